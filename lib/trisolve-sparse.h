@@ -1,0 +1,378 @@
+/* trisolve-sparse.h: solve with sparse triangular matrices on CPUs and NVIDIA GPUs.
+ *
+ *     trs_plan *plan;
+ *     int rc = trs_plan_create(&plan, &L, NULL);          checks L, knows the bytes it will need
+ *     if (!rc) rc = trs_plan_analyse(plan);               levels, choice of a solver, storage
+ *     if (!rc) rc = trs_solve(plan, TRS_N, 1, b, n, x, n, NULL);    L x = b, as often as wanted
+ *     if (rc) fprintf(stderr, "%s\n", trs_plan_message(plan));
+ *     trs_plan_destroy(plan);
+ *
+ * Conventions.  Every function that can fail returns a trs_status: TRS_OK (0) or a negative code.
+ * "X [n] ; in" means: n elements, read only; "out" means written; "NULL: ..." says what NULL does,
+ * and where nothing is said NULL is refused with TRS_EARG.  Zero in any member of an options
+ * structure means the default.  Handles are opaque; trs_..._destroy (NULL) does nothing.
+ * Source of the level scheduling: Chen, Hu, Gou, "GPU-accelerated sparse triangular solver"
+ * (doc/design.md says which solver comes from which document). */
+#ifndef TRISOLVE_SPARSE_H
+#define TRISOLVE_SPARSE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define TRS_API __attribute__((visibility("default")))
+#else
+#define TRS_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- codes and types -------------------------------------------------------------------- */
+
+typedef enum trs_status {
+    TRS_OK = 0,
+    TRS_EARG = -1,      /* an argument is NULL, out of range, or contradicts another */
+    TRS_ESTATE = -2,    /* called out of order: solve before analyse, ... */
+    TRS_EMEM = -3,      /* out of memory, or over the limit that was set */
+    TRS_ESUPPORT = -4,  /* this solver, or this build, cannot do that */
+    TRS_EMATRIX = -5,   /* not a well-formed matrix: range, order of pointers, duplicates, triangle */
+    TRS_EPIVOT = -6,    /* a diagonal entry is missing, zero, or not finite */
+    TRS_EFILE = -7,     /* a file cannot be opened, read, or written */
+    TRS_EFORMAT = -8,   /* the text of a file is not Matrix Market */
+    TRS_EDEVICE = -9,   /* no usable GPU, or CUDA reported an error */
+    TRS_ELIBRARY = -10, /* a library that does part of the work failed */
+} trs_status;
+
+typedef enum trs_dtype { TRS_F64 = 0, TRS_F32 = 1, TRS_C64 = 2, TRS_C32 = 3 } trs_dtype;
+/* F64 double, F32 float, C64 pairs of double (re, im), C32 pairs of float */
+
+typedef enum trs_format { TRS_CSR = 0, TRS_CSC = 1, TRS_DENSE = 2, TRS_COO = 3 } trs_format;
+
+typedef enum trs_op { TRS_N = 0, TRS_T = 1, TRS_H = 2 } trs_op; /* T, its transpose, its conjugate transpose */
+
+typedef enum trs_layout { TRS_COL_MAJOR = 0, TRS_ROW_MAJOR = 1 } trs_layout;
+
+/* bits of trs_mat.kind; 0 in the functions that take a general matrix */
+enum {
+    TRS_LOWER = 1,  /* the lower triangle is the matrix */
+    TRS_UPPER = 2,  /* the upper triangle is the matrix */
+    TRS_UNIT = 4,   /* the diagonal is 1; stored diagonal entries are ignored */
+    TRS_STRICT = 8, /* an entry in the other triangle is an error (otherwise it is ignored) */
+};
+
+/* where arrays live: trs_mat.device, trs_options.device */
+#define TRS_HOST 0          /* host memory; any value <= 0 means this */
+#define TRS_CUDA(k) ((k) + 1) /* memory of CUDA device k */
+
+/* A sentence for a code, never NULL. */
+TRS_API const char *trs_strerror(int status);
+
+/* "1.0.0"; the version that the program runs with, not the one it was compiled with. */
+TRS_API const char *trs_version(void);
+
+/* A square matrix in arrays that the caller owns.  It is read during trs_plan_create,
+ * trs_plan_update and trs_factor only, and may be freed or changed after each. */
+typedef struct trs_mat {
+    int64_t n;         /* rows and columns, 0 <= n < 2^31 */
+    int64_t nnz;       /* stored entries; DENSE: ignored */
+    const void *ptr;   /* CSR, CSC [n+1]: start of each row / column; DENSE: NULL */
+    const void *idx;   /* CSR, CSC [nnz]: column / row of each entry, in any order, none twice; DENSE: NULL */
+    const void *val;   /* CSR, CSC [nnz]; DENSE [ld*n] column-major */
+    int64_t ld;        /* DENSE: rows from one column to the next, >= n; else ignored */
+    int ptr_bits;      /* 32 or 64; 0: 64 */
+    int idx_bits;      /* 32 or 64; 0: 32 */
+    int base;          /* 0 or 1: the first row and column are called 0 or 1 */
+    trs_dtype dtype;   /* of val */
+    trs_format format; /* TRS_CSR, TRS_CSC or TRS_DENSE */
+    unsigned kind;     /* TRS_LOWER or TRS_UPPER, with TRS_UNIT and TRS_STRICT as wanted */
+    int device;        /* TRS_HOST or TRS_CUDA(k): where ptr, idx and val live */
+} trs_mat;
+
+/* ---- solvers ---------------------------------------------------------------------------- */
+
+/* What a solver promises about the error of its x:
+ * SUBSTITUTION: omega <= 4 (longest row + 1) eps, omega = max |b - T x|_i / (|T| |x| + |b|)_i
+ * INVERTING:    |b - T x| <= c n eps growth |T| |x| in the norm (inverted blocks, dense BLAS) */
+typedef enum trs_accuracy { TRS_SUBSTITUTION = 0, TRS_INVERTING = 1 } trs_accuracy;
+
+enum { /* bits of trs_solver_info.caps */
+    TRS_CAP_BITWISE = 1,    /* the same input gives the same bits, run after run */
+    TRS_CAP_ROW_MAJOR = 2,  /* several right-hand sides may be stored by rows */
+    TRS_CAP_PARTS = 4,      /* can solve a range of rows, the rows before it being solved already */
+    TRS_CAP_CAPTURE = 8,    /* solve only enqueues work: it can be captured in a CUDA graph */
+};
+
+typedef struct trs_solver_info {
+    const char *name;      /* "cpu-serial": what trs_options.solver takes */
+    const char *about;     /* one line */
+    const char *needs;     /* "cpu", or "cuda": the library has it only when built with CUDA */
+    unsigned caps;         /* TRS_CAP_... */
+    trs_accuracy accuracy;
+    int available;         /* 1: can run here; 0: see why */
+    char why[200];         /* why not: "no CUDA driver", ...; "" when available */
+} trs_solver_info;
+
+/* The solver with number k = 0, 1, ... of this build: TRS_OK, or TRS_EARG past the last. */
+TRS_API int trs_solver_get(int k, trs_solver_info *info);
+
+/* ---- plans ------------------------------------------------------------------------------ */
+
+typedef struct trs_plan trs_plan; /* one triangle, analysed; const and shareable while solving */
+typedef struct trs_work trs_work; /* what changes during a solve; one solve in flight at a time */
+
+typedef enum trs_order {
+    TRS_ORDER_AUTO = 0,    /* what the solver prefers */
+    TRS_ORDER_NATURAL = 1, /* rows stay in the caller's order (upper triangles: reversed) */
+    TRS_ORDER_LEVEL = 2,   /* rows of a level lie together; costs two passes over x a solve */
+} trs_order;
+
+typedef struct trs_memory { /* the plan's host memory; all NULL: malloc and free */
+    void *(*alloc)(void *user, size_t bytes);
+    void (*free)(void *user, void *p); /* p may be NULL */
+    void *user;
+} trs_memory;
+
+typedef struct trs_options {
+    const char *solver;   /* name of a solver; NULL: chosen by the cost model.  Not kept. */
+    int device;           /* where B and X will live: TRS_HOST or TRS_CUDA(k) */
+    unsigned ops;         /* ops that will be solved, bits 1 << TRS_N | ...; 0: TRS_N alone.  Each of
+                             {N} and {T, H} has storage and analysis of its own. */
+    int nrhs;             /* right-hand sides usually solved at once, >= 0; 0: 1.  Any number works. */
+    trs_layout layout;    /* of B and X, as trs_exec.layout will have it */
+    int threads;          /* for CPU solvers; 0: what OpenMP says */
+    int64_t memory_limit; /* bytes the plan may take on one side, host or device; 0: 8 GiB for solvers
+                             that store the triangle as a full matrix, no limit for others */
+    trs_order order;
+    trs_memory memory;
+} trs_options;
+
+typedef struct trs_exec {
+    void *stream;      /* cudaStream_t to solve or update on; NULL: the default stream */
+    trs_work *work;    /* NULL: the plan's own, and then the plan must not be shared */
+    int threads;       /* for CPU solvers; 0: the plan's */
+    trs_layout layout; /* of B and X */
+} trs_exec;
+
+typedef struct trs_info {
+    int64_t n, nnz;           /* of the triangle, diagonal included (also a unit one) */
+    int64_t levels;           /* rows on the longest dependent path; 0 when n = 0 */
+    int64_t widest;           /* rows in the largest level */
+    int64_t longest;          /* entries in the longest row, diagonal included */
+    const char *solver;       /* chosen or named; NULL before analyse.  Lives as long as the plan. */
+    const char *reason;       /* one sentence; "" before analyse.  Lives as long as the plan. */
+    double predicted;         /* seconds a solve by the cost model */
+    int64_t bytes_host;       /* the plan's storage (an estimate before analyse) */
+    int64_t bytes_device;
+    int64_t bytes_work;       /* a work space of trs_options.nrhs right-hand sides */
+    double seconds_create;    /* wall clock: checking and converting */
+    double seconds_levels;    /* the level analysis alone, with the transposition it needs */
+    double seconds_analyse;   /* all of trs_plan_analyse, levels included */
+    int on_gpu;               /* 1: the solver runs on a GPU */
+} trs_info;
+
+/* Check a triangle and take a copy of it.
+ *     trs_plan **plan ; out.  Set on every return except TRS_EARG for plan itself or mat NULL and
+ *         except when not even the handle could be allocated (then *plan = NULL).  After an error it
+ *         holds only the sentence (trs_plan_message) and must be destroyed all the same.
+ *     const trs_mat *mat ; in.  kind must have exactly one of TRS_LOWER, TRS_UPPER.
+ *     const trs_options *opt ; in, NULL: all defaults.
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_ESUPPORT (no solver of that name, or not in
+ * this build), TRS_EDEVICE.  Rows and columns in sentences count from mat->base. */
+TRS_API int trs_plan_create(trs_plan **plan, const trs_mat *mat, const trs_options *opt);
+
+/* Levels, choice of solver, storage, and the first values.  Once per plan.
+ * Returns TRS_OK, TRS_ESTATE, TRS_EMEM, TRS_ESUPPORT, TRS_EDEVICE, TRS_ELIBRARY, or TRS_EPIVOT: a
+ * pivot is zero, missing or not finite (trs_plan_pivots says which); all else is then ready, and a
+ * trs_plan_update with good values makes the plan solvable. */
+TRS_API int trs_plan_analyse(trs_plan *plan);
+
+/* New values for the same pattern, O(nnz), no analysis.  No solve on this plan may be running.
+ *     const trs_mat *mat ; in.  Same n, nnz, dtype, format, ptr and idx as at create; only val is
+ *         read, so ptr and idx may be NULL.
+ *     const trs_exec *exec ; in, NULL: all defaults.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EPIVOT, TRS_EDEVICE.  After an error trs_solve answers
+ * TRS_ESTATE until an update succeeds: a solve with stale values is impossible. */
+TRS_API int trs_plan_update(trs_plan *plan, const trs_mat *mat, const trs_exec *exec);
+
+/* Pivots that are zero, missing or not finite.
+ *     int64_t *count ; out, NULL allowed.     int64_t *first ; out, NULL allowed: the first such row,
+ *     counted from mat->base; -1 when count = 0.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE (before analyse). */
+TRS_API int trs_plan_pivots(const trs_plan *plan, int64_t *count, int64_t *first);
+
+/* Facts about a plan, in any state; counts that are not known yet are 0.  TRS_OK or TRS_EARG. */
+TRS_API int trs_plan_info(const trs_plan *plan, trs_info *info);
+
+/* The level sets of op = TRS_N in the caller's numbering minus base (0..n-1), after analyse.
+ *     const int32_t **topo ; out [n]: rows level by level, ascending within one.
+ *     const int32_t **lv_ptr ; out [levels+1]: where each level starts in topo.
+ * Both belong to the plan.  Returns TRS_OK, TRS_EARG, TRS_ESTATE. */
+TRS_API int trs_plan_levels(const trs_plan *plan, const int32_t **topo, const int32_t **lv_ptr);
+
+/* The sentence of the last error of create, analyse or update; "" if none.  Lives with the plan. */
+TRS_API const char *trs_plan_message(const trs_plan *plan);
+
+TRS_API void trs_plan_destroy(trs_plan *plan);
+
+/* A work space for solves with at most max_nrhs right-hand sides at a time (more are done in turns).
+ * It belongs to the caller, needs the plan to live as long, and serves one solve at a time.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE (before analyse), TRS_EMEM, TRS_EDEVICE, TRS_ELIBRARY. */
+TRS_API int trs_work_create(trs_work **work, const trs_plan *plan, int max_nrhs);
+TRS_API void trs_work_destroy(trs_work *work);
+
+/* X = op(T)^-1 B.
+ *     trs_op op ; must have been announced in trs_options.ops.
+ *     int nrhs ; >= 0.
+ *     const void *B ; in, dtype of the plan, where trs_options.device says.
+ *         Column-major: [ldb*(nrhs-1)+n], ldb >= n.  Row-major: [ldb*(n-1)+nrhs], ldb >= nrhs.
+ *     void *X ; out, likewise with ldx.  X may be B (then ldx = ldb); else they must not overlap.
+ *     const trs_exec *exec ; in, NULL: all defaults.
+ * Allocates nothing.  With B and X on the device it only enqueues work on exec->stream; a CUDA
+ * solver with B and X on the host copies them and waits.
+ * A NaN or Inf in B reaches every x that depends on it.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_ESUPPORT, TRS_EDEVICE, TRS_ELIBRARY. */
+TRS_API int trs_solve(const trs_plan *plan, trs_op op, int nrhs, const void *B, int64_t ldb, void *X,
+                      int64_t ldx, const trs_exec *exec);
+
+/* ---- how good is x ---------------------------------------------------------------------- */
+
+typedef struct trs_error {
+    double omega;    /* max over rows and columns of |B - op(A) X| / (|op(A)| |X| + |B|), 0/0 = 0;
+                        NaN or Inf if any component is */
+    double residual; /* largest |B - op(A) X| */
+    double normwise; /* max over columns of ||r||_inf / (||A||_inf ||x||_inf + ||b||_inf) */
+    int64_t row;     /* row (from 0) and column of the worst omega; -1 when n or nrhs is 0 */
+    int64_t col;
+} trs_error;
+
+/* Compare op(A) X with B, accumulating in long double.  All arrays on the host.
+ *     const trs_mat *A ; in.  kind as for a plan, or 0: every entry counts.
+ *     B, ldb, X, ldx, layout as in trs_solve.   trs_error *error ; out.
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_ESUPPORT (arrays on a device).
+ * Source: Oettli and Prager 1964; Higham, Accuracy and Stability, section 7.1. */
+TRS_API int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
+                               const void *X, int64_t ldx, trs_layout layout, trs_error *error);
+
+/* Y = op(A) X in the dtype of A, accumulated in long double; arguments as above, Y not X. */
+TRS_API int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
+                         int64_t ldy, trs_layout layout);
+
+/* ---- factors ---------------------------------------------------------------------------- */
+
+typedef struct trs_lu trs_lu; /* x = Q U^-1 L^-1 P R b, with plans for both triangles */
+
+typedef struct trs_lu_info {
+    const char *library;   /* "UMFPACK", "CHOLMOD" */
+    const char *ordering;  /* "AMD", "COLAMD", "METIS", ... */
+    int64_t n, nnz_a;      /* of A */
+    int64_t nnz_l, nnz_u;  /* of the factors, diagonals included; nnz_u = 0 for L L' */
+    const trs_plan *l, *u; /* the plans of the triangles; u = NULL for L L'.  They live with the lu. */
+    double seconds_factor; /* wall clock of the library, ordering included */
+    double seconds_analyse; /* of the two plans */
+    double rcond;          /* the library's cheap estimate of 1 / condition; 0: none */
+} trs_lu_info;
+
+/* L and U as matrices in arrays that the lu owns (CSR or CSC, host), as UMFPACK or CHOLMOD made them:
+ * (L U)(k, m) = scale(P(k)) A(P(k), Q(m)), or L L' = A(P, P).
+ *     trs_mat *L, *U ; out, NULL allowed.  U->n = 0 and U->ptr = NULL for L L'.
+ *     const int64_t **P, **Q ; out [n], NULL allowed.   const double **scale ; out [n], NULL allowed;
+ *     *scale = NULL: no scaling.
+ * Returns TRS_OK, TRS_EARG. */
+TRS_API int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P,
+                           const int64_t **Q, const double **scale);
+
+/* X = op(A)^-1 B through the factors; arguments as in trs_solve, B and X on the host.  exec->work must
+ * be NULL; the work space is the lu's own, so one solve at a time.  Several steps of refinement are the
+ * caller's business: trs_lu_refine.
+ * Returns TRS_OK, TRS_EARG, TRS_ESUPPORT, TRS_EMEM, TRS_EDEVICE, TRS_ELIBRARY. */
+TRS_API int trs_lu_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, void *X,
+                         int64_t ldx, const trs_exec *exec);
+
+/* Fixed-precision iterative refinement of X, residuals in long double, until omega is at most
+ * (longest row + 1) eps, stops halving, or max_steps were done; never returns a worse X.
+ *     const trs_mat *A ; in: the matrix that was factored.   int *steps ; out, NULL allowed.
+ *     trs_error *error ; out, NULL allowed: of the X returned.
+ * Source: Arioli, Demmel, Duff 1989; Skeel 1980.  Returns as trs_lu_solve. */
+TRS_API int trs_lu_refine(trs_lu *lu, const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
+                          void *X, int64_t ldx, const trs_exec *exec, int max_steps, int *steps,
+                          trs_error *error);
+
+TRS_API int trs_lu_get_info(const trs_lu *lu, trs_lu_info *info); /* TRS_OK, TRS_EARG */
+TRS_API const char *trs_lu_message(const trs_lu *lu);             /* the last error's sentence */
+TRS_API void trs_lu_destroy(trs_lu *lu);
+
+/* ---- Matrix Market ---------------------------------------------------------------------- */
+
+typedef enum trs_field { TRS_REAL = 0, TRS_COMPLEX = 1, TRS_INTEGER = 2, TRS_PATTERN = 3 } trs_field;
+typedef enum trs_symmetry {
+    TRS_GENERAL = 0,
+    TRS_SYMMETRIC = 1,
+    TRS_SKEW = 2,
+    TRS_HERMITIAN = 3
+} trs_symmetry;
+
+typedef struct trs_mm_options {
+    trs_format format;  /* TRS_CSR (default), TRS_CSC, TRS_COO: coordinate files;
+                           array files always give TRS_DENSE */
+    int base;           /* 0 or 1: of ptr and idx */
+    unsigned kind;      /* TRS_LOWER or TRS_UPPER: keep that triangle only (diagonal included); 0: all */
+    int real_only;      /* 1: a complex file is an error; 0: it gives TRS_C64 */
+    int refuse_duplicates; /* 1: an entry given twice is an error; 0: they are summed and counted */
+    int threads;        /* 0: what OpenMP says */
+    int64_t memory_limit;  /* bytes of arrays, and of unpacked text; 0: three quarters of what the
+                              machine has */
+    int (*progress)(void *user, double done); /* NULL: none; done in [0, 1]; non-zero return stops */
+    void *user;
+    trs_memory memory;  /* for the arrays of the result; trs_mm_free uses it again */
+} trs_mm_options;
+
+typedef struct trs_mm { /* what a file held; owned by the caller, freed by trs_mm_free */
+    int64_t rows, cols;
+    int64_t stored;      /* data lines in the file */
+    int64_t nnz;         /* entries after expanding symmetry and summing duplicates */
+    int64_t duplicates;  /* entries that were added to another one */
+    trs_format format;   /* CSR, CSC, COO or DENSE */
+    trs_dtype dtype;     /* TRS_F64, or TRS_C64 for complex and hermitian files */
+    trs_field field;     /* as the banner says */
+    trs_symmetry symmetry;
+    int base;
+    int64_t *ptr;        /* CSR [rows+1], CSC [cols+1]; COO, DENSE: NULL */
+    int32_t *idx;        /* CSR: columns, CSC: rows, COO: columns [nnz], ascending within a row or
+                            column; DENSE: NULL */
+    int32_t *row;        /* COO: rows [nnz], sorted by row, then column; else NULL */
+    void *val;           /* [nnz]; DENSE [rows*cols], column-major.  Pattern files: ones. */
+    char message[320];   /* after an error: "file:line: what is wrong, what was read" */
+    trs_memory memory;
+} trs_mm;
+
+/* Read a Matrix Market file (.mtx, also packed by gzip, xz, zstd, or inside a .tar.gz of the SuiteSparse
+ * collection when built with libarchive; recognised by content).
+ *     const char *file ; in.  "-": standard input.
+ *     const trs_mm_options *opt ; in, NULL: all defaults.
+ *     trs_mm *mm ; out.  Always set; free it with trs_mm_free also after an error.
+ * Returns TRS_OK, TRS_EARG, TRS_EFILE, TRS_EFORMAT, TRS_EMEM, TRS_ESUPPORT (packed file, no
+ * libarchive).  Source: Boisvert, Pozo, Remington, "The Matrix Market Exchange Formats", NISTIR 5935. */
+TRS_API int trs_mm_read(const char *file, const trs_mm_options *opt, trs_mm *mm);
+TRS_API void trs_mm_free(trs_mm *mm);
+
+/* The same arrays seen as a trs_mat with this kind (0: general).  TRS_OK; TRS_EARG: not square, COO. */
+TRS_API int trs_mm_mat(const trs_mm *mm, unsigned kind, trs_mat *mat);
+
+/* Write a matrix: CSR or CSC as a coordinate file, DENSE as an array file; shortest digits that read
+ * back to the same number.  The text goes to a temporary name beside `file`, renamed when complete.
+ *     int64_t rows, cols ; A->n is not looked at, so that rectangular ones can be written; CSR has
+ *         rows+1 pointers, CSC cols+1.
+ *     trs_symmetry symmetry ; TRS_GENERAL: all entries; else only the lower triangle is written and
+ *         the caller vouches for the rest.
+ *     const char *comment ; in, NULL: none; lines that become % lines.
+ *     char *message [message_size] ; out, NULL allowed: the sentence after an error.
+ * Returns TRS_OK, TRS_EARG, TRS_EFILE, TRS_EMEM. */
+TRS_API int trs_mm_write(const char *file, const trs_mat *A, int64_t rows, int64_t cols,
+                         trs_symmetry symmetry, const char *comment, char *message, size_t message_size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
