@@ -168,7 +168,8 @@ typedef struct trs_info {
     int64_t bytes_work;       /* a work space of trs_options.nrhs right-hand sides */
     double seconds_create;    /* wall clock: checking and converting */
     double seconds_levels;    /* the level analysis alone, with the transposition it needs */
-    double seconds_analyse;   /* all of trs_plan_analyse, levels included */
+    double seconds_vendor;    /* a vendor library's own analysis; 0: there is none */
+    double seconds_analyse;   /* all of trs_plan_analyse, levels and vendor included */
     int on_gpu;               /* 1: the solver runs on a GPU */
 } trs_info;
 
@@ -258,6 +259,28 @@ TRS_API int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void
 /* Y = op(A) X in the dtype of A, accumulated in long double; arguments as above, Y not X. */
 TRS_API int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
                          int64_t ldy, trs_layout layout);
+
+/* ---- device memory, for callers without a CUDA compiler ------------------------------------ */
+
+/* bytes of memory on CUDA device k (device = TRS_CUDA(k)).
+ *     void **p ; out: NULL after an error.     Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EDEVICE. */
+TRS_API int trs_device_new(int device, size_t bytes, void **p);
+TRS_API void trs_device_free(int device, void *p);
+
+/* Copy to (put) or from (get) the device and wait.  Returns TRS_OK, TRS_EARG, TRS_EDEVICE. */
+TRS_API int trs_device_put(int device, void *to, const void *from, size_t bytes);
+TRS_API int trs_device_get(int device, void *to, const void *from, size_t bytes);
+
+/* "NVIDIA H200, 132 SMs, 139 GiB, driver 13.0", or, with TRS_EDEVICE, why there is no such device. */
+TRS_API int trs_device_name(int device, char *name, size_t size);
+
+/* Time between two points of a stream by CUDA events.  stop waits and gives the seconds since start.
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EDEVICE. */
+typedef struct trs_timer trs_timer;
+TRS_API int trs_timer_create(trs_timer **timer, int device);
+TRS_API int trs_timer_start(trs_timer *timer, void *stream);
+TRS_API int trs_timer_stop(trs_timer *timer, void *stream, double *seconds);
+TRS_API void trs_timer_destroy(trs_timer *timer);
 
 /* ---- factors ---------------------------------------------------------------------------- */
 

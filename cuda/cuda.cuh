@@ -1,0 +1,162 @@
+/* cuda.cuh: what the kernels share: arithmetic on the four types, a sum over a block, the device's
+ * copy of the rows of a part. */
+#ifndef TRS_CUDA_CUH
+#define TRS_CUDA_CUH
+
+extern "C" {
+#include "gpu.h"
+}
+
+#include <cuComplex.h>
+#include <cuda_runtime.h>
+
+/* ---- the four types ------------------------------------------------------------------------ */
+
+template <class T> __host__ __device__ inline T number(double re)
+{
+    return T(re);
+}
+template <> __host__ __device__ inline cuFloatComplex number(double re)
+{
+    return make_cuFloatComplex(float(re), 0);
+}
+template <> __host__ __device__ inline cuDoubleComplex number(double re)
+{
+    return make_cuDoubleComplex(re, 0);
+}
+
+/* conj (a) when c, on the complex types; a itself on the others */
+template <class T> __device__ inline T conj_if(bool, T a)
+{
+    return a;
+}
+template <> __device__ inline cuFloatComplex conj_if(bool c, cuFloatComplex a)
+{
+    return c ? cuConjf(a) : a;
+}
+template <> __device__ inline cuDoubleComplex conj_if(bool c, cuDoubleComplex a)
+{
+    return c ? cuConj(a) : a;
+}
+
+__device__ inline cuFloatComplex operator+(cuFloatComplex a, cuFloatComplex b)
+{
+    return cuCaddf(a, b);
+}
+__device__ inline cuFloatComplex operator-(cuFloatComplex a, cuFloatComplex b)
+{
+    return cuCsubf(a, b);
+}
+__device__ inline cuFloatComplex operator*(cuFloatComplex a, cuFloatComplex b)
+{
+    return cuCmulf(a, b);
+}
+__device__ inline cuFloatComplex operator/(cuFloatComplex a, cuFloatComplex b)
+{
+    return cuCdivf(a, b);
+}
+__device__ inline cuDoubleComplex operator+(cuDoubleComplex a, cuDoubleComplex b)
+{
+    return cuCadd(a, b);
+}
+__device__ inline cuDoubleComplex operator-(cuDoubleComplex a, cuDoubleComplex b)
+{
+    return cuCsub(a, b);
+}
+__device__ inline cuDoubleComplex operator*(cuDoubleComplex a, cuDoubleComplex b)
+{
+    return cuCmul(a, b);
+}
+__device__ inline cuDoubleComplex operator/(cuDoubleComplex a, cuDoubleComplex b)
+{
+    return cuCdiv(a, b);
+}
+
+template <class T> __device__ inline void atomic_add(T *p, T a)
+{
+    atomicAdd(p, a);
+}
+template <> __device__ inline void atomic_add(cuFloatComplex *p, cuFloatComplex a)
+{
+    atomicAdd(&p->x, a.x);
+    atomicAdd(&p->y, a.y);
+}
+template <> __device__ inline void atomic_add(cuDoubleComplex *p, cuDoubleComplex a)
+{
+    atomicAdd(&p->x, a.x);
+    atomicAdd(&p->y, a.y);
+}
+
+/* f (T ()) for the T of a trs_dtype */
+template <class F> inline int for_type(trs_dtype t, F f)
+{
+    switch (t) {
+    case TRS_F32:
+        return f(float());
+    case TRS_F64:
+        return f(double());
+    case TRS_C32:
+        return f(cuFloatComplex());
+    case TRS_C64:
+        return f(cuDoubleComplex());
+    }
+    return TRS_EARG;
+}
+
+/* ---- views --------------------------------------------------------------------------------- */
+
+template <class T> struct view { /* element (i, r) of B or X */
+    T *p;
+    int64_t rs, cs;
+    __device__ T &operator()(int64_t i, int64_t r) const { return p[i * rs + r * cs]; }
+};
+
+template <class T> inline view<T> typed(trs_view v)
+{
+    return {static_cast<T *>(v.p), v.rs, v.cs};
+}
+
+/* ---- sums ---------------------------------------------------------------------------------- */
+
+/* s[0] = s[0] + ... + s[count-1] by halving; all threads of the block call it, s having been written
+ * and a barrier passed.  Any count up to the size of the block; the order depends on count alone. */
+template <class T> __device__ inline void block_sum(T *s, int count)
+{
+    while (count > 1) {
+        int half = (count + 1) / 2;
+        if ((int)threadIdx.x < count - half)
+            s[threadIdx.x] = s[threadIdx.x] + s[threadIdx.x + half];
+        __syncthreads();
+        count = half;
+    }
+}
+
+/* Dynamic shared memory as numbers of any type. */
+template <class T> __device__ inline T *shared_numbers()
+{
+    extern __shared__ __align__(16) unsigned char shared_bytes[];
+    return reinterpret_cast<T *>(shared_bytes);
+}
+
+/* ---- the rows of a part on the device -------------------------------------------------------- */
+
+struct device_csr { /* row from + k: entries ptr[k] .. ptr[k+1]-1, the diagonal last */
+    int64_t *ptr;   /* [rows+1] */
+    int32_t *idx;   /* columns in plan order */
+    void *val;
+};
+
+int device_csr_new(const trs_part *part, device_csr *d);
+int device_csr_values(const trs_part *part, device_csr *d); /* from side->tri.val */
+void device_csr_free(device_csr *d);
+
+/* count elements of host memory in fresh device memory; NULL: ctx has the sentence. */
+void *device_copy(trs_context *ctx, const void *from, int64_t count, size_t size, const char *what);
+
+/* What a launch left behind. */
+inline int launched()
+{
+    return cudaGetLastError() == cudaSuccess ? TRS_OK : TRS_EDEVICE;
+}
+
+#endif

@@ -1,0 +1,279 @@
+/* gpu.cu: gpu.h answered by the CUDA run-time, and the rows of a part on the device. */
+#include "config.h"
+
+#include "cuda.cuh"
+
+#include <cstdio>
+#include <cstring>
+#include <new>
+
+/* ---- is there a device ------------------------------------------------------------------------ */
+
+static __global__ void probe_kernel() {}
+
+int trs_gpu_probe(int device, char *why, size_t size)
+{
+    int count = 0;
+    cudaFuncAttributes a;
+    cudaError_t e = cudaGetDeviceCount(&count);
+    if (e == cudaSuccess && device >= count) {
+        snprintf(why, size, "no CUDA device %d, there are %d", device, count);
+        return TRS_EDEVICE;
+    }
+    if (e == cudaSuccess) e = cudaSetDevice(device);
+    if (e == cudaSuccess) e = cudaFuncGetAttributes(&a, probe_kernel);
+    if (e == cudaSuccess) return TRS_OK;
+    snprintf(why, size, "%s: %s", cudaGetErrorName(e), cudaGetErrorString(e));
+    (void)cudaGetLastError();
+    return TRS_EDEVICE;
+}
+
+static int cuda_fail(trs_context *ctx, cudaError_t e, const char *what)
+{
+    (void)cudaGetLastError();
+    return trs_fail(ctx, TRS_EDEVICE, "%s: %s: %s", what, cudaGetErrorName(e),
+                    cudaGetErrorString(e));
+}
+
+int trs_gpu_use(trs_context *ctx)
+{
+    cudaError_t e = cudaSetDevice(ctx->device);
+    return e == cudaSuccess ? TRS_OK : cuda_fail(ctx, e, "cudaSetDevice");
+}
+
+/* ---- memory -------------------------------------------------------------------------------------- */
+
+void *trs_gpu_new(trs_context *ctx, int64_t count, size_t size, const char *what)
+{
+    void *p = NULL;
+    size_t bytes = count > 0 ? (size_t)count * size : 1;
+    cudaError_t e = cudaMalloc(&p, bytes);
+    if (e == cudaSuccess) return p;
+    (void)cudaGetLastError();
+    trs_fail(ctx, TRS_EMEM, "%s: %.3g bytes of device memory for %s", cudaGetErrorName(e),
+             (double)bytes, what);
+    return NULL;
+}
+
+void trs_gpu_free(void *p)
+{
+    cudaFree(p);
+}
+
+int trs_gpu_put(trs_context *ctx, void *to, const void *from, size_t bytes)
+{
+    cudaError_t e = bytes ? cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice) : cudaSuccess;
+    return e == cudaSuccess ? TRS_OK : cuda_fail(ctx, e, "copy to the device");
+}
+
+int trs_gpu_get(trs_context *ctx, void *to, const void *from, size_t bytes)
+{
+    cudaError_t e = bytes ? cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost) : cudaSuccess;
+    return e == cudaSuccess ? TRS_OK : cuda_fail(ctx, e, "copy from the device");
+}
+
+int trs_gpu_copy_lines(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                       size_t height, bool to_device, void *stream)
+{
+    cudaMemcpyKind kind = to_device ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost;
+    cudaStream_t s = static_cast<cudaStream_t>(stream);
+    cudaError_t e = height == 1 || (to_pitch == width && from_pitch == width)
+                        ? cudaMemcpyAsync(to, from, width * height, kind, s)
+                        : cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, s);
+    return e == cudaSuccess ? TRS_OK : TRS_EDEVICE;
+}
+
+int trs_gpu_wait(void *stream)
+{
+    return cudaStreamSynchronize(static_cast<cudaStream_t>(stream)) == cudaSuccess ? TRS_OK
+                                                                                   : TRS_EDEVICE;
+}
+
+void *device_copy(trs_context *ctx, const void *from, int64_t count, size_t size, const char *what)
+{
+    void *p = trs_gpu_new(ctx, count, size, what);
+    if (p && trs_gpu_put(ctx, p, from, (size_t)count * size)) {
+        cudaFree(p);
+        p = NULL;
+    }
+    return p;
+}
+
+int device_csr_new(const trs_part *part, device_csr *d)
+{
+    trs_context *ctx = part->ctx;
+    const trs_tri *t = &part->side->tri;
+    const int64_t begin = t->ptr[part->from], nnz = t->ptr[part->to] - begin;
+    const int32_t rows = part->to - part->from;
+    *d = {};
+    int64_t *ptr =
+        (int64_t *)trs_new(ctx, (int64_t)rows + 1, sizeof *ptr, "row pointers of a part");
+    if (!ptr) return TRS_EMEM;
+    for (int32_t k = 0; k <= rows; k++) ptr[k] = t->ptr[part->from + k] - begin;
+    d->ptr = (int64_t *)device_copy(ctx, ptr, (int64_t)rows + 1, sizeof *ptr, "row pointers");
+    trs_free(&ctx->mem, ptr);
+    if (d->ptr)
+        d->idx = (int32_t *)device_copy(ctx, t->idx + begin, nnz, sizeof *t->idx, "columns");
+    if (d->idx) d->val = trs_gpu_new(ctx, nnz, trs_size(t->dtype), "values");
+    return d->val ? TRS_OK : TRS_EMEM;
+}
+
+int device_csr_values(const trs_part *part, device_csr *d)
+{
+    const trs_tri *t = &part->side->tri;
+    const size_t size = trs_size(t->dtype);
+    const int64_t begin = t->ptr[part->from], nnz = t->ptr[part->to] - begin;
+    return trs_gpu_put(part->ctx, d->val, (const char *)t->val + (size_t)begin * size,
+                       (size_t)nnz * size);
+}
+
+void device_csr_free(device_csr *d)
+{
+    cudaFree(d->ptr);
+    cudaFree(d->idx);
+    cudaFree(d->val);
+}
+
+/* ---- changing the order of X ------------------------------------------------------------------------ */
+
+/* One thread an element; y(k) = x(perm(k)), or the other way round; perm NULL: the identity.
+ * Bytes: 4 + 2 elements each, one of the two at random. */
+template <class T>
+static __global__ void reorder_kernel(int32_t n, int nrhs, const int32_t *perm, view<T> x,
+                                      view<T> y, bool back)
+{
+    int64_t t = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    if (t >= (int64_t)n * nrhs) return;
+    int64_t k = t % n, r = t / n, i = perm ? perm[k] : k;
+    if (back) x(i, r) = y(k, r);
+    else y(k, r) = x(i, r);
+}
+
+static int reorder(trs_dtype t, int32_t n, int nrhs, const int32_t *perm, trs_view x, trs_view y,
+                   bool back, void *stream)
+{
+    const int threads = 256;
+    const unsigned blocks = (unsigned)(((int64_t)n * nrhs + threads - 1) / threads);
+    return for_type(t, [&](auto zero) {
+        using T = decltype(zero);
+        reorder_kernel<T><<<blocks, threads, 0, static_cast<cudaStream_t>(stream)>>>(
+            n, nrhs, perm, typed<T>(x), typed<T>(y), back);
+        return launched();
+    });
+}
+
+int trs_gpu_gather(trs_dtype t, int32_t n, int nrhs, const int32_t *perm, trs_view x, trs_view y,
+                   void *stream)
+{
+    return reorder(t, n, nrhs, perm, x, y, false, stream);
+}
+
+int trs_gpu_scatter(trs_dtype t, int32_t n, int nrhs, const int32_t *perm, trs_view y, trs_view x,
+                    void *stream)
+{
+    return reorder(t, n, nrhs, perm, x, y, true, stream);
+}
+
+/* ---- device memory and events for callers without nvcc ----------------------------------------------- */
+
+static int use(int device)
+{
+    if (device <= 0) return TRS_EARG;
+    return cudaSetDevice(device - 1) == cudaSuccess ? TRS_OK : TRS_EDEVICE;
+}
+
+int trs_device_new(int device, size_t bytes, void **p)
+{
+    if (!p) return TRS_EARG;
+    *p = NULL;
+    int rc = use(device);
+    if (rc) return rc;
+    if (cudaMalloc(p, bytes ? bytes : 1) == cudaSuccess) return TRS_OK;
+    (void)cudaGetLastError();
+    return TRS_EMEM;
+}
+
+void trs_device_free(int device, void *p)
+{
+    if (p && !use(device)) cudaFree(p);
+}
+
+static int copy(int device, void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
+{
+    if (bytes && (!to || !from)) return TRS_EARG;
+    int rc = use(device);
+    if (rc || !bytes) return rc;
+    return cudaMemcpy(to, from, bytes, kind) == cudaSuccess ? TRS_OK : TRS_EDEVICE;
+}
+
+int trs_device_put(int device, void *to, const void *from, size_t bytes)
+{
+    return copy(device, to, from, bytes, cudaMemcpyHostToDevice);
+}
+
+int trs_device_get(int device, void *to, const void *from, size_t bytes)
+{
+    return copy(device, to, from, bytes, cudaMemcpyDeviceToHost);
+}
+
+int trs_device_name(int device, char *name, size_t size)
+{
+    cudaDeviceProp p;
+    int driver = 0;
+    if (!name || device <= 0) return TRS_EARG;
+    if (trs_gpu_probe(device - 1, name, size)) return TRS_EDEVICE;
+    if (cudaGetDeviceProperties(&p, device - 1) != cudaSuccess) return TRS_EDEVICE;
+    cudaDriverGetVersion(&driver);
+    snprintf(name, size, "%s, %d SMs, %.0f GiB, driver for CUDA %d.%d", p.name,
+             p.multiProcessorCount, (double)p.totalGlobalMem / (1 << 30), driver / 1000,
+             driver % 1000 / 10);
+    return TRS_OK;
+}
+
+struct trs_timer {
+    cudaEvent_t start, stop;
+};
+
+int trs_timer_create(trs_timer **timer, int device)
+{
+    if (!timer) return TRS_EARG;
+    *timer = NULL;
+    int rc = use(device);
+    if (rc) return rc;
+    trs_timer *t = new (std::nothrow) trs_timer();
+    if (!t) return TRS_EMEM;
+    if (cudaEventCreate(&t->start) == cudaSuccess && cudaEventCreate(&t->stop) == cudaSuccess) {
+        *timer = t;
+        return TRS_OK;
+    }
+    trs_timer_destroy(t);
+    return TRS_EDEVICE;
+}
+
+int trs_timer_start(trs_timer *t, void *stream)
+{
+    if (!t) return TRS_EARG;
+    return cudaEventRecord(t->start, static_cast<cudaStream_t>(stream)) == cudaSuccess
+               ? TRS_OK
+               : TRS_EDEVICE;
+}
+
+int trs_timer_stop(trs_timer *t, void *stream, double *seconds)
+{
+    float ms = 0;
+    if (!t || !seconds) return TRS_EARG;
+    if (cudaEventRecord(t->stop, static_cast<cudaStream_t>(stream)) != cudaSuccess ||
+        cudaEventSynchronize(t->stop) != cudaSuccess ||
+        cudaEventElapsedTime(&ms, t->start, t->stop) != cudaSuccess)
+        return TRS_EDEVICE;
+    *seconds = 1e-3 * ms;
+    return TRS_OK;
+}
+
+void trs_timer_destroy(trs_timer *t)
+{
+    if (!t) return;
+    if (t->start) cudaEventDestroy(t->start);
+    if (t->stop) cudaEventDestroy(t->stop);
+    delete t;
+}

@@ -1,0 +1,59 @@
+/* vendor.h: cuSPARSE and cuBLAS, opened at run time.
+ *
+ * The library links neither, so that a program that links it starts on a machine without CUDA. */
+#ifndef TRS_VENDOR_H
+#define TRS_VENDOR_H
+
+#include <cublas_v2.h>
+#include <cusparse.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#include "gpu.h"
+
+/* The functions of each library that we call; vendor.c resolves them by name. */
+#define TRS_CUSPARSE_FUNCTIONS(F)                                                                  \
+    F(cusparseCreate)                                                                              \
+    F(cusparseDestroy) F(cusparseSetStream) F(cusparseGetErrorString) F(cusparseCreateCsr)         \
+        F(cusparseDestroySpMat) F(cusparseSpMatSetAttribute) F(cusparseCreateDnVec)                \
+            F(cusparseDestroyDnVec) F(cusparseDnVecSetValues) F(cusparseCreateDnMat)               \
+                F(cusparseDestroyDnMat) F(cusparseDnMatSetValues) F(cusparseSpSV_createDescr)      \
+                    F(cusparseSpSV_destroyDescr) F(cusparseSpSV_bufferSize)                        \
+                        F(cusparseSpSV_analysis) F(cusparseSpSV_solve)                             \
+                            F(cusparseSpSV_updateMatrix) F(cusparseSpSM_createDescr)               \
+                                F(cusparseSpSM_destroyDescr) F(cusparseSpSM_bufferSize)            \
+                                    F(cusparseSpSM_analysis) F(cusparseSpSM_solve)                 \
+                                        F(cusparseSpSM_updateMatrix)
+
+#define TRS_CUBLAS_FUNCTIONS(F)                                                                    \
+    F(cublasCreate_v2)                                                                             \
+    F(cublasDestroy_v2) F(cublasSetStream_v2) F(cublasStrsv_v2_64) F(cublasDtrsv_v2_64)            \
+        F(cublasCtrsv_v2_64) F(cublasZtrsv_v2_64) F(cublasStrsm_v2_64) F(cublasDtrsm_v2_64)        \
+            F(cublasCtrsm_v2_64) F(cublasZtrsm_v2_64)
+
+#define TRS_MEMBER(name) __typeof__(&name) name;
+
+typedef struct trs_cusparse {
+    void *library;
+    TRS_CUSPARSE_FUNCTIONS(TRS_MEMBER)
+} trs_cusparse;
+
+typedef struct trs_cublas {
+    void *library;
+    TRS_CUBLAS_FUNCTIONS(TRS_MEMBER)
+} trs_cublas;
+
+#undef TRS_MEMBER
+
+/* 0, or TRS_ELIBRARY with the reason in why.  Opening again is cheap: the loader counts. */
+int trs_cusparse_open(trs_cusparse *lib, char *why, size_t size);
+int trs_cublas_open(trs_cublas *lib, char *why, size_t size);
+void trs_vendor_close(void *library);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

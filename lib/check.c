@@ -1,0 +1,108 @@
+/* check.c: is what the caller passed a well-formed matrix?  One pass over it, before anything else
+ * looks at it, so that nothing later can read outside the arrays. */
+#include "config.h"
+
+#include "internal.h"
+
+#include <inttypes.h>
+
+int64_t trs_index(const void *a, int bits, int64_t k)
+{
+    return bits == 64 ? ((const int64_t *)a)[k] : ((const int32_t *)a)[k];
+}
+
+bool trs_in_triangle(unsigned kind, int64_t row, int64_t col)
+{
+    if (kind & TRS_LOWER) return row >= col;
+    if (kind & TRS_UPPER) return row <= col;
+    return true;
+}
+
+static int check_shape(trs_context *ctx, const trs_mat *m)
+{
+    if (m->n < 0 || m->n > INT32_MAX - 1)
+        return trs_fail(ctx, TRS_EARG, "n = %" PRId64 " is not in 0 .. 2^31 - 2", m->n);
+    if ((unsigned)m->dtype > TRS_C32) return trs_fail(ctx, TRS_EARG, "unknown dtype %d", m->dtype);
+    if (m->format != TRS_CSR && m->format != TRS_CSC && m->format != TRS_DENSE)
+        return trs_fail(ctx, TRS_EARG, "format %d is not CSR, CSC or DENSE", (int)m->format);
+    if (m->kind & ~15u) return trs_fail(ctx, TRS_EARG, "unknown bits in kind: %u", m->kind);
+    if ((m->kind & TRS_LOWER) && (m->kind & TRS_UPPER))
+        return trs_fail(ctx, TRS_EARG, "kind has both TRS_LOWER and TRS_UPPER");
+    if (m->base != 0 && m->base != 1)
+        return trs_fail(ctx, TRS_EARG, "base %d is not 0 or 1", m->base);
+    if (m->format == TRS_DENSE) {
+        if (m->ld < m->n)
+            return trs_fail(ctx, TRS_EARG, "ld = %" PRId64 " is less than n = %" PRId64, m->ld,
+                            m->n);
+        return TRS_OK;
+    }
+    if (m->nnz < 0) return trs_fail(ctx, TRS_EARG, "nnz = %" PRId64 " is negative", m->nnz);
+    if ((m->ptr_bits != 0 && m->ptr_bits != 32 && m->ptr_bits != 64) ||
+        (m->idx_bits != 0 && m->idx_bits != 32 && m->idx_bits != 64))
+        return trs_fail(ctx, TRS_EARG, "ptr_bits %d, idx_bits %d: 32 or 64 each", m->ptr_bits,
+                        m->idx_bits);
+    return TRS_OK;
+}
+
+int trs_check_values(trs_context *ctx, const trs_mat *m)
+{
+    int rc = check_shape(ctx, m);
+    if (rc) return rc;
+    int64_t count = m->format == TRS_DENSE ? m->n : m->nnz;
+    if (!m->val && count > 0) return trs_fail(ctx, TRS_EARG, "val is NULL");
+    return TRS_OK;
+}
+
+static int check_pointers(trs_context *ctx, const trs_mat *m, int bits, const char *line)
+{
+    int64_t last = trs_index(m->ptr, bits, 0);
+    if (last != m->base)
+        return trs_fail(ctx, TRS_EMATRIX, "ptr[0] = %" PRId64 ", but base is %d", last, m->base);
+    for (int64_t i = 0; i < m->n; i++) {
+        int64_t next = trs_index(m->ptr, bits, i + 1);
+        if (next < last || next - m->base > m->nnz)
+            return trs_fail(ctx, TRS_EMATRIX,
+                            "%s %" PRId64 ": its pointers run from %" PRId64 " to %" PRId64
+                            ", with nnz = %" PRId64,
+                            line, i + m->base, last, next, m->nnz);
+        last = next;
+    }
+    if (last - m->base != m->nnz)
+        return trs_fail(ctx, TRS_EMATRIX, "ptr[n] = %" PRId64 " does not fit nnz = %" PRId64, last,
+                        m->nnz);
+    return TRS_OK;
+}
+
+static int check_indices(trs_context *ctx, const trs_mat *m, int pbits, int ibits)
+{
+    bool csr = m->format == TRS_CSR;
+    for (int64_t i = 0; i < m->n; i++) {
+        int64_t end = trs_index(m->ptr, pbits, i + 1) - m->base;
+        for (int64_t p = trs_index(m->ptr, pbits, i) - m->base; p < end; p++) {
+            int64_t j = trs_index(m->idx, ibits, p) - m->base;
+            if (j < 0 || j >= m->n)
+                return trs_fail(ctx, TRS_EMATRIX,
+                                "%s %" PRId64 ": %s %" PRId64 " is not in %d .. %" PRId64,
+                                csr ? "row" : "column", i + m->base, csr ? "column" : "row",
+                                j + m->base, m->base, m->n - 1 + m->base);
+            int64_t row = csr ? i : j, col = csr ? j : i;
+            if ((m->kind & TRS_STRICT) && !trs_in_triangle(m->kind, row, col))
+                return trs_fail(
+                    ctx, TRS_EMATRIX,
+                    "row %" PRId64 ", column %" PRId64 ": an entry outside the %s triangle",
+                    row + m->base, col + m->base, m->kind & TRS_LOWER ? "lower" : "upper");
+        }
+    }
+    return TRS_OK;
+}
+
+int trs_check_mat(trs_context *ctx, const trs_mat *m)
+{
+    int rc = trs_check_values(ctx, m);
+    if (rc || m->format == TRS_DENSE) return rc;
+    if (!m->ptr) return trs_fail(ctx, TRS_EARG, "ptr is NULL");
+    if (!m->idx && m->nnz > 0) return trs_fail(ctx, TRS_EARG, "idx is NULL");
+    int pbits = m->ptr_bits ? m->ptr_bits : 64, ibits = m->idx_bits ? m->idx_bits : 32;
+    rc = check_pointers(ctx, m, pbits, m->format == TRS_CSR ? "row" : "column");
+    return rc ? rc : check_indices(ctx, m, pbits, ibits);
+}

@@ -1,0 +1,72 @@
+/* context.c: codes, sentences, sizes of numbers. */
+#include "config.h"
+
+#include "internal.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+const char *trs_version(void)
+{
+    return PACKAGE_VERSION;
+}
+
+const char *trs_strerror(int status)
+{
+    switch (status) {
+    case TRS_OK:
+        return "no error";
+    case TRS_EARG:
+        return "an argument is NULL, out of range, or contradicts another";
+    case TRS_ESTATE:
+        return "called out of order";
+    case TRS_EMEM:
+        return "out of memory, or over the limit that was set";
+    case TRS_ESUPPORT:
+        return "this solver or this build cannot do that";
+    case TRS_EMATRIX:
+        return "the matrix is not well-formed";
+    case TRS_EPIVOT:
+        return "a pivot is missing, zero, or not finite";
+    case TRS_EFILE:
+        return "a file cannot be opened, read, or written";
+    case TRS_EFORMAT:
+        return "the file is not well-formed Matrix Market";
+    case TRS_EDEVICE:
+        return "no usable GPU, or CUDA reported an error";
+    case TRS_ELIBRARY:
+        return "a library failed";
+    default:
+        return "unknown status";
+    }
+}
+
+int trs_fail(trs_context *ctx, int code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(ctx->message, sizeof ctx->message, format, args);
+    va_end(args);
+    return code;
+}
+
+void *trs_new(trs_context *ctx, int64_t count, size_t size, const char *what)
+{
+    void *p = trs_alloc(&ctx->mem, count, size);
+    if (!p)
+        trs_fail(ctx, TRS_EMEM, "out of memory: %.3g bytes for %s", (double)count * (double)size,
+                 what);
+    return p;
+}
+
+size_t trs_size(trs_dtype t)
+{
+    static const size_t size[] = {[TRS_F64] = 8, [TRS_F32] = 4, [TRS_C64] = 16, [TRS_C32] = 8};
+    return size[t];
+}
+
+bool trs_is_complex(trs_dtype t)
+{
+    return t == TRS_C64 || t == TRS_C32;
+}

@@ -1,0 +1,299 @@
+/* convert.c: from what the caller has to the one shape the solvers know.
+ *
+ * Whatever comes in (CSR, CSC, dense, any widths, base 0 or 1, columns in any order, the other triangle
+ * filled or not) is read once, line by line, a line being a row of CSR or a column of the others.
+ * What is kept is "op(T) by rows": T itself for CSR, T' for the others.  Transposing and counting
+ * backwards, both O(nnz) and both carrying the values and where they came from, make the rest. */
+#include "config.h"
+
+#include "internal.h"
+
+#include <complex.h>
+#include <inttypes.h>
+#include <string.h>
+
+static int tri_new(trs_context *ctx, trs_tri *t, const trs_tri *like, bool values)
+{
+    *t = (trs_tri){.n = like->n, .nnz = like->nnz, .dtype = like->dtype};
+    t->ptr = trs_new(ctx, (int64_t)t->n + 1, sizeof *t->ptr, "row pointers");
+    t->idx = t->ptr ? trs_new(ctx, t->nnz, sizeof *t->idx, "columns") : NULL;
+    if (t->idx && !values) return TRS_OK;
+    t->val = t->idx ? trs_new(ctx, t->nnz, trs_size(t->dtype), "values") : NULL;
+    t->src = t->val ? trs_new(ctx, t->nnz, sizeof *t->src, "places of the values") : NULL;
+    if (t->src) return TRS_OK;
+    trs_tri_free(ctx, t);
+    return TRS_EMEM;
+}
+
+void trs_tri_free(trs_context *ctx, trs_tri *t)
+{
+    trs_free(&ctx->mem, t->ptr);
+    trs_free(&ctx->mem, t->idx);
+    trs_free(&ctx->mem, t->val);
+    trs_free(&ctx->mem, t->src);
+    memset(t, 0, sizeof *t);
+}
+
+/* ---- reading the caller's arrays ------------------------------------------------------------ */
+
+typedef struct source { /* the caller's matrix, widths and bases resolved */
+    const trs_mat *m;
+    int pbits, ibits;
+    bool by_rows;
+    bool diagonal_last; /* in a line of the wanted triangle in ascending order */
+} source;
+
+/* The entries of line i are begin..end-1; entry p stands at cross index (p), value place (p). */
+static int64_t line_begin(const source *s, int64_t i)
+{
+    return s->m->format == TRS_DENSE ? 0 : trs_index(s->m->ptr, s->pbits, i) - s->m->base;
+}
+
+static int64_t line_end(const source *s, int64_t i)
+{
+    return s->m->format == TRS_DENSE ? s->m->n : line_begin(s, i + 1);
+}
+
+static int64_t cross(const source *s, int64_t p)
+{
+    return s->m->format == TRS_DENSE ? p : trs_index(s->m->idx, s->ibits, p) - s->m->base;
+}
+
+static int64_t place(const source *s, int64_t i, int64_t p)
+{
+    return s->m->format == TRS_DENSE ? i * s->m->ld + p : p;
+}
+
+/* Off the diagonal, in the triangle that is wanted? */
+static bool wanted(const source *s, int64_t i, int64_t j)
+{
+    if (i == j) return false;
+    return s->by_rows ? trs_in_triangle(s->m->kind, i, j) : trs_in_triangle(s->m->kind, j, i);
+}
+
+static int64_t count_wanted(const source *s)
+{
+    int64_t nnz = s->m->n; /* a diagonal entry in every line, stored or not */
+    for (int64_t i = 0; i < s->m->n; i++)
+        for (int64_t p = line_begin(s, i), end = line_end(s, i); p < end; p++)
+            nnz += wanted(s, i, cross(s, p));
+    return nnz;
+}
+
+/* The diagonal of line i: where it is stored.  A second one is an error. */
+static int find_diagonal(trs_context *ctx, const source *s, int64_t i, int64_t *at)
+{
+    *at = TRS_SRC_MISSING;
+    for (int64_t p = line_begin(s, i), end = line_end(s, i); p < end; p++) {
+        if (cross(s, p) != i) continue;
+        if (*at >= 0)
+            return trs_fail(ctx, TRS_EMATRIX, "row %" PRId64 ", column %" PRId64 " is stored twice",
+                            i + s->m->base, i + s->m->base);
+        *at = place(s, i, p);
+    }
+    if (s->m->kind & TRS_UNIT) *at = TRS_SRC_UNIT;
+    return TRS_OK;
+}
+
+/* Copy the wanted entries of line i behind position k; false: they do not ascend. */
+static bool copy_line(const source *s, int64_t i, int64_t diagonal, trs_tri *t, int64_t *k)
+{
+    bool ascend = true;
+    int64_t last = -1, q = *k;
+    if (!s->diagonal_last) {
+        t->idx[q] = (int32_t)i;
+        t->src[q++] = diagonal;
+    }
+    for (int64_t p = line_begin(s, i), end = line_end(s, i); p < end; p++) {
+        int64_t j = cross(s, p);
+        if (!wanted(s, i, j)) continue;
+        ascend &= j > last;
+        last = j;
+        t->idx[q] = (int32_t)j;
+        t->src[q++] = place(s, i, p);
+    }
+    if (s->diagonal_last) {
+        t->idx[q] = (int32_t)i;
+        t->src[q++] = diagonal;
+    }
+    *k = q;
+    return ascend;
+}
+
+/* After sorting: two equal neighbours are one entry stored twice. */
+static int find_duplicate(trs_context *ctx, const source *s, const trs_tri *t)
+{
+    for (int32_t i = 0; i < t->n; i++)
+        for (int64_t p = t->ptr[i] + 1; p < t->ptr[i + 1]; p++)
+            if (t->idx[p] == t->idx[p - 1])
+                return trs_fail(ctx, TRS_EMATRIX, "row %d, column %d is stored twice",
+                                (s->by_rows ? i : t->idx[p]) + ctx->base,
+                                (s->by_rows ? t->idx[p] : i) + ctx->base);
+    return TRS_OK;
+}
+
+/* Sort every line, in O(nnz): transposing sorts. */
+static int sort_lines(trs_context *ctx, trs_tri *t)
+{
+    trs_tri a;
+    int rc = trs_tri_transpose(ctx, t, true, &a);
+    trs_tri_free(ctx, t);
+    if (rc) return rc;
+    rc = trs_tri_transpose(ctx, &a, true, t);
+    trs_tri_free(ctx, &a);
+    return rc;
+}
+
+static void drop_identity(trs_context *ctx, trs_tri *t)
+{
+    for (int64_t p = 0; p < t->nnz; p++)
+        if (t->src[p] != p) return;
+    trs_free(&ctx->mem, t->src);
+    t->src = NULL;
+}
+
+int trs_tri_import(trs_context *ctx, const trs_mat *m, trs_tri *t)
+{
+    bool by_rows = m->format == TRS_CSR, ascend = true;
+    source s = {m, m->ptr_bits ? m->ptr_bits : 64, m->idx_bits ? m->idx_bits : 32, by_rows,
+                by_rows == !!(m->kind & TRS_LOWER)};
+    int64_t k = 0, diagonal;
+    trs_tri like = {.n = (int32_t)m->n, .nnz = count_wanted(&s), .dtype = m->dtype};
+    int rc = tri_new(ctx, t, &like, true);
+    if (rc) return rc;
+    for (int32_t i = 0; i < t->n; i++) {
+        t->ptr[i] = k;
+        rc = find_diagonal(ctx, &s, i, &diagonal);
+        if (rc) goto done;
+        ascend &= copy_line(&s, i, diagonal, t, &k);
+    }
+    t->ptr[t->n] = k;
+    trs_tri_read_values(t, m->val);
+    if (!ascend) {
+        rc = sort_lines(ctx, t);
+        if (!rc) rc = find_duplicate(ctx, &s, t);
+    }
+    if (!rc) drop_identity(ctx, t);
+done:
+    if (rc) trs_tri_free(ctx, t);
+    return rc;
+}
+
+/* ---- values ------------------------------------------------------------------------------- */
+
+#define TRS_READ_VALUES(T)                                                                         \
+    for (int64_t p = 0; p < t->nnz; p++)                                                           \
+    ((T *)t->val)[p] = t->src[p] >= 0 ? ((const T *)val)[t->src[p]] : (T)(t->src[p] == TRS_SRC_UNIT)
+
+void trs_tri_read_values(trs_tri *t, const void *val)
+{
+    if (!t->src) {
+        if (t->nnz) memcpy(t->val, val, (size_t)t->nnz * trs_size(t->dtype));
+        return;
+    }
+    switch (t->dtype) {
+    case TRS_F32:
+        TRS_READ_VALUES(float);
+        break;
+    case TRS_F64:
+        TRS_READ_VALUES(double);
+        break;
+    case TRS_C32:
+        TRS_READ_VALUES(float complex);
+        break;
+    case TRS_C64:
+        TRS_READ_VALUES(double complex);
+        break;
+    }
+}
+
+static void copy_value(void *to, int64_t q, const void *from, int64_t p, size_t size)
+{
+    if (size == 8) ((uint64_t *)to)[q] = ((const uint64_t *)from)[p];
+    else if (size == 4) ((uint32_t *)to)[q] = ((const uint32_t *)from)[p];
+    else ((double complex *)to)[q] = ((const double complex *)from)[p];
+}
+
+/* ---- changing the order ------------------------------------------------------------------- */
+
+int trs_tri_transpose(trs_context *ctx, const trs_tri *a, bool values, trs_tri *t)
+{
+    int rc = tri_new(ctx, t, a, values);
+    if (rc) return rc;
+    size_t size = trs_size(a->dtype);
+    int64_t *w = t->ptr; /* w [j+1] counts, then walks, column j */
+    memset(w, 0, ((size_t)a->n + 1) * sizeof *w);
+    for (int64_t p = 0; p < a->nnz; p++) w[a->idx[p] + 1]++;
+    for (int32_t j = 0; j < a->n; j++) w[j + 1] += w[j];
+    for (int32_t i = 0; i < a->n; i++)
+        for (int64_t p = a->ptr[i]; p < a->ptr[i + 1]; p++) {
+            int64_t q = w[a->idx[p]]++;
+            t->idx[q] = i;
+            if (!values) continue;
+            t->src[q] = a->src ? a->src[p] : p;
+            copy_value(t->val, q, a->val, p, size);
+        }
+    /* w [j] has arrived at the end of column j */
+    memmove(t->ptr + 1, t->ptr, (size_t)a->n * sizeof *w);
+    t->ptr[0] = 0;
+    return TRS_OK;
+}
+
+int trs_tri_copy(trs_context *ctx, const trs_tri *a, trs_tri *t)
+{
+    int rc = tri_new(ctx, t, a, true);
+    if (rc) return rc;
+    memcpy(t->ptr, a->ptr, ((size_t)a->n + 1) * sizeof *t->ptr);
+    memcpy(t->idx, a->idx, (size_t)a->nnz * sizeof *t->idx);
+    memcpy(t->val, a->val, (size_t)a->nnz * trs_size(a->dtype));
+    for (int64_t p = 0; p < a->nnz; p++) t->src[p] = a->src ? a->src[p] : p;
+    return TRS_OK;
+}
+
+void trs_tri_reverse(trs_tri *t)
+{
+    size_t size = trs_size(t->dtype);
+    double complex one;
+    for (int64_t p = 0, q = t->nnz - 1; p <= q; p++, q--) {
+        int32_t j = t->n - 1 - t->idx[p];
+        t->idx[p] = t->n - 1 - t->idx[q];
+        t->idx[q] = j;
+        copy_value(&one, 0, t->val, p, size);
+        copy_value(t->val, p, t->val, q, size);
+        copy_value(t->val, q, &one, 0, size);
+        if (!t->src) continue;
+        int64_t s = t->src[p];
+        t->src[p] = t->src[q];
+        t->src[q] = s;
+    }
+    for (int32_t i = 0, k = t->n; i <= k; i++, k--) {
+        int64_t s = t->nnz - t->ptr[i];
+        t->ptr[i] = t->nnz - t->ptr[k];
+        t->ptr[k] = s;
+    }
+}
+
+/* t = P a P', row k of t being row perm [k] of a; perm must be a topological order. */
+int trs_tri_permute(trs_context *ctx, const trs_tri *a, const int32_t *perm, trs_tri *t)
+{
+    int32_t *inv = trs_new(ctx, a->n, sizeof *inv, "a permutation");
+    if (!inv) return TRS_EMEM;
+    int rc = tri_new(ctx, t, a, true);
+    if (!rc) {
+        size_t size = trs_size(a->dtype);
+        int64_t q = 0;
+        for (int32_t k = 0; k < a->n; k++) inv[perm[k]] = k;
+        for (int32_t k = 0; k < a->n; k++) {
+            t->ptr[k] = q;
+            for (int64_t p = a->ptr[perm[k]]; p < a->ptr[perm[k] + 1]; p++, q++) {
+                t->idx[q] = inv[a->idx[p]];
+                t->src[q] = a->src ? a->src[p] : p;
+                copy_value(t->val, q, a->val, p, size);
+            }
+        }
+        t->ptr[a->n] = q;
+        rc = sort_lines(ctx, t);
+    }
+    trs_free(&ctx->mem, inv);
+    return rc;
+}

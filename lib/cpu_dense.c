@@ -1,0 +1,108 @@
+/* cpu_dense.c: the seed's naive CPU solver: the sparse triangle as a full matrix.
+ *
+ *     for i = 1, n:  x(i) = x(i) / L(i, i);  x(i+1:n) = x(i+1:n) - L(i+1:n, i) x(i)
+ *
+ * The slide's loop divides nowhere because its L has a unit diagonal; here the diagonal is divided by.
+ * Zeros are multiplied like any number, so a NaN or Inf in b spreads to rows that do not depend on it
+ * unless the column is skipped where L is zero, which is what keeps the promise.
+ * Source: seed slides, "Basic Algorithm".  Bytes: 8 n^2 / 2; refuses beyond the memory limit. */
+#ifndef T
+
+#include "config.h"
+
+#include "internal.h"
+
+#include <string.h>
+
+#define TRS_BODY "cpu_dense.c"
+#include "each_type.h"
+
+typedef void (*part_fn)(const trs_part *);
+typedef void (*solve_fn)(const trs_part *, const trs_job *);
+
+static int64_t bytes(const trs_shape *s)
+{
+    return (int64_t)(s->elem * (double)s->n * (double)s->n);
+}
+
+static int analyse(trs_part *part)
+{
+    const int64_t n = part->side->tri.n;
+    part->data = trs_new(part->ctx, n * n, trs_size(part->side->tri.dtype), "the full matrix");
+    return part->data ? TRS_OK : TRS_EMEM;
+}
+
+static int update(trs_part *part)
+{
+    static const part_fn table[] = TRS_PER_TYPE(fill);
+    table[part->side->tri.dtype](part);
+    return TRS_OK;
+}
+
+static int solve(const trs_part *part, const trs_job *job)
+{
+    static const solve_fn table[] = TRS_PER_TYPE(solve);
+    table[part->side->tri.dtype](part, job);
+    return TRS_OK;
+}
+
+static void release(trs_part *part)
+{
+    trs_free(&part->ctx->mem, part->data);
+}
+
+static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+{
+    double entries = 0.5 * (double)s->n * (double)s->n;
+    c->bytes = (entries * s->elem / m->cpu_bytes + entries * m->cpu_entry) * s->nrhs;
+    c->hops = (double)s->n * m->cpu_hop * s->nrhs;
+}
+
+const trs_solver trs_solver_cpu_dense = {
+    .name = "cpu-dense",
+    .about = "the triangle as a full matrix, column by column (the seed's naive one)",
+    .place = TRS_ON_CPU,
+    .family = TRS_TRIANGLE,
+    .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR,
+    .accuracy = TRS_SUBSTITUTION,
+    .order = TRS_ORDER_NATURAL,
+    .full = true,
+    .cost = cost,
+    .bytes = bytes,
+    .analyse = analyse,
+    .update = update,
+    .solve = solve,
+    .release = release,
+};
+
+#else
+
+static void FN(fill)(const trs_part *part)
+{
+    const trs_tri *L = &part->side->tri;
+    const int64_t n = L->n;
+    T *A = part->data;
+    memset(A, 0, (size_t)(n * n) * sizeof *A);
+    for (int32_t i = 0; i < n; i++)
+        for (int64_t p = L->ptr[i]; p < L->ptr[i + 1]; p++)
+            A[i + L->idx[p] * n] = ((const T *)L->val)[p];
+}
+
+static void FN(solve)(const trs_part *part, const trs_job *job)
+{
+    const int64_t n = part->side->tri.n, bs = job->b.rs, xs = job->x.rs;
+    const T *A = part->data;
+    for (int r = 0; r < job->nrhs; r++) {
+        const T *b = (const T *)job->b.p + r * job->b.cs;
+        T *x = (T *)job->x.p + r * job->x.cs;
+        for (int64_t i = 0; i < n; i++) x[i * xs] = b[i * bs];
+        for (int64_t j = 0; j < n; j++) {
+            const T *a = A + j * n; /* column j */
+            T xj = x[j * xs] /= job->conj ? CONJ(a[j]) : a[j];
+            for (int64_t i = j + 1; i < n; i++)
+                if (a[i] != 0) x[i * xs] -= (job->conj ? CONJ(a[i]) : a[i]) * xj;
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,69 @@
+/* cpu_serial.c: forward substitution by rows, one thread.  What every other solver is compared with.
+ *
+ *     x(i) = (b(i) - L(i, 1:i-1) x(1:i-1)) / L(i, i)
+ *
+ * Bytes: 12 nnz + 20 n at best; bound by them on wide triangles, by the chain multiply, subtract,
+ * divide, store, load on deep ones. */
+#ifndef T
+
+#include "config.h"
+
+#include "internal.h"
+
+#define TRS_BODY "cpu_serial.c"
+#include "each_type.h"
+
+typedef void (*solve_fn)(const trs_part *, const trs_job *);
+
+static int solve(const trs_part *part, const trs_job *job)
+{
+    static const solve_fn table[] = TRS_PER_TYPE(solve);
+    table[part->side->tri.dtype](part, job);
+    return TRS_OK;
+}
+
+static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+{
+    double entry = s->elem + 4;
+    c->bytes = ((double)s->nnz * entry + (double)s->n * (8 + 3 * s->elem)) / m->cpu_bytes +
+               (double)s->nnz * m->cpu_entry;
+    c->bytes *= s->nrhs;
+    /* a row waits for the row before it when levels are nearly as many as rows */
+    c->hops = (double)s->levels * m->cpu_hop * s->nrhs;
+}
+
+static int64_t bytes(const trs_shape *s)
+{
+    (void)s;
+    return 0;
+}
+
+const trs_solver trs_solver_cpu_serial = {
+    .name = "cpu-serial",
+    .about = "CSR, forward substitution by one thread",
+    .place = TRS_ON_CPU,
+    .family = TRS_TRIANGLE,
+    .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_PARTS,
+    .accuracy = TRS_SUBSTITUTION,
+    .order = TRS_ORDER_NATURAL,
+    .cost = cost,
+    .bytes = bytes,
+    .solve = solve,
+};
+
+#else
+
+#include "cpu_row.h"
+
+static void FN(solve)(const trs_part *part, const trs_job *job)
+{
+    const trs_tri *L = &part->side->tri;
+    for (int r = 0; r < job->nrhs; r++) {
+        const T *b = (const T *)job->b.p + r * job->b.cs;
+        T *x = (T *)job->x.p + r * job->x.cs;
+        for (int32_t i = part->from; i < part->to; i++)
+            FN(row)(L, i, b, job->b.rs, x, job->x.rs, job->conj);
+    }
+}
+
+#endif

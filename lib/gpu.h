@@ -1,0 +1,30 @@
+/* gpu.h: all that the plain C files ask of CUDA.  cuda/gpu.cu answers, or lib/nogpu.c where the
+ * library is built without. */
+#ifndef TRS_GPU_H
+#define TRS_GPU_H
+
+#include "internal.h"
+
+/* Can kernels of this library run on the device?  0, or not: the reason in why. */
+int trs_gpu_probe(int device, char *why, size_t size);
+int trs_gpu_use(trs_context *ctx); /* make ctx->device current; TRS_EDEVICE with a sentence */
+
+void *trs_gpu_new(trs_context *ctx, int64_t count, size_t size, const char *what);
+void trs_gpu_free(void *p);
+int trs_gpu_put(trs_context *ctx, void *to, const void *from,
+                size_t bytes); /* host to device, waits */
+int trs_gpu_get(trs_context *ctx, void *to, const void *from,
+                size_t bytes); /* device to host, waits */
+
+/* width bytes of each of height lines, between host and device, on a stream. */
+int trs_gpu_copy_lines(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                       size_t height, bool to_device, void *stream);
+int trs_gpu_wait(void *stream);
+
+/* y (k) = x (perm [k]) for every column, or x (perm [k]) = y (k); perm, x and y on the device. */
+int trs_gpu_gather(trs_dtype t, int32_t n, int nrhs, const int32_t *perm, trs_view x, trs_view y,
+                   void *stream);
+int trs_gpu_scatter(trs_dtype t, int32_t n, int nrhs, const int32_t *perm, trs_view y, trs_view x,
+                    void *stream);
+
+#endif

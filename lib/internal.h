@@ -1,0 +1,233 @@
+/* internal.h: what the files of the library share.
+ *
+ * The way of a matrix:  trs_mat --check.c--> --convert.c--> trs_tri (lower CSR, plan order)
+ *   --level.c--> trs_levels --cost.c--> a solver --> trs_part (rows from..to, solver, its data)
+ *   --> trs_solve: views of B and X --> solver->solve.
+ *
+ * An upper triangle, or the transpose of a lower one, is a lower triangle with rows and columns
+ * counted backwards.  So a plan has at most two sides, op(T) = T and op(T) = T', each a lower
+ * CSR triangle; X and B are seen through a row stride, negative when the side counts backwards;
+ * and a solver knows one shape only: lower, N. */
+#ifndef TRS_INTERNAL_H
+#define TRS_INTERNAL_H
+
+#include "memory.h"
+#include "trisolve-sparse.h"
+
+#include <stdbool.h>
+
+/* ---- context: what may fail, and how it is said ------------------------------------------- */
+
+typedef struct trs_context {
+    trs_memory mem;
+    int base;              /* of the row and column numbers in sentences */
+    int device;            /* CUDA device that solvers use, from 0 */
+    int64_t limit;         /* bytes, 0: none was set */
+    int threads;           /* CPU threads, >= 1 */
+    int nrhs;              /* announced, >= 1 */
+    trs_layout layout;     /* announced */
+    unsigned ops;          /* announced */
+    double seconds_vendor; /* that a vendor's own analysis took */
+    char message[256];
+} trs_context;
+
+/* Write the sentence and return the code. */
+int trs_fail(trs_context *ctx, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* trs_alloc that leaves a sentence: "out of memory: 12 bytes for the levels". */
+void *trs_new(trs_context *ctx, int64_t count, size_t size, const char *what);
+
+size_t trs_size(trs_dtype t); /* bytes of one number */
+bool trs_is_complex(trs_dtype t);
+
+/* ---- triangles ---------------------------------------------------------------------------- */
+
+/* A lower triangle in CSR: base 0, columns ascend, the diagonal is stored last in every row (a unit
+ * one as 1, a missing one as 0). */
+typedef struct trs_tri {
+    int32_t n;
+    int64_t nnz;
+    trs_dtype dtype;
+    int64_t *ptr; /* [n+1] */
+    int32_t *idx; /* [nnz] */
+    void *val;    /* [nnz] */
+    int64_t *src; /* [nnz] place of each value in the caller's val, or TRS_SRC_...; NULL: p -> p */
+} trs_tri;
+
+enum { TRS_SRC_UNIT = -1, TRS_SRC_MISSING = -2 };
+
+int trs_check_mat(trs_context *ctx, const trs_mat *m);    /* well-formed? (check.c) */
+int trs_check_values(trs_context *ctx, const trs_mat *m); /* enough to read val? */
+bool trs_in_triangle(unsigned kind, int64_t row, int64_t col);
+
+int64_t trs_index(const void *a, int bits, int64_t k); /* a[k] of either width */
+
+/* op(T) by rows as the caller stored it: T for CSR, T' for CSC and DENSE (convert.c). */
+int trs_tri_import(trs_context *ctx, const trs_mat *m, trs_tri *t);
+/* values = false: the pattern alone. */
+int trs_tri_transpose(trs_context *ctx, const trs_tri *a, bool values, trs_tri *t);
+int trs_tri_copy(trs_context *ctx, const trs_tri *a, trs_tri *t);
+void trs_tri_reverse(trs_tri *t); /* rows and columns counted backwards, in place */
+int trs_tri_permute(trs_context *ctx, const trs_tri *a, const int32_t *perm, trs_tri *t);
+void trs_tri_read_values(trs_tri *t,
+                         const void *val); /* t->val from the caller's val through src */
+void trs_tri_free(trs_context *ctx, trs_tri *t);
+
+/* ---- levels ------------------------------------------------------------------------------- */
+
+typedef struct trs_levels {
+    int32_t count;
+    int32_t widest; /* rows */
+    int32_t *topo;  /* [rows] level by level, ascending within one */
+    int32_t *ptr;   /* [count+1] */
+} trs_levels;
+
+/* Level sets of the rows from..to-1, the rows before them being solved already.
+ * csc: the triangle by columns, that is trs_tri_transpose of it. */
+int trs_level_sets(trs_context *ctx, const trs_tri *csc, int32_t from, int32_t to, trs_levels *lv);
+void trs_levels_free(trs_context *ctx, trs_levels *lv);
+
+/* ---- what the cost model looks at --------------------------------------------------------- */
+
+typedef struct trs_shape {
+    int64_t n, nnz;
+    int64_t levels, widest;
+    int64_t longest;     /* entries in the longest row */
+    double sum_longest;  /* over the levels, of the longest row of each */
+    double thin_entries; /* entries in levels too small to share out */
+    int64_t wide_levels; /* the others */
+    double elem;         /* bytes of a number */
+    int nrhs;
+} trs_shape;
+
+typedef struct trs_machine { /* measured costs of single steps; cost.c has the built-in ones */
+    double cpu_bytes;        /* bytes/s of one core, and how many cores scale */
+    double cpu_threads;
+    double cpu_entry;   /* s an entry, in cache */
+    double cpu_barrier; /* s */
+    double cpu_hop;     /* s: a row after the row it depends on */
+    double gpu_bytes;   /* bytes/s */
+    double gpu_launch;  /* s: kernel after kernel in a stream */
+    double gpu_hop;     /* s: one block finishing a row: reduction, division, barrier */
+    double gpu_barrier; /* s: __syncthreads */
+    double gpu_gather;  /* random 8-byte reads a second */
+    double link_bytes;  /* bytes/s between host and device; 0: arrays live on the device */
+    double link_start;  /* s: a copy that is waited for */
+} trs_machine;
+
+typedef struct trs_cost { /* seconds of one solve, in its terms */
+    double bytes;         /* data moved */
+    double sync;          /* launches and barriers */
+    double hops;          /* steps that wait for one another */
+    double copies;        /* B and X between host and device */
+} trs_cost;
+
+const trs_machine *trs_machine_default(void);
+double trs_cost_seconds(const trs_cost *c);
+
+/* ---- plans, sides, parts ------------------------------------------------------------------ */
+
+typedef struct trs_side { /* op(T) as a lower triangle */
+    bool used;
+    bool reversed; /* row i of tri is the caller's row n-1-i (before perm) */
+    trs_tri tri;
+    trs_levels lv;
+    int32_t *perm;     /* plan order: row k of tri is the caller's row perm[k]; NULL: natural */
+    int32_t *perm_dev; /* the same on the device, when the solver runs there */
+    int nparts;
+    struct trs_part *part;
+} trs_side;
+
+typedef struct trs_part { /* rows from..to-1 of a side in plan order, and who solves them */
+    trs_context *ctx;
+    const trs_side *side;
+    bool transposed; /* the side is op = T, H */
+    int32_t from, to;
+    const struct trs_solver *solver;
+    const trs_levels *lv; /* of these rows */
+    trs_levels own;       /* lv points here unless the part is the whole side */
+    void *data;           /* the solver's */
+} trs_part;
+
+/* X or B: element (i, r) is p[i*rs + r*cs], in elements. */
+typedef struct trs_view {
+    void *p;
+    int64_t rs, cs;
+} trs_view;
+
+typedef struct trs_job { /* one solve of one part */
+    int nrhs;
+    trs_view b, x; /* b.p may be x.p, then with the same strides */
+    bool conj;     /* solve with the conjugated values */
+    int threads;
+    void *stream;
+    void *work; /* what solver->work_create made */
+} trs_job;
+
+/* The view of a side that counts backwards, seen in the caller's order (rs > 0). */
+trs_view trs_view_natural(const trs_side *s, trs_view v);
+
+typedef enum trs_place { TRS_ON_CPU = 0, TRS_ON_CUDA = 1 } trs_place;
+typedef enum trs_family { TRS_TRIANGLE = 0, TRS_GENERAL_DENSE = 1 } trs_family;
+
+typedef struct trs_solver {
+    const char *name, *about;
+    trs_place place;
+    trs_family family;
+    unsigned caps;
+    trs_accuracy accuracy;
+    trs_order order; /* preferred plan order */
+    bool full;       /* stores the triangle as a full matrix: has a memory limit by default */
+    int (*library)(char *why,
+                   size_t size); /* can the library it calls be opened? NULL: it calls none */
+    void (*cost)(const trs_shape *, const trs_machine *, trs_cost *);
+    int64_t (*bytes)(const trs_shape *); /* that analyse will take where it runs */
+    int (*analyse)(trs_part *);          /* pattern -> data; NULL: nothing to do */
+    int (*update)(trs_part *);           /* new values in side->tri.val; NULL: nothing to do */
+    int (*solve)(const trs_part *, const trs_job *);
+    void (*release)(trs_part *); /* data, also half-made; NULL: nothing to do */
+    int (*work_create)(const trs_part *, trs_context *, int nrhs, void **); /* NULL: needs none */
+    void (*work_destroy)(const trs_part *, void *);
+} trs_solver;
+
+/* The table: Makefile.am lists the files of the solvers and writes solvers.inc from that list. */
+#define TRS_SOLVER(name) extern const trs_solver trs_solver_##name;
+#include "solvers.inc"
+#undef TRS_SOLVER
+const trs_solver *trs_solver_at(int k);               /* NULL past the end */
+const trs_solver *trs_solver_named(const char *name); /* NULL: none */
+int trs_solver_available(const trs_solver *s, int device, char *why, size_t size);
+
+/* The cheapest available solver for a side; its sentence into reason (cost.c). */
+const trs_solver *trs_choose(const trs_context *ctx, const trs_shape *s, bool on_device,
+                             double *seconds, char *reason, size_t size);
+void trs_shape_of(const trs_side *s, int nrhs, trs_shape *shape);
+bool trs_fits(const trs_solver *s, const trs_shape *shape, int64_t limit);
+
+/* A level with fewer entries than this is done by one CPU thread: a barrier would cost more. */
+enum { TRS_THIN = 3000 };
+
+struct trs_plan {
+    trs_context ctx;
+    enum { TRS_FAILED, TRS_CREATED, TRS_ANALYSED, TRS_READY } state;
+    trs_mat shape;      /* the caller's matrix without its arrays */
+    int64_t n_values;   /* length of the caller's val */
+    trs_tri imported;   /* until analyse: op(T) by rows as the caller stored it */
+    bool imported_is_t; /* it is T' */
+    const trs_solver *wanted;
+    bool on_device; /* B and X live on the GPU */
+    trs_order order;
+    trs_side side[2]; /* op = N; op = T and H */
+    int32_t *topo;    /* [n] of op = N in the caller's numbering, for trs_plan_levels */
+    int64_t bad_pivots, first_bad;
+    trs_work *own;
+    trs_info info;
+    char reason[400];
+    /* for tests: cut every side into parts at these rows */
+    int ncuts;
+    const int32_t *cut;
+    const trs_solver *const *cut_solver;
+};
+
+#endif

@@ -1,0 +1,126 @@
+/* nogpu.c: the answers of gpu.h in a library built without CUDA. */
+#include "config.h"
+
+#include "gpu.h"
+
+#include <stdio.h>
+
+static const char reason[] = "built without CUDA";
+
+int trs_gpu_probe(int device, char *why, size_t size)
+{
+    (void)device;
+    snprintf(why, size, "%s", reason);
+    return TRS_EDEVICE;
+}
+
+int trs_gpu_use(trs_context *ctx)
+{
+    return trs_fail(ctx, TRS_EDEVICE, "%s", reason);
+}
+
+void *trs_gpu_new(trs_context *ctx, int64_t count, size_t size, const char *what)
+{
+    (void)count, (void)size, (void)what;
+    trs_fail(ctx, TRS_EDEVICE, "%s", reason);
+    return NULL;
+}
+
+void trs_gpu_free(void *p)
+{
+    (void)p;
+}
+
+int trs_gpu_put(trs_context *ctx, void *to, const void *from, size_t bytes)
+{
+    (void)to, (void)from, (void)bytes;
+    return trs_gpu_use(ctx);
+}
+
+int trs_gpu_get(trs_context *ctx, void *to, const void *from, size_t bytes)
+{
+    (void)to, (void)from, (void)bytes;
+    return trs_gpu_use(ctx);
+}
+
+int trs_gpu_copy_lines(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                       size_t height, bool to_device, void *stream)
+{
+    (void)to, (void)to_pitch, (void)from, (void)from_pitch, (void)width, (void)height;
+    (void)to_device, (void)stream;
+    return TRS_EDEVICE;
+}
+
+int trs_gpu_wait(void *stream)
+{
+    (void)stream;
+    return TRS_EDEVICE;
+}
+
+int trs_gpu_gather(trs_dtype t, int32_t n, int nrhs, const int32_t *perm, trs_view x, trs_view y,
+                   void *stream)
+{
+    (void)t, (void)n, (void)nrhs, (void)perm, (void)x, (void)y, (void)stream;
+    return TRS_EDEVICE;
+}
+
+int trs_gpu_scatter(trs_dtype t, int32_t n, int nrhs, const int32_t *perm, trs_view y, trs_view x,
+                    void *stream)
+{
+    return trs_gpu_gather(t, n, nrhs, perm, y, x, stream);
+}
+
+int trs_device_new(int device, size_t bytes, void **p)
+{
+    (void)device, (void)bytes;
+    if (p) *p = NULL;
+    return TRS_EDEVICE;
+}
+
+void trs_device_free(int device, void *p)
+{
+    (void)device, (void)p;
+}
+
+int trs_device_put(int device, void *to, const void *from, size_t bytes)
+{
+    (void)device, (void)to, (void)from, (void)bytes;
+    return TRS_EDEVICE;
+}
+
+int trs_device_get(int device, void *to, const void *from, size_t bytes)
+{
+    (void)device, (void)to, (void)from, (void)bytes;
+    return TRS_EDEVICE;
+}
+
+int trs_device_name(int device, char *name, size_t size)
+{
+    (void)device;
+    if (name && size) snprintf(name, size, "%s", reason);
+    return TRS_EDEVICE;
+}
+
+int trs_timer_create(trs_timer **timer, int device)
+{
+    (void)device;
+    if (timer) *timer = NULL;
+    return TRS_EDEVICE;
+}
+
+int trs_timer_start(trs_timer *timer, void *stream)
+{
+    (void)timer, (void)stream;
+    return TRS_EDEVICE;
+}
+
+int trs_timer_stop(trs_timer *timer, void *stream, double *seconds)
+{
+    (void)timer, (void)stream, (void)seconds;
+    return TRS_EDEVICE;
+}
+
+void trs_timer_destroy(trs_timer *timer)
+{
+    (void)timer;
+}

@@ -1,0 +1,499 @@
+/* plan.c: create, analyse, update, info, destroy: the life of a plan.
+ *
+ *     create:  check the caller's matrix, take it over (trs_tri_import)
+ *     analyse: sides -> levels -> solver -> order -> parts -> work space -> first values
+ *     update:  new values through the places kept at import, pivots looked at, solvers told */
+#include "config.h"
+
+#include "gpu.h"
+#include "work.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+/* ---- create --------------------------------------------------------------------------------- */
+
+static int default_threads(void)
+{
+#ifdef _OPENMP
+    return omp_get_max_threads();
+#else
+    return 1;
+#endif
+}
+
+static int take_options(trs_plan *p, const trs_mat *mat, const trs_options *opt)
+{
+    trs_context *ctx = &p->ctx;
+    if (opt->nrhs < 0 || opt->threads < 0 || opt->memory_limit < 0)
+        return trs_fail(ctx, TRS_EARG, "a negative number in the options");
+    if (opt->ops & ~7u) return trs_fail(ctx, TRS_EARG, "unknown bits in ops: %u", opt->ops);
+    if ((unsigned)opt->layout > TRS_ROW_MAJOR || (unsigned)opt->order > TRS_ORDER_LEVEL)
+        return trs_fail(ctx, TRS_EARG, "unknown layout or order");
+    ctx->base = mat->base == 1;
+    ctx->device = opt->device > 0 ? opt->device - 1 : mat->device > 0 ? mat->device - 1 : 0;
+    ctx->limit = opt->memory_limit;
+    ctx->threads = opt->threads ? opt->threads : default_threads();
+    ctx->nrhs = opt->nrhs ? opt->nrhs : 1;
+    ctx->layout = opt->layout;
+    ctx->ops = opt->ops ? opt->ops : 1u << TRS_N;
+    p->on_device = opt->device > 0;
+    p->order = opt->order;
+    p->side[0].used = ctx->ops & 1u << TRS_N;
+    p->side[1].used = ctx->ops & (1u << TRS_T | 1u << TRS_H);
+    return TRS_OK;
+}
+
+static int find_solver(trs_plan *p, const char *name)
+{
+    char why[200];
+    if (!name) return TRS_OK;
+    p->wanted = trs_solver_named(name);
+    if (!p->wanted)
+        return trs_fail(&p->ctx, TRS_ESUPPORT, "no solver \"%.60s\" in this build", name);
+    if (p->wanted->family != TRS_TRIANGLE)
+        return trs_fail(&p->ctx, TRS_ESUPPORT, "%s does not solve triangles", name);
+    if (p->wanted->place == TRS_ON_CPU && p->on_device)
+        return trs_fail(&p->ctx, TRS_ESUPPORT, "%s cannot solve where B and X live on a device",
+                        name);
+    if (!trs_solver_available(p->wanted, p->ctx.device, why, sizeof why))
+        return trs_fail(&p->ctx, TRS_EDEVICE, "%s cannot run here: %s", name, why);
+    return TRS_OK;
+}
+
+/* Arrays of a matrix that lives on a device, copied to the host; also for values alone. */
+static int fetch(trs_context *ctx, const trs_mat *m, bool pattern, trs_mat *host)
+{
+    *host = *m;
+    if (m->device <= 0) return TRS_OK;
+    int64_t values = m->format == TRS_DENSE ? m->ld * m->n : m->nnz;
+    const struct {
+        const void *from;
+        const void **to;
+        int64_t count;
+        size_t size;
+    } a[] = {{m->val, &host->val, values, trs_size(m->dtype)},
+             {m->ptr, &host->ptr, m->n + 1, m->ptr_bits == 32 ? 4 : 8},
+             {m->idx, &host->idx, m->nnz, m->idx_bits == 64 ? 8 : 4}};
+    host->ptr = host->idx = host->val = NULL;
+    host->device = TRS_HOST;
+    int rc = trs_gpu_use(ctx);
+    for (int k = 0; k < (pattern && m->format != TRS_DENSE ? 3 : 1) && !rc; k++) {
+        void *p = trs_new(ctx, a[k].count, a[k].size, "a copy from the device");
+        *a[k].to = p;
+        rc = !p ? TRS_EMEM : trs_gpu_get(ctx, p, a[k].from, (size_t)a[k].count * a[k].size);
+    }
+    return rc;
+}
+
+static void fetch_done(trs_context *ctx, const trs_mat *m, trs_mat *host)
+{
+    if (m->device <= 0) return;
+    trs_free(&ctx->mem, (void *)host->ptr);
+    trs_free(&ctx->mem, (void *)host->idx);
+    trs_free(&ctx->mem, (void *)host->val);
+}
+
+static int import(trs_plan *p, const trs_mat *mat)
+{
+    trs_context *ctx = &p->ctx;
+    trs_mat host = *mat;
+    int rc = trs_check_values(ctx, mat);
+    if (rc) return rc;
+    if (!(mat->kind & (TRS_LOWER | TRS_UPPER)))
+        return trs_fail(ctx, TRS_EARG, "kind says neither TRS_LOWER nor TRS_UPPER");
+    rc = fetch(ctx, mat, true, &host);
+    if (!rc) rc = trs_check_mat(ctx, &host);
+    if (!rc) rc = trs_tri_import(ctx, &host, &p->imported);
+    fetch_done(ctx, mat, &host);
+    p->shape = *mat;
+    p->shape.ptr = p->shape.idx = p->shape.val = NULL;
+    p->imported_is_t = mat->format != TRS_CSR;
+    return rc;
+}
+
+int trs_plan_create(trs_plan **plan, const trs_mat *mat, const trs_options *opt)
+{
+    static const trs_options defaults = {0};
+    if (!plan) return TRS_EARG;
+    *plan = NULL;
+    if (!mat) return TRS_EARG;
+    if (!opt) opt = &defaults;
+    if (!opt->memory.alloc != !opt->memory.free) return TRS_EARG;
+    double start = trs_now();
+    trs_plan *p = *plan = trs_alloc_zero(&opt->memory, 1, sizeof *p);
+    if (!p) return TRS_EMEM;
+    p->ctx.mem = opt->memory;
+    int rc = take_options(p, mat, opt);
+    if (!rc) rc = find_solver(p, opt->solver);
+    if (!rc) rc = import(p, mat);
+    if (rc) return rc; /* state TRS_FAILED: the plan holds the sentence */
+    p->state = TRS_CREATED;
+    p->info.n = p->imported.n;
+    p->info.nnz = p->imported.nnz;
+    p->info.seconds_create = trs_now() - start;
+    return TRS_OK;
+}
+
+/* ---- analyse: the sides --------------------------------------------------------------------- */
+
+/* Is op(T) of this side an upper triangle, to be counted backwards? */
+static bool counts_backwards(const trs_plan *p, int k)
+{
+    return (k == 0) == !!(p->shape.kind & TRS_UPPER);
+}
+
+/* Levels of side k; a [0] is T by rows, a [1] T', so that one is the other by columns. */
+static int side_levels(trs_plan *p, int k, trs_tri *a)
+{
+    trs_side *s = &p->side[k];
+    s->reversed = counts_backwards(p, k);
+    if (s->reversed) trs_tri_reverse(&a[1 - k]);
+    int rc = trs_level_sets(&p->ctx, &a[1 - k], 0, a[k].n, &s->lv);
+    if (s->reversed) trs_tri_reverse(&a[1 - k]);
+    return rc;
+}
+
+static int build_sides(trs_plan *p)
+{
+    const int have = p->imported_is_t, other = 1 - have;
+    trs_tri a[2] = {{0}, {0}};
+    a[have] = p->imported;
+    memset(&p->imported, 0, sizeof p->imported);
+    double start = trs_now();
+    int rc = trs_tri_transpose(&p->ctx, &a[have], p->side[other].used, &a[other]);
+    for (int k = 0; k < 2 && !rc; k++)
+        if (p->side[k].used) rc = side_levels(p, k, a);
+    p->info.seconds_levels = trs_now() - start;
+    for (int k = 0; k < 2; k++) {
+        if (rc || !p->side[k].used) {
+            trs_tri_free(&p->ctx, &a[k]);
+            continue;
+        }
+        p->side[k].tri = a[k];
+        if (p->side[k].reversed) trs_tri_reverse(&p->side[k].tri);
+    }
+    return rc;
+}
+
+static int32_t caller_row(const trs_side *s, int32_t k)
+{
+    if (s->perm) return s->perm[k];
+    return s->reversed ? s->tri.n - 1 - k : k;
+}
+
+/* Rows of a level side by side: plan order becomes topo, and topo the identity. */
+static int order_by_level(trs_context *ctx, trs_side *s)
+{
+    trs_tri t;
+    int rc = trs_tri_permute(ctx, &s->tri, s->lv.topo, &t);
+    if (rc) return rc;
+    trs_tri_free(ctx, &s->tri);
+    s->tri = t;
+    s->perm = s->lv.topo;
+    s->lv.topo = trs_new(ctx, t.n, sizeof *s->perm, "topo");
+    if (!s->lv.topo) return TRS_EMEM;
+    for (int32_t k = 0; k < t.n; k++) {
+        if (s->reversed) s->perm[k] = t.n - 1 - s->perm[k];
+        s->lv.topo[k] = k;
+    }
+    s->reversed = false;
+    return TRS_OK;
+}
+
+static int device_perm(trs_context *ctx, trs_side *s)
+{
+    const size_t bytes = (size_t)s->tri.n * sizeof *s->perm;
+    s->perm_dev = trs_gpu_new(ctx, s->tri.n, sizeof *s->perm, "the permutation");
+    return s->perm_dev ? trs_gpu_put(ctx, s->perm_dev, s->perm, bytes) : TRS_EDEVICE;
+}
+
+/* ---- analyse: who solves ---------------------------------------------------------------------- */
+
+static int choose(trs_plan *p)
+{
+    trs_context *ctx = &p->ctx;
+    trs_shape shape;
+    trs_shape_of(&p->side[p->side[0].used ? 0 : 1], ctx->nrhs, &shape);
+    p->info.levels = shape.levels;
+    p->info.widest = shape.widest;
+    p->info.longest = shape.longest;
+    if (!p->wanted) {
+        p->wanted =
+            trs_choose(ctx, &shape, p->on_device, &p->info.predicted, p->reason, sizeof p->reason);
+        if (!p->wanted)
+            return trs_fail(ctx, TRS_ESUPPORT, "no solver of this build can do this here");
+    } else {
+        trs_cost c = {0};
+        p->wanted->cost(&shape, trs_machine_default(), &c);
+        p->info.predicted = trs_cost_seconds(&c);
+        snprintf(p->reason, sizeof p->reason,
+                 "%" PRId64 " levels, widest %" PRId64 ", longest row %" PRId64
+                 ": named by the caller",
+                 shape.levels, shape.widest, shape.longest);
+    }
+    if (!trs_fits(p->wanted, &shape, ctx->limit))
+        return trs_fail(ctx, TRS_EMEM, "%s would need %.3g bytes, over the limit", p->wanted->name,
+                        (double)p->wanted->bytes(&shape));
+    return TRS_OK;
+}
+
+static int analyse_part(trs_plan *p, trs_side *s, trs_part *part)
+{
+    trs_context *ctx = part->ctx;
+    trs_tri csc;
+    int rc = TRS_OK;
+    part->lv = &s->lv;
+    if (part->from > 0 || part->to < s->tri.n) {
+        if (!(part->solver->caps & TRS_CAP_PARTS))
+            return trs_fail(ctx, TRS_ESUPPORT, "%s solves whole triangles only",
+                            part->solver->name);
+        rc = trs_tri_transpose(ctx, &s->tri, false, &csc);
+        if (!rc) rc = trs_level_sets(ctx, &csc, part->from, part->to, &part->own);
+        if (!rc) trs_tri_free(ctx, &csc);
+        part->lv = &part->own;
+    }
+    if (!rc && part->solver->place == TRS_ON_CUDA) rc = trs_gpu_use(ctx);
+    if (!rc && part->solver->analyse) rc = part->solver->analyse(part);
+    p->info.on_gpu = part->solver->place == TRS_ON_CUDA;
+    return rc;
+}
+
+static int build_parts(trs_plan *p, int k)
+{
+    trs_side *s = &p->side[k];
+    int rc = TRS_OK;
+    s->part = trs_alloc_zero(&p->ctx.mem, p->ncuts + 1, sizeof *s->part);
+    if (!s->part) return trs_fail(&p->ctx, TRS_EMEM, "out of memory for the parts");
+    for (int c = 0; c <= p->ncuts && !rc; c++) {
+        trs_part *part = &s->part[s->nparts++];
+        part->ctx = &p->ctx;
+        part->side = s;
+        part->transposed = k == 1;
+        part->from = c > 0 ? p->cut[c - 1] : 0;
+        part->to = c < p->ncuts ? p->cut[c] : s->tri.n;
+        part->solver = p->cut_solver ? p->cut_solver[c] : p->wanted;
+        rc = analyse_part(p, s, part);
+    }
+    return rc;
+}
+
+/* topo in the caller's numbering, before the order of the plan changes it. */
+static int keep_topo(trs_plan *p)
+{
+    const trs_side *s = &p->side[0];
+    if (!s->used) return TRS_OK;
+    p->topo = trs_new(&p->ctx, s->tri.n, sizeof *p->topo, "topo");
+    if (!p->topo) return TRS_EMEM;
+    for (int32_t l = 0; l < s->lv.count; l++)
+        for (int32_t a = s->lv.ptr[l], b = s->lv.ptr[l + 1], k = a; k < b;
+             k++) /* ascending again */
+            p->topo[s->reversed ? a + b - 1 - k : k] = caller_row(s, s->lv.topo[k]);
+    return TRS_OK;
+}
+
+/* ---- values ------------------------------------------------------------------------------------ */
+
+static bool bad_pivot(const trs_tri *t, int64_t p)
+{
+    double re, im = 0;
+    switch (t->dtype) {
+    case TRS_F32:
+        re = ((const float *)t->val)[p];
+        break;
+    case TRS_F64:
+        re = ((const double *)t->val)[p];
+        break;
+    case TRS_C32:
+        re = ((const float *)t->val)[2 * p], im = ((const float *)t->val)[2 * p + 1];
+        break;
+    default:
+        re = ((const double *)t->val)[2 * p], im = ((const double *)t->val)[2 * p + 1];
+    }
+    return !isfinite(re) || !isfinite(im) || (re == 0 && im == 0);
+}
+
+/* Count the bad pivots of a side (both sides have the same) and say the first one. */
+static int check_pivots(trs_plan *p)
+{
+    const trs_side *s = &p->side[p->side[0].used ? 0 : 1];
+    const trs_tri *t = &s->tri;
+    int64_t place = 0;
+    p->bad_pivots = 0;
+    p->first_bad = -1;
+    for (int32_t k = 0; k < t->n; k++) {
+        int64_t d = t->ptr[k + 1] - 1;
+        int32_t row = caller_row(s, k);
+        if (!bad_pivot(t, d)) continue;
+        if (p->bad_pivots++ && row > p->first_bad) continue;
+        p->first_bad = row;
+        place = d;
+    }
+    if (!p->bad_pivots) return TRS_OK;
+    bool missing = t->src && t->src[place] == TRS_SRC_MISSING;
+    const double *v = t->val;
+    bool zero = t->dtype == TRS_F64 ? v[place] == 0 : false;
+    if (t->dtype == TRS_F32) zero = ((const float *)t->val)[place] == 0;
+    if (t->dtype == TRS_C64) zero = v[2 * place] == 0 && v[2 * place + 1] == 0;
+    if (t->dtype == TRS_C32)
+        zero =
+            ((const float *)t->val)[2 * place] == 0 && ((const float *)t->val)[2 * place + 1] == 0;
+    return trs_fail(&p->ctx, TRS_EPIVOT, "row %" PRId64 ": diagonal is %s (%" PRId64 " such row%s)",
+                    p->first_bad + p->ctx.base,
+                    missing ? "missing"
+                    : zero  ? "zero"
+                            : "not finite",
+                    p->bad_pivots, p->bad_pivots == 1 ? "" : "s");
+}
+
+static int update_parts(trs_plan *p)
+{
+    int rc = TRS_OK;
+    for (int k = 0; k < 2; k++)
+        for (int c = 0; c < p->side[k].nparts && !rc; c++) {
+            trs_part *part = &p->side[k].part[c];
+            if (part->solver->place == TRS_ON_CUDA) rc = trs_gpu_use(&p->ctx);
+            if (!rc && part->solver->update) rc = part->solver->update(part);
+        }
+    return rc;
+}
+
+/* The solvers have the values; may the plan be solved with? */
+static int values_known(trs_plan *p)
+{
+    int rc = check_pivots(p);
+    p->state = rc ? TRS_ANALYSED : TRS_READY;
+    return rc;
+}
+
+int trs_plan_analyse(trs_plan *p)
+{
+    if (!p) return TRS_EARG;
+    if (p->state != TRS_CREATED) return trs_fail(&p->ctx, TRS_ESTATE, "analyse: not a fresh plan");
+    double start = trs_now();
+    p->state = TRS_FAILED; /* until all of it has worked */
+    int rc = build_sides(p);
+    if (!rc) rc = choose(p);
+    if (!rc) rc = keep_topo(p);
+    trs_order order = p->order ? p->order : rc ? TRS_ORDER_NATURAL : p->wanted->order;
+    for (int k = 0; k < 2 && !rc; k++) {
+        if (!p->side[k].used) continue;
+        if (order == TRS_ORDER_LEVEL) rc = order_by_level(&p->ctx, &p->side[k]);
+        if (!rc) rc = build_parts(p, k);
+        if (!rc && p->side[k].perm && p->info.on_gpu) rc = device_perm(&p->ctx, &p->side[k]);
+    }
+    if (!rc) rc = update_parts(p);
+    if (!rc) rc = trs_work_make(&p->own, p, p->ctx.nrhs, &p->ctx);
+    if (!rc) rc = values_known(p);
+    p->info.seconds_analyse = trs_now() - start;
+    p->info.seconds_vendor = p->ctx.seconds_vendor;
+    return rc;
+}
+
+int trs_plan_update(trs_plan *p, const trs_mat *mat, const trs_exec *exec)
+{
+    (void)exec;
+    if (!p || !mat) return TRS_EARG;
+    if (p->state != TRS_ANALYSED && p->state != TRS_READY)
+        return trs_fail(&p->ctx, TRS_ESTATE, "update: the plan is not analysed");
+    p->state = TRS_ANALYSED;
+    trs_context *ctx = &p->ctx;
+    trs_mat host;
+    const trs_mat *was = &p->shape;
+    int rc = trs_check_values(ctx, mat);
+    if (rc) return rc;
+    if (mat->n != was->n || mat->format != was->format || mat->dtype != was->dtype ||
+        (mat->format == TRS_DENSE ? mat->ld != was->ld : mat->nnz != was->nnz))
+        return trs_fail(ctx, TRS_EARG, "update: n, nnz, ld, dtype or format differ from create");
+    rc = fetch(ctx, mat, false, &host);
+    for (int k = 0; k < 2 && !rc; k++)
+        if (p->side[k].used) trs_tri_read_values(&p->side[k].tri, host.val);
+    fetch_done(ctx, mat, &host);
+    if (!rc) rc = update_parts(p);
+    return rc ? rc : values_known(p);
+}
+
+/* ---- questions ----------------------------------------------------------------------------------- */
+
+int trs_plan_pivots(const trs_plan *p, int64_t *count, int64_t *first)
+{
+    if (!p) return TRS_EARG;
+    if (p->state != TRS_ANALYSED && p->state != TRS_READY) return TRS_ESTATE;
+    if (count) *count = p->bad_pivots;
+    if (first) *first = p->bad_pivots ? p->first_bad + p->ctx.base : -1;
+    return TRS_OK;
+}
+
+static int64_t bytes_of_tri(const trs_tri *t)
+{
+    int64_t entry = 4 + (int64_t)trs_size(t->dtype) + (t->src ? 8 : 0);
+    return t->ptr ? 8 * ((int64_t)t->n + 1) + t->nnz * entry : 0;
+}
+
+int trs_plan_info(const trs_plan *p, trs_info *info)
+{
+    if (!p || !info) return TRS_EARG;
+    *info = p->info;
+    info->solver = p->wanted ? p->wanted->name : NULL;
+    info->reason = p->reason;
+    info->bytes_host = bytes_of_tri(&p->imported);
+    for (int k = 0; k < 2; k++) {
+        const trs_side *s = &p->side[k];
+        trs_shape shape;
+        if (!s->used || !s->tri.ptr || !p->wanted) continue;
+        trs_shape_of(s, p->ctx.nrhs, &shape);
+        info->bytes_host += bytes_of_tri(&s->tri) + 8 * (int64_t)s->tri.n;
+        *(p->wanted->place == TRS_ON_CUDA ? &info->bytes_device : &info->bytes_host) +=
+            p->wanted->bytes(&shape);
+    }
+    info->bytes_work = p->own ? trs_work_bytes(p->own) : 0;
+    return TRS_OK;
+}
+
+int trs_plan_levels(const trs_plan *p, const int32_t **topo, const int32_t **lv_ptr)
+{
+    if (!p || !topo || !lv_ptr) return TRS_EARG;
+    if (!p->topo || p->state == TRS_FAILED) return TRS_ESTATE;
+    *topo = p->topo;
+    *lv_ptr = p->side[0].lv.ptr;
+    return TRS_OK;
+}
+
+const char *trs_plan_message(const trs_plan *p)
+{
+    return p ? p->ctx.message : "";
+}
+
+/* ---- destroy ------------------------------------------------------------------------------------- */
+
+static void side_free(trs_context *ctx, trs_side *s)
+{
+    for (int c = 0; c < s->nparts; c++) {
+        trs_part *part = &s->part[c];
+        if (part->solver->release && part->data) part->solver->release(part);
+        trs_levels_free(ctx, &part->own);
+    }
+    trs_free(&ctx->mem, s->part);
+    if (s->perm_dev) trs_gpu_free(s->perm_dev);
+    trs_free(&ctx->mem, s->perm);
+    trs_levels_free(ctx, &s->lv);
+    trs_tri_free(ctx, &s->tri);
+}
+
+void trs_plan_destroy(trs_plan *p)
+{
+    if (!p) return;
+    trs_context *ctx = &p->ctx;
+    trs_work_destroy(p->own);
+    for (int k = 0; k < 2; k++) side_free(ctx, &p->side[k]);
+    trs_tri_free(ctx, &p->imported);
+    trs_free(&ctx->mem, p->topo);
+    trs_memory mem = ctx->mem;
+    trs_free(&mem, p);
+}

@@ -1,0 +1,191 @@
+/* residual.c: b - op(A) x in long double, and the backward errors made of it.
+ *
+ * One loop serves every format and op: entry (i, j) adds a x(j) to sum (i) and |a| |x(j)| to size (i).
+ * |z| of a complex number is |re| + |im|, as in LAPACK's error bounds.
+ * Source: Oettli and Prager 1964; Higham, Accuracy and Stability of Numerical Algorithms, 7.1. */
+#ifndef T
+
+#include "config.h"
+
+#include "internal.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct sums {     /* of one right-hand side, [n] each */
+    long double *re, *im; /* op(A) x */
+    long double *size;    /* |op(A)| |x| */
+    long double *row;     /* row sums of |op(A)| */
+} sums;
+
+static long double magnitude(long double re, long double im)
+{
+    return fabsl(re) + fabsl(im);
+}
+
+#define TRS_BODY "residual.c"
+#include "each_type.h"
+
+typedef void (*multiply_fn)(const trs_mat *, trs_op, const void *, int64_t, const sums *);
+typedef void (*get_fn)(const void *, int64_t, long double *, long double *);
+typedef void (*put_fn)(void *, int64_t, long double, long double);
+
+static const multiply_fn multiply[] = TRS_PER_TYPE(multiply);
+static const get_fn get[] = TRS_PER_TYPE(get);
+static const put_fn put[] = TRS_PER_TYPE(put);
+
+static int check(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, const void *Y,
+                 int64_t ldy, trs_layout layout)
+{
+    trs_context ctx = {0};
+    if (!A || (unsigned)op > TRS_H || nrhs < 0 || (unsigned)layout > TRS_ROW_MAJOR) return TRS_EARG;
+    if (A->device > 0) return TRS_ESUPPORT;
+    int rc = trs_check_mat(&ctx, A);
+    if (rc) return rc;
+    int64_t width = layout == TRS_ROW_MAJOR ? nrhs : A->n;
+    if (nrhs && A->n && (!X || !Y || ldx < width || ldy < width)) return TRS_EARG;
+    return TRS_OK;
+}
+
+static int sums_new(sums *s, int64_t n)
+{
+    s->re = trs_alloc(NULL, 4 * n, sizeof *s->re);
+    if (!s->re) return TRS_EMEM;
+    s->im = s->re + n;
+    s->size = s->re + 2 * n;
+    s->row = s->re + 3 * n;
+    return TRS_OK;
+}
+
+static void sums_clear(sums *s, int64_t n)
+{
+    for (int64_t i = 0; i < 4 * n; i++) s->re[i] = 0;
+}
+
+/* Element i of right-hand side r. */
+static int64_t at(int64_t i, int r, int64_t ld, trs_layout layout)
+{
+    return layout == TRS_ROW_MAJOR ? i * ld + r : i + r * ld;
+}
+
+int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
+                 int64_t ldy, trs_layout layout)
+{
+    sums s;
+    int rc = check(A, op, nrhs, X, ldx, Y, ldy, layout);
+    if (!rc) rc = sums_new(&s, A->n);
+    if (rc) return rc;
+    const int64_t step = layout == TRS_ROW_MAJOR ? ldx : 1;
+    for (int r = 0; r < nrhs; r++) {
+        sums_clear(&s, A->n);
+        multiply[A->dtype](
+            A, op, (const char *)X + at(0, r, ldx, layout) * (int64_t)trs_size(A->dtype), step, &s);
+        for (int64_t i = 0; i < A->n; i++)
+            put[A->dtype](Y, at(i, r, ldy, layout), s.re[i], s.im[i]);
+    }
+    trs_free(NULL, s.re);
+    return TRS_OK;
+}
+
+/* Is a a worse error than b?  NaN is the worst. */
+static bool worse(long double a, long double b)
+{
+    return !isnan(b) && (isnan(a) || a > b);
+}
+
+/* Fold right-hand side r into the error. */
+static void fold(const trs_mat *A, int r, const void *B, int64_t ldb, const void *X, int64_t ldx,
+                 trs_layout layout, const sums *s, trs_error *e)
+{
+    long double rnorm = 0, bnorm = 0, xnorm = 0, anorm = 0;
+    for (int64_t i = 0; i < A->n; i++) {
+        long double bre, bim, xre, xim;
+        get[A->dtype](B, at(i, r, ldb, layout), &bre, &bim);
+        get[A->dtype](X, at(i, r, ldx, layout), &xre, &xim);
+        long double d = magnitude(bre - s->re[i], bim - s->im[i]);
+        long double scale = s->size[i] + magnitude(bre, bim);
+        long double omega = d == 0 && scale == 0 ? 0 : d / scale;
+        if (e->row < 0 || worse(omega, e->omega)) e->omega = (double)omega, e->row = i, e->col = r;
+        if (worse(d, rnorm)) rnorm = d;
+        if (worse(magnitude(bre, bim), bnorm)) bnorm = magnitude(bre, bim);
+        if (worse(magnitude(xre, xim), xnorm)) xnorm = magnitude(xre, xim);
+        if (worse(s->row[i], anorm)) anorm = s->row[i];
+    }
+    long double scale = anorm * xnorm + bnorm;
+    long double normwise = rnorm == 0 && scale == 0 ? 0 : rnorm / scale;
+    if (worse(rnorm, e->residual)) e->residual = (double)rnorm;
+    if (worse(normwise, e->normwise)) e->normwise = (double)normwise;
+}
+
+int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
+                       const void *X, int64_t ldx, trs_layout layout, trs_error *error)
+{
+    sums s;
+    if (!error) return TRS_EARG;
+    *error = (trs_error){.row = -1, .col = -1};
+    int rc = check(A, op, nrhs, B, ldb, X, ldx, layout);
+    if (!rc) rc = sums_new(&s, A->n);
+    if (rc) return rc;
+    const int64_t step = layout == TRS_ROW_MAJOR ? ldx : 1;
+    for (int r = 0; r < nrhs; r++) {
+        sums_clear(&s, A->n);
+        multiply[A->dtype](
+            A, op, (const char *)X + at(0, r, ldx, layout) * (int64_t)trs_size(A->dtype), step, &s);
+        fold(A, r, B, ldb, X, ldx, layout, &s, error);
+    }
+    trs_free(NULL, s.re);
+    return TRS_OK;
+}
+
+#else
+
+static void FN(get)(const void *p, int64_t k, long double *re, long double *im)
+{
+    double complex z = ((const T *)p)[k];
+    *re = creal(z);
+    *im = cimag(z);
+}
+
+static void FN(put)(void *p, int64_t k, long double re, long double im)
+{
+    ((T *)p)[k] = (T)((double)re + (double)im * I);
+}
+
+/* Add op(A)'s entry (i, j) = a. */
+static void FN(entry)(T a, int64_t i, int64_t j, trs_op op, const T *x, int64_t step, const sums *s)
+{
+    if (op != TRS_N) {
+        int64_t k = i;
+        i = j;
+        j = k;
+    }
+    double complex za = op == TRS_H ? CONJ(a) : a, zx = x[j * step];
+    long double are = creal(za), aim = cimag(za), xre = creal(zx), xim = cimag(zx);
+    s->re[i] += are * xre;
+    if (aim != 0 || xim != 0) {
+        s->re[i] -= aim * xim;
+        s->im[i] += are * xim + aim * xre;
+    }
+    s->size[i] += magnitude(are, aim) * magnitude(xre, xim);
+    s->row[i] += magnitude(are, aim);
+}
+
+static void FN(multiply)(const trs_mat *A, trs_op op, const void *x, int64_t step, const sums *s)
+{
+    const T *Ax = A->val;
+    const int pbits = A->ptr_bits ? A->ptr_bits : 64, ibits = A->idx_bits ? A->idx_bits : 32;
+    const bool dense = A->format == TRS_DENSE, unit = A->kind & TRS_UNIT;
+    for (int64_t l = 0; l < A->n; l++) { /* line l: a row of CSR, a column of the others */
+        int64_t p = dense ? 0 : trs_index(A->ptr, pbits, l) - A->base;
+        int64_t end = dense ? A->n : trs_index(A->ptr, pbits, l + 1) - A->base;
+        for (; p < end; p++) {
+            int64_t c = dense ? p : trs_index(A->idx, ibits, p) - A->base;
+            int64_t i = A->format == TRS_CSR ? l : c, j = A->format == TRS_CSR ? c : l;
+            if (!trs_in_triangle(A->kind, i, j) || (unit && i == j)) continue;
+            FN(entry)(Ax[dense ? l * A->ld + p : p], i, j, op, x, step, s);
+        }
+        if (unit) FN(entry)(1, l, l, op, x, step, s);
+    }
+}
+
+#endif

@@ -1,0 +1,27 @@
+# TRS_WARNINGS
+# ------------
+# --enable-werror: the project's list of warnings, each an error, for gcc or
+# clang and for nvcc.  Sets TRS_CFLAGS, TRS_NVCCFLAGS.
+AC_DEFUN([TRS_WARNINGS],[
+AC_ARG_ENABLE([werror],
+  [AS_HELP_STRING([--enable-werror],[warnings are errors, for developers @<:@no@:>@])],
+  [],[enable_werror=no])
+TRS_CFLAGS="-Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes"
+TRS_NVCCFLAGS="-Wall -Wextra -Wno-missing-field-initializers"
+AS_IF([test "x$enable_werror" = xyes],[
+  AS_VAR_APPEND([TRS_CFLAGS],[" -Werror"])
+  AS_VAR_APPEND([TRS_NVCCFLAGS],[" --Werror=all-warnings"])])
+AC_SUBST([TRS_CFLAGS])
+AC_SUBST([TRS_NVCCFLAGS])
+])
+
+# TRS_CFLAG(VARIABLE, FLAG)
+# -------------------------
+# Append FLAG to VARIABLE when the C compiler takes it.
+AC_DEFUN([TRS_CFLAG],[
+trs_save_CFLAGS=$CFLAGS
+CFLAGS="$CFLAGS -Werror $2"
+AC_MSG_CHECKING([whether $CC accepts $2])
+AC_COMPILE_IFELSE([AC_LANG_PROGRAM()],[AC_MSG_RESULT([yes]); AS_VAR_APPEND([$1],[" $2"])],[AC_MSG_RESULT([no])])
+CFLAGS=$trs_save_CFLAGS
+])

@@ -1,0 +1,43 @@
+# TRS_SUITESPARSE
+# ---------------
+# --with-suitesparse[=DIR|yes|no|auto].  Sets SUITESPARSE_CPPFLAGS, SUITESPARSE_LIBS,
+# have_umfpack, have_cholmod, AC_DEFINE HAVE_UMFPACK, HAVE_CHOLMOD, AM_CONDITIONAL
+# HAVE_SUITESPARSE (either).  Debian bookworm's SuiteSparse 5.12 has no .pc files and its
+# headers in /usr/include/suitesparse, so headers and libraries are probed directly.
+AC_DEFUN([TRS_SUITESPARSE],[
+AC_ARG_WITH([suitesparse],
+  [AS_HELP_STRING([--with-suitesparse@<:@=DIR@:>@],[UMFPACK and CHOLMOD in DIR, to factor general matrices @<:@auto@:>@])],
+  [],[with_suitesparse=auto])
+SUITESPARSE_CPPFLAGS= SUITESPARSE_LIBS=
+have_umfpack=no have_cholmod=no
+AS_IF([test "x$with_suitesparse" != xno],[
+  trs_save_CPPFLAGS=$CPPFLAGS trs_save_LIBS=$LIBS trs_save_LDFLAGS=$LDFLAGS
+  AS_CASE([$with_suitesparse],
+    [yes|auto],[trs_dirs="/usr/include/suitesparse /usr/local/include/suitesparse"],
+    [trs_dirs="$with_suitesparse/include/suitesparse $with_suitesparse/include"
+     LDFLAGS="$LDFLAGS -L$with_suitesparse/lib"
+     SUITESPARSE_LIBS="-L$with_suitesparse/lib "])
+  for trs_d in $trs_dirs; do
+    AS_IF([test -z "$SUITESPARSE_CPPFLAGS" && test -f "$trs_d/cholmod.h"],[SUITESPARSE_CPPFLAGS="-isystem $trs_d"])
+  done
+  CPPFLAGS="$CPPFLAGS $SUITESPARSE_CPPFLAGS"
+  AC_CHECK_HEADER([umfpack.h],[AC_CHECK_LIB([umfpack],[umfpack_dl_symbolic],[have_umfpack=yes],[],[$LIBS])])
+  AC_CHECK_HEADER([cholmod.h],[AC_CHECK_LIB([cholmod],[cholmod_l_start],[have_cholmod=yes],[],[$LIBS])])
+  CPPFLAGS=$trs_save_CPPFLAGS LIBS=$trs_save_LIBS LDFLAGS=$trs_save_LDFLAGS
+])
+AS_IF([test $have_umfpack = yes],
+  [AS_VAR_APPEND([SUITESPARSE_LIBS],["-lumfpack "])
+   AC_DEFINE([HAVE_UMFPACK],[1],[Define to 1 if UMFPACK is used.])])
+AS_IF([test $have_cholmod = yes],
+  [AS_VAR_APPEND([SUITESPARSE_LIBS],["-lcholmod "])
+   AC_DEFINE([HAVE_CHOLMOD],[1],[Define to 1 if CHOLMOD is used.])])
+AS_IF([test $have_umfpack$have_cholmod != nono],
+  [AS_VAR_APPEND([SUITESPARSE_LIBS],["-lamd -lcolamd -lsuitesparseconfig"])],
+  [SUITESPARSE_LIBS=])
+AS_CASE([$with_suitesparse],[auto|no],[],
+  [AS_IF([test $have_umfpack$have_cholmod != yesyes],
+    [AC_MSG_ERROR([--with-suitesparse was given, but UMFPACK=$have_umfpack CHOLMOD=$have_cholmod])])])
+AC_SUBST([SUITESPARSE_CPPFLAGS])
+AC_SUBST([SUITESPARSE_LIBS])
+AM_CONDITIONAL([HAVE_SUITESPARSE],[test $have_umfpack$have_cholmod != nono])
+])
