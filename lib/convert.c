@@ -273,25 +273,38 @@ void trs_tri_reverse(trs_tri *t)
     }
 }
 
+/* The rows that are listed, in that order; columns stay.  src: places in a. */
+int trs_tri_take(trs_context *ctx, const trs_tri *a, const int32_t *rows, int32_t count, trs_tri *t)
+{
+    trs_tri like = {.n = count, .dtype = a->dtype};
+    for (int32_t k = 0; k < count; k++) like.nnz += a->ptr[rows[k] + 1] - a->ptr[rows[k]];
+    int rc = tri_new(ctx, t, &like, true);
+    if (rc) return rc;
+    int64_t q = 0;
+    for (int32_t k = 0; k < count; k++) {
+        t->ptr[k] = q;
+        for (int64_t p = a->ptr[rows[k]]; p < a->ptr[rows[k] + 1]; p++, q++) {
+            t->idx[q] = a->idx[p];
+            t->src[q] = p;
+        }
+    }
+    t->ptr[count] = q;
+    return TRS_OK;
+}
+
 /* t = P a P', row k of t being row perm [k] of a; perm must be a topological order. */
 int trs_tri_permute(trs_context *ctx, const trs_tri *a, const int32_t *perm, trs_tri *t)
 {
     int32_t *inv = trs_new(ctx, a->n, sizeof *inv, "a permutation");
     if (!inv) return TRS_EMEM;
-    int rc = tri_new(ctx, t, a, true);
+    for (int32_t k = 0; k < a->n; k++) inv[perm[k]] = k;
+    int rc = trs_tri_take(ctx, a, perm, a->n, t);
     if (!rc) {
-        size_t size = trs_size(a->dtype);
-        int64_t q = 0;
-        for (int32_t k = 0; k < a->n; k++) inv[perm[k]] = k;
-        for (int32_t k = 0; k < a->n; k++) {
-            t->ptr[k] = q;
-            for (int64_t p = a->ptr[perm[k]]; p < a->ptr[perm[k] + 1]; p++, q++) {
-                t->idx[q] = inv[a->idx[p]];
-                t->src[q] = a->src ? a->src[p] : p;
-                copy_value(t->val, q, a->val, p, size);
-            }
+        trs_tri_read_values(t, a->val);
+        for (int64_t q = 0; q < t->nnz; q++) {
+            t->idx[q] = inv[t->idx[q]];
+            if (a->src) t->src[q] = a->src[t->src[q]];
         }
-        t->ptr[a->n] = q;
         rc = sort_lines(ctx, t);
     }
     trs_free(&ctx->mem, inv);

@@ -5,6 +5,7 @@
  * the shape of the triangle and the costs of single steps below. */
 #include "config.h"
 
+#include "gpu.h"
 #include "internal.h"
 
 #include <inttypes.h>
@@ -27,12 +28,7 @@ static const trs_machine h200 = {
     .link_start = 10e-6,
 };
 
-const trs_machine *trs_machine_default(void)
-{
-    return &h200;
-}
-
-double trs_cost_seconds(const trs_cost *c)
+static double seconds(const trs_cost *c)
 {
     return c->bytes + c->sync + c->hops + c->copies;
 }
@@ -68,64 +64,80 @@ bool trs_fits(const trs_solver *s, const trs_shape *shape, int64_t limit)
     return limit == 0 || s->bytes(shape) <= limit;
 }
 
-static double predict(const trs_solver *s, const trs_shape *shape, const trs_machine *m,
-                      bool on_device, trs_cost *c)
+double trs_predict(const trs_context *ctx, const trs_solver *s, const trs_shape *shape,
+                   bool on_device, trs_cost *c)
 {
+    trs_machine m = h200;
+    m.cpu_threads = ctx->threads < 8 ? ctx->threads : 8; /* beyond, memory is the limit */
     memset(c, 0, sizeof *c);
-    s->cost(shape, m, c);
+    s->cost(shape, &m, c);
     if (s->place == TRS_ON_CUDA && !on_device)
         c->copies =
-            2 * m->link_start + 2 * (double)shape->n * shape->elem * shape->nrhs / m->link_bytes;
-    return trs_cost_seconds(c);
+            2 * m.link_start + 2 * (double)shape->n * shape->elem * shape->nrhs / m.link_bytes;
+    return seconds(c);
 }
 
-/* "cpu-level 1.4 ms (bytes 1.1, sync 0.2, hops 0.1, copies 0)" */
-static int describe(char *text, size_t size, const trs_solver *s, const trs_cost *c)
+/* What snprintf wrote of what it wanted to write. */
+static size_t written(int wanted, size_t size)
 {
-    return snprintf(text, size, "%s %.3g ms (bytes %.2g, sync %.2g, hops %.2g, copies %.2g)",
-                    s->name, 1e3 * trs_cost_seconds(c), 1e3 * c->bytes, 1e3 * c->sync,
-                    1e3 * c->hops, 1e3 * c->copies);
+    if (wanted < 0 || size == 0) return 0;
+    return (size_t)wanted < size ? (size_t)wanted : size - 1;
 }
+
+size_t trs_describe_shape(char *text, size_t size, const trs_shape *s)
+{
+    return written(snprintf(text, size,
+                            "%" PRId64 " levels, widest %" PRId64 ", longest row %" PRId64,
+                            s->levels, s->widest, s->longest),
+                   size);
+}
+
+/* "; next cpu-level 1.4 ms (bytes 1.1, sync 0.2, hops 0.1, copies 0)" */
+static size_t describe(char *text, size_t size, const char *before, const trs_solver *s,
+                       const trs_cost *c)
+{
+    return written(snprintf(text, size,
+                            "%s%s %.3g ms (bytes %.2g, sync %.2g, hops %.2g, copies %.2g)", before,
+                            s->name, 1e3 * seconds(c), 1e3 * c->bytes, 1e3 * c->sync, 1e3 * c->hops,
+                            1e3 * c->copies),
+                   size);
+}
+
+/* Can it be asked at all? The GPU is looked for once: *gpu is -1 before. */
+static bool eligible(const trs_context *ctx, const trs_solver *s, const trs_shape *shape,
+                     bool on_device, int *gpu)
+{
+    char why[200];
+    if (s->family != TRS_TRIANGLE || !trs_fits(s, shape, ctx->limit)) return false;
+    if (ctx->layout == TRS_ROW_MAJOR && ctx->nrhs > 1 && !(s->caps & TRS_CAP_ROW_MAJOR))
+        return false;
+    if (s->place == TRS_ON_CPU) return !on_device;
+    if (*gpu < 0) *gpu = !trs_gpu_probe(ctx->device, why, sizeof why);
+    return *gpu && trs_solver_available(s, ctx->device, why, sizeof why);
+}
+
+typedef struct candidate {
+    const trs_solver *solver;
+    double seconds;
+    trs_cost cost;
+} candidate;
 
 const trs_solver *trs_choose(const trs_context *ctx, const trs_shape *shape, bool on_device,
-                             double *seconds, char *reason, size_t size)
+                             double *predicted, char *reason, size_t size)
 {
-    const trs_solver *best = NULL, *second = NULL;
-    trs_cost cost, best_cost = {0}, second_cost = {0};
-    trs_machine m = *trs_machine_default();
-    char why[200];
-    m.cpu_threads =
-        ctx->threads < 8 ? ctx->threads : 8; /* memory, not cores, is the limit beyond */
-    int gpu = -1;                            /* asked once: the answer is the same for all */
+    candidate best = {0}, second = {0};
+    int gpu = -1;
     for (int k = 0; trs_solver_at(k); k++) {
-        const trs_solver *s = trs_solver_at(k);
-        if (s->family != TRS_TRIANGLE || !trs_fits(s, shape, ctx->limit)) continue;
-        if (s->place == TRS_ON_CPU && on_device) continue;
-        if (s->place == TRS_ON_CUDA && gpu < 0)
-            gpu = trs_solver_available(s, ctx->device, why, sizeof why);
-        if (s->place == TRS_ON_CUDA &&
-            (!gpu || !trs_solver_available(s, ctx->device, why, sizeof why)))
-            continue;
-        if (ctx->layout == TRS_ROW_MAJOR && ctx->nrhs > 1 && !(s->caps & TRS_CAP_ROW_MAJOR))
-            continue;
-        double t = predict(s, shape, &m, on_device, &cost);
-        if (!best || t < trs_cost_seconds(&best_cost)) {
-            second = best, second_cost = best_cost;
-            best = s, best_cost = cost;
-        } else if (!second || t < trs_cost_seconds(&second_cost)) {
-            second = s, second_cost = cost;
-        }
+        candidate c = {.solver = trs_solver_at(k)};
+        if (!eligible(ctx, c.solver, shape, on_device, &gpu)) continue;
+        c.seconds = trs_predict(ctx, c.solver, shape, on_device, &c.cost);
+        if (!best.solver || c.seconds < best.seconds) second = best, best = c;
+        else if (!second.solver || c.seconds < second.seconds) second = c;
     }
-    if (!best) return NULL;
-    *seconds = trs_cost_seconds(&best_cost);
-    int used = snprintf(
-        reason, size, "%" PRId64 " levels, widest %" PRId64 ", longest row %" PRId64 ": predicted ",
-        shape->levels, shape->widest, shape->longest);
-    if (used > 0 && (size_t)used < size)
-        used += describe(reason + used, size - (size_t)used, best, &best_cost);
-    if (second && used > 0 && (size_t)used + 2 < size) {
-        used += snprintf(reason + used, size - (size_t)used, "; next ");
-        if ((size_t)used < size) describe(reason + used, size - (size_t)used, second, &second_cost);
-    }
-    return best;
+    if (!best.solver) return NULL;
+    *predicted = best.seconds;
+    size_t used = trs_describe_shape(reason, size, shape);
+    used += describe(reason + used, size - used, ": predicted ", best.solver, &best.cost);
+    if (second.solver) describe(reason + used, size - used, "; next ", second.solver, &second.cost);
+    return best.solver;
 }

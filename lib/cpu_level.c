@@ -1,5 +1,6 @@
 /* cpu_level.c: the rows of a level are shared among threads, a barrier between levels.
  *
+ * The rows are stored anew in the order of topo, so that a level reads its entries as one stream.
  * A barrier costs as much as some thousand entries, so a run of thin levels is done by one thread
  * without any, and only a wide level is shared out.  A row is computed by one thread in one order,
  * so the bits are those of cpu-serial, whatever the number of threads.
@@ -16,6 +17,7 @@ typedef struct stage { /* levels first..last-1, one wide level or a run of thin 
 } stage;
 
 typedef struct level_data {
+    trs_tri rows; /* row k of it is row topo [k] of the side; src: places in side->tri */
     int32_t stages;
     stage stage[];
 } level_data;
@@ -48,6 +50,7 @@ static int analyse(trs_part *part)
     level_data *d =
         trs_new(ctx, 1, sizeof *d + (size_t)part->lv->count * sizeof *d->stage, "stages");
     if (!d) return TRS_EMEM;
+    part->data = d;
     d->stages = 0;
     for (int32_t l = 0; l < part->lv->count; l++) {
         bool wide = is_wide(part, l);
@@ -55,12 +58,18 @@ static int analyse(trs_part *part)
         if (last && !wide && !last->wide) last->last = l + 1;
         else d->stage[d->stages++] = (stage){l, l + 1, wide};
     }
-    part->data = d;
+    return trs_tri_take(ctx, &part->side->tri, part->lv->topo, part->to - part->from, &d->rows);
+}
+
+static int update(trs_part *part)
+{
+    trs_tri_read_values(&((level_data *)part->data)->rows, part->side->tri.val);
     return TRS_OK;
 }
 
 static void release(trs_part *part)
 {
+    trs_tri_free(part->ctx, &((level_data *)part->data)->rows);
     trs_free(&part->ctx->mem, part->data);
 }
 
@@ -79,7 +88,7 @@ static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 
 static int64_t bytes(const trs_shape *s)
 {
-    return s->levels * (int64_t)sizeof(stage);
+    return s->levels * (int64_t)sizeof(stage) + s->nnz * (int64_t)(s->elem + 12) + 8 * s->n;
 }
 
 const trs_solver trs_solver_cpu_level = {
@@ -93,6 +102,7 @@ const trs_solver trs_solver_cpu_level = {
     .cost = cost,
     .bytes = bytes,
     .analyse = analyse,
+    .update = update,
     .solve = solve,
     .release = release,
 };
@@ -103,8 +113,8 @@ const trs_solver trs_solver_cpu_level = {
 
 static void FN(solve)(const trs_part *part, const trs_job *job)
 {
-    const trs_tri *L = &part->side->tri;
     const level_data *d = part->data;
+    const trs_tri *L = &d->rows;
     const int32_t *topo = part->lv->topo, *lv = part->lv->ptr;
     const int64_t bs = job->b.rs, xs = job->x.rs;
 #pragma omp parallel num_threads(job->threads)
@@ -115,10 +125,12 @@ static void FN(solve)(const trs_part *part, const trs_job *job)
             const int32_t begin = lv[d->stage[s].first], end = lv[d->stage[s].last];
             if (d->stage[s].wide) {
 #pragma omp for schedule(static)
-                for (int32_t k = begin; k < end; k++) FN(row)(L, topo[k], b, bs, x, xs, job->conj);
+                for (int32_t k = begin; k < end; k++)
+                    FN(row)(L, k, topo[k], b, bs, x, xs, job->conj);
             } else {
 #pragma omp single
-                for (int32_t k = begin; k < end; k++) FN(row)(L, topo[k], b, bs, x, xs, job->conj);
+                for (int32_t k = begin; k < end; k++)
+                    FN(row)(L, k, topo[k], b, bs, x, xs, job->conj);
             }
         }
     }

@@ -62,7 +62,7 @@ static void FN(solve)(const trs_part *part, const trs_job *job)
         const T *b = (const T *)job->b.p + r * job->b.cs;
         T *x = (T *)job->x.p + r * job->x.cs;
         for (int32_t i = part->from; i < part->to; i++)
-            FN(row)(L, i, b, job->b.rs, x, job->x.rs, job->conj);
+            FN(row)(L, i, i, b, job->b.rs, x, job->x.rs, job->conj);
     }
 }
 

@@ -69,6 +69,8 @@ int trs_tri_import(trs_context *ctx, const trs_mat *m, trs_tri *t);
 int trs_tri_transpose(trs_context *ctx, const trs_tri *a, bool values, trs_tri *t);
 int trs_tri_copy(trs_context *ctx, const trs_tri *a, trs_tri *t);
 void trs_tri_reverse(trs_tri *t); /* rows and columns counted backwards, in place */
+int trs_tri_take(trs_context *ctx, const trs_tri *a, const int32_t *rows, int32_t count,
+                 trs_tri *t);
 int trs_tri_permute(trs_context *ctx, const trs_tri *a, const int32_t *perm, trs_tri *t);
 void trs_tri_read_values(trs_tri *t,
                          const void *val); /* t->val from the caller's val through src */
@@ -122,9 +124,6 @@ typedef struct trs_cost { /* seconds of one solve, in its terms */
     double hops;          /* steps that wait for one another */
     double copies;        /* B and X between host and device */
 } trs_cost;
-
-const trs_machine *trs_machine_default(void);
-double trs_cost_seconds(const trs_cost *c);
 
 /* ---- plans, sides, parts ------------------------------------------------------------------ */
 
@@ -198,6 +197,11 @@ typedef struct trs_solver {
 const trs_solver *trs_solver_at(int k);               /* NULL past the end */
 const trs_solver *trs_solver_named(const char *name); /* NULL: none */
 int trs_solver_available(const trs_solver *s, int device, char *why, size_t size);
+
+/* Predicted seconds of a solve, in its terms (cost.c). */
+double trs_predict(const trs_context *ctx, const trs_solver *s, const trs_shape *shape,
+                   bool on_device, trs_cost *c);
+size_t trs_describe_shape(char *text, size_t size, const trs_shape *s); /* characters written */
 
 /* The cheapest available solver for a side; its sentence into reason (cost.c). */
 const trs_solver *trs_choose(const trs_context *ctx, const trs_shape *s, bool on_device,

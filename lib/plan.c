@@ -230,13 +230,10 @@ static int choose(trs_plan *p)
         if (!p->wanted)
             return trs_fail(ctx, TRS_ESUPPORT, "no solver of this build can do this here");
     } else {
-        trs_cost c = {0};
-        p->wanted->cost(&shape, trs_machine_default(), &c);
-        p->info.predicted = trs_cost_seconds(&c);
-        snprintf(p->reason, sizeof p->reason,
-                 "%" PRId64 " levels, widest %" PRId64 ", longest row %" PRId64
-                 ": named by the caller",
-                 shape.levels, shape.widest, shape.longest);
+        trs_cost c;
+        p->info.predicted = trs_predict(ctx, p->wanted, &shape, p->on_device, &c);
+        size_t used = trs_describe_shape(p->reason, sizeof p->reason, &shape);
+        snprintf(p->reason + used, sizeof p->reason - used, ": named by the caller");
     }
     if (!trs_fits(p->wanted, &shape, ctx->limit))
         return trs_fail(ctx, TRS_EMEM, "%s would need %.3g bytes, over the limit", p->wanted->name,

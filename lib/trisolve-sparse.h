@@ -33,15 +33,15 @@ extern "C" {
 
 typedef enum trs_status {
     TRS_OK = 0,
-    TRS_EARG = -1,      /* an argument is NULL, out of range, or contradicts another */
-    TRS_ESTATE = -2,    /* called out of order: solve before analyse, ... */
-    TRS_EMEM = -3,      /* out of memory, or over the limit that was set */
-    TRS_ESUPPORT = -4,  /* this solver, or this build, cannot do that */
-    TRS_EMATRIX = -5,   /* not a well-formed matrix: range, order of pointers, duplicates, triangle */
-    TRS_EPIVOT = -6,    /* a diagonal entry is missing, zero, or not finite */
-    TRS_EFILE = -7,     /* a file cannot be opened, read, or written */
-    TRS_EFORMAT = -8,   /* the text of a file is not Matrix Market */
-    TRS_EDEVICE = -9,   /* no usable GPU, or CUDA reported an error */
+    TRS_EARG = -1,     /* an argument is NULL, out of range, or contradicts another */
+    TRS_ESTATE = -2,   /* called out of order: solve before analyse, ... */
+    TRS_EMEM = -3,     /* out of memory, or over the limit that was set */
+    TRS_ESUPPORT = -4, /* this solver, or this build, cannot do that */
+    TRS_EMATRIX = -5, /* not a well-formed matrix: range, order of pointers, duplicates, triangle */
+    TRS_EPIVOT = -6,  /* a diagonal entry is missing, zero, or not finite */
+    TRS_EFILE = -7,   /* a file cannot be opened, read, or written */
+    TRS_EFORMAT = -8, /* the text of a file is not Matrix Market */
+    TRS_EDEVICE = -9, /* no usable GPU, or CUDA reported an error */
     TRS_ELIBRARY = -10, /* a library that does part of the work failed */
 } trs_status;
 
@@ -50,7 +50,11 @@ typedef enum trs_dtype { TRS_F64 = 0, TRS_F32 = 1, TRS_C64 = 2, TRS_C32 = 3 } tr
 
 typedef enum trs_format { TRS_CSR = 0, TRS_CSC = 1, TRS_DENSE = 2, TRS_COO = 3 } trs_format;
 
-typedef enum trs_op { TRS_N = 0, TRS_T = 1, TRS_H = 2 } trs_op; /* T, its transpose, its conjugate transpose */
+typedef enum trs_op {
+    TRS_N = 0,
+    TRS_T = 1,
+    TRS_H = 2
+} trs_op; /* T, its transpose, its conjugate transpose */
 
 typedef enum trs_layout { TRS_COL_MAJOR = 0, TRS_ROW_MAJOR = 1 } trs_layout;
 
@@ -63,7 +67,7 @@ enum {
 };
 
 /* where arrays live: trs_mat.device, trs_options.device */
-#define TRS_HOST 0          /* host memory; any value <= 0 means this */
+#define TRS_HOST    0         /* host memory; any value <= 0 means this */
 #define TRS_CUDA(k) ((k) + 1) /* memory of CUDA device k */
 
 /* A sentence for a code, never NULL. */
@@ -75,10 +79,11 @@ TRS_API const char *trs_version(void);
 /* A square matrix in arrays that the caller owns.  It is read during trs_plan_create,
  * trs_plan_update and trs_factor only, and may be freed or changed after each. */
 typedef struct trs_mat {
-    int64_t n;         /* rows and columns, 0 <= n < 2^31 */
-    int64_t nnz;       /* stored entries; DENSE: ignored */
-    const void *ptr;   /* CSR, CSC [n+1]: start of each row / column; DENSE: NULL */
-    const void *idx;   /* CSR, CSC [nnz]: column / row of each entry, in any order, none twice; DENSE: NULL */
+    int64_t n;       /* rows and columns, 0 <= n < 2^31 */
+    int64_t nnz;     /* stored entries; DENSE: ignored */
+    const void *ptr; /* CSR, CSC [n+1]: start of each row / column; DENSE: NULL */
+    const void *
+        idx; /* CSR, CSC [nnz]: column / row of each entry, in any order, none twice; DENSE: NULL */
     const void *val;   /* CSR, CSC [nnz]; DENSE [ld*n] column-major */
     int64_t ld;        /* DENSE: rows from one column to the next, >= n; else ignored */
     int ptr_bits;      /* 32 or 64; 0: 64 */
@@ -97,21 +102,21 @@ typedef struct trs_mat {
  * INVERTING:    |b - T x| <= c n eps growth |T| |x| in the norm (inverted blocks, dense BLAS) */
 typedef enum trs_accuracy { TRS_SUBSTITUTION = 0, TRS_INVERTING = 1 } trs_accuracy;
 
-enum { /* bits of trs_solver_info.caps */
-    TRS_CAP_BITWISE = 1,    /* the same input gives the same bits, run after run */
-    TRS_CAP_ROW_MAJOR = 2,  /* several right-hand sides may be stored by rows */
-    TRS_CAP_PARTS = 4,      /* can solve a range of rows, the rows before it being solved already */
-    TRS_CAP_CAPTURE = 8,    /* solve only enqueues work: it can be captured in a CUDA graph */
+enum {                        /* bits of trs_solver_info.caps */
+       TRS_CAP_BITWISE = 1,   /* the same input gives the same bits, run after run */
+       TRS_CAP_ROW_MAJOR = 2, /* several right-hand sides may be stored by rows */
+       TRS_CAP_PARTS = 4,   /* can solve a range of rows, the rows before it being solved already */
+       TRS_CAP_CAPTURE = 8, /* solve only enqueues work: it can be captured in a CUDA graph */
 };
 
 typedef struct trs_solver_info {
-    const char *name;      /* "cpu-serial": what trs_options.solver takes */
-    const char *about;     /* one line */
-    const char *needs;     /* "cpu", or "cuda": the library has it only when built with CUDA */
-    unsigned caps;         /* TRS_CAP_... */
+    const char *name;  /* "cpu-serial": what trs_options.solver takes */
+    const char *about; /* one line */
+    const char *needs; /* "cpu", or "cuda": the library has it only when built with CUDA */
+    unsigned caps;     /* TRS_CAP_... */
     trs_accuracy accuracy;
-    int available;         /* 1: can run here; 0: see why */
-    char why[200];         /* why not: "no CUDA driver", ...; "" when available */
+    int available; /* 1: can run here; 0: see why */
+    char why[200]; /* why not: "no CUDA driver", ...; "" when available */
 } trs_solver_info;
 
 /* The solver with number k = 0, 1, ... of this build: TRS_OK, or TRS_EARG past the last. */
@@ -135,14 +140,15 @@ typedef struct trs_memory { /* the plan's host memory; all NULL: malloc and free
 } trs_memory;
 
 typedef struct trs_options {
-    const char *solver;   /* name of a solver; NULL: chosen by the cost model.  Not kept. */
-    int device;           /* where B and X will live: TRS_HOST or TRS_CUDA(k) */
-    unsigned ops;         /* ops that will be solved, bits 1 << TRS_N | ...; 0: TRS_N alone.  Each of
+    const char *solver; /* name of a solver; NULL: chosen by the cost model.  Not kept. */
+    int device;         /* where B and X will live: TRS_HOST or TRS_CUDA(k) */
+    unsigned ops;       /* ops that will be solved, bits 1 << TRS_N | ...; 0: TRS_N alone.  Each of
                              {N} and {T, H} has storage and analysis of its own. */
-    int nrhs;             /* right-hand sides usually solved at once, >= 0; 0: 1.  Any number works. */
-    trs_layout layout;    /* of B and X, as trs_exec.layout will have it */
-    int threads;          /* for CPU solvers; 0: what OpenMP says */
-    int64_t memory_limit; /* bytes the plan may take on one side, host or device; 0: 8 GiB for solvers
+    int nrhs;          /* right-hand sides usually solved at once, >= 0; 0: 1.  Any number works. */
+    trs_layout layout; /* of B and X, as trs_exec.layout will have it */
+    int threads;       /* for CPU solvers; 0: what OpenMP says */
+    int64_t
+        memory_limit; /* bytes the plan may take on one side, host or device; 0: 8 GiB for solvers
                              that store the triangle as a full matrix, no limit for others */
     trs_order order;
     trs_memory memory;
@@ -156,21 +162,21 @@ typedef struct trs_exec {
 } trs_exec;
 
 typedef struct trs_info {
-    int64_t n, nnz;           /* of the triangle, diagonal included (also a unit one) */
-    int64_t levels;           /* rows on the longest dependent path; 0 when n = 0 */
-    int64_t widest;           /* rows in the largest level */
-    int64_t longest;          /* entries in the longest row, diagonal included */
-    const char *solver;       /* chosen or named; NULL before analyse.  Lives as long as the plan. */
-    const char *reason;       /* one sentence; "" before analyse.  Lives as long as the plan. */
-    double predicted;         /* seconds a solve by the cost model */
-    int64_t bytes_host;       /* the plan's storage (an estimate before analyse) */
+    int64_t n, nnz;     /* of the triangle, diagonal included (also a unit one) */
+    int64_t levels;     /* rows on the longest dependent path; 0 when n = 0 */
+    int64_t widest;     /* rows in the largest level */
+    int64_t longest;    /* entries in the longest row, diagonal included */
+    const char *solver; /* chosen or named; NULL before analyse.  Lives as long as the plan. */
+    const char *reason; /* one sentence; "" before analyse.  Lives as long as the plan. */
+    double predicted;   /* seconds a solve by the cost model */
+    int64_t bytes_host; /* the plan's storage (an estimate before analyse) */
     int64_t bytes_device;
-    int64_t bytes_work;       /* a work space of trs_options.nrhs right-hand sides */
-    double seconds_create;    /* wall clock: checking and converting */
-    double seconds_levels;    /* the level analysis alone, with the transposition it needs */
-    double seconds_vendor;    /* a vendor library's own analysis; 0: there is none */
-    double seconds_analyse;   /* all of trs_plan_analyse, levels and vendor included */
-    int on_gpu;               /* 1: the solver runs on a GPU */
+    int64_t bytes_work;     /* a work space of trs_options.nrhs right-hand sides */
+    double seconds_create;  /* wall clock: checking and converting */
+    double seconds_levels;  /* the level analysis alone, with the transposition it needs */
+    double seconds_vendor;  /* a vendor library's own analysis; 0: there is none */
+    double seconds_analyse; /* all of trs_plan_analyse, levels and vendor included */
+    int on_gpu;             /* 1: the solver runs on a GPU */
 } trs_info;
 
 /* Check a triangle and take a copy of it.
@@ -234,8 +240,8 @@ TRS_API void trs_work_destroy(trs_work *work);
  * solver with B and X on the host copies them and waits.
  * A NaN or Inf in B reaches every x that depends on it.
  * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_ESUPPORT, TRS_EDEVICE, TRS_ELIBRARY. */
-TRS_API int trs_solve(const trs_plan *plan, trs_op op, int nrhs, const void *B, int64_t ldb, void *X,
-                      int64_t ldx, const trs_exec *exec);
+TRS_API int trs_solve(const trs_plan *plan, trs_op op, int nrhs, const void *B, int64_t ldb,
+                      void *X, int64_t ldx, const trs_exec *exec);
 
 /* ---- how good is x ---------------------------------------------------------------------- */
 
@@ -287,14 +293,15 @@ TRS_API void trs_timer_destroy(trs_timer *timer);
 typedef struct trs_lu trs_lu; /* x = Q U^-1 L^-1 P R b, with plans for both triangles */
 
 typedef struct trs_lu_info {
-    const char *library;   /* "UMFPACK", "CHOLMOD" */
-    const char *ordering;  /* "AMD", "COLAMD", "METIS", ... */
-    int64_t n, nnz_a;      /* of A */
-    int64_t nnz_l, nnz_u;  /* of the factors, diagonals included; nnz_u = 0 for L L' */
-    const trs_plan *l, *u; /* the plans of the triangles; u = NULL for L L'.  They live with the lu. */
-    double seconds_factor; /* wall clock of the library, ordering included */
+    const char *library;  /* "UMFPACK", "CHOLMOD" */
+    const char *ordering; /* "AMD", "COLAMD", "METIS", ... */
+    int64_t n, nnz_a;     /* of A */
+    int64_t nnz_l, nnz_u; /* of the factors, diagonals included; nnz_u = 0 for L L' */
+    const trs_plan *l,
+        *u; /* the plans of the triangles; u = NULL for L L'.  They live with the lu. */
+    double seconds_factor;  /* wall clock of the library, ordering included */
     double seconds_analyse; /* of the two plans */
-    double rcond;          /* the library's cheap estimate of 1 / condition; 0: none */
+    double rcond;           /* the library's cheap estimate of 1 / condition; 0: none */
 } trs_lu_info;
 
 /* L and U as matrices in arrays that the lu owns (CSR or CSC, host), as UMFPACK or CHOLMOD made them:
@@ -318,9 +325,9 @@ TRS_API int trs_lu_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t
  *     const trs_mat *A ; in: the matrix that was factored.   int *steps ; out, NULL allowed.
  *     trs_error *error ; out, NULL allowed: of the X returned.
  * Source: Arioli, Demmel, Duff 1989; Skeel 1980.  Returns as trs_lu_solve. */
-TRS_API int trs_lu_refine(trs_lu *lu, const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
-                          void *X, int64_t ldx, const trs_exec *exec, int max_steps, int *steps,
-                          trs_error *error);
+TRS_API int trs_lu_refine(trs_lu *lu, const trs_mat *A, trs_op op, int nrhs, const void *B,
+                          int64_t ldb, void *X, int64_t ldx, const trs_exec *exec, int max_steps,
+                          int *steps, trs_error *error);
 
 TRS_API int trs_lu_get_info(const trs_lu *lu, trs_lu_info *info); /* TRS_OK, TRS_EARG */
 TRS_API const char *trs_lu_message(const trs_lu *lu);             /* the last error's sentence */
@@ -328,7 +335,12 @@ TRS_API void trs_lu_destroy(trs_lu *lu);
 
 /* ---- Matrix Market ---------------------------------------------------------------------- */
 
-typedef enum trs_field { TRS_REAL = 0, TRS_COMPLEX = 1, TRS_INTEGER = 2, TRS_PATTERN = 3 } trs_field;
+typedef enum trs_field {
+    TRS_REAL = 0,
+    TRS_COMPLEX = 1,
+    TRS_INTEGER = 2,
+    TRS_PATTERN = 3
+} trs_field;
 typedef enum trs_symmetry {
     TRS_GENERAL = 0,
     TRS_SYMMETRIC = 1,
@@ -337,36 +349,37 @@ typedef enum trs_symmetry {
 } trs_symmetry;
 
 typedef struct trs_mm_options {
-    trs_format format;  /* TRS_CSR (default), TRS_CSC, TRS_COO: coordinate files;
+    trs_format format; /* TRS_CSR (default), TRS_CSC, TRS_COO: coordinate files;
                            array files always give TRS_DENSE */
-    int base;           /* 0 or 1: of ptr and idx */
-    unsigned kind;      /* TRS_LOWER or TRS_UPPER: keep that triangle only (diagonal included); 0: all */
-    int real_only;      /* 1: a complex file is an error; 0: it gives TRS_C64 */
+    int base;          /* 0 or 1: of ptr and idx */
+    unsigned kind; /* TRS_LOWER or TRS_UPPER: keep that triangle only (diagonal included); 0: all */
+    int real_only; /* 1: a complex file is an error; 0: it gives TRS_C64 */
     int refuse_duplicates; /* 1: an entry given twice is an error; 0: they are summed and counted */
-    int threads;        /* 0: what OpenMP says */
+    int threads;           /* 0: what OpenMP says */
     int64_t memory_limit;  /* bytes of arrays, and of unpacked text; 0: three quarters of what the
                               machine has */
-    int (*progress)(void *user, double done); /* NULL: none; done in [0, 1]; non-zero return stops */
+    int (*progress)(void *user,
+                    double done); /* NULL: none; done in [0, 1]; non-zero return stops */
     void *user;
-    trs_memory memory;  /* for the arrays of the result; trs_mm_free uses it again */
+    trs_memory memory; /* for the arrays of the result; trs_mm_free uses it again */
 } trs_mm_options;
 
 typedef struct trs_mm { /* what a file held; owned by the caller, freed by trs_mm_free */
     int64_t rows, cols;
-    int64_t stored;      /* data lines in the file */
-    int64_t nnz;         /* entries after expanding symmetry and summing duplicates */
-    int64_t duplicates;  /* entries that were added to another one */
-    trs_format format;   /* CSR, CSC, COO or DENSE */
-    trs_dtype dtype;     /* TRS_F64, or TRS_C64 for complex and hermitian files */
-    trs_field field;     /* as the banner says */
+    int64_t stored;     /* data lines in the file */
+    int64_t nnz;        /* entries after expanding symmetry and summing duplicates */
+    int64_t duplicates; /* entries that were added to another one */
+    trs_format format;  /* CSR, CSC, COO or DENSE */
+    trs_dtype dtype;    /* TRS_F64, or TRS_C64 for complex and hermitian files */
+    trs_field field;    /* as the banner says */
     trs_symmetry symmetry;
     int base;
-    int64_t *ptr;        /* CSR [rows+1], CSC [cols+1]; COO, DENSE: NULL */
-    int32_t *idx;        /* CSR: columns, CSC: rows, COO: columns [nnz], ascending within a row or
+    int64_t *ptr;      /* CSR [rows+1], CSC [cols+1]; COO, DENSE: NULL */
+    int32_t *idx;      /* CSR: columns, CSC: rows, COO: columns [nnz], ascending within a row or
                             column; DENSE: NULL */
-    int32_t *row;        /* COO: rows [nnz], sorted by row, then column; else NULL */
-    void *val;           /* [nnz]; DENSE [rows*cols], column-major.  Pattern files: ones. */
-    char message[320];   /* after an error: "file:line: what is wrong, what was read" */
+    int32_t *row;      /* COO: rows [nnz], sorted by row, then column; else NULL */
+    void *val;         /* [nnz]; DENSE [rows*cols], column-major.  Pattern files: ones. */
+    char message[320]; /* after an error: "file:line: what is wrong, what was read" */
     trs_memory memory;
 } trs_mm;
 
@@ -393,7 +406,8 @@ TRS_API int trs_mm_mat(const trs_mm *mm, unsigned kind, trs_mat *mat);
  *     char *message [message_size] ; out, NULL allowed: the sentence after an error.
  * Returns TRS_OK, TRS_EARG, TRS_EFILE, TRS_EMEM. */
 TRS_API int trs_mm_write(const char *file, const trs_mat *A, int64_t rows, int64_t cols,
-                         trs_symmetry symmetry, const char *comment, char *message, size_t message_size);
+                         trs_symmetry symmetry, const char *comment, char *message,
+                         size_t message_size);
 
 #ifdef __cplusplus
 }

@@ -32,7 +32,8 @@ AS_IF([test $have_cholmod = yes],
   [AS_VAR_APPEND([SUITESPARSE_LIBS],["-lcholmod "])
    AC_DEFINE([HAVE_CHOLMOD],[1],[Define to 1 if CHOLMOD is used.])])
 AS_IF([test $have_umfpack$have_cholmod != nono],
-  [AS_VAR_APPEND([SUITESPARSE_LIBS],["-lamd -lcolamd -lsuitesparseconfig"])],
+  [AS_VAR_APPEND([SUITESPARSE_LIBS],["-lamd -lcolamd -lsuitesparseconfig"])
+   AC_DEFINE([HAVE_SUITESPARSE],[1],[Define to 1 if general matrices can be factored.])],
   [SUITESPARSE_LIBS=])
 AS_CASE([$with_suitesparse],[auto|no],[],
   [AS_IF([test $have_umfpack$have_cholmod != yesyes],

@@ -1,0 +1,75 @@
+/* sparse.h: what the files of the program trisolve-sparse share. */
+#ifndef TRS_BIN_SPARSE_H
+#define TRS_BIN_SPARSE_H
+
+#include "trisolve-sparse.h"
+
+#include <stdbool.h>
+
+enum { EXIT_GOOD = 0, EXIT_USAGE = 1, EXIT_PIVOT = 2, EXIT_INACCURATE = 3 };
+
+typedef struct arguments {
+    const char *matrix, *rhs, *output;
+    const char *solver; /* NULL: chosen */
+    bool factor;        /* factor even a triangle */
+    const char *method; /* NULL: chosen */
+    unsigned kind;      /* TRS_LOWER or TRS_UPPER, TRS_UNIT, as asked for */
+    trs_op op;
+    bool single; /* solve in single precision */
+    int repeat, threads, refine;
+    double tolerance; /* 0: by precision */
+    bool json, quiet;
+} arguments;
+
+/* Parses, or prints help and leaves; wrong use leaves with EXIT_USAGE. */
+void parse_arguments(int argc, char **argv, arguments *a);
+
+typedef struct problem { /* op(A) X = B, all on the host */
+    trs_mm file;         /* the matrix as read, base 1 */
+    trs_mat A;
+    int nrhs;
+    void *B, *X, *exact; /* [n*nrhs]; exact: NULL when B came from a file */
+    unsigned found;      /* TRS_LOWER, TRS_UPPER, or 0: a general matrix */
+} problem;
+
+typedef struct times {
+    int count;
+    double min, median, max;
+} times;
+
+typedef struct report {
+    const arguments *args;
+    const problem *problem;
+    bool factored;
+    trs_info l, u; /* of the triangle, or of both factors; without their strings */
+    char solver[64], reason[400];
+    bool has_u;
+    char library[32], ordering[32];
+    int refined; /* steps */
+    double seconds_read, seconds_analyse, seconds_factor;
+    times solve;
+    trs_error error;
+    double forward; /* max |x - exact| / max |exact|; NaN: not known */
+    double tolerance;
+} report;
+
+/* Sentences go to stderr as "trisolve-sparse: ...". */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+int exit_code(int status);
+
+int problem_read(const arguments *a, problem *p); /* an exit code */
+void problem_free(problem *p);
+double forward_error(const problem *p);
+
+int solve_triangle(const arguments *a, problem *p, report *r);
+int solve_factored(const arguments *a, problem *p, report *r);
+times measure(int repeat, int (*run)(void *), void *user, int *status);
+
+void print_text(const report *r);
+int print_json(const report *r);
+int list_solvers(void);
+
+/* A trs_mm_options.progress that draws a bar on stderr when it is a terminal and the work is long. */
+int show_progress(void *start, double done);
+
+#endif

@@ -1,0 +1,191 @@
+/* sparse_args.c: the command line of trisolve-sparse, and its help. */
+#include "config.h"
+
+#include "sparse.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "Usage: trisolve-sparse [OPTION]... MATRIX [RHS]\n"
+    "Solve A x = b with the sparse matrix in the Matrix Market file MATRIX.\n"
+    "\n"
+    "A triangular matrix is solved directly; any other square one is factored first.\n"
+    "RHS holds one or several right-hand sides, array or coordinate.  Without it b = A * ones is\n"
+    "made, so that the error of x can be shown.  A file name - means standard input.\n"
+    "\n"
+    "What is solved:\n"
+    "      --lower, --upper   solve with that triangle of MATRIX, whatever else it holds\n"
+    "      --unit             its diagonal is 1, whatever is stored\n"
+    "      --trans            solve with the transpose\n"
+    "      --conj-trans       solve with the conjugate transpose\n"
+    "      --factor[=METHOD]  factor, also a triangle; METHOD: auto, cholmod, umfpack\n"
+    "      --precision=P      double (default) or single\n"
+    "How:\n"
+    "      --solver=NAME      a solver of --list-solvers; default: chosen by a cost model\n"
+    "      --threads=N        for CPU solvers\n"
+    "      --repeat=N         solve N times after one to warm up; report min, median, max\n"
+    "      --refine=N         at most N steps of iterative refinement after factoring (default 3)\n"
+    "      --tolerance=T      largest backward error that counts as solved\n"
+    "                         (default 1e-10; single precision 1e-4)\n"
+    "What is printed and written:\n"
+    "  -o, --output=FILE      write x as a Matrix Market array; - is standard output\n"
+    "      --json             the report as JSON\n"
+    "  -q, --quiet            no report\n"
+    "      --list-solvers     name, needs, and whether it can run here; then leave\n"
+    "  -h, --help             this text; then leave\n"
+    "  -V, --version          the version; then leave\n"
+    "\n"
+    "Exit status: 0 solved; 1 wrong use, or a file that cannot be read, understood or written;\n"
+    "2 a pivot is zero, missing or not finite (its row is named); 3 the backward error is too "
+    "large.\n";
+
+enum {
+    LOWER = 256,
+    UPPER,
+    UNIT,
+    TRANS,
+    CONJ,
+    FACTOR,
+    PRECISION,
+    SOLVER,
+    THREADS,
+    REPEAT,
+    REFINE,
+    TOLERANCE,
+    JSON,
+    LIST
+};
+
+static const struct option options[] = {
+    {"lower", no_argument, NULL, LOWER},
+    {"upper", no_argument, NULL, UPPER},
+    {"unit", no_argument, NULL, UNIT},
+    {"trans", no_argument, NULL, TRANS},
+    {"conj-trans", no_argument, NULL, CONJ},
+    {"factor", optional_argument, NULL, FACTOR},
+    {"precision", required_argument, NULL, PRECISION},
+    {"solver", required_argument, NULL, SOLVER},
+    {"threads", required_argument, NULL, THREADS},
+    {"repeat", required_argument, NULL, REPEAT},
+    {"refine", required_argument, NULL, REFINE},
+    {"tolerance", required_argument, NULL, TOLERANCE},
+    {"output", required_argument, NULL, 'o'},
+    {"json", no_argument, NULL, JSON},
+    {"quiet", no_argument, NULL, 'q'},
+    {"list-solvers", no_argument, NULL, LIST},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {NULL, 0, NULL, 0},
+};
+
+static void wrong(const char *what, const char *value)
+{
+    complain("%s%s%s", what, value ? ": " : "", value ? value : "");
+    fputs("Try 'trisolve-sparse --help'.\n", stderr);
+    exit(EXIT_USAGE);
+}
+
+static int number(const char *text, int least, const char *what)
+{
+    char *end;
+    long v = strtol(text, &end, 10);
+    if (end == text || *end || v < least || v > 1000000000) wrong(what, text);
+    return (int)v;
+}
+
+static bool single(const char *text)
+{
+    if (!strcmp(text, "single") || !strcmp(text, "f32")) return true;
+    if (strcmp(text, "double") && strcmp(text, "f64"))
+        wrong("--precision is double or single, not", text);
+    return false;
+}
+
+static double tolerance(const char *text)
+{
+    char *end;
+    double v = strtod(text, &end);
+    if (end == text || *end || !(v > 0)) wrong("--tolerance is not a positive number", text);
+    return v;
+}
+
+static void take(int c, const char *value, arguments *a)
+{
+    switch (c) {
+    case LOWER:
+        a->kind |= TRS_LOWER;
+        break;
+    case UPPER:
+        a->kind |= TRS_UPPER;
+        break;
+    case UNIT:
+        a->kind |= TRS_UNIT;
+        break;
+    case TRANS:
+        a->op = TRS_T;
+        break;
+    case CONJ:
+        a->op = TRS_H;
+        break;
+    case FACTOR:
+        a->factor = true;
+        a->method = value && strcmp(value, "auto") ? value : NULL;
+        break;
+    case PRECISION:
+        a->single = single(value);
+        break;
+    case SOLVER:
+        a->solver = value;
+        break;
+    case THREADS:
+        a->threads = number(value, 1, "--threads is not a positive number");
+        break;
+    case REPEAT:
+        a->repeat = number(value, 1, "--repeat is not a positive number");
+        break;
+    case REFINE:
+        a->refine = number(value, 0, "--refine is not a number");
+        break;
+    case TOLERANCE:
+        a->tolerance = tolerance(value);
+        break;
+    case 'o':
+        a->output = value;
+        break;
+    case JSON:
+        a->json = true;
+        break;
+    case 'q':
+        a->quiet = true;
+        break;
+    case LIST:
+        exit(list_solvers());
+    case 'h':
+        fputs(help, stdout);
+        exit(EXIT_GOOD);
+    case 'V':
+        printf("trisolve-sparse %s\n", trs_version());
+        exit(EXIT_GOOD);
+    default:
+        wrong("unknown option", NULL);
+    }
+}
+
+void parse_arguments(int argc, char **argv, arguments *a)
+{
+    int c;
+    *a = (arguments){.repeat = 1, .refine = 3};
+    while ((c = getopt_long(argc, argv, "o:qhV", options, NULL)) != -1) take(c, optarg, a);
+    if (optind >= argc) wrong("no matrix was named", NULL);
+    if (argc - optind > 2) wrong("more than a matrix and a right-hand side", argv[optind + 2]);
+    a->matrix = argv[optind];
+    a->rhs = argv[optind + 1];
+    if ((a->kind & TRS_LOWER) && (a->kind & TRS_UPPER))
+        wrong("--lower and --upper exclude each other", NULL);
+    if (a->factor && (a->kind & ~(unsigned)TRS_UNIT))
+        wrong("--factor takes the whole matrix", NULL);
+    if (a->factor && a->single) wrong("factors are solved in double precision", NULL);
+}

@@ -1,0 +1,218 @@
+/* sparse_problem.c: from the files to op(A) X = B.
+ *
+ * The matrix is read with base 1, so that the library's sentences count rows as the file does. */
+#include "config.h"
+
+#include "sparse.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+int show_progress(void *start, double done)
+{
+    time_t *since = start;
+    if (!isatty(STDERR_FILENO)) return 0;
+    if (!*since) *since = time(NULL);
+    if (time(NULL) - *since < 2) return 0;
+    fprintf(stderr, "\rreading %3.0f %%%s", 100 * done, done >= 1 ? "\r              \r" : "");
+    return 0;
+}
+
+/* ---- the matrix --------------------------------------------------------------------------------- */
+
+static int read_file(const char *name, trs_format format, int base, trs_mm *mm)
+{
+    time_t start = 0;
+    const trs_mm_options opt = {
+        .format = format, .base = base, .progress = show_progress, .user = &start};
+    int rc = trs_mm_read(name, &opt, mm);
+    if (rc) complain("%s", mm->message);
+    return rc;
+}
+
+static bool nonzero(const trs_mat *A, int64_t k)
+{
+    const double *v = A->val;
+    return A->dtype == TRS_F64 ? v[k] != 0 : v[2 * k] != 0 || v[2 * k + 1] != 0;
+}
+
+/* Which triangle holds all entries? A diagonal matrix counts as lower. */
+static unsigned find_kind(const trs_mat *A)
+{
+    bool lower = true, upper = true;
+    const int64_t *ptr = A->ptr;
+    const int32_t *idx = A->idx;
+    for (int64_t i = 0; i < A->n && (lower || upper); i++) {
+        if (A->format == TRS_DENSE) {
+            for (int64_t k = 0; k < A->n; k++) {
+                if (k == i || !nonzero(A, i * A->ld + k)) continue;
+                if (k > i) upper = false;
+                else lower = false;
+            }
+            continue;
+        }
+        for (int64_t p = ptr[i] - A->base; p < ptr[i + 1] - A->base; p++) {
+            if (idx[p] - A->base > i) lower = false;
+            if (idx[p] - A->base < i) upper = false;
+        }
+    }
+    return lower ? TRS_LOWER : upper ? TRS_UPPER : 0;
+}
+
+static int read_matrix(const arguments *a, problem *p)
+{
+    int rc = read_file(a->matrix, TRS_CSR, 1, &p->file);
+    if (rc) return exit_code(rc);
+    if (p->file.rows != p->file.cols) {
+        complain("%s: %lld x %lld, not square", a->matrix, (long long)p->file.rows,
+                 (long long)p->file.cols);
+        return EXIT_USAGE;
+    }
+    rc = trs_mm_mat(&p->file, 0, &p->A);
+    if (rc) return complain("%s: %s", a->matrix, trs_strerror(rc)), exit_code(rc);
+    p->found = find_kind(&p->A);
+    unsigned triangle = a->kind & (TRS_LOWER | TRS_UPPER);
+    if (!a->factor) p->A.kind = (triangle ? triangle : p->found) | (a->kind & TRS_UNIT);
+    if ((a->kind & TRS_UNIT) && !(p->A.kind & (TRS_LOWER | TRS_UPPER))) {
+        complain("%s: not a triangle; --unit wants --lower or --upper", a->matrix);
+        return EXIT_USAGE;
+    }
+    return EXIT_GOOD;
+}
+
+/* ---- number types --------------------------------------------------------------------------------- */
+
+/* count numbers of one type as another; NULL: no memory. */
+static void *convert(const void *from, trs_dtype was, trs_dtype is, int64_t count)
+{
+    const int step = was == TRS_C64 ? 2 : 1, width = is == TRS_C64 || is == TRS_C32 ? 2 : 1;
+    const bool half = is == TRS_F32 || is == TRS_C32;
+    const double *v = from;
+    void *to = malloc((size_t)count * (size_t)width * (half ? 4 : 8) + 1);
+    for (int64_t k = 0; to && k < count; k++)
+        for (int part = 0; part < width; part++) {
+            double x = part < step ? v[k * step + part] : 0;
+            if (half) ((float *)to)[k * width + part] = (float)x;
+            else ((double *)to)[k * width + part] = x;
+        }
+    return to;
+}
+
+/* The matrix, and B, as numbers of type `is`. */
+static int retype(problem *p, trs_dtype rhs, trs_dtype is)
+{
+    const trs_dtype was = p->A.dtype;
+    const int64_t count = p->A.format == TRS_DENSE ? p->A.ld * p->A.n : p->A.nnz;
+    if (was != is) {
+        void *val = convert(p->file.val, was, is, count);
+        if (!val) return TRS_EMEM;
+        free(p->file.val);
+        p->file.val = val;
+        p->file.dtype = is;
+        p->A.val = val;
+        p->A.dtype = is;
+    }
+    if (p->B && rhs != is) {
+        void *B = convert(p->B, rhs, is, p->A.n * p->nrhs);
+        if (!B) return TRS_EMEM;
+        free(p->B);
+        p->B = B;
+    }
+    return TRS_OK;
+}
+
+/* ---- the right-hand side ---------------------------------------------------------------------------- */
+
+/* The columns of a file, stored or not, as a full matrix. */
+static void *full_columns(const trs_mm *mm)
+{
+    const size_t size = mm->dtype == TRS_C64 ? 16 : 8;
+    char *B = calloc((size_t)(mm->rows * mm->cols) + 1, size);
+    if (!B) return NULL;
+    if (mm->format == TRS_DENSE) return memcpy(B, mm->val, (size_t)(mm->rows * mm->cols) * size);
+    for (int64_t j = 0; j < mm->cols; j++)
+        for (int64_t q = mm->ptr[j]; q < mm->ptr[j + 1]; q++)
+            memcpy(B + (size_t)(j * mm->rows + mm->idx[q]) * size,
+                   (const char *)mm->val + (size_t)q * size, size);
+    return B;
+}
+
+static int read_rhs(const arguments *a, problem *p, trs_dtype *dtype)
+{
+    trs_mm mm;
+    int code = exit_code(read_file(a->rhs, TRS_CSC, 0, &mm));
+    if (!code && mm.rows != p->A.n) {
+        complain("%s: %lld rows, but the matrix has %lld", a->rhs, (long long)mm.rows,
+                 (long long)p->A.n);
+        code = EXIT_USAGE;
+    }
+    if (!code && mm.cols > 1000000) complain("%s: too many columns", a->rhs), code = EXIT_USAGE;
+    if (!code) {
+        p->nrhs = (int)mm.cols;
+        *dtype = mm.dtype;
+        p->B = full_columns(&mm);
+        if (!p->B) complain("out of memory for the right-hand side"), code = EXIT_USAGE;
+    }
+    trs_mm_free(&mm);
+    return code;
+}
+
+/* b = op(A) * ones */
+static int make_rhs(const arguments *a, problem *p)
+{
+    const bool single = p->A.dtype == TRS_F32 || p->A.dtype == TRS_C32;
+    const int64_t n = p->A.n;
+    const int width = p->A.dtype == TRS_C32 || p->A.dtype == TRS_C64 ? 2 : 1;
+    p->nrhs = 1;
+    p->B = calloc((size_t)n + 1, 16);
+    p->exact = calloc((size_t)n + 1, 16);
+    if (!p->B || !p->exact) return complain("out of memory"), EXIT_USAGE;
+    for (int64_t i = 0; i < n; i++)
+        if (single) ((float *)p->exact)[i * width] = 1;
+        else ((double *)p->exact)[i * width] = 1;
+    int rc = trs_multiply(&p->A, a->op, 1, p->exact, n, p->B, n, TRS_COL_MAJOR);
+    if (rc) complain("b = A * ones: %s", trs_strerror(rc));
+    return exit_code(rc);
+}
+
+int problem_read(const arguments *a, problem *p)
+{
+    trs_dtype rhs = TRS_F64;
+    int code = read_matrix(a, p);
+    if (!code && a->rhs) code = read_rhs(a, p, &rhs);
+    if (code) return code;
+    bool is_complex = p->A.dtype == TRS_C64 || (a->rhs && rhs == TRS_C64);
+    trs_dtype is = a->single ? (is_complex ? TRS_C32 : TRS_F32) : (is_complex ? TRS_C64 : TRS_F64);
+    if (retype(p, rhs, is)) return complain("out of memory"), EXIT_USAGE;
+    if (!a->rhs) code = make_rhs(a, p);
+    if (code) return code;
+    p->X = calloc((size_t)(p->A.n * p->nrhs) + 1, 16);
+    return p->X ? EXIT_GOOD : (complain("out of memory"), EXIT_USAGE);
+}
+
+void problem_free(problem *p)
+{
+    trs_mm_free(&p->file);
+    free(p->B);
+    free(p->X);
+    free(p->exact);
+}
+
+/* max |x - exact| / max |exact|, exact being ones */
+double forward_error(const problem *p)
+{
+    const bool single = p->A.dtype == TRS_F32 || p->A.dtype == TRS_C32;
+    const int width = p->A.dtype == TRS_C32 || p->A.dtype == TRS_C64 ? 2 : 1;
+    double worst = 0;
+    if (!p->exact) return NAN;
+    for (int64_t k = 0; k < p->A.n * width; k++) {
+        double x = single ? (double)((float *)p->X)[k] : ((double *)p->X)[k];
+        double d = fabs(x - (k % width == 0));
+        if (!(d <= worst)) worst = d;
+    }
+    return worst;
+}

@@ -1,0 +1,183 @@
+/* sparse_report.c: what was done, as text or as JSON, and the list of solvers. */
+#include "config.h"
+
+#include "sparse.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#ifdef HAVE_JANSSON
+#include <jansson.h>
+#endif
+
+static const char *field_name(trs_field f)
+{
+    static const char *const name[] = {"real", "complex", "integer", "pattern"};
+    return name[f];
+}
+
+static const char *symmetry_name(trs_symmetry s)
+{
+    static const char *const name[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
+    return name[s];
+}
+
+static const char *op_name(trs_op op)
+{
+    static const char *const name[] = {"A x = b", "A' x = b", "conj(A') x = b"};
+    return name[op];
+}
+
+static const char *shape_name(unsigned kind)
+{
+    if (!(kind & (TRS_LOWER | TRS_UPPER))) return "general";
+    if (kind & TRS_UNIT) return kind & TRS_LOWER ? "unit lower triangle" : "unit upper triangle";
+    return kind & TRS_LOWER ? "lower triangle" : "upper triangle";
+}
+
+/* "1.23 ms" */
+static const char *duration(char *text, size_t size, double s)
+{
+    if (s < 1e-3) snprintf(text, size, "%.3g us", 1e6 * s);
+    else if (s < 1) snprintf(text, size, "%.3g ms", 1e3 * s);
+    else snprintf(text, size, "%.4g s", s);
+    return text;
+}
+
+/* x goes to standard output when asked to; the report then makes way. */
+static FILE *report_stream(const report *r)
+{
+    return r->args->output && !strcmp(r->args->output, "-") ? stderr : stdout;
+}
+
+static void print_levels(FILE *out, const char *name, const trs_info *i)
+{
+    fprintf(out,
+            "%-10s %" PRId64 " entries, %" PRId64 " levels, widest %" PRId64
+            ", longest row %" PRId64 "\n",
+            name, i->nnz, i->levels, i->widest, i->longest);
+}
+
+static void print_matrix(FILE *out, const report *r)
+{
+    const problem *p = r->problem;
+    const trs_mm *f = &p->file;
+    fprintf(out, "matrix     %s: %" PRId64 " x %" PRId64 ", %" PRId64 " entries, %s %s\n",
+            r->args->matrix, f->rows, f->cols, f->format == TRS_DENSE ? f->rows * f->cols : f->nnz,
+            field_name(f->field), symmetry_name(f->symmetry));
+    if (f->duplicates)
+        fprintf(out, "           %" PRId64 " entries stood twice and were summed\n", f->duplicates);
+    fprintf(out, "solved     %s with %s %s, %s\n", op_name(r->args->op),
+            r->factored ? "factors of the" : "the", r->factored ? "matrix" : shape_name(p->A.kind),
+            r->args->single ? "single precision" : "double precision");
+    if (r->args->rhs)
+        fprintf(out, "rhs        %s: %d column%s\n", r->args->rhs, p->nrhs,
+                p->nrhs == 1 ? "" : "s");
+    else fprintf(out, "rhs        none given: b = A * ones\n");
+}
+
+void print_text(const report *r)
+{
+    FILE *out = report_stream(r);
+    char t[4][32];
+    print_matrix(out, r);
+    if (r->factored) {
+        fprintf(out, "factor     %s, ordering %s, %s\n", r->library, r->ordering,
+                duration(t[0], sizeof t[0], r->seconds_factor));
+        print_levels(out, "L", &r->l);
+        if (r->has_u) print_levels(out, "U", &r->u);
+    }
+    fprintf(out, "solver     %s\n           %s\n", r->solver, r->reason);
+    fprintf(out, "time       read %s, analysis %s (levels %s)\n",
+            duration(t[0], sizeof t[0], r->seconds_read),
+            duration(t[1], sizeof t[1], r->seconds_analyse),
+            duration(t[2], sizeof t[2], r->l.seconds_levels + r->u.seconds_levels));
+    fprintf(out, "solve      min %s, median %s, max %s of %d\n",
+            duration(t[0], sizeof t[0], r->solve.min), duration(t[1], sizeof t[1], r->solve.median),
+            duration(t[2], sizeof t[2], r->solve.max), r->solve.count);
+    if (r->factored) fprintf(out, "refined    %d step%s\n", r->refined, r->refined == 1 ? "" : "s");
+    fprintf(out, "error      backward %.2g (componentwise), %.2g (normwise)", r->error.omega,
+            r->error.normwise);
+    if (!isnan(r->forward) || r->problem->exact) fprintf(out, ", forward %.2g", r->forward);
+    fprintf(out, "\n");
+    if (r->args->output) fprintf(out, "x          written to %s\n", r->args->output);
+}
+
+int list_solvers(void)
+{
+    trs_solver_info s;
+    printf("%-18s %-5s %s\n", "name", "needs", "about");
+    for (int k = 0; trs_solver_get(k, &s) == TRS_OK; k++) {
+        printf("%-18s %-5s %s\n", s.name, s.needs, s.about);
+        if (!s.available) printf("%-18s %-5s not here: %s\n", "", "", s.why);
+    }
+    return EXIT_GOOD;
+}
+
+#ifdef HAVE_JANSSON
+
+static json_t *number(double v)
+{
+    return isfinite(v) ? json_real(v) : json_null();
+}
+
+static json_t *triangle_json(const trs_info *i)
+{
+    return json_pack("{s:I, s:I, s:I, s:I}", "entries", (json_int_t)i->nnz, "levels",
+                     (json_int_t)i->levels, "widest_level", (json_int_t)i->widest, "longest_row",
+                     (json_int_t)i->longest);
+}
+
+static json_t *report_json(const report *r)
+{
+    const trs_mm *f = &r->problem->file;
+    json_t *j =
+        json_pack("{s:s, s:{s:s, s:I, s:I, s:s, s:s, s:I}, s:s, s:i, s:s, s:s}", "version",
+                  trs_version(), "matrix", "file", r->args->matrix, "n", (json_int_t)f->rows,
+                  "entries", (json_int_t)(f->format == TRS_DENSE ? f->rows * f->cols : f->nnz),
+                  "field", field_name(f->field), "symmetry", symmetry_name(f->symmetry),
+                  "duplicates", (json_int_t)f->duplicates, "shape",
+                  r->factored ? "general" : shape_name(r->problem->A.kind), "nrhs",
+                  r->problem->nrhs, "solver", r->solver, "reason", r->reason);
+    if (!j) return NULL;
+    json_object_set_new(j, r->factored ? "L" : "triangle", triangle_json(&r->l));
+    if (r->factored) {
+        if (r->has_u) json_object_set_new(j, "U", triangle_json(&r->u));
+        json_object_set_new(j, "factor",
+                            json_pack("{s:s, s:s, s:i}", "library", r->library, "ordering",
+                                      r->ordering, "refinement_steps", r->refined));
+    }
+    json_object_set_new(
+        j, "seconds",
+        json_pack("{s:f, s:f, s:f, s:f, s:{s:i, s:f, s:f, s:f}}", "read", r->seconds_read, "factor",
+                  r->seconds_factor, "analysis", r->seconds_analyse, "levels",
+                  r->l.seconds_levels + r->u.seconds_levels, "solve", "count", r->solve.count,
+                  "min", r->solve.min, "median", r->solve.median, "max", r->solve.max));
+    json_object_set_new(j, "backward_error", number(r->error.omega));
+    json_object_set_new(j, "normwise_error", number(r->error.normwise));
+    json_object_set_new(j, "forward_error", number(r->forward));
+    json_object_set_new(j, "tolerance", number(r->tolerance));
+    return j;
+}
+
+int print_json(const report *r)
+{
+    json_t *j = report_json(r);
+    FILE *out = report_stream(r);
+    int failed = !j || json_dumpf(j, out, JSON_INDENT(2)) || fputc('\n', out) == EOF;
+    json_decref(j);
+    return failed ? (complain("cannot write the report"), EXIT_USAGE) : EXIT_GOOD;
+}
+
+#else
+
+int print_json(const report *r)
+{
+    (void)r;
+    complain("--json: built without jansson");
+    return EXIT_USAGE;
+}
+
+#endif
