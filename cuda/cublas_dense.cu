@@ -162,7 +162,7 @@ static int solve(const trs_part *part, const trs_job *job)
 
 static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
-    c->bytes = 0.5 * (double)s->n * (double)s->n * s->elem / m->gpu_bytes;
+    c->bytes = 0.5 * (double)s->n * (double)s->n * s->elem * m->gpu_byte;
     c->sync = 2 * m->gpu_launch;
     c->hops = (double)s->n / 64 * 4.2e-6;
 }

@@ -351,13 +351,14 @@ static int solve(const trs_part *part, const trs_job *job)
     return rc;
 }
 
-/* Two microseconds a level is what it takes on grids; long rows cost more. */
 static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
-    c->bytes = ((double)s->nnz * (s->elem + 4) + (double)s->n * (8 + 3 * s->elem)) / m->gpu_bytes +
-               (double)s->nnz * s->nrhs / m->gpu_gather;
+    bool wide = s->n > 4 * s->levels;
+    c->bytes = ((double)s->nnz * ((s->elem + 4) * m->gpu_byte + m->gpu_gather) +
+                (double)s->n * (8 + 3 * s->elem) * m->gpu_byte) *
+               s->nrhs;
     c->sync = m->gpu_launch;
-    c->hops = (double)s->levels * 0.6e-6 + s->sum_longest * 0.05e-6;
+    c->hops = (double)s->levels * (wide ? 1.7e-6 : 0.6e-6) + s->sum_longest * 1e-9;
 }
 
 static int64_t bytes(const trs_shape *s)

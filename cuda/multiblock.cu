@@ -115,10 +115,11 @@ static int solve(const trs_part *part, const trs_job *job)
 
 static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
-    c->bytes = ((double)s->nnz * (s->elem + 4) + (double)s->n * (12 + 3 * s->elem)) / m->gpu_bytes +
-               (double)s->nnz * s->nrhs / m->gpu_gather + (double)s->n * s->nrhs * 1e-9;
+    double entry = (s->elem + 4) * m->gpu_byte + m->gpu_gather;
+    double row = (12 + 3 * s->elem) * m->gpu_byte + 0.8e-9; /* a block each */
+    c->bytes = ((double)s->nnz * entry + (double)s->n * row) * s->nrhs;
     c->sync = (double)s->levels * m->gpu_launch;
-    c->hops = (double)s->levels * m->gpu_hop;
+    c->hops = (double)s->levels * 0.4e-6;
 }
 
 static int64_t bytes(const trs_shape *s)

@@ -131,11 +131,9 @@ static int solve(const trs_part *part, const trs_job *job)
 
 static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
-    c->bytes =
-        ((double)s->nnz * (s->elem + 4) + (double)s->n * (20 + 3 * s->elem)) / (m->gpu_bytes / 64) +
-        (double)s->nnz * s->nrhs / 2e9;
-    c->sync = 2 * m->gpu_launch + (double)s->levels * m->gpu_barrier;
-    c->hops = (double)s->levels * m->gpu_hop + s->sum_longest * 0.1e-6;
+    c->bytes = (double)s->nnz * 2.1e-9 * s->nrhs; /* atomics of one SM */
+    c->sync = 2 * m->gpu_launch;
+    c->hops = (double)s->levels * 0.7e-6 + s->sum_longest * 0.065e-6;
 }
 
 static int64_t bytes(const trs_shape *s)

@@ -258,9 +258,11 @@ void trs_tri_reverse(trs_tri *t)
         int32_t j = t->n - 1 - t->idx[p];
         t->idx[p] = t->n - 1 - t->idx[q];
         t->idx[q] = j;
-        copy_value(&one, 0, t->val, p, size);
-        copy_value(t->val, p, t->val, q, size);
-        copy_value(t->val, q, &one, 0, size);
+        if (t->val) {
+            copy_value(&one, 0, t->val, p, size);
+            copy_value(t->val, p, t->val, q, size);
+            copy_value(t->val, q, &one, 0, size);
+        }
         if (!t->src) continue;
         int64_t s = t->src[p];
         t->src[p] = t->src[q];

@@ -14,19 +14,29 @@
 
 /* Measured on an NVIDIA H200 and its host; see doc/performance.md. */
 static const trs_machine h200 = {
-    .cpu_bytes = 15e9,
     .cpu_threads = 1,
-    .cpu_entry = 0.45e-9,
-    .cpu_barrier = 1.5e-6,
-    .cpu_hop = 4e-9,
-    .gpu_bytes = 4.5e12,
-    .gpu_launch = 3.15e-6,
-    .gpu_hop = 1.5e-6,
-    .gpu_barrier = 0.03e-6,
-    .gpu_gather = 118e9,
-    .link_bytes = 25e9,
+    .cpu_byte = 1 / 15e9,
+    .cpu_cached = 1 / 40e9,
+    .cpu_entry = 0.2e-9,
+    .cpu_row = 2e-9,
+    .cpu_hop = 2e-9,
+    .cpu_barrier = 1e-6,
+    .gpu_byte = 1 / 4.5e12,
+    .gpu_gather = 1 / 118e9,
+    .gpu_launch = 2.7e-6,
+    .link_byte = 1 / 25e9,
     .link_start = 10e-6,
 };
+
+enum { CACHE = 48 << 20 }; /* bytes of a matrix that stay near the core between solves */
+
+double trs_cpu_stream(const trs_machine *m, const trs_shape *s, double entries, double rows)
+{
+    double entry = s->elem + 4, row = 8 + 3 * s->elem;
+    bool cached = (double)s->nnz * entry + (double)s->n * row < CACHE;
+    double bytes = (entries * entry + rows * row) * (cached ? m->cpu_cached : m->cpu_byte);
+    return (bytes + entries * m->cpu_entry + rows * m->cpu_row) * s->nrhs;
+}
 
 static double seconds(const trs_cost *c)
 {
@@ -73,7 +83,7 @@ double trs_predict(const trs_context *ctx, const trs_solver *s, const trs_shape 
     s->cost(shape, &m, c);
     if (s->place == TRS_ON_CUDA && !on_device)
         c->copies =
-            2 * m.link_start + 2 * (double)shape->n * shape->elem * shape->nrhs / m.link_bytes;
+            2 * m.link_start + 2 * (double)shape->n * shape->elem * shape->nrhs * m.link_byte;
     return seconds(c);
 }
 

@@ -53,9 +53,9 @@ static void release(trs_part *part)
 
 static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
-    double entries = 0.5 * (double)s->n * (double)s->n;
-    c->bytes = (entries * s->elem / m->cpu_bytes + entries * m->cpu_entry) * s->nrhs;
-    c->hops = (double)s->n * m->cpu_hop * s->nrhs;
+    double n = (double)s->n;
+    c->bytes = 0.5 * n * n * (s->elem * m->cpu_byte + m->cpu_entry) * s->nrhs;
+    c->hops = n * m->cpu_row * s->nrhs;
 }
 
 const trs_solver trs_solver_cpu_dense = {

@@ -75,14 +75,11 @@ static void release(trs_part *part)
 
 static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
-    double entry = (s->elem + 4) / m->cpu_bytes + m->cpu_entry;
-    double row = (12 + 3 * s->elem) / m->cpu_bytes;
-    double thin = s->thin_entries, wide = (double)s->nnz - thin;
-    double share = s->nnz > 0 ? wide / (double)s->nnz : 0;
-    c->bytes = (thin + wide / m->cpu_threads) * entry +
-               (double)s->n * row * (1 - share + share / m->cpu_threads);
-    c->bytes *= s->nrhs;
-    c->sync = 2 * (double)s->wide_levels * m->cpu_barrier * s->nrhs + m->cpu_barrier;
+    double share =
+        s->nnz > 0 ? 1 - s->thin_entries / (double)s->nnz : 0; /* of the work, in wide levels */
+    double all = trs_cpu_stream(m, s, (double)s->nnz, (double)s->n);
+    c->bytes = all * (1 - share + share / m->cpu_threads);
+    c->sync = (2 + (double)s->wide_levels * s->nrhs) * m->cpu_barrier;
     c->hops = (double)s->levels * m->cpu_hop * s->nrhs;
 }
 

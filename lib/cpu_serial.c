@@ -24,12 +24,8 @@ static int solve(const trs_part *part, const trs_job *job)
 
 static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
-    double entry = s->elem + 4;
-    c->bytes = ((double)s->nnz * entry + (double)s->n * (8 + 3 * s->elem)) / m->cpu_bytes +
-               (double)s->nnz * m->cpu_entry;
-    c->bytes *= s->nrhs;
-    /* a row waits for the row before it when levels are nearly as many as rows */
-    c->hops = (double)s->levels * m->cpu_hop * s->nrhs;
+    c->bytes = trs_cpu_stream(m, s, (double)s->nnz, (double)s->n);
+    c->hops = (double)s->n * m->cpu_hop * s->nrhs; /* in natural order most rows wait */
 }
 
 static int64_t bytes(const trs_shape *s)

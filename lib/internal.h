@@ -103,20 +103,23 @@ typedef struct trs_shape {
     int nrhs;
 } trs_shape;
 
-typedef struct trs_machine { /* measured costs of single steps; cost.c has the built-in ones */
-    double cpu_bytes;        /* bytes/s of one core, and how many cores scale */
-    double cpu_threads;
-    double cpu_entry;   /* s an entry, in cache */
-    double cpu_barrier; /* s */
-    double cpu_hop;     /* s: a row after the row it depends on */
-    double gpu_bytes;   /* bytes/s */
-    double gpu_launch;  /* s: kernel after kernel in a stream */
-    double gpu_hop;     /* s: one block finishing a row: reduction, division, barrier */
-    double gpu_barrier; /* s: __syncthreads */
-    double gpu_gather;  /* random 8-byte reads a second */
-    double link_bytes;  /* bytes/s between host and device; 0: arrays live on the device */
-    double link_start;  /* s: a copy that is waited for */
+typedef struct trs_machine { /* costs of single steps, in seconds; cost.c has the built-in ones */
+    double cpu_threads;  /* that share the work of a wide level */
+    double cpu_byte;     /* of a matrix read from memory by one core */
+    double cpu_cached;   /* of one read from cache */
+    double cpu_entry;    /* arithmetic */
+    double cpu_row;      /* loop, division, store */
+    double cpu_hop;      /* more for a row that waits for the one just before it */
+    double cpu_barrier;
+    double gpu_byte;
+    double gpu_gather;   /* a random read of x */
+    double gpu_launch;   /* kernel after kernel in a stream */
+    double link_byte;    /* between host and device */
+    double link_start;   /* a copy that is waited for */
 } trs_machine;
+
+/* Seconds one core takes to go through entries and rows that stream by. */
+double trs_cpu_stream(const trs_machine *m, const trs_shape *s, double entries, double rows);
 
 typedef struct trs_cost { /* seconds of one solve, in its terms */
     double bytes;         /* data moved */
