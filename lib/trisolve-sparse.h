@@ -362,6 +362,8 @@ typedef struct trs_mm_options {
                     double done); /* NULL: none; done in [0, 1]; non-zero return stops */
     void *user;
     trs_memory memory; /* for the arrays of the result; trs_mm_free uses it again */
+    int rhs; /* 1: of a .tar.gz, read NAME/NAME_b.mtx or NAME/NAME_rhs.mtx, the right-hand side beside
+                the matrix; TRS_EFILE when there is none */
 } trs_mm_options;
 
 typedef struct trs_mm { /* what a file held; owned by the caller, freed by trs_mm_free */
@@ -381,6 +383,8 @@ typedef struct trs_mm { /* what a file held; owned by the caller, freed by trs_m
     void *val;         /* [nnz]; DENSE [rows*cols], column-major.  Pattern files: ones. */
     char message[320]; /* after an error: "file:line: what is wrong, what was read" */
     trs_memory memory;
+    int64_t rounded;   /* integers beyond 2^53 that are no double and were rounded to one */
+    int64_t size_line; /* the line of the sizes, for sentences about them; 0: not reached */
 } trs_mm;
 
 /* Read a Matrix Market file (.mtx, also packed by gzip, xz, zstd, or inside a .tar.gz of the SuiteSparse

@@ -1,0 +1,396 @@
+/* mm_build.c: chunks into CSR, CSC, COO or a dense matrix.
+ *
+ * Each range of lines is one task: count its lines, place its entries, put each line in order, sum what
+ * stands twice.  Counting and placing are two passes over the range's entries in all chunks; the lines of
+ * files sorted by rows or by columns come out in order, others are sorted one by one, by digits when long. */
+#include "config.h"
+
+#include "mm.h"
+
+#include <inttypes.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef struct build {
+    trs_mm_job *job;
+    int64_t *start;   /* [ranges+1]: where the entries of each range begin */
+    int64_t *end;     /* [ranges]: and end, duplicates summed */
+    int64_t *ptr;     /* [lines+1] */
+    int32_t *idx;     /* [nnz] */
+    double *val;      /* [words*nnz] */
+    int64_t twice[2]; /* line and place of the first entry given twice, -1: none */
+    bool failed;      /* out of memory */
+} build;
+
+typedef struct spare { /* room to sort a line in */
+    int32_t *idx;
+    double *val;
+    int64_t room;
+} spare;
+
+/* ---- lines in order --------------------------------------------------------------------------- */
+
+static inline void copy_value(double *to, const double *from, int words)
+{
+    if (words > 0) to[0] = from[0];
+    if (words > 1) to[1] = from[1];
+}
+
+static void insert_sort(int32_t *idx, double *val, int64_t n, int words)
+{
+    for (int64_t k = 1; k < n; k++) {
+        int32_t j = idx[k];
+        double v[2] = {0, 0};
+        if (idx[k - 1] <= j) continue;
+        copy_value(v, val + words * k, words);
+        int64_t q = k;
+        for (; q > 0 && idx[q - 1] > j; q--) {
+            idx[q] = idx[q - 1];
+            copy_value(val + words * q, val + words * (q - 1), words);
+        }
+        idx[q] = j;
+        copy_value(val + words * q, v, words);
+    }
+}
+
+/* One pass of a radix sort: by eight bits of idx, order kept among equals. */
+static void digit_pass(const int32_t *idx, const double *val, int32_t *to_idx, double *to_val,
+                       int64_t n, int words, int bit)
+{
+    int64_t next[257] = {0};
+    for (int64_t k = 0; k < n; k++) next[((idx[k] >> bit) & 255) + 1]++;
+    for (int d = 0; d < 256; d++) next[d + 1] += next[d];
+    for (int64_t k = 0; k < n; k++) {
+        int64_t q = next[(idx[k] >> bit) & 255]++;
+        to_idx[q] = idx[k];
+        copy_value(to_val + words * q, val + words * k, words);
+    }
+}
+
+static bool make_spare(trs_mm_job *job, spare *s, int64_t n)
+{
+    if (n <= s->room) return true;
+    trs_mm_delete(job, s->idx, s->room, sizeof *s->idx);
+    trs_mm_delete(job, s->val, job->words * s->room, sizeof *s->val);
+    s->room = n;
+    s->idx = trs_mm_new(job, n, sizeof *s->idx);
+    s->val = trs_mm_new(job, job->words * n, sizeof *s->val);
+    return s->idx && s->val;
+}
+
+/* Two passes at a time, there and back. */
+static bool radix_sort(trs_mm_job *job, spare *s, int32_t *idx, double *val, int64_t n)
+{
+    int32_t most = 0;
+    for (int64_t k = 0; k < n; k++) most |= idx[k];
+    if (!make_spare(job, s, n)) return false;
+    for (int bit = 0; bit < 32 && most >> bit; bit += 16) {
+        digit_pass(idx, val, s->idx, s->val, n, job->words, bit);
+        digit_pass(s->idx, s->val, idx, val, n, job->words, bit + 8);
+    }
+    return true;
+}
+
+static inline bool ascends(const int32_t *idx, int64_t n)
+{
+    for (int64_t k = 1; k < n; k++)
+        if (idx[k - 1] >= idx[k]) return false;
+    return true;
+}
+
+/* Sum what stands twice in a sorted line; what is left. */
+static int64_t sum_twins(int32_t *idx, double *val, int64_t n, int words)
+{
+    int64_t last = 0;
+    for (int64_t k = 1; k < n; k++) {
+        if (idx[k] == idx[last]) {
+            for (int w = 0; w < words; w++) val[words * last + w] += val[words * k + w];
+            continue;
+        }
+        last++;
+        idx[last] = idx[k];
+        copy_value(val + words * last, val + words * k, words);
+    }
+    return last + 1;
+}
+
+static void note_twins(build *b, int64_t line, const int32_t *idx, int64_t n)
+{
+    int64_t k = 1;
+    while (k < n && idx[k] != idx[k - 1]) k++;
+    trs_mm_lock(b->job);
+    if (k < n && (b->twice[0] < 0 || line < b->twice[0])) {
+        b->twice[0] = line;
+        b->twice[1] = idx[k];
+    }
+    trs_mm_unlock(b->job);
+}
+
+/* Order a line of n entries; how many are left, -1: out of memory. */
+static int64_t order_line(build *b, spare *s, int64_t line, int32_t *idx, double *val, int64_t n)
+{
+    int words = b->job->words;
+    if (ascends(idx, n)) return n;
+    if (n <= 48) insert_sort(idx, val, n, words);
+    else if (!radix_sort(b->job, s, idx, val, n)) return -1;
+    if (ascends(idx, n)) return n;
+    note_twins(b, line, idx, n);
+    return sum_twins(idx, val, n, words);
+}
+
+/* ---- ranges ----------------------------------------------------------------------------------- */
+
+/* Afterwards ptr[i+1] is where line i of the range ends. */
+static inline void place(build *b, int r, int64_t i0, int64_t i1, const int words)
+{
+    const trs_mm_job *job = b->job;
+    int64_t *end = b->ptr + 1, q = b->start[r];
+    memset(end + i0, 0, (size_t)(i1 - i0) * sizeof *end);
+    for (int64_t k = 0; k < job->chunks; k++) {
+        const trs_mm_chunk *c = job->chunk[k];
+        for (int64_t e = c->from[r]; e < c->from[r + 1]; e++) end[c->ij[2 * e]]++;
+    }
+    for (int64_t i = i0; i < i1; i++) {
+        int64_t n = end[i];
+        end[i] = q;
+        q += n;
+    }
+    for (int64_t k = 0; k < job->chunks; k++) {
+        const trs_mm_chunk *c = job->chunk[k];
+        for (int64_t e = c->from[r]; e < c->from[r + 1]; e++) {
+            int64_t p = end[c->ij[2 * e]]++;
+            b->idx[p] = c->ij[2 * e + 1];
+            copy_value(b->val + words * p, c->val + words * e, words);
+        }
+    }
+}
+
+/* Order every line of the range and close the gaps that duplicates leave. */
+static bool order(build *b, spare *s, int r, int64_t i0, int64_t i1)
+{
+    int64_t *end = b->ptr + 1, begin = b->start[r], to = begin;
+    int words = b->job->words;
+    for (int64_t i = i0; i < i1; i++) {
+        int64_t n = end[i] - begin, left = n;
+        if (n > 1) left = order_line(b, s, i, b->idx + begin, b->val + words * begin, n);
+        if (left < 0) return false;
+        if (to < begin) {
+            memmove(b->idx + to, b->idx + begin, (size_t)left * sizeof *b->idx);
+            memmove(b->val + words * to, b->val + words * begin,
+                    (size_t)(words * left) * sizeof *b->val);
+        }
+        begin = end[i];
+        to += left;
+        end[i] = to;
+    }
+    b->end[r] = to;
+    return true;
+}
+
+static bool build_range(build *b, spare *s, int r)
+{
+    const trs_mm_job *job = b->job;
+    int64_t i0 = (int64_t)r << job->shift, i1 = (int64_t)(r + 1) << job->shift;
+    if (i1 > job->lines) i1 = job->lines;
+    if (job->words == 0) place(b, r, i0, i1, 0);
+    else if (job->words == 1) place(b, r, i0, i1, 1);
+    else place(b, r, i0, i1, 2);
+    return order(b, s, r, i0, i1);
+}
+
+static void build_ranges(build *b)
+{
+    trs_mm_job *job = b->job;
+    TRS_OMP(omp parallel num_threads(job->threads))
+    {
+        spare s = {0};
+        TRS_OMP(omp for schedule(dynamic))
+        for (int r = 0; r < job->ranges; r++)
+            if (!build_range(b, &s, r)) b->failed = true;
+        trs_mm_delete(job, s.idx, s.room, sizeof *s.idx);
+        trs_mm_delete(job, s.val, job->words * s.room, sizeof *s.val);
+    }
+}
+
+/* Close the gaps between ranges; the number of entries left. */
+static int64_t close_gaps(build *b)
+{
+    const trs_mm_job *job = b->job;
+    int64_t to = 0;
+    size_t words = (size_t)job->words;
+    for (int r = 0; r < job->ranges; r++) {
+        int64_t from = b->start[r], n = b->end[r] - from, last = (int64_t)(r + 1) << job->shift;
+        if (to < from) {
+            memmove(b->idx + to, b->idx + from, (size_t)n * sizeof *b->idx);
+            if (words)
+                memmove(b->val + job->words * to, b->val + job->words * from,
+                        (size_t)n * words * 8);
+            for (int64_t i = (int64_t)r << job->shift; i < last && i < job->lines; i++)
+                b->ptr[i + 1] -= from - to;
+        }
+        to += n;
+    }
+    return to;
+}
+
+/* ---- CSR, CSC, COO ---------------------------------------------------------------------------- */
+
+static int too_large(trs_mm_job *job, int64_t nnz)
+{
+    const trs_mm_head *h = &job->head;
+    return trs_mm_fail(job, TRS_EMEM, h->line,
+                       "out of memory, or over the limit of %" PRId64 " bytes: %" PRId64
+                       " x %" PRId64 " with %" PRId64 " entries",
+                       job->opt.memory_limit, h->rows, h->cols, nnz);
+}
+
+/* Where each range begins; the sum over all chunks. */
+static int64_t count_ranges(build *b)
+{
+    const trs_mm_job *job = b->job;
+    int64_t sum = 0;
+    for (int r = 0; r < job->ranges; r++) {
+        b->start[r] = sum;
+        for (int64_t k = 0; k < job->chunks; k++)
+            sum += job->chunk[k]->from[r + 1] - job->chunk[k]->from[r];
+    }
+    return b->start[job->ranges] = sum;
+}
+
+/* The arrays of the result; mm owns them at once, so that they are freed whatever happens. */
+static bool new_arrays(build *b, int64_t nnz)
+{
+    trs_mm_job *job = b->job;
+    trs_mm *mm = job->mm;
+    int64_t words = job->words ? job->words : 1;
+    b->ptr = mm->ptr = trs_mm_new(job, job->lines + 1, sizeof *mm->ptr);
+    b->idx = mm->idx = b->ptr ? trs_mm_new(job, nnz, sizeof *mm->idx) : NULL;
+    b->val = mm->val = b->idx ? trs_mm_new(job, words * nnz, sizeof *b->val) : NULL;
+    if (!b->val) return false;
+    b->ptr[0] = 0;
+    trs_mm_large_pages(b->ptr, (job->lines + 1) * 8);
+    trs_mm_large_pages(b->idx, nnz * 4);
+    trs_mm_large_pages(b->val, words * nnz * 8);
+    return true;
+}
+
+/* The row of every entry, in place of the pointers. */
+static int make_coo(trs_mm_job *job)
+{
+    trs_mm *mm = job->mm;
+    mm->row = trs_mm_new(job, mm->nnz, sizeof *mm->row);
+    if (!mm->row) return too_large(job, mm->nnz);
+    TRS_OMP(omp parallel for num_threads(job->threads))
+    for (int64_t i = 0; i < job->lines; i++)
+        for (int64_t p = mm->ptr[i]; p < mm->ptr[i + 1]; p++)
+            mm->row[p] = (int32_t)i + job->opt.base;
+    trs_mm_delete(job, mm->ptr, job->lines + 1, sizeof *mm->ptr);
+    mm->ptr = NULL;
+    return TRS_OK;
+}
+
+static int finish(build *b)
+{
+    trs_mm_job *job = b->job;
+    trs_mm *mm = job->mm;
+    int base = job->opt.base;
+    double *val = mm->val;
+    if (b->twice[0] >= 0 && job->opt.refuse_duplicates) {
+        int64_t i = b->twice[job->by_cols] + 1, j = b->twice[!job->by_cols] + 1;
+        return trs_mm_fail(job, TRS_EFORMAT, -1, "entry (%" PRId64 ", %" PRId64 ") is given twice",
+                           i, j);
+    }
+    mm->nnz = close_gaps(b);
+    mm->duplicates = b->start[job->ranges] - mm->nnz;
+    if (!job->words) {
+        TRS_OMP(omp parallel for num_threads(job->threads))
+        for (int64_t p = 0; p < mm->nnz; p++) val[p] = 1;
+    }
+    int rc = mm->format == TRS_COO ? make_coo(job) : TRS_OK;
+    for (int64_t p = 0; base && p < mm->nnz; p++) mm->idx[p] += base;
+    for (int64_t i = 0; base && mm->ptr && i <= job->lines; i++) mm->ptr[i] += base;
+    return rc;
+}
+
+static int build_lines(trs_mm_job *job)
+{
+    build b = {.job = job, .twice = {-1, -1}};
+    int rc = TRS_OK;
+    b.start = trs_mm_new(job, job->ranges + 1, sizeof *b.start);
+    b.end = trs_mm_new(job, job->ranges, sizeof *b.end);
+    int64_t nnz = b.start && b.end ? count_ranges(&b) : 0;
+    if (!b.start || !b.end || !new_arrays(&b, nnz)) rc = too_large(job, nnz);
+    if (!rc) build_ranges(&b);
+    if (!rc) rc = b.failed ? too_large(job, nnz) : finish(&b);
+    trs_mm_delete(job, b.start, job->ranges + 1, sizeof *b.start);
+    trs_mm_delete(job, b.end, job->ranges, sizeof *b.end);
+    return rc;
+}
+
+/* ---- dense ------------------------------------------------------------------------------------ */
+
+/* Values of a chunk from number `first` of the packed lower triangle on, put where they and their mirror
+ * images belong.  -1, or the first one that breaks the rule of a hermitian diagonal. */
+static int64_t unpack(const trs_mm_job *job, const trs_mm_chunk *c, int64_t first)
+{
+    double *val = job->mm->val;
+    int64_t n = job->head.rows, j = 0, skew = job->head.symmetry == TRS_SKEW;
+    bool conj = job->head.symmetry == TRS_HERMITIAN;
+    int words = job->words;
+    while (first >= n - skew - j) first -= n - skew - j++;
+    int64_t i = j + skew + first;
+    for (int64_t e = 0; e < c->entries; e++) {
+        const double *v = c->val + words * e;
+        double *low = val + words * (i + j * n), *up = val + words * (j + i * n);
+        if (conj && i == j && v[1] != 0) return e;
+        for (int w = 0; w < words; w++) {
+            low[w] = v[w];
+            if (i != j) up[w] = skew || (conj && w) ? -v[w] : v[w];
+        }
+        if (++i == n) i = ++j + skew;
+    }
+    return -1;
+}
+
+/* Zeros where the triangle that is not wanted is, and on a skew diagonal. */
+static void clear_rest(const trs_mm_job *job)
+{
+    double *val = job->mm->val;
+    unsigned kind = job->opt.kind;
+    bool skew = job->head.symmetry == TRS_SKEW;
+    size_t size = (size_t)job->words * sizeof *val;
+    int64_t m = job->head.rows;
+    for (int64_t j = 0; (kind || skew) && j < job->head.cols; j++)
+        for (int64_t i = 0; i < m; i++)
+            if ((kind & TRS_LOWER && i < j) || (kind & TRS_UPPER && i > j) || (skew && i == j))
+                memset(val + job->words * (i + j * m), 0, size);
+}
+
+static int build_dense(trs_mm_job *job)
+{
+    const trs_mm_head *h = &job->head;
+    trs_mm *mm = job->mm;
+    int64_t words = job->words, first = 0, all = h->rows * h->cols;
+    double *val = mm->val = trs_mm_new(job, words * all, sizeof *val);
+    if (!val) return too_large(job, all);
+    trs_mm_large_pages(val, words * all * 8);
+    for (int64_t k = 0; k < job->chunks; k++) {
+        const trs_mm_chunk *c = job->chunk[k];
+        int64_t bad = -1;
+        if (h->symmetry != TRS_GENERAL) bad = unpack(job, c, first);
+        else if (c->entries)
+            memcpy(val + words * first, c->val, (size_t)(words * c->entries) * sizeof *val);
+        if (bad >= 0)
+            return trs_mm_fail(job, TRS_EFORMAT, trs_mm_line(job, k, bad),
+                               "the diagonal of a hermitian matrix must be real");
+        first += c->entries;
+    }
+    clear_rest(job);
+    mm->nnz = h->symmetry == TRS_SKEW ? all - h->rows : all;
+    return TRS_OK;
+}
+
+int trs_mm_build(trs_mm_job *job)
+{
+    return job->head.array ? build_dense(job) : build_lines(job);
+}

@@ -1,0 +1,607 @@
+/* mm_parse.c: data lines into chunks of entries, in all threads at once.
+ *
+ * A thread takes the next piece of text under the lock (for a mapped file that moves a pointer; for a
+ * packed one it unpacks, while the others parse), reads its lines into buffers of its own that stay in
+ * the cache, and moves the entries, those of one range of lines together, into a chunk.
+ *
+ * The loop over the lines only knows "an entry" and "no entry".  What a line is that holds none (blank, a
+ * comment, an error, and which), is found out by reading it again, slowly. */
+#include "config.h"
+
+#include "mm.h"
+#include "mm_number.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct worker { /* one thread */
+    trs_mm_job *job;
+    trs_text text;
+    char *slab; /* memory for chunks: what is left of the thread's slab */
+    int64_t left;
+    int64_t room;      /* of the buffers */
+    int32_t *ij;       /* [2*room] */
+    double *val;       /* [words*room] */
+    int64_t *from;     /* [ranges+1] entries of each range, one place up */
+    trs_mm_mark *mark; /* [mark_room] */
+    int64_t mark_room;
+    int64_t shift;    /* line minus number of the last entry */
+    trs_mm_chunk now; /* the chunk in the making: its counts */
+    int64_t line;     /* '\n' passed in this piece */
+    int64_t rounded;
+    int code; /* of an error in this piece */
+    char what[200];
+} worker;
+
+typedef struct entry {
+    int64_t i, j; /* from 0 */
+    double v[2];
+} entry;
+
+static void note(worker *w, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void note(worker *w, int code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(w->what, sizeof w->what, format, args);
+    va_end(args);
+    w->code = code;
+}
+
+/* ---- memory ----------------------------------------------------------------------------------- */
+
+/* What a text of this many bytes can hold at most. */
+static int64_t most_entries(const trs_mm_job *job, int64_t bytes)
+{
+    const trs_mm_head *h = &job->head;
+    if (h->array) return bytes / (2 * job->words) + 1;
+    int64_t lines = bytes / (4 + 2 * job->words) + 1;
+    return h->symmetry == TRS_GENERAL ? lines : 2 * lines;
+}
+
+static void free_buffers(worker *w)
+{
+    trs_mm_job *job = w->job;
+    trs_mm_delete(job, w->ij, 2 * w->room, sizeof *w->ij);
+    trs_mm_delete(job, w->val, job->words * w->room, sizeof *w->val);
+    w->ij = NULL;
+    w->val = NULL;
+    w->room = 0;
+}
+
+static bool make_room(worker *w, int64_t entries)
+{
+    trs_mm_job *job = w->job;
+    if (entries <= w->room) return true;
+    free_buffers(w);
+    w->room = entries;
+    if (!job->head.array) w->ij = trs_mm_new(job, 2 * entries, sizeof *w->ij);
+    w->val = trs_mm_new(job, job->words * entries, sizeof *w->val);
+    if ((w->ij || job->head.array) && w->val) return true;
+    note(w, TRS_EMEM, "out of memory, or over the limit set: a buffer of %" PRId64 " entries",
+         entries);
+    return false;
+}
+
+/* Slabs are large, so that large pages can carry them; what is never touched of one costs nothing. */
+static int64_t slab_bytes(const trs_mm_job *job, int64_t bytes)
+{
+    int64_t most = most_entries(job, job->piece) * (8 * job->words + 8);
+    int64_t size = trs_input_size(job->in), all = size < 0 ? 8 * most : 3 * size / job->threads;
+    int64_t spare = (job->opt.memory_limit - job->used) / 8;
+    if (all > 64 << 20) all = 64 << 20;
+    if (all > spare) all = spare;
+    return all > bytes ? all : bytes;
+}
+
+static void *carve(worker *w, int64_t bytes)
+{
+    bytes = (bytes + 15) & ~(int64_t)15;
+    if (bytes > w->left) {
+        trs_mm_job *job = w->job;
+        int64_t head = (sizeof(trs_mm_slab) + 15) & ~15ul;
+        trs_mm_lock(job);
+        int64_t size = slab_bytes(job, bytes + head);
+        trs_mm_unlock(job);
+        trs_mm_slab *slab = trs_mm_new(job, size, 1);
+        if (!slab) {
+            note(w, TRS_EMEM, "out of memory, or over the limit set: %" PRId64 " bytes", size);
+            return NULL;
+        }
+        trs_mm_large_pages(slab, size);
+        slab->bytes = size;
+        trs_mm_lock(job);
+        slab->next = job->slab;
+        job->slab = slab;
+        trs_mm_unlock(job);
+        w->slab = (char *)slab + head;
+        w->left = size - head;
+    }
+    void *p = w->slab;
+    w->slab += bytes;
+    w->left -= bytes;
+    return p;
+}
+
+/* Remember the line of the entry to come, when it is not the line after the last one's. */
+static void mark(worker *w)
+{
+    trs_mm_chunk *c = &w->now;
+    if (w->line - c->entries == w->shift) return;
+    if (c->marks == w->mark_room) {
+        int64_t room = 2 * w->mark_room + 16;
+        trs_mm_mark *more = trs_mm_new(w->job, room, sizeof *more);
+        if (!more) {
+            note(w, TRS_EMEM, "out of memory, or over the limit set: %" PRId64 " line numbers",
+                 room);
+            return;
+        }
+        if (c->marks) memcpy(more, w->mark, (size_t)c->marks * sizeof *more);
+        trs_mm_delete(w->job, w->mark, w->mark_room, sizeof *w->mark);
+        w->mark = more;
+        w->mark_room = room;
+    }
+    w->mark[c->marks++] = (trs_mm_mark){c->entries, w->line};
+    w->shift = w->line - c->entries;
+}
+
+/* ---- lines that are no entry ------------------------------------------------------------------ */
+
+static const char *line_end(const char *p)
+{
+    while (*p != '\n') p++;
+    return p;
+}
+
+/* A blank line or a comment at p; a second banner is neither. */
+static bool is_idle(const char *p)
+{
+    p = trs_skip_blanks(p);
+    if (*p == '%') return strncmp(p, "%%MatrixMarket", 14) != 0;
+    while (*p == '\r') p++;
+    return *p == '\n';
+}
+
+static const char *token_end(const char *p)
+{
+    while (!trs_is_blank(*p) && *p != '\r' && *p != '\n') p++;
+    return p;
+}
+
+static bool explain_index(worker *w, const char *name, const char **at, int64_t most)
+{
+    const char *p = trs_skip_blanks(*at), *end = token_end(p);
+    uint64_t k = 0;
+    *at = end;
+    if (trs_read_index(p, &k) == end && k - 1 < (uint64_t)most) return false;
+    note(w, TRS_EFORMAT, "the %s must be a whole number from 1 to %" PRId64 ", read %s", name, most,
+         trs_mm_show(p, end).s);
+    return true;
+}
+
+/* Nothing but digits and a sign? */
+static bool is_whole(const char *p, const char *end)
+{
+    p += *p == '-' || *p == '+';
+    while (p < end && trs_is_digit(*p)) p++;
+    return p == end;
+}
+
+static bool explain_value(worker *w, const char **at)
+{
+    const char *p = trs_skip_blanks(*at), *end = token_end(p);
+    bool whole = w->job->head.field == TRS_INTEGER;
+    double x;
+    *at = end;
+    if (trs_read_real(p, &x) == end && (!whole || is_whole(p, end))) return false;
+    note(w, TRS_EFORMAT, "the value must be %s, read %s",
+         whole ? "a whole number" : "a number within the range of double", trs_mm_show(p, end).s);
+    return true;
+}
+
+static int count_tokens(const char *p)
+{
+    int n = 0;
+    for (p = trs_skip_blanks(p); *p != '\n' && *p != '\r'; p = trs_skip_blanks(token_end(p))) n++;
+    return n;
+}
+
+/* The line at p is well-formed, so it must break a rule of its symmetry. */
+static void explain_symmetry(worker *w, int64_t i, int64_t j)
+{
+    static const char *const name[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
+    trs_symmetry s = w->job->head.symmetry;
+    if (i < j)
+        note(w, TRS_EFORMAT,
+             "entry (%" PRId64 ", %" PRId64
+             ") is above the diagonal; a %s file holds the lower triangle",
+             i, j, name[s]);
+    else
+        note(w, TRS_EFORMAT, "diagonal entry %" PRId64 " of a %s matrix must be %s", i, name[s],
+             s == TRS_SKEW ? "zero" : "real");
+}
+
+/* Why is the line at p no entry? */
+static void explain(worker *w, const char *p)
+{
+    const trs_mm_head *h = &w->job->head;
+    const char *at = p, *end = line_end(p);
+    int must = w->job->words + (h->array ? 0 : 2), n = count_tokens(p);
+    while (end > p && end[-1] == '\r') end--;
+    if (!strncmp(trs_skip_blanks(p), "%%MatrixMarket", 14)) {
+        note(w, TRS_EFORMAT, "a second banner: one file holds one matrix");
+        return;
+    }
+    if (!h->array && (explain_index(w, "row", &at, h->rows) ||
+                      (n > 1 && explain_index(w, "column", &at, h->cols))))
+        return;
+    for (int k = 0; k < w->job->words && k + must - w->job->words < n; k++)
+        if (explain_value(w, &at)) return;
+    if (n != must) {
+        note(w, TRS_EFORMAT, "%d number%s needed on this line, read %s", must,
+             must == 1 ? " is" : "s are", trs_mm_show(p, end).s);
+        return;
+    }
+    uint64_t i = 0, j = 0;
+    at = trs_read_index(trs_skip_blanks(p), &i);
+    if (at) trs_read_index(trs_skip_blanks(at), &j);
+    explain_symmetry(w, (int64_t)i, (int64_t)j);
+}
+
+/* Go past a line that is no entry; NULL: it is an error. */
+static const char *pass_line(worker *w, const char *p)
+{
+    if (!is_idle(p)) {
+        explain(w, p);
+        return NULL;
+    }
+    w->line++;
+    return line_end(p) + 1;
+}
+
+/* ---- values ----------------------------------------------------------------------------------- */
+
+/* Is x the whole number p..end-1, or was that one too long for a double? */
+static bool is_rounded(const char *p, const char *end, double x)
+{
+    uint64_t k;
+    if (fabs(x) < 9007199254740992.0) return false;
+    if (*p == '-') p++;
+    return trs_read_index_slow(p, &k) != end || k == UINT64_MAX || (uint64_t)fabs(x) != k;
+}
+
+static const char *read_integer(worker *w, const char *text, double *x)
+{
+    const char *p = text + (*text == '-' || *text == '+');
+    while (trs_is_digit(*p)) p++;
+    if (trs_read_real(text, x) != p) return NULL;
+    w->rounded += is_rounded(text, p, *x);
+    return p;
+}
+
+/* The value or the two at p; NULL: there is none. */
+static inline const char *read_value(worker *w, const char *p, double *v, int words)
+{
+    if (words == 1 && w->job->head.field == TRS_INTEGER) return read_integer(w, p, v);
+    p = trs_read_real(p, v);
+    if (words == 1 || !p) return p;
+    return trs_is_blank(*p) ? trs_read_real(trs_skip_blanks(p + 1), v + 1) : NULL;
+}
+
+/* ---- coordinate files ------------------------------------------------------------------------- */
+
+/* What a file with a symmetry may hold: the lower triangle, with a diagonal that is its own mirror image. */
+static bool is_lawful(const entry *e, trs_symmetry s)
+{
+    if (e->i != e->j) return e->i > e->j;
+    if (s == TRS_SKEW) return e->v[0] == 0 && e->v[1] == 0;
+    return s != TRS_HERMITIAN || e->v[1] == 0;
+}
+
+/* The entry on the line at *at; false: there is none. */
+static inline bool read_entry(worker *w, const char **at, entry *e, int words)
+{
+    const trs_mm_head *h = &w->job->head;
+    uint64_t i, j;
+    const char *p = trs_read_index(trs_skip_blanks(*at), &i);
+    if (!p || !trs_is_blank(*p)) return false;
+    p = trs_read_index(trs_skip_blanks(p + 1), &j);
+    if (!p || i - 1 >= (uint64_t)h->rows || j - 1 >= (uint64_t)h->cols) return false;
+    if (words) {
+        if (!trs_is_blank(*p)) return false;
+        if (!(p = read_value(w, trs_skip_blanks(p + 1), e->v, words))) return false;
+    }
+    p = trs_skip_blanks(p);
+    while (*p == '\r') p++;
+    if (*p != '\n') return false;
+    e->i = (int64_t)i - 1;
+    e->j = (int64_t)j - 1;
+    *at = p + 1;
+    return h->symmetry == TRS_GENERAL || is_lawful(e, h->symmetry);
+}
+
+/* Row i, column j into the buffers, unless the other triangle was not wanted. */
+static inline void keep(worker *w, int64_t i, int64_t j, double re, double im, int words)
+{
+    const trs_mm_job *job = w->job;
+    if (((job->opt.kind & TRS_LOWER) && i < j) || ((job->opt.kind & TRS_UPPER) && i > j)) return;
+    int64_t k = w->now.kept++, line = job->by_cols ? j : i;
+    w->ij[2 * k] = (int32_t)line;
+    w->ij[2 * k + 1] = (int32_t)(job->by_cols ? i : j);
+    if (words) w->val[words * k] = re;
+    if (words == 2) w->val[2 * k + 1] = im;
+    w->from[(line >> job->shift) + 1]++;
+}
+
+static inline void parse_lines(worker *w, const int words)
+{
+    const trs_symmetry s = w->job->head.symmetry;
+    const char *p = w->text.begin, *end = w->text.end;
+    entry e = {0, 0, {0, 0}};
+    while (p && p < end && !w->code) {
+        const char *line = p;
+        if (!read_entry(w, &p, &e, words)) {
+            p = pass_line(w, line);
+            continue;
+        }
+        mark(w);
+        keep(w, e.i, e.j, e.v[0], e.v[1], words);
+        if (s != TRS_GENERAL && e.i != e.j)
+            keep(w, e.j, e.i, s == TRS_SKEW ? -e.v[0] : e.v[0],
+                 s == TRS_GENERAL || s == TRS_SYMMETRIC ? e.v[1] : -e.v[1], words);
+        w->now.entries++;
+        w->line++;
+    }
+}
+
+/* ---- array files ------------------------------------------------------------------------------ */
+
+/* Values in free form: several may stand on a line, the two of a complex one together. */
+static void parse_values(worker *w, int words)
+{
+    const char *p = w->text.begin, *end = w->text.end, *line = p;
+    while (p && p < end && !w->code) {
+        p = trs_skip_blanks(p);
+        if (*p == '\n' || *p == '\r' || *p == '%') {
+            bool first = trs_skip_blanks(line) == p;
+            if (*p == '%' || first) {
+                if (!first) explain(w, p);
+                line = p = first ? pass_line(w, line) : NULL;
+                continue;
+            }
+            while (*p == '\r') p++;
+            if (*p == '\n') {
+                w->line++;
+                line = ++p;
+                continue;
+            }
+        }
+        const char *text = p;
+        p = read_value(w, p, w->val + words * w->now.kept, words);
+        if (!p || (!trs_is_blank(*p) && *p != '\r' && *p != '\n')) {
+            explain(w, text);
+            return;
+        }
+        mark(w);
+        w->now.kept++;
+        w->now.entries++;
+    }
+}
+
+/* ---- chunks ----------------------------------------------------------------------------------- */
+
+/* Move the entries of the buffers to ij and val, range by range; from[r] becomes where range r begins. */
+static inline void sort_ranges(worker *w, int32_t *ij, double *val, const int words)
+{
+    int64_t *next = w->from;
+    int shift = w->job->shift;
+    for (int64_t k = 0; k < w->now.kept; k++) {
+        int64_t q = next[w->ij[2 * k] >> shift]++;
+        memcpy(ij + 2 * q, w->ij + 2 * k, 2 * sizeof *ij);
+        if (words) memcpy(val + words * q, w->val + words * k, (size_t)words * sizeof *val);
+    }
+}
+
+static trs_mm_chunk *new_chunk(worker *w)
+{
+    trs_mm_job *job = w->job;
+    trs_mm_chunk *c = &w->now;
+    bool array = job->head.array;
+    if (w->code) c->kept = 0; /* only its counts are wanted */
+    int64_t nfrom = array ? 0 : job->ranges + 1, nij = array ? 0 : 2 * c->kept;
+    int64_t at_from = (int64_t)sizeof *c, at_mark = at_from + 8 * nfrom;
+    int64_t at_val = at_mark + 16 * c->marks, at_ij = at_val + 8 * job->words * c->kept;
+    char *block = carve(w, at_ij + 4 * nij);
+    if (!block) return NULL;
+    int64_t *from = (int64_t *)(void *)(block + at_from);
+    double *val = (double *)(void *)(block + at_val);
+    int32_t *ij = (int32_t *)(void *)(block + at_ij);
+    if (c->marks) memcpy(block + at_mark, w->mark, (size_t)c->marks * sizeof *w->mark);
+    if (nfrom) {
+        for (int r = 0; r < job->ranges; r++) w->from[r + 1] += w->from[r];
+        memcpy(from, w->from, (size_t)nfrom * sizeof *from);
+    }
+    if (array) memcpy(val, w->val, (size_t)(job->words * c->kept) * sizeof *val);
+    else if (job->words == 0) sort_ranges(w, ij, val, 0);
+    else if (job->words == 1) sort_ranges(w, ij, val, 1);
+    else sort_ranges(w, ij, val, 2);
+    c->from = from;
+    c->ij = ij;
+    c->val = val;
+    c->mark = (const trs_mm_mark *)(const void *)(block + at_mark);
+    return memcpy(block, c, sizeof *c);
+}
+
+static void parse_piece(worker *w)
+{
+    trs_mm_job *job = w->job;
+    w->now = (trs_mm_chunk){0};
+    w->line = w->shift = w->code = 0;
+    if (!make_room(w, most_entries(job, w->text.end - w->text.begin))) return;
+    if (!job->head.array) memset(w->from, 0, (size_t)(job->ranges + 1) * sizeof *w->from);
+    if (job->head.array) parse_values(w, job->words);
+    else if (job->words == 0) parse_lines(w, 0);
+    else if (job->words == 1) parse_lines(w, 1);
+    else parse_lines(w, 2);
+    w->now.lines = w->line - w->text.cut;
+}
+
+/* ---- the threads ------------------------------------------------------------------------------ */
+
+/* Under the lock: the error of piece k, unless an earlier piece has one. */
+static void set_error(trs_mm_job *job, int code, int64_t k, int64_t line, const char *what)
+{
+    job->stop = true;
+    if (job->code && job->code_chunk <= k) return;
+    job->code = code;
+    job->code_chunk = k;
+    job->code_line = line;
+    snprintf(job->what, sizeof job->what, "%s", what);
+}
+
+/* Under the lock: a place for one more chunk. */
+static bool grow_list(trs_mm_job *job)
+{
+    if (job->chunks < job->room) return true;
+    int64_t room = 2 * job->room + 64;
+    trs_mm_chunk **more = trs_alloc(&job->opt.memory, room, sizeof *more);
+    if (!more) return false;
+    if (job->chunks) memcpy(more, job->chunk, (size_t)job->chunks * sizeof *more);
+    trs_free(&job->opt.memory, job->chunk);
+    job->chunk = more;
+    job->room = room;
+    return true;
+}
+
+/* The next piece of text; its number, or -1: no more. */
+static int64_t take(worker *w)
+{
+    trs_mm_job *job = w->job;
+    int64_t k = -1;
+    trs_mm_lock(job);
+    if (!job->stop && !grow_list(job)) set_error(job, TRS_EMEM, job->chunks, -1, "out of memory");
+    if (!job->stop) {
+        int rc = trs_input_next(job->in, job->piece, &w->text);
+        if (rc < 0) set_error(job, rc, job->chunks, -1, "");
+        if (rc <= 0) job->stop = true;
+        if (rc == 1) {
+            k = job->chunks++;
+            job->chunk[k] = NULL;
+            job->bytes += w->text.end - w->text.begin - w->text.cut;
+        }
+    }
+    trs_mm_unlock(job);
+    return k;
+}
+
+/* The chunk is ready, or failed; no more text is wanted when it holds more than was announced. */
+static void give(worker *w, int64_t k)
+{
+    trs_mm_job *job = w->job;
+    trs_mm_chunk *c = w->code == TRS_EMEM ? NULL : new_chunk(w);
+    trs_mm_lock(job);
+    job->chunk[k] = c;
+    if (w->code) set_error(job, w->code, k, w->code == TRS_EMEM ? -1 : w->line, w->what);
+    if (c) job->entries += c->entries;
+    if (job->entries > job->head.stored) job->stop = true;
+    trs_mm_unlock(job);
+}
+
+static void report_progress(trs_mm_job *job)
+{
+    if (!job->opt.progress) return;
+    trs_mm_lock(job);
+    double done = trs_input_done(job->in);
+    trs_mm_unlock(job);
+    if (!job->opt.progress(job->opt.user, done)) return;
+    trs_mm_lock(job);
+    set_error(job, TRS_EFILE, -1, -1, "reading was stopped by the caller");
+    trs_mm_unlock(job);
+}
+
+static void work(trs_mm_job *job, bool first)
+{
+    worker w = {.job = job};
+    int64_t k;
+    w.from = trs_mm_new(job, job->ranges + 1, sizeof *w.from);
+    if (!w.from) {
+        trs_mm_lock(job);
+        set_error(job, TRS_EMEM, -1, -1, "out of memory, or over the limit set");
+        trs_mm_unlock(job);
+    }
+    while ((k = take(&w)) >= 0) {
+        parse_piece(&w);
+        give(&w, k);
+        if (first) report_progress(job);
+    }
+    free_buffers(&w);
+    trs_mm_delete(job, w.from, job->ranges + 1, sizeof *w.from);
+    trs_mm_delete(job, w.mark, w.mark_room, sizeof *w.mark);
+    trs_input_text_free(job->in, &w.text);
+    trs_mm_lock(job);
+    job->rounded += w.rounded;
+    trs_mm_unlock(job);
+}
+
+/* ---- what came of it -------------------------------------------------------------------------- */
+
+/* The number of the line that entry e of chunk k stands on. */
+int64_t trs_mm_line(const trs_mm_job *job, int64_t k, int64_t e)
+{
+    const trs_mm_chunk *c = job->chunk[k];
+    trs_mm_mark m = {0, 0};
+    for (int64_t t = 0; t < c->marks && c->mark[t].entry <= e; t++) m = c->mark[t];
+    int64_t line = job->head.line + 1 + m.line + (e - m.entry);
+    for (int64_t t = 0; t < k; t++) line += job->chunk[t]->lines;
+    return line;
+}
+
+/* The chunks in the order of the file: the first error of any kind is the one to report. */
+static int review(trs_mm_job *job)
+{
+    trs_mm_head *h = &job->head;
+    const char *unit = h->array ? "value" : "entry";
+    int64_t total = 0, lines = h->line;
+    if (job->code && job->code_chunk < 0) return trs_mm_fail(job, job->code, -1, "%s", job->what);
+    for (int64_t k = 0; k < job->chunks; k++) {
+        const trs_mm_chunk *c = job->chunk[k];
+        if (c && total + c->entries > h->stored)
+            return trs_mm_fail(job, TRS_EFORMAT, trs_mm_line(job, k, h->stored - total),
+                               "one %s more than the %" PRId64 " announced in line %" PRId64, unit,
+                               h->stored, h->line);
+        if (job->code && job->code_chunk == k)
+            return trs_mm_fail(job, job->code, job->code_line < 0 ? -1 : lines + job->code_line + 1,
+                               "%s", job->what);
+        total += c->entries;
+        lines += c->lines;
+    }
+    if (job->code)
+        return trs_mm_fail(job, job->code, -1, "%s",
+                           *job->what ? job->what : trs_input_message(job->in));
+    if (total == h->stored) return TRS_OK;
+    int rc = trs_mm_check_promise(job, job->bytes);
+    if (rc) return rc;
+    bool cut = job->chunks ? trs_input_cut(job->in) : h->cut;
+    return trs_mm_fail(job, TRS_EFORMAT, lines + !cut,
+                       "the file ends after %" PRId64 " of the %" PRId64
+                       " %s announced in line %" PRId64,
+                       total, h->stored, h->array ? "values" : "entries", h->line);
+}
+
+int trs_mm_parse(trs_mm_job *job)
+{
+    TRS_OMP(omp parallel num_threads(job->threads))
+    {
+        bool first = true;
+#ifdef _OPENMP
+        first = omp_get_thread_num() == 0;
+#endif
+        work(job, first);
+    }
+    return review(job);
+}

@@ -1,0 +1,211 @@
+/* mm_read.c: read a Matrix Market file: trs_mm_read, trs_mm_free, trs_mm_mat. */
+#include "config.h"
+
+#include "mm.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* ---- helpers of all files --------------------------------------------------------------------- */
+
+int trs_mm_fail(trs_mm_job *job, int code, int64_t line, const char *format, ...)
+{
+    char *m = job->mm->message;
+    size_t size = sizeof job->mm->message;
+    const char *name = trs_input_name(job->file);
+    int n = line < 1 ? snprintf(m, size, "%s: ", name)
+                     : snprintf(m, size, "%s:%lld: ", name, (long long)line);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(m + n, size - (size_t)n, format, args);
+    va_end(args);
+    return code;
+}
+
+void *trs_mm_new(trs_mm_job *job, int64_t count, size_t size)
+{
+    void *p = NULL;
+    trs_mm_lock(job);
+    double bytes = (double)count * (double)size;
+    if (bytes <= (double)(job->opt.memory_limit - job->used))
+        p = trs_alloc(&job->opt.memory, count, size);
+    if (p) job->used += count * (int64_t)size;
+    trs_mm_unlock(job);
+    return p;
+}
+
+void trs_mm_delete(trs_mm_job *job, void *p, int64_t count, size_t size)
+{
+    if (!p) return;
+    trs_mm_lock(job);
+    job->used -= count * (int64_t)size;
+    trs_free(&job->opt.memory, p);
+    trs_mm_unlock(job);
+}
+
+void trs_mm_large_pages(void *p, int64_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    uintptr_t page = 2 << 20, from = ((uintptr_t)p + page - 1) & ~(page - 1);
+    uintptr_t to = ((uintptr_t)p + (uintptr_t)bytes) & ~(page - 1);
+    if (bytes > 4 << 20 && from < to) madvise((void *)from, to - from, MADV_HUGEPAGE);
+#else
+    (void)p, (void)bytes;
+#endif
+}
+
+trs_mm_quote trs_mm_show(const char *p, const char *end)
+{
+    trs_mm_quote q;
+    int n = 0;
+    q.s[n++] = '\'';
+    for (; p < end && n < 41; p++) q.s[n++] = *p >= ' ' && *p < 127 ? *p : '?';
+    if (p < end) n += snprintf(q.s + n, 4, "...");
+    q.s[n++] = '\'';
+    q.s[n] = '\0';
+    return q;
+}
+
+/* ---- options ---------------------------------------------------------------------------------- */
+
+static int64_t three_quarters_of_memory(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? (int64_t)pages / 4 * 3 * size : INT64_MAX / 2;
+}
+
+static int set_options(trs_mm_job *job, const trs_mm_options *opt)
+{
+    trs_mm_options *o = &job->opt;
+    if (opt) *o = *opt;
+    job->mm->memory = o->memory;
+    if ((o->format != TRS_CSR && o->format != TRS_CSC && o->format != TRS_COO) || o->base < 0 ||
+        o->base > 1 || o->threads < 0 || o->memory_limit < 0 || o->kind > TRS_UPPER)
+        return trs_mm_fail(job, TRS_EARG, -1, "an option of trs_mm_read is out of range");
+    if (!o->memory_limit) o->memory_limit = three_quarters_of_memory();
+    job->threads = 1;
+#ifdef _OPENMP
+    job->threads = o->threads ? o->threads : omp_get_max_threads();
+#endif
+    return TRS_OK;
+}
+
+/* How to cut the work, once the sizes are known.  A range should fill half a megabyte of the result: that
+ * much stays in a core's cache while its entries are placed in any order. */
+static void cut_work(trs_mm_job *job)
+{
+    const trs_mm_head *h = &job->head;
+    int64_t bytes = trs_input_size(job->in), stored = h->stored;
+    if (bytes >= 0 && stored > bytes / 4) stored = bytes / 4;
+    job->piece = bytes > (int64_t)4 << 30 ? 1 << 20 : 1 << 18;
+    if (bytes >= 0 && job->threads > bytes / job->piece + 1)
+        job->threads = (int)(bytes / job->piece + 1);
+    job->by_cols = job->opt.format == TRS_CSC;
+    job->lines = job->by_cols ? h->cols : h->rows;
+    double result = (double)stored * (4 + 8 * job->words) * (h->symmetry == TRS_GENERAL ? 1 : 2);
+    double most = result / (1 << 19);
+    if (most < 4 * job->threads && stored > 1 << 16) most = 4 * job->threads;
+    if (most > 2048) most = 2048;
+    job->shift = 0;
+    while ((double)((job->lines - 1) >> job->shift) >= most && job->lines >> job->shift > 1)
+        job->shift++;
+    job->ranges = job->lines ? (int)((job->lines - 1) >> job->shift) + 1 : 0;
+}
+
+static void describe(trs_mm_job *job)
+{
+    const trs_mm_head *h = &job->head;
+    trs_mm *mm = job->mm;
+    mm->rows = h->rows;
+    mm->cols = h->cols;
+    mm->stored = h->stored;
+    mm->field = h->field;
+    mm->symmetry = h->symmetry;
+    mm->size_line = h->line;
+    mm->base = job->opt.base;
+    mm->dtype = h->field == TRS_COMPLEX ? TRS_C64 : TRS_F64;
+    mm->format = h->array ? TRS_DENSE : job->opt.format;
+}
+
+/* ---- public ----------------------------------------------------------------------------------- */
+
+static int read_all(trs_mm_job *job)
+{
+    trs_input_options in = {
+        .rhs = job->opt.rhs != 0, .limit = job->opt.memory_limit, .memory = job->opt.memory};
+    int rc = trs_input_open(&job->in, job->file, &in, job->mm->message, sizeof job->mm->message);
+    if (rc) return rc;
+    rc = trs_mm_header(job);
+    if (rc) return rc;
+    describe(job);
+    cut_work(job);
+    rc = trs_mm_parse(job);
+    if (!rc) rc = trs_mm_build(job);
+    job->mm->rounded = job->rounded;
+    if (!rc && job->opt.progress) job->opt.progress(job->opt.user, 1.0);
+    return rc;
+}
+
+static void free_job(trs_mm_job *job)
+{
+    const trs_memory *mem = &job->opt.memory;
+    while (job->slab) {
+        trs_mm_slab *next = job->slab->next;
+        trs_free(mem, job->slab);
+        job->slab = next;
+    }
+    trs_free(mem, job->chunk);
+    trs_input_close(job->in);
+}
+
+int trs_mm_read(const char *file, const trs_mm_options *opt, trs_mm *mm)
+{
+    if (!mm) return TRS_EARG;
+    *mm = (trs_mm){0};
+    if (!file) return TRS_EARG;
+    trs_mm_job job = {.file = file, .mm = mm};
+    int rc = set_options(&job, opt);
+    if (rc) return rc;
+#ifdef _OPENMP
+    omp_init_lock(&job.lock);
+#endif
+    rc = read_all(&job);
+#ifdef _OPENMP
+    omp_destroy_lock(&job.lock);
+#endif
+    free_job(&job);
+    return rc;
+}
+
+void trs_mm_free(trs_mm *mm)
+{
+    if (!mm) return;
+    const trs_memory mem = mm->memory;
+    trs_free(&mem, mm->ptr);
+    trs_free(&mem, mm->idx);
+    trs_free(&mem, mm->row);
+    trs_free(&mem, mm->val);
+    *mm = (trs_mm){0};
+}
+
+int trs_mm_mat(const trs_mm *mm, unsigned kind, trs_mat *mat)
+{
+    if (!mm || !mat || mm->rows != mm->cols || mm->format == TRS_COO || !mm->val) return TRS_EARG;
+    *mat = (trs_mat){.n = mm->rows,
+                     .nnz = mm->nnz,
+                     .ptr = mm->ptr,
+                     .idx = mm->idx,
+                     .val = mm->val,
+                     .ld = mm->rows,
+                     .ptr_bits = 64,
+                     .idx_bits = 32,
+                     .base = mm->base,
+                     .dtype = mm->dtype,
+                     .format = mm->format,
+                     .kind = kind,
+                     .device = TRS_HOST};
+    return TRS_OK;
+}
