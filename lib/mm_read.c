@@ -161,6 +161,18 @@ static void free_job(trs_mm_job *job)
     trs_input_close(job->in);
 }
 
+static void free_arrays(trs_mm *mm)
+{
+    trs_free(&mm->memory, mm->ptr);
+    trs_free(&mm->memory, mm->idx);
+    trs_free(&mm->memory, mm->row);
+    trs_free(&mm->memory, mm->val);
+    mm->ptr = NULL;
+    mm->idx = mm->row = NULL;
+    mm->val = NULL;
+    mm->nnz = 0;
+}
+
 int trs_mm_read(const char *file, const trs_mm_options *opt, trs_mm *mm)
 {
     if (!mm) return TRS_EARG;
@@ -177,17 +189,14 @@ int trs_mm_read(const char *file, const trs_mm_options *opt, trs_mm *mm)
     omp_destroy_lock(&job.lock);
 #endif
     free_job(&job);
+    if (rc) free_arrays(mm);
     return rc;
 }
 
 void trs_mm_free(trs_mm *mm)
 {
     if (!mm) return;
-    const trs_memory mem = mm->memory;
-    trs_free(&mem, mm->ptr);
-    trs_free(&mem, mm->idx);
-    trs_free(&mem, mm->row);
-    trs_free(&mem, mm->val);
+    free_arrays(mm);
     *mm = (trs_mm){0};
 }
 
