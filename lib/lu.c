@@ -1,0 +1,335 @@
+/* lu.c: solve with the factors of a matrix.
+ *
+ *     (L U)(k, m) = s(P(k)) A(P(k), Q(m)):   x = Q U^-1 L^-1 P R b,   R = diag (s)
+ *                                      and   x = R P' L^-T U^-T Q' b  for A' x = b
+ *     L L^H = A(P, P):                       x = P' L^-H L^-1 P b
+ *
+ * Factors and vectors between the triangles are in double; B and X are of the type of A.
+ * Who made the factors does not matter here.  The permutations and the scaling cost two passes over
+ * the vectors, on the host; the triangles are ordinary plans. */
+#ifndef T
+
+#include "config.h"
+
+#include "lu.h"
+#include "internal.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- birth and death ------------------------------------------------------------------------ */
+
+int trs_lu_new(trs_lu **lu, const trs_options *opt)
+{
+    static const trs_options defaults = {0};
+    if (!lu) return TRS_EARG;
+    *lu = NULL;
+    if (!opt) opt = &defaults;
+    if (!opt->memory.alloc != !opt->memory.free) return TRS_EARG;
+    trs_lu *a = *lu = trs_alloc_zero(&opt->memory, 1, sizeof *a);
+    if (!a) return TRS_EMEM;
+    a->mem = opt->memory;
+    a->opt = *opt;
+    a->opt.layout = TRS_COL_MAJOR; /* of the vectors between the triangles */
+    if (opt->solver) {
+        snprintf(a->solver, sizeof a->solver, "%s", opt->solver);
+        a->opt.solver = a->solver;
+    }
+    if (opt->device > 0)
+        return trs_lu_fail(a, TRS_ESUPPORT, "factors solve with B and X on the host only");
+    if (opt->nrhs < 0) return trs_lu_fail(a, TRS_EARG, "nrhs = %d is negative", opt->nrhs);
+    a->width = opt->nrhs > 0 ? opt->nrhs : 1;
+    return TRS_OK;
+}
+
+void trs_lu_destroy(trs_lu *lu)
+{
+    if (!lu) return;
+    if (lu->backend) lu->release(lu, lu->backend);
+    trs_plan_destroy(lu->l);
+    trs_plan_destroy(lu->u);
+    trs_lu_factors_free(lu, &lu->f);
+    trs_free(&lu->mem, lu->y);
+    trs_memory mem = lu->mem;
+    trs_free(&mem, lu);
+}
+
+int trs_lu_fail(trs_lu *lu, int code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(lu->message, sizeof lu->message, format, args);
+    va_end(args);
+    return code;
+}
+
+void *trs_lu_alloc(trs_lu *lu, int64_t count, size_t size, const char *what)
+{
+    void *p = trs_alloc(&lu->mem, count, size);
+    if (!p)
+        trs_lu_fail(lu, TRS_EMEM, "out of memory: %.3g bytes for %s", (double)count * (double)size,
+                    what);
+    return p;
+}
+
+void trs_lu_free(trs_lu *lu, void *p)
+{
+    trs_free(&lu->mem, p);
+}
+
+static void mat_free(trs_lu *lu, trs_mat *m)
+{
+    trs_free(&lu->mem, (void *)m->ptr);
+    trs_free(&lu->mem, (void *)m->idx);
+    trs_free(&lu->mem, (void *)m->val);
+}
+
+void trs_lu_factors_free(trs_lu *lu, trs_factors *f)
+{
+    mat_free(lu, &f->L);
+    mat_free(lu, &f->U);
+    trs_free(&lu->mem, f->P);
+    trs_free(&lu->mem, f->Q);
+    trs_free(&lu->mem, f->scale);
+    memset(f, 0, sizeof *f);
+}
+
+/* ---- factors in, plans out ------------------------------------------------------------------ */
+
+static bool same_pattern(const trs_mat *a, const trs_mat *b)
+{
+    if (a->n != b->n || a->nnz != b->nnz || a->dtype != b->dtype || a->format != b->format ||
+        a->ptr_bits != b->ptr_bits || a->idx_bits != b->idx_bits || a->kind != b->kind)
+        return false;
+    if (!a->ptr) return !b->ptr;
+    size_t p = a->ptr_bits == 32 ? 4 : 8, i = a->idx_bits == 64 ? 8 : 4;
+    return !memcmp(a->ptr, b->ptr, ((size_t)a->n + 1) * p) &&
+           (!a->nnz || !memcmp(a->idx, b->idx, (size_t)a->nnz * i));
+}
+
+static int say_plan(trs_lu *lu, int rc, const char *name, const trs_plan *plan)
+{
+    const char *why = trs_plan_message(plan);
+    return rc ? trs_lu_fail(lu, rc, "factor %s: %.200s", name, *why ? why : trs_strerror(rc)) : rc;
+}
+
+/* The plan of one triangle, made or given its new values. */
+static int plan_for(trs_lu *lu, trs_plan **plan, const trs_mat *m, const char *name)
+{
+    if (*plan) return say_plan(lu, trs_plan_update(*plan, m, NULL), name, *plan);
+    trs_options opt = lu->opt;
+    if (lu->f.cholesky) opt.ops = 1u << TRS_N | 1u << TRS_H;
+    int rc = trs_plan_create(plan, m, &opt);
+    if (!rc) rc = trs_plan_analyse(*plan);
+    return say_plan(lu, rc, name, *plan);
+}
+
+static void drop_plans(trs_lu *lu)
+{
+    trs_plan_destroy(lu->l);
+    trs_plan_destroy(lu->u);
+    lu->l = lu->u = NULL;
+}
+
+static void tell(trs_lu *lu, double seconds)
+{
+    trs_lu_info *info = &lu->info;
+    info->library = lu->f.library;
+    info->ordering = lu->f.ordering;
+    info->n = lu->f.L.n;
+    info->nnz_l = lu->f.L.nnz;
+    info->nnz_u = lu->f.U.nnz;
+    info->rcond = lu->f.rcond;
+    info->l = lu->l;
+    info->u = lu->u;
+    info->seconds_analyse = seconds;
+}
+
+int trs_lu_adopt(trs_lu *lu, trs_factors *f)
+{
+    const double start = trs_now();
+    if (!same_pattern(&lu->f.L, &f->L) || !same_pattern(&lu->f.U, &f->U)) drop_plans(lu);
+    if (lu->f.L.n != f->L.n || lu->f.L.dtype != f->L.dtype) {
+        trs_free(&lu->mem, lu->y);
+        lu->y = NULL;
+    }
+    lu->ready = false;
+    trs_lu_factors_free(lu, &lu->f);
+    lu->f = *f;
+    memset(f, 0, sizeof *f);
+    const int64_t count = lu->f.L.n * (int64_t)lu->width;
+    if (!lu->y) lu->y = trs_lu_alloc(lu, count, trs_size(lu->f.L.dtype), "work vectors");
+    int rc = lu->y ? plan_for(lu, &lu->l, &lu->f.L, "L") : TRS_EMEM;
+    if (!rc && !lu->f.cholesky) rc = plan_for(lu, &lu->u, &lu->f.U, "U");
+    if (rc) drop_plans(lu); /* the next adopt starts afresh */
+    lu->ready = !rc;
+    tell(lu, trs_now() - start);
+    return rc;
+}
+
+/* ---- questions ------------------------------------------------------------------------------ */
+
+int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P, const int64_t **Q,
+                   const double **scale)
+{
+    if (!lu || !lu->f.P) return TRS_EARG;
+    if (L) *L = lu->f.L;
+    if (U) *U = lu->f.U;
+    if (P) *P = lu->f.P;
+    if (Q) *Q = lu->f.cholesky ? lu->f.P : lu->f.Q;
+    if (scale) *scale = lu->f.scale;
+    return TRS_OK;
+}
+
+int trs_lu_get_info(const trs_lu *lu, trs_lu_info *info)
+{
+    if (!lu || !info) return TRS_EARG;
+    *info = lu->info;
+    return TRS_OK;
+}
+
+const char *trs_lu_message(const trs_lu *lu)
+{
+    return lu ? lu->message : "";
+}
+
+/* ---- solving -------------------------------------------------------------------------------- */
+
+/* B or X against y: element (i, r) is p [i*rs + r*cs] of lu->dtype; y is n by nrhs, in double. */
+typedef struct move {
+    int64_t n;
+    int nrhs;
+    int parts; /* doubles in a number of y: 1, complex 2 */
+    const int64_t *perm;
+    const double *scale; /* NULL: ones */
+    bool conj;
+    int64_t rs, cs;
+} move;
+
+#define TRS_BODY "lu.c"
+#include "each_type.h"
+
+typedef void (*gather_fn)(const move *, const void *, double *);
+typedef void (*scatter_fn)(const move *, const double *, void *);
+static const gather_fn gather[] = TRS_PER_TYPE(gather);    /* y = R P b */
+static const scatter_fn scatter[] = TRS_PER_TYPE(scatter); /* x = R P' y */
+
+static int triangle(trs_lu *lu, const trs_plan *plan, trs_op op, int nrhs, const trs_exec *exec)
+{
+    const trs_exec e = {.stream = exec->stream, .threads = exec->threads};
+    const int64_t n = lu->f.L.n;
+    int rc = trs_solve(plan, op, nrhs, lu->y, n, lu->y, n, &e);
+    if (!rc) return rc;
+    return trs_lu_fail(lu, rc, "solving with %s: %s", plan == lu->l ? "L" : "U", trs_strerror(rc));
+}
+
+/* At most lu->width right-hand sides. */
+static int solve_some(trs_lu *lu, trs_op op, const void *B, move in, void *X, move out,
+                      const trs_exec *exec)
+{
+    const trs_factors *f = &lu->f;
+    const bool back = !f->cholesky && op != TRS_N; /* A' x = b: U' first */
+    in.perm = back ? f->Q : f->P;
+    in.scale = back ? NULL : f->scale;
+    out.perm = back || f->cholesky ? f->P : f->Q;
+    out.scale = back ? f->scale : NULL;
+    in.conj = out.conj = f->cholesky && op == TRS_T; /* A' = conj (A) */
+    gather[lu->dtype](&in, B, lu->y);
+    int rc = triangle(lu, back ? lu->u : lu->l, back ? op : TRS_N, in.nrhs, exec);
+    if (rc) return rc;
+    if (f->cholesky) rc = triangle(lu, lu->l, TRS_H, in.nrhs, exec);
+    else rc = triangle(lu, back ? lu->l : lu->u, op, in.nrhs, exec);
+    if (!rc) scatter[lu->dtype](&out, lu->y, X);
+    return rc;
+}
+
+static bool overlap(const trs_lu *lu, int nrhs, const void *B, int64_t ldb, const void *X,
+                    int64_t ldx, trs_layout layout)
+{
+    const int64_t n = lu->f.L.n;
+    const int64_t lines = layout == TRS_ROW_MAJOR ? n : nrhs;
+    const int64_t width = layout == TRS_ROW_MAJOR ? nrhs : n;
+    const uintptr_t size = trs_size(lu->dtype), b = (uintptr_t)B, x = (uintptr_t)X;
+    if (B == X) return ldb != ldx;
+    return b < x + (uintptr_t)(ldx * (lines - 1) + width) * size &&
+           x < b + (uintptr_t)(ldb * (lines - 1) + width) * size;
+}
+
+static int check_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, const void *X,
+                       int64_t ldx, const trs_exec *exec)
+{
+    if ((unsigned)op > TRS_H || nrhs < 0 || (unsigned)exec->layout > TRS_ROW_MAJOR)
+        return trs_lu_fail(lu, TRS_EARG, "solve: op, nrhs or layout out of range");
+    if (exec->work)
+        return trs_lu_fail(lu, TRS_EARG, "solve: exec->work must be NULL, the lu has its own");
+    if (!lu->ready) return trs_lu_fail(lu, TRS_ESTATE, "solve: there are no factors");
+    const unsigned ops = lu->opt.ops ? lu->opt.ops : 1u << TRS_N;
+    if (!lu->f.cholesky && !(ops & 1u << op))
+        return trs_lu_fail(lu, TRS_ESTATE, "solve: this op was not announced in the options");
+    if (nrhs == 0 || lu->f.L.n == 0) return TRS_OK;
+    const int64_t width = exec->layout == TRS_ROW_MAJOR ? nrhs : lu->f.L.n;
+    if (!B || !X || ldb < width || ldx < width)
+        return trs_lu_fail(lu, TRS_EARG, "solve: B or X is NULL, or ldb or ldx too small");
+    if (overlap(lu, nrhs, B, ldb, X, ldx, exec->layout))
+        return trs_lu_fail(lu, TRS_EARG, "solve: B and X overlap");
+    return TRS_OK;
+}
+
+int trs_lu_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, void *X, int64_t ldx,
+                 const trs_exec *exec)
+{
+    static const trs_exec defaults = {0};
+    if (!lu) return TRS_EARG;
+    if (!exec) exec = &defaults;
+    int rc = check_solve(lu, op, nrhs, B, ldb, X, ldx, exec);
+    const int64_t size = (int64_t)trs_size(lu->dtype);
+    const bool rows = exec->layout == TRS_ROW_MAJOR;
+    if (lu->f.L.n == 0) return rc;
+    for (int r = 0; r < nrhs && !rc; r += lu->width) {
+        const int some = nrhs - r < lu->width ? nrhs - r : lu->width;
+        move in = {.n = lu->f.L.n, .nrhs = some}, out;
+        in.parts = trs_is_complex(lu->dtype) ? 2 : 1;
+        out = in;
+        in.rs = rows ? ldb : 1, in.cs = rows ? 1 : ldb;
+        out.rs = rows ? ldx : 1, out.cs = rows ? 1 : ldx;
+        const char *b = (const char *)B + r * in.cs * size;
+        char *x = (char *)X + r * out.cs * size;
+        rc = solve_some(lu, op, b, in, x, out, exec);
+    }
+    return rc;
+}
+
+#else
+
+static void FN(gather)(const move *m, const void *B, double *y)
+{
+    const bool pairs = m->parts == 2;
+    for (int r = 0; r < m->nrhs; r++, y += m->parts * m->n) {
+        const T *b = (const T *)B + r * m->cs;
+        for (int64_t k = 0; k < m->n; k++) {
+            const int64_t i = m->perm[k];
+            const double complex z = m->conj ? CONJ(b[i * m->rs]) : b[i * m->rs];
+            const double s = m->scale ? m->scale[i] : 1;
+            y[m->parts * k] = s * creal(z);
+            if (pairs) y[2 * k + 1] = s * cimag(z);
+        }
+    }
+}
+
+static void FN(scatter)(const move *m, const double *y, void *X)
+{
+    const bool pairs = m->parts == 2;
+    for (int r = 0; r < m->nrhs; r++, y += m->parts * m->n) {
+        T *x = (T *)X + r * m->cs;
+        for (int64_t k = 0; k < m->n; k++) {
+            const int64_t i = m->perm[k];
+            const double s = m->scale ? m->scale[i] : 1;
+            const double im = pairs ? s * y[2 * k + 1] : 0;
+            x[i * m->rs] = (T)CMPLX(s * y[m->parts * k], m->conj ? -im : im);
+        }
+    }
+}
+
+#endif

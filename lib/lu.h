@@ -1,0 +1,83 @@
+/* lu.h: the factors of a matrix with the plans of their triangles, and how a library that makes
+ * factors hands them over.
+ *
+ *     A --trs_lu_import--> trs_csc --UMFPACK, CHOLMOD--> trs_factors --trs_lu_adopt--> two plans
+ *
+ * libtrisolve-sparse knows nothing of the library behind: what it keeps for the next numeric
+ * factorisation hangs on trs_lu.backend.  The functions here are exported for
+ * libtrisolve-suitesparse alone and are no part of the public interface. */
+#ifndef TRS_LU_H
+#define TRS_LU_H
+
+#include "trisolve-sparse.h"
+
+#include <stdbool.h>
+
+/* A in the form that factorising libraries take: by columns, rows ascending, base 0, in double. */
+typedef struct trs_csc {
+    int64_t n, nnz;
+    bool is_complex; /* x holds pairs (re, im) */
+    int64_t *p;      /* [n+1] */
+    int64_t *i;      /* [nnz] */
+    double *x;       /* [nnz], complex: [2*nnz] */
+} trs_csc;
+
+/* (L U)(k, m) = scale(P(k)) A(P(k), Q(m)), or L L^H = A(P, P).  Arrays from trs_lu_alloc. */
+typedef struct trs_factors {
+    bool cholesky;
+    trs_mat L, U;                   /* F64 or C64; cholesky: U is all zero */
+    int64_t *P, *Q;                 /* [n] each; cholesky: Q = NULL */
+    double *scale;                  /* [n] by row of A; NULL: none */
+    double rcond;                   /* 0: unknown */
+    const char *library, *ordering; /* constants */
+} trs_factors;
+
+struct trs_lu {
+    trs_memory mem;
+    int base; /* of the row and column numbers in sentences */
+    char message[256];
+    trs_dtype dtype; /* of A, B and X; the factors are in double */
+    bool ready;      /* factors and plans are of the same A: solve may run */
+    trs_options opt; /* of both plans */
+    char solver[64]; /* opt.solver points here */
+    trs_factors f;
+    trs_plan *l, *u;
+    int width; /* right-hand sides solved at a time */
+    double *y; /* [n*width] in pivot order; complex: twice as many */
+    trs_lu_info info;
+    void *backend;
+    void (*release)(trs_lu *lu, void *backend);
+};
+
+/* A lu without factors.  opt: of the plans, NULL: all defaults.
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM (then *lu = NULL), TRS_ESUPPORT. */
+TRS_API int trs_lu_new(trs_lu **lu, const trs_options *opt);
+
+/* Write the sentence and return the code. */
+TRS_API int trs_lu_fail(trs_lu *lu, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* NULL and a sentence when there is no memory. */
+TRS_API void *trs_lu_alloc(trs_lu *lu, int64_t count, size_t size, const char *what);
+TRS_API void trs_lu_free(trs_lu *lu, void *p);
+
+/* Any host matrix as a trs_csc; entries given twice and values that are not finite are refused. */
+TRS_API int trs_lu_import(trs_lu *lu, const trs_mat *A, trs_csc *C);
+TRS_API void trs_lu_csc_free(trs_lu *lu, trs_csc *C);
+
+/* The lines of a checked host matrix: rows of CSR, columns of CSC and DENSE.  Entry p of line l, with
+ * begin <= p < end, stands in column or row `cross`.  Not exported. */
+int64_t trs_line_begin(const trs_mat *m, int64_t l);
+int64_t trs_line_end(const trs_mat *m, int64_t l);
+int64_t trs_line_cross(const trs_mat *m, int64_t l, int64_t p);
+
+/* Number k of an array of this type, as (re, im).  Not exported. */
+void trs_number_get(const void *a, trs_dtype t, int64_t k, double z[2]);
+void trs_number_put(void *a, trs_dtype t, int64_t k, const double z[2]);
+
+/* Take the factors over (*f is empty afterwards, also after an error), and make the plans; when the
+ * patterns are those of the factors before, the plans only get the new values. */
+TRS_API int trs_lu_adopt(trs_lu *lu, trs_factors *f);
+TRS_API void trs_lu_factors_free(trs_lu *lu, trs_factors *f);
+
+#endif

@@ -1,0 +1,288 @@
+/* factor.c: who factors A?  CHOLMOD when A is Hermitian with a positive diagonal, and UMFPACK when it
+ * is not, or when CHOLMOD finds that A is not positive definite after all.
+ *
+ * What is kept for the next values: the method, its symbolic analysis, and the pattern it is of. */
+#include "config.h"
+
+#include "factor.h"
+#include "trisolve-suitesparse.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct backend {
+    char wanted[16];   /* method that the caller named; "": automatic */
+    char ordering[16]; /* "": the default */
+    bool fell_back;    /* Hermitian, but not definite: UMFPACK from now on */
+    bool known;        /* n and dtype are set, by the first A */
+    int64_t n;
+    trs_dtype dtype;
+    const trs_method *method; /* that made symbolic; NULL: there is none */
+    void *symbolic;
+    trs_csc pattern; /* that symbolic is of; x = NULL */
+} backend;
+
+/* ---- the table ------------------------------------------------------------------------------ */
+
+static const trs_method *const methods[] = {
+#ifdef HAVE_CHOLMOD
+    &trs_method_cholmod,
+#endif
+#ifdef HAVE_UMFPACK
+    &trs_method_umfpack,
+#endif
+};
+
+enum { METHODS = sizeof methods / sizeof methods[0] };
+
+static const trs_method *method_named(const char *name)
+{
+    for (int k = 0; k < METHODS; k++)
+        if (!strcmp(methods[k]->name, name)) return methods[k];
+    return NULL;
+}
+
+#define STRING_(x)       #x
+#define STRING(x)        STRING_(x)
+#define VERSION(a, b, c) STRING(a) "." STRING(b) "." STRING(c)
+
+#ifdef HAVE_UMFPACK
+#include <umfpack.h>
+#define UMFPACK_SAYS                                                                               \
+    "UMFPACK " VERSION(UMFPACK_MAIN_VERSION, UMFPACK_SUB_VERSION, UMFPACK_SUBSUB_VERSION)
+#else
+#define UMFPACK_SAYS "no UMFPACK"
+#endif
+#ifdef HAVE_CHOLMOD
+#include <cholmod.h>
+#define CHOLMOD_SAYS                                                                               \
+    "CHOLMOD " VERSION(CHOLMOD_MAIN_VERSION, CHOLMOD_SUB_VERSION, CHOLMOD_SUBSUB_VERSION)
+#else
+#define CHOLMOD_SAYS "no CHOLMOD"
+#endif
+
+const char *trs_suitesparse_version(void)
+{
+    return UMFPACK_SAYS ", " CHOLMOD_SAYS;
+}
+
+/* ---- is A Hermitian, with a positive real diagonal? ------------------------------------------- */
+
+static bool conjugates(const trs_csc *A, int64_t p, int64_t q)
+{
+    if (!A->is_complex) return A->x[p] == A->x[q];
+    return A->x[2 * p] == A->x[2 * q] && A->x[2 * p + 1] == -A->x[2 * q + 1];
+}
+
+static bool positive(const trs_csc *A, int64_t p)
+{
+    return A->is_complex ? A->x[2 * p] > 0 && A->x[2 * p + 1] == 0 : A->x[p] > 0;
+}
+
+/* w [j] walks up column j: when the columns before j are done, it has met their images in the upper
+ * part of column j one after the other, and stands at the diagonal.  Returns the first column where
+ * this fails, n when nowhere. */
+static int64_t first_unsymmetric(const trs_csc *A, int64_t *w)
+{
+    memcpy(w, A->p, (size_t)A->n * sizeof *w);
+    for (int64_t j = 0; j < A->n; j++) {
+        int64_t p = w[j];
+        if (p == A->p[j + 1] || A->i[p] != j || !positive(A, p)) return j;
+        for (p++; p < A->p[j + 1]; p++) {
+            const int64_t i = A->i[p], q = w[i]++; /* A (i, j) below, A (j, i) above the diagonal */
+            if (q == A->p[i + 1] || A->i[q] != j || !conjugates(A, p, q)) return j;
+        }
+    }
+    return A->n;
+}
+
+static int first_not_hermitian(trs_lu *lu, const trs_csc *A, int64_t *column)
+{
+    int64_t *w = trs_lu_alloc(lu, A->n, sizeof *w, "the test of symmetry");
+    if (!w) return TRS_EMEM;
+    *column = first_unsymmetric(A, w);
+    trs_lu_free(lu, w);
+    return TRS_OK;
+}
+
+/* ---- choosing ------------------------------------------------------------------------------- */
+
+static const trs_method *first_method(bool hermitian)
+{
+    for (int k = 0; k < METHODS; k++)
+        if (hermitian || !methods[k]->hermitian) return methods[k];
+    return NULL;
+}
+
+static int choose(trs_lu *lu, const backend *b, const trs_csc *A, const trs_method **method)
+{
+    int64_t column = 0;
+    *method = *b->wanted ? method_named(b->wanted) : first_method(!b->fell_back);
+    if (!*method && *b->wanted)
+        return trs_lu_fail(lu, TRS_ESUPPORT, "no factorisation \"%s\" in this build", b->wanted);
+    if (!*method) return trs_lu_fail(lu, TRS_ESUPPORT, "this build has no UMFPACK");
+    if (!(*method)->hermitian) return TRS_OK;
+    int rc = first_not_hermitian(lu, A, &column);
+    if (rc || column == A->n) return rc;
+    if (*b->wanted)
+        return trs_lu_fail(lu, TRS_EMATRIX,
+                           "column %" PRId64 ": A is not Hermitian with a positive diagonal, as "
+                           "%s needs it",
+                           column + lu->base, b->wanted);
+    *method = first_method(false);
+    if (*method) return TRS_OK;
+    return trs_lu_fail(lu, TRS_ESUPPORT, "A is not Hermitian, and this build has no UMFPACK");
+}
+
+/* An empty row or column, found before any work is done. */
+static int check_lines(trs_lu *lu, const trs_csc *A)
+{
+    char *seen = trs_lu_alloc(lu, A->n, 1, "the test for empty rows");
+    if (!seen) return TRS_EMEM;
+    int rc = TRS_OK;
+    memset(seen, 0, (size_t)A->n);
+    for (int64_t p = 0; p < A->nnz; p++) seen[A->i[p]] = 1;
+    for (int64_t k = 0; k < A->n && !rc; k++)
+        if (!seen[k] || A->p[k] == A->p[k + 1])
+            rc = trs_lu_fail(lu, TRS_EPIVOT, "%s %" PRId64 " is empty: A is singular",
+                             seen[k] ? "column" : "row", k + lu->base);
+    trs_lu_free(lu, seen);
+    return rc;
+}
+
+/* ---- factoring ------------------------------------------------------------------------------ */
+
+static void forget(trs_lu *lu, backend *b)
+{
+    if (b->method) b->method->release(lu, b->symbolic);
+    b->method = NULL;
+    b->symbolic = NULL;
+    trs_lu_csc_free(lu, &b->pattern);
+}
+
+static void release(trs_lu *lu, void *data)
+{
+    forget(lu, data);
+    trs_lu_free(lu, data);
+}
+
+static bool is_known(const backend *b, const trs_csc *A, const trs_method *method)
+{
+    const trs_csc *was = &b->pattern;
+    return b->method == method && was->p && was->n == A->n && was->nnz == A->nnz &&
+           !memcmp(was->p, A->p, ((size_t)A->n + 1) * sizeof *A->p) &&
+           !memcmp(was->i, A->i, (size_t)A->nnz * sizeof *A->i);
+}
+
+static int run(trs_lu *lu, backend *b, const trs_csc *A, const trs_method *method, trs_factors *f)
+{
+    int rc = TRS_OK;
+    if (!is_known(b, A, method)) {
+        forget(lu, b);
+        b->method = method;
+        rc = method->analyse(lu, A, *b->ordering ? b->ordering : NULL, &b->symbolic);
+        if (rc) forget(lu, b);
+    }
+    return rc ? rc : method->numeric(lu, A, b->symbolic, f);
+}
+
+/* n = 0: nothing for a library to do. */
+static int no_rows(trs_lu *lu, const trs_csc *A, trs_factors *f)
+{
+    int64_t *ptr = trs_lu_alloc(lu, 1, sizeof *ptr, "pointers");
+    *f = (trs_factors){.library = "none", .ordering = "natural", .cholesky = true};
+    f->L = (trs_mat){.ptr = ptr, .format = TRS_CSC, .kind = TRS_LOWER};
+    f->L.dtype = A->is_complex ? TRS_C64 : TRS_F64;
+    f->P = trs_lu_alloc(lu, 0, sizeof *f->P, "a permutation");
+    if (!ptr || !f->P) return TRS_EMEM;
+    ptr[0] = 0;
+    return TRS_OK;
+}
+
+static int factor_csc(trs_lu *lu, backend *b, const trs_csc *A, trs_factors *f)
+{
+    const trs_method *method, *other = first_method(false);
+    int rc = choose(lu, b, A, &method);
+    if (!rc && A->n == 0) return no_rows(lu, A, f);
+    if (!rc) rc = check_lines(lu, A);
+    if (!rc) rc = run(lu, b, A, method, f);
+    if (rc != TRS_EPIVOT || *b->wanted || !b->method || !method->hermitian || !other) return rc;
+    trs_lu_factors_free(lu, f);
+    b->fell_back = true;
+    return run(lu, b, A, other, f);
+}
+
+/* The pattern of A goes to the backend, the rest is freed. */
+static void keep_pattern(trs_lu *lu, backend *b, trs_csc *A)
+{
+    trs_lu_csc_free(lu, &b->pattern);
+    if (b->method) {
+        b->pattern = (trs_csc){.n = A->n, .nnz = A->nnz, .p = A->p, .i = A->i};
+        A->p = A->i = NULL;
+    }
+    trs_lu_csc_free(lu, A);
+}
+
+static int same_kind(trs_lu *lu, backend *b, const trs_csc *A)
+{
+    if (b->known && (b->n != A->n || b->dtype != lu->dtype))
+        return trs_lu_fail(lu, TRS_EARG, "update: A has another n or dtype than at first");
+    b->known = true;
+    b->n = A->n;
+    b->dtype = lu->dtype;
+    return TRS_OK;
+}
+
+static int factor(trs_lu *lu, const trs_mat *mat)
+{
+    trs_factors f = {0};
+    trs_csc A = {0};
+    struct timespec from, to;
+    backend *b = lu->backend;
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    lu->ready = false;
+    lu->message[0] = '\0';
+    int rc = trs_lu_import(lu, mat, &A);
+    if (!rc) rc = same_kind(lu, b, &A);
+    if (!rc) {
+        rc = factor_csc(lu, b, &A, &f);
+        lu->info.nnz_a = A.nnz;
+        keep_pattern(lu, b, &A);
+    }
+    trs_lu_csc_free(lu, &A);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    lu->info.seconds_factor =
+        (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
+    if (!rc) rc = trs_lu_adopt(lu, &f);
+    trs_lu_factors_free(lu, &f);
+    return rc;
+}
+
+/* ---- public --------------------------------------------------------------------------------- */
+
+int trs_factor(trs_lu **lu, const trs_mat *A, const trs_factor_options *opt)
+{
+    static const trs_factor_options defaults = {0};
+    if (!lu) return TRS_EARG;
+    *lu = NULL;
+    if (!A) return TRS_EARG;
+    if (!opt) opt = &defaults;
+    int rc = trs_lu_new(lu, &opt->plan);
+    if (rc) return rc;
+    backend *b = trs_lu_alloc(*lu, 1, sizeof *b, "a handle");
+    if (!b) return TRS_EMEM;
+    memset(b, 0, sizeof *b);
+    (*lu)->backend = b;
+    (*lu)->release = release;
+    if (opt->method) snprintf(b->wanted, sizeof b->wanted, "%s", opt->method);
+    if (opt->ordering) snprintf(b->ordering, sizeof b->ordering, "%s", opt->ordering);
+    return factor(*lu, A);
+}
+
+int trs_lu_update(trs_lu *lu, const trs_mat *A)
+{
+    if (!lu || !A || lu->release != release) return TRS_EARG;
+    return factor(lu, A);
+}

@@ -1,0 +1,64 @@
+/* trisolve-suitesparse.h: factor a general sparse matrix with SuiteSparse, solve with the factors.
+ *
+ *     trs_lu *lu;
+ *     int rc = trs_factor(&lu, &A, NULL);        CHOLMOD when it can be, else UMFPACK; both plans
+ *     if (!rc) rc = trs_lu_solve(lu, TRS_N, 1, b, n, x, n, NULL);            A x = b
+ *     if (!rc) rc = trs_lu_refine(lu, &A, TRS_N, 1, b, n, x, n, NULL, 10, NULL, NULL);
+ *     if (rc) fprintf(stderr, "%s\n", trs_lu_message(lu));
+ *     trs_lu_destroy(lu);
+ *
+ * This is the second library, libtrisolve-suitesparse.  It links UMFPACK and CHOLMOD, which are under
+ * the GPL; libtrisolve-sparse, which has trs_lu_solve and all else, does not. */
+#ifndef TRISOLVE_SUITESPARSE_H
+#define TRISOLVE_SUITESPARSE_H
+
+#include "trisolve-sparse.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct trs_factor_options {
+    const char *method;   /* "umfpack": any square matrix; "cholmod": Hermitian positive definite;
+                             NULL: cholmod when A is exactly Hermitian with a positive diagonal,
+                             and umfpack when it is not or turns out not to be definite.  Not kept. */
+    const char *ordering; /* "amd" (umfpack, unsymmetric: COLAMD), "colamd" (the same), "metis",
+                             "natural", or "best" (tries several); NULL: the library's default, for
+                             cholmod AMD, and METIS too where AMD does badly.  Not kept. */
+    trs_options plan;     /* of both triangles.  ops: those of trs_lu_solve; 0: TRS_N alone (L L^H
+                             solves with every op anyhow).  nrhs: solved at a time; more are done in
+                             turns.  device must be TRS_HOST, layout is ignored.  memory: also for the
+                             factors; SuiteSparse itself allocates with malloc. */
+} trs_factor_options;
+
+/* Factor A and make the plans of both triangles.
+ *     trs_lu **lu ; out.  Set on every return except TRS_EARG for lu itself, A NULL, or half a
+ *         memory, and TRS_EMEM with no room for the handle (then *lu = NULL).  After an error it holds
+ *         the sentence (trs_lu_message) and must be destroyed all the same.
+ *     const trs_mat *A ; in: CSR, CSC or DENSE on the host, kind = 0, entries in any order.  Entries
+ *         stored as zero are part of the pattern (DENSE: they are not).
+ *     const trs_factor_options *opt ; in, NULL: all defaults.
+ * B and X of trs_lu_solve and trs_lu_refine have the dtype of A.  Factors, plans and all vectors in
+ * between are in double precision, F64 or C64, also for a matrix in single precision.
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX (not well-formed; a value is not finite; "cholmod"
+ * was asked for and A is not Hermitian), TRS_EPIVOT (A is singular, or "cholmod" was asked for and A is
+ * not positive definite: the sentence names a row, counted from A->base), TRS_ESUPPORT (unknown method
+ * or ordering, or not in this build), TRS_ELIBRARY, or an error of trs_plan_create, trs_plan_analyse. */
+TRS_API int trs_factor(trs_lu **lu, const trs_mat *A, const trs_factor_options *opt);
+
+/* Factor A again with new values.  With the pattern of before, the ordering and symbolic analysis are
+ * used again, and the plans too (trs_plan_update) when the factors have the pattern that they had:
+ * always with L L^H, with L U when the pivots stay where they were.  Another pattern is analysed anew.
+ *     trs_lu *lu ; from trs_factor, also after a failed one that returned TRS_EPIVOT.
+ *     const trs_mat *A ; in, complete (ptr and idx too).  n and dtype as before.
+ * No solve may be running.  Arrays and plans of trs_lu_factors and trs_lu_get_info are no longer valid.
+ * Returns as trs_factor; after an error trs_lu_solve answers TRS_ESTATE until an update succeeds. */
+TRS_API int trs_lu_update(trs_lu *lu, const trs_mat *A);
+
+/* "UMFPACK 5.7.9, CHOLMOD 3.0.14": what this library was built with. */
+TRS_API const char *trs_suitesparse_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
