@@ -55,7 +55,7 @@ static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
     double n = (double)s->n;
     c->bytes = 0.5 * n * n * (s->elem * m->cpu_byte + m->cpu_entry) * s->nrhs;
-    c->hops = n * m->cpu_row * s->nrhs;
+    c->hops = n * (m->cpu_row + m->cpu_hop) * s->nrhs;
 }
 
 const trs_solver trs_solver_cpu_dense = {

@@ -17,6 +17,7 @@ typedef struct stage { /* levels first..last-1, one wide level or a run of thin 
 } stage;
 
 typedef struct level_data {
+    bool any_wide;
     trs_tri rows; /* row k of it is row topo [k] of the side; src: places in side->tri */
     int32_t stages;
     stage stage[];
@@ -52,8 +53,10 @@ static int analyse(trs_part *part)
     if (!d) return TRS_EMEM;
     part->data = d;
     d->stages = 0;
+    d->any_wide = false;
     for (int32_t l = 0; l < part->lv->count; l++) {
         bool wide = is_wide(part, l);
+        d->any_wide |= wide;
         stage *last = d->stages > 0 ? &d->stage[d->stages - 1] : NULL;
         if (last && !wide && !last->wide) last->last = l + 1;
         else d->stage[d->stages++] = (stage){l, l + 1, wide};
@@ -79,7 +82,7 @@ static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
         s->nnz > 0 ? 1 - s->thin_entries / (double)s->nnz : 0; /* of the work, in wide levels */
     double all = trs_cpu_stream(m, s, (double)s->nnz, (double)s->n);
     c->bytes = all * (1 - share + share / m->cpu_threads);
-    c->sync = (2 + (double)s->wide_levels * s->nrhs) * m->cpu_barrier;
+    if (s->wide_levels > 0) c->sync = (2 + (double)s->wide_levels * s->nrhs) * m->cpu_barrier;
     c->hops = (double)s->levels * m->cpu_hop * s->nrhs;
 }
 
@@ -114,7 +117,7 @@ static void FN(solve)(const trs_part *part, const trs_job *job)
     const trs_tri *L = &d->rows;
     const int32_t *topo = part->lv->topo, *lv = part->lv->ptr;
     const int64_t bs = job->b.rs, xs = job->x.rs;
-#pragma omp parallel num_threads(job->threads)
+#pragma omp parallel num_threads(d->any_wide ? job->threads : 1)
     for (int r = 0; r < job->nrhs; r++) {
         const T *b = (const T *)job->b.p + r * job->b.cs;
         T *x = (T *)job->x.p + r * job->x.cs;

@@ -44,21 +44,21 @@ static const trs_method *method_named(const char *name)
     return NULL;
 }
 
-#define STRING_(x)       #x
-#define STRING(x)        STRING_(x)
-#define VERSION(a, b, c) STRING(a) "." STRING(b) "." STRING(c)
+#define STRING_(x)               #x
+#define STRING(x)                STRING_(x)
+#define LIBRARY_VERSION(a, b, c) STRING(a) "." STRING(b) "." STRING(c)
 
 #ifdef HAVE_UMFPACK
 #include <umfpack.h>
 #define UMFPACK_SAYS                                                                               \
-    "UMFPACK " VERSION(UMFPACK_MAIN_VERSION, UMFPACK_SUB_VERSION, UMFPACK_SUBSUB_VERSION)
+    "UMFPACK " LIBRARY_VERSION(UMFPACK_MAIN_VERSION, UMFPACK_SUB_VERSION, UMFPACK_SUBSUB_VERSION)
 #else
 #define UMFPACK_SAYS "no UMFPACK"
 #endif
 #ifdef HAVE_CHOLMOD
 #include <cholmod.h>
 #define CHOLMOD_SAYS                                                                               \
-    "CHOLMOD " VERSION(CHOLMOD_MAIN_VERSION, CHOLMOD_SUB_VERSION, CHOLMOD_SUBSUB_VERSION)
+    "CHOLMOD " LIBRARY_VERSION(CHOLMOD_MAIN_VERSION, CHOLMOD_SUB_VERSION, CHOLMOD_SUBSUB_VERSION)
 #else
 #define CHOLMOD_SAYS "no CHOLMOD"
 #endif

@@ -1,0 +1,37 @@
+/* flow.h: a triangle cut into nodes for data-flow solvers.
+ *
+ * A node is a row, or a piece of a long one: the partial sum of some of its entries.  Nodes are
+ * ordered by level, then by how many lanes of a warp they get, so that any schedule that takes them
+ * in order can always go on. */
+#ifndef TRS_FLOW_H
+#define TRS_FLOW_H
+
+#include "internal.h"
+
+enum {
+    TRS_FLOW_BATCH = 4,   /* entries a lane has in flight */
+    TRS_FLOW_PIECE = 256, /* entries of a piece; rows with twice as many are cut */
+    TRS_FLOW_WARP = 32,
+};
+
+typedef struct trs_flow_task { /* what a warp does at a time */
+    int32_t first;             /* node */
+    int16_t count;             /* nodes */
+    int16_t lanes;             /* of a node: 1, 2, 4, ... 32 */
+} trs_flow_task;
+
+typedef struct trs_flow {
+    int32_t nodes, tasks, levels;
+    int64_t nnz;
+    int64_t *ptr;        /* [nodes+1] entries of each node, the diagonal left out */
+    int32_t *idx;        /* [nnz] node that the entry multiplies */
+    int64_t *src;        /* [nnz] place in side->tri.val; -1: the entry is 1, a piece of this row */
+    int32_t *row;        /* [nodes] row of the side; -1: a piece */
+    int64_t *diagonal;   /* [nodes] place in side->tri.val; -1: a piece */
+    trs_flow_task *task; /* [tasks] in order */
+} trs_flow;
+
+int trs_flow_make(trs_context *ctx, const trs_tri *t, trs_flow *f);
+void trs_flow_free(trs_context *ctx, trs_flow *f);
+
+#endif
