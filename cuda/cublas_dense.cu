@@ -14,8 +14,7 @@
 
 struct cublas_data {
     trs_cublas lib;
-    device_csr L;
-    void *full; /* [n*n] */
+    device_full full; /* by rows, in the caller's order */
 };
 
 static int library(char *why, size_t size)
@@ -26,21 +25,10 @@ static int library(char *why, size_t size)
     return rc;
 }
 
-/* One block a row. */
-template <class T>
-static __global__ void fill_kernel(int64_t n, bool reversed, const int64_t *Lp, const int32_t *Li,
-                                   const T *Lx, T *full)
-{
-    const int64_t i = blockIdx.x, row = reversed ? n - 1 - i : i;
-    for (int64_t p = Lp[i] + threadIdx.x; p < Lp[i + 1]; p += blockDim.x)
-        full[row * n + (reversed ? n - 1 - Li[p] : Li[p])] = Lx[p];
-}
-
 static void release(trs_part *part)
 {
     cublas_data *d = (cublas_data *)part->data;
-    device_csr_free(&d->L);
-    cudaFree(d->full);
+    device_full_free(&d->full);
     trs_vendor_close(d->lib.library);
     trs_free(&part->ctx->mem, d);
 }
@@ -48,33 +36,18 @@ static void release(trs_part *part)
 static int analyse(trs_part *part)
 {
     trs_context *ctx = part->ctx;
-    const trs_tri *t = &part->side->tri;
     cublas_data *d = (cublas_data *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(ctx, TRS_EMEM, "out of memory");
     part->data = d;
     int rc = trs_cublas_open(&d->lib, ctx->message, sizeof ctx->message);
-    if (!rc) rc = device_csr_new(part, &d->L);
     if (rc) return rc;
-    d->full = trs_gpu_new(ctx, (int64_t)t->n * t->n, trs_size(t->dtype), "the full matrix");
-    return d->full ? TRS_OK : TRS_EMEM;
+    d->full.reversed = part->side->reversed;
+    return device_full_new(part, true, &d->full);
 }
 
 static int update(trs_part *part)
 {
-    cublas_data *d = (cublas_data *)part->data;
-    const trs_tri *t = &part->side->tri;
-    const size_t bytes = (size_t)t->n * (size_t)t->n * trs_size(t->dtype);
-    int rc = device_csr_values(part, &d->L);
-    if (rc || t->n == 0) return rc;
-    if (cudaMemset(d->full, 0, bytes) != cudaSuccess)
-        return trs_fail(part->ctx, TRS_EDEVICE, "cudaMemset");
-    rc = for_type(t->dtype, [&](auto zero) {
-        using T = decltype(zero);
-        fill_kernel<T><<<(unsigned)t->n, 128>>>(t->n, part->side->reversed, d->L.ptr, d->L.idx,
-                                                (const T *)d->L.val, (T *)d->full);
-        return launched();
-    });
-    return rc ? rc : trs_gpu_wait(NULL);
+    return device_full_values(part, &((cublas_data *)part->data)->full);
 }
 
 static int work_create(const trs_part *part, trs_context *ctx, int, void **work)
@@ -152,10 +125,10 @@ static int solve(const trs_part *part, const trs_job *job)
         if (rc) return rc;
     }
     if (s == CUBLAS_STATUS_SUCCESS && job->nrhs > 1 && x.rs == 1)
-        s = trsm(&d->lib, h, t->dtype, uplo, op, t->n, job->nrhs, d->full, x.p, x.cs);
+        s = trsm(&d->lib, h, t->dtype, uplo, op, t->n, job->nrhs, d->full.val, x.p, x.cs);
     else
         for (int r = 0; r < job->nrhs && s == CUBLAS_STATUS_SUCCESS; r++)
-            s = trsv(&d->lib, h, t->dtype, uplo, op, t->n, d->full,
+            s = trsv(&d->lib, h, t->dtype, uplo, op, t->n, d->full.val,
                      (char *)x.p + r * x.cs * (int64_t)trs_size(t->dtype), x.rs);
     return s == CUBLAS_STATUS_SUCCESS ? TRS_OK : TRS_ELIBRARY;
 }
@@ -165,11 +138,6 @@ static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
     c->bytes = 0.5 * (double)s->n * (double)s->n * s->elem * m->gpu_byte;
     c->sync = 2 * m->gpu_launch;
     c->hops = (double)s->n / 64 * 4.2e-6;
-}
-
-static int64_t bytes(const trs_shape *s)
-{
-    return (int64_t)(s->elem * (double)s->n * (double)s->n) + s->nnz * (int64_t)(s->elem + 4);
 }
 
 const trs_solver trs_solver_cublas_dense = {
@@ -183,7 +151,7 @@ const trs_solver trs_solver_cublas_dense = {
     .full = true,
     .library = library,
     .cost = cost,
-    .bytes = bytes,
+    .bytes = device_full_bytes,
     .analyse = analyse,
     .update = update,
     .solve = solve,

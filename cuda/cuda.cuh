@@ -116,6 +116,13 @@ template <class T> inline view<T> typed(trs_view v)
     return {static_cast<T *>(v.p), v.rs, v.cs};
 }
 
+/* The columns from r on. */
+template <class T> inline view<T> from_column(view<T> v, int r)
+{
+    v.p += r * v.cs;
+    return v;
+}
+
 /* ---- sums ---------------------------------------------------------------------------------- */
 
 /* s[0] = s[0] + ... + s[count-1] by halving; all threads of the block call it, s having been written
@@ -149,6 +156,25 @@ struct device_csr { /* row from + k: entries ptr[k] .. ptr[k+1]-1, the diagonal 
 int device_csr_new(const trs_part *part, device_csr *d);
 int device_csr_values(const trs_part *part, device_csr *d); /* from side->tri.val */
 void device_csr_free(device_csr *d);
+
+/* ---- a triangle as a full matrix on the device (full.cu) ------------------------------------- */
+
+struct device_full { /* entry (i, j) is val[i*rs + j*cs], zero where nothing is stored */
+    device_csr L;
+    int64_t n, rs, cs;
+    bool reversed; /* kept in the order of a caller whose side counts backwards */
+    void *val;     /* [n*n] */
+};
+
+int device_full_new(const trs_part *part, bool by_rows, device_full *d);
+int device_full_values(const trs_part *part, device_full *d); /* from side->tri.val; waits */
+void device_full_free(device_full *d);
+int64_t device_full_bytes(const trs_shape *s);
+
+template <class T> inline view<T> typed(const device_full &d)
+{
+    return {static_cast<T *>(d.val), d.rs, d.cs};
+}
 
 /* count elements of host memory in fresh device memory; NULL: ctx has the sentence. */
 void *device_copy(trs_context *ctx, const void *from, int64_t count, size_t size, const char *what);

@@ -1,0 +1,177 @@
+/* blocks.cuh: triangles cut into blocks of 64 rows and columns, solved by one kernel in which a block of
+ * rows waits for the blocks before it.  Pieces for dense-blocked and for supernodes.
+ *
+ * A tile is a 64x64 block of the matrix, stored in the order in which 256 threads read it:
+ * entry (i, k) at (k/4)*256 + i*4 + k%4.  With one right-hand side four lanes share row i (lane q has the
+ * columns k = q mod 4) and neighbours read neighbours; with more, a thread reads four entries of its row at
+ * once and has a quarter of the right-hand sides. */
+#ifndef TRS_BLOCKS_CUH
+#define TRS_BLOCKS_CUH
+
+#include "flag.cuh"
+
+#include <cuda_pipeline.h>
+
+enum { BLOCK = 64, TILE_SIZE = BLOCK * BLOCK, BLOCK_THREADS = 256 };
+
+__host__ __device__ constexpr int tile_place(int i, int k)
+{
+    return k / 4 * BLOCK_THREADS + i * 4 + k % 4;
+}
+
+/* Empty again: the pattern of flag.cuh. */
+template <class T> __device__ inline void flag_clear(T *p)
+{
+    for (int w = 0; w < (int)(sizeof(T) / sizeof(unsigned)); w++) ((unsigned *)p)[w] = ~0u;
+}
+
+/* ---- who does what in a block of 256 threads --------------------------------------------------- */
+
+template <int R> struct share { /* R right-hand sides, 1 or a multiple of 4 */
+    static constexpr int COLUMNS = R == 1 ? 1 : R / 4;
+    int row, first; /* this thread's row of 64, and the first of its COLUMNS right-hand sides */
+    int lane;       /* R = 1: which of the four that share the row */
+    __device__ share()
+        : row(R == 1 ? (int)threadIdx.x / 4 : (int)threadIdx.x % BLOCK),
+          first(R == 1 ? 0 : (int)threadIdx.x / BLOCK * COLUMNS), lane((int)threadIdx.x % 4)
+    {
+    }
+    __device__ bool writes() const { return R > 1 || lane == 0; } /* one of those who have it */
+};
+
+template <class T> struct alignas(16) quad {
+    T v[4];
+};
+
+template <class T, int N> struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) pack {
+    T v[N];
+};
+
+/* sum += or -= tile * x, this thread's share; x [64][R] in shared memory. */
+template <class T, int R>
+__device__ inline void add_product(T (&sum)[share<R>::COLUMNS], const T *tile, const T *x,
+                                   bool minus, bool cj)
+{
+    constexpr int C = share<R>::COLUMNS;
+    const share<R> me;
+    T part[C];
+    for (int c = 0; c < C; c++) part[c] = number<T>(0);
+    if constexpr (R == 1) {
+        T even = number<T>(0);
+#pragma unroll
+        for (int k = 0; k < BLOCK; k += 8) {
+            even = even + conj_if(cj, tile[k / 4 * BLOCK_THREADS + threadIdx.x]) * x[k + me.lane];
+            part[0] = part[0] + conj_if(cj, tile[(k / 4 + 1) * BLOCK_THREADS + threadIdx.x]) *
+                                    x[k + 4 + me.lane];
+        }
+        part[0] = part[0] + even;
+    } else {
+#pragma unroll 2
+        for (int k = 0; k < BLOCK; k += 4) {
+            const quad<T> l = *(const quad<T> *)(tile + tile_place(me.row, k));
+#pragma unroll
+            for (int z = 0; z < 4; z++) {
+                const pack<T, C> v = *(const pack<T, C> *)(x + (k + z) * R + me.first);
+                const T a = conj_if(cj, l.v[z]);
+#pragma unroll
+                for (int c = 0; c < C; c++) part[c] = part[c] + a * v.v[c];
+            }
+        }
+    }
+    for (int c = 0; c < C; c++) sum[c] = minus ? sum[c] - part[c] : sum[c] + part[c];
+}
+
+__device__ inline float from_lane(float a, int mask)
+{
+    return __shfl_xor_sync(~0u, a, mask);
+}
+__device__ inline double from_lane(double a, int mask)
+{
+    return __shfl_xor_sync(~0u, a, mask);
+}
+template <class T> __device__ inline T from_lane(T a, int mask)
+{
+    a.x = __shfl_xor_sync(~0u, a.x, mask);
+    a.y = __shfl_xor_sync(~0u, a.y, mask);
+    return a;
+}
+
+/* R = 1: the sum over the four lanes of a row, the same in each of them. */
+template <class T, int R> __device__ inline void join_lanes(T (&sum)[share<R>::COLUMNS])
+{
+    if constexpr (R == 1) {
+        sum[0] = sum[0] + from_lane(sum[0], 1);
+        sum[0] = sum[0] + from_lane(sum[0], 2);
+    }
+}
+
+/* v = tile^-1 v by substitution, row after row, where the inverse would be inaccurate; the tile is lower,
+ * x [64][R] in shared memory is scratch.  64 barriers: slow, and rare. */
+template <class T, int R>
+__device__ inline void substitute(T (&v)[share<R>::COLUMNS], const T *tile, T *x, bool cj)
+{
+    const share<R> me;
+    for (int k = 0; k < BLOCK; k++) {
+        for (int c = 0; c < share<R>::COLUMNS && me.row == k; c++)
+            x[k * R + me.first + c] = v[c] = v[c] / conj_if(cj, tile[tile_place(k, k)]);
+        __syncthreads();
+        for (int c = 0; c < share<R>::COLUMNS && me.row > k; c++)
+            v[c] = v[c] - conj_if(cj, tile[tile_place(me.row, k)]) * x[k * R + me.first + c];
+    }
+}
+
+/* ---- tiles from global to shared memory, ahead of their use --------------------------------------- */
+
+/* Every thread copies its sixteen bytes, then the next; one commit by the caller. */
+template <class T> __device__ inline void fetch_tile(T *to, const T *from)
+{
+    constexpr int EACH = 16 / sizeof(T);
+#pragma unroll
+    for (int e = (int)threadIdx.x * EACH; e < TILE_SIZE; e += BLOCK_THREADS * EACH)
+        __pipeline_memcpy_async(to + e, from + e, 16);
+}
+
+/* ---- the inverse of a diagonal block ----------------------------------------------------------------- */
+
+template <class T> __device__ inline double magnitude(T a)
+{
+    return fabs((double)a);
+}
+template <> __device__ inline double magnitude(cuFloatComplex a)
+{
+    return hypot((double)a.x, (double)a.y);
+}
+template <> __device__ inline double magnitude(cuDoubleComplex a)
+{
+    return hypot(a.x, a.y);
+}
+
+/* inverse = tile^-1 (lower, both tiles in shared memory, inverse zero before), by columns: thread j < 64
+ * owns column j.  Returns in every thread the growth: the largest row sum of |inverse| |tile|, Skeel's
+ * condition number of the block; norm [64] in shared memory is scratch. */
+template <class T> __device__ inline double invert(const T *tile, T *inverse, double *norm)
+{
+    const int j = threadIdx.x;
+    if (j < BLOCK) {
+        double sum = 0;
+        for (int k = 0; k <= j; k++) sum += magnitude(tile[tile_place(j, k)]);
+        norm[j] = sum;
+        for (int i = j; i < BLOCK; i++) {
+            T s = number<T>(i == j);
+            for (int k = j; k < i; k++) s = s - tile[tile_place(i, k)] * inverse[tile_place(k, j)];
+            inverse[tile_place(i, j)] = s / tile[tile_place(i, i)];
+        }
+    }
+    __syncthreads();
+    double growth = 0;
+    if (j < BLOCK)
+        for (int k = 0; k <= j; k++) growth += magnitude(inverse[tile_place(j, k)]) * norm[k];
+    __syncthreads();
+    if (j < BLOCK) norm[j] = growth;
+    __syncthreads();
+    for (int k = 0; k < BLOCK; k++) growth = norm[k] > growth || isnan(norm[k]) ? norm[k] : growth;
+    __syncthreads();
+    return growth;
+}
+
+#endif

@@ -1,0 +1,65 @@
+/* dense.cuh: the host side that the seed's dense solvers share: a full matrix on the device as the data
+ * of a part, and B copied into X, where the kernels then work in place. */
+#ifndef TRS_DENSE_CUH
+#define TRS_DENSE_CUH
+
+#include "cuda.cuh"
+
+/* ---- triangles --------------------------------------------------------------------------------- */
+
+/* part->data becomes a D, whose first member is the full matrix. */
+template <class D> inline int dense_analyse(trs_part *part, bool by_rows)
+{
+    D *d = (D *)trs_alloc_zero(&part->ctx->mem, 1, sizeof *d);
+    if (!d) return trs_fail(part->ctx, TRS_EMEM, "out of memory");
+    part->data = d;
+    return device_full_new(part, by_rows, &d->full);
+}
+
+template <class D> inline void dense_release(trs_part *part)
+{
+    D *d = (D *)part->data;
+    device_full_free(&d->full);
+    trs_free(&part->ctx->mem, d);
+}
+
+struct dense_data {
+    device_full full;
+};
+
+/* X = B, after which the kernels forget B. */
+inline int copy_b(const trs_part *part, const trs_job *job)
+{
+    if (job->b.p == job->x.p) return TRS_OK;
+    return trs_gpu_gather(part->side->tri.dtype, part->side->tri.n, job->nrhs, NULL, job->b, job->x,
+                          job->stream);
+}
+
+/* f (first, count) for groups of right-hand sides small enough to be the y of a grid. */
+template <class F> inline int for_columns(int nrhs, F f)
+{
+    const int most = 65535;
+    int rc = TRS_OK;
+    for (int r = 0; r < nrhs && !rc; r += most) rc = f(r, nrhs - r < most ? nrhs - r : most);
+    return rc;
+}
+
+inline unsigned blocks_for(int64_t count, int threads)
+{
+    return (unsigned)((count + threads - 1) / threads);
+}
+
+template <class T> __device__ inline bool is_zero(T a)
+{
+    return a == T(0);
+}
+template <> __device__ inline bool is_zero(cuFloatComplex a)
+{
+    return a.x == 0 && a.y == 0;
+}
+template <> __device__ inline bool is_zero(cuDoubleComplex a)
+{
+    return a.x == 0 && a.y == 0;
+}
+
+#endif

@@ -1,0 +1,465 @@
+/* dense_blocked.cu: one kernel a solve on a triangle cut into tiles of 64x64, for 1 .. 64 right-hand sides.
+ *
+ *     update:  D_t = the diagonal tile;  S_ts = D_t^-1 L_ts,  s < t
+ *     solve:   x_t = D_t^-1 b_t - sum, s < t ascending, of S_ts x_s
+ *
+ * Scaling the rows by the inverse takes D_t out of the dependent path: a step is one product.  Where the
+ * inverse grows too much (blocks.cuh: invert) the rows stay as they are and end in a substitution.
+ *
+ * A block of 256 threads owns the 64 rows of t.  It reads its tiles once, in order, two or three ahead of
+ * their use; x_s comes from the published copy, whose numbers are their own flags (flag.cuh).
+ * Cannot hang: t is a ticket, so whoever owns an earlier s has started before and waits only for still
+ * earlier ones; how many blocks run at a time does not matter.
+ * Two published copies take turns: who publishes x_t in one empties x_t in the other for the next solve.
+ * Ticket and turn live in the work space on the device: a solve can be replayed in a graph.
+ * Same bits every time: the order of every sum is fixed.  A NaN in b spreads over its block of 64.
+ * Rows from n to the next multiple of 64 are those of the identity, with b = 0.
+ * Bytes elem n^2 / 2.  Bound by n / 64 steps of about 0.6 us (a value from SM to SM 0.3, product 0.14,
+ * barrier and shuffles 0.1) while one SM keeps up with a tile a step; by memory from n = 16384 on. */
+#include "config.h"
+
+#include "blocks.cuh"
+
+#include <type_traits>
+
+struct blocked {
+    device_csr L;
+    int nt;           /* blocks of rows */
+    void *tile;       /* [nt*(nt+1)/2] tiles: row t from t(t+1)/2 on, the diagonal last */
+    int *substituted; /* [nt] 1: tile row t is L itself */
+};
+
+struct turn { /* on the device, in the work space */
+    unsigned ticket, done;
+    unsigned now;      /* the copy of this solve */
+    unsigned width[2]; /* right-hand sides that each copy may hold */
+};
+
+struct blocked_work {
+    turn *state;
+    void *copy; /* [2][copy_size] published x */
+    int64_t copy_size;
+    int most;    /* right-hand sides at a time: 1, 8, 32 or 64 */
+    int grid[4]; /* blocks that fit on the device, for each of those */
+};
+
+__host__ __device__ inline int64_t tile_number(int64_t t, int64_t s)
+{
+    return t * (t + 1) / 2 + s;
+}
+
+/* ---- solve ----------------------------------------------------------------------------------------- */
+
+template <class T> struct problem {
+    int64_t n;
+    int nt, nrhs;
+    const T *tile;
+    const int *substituted;
+    view<T> b, x;
+    bool cj;
+    turn *state;
+    T *copy;
+    int64_t copy_size;
+};
+
+template <class T, int R> struct stage { /* shared memory */
+    static constexpr int RING = sizeof(T) == 16 ? 2 : 3;
+    T tile[RING][TILE_SIZE];
+    T x[2][BLOCK * R];
+    int t;
+};
+
+/* Numbers of x_s that a thread looks after. */
+template <int R> constexpr int MINE = (BLOCK * R + BLOCK_THREADS - 1) / BLOCK_THREADS;
+
+/* The tile of step p of row t: the diagonal first, or last when it is to be substituted. */
+__device__ inline int tile_of_step(int t, int p, bool last)
+{
+    return last ? p : p == 0 ? t : p - 1;
+}
+
+/* Start reading tile p of the row, if there is one. */
+template <class T, int R>
+__device__ inline void ahead(stage<T, R> *sh, const problem<T> &P, int t, int p, bool last)
+{
+    if (p <= t)
+        fetch_tile(sh->tile[p % stage<T, R>::RING],
+                   P.tile + tile_number(t, tile_of_step(t, p, last)) * TILE_SIZE);
+    __pipeline_commit();
+}
+
+/* A first look at x_s: bit m of the result: number m is there already. */
+template <class T, int R> __device__ inline unsigned look(T (&v)[MINE<R>], const T *from)
+{
+    unsigned there = 0;
+#pragma unroll
+    for (int m = 0; m < MINE<R>; m++) {
+        const int e = m * BLOCK_THREADS + (int)threadIdx.x;
+        if (e < BLOCK * R && flag_load(from + e, v[m])) there |= 1u << m;
+    }
+    return there;
+}
+
+/* x_s into shared memory, waiting for what was not there. */
+template <class T, int R>
+__device__ inline void collect(T *x, T (&v)[MINE<R>], unsigned there, const T *from)
+{
+#pragma unroll
+    for (int m = 0; m < MINE<R>; m++) {
+        const int e = m * BLOCK_THREADS + (int)threadIdx.x;
+        if (e >= BLOCK * R) continue;
+        if (!(there >> m & 1))
+            while (!flag_load(from + e, v[m])) continue;
+        x[e] = v[m];
+    }
+}
+
+/* b_t into shared memory, zero where there is none. */
+template <class T, int R> __device__ inline void load_b(T *x, const problem<T> &P, int t)
+{
+    for (int e = threadIdx.x; e < BLOCK * R; e += BLOCK_THREADS) {
+        const int64_t i = (int64_t)t * BLOCK + e / R;
+        const int r = e % R;
+        x[e] = i < P.n && r < P.nrhs ? P.b(i, r) : number<T>(0);
+    }
+}
+
+/* x_t to those who wait for it, then to the caller; and its place in the other copy emptied. */
+template <class T, int R>
+__device__ inline void deliver(const T (&v)[share<R>::COLUMNS], const problem<T> &P, int t,
+                               unsigned now)
+{
+    const share<R> me;
+    const int64_t i = (int64_t)t * BLOCK + me.row;
+    T *mine = P.copy + now * P.copy_size + (int64_t)t * BLOCK * R;
+    for (int c = 0; c < share<R>::COLUMNS && me.writes(); c++)
+        flag_store(mine + me.row * R + me.first + c, v[c]);
+    for (int c = 0; c < share<R>::COLUMNS && me.writes(); c++)
+        if (i < P.n && me.first + c < P.nrhs) P.x(i, me.first + c) = v[c];
+    const int64_t old = (int64_t)BLOCK * P.state->width[1 - now];
+    T *other = P.copy + (1 - now) * P.copy_size + t * old;
+    for (int64_t e = threadIdx.x; e < old; e += BLOCK_THREADS) flag_clear(other + e);
+}
+
+template <class T, int R>
+static __device__ void solve_rows(stage<T, R> *sh, const problem<T> &P, int t, unsigned now)
+{
+    constexpr int RING = stage<T, R>::RING;
+    const bool last = P.substituted[t]; /* the diagonal comes last, to be substituted */
+    const T *x = P.copy + now * P.copy_size;
+    T sum[share<R>::COLUMNS], v[MINE<R>];
+    unsigned there = 0;
+    for (int c = 0; c < share<R>::COLUMNS; c++) sum[c] = number<T>(0);
+    for (int p = 0; p < RING - 1; p++) ahead(sh, P, t, p, last);
+    if (tile_of_step(t, 0, last) < t) there = look<T, R>(v, x);
+    for (int p = 0; p <= t; p++) {
+        const int s = tile_of_step(t, p, last);
+        T *xs = sh->x[p & 1];
+        if (s == t) load_b<T, R>(xs, P, t);
+        else collect<T, R>(xs, v, there, x + (int64_t)s * BLOCK * R);
+        __pipeline_wait_prior(RING - 2);
+        __syncthreads(); /* tile and x_s are there, and everybody is done with the tile before */
+        ahead(sh, P, t, p + RING - 1, last);
+        if (last && s == t) break;
+        const int next = p < t ? tile_of_step(t, p + 1, last) : t;
+        if (next < t) there = look<T, R>(v, x + (int64_t)next * BLOCK * R);
+        add_product<T, R>(sum, sh->tile[p % RING], xs, s != t, P.cj);
+    }
+    join_lanes<T, R>(sum);
+    if (last) {
+        const share<R> me;
+        T *b = sh->x[t & 1], *scratch = sh->x[1 - (t & 1)];
+        for (int c = 0; c < share<R>::COLUMNS; c++) sum[c] = b[me.row * R + me.first + c] + sum[c];
+        substitute<T, R>(sum, sh->tile[t % RING], scratch, P.cj);
+    }
+    deliver<T, R>(sum, P, t, now);
+}
+
+/* The last block to finish hands the turn over. */
+template <int R> static __device__ void finish(turn *state, unsigned now)
+{
+    __syncthreads();
+    if (threadIdx.x > 0) return;
+    __threadfence();
+    if (atomicAdd(&state->done, 1u) + 1 < gridDim.x) return;
+    state->ticket = state->done = 0;
+    state->width[1 - now] = 0;
+    state->width[now] = R;
+    state->now = 1 - now;
+}
+
+template <class T, int R>
+static __global__ void __launch_bounds__(BLOCK_THREADS) solve_kernel(const problem<T> P)
+{
+    stage<T, R> *sh = (stage<T, R> *)shared_numbers<T>();
+    const unsigned now = P.state->now;
+    for (;;) {
+        if (threadIdx.x == 0) sh->t = (int)atomicAdd(&P.state->ticket, 1u);
+        __syncthreads();
+        const int t = sh->t;
+        if (t >= P.nt) break;
+        solve_rows<T, R>(sh, P, t, now);
+        __pipeline_wait_prior(0);
+        __syncthreads(); /* before the ring and t are used again */
+    }
+    finish<R>(P.state, now);
+}
+
+/* ---- update ---------------------------------------------------------------------------------------- */
+
+/* A block a row; the rows past n are those of the identity. */
+template <class T>
+static __global__ void fill_kernel(int64_t n, const int64_t *Lp, const int32_t *Li, const T *Lx,
+                                   T *tile)
+{
+    const int64_t i = blockIdx.x, t = i / BLOCK;
+    if (i >= n) {
+        if (threadIdx.x == 0)
+            tile[tile_number(t, t) * TILE_SIZE + tile_place(i % BLOCK, i % BLOCK)] = number<T>(1);
+        return;
+    }
+    for (int64_t p = Lp[i] + threadIdx.x; p < Lp[i + 1]; p += blockDim.x)
+        tile[tile_number(t, Li[p] / BLOCK) * TILE_SIZE + tile_place(i % BLOCK, Li[p] % BLOCK)] =
+            Lx[p];
+}
+
+/* Growth beyond which a block is substituted: 4 of 16 digits, 2 of 7. */
+template <class T>
+constexpr double WORST = std::is_same_v<T, float> || std::is_same_v<T, cuFloatComplex> ? 1e2 : 1e4;
+
+template <class T> struct two_tiles { /* shared memory */
+    T a[TILE_SIZE], b[TILE_SIZE];
+    double norm[BLOCK];
+};
+
+/* A block a diagonal tile. */
+template <class T> static __global__ void invert_kernel(T *tile, int *substituted)
+{
+    two_tiles<T> *sh = (two_tiles<T> *)shared_numbers<T>();
+    T *D = tile + tile_number(blockIdx.x, blockIdx.x) * TILE_SIZE;
+    for (int e = threadIdx.x; e < TILE_SIZE; e += BLOCK_THREADS) {
+        sh->a[e] = D[e];
+        sh->b[e] = number<T>(0);
+    }
+    __syncthreads();
+    const bool good = invert(sh->a, sh->b, sh->norm) <= WORST<T>; /* a NaN is not */
+    for (int e = threadIdx.x; e < TILE_SIZE && good; e += BLOCK_THREADS) D[e] = sh->b[e];
+    if (threadIdx.x == 0) substituted[blockIdx.x] = !good;
+}
+
+/* A block a tile left of the diagonal: S_ts = D_t^-1 L_ts, the columns of L_ts as right-hand sides. */
+template <class T>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+    scale_kernel(T *tile, const int *substituted)
+{
+    const int s = blockIdx.x, t = blockIdx.y;
+    if (s >= t || substituted[t]) return;
+    two_tiles<T> *sh = (two_tiles<T> *)shared_numbers<T>();
+    const T *D = tile + tile_number(t, t) * TILE_SIZE;
+    T *L = tile + tile_number(t, s) * TILE_SIZE;
+    for (int e = threadIdx.x; e < TILE_SIZE; e += BLOCK_THREADS) {
+        const int i = e % BLOCK_THREADS / 4, k = e / BLOCK_THREADS * 4 + e % 4;
+        sh->a[e] = D[e];
+        sh->b[i * BLOCK + k] = L[e];
+    }
+    __syncthreads();
+    const share<BLOCK> me;
+    T sum[share<BLOCK>::COLUMNS];
+    for (int c = 0; c < share<BLOCK>::COLUMNS; c++) sum[c] = number<T>(0);
+    add_product<T, BLOCK>(sum, sh->a, sh->b, false, false);
+    for (int c = 0; c < share<BLOCK>::COLUMNS; c++) L[tile_place(me.row, me.first + c)] = sum[c];
+}
+
+/* ---- the host side ----------------------------------------------------------------------------------- */
+
+static int blocks_of_rows(int64_t n)
+{
+    return (int)((n + BLOCK - 1) / BLOCK);
+}
+
+static void release(trs_part *part)
+{
+    blocked *d = (blocked *)part->data;
+    device_csr_free(&d->L);
+    cudaFree(d->tile);
+    cudaFree(d->substituted);
+    trs_free(&part->ctx->mem, d);
+}
+
+static int analyse(trs_part *part)
+{
+    trs_context *ctx = part->ctx;
+    const trs_tri *L = &part->side->tri;
+    blocked *d = (blocked *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
+    if (!d) return trs_fail(ctx, TRS_EMEM, "out of memory");
+    part->data = d;
+    d->nt = blocks_of_rows(L->n);
+    int rc = device_csr_new(part, &d->L);
+    if (rc) return rc;
+    d->tile = trs_gpu_new(ctx, tile_number(d->nt, 0) * TILE_SIZE, trs_size(L->dtype), "the tiles");
+    if (d->tile) d->substituted = (int *)trs_gpu_new(ctx, d->nt, sizeof(int), "flags of the tiles");
+    return d->substituted ? TRS_OK : TRS_EMEM;
+}
+
+/* Let a kernel have that much dynamic shared memory. */
+template <class K> static cudaError_t allow(K kernel, size_t bytes)
+{
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+}
+
+template <class T> static int fill_tiles(const blocked *d, int64_t n)
+{
+    const size_t bytes = sizeof(two_tiles<T>);
+    T *tile = (T *)d->tile;
+    if (cudaMemset(tile, 0, (size_t)tile_number(d->nt, 0) * TILE_SIZE * sizeof(T)) != cudaSuccess ||
+        allow(invert_kernel<T>, bytes) != cudaSuccess ||
+        allow(scale_kernel<T>, bytes) != cudaSuccess)
+        return TRS_EDEVICE;
+    fill_kernel<T>
+        <<<(unsigned)d->nt * BLOCK, 128>>>(n, d->L.ptr, d->L.idx, (const T *)d->L.val, tile);
+    invert_kernel<T><<<(unsigned)d->nt, BLOCK_THREADS, bytes>>>(tile, d->substituted);
+    scale_kernel<T>
+        <<<dim3((unsigned)d->nt, (unsigned)d->nt), BLOCK_THREADS, bytes>>>(tile, d->substituted);
+    return launched();
+}
+
+static int update(trs_part *part)
+{
+    const trs_tri *L = &part->side->tri;
+    blocked *d = (blocked *)part->data;
+    int rc = device_csr_values(part, &d->L);
+    if (rc || L->n == 0) return rc;
+    rc = for_type(L->dtype, [&](auto zero) { return fill_tiles<decltype(zero)>(d, L->n); });
+    if (!rc) rc = trs_gpu_wait(NULL);
+    return rc ? trs_fail(part->ctx, rc, "dense-blocked: inverting the diagonal blocks failed") : rc;
+}
+
+/* f (integral_constant R) for the smallest R = 1, 8, 32, 64 that holds nrhs; k is its number. */
+template <class T, class F> static auto for_width(int nrhs, F f)
+{
+    using std::integral_constant;
+    if (nrhs <= 1) return f(integral_constant<int, 1>(), 0);
+    if (nrhs <= 8) return f(integral_constant<int, 8>(), 1);
+    if constexpr (sizeof(T) < 16)
+        if (nrhs > 32) return f(integral_constant<int, 64>(), 3);
+    return f(integral_constant<int, 32>(), 2);
+}
+
+template <class T> static int grids(blocked_work *w, int nt)
+{
+    int device, count, each, rc = TRS_OK;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
+        return TRS_EDEVICE;
+    for (int nrhs = 1; nrhs <= 64 && !rc; nrhs *= 2)
+        rc = for_width<T>(nrhs, [&](auto width, int k) {
+            constexpr int R = decltype(width)::value;
+            const size_t bytes = sizeof(stage<T, R>);
+            if (allow(solve_kernel<T, R>, bytes) != cudaSuccess ||
+                cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, solve_kernel<T, R>,
+                                                              BLOCK_THREADS, bytes) != cudaSuccess)
+                return TRS_EDEVICE;
+            w->grid[k] = min(nt, each * count);
+            return each > 0 ? TRS_OK : TRS_EDEVICE;
+        });
+    return rc;
+}
+
+static void work_destroy(const trs_part *part, void *work)
+{
+    blocked_work *w = (blocked_work *)work;
+    cudaFree(w->state);
+    cudaFree(w->copy);
+    trs_free(&part->ctx->mem, w);
+}
+
+/* Both copies EMPTY, turn 0. */
+static int work_start(blocked_work *w, trs_context *ctx, size_t size)
+{
+    const size_t bytes = 2 * (size_t)w->copy_size * size;
+    w->state = (turn *)trs_gpu_new(ctx, 1, sizeof *w->state, "the state of a solve");
+    if (w->state) w->copy = trs_gpu_new(ctx, (int64_t)bytes, 1, "published x");
+    if (!w->copy) return TRS_EMEM;
+    if (cudaMemset(w->state, 0, sizeof *w->state) != cudaSuccess ||
+        cudaMemset(w->copy, 0xff, bytes) != cudaSuccess)
+        return trs_fail(ctx, TRS_EDEVICE, "cudaMemset");
+    return trs_gpu_wait(NULL);
+}
+
+static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **work)
+{
+    const int nt = ((const blocked *)part->data)->nt;
+    blocked_work *w = (blocked_work *)trs_alloc_zero(&ctx->mem, 1, sizeof *w);
+    *work = w;
+    if (!w) return trs_fail(ctx, TRS_EMEM, "out of memory");
+    return for_type(part->side->tri.dtype, [&](auto zero) {
+        using T = decltype(zero);
+        w->most = for_width<T>(nrhs, [](auto width, int) { return decltype(width)::value; });
+        w->copy_size = (int64_t)nt * BLOCK * w->most;
+        int rc = grids<T>(w, nt);
+        if (rc) return trs_fail(ctx, rc, "dense-blocked needs more shared memory than there is");
+        return work_start(w, ctx, sizeof(T));
+    });
+}
+
+template <class T> static int solve_columns(const trs_part *part, const trs_job *job)
+{
+    const blocked *d = (const blocked *)part->data;
+    const blocked_work *w = (const blocked_work *)job->work;
+    problem<T> P = {.n = part->side->tri.n, .nt = d->nt, .tile = (const T *)d->tile};
+    P.substituted = d->substituted;
+    P.cj = job->conj;
+    P.state = w->state;
+    P.copy = (T *)w->copy;
+    P.copy_size = w->copy_size;
+    for (int r = 0; r < job->nrhs; r += w->most) {
+        P.nrhs = min(job->nrhs - r, w->most);
+        P.b = from_column(typed<T>(job->b), r);
+        P.x = from_column(typed<T>(job->x), r);
+        for_width<T>(P.nrhs, [&](auto width, int k) {
+            constexpr int R = decltype(width)::value;
+            solve_kernel<T, R><<<(unsigned)w->grid[k], BLOCK_THREADS, sizeof(stage<T, R>),
+                                 (cudaStream_t)job->stream>>>(P);
+            return 0;
+        });
+    }
+    return launched();
+}
+
+static int solve(const trs_part *part, const trs_job *job)
+{
+    return for_type(part->side->tri.dtype,
+                    [&](auto zero) { return solve_columns<decltype(zero)>(part, job); });
+}
+
+static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+{
+    c->bytes = 0.5 * (double)s->n * (double)s->n * s->elem * m->gpu_byte;
+    c->sync = m->gpu_launch;
+    c->hops = blocks_of_rows(s->n) * (0.6e-6 + 0.04e-6 * s->nrhs);
+}
+
+static int64_t bytes(const trs_shape *s)
+{
+    return tile_number(blocks_of_rows(s->n), 0) * TILE_SIZE * (int64_t)s->elem +
+           s->nnz * (int64_t)(s->elem + 4) + 8 * (s->n + 1);
+}
+
+const trs_solver trs_solver_dense_blocked = {
+    .name = "dense-blocked",
+    .about = "full triangle in 64x64 tiles, diagonal ones inverted, one kernel",
+    .place = TRS_ON_CUDA,
+    .family = TRS_TRIANGLE,
+    .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
+    .accuracy = TRS_INVERTING,
+    .order = TRS_ORDER_NATURAL,
+    .full = true,
+    .cost = cost,
+    .bytes = bytes,
+    .analyse = analyse,
+    .update = update,
+    .solve = solve,
+    .release = release,
+    .work_create = work_create,
+    .work_destroy = work_destroy,
+};

@@ -1,0 +1,32 @@
+/* dense_doubling.cu: GPU Complex 2 without shared memory: doubling.cuh with a thread an element.
+ *
+ * Each thread owns an element of L, then each block a row of b; every i is a launch, so nothing waits and
+ * nothing can hang.  Update: n^3 / 6 products, two reads of L each (hardly cached for large i); solve:
+ * elem n^2 / 2 bytes, bound by log2 n launches and their tails. */
+#include "config.h"
+
+#include "doubling.cuh"
+
+static int update(trs_part *part)
+{
+    return doubling_update(part, [](auto zero, const pair_data *d, int64_t i) {
+        double_elements<decltype(zero)>(d, i);
+    });
+}
+
+const trs_solver trs_solver_dense_doubling = {
+    .name = "dense-doubling",
+    .about = "full triangle, identity blocks double: 2, 4, 8, ... rows (seed, Complex 2)",
+    .place = TRS_ON_CUDA,
+    .family = TRS_TRIANGLE,
+    .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
+    .accuracy = TRS_INVERTING,
+    .order = TRS_ORDER_NATURAL,
+    .full = true,
+    .cost = doubling_cost,
+    .bytes = device_full_bytes,
+    .analyse = doubling_analyse,
+    .update = update,
+    .solve = doubling_solve,
+    .release = pair_release,
+};

@@ -1,0 +1,64 @@
+/* dense_doubling_tiled.cu: GPU Complex 2 with the seed's "Parallel Optimizations": from i = 32 on, 32x32
+ * tiles of the row elements and of the multipliers in shared memory; before that doubling.cuh's kernel,
+ * because a tile would straddle valid and invalid rows.
+ *
+ * From i = 32 on a tile of 32 valid rows has one set of multipliers, and the columns left of them are a
+ * multiple of 64: a tile is inside or outside as a whole, only rows y >= n are guarded.
+ * A block owns a tile of L for one launch; nothing waits, nothing can hang.  Update: n^3 / 6 products, a
+ * 32nd of the reads of dense-doubling, bound by shared memory; solve: as dense-doubling. */
+#include "config.h"
+
+#include "doubling.cuh"
+
+enum { TILE = 32 };
+
+template <class T> static __global__ void tile_kernel(int64_t n, int64_t i, view<T> L)
+{
+    __shared__ T above[TILE][TILE], multiplier[TILE][TILE]; /* L(d, x), L(y, d) */
+    const int tx = threadIdx.x, ty = threadIdx.y;
+    const int64_t first = valid_row(blockIdx.y * (int64_t)TILE, i), y = first + ty;
+    const int64_t x = blockIdx.x * (int64_t)TILE + tx, columns = valid_columns(first, i);
+    if (blockIdx.x * (int64_t)TILE >= columns) return; /* the whole block */
+    T sum = number<T>(0);
+    for (int64_t d = columns; d < columns + i; d += TILE) {
+        above[ty][tx] = L(d + ty, x);
+        multiplier[ty][tx] = y < n ? L(y, d + tx) : number<T>(0);
+        __syncthreads();
+        for (int j = 0; j < TILE; j++) sum = sum + above[j][tx] * multiplier[ty][j];
+        __syncthreads();
+    }
+    if (y < n) L(y, x) = L(y, x) - sum;
+}
+
+template <class T> static void double_tiles(const pair_data *d, int64_t i)
+{
+    const int64_t rows = valid_rows(d->full.n, i);
+    const int64_t columns = valid_columns(valid_row(rows - 1, i), i);
+    const dim3 grid(blocks_for(columns, TILE), blocks_for(rows, TILE));
+    if (columns > 0) tile_kernel<T><<<grid, dim3(TILE, TILE)>>>(d->full.n, i, typed<T>(d->full));
+}
+
+static int update(trs_part *part)
+{
+    return doubling_update(part, [](auto zero, const pair_data *d, int64_t i) {
+        if (i < TILE) double_elements<decltype(zero)>(d, i);
+        else double_tiles<decltype(zero)>(d, i);
+    });
+}
+
+const trs_solver trs_solver_dense_doubling_tiled = {
+    .name = "dense-doubling-tiled",
+    .about = "dense-doubling with 32x32 tiles in shared memory (seed, Complex 2 optimised)",
+    .place = TRS_ON_CUDA,
+    .family = TRS_TRIANGLE,
+    .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
+    .accuracy = TRS_INVERTING,
+    .order = TRS_ORDER_NATURAL,
+    .full = true,
+    .cost = doubling_cost,
+    .bytes = device_full_bytes,
+    .analyse = doubling_analyse,
+    .update = update,
+    .solve = doubling_solve,
+    .release = pair_release,
+};

@@ -1,0 +1,89 @@
+/* dense_pair.cu: GPU Complex 1 of the seed document "Dense Lower Triangular Solver": the 2x2 triangles
+ * first (pair.cuh), then two columns a launch, a thread a row.
+ *
+ *     for i < n/2:  kernel, row y > 2i+1:  b(y) = b(y) - L(y, 2i) b(2i) - L(y, 2i+1) b(2i+1)
+ *
+ * Only those rows are launched; an odd n leaves a last row without a partner, guarded in pair.cuh.
+ * Row y belongs to one thread of every launch; b(2i), b(2i+1) are x since the launch before; launches in
+ * a stream follow one another; nothing waits, nothing can hang.
+ * Bytes elem n^2 / 2 (by columns: coalesced) + n^2 / 4 of x read and written; bound by n / 2 launches. */
+#include "config.h"
+
+#include "pair.cuh"
+
+enum { THREADS = 256 };
+
+template <class T>
+static __global__ void columns_kernel(int64_t n, int64_t j, view<const T> L, view<T> b, bool cj)
+{
+    const int64_t y = j + 2 + blockIdx.x * (int64_t)THREADS + threadIdx.x;
+    const int r = blockIdx.y;
+    if (y >= n) return;
+    b(y, r) = b(y, r) - conj_if(cj, L(y, j)) * b(j, r) - conj_if(cj, L(y, j + 1)) * b(j + 1, r);
+}
+
+static int analyse(trs_part *part)
+{
+    return pair_analyse(part, false);
+}
+
+static int update(trs_part *part)
+{
+    pair_data *d = (pair_data *)part->data;
+    int rc = device_full_values(part, &d->full);
+    if (rc) return rc;
+    rc = for_type(part->side->tri.dtype, [&](auto zero) {
+        pair_values<decltype(zero)>(d);
+        return launched();
+    });
+    return rc ? rc : trs_gpu_wait(NULL);
+}
+
+template <class T>
+static int solve_columns(const pair_data *d, view<T> x, int count, bool cj, cudaStream_t stream)
+{
+    const int64_t n = d->full.n;
+    pair_right<T>(d, x, count, cj, stream);
+    for (int64_t j = 0; j + 2 < n; j += 2) {
+        const dim3 grid(blocks_for(n - j - 2, THREADS), (unsigned)count);
+        columns_kernel<T><<<grid, THREADS, 0, stream>>>(n, j, typed<const T>(d->full), x, cj);
+    }
+    return launched();
+}
+
+static int solve(const trs_part *part, const trs_job *job)
+{
+    int rc = copy_b(part, job);
+    if (rc) return rc;
+    return for_type(part->side->tri.dtype, [&](auto zero) {
+        using T = decltype(zero);
+        return for_columns(job->nrhs, [&](int first, int count) {
+            return solve_columns<T>((const pair_data *)part->data,
+                                    from_column(typed<T>(job->x), first), count, job->conj,
+                                    (cudaStream_t)job->stream);
+        });
+    });
+}
+
+static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+{
+    c->bytes = 0.5 * (double)s->n * (double)s->n * s->elem * (1 + s->nrhs) * m->gpu_byte;
+    c->sync = 0.5 * (double)s->n * m->gpu_launch;
+}
+
+const trs_solver trs_solver_dense_pair = {
+    .name = "dense-pair",
+    .about = "full triangle, 2x2 triangles first, two columns a launch (seed, Complex 1)",
+    .place = TRS_ON_CUDA,
+    .family = TRS_TRIANGLE,
+    .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
+    .accuracy = TRS_INVERTING,
+    .order = TRS_ORDER_NATURAL,
+    .full = true,
+    .cost = cost,
+    .bytes = device_full_bytes,
+    .analyse = analyse,
+    .update = update,
+    .solve = solve,
+    .release = pair_release,
+};

@@ -1,0 +1,134 @@
+/* doubling.cuh: GPU Complex 2 of the seed document "Dense Lower Triangular Solver": after the 2x2
+ * triangles (pair.cuh) the identity blocks on the diagonal double, i = 2, 4, 8, ...
+ *
+ *     for i = 2; i < n; i = 2i:   valid rows y: the lower half of every 2i rows;  d = y - y % i - 1 - j
+ *         L(y, x) = L(y, x) - sum, j < i, of L(d, x) L(y, d)      columns x left of the multipliers
+ *         b(y)    = b(y)    - sum, j < i, of b(d) L(y, d)
+ *
+ * The row multipliers L(y, d) become zero but are not written, says the seed; so after the last i each of
+ * them still stands where it was used, and b can follow later: L in update, b in every solve, with the
+ * same numbers in the same order of i.  n need not be a power of two: rows y >= n are guarded, and d < y.
+ * A launch writes rows of lower halves, in columns left of the multipliers; it reads rows of upper halves
+ * and the multipliers, which nobody writes: no two threads meet. */
+#ifndef TRS_DOUBLING_CUH
+#define TRS_DOUBLING_CUH
+
+#include "pair.cuh"
+
+enum { ROW_THREADS = 256 };
+
+/* The k-th valid row, and how many there are. */
+__host__ __device__ inline int64_t valid_row(int64_t k, int64_t i)
+{
+    return k / i * (2 * i) + i + k % i;
+}
+
+inline int64_t valid_rows(int64_t n, int64_t i)
+{
+    const int64_t rest = n % (2 * i);
+    return n / (2 * i) * i + (rest > i ? rest - i : 0);
+}
+
+/* Columns left of the multipliers of row y. */
+__host__ __device__ inline int64_t valid_columns(int64_t y, int64_t i)
+{
+    return y - y % i - i;
+}
+
+/* A thread an element, x fastest. */
+template <class T> static __global__ void element_kernel(int64_t rows, int64_t i, view<T> L)
+{
+    const int64_t k = blockIdx.y * (int64_t)PAIR_HIGH + threadIdx.y;
+    const int64_t x = blockIdx.x * (int64_t)PAIR_WIDE + threadIdx.x;
+    if (k >= rows) return;
+    const int64_t y = valid_row(k, i);
+    if (x >= valid_columns(y, i)) return;
+    T sum = L(y, x);
+    for (int64_t j = 0; j < i; j++) {
+        const int64_t d = y - y % i - 1 - j;
+        sum = sum - L(d, x) * L(y, d);
+    }
+    L(y, x) = sum;
+}
+
+template <class T> inline void double_elements(const pair_data *d, int64_t i)
+{
+    const int64_t rows = valid_rows(d->full.n, i);
+    const int64_t columns = valid_columns(valid_row(rows - 1, i), i);
+    const dim3 grid(blocks_for(columns, PAIR_WIDE), blocks_for(rows, PAIR_HIGH));
+    if (columns > 0)
+        element_kernel<T><<<grid, dim3(PAIR_WIDE, PAIR_HIGH)>>>(rows, i, typed<T>(d->full));
+}
+
+/* b: a block a valid row (the seed has one thread), because the multipliers lie side by side. */
+template <class T> static __global__ void double_b(int64_t i, view<const T> L, view<T> b, bool cj)
+{
+    T *s = shared_numbers<T>();
+    const int64_t y = valid_row(blockIdx.x, i);
+    const int r = blockIdx.y;
+    T sum = number<T>(0);
+    for (int64_t j = threadIdx.x; j < i; j += blockDim.x) {
+        const int64_t d = y - y % i - 1 - j;
+        sum = sum + conj_if(cj, L(y, d)) * b(d, r);
+    }
+    s[threadIdx.x] = sum;
+    __syncthreads();
+    block_sum(s, (int)blockDim.x);
+    if (threadIdx.x == 0) b(y, r) = b(y, r) - s[0];
+}
+
+template <class T>
+inline int double_right(const pair_data *d, view<T> x, int count, bool cj, cudaStream_t stream)
+{
+    pair_right<T>(d, x, count, cj, stream);
+    for (int64_t i = 2; i < d->full.n; i *= 2) {
+        const dim3 grid((unsigned)valid_rows(d->full.n, i), (unsigned)count);
+        const int threads = (int)min(max(i, (int64_t)32), (int64_t)ROW_THREADS);
+        double_b<T><<<grid, threads, (size_t)threads * sizeof(T), stream>>>(
+            i, typed<const T>(d->full), x, cj);
+    }
+    return launched();
+}
+
+/* ---- the members of both solvers ------------------------------------------------------------- */
+
+inline int doubling_analyse(trs_part *part)
+{
+    return pair_analyse(part, true);
+}
+
+/* step (T (), d, i): one doubling of the matrix. */
+template <class F> inline int doubling_update(trs_part *part, F step)
+{
+    pair_data *d = (pair_data *)part->data;
+    int rc = device_full_values(part, &d->full);
+    if (rc) return rc;
+    rc = for_type(part->side->tri.dtype, [&](auto zero) {
+        pair_values<decltype(zero)>(d);
+        for (int64_t i = 2; i < d->full.n; i *= 2) step(zero, d, i);
+        return launched();
+    });
+    return rc ? rc : trs_gpu_wait(NULL);
+}
+
+inline int doubling_solve(const trs_part *part, const trs_job *job)
+{
+    int rc = copy_b(part, job);
+    if (rc) return rc;
+    return for_type(part->side->tri.dtype, [&](auto zero) {
+        using T = decltype(zero);
+        return for_columns(job->nrhs, [&](int first, int count) {
+            return double_right<T>((const pair_data *)part->data,
+                                   from_column(typed<T>(job->x), first), count, job->conj,
+                                   (cudaStream_t)job->stream);
+        });
+    });
+}
+
+inline void doubling_cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+{
+    c->bytes = 0.5 * (double)s->n * (double)s->n * s->elem * s->nrhs * m->gpu_byte;
+    for (int64_t i = 1; i < s->n; i *= 2) c->sync += m->gpu_launch;
+}
+
+#endif

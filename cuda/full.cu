@@ -1,0 +1,59 @@
+/* full.cu: the triangle of a part as a full matrix on the device, for the dense solvers.
+ *
+ * The rows are kept as CSR too, so that new values need one copy and one kernel.
+ * Bytes of an update: elem n^2 written (zeros), then elem nnz read and written. */
+#include "config.h"
+
+#include "cuda.cuh"
+
+int device_full_new(const trs_part *part, bool by_rows, device_full *d)
+{
+    const int64_t n = part->side->tri.n;
+    d->n = n;
+    d->rs = by_rows ? n : 1;
+    d->cs = by_rows ? 1 : n;
+    int rc = device_csr_new(part, &d->L);
+    if (rc) return rc;
+    d->val = trs_gpu_new(part->ctx, n * n, trs_size(part->side->tri.dtype), "the full matrix");
+    return d->val ? TRS_OK : TRS_EMEM;
+}
+
+/* One block a row. */
+template <class T>
+static __global__ void fill_kernel(int64_t n, bool reversed, const int64_t *Lp, const int32_t *Li,
+                                   const T *Lx, view<T> full)
+{
+    const int64_t i = blockIdx.x;
+    for (int64_t p = Lp[i] + threadIdx.x; p < Lp[i + 1]; p += blockDim.x) {
+        if (reversed) full(n - 1 - i, n - 1 - Li[p]) = Lx[p];
+        else full(i, Li[p]) = Lx[p];
+    }
+}
+
+int device_full_values(const trs_part *part, device_full *d)
+{
+    const trs_dtype t = part->side->tri.dtype;
+    int rc = device_csr_values(part, &d->L);
+    if (rc || d->n == 0) return rc;
+    if (cudaMemset(d->val, 0, (size_t)d->n * (size_t)d->n * trs_size(t)) != cudaSuccess)
+        return trs_fail(part->ctx, TRS_EDEVICE, "cudaMemset");
+    rc = for_type(t, [&](auto zero) {
+        using T = decltype(zero);
+        fill_kernel<T><<<(unsigned)d->n, 128>>>(d->n, d->reversed, d->L.ptr, d->L.idx,
+                                                (const T *)d->L.val, typed<T>(*d));
+        return launched();
+    });
+    return rc ? rc : trs_gpu_wait(NULL);
+}
+
+void device_full_free(device_full *d)
+{
+    device_csr_free(&d->L);
+    cudaFree(d->val);
+}
+
+int64_t device_full_bytes(const trs_shape *s)
+{
+    return (int64_t)(s->elem * (double)s->n * (double)s->n) + s->nnz * (int64_t)(s->elem + 4) +
+           8 * (s->n + 1);
+}

@@ -1,0 +1,107 @@
+/* dense_serial.c: the seed's CPU code: forward substitution, row by row, on the full matrix.
+ *
+ *     for i:  for j < i:  b(i) = b(i) - L(i, j) x(j);   x(i) = b(i) / L(i, i)
+ *
+ * The matrix is kept by rows, so that the inner loop reads it once in order.  A zero of L is passed over:
+ * a NaN or Inf in b reaches only the x that depend on it.
+ * Source: seed document "Dense Lower Triangular Solver", Serial Solution.  Bytes elem n^2 / 2; bound by
+ * the chain of additions of a row. */
+#ifndef T
+
+#include "config.h"
+
+#include "internal.h"
+
+#include <string.h>
+
+#define TRS_BODY "dense_serial.c"
+#include "each_type.h"
+
+typedef void (*part_fn)(const trs_part *);
+typedef void (*solve_fn)(const trs_part *, const trs_job *);
+
+static int64_t bytes(const trs_shape *s)
+{
+    return (int64_t)(s->elem * (double)s->n * (double)s->n);
+}
+
+static int analyse(trs_part *part)
+{
+    const int64_t n = part->side->tri.n;
+    part->data = trs_new(part->ctx, n * n, trs_size(part->side->tri.dtype), "the full matrix");
+    return part->data ? TRS_OK : TRS_EMEM;
+}
+
+static int update(trs_part *part)
+{
+    static const part_fn table[] = TRS_PER_TYPE(fill);
+    table[part->side->tri.dtype](part);
+    return TRS_OK;
+}
+
+static int solve(const trs_part *part, const trs_job *job)
+{
+    static const solve_fn table[] = TRS_PER_TYPE(solve);
+    table[part->side->tri.dtype](part, job);
+    return TRS_OK;
+}
+
+static void release(trs_part *part)
+{
+    trs_free(&part->ctx->mem, part->data);
+}
+
+static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+{
+    const double rows = (double)s->n, entries = 0.5 * rows * rows;
+    c->bytes = trs_cpu_stream(m, s, entries, rows) * s->nrhs;
+    c->hops = (2 * entries * m->cpu_entry + rows * m->cpu_hop) * s->nrhs;
+}
+
+const trs_solver trs_solver_dense_serial = {
+    .name = "dense-serial",
+    .about = "forward substitution by rows on the full triangle, CPU (seed)",
+    .place = TRS_ON_CPU,
+    .family = TRS_TRIANGLE,
+    .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR,
+    .accuracy = TRS_SUBSTITUTION,
+    .order = TRS_ORDER_NATURAL,
+    .full = true,
+    .cost = cost,
+    .bytes = bytes,
+    .analyse = analyse,
+    .update = update,
+    .solve = solve,
+    .release = release,
+};
+
+#else
+
+static void FN(fill)(const trs_part *part)
+{
+    const trs_tri *L = &part->side->tri;
+    const int64_t n = L->n;
+    T *A = part->data;
+    memset(A, 0, (size_t)(n * n) * sizeof *A);
+    for (int32_t i = 0; i < n; i++)
+        for (int64_t p = L->ptr[i]; p < L->ptr[i + 1]; p++)
+            A[i * n + L->idx[p]] = ((const T *)L->val)[p];
+}
+
+static void FN(solve)(const trs_part *part, const trs_job *job)
+{
+    const int64_t n = part->side->tri.n, bs = job->b.rs, xs = job->x.rs;
+    for (int r = 0; r < job->nrhs; r++) {
+        const T *b = (const T *)job->b.p + r * job->b.cs;
+        T *x = (T *)job->x.p + r * job->x.cs;
+        for (int64_t i = 0; i < n; i++) {
+            const T *l = (const T *)part->data + i * n; /* row i */
+            T bi = b[i * bs];
+            for (int64_t j = 0; j < i; j++)
+                if (l[j] != 0) bi -= (job->conj ? CONJ(l[j]) : l[j]) * x[j * xs];
+            x[i * xs] = bi / (job->conj ? CONJ(l[i]) : l[i]);
+        }
+    }
+}
+
+#endif
