@@ -542,8 +542,8 @@ static void work(trs_mm_job *job, bool first)
     free_buffers(&w);
     trs_mm_delete(job, w.from, job->ranges + 1, sizeof *w.from);
     trs_mm_delete(job, w.mark, w.mark_room, sizeof *w.mark);
-    trs_input_text_free(job->in, &w.text);
     trs_mm_lock(job);
+    trs_input_text_free(job->in, &w.text);
     job->rounded += w.rounded;
     trs_mm_unlock(job);
 }

@@ -1,0 +1,373 @@
+/* mm_write.c: write a matrix as a Matrix Market file.
+ *
+ * The entries are cut into tasks of equal numbers; threads turn tasks into text, each in a buffer of its
+ * own, and take turns only to learn where their text begins in the file.  The text goes to a new file
+ * beside the one asked for, which is renamed when all is well: nobody ever sees half a matrix.  What is no
+ * ordinary file (standard output, /dev/..., a pipe) is written to directly, in order. */
+#include "config.h"
+
+#include "mm.h"
+#include "mm_number.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    TASK = 8192,                                          /* entries */
+    LINE_TEXT = 2 * TRS_INT_TEXT + 2 * TRS_REAL_TEXT + 4, /* characters of the longest line */
+};
+
+typedef struct output {
+    const char *file;
+    char *target; /* what to rename to; NULL: written directly */
+    char *part;   /* the new file until then */
+    int fd;
+    bool placed;    /* pieces may be written at their places, in any order */
+    int64_t offset; /* bytes so far */
+    int code;
+    char *message;
+    size_t message_size;
+} output;
+
+typedef struct writer {
+    const trs_mat *A;
+    int64_t rows, cols, lines, nnz; /* nnz: of ptr; DENSE: rows*cols */
+    trs_symmetry symmetry;
+    int words;
+    bool single;   /* float, not double */
+    int64_t lower; /* entries that the symmetry lets through */
+    output out;
+} writer;
+
+static int fail(output *out, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static int fail(output *out, int code, const char *format, ...)
+{
+    char text[200];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    TRS_OMP(omp critical(trs_mm_write))
+    {
+        if (out->message)
+            snprintf(out->message, out->message_size, "%s: %s", trs_input_name(out->file), text);
+        out->code = code;
+    }
+    return code;
+}
+
+/* ---- the file --------------------------------------------------------------------------------- */
+
+static bool is_standard(const char *file)
+{
+    return !strcmp(file, "-") || !strcmp(file, "/dev/stdout");
+}
+
+/* A new file beside the target, with the rights that the target has, or a new file gets. */
+static int create_part(output *out, const struct stat *old)
+{
+    size_t size = strlen(out->target) + 40;
+    out->part = malloc(size);
+    if (!out->part) return fail(out, TRS_EMEM, "out of memory");
+    for (int k = 0; k < 100; k++) {
+        snprintf(out->part, size, "%s.part-%ld-%d", out->target, (long)getpid(), k);
+        out->fd = open(out->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (out->fd >= 0 || errno != EEXIST) break;
+    }
+    if (out->fd < 0) {
+        int code = fail(out, TRS_EFILE, "cannot be written: %s", strerror(errno));
+        free(out->part);
+        out->part = NULL;
+        return code;
+    }
+    if (old) (void)!fchmod(out->fd, old->st_mode & 07777);
+    out->placed = true;
+    return TRS_OK;
+}
+
+static int open_output(output *out)
+{
+    struct stat st;
+    if (is_standard(out->file)) {
+        out->fd = STDOUT_FILENO;
+        return TRS_OK;
+    }
+    bool exists = stat(out->file, &st) == 0;
+    if (exists && S_ISDIR(st.st_mode)) return fail(out, TRS_EFILE, "%s", strerror(EISDIR));
+    if ((exists && !S_ISREG(st.st_mode)) || !strncmp(out->file, "/dev/", 5)) {
+        out->fd = open(out->file, O_WRONLY | O_CLOEXEC);
+        return out->fd < 0 ? fail(out, TRS_EFILE, "%s", strerror(errno)) : TRS_OK;
+    }
+    if (exists && access(out->file, W_OK)) return fail(out, TRS_EFILE, "%s", strerror(errno));
+    out->target = exists ? realpath(out->file, NULL) : strdup(out->file); /* through a link */
+    if (!out->target) return fail(out, TRS_EMEM, "out of memory");
+    return create_part(out, exists ? &st : NULL);
+}
+
+static int put_text(output *out, const char *p, int64_t n, int64_t offset)
+{
+    while (n > 0) {
+        ssize_t k =
+            out->placed ? pwrite(out->fd, p, (size_t)n, offset) : write(out->fd, p, (size_t)n);
+        if (k < 0 && errno == EINTR) continue;
+        if (k <= 0)
+            return fail(out, TRS_EFILE, "cannot be written: %s", strerror(k ? errno : ENOSPC));
+        p += k;
+        n -= k;
+        offset += k;
+    }
+    return TRS_OK;
+}
+
+/* Close, and rename or remove. */
+static int close_output(output *out)
+{
+    if (out->fd > STDERR_FILENO && close(out->fd) && !out->code)
+        fail(out, TRS_EFILE, "cannot be written: %s", strerror(errno));
+    if (out->part && !out->code && rename(out->part, out->target))
+        fail(out, TRS_EFILE, "cannot be renamed: %s", strerror(errno));
+    if (out->part && out->code) unlink(out->part);
+    free(out->part);
+    free(out->target);
+    return out->code;
+}
+
+/* ---- entries ---------------------------------------------------------------------------------- */
+
+static int64_t index_at(const void *a, int bits, int64_t k)
+{
+    return bits == 32 ? ((const int32_t *)a)[k] : ((const int64_t *)a)[k];
+}
+
+static int64_t ptr_at(const writer *w, int64_t i)
+{
+    return index_at(w->A->ptr, w->A->ptr_bits, i) - w->A->base;
+}
+
+/* The line that entry p is in: the last one that begins at p or before. */
+static int64_t line_of(const writer *w, int64_t p)
+{
+    int64_t low = 0, high = w->lines; /* ptr[low] <= p < ptr[high] */
+    while (high - low > 1) {
+        int64_t mid = low + (high - low) / 2;
+        if (ptr_at(w, mid) <= p) low = mid;
+        else high = mid;
+    }
+    return low;
+}
+
+static bool is_written(const writer *w, int64_t i, int64_t j)
+{
+    return w->symmetry == TRS_GENERAL || i > j || (i == j && w->symmetry != TRS_SKEW);
+}
+
+/* Row and column, from 0, of entry p of line i. */
+static void entry_at(const writer *w, int64_t line, int64_t p, int64_t *i, int64_t *j)
+{
+    int64_t k = index_at(w->A->idx, w->A->idx_bits, p) - w->A->base;
+    *i = w->A->format == TRS_CSC ? k : line;
+    *j = w->A->format == TRS_CSC ? line : k;
+}
+
+static char *put_number(const writer *w, char *p, int64_t k)
+{
+    return w->single ? trs_put_float(p, ((const float *)w->A->val)[k])
+                     : trs_put_real(p, ((const double *)w->A->val)[k]);
+}
+
+/* The value number k and the end of its line. */
+static char *put_value(const writer *w, char *p, int64_t k)
+{
+    for (int c = 0; c < w->words; c++) {
+        if (c) *p++ = ' ';
+        p = put_number(w, p, w->words * k + c);
+    }
+    *p++ = '\n';
+    return p;
+}
+
+static char *print_entries(const writer *w, char *text, int64_t from, int64_t to)
+{
+    char *c = text;
+    int64_t line = line_of(w, from), end = ptr_at(w, line + 1);
+    for (int64_t p = from; p < to; p++) {
+        int64_t i, j;
+        while (p >= end) end = ptr_at(w, ++line + 1);
+        entry_at(w, line, p, &i, &j);
+        if (!is_written(w, i, j)) continue;
+        c = trs_put_int(c, (uint64_t)i + 1);
+        *c++ = ' ';
+        c = trs_put_int(c, (uint64_t)j + 1);
+        *c++ = ' ';
+        c = put_value(w, c, p);
+    }
+    return c;
+}
+
+static char *print_values(const writer *w, char *text, int64_t from, int64_t to)
+{
+    char *c = text;
+    for (int64_t p = from; p < to; p++) {
+        int64_t i = p % w->rows, j = p / w->rows;
+        if (is_written(w, i, j)) c = put_value(w, c, i + j * w->A->ld);
+    }
+    return c;
+}
+
+/* ---- checks ----------------------------------------------------------------------------------- */
+
+static int check_arguments(writer *w)
+{
+    const trs_mat *A = w->A;
+    bool dense = A->format == TRS_DENSE, sparse = A->format == TRS_CSR || A->format == TRS_CSC;
+    if (!dense && !sparse) return fail(&w->out, TRS_EARG, "only CSR, CSC and DENSE can be written");
+    if (w->rows < 0 || w->cols < 0 || A->base < 0 || A->base > 1 || A->device > 0)
+        return fail(&w->out, TRS_EARG, "sizes, base or device out of range");
+    if (w->symmetry != TRS_GENERAL && w->rows != w->cols)
+        return fail(&w->out, TRS_EARG, "only a square matrix has a symmetry");
+    if ((int)w->symmetry < 0 || w->symmetry > TRS_HERMITIAN ||
+        (w->symmetry == TRS_HERMITIAN && w->words == 1))
+        return fail(&w->out, TRS_EARG, "no such symmetry, or hermitian without complex numbers");
+    if (dense && (A->ld < w->rows || (w->cols && w->rows > INT64_MAX / 16 / w->cols)))
+        return fail(&w->out, TRS_EARG, "ld is less than the number of rows");
+    int64_t count = dense ? w->rows * w->cols : 1;
+    if ((count && !dense && !A->ptr) || (dense && count && !A->val))
+        return fail(&w->out, TRS_EARG, "an array is NULL");
+    return TRS_OK;
+}
+
+/* Pointers ascend and indices are in range; counts what will be written. */
+static int check_entries(writer *w)
+{
+    const trs_mat *A = w->A;
+    int64_t across = A->format == TRS_CSC ? w->rows : w->cols, bad = -1, count = 0;
+    if (ptr_at(w, 0) != 0) return fail(&w->out, TRS_EARG, "the first pointer is not the base");
+    for (int64_t i = 0; i < w->lines; i++)
+        if (ptr_at(w, i + 1) < ptr_at(w, i)) return fail(&w->out, TRS_EARG, "pointers descend");
+    w->nnz = ptr_at(w, w->lines);
+    if (w->nnz && (!A->idx || !A->val)) return fail(&w->out, TRS_EARG, "an array is NULL");
+    TRS_OMP(omp parallel for reduction(+ : count) reduction(max : bad))
+    for (int64_t line = 0; line < w->lines; line++)
+        for (int64_t p = ptr_at(w, line), end = ptr_at(w, line + 1); p < end; p++) {
+            int64_t i, j, k = index_at(A->idx, A->idx_bits, p) - A->base;
+            entry_at(w, line, p, &i, &j);
+            if (k < 0 || k >= across) bad = p;
+            count += is_written(w, i, j);
+        }
+    if (bad >= 0)
+        return fail(&w->out, TRS_EARG, "entry %" PRId64 " has an index out of range", bad);
+    w->lower = count;
+    return TRS_OK;
+}
+
+/* ---- writing ---------------------------------------------------------------------------------- */
+
+/* Each line of the comment behind a "% ". */
+static char *print_comment(char *p, const char *comment)
+{
+    while (comment && *comment) {
+        size_t n = strcspn(comment, "\r\n");
+        memcpy(p, "% ", 2);
+        memcpy(p + 2, comment, n);
+        p += n + 2;
+        *p++ = '\n';
+        comment += n;
+        comment += *comment == '\r';
+        comment += *comment == '\n';
+    }
+    return p;
+}
+
+static int write_head(writer *w, const char *comment)
+{
+    static const char *const symmetry[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
+    bool dense = w->A->format == TRS_DENSE;
+    char *text = malloc(300 + (comment ? 4 * strlen(comment) : 0));
+    if (!text) return fail(&w->out, TRS_EMEM, "out of memory");
+    char *p =
+        text + sprintf(text, "%%%%MatrixMarket matrix %s %s %s\n", dense ? "array" : "coordinate",
+                       w->words == 2 ? "complex" : "real", symmetry[w->symmetry]);
+    p = print_comment(p, comment);
+    p += sprintf(p, "%" PRId64 " %" PRId64, w->rows, w->cols);
+    if (!dense) p += sprintf(p, " %" PRId64, w->lower);
+    *p++ = '\n';
+    int rc = put_text(&w->out, text, p - text, 0);
+    w->out.offset = p - text;
+    free(text);
+    return rc;
+}
+
+/* One task: print, learn the place, write.  Called in a loop with ordered regions. */
+static int64_t print_task(const writer *w, char *text, int64_t from, int64_t to)
+{
+    char *end = w->A->format == TRS_DENSE ? print_values(w, text, from, to)
+                                          : print_entries(w, text, from, to);
+    return end - text;
+}
+
+static void write_body(writer *w)
+{
+    int64_t tasks = (w->nnz + TASK - 1) / TASK;
+    output *out = &w->out;
+    TRS_OMP(omp parallel)
+    {
+        char *text = malloc((size_t)TASK * LINE_TEXT);
+        TRS_OMP(omp for ordered schedule(static, 1))
+        for (int64_t t = 0; t < tasks; t++) {
+            int64_t to = (t + 1) * TASK < w->nnz ? (t + 1) * TASK : w->nnz, offset = 0, n = 0;
+            if (text) n = print_task(w, text, t * TASK, to);
+            TRS_OMP(omp ordered)
+            {
+                offset = out->offset;
+                out->offset += n;
+                if (!text) fail(out, TRS_EMEM, "out of memory");
+                else if (!out->placed && !out->code) put_text(out, text, n, offset);
+            }
+            if (text && out->placed) put_text(out, text, n, offset);
+        }
+        free(text);
+    }
+}
+
+static int write_matrix(writer *w, const char *comment)
+{
+    int rc = check_arguments(w);
+    bool dense = w->A->format == TRS_DENSE;
+    w->lines = w->A->format == TRS_CSC ? w->cols : w->rows;
+    w->nnz = dense ? w->rows * w->cols : 0;
+    if (!rc && !dense) rc = check_entries(w);
+    if (rc) return rc;
+    rc = open_output(&w->out);
+    if (!rc) rc = write_head(w, comment);
+    if (!rc) write_body(w);
+    return close_output(&w->out);
+}
+
+int trs_mm_write(const char *file, const trs_mat *A, int64_t rows, int64_t cols,
+                 trs_symmetry symmetry, const char *comment, char *message, size_t message_size)
+{
+    if (message && message_size) *message = '\0';
+    if (!file || !A) return TRS_EARG;
+    trs_mat a = *A;
+    if (!a.ptr_bits) a.ptr_bits = 64;
+    if (!a.idx_bits) a.idx_bits = 32;
+    bool cplx = a.dtype == TRS_C64 || a.dtype == TRS_C32;
+    writer w = {.A = &a,
+                .rows = rows,
+                .cols = cols,
+                .symmetry = symmetry,
+                .words = cplx ? 2 : 1,
+                .single = a.dtype == TRS_F32 || a.dtype == TRS_C32};
+    w.out = (output){.file = file, .fd = -1, .message = message, .message_size = message_size};
+    return write_matrix(&w, comment);
+}
