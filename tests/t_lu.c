@@ -146,11 +146,12 @@ static full unfold(const trs_mat *m)
 {
     full f = full_new((int)m->n, m->dtype == TRS_C64);
     assert_int_equal(m->ptr_bits, 64);
-    assert_int_equal(m->idx_bits, 64);
-    const int64_t *ptr = m->ptr, *idx = m->idx;
+    assert_int_equal(m->idx_bits, 32);
+    const int64_t *ptr = m->ptr;
+    const int32_t *idx = m->idx;
     for (int l = 0; l < f.n; l++)
         for (int64_t p = ptr[l]; p < ptr[l + 1]; p++) {
-            const int k = (int)idx[p], i = m->format == TRS_CSR ? l : k;
+            const int k = idx[p], i = m->format == TRS_CSR ? l : k;
             const int j = m->format == TRS_CSR ? k : l;
             f.a[i + f.n * j] = f.is_complex ? ((const zz *)m->val)[p] : ((const double *)m->val)[p];
         }

@@ -160,16 +160,24 @@ static void *copy(trs_lu *lu, const void *from, int64_t count, size_t size, cons
     return to && count ? memcpy(to, from, (size_t)count * size) : to;
 }
 
+/* n < 2^31: indices need 32 bits only. */
+static int32_t *narrow(trs_lu *lu, const int64_t *from, int64_t count)
+{
+    int32_t *to = trs_lu_alloc(lu, count, sizeof *to, "the rows of L");
+    for (int64_t p = 0; to && p < count; p++) to[p] = (int32_t)from[p];
+    return to;
+}
+
 static int take(trs_lu *lu, const cholmod_factor *L, trs_factors *f, cholmod_common *c)
 {
     const int64_t n = (int64_t)L->n, nnz = ((const int64_t *)L->p)[n];
     const bool is_complex = L->xtype == CHOLMOD_COMPLEX;
-    f->L = (trs_mat){.n = n, .nnz = nnz, .ptr_bits = 64, .idx_bits = 64};
+    f->L = (trs_mat){.n = n, .nnz = nnz, .ptr_bits = 64, .idx_bits = 32};
     f->L.format = TRS_CSC;
     f->L.kind = TRS_LOWER;
     f->L.dtype = is_complex ? TRS_C64 : TRS_F64;
     f->L.ptr = copy(lu, L->p, n + 1, 8, "the pointers of L");
-    f->L.idx = copy(lu, L->i, nnz, 8, "the rows of L");
+    f->L.idx = narrow(lu, L->i, nnz);
     f->L.val = copy(lu, L->x, nnz, is_complex ? 16 : 8, "the values of L");
     f->P = copy(lu, L->Perm, n, 8, "P");
     f->cholesky = true;

@@ -198,6 +198,19 @@ static int mat_new(trs_lu *lu, trs_mat *m, const umfpack *u, int64_t n, int64_t 
     return m->ptr && m->idx && m->val ? TRS_OK : TRS_EMEM;
 }
 
+/* n < 2^31: indices need 32 bits only. */
+static int narrow(trs_lu *lu, trs_mat *m)
+{
+    const int64_t *from = m->idx;
+    int32_t *to = trs_lu_alloc(lu, m->nnz, sizeof *to, "the indices of a factor");
+    if (!to) return TRS_EMEM;
+    for (int64_t p = 0; p < m->nnz; p++) to[p] = (int32_t)from[p];
+    trs_lu_free(lu, (void *)m->idx);
+    m->idx = to;
+    m->idx_bits = 32;
+    return TRS_OK;
+}
+
 static int take_triangles(trs_lu *lu, const umfpack *u, trs_factors *f, int64_t n, void *Numeric)
 {
     int64_t lnz, unz, status;
@@ -226,6 +239,8 @@ static int attempt(trs_lu *lu, const trs_csc *A, umfpack *u, trs_factors *f, boo
     int rc = take_order(lu, u, f, A->n, Numeric, scalable);
     if (!rc && *scalable) rc = take_triangles(lu, u, f, A->n, Numeric);
     free_numeric(u, &Numeric);
+    if (!rc && *scalable) rc = narrow(lu, &f->L);
+    if (!rc && *scalable) rc = narrow(lu, &f->U);
     return rc;
 }
 
