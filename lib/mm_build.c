@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "mm.h"
+#include "mm_number.h"
 
 #include <inttypes.h>
 #include <stdint.h>
@@ -67,15 +68,23 @@ static void digit_pass(const int32_t *idx, const double *val, int32_t *to_idx, d
     }
 }
 
+static void free_spare(trs_mm_job *job, spare *s)
+{
+    trs_mm_delete(job, s->idx, s->room, sizeof *s->idx);
+    trs_mm_delete(job, s->val, job->words * s->room, sizeof *s->val);
+    *s = (spare){0};
+}
+
 static bool make_spare(trs_mm_job *job, spare *s, int64_t n)
 {
     if (n <= s->room) return true;
-    trs_mm_delete(job, s->idx, s->room, sizeof *s->idx);
-    trs_mm_delete(job, s->val, job->words * s->room, sizeof *s->val);
-    s->room = n;
+    free_spare(job, s);
     s->idx = trs_mm_new(job, n, sizeof *s->idx);
     s->val = trs_mm_new(job, job->words * n, sizeof *s->val);
-    return s->idx && s->val;
+    s->room = n;
+    if (s->idx && s->val) return true;
+    free_spare(job, s);
+    return false;
 }
 
 /* Two passes at a time, there and back. */
@@ -206,9 +215,11 @@ static void build_ranges(build *b)
         spare s = {0};
         TRS_OMP(omp for schedule(dynamic))
         for (int r = 0; r < job->ranges; r++)
-            if (!build_range(b, &s, r)) b->failed = true;
-        trs_mm_delete(job, s.idx, s.room, sizeof *s.idx);
-        trs_mm_delete(job, s.val, job->words * s.room, sizeof *s.val);
+            if (!build_range(b, &s, r)) {
+                TRS_OMP(omp atomic write)
+                b->failed = true;
+            }
+        free_spare(job, &s);
     }
 }
 
@@ -289,17 +300,50 @@ static int make_coo(trs_mm_job *job)
     return TRS_OK;
 }
 
+/* The line on which entry (i, j) stands for the second time, found by reading the file once more; 0 when
+ * that cannot be done. */
+static int64_t second_line(const trs_mm_job *job, uint64_t i, uint64_t j)
+{
+    trs_input_options opt = {.limit = job->opt.memory_limit, .memory = job->opt.memory};
+    trs_input *in = NULL;
+    char text[200] = {0};
+    const char *p;
+    int64_t n, line = 0, times = 0;
+    if (!strcmp(job->file, "-") || trs_input_open(&in, job->file, &opt, text, sizeof text))
+        return 0;
+    while (times < 2 && trs_input_line(in, &p, &n) == 1) {
+        uint64_t a = 0, b = 0;
+        if (++line <= job->head.line) continue;
+        size_t some = n < 120 ? (size_t)n : 120; /* two indices and the blanks before them */
+        memcpy(text, p, some);
+        text[some] = '\n';
+        p = trs_read_index(trs_skip_blanks(text), &a);
+        if (p && trs_read_index(trs_skip_blanks(p), &b) && a == i && b == j) times++;
+    }
+    trs_input_close(in);
+    return times == 2 ? line : 0;
+}
+
+static int refuse_twins(build *b)
+{
+    trs_mm_job *job = b->job;
+    int64_t i = b->twice[job->by_cols] + 1, j = b->twice[!job->by_cols] + 1;
+    if (job->head.symmetry != TRS_GENERAL && i < j) { /* the mirror image of what the file says */
+        int64_t k = i;
+        i = j;
+        j = k;
+    }
+    return trs_mm_fail(job, TRS_EFORMAT, second_line(job, (uint64_t)i, (uint64_t)j),
+                       "entry (%" PRId64 ", %" PRId64 ") is given twice", i, j);
+}
+
 static int finish(build *b)
 {
     trs_mm_job *job = b->job;
     trs_mm *mm = job->mm;
     int base = job->opt.base;
     double *val = mm->val;
-    if (b->twice[0] >= 0 && job->opt.refuse_duplicates) {
-        int64_t i = b->twice[job->by_cols] + 1, j = b->twice[!job->by_cols] + 1;
-        return trs_mm_fail(job, TRS_EFORMAT, -1, "entry (%" PRId64 ", %" PRId64 ") is given twice",
-                           i, j);
-    }
+    if (b->twice[0] >= 0 && job->opt.refuse_duplicates) return refuse_twins(b);
     mm->nnz = close_gaps(b);
     mm->duplicates = b->start[job->ranges] - mm->nnz;
     if (!job->words) {

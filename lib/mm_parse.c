@@ -83,6 +83,7 @@ static bool make_room(worker *w, int64_t entries)
     if (!job->head.array) w->ij = trs_mm_new(job, 2 * entries, sizeof *w->ij);
     w->val = trs_mm_new(job, job->words * entries, sizeof *w->val);
     if ((w->ij || job->head.array) && w->val) return true;
+    free_buffers(w);
     note(w, TRS_EMEM, "out of memory, or over the limit set: a buffer of %" PRId64 " entries",
          entries);
     return false;
@@ -534,10 +535,11 @@ static void work(trs_mm_job *job, bool first)
         set_error(job, TRS_EMEM, -1, -1, "out of memory, or over the limit set");
         trs_mm_unlock(job);
     }
-    while ((k = take(&w)) >= 0) {
+    for (;;) {
+        if (first) report_progress(job);
+        if ((k = take(&w)) < 0) break;
         parse_piece(&w);
         give(&w, k);
-        if (first) report_progress(job);
     }
     free_buffers(&w);
     trs_mm_delete(job, w.from, job->ranges + 1, sizeof *w.from);
@@ -586,7 +588,8 @@ static int review(trs_mm_job *job)
     if (total == h->stored) return TRS_OK;
     int rc = trs_mm_check_promise(job, job->bytes);
     if (rc) return rc;
-    bool cut = job->chunks ? trs_input_cut(job->in) : h->cut;
+    bool cut =
+        h->cut && !job->chunks; /* a last line without its '\n' is not among the chunks' lines */
     return trs_mm_fail(job, TRS_EFORMAT, lines + !cut,
                        "the file ends after %" PRId64 " of the %" PRId64
                        " %s announced in line %" PRId64,
