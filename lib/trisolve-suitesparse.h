@@ -23,8 +23,8 @@ typedef struct trs_factor_options {
                              NULL: cholmod when A is exactly Hermitian with a positive diagonal,
                              and umfpack when it is not or turns out not to be definite.  Not kept. */
     const char *ordering; /* "amd" (umfpack, unsymmetric: COLAMD), "colamd" (the same), "metis",
-                             "natural", or "best" (tries several); NULL: the library's default, for
-                             cholmod AMD, and METIS too where AMD does badly.  Not kept. */
+                             "natural", or "best" (tries several); NULL: AMD or COLAMD, and METIS too
+                             when they promise much work, keeping the better.  Not kept. */
     trs_options plan;     /* of both triangles.  ops: those of trs_lu_solve; 0: TRS_N alone (L L^H
                              solves with every op anyhow).  nrhs: solved at a time; more are done in
                              turns.  device must be TRS_HOST, layout is ignored.  memory: also for the

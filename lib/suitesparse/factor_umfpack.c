@@ -114,6 +114,31 @@ static const char *ordering_used(const umfpack *u)
     }
 }
 
+static void free_symbolic(const umfpack *u, void **Symbolic)
+{
+    if (u->is_complex) umfpack_zl_free_symbolic(Symbolic);
+    else umfpack_dl_free_symbolic(Symbolic);
+}
+
+/* AMD and COLAMD are quick, but on a three-dimensional mesh they fill more than METIS does: when much
+ * work is to be expected, ask METIS too, and keep the better of the two.  A METIS that fails, or is not
+ * there, is no error. */
+static void try_metis(const trs_csc *A, umfpack *u)
+{
+    const double enough = 1e10; /* flops, an upper bound that is often ten times too high */
+    umfpack m = *u;
+    if (u->Info[UMFPACK_FLOPS_ESTIMATE] < enough) return;
+    m.Symbolic = NULL;
+    m.Control[UMFPACK_ORDERING] = UMFPACK_ORDERING_METIS;
+    if (symbolic(A, &m) < 0 ||
+        !(m.Info[UMFPACK_FLOPS_ESTIMATE] < u->Info[UMFPACK_FLOPS_ESTIMATE])) {
+        free_symbolic(u, &m.Symbolic);
+        return;
+    }
+    free_symbolic(u, &u->Symbolic);
+    *u = m;
+}
+
 static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, void **data)
 {
     umfpack *u = *data = trs_lu_alloc(lu, 1, sizeof *u, "UMFPACK's handle");
@@ -127,6 +152,7 @@ static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, void **da
     if (rc) return rc;
     int64_t status = symbolic(A, u);
     if (status < 0) return failed(lu, status, "ordering A");
+    if (!ordering) try_metis(A, u);
     u->ordering = ordering_used(u);
     return TRS_OK;
 }
@@ -135,8 +161,7 @@ static void release(trs_lu *lu, void *data)
 {
     umfpack *u = data;
     if (!u) return;
-    if (u->is_complex) umfpack_zl_free_symbolic(&u->Symbolic);
-    else umfpack_dl_free_symbolic(&u->Symbolic);
+    free_symbolic(u, &u->Symbolic);
     trs_lu_free(lu, u);
 }
 
