@@ -625,6 +625,80 @@ static void tiny_rows(void **state)
     free(A.a);
 }
 
+/* ---- real matrices --------------------------------------------------------------------------- */
+
+static int read_matrix(const char *file, trs_mm *mm, trs_mat *A)
+{
+    char path[1000];
+    const char *dir = getenv("TRS_SRCDIR");
+    if (!dir) dir = getenv("srcdir");
+    snprintf(path, sizeof path, "%s/matrices/%s", dir ? dir : ".", file);
+    int rc = trs_mm_read(path, NULL, mm);
+    if (!rc) return trs_mm_mat(mm, 0, A);
+    print_message("%s\n", mm->message);
+    trs_mm_free(mm);
+    return rc;
+}
+
+/* x = ones, b = op(A) x: solved and refined to a backward error of a few eps. */
+static void check_ones(const char *file, const char *library)
+{
+    trs_mm mm;
+    trs_mat A;
+    trs_lu *lu;
+    trs_lu_info info;
+    trs_error e;
+    const trs_factor_options opt = {.plan = {.ops = 7}};
+    int rc = read_matrix(file, &mm, &A), steps;
+    if (rc == TRS_ESUPPORT) return; /* packed, and no libarchive */
+    assert_int_equal(rc, TRS_OK);
+    const bool c = A.dtype == TRS_C64;
+    const int64_t n = A.n;
+    zz *one = calloc((size_t)n, sizeof *one), *b = calloc((size_t)n, sizeof *b);
+    zz *x = calloc((size_t)n, sizeof *x);
+    for (int64_t i = 0; i < n; i++) put(one, c, i, 1);
+    assert_int_equal(trs_factor(&lu, &A, &opt), TRS_OK);
+    trs_lu_get_info(lu, &info);
+    assert_string_equal(info.library, library);
+    for (trs_op op = TRS_N; op <= TRS_H; op++) {
+        assert_int_equal(trs_multiply(&A, op, 1, one, n, b, n, TRS_COL_MAJOR), TRS_OK);
+        assert_int_equal(trs_lu_solve(lu, op, 1, b, n, x, n, NULL), TRS_OK);
+        assert_int_equal(trs_lu_refine(lu, &A, op, 1, b, n, x, n, NULL, 5, &steps, &e), TRS_OK);
+        print_message("%s: %s, op %c: omega %.2g after %d steps\n", file, library, "NTH"[op],
+                      e.omega, steps);
+        assert_true(e.omega < 1e-14);
+    }
+    trs_lu_destroy(lu);
+    trs_mm_free(&mm);
+    free(one);
+    free(b);
+    free(x);
+}
+
+static void real_matrices(void **state)
+{
+    (void)state;
+    static const char *const files[][2] = {
+        {"1138_bus.mtx", "CHOLMOD"}, {"bcsstk02.mtx", "CHOLMOD"},
+        {"bfwa62.mtx", "UMFPACK"},   {"cavity10.mtx.xz", "UMFPACK"},
+        {"cg20.mtx", "UMFPACK"},     {"impcol_a.mtx", "UMFPACK"},
+        {"plskz362.mtx", "UMFPACK"}, {"qc324.mtx", "UMFPACK"},
+        {"rdb3200l.mtx", "UMFPACK"}, {"superlu_airfoil2.mtx", "UMFPACK"},
+        {"west0067.mtx", "UMFPACK"}, {"seed4.mtx", "UMFPACK"},
+        {"seed5.mtx", "UMFPACK"},
+    };
+    for (size_t k = 0; k < sizeof files / sizeof files[0]; k++)
+        check_ones(files[k][0], files[k][1]);
+    trs_mm mm;
+    trs_mat A;
+    trs_lu *lu;
+    assert_int_equal(read_matrix("Erdos971.mtx", &mm, &A), TRS_OK);
+    assert_int_equal(trs_factor(&lu, &A, NULL), TRS_EPIVOT);
+    print_message("Erdos971: %s\n", trs_lu_message(lu));
+    trs_lu_destroy(lu);
+    trs_mm_free(&mm);
+}
+
 /* ---- new values ----------------------------------------------------------------------------- */
 
 static void update(void **state)
@@ -734,6 +808,7 @@ int main(void)
         cmocka_unit_test(wrong_arguments),
         cmocka_unit_test(tiny_matrices),
         cmocka_unit_test(tiny_rows),
+        cmocka_unit_test(real_matrices),
         cmocka_unit_test(update),
         cmocka_unit_test(out_of_memory),
     };
