@@ -9,6 +9,8 @@
 
 #include "factor.h"
 
+#ifdef HAVE_CHOLMOD
+
 #include <float.h>
 #include <inttypes.h>
 #include <math.h>
@@ -213,3 +215,5 @@ const trs_method trs_method_cholmod = {
     .numeric = factor,
     .release = release,
 };
+
+#endif

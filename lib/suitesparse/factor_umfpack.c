@@ -8,6 +8,8 @@
 
 #include "factor.h"
 
+#ifdef HAVE_UMFPACK
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -291,3 +293,5 @@ const trs_method trs_method_umfpack = {
     .numeric = factor,
     .release = release,
 };
+
+#endif
