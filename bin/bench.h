@@ -1,0 +1,182 @@
+/* bench.h: what the files of the program trisolve-bench share.
+ *
+ *     names (bench_list.c) -> triangles (bench_input.c, bench_factor.c) -> a cell a solver
+ *     (bench_cell.c), a result a triangle (bench_run.c) -> reports: the screen (bench_table.c), CSV
+ *     and JSON (bench_csv.c, bench_json.c), which share one list of columns (bench_columns.c).
+ *
+ * A new figure is a member of `cell` and a line in bench_columns.c; a new kind of output is a file
+ * that ends in its `report`, named in bench.c. */
+#ifndef TRS_BIN_BENCH_H
+#define TRS_BIN_BENCH_H
+
+#include "trisolve-sparse.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+enum { EXIT_GOOD = 0, EXIT_USAGE = 1, EXIT_INACCURATE = 3 };
+
+typedef struct settings {
+    char **names; /* [count] files, directories, KIND:SIZE */
+    int count;
+    const char *solvers; /* names between commas; NULL: all of the table */
+    const char *csv, *json;
+    unsigned kind; /* TRS_LOWER or TRS_UPPER, TRS_UNIT, as asked for */
+    bool factor;
+    trs_op op;
+    int nrhs;
+    bool retype; /* values become this type: */
+    trs_dtype dtype;
+    double cell_seconds;
+    int threads;
+    int64_t memory_limit; /* bytes */
+    int device;           /* TRS_CUDA(k), or TRS_HOST: no GPU */
+    bool quiet;
+} settings;
+
+typedef struct host { /* where this ran */
+    char date[32], gpu[256], cpu[128];
+    int threads;
+} host;
+
+typedef struct spread {
+    int count;
+    double min, median, max;
+} spread;
+
+typedef struct cell { /* one solver on one triangle */
+    trs_solver_info solver;
+    bool auto_host, auto_device; /* the cost model's choice for B and X there */
+    int status;                  /* of the first call that failed, and its sentence */
+    char message[320];
+    trs_info info;   /* without its strings */
+    double analysis; /* seconds: the vendor's own, or the level sets */
+    double setup;    /* the rest of trs_plan_analyse */
+    double update;
+    spread solve;
+    trs_error error;
+    bool accurate;
+} cell;
+
+typedef struct result { /* one triangle, or why there is none */
+    const char *name;
+    char trouble[400]; /* "": none */
+    unsigned kind;
+    trs_dtype dtype;
+    int64_t n, nnz, levels, widest, longest;
+    int count;
+    cell *cells; /* [count] */
+} result;
+
+/* ---- bench.c ------------------------------------------------------------------------------- */
+
+/* A sentence to stderr as "trisolve-bench: ...". */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* What is being done, on one line of stderr when that is a terminal; NULL, NULL: wipe it. */
+void progress(const settings *s, const char *name, const char *step);
+
+/* ---- bench_args.c --------------------------------------------------------------------------- */
+
+void parse_arguments(int argc, char **argv, settings *s); /* leaves on wrong use */
+bool is_wanted(const settings *s, const trs_solver_info *solver);
+
+/* ---- bench_list.c: directories become the files in them -------------------------------------- */
+
+typedef struct name_list {
+    char **name; /* [count] */
+    int count;
+} name_list;
+
+int list_names(const settings *s, name_list *l); /* an exit code */
+void list_free(name_list *l);
+
+/* ---- bench_input.c: a name becomes one or two triangles -------------------------------------- */
+
+typedef struct input {
+    trs_mm file;
+    trs_lu *lu;
+    int count;
+    trs_mat T[2];
+    char name[2][512];
+    void *converted[2]; /* values in another type */
+    bool bad_file;      /* could not be read, as against: is not for this */
+    char message[400];
+} input;
+
+int input_open(const settings *s, const char *name, input *in); /* a trs_status */
+void input_close(input *in);
+
+/* ---- bench_made.c: what no Matrix Market file holds ------------------------------------------ */
+
+bool is_made(const char *name);                /* KIND:SIZE, or a .trs file */
+int make_matrix(const char *name, trs_mm *mm); /* a trs_status, with a sentence in mm->message */
+
+/* ---- bench_factor.c -------------------------------------------------------------------------- */
+
+/* L and U of A into in->T.  TRS_ESUPPORT: built without SuiteSparse. */
+int factor_matrix(const trs_mat *A, input *in);
+void factor_free(input *in);
+
+/* ---- bench_cell.c ---------------------------------------------------------------------------- */
+
+typedef struct bed { /* op(T) X = B on both sides */
+    const settings *settings;
+    const trs_mat *T;
+    size_t bytes; /* of B, of X */
+    void *B, *X;
+    void *device_B, *device_X; /* NULL: no GPU, or no room */
+    trs_timer *timer;
+} bed;
+
+int bed_make(bed *b, const settings *s, const trs_mat *T);
+void bed_free(bed *b);
+void measure_cell(const bed *b, cell *c);
+/* A plan for B and X there; solver NULL: chosen.  Always destroy it. */
+int make_plan(const bed *b, const char *solver, int device, trs_plan **plan);
+
+/* ---- bench_run.c ----------------------------------------------------------------------------- */
+
+void warm_up(const settings *s);
+int measure_triangle(const settings *s, const char *name, const trs_mat *T, result *r);
+void result_free(result *r);
+
+/* Seconds over those of a reference in the same result; NaN when either did not run. */
+double over_solve(const result *r, const cell *c, const char *reference);
+double over_total(const result *r, const cell *c, const char *reference);
+double total(const cell *c); /* analysis + one solve, as in the seed's table */
+
+/* ---- reports --------------------------------------------------------------------------------- */
+
+typedef struct report {
+    int (*begin)(const settings *, const host *, void **data); /* *data NULL: not wanted */
+    int (*add)(void *data, const result *);
+    int (*end)(void *data, bool complete); /* closes; keeps the file only when complete */
+} report;
+
+extern const report report_table, report_csv, report_json;
+
+/* Every figure of a cell, in order, under the name of its column. */
+typedef struct sink {
+    void (*text)(void *user, const char *column, const char *value);
+    void (*whole)(void *user, const char *column, int64_t value);
+    void (*real)(void *user, const char *column, double value); /* NaN: there is none */
+    void *user;
+} sink;
+
+void put_columns(const settings *s, const host *h, const result *r, const cell *c, const sink *to);
+const char *dtype_name(trs_dtype t);
+const char *op_name(trs_op op);
+const char *kind_name(unsigned kind);
+
+/* A file under a temporary name, which file_close renames when complete. */
+typedef struct output {
+    const char *name;
+    char temporary[4096];
+    FILE *f;
+} output;
+
+int file_open(output *o, const char *name);
+int file_close(output *o, bool complete);
+
+#endif

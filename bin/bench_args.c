@@ -1,0 +1,243 @@
+/* bench_args.c: the command line of trisolve-bench, and its help. */
+#include "config.h"
+
+#include "bench.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char help[] =
+    "Usage: trisolve-bench [OPTION]... FILE|DIRECTORY|KIND:SIZE...\n"
+    "Run every solver on every triangle; show analysis, update and solve times and the error.\n"
+    "\n"
+    "FILE is Matrix Market, perhaps packed, or .trs as trisolve-gen writes; of a DIRECTORY every\n"
+    "such file is taken.  KIND:SIZE is made on the spot, as by trisolve-gen KIND SIZE: grid5:500.\n"
+    "\n"
+    "What is solved:\n"
+    "      --lower, --upper   that triangle of the matrix, whatever else it holds\n"
+    "      --unit             its diagonal is 1, whatever is stored\n"
+    "      --factor           L and U of the matrix, by UMFPACK or CHOLMOD\n"
+    "      --trans            with the transpose\n"
+    "      --precision=TYPE   f32, f64, c32, c64; default: as the file has it\n"
+    "      --nrhs=K           K right-hand sides at once (default 1)\n"
+    "How:\n"
+    "      --solvers=LIST     only these, names between commas\n"
+    "      --device=N         CUDA device N (default 0, if there is one)\n"
+    "      --cpu              no GPU\n"
+    "      --threads=N        for CPU solvers\n"
+    "      --cell-seconds=S   time for the solves of one solver on one triangle (default 5)\n"
+    "      --memory=GIB       what a solver may take (default: 8 for those that store a full\n"
+    "                         matrix, else no limit)\n"
+    "Output:\n"
+    "      --csv=FILE         all figures, times in seconds, a line a solver and triangle\n"
+    "      --json=FILE        the same as JSON\n"
+    "  -q, --quiet            no table on the screen\n"
+    "  -h, --help             this text\n"
+    "  -V, --version          name and version\n"
+    "\n"
+    "Exit status: 0 good; 1 wrong use, a bad file, or nothing to run; 3 the backward error of "
+    "some\n"
+    "solver is too large (1e-10, 1e-4 in single precision).\n";
+
+enum {
+    LOWER = 256,
+    UPPER,
+    UNIT,
+    FACTOR,
+    TRANS,
+    PRECISION,
+    NRHS,
+    SOLVERS,
+    DEVICE,
+    CPU,
+    THREADS,
+    SECONDS,
+    MEMORY,
+    CSV,
+    JSON
+};
+
+static const struct option options[] = {
+    {"lower", no_argument, NULL, LOWER},
+    {"upper", no_argument, NULL, UPPER},
+    {"unit", no_argument, NULL, UNIT},
+    {"factor", no_argument, NULL, FACTOR},
+    {"trans", no_argument, NULL, TRANS},
+    {"precision", required_argument, NULL, PRECISION},
+    {"nrhs", required_argument, NULL, NRHS},
+    {"solvers", required_argument, NULL, SOLVERS},
+    {"device", required_argument, NULL, DEVICE},
+    {"cpu", no_argument, NULL, CPU},
+    {"threads", required_argument, NULL, THREADS},
+    {"cell-seconds", required_argument, NULL, SECONDS},
+    {"memory", required_argument, NULL, MEMORY},
+    {"csv", required_argument, NULL, CSV},
+    {"json", required_argument, NULL, JSON},
+    {"quiet", no_argument, NULL, 'q'},
+    {"help", no_argument, NULL, 'h'},
+    {"version", no_argument, NULL, 'V'},
+    {NULL, 0, NULL, 0},
+};
+
+static _Noreturn void wrong(const char *what, const char *value)
+{
+    if (value) complain("%s: %s", what, value);
+    else complain("%s", what);
+    fprintf(stderr, "Try 'trisolve-bench --help'.\n");
+    exit(EXIT_USAGE);
+}
+
+static int whole(const char *text, int least, int most, const char *what)
+{
+    char *end;
+    long v = strtol(text, &end, 10);
+    if (end == text || *end || v < least || v > most) wrong(what, text);
+    return (int)v;
+}
+
+static double positive(const char *text, const char *what)
+{
+    char *end;
+    double v = strtod(text, &end);
+    if (end == text || *end || !(v > 0) || isinf(v)) wrong(what, text);
+    return v;
+}
+
+/* ---- solvers by name ------------------------------------------------------------------------- */
+
+/* Is the name one of those between commas? */
+static bool in_list(const char *list, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *p = list; p; p = strchr(p, ','), p = p ? p + 1 : NULL)
+        if (!strncmp(p, name, length) && (p[length] == ',' || p[length] == '\0')) return true;
+    return false;
+}
+
+bool is_wanted(const settings *s, const trs_solver_info *solver)
+{
+    if (s->solvers) return in_list(s->solvers, solver->name);
+    return !strcmp(solver->needs, "cpu") || s->device != TRS_HOST;
+}
+
+static bool is_solver(const char *name)
+{
+    trs_solver_info solver;
+    for (int k = 0; trs_solver_get(k, &solver) == TRS_OK; k++)
+        if (!strcmp(solver.name, name)) return true;
+    return false;
+}
+
+static const char *solvers_known(const char *list)
+{
+    char name[64];
+    for (const char *p = list; p; p = strchr(p, ','), p = p ? p + 1 : NULL) {
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(p, ","), p);
+        if (!is_solver(name)) wrong("no solver of this build", name);
+    }
+    return list;
+}
+
+/* ---- the rest -------------------------------------------------------------------------------- */
+
+static trs_dtype precision(const char *text)
+{
+    for (int t = TRS_F64; t <= TRS_C32; t++)
+        if (!strcmp(text, dtype_name((trs_dtype)t))) return (trs_dtype)t;
+    wrong("--precision is none of f32, f64, c32, c64", text);
+}
+
+/* The triangle and the numbers. */
+static bool take_problem(int c, const char *value, settings *s)
+{
+    switch (c) {
+    case LOWER:
+        s->kind |= TRS_LOWER;
+        return true;
+    case UPPER:
+        s->kind |= TRS_UPPER;
+        return true;
+    case UNIT:
+        s->kind |= TRS_UNIT;
+        return true;
+    case FACTOR:
+        s->factor = true;
+        return true;
+    case TRANS:
+        s->op = TRS_T;
+        return true;
+    case PRECISION:
+        s->retype = true;
+        s->dtype = precision(value);
+        return true;
+    case NRHS:
+        s->nrhs = whole(value, 1, 100000, "--nrhs is not a number from 1 to 100000");
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void take(int c, const char *value, settings *s, bool *cpu, bool *device)
+{
+    switch (c) {
+    case SOLVERS:
+        s->solvers = solvers_known(value);
+        break;
+    case DEVICE:
+        s->device = TRS_CUDA(whole(value, 0, 1000, "--device is not the number of a device"));
+        *device = true;
+        break;
+    case CPU:
+        *cpu = true;
+        break;
+    case THREADS:
+        s->threads = whole(value, 1, 100000, "--threads is not a positive number");
+        break;
+    case SECONDS:
+        s->cell_seconds = positive(value, "--cell-seconds is not a positive number");
+        break;
+    case MEMORY:
+        s->memory_limit = (int64_t)(positive(value, "--memory is not a positive number") * 0x1p30);
+        break;
+    case CSV:
+        s->csv = value;
+        break;
+    case JSON:
+        s->json = value;
+        break;
+    case 'q':
+        s->quiet = true;
+        break;
+    case 'h':
+        fputs(help, stdout);
+        exit(EXIT_GOOD);
+    case 'V':
+        printf("trisolve-bench %s\n", trs_version());
+        exit(EXIT_GOOD);
+    default: /* getopt has said it */
+        wrong("wrong option", NULL);
+    }
+}
+
+void parse_arguments(int argc, char **argv, settings *s)
+{
+    int c;
+    bool cpu = false, device = false;
+    char why[256];
+    *s = (settings){.nrhs = 1, .cell_seconds = 5, .device = TRS_CUDA(0)};
+    while ((c = getopt_long(argc, argv, "qhV", options, NULL)) != -1)
+        if (!take_problem(c, optarg, s)) take(c, optarg, s, &cpu, &device);
+    s->names = argv + optind;
+    s->count = argc - optind;
+    if (s->count < 1) wrong("no matrix was named", NULL);
+    if ((s->kind & TRS_LOWER) && (s->kind & TRS_UPPER))
+        wrong("--lower and --upper exclude each other", NULL);
+    if (s->factor && s->kind) wrong("--factor takes the whole matrix", NULL);
+    if (cpu && device) wrong("--cpu and --device exclude each other", NULL);
+    if (!cpu && trs_device_name(s->device, why, sizeof why) == TRS_OK) return;
+    if (device) wrong("--device", why);
+    s->device = TRS_HOST;
+}

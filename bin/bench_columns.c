@@ -1,0 +1,94 @@
+/* bench_columns.c: the columns of CSV and JSON: one list, so that both say the same. */
+#include "config.h"
+
+#include "bench.h"
+
+#include <math.h>
+
+const char *dtype_name(trs_dtype t)
+{
+    static const char *const name[] = {
+        [TRS_F64] = "f64", [TRS_F32] = "f32", [TRS_C64] = "c64", [TRS_C32] = "c32"};
+    return name[t];
+}
+
+const char *op_name(trs_op op)
+{
+    static const char *const name[] = {[TRS_N] = "N", [TRS_T] = "T", [TRS_H] = "H"};
+    return name[op];
+}
+
+const char *kind_name(unsigned kind)
+{
+    if (kind & TRS_UNIT) return kind & TRS_UPPER ? "unit upper" : "unit lower";
+    return kind & TRS_UPPER ? "upper" : kind & TRS_LOWER ? "lower" : "";
+}
+
+/* NaN where the cell did not get there. */
+static double known(const cell *c, double value)
+{
+    return c->status || !c->solve.count ? (double)NAN : value;
+}
+
+static void put_matrix(const settings *s, const result *r, const sink *to)
+{
+    to->text(to->user, "matrix", r->name);
+    to->text(to->user, "triangle", kind_name(r->kind));
+    to->text(to->user, "type", dtype_name(r->dtype));
+    to->text(to->user, "op", op_name(s->op));
+    to->whole(to->user, "nrhs", s->nrhs);
+    to->whole(to->user, "n", r->n);
+    to->whole(to->user, "nnz", r->nnz);
+    to->whole(to->user, "levels", r->levels);
+    to->whole(to->user, "widest", r->widest);
+    to->whole(to->user, "longest", r->longest);
+}
+
+static void put_times(const result *r, const cell *c, const sink *to)
+{
+    to->real(to->user, "create", known(c, c->info.seconds_create));
+    to->real(to->user, "analysis", known(c, c->analysis));
+    to->real(to->user, "setup", known(c, c->setup));
+    to->real(to->user, "update", known(c, c->update));
+    to->whole(to->user, "solves", c->solve.count);
+    to->real(to->user, "solve_min", known(c, c->solve.min));
+    to->real(to->user, "solve", known(c, c->solve.median));
+    to->real(to->user, "solve_max", known(c, c->solve.max));
+    to->real(to->user, "total", known(c, total(c)));
+    to->real(to->user, "total_over_multiblock", over_total(r, c, "cuda-multiblock"));
+    to->real(to->user, "solve_over_cusparse", over_solve(r, c, "cusparse"));
+    to->real(to->user, "solve_over_serial", over_solve(r, c, "cpu-serial"));
+    to->real(to->user, "predicted", known(c, c->info.predicted));
+}
+
+static void put_outcome(const result *r, const cell *c, const sink *to)
+{
+    const bool measured = !c->status && c->solve.count;
+    to->text(to->user, "accuracy",
+             !c->solver.name                       ? ""
+             : c->solver.accuracy == TRS_INVERTING ? "inverting"
+                                                   : "substitution");
+    to->real(to->user, "omega", known(c, c->error.omega));
+    to->real(to->user, "normwise", known(c, c->error.normwise));
+    to->text(to->user, "outcome", !measured ? "refused" : c->accurate ? "good" : "inaccurate");
+    to->text(to->user, "message", *r->trouble ? r->trouble : c->message);
+    to->whole(to->user, "bytes_host", c->info.bytes_host);
+    to->whole(to->user, "bytes_device", c->info.bytes_device);
+    to->whole(to->user, "bytes_work", c->info.bytes_work);
+}
+
+/* cell c of the result; the result's trouble goes with an empty cell. */
+void put_columns(const settings *s, const host *h, const result *r, const cell *c, const sink *to)
+{
+    put_matrix(s, r, to);
+    to->text(to->user, "solver", c->solver.name ? c->solver.name : "");
+    to->whole(to->user, "auto_host", c->auto_host);
+    to->whole(to->user, "auto_device", c->auto_device);
+    put_times(r, c, to);
+    put_outcome(r, c, to);
+    to->whole(to->user, "threads", h->threads);
+    to->text(to->user, "cpu", h->cpu);
+    to->text(to->user, "gpu", h->gpu);
+    to->text(to->user, "version", trs_version());
+    to->text(to->user, "date", h->date);
+}

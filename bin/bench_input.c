@@ -1,0 +1,160 @@
+/* bench_input.c: a name becomes triangles: read it or make it, take the triangle that was asked
+ * for, or the factors, and give the values the type that was asked for.
+ *
+ * Files are read with base 1, so that the library's sentences count rows as the file does. */
+#include "config.h"
+
+#include "bench.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int refuse(input *in, int status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static int refuse(input *in, int status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(in->message, sizeof in->message, format, args);
+    va_end(args);
+    return status;
+}
+
+/* ---- which triangle -------------------------------------------------------------------------- */
+
+static bool nonzero(const trs_mat *A, int64_t k)
+{
+    const double *v = A->val;
+    return A->dtype == TRS_F64 ? v[k] != 0 : v[2 * k] != 0 || v[2 * k + 1] != 0;
+}
+
+/* Are there entries below, or above, the diagonal in column l of a full matrix? */
+static void look_at_column(const trs_mat *A, int64_t l, bool *below, bool *above)
+{
+    for (int64_t i = 0; i < A->n; i++)
+        if (i != l && nonzero(A, i + l * A->ld)) *(i > l ? below : above) = true;
+}
+
+/* The same for row l in CSR. */
+static void look_at_row(const trs_mat *A, int64_t l, bool *below, bool *above)
+{
+    const int64_t *ptr = A->ptr;
+    const int32_t *idx = A->idx;
+    for (int64_t p = ptr[l] - A->base; p < ptr[l + 1] - A->base; p++) {
+        int64_t j = idx[p] - A->base;
+        if (j != l) *(j < l ? below : above) = true;
+    }
+}
+
+/* Which triangle holds all entries?  A diagonal matrix counts as lower; 0: neither. */
+static unsigned find_kind(const trs_mat *A)
+{
+    bool below = false, above = false;
+    for (int64_t l = 0; l < A->n && !(below && above); l++)
+        if (A->format == TRS_DENSE) look_at_column(A, l, &below, &above);
+        else look_at_row(A, l, &below, &above);
+    return !above ? TRS_LOWER : !below ? TRS_UPPER : 0;
+}
+
+/* ---- number types ---------------------------------------------------------------------------- */
+
+/* count numbers of one type as another; NULL: no memory. */
+static void *convert(const void *from, trs_dtype was, trs_dtype is, int64_t count)
+{
+    const int step = was == TRS_C64 || was == TRS_C32 ? 2 : 1;
+    const int width = is == TRS_C64 || is == TRS_C32 ? 2 : 1;
+    const bool was_half = was == TRS_F32 || was == TRS_C32, half = is == TRS_F32 || is == TRS_C32;
+    void *to = calloc((size_t)count * (size_t)width + 1, half ? sizeof(float) : sizeof(double));
+    for (int64_t k = 0; to && k < count; k++)
+        for (int part = 0; part < width && part < step; part++) {
+            const int64_t p = k * step + part, q = k * width + part;
+            double x = was_half ? (double)((const float *)from)[p] : ((const double *)from)[p];
+            if (half) ((float *)to)[q] = (float)x;
+            else ((double *)to)[q] = x;
+        }
+    return to;
+}
+
+static int retype(const settings *s, input *in)
+{
+    for (int k = 0; k < in->count && s->retype; k++) {
+        trs_mat *T = &in->T[k];
+        const bool is_complex = T->dtype == TRS_C64 || T->dtype == TRS_C32;
+        if (T->dtype == s->dtype) continue;
+        if (is_complex && (s->dtype == TRS_F64 || s->dtype == TRS_F32))
+            return refuse(in, TRS_ESUPPORT, "complex values, and --precision=%s",
+                          dtype_name(s->dtype));
+        const int64_t count = T->format == TRS_DENSE ? T->ld * T->n : T->nnz;
+        T->val = in->converted[k] = convert(T->val, T->dtype, s->dtype, count);
+        T->dtype = s->dtype;
+        if (!T->val)
+            return refuse(in, TRS_EMEM, "out of memory for values as %s", dtype_name(s->dtype));
+    }
+    return TRS_OK;
+}
+
+/* ---- from a name to matrices ----------------------------------------------------------------- */
+
+static const char *base_name(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    return slash && slash[1] ? slash + 1 : name;
+}
+
+static int see_factors(const trs_mat *A, const char *name, input *in)
+{
+    static const char *const factor[] = {"L", "U"};
+    int rc = factor_matrix(A, in);
+    for (int k = 0; k < in->count && !rc; k++)
+        snprintf(in->name[k], sizeof in->name[k], "%.500s %s", base_name(name), factor[k]);
+    return rc;
+}
+
+static int see_triangle(const settings *s, const trs_mat *A, input *in)
+{
+    unsigned triangle = s->kind & (TRS_LOWER | TRS_UPPER);
+    if (!triangle) triangle = find_kind(A);
+    if (!triangle)
+        return refuse(in, TRS_EMATRIX, "not a triangle: see --lower, --upper and --factor");
+    in->T[0] = *A;
+    in->T[0].kind = triangle | (s->kind & TRS_UNIT);
+    in->count = 1;
+    return TRS_OK;
+}
+
+static int fetch(const settings *s, const char *name, input *in)
+{
+    const trs_mm_options opt = {.base = 1,
+                                .kind = s->factor ? 0 : s->kind & (TRS_LOWER | TRS_UPPER),
+                                .threads = s->threads};
+    int rc = is_made(name) ? make_matrix(name, &in->file) : trs_mm_read(name, &opt, &in->file);
+    in->bad_file = rc != TRS_OK;
+    if (rc) return refuse(in, rc, "%s", in->file.message);
+    if (in->file.rows != in->file.cols)
+        return refuse(in, TRS_EMATRIX, "%" PRId64 " x %" PRId64 ", not square", in->file.rows,
+                      in->file.cols);
+    return TRS_OK;
+}
+
+int input_open(const settings *s, const char *name, input *in)
+{
+    trs_mat A;
+    memset(in, 0, sizeof *in);
+    snprintf(in->name[0], sizeof in->name[0], "%s", base_name(name));
+    int rc = fetch(s, name, in);
+    if (rc) return rc;
+    rc = trs_mm_mat(&in->file, 0, &A);
+    if (rc) return refuse(in, rc, "%s", trs_strerror(rc));
+    rc = s->factor ? see_factors(&A, name, in) : see_triangle(s, &A, in);
+    return rc ? rc : retype(s, in);
+}
+
+void input_close(input *in)
+{
+    factor_free(in);
+    for (int k = 0; k < 2; k++) free(in->converted[k]);
+    trs_mm_free(&in->file);
+}

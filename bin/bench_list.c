@@ -1,0 +1,72 @@
+/* bench_list.c: the names to run over: a directory becomes the matrices in it, in order of name. */
+#include "config.h"
+
+#include "bench.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static int list_add(name_list *l, const char *dir, const char *name)
+{
+    char **grown = realloc(l->name, (size_t)(l->count + 1) * sizeof *grown);
+    if (!grown) return EXIT_USAGE;
+    l->name = grown;
+    size_t size = strlen(name) + (dir ? strlen(dir) + 1 : 0) + 1;
+    char *text = l->name[l->count] = malloc(size);
+    if (!text) return EXIT_USAGE;
+    snprintf(text, size, "%s%s%s", dir ? dir : "", dir ? "/" : "", name);
+    l->count++;
+    return EXIT_GOOD;
+}
+
+/* x.mtx, x.mtx.gz and so on, x.trs */
+static bool is_matrix(const char *name)
+{
+    const char *mtx = strstr(name, ".mtx");
+    size_t length = strlen(name);
+    if (name[0] == '.') return false;
+    if (mtx && (mtx[4] == '\0' || mtx[4] == '.')) return true;
+    return length > 4 && !strcmp(name + length - 4, ".trs");
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int list_directory(name_list *l, const char *dir)
+{
+    const int before = l->count;
+    int code = EXIT_GOOD;
+    DIR *d = opendir(dir);
+    if (!d) return complain("%s: %s", dir, strerror(errno)), EXIT_USAGE;
+    for (struct dirent *e; !code && (e = readdir(d));)
+        if (is_matrix(e->d_name)) code = list_add(l, dir, e->d_name);
+    closedir(d);
+    if (!code && l->count == before)
+        return complain("%s: no matrices in this directory", dir), EXIT_USAGE;
+    if (!code) qsort(l->name + before, (size_t)(l->count - before), sizeof *l->name, by_name);
+    return code;
+}
+
+int list_names(const settings *s, name_list *l)
+{
+    struct stat st;
+    int code = EXIT_GOOD;
+    *l = (name_list){0};
+    for (int k = 0; k < s->count && !code; k++) {
+        const char *name = s->names[k];
+        bool dir = !stat(name, &st) && S_ISDIR(st.st_mode);
+        code = dir ? list_directory(l, name) : list_add(l, NULL, name);
+    }
+    return code;
+}
+
+void list_free(name_list *l)
+{
+    for (int k = 0; k < l->count; k++) free(l->name[k]);
+    free(l->name);
+}

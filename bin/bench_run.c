@@ -1,0 +1,126 @@
+/* bench_run.c: every solver on one triangle, and the ratios between them. */
+#include "config.h"
+
+#include "bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- ratios ---------------------------------------------------------------------------------- */
+
+double total(const cell *c)
+{
+    return c->analysis + c->solve.median;
+}
+
+static const cell *find(const result *r, const char *name)
+{
+    for (int k = 0; k < r->count; k++)
+        if (!r->cells[k].status && !strcmp(r->cells[k].solver.name, name)) return &r->cells[k];
+    return NULL;
+}
+
+double over_solve(const result *r, const cell *c, const char *reference)
+{
+    const cell *f = find(r, reference);
+    return f && !c->status ? c->solve.median / f->solve.median : (double)NAN;
+}
+
+double over_total(const result *r, const cell *c, const char *reference)
+{
+    const cell *f = find(r, reference);
+    return f && !c->status ? total(c) / total(f) : (double)NAN;
+}
+
+/* ---- measuring ------------------------------------------------------------------------------- */
+
+/* One cell for each solver that is to run: [*count]. */
+static cell *make_cells(const settings *s, int *count)
+{
+    trs_solver_info solver;
+    int solvers = 0;
+    while (trs_solver_get(solvers, &solver) == TRS_OK) solvers++;
+    cell *cells = calloc((size_t)solvers + 1, sizeof *cells);
+    *count = 0;
+    for (int k = 0; k < solvers && cells; k++) {
+        trs_solver_get(k, &solver);
+        if (is_wanted(s, &solver)) cells[(*count)++].solver = solver;
+    }
+    return cells;
+}
+
+/* As against what only one solver cannot do. */
+static bool is_about_matrix(int status)
+{
+    return status == TRS_EPIVOT || status == TRS_EMATRIX || status == TRS_EARG;
+}
+
+/* What the cost model takes for B and X on that side.  It also tells the shape of the triangle, and
+ * whether it is one that can be solved. */
+static int look(const bed *b, int device, result *r)
+{
+    trs_plan *plan = NULL;
+    trs_info i = {0};
+    int rc = make_plan(b, NULL, device, &plan);
+    trs_plan_info(plan, &i);
+    for (int k = 0; k < r->count && i.solver; k++) {
+        if (strcmp(r->cells[k].solver.name, i.solver)) continue;
+        if (device == TRS_HOST) r->cells[k].auto_host = true;
+        else r->cells[k].auto_device = true;
+    }
+    if (device == TRS_HOST) {
+        const char *message = plan ? trs_plan_message(plan) : "";
+        r->n = i.n, r->nnz = i.nnz;
+        r->levels = i.levels, r->widest = i.widest, r->longest = i.longest;
+        if (is_about_matrix(rc))
+            snprintf(r->trouble, sizeof r->trouble, "%s", *message ? message : trs_strerror(rc));
+    }
+    trs_plan_destroy(plan);
+    return is_about_matrix(rc) ? rc : TRS_OK;
+}
+
+int measure_triangle(const settings *s, const char *name, const trs_mat *T, result *r)
+{
+    bed b = {.settings = s, .T = T};
+    *r = (result){.name = name, .kind = T->kind, .dtype = T->dtype};
+    r->cells = make_cells(s, &r->count);
+    progress(s, name, "levels");
+    int rc = r->cells ? look(&b, TRS_HOST, r) : TRS_EMEM;
+    if (!rc && s->device != TRS_HOST) look(&b, s->device, r);
+    if (!rc) rc = bed_make(&b, s, T);
+    if (rc && !*r->trouble) snprintf(r->trouble, sizeof r->trouble, "%s", trs_strerror(rc));
+    for (int k = 0; k < r->count && !rc; k++) {
+        progress(s, name, r->cells[k].solver.name);
+        measure_cell(&b, &r->cells[k]);
+    }
+    progress(s, NULL, NULL);
+    bed_free(&b);
+    return rc;
+}
+
+void result_free(result *r)
+{
+    free(r->cells);
+    r->cells = NULL;
+}
+
+/* Libraries are opened, kernels loaded and threads started before anything counts. */
+void warm_up(const settings *s)
+{
+    static const int64_t ptr[] = {0, 0, 1};
+    static const int32_t idx[] = {0};
+    static const double val[] = {0, 0};
+    const trs_mat T = {.n = 2,
+                       .nnz = 1,
+                       .ptr = ptr,
+                       .idx = idx,
+                       .val = val,
+                       .dtype = s->retype ? s->dtype : TRS_F64,
+                       .kind = TRS_LOWER | TRS_UNIT};
+    settings quick = *s;
+    result r;
+    quick.cell_seconds = 1e-3;
+    measure_triangle(&quick, "warm-up", &T, &r);
+    result_free(&r);
+}
