@@ -17,8 +17,6 @@ extern "C" {
 #include "flow.h"
 }
 
-#include <cstdlib>
-
 enum { THREADS = 256, WARP = TRS_FLOW_WARP, BATCH = TRS_FLOW_BATCH };
 
 struct dataflow {
@@ -66,16 +64,21 @@ __device__ inline void load_batch(const kernel_args<T> &k, int64_t p, int64_t en
     }
 }
 
+/* All loads are under way before the first is looked at. */
 template <class T> __device__ inline void poll_batch(const kernel_args<T> &k, batch<T> &e)
 {
+    T v[BATCH];
+    bool there[BATCH];
+#pragma unroll
+    for (int j = 0; j < BATCH; j++) {
+        there[j] = false;
+        if (e.waiting >> j & 1) there[j] = flag_load(k.y + e.node[j], v[j]);
+    }
 #pragma unroll
     for (int j = 0; j < BATCH; j++)
-        if (e.waiting >> j & 1) {
-            T v;
-            if (flag_load(k.y + e.node[j], v)) {
-                e.y[j] = v;
-                e.waiting &= ~(1u << j);
-            }
+        if (there[j]) {
+            e.y[j] = v[j];
+            e.waiting &= ~(1u << j);
         }
 }
 
@@ -128,7 +131,8 @@ __device__ void run_task(const kernel_args<T> &k, const trs_flow_task task)
                 else summed = true;
             }
         }
-        const bool ready = !done && (__ballot_sync(~0u, summed) & group) == group;
+        const unsigned finished = __ballot_sync(~0u, summed);
+        const bool ready = !done && (finished & group) == group;
         if (LANES > 1 && !__any_sync(~0u, ready)) continue;
         T sum = s;
 #pragma unroll
@@ -188,14 +192,13 @@ static void release(trs_part *part)
     trs_free(&part->ctx->mem, d);
 }
 
-/* As many blocks as the warps of three levels fill, and at most what fits on the device at once. */
+/* As many blocks as the warps of six levels fill, and at most what fits on the device at once. */
 template <class T> static int count_blocks(const trs_flow *f, int device)
 {
     int sms = 1, each = 1;
     cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
     cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, dataflow_kernel<T>, THREADS, 0);
-    double warps = 3.0 * f->tasks / (f->levels ? f->levels : 1);
-    if (getenv("TRS_FLOW_LEVELS")) warps *= atof(getenv("TRS_FLOW_LEVELS")) / 3;
+    double warps = 6.0 * f->tasks / (f->levels ? f->levels : 1);
     double blocks = warps / (THREADS / WARP);
     if (blocks < sms) return sms;
     return blocks > (double)sms * each ? sms * each : (int)blocks;
@@ -317,7 +320,7 @@ static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
     double entry = (s->elem + 4) * m->gpu_byte + m->gpu_gather;
     c->bytes = ((double)s->nnz * entry + (double)s->n * (20 + 3 * s->elem) * m->gpu_byte) * s->nrhs;
     c->sync = 2.5 * m->gpu_launch * s->nrhs;
-    c->hops = (double)s->levels * 0.7e-6 * s->nrhs;
+    c->hops = (double)s->levels * 0.55e-6 * s->nrhs;
 }
 
 static int64_t bytes(const trs_shape *s)
