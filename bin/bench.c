@@ -72,7 +72,7 @@ static void find_host(const settings *s, host *h)
 #ifdef _OPENMP
     if (!s->threads) h->threads = omp_get_max_threads();
 #endif
-    if (s->device == TRS_HOST) snprintf(h->gpu, sizeof h->gpu, "none used");
+    if (s->device == TRS_HOST) snprintf(h->gpu, sizeof h->gpu, "%s", s->no_gpu);
     else if (trs_device_name(s->device, h->gpu, sizeof h->gpu)) h->gpu[0] = '\0';
 }
 

@@ -31,6 +31,7 @@ typedef struct settings {
     int threads;
     int64_t memory_limit; /* bytes */
     int device;           /* TRS_CUDA(k), or TRS_HOST: no GPU */
+    char no_gpu[200];     /* why none is used */
     bool quiet;
 } settings;
 

@@ -226,8 +226,10 @@ void parse_arguments(int argc, char **argv, settings *s)
 {
     int c;
     bool cpu = false, device = false;
-    char why[256];
-    *s = (settings){.nrhs = 1, .cell_seconds = 5, .device = TRS_CUDA(0)};
+    *s = (settings){.nrhs = 1,
+                    .cell_seconds = 5,
+                    .device = TRS_CUDA(0),
+                    .no_gpu = "none was to be used (--cpu)"};
     while ((c = getopt_long(argc, argv, "qhV", options, NULL)) != -1)
         if (!take_problem(c, optarg, s)) take(c, optarg, s, &cpu, &device);
     s->names = argv + optind;
@@ -237,7 +239,7 @@ void parse_arguments(int argc, char **argv, settings *s)
         wrong("--lower and --upper exclude each other", NULL);
     if (s->factor && s->kind) wrong("--factor takes the whole matrix", NULL);
     if (cpu && device) wrong("--cpu and --device exclude each other", NULL);
-    if (!cpu && trs_device_name(s->device, why, sizeof why) == TRS_OK) return;
-    if (device) wrong("--device", why);
+    if (!cpu && trs_device_name(s->device, s->no_gpu, sizeof s->no_gpu) == TRS_OK) return;
+    if (device) wrong("--device", s->no_gpu);
     s->device = TRS_HOST;
 }

@@ -239,7 +239,7 @@ void measure_cell(const bed *b, cell *c)
     trs_plan *plan = NULL;
     int rc = TRS_OK;
     if (on_gpu(c) && b->settings->device == TRS_HOST)
-        rc = fail(c, TRS_EDEVICE, *c->solver.why ? c->solver.why : "no GPU was to be used");
+        rc = fail(c, TRS_EDEVICE, b->settings->no_gpu);
     else if (on_gpu(c) && !b->device_B)
         rc = fail(c, TRS_EMEM, "no room for B and X in device memory");
     if (!rc) rc = measure_analysis(b, c, &plan);
