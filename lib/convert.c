@@ -144,8 +144,9 @@ static int sort_lines(trs_context *ctx, trs_tri *t)
     return rc;
 }
 
-static void drop_identity(trs_context *ctx, trs_tri *t)
+void trs_tri_drop_identity(trs_context *ctx, trs_tri *t)
 {
+    if (!t->src) return;
     for (int64_t p = 0; p < t->nnz; p++)
         if (t->src[p] != p) return;
     trs_free(&ctx->mem, t->src);
@@ -173,7 +174,6 @@ int trs_tri_import(trs_context *ctx, const trs_mat *m, trs_tri *t)
         rc = sort_lines(ctx, t);
         if (!rc) rc = find_duplicate(ctx, &s, t);
     }
-    if (!rc) drop_identity(ctx, t);
 done:
     if (rc) trs_tri_free(ctx, t);
     return rc;

@@ -68,6 +68,7 @@ int trs_tri_import(trs_context *ctx, const trs_mat *m, trs_tri *t);
 /* values = false: the pattern alone. */
 int trs_tri_transpose(trs_context *ctx, const trs_tri *a, bool values, trs_tri *t);
 int trs_tri_copy(trs_context *ctx, const trs_tri *a, trs_tri *t);
+void trs_tri_drop_identity(trs_context *ctx, trs_tri *t); /* src = NULL where it is p -> p */
 void trs_tri_reverse(trs_tri *t); /* rows and columns counted backwards, in place */
 int trs_tri_take(trs_context *ctx, const trs_tri *a, const int32_t *rows, int32_t count,
                  trs_tri *t);
@@ -213,7 +214,7 @@ void trs_shape_of(const trs_side *s, int nrhs, trs_shape *shape);
 bool trs_fits(const trs_solver *s, const trs_shape *shape, int64_t limit);
 
 /* A level with fewer entries than this is done by one CPU thread: a barrier would cost more. */
-enum { TRS_THIN = 3000 };
+enum { TRS_THIN = 6000 };
 
 struct trs_plan {
     trs_context ctx;

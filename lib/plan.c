@@ -178,6 +178,7 @@ static int build_sides(trs_plan *p)
         }
         p->side[k].tri = a[k];
         if (p->side[k].reversed) trs_tri_reverse(&p->side[k].tri);
+        trs_tri_drop_identity(&p->ctx, &p->side[k].tri);
     }
     return rc;
 }
