@@ -3,6 +3,7 @@
  * The matrix is read with base 1, so that the library's sentences count rows as the file does. */
 #include "config.h"
 
+#include "problems.h"
 #include "sparse.h"
 
 #include <math.h>
@@ -29,7 +30,7 @@ static int read_file(const char *name, trs_format format, int base, trs_mm *mm)
     time_t start = 0;
     const trs_mm_options opt = {
         .format = format, .base = base, .progress = show_progress, .user = &start};
-    int rc = trs_mm_read(name, &opt, mm);
+    int rc = binary_is(name) ? binary_read(name, base, mm) : trs_mm_read(name, &opt, mm);
     if (rc) complain("%s", mm->message);
     return rc;
 }

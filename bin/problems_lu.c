@@ -1,0 +1,92 @@
+/* problems_lu.c: factors as test triangles: the L of a grid Laplacian by CHOLMOD with AMD. */
+#include "config.h"
+
+#include "problems.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef HAVE_CHOLMOD
+#include "trisolve-suitesparse.h"
+
+/* The lower triangle of the Laplacian, as a whole symmetric matrix, in CSR. */
+static int laplacian(int dimensions, int64_t size, trs_mm *mm)
+{
+    const int64_t step[3] = {1, size, size * size};
+    const int64_t n = dimensions == 2 ? size * size : size * size * size;
+    mm->rows = mm->cols = n;
+    mm->ptr = malloc(((size_t)n + 1) * sizeof *mm->ptr);
+    mm->idx = malloc((size_t)n * 7 * sizeof *mm->idx + 1);
+    double *val = mm->val = malloc((size_t)n * 7 * sizeof *val + 1);
+    if (!mm->ptr || !mm->idx || !val) return TRS_EMEM;
+    for (int64_t i = 0; i < n; i++) {
+        mm->ptr[i] = mm->nnz;
+        for (int k = -dimensions; k <= dimensions; k++) {
+            const int axis = abs(k) - 1;
+            const int64_t at = k ? i / step[axis] % size : 0;
+            if ((k < 0 && at == 0) || (k > 0 && at == size - 1)) continue;
+            mm->idx[mm->nnz] = (int32_t)(k ? i + (k < 0 ? -step[axis] : step[axis]) : i);
+            val[mm->nnz++] = k ? -1 : 2 * dimensions;
+        }
+    }
+    mm->ptr[n] = mm->nnz;
+    return TRS_OK;
+}
+
+/* CSC with 32-bit rows to CSR. */
+static int by_rows(const trs_mat *L, trs_mm *mm)
+{
+    const int32_t *row = L->idx;
+    const double *x = L->val;
+    mm->rows = mm->cols = L->n;
+    mm->nnz = L->nnz;
+    int64_t *w = mm->ptr = calloc((size_t)L->n + 2, sizeof *w);
+    mm->idx = malloc((size_t)L->nnz * sizeof *mm->idx + 1);
+    double *val = mm->val = malloc((size_t)L->nnz * sizeof *val + 1);
+    if (!w || !mm->idx || !val) return TRS_EMEM;
+    for (int64_t p = 0; p < L->nnz; p++) w[row[p] + 2]++;
+    for (int64_t i = 0; i < L->n; i++) w[i + 2] += w[i + 1];
+    for (int64_t j = 0; j < L->n; j++) {
+        int64_t p = L->ptr_bits == 32 ? ((const int32_t *)L->ptr)[j] : ((const int64_t *)L->ptr)[j];
+        int64_t end =
+            L->ptr_bits == 32 ? ((const int32_t *)L->ptr)[j + 1] : ((const int64_t *)L->ptr)[j + 1];
+        for (; p < end; p++) {
+            int64_t q = w[row[p] + 1]++;
+            mm->idx[q] = (int32_t)j;
+            val[q] = x[p];
+        }
+    }
+    return TRS_OK;
+}
+
+int problem_make_lu(int dimensions, int64_t size, trs_mm *mm)
+{
+    const trs_factor_options opt = {
+        .method = "cholmod", .ordering = "amd", .plan = {.solver = "cpu-serial"}};
+    trs_mm grid = {.format = TRS_CSR, .dtype = TRS_F64};
+    trs_lu *lu = NULL;
+    trs_mat A, L;
+    int rc = laplacian(dimensions, size, &grid);
+    if (!rc) rc = trs_mm_mat(&grid, 0, &A);
+    if (!rc) rc = trs_factor(&lu, &A, &opt);
+    if (rc)
+        snprintf(mm->message, sizeof mm->message, "%s", lu ? trs_lu_message(lu) : trs_strerror(rc));
+    if (!rc) rc = trs_lu_factors(lu, &L, NULL, NULL, NULL, NULL);
+    if (!rc) rc = by_rows(&L, mm);
+    trs_lu_destroy(lu);
+    trs_mm_free(&grid);
+    return rc;
+}
+
+#else
+
+int problem_make_lu(int dimensions, int64_t size, trs_mm *mm)
+{
+    (void)dimensions, (void)size;
+    snprintf(mm->message, sizeof mm->message,
+             "lu2d and lu3d need CHOLMOD, which this build does not have");
+    return TRS_ESUPPORT;
+}
+
+#endif
