@@ -21,7 +21,7 @@ const char *op_name(trs_op op)
 const char *kind_name(unsigned kind)
 {
     if (kind & TRS_UNIT) return kind & TRS_UPPER ? "unit upper" : "unit lower";
-    return kind & TRS_UPPER ? "upper" : kind & TRS_LOWER ? "lower" : "";
+    return kind & TRS_UPPER ? "upper" : kind & TRS_LOWER ? "lower" : "general";
 }
 
 /* NaN where the cell did not get there. */

@@ -117,7 +117,7 @@ static int see_triangle(const settings *s, const trs_mat *A, input *in)
 {
     unsigned triangle = s->kind & (TRS_LOWER | TRS_UPPER);
     if (!triangle) triangle = find_kind(A);
-    if (!triangle)
+    if (!triangle && A->format != TRS_DENSE) /* a full matrix is for the general solvers */
         return refuse(in, TRS_EMATRIX, "not a triangle: see --lower, --upper and --factor");
     in->T[0] = *A;
     in->T[0].kind = triangle | (s->kind & TRS_UNIT);
