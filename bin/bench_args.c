@@ -119,6 +119,7 @@ static bool in_list(const char *list, const char *name)
 bool is_wanted(const settings *s, const trs_solver_info *solver)
 {
     if (s->solvers) return in_list(s->solvers, solver->name);
+    if (solver->general) return false;
     return !strcmp(solver->needs, "cpu") || s->device != TRS_HOST;
 }
 

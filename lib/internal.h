@@ -135,6 +135,7 @@ typedef struct trs_side { /* op(T) as a lower triangle */
     bool used;
     bool reversed; /* row i of tri is the caller's row n-1-i (before perm) */
     trs_tri tri;
+    void *full; /* [n*n] op(A) by columns, of a plan for a general matrix: tri has n and dtype only */
     trs_levels lv;
     int32_t *perm;     /* plan order: row k of tri is the caller's row perm[k]; NULL: natural */
     int32_t *perm_dev; /* the same on the device, when the solver runs there */
@@ -150,6 +151,7 @@ typedef struct trs_part { /* rows from..to-1 of a side in plan order, and who so
     const struct trs_solver *solver;
     const trs_levels *lv; /* of these rows */
     trs_levels own;       /* lv points here unless the part is the whole side */
+    double growth;        /* that update found; 0: the solver does not say */
     void *data;           /* the solver's */
 } trs_part;
 
@@ -225,6 +227,7 @@ struct trs_plan {
     bool imported_is_t; /* it is T' */
     const trs_solver *wanted;
     bool on_device; /* B and X live on the GPU */
+    bool general;   /* a general dense matrix (general.c) */
     trs_order order;
     trs_side side[2]; /* op = N; op = T and H */
     int32_t *topo;    /* [n] of op = N in the caller's numbering, for trs_plan_levels */

@@ -5,6 +5,7 @@
  *     update:  new values through the places kept at import, pivots looked at, solvers told */
 #include "config.h"
 
+#include "general.h"
 #include "gpu.h"
 #include "work.h"
 
@@ -45,6 +46,7 @@ static int take_options(trs_plan *p, const trs_mat *mat, const trs_options *opt)
     ctx->ops = opt->ops ? opt->ops : 1u << TRS_N;
     p->on_device = opt->device > 0;
     p->order = opt->order;
+    p->general = trs_is_general(mat);
     p->side[0].used = ctx->ops & 1u << TRS_N;
     p->side[1].used = ctx->ops & (1u << TRS_T | 1u << TRS_H);
     return TRS_OK;
@@ -57,8 +59,9 @@ static int find_solver(trs_plan *p, const char *name)
     p->wanted = trs_solver_named(name);
     if (!p->wanted)
         return trs_fail(&p->ctx, TRS_ESUPPORT, "no solver \"%.60s\" in this build", name);
-    if (p->wanted->family != TRS_TRIANGLE)
-        return trs_fail(&p->ctx, TRS_ESUPPORT, "%s does not solve triangles", name);
+    if (p->wanted->family != (p->general ? TRS_GENERAL_DENSE : TRS_TRIANGLE))
+        return trs_fail(&p->ctx, TRS_ESUPPORT, "%s does not solve %s", name,
+                        p->general ? "general matrices" : "triangles");
     if (p->wanted->place == TRS_ON_CPU && p->on_device)
         return trs_fail(&p->ctx, TRS_ESUPPORT, "%s cannot solve where B and X live on a device",
                         name);
@@ -106,11 +109,12 @@ static int import(trs_plan *p, const trs_mat *mat)
     trs_mat host = *mat;
     int rc = trs_check_values(ctx, mat);
     if (rc) return rc;
-    if (!(mat->kind & (TRS_LOWER | TRS_UPPER)))
+    if (!p->general && !(mat->kind & (TRS_LOWER | TRS_UPPER)))
         return trs_fail(ctx, TRS_EARG, "kind says neither TRS_LOWER nor TRS_UPPER");
     rc = fetch(ctx, mat, true, &host);
     if (!rc) rc = trs_check_mat(ctx, &host);
-    if (!rc) rc = trs_tri_import(ctx, &host, &p->imported);
+    if (!rc && p->general) rc = trs_general_read(p, &host);
+    else if (!rc) rc = trs_tri_import(ctx, &host, &p->imported);
     fetch_done(ctx, mat, &host);
     p->shape = *mat;
     p->shape.ptr = p->shape.idx = p->shape.val = NULL;
@@ -135,8 +139,8 @@ int trs_plan_create(trs_plan **plan, const trs_mat *mat, const trs_options *opt)
     if (!rc) rc = import(p, mat);
     if (rc) return rc; /* state TRS_FAILED: the plan holds the sentence */
     p->state = TRS_CREATED;
-    p->info.n = p->imported.n;
-    p->info.nnz = p->imported.nnz;
+    p->info.n = mat->n;
+    p->info.nnz = p->general ? mat->n * mat->n : p->imported.nnz;
     p->info.seconds_create = trs_now() - start;
     return TRS_OK;
 }
@@ -358,14 +362,15 @@ static int update_parts(trs_plan *p)
             trs_part *part = &p->side[k].part[c];
             if (part->solver->place == TRS_ON_CUDA) rc = trs_gpu_use(&p->ctx);
             if (!rc && part->solver->update) rc = part->solver->update(part);
+            p->info.growth = part->growth;
         }
     return rc;
 }
 
 /* The solvers have the values; may the plan be solved with? */
-static int values_known(trs_plan *p)
+static int values_known(trs_plan *p, int pivots)
 {
-    int rc = check_pivots(p);
+    int rc = p->general ? pivots : check_pivots(p);
     p->state = rc ? TRS_ANALYSED : TRS_READY;
     return rc;
 }
@@ -376,19 +381,21 @@ int trs_plan_analyse(trs_plan *p)
     if (p->state != TRS_CREATED) return trs_fail(&p->ctx, TRS_ESTATE, "analyse: not a fresh plan");
     double start = trs_now();
     p->state = TRS_FAILED; /* until all of it has worked */
-    int rc = build_sides(p);
-    if (!rc) rc = choose(p);
-    if (!rc) rc = keep_topo(p);
+    int rc = p->general ? trs_general_choose(p) : build_sides(p);
+    if (!rc && !p->general) rc = choose(p);
+    if (!rc && !p->general) rc = keep_topo(p);
     trs_order order = p->order ? p->order : rc ? TRS_ORDER_NATURAL : p->wanted->order;
+    if (p->general) order = TRS_ORDER_NATURAL;
     for (int k = 0; k < 2 && !rc; k++) {
         if (!p->side[k].used) continue;
         if (order == TRS_ORDER_LEVEL) rc = order_by_level(&p->ctx, &p->side[k]);
         if (!rc) rc = build_parts(p, k);
         if (!rc && p->side[k].perm && p->info.on_gpu) rc = device_perm(&p->ctx, &p->side[k]);
     }
-    if (!rc) rc = update_parts(p);
+    int pivots = rc ? rc : update_parts(p);
+    rc = pivots != TRS_EPIVOT ? pivots : TRS_OK; /* with other values the plan will do */
     if (!rc) rc = trs_work_make(&p->own, p, p->ctx.nrhs, &p->ctx);
-    if (!rc) rc = values_known(p);
+    if (!rc) rc = values_known(p, pivots);
     p->info.seconds_analyse = trs_now() - start;
     p->info.seconds_vendor = p->ctx.seconds_vendor;
     return rc;
@@ -410,11 +417,12 @@ int trs_plan_update(trs_plan *p, const trs_mat *mat, const trs_exec *exec)
         (mat->format == TRS_DENSE ? mat->ld != was->ld : mat->nnz != was->nnz))
         return trs_fail(ctx, TRS_EARG, "update: n, nnz, ld, dtype or format differ from create");
     rc = fetch(ctx, mat, false, &host);
-    for (int k = 0; k < 2 && !rc; k++)
+    if (!rc && p->general) rc = trs_general_read(p, &host);
+    for (int k = 0; k < 2 && !rc && !p->general; k++)
         if (p->side[k].used) trs_tri_read_values(&p->side[k].tri, host.val);
     fetch_done(ctx, mat, &host);
     if (!rc) rc = update_parts(p);
-    return rc ? rc : values_known(p);
+    return rc ? rc : values_known(p, TRS_OK);
 }
 
 /* ---- questions ----------------------------------------------------------------------------------- */
@@ -444,7 +452,8 @@ int trs_plan_info(const trs_plan *p, trs_info *info)
     for (int k = 0; k < 2; k++) {
         const trs_side *s = &p->side[k];
         trs_shape shape;
-        if (!s->used || !s->tri.ptr || !p->wanted) continue;
+        if (!s->used || !(s->tri.ptr || s->full) || !p->wanted) continue;
+        if (s->full) info->bytes_host += p->info.nnz * (int64_t)trs_size(s->tri.dtype);
         trs_shape_of(s, p->ctx.nrhs, &shape);
         info->bytes_host += bytes_of_tri(&s->tri) + 8 * (int64_t)s->tri.n;
         *(p->wanted->place == TRS_ON_CUDA ? &info->bytes_device : &info->bytes_host) +=
@@ -482,6 +491,7 @@ static void side_free(trs_context *ctx, trs_side *s)
     trs_free(&ctx->mem, s->perm);
     trs_levels_free(ctx, &s->lv);
     trs_tri_free(ctx, &s->tri);
+    trs_free(&ctx->mem, s->full);
 }
 
 void trs_plan_destroy(trs_plan *p)

@@ -30,7 +30,7 @@ const trs_solver *trs_solver_named(const char *name)
 int trs_solver_available(const trs_solver *s, int device, char *why, size_t size)
 {
     if (size) why[0] = '\0';
-    if (s->place == TRS_ON_CPU) return 1;
+    if (s->place == TRS_ON_CPU) return !s->library || !s->library(why, size);
     if (trs_gpu_probe(device, why, size)) return 0;
     return !s->library || !s->library(why, size);
 }
@@ -45,6 +45,7 @@ int trs_solver_get(int k, trs_solver_info *info)
     info->needs = s->place == TRS_ON_CPU ? "cpu" : "cuda";
     info->caps = s->caps;
     info->accuracy = s->accuracy;
+    info->general = s->family == TRS_GENERAL_DENSE;
     info->available = trs_solver_available(s, 0, info->why, sizeof info->why);
     return TRS_OK;
 }

@@ -107,6 +107,7 @@ enum {                        /* bits of trs_solver_info.caps */
        TRS_CAP_ROW_MAJOR = 2, /* several right-hand sides may be stored by rows */
        TRS_CAP_PARTS = 4,   /* can solve a range of rows, the rows before it being solved already */
        TRS_CAP_CAPTURE = 8, /* solve only enqueues work: it can be captured in a CUDA graph */
+       TRS_CAP_PIVOTS = 16, /* exchanges rows: for general matrices without zero-pivot trouble */
 };
 
 typedef struct trs_solver_info {
@@ -117,6 +118,7 @@ typedef struct trs_solver_info {
     trs_accuracy accuracy;
     int available; /* 1: can run here; 0: see why */
     char why[200]; /* why not: "no CUDA driver", ...; "" when available */
+    int general;   /* 1: solves general dense matrices; 0: triangles */
 } trs_solver_info;
 
 /* The solver with number k = 0, 1, ... of this build: TRS_OK, or TRS_EARG past the last. */
@@ -177,13 +179,15 @@ typedef struct trs_info {
     double seconds_vendor;  /* a vendor library's own analysis; 0: there is none */
     double seconds_analyse; /* all of trs_plan_analyse, levels and vendor included */
     int on_gpu;             /* 1: the solver runs on a GPU */
+    double growth;          /* general matrices: largest element of U / largest of A; else 0 */
 } trs_info;
 
 /* Check a triangle and take a copy of it.
  *     trs_plan **plan ; out.  Set on every return except TRS_EARG for plan itself or mat NULL and
  *         except when not even the handle could be allocated (then *plan = NULL).  After an error it
  *         holds only the sentence (trs_plan_message) and must be destroyed all the same.
- *     const trs_mat *mat ; in.  kind must have exactly one of TRS_LOWER, TRS_UPPER.
+ *     const trs_mat *mat ; in.  kind must have exactly one of TRS_LOWER, TRS_UPPER; a DENSE matrix may
+ *         have neither: it is general, and is solved by LU or by Gaussian elimination.
  *     const trs_options *opt ; in, NULL: all defaults.
  * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_ESUPPORT (no solver of that name, or not in
  * this build), TRS_EDEVICE.  Rows and columns in sentences count from mat->base. */

@@ -1,0 +1,197 @@
+/* general.cu: general.cuh's functions.
+ *
+ * Substitution has a block a right-hand side: for each row a sum over the block of A(i, j) x(j) for the
+ * solved j, which lie side by side, and a barrier.  x is the block's own, so barriers make it visible;
+ * nothing else waits, nothing can hang.  Bytes elem n^2 a right-hand side; bound by 2 n steps of a
+ * reduction, about 1.5 us each. */
+#include "config.h"
+
+#include "general.cuh"
+
+#include <cfloat>
+#include <cstdlib>
+
+enum { THREADS = 256, PAPERS_BLOCK = 64 };
+
+/* ---- the data of a part ---------------------------------------------------------------------------- */
+
+/* TRS_LU_BLOCK=16 .. 512: threads of a block; the paper's best was 64. */
+static int block_size(void)
+{
+    const char *s = getenv("TRS_LU_BLOCK");
+    const int b = s ? atoi(s) : 0;
+    return b >= 16 && b <= 512 ? b : PAPERS_BLOCK;
+}
+
+int general_analyse(trs_part *part)
+{
+    const trs_tri *t = &part->side->tri;
+    const int64_t count = (int64_t)t->n * t->n;
+    general_data *d = (general_data *)trs_alloc_zero(&part->ctx->mem, 1, sizeof *d);
+    if (!d) return trs_fail(part->ctx, TRS_EMEM, "out of memory");
+    part->data = d;
+    d->block = block_size();
+    d->A = trs_gpu_new(part->ctx, count, trs_size(t->dtype), "the full matrix");
+    if (d->A) d->columns = trs_gpu_new(part->ctx, count, trs_size(t->dtype), "the full matrix");
+    return d->columns ? TRS_OK : TRS_EMEM;
+}
+
+void general_release(trs_part *part)
+{
+    general_data *d = (general_data *)part->data;
+    cudaFree(d->A);
+    cudaFree(d->columns);
+    trs_free(&part->ctx->mem, d);
+}
+
+int64_t general_bytes(const trs_shape *s)
+{
+    return (int64_t)(2 * s->elem * (double)s->n * (double)s->n);
+}
+
+/* A thread an element: from columns to rows. */
+template <class T> static __global__ void rows_kernel(int64_t n, const T *columns, T *A)
+{
+    const int64_t e = blockIdx.x * (int64_t)THREADS + threadIdx.x;
+    if (e < n * n) A[e] = columns[e % n * n + e / n];
+}
+
+int general_values(const trs_part *part, general_data *d)
+{
+    const trs_tri *t = &part->side->tri;
+    const int64_t n = t->n;
+    int rc =
+        trs_gpu_put(part->ctx, d->columns, part->side->full, (size_t)(n * n) * trs_size(t->dtype));
+    if (rc || n == 0) return rc;
+    return for_type(t->dtype, [&](auto zero) {
+        using T = decltype(zero);
+        rows_kernel<T>
+            <<<blocks_for(n * n, THREADS), THREADS>>>(n, (const T *)d->columns, (T *)d->A);
+        return launched();
+    });
+}
+
+/* ---- pivots ------------------------------------------------------------------------------------------ */
+
+struct verdict {
+    unsigned long long most; /* bits of the largest magnitude: as integers they compare alike */
+    unsigned long long first;
+};
+
+template <class T> __device__ inline double magnitude(T a)
+{
+    return fabs((double)a);
+}
+template <> __device__ inline double magnitude(cuFloatComplex a)
+{
+    return hypot((double)a.x, (double)a.y);
+}
+template <> __device__ inline double magnitude(cuDoubleComplex a)
+{
+    return hypot(a.x, a.y);
+}
+
+/* A block a row; pivots not above tiny are bad (tiny < 0: none is). */
+template <class T>
+static __global__ void look_kernel(int64_t n, const T *A, bool upper, double tiny, verdict *v)
+{
+    const int64_t i = blockIdx.x;
+    double most = 0;
+    for (int64_t j = (upper ? i : 0) + threadIdx.x; j < n; j += blockDim.x) {
+        const double a = magnitude(A[i * n + j]);
+        if (a > most || isnan(a)) most = a;
+    }
+    atomicMax(&v->most, (unsigned long long)__double_as_longlong(most));
+    const double pivot = magnitude(A[i * n + i]);
+    if (threadIdx.x == 0 && tiny >= 0 && (!(pivot > tiny) || isinf(pivot)))
+        atomicMin(&v->first, (unsigned long long)i);
+}
+
+static int look(const trs_part *part, const general_data *d, bool upper, double tiny, verdict *v)
+{
+    const int64_t n = part->side->tri.n;
+    verdict *there, start = {0, ~0ull};
+    there = (verdict *)device_copy(part->ctx, &start, 1, sizeof start, "a verdict");
+    if (!there) return TRS_EMEM;
+    int rc = for_type(part->side->tri.dtype, [&](auto zero) {
+        using T = decltype(zero);
+        look_kernel<T><<<(unsigned)n, THREADS>>>(n, (const T *)d->A, upper, tiny, there);
+        return launched();
+    });
+    if (!rc) rc = trs_gpu_get(part->ctx, v, there, sizeof *v);
+    trs_gpu_free(there);
+    return rc;
+}
+
+static double as_double(unsigned long long bits)
+{
+    union {
+        unsigned long long u;
+        double d;
+    } a = {bits};
+    return a.d;
+}
+
+int general_largest(const trs_part *part, const general_data *d, bool upper, double *most)
+{
+    verdict v;
+    int rc = look(part, d, upper, -1, &v);
+    *most = rc ? 0 : as_double(v.most);
+    return rc;
+}
+
+int general_verdict(trs_part *part, const general_data *d, double before)
+{
+    const trs_dtype t = part->side->tri.dtype;
+    const double eps = t == TRS_F64 || t == TRS_C64 ? DBL_EPSILON : FLT_EPSILON;
+    verdict v;
+    int rc = look(part, d, true, eps * before, &v);
+    if (rc) return rc;
+    return trs_general_judge(part, as_double(v.most) / before,
+                             v.first == ~0ull ? -1 : (int64_t)v.first);
+}
+
+/* ---- substitution -------------------------------------------------------------------------------------- */
+
+template <class T>
+static __global__ void substitute_kernel(int64_t n, const T *A, view<T> x, bool cj)
+{
+    T *s = shared_numbers<T>();
+    const int r = blockIdx.x, t = threadIdx.x;
+    for (int64_t k = 0; k < 2 * n; k++) {
+        const bool back = k >= n; /* L y = b, then U x = y */
+        const int64_t i = back ? 2 * n - 1 - k : k, from = back ? i + 1 : 0, to = back ? n : i;
+        T sum = number<T>(0);
+        for (int64_t j = from + t; j < to; j += THREADS)
+            sum = sum + conj_if(cj, A[i * n + j]) * x(j, r);
+        s[t] = sum;
+        __syncthreads();
+        block_sum(s, THREADS);
+        if (t == 0) {
+            const T rest = x(i, r) - s[0];
+            x(i, r) = back ? rest / conj_if(cj, A[i * n + i]) : rest;
+        }
+        __syncthreads();
+    }
+}
+
+int general_solve(const trs_part *part, const trs_job *job)
+{
+    const general_data *d = (const general_data *)part->data;
+    int rc = copy_b(part, job);
+    if (rc) return rc;
+    return for_type(part->side->tri.dtype, [&](auto zero) {
+        using T = decltype(zero);
+        substitute_kernel<T>
+            <<<(unsigned)job->nrhs, THREADS, THREADS * sizeof(T), (cudaStream_t)job->stream>>>(
+                part->side->tri.n, (const T *)d->A, typed<T>(job->x), job->conj);
+        return launched();
+    });
+}
+
+void general_cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+{
+    c->bytes = (double)s->n * (double)s->n * s->elem * s->nrhs * m->gpu_byte;
+    c->sync = 2 * m->gpu_launch;
+    c->hops = 2 * (double)s->n * 1.5e-6;
+}

@@ -1,0 +1,24 @@
+/* lu_element.cu: the paper's "Update Each Element": a thread an element, a block a piece of a row; all from
+ * global memory, no barrier. */
+#include "config.h"
+
+#include "lu.cuh"
+
+template <class T> static __global__ void update_element(int64_t n, int64_t i, T *A)
+{
+    const int64_t k = i + 1 + blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    const int64_t j = i + 1 + blockIdx.y;
+    if (k < n) A[j * n + k] = A[j * n + k] - A[i * n + k] * A[j * n + i];
+}
+
+static int update(trs_part *part)
+{
+    return lu_update(part, [](auto zero, int64_t n, int64_t i, const general_data *d) {
+        using T = decltype(zero);
+        const dim3 grid(blocks_for(n - i - 1, d->block), (unsigned)(n - i - 1));
+        update_element<T><<<grid, d->block>>>(n, i, (T *)d->A);
+    });
+}
+
+constinit const trs_solver trs_solver_lu_element =
+    lu_solver("lu-element", "LU without pivoting, a thread an element (seed)", update);

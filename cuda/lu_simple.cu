@@ -1,0 +1,23 @@
+/* lu_simple.cu: the paper's "simple (without blocking)" code: the sub-matrix is not divided, so one
+ * block of threads goes over it, a thread a column. */
+#include "config.h"
+
+#include "lu.cuh"
+
+template <class T> static __global__ void update_all(int64_t n, int64_t i, T *A)
+{
+    for (int64_t k = i + 1 + threadIdx.x; k < n; k += blockDim.x)
+        for (int64_t j = i + 1; j < n; j++)
+            A[j * n + k] = A[j * n + k] - A[i * n + k] * A[j * n + i];
+}
+
+static int update(trs_part *part)
+{
+    return lu_update(part, [](auto zero, int64_t n, int64_t i, const general_data *d) {
+        using T = decltype(zero);
+        update_all<T><<<1, 512>>>(n, i, (T *)d->A);
+    });
+}
+
+constinit const trs_solver trs_solver_lu_simple =
+    lu_solver("lu-simple", "LU without pivoting, one block of threads (seed)", update);
