@@ -1,0 +1,351 @@
+/* t_dense.c: every dense solver of both families: random, identity, permuted, Hilbert-like and
+ * growth-prone matrices, the sizes at which blocks begin and end, several right-hand sides, both
+ * triangles, N, T, H, four types.  Residuals are accumulated in long double and printed. */
+#include "config.h"
+
+#include "general.h"
+#include "internal.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* ---- numbers -------------------------------------------------------------------------------------- */
+
+static double next_random(void) /* in -1 .. 1 */
+{
+    static uint64_t z = 7;
+    z = z * 6364136223846793005u + 1442695040888963407u;
+    return (double)(z >> 11) / 4503599627370496.0 - 1;
+}
+
+static void put(void *a, trs_dtype t, int64_t k, double re, double im)
+{
+    if (t == TRS_F64) ((double *)a)[k] = re;
+    if (t == TRS_F32) ((float *)a)[k] = (float)re;
+    if (t == TRS_C64) ((double *)a)[2 * k] = re, ((double *)a)[2 * k + 1] = im;
+    if (t == TRS_C32) ((float *)a)[2 * k] = (float)re, ((float *)a)[2 * k + 1] = (float)im;
+}
+
+static double eps_of(trs_dtype t)
+{
+    return t == TRS_F64 || t == TRS_C64 ? 1.1102230246251565e-16 : 5.9604644775390625e-8;
+}
+
+typedef enum kind {
+    RANDOM, /* diagonal about 2, rows of size 1 */
+    IDENTITY,
+    STEEP,   /* a run of 2.5 beside the diagonal: its inverse grows as 1.7^k */
+    HILBERT, /* 1 / (i + j + 1), and 1 on the diagonal more */
+    SHIFTED, /* a permuted identity: needs row exchanges */
+    GROWTH,  /* Wilkinson's: the last column doubles in every step, kept to 12 of them */
+    SEED,    /* 16x16 of ones on the diagonal, as in the seed's example */
+} kind;
+
+static double element(kind k, int64_t n, int64_t i, int64_t j)
+{
+    switch (k) {
+    case RANDOM:
+        return i == j ? 2 + 0.5 * next_random() : 1.5 * next_random() / (double)n;
+    case IDENTITY:
+        return i == j;
+    case STEEP:
+        if (i == j) return 1.5;
+        return (i == j + 1 || j == i + 1) && (i < j ? i : j) < 30 ? 2.5
+                                                                  : 0.1 * next_random() / (double)n;
+    case HILBERT:
+        return 1.0 / (double)(i + j + 1) + (i == j);
+    case SHIFTED:
+        return i == (j + 1) % n;
+    case GROWTH:
+        if (i == j || j == n - 1) return 1;
+        return i > j && j < 12 ? -1 : 0;
+    default:
+        return i == j ? 1 : (double)((i * 7 + j * 3) % 5 - 2) / 16;
+    }
+}
+
+static void *new_matrix(kind k, trs_dtype t, int64_t n)
+{
+    char *A = malloc((size_t)(n * n) * trs_size(t));
+    assert_non_null(A);
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = 0; i < n; i++)
+            put(A, t, i + j * n, element(k, n, i, j),
+                k == RANDOM ? 0.5 * next_random() / (double)n : 0);
+    return A;
+}
+
+static void *new_vectors(trs_dtype t, int64_t count)
+{
+    void *B = malloc((size_t)count * trs_size(t));
+    assert_non_null(B);
+    for (int64_t k = 0; k < count; k++) put(B, t, k, next_random(), next_random());
+    return B;
+}
+
+/* ---- one plan, solved and measured ------------------------------------------------------------------ */
+
+typedef struct cell {
+    const trs_solver *solver;
+    kind kind;
+    trs_dtype t;
+    int64_t n;
+    int nrhs;
+    unsigned side; /* TRS_LOWER, TRS_UPPER, or 0: general */
+    trs_op op;
+    trs_layout layout;
+    bool in_place;
+} cell;
+
+static const char *name_of(const cell *c)
+{
+    static char text[160];
+    snprintf(text, sizeof text, "%s kind %d type %d n %d nrhs %d side %u op %d layout %d",
+             c->solver->name, (int)c->kind, (int)c->t, (int)c->n, c->nrhs, c->side, (int)c->op,
+             (int)c->layout);
+    return text;
+}
+
+/* Is the error as small as the solver's class promises? */
+static void check_error(const cell *c, const trs_plan *p, const trs_error *e)
+{
+    const double eps = eps_of(c->t), n = (double)c->n;
+    trs_info info;
+    assert_int_equal(trs_plan_info(p, &info), TRS_OK);
+    const double omega = 4 * (n + 1) * eps;
+    const double normwise = 20 * (n + 1) * eps * (1 + info.growth);
+    if (c->solver->accuracy == TRS_SUBSTITUTION && !(e->omega <= omega))
+        fail_msg("%s: omega %g, bound %g", name_of(c), e->omega, omega);
+    if (!(e->normwise <= normwise))
+        fail_msg("%s: normwise %g, bound %g (growth %g)", name_of(c), e->normwise, normwise,
+                 info.growth);
+}
+
+static int try(const cell *c, double *worst)
+{
+    const size_t size = trs_size(c->t), bytes = (size_t)c->n * (size_t)c->nrhs * size;
+    void *A = new_matrix(c->kind, c->t, c->n);
+    void *B = new_vectors(c->t, c->n * c->nrhs), *X = malloc(bytes);
+    const trs_mat m = {
+        .n = c->n, .val = A, .ld = c->n, .dtype = c->t, .format = TRS_DENSE, .kind = c->side};
+    const trs_options o = {
+        .solver = c->solver->name, .ops = 1u << c->op, .nrhs = c->nrhs, .layout = c->layout};
+    const trs_exec exec = {.layout = c->layout};
+    const int64_t ld = c->layout == TRS_ROW_MAJOR ? c->nrhs : c->n;
+    trs_plan *p;
+    trs_error e = {0};
+    int rc = trs_plan_create(&p, &m, &o);
+    if (!rc) rc = trs_plan_analyse(p);
+    if (c->in_place) memcpy(X, B, bytes);
+    else memset(X, 0xff, bytes);
+    for (int turn = 0; turn < 3 && !rc && !(turn && c->in_place); turn++) {
+        rc = trs_solve(p, c->op, c->nrhs, c->in_place ? X : B, ld, X, ld, &exec);
+        if (!rc) rc = trs_backward_error(&m, c->op, c->nrhs, B, ld, X, ld, c->layout, &e);
+        if (!rc) check_error(c, p, &e);
+        if (e.normwise / eps_of(c->t) > *worst) *worst = e.normwise / eps_of(c->t);
+    }
+    if (rc == TRS_EPIVOT && !strstr(trs_plan_message(p), "row "))
+        fail_msg("%s: a pivot without its row: %s", name_of(c), trs_plan_message(p));
+    else if (rc && rc != TRS_EPIVOT && rc != TRS_ESUPPORT)
+        fail_msg("%s: %d, %s", name_of(c), rc, trs_plan_message(p));
+    trs_plan_destroy(p);
+    free(A);
+    free(B);
+    free(X);
+    return rc;
+}
+
+/* Dense solvers of a family that can run here. */
+static bool is_tested(const trs_solver *s, trs_family family)
+{
+    char why[200];
+    return s->family == family && s->full && trs_solver_available(s, 0, why, sizeof why);
+}
+
+/* ---- triangles ---------------------------------------------------------------------------------------- */
+
+static const int64_t sizes[] = {1, 2, 31, 33, 64, 65, 130, 300, 1000};
+enum { SIZES = sizeof sizes / sizeof sizes[0] };
+
+static void over_triangles(kind k, const int *counts, int ncounts, int first, int last)
+{
+    for (int s = 0; trs_solver_at(s); s++) {
+        const trs_solver *solver = trs_solver_at(s);
+        double worst = 0;
+        if (!is_tested(solver, TRS_TRIANGLE)) continue;
+        for (int a = first; a < last; a++)
+            for (int v = 0; v < 24; v++)
+                for (int r = 0; r < ncounts; r++) {
+                    cell c = {.solver = solver, .kind = k, .n = sizes[a], .nrhs = counts[r]};
+                    c.t = (trs_dtype)(v % 4);
+                    c.side = v / 4 % 2 ? TRS_UPPER : TRS_LOWER;
+                    c.op = (trs_op)(v / 8);
+                    c.in_place = v % 3 == 1;
+                    if (solver->caps & TRS_CAP_ROW_MAJOR)
+                        c.layout = v % 5 == 2 ? TRS_ROW_MAJOR : TRS_COL_MAJOR;
+                    if (c.n > 300 && v > 3) continue;
+                    assert_int_equal(try(&c, &worst), TRS_OK);
+                }
+        print_message("# %-22s kind %d: normwise <= %.3g eps\n", solver->name, (int)k, worst);
+    }
+}
+
+static void random_triangles(void **state)
+{
+    (void)state;
+    over_triangles(RANDOM, (const int[]){1, 3, 32}, 3, 0, SIZES);
+}
+
+static void many_right_hand_sides(void **state)
+{
+    (void)state;
+    over_triangles(RANDOM, (const int[]){8, 64, 100}, 3, 3, 6);
+}
+
+static void identities(void **state)
+{
+    (void)state;
+    over_triangles(IDENTITY, (const int[]){3}, 1, 0, 7);
+}
+
+static void steep_triangles(void **state) /* diagonal blocks that must not be inverted */
+{
+    (void)state;
+    over_triangles(STEEP, (const int[]){1, 8}, 2, 3, 7);
+}
+
+static void the_seeds_example(void **state)
+{
+    double worst = 0;
+    (void)state;
+    for (int s = 0; trs_solver_at(s); s++)
+        if (is_tested(trs_solver_at(s), TRS_TRIANGLE)) {
+            const cell c = {trs_solver_at(s), SEED,  TRS_F64,       16,   1,
+                            TRS_LOWER,        TRS_N, TRS_COL_MAJOR, false};
+            assert_int_equal(try(&c, &worst), TRS_OK);
+        }
+}
+
+/* ---- general matrices ----------------------------------------------------------------------------------- */
+
+static void over_general(kind k, int first, int last)
+{
+    for (int s = 0; trs_solver_at(s); s++) {
+        const trs_solver *solver = trs_solver_at(s);
+        double worst = 0;
+        if (!is_tested(solver, TRS_GENERAL_DENSE)) continue;
+        for (int a = first; a < last; a++)
+            for (int v = 0; v < 12; v++) {
+                cell c = {.solver = solver, .kind = k, .n = sizes[a], .nrhs = v % 2 ? 3 : 1};
+                c.t = (trs_dtype)(v % 4);
+                c.op = (trs_op)(v / 4);
+                if (c.n > 300 && v > 1) continue;
+                const bool pivots = solver->caps & TRS_CAP_PIVOTS || k != SHIFTED || c.n == 1;
+                const int rc = try(&c, &worst);
+                if (rc == TRS_ESUPPORT && c.t != TRS_F64) continue; /* a type that it does not do */
+                if (rc != (pivots ? TRS_OK : TRS_EPIVOT)) fail_msg("%s: %d", name_of(&c), rc);
+            }
+        print_message("# %-22s kind %d: normwise <= %.3g eps\n", solver->name, (int)k, worst);
+    }
+}
+
+static void random_general(void **state)
+{
+    (void)state;
+    over_general(RANDOM, 0, SIZES);
+}
+
+static void hilbert_general(void **state)
+{
+    (void)state;
+    over_general(HILBERT, 0, 7);
+}
+
+static void growth_general(void **state)
+{
+    (void)state;
+    over_general(GROWTH, 2, 7);
+}
+
+static void permuted_general(void **state)
+{
+    (void)state;
+    over_general(IDENTITY, 0, 6);
+    over_general(SHIFTED, 0, 6);
+}
+
+static void automatic_choice(void **state)
+{
+    const double A[4] = {0, 1, 1, 0}, b[2] = {3, 5};
+    const trs_mat m = {.n = 2, .val = A, .ld = 2, .format = TRS_DENSE};
+    double x[2];
+    trs_plan *p;
+    trs_info info;
+    (void)state;
+    assert_int_equal(trs_plan_create(&p, &m, NULL), TRS_OK);
+    int rc = trs_plan_analyse(p);
+    if (rc != TRS_ESUPPORT) { /* a build with neither LAPACK nor a GPU */
+        assert_int_equal(rc, TRS_OK);
+        assert_int_equal(trs_solve(p, TRS_N, 1, b, 2, x, 2, NULL), TRS_OK);
+        assert_true(x[0] == 5 && x[1] == 3);
+        assert_int_equal(trs_plan_info(p, &info), TRS_OK);
+        assert_int_equal(info.levels, 2);
+        print_message("# %s: %s\n", info.solver, info.reason);
+    }
+    trs_plan_destroy(p);
+}
+
+static void a_singular_matrix_can_be_updated(void **state)
+{
+    const double zero[4] = {0}, good[4] = {2, 0, 0, 4}, b[2] = {2, 4};
+    trs_mat m = {.n = 2, .val = zero, .ld = 2, .format = TRS_DENSE};
+    double x[2];
+    trs_plan *p;
+    (void)state;
+    assert_int_equal(trs_plan_create(&p, &m, &(trs_options){.solver = "lu-serial"}), TRS_OK);
+    assert_int_equal(trs_plan_analyse(p), TRS_EPIVOT);
+    assert_int_equal(trs_solve(p, TRS_N, 1, b, 2, x, 2, NULL), TRS_ESTATE);
+    m.val = good;
+    assert_int_equal(trs_plan_update(p, &m, NULL), TRS_OK);
+    assert_int_equal(trs_solve(p, TRS_N, 1, b, 2, x, 2, NULL), TRS_OK);
+    assert_true(x[0] == 1 && x[1] == 1);
+    trs_plan_destroy(p);
+}
+
+static void determinants(void **state)
+{
+    const double lu[9] = {2, 0.5, 0.25, 1, -3, 0.5, 7, 8, 4};
+    const int exchanged[3] = {2, 2, 3};
+    double mantissa;
+    int exponent;
+    (void)state;
+    trs_lu_determinant(TRS_F64, 3, lu, NULL, &mantissa, &exponent);
+    assert_true(ldexp(mantissa, exponent) == -24);
+    trs_lu_determinant(TRS_F64, 3, lu, exchanged, &mantissa, &exponent);
+    assert_true(ldexp(mantissa, exponent) == 24);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_triangles),
+        cmocka_unit_test(many_right_hand_sides),
+        cmocka_unit_test(identities),
+        cmocka_unit_test(steep_triangles),
+        cmocka_unit_test(the_seeds_example),
+        cmocka_unit_test(random_general),
+        cmocka_unit_test(hilbert_general),
+        cmocka_unit_test(growth_general),
+        cmocka_unit_test(permuted_general),
+        cmocka_unit_test(automatic_choice),
+        cmocka_unit_test(a_singular_matrix_can_be_updated),
+        cmocka_unit_test(determinants),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
