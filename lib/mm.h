@@ -42,7 +42,7 @@ typedef struct trs_mm_chunk { /* one piece of text, parsed */
     int64_t entries;          /* data lines; array: values */
     int64_t kept;        /* entries to be placed: without the other triangle, with mirror images */
     const int64_t *from; /* [ranges+1]: where the entries of each range begin; array: NULL */
-    const int32_t *ij;   /* [2*kept] i, j; array: NULL */
+    const void *key;     /* [kept] where each stands: trs_mm_key; array: NULL */
     const double *val;   /* [words*kept] */
     const trs_mm_mark *mark; /* [marks]; none: every line holds one entry */
     int64_t marks;
@@ -63,6 +63,8 @@ typedef struct trs_mm_job { /* one call of trs_mm_read */
     bool by_cols;  /* lines are columns */
     int64_t lines; /* rows or cols */
     int threads, shift, ranges;
+    int bits;      /* that the largest j takes */
+    bool wide;     /* a key takes 64 bits, not 32 */
     int64_t piece; /* bytes of text to parse at once */
     int64_t used;  /* bytes of memory */
     int64_t rounded;
@@ -97,6 +99,12 @@ static inline void trs_mm_unlock(trs_mm_job *job)
 #else
     (void)job;
 #endif
+}
+
+/* Where an entry stands: its line within the range and its place in the line, in one number. */
+static inline uint64_t trs_mm_key(const trs_mm_job *job, int64_t i, int64_t j)
+{
+    return (uint64_t)(i & (((int64_t)1 << job->shift) - 1)) << job->bits | (uint64_t)j;
 }
 
 /* Write "file:line: ..." (line < 1: "file: ...") and return the code. */

@@ -23,6 +23,8 @@ typedef struct build {
     bool failed;      /* out of memory */
 } build;
 
+enum { SHORT = 24 }; /* entries of a line that is sorted by comparing each with each */
+
 typedef struct spare { /* room to sort a line in */
     int32_t *idx;
     double *val;
@@ -31,26 +33,26 @@ typedef struct spare { /* room to sort a line in */
 
 /* ---- lines in order --------------------------------------------------------------------------- */
 
-static inline void copy_value(double *to, const double *from, int words)
+TRS_INLINE void copy_value(double *to, const double *from, int words)
 {
     if (words > 0) to[0] = from[0];
     if (words > 1) to[1] = from[1];
 }
 
-static void insert_sort(int32_t *idx, double *val, int64_t n, int words)
+/* A short line: each entry's place is the number of those before it, counted without a branch that could
+ * be guessed wrong.  n <= SHORT. */
+TRS_INLINE void rank_sort(int32_t *idx, double *val, int n, const int words)
 {
-    for (int64_t k = 1; k < n; k++) {
-        int32_t j = idx[k];
-        double v[2] = {0, 0};
-        if (idx[k - 1] <= j) continue;
-        copy_value(v, val + words * k, words);
-        int64_t q = k;
-        for (; q > 0 && idx[q - 1] > j; q--) {
-            idx[q] = idx[q - 1];
-            copy_value(val + words * q, val + words * (q - 1), words);
-        }
-        idx[q] = j;
-        copy_value(val + words * q, v, words);
+    int32_t j[SHORT];
+    double v[2 * SHORT];
+    memcpy(j, idx, (size_t)n * sizeof *j);
+    if (words) memcpy(v, val, (size_t)(words * n) * sizeof *v);
+    for (int k = 0; k < n; k++) {
+        int place = 0;
+        for (int m = 0; m < k; m++) place += j[m] <= j[k];
+        for (int m = k + 1; m < n; m++) place += j[m] < j[k];
+        idx[place] = j[k];
+        copy_value(val + words * place, v + words * k, words);
     }
 }
 
@@ -136,11 +138,11 @@ static void note_twins(build *b, int64_t line, const int32_t *idx, int64_t n)
 }
 
 /* Order a line of n entries; how many are left, -1: out of memory. */
-static int64_t order_line(build *b, spare *s, int64_t line, int32_t *idx, double *val, int64_t n)
+TRS_INLINE int64_t order_line(build *b, spare *s, int64_t line, int32_t *idx, double *val,
+                              int64_t n, const int words)
 {
-    int words = b->job->words;
     if (ascends(idx, n)) return n;
-    if (n <= 48) insert_sort(idx, val, n, words);
+    if (n <= SHORT) rank_sort(idx, val, (int)n, words);
     else if (!radix_sort(b->job, s, idx, val, n)) return -1;
     if (ascends(idx, n)) return n;
     note_twins(b, line, idx, n);
@@ -149,17 +151,26 @@ static int64_t order_line(build *b, spare *s, int64_t line, int32_t *idx, double
 
 /* ---- ranges ----------------------------------------------------------------------------------- */
 
-/* Afterwards ptr[i+1] is where line i of the range ends. */
-static inline void place(build *b, int r, int64_t i0, int64_t i1, const int words)
+TRS_INLINE uint64_t key_at(const trs_mm_chunk *c, int64_t e, const bool wide)
+{
+    return wide ? ((const uint64_t *)c->key)[e] : ((const uint32_t *)c->key)[e];
+}
+
+/* Count the lines of the range and put its entries there.  Afterwards end[k] is where line k of the
+ * range ends. */
+TRS_INLINE void place(build *b, int r, int64_t *end, int64_t lines, const int words,
+                      const bool wide)
 {
     const trs_mm_job *job = b->job;
-    int64_t *end = b->ptr + 1, q = b->start[r];
-    memset(end + i0, 0, (size_t)(i1 - i0) * sizeof *end);
+    const uint64_t mask = ((uint64_t)1 << job->bits) - 1;
+    const int bits = job->bits;
+    int64_t q = b->start[r];
+    memset(end, 0, (size_t)lines * sizeof *end);
     for (int64_t k = 0; k < job->chunks; k++) {
         const trs_mm_chunk *c = job->chunk[k];
-        for (int64_t e = c->from[r]; e < c->from[r + 1]; e++) end[c->ij[2 * e]]++;
+        for (int64_t e = c->from[r]; e < c->from[r + 1]; e++) end[key_at(c, e, wide) >> bits]++;
     }
-    for (int64_t i = i0; i < i1; i++) {
+    for (int64_t i = 0; i < lines; i++) {
         int64_t n = end[i];
         end[i] = q;
         q += n;
@@ -167,26 +178,27 @@ static inline void place(build *b, int r, int64_t i0, int64_t i1, const int word
     for (int64_t k = 0; k < job->chunks; k++) {
         const trs_mm_chunk *c = job->chunk[k];
         for (int64_t e = c->from[r]; e < c->from[r + 1]; e++) {
-            int64_t p = end[c->ij[2 * e]]++;
-            b->idx[p] = c->ij[2 * e + 1];
+            uint64_t key = key_at(c, e, wide);
+            int64_t p = end[key >> bits]++;
+            b->idx[p] = (int32_t)(key & mask);
             copy_value(b->val + words * p, c->val + words * e, words);
         }
     }
 }
 
 /* Order every line of the range and close the gaps that duplicates leave. */
-static bool order(build *b, spare *s, int r, int64_t i0, int64_t i1)
+TRS_INLINE bool order(build *b, spare *s, int r, int64_t i0, int64_t i1, const int words)
 {
     int64_t *end = b->ptr + 1, begin = b->start[r], to = begin;
-    int words = b->job->words;
+    int32_t *idx = b->idx;
+    double *val = b->val;
     for (int64_t i = i0; i < i1; i++) {
         int64_t n = end[i] - begin, left = n;
-        if (n > 1) left = order_line(b, s, i, b->idx + begin, b->val + words * begin, n);
+        if (n > 1) left = order_line(b, s, i, idx + begin, val + words * begin, n, words);
         if (left < 0) return false;
         if (to < begin) {
-            memmove(b->idx + to, b->idx + begin, (size_t)left * sizeof *b->idx);
-            memmove(b->val + words * to, b->val + words * begin,
-                    (size_t)(words * left) * sizeof *b->val);
+            memmove(idx + to, idx + begin, (size_t)left * sizeof *idx);
+            memmove(val + words * to, val + words * begin, (size_t)(words * left) * sizeof *val);
         }
         begin = end[i];
         to += left;
@@ -196,15 +208,23 @@ static bool order(build *b, spare *s, int r, int64_t i0, int64_t i1)
     return true;
 }
 
-static bool build_range(build *b, spare *s, int r)
+/* words and wide as constants, so that the loops are compiled for them */
+TRS_INLINE bool build_range(build *b, spare *s, int r, const int words, const bool wide)
 {
     const trs_mm_job *job = b->job;
     int64_t i0 = (int64_t)r << job->shift, i1 = (int64_t)(r + 1) << job->shift;
     if (i1 > job->lines) i1 = job->lines;
-    if (job->words == 0) place(b, r, i0, i1, 0);
-    else if (job->words == 1) place(b, r, i0, i1, 1);
-    else place(b, r, i0, i1, 2);
-    return order(b, s, r, i0, i1);
+    place(b, r, b->ptr + 1 + i0, i1 - i0, words, wide);
+    return order(b, s, r, i0, i1, words);
+}
+
+static bool build_any_range(build *b, spare *s, int r)
+{
+    bool wide = b->job->wide;
+    if (b->job->words == 1 && !wide) return build_range(b, s, r, 1, false);
+    if (b->job->words == 1) return build_range(b, s, r, 1, true);
+    if (b->job->words == 0) return build_range(b, s, r, 0, wide);
+    return build_range(b, s, r, 2, wide);
 }
 
 static void build_ranges(build *b)
@@ -215,7 +235,7 @@ static void build_ranges(build *b)
         spare s = {0};
         TRS_OMP(omp for schedule(dynamic))
         for (int r = 0; r < job->ranges; r++)
-            if (!build_range(b, &s, r)) {
+            if (!build_any_range(b, &s, r)) {
                 TRS_OMP(omp atomic write)
                 b->failed = true;
             }

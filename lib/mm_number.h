@@ -12,6 +12,9 @@
 
 #define TRS_TEXT_PAD 64
 
+/* Where a call in the loop over the lines costs as much as the work. */
+#define TRS_INLINE static inline __attribute__((always_inline))
+
 typedef struct trs_u128 {
     uint64_t hi, lo;
 } trs_u128;
@@ -39,7 +42,7 @@ static inline bool trs_is_digit(char c)
 
 static inline const char *trs_skip_blanks(const char *p)
 {
-    while (trs_is_blank(*p)) p++;
+    while ((unsigned char)*p <= ' ' && trs_is_blank(*p)) p++;
     return p;
 }
 
@@ -79,7 +82,7 @@ static inline uint64_t trs_join_n(uint64_t v, int n)
 }
 
 /* w = w 10^n + the n digits at p (modulo 2^64: right for up to 19 significant digits). */
-static inline const char *trs_read_digits(const char *p, uint64_t *w)
+TRS_INLINE const char *trs_read_digits(const char *p, uint64_t *w)
 {
     static const uint32_t ten[8] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
     for (;;) {
@@ -91,6 +94,7 @@ static inline const char *trs_read_digits(const char *p, uint64_t *w)
         }
         *w = *w * 100000000 + trs_join(v);
         p += 8;
+        if (!trs_is_digit(*p)) return p; /* a branch that can be guessed: nobody waits for n */
     }
 }
 
@@ -100,7 +104,7 @@ static inline const char *trs_read_digits(const char *p, uint64_t *w)
 const char *trs_read_index_slow(const char *p, uint64_t *k);
 
 /* An unsigned integer at p; returns where it ends, NULL: there is none. */
-static inline const char *trs_read_index(const char *p, uint64_t *k)
+TRS_INLINE const char *trs_read_index(const char *p, uint64_t *k)
 {
     uint64_t v = trs_eight(p);
     int n = trs_count_digits(v);
@@ -134,7 +138,7 @@ static inline const char *trs_read_exponent(const char *p, int64_t *q)
 
 /* [sign] digits [. digits] [exponent]: the correctly rounded double.  Returns where it ends; NULL: no
  * number, or one beyond DBL_MAX.  Source of the fast path, w and 10^|q| both exact: Clinger 1990. */
-static inline const char *trs_read_real(const char *text, double *x)
+TRS_INLINE const char *trs_read_real(const char *text, double *x)
 {
     static const double ten[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
@@ -142,9 +146,10 @@ static inline const char *trs_read_real(const char *text, double *x)
     const char *p = text;
     bool minus = *p == '-';
     if (minus || *p == '+') p++;
-    uint64_t w = 0;
+    uint64_t w = (uint64_t)(*p - '0');
     const char *first = p;
-    p = trs_read_digits(p, &w);
+    if (w < 10 && p[1] == '.') p++; /* one digit before the point: most values begin so */
+    else w = 0, p = trs_read_digits(p, &w);
     int64_t digits = p - first, q = 0;
     if (*p == '.') {
         const char *point = ++p;

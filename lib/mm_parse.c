@@ -129,7 +129,7 @@ static void *carve(worker *w, int64_t bytes)
     return p;
 }
 
-/* Remember the line of the entry to come, when it is not the line after the last one's. */
+/* Remember the line of the entry to come, when that is not the one after the last one's. */
 static void mark(worker *w)
 {
     trs_mm_chunk *c = &w->now;
@@ -286,7 +286,7 @@ static const char *read_integer(worker *w, const char *text, double *x)
 }
 
 /* The value or the two at p; NULL: there is none. */
-static inline const char *read_value(worker *w, const char *p, double *v, int words)
+TRS_INLINE const char *read_value(worker *w, const char *p, double *v, int words)
 {
     if (words == 1 && w->job->head.field == TRS_INTEGER) return read_integer(w, p, v);
     p = trs_read_real(p, v);
@@ -305,7 +305,7 @@ static bool is_lawful(const entry *e, trs_symmetry s)
 }
 
 /* The entry on the line at *at; false: there is none. */
-static inline bool read_entry(worker *w, const char **at, entry *e, int words)
+TRS_INLINE bool read_entry(worker *w, const char **at, entry *e, int words)
 {
     const trs_mm_head *h = &w->job->head;
     uint64_t i, j;
@@ -326,38 +326,58 @@ static inline bool read_entry(worker *w, const char **at, entry *e, int words)
     return h->symmetry == TRS_GENERAL || is_lawful(e, h->symmetry);
 }
 
-/* Row i, column j into the buffers, unless the other triangle was not wanted. */
-static inline void keep(worker *w, int64_t i, int64_t j, double re, double im, int words)
+typedef struct sink { /* where entries go: the worker's buffers, close at hand */
+    int32_t *ij;
+    double *val;
+    int64_t *from, kept;
+    unsigned kind;
+    int shift;
+    bool by_cols;
+} sink;
+
+/* Row i, column j, unless the other triangle was not wanted. */
+TRS_INLINE void keep(sink *s, int64_t i, int64_t j, double re, double im, int words)
 {
-    const trs_mm_job *job = w->job;
-    if (((job->opt.kind & TRS_LOWER) && i < j) || ((job->opt.kind & TRS_UPPER) && i > j)) return;
-    int64_t k = w->now.kept++, line = job->by_cols ? j : i;
-    w->ij[2 * k] = (int32_t)line;
-    w->ij[2 * k + 1] = (int32_t)(job->by_cols ? i : j);
-    if (words) w->val[words * k] = re;
-    if (words == 2) w->val[2 * k + 1] = im;
-    w->from[(line >> job->shift) + 1]++;
+    if (((s->kind & TRS_LOWER) && i < j) || ((s->kind & TRS_UPPER) && i > j)) return;
+    int64_t k = s->kept++, line = s->by_cols ? j : i;
+    s->ij[2 * k] = (int32_t)line;
+    s->ij[2 * k + 1] = (int32_t)(s->by_cols ? i : j);
+    if (words) s->val[words * k] = re;
+    if (words == 2) s->val[2 * k + 1] = im;
+    s->from[(line >> s->shift) + 1]++;
 }
 
-static inline void parse_lines(worker *w, const int words)
+/* The mirror image of an entry below the diagonal. */
+TRS_INLINE void keep_mirror(sink *s, const entry *e, trs_symmetry symmetry, int words)
 {
-    const trs_symmetry s = w->job->head.symmetry;
+    double re = symmetry == TRS_SKEW ? -e->v[0] : e->v[0];
+    double im = symmetry == TRS_SYMMETRIC ? e->v[1] : -e->v[1];
+    keep(s, e->j, e->i, re, im, words);
+}
+
+TRS_INLINE void parse_lines(worker *w, const int words)
+{
+    const trs_mm_job *job = w->job;
+    const trs_symmetry symmetry = job->head.symmetry;
     const char *p = w->text.begin, *end = w->text.end;
+    sink s = {w->ij, w->val, w->from, 0, job->opt.kind, job->shift, job->by_cols};
     entry e = {0, 0, {0, 0}};
+    bool idle = false;
     while (p && p < end && !w->code) {
         const char *line = p;
         if (!read_entry(w, &p, &e, words)) {
             p = pass_line(w, line);
+            idle = true;
             continue;
         }
-        mark(w);
-        keep(w, e.i, e.j, e.v[0], e.v[1], words);
-        if (s != TRS_GENERAL && e.i != e.j)
-            keep(w, e.j, e.i, s == TRS_SKEW ? -e.v[0] : e.v[0],
-                 s == TRS_GENERAL || s == TRS_SYMMETRIC ? e.v[1] : -e.v[1], words);
+        if (idle) mark(w);
+        idle = false;
+        keep(&s, e.i, e.j, e.v[0], e.v[1], words);
+        if (symmetry != TRS_GENERAL && e.i != e.j) keep_mirror(&s, &e, symmetry, words);
         w->now.entries++;
         w->line++;
     }
+    w->now.kept = s.kept;
 }
 
 /* ---- array files ------------------------------------------------------------------------------ */
@@ -396,16 +416,29 @@ static void parse_values(worker *w, int words)
 
 /* ---- chunks ----------------------------------------------------------------------------------- */
 
-/* Move the entries of the buffers to ij and val, range by range; from[r] becomes where range r begins. */
-static inline void sort_ranges(worker *w, int32_t *ij, double *val, const int words)
+/* Move the entries of the buffers to key and val, range by range; from[r] becomes where range r begins. */
+TRS_INLINE void sort_ranges(worker *w, void *key, double *val, const int words, const bool wide)
 {
+    const trs_mm_job *job = w->job;
     int64_t *next = w->from;
-    int shift = w->job->shift;
+    int shift = job->shift;
+    uint32_t *key32 = key;
+    uint64_t *key64 = key;
     for (int64_t k = 0; k < w->now.kept; k++) {
-        int64_t q = next[w->ij[2 * k] >> shift]++;
-        memcpy(ij + 2 * q, w->ij + 2 * k, 2 * sizeof *ij);
+        int64_t i = w->ij[2 * k], q = next[i >> shift]++;
+        uint64_t at = trs_mm_key(job, i, w->ij[2 * k + 1]);
+        if (wide) key64[q] = at;
+        else key32[q] = (uint32_t)at;
         if (words) memcpy(val + words * q, w->val + words * k, (size_t)words * sizeof *val);
     }
+}
+
+static void fill_chunk(worker *w, void *key, double *val)
+{
+    const trs_mm_job *job = w->job;
+    if (job->head.array) memcpy(val, w->val, (size_t)(job->words * w->now.kept) * sizeof *val);
+    else if (job->words == 1 && !job->wide) sort_ranges(w, key, val, 1, false);
+    else sort_ranges(w, key, val, job->words, job->wide);
 }
 
 static trs_mm_chunk *new_chunk(worker *w)
@@ -414,25 +447,21 @@ static trs_mm_chunk *new_chunk(worker *w)
     trs_mm_chunk *c = &w->now;
     bool array = job->head.array;
     if (w->code) c->kept = 0; /* only its counts are wanted */
-    int64_t nfrom = array ? 0 : job->ranges + 1, nij = array ? 0 : 2 * c->kept;
+    int64_t nfrom = array ? 0 : job->ranges + 1, key = array ? 0 : job->wide ? 8 : 4;
     int64_t at_from = (int64_t)sizeof *c, at_mark = at_from + 8 * nfrom;
-    int64_t at_val = at_mark + 16 * c->marks, at_ij = at_val + 8 * job->words * c->kept;
-    char *block = carve(w, at_ij + 4 * nij);
+    int64_t at_val = at_mark + 16 * c->marks, at_key = at_val + 8 * job->words * c->kept;
+    char *block = carve(w, at_key + key * c->kept);
     if (!block) return NULL;
     int64_t *from = (int64_t *)(void *)(block + at_from);
     double *val = (double *)(void *)(block + at_val);
-    int32_t *ij = (int32_t *)(void *)(block + at_ij);
     if (c->marks) memcpy(block + at_mark, w->mark, (size_t)c->marks * sizeof *w->mark);
     if (nfrom) {
         for (int r = 0; r < job->ranges; r++) w->from[r + 1] += w->from[r];
         memcpy(from, w->from, (size_t)nfrom * sizeof *from);
     }
-    if (array) memcpy(val, w->val, (size_t)(job->words * c->kept) * sizeof *val);
-    else if (job->words == 0) sort_ranges(w, ij, val, 0);
-    else if (job->words == 1) sort_ranges(w, ij, val, 1);
-    else sort_ranges(w, ij, val, 2);
+    fill_chunk(w, block + at_key, val);
     c->from = from;
-    c->ij = ij;
+    c->key = block + at_key;
     c->val = val;
     c->mark = (const trs_mm_mark *)(const void *)(block + at_mark);
     return memcpy(block, c, sizeof *c);

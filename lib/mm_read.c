@@ -69,6 +69,8 @@ trs_mm_quote trs_mm_show(const char *p, const char *end)
     return q;
 }
 
+enum { MOST_RANGES = 2048 };
+
 /* ---- options ---------------------------------------------------------------------------------- */
 
 static int64_t three_quarters_of_memory(void)
@@ -93,26 +95,38 @@ static int set_options(trs_mm_job *job, const trs_mm_options *opt)
     return TRS_OK;
 }
 
-/* How to cut the work, once the sizes are known.  A range should fill half a megabyte of the result: that
- * much stays in a core's cache while its entries are placed in any order. */
-static void cut_work(trs_mm_job *job)
+/* Cut the lines into ranges.  One should fill half a megabyte of the result: that much stays in a core's
+ * cache while its entries are placed in any order.  More ranges are made where keys of 32 bits then do. */
+static void cut_lines(trs_mm_job *job, int64_t stored)
 {
     const trs_mm_head *h = &job->head;
-    int64_t bytes = trs_input_size(job->in), stored = h->stored;
+    int64_t across = job->by_cols ? h->rows : h->cols, least = 1 << 16;
+    int64_t entry = (4 + 8 * job->words) * (h->symmetry == TRS_GENERAL ? 1 : 2);
+    int64_t most = (int64_t)((double)stored * (double)entry / (1 << 19)) + 1;
+    if (most < 4 * job->threads && stored > least) most = 4 * job->threads;
+    if (most > MOST_RANGES) most = MOST_RANGES;
+    job->lines = job->by_cols ? h->cols : h->rows;
+    job->bits = 1;
+    while (across >> job->bits) job->bits++;
+    job->shift = 0;
+    while ((job->lines - 1) >> job->shift >= most) job->shift++;
+    int narrow = 32 - job->bits;
+    if (job->shift > narrow && (job->lines - 1) >> narrow < MOST_RANGES && stored > least)
+        job->shift = narrow;
+    job->wide = job->shift > narrow;
+    job->ranges = job->lines ? (int)((job->lines - 1) >> job->shift) + 1 : 0;
+}
+
+/* How to cut the work, once the sizes are known. */
+static void cut_work(trs_mm_job *job)
+{
+    int64_t bytes = trs_input_size(job->in), stored = job->head.stored;
     if (bytes >= 0 && stored > bytes / 4) stored = bytes / 4;
     job->piece = bytes > (int64_t)4 << 30 ? 1 << 20 : 1 << 18;
     if (bytes >= 0 && job->threads > bytes / job->piece + 1)
         job->threads = (int)(bytes / job->piece + 1);
     job->by_cols = job->opt.format == TRS_CSC;
-    job->lines = job->by_cols ? h->cols : h->rows;
-    double result = (double)stored * (4 + 8 * job->words) * (h->symmetry == TRS_GENERAL ? 1 : 2);
-    double most = result / (1 << 19);
-    if (most < 4 * job->threads && stored > 1 << 16) most = 4 * job->threads;
-    if (most > 2048) most = 2048;
-    job->shift = 0;
-    while ((double)((job->lines - 1) >> job->shift) >= most && job->lines >> job->shift > 1)
-        job->shift++;
-    job->ranges = job->lines ? (int)((job->lines - 1) >> job->shift) + 1 : 0;
+    cut_lines(job, stored);
 }
 
 static void describe(trs_mm_job *job)
