@@ -1,0 +1,44 @@
+/* lu_fullgrid.cu: the blog's first version: every launch covers N x N (or N) indices and most of them have
+ * nothing to do, and after every step all of U is copied to A.
+ *
+ * An element has one owner a launch and A is only read until the copy; nothing waits, nothing can hang.
+ * Bytes 3 elem n^2 a step, n steps: bound by memory, three times over what the trailing matrix needs and
+ * three times more for its shrinking. */
+#include "config.h"
+
+#include "lu_grid.cuh"
+
+template <class T> static __global__ void identity_kernel(int64_t n, T *L)
+{
+    const int64_t c = blockIdx.x * (int64_t)GROUP + threadIdx.x, r = blockIdx.y;
+    if (c == r && c < n) L[r * n + c] = number<T>(1);
+}
+
+template <class T> static __global__ void lower_kernel(int64_t n, int64_t i, three<T> m)
+{
+    const int64_t r = blockIdx.x * (int64_t)GROUP + threadIdx.x;
+    if (r < n && r > i) m.L[r * n + i] = m.A[r * n + i] / m.A[i * n + i];
+}
+
+template <class T> static __global__ void upper_kernel(int64_t n, int64_t i, three<T> m)
+{
+    const int64_t c = blockIdx.x * (int64_t)GROUP + threadIdx.x, r = blockIdx.y;
+    if (c < n && r > i && c >= i) m.U[r * n + c] = m.A[r * n + c] - m.L[r * n + i] * m.A[i * n + c];
+}
+
+static int update(trs_part *part)
+{
+    return grid_update(part, [](auto zero, int64_t n, auto m) {
+        using T = decltype(zero);
+        const dim3 all(blocks_for(n, GROUP), (unsigned)n);
+        identity_kernel<T><<<all, GROUP>>>(n, m.L);
+        for (int64_t i = 0; i + 1 < n; i++) {
+            lower_kernel<T><<<all.x, GROUP>>>(n, i, m);
+            upper_kernel<T><<<all, GROUP>>>(n, i, m);
+            cudaMemcpyAsync(m.A, m.U, (size_t)(n * n) * sizeof(T), cudaMemcpyDeviceToDevice);
+        }
+    });
+}
+
+constinit const trs_solver trs_solver_lu_fullgrid =
+    lu_solver("lu-fullgrid", "LU without pivoting, N x N indices, full copies (seed)", update);

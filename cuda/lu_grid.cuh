@@ -1,0 +1,46 @@
+/* lu_grid.cuh: what lu-fullgrid and lu-submatrix share: A, L and U as three matrices by rows, L starting as
+ * the identity, and at the end L and U packed into one for the substitution.
+ *
+ *     step i:  L(r, i) = A(r, i) / A(i, i),   U(r, c) = A(r, c) - L(r, i) A(i, c),   r > i
+ *              A = U where U has changed, so that the next step reads what this one wrote
+ *
+ * Source: blog "Improving Parallel LU Decomposition by ~20x" (2021). */
+#ifndef TRS_LU_GRID_CUH
+#define TRS_LU_GRID_CUH
+
+#include "lu.cuh"
+
+enum { GROUP = 64 }; /* the blog's work-group */
+
+template <class T> struct three {
+    T *A, *L, *U; /* [n*n] each */
+};
+
+/* L below the diagonal, U on and above it. */
+template <class T> static __global__ void pack_factors(int64_t n, three<T> m)
+{
+    const int64_t c = blockIdx.x * (int64_t)GROUP + threadIdx.x, r = blockIdx.y;
+    if (c < n) m.A[r * n + c] = r > c ? m.L[r * n + c] : m.U[r * n + c];
+}
+
+/* all (T (), n, m): the steps of a variant, m.U being a copy of A before. */
+template <class F> inline int grid_update(trs_part *part, F all)
+{
+    trs_context *ctx = part->ctx;
+    const trs_tri *t = &part->side->tri;
+    const size_t size = trs_size(t->dtype), bytes = (size_t)t->n * (size_t)t->n * size;
+    void *L = trs_gpu_new(ctx, (int64_t)t->n * t->n, size, "L");
+    if (!L) return TRS_EMEM;
+    int rc = general_update(part, [&](auto zero, int64_t n, const general_data *d) {
+        using T = decltype(zero);
+        const three<T> m = {(T *)d->A, (T *)L, (T *)d->columns};
+        cudaMemcpyAsync(m.U, m.A, bytes, cudaMemcpyDeviceToDevice);
+        cudaMemsetAsync(m.L, 0, bytes);
+        all(zero, n, m);
+        pack_factors<T><<<dim3(blocks_for(n, GROUP), (unsigned)n), GROUP>>>(n, m);
+    });
+    trs_gpu_free(L);
+    return rc;
+}
+
+#endif
