@@ -126,6 +126,9 @@ static bool eligible(const trs_context *ctx, const trs_solver *s, const trs_shap
     return *gpu && trs_solver_available(s, ctx->device, why, sizeof why);
 }
 
+/* The simplest solver is left only for one that is clearly predicted to be faster. */
+static const double CLEARLY = 1.25, NOT_WORTH_IT = 10e-6;
+
 typedef struct candidate {
     const trs_solver *solver;
     double seconds;
@@ -135,16 +138,20 @@ typedef struct candidate {
 const trs_solver *trs_choose(const trs_context *ctx, const trs_shape *shape, bool on_device,
                              double *predicted, char *reason, size_t size)
 {
-    candidate best = {0}, second = {0};
+    candidate best = {0}, second = {0}, serial = {0};
     int gpu = -1;
     for (int k = 0; trs_solver_at(k); k++) {
         candidate c = {.solver = trs_solver_at(k)};
         if (!eligible(ctx, c.solver, shape, on_device, &gpu)) continue;
         c.seconds = trs_predict(ctx, c.solver, shape, on_device, &c.cost);
+        if (c.solver == &trs_solver_cpu_serial) serial = c;
         if (!best.solver || c.seconds < best.seconds) second = best, best = c;
         else if (!second.solver || c.seconds < second.seconds) second = c;
     }
     if (!best.solver) return NULL;
+    if (best.solver != serial.solver && serial.solver &&
+        serial.seconds <= CLEARLY * best.seconds + NOT_WORTH_IT)
+        second = best, best = serial;
     *predicted = best.seconds;
     size_t used = trs_describe_shape(reason, size, shape);
     used += describe(reason + used, size - used, ": predicted ", best.solver, &best.cost);

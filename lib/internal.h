@@ -216,7 +216,7 @@ void trs_shape_of(const trs_side *s, int nrhs, trs_shape *shape);
 bool trs_fits(const trs_solver *s, const trs_shape *shape, int64_t limit);
 
 /* A level with fewer entries than this is done by one CPU thread: a barrier would cost more. */
-enum { TRS_THIN = 6000 };
+enum { TRS_THIN = 4000 };
 
 struct trs_plan {
     trs_context ctx;
