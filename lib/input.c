@@ -368,22 +368,21 @@ static int64_t refill(trs_input *in)
 
 static int stream_line(trs_input *in, const char **line, int64_t *length)
 {
-    int64_t searched = 0;
-    for (;;) {
+    const char *nl = NULL;
+    for (int64_t searched = 0, k = 1; !nl && k > 0;) {
         int64_t left = in->to - in->from;
-        char *p = in->hold + in->from, *nl = NULL;
-        if (left > searched) nl = memchr(p + searched, '\n', (size_t)(left - searched));
+        if (left > searched)
+            nl = memchr(in->hold + in->from + searched, '\n', (size_t)(left - searched));
         searched = left;
-        int64_t k = nl ? 1 : refill(in);
+        if (!nl) k = refill(in);
         if (k < 0) return (int)k;
-        if (!nl && k > 0) continue;
-        if (left == 0) return 0;
-        in->cut = !nl;
-        *line = in->hold + in->from;
-        *length = nl ? nl - p : left;
-        in->from += *length + !in->cut;
-        return 1;
     }
+    if (in->to == in->from) return 0;
+    in->cut = !nl;
+    *line = in->hold + in->from;
+    *length = nl ? nl - *line : in->to - in->from;
+    in->from += *length + !in->cut;
+    return 1;
 }
 
 /* Read until there are `bytes` of text and a line end among them: the bytes in text->buffer, or a
