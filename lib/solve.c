@@ -56,7 +56,7 @@ int trs_work_make(trs_work **work, const trs_plan *p, int nrhs, trs_context *ctx
 {
     trs_work *w = *work = trs_alloc_zero(&p->ctx.mem, 1, sizeof *w);
     bool any = false;
-    if (!w) return TRS_EMEM;
+    if (!w) return ctx ? trs_fail(ctx, TRS_EMEM, "out of memory for a work space") : TRS_EMEM;
     w->plan = p;
     w->ctx = p->ctx;
     int rc = p->info.on_gpu ? trs_gpu_use(&w->ctx) : TRS_OK;
