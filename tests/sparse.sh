@@ -1,0 +1,84 @@
+#!/bin/sh
+# sparse.sh: the program trisolve-sparse as a user meets it.
+. "${TRS_SRCDIR:-.}/tests/tap.sh"
+solve=$bin/trisolve-sparse
+m=$source/matrices
+
+# ---- help and lists
+expect 0 'help' "$solve" --help; says out 'Usage: trisolve-sparse'; silent err
+expect 0 'version' "$solve" --version; says out '^trisolve-sparse [0-9]'
+expect 0 'list of solvers' "$solve" --list-solvers; says out '^cpu-serial'; says out '^cpu-level'
+expect 1 'no argument' "$solve"; says err 'no matrix'; silent out
+expect 1 'unknown option' "$solve" --no-such x; says err 'help'
+expect 1 'too many files' "$solve" a b c
+expect 1 'bad number' "$solve" --repeat=x a; says err 'repeat'
+expect 1 'both triangles' "$solve" --lower --upper a
+
+# ---- triangles
+expect 0 "the slides' example" "$solve" "$m/seed5.mtx"; says out 'lower triangle'; says out '2 levels, widest 3'
+says out 'backward 0 '; says out 'forward 0'
+expect 0 'its transpose' "$solve" --trans "$m/seed5.mtx"; says out "A' x = b"
+expect 0 'a real triangle' "$solve" "$m/superlu_airfoil2.mtx"; says out '613 levels'
+expect 0 'lower of a general matrix' "$solve" --lower "$m/rdb3200l.mtx"; says out '80 levels'
+expect 0 'upper of a general matrix' "$solve" --upper "$m/rdb3200l.mtx"; says out 'upper triangle'
+expect 0 'unit diagonal' "$solve" --lower --unit "$m/impcol_a.mtx"; says out 'unit lower'
+expect 0 'single precision' "$solve" --precision=single "$m/superlu_airfoil2.mtx"; says out 'single precision'
+expect 0 'a named solver' "$solve" --solver=cpu-level "$m/seed5.mtx"; says out 'cpu-level'
+expect 0 'repeated' "$solve" --repeat=5 "$m/seed5.mtx"; says out 'median .* of 5'
+expect 1 'unknown solver' "$solve" --solver=none "$m/seed5.mtx"; says err 'no solver "none"'
+expect 2 'missing diagonal' "$solve" --lower "$m/Erdos971.mtx"; says err 'row 1: diagonal is missing'
+printf '%%%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 1\n2 2 0\n3 1 1\n3 3 2\n' >zero.mtx
+expect 2 'zero pivot' "$solve" zero.mtx -o x.mtx; says err 'row 2: diagonal is zero'; absent x.mtx
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 nan\n2 2 1\n' >nan.mtx
+expect 2 'pivot not finite' "$solve" nan.mtx; says err 'row 1: diagonal is not finite'
+
+# ---- small and empty
+printf '%%%%MatrixMarket matrix coordinate real general\n0 0 0\n' >empty.mtx
+expect 0 'empty matrix' "$solve" empty.mtx
+printf '%%%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 4\n' >one.mtx
+printf '%%%%MatrixMarket matrix array real general\n1 1\n8\n' >one_b.mtx
+expect 0 'one row' "$solve" one.mtx one_b.mtx -q -o -; says out '^2$'
+
+# ---- right-hand sides and output
+printf '%%%%MatrixMarket matrix coordinate real general\n5 2 3\n1 1 2\n5 1 9\n2 2 4\n' >two.mtx
+expect 0 'a coordinate right-hand side of two columns' "$solve" "$m/seed5.mtx" two.mtx -o x.mtx; says out '2 columns'
+expect 0 'x is there' grep -q '^5 2$' x.mtx
+says x.mtx '^2$' # x(2, 2) = 4 / 2
+expect 0 'x to standard output' "$solve" "$m/seed5.mtx" -o -; says out '%%MatrixMarket matrix array'; says err 'backward'
+expect 0 'quiet' "$solve" -q "$m/seed5.mtx"; silent out; silent err
+expect 1 'wrong number of rows' "$solve" "$m/seed4.mtx" two.mtx; says err '5 rows, but the matrix has 4'
+expect 1 'unwritable output' "$solve" -q "$m/seed5.mtx" -o no/such/folder/x.mtx; says err 'no/such/folder'
+
+# ---- wrong files
+expect 1 'no such file' "$solve" missing.mtx; says err 'missing.mtx'
+expect 1 'rectangular' "$solve" "$m/lp_afiro.mtx"; says err '27 x 51, not square'
+printf 'hello\n' >text.mtx
+expect 1 'no Matrix Market' "$solve" text.mtx; says err 'text.mtx:1:'
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n3 2 1\n' >range.mtx
+expect 1 'row out of range' "$solve" range.mtx; says err 'range.mtx:4:'
+printf '%%%%MatrixMarket matrix coordinate real general\n1000000000 1000000000 1000000000000000\n1 1 1\n' >huge.mtx
+expect 1 'a header that promises too much' "$solve" huge.mtx; says err 'huge.mtx:'
+
+# ---- general matrices, where SuiteSparse is there
+if "$solve" "$m/bfwa62.mtx" 2>&1 | grep -q 'no SuiteSparse'; then
+    expect 1 'a general matrix without SuiteSparse' "$solve" "$m/bfwa62.mtx"; says err 'no SuiteSparse'
+else
+    expect 0 'symmetric positive definite' "$solve" "$m/1138_bus.mtx"; says out 'CHOLMOD'
+    expect 0 'unsymmetric' "$solve" "$m/west0067.mtx"; says out 'UMFPACK'; says out '^U '
+    expect 0 'complex symmetric' "$solve" "$m/qc324.mtx"; says out 'UMFPACK'
+    expect 0 'conjugate transpose' "$solve" --conj-trans "$m/cg20.mtx"
+    expect 0 'skew-symmetric' "$solve" "$m/plskz362.mtx"
+    expect 0 'a triangle factored' "$solve" --factor=umfpack "$m/seed5.mtx"; says out 'UMFPACK'
+    expect 2 'singular' "$solve" "$m/Erdos971.mtx"; says err 'row'
+    expect 1 'unknown method' "$solve" --factor=none "$m/bfwa62.mtx"
+    expect 3 'a tolerance out of reach' "$solve" --tolerance=1e-30 "$m/bfwa62.mtx"; says err 'backward error'
+    if "$solve" "$m/cavity10.mtx.xz" 2>&1 | grep -q 'libarchive'; then ok '# SKIP no libarchive'; else
+        expect 0 'a packed matrix with its right-hand side' "$solve" "$m/cavity10.mtx.xz" "$m/cavity10_b.mtx"
+    fi
+fi
+
+# ---- for programs
+if "$solve" --json "$m/seed5.mtx" 2>&1 | grep -q 'without jansson'; then ok '# SKIP no jansson'; else
+    expect 0 'JSON' "$solve" --json "$m/seed5.mtx"; says out '"levels": 2'; says out '"backward_error"'
+fi
+finish
