@@ -249,7 +249,7 @@ static int choose(trs_plan *p)
 static int analyse_part(trs_plan *p, trs_side *s, trs_part *part)
 {
     trs_context *ctx = part->ctx;
-    trs_tri csc;
+    trs_tri csc = {0};
     int rc = TRS_OK;
     part->lv = &s->lv;
     if (part->from > 0 || part->to < s->tri.n) {
@@ -258,7 +258,7 @@ static int analyse_part(trs_plan *p, trs_side *s, trs_part *part)
                             part->solver->name);
         rc = trs_tri_transpose(ctx, &s->tri, false, &csc);
         if (!rc) rc = trs_level_sets(ctx, &csc, part->from, part->to, &part->own);
-        if (!rc) trs_tri_free(ctx, &csc);
+        trs_tri_free(ctx, &csc);
         part->lv = &part->own;
     }
     if (!rc && part->solver->place == TRS_ON_CUDA) rc = trs_gpu_use(ctx);
