@@ -1,0 +1,357 @@
+/* model.c: random triangles in every form, and an independent residual. */
+#include "model.h"
+
+#include <float.h>
+#include <math.h>
+#include <unistd.h>
+
+/* ---- numbers ---------------------------------------------------------------------------------- */
+
+uint64_t random_bits(random_t *r) /* splitmix64 */
+{
+    uint64_t z = r->state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+int random_below(random_t *r, int n)
+{
+    return n > 0 ? (int)(random_bits(r) % (uint64_t)n) : 0;
+}
+
+double random_uniform(random_t *r)
+{
+    return (random_below(r, 2097151) - 1048575) / 1048576.0;
+}
+
+zz get_number(const void *a, trs_dtype t, int64_t k)
+{
+    if (t == TRS_F64) return ((const double *)a)[k];
+    if (t == TRS_F32) return ((const float *)a)[k];
+    if (t == TRS_C64) return ((const zz *)a)[k];
+    return ((const float complex *)a)[k];
+}
+
+void set_number(void *a, trs_dtype t, int64_t k, zz v)
+{
+    if (t == TRS_F64) ((double *)a)[k] = creal(v);
+    else if (t == TRS_F32) ((float *)a)[k] = (float)creal(v);
+    else if (t == TRS_C64) ((zz *)a)[k] = v;
+    else ((float complex *)a)[k] = (float complex)v;
+}
+
+double epsilon(trs_dtype t)
+{
+    return t == TRS_F32 || t == TRS_C32 ? FLT_EPSILON : DBL_EPSILON;
+}
+
+void assert_at_most_(double a, double b, const char *what, const char *file, int line)
+{
+    if (a <= b) return;
+    print_error("%s = %g is not at most %g\n", what, a, b);
+    _fail(file, line);
+}
+
+void assert_status_(int rc, int code, const trs_plan *plan, const char *file, int line)
+{
+    if (rc == code) return;
+    print_error("%d (%s), not %d: \"%s\"\n", rc, trs_strerror(rc), code, trs_plan_message(plan));
+    _fail(file, line);
+}
+
+/* ---- triangles ---------------------------------------------------------------------------------- */
+
+const char *const pattern_name[PATTERNS] = {"empty", "one",        "diagonal", "full",
+                                            "chain", "two chains", "random",   "long rows",
+                                            "arrow", "seed 4x4",   "seed 5x5", "wide"};
+
+void model_add(model *m, int row, int col, zz v)
+{
+    if ((m->nnz & (m->nnz - 1)) == 0) {
+        size_t room = m->nnz ? 2 * (size_t)m->nnz : 1;
+        m->row = realloc(m->row, room * sizeof *m->row);
+        m->col = realloc(m->col, room * sizeof *m->col);
+        m->val = realloc(m->val, room * sizeof *m->val);
+        assert_true(m->row && m->col && m->val);
+    }
+    m->row[m->nnz] = m->upper ? col : row;
+    m->col[m->nnz] = m->upper ? row : col;
+    m->val[m->nnz++] = v;
+}
+
+void model_free(model *m)
+{
+    free(m->row);
+    free(m->col);
+    free(m->val);
+}
+
+static void seed_example(model *m)
+{
+    static const int four[][3] = {{2, 0, 1}, {3, 0, 1}, {3, 2, 1}};
+    static const int five[][3] = {{3, 0, 1}, {3, 1, 1}, {4, 0, 1}};
+    for (int k = 0; k < 3; k++) {
+        const int *e = m->n == 4 ? four[k] : five[k];
+        model_add(m, e[0], e[1], e[2]);
+    }
+    for (int i = 0; i < m->n; i++) model_add(m, i, i, m->n == 4 ? 1 : i == 4 ? 4 : 2);
+}
+
+/* How many entries row i has left of the diagonal; full and arrow rows: all columns in turn. */
+static int left_of(pattern p, int n, int i)
+{
+    switch (p) {
+    case FULL:
+        return i;
+    case CHAIN:
+        return i > 0;
+    case TWO_CHAINS:
+        return i > 1;
+    case RANDOM:
+        return i < 6 ? i / 2 : i % 7;
+    case LONG_ROWS:
+        return i >= n - 4 ? n - 100 : i > 1;
+    case ARROW:
+        return i == n - 1 ? i : i > 0;
+    case WIDE:
+        return i < 50 ? 0 : 2;
+    default:
+        return 0;
+    }
+}
+
+/* The column of entry k of row i: different for different k. */
+static int column_of(pattern p, int i, int k, int start)
+{
+    switch (p) {
+    case CHAIN:
+        return i - 1;
+    case TWO_CHAINS:
+        return i - 2;
+    case RANDOM:
+        return (start + k) % i;
+    case WIDE:
+        return (start + k) % 50;
+    default:
+        return k;
+    }
+}
+
+static int size_of(pattern p, bool small)
+{
+    static const int size[PATTERNS] = {0, 1, 37, 40, 200, 201, 300, 1600, 300, 4, 5, 5000};
+    return small && size[p] > 700 ? 700 : size[p];
+}
+
+model model_new(pattern p, bool upper, bool small, bool is_complex, random_t *r)
+{
+    model m = {.n = size_of(p, small), .upper = upper};
+    if (p == SEED4 || p == SEED5) {
+        seed_example(&m);
+        return m;
+    }
+    for (int i = 0; i < m.n; i++) {
+        const int left = left_of(p, m.n, i), start = random_below(r, i);
+        for (int k = 0; k < left; k++) {
+            zz v = random_uniform(r) + (is_complex ? random_uniform(r) * I : 0);
+            int shift = left > 200 ? 8 : left > 8 ? 4 : 1;
+            model_add(&m, i, column_of(p, i, k, start), v * ldexp(1, -shift));
+        }
+        zz d = 1.5 + random_uniform(r) / 2 + (is_complex ? random_uniform(r) * I : 0);
+        model_add(&m, i, i, random_below(r, 2) ? d : -d);
+    }
+    return m;
+}
+
+/* ---- forms ---------------------------------------------------------------------------------------- */
+
+form form_random(trs_dtype dtype, random_t *r)
+{
+    return (form){.dtype = dtype,
+                  .format = (trs_format)random_below(r, 3),
+                  .unit = random_below(r, 3) == 0,
+                  .hidden = random_below(r, 2),
+                  .shuffled = random_below(r, 2),
+                  .garbage = random_below(r, 2),
+                  .base = random_below(r, 2),
+                  .ptr_bits = random_below(r, 2) ? 32 : 64,
+                  .idx_bits = random_below(r, 2) ? 32 : 64,
+                  .pad = random_below(r, 3)};
+}
+
+static trs_mat show_dense(const model *m, const form *f, trs_mat a)
+{
+    const int64_t n = m->n, ld = n + f->pad;
+    void *val = malloc((size_t)(ld * n + 1) * sizeof(zz));
+    assert_non_null(val);
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = 0; i < ld; i++) {
+            bool other = i >= n || (m->upper ? i > j : i < j);
+            set_number(val, f->dtype, i + j * ld, other && f->garbage ? NAN : 0);
+        }
+    for (int64_t k = 0; k < m->nnz; k++) {
+        bool hide = f->unit && f->hidden && m->row[k] == m->col[k];
+        set_number(val, f->dtype, m->row[k] + ld * m->col[k], hide ? NAN : m->val[k]);
+    }
+    a.val = val;
+    a.ld = ld;
+    a.nnz = 0;
+    return a;
+}
+
+typedef struct item {
+    uint64_t key; /* line, then place in it */
+    int line, cross;
+    zz val;
+} item;
+
+static int by_key(const void *a, const void *b)
+{
+    uint64_t x = ((const item *)a)->key, y = ((const item *)b)->key;
+    return (x > y) - (x < y);
+}
+
+static void put(item *it, const form *f, int row, int col, zz v, random_t *r)
+{
+    it->line = f->format == TRS_CSR ? row : col;
+    it->cross = f->format == TRS_CSR ? col : row;
+    it->val = v;
+    it->key = (uint64_t)it->line << 32 | (f->shuffled ? random_bits(r) >> 33 : (uint64_t)it->cross);
+}
+
+static int64_t list_items(const model *m, const form *f, item *it, random_t *r)
+{
+    int64_t k = 0;
+    for (int64_t p = 0; p < m->nnz; p++) {
+        const int i = m->row[p], j = m->col[p];
+        if (i == j && f->unit && !f->hidden) continue;
+        put(&it[k++], f, i, j, i == j && f->unit ? NAN : m->val[p], r);
+        if (i != j && f->garbage) put(&it[k++], f, j, i, NAN, r);
+    }
+    qsort(it, (size_t)k, sizeof *it, by_key);
+    return k;
+}
+
+static void set_index(void *a, int bits, int64_t k, int64_t v)
+{
+    if (bits == 64) ((int64_t *)a)[k] = v;
+    else ((int32_t *)a)[k] = (int32_t)v;
+}
+
+trs_mat show(const model *m, const form *f, random_t *r)
+{
+    trs_mat a = {.n = m->n, .dtype = f->dtype, .format = f->format, .base = f->base};
+    a.kind = (m->upper ? TRS_UPPER : TRS_LOWER) | (f->unit ? TRS_UNIT : 0);
+    a.ptr_bits = f->ptr_bits;
+    a.idx_bits = f->idx_bits;
+    if (f->format == TRS_DENSE) return show_dense(m, f, a);
+    item *it = malloc((size_t)(2 * m->nnz + 1) * sizeof *it);
+    assert_non_null(it);
+    a.nnz = list_items(m, f, it, r);
+    /* sized to the byte, so that a sanitizer sees every step outside */
+    void *ptr = malloc((size_t)(m->n + 1) * (size_t)f->ptr_bits / 8);
+    void *idx = malloc((size_t)a.nnz * (size_t)f->idx_bits / 8);
+    void *val = malloc((size_t)a.nnz * trs_size(f->dtype));
+    int64_t k = 0;
+    for (int line = 0; line <= m->n; line++) {
+        while (k < a.nnz && it[k].line < line) k++;
+        set_index(ptr, f->ptr_bits, line, k + f->base);
+    }
+    for (k = 0; k < a.nnz; k++) {
+        set_index(idx, f->idx_bits, k, it[k].cross + f->base);
+        set_number(val, f->dtype, k, it[k].val);
+    }
+    free(it);
+    a.ptr = ptr;
+    a.idx = idx;
+    a.val = val;
+    return a;
+}
+
+void mat_free(trs_mat *a)
+{
+    free((void *)a->ptr);
+    free((void *)a->idx);
+    free((void *)a->val);
+}
+
+/* ---- quality -------------------------------------------------------------------------------------- */
+
+static long double size_of_number(zz v)
+{
+    return fabsl((long double)creal(v)) + fabsl((long double)cimag(v));
+}
+
+typedef struct row_sum {
+    long double re, im, size, matrix;
+    int entries;
+} row_sum;
+
+static void add_entry(row_sum *s, zz a, zz x)
+{
+    long double ar = creal(a), ai = cimag(a), xr = creal(x), xi = cimag(x);
+    s->re += ar * xr - ai * xi;
+    s->im += ar * xi + ai * xr;
+    s->size += size_of_number(a) * size_of_number(x);
+    s->matrix += size_of_number(a);
+    s->entries++;
+}
+
+static double larger(double a, long double b) /* NaN wins */
+{
+    return isnan(a) || (b <= a) ? a : (double)b;
+}
+
+quality judge(const model *m, bool unit, trs_op op, trs_dtype t, const void *b, int64_t bstep,
+              const void *x, int64_t xstep)
+{
+    quality q = {0};
+    row_sum *s = calloc((size_t)m->n + 1, sizeof *s);
+    assert_non_null(s);
+    for (int64_t k = 0; k < m->nnz; k++) {
+        int i = op == TRS_N ? m->row[k] : m->col[k], j = op == TRS_N ? m->col[k] : m->row[k];
+        zz a = i == j && unit ? 1 : m->val[k];
+        if (!trs_is_complex(t)) a = creal(a);
+        add_entry(&s[i], op == TRS_H ? conj(a) : a, get_number(x, t, j * xstep));
+    }
+    double rmax = 0, bmax = 0, xmax = 0, amax = 0;
+    for (int64_t i = 0; i < m->n; i++) {
+        zz bi = get_number(b, t, i * bstep);
+        long double r = fabsl(creal(bi) - s[i].re) + fabsl(cimag(bi) - s[i].im);
+        long double scale = s[i].size + size_of_number(bi);
+        q.omega = larger(q.omega, r == 0 && scale == 0 ? 0 : r / scale);
+        rmax = larger(rmax, r);
+        bmax = larger(bmax, size_of_number(bi));
+        xmax = larger(xmax, size_of_number(get_number(x, t, i * xstep)));
+        amax = larger(amax, s[i].matrix);
+        if (s[i].entries > q.longest) q.longest = s[i].entries;
+    }
+    q.normwise = rmax == 0 ? 0 : rmax / (amax * xmax + bmax);
+    free(s);
+    return q;
+}
+
+void reach(const model *m, trs_op op, int k, bool *out)
+{
+    memset(out, 0, (size_t)m->n * sizeof *out);
+    out[k] = true;
+    for (bool more = true; more;) {
+        more = false;
+        for (int64_t p = 0; p < m->nnz; p++) {
+            int i = op == TRS_N ? m->row[p] : m->col[p], j = op == TRS_N ? m->col[p] : m->row[p];
+            if (out[j] && !out[i]) more = out[i] = true;
+        }
+    }
+}
+
+char *matrix_file(const char *name)
+{
+    const char *top = getenv("TRS_SRCDIR");
+    char *path = malloc(4096);
+    assert_non_null(path);
+    snprintf(path, 4096, "%s/matrices/%s", top ? top : ".", name);
+    if (access(path, R_OK) == 0) return path;
+    free(path);
+    return NULL;
+}

@@ -1,0 +1,434 @@
+/* t_use.c: wrong use in any order: arguments, pivots, updates, memory that runs out. */
+#include "model.h"
+
+#include <math.h>
+
+/* 4x4 lower CSR, base 1:  2; 1 4; . . 5; . 3 . 8 */
+static const int64_t ptr4[] = {1, 2, 4, 5, 7};
+static const int32_t idx4[] = {1, 1, 2, 3, 2, 4};
+static const double val4[] = {2, 1, 4, 5, 3, 8};
+static const double b4[] = {2, 5, 10, 19}, x4[] = {1, 1, 2, 2};
+
+static trs_mat mat4(const double *val)
+{
+    return (trs_mat){
+        .n = 4, .nnz = 6, .ptr = ptr4, .idx = idx4, .val = val, .base = 1, .kind = TRS_LOWER};
+}
+
+static trs_plan *ready(const double *val, const trs_options *opt)
+{
+    trs_mat m = mat4(val);
+    trs_plan *p;
+    assert_int_equal(trs_plan_create(&p, &m, opt), TRS_OK);
+    assert_status(trs_plan_analyse(p), TRS_OK, p);
+    return p;
+}
+
+static void assert_solves(const trs_plan *p)
+{
+    double x[4];
+    assert_int_equal(trs_solve(p, TRS_N, 1, b4, 4, x, 4, NULL), TRS_OK);
+    assert_memory_equal(x, x4, sizeof x4);
+}
+
+/* ---- order of calls -------------------------------------------------------------------------------- */
+
+static void test_states(void **state)
+{
+    (void)state;
+    trs_mat m = mat4(val4);
+    trs_plan *p;
+    trs_work *w;
+    trs_info info;
+    double x[4] = {7, 7, 7, 7};
+    const int32_t *topo, *lv;
+    assert_int_equal(trs_plan_create(&p, &m, NULL), TRS_OK);
+    assert_int_equal(trs_solve(p, TRS_N, 1, b4, 4, x, 4, NULL), TRS_ESTATE);
+    assert_int_equal(trs_plan_update(p, &m, NULL), TRS_ESTATE);
+    assert_int_equal(trs_plan_pivots(p, NULL, NULL), TRS_ESTATE);
+    assert_int_equal(trs_plan_levels(p, &topo, &lv), TRS_ESTATE);
+    assert_int_equal(trs_work_create(&w, p, 1), TRS_ESTATE);
+    assert_null(w);
+    assert_int_equal(trs_plan_info(p, &info), TRS_OK);
+    assert_true(info.n == 4 && info.nnz == 6 && info.bytes_host > 0 && info.levels == 0);
+    assert_true(x[0] == 7 && x[3] == 7);
+    assert_int_equal(trs_plan_analyse(p), TRS_OK);
+    assert_int_equal(trs_plan_analyse(p), TRS_ESTATE); /* once, and it does no harm */
+    assert_solves(p);
+    assert_int_equal(trs_plan_pivots(p, NULL, NULL), TRS_OK);
+    assert_int_equal(trs_plan_info(p, &info), TRS_OK);
+    assert_true(info.levels == 3 && info.widest == 2 && info.longest == 2);
+    assert_non_null(info.solver);
+    assert_true(info.reason[0] != '\0');
+    assert_int_equal(trs_solve(p, TRS_T, 1, b4, 4, x, 4, NULL), TRS_ESTATE); /* was not announced */
+    trs_plan_destroy(p);
+}
+
+static void test_null(void **state)
+{
+    (void)state;
+    trs_mat m = mat4(val4);
+    trs_plan *p = (trs_plan *)&m;
+    trs_work *w;
+    trs_info info;
+    double x[4];
+    const int32_t *t;
+    assert_int_equal(trs_plan_create(NULL, &m, NULL), TRS_EARG);
+    assert_int_equal(trs_plan_create(&p, NULL, NULL), TRS_EARG);
+    assert_null(p);
+    assert_int_equal(trs_plan_analyse(NULL), TRS_EARG);
+    assert_int_equal(trs_plan_update(NULL, &m, NULL), TRS_EARG);
+    assert_int_equal(trs_plan_pivots(NULL, NULL, NULL), TRS_EARG);
+    assert_int_equal(trs_plan_info(NULL, &info), TRS_EARG);
+    assert_int_equal(trs_plan_levels(NULL, &t, &t), TRS_EARG);
+    assert_int_equal(trs_work_create(&w, NULL, 1), TRS_EARG);
+    assert_int_equal(trs_solve(NULL, TRS_N, 1, b4, 4, x, 4, NULL), TRS_EARG);
+    assert_string_equal(trs_plan_message(NULL), "");
+    assert_int_equal(trs_solver_get(0, NULL), TRS_EARG);
+    assert_int_equal(trs_solver_get(-1, &(trs_solver_info){0}), TRS_EARG);
+    assert_int_equal(trs_solver_get(10000, &(trs_solver_info){0}), TRS_EARG);
+    trs_plan_destroy(NULL);
+    trs_work_destroy(NULL);
+    p = ready(val4, NULL);
+    assert_int_equal(trs_plan_update(p, NULL, NULL), TRS_EARG);
+    assert_int_equal(trs_plan_info(p, NULL), TRS_EARG);
+    assert_int_equal(trs_plan_levels(p, NULL, &t), TRS_EARG);
+    assert_int_equal(trs_plan_levels(p, &t, NULL), TRS_EARG);
+    assert_int_equal(trs_work_create(NULL, p, 1), TRS_EARG);
+    assert_int_equal(trs_work_create(&w, p, 0), TRS_EARG);
+    assert_int_equal(trs_work_create(&w, p, -1), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, 1, NULL, 4, x, 4, NULL), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, 1, b4, 4, NULL, 4, NULL), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, 0, NULL, 0, NULL, 0, NULL), TRS_OK); /* nothing to do */
+    assert_solves(p);
+    trs_plan_destroy(p);
+}
+
+static void test_solve_arguments(void **state)
+{
+    (void)state;
+    trs_plan *p = ready(val4, NULL), *q = ready(val4, NULL);
+    double buffer[64], x[16];
+    trs_work *w;
+    trs_exec rows = {.layout = TRS_ROW_MAJOR}, odd = {.layout = (trs_layout)5}, foreign = {0};
+    for (int k = 0; k < 16; k++) x[k] = 7;
+    for (int k = 0; k < 64; k++) buffer[k] = 1;
+    assert_int_equal(trs_solve(p, (trs_op)-1, 1, b4, 4, x, 4, NULL), TRS_EARG);
+    assert_int_equal(trs_solve(p, (trs_op)3, 1, b4, 4, x, 4, NULL), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, -1, b4, 4, x, 4, NULL), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, 1, b4, 3, x, 4, NULL), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, 1, b4, 4, x, 3, NULL), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, 1, b4, -4, x, 4, NULL), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, 2, buffer, INT64_MAX, x, 4, NULL), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, 2, buffer, 4, x, INT64_MAX, NULL), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, 3, buffer, 2, x, 3, &rows), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, 3, buffer, 3, x, 2, &rows), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, 1, b4, 4, x, 4, &odd), TRS_EARG);
+    assert_int_equal(trs_work_create(&w, q, 1), TRS_OK);
+    foreign.work = w; /* of another plan */
+    assert_int_equal(trs_solve(p, TRS_N, 1, b4, 4, x, 4, &foreign), TRS_EARG);
+    trs_work_destroy(w);
+    for (int k = 0; k < 16; k++) assert_true(x[k] == 7); /* refused means untouched */
+    /* overlapping and not equal */
+    assert_int_equal(trs_solve(p, TRS_N, 1, buffer, 4, buffer + 1, 4, NULL), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, 1, buffer + 3, 4, buffer, 4, NULL), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, 2, buffer, 4, buffer, 5, NULL), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, 2, buffer, 8, buffer + 4, 8, NULL), TRS_EARG);
+    for (int k = 0; k < 64; k++) assert_true(buffer[k] == 1);
+    assert_int_equal(trs_solve(p, TRS_N, 2, buffer, 4, buffer + 8, 4, NULL),
+                     TRS_OK);                                                     /* side by side */
+    assert_int_equal(trs_solve(p, TRS_N, 2, buffer, 4, buffer, 4, NULL), TRS_OK); /* in place */
+    trs_plan_destroy(p);
+    trs_plan_destroy(q);
+}
+
+static void refuse_options(trs_options opt, int code)
+{
+    trs_mat m = mat4(val4);
+    trs_plan *p;
+    assert_int_equal(trs_plan_create(&p, &m, &opt), code);
+    if (p) assert_true(trs_plan_message(p)[0] != '\0');
+    trs_plan_destroy(p);
+}
+
+static void test_options(void **state)
+{
+    (void)state;
+    refuse_options((trs_options){.solver = "no-such-solver"}, TRS_ESUPPORT);
+    refuse_options((trs_options){.solver = ""}, TRS_ESUPPORT);
+    refuse_options((trs_options){.ops = 8}, TRS_EARG);
+    refuse_options((trs_options){.nrhs = -1}, TRS_EARG);
+    refuse_options((trs_options){.threads = -1}, TRS_EARG);
+    refuse_options((trs_options){.memory_limit = -1}, TRS_EARG);
+    refuse_options((trs_options){.layout = (trs_layout)2}, TRS_EARG);
+    refuse_options((trs_options){.order = (trs_order)3}, TRS_EARG);
+    refuse_options((trs_options){.solver = "cpu-serial", .device = TRS_CUDA(0)}, TRS_ESUPPORT);
+    refuse_options((trs_options){.memory = {.alloc = (void *(*)(void *, size_t))abort}}, TRS_EARG);
+}
+
+/* ---- pivots ------------------------------------------------------------------------------------------ */
+
+static void bad_pivots(const double *val, int64_t count, int64_t first, const char *words,
+                       unsigned kind, trs_order order)
+{
+    trs_mat m = mat4(val), good = mat4(val4);
+    trs_options opt = {.order = order};
+    trs_plan *p;
+    int64_t c = -7, f = -7;
+    double x[4];
+    m.kind |= kind;
+    assert_int_equal(trs_plan_create(&p, &m, &opt), TRS_OK);
+    assert_status(trs_plan_analyse(p), TRS_EPIVOT, p);
+    assert_non_null(strstr(trs_plan_message(p), words));
+    assert_int_equal(trs_plan_pivots(p, &c, &f), TRS_OK);
+    assert_int_equal(c, count);
+    assert_int_equal(f, first);
+    assert_int_equal(trs_solve(p, TRS_N, 1, b4, 4, x, 4, NULL), TRS_ESTATE);
+    good.kind = m.kind;
+    assert_status(trs_plan_update(p, &good, NULL), TRS_OK, p);
+    assert_int_equal(trs_plan_pivots(p, &c, &f), TRS_OK);
+    assert_true(c == 0 && f == -1);
+    assert_solves(p);
+    assert_int_equal(trs_plan_update(p, &m, NULL), TRS_EPIVOT); /* and bad again */
+    assert_int_equal(trs_solve(p, TRS_N, 1, b4, 4, x, 4, NULL), TRS_ESTATE);
+    trs_plan_destroy(p);
+}
+
+static void test_pivots(void **state)
+{
+    (void)state;
+    const double zero[] = {2, 1, 0, 5, 3, 0}, nan_[] = {2, 1, 4, NAN, 3, 8};
+    const double inf[] = {INFINITY, 1, 4, 5, 3, 8}, minus[] = {2, 1, 4, 5, 3, -0.0};
+    for (int order = 0; order < 3; order++) {
+        bad_pivots(zero, 2, 2, "row 2: diagonal is zero (2 such rows)", 0, (trs_order)order);
+        bad_pivots(nan_, 1, 3, "row 3: diagonal is not finite", 0, (trs_order)order);
+        bad_pivots(inf, 1, 1, "row 1: diagonal is not finite", 0, (trs_order)order);
+        bad_pivots(minus, 1, 4, "row 4: diagonal is zero", 0, (trs_order)order);
+    }
+    trs_mat m = mat4(zero); /* with a unit diagonal nothing stored there matters */
+    trs_plan *p;
+    m.kind |= TRS_UNIT;
+    assert_int_equal(trs_plan_create(&p, &m, NULL), TRS_OK);
+    assert_int_equal(trs_plan_analyse(p), TRS_OK);
+    trs_plan_destroy(p);
+}
+
+/* Base 0, upper, by columns; row 1 has no diagonal, and no update can give it one. */
+static void test_missing(void **state)
+{
+    (void)state;
+    const int32_t ptr[] = {0, 1, 2, 4}, idx[] = {0, 0, 2, 1};
+    const double val[] = {1, 1, 1, 1};
+    trs_mat m = {.n = 3,
+                 .nnz = 4,
+                 .ptr = ptr,
+                 .idx = idx,
+                 .val = val,
+                 .ptr_bits = 32,
+                 .format = TRS_CSC,
+                 .kind = TRS_UPPER};
+    for (int order = 0; order < 3; order++) {
+        trs_options opt = {.order = (trs_order)order, .ops = order ? 7 : 2};
+        trs_plan *p;
+        int64_t count, first;
+        assert_int_equal(trs_plan_create(&p, &m, &opt), TRS_OK);
+        assert_int_equal(trs_plan_analyse(p), TRS_EPIVOT);
+        assert_non_null(strstr(trs_plan_message(p), "row 1: diagonal is missing"));
+        assert_int_equal(trs_plan_pivots(p, &count, &first), TRS_OK);
+        assert_true(count == 1 && first == 1);
+        assert_int_equal(trs_plan_update(p, &m, NULL), TRS_EPIVOT);
+        trs_plan_destroy(p);
+    }
+}
+
+/* ---- update ------------------------------------------------------------------------------------------ */
+
+/* Whatever an update fails with, there is no solve with the old values after it. */
+static void stale(trs_mat m, int code)
+{
+    trs_plan *p = ready(val4, NULL);
+    trs_mat good = mat4(val4);
+    double x[4];
+    assert_int_equal(trs_plan_update(p, &m, NULL), code);
+    assert_true(trs_plan_message(p)[0] != '\0');
+    assert_int_equal(trs_solve(p, TRS_N, 1, b4, 4, x, 4, NULL), TRS_ESTATE);
+    good.ptr = good.idx = NULL; /* only val is read */
+    assert_int_equal(trs_plan_update(p, &good, NULL), TRS_OK);
+    assert_solves(p);
+    trs_plan_destroy(p);
+}
+
+static void test_update(void **state)
+{
+    (void)state;
+    const double other[] = {1, 1, 1, 1, 1, 1};
+    trs_mat m = mat4(val4);
+    m.n = 3;
+    stale(m, TRS_EARG);
+    m = mat4(val4), m.nnz = 5;
+    stale(m, TRS_EARG);
+    m = mat4(val4), m.dtype = TRS_F32;
+    stale(m, TRS_EARG);
+    m = mat4(val4), m.format = TRS_CSC;
+    stale(m, TRS_EARG);
+    m = mat4(NULL);
+    stale(m, TRS_EARG);
+    m = mat4((const double[]){2, 1, 0, 5, 3, 8});
+    stale(m, TRS_EPIVOT);
+    trs_plan *p = ready(other, NULL);
+    m = mat4(val4);
+    assert_int_equal(trs_plan_update(p, &m, NULL), TRS_OK);
+    assert_solves(p);
+    trs_plan_destroy(p);
+}
+
+/* The caller's arrays may go after create. */
+static void test_ownership(void **state)
+{
+    (void)state;
+    double *val = malloc(sizeof val4);
+    assert_non_null(val);
+    memcpy(val, val4, sizeof val4);
+    trs_mat m = mat4(val);
+    trs_plan *p;
+    assert_int_equal(trs_plan_create(&p, &m, NULL), TRS_OK);
+    memset(val, 0xff, sizeof val4);
+    free(val);
+    assert_int_equal(trs_plan_analyse(p), TRS_OK);
+    assert_solves(p);
+    trs_plan_destroy(p);
+}
+
+/* ---- memory -------------------------------------------------------------------------------------------- */
+
+typedef struct counter {
+    long calls, fail_at, live;
+} counter;
+
+static void *count_alloc(void *user, size_t bytes)
+{
+    counter *c = user;
+    if (c->calls++ == c->fail_at) return NULL;
+    void *p = malloc(bytes);
+    c->live += p != NULL;
+    return p;
+}
+
+static void count_free(void *user, void *p)
+{
+    counter *c = user;
+    c->live -= p != NULL;
+    free(p);
+}
+
+/* create, analyse, update, work space, solve; how it ended. */
+static int whole_life(counter *c, const char *solver, trs_order order, int ncuts)
+{
+    random_t r = {11};
+    static const int32_t cut[] = {100, 200};
+    form f = {.format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32, .shuffled = true};
+    model m = model_new(RANDOM, false, true, false, &r);
+    trs_mat a = show(&m, &f, &r);
+    trs_options opt = {
+        .solver = solver, .order = order, .ops = 7, .memory = {count_alloc, count_free, c}};
+    trs_plan *p = NULL;
+    trs_work *w = NULL;
+    double *x = calloc((size_t)m.n, sizeof *x);
+    int rc = trs_plan_create(&p, &a, &opt);
+    if (!rc) {
+        p->ncuts = ncuts;
+        p->cut = cut;
+        rc = trs_plan_analyse(p);
+    }
+    if (!rc) rc = trs_plan_update(p, &a, NULL);
+    if (!rc) rc = trs_work_create(&w, p, 2);
+    trs_exec exec = {.work = w};
+    const long before = c->calls;
+    if (!rc) rc = trs_solve(p, TRS_T, 1, x, m.n, x, m.n, &exec);
+    if (!rc) assert_int_equal(c->calls, before); /* a solve allocates nothing */
+    if (rc == TRS_EMEM && p && !w && c->calls > 2 && !(p->state == TRS_READY))
+        assert_true(trs_plan_message(p)[0] != '\0');
+    trs_work_destroy(w);
+    trs_plan_destroy(p);
+    free(x);
+    mat_free(&a);
+    model_free(&m);
+    return rc;
+}
+
+static void every_allocation_fails(const char *solver, trs_order order, int ncuts)
+{
+    int rc = TRS_EMEM;
+    for (long k = 0; rc == TRS_EMEM && k < 1000; k++) {
+        counter c = {.fail_at = k};
+        rc = whole_life(&c, solver, order, ncuts);
+        if (c.live)
+            print_error("%s: %ld blocks leak when allocation %ld fails\n", solver, c.live, k);
+        assert_int_equal(c.live, 0);
+        if (rc != TRS_EMEM && rc != TRS_OK) print_error("%s: %d at %ld\n", solver, rc, k);
+        assert_true(rc == TRS_OK || rc == TRS_EMEM);
+        assert_true(rc == TRS_EMEM || c.calls <= k); /* a failure that nobody noticed */
+    }
+    assert_int_equal(rc, TRS_OK);
+}
+
+static void test_allocations(void **state)
+{
+    (void)state;
+    for (int k = 0; trs_solver_at(k); k++) {
+        const trs_solver *s = trs_solver_at(k);
+        if (s->family != TRS_TRIANGLE || s->place != TRS_ON_CPU) continue;
+        every_allocation_fails(s->name, TRS_ORDER_NATURAL, 0);
+        every_allocation_fails(s->name, TRS_ORDER_LEVEL, 0);
+        if (s->caps & TRS_CAP_PARTS) every_allocation_fails(s->name, TRS_ORDER_LEVEL, 2);
+    }
+}
+
+static void test_limit(void **state)
+{
+    (void)state;
+    trs_mat m = mat4(val4);
+    trs_plan *p;
+    trs_options opt = {.solver = "cpu-dense", .memory_limit = 4 * 4 * 8 - 1};
+    assert_int_equal(trs_plan_create(&p, &m, &opt), TRS_OK);
+    assert_int_equal(trs_plan_analyse(p), TRS_EMEM);
+    assert_non_null(strstr(trs_plan_message(p), "limit"));
+    trs_plan_destroy(p);
+    opt.memory_limit = 1 << 20;
+    p = ready(val4, &opt);
+    assert_solves(p);
+    trs_plan_destroy(p);
+}
+
+/* By default a full matrix may take 8 GiB; 40000^2 doubles are more. */
+static void test_default_limit(void **state)
+{
+    (void)state;
+    enum { N = 40000 };
+    int64_t *ptr = malloc((N + 1) * sizeof *ptr);
+    int32_t *idx = malloc(N * sizeof *idx);
+    double *val = malloc(N * sizeof *val);
+    assert_true(ptr && idx && val);
+    for (int i = 0; i <= N; i++) ptr[i] = i;
+    for (int i = 0; i < N; i++) idx[i] = i, val[i] = 1;
+    trs_mat m = {.n = N, .nnz = N, .ptr = ptr, .idx = idx, .val = val, .kind = TRS_LOWER};
+    trs_options opt = {.solver = "cpu-dense"};
+    trs_plan *p;
+    assert_int_equal(trs_plan_create(&p, &m, &opt), TRS_OK);
+    assert_int_equal(trs_plan_analyse(p), TRS_EMEM);
+    trs_plan_destroy(p);
+    free(ptr), free(idx), free(val);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_states),          cmocka_unit_test(test_null),
+        cmocka_unit_test(test_solve_arguments), cmocka_unit_test(test_options),
+        cmocka_unit_test(test_pivots),          cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_update),          cmocka_unit_test(test_ownership),
+        cmocka_unit_test(test_allocations),     cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_default_limit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
