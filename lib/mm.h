@@ -125,6 +125,10 @@ typedef struct trs_mm_quote {
 trs_mm_quote trs_mm_show(const char *p, const char *end);
 
 int trs_mm_header(trs_mm_job *job); /* read banner and sizes */
+/* The banner on the line p..end-1 into job->head. */
+int trs_mm_banner(trs_mm_job *job, const char *p, const char *end);
+/* Whole numbers of a line into size [most]; how many there are, -1: one is none, or one too many. */
+int trs_mm_sizes(trs_mm_job *job, const char *at, const char *end, int most, int64_t *size);
 int trs_mm_check_promise(trs_mm_job *job,
                          int64_t bytes); /* can so many bytes hold what the sizes say? */
 int trs_mm_parse(trs_mm_job *job);       /* all text into chunks */

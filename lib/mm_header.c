@@ -95,7 +95,7 @@ static int check_banner(trs_mm_job *job)
     return TRS_OK;
 }
 
-static int read_banner(trs_mm_job *job, const char *p, const char *end)
+int trs_mm_banner(trs_mm_job *job, const char *p, const char *end)
 {
     static const char *const formats[] = {"coordinate", "array", NULL};
     static const char *const fields[] = {"real",   "complex",          "integer", "pattern",
@@ -129,8 +129,7 @@ static int read_banner(trs_mm_job *job, const char *p, const char *end)
 
 /* ---- the sizes -------------------------------------------------------------------------------- */
 
-/* Non-negative numbers of a line; how many there are, -1: one is none. */
-static int read_sizes(trs_mm_job *job, const char *at, const char *end, int most, int64_t *size)
+int trs_mm_sizes(trs_mm_job *job, const char *at, const char *end, int most, int64_t *size)
 {
     for (int n = 0;; n++) {
         token t = next_token(&at, end);
@@ -198,7 +197,7 @@ static int read_size_line(trs_mm_job *job, const char *p, const char *end)
 {
     trs_mm_head *h = &job->head;
     int64_t size[3] = {0};
-    int must = h->array ? 2 : 3, n = read_sizes(job, p, end, must, size);
+    int must = h->array ? 2 : 3, n = trs_mm_sizes(job, p, end, must, size);
     if (n < 0) return TRS_EFORMAT;
     if (n < must)
         return trs_mm_fail(job, TRS_EFORMAT, h->line, "%s are needed here, read %s",
@@ -226,7 +225,7 @@ int trs_mm_header(trs_mm_job *job)
         while (end > p && end[-1] == '\r') end--;
         token t = next_token(&at, end);
         if (banner && (t.p == t.end || *t.p == '%')) continue;
-        rc = banner ? read_size_line(job, p, end) : read_banner(job, p, end);
+        rc = banner ? read_size_line(job, p, end) : trs_mm_banner(job, p, end);
         if (rc || banner) return rc;
         job->words = h->field == TRS_PATTERN ? 0 : h->field == TRS_COMPLEX ? 2 : 1;
         banner = true;

@@ -110,7 +110,7 @@ static void one_way(const char *path, char **f, trs_format format, int threads)
     else if (rc) check_refusal(&mm, path, f);
     else if (!reject && strcmp(f[ROWS], "-")) check_content(&mm, path, f);
     if (format == TRS_CSR && threads == 1 && !strcmp(f[VERDICT], "choice"))
-        print_message("choice: %s\n", rc ? mm.message : path);
+        print_message("# choice: %s\n", rc ? mm.message : path);
     trs_mm_free(&mm);
 }
 
