@@ -102,6 +102,10 @@ void print_text(const report *r)
             r->error.normwise);
     if (!isnan(r->forward) || r->problem->exact) fprintf(out, ", forward %.2g", r->forward);
     fprintf(out, "\n");
+    if (r->factored && r->rcond > 0) {
+        fprintf(out, "condition  at least about %.1e", 1 / r->rcond);
+        fprintf(out, r->rcond < 1e-12 ? ": x may have few correct digits\n" : "\n");
+    }
     if (r->args->output) fprintf(out, "x          written to %s\n", r->args->output);
 }
 
@@ -158,6 +162,7 @@ static json_t *report_json(const report *r)
     json_object_set_new(j, "backward_error", number(r->error.omega));
     json_object_set_new(j, "normwise_error", number(r->error.normwise));
     json_object_set_new(j, "forward_error", number(r->forward));
+    if (r->factored) json_object_set_new(j, "rcond", number(r->rcond));
     json_object_set_new(j, "tolerance", number(r->tolerance));
     return j;
 }

@@ -86,6 +86,7 @@ int solve_factored(const arguments *a, problem *p, report *r)
         if (lu.u) keep_info(lu.u, &r->u, r);
         snprintf(r->library, sizeof r->library, "%s", lu.library);
         snprintf(r->ordering, sizeof r->ordering, "%s", lu.ordering);
+        r->rcond = lu.rcond;
         r->seconds_factor = lu.seconds_factor;
         r->seconds_analyse = lu.seconds_analyse;
     }
