@@ -1,7 +1,7 @@
-/* t_sample.c: every solver of the table over every shape of triangle.
+/* t_sample.c: a seeded sample of all shapes of a triangle at once, for every solver.
  *
- * The full product of patterns, types, ops, formats, widths, orders, layouts, ... has millions of cases.  A
- * seeded sample of it is run for every solver, so that a case that fails can be run again by its number. */
+ * The full product of patterns, types, ops, formats, widths, orders, layouts, ... has millions of
+ * cases.  What is drawn depends on the number of the case alone, so that it can be run again. */
 #include "model.h"
 
 #include <math.h>
