@@ -45,7 +45,8 @@ typedef struct report {
     char solver[64], reason[400];
     bool has_u;
     char library[32], ordering[32];
-    int refined; /* steps */
+    int refined;  /* steps */
+    double rcond; /* estimate of 1 / condition; 0: none */
     double seconds_read, seconds_analyse, seconds_factor;
     times solve;
     trs_error error;
