@@ -1,462 +1,434 @@
-/* t_plan.c: the life of a plan: states, wrong use, pivots, updates, levels, memory, threads. */
-#include "config.h"
+/* t_plan.c: wrong use in any order: arguments, pivots, updates, memory that runs out. */
+#include "model.h"
 
-#include "test.h"
+#include <math.h>
 
-#include <pthread.h>
+/* 4x4 lower CSR, base 1:  2; 1 4; . . 5; . 3 . 8 */
+static const int64_t ptr4[] = {1, 2, 4, 5, 7};
+static const int32_t idx4[] = {1, 1, 2, 3, 2, 4};
+static const double val4[] = {2, 1, 4, 5, 3, 8};
+static const double b4[] = {2, 5, 10, 19}, x4[] = {1, 1, 2, 2};
 
-/* The slides' 5 x 5 triangle. */
-static const int64_t ptr5[] = {0, 1, 2, 3, 6, 8};
-static const int32_t idx5[] = {0, 1, 2, 0, 1, 3, 0, 4};
-static const double val5[] = {2, 2, 2, 1, 1, 2, 1, 4}, b5[] = {2, 4, 6, 5, 9};
-
-static trs_mat seed5(void)
+static trs_mat mat4(const double *val)
 {
-    return (trs_mat){.n = 5, .nnz = 8, .ptr = ptr5, .idx = idx5, .val = val5, .kind = TRS_LOWER};
+    return (trs_mat){
+        .n = 4, .nnz = 6, .ptr = ptr4, .idx = idx4, .val = val, .base = 1, .kind = TRS_LOWER};
 }
 
-/* create must say no, with a sentence. */
-static void refused(const trs_mat *m, const trs_options *opt, int code, const char *says)
+static trs_plan *ready(const double *val, const trs_options *opt)
 {
-    trs_plan *plan;
-    assert_int_equal(trs_plan_create(&plan, m, opt), code);
-    if (!strstr(trs_plan_message(plan), says)) print_error("# said: %s\n", trs_plan_message(plan));
-    assert_non_null(strstr(trs_plan_message(plan), says));
-    assert_int_equal(trs_plan_analyse(plan), TRS_ESTATE);
-    trs_plan_destroy(plan);
-}
-
-static void wrong_matrices(void **state)
-{
-    static const int64_t falls[] = {0, 2, 1, 3, 6, 8}, starts[] = {1, 1, 2, 3, 6, 8},
-                         ends[] = {0, 1, 2, 3, 6, 9};
-    static const int32_t far[] = {0, 1, 2, 0, 5, 3, 0, 4}, twice[] = {0, 1, 2, 1, 1, 3, 0, 4};
-    static const int32_t upper[] = {0, 1, 2, 0, 4, 3, 0, 4}, negative[] = {0, 1, 2, -1, 1, 3, 0, 4};
-    static const int32_t two_diagonals[] = {0, 1, 2, 3, 1, 3, 0, 4};
-    trs_mat m = seed5();
-    trs_plan *plan;
-    (void)state;
-    assert_int_equal(trs_plan_create(NULL, &m, NULL), TRS_EARG);
-    assert_int_equal(trs_plan_create(&plan, NULL, NULL), TRS_EARG);
-    m.n = -1, refused(&m, NULL, TRS_EARG, "n = -1");
-    m.n = (int64_t)1 << 31, refused(&m, NULL, TRS_EARG, "2^31");
-    m = seed5(), m.nnz = -3, refused(&m, NULL, TRS_EARG, "nnz = -3");
-    m = seed5(), m.kind = 0, refused(&m, NULL, TRS_EARG, "TRS_LOWER");
-    m = seed5(), m.kind = TRS_LOWER | TRS_UPPER, refused(&m, NULL, TRS_EARG, "both");
-    m = seed5(), m.kind = TRS_LOWER | 64, refused(&m, NULL, TRS_EARG, "kind");
-    m = seed5(), m.base = 2, refused(&m, NULL, TRS_EARG, "base 2");
-    m = seed5(), m.dtype = (trs_dtype)9, refused(&m, NULL, TRS_EARG, "dtype");
-    m = seed5(), m.format = TRS_COO, refused(&m, NULL, TRS_EARG, "format");
-    m = seed5(), m.idx_bits = 16, refused(&m, NULL, TRS_EARG, "idx_bits");
-    m = seed5(), m.ptr = NULL, refused(&m, NULL, TRS_EARG, "ptr");
-    m = seed5(), m.idx = NULL, refused(&m, NULL, TRS_EARG, "idx");
-    m = seed5(), m.val = NULL, refused(&m, NULL, TRS_EARG, "val");
-    m = seed5(), m.ptr = falls, refused(&m, NULL, TRS_EMATRIX, "row 1");
-    m = seed5(), m.ptr = starts, refused(&m, NULL, TRS_EMATRIX, "ptr[0]");
-    m = seed5(), m.ptr = ends, refused(&m, NULL, TRS_EMATRIX, "row 4");
-    m = seed5(), m.idx = far, refused(&m, NULL, TRS_EMATRIX, "row 3: column 5");
-    m = seed5(), m.idx = negative, refused(&m, NULL, TRS_EMATRIX, "column -1");
-    m = seed5(), m.idx = twice, refused(&m, NULL, TRS_EMATRIX, "row 3, column 1 is stored twice");
-    m = seed5(), m.idx = two_diagonals,
-    refused(&m, NULL, TRS_EMATRIX, "row 3, column 3 is stored twice");
-    m = seed5(), m.idx = upper, m.kind |= TRS_STRICT,
-    refused(&m, NULL, TRS_EMATRIX, "row 3, column 4");
-    m = seed5(), m.format = TRS_DENSE, m.ld = 4, refused(&m, NULL, TRS_EARG, "ld = 4");
-}
-
-static void wrong_options(void **state)
-{
-    const trs_mat m = seed5();
-    trs_options o = {.solver = "no-such"};
-    (void)state;
-    refused(&m, &o, TRS_ESUPPORT, "no solver \"no-such\"");
-    o = (trs_options){.nrhs = -1}, refused(&m, &o, TRS_EARG, "negative");
-    o = (trs_options){.ops = 8}, refused(&m, &o, TRS_EARG, "ops");
-    o = (trs_options){.layout = (trs_layout)7}, refused(&m, &o, TRS_EARG, "layout");
-    o = (trs_options){.solver = "cpu-serial", .device = TRS_CUDA(0)};
-    refused(&m, &o, TRS_ESUPPORT, "device");
-}
-
-static void states(void **state)
-{
-    const trs_mat m = seed5();
-    const int32_t *topo, *lv;
-    trs_plan *plan;
-    trs_work *work;
-    trs_info info;
-    int64_t count;
-    double x[5];
-    (void)state;
-    assert_int_equal(trs_plan_create(&plan, &m, NULL), TRS_OK);
-    assert_int_equal(trs_solve(plan, TRS_N, 1, b5, 5, x, 5, NULL), TRS_ESTATE);
-    assert_int_equal(trs_plan_update(plan, &m, NULL), TRS_ESTATE);
-    assert_int_equal(trs_plan_pivots(plan, &count, NULL), TRS_ESTATE);
-    assert_int_equal(trs_plan_levels(plan, &topo, &lv), TRS_ESTATE);
-    assert_int_equal(trs_work_create(&work, plan, 1), TRS_ESTATE);
-    assert_int_equal(trs_plan_info(plan, &info), TRS_OK);
-    assert_int_equal(info.nnz, 8);
-    assert_int_equal(trs_plan_analyse(plan), TRS_OK);
-    assert_int_equal(trs_plan_analyse(plan), TRS_ESTATE);
-    assert_int_equal(trs_plan_info(plan, &info), TRS_OK);
-    assert_int_equal(info.levels, 2);
-    assert_int_equal(info.widest, 3);
-    assert_int_equal(info.longest, 3);
-    assert_non_null(info.solver);
-    assert_true(strlen(info.reason) > 0);
-    trs_plan_destroy(plan);
-    trs_plan_destroy(NULL);
-    trs_work_destroy(NULL);
-}
-
-static void wrong_solves(void **state)
-{
-    const trs_mat m = seed5();
-    const trs_options opt = {.ops = 1u << TRS_N};
-    const trs_exec by_rows = {.layout = TRS_ROW_MAJOR};
-    trs_plan *plan, *other;
-    trs_work *work;
-    double b[20] = {2, 4, 6, 5, 9}, x[20];
-    (void)state;
-    assert_int_equal(trs_plan_create(&plan, &m, &opt), TRS_OK);
-    assert_int_equal(trs_plan_analyse(plan), TRS_OK);
-    assert_int_equal(trs_plan_create(&other, &m, &opt), TRS_OK);
-    assert_int_equal(trs_plan_analyse(other), TRS_OK);
-    assert_int_equal(trs_solve(NULL, TRS_N, 1, b, 5, x, 5, NULL), TRS_EARG);
-    assert_int_equal(trs_solve(plan, TRS_T, 1, b, 5, x, 5, NULL), TRS_ESTATE);
-    assert_int_equal(trs_solve(plan, (trs_op)5, 1, b, 5, x, 5, NULL), TRS_EARG);
-    assert_int_equal(trs_solve(plan, TRS_N, -1, b, 5, x, 5, NULL), TRS_EARG);
-    assert_int_equal(trs_solve(plan, TRS_N, 1, NULL, 5, x, 5, NULL), TRS_EARG);
-    assert_int_equal(trs_solve(plan, TRS_N, 1, b, 5, NULL, 5, NULL), TRS_EARG);
-    assert_int_equal(trs_solve(plan, TRS_N, 1, b, 4, x, 5, NULL), TRS_EARG);
-    assert_int_equal(trs_solve(plan, TRS_N, 1, b, 5, x, 4, NULL), TRS_EARG);
-    assert_int_equal(trs_solve(plan, TRS_N, 3, b, 2, x, 3, &by_rows), TRS_EARG);
-    assert_int_equal(trs_solve(plan, TRS_N, 1, b, 5, b + 3, 5, NULL), TRS_EARG); /* overlap */
-    assert_int_equal(trs_solve(plan, TRS_N, 2, b, 5, b, 6, NULL), TRS_EARG);
-    assert_int_equal(trs_solve(plan, TRS_N, 0, NULL, 0, NULL, 0, NULL), TRS_OK);
-    assert_int_equal(trs_work_create(&work, other, 0), TRS_EARG);
-    assert_int_equal(trs_work_create(&work, other, 1), TRS_OK);
-    const trs_exec foreign = {.work = work};
-    assert_int_equal(trs_solve(plan, TRS_N, 1, b, 5, x, 5, &foreign), TRS_EARG);
-    trs_work_destroy(work);
-    trs_plan_destroy(other);
-    trs_plan_destroy(plan);
-}
-
-/* topo and lv_ptr of the slides. */
-static void levels(void **state)
-{
-    static const int32_t topo_want[] = {0, 1, 2, 3, 4}, lv_want[] = {0, 3, 5};
-    static const int64_t ptr4[] = {0, 1, 2, 4, 7};
-    static const int32_t idx4[] = {0, 1, 0, 2, 0, 2, 3}, topo4[] = {0, 1, 2, 3},
-                         lv4[] = {0, 2, 3, 4};
-    static const double ones[] = {1, 1, 1, 1, 1, 1, 1};
-    const trs_mat four = {
-        .n = 4, .nnz = 7, .ptr = ptr4, .idx = idx4, .val = ones, .kind = TRS_LOWER};
-    const trs_mat five = seed5(), *m[] = {&five, &four};
-    (void)state;
-    for (int k = 0; k < 2; k++) {
-        const int32_t *topo, *lv;
-        trs_plan *plan;
-        assert_int_equal(trs_plan_create(&plan, m[k], NULL), TRS_OK);
-        assert_int_equal(trs_plan_analyse(plan), TRS_OK);
-        assert_int_equal(trs_plan_levels(plan, &topo, &lv), TRS_OK);
-        assert_memory_equal(topo, k ? topo4 : topo_want, (k ? 4 : 5) * sizeof *topo);
-        assert_memory_equal(lv, k ? lv4 : lv_want, (k ? 4 : 3) * sizeof *lv);
-        trs_plan_destroy(plan);
-    }
-}
-
-/* Any triangle: each row stands one level after the latest row it needs, rows ascend within levels. */
-static void levels_of_random(void **state)
-{
-    (void)state;
-    for (int c = 0; c < 40; c++) {
-        const shape s = {.pattern = (pattern)(c % PATTERNS),
-                         .n = 80,
-                         .format = c % 3 == 1 ? TRS_CSC : TRS_CSR,
-                         .kind = c % 2 ? TRS_LOWER : TRS_UPPER,
-                         .ptr_bits = 64,
-                         .idx_bits = 32,
-                         .seed = (uint64_t)c};
-        const trs_options opt = {.order = c % 5 == 0 ? TRS_ORDER_LEVEL : TRS_ORDER_NATURAL};
-        triangle t = make_triangle(&s);
-        const int32_t *topo, *lv;
-        int want[80], got[80];
-        trs_plan *plan;
-        trs_info info;
-        assert_int_equal(trs_plan_create(&plan, &t.mat, &opt), TRS_OK);
-        assert_int_equal(trs_plan_analyse(plan), TRS_OK);
-        assert_int_equal(trs_plan_levels(plan, &topo, &lv), TRS_OK);
-        trs_plan_info(plan, &info);
-        for (int k = 0; k < 80; k++) {
-            int i = s.kind == TRS_LOWER ? k : 79 - k;
-            want[i] = 0;
-            for (int j = 0; j < 80; j++)
-                if (j != i && (t.dense[2 * (i * 80 + j)] != 0) && want[j] + 1 > want[i])
-                    want[i] = want[j] + 1;
-        }
-        for (int64_t l = 0; l < info.levels; l++)
-            for (int32_t k = lv[l]; k < lv[l + 1]; k++) {
-                got[topo[k]] = (int)l;
-                if (k > lv[l]) assert_true(topo[k] > topo[k - 1]);
-            }
-        assert_memory_equal(got, want, sizeof want);
-        trs_plan_destroy(plan);
-        free_triangle(&t);
-    }
-}
-
-static void pivots(void **state)
-{
-    static const double bad[][8] = {
-        {2, 2, 0, 1, 1, 2, 1, 4}, {2, 2, 2, 1, 1, NAN, 1, 4}, {2, INFINITY, 2, 1, 1, 2, 1, 4}};
-    static const char *const says[] = {"row 2: diagonal is zero", "row 3: diagonal is not finite",
-                                       "row 1: diagonal is not finite"};
-    static const int64_t first_want[] = {2, 3, 1}, ptr_gap[] = {0, 1, 1, 2, 5, 7};
-    static const int32_t idx_gap[] = {0, 2, 0, 1, 3, 0, 4};
-    trs_mat m = seed5();
-    trs_plan *plan;
-    int64_t count, first;
-    double x[5];
-    (void)state;
-    for (int k = 0; k < 3; k++) {
-        m.val = bad[k];
-        assert_int_equal(trs_plan_create(&plan, &m, NULL), TRS_OK);
-        assert_int_equal(trs_plan_analyse(plan), TRS_EPIVOT);
-        assert_non_null(strstr(trs_plan_message(plan), says[k]));
-        assert_int_equal(trs_plan_pivots(plan, &count, &first), TRS_OK);
-        assert_int_equal(count, 1);
-        assert_int_equal(first, first_want[k]);
-        assert_int_equal(trs_solve(plan, TRS_N, 1, b5, 5, x, 5, NULL), TRS_ESTATE);
-        m.val = val5;
-        assert_int_equal(trs_plan_update(plan, &m, NULL), TRS_OK);
-        assert_int_equal(trs_solve(plan, TRS_N, 1, b5, 5, x, 5, NULL), TRS_OK);
-        assert_true(x[3] == 1 && x[4] == 2);
-        m.val = bad[k]; /* and back: the plan refuses rather than solve with what was there */
-        assert_int_equal(trs_plan_update(plan, &m, NULL), TRS_EPIVOT);
-        assert_int_equal(trs_solve(plan, TRS_N, 1, b5, 5, x, 5, NULL), TRS_ESTATE);
-        trs_plan_destroy(plan);
-    }
-    const trs_mat gap = {
-        .n = 5, .nnz = 7, .ptr = ptr_gap, .idx = idx_gap, .val = val5, .kind = TRS_LOWER};
-    assert_int_equal(trs_plan_create(&plan, &gap, NULL), TRS_OK);
-    assert_int_equal(trs_plan_analyse(plan), TRS_EPIVOT);
-    assert_non_null(strstr(trs_plan_message(plan), "row 1: diagonal is missing"));
-    trs_plan_destroy(plan);
-}
-
-static void wrong_updates(void **state)
-{
-    trs_mat m = seed5(), other = m;
-    trs_plan *plan;
-    double x[5];
-    (void)state;
-    assert_int_equal(trs_plan_create(&plan, &m, NULL), TRS_OK);
-    assert_int_equal(trs_plan_analyse(plan), TRS_OK);
-    assert_int_equal(trs_plan_update(plan, NULL, NULL), TRS_EARG);
-    other.nnz = 7;
-    assert_int_equal(trs_plan_update(plan, &other, NULL), TRS_EARG);
-    assert_int_equal(trs_solve(plan, TRS_N, 1, b5, 5, x, 5, NULL), TRS_ESTATE);
-    other = m, other.ptr = NULL, other.idx = NULL; /* the pattern is not looked at */
-    assert_int_equal(trs_plan_update(plan, &other, NULL), TRS_OK);
-    assert_int_equal(trs_solve(plan, TRS_N, 1, b5, 5, x, 5, NULL), TRS_OK);
-    trs_plan_destroy(plan);
-}
-
-/* ---- memory ---------------------------------------------------------------------------------------- */
-
-typedef struct ledger {
-    int64_t calls, fail_at, live;
-} ledger;
-
-static void *counted(void *user, size_t bytes)
-{
-    ledger *l = user;
-    if (++l->calls == l->fail_at) return NULL;
-    void *p = malloc(bytes);
-    l->live += p != NULL;
+    trs_mat m = mat4(val);
+    trs_plan *p;
+    assert_int_equal(trs_plan_create(&p, &m, opt), TRS_OK);
+    assert_status(trs_plan_analyse(p), TRS_OK, p);
     return p;
 }
 
-static void given_back(void *user, void *p)
+static void assert_solves(const trs_plan *p)
 {
-    ledger *l = user;
-    l->live -= p != NULL;
+    double x[4];
+    assert_int_equal(trs_solve(p, TRS_N, 1, b4, 4, x, 4, NULL), TRS_OK);
+    assert_memory_equal(x, x4, sizeof x4);
+}
+
+/* ---- order of calls -------------------------------------------------------------------------------- */
+
+static void test_states(void **state)
+{
+    (void)state;
+    trs_mat m = mat4(val4);
+    trs_plan *p;
+    trs_work *w;
+    trs_info info;
+    double x[4] = {7, 7, 7, 7};
+    const int32_t *topo, *lv;
+    assert_int_equal(trs_plan_create(&p, &m, NULL), TRS_OK);
+    assert_int_equal(trs_solve(p, TRS_N, 1, b4, 4, x, 4, NULL), TRS_ESTATE);
+    assert_int_equal(trs_plan_update(p, &m, NULL), TRS_ESTATE);
+    assert_int_equal(trs_plan_pivots(p, NULL, NULL), TRS_ESTATE);
+    assert_int_equal(trs_plan_levels(p, &topo, &lv), TRS_ESTATE);
+    assert_int_equal(trs_work_create(&w, p, 1), TRS_ESTATE);
+    assert_null(w);
+    assert_int_equal(trs_plan_info(p, &info), TRS_OK);
+    assert_true(info.n == 4 && info.nnz == 6 && info.bytes_host > 0 && info.levels == 0);
+    assert_true(x[0] == 7 && x[3] == 7);
+    assert_int_equal(trs_plan_analyse(p), TRS_OK);
+    assert_int_equal(trs_plan_analyse(p), TRS_ESTATE); /* once, and it does no harm */
+    assert_solves(p);
+    assert_int_equal(trs_plan_pivots(p, NULL, NULL), TRS_OK);
+    assert_int_equal(trs_plan_info(p, &info), TRS_OK);
+    assert_true(info.levels == 3 && info.widest == 2 && info.longest == 2);
+    assert_non_null(info.solver);
+    assert_true(info.reason[0] != '\0');
+    assert_int_equal(trs_solve(p, TRS_T, 1, b4, 4, x, 4, NULL), TRS_ESTATE); /* was not announced */
+    trs_plan_destroy(p);
+}
+
+static void test_null(void **state)
+{
+    (void)state;
+    trs_mat m = mat4(val4);
+    trs_plan *p = (trs_plan *)&m;
+    trs_work *w;
+    trs_info info;
+    double x[4];
+    const int32_t *t;
+    assert_int_equal(trs_plan_create(NULL, &m, NULL), TRS_EARG);
+    assert_int_equal(trs_plan_create(&p, NULL, NULL), TRS_EARG);
+    assert_null(p);
+    assert_int_equal(trs_plan_analyse(NULL), TRS_EARG);
+    assert_int_equal(trs_plan_update(NULL, &m, NULL), TRS_EARG);
+    assert_int_equal(trs_plan_pivots(NULL, NULL, NULL), TRS_EARG);
+    assert_int_equal(trs_plan_info(NULL, &info), TRS_EARG);
+    assert_int_equal(trs_plan_levels(NULL, &t, &t), TRS_EARG);
+    assert_int_equal(trs_work_create(&w, NULL, 1), TRS_EARG);
+    assert_int_equal(trs_solve(NULL, TRS_N, 1, b4, 4, x, 4, NULL), TRS_EARG);
+    assert_string_equal(trs_plan_message(NULL), "");
+    assert_int_equal(trs_solver_get(0, NULL), TRS_EARG);
+    assert_int_equal(trs_solver_get(-1, &(trs_solver_info){0}), TRS_EARG);
+    assert_int_equal(trs_solver_get(10000, &(trs_solver_info){0}), TRS_EARG);
+    trs_plan_destroy(NULL);
+    trs_work_destroy(NULL);
+    p = ready(val4, NULL);
+    assert_int_equal(trs_plan_update(p, NULL, NULL), TRS_EARG);
+    assert_int_equal(trs_plan_info(p, NULL), TRS_EARG);
+    assert_int_equal(trs_plan_levels(p, NULL, &t), TRS_EARG);
+    assert_int_equal(trs_plan_levels(p, &t, NULL), TRS_EARG);
+    assert_int_equal(trs_work_create(NULL, p, 1), TRS_EARG);
+    assert_int_equal(trs_work_create(&w, p, 0), TRS_EARG);
+    assert_int_equal(trs_work_create(&w, p, -1), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, 1, NULL, 4, x, 4, NULL), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, 1, b4, 4, NULL, 4, NULL), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, 0, NULL, 0, NULL, 0, NULL), TRS_OK); /* nothing to do */
+    assert_solves(p);
+    trs_plan_destroy(p);
+}
+
+static void test_solve_arguments(void **state)
+{
+    (void)state;
+    trs_plan *p = ready(val4, NULL), *q = ready(val4, NULL);
+    double buffer[64], x[16];
+    trs_work *w;
+    trs_exec rows = {.layout = TRS_ROW_MAJOR}, odd = {.layout = (trs_layout)5}, foreign = {0};
+    for (int k = 0; k < 16; k++) x[k] = 7;
+    for (int k = 0; k < 64; k++) buffer[k] = 1;
+    assert_int_equal(trs_solve(p, (trs_op)-1, 1, b4, 4, x, 4, NULL), TRS_EARG);
+    assert_int_equal(trs_solve(p, (trs_op)3, 1, b4, 4, x, 4, NULL), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, -1, b4, 4, x, 4, NULL), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, 1, b4, 3, x, 4, NULL), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, 1, b4, 4, x, 3, NULL), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, 1, b4, -4, x, 4, NULL), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, 2, buffer, INT64_MAX, x, 4, NULL), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, 2, buffer, 4, x, INT64_MAX, NULL), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, 3, buffer, 2, x, 3, &rows), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, 3, buffer, 3, x, 2, &rows), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, 1, b4, 4, x, 4, &odd), TRS_EARG);
+    assert_int_equal(trs_work_create(&w, q, 1), TRS_OK);
+    foreign.work = w; /* of another plan */
+    assert_int_equal(trs_solve(p, TRS_N, 1, b4, 4, x, 4, &foreign), TRS_EARG);
+    trs_work_destroy(w);
+    for (int k = 0; k < 16; k++) assert_true(x[k] == 7); /* refused means untouched */
+    /* overlapping and not equal */
+    assert_int_equal(trs_solve(p, TRS_N, 1, buffer, 4, buffer + 1, 4, NULL), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, 1, buffer + 3, 4, buffer, 4, NULL), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, 2, buffer, 4, buffer, 5, NULL), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, 2, buffer, 8, buffer + 4, 8, NULL), TRS_EARG);
+    for (int k = 0; k < 64; k++) assert_true(buffer[k] == 1);
+    assert_int_equal(trs_solve(p, TRS_N, 2, buffer, 4, buffer + 8, 4, NULL),
+                     TRS_OK);                                                     /* side by side */
+    assert_int_equal(trs_solve(p, TRS_N, 2, buffer, 4, buffer, 4, NULL), TRS_OK); /* in place */
+    trs_plan_destroy(p);
+    trs_plan_destroy(q);
+}
+
+static void refuse_options(trs_options opt, int code)
+{
+    trs_mat m = mat4(val4);
+    trs_plan *p;
+    assert_int_equal(trs_plan_create(&p, &m, &opt), code);
+    if (p) assert_true(trs_plan_message(p)[0] != '\0');
+    trs_plan_destroy(p);
+}
+
+static void test_options(void **state)
+{
+    (void)state;
+    refuse_options((trs_options){.solver = "no-such-solver"}, TRS_ESUPPORT);
+    refuse_options((trs_options){.solver = ""}, TRS_ESUPPORT);
+    refuse_options((trs_options){.ops = 8}, TRS_EARG);
+    refuse_options((trs_options){.nrhs = -1}, TRS_EARG);
+    refuse_options((trs_options){.threads = -1}, TRS_EARG);
+    refuse_options((trs_options){.memory_limit = -1}, TRS_EARG);
+    refuse_options((trs_options){.layout = (trs_layout)2}, TRS_EARG);
+    refuse_options((trs_options){.order = (trs_order)3}, TRS_EARG);
+    refuse_options((trs_options){.solver = "cpu-serial", .device = TRS_CUDA(0)}, TRS_ESUPPORT);
+    refuse_options((trs_options){.memory = {.alloc = (void *(*)(void *, size_t))abort}}, TRS_EARG);
+}
+
+/* ---- pivots ------------------------------------------------------------------------------------------ */
+
+static void bad_pivots(const double *val, int64_t count, int64_t first, const char *words,
+                       unsigned kind, trs_order order)
+{
+    trs_mat m = mat4(val), good = mat4(val4);
+    trs_options opt = {.order = order};
+    trs_plan *p;
+    int64_t c = -7, f = -7;
+    double x[4];
+    m.kind |= kind;
+    assert_int_equal(trs_plan_create(&p, &m, &opt), TRS_OK);
+    assert_status(trs_plan_analyse(p), TRS_EPIVOT, p);
+    assert_non_null(strstr(trs_plan_message(p), words));
+    assert_int_equal(trs_plan_pivots(p, &c, &f), TRS_OK);
+    assert_int_equal(c, count);
+    assert_int_equal(f, first);
+    assert_int_equal(trs_solve(p, TRS_N, 1, b4, 4, x, 4, NULL), TRS_ESTATE);
+    good.kind = m.kind;
+    assert_status(trs_plan_update(p, &good, NULL), TRS_OK, p);
+    assert_int_equal(trs_plan_pivots(p, &c, &f), TRS_OK);
+    assert_true(c == 0 && f == -1);
+    assert_solves(p);
+    assert_int_equal(trs_plan_update(p, &m, NULL), TRS_EPIVOT); /* and bad again */
+    assert_int_equal(trs_solve(p, TRS_N, 1, b4, 4, x, 4, NULL), TRS_ESTATE);
+    trs_plan_destroy(p);
+}
+
+static void test_pivots(void **state)
+{
+    (void)state;
+    const double zero[] = {2, 1, 0, 5, 3, 0}, nan_[] = {2, 1, 4, NAN, 3, 8};
+    const double inf[] = {INFINITY, 1, 4, 5, 3, 8}, minus[] = {2, 1, 4, 5, 3, -0.0};
+    for (int order = 0; order < 3; order++) {
+        bad_pivots(zero, 2, 2, "row 2: diagonal is zero (2 such rows)", 0, (trs_order)order);
+        bad_pivots(nan_, 1, 3, "row 3: diagonal is not finite", 0, (trs_order)order);
+        bad_pivots(inf, 1, 1, "row 1: diagonal is not finite", 0, (trs_order)order);
+        bad_pivots(minus, 1, 4, "row 4: diagonal is zero", 0, (trs_order)order);
+    }
+    trs_mat m = mat4(zero); /* with a unit diagonal nothing stored there matters */
+    trs_plan *p;
+    m.kind |= TRS_UNIT;
+    assert_int_equal(trs_plan_create(&p, &m, NULL), TRS_OK);
+    assert_int_equal(trs_plan_analyse(p), TRS_OK);
+    trs_plan_destroy(p);
+}
+
+/* Base 0, upper, by columns; row 1 has no diagonal, and no update can give it one. */
+static void test_missing(void **state)
+{
+    (void)state;
+    const int32_t ptr[] = {0, 1, 2, 4}, idx[] = {0, 0, 2, 1};
+    const double val[] = {1, 1, 1, 1};
+    trs_mat m = {.n = 3,
+                 .nnz = 4,
+                 .ptr = ptr,
+                 .idx = idx,
+                 .val = val,
+                 .ptr_bits = 32,
+                 .format = TRS_CSC,
+                 .kind = TRS_UPPER};
+    for (int order = 0; order < 3; order++) {
+        trs_options opt = {.order = (trs_order)order, .ops = order ? 7 : 2};
+        trs_plan *p;
+        int64_t count, first;
+        assert_int_equal(trs_plan_create(&p, &m, &opt), TRS_OK);
+        assert_int_equal(trs_plan_analyse(p), TRS_EPIVOT);
+        assert_non_null(strstr(trs_plan_message(p), "row 1: diagonal is missing"));
+        assert_int_equal(trs_plan_pivots(p, &count, &first), TRS_OK);
+        assert_true(count == 1 && first == 1);
+        assert_int_equal(trs_plan_update(p, &m, NULL), TRS_EPIVOT);
+        trs_plan_destroy(p);
+    }
+}
+
+/* ---- update ------------------------------------------------------------------------------------------ */
+
+/* Whatever an update fails with, there is no solve with the old values after it. */
+static void stale(trs_mat m, int code)
+{
+    trs_plan *p = ready(val4, NULL);
+    trs_mat good = mat4(val4);
+    double x[4];
+    assert_int_equal(trs_plan_update(p, &m, NULL), code);
+    assert_true(trs_plan_message(p)[0] != '\0');
+    assert_int_equal(trs_solve(p, TRS_N, 1, b4, 4, x, 4, NULL), TRS_ESTATE);
+    good.ptr = good.idx = NULL; /* only val is read */
+    assert_int_equal(trs_plan_update(p, &good, NULL), TRS_OK);
+    assert_solves(p);
+    trs_plan_destroy(p);
+}
+
+static void test_update(void **state)
+{
+    (void)state;
+    const double other[] = {1, 1, 1, 1, 1, 1};
+    trs_mat m = mat4(val4);
+    m.n = 3;
+    stale(m, TRS_EARG);
+    m = mat4(val4), m.nnz = 5;
+    stale(m, TRS_EARG);
+    m = mat4(val4), m.dtype = TRS_F32;
+    stale(m, TRS_EARG);
+    m = mat4(val4), m.format = TRS_CSC;
+    stale(m, TRS_EARG);
+    m = mat4(NULL);
+    stale(m, TRS_EARG);
+    m = mat4((const double[]){2, 1, 0, 5, 3, 8});
+    stale(m, TRS_EPIVOT);
+    trs_plan *p = ready(other, NULL);
+    m = mat4(val4);
+    assert_int_equal(trs_plan_update(p, &m, NULL), TRS_OK);
+    assert_solves(p);
+    trs_plan_destroy(p);
+}
+
+/* The caller's arrays may go after create. */
+static void test_ownership(void **state)
+{
+    (void)state;
+    double *val = malloc(sizeof val4);
+    assert_non_null(val);
+    memcpy(val, val4, sizeof val4);
+    trs_mat m = mat4(val);
+    trs_plan *p;
+    assert_int_equal(trs_plan_create(&p, &m, NULL), TRS_OK);
+    memset(val, 0xff, sizeof val4);
+    free(val);
+    assert_int_equal(trs_plan_analyse(p), TRS_OK);
+    assert_solves(p);
+    trs_plan_destroy(p);
+}
+
+/* ---- memory -------------------------------------------------------------------------------------------- */
+
+typedef struct counter {
+    long calls, fail_at, live;
+} counter;
+
+static void *count_alloc(void *user, size_t bytes)
+{
+    counter *c = user;
+    if (c->calls++ == c->fail_at) return NULL;
+    void *p = malloc(bytes);
+    c->live += p != NULL;
+    return p;
+}
+
+static void count_free(void *user, void *p)
+{
+    counter *c = user;
+    c->live -= p != NULL;
     free(p);
 }
 
-/* Every allocation fails once; nothing leaks, and a sentence is there. */
-static void memory_fails(void **state)
+/* create, analyse, update, work space, solve; how it ended. */
+static int whole_life(counter *c, const char *solver, trs_order order, int ncuts)
 {
-    static const char *const solver[] = {NULL, "cpu-dense", "cpu-serial", "cpu-level"};
+    random_t r = {11};
+    static const int32_t cut[] = {100, 200};
+    form f = {.format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32, .shuffled = true};
+    model m = model_new(RANDOM, false, true, false, &r);
+    trs_mat a = show(&m, &f, &r);
+    trs_options opt = {
+        .solver = solver, .order = order, .ops = 7, .memory = {count_alloc, count_free, c}};
+    trs_plan *p = NULL;
+    trs_work *w = NULL;
+    double *x = calloc((size_t)m.n, sizeof *x);
+    int rc = trs_plan_create(&p, &a, &opt);
+    if (!rc) {
+        p->ncuts = ncuts;
+        p->cut = cut;
+        rc = trs_plan_analyse(p);
+    }
+    if (!rc) rc = trs_plan_update(p, &a, NULL);
+    if (!rc) rc = trs_work_create(&w, p, 2);
+    trs_exec exec = {.work = w};
+    const long before = c->calls;
+    if (!rc) rc = trs_solve(p, TRS_T, 1, x, m.n, x, m.n, &exec);
+    if (!rc) assert_int_equal(c->calls, before); /* a solve allocates nothing */
+    if (rc == TRS_EMEM && p && !w && c->calls > 2 && !(p->state == TRS_READY))
+        assert_true(trs_plan_message(p)[0] != '\0');
+    trs_work_destroy(w);
+    trs_plan_destroy(p);
+    free(x);
+    mat_free(&a);
+    model_free(&m);
+    return rc;
+}
+
+static void every_allocation_fails(const char *solver, trs_order order, int ncuts)
+{
+    int rc = TRS_EMEM;
+    for (long k = 0; rc == TRS_EMEM && k < 1000; k++) {
+        counter c = {.fail_at = k};
+        rc = whole_life(&c, solver, order, ncuts);
+        if (c.live)
+            print_error("%s: %ld blocks leak when allocation %ld fails\n", solver, c.live, k);
+        assert_int_equal(c.live, 0);
+        if (rc != TRS_EMEM && rc != TRS_OK) print_error("%s: %d at %ld\n", solver, rc, k);
+        assert_true(rc == TRS_OK || rc == TRS_EMEM);
+        assert_true(rc == TRS_EMEM || c.calls <= k); /* a failure that nobody noticed */
+    }
+    assert_int_equal(rc, TRS_OK);
+}
+
+static void test_allocations(void **state)
+{
     (void)state;
-    for (int k = 0; k < 8; k++) {
-        const shape s = {.pattern = CHAIN,
-                         .n = 40,
-                         .format = k % 3 ? TRS_CSR : TRS_CSC,
-                         .kind = TRS_UPPER,
-                         .ptr_bits = 32,
-                         .idx_bits = 32,
-                         .shuffled = k % 2,
-                         .seed = 9};
-        triangle t = make_triangle(&s);
-        int rc = TRS_EMEM;
-        for (int64_t at = 1; rc == TRS_EMEM; at++) {
-            ledger l = {.fail_at = at};
-            const trs_options opt = {.solver = solver[k % 4],
-                                     .ops = 7,
-                                     .order = k > 3 ? TRS_ORDER_LEVEL : TRS_ORDER_AUTO,
-                                     .memory = {counted, given_back, &l}};
-            trs_plan *plan;
-            rc = trs_plan_create(&plan, &t.mat, &opt);
-            if (!rc) rc = trs_plan_analyse(plan);
-            if (rc && plan) assert_non_null(strstr(trs_plan_message(plan), "memory"));
-            trs_plan_destroy(plan);
-            assert_int_equal(l.live, 0);
-            assert_true(at < 1000);
-        }
-        assert_int_equal(rc, TRS_OK);
-        free_triangle(&t);
+    for (int k = 0; trs_solver_at(k); k++) {
+        const trs_solver *s = trs_solver_at(k);
+        if (s->family != TRS_TRIANGLE || s->place != TRS_ON_CPU) continue;
+        every_allocation_fails(s->name, TRS_ORDER_NATURAL, 0);
+        every_allocation_fails(s->name, TRS_ORDER_LEVEL, 0);
+        if (s->caps & TRS_CAP_PARTS) every_allocation_fails(s->name, TRS_ORDER_LEVEL, 2);
     }
 }
 
-static void memory_limit(void **state)
-{
-    const shape s = {
-        .pattern = BIDIAGONAL, .n = 200, .kind = TRS_LOWER, .ptr_bits = 64, .idx_bits = 32};
-    triangle t = make_triangle(&s);
-    trs_options opt = {.solver = "cpu-dense", .memory_limit = 200 * 200 * 8 - 1};
-    trs_plan *plan;
-    (void)state;
-    assert_int_equal(trs_plan_create(&plan, &t.mat, &opt), TRS_OK);
-    assert_int_equal(trs_plan_analyse(plan), TRS_EMEM);
-    assert_non_null(strstr(trs_plan_message(plan), "limit"));
-    trs_plan_destroy(plan);
-    opt.memory_limit++;
-    assert_int_equal(trs_plan_create(&plan, &t.mat, &opt), TRS_OK);
-    assert_int_equal(trs_plan_analyse(plan), TRS_OK);
-    trs_plan_destroy(plan);
-    free_triangle(&t);
-}
-
-/* ---- threads ----------------------------------------------------------------------------------------- */
-
-enum { THREADS = 8, SOLVES = 20, ROWS = 500 };
-
-typedef struct runner {
-    const trs_plan *plan;
-    double b[ROWS], x[ROWS], first[ROWS];
-    int wrong;
-} runner;
-
-static void *run(void *p)
-{
-    runner *r = p;
-    trs_work *work;
-    if (trs_work_create(&work, r->plan, 1)) return r->wrong = 1, NULL;
-    const trs_exec exec = {.work = work, .threads = 2};
-    for (int k = 0; k < SOLVES; k++) {
-        r->wrong |= trs_solve(r->plan, TRS_N, 1, r->b, ROWS, r->x, ROWS, &exec) != TRS_OK;
-        if (k == 0) memcpy(r->first, r->x, sizeof r->x);
-        r->wrong |= memcmp(r->first, r->x, sizeof r->x) != 0;
-    }
-    trs_work_destroy(work);
-    return NULL;
-}
-
-/* One plan, eight threads, each with its own work space and right-hand side. */
-static void shared_plan(void **state)
-{
-    const shape s = {
-        .pattern = FULL, .n = ROWS, .kind = TRS_LOWER, .ptr_bits = 64, .idx_bits = 32, .seed = 4};
-    triangle t = make_triangle(&s);
-    trs_solver_info info;
-    static runner r[THREADS];
-    (void)state;
-    for (int k = 0; trs_solver_get(k, &info) == TRS_OK; k++) {
-        const trs_options opt = {.solver = info.name};
-        pthread_t thread[THREADS];
-        trs_plan *plan;
-        if (!info.available || !(info.caps & TRS_CAP_BITWISE)) continue;
-        if (trs_plan_create(&plan, &t.mat, &opt)) { /* not a solver of triangles */
-            trs_plan_destroy(plan);
-            continue;
-        }
-        assert_int_equal(trs_plan_analyse(plan), TRS_OK);
-        for (int i = 0; i < THREADS; i++) {
-            uint64_t seed = (uint64_t)i;
-            r[i].plan = plan;
-            for (int j = 0; j < ROWS; j++) r[i].b[j] = draw_number(&seed);
-            assert_int_equal(pthread_create(&thread[i], NULL, run, &r[i]), 0);
-        }
-        for (int i = 0; i < THREADS; i++) {
-            double omega, normwise;
-            pthread_join(thread[i], NULL);
-            assert_false(r[i].wrong);
-            dense_error(&t, TRS_N, r[i].b, r[i].x, 1, &omega, &normwise);
-            assert_at_most(normwise, ROWS * 0x1p-52, "%s", info.name);
-        }
-        trs_plan_destroy(plan);
-    }
-    free_triangle(&t);
-}
-
-/* trs_multiply and trs_backward_error against the full matrix. */
-static void errors(void **state)
+static void test_limit(void **state)
 {
     (void)state;
-    for (int c = 0; c < 60; c++) {
-        const shape s = {.pattern = (pattern)(c % PATTERNS),
-                         .n = 30,
-                         .dtype = (trs_dtype)(c % 4),
-                         .format = (trs_format)(c / 4 % 3),
-                         .kind = (c % 2 ? TRS_LOWER : TRS_UPPER) | (c % 5 ? 0 : TRS_UNIT),
-                         .base = c % 2,
-                         .ptr_bits = c % 3 ? 64 : 32,
-                         .idx_bits = c % 7 ? 32 : 64,
-                         .shuffled = true,
-                         .garbage = c % 3 == 0,
-                         .seed = (uint64_t)c};
-        const trs_op op = (trs_op)(c / 3 % 3);
-        triangle t = make_triangle(&s);
-        char x[30 * 16], y[30 * 16], one[16];
-        uint64_t r = 7;
-        double omega, normwise;
-        trs_error e;
-        for (int i = 0; i < 30; i++) put_number(x, s.dtype, i, draw_number(&r), draw_number(&r));
-        assert_int_equal(trs_multiply(&t.mat, op, 1, x, 30, y, 30, TRS_COL_MAJOR), TRS_OK);
-        dense_error(&t, op, y, x, 1, &omega, &normwise); /* y is op(A) x rounded once */
-        assert_at_most(omega, 2 * eps_of(s.dtype), "case %d", c);
-        get_number(y, s.dtype, 11, &omega, &normwise);
-        put_number(one, s.dtype, 0, omega + 0.25, normwise);
-        memcpy(y + 11 * size_of(s.dtype), one, size_of(s.dtype));
-        assert_int_equal(trs_backward_error(&t.mat, op, 1, y, 30, x, 30, TRS_COL_MAJOR, &e),
-                         TRS_OK);
-        dense_error(&t, op, y, x, 1, &omega, &normwise);
-        assert_int_equal(e.row, 11);
-        assert_at_most(fabs(e.omega - omega), 1e-6 * omega, "case %d", c);
-        assert_at_most(fabs(e.normwise - normwise), 1e-6 * normwise, "case %d", c);
-        assert_at_most(fabs(e.residual - 0.25), 1e-6, "case %d", c);
-        free_triangle(&t);
-    }
+    trs_mat m = mat4(val4);
+    trs_plan *p;
+    trs_options opt = {.solver = "cpu-dense", .memory_limit = 4 * 4 * 8 - 1};
+    assert_int_equal(trs_plan_create(&p, &m, &opt), TRS_OK);
+    assert_int_equal(trs_plan_analyse(p), TRS_EMEM);
+    assert_non_null(strstr(trs_plan_message(p), "limit"));
+    trs_plan_destroy(p);
+    opt.memory_limit = 1 << 20;
+    p = ready(val4, &opt);
+    assert_solves(p);
+    trs_plan_destroy(p);
 }
 
-static void strings(void **state)
+/* By default a full matrix may take 8 GiB; 40000^2 doubles are more. */
+static void test_default_limit(void **state)
 {
     (void)state;
-    for (int code = 0; code >= -11; code--) assert_true(strlen(trs_strerror(code)) > 5);
-    assert_string_equal(trs_version(), PACKAGE_VERSION);
+    enum { N = 40000 };
+    int64_t *ptr = malloc((N + 1) * sizeof *ptr);
+    int32_t *idx = malloc(N * sizeof *idx);
+    double *val = malloc(N * sizeof *val);
+    assert_true(ptr && idx && val);
+    for (int i = 0; i <= N; i++) ptr[i] = i;
+    for (int i = 0; i < N; i++) idx[i] = i, val[i] = 1;
+    trs_mat m = {.n = N, .nnz = N, .ptr = ptr, .idx = idx, .val = val, .kind = TRS_LOWER};
+    trs_options opt = {.solver = "cpu-dense"};
+    trs_plan *p;
+    assert_int_equal(trs_plan_create(&p, &m, &opt), TRS_OK);
+    assert_int_equal(trs_plan_analyse(p), TRS_EMEM);
+    trs_plan_destroy(p);
+    free(ptr), free(idx), free(val);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrong_matrices), cmocka_unit_test(wrong_options),
-        cmocka_unit_test(states),         cmocka_unit_test(wrong_solves),
-        cmocka_unit_test(levels),         cmocka_unit_test(levels_of_random),
-        cmocka_unit_test(pivots),         cmocka_unit_test(wrong_updates),
-        cmocka_unit_test(memory_fails),   cmocka_unit_test(memory_limit),
-        cmocka_unit_test(shared_plan),    cmocka_unit_test(errors),
-        cmocka_unit_test(strings)};
-    return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
+        cmocka_unit_test(test_states),          cmocka_unit_test(test_null),
+        cmocka_unit_test(test_solve_arguments), cmocka_unit_test(test_options),
+        cmocka_unit_test(test_pivots),          cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_update),          cmocka_unit_test(test_ownership),
+        cmocka_unit_test(test_allocations),     cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_default_limit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
 }
