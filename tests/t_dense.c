@@ -205,7 +205,7 @@ static void over_triangles(kind k, const int *counts, int ncounts, int first, in
 static void random_triangles(void **state)
 {
     (void)state;
-    over_triangles(RANDOM, (const int[]){1, 3, 32}, 3, 0, SIZES);
+    over_triangles(RANDOM, (const int[]){1, 3, 32}, 3, 0, how_many());
 }
 
 static void many_right_hand_sides(void **state)
@@ -264,7 +264,7 @@ static void over_general(kind k, int first, int last)
 static void random_general(void **state)
 {
     (void)state;
-    over_general(RANDOM, 0, SIZES);
+    over_general(RANDOM, 0, how_many());
 }
 
 static void hilbert_general(void **state)
