@@ -81,14 +81,19 @@ static inline uint64_t trs_join_n(uint64_t v, int n)
     return trs_join(v << (64 - 8 * n));
 }
 
+/* All digits? */
+static inline bool trs_are_digits(uint64_t v)
+{
+    return !(((v + 0x7676767676767676) | v) & 0x8080808080808080);
+}
+
 /* w = w 10^n + the n digits at p (modulo 2^64: right for up to 19 significant digits). */
 TRS_INLINE const char *trs_read_digits(const char *p, uint64_t *w)
 {
     static const uint32_t ten[8] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
-    for (;;) {
-        uint64_t v = trs_eight(p);
-        int n = trs_count_digits(v);
-        if (n < 8) {
+    for (uint64_t v = trs_eight(p);; v = trs_eight(p)) {
+        if (!trs_are_digits(v)) {
+            int n = trs_count_digits(v);
             if (n) *w = *w * ten[n] + trs_join_n(v, n);
             return p + n;
         }
@@ -125,7 +130,7 @@ const char *trs_read_real_slow(const char *p, double *x);
  * its digits are missing. */
 static inline const char *trs_read_exponent(const char *p, int64_t *q)
 {
-    if ((*p | 0x20) != 'e' && (*p | 0x20) != 'd') return p;
+    if ((unsigned char)*p <= ' ' || ((*p | 0x20) != 'e' && (*p | 0x20) != 'd')) return p;
     bool minus = *++p == '-';
     if (*p == '-' || *p == '+') p++;
     if (!trs_is_digit(*p)) return NULL;

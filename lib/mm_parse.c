@@ -317,9 +317,11 @@ TRS_INLINE bool read_entry(worker *w, const char **at, entry *e, int words)
         if (!trs_is_blank(*p)) return false;
         if (!(p = read_value(w, trs_skip_blanks(p + 1), e->v, words))) return false;
     }
-    p = trs_skip_blanks(p);
-    while (*p == '\r') p++;
-    if (*p != '\n') return false;
+    if (*p != '\n') {
+        p = trs_skip_blanks(p);
+        while (*p == '\r') p++;
+        if (*p != '\n') return false;
+    }
     e->i = (int64_t)i - 1;
     e->j = (int64_t)j - 1;
     *at = p + 1;
