@@ -195,7 +195,7 @@ static int solve_side(const trs_plan *p, const trs_side *s, trs_work *w, trs_job
 static int solve_staged(const trs_plan *p, const trs_side *s, trs_work *w, trs_job job)
 {
     const size_t size = trs_size(p->shape.dtype), n = (size_t)s->tri.n, many = (size_t)job.nrhs;
-    const bool columns = job.x.rs == 1;
+    const bool columns = job.b.rs == 1 && job.x.rs == 1;
     const size_t width = (columns ? n : many) * size, lines = columns ? many : n;
     const trs_view b = job.b, x = job.x;
     job.b = job.x =
@@ -232,7 +232,7 @@ static int check_solve(const trs_plan *p, trs_op op, int nrhs, const void *B, in
     if (!B || !X || ldb < width || ldx < width || ldb > INT32_MAX || ldx > INT32_MAX)
         return TRS_EARG;
     if (overlap(p, nrhs, B, ldb, X, ldx, layout)) return TRS_EARG;
-    if (layout == TRS_ROW_MAJOR && nrhs > 1 && !(p->wanted->caps & TRS_CAP_ROW_MAJOR))
+    if (layout == TRS_ROW_MAJOR && (ldb > 1 || ldx > 1) && !(p->wanted->caps & TRS_CAP_ROW_MAJOR))
         return TRS_ESUPPORT;
     return TRS_OK;
 }

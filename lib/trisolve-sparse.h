@@ -242,7 +242,8 @@ TRS_API void trs_work_destroy(trs_work *work);
  *     const trs_exec *exec ; in, NULL: all defaults.
  * Allocates nothing.  With B and X on the device it only enqueues work on exec->stream; a CUDA
  * solver with B and X on the host copies them and waits.
- * A NaN or Inf in B reaches every x that depends on it.
+ * A NaN or Inf in B reaches every x that depends on it; a triangle given as TRS_DENSE is full, its
+ * zeros being entries like any other.
  * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_ESUPPORT, TRS_EDEVICE, TRS_ELIBRARY. */
 TRS_API int trs_solve(const trs_plan *plan, trs_op op, int nrhs, const void *B, int64_t ldb,
                       void *X, int64_t ldx, const trs_exec *exec);

@@ -211,7 +211,8 @@ static void check_same_bits(const scene *s, const trs_plan *p, const block *b, c
 
 static bool may_refuse(const scene *s)
 {
-    return s->opt.layout == TRS_ROW_MAJOR && s->nrhs > 1 && !(s->solver->caps & TRS_CAP_ROW_MAJOR);
+    return s->opt.layout == TRS_ROW_MAJOR && (s->ldb > 1 || s->ldx > 1) &&
+           !(s->solver->caps & TRS_CAP_ROW_MAJOR);
 }
 
 static void run_plan(scene *s, const trs_plan *p)
