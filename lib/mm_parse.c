@@ -159,13 +159,18 @@ static const char *line_end(const char *p)
     return p;
 }
 
+static bool is_line_end(const char *p)
+{
+    while (*p == '\r') p++;
+    return *p == '\n';
+}
+
 /* A blank line or a comment at p; a second banner is neither. */
 static bool is_idle(const char *p)
 {
     p = trs_skip_blanks(p);
     if (*p == '%') return strncmp(p, "%%MatrixMarket", 14) != 0;
-    while (*p == '\r') p++;
-    return *p == '\n';
+    return is_line_end(p);
 }
 
 static const char *token_end(const char *p)
@@ -387,32 +392,26 @@ TRS_INLINE void parse_lines(worker *w, const int words)
 /* Values in free form: several may stand on a line, the two of a complex one together. */
 static void parse_values(worker *w, int words)
 {
-    const char *p = w->text.begin, *end = w->text.end, *line = p;
-    while (p && p < end && !w->code) {
+    const char *p = w->text.begin, *end = w->text.end;
+    bool fresh = true; /* at the beginning of a line, where a comment may stand */
+    while (p < end && !w->code) {
         p = trs_skip_blanks(p);
-        if (*p == '\n' || *p == '\r' || *p == '%') {
-            bool first = trs_skip_blanks(line) == p;
-            if (*p == '%' || first) {
-                if (!first) explain(w, p);
-                line = p = first ? pass_line(w, line) : NULL;
-                continue;
-            }
-            while (*p == '\r') p++;
-            if (*p == '\n') {
-                w->line++;
-                line = ++p;
-                continue;
-            }
+        if (is_line_end(p) || (fresh && is_idle(p))) {
+            p = line_end(p) + 1;
+            w->line++;
+            fresh = true;
+            continue;
         }
-        const char *text = p;
-        p = read_value(w, p, w->val + words * w->now.kept, words);
-        if (!p || (!trs_is_blank(*p) && *p != '\r' && *p != '\n')) {
-            explain(w, text);
+        const char *after = read_value(w, p, w->val + words * w->now.kept, words);
+        if (!after || !(trs_is_blank(*after) || is_line_end(after))) {
+            explain(w, p);
             return;
         }
         mark(w);
         w->now.kept++;
         w->now.entries++;
+        fresh = false;
+        p = after;
     }
 }
 
