@@ -401,7 +401,8 @@ static int64_t unpack(const trs_mm_job *job, const trs_mm_chunk *c, int64_t firs
     int64_t n = job->head.rows, j = 0, skew = job->head.symmetry == TRS_SKEW;
     bool conj = job->head.symmetry == TRS_HERMITIAN;
     int words = job->words;
-    while (first >= n - skew - j) first -= n - skew - j++;
+    if (c->entries == 0) return -1;
+    while (first >= n - skew - j) first -= n - skew - j++; /* ends: there is a column for a value */
     int64_t i = j + skew + first;
     for (int64_t e = 0; e < c->entries; e++) {
         const double *v = c->val + words * e;

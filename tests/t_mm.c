@@ -373,6 +373,28 @@ static void test_arrays(void **state)
     trs_mm_free(&mm);
 }
 
+/* No value at all, and text after the last one. */
+static void test_empty(void **state)
+{
+    (void)state;
+    trs_mm mm;
+    static const char *const text[] = {
+        "%%MatrixMarket matrix array real symmetric\n0 0\n\n",
+        "%%MatrixMarket matrix array real skew-symmetric\n1 1\n\n",
+        "%%MatrixMarket matrix array real general\n0 7\n",
+        "%%MatrixMarket matrix coordinate real general\n0 0 0\n% c\n",
+        "%%MatrixMarket matrix coordinate complex hermitian\n3 3 0",
+        "%%MatrixMarket matrix coordinate pattern general\n0 5 0\n\n",
+    };
+    for (size_t k = 0; k < sizeof text / sizeof text[0]; k++)
+        for (int f = 0; f < 2; f++) {
+            assert_read(text[k], &(trs_mm_options){.format = f ? TRS_CSC : TRS_CSR}, &mm);
+            assert_int_equal(mm.nnz, 0);
+            assert_non_null(mm.val);
+            trs_mm_free(&mm);
+        }
+}
+
 static void test_duplicates(void **state)
 {
     (void)state;
@@ -942,12 +964,12 @@ int main(void)
         cmocka_unit_test(test_random_numbers), cmocka_unit_test(test_not_numbers),
         cmocka_unit_test(test_shortest),       cmocka_unit_test(test_csr),
         cmocka_unit_test(test_csc_and_coo),    cmocka_unit_test(test_symmetries),
-        cmocka_unit_test(test_arrays),         cmocka_unit_test(test_duplicates),
-        cmocka_unit_test(test_kind),           cmocka_unit_test(test_words),
-        cmocka_unit_test(test_as_trs_mat),     cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_no_file),        cmocka_unit_test(test_locale),
-        cmocka_unit_test(test_threads),        cmocka_unit_test(test_far_errors),
-        cmocka_unit_test(test_standard_input),
+        cmocka_unit_test(test_arrays),         cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_duplicates),     cmocka_unit_test(test_kind),
+        cmocka_unit_test(test_words),          cmocka_unit_test(test_as_trs_mat),
+        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_no_file),
+        cmocka_unit_test(test_locale),         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_far_errors),     cmocka_unit_test(test_standard_input),
 #ifdef HAVE_LIBARCHIVE
         cmocka_unit_test(test_packed),         cmocka_unit_test(test_collection_archive),
         cmocka_unit_test(test_bomb),
