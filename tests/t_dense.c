@@ -245,6 +245,7 @@ static void over_general(kind k, int first, int last)
     for (int s = 0; trs_solver_at(s); s++) {
         const trs_solver *solver = trs_solver_at(s);
         double worst = 0;
+        unsigned done = 0, refused = 0; /* types */
         if (!is_tested(solver, TRS_GENERAL_DENSE)) continue;
         for (int a = first; a < last; a++)
             for (int v = 0; v < 12; v++) {
@@ -254,9 +255,11 @@ static void over_general(kind k, int first, int last)
                 if (c.n > 300 && v > 1) continue;
                 const bool pivots = solver->caps & TRS_CAP_PIVOTS || k != SHIFTED || c.n == 1;
                 const int rc = try(&c, &worst);
-                if (rc == TRS_ESUPPORT && c.t != TRS_F64) continue; /* a type that it does not do */
+                *(rc == TRS_ESUPPORT ? &refused : &done) |= 1u << c.t;
+                if (rc == TRS_ESUPPORT) continue;
                 if (rc != (pivots ? TRS_OK : TRS_EPIVOT)) fail_msg("%s: %d", name_of(&c), rc);
             }
+        assert_true(done && !(done & refused)); /* a type is solved or refused, whatever the size */
         print_message("# %-22s kind %d: normwise <= %.3g eps\n", solver->name, (int)k, worst);
     }
 }
