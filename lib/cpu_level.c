@@ -127,14 +127,14 @@ static int64_t entries_of(const trs_part *part, int32_t level)
 static void cut_stages(const trs_part *part, level_data *d)
 {
     const int32_t *lv = part->lv->ptr;
-    const int64_t most = 4 * (int64_t)part->ctx->threads;
+    const int64_t most = 2 * (int64_t)part->ctx->threads;
     for (int32_t l = 0; l < part->lv->count; l++) {
         int64_t entries = entries_of(part, l), chunks = entries >= TRS_THIN ? entries / CHUNK : 1;
         if (chunks > most) chunks = most;
         stage *last = d->stages > 0 ? &d->stage[d->stages - 1] : NULL;
         if (last && chunks == 1 && last->chunks == 1) last->end = lv[l + 1];
         else d->stage[d->stages++] = (stage){lv[l], lv[l + 1], (int32_t)chunks};
-        d->shared |= chunks > 1;
+        d->shared |= chunks > 1 && part->side->tri.nnz >= TRS_SHARED_FROM;
     }
 }
 
@@ -168,7 +168,7 @@ static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
         s->nnz > 0 ? 1 - s->thin_entries / (double)s->nnz : 0; /* of the work, in wide levels */
     double all = trs_cpu_stream(m, s, (double)s->nnz, (double)s->n);
     c->bytes = all * (1 - share + share / m->cpu_threads);
-    if (s->wide_levels > 0) c->sync = (2 + (double)s->wide_levels * s->nrhs) * m->cpu_barrier;
+    if (share > 0) c->sync = (2 + (double)s->wide_levels * s->nrhs) * m->cpu_barrier;
     c->hops = (double)s->levels * m->cpu_hop * s->nrhs;
 }
 

@@ -105,18 +105,18 @@ typedef struct trs_shape {
 } trs_shape;
 
 typedef struct trs_machine { /* costs of single steps, in seconds; cost.c has the built-in ones */
-    double cpu_threads;  /* that share the work of a wide level */
-    double cpu_byte;     /* of a matrix read from memory by one core */
-    double cpu_cached;   /* of one read from cache */
-    double cpu_entry;    /* arithmetic */
-    double cpu_row;      /* loop, division, store */
-    double cpu_hop;      /* more for a row that waits for the one just before it */
+    double cpu_threads;      /* that share the work of a wide level */
+    double cpu_byte;         /* of a matrix read from memory by one core */
+    double cpu_cached;       /* of one read from cache */
+    double cpu_entry;        /* arithmetic */
+    double cpu_row;          /* loop, division, store */
+    double cpu_hop;          /* more for a row that waits for the one just before it */
     double cpu_barrier;
     double gpu_byte;
-    double gpu_gather;   /* a random read of x */
-    double gpu_launch;   /* kernel after kernel in a stream */
-    double link_byte;    /* between host and device */
-    double link_start;   /* a copy that is waited for */
+    double gpu_gather; /* a random read of x */
+    double gpu_launch; /* kernel after kernel in a stream */
+    double link_byte;  /* between host and device */
+    double link_start; /* a copy that is waited for */
 } trs_machine;
 
 /* Seconds one core takes to go through entries and rows that stream by. */
@@ -135,7 +135,8 @@ typedef struct trs_side { /* op(T) as a lower triangle */
     bool used;
     bool reversed; /* row i of tri is the caller's row n-1-i (before perm) */
     trs_tri tri;
-    void *full; /* [n*n] op(A) by columns, of a plan for a general matrix: tri has n and dtype only */
+    void *
+        full; /* [n*n] op(A) by columns, of a plan for a general matrix: tri has n and dtype only */
     trs_levels lv;
     int32_t *perm;     /* plan order: row k of tri is the caller's row perm[k]; NULL: natural */
     int32_t *perm_dev; /* the same on the device, when the solver runs there */
@@ -215,8 +216,10 @@ const trs_solver *trs_choose(const trs_context *ctx, const trs_shape *s, bool on
 void trs_shape_of(const trs_side *s, int nrhs, trs_shape *shape);
 bool trs_fits(const trs_solver *s, const trs_shape *shape, int64_t limit);
 
-/* A level with fewer entries than this is done by one CPU thread: a barrier would cost more. */
-enum { TRS_THIN = 4000 };
+/* A level with fewer entries is done by one CPU thread: handing over would cost more.  A triangle with
+ * fewer entries altogether (half a millisecond) is left to one thread: when the machine is busy, a thread
+ * that has to wait for its core costs whole milliseconds. */
+enum { TRS_THIN = 4000, TRS_SHARED_FROM = 500000 };
 
 struct trs_plan {
     trs_context ctx;
