@@ -227,12 +227,22 @@ static bool build_any_range(build *b, spare *s, int r)
     return build_range(b, s, r, 2, wide);
 }
 
+static void close_input(trs_mm_job *job)
+{
+    trs_mm_lock(job);
+    trs_input_close(job->in);
+    job->in = NULL;
+    trs_mm_unlock(job);
+}
+
 static void build_ranges(build *b)
 {
     trs_mm_job *job = b->job;
     TRS_OMP(omp parallel num_threads(job->threads))
     {
         spare s = {0};
+        TRS_OMP(omp single nowait)
+        close_input(job); /* unmapping takes a while: the others are already at work */
         TRS_OMP(omp for schedule(dynamic))
         for (int r = 0; r < job->ranges; r++)
             if (!build_any_range(b, &s, r)) {
@@ -280,12 +290,17 @@ static int64_t count_ranges(build *b)
 {
     const trs_mm_job *job = b->job;
     int64_t sum = 0;
-    for (int r = 0; r < job->ranges; r++) {
-        b->start[r] = sum;
-        for (int64_t k = 0; k < job->chunks; k++)
-            sum += job->chunk[k]->from[r + 1] - job->chunk[k]->from[r];
+    memset(b->start, 0, (size_t)(job->ranges + 1) * sizeof *b->start);
+    for (int64_t k = 0; k < job->chunks; k++) {
+        const int64_t *from = job->chunk[k]->from;
+        for (int r = 0; r < job->ranges; r++) b->start[r] += from[r + 1] - from[r];
     }
-    return b->start[job->ranges] = sum;
+    for (int r = 0; r <= job->ranges; r++) {
+        int64_t n = b->start[r];
+        b->start[r] = sum;
+        sum += n;
+    }
+    return sum;
 }
 
 /* The arrays of the result; mm owns them at once, so that they are freed whatever happens. */
