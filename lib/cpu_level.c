@@ -164,8 +164,8 @@ static void release(trs_part *part)
 
 static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
-    double share =
-        s->nnz > 0 ? 1 - s->thin_entries / (double)s->nnz : 0; /* of the work, in wide levels */
+    double share = s->nnz >= TRS_SHARED_FROM ? 1 - s->thin_entries / (double)s->nnz
+                                             : 0; /* of the work, in wide levels */
     double all = trs_cpu_stream(m, s, (double)s->nnz, (double)s->n);
     c->bytes = all * (1 - share + share / m->cpu_threads);
     if (share > 0) c->sync = (2 + (double)s->wide_levels * s->nrhs) * m->cpu_barrier;
