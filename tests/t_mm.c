@@ -641,6 +641,38 @@ static void test_far_errors(void **state)
 
 /* ---- streams and archives --------------------------------------------------------------------- */
 
+/* Lines longer than the pieces in which text is taken, at their edges too. */
+static void test_long_lines(void **state)
+{
+    (void)state;
+    enum { N = 40, LONG = 300000 };
+    char *p = malloc((size_t)N * (LONG + 100) + 200);
+    assert_non_null(p);
+    size_t n = (size_t)sprintf(p, REAL "%d 1 %d\n", N, N);
+    for (int k = 1; k <= N; k++) {
+        size_t fill = bits() % LONG;
+        if (k % 3 == 0) p[n++] = '%';
+        memset(p + n, k % 3 == 1 ? '\n' : k % 3 ? ' ' : 'c', fill);
+        n += fill;
+        n += (size_t)sprintf(p + n, "%s%d 1 %d.5", k % 3 ? "" : "\n", k, k);
+        n += (size_t)sprintf(p + n, k < N ? "\r\n" : "\r");
+    }
+    put_file("big.mtx", p, n);
+    free(p);
+    for (int threads = 1; threads <= 3; threads++)
+        for (int stream = 0; stream < 2; stream++) {
+            trs_mm mm;
+            if (stream) assert_non_null(freopen(name("big.mtx"), "r", stdin));
+            trs_mm_options opt = {.threads = threads};
+            int rc = trs_mm_read(stream ? "-" : name("big.mtx"), &opt, &mm);
+            if (rc) print_error("%s\n", mm.message);
+            assert_int_equal(rc, TRS_OK);
+            assert_int_equal(mm.nnz, N);
+            for (int k = 0; k < N; k++) assert_same(((double *)mm.val)[k], k + 1.5);
+            trs_mm_free(&mm);
+        }
+}
+
 static void test_standard_input(void **state)
 {
     (void)state;
@@ -969,7 +1001,8 @@ int main(void)
         cmocka_unit_test(test_words),          cmocka_unit_test(test_as_trs_mat),
         cmocka_unit_test(test_refusals),       cmocka_unit_test(test_no_file),
         cmocka_unit_test(test_locale),         cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_far_errors),     cmocka_unit_test(test_standard_input),
+        cmocka_unit_test(test_far_errors),     cmocka_unit_test(test_long_lines),
+        cmocka_unit_test(test_standard_input),
 #ifdef HAVE_LIBARCHIVE
         cmocka_unit_test(test_packed),         cmocka_unit_test(test_collection_archive),
         cmocka_unit_test(test_bomb),
