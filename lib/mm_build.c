@@ -339,7 +339,8 @@ static int make_coo(trs_mm_job *job)
  * that cannot be done. */
 static int64_t second_line(const trs_mm_job *job, uint64_t i, uint64_t j)
 {
-    trs_input_options opt = {.limit = job->opt.memory_limit, .memory = job->opt.memory};
+    trs_input_options opt = {
+        .rhs = job->opt.rhs != 0, .limit = job->opt.memory_limit, .memory = job->opt.memory};
     trs_input *in = NULL;
     char text[200] = {0};
     const char *p;
