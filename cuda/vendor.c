@@ -1,5 +1,5 @@
-/* vendor.c: finds cuSPARSE and cuBLAS where the loader finds them, then in $TRS_CUDA_LIBDIR, then where
- * configure saw them. */
+/* vendor.c: finds cuSPARSE, cuBLAS and cuSOLVER where the loader finds them, then in
+ * $TRS_CUDA_LIBDIR, then where configure saw them. */
 #include "config.h"
 
 #include "vendor.h"
@@ -54,5 +54,13 @@ int trs_cublas_open(trs_cublas *lib, char *why, size_t size)
     lib->library = open_library(CUBLAS_SONAME, why, size);
     int rc = lib->library ? TRS_OK : TRS_ELIBRARY;
     TRS_CUBLAS_FUNCTIONS(TRS_RESOLVE)
+    return rc;
+}
+
+int trs_cusolver_open(trs_cusolver *lib, char *why, size_t size)
+{
+    lib->library = open_library(CUSOLVER_SONAME, why, size);
+    int rc = lib->library ? TRS_OK : TRS_ELIBRARY;
+    TRS_CUSOLVER_FUNCTIONS(TRS_RESOLVE)
     return rc;
 }

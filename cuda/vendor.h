@@ -1,10 +1,11 @@
-/* vendor.h: cuSPARSE and cuBLAS, opened at run time.
+/* vendor.h: cuSPARSE, cuBLAS and cuSOLVER, opened at run time.
  *
- * The library links neither, so that a program that links it starts on a machine without CUDA. */
+ * The library links none of them, so that a program that links it starts on a machine without CUDA. */
 #ifndef TRS_VENDOR_H
 #define TRS_VENDOR_H
 
 #include <cublas_v2.h>
+#include <cusolverDn.h>
 #include <cusparse.h>
 
 #ifdef __cplusplus
@@ -13,7 +14,9 @@ extern "C" {
 
 #include "gpu.h"
 
-/* The functions of each library that we call; vendor.c resolves them by name. */
+/* The functions of each library that we call; vendor.c resolves them by name.  (The formatter never
+ * settles on such lists.) */
+/* clang-format off */
 #define TRS_CUSPARSE_FUNCTIONS(F)                                                                  \
     F(cusparseCreate)                                                                              \
     F(cusparseDestroy) F(cusparseSetStream) F(cusparseGetErrorString) F(cusparseCreateCsr)         \
@@ -33,6 +36,13 @@ extern "C" {
         F(cublasCtrsv_v2_64) F(cublasZtrsv_v2_64) F(cublasStrsm_v2_64) F(cublasDtrsm_v2_64)        \
             F(cublasCtrsm_v2_64) F(cublasZtrsm_v2_64)
 
+#define TRS_CUSOLVER_FUNCTIONS(F)                                                                  \
+    F(cusolverDnCreate)                                                                            \
+    F(cusolverDnDestroy) F(cusolverDnSetStream) F(cusolverDnCreateParams)                          \
+        F(cusolverDnDestroyParams) F(cusolverDnXgetrf_bufferSize) F(cusolverDnXgetrf)              \
+            F(cusolverDnXgetrs)
+/* clang-format on */
+
 #define TRS_MEMBER(name) __typeof__(&name) name;
 
 typedef struct trs_cusparse {
@@ -45,11 +55,17 @@ typedef struct trs_cublas {
     TRS_CUBLAS_FUNCTIONS(TRS_MEMBER)
 } trs_cublas;
 
+typedef struct trs_cusolver {
+    void *library;
+    TRS_CUSOLVER_FUNCTIONS(TRS_MEMBER)
+} trs_cusolver;
+
 #undef TRS_MEMBER
 
 /* 0, or TRS_ELIBRARY with the reason in why.  Opening again is cheap: the loader counts. */
 int trs_cusparse_open(trs_cusparse *lib, char *why, size_t size);
 int trs_cublas_open(trs_cublas *lib, char *why, size_t size);
+int trs_cusolver_open(trs_cusolver *lib, char *why, size_t size);
 void trs_vendor_close(void *library);
 
 #ifdef __cplusplus

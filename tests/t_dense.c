@@ -310,6 +310,39 @@ static void automatic_choice(void **state)
     trs_plan_destroy(p);
 }
 
+/* B and X there: cusolver-getrf, whatever the size. */
+static void automatic_choice_on_a_device(void **state)
+{
+    const int64_t n = 70;
+    const size_t bytes = (size_t)n * sizeof(double);
+    const int device = TRS_CUDA(0);
+    char why[200];
+    void *there = NULL;
+    (void)state;
+    if (!trs_solver_named("cusolver-getrf") ||
+        !trs_solver_available(trs_solver_named("cusolver-getrf"), 0, why, sizeof why))
+        skip();
+    double *A = new_matrix(SHIFTED, TRS_F64, n), *b = new_vectors(TRS_F64, n), *x = malloc(bytes);
+    const trs_mat m = {.n = n, .val = A, .ld = n, .format = TRS_DENSE};
+    trs_plan *p;
+    trs_info info;
+    assert_non_null(x);
+    assert_int_equal(trs_device_new(device, bytes, &there), TRS_OK);
+    assert_int_equal(trs_device_put(device, there, b, bytes), TRS_OK);
+    assert_int_equal(trs_plan_create(&p, &m, &(trs_options){.device = device}), TRS_OK);
+    assert_int_equal(trs_plan_analyse(p), TRS_OK);
+    assert_int_equal(trs_solve(p, TRS_N, 1, there, n, there, n, NULL), TRS_OK);
+    assert_int_equal(trs_device_get(device, x, there, bytes), TRS_OK);
+    for (int64_t j = 0; j < n; j++) assert_true(x[j] == b[(j + 1) % n]);
+    assert_int_equal(trs_plan_info(p, &info), TRS_OK);
+    assert_string_equal(info.solver, "cusolver-getrf");
+    trs_plan_destroy(p);
+    trs_device_free(device, there);
+    free(A);
+    free(b);
+    free(x);
+}
+
 static void a_singular_matrix_can_be_updated(void **state)
 {
     const double zero[4] = {0}, good[4] = {2, 0, 0, 4}, b[2] = {2, 4};
@@ -353,6 +386,7 @@ int main(void)
         cmocka_unit_test(growth_general),
         cmocka_unit_test(permuted_general),
         cmocka_unit_test(automatic_choice),
+        cmocka_unit_test(automatic_choice_on_a_device),
         cmocka_unit_test(a_singular_matrix_can_be_updated),
         cmocka_unit_test(determinants),
     };
