@@ -1,9 +1,10 @@
 /* input.c: the text of a file, whatever it is packed in, as pieces of whole lines.
  *
- * A plain file is mapped: a piece is a cut of the map at a line end, and only the last one is copied, to
- * give it the padding that the number reader relies on.  Everything else is a stream, read or unpacked
- * straight into the buffer of the thread that asked: while one thread unpacks, others parse.  What a file
- * is, its first bytes say, not its name.  libarchive is known to this file alone. */
+ * A plain file is mapped: a piece is a cut of the map at a line end, and only the last one is
+ * copied, to give it the padding that the number reader relies on.  Everything else is a stream,
+ * read or unpacked straight into the buffer of the thread that asked: while one thread unpacks,
+ * others parse.  What a file is, its first bytes say, not its name.  libarchive is known to this
+ * file alone. */
 #include "config.h"
 
 #include "input.h"
@@ -90,7 +91,7 @@ double trs_input_done(const trs_input *in)
     return all > 0 && done < all ? (double)done / (double)all : all > 0;
 }
 
-/* ---- bytes of the file ------------------------------------------------------------------------ */
+/* ---- bytes of the file --------------------------------------------------------------------- */
 
 /* Up to n bytes, those that were looked at first; 0: the end, -1: errno. */
 static int64_t read_raw(trs_input *in, char *to, int64_t n)
@@ -143,7 +144,7 @@ static const char *packing(const trs_input *in)
     return NULL;
 }
 
-/* ---- libarchive ------------------------------------------------------------------------------- */
+/* ---- libarchive ---------------------------------------------------------------------------- */
 
 #ifdef HAVE_LIBARCHIVE
 static la_ssize_t give_packed(struct archive *a, void *data, const void **buffer)
@@ -162,7 +163,8 @@ static int fail_archive(trs_input *in)
 }
 
 /* Is `name` the member wanted?  The collection's archives hold NAME/NAME.mtx and, at times,
- * NAME/NAME_b.mtx, NAME/NAME_rhs1.mtx and others; a bare NAME.mtx goes by the archive's own name. */
+ * NAME/NAME_b.mtx, NAME/NAME_rhs1.mtx and others; a bare NAME.mtx goes by the archive's own
+ * name. */
 static bool wanted(const trs_input *in, const char *name, bool rhs, bool any)
 {
     static const char *const tail[] = {"_b.mtx", "_rhs.mtx", "_b1.mtx", "_rhs1.mtx"};
@@ -262,7 +264,7 @@ static int64_t read_unpacked(trs_input *in, char *to, int64_t n)
 }
 #endif
 
-/* ---- open, close ------------------------------------------------------------------------------ */
+/* ---- open, close --------------------------------------------------------------------------- */
 
 static int map_file(trs_input *in)
 {
@@ -322,7 +324,7 @@ void trs_input_close(trs_input *in)
     trs_free(&mem, in);
 }
 
-/* ---- streams ---------------------------------------------------------------------------------- */
+/* ---- streams ------------------------------------------------------------------------------- */
 
 /* Up to n bytes of text; 0: the end. */
 static int64_t read_text(trs_input *in, char *to, int64_t n)
@@ -421,7 +423,7 @@ static int stream_next(trs_input *in, int64_t bytes, trs_text *text)
     return 1;
 }
 
-/* ---- mapped files ----------------------------------------------------------------------------- */
+/* ---- mapped files -------------------------------------------------------------------------- */
 
 static int map_line(trs_input *in, const char **line, int64_t *length)
 {

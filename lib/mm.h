@@ -1,13 +1,14 @@
 /* mm.h: what the files of the Matrix Market reader share.
  *
- * The way of a file:  input.c --whole lines--> mm_header.c (banner, sizes), then, in every thread,
+ * The way of a file:  input.c --whole lines--> mm_header.c (banner, sizes); then, in every thread,
  *   mm_parse.c: a piece of text --> a chunk: its entries, those of one range of lines together;
  *   at the end mm_build.c: every range of lines from all chunks --> CSR, CSC, COO, or DENSE.
  *
- * A "line" is a row of CSR or a column of CSC; i is the number of the line, j the place in it, both from
- * 0.  The lines are cut into ranges of 2^shift, few enough entries each that counting and placing them
- * stays in the cache, and no two threads ever write to the same range.  Within a range the entries keep
- * the order of the file, whoever parsed them: sums of duplicates are the same for any number of threads. */
+ * A "line" is a row of CSR or a column of CSC; i is the number of the line, j the place in it,
+ * both from 0.  The lines are cut into ranges of 2^shift, few enough entries each that counting
+ * and placing them stays in the cache, and no two threads ever write to the same range.  Within
+ * a range the entries keep the order of the file, whoever parsed them: sums of duplicates are
+ * the same for any number of threads. */
 #ifndef TRS_MM_H
 #define TRS_MM_H
 
@@ -127,12 +128,13 @@ trs_mm_quote trs_mm_show(const char *p, const char *end);
 int trs_mm_header(trs_mm_job *job); /* read banner and sizes */
 /* The banner on the line p..end-1 into job->head. */
 int trs_mm_banner(trs_mm_job *job, const char *p, const char *end);
-/* Whole numbers of a line into size [most]; how many there are, -1: one is none, or one too many. */
+/* Whole numbers of a line into size [most]; how many there are, -1: one is none, or one too
+ * many. */
 int trs_mm_sizes(trs_mm_job *job, const char *at, const char *end, int most, int64_t *size);
-int trs_mm_check_promise(trs_mm_job *job,
-                         int64_t bytes); /* can so many bytes hold what the sizes say? */
-int trs_mm_parse(trs_mm_job *job);       /* all text into chunks */
-int trs_mm_build(trs_mm_job *job);       /* chunks into job->mm */
+/* Can so many bytes (-1: unknown) hold what the sizes say? */
+int trs_mm_check_promise(trs_mm_job *job, int64_t bytes);
+int trs_mm_parse(trs_mm_job *job);                                    /* all text into chunks */
+int trs_mm_build(trs_mm_job *job);                                    /* chunks into job->mm */
 int64_t trs_mm_line(const trs_mm_job *job, int64_t k, int64_t entry); /* of an entry of chunk k */
 
 #endif

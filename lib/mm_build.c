@@ -1,8 +1,9 @@
 /* mm_build.c: chunks into CSR, CSC, COO or a dense matrix.
  *
- * Each range of lines is one task: count its lines, place its entries, put each line in order, sum what
- * stands twice.  Counting and placing are two passes over the range's entries in all chunks; the lines of
- * files sorted by rows or by columns come out in order, others are sorted one by one, by digits when long. */
+ * Each range of lines is one task: count its lines, place its entries, put each line in order,
+ * sum what stands twice.  Counting and placing are two passes over the range's entries in all
+ * chunks; the lines of files sorted by rows or by columns come out in order, others are sorted
+ * one by one, by digits when long. */
 #include "config.h"
 
 #include "mm.h"
@@ -31,7 +32,7 @@ typedef struct spare { /* room to sort a line in */
     int64_t room;
 } spare;
 
-/* ---- lines in order --------------------------------------------------------------------------- */
+/* ---- lines in order ------------------------------------------------------------------------ */
 
 TRS_INLINE void copy_value(double *to, const double *from, int words)
 {
@@ -39,8 +40,8 @@ TRS_INLINE void copy_value(double *to, const double *from, int words)
     if (words > 1) to[1] = from[1];
 }
 
-/* A short line: each entry's place is the number of those before it, counted without a branch that could
- * be guessed wrong.  n <= SHORT. */
+/* A short line: each entry's place is the number of those before it, counted without a branch
+ * that could be guessed wrong.  n <= SHORT. */
 TRS_INLINE void rank_sort(int32_t *idx, double *val, int n, const int words)
 {
     int32_t j[SHORT];
@@ -149,7 +150,7 @@ TRS_INLINE int64_t order_line(build *b, spare *s, int64_t line, int32_t *idx, do
     return sum_twins(idx, val, n, words);
 }
 
-/* ---- ranges ----------------------------------------------------------------------------------- */
+/* ---- ranges -------------------------------------------------------------------------------- */
 
 TRS_INLINE uint64_t key_at(const trs_mm_chunk *c, int64_t e, const bool wide)
 {
@@ -274,7 +275,7 @@ static int64_t close_gaps(build *b)
     return to;
 }
 
-/* ---- CSR, CSC, COO ---------------------------------------------------------------------------- */
+/* ---- CSR, CSC, COO ------------------------------------------------------------------------- */
 
 static int too_large(trs_mm_job *job, int64_t nnz)
 {
@@ -335,8 +336,8 @@ static int make_coo(trs_mm_job *job)
     return TRS_OK;
 }
 
-/* The line on which entry (i, j) stands for the second time, found by reading the file once more; 0 when
- * that cannot be done. */
+/* The line on which entry (i, j) stands for the second time, found by reading the file once
+ * more; 0 when that cannot be done. */
 static int64_t second_line(const trs_mm_job *job, uint64_t i, uint64_t j)
 {
     trs_input_options opt = {
@@ -407,10 +408,11 @@ static int build_lines(trs_mm_job *job)
     return rc;
 }
 
-/* ---- dense ------------------------------------------------------------------------------------ */
+/* ---- dense --------------------------------------------------------------------------------- */
 
-/* Values of a chunk from number `first` of the packed lower triangle on, put where they and their mirror
- * images belong.  -1, or the first one that breaks the rule of a hermitian diagonal. */
+/* Values of a chunk from number `first` of the packed lower triangle on, put where they and
+ * their mirror images belong.  -1, or the first one that breaks the rule of a hermitian
+ * diagonal. */
 static int64_t unpack(const trs_mm_job *job, const trs_mm_chunk *c, int64_t first)
 {
     double *val = job->mm->val;

@@ -5,8 +5,9 @@
  *     % comments and blank lines, as many as there are
  *     rows columns entries        (array: rows columns)
  *
- * Accepted beyond the text of the format, because such files are about: any case of the letters, one %,
- * blanks or a byte order mark before the banner, "double" for real, "unsigned-integer" for integer. */
+ * Accepted beyond the text of the format, because such files are about: any case of the letters,
+ * one %, blanks or a byte order mark before the banner, "double" for real, "unsigned-integer"
+ * for integer. */
 #include "config.h"
 
 #include "mm.h"
@@ -56,7 +57,7 @@ static bool starts(const char *p, const char *end, const char *with)
     return (size_t)(end - p) >= n && !memcmp(p, with, n);
 }
 
-/* ---- the banner ------------------------------------------------------------------------------- */
+/* ---- the banner ---------------------------------------------------------------------------- */
 
 /* The first line is no banner: say what the file seems to be. */
 static int no_banner(trs_mm_job *job, const char *p, const char *end)
@@ -127,7 +128,7 @@ int trs_mm_banner(trs_mm_job *job, const char *p, const char *end)
     return check_banner(job);
 }
 
-/* ---- the sizes -------------------------------------------------------------------------------- */
+/* ---- the sizes ----------------------------------------------------------------------------- */
 
 int trs_mm_sizes(trs_mm_job *job, const char *at, const char *end, int most, int64_t *size)
 {
@@ -174,8 +175,9 @@ static int check_sizes(trs_mm_job *job)
     return trs_mm_check_promise(job, trs_input_size(job->in));
 }
 
-/* An entry takes four bytes at least ("1 1\n"), six with a value, eight when it is complex; a value of an
- * array two or four.  What cannot be in the text is refused before memory is asked for. */
+/* An entry takes four bytes at least ("1 1\n"), six with a value, eight when it is complex; a
+ * value of an array two or four.  What cannot be in the text is refused before memory is asked
+ * for. */
 int trs_mm_check_promise(trs_mm_job *job, int64_t bytes)
 {
     const trs_mm_head *h = &job->head;

@@ -1,9 +1,10 @@
 /* mm_number.c: the rarer ways of a number.
  *
- * trs_nearest is Eisel and Lemire's: one or two 64 x 64 products of the digits with a power of ten kept
- * to 128 bits give 55 right bits, and whether that is enough to round.  Source: Lemire, "Number parsing
- * at a gigabyte per second", Software Practice and Experience 51, 2021; that the 128 bits always suffice
- * for 64-bit w: Mushtak and Lemire, "Fast number parsing without fallback", 2023. */
+ * trs_nearest is Eisel and Lemire's: one or two 64 x 64 products of the digits with a power of
+ * ten kept to 128 bits give 55 right bits, and whether that is enough to round.  Source: Lemire,
+ * "Number parsing at a gigabyte per second", Software Practice and Experience 51, 2021; that the
+ * 128 bits always suffice for 64-bit w: Mushtak and Lemire, "Fast number parsing without
+ * fallback", 2023. */
 #include "config.h"
 
 #include "mm_number.h"
@@ -73,8 +74,8 @@ double trs_nearest(uint64_t w, int64_t q)
     return e >= 2047 ? HUGE_VAL : from_bits(m & ~(1ull << 52), e);
 }
 
-/* strtod for what 19 digits cannot decide, in the C locale.  768 digits decide any double, so of a longer
- * number 780 are kept and one more says whether all that follow are zeros. */
+/* strtod for what 19 digits cannot decide, in the C locale.  768 digits decide any double, so of
+ * a longer number 780 are kept and one more says whether all that follow are zeros. */
 static bool by_strtod(const char *p, int64_t exponent, double *x)
 {
     char copy[820];
@@ -115,7 +116,8 @@ static const char *read_word(const char *p, double *x)
     return NULL;
 }
 
-/* The first 19 significant digits as w, the power of ten that goes with them, and how many follow. */
+/* The first 19 significant digits as w, the power of ten that goes with them, and how many
+ * follow. */
 typedef struct decimal {
     uint64_t w;
     int64_t q, digits, significant;
@@ -151,7 +153,8 @@ const char *trs_read_real_slow(const char *text, double *x)
     int64_t exponent = 0;
     if (!(p = trs_read_exponent(p, &exponent))) return NULL;
     *x = trs_nearest(d.w, d.q + exponent);
-    /* Digits were cut, so that w <= the number < w + 1: settled when both ends round to one double. */
+    /* Digits were cut, so that w <= the number < w + 1: settled when both ends round to one
+     * double. */
     bool cut = d.significant > 19;
     if (cut && trs_nearest(d.w + 1, d.q + exponent) != *x && !by_strtod(first, exponent, x))
         return NULL;

@@ -1,7 +1,7 @@
 /* mm_number.h: numbers as text, digits taken eight at a time.
  *
- * The text must end in a character that belongs to no number, followed by TRS_TEXT_PAD readable bytes:
- * then no loop needs to look where the end is.  Nothing here knows the locale. */
+ * The text must end in a character that belongs to no number, followed by TRS_TEXT_PAD readable
+ * bytes: then no loop needs to look where the end is.  Nothing here knows the locale. */
 #ifndef TRS_MM_NUMBER_H
 #define TRS_MM_NUMBER_H
 
@@ -46,7 +46,7 @@ static inline const char *trs_skip_blanks(const char *p)
     return p;
 }
 
-/* ---- eight characters in a word -------------------------------------------------------------- */
+/* ---- eight characters in a word ------------------------------------------------------------ */
 
 /* The eight characters at p minus '0', the first in the lowest byte: digits become 0..9. */
 static inline uint64_t trs_eight(const char *p)
@@ -103,7 +103,7 @@ TRS_INLINE const char *trs_read_digits(const char *p, uint64_t *w)
     }
 }
 
-/* ---- indices --------------------------------------------------------------------------------- */
+/* ---- indices ------------------------------------------------------------------------------- */
 
 /* Any number of digits, a plus sign before them; *k = UINT64_MAX when it does not fit. */
 const char *trs_read_index_slow(const char *p, uint64_t *k);
@@ -118,7 +118,7 @@ TRS_INLINE const char *trs_read_index(const char *p, uint64_t *k)
     return p + n;
 }
 
-/* ---- reals ----------------------------------------------------------------------------------- */
+/* ---- reals --------------------------------------------------------------------------------- */
 
 /* The double nearest to w 10^q, ties to even; HUGE_VAL beyond DBL_MAX. */
 double trs_nearest(uint64_t w, int64_t q);
@@ -141,8 +141,9 @@ static inline const char *trs_read_exponent(const char *p, int64_t *q)
     return p;
 }
 
-/* [sign] digits [. digits] [exponent]: the correctly rounded double.  Returns where it ends; NULL: no
- * number, or one beyond DBL_MAX.  Source of the fast path, w and 10^|q| both exact: Clinger 1990. */
+/* [sign] digits [. digits] [exponent]: the correctly rounded double.  Returns where it ends;
+ * NULL: no number, or one beyond DBL_MAX.  Source of the fast path, w and 10^|q| both exact:
+ * Clinger 1990. */
 TRS_INLINE const char *trs_read_real(const char *text, double *x)
 {
     static const double ten[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -175,7 +176,7 @@ TRS_INLINE const char *trs_read_real(const char *text, double *x)
     return p;
 }
 
-/* ---- writing --------------------------------------------------------------------------------- */
+/* ---- writing ------------------------------------------------------------------------------- */
 
 enum { TRS_REAL_TEXT = 32, TRS_INT_TEXT = 20 }; /* characters that the longest number takes */
 

@@ -1,11 +1,12 @@
 /* mm_parse.c: data lines into chunks of entries, in all threads at once.
  *
- * A thread takes the next piece of text under the lock (for a mapped file that moves a pointer; for a
- * packed one it unpacks, while the others parse), reads its lines into buffers of its own that stay in
- * the cache, and moves the entries, those of one range of lines together, into a chunk.
+ * A thread takes the next piece of text under the lock (for a mapped file that moves a pointer;
+ * for a packed one it unpacks, while the others parse), reads its lines into buffers of its own
+ * that stay in the cache, and moves the entries, those of one range of lines together, into a
+ * chunk.
  *
- * The loop over the lines only knows "an entry" and "no entry".  What a line is that holds none (blank, a
- * comment, an error, and which), is found out by reading it again, slowly. */
+ * The loop over the lines only knows "an entry" and "no entry".  What a line is that holds none
+ * (blank, a comment, an error, and which), is found out by reading it again, slowly. */
 #include "config.h"
 
 #include "mm.h"
@@ -53,7 +54,7 @@ static void note(worker *w, int code, const char *format, ...)
     w->code = code;
 }
 
-/* ---- memory ----------------------------------------------------------------------------------- */
+/* ---- memory -------------------------------------------------------------------------------- */
 
 /* What a text of this many bytes can hold at most. */
 static int64_t most_entries(const trs_mm_job *job, int64_t bytes)
@@ -89,7 +90,8 @@ static bool make_room(worker *w, int64_t entries)
     return false;
 }
 
-/* Slabs are large, so that large pages can carry them; what is never touched of one costs nothing. */
+/* Slabs are large, so that large pages can carry them; what is never touched of one costs
+ * nothing. */
 static int64_t slab_bytes(const trs_mm_job *job, int64_t bytes)
 {
     int64_t most = most_entries(job, job->piece) * (8 * job->words + 8);
@@ -151,7 +153,7 @@ static void mark(worker *w)
     w->shift = w->line - c->entries;
 }
 
-/* ---- lines that are no entry ------------------------------------------------------------------ */
+/* ---- lines that are no entry --------------------------------------------------------------- */
 
 static const char *line_end(const char *p)
 {
@@ -270,7 +272,7 @@ static const char *pass_line(worker *w, const char *p)
     return line_end(p) + 1;
 }
 
-/* ---- values ----------------------------------------------------------------------------------- */
+/* ---- values -------------------------------------------------------------------------------- */
 
 /* Is x the whole number p..end-1, or was that one too long for a double? */
 static bool is_rounded(const char *p, const char *end, double x)
@@ -299,9 +301,10 @@ TRS_INLINE const char *read_value(worker *w, const char *p, double *v, int words
     return trs_is_blank(*p) ? trs_read_real(trs_skip_blanks(p + 1), v + 1) : NULL;
 }
 
-/* ---- coordinate files ------------------------------------------------------------------------- */
+/* ---- coordinate files ---------------------------------------------------------------------- */
 
-/* What a file with a symmetry may hold: the lower triangle, with a diagonal that is its own mirror image. */
+/* What a file with a symmetry may hold: the lower triangle, with a diagonal that is its own
+ * mirror image. */
 static bool is_lawful(const entry *e, trs_symmetry s)
 {
     if (e->i != e->j) return e->i > e->j;
@@ -387,7 +390,7 @@ TRS_INLINE void parse_lines(worker *w, const int words)
     w->now.kept = s.kept;
 }
 
-/* ---- array files ------------------------------------------------------------------------------ */
+/* ---- array files --------------------------------------------------------------------------- */
 
 /* Values in free form: several may stand on a line, the two of a complex one together. */
 static void parse_values(worker *w, int words)
@@ -415,9 +418,10 @@ static void parse_values(worker *w, int words)
     }
 }
 
-/* ---- chunks ----------------------------------------------------------------------------------- */
+/* ---- chunks -------------------------------------------------------------------------------- */
 
-/* Move the entries of the buffers to key and val, range by range; from[r] becomes where range r begins. */
+/* Move the entries of the buffers to key and val, range by range; from[r] becomes where range r
+ * begins. */
 TRS_INLINE void sort_ranges(worker *w, void *key, double *val, const int words, const bool wide)
 {
     const trs_mm_job *job = w->job;
@@ -482,7 +486,7 @@ static void parse_piece(worker *w)
     w->now.lines = w->line - w->text.cut;
 }
 
-/* ---- the threads ------------------------------------------------------------------------------ */
+/* ---- the threads --------------------------------------------------------------------------- */
 
 /* Under the lock: the error of piece k, unless an earlier piece has one. */
 static void set_error(trs_mm_job *job, int code, int64_t k, int64_t line, const char *what)
@@ -580,7 +584,7 @@ static void work(trs_mm_job *job, bool first)
     trs_mm_unlock(job);
 }
 
-/* ---- what came of it -------------------------------------------------------------------------- */
+/* ---- what came of it ----------------------------------------------------------------------- */
 
 /* The number of the line that entry e of chunk k stands on. */
 int64_t trs_mm_line(const trs_mm_job *job, int64_t k, int64_t e)

@@ -1,9 +1,9 @@
 /* mm_powers.c: powers of ten as 128-bit integers.
  *
- * trs_power[q + 342] = c, 2^127 <= c < 2^128, where 10^q = c 2^e for the e that makes it so; c is rounded
- * down for q >= 0 (exact up to q = 55) and up for q < 0, as the proof of reading a number with it
- * wants: Lemire, "Number parsing at a gigabyte per second", 2021.  Made with exact integers; the
- * number tests would fail if a digit were wrong. */
+ * trs_power[q + 342] = c, 2^127 <= c < 2^128, where 10^q = c 2^e for the e that makes it so; c
+ * is rounded down for q >= 0 (exact up to q = 55) and up for q < 0, as the proof of reading a
+ * number with it wants: Lemire, "Number parsing at a gigabyte per second", 2021.  Made with
+ * exact integers; the number tests would fail if a digit were wrong. */
 #include "config.h"
 
 #include "mm_number.h"

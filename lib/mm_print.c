@@ -1,9 +1,9 @@
 /* mm_print.c: numbers as the shortest text that reads back to the same number.
  *
- * A double x = c 2^q is the nearest one to every number between its two midpoints.  Scaled by a power of
- * ten so that the interval is at least one wide and less than ten, it holds a whole number, and perhaps a
- * multiple of ten; three rounded products decide.  Source: Giulietti, "The Schubfach way to render
- * doubles", 2020. */
+ * A double x = c 2^q is the nearest one to every number between its two midpoints.  Scaled by a
+ * power of ten so that the interval is at least one wide and less than ten, it holds a whole
+ * number, and perhaps a multiple of ten; three rounded products decide.  Source: Giulietti, "The
+ * Schubfach way to render doubles", 2020. */
 #include "config.h"
 
 #include "mm_number.h"
@@ -37,7 +37,7 @@ char *trs_put_int(char *p, uint64_t k)
     return p + n;
 }
 
-/* ---- shortest digits -------------------------------------------------------------------------- */
+/* ---- shortest digits ----------------------------------------------------------------------- */
 
 typedef struct decimal { /* d 10^k */
     uint64_t d;
@@ -65,8 +65,8 @@ static uint64_t round_to_odd(trs_u128 g, uint64_t c)
     return (y.hi + (low < y.lo)) | (low > 1);
 }
 
-/* The shortest decimal between the midpoints of c 2^q, the nearest one among those.  narrow: the double
- * below is half as far away as the one above. */
+/* The shortest decimal between the midpoints of c 2^q, the nearest one among those.  narrow: the
+ * double below is half as far away as the one above. */
 static decimal shortest(uint64_t c, int q, bool narrow)
 {
     uint64_t odd = c & 1; /* of an odd c the midpoints belong to its neighbours */
@@ -85,7 +85,7 @@ static decimal shortest(uint64_t c, int q, bool narrow)
     return (decimal){s + up, k};
 }
 
-/* ---- layout ----------------------------------------------------------------------------------- */
+/* ---- layout -------------------------------------------------------------------------------- */
 
 /* d.ddde-k */
 static char *put_scientific(char *p, uint64_t d, int n, int e)

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* ---- helpers of all files --------------------------------------------------------------------- */
+/* ---- helpers of all files ------------------------------------------------------------------ */
 
 int trs_mm_fail(trs_mm_job *job, int code, int64_t line, const char *format, ...)
 {
@@ -71,7 +71,7 @@ trs_mm_quote trs_mm_show(const char *p, const char *end)
 
 enum { MOST_RANGES = 2048 };
 
-/* ---- options ---------------------------------------------------------------------------------- */
+/* ---- options ------------------------------------------------------------------------------- */
 
 static int64_t three_quarters_of_memory(void)
 {
@@ -95,8 +95,9 @@ static int set_options(trs_mm_job *job, const trs_mm_options *opt)
     return TRS_OK;
 }
 
-/* Cut the lines into ranges.  One should fill half a megabyte of the result: that much stays in a core's
- * cache while its entries are placed in any order.  More ranges are made where keys of 32 bits then do. */
+/* Cut the lines into ranges.  One should fill half a megabyte of the result: that much stays in
+ * a core's cache while its entries are placed in any order.  More ranges are made where keys of
+ * 32 bits then do. */
 static void cut_lines(trs_mm_job *job, int64_t stored)
 {
     const trs_mm_head *h = &job->head;
@@ -144,7 +145,7 @@ static void describe(trs_mm_job *job)
     mm->format = h->array ? TRS_DENSE : job->opt.format;
 }
 
-/* ---- public ----------------------------------------------------------------------------------- */
+/* ---- public -------------------------------------------------------------------------------- */
 
 static int read_all(trs_mm_job *job)
 {

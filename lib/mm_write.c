@@ -1,9 +1,10 @@
 /* mm_write.c: write a matrix as a Matrix Market file.
  *
- * The entries are cut into tasks of equal numbers; threads turn tasks into text, each in a buffer of its
- * own, and take turns only to learn where their text begins in the file.  The text goes to a new file
- * beside the one asked for, which is renamed when all is well: nobody ever sees half a matrix.  What is no
- * ordinary file (standard output, /dev/..., a pipe) is written to directly, in order. */
+ * The entries are cut into tasks of equal numbers; threads turn tasks into text, each in a
+ * buffer of its own, and take turns only to learn where their text begins in the file.  The text
+ * goes to a new file beside the one asked for, which is renamed when all is well: nobody ever
+ * sees half a matrix.  What is no ordinary file (standard output, /dev/..., a pipe) is written
+ * to directly, in order. */
 #include "config.h"
 
 #include "mm.h"
@@ -66,7 +67,7 @@ static int fail(output *out, int code, const char *format, ...)
     return code;
 }
 
-/* ---- the file --------------------------------------------------------------------------------- */
+/* ---- the file ------------------------------------------------------------------------------ */
 
 static bool is_standard(const char *file)
 {
@@ -142,7 +143,7 @@ static int close_output(output *out)
     return out->code;
 }
 
-/* ---- entries ---------------------------------------------------------------------------------- */
+/* ---- entries ------------------------------------------------------------------------------- */
 
 static int64_t index_at(const void *a, int bits, int64_t k)
 {
@@ -224,7 +225,7 @@ static char *print_values(const writer *w, char *text, int64_t from, int64_t to)
     return c;
 }
 
-/* ---- checks ----------------------------------------------------------------------------------- */
+/* ---- checks -------------------------------------------------------------------------------- */
 
 static int check_arguments(writer *w)
 {
@@ -270,7 +271,7 @@ static int check_entries(writer *w)
     return TRS_OK;
 }
 
-/* ---- writing ---------------------------------------------------------------------------------- */
+/* ---- writing ------------------------------------------------------------------------------- */
 
 /* Each line of the comment behind a "% ". */
 static char *print_comment(char *p, const char *comment)

@@ -1,7 +1,7 @@
 /* mmio.c: the C interface of NIST's mmio on this library's reading of lines and numbers.
  *
- * Callers of mmio hold the FILE and often read the entries themselves, so everything here goes line by line
- * and leaves the FILE just behind the last line that was needed. */
+ * Callers of mmio hold the FILE and often read the entries themselves, so everything here goes
+ * line by line and leaves the FILE just behind the last line that was needed. */
 #include "config.h"
 
 #include "mm.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- lines ------------------------------------------------------------------------------------ */
+/* ---- lines --------------------------------------------------------------------------------- */
 
 typedef struct line { /* p[0..n-1], then '\n' and TRS_TEXT_PAD zeros */
     char *p;
@@ -57,7 +57,7 @@ static bool read_full_line(FILE *f, line *l)
     return false;
 }
 
-/* ---- the type --------------------------------------------------------------------------------- */
+/* ---- the type ------------------------------------------------------------------------------ */
 
 int mm_is_valid(MM_typecode t)
 {
@@ -124,7 +124,7 @@ int mm_read_banner(FILE *f, MM_typecode *matcode)
     return rc;
 }
 
-/* ---- sizes ------------------------------------------------------------------------------------ */
+/* ---- sizes --------------------------------------------------------------------------------- */
 
 static int read_sizes(FILE *f, int must, int *const *size)
 {
@@ -154,7 +154,7 @@ int mm_read_mtx_array_size(FILE *f, int *M, int *N)
     return read_sizes(f, 2, (int *const[]){M, N});
 }
 
-/* ---- entries ---------------------------------------------------------------------------------- */
+/* ---- entries ------------------------------------------------------------------------------- */
 
 static const char *read_value(const char *p, double *x, bool whole)
 {
@@ -210,7 +210,7 @@ int mm_read_mtx_crd_entry(FILE *f, int *I, int *J, double *real, double *img, MM
     return rc;
 }
 
-/* ---- whole files ------------------------------------------------------------------------------ */
+/* ---- whole files --------------------------------------------------------------------------- */
 
 typedef struct triplets {
     int *I, *J;  /* [room] */
@@ -306,7 +306,7 @@ int mm_read_unsymmetric_sparse(const char *fname, int *M, int *N, int *nz, doubl
     return -1;
 }
 
-/* ---- writing ---------------------------------------------------------------------------------- */
+/* ---- writing ------------------------------------------------------------------------------- */
 
 static int written(int n)
 {

@@ -1,13 +1,15 @@
 /* trisolve-mmio.h: the C interface of NIST's mmio, for codes that were written against it.
  *
- * Include this in place of "mmio.h" and link libtrisolve-sparse.  The functions, macros and codes are those
- * of mmio; what differs is what goes wrong: no line is too long, a blank line does not loop for ever, an
- * index out of range, a missing value, a number cut short or a size beyond int is an error, never a
- * matrix.  Values are the nearest double, D exponents included; those written are the shortest text that
- * reads back.  Integer files are read as double.  Nothing is printed.
+ * Include this in place of "mmio.h" and link libtrisolve-sparse.  The functions, macros and
+ * codes are those of mmio; what differs is what goes wrong: no line is too long, a blank line
+ * does not loop for ever, an index out of range, a missing value, a number cut short or a size
+ * beyond int is an error, never a matrix.  Values are the nearest double, D exponents included;
+ * those written are the shortest text that reads back.  Integer files are read as double.
+ * Nothing is printed.
  *
- * As in mmio, entries come as they stand in the file: counted from 1, in its order, a symmetric file's lower
- * triangle only.  trs_mm_read of trisolve-sparse.h reads in parallel, packed files too, and gives CSR. */
+ * As in mmio, entries come as they stand in the file: counted from 1, in its order, a symmetric
+ * file's lower triangle only.  trs_mm_read of trisolve-sparse.h reads in parallel, packed files
+ * too, and gives CSR. */
 #ifndef TRISOLVE_MMIO_H
 #define TRISOLVE_MMIO_H
 
@@ -94,8 +96,8 @@ TRS_API int mm_write_banner(FILE *f, MM_typecode matcode);
 TRS_API int mm_write_mtx_crd_size(FILE *f, int M, int N, int nz);
 TRS_API int mm_write_mtx_array_size(FILE *f, int M, int N);
 
-/* The nz data lines into arrays of the caller: I [nz], J [nz] from 1; val [nz], complex [2*nz], pattern: not
- * touched.  An entry outside M x N is MM_PREMATURE_EOF. */
+/* The nz data lines into arrays of the caller: I [nz], J [nz] from 1; val [nz], complex [2*nz],
+ * pattern: not touched.  An entry outside M x N is MM_PREMATURE_EOF. */
 TRS_API int mm_read_mtx_crd_data(FILE *f, int M, int N, int nz, int I[], int J[], double val[],
                                  MM_typecode matcode);
 
@@ -103,7 +105,8 @@ TRS_API int mm_read_mtx_crd_data(FILE *f, int M, int N, int nz, int I[], int J[]
 TRS_API int mm_read_mtx_crd_entry(FILE *f, int *I, int *J, double *real, double *img,
                                   MM_typecode matcode);
 
-/* A whole coordinate file; "stdin" is standard input.  free (I), (J), (val); all NULL after an error. */
+/* A whole coordinate file; "stdin" is standard input.  free (I), (J), (val); all NULL after an
+ * error. */
 TRS_API int mm_read_mtx_crd(char *fname, int *M, int *N, int *nz, int **I, int **J, double **val,
                             MM_typecode *matcode);
 

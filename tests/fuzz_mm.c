@@ -1,10 +1,12 @@
 /* fuzz_mm.c: any bytes as a Matrix Market file (libFuzzer).
  *
- * The first byte chooses the options, the rest is the file, which goes through memory (/proc/self/fd), so
- * that gzip, xz, zstd and tar are fuzzed as well.  What is accepted must be a well-formed matrix, the same
- * for one thread and two, and must survive being written and read again.
+ * The first byte chooses the options, the rest is the file, which goes through memory
+ * (/proc/self/fd), so that gzip, xz, zstd and tar are fuzzed as well.  What is accepted must be
+ * a well-formed matrix, the same for one thread and two, and must survive being written and read
+ * again.
  *
- *     clang -g -O1 -fsanitize=fuzzer,address,undefined -Ilib tests/fuzz_mm.c lib/mm*.c ... -larchive -lm
+ *     clang -g -O1 -fsanitize=fuzzer,address,undefined -I. -Ilib tests/fuzz_mm.c lib/mm_*.c \
+ *         lib/input.c lib/memory.c -larchive -lm -o fuzz_mm
  *     ./fuzz_mm CORPUS mm-conformance/open */
 #include "config.h"
 

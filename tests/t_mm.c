@@ -34,7 +34,7 @@ static uint64_t bits(void)
     return seed ^= seed << 17;
 }
 
-/* ---- a directory of our own ------------------------------------------------------------------- */
+/* ---- a directory of our own ---------------------------------------------------------------- */
 
 static char directory[] = "/tmp/t_mm.XXXXXX";
 static char path[100];
@@ -113,7 +113,7 @@ static void assert_refused(const char *text, const trs_mm_options *opt, int code
     trs_mm_free(&mm);
 }
 
-/* ---- numbers ---------------------------------------------------------------------------------- */
+/* ---- numbers ------------------------------------------------------------------------------- */
 
 static void check_number(const char *text)
 {
@@ -291,7 +291,7 @@ static void test_shortest(void **state)
     }
 }
 
-/* ---- what is read ----------------------------------------------------------------------------- */
+/* ---- what is read -------------------------------------------------------------------------- */
 
 #define LOWER3 "3 3 5\n1 1 1.5\n2 1 -2\n3 1 4\n2 2 3\n3 3 7\n"
 
@@ -465,7 +465,7 @@ static void test_as_trs_mat(void **state)
     trs_mm_free(&mm);
 }
 
-/* ---- what is refused -------------------------------------------------------------------------- */
+/* ---- what is refused ----------------------------------------------------------------------- */
 
 static void test_refusals(void **state)
 {
@@ -528,14 +528,15 @@ static void test_locale(void **state)
     setlocale(LC_ALL, "C");
 }
 
-/* ---- large files ------------------------------------------------------------------------------ */
+/* ---- large files --------------------------------------------------------------------------- */
 
 typedef struct text {
     char *p;
     size_t n;
 } text;
 
-/* n x n with nnz entries in any order, some twice; `comments`: blank lines and comments between them. */
+/* n x n with nnz entries in any order, some twice; `comments`: blank lines and comments between
+ * them. */
 static text random_matrix(int n, int nnz, bool comments)
 {
     text t = {malloc((size_t)nnz * 48 + 200), 0};
@@ -639,7 +640,7 @@ static void test_far_errors(void **state)
     free(t.p);
 }
 
-/* ---- streams and archives --------------------------------------------------------------------- */
+/* ---- streams and archives ------------------------------------------------------------------ */
 
 /* Lines longer than the pieces in which text is taken, at their edges too. */
 static void test_long_lines(void **state)
@@ -790,7 +791,7 @@ static void test_bomb(void **state)
 }
 #endif
 
-/* ---- memory that fails ------------------------------------------------------------------------ */
+/* ---- memory that fails --------------------------------------------------------------------- */
 
 static struct {
     int64_t calls, fail_at, alive;
@@ -851,7 +852,7 @@ static void test_failing_memory(void **state)
     free(t.p);
 }
 
-/* ---- progress --------------------------------------------------------------------------------- */
+/* ---- progress ------------------------------------------------------------------------------ */
 
 static int watch(void *user, double done)
 {
@@ -885,7 +886,7 @@ static void test_progress(void **state)
     assert_non_null(strstr(mm.message, "stopped"));
 }
 
-/* ---- writing ---------------------------------------------------------------------------------- */
+/* ---- writing ------------------------------------------------------------------------------- */
 
 static void test_write_and_read(void **state)
 {

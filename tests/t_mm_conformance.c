@@ -1,8 +1,9 @@
 /* t_mm_conformance.c: every case of the Matrix Market conformance table.
  *
  * The table is not part of the package: TRS_SHARED names the directory that holds
- * mm-conformance/open/expected.tsv, and without it the test is skipped.  Each accepted file is read into
- * CSR, CSC and COO and by one thread and several: sizes, counts and sums must be those of the table. */
+ * mm-conformance/open/expected.tsv, and without it the test is skipped.  Each accepted file is
+ * read into CSR, CSC and COO and by one thread and several: sizes, counts and sums must be those
+ * of the table. */
 #include "config.h"
 
 #include <stdarg.h>

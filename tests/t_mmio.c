@@ -1,4 +1,5 @@
-/* t_mmio.c: a program written for NIST's mmio works with trisolve-mmio.h, also where mmio did not. */
+/* t_mmio.c: a program written for NIST's mmio works with trisolve-mmio.h, also where mmio did
+ * not. */
 #include "config.h"
 
 #include <stdarg.h>
