@@ -41,4 +41,4 @@ static int update(trs_part *part)
 }
 
 constinit const trs_solver trs_solver_lu_fullgrid =
-    lu_solver("lu-fullgrid", "LU without pivoting, N x N indices, full copies (seed)", update);
+    grid_solver("lu-fullgrid", "LU without pivoting, N x N indices, full copies (seed)", update);

@@ -43,4 +43,16 @@ template <class F> inline int grid_update(trs_part *part, F all)
     return rc;
 }
 
+inline int64_t grid_bytes(const trs_shape *s)
+{
+    return general_bytes(s) / 2 * 3; /* A, L and U */
+}
+
+constexpr trs_solver grid_solver(const char *name, const char *about, int (*update)(trs_part *))
+{
+    trs_solver s = lu_solver(name, about, update);
+    s.bytes = grid_bytes;
+    return s;
+}
+
 #endif

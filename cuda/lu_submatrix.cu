@@ -57,5 +57,5 @@ static int update(trs_part *part)
     });
 }
 
-constinit const trs_solver trs_solver_lu_submatrix =
-    lu_solver("lu-submatrix", "LU without pivoting, shrinking launches and copies (seed)", update);
+constinit const trs_solver trs_solver_lu_submatrix = grid_solver(
+    "lu-submatrix", "LU without pivoting, shrinking launches and copies (seed)", update);
