@@ -96,6 +96,19 @@ int trs_general_judge(trs_part *part, double growth, int64_t first)
                                                         : ", and rows are not exchanged");
 }
 
+/* ---- what else factors are for ------------------------------------------------------------------ */
+
+static double at(trs_dtype t, const void *a, int64_t k)
+{
+    return t == TRS_F32 ? ((const float *)a)[k] : ((const double *)a)[k];
+}
+
+static void put(trs_dtype t, void *a, int64_t k, double value)
+{
+    if (t == TRS_F32) ((float *)a)[k] = (float)value;
+    else ((double *)a)[k] = value;
+}
+
 void trs_lu_determinant(trs_dtype t, int64_t n, const void *lu, const int *ipiv, double *mantissa,
                         int *exponent)
 {
@@ -103,8 +116,37 @@ void trs_lu_determinant(trs_dtype t, int64_t n, const void *lu, const int *ipiv,
     *exponent = 0;
     for (int64_t i = 0; i < n; i++) {
         int e;
-        double u = t == TRS_F32 ? ((const float *)lu)[i * n + i] : ((const double *)lu)[i * n + i];
+        const double u = at(t, lu, i * n + i);
         *mantissa = frexp(*mantissa * (ipiv && ipiv[i] != i + 1 ? -u : u), &e);
         *exponent += e;
+    }
+}
+
+/* x (i) -= lu (i, j) x (j) for the rows from..to-1 */
+static void eliminate(trs_dtype t, const void *column, int64_t from, int64_t to, double xj, void *x,
+                      int64_t first)
+{
+    for (int64_t i = from; i < to && xj != 0; i++)
+        put(t, x, first + i, at(t, x, first + i) - at(t, column, i) * xj);
+}
+
+void trs_lu_inverse(trs_dtype t, int64_t n, const void *lu, const int *ipiv, void *inverse)
+{
+    const int64_t size = (int64_t)trs_size(t);
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t x = k * n; /* column k of the inverse */
+        int64_t row = k;         /* P e_k = e_row */
+        for (int64_t i = 0; i < n; i++) put(t, inverse, x + i, 0);
+        for (int64_t i = 0; i < n && ipiv; i++)
+            if (row == i) row = ipiv[i] - 1;
+            else if (row == ipiv[i] - 1) row = i;
+        put(t, inverse, x + row, 1);
+        for (int64_t j = row; j < n; j++) /* L y = P e_k */
+            eliminate(t, (const char *)lu + j * n * size, j + 1, n, at(t, inverse, x + j), inverse,
+                      x);
+        for (int64_t j = n - 1; j >= 0; j--) { /* U x = y */
+            put(t, inverse, x + j, at(t, inverse, x + j) / at(t, lu, j * n + j));
+            eliminate(t, (const char *)lu + j * n * size, 0, j, at(t, inverse, x + j), inverse, x);
+        }
     }
 }

@@ -23,4 +23,7 @@ int trs_general_judge(trs_part *part, double growth, int64_t first);
 void trs_lu_determinant(trs_dtype t, int64_t n, const void *lu, const int *ipiv, double *mantissa,
                         int *exponent);
 
+/* inverse [n*n], by columns: column k solves L U x = P e_k.  Real types; ipiv as above. */
+void trs_lu_inverse(trs_dtype t, int64_t n, const void *lu, const int *ipiv, void *inverse);
+
 #endif

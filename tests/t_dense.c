@@ -15,6 +15,10 @@
 
 #include <cmocka.h>
 
+#ifdef HAVE_LAPACKE
+#include <lapacke.h>
+#endif
+
 /* ---- numbers -------------------------------------------------------------------------------------- */
 
 static double next_random(void) /* in -1 .. 1 */
@@ -45,6 +49,8 @@ typedef enum kind {
     SHIFTED, /* a permuted identity: needs row exchanges */
     GROWTH,  /* Wilkinson's: the last column doubles in every step, kept to 12 of them */
     SEED,    /* 16x16 of ones on the diagonal, as in the seed's example */
+    EVEN,    /* -1 .. 1 everywhere: for solvers that exchange rows */
+    STEEPER, /* Hilbert's own, 1 / (i + j + 1): the same */
 } kind;
 
 static double element(kind k, int64_t n, int64_t i, int64_t j)
@@ -65,6 +71,10 @@ static double element(kind k, int64_t n, int64_t i, int64_t j)
     case GROWTH:
         if (i == j || j == n - 1) return 1;
         return i > j && j < 12 ? -1 : 0;
+    case EVEN:
+        return next_random();
+    case STEEPER:
+        return 1.0 / (double)(i + j + 1);
     default:
         return i == j ? 1 : (double)((i * 7 + j * 3) % 5 - 2) / 16;
     }
@@ -118,6 +128,7 @@ static void check_error(const cell *c, const trs_plan *p, const trs_error *e)
     const double eps = eps_of(c->t), n = (double)c->n;
     trs_info info;
     assert_int_equal(trs_plan_info(p, &info), TRS_OK);
+    if (c->kind == GROWTH && info.growth < 4096) info.growth = 4096; /* the vendors do not say */
     const double omega = 4 * (n + 1) * eps;
     const double normwise = 20 * (n + 1) * eps * (1 + info.growth);
     if (c->solver->accuracy == TRS_SUBSTITUTION && !(e->omega <= omega))
@@ -247,6 +258,7 @@ static void over_general(kind k, int first, int last)
         double worst = 0;
         unsigned done = 0, refused = 0; /* types */
         if (!is_tested(solver, TRS_GENERAL_DENSE)) continue;
+        if (k == EVEN && !(solver->caps & TRS_CAP_PIVOTS)) continue;
         for (int a = first; a < last; a++)
             for (int v = 0; v < 12; v++) {
                 cell c = {.solver = solver, .kind = k, .n = sizes[a], .nrhs = v % 2 ? 3 : 1};
@@ -268,6 +280,7 @@ static void random_general(void **state)
 {
     (void)state;
     over_general(RANDOM, 0, how_many());
+    over_general(EVEN, 0, how_many());
 }
 
 static void hilbert_general(void **state)
@@ -373,6 +386,126 @@ static void determinants(void **state)
     assert_true(ldexp(mantissa, exponent) == 24);
 }
 
+/* max abs (A C - I) */
+static double from_identity(int64_t n, const double *A, const double *C)
+{
+    double most = 0;
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = 0; i < n; i++) {
+            double sum = i == j ? -1 : 0;
+            for (int64_t k = 0; k < n; k++) sum += A[i + k * n] * C[k + j * n];
+            if (!(fabs(sum) <= most)) most = fabs(sum);
+        }
+    return most;
+}
+
+static void inverses(void **state)
+{
+    const int64_t n = 40;
+    double *A = new_matrix(RANDOM, TRS_F64, n), *C = new_vectors(TRS_F64, n * n);
+    const float lu[4] = {2, 0.5, 1, 4}; /* of 2 1; 1 4.5 with its rows exchanged */
+    float c[4];
+    const trs_mat m = {.n = n, .val = A, .ld = n, .format = TRS_DENSE};
+    trs_plan *p;
+    double mantissa, again;
+    int exponent, same;
+    (void)state;
+    assert_int_equal(trs_plan_create(&p, &m, &(trs_options){.solver = "lu-serial"}), TRS_OK);
+    assert_int_equal(trs_plan_analyse(p), TRS_OK);
+    trs_lu_inverse(TRS_F64, n, p->side[0].part[0].data, NULL, C);
+    print_message("# max |A inv(A) - I| = %.3g\n", from_identity(n, A, C));
+    assert_true(from_identity(n, A, C) < 1e-13);
+    trs_lu_determinant(TRS_F64, n, p->side[0].part[0].data, NULL, &mantissa, &exponent);
+    trs_plan_destroy(p);
+#ifdef HAVE_LAPACKE
+    lapack_int pivot[40];
+    assert_int_equal(LAPACKE_dgetrf(LAPACK_COL_MAJOR, n, n, A, n, pivot), 0);
+    trs_lu_determinant(TRS_F64, n, A, pivot, &again, &same);
+    assert_true(fabs(ldexp(again, same - exponent) / mantissa - 1) < 1e-13);
+    free(A);
+    A = new_matrix(EVEN, TRS_F64, n); /* now rows are exchanged */
+    double *F = new_vectors(TRS_F64, n * n);
+    memcpy(F, A, (size_t)(n * n) * sizeof *F);
+    assert_int_equal(LAPACKE_dgetrf(LAPACK_COL_MAJOR, n, n, F, n, pivot), 0);
+    trs_lu_inverse(TRS_F64, n, F, pivot, C);
+    print_message("# with exchanges %.3g\n", from_identity(n, A, C));
+    assert_true(from_identity(n, A, C) < 1e-10);
+    free(F);
+#else
+    (void)again, (void)same;
+#endif
+    trs_lu_inverse(TRS_F32, 2, lu, (const int[]){2, 2}, c); /* A = 1 4.5; 2 1: det = -8 */
+    assert_true(c[0] == -0.125f && c[1] == 0.25f && c[2] == 0.5625f && c[3] == -0.125f);
+    free(A);
+    free(C);
+}
+
+#ifdef HAVE_LAPACKE
+
+/* A general system solved by the solver and by LAPACKE_dgesv: as near as the condition allows? */
+static void compare(const trs_solver *solver, kind k, trs_dtype t, int64_t n, double *worst)
+{
+    void *A = new_matrix(k, t, n), *b = new_vectors(t, n), *x = new_vectors(t, n);
+    double *F = new_vectors(TRS_F64, n * n), *y = new_vectors(TRS_F64, n);
+    lapack_int *pivot = malloc((size_t)n * sizeof *pivot), m = (lapack_int)n;
+    const trs_mat mat = {.n = n, .val = A, .ld = n, .dtype = t, .format = TRS_DENSE};
+    double rcond = 0, difference = 0, size = 0;
+    trs_plan *p;
+    trs_info info;
+    assert_non_null(pivot);
+    for (int64_t e = 0; e < n * n; e++) F[e] = t == TRS_F32 ? ((float *)A)[e] : ((double *)A)[e];
+    for (int64_t e = 0; e < n; e++) y[e] = t == TRS_F32 ? ((float *)b)[e] : ((double *)b)[e];
+    const double norm = LAPACKE_dlange(LAPACK_COL_MAJOR, '1', m, m, F, m);
+    assert_int_equal(LAPACKE_dgesv(LAPACK_COL_MAJOR, m, 1, F, m, pivot, y, m), 0);
+    assert_int_equal(LAPACKE_dgecon(LAPACK_COL_MAJOR, '1', m, F, m, norm, &rcond), 0);
+    assert_int_equal(trs_plan_create(&p, &mat, &(trs_options){.solver = solver->name}), TRS_OK);
+    int rc = trs_plan_analyse(p);
+    if (!rc) rc = trs_solve(p, TRS_N, 1, b, n, x, n, NULL);
+    if (rc != TRS_ESUPPORT) {
+        assert_int_equal(rc, TRS_OK);
+        assert_int_equal(trs_plan_info(p, &info), TRS_OK);
+        for (int64_t e = 0; e < n; e++) {
+            difference += fabs((t == TRS_F32 ? ((float *)x)[e] : ((double *)x)[e]) - y[e]);
+            size += fabs(y[e]);
+        }
+        const double unit = eps_of(t) * (1 + info.growth) / rcond, q = difference / size / unit;
+        if (!(q <= 20 * (double)(n + 1)))
+            fail_msg("%s kind %d type %d n %d: %g from LAPACK, condition %g", solver->name, (int)k,
+                     (int)t, (int)n, difference / size, 1 / rcond);
+        if (q > *worst) *worst = q;
+    }
+    trs_plan_destroy(p);
+    free(A);
+    free(b);
+    free(x);
+    free(F);
+    free(y);
+    free(pivot);
+}
+
+static void the_same_as_lapack(void **state)
+{
+    const int last = how_many() < 7 ? how_many() : 7;
+    (void)state;
+    for (int s = 0; trs_solver_at(s); s++) {
+        const trs_solver *solver = trs_solver_at(s);
+        double worst = 0;
+        if (!is_tested(solver, TRS_GENERAL_DENSE)) continue;
+        for (int v = 0; v < 2; v++) {
+            const trs_dtype t = v ? TRS_F32 : TRS_F64;
+            for (int a = 0; a < last; a++) compare(solver, RANDOM, t, sizes[a], &worst);
+            compare(solver, HILBERT, t, 65, &worst);
+            for (int a = 0; a < last && solver->caps & TRS_CAP_PIVOTS; a++)
+                compare(solver, EVEN, t, sizes[a], &worst);
+            for (int n = 2; n <= (v ? 4 : 10) && solver->caps & TRS_CAP_PIVOTS; n++)
+                compare(solver, STEEPER, t, n, &worst);
+        }
+        print_message("# %-22s from dgesv: <= %.3g eps cond (1 + growth)\n", solver->name, worst);
+    }
+}
+
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -389,6 +522,10 @@ int main(void)
         cmocka_unit_test(automatic_choice_on_a_device),
         cmocka_unit_test(a_singular_matrix_can_be_updated),
         cmocka_unit_test(determinants),
+        cmocka_unit_test(inverses),
+#ifdef HAVE_LAPACKE
+        cmocka_unit_test(the_same_as_lapack),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
