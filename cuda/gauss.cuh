@@ -54,7 +54,9 @@ template <class W> static __global__ void upper_kernel(W w, typename W::number *
     if (col >= row && col < w.rows) U[(int64_t)row * w.rows + col] = w.get(row, col);
 }
 
-template <class W> static __global__ void solve_kernel(W w, view<typename W::number> x)
+template <class W>
+static __global__ void __launch_bounds__(SOLVE_THREADS)
+    solve_kernel(W w, view<typename W::number> x)
 {
     using T = typename W::number;
     T *lmem = shared_numbers<T>(); /* [2*rows] products, results */

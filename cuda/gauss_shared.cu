@@ -12,7 +12,7 @@
 
 enum { SIDE = 32 }; /* of a block of SIDE x SIDE threads */
 
-static __global__ void eliminate_kernel(int cols, int rows, double *U)
+static __global__ void __launch_bounds__(SIDE *SIDE) eliminate_kernel(int cols, int rows, double *U)
 {
     double *lmem = shared_numbers<double>(); /* [cols] the pivot's row */
     const int li = threadIdx.y * SIDE + threadIdx.x;

@@ -49,7 +49,10 @@ struct textures {
     void destroy();
     void eliminate(cudaStream_t stream) const;
     __device__ void put(int row, int col, float a) const { store(surface[0], col, row, a); }
-    __device__ float get(int row, int col) const { return fetch(texture[row & 1], col, row); }
+    __device__ float get(int row, int col) const
+    {
+        return fetch(row & 1 ? texture[1] : texture[0], col, row);
+    }
 };
 } // namespace
 

@@ -99,7 +99,8 @@ struct buffers {
     __device__ void put(int row, int col, double a) const { U[0][(int64_t)row * cols + col] = a; }
     __device__ double get(int row, int col) const
     {
-        return U[(row + 1 < rows ? row + 1 : row) & 1][(int64_t)row * cols + col];
+        const bool second = (row + 1 < rows ? row + 1 : row) & 1;
+        return (second ? U[1] : U[0])[(int64_t)row * cols + col];
     }
 };
 } // namespace
