@@ -436,7 +436,7 @@ static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
     c->bytes = 0.5 * (double)s->n * (double)s->n * s->elem * m->gpu_byte;
     c->sync = m->gpu_launch;
-    c->hops = blocks_of_rows(s->n) * (1.0e-6 + 0.04e-6 * s->nrhs);
+    c->hops = blocks_of_rows(s->n) * (0.8e-6 + 0.04e-6 * s->nrhs);
 }
 
 static int64_t bytes(const trs_shape *s)
