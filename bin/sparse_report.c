@@ -109,14 +109,22 @@ void print_text(const report *r)
     if (r->args->output) fprintf(out, "x          written to %s\n", r->args->output);
 }
 
-int list_solvers(void)
+static void list_family(int general)
 {
     trs_solver_info s;
-    printf("%-18s %-5s %s\n", "name", "needs", "about");
     for (int k = 0; trs_solver_get(k, &s) == TRS_OK; k++) {
-        printf("%-18s %-5s %s\n", s.name, s.needs, s.about);
-        if (!s.available) printf("%-18s %-5s not here: %s\n", "", "", s.why);
+        if (s.general != general) continue;
+        printf("  %-20s %-5s %s\n", s.name, s.needs, s.about);
+        if (!s.available) printf("  %-20s %-5s not here: %s\n", "", "", s.why);
     }
+}
+
+int list_solvers(void)
+{
+    printf("  %-20s %-5s %s\nTriangles, sparse or full:\n", "name", "needs", "about");
+    list_family(0);
+    printf("General matrices, full:\n");
+    list_family(1);
     return EXIT_GOOD;
 }
 
