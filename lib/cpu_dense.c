@@ -10,45 +10,18 @@
 
 #include "config.h"
 
-#include "internal.h"
-
-#include <string.h>
+#include "cpu_full.h"
 
 #define TRS_BODY "cpu_dense.c"
 #include "each_type.h"
 
-typedef void (*part_fn)(const trs_part *);
 typedef void (*solve_fn)(const trs_part *, const trs_job *);
-
-static int64_t bytes(const trs_shape *s)
-{
-    return (int64_t)(s->elem * (double)s->n * (double)s->n);
-}
-
-static int analyse(trs_part *part)
-{
-    const int64_t n = part->side->tri.n;
-    part->data = trs_new(part->ctx, n * n, trs_size(part->side->tri.dtype), "the full matrix");
-    return part->data ? TRS_OK : TRS_EMEM;
-}
-
-static int update(trs_part *part)
-{
-    static const part_fn table[] = TRS_PER_TYPE(fill);
-    table[part->side->tri.dtype](part);
-    return TRS_OK;
-}
 
 static int solve(const trs_part *part, const trs_job *job)
 {
     static const solve_fn table[] = TRS_PER_TYPE(solve);
     table[part->side->tri.dtype](part, job);
     return TRS_OK;
-}
-
-static void release(trs_part *part)
-{
-    trs_free(&part->ctx->mem, part->data);
 }
 
 static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
@@ -68,25 +41,14 @@ const trs_solver trs_solver_cpu_dense = {
     .order = TRS_ORDER_NATURAL,
     .full = true,
     .cost = cost,
-    .bytes = bytes,
-    .analyse = analyse,
-    .update = update,
+    .bytes = trs_cpu_full_bytes,
+    .analyse = trs_cpu_full_analyse,
+    .update = trs_cpu_full_by_columns,
     .solve = solve,
-    .release = release,
+    .release = trs_cpu_full_release,
 };
 
 #else
-
-static void FN(fill)(const trs_part *part)
-{
-    const trs_tri *L = &part->side->tri;
-    const int64_t n = L->n;
-    T *A = part->data;
-    memset(A, 0, (size_t)(n * n) * sizeof *A);
-    for (int32_t i = 0; i < n; i++)
-        for (int64_t p = L->ptr[i]; p < L->ptr[i + 1]; p++)
-            A[i + L->idx[p] * n] = ((const T *)L->val)[p];
-}
 
 static void FN(solve)(const trs_part *part, const trs_job *job)
 {

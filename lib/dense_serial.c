@@ -10,34 +10,12 @@
 
 #include "config.h"
 
-#include "internal.h"
-
-#include <string.h>
+#include "cpu_full.h"
 
 #define TRS_BODY "dense_serial.c"
 #include "each_type.h"
 
-typedef void (*part_fn)(const trs_part *);
 typedef void (*solve_fn)(const trs_part *, const trs_job *);
-
-static int64_t bytes(const trs_shape *s)
-{
-    return (int64_t)(s->elem * (double)s->n * (double)s->n);
-}
-
-static int analyse(trs_part *part)
-{
-    const int64_t n = part->side->tri.n;
-    part->data = trs_new(part->ctx, n * n, trs_size(part->side->tri.dtype), "the full matrix");
-    return part->data ? TRS_OK : TRS_EMEM;
-}
-
-static int update(trs_part *part)
-{
-    static const part_fn table[] = TRS_PER_TYPE(fill);
-    table[part->side->tri.dtype](part);
-    return TRS_OK;
-}
 
 static int solve(const trs_part *part, const trs_job *job)
 {
@@ -46,15 +24,10 @@ static int solve(const trs_part *part, const trs_job *job)
     return TRS_OK;
 }
 
-static void release(trs_part *part)
-{
-    trs_free(&part->ctx->mem, part->data);
-}
-
 static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
     const double rows = (double)s->n, entries = 0.5 * rows * rows;
-    c->bytes = trs_cpu_stream(m, s, entries, rows) * s->nrhs;
+    c->bytes = trs_cpu_stream(m, s, entries, rows);
     c->hops = (2 * entries * m->cpu_entry + rows * m->cpu_hop) * s->nrhs;
 }
 
@@ -68,25 +41,14 @@ const trs_solver trs_solver_dense_serial = {
     .order = TRS_ORDER_NATURAL,
     .full = true,
     .cost = cost,
-    .bytes = bytes,
-    .analyse = analyse,
-    .update = update,
+    .bytes = trs_cpu_full_bytes,
+    .analyse = trs_cpu_full_analyse,
+    .update = trs_cpu_full_by_rows,
     .solve = solve,
-    .release = release,
+    .release = trs_cpu_full_release,
 };
 
 #else
-
-static void FN(fill)(const trs_part *part)
-{
-    const trs_tri *L = &part->side->tri;
-    const int64_t n = L->n;
-    T *A = part->data;
-    memset(A, 0, (size_t)(n * n) * sizeof *A);
-    for (int32_t i = 0; i < n; i++)
-        for (int64_t p = L->ptr[i]; p < L->ptr[i + 1]; p++)
-            A[i * n + L->idx[p]] = ((const T *)L->val)[p];
-}
 
 static void FN(solve)(const trs_part *part, const trs_job *job)
 {
