@@ -41,6 +41,14 @@ int trs_gpu_use(trs_context *ctx)
     return e == cudaSuccess ? TRS_OK : cuda_fail(ctx, e, "cudaSetDevice");
 }
 
+/* A failure is told by the code and not left for the next launch to find. */
+static int told(cudaError_t e)
+{
+    if (e == cudaSuccess) return TRS_OK;
+    (void)cudaGetLastError();
+    return TRS_EDEVICE;
+}
+
 /* ---- memory -------------------------------------------------------------------------------------- */
 
 void *trs_gpu_new(trs_context *ctx, int64_t count, size_t size, const char *what)
@@ -80,13 +88,12 @@ int trs_gpu_copy_lines(void *to, size_t to_pitch, const void *from, size_t from_
     cudaError_t e = height == 1 || (to_pitch == width && from_pitch == width)
                         ? cudaMemcpyAsync(to, from, width * height, kind, s)
                         : cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, s);
-    return e == cudaSuccess ? TRS_OK : TRS_EDEVICE;
+    return told(e);
 }
 
 int trs_gpu_wait(void *stream)
 {
-    return cudaStreamSynchronize(static_cast<cudaStream_t>(stream)) == cudaSuccess ? TRS_OK
-                                                                                   : TRS_EDEVICE;
+    return told(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)));
 }
 
 void *device_copy(trs_context *ctx, const void *from, int64_t count, size_t size, const char *what)
@@ -178,8 +185,7 @@ int trs_gpu_scatter(trs_dtype t, int32_t n, int nrhs, const int32_t *perm, trs_v
 
 static int use(int device)
 {
-    if (device <= 0) return TRS_EARG;
-    return cudaSetDevice(device - 1) == cudaSuccess ? TRS_OK : TRS_EDEVICE;
+    return device <= 0 ? TRS_EARG : told(cudaSetDevice(device - 1));
 }
 
 int trs_device_new(int device, size_t bytes, void **p)
@@ -203,7 +209,7 @@ static int copy(int device, void *to, const void *from, size_t bytes, cudaMemcpy
     if (bytes && (!to || !from)) return TRS_EARG;
     int rc = use(device);
     if (rc || !bytes) return rc;
-    return cudaMemcpy(to, from, bytes, kind) == cudaSuccess ? TRS_OK : TRS_EDEVICE;
+    return told(cudaMemcpy(to, from, bytes, kind));
 }
 
 int trs_device_put(int device, void *to, const void *from, size_t bytes)
@@ -253,19 +259,17 @@ int trs_timer_create(trs_timer **timer, int device)
 int trs_timer_start(trs_timer *t, void *stream)
 {
     if (!t) return TRS_EARG;
-    return cudaEventRecord(t->start, static_cast<cudaStream_t>(stream)) == cudaSuccess
-               ? TRS_OK
-               : TRS_EDEVICE;
+    return told(cudaEventRecord(t->start, static_cast<cudaStream_t>(stream)));
 }
 
 int trs_timer_stop(trs_timer *t, void *stream, double *seconds)
 {
     float ms = 0;
     if (!t || !seconds) return TRS_EARG;
-    if (cudaEventRecord(t->stop, static_cast<cudaStream_t>(stream)) != cudaSuccess ||
-        cudaEventSynchronize(t->stop) != cudaSuccess ||
-        cudaEventElapsedTime(&ms, t->start, t->stop) != cudaSuccess)
-        return TRS_EDEVICE;
+    int rc = told(cudaEventRecord(t->stop, static_cast<cudaStream_t>(stream)));
+    if (!rc) rc = told(cudaEventSynchronize(t->stop));
+    if (!rc) rc = told(cudaEventElapsedTime(&ms, t->start, t->stop));
+    if (rc) return rc;
     *seconds = 1e-3 * ms;
     return TRS_OK;
 }
