@@ -4,9 +4,12 @@
 #include "problems.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char magic[8] = "TRISOLV1";
@@ -16,9 +19,18 @@ typedef struct header {
     int64_t n, nnz;
 } header;
 
+/* The file is little endian, and is read and written as the memory of such a machine. */
+static int little_endian(void)
+{
+    const uint16_t one = 1;
+    return *(const unsigned char *)&one == 1;
+}
+
 int binary_is(const char *file)
 {
     char start[sizeof magic];
+    struct stat st;
+    if (stat(file, &st) || !S_ISREG(st.st_mode)) return 0;
     FILE *f = fopen(file, "rb");
     if (!f) return 0;
     int is = fread(start, sizeof start, 1, f) == 1 && !memcmp(start, magic, sizeof magic);
@@ -26,27 +38,47 @@ int binary_is(const char *file)
     return is;
 }
 
+/* ---- reading ----------------------------------------------------------------------------- */
+
 static int refuse(trs_mm *mm, int code, const char *file, const char *what)
 {
     snprintf(mm->message, sizeof mm->message, "%.200s: %s", file, what);
     return code;
 }
 
-/* Does the file hold exactly what the header promises? */
-static int check_size(FILE *f, const header *h)
+/* A header, and behind it exactly what it promises? */
+static int read_header(FILE *f, header *h)
 {
+    if (fread(h, sizeof *h, 1, f) != 1 || memcmp(h->magic, magic, sizeof magic)) return 0;
     if (h->n < 0 || h->n >= INT32_MAX || h->nnz < 0 || h->nnz > INT64_MAX / 16) return 0;
     int64_t want = (int64_t)sizeof *h + 8 * (h->n + 1) + 12 * h->nnz;
     return !fseeko(f, 0, SEEK_END) && (int64_t)ftello(f) == want && !fseeko(f, sizeof *h, SEEK_SET);
 }
 
+static int read_arrays(FILE *f, const header *h, const char *file, trs_mm *mm)
+{
+    const size_t n = (size_t)h->n, nnz = (size_t)h->nnz;
+    mm->rows = mm->cols = h->n;
+    mm->nnz = mm->stored = h->nnz;
+    mm->ptr = malloc((n + 1) * sizeof *mm->ptr);
+    mm->idx = malloc(nnz * sizeof *mm->idx + 1);
+    mm->val = malloc(nnz * sizeof(double) + 1);
+    if (!mm->ptr || !mm->idx || !mm->val) return refuse(mm, TRS_EMEM, file, "out of memory");
+    if (fread(mm->ptr, 8, n + 1, f) == n + 1 && fread(mm->idx, 4, nnz, f) == nnz &&
+        fread(mm->val, 8, nnz, f) == nnz)
+        return TRS_OK;
+    return refuse(mm, TRS_EFILE, file, "cannot be read");
+}
+
+/* Pointers ascend from 0 to nnz, columns ascend within a row and are in range. */
 static int check_arrays(const trs_mm *mm)
 {
     if (mm->ptr[0] != 0 || mm->ptr[mm->rows] != mm->nnz) return 0;
     for (int64_t i = 0; i < mm->rows; i++) {
+        int64_t last = -1;
         if (mm->ptr[i + 1] < mm->ptr[i] || mm->ptr[i + 1] > mm->nnz) return 0;
-        for (int64_t p = mm->ptr[i]; p < mm->ptr[i + 1]; p++)
-            if (mm->idx[p] < 0 || mm->idx[p] >= mm->cols) return 0;
+        for (int64_t p = mm->ptr[i]; p < mm->ptr[i + 1]; last = mm->idx[p++])
+            if (mm->idx[p] <= last || mm->idx[p] >= mm->cols) return 0;
     }
     return 1;
 }
@@ -62,47 +94,68 @@ int binary_read(const char *file, int base, trs_mm *mm)
 {
     header h;
     *mm = (trs_mm){.format = TRS_CSR, .dtype = TRS_F64, .field = TRS_REAL, .symmetry = TRS_GENERAL};
+    if (!little_endian()) return refuse(mm, TRS_ESUPPORT, file, "is for little endian machines");
     FILE *f = fopen(file, "rb");
     if (!f) return refuse(mm, TRS_EFILE, file, strerror(errno));
     int rc = TRS_OK;
-    if (fread(&h, sizeof h, 1, f) != 1 || memcmp(h.magic, magic, sizeof magic) ||
-        !check_size(f, &h))
-        rc = refuse(mm, TRS_EFORMAT, file, "not a complete binary triangle");
-    if (!rc) {
-        mm->rows = mm->cols = h.n;
-        mm->nnz = mm->stored = h.nnz;
-        mm->ptr = malloc(((size_t)h.n + 1) * sizeof *mm->ptr);
-        mm->idx = malloc((size_t)h.nnz * sizeof *mm->idx + 1);
-        mm->val = malloc((size_t)h.nnz * sizeof(double) + 1);
-        if (!mm->ptr || !mm->idx || !mm->val) rc = refuse(mm, TRS_EMEM, file, "out of memory");
-    }
-    if (!rc && (fread(mm->ptr, 8, (size_t)h.n + 1, f) != (size_t)h.n + 1 ||
-                fread(mm->idx, 4, (size_t)h.nnz, f) != (size_t)h.nnz ||
-                fread(mm->val, 8, (size_t)h.nnz, f) != (size_t)h.nnz))
-        rc = refuse(mm, TRS_EFILE, file, "cannot be read");
+    if (!read_header(f, &h)) rc = refuse(mm, TRS_EFORMAT, file, "not a complete binary triangle");
+    if (!rc) rc = read_arrays(f, &h, file, mm);
     if (!rc && !check_arrays(mm))
-        rc = refuse(mm, TRS_EFORMAT, file, "its pointers or columns are out of range");
+        rc = refuse(mm, TRS_EFORMAT, file, "its pointers or columns are out of range or order");
     if (!rc) rebase(mm, base);
     fclose(f);
     return rc;
 }
 
+/* ---- writing ----------------------------------------------------------------------------- */
+
+typedef struct output {
+    FILE *f;
+    char target[PATH_MAX];    /* behind links */
+    char part[PATH_MAX + 40]; /* renamed to target when it is whole; "": written directly */
+} output;
+
+/* A new file beside the target; devices and pipes are written directly. */
+static int open_output(output *o, const char *file)
+{
+    struct stat st;
+    const int exists = !stat(file, &st);
+    if ((exists && !S_ISREG(st.st_mode)) || !strncmp(file, "/dev/", 5)) {
+        int fd = open(file, O_WRONLY | O_CLOEXEC);
+        if (fd >= 0) o->f = fdopen(fd, "wb");
+        return o->f != NULL;
+    }
+    if (strlen(file) >= sizeof o->target) return errno = ENAMETOOLONG, 0;
+    if (exists && (access(file, W_OK) || !realpath(file, o->target))) return 0;
+    if (!exists) strcpy(o->target, file);
+    snprintf(o->part, sizeof o->part, "%s.part-%ld", o->target, (long)getpid());
+    int fd = open(o->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0) o->part[0] = '\0';
+    if (fd >= 0 && exists) (void)!fchmod(fd, st.st_mode & 07777);
+    if (fd >= 0) o->f = fdopen(fd, "wb");
+    return o->f != NULL;
+}
+
+static int write_arrays(FILE *f, const trs_mm *mm)
+{
+    const size_t n = (size_t)mm->rows, nnz = (size_t)mm->nnz;
+    header h = {.n = mm->rows, .nnz = mm->nnz};
+    memcpy(h.magic, magic, sizeof magic);
+    return fwrite(&h, sizeof h, 1, f) == 1 && fwrite(mm->ptr, 8, n + 1, f) == n + 1 &&
+           fwrite(mm->idx, 4, nnz, f) == nnz && fwrite(mm->val, 8, nnz, f) == nnz && !fflush(f);
+}
+
 int binary_write(const char *file, const trs_mm *mm, char *message, size_t size)
 {
-    header h = {.n = mm->rows, .nnz = mm->nnz};
-    char name[4096];
-    memcpy(h.magic, magic, sizeof magic);
-    if (snprintf(name, sizeof name, "%s.%ld.tmp", file, (long)getpid()) >= (int)sizeof name)
-        return TRS_EARG;
-    FILE *f = fopen(name, "wb");
-    int good = f && fwrite(&h, sizeof h, 1, f) == 1 &&
-               fwrite(mm->ptr, 8, (size_t)h.n + 1, f) == (size_t)h.n + 1 &&
-               fwrite(mm->idx, 4, (size_t)h.nnz, f) == (size_t)h.nnz &&
-               fwrite(mm->val, 8, (size_t)h.nnz, f) == (size_t)h.nnz;
-    if (f && fclose(f)) good = 0;
-    if (good && rename(name, file)) good = 0;
-    if (good) return TRS_OK;
-    snprintf(message, size, "%s: cannot be written: %s", file, strerror(errno));
-    if (f) unlink(name);
-    return TRS_EFILE;
+    output o = {0};
+    int good = 0;
+    errno = 0;
+    if (!little_endian()) errno = ENOTSUP;
+    else good = open_output(&o, file) && write_arrays(o.f, mm);
+    int error = good ? 0 : errno ? errno : EIO;
+    if (o.f && fclose(o.f) && !error) error = errno;
+    if (*o.part && !error && rename(o.part, o.target)) error = errno;
+    if (*o.part && error) unlink(o.part);
+    if (error) snprintf(message, size, "%.200s: cannot be written: %s", file, strerror(error));
+    return error ? TRS_EFILE : TRS_OK;
 }

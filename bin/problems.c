@@ -1,7 +1,7 @@
 /* problems.c: the kinds of triangles of the benchmark.
  *
  * Every row is diagonally dominant (its other entries sum to at most 0.9 of the diagonal), so that
- * solutions stay moderate and errors can be compared. */
+ * solutions stay moderate and errors can be compared; lu2d and lu3d are as CHOLMOD makes them. */
 #include "config.h"
 
 #include "problems.h"
@@ -11,8 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct maker { /* rows are added one after the other */
+    const char *kind;
     problem_options opt;
     int64_t size;
     uint64_t state; /* of the random numbers */
@@ -21,7 +23,7 @@ typedef struct maker { /* rows are added one after the other */
     int failed;
 } maker;
 
-/* ---- random numbers: splitmix64 ---------------------------------------------------------------- */
+/* ---- random numbers: splitmix64 ---------------------------------------------------------- */
 
 static uint64_t random_bits(maker *m)
 {
@@ -41,28 +43,55 @@ static int64_t below(maker *m, int64_t n)
     return (int64_t)(uniform(m) * (double)n);
 }
 
-/* ---- rows ----------------------------------------------------------------------------------------- */
+/* ---- rows -------------------------------------------------------------------------------- */
 
-static int start(maker *m, int64_t n)
+/* a + b and a * b for a, b >= 0; INT64_MAX when that is too large. */
+static int64_t plus(int64_t a, int64_t b)
+{
+    return a > INT64_MAX - b ? INT64_MAX : a + b;
+}
+static int64_t times(int64_t a, int64_t b)
+{
+    return b && a > INT64_MAX / b ? INT64_MAX : a * b;
+}
+
+static int refuse(maker *m, int code, const char *why)
+{
+    snprintf(m->mm->message, sizeof m->mm->message, "%s %" PRId64 ": %s", m->kind, m->size, why);
+    return code;
+}
+
+/* Can so many rows and entries be numbered, and held by this machine?  Asked before allocating. */
+static int check_size(maker *m, int64_t rows, int64_t entries)
+{
+    const double need = 8.0 * (double)rows + 12.0 * (double)entries,
+                 have = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    char why[120];
+    if (rows >= INT32_MAX) return refuse(m, TRS_EARG, "too large: more than 2^31 - 2 rows");
+    if (have <= 0 || need <= have) return TRS_OK;
+    snprintf(why, sizeof why, "too large: %.3g GB of memory, and this machine has %.3g", need / 1e9,
+             have / 1e9);
+    return refuse(m, TRS_EARG, why);
+}
+
+/* Room for n rows and, as is expected, so many entries. */
+static int start(maker *m, int64_t n, int64_t entries)
 {
     trs_mm *mm = m->mm;
-    if (n < 0 || n >= INT32_MAX) {
-        snprintf(mm->message, sizeof mm->message, "size %" PRId64 ": more than 2^31 - 2 rows",
-                 m->size);
-        return TRS_EARG;
-    }
+    if (check_size(m, n, entries)) return TRS_EARG;
     mm->rows = mm->cols = n;
     mm->ptr = malloc(((size_t)n + 1) * sizeof *mm->ptr);
-    if (!mm->ptr) return TRS_EMEM;
+    mm->idx = malloc(((size_t)entries + 1) * sizeof *mm->idx);
+    mm->val = malloc(((size_t)entries + 1) * sizeof(double));
+    if (!mm->ptr || !mm->idx || !mm->val) return TRS_EMEM;
     mm->ptr[0] = 0;
+    m->room = entries + 1;
     return TRS_OK;
 }
 
-static int make_room(maker *m, int64_t more)
+static int set_room(maker *m, int64_t room)
 {
     trs_mm *mm = m->mm;
-    if (m->failed || mm->nnz + more <= m->room) return m->failed;
-    int64_t room = (mm->nnz + more) + (mm->nnz + more) / 2 + 1024;
     int32_t *idx = realloc(mm->idx, (size_t)room * sizeof *idx);
     if (idx) mm->idx = idx;
     double *val = realloc(mm->val, (size_t)room * sizeof *val);
@@ -72,10 +101,17 @@ static int make_room(maker *m, int64_t more)
     return TRS_OK;
 }
 
+/* Room for one more entry. */
+static int make_room(maker *m)
+{
+    if (m->failed || m->mm->nnz < m->room) return m->failed;
+    return set_room(m, m->mm->nnz + m->mm->nnz / 2 + 1024);
+}
+
 /* One more column of the row that is being made. */
 static void add(maker *m, int64_t column)
 {
-    if (make_room(m, 2)) return;
+    if (make_room(m)) return;
     m->mm->idx[m->mm->nnz++] = (int32_t)column;
 }
 
@@ -85,13 +121,20 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* End row i: sort, drop what stands twice or not below the diagonal, add the diagonal, give values. */
+static int is_ascending(const int32_t *a, int64_t n)
+{
+    for (int64_t k = 1; k < n; k++)
+        if (a[k - 1] > a[k]) return 0;
+    return 1;
+}
+
+/* End row i: sort, drop what stands twice or not below the diagonal, add diagonal and values. */
 static void end_row(maker *m, int64_t i)
 {
     trs_mm *mm = m->mm;
     int64_t begin = mm->ptr[i], q = begin;
-    if (make_room(m, 1)) return;
-    if (mm->nnz - begin > 1)
+    if (make_room(m)) return;
+    if (!is_ascending(mm->idx + begin, mm->nnz - begin))
         qsort(mm->idx + begin, (size_t)(mm->nnz - begin), sizeof *mm->idx, ascending);
     for (int64_t p = begin; p < mm->nnz; p++)
         if (mm->idx[p] < i && (q == begin || mm->idx[p] != mm->idx[q - 1]))
@@ -104,14 +147,16 @@ static void end_row(maker *m, int64_t i)
     mm->ptr[i + 1] = mm->nnz = q;
 }
 
-/* ---- grids ------------------------------------------------------------------------------------------ */
+/* ---- grids ------------------------------------------------------------------------------- */
 
-/* Nodes before (x, y, z) in a box of d: the neighbours along the axes, or all of them. */
+/* Nodes of a box of d, each with the neighbours before it: along the axes, or all of them. */
 static int grid(maker *m, const int64_t d[3], int all, int64_t dof)
 {
-    int rc = start(m, d[0] * d[1] * d[2] * dof);
+    const int64_t nodes = times(times(d[0], d[1]), d[2]), rows = times(nodes, dof);
+    const int64_t neighbours = all ? 14 : d[2] == 1 ? 3 : 4;
+    int rc = start(m, rows, times(rows, times(neighbours, dof)));
     int64_t row = 0;
-    for (int64_t node = 0; node < d[0] * d[1] * d[2] && !rc; node++)
+    for (int64_t node = 0; node < nodes && !rc; node++)
         for (int64_t a = 0; a < dof && !rc; a++, row++) {
             const int64_t x = node % d[0], y = node / d[0] % d[1], z = node / d[0] / d[1];
             for (int64_t k = 0; k < 14; k++) { /* the neighbours before it, and itself, k = 13 */
@@ -145,7 +190,11 @@ static int fem(maker *m)
     return grid(m, (const int64_t[3]){m->size, m->size, m->size}, 1, m->opt.dof ? m->opt.dof : 3);
 }
 
-/* The L of ILU(0) of the 7-point Laplacian, the pivots on its diagonal. */
+/* The L of ILU(0) of a symmetric 7-point matrix A: 6 on its diagonal, random a(i,j) in (-1, -1/2].
+ * The grid has no triangles, so ILU(0) changes the pivots only,
+ *     d(i) = a(i,i) - sum over j < i of a(i,j) a(j,i) / d(j),
+ * and A has the pattern of L D^-1 L' with L(i,j) = a(i,j), L(i,i) = d(i).  d(i) > 3 + sqrt(6) - eps
+ * by induction, so that a row's other entries are at most 0.56 of its diagonal. */
 static int ilu(maker *m)
 {
     int rc = grid7(m);
@@ -154,20 +203,20 @@ static int ilu(maker *m)
     for (int64_t i = 0; i < m->mm->rows && !rc; i++) {
         double pivot = 6;
         for (int64_t p = ptr[i]; p < ptr[i + 1] - 1; p++) {
-            pivot -= 1 / val[ptr[m->mm->idx[p] + 1] - 1];
-            val[p] = -1;
+            val[p] = -0.5 - 0.5 * uniform(m);
+            pivot -= val[p] * val[p] / val[ptr[m->mm->idx[p] + 1] - 1];
         }
         val[ptr[i + 1] - 1] = pivot;
     }
     return rc;
 }
 
-/* ---- random ones ------------------------------------------------------------------------------------ */
+/* ---- random ones ------------------------------------------------------------------------- */
 
 static int uniform_rows(maker *m)
 {
     const int64_t degree = m->opt.degree ? m->opt.degree : 10;
-    int rc = start(m, m->size);
+    int rc = start(m, m->size, times(m->size, degree));
     for (int64_t i = 0; i < m->size && !rc; i++) {
         for (int64_t k = 1; k < degree && i > 0; k++) add(m, below(m, i));
         end_row(m, i);
@@ -212,25 +261,31 @@ static void rows_of_edges(maker *m, int64_t n, int64_t edges, const int32_t *row
     }
 }
 
+/* The larger vertex is the row.  Rows come in the order of a random numbering, not by level. */
+static void rmat_edges(maker *m, const int32_t *place, int64_t edges, int32_t *row, int32_t *col)
+{
+    int64_t u, v;
+    for (int64_t k = 0; k < edges; k++) {
+        rmat_edge(m, &u, &v);
+        row[k] = place[u] > place[v] ? place[u] : place[v];
+        col[k] = place[u] > place[v] ? place[v] : place[u];
+    }
+}
+
 static int rmat(maker *m)
 {
-    if (m->size > 30)
-        return snprintf(m->mm->message, sizeof m->mm->message, "rmat: 2^30 rows at most"), TRS_EARG;
-    const int64_t n = (int64_t)1 << m->size, edges = m->opt.edges ? m->opt.edges : 8 * n;
-    int rc = start(m, n);
-    int32_t *place = malloc((size_t)n * sizeof *place),
-            *row = malloc((size_t)edges * sizeof *row + 1);
-    int32_t *col = malloc((size_t)edges * sizeof *col + 1),
-            *sorted = malloc((size_t)edges * sizeof *sorted + 1);
-    int64_t *first = malloc(((size_t)n + 2) * sizeof *first), u, v;
-    if (!rc && (!place || !row || !col || !sorted || !first)) rc = TRS_EMEM;
+    const int64_t n = (int64_t)1 << (m->size < 32 ? m->size : 32),
+                  edges = m->opt.edges ? m->opt.edges : 8 * n;
+    int rc = start(m, n, plus(edges, n));
+    if (rc) return rc;
+    int32_t *place = malloc((size_t)n * sizeof *place);
+    int32_t *row = malloc((size_t)edges * sizeof *row), *col = malloc((size_t)edges * sizeof *col);
+    int32_t *sorted = malloc((size_t)edges * sizeof *sorted);
+    int64_t *first = malloc(((size_t)n + 2) * sizeof *first);
+    if (!place || !row || !col || !sorted || !first) rc = TRS_EMEM;
     if (!rc) {
         shuffle(m, place, n);
-        for (int64_t k = 0; k < edges; k++) {
-            rmat_edge(m, &u, &v);
-            row[k] = place[u] > place[v] ? place[u] : place[v];
-            col[k] = place[u] > place[v] ? place[v] : place[u];
-        }
+        rmat_edges(m, place, edges, row, col);
         rows_of_edges(m, n, edges, row, col, first, sorted);
         rc = m->failed;
     }
@@ -242,14 +297,14 @@ static int rmat(maker *m)
     return rc;
 }
 
-/* One to four mostly near entries a row with a heavy tail of distances, 40 nets that 0.3 % of the later
- * rows read, and a few rows of four thousand entries. */
+/* One to four mostly near entries a row with a heavy tail of distances, 40 nets that 0.3 % of the
+ * later rows read, and a few rows of four thousand entries. */
 static int circuit(maker *m)
 {
     enum { NETS = 40, LONG = 4000 };
     int64_t net[NETS];
-    int rc = start(m, m->size);
-    for (int k = 0; k < NETS; k++) net[k] = below(m, m->size * 9 / 10);
+    int rc = start(m, m->size, times(m->size, 4)); /* more come if they are needed */
+    for (int k = 0; k < NETS; k++) net[k] = below(m, m->size - m->size / 10);
     for (int64_t i = 0; i < m->size && !rc; i++) {
         int near = 1 + (uniform(m) < 0.6) + (uniform(m) < 0.3) + (uniform(m) < 0.1);
         for (int k = 0; k < near && i > 0; k++) {
@@ -266,11 +321,11 @@ static int circuit(maker *m)
     return rc;
 }
 
-/* ---- chains and full ones ---------------------------------------------------------------------------- */
+/* ---- chains and full ones ---------------------------------------------------------------- */
 
 static int chain_of(maker *m, int64_t entries, int64_t reach)
 {
-    int rc = start(m, m->size);
+    int rc = start(m, m->size, times(m->size, plus(entries, 2)));
     for (int64_t i = 0; i < m->size && !rc; i++) {
         if (i > 0) add(m, i - 1);
         for (int64_t k = 0; k < entries && i > 0; k++)
@@ -292,7 +347,7 @@ static int bidiag(maker *m)
 
 static int full(maker *m)
 {
-    int rc = start(m, m->size);
+    int rc = start(m, m->size, times(m->size, m->size / 2 + 1));
     for (int64_t i = 0; i < m->size && !rc; i++) {
         for (int64_t j = 0; j < i; j++) add(m, j);
         end_row(m, i);
@@ -301,36 +356,41 @@ static int full(maker *m)
     return rc;
 }
 
+/* Only CHOLMOD can tell how many entries L has; the Laplacian itself must fit, at least. */
 static int lu2d(maker *m)
 {
-    return problem_make_lu(2, m->size, m->mm);
+    const int64_t n = times(m->size, m->size);
+    int rc = check_size(m, n, times(n, 5));
+    return rc ? rc : problem_make_lu(2, m->size, m->mm);
 }
 static int lu3d(maker *m)
 {
-    return problem_make_lu(3, m->size, m->mm);
+    const int64_t n = times(times(m->size, m->size), m->size);
+    int rc = check_size(m, n, times(n, 7));
+    return rc ? rc : problem_make_lu(3, m->size, m->mm);
 }
 
-/* ---- the table ----------------------------------------------------------------------------------------- */
+/* ---- the table --------------------------------------------------------------------------- */
 
 static const struct {
     problem_kind kind;
     int (*make)(maker *);
 } kinds[] = {
-    {{"grid5", "N", "lower triangle of the 5-point N x N grid"}, grid5},
-    {{"grid7", "N", "of the 7-point N^3 grid"}, grid7},
-    {{"grid27", "N", "of the 27-point N^3 grid"}, grid27},
-    {{"fem", "N", "27-point N^3 grid with dense blocks of --dof unknowns (3)"}, fem},
-    {{"ilu", "N", "the L of ILU(0) of the 7-point N^3 Laplacian"}, ilu},
-    {{"rand", "N", "N rows of --degree entries (10) at random columns"}, uniform_rows},
-    {{"rmat", "S", "R-MAT graph with 2^S vertices and --edges edges (8 * 2^S)"}, rmat},
-    {{"circuit", "N", "N rows: few near entries, some nets, a few long rows"}, circuit},
-    {{"chain", "N",
+    {{"grid5", "N", "", "lower triangle of the 5-point N x N grid"}, grid5},
+    {{"grid7", "N", "", "of the 7-point N^3 grid"}, grid7},
+    {{"grid27", "N", "", "of the 27-point N^3 grid"}, grid27},
+    {{"fem", "N", "dof", "27-point N^3 grid with dense blocks of --dof unknowns (3)"}, fem},
+    {{"ilu", "N", "", "the L of ILU(0) of a random 7-point matrix on the N^3 grid"}, ilu},
+    {{"rand", "N", "degree", "N rows of --degree entries (10) at random columns"}, uniform_rows},
+    {{"rmat", "S", "edges", "R-MAT graph with 2^S vertices and --edges edges (8 * 2^S)"}, rmat},
+    {{"circuit", "N", "", "N rows: few near entries, some nets, a few long rows"}, circuit},
+    {{"chain", "N", "entries reach",
       "each row needs the one before, and --entries (4) of the --reach (5000) before"},
      chain},
-    {{"bidiag", "N", "each row needs the one before"}, bidiag},
-    {{"full", "N", "full lower triangle"}, full},
-    {{"lu2d", "N", "the L of the 5-point N x N Laplacian by CHOLMOD with AMD"}, lu2d},
-    {{"lu3d", "N", "the L of the 7-point N^3 Laplacian by CHOLMOD with AMD"}, lu3d},
+    {{"bidiag", "N", "", "each row needs the one before"}, bidiag},
+    {{"full", "N", "", "full lower triangle"}, full},
+    {{"lu2d", "N", "", "the L of the 5-point N x N Laplacian by CHOLMOD with AMD; no seed"}, lu2d},
+    {{"lu3d", "N", "", "the L of the 7-point N^3 Laplacian by CHOLMOD with AMD; no seed"}, lu3d},
 };
 
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
@@ -340,16 +400,16 @@ const problem_kind *problem_kind_at(int k)
     return k >= 0 && k < KINDS ? &kinds[k].kind : NULL;
 }
 
-/* Would size^3 * 3 entries and more overflow before anything is allocated? */
-static int sensible(const char *kind, int64_t size)
+static int make(int k, maker *m)
 {
-    if (size < 0) return 0;
-    if (!strcmp(kind, "grid5") || !strcmp(kind, "full") || !strcmp(kind, "lu2d"))
-        return size <= 46340;
-    if (!strcmp(kind, "grid7") || !strcmp(kind, "grid27") || !strcmp(kind, "fem") ||
-        !strcmp(kind, "ilu") || !strcmp(kind, "lu3d"))
-        return size <= 1290;
-    return size < INT32_MAX;
+    const problem_options *o = &m->opt;
+    if (m->size < 0) return refuse(m, TRS_EARG, "the size is negative");
+    if (o->degree < 0 || o->dof < 0 || o->edges < 0 || o->entries < 0 || o->reach < 0)
+        return refuse(m, TRS_EARG, "an option is negative");
+    int rc = kinds[k].make(m);
+    if (!rc && m->room) rc = set_room(m, m->mm->nnz + 1); /* what was not needed goes back */
+    m->mm->stored = m->mm->nnz;
+    return rc;
 }
 
 int problem_make(const char *kind, int64_t size, const problem_options *opt, trs_mm *mm)
@@ -359,17 +419,9 @@ int problem_make(const char *kind, int64_t size, const problem_options *opt, trs
     while (k < KINDS && strcmp(kinds[k].kind.name, kind)) k++;
     if (k == KINDS)
         return snprintf(mm->message, sizeof mm->message, "no kind \"%.60s\"", kind), TRS_EARG;
-    if (!sensible(kind, size)) {
-        snprintf(mm->message, sizeof mm->message, "%s: size %" PRId64 " is negative or too large",
-                 kind, size);
-        return TRS_EARG;
-    }
-    maker m = {.size = size, .mm = mm};
+    maker m = {.kind = kinds[k].kind.name, .size = size, .mm = mm};
     if (opt) m.opt = *opt;
     m.state = m.opt.seed * 0x2545f4914f6cdd1du + (uint64_t)k;
-    int rc = kinds[k].make(&m);
-    mm->stored = mm->nnz;
-    if (rc == TRS_EMEM)
-        snprintf(mm->message, sizeof mm->message, "%s %" PRId64 ": out of memory", kind, size);
-    return rc;
+    int rc = make(k, &m);
+    return rc && !*mm->message ? refuse(&m, rc, trs_strerror(rc)) : rc;
 }

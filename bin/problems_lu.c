@@ -10,7 +10,7 @@
 #ifdef HAVE_CHOLMOD
 #include "trisolve-suitesparse.h"
 
-/* The lower triangle of the Laplacian, as a whole symmetric matrix, in CSR. */
+/* The Laplacian of the grid, both triangles, in CSR. */
 static int laplacian(int dimensions, int64_t size, trs_mm *mm)
 {
     const int64_t step[3] = {1, size, size * size};
@@ -34,29 +34,28 @@ static int laplacian(int dimensions, int64_t size, trs_mm *mm)
     return TRS_OK;
 }
 
-/* CSC with 32-bit rows to CSR. */
+/* CSC, with 64-bit pointers and 32-bit rows as CHOLMOD's factor comes, to CSR. */
 static int by_rows(const trs_mat *L, trs_mm *mm)
 {
-    const int32_t *row = L->idx;
-    const double *x = L->val;
+    const int64_t *Lp = L->ptr;
+    const int32_t *Li = L->idx;
+    const double *Lx = L->val;
+    if (L->n > 0 && (L->format != TRS_CSC || L->ptr_bits != 64 || L->idx_bits != 32))
+        return TRS_ELIBRARY;
     mm->rows = mm->cols = L->n;
     mm->nnz = L->nnz;
     int64_t *w = mm->ptr = calloc((size_t)L->n + 2, sizeof *w);
     mm->idx = malloc((size_t)L->nnz * sizeof *mm->idx + 1);
     double *val = mm->val = malloc((size_t)L->nnz * sizeof *val + 1);
     if (!w || !mm->idx || !val) return TRS_EMEM;
-    for (int64_t p = 0; p < L->nnz; p++) w[row[p] + 2]++;
+    for (int64_t p = 0; p < L->nnz; p++) w[Li[p] + 2]++;
     for (int64_t i = 0; i < L->n; i++) w[i + 2] += w[i + 1];
-    for (int64_t j = 0; j < L->n; j++) {
-        int64_t p = L->ptr_bits == 32 ? ((const int32_t *)L->ptr)[j] : ((const int64_t *)L->ptr)[j];
-        int64_t end =
-            L->ptr_bits == 32 ? ((const int32_t *)L->ptr)[j + 1] : ((const int64_t *)L->ptr)[j + 1];
-        for (; p < end; p++) {
-            int64_t q = w[row[p] + 1]++;
+    for (int64_t j = 0; j < L->n; j++)
+        for (int64_t p = Lp[j]; p < Lp[j + 1]; p++) {
+            int64_t q = w[Li[p] + 1]++;
             mm->idx[q] = (int32_t)j;
-            val[q] = x[p];
+            val[q] = Lx[p];
         }
-    }
     return TRS_OK;
 }
 
