@@ -92,7 +92,9 @@ static int run(const arguments *a, problem *p, report *r)
     r->factored = a->factor || (!(p->A.kind & (TRS_LOWER | TRS_UPPER)) && !full_system(a, p));
     code = r->factored ? solve_factored(a, p, r) : solve_triangle(a, p, r);
     if (code) return code;
-    int rc = trs_backward_error(&p->A, a->op, p->nrhs, p->B, p->A.n, p->X, p->A.n, TRS_COL_MAJOR,
+    int rc = r->pivots ? leave_out_rows(a, p) : TRS_OK;
+    if (!rc)
+        rc = trs_backward_error(&p->A, a->op, p->nrhs, p->B, p->A.n, p->X, p->A.n, TRS_COL_MAJOR,
                                 &r->error);
     if (rc) return complain("%s", trs_strerror(rc)), exit_code(rc);
     r->forward = forward_error(p);

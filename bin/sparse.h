@@ -18,6 +18,9 @@ typedef struct arguments {
     bool single; /* solve in single precision */
     int repeat, threads, refine;
     double tolerance; /* 0: by precision */
+    bool bitwise;
+    trs_pivot pivot;
+    double pivot_value;
     bool json, quiet;
 } arguments;
 
@@ -45,8 +48,9 @@ typedef struct report {
     char solver[64], reason[400];
     bool has_u;
     char library[32], ordering[32];
-    int refined;  /* steps */
-    double rcond; /* estimate of 1 / condition; 0: none */
+    int refined;                 /* steps */
+    double rcond;                /* estimate of 1 / condition; 0: none */
+    int64_t pivots, first_pivot; /* that could not be divided by */
     double seconds_read, seconds_analyse, seconds_factor;
     times solve;
     trs_error error;
@@ -60,6 +64,7 @@ int exit_code(int status);
 
 int problem_read(const arguments *a, problem *p); /* an exit code */
 void problem_free(problem *p);
+int leave_out_rows(const arguments *a, problem *p);
 double forward_error(const problem *p);
 
 int solve_triangle(const arguments *a, problem *p, report *r);

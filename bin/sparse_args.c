@@ -28,6 +28,10 @@ static const char help[] =
     "      --threads=N        for CPU solvers\n"
     "      --repeat=N         solve N times after one to warm up; report min, median, max\n"
     "      --refine=N         at most N steps of iterative refinement after factoring (default 3)\n"
+    "      --pivot=P          a pivot that is zero, missing or not finite: fail (default), skip "
+    "(the\n"
+    "                         row is left out, x = 0 there), or a number that replaces it\n"
+    "      --bitwise          only solvers that give the same bits every time\n"
     "      --tolerance=T      largest backward error that counts as solved\n"
     "                         (default 1e-10; single precision 1e-4)\n"
     "What is printed and written:\n"
@@ -55,6 +59,8 @@ enum {
     REPEAT,
     REFINE,
     TOLERANCE,
+    PIVOT,
+    BITWISE,
     JSON,
     LIST
 };
@@ -72,6 +78,8 @@ static const struct option options[] = {
     {"repeat", required_argument, NULL, REPEAT},
     {"refine", required_argument, NULL, REFINE},
     {"tolerance", required_argument, NULL, TOLERANCE},
+    {"pivot", required_argument, NULL, PIVOT},
+    {"bitwise", no_argument, NULL, BITWISE},
     {"output", required_argument, NULL, 'o'},
     {"json", no_argument, NULL, JSON},
     {"quiet", no_argument, NULL, 'q'},
@@ -110,6 +118,16 @@ static double tolerance(const char *text)
     double v = strtod(text, &end);
     if (end == text || *end || !(v > 0)) wrong("--tolerance is not a positive number", text);
     return v;
+}
+
+static void pivots(const char *text, arguments *a)
+{
+    char *end;
+    a->pivot_value = strtod(text, &end);
+    if (!strcmp(text, "fail")) a->pivot = TRS_PIVOT_FAIL;
+    else if (!strcmp(text, "skip")) a->pivot = TRS_PIVOT_SKIP;
+    else if (end == text || *end) wrong("--pivot is fail, skip or a number, not", text);
+    else a->pivot = TRS_PIVOT_REPLACE;
 }
 
 static void take(int c, const char *value, arguments *a)
@@ -152,6 +170,12 @@ static void take(int c, const char *value, arguments *a)
     case TOLERANCE:
         a->tolerance = tolerance(value);
         break;
+    case PIVOT:
+        pivots(value, a);
+        break;
+    case BITWISE:
+        a->bitwise = true;
+        break;
     case 'o':
         a->output = value;
         break;
@@ -187,5 +211,6 @@ void parse_arguments(int argc, char **argv, arguments *a)
         wrong("--lower and --upper exclude each other", NULL);
     if (a->factor && (a->kind & ~(unsigned)TRS_UNIT))
         wrong("--factor takes the whole matrix", NULL);
+    if (a->factor && a->pivot) wrong("--pivot is for triangles", NULL);
     if (a->factor && a->single) wrong("factors are solved in double precision", NULL);
 }

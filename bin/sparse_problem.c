@@ -203,6 +203,50 @@ void problem_free(problem *p)
     free(p->exact);
 }
 
+/* ---- rows whose pivot was left out or replaced ------------------------------------------------------ */
+
+/* A pivot that cannot be divided by; v: a diagonal entry. */
+static bool is_bad(trs_dtype t, const char *v)
+{
+    const bool half = t == TRS_F32 || t == TRS_C32;
+    double size = 0;
+    for (int part = 0; part < (t == TRS_C32 || t == TRS_C64 ? 2 : 1); part++)
+        size += fabs(half ? (double)((const float *)(const void *)v)[part]
+                          : ((const double *)(const void *)v)[part]);
+    return size == 0 || !isfinite(size);
+}
+
+/* Where the diagonal entry of row i is stored; -1: nowhere. */
+static int64_t diagonal_of(const trs_mat *A, int64_t i)
+{
+    const int64_t *ptr = A->ptr;
+    if (A->format == TRS_DENSE) return i * A->ld + i;
+    for (int64_t p = ptr[i] - A->base; p < ptr[i + 1] - A->base; p++)
+        if (((const int32_t *)A->idx)[p] - A->base == i) return p;
+    return -1;
+}
+
+/* The error is that of the other rows: these get the b that their x fulfils. */
+int leave_out_rows(const arguments *a, problem *p)
+{
+    const size_t size = p->A.dtype == TRS_C64 ? 16 : p->A.dtype == TRS_F32 ? 4 : 8;
+    const int64_t n = p->A.n;
+    char *out = calloc((size_t)n + 1, 1), *Y = calloc((size_t)(n * p->nrhs) + 1, size);
+    int rc = out && Y ? TRS_OK : TRS_EMEM;
+    for (int64_t i = 0; i < n && !rc; i++) {
+        const int64_t at = diagonal_of(&p->A, i);
+        char *v = at >= 0 ? (char *)p->file.val + (size_t)at * size : NULL;
+        out[i] = !v || is_bad(p->A.dtype, v);
+        if (v && out[i]) memset(v, 0, size); /* a NaN would hide the rest */
+    }
+    if (!rc) rc = trs_multiply(&p->A, a->op, p->nrhs, p->X, n, Y, n, TRS_COL_MAJOR);
+    for (int64_t k = 0; k < n * p->nrhs && !rc; k++)
+        if (out[k % n]) memcpy((char *)p->B + (size_t)k * size, Y + (size_t)k * size, size);
+    free(out);
+    free(Y);
+    return rc;
+}
+
 /* max |x - exact| / max |exact|, exact being ones */
 double forward_error(const problem *p)
 {

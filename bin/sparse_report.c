@@ -97,6 +97,11 @@ void print_text(const report *r)
     fprintf(out, "solve      min %s, median %s, max %s of %d\n",
             duration(t[0], sizeof t[0], r->solve.min), duration(t[1], sizeof t[1], r->solve.median),
             duration(t[2], sizeof t[2], r->solve.max), r->solve.count);
+    if (r->pivots)
+        fprintf(out,
+                "pivots     %" PRId64 " zero, missing or not finite, the first in row %" PRId64
+                ": %s, not in the error\n",
+                r->pivots, r->first_pivot, r->args->pivot == TRS_PIVOT_SKIP ? "x = 0" : "replaced");
     if (r->factored) fprintf(out, "refined    %d step%s\n", r->refined, r->refined == 1 ? "" : "s");
     fprintf(out, "error      backward %.2g (componentwise), %.2g (normwise)", r->error.omega,
             r->error.normwise);
@@ -109,22 +114,36 @@ void print_text(const report *r)
     if (r->args->output) fprintf(out, "x          written to %s\n", r->args->output);
 }
 
+static const char *yes(unsigned has)
+{
+    return has ? "yes" : "-";
+}
+
 static void list_family(int general)
 {
     trs_solver_info s;
     for (int k = 0; trs_solver_get(k, &s) == TRS_OK; k++) {
         if (s.general != general) continue;
-        printf("  %-20s %-5s %s\n", s.name, s.needs, s.about);
-        if (!s.available) printf("  %-20s %-5s not here: %s\n", "", "", s.why);
+        printf("  %-20s %-5s %-4s %-4s %-5s %-5s %-12s %s\n", s.name, s.needs,
+               yes(s.caps & TRS_CAP_BITWISE), yes(s.caps & TRS_CAP_ROW_MAJOR),
+               yes(s.caps & TRS_CAP_PARTS), yes(s.caps & TRS_CAP_CAPTURE),
+               s.accuracy == TRS_SUBSTITUTION ? "substitution" : "inverting", s.about);
+        if (!s.available) printf("  %-20s not here: %s\n", "", s.why);
     }
 }
 
 int list_solvers(void)
 {
-    printf("  %-20s %-5s %s\nTriangles, sparse or full:\n", "name", "needs", "about");
+    printf("  %-20s %-5s %-4s %-4s %-5s %-5s %-12s %s\n", "name", "needs", "bits", "rows", "parts",
+           "graph", "error", "about");
+    printf(
+        "Triangles, sparse or full: F32, F64, C32, C64; lower, upper; N, T, H; any layout of A\n");
     list_family(0);
     printf("General matrices, full:\n");
     list_family(1);
+    printf("bits: the same bits every time; rows: B and X by rows; parts: a range of rows;\n"
+           "graph: can be captured in a CUDA graph; error: substitution bounds it by components,\n"
+           "inverting in the norm\n");
     return EXIT_GOOD;
 }
 
@@ -168,6 +187,7 @@ static json_t *report_json(const report *r)
                   r->l.seconds_levels + r->u.seconds_levels, "solve", "count", r->solve.count,
                   "min", r->solve.min, "median", r->solve.median, "max", r->solve.max));
     json_object_set_new(j, "backward_error", number(r->error.omega));
+    json_object_set_new(j, "bad_pivots", json_integer((json_int_t)r->pivots));
     json_object_set_new(j, "normwise_error", number(r->error.normwise));
     json_object_set_new(j, "forward_error", number(r->forward));
     if (r->factored) json_object_set_new(j, "rcond", number(r->rcond));

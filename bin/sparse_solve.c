@@ -18,8 +18,13 @@ typedef struct job {
 
 static trs_options plan_options(const arguments *a, const problem *p)
 {
-    return (trs_options){
-        .solver = a->solver, .ops = 1u << a->op, .nrhs = p->nrhs, .threads = a->threads};
+    return (trs_options){.solver = a->solver,
+                         .ops = 1u << a->op,
+                         .nrhs = p->nrhs,
+                         .threads = a->threads,
+                         .bitwise = a->bitwise,
+                         .pivot = a->pivot,
+                         .pivot_value = a->pivot_value};
 }
 
 /* The facts of a plan, its strings copied: they end with it. */
@@ -50,6 +55,7 @@ int solve_triangle(const arguments *a, problem *p, report *r)
         if (rc) complain("solve: %s", trs_strerror(rc));
     }
     if (!rc) keep_info(j.plan, &r->l, r);
+    if (!rc) trs_plan_pivots(j.plan, &r->pivots, &r->first_pivot);
     r->seconds_analyse = r->l.seconds_create + r->l.seconds_analyse;
     trs_plan_destroy(j.plan);
     return exit_code(rc);

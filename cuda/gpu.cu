@@ -181,6 +181,29 @@ int trs_gpu_scatter(trs_dtype t, int32_t n, int nrhs, const int32_t *perm, trs_v
     return reorder(t, n, nrhs, perm, x, y, true, stream);
 }
 
+template <class T>
+static __global__ void leave_out_kernel(int32_t n, int nrhs, const unsigned char *skip, view<T> b,
+                                        view<T> x)
+{
+    int64_t t = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    if (t >= (int64_t)n * nrhs) return;
+    int64_t i = t % n, r = t / n;
+    x(i, r) = skip[i] ? number<T>(0) : b(i, r);
+}
+
+int trs_gpu_leave_out(trs_dtype t, int32_t n, int nrhs, const unsigned char *skip, trs_view b,
+                      trs_view x, void *stream)
+{
+    const int threads = 256;
+    const unsigned blocks = (unsigned)(((int64_t)n * nrhs + threads - 1) / threads);
+    return for_type(t, [&](auto zero) {
+        using T = decltype(zero);
+        leave_out_kernel<T><<<blocks, threads, 0, static_cast<cudaStream_t>(stream)>>>(
+            n, nrhs, skip, typed<T>(b), typed<T>(x));
+        return launched();
+    });
+}
+
 /* ---- device memory and events for callers without nvcc ----------------------------------------------- */
 
 static int use(int device)

@@ -121,6 +121,7 @@ static bool eligible(const trs_context *ctx, const trs_solver *s, const trs_shap
     if (s->family != TRS_TRIANGLE || !trs_fits(s, shape, ctx->limit)) return false;
     if (ctx->layout == TRS_ROW_MAJOR && ctx->nrhs > 1 && !(s->caps & TRS_CAP_ROW_MAJOR))
         return false;
+    if (ctx->bitwise && !(s->caps & TRS_CAP_BITWISE)) return false;
     if (s->place == TRS_ON_CPU) return !on_device;
     if (*gpu < 0) *gpu = !trs_gpu_probe(ctx->device, why, sizeof why);
     return *gpu && trs_solver_available(s, ctx->device, why, sizeof why);

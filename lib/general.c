@@ -56,6 +56,7 @@ static const trs_solver *pivoting(const trs_plan *p)
     char why[200];
     for (int k = 0; k < 2; k++) {
         const trs_solver *s = trs_solver_named(name[k]);
+        if (s && p->ctx.bitwise && !(s->caps & TRS_CAP_BITWISE)) continue;
         if (s && !(p->on_device && s->place == TRS_ON_CPU) &&
             trs_solver_available(s, p->ctx.device, why, sizeof why))
             return s;
@@ -74,7 +75,9 @@ int trs_general_choose(trs_plan *p)
     if (!named) p->wanted = pivoting(p);
     if (!p->wanted)
         return trs_fail(&p->ctx, TRS_ESUPPORT,
-                        "a general matrix needs LAPACK or cuSOLVER, and this build has neither");
+                        p->ctx.bitwise
+                            ? "no solver that exchanges rows promises the same bits; name another"
+                            : "a general matrix needs LAPACK or cuSOLVER, and neither is here");
     trs_cost c;
     p->info.predicted = trs_predict(&p->ctx, p->wanted, &shape, p->on_device, &c);
     snprintf(p->reason, sizeof p->reason, "a full matrix of %" PRId64 " rows: %s", shape.n,

@@ -26,5 +26,8 @@ int trs_gpu_gather(trs_dtype t, int32_t n, int nrhs, const int32_t *perm, trs_vi
                    void *stream);
 int trs_gpu_scatter(trs_dtype t, int32_t n, int nrhs, const int32_t *perm, trs_view y, trs_view x,
                     void *stream);
+/* x (i) = skip (i) ? 0 : b (i) for every column; skip, b and x on the device. */
+int trs_gpu_leave_out(trs_dtype t, int32_t n, int nrhs, const unsigned char *skip, trs_view b,
+                      trs_view x, void *stream);
 
 #endif

@@ -26,6 +26,7 @@ typedef struct trs_context {
     int threads;           /* CPU threads, >= 1 */
     int nrhs;              /* announced, >= 1 */
     trs_layout layout;     /* announced */
+    bool bitwise;          /* only solvers that promise the same bits */
     unsigned ops;          /* announced */
     double seconds_vendor; /* that a vendor's own analysis took */
     char message[256];
@@ -171,6 +172,9 @@ typedef struct trs_job { /* one solve of one part */
     void *work; /* what solver->work_create made */
 } trs_job;
 
+/* The caller's number of row k of a side, from 0. */
+int32_t trs_caller_row(const trs_side *s, int32_t k);
+
 /* The view of a side that counts backwards, seen in the caller's order (rs > 0). */
 trs_view trs_view_natural(const trs_side *s, trs_view v);
 
@@ -234,7 +238,11 @@ struct trs_plan {
     trs_order order;
     trs_side side[2]; /* op = N; op = T and H */
     int32_t *topo;    /* [n] of op = N in the caller's numbering, for trs_plan_levels */
+    trs_pivot pivot;
+    double pivot_value;
     int64_t bad_pivots, first_bad;
+    unsigned char *skip,
+        *skip_dev; /* [n] in the caller's numbering, 1: left out; TRS_PIVOT_SKIP only */
     trs_work *own;
     trs_info info;
     char reason[400];
@@ -243,5 +251,12 @@ struct trs_plan {
     const int32_t *cut;
     const trs_solver *const *cut_solver;
 };
+
+/* ---- pivots (pivot.c) ----------------------------------------------------------------------- */
+
+int trs_pivots_new(trs_plan *p);   /* room for what a solve must know to leave rows out */
+int trs_pivots_treat(trs_plan *p); /* count the bad ones among new values; do as the plan says */
+int trs_pivots_judge(
+    trs_plan *p); /* TRS_EPIVOT with a sentence: there are, and the plan says fail */
 
 #endif

@@ -70,6 +70,13 @@ int trs_gpu_scatter(trs_dtype t, int32_t n, int nrhs, const int32_t *perm, trs_v
     return trs_gpu_gather(t, n, nrhs, perm, y, x, stream);
 }
 
+int trs_gpu_leave_out(trs_dtype t, int32_t n, int nrhs, const unsigned char *skip, trs_view b,
+                      trs_view x, void *stream)
+{
+    (void)skip;
+    return trs_gpu_gather(t, n, nrhs, NULL, b, x, stream);
+}
+
 int trs_device_new(int device, size_t bytes, void **p)
 {
     (void)device, (void)bytes;

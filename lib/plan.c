@@ -9,7 +9,6 @@
 #include "gpu.h"
 #include "work.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,11 +43,27 @@ static int take_options(trs_plan *p, const trs_mat *mat, const trs_options *opt)
     ctx->nrhs = opt->nrhs ? opt->nrhs : 1;
     ctx->layout = opt->layout;
     ctx->ops = opt->ops ? opt->ops : 1u << TRS_N;
+    ctx->bitwise = opt->bitwise;
     p->on_device = opt->device > 0;
     p->order = opt->order;
     p->general = trs_is_general(mat);
     p->side[0].used = ctx->ops & 1u << TRS_N;
     p->side[1].used = ctx->ops & (1u << TRS_T | 1u << TRS_H);
+    return TRS_OK;
+}
+
+static int take_pivots(trs_plan *p, const trs_options *opt, trs_dtype t)
+{
+    const bool half = t == TRS_F32 || t == TRS_C32;
+    const double value = half ? (double)(float)opt->pivot_value : opt->pivot_value;
+    p->pivot = opt->pivot;
+    p->pivot_value = value;
+    if ((unsigned)opt->pivot > TRS_PIVOT_REPLACE)
+        return trs_fail(&p->ctx, TRS_EARG, "unknown policy for pivots: %d", (int)opt->pivot);
+    if (p->general && opt->pivot)
+        return trs_fail(&p->ctx, TRS_ESUPPORT, "the pivots of a general matrix: only to fail");
+    if (opt->pivot == TRS_PIVOT_REPLACE && (!isfinite(value) || value == 0))
+        return trs_fail(&p->ctx, TRS_EARG, "%g cannot replace a pivot", opt->pivot_value);
     return TRS_OK;
 }
 
@@ -62,6 +77,9 @@ static int find_solver(trs_plan *p, const char *name)
     if (p->wanted->family != (p->general ? TRS_GENERAL_DENSE : TRS_TRIANGLE))
         return trs_fail(&p->ctx, TRS_ESUPPORT, "%s does not solve %s", name,
                         p->general ? "general matrices" : "triangles");
+    if (p->ctx.bitwise && !(p->wanted->caps & TRS_CAP_BITWISE))
+        return trs_fail(&p->ctx, TRS_ESUPPORT, "%s does not promise the same bits every time",
+                        name);
     if (p->wanted->place == TRS_ON_CPU && p->on_device)
         return trs_fail(&p->ctx, TRS_ESUPPORT, "%s cannot solve where B and X live on a device",
                         name);
@@ -135,6 +153,7 @@ int trs_plan_create(trs_plan **plan, const trs_mat *mat, const trs_options *opt)
     if (!p) return TRS_EMEM;
     p->ctx.mem = opt->memory;
     int rc = take_options(p, mat, opt);
+    if (!rc) rc = take_pivots(p, opt, mat->dtype);
     if (!rc) rc = find_solver(p, opt->solver);
     if (!rc) rc = import(p, mat);
     if (rc) return rc; /* state TRS_FAILED: the plan holds the sentence */
@@ -187,7 +206,7 @@ static int build_sides(trs_plan *p)
     return rc;
 }
 
-static int32_t caller_row(const trs_side *s, int32_t k)
+int32_t trs_caller_row(const trs_side *s, int32_t k)
 {
     if (s->perm) return s->perm[k];
     return s->reversed ? s->tri.n - 1 - k : k;
@@ -296,67 +315,15 @@ static int keep_topo(trs_plan *p)
     for (int32_t l = 0; l < s->lv.count; l++)
         for (int32_t a = s->lv.ptr[l], b = s->lv.ptr[l + 1], k = a; k < b;
              k++) /* ascending again */
-            p->topo[s->reversed ? a + b - 1 - k : k] = caller_row(s, s->lv.topo[k]);
+            p->topo[s->reversed ? a + b - 1 - k : k] = trs_caller_row(s, s->lv.topo[k]);
     return TRS_OK;
 }
 
 /* ---- values ------------------------------------------------------------------------------------ */
 
-static bool bad_pivot(const trs_tri *t, int64_t p)
-{
-    double re, im = 0;
-    switch (t->dtype) {
-    case TRS_F32:
-        re = ((const float *)t->val)[p];
-        break;
-    case TRS_F64:
-        re = ((const double *)t->val)[p];
-        break;
-    case TRS_C32:
-        re = ((const float *)t->val)[2 * p], im = ((const float *)t->val)[2 * p + 1];
-        break;
-    default:
-        re = ((const double *)t->val)[2 * p], im = ((const double *)t->val)[2 * p + 1];
-    }
-    return !isfinite(re) || !isfinite(im) || (re == 0 && im == 0);
-}
-
-/* Count the bad pivots of a side (both sides have the same) and say the first one. */
-static int check_pivots(trs_plan *p)
-{
-    const trs_side *s = &p->side[p->side[0].used ? 0 : 1];
-    const trs_tri *t = &s->tri;
-    int64_t place = 0;
-    p->bad_pivots = 0;
-    p->first_bad = -1;
-    for (int32_t k = 0; k < t->n; k++) {
-        int64_t d = t->ptr[k + 1] - 1;
-        int32_t row = caller_row(s, k);
-        if (!bad_pivot(t, d)) continue;
-        if (p->bad_pivots++ && row > p->first_bad) continue;
-        p->first_bad = row;
-        place = d;
-    }
-    if (!p->bad_pivots) return TRS_OK;
-    bool missing = t->src && t->src[place] == TRS_SRC_MISSING;
-    const double *v = t->val;
-    bool zero = t->dtype == TRS_F64 ? v[place] == 0 : false;
-    if (t->dtype == TRS_F32) zero = ((const float *)t->val)[place] == 0;
-    if (t->dtype == TRS_C64) zero = v[2 * place] == 0 && v[2 * place + 1] == 0;
-    if (t->dtype == TRS_C32)
-        zero =
-            ((const float *)t->val)[2 * place] == 0 && ((const float *)t->val)[2 * place + 1] == 0;
-    return trs_fail(&p->ctx, TRS_EPIVOT, "row %" PRId64 ": diagonal is %s (%" PRId64 " such row%s)",
-                    p->first_bad + p->ctx.base,
-                    missing ? "missing"
-                    : zero  ? "zero"
-                            : "not finite",
-                    p->bad_pivots, p->bad_pivots == 1 ? "" : "s");
-}
-
 static int update_parts(trs_plan *p)
 {
-    int rc = TRS_OK;
+    int rc = p->general ? TRS_OK : trs_pivots_treat(p);
     for (int k = 0; k < 2; k++)
         for (int c = 0; c < p->side[k].nparts && !rc; c++) {
             trs_part *part = &p->side[k].part[c];
@@ -370,7 +337,7 @@ static int update_parts(trs_plan *p)
 /* The solvers have the values; may the plan be solved with? */
 static int values_known(trs_plan *p, int pivots)
 {
-    int rc = p->general ? pivots : check_pivots(p);
+    int rc = p->general ? pivots : trs_pivots_judge(p);
     p->state = rc ? TRS_ANALYSED : TRS_READY;
     return rc;
 }
@@ -392,6 +359,7 @@ int trs_plan_analyse(trs_plan *p)
         if (!rc) rc = build_parts(p, k);
         if (!rc && p->side[k].perm && p->info.on_gpu) rc = device_perm(&p->ctx, &p->side[k]);
     }
+    if (!rc && p->pivot == TRS_PIVOT_SKIP) rc = trs_pivots_new(p);
     int pivots = rc ? rc : update_parts(p);
     rc = pivots != TRS_EPIVOT ? pivots : TRS_OK; /* with other values the plan will do */
     if (!rc) rc = trs_work_make(&p->own, p, p->ctx.nrhs, &p->ctx);
@@ -502,6 +470,8 @@ void trs_plan_destroy(trs_plan *p)
     for (int k = 0; k < 2; k++) side_free(ctx, &p->side[k]);
     trs_tri_free(ctx, &p->imported);
     trs_free(&ctx->mem, p->topo);
+    trs_free(&ctx->mem, p->skip);
+    if (p->skip_dev) trs_gpu_free(p->skip_dev);
     trs_memory mem = ctx->mem;
     trs_free(&mem, p);
 }

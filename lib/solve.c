@@ -141,11 +141,13 @@ static void copy_element(void *to, int64_t q, const void *from, int64_t p, size_
     memcpy((char *)to + q * (int64_t)size, (const char *)from + p * (int64_t)size, size);
 }
 
+/* perm NULL: the identity */
 static void gather(size_t size, int32_t n, int nrhs, const int32_t *perm, trs_view x, trs_view y)
 {
     for (int r = 0; r < nrhs; r++)
         for (int32_t k = 0; k < n; k++)
-            copy_element(y.p, k * y.rs + r * y.cs, x.p, perm[k] * x.rs + r * x.cs, size);
+            copy_element(y.p, k * y.rs + r * y.cs, x.p, (perm ? perm[k] : k) * x.rs + r * x.cs,
+                         size);
 }
 
 static void scatter(size_t size, int32_t n, int nrhs, const int32_t *perm, trs_view y, trs_view x)
@@ -168,17 +170,35 @@ static int solve_parts(const trs_side *s, trs_work *w, trs_job *job)
     return rc;
 }
 
+/* Rows without a pivot are left out: b = 0 there, and so x.  B stays as it is, so the rest of it goes
+ * to X, and from there on it is a solve in place. */
+static int leave_out(const trs_plan *p, trs_job *job)
+{
+    const size_t size = trs_size(p->shape.dtype);
+    const int32_t n = (int32_t)p->info.n;
+    const trs_view b = job->b, x = job->x;
+    job->b = x;
+    if (p->info.on_gpu)
+        return trs_gpu_leave_out(p->shape.dtype, n, job->nrhs, p->skip_dev, b, x, job->stream);
+    if (b.p != x.p) gather(size, n, job->nrhs, NULL, b, x);
+    for (int r = 0; r < job->nrhs; r++)
+        for (int32_t i = 0; i < n; i++)
+            if (p->skip[i]) memset((char *)x.p + (i * x.rs + r * x.cs) * (int64_t)size, 0, size);
+    return TRS_OK;
+}
+
 /* B and X where the solver runs, in the caller's order. */
 static int solve_side(const trs_plan *p, const trs_side *s, trs_work *w, trs_job job)
 {
     const size_t size = trs_size(p->shape.dtype);
     const int32_t n = s->tri.n;
+    int rc = p->skip && p->bad_pivots ? leave_out(p, &job) : TRS_OK;
+    if (rc) return rc;
     if (!s->perm) {
         if (s->reversed) job.b = backwards(job.b, n, size), job.x = backwards(job.x, n, size);
         return solve_parts(s, w, &job);
     }
     const trs_view x = job.x, y = {w->ordered, 1, n};
-    int rc = TRS_OK;
     if (p->info.on_gpu)
         rc = trs_gpu_gather(p->shape.dtype, n, job.nrhs, s->perm_dev, job.b, y, job.stream);
     else gather(size, n, job.nrhs, s->perm, job.b, y);

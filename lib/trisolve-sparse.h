@@ -135,6 +135,14 @@ typedef enum trs_order {
     TRS_ORDER_LEVEL = 2,   /* rows of a level lie together; costs two passes over x a solve */
 } trs_order;
 
+/* What to do about a pivot that is zero, missing or not finite. */
+typedef enum trs_pivot {
+    TRS_PIVOT_FAIL = 0, /* analyse and update return TRS_EPIVOT, solve TRS_ESTATE */
+    TRS_PIVOT_SKIP = 1, /* row and column are left out: x(row) = 0 whatever b(row) is, and the other
+                              rows solve the triangle without them */
+    TRS_PIVOT_REPLACE = 2, /* trs_options.pivot_value stands in its place */
+} trs_pivot;
+
 typedef struct trs_memory { /* the plan's host memory; all NULL: malloc and free */
     void *(*alloc)(void *user, size_t bytes);
     void (*free)(void *user, void *p); /* p may be NULL */
@@ -154,6 +162,9 @@ typedef struct trs_options {
                              that store the triangle as a full matrix, no limit for others */
     trs_order order;
     trs_memory memory;
+    int bitwise;        /* 1: only solvers with TRS_CAP_BITWISE, chosen or named */
+    trs_pivot pivot;    /* of triangles; general matrices: TRS_PIVOT_FAIL only */
+    double pivot_value; /* REPLACE: finite and not zero, also in single precision; else ignored */
 } trs_options;
 
 typedef struct trs_exec {
@@ -189,8 +200,8 @@ typedef struct trs_info {
  *     const trs_mat *mat ; in.  kind must have exactly one of TRS_LOWER, TRS_UPPER; a DENSE matrix may
  *         have neither: it is general, and is solved by LU or by Gaussian elimination.
  *     const trs_options *opt ; in, NULL: all defaults.
- * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_ESUPPORT (no solver of that name, or not in
- * this build), TRS_EDEVICE.  Rows and columns in sentences count from mat->base. */
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_ESUPPORT (no solver of that name, not in
+ * this build, or it does not do what the options ask for), TRS_EDEVICE.  Rows and columns in sentences count from mat->base. */
 TRS_API int trs_plan_create(trs_plan **plan, const trs_mat *mat, const trs_options *opt);
 
 /* Levels, choice of solver, storage, and the first values.  Once per plan.
@@ -207,7 +218,8 @@ TRS_API int trs_plan_analyse(trs_plan *plan);
  * TRS_ESTATE until an update succeeds: a solve with stale values is impossible. */
 TRS_API int trs_plan_update(trs_plan *plan, const trs_mat *mat, const trs_exec *exec);
 
-/* Pivots that are zero, missing or not finite.
+/* Pivots that the last analyse or update found to be zero, missing or not finite, whatever was done
+ * about them.
  *     int64_t *count ; out, NULL allowed.     int64_t *first ; out, NULL allowed: the first such row,
  *     counted from mat->base; -1 when count = 0.
  * Returns TRS_OK, TRS_EARG, TRS_ESTATE (before analyse). */

@@ -32,6 +32,16 @@ expect 2 'zero pivot' "$solve" zero.mtx -o x.mtx; says err 'row 2: diagonal is z
 printf '%%%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 nan\n2 2 1\n' >nan.mtx
 expect 2 'pivot not finite' "$solve" nan.mtx; says err 'row 1: diagonal is not finite'
 
+expect 0 'a row left out' "$solve" --pivot=skip zero.mtx -o x.mtx; says out 'pivots  *1 .* row 2: x = 0'
+expect 0 'its x is 0' grep -qx 0 x.mtx
+expect 0 'a pivot replaced' "$solve" --pivot=0.5 zero.mtx; says out 'row 2: replaced'
+expect 0 'not a number left out' "$solve" --pivot=skip nan.mtx; says out 'row 1: x = 0'
+expect 0 'a missing one, transposed' "$solve" --pivot=skip --lower --trans "$m/Erdos971.mtx"; says out 'pivots'
+expect 1 'no policy for pivots' "$solve" --pivot=hope zero.mtx; says err 'fail, skip or a number'
+expect 1 'zero cannot replace' "$solve" --pivot=0 zero.mtx; says err 'cannot replace'
+expect 0 'the same bits' "$solve" --bitwise "$m/seed5.mtx"
+expect 0 'what solvers promise' "$solve" --list-solvers; says out 'cpu-serial  *cpu  *yes  *yes  *yes  *-  *substitution'
+
 # ---- small and empty
 printf '%%%%MatrixMarket matrix coordinate real general\n0 0 0\n' >empty.mtx
 expect 0 'empty matrix' "$solve" empty.mtx

@@ -166,6 +166,31 @@ static void test_options(void **state)
     refuse_options((trs_options){.memory = {.alloc = (void *(*)(void *, size_t))abort}}, TRS_EARG);
 }
 
+/* bitwise takes solvers that promise it, and no other, by name or by choice. */
+static void test_bitwise(void **state)
+{
+    (void)state;
+    trs_options opt = {.bitwise = 1};
+    trs_info info;
+    trs_plan *p = ready(val4, &opt);
+    assert_int_equal(trs_plan_info(p, &info), TRS_OK);
+    assert_true(trs_solver_named(info.solver)->caps & TRS_CAP_BITWISE);
+    trs_plan_destroy(p);
+    for (int k = 0; trs_solver_at(k); k++) {
+        const trs_solver *s = trs_solver_at(k);
+        char why[200];
+        if (!trs_solver_available(s, 0, why, sizeof why)) continue;
+        const double one = 1;
+        trs_mat m = {.n = 1, .ld = 1, .val = &one, .format = TRS_DENSE};
+        m.kind = s->family == TRS_TRIANGLE ? TRS_LOWER : 0;
+        opt.solver = s->name;
+        int rc = trs_plan_create(&p, &m, &opt);
+        assert_int_equal(rc, s->caps & TRS_CAP_BITWISE ? TRS_OK : TRS_ESUPPORT);
+        if (rc) assert_non_null(strstr(trs_plan_message(p), "same bits"));
+        trs_plan_destroy(p);
+    }
+}
+
 /* ---- pivots ------------------------------------------------------------------------------------------ */
 
 static void bad_pivots(const double *val, int64_t count, int64_t first, const char *words,
@@ -428,7 +453,7 @@ int main(void)
         cmocka_unit_test(test_pivots),          cmocka_unit_test(test_missing),
         cmocka_unit_test(test_update),          cmocka_unit_test(test_ownership),
         cmocka_unit_test(test_allocations),     cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_default_limit),
+        cmocka_unit_test(test_default_limit),   cmocka_unit_test(test_bitwise),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

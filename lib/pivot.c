@@ -1,0 +1,119 @@
+/* pivot.c: pivots that cannot be divided by: found, counted, and dealt with as the plan says.
+ *
+ * The values of a side are changed after they were read and before the solvers see them, so no solver
+ * knows about any of this.  A row that is left out becomes a row of the identity, and its column is
+ * zeroed; solve then clears its b (solve.c), so that x is 0 there and nothing else hears of it. */
+#include "config.h"
+
+#include "gpu.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static void get(const trs_tri *t, int64_t p, double *re, double *im)
+{
+    const bool half = t->dtype == TRS_F32 || t->dtype == TRS_C32;
+    const int64_t k = trs_is_complex(t->dtype) ? 2 * p : p;
+    *re = half ? (double)((const float *)t->val)[k] : ((const double *)t->val)[k];
+    *im = 0;
+    if (!trs_is_complex(t->dtype)) return;
+    *im = half ? (double)((const float *)t->val)[k + 1] : ((const double *)t->val)[k + 1];
+}
+
+static void set(trs_tri *t, int64_t p, double re)
+{
+    const bool half = t->dtype == TRS_F32 || t->dtype == TRS_C32;
+    const int64_t k = trs_is_complex(t->dtype) ? 2 * p : p;
+    memset((char *)t->val + (size_t)p * trs_size(t->dtype), 0, trs_size(t->dtype));
+    if (half) ((float *)t->val)[k] = (float)re;
+    else ((double *)t->val)[k] = re;
+}
+
+static bool is_bad(const trs_tri *t, int64_t p)
+{
+    double re, im;
+    get(t, p, &re, &im);
+    return !isfinite(re) || !isfinite(im) || (re == 0 && im == 0);
+}
+
+/* Count the bad pivots of a side (both sides have the same), find the first, mark them in skip. */
+static void find(trs_plan *p, const trs_side *s)
+{
+    p->bad_pivots = 0;
+    p->first_bad = -1;
+    if (p->skip) memset(p->skip, 0, (size_t)s->tri.n);
+    for (int32_t k = 0; k < s->tri.n; k++) {
+        if (!is_bad(&s->tri, s->tri.ptr[k + 1] - 1)) continue;
+        int32_t row = trs_caller_row(s, k);
+        if (!p->bad_pivots++ || row < p->first_bad) p->first_bad = row;
+        if (p->skip) p->skip[row] = 1;
+    }
+}
+
+static void replace(trs_side *s, double value)
+{
+    for (int32_t k = 0; k < s->tri.n; k++) {
+        int64_t diagonal = s->tri.ptr[k + 1] - 1;
+        if (is_bad(&s->tri, diagonal)) set(&s->tri, diagonal, value);
+    }
+}
+
+static void leave_out(trs_side *s, const unsigned char *skip)
+{
+    trs_tri *t = &s->tri;
+    for (int32_t k = 0; k < t->n; k++) {
+        const bool out = skip[trs_caller_row(s, k)];
+        for (int64_t p = t->ptr[k]; p < t->ptr[k + 1]; p++)
+            if (out || skip[trs_caller_row(s, t->idx[p])]) set(t, p, 0);
+        if (out) set(t, t->ptr[k + 1] - 1, 1);
+    }
+}
+
+int trs_pivots_new(trs_plan *p)
+{
+    trs_context *ctx = &p->ctx;
+    p->skip = trs_new(ctx, p->info.n, 1, "the rows to leave out");
+    if (!p->skip) return TRS_EMEM;
+    if (!p->info.on_gpu) return TRS_OK;
+    p->skip_dev = trs_gpu_new(ctx, p->info.n, 1, "the rows to leave out");
+    return p->skip_dev ? TRS_OK : TRS_EMEM;
+}
+
+int trs_pivots_treat(trs_plan *p)
+{
+    find(p, &p->side[p->side[0].used ? 0 : 1]);
+    if (!p->bad_pivots || p->pivot == TRS_PIVOT_FAIL) return TRS_OK;
+    for (int k = 0; k < 2; k++) {
+        if (!p->side[k].used) continue;
+        if (p->pivot == TRS_PIVOT_REPLACE) replace(&p->side[k], p->pivot_value);
+        else leave_out(&p->side[k], p->skip);
+    }
+    if (!p->skip_dev) return TRS_OK;
+    return trs_gpu_put(&p->ctx, p->skip_dev, p->skip, (size_t)p->info.n);
+}
+
+/* Row k of a side that is the caller's row. */
+static int32_t find_row(const trs_side *s, int64_t row)
+{
+    int32_t k = 0;
+    while (trs_caller_row(s, k) != row) k++;
+    return k;
+}
+
+int trs_pivots_judge(trs_plan *p)
+{
+    if (!p->bad_pivots || p->pivot != TRS_PIVOT_FAIL) return TRS_OK;
+    const trs_side *s = &p->side[p->side[0].used ? 0 : 1];
+    const trs_tri *t = &s->tri;
+    const int64_t place = t->ptr[find_row(s, p->first_bad) + 1] - 1;
+    double re, im;
+    get(t, place, &re, &im);
+    const bool missing = t->src && t->src[place] == TRS_SRC_MISSING;
+    return trs_fail(&p->ctx, TRS_EPIVOT, "row %" PRId64 ": diagonal is %s (%" PRId64 " such row%s)",
+                    p->first_bad + p->ctx.base,
+                    missing              ? "missing"
+                    : re == 0 && im == 0 ? "zero"
+                                         : "not finite",
+                    p->bad_pivots, p->bad_pivots == 1 ? "" : "s");
+}

@@ -1,0 +1,203 @@
+/* t_pivots.c: what every solver does about pivots that are zero, missing or not finite.
+ *
+ * The answer is judged with a matrix that the test makes itself: the bad rows and columns taken out, or
+ * the pivots replaced. */
+#include "model.h"
+
+#include <math.h>
+
+enum { CASES = 60, MOST = 8 };
+
+typedef struct bad { /* the rows whose pivots cannot be divided by */
+    int count, row[MOST], first;
+} bad;
+
+static bool is_bad(const bad *d, int row)
+{
+    for (int k = 0; k < d->count; k++)
+        if (d->row[k] == row) return true;
+    return false;
+}
+
+static bad draw_bad(int n, random_t *r)
+{
+    bad d = {.first = n};
+    while (d.count < MOST && d.count < n / 2) {
+        int row = random_below(r, n);
+        if (is_bad(&d, row)) continue;
+        d.row[d.count++] = row;
+        if (row < d.first) d.first = row;
+    }
+    return d;
+}
+
+/* The model as the caller has it: zero, missing, NaN and infinite pivots in turn. */
+static model spoil(const model *m, const bad *d, random_t *r)
+{
+    static const double values[] = {0, NAN, INFINITY, -0.0};
+    model s = {.n = m->n};
+    for (int64_t k = 0; k < m->nnz; k++) {
+        const bool out = m->row[k] == m->col[k] && is_bad(d, m->row[k]);
+        const int how = random_below(r, 5);
+        if (out && how == 4) continue; /* missing */
+        model_add(&s, m->row[k], m->col[k], out ? values[how] : m->val[k]);
+    }
+    s.upper = m->upper;
+    return s;
+}
+
+/* The model that should have been solved. */
+static model expected(const model *m, const bad *d, trs_pivot policy, double value)
+{
+    model e = {.n = m->n};
+    for (int64_t k = 0; k < m->nnz; k++) {
+        const int i = m->row[k], j = m->col[k];
+        const bool skip = policy == TRS_PIVOT_SKIP, here = is_bad(d, i) && i == j;
+        if (skip && i != j && (is_bad(d, i) || is_bad(d, j))) continue;
+        model_add(&e, i, j, !here ? m->val[k] : skip ? 1 : value);
+    }
+    e.upper = m->upper;
+    return e;
+}
+
+static void check_x(const trs_solver *s, const model *e, const bad *d, trs_pivot policy, trs_op op,
+                    const form *f, const zz *b, const zz *x)
+{
+    const double eps = epsilon(f->dtype);
+    zz *clean = malloc((size_t)e->n * sizeof *clean);
+    assert_non_null(clean);
+    memcpy(clean, b, (size_t)e->n * sizeof *clean);
+    for (int k = 0; k < d->count && policy == TRS_PIVOT_SKIP; k++) {
+        zz v = get_number(x, f->dtype, d->row[k]);
+        assert_true(creal(v) == 0 && cimag(v) == 0);
+        set_number(clean, f->dtype, d->row[k], 0);
+    }
+    quality q = judge(e, false, op, f->dtype, clean, 1, x, 1);
+    if (s->accuracy == TRS_SUBSTITUTION) assert_at_most(q.omega, 4 * (q.longest + 1) * eps);
+    else assert_at_most(q.normwise, 8 * (e->n + 1) * eps);
+    free(clean);
+}
+
+/* Solve with every op, in place and not; b of a row that is left out may be anything. */
+static void solve_all(const trs_solver *s, const trs_plan *p, const model *e, const bad *d,
+                      trs_pivot policy, const form *f, random_t *r)
+{
+    zz *b = malloc((size_t)e->n * sizeof *b), *x = malloc((size_t)e->n * sizeof *x);
+    assert_true(b && x);
+    for (int op = 0; op < 3; op++) {
+        for (int i = 0; i < e->n; i++)
+            set_number(b, f->dtype, i, random_uniform(r) + random_uniform(r) * I);
+        if (policy == TRS_PIVOT_SKIP) set_number(b, f->dtype, d->first, op ? NAN : INFINITY);
+        memcpy(x, b, (size_t)e->n * sizeof *x);
+        assert_int_equal(trs_solve(p, (trs_op)op, 1, op ? x : b, e->n, x, e->n, NULL), TRS_OK);
+        check_x(s, e, d, policy, (trs_op)op, f, b, x);
+    }
+    free(b);
+    free(x);
+}
+
+/* Analysed with the bad values, or given them by an update; then good ones again. */
+static void run_case(const trs_solver *s, int number)
+{
+    random_t r = {(uint64_t)number * 77 + 5};
+    const trs_pivot policy = number % 2 ? TRS_PIVOT_SKIP : TRS_PIVOT_REPLACE;
+    const double value = -2.5;
+    form f = form_random((trs_dtype)(number / 2 % 4), &r);
+    f.unit = f.hidden = f.garbage = f.shuffled = false; /* the entries that update will see again */
+    model m = model_new(number % 3 ? RANDOM : TWO_CHAINS, number % 5 < 2, true,
+                        trs_is_complex(f.dtype), &r);
+    const bad d = draw_bad(m.n, &r);
+    model sick = spoil(&m, &d, &r), e = expected(&m, &d, policy, value);
+    trs_mat a = show(&sick, &f, &r);
+    trs_options opt = {.solver = s->name,
+                       .ops = 7,
+                       .order = (trs_order)(number % 3),
+                       .pivot = policy,
+                       .pivot_value = value};
+    trs_plan *p;
+    int64_t count, first;
+    assert_status(trs_plan_create(&p, &a, &opt), TRS_OK, p);
+    assert_status(trs_plan_analyse(p), TRS_OK, p);
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(trs_plan_pivots(p, &count, &first), TRS_OK);
+        assert_int_equal(count, d.count);
+        assert_int_equal(first, d.first + a.base);
+        assert_string_equal(trs_plan_message(p), "");
+        solve_all(s, p, &e, &d, policy, &f, &r);
+        assert_status(trs_plan_update(p, &a, NULL), TRS_OK, p);
+    }
+    trs_plan_destroy(p);
+    mat_free(&a);
+    model_free(&m), model_free(&sick), model_free(&e);
+}
+
+/* A plan that has left rows out takes them up again. */
+static void recover(const trs_solver *s)
+{
+    const int32_t ptr[] = {0, 1, 3, 5}, idx[] = {0, 0, 1, 1, 2};
+    const double good[] = {2, 4, 4, 8, 8}, zero[] = {2, 4, 0, 8, 8}, b[] = {2, 8, 24};
+    trs_mat m = {.n = 3, .nnz = 5, .ptr = ptr, .idx = idx, .val = zero, .ptr_bits = 32};
+    trs_options opt = {.solver = s->name, .pivot = TRS_PIVOT_SKIP};
+    trs_plan *p;
+    double x[3];
+    m.kind = TRS_LOWER;
+    assert_int_equal(trs_plan_create(&p, &m, &opt), TRS_OK);
+    assert_status(trs_plan_analyse(p), TRS_OK, p);
+    assert_int_equal(trs_solve(p, TRS_N, 1, b, 3, x, 3, NULL), TRS_OK);
+    assert_true(x[0] == 1 && x[1] == 0 && x[2] == 3);
+    m.val = good;
+    assert_int_equal(trs_plan_update(p, &m, NULL), TRS_OK);
+    assert_int_equal(trs_solve(p, TRS_N, 1, b, 3, x, 3, NULL), TRS_OK);
+    assert_true(x[0] == 1 && x[1] == 1 && x[2] == 2);
+    trs_plan_destroy(p);
+}
+
+static void test_solver(void **state)
+{
+    const trs_solver *s = *state;
+    char why[200];
+    if (!trs_solver_available(s, 0, why, sizeof why)) {
+        print_message("%s: %s\n", s->name, why);
+        skip();
+    }
+    for (int k = 0; k < CASES; k++) run_case(s, k);
+    recover(s);
+}
+
+static void refuse(trs_options opt, trs_dtype t, unsigned kind, int code)
+{
+    const double one = 1;
+    trs_mat m = {.n = 1, .ld = 1, .val = &one, .format = TRS_DENSE, .kind = kind, .dtype = t};
+    trs_plan *p;
+    assert_int_equal(trs_plan_create(&p, &m, &opt), code);
+    assert_true(trs_plan_message(p)[0] != '\0');
+    trs_plan_destroy(p);
+}
+
+static void test_options(void **state)
+{
+    (void)state;
+    refuse((trs_options){.pivot = (trs_pivot)3}, TRS_F64, TRS_LOWER, TRS_EARG);
+    refuse((trs_options){.pivot = (trs_pivot)-1}, TRS_F64, TRS_LOWER, TRS_EARG);
+    trs_options opt = {.pivot = TRS_PIVOT_REPLACE};
+    refuse(opt, TRS_F64, TRS_LOWER, TRS_EARG);
+    opt.pivot_value = NAN;
+    refuse(opt, TRS_F64, TRS_LOWER, TRS_EARG);
+    opt.pivot_value = 1e-60; /* zero in single precision */
+    refuse(opt, TRS_F32, TRS_LOWER, TRS_EARG);
+    opt.pivot_value = 1e60;
+    refuse(opt, TRS_C32, TRS_LOWER, TRS_EARG);
+    refuse((trs_options){.pivot = TRS_PIVOT_SKIP}, TRS_F64, 0, TRS_ESUPPORT);
+}
+
+int main(void)
+{
+    struct CMUnitTest tests[64] = {{"options", test_options, NULL, NULL, NULL}};
+    int count = 1;
+    for (int k = 0; trs_solver_at(k) && count < 64; k++) {
+        const trs_solver *s = trs_solver_at(k);
+        if (s->family != TRS_TRIANGLE) continue;
+        tests[count++] = (struct CMUnitTest){s->name, test_solver, NULL, NULL, (void *)s};
+    }
+    return _cmocka_run_group_tests("t_pivots", tests, (size_t)count, NULL, NULL);
+}
