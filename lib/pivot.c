@@ -1,8 +1,8 @@
 /* pivot.c: pivots that cannot be divided by: found, counted, and dealt with as the plan says.
  *
  * The values of a side are changed after they were read and before the solvers see them, so no solver
- * knows about any of this.  A row that is left out becomes a row of the identity, and its column is
- * zeroed; solve then clears its b (solve.c), so that x is 0 there and nothing else hears of it. */
+ * knows about any of this.  A row that is left out becomes a row of the identity; solve clears its b
+ * (solve.c), so that x is 0 there, and its column is multiplied by 0. */
 #include "config.h"
 
 #include "gpu.h"
@@ -63,10 +63,9 @@ static void leave_out(trs_side *s, const unsigned char *skip)
 {
     trs_tri *t = &s->tri;
     for (int32_t k = 0; k < t->n; k++) {
-        const bool out = skip[trs_caller_row(s, k)];
-        for (int64_t p = t->ptr[k]; p < t->ptr[k + 1]; p++)
-            if (out || skip[trs_caller_row(s, t->idx[p])]) set(t, p, 0);
-        if (out) set(t, t->ptr[k + 1] - 1, 1);
+        if (!skip[trs_caller_row(s, k)]) continue;
+        for (int64_t p = t->ptr[k]; p < t->ptr[k + 1] - 1; p++) set(t, p, 0);
+        set(t, t->ptr[k + 1] - 1, 1);
     }
 }
 
