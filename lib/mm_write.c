@@ -1,42 +1,22 @@
 /* mm_write.c: write a matrix as a Matrix Market file.
  *
  * The entries are cut into tasks of equal numbers; threads turn tasks into text, each in a
- * buffer of its own, and take turns only to learn where their text begins in the file.  The text
- * goes to a new file beside the one asked for, which is renamed when all is well: nobody ever
- * sees half a matrix.  What is no ordinary file (standard output, /dev/..., a pipe) is written
- * to directly, in order. */
+ * buffer of its own, and take turns only to learn where their text begins in the file (output.h). */
 #include "config.h"
 
 #include "mm.h"
 #include "mm_number.h"
+#include "output.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum {
     TASK = 8192,                                          /* entries */
     LINE_TEXT = 2 * TRS_INT_TEXT + 2 * TRS_REAL_TEXT + 4, /* characters of the longest line */
 };
-
-typedef struct output {
-    const char *file;
-    char *target; /* what to rename to; NULL: written directly */
-    char *part;   /* the new file until then */
-    int fd;
-    bool placed;    /* pieces may be written at their places, in any order */
-    int64_t offset; /* bytes so far */
-    int code;
-    char *message;
-    size_t message_size;
-} output;
 
 typedef struct writer {
     const trs_mat *A;
@@ -45,103 +25,8 @@ typedef struct writer {
     int words;
     bool single;   /* float, not double */
     int64_t lower; /* entries that the symmetry lets through */
-    output out;
+    trs_output out;
 } writer;
-
-static int fail(output *out, int code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static int fail(output *out, int code, const char *format, ...)
-{
-    char text[200];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    TRS_OMP(omp critical(trs_mm_write))
-    {
-        if (out->message)
-            snprintf(out->message, out->message_size, "%s: %s", trs_input_name(out->file), text);
-        out->code = code;
-    }
-    return code;
-}
-
-/* ---- the file ------------------------------------------------------------------------------ */
-
-static bool is_standard(const char *file)
-{
-    return !strcmp(file, "-") || !strcmp(file, "/dev/stdout");
-}
-
-/* A new file beside the target, with the rights that the target has, or a new file gets. */
-static int create_part(output *out, const struct stat *old)
-{
-    size_t size = strlen(out->target) + 40;
-    out->part = malloc(size);
-    if (!out->part) return fail(out, TRS_EMEM, "out of memory");
-    for (int k = 0; k < 100; k++) {
-        snprintf(out->part, size, "%s.part-%ld-%d", out->target, (long)getpid(), k);
-        out->fd = open(out->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (out->fd >= 0 || errno != EEXIST) break;
-    }
-    if (out->fd < 0) {
-        int code = fail(out, TRS_EFILE, "cannot be written: %s", strerror(errno));
-        free(out->part);
-        out->part = NULL;
-        return code;
-    }
-    if (old) (void)!fchmod(out->fd, old->st_mode & 07777);
-    out->placed = true;
-    return TRS_OK;
-}
-
-static int open_output(output *out)
-{
-    struct stat st;
-    if (is_standard(out->file)) {
-        out->fd = STDOUT_FILENO;
-        return TRS_OK;
-    }
-    bool exists = stat(out->file, &st) == 0;
-    if (exists && S_ISDIR(st.st_mode)) return fail(out, TRS_EFILE, "%s", strerror(EISDIR));
-    if ((exists && !S_ISREG(st.st_mode)) || !strncmp(out->file, "/dev/", 5)) {
-        out->fd = open(out->file, O_WRONLY | O_CLOEXEC);
-        return out->fd < 0 ? fail(out, TRS_EFILE, "%s", strerror(errno)) : TRS_OK;
-    }
-    if (exists && access(out->file, W_OK)) return fail(out, TRS_EFILE, "%s", strerror(errno));
-    out->target = exists ? realpath(out->file, NULL) : strdup(out->file); /* through a link */
-    if (!out->target) return fail(out, TRS_EMEM, "out of memory");
-    return create_part(out, exists ? &st : NULL);
-}
-
-static int put_text(output *out, const char *p, int64_t n, int64_t offset)
-{
-    while (n > 0) {
-        ssize_t k =
-            out->placed ? pwrite(out->fd, p, (size_t)n, offset) : write(out->fd, p, (size_t)n);
-        if (k < 0 && errno == EINTR) continue;
-        if (k <= 0)
-            return fail(out, TRS_EFILE, "cannot be written: %s", strerror(k ? errno : ENOSPC));
-        p += k;
-        n -= k;
-        offset += k;
-    }
-    return TRS_OK;
-}
-
-/* Close, and rename or remove. */
-static int close_output(output *out)
-{
-    if (out->fd > STDERR_FILENO && close(out->fd) && !out->code)
-        fail(out, TRS_EFILE, "cannot be written: %s", strerror(errno));
-    if (out->part && !out->code && rename(out->part, out->target))
-        fail(out, TRS_EFILE, "cannot be renamed: %s", strerror(errno));
-    if (out->part && out->code) unlink(out->part);
-    free(out->part);
-    free(out->target);
-    return out->code;
-}
 
 /* ---- entries ------------------------------------------------------------------------------- */
 
@@ -231,19 +116,21 @@ static int check_arguments(writer *w)
 {
     const trs_mat *A = w->A;
     bool dense = A->format == TRS_DENSE, sparse = A->format == TRS_CSR || A->format == TRS_CSC;
-    if (!dense && !sparse) return fail(&w->out, TRS_EARG, "only CSR, CSC and DENSE can be written");
+    if (!dense && !sparse)
+        return trs_output_fail(&w->out, TRS_EARG, "only CSR, CSC and DENSE can be written");
     if (w->rows < 0 || w->cols < 0 || A->base < 0 || A->base > 1 || A->device > 0)
-        return fail(&w->out, TRS_EARG, "sizes, base or device out of range");
+        return trs_output_fail(&w->out, TRS_EARG, "sizes, base or device out of range");
     if (w->symmetry != TRS_GENERAL && w->rows != w->cols)
-        return fail(&w->out, TRS_EARG, "only a square matrix has a symmetry");
+        return trs_output_fail(&w->out, TRS_EARG, "only a square matrix has a symmetry");
     if ((int)w->symmetry < 0 || w->symmetry > TRS_HERMITIAN ||
         (w->symmetry == TRS_HERMITIAN && w->words == 1))
-        return fail(&w->out, TRS_EARG, "no such symmetry, or hermitian without complex numbers");
+        return trs_output_fail(&w->out, TRS_EARG,
+                               "no such symmetry, or hermitian without complex numbers");
     if (dense && (A->ld < w->rows || (w->cols && w->rows > INT64_MAX / 16 / w->cols)))
-        return fail(&w->out, TRS_EARG, "ld is less than the number of rows");
+        return trs_output_fail(&w->out, TRS_EARG, "ld is less than the number of rows");
     int64_t count = dense ? w->rows * w->cols : 1;
     if ((count && !dense && !A->ptr) || (dense && count && !A->val))
-        return fail(&w->out, TRS_EARG, "an array is NULL");
+        return trs_output_fail(&w->out, TRS_EARG, "an array is NULL");
     return TRS_OK;
 }
 
@@ -252,11 +139,14 @@ static int check_entries(writer *w)
 {
     const trs_mat *A = w->A;
     int64_t across = A->format == TRS_CSC ? w->rows : w->cols, bad = -1, count = 0;
-    if (ptr_at(w, 0) != 0) return fail(&w->out, TRS_EARG, "the first pointer is not the base");
+    if (ptr_at(w, 0) != 0)
+        return trs_output_fail(&w->out, TRS_EARG, "the first pointer is not the base");
     for (int64_t i = 0; i < w->lines; i++)
-        if (ptr_at(w, i + 1) < ptr_at(w, i)) return fail(&w->out, TRS_EARG, "pointers descend");
+        if (ptr_at(w, i + 1) < ptr_at(w, i))
+            return trs_output_fail(&w->out, TRS_EARG, "pointers descend");
     w->nnz = ptr_at(w, w->lines);
-    if (w->nnz && (!A->idx || !A->val)) return fail(&w->out, TRS_EARG, "an array is NULL");
+    if (w->nnz && (!A->idx || !A->val))
+        return trs_output_fail(&w->out, TRS_EARG, "an array is NULL");
     TRS_OMP(omp parallel for reduction(+ : count) reduction(max : bad))
     for (int64_t line = 0; line < w->lines; line++)
         for (int64_t p = ptr_at(w, line), end = ptr_at(w, line + 1); p < end; p++) {
@@ -266,7 +156,8 @@ static int check_entries(writer *w)
             count += is_written(w, i, j);
         }
     if (bad >= 0)
-        return fail(&w->out, TRS_EARG, "entry %" PRId64 " has an index out of range", bad);
+        return trs_output_fail(&w->out, TRS_EARG, "entry %" PRId64 " has an index out of range",
+                               bad);
     w->lower = count;
     return TRS_OK;
 }
@@ -294,7 +185,7 @@ static int write_head(writer *w, const char *comment)
     static const char *const symmetry[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
     bool dense = w->A->format == TRS_DENSE;
     char *text = malloc(300 + (comment ? 4 * strlen(comment) : 0));
-    if (!text) return fail(&w->out, TRS_EMEM, "out of memory");
+    if (!text) return trs_output_fail(&w->out, TRS_EMEM, "out of memory");
     char *p =
         text + sprintf(text, "%%%%MatrixMarket matrix %s %s %s\n", dense ? "array" : "coordinate",
                        w->words == 2 ? "complex" : "real", symmetry[w->symmetry]);
@@ -302,7 +193,7 @@ static int write_head(writer *w, const char *comment)
     p += sprintf(p, "%" PRId64 " %" PRId64, w->rows, w->cols);
     if (!dense) p += sprintf(p, " %" PRId64, w->lower);
     *p++ = '\n';
-    int rc = put_text(&w->out, text, p - text, 0);
+    int rc = trs_output_put(&w->out, text, p - text, 0);
     w->out.offset = p - text;
     free(text);
     return rc;
@@ -319,7 +210,7 @@ static int64_t print_task(const writer *w, char *text, int64_t from, int64_t to)
 static void write_body(writer *w)
 {
     int64_t tasks = (w->nnz + TASK - 1) / TASK;
-    output *out = &w->out;
+    trs_output *out = &w->out;
     TRS_OMP(omp parallel)
     {
         char *text = malloc((size_t)TASK * LINE_TEXT);
@@ -331,10 +222,10 @@ static void write_body(writer *w)
             {
                 offset = out->offset;
                 out->offset += n;
-                if (!text) fail(out, TRS_EMEM, "out of memory");
-                else if (!out->placed && !out->code) put_text(out, text, n, offset);
+                if (!text) trs_output_fail(out, TRS_EMEM, "out of memory");
+                else if (!out->placed && !out->code) trs_output_put(out, text, n, offset);
             }
-            if (text && out->placed) put_text(out, text, n, offset);
+            if (text && out->placed) trs_output_put(out, text, n, offset);
         }
         free(text);
     }
@@ -348,10 +239,10 @@ static int write_matrix(writer *w, const char *comment)
     w->nnz = dense ? w->rows * w->cols : 0;
     if (!rc && !dense) rc = check_entries(w);
     if (rc) return rc;
-    rc = open_output(&w->out);
+    rc = trs_output_open(&w->out);
     if (!rc) rc = write_head(w, comment);
     if (!rc) write_body(w);
-    return close_output(&w->out);
+    return trs_output_close(&w->out);
 }
 
 int trs_mm_write(const char *file, const trs_mat *A, int64_t rows, int64_t cols,
@@ -369,6 +260,6 @@ int trs_mm_write(const char *file, const trs_mat *A, int64_t rows, int64_t cols,
                 .symmetry = symmetry,
                 .words = cplx ? 2 : 1,
                 .single = a.dtype == TRS_F32 || a.dtype == TRS_C32};
-    w.out = (output){.file = file, .fd = -1, .message = message, .message_size = message_size};
+    w.out = (trs_output){.file = file, .fd = -1, .message = message, .message_size = message_size};
     return write_matrix(&w, comment);
 }
