@@ -19,6 +19,7 @@ typedef struct arguments {
     int repeat, threads, refine;
     double tolerance; /* 0: by precision */
     bool bitwise;
+    const char *save_plan, *load_plan;
     trs_pivot pivot;
     double pivot_value;
     bool json, quiet;

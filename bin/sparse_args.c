@@ -32,6 +32,9 @@ static const char help[] =
     "(the\n"
     "                         row is left out, x = 0 there), or a number that replaces it\n"
     "      --bitwise          only solvers that give the same bits every time\n"
+    "      --save-plan=FILE   keep the analysis of the triangle in FILE\n"
+    "      --load-plan=FILE   take it from there instead of analysing; the pattern must be the "
+    "same\n"
     "      --tolerance=T      largest backward error that counts as solved\n"
     "                         (default 1e-10; single precision 1e-4)\n"
     "What is printed and written:\n"
@@ -61,6 +64,8 @@ enum {
     TOLERANCE,
     PIVOT,
     BITWISE,
+    SAVE,
+    LOAD,
     JSON,
     LIST
 };
@@ -80,6 +85,8 @@ static const struct option options[] = {
     {"tolerance", required_argument, NULL, TOLERANCE},
     {"pivot", required_argument, NULL, PIVOT},
     {"bitwise", no_argument, NULL, BITWISE},
+    {"save-plan", required_argument, NULL, SAVE},
+    {"load-plan", required_argument, NULL, LOAD},
     {"output", required_argument, NULL, 'o'},
     {"json", no_argument, NULL, JSON},
     {"quiet", no_argument, NULL, 'q'},
@@ -176,6 +183,12 @@ static void take(int c, const char *value, arguments *a)
     case BITWISE:
         a->bitwise = true;
         break;
+    case SAVE:
+        a->save_plan = value;
+        break;
+    case LOAD:
+        a->load_plan = value;
+        break;
     case 'o':
         a->output = value;
         break;
@@ -212,5 +225,7 @@ void parse_arguments(int argc, char **argv, arguments *a)
     if (a->factor && (a->kind & ~(unsigned)TRS_UNIT))
         wrong("--factor takes the whole matrix", NULL);
     if (a->factor && a->pivot) wrong("--pivot is for triangles", NULL);
+    if (a->factor && (a->save_plan || a->load_plan))
+        wrong("--save-plan and --load-plan are for triangles", NULL);
     if (a->factor && a->single) wrong("factors are solved in double precision", NULL);
 }

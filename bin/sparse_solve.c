@@ -48,7 +48,8 @@ int solve_triangle(const arguments *a, problem *p, report *r)
     job j = {.args = a, .p = p};
     const trs_options opt = plan_options(a, p);
     int rc = trs_plan_create(&j.plan, &p->A, &opt);
-    if (!rc) rc = trs_plan_analyse(j.plan);
+    if (!rc) rc = a->load_plan ? trs_plan_load(j.plan, a->load_plan) : trs_plan_analyse(j.plan);
+    if (!rc && a->save_plan) rc = trs_plan_save(j.plan, a->save_plan);
     if (rc) complain("%s: %s", a->matrix, trs_plan_message(j.plan));
     if (!rc) {
         r->solve = measure(a->repeat, run_plan, &j, &rc);

@@ -252,6 +252,13 @@ struct trs_plan {
     const trs_solver *const *cut_solver;
 };
 
+/* ---- the life of a plan, for saved.c (plan.c) ------------------------------------------------ */
+
+int trs_plan_find_solver(trs_plan *p, const char *name); /* sets p->wanted; NULL: nothing to do */
+/* The sides and the choice are there: parts, work space, first values; start: when it began. */
+int trs_plan_finish(trs_plan *p, double start);
+void trs_side_free(trs_context *ctx, trs_side *s);
+
 /* ---- pivots (pivot.c) ----------------------------------------------------------------------- */
 
 int trs_pivots_new(trs_plan *p);   /* room for what a solve must know to leave rows out */

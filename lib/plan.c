@@ -67,7 +67,7 @@ static int take_pivots(trs_plan *p, const trs_options *opt, trs_dtype t)
     return TRS_OK;
 }
 
-static int find_solver(trs_plan *p, const char *name)
+int trs_plan_find_solver(trs_plan *p, const char *name)
 {
     char why[200];
     if (!name) return TRS_OK;
@@ -154,7 +154,7 @@ int trs_plan_create(trs_plan **plan, const trs_mat *mat, const trs_options *opt)
     p->ctx.mem = opt->memory;
     int rc = take_options(p, mat, opt);
     if (!rc) rc = take_pivots(p, opt, mat->dtype);
-    if (!rc) rc = find_solver(p, opt->solver);
+    if (!rc) rc = trs_plan_find_solver(p, opt->solver);
     if (!rc) rc = import(p, mat);
     if (rc) return rc; /* state TRS_FAILED: the plan holds the sentence */
     p->state = TRS_CREATED;
@@ -305,17 +305,17 @@ static int build_parts(trs_plan *p, int k)
     return rc;
 }
 
-/* topo in the caller's numbering, before the order of the plan changes it. */
+/* topo in the caller's numbering. */
 static int keep_topo(trs_plan *p)
 {
     const trs_side *s = &p->side[0];
+    const bool descends = counts_backwards(p, 0); /* within a level */
     if (!s->used) return TRS_OK;
     p->topo = trs_new(&p->ctx, s->tri.n, sizeof *p->topo, "topo");
     if (!p->topo) return TRS_EMEM;
     for (int32_t l = 0; l < s->lv.count; l++)
-        for (int32_t a = s->lv.ptr[l], b = s->lv.ptr[l + 1], k = a; k < b;
-             k++) /* ascending again */
-            p->topo[s->reversed ? a + b - 1 - k : k] = trs_caller_row(s, s->lv.topo[k]);
+        for (int32_t a = s->lv.ptr[l], b = s->lv.ptr[l + 1], k = a; k < b; k++)
+            p->topo[descends ? a + b - 1 - k : k] = trs_caller_row(s, s->lv.topo[k]);
     return TRS_OK;
 }
 
@@ -342,21 +342,13 @@ static int values_known(trs_plan *p, int pivots)
     return rc;
 }
 
-int trs_plan_analyse(trs_plan *p)
+int trs_plan_finish(trs_plan *p, double start)
 {
-    if (!p) return TRS_EARG;
-    if (p->state != TRS_CREATED) return trs_fail(&p->ctx, TRS_ESTATE, "analyse: not a fresh plan");
-    double start = trs_now();
     p->state = TRS_FAILED; /* until all of it has worked */
-    int rc = p->general ? trs_general_choose(p) : build_sides(p);
-    if (!rc && !p->general) rc = choose(p);
-    if (!rc && !p->general) rc = keep_topo(p);
-    trs_order order = p->order ? p->order : rc ? TRS_ORDER_NATURAL : p->wanted->order;
-    if (p->general) order = TRS_ORDER_NATURAL;
+    int rc = p->general ? TRS_OK : keep_topo(p);
     for (int k = 0; k < 2 && !rc; k++) {
         if (!p->side[k].used) continue;
-        if (order == TRS_ORDER_LEVEL) rc = order_by_level(&p->ctx, &p->side[k]);
-        if (!rc) rc = build_parts(p, k);
+        rc = build_parts(p, k);
         if (!rc && p->side[k].perm && p->info.on_gpu) rc = device_perm(&p->ctx, &p->side[k]);
     }
     if (!rc && p->pivot == TRS_PIVOT_SKIP) rc = trs_pivots_new(p);
@@ -367,6 +359,22 @@ int trs_plan_analyse(trs_plan *p)
     p->info.seconds_analyse = trs_now() - start;
     p->info.seconds_vendor = p->ctx.seconds_vendor;
     return rc;
+}
+
+int trs_plan_analyse(trs_plan *p)
+{
+    if (!p) return TRS_EARG;
+    if (p->state != TRS_CREATED) return trs_fail(&p->ctx, TRS_ESTATE, "analyse: not a fresh plan");
+    double start = trs_now();
+    p->state = TRS_FAILED;
+    int rc = p->general ? trs_general_choose(p) : build_sides(p);
+    if (!rc && !p->general) rc = choose(p);
+    if (rc) return rc;
+    trs_order order = p->order ? p->order : p->wanted->order;
+    for (int k = 0; k < 2 && !rc; k++)
+        if (p->side[k].used && order == TRS_ORDER_LEVEL && !p->general)
+            rc = order_by_level(&p->ctx, &p->side[k]);
+    return rc ? rc : trs_plan_finish(p, start);
 }
 
 int trs_plan_update(trs_plan *p, const trs_mat *mat, const trs_exec *exec)
@@ -447,7 +455,7 @@ const char *trs_plan_message(const trs_plan *p)
 
 /* ---- destroy ------------------------------------------------------------------------------------- */
 
-static void side_free(trs_context *ctx, trs_side *s)
+void trs_side_free(trs_context *ctx, trs_side *s)
 {
     for (int c = 0; c < s->nparts; c++) {
         trs_part *part = &s->part[c];
@@ -467,7 +475,7 @@ void trs_plan_destroy(trs_plan *p)
     if (!p) return;
     trs_context *ctx = &p->ctx;
     trs_work_destroy(p->own);
-    for (int k = 0; k < 2; k++) side_free(ctx, &p->side[k]);
+    for (int k = 0; k < 2; k++) trs_side_free(ctx, &p->side[k]);
     trs_tri_free(ctx, &p->imported);
     trs_free(&ctx->mem, p->topo);
     trs_free(&ctx->mem, p->skip);

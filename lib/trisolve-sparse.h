@@ -40,7 +40,7 @@ typedef enum trs_status {
     TRS_EMATRIX = -5, /* not a well-formed matrix: range, order of pointers, duplicates, triangle */
     TRS_EPIVOT = -6,  /* a diagonal entry is missing, zero, or not finite */
     TRS_EFILE = -7,   /* a file cannot be opened, read, or written */
-    TRS_EFORMAT = -8, /* the text of a file is not Matrix Market */
+    TRS_EFORMAT = -8, /* what a file holds is not Matrix Market, or not a whole saved plan */
     TRS_EDEVICE = -9, /* no usable GPU, or CUDA reported an error */
     TRS_ELIBRARY = -10, /* a library that does part of the work failed */
 } trs_status;
@@ -209,6 +209,24 @@ TRS_API int trs_plan_create(trs_plan **plan, const trs_mat *mat, const trs_optio
  * pivot is zero, missing or not finite (trs_plan_pivots says which); all else is then ready, and a
  * trs_plan_update with good values makes the plan solvable. */
 TRS_API int trs_plan_analyse(trs_plan *plan);
+
+/* Keep the analysis in a file: levels, permutation, choice of the solver; no values.
+ *     trs_plan *plan ; analysed, not of a general matrix.  Nothing in it changes but the sentence.
+ *     const char *file ; in.  It appears complete or not at all; "-": standard output.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EMEM, TRS_EFILE, TRS_ESUPPORT (a general matrix, or
+ * built without xxhash). */
+TRS_API int trs_plan_save(trs_plan *plan, const char *file);
+
+/* In the place of trs_plan_analyse: take the analysis from a file, and the values from the matrix that
+ * the plan was created with.  That matrix must have the pattern (entries in the same places of the same
+ * arrays, format, triangle), the dtype and the ops of the one that was saved.
+ *     trs_plan *plan ; fresh from trs_plan_create.     const char *file ; in: an ordinary file.
+ * Returns as trs_plan_analyse, and TRS_EFILE (cannot be opened or read), TRS_EFORMAT (no saved plan,
+ * cut off, or damaged: checksums tell), TRS_EMATRIX (another pattern or dtype), TRS_EARG (other ops,
+ * order or solver than the plan's options say), TRS_ESUPPORT (another version or order of bytes, a
+ * solver that is not in this build or that the options exclude; built without xxhash).  After these and
+ * after TRS_EARG, TRS_ESTATE the plan is as before, and can still be analysed. */
+TRS_API int trs_plan_load(trs_plan *plan, const char *file);
 
 /* New values for the same pattern, O(nnz), no analysis.  No solve on this plan may be running.
  *     const trs_mat *mat ; in.  Same n, nnz, dtype, format, ptr and idx as at create; only val is

@@ -40,6 +40,13 @@ expect 0 'a missing one, transposed' "$solve" --pivot=skip --lower --trans "$m/E
 expect 1 'no policy for pivots' "$solve" --pivot=hope zero.mtx; says err 'fail, skip or a number'
 expect 1 'zero cannot replace' "$solve" --pivot=0 zero.mtx; says err 'cannot replace'
 expect 0 'the same bits' "$solve" --bitwise "$m/seed5.mtx"
+if "$solve" --save-plan=plan "$m/seed5.mtx" 2>&1 | grep -q 'without xxhash'; then ok '# SKIP no xxhash'; else
+    expect 0 'an analysis saved' "$solve" --lower --save-plan=plan "$m/rdb3200l.mtx"
+    expect 0 'and loaded' "$solve" --lower --load-plan=plan "$m/rdb3200l.mtx"; says out '80 levels'
+    expect 1 'not for another matrix' "$solve" --load-plan=plan "$m/seed5.mtx"; says err 'plan: saved for a matrix of another pattern'
+    expect 1 'not from a matrix' "$solve" --load-plan="$m/seed5.mtx" "$m/seed5.mtx"; says err 'no saved plan'
+    expect 1 'not where there is no folder' "$solve" --save-plan=no/such/plan "$m/seed5.mtx"; says err 'no/such/plan'
+fi
 expect 0 'what solvers promise' "$solve" --list-solvers; says out 'cpu-serial  *cpu  *yes  *yes  *yes  *-  *substitution'
 
 # ---- small and empty
