@@ -18,13 +18,42 @@ bool trs_in_triangle(unsigned kind, int64_t row, int64_t col)
     return true;
 }
 
+int64_t trs_value_count(const trs_mat *m)
+{
+    if (m->format == TRS_DENSE) return m->ld * m->n;
+    return m->format == TRS_BSR ? m->nnz * m->block * m->block : m->nnz;
+}
+
+int64_t trs_line_count(const trs_mat *m)
+{
+    return m->format == TRS_BSR ? m->n / m->block : m->n;
+}
+
+bool trs_by_rows(const trs_mat *m)
+{
+    return m->format == TRS_CSR || m->format == TRS_BSR;
+}
+
+static int check_blocks(trs_context *ctx, const trs_mat *m)
+{
+    if (m->block < 1 || m->n % m->block)
+        return trs_fail(ctx, TRS_EARG, "block = %d does not divide n = %" PRId64, m->block, m->n);
+    if ((unsigned)m->block_layout > TRS_ROW_MAJOR)
+        return trs_fail(ctx, TRS_EARG, "unknown layout of blocks: %d", (int)m->block_layout);
+    if (m->nnz > INT64_MAX / 16 / m->block / m->block)
+        return trs_fail(ctx, TRS_EMATRIX, "nnz = %" PRId64 " blocks of %d x %d are too many",
+                        m->nnz, m->block, m->block);
+    return TRS_OK;
+}
+
 static int check_shape(trs_context *ctx, const trs_mat *m)
 {
     if (m->n < 0 || m->n > INT32_MAX - 1)
         return trs_fail(ctx, TRS_EARG, "n = %" PRId64 " is not in 0 .. 2^31 - 2", m->n);
     if ((unsigned)m->dtype > TRS_C32) return trs_fail(ctx, TRS_EARG, "unknown dtype %d", m->dtype);
-    if (m->format != TRS_CSR && m->format != TRS_CSC && m->format != TRS_DENSE)
-        return trs_fail(ctx, TRS_EARG, "format %d is not CSR, CSC or DENSE", (int)m->format);
+    if (m->format != TRS_CSR && m->format != TRS_CSC && m->format != TRS_DENSE &&
+        m->format != TRS_BSR)
+        return trs_fail(ctx, TRS_EARG, "format %d is not CSR, CSC, BSR or DENSE", (int)m->format);
     if (m->kind & ~15u) return trs_fail(ctx, TRS_EARG, "unknown bits in kind: %u", m->kind);
     if ((m->kind & TRS_LOWER) && (m->kind & TRS_UPPER))
         return trs_fail(ctx, TRS_EARG, "kind has both TRS_LOWER and TRS_UPPER");
@@ -41,7 +70,7 @@ static int check_shape(trs_context *ctx, const trs_mat *m)
         (m->idx_bits != 0 && m->idx_bits != 32 && m->idx_bits != 64))
         return trs_fail(ctx, TRS_EARG, "ptr_bits %d, idx_bits %d: 32 or 64 each", m->ptr_bits,
                         m->idx_bits);
-    return TRS_OK;
+    return m->format == TRS_BSR ? check_blocks(ctx, m) : TRS_OK;
 }
 
 int trs_check_values(trs_context *ctx, const trs_mat *m)
@@ -58,7 +87,7 @@ static int check_pointers(trs_context *ctx, const trs_mat *m, int bits, const ch
     int64_t last = trs_index(m->ptr, bits, 0);
     if (last != m->base)
         return trs_fail(ctx, TRS_EMATRIX, "ptr[0] = %" PRId64 ", but base is %d", last, m->base);
-    for (int64_t i = 0; i < m->n; i++) {
+    for (int64_t i = 0; i < trs_line_count(m); i++) {
         int64_t next = trs_index(m->ptr, bits, i + 1);
         if (next < last || next - m->base > m->nnz)
             return trs_fail(ctx, TRS_EMATRIX,
@@ -75,22 +104,24 @@ static int check_pointers(trs_context *ctx, const trs_mat *m, int bits, const ch
 
 static int check_indices(trs_context *ctx, const trs_mat *m, int pbits, int ibits)
 {
-    bool csr = m->format == TRS_CSR;
-    for (int64_t i = 0; i < m->n; i++) {
+    const bool csr = trs_by_rows(m);
+    const int64_t lines = trs_line_count(m);
+    for (int64_t i = 0; i < lines; i++) {
         int64_t end = trs_index(m->ptr, pbits, i + 1) - m->base;
         for (int64_t p = trs_index(m->ptr, pbits, i) - m->base; p < end; p++) {
             int64_t j = trs_index(m->idx, ibits, p) - m->base;
-            if (j < 0 || j >= m->n)
-                return trs_fail(ctx, TRS_EMATRIX,
-                                "%s %" PRId64 ": %s %" PRId64 " is not in %d .. %" PRId64,
-                                csr ? "row" : "column", i + m->base, csr ? "column" : "row",
-                                j + m->base, m->base, m->n - 1 + m->base);
+            if (j < 0 || j >= lines)
+                return trs_fail(
+                    ctx, TRS_EMATRIX, "%s%s %" PRId64 ": %s %" PRId64 " is not in %d .. %" PRId64,
+                    m->format == TRS_BSR ? "block " : "", csr ? "row" : "column", i + m->base,
+                    csr ? "column" : "row", j + m->base, m->base, lines - 1 + m->base);
             int64_t row = csr ? i : j, col = csr ? j : i;
             if ((m->kind & TRS_STRICT) && !trs_in_triangle(m->kind, row, col))
-                return trs_fail(
-                    ctx, TRS_EMATRIX,
-                    "row %" PRId64 ", column %" PRId64 ": an entry outside the %s triangle",
-                    row + m->base, col + m->base, m->kind & TRS_LOWER ? "lower" : "upper");
+                return trs_fail(ctx, TRS_EMATRIX,
+                                "%srow %" PRId64 ", column %" PRId64
+                                ": an entry outside the %s triangle",
+                                m->format == TRS_BSR ? "block " : "", row + m->base, col + m->base,
+                                m->kind & TRS_LOWER ? "lower" : "upper");
         }
     }
     return TRS_OK;
@@ -103,6 +134,9 @@ int trs_check_mat(trs_context *ctx, const trs_mat *m)
     if (!m->ptr) return trs_fail(ctx, TRS_EARG, "ptr is NULL");
     if (!m->idx && m->nnz > 0) return trs_fail(ctx, TRS_EARG, "idx is NULL");
     int pbits = m->ptr_bits ? m->ptr_bits : 64, ibits = m->idx_bits ? m->idx_bits : 32;
-    rc = check_pointers(ctx, m, pbits, m->format == TRS_CSR ? "row" : "column");
+    rc = check_pointers(ctx, m, pbits,
+                        m->format == TRS_BSR ? "row of blocks"
+                        : trs_by_rows(m)     ? "row"
+                                             : "column");
     return rc ? rc : check_indices(ctx, m, pbits, ibits);
 }

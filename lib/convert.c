@@ -155,6 +155,7 @@ void trs_tri_drop_identity(trs_context *ctx, trs_tri *t)
 
 int trs_tri_import(trs_context *ctx, const trs_mat *m, trs_tri *t)
 {
+    if (m->format == TRS_BSR) return trs_bsr_import(ctx, m, t);
     bool by_rows = m->format == TRS_CSR, ascend = true;
     source s = {m, m->ptr_bits ? m->ptr_bits : 64, m->idx_bits ? m->idx_bits : 32, by_rows,
                 by_rows == !!(m->kind & TRS_LOWER)};

@@ -60,12 +60,18 @@ enum { TRS_SRC_UNIT = -1, TRS_SRC_MISSING = -2 };
 
 int trs_check_mat(trs_context *ctx, const trs_mat *m);    /* well-formed? (check.c) */
 int trs_check_values(trs_context *ctx, const trs_mat *m); /* enough to read val? */
+int64_t trs_value_count(const trs_mat *m);                /* numbers in val */
+int64_t trs_line_count(const trs_mat *m);                 /* rows, columns, or rows of blocks */
+bool trs_by_rows(const trs_mat *m);                       /* a line is a row */
 bool trs_in_triangle(unsigned kind, int64_t row, int64_t col);
 
 int64_t trs_index(const void *a, int bits, int64_t k); /* a[k] of either width */
 
-/* op(T) by rows as the caller stored it: T for CSR, T' for CSC and DENSE (convert.c). */
+/* op(T) by rows as the caller stored it: T for CSR and BSR, T' for CSC and DENSE (convert.c). */
 int trs_tri_import(trs_context *ctx, const trs_mat *m, trs_tri *t);
+int trs_bsr_import(trs_context *ctx, const trs_mat *m, trs_tri *t); /* the same for BSR (bsr.c) */
+int trs_bsr_as_csr(trs_context *ctx, const trs_mat *m, trs_mat *csr);
+void trs_bsr_done(trs_context *ctx, trs_mat *csr);
 /* values = false: the pattern alone. */
 int trs_tri_transpose(trs_context *ctx, const trs_tri *a, bool values, trs_tri *t);
 int trs_tri_copy(trs_context *ctx, const trs_tri *a, trs_tri *t);

@@ -93,14 +93,13 @@ static int fetch(trs_context *ctx, const trs_mat *m, bool pattern, trs_mat *host
 {
     *host = *m;
     if (m->device <= 0) return TRS_OK;
-    int64_t values = m->format == TRS_DENSE ? m->ld * m->n : m->nnz;
     const struct {
         const void *from;
         const void **to;
         int64_t count;
         size_t size;
-    } a[] = {{m->val, &host->val, values, trs_size(m->dtype)},
-             {m->ptr, &host->ptr, m->n + 1, m->ptr_bits == 32 ? 4 : 8},
+    } a[] = {{m->val, &host->val, trs_value_count(m), trs_size(m->dtype)},
+             {m->ptr, &host->ptr, trs_line_count(m) + 1, m->ptr_bits == 32 ? 4 : 8},
              {m->idx, &host->idx, m->nnz, m->idx_bits == 64 ? 8 : 4}};
     host->ptr = host->idx = host->val = NULL;
     host->device = TRS_HOST;
@@ -136,7 +135,7 @@ static int import(trs_plan *p, const trs_mat *mat)
     fetch_done(ctx, mat, &host);
     p->shape = *mat;
     p->shape.ptr = p->shape.idx = p->shape.val = NULL;
-    p->imported_is_t = mat->format != TRS_CSR;
+    p->imported_is_t = !trs_by_rows(mat);
     return rc;
 }
 
@@ -390,8 +389,11 @@ int trs_plan_update(trs_plan *p, const trs_mat *mat, const trs_exec *exec)
     int rc = trs_check_values(ctx, mat);
     if (rc) return rc;
     if (mat->n != was->n || mat->format != was->format || mat->dtype != was->dtype ||
-        (mat->format == TRS_DENSE ? mat->ld != was->ld : mat->nnz != was->nnz))
-        return trs_fail(ctx, TRS_EARG, "update: n, nnz, ld, dtype or format differ from create");
+        (mat->format == TRS_DENSE ? mat->ld != was->ld : mat->nnz != was->nnz) ||
+        (mat->format == TRS_BSR &&
+         (mat->block != was->block || mat->block_layout != was->block_layout)))
+        return trs_fail(ctx, TRS_EARG,
+                        "update: n, nnz, ld, block, dtype or format differ from create");
     rc = fetch(ctx, mat, false, &host);
     if (!rc && p->general) rc = trs_general_read(p, &host);
     for (int k = 0; k < 2 && !rc && !p->general; k++)

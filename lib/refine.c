@@ -197,6 +197,7 @@ static int check(trs_lu *lu, const trs_mat *A, trs_op op, int nrhs, const void *
     if (!lu->ready) return trs_lu_fail(lu, TRS_ESTATE, "refine: there are no factors");
     if (A->device > 0 || A->kind)
         return trs_lu_fail(lu, TRS_ESUPPORT, "refine: kind or device of A");
+    if (A->format == TRS_BSR) return trs_lu_fail(lu, TRS_ESUPPORT, "BSR is for triangles");
     int rc = trs_check_mat(&ctx, A);
     if (rc) return trs_lu_fail(lu, rc, "refine: %s", ctx.message);
     if (A->n != lu->f.L.n || A->dtype != lu->dtype)

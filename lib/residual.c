@@ -73,6 +73,15 @@ int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t l
 {
     sums s;
     int rc = check(A, op, nrhs, X, ldx, Y, ldy, layout);
+    if (!rc && A->format == TRS_BSR) {
+        trs_context ctx = {0};
+        trs_mat csr;
+        rc = trs_bsr_as_csr(&ctx, A, &csr);
+        if (rc) return rc;
+        rc = trs_multiply(&csr, op, nrhs, X, ldx, Y, ldy, layout);
+        trs_bsr_done(&ctx, &csr);
+        return rc;
+    }
     if (!rc) rc = sums_new(&s, A->n);
     if (rc) return rc;
     const int64_t step = layout == TRS_ROW_MAJOR ? ldx : 1;
@@ -124,6 +133,15 @@ int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int
     if (!error) return TRS_EARG;
     *error = (trs_error){.row = -1, .col = -1};
     int rc = check(A, op, nrhs, B, ldb, X, ldx, layout);
+    if (!rc && A->format == TRS_BSR) {
+        trs_context ctx = {0};
+        trs_mat csr;
+        rc = trs_bsr_as_csr(&ctx, A, &csr);
+        if (rc) return rc;
+        rc = trs_backward_error(&csr, op, nrhs, B, ldb, X, ldx, layout, error);
+        trs_bsr_done(&ctx, &csr);
+        return rc;
+    }
     if (!rc) rc = sums_new(&s, A->n);
     if (rc) return rc;
     const int64_t step = layout == TRS_ROW_MAJOR ? ldx : 1;

@@ -48,7 +48,13 @@ typedef enum trs_status {
 typedef enum trs_dtype { TRS_F64 = 0, TRS_F32 = 1, TRS_C64 = 2, TRS_C32 = 3 } trs_dtype;
 /* F64 double, F32 float, C64 pairs of double (re, im), C32 pairs of float */
 
-typedef enum trs_format { TRS_CSR = 0, TRS_CSC = 1, TRS_DENSE = 2, TRS_COO = 3 } trs_format;
+typedef enum trs_format {
+    TRS_CSR = 0,
+    TRS_CSC = 1,
+    TRS_DENSE = 2,
+    TRS_COO = 3, /* of trs_mm_read only */
+    TRS_BSR = 4  /* CSR of square blocks; triangles, and trs_multiply and trs_backward_error */
+} trs_format;
 
 typedef enum trs_op {
     TRS_N = 0,
@@ -57,6 +63,7 @@ typedef enum trs_op {
 } trs_op; /* T, its transpose, its conjugate transpose */
 
 typedef enum trs_layout { TRS_COL_MAJOR = 0, TRS_ROW_MAJOR = 1 } trs_layout;
+/* of B and X, and of the numbers within a block of TRS_BSR */
 
 /* bits of trs_mat.kind; 0 in the functions that take a general matrix */
 enum {
@@ -79,20 +86,26 @@ TRS_API const char *trs_version(void);
 /* A square matrix in arrays that the caller owns.  It is read during trs_plan_create,
  * trs_plan_update and trs_factor only, and may be freed or changed after each. */
 typedef struct trs_mat {
-    int64_t n;       /* rows and columns, 0 <= n < 2^31 */
-    int64_t nnz;     /* stored entries; DENSE: ignored */
-    const void *ptr; /* CSR, CSC [n+1]: start of each row / column; DENSE: NULL */
-    const void *
-        idx; /* CSR, CSC [nnz]: column / row of each entry, in any order, none twice; DENSE: NULL */
-    const void *val;   /* CSR, CSC [nnz]; DENSE [ld*n] column-major */
+    int64_t n;         /* rows and columns, 0 <= n < 2^31; BSR: a multiple of block */
+    int64_t nnz;       /* stored entries; BSR: stored blocks; DENSE: ignored */
+    const void *ptr;   /* CSR, CSC [n+1]: start of each row / column; BSR [n/block+1]: of each row
+                          of blocks; DENSE: NULL */
+    const void *idx;   /* CSR, CSC, BSR [nnz]: column / row / column of blocks of each entry, in any
+                          order, none twice; DENSE: NULL */
+    const void *val;   /* CSR, CSC [nnz]; BSR [nnz*block*block]; DENSE [ld*n] column-major */
     int64_t ld;        /* DENSE: rows from one column to the next, >= n; else ignored */
     int ptr_bits;      /* 32 or 64; 0: 64 */
     int idx_bits;      /* 32 or 64; 0: 32 */
-    int base;          /* 0 or 1: the first row and column are called 0 or 1 */
+    int base;          /* 0 or 1: the first row and column (BSR: of blocks too) are called 0 or 1 */
     trs_dtype dtype;   /* of val */
-    trs_format format; /* TRS_CSR, TRS_CSC or TRS_DENSE */
+    trs_format format; /* TRS_CSR, TRS_CSC, TRS_DENSE or TRS_BSR */
     unsigned kind;     /* TRS_LOWER or TRS_UPPER, with TRS_UNIT and TRS_STRICT as wanted */
     int device;        /* TRS_HOST or TRS_CUDA(k): where ptr, idx and val live */
+    int block; /* BSR: rows of a block, >= 1; else ignored.  All numbers of a stored block are
+                          entries, zeros too; of blocks on the diagonal the triangle counts, and
+                          TRS_STRICT looks at blocks. */
+    trs_layout
+        block_layout; /* BSR: the numbers of a block by columns, or by rows; as cuSPARSE's order */
 } trs_mat;
 
 /* ---- solvers ---------------------------------------------------------------------------- */
@@ -229,7 +242,7 @@ TRS_API int trs_plan_save(trs_plan *plan, const char *file);
 TRS_API int trs_plan_load(trs_plan *plan, const char *file);
 
 /* New values for the same pattern, O(nnz), no analysis.  No solve on this plan may be running.
- *     const trs_mat *mat ; in.  Same n, nnz, dtype, format, ptr and idx as at create; only val is
+ *     const trs_mat *mat ; in.  Same n, nnz, dtype, format, block, ptr and idx as at create; only val is
  *         read, so ptr and idx may be NULL.
  *     const trs_exec *exec ; in, NULL: all defaults.
  * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EPIVOT, TRS_EDEVICE.  After an error trs_solve answers

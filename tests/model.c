@@ -168,8 +168,9 @@ model model_new(pattern p, bool upper, bool small, bool is_complex, random_t *r)
 
 form form_random(trs_dtype dtype, random_t *r)
 {
+    static const trs_format format[] = {TRS_CSR, TRS_CSC, TRS_DENSE, TRS_BSR};
     return (form){.dtype = dtype,
-                  .format = (trs_format)random_below(r, 3),
+                  .format = format[random_below(r, 4)],
                   .unit = random_below(r, 3) == 0,
                   .hidden = random_below(r, 2),
                   .shuffled = random_below(r, 2),
@@ -177,7 +178,9 @@ form form_random(trs_dtype dtype, random_t *r)
                   .base = random_below(r, 2),
                   .ptr_bits = random_below(r, 2) ? 32 : 64,
                   .idx_bits = random_below(r, 2) ? 32 : 64,
-                  .pad = random_below(r, 3)};
+                  .pad = random_below(r, 3),
+                  .block = 1 + random_below(r, 5),
+                  .block_layout = (trs_layout)random_below(r, 2)};
 }
 
 static trs_mat show_dense(const model *m, const form *f, trs_mat a)
@@ -202,7 +205,7 @@ static trs_mat show_dense(const model *m, const form *f, trs_mat a)
 
 typedef struct item {
     uint64_t key; /* line, then place in it */
-    int line, cross;
+    int line, cross, row, col;
     zz val;
 } item;
 
@@ -212,12 +215,19 @@ static int by_key(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* BSR: line and cross count blocks, and the entries of a block stay together when shuffled. */
 static void put(item *it, const form *f, int row, int col, zz v, random_t *r)
 {
-    it->line = f->format == TRS_CSR ? row : col;
-    it->cross = f->format == TRS_CSR ? col : row;
-    it->val = v;
-    it->key = (uint64_t)it->line << 32 | (f->shuffled ? random_bits(r) >> 33 : (uint64_t)it->cross);
+    const bool by_rows = f->format != TRS_CSC;
+    const int block = f->format == TRS_BSR ? f->block : 1;
+    *it = (item){.line = (by_rows ? row : col) / block,
+                 .cross = (by_rows ? col : row) / block,
+                 .row = row,
+                 .col = col,
+                 .val = v};
+    uint64_t place = (uint64_t)it->cross;
+    if (f->shuffled) place = block > 1 ? place * 0x9e3779b1u & 0x7fffffffu : random_bits(r) >> 33;
+    it->key = (uint64_t)it->line << 32 | place;
 }
 
 static int64_t list_items(const model *m, const form *f, item *it, random_t *r)
@@ -239,33 +249,82 @@ static void set_index(void *a, int bits, int64_t k, int64_t v)
     else ((int32_t *)a)[k] = (int32_t)v;
 }
 
-trs_mat show(const model *m, const form *f, random_t *r)
+static trs_mat show_sparse(const form *f, const item *it, int64_t count, trs_mat a)
 {
-    trs_mat a = {.n = m->n, .dtype = f->dtype, .format = f->format, .base = f->base};
-    a.kind = (m->upper ? TRS_UPPER : TRS_LOWER) | (f->unit ? TRS_UNIT : 0);
-    a.ptr_bits = f->ptr_bits;
-    a.idx_bits = f->idx_bits;
-    if (f->format == TRS_DENSE) return show_dense(m, f, a);
-    item *it = malloc((size_t)(2 * m->nnz + 1) * sizeof *it);
-    assert_non_null(it);
-    a.nnz = list_items(m, f, it, r);
     /* sized to the byte, so that a sanitizer sees every step outside */
-    void *ptr = malloc((size_t)(m->n + 1) * (size_t)f->ptr_bits / 8);
-    void *idx = malloc((size_t)a.nnz * (size_t)f->idx_bits / 8);
-    void *val = malloc((size_t)a.nnz * trs_size(f->dtype));
+    void *ptr = malloc((size_t)(a.n + 1) * (size_t)f->ptr_bits / 8);
+    void *idx = malloc((size_t)count * (size_t)f->idx_bits / 8);
+    void *val = malloc((size_t)count * trs_size(f->dtype));
     int64_t k = 0;
-    for (int line = 0; line <= m->n; line++) {
-        while (k < a.nnz && it[k].line < line) k++;
+    for (int line = 0; line <= a.n; line++) {
+        while (k < count && it[k].line < line) k++;
         set_index(ptr, f->ptr_bits, line, k + f->base);
     }
-    for (k = 0; k < a.nnz; k++) {
+    for (k = 0; k < count; k++) {
         set_index(idx, f->idx_bits, k, it[k].cross + f->base);
         set_number(val, f->dtype, k, it[k].val);
     }
-    free(it);
+    a.nnz = count;
     a.ptr = ptr;
     a.idx = idx;
     a.val = val;
+    return a;
+}
+
+/* The number that stands in a block where the model has no entry. */
+static zz filler(const form *f, bool upper, int64_t i, int64_t j)
+{
+    if (f->garbage && (upper ? i > j : i < j)) return NAN;
+    return f->unit && f->hidden && i == j ? NAN : 0;
+}
+
+static trs_mat show_blocks(const form *f, const item *it, int64_t count, trs_mat a)
+{
+    const int64_t r = f->block, lines = a.n / r;
+    const bool by_rows = f->block_layout == TRS_ROW_MAJOR;
+    a.block = f->block;
+    a.block_layout = f->block_layout;
+    for (int64_t k = 0; k < count; k++) a.nnz += k == 0 || it[k].key != it[k - 1].key;
+    void *ptr = malloc((size_t)(lines + 1) * (size_t)f->ptr_bits / 8);
+    void *idx = malloc((size_t)a.nnz * (size_t)f->idx_bits / 8);
+    void *val = malloc((size_t)(a.nnz * r * r) * trs_size(f->dtype));
+    int64_t k = 0, p = 0;
+    for (int64_t line = 0; line < lines; line++) {
+        set_index(ptr, f->ptr_bits, line, p + f->base);
+        for (; k < count && it[k].line == line; p++) {
+            const int64_t j0 = it[k].cross * r, i0 = line * r;
+            set_index(idx, f->idx_bits, p, it[k].cross + f->base);
+            for (int64_t e = 0; e < r * r; e++) {
+                int64_t i = i0 + (by_rows ? e / r : e % r), j = j0 + (by_rows ? e % r : e / r);
+                set_number(val, f->dtype, p * r * r + e, filler(f, a.kind & TRS_UPPER, i, j));
+            }
+            for (const uint64_t key = it[k].key; k < count && it[k].key == key; k++) {
+                int64_t i = it[k].row - i0, j = it[k].col - j0;
+                set_number(val, f->dtype, p * r * r + (by_rows ? i * r + j : j * r + i), it[k].val);
+            }
+        }
+    }
+    set_index(ptr, f->ptr_bits, lines, p + f->base);
+    a.ptr = ptr;
+    a.idx = idx;
+    a.val = val;
+    return a;
+}
+
+trs_mat show(const model *m, const form *wish, random_t *r)
+{
+    form f = *wish;
+    if (f.format == TRS_BSR && m->n % f.block) f.block = 1;
+    trs_mat a = {.n = m->n, .dtype = f.dtype, .format = f.format, .base = f.base};
+    a.kind = (m->upper ? TRS_UPPER : TRS_LOWER) | (f.unit ? TRS_UNIT : 0);
+    a.ptr_bits = f.ptr_bits;
+    a.idx_bits = f.idx_bits;
+    if (f.format == TRS_DENSE) return show_dense(m, &f, a);
+    item *it = malloc((size_t)(2 * m->nnz + 1) * sizeof *it);
+    assert_non_null(it);
+    const int64_t count = list_items(m, &f, it, r);
+    a = f.format == TRS_BSR ? show_blocks(&f, it, count, a) : show_sparse(&f, it, count, a);
+    free(it);
     return a;
 }
 

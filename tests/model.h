@@ -85,7 +85,9 @@ typedef struct form {
     bool shuffled; /* entries of a line in no order */
     bool garbage;  /* NaN in the other triangle */
     int base, ptr_bits, idx_bits;
-    int pad; /* DENSE: rows between n and ld */
+    int pad;   /* DENSE: rows between n and ld */
+    int block; /* BSR: rows of a block */
+    trs_layout block_layout;
 } form;
 
 form form_random(trs_dtype dtype, random_t *r);

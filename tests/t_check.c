@@ -144,12 +144,55 @@ static void test_shape(void **state)
     refused(&m, TRS_EARG, "ld = 3 is less than n = 4");
 }
 
+/* Blocks of 2 x 2, base 1, lower by blocks: (1, 1), (2, 1), (2, 2). */
+static void test_blocks(void **state)
+{
+    (void)state;
+    static const double val[12] = {1, 0, 0, 1, 1, 1, 1, 1, 1, 0, 0, 1};
+    int32_t ptr[] = {1, 2, 4}, idx[] = {1, 1, 2};
+    const trs_mat fine = {.n = 4,
+                          .nnz = 3,
+                          .ptr = ptr,
+                          .idx = idx,
+                          .val = val,
+                          .ptr_bits = 32,
+                          .base = 1,
+                          .format = TRS_BSR,
+                          .kind = TRS_LOWER | TRS_STRICT,
+                          .block = 2};
+    trs_mat m = fine;
+    trs_plan *p;
+    assert_int_equal(trs_plan_create(&p, &m, NULL), TRS_OK);
+    assert_int_equal(trs_plan_analyse(p), TRS_OK);
+    trs_plan_destroy(p);
+    m.block = 0;
+    refused(&m, TRS_EARG, "block = 0");
+    m.block = -2;
+    refused(&m, TRS_EARG, "block = -2");
+    m.block = 3;
+    refused(&m, TRS_EARG, "block = 3 does not divide n = 4");
+    m = fine, m.block_layout = (trs_layout)2;
+    refused(&m, TRS_EARG, "layout of blocks");
+    m = fine, m.nnz = INT64_MAX / 2;
+    refused(&m, TRS_EMATRIX, "too many");
+    m = fine, m.val = NULL;
+    refused(&m, TRS_EARG, "val is NULL");
+    m = fine, ptr[1] = 5;
+    refused(&m, TRS_EMATRIX, "row of blocks 1");
+    ptr[1] = 2, idx[2] = 3;
+    refused(&m, TRS_EMATRIX, "block row 2: column 3 is not in 1 .. 2");
+    idx[2] = 1;
+    refused(&m, TRS_EMATRIX, "row 3, column 1 is stored twice");
+    idx[2] = 2, idx[0] = 2;
+    refused(&m, TRS_EMATRIX, "block row 1, column 2: an entry outside the lower triangle");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_good),    cmocka_unit_test(test_pointers),
         cmocka_unit_test(test_indices), cmocka_unit_test(test_other_triangle),
-        cmocka_unit_test(test_shape),
+        cmocka_unit_test(test_shape),   cmocka_unit_test(test_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

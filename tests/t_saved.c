@@ -32,7 +32,7 @@ static scene draw(const trs_solver *solver, int number)
     s.opt.order = (trs_order)random_below(&s.r, 3);
     s.opt.ops = (unsigned)random_below(&s.r, 8);
     s.a = s.other = show(&s.m, &s.f, &s.r);
-    const int64_t count = s.a.format == TRS_DENSE ? s.a.ld * s.a.n : s.a.nnz;
+    const int64_t count = trs_value_count(&s.a);
     void *val = malloc((size_t)(count + 1) * sizeof(zz));
     assert_non_null(val);
     for (int64_t k = 0; k < count; k++)

@@ -29,7 +29,7 @@ typedef struct scene { /* one case */
 static void describe(const scene *s, const char *what)
 {
     static const char *const dtypes[] = {"f64", "f32", "c64", "c32"};
-    static const char *const formats[] = {"CSR", "CSC", "DENSE"};
+    static const char *const formats[] = {"CSR", "CSC", "DENSE", "COO", "BSR"};
     print_error(
         "%s, case %d: %s: %s %s %s %s%s op %d base %d widths %d/%d%s%s nrhs %d layout %d order "
         "%d parts %d values %d%s%s ld %d %d\n",
@@ -78,7 +78,7 @@ static scene draw(const trs_solver *solver, int number)
 /* Values that are not those of the matrix: none of them may be left after an update. */
 static void *wrong_values(const scene *s, const trs_mat *a)
 {
-    const int64_t count = a->format == TRS_DENSE ? a->ld * a->n : a->nnz;
+    const int64_t count = trs_value_count(a);
     void *v = malloc((size_t)(count + 1) * sizeof(zz));
     assert_non_null(v);
     for (int64_t k = 0; k < count; k++) set_number(v, a->dtype, k, s->first_values == 1 ? 3 : 0);
