@@ -269,16 +269,10 @@ static int update(trs_part *part)
                     [&](auto zero) { return update_values<decltype(zero)>(part); });
 }
 
-static int work_create(const trs_part *part, trs_context *ctx, int, void **work)
+static int64_t work_bytes(const trs_part *part, int)
 {
     const dataflow *d = (const dataflow *)part->data;
-    *work = trs_gpu_new(ctx, d->flow.nodes, trs_size(part->side->tri.dtype), "flags");
-    return *work ? TRS_OK : TRS_EMEM;
-}
-
-static void work_destroy(const trs_part *, void *work)
-{
-    cudaFree(work);
+    return d->flow.nodes * (int64_t)trs_size(part->side->tri.dtype);
 }
 
 template <class T> static int solve_one(const trs_part *part, const trs_job *job, int r)
@@ -342,6 +336,5 @@ const trs_solver trs_solver_dataflow = {
     .update = update,
     .solve = solve,
     .release = release,
-    .work_create = work_create,
-    .work_destroy = work_destroy,
+    .work_bytes = work_bytes,
 };

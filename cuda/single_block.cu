@@ -100,16 +100,9 @@ static int update(trs_part *part)
     return trs_gpu_put(part->ctx, d->Lx, d->csc.val, (size_t)d->csc.nnz * trs_size(d->csc.dtype));
 }
 
-static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **work)
+static int64_t work_bytes(const trs_part *part, int nrhs)
 {
-    *work = trs_gpu_new(ctx, (int64_t)part->side->tri.n * nrhs, trs_size(part->side->tri.dtype),
-                        "sums");
-    return *work ? TRS_OK : TRS_EMEM;
-}
-
-static void work_destroy(const trs_part *, void *work)
-{
-    cudaFree(work);
+    return (int64_t)part->side->tri.n * nrhs * (int64_t)trs_size(part->side->tri.dtype);
 }
 
 static int solve(const trs_part *part, const trs_job *job)
@@ -155,6 +148,5 @@ const trs_solver trs_solver_single_block = {
     .update = update,
     .solve = solve,
     .release = release,
-    .work_create = work_create,
-    .work_destroy = work_destroy,
+    .work_bytes = work_bytes,
 };

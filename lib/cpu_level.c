@@ -100,17 +100,10 @@ static int solve(const trs_part *part, const trs_job *job)
     return TRS_OK;
 }
 
-static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **work)
+static int64_t work_bytes(const trs_part *part, int nrhs)
 {
     (void)nrhs;
-    const int64_t stages = ((const level_data *)part->data)->stages;
-    *work = trs_new(ctx, stages + 1, sizeof(progress), "the progress of stages");
-    return *work ? TRS_OK : TRS_EMEM;
-}
-
-static void work_destroy(const trs_part *part, void *work)
-{
-    trs_free(&part->ctx->mem, work);
+    return (((const level_data *)part->data)->stages + 1) * (int64_t)sizeof(progress);
 }
 
 static int64_t entries_of(const trs_part *part, int32_t level)
@@ -191,8 +184,7 @@ const trs_solver trs_solver_cpu_level = {
     .update = update,
     .solve = solve,
     .release = release,
-    .work_create = work_create,
-    .work_destroy = work_destroy,
+    .work_bytes = work_bytes,
 };
 
 #else

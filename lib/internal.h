@@ -175,7 +175,7 @@ typedef struct trs_job { /* one solve of one part */
     bool conj;     /* solve with the conjugated values */
     int threads;
     void *stream;
-    void *work; /* what solver->work_create made */
+    void *work; /* scratch of solver->work_bytes, or what solver->work_create made */
 } trs_job;
 
 /* The caller's number of row k of a side, from 0. */
@@ -203,7 +203,10 @@ typedef struct trs_solver {
     int (*update)(trs_part *);           /* new values in side->tri.val; NULL: nothing to do */
     int (*solve)(const trs_part *, const trs_job *);
     void (*release)(trs_part *); /* data, also half-made; NULL: nothing to do */
-    int (*work_create)(const trs_part *, trs_context *, int nrhs, void **); /* NULL: needs none */
+    /* scratch of a solve where the solver runs, shared with other parts and plans; NULL: see below */
+    int64_t (*work_bytes)(const trs_part *, int nrhs);
+    /* a work space of the solver's own, when plain scratch will not do; NULL: needs none */
+    int (*work_create)(const trs_part *, trs_context *, int nrhs, void **);
     void (*work_destroy)(const trs_part *, void *);
 } trs_solver;
 

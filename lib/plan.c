@@ -437,7 +437,7 @@ int trs_plan_info(const trs_plan *p, trs_info *info)
         *(p->wanted->place == TRS_ON_CUDA ? &info->bytes_device : &info->bytes_host) +=
             p->wanted->bytes(&shape);
     }
-    info->bytes_work = p->own ? trs_work_bytes(p->own) : 0;
+    info->bytes_work = p->own ? trs_work_bytes(p, p->ctx.nrhs) : 0;
     return TRS_OK;
 }
 

@@ -18,51 +18,126 @@ static bool is_staged(const trs_plan *p)
     return p->info.on_gpu && !p->on_device;
 }
 
-static int make_part_works(trs_work *w, const trs_plan *p, int k, int nrhs, bool *any)
+static bool is_ordered(const trs_plan *p)
 {
-    const trs_side *s = &p->side[k];
-    w->part[k] = trs_alloc_zero(&w->ctx.mem, s->nparts, sizeof *w->part[k]);
-    if (!w->part[k]) return trs_fail(&w->ctx, TRS_EMEM, "out of memory for a work space");
-    for (int c = 0; c < s->nparts; c++) {
-        const trs_solver *solver = s->part[c].solver;
-        if (!solver->work_create) continue;
-        *any = true;
-        int rc = solver->work_create(&s->part[c], &w->ctx, nrhs, &w->part[k][c]);
-        if (rc) return rc;
+    return p->side[0].perm || p->side[1].perm;
+}
+
+static int64_t scratch_bytes(const trs_plan *p, int nrhs)
+{
+    int64_t most = 0;
+    for (int k = 0; k < 2; k++)
+        for (int c = 0; c < p->side[k].nparts; c++) {
+            const trs_part *part = &p->side[k].part[c];
+            int64_t bytes = part->solver->work_bytes ? part->solver->work_bytes(part, nrhs) : 0;
+            if (bytes > most) most = bytes;
+        }
+    return most;
+}
+
+int64_t trs_work_bytes(const trs_plan *p, int nrhs)
+{
+    const int64_t one = p->info.n * nrhs * (int64_t)trs_size(p->shape.dtype);
+    return one * (is_staged(p) + is_ordered(p)) + scratch_bytes(p, nrhs);
+}
+
+static void buffer_free(trs_work *w, trs_buffer *b, bool device)
+{
+    if (device && b->p) trs_gpu_free(b->p);
+    if (!device) trs_free(&w->ctx.mem, b->p);
+    *b = (trs_buffer){0};
+}
+
+/* At least so many bytes; as it was when there is no room. */
+static int buffer_grow(trs_work *w, trs_buffer *b, int64_t bytes, bool device)
+{
+    if (bytes <= b->bytes) return TRS_OK;
+    void *p = device ? trs_gpu_new(&w->ctx, bytes, 1, "a work space")
+                     : trs_new(&w->ctx, bytes, 1, "a work space");
+    if (!p) return TRS_EMEM;
+    buffer_free(w, b, device);
+    *b = (trs_buffer){p, bytes};
+    return TRS_OK;
+}
+
+static void served_free(trs_work *w, trs_served *s)
+{
+    for (int k = 0; k < 2; k++) {
+        const trs_side *side = &s->plan->side[k];
+        for (int c = 0; s->own[k] && c < side->nparts; c++)
+            if (s->own[k][c]) side->part[c].solver->work_destroy(&side->part[c], s->own[k][c]);
+        trs_free(&w->ctx.mem, s->own[k]);
+    }
+    trs_free(&w->ctx.mem, s);
+}
+
+/* What the solvers of the plan make for themselves. */
+static int make_own(trs_work *w, trs_served *s, int nrhs, bool *any)
+{
+    for (int k = 0; k < 2; k++) {
+        const trs_side *side = &s->plan->side[k];
+        s->own[k] = trs_alloc_zero(&w->ctx.mem, side->nparts, sizeof *s->own[k]);
+        if (!s->own[k]) return trs_fail(&w->ctx, TRS_EMEM, "out of memory for a work space");
+        for (int c = 0; c < side->nparts; c++) {
+            const trs_solver *solver = side->part[c].solver;
+            if (!solver->work_create) continue;
+            *any = true;
+            int rc = solver->work_create(&side->part[c], &w->ctx, nrhs, &s->own[k][c]);
+            if (rc) return rc;
+        }
     }
     return TRS_OK;
 }
 
-static int make_buffers(trs_work *w, const trs_plan *p, int nrhs, bool *any)
+static int grow_buffers(trs_work *w, const trs_plan *p, int nrhs)
 {
-    const int64_t count = p->info.n * nrhs;
-    const size_t size = trs_size(p->shape.dtype);
-    trs_context *ctx = &w->ctx;
-    if (is_staged(p)) {
-        w->stage = trs_gpu_new(ctx, count, size, "B and X on the device");
-        if (!w->stage) return TRS_EMEM;
-        *any = true;
-    }
-    if (p->side[0].perm || p->side[1].perm) {
-        w->ordered = p->info.on_gpu ? trs_gpu_new(ctx, count, size, "X in plan order")
-                                    : trs_new(ctx, count, size, "X in plan order");
-        if (!w->ordered) return TRS_EMEM;
-        *any = true;
-    }
-    return TRS_OK;
+    const int64_t one = p->info.n * nrhs * (int64_t)trs_size(p->shape.dtype);
+    int rc = is_staged(p) ? buffer_grow(w, &w->stage, one, true) : TRS_OK;
+    if (!rc && is_ordered(p)) rc = buffer_grow(w, &w->ordered, one, w->on_gpu);
+    return rc ? rc : buffer_grow(w, &w->scratch, scratch_bytes(p, nrhs), w->on_gpu);
+}
+
+static trs_served *find_served(const trs_work *w, const trs_plan *p)
+{
+    trs_served *s = w->served;
+    while (s && s->plan != p) s = s->next;
+    return s;
+}
+
+/* The plan is served from now on, and no longer as it was before. */
+static void take_served(trs_work *w, trs_served *s)
+{
+    trs_served **at = &w->served;
+    while (*at && (*at)->plan != s->plan) at = &(*at)->next;
+    trs_served *old = *at;
+    s->next = old ? old->next : NULL;
+    *at = s;
+    if (old) served_free(w, old);
+}
+
+static int fit(trs_work *w, const trs_plan *p, int nrhs)
+{
+    bool any = trs_work_bytes(p, nrhs) > 0;
+    int rc = p->info.on_gpu ? trs_gpu_use(&w->ctx) : TRS_OK;
+    if (rc) return rc;
+    trs_served *s = trs_alloc_zero(&w->ctx.mem, 1, sizeof *s);
+    if (!s) return trs_fail(&w->ctx, TRS_EMEM, "out of memory for a work space");
+    s->plan = p;
+    rc = make_own(w, s, nrhs, &any);
+    if (!rc) rc = grow_buffers(w, p, nrhs);
+    s->nrhs = any ? nrhs : INT_MAX;
+    if (rc) served_free(w, s);
+    else take_served(w, s);
+    return rc;
 }
 
 int trs_work_make(trs_work **work, const trs_plan *p, int nrhs, trs_context *ctx)
 {
     trs_work *w = *work = trs_alloc_zero(&p->ctx.mem, 1, sizeof *w);
-    bool any = false;
     if (!w) return ctx ? trs_fail(ctx, TRS_EMEM, "out of memory for a work space") : TRS_EMEM;
-    w->plan = p;
     w->ctx = p->ctx;
-    int rc = p->info.on_gpu ? trs_gpu_use(&w->ctx) : TRS_OK;
-    for (int k = 0; k < 2 && !rc; k++) rc = make_part_works(w, p, k, nrhs, &any);
-    if (!rc) rc = make_buffers(w, p, nrhs, &any);
-    w->nrhs = any ? nrhs : INT_MAX;
+    w->on_gpu = p->info.on_gpu;
+    int rc = fit(w, p, nrhs);
     if (ctx) {
         memcpy(ctx->message, w->ctx.message, sizeof ctx->message);
         ctx->seconds_vendor = w->ctx.seconds_vendor;
@@ -74,12 +149,6 @@ int trs_work_make(trs_work **work, const trs_plan *p, int nrhs, trs_context *ctx
     return rc;
 }
 
-int64_t trs_work_bytes(const trs_work *w)
-{
-    int64_t one = w->plan->info.n * (int64_t)trs_size(w->plan->shape.dtype);
-    return w->nrhs == INT_MAX ? 0 : one * w->nrhs * (!!w->stage + !!w->ordered);
-}
-
 int trs_work_create(trs_work **work, const trs_plan *p, int max_nrhs)
 {
     if (!work) return TRS_EARG;
@@ -89,19 +158,26 @@ int trs_work_create(trs_work **work, const trs_plan *p, int max_nrhs)
     return trs_work_make(work, p, max_nrhs, NULL);
 }
 
+int trs_work_fit(trs_work *w, const trs_plan *p, int max_nrhs)
+{
+    if (!w || !p || max_nrhs < 1) return TRS_EARG;
+    if (p->state != TRS_ANALYSED && p->state != TRS_READY) return TRS_ESTATE;
+    if (p->info.on_gpu != w->on_gpu || (w->on_gpu && p->ctx.device != w->ctx.device))
+        return TRS_EARG;
+    const trs_served *s = find_served(w, p);
+    return s && s->nrhs >= max_nrhs ? TRS_OK : fit(w, p, max_nrhs);
+}
+
 void trs_work_destroy(trs_work *w)
 {
     if (!w) return;
-    const trs_plan *p = w->plan;
-    for (int k = 0; k < 2; k++) {
-        for (int c = 0; w->part[k] && c < p->side[k].nparts; c++)
-            if (w->part[k][c])
-                p->side[k].part[c].solver->work_destroy(&p->side[k].part[c], w->part[k][c]);
-        trs_free(&w->ctx.mem, w->part[k]);
+    for (trs_served *s = w->served, *next; s; s = next) {
+        next = s->next;
+        served_free(w, s);
     }
-    if (w->stage) trs_gpu_free(w->stage);
-    if (w->ordered && p->info.on_gpu) trs_gpu_free(w->ordered);
-    else trs_free(&w->ctx.mem, w->ordered);
+    buffer_free(w, &w->stage, true);
+    buffer_free(w, &w->ordered, w->on_gpu);
+    buffer_free(w, &w->scratch, w->on_gpu);
     trs_memory mem = w->ctx.mem;
     trs_free(&mem, w);
 }
@@ -159,12 +235,12 @@ static void scatter(size_t size, int32_t n, int nrhs, const int32_t *perm, trs_v
 
 /* ---- solving ---------------------------------------------------------------------------------------- */
 
-static int solve_parts(const trs_side *s, trs_work *w, trs_job *job)
+static int solve_parts(const trs_plan *p, const trs_side *s, trs_work *w, trs_job *job)
 {
     int rc = TRS_OK;
-    int k = s != &w->plan->side[0];
+    void **own = find_served(w, p)->own[s != &p->side[0]];
     for (int c = 0; c < s->nparts && !rc; c++) {
-        job->work = w->part[k][c];
+        job->work = s->part[c].solver->work_bytes ? w->scratch.p : own[c];
         rc = s->part[c].solver->solve(&s->part[c], job);
     }
     return rc;
@@ -196,14 +272,14 @@ static int solve_side(const trs_plan *p, const trs_side *s, trs_work *w, trs_job
     if (rc) return rc;
     if (!s->perm) {
         if (s->reversed) job.b = backwards(job.b, n, size), job.x = backwards(job.x, n, size);
-        return solve_parts(s, w, &job);
+        return solve_parts(p, s, w, &job);
     }
-    const trs_view x = job.x, y = {w->ordered, 1, n};
+    const trs_view x = job.x, y = {w->ordered.p, 1, n};
     if (p->info.on_gpu)
         rc = trs_gpu_gather(p->shape.dtype, n, job.nrhs, s->perm_dev, job.b, y, job.stream);
     else gather(size, n, job.nrhs, s->perm, job.b, y);
     job.b = job.x = y;
-    if (!rc) rc = solve_parts(s, w, &job);
+    if (!rc) rc = solve_parts(p, s, w, &job);
     if (rc) return rc;
     if (p->info.on_gpu)
         return trs_gpu_scatter(p->shape.dtype, n, job.nrhs, s->perm_dev, y, x, job.stream);
@@ -219,13 +295,13 @@ static int solve_staged(const trs_plan *p, const trs_side *s, trs_work *w, trs_j
     const size_t width = (columns ? n : many) * size, lines = columns ? many : n;
     const trs_view b = job.b, x = job.x;
     job.b = job.x =
-        columns ? (trs_view){w->stage, 1, (int64_t)n} : (trs_view){w->stage, (int64_t)many, 1};
-    int rc = trs_gpu_copy_lines(w->stage, width, b.p, (size_t)(columns ? b.cs : b.rs) * size, width,
-                                lines, true, job.stream);
+        columns ? (trs_view){w->stage.p, 1, (int64_t)n} : (trs_view){w->stage.p, (int64_t)many, 1};
+    int rc = trs_gpu_copy_lines(w->stage.p, width, b.p, (size_t)(columns ? b.cs : b.rs) * size,
+                                width, lines, true, job.stream);
     if (!rc) rc = solve_side(p, s, w, job);
     if (!rc)
-        rc = trs_gpu_copy_lines(x.p, (size_t)(columns ? x.cs : x.rs) * size, w->stage, width, width,
-                                lines, false, job.stream);
+        rc = trs_gpu_copy_lines(x.p, (size_t)(columns ? x.cs : x.rs) * size, w->stage.p, width,
+                                width, lines, false, job.stream);
     int waited = trs_gpu_wait(job.stream);
     return rc ? rc : waited;
 }
@@ -268,13 +344,14 @@ int trs_solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t ldb
     const size_t size = trs_size(p->shape.dtype);
     const trs_view b = view_of(B, ldb, exec->layout), x = view_of(X, ldx, exec->layout);
     trs_work *w = exec->work ? exec->work : p->own;
-    if (w->plan != p) return TRS_EARG;
+    const trs_served *served = find_served(w, p);
+    if (!served) return TRS_EARG;
     trs_job job = {.stream = exec->stream,
                    .threads = exec->threads > 0 ? exec->threads : p->ctx.threads};
     job.conj = op == TRS_H && trs_is_complex(p->shape.dtype);
     if (p->info.on_gpu) rc = trs_gpu_use(&w->ctx);
     for (int r = 0; r < nrhs && !rc; r += job.nrhs) {
-        job.nrhs = nrhs - r < w->nrhs ? nrhs - r : w->nrhs;
+        job.nrhs = nrhs - r < served->nrhs ? nrhs - r : served->nrhs;
         job.b = from_column(b, r, size);
         job.x = from_column(x, r, size);
         rc = is_staged(p) ? solve_staged(p, s, w, job) : solve_side(p, s, w, job);

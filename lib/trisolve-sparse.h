@@ -274,6 +274,15 @@ TRS_API void trs_plan_destroy(trs_plan *plan);
  * It belongs to the caller, needs the plan to live as long, and serves one solve at a time.
  * Returns TRS_OK, TRS_EARG, TRS_ESTATE (before analyse), TRS_EMEM, TRS_EDEVICE, TRS_ELIBRARY. */
 TRS_API int trs_work_create(trs_work **work, const trs_plan *plan, int max_nrhs);
+
+/* Make a work space serve another plan too, or more right-hand sides: plans that are never solved with
+ * at the same time, such as L and U, can share one.  It grows to what the largest of them needs.
+ *     trs_work *work ; not in use.  A CUDA graph that was captured with it is no longer valid.
+ *     const trs_plan *plan ; must live as long as the work space, and run on the same device or, as the
+ *         first one did, on the CPU.
+ * Returns as trs_work_create, and TRS_EARG for a plan that runs elsewhere.  After an error the work space
+ * serves what it served before. */
+TRS_API int trs_work_fit(trs_work *work, const trs_plan *plan, int max_nrhs);
 TRS_API void trs_work_destroy(trs_work *work);
 
 /* X = op(T)^-1 B.

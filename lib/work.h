@@ -4,16 +4,29 @@
 
 #include "internal.h"
 
-struct trs_work {
+typedef struct trs_buffer { /* of bytes, on the host or on the device */
+    void *p;
+    int64_t bytes;
+} trs_buffer;
+
+typedef struct trs_served { /* a plan that a work space serves */
     const trs_plan *plan;
-    trs_context ctx; /* its memory and its sentence */
-    int nrhs;        /* right-hand sides done at a time; INT_MAX when none of the below is needed */
-    void *stage;     /* [n*nrhs] on the device: B, then X, when they live on the host */
-    void *ordered;   /* [n*nrhs] where the solver runs: X in plan order, when that is not natural */
-    void **part[2];  /* of every part of every side: what its solver wants */
+    int nrhs;      /* right-hand sides done at a time; INT_MAX when nothing here depends on it */
+    void **own[2]; /* of every part of every side: what its solver made for itself */
+    struct trs_served *next;
+} trs_served;
+
+struct trs_work {
+    trs_context ctx;    /* its memory and its sentence */
+    bool on_gpu;        /* where ordered and scratch are */
+    trs_buffer stage;   /* [n*nrhs] on the device: B, then X, when they live on the host */
+    trs_buffer ordered; /* [n*nrhs] X in plan order, when that is not natural */
+    trs_buffer scratch; /* what a solver needs while a part is solved */
+    trs_served *served;
 };
 
 int trs_work_make(trs_work **work, const trs_plan *p, int nrhs, trs_context *ctx);
-int64_t trs_work_bytes(const trs_work *w);
+/* Bytes of the buffers for this plan alone; what vendors' libraries take is not known. */
+int64_t trs_work_bytes(const trs_plan *p, int nrhs);
 
 #endif

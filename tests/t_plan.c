@@ -95,6 +95,11 @@ static void test_null(void **state)
     assert_int_equal(trs_plan_levels(p, NULL, &t), TRS_EARG);
     assert_int_equal(trs_plan_levels(p, &t, NULL), TRS_EARG);
     assert_int_equal(trs_work_create(NULL, p, 1), TRS_EARG);
+    assert_int_equal(trs_work_fit(NULL, p, 1), TRS_EARG);
+    assert_int_equal(trs_work_create(&w, p, 1), TRS_OK);
+    assert_int_equal(trs_work_fit(w, NULL, 1), TRS_EARG);
+    assert_int_equal(trs_work_fit(w, p, 0), TRS_EARG);
+    trs_work_destroy(w);
     assert_int_equal(trs_work_create(&w, p, 0), TRS_EARG);
     assert_int_equal(trs_work_create(&w, p, -1), TRS_EARG);
     assert_int_equal(trs_solve(p, TRS_N, 1, NULL, 4, x, 4, NULL), TRS_EARG);
@@ -409,6 +414,67 @@ static void test_allocations(void **state)
     }
 }
 
+/* One work space for L and U, and then for more right-hand sides; running out of memory in between
+ * leaves it as it was. */
+static void share_work(const trs_solver *s)
+{
+    random_t r = {3};
+    const form f = {.format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32};
+    model m[2] = {model_new(RANDOM, false, true, false, &r),
+                  model_new(LONG_ROWS, true, true, false, &r)};
+    trs_plan *p[2];
+    trs_work *w = NULL;
+    counter c = {.fail_at = -1};
+    double *b[2], *x = malloc(4 * 700 * sizeof *x);
+    assert_non_null(x);
+    for (int k = 0; k < 2; k++) {
+        trs_mat a = show(&m[k], &f, &r);
+        trs_options opt = {.solver = s->name, .order = TRS_ORDER_LEVEL};
+        opt.memory = (trs_memory){count_alloc, count_free, &c};
+        assert_int_equal(trs_plan_create(&p[k], &a, &opt), TRS_OK);
+        assert_status(trs_plan_analyse(p[k]), TRS_OK, p[k]);
+        mat_free(&a);
+        b[k] = malloc(4 * 700 * sizeof *x);
+        assert_non_null(b[k]);
+        for (int i = 0; i < 4 * m[k].n; i++) b[k][i] = random_uniform(&r);
+    }
+    assert_int_equal(trs_work_create(&w, p[0], 1), TRS_OK);
+    const trs_exec exec = {.work = w};
+    assert_int_equal(trs_solve(p[1], TRS_N, 1, b[1], m[1].n, x, m[1].n, &exec), TRS_EARG);
+    int rc = TRS_EMEM;
+    for (long fail = 0; rc; fail++) {
+        const long live = c.live;
+        c.calls = 0, c.fail_at = fail;
+        rc = trs_work_fit(w, p[1], 2);
+        assert_true(rc == TRS_OK || (rc == TRS_EMEM && c.live == live));
+        c.fail_at = -1;
+        assert_int_equal(trs_solve(p[0], TRS_N, 1, b[0], m[0].n, x, m[0].n, &exec), TRS_OK);
+    }
+    assert_int_equal(trs_work_fit(w, p[0], 4), TRS_OK);
+    for (int turn = 0; turn < 4; turn++) {
+        const int k = turn % 2, n = m[k].n;
+        assert_int_equal(trs_solve(p[k], TRS_N, 4, b[k], n, x, n, &exec), TRS_OK);
+        for (int col = 0; col < 4; col++) {
+            quality q = judge(&m[k], false, TRS_N, TRS_F64, b[k] + col * n, 1, x + col * n, 1);
+            assert_at_most(s->accuracy == TRS_SUBSTITUTION ? q.omega : q.normwise, 1e-11);
+        }
+    }
+    trs_work_destroy(w);
+    for (int k = 0; k < 2; k++) trs_plan_destroy(p[k]), model_free(&m[k]), free(b[k]);
+    free(x);
+    assert_int_equal(c.live, 0);
+}
+
+static void test_shared_work(void **state)
+{
+    (void)state;
+    char why[200];
+    for (int k = 0; trs_solver_at(k); k++) {
+        const trs_solver *s = trs_solver_at(k);
+        if (s->family == TRS_TRIANGLE && trs_solver_available(s, 0, why, sizeof why)) share_work(s);
+    }
+}
+
 static void test_limit(void **state)
 {
     (void)state;
@@ -454,6 +520,7 @@ int main(void)
         cmocka_unit_test(test_update),          cmocka_unit_test(test_ownership),
         cmocka_unit_test(test_allocations),     cmocka_unit_test(test_limit),
         cmocka_unit_test(test_default_limit),   cmocka_unit_test(test_bitwise),
+        cmocka_unit_test(test_shared_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
