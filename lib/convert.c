@@ -15,6 +15,9 @@
 static int tri_new(trs_context *ctx, trs_tri *t, const trs_tri *like, bool values)
 {
     *t = (trs_tri){.n = like->n, .nnz = like->nnz, .dtype = like->dtype};
+    const double bytes = (double)like->nnz * (double)(trs_size(like->dtype) + sizeof *t->idx);
+    if (ctx->limit && values && bytes > (double)ctx->limit)
+        return trs_fail(ctx, TRS_EMEM, "the triangle has %.3g bytes, over the limit", bytes);
     t->ptr = trs_new(ctx, (int64_t)t->n + 1, sizeof *t->ptr, "row pointers");
     t->idx = t->ptr ? trs_new(ctx, t->nnz, sizeof *t->idx, "columns") : NULL;
     if (t->idx && !values) return TRS_OK;

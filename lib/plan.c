@@ -128,6 +128,8 @@ static int import(trs_plan *p, const trs_mat *mat)
     if (rc) return rc;
     if (!p->general && !(mat->kind & (TRS_LOWER | TRS_UPPER)))
         return trs_fail(ctx, TRS_EARG, "kind says neither TRS_LOWER nor TRS_UPPER");
+    p->info.n = mat->n;
+    p->shape.dtype = mat->dtype;
     rc = fetch(ctx, mat, true, &host);
     if (!rc) rc = trs_check_mat(ctx, &host);
     if (!rc && p->general) rc = trs_general_read(p, &host);
@@ -157,7 +159,6 @@ int trs_plan_create(trs_plan **plan, const trs_mat *mat, const trs_options *opt)
     if (!rc) rc = import(p, mat);
     if (rc) return rc; /* state TRS_FAILED: the plan holds the sentence */
     p->state = TRS_CREATED;
-    p->info.n = mat->n;
     p->info.nnz = p->general ? mat->n * mat->n : p->imported.nnz;
     p->info.seconds_create = trs_now() - start;
     return TRS_OK;
@@ -341,10 +342,59 @@ static int values_known(trs_plan *p, int pivots)
     return rc;
 }
 
+/* ---- bytes ---------------------------------------------------------------------------------------- */
+
+/* What a side takes on the host; before analyse, what it will take at most. */
+static int64_t bytes_of_side(const trs_plan *p, const trs_side *s)
+{
+    const int64_t n = p->info.n, elem = (int64_t)trs_size(p->shape.dtype);
+    const int64_t nnz = p->info.nnz;
+    if (!s->used) return 0;
+    if (p->general) return nnz * elem;
+    const bool known = s->tri.ptr, src = !known || s->tri.src;
+    const bool ordered = known ? s->perm != NULL : p->order == TRS_ORDER_LEVEL;
+    const int64_t rows = 8 + 4 + (ordered ? 4 : 0) + (s == &p->side[0] ? 4 : 0); /* ptr, topo ... */
+    return (n + 1) * rows + 4 * ((known ? s->lv.count : n) + 1) + nnz * (4 + elem + (src ? 8 : 0));
+}
+
+/* On the host and on the device, with this solver (NULL: without). */
+static void bytes_of_plan(const trs_plan *p, const trs_solver *solver, trs_info *info)
+{
+    const int64_t n = p->info.n;
+    info->bytes_host = (int64_t)sizeof *p + (p->pivot == TRS_PIVOT_SKIP ? n : 0);
+    info->bytes_device = 0;
+    for (int k = 0; k < 2; k++) {
+        const trs_side *s = &p->side[k];
+        trs_shape shape = {.n = n, .nnz = p->info.nnz, .levels = n, .nrhs = p->ctx.nrhs};
+        info->bytes_host += bytes_of_side(p, s);
+        if (!s->used || !solver) continue;
+        shape.elem = (double)trs_size(p->shape.dtype);
+        if (s->lv.ptr) shape.levels = s->lv.count, shape.widest = s->lv.widest;
+        const bool cuda = solver->place == TRS_ON_CUDA;
+        *(cuda ? &info->bytes_device : &info->bytes_host) += solver->bytes(&shape);
+        if (cuda && s->perm) info->bytes_device += 4 * n;
+    }
+    if (p->skip_dev) info->bytes_device += n;
+}
+
+static int check_limit(trs_plan *p)
+{
+    trs_info info;
+    if (!p->ctx.limit) return TRS_OK;
+    bytes_of_plan(p, p->wanted, &info);
+    const int64_t most = info.bytes_host > info.bytes_device ? info.bytes_host : info.bytes_device;
+    if (most <= p->ctx.limit) return TRS_OK;
+    return trs_fail(&p->ctx, TRS_EMEM, "the plan would need %.3g bytes, over the limit",
+                    (double)most);
+}
+
+/* ---- analyse: all of it ------------------------------------------------------------------------------ */
+
 int trs_plan_finish(trs_plan *p, double start)
 {
     p->state = TRS_FAILED; /* until all of it has worked */
-    int rc = p->general ? TRS_OK : keep_topo(p);
+    int rc = check_limit(p);
+    if (!rc && !p->general) rc = keep_topo(p);
     for (int k = 0; k < 2 && !rc; k++) {
         if (!p->side[k].used) continue;
         rc = build_parts(p, k);
@@ -414,30 +464,15 @@ int trs_plan_pivots(const trs_plan *p, int64_t *count, int64_t *first)
     return TRS_OK;
 }
 
-static int64_t bytes_of_tri(const trs_tri *t)
-{
-    int64_t entry = 4 + (int64_t)trs_size(t->dtype) + (t->src ? 8 : 0);
-    return t->ptr ? 8 * ((int64_t)t->n + 1) + t->nnz * entry : 0;
-}
-
 int trs_plan_info(const trs_plan *p, trs_info *info)
 {
     if (!p || !info) return TRS_EARG;
     *info = p->info;
     info->solver = p->wanted ? p->wanted->name : NULL;
     info->reason = p->reason;
-    info->bytes_host = bytes_of_tri(&p->imported);
-    for (int k = 0; k < 2; k++) {
-        const trs_side *s = &p->side[k];
-        trs_shape shape;
-        if (!s->used || !(s->tri.ptr || s->full) || !p->wanted) continue;
-        if (s->full) info->bytes_host += p->info.nnz * (int64_t)trs_size(s->tri.dtype);
-        trs_shape_of(s, p->ctx.nrhs, &shape);
-        info->bytes_host += bytes_of_tri(&s->tri) + 8 * (int64_t)s->tri.n;
-        *(p->wanted->place == TRS_ON_CUDA ? &info->bytes_device : &info->bytes_host) +=
-            p->wanted->bytes(&shape);
-    }
-    info->bytes_work = p->own ? trs_work_bytes(p, p->ctx.nrhs) : 0;
+    if (p->state == TRS_FAILED) return TRS_OK;
+    bytes_of_plan(p, p->wanted, info);
+    info->bytes_work = trs_work_bytes(p, p->ctx.nrhs);
     return TRS_OK;
 }
 

@@ -38,6 +38,11 @@ static int64_t scratch_bytes(const trs_plan *p, int nrhs)
 int64_t trs_work_bytes(const trs_plan *p, int nrhs)
 {
     const int64_t one = p->info.n * nrhs * (int64_t)trs_size(p->shape.dtype);
+    if (p->state == TRS_CREATED) { /* the sides are not there yet */
+        const bool cuda = p->wanted && p->wanted->place == TRS_ON_CUDA;
+        const bool scratch = p->wanted && p->wanted->work_bytes;
+        return one * ((cuda && !p->on_device) + (p->order == TRS_ORDER_LEVEL) + scratch);
+    }
     return one * (is_staged(p) + is_ordered(p)) + scratch_bytes(p, nrhs);
 }
 

@@ -170,9 +170,9 @@ typedef struct trs_options {
     int nrhs;          /* right-hand sides usually solved at once, >= 0; 0: 1.  Any number works. */
     trs_layout layout; /* of B and X, as trs_exec.layout will have it */
     int threads;       /* for CPU solvers; 0: what OpenMP says */
-    int64_t
-        memory_limit; /* bytes the plan may take on one side, host or device; 0: 8 GiB for solvers
-                             that store the triangle as a full matrix, no limit for others */
+    int64_t memory_limit; /* bytes the plan may keep on one side, host or device (the analysis takes
+                             about as much again for a while); 0: 8 GiB for solvers that store the
+                             triangle as a full matrix, no limit for others */
     trs_order order;
     trs_memory memory;
     int bitwise;        /* 1: only solvers with TRS_CAP_BITWISE, chosen or named */
@@ -195,9 +195,12 @@ typedef struct trs_info {
     const char *solver; /* chosen or named; NULL before analyse.  Lives as long as the plan. */
     const char *reason; /* one sentence; "" before analyse.  Lives as long as the plan. */
     double predicted;   /* seconds a solve by the cost model */
-    int64_t bytes_host; /* the plan's storage (an estimate before analyse) */
+    int64_t
+        bytes_host; /* the plan's storage; before analyse what it will take at most, if the solver
+                           was named, or without what the solver takes */
     int64_t bytes_device;
-    int64_t bytes_work;     /* a work space of trs_options.nrhs right-hand sides */
+    int64_t bytes_work; /* more, for each work space of trs_options.nrhs right-hand sides, where the
+                           solver runs; buffers of vendors' libraries are not counted */
     double seconds_create;  /* wall clock: checking and converting */
     double seconds_levels;  /* the level analysis alone, with the transposition it needs */
     double seconds_vendor;  /* a vendor library's own analysis; 0: there is none */

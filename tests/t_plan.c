@@ -333,22 +333,32 @@ static void test_ownership(void **state)
 
 typedef struct counter {
     long calls, fail_at, live;
+    size_t bytes; /* live */
 } counter;
+
+enum { HEAD = 16 }; /* bytes before each block, for its size */
 
 static void *count_alloc(void *user, size_t bytes)
 {
     counter *c = user;
     if (c->calls++ == c->fail_at) return NULL;
-    void *p = malloc(bytes);
-    c->live += p != NULL;
-    return p;
+    char *p = malloc(bytes + HEAD);
+    if (!p) return NULL;
+    memcpy(p, &bytes, sizeof bytes);
+    c->live++;
+    c->bytes += bytes;
+    return p + HEAD;
 }
 
 static void count_free(void *user, void *p)
 {
     counter *c = user;
-    c->live -= p != NULL;
-    free(p);
+    size_t bytes;
+    if (!p) return;
+    memcpy(&bytes, (char *)p - HEAD, sizeof bytes);
+    c->live--;
+    c->bytes -= bytes;
+    free((char *)p - HEAD);
 }
 
 /* create, analyse, update, work space, solve; how it ended. */
@@ -475,17 +485,59 @@ static void test_shared_work(void **state)
     }
 }
 
+/* What trs_plan_info says is what the plan takes, and a limit of so much is enough, one below is not. */
+static void count_bytes(const trs_solver *s, trs_order order, unsigned ops)
+{
+    random_t r = {13};
+    const form f = {.format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32, .shuffled = true};
+    model m = model_new(s->full ? RANDOM : WIDE, false, s->full, false, &r);
+    trs_mat a = show(&m, &f, &r);
+    counter c = {.fail_at = -1};
+    trs_options opt = {.solver = s->name, .order = order, .ops = ops};
+    trs_plan *p;
+    trs_info before, after;
+    opt.memory = (trs_memory){count_alloc, count_free, &c};
+    assert_int_equal(trs_plan_create(&p, &a, &opt), TRS_OK);
+    assert_int_equal(trs_plan_info(p, &before), TRS_OK);
+    assert_int_equal(trs_plan_analyse(p), TRS_OK);
+    assert_int_equal(trs_plan_info(p, &after), TRS_OK);
+    assert_true(after.bytes_host <= before.bytes_host);
+    assert_at_most((double)c.bytes, 1.02 * (double)(after.bytes_host + after.bytes_work) + 4096);
+    assert_at_most(0.9 * (double)(after.bytes_host + after.bytes_work) - 4096, (double)c.bytes);
+    trs_plan_destroy(p);
+    for (int enough = 0; enough < 2; enough++) {
+        opt.memory_limit = enough ? before.bytes_host : after.bytes_host / 2;
+        int rc = trs_plan_create(&p, &a, &opt);
+        if (!rc) rc = trs_plan_analyse(p);
+        assert_int_equal(rc, enough ? TRS_OK : TRS_EMEM);
+        if (rc) assert_non_null(strstr(trs_plan_message(p), "limit"));
+        trs_plan_destroy(p);
+    }
+    mat_free(&a);
+    model_free(&m);
+}
+
+static void test_bytes(void **state)
+{
+    (void)state;
+    for (int k = 0; trs_solver_at(k); k++) {
+        const trs_solver *s = trs_solver_at(k);
+        if (s->family != TRS_TRIANGLE || s->place != TRS_ON_CPU) continue;
+        for (int order = 1; order < 3; order++)
+            for (unsigned ops = 1; ops < 4; ops++) count_bytes(s, (trs_order)order, ops);
+    }
+}
+
 static void test_limit(void **state)
 {
     (void)state;
     trs_mat m = mat4(val4);
     trs_plan *p;
-    trs_options opt = {.solver = "cpu-dense", .memory_limit = 4 * 4 * 8 - 1};
-    assert_int_equal(trs_plan_create(&p, &m, &opt), TRS_OK);
-    assert_int_equal(trs_plan_analyse(p), TRS_EMEM);
+    trs_options opt = {.memory_limit = 50};
+    assert_int_equal(trs_plan_create(&p, &m, &opt), TRS_EMEM);
     assert_non_null(strstr(trs_plan_message(p), "limit"));
     trs_plan_destroy(p);
-    opt.memory_limit = 1 << 20;
+    opt = (trs_options){.solver = "cpu-dense", .memory_limit = 1 << 20};
     p = ready(val4, &opt);
     assert_solves(p);
     trs_plan_destroy(p);
@@ -520,7 +572,7 @@ int main(void)
         cmocka_unit_test(test_update),          cmocka_unit_test(test_ownership),
         cmocka_unit_test(test_allocations),     cmocka_unit_test(test_limit),
         cmocka_unit_test(test_default_limit),   cmocka_unit_test(test_bitwise),
-        cmocka_unit_test(test_shared_work),
+        cmocka_unit_test(test_shared_work),     cmocka_unit_test(test_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
