@@ -155,6 +155,8 @@ struct device_csr { /* row from + k: entries ptr[k] .. ptr[k+1]-1, the diagonal 
 
 int device_csr_new(const trs_part *part, device_csr *d);
 int device_csr_values(const trs_part *part, device_csr *d); /* from side->tri.val */
+/* from values of the side on the device */
+int device_csr_take(const trs_part *part, device_csr *d, const void *val, void *stream);
 void device_csr_free(device_csr *d);
 
 /* ---- a triangle as a full matrix on the device (full.cu) ------------------------------------- */

@@ -15,6 +15,7 @@ typedef struct cusparse_data {
     trs_cusparse lib;
     trs_tri csr;           /* on the host, the caller's triangle by rows; src: place in side->tri */
     void *ptr, *idx, *val; /* the same on the device */
+    void *src;             /* csr.src there, once it was needed */
     bool wide;             /* 64-bit indices, both */
     bool upper;
     bool transposed; /* the side is op = T, H */
@@ -122,6 +123,19 @@ static int update(trs_part *part)
     return trs_gpu_put(part->ctx, d->val, d->csr.val, (size_t)d->csr.nnz * trs_size(d->csr.dtype));
 }
 
+static int update_direct(trs_part *part, const void *val, void *stream)
+{
+    cusparse_data *d = part->data;
+    const size_t bytes = (size_t)d->csr.nnz * sizeof *d->csr.src;
+    if (!d->src) {
+        d->src = trs_gpu_new(part->ctx, d->csr.nnz, sizeof *d->csr.src, "places");
+        int rc = d->src ? trs_gpu_put(part->ctx, d->src, d->csr.src, bytes) : TRS_EMEM;
+        if (rc) return rc;
+    }
+    d->version++;
+    return trs_gpu_take_values(d->csr.dtype, d->csr.nnz, d->src, val, d->val, stream);
+}
+
 static void release(trs_part *part)
 {
     cusparse_data *d = part->data;
@@ -129,6 +143,7 @@ static void release(trs_part *part)
     trs_gpu_free(d->ptr);
     trs_gpu_free(d->idx);
     trs_gpu_free(d->val);
+    if (d->src) trs_gpu_free(d->src);
     trs_vendor_close(d->lib.library);
     trs_free(&part->ctx->mem, d);
 }
@@ -379,6 +394,7 @@ const trs_solver trs_solver_cusparse = {
     .bytes = bytes,
     .analyse = analyse,
     .update = update,
+    .update_direct = update_direct,
     .solve = solve,
     .release = release,
     .work_create = work_create,

@@ -26,6 +26,7 @@ struct dataflow {
     int64_t *ptr;
     int32_t *idx, *row;
     void *val, *inv;
+    void *src, *diagonal; /* of the flow on the device, once they were needed */
     int blocks;
 };
 
@@ -189,6 +190,8 @@ static void release(trs_part *part)
     cudaFree(d->row);
     cudaFree(d->val);
     cudaFree(d->inv);
+    cudaFree(d->src);
+    cudaFree(d->diagonal);
     trs_free(&part->ctx->mem, d);
 }
 
@@ -269,6 +272,49 @@ static int update(trs_part *part)
                     [&](auto zero) { return update_values<decltype(zero)>(part); });
 }
 
+/* 1 / a on the device; of a complex a the last bit may differ from what the host finds */
+__device__ inline float inverse(float a)
+{
+    return 1 / a;
+}
+__device__ inline double inverse(double a)
+{
+    return 1 / a;
+}
+__device__ inline cuDoubleComplex inverse(cuDoubleComplex a)
+{
+    return cuCdiv(make_cuDoubleComplex(1, 0), a);
+}
+__device__ inline cuFloatComplex inverse(cuFloatComplex a)
+{
+    return cuCdivf(make_cuFloatComplex(1, 0), a);
+}
+
+template <class T>
+static __global__ void inverse_kernel(int32_t nodes, const int64_t *diagonal, const T *val, T *inv)
+{
+    const int32_t k = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (k < nodes) inv[k] = diagonal[k] < 0 ? number<T>(-1) : inverse(val[diagonal[k]]);
+}
+
+static int update_direct(trs_part *part, const void *val, void *stream)
+{
+    dataflow *d = (dataflow *)part->data;
+    const trs_flow *f = &d->flow;
+    if (!d->src) d->src = device_copy(part->ctx, f->src, f->nnz, sizeof *f->src, "places");
+    if (!d->diagonal)
+        d->diagonal = device_copy(part->ctx, f->diagonal, f->nodes, sizeof *f->diagonal, "places");
+    if (!d->src || !d->diagonal) return TRS_EMEM;
+    int rc = trs_gpu_take_values(part->side->tri.dtype, f->nnz, d->src, val, d->val, stream);
+    if (rc || f->nodes == 0) return rc;
+    return for_type(part->side->tri.dtype, [&](auto zero) {
+        using T = decltype(zero);
+        inverse_kernel<T><<<(f->nodes + 255) / 256, 256, 0, (cudaStream_t)stream>>>(
+            f->nodes, (const int64_t *)d->diagonal, (const T *)val, (T *)d->inv);
+        return launched();
+    });
+}
+
 static int64_t work_bytes(const trs_part *part, int)
 {
     const dataflow *d = (const dataflow *)part->data;
@@ -334,6 +380,7 @@ const trs_solver trs_solver_dataflow = {
     .bytes = bytes,
     .analyse = analyse,
     .update = update,
+    .update_direct = update_direct,
     .solve = solve,
     .release = release,
     .work_bytes = work_bytes,

@@ -134,6 +134,15 @@ int device_csr_values(const trs_part *part, device_csr *d)
                        (size_t)nnz * size);
 }
 
+int device_csr_take(const trs_part *part, device_csr *d, const void *val, void *stream)
+{
+    const trs_tri *t = &part->side->tri;
+    const size_t size = trs_size(t->dtype);
+    const int64_t begin = t->ptr[part->from], nnz = t->ptr[part->to] - begin;
+    return trs_gpu_take_values(t->dtype, nnz, NULL, (const char *)val + (size_t)begin * size,
+                               d->val, stream);
+}
+
 void device_csr_free(device_csr *d)
 {
     cudaFree(d->ptr);

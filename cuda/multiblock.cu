@@ -85,6 +85,11 @@ static int update(trs_part *part)
     return device_csr_values(part, &((multiblock *)part->data)->L);
 }
 
+static int update_direct(trs_part *part, const void *val, void *stream)
+{
+    return device_csr_take(part, &((multiblock *)part->data)->L, val, stream);
+}
+
 template <class T>
 static int solve_levels(const trs_part *part, const trs_job *job, int first, int count)
 {
@@ -139,6 +144,7 @@ const trs_solver trs_solver_multiblock = {
     .bytes = bytes,
     .analyse = analyse,
     .update = update,
+    .update_direct = update_direct,
     .solve = solve,
     .release = release,
 };

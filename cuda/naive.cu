@@ -45,6 +45,11 @@ static int update(trs_part *part)
     return device_csr_values(part, (device_csr *)part->data);
 }
 
+static int update_direct(trs_part *part, const void *val, void *stream)
+{
+    return device_csr_take(part, (device_csr *)part->data, val, stream);
+}
+
 static int solve(const trs_part *part, const trs_job *job)
 {
     const device_csr *L = (const device_csr *)part->data;
@@ -87,6 +92,7 @@ const trs_solver trs_solver_naive = {
     .bytes = bytes,
     .analyse = analyse,
     .update = update,
+    .update_direct = update_direct,
     .solve = solve,
     .release = release,
 };

@@ -24,6 +24,7 @@ struct single_block {
     int64_t *Lp; /* the same on the device; the diagonal is first in every column */
     int32_t *Li, *topo, *lv;
     void *Lx;
+    void *src; /* csc.src on the device, once it was needed */
 };
 
 /* A number written by atomics of this block, read past L1. */
@@ -70,6 +71,7 @@ static void release(trs_part *part)
     cudaFree(d->topo);
     cudaFree(d->lv);
     cudaFree(d->Lx);
+    cudaFree(d->src);
     trs_free(&part->ctx->mem, d);
 }
 
@@ -98,6 +100,15 @@ static int update(trs_part *part)
     single_block *d = (single_block *)part->data;
     trs_tri_read_values(&d->csc, part->side->tri.val);
     return trs_gpu_put(part->ctx, d->Lx, d->csc.val, (size_t)d->csc.nnz * trs_size(d->csc.dtype));
+}
+
+static int update_direct(trs_part *part, const void *val, void *stream)
+{
+    single_block *d = (single_block *)part->data;
+    const trs_tri *t = &d->csc;
+    if (!d->src) d->src = device_copy(part->ctx, t->src, t->nnz, sizeof *t->src, "places");
+    if (!d->src) return TRS_EMEM;
+    return trs_gpu_take_values(t->dtype, t->nnz, d->src, val, d->Lx, stream);
 }
 
 static int64_t work_bytes(const trs_part *part, int nrhs)
@@ -146,6 +157,7 @@ const trs_solver trs_solver_single_block = {
     .bytes = bytes,
     .analyse = analyse,
     .update = update,
+    .update_direct = update_direct,
     .solve = solve,
     .release = release,
     .work_bytes = work_bytes,

@@ -30,4 +30,14 @@ int trs_gpu_scatter(trs_dtype t, int32_t n, int nrhs, const int32_t *perm, trs_v
 int trs_gpu_leave_out(trs_dtype t, int32_t n, int nrhs, const unsigned char *skip, trs_view b,
                       trs_view x, void *stream);
 
+/* ---- values on the device; s->direct is there ------------------------------------------------- */
+
+/* to (p) = from (src (p)), or what TRS_SRC_... says; src [nnz] int64_t, NULL: the identity. */
+int trs_gpu_take_values(trs_dtype t, int64_t nnz, const void *src, const void *from, void *to,
+                        void *stream);
+/* s->direct.found, and skip [n] in the caller's numbering (NULL: not wanted) from s->direct.val. */
+int trs_gpu_find_pivots(const trs_side *s, unsigned char *skip, void *stream);
+/* Leave the rows out that skip marks; NULL: replace bad pivots by value. */
+int trs_gpu_treat_pivots(const trs_side *s, const unsigned char *skip, double value, void *stream);
+
 #endif

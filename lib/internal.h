@@ -138,6 +138,13 @@ typedef struct trs_cost { /* seconds of one solve, in its terms */
 
 /* ---- plans, sides, parts ------------------------------------------------------------------ */
 
+typedef struct trs_direct { /* of a side on the device, for updates from there (direct.c) */
+    void *ptr;              /* [n+1] int64_t */
+    void *src;              /* [nnz] int64_t */
+    void *val;              /* [nnz] */
+    void *found;            /* [2] int64_t: bad pivots, the first of them */
+} trs_direct;
+
 typedef struct trs_side { /* op(T) as a lower triangle */
     bool used;
     bool reversed; /* row i of tri is the caller's row n-1-i (before perm) */
@@ -147,6 +154,7 @@ typedef struct trs_side { /* op(T) as a lower triangle */
     trs_levels lv;
     int32_t *perm;     /* plan order: row k of tri is the caller's row perm[k]; NULL: natural */
     int32_t *perm_dev; /* the same on the device, when the solver runs there */
+    trs_direct direct; /* once it was needed */
     int nparts;
     struct trs_part *part;
 } trs_side;
@@ -201,6 +209,8 @@ typedef struct trs_solver {
     int64_t (*bytes)(const trs_shape *); /* that analyse will take where it runs */
     int (*analyse)(trs_part *);          /* pattern -> data; NULL: nothing to do */
     int (*update)(trs_part *);           /* new values in side->tri.val; NULL: nothing to do */
+    /* the same from values of the side on the device, on a stream; NULL: they pass the host */
+    int (*update_direct)(trs_part *, const void *val, void *stream);
     int (*solve)(const trs_part *, const trs_job *);
     void (*release)(trs_part *); /* data, also half-made; NULL: nothing to do */
     /* scratch of a solve where the solver runs, shared with other parts and plans; NULL: see below */
@@ -268,10 +278,17 @@ int trs_plan_find_solver(trs_plan *p, const char *name); /* sets p->wanted; NULL
 int trs_plan_finish(trs_plan *p, double start);
 void trs_side_free(trs_context *ctx, trs_side *s);
 
+/* ---- values from the device (direct.c) --------------------------------------------------------- */
+
+bool trs_direct_possible(const trs_plan *p, const trs_mat *mat);
+int trs_direct_update(trs_plan *p, const void *val, void *stream); /* waits */
+void trs_direct_free(trs_direct *d);
+
 /* ---- pivots (pivot.c) ----------------------------------------------------------------------- */
 
 int trs_pivots_new(trs_plan *p);   /* room for what a solve must know to leave rows out */
 int trs_pivots_treat(trs_plan *p); /* count the bad ones among new values; do as the plan says */
+int64_t trs_pivot_place(const trs_side *s, int64_t row); /* in the side, of the caller's row */
 int trs_pivots_judge(
     trs_plan *p); /* TRS_EPIVOT with a sentence: there are, and the plan says fail */
 

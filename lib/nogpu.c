@@ -77,6 +77,25 @@ int trs_gpu_leave_out(trs_dtype t, int32_t n, int nrhs, const unsigned char *ski
     return trs_gpu_gather(t, n, nrhs, NULL, b, x, stream);
 }
 
+int trs_gpu_take_values(trs_dtype t, int64_t nnz, const void *src, const void *from, void *to,
+                        void *stream)
+{
+    (void)t, (void)nnz, (void)src, (void)from, (void)to, (void)stream;
+    return TRS_EDEVICE;
+}
+
+int trs_gpu_find_pivots(const trs_side *s, unsigned char *skip, void *stream)
+{
+    (void)s, (void)skip, (void)stream;
+    return TRS_EDEVICE;
+}
+
+int trs_gpu_treat_pivots(const trs_side *s, const unsigned char *skip, double value, void *stream)
+{
+    (void)value;
+    return trs_gpu_find_pivots(s, (unsigned char *)skip, stream);
+}
+
 int trs_device_new(int device, size_t bytes, void **p)
 {
     (void)device, (void)bytes;

@@ -92,12 +92,11 @@ int trs_pivots_treat(trs_plan *p)
     return trs_gpu_put(&p->ctx, p->skip_dev, p->skip, (size_t)p->info.n);
 }
 
-/* Row k of a side that is the caller's row. */
-static int32_t find_row(const trs_side *s, int64_t row)
+int64_t trs_pivot_place(const trs_side *s, int64_t row)
 {
     int32_t k = 0;
     while (trs_caller_row(s, k) != row) k++;
-    return k;
+    return s->tri.ptr[k + 1] - 1;
 }
 
 int trs_pivots_judge(trs_plan *p)
@@ -105,7 +104,7 @@ int trs_pivots_judge(trs_plan *p)
     if (!p->bad_pivots || p->pivot != TRS_PIVOT_FAIL) return TRS_OK;
     const trs_side *s = &p->side[p->side[0].used ? 0 : 1];
     const trs_tri *t = &s->tri;
-    const int64_t place = t->ptr[find_row(s, p->first_bad) + 1] - 1;
+    const int64_t place = trs_pivot_place(s, p->first_bad);
     double re, im;
     get(t, place, &re, &im);
     const bool missing = t->src && t->src[place] == TRS_SRC_MISSING;

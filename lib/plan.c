@@ -428,7 +428,6 @@ int trs_plan_analyse(trs_plan *p)
 
 int trs_plan_update(trs_plan *p, const trs_mat *mat, const trs_exec *exec)
 {
-    (void)exec;
     if (!p || !mat) return TRS_EARG;
     if (p->state != TRS_ANALYSED && p->state != TRS_READY)
         return trs_fail(&p->ctx, TRS_ESTATE, "update: the plan is not analysed");
@@ -444,6 +443,13 @@ int trs_plan_update(trs_plan *p, const trs_mat *mat, const trs_exec *exec)
          (mat->block != was->block || mat->block_layout != was->block_layout)))
         return trs_fail(ctx, TRS_EARG,
                         "update: n, nnz, ld, block, dtype or format differ from create");
+    void *stream = exec ? exec->stream : NULL;
+    if (trs_direct_possible(p, mat)) {
+        rc = trs_direct_update(p, mat->val, stream);
+        return rc ? rc : values_known(p, TRS_OK);
+    }
+    if (mat->device > 0 && trs_gpu_wait(stream)) /* whoever writes them there has to be done */
+        return trs_fail(ctx, TRS_EDEVICE, "update: the stream has failed");
     rc = fetch(ctx, mat, false, &host);
     if (!rc && p->general) rc = trs_general_read(p, &host);
     for (int k = 0; k < 2 && !rc && !p->general; k++)
@@ -501,6 +507,7 @@ void trs_side_free(trs_context *ctx, trs_side *s)
     }
     trs_free(&ctx->mem, s->part);
     if (s->perm_dev) trs_gpu_free(s->perm_dev);
+    trs_direct_free(&s->direct);
     trs_free(&ctx->mem, s->perm);
     trs_levels_free(ctx, &s->lv);
     trs_tri_free(ctx, &s->tri);

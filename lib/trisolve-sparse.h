@@ -84,7 +84,8 @@ TRS_API const char *trs_strerror(int status);
 TRS_API const char *trs_version(void);
 
 /* A square matrix in arrays that the caller owns.  It is read during trs_plan_create,
- * trs_plan_update and trs_factor only, and may be freed or changed after each. */
+ * trs_plan_update and trs_factor only, and may be freed or changed after each.  Arrays on a device are
+ * read over to the host by trs_plan_create, where the analysis is made: they must be complete by then. */
 typedef struct trs_mat {
     int64_t n;         /* rows and columns, 0 <= n < 2^31; BSR: a multiple of block */
     int64_t nnz;       /* stored entries; BSR: stored blocks; DENSE: ignored */
@@ -244,7 +245,9 @@ TRS_API int trs_plan_save(trs_plan *plan, const char *file);
  * after TRS_EARG, TRS_ESTATE the plan is as before, and can still be analysed. */
 TRS_API int trs_plan_load(trs_plan *plan, const char *file);
 
-/* New values for the same pattern, O(nnz), no analysis.  No solve on this plan may be running.
+/* New values for the same pattern, O(nnz), no analysis.  No solve on this plan may be running.  With val
+ * on the plan's device, a CUDA solver for sparse triangles takes them from there, on exec->stream; others
+ * by way of the host.  Returns when the values are in place.
  *     const trs_mat *mat ; in.  Same n, nnz, dtype, format, block, ptr and idx as at create; only val is
  *         read, so ptr and idx may be NULL.
  *     const trs_exec *exec ; in, NULL: all defaults.

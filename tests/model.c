@@ -335,6 +335,32 @@ void mat_free(trs_mat *a)
     free((void *)a->val);
 }
 
+static const void *to_device(const void *from, size_t bytes)
+{
+    void *p;
+    if (!from) return NULL;
+    assert_int_equal(trs_device_new(TRS_CUDA(0), bytes, &p), TRS_OK);
+    assert_int_equal(trs_device_put(TRS_CUDA(0), p, from, bytes), TRS_OK);
+    return p;
+}
+
+trs_mat mat_to_device(const trs_mat *a)
+{
+    trs_mat d = *a;
+    d.ptr = to_device(a->ptr, (size_t)(trs_line_count(a) + 1) * (a->ptr_bits == 32 ? 4 : 8));
+    d.idx = to_device(a->idx, (size_t)a->nnz * (a->idx_bits == 64 ? 8 : 4));
+    d.val = to_device(a->val, (size_t)trs_value_count(a) * trs_size(a->dtype));
+    d.device = TRS_CUDA(0);
+    return d;
+}
+
+void mat_free_device(trs_mat *a)
+{
+    trs_device_free(TRS_CUDA(0), (void *)a->ptr);
+    trs_device_free(TRS_CUDA(0), (void *)a->idx);
+    trs_device_free(TRS_CUDA(0), (void *)a->val);
+}
+
 /* ---- quality -------------------------------------------------------------------------------------- */
 
 static long double size_of_number(zz v)

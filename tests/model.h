@@ -94,6 +94,10 @@ form form_random(trs_dtype dtype, random_t *r);
 trs_mat show(const model *m, const form *f, random_t *r); /* free with mat_free */
 void mat_free(trs_mat *a);
 
+/* The same matrix with its arrays on CUDA device 0; free with mat_free_device. */
+trs_mat mat_to_device(const trs_mat *a);
+void mat_free_device(trs_mat *a);
+
 /* ---- how good is x? ------------------------------------------------------------------------------- */
 
 typedef struct quality {

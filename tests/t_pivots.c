@@ -124,7 +124,10 @@ static void run_case(const trs_solver *s, int number)
         assert_int_equal(first, d.first + a.base);
         assert_string_equal(trs_plan_message(p), "");
         solve_all(s, p, &e, &d, policy, &f, &r);
-        assert_status(trs_plan_update(p, &a, NULL), TRS_OK, p);
+        const bool device = s->place == TRS_ON_CUDA && number % 2;
+        trs_mat from = device ? mat_to_device(&a) : a;
+        assert_status(trs_plan_update(p, &from, NULL), TRS_OK, p);
+        if (device) mat_free_device(&from);
     }
     trs_plan_destroy(p);
     mat_free(&a);

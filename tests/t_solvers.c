@@ -18,6 +18,7 @@ typedef struct scene { /* one case */
     trs_options opt;
     int nrhs, first_values; /* 0: the right ones; 1: others, updated later; 2: zeros, likewise */
     bool in_place, exact;
+    bool from_device; /* the matrix, at create or at the update */
     int64_t ldb, ldx;
     int ncuts;
     int32_t cut[3];
@@ -32,13 +33,14 @@ static void describe(const scene *s, const char *what)
     static const char *const formats[] = {"CSR", "CSC", "DENSE", "COO", "BSR"};
     print_error(
         "%s, case %d: %s: %s %s %s %s%s op %d base %d widths %d/%d%s%s nrhs %d layout %d order "
-        "%d parts %d values %d%s%s ld %d %d\n",
+        "%d parts %d values %d%s%s%s ld %d %d\n",
         s->solver->name, s->number, what, pattern_name[s->pat], dtypes[s->f.dtype],
         formats[s->f.format], s->m.upper ? "upper" : "lower", s->f.unit ? " unit" : "", (int)s->op,
         s->f.base, s->f.ptr_bits, s->f.idx_bits, s->f.shuffled ? " shuffled" : "",
         s->f.garbage ? " garbage" : "", s->nrhs, (int)s->opt.layout, (int)s->opt.order,
         s->ncuts + 1, s->first_values, s->in_place ? " in place" : "",
-        s->opt.device > 0 ? " on device" : "", (int)s->ldb, (int)s->ldx);
+        s->opt.device > 0 ? " on device" : "", s->from_device ? " from device" : "", (int)s->ldb,
+        (int)s->ldx);
 }
 
 static void require(const scene *s, bool good, const char *what)
@@ -67,6 +69,7 @@ static scene draw(const trs_solver *solver, int number)
     s.opt.nrhs = random_below(r, 4);
     s.opt.ops = 1u << s.op | (random_below(r, 3) ? 0 : 7);
     s.opt.device = solver->place == TRS_ON_CUDA && random_below(r, 2) ? TRS_CUDA(0) : TRS_HOST;
+    s.from_device = solver->place == TRS_ON_CUDA && random_below(r, 2);
     const int64_t width = s.opt.layout == TRS_ROW_MAJOR ? s.nrhs : s.m.n;
     s.ldb = width + random_below(r, 3);
     s.ldx = s.in_place ? s.ldb : width + random_below(r, 3);
@@ -85,6 +88,24 @@ static void *wrong_values(const scene *s, const trs_mat *a)
     return v;
 }
 
+static int update(const scene *s, trs_plan *p, const trs_mat *a)
+{
+    if (!s->from_device) return trs_plan_update(p, a, NULL);
+    trs_mat d = mat_to_device(a);
+    int rc = trs_plan_update(p, &d, NULL);
+    mat_free_device(&d);
+    return rc;
+}
+
+static int create(const scene *s, trs_plan **p, const trs_mat *a)
+{
+    if (!s->from_device) return trs_plan_create(p, a, &s->opt);
+    trs_mat d = mat_to_device(a);
+    int rc = trs_plan_create(p, &d, &s->opt);
+    mat_free_device(&d);
+    return rc;
+}
+
 /* A plan ready to solve; NULL: refused, as only a GPU solver may. */
 static trs_plan *make_plan(scene *s, trs_mat *a)
 {
@@ -92,7 +113,7 @@ static trs_plan *make_plan(scene *s, trs_mat *a)
     const void *good = a->val;
     void *wrong = s->first_values ? wrong_values(s, a) : NULL;
     if (wrong) a->val = wrong;
-    int rc = trs_plan_create(&p, a, &s->opt), want = TRS_OK;
+    int rc = create(s, &p, a), want = TRS_OK;
     if (!rc) {
         p->ncuts = s->ncuts;
         p->cut = s->cut;
@@ -108,7 +129,7 @@ static trs_plan *make_plan(scene *s, trs_mat *a)
         require(s, rc == want, "create or analyse");
     }
     a->val = good;
-    if (p && wrong) require(s, trs_plan_update(p, a, NULL) == TRS_OK, "update");
+    if (p && wrong) require(s, update(s, p, a) == TRS_OK, "update");
     free(wrong);
     return p;
 }

@@ -1,0 +1,86 @@
+/* direct.c: new values that go from an array on the device to the solvers without passing the host.
+ *
+ * A side gets a device copy of its row pointers and of the places of its values, made at the first such
+ * update and kept; then a gather fills its values, the pivots are looked at where they are, and every
+ * part takes its values from there.  The host waits once, for the count of bad pivots.  Its own copy of
+ * the values is out of date from then on, which nobody sees: it is read by updates from the host only,
+ * which renew it. */
+#include "config.h"
+
+#include "gpu.h"
+
+bool trs_direct_possible(const trs_plan *p, const trs_mat *mat)
+{
+    if (p->general || !p->info.on_gpu || mat->device != TRS_CUDA(p->ctx.device)) return false;
+    for (int k = 0; k < 2; k++)
+        for (int c = 0; c < p->side[k].nparts; c++)
+            if (!p->side[k].part[c].solver->update_direct) return false;
+    return true;
+}
+
+static int put_new(trs_context *ctx, const void *from, int64_t count, size_t size, void **to)
+{
+    *to = trs_gpu_new(ctx, count, size, "an update from the device");
+    return *to ? trs_gpu_put(ctx, *to, from, (size_t)count * size) : TRS_EMEM;
+}
+
+static int make_ready(trs_context *ctx, trs_side *s)
+{
+    const trs_tri *t = &s->tri;
+    trs_direct *d = &s->direct;
+    int rc = TRS_OK;
+    if (!d->ptr) rc = put_new(ctx, t->ptr, (int64_t)t->n + 1, sizeof *t->ptr, &d->ptr);
+    if (!rc && !d->src && t->src) rc = put_new(ctx, t->src, t->nnz, sizeof *t->src, &d->src);
+    if (!rc && !d->val) d->val = trs_gpu_new(ctx, t->nnz, trs_size(t->dtype), "values");
+    if (!rc && !d->found) d->found = trs_gpu_new(ctx, 2, sizeof(int64_t), "the count of pivots");
+    return rc ? rc : d->val && d->found ? TRS_OK : TRS_EMEM;
+}
+
+void trs_direct_free(trs_direct *d)
+{
+    void *const all[] = {d->ptr, d->src, d->val, d->found};
+    for (int k = 0; k < 4; k++)
+        if (all[k]) trs_gpu_free(all[k]);
+}
+
+/* Count, and when a row is to be named, fetch its diagonal for the sentence. */
+static int find_pivots(trs_plan *p, trs_side *s, void *stream)
+{
+    trs_context *ctx = &p->ctx;
+    const size_t size = trs_size(s->tri.dtype);
+    int64_t found[2];
+    int rc = trs_gpu_find_pivots(s, p->skip_dev, stream);
+    if (!rc) rc = trs_gpu_wait(stream);
+    if (!rc) rc = trs_gpu_get(ctx, found, s->direct.found, sizeof found);
+    if (rc) return rc;
+    p->bad_pivots = found[0];
+    p->first_bad = found[0] ? found[1] : -1;
+    if (!p->bad_pivots || p->pivot != TRS_PIVOT_FAIL) return TRS_OK;
+    const int64_t place = trs_pivot_place(s, p->first_bad);
+    return trs_gpu_get(ctx, (char *)s->tri.val + (size_t)place * size,
+                       (char *)s->direct.val + (size_t)place * size, size);
+}
+
+int trs_direct_update(trs_plan *p, const void *val, void *stream)
+{
+    int rc = trs_gpu_use(&p->ctx);
+    for (int k = 0; k < 2 && !rc; k++) {
+        trs_side *s = &p->side[k];
+        if (!s->used) continue;
+        rc = make_ready(&p->ctx, s);
+        if (!rc)
+            rc = trs_gpu_take_values(s->tri.dtype, s->tri.nnz, s->direct.src, val, s->direct.val,
+                                     stream);
+    }
+    if (!rc) rc = find_pivots(p, &p->side[p->side[0].used ? 0 : 1], stream);
+    for (int k = 0; k < 2 && !rc; k++) {
+        trs_side *s = &p->side[k];
+        if (s->used && p->bad_pivots && p->pivot != TRS_PIVOT_FAIL)
+            rc = trs_gpu_treat_pivots(s, p->skip_dev, p->pivot_value, stream);
+        for (int c = 0; c < s->nparts && !rc; c++)
+            rc = s->part[c].solver->update_direct(&s->part[c], s->direct.val, stream);
+    }
+    const int waited = trs_gpu_wait(stream);
+    if (rc == TRS_EDEVICE || waited) return trs_fail(&p->ctx, TRS_EDEVICE, "update on the device");
+    return rc;
+}
