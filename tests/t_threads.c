@@ -1,5 +1,6 @@
-/* t_threads.c: a plan is const while it solves: many threads share it, each with its own work space. */
-#include "model.h"
+/* t_threads.c: a plan is const while it solves: many threads share it, each with its own work space and,
+ * on a GPU, its own stream. */
+#include "stream.h"
 
 #include <pthread.h>
 
@@ -10,6 +11,7 @@ typedef struct job {
     const double *b, *x; /* what a lone thread found */
     int n, rc;
     trs_op op;
+    void *stream;
 } job;
 
 static void *solve_many(void *arg)
@@ -18,7 +20,7 @@ static void *solve_many(void *arg)
     trs_work *work = NULL;
     double *x = malloc((size_t)j->n * sizeof *x);
     j->rc = x ? trs_work_create(&work, j->plan, 1) : TRS_EMEM;
-    trs_exec exec = {.work = work, .threads = 1};
+    trs_exec exec = {.work = work, .threads = 1, .stream = j->stream};
     for (int k = 0; k < ROUNDS && !j->rc; k++) {
         j->rc = trs_solve(j->plan, j->op, 1, j->b, j->n, x, j->n, &exec);
         for (int i = 0; i < j->n && !j->rc; i++) {
@@ -49,7 +51,7 @@ static void share(const trs_solver *s, trs_order order)
         x[t] = malloc((size_t)m.n * sizeof(double));
         assert_true(b[t] && x[t]);
         for (int i = 0; i < m.n; i++) b[t][i] = random_uniform(&r);
-        jobs[t] = (job){p, b[t], x[t], m.n, 0, t % 2 ? TRS_T : TRS_N};
+        jobs[t] = (job){p, b[t], x[t], m.n, 0, t % 2 ? TRS_T : TRS_N, stream_new(s)};
         assert_int_equal(trs_solve(p, jobs[t].op, 1, b[t], m.n, x[t], m.n, NULL), TRS_OK);
     }
     for (int t = 0; t < THREADS; t++)
@@ -60,6 +62,7 @@ static void share(const trs_solver *s, trs_order order)
         assert_int_equal(jobs[t].rc, 0);
         free(b[t]);
         free(x[t]);
+        stream_free(jobs[t].stream);
     }
     trs_plan_destroy(p);
     mat_free(&a);
