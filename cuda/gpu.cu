@@ -96,6 +96,13 @@ int trs_gpu_wait(void *stream)
     return told(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)));
 }
 
+bool trs_gpu_is_capturing(void *stream)
+{
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    return cudaStreamIsCapturing(static_cast<cudaStream_t>(stream), &status) == cudaSuccess &&
+           status != cudaStreamCaptureStatusNone;
+}
+
 void *device_copy(trs_context *ctx, const void *from, int64_t count, size_t size, const char *what)
 {
     void *p = trs_gpu_new(ctx, count, size, what);

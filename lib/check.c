@@ -63,6 +63,8 @@ static int check_shape(trs_context *ctx, const trs_mat *m)
         if (m->ld < m->n)
             return trs_fail(ctx, TRS_EARG, "ld = %" PRId64 " is less than n = %" PRId64, m->ld,
                             m->n);
+        if (m->n && m->ld > INT64_MAX / 16 / m->n)
+            return trs_fail(ctx, TRS_EARG, "ld = %" PRId64 " is too large", m->ld);
         return TRS_OK;
     }
     if (m->nnz < 0) return trs_fail(ctx, TRS_EARG, "nnz = %" PRId64 " is negative", m->nnz);
@@ -127,10 +129,36 @@ static int check_indices(trs_context *ctx, const trs_mat *m, int pbits, int ibit
     return TRS_OK;
 }
 
+static bool is_zero(const trs_mat *m, int64_t k)
+{
+    const int width = trs_is_complex(m->dtype) ? 2 : 1;
+    bool zero = true;
+    for (int part = 0; part < width; part++)
+        zero &= m->dtype == TRS_F32 || m->dtype == TRS_C32
+                    ? ((const float *)m->val)[width * k + part] == 0
+                    : ((const double *)m->val)[width * k + part] == 0;
+    return zero;
+}
+
+/* TRS_STRICT of a full matrix: only zeros in the other triangle. */
+static int check_full(trs_context *ctx, const trs_mat *m)
+{
+    if (!(m->kind & TRS_STRICT)) return TRS_OK;
+    for (int64_t j = 0; j < m->n; j++)
+        for (int64_t i = 0; i < m->n; i++)
+            if (!trs_in_triangle(m->kind, i, j) && !is_zero(m, i + j * m->ld))
+                return trs_fail(ctx, TRS_EMATRIX,
+                                "row %" PRId64 ", column %" PRId64
+                                ": an entry outside the %s triangle",
+                                i + m->base, j + m->base, m->kind & TRS_LOWER ? "lower" : "upper");
+    return TRS_OK;
+}
+
 int trs_check_mat(trs_context *ctx, const trs_mat *m)
 {
     int rc = trs_check_values(ctx, m);
-    if (rc || m->format == TRS_DENSE) return rc;
+    if (rc) return rc;
+    if (m->format == TRS_DENSE) return check_full(ctx, m);
     if (!m->ptr) return trs_fail(ctx, TRS_EARG, "ptr is NULL");
     if (!m->idx && m->nnz > 0) return trs_fail(ctx, TRS_EARG, "idx is NULL");
     int pbits = m->ptr_bits ? m->ptr_bits : 64, ibits = m->idx_bits ? m->idx_bits : 32;

@@ -20,6 +20,7 @@ int trs_gpu_get(trs_context *ctx, void *to, const void *from,
 int trs_gpu_copy_lines(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                        size_t height, bool to_device, void *stream);
 int trs_gpu_wait(void *stream);
+bool trs_gpu_is_capturing(void *stream); /* into a CUDA graph */
 
 /* y (k) = x (perm [k]) for every column, or x (perm [k]) = y (k); perm, x and y on the device. */
 int trs_gpu_gather(trs_dtype t, int32_t n, int nrhs, const int32_t *perm, trs_view x, trs_view y,

@@ -57,6 +57,12 @@ int trs_gpu_wait(void *stream)
     return TRS_EDEVICE;
 }
 
+bool trs_gpu_is_capturing(void *stream)
+{
+    (void)stream;
+    return false;
+}
+
 int trs_gpu_gather(trs_dtype t, int32_t n, int nrhs, const int32_t *perm, trs_view x, trs_view y,
                    void *stream)
 {

@@ -25,7 +25,7 @@ typedef struct trs_output {
 /* Of trs_output, file, fd = -1, message and message_size are set by the caller. */
 int trs_output_open(trs_output *out);
 int trs_output_put(trs_output *out, const void *p, int64_t n, int64_t offset);
-int trs_output_close(trs_output *out); /* rename, or remove after an error; out->code */
+int trs_output_close(trs_output *out); /* also after a failed open: rename or remove; out->code */
 
 /* Write the sentence, keep the code, return it; threads may call it. */
 int trs_output_fail(trs_output *out, int code, const char *format, ...)

@@ -202,9 +202,8 @@ static int write_plan(trs_context *ctx, const char *file, const head *h, const s
         .out = {
             .file = file, .fd = -1, .message = ctx->message, .message_size = sizeof ctx->message}};
     int rc = trs_output_open(&f.out);
-    if (rc) return rc;
     XXH3_64bits_reset(&f.check);
-    rc = trs_output_put(&f.out, h, sizeof *h, 0);
+    if (!rc) rc = trs_output_put(&f.out, h, sizeof *h, 0);
     f.out.offset = sizeof *h;
     for (int k = 0; k < 2 && !rc; k++)
         if (a[k].side) rc = put_side(&f, &a[k]);

@@ -338,6 +338,12 @@ static int check_solve(const trs_plan *p, trs_op op, int nrhs, const void *B, in
     return TRS_OK;
 }
 
+static bool may_be_captured(const trs_plan *p)
+{
+    if (!p->info.on_gpu || p->capture_anyhow) return true; /* a CPU solver uses no stream */
+    return !is_staged(p) && (p->wanted->caps & TRS_CAP_CAPTURE);
+}
+
 int trs_solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t ldb, void *X,
               int64_t ldx, const trs_exec *exec)
 {
@@ -355,6 +361,7 @@ int trs_solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t ldb
                    .threads = exec->threads > 0 ? exec->threads : p->ctx.threads};
     job.conj = op == TRS_H && trs_is_complex(p->shape.dtype);
     if (p->info.on_gpu) rc = trs_gpu_use(&w->ctx);
+    if (!rc && !may_be_captured(p) && trs_gpu_is_capturing(exec->stream)) return TRS_ESUPPORT;
     for (int r = 0; r < nrhs && !rc; r += job.nrhs) {
         job.nrhs = nrhs - r < served->nrhs ? nrhs - r : served->nrhs;
         job.b = from_column(b, r, size);

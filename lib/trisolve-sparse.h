@@ -67,10 +67,12 @@ typedef enum trs_layout { TRS_COL_MAJOR = 0, TRS_ROW_MAJOR = 1 } trs_layout;
 
 /* bits of trs_mat.kind; 0 in the functions that take a general matrix */
 enum {
-    TRS_LOWER = 1,  /* the lower triangle is the matrix */
-    TRS_UPPER = 2,  /* the upper triangle is the matrix */
-    TRS_UNIT = 4,   /* the diagonal is 1; stored diagonal entries are ignored */
-    TRS_STRICT = 8, /* an entry in the other triangle is an error (otherwise it is ignored) */
+    TRS_LOWER = 1, /* the lower triangle is the matrix */
+    TRS_UPPER = 2, /* the upper triangle is the matrix */
+    TRS_UNIT = 4,  /* the diagonal is 1; stored diagonal entries are ignored */
+    TRS_STRICT =
+        8, /* an entry in the other triangle is an error (otherwise it is ignored); DENSE: one
+                       that is not zero */
 };
 
 /* where arrays live: trs_mat.device, trs_options.device */
@@ -298,6 +300,8 @@ TRS_API void trs_work_destroy(trs_work *work);
  *         Column-major: [ldb*(nrhs-1)+n], ldb >= n.  Row-major: [ldb*(n-1)+nrhs], ldb >= nrhs.
  *     void *X ; out, likewise with ldx.  X may be B (then ldx = ldb); else they must not overlap.
  *     const trs_exec *exec ; in, NULL: all defaults.
+ * While exec->stream is being captured, solvers without TRS_CAP_CAPTURE, and B and X on the host, are
+ * refused with TRS_ESUPPORT; so are B and X by rows without TRS_CAP_ROW_MAJOR.
  * Allocates nothing.  With B and X on the device it only enqueues work on exec->stream; a CUDA
  * solver with B and X on the host copies them and waits.
  * A NaN or Inf in B reaches every x that depends on it; a triangle given as TRS_DENSE is full, its

@@ -144,6 +144,22 @@ static void test_shape(void **state)
     refused(&m, TRS_EARG, "ld = 3 is less than n = 4");
 }
 
+static void test_full(void **state)
+{
+    (void)state;
+    double val[] = {1, 1, 0, 1}; /* by columns */
+    trs_mat m = {.n = 2, .ld = 2, .val = val, .format = TRS_DENSE, .kind = TRS_LOWER | TRS_STRICT};
+    trs_plan *p;
+    assert_int_equal(trs_plan_create(&p, &m, NULL), TRS_OK);
+    trs_plan_destroy(p);
+    val[2] = 1e-300;
+    refused(&m, TRS_EMATRIX, "row 0, column 1: an entry outside the lower triangle");
+    m.kind = TRS_UPPER | TRS_STRICT;
+    refused(&m, TRS_EMATRIX, "row 1, column 0: an entry outside the upper triangle");
+    m.kind = TRS_LOWER, m.ld = INT64_MAX / 8;
+    refused(&m, TRS_EARG, "too large");
+}
+
 /* Blocks of 2 x 2, base 1, lower by blocks: (1, 1), (2, 1), (2, 2). */
 static void test_blocks(void **state)
 {
@@ -193,6 +209,7 @@ int main(void)
         cmocka_unit_test(test_good),    cmocka_unit_test(test_pointers),
         cmocka_unit_test(test_indices), cmocka_unit_test(test_other_triangle),
         cmocka_unit_test(test_shape),   cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,6 +109,66 @@ static void test_null(void **state)
     trs_plan_destroy(p);
 }
 
+/* What has nothing to do with plans, and what takes a device that is not there. */
+static void test_null_elsewhere(void **state)
+{
+    (void)state;
+    trs_mat m = mat4(val4);
+    trs_error e;
+    trs_lu_info lu;
+    trs_mm mm;
+    trs_timer *t;
+    void *d;
+    double x[4];
+    assert_int_equal(trs_backward_error(NULL, TRS_N, 1, b4, 4, x4, 4, TRS_COL_MAJOR, &e), TRS_EARG);
+    assert_int_equal(trs_backward_error(&m, TRS_N, 1, b4, 4, x4, 4, TRS_COL_MAJOR, NULL), TRS_EARG);
+    assert_int_equal(trs_backward_error(&m, TRS_N, 1, NULL, 4, x4, 4, TRS_COL_MAJOR, &e), TRS_EARG);
+    assert_int_equal(trs_multiply(NULL, TRS_N, 1, b4, 4, x, 4, TRS_COL_MAJOR), TRS_EARG);
+    assert_int_equal(trs_multiply(&m, TRS_N, 1, b4, 3, x, 4, TRS_COL_MAJOR), TRS_EARG);
+    assert_int_equal(trs_multiply(&m, (trs_op)3, 1, b4, 4, x, 4, TRS_COL_MAJOR), TRS_EARG);
+    assert_int_equal(trs_lu_solve(NULL, TRS_N, 1, b4, 4, x, 4, NULL), TRS_EARG);
+    assert_int_equal(trs_lu_refine(NULL, &m, TRS_N, 1, b4, 4, x, 4, NULL, 1, NULL, NULL), TRS_EARG);
+    assert_int_equal(trs_lu_get_info(NULL, &lu), TRS_EARG);
+    assert_int_equal(trs_lu_factors(NULL, NULL, NULL, NULL, NULL, NULL), TRS_EARG);
+    assert_string_equal(trs_lu_message(NULL), "");
+    trs_lu_destroy(NULL);
+    assert_int_equal(trs_mm_read(NULL, NULL, &mm), TRS_EARG);
+    assert_int_equal(trs_mm_read("x", NULL, NULL), TRS_EARG);
+    assert_int_equal(trs_mm_mat(NULL, 0, &m), TRS_EARG);
+    assert_int_equal(trs_mm_write(NULL, &m, 4, 4, TRS_GENERAL, NULL, NULL, 0), TRS_EARG);
+    trs_mm_free(NULL);
+    assert_true(trs_device_new(TRS_HOST, 8, &d) < 0 && !d);
+    assert_true(trs_device_new(TRS_CUDA(0), 8, NULL) < 0);
+    assert_true(trs_device_put(TRS_CUDA(1000), x, x4, 8) < 0);
+    assert_true(trs_device_get(TRS_CUDA(1000), x, x4, 8) < 0);
+    assert_true(trs_device_name(TRS_CUDA(0), NULL, 0) < 0);
+    assert_true(trs_timer_create(NULL, TRS_CUDA(0)) < 0);
+    assert_true(trs_timer_create(&t, TRS_CUDA(1000)) < 0 && !t);
+    assert_true(trs_timer_start(NULL, NULL) < 0);
+    assert_true(trs_timer_stop(NULL, NULL, x) < 0);
+    trs_device_free(TRS_CUDA(1000), NULL);
+    trs_timer_destroy(NULL);
+    for (int code = -20; code < 3; code++) assert_true(trs_strerror(code)[0] != '\0');
+}
+
+static void test_no_device(void **state)
+{
+    (void)state;
+    trs_mat m = mat4(val4);
+    trs_options opt = {.device = TRS_CUDA(1000)};
+    trs_plan *p;
+    m.device = TRS_CUDA(1000);
+    assert_int_equal(trs_plan_create(&p, &m, NULL), TRS_EDEVICE);
+    assert_true(trs_plan_message(p)[0] != '\0');
+    trs_plan_destroy(p);
+    m.device = TRS_HOST;
+    int rc = trs_plan_create(&p, &m, &opt);
+    if (!rc) rc = trs_plan_analyse(p);
+    assert_true(rc == TRS_EDEVICE || rc == TRS_ESUPPORT);
+    assert_true(trs_plan_message(p)[0] != '\0');
+    trs_plan_destroy(p);
+}
+
 static void test_solve_arguments(void **state)
 {
     (void)state;
@@ -572,7 +632,8 @@ int main(void)
         cmocka_unit_test(test_update),          cmocka_unit_test(test_ownership),
         cmocka_unit_test(test_allocations),     cmocka_unit_test(test_limit),
         cmocka_unit_test(test_default_limit),   cmocka_unit_test(test_bitwise),
-        cmocka_unit_test(test_shared_work),     cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_shared_work),     cmocka_unit_test(test_null_elsewhere),
+        cmocka_unit_test(test_no_device),       cmocka_unit_test(test_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
