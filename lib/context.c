@@ -32,7 +32,7 @@ const char *trs_strerror(int status)
     case TRS_EFILE:
         return "a file cannot be opened, read, or written";
     case TRS_EFORMAT:
-        return "the file is not well-formed Matrix Market";
+        return "the text of a file is not well-formed";
     case TRS_EDEVICE:
         return "no usable GPU, or CUDA reported an error";
     case TRS_ELIBRARY:
