@@ -146,6 +146,8 @@ int input_open(const settings *s, const char *name, input *in)
     snprintf(in->name[0], sizeof in->name[0], "%s", base_name(name));
     int rc = fetch(s, name, in);
     if (rc) return rc;
+    in->left_out = !filter_takes_size(s->filter, in->file.rows, in->file.nnz);
+    if (in->left_out) return TRS_OK;
     rc = trs_mm_mat(&in->file, 0, &A);
     if (rc) return refuse(in, rc, "%s", trs_strerror(rc));
     rc = s->factor ? see_factors(&A, name, in) : see_triangle(s, &A, in);
