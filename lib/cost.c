@@ -109,7 +109,7 @@ static bool eligible(const trs_context *ctx, const trs_solver *s, const trs_shap
 }
 
 /* The simplest solver is left only for one that is clearly predicted to be faster. */
-static const double CLEARLY = 1.25, NOT_WORTH_IT = 10e-6;
+static const double CLEARLY = 1.25, NOT_WORTH_IT = 2e-6;
 
 /* Sorted in, if it is among the cheapest; what falls off the end is forgotten. */
 static int insert(trs_candidate *list, int count, const trs_candidate *c)

@@ -161,11 +161,11 @@ typedef struct trs_part { /* rows from..to-1 of a side in plan order, and who so
     bool transposed; /* the side is op = T, H */
     int32_t from, to;
     const struct trs_solver *solver;
-    const trs_levels *lv; /* of these rows */
-    trs_levels own;       /* lv points here unless the part is the whole side */
+    const trs_levels *lv;  /* of these rows */
+    trs_levels own;        /* lv points here unless the part is the whole side */
     double growth;         /* that update found; 0: the solver does not say */
     double seconds_factor; /* that update took to factor, copies not counted; 0: likewise */
-    void *data;           /* the solver's */
+    void *data;            /* the solver's */
 } trs_part;
 
 /* X or B: element (i, r) is p[i*rs + r*cs], in elements. */

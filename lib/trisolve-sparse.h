@@ -175,7 +175,8 @@ typedef struct trs_info {
     const char *solver; /* chosen or named; NULL before analyse.  Lives as long as the plan. */
     const char *reason; /* one sentence; "" before analyse.  Lives as long as the plan. */
     double predicted;   /* seconds a solve by the cost model */
-    const char *costs;  /* where the numbers of the cost model are from: "built in, H200, measured", or
+    const char
+        *costs; /* where the numbers of the cost model are from: "built in, H200, measured", or
                            the file that TRISOLVE_MACHINE names; "" before analyse.  Likewise. */
     int64_t bytes_host; /* the plan's storage (an estimate before analyse) */
     int64_t bytes_device;
