@@ -1,6 +1,5 @@
 /* bench_figures.c: results become scripts for gnuplot, their numbers inside: each can be drawn again, or
  * changed, by hand. */
-#define _GNU_SOURCE /* open_memstream where POSIX is not the default */
 #include "config.h"
 
 #include "bench.h"
@@ -47,7 +46,7 @@ static int start(writer *w, const char *file, const char *title, const char *y, 
             width);
     fputs("set title ", w->f), put_quoted(w->f, title);
     fputs("\nset ylabel ", w->f), put_quoted(w->f, y);
-    fputs("\nset logscale y\nset key outside right top\nset grid\nset datafile missing '?'\n",
+    fputs("\nset logscale y\nset format y '%g'\nset key outside right top\nset grid\nset datafile missing '?'\n",
           w->f);
     return EXIT_GOOD;
 }
