@@ -76,8 +76,9 @@ typedef struct result { /* one triangle, or why there is none */
     unsigned kind;
     trs_dtype dtype;
     int64_t n, nnz, levels, widest, longest;
-    double alloc,
-        copy; /* --dense with a GPU: seconds to allocate A, b, x there, to copy A, b, x; else 0 */
+    char costs[200]; /* where the cost model has its numbers from */
+    double alloc;    /* --dense with a GPU: seconds to allocate A, b, x there; else 0 */
+    double copy;     /* ... to copy A and b there, and x back */
     int count;
     cell *cells; /* [count] */
 } result;

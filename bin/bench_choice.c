@@ -15,6 +15,7 @@ typedef struct choice {
     int count, missing; /* problems; without a choice that ran */
     int within[2];      /* 1.1, 1.3 */
     double log_sum, worst;
+    char costs[200];
 } choice;
 
 static const double bounds[] = {1.1, 1.3};
@@ -50,6 +51,7 @@ static int add(void *data, const result *r)
     const double ratio = taken->solve.median / best->solve.median;
     printf("choice: %s: %s %.4g ms, best %s %.4g ms: %.3f\n", r->name, taken->solver.name,
            1e3 * taken->solve.median, best->solver.name, 1e3 * best->solve.median, ratio);
+    snprintf(c->costs, sizeof c->costs, "%s", r->costs);
     c->count++;
     c->log_sum += log(ratio);
     c->worst = fmax(c->worst, ratio);
@@ -65,7 +67,8 @@ static int end(void *data, bool complete)
                c->settings->measure ? ", by measuring," : "", c->count, c->count == 1 ? "" : "s");
         for (int k = 0; k < 2; k++)
             printf(" %.1f %% within %.1f,", 100. * c->within[k] / c->count, bounds[k]);
-        printf(" geometric mean %.3f, worst %.3f\n", exp(c->log_sum / c->count), c->worst);
+        printf(" geometric mean %.3f, worst %.3f\nCosts: %s\n", exp(c->log_sum / c->count),
+               c->worst, c->costs);
     }
     if (complete && c->missing) printf("%d without a figure\n", c->missing);
     free(c);

@@ -102,6 +102,7 @@ void put_columns(const settings *s, const host *h, const result *r, const cell *
     to->whole(to->user, "threads", h->threads);
     to->text(to->user, "cpu", h->cpu);
     to->text(to->user, "gpu", h->gpu);
+    to->text(to->user, "costs", r->costs);
     to->text(to->user, "version", trs_version());
     to->text(to->user, "date", h->date);
 }

@@ -46,7 +46,8 @@ static int start(writer *w, const char *file, const char *title, const char *y, 
             width);
     fputs("set title ", w->f), put_quoted(w->f, title);
     fputs("\nset ylabel ", w->f), put_quoted(w->f, y);
-    fputs("\nset logscale y\nset format y '%g'\nset key outside right top\nset grid\nset datafile missing '?'\n",
+    fputs("\nset logscale y\nset format y '%g'\nset key outside right top\nset grid\nset datafile "
+          "missing '?'\n",
           w->f);
     return EXIT_GOOD;
 }

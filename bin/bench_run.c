@@ -71,6 +71,7 @@ static int look(const bed *b, int device, result *r)
     }
     if (device == TRS_HOST) {
         const char *message = plan ? trs_plan_message(plan) : "";
+        snprintf(r->costs, sizeof r->costs, "%s", i.costs ? i.costs : "");
         r->n = i.n, r->nnz = i.nnz;
         r->levels = i.levels, r->widest = i.widest, r->longest = i.longest;
         if (is_about_all(rc))
