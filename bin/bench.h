@@ -158,6 +158,7 @@ typedef struct bed { /* op(T) X = B on both sides */
     trs_timer *timer;
 } bed;
 
+double now(void); /* seconds of a steady clock */
 int bed_make(bed *b, const settings *s, const trs_mat *T);
 void bed_free(bed *b);
 void measure_cell(const bed *b, cell *c);
@@ -169,6 +170,9 @@ int make_plan(const bed *b, const char *solver, int device, trs_plan **plan);
 void warm_up(const settings *s);
 int measure_triangle(const settings *s, const char *name, const trs_mat *T, result *r);
 void result_free(result *r);
+
+/* The cell of a solver, and block, that was measured; NULL: there is none. */
+const cell *find_cell(const result *r, const char *solver, int block);
 
 /* Seconds over those of a reference in the same result; NaN when either did not run. */
 double over_solve(const result *r, const cell *c, const char *reference);
@@ -189,8 +193,6 @@ int run_dense(const settings *s, int (*take)(void *user, const result *), void *
 bool is_size(const char *text);
 /* Seconds from A and b to x where they are there: the solve, and the factorisation before it. */
 double dense_seconds(const result *r, const cell *c);
-cell *dense_cell(const result *r, const char *solver,
-                 int block); /* that was measured; NULL: none */
 
 /* ---- bench_calibrate.c ----------------------------------------------------------------------- */
 
@@ -244,6 +246,7 @@ typedef struct sink {
     void *user;
 } sink;
 
+void print_host(const host *h); /* the head of a table */
 void put_columns(const settings *s, const host *h, const result *r, const cell *c, const sink *to);
 const char *dtype_name(trs_dtype t);
 const char *op_name(trs_op op);

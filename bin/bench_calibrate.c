@@ -21,7 +21,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { RUNS = 9 };
 
@@ -31,13 +30,6 @@ typedef struct costs {
     double cpu_byte, cpu_cached, cpu_entry, cpu_row, cpu_hop, cpu_barrier;
     double gpu_byte, gpu_gather, gpu_launch, gpu_hop, link_byte, link_start; /* 0: not known */
 } costs;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static double at_least(double seconds)
 {

@@ -22,7 +22,7 @@ enum {
 
 static const double settle = 0.2; /* s: short solves are repeated for as long as this */
 
-static double now(void)
+double now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);

@@ -12,7 +12,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { LARGEST = 32768, COPIES = 5 };
 
@@ -36,15 +35,6 @@ double dense_seconds(const result *r, const cell *c)
     return c->solve.median + (r->kind & (TRS_LOWER | TRS_UPPER) ? 0 : c->factor);
 }
 
-cell *dense_cell(const result *r, const char *solver, int block)
-{
-    for (int k = 0; k < r->count; k++) {
-        cell *c = &r->cells[k];
-        if (!c->status && c->block == block && !strcmp(c->solver.name, solver)) return c;
-    }
-    return NULL;
-}
-
 /* ---- matrices ---------------------------------------------------------------------------------- */
 
 /* Numbers in [-1, 1), by columns; the diagonal is large enough for any order of elimination. */
@@ -66,13 +56,6 @@ static void *make_full(trs_dtype t, int64_t n, bool triangle)
 }
 
 /* ---- memory of the device ----------------------------------------------------------------------- */
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* A, b and x made on the device, A and b copied there, x copied back. */
 static int move_once(const bed *b, size_t bytes, double *alloc, double *copy)

@@ -85,8 +85,8 @@ enum { FIGURES = sizeof figures / sizeof figures[0] };
 
 static double value(const result *r, const line *l)
 {
-    const cell *c = dense_cell(r, l->solver, l->block);
-    const cell *full = dense_cell(r, "lu-fullgrid", 0), *sub = dense_cell(r, "lu-submatrix", 0);
+    const cell *c = find_cell(r, l->solver, l->block);
+    const cell *full = find_cell(r, "lu-fullgrid", 0), *sub = find_cell(r, "lu-submatrix", 0);
     switch (l->what) {
     case KERNEL:
         return c ? 1e3 * dense_seconds(r, c) : (double)NAN;

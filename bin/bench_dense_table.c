@@ -27,9 +27,7 @@ static int begin(const settings *s, const host *h, void **data)
     dense *d = *data = calloc(1, sizeof *d);
     if (!d) return out_of_memory();
     d->settings = s;
-    printf("trisolve-bench %s, %s\n", trs_version(), h->date);
-    printf("GPU  %s\nCPU  %s, %d thread%s\n\n", h->gpu, h->cpu, h->threads,
-           h->threads == 1 ? "" : "s");
+    print_host(h);
     fputs(legend, stdout);
     if (s->device == TRS_HOST)
         printf("No GPU (%s): the solvers of the CPU alone, nothing to allocate or to copy.\n",
@@ -78,7 +76,7 @@ static double value_ms(const result *r, const cell *c, const char *unused)
 
 static double value_over(const result *r, const cell *c, const char *reference)
 {
-    const cell *f = dense_cell(r, reference, 0);
+    const cell *f = find_cell(r, reference, 0);
     return f ? dense_seconds(r, c) / dense_seconds(r, f) : (double)NAN;
 }
 
@@ -97,7 +95,7 @@ static double value_copy(const result *r, const cell *c, const char *unused)
 static double value_ratio(const result *r, const cell *c, const char *unused)
 {
     (void)c, (void)unused;
-    const cell *a = dense_cell(r, "lu-fullgrid", 0), *b = dense_cell(r, "lu-submatrix", 0);
+    const cell *a = find_cell(r, "lu-fullgrid", 0), *b = find_cell(r, "lu-submatrix", 0);
     return a && b ? a->factor / b->factor : (double)NAN;
 }
 
@@ -145,7 +143,7 @@ static const char *reference_of(const dense *d, const char *const *names)
 {
     for (; *names; names++)
         for (int i = 0; i < d->all.count; i++)
-            if (dense_cell(&d->all.r[i], *names, 0)) return *names;
+            if (find_cell(&d->all.r[i], *names, 0)) return *names;
     return NULL;
 }
 

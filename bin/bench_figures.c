@@ -94,17 +94,10 @@ int add_lines(figure_list *l, const char *file, const char *title, const char *y
 
 /* ---- bars: every solver on every triangle, over a reference ---------------------------------------- */
 
-static const cell *measured(const result *r, const char *solver)
-{
-    for (int k = 0; k < r->count; k++)
-        if (!r->cells[k].status && !strcmp(r->cells[k].solver.name, solver)) return &r->cells[k];
-    return NULL;
-}
-
 static bool any_has(const kept *k, const char *solver)
 {
     for (int i = 0; i < k->count; i++)
-        if (measured(&k->r[i], solver)) return true;
+        if (find_cell(&k->r[i], solver, 0)) return true;
     return false;
 }
 
@@ -112,7 +105,7 @@ static bool any_has(const kept *k, const char *solver)
 static bool has_bars(const kept *k, const char *solver, const char *reference)
 {
     for (int i = 0; i < k->count; i++)
-        if (measured(&k->r[i], reference) && measured(&k->r[i], solver))
+        if (find_cell(&k->r[i], reference, 0) && find_cell(&k->r[i], solver, 0))
             return strcmp(solver, reference) != 0;
     return false;
 }
@@ -120,7 +113,7 @@ static bool has_bars(const kept *k, const char *solver, const char *reference)
 /* Solve over that of the reference; "?" where one of them did not run. */
 static void put_ratio(FILE *f, const result *r, const char *solver, const char *reference)
 {
-    const cell *c = measured(r, solver);
+    const cell *c = find_cell(r, solver, 0);
     const double ratio = c ? over_solve(r, c, reference) : (double)NAN;
     if (isnan(ratio)) fputs(" ?", f);
     else fprintf(f, " %.5g", ratio);

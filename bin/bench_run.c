@@ -14,22 +14,24 @@ double total(const cell *c)
     return c->analysis + c->solve.median;
 }
 
-static const cell *find(const result *r, const char *name)
+const cell *find_cell(const result *r, const char *solver, int block)
 {
-    for (int k = 0; k < r->count; k++)
-        if (!r->cells[k].status && !strcmp(r->cells[k].solver.name, name)) return &r->cells[k];
+    for (int k = 0; k < r->count; k++) {
+        const cell *c = &r->cells[k];
+        if (!c->status && c->block == block && !strcmp(c->solver.name, solver)) return c;
+    }
     return NULL;
 }
 
 double over_solve(const result *r, const cell *c, const char *reference)
 {
-    const cell *f = find(r, reference);
+    const cell *f = find_cell(r, reference, 0);
     return f && !c->status ? c->solve.median / f->solve.median : (double)NAN;
 }
 
 double over_total(const result *r, const cell *c, const char *reference)
 {
-    const cell *f = find(r, reference);
+    const cell *f = find_cell(r, reference, 0);
     return f && !c->status ? total(c) / total(f) : (double)NAN;
 }
 

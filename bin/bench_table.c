@@ -20,12 +20,17 @@ static const char legend[] =
     "  /cusparse, /serial: solve over that of cusparse, of cpu-serial (below 1: faster)\n"
     "  * the automatic choice for B and X on the host, + in device memory\n";
 
-static int begin(const settings *s, const host *h, void **data)
+void print_host(const host *h)
 {
-    if (s->quiet || s->dense) return EXIT_GOOD;
     printf("trisolve-bench %s, %s\n", trs_version(), h->date);
     printf("GPU  %s\nCPU  %s, %d thread%s\n\n", h->gpu, h->cpu, h->threads,
            h->threads == 1 ? "" : "s");
+}
+
+static int begin(const settings *s, const host *h, void **data)
+{
+    if (s->quiet || s->dense) return EXIT_GOOD;
+    print_host(h);
     fputs(legend, stdout);
     *data = (void *)(uintptr_t)s;
     return EXIT_GOOD;
