@@ -14,6 +14,8 @@
 enum { TRIES = 9 }; /* solves after one to warm up; the fastest counts */
 
 static const double ENOUGH = 0.05; /* s, for the tries of one candidate */
+static const double HOPELESS =
+    4; /* a third that is predicted to take so many times as long is not tried */
 
 typedef struct trial { /* B and X of a candidate */
     const trs_plan *plan;
@@ -127,6 +129,7 @@ int trs_measure(trs_plan *p, const trs_side *s, trs_candidate *c, int count, cha
     int rc = trial_begin(&t, p, s);
     if (rc) trs_fail(&p->ctx, rc, "no memory for B and X to measure with");
     for (int k = 0; k < count && !rc; k++) {
+        if (k > 1 && c[k].seconds > HOPELESS * c[1].seconds) continue;
         if (try_candidate(&t, c[k].solver, &seconds[k])) continue;
         const int w = snprintf(reason + used, size - used, "; measured %s %.3g ms",
                                c[k].solver->name, 1e3 * seconds[k]);
