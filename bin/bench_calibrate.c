@@ -256,6 +256,7 @@ static void calibrate_gpu(const settings *s, costs *c)
     c->gpu_launch = at_least(level_seconds(s, "cuda-multiblock"));
     c->gpu_hop = at_least(level_seconds(s, "cuda-dataflow"));
     const double t = made_seconds(s, "cuda-dataflow", 2 * HALF, length_random, column_random);
+    if (!(c->gpu_byte > 0)) return; /* no room: nothing to take off */
     const double known = (12 * entries + 44 * rows) * c->gpu_byte + 2.5 * c->gpu_launch;
     c->gpu_gather = at_least((t - known) / entries);
 }

@@ -2,6 +2,8 @@
  * triangles that are nearly full, and the choice by measuring. */
 #include "model.h"
 
+#include "gpu.h"
+
 #include <math.h>
 #include <unistd.h>
 
@@ -264,6 +266,43 @@ static void measured(void **state)
                 (trs_op)(k % 3), 1 + k % 3);
 }
 
+/* B and X on the GPU: no CPU solver is tried, and a copy within the device arrives. */
+static void measured_on_a_device(void **state)
+{
+    enum { N = 300 };
+    const int device = TRS_CUDA(0);
+    const size_t bytes = N * sizeof(double);
+    double b[N], x[N], least, mine = INFINITY;
+    void *B = NULL, *X = NULL;
+    char why[200];
+    trs_info info;
+    int rc;
+    (void)state;
+    if (trs_gpu_probe(0, why, sizeof why)) skip();
+    model m = band(N, 1); /* N, and 1 to its left: x = 1 */
+    for (int i = 0; i < N; i++) b[i] = N + (i > 0);
+    trs_plan *p = plan_of(&m, &(trs_options){.device = device, .measure = 1}, &rc);
+    assert_status(rc, TRS_OK, p);
+    assert_int_equal(trs_plan_info(p, &info), TRS_OK);
+    print_message("# %s: %s; %s\n", info.solver, info.reason, info.costs);
+    assert_true(info.on_gpu);
+    assert_null(strstr(info.reason, "cpu-"));
+    assert_true(times_in(info.reason, info.solver, &least, &mine) >= 2);
+    assert_at_most(mine, least);
+    assert_int_equal(trs_device_new(device, bytes, &B), TRS_OK);
+    assert_int_equal(trs_device_new(device, bytes, &X), TRS_OK);
+    assert_int_equal(trs_device_put(device, X, b, bytes), TRS_OK);
+    assert_int_equal(trs_device_copy(device, B, X, bytes, NULL), TRS_OK);
+    assert_int_equal(trs_solve(p, TRS_N, 1, B, N, X, N, NULL), TRS_OK);
+    assert_int_equal(trs_device_get(device, x, X, bytes), TRS_OK);
+    for (int i = 0; i < N; i++) assert_at_most(fabs(x[i] - 1), 1e-12);
+    assert_int_equal(trs_device_copy(device, NULL, X, bytes, NULL), TRS_EARG);
+    trs_device_free(device, B);
+    trs_device_free(device, X);
+    trs_plan_destroy(p);
+    model_free(&m);
+}
+
 /* Nothing can be solved with, so the prediction stays; and the plan can be given better values. */
 static void a_pivot_is_zero(void **state)
 {
@@ -333,6 +372,7 @@ int main(void)
         cmocka_unit_test_teardown(full_on_the_host, no_machine),
         cmocka_unit_test(full_on_the_device),
         cmocka_unit_test(measured),
+        cmocka_unit_test(measured_on_a_device),
         cmocka_unit_test(a_pivot_is_zero),
         cmocka_unit_test(memory_that_runs_out),
     };
