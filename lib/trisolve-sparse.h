@@ -384,6 +384,8 @@ typedef struct trs_mm_options {
     trs_memory memory; /* for the arrays of the result; trs_mm_free uses it again */
     int rhs; /* 1: of a .tar.gz, read NAME/NAME_b.mtx or NAME/NAME_rhs.mtx, the right-hand side beside
                 the matrix; TRS_EFILE when there is none */
+    int header; /* 1: no more than the banner and the sizes: rows, cols, stored, field, symmetry; nnz
+                   is 0 and the arrays stay NULL */
 } trs_mm_options;
 
 typedef struct trs_mm { /* what a file held; owned by the caller, freed by trs_mm_free */

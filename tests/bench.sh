@@ -147,6 +147,12 @@ for ranges in 'n<4 up.mtx' 'n>=4,nnz<7 deep.mtx' 'nnz=5 up.mtx' 'n>3,n<=4,?e* de
     [ "$status" = 0 ] && [ "$(column c.csv matrix | uniq | tr '\n' ' ')" = "${ranges#* } " ]
     check $? "--filter ${ranges% *} takes ${ranges#* }"
 done
+printf '%s\n9 9 4\n1 1 wrong\n' "$header" >huge9.mtx
+run --filter='n<9' huge9.mtx tree/up.mtx
+gives 0 "a file that is left out is not read"
+run --filter='n<=400' --csv=c.csv grid5:20 grid5:21
+[ "$(column c.csv matrix | uniq)" = grid5:20 ]
+check $? "what is made is filtered by size as well"
 run --filter='n>99' tree/up.mtx
 gives 1 "nothing passes the filter"
 for wrong in '' 'n<' 'n<<5' 'm<5' 'n=<5' 'n<5x' 'a,,b' 'nnz=>5'; do
