@@ -127,6 +127,8 @@ typedef struct trs_shape {
 /* ctx->machine and ctx->costs: from the file of TRISOLVE_MACHINE, else built in; gpu: for ctx->device.
  * TRS_OK, TRS_EFILE, TRS_EFORMAT. */
 int trs_machine_find(trs_context *ctx, bool gpu);
+/* Of a GPU of this compute capability and width of bus; major 0: none. */
+void trs_machine_built_in(trs_context *ctx, int major, int minor, int bus_bits);
 
 enum { TRS_CACHE = 48 << 20 }; /* bytes of a matrix that stay near the core between solves */
 

@@ -41,30 +41,31 @@ static const trs_machine h200 = {
  * SMs over 132, and the generation of the bus to the host.  Random reads go with the SMs; what a launch
  * and a hop take is latency, and is not scaled. */
 typedef struct chip {
-    const char *name;
+    const char *costs;
     int major, minor, bus_bits;
     double bandwidth, sms, link;
 } chip;
 
+#define SCALED "scaled from an H200 by bandwidth and SMs: not measured"
+
 static const chip chips[] = {
-    {"H200", 9, 0, 6144, 1, 1, 1},
-    {"H100", 9, 0, 5120, 3.35 / 4.8, 1, 1},
-    {"A100", 8, 0, 5120, 2.04 / 4.8, 108. / 132, 0.5},
+    {"H200, measured", 9, 0, 6144, 1, 1, 1},
+    {"H100, " SCALED, 9, 0, 5120, 3.35 / 4.8, 1, 1},
+    {"A100, " SCALED, 8, 0, 5120, 2.04 / 4.8, 108. / 132, 0.5},
 };
 
 enum { CHIPS = sizeof chips / sizeof chips[0] };
 
-static const chip *find_chip(int device)
+static const chip *find_chip(int major, int minor, int bus_bits)
 {
-    int major, minor, bus_bits;
-    if (trs_gpu_chip(device, &major, &minor, &bus_bits)) return NULL;
     for (const chip *c = chips; c < chips + CHIPS; c++)
         if (c->major == major && c->minor == minor && c->bus_bits == bus_bits) return c;
     return NULL;
 }
 
-static void built_in(trs_context *ctx, const chip *c, bool gpu)
+void trs_machine_built_in(trs_context *ctx, int major, int minor, int bus_bits)
 {
+    const chip *c = find_chip(major, minor, bus_bits);
     trs_machine *m = &ctx->machine;
     *m = h200;
     if (c) {
@@ -72,28 +73,30 @@ static void built_in(trs_context *ctx, const chip *c, bool gpu)
         m->gpu_gather /= c->sms;
         m->link_byte /= c->link;
     }
-    snprintf(ctx->costs, sizeof ctx->costs, "built in, %s%s",
-             !gpu         ? "the host of an H200, measured"
-             : !c         ? "an H200 for a GPU that is not known, not measured"
-             : c == chips ? "H200, measured"
-                          : c->name,
-             c > chips ? ", scaled from an H200 by bandwidth and SMs, not measured" : "");
+    snprintf(ctx->costs, sizeof ctx->costs, "built in, %s",
+             !major ? "the host of an H200, measured"
+             : c    ? c->costs
+                    : "an H200, for a GPU that is not known: not measured");
 }
 
 /* ---- from a file ------------------------------------------------------------------------------ */
-
-#define COST(name)                                                                                 \
-    {                                                                                              \
-#name, offsetof(trs_machine, name)                                                         \
-    }
 
 static const struct {
     const char *name;
     size_t place;
 } costs[] = {
-    COST(cpu_byte),   COST(cpu_cached),  COST(cpu_entry), COST(cpu_row),
-    COST(cpu_hop),    COST(cpu_barrier), COST(gpu_byte),  COST(gpu_gather),
-    COST(gpu_launch), COST(gpu_hop),     COST(link_byte), COST(link_start),
+    {"cpu_byte", offsetof(trs_machine, cpu_byte)},
+    {"cpu_cached", offsetof(trs_machine, cpu_cached)},
+    {"cpu_entry", offsetof(trs_machine, cpu_entry)},
+    {"cpu_row", offsetof(trs_machine, cpu_row)},
+    {"cpu_hop", offsetof(trs_machine, cpu_hop)},
+    {"cpu_barrier", offsetof(trs_machine, cpu_barrier)},
+    {"gpu_byte", offsetof(trs_machine, gpu_byte)},
+    {"gpu_gather", offsetof(trs_machine, gpu_gather)},
+    {"gpu_launch", offsetof(trs_machine, gpu_launch)},
+    {"gpu_hop", offsetof(trs_machine, gpu_hop)},
+    {"link_byte", offsetof(trs_machine, link_byte)},
+    {"link_start", offsetof(trs_machine, link_start)},
 };
 
 enum { COSTS = sizeof costs / sizeof costs[0], LINE = 200 };
@@ -157,6 +160,8 @@ static int from_file(trs_context *ctx, const char *file)
 int trs_machine_find(trs_context *ctx, bool gpu)
 {
     const char *file = getenv("TRISOLVE_MACHINE");
-    built_in(ctx, gpu ? find_chip(ctx->device) : NULL, gpu);
+    int major = 0, minor = 0, bus_bits = 0;
+    if (gpu && trs_gpu_chip(ctx->device, &major, &minor, &bus_bits)) major = 1; /* some GPU */
+    trs_machine_built_in(ctx, major, minor, bus_bits);
     return file && *file ? from_file(ctx, file) : TRS_OK;
 }

@@ -86,6 +86,34 @@ static void costs_from_a_file(void **state)
     model_free(&m);
 }
 
+/* Published: 4.8, 3.35 and 2.04 TB/s, 132, 132 and 108 SMs.  Only the H200's were measured. */
+static void costs_built_in(void **state)
+{
+    static const struct {
+        int major, minor, bus_bits;
+        double bandwidth, sms;
+        const char *words;
+    } gpus[] = {
+        {9, 0, 6144, 4.8, 132, "H200, measured"},
+        {9, 0, 5120, 3.35, 132, "H100, scaled from an H200 by bandwidth and SMs: not measured"},
+        {8, 0, 5120, 2.04, 108, "A100, scaled from an H200 by bandwidth and SMs: not measured"},
+        {7, 0, 4096, 4.8, 132, "not known: not measured"},
+        {0, 0, 0, 4.8, 132, "the host of an H200"},
+    };
+    trs_context first = {0}, ctx = {0};
+    (void)state;
+    trs_machine_built_in(&first, 9, 0, 6144);
+    for (int k = 0; k < 5; k++) {
+        trs_machine_built_in(&ctx, gpus[k].major, gpus[k].minor, gpus[k].bus_bits);
+        assert_non_null(strstr(ctx.costs, gpus[k].words));
+        assert_true(fabs(ctx.machine.gpu_byte * gpus[k].bandwidth / (first.machine.gpu_byte * 4.8) -
+                         1) < 1e-12);
+        assert_true(fabs(ctx.machine.gpu_gather * gpus[k].sms / (first.machine.gpu_gather * 132) -
+                         1) < 1e-12);
+        assert_true(ctx.machine.cpu_hop == first.machine.cpu_hop);
+    }
+}
+
 static void refuse(const char *text, int code, const char *words)
 {
     trs_plan *p;
@@ -368,6 +396,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(costs_from_a_file, no_machine),
+        cmocka_unit_test(costs_built_in),
         cmocka_unit_test_teardown(wrong_files, no_machine),
         cmocka_unit_test_teardown(full_on_the_host, no_machine),
         cmocka_unit_test(full_on_the_device),
