@@ -12,7 +12,8 @@
 #include <omp.h>
 #endif
 
-static const report *const reports[] = {&report_table, &report_csv, &report_json};
+static const report *const reports[] = {&report_table, &report_dense, &report_choice, &report_csv,
+                                        &report_json,  &report_plot,  &report_html};
 
 enum { REPORTS = sizeof reports / sizeof reports[0] };
 
@@ -21,6 +22,7 @@ typedef struct run {
     host host;
     void *data[REPORTS]; /* NULL: this report is not wanted */
     int measured;        /* triangles */
+    int left_out;        /* by --filter */
     bool bad_file, inaccurate;
 } run;
 
@@ -42,6 +44,12 @@ void progress(const settings *s, const char *name, const char *step)
     if (name) fprintf(stderr, "\r\033[K%.60s: %s", name, step);
     else fprintf(stderr, "\r\033[K");
     fflush(stderr);
+}
+
+int out_of_memory(void)
+{
+    complain("out of memory");
+    return EXIT_USAGE;
 }
 
 /* ---- where this runs ------------------------------------------------------------------------- */
@@ -78,9 +86,16 @@ static void find_host(const settings *s, host *h)
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-static int add(run *r, const result *one)
+/* To every report, and what it means for the exit status. */
+static int add(void *user, const result *one)
 {
+    run *r = user;
     int code = EXIT_GOOD;
+    for (int k = 0; k < one->count; k++) {
+        const cell *c = &one->cells[k];
+        if (!*one->trouble && !c->status && !c->accurate) r->inaccurate = true;
+    }
+    if (!*one->trouble) r->measured++;
     for (int k = 0; k < REPORTS && !code; k++)
         if (r->data[k]) code = reports[k]->add(r->data[k], one);
     return code;
@@ -89,11 +104,7 @@ static int add(run *r, const result *one)
 static int run_triangle(run *r, const char *name, const trs_mat *T)
 {
     result one;
-    if (!measure_triangle(&r->settings, name, T, &one)) r->measured++;
-    for (int k = 0; k < one.count; k++) {
-        const cell *c = &one.cells[k];
-        if (!*one.trouble && !c->status && !c->accurate) r->inaccurate = true;
-    }
+    measure_triangle(&r->settings, name, T, &one);
     int code = add(r, &one);
     result_free(&one);
     return code;
@@ -106,6 +117,7 @@ static int run_name(run *r, const char *name)
     progress(&r->settings, name, "reading");
     int rc = input_open(&r->settings, name, &in);
     progress(&r->settings, NULL, NULL);
+    if (in.left_out) r->left_out++;
     if (rc) {
         result trouble = {.name = in.name[0]};
         snprintf(trouble.trouble, sizeof trouble.trouble, "%s", in.message);
@@ -123,12 +135,17 @@ static int run_all(run *r, const name_list *names)
     for (int k = 0; k < REPORTS && !code; k++)
         code = reports[k]->begin(&r->settings, &r->host, &r->data[k]);
     if (!code) warm_up(&r->settings);
-    for (int k = 0; k < names->count && !code; k++) code = run_name(r, names->name[k]);
+    if (!code && r->settings.dense) code = run_dense(&r->settings, add, r);
+    for (int k = 0; k < names->count && !code; k++)
+        if (filter_takes_name(r->settings.filter, names->name[k]))
+            code = run_name(r, names->name[k]);
+        else r->left_out++;
     const bool complete = !code;
     for (int k = 0; k < REPORTS; k++) {
         int closed = r->data[k] ? reports[k]->end(r->data[k], complete) : EXIT_GOOD;
         if (!code) code = closed;
     }
+    if (r->left_out) complain("%d of %d left out by --filter", r->left_out, names->count);
     if (!code && !r->measured) complain("there was no triangle to solve"), code = EXIT_USAGE;
     if (!code && r->inaccurate) complain("some backward error is too large");
     return code ? code : r->bad_file ? EXIT_USAGE : r->inaccurate ? EXIT_INACCURATE : EXIT_GOOD;
@@ -137,10 +154,11 @@ static int run_all(run *r, const name_list *names)
 int main(int argc, char **argv)
 {
     run r = {0};
-    name_list names;
+    name_list names = {0};
     parse_arguments(argc, argv, &r.settings);
     find_host(&r.settings, &r.host);
-    int code = list_names(&r.settings, &names);
+    if (r.settings.calibrate) return calibrate(&r.settings, &r.host);
+    int code = r.settings.dense ? EXIT_GOOD : list_names(&r.settings, &names);
     if (!code) code = run_all(&r, &names);
     list_free(&names);
     return code;

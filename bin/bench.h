@@ -1,8 +1,12 @@
 /* bench.h: what the files of the program trisolve-bench share.
  *
- *     names (bench_list.c) -> triangles (bench_input.c, bench_factor.c) -> a cell a solver
+ *     names (bench_list.c, bench_filter.c) -> triangles (bench_input.c, bench_factor.c) -> a cell a solver
  *     (bench_cell.c), a result a triangle (bench_run.c) -> reports: the screen (bench_table.c), CSV
- *     and JSON (bench_csv.c, bench_json.c), which share one list of columns (bench_columns.c).
+ *     and JSON (bench_csv.c, bench_json.c), which share one list of columns (bench_columns.c),
+ *     --choice (bench_choice.c), figures (bench_figures.c) as files or in a page (bench_plot.c, bench_html.c).
+ *
+ * --dense has its own matrices (bench_dense.c), screen (bench_dense_table.c) and figures
+ * (bench_dense_figures.c); --calibrate measures the machine instead (bench_calibrate.c).
  *
  * A new figure is a member of `cell` and a line in bench_columns.c; a new kind of output is a file
  * that ends in its `report`, named in bench.c. */
@@ -17,10 +21,15 @@
 enum { EXIT_GOOD = 0, EXIT_USAGE = 1, EXIT_INACCURATE = 3 };
 
 typedef struct settings {
-    char **names; /* [count] files, directories, KIND:SIZE */
+    char **names; /* [count] files, directories, KIND:SIZE; --dense: sizes; --calibrate: a file */
     int count;
     const char *solvers; /* names between commas; NULL: all of the table */
-    const char *csv, *json;
+    const char *csv, *json, *html;
+    const char *plot;   /* folder */
+    const char *filter; /* which names, n and nnz; NULL: all */
+    bool dense, choice, calibrate;
+    bool measure;  /* the automatic choice is made by measuring */
+    bool on_host;  /* B and X are on the host for GPU solvers as well */
     unsigned kind; /* TRS_LOWER or TRS_UPPER, TRS_UNIT, as asked for */
     bool factor;
     trs_op op;
@@ -54,6 +63,8 @@ typedef struct cell { /* one solver on one triangle */
     double analysis; /* seconds: the vendor's own, or the level sets */
     double setup;    /* the rest of trs_plan_analyse */
     double update;
+    double factor; /* of update, what made L and U; 0: nothing did */
+    int block;     /* --dense: TRS_LU_BLOCK; 0: as it was */
     spread solve;
     trs_error error;
     bool accurate;
@@ -65,9 +76,17 @@ typedef struct result { /* one triangle, or why there is none */
     unsigned kind;
     trs_dtype dtype;
     int64_t n, nnz, levels, widest, longest;
+    char costs[200]; /* where the cost model has its numbers from */
+    double alloc;    /* --dense with a GPU: seconds to allocate A, b, x there; else 0 */
+    double copy;     /* ... to copy A and b there, and x back */
     int count;
     cell *cells; /* [count] */
 } result;
+
+typedef struct kept { /* results, for what can only be made of all of them */
+    int count;
+    result *r; /* [count] */
+} kept;
 
 /* ---- bench.c ------------------------------------------------------------------------------- */
 
@@ -77,10 +96,18 @@ void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* What is being done, on one line of stderr when that is a terminal; NULL, NULL: wipe it. */
 void progress(const settings *s, const char *name, const char *step);
 
+int out_of_memory(void); /* says so; EXIT_USAGE */
+
 /* ---- bench_args.c --------------------------------------------------------------------------- */
 
 void parse_arguments(int argc, char **argv, settings *s); /* leaves on wrong use */
 bool is_wanted(const settings *s, const trs_solver_info *solver);
+
+/* ---- bench_filter.c: --filter 'GLOB,n<1e6,nnz>=1e4' -------------------------------------------- */
+
+bool filter_is_valid(const char *filter);
+bool filter_takes_name(const char *filter, const char *name); /* filter NULL: yes */
+bool filter_takes_size(const char *filter, int64_t n, int64_t nnz);
 
 /* ---- bench_list.c: directories become the files in them -------------------------------------- */
 
@@ -102,6 +129,7 @@ typedef struct input {
     char name[2][512];
     void *converted[2]; /* values in another type */
     bool bad_file;      /* could not be read, as against: is not for this */
+    bool left_out;      /* by --filter */
     char message[400];
 } input;
 
@@ -130,6 +158,7 @@ typedef struct bed { /* op(T) X = B on both sides */
     trs_timer *timer;
 } bed;
 
+double now(void); /* seconds of a steady clock */
 int bed_make(bed *b, const settings *s, const trs_mat *T);
 void bed_free(bed *b);
 void measure_cell(const bed *b, cell *c);
@@ -142,10 +171,61 @@ void warm_up(const settings *s);
 int measure_triangle(const settings *s, const char *name, const trs_mat *T, result *r);
 void result_free(result *r);
 
+/* The cell of a solver, and block, that was measured; NULL: there is none. */
+const cell *find_cell(const result *r, const char *solver, int block);
+
 /* Seconds over those of a reference in the same result; NaN when either did not run. */
 double over_solve(const result *r, const cell *c, const char *reference);
 double over_total(const result *r, const cell *c, const char *reference);
 double total(const cell *c); /* analysis + one solve, as in the seed's table */
+
+/* One cell for each solver that is to run: [*count]; NULL: no memory. */
+cell *make_cells(const settings *s, int *count);
+
+/* Copies of results. */
+int keep(kept *k, const result *r); /* an exit code */
+void kept_free(kept *k);
+
+/* ---- bench_dense.c --------------------------------------------------------------------------- */
+
+/* Every size and family of --dense; take gets the results.  An exit code. */
+int run_dense(const settings *s, int (*take)(void *user, const result *), void *user);
+bool is_size(const char *text);
+/* Seconds from A and b to x where they are there: the solve, and the factorisation before it. */
+double dense_seconds(const result *r, const cell *c);
+
+/* ---- bench_calibrate.c ----------------------------------------------------------------------- */
+
+int calibrate(const settings *s, const host *h); /* an exit code */
+
+/* ---- figures --------------------------------------------------------------------------------- */
+
+typedef struct figure {
+    char file[64]; /* without .gp, .svg */
+    char *script;  /* for gnuplot, which then writes SVG to its standard output */
+} figure;
+
+typedef struct figure_list {
+    int count;
+    figure *figure;
+} figure_list;
+
+typedef struct curve { /* a line of a figure: y over x; NaN: no point */
+    char name[80];
+    int count;
+    const double *x, *y;
+} curve;
+
+/* All figures that the results give (bench_figures.c); an exit code. */
+int make_figures(const settings *s, const kept *k, figure_list *l);
+void figures_free(figure_list *l);
+int add_lines(figure_list *l, const char *file, const char *title, const char *y, int count,
+              const curve *curves);
+int add_dense_figures(const kept *k, figure_list *l); /* bench_dense_figures.c */
+
+/* Run gnuplot on a script, SVG to the file (bench_plot.c).  0: drawn; -1: there is no gnuplot, or it
+ * refuses the script. */
+int draw(const char *script, FILE *svg);
 
 /* ---- reports --------------------------------------------------------------------------------- */
 
@@ -155,7 +235,8 @@ typedef struct report {
     int (*end)(void *data, bool complete); /* closes; keeps the file only when complete */
 } report;
 
-extern const report report_table, report_csv, report_json;
+extern const report report_table, report_dense, report_choice, report_csv, report_json, report_plot,
+    report_html;
 
 /* Every figure of a cell, in order, under the name of its column. */
 typedef struct sink {
@@ -165,10 +246,12 @@ typedef struct sink {
     void *user;
 } sink;
 
+void print_host(const host *h); /* the head of a table */
 void put_columns(const settings *s, const host *h, const result *r, const cell *c, const sink *to);
 const char *dtype_name(trs_dtype t);
 const char *op_name(trs_op op);
 const char *kind_name(unsigned kind);
+const char *number(char *text, size_t size, double v); /* four digits, a dash for a NaN */
 
 /* A file under a temporary name, which file_close renames when complete. */
 typedef struct output {

@@ -10,10 +10,22 @@
 
 static const char help[] =
     "Usage: trisolve-bench [OPTION]... FILE|DIRECTORY|KIND:SIZE...\n"
+    "       trisolve-bench [OPTION]... --dense [N...]\n"
+    "       trisolve-bench --calibrate [FILE]\n"
     "Run every solver on every triangle; show analysis, update and solve times and the error.\n"
     "\n"
-    "FILE is Matrix Market, perhaps packed, or .trs as trisolve-gen writes; of a DIRECTORY every\n"
-    "such file is taken.  KIND:SIZE is made on the spot, as by trisolve-gen KIND SIZE: grid5:500.\n"
+    "FILE is Matrix Market, perhaps packed, or .trs as trisolve-gen writes; of a DIRECTORY, and "
+    "of\n"
+    "those below it, every such file is taken.  KIND:SIZE is made on the spot, as by\n"
+    "trisolve-gen KIND SIZE: grid5:500.\n"
+    "\n"
+    "      --dense            solvers of full matrices instead, triangles, LU and Gauss, on "
+    "random\n"
+    "                         ones of N rows (default 256 to 8192 by twos)\n"
+    "      --calibrate        measure what single steps cost here, and write them to FILE "
+    "(default:\n"
+    "                         standard output); the library reads the file that the environment\n"
+    "                         variable TRISOLVE_MACHINE names\n"
     "\n"
     "What is solved:\n"
     "      --lower, --upper   that triangle of the matrix, whatever else it holds\n"
@@ -22,10 +34,13 @@ static const char help[] =
     "      --trans            with the transpose\n"
     "      --precision=TYPE   f32, f64, c32, c64; default: as the file has it\n"
     "      --nrhs=K           K right-hand sides at once (default 1)\n"
+    "      --filter=LIST      names by glob, sizes by range: 'bcs*,lp_*,n<1e5,nnz>=1e4'\n"
     "How:\n"
     "      --solvers=LIST     only these, names between commas\n"
     "      --device=N         CUDA device N (default 0, if there is one)\n"
     "      --cpu              no GPU\n"
+    "      --host             B and X on the host for GPU solvers too, their copies counted\n"
+    "      --measure          the automatic choice tries the cheapest candidates\n"
     "      --threads=N        for CPU solvers\n"
     "      --cell-seconds=S   time for the solves of one solver on one triangle (default 5)\n"
     "      --memory=GIB       what a solver may take (default: 8 for those that store a full\n"
@@ -33,6 +48,10 @@ static const char help[] =
     "Output:\n"
     "      --csv=FILE         all figures, times in seconds, a line a solver and triangle\n"
     "      --json=FILE        the same as JSON\n"
+    "      --html=FILE        a page with tables, and with figures where gnuplot is installed\n"
+    "      --plot=DIR         figures: gnuplot scripts, and SVG where gnuplot is installed\n"
+    "      --choice           the automatic choice over the best solver, and the share within 1.1\n"
+    "                         and 1.3\n"
     "  -q, --quiet            no table on the screen\n"
     "  -h, --help             this text\n"
     "  -V, --version          name and version\n"
@@ -56,7 +75,15 @@ enum {
     SECONDS,
     MEMORY,
     CSV,
-    JSON
+    JSON,
+    HTML,
+    PLOT,
+    FILTER,
+    DENSE,
+    CALIBRATE,
+    ON_HOST,
+    MEASURE,
+    CHOICE
 };
 
 static const struct option options[] = {
@@ -75,6 +102,14 @@ static const struct option options[] = {
     {"memory", required_argument, NULL, MEMORY},
     {"csv", required_argument, NULL, CSV},
     {"json", required_argument, NULL, JSON},
+    {"html", required_argument, NULL, HTML},
+    {"plot", required_argument, NULL, PLOT},
+    {"filter", required_argument, NULL, FILTER},
+    {"dense", no_argument, NULL, DENSE},
+    {"calibrate", no_argument, NULL, CALIBRATE},
+    {"host", no_argument, NULL, ON_HOST},
+    {"measure", no_argument, NULL, MEASURE},
+    {"choice", no_argument, NULL, CHOICE},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
@@ -119,7 +154,7 @@ static bool in_list(const char *list, const char *name)
 bool is_wanted(const settings *s, const trs_solver_info *solver)
 {
     if (s->solvers) return in_list(s->solvers, solver->name);
-    if (solver->general) return false;
+    if (solver->general && !s->dense) return false;
     return !strcmp(solver->needs, "cpu") || s->device != TRS_HOST;
 }
 
@@ -173,6 +208,15 @@ static bool take_problem(int c, const char *value, settings *s)
         s->retype = true;
         s->dtype = precision(value);
         return true;
+    case FILTER:
+        s->filter = value;
+        if (!filter_is_valid(value))
+            wrong("--filter is not GLOB, n<NUMBER, nnz>=NUMBER ...", value);
+        return true;
+    case DENSE:
+        return s->dense = true;
+    case CALIBRATE:
+        return s->calibrate = true;
     case NRHS:
         s->nrhs = whole(value, 1, 100000, "--nrhs is not a number from 1 to 100000");
         return true;
@@ -181,9 +225,40 @@ static bool take_problem(int c, const char *value, settings *s)
     }
 }
 
+/* Where results go. */
+static bool take_output(int c, const char *value, settings *s)
+{
+    switch (c) {
+    case CSV:
+        s->csv = value;
+        return true;
+    case JSON:
+        s->json = value;
+        return true;
+    case HTML:
+        s->html = value;
+        return true;
+    case PLOT:
+        s->plot = value;
+        return true;
+    case CHOICE:
+        return s->choice = true;
+    case 'q':
+        return s->quiet = true;
+    default:
+        return false;
+    }
+}
+
 static void take(int c, const char *value, settings *s, bool *cpu, bool *device)
 {
     switch (c) {
+    case ON_HOST:
+        s->on_host = true;
+        break;
+    case MEASURE:
+        s->measure = true;
+        break;
     case SOLVERS:
         s->solvers = solvers_known(value);
         break;
@@ -203,15 +278,6 @@ static void take(int c, const char *value, settings *s, bool *cpu, bool *device)
     case MEMORY:
         s->memory_limit = (int64_t)(positive(value, "--memory is not a positive number") * 0x1p30);
         break;
-    case CSV:
-        s->csv = value;
-        break;
-    case JSON:
-        s->json = value;
-        break;
-    case 'q':
-        s->quiet = true;
-        break;
     case 'h':
         fputs(help, stdout);
         exit(EXIT_GOOD);
@@ -223,6 +289,21 @@ static void take(int c, const char *value, settings *s, bool *cpu, bool *device)
     }
 }
 
+/* What --dense and --calibrate take, and go with. */
+static void check_mode(const settings *s)
+{
+    if (!s->dense && !s->calibrate && s->count < 1) wrong("no matrix was named", NULL);
+    if (s->calibrate && s->count > 1) wrong("--calibrate writes one file", s->names[1]);
+    if (s->calibrate && (s->dense || s->csv || s->json || s->html || s->plot || s->choice))
+        wrong("--calibrate goes with none of the other outputs", NULL);
+    for (int k = 0; k < s->count && s->dense; k++)
+        if (!is_size(s->names[k])) wrong("--dense: not a size from 1 to 32768", s->names[k]);
+    if (s->dense && (s->kind || s->factor || s->filter || s->choice || s->measure))
+        wrong("--dense has its own matrices and no choice among solvers", NULL);
+    if (s->dense && s->retype && s->dtype != TRS_F64 && s->dtype != TRS_F32)
+        wrong("--dense is for f32 and f64", NULL);
+}
+
 void parse_arguments(int argc, char **argv, settings *s)
 {
     int c;
@@ -232,10 +313,11 @@ void parse_arguments(int argc, char **argv, settings *s)
                     .device = TRS_CUDA(0),
                     .no_gpu = "none was to be used (--cpu)"};
     while ((c = getopt_long(argc, argv, "qhV", options, NULL)) != -1)
-        if (!take_problem(c, optarg, s)) take(c, optarg, s, &cpu, &device);
+        if (!take_problem(c, optarg, s) && !take_output(c, optarg, s))
+            take(c, optarg, s, &cpu, &device);
     s->names = argv + optind;
     s->count = argc - optind;
-    if (s->count < 1) wrong("no matrix was named", NULL);
+    check_mode(s);
     if ((s->kind & TRS_LOWER) && (s->kind & TRS_UPPER))
         wrong("--lower and --upper exclude each other", NULL);
     if (s->factor && s->kind) wrong("--factor takes the whole matrix", NULL);

@@ -1,7 +1,7 @@
 /* bench_cell.c: one solver on one triangle: analysis, update, solve, error.
  *
- * GPU solvers find B and X in device memory and are timed by CUDA events; CPU solvers find them on
- * the host and are timed by a steady clock.  The solve that is checked comes last, after all the
+ * GPU solvers find B and X in device memory and are timed by CUDA events; CPU solvers, and with --host
+ * all, find them on the host and are timed by a steady clock.  The solve that is checked comes last, after all the
  * timed ones, into an X full of NaN: a solver that leaves an element out, or lives on what an earlier
  * solve left behind, shows. */
 #include "config.h"
@@ -22,7 +22,7 @@ enum {
 
 static const double settle = 0.2; /* s: short solves are repeated for as long as this */
 
-static double now(void)
+double now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -44,6 +44,12 @@ static spread spread_of(double *s, int count)
 static bool on_gpu(const cell *c)
 {
     return !strcmp(c->solver.needs, "cuda");
+}
+
+/* Where B and X are. */
+static bool on_device(const bed *b, const cell *c)
+{
+    return on_gpu(c) && !b->settings->on_host;
 }
 
 static size_t size_of(trs_dtype t)
@@ -116,7 +122,8 @@ int make_plan(const bed *b, const char *solver, int device, trs_plan **plan)
                              .ops = 1u << s->op,
                              .nrhs = s->nrhs,
                              .threads = s->threads,
-                             .memory_limit = s->memory_limit};
+                             .memory_limit = s->memory_limit,
+                             .measure = s->measure && !solver};
     int rc = trs_plan_create(plan, b->T, &opt);
     return rc ? rc : trs_plan_analyse(*plan);
 }
@@ -136,7 +143,8 @@ static int measure_analysis(const bed *b, cell *c, trs_plan **plan)
     int k = 0;
     while (k < PLANS && (k == 0 || sum < b->settings->cell_seconds / SHARE)) {
         trs_plan_destroy(*plan);
-        int rc = make_plan(b, c->solver.name, on_gpu(c) ? b->settings->device : TRS_HOST, plan);
+        int rc =
+            make_plan(b, c->solver.name, on_device(b, c) ? b->settings->device : TRS_HOST, plan);
         if (rc) return fail(c, rc, trs_plan_message(*plan));
         trs_plan_info(*plan, &c->info);
         const trs_info *i = &c->info;
@@ -147,7 +155,7 @@ static int measure_analysis(const bed *b, cell *c, trs_plan **plan)
     }
     c->analysis = spread_of(analysis, k).median;
     c->setup = spread_of(setup, k).median;
-    c->info.solver = c->info.reason = NULL; /* they lived in the plan */
+    c->info.solver = c->info.reason = c->info.costs = NULL; /* they lived in the plan */
     return TRS_OK;
 }
 
@@ -161,7 +169,8 @@ static int wait_for_gpu(const bed *b)
 
 static int measure_update(const bed *b, cell *c, trs_plan *plan)
 {
-    double s[PLANS], sum = 0;
+    double s[PLANS], factor[PLANS], sum = 0;
+    trs_info i;
     int k = 0;
     while (k < PLANS && (k == 0 || sum < b->settings->cell_seconds / SHARE)) {
         double start = now();
@@ -169,9 +178,12 @@ static int measure_update(const bed *b, cell *c, trs_plan *plan)
         if (!rc && on_gpu(c)) rc = wait_for_gpu(b);
         if (rc) return fail(c, rc, trs_plan_message(plan));
         s[k] = now() - start;
+        trs_plan_info(plan, &i);
+        factor[k] = i.seconds_factor;
         sum += s[k++];
     }
     c->update = spread_of(s, k).median;
+    c->factor = spread_of(factor, k).median;
     return TRS_OK;
 }
 
@@ -180,7 +192,7 @@ static int measure_update(const bed *b, cell *c, trs_plan *plan)
 static int solve_once(const bed *b, const cell *c, const trs_plan *plan, double *seconds)
 {
     const settings *s = b->settings;
-    const bool gpu = on_gpu(c);
+    const bool gpu = on_device(b, c);
     const int64_t ld = b->T->n > 0 ? b->T->n : 1;
     double start = now();
     int rc = gpu ? trs_timer_start(b->timer, NULL) : TRS_OK;
@@ -195,7 +207,8 @@ static int solve_once(const bed *b, const cell *c, const trs_plan *plan, double 
 static int poison(const bed *b, const cell *c)
 {
     memset(b->X, 0xff, b->bytes); /* a NaN in every type */
-    return on_gpu(c) ? trs_device_put(b->settings->device, b->device_X, b->X, b->bytes) : TRS_OK;
+    return on_device(b, c) ? trs_device_put(b->settings->device, b->device_X, b->X, b->bytes)
+                           : TRS_OK;
 }
 
 /* The timed solves.  One that alone takes longer than a cell may is the only one. */
@@ -225,7 +238,7 @@ static int check_solve(const bed *b, cell *c, const trs_plan *plan)
     double unused;
     int rc = poison(b, c);
     if (!rc) rc = solve_once(b, c, plan, &unused);
-    if (!rc && on_gpu(c)) rc = trs_device_get(s->device, b->X, b->device_X, b->bytes);
+    if (!rc && on_device(b, c)) rc = trs_device_get(s->device, b->X, b->device_X, b->bytes);
     if (!rc)
         rc = trs_backward_error(b->T, s->op, s->nrhs, b->B, ld, b->X, ld, TRS_COL_MAJOR, &c->error);
     if (rc) return fail(c, rc, NULL);
@@ -240,7 +253,7 @@ void measure_cell(const bed *b, cell *c)
     int rc = TRS_OK;
     if (on_gpu(c) && b->settings->device == TRS_HOST)
         rc = fail(c, TRS_EDEVICE, b->settings->no_gpu);
-    else if (on_gpu(c) && !b->device_B)
+    else if (on_device(b, c) && !b->device_B)
         rc = fail(c, TRS_EMEM, "no room for B and X in device memory");
     if (!rc) rc = measure_analysis(b, c, &plan);
     if (!rc) rc = measure_update(b, c, plan);

@@ -24,6 +24,15 @@ const char *kind_name(unsigned kind)
     return kind & TRS_UPPER ? "upper" : kind & TRS_LOWER ? "lower" : "general";
 }
 
+const char *number(char *text, size_t size, double v)
+{
+    if (isnan(v)) snprintf(text, size, "-");
+    else if (v >= 1000) snprintf(text, size, "%.0f", v);
+    else if (v >= 0.01) snprintf(text, size, "%.4g", v);
+    else snprintf(text, size, "%.3g", v);
+    return text;
+}
+
 /* NaN where the cell did not get there. */
 static double known(const cell *c, double value)
 {
@@ -50,6 +59,7 @@ static void put_times(const result *r, const cell *c, const sink *to)
     to->real(to->user, "analysis", known(c, c->analysis));
     to->real(to->user, "setup", known(c, c->setup));
     to->real(to->user, "update", known(c, c->update));
+    to->real(to->user, "factor", c->factor > 0 ? known(c, c->factor) : (double)NAN);
     to->whole(to->user, "solves", c->solve.count);
     to->real(to->user, "solve_min", known(c, c->solve.min));
     to->real(to->user, "solve", known(c, c->solve.median));
@@ -84,11 +94,15 @@ void put_columns(const settings *s, const host *h, const result *r, const cell *
     to->text(to->user, "solver", c->solver.name ? c->solver.name : "");
     to->whole(to->user, "auto_host", c->auto_host);
     to->whole(to->user, "auto_device", c->auto_device);
+    to->whole(to->user, "block", c->block);
     put_times(r, c, to);
+    to->real(to->user, "alloc", r->alloc > 0 ? r->alloc : (double)NAN);
+    to->real(to->user, "copy", r->copy > 0 ? r->copy : (double)NAN);
     put_outcome(r, c, to);
     to->whole(to->user, "threads", h->threads);
     to->text(to->user, "cpu", h->cpu);
     to->text(to->user, "gpu", h->gpu);
+    to->text(to->user, "costs", r->costs);
     to->text(to->user, "version", trs_version());
     to->text(to->user, "date", h->date);
 }

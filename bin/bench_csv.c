@@ -97,7 +97,7 @@ static int begin(const settings *s, const host *h, void **data)
     static const cell no_cell = {0};
     if (!s->csv) return EXIT_GOOD;
     csv *c = *data = calloc(1, sizeof *c);
-    if (!c) return complain("out of memory"), EXIT_USAGE;
+    if (!c) return out_of_memory();
     c->settings = s;
     c->host = h;
     int code = file_open(&c->out, s->csv);

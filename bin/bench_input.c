@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static int refuse(input *in, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -139,13 +140,30 @@ static int fetch(const settings *s, const char *name, input *in)
     return TRS_OK;
 }
 
+/* By its sizes, which stand at the front of a file: no more of it is read. */
+static bool left_out(const settings *s, const char *name)
+{
+    const trs_mm_options opt = {.header = 1};
+    struct stat st;
+    trs_mm head;
+    if (!s->filter || stat(name, &st) || !S_ISREG(st.st_mode) || is_made(name)) return false;
+    const bool known = trs_mm_read(name, &opt, &head) == TRS_OK;
+    const bool taken = !known || filter_takes_size(s->filter, head.rows, head.stored);
+    trs_mm_free(&head);
+    return !taken;
+}
+
 int input_open(const settings *s, const char *name, input *in)
 {
     trs_mat A;
     memset(in, 0, sizeof *in);
     snprintf(in->name[0], sizeof in->name[0], "%s", base_name(name));
-    int rc = fetch(s, name, in);
-    if (rc) return rc;
+    in->left_out = left_out(s, name);
+    int rc = in->left_out ? TRS_OK : fetch(s, name, in);
+    if (rc || in->left_out) return rc;
+    const int64_t stored = in->file.stored ? in->file.stored : in->file.nnz; /* made: no lines */
+    in->left_out = !filter_takes_size(s->filter, in->file.rows, stored);
+    if (in->left_out) return TRS_OK;
     rc = trs_mm_mat(&in->file, 0, &A);
     if (rc) return refuse(in, rc, "%s", trs_strerror(rc));
     rc = s->factor ? see_factors(&A, name, in) : see_triangle(s, &A, in);

@@ -36,7 +36,7 @@ static int begin(const settings *s, const host *h, void **data)
 {
     if (!s->json) return EXIT_GOOD;
     json *j = *data = calloc(1, sizeof *j);
-    if (!j) return complain("out of memory"), EXIT_USAGE;
+    if (!j) return out_of_memory();
     j->settings = s;
     j->host = h;
     j->cells = json_array();
@@ -52,7 +52,7 @@ static int add(void *data, const result *r)
         json_t *o = json_object();
         const sink to = {put_text, put_whole, put_real, o};
         put_columns(j->settings, j->host, r, *r->trouble ? &no_cell : &r->cells[k], &to);
-        if (json_array_append_new(j->cells, o)) return complain("out of memory"), EXIT_USAGE;
+        if (json_array_append_new(j->cells, o)) return out_of_memory();
     }
     return EXIT_GOOD;
 }

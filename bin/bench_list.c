@@ -1,4 +1,5 @@
-/* bench_list.c: the names to run over: a directory becomes the matrices in it, in order of name. */
+/* bench_list.c: the names to run over: a directory becomes the matrices in it and below it, in order of
+ * name.  Links to directories are not followed: they may lead back. */
 #include "config.h"
 
 #include "bench.h"
@@ -12,24 +13,28 @@
 static int list_add(name_list *l, const char *dir, const char *name)
 {
     char **grown = realloc(l->name, (size_t)(l->count + 1) * sizeof *grown);
-    if (!grown) return EXIT_USAGE;
+    if (!grown) return out_of_memory();
     l->name = grown;
     size_t size = strlen(name) + (dir ? strlen(dir) + 1 : 0) + 1;
     char *text = l->name[l->count] = malloc(size);
-    if (!text) return EXIT_USAGE;
+    if (!text) return out_of_memory();
     snprintf(text, size, "%s%s%s", dir ? dir : "", dir ? "/" : "", name);
     l->count++;
     return EXIT_GOOD;
 }
 
-/* x.mtx, x.mtx.gz and so on, x.trs */
+static bool ends_in(const char *name, const char *end)
+{
+    const size_t length = strlen(name), l = strlen(end);
+    return length > l && !strcmp(name + length - l, end);
+}
+
+/* x.mtx, x.mtx.gz and so on; x.tar.gz of the SuiteSparse collection; x.trs */
 static bool is_matrix(const char *name)
 {
     const char *mtx = strstr(name, ".mtx");
-    size_t length = strlen(name);
-    if (name[0] == '.') return false;
     if (mtx && (mtx[4] == '\0' || mtx[4] == '.')) return true;
-    return length > 4 && !strcmp(name + length - 4, ".trs");
+    return ends_in(name, ".tar.gz") || ends_in(name, ".trs");
 }
 
 static int by_name(const void *a, const void *b)
@@ -37,15 +42,38 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int list_directory(name_list *l, const char *dir)
+static int walk(name_list *l, const char *dir);
+
+/* Something in a directory: go down, take it, or leave it. */
+static int list_entry(name_list *l, const char *dir, const char *name)
 {
-    const int before = l->count;
+    struct stat st;
+    if (name[0] == '.') return EXIT_GOOD;
+    int code = list_add(l, dir, name);
+    if (code) return code;
+    char *path = l->name[l->count - 1];
+    const bool down = !lstat(path, &st) && S_ISDIR(st.st_mode);
+    if (!down && is_matrix(name)) return EXIT_GOOD;
+    l->count--;
+    if (down) walk(l, path); /* one that cannot be opened is complained of and stops nothing else */
+    free(path);
+    return EXIT_GOOD;
+}
+
+static int walk(name_list *l, const char *dir)
+{
     int code = EXIT_GOOD;
     DIR *d = opendir(dir);
     if (!d) return complain("%s: %s", dir, strerror(errno)), EXIT_USAGE;
-    for (struct dirent *e; !code && (e = readdir(d));)
-        if (is_matrix(e->d_name)) code = list_add(l, dir, e->d_name);
+    for (struct dirent *e; !code && (e = readdir(d));) code = list_entry(l, dir, e->d_name);
     closedir(d);
+    return code;
+}
+
+static int list_directory(name_list *l, const char *dir)
+{
+    const int before = l->count;
+    int code = walk(l, dir);
     if (!code && l->count == before)
         return complain("%s: no matrices in this directory", dir), EXIT_USAGE;
     if (!code) qsort(l->name + before, (size_t)(l->count - before), sizeof *l->name, by_name);

@@ -14,29 +14,30 @@ double total(const cell *c)
     return c->analysis + c->solve.median;
 }
 
-static const cell *find(const result *r, const char *name)
+const cell *find_cell(const result *r, const char *solver, int block)
 {
-    for (int k = 0; k < r->count; k++)
-        if (!r->cells[k].status && !strcmp(r->cells[k].solver.name, name)) return &r->cells[k];
+    for (int k = 0; k < r->count; k++) {
+        const cell *c = &r->cells[k];
+        if (!c->status && c->block == block && !strcmp(c->solver.name, solver)) return c;
+    }
     return NULL;
 }
 
 double over_solve(const result *r, const cell *c, const char *reference)
 {
-    const cell *f = find(r, reference);
+    const cell *f = find_cell(r, reference, 0);
     return f && !c->status ? c->solve.median / f->solve.median : (double)NAN;
 }
 
 double over_total(const result *r, const cell *c, const char *reference)
 {
-    const cell *f = find(r, reference);
+    const cell *f = find_cell(r, reference, 0);
     return f && !c->status ? total(c) / total(f) : (double)NAN;
 }
 
 /* ---- measuring ------------------------------------------------------------------------------- */
 
-/* One cell for each solver that is to run: [*count]. */
-static cell *make_cells(const settings *s, int *count)
+cell *make_cells(const settings *s, int *count)
 {
     trs_solver_info solver;
     int solvers = 0;
@@ -50,10 +51,11 @@ static cell *make_cells(const settings *s, int *count)
     return cells;
 }
 
-/* As against what only one solver cannot do. */
-static bool is_about_matrix(int status)
+/* As against what only one solver cannot do: the matrix, or the file of TRISOLVE_MACHINE. */
+static bool is_about_all(int status)
 {
-    return status == TRS_EPIVOT || status == TRS_EMATRIX || status == TRS_EARG;
+    return status == TRS_EPIVOT || status == TRS_EMATRIX || status == TRS_EARG ||
+           status == TRS_EFILE || status == TRS_EFORMAT;
 }
 
 /* What the cost model takes for B and X on that side.  It also tells the shape of the triangle, and
@@ -71,13 +73,14 @@ static int look(const bed *b, int device, result *r)
     }
     if (device == TRS_HOST) {
         const char *message = plan ? trs_plan_message(plan) : "";
+        snprintf(r->costs, sizeof r->costs, "%s", i.costs ? i.costs : "");
         r->n = i.n, r->nnz = i.nnz;
         r->levels = i.levels, r->widest = i.widest, r->longest = i.longest;
-        if (is_about_matrix(rc))
+        if (is_about_all(rc))
             snprintf(r->trouble, sizeof r->trouble, "%s", *message ? message : trs_strerror(rc));
     }
     trs_plan_destroy(plan);
-    return is_about_matrix(rc) ? rc : TRS_OK;
+    return is_about_all(rc) ? rc : TRS_OK;
 }
 
 int measure_triangle(const settings *s, const char *name, const trs_mat *T, result *r)
@@ -97,6 +100,34 @@ int measure_triangle(const settings *s, const char *name, const trs_mat *T, resu
     progress(s, NULL, NULL);
     bed_free(&b);
     return rc;
+}
+
+int keep(kept *k, const result *r)
+{
+    result *grown = realloc(k->r, (size_t)(k->count + 1) * sizeof *grown);
+    if (!grown) return out_of_memory();
+    k->r = grown;
+    result *to = &k->r[k->count];
+    *to = *r;
+    to->name = strdup(r->name);
+    to->cells = malloc((size_t)r->count * sizeof *r->cells + 1);
+    if (!to->name || !to->cells) {
+        free((char *)to->name);
+        free(to->cells);
+        return out_of_memory();
+    }
+    if (r->count) memcpy(to->cells, r->cells, (size_t)r->count * sizeof *r->cells);
+    k->count++;
+    return EXIT_GOOD;
+}
+
+void kept_free(kept *k)
+{
+    for (int i = 0; i < k->count; i++) {
+        free((char *)k->r[i].name);
+        result_free(&k->r[i]);
+    }
+    free(k->r);
 }
 
 void result_free(result *r)

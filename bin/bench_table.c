@@ -9,7 +9,8 @@
 #include <string.h>
 
 static const char legend[] =
-    "Times are in ms: medians, warm.  GPU solvers: B and X in device memory, CUDA events.\n"
+    "Times are in ms: medians, warm.  GPU solvers: B and X in device memory, CUDA events; with\n"
+    "--host on the host, copies included.\n"
     "  analysis  the vendor library's own where there is one, else the level sets;\n"
     "            setup: what else it takes to make the plan ready\n"
     "  solve     median of so many solves (of)\n"
@@ -19,25 +20,20 @@ static const char legend[] =
     "  /cusparse, /serial: solve over that of cusparse, of cpu-serial (below 1: faster)\n"
     "  * the automatic choice for B and X on the host, + in device memory\n";
 
-static int begin(const settings *s, const host *h, void **data)
+void print_host(const host *h)
 {
-    if (s->quiet) return EXIT_GOOD;
     printf("trisolve-bench %s, %s\n", trs_version(), h->date);
     printf("GPU  %s\nCPU  %s, %d thread%s\n\n", h->gpu, h->cpu, h->threads,
            h->threads == 1 ? "" : "s");
+}
+
+static int begin(const settings *s, const host *h, void **data)
+{
+    if (s->quiet || s->dense) return EXIT_GOOD;
+    print_host(h);
     fputs(legend, stdout);
     *data = (void *)(uintptr_t)s;
     return EXIT_GOOD;
-}
-
-/* Four digits of a time, a dash for none. */
-static const char *number(char *text, size_t size, double v)
-{
-    if (isnan(v)) snprintf(text, size, "-");
-    else if (v >= 1000) snprintf(text, size, "%.0f", v);
-    else if (v >= 0.01) snprintf(text, size, "%.4g", v);
-    else snprintf(text, size, "%.3g", v);
-    return text;
 }
 
 static void print_refused(const cell *c)
@@ -49,16 +45,16 @@ static void print_refused(const cell *c)
 static void print_cell(const result *r, const cell *c)
 {
     char t[8][32];
-    const double figure[] = {1e3 * c->analysis,
-                             1e3 * c->setup,
-                             1e3 * c->update,
-                             1e3 * c->solve.median,
-                             1e3 * total(c),
-                             over_total(r, c, "cuda-multiblock"),
-                             over_solve(r, c, "cusparse"),
-                             over_solve(r, c, "cpu-serial")};
+    const double value[] = {1e3 * c->analysis,
+                            1e3 * c->setup,
+                            1e3 * c->update,
+                            1e3 * c->solve.median,
+                            1e3 * total(c),
+                            over_total(r, c, "cuda-multiblock"),
+                            over_solve(r, c, "cusparse"),
+                            over_solve(r, c, "cpu-serial")};
     const bool normwise = c->solver.accuracy == TRS_INVERTING;
-    for (int k = 0; k < 8; k++) number(t[k], sizeof t[k], figure[k]);
+    for (int k = 0; k < 8; k++) number(t[k], sizeof t[k], value[k]);
     printf("%s%s%-18s %9s %9s %9s %9s %4d %9s %11s %8.1e%s %9s %9s%s\n", c->auto_host ? "*" : " ",
            c->auto_device ? "+" : " ", c->solver.name, t[0], t[1], t[2], t[3], c->solve.count, t[4],
            t[5], normwise ? c->error.normwise : c->error.omega, normwise ? "N" : " ", t[6], t[7],

@@ -11,6 +11,7 @@ enum { EXIT_GOOD = 0, EXIT_USAGE = 1, EXIT_PIVOT = 2, EXIT_INACCURATE = 3 };
 typedef struct arguments {
     const char *matrix, *rhs, *output;
     const char *solver; /* NULL: chosen */
+    bool measure;       /* ... by solving */
     bool factor;        /* factor even a triangle */
     const char *method; /* NULL: chosen */
     unsigned kind;      /* TRS_LOWER or TRS_UPPER, TRS_UNIT, as asked for */
@@ -46,7 +47,7 @@ typedef struct report {
     const problem *problem;
     bool factored;
     trs_info l, u; /* of the triangle, or of both factors; without their strings */
-    char solver[64], reason[400];
+    char solver[64], reason[500], costs[200];
     bool has_u;
     char library[32], ordering[32];
     int refined;                 /* steps */

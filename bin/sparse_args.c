@@ -25,6 +25,7 @@ static const char help[] =
     "      --precision=P      double (default) or single\n"
     "How:\n"
     "      --solver=NAME      a solver of --list-solvers; default: chosen by a cost model\n"
+    "      --measure          choose by solving with the few that are predicted to be cheapest\n"
     "      --threads=N        for CPU solvers\n"
     "      --repeat=N         solve N times after one to warm up; report min, median, max\n"
     "      --refine=N         at most N steps of iterative refinement after factoring (default 3)\n"
@@ -58,6 +59,7 @@ enum {
     FACTOR,
     PRECISION,
     SOLVER,
+    MEASURE,
     THREADS,
     REPEAT,
     REFINE,
@@ -79,6 +81,7 @@ static const struct option options[] = {
     {"factor", optional_argument, NULL, FACTOR},
     {"precision", required_argument, NULL, PRECISION},
     {"solver", required_argument, NULL, SOLVER},
+    {"measure", no_argument, NULL, MEASURE},
     {"threads", required_argument, NULL, THREADS},
     {"repeat", required_argument, NULL, REPEAT},
     {"refine", required_argument, NULL, REFINE},
@@ -165,6 +168,9 @@ static void take(int c, const char *value, arguments *a)
     case SOLVER:
         a->solver = value;
         break;
+    case MEASURE:
+        a->measure = true;
+        break;
     case THREADS:
         a->threads = number(value, 1, "--threads is not a positive number");
         break;
@@ -227,5 +233,6 @@ void parse_arguments(int argc, char **argv, arguments *a)
     if (a->factor && a->pivot) wrong("--pivot is for triangles", NULL);
     if (a->factor && (a->save_plan || a->load_plan))
         wrong("--save-plan and --load-plan are for triangles", NULL);
+    if (a->measure && a->solver) wrong("--measure and --solver exclude each other", NULL);
     if (a->factor && a->single) wrong("factors are solved in double precision", NULL);
 }

@@ -90,6 +90,7 @@ void print_text(const report *r)
         if (r->has_u) print_levels(out, "U", &r->u);
     }
     fprintf(out, "solver     %s\n           %s\n", r->solver, r->reason);
+    fprintf(out, "costs      %s\n", r->costs);
     fprintf(out, "time       read %s, analysis %s (levels %s)\n",
             duration(t[0], sizeof t[0], r->seconds_read),
             duration(t[1], sizeof t[1], r->seconds_analyse),
@@ -165,13 +166,13 @@ static json_t *report_json(const report *r)
 {
     const trs_mm *f = &r->problem->file;
     json_t *j =
-        json_pack("{s:s, s:{s:s, s:I, s:I, s:s, s:s, s:I}, s:s, s:i, s:s, s:s}", "version",
+        json_pack("{s:s, s:{s:s, s:I, s:I, s:s, s:s, s:I}, s:s, s:i, s:s, s:s, s:s}", "version",
                   trs_version(), "matrix", "file", r->args->matrix, "n", (json_int_t)f->rows,
                   "entries", (json_int_t)(f->format == TRS_DENSE ? f->rows * f->cols : f->nnz),
                   "field", field_name(f->field), "symmetry", symmetry_name(f->symmetry),
                   "duplicates", (json_int_t)f->duplicates, "shape",
                   r->factored ? "general" : shape_name(r->problem->A.kind), "nrhs",
-                  r->problem->nrhs, "solver", r->solver, "reason", r->reason);
+                  r->problem->nrhs, "solver", r->solver, "reason", r->reason, "costs", r->costs);
     if (!j) return NULL;
     json_object_set_new(j, r->factored ? "L" : "triangle", triangle_json(&r->l));
     if (r->factored) {

@@ -19,6 +19,7 @@ typedef struct job {
 static trs_options plan_options(const arguments *a, const problem *p)
 {
     return (trs_options){.solver = a->solver,
+                         .measure = a->measure,
                          .ops = 1u << a->op,
                          .nrhs = p->nrhs,
                          .threads = a->threads,
@@ -34,6 +35,7 @@ static void keep_info(const trs_plan *plan, trs_info *info, report *r)
     if (info != &r->l) return;
     snprintf(r->solver, sizeof r->solver, "%s", info->solver);
     snprintf(r->reason, sizeof r->reason, "%s", info->reason);
+    snprintf(r->costs, sizeof r->costs, "%s", info->costs);
 }
 
 static int run_plan(void *user)

@@ -163,11 +163,14 @@ static int look(const trs_part *part, const cusolver_data *d, int64_t *first)
 static int update(trs_part *part)
 {
     const cusolver_data *d = part->data;
+    double start;
     int info = 0;
     int64_t first = -1;
     if (part->side->tri.n == 0) return TRS_OK;
     int rc = put_values(part, d);
+    start = trs_now();
     if (!rc) rc = factor(part, d, &info);
+    part->seconds_factor = trs_now() - start;
     if (!rc && info < 0)
         rc = trs_fail(part->ctx, TRS_ELIBRARY, "cuSOLVER refuses argument %d of getrf", -info);
     if (!rc && info == 0) rc = look(part, d, &first);

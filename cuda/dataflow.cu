@@ -360,7 +360,7 @@ static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
     double entry = (s->elem + 4) * m->gpu_byte + m->gpu_gather;
     c->bytes = ((double)s->nnz * entry + (double)s->n * (20 + 3 * s->elem) * m->gpu_byte) * s->nrhs;
     c->sync = 2.5 * m->gpu_launch * s->nrhs;
-    c->hops = (double)s->levels * 0.55e-6 * s->nrhs;
+    c->hops = (double)s->levels * m->gpu_hop * s->nrhs;
 }
 
 static int64_t bytes(const trs_shape *s)

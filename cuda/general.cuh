@@ -34,11 +34,14 @@ template <class F> inline int general_update(trs_part *part, F factor)
     int rc = general_values(part, d);
     if (rc || n == 0) return rc;
     rc = general_largest(part, d, false, &before);
+    const double start = trs_now();
     if (!rc)
         rc = for_type(part->side->tri.dtype, [&](auto zero) {
             factor(zero, n, d);
             return launched();
         });
+    if (!rc) rc = trs_gpu_wait(NULL);
+    part->seconds_factor = trs_now() - start;
     return rc ? rc : general_verdict(part, d, before);
 }
 

@@ -28,6 +28,18 @@ int trs_gpu_probe(int device, char *why, size_t size)
     return TRS_EDEVICE;
 }
 
+int trs_gpu_chip(int device, int *major, int *minor, int *bus_bits)
+{
+    cudaError_t e = cudaDeviceGetAttribute(major, cudaDevAttrComputeCapabilityMajor, device);
+    if (e == cudaSuccess)
+        e = cudaDeviceGetAttribute(minor, cudaDevAttrComputeCapabilityMinor, device);
+    if (e == cudaSuccess)
+        e = cudaDeviceGetAttribute(bus_bits, cudaDevAttrGlobalMemoryBusWidth, device);
+    if (e == cudaSuccess) return TRS_OK;
+    (void)cudaGetLastError();
+    return TRS_EDEVICE;
+}
+
 static int cuda_fail(trs_context *ctx, cudaError_t e, const char *what)
 {
     (void)cudaGetLastError();
@@ -259,6 +271,15 @@ int trs_device_put(int device, void *to, const void *from, size_t bytes)
 int trs_device_get(int device, void *to, const void *from, size_t bytes)
 {
     return copy(device, to, from, bytes, cudaMemcpyDeviceToHost);
+}
+
+int trs_device_copy(int device, void *to, const void *from, size_t bytes, void *stream)
+{
+    if (bytes && (!to || !from)) return TRS_EARG;
+    int rc = use(device);
+    if (rc || bytes == 0) return rc;
+    return told(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice,
+                                static_cast<cudaStream_t>(stream)));
 }
 
 int trs_device_name(int device, char *name, size_t size)

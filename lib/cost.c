@@ -2,7 +2,7 @@
  *
  * A prediction has four terms: bytes moved, launches and barriers, hops (steps that wait for one
  * another), and copies of B and X when they live on the other side.  Each solver computes its own from
- * the shape of the triangle and the costs of single steps below. */
+ * the shape of the triangle and the costs of single steps (machine.c). */
 #include "config.h"
 
 #include "gpu.h"
@@ -12,28 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Measured on an NVIDIA H200 and its host; see doc/performance.md. */
-static const trs_machine h200 = {
-    .cpu_threads = 1,
-    .cpu_byte = 1 / 15e9,
-    .cpu_cached = 1 / 40e9,
-    .cpu_entry = 0.2e-9,
-    .cpu_row = 2e-9,
-    .cpu_hop = 2e-9,
-    .cpu_barrier = 2e-6,
-    .gpu_byte = 1 / 4.5e12,
-    .gpu_gather = 1 / 118e9,
-    .gpu_launch = 2.7e-6,
-    .link_byte = 1 / 25e9,
-    .link_start = 10e-6,
-};
-
-enum { CACHE = 48 << 20 }; /* bytes of a matrix that stay near the core between solves */
-
 double trs_cpu_stream(const trs_machine *m, const trs_shape *s, double entries, double rows)
 {
     double entry = s->elem + 4, row = 8 + 3 * s->elem;
-    bool cached = (double)s->nnz * entry + (double)s->n * row < CACHE;
+    bool cached = (double)s->nnz * entry + (double)s->n * row < TRS_CACHE;
     double bytes = (entries * entry + rows * row) * (cached ? m->cpu_cached : m->cpu_byte);
     return (bytes + entries * m->cpu_entry + rows * m->cpu_row) * s->nrhs;
 }
@@ -77,7 +59,7 @@ bool trs_fits(const trs_solver *s, const trs_shape *shape, int64_t limit)
 double trs_predict(const trs_context *ctx, const trs_solver *s, const trs_shape *shape,
                    bool on_device, trs_cost *c)
 {
-    trs_machine m = h200;
+    trs_machine m = ctx->machine;
     m.cpu_threads = ctx->threads < 8 ? ctx->threads : 8; /* beyond, memory is the limit */
     memset(c, 0, sizeof *c);
     s->cost(shape, &m, c);
@@ -128,34 +110,50 @@ static bool eligible(const trs_context *ctx, const trs_solver *s, const trs_shap
 }
 
 /* The simplest solver is left only for one that is clearly predicted to be faster. */
-static const double CLEARLY = 1.25, NOT_WORTH_IT = 10e-6;
+static const double CLEARLY = 1.25, NOT_WORTH_IT = 2e-6;
 
-typedef struct candidate {
-    const trs_solver *solver;
-    double seconds;
-    trs_cost cost;
-} candidate;
-
-const trs_solver *trs_choose(const trs_context *ctx, const trs_shape *shape, bool on_device,
-                             double *predicted, char *reason, size_t size)
+/* Sorted in, if it is among the cheapest; what falls off the end is forgotten. */
+static int insert(trs_candidate *list, int count, const trs_candidate *c)
 {
-    candidate best = {0}, second = {0}, serial = {0};
-    int gpu = -1;
+    int k = count < TRS_CANDIDATES ? count++ : TRS_CANDIDATES;
+    for (; k > 0 && c->seconds < list[k - 1].seconds; k--)
+        if (k < TRS_CANDIDATES) list[k] = list[k - 1];
+    if (k < TRS_CANDIDATES) list[k] = *c;
+    return count;
+}
+
+/* cpu-serial to the front, unless the first is clearly better. */
+static int prefer_simple(trs_candidate *list, int count, const trs_candidate *serial)
+{
+    if (!serial->solver || list[0].solver == serial->solver ||
+        serial->seconds > CLEARLY * list[0].seconds + NOT_WORTH_IT)
+        return count;
+    int k = 1;
+    while (k < count && list[k].solver != serial->solver) k++;
+    if (k == count && count < TRS_CANDIDATES) count++;
+    if (k == TRS_CANDIDATES) k--;
+    for (; k > 0; k--) list[k] = list[k - 1];
+    list[0] = *serial;
+    return count;
+}
+
+int trs_choose(const trs_context *ctx, const trs_shape *shape, bool on_device,
+               trs_candidate list[TRS_CANDIDATES], char *reason, size_t size)
+{
+    trs_candidate serial = {0};
+    int gpu = -1, count = 0;
     for (int k = 0; trs_solver_at(k); k++) {
-        candidate c = {.solver = trs_solver_at(k)};
+        trs_candidate c = {.solver = trs_solver_at(k)};
         if (!eligible(ctx, c.solver, shape, on_device, &gpu)) continue;
         c.seconds = trs_predict(ctx, c.solver, shape, on_device, &c.cost);
         if (c.solver == &trs_solver_cpu_serial) serial = c;
-        if (!best.solver || c.seconds < best.seconds) second = best, best = c;
-        else if (!second.solver || c.seconds < second.seconds) second = c;
+        count = insert(list, count, &c);
     }
-    if (!best.solver) return NULL;
-    if (best.solver != serial.solver && serial.solver &&
-        serial.seconds <= CLEARLY * best.seconds + NOT_WORTH_IT)
-        second = best, best = serial;
-    *predicted = best.seconds;
+    if (!count) return 0;
+    count = prefer_simple(list, count, &serial);
     size_t used = trs_describe_shape(reason, size, shape);
-    used += describe(reason + used, size - used, ": predicted ", best.solver, &best.cost);
-    if (second.solver) describe(reason + used, size - used, "; next ", second.solver, &second.cost);
-    return best.solver;
+    for (int k = 0; k < count && k < 2; k++)
+        used += describe(reason + used, size - used, k ? "; next " : ": predicted ", list[k].solver,
+                         &list[k].cost);
+    return count;
 }

@@ -24,13 +24,6 @@ static int solve(const trs_part *part, const trs_job *job)
     return TRS_OK;
 }
 
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
-{
-    double n = (double)s->n;
-    c->bytes = 0.5 * n * n * (s->elem * m->cpu_byte + m->cpu_entry) * s->nrhs;
-    c->hops = n * (m->cpu_row + m->cpu_hop) * s->nrhs;
-}
-
 const trs_solver trs_solver_cpu_dense = {
     .name = "cpu-dense",
     .about = "the triangle as a full matrix, column by column (the seed's naive one)",
@@ -40,7 +33,7 @@ const trs_solver trs_solver_cpu_dense = {
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
     .full = true,
-    .cost = cost,
+    .cost = trs_cpu_full_cost,
     .bytes = trs_cpu_full_bytes,
     .analyse = trs_cpu_full_analyse,
     .update = trs_cpu_full_by_columns,

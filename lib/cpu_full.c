@@ -34,6 +34,16 @@ int64_t trs_cpu_full_bytes(const trs_shape *s)
     return (int64_t)(s->elem * (double)s->n * (double)s->n);
 }
 
+/* Half of the square is read; a look at every number, whether it is zero, costs as much as the product. */
+void trs_cpu_full_cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+{
+    const double n = (double)s->n, entries = 0.5 * n * (n + 1);
+    const bool cached = n * n * s->elem < TRS_CACHE;
+    c->bytes =
+        entries * (s->elem * (cached ? m->cpu_cached : m->cpu_byte) + 2 * m->cpu_entry) * s->nrhs;
+    c->hops = n * (m->cpu_row + m->cpu_hop) * s->nrhs;
+}
+
 int trs_cpu_full_analyse(trs_part *part)
 {
     const int64_t n = part->side->tri.n;

@@ -4,6 +4,7 @@
 
 #include "internal.h"
 
+void trs_cpu_full_cost(const trs_shape *s, const trs_machine *m, trs_cost *c);
 int64_t trs_cpu_full_bytes(const trs_shape *s);
 int trs_cpu_full_analyse(trs_part *part);
 int trs_cpu_full_by_rows(trs_part *part);    /* the values of side->tri: (i, j) at i*n + j */

@@ -24,13 +24,6 @@ static int solve(const trs_part *part, const trs_job *job)
     return TRS_OK;
 }
 
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
-{
-    const double rows = (double)s->n, entries = 0.5 * rows * rows;
-    c->bytes = trs_cpu_stream(m, s, entries, rows);
-    c->hops = (2 * entries * m->cpu_entry + rows * m->cpu_hop) * s->nrhs;
-}
-
 const trs_solver trs_solver_dense_serial = {
     .name = "dense-serial",
     .about = "forward substitution by rows on the full triangle, CPU (seed)",
@@ -40,7 +33,7 @@ const trs_solver trs_solver_dense_serial = {
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
     .full = true,
-    .cost = cost,
+    .cost = trs_cpu_full_cost,
     .bytes = trs_cpu_full_bytes,
     .analyse = trs_cpu_full_analyse,
     .update = trs_cpu_full_by_rows,

@@ -7,6 +7,8 @@
 
 /* Can kernels of this library run on the device?  0, or not: the reason in why. */
 int trs_gpu_probe(int device, char *why, size_t size);
+/* Compute capability and width of the memory bus, which tell chips apart and are quick to ask for. */
+int trs_gpu_chip(int device, int *major, int *minor, int *bus_bits);
 int trs_gpu_use(trs_context *ctx); /* make ctx->device current; TRS_EDEVICE with a sentence */
 
 void *trs_gpu_new(trs_context *ctx, int64_t count, size_t size, const char *what);

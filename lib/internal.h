@@ -16,6 +16,24 @@
 
 #include <stdbool.h>
 
+/* ---- the machine ---------------------------------------------------------------------------- */
+
+typedef struct trs_machine { /* costs of single steps, in seconds (machine.c) */
+    double cpu_threads;      /* that share the work of a wide level */
+    double cpu_byte;         /* of a matrix read from memory by one core */
+    double cpu_cached;       /* of one read from cache */
+    double cpu_entry;        /* arithmetic */
+    double cpu_row;          /* loop, division, store */
+    double cpu_hop;          /* more for a row that waits for the one just before it */
+    double cpu_barrier;
+    double gpu_byte;
+    double gpu_gather; /* a random read of x */
+    double gpu_launch; /* kernel after kernel in a stream */
+    double gpu_hop;    /* a row that sees the x it has waited for, inside one kernel */
+    double link_byte;  /* between host and device */
+    double link_start; /* a copy that is waited for */
+} trs_machine;
+
 /* ---- context: what may fail, and how it is said ------------------------------------------- */
 
 typedef struct trs_context {
@@ -29,6 +47,8 @@ typedef struct trs_context {
     bool bitwise;          /* only solvers that promise the same bits */
     unsigned ops;          /* announced */
     double seconds_vendor; /* that a vendor's own analysis took */
+    trs_machine machine;   /* that predictions go by, from trs_machine_find on */
+    char costs[200];       /* where its numbers are from */
     char message[256];
 } trs_context;
 
@@ -111,20 +131,13 @@ typedef struct trs_shape {
     int nrhs;
 } trs_shape;
 
-typedef struct trs_machine { /* costs of single steps, in seconds; cost.c has the built-in ones */
-    double cpu_threads;      /* that share the work of a wide level */
-    double cpu_byte;         /* of a matrix read from memory by one core */
-    double cpu_cached;       /* of one read from cache */
-    double cpu_entry;        /* arithmetic */
-    double cpu_row;          /* loop, division, store */
-    double cpu_hop;          /* more for a row that waits for the one just before it */
-    double cpu_barrier;
-    double gpu_byte;
-    double gpu_gather; /* a random read of x */
-    double gpu_launch; /* kernel after kernel in a stream */
-    double link_byte;  /* between host and device */
-    double link_start; /* a copy that is waited for */
-} trs_machine;
+/* ctx->machine and ctx->costs: from the file of TRISOLVE_MACHINE, else built in; gpu: for ctx->device.
+ * TRS_OK, TRS_EFILE, TRS_EFORMAT. */
+int trs_machine_find(trs_context *ctx, bool gpu);
+/* Of a GPU of this compute capability and width of bus; major 0: none. */
+void trs_machine_built_in(trs_context *ctx, int major, int minor, int bus_bits);
+
+enum { TRS_CACHE = 48 << 20 }; /* bytes of a matrix that stay near the core between solves */
 
 /* Seconds one core takes to go through entries and rows that stream by. */
 double trs_cpu_stream(const trs_machine *m, const trs_shape *s, double entries, double rows);
@@ -165,10 +178,11 @@ typedef struct trs_part { /* rows from..to-1 of a side in plan order, and who so
     bool transposed; /* the side is op = T, H */
     int32_t from, to;
     const struct trs_solver *solver;
-    const trs_levels *lv; /* of these rows */
-    trs_levels own;       /* lv points here unless the part is the whole side */
-    double growth;        /* that update found; 0: the solver does not say */
-    void *data;           /* the solver's */
+    const trs_levels *lv;  /* of these rows */
+    trs_levels own;        /* lv points here unless the part is the whole side */
+    double growth;         /* that update found; 0: the solver does not say */
+    double seconds_factor; /* that update took to factor, copies not counted; 0: likewise */
+    void *data;            /* the solver's */
 } trs_part;
 
 /* X or B: element (i, r) is p[i*rs + r*cs], in elements. */
@@ -233,9 +247,22 @@ double trs_predict(const trs_context *ctx, const trs_solver *s, const trs_shape 
                    bool on_device, trs_cost *c);
 size_t trs_describe_shape(char *text, size_t size, const trs_shape *s); /* characters written */
 
-/* The cheapest available solver for a side; its sentence into reason (cost.c). */
-const trs_solver *trs_choose(const trs_context *ctx, const trs_shape *s, bool on_device,
-                             double *seconds, char *reason, size_t size);
+typedef struct trs_candidate {
+    const trs_solver *solver;
+    double seconds; /* predicted */
+    trs_cost cost;
+} trs_candidate;
+
+enum { TRS_CANDIDATES = 3 };
+
+/* The cheapest available solvers for a side, the chosen one first; how many (cost.c).
+ * reason: the shape, and what is predicted of the first two. */
+int trs_choose(const trs_context *ctx, const trs_shape *s, bool on_device,
+               trs_candidate c[TRS_CANDIDATES], char *reason, size_t size);
+
+/* Put the fastest of count candidates first, by solving with them; say so in reason (measure.c). */
+int trs_measure(trs_plan *p, const trs_side *s, trs_candidate *c, int count, char *reason,
+                size_t size);
 void trs_shape_of(const trs_side *s, int nrhs, trs_shape *shape);
 bool trs_fits(const trs_solver *s, const trs_shape *shape, int64_t limit);
 
@@ -253,6 +280,7 @@ struct trs_plan {
     bool imported_is_t; /* it is T' */
     const trs_solver *wanted;
     bool on_device; /* B and X live on the GPU */
+    bool measure;   /* choose by solving */
     bool general;   /* a general dense matrix (general.c) */
     trs_order order;
     trs_side side[2]; /* op = N; op = T and H */
@@ -264,7 +292,7 @@ struct trs_plan {
         *skip_dev; /* [n] in the caller's numbering, 1: left out; TRS_PIVOT_SKIP only */
     trs_work *own;
     trs_info info;
-    char reason[400];
+    char reason[500];
     bool capture_anyhow; /* for tests: let solvers be captured that do not claim it */
     /* for tests: cut every side into parts at these rows */
     int ncuts;

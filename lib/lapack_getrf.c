@@ -68,7 +68,9 @@ static int update(trs_part *part)
     const trs_tri *t = &part->side->tri;
     lapack_data *d = part->data;
     memcpy(d->lu, part->side->full, (size_t)t->n * (size_t)t->n * trs_size(t->dtype));
+    const double start = trs_now();
     lapack_int info = t->n ? getrf(t->dtype, t->n, d->lu, d->pivot) : 0;
+    part->seconds_factor = trs_now() - start;
     if (info < 0)
         return trs_fail(part->ctx, TRS_ELIBRARY, "xGETRF refuses argument %d", -(int)info);
     return trs_general_judge(part, info ? INFINITY : 1, (int64_t)info - 1);

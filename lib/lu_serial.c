@@ -99,7 +99,7 @@ static int FN(update)(trs_part *part)
             : FLT_EPSILON;
     T *A = part->data;
     memcpy(A, part->side->full, (size_t)(n * n) * sizeof *A);
-    const double most = FN(largest)(A, n, false);
+    const double most = FN(largest)(A, n, false), start = trs_now();
     for (int64_t i = 0; i < n; i++) {
         T *l = A + i * n; /* column i */
         double pivot = cabs((double complex)l[i]);
@@ -110,6 +110,7 @@ static int FN(update)(trs_part *part)
             for (int64_t j = i + 1; j < n; j++) a[j] -= u * l[j];
         }
     }
+    part->seconds_factor = trs_now() - start;
     return trs_general_judge(part, n ? FN(largest)(A, n, true) / most : 0, -1);
 }
 

@@ -156,6 +156,7 @@ static int read_all(trs_mm_job *job)
     rc = trs_mm_header(job);
     if (rc) return rc;
     describe(job);
+    if (job->opt.header) return TRS_OK;
     cut_work(job);
     rc = trs_mm_parse(job);
     if (!rc) rc = trs_mm_build(job);

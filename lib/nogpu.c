@@ -14,6 +14,12 @@ int trs_gpu_probe(int device, char *why, size_t size)
     return TRS_EDEVICE;
 }
 
+int trs_gpu_chip(int device, int *major, int *minor, int *bus_bits)
+{
+    (void)device, (void)major, (void)minor, (void)bus_bits;
+    return TRS_EDEVICE;
+}
+
 int trs_gpu_use(trs_context *ctx)
 {
     return trs_fail(ctx, TRS_EDEVICE, "%s", reason);
@@ -123,6 +129,12 @@ int trs_device_put(int device, void *to, const void *from, size_t bytes)
 int trs_device_get(int device, void *to, const void *from, size_t bytes)
 {
     (void)device, (void)to, (void)from, (void)bytes;
+    return TRS_EDEVICE;
+}
+
+int trs_device_copy(int device, void *to, const void *from, size_t bytes, void *stream)
+{
+    (void)device, (void)to, (void)from, (void)bytes, (void)stream;
     return TRS_EDEVICE;
 }
 

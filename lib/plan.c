@@ -45,6 +45,7 @@ static int take_options(trs_plan *p, const trs_mat *mat, const trs_options *opt)
     ctx->ops = opt->ops ? opt->ops : 1u << TRS_N;
     ctx->bitwise = opt->bitwise;
     p->on_device = opt->device > 0;
+    p->measure = opt->measure != 0;
     p->order = opt->order;
     p->general = trs_is_general(mat);
     p->side[0].used = ctx->ops & 1u << TRS_N;
@@ -243,16 +244,20 @@ static int device_perm(trs_context *ctx, trs_side *s)
 static int choose(trs_plan *p)
 {
     trs_context *ctx = &p->ctx;
+    const trs_side *s = &p->side[p->side[0].used ? 0 : 1];
     trs_shape shape;
-    trs_shape_of(&p->side[p->side[0].used ? 0 : 1], ctx->nrhs, &shape);
+    trs_shape_of(s, ctx->nrhs, &shape);
     p->info.levels = shape.levels;
     p->info.widest = shape.widest;
     p->info.longest = shape.longest;
     if (!p->wanted) {
-        p->wanted =
-            trs_choose(ctx, &shape, p->on_device, &p->info.predicted, p->reason, sizeof p->reason);
-        if (!p->wanted)
-            return trs_fail(ctx, TRS_ESUPPORT, "no solver of this build can do this here");
+        trs_candidate c[TRS_CANDIDATES];
+        int count = trs_choose(ctx, &shape, p->on_device, c, p->reason, sizeof p->reason);
+        if (!count) return trs_fail(ctx, TRS_ESUPPORT, "no solver of this build can do this here");
+        int rc = p->measure ? trs_measure(p, s, c, count, p->reason, sizeof p->reason) : TRS_OK;
+        if (rc) return rc;
+        p->wanted = c[0].solver;
+        p->info.predicted = c[0].seconds;
     } else {
         trs_cost c;
         p->info.predicted = trs_predict(ctx, p->wanted, &shape, p->on_device, &c);
@@ -330,6 +335,7 @@ static int update_parts(trs_plan *p)
             if (part->solver->place == TRS_ON_CUDA) rc = trs_gpu_use(&p->ctx);
             if (!rc && part->solver->update) rc = part->solver->update(part);
             p->info.growth = part->growth;
+            p->info.seconds_factor = part->seconds_factor;
         }
     return rc;
 }
@@ -390,6 +396,13 @@ static int check_limit(trs_plan *p)
 
 /* ---- analyse: all of it ------------------------------------------------------------------------------ */
 
+static bool may_use_gpu(const trs_plan *p)
+{
+    char why[200];
+    if (p->wanted) return p->wanted->place == TRS_ON_CUDA;
+    return !trs_gpu_probe(p->ctx.device, why, sizeof why);
+}
+
 int trs_plan_finish(trs_plan *p, double start)
 {
     p->state = TRS_FAILED; /* until all of it has worked */
@@ -416,7 +429,8 @@ int trs_plan_analyse(trs_plan *p)
     if (p->state != TRS_CREATED) return trs_fail(&p->ctx, TRS_ESTATE, "analyse: not a fresh plan");
     double start = trs_now();
     p->state = TRS_FAILED;
-    int rc = p->general ? trs_general_choose(p) : build_sides(p);
+    int rc = trs_machine_find(&p->ctx, may_use_gpu(p));
+    if (!rc) rc = p->general ? trs_general_choose(p) : build_sides(p);
     if (!rc && !p->general) rc = choose(p);
     if (rc) return rc;
     trs_order order = p->order ? p->order : p->wanted->order;
@@ -476,6 +490,7 @@ int trs_plan_info(const trs_plan *p, trs_info *info)
     *info = p->info;
     info->solver = p->wanted ? p->wanted->name : NULL;
     info->reason = p->reason;
+    info->costs = p->ctx.costs;
     if (p->state == TRS_FAILED) return TRS_OK;
     bytes_of_plan(p, p->wanted, info);
     info->bytes_work = trs_work_bytes(p, p->ctx.nrhs);

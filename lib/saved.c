@@ -37,7 +37,7 @@ typedef struct head { /* no padding: it is written as it stands */
     uint32_t dtype, ops;
     side_head side[2];
     char solver[48];
-    char reason[400];
+    char reason[496];
     uint64_t check; /* hash of all before */
 } head;
 
@@ -154,7 +154,7 @@ static head make_head(const trs_plan *p, const saving *a, uint64_t pattern)
     h.dtype = p->shape.dtype;
     h.ops = p->ctx.ops;
     snprintf(h.solver, sizeof h.solver, "%s", p->wanted->name);
-    snprintf(h.reason, sizeof h.reason, "%s", p->reason);
+    snprintf(h.reason, sizeof h.reason, "%.495s", p->reason);
     for (int k = 0; k < 2; k++) {
         const trs_side *s = a[k].side;
         if (s)
@@ -247,7 +247,9 @@ static int check_head(trs_plan *p, const char *file, const head *h, int64_t byte
         return refuse(p, TRS_ESUPPORT, file, "saved on a machine with another order of bytes");
     if (h->order == BYTE_ORDER_MARK && h->version != SAVED_VERSION)
         return refuse(p, TRS_ESUPPORT, file, "saved by another version of the library");
-    if (h->check != head_check(h)) return refuse(p, TRS_EFORMAT, file, "the head is damaged");
+    if (h->check != head_check(h) || h->solver[sizeof h->solver - 1] ||
+        h->reason[sizeof h->reason - 1])
+        return refuse(p, TRS_EFORMAT, file, "the head is damaged");
     if (bytes < h->bytes) return refuse(p, TRS_EFORMAT, file, "the file is cut off");
     if (bytes > h->bytes || file_bytes(h) != bytes)
         return refuse(p, TRS_EFORMAT, file, "the file is not as long as its head says");
@@ -391,7 +393,7 @@ static void adopt(trs_plan *p, const head *h, trs_side *side)
     p->info.widest = h->side[!h->side[0].used].widest;
     p->info.longest = h->longest;
     p->info.predicted = h->predicted;
-    memcpy(p->reason, h->reason, sizeof p->reason - 1);
+    memcpy(p->reason, h->reason, sizeof h->reason);
 }
 
 static int read_plan(trs_plan *p, const char *file, FILE *in)

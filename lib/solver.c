@@ -46,6 +46,7 @@ int trs_solver_get(int k, trs_solver_info *info)
     info->caps = s->caps;
     info->accuracy = s->accuracy;
     info->general = s->family == TRS_GENERAL_DENSE;
+    info->full = s->full;
     info->available = trs_solver_available(s, 0, info->why, sizeof info->why);
     return TRS_OK;
 }

@@ -40,8 +40,9 @@ typedef enum trs_status {
     TRS_EMATRIX = -5, /* not a well-formed matrix: range, order of pointers, duplicates, triangle */
     TRS_EPIVOT = -6,  /* a diagonal entry is missing, zero, or not finite */
     TRS_EFILE = -7,   /* a file cannot be opened, read, or written */
-    TRS_EFORMAT = -8, /* what a file holds is not Matrix Market, or not a whole saved plan */
-    TRS_EDEVICE = -9, /* no usable GPU, or CUDA reported an error */
+    TRS_EFORMAT =
+        -8, /* what a file holds is not what it should be: Matrix Market, a saved plan, ... */
+    TRS_EDEVICE = -9,   /* no usable GPU, or CUDA reported an error */
     TRS_ELIBRARY = -10, /* a library that does part of the work failed */
 } trs_status;
 
@@ -135,6 +136,7 @@ typedef struct trs_solver_info {
     int available; /* 1: can run here; 0: see why */
     char why[200]; /* why not: "no CUDA driver", ...; "" when available */
     int general;   /* 1: solves general dense matrices; 0: triangles */
+    int full;      /* 1: keeps the matrix full, zeros and all */
 } trs_solver_info;
 
 /* The solver with number k = 0, 1, ... of this build: TRS_OK, or TRS_EARG past the last. */
@@ -181,6 +183,9 @@ typedef struct trs_options {
     int bitwise;        /* 1: only solvers with TRS_CAP_BITWISE, chosen or named */
     trs_pivot pivot;    /* of triangles; general matrices: TRS_PIVOT_FAIL only */
     double pivot_value; /* REPLACE: finite and not zero, also in single precision; else ignored */
+    int measure; /* 1, and no solver named: analyse solves with the few solvers that are predicted to be
+                    cheapest and keeps the fastest; it takes some times as long and, for the while,
+                    the memory of a second plan.  General matrices: no difference. */
 } trs_options;
 
 typedef struct trs_exec {
@@ -198,6 +203,9 @@ typedef struct trs_info {
     const char *solver; /* chosen or named; NULL before analyse.  Lives as long as the plan. */
     const char *reason; /* one sentence; "" before analyse.  Lives as long as the plan. */
     double predicted;   /* seconds a solve by the cost model */
+    const char
+        *costs; /* where the numbers of the cost model are from: "built in, H200, measured", or
+                           the file that TRISOLVE_MACHINE names; "" before analyse.  Likewise. */
     int64_t
         bytes_host; /* the plan's storage; before analyse what it will take at most, if the solver
                            was named, or without what the solver takes */
@@ -209,6 +217,8 @@ typedef struct trs_info {
     double seconds_vendor;  /* a vendor library's own analysis; 0: there is none */
     double seconds_analyse; /* all of trs_plan_analyse, levels and vendor included */
     int on_gpu;             /* 1: the solver runs on a GPU */
+    double seconds_factor;  /* general matrices: making L and U of values that are there already, in
+                               the last update; 0: the solver keeps no factors */
     double growth;          /* general matrices: largest element of U / largest of A; else 0 */
 } trs_info;
 
@@ -224,7 +234,10 @@ typedef struct trs_info {
 TRS_API int trs_plan_create(trs_plan **plan, const trs_mat *mat, const trs_options *opt);
 
 /* Levels, choice of solver, storage, and the first values.  Once per plan.
- * Returns TRS_OK, TRS_ESTATE, TRS_EMEM, TRS_ESUPPORT, TRS_EDEVICE, TRS_ELIBRARY, or TRS_EPIVOT: a
+ * The environment variable TRISOLVE_MACHINE names a file of costs that `trisolve-bench --calibrate`
+ * wrote; the choice goes by them.
+ * Returns TRS_OK, TRS_ESTATE, TRS_EMEM, TRS_ESUPPORT, TRS_EDEVICE, TRS_ELIBRARY, TRS_EFILE or
+ * TRS_EFORMAT (that file cannot be read, or is none: file and line are said), or TRS_EPIVOT: a
  * pivot is zero, missing or not finite (trs_plan_pivots says which); all else is then ready, and a
  * trs_plan_update with good values makes the plan solvable. */
 TRS_API int trs_plan_analyse(trs_plan *plan);
@@ -344,6 +357,9 @@ TRS_API void trs_device_free(int device, void *p);
 TRS_API int trs_device_put(int device, void *to, const void *from, size_t bytes);
 TRS_API int trs_device_get(int device, void *to, const void *from, size_t bytes);
 
+/* Enqueue a copy from the device to the same device on a stream.  Returns likewise. */
+TRS_API int trs_device_copy(int device, void *to, const void *from, size_t bytes, void *stream);
+
 /* "NVIDIA H200, 132 SMs, 139 GiB, driver 13.0", or, with TRS_EDEVICE, why there is no such device. */
 TRS_API int trs_device_name(int device, char *name, size_t size);
 
@@ -431,6 +447,8 @@ typedef struct trs_mm_options {
     trs_memory memory; /* for the arrays of the result; trs_mm_free uses it again */
     int rhs; /* 1: of a .tar.gz, read NAME/NAME_b.mtx or NAME/NAME_rhs.mtx, the right-hand side beside
                 the matrix; TRS_EFILE when there is none */
+    int header; /* 1: no more than the banner and the sizes: rows, cols, stored, field, symmetry; nnz
+                   is 0 and the arrays stay NULL */
 } trs_mm_options;
 
 typedef struct trs_mm { /* what a file held; owned by the caller, freed by trs_mm_free */

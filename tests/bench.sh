@@ -122,6 +122,142 @@ run --quiet folder/lower.mtx
 [ "$status" = 0 ] && [ ! -s out ] && [ ! -s err ]
 check $? "--quiet prints nothing"
 
+# ---- folders in folders, and --filter ----------------------------------------------------------------
+mkdir -p tree/a/b tree/empty
+cp folder/lower.mtx tree/a/b/deep.mtx
+cp folder/upper.mtx tree/up.mtx
+cp short.mtx tree/a/broken.mtx
+ln -s .. tree/a/b/back
+echo "no matrix" >tree/notes.txt
+run --csv=c.csv tree
+gives 1 "a tree of folders with one bad file"
+[ "$(column c.csv matrix | uniq | tr '\n' ' ')" = "deep.mtx broken.mtx up.mtx " ]
+check $? "all three have rows, the bad one as well"
+grep -q 'broken.mtx' err && [ "$(column c.csv outcome | sort -u | tr '\n' ' ')" = "good refused " ]
+check $? "the failure is a row and a sentence, not an end"
+run --filter='d*,u*' --csv=c.csv tree
+gives 0 "a filter by name"
+[ "$(column c.csv matrix | uniq | tr '\n' ' ')" = "deep.mtx up.mtx " ] && grep -q '1 of 3 left out' err
+check $? "two of three were run"
+run --filter='*/b/*' --csv=c.csv tree
+[ "$(column c.csv matrix | uniq | tr '\n' ' ')" = "deep.mtx " ]
+check $? "a name is its path as well"
+for ranges in 'n<4 up.mtx' 'n>=4,nnz<7 deep.mtx' 'nnz=5 up.mtx' 'n>3,n<=4,?e* deep.mtx' 'nnz>5 deep.mtx'; do
+    run --filter="${ranges% *}" --csv=c.csv tree/up.mtx tree/a/b/deep.mtx
+    [ "$status" = 0 ] && [ "$(column c.csv matrix | uniq | tr '\n' ' ')" = "${ranges#* } " ]
+    check $? "--filter ${ranges% *} takes ${ranges#* }"
+done
+printf '%s\n9 9 4\n1 1 wrong\n' "$header" >huge9.mtx
+run --filter='n<9' huge9.mtx tree/up.mtx
+gives 0 "a file that is left out is not read"
+run --filter='n<=400' --csv=c.csv grid5:20 grid5:21
+[ "$(column c.csv matrix | uniq)" = grid5:20 ]
+check $? "what is made is filtered by size as well"
+run --filter='n>99' tree/up.mtx
+gives 1 "nothing passes the filter"
+for wrong in '' 'n<' 'n<<5' 'm<5' 'n=<5' 'n<5x' 'a,,b' 'nnz=>5'; do
+    run --filter="$wrong" tree
+    [ "$status" = 1 ] && grep -q -- '--filter' err
+    check $? "wrong filter '$wrong'"
+done
+
+# ---- the choice ----------------------------------------------------------------------------------------
+run --quiet --choice --csv=c.csv folder grid5:30
+gives 0 "--choice"
+[ "$(grep -c '^choice: ' out)" = 3 ] && grep -q ', 3 problems: .* within 1.1, .* within 1.3,' out
+check $? "a line a problem, and the shares"
+tr -d '\r' <c.csv | awk -F, '
+    NR == 1 { for (k = 1; k <= NF; k++) c[$k] = k; next }
+    { m = $c["matrix"]; t = $c["solve"]; if (!(m in best) || t < best[m]) best[m] = t
+      if ($c["auto_host"]) taken[m] = t }
+    END { for (m in best) printf "%s %.3f\n", m, taken[m] / best[m] }' | sort >expected
+sed -n 's/^choice: \([^ ]*\): .* ms: \([0-9.]*\)$/\1 \2/p' out | sort >said
+awk 'NR == FNR { e[$1] = $2; next } { d = $2 - e[$1]; if (d < -0.0011 || d > 0.0011) bad = 1 } END { exit bad || NR < 6 }' \
+    expected said
+check $? "each ratio is that of the figures in the CSV file"
+run --quiet --choice --measure grid5:30
+[ "$status" = 0 ] && grep -q 'by measuring' out
+check $? "--measure"
+run --quiet --choice --solvers=dense-serial grid5:30
+[ "$status" = 0 ] && grep -q 'was not run' out && grep -q '1 without a figure' out
+check $? "a choice that was not run has no ratio"
+run --host --solvers=cpu-serial folder
+gives 0 "--host"
+
+# ---- full matrices ---------------------------------------------------------------------------------------
+run --dense --csv=c.csv --plot=plots --html=page.html 5 32 100
+gives 0 "--dense"
+grep -q '^Triangles  *5  *32  *100' out && grep -q '^LU and Gauss  *5  *32  *100' out && grep -q 'No GPU' out
+check $? "a table a family, a column a size; the missing GPU is said"
+[ "$(column c.csv solver | sort | uniq -c | awk '/dense-serial|lu-serial/ { n += $1 } END { print n }')" = 6 ]
+check $? "the CPU's solvers ran at each size"
+column c.csv omega | awk '{ if ($1 != "" && $1 > 1e-14) bad = 1 } END { exit bad }'
+check $? "errors are small"
+tr -d '\r' <c.csv | awk -F, '
+    NR == 1 { for (k = 1; k <= NF; k++) c[$k] = k; next }
+    $c["solver"] == "lu-serial" { n++; if (!($c["factor"] > 0 && $c["factor"] <= $c["update"])) bad = 1 }
+    $c["solver"] == "dense-serial" && $c["factor"] != "" { bad = 1 }
+    $c["alloc"] != "" { bad = 1 } END { exit bad || n != 3 }'
+check $? "the factorisation is a part of the update; nothing was allocated on a device"
+for figure in dense-kernels lu-figure7 all-triangles all-general; do
+    [ -s plots/$figure.gp ] && grep -q '^5 ' plots/$figure.gp && grep -q '^100 ' plots/$figure.gp
+    check $? "plots/$figure.gp has the sizes"
+done
+grep -q '</html>' page.html && grep -q 'lu-serial' page.html
+check $? "the page is whole"
+if command -v gnuplot >/dev/null; then
+    grep -q '</svg>' plots/lu-figure7.svg && [ "$(grep -c '</svg>' page.html)" -ge 4 ]
+    check $? "figures are drawn, also in the page"
+    ! grep -q '<?xml\|src=\|href="http' page.html
+    check $? "the page needs nothing else"
+else
+    grep -q 'gnuplot is not here' err && grep -q 'no figures' page.html
+    check $? "without gnuplot that is said"
+fi
+(PATH=; "$bench" --cpu --cell-seconds=0.01 --dense --quiet --plot=none --html=none.html 8) >out 2>err
+status=$?
+gives 0 "no gnuplot"
+grep -q 'plot: gnuplot is not here' err && grep -q 'html: gnuplot is not here' err && [ -s none/lu-figure7.gp ] &&
+    [ ! -e none/lu-figure7.svg ] && grep -q '</html>' none.html
+check $? "the scripts are there, the rest is said"
+run --dense --cell-seconds=1e-6 --csv=c.csv --solvers=lu-serial 64 512
+grep -q 'lu-serial, n 512: skipped: about' out && grep -q 'skipped' c.csv
+check $? "what takes too long is skipped with a word"
+run --dense --precision=f32 --trans --nrhs=2 --quiet --csv=c.csv 40
+gives 0 "--dense in single precision, transposed, two right-hand sides"
+[ "$(column c.csv type | sort -u)" = f32 ]
+check $? "f32 is in the CSV file"
+
+run --quiet --plot=plots2 --html='p&q.html' folder/lower.mtx grid5:20
+gives 0 "figures of triangles"
+grep -q 'Solve time over that of cpu-serial' plots2/solve.gp && grep -q '"grid5:20"' plots2/solve.gp
+check $? "bars over cpu-serial where there is no cusparse"
+grep -q '<h2>grid5:20</h2>' 'p&q.html' && grep -q 'choice for the host' 'p&q.html'
+check $? "a table a matrix in the page"
+
+# ---- what steps cost here --------------------------------------------------------------------------------
+run --calibrate machine
+gives 0 "--calibrate"
+[ "$(grep -cE '^cpu_(byte|cached|entry|row|hop) +[0-9.e-]+$' machine)" = 5 ] && grep -q '^# gpu_byte .*not measured' machine
+check $? "the costs of the CPU are in the file, those of the GPU that is not there are not"
+awk '/^cpu_(byte|cached)/ { if ($2 < 1e-13 || $2 > 1e-8) bad = 1 } END { exit bad }' machine
+check $? "memory moves between 0.1 GB and 10 TB a second"
+TRISOLVE_MACHINE=machine "$bindir/trisolve-sparse" --lower general.mtx >out 2>err
+[ $? = 0 ] && grep -q '^costs  *machine$' out
+check $? "the library goes by it"
+run --calibrate
+[ "$status" = 0 ] && head -n 1 out | grep -q '^# trisolve-sparse machine 1$'
+check $? "without a file it goes to standard output"
+echo wrong >>machine
+TRISOLVE_MACHINE=machine
+export TRISOLVE_MACHINE
+run folder
+[ "$status" = 1 ] && grep -q 'machine:.*no such cost' out
+check $? "a wrong file is refused with its line"
+run --calibrate machine
+gives 0 "and can be replaced"
+unset TRISOLVE_MACHINE
+
 # ---- what it refuses --------------------------------------------------------------------------------
 run missing.mtx
 gives 1 "nothing to solve: a missing diagonal"
@@ -159,6 +295,18 @@ run --nrhs=0 folder
 gives 1 "no right-hand side"
 run --csv=nodir/c.csv folder
 gives 1 "a CSV file that cannot be written"
+run --html=nodir/c.html folder
+gives 1 "a page that cannot be written"
+run --plot=nodir/plots folder
+gives 1 "a folder for plots that cannot be made"
+run --calibrate nodir/machine
+gives 1 "a file of costs that cannot be written"
+for wrong in '--dense 0' '--dense 5x' '--dense 100000' '--dense --lower 5' '--dense --precision=c64 5' \
+    '--calibrate a b' '--calibrate --dense' '--calibrate --csv=c.csv'; do
+    # shellcheck disable=SC2086 # words
+    run $wrong
+    gives 1 "$wrong"
+done
 mkdir empty
 run empty
 gives 1 "an empty folder"

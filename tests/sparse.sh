@@ -25,6 +25,14 @@ expect 0 'unit diagonal' "$solve" --lower --unit "$m/impcol_a.mtx"; says out 'un
 expect 0 'single precision' "$solve" --precision=single "$m/superlu_airfoil2.mtx"; says out 'single precision'
 expect 0 'a named solver' "$solve" --solver=cpu-level "$m/seed5.mtx"; says out 'cpu-level'
 expect 0 'repeated' "$solve" --repeat=5 "$m/seed5.mtx"; says out 'median .* of 5'
+expect 0 'chosen by measuring' "$solve" --measure "$m/seed5.mtx"; says out '; measured cpu-serial '
+expect 1 'measured and named' "$solve" --measure --solver=cpu-serial "$m/seed5.mtx"; says err 'exclude'
+printf '# trisolve-sparse machine 1\ncpu_row 1e-3\n' >machine
+TRISOLVE_MACHINE=machine; export TRISOLVE_MACHINE
+expect 0 'costs from a file' "$solve" "$m/seed5.mtx"; says out '^costs  *machine$'; says out 'predicted .* 5 ms'
+printf 'cpu_rows 1e-3\n' >>machine
+expect 1 'a wrong file of costs' "$solve" "$m/seed5.mtx"; says err 'machine:3: no such cost'
+unset TRISOLVE_MACHINE
 expect 1 'unknown solver' "$solve" --solver=none "$m/seed5.mtx"; says err 'no solver "none"'
 expect 2 'missing diagonal' "$solve" --lower "$m/Erdos971.mtx"; says err 'row 1: diagonal is missing'
 printf '%%%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 1\n2 2 0\n3 1 1\n3 3 2\n' >zero.mtx

@@ -426,6 +426,23 @@ static void test_kind(void **state)
     trs_mm_free(&mm);
 }
 
+/* The sizes alone: of a file whose entries are wrong, too. */
+static void test_header(void **state)
+{
+    (void)state;
+    static const char text[] = "%%MatrixMarket matrix coordinate complex hermitian\n% a comment\n"
+                               "7 7 3\n1 1 what\n";
+    const trs_mm_options opt = {.header = 1};
+    trs_mm mm;
+    assert_read(text, &opt, &mm);
+    assert_true(mm.rows == 7 && mm.cols == 7 && mm.stored == 3 && mm.nnz == 0);
+    assert_true(mm.field == TRS_COMPLEX && mm.symmetry == TRS_HERMITIAN && mm.dtype == TRS_C64);
+    assert_true(!mm.ptr && !mm.idx && !mm.row && !mm.val);
+    trs_mm_free(&mm);
+    assert_refused("%%MatrixMarket matrix coordinate real general\n7 x 3\n", &opt, TRS_EFORMAT, 2,
+                   "'x'");
+}
+
 static void test_words(void **state)
 {
     (void)state;
@@ -999,11 +1016,11 @@ int main(void)
         cmocka_unit_test(test_csc_and_coo),    cmocka_unit_test(test_symmetries),
         cmocka_unit_test(test_arrays),         cmocka_unit_test(test_empty),
         cmocka_unit_test(test_duplicates),     cmocka_unit_test(test_kind),
-        cmocka_unit_test(test_words),          cmocka_unit_test(test_as_trs_mat),
-        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_no_file),
-        cmocka_unit_test(test_locale),         cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_far_errors),     cmocka_unit_test(test_long_lines),
-        cmocka_unit_test(test_standard_input),
+        cmocka_unit_test(test_header),         cmocka_unit_test(test_words),
+        cmocka_unit_test(test_as_trs_mat),     cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_no_file),        cmocka_unit_test(test_locale),
+        cmocka_unit_test(test_threads),        cmocka_unit_test(test_far_errors),
+        cmocka_unit_test(test_long_lines),     cmocka_unit_test(test_standard_input),
 #ifdef HAVE_LIBARCHIVE
         cmocka_unit_test(test_packed),         cmocka_unit_test(test_collection_archive),
         cmocka_unit_test(test_bomb),

@@ -1,0 +1,146 @@
+/* measure.c: choose among the cheapest candidates by solving with each: trs_options.measure.
+ *
+ * A candidate is tried in a plan of its own over the side's triangle, on b = T * ones, so that x has
+ * neither overflow nor tiny numbers; where B and X will live, with the layout and the number of
+ * right-hand sides that were announced.  A candidate that cannot be tried keeps its prediction and goes
+ * behind those that were.  Source: FFTW's planner, which times what it would otherwise estimate. */
+#include "config.h"
+
+#include "internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { TRIES = 9 }; /* solves after one to warm up; the fastest counts */
+
+static const double ENOUGH = 0.05; /* s, for the tries of one candidate */
+static const double HOPELESS =
+    4; /* a third that is predicted to take so many times as long is not tried */
+
+typedef struct trial { /* B and X of a candidate */
+    const trs_plan *plan;
+    trs_mat T;
+    int64_t ld;
+    size_t bytes;
+    void *B, *X;         /* on the host */
+    void *far_B, *far_X; /* on the device; NULL: B and X live on the host */
+    trs_timer *timer;
+} trial;
+
+static void trial_end(trial *t)
+{
+    const int device = TRS_CUDA(t->plan->ctx.device);
+    const trs_memory *mem = &t->plan->ctx.mem;
+    trs_timer_destroy(t->timer);
+    trs_device_free(device, t->far_B);
+    trs_device_free(device, t->far_X);
+    trs_free(mem, t->B);
+    trs_free(mem, t->X);
+}
+
+static void set_ones(trs_dtype t, int64_t count, void *x)
+{
+    const int step = trs_is_complex(t) ? 2 : 1;
+    for (int64_t k = 0; k < count * step; k++)
+        if (t == TRS_F32 || t == TRS_C32) ((float *)x)[k] = k % step == 0;
+        else ((double *)x)[k] = k % step == 0;
+}
+
+static int trial_begin(trial *t, const trs_plan *p, const trs_side *s)
+{
+    const trs_context *ctx = &p->ctx;
+    const int device = TRS_CUDA(ctx->device);
+    const int64_t n = s->tri.n, count = n * ctx->nrhs;
+    *t = (trial){.plan = p, .ld = ctx->layout == TRS_ROW_MAJOR ? ctx->nrhs : n};
+    t->T = (trs_mat){.n = n,
+                     .nnz = s->tri.nnz,
+                     .ptr = s->tri.ptr,
+                     .idx = s->tri.idx,
+                     .val = s->tri.val,
+                     .dtype = s->tri.dtype,
+                     .kind = TRS_LOWER};
+    t->bytes = (size_t)count * trs_size(s->tri.dtype);
+    t->B = trs_alloc(&ctx->mem, count, trs_size(s->tri.dtype));
+    t->X = trs_alloc(&ctx->mem, count, trs_size(s->tri.dtype));
+    if (!t->B || !t->X) return TRS_EMEM;
+    set_ones(s->tri.dtype, count, t->X);
+    int rc = trs_multiply(&t->T, TRS_N, ctx->nrhs, t->X, t->ld, t->B, t->ld, ctx->layout);
+    if (rc || !p->on_device) return rc;
+    rc = trs_timer_create(&t->timer, device);
+    if (!rc) rc = trs_device_new(device, t->bytes, &t->far_B);
+    if (!rc) rc = trs_device_new(device, t->bytes, &t->far_X);
+    return rc ? rc : trs_device_put(device, t->far_B, t->B, t->bytes);
+}
+
+static int solve_once(const trial *t, const trs_plan *plan, double *seconds)
+{
+    const trs_context *ctx = &t->plan->ctx;
+    const trs_exec exec = {.layout = ctx->layout};
+    const double start = trs_now();
+    int rc = t->timer ? trs_timer_start(t->timer, NULL) : TRS_OK;
+    if (!rc)
+        rc = trs_solve(plan, TRS_N, ctx->nrhs, t->timer ? t->far_B : t->B, t->ld,
+                       t->timer ? t->far_X : t->X, t->ld, &exec);
+    *seconds = trs_now() - start;
+    if (!rc && t->timer) rc = trs_timer_stop(t->timer, NULL, seconds);
+    return rc;
+}
+
+/* The fastest of some solves after one to warm up. */
+static int time_plan(const trial *t, const trs_plan *plan, double *best)
+{
+    const double start = trs_now();
+    double s;
+    int rc = solve_once(t, plan, best);
+    for (int k = 0; k < TRIES && !rc && (k == 0 || trs_now() - start < ENOUGH); k++) {
+        rc = solve_once(t, plan, &s);
+        if (k == 0 || s < *best) *best = s;
+    }
+    return rc;
+}
+
+static int try_candidate(const trial *t, const trs_solver *solver, double *seconds)
+{
+    const trs_plan *p = t->plan;
+    const trs_options opt = {.solver = solver->name,
+                             .device = p->on_device ? TRS_CUDA(p->ctx.device) : TRS_HOST,
+                             .nrhs = p->ctx.nrhs,
+                             .layout = p->ctx.layout,
+                             .threads = p->ctx.threads,
+                             .memory_limit = p->ctx.limit,
+                             .order = p->order,
+                             .memory = p->ctx.mem};
+    trs_plan *plan = NULL;
+    int rc = trs_plan_create(&plan, &t->T, &opt);
+    if (!rc) rc = trs_plan_analyse(plan);
+    if (!rc) rc = time_plan(t, plan, seconds);
+    trs_plan_destroy(plan);
+    return rc;
+}
+
+int trs_measure(trs_plan *p, const trs_side *s, trs_candidate *c, int count, char *reason,
+                size_t size)
+{
+    size_t used = strlen(reason);
+    double seconds[TRS_CANDIDATES];
+    int best = -1;
+    trial t;
+    if (count < 2 || s->tri.n == 0) return TRS_OK;
+    int rc = trial_begin(&t, p, s);
+    if (rc) trs_fail(&p->ctx, rc, "no memory for B and X to measure with");
+    for (int k = 0; k < count && !rc; k++) {
+        if (k > 1 && c[k].seconds > HOPELESS * c[1].seconds) continue;
+        if (try_candidate(&t, c[k].solver, &seconds[k])) continue;
+        const int w = snprintf(reason + used, size - used, "; measured %s %.3g ms",
+                               c[k].solver->name, 1e3 * seconds[k]);
+        if (w > 0 && (size_t)w < size - used) used += (size_t)w;
+        if (best < 0 || seconds[k] < seconds[best]) best = k;
+    }
+    trial_end(&t);
+    if (best > 0) {
+        const trs_candidate fastest = c[best];
+        c[best] = c[0];
+        c[0] = fastest;
+    }
+    return rc;
+}

@@ -1,0 +1,410 @@
+/* t_choice.c: the automatic choice: the costs it goes by, the file they may come from, dense solvers for
+ * triangles that are nearly full, and the choice by measuring. */
+#include "model.h"
+
+#include "gpu.h"
+
+#include <math.h>
+#include <unistd.h>
+
+/* ---- a file of costs ------------------------------------------------------------------------------ */
+
+static const char head[] = "# trisolve-sparse machine 1\n";
+
+static void set_machine(const char *text)
+{
+    static const char name[] = "t_choice.machine";
+    FILE *f = fopen(name, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    assert_int_equal(fclose(f), 0);
+    assert_int_equal(setenv("TRISOLVE_MACHINE", name, 1), 0);
+}
+
+static int no_machine(void **state)
+{
+    (void)state;
+    remove("t_choice.machine");
+    return unsetenv("TRISOLVE_MACHINE");
+}
+
+/* ---- triangles of n rows --------------------------------------------------------------------------- */
+
+/* Row i has its diagonal and the min (i, before) columns before it. */
+static model band(int n, int before)
+{
+    model m = {.n = n};
+    for (int i = 0; i < n; i++)
+        for (int j = i < before ? 0 : i - before; j <= i; j++) model_add(&m, i, j, i == j ? n : 1);
+    return m;
+}
+
+/* An analysed plan; its status in *rc. */
+static trs_plan *plan_of(const model *m, const trs_options *opt, int *rc)
+{
+    random_t r = {5};
+    const form f = {.format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32};
+    trs_mat a = show(m, &f, &r);
+    trs_plan *p;
+    *rc = trs_plan_create(&p, &a, opt);
+    if (!*rc) *rc = trs_plan_analyse(p);
+    mat_free(&a);
+    return p;
+}
+
+static trs_info choice(const model *m, trs_plan **p)
+{
+    trs_info info;
+    int rc;
+    *p = plan_of(m, NULL, &rc);
+    assert_status(rc, TRS_OK, *p);
+    assert_int_equal(trs_plan_info(*p, &info), TRS_OK);
+    print_message("# n %d, nnz %d: %s; %s\n", m->n, (int)m->nnz, info.reason, info.costs);
+    return info;
+}
+
+/* Every cost tiny but one: the prediction is that one, as often as it occurs. */
+static void costs_from_a_file(void **state)
+{
+    static const char tiny[] = "cpu_byte 1e-20\ncpu_cached 1e-20 # near\r\n\n  cpu_entry 1e-20\n"
+                               "cpu_hop 1e-20\ncpu_barrier 1\n";
+    char text[400];
+    trs_plan *p;
+    (void)state;
+    model m = band(500, 0);
+    snprintf(text, sizeof text, "%s%scpu_row\t1.5e-3", head, tiny);
+    set_machine(text);
+    trs_info i = choice(&m, &p);
+    assert_true(fabs(i.predicted - 500 * 1.5e-3) < 1e-6);
+    assert_string_equal(i.costs, "t_choice.machine");
+    trs_plan_destroy(p);
+    no_machine(NULL);
+    i = choice(&m, &p);
+    assert_true(i.predicted < 1e-3);
+    assert_non_null(strstr(i.costs, "built in"));
+    trs_plan_destroy(p);
+    model_free(&m);
+}
+
+/* Published: 4.8, 3.35 and 2.04 TB/s, 132, 132 and 108 SMs.  Only the H200's were measured. */
+static void costs_built_in(void **state)
+{
+    static const struct {
+        int major, minor, bus_bits;
+        double bandwidth, sms;
+        const char *words;
+    } gpus[] = {
+        {9, 0, 6144, 4.8, 132, "H200, measured"},
+        {9, 0, 5120, 3.35, 132, "H100, scaled from an H200 by bandwidth and SMs: not measured"},
+        {8, 0, 5120, 2.04, 108, "A100, scaled from an H200 by bandwidth and SMs: not measured"},
+        {7, 0, 4096, 4.8, 132, "not known: not measured"},
+        {0, 0, 0, 4.8, 132, "the host of an H200"},
+    };
+    trs_context first = {0}, ctx = {0};
+    (void)state;
+    trs_machine_built_in(&first, 9, 0, 6144);
+    for (int k = 0; k < 5; k++) {
+        trs_machine_built_in(&ctx, gpus[k].major, gpus[k].minor, gpus[k].bus_bits);
+        assert_non_null(strstr(ctx.costs, gpus[k].words));
+        assert_true(fabs(ctx.machine.gpu_byte * gpus[k].bandwidth / (first.machine.gpu_byte * 4.8) -
+                         1) < 1e-12);
+        assert_true(fabs(ctx.machine.gpu_gather * gpus[k].sms / (first.machine.gpu_gather * 132) -
+                         1) < 1e-12);
+        assert_true(ctx.machine.cpu_hop == first.machine.cpu_hop);
+    }
+}
+
+static void refuse(const char *text, int code, const char *words)
+{
+    trs_plan *p;
+    int rc;
+    model m = band(3, 1);
+    if (text) set_machine(text);
+    p = plan_of(&m, NULL, &rc);
+    assert_status(rc, code, p);
+    if (!strstr(trs_plan_message(p), words))
+        print_error("\"%s\" is not in \"%s\"\n", words, trs_plan_message(p));
+    assert_non_null(strstr(trs_plan_message(p), words));
+    trs_plan_destroy(p);
+    no_machine(NULL);
+    model_free(&m);
+}
+
+static void wrong_files(void **state)
+{
+    static const struct {
+        const char *after_head, *words;
+    } wrong[] = {
+        {"cpu_byte 1e-11\ncpu_bite 2\n", "t_choice.machine:3: no such cost"},
+        {"cpu_byte 1e-11 2\n", ":2: not a number"},
+        {"cpu_byte\n", ":2: not a number"},
+        {"cpu_byte x\n", ":2: not a number"},
+        {"\ncpu_byte 1e-11\n\ncpu_byte 1e-11\n", ":5: the second value"},
+        {"cpu_row 0\n", ":2: not between"},
+        {"cpu_row -1e-9\n", ":2: not between"},
+        {"cpu_row nan\n", ":2: not between"},
+        {"cpu_row 1.5\n", ":2: not between"},
+    };
+    char text[600];
+    (void)state;
+    for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++) {
+        snprintf(text, sizeof text, "%s%s", head, wrong[k].after_head);
+        refuse(text, TRS_EFORMAT, wrong[k].words);
+    }
+    snprintf(text, sizeof text, "%scpu_row 1e-9%300s1\n", head, "");
+    refuse(text, TRS_EFORMAT, ":2: the line is too long");
+    refuse("", TRS_EFORMAT, ":1: an empty file");
+    refuse("cpu_row 1e-9\n", TRS_EFORMAT, ":1: not a machine file");
+    assert_int_equal(setenv("TRISOLVE_MACHINE", "no/such/file", 1), 0);
+    refuse(NULL, TRS_EFILE, "no/such/file");
+    assert_int_equal(setenv("TRISOLVE_MACHINE", ".", 1), 0); /* a folder */
+    refuse(NULL, TRS_EFILE, ".");
+}
+
+/* ---- dense solvers for what is nearly full ---------------------------------------------------------- */
+
+/* Where bytes are all that counts, a full matrix is read faster: 8 bytes an entry, not 12. */
+static void full_on_the_host(void **state)
+{
+    char text[400];
+    trs_plan *p;
+    (void)state;
+    snprintf(text, sizeof text,
+             "%scpu_byte 1e-6\ncpu_cached 1e-6\ncpu_entry 1e-20\ncpu_row 1e-20\ncpu_hop 1e-20\n"
+             "cpu_barrier 1\nlink_start 1\n",
+             head);
+    set_machine(text);
+    static const struct {
+        int before;
+        bool full;
+    } bands[] = {{499, true}, {400, true}, {50, false}, {1, false}};
+    for (int k = 0; k < 4; k++) {
+        model m = band(500, bands[k].before);
+        trs_info i = choice(&m, &p);
+        const trs_solver *s = trs_solver_named(i.solver);
+        assert_int_equal(s->full, bands[k].full);
+        assert_non_null(strstr(i.reason, "predicted"));
+        assert_non_null(strstr(i.reason, i.solver));
+        assert_non_null(strstr(i.reason, "next"));
+        trs_plan_destroy(p);
+        model_free(&m);
+    }
+    no_machine(NULL);
+}
+
+/* The cheapest CUDA solver by prediction, which asks no GPU; NULL: none in this build. */
+static const trs_solver *cheapest_cuda(const trs_shape *shape)
+{
+    trs_context ctx = {.threads = 1, .nrhs = 1};
+    const trs_solver *best = NULL;
+    double least = INFINITY;
+    trs_cost c;
+    assert_int_equal(trs_machine_find(&ctx, false), TRS_OK);
+    for (int k = 0; trs_solver_at(k); k++) {
+        const trs_solver *s = trs_solver_at(k);
+        if (s->family != TRS_TRIANGLE || s->place != TRS_ON_CUDA) continue;
+        const double t = trs_predict(&ctx, s, shape, true, &c);
+        if (t < least) least = t, best = s;
+    }
+    return best;
+}
+
+static void full_on_the_device(void **state)
+{
+    (void)state;
+    for (int64_t n = 256; n <= 16384; n *= 2) { /* half of the entries of a full triangle */
+        const trs_shape s = {.n = n,
+                             .nnz = n * n / 4,
+                             .levels = n,
+                             .widest = 1,
+                             .longest = n,
+                             .elem = 8,
+                             .nrhs = 1,
+                             .sum_longest = (double)(n * n / 4)};
+        if (!cheapest_cuda(&s)) skip();
+        assert_true(cheapest_cuda(&s)->full);
+    }
+    const trs_shape grid = {.n = 1000000,
+                            .nnz = 4000000,
+                            .levels = 300,
+                            .widest = 7500,
+                            .longest = 4,
+                            .elem = 8,
+                            .nrhs = 1,
+                            .sum_longest = 1200};
+    assert_false(cheapest_cuda(&grid)->full);
+}
+
+/* ---- by measuring ------------------------------------------------------------------------------------- */
+
+/* How many times the sentence has, the smallest, and that of a solver; in ms, three digits. */
+static int times_in(const char *reason, const char *solver, double *least, double *mine)
+{
+    int count = 0;
+    double ms;
+    char one[64];
+    *least = INFINITY;
+    for (const char *p = reason; (p = strstr(p, "; measured ")); p++, count++) {
+        assert_int_equal(sscanf(p, "; measured %63s %lf ms", one, &ms), 2);
+        if (ms < *least) *least = ms;
+        if (!strcmp(one, solver)) *mine = ms;
+    }
+    return count;
+}
+
+static void measure(pattern which, trs_dtype t, trs_layout layout, trs_op op, int nrhs)
+{
+    random_t r = {(uint64_t)which};
+    const form f = {.dtype = t, .format = TRS_CSC, .ptr_bits = 64, .idx_bits = 32};
+    model m = model_new(which, true, true, trs_is_complex(t), &r);
+    trs_mat a = show(&m, &f, &r);
+    const trs_options opt = {.measure = 1, .nrhs = nrhs, .layout = layout, .ops = 1u << op};
+    const int64_t ld = layout == TRS_ROW_MAJOR ? nrhs : m.n;
+    const trs_exec exec = {.layout = layout};
+    trs_plan *p;
+    trs_info info;
+    trs_error e;
+    double least, mine = INFINITY;
+    void *B = calloc((size_t)(m.n * nrhs + 1), sizeof(zz)),
+         *X = calloc((size_t)(m.n * nrhs + 1), sizeof(zz));
+    assert_true(B && X);
+    for (int k = 0; k < m.n * nrhs; k++) set_number(B, t, k, random_uniform(&r));
+    assert_int_equal(trs_plan_create(&p, &a, &opt), TRS_OK);
+    assert_status(trs_plan_analyse(p), TRS_OK, p);
+    assert_int_equal(trs_plan_info(p, &info), TRS_OK);
+    print_message("# %s: %s: %s\n", pattern_name[which], info.solver, info.reason);
+    if (m.n > 0) {
+        assert_true(times_in(info.reason, info.solver, &least, &mine) >= 2);
+        assert_at_most(mine, least);
+        assert_int_equal(trs_solve(p, op, nrhs, B, ld, X, ld, &exec), TRS_OK);
+        assert_int_equal(trs_backward_error(&a, op, nrhs, B, ld, X, ld, layout, &e), TRS_OK);
+        assert_at_most(e.omega, 4 * (double)(info.longest + 1) * epsilon(t));
+    }
+    trs_plan_destroy(p);
+    mat_free(&a);
+    model_free(&m);
+    free(B), free(X);
+}
+
+static void measured(void **state)
+{
+    (void)state;
+    for (int k = 0; k < PATTERNS; k++)
+        measure((pattern)k, (trs_dtype)(k % 4), k % 2 ? TRS_ROW_MAJOR : TRS_COL_MAJOR,
+                (trs_op)(k % 3), 1 + k % 3);
+}
+
+/* B and X on the GPU: no CPU solver is tried, and a copy within the device arrives. */
+static void measured_on_a_device(void **state)
+{
+    enum { N = 300 };
+    const int device = TRS_CUDA(0);
+    const size_t bytes = N * sizeof(double);
+    double b[N], x[N], least, mine = INFINITY;
+    void *B = NULL, *X = NULL;
+    char why[200];
+    trs_info info;
+    int rc;
+    (void)state;
+    if (trs_gpu_probe(0, why, sizeof why)) skip();
+    model m = band(N, 1); /* N, and 1 to its left: x = 1 */
+    for (int i = 0; i < N; i++) b[i] = N + (i > 0);
+    trs_plan *p = plan_of(&m, &(trs_options){.device = device, .measure = 1}, &rc);
+    assert_status(rc, TRS_OK, p);
+    assert_int_equal(trs_plan_info(p, &info), TRS_OK);
+    print_message("# %s: %s; %s\n", info.solver, info.reason, info.costs);
+    assert_true(info.on_gpu);
+    assert_null(strstr(info.reason, "cpu-"));
+    assert_true(times_in(info.reason, info.solver, &least, &mine) >= 2);
+    assert_at_most(mine, least);
+    assert_int_equal(trs_device_new(device, bytes, &B), TRS_OK);
+    assert_int_equal(trs_device_new(device, bytes, &X), TRS_OK);
+    assert_int_equal(trs_device_put(device, X, b, bytes), TRS_OK);
+    assert_int_equal(trs_device_copy(device, B, X, bytes, NULL), TRS_OK);
+    assert_int_equal(trs_solve(p, TRS_N, 1, B, N, X, N, NULL), TRS_OK);
+    assert_int_equal(trs_device_get(device, x, X, bytes), TRS_OK);
+    for (int i = 0; i < N; i++) assert_at_most(fabs(x[i] - 1), 1e-12);
+    assert_int_equal(trs_device_copy(device, NULL, X, bytes, NULL), TRS_EARG);
+    trs_device_free(device, B);
+    trs_device_free(device, X);
+    trs_plan_destroy(p);
+    model_free(&m);
+}
+
+/* Nothing can be solved with, so the prediction stays; and the plan can be given better values. */
+static void a_pivot_is_zero(void **state)
+{
+    const int64_t ptr[] = {0, 1, 3};
+    const int32_t idx[] = {0, 0, 1};
+    const double bad[] = {1, 1, 0}, good[] = {1, 1, 2}, b[] = {1, 5};
+    trs_mat a = {.n = 2, .nnz = 3, .ptr = ptr, .idx = idx, .val = bad, .kind = TRS_LOWER};
+    const trs_options opt = {.measure = 1};
+    double x[2];
+    trs_plan *p;
+    (void)state;
+    assert_int_equal(trs_plan_create(&p, &a, &opt), TRS_OK);
+    assert_status(trs_plan_analyse(p), TRS_EPIVOT, p);
+    assert_non_null(strstr(trs_plan_message(p), "row 1: diagonal is zero"));
+    a.val = good;
+    assert_int_equal(trs_plan_update(p, &a, NULL), TRS_OK);
+    assert_int_equal(trs_solve(p, TRS_N, 1, b, 2, x, 2, NULL), TRS_OK);
+    assert_true(x[0] == 1 && x[1] == 2);
+    trs_plan_destroy(p);
+}
+
+typedef struct counter {
+    long calls, fail_at, live;
+} counter;
+
+static void *count_alloc(void *user, size_t bytes)
+{
+    counter *c = user;
+    if (c->calls++ == c->fail_at) return NULL;
+    c->live++;
+    return malloc(bytes);
+}
+
+static void count_free(void *user, void *p)
+{
+    counter *c = user;
+    c->live -= p != NULL;
+    free(p);
+}
+
+/* A candidate that finds no memory is passed over; all other failures are told; nothing leaks. */
+static void memory_that_runs_out(void **state)
+{
+    long calls = 1;
+    (void)state;
+    for (long k = 0; k <= calls; k++) {
+        counter c = {.fail_at = k};
+        const trs_options opt = {.measure = 1, .memory = {count_alloc, count_free, &c}};
+        int rc;
+        model m = band(50, 3);
+        trs_plan *p = plan_of(&m, &opt, &rc);
+        assert_true(rc == TRS_OK || rc == TRS_EMEM);
+        if (rc && p) assert_true(trs_plan_message(p)[0] != '\0');
+        trs_plan_destroy(p);
+        assert_int_equal(c.live, 0);
+        if (c.calls > calls) calls = c.calls;
+        model_free(&m);
+    }
+    assert_true(calls > 30);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(costs_from_a_file, no_machine),
+        cmocka_unit_test(costs_built_in),
+        cmocka_unit_test_teardown(wrong_files, no_machine),
+        cmocka_unit_test_teardown(full_on_the_host, no_machine),
+        cmocka_unit_test(full_on_the_device),
+        cmocka_unit_test(measured),
+        cmocka_unit_test(measured_on_a_device),
+        cmocka_unit_test(a_pivot_is_zero),
+        cmocka_unit_test(memory_that_runs_out),
+    };
+    unsetenv("TRISOLVE_MACHINE");
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
