@@ -28,7 +28,7 @@ static int library(char *why, size_t size)
 static void release(trs_part *part)
 {
     cublas_data *d = (cublas_data *)part->data;
-    device_full_free(&d->full);
+    device_full_free(part->ctx, &d->full);
     trs_vendor_close(d->lib.library);
     trs_free(&part->ctx->mem, d);
 }

@@ -157,7 +157,7 @@ int device_csr_new(const trs_part *part, device_csr *d);
 int device_csr_values(const trs_part *part, device_csr *d); /* from side->tri.val */
 /* from values of the side on the device */
 int device_csr_take(const trs_part *part, device_csr *d, const void *val, void *stream);
-void device_csr_free(device_csr *d);
+void device_csr_free(trs_context *ctx, device_csr *d);
 
 /* ---- a triangle as a full matrix on the device (full.cu) ------------------------------------- */
 
@@ -170,7 +170,7 @@ struct device_full { /* entry (i, j) is val[i*rs + j*cs], zero where nothing is 
 
 int device_full_new(const trs_part *part, bool by_rows, device_full *d);
 int device_full_values(const trs_part *part, device_full *d); /* from side->tri.val; waits */
-void device_full_free(device_full *d);
+void device_full_free(trs_context *ctx, device_full *d);
 int64_t device_full_bytes(const trs_shape *s);
 
 template <class T> inline view<T> typed(const device_full &d)

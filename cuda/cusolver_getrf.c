@@ -65,9 +65,9 @@ static int handle_new(trs_context *ctx, const trs_cusolver *lib, cusolver_handle
     return h->info ? TRS_OK : TRS_EMEM;
 }
 
-static void handle_free(const trs_cusolver *lib, cusolver_handle *h)
+static void handle_free(trs_context *ctx, const trs_cusolver *lib, cusolver_handle *h)
 {
-    trs_gpu_free(h->info);
+    trs_gpu_free(ctx, h->info);
     if (h->params) lib->cusolverDnDestroyParams(h->params);
     if (h->handle) lib->cusolverDnDestroy(h->handle);
 }
@@ -91,9 +91,9 @@ static int analyse(trs_part *part)
 static void release(trs_part *part)
 {
     cusolver_data *d = part->data;
-    handle_free(&d->lib, &d->own);
-    trs_gpu_free(d->lu);
-    trs_gpu_free(d->pivot);
+    handle_free(part->ctx, &d->lib, &d->own);
+    trs_gpu_free(part->ctx, d->lu);
+    trs_gpu_free(part->ctx, d->pivot);
     trs_vendor_close(d->lib.library);
     trs_free(&part->ctx->mem, d);
 }
@@ -138,7 +138,7 @@ static int factor(const trs_part *part, const cusolver_data *d, int *info)
                   "cusolverDnXgetrf");
     if (!rc) rc = trs_gpu_get(ctx, info, d->own.info, sizeof *info);
     trs_free(&ctx->mem, near);
-    trs_gpu_free(far);
+    trs_gpu_free(part->ctx, far);
     return rc;
 }
 
@@ -197,8 +197,8 @@ static void work_destroy(const trs_part *part, void *work)
 {
     const cusolver_data *d = part->data;
     cusolver_work *w = work;
-    handle_free(&d->lib, &w->own);
-    trs_gpu_free(w->x);
+    handle_free(part->ctx, &d->lib, &w->own);
+    trs_gpu_free(part->ctx, w->x);
     trs_free(&part->ctx->mem, w);
 }
 

@@ -140,10 +140,10 @@ static void release(trs_part *part)
 {
     cusparse_data *d = part->data;
     trs_tri_free(part->ctx, &d->csr);
-    trs_gpu_free(d->ptr);
-    trs_gpu_free(d->idx);
-    trs_gpu_free(d->val);
-    if (d->src) trs_gpu_free(d->src);
+    trs_gpu_free(part->ctx, d->ptr);
+    trs_gpu_free(part->ctx, d->idx);
+    trs_gpu_free(part->ctx, d->val);
+    if (d->src) trs_gpu_free(part->ctx, d->src);
     trs_vendor_close(d->lib.library);
     trs_free(&part->ctx->mem, d);
 }
@@ -277,8 +277,8 @@ static void work_destroy(const trs_part *part, void *work)
     for (int conj = 0; conj < 2; conj++) {
         if (w->one[conj].sv) lib->cusparseSpSV_destroyDescr(w->one[conj].sv);
         if (w->many[conj].sm) lib->cusparseSpSM_destroyDescr(w->many[conj].sm);
-        trs_gpu_free(w->one[conj].buffer);
-        trs_gpu_free(w->many[conj].buffer);
+        trs_gpu_free(part->ctx, w->one[conj].buffer);
+        trs_gpu_free(part->ctx, w->many[conj].buffer);
     }
     if (w->b) lib->cusparseDestroyDnVec(w->b);
     if (w->x) lib->cusparseDestroyDnVec(w->x);

@@ -184,14 +184,14 @@ static void release(trs_part *part)
     dataflow *d = (dataflow *)part->data;
     trs_flow_free(part->ctx, &d->flow);
     trs_free(&part->ctx->mem, d->packed);
-    cudaFree(d->task);
-    cudaFree(d->ptr);
-    cudaFree(d->idx);
-    cudaFree(d->row);
-    cudaFree(d->val);
-    cudaFree(d->inv);
-    cudaFree(d->src);
-    cudaFree(d->diagonal);
+    trs_gpu_free(part->ctx, d->task);
+    trs_gpu_free(part->ctx, d->ptr);
+    trs_gpu_free(part->ctx, d->idx);
+    trs_gpu_free(part->ctx, d->row);
+    trs_gpu_free(part->ctx, d->val);
+    trs_gpu_free(part->ctx, d->inv);
+    trs_gpu_free(part->ctx, d->src);
+    trs_gpu_free(part->ctx, d->diagonal);
     trs_free(&part->ctx->mem, d);
 }
 

@@ -19,7 +19,7 @@ template <class D> inline int dense_analyse(trs_part *part, bool by_rows)
 template <class D> inline void dense_release(trs_part *part)
 {
     D *d = (D *)part->data;
-    device_full_free(&d->full);
+    device_full_free(part->ctx, &d->full);
     trs_free(&part->ctx->mem, d);
 }
 

@@ -280,9 +280,9 @@ static int blocks_of_rows(int64_t n)
 static void release(trs_part *part)
 {
     blocked *d = (blocked *)part->data;
-    device_csr_free(&d->L);
-    cudaFree(d->tile);
-    cudaFree(d->substituted);
+    device_csr_free(part->ctx, &d->L);
+    trs_gpu_free(part->ctx, d->tile);
+    trs_gpu_free(part->ctx, d->substituted);
     trs_free(&part->ctx->mem, d);
 }
 
@@ -368,8 +368,8 @@ template <class T> static int grids(blocked_work *w, int nt)
 static void work_destroy(const trs_part *part, void *work)
 {
     blocked_work *w = (blocked_work *)work;
-    cudaFree(w->state);
-    cudaFree(w->copy);
+    trs_gpu_free(part->ctx, w->state);
+    trs_gpu_free(part->ctx, w->copy);
     trs_free(&part->ctx->mem, w);
 }
 

@@ -46,10 +46,10 @@ int device_full_values(const trs_part *part, device_full *d)
     return rc ? rc : trs_gpu_wait(NULL);
 }
 
-void device_full_free(device_full *d)
+void device_full_free(trs_context *ctx, device_full *d)
 {
-    device_csr_free(&d->L);
-    cudaFree(d->val);
+    device_csr_free(ctx, &d->L);
+    trs_gpu_free(ctx, d->val);
 }
 
 int64_t device_full_bytes(const trs_shape *s)

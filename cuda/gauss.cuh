@@ -124,7 +124,7 @@ template <class W> int gauss_analyse(trs_part *part)
 
 template <class W> void gauss_work_destroy(const trs_part *part, void *work)
 {
-    ((W *)work)->destroy();
+    ((W *)work)->destroy(part->ctx);
     trs_free(&part->ctx->mem, work);
 }
 

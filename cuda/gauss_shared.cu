@@ -40,7 +40,7 @@ struct in_place {
 
     static int allow(size_t bytes) { return allow_shared(eliminate_kernel, bytes); }
     int create(trs_context *ctx);
-    void destroy() { trs_gpu_free(U); }
+    void destroy(trs_context *ctx) { trs_gpu_free(ctx, U); }
     void eliminate(cudaStream_t stream) const;
     __device__ void put(int row, int col, double a) const { U[(int64_t)row * cols + col] = a; }
     __device__ double get(int row, int col) const { return U[(int64_t)row * cols + col]; }

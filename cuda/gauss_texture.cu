@@ -46,7 +46,7 @@ struct textures {
 
     static int allow(size_t) { return TRS_OK; }
     int create(trs_context *ctx);
-    void destroy();
+    void destroy(trs_context *ctx);
     void eliminate(cudaStream_t stream) const;
     __device__ void put(int row, int col, float a) const { store(surface[0], col, row, a); }
     __device__ float get(int row, int col) const
@@ -80,7 +80,7 @@ int textures::create(trs_context *ctx)
                     "%s: textures of %d x %d", cudaGetErrorName(e), cols, rows);
 }
 
-void textures::destroy()
+void textures::destroy(trs_context *)
 {
     for (int k = 0; k < 2; k++) {
         if (surface[k]) cudaDestroySurfaceObject(surface[k]);

@@ -94,7 +94,7 @@ struct buffers {
 
     static int allow(size_t bytes) { return allow_shared(eliminate_kernel, bytes); }
     int create(trs_context *ctx);
-    void destroy();
+    void destroy(trs_context *ctx);
     void eliminate(cudaStream_t stream) const;
     __device__ void put(int row, int col, double a) const { U[0][(int64_t)row * cols + col] = a; }
     __device__ double get(int row, int col) const
@@ -115,10 +115,10 @@ int buffers::create(trs_context *ctx)
     return TRS_OK;
 }
 
-void buffers::destroy()
+void buffers::destroy(trs_context *ctx)
 {
-    trs_gpu_free(U[0]);
-    trs_gpu_free(U[1]);
+    trs_gpu_free(ctx, U[0]);
+    trs_gpu_free(ctx, U[1]);
 }
 
 void buffers::eliminate(cudaStream_t stream) const

@@ -39,8 +39,8 @@ int general_analyse(trs_part *part)
 void general_release(trs_part *part)
 {
     general_data *d = (general_data *)part->data;
-    cudaFree(d->A);
-    cudaFree(d->columns);
+    trs_gpu_free(part->ctx, d->A);
+    trs_gpu_free(part->ctx, d->columns);
     trs_free(&part->ctx->mem, d);
 }
 
@@ -119,7 +119,7 @@ static int look(const trs_part *part, const general_data *d, bool upper, double 
         return launched();
     });
     if (!rc) rc = trs_gpu_get(part->ctx, v, there, sizeof *v);
-    trs_gpu_free(there);
+    trs_gpu_free(part->ctx, there);
     return rc;
 }
 

@@ -66,18 +66,24 @@ static int told(cudaError_t e)
 void *trs_gpu_new(trs_context *ctx, int64_t count, size_t size, const char *what)
 {
     void *p = NULL;
-    size_t bytes = count > 0 ? (size_t)count * size : 1;
-    cudaError_t e = cudaMalloc(&p, bytes);
-    if (e == cudaSuccess) return p;
+    const trs_device_memory *mem = &ctx->device_memory;
+    const size_t bytes = count > 0 ? (size_t)count * size : 1;
+    cudaError_t e = cudaSuccess;
+    if (mem->alloc) p = mem->alloc(mem->user, TRS_CUDA(ctx->device), bytes);
+    else e = cudaMalloc(&p, bytes);
+    if (e == cudaSuccess && p) return p;
     (void)cudaGetLastError();
-    trs_fail(ctx, TRS_EMEM, "%s: %.3g bytes of device memory for %s", cudaGetErrorName(e),
-             (double)bytes, what);
+    trs_fail(ctx, TRS_EMEM, "%s: %.3g bytes of device memory for %s",
+             mem->alloc ? "no memory" : cudaGetErrorName(e), (double)bytes, what);
     return NULL;
 }
 
-void trs_gpu_free(void *p)
+void trs_gpu_free(trs_context *ctx, void *p)
 {
-    cudaFree(p);
+    const trs_device_memory *mem = &ctx->device_memory;
+    if (!p) return;
+    if (mem->free) mem->free(mem->user, TRS_CUDA(ctx->device), p);
+    else cudaFree(p);
 }
 
 int trs_gpu_put(trs_context *ctx, void *to, const void *from, size_t bytes)
@@ -119,7 +125,7 @@ void *device_copy(trs_context *ctx, const void *from, int64_t count, size_t size
 {
     void *p = trs_gpu_new(ctx, count, size, what);
     if (p && trs_gpu_put(ctx, p, from, (size_t)count * size)) {
-        cudaFree(p);
+        trs_gpu_free(ctx, p);
         p = NULL;
     }
     return p;
@@ -162,11 +168,11 @@ int device_csr_take(const trs_part *part, device_csr *d, const void *val, void *
                                d->val, stream);
 }
 
-void device_csr_free(device_csr *d)
+void device_csr_free(trs_context *ctx, device_csr *d)
 {
-    cudaFree(d->ptr);
-    cudaFree(d->idx);
-    cudaFree(d->val);
+    trs_gpu_free(ctx, d->ptr);
+    trs_gpu_free(ctx, d->idx);
+    trs_gpu_free(ctx, d->val);
 }
 
 /* ---- changing the order of X ------------------------------------------------------------------------ */

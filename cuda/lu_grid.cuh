@@ -39,7 +39,7 @@ template <class F> inline int grid_update(trs_part *part, F all)
         all(zero, n, m);
         pack_factors<T><<<dim3(blocks_for(n, GROUP), (unsigned)n), GROUP>>>(n, m);
     });
-    trs_gpu_free(L);
+    trs_gpu_free(part->ctx, L);
     return rc;
 }
 

@@ -44,8 +44,8 @@ static __global__ void level_kernel(const int32_t *topo, int32_t from, const int
 static void release(trs_part *part)
 {
     multiblock *d = (multiblock *)part->data;
-    device_csr_free(&d->L);
-    cudaFree(d->topo);
+    device_csr_free(part->ctx, &d->L);
+    trs_gpu_free(part->ctx, d->topo);
     trs_free(&part->ctx->mem, d->threads);
     trs_free(&part->ctx->mem, d);
 }

@@ -64,7 +64,7 @@ static int solve(const trs_part *part, const trs_job *job)
 
 static void release(trs_part *part)
 {
-    device_csr_free((device_csr *)part->data);
+    device_csr_free(part->ctx, (device_csr *)part->data);
     trs_free(&part->ctx->mem, part->data);
 }
 

@@ -71,8 +71,8 @@ inline int pair_analyse(trs_part *part, bool by_rows)
 inline void pair_release(trs_part *part)
 {
     pair_data *d = (pair_data *)part->data;
-    cudaFree(d->pivot);
-    cudaFree(d->multiplier);
+    trs_gpu_free(part->ctx, d->pivot);
+    trs_gpu_free(part->ctx, d->multiplier);
     dense_release<pair_data>(part);
 }
 

@@ -66,12 +66,12 @@ static void release(trs_part *part)
 {
     single_block *d = (single_block *)part->data;
     trs_tri_free(part->ctx, &d->csc);
-    cudaFree(d->Lp);
-    cudaFree(d->Li);
-    cudaFree(d->topo);
-    cudaFree(d->lv);
-    cudaFree(d->Lx);
-    cudaFree(d->src);
+    trs_gpu_free(part->ctx, d->Lp);
+    trs_gpu_free(part->ctx, d->Li);
+    trs_gpu_free(part->ctx, d->topo);
+    trs_gpu_free(part->ctx, d->lv);
+    trs_gpu_free(part->ctx, d->Lx);
+    trs_gpu_free(part->ctx, d->src);
     trs_free(&part->ctx->mem, d);
 }
 

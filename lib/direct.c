@@ -36,11 +36,10 @@ static int make_ready(trs_context *ctx, trs_side *s)
     return rc ? rc : d->val && d->found ? TRS_OK : TRS_EMEM;
 }
 
-void trs_direct_free(trs_direct *d)
+void trs_direct_free(trs_context *ctx, trs_direct *d)
 {
     void *const all[] = {d->ptr, d->src, d->val, d->found};
-    for (int k = 0; k < 4; k++)
-        if (all[k]) trs_gpu_free(all[k]);
+    for (int k = 0; k < 4; k++) trs_gpu_free(ctx, all[k]);
 }
 
 /* Count, and when a row is to be named, fetch its diagonal for the sentence. */

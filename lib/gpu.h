@@ -12,7 +12,7 @@ int trs_gpu_chip(int device, int *major, int *minor, int *bus_bits);
 int trs_gpu_use(trs_context *ctx); /* make ctx->device current; TRS_EDEVICE with a sentence */
 
 void *trs_gpu_new(trs_context *ctx, int64_t count, size_t size, const char *what);
-void trs_gpu_free(void *p);
+void trs_gpu_free(trs_context *ctx, void *p); /* p may be NULL */
 int trs_gpu_put(trs_context *ctx, void *to, const void *from,
                 size_t bytes); /* host to device, waits */
 int trs_gpu_get(trs_context *ctx, void *to, const void *from,

@@ -38,6 +38,7 @@ typedef struct trs_machine { /* costs of single steps, in seconds (machine.c) */
 
 typedef struct trs_context {
     trs_memory mem;
+    trs_device_memory device_memory;
     int base;              /* of the row and column numbers in sentences */
     int device;            /* CUDA device that solvers use, from 0 */
     int64_t limit;         /* bytes, 0: none was set */
@@ -311,7 +312,7 @@ void trs_side_free(trs_context *ctx, trs_side *s);
 
 bool trs_direct_possible(const trs_plan *p, const trs_mat *mat);
 int trs_direct_update(trs_plan *p, const void *val, void *stream); /* waits */
-void trs_direct_free(trs_direct *d);
+void trs_direct_free(trs_context *ctx, trs_direct *d);
 
 /* ---- pivots (pivot.c) ----------------------------------------------------------------------- */
 

@@ -109,7 +109,8 @@ static int try_candidate(const trial *t, const trs_solver *solver, double *secon
                              .threads = p->ctx.threads,
                              .memory_limit = p->ctx.limit,
                              .order = p->order,
-                             .memory = p->ctx.mem};
+                             .memory = p->ctx.mem,
+                             .device_memory = p->ctx.device_memory};
     trs_plan *plan = NULL;
     int rc = trs_plan_create(&plan, &t->T, &opt);
     if (!rc) rc = trs_plan_analyse(plan);

@@ -32,9 +32,9 @@ void *trs_gpu_new(trs_context *ctx, int64_t count, size_t size, const char *what
     return NULL;
 }
 
-void trs_gpu_free(void *p)
+void trs_gpu_free(trs_context *ctx, void *p)
 {
-    (void)p;
+    (void)ctx, (void)p;
 }
 
 int trs_gpu_put(trs_context *ctx, void *to, const void *from, size_t bytes)

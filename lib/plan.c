@@ -149,11 +149,14 @@ int trs_plan_create(trs_plan **plan, const trs_mat *mat, const trs_options *opt)
     *plan = NULL;
     if (!mat) return TRS_EARG;
     if (!opt) opt = &defaults;
-    if (!opt->memory.alloc != !opt->memory.free) return TRS_EARG;
+    if (!opt->memory.alloc != !opt->memory.free ||
+        !opt->device_memory.alloc != !opt->device_memory.free)
+        return TRS_EARG;
     double start = trs_now();
     trs_plan *p = *plan = trs_alloc_zero(&opt->memory, 1, sizeof *p);
     if (!p) return TRS_EMEM;
     p->ctx.mem = opt->memory;
+    p->ctx.device_memory = opt->device_memory;
     int rc = take_options(p, mat, opt);
     if (!rc) rc = take_pivots(p, opt, mat->dtype);
     if (!rc) rc = trs_plan_find_solver(p, opt->solver);
@@ -521,8 +524,8 @@ void trs_side_free(trs_context *ctx, trs_side *s)
         trs_levels_free(ctx, &part->own);
     }
     trs_free(&ctx->mem, s->part);
-    if (s->perm_dev) trs_gpu_free(s->perm_dev);
-    trs_direct_free(&s->direct);
+    trs_gpu_free(ctx, s->perm_dev);
+    trs_direct_free(ctx, &s->direct);
     trs_free(&ctx->mem, s->perm);
     trs_levels_free(ctx, &s->lv);
     trs_tri_free(ctx, &s->tri);
@@ -538,7 +541,7 @@ void trs_plan_destroy(trs_plan *p)
     trs_tri_free(ctx, &p->imported);
     trs_free(&ctx->mem, p->topo);
     trs_free(&ctx->mem, p->skip);
-    if (p->skip_dev) trs_gpu_free(p->skip_dev);
+    trs_gpu_free(ctx, p->skip_dev);
     trs_memory mem = ctx->mem;
     trs_free(&mem, p);
 }

@@ -48,7 +48,7 @@ int64_t trs_work_bytes(const trs_plan *p, int nrhs)
 
 static void buffer_free(trs_work *w, trs_buffer *b, bool device)
 {
-    if (device && b->p) trs_gpu_free(b->p);
+    if (device) trs_gpu_free(&w->ctx, b->p);
     if (!device) trs_free(&w->ctx.mem, b->p);
     *b = (trs_buffer){0};
 }

@@ -167,6 +167,14 @@ typedef struct trs_memory { /* the plan's host memory; all NULL: malloc and free
     void *user;
 } trs_memory;
 
+/* The plan's memory on a device; all NULL: cudaMalloc and cudaFree.  Buffers that vendors' libraries
+ * allocate themselves, and the textures of gauss-texture, do not come from here. */
+typedef struct trs_device_memory {
+    void *(*alloc)(void *user, int device, size_t bytes); /* device = TRS_CUDA(k); aligned to 256 */
+    void (*free)(void *user, int device, void *p);
+    void *user;
+} trs_device_memory;
+
 typedef struct trs_options {
     const char *solver; /* name of a solver; NULL: chosen by the cost model.  Not kept. */
     int device;         /* where B and X will live: TRS_HOST or TRS_CUDA(k) */
@@ -180,8 +188,9 @@ typedef struct trs_options {
                              triangle as a full matrix, no limit for others */
     trs_order order;
     trs_memory memory;
-    int bitwise;        /* 1: only solvers with TRS_CAP_BITWISE, chosen or named */
-    trs_pivot pivot;    /* of triangles; general matrices: TRS_PIVOT_FAIL only */
+    int bitwise;     /* 1: only solvers with TRS_CAP_BITWISE, chosen or named */
+    trs_pivot pivot; /* of triangles; general matrices: TRS_PIVOT_FAIL only */
+    trs_device_memory device_memory;
     double pivot_value; /* REPLACE: finite and not zero, also in single precision; else ignored */
     int measure; /* 1, and no solver named: analyse solves with the few solvers that are predicted to be
                     cheapest and keeps the fastest; it takes some times as long and, for the while,

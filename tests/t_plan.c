@@ -228,6 +228,8 @@ static void test_options(void **state)
     refuse_options((trs_options){.layout = (trs_layout)2}, TRS_EARG);
     refuse_options((trs_options){.order = (trs_order)3}, TRS_EARG);
     refuse_options((trs_options){.solver = "cpu-serial", .device = TRS_CUDA(0)}, TRS_ESUPPORT);
+    refuse_options((trs_options){.device_memory = {.alloc = (void *(*)(void *, int, size_t))abort}},
+                   TRS_EARG);
     refuse_options((trs_options){.memory = {.alloc = (void *(*)(void *, size_t))abort}}, TRS_EARG);
 }
 
@@ -421,6 +423,22 @@ static void count_free(void *user, void *p)
     free((char *)p - HEAD);
 }
 
+/* The same on the device, one counter for both; sizes are not known again when it is given back. */
+static void *count_device_alloc(void *user, int device, size_t bytes)
+{
+    counter *c = user;
+    void *p;
+    if (c->calls++ == c->fail_at || trs_device_new(device, bytes, &p)) return NULL;
+    c->live++;
+    return p;
+}
+
+static void count_device_free(void *user, int device, void *p)
+{
+    ((counter *)user)->live--;
+    trs_device_free(device, p);
+}
+
 /* create, analyse, update, work space, solve; how it ended. */
 static int whole_life(counter *c, const char *solver, trs_order order, int ncuts)
 {
@@ -431,6 +449,8 @@ static int whole_life(counter *c, const char *solver, trs_order order, int ncuts
     trs_mat a = show(&m, &f, &r);
     trs_options opt = {
         .solver = solver, .order = order, .ops = 7, .memory = {count_alloc, count_free, c}};
+    opt.device_memory = (trs_device_memory){count_device_alloc, count_device_free, c};
+    opt.pivot = ncuts ? TRS_PIVOT_SKIP : TRS_PIVOT_FAIL;
     trs_plan *p = NULL;
     trs_work *w = NULL;
     double *x = calloc((size_t)m.n, sizeof *x);
@@ -441,6 +461,11 @@ static int whole_life(counter *c, const char *solver, trs_order order, int ncuts
         rc = trs_plan_analyse(p);
     }
     if (!rc) rc = trs_plan_update(p, &a, NULL);
+    if (!rc && p->info.on_gpu) { /* the first one from the device allocates */
+        trs_mat d = mat_to_device(&a);
+        rc = trs_plan_update(p, &d, NULL);
+        mat_free_device(&d);
+    }
     if (!rc) rc = trs_work_create(&w, p, 2);
     trs_exec exec = {.work = w};
     const long before = c->calls;
@@ -477,7 +502,8 @@ static void test_allocations(void **state)
     (void)state;
     for (int k = 0; trs_solver_at(k); k++) {
         const trs_solver *s = trs_solver_at(k);
-        if (s->family != TRS_TRIANGLE || s->place != TRS_ON_CPU) continue;
+        char why[200];
+        if (s->family != TRS_TRIANGLE || !trs_solver_available(s, 0, why, sizeof why)) continue;
         every_allocation_fails(s->name, TRS_ORDER_NATURAL, 0);
         every_allocation_fails(s->name, TRS_ORDER_LEVEL, 0);
         if (s->caps & TRS_CAP_PARTS) every_allocation_fails(s->name, TRS_ORDER_LEVEL, 2);
