@@ -86,9 +86,18 @@ void trs_gpu_free(trs_context *ctx, void *p)
     else cudaFree(p);
 }
 
+/* cudaMemcpy from pageable memory may return before the last bytes have arrived, and a stream that does
+ * not wait for the default one would not see them. */
+static cudaError_t copy_and_wait(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
+{
+    if (!bytes) return cudaSuccess;
+    cudaError_t e = cudaMemcpy(to, from, bytes, kind);
+    return e == cudaSuccess ? cudaStreamSynchronize(NULL) : e;
+}
+
 int trs_gpu_put(trs_context *ctx, void *to, const void *from, size_t bytes)
 {
-    cudaError_t e = bytes ? cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice) : cudaSuccess;
+    cudaError_t e = copy_and_wait(to, from, bytes, cudaMemcpyHostToDevice);
     return e == cudaSuccess ? TRS_OK : cuda_fail(ctx, e, "copy to the device");
 }
 
@@ -117,8 +126,10 @@ int trs_gpu_wait(void *stream)
 bool trs_gpu_is_capturing(void *stream)
 {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    return cudaStreamIsCapturing(static_cast<cudaStream_t>(stream), &status) == cudaSuccess &&
-           status != cudaStreamCaptureStatusNone;
+    if (cudaStreamIsCapturing(static_cast<cudaStream_t>(stream), &status) == cudaSuccess)
+        return status != cudaStreamCaptureStatusNone;
+    (void)cudaGetLastError();
+    return false;
 }
 
 void *device_copy(trs_context *ctx, const void *from, int64_t count, size_t size, const char *what)
@@ -266,7 +277,7 @@ static int copy(int device, void *to, const void *from, size_t bytes, cudaMemcpy
     if (bytes && (!to || !from)) return TRS_EARG;
     int rc = use(device);
     if (rc || !bytes) return rc;
-    return told(cudaMemcpy(to, from, bytes, kind));
+    return told(copy_and_wait(to, from, bytes, kind));
 }
 
 int trs_device_put(int device, void *to, const void *from, size_t bytes)
