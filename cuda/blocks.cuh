@@ -165,7 +165,8 @@ template <> __device__ inline double magnitude(cuDoubleComplex a)
 /* inverse = tile^-1 (lower, both 64x64 in shared memory, of which the first rows count, inverse zero
  * before), by columns: thread j < rows owns column j.  Returns in every thread the growth: the largest row
  * sum of |inverse| |tile|, Skeel's condition number of the block; norm [64] in shared memory is scratch. */
-template <class T> __device__ inline double invert(const T *tile, T *inverse, double *norm, int rows)
+template <class T>
+__device__ inline double invert(const T *tile, T *inverse, double *norm, int rows)
 {
     const int j = threadIdx.x;
     if (j < rows) {
@@ -217,7 +218,8 @@ template <int R> __device__ inline void finish(turn *state, unsigned now)
  * More: all threads look after that of the next step. */
 template <int R> constexpr int GROUPS = R == 1 ? 4 : 1;
 template <int R> constexpr int LOOKERS = BLOCK_THREADS / GROUPS<R>;
-template <int R> constexpr int MINE = BLOCK * R / LOOKERS<R>; /* numbers of a step that a thread has */
+template <int R>
+constexpr int MINE = BLOCK *R / LOOKERS<R>; /* numbers of a step that a thread has */
 
 /* Is this thread one of those who look after step p? */
 template <int R> __device__ inline bool looks_after(int p)
@@ -238,8 +240,7 @@ template <class T, int R, class F> __device__ inline void look(T (&v)[MINE<R>], 
 }
 
 /* They into shared memory, waiting for what was not there. */
-template <class T, int R, class F>
-__device__ inline void collect(T *to, T (&v)[MINE<R>], F place)
+template <class T, int R, class F> __device__ inline void collect(T *to, T (&v)[MINE<R>], F place)
 {
 #pragma unroll
     for (int m = 0; m < MINE<R>; m++) {

@@ -20,10 +20,6 @@
 
 #include "blocks.cuh"
 
-extern "C" {
-#include "supernode.h"
-}
-
 static_assert(int(BLOCK) == int(TRS_BLOCK), "blocks of supernode.h are tiles of blocks.cuh");
 
 enum { WARP = 32, BATCH = 8 };
@@ -36,7 +32,7 @@ struct narrow { /* all that a warp has to know about a narrow block */
 
 struct supernodal {
     device_csr L;
-    trs_supernodes s; /* the numbers; the arrays are freed once they are on the device */
+    trs_supernodes s; /* the numbers; the arrays are the side's */
     trs_block *block;
     trs_stage *stage;
     int32_t *column;
@@ -198,7 +194,8 @@ __device__ inline void load_rest(T *x, T (&sum)[share<R>::COLUMNS], const T (&b)
 
 /* v to those who wait for rows from place on, and these rows emptied in the other copy. */
 template <class T, int R>
-__device__ inline void publish(const T (&v)[share<R>::COLUMNS], const here<T> &h, int64_t place, int rows)
+__device__ inline void publish(const T (&v)[share<R>::COLUMNS], const here<T> &h, int64_t place,
+                               int rows)
 {
     const share<R> me;
     for (int c = 0; c < share<R>::COLUMNS && me.writes() && me.row < rows; c++)
@@ -214,7 +211,8 @@ __device__ inline int stage_of_step(int p, int diagonal, int stages, bool last)
 }
 
 template <class T, int R>
-static __device__ void solve_wide(wide<T, R> *sh, const problem<T> &P, const trs_task &task, const here<T> &h)
+static __device__ void solve_wide(wide<T, R> *sh, const problem<T> &P, const trs_task &task,
+                                  const here<T> &h)
 {
     constexpr int RING = wide<T, R>::RING, C = share<R>::COLUMNS;
     const share<R> me;
@@ -254,8 +252,7 @@ static __device__ void solve_wide(wide<T, R> *sh, const problem<T> &P, const trs
         if (p == rest && last) break;
         add_stage<T, R>(sum, sh->stage[p], sh->tile[p % RING], x, p > rest, P.cj);
     }
-    if (last)
-        substitute<T, R>(sum, sh->tile[rest % RING], k.rows, sh->x[1 - (rest & 1)], P.cj);
+    if (last) substitute<T, R>(sum, sh->tile[rest % RING], k.rows, sh->x[1 - (rest & 1)], P.cj);
     else join_lanes<T, R>(sum);
     const int64_t place = piece ? P.n + (int64_t)task.piece * BLOCK : k.first;
     publish<T, R>(sum, h, place, k.rows);
@@ -283,8 +280,7 @@ __device__ inline void wait_for_all(T (&x)[N], const int64_t (&where)[N], const 
     while (waiting) {
         bool there[N];
 #pragma unroll
-        for (int j = 0; j < N; j++)
-            there[j] = waiting >> j & 1 && flag_load(from + where[j], x[j]);
+        for (int j = 0; j < N; j++) there[j] = waiting >> j & 1 && flag_load(from + where[j], x[j]);
 #pragma unroll
         for (int j = 0; j < N; j++)
             if (there[j]) waiting &= ~(1u << j);
@@ -494,14 +490,15 @@ static __global__ void fill_kernel(const trs_block *block, const trs_stage *stag
 {
     __shared__ int row[BLOCK];
     const trs_stage s = stage[blockIdx.x];
-    const int rows = __popcll(s.rows), width = (s.columns + 3) / 4 * 4, first = block[s.block].first;
+    const int rows = __popcll(s.rows), width = (s.columns + 3) / 4 * 4,
+              first = block[s.block].first;
     for (int i = threadIdx.x; i < BLOCK; i += blockDim.x)
         if (s.rows >> i & 1) row[__popcll(s.rows & ((1ull << i) - 1))] = i;
     __syncthreads();
     for (int e = threadIdx.x; e < rows * width; e += blockDim.x) {
         const int i = e / 4 % rows, k = e / 4 / rows * 4 + e % 4;
-        store[s.place + e] = k < s.columns ? entry(Lp, Li, Lx, first + row[i], column[s.first + k])
-                                           : number<T>(0);
+        store[s.place + e] =
+            k < s.columns ? entry(Lp, Li, Lx, first + row[i], column[s.first + k]) : number<T>(0);
     }
 }
 
@@ -526,7 +523,8 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
     if (k.diagonal + 1 >= k.stage + k.stages) return;
     const trs_stage s = stage[k.diagonal + 1];
     T *W = store + s.place;
-    for (int e = threadIdx.x; e < TILE_SIZE; e += BLOCK_THREADS) { /* its columns as right-hand sides */
+    for (int e = threadIdx.x; e < TILE_SIZE;
+         e += BLOCK_THREADS) { /* its columns as right-hand sides */
         const int i = e / BLOCK, c = e % BLOCK;
         sh->a[e] = i < k.rows && c < s.columns ? W[tile_place(i, c, k.rows)] : number<T>(0);
     }
@@ -546,7 +544,6 @@ static void release(trs_part *part)
 {
     supernodal *d = (supernodal *)part->data;
     device_csr_free(&d->L);
-    trs_supernodes_free(part->ctx, &d->s);
     cudaFree(d->block);
     cudaFree(d->stage);
     cudaFree(d->column);
@@ -582,11 +579,11 @@ static int analyse(trs_part *part)
     supernodal *d = (supernodal *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(ctx, TRS_EMEM, "out of memory");
     part->data = d;
-    int rc = trs_supernodes_make(ctx, &part->side->tri, &d->s);
-    if (!rc) rc = device_csr_new(part, &d->L);
+    const trs_supernodes *s = &part->side->super;
+    d->s = *s;
+    int rc = device_csr_new(part, &d->L);
     if (!rc) rc = upload_narrow(ctx, d);
     if (rc) return rc;
-    trs_supernodes *s = &d->s;
     const size_t size = trs_size(part->side->tri.dtype);
     d->block = (trs_block *)device_copy(ctx, s->block, s->blocks, sizeof *s->block, "blocks");
     d->stage = (trs_stage *)device_copy(ctx, s->stage, s->stages, sizeof *s->stage, "stages");
@@ -596,10 +593,7 @@ static int analyse(trs_part *part)
     d->substituted = (int *)trs_gpu_new(ctx, s->blocks, sizeof(int), "flags of the blocks");
     if (!d->block || !d->stage || !d->column || !d->task || !d->store || !d->substituted)
         return TRS_EMEM;
-    const trs_supernodes kept = *s;
-    trs_supernodes_free(ctx, s);
-    *s = kept;
-    s->block = NULL, s->stage = NULL, s->column = NULL, s->task = NULL;
+    d->s.block = NULL, d->s.stage = NULL, d->s.column = NULL, d->s.task = NULL;
     return TRS_OK;
 }
 
@@ -608,10 +602,10 @@ template <class T> static int fill(const supernodal *d)
     const size_t bytes = sizeof(two_tiles<T>);
     T *store = (T *)d->store;
     if (allow(invert_kernel<T>, bytes) != cudaSuccess) return TRS_EDEVICE;
-    fill_kernel<T><<<(unsigned)d->s.stages, 128>>>(d->block, d->stage, d->column, d->L.ptr, d->L.idx,
-                                                   (const T *)d->L.val, store);
-    invert_kernel<T>
-        <<<(unsigned)d->s.blocks, BLOCK_THREADS, bytes>>>(d->block, d->stage, store, d->substituted);
+    fill_kernel<T><<<(unsigned)d->s.stages, 128>>>(d->block, d->stage, d->column, d->L.ptr,
+                                                   d->L.idx, (const T *)d->L.val, store);
+    invert_kernel<T><<<(unsigned)d->s.blocks, BLOCK_THREADS, bytes>>>(d->block, d->stage, store,
+                                                                      d->substituted);
     return launched();
 }
 
@@ -633,11 +627,10 @@ template <class T, int R> static int grid_of(const supernodal *d, int sms)
     const size_t bytes = mixed ? sizeof(wide<T, R>) : 0;
     int each = 0;
     if (mixed && allow(mixed_kernel<T, R>, bytes) != cudaSuccess) return 0;
-    cudaError_t e =
-        mixed ? cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, mixed_kernel<T, R>, BLOCK_THREADS,
-                                                              bytes)
-              : cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, narrow_kernel<T, R>,
-                                                              BLOCK_THREADS, 0);
+    cudaError_t e = mixed ? cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, mixed_kernel<T, R>,
+                                                                          BLOCK_THREADS, bytes)
+                          : cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                                &each, narrow_kernel<T, R>, BLOCK_THREADS, 0);
     if (e != cudaSuccess) return 0;
     const int64_t work = mixed ? d->s.tasks : 6 * (int64_t)d->s.blocks / max(d->s.height, 1) / 8;
     const int64_t least = mixed ? 1 : sms, most = (int64_t)each * sms;
@@ -713,8 +706,9 @@ template <class T> static int solve_columns(const trs_part *part, const trs_job 
 {
     const supernodal *d = (const supernodal *)part->data;
     const supernodal_work *w = (const supernodal_work *)job->work;
-    problem<T> P = {part->side->tri.n, d->s.blocks, d->s.tasks, d->block, d->stage, d->column,
-                    d->task,           d->thin,     (const T *)d->store, d->substituted};
+    problem<T> P = {
+        part->side->tri.n, d->s.blocks, d->s.tasks,          d->block,      d->stage, d->column,
+        d->task,           d->thin,     (const T *)d->store, d->substituted};
     P.cj = job->conj;
     P.state = w->state;
     P.copy = (T *)w->copy;
@@ -737,16 +731,20 @@ static int solve(const trs_part *part, const trs_job *job)
                     [&](auto zero) { return solve_columns<decltype(zero)>(part, job); });
 }
 
+/* A step of the height takes twice a hop and more: it waits for x, then for what is made of it. */
 static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
-    c->bytes = (double)s->nnz * 1.4 * s->elem * m->gpu_byte;
+    const double sides = s->nrhs == 1 ? 1 : 1 + 0.3 * s->nrhs;
+    const bool known = s->blocks > 0; /* otherwise, no two rows have anything in common */
+    const int64_t blocks = known ? s->blocks : s->n, store = known ? s->store : 4 * s->nnz;
+    c->bytes = ((double)store * s->elem * m->gpu_byte + (double)blocks * 2e-9) * sides;
     c->sync = m->gpu_launch;
-    c->hops = (double)s->levels * 0.9e-6;
+    c->hops = (double)(known ? s->height : s->levels) * 2.2 * m->gpu_hop * sides;
 }
 
 static int64_t bytes(const trs_shape *s)
 {
-    return s->nnz * (int64_t)(3 * s->elem + 8) + s->n * 96;
+    return (s->nnz + s->store) * (int64_t)s->elem + s->nnz * 4 + s->n * 16 + s->blocks * 160;
 }
 
 const trs_solver trs_solver_supernodal = {
@@ -757,6 +755,7 @@ const trs_solver trs_solver_supernodal = {
     .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
     .accuracy = TRS_INVERTING,
     .order = TRS_ORDER_NATURAL,
+    .supernodes = true,
     .cost = cost,
     .bytes = bytes,
     .analyse = analyse,

@@ -200,6 +200,7 @@ static int order_by_level(trs_context *ctx, trs_side *s)
     trs_tri t;
     int rc = trs_tri_permute(ctx, &s->tri, s->lv.topo, &t);
     if (rc) return rc;
+    trs_supernodes_free(ctx, &s->super); /* were of the old order */
     trs_tri_free(ctx, &s->tri);
     s->tri = t;
     s->perm = s->lv.topo;
@@ -222,11 +223,28 @@ static int device_perm(trs_context *ctx, trs_side *s)
 
 /* ---- analyse: who solves ---------------------------------------------------------------------- */
 
+/* Smaller triangles are nothing for a solver that wants supernodes. */
+enum { SUPERNODES_FROM = 20000 };
+
+/* Supernodes, if a solver is going to look at them. */
+static int find_supernodes(trs_plan *p, trs_side *s)
+{
+    trs_context *ctx = &p->ctx;
+    char why[200];
+    if (p->wanted ? !p->wanted->supernodes
+                  : s->tri.nnz < SUPERNODES_FROM || trs_gpu_probe(ctx->device, why, sizeof why) ||
+                        !trs_supernodes_likely(ctx, &s->tri))
+        return TRS_OK;
+    return s->super.block ? TRS_OK : trs_supernodes_make(ctx, &s->tri, &s->super);
+}
+
 static int choose(trs_plan *p)
 {
     trs_context *ctx = &p->ctx;
-    const trs_side *s = &p->side[p->side[0].used ? 0 : 1];
+    trs_side *s = &p->side[p->side[0].used ? 0 : 1];
     trs_shape shape;
+    int rc = find_supernodes(p, s);
+    if (rc) return rc;
     trs_shape_of(s, ctx->nrhs, &shape);
     p->info.levels = shape.levels;
     p->info.widest = shape.widest;
@@ -235,7 +253,7 @@ static int choose(trs_plan *p)
         trs_candidate c[TRS_CANDIDATES];
         int count = trs_choose(ctx, &shape, p->on_device, c, p->reason, sizeof p->reason);
         if (!count) return trs_fail(ctx, TRS_ESUPPORT, "no solver of this build can do this here");
-        int rc = p->measure ? trs_measure(p, s, c, count, p->reason, sizeof p->reason) : TRS_OK;
+        rc = p->measure ? trs_measure(p, s, c, count, p->reason, sizeof p->reason) : TRS_OK;
         if (rc) return rc;
         p->wanted = c[0].solver;
         p->info.predicted = c[0].seconds;
@@ -275,7 +293,8 @@ static int analyse_part(trs_plan *p, trs_side *s, trs_part *part)
 static int build_parts(trs_plan *p, int k)
 {
     trs_side *s = &p->side[k];
-    int rc = TRS_OK;
+    int rc = find_supernodes(p, s);
+    if (rc) return rc;
     s->part = trs_alloc_zero(&p->ctx.mem, p->ncuts + 1, sizeof *s->part);
     if (!s->part) return trs_fail(&p->ctx, TRS_EMEM, "out of memory for the parts");
     for (int c = 0; c <= p->ncuts && !rc; c++) {
@@ -288,6 +307,7 @@ static int build_parts(trs_plan *p, int k)
         part->solver = p->cut_solver ? p->cut_solver[c] : p->wanted;
         rc = analyse_part(p, s, part);
     }
+    trs_supernodes_free(&p->ctx, &s->super);
     return rc;
 }
 
@@ -505,6 +525,7 @@ static void side_free(trs_context *ctx, trs_side *s)
     if (s->perm_dev) trs_gpu_free(s->perm_dev);
     trs_free(&ctx->mem, s->perm);
     trs_levels_free(ctx, &s->lv);
+    trs_supernodes_free(ctx, &s->super);
     trs_tri_free(ctx, &s->tri);
     trs_free(&ctx->mem, s->full);
 }

@@ -9,7 +9,7 @@
  * (Ashcraft, Grimes 1989), for any pattern: nothing is taken from an elimination tree. */
 #include "config.h"
 
-#include "supernode.h"
+#include "internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,8 +84,7 @@ static void fill_rows(const trs_tri *t, lines *l)
     for (int32_t j = 0; j < t->n; j++) {
         const int32_t i = t->n - 1 - j;
         l->ptr[j] = q;
-        for (int64_t p = t->ptr[i + 1] - 2; p >= t->ptr[i]; p--)
-            l->idx[q++] = t->n - 1 - t->idx[p];
+        for (int64_t p = t->ptr[i + 1] - 2; p >= t->ptr[i]; p--) l->idx[q++] = t->n - 1 - t->idx[p];
     }
     l->ptr[t->n] = q;
 }
@@ -302,10 +301,10 @@ typedef struct build {
     trs_context *ctx;
     const trs_tri *t;
     int32_t blocks, wide;
-    trs_block *block;             /* [blocks] */
-    int32_t *level;               /* [blocks] */
-    int32_t *of_row;              /* [n] block */
-    int32_t *seen, *slot;         /* [blocks] last block that needed it, and where it stands in source */
+    trs_block *block;     /* [blocks] */
+    int32_t *level;       /* [blocks] */
+    int32_t *of_row;      /* [n] block */
+    int32_t *seen, *slot; /* [blocks] last block that needed it, and where it stands in source */
     int32_t *mark, *met, *sorted; /* [n] last block that needed a column; columns met; by source */
     source *source;               /* [blocks] */
     int32_t sources;
@@ -426,8 +425,7 @@ static int add_stage(build *b, int32_t t, uint64_t rows, const int32_t *columns,
         return trs_fail(b->ctx, TRS_ESUPPORT, "too many columns in the stages for 32 bits");
     *s = (trs_stage){.place = b->store, .rows = rows, .columns = count, .block = t, .level = level};
     s->first = (int32_t)(b->column.count - count);
-    for (int32_t k = 0; k < count; k++)
-        column[k] = columns ? columns[k] : b->block[t].first + k;
+    for (int32_t k = 0; k < count; k++) column[k] = columns ? columns[k] : b->block[t].first + k;
     b->store += (int64_t)__builtin_popcountll(rows) * ((count + 3) / 4 * 4);
     return TRS_OK;
 }
@@ -484,7 +482,9 @@ static int cut_off(build *b, int32_t t)
     int32_t over = k->stages - TRS_STAGES;
     k->piece = (int32_t)b->piece.count;
     while (over > 0) {
-        const int32_t some = over < TRS_STAGES / 2 ? TRS_STAGES / 2 : over < TRS_STAGES ? over : TRS_STAGES;
+        const int32_t some = over < TRS_STAGES / 2 ? TRS_STAGES / 2
+                             : over < TRS_STAGES   ? over
+                                                   : TRS_STAGES;
         trs_task *p = add(b->ctx, &b->piece, 1);
         if (!p) return TRS_EMEM;
         *p = (trs_task){TRS_TASK_PIECE, t, 1, k->stage, some, k->piece + k->pieces, 0, 0};
@@ -603,7 +603,8 @@ static void order_tasks(const build *b, trs_supernodes *s, const trs_task *piece
     int32_t t = 0, p = 0;
     for (int32_t l = 0; l < s->height; l++) {
         for (; t < s->blocks && level[t] == l && s->block[t].rows > TRS_NARROW; t++)
-            add_task(s, (trs_task){TRS_TASK_WIDE, t, 1, s->block[t].stage, s->block[t].stages, 0, 0, 0});
+            add_task(
+                s, (trs_task){TRS_TASK_WIDE, t, 1, s->block[t].stage, s->block[t].stages, 0, 0, 0});
         for (; p < s->pieces; p++) {
             const trs_stage *last = &s->stage[piece[p].stage + piece[p].stages - 1];
             if (last->level + 1 > l) break;
@@ -672,5 +673,5 @@ void trs_supernodes_free(trs_context *ctx, trs_supernodes *s)
     trs_free(&ctx->mem, s->stage);
     trs_free(&ctx->mem, s->column);
     trs_free(&ctx->mem, s->task);
-    memset(s, 0, sizeof *s);
+    s->block = NULL, s->stage = NULL, s->column = NULL, s->task = NULL;
 }

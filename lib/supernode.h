@@ -13,7 +13,12 @@
 #ifndef TRS_SUPERNODE_H
 #define TRS_SUPERNODE_H
 
-#include "internal.h"
+#include "trisolve-sparse.h"
+
+#include <stdbool.h>
+
+struct trs_context;
+struct trs_tri;
 
 enum {
     TRS_BLOCK = 64,  /* rows of a block, and columns of a stage of a wide one */
@@ -44,28 +49,28 @@ typedef enum trs_task_kind { TRS_TASK_WIDE, TRS_TASK_PIECE, TRS_TASK_BUNDLE } tr
 
 typedef struct trs_task {
     int32_t kind;
-    int32_t block, blocks; /* the first one, and how many: 1 unless a bundle */
-    int32_t stage, stages; /* of a wide block or a piece */
-    int32_t piece;         /* number of a piece */
+    int32_t block, blocks;   /* the first one, and how many: 1 unless a bundle */
+    int32_t stage, stages;   /* of a wide block or a piece */
+    int32_t piece;           /* number of a piece */
     int32_t column, columns; /* of these stages together */
 } trs_task;
 
 typedef struct trs_supernodes {
     int32_t blocks, stages, tasks, pieces;
-    int32_t wide;       /* blocks */
-    int32_t height;     /* levels of blocks */
-    int64_t columns;    /* of all stages */
-    int64_t store;      /* values kept */
-    trs_block *block;   /* in topological order */
-    trs_stage *stage;   /* the ones of a block follow each other */
-    int32_t *column;    /* rows of the triangle */
+    int32_t wide;     /* blocks */
+    int32_t height;   /* levels of blocks */
+    int64_t columns;  /* of all stages */
+    int64_t store;    /* values kept */
+    trs_block *block; /* in topological order */
+    trs_stage *stage; /* the ones of a block follow each other */
+    int32_t *column;  /* rows of the triangle */
     trs_task *task;
 } trs_supernodes;
 
 /* Does it look as if rows or columns had common patterns?  O(n + nnz), a fraction of a solve. */
-bool trs_supernodes_likely(trs_context *ctx, const trs_tri *t);
+bool trs_supernodes_likely(struct trs_context *ctx, const struct trs_tri *t);
 
-int trs_supernodes_make(trs_context *ctx, const trs_tri *t, trs_supernodes *s);
-void trs_supernodes_free(trs_context *ctx, trs_supernodes *s);
+int trs_supernodes_make(struct trs_context *ctx, const struct trs_tri *t, trs_supernodes *s);
+void trs_supernodes_free(struct trs_context *ctx, trs_supernodes *s); /* the numbers stay */
 
 #endif

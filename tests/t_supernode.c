@@ -2,8 +2,6 @@
  * tasks, one after the other, gives what substitution gives. */
 #include "model.h"
 
-#include "supernode.h"
-
 #include <math.h>
 
 static double entry(const trs_tri *t, int32_t i, int32_t j)
@@ -14,8 +12,8 @@ static double entry(const trs_tri *t, int32_t i, int32_t j)
 }
 
 /* sum [i] += stage * x; every x must be there. */
-static void add_stage(const trs_tri *t, const trs_supernodes *s, const trs_stage *g, const double *x,
-                      double *sum)
+static void add_stage(const trs_tri *t, const trs_supernodes *s, const trs_stage *g,
+                      const double *x, double *sum)
 {
     const trs_block *k = &s->block[g->block];
     for (int i = 0; i < k->rows; i++)
@@ -59,8 +57,8 @@ static void run_block(const trs_tri *t, const trs_supernodes *s, int32_t n, cons
     finish_block(t, k, b, sum, x);
 }
 
-static void run_task(const trs_tri *t, const trs_supernodes *s, const trs_task *task, const double *b,
-                     double *piece, double *x)
+static void run_task(const trs_tri *t, const trs_supernodes *s, const trs_task *task,
+                     const double *b, double *piece, double *x)
 {
     if (task->kind == TRS_TASK_PIECE) {
         double *sum = piece + task->piece * TRS_BLOCK;
@@ -241,8 +239,10 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_patterns),   cmocka_unit_test(test_full),
-        cmocka_unit_test(test_fused_rows), cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_patterns),
+        cmocka_unit_test(test_full),
+        cmocka_unit_test(test_fused_rows),
+        cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
