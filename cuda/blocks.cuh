@@ -2,7 +2,7 @@
  * rows waits for the blocks before it.  Pieces for dense-blocked and for supernodes.
  *
  * A tile is a 64x64 block of the matrix, stored in the order in which 256 threads read it:
- * entry (i, k) at (k/4)*256 + i*4 + k%4.  With one right-hand side four lanes share row i (lane q has the
+ * entry (i, k) at (k/4)*256 + i*4 + k%4; a smaller one with the same formula, 4 times its rows for 256.  With one right-hand side four lanes share row i (lane q has the
  * columns k = q mod 4) and neighbours read neighbours; with more, a thread reads four entries of its row at
  * once and has a quarter of the right-hand sides. */
 #ifndef TRS_BLOCKS_CUH
@@ -11,12 +11,13 @@
 #include "flag.cuh"
 
 #include <cuda_pipeline.h>
+#include <type_traits>
 
 enum { BLOCK = 64, TILE_SIZE = BLOCK * BLOCK, BLOCK_THREADS = 256 };
 
-__host__ __device__ constexpr int tile_place(int i, int k)
+__host__ __device__ constexpr int tile_place(int i, int k, int rows = BLOCK)
 {
-    return k / 4 * BLOCK_THREADS + i * 4 + k % 4;
+    return k / 4 * 4 * rows + i * 4 + k % 4;
 }
 
 /* Empty again: the pattern of flag.cuh. */
@@ -96,6 +97,21 @@ template <class T> __device__ inline T from_lane(T a, int mask)
     return a;
 }
 
+__device__ inline float of_lane(float a, int lane)
+{
+    return __shfl_sync(~0u, a, lane);
+}
+__device__ inline double of_lane(double a, int lane)
+{
+    return __shfl_sync(~0u, a, lane);
+}
+template <class T> __device__ inline T of_lane(T a, int lane)
+{
+    a.x = __shfl_sync(~0u, a.x, lane);
+    a.y = __shfl_sync(~0u, a.y, lane);
+    return a;
+}
+
 /* R = 1: the sum over the four lanes of a row, the same in each of them. */
 template <class T, int R> __device__ inline void join_lanes(T (&sum)[share<R>::COLUMNS])
 {
@@ -106,17 +122,17 @@ template <class T, int R> __device__ inline void join_lanes(T (&sum)[share<R>::C
 }
 
 /* v = tile^-1 v by substitution, row after row, where the inverse would be inaccurate; the tile is lower,
- * x [64][R] in shared memory is scratch.  64 barriers: slow, and rare. */
+ * x [rows][R] in shared memory is scratch.  A barrier a row: slow, and rare. */
 template <class T, int R>
-__device__ inline void substitute(T (&v)[share<R>::COLUMNS], const T *tile, T *x, bool cj)
+__device__ inline void substitute(T (&v)[share<R>::COLUMNS], const T *tile, int rows, T *x, bool cj)
 {
     const share<R> me;
-    for (int k = 0; k < BLOCK; k++) {
+    for (int k = 0; k < rows; k++) {
         for (int c = 0; c < share<R>::COLUMNS && me.row == k; c++)
-            x[k * R + me.first + c] = v[c] = v[c] / conj_if(cj, tile[tile_place(k, k)]);
+            x[k * R + me.first + c] = v[c] = v[c] / conj_if(cj, tile[tile_place(k, k, rows)]);
         __syncthreads();
-        for (int c = 0; c < share<R>::COLUMNS && me.row > k; c++)
-            v[c] = v[c] - conj_if(cj, tile[tile_place(me.row, k)]) * x[k * R + me.first + c];
+        for (int c = 0; c < share<R>::COLUMNS && me.row > k && me.row < rows; c++)
+            v[c] = v[c] - conj_if(cj, tile[tile_place(me.row, k, rows)]) * x[k * R + me.first + c];
     }
 }
 
@@ -146,17 +162,18 @@ template <> __device__ inline double magnitude(cuDoubleComplex a)
     return hypot(a.x, a.y);
 }
 
-/* inverse = tile^-1 (lower, both tiles in shared memory, inverse zero before), by columns: thread j < 64
- * owns column j.  Returns in every thread the growth: the largest row sum of |inverse| |tile|, Skeel's
- * condition number of the block; norm [64] in shared memory is scratch. */
-template <class T> __device__ inline double invert(const T *tile, T *inverse, double *norm)
+/* inverse = tile^-1 (lower, both 64x64 in shared memory, of which the first rows count, inverse zero
+ * before), by columns: thread j < rows owns column j.  Returns in every thread the growth: the largest row
+ * sum of |inverse| |tile|, Skeel's condition number of the block; norm [64] in shared memory is scratch. */
+template <class T>
+__device__ inline double invert(const T *tile, T *inverse, double *norm, int rows)
 {
     const int j = threadIdx.x;
-    if (j < BLOCK) {
+    if (j < rows) {
         double sum = 0;
         for (int k = 0; k <= j; k++) sum += magnitude(tile[tile_place(j, k)]);
         norm[j] = sum;
-        for (int i = j; i < BLOCK; i++) {
+        for (int i = j; i < rows; i++) {
             T s = number<T>(i == j);
             for (int k = j; k < i; k++) s = s - tile[tile_place(i, k)] * inverse[tile_place(k, j)];
             inverse[tile_place(i, j)] = s / tile[tile_place(i, i)];
@@ -164,14 +181,101 @@ template <class T> __device__ inline double invert(const T *tile, T *inverse, do
     }
     __syncthreads();
     double growth = 0;
-    if (j < BLOCK)
+    if (j < rows)
         for (int k = 0; k <= j; k++) growth += magnitude(inverse[tile_place(j, k)]) * norm[k];
     __syncthreads();
-    if (j < BLOCK) norm[j] = growth;
+    if (j < rows) norm[j] = growth;
     __syncthreads();
-    for (int k = 0; k < BLOCK; k++) growth = norm[k] > growth || isnan(norm[k]) ? norm[k] : growth;
+    for (int k = 0; k < rows; k++) growth = norm[k] > growth || isnan(norm[k]) ? norm[k] : growth;
     __syncthreads();
     return growth;
+}
+
+/* ---- turns ------------------------------------------------------------------------------------------ */
+
+struct turn { /* on the device, in the work space */
+    unsigned ticket, done;
+    unsigned now;      /* the copy of this solve */
+    unsigned width[2]; /* right-hand sides that each copy may hold */
+};
+
+/* The last block to finish hands the turn over. */
+template <int R> __device__ inline void finish(turn *state, unsigned now)
+{
+    __syncthreads();
+    if (threadIdx.x > 0) return;
+    __threadfence();
+    if (atomicAdd(&state->done, 1u) + 1 < gridDim.x) return;
+    state->ticket = state->done = 0;
+    state->width[1 - now] = 0;
+    state->width[now] = R;
+    state->now = 1 - now;
+}
+
+/* ---- right-hand sides at a time --------------------------------------------------------------------- */
+
+/* One right-hand side: four groups of 64 threads look after the x of a step in turn, four steps ahead.
+ * More: all threads look after that of the next step. */
+template <int R> constexpr int GROUPS = R == 1 ? 4 : 1;
+template <int R> constexpr int LOOKERS = BLOCK_THREADS / GROUPS<R>;
+template <int R>
+constexpr int MINE = BLOCK *R / LOOKERS<R>; /* numbers of a step that a thread has */
+
+/* Is this thread one of those who look after step p? */
+template <int R> __device__ inline bool looks_after(int p)
+{
+    return (int)threadIdx.x / LOOKERS<R> == p % GROUPS<R>;
+}
+
+/* A first look at count of 64 x R numbers of x, the others are 0; place (e) is where number e is published.
+ * Whether it was there is not asked before collect, so that the loads are under way meanwhile. */
+template <class T, int R, class F> __device__ inline void look(T (&v)[MINE<R>], int count, F place)
+{
+#pragma unroll
+    for (int m = 0; m < MINE<R>; m++) {
+        const int e = m * LOOKERS<R> + (int)threadIdx.x % LOOKERS<R>;
+        v[m] = number<T>(0);
+        if (e < count) v[m] = flag_peek(place(e));
+    }
+}
+
+/* They into shared memory, waiting for what was not there. */
+template <class T, int R, class F> __device__ inline void collect(T *to, T (&v)[MINE<R>], F place)
+{
+#pragma unroll
+    for (int m = 0; m < MINE<R>; m++) {
+        const int e = m * LOOKERS<R> + (int)threadIdx.x % LOOKERS<R>;
+        if (!flag_there(v[m])) v[m] = flag_wait(place(e));
+        to[e] = v[m];
+    }
+}
+
+/* f (integral_constant R) for the smallest R = 1, 8, 32, 64 that holds nrhs; k is its number. */
+template <class T, class F> static auto for_width(int nrhs, F f)
+{
+    using std::integral_constant;
+    if (nrhs <= 1) return f(integral_constant<int, 1>(), 0);
+    if (nrhs <= 8) return f(integral_constant<int, 8>(), 1);
+    if constexpr (sizeof(T) < 16)
+        if (nrhs > 32) return f(integral_constant<int, 64>(), 3);
+    return f(integral_constant<int, 32>(), 2);
+}
+
+/* ---- updates ---------------------------------------------------------------------------------------- */
+
+/* Growth beyond which a block is substituted: 4 of 16 digits, 2 of 7. */
+template <class T>
+constexpr double WORST = std::is_same_v<T, float> || std::is_same_v<T, cuFloatComplex> ? 1e2 : 1e4;
+
+template <class T> struct two_tiles { /* shared memory */
+    T a[TILE_SIZE], b[TILE_SIZE];
+    double norm[BLOCK];
+};
+
+/* Let a kernel have that much dynamic shared memory. */
+template <class K> inline cudaError_t allow(K kernel, size_t bytes)
+{
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
 }
 
 #endif

@@ -20,19 +20,11 @@
 
 #include "blocks.cuh"
 
-#include <type_traits>
-
 struct blocked {
     device_csr L;
     int nt;           /* blocks of rows */
     void *tile;       /* [nt*(nt+1)/2] tiles: row t from t(t+1)/2 on, the diagonal last */
     int *substituted; /* [nt] 1: tile row t is L itself */
-};
-
-struct turn { /* on the device, in the work space */
-    unsigned ticket, done;
-    unsigned now;      /* the copy of this solve */
-    unsigned width[2]; /* right-hand sides that each copy may hold */
 };
 
 struct blocked_work {
@@ -69,9 +61,6 @@ template <class T, int R> struct stage { /* shared memory */
     int t;
 };
 
-/* Numbers of x_s that a thread looks after. */
-template <int R> constexpr int MINE = (BLOCK * R + BLOCK_THREADS - 1) / BLOCK_THREADS;
-
 /* The tile of step p of row t: the diagonal first, or last when it is to be substituted. */
 __device__ inline int tile_of_step(int t, int p, bool last)
 {
@@ -86,32 +75,6 @@ __device__ inline void ahead(stage<T, R> *sh, const problem<T> &P, int t, int p,
         fetch_tile(sh->tile[p % stage<T, R>::RING],
                    P.tile + tile_number(t, tile_of_step(t, p, last)) * TILE_SIZE);
     __pipeline_commit();
-}
-
-/* A first look at x_s: bit m of the result: number m is there already. */
-template <class T, int R> __device__ inline unsigned look(T (&v)[MINE<R>], const T *from)
-{
-    unsigned there = 0;
-#pragma unroll
-    for (int m = 0; m < MINE<R>; m++) {
-        const int e = m * BLOCK_THREADS + (int)threadIdx.x;
-        if (e < BLOCK * R && flag_load(from + e, v[m])) there |= 1u << m;
-    }
-    return there;
-}
-
-/* x_s into shared memory, waiting for what was not there. */
-template <class T, int R>
-__device__ inline void collect(T *x, T (&v)[MINE<R>], unsigned there, const T *from)
-{
-#pragma unroll
-    for (int m = 0; m < MINE<R>; m++) {
-        const int e = m * BLOCK_THREADS + (int)threadIdx.x;
-        if (e >= BLOCK * R) continue;
-        if (!(there >> m & 1))
-            while (!flag_load(from + e, v[m])) continue;
-        x[e] = v[m];
-    }
 }
 
 /* b_t into shared memory, zero where there is none. */
@@ -148,21 +111,25 @@ static __device__ void solve_rows(stage<T, R> *sh, const problem<T> &P, int t, u
     const bool last = P.substituted[t]; /* the diagonal comes last, to be substituted */
     const T *x = P.copy + now * P.copy_size;
     T sum[share<R>::COLUMNS], v[MINE<R>];
-    unsigned there = 0;
+    const auto x_of = [=](int p) {
+        const T *from = x + (int64_t)tile_of_step(t, p, last) * BLOCK * R;
+        return [=](int e) { return from + e; };
+    };
     for (int c = 0; c < share<R>::COLUMNS; c++) sum[c] = number<T>(0);
     for (int p = 0; p < RING - 1; p++) ahead(sh, P, t, p, last);
-    if (tile_of_step(t, 0, last) < t) there = look<T, R>(v, x);
+    for (int p = 0; p < GROUPS<R> && p <= t; p++)
+        if (looks_after<R>(p) && tile_of_step(t, p, last) < t) look<T, R>(v, BLOCK * R, x_of(p));
     for (int p = 0; p <= t; p++) {
-        const int s = tile_of_step(t, p, last);
+        const int s = tile_of_step(t, p, last), next = p + GROUPS<R>;
         T *xs = sh->x[p & 1];
         if (s == t) load_b<T, R>(xs, P, t);
-        else collect<T, R>(xs, v, there, x + (int64_t)s * BLOCK * R);
+        else if (looks_after<R>(p)) collect<T, R>(xs, v, x_of(p));
         __pipeline_wait_prior(RING - 2);
         __syncthreads(); /* tile and x_s are there, and everybody is done with the tile before */
         ahead(sh, P, t, p + RING - 1, last);
         if (last && s == t) break;
-        const int next = p < t ? tile_of_step(t, p + 1, last) : t;
-        if (next < t) there = look<T, R>(v, x + (int64_t)next * BLOCK * R);
+        if (looks_after<R>(p) && next <= t && tile_of_step(t, next, last) < t)
+            look<T, R>(v, BLOCK * R, x_of(next));
         add_product<T, R>(sum, sh->tile[p % RING], xs, s != t, P.cj);
     }
     join_lanes<T, R>(sum);
@@ -170,22 +137,9 @@ static __device__ void solve_rows(stage<T, R> *sh, const problem<T> &P, int t, u
         const share<R> me;
         T *b = sh->x[t & 1], *scratch = sh->x[1 - (t & 1)];
         for (int c = 0; c < share<R>::COLUMNS; c++) sum[c] = b[me.row * R + me.first + c] + sum[c];
-        substitute<T, R>(sum, sh->tile[t % RING], scratch, P.cj);
+        substitute<T, R>(sum, sh->tile[t % RING], BLOCK, scratch, P.cj);
     }
     deliver<T, R>(sum, P, t, now);
-}
-
-/* The last block to finish hands the turn over. */
-template <int R> static __device__ void finish(turn *state, unsigned now)
-{
-    __syncthreads();
-    if (threadIdx.x > 0) return;
-    __threadfence();
-    if (atomicAdd(&state->done, 1u) + 1 < gridDim.x) return;
-    state->ticket = state->done = 0;
-    state->width[1 - now] = 0;
-    state->width[now] = R;
-    state->now = 1 - now;
 }
 
 template <class T, int R>
@@ -223,15 +177,6 @@ static __global__ void fill_kernel(int64_t n, const int64_t *Lp, const int32_t *
             Lx[p];
 }
 
-/* Growth beyond which a block is substituted: 4 of 16 digits, 2 of 7. */
-template <class T>
-constexpr double WORST = std::is_same_v<T, float> || std::is_same_v<T, cuFloatComplex> ? 1e2 : 1e4;
-
-template <class T> struct two_tiles { /* shared memory */
-    T a[TILE_SIZE], b[TILE_SIZE];
-    double norm[BLOCK];
-};
-
 /* A block a diagonal tile. */
 template <class T> static __global__ void invert_kernel(T *tile, int *substituted)
 {
@@ -242,7 +187,7 @@ template <class T> static __global__ void invert_kernel(T *tile, int *substitute
         sh->b[e] = number<T>(0);
     }
     __syncthreads();
-    const bool good = invert(sh->a, sh->b, sh->norm) <= WORST<T>; /* a NaN is not */
+    const bool good = invert(sh->a, sh->b, sh->norm, BLOCK) <= WORST<T>; /* a NaN is not */
     for (int e = threadIdx.x; e < TILE_SIZE && good; e += BLOCK_THREADS) D[e] = sh->b[e];
     if (threadIdx.x == 0) substituted[blockIdx.x] = !good;
 }
@@ -301,12 +246,6 @@ static int analyse(trs_part *part)
     return d->substituted ? TRS_OK : TRS_EMEM;
 }
 
-/* Let a kernel have that much dynamic shared memory. */
-template <class K> static cudaError_t allow(K kernel, size_t bytes)
-{
-    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
-}
-
 template <class T> static int fill_tiles(const blocked *d, int64_t n)
 {
     const size_t bytes = sizeof(two_tiles<T>);
@@ -332,17 +271,6 @@ static int update(trs_part *part)
     rc = for_type(L->dtype, [&](auto zero) { return fill_tiles<decltype(zero)>(d, L->n); });
     if (!rc) rc = trs_gpu_wait(NULL);
     return rc ? trs_fail(part->ctx, rc, "dense-blocked: inverting the diagonal blocks failed") : rc;
-}
-
-/* f (integral_constant R) for the smallest R = 1, 8, 32, 64 that holds nrhs; k is its number. */
-template <class T, class F> static auto for_width(int nrhs, F f)
-{
-    using std::integral_constant;
-    if (nrhs <= 1) return f(integral_constant<int, 1>(), 0);
-    if (nrhs <= 8) return f(integral_constant<int, 8>(), 1);
-    if constexpr (sizeof(T) < 16)
-        if (nrhs > 32) return f(integral_constant<int, 64>(), 3);
-    return f(integral_constant<int, 32>(), 2);
 }
 
 template <class T> static int grids(blocked_work *w, int nt)

@@ -10,20 +10,58 @@
 
 #include "cuda.cuh"
 
-__device__ inline bool flag_load(const double *p, double &v)
+/* What stands there, perhaps the pattern. */
+__device__ inline double flag_peek(const double *p)
 {
-    unsigned long long w;
-    asm volatile("ld.relaxed.gpu.global.b64 %0, [%1];" : "=l"(w) : "l"(p) : "memory");
-    v = __longlong_as_double((long long)w);
-    return w != ~0ull;
+    double v;
+    asm volatile("ld.relaxed.gpu.global.f64 %0, [%1];" : "=d"(v) : "l"(p) : "memory");
+    return v;
 }
 
-__device__ inline bool flag_load(const float *p, float &v)
+__device__ inline float flag_peek(const float *p)
 {
-    unsigned w;
-    asm volatile("ld.relaxed.gpu.global.b32 %0, [%1];" : "=r"(w) : "l"(p) : "memory");
-    v = __uint_as_float(w);
-    return w != ~0u;
+    float v;
+    asm volatile("ld.relaxed.gpu.global.f32 %0, [%1];" : "=f"(v) : "l"(p) : "memory");
+    return v;
+}
+
+__device__ inline cuDoubleComplex flag_peek(const cuDoubleComplex *p)
+{
+    return make_cuDoubleComplex(flag_peek(&p->x), flag_peek(&p->y));
+}
+
+__device__ inline cuFloatComplex flag_peek(const cuFloatComplex *p)
+{
+    return make_cuFloatComplex(flag_peek(&p->x), flag_peek(&p->y));
+}
+
+/* Has it been written? */
+__device__ inline bool flag_there(double v)
+{
+    return __double_as_longlong(v) != -1ll;
+}
+
+__device__ inline bool flag_there(float v)
+{
+    return __float_as_int(v) != -1;
+}
+
+template <class T> __device__ inline bool flag_there(T v)
+{
+    return flag_there(v.x) && flag_there(v.y);
+}
+
+template <class T> __device__ inline bool flag_load(const T *p, T &v)
+{
+    v = flag_peek(p);
+    return flag_there(v);
+}
+
+template <class T> __device__ inline T flag_wait(const T *p)
+{
+    T v;
+    while (!flag_load(p, v)) continue;
+    return v;
 }
 
 __device__ inline void flag_store(double *p, double v)
@@ -38,18 +76,6 @@ __device__ inline void flag_store(float *p, float v)
     unsigned w = __float_as_uint(v);
     if (w == ~0u) w = 0x7fc00000u;
     asm volatile("st.relaxed.gpu.global.b32 [%0], %1;" ::"l"(p), "r"(w) : "memory");
-}
-
-__device__ inline bool flag_load(const cuDoubleComplex *p, cuDoubleComplex &v)
-{
-    bool re = flag_load(&p->x, v.x);
-    return flag_load(&p->y, v.y) && re;
-}
-
-__device__ inline bool flag_load(const cuFloatComplex *p, cuFloatComplex &v)
-{
-    bool re = flag_load(&p->x, v.x);
-    return flag_load(&p->y, v.y) && re;
 }
 
 __device__ inline void flag_store(cuDoubleComplex *p, cuDoubleComplex v)

@@ -32,6 +32,9 @@ void trs_shape_of(const trs_side *s, int nrhs, trs_shape *shape)
         (trs_shape){.n = s->tri.n, .nnz = s->tri.nnz, .levels = lv->count, .widest = lv->widest};
     shape->elem = (double)trs_size(s->tri.dtype);
     shape->nrhs = nrhs;
+    shape->blocks = s->super.blocks;
+    shape->height = s->super.height;
+    shape->store = s->super.store;
     for (int32_t l = 0; l < lv->count; l++) {
         int64_t entries = 0, longest = 0;
         for (int32_t k = lv->ptr[l]; k < lv->ptr[l + 1]; k++) {
@@ -101,6 +104,7 @@ static bool eligible(const trs_context *ctx, const trs_solver *s, const trs_shap
 {
     char why[200];
     if (s->family != TRS_TRIANGLE || !trs_fits(s, shape, ctx->limit)) return false;
+    if (s->supernodes && !shape->blocks) return false;
     if (ctx->layout == TRS_ROW_MAJOR && ctx->nrhs > 1 && !(s->caps & TRS_CAP_ROW_MAJOR))
         return false;
     if (ctx->bitwise && !(s->caps & TRS_CAP_BITWISE)) return false;

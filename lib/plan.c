@@ -222,6 +222,7 @@ static int order_by_level(trs_context *ctx, trs_side *s)
     trs_tri t;
     int rc = trs_tri_permute(ctx, &s->tri, s->lv.topo, &t);
     if (rc) return rc;
+    trs_supernodes_free(ctx, &s->super); /* were of the old order */
     trs_tri_free(ctx, &s->tri);
     s->tri = t;
     s->perm = s->lv.topo;
@@ -244,11 +245,28 @@ static int device_perm(trs_context *ctx, trs_side *s)
 
 /* ---- analyse: who solves ---------------------------------------------------------------------- */
 
+/* Smaller triangles are nothing for a solver that wants supernodes. */
+enum { SUPERNODES_FROM = 20000 };
+
+/* Supernodes, if a solver is going to look at them. */
+static int find_supernodes(trs_plan *p, trs_side *s)
+{
+    trs_context *ctx = &p->ctx;
+    char why[200];
+    if (p->wanted ? !p->wanted->supernodes
+                  : s->tri.nnz < SUPERNODES_FROM || trs_gpu_probe(ctx->device, why, sizeof why) ||
+                        !trs_supernodes_likely(ctx, &s->tri))
+        return TRS_OK;
+    return s->super.block ? TRS_OK : trs_supernodes_make(ctx, &s->tri, &s->super);
+}
+
 static int choose(trs_plan *p)
 {
     trs_context *ctx = &p->ctx;
-    const trs_side *s = &p->side[p->side[0].used ? 0 : 1];
+    trs_side *s = &p->side[p->side[0].used ? 0 : 1];
     trs_shape shape;
+    int rc = find_supernodes(p, s);
+    if (rc) return rc;
     trs_shape_of(s, ctx->nrhs, &shape);
     p->info.levels = shape.levels;
     p->info.widest = shape.widest;
@@ -257,7 +275,7 @@ static int choose(trs_plan *p)
         trs_candidate c[TRS_CANDIDATES];
         int count = trs_choose(ctx, &shape, p->on_device, c, p->reason, sizeof p->reason);
         if (!count) return trs_fail(ctx, TRS_ESUPPORT, "no solver of this build can do this here");
-        int rc = p->measure ? trs_measure(p, s, c, count, p->reason, sizeof p->reason) : TRS_OK;
+        rc = p->measure ? trs_measure(p, s, c, count, p->reason, sizeof p->reason) : TRS_OK;
         if (rc) return rc;
         p->wanted = c[0].solver;
         p->info.predicted = c[0].seconds;
@@ -297,7 +315,8 @@ static int analyse_part(trs_plan *p, trs_side *s, trs_part *part)
 static int build_parts(trs_plan *p, int k)
 {
     trs_side *s = &p->side[k];
-    int rc = TRS_OK;
+    int rc = find_supernodes(p, s);
+    if (rc) return rc;
     s->part = trs_alloc_zero(&p->ctx.mem, p->ncuts + 1, sizeof *s->part);
     if (!s->part) return trs_fail(&p->ctx, TRS_EMEM, "out of memory for the parts");
     for (int c = 0; c <= p->ncuts && !rc; c++) {
@@ -310,6 +329,7 @@ static int build_parts(trs_plan *p, int k)
         part->solver = p->cut_solver ? p->cut_solver[c] : p->wanted;
         rc = analyse_part(p, s, part);
     }
+    trs_supernodes_free(&p->ctx, &s->super);
     return rc;
 }
 
@@ -378,7 +398,7 @@ static void bytes_of_plan(const trs_plan *p, const trs_solver *solver, trs_info 
         info->bytes_host += bytes_of_side(p, s);
         if (!s->used || !solver) continue;
         shape.elem = (double)trs_size(p->shape.dtype);
-        if (s->lv.ptr) shape.levels = s->lv.count, shape.widest = s->lv.widest;
+        if (s->tri.ptr || s->full) trs_shape_of(s, p->ctx.nrhs, &shape);
         const bool cuda = solver->place == TRS_ON_CUDA;
         *(cuda ? &info->bytes_device : &info->bytes_host) += solver->bytes(&shape);
         if (cuda && s->perm) info->bytes_device += 4 * n;
@@ -528,6 +548,7 @@ void trs_side_free(trs_context *ctx, trs_side *s)
     trs_direct_free(ctx, &s->direct);
     trs_free(&ctx->mem, s->perm);
     trs_levels_free(ctx, &s->lv);
+    trs_supernodes_free(ctx, &s->super);
     trs_tri_free(ctx, &s->tri);
     trs_free(&ctx->mem, s->full);
 }

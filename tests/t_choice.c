@@ -67,7 +67,7 @@ static trs_info choice(const model *m, trs_plan **p)
 static void costs_from_a_file(void **state)
 {
     static const char tiny[] = "cpu_byte 1e-20\ncpu_cached 1e-20 # near\r\n\n  cpu_entry 1e-20\n"
-                               "cpu_hop 1e-20\ncpu_barrier 1\n";
+                               "cpu_hop 1e-20\ncpu_barrier 1\nlink_start 1\n";
     char text[400];
     trs_plan *p;
     (void)state;

@@ -1,0 +1,767 @@
+/* supernodal.cu: one launch over blocks of rows, solved by the inverses of their diagonal blocks.
+ *
+ *     update:  D_t = inverse of the diagonal block t;  W_t = D_t L (t, its latest columns)
+ *     solve:   x_t = D_t (b_t - early stages) - W_t x (latest columns)              wide blocks
+ *              x_t = D_t (b_t - L (t, columns) x)                                   narrow ones
+ *
+ * Blocks, stages and tasks are those of supernode.h.  A stage is a dense matrix of the rows that have
+ * something in some columns, so 8 bytes are read for a number where plain CSR reads 12, x once for all rows;
+ * and the levels are those of blocks, for a factor 20 to 40 times fewer than those of rows.
+ *
+ * Who owns a row: of a wide block a block of 256 threads (blocks.cuh), of a narrow one a warp.  A piece of a
+ * wide block publishes its sums like any x.  How x becomes visible: in the copy of this turn every number is
+ * its own flag; whoever publishes x_t empties its place in the other copy (blocks.cuh: turn).
+ * Cannot hang: tasks are taken in topological order, from a ticket counter, or cyclically by warps that are
+ * all resident where all blocks are narrow (cooperative launch).
+ * Same bits every time: the order of every sum depends on the pattern alone.  Where an inverse grows too much
+ * the block is substituted.  A NaN in b spreads over its block and over the rows of a stage.
+ * Bound by the height of the blocks' graph, 0.6 to 0.9 us each, then by the bytes of the stages. */
+#include "config.h"
+
+#include "blocks.cuh"
+
+static_assert(int(BLOCK) == int(TRS_BLOCK), "blocks of supernode.h are tiles of blocks.cuh");
+
+enum { WARP = 32, BATCH = 8 };
+
+struct narrow { /* all that a warp has to know about a narrow block */
+    int32_t first, rows;
+    int32_t column, columns;
+    int64_t place, inverse; /* in the store */
+};
+
+struct supernodal {
+    device_csr L;
+    trs_supernodes s; /* the numbers; the arrays are the side's */
+    trs_block *block;
+    trs_stage *stage;
+    int32_t *column;
+    trs_task *task;
+    narrow *thin; /* [blocks] */
+    void *store;
+    int *substituted; /* [blocks] 1: the diagonal block is as it was */
+};
+
+struct supernodal_work {
+    turn *state;
+    void *copy; /* [2][copy_size] published x, then the sums of pieces */
+    int64_t copy_size;
+    int most;    /* right-hand sides at a time */
+    int grid[4]; /* blocks of threads, for each number of right-hand sides at a time */
+};
+
+/* ---- solve ------------------------------------------------------------------------------------------- */
+
+template <class T> struct problem {
+    int32_t n, blocks, tasks;
+    const trs_block *block;
+    const trs_stage *stage;
+    const int32_t *column;
+    const trs_task *task;
+    const narrow *thin;
+    const T *store;
+    const int *substituted;
+    int nrhs;
+    view<T> b, x;
+    bool cj;
+    turn *state;
+    T *copy;
+    int64_t copy_size;
+};
+
+template <class T> struct here { /* the two copies in this solve */
+    T *mine, *other;
+    int old; /* right-hand sides that the other may hold */
+    __device__ explicit here(const problem<T> &P)
+    {
+        const unsigned now = P.state->now;
+        mine = P.copy + now * P.copy_size;
+        other = P.copy + (1 - now) * P.copy_size;
+        old = (int)P.state->width[1 - now];
+    }
+};
+
+/* ---- a wide block, or a piece of one: 256 threads ------------------------------------------------------ */
+
+template <class T, int R> struct wide { /* shared memory */
+    static constexpr int RING = sizeof(T) == 16 ? 2 : 3;
+    T tile[RING][TILE_SIZE];
+    T x[2][BLOCK * R];
+    trs_stage stage[TRS_STAGES];
+    int32_t column[int(TRS_STAGES) * int(BLOCK)];
+    trs_task task;
+};
+
+__device__ inline int quads_of(const trs_stage &s)
+{
+    return (s.columns + 3) / 4;
+}
+
+/* Start reading tile p of the task, if there is one. */
+template <class T, int R>
+__device__ inline void ahead(wide<T, R> *sh, const problem<T> &P, int p, int stages)
+{
+    constexpr int EACH = 16 / sizeof(T);
+    if (p < stages) {
+        const trs_stage &s = sh->stage[p];
+        T *to = sh->tile[p % wide<T, R>::RING];
+        const T *from = P.store + s.place;
+        const int count = 4 * quads_of(s) * __popcll(s.rows);
+        for (int e = (int)threadIdx.x * EACH; e < count; e += BLOCK_THREADS * EACH)
+            __pipeline_memcpy_async(to + e, from + e, 16);
+    }
+    __pipeline_commit();
+}
+
+/* Where the x of a stage is published. */
+template <class T, int R> struct stage_x {
+    const T *x;
+    const int32_t *column;
+    __device__ const T *operator()(int e) const { return x + (int64_t)column[e / R] * R + e % R; }
+};
+
+template <class T, int R>
+__device__ inline stage_x<T, R> x_of(const wide<T, R> *sh, int p, const T *published)
+{
+    return {published, sh->column + (sh->stage[p].first - sh->task.column)};
+}
+
+/* sum += or -= stage * x, this thread's share; x [64][R] in shared memory, zero behind the columns. */
+template <class T, int R>
+__device__ inline void add_stage(T (&sum)[share<R>::COLUMNS], const trs_stage &s, const T *tile,
+                                 const T *x, bool minus, bool cj)
+{
+    constexpr int C = share<R>::COLUMNS;
+    const share<R> me;
+    if (!(s.rows >> me.row & 1)) return;
+    const int stride = 4 * __popcll(s.rows), quads = quads_of(s);
+    tile += 4 * __popcll(s.rows & ((1ull << me.row) - 1));
+    T part[C];
+    for (int c = 0; c < C; c++) part[c] = number<T>(0);
+    if constexpr (R == 1) {
+        T other = number<T>(0);
+        tile += me.lane;
+        x += me.lane;
+        if (quads == BLOCK / 4) {
+#pragma unroll
+            for (int q = 0; q < BLOCK / 4; q += 2) {
+                part[0] = part[0] + conj_if(cj, tile[q * stride]) * x[4 * q];
+                other = other + conj_if(cj, tile[(q + 1) * stride]) * x[4 * q + 4];
+            }
+        } else {
+#pragma unroll 4
+            for (int q = 0; q < quads; q++)
+                part[0] = part[0] + conj_if(cj, tile[q * stride]) * x[4 * q];
+        }
+        part[0] = part[0] + other;
+    } else {
+#pragma unroll 2
+        for (int q = 0; q < quads; q++) {
+            const quad<T> l = *(const quad<T> *)(tile + q * stride);
+#pragma unroll
+            for (int z = 0; z < 4; z++) {
+                const pack<T, C> v = *(const pack<T, C> *)(x + (4 * q + z) * R + me.first);
+                const T a = conj_if(cj, l.v[z]);
+#pragma unroll
+                for (int c = 0; c < C; c++) part[c] = part[c] + a * v.v[c];
+            }
+        }
+    }
+    for (int c = 0; c < C; c++) sum[c] = minus ? sum[c] - part[c] : sum[c] + part[c];
+}
+
+/* sum += what the pieces of the block found. */
+template <class T, int R>
+__device__ inline void add_pieces(T (&sum)[share<R>::COLUMNS], const trs_block &k, const T *sums)
+{
+    const share<R> me;
+    for (int p = R == 1 ? me.lane : 0; p < k.pieces && me.row < k.rows; p += R == 1 ? 4 : 1) {
+        const T *from = sums + ((int64_t)(k.piece + p) * BLOCK + me.row) * R + me.first;
+        for (int c = 0; c < share<R>::COLUMNS; c++) sum[c] = sum[c] + flag_wait(from + c);
+    }
+}
+
+/* b_t - sum into x */
+template <class T, int R>
+__device__ inline void load_rest(T *x, T (&sum)[share<R>::COLUMNS], const T (&b)[share<R>::COLUMNS],
+                                 int rows)
+{
+    const share<R> me;
+    join_lanes<T, R>(sum);
+    for (int c = 0; c < share<R>::COLUMNS && me.writes(); c++)
+        x[me.row * R + me.first + c] = me.row < rows ? b[c] - sum[c] : number<T>(0);
+}
+
+/* v to those who wait for rows from place on, and these rows emptied in the other copy. */
+template <class T, int R>
+__device__ inline void publish(const T (&v)[share<R>::COLUMNS], const here<T> &h, int64_t place,
+                               int rows)
+{
+    const share<R> me;
+    for (int c = 0; c < share<R>::COLUMNS && me.writes() && me.row < rows; c++)
+        flag_store(h.mine + (place + me.row) * R + me.first + c, v[c]);
+    for (int e = (int)threadIdx.x; e < rows * h.old; e += BLOCK_THREADS)
+        flag_clear(h.other + place * h.old + e);
+}
+
+/* The stage of step p: the diagonal block comes last where it is to be substituted. */
+__device__ inline int stage_of_step(int p, int diagonal, int stages, bool last)
+{
+    return !last || p < diagonal ? p : p + 1 < stages ? p + 1 : diagonal;
+}
+
+template <class T, int R>
+static __device__ void solve_wide(wide<T, R> *sh, const problem<T> &P, const trs_task &task,
+                                  const here<T> &h)
+{
+    constexpr int RING = wide<T, R>::RING, C = share<R>::COLUMNS;
+    const share<R> me;
+    const trs_block k = P.block[task.block];
+    const bool piece = task.kind == TRS_TASK_PIECE, last = !piece && P.substituted[task.block];
+    const int diagonal = piece ? task.stages : k.diagonal - task.stage;
+    const T *sums = h.mine + (int64_t)P.n * R;
+    T sum[C], b[C], v[MINE<R>];
+    for (int p = threadIdx.x; p < task.stages; p += BLOCK_THREADS)
+        sh->stage[p] = P.stage[task.stage + stage_of_step(p, diagonal, task.stages, last)];
+    for (int e = threadIdx.x; e < task.columns; e += BLOCK_THREADS)
+        sh->column[e] = P.column[task.column + e];
+    for (int c = 0; c < C; c++) {
+        const bool in = !piece && me.row < k.rows && me.first + c < P.nrhs;
+        sum[c] = number<T>(0);
+        b[c] = in ? P.b(k.first + me.row, me.first + c) : number<T>(0);
+    }
+    __syncthreads();
+    for (int p = 0; p < RING - 1; p++) ahead(sh, P, p, task.stages);
+    const int rest = last ? task.stages - 1 : diagonal; /* when b_t is needed */
+    for (int p = 0; p < GROUPS<R> && p < task.stages; p++)
+        if (looks_after<R>(p) && p != rest)
+            look<T, R>(v, sh->stage[p].columns * R, x_of(sh, p, h.mine));
+    for (int p = 0; p < task.stages; p++) {
+        const int next = p + GROUPS<R>;
+        T *x = sh->x[p & 1];
+        if (p + 1 == rest && !piece) add_pieces<T, R>(sum, k, sums); /* then what takes longest */
+        if (p == rest) load_rest<T, R>(x, sum, b, k.rows);
+        else if (looks_after<R>(p)) collect<T, R>(x, v, x_of(sh, p, h.mine));
+        __pipeline_wait_prior(RING - 2);
+        __syncthreads(); /* tile and x are there, and everybody is done with the tile before */
+        ahead(sh, P, p + RING - 1, task.stages);
+        if (looks_after<R>(p) && next < task.stages && next != rest)
+            look<T, R>(v, sh->stage[next].columns * R, x_of(sh, next, h.mine));
+        if (p == rest)
+            for (int c = 0; c < C; c++) sum[c] = last ? x[me.row * R + me.first + c] : number<T>(0);
+        if (p == rest && last) break;
+        add_stage<T, R>(sum, sh->stage[p], sh->tile[p % RING], x, p > rest, P.cj);
+    }
+    if (last) substitute<T, R>(sum, sh->tile[rest % RING], k.rows, sh->x[1 - (rest & 1)], P.cj);
+    else join_lanes<T, R>(sum);
+    const int64_t place = piece ? P.n + (int64_t)task.piece * BLOCK : k.first;
+    publish<T, R>(sum, h, place, k.rows);
+    for (int c = 0; c < C && me.writes() && me.row < k.rows && !piece; c++)
+        if (me.first + c < P.nrhs) P.x(k.first + me.row, me.first + c) = sum[c];
+}
+
+/* ---- a narrow block: a warp ---------------------------------------------------------------------------- */
+
+__device__ inline int64_t place_of(const narrow &k, int i, int column)
+{
+    return tile_place(i, column, k.rows);
+}
+
+/* BATCH numbers of x under way at a time; where is -1 for those that are not wanted. */
+template <class T, int N>
+__device__ inline void wait_for_all(T (&x)[N], const int64_t (&where)[N], const T *from)
+{
+    unsigned waiting = 0;
+#pragma unroll
+    for (int j = 0; j < N; j++) {
+        x[j] = number<T>(0);
+        if (where[j] >= 0) waiting |= 1u << j;
+    }
+    while (waiting) {
+        bool there[N];
+#pragma unroll
+        for (int j = 0; j < N; j++) there[j] = waiting >> j & 1 && flag_load(from + where[j], x[j]);
+#pragma unroll
+        for (int j = 0; j < N; j++)
+            if (there[j]) waiting &= ~(1u << j);
+    }
+}
+
+/* x (i) from v (i), D as it was; of a row the first of its lanes counts. */
+template <class T>
+__device__ inline T narrow_substitute(const problem<T> &P, const narrow &k, const T *D, T v, int i,
+                                      int lanes)
+{
+    const int row = min(i, k.rows - 1);
+    for (int c = 0; c < k.rows; c++) {
+        if (i == c) v = v / conj_if(P.cj, D[place_of(k, c, c)]);
+        const T x = of_lane(v, c * lanes);
+        if (row > c) v = v - conj_if(P.cj, D[place_of(k, row, c)]) * x;
+    }
+    return v;
+}
+
+/* One right-hand side: 2, 4, 8, 16 or 32 lanes a row. */
+template <class T> static __device__ void solve_narrow(const problem<T> &P, int t, const here<T> &h)
+{
+    const narrow k = P.thin[t];
+    const bool bad = P.substituted[t];
+    const T *D = P.store + k.inverse, *L = P.store + k.place;
+    int lanes = WARP / 16;
+    while (lanes < WARP && lanes * k.rows <= WARP / 2) lanes *= 2;
+    const int i = (int)threadIdx.x % WARP / lanes, sub = (int)threadIdx.x % lanes;
+    const bool in = i < k.rows;
+    T d[BATCH], sum = number<T>(0), b = number<T>(0);
+#pragma unroll
+    for (int j = 0; j < BATCH; j++) {
+        const int c = sub + j * lanes;
+        d[j] = in && c < k.rows && !bad ? conj_if(P.cj, D[place_of(k, i, c)]) : number<T>(0);
+    }
+    if (in) b = P.b(k.first + i, 0);
+    for (int c0 = sub; in && c0 < k.columns; c0 += BATCH * lanes) {
+        int64_t where[BATCH];
+        T a[BATCH], x[BATCH];
+#pragma unroll
+        for (int j = 0; j < BATCH; j++) {
+            const int c = c0 + j * lanes;
+            where[j] = c < k.columns ? P.column[k.column + c] : -1;
+            a[j] = c < k.columns ? conj_if(P.cj, L[place_of(k, i, c)]) : number<T>(0);
+        }
+        wait_for_all(x, where, h.mine);
+#pragma unroll
+        for (int j = 0; j < BATCH; j++) sum = sum + a[j] * x[j];
+    }
+    __syncwarp();
+    for (int by = 1; by < lanes; by *= 2) sum = sum + from_lane(sum, by);
+    b = b - sum;
+    if (bad) b = narrow_substitute(P, k, D, b, i, lanes);
+    else {
+        sum = number<T>(0);
+#pragma unroll
+        for (int j = 0; j < BATCH; j++) {
+            if (j * lanes >= k.rows) break;
+            sum = sum + d[j] * of_lane(b, min(sub + j * lanes, k.rows - 1) * lanes);
+        }
+        for (int by = 1; by < lanes; by *= 2) sum = sum + from_lane(sum, by);
+        b = sum;
+    }
+    if (in && sub == 0) {
+        flag_store(h.mine + k.first + i, b);
+        P.x(k.first + i, 0) = b;
+    }
+    for (int e = (int)threadIdx.x % WARP; e < k.rows * h.old; e += WARP)
+        flag_clear(h.other + (int64_t)k.first * h.old + e);
+}
+
+/* R right-hand sides: the lanes go over them, and over rows where there are more lanes. */
+template <class T, int R>
+static __device__ void solve_narrow_many(const problem<T> &P, int t, const here<T> &h)
+{
+    constexpr int ACROSS = R < WARP ? R : WARP, GROUPS = WARP / ACROSS, EACH = 16 / GROUPS, N = 4;
+    const narrow k = P.thin[t];
+    const bool bad = P.substituted[t];
+    const T *D = P.store + k.inverse, *L = P.store + k.place;
+    const int lane = (int)threadIdx.x % WARP, group = lane / ACROSS;
+    for (int r = lane % ACROSS; r < R; r += ACROSS) {
+        T v[EACH], w[EACH]; /* rows group, group + GROUPS, ... */
+#pragma unroll
+        for (int m = 0; m < EACH; m++) {
+            const int i = group + m * GROUPS;
+            v[m] = i < k.rows && r < P.nrhs ? P.b(k.first + i, r) : number<T>(0);
+            w[m] = number<T>(0);
+        }
+        for (int c0 = 0; c0 < k.columns; c0 += N) {
+            int64_t where[N];
+            T x[N];
+#pragma unroll
+            for (int j = 0; j < N; j++)
+                where[j] = c0 + j < k.columns ? (int64_t)P.column[k.column + c0 + j] * R + r : -1;
+            wait_for_all(x, where, h.mine);
+#pragma unroll
+            for (int j = 0; j < N; j++)
+#pragma unroll
+                for (int m = 0; m < EACH; m++) {
+                    const int i = group + m * GROUPS;
+                    if (i < k.rows && c0 + j < k.columns)
+                        v[m] = v[m] - conj_if(P.cj, L[place_of(k, i, c0 + j)]) * x[j];
+                }
+        }
+        __syncwarp();
+#pragma unroll
+        for (int c = 0; c < 16; c++) {
+            if (c >= k.rows) break;
+            if (bad && group == c % GROUPS)
+                v[c / GROUPS] = v[c / GROUPS] / conj_if(P.cj, D[place_of(k, c, c)]);
+            const T x = of_lane(v[c / GROUPS], c % GROUPS * ACROSS + lane % ACROSS);
+#pragma unroll
+            for (int m = 0; m < EACH; m++) {
+                const int i = group + m * GROUPS;
+                if (i >= k.rows || i < c + bad) continue;
+                const T a = conj_if(P.cj, D[place_of(k, i, c)]) * x;
+                if (bad) v[m] = v[m] - a;
+                else w[m] = w[m] + a;
+            }
+        }
+#pragma unroll
+        for (int m = 0; m < EACH; m++) {
+            const int i = group + m * GROUPS;
+            if (i >= k.rows) continue;
+            if (!bad) v[m] = w[m];
+            flag_store(h.mine + (int64_t)(k.first + i) * R + r, v[m]);
+            if (r < P.nrhs) P.x(k.first + i, r) = v[m];
+        }
+    }
+    for (int e = lane; e < k.rows * h.old; e += WARP)
+        flag_clear(h.other + (int64_t)k.first * h.old + e);
+}
+
+template <class T, int R>
+__device__ inline void solve_thin(const problem<T> &P, int t, const here<T> &h)
+{
+    if constexpr (R == 1) solve_narrow<T>(P, t, h);
+    else solve_narrow_many<T, R>(P, t, h);
+}
+
+/* ---- kernels -------------------------------------------------------------------------------------------- */
+
+/* The next task; one without blocks when there is none left. */
+template <class T> __device__ inline trs_task draw(const problem<T> &P)
+{
+    const unsigned t = atomicAdd(&P.state->ticket, 1u);
+    trs_task task = {};
+    if (t < (unsigned)P.tasks) task = P.task[t];
+    return task;
+}
+
+/* Wide blocks among the others: a block of threads draws tickets. */
+template <class T, int R>
+static __global__ void __launch_bounds__(BLOCK_THREADS) mixed_kernel(const problem<T> P)
+{
+    wide<T, R> *sh = (wide<T, R> *)shared_numbers<T>();
+    const here<T> h(P);
+    const unsigned now = P.state->now;
+    for (;;) {
+        if (threadIdx.x == 0) sh->task = draw(P);
+        __syncthreads();
+        const trs_task task = sh->task;
+        if (task.blocks == 0) break;
+        if (task.kind != TRS_TASK_BUNDLE) {
+            solve_wide<T, R>(sh, P, task, h);
+            __pipeline_wait_prior(0);
+        } else if ((int)threadIdx.x / WARP < task.blocks)
+            solve_thin<T, R>(P, task.block + (int)threadIdx.x / WARP, h);
+        __syncthreads(); /* before shared memory is used again */
+    }
+    finish<R>(P.state, now);
+}
+
+/* All blocks narrow: warps take them in turn, neighbours go to different SMs. */
+template <class T, int R>
+static __global__ void __launch_bounds__(BLOCK_THREADS) narrow_kernel(const problem<T> P)
+{
+    const here<T> h(P);
+    const unsigned now = P.state->now;
+    const int warps = gridDim.x * (BLOCK_THREADS / WARP);
+    for (int t = (threadIdx.x / WARP) * gridDim.x + blockIdx.x; t < P.blocks; t += warps)
+        solve_thin<T, R>(P, t, h);
+    finish<R>(P.state, now);
+}
+
+/* ---- update --------------------------------------------------------------------------------------------- */
+
+/* Row i of L, column j; zero where nothing is stored. */
+template <class T>
+__device__ inline T entry(const int64_t *Lp, const int32_t *Li, const T *Lx, int32_t i, int32_t j)
+{
+    int64_t a = Lp[i], e = Lp[i + 1];
+    while (a < e) {
+        const int64_t m = (a + e) / 2;
+        if (Li[m] < j) a = m + 1;
+        else e = m;
+    }
+    return a < Lp[i + 1] && Li[a] == j ? Lx[a] : number<T>(0);
+}
+
+/* A block of threads a stage. */
+template <class T>
+static __global__ void fill_kernel(const trs_block *block, const trs_stage *stage,
+                                   const int32_t *column, const int64_t *Lp, const int32_t *Li,
+                                   const T *Lx, T *store)
+{
+    __shared__ int row[BLOCK];
+    const trs_stage s = stage[blockIdx.x];
+    const int rows = __popcll(s.rows), width = (s.columns + 3) / 4 * 4,
+              first = block[s.block].first;
+    for (int i = threadIdx.x; i < BLOCK; i += blockDim.x)
+        if (s.rows >> i & 1) row[__popcll(s.rows & ((1ull << i) - 1))] = i;
+    __syncthreads();
+    for (int e = threadIdx.x; e < rows * width; e += blockDim.x) {
+        const int i = e / 4 % rows, k = e / 4 / rows * 4 + e % 4;
+        store[s.place + e] =
+            k < s.columns ? entry(Lp, Li, Lx, first + row[i], column[s.first + k]) : number<T>(0);
+    }
+}
+
+/* A block of threads a block of rows: its diagonal tile inverted, and its latest stage scaled with it. */
+template <class T>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+    invert_kernel(const trs_block *block, const trs_stage *stage, T *store, int *substituted)
+{
+    two_tiles<T> *sh = (two_tiles<T> *)shared_numbers<T>();
+    const trs_block k = block[blockIdx.x];
+    T *D = store + stage[k.diagonal].place;
+    const int width = (k.rows + 3) / 4 * 4;
+    for (int e = threadIdx.x; e < TILE_SIZE; e += BLOCK_THREADS) sh->b[e] = number<T>(0);
+    for (int e = threadIdx.x; e < k.rows * width; e += BLOCK_THREADS)
+        sh->a[tile_place(e / 4 % k.rows, e / 4 / k.rows * 4 + e % 4)] = D[e];
+    __syncthreads();
+    const bool good = invert(sh->a, sh->b, sh->norm, k.rows) <= WORST<T>; /* a NaN is not */
+    if (threadIdx.x == 0) substituted[blockIdx.x] = !good;
+    if (!good) return;
+    for (int e = threadIdx.x; e < k.rows * width; e += BLOCK_THREADS)
+        D[e] = sh->b[tile_place(e / 4 % k.rows, e / 4 / k.rows * 4 + e % 4)];
+    if (k.diagonal + 1 >= k.stage + k.stages) return;
+    const trs_stage s = stage[k.diagonal + 1];
+    T *W = store + s.place;
+    for (int e = threadIdx.x; e < TILE_SIZE;
+         e += BLOCK_THREADS) { /* its columns as right-hand sides */
+        const int i = e / BLOCK, c = e % BLOCK;
+        sh->a[e] = i < k.rows && c < s.columns ? W[tile_place(i, c, k.rows)] : number<T>(0);
+    }
+    __syncthreads();
+    const share<BLOCK> me;
+    T sum[share<BLOCK>::COLUMNS];
+    for (int c = 0; c < share<BLOCK>::COLUMNS; c++) sum[c] = number<T>(0);
+    add_product<T, BLOCK>(sum, sh->b, sh->a, false, false);
+    for (int c = 0; c < share<BLOCK>::COLUMNS; c++)
+        if (me.row < k.rows && me.first + c < s.columns)
+            W[tile_place(me.row, me.first + c, k.rows)] = sum[c];
+}
+
+/* ---- the host side ---------------------------------------------------------------------------------------- */
+
+static void release(trs_part *part)
+{
+    supernodal *d = (supernodal *)part->data;
+    device_csr_free(part->ctx, &d->L);
+    trs_gpu_free(part->ctx, d->block);
+    trs_gpu_free(part->ctx, d->stage);
+    trs_gpu_free(part->ctx, d->column);
+    trs_gpu_free(part->ctx, d->task);
+    trs_gpu_free(part->ctx, d->thin);
+    trs_gpu_free(part->ctx, d->store);
+    trs_gpu_free(part->ctx, d->substituted);
+    trs_free(&part->ctx->mem, d);
+}
+
+static int upload_narrow(trs_context *ctx, supernodal *d)
+{
+    const trs_supernodes *s = &d->s;
+    narrow *thin = (narrow *)trs_new(ctx, s->blocks, sizeof *thin, "narrow blocks");
+    if (!thin) return TRS_EMEM;
+    for (int32_t t = 0; t < s->blocks; t++) {
+        const trs_block *k = &s->block[t];
+        const trs_stage *columns = &s->stage[k->stage];
+        thin[t] = {k->first, k->rows, 0, 0, 0, s->stage[k->diagonal].place};
+        if (k->stages < 2) continue;
+        thin[t].column = columns->first;
+        thin[t].columns = columns->columns;
+        thin[t].place = columns->place;
+    }
+    d->thin = (narrow *)device_copy(ctx, thin, s->blocks, sizeof *thin, "narrow blocks");
+    trs_free(&ctx->mem, thin);
+    return d->thin ? TRS_OK : TRS_EMEM;
+}
+
+static int analyse(trs_part *part)
+{
+    trs_context *ctx = part->ctx;
+    supernodal *d = (supernodal *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
+    if (!d) return trs_fail(ctx, TRS_EMEM, "out of memory");
+    part->data = d;
+    const trs_supernodes *s = &part->side->super;
+    d->s = *s;
+    int rc = device_csr_new(part, &d->L);
+    if (!rc) rc = upload_narrow(ctx, d);
+    if (rc) return rc;
+    const size_t size = trs_size(part->side->tri.dtype);
+    d->block = (trs_block *)device_copy(ctx, s->block, s->blocks, sizeof *s->block, "blocks");
+    d->stage = (trs_stage *)device_copy(ctx, s->stage, s->stages, sizeof *s->stage, "stages");
+    d->column = (int32_t *)device_copy(ctx, s->column, s->columns, sizeof *s->column, "columns");
+    d->task = (trs_task *)device_copy(ctx, s->task, s->tasks, sizeof *s->task, "tasks");
+    d->store = trs_gpu_new(ctx, s->store, size, "the values of the stages");
+    d->substituted = (int *)trs_gpu_new(ctx, s->blocks, sizeof(int), "flags of the blocks");
+    if (!d->block || !d->stage || !d->column || !d->task || !d->store || !d->substituted)
+        return TRS_EMEM;
+    d->s.block = NULL, d->s.stage = NULL, d->s.column = NULL, d->s.task = NULL;
+    return TRS_OK;
+}
+
+template <class T> static int fill(const supernodal *d)
+{
+    const size_t bytes = sizeof(two_tiles<T>);
+    T *store = (T *)d->store;
+    if (allow(invert_kernel<T>, bytes) != cudaSuccess) return TRS_EDEVICE;
+    fill_kernel<T><<<(unsigned)d->s.stages, 128>>>(d->block, d->stage, d->column, d->L.ptr,
+                                                   d->L.idx, (const T *)d->L.val, store);
+    invert_kernel<T><<<(unsigned)d->s.blocks, BLOCK_THREADS, bytes>>>(d->block, d->stage, store,
+                                                                      d->substituted);
+    return launched();
+}
+
+static int update(trs_part *part)
+{
+    const trs_tri *L = &part->side->tri;
+    supernodal *d = (supernodal *)part->data;
+    int rc = device_csr_values(part, &d->L);
+    if (rc || L->n == 0) return rc;
+    rc = for_type(L->dtype, [&](auto zero) { return fill<decltype(zero)>(d); });
+    if (!rc) rc = trs_gpu_wait(NULL);
+    return rc ? trs_fail(part->ctx, rc, "cuda-supernodal: inverting the blocks failed") : rc;
+}
+
+/* Blocks of threads that a solve takes: all that fit at once, as far as there is work for them. */
+template <class T, int R> static int grid_of(const supernodal *d, int sms)
+{
+    const bool mixed = d->s.wide > 0;
+    const size_t bytes = mixed ? sizeof(wide<T, R>) : 0;
+    int each = 0;
+    if (mixed && allow(mixed_kernel<T, R>, bytes) != cudaSuccess) return 0;
+    cudaError_t e = mixed ? cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, mixed_kernel<T, R>,
+                                                                          BLOCK_THREADS, bytes)
+                          : cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+                                &each, narrow_kernel<T, R>, BLOCK_THREADS, 0);
+    if (e != cudaSuccess) return 0;
+    const int64_t work = mixed ? d->s.tasks : 6 * (int64_t)d->s.blocks / max(d->s.height, 1) / 8;
+    const int64_t least = mixed ? 1 : sms, most = (int64_t)each * sms;
+    return (int)min(max(work, least), most);
+}
+
+template <class T> static int grids(supernodal_work *w, const supernodal *d)
+{
+    int device, sms, rc = TRS_OK;
+    if (cudaGetDevice(&device) != cudaSuccess ||
+        cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
+        return TRS_EDEVICE;
+    for (int nrhs = 1; nrhs <= 64 && !rc; nrhs *= 2)
+        rc = for_width<T>(nrhs, [&](auto width, int k) {
+            w->grid[k] = grid_of<T, decltype(width)::value>(d, sms);
+            return w->grid[k] > 0 ? TRS_OK : TRS_EDEVICE;
+        });
+    return rc;
+}
+
+static void work_destroy(const trs_part *part, void *work)
+{
+    supernodal_work *w = (supernodal_work *)work;
+    trs_gpu_free(part->ctx, w->state);
+    trs_gpu_free(part->ctx, w->copy);
+    trs_free(&part->ctx->mem, w);
+}
+
+/* Both copies empty, turn 0. */
+static int work_start(supernodal_work *w, trs_context *ctx, size_t size)
+{
+    const size_t bytes = 2 * (size_t)w->copy_size * size;
+    w->state = (turn *)trs_gpu_new(ctx, 1, sizeof *w->state, "the state of a solve");
+    if (w->state) w->copy = trs_gpu_new(ctx, (int64_t)bytes, 1, "published x");
+    if (!w->copy) return TRS_EMEM;
+    if (cudaMemset(w->state, 0, sizeof *w->state) != cudaSuccess ||
+        cudaMemset(w->copy, 0xff, bytes) != cudaSuccess)
+        return trs_fail(ctx, TRS_EDEVICE, "cudaMemset");
+    return trs_gpu_wait(NULL);
+}
+
+static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **work)
+{
+    const supernodal *d = (const supernodal *)part->data;
+    supernodal_work *w = (supernodal_work *)trs_alloc_zero(&ctx->mem, 1, sizeof *w);
+    *work = w;
+    if (!w) return trs_fail(ctx, TRS_EMEM, "out of memory");
+    return for_type(part->side->tri.dtype, [&](auto zero) {
+        using T = decltype(zero);
+        w->most = for_width<T>(nrhs, [](auto width, int) { return decltype(width)::value; });
+        w->copy_size = ((int64_t)part->side->tri.n + (int64_t)d->s.pieces * BLOCK) * w->most;
+        int rc = grids<T>(w, d);
+        if (rc) return trs_fail(ctx, rc, "cuda-supernodal needs more shared memory than there is");
+        return work_start(w, ctx, sizeof(T));
+    });
+}
+
+template <class T, int R>
+static int launch(const supernodal *d, const problem<T> &P, int grid, cudaStream_t stream)
+{
+    if (d->s.wide > 0) {
+        mixed_kernel<T, R><<<(unsigned)grid, BLOCK_THREADS, sizeof(wide<T, R>), stream>>>(P);
+        return launched();
+    }
+    void *args[] = {(void *)&P};
+    return cudaLaunchCooperativeKernel((const void *)narrow_kernel<T, R>, dim3((unsigned)grid),
+                                       dim3(BLOCK_THREADS), args, 0, stream) == cudaSuccess
+               ? TRS_OK
+               : TRS_EDEVICE;
+}
+
+template <class T> static int solve_columns(const trs_part *part, const trs_job *job)
+{
+    const supernodal *d = (const supernodal *)part->data;
+    const supernodal_work *w = (const supernodal_work *)job->work;
+    problem<T> P = {
+        part->side->tri.n, d->s.blocks, d->s.tasks,          d->block,      d->stage, d->column,
+        d->task,           d->thin,     (const T *)d->store, d->substituted};
+    P.cj = job->conj;
+    P.state = w->state;
+    P.copy = (T *)w->copy;
+    P.copy_size = w->copy_size;
+    int rc = TRS_OK;
+    for (int r = 0; r < job->nrhs && !rc; r += w->most) {
+        P.nrhs = min(job->nrhs - r, w->most);
+        P.b = from_column(typed<T>(job->b), r);
+        P.x = from_column(typed<T>(job->x), r);
+        rc = for_width<T>(P.nrhs, [&](auto width, int k) {
+            return launch<T, decltype(width)::value>(d, P, w->grid[k], (cudaStream_t)job->stream);
+        });
+    }
+    return rc;
+}
+
+static int solve(const trs_part *part, const trs_job *job)
+{
+    return for_type(part->side->tri.dtype,
+                    [&](auto zero) { return solve_columns<decltype(zero)>(part, job); });
+}
+
+/* A step of the height takes twice a hop and more: it waits for x, then for what is made of it. */
+static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+{
+    const double sides = s->nrhs == 1 ? 1 : 1 + 0.3 * s->nrhs;
+    const bool known = s->blocks > 0; /* otherwise, no two rows have anything in common */
+    const int64_t blocks = known ? s->blocks : s->n, store = known ? s->store : 4 * s->nnz;
+    c->bytes = ((double)store * s->elem * m->gpu_byte + (double)blocks * 2e-9) * sides;
+    c->sync = m->gpu_launch;
+    c->hops = (double)(known ? s->height : s->levels) * 2.2 * m->gpu_hop * sides;
+}
+
+static int64_t bytes(const trs_shape *s)
+{
+    return (s->nnz + s->store) * (int64_t)s->elem + s->nnz * 4 + s->n * 16 + s->blocks * 160;
+}
+
+const trs_solver trs_solver_supernodal = {
+    .name = "cuda-supernodal",
+    .about = "blocks of rows with inverted diagonal blocks, dense stages, one launch",
+    .place = TRS_ON_CUDA,
+    .family = TRS_TRIANGLE,
+    .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
+    .accuracy = TRS_INVERTING,
+    .order = TRS_ORDER_NATURAL,
+    .supernodes = true,
+    .cost = cost,
+    .bytes = bytes,
+    .analyse = analyse,
+    .update = update,
+    .solve = solve,
+    .release = release,
+    .work_create = work_create,
+    .work_destroy = work_destroy,
+};

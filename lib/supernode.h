@@ -1,0 +1,76 @@
+/* supernode.h: a triangle cut into blocks of rows, to be solved by the inverses of their diagonal blocks.
+ *
+ * A block is a supernode (consecutive rows and columns with nearly one pattern, fundamental or relaxed), or
+ * a slice of one with at most TRS_BLOCK rows.  What a block needs from earlier rows is stored in stages: the
+ * rows of the block that have something in a set of at most TRS_BLOCK columns, as a dense matrix.  Zeros that
+ * this stores, and those of relaxed supernodes, are the price for reading no index per entry.
+ *
+ *     wide block (more than TRS_NARROW rows):   early stages ..., the diagonal block, the latest stage
+ *     narrow block:                             one stage with all its columns, the diagonal block
+ *
+ * Tasks stand in topological order: whoever takes them in this order can always go on.  A wide block with
+ * many stages leaves the early ones to pieces: tasks that sum up some stages for it. */
+#ifndef TRS_SUPERNODE_H
+#define TRS_SUPERNODE_H
+
+#include "trisolve-sparse.h"
+
+#include <stdbool.h>
+
+struct trs_context;
+struct trs_tri;
+
+enum {
+    TRS_BLOCK = 64,  /* rows of a block, and columns of a stage of a wide one */
+    TRS_NARROW = 16, /* a block with more rows is wide */
+    TRS_BUNDLE = 8,  /* narrow blocks of a task */
+    TRS_STAGES = 24, /* of a task, the diagonal block counted */
+};
+
+/* A dense matrix of rows x columns; entry (i, k), i counting the rows that it has, stands at
+ * place + (k/4)*4*rows + i*4 + k%4, the last columns being filled up with zeros. */
+typedef struct trs_stage {
+    int64_t place;   /* in the store of values */
+    uint64_t rows;   /* bit i: it has row i of the block */
+    int32_t first;   /* its columns are column[first ..] */
+    int32_t columns; /* number of them */
+    int32_t block;
+    int32_t level; /* of the latest block that it waits for; -1: the diagonal block */
+} trs_stage;
+
+typedef struct trs_block {
+    int32_t first, rows;
+    int32_t stage, stages; /* with the diagonal block, without those of pieces */
+    int32_t diagonal;      /* which of all stages is the diagonal block */
+    int32_t piece, pieces; /* numbers of the first one, and how many */
+} trs_block;
+
+typedef enum trs_task_kind { TRS_TASK_WIDE, TRS_TASK_PIECE, TRS_TASK_BUNDLE } trs_task_kind;
+
+typedef struct trs_task {
+    int32_t kind;
+    int32_t block, blocks;   /* the first one, and how many: 1 unless a bundle */
+    int32_t stage, stages;   /* of a wide block or a piece */
+    int32_t piece;           /* number of a piece */
+    int32_t column, columns; /* of these stages together */
+} trs_task;
+
+typedef struct trs_supernodes {
+    int32_t blocks, stages, tasks, pieces;
+    int32_t wide;     /* blocks */
+    int32_t height;   /* levels of blocks */
+    int64_t columns;  /* of all stages */
+    int64_t store;    /* values kept */
+    trs_block *block; /* in topological order */
+    trs_stage *stage; /* the ones of a block follow each other */
+    int32_t *column;  /* rows of the triangle */
+    trs_task *task;
+} trs_supernodes;
+
+/* Does it look as if rows or columns had common patterns?  O(n + nnz), a fraction of a solve. */
+bool trs_supernodes_likely(struct trs_context *ctx, const struct trs_tri *t);
+
+int trs_supernodes_make(struct trs_context *ctx, const struct trs_tri *t, trs_supernodes *s);
+void trs_supernodes_free(struct trs_context *ctx, trs_supernodes *s); /* the numbers stay */
+
+#endif

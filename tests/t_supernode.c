@@ -1,0 +1,248 @@
+/* t_supernode.c: blocks, stages and tasks hold every entry once, and solving by them in the order of the
+ * tasks, one after the other, gives what substitution gives. */
+#include "model.h"
+
+#include <math.h>
+
+static double entry(const trs_tri *t, int32_t i, int32_t j)
+{
+    for (int64_t p = t->ptr[i]; p < t->ptr[i + 1]; p++)
+        if (t->idx[p] == j) return ((const double *)t->val)[p];
+    return 0;
+}
+
+/* sum [i] += stage * x; every x must be there. */
+static void add_stage(const trs_tri *t, const trs_supernodes *s, const trs_stage *g,
+                      const double *x, double *sum)
+{
+    const trs_block *k = &s->block[g->block];
+    for (int i = 0; i < k->rows; i++)
+        for (int c = 0; c < g->columns && g->rows >> i & 1; c++) {
+            const int32_t j = s->column[g->first + c];
+            assert_true(j < k->first);
+            assert_true(!isnan(x[j]));
+            sum[i] += entry(t, k->first + i, j) * x[j];
+        }
+}
+
+/* b - sum, substituted through the diagonal block */
+static void finish_block(const trs_tri *t, const trs_block *k, const double *b, const double *sum,
+                         double *x)
+{
+    for (int i = 0; i < k->rows; i++) {
+        const int32_t row = k->first + i;
+        double v = b[row] - sum[i];
+        assert_true(isnan(x[row]));
+        for (int c = 0; c < i; c++) v -= entry(t, row, k->first + c) * x[k->first + c];
+        x[row] = v / entry(t, row, row);
+    }
+}
+
+static void run_block(const trs_tri *t, const trs_supernodes *s, int32_t n, const double *b,
+                      const double *piece, double *x)
+{
+    const trs_block *k = &s->block[n];
+    double sum[TRS_BLOCK] = {0};
+    assert_in_range(k->diagonal, k->stage, k->stage + k->stages - 1);
+    assert_int_equal(s->stage[k->diagonal].columns, k->rows);
+    for (int g = k->stage; g < k->stage + k->stages; g++) {
+        assert_int_equal(s->stage[g].block, n);
+        if (g != k->diagonal) add_stage(t, s, &s->stage[g], x, sum);
+    }
+    for (int p = k->piece; p < k->piece + k->pieces; p++)
+        for (int i = 0; i < k->rows; i++) {
+            assert_true(!isnan(piece[p * TRS_BLOCK + i]));
+            sum[i] += piece[p * TRS_BLOCK + i];
+        }
+    finish_block(t, k, b, sum, x);
+}
+
+static void run_task(const trs_tri *t, const trs_supernodes *s, const trs_task *task,
+                     const double *b, double *piece, double *x)
+{
+    if (task->kind == TRS_TASK_PIECE) {
+        double *sum = piece + task->piece * TRS_BLOCK;
+        assert_true(isnan(sum[0]));
+        memset(sum, 0, TRS_BLOCK * sizeof *sum);
+        assert_true(task->stages <= TRS_STAGES);
+        for (int g = task->stage; g < task->stage + task->stages; g++) {
+            assert_true(s->stage[g].columns <= TRS_BLOCK);
+            add_stage(t, s, &s->stage[g], x, sum);
+        }
+        return;
+    }
+    for (int k = task->block; k < task->block + task->blocks; k++) {
+        const bool is_wide = s->block[k].rows > TRS_NARROW;
+        assert_int_equal(is_wide, task->kind == TRS_TASK_WIDE);
+        assert_true(!is_wide || s->block[k].stages <= TRS_STAGES);
+        run_block(t, s, k, b, piece, x);
+    }
+}
+
+/* No two stages share a number, and together they have room for all of the triangle. */
+static void check_store(const trs_tri *t, const trs_supernodes *s)
+{
+    int64_t store = 0, room = 0;
+    for (int g = 0; g < s->stages; g++) {
+        const trs_stage *k = &s->stage[g];
+        const int64_t rows = __builtin_popcountll(k->rows);
+        assert_int_equal(k->place, store);
+        assert_int_equal(k->place % 4, 0);
+        store += rows * ((k->columns + 3) / 4 * 4);
+        room += rows * k->columns;
+    }
+    assert_int_equal(store, s->store);
+    assert_true(room >= t->nnz);
+}
+
+static void compare(trs_context *ctx, const trs_tri *t, trs_supernodes *s)
+{
+    double *b = malloc((size_t)t->n * sizeof *b + 1), *x = malloc((size_t)t->n * sizeof *x + 1);
+    assert_int_equal(trs_supernodes_make(ctx, t, s), TRS_OK);
+    check_store(t, s);
+    double *piece = malloc((size_t)s->pieces * TRS_BLOCK * sizeof *piece + 1);
+    assert_true(b && x && piece);
+    for (int i = 0; i < t->n; i++) b[i] = 1 + i % 7, x[i] = NAN;
+    for (int i = 0; i < s->pieces * TRS_BLOCK; i++) piece[i] = NAN;
+    for (int k = 0; k < s->tasks; k++) run_task(t, s, &s->task[k], b, piece, x);
+    for (int i = 0; i < t->n; i++) {
+        double sum = -b[i], size = fabs(b[i]);
+        for (int64_t p = t->ptr[i]; p < t->ptr[i + 1]; p++) {
+            sum += ((const double *)t->val)[p] * x[t->idx[p]];
+            size += fabs(((const double *)t->val)[p] * x[t->idx[p]]);
+        }
+        assert_at_most(fabs(sum), 1e-13 * size);
+    }
+    free(b);
+    free(x);
+    free(piece);
+}
+
+/* Lower and upper as they are, and transposed. */
+static void compare_model(const model *m, trs_supernodes *keep)
+{
+    random_t r = {1};
+    form f = {.format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32, .dtype = TRS_F64};
+    trs_context ctx = {0};
+    trs_tri t, u;
+    trs_supernodes s;
+    trs_mat a = show(m, &f, &r);
+    assert_int_equal(trs_tri_import(&ctx, &a, &t), TRS_OK);
+    assert_int_equal(trs_tri_transpose(&ctx, &t, true, &u), TRS_OK);
+    trs_tri_reverse(m->upper ? &t : &u);
+    compare(&ctx, &u, &s);
+    trs_supernodes_free(&ctx, &s);
+    compare(&ctx, &t, &s);
+    if (keep) *keep = s;
+    trs_supernodes_free(&ctx, &s);
+    trs_tri_free(&ctx, &t);
+    trs_tri_free(&ctx, &u);
+    mat_free(&a);
+}
+
+static void test_patterns(void **state)
+{
+    (void)state;
+    for (int p = 0; p < PATTERNS; p++)
+        for (int upper = 0; upper < 2; upper++) {
+            random_t r = {(uint64_t)p};
+            model m = model_new((pattern)p, upper, true, false, &r);
+            compare_model(&m, NULL);
+            model_free(&m);
+        }
+}
+
+static model full(int n)
+{
+    model m = {.n = n};
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= i; j++) model_add(&m, i, j, i == j ? 2 : 1.0 / (i + j));
+    return m;
+}
+
+/* A full triangle is one supernode: n / 64 blocks, each with what is left of it in tiles of 64. */
+static void test_full(void **state)
+{
+    (void)state;
+    model m = full(2000);
+    trs_supernodes s;
+    compare_model(&m, &s);
+    assert_int_equal(s.blocks, 32);
+    assert_int_equal(s.height, 32);
+    assert_int_equal(s.wide, 32);
+    assert_int_equal(s.stages, 32 * 33 / 2);
+    assert_true(s.pieces > 0);
+    model_free(&m);
+}
+
+/* Blocks of 3 equal rows, as finite elements with three unknowns a node have. */
+static void test_fused_rows(void **state)
+{
+    (void)state;
+    model m = {.n = 300};
+    for (int i = 0; i < m.n; i++) {
+        const int node = i / 3;
+        for (int d = 0; d < 3; d++)
+            for (int k = 0; k < 3; k++)
+                if (node >= 7 * d && 3 * (node - 7 * d) + k < i)
+                    model_add(&m, i, 3 * (node - 7 * d) + k, 0.25);
+        model_add(&m, i, i, 2);
+    }
+    trs_supernodes s;
+    compare_model(&m, &s);
+    assert_true(s.blocks <= 100);
+    model_free(&m);
+}
+
+/* Every allocation fails once; nothing leaks. */
+static int64_t left, live;
+static void *counted(void *user, size_t size)
+{
+    (void)user;
+    void *p = left-- > 0 ? malloc(size) : NULL;
+    live += p != NULL;
+    return p;
+}
+static void counted_free(void *user, void *p)
+{
+    (void)user;
+    live -= p != NULL;
+    free(p);
+}
+
+static void test_out_of_memory(void **state)
+{
+    (void)state;
+    random_t r = {1};
+    form f = {.format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32, .dtype = TRS_F64};
+    model m = full(1800);
+    trs_context ctx = {0};
+    trs_tri t;
+    trs_supernodes s;
+    trs_mat a = show(&m, &f, &r);
+    assert_int_equal(trs_tri_import(&ctx, &a, &t), TRS_OK);
+    trs_context poor = {.mem = {.alloc = counted, .free = counted_free}};
+    int rc = TRS_EMEM;
+    for (int64_t allowed = 0; rc == TRS_EMEM; allowed++) {
+        assert_true(allowed < 1000);
+        left = allowed;
+        rc = trs_supernodes_make(&poor, &t, &s);
+        if (!rc) trs_supernodes_free(&poor, &s);
+        assert_int_equal(live, 0);
+    }
+    assert_int_equal(rc, TRS_OK);
+    trs_tri_free(&ctx, &t);
+    mat_free(&a);
+    model_free(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_patterns),
+        cmocka_unit_test(test_full),
+        cmocka_unit_test(test_fused_rows),
+        cmocka_unit_test(test_out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
