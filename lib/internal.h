@@ -171,9 +171,9 @@ typedef struct trs_side { /* op(T) as a lower triangle */
         full; /* [n*n] op(A) by columns, of a plan for a general matrix: tri has n and dtype only */
     trs_levels lv;
     trs_supernodes super; /* numbers only, once the parts are made; all 0: not looked for */
-    int32_t *perm;     /* plan order: row k of tri is the caller's row perm[k]; NULL: natural */
-    int32_t *perm_dev; /* the same on the device, when the solver runs there */
-    trs_direct direct; /* once it was needed */
+    int32_t *perm;        /* plan order: row k of tri is the caller's row perm[k]; NULL: natural */
+    int32_t *perm_dev;    /* the same on the device, when the solver runs there */
+    trs_direct direct;    /* once it was needed */
     int nparts;
     struct trs_part *part;
 } trs_side;
