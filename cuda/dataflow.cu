@@ -7,6 +7,7 @@
  * resident (cooperative launch), and a lane that waits does not keep its warp from publishing others, so
  * the first unfinished node can always be finished.
  * The sum of a row is made in an order that depends on the pattern alone: same bits every time.
+ * Several right-hand sides: the lanes go over them, so numbers and places are read once and y by lines.
  * Bytes 12 nnz + 44 n and the memset of y; bound by levels x one hop between SMs (0.3 us and the
  * lane's own loads), where levels are wide by the gathers of x. */
 #include "config.h"
@@ -19,6 +20,17 @@ extern "C" {
 
 enum { THREADS = 256, WARP = TRS_FLOW_WARP, BATCH = TRS_FLOW_BATCH };
 
+/* Right-hand sides at a time. */
+enum { WIDTHS = 3 };
+static const int widths[WIDTHS] = {1, 8, 32};
+
+static int width_of(int nrhs)
+{
+    int k = 0;
+    while (k + 1 < WIDTHS && widths[k] < nrhs) k++;
+    return k;
+}
+
 struct dataflow {
     trs_flow flow;       /* on the host: the places of the values */
     void *packed;        /* [nnz + nodes] on the host: values, then 1 / diagonal */
@@ -27,7 +39,7 @@ struct dataflow {
     int32_t *idx, *row;
     void *val, *inv;
     void *src, *diagonal; /* of the flow on the device, once they were needed */
-    int blocks;
+    int blocks[WIDTHS];   /* for each width */
 };
 
 template <class T> struct kernel_args {
@@ -36,9 +48,10 @@ template <class T> struct kernel_args {
     const int64_t *ptr;
     const int32_t *idx, *row;
     const T *val, *inv;
-    T *y; /* [nodes] its own flag */
+    T *y; /* [nodes][width] its own flag */
     view<T> b, x;
-    int r;
+    int32_t nodes;
+    int nrhs;
     bool cj;
 };
 
@@ -66,14 +79,15 @@ __device__ inline void load_batch(const kernel_args<T> &k, int64_t p, int64_t en
 }
 
 /* All loads are under way before the first is looked at. */
-template <class T> __device__ inline void poll_batch(const kernel_args<T> &k, batch<T> &e)
+template <class T, int R>
+__device__ inline void poll_batch(const kernel_args<T> &k, batch<T> &e, int r)
 {
     T v[BATCH];
     bool there[BATCH];
 #pragma unroll
     for (int j = 0; j < BATCH; j++) {
         there[j] = false;
-        if (e.waiting >> j & 1) there[j] = flag_load(k.y + e.node[j], v[j]);
+        if (e.waiting >> j & 1) there[j] = flag_load(k.y + (int64_t)e.node[j] * R + r, v[j]);
     }
 #pragma unroll
     for (int j = 0; j < BATCH; j++)
@@ -118,12 +132,12 @@ __device__ void run_task(const kernel_args<T> &k, const trs_flow_task task)
         if (sl == 0) {
             row = k.row[node];
             inv = conj_if(k.cj, k.inv[node]);
-            if (row >= 0) b = k.b(row, k.r);
+            if (row >= 0) b = k.b(row, 0);
         }
     }
     while (__any_sync(~0u, !done)) {
         if (!summed) {
-            poll_batch(k, e);
+            poll_batch<T, 1>(k, e, 0);
             if (!e.waiting) {
 #pragma unroll
                 for (int j = 0; j < BATCH; j++) s = s + e.a[j] * e.y[j];
@@ -142,7 +156,7 @@ __device__ void run_task(const kernel_args<T> &k, const trs_flow_task task)
             if (sl == 0) {
                 const T x = (b - sum) * inv;
                 flag_store(k.y + node, x);
-                if (row >= 0) k.x(row, k.r) = x;
+                if (row >= 0) k.x(row, 0) = x;
             }
             done = true;
         }
@@ -179,6 +193,62 @@ static __global__ void __launch_bounds__(THREADS) dataflow_kernel(const kernel_a
     }
 }
 
+/* ---- several right-hand sides ------------------------------------------------------------------------- */
+
+/* R lanes have a node, each one column of B: R is 8 or 32.  As in run_task every lane of the warp goes round
+ * the loop until all its nodes are published. */
+template <class T, int R>
+static __global__ void __launch_bounds__(THREADS) many_kernel(const kernel_args<T> k)
+{
+    constexpr int GROUPS = WARP / R;
+    const int r = threadIdx.x % R, group = threadIdx.x % WARP / R;
+    const int64_t warps = (int64_t)gridDim.x * (THREADS / WARP);
+    const bool wanted = r < k.nrhs;
+    for (int64_t t = (threadIdx.x / WARP) * gridDim.x + blockIdx.x; t * GROUPS < k.nodes;
+         t += warps) {
+        const int64_t node = t * GROUPS + group;
+        bool done = node >= k.nodes;
+        int64_t p = 0, end = 0;
+        int32_t row = -1;
+        T b = number<T>(0), inv = b, s = b;
+        batch<T> e;
+        e.waiting = 0;
+        if (!done) {
+            p = k.ptr[node];
+            end = k.ptr[node + 1];
+            row = k.row[node];
+            inv = conj_if(k.cj, k.inv[node]);
+            if (row >= 0 && wanted) b = k.b(row, r);
+            load_batch<T, 1>(k, p, end, e);
+        }
+        while (__any_sync(~0u, !done)) {
+            if (done) continue;
+            poll_batch<T, R>(k, e, r);
+            if (e.waiting) continue;
+#pragma unroll
+            for (int j = 0; j < BATCH; j++) s = s + e.a[j] * e.y[j];
+            p += BATCH;
+            if (p < end) {
+                load_batch<T, 1>(k, p, end, e);
+                continue;
+            }
+            const T x = (b - s) * inv;
+            flag_store(k.y + node * R + r, x);
+            if (row >= 0 && wanted) k.x(row, r) = x;
+            done = true;
+        }
+    }
+}
+
+/* ---- the host side -------------------------------------------------------------------------------------- */
+
+template <class T> static const void *kernel_of(int width)
+{
+    return width == 0   ? (const void *)dataflow_kernel<T>
+           : width == 1 ? (const void *)many_kernel<T, 8>
+                        : (const void *)many_kernel<T, 32>;
+}
+
 static void release(trs_part *part)
 {
     dataflow *d = (dataflow *)part->data;
@@ -196,13 +266,13 @@ static void release(trs_part *part)
 }
 
 /* As many blocks as the warps of six levels fill, and at most what fits on the device at once. */
-template <class T> static int count_blocks(const trs_flow *f, int device)
+template <class T> static int count_blocks(const trs_flow *f, int device, int width)
 {
     int sms = 1, each = 1;
     cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
-    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, dataflow_kernel<T>, THREADS, 0);
-    double warps = 6.0 * f->tasks / (f->levels ? f->levels : 1);
-    double blocks = warps / (THREADS / WARP);
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel_of<T>(width), THREADS, 0);
+    const double work = width == 0 ? f->tasks : (double)f->nodes * widths[width] / (int)WARP;
+    const double blocks = 6.0 * work / (f->levels ? f->levels : 1) / (THREADS / WARP);
     if (blocks < sms) return sms;
     return blocks > (double)sms * each ? sms * each : (int)blocks;
 }
@@ -228,7 +298,8 @@ static int analyse(trs_part *part)
     if (!d->packed || !d->task || !d->ptr || !d->idx || !d->row || !d->val || !d->inv)
         return TRS_EMEM;
     return for_type(t->dtype, [&](auto zero) {
-        d->blocks = count_blocks<decltype(zero)>(f, ctx->device);
+        for (int w = 0; w < WIDTHS; w++)
+            d->blocks[w] = count_blocks<decltype(zero)>(f, ctx->device, w);
         return int(TRS_OK);
     });
 }
@@ -315,17 +386,19 @@ static int update_direct(trs_part *part, const void *val, void *stream)
     });
 }
 
-static int64_t work_bytes(const trs_part *part, int)
+static int64_t work_bytes(const trs_part *part, int nrhs)
 {
     const dataflow *d = (const dataflow *)part->data;
-    return d->flow.nodes * (int64_t)trs_size(part->side->tri.dtype);
+    return d->flow.nodes * (int64_t)trs_size(part->side->tri.dtype) * widths[width_of(nrhs)];
 }
 
-template <class T> static int solve_one(const trs_part *part, const trs_job *job, int r)
+/* Columns r and on, as many as the width takes. */
+template <class T> static int solve_some(const trs_part *part, const trs_job *job, int r, int width)
 {
     const dataflow *d = (const dataflow *)part->data;
+    const trs_flow *f = &d->flow;
     cudaStream_t stream = (cudaStream_t)job->stream;
-    kernel_args<T> k = {d->flow.tasks,
+    kernel_args<T> k = {f->tasks,
                         d->task,
                         d->ptr,
                         d->idx,
@@ -333,14 +406,15 @@ template <class T> static int solve_one(const trs_part *part, const trs_job *job
                         (const T *)d->val,
                         (const T *)d->inv,
                         (T *)job->work,
-                        typed<T>(job->b),
-                        typed<T>(job->x),
-                        r,
+                        from_column(typed<T>(job->b), r),
+                        from_column(typed<T>(job->x), r),
+                        f->nodes,
+                        min(job->nrhs - r, widths[width]),
                         job->conj};
     void *args[] = {&k};
-    if (cudaMemsetAsync(k.y, 0xff, (size_t)d->flow.nodes * sizeof(T), stream) != cudaSuccess)
-        return TRS_EDEVICE;
-    return cudaLaunchCooperativeKernel((const void *)dataflow_kernel<T>, dim3((unsigned)d->blocks),
+    const size_t flags = (size_t)f->nodes * (size_t)widths[width] * sizeof(T);
+    if (cudaMemsetAsync(k.y, 0xff, flags, stream) != cudaSuccess) return TRS_EDEVICE;
+    return cudaLaunchCooperativeKernel(kernel_of<T>(width), dim3((unsigned)d->blocks[width]),
                                        dim3(THREADS), args, 0, stream) == cudaSuccess
                ? TRS_OK
                : TRS_EDEVICE;
@@ -348,19 +422,26 @@ template <class T> static int solve_one(const trs_part *part, const trs_job *job
 
 static int solve(const trs_part *part, const trs_job *job)
 {
+    const int width = width_of(job->nrhs);
     return for_type(part->side->tri.dtype, [&](auto zero) {
         int rc = TRS_OK;
-        for (int r = 0; r < job->nrhs && !rc; r++) rc = solve_one<decltype(zero)>(part, job, r);
+        for (int r = 0; r < job->nrhs && !rc; r += widths[width])
+            rc = solve_some<decltype(zero)>(part, job, r, width);
         return rc;
     });
 }
 
 static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
-    double entry = (s->elem + 4) * m->gpu_byte + m->gpu_gather;
-    c->bytes = ((double)s->nnz * entry + (double)s->n * (20 + 3 * s->elem) * m->gpu_byte) * s->nrhs;
-    c->sync = 2.5 * m->gpu_launch * s->nrhs;
-    c->hops = (double)s->levels * m->gpu_hop * s->nrhs;
+    const int width = width_of(s->nrhs), passes = (s->nrhs + widths[width] - 1) / widths[width];
+    const double entry = (s->elem + 4) * m->gpu_byte, row = 20 * m->gpu_byte;
+    /* one: y gathered at random; many: y by lines, B and X perhaps number by number */
+    const double each =
+        width == 0 ? (double)s->nnz * m->gpu_gather + (double)s->n * 3 * s->elem * m->gpu_byte
+                   : ((double)s->nnz * s->elem + (double)s->n * 80) * widths[width] * m->gpu_byte;
+    c->bytes = ((double)s->nnz * entry + (double)s->n * row + each) * passes;
+    c->sync = 2.5 * m->gpu_launch * passes;
+    c->hops = (double)s->levels * m->gpu_hop * passes * (width ? 1.5 : 1);
 }
 
 static int64_t bytes(const trs_shape *s)

@@ -49,7 +49,7 @@ typedef struct chip {
 #define SCALED "scaled from an H200 by bandwidth and SMs: not measured"
 
 static const chip chips[] = {
-    {"H200, measured", 9, 0, 6144, 1, 1, 1},
+    {"H200, measured", 9, 0, 6016, 1, 1, 1},
     {"H100, " SCALED, 9, 0, 5120, 3.35 / 4.8, 1, 1},
     {"A100, " SCALED, 8, 0, 5120, 2.04 / 4.8, 108. / 132, 0.5},
 };

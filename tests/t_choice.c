@@ -94,7 +94,7 @@ static void costs_built_in(void **state)
         double bandwidth, sms;
         const char *words;
     } gpus[] = {
-        {9, 0, 6144, 4.8, 132, "H200, measured"},
+        {9, 0, 6016, 4.8, 132, "H200, measured"},
         {9, 0, 5120, 3.35, 132, "H100, scaled from an H200 by bandwidth and SMs: not measured"},
         {8, 0, 5120, 2.04, 108, "A100, scaled from an H200 by bandwidth and SMs: not measured"},
         {7, 0, 4096, 4.8, 132, "not known: not measured"},
@@ -102,7 +102,7 @@ static void costs_built_in(void **state)
     };
     trs_context first = {0}, ctx = {0};
     (void)state;
-    trs_machine_built_in(&first, 9, 0, 6144);
+    trs_machine_built_in(&first, 9, 0, 6016);
     for (int k = 0; k < 5; k++) {
         trs_machine_built_in(&ctx, gpus[k].major, gpus[k].minor, gpus[k].bus_bits);
         assert_non_null(strstr(ctx.costs, gpus[k].words));
