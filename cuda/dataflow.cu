@@ -240,6 +240,35 @@ static __global__ void __launch_bounds__(THREADS) many_kernel(const kernel_args<
     }
 }
 
+/* to (i, r) = from (i, r), one of them by columns and the other by rows: through tiles of 32 x 32, so that
+ * both are read and written by lines. */
+template <class T>
+static __global__ void turn_kernel(int32_t n, int nrhs, const view<T> from, const view<T> to)
+{
+    __shared__ T tile[WARP][WARP + 1];
+    const int64_t first = (int64_t)blockIdx.x * WARP;
+    const bool by_columns = from.cs != 1;
+    for (int k = threadIdx.y; k < WARP; k += blockDim.y) {
+        const int64_t i = first + (by_columns ? threadIdx.x : k);
+        const int r = by_columns ? k : threadIdx.x;
+        if (i < n && r < nrhs) tile[k][threadIdx.x] = from(i, r);
+    }
+    __syncthreads();
+    for (int k = threadIdx.y; k < WARP; k += blockDim.y) {
+        const int64_t i = first + (by_columns ? k : threadIdx.x);
+        const int r = by_columns ? threadIdx.x : k;
+        if (i < n && r < nrhs) to(i, r) = tile[threadIdx.x][k];
+    }
+}
+
+template <class T>
+static int turn(int32_t n, int nrhs, const view<T> &from, const view<T> &to, cudaStream_t stream)
+{
+    turn_kernel<T>
+        <<<(unsigned)((n + WARP - 1) / WARP), dim3(WARP, 8), 0, stream>>>(n, nrhs, from, to);
+    return launched();
+}
+
 /* ---- the host side -------------------------------------------------------------------------------------- */
 
 template <class T> static const void *kernel_of(int width)
@@ -386,31 +415,26 @@ static int update_direct(trs_part *part, const void *val, void *stream)
     });
 }
 
+/* y, and B and X by rows when there are 32 columns of them. */
 static int64_t work_bytes(const trs_part *part, int nrhs)
 {
     const dataflow *d = (const dataflow *)part->data;
-    return d->flow.nodes * (int64_t)trs_size(part->side->tri.dtype) * widths[width_of(nrhs)];
+    const int width = width_of(nrhs);
+    const int64_t lines = d->flow.nodes + (int64_t)(width == 2 ? part->side->tri.n : 0);
+    return lines * (int64_t)trs_size(part->side->tri.dtype) * widths[width];
 }
 
-/* Columns r and on, as many as the width takes. */
-template <class T> static int solve_some(const trs_part *part, const trs_job *job, int r, int width)
+/* At most width columns. */
+template <class T>
+static int solve_some(const trs_part *part, const trs_job *job, const view<T> &b, const view<T> &x,
+                      int nrhs, int width)
 {
     const dataflow *d = (const dataflow *)part->data;
     const trs_flow *f = &d->flow;
     cudaStream_t stream = (cudaStream_t)job->stream;
-    kernel_args<T> k = {f->tasks,
-                        d->task,
-                        d->ptr,
-                        d->idx,
-                        d->row,
-                        (const T *)d->val,
-                        (const T *)d->inv,
-                        (T *)job->work,
-                        from_column(typed<T>(job->b), r),
-                        from_column(typed<T>(job->x), r),
-                        f->nodes,
-                        min(job->nrhs - r, widths[width]),
-                        job->conj};
+    kernel_args<T> k = {
+        f->tasks,       d->task, d->ptr, d->idx,   d->row, (const T *)d->val, (const T *)d->inv,
+        (T *)job->work, b,       x,      f->nodes, nrhs,   job->conj};
     void *args[] = {&k};
     const size_t flags = (size_t)f->nodes * (size_t)widths[width] * sizeof(T);
     if (cudaMemsetAsync(k.y, 0xff, flags, stream) != cudaSuccess) return TRS_EDEVICE;
@@ -420,15 +444,37 @@ template <class T> static int solve_some(const trs_part *part, const trs_job *jo
                : TRS_EDEVICE;
 }
 
-static int solve(const trs_part *part, const trs_job *job)
+/* 32 columns far apart are turned into rows first: a warp would touch 32 lines for the 32 numbers of a row. */
+template <class T>
+static int solve_turned(const trs_part *part, const trs_job *job, const view<T> &b,
+                        const view<T> &x, int nrhs)
+{
+    const dataflow *d = (const dataflow *)part->data;
+    const int32_t n = part->side->tri.n;
+    cudaStream_t stream = (cudaStream_t)job->stream;
+    const view<T> rows = {(T *)job->work + (int64_t)d->flow.nodes * WARP, WARP, 1};
+    int rc = turn(n, nrhs, b, rows, stream);
+    if (!rc) rc = solve_some(part, job, rows, rows, nrhs, 2);
+    return rc ? rc : turn(n, nrhs, rows, x, stream);
+}
+
+template <class T> static int solve_columns(const trs_part *part, const trs_job *job)
 {
     const int width = width_of(job->nrhs);
-    return for_type(part->side->tri.dtype, [&](auto zero) {
-        int rc = TRS_OK;
-        for (int r = 0; r < job->nrhs && !rc; r += widths[width])
-            rc = solve_some<decltype(zero)>(part, job, r, width);
-        return rc;
-    });
+    int rc = TRS_OK;
+    for (int r = 0; r < job->nrhs && !rc; r += widths[width]) {
+        const view<T> b = from_column(typed<T>(job->b), r), x = from_column(typed<T>(job->x), r);
+        const int nrhs = min(job->nrhs - r, widths[width]);
+        rc = width == 2 && b.cs != 1 && x.cs != 1 ? solve_turned(part, job, b, x, nrhs)
+                                                  : solve_some(part, job, b, x, nrhs, width);
+    }
+    return rc;
+}
+
+static int solve(const trs_part *part, const trs_job *job)
+{
+    return for_type(part->side->tri.dtype,
+                    [&](auto zero) { return solve_columns<decltype(zero)>(part, job); });
 }
 
 static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)

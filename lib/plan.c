@@ -240,7 +240,7 @@ static int device_perm(trs_context *ctx, trs_side *s)
 {
     const size_t bytes = (size_t)s->tri.n * sizeof *s->perm;
     s->perm_dev = trs_gpu_new(ctx, s->tri.n, sizeof *s->perm, "the permutation");
-    return s->perm_dev ? trs_gpu_put(ctx, s->perm_dev, s->perm, bytes) : TRS_EDEVICE;
+    return s->perm_dev ? trs_gpu_put(ctx, s->perm_dev, s->perm, bytes) : TRS_EMEM;
 }
 
 /* ---- analyse: who solves ---------------------------------------------------------------------- */
