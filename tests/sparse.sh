@@ -31,7 +31,7 @@ printf '# trisolve-sparse machine 1\ncpu_row 1e-3\nlink_start 1\n' >machine
 TRISOLVE_MACHINE=machine; export TRISOLVE_MACHINE
 expect 0 'costs from a file' "$solve" "$m/seed5.mtx"; says out '^costs  *machine$'; says out 'predicted .* 5 ms'
 printf 'cpu_rows 1e-3\n' >>machine
-expect 1 'a wrong file of costs' "$solve" "$m/seed5.mtx"; says err 'machine:3: no such cost'
+expect 1 'a wrong file of costs' "$solve" "$m/seed5.mtx"; says err 'machine:4: no such cost'
 unset TRISOLVE_MACHINE
 expect 1 'unknown solver' "$solve" --solver=none "$m/seed5.mtx"; says err 'no solver "none"'
 expect 2 'missing diagonal' "$solve" --lower "$m/Erdos971.mtx"; says err 'row 1: diagonal is missing'
