@@ -246,19 +246,20 @@ static int analyse(trs_part *part)
     return d->substituted ? TRS_OK : TRS_EMEM;
 }
 
-template <class T> static int fill_tiles(const blocked *d, int64_t n)
+template <class T> static int fill_tiles(const blocked *d, int64_t n, cudaStream_t stream)
 {
     const size_t bytes = sizeof(two_tiles<T>);
     T *tile = (T *)d->tile;
-    if (cudaMemset(tile, 0, (size_t)tile_number(d->nt, 0) * TILE_SIZE * sizeof(T)) != cudaSuccess ||
+    if (cudaMemsetAsync(tile, 0, (size_t)tile_number(d->nt, 0) * TILE_SIZE * sizeof(T), stream) !=
+            cudaSuccess ||
         allow(invert_kernel<T>, bytes) != cudaSuccess ||
         allow(scale_kernel<T>, bytes) != cudaSuccess)
         return TRS_EDEVICE;
-    fill_kernel<T>
-        <<<(unsigned)d->nt * BLOCK, 128>>>(n, d->L.ptr, d->L.idx, (const T *)d->L.val, tile);
-    invert_kernel<T><<<(unsigned)d->nt, BLOCK_THREADS, bytes>>>(tile, d->substituted);
-    scale_kernel<T>
-        <<<dim3((unsigned)d->nt, (unsigned)d->nt), BLOCK_THREADS, bytes>>>(tile, d->substituted);
+    fill_kernel<T><<<(unsigned)d->nt * BLOCK, 128, 0, stream>>>(n, d->L.ptr, d->L.idx,
+                                                                (const T *)d->L.val, tile);
+    invert_kernel<T><<<(unsigned)d->nt, BLOCK_THREADS, bytes, stream>>>(tile, d->substituted);
+    scale_kernel<T><<<dim3((unsigned)d->nt, (unsigned)d->nt), BLOCK_THREADS, bytes, stream>>>(
+        tile, d->substituted);
     return launched();
 }
 
@@ -268,9 +269,20 @@ static int update(trs_part *part)
     blocked *d = (blocked *)part->data;
     int rc = device_csr_values(part, &d->L);
     if (rc || L->n == 0) return rc;
-    rc = for_type(L->dtype, [&](auto zero) { return fill_tiles<decltype(zero)>(d, L->n); });
+    rc = for_type(L->dtype, [&](auto zero) { return fill_tiles<decltype(zero)>(d, L->n, NULL); });
     if (!rc) rc = trs_gpu_wait(NULL);
     return rc ? trs_fail(part->ctx, rc, "dense-blocked: inverting the diagonal blocks failed") : rc;
+}
+
+static int update_direct(trs_part *part, const void *val, void *stream)
+{
+    const trs_tri *L = &part->side->tri;
+    blocked *d = (blocked *)part->data;
+    int rc = device_csr_take(part, &d->L, val, stream);
+    if (rc || L->n == 0) return rc;
+    return for_type(L->dtype, [&](auto zero) {
+        return fill_tiles<decltype(zero)>(d, L->n, (cudaStream_t)stream);
+    });
 }
 
 template <class T> static int grids(blocked_work *w, int nt)
@@ -386,6 +398,7 @@ const trs_solver trs_solver_dense_blocked = {
     .bytes = bytes,
     .analyse = analyse,
     .update = update,
+    .update_direct = update_direct,
     .solve = solve,
     .release = release,
     .work_create = work_create,

@@ -597,15 +597,15 @@ static int analyse(trs_part *part)
     return TRS_OK;
 }
 
-template <class T> static int fill(const supernodal *d)
+template <class T> static int fill(const supernodal *d, cudaStream_t stream)
 {
     const size_t bytes = sizeof(two_tiles<T>);
     T *store = (T *)d->store;
     if (allow(invert_kernel<T>, bytes) != cudaSuccess) return TRS_EDEVICE;
-    fill_kernel<T><<<(unsigned)d->s.stages, 128>>>(d->block, d->stage, d->column, d->L.ptr,
-                                                   d->L.idx, (const T *)d->L.val, store);
-    invert_kernel<T><<<(unsigned)d->s.blocks, BLOCK_THREADS, bytes>>>(d->block, d->stage, store,
-                                                                      d->substituted);
+    fill_kernel<T><<<(unsigned)d->s.stages, 128, 0, stream>>>(
+        d->block, d->stage, d->column, d->L.ptr, d->L.idx, (const T *)d->L.val, store);
+    invert_kernel<T><<<(unsigned)d->s.blocks, BLOCK_THREADS, bytes, stream>>>(
+        d->block, d->stage, store, d->substituted);
     return launched();
 }
 
@@ -615,9 +615,19 @@ static int update(trs_part *part)
     supernodal *d = (supernodal *)part->data;
     int rc = device_csr_values(part, &d->L);
     if (rc || L->n == 0) return rc;
-    rc = for_type(L->dtype, [&](auto zero) { return fill<decltype(zero)>(d); });
+    rc = for_type(L->dtype, [&](auto zero) { return fill<decltype(zero)>(d, NULL); });
     if (!rc) rc = trs_gpu_wait(NULL);
     return rc ? trs_fail(part->ctx, rc, "cuda-supernodal: inverting the blocks failed") : rc;
+}
+
+static int update_direct(trs_part *part, const void *val, void *stream)
+{
+    const trs_tri *L = &part->side->tri;
+    supernodal *d = (supernodal *)part->data;
+    int rc = device_csr_take(part, &d->L, val, stream);
+    if (rc || L->n == 0) return rc;
+    return for_type(L->dtype,
+                    [&](auto zero) { return fill<decltype(zero)>(d, (cudaStream_t)stream); });
 }
 
 /* Blocks of threads that a solve takes: all that fit at once, as far as there is work for them. */
@@ -760,6 +770,7 @@ const trs_solver trs_solver_supernodal = {
     .bytes = bytes,
     .analyse = analyse,
     .update = update,
+    .update_direct = update_direct,
     .solve = solve,
     .release = release,
     .work_create = work_create,
