@@ -1,0 +1,239 @@
+/* chain.cu: rows with at most one entry beside the diagonal, by pointer jumping: for bidiagonal triangles.
+ *
+ *     x(i) = c(i) + a(i) x(p(i)),   c(i) = b(i) / L(i,i),   a(i) = -L(i,p(i)) / L(i,i),   p(i) = -1: none
+ *
+ *     update:  a, p of round 0;  then  a'(i) = a(i) a(p(i)),  p'(i) = p(p(i))  as long as there is a p
+ *     solve:   x = c;  round after round  x'(i) = x(i) + a(i) x(p(i))
+ *
+ * So a chain of n rows takes log2 n rounds (Wyllie 1979; for recurrences Kogge, Stone 1973), each a launch of
+ * a thread a row: no row waits for another within one, and the order of every sum is fixed: same bits.
+ * Bytes (3 elem + 4) n a round; bound by the launches, up to some 10^5 rows.
+ * Where products of a grow too much, or a row has more entries, one thread substitutes, row after row; it is
+ * not asked to for millions of entries. */
+#include "config.h"
+
+#include "blocks.cuh"
+
+enum { THREADS = 256 };
+
+struct chain {
+    device_csr L;
+    int rounds;  /* 0: substitute */
+    int32_t *p;  /* [rounds][n] */
+    void *a;     /* [rounds][n] */
+    int *growth; /* 1: some product grew too much */
+    bool substituted;
+};
+
+/* ---- solve ------------------------------------------------------------------------------------------- */
+
+template <class T>
+static __global__ void first_kernel(int32_t n, const int64_t *Lp, const T *Lx, const view<T> b,
+                                    T *x, bool cj)
+{
+    const int32_t i = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x);
+    const int r = blockIdx.y;
+    if (i < n) x[(int64_t)r * n + i] = b(i, r) / conj_if(cj, Lx[Lp[i + 1] - 1]);
+}
+
+/* The last round writes to the caller's X. */
+template <class T>
+static __global__ void round_kernel(int32_t n, const int32_t *p, const T *a, const T *x,
+                                    const view<T> to, bool cj)
+{
+    const int32_t i = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x);
+    const int r = blockIdx.y;
+    x += (int64_t)r * n;
+    if (i < n) to(i, r) = p[i] < 0 ? x[i] : x[i] + conj_if(cj, a[i]) * x[p[i]];
+}
+
+/* A thread a right-hand side. */
+template <class T>
+static __global__ void substitute_kernel(int32_t n, const int64_t *Lp, const int32_t *Li,
+                                         const T *Lx, const view<T> b, const view<T> x, bool cj)
+{
+    const int r = blockIdx.x;
+    for (int32_t i = 0; i < n; i++) {
+        T s = b(i, r);
+        int64_t p = Lp[i];
+        for (; p < Lp[i + 1] - 1; p++) s = s - conj_if(cj, Lx[p]) * x(Li[p], r);
+        x(i, r) = s / conj_if(cj, Lx[p]);
+    }
+}
+
+template <class T> static int solve_columns(const trs_part *part, const trs_job *job)
+{
+    const chain *d = (const chain *)part->data;
+    const int32_t n = part->side->tri.n;
+    const cudaStream_t stream = (cudaStream_t)job->stream;
+    const view<T> b = typed<T>(job->b), x = typed<T>(job->x);
+    const T *Lx = (const T *)d->L.val;
+    if (d->substituted) {
+        substitute_kernel<T>
+            <<<job->nrhs, 1, 0, stream>>>(n, d->L.ptr, d->L.idx, Lx, b, x, job->conj);
+        return launched();
+    }
+    const dim3 grid((unsigned)((n + THREADS - 1) / THREADS), (unsigned)job->nrhs);
+    T *from = (T *)job->work, *to = from + (int64_t)job->nrhs * n;
+    first_kernel<T><<<grid, THREADS, 0, stream>>>(n, d->L.ptr, Lx, b, from, job->conj);
+    for (int k = 0; k < d->rounds; k++) {
+        const view<T> next = k + 1 < d->rounds ? view<T>{to, 1, n} : x;
+        round_kernel<T><<<grid, THREADS, 0, stream>>>(
+            n, d->p + (int64_t)k * n, (const T *)d->a + (int64_t)k * n, from, next, job->conj);
+        T *swap = from;
+        from = to, to = swap;
+    }
+    return launched();
+}
+
+static int solve(const trs_part *part, const trs_job *job)
+{
+    return for_type(part->side->tri.dtype,
+                    [&](auto zero) { return solve_columns<decltype(zero)>(part, job); });
+}
+
+/* ---- analyse, update ----------------------------------------------------------------------------------- */
+
+template <class T>
+static __global__ void start_kernel(int32_t n, const int64_t *Lp, const int32_t *Li, const T *Lx,
+                                    int32_t *p, T *a)
+{
+    const int32_t i = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i >= n) return;
+    const int64_t d = Lp[i + 1] - 1;
+    const bool has = d > Lp[i];
+    p[i] = has ? Li[d - 1] : -1;
+    a[i] = has ? number<T>(0) - Lx[d - 1] / Lx[d] : number<T>(0);
+}
+
+/* Round after round; worse: set when a product is larger than that, or no number. */
+template <class T>
+static __global__ void jump_kernel(int32_t n, const int32_t *p, const T *a, int32_t *next_p,
+                                   T *next_a, double worst, int *worse)
+{
+    const int32_t i = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i >= n) return;
+    const int32_t j = p[i];
+    const T v = j < 0 ? number<T>(0) : a[i] * a[j];
+    next_p[i] = j < 0 ? -1 : p[j];
+    next_a[i] = v;
+    if (!(magnitude(v) <= worst)) *worse = 1;
+}
+
+static void release(trs_part *part)
+{
+    trs_context *ctx = part->ctx;
+    chain *d = (chain *)part->data;
+    device_csr_free(ctx, &d->L);
+    trs_gpu_free(ctx, d->p);
+    trs_gpu_free(ctx, d->a);
+    trs_gpu_free(ctx, d->growth);
+    trs_free(&ctx->mem, d);
+}
+
+static int rounds_of(int64_t levels)
+{
+    int k = 1;
+    while ((int64_t)1 << k < levels) k++;
+    return k;
+}
+
+enum { MOST = 1000000 }; /* entries that one thread is asked to go through */
+
+/* The first row with more than one entry beside the diagonal; n: none. */
+static int32_t long_row(const trs_tri *t)
+{
+    int32_t i = 0;
+    while (i < t->n && t->ptr[i + 1] - t->ptr[i] <= 2) i++;
+    return i;
+}
+
+static int analyse(trs_part *part)
+{
+    trs_context *ctx = part->ctx;
+    const trs_tri *t = &part->side->tri;
+    chain *d = (chain *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
+    if (!d) return trs_fail(ctx, TRS_EMEM, "out of memory");
+    part->data = d;
+    const int32_t row = long_row(t);
+    if (row == t->n) d->rounds = rounds_of(part->lv->count);
+    else if (t->nnz > MOST)
+        return trs_fail(ctx, TRS_ESUPPORT,
+                        "cuda-chain is for one entry a row beside the diagonal, and a row has %d",
+                        (int)(t->ptr[row + 1] - t->ptr[row] - 1));
+    int rc = device_csr_new(part, &d->L);
+    if (rc || d->rounds == 0) return rc;
+    const int64_t all = (int64_t)d->rounds * t->n;
+    d->p = (int32_t *)trs_gpu_new(ctx, all, sizeof *d->p, "jumps");
+    if (d->p) d->a = trs_gpu_new(ctx, all, trs_size(t->dtype), "products of jumps");
+    if (d->a) d->growth = (int *)trs_gpu_new(ctx, 1, sizeof *d->growth, "a flag of growth");
+    return d->growth ? TRS_OK : TRS_EMEM;
+}
+
+template <class T> static int make_rounds(const chain *d, int32_t n)
+{
+    const unsigned blocks = (unsigned)((n + THREADS - 1) / THREADS);
+    T *a = (T *)d->a;
+    if (cudaMemset(d->growth, 0, sizeof *d->growth) != cudaSuccess) return TRS_EDEVICE;
+    start_kernel<T><<<blocks, THREADS>>>(n, d->L.ptr, d->L.idx, (const T *)d->L.val, d->p, a);
+    for (int k = 1; k < d->rounds; k++) {
+        const int64_t was = (int64_t)(k - 1) * n;
+        jump_kernel<T><<<blocks, THREADS>>>(n, d->p + was, a + was, d->p + was + n, a + was + n,
+                                            WORST<T>, d->growth);
+    }
+    return launched();
+}
+
+static int update(trs_part *part)
+{
+    const trs_tri *t = &part->side->tri;
+    chain *d = (chain *)part->data;
+    int rc = device_csr_values(part, &d->L), grew = 0;
+    d->substituted = true;
+    if (rc || d->rounds == 0 || t->n == 0) return rc;
+    rc = for_type(t->dtype, [&](auto zero) { return make_rounds<decltype(zero)>(d, t->n); });
+    if (rc) return trs_fail(part->ctx, rc, "cuda-chain: the products of jumps failed");
+    rc = trs_gpu_get(part->ctx, &grew, d->growth, sizeof grew);
+    d->substituted = grew != 0;
+    return rc;
+}
+
+static int64_t work_bytes(const trs_part *part, int nrhs)
+{
+    return 2 * (int64_t)nrhs * part->side->tri.n * (int64_t)trs_size(part->side->tri.dtype);
+}
+
+static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+{
+    const double n = (double)s->n * s->nrhs;
+    if (s->longest > 2) { /* one thread: a read of memory after the other */
+        c->hops = (double)s->nnz * m->gpu_hop;
+        return;
+    }
+    c->sync = (rounds_of(s->levels) + 1) * m->gpu_launch;
+    c->bytes = rounds_of(s->levels) * n * (4 * s->elem + 4) * m->gpu_byte;
+}
+
+static int64_t bytes(const trs_shape *s)
+{
+    const int rounds = s->longest > 2 ? 0 : rounds_of(s->levels);
+    return s->nnz * (int64_t)(s->elem + 4) + 8 * (s->n + 1) +
+           rounds * s->n * (int64_t)(s->elem + 4);
+}
+
+const trs_solver trs_solver_chain = {
+    .name = "cuda-chain",
+    .about = "one entry a row beside the diagonal, by pointer jumping; else one thread",
+    .place = TRS_ON_CUDA,
+    .family = TRS_TRIANGLE,
+    .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
+    .accuracy = TRS_INVERTING,
+    .order = TRS_ORDER_NATURAL,
+    .cost = cost,
+    .bytes = bytes,
+    .analyse = analyse,
+    .update = update,
+    .solve = solve,
+    .release = release,
+    .work_bytes = work_bytes,
+};
