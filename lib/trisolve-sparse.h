@@ -279,6 +279,40 @@ typedef struct trs_error {
 TRS_API int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
                                const void *X, int64_t ldx, trs_layout layout, trs_error *error);
 
+/* Iterative refinement of X with a plan: X += op(T)^-1 (B - op(T) X), residuals in long double, until
+ * omega is at most (longest row + 1) eps, stops halving, or max_steps were done; never returns a worse X.
+ *     const trs_plan *plan ; in: of T, or of T rounded to single precision: then B and X are double,
+ *         and gain in a few cheap solves what double precision gives, as long as the condition of T is
+ *         well below 1e7.
+ *     const trs_mat *T ; in: the matrix, on the host, with n and kind of the plan.
+ *     trs_op op ; announced to the plan.     int nrhs, B, ldb, X, ldx ; as in trs_solve, on the host, of
+ *         the dtype of T; X is in and out (zeros do as a start), and not B.
+ *     const trs_exec *exec ; in, NULL: all defaults.  Work space, threads and layout are heeded.
+ *     int max_steps ; >= 0.     int *steps ; out, NULL allowed: the most that a column took.
+ *     trs_error *error ; out, NULL allowed: of the X returned.
+ * Allocates 96 n bytes or so.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EMEM, TRS_EMATRIX (T is not well-formed), TRS_ESUPPORT
+ * (T on a device), or an error of trs_solve.
+ * Source: Wilkinson 1963; Skeel 1980; Arioli, Demmel, Duff 1989. */
+TRS_API int trs_refine(const trs_plan *plan, const trs_mat *T, trs_op op, int nrhs, const void *B,
+                       int64_t ldb, void *X, int64_t ldx, const trs_exec *exec, int max_steps,
+                       int *steps, trs_error *error);
+
+typedef enum trs_norm {
+    TRS_NORM_ONE = 0, /* largest column sum */
+    TRS_NORM_INF = 1, /* largest row sum */
+} trs_norm;
+
+/* Estimate 1 / (|T| |T^-1|), at most 11 solves, as LAPACK's trcon: |T^-1| is bounded from below, seldom
+ * more than three times too small.
+ *     const trs_plan *plan ; in: of T; TRS_N and TRS_H announced.  Its own work space is used.
+ *     const trs_mat *T ; in: the matrix, on the host, with n, dtype and kind of the plan: its norm.
+ *     trs_norm norm ; in which norm.
+ *     double *rcond ; out: 1 for n = 0, 0 when a norm overflows, also after an error.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EMEM, TRS_EMATRIX, TRS_ESUPPORT (T on a device), or an
+ * error of trs_solve.  Source: Higham, ACM TOMS 14 (1988); Hager 1984. */
+TRS_API int trs_condest(const trs_plan *plan, const trs_mat *T, trs_norm norm, double *rcond);
+
 /* Y = op(A) X in the dtype of A, accumulated in long double; arguments as above, Y not X. */
 TRS_API int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
                          int64_t ldy, trs_layout layout);
@@ -313,7 +347,7 @@ TRS_API void trs_timer_destroy(trs_timer *timer);
 typedef struct trs_lu trs_lu; /* x = Q U^-1 L^-1 P R b, with plans for both triangles */
 
 typedef struct trs_lu_info {
-    const char *library;  /* "UMFPACK", "CHOLMOD" */
+    const char *library;  /* "UMFPACK", "CHOLMOD", "ILU(0)", "IC(0)" */
     const char *ordering; /* "AMD", "COLAMD", "METIS", ... */
     int64_t n, nnz_a;     /* of A */
     int64_t nnz_l, nnz_u; /* of the factors, diagonals included; nnz_u = 0 for L L' */
@@ -322,21 +356,75 @@ typedef struct trs_lu_info {
     double seconds_factor;  /* wall clock of the library, ordering included */
     double seconds_analyse; /* of the two plans */
     double rcond;           /* the library's cheap estimate of 1 / condition; 0: none */
+    int64_t boosted;        /* pivots that trs_ilu_options.boost replaced */
 } trs_lu_info;
 
-/* L and U as matrices in arrays that the lu owns (CSR or CSC, host), as UMFPACK or CHOLMOD made them:
- * (L U)(k, m) = scale(P(k)) A(P(k), Q(m)), or L L' = A(P, P).
- *     trs_mat *L, *U ; out, NULL allowed.  U->n = 0 and U->ptr = NULL for L L'.
+typedef enum trs_ilu_method {
+    TRS_ILU0 = 0, /* L U = A where A has an entry; any matrix */
+    TRS_IC0 = 1,  /* L L^H = A likewise; Hermitian positive definite matrices */
+} trs_ilu_method;
+
+typedef struct trs_ilu_options {
+    trs_ilu_method method;
+    double
+        shift; /* >= 0: the diagonal of A counts 1 + shift times.  Enough of it lets IC(0) succeed
+                       on every positive definite matrix (Manteuffel 1980); 0.001 is usual. */
+    double boost; /* 0: a bad pivot is an error.  In (0, 1]: a pivot smaller than boost times the
+                       largest entry of its row of A is replaced by that product (its sign is kept;
+                       IC(0): pivots, which are squared there, become positive). */
+    trs_options plan; /* of both triangles, device included; TRS_N is always among the ops */
+} trs_ilu_options;
+
+/* Incomplete factors of A without fill, to precondition with: trs_lu_solve is x = M^-1 b, M = L U or
+ * L L^H, of the type of A, and the diagonal is where the pivots are: rows are not exchanged.
+ *     trs_lu **lu ; out, as in trs_plan_create: set, and to be destroyed, also after an error
+ *         (trs_lu_message).
+ *     const trs_mat *A ; in: any format, on the host; kind = 0.  IC(0) reads the lower triangle alone,
+ *         and the real part of its diagonal; kind may be TRS_LOWER then.  A diagonal entry that A
+ *         does not have becomes an entry of the factors, zero before elimination.
+ *     const trs_ilu_options *opt ; in, NULL: ILU(0), all defaults.  opt->plan.threads also factor, at
+ *         most 16; each takes 4 n bytes.  The bits do not depend on how many.
+ * Rows of a level of L are factored at the same time.  trs_lu_update takes new values without analysis.
+ * On a device, or from several threads, solve with the plans of trs_lu_get_info: L, then U (L with
+ * TRS_H), each with a work space of its own; trs_lu_solve does just that with those of the plans.
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX (not well-formed, or a value is not finite),
+ * TRS_EPIVOT (the sentence names the first row whose pivot is zero, not positive or not finite; new
+ * values can be given), TRS_ESUPPORT (A on a device), or an error of trs_plan_create, trs_plan_analyse.
+ * Source: Meijerink and van der Vorst 1977; Saad, Iterative Methods for Sparse Linear Systems, 10.3. */
+TRS_API int trs_ilu(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt);
+
+/* Factor A again with new values.
+ *     trs_lu *lu ; of trs_ilu or trs_factor, also after one that returned TRS_EPIVOT.
+ *     const trs_mat *A ; in.  n and dtype as before, kind as at first.  After trs_ilu: nnz, format, ptr
+ *         and idx must be as before too; they are not read again and may be NULL.
+ * After trs_factor, a pattern as before uses the ordering and symbolic analysis again, and the plans too
+ * when the factors have the pattern that they had: always with L L^H, with L U when the pivots stay where
+ * they were.  Another pattern is analysed anew.
+ * No solve may be running.  Arrays and plans of trs_lu_factors and trs_lu_get_info are no longer valid
+ * after trs_factor; those of trs_ilu stay.
+ * Returns as trs_ilu and trs_factor, and TRS_ESTATE when there is no pattern; after an error
+ * trs_lu_solve answers TRS_ESTATE until an update succeeds. */
+TRS_API int trs_lu_update(trs_lu *lu, const trs_mat *A);
+
+/* L and U as matrices in arrays that the lu owns, on the host:
+ * (L U)(k, m) = scale(P(k)) A(P(k), Q(m)), or L L^H = A(P, P).
+ *     const trs_lu *lu ; in.
+ *     trs_mat *L, *U ; out, NULL allowed: CSR or CSC.  U->n = 0 and U->ptr = NULL for L L^H.  ILU(0):
+ *         the same arrays, L + U - I in CSR, and only the kind differs.
  *     const int64_t **P, **Q ; out [n], NULL allowed.   const double **scale ; out [n], NULL allowed;
- *     *scale = NULL: no scaling.
- * Returns TRS_OK, TRS_EARG. */
+ *         NULL: no permutation (incomplete factors), no scaling.
+ * Returns TRS_OK, TRS_EARG (also: there are no factors). */
 TRS_API int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P,
                            const int64_t **Q, const double **scale);
 
-/* X = op(A)^-1 B through the factors; arguments as in trs_solve, B and X on the host.  exec->work must
- * be NULL; the work space is the lu's own, so one solve at a time.  Several steps of refinement are the
- * caller's business: trs_lu_refine.
- * Returns TRS_OK, TRS_EARG, TRS_ESUPPORT, TRS_EMEM, TRS_EDEVICE, TRS_ELIBRARY. */
+/* X = op(A)^-1 B through the factors; arguments as in trs_solve.
+ *     trs_lu *lu ; its work space is used: one solve at a time.
+ *     B, X ; on the host; of incomplete factors where trs_ilu_options.plan.device says.
+ *     const trs_exec *exec ; in, NULL: all defaults.  exec->work must be NULL.
+ * L L^H solves with every op (complex IC(0): not TRS_T), L U with those announced.
+ * Several steps of refinement are the caller's business: trs_lu_refine.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE (no factors; op not announced), TRS_ESUPPORT, TRS_EMEM,
+ * TRS_EDEVICE, TRS_ELIBRARY. */
 TRS_API int trs_lu_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, void *X,
                          int64_t ldx, const trs_exec *exec);
 
@@ -348,6 +436,11 @@ TRS_API int trs_lu_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t
 TRS_API int trs_lu_refine(trs_lu *lu, const trs_mat *A, trs_op op, int nrhs, const void *B,
                           int64_t ldb, void *X, int64_t ldx, const trs_exec *exec, int max_steps,
                           int *steps, trs_error *error);
+
+/* Estimate 1 / (|A| |A^-1|) through the factors; arguments as trs_condest.
+ *     trs_lu *lu ; factors of A, on the host; L U: TRS_N and TRS_H announced; L L^H: no need.
+ * Returns as trs_lu_solve, and TRS_EMATRIX. */
+TRS_API int trs_lu_condest(trs_lu *lu, const trs_mat *A, trs_norm norm, double *rcond);
 
 TRS_API int trs_lu_get_info(const trs_lu *lu, trs_lu_info *info); /* TRS_OK, TRS_EARG */
 TRS_API const char *trs_lu_message(const trs_lu *lu);             /* the last error's sentence */
