@@ -21,14 +21,19 @@ static const char help[] =
     "      --unit             its diagonal is 1, whatever is stored\n"
     "      --trans            solve with the transpose\n"
     "      --conj-trans       solve with the conjugate transpose\n"
-    "      --factor[=METHOD]  factor, also a triangle; METHOD: auto, cholmod, umfpack\n"
+    "      --factor[=METHOD]  factor, also a triangle; METHOD: auto, cholmod, umfpack; or, "
+    "without\n"
+    "                         fill, ilu0, ic0: M x = b with M near A, then refinement\n"
     "      --precision=P      double (default) or single\n"
     "How:\n"
     "      --solver=NAME      a solver of --list-solvers; default: chosen by a cost model\n"
     "      --measure          choose by solving with the few that are predicted to be cheapest\n"
     "      --threads=N        for CPU solvers\n"
     "      --repeat=N         solve N times after one to warm up; report min, median, max\n"
-    "      --refine=N         at most N steps of iterative refinement after factoring (default 3)\n"
+    "      --refine=N         at most N steps of iterative refinement (default: 3 with factors, "
+    "else\n"
+    "                         0); with --precision=single b, x and residuals are double\n"
+    "      --cond             estimate the condition in the 1-norm\n"
     "      --tolerance=T      largest backward error that counts as solved\n"
     "                         (default 1e-10; single precision 1e-4)\n"
     "What is printed and written:\n"
@@ -37,11 +42,7 @@ static const char help[] =
     "  -q, --quiet            no report\n"
     "      --list-solvers     name, needs, and whether it can run here; then leave\n"
     "  -h, --help             this text; then leave\n"
-    "  -V, --version          the version; then leave\n"
-    "\n"
-    "Exit status: 0 solved; 1 wrong use, or a file that cannot be read, understood or written;\n"
-    "2 a pivot is zero, missing or not finite (its row is named); 3 the backward error is too "
-    "large.\n";
+    "  -V, --version          the version; then leave\n";
 
 enum {
     LOWER = 256,
@@ -56,6 +57,7 @@ enum {
     THREADS,
     REPEAT,
     REFINE,
+    COND,
     TOLERANCE,
     JSON,
     LIST
@@ -74,6 +76,7 @@ static const struct option options[] = {
     {"threads", required_argument, NULL, THREADS},
     {"repeat", required_argument, NULL, REPEAT},
     {"refine", required_argument, NULL, REFINE},
+    {"cond", no_argument, NULL, COND},
     {"tolerance", required_argument, NULL, TOLERANCE},
     {"output", required_argument, NULL, 'o'},
     {"json", no_argument, NULL, JSON},
@@ -113,6 +116,13 @@ static double tolerance(const char *text)
     double v = strtod(text, &end);
     if (end == text || *end || !(v > 0)) wrong("--tolerance is not a positive number", text);
     return v;
+}
+
+static void print_help(void)
+{
+    fputs(help, stdout);
+    fputs("\nExit status:\n", stdout);
+    for (int k = 0; exit_about(k); k++) printf("  %d  %s\n", k, exit_about(k));
 }
 
 static void take(int c, const char *value, arguments *a)
@@ -155,6 +165,9 @@ static void take(int c, const char *value, arguments *a)
     case REFINE:
         a->refine = number(value, 0, "--refine is not a number");
         break;
+    case COND:
+        a->cond = true;
+        break;
     case TOLERANCE:
         a->tolerance = tolerance(value);
         break;
@@ -170,7 +183,7 @@ static void take(int c, const char *value, arguments *a)
     case LIST:
         exit(list_solvers());
     case 'h':
-        fputs(help, stdout);
+        print_help();
         exit(EXIT_GOOD);
     case 'V':
         printf("trisolve-sparse %s\n", trs_version());
@@ -180,10 +193,15 @@ static void take(int c, const char *value, arguments *a)
     }
 }
 
+bool is_incomplete(const char *method)
+{
+    return method && (!strcmp(method, "ilu0") || !strcmp(method, "ic0"));
+}
+
 void parse_arguments(int argc, char **argv, arguments *a)
 {
     int c;
-    *a = (arguments){.repeat = 1, .refine = 3};
+    *a = (arguments){.repeat = 1, .refine = -1};
     while ((c = getopt_long(argc, argv, "o:qhV", options, NULL)) != -1) take(c, optarg, a);
     if (optind >= argc) wrong("no matrix was named", NULL);
     if (argc - optind > 2) wrong("more than a matrix and a right-hand side", argv[optind + 2]);
@@ -194,5 +212,6 @@ void parse_arguments(int argc, char **argv, arguments *a)
     if (a->factor && (a->kind & ~(unsigned)TRS_UNIT))
         wrong("--factor takes the whole matrix", NULL);
     if (a->measure && a->solver) wrong("--measure and --solver exclude each other", NULL);
-    if (a->factor && a->single) wrong("factors are solved in double precision", NULL);
+    if (a->factor && a->single && !is_incomplete(a->method))
+        wrong("factors are solved in double precision", NULL);
 }
