@@ -19,8 +19,6 @@
 #include <omp.h>
 #endif
 
-enum { MOST_THREADS = 16 }; /* each has an array of n numbers */
-
 typedef struct ilu {
     trs_ilu_rows rows;
     trs_mat shape; /* A as it was first, without its arrays */
@@ -149,6 +147,7 @@ static void release(trs_lu *lu, void *data)
     trs_lu_free(lu, s->rows.diag);
     trs_lu_free(lu, s->rows.where);
     trs_lu_free(lu, s->rows.stage);
+    trs_lu_free(lu, s->rows.progress);
     trs_lu_free(lu, s);
 }
 
@@ -185,7 +184,7 @@ static int team(const trs_lu *lu)
 #else
     threads = 1;
 #endif
-    return threads < MOST_THREADS ? threads : MOST_THREADS;
+    return threads < TRS_ILU_THREADS ? threads : TRS_ILU_THREADS;
 }
 
 /* Pattern, plan of L, levels. */

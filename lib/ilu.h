@@ -3,11 +3,9 @@
 #define TRS_ILU_H
 
 #include "internal.h"
+#include "stages.h"
 
-typedef struct trs_ilu_stage { /* rows topo [begin..end-1]: a wide level, or a run of thin ones */
-    int32_t begin, end;
-    bool wide;
-} trs_ilu_stage;
+enum { TRS_ILU_THREADS = 16 }; /* at most: each has an array of n numbers */
 
 /* Columns ascend in every row, and every row has its diagonal.  ILU(0): all rows of L + U - I;
  * IC(0): the rows of L, the diagonal last. */
@@ -16,11 +14,12 @@ typedef struct trs_ilu_rows {
     double shift, boost; /* as in trs_ilu_options */
     trs_tri t;           /* [nnz]; val, ptr and idx are lent by the trs_lu, src is owned */
     int64_t *diag;       /* [n] place of the diagonal of each row */
-    int threads;
+    int threads;         /* 1 .. TRS_ILU_THREADS */
     int32_t *where;      /* [n*threads] all zero between rows */
     const int32_t *topo; /* [n] of L, the plan's */
     int32_t stages;
-    trs_ilu_stage *stage; /* [stages] */
+    trs_stage *stage;       /* [stages] */
+    trs_progress *progress; /* [stages+1] */
 } trs_ilu_rows;
 
 /* Cut the levels into stages.  TRS_OK, TRS_EMEM. */
@@ -40,7 +39,7 @@ typedef struct trs_ilu_outcome {
     int64_t boosted; /* pivots replaced */
 } trs_ilu_outcome;
 
-/* t.val holds A, and holds the factors afterwards. */
+/* Each row by one thread, in one order, whatever threads is.  t.val holds A, and holds the factors afterwards. */
 trs_ilu_outcome trs_ilu_compute(const trs_ilu_rows *f);
 
 #endif

@@ -18,12 +18,10 @@
 #include "ilu.h"
 
 #include <math.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
-/* A level with less work (multiplications) is done by one thread: handing over would cost more. */
-enum { WIDE = 20000 };
+/* Multiplications: a level with fewer is done by one thread, since handing over would cost more, and a
+ * chunk has no fewer. */
+enum { WIDE = 20000, CHUNK = 10000 };
 
 #define TRS_BODY "ilu_rows.c"
 #include "each_type.h"
@@ -47,68 +45,56 @@ static int64_t work_of(const trs_ilu_rows *f, int32_t i)
 int trs_ilu_stages(trs_context *ctx, trs_ilu_rows *f, const int32_t *topo, const int32_t *lv_ptr,
                    int32_t levels)
 {
+    const int64_t most = 4 * (int64_t)f->threads;
     f->stage = trs_new(ctx, levels, sizeof *f->stage, "stages");
-    if (!f->stage) return TRS_EMEM;
+    f->progress = trs_new(ctx, (int64_t)levels + 1, sizeof *f->progress, "the progress of stages");
+    if (!f->stage || !f->progress) return TRS_EMEM;
     f->topo = topo;
     for (int32_t l = 0; l < levels; l++) {
         int64_t work = 0;
         for (int32_t k = lv_ptr[l]; k < lv_ptr[l + 1]; k++) work += work_of(f, topo[k]);
-        const bool wide = work >= WIDE && f->threads > 1;
-        trs_ilu_stage *last = f->stages > 0 ? &f->stage[f->stages - 1] : NULL;
-        if (last && !wide && !last->wide) last->end = lv_ptr[l + 1];
-        else f->stage[f->stages++] = (trs_ilu_stage){lv_ptr[l], lv_ptr[l + 1], wide};
+        int64_t chunks = work < WIDE || f->threads == 1 ? 1 : work / CHUNK;
+        if (chunks > most) chunks = most;
+        if (chunks > lv_ptr[l + 1] - lv_ptr[l]) chunks = lv_ptr[l + 1] - lv_ptr[l];
+        trs_stage *last = f->stages > 0 ? &f->stage[f->stages - 1] : NULL;
+        if (last && chunks == 1 && last->chunks == 1) last->end = lv_ptr[l + 1];
+        else f->stage[f->stages++] = (trs_stage){lv_ptr[l], lv_ptr[l + 1], (int32_t)chunks};
     }
     return TRS_OK;
 }
 
 /* ---- the sweep ------------------------------------------------------------------------------ */
 
-static void note(trs_ilu_outcome *o, int32_t i, trs_ilu_fault fault)
-{
-    if (fault && i < o->first) o->first = i, o->fault = fault;
-}
+typedef struct sweep {
+    const trs_ilu_rows *f;
+    row_fn row;
+    trs_ilu_outcome outcome[TRS_ILU_THREADS]; /* of each thread */
+} sweep;
 
-static int thread(void)
+static void do_rows(void *user, int thread, int32_t begin, int32_t end)
 {
-#ifdef _OPENMP
-    return omp_get_thread_num();
-#else
-    return 0;
-#endif
-}
-
-/* What each thread does; every stage ends with a barrier. */
-static void run_stages(const trs_ilu_rows *f, row_fn row, trs_ilu_outcome *o)
-{
-    int32_t *where = f->where + (int64_t)f->t.n * thread();
-    for (int32_t s = 0; s < f->stages; s++) {
-        const trs_ilu_stage *g = &f->stage[s];
-        if (g->wide) {
-#pragma omp for schedule(dynamic, 64)
-            for (int32_t k = g->begin; k < g->end; k++)
-                note(o, f->topo[k], row(f, f->topo[k], where, &o->boosted));
-        } else {
-#pragma omp single
-            for (int32_t k = g->begin; k < g->end; k++)
-                note(o, f->topo[k], row(f, f->topo[k], where, &o->boosted));
-        }
+    sweep *s = user;
+    const trs_ilu_rows *f = s->f;
+    int32_t *where = f->where + (int64_t)f->t.n * thread;
+    trs_ilu_outcome *o = &s->outcome[thread];
+    for (int32_t k = begin; k < end; k++) {
+        const int32_t i = f->topo[k];
+        const trs_ilu_fault fault = s->row(f, i, where, &o->boosted);
+        if (fault && i < o->first) o->first = i, o->fault = fault;
     }
 }
 
 trs_ilu_outcome trs_ilu_compute(const trs_ilu_rows *f)
 {
-    const row_fn row = (f->cholesky ? cholesky_row : lu_row)[f->t.dtype];
-    trs_ilu_outcome all = {.first = f->t.n};
-    const int threads = f->stages > 1 || (f->stages && f->stage[0].wide) ? f->threads : 1;
-#pragma omp parallel num_threads(threads)
-    {
-        trs_ilu_outcome own = {.first = f->t.n};
-        run_stages(f, row, &own);
-#pragma omp critical(trs_ilu)
-        {
-            if (own.first < all.first) all.first = own.first, all.fault = own.fault;
-            all.boosted += own.boosted;
-        }
+    sweep s = {.f = f, .row = (f->cholesky ? cholesky_row : lu_row)[f->t.dtype]};
+    for (int t = 0; t < f->threads; t++) s.outcome[t].first = f->t.n;
+    if (f->stages > 1) trs_stages_run(f->stage, f->stages, f->progress, f->threads, do_rows, &s);
+    else do_rows(&s, 0, 0, f->t.n);
+    trs_ilu_outcome all = s.outcome[0];
+    for (int t = 1; t < f->threads; t++) {
+        all.boosted += s.outcome[t].boosted;
+        if (s.outcome[t].first < all.first)
+            all.first = s.outcome[t].first, all.fault = s.outcome[t].fault;
     }
     return all;
 }
