@@ -44,7 +44,7 @@ int main(void)
 {
     static double exact[N], host_b[N], host_x[N];
     char name[200];
-    if (trs_device_name(0, name, sizeof name)) return printf("no GPU: %s\n", name), 77;
+    if (trs_device_name(TRS_CUDA(0), name, sizeof name)) return printf("no GPU: %s\n", name), 77;
 
     const trs_mat L = grid();
     const trs_options options = {.device = TRS_CUDA(0), .solver = "cuda-multiblock"};

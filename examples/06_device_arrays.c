@@ -27,7 +27,7 @@ static void *to_device(const void *from, size_t bytes)
 int main(void)
 {
     char name[200];
-    if (trs_device_name(0, name, sizeof name)) return printf("no GPU: %s\n", name), 77;
+    if (trs_device_name(TRS_CUDA(0), name, sizeof name)) return printf("no GPU: %s\n", name), 77;
 
     int64_t p = 0; /* 2 on the diagonal, -1 at i/2: a tree, x(i) = (b(i) + x(i/2)) / 2 */
     for (int i = 0; i < N; i++) {

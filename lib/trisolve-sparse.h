@@ -70,10 +70,11 @@ enum {
 #define TRS_HOST    0         /* host memory; any value <= 0 means this */
 #define TRS_CUDA(k) ((k) + 1) /* memory of CUDA device k */
 
-/* A sentence for a code, never NULL. */
+/* A sentence for a code.     int status ; in, any number.
+ * Returns a constant, never NULL: "unknown status" for what is no code. */
 TRS_API const char *trs_strerror(int status);
 
-/* "1.0.0"; the version that the program runs with, not the one it was compiled with. */
+/* The version that the program runs with, not the one it was compiled with: a constant, "1.0.0". */
 TRS_API const char *trs_version(void);
 
 /* A square matrix in arrays that the caller owns.  It is read during trs_plan_create,
@@ -122,7 +123,10 @@ typedef struct trs_solver_info {
     int full;      /* 1: keeps the matrix full, zeros and all */
 } trs_solver_info;
 
-/* The solver with number k = 0, 1, ... of this build: TRS_OK, or TRS_EARG past the last. */
+/* The solver with number k = 0, 1, ... of this build.
+ *     int k ; in.     trs_solver_info *info ; out; its strings are constants but for why.
+ * Looks whether it can run here, which opens the libraries that it calls.
+ * Returns TRS_OK, TRS_EARG (past the last; info NULL). */
 TRS_API int trs_solver_get(int k, trs_solver_info *info);
 
 /* ---- plans ------------------------------------------------------------------------------ */
@@ -225,7 +229,9 @@ TRS_API int trs_plan_update(trs_plan *plan, const trs_mat *mat, const trs_exec *
  * Returns TRS_OK, TRS_EARG, TRS_ESTATE (before analyse). */
 TRS_API int trs_plan_pivots(const trs_plan *plan, int64_t *count, int64_t *first);
 
-/* Facts about a plan, in any state; counts that are not known yet are 0.  TRS_OK or TRS_EARG. */
+/* Facts about a plan, in any state; counts that are not known yet are 0.
+ *     const trs_plan *plan ; in.     trs_info *info ; out; its strings belong to the plan.
+ * Returns TRS_OK, TRS_EARG. */
 TRS_API int trs_plan_info(const trs_plan *plan, trs_info *info);
 
 /* The level sets of op = TRS_N in the caller's numbering minus base (0..n-1), after analyse.
@@ -234,15 +240,22 @@ TRS_API int trs_plan_info(const trs_plan *plan, trs_info *info);
  * Both belong to the plan.  Returns TRS_OK, TRS_EARG, TRS_ESTATE. */
 TRS_API int trs_plan_levels(const trs_plan *plan, const int32_t **topo, const int32_t **lv_ptr);
 
-/* The sentence of the last error of create, analyse or update; "" if none.  Lives with the plan. */
+/* The sentence of the last error of create, analyse or update.
+ *     const trs_plan *plan ; in, NULL allowed.
+ * Returns a string that belongs to the plan, "" if there was no error or plan is NULL; never NULL. */
 TRS_API const char *trs_plan_message(const trs_plan *plan);
 
+/* Free a plan; its work spaces must be destroyed before, and no solve be running.
+ *     trs_plan *plan ; NULL allowed. */
 TRS_API void trs_plan_destroy(trs_plan *plan);
 
 /* A work space for solves with at most max_nrhs right-hand sides at a time (more are done in turns).
+ *     trs_work **work ; out: NULL after an error.     const trs_plan *plan ; in.
+ *     int max_nrhs ; >= 1.
  * It belongs to the caller, needs the plan to live as long, and serves one solve at a time.
  * Returns TRS_OK, TRS_EARG, TRS_ESTATE (before analyse), TRS_EMEM, TRS_EDEVICE, TRS_ELIBRARY. */
 TRS_API int trs_work_create(trs_work **work, const trs_plan *plan, int max_nrhs);
+/* trs_work *work ; NULL allowed.  No solve with it may be running. */
 TRS_API void trs_work_destroy(trs_work *work);
 
 /* X = op(T)^-1 B.
@@ -273,8 +286,8 @@ typedef struct trs_error {
 
 /* Compare op(A) X with B, accumulating in long double.  All arrays on the host.
  *     const trs_mat *A ; in.  kind as for a plan, or 0: every entry counts.
- *     B, ldb, X, ldx, layout as in trs_solve.   trs_error *error ; out.
- * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_ESUPPORT (arrays on a device).
+ *     B, ldb, X, ldx, layout ; in, as in trs_solve.   trs_error *error ; out.
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_ESUPPORT (arrays on a device).
  * Source: Oettli and Prager 1964; Higham, Accuracy and Stability, section 7.1. */
 TRS_API int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
                                const void *X, int64_t ldx, trs_layout layout, trs_error *error);
@@ -313,28 +326,44 @@ typedef enum trs_norm {
  * error of trs_solve.  Source: Higham, ACM TOMS 14 (1988); Hager 1984. */
 TRS_API int trs_condest(const trs_plan *plan, const trs_mat *T, trs_norm norm, double *rcond);
 
-/* Y = op(A) X in the dtype of A, accumulated in long double; arguments as above, Y not X. */
+/* Y = op(A) X in the dtype of A, accumulated in long double.
+ *     const trs_mat *A ; in, as in trs_backward_error.   X, ldx ; in, as B, ldb in trs_solve.
+ *     void *Y ; out, likewise with ldy; it must not overlap X.   trs_layout layout ; of both.
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_ESUPPORT (arrays on a device). */
 TRS_API int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
                          int64_t ldy, trs_layout layout);
 
 /* ---- device memory, for callers without a CUDA compiler ------------------------------------ */
 
-/* bytes of memory on CUDA device k (device = TRS_CUDA(k)).
- *     void **p ; out: NULL after an error.     Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EDEVICE. */
+/* Memory on a CUDA device, as by cudaMalloc.
+ *     int device ; TRS_CUDA(k).     size_t bytes ; any.     void **p ; out: NULL after an error.
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EDEVICE. */
 TRS_API int trs_device_new(int device, size_t bytes, void **p);
+/* void *p ; of trs_device_new on that device, NULL allowed.  Waits for work that uses it. */
 TRS_API void trs_device_free(int device, void *p);
 
-/* Copy to (put) or from (get) the device and wait.  Returns TRS_OK, TRS_EARG, TRS_EDEVICE. */
+/* Copy to (put) or from (get) the device on the default stream, and wait.
+ *     void *to ; out [bytes].     const void *from ; in [bytes].  The one on the device lies in memory of
+ *         that device; NULL is allowed when bytes = 0.
+ * Returns TRS_OK, TRS_EARG, TRS_EDEVICE. */
 TRS_API int trs_device_put(int device, void *to, const void *from, size_t bytes);
 TRS_API int trs_device_get(int device, void *to, const void *from, size_t bytes);
 
-/* Enqueue a copy from the device to the same device on a stream.  Returns likewise. */
+/* Enqueue a copy from the device to the same device on a stream, without waiting.
+ *     void *to ; out [bytes].     const void *from ; in [bytes]; both on that device.
+ *     void *stream ; cudaStream_t, NULL: the default stream.
+ * Returns TRS_OK, TRS_EARG, TRS_EDEVICE. */
 TRS_API int trs_device_copy(int device, void *to, const void *from, size_t bytes, void *stream);
 
-/* "NVIDIA H200, 132 SMs, 139 GiB, driver 13.0", or, with TRS_EDEVICE, why there is no such device. */
+/* "NVIDIA H200, 132 SMs, 139 GiB, driver 13.0", or why there is no such device.
+ *     int device ; TRS_CUDA(k).     char *name ; out [size], cut to fit.     size_t size ; > 0.
+ * Returns TRS_OK, TRS_EARG, TRS_EDEVICE (no such device, or no CUDA in this build). */
 TRS_API int trs_device_name(int device, char *name, size_t size);
 
 /* Time between two points of a stream by CUDA events.  stop waits and gives the seconds since start.
+ *     trs_timer **timer ; out: NULL after an error; to be destroyed.     int device ; TRS_CUDA(k).
+ *     void *stream ; cudaStream_t, NULL: the default stream; the same for start and stop.
+ *     double *seconds ; out.
  * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EDEVICE. */
 typedef struct trs_timer trs_timer;
 TRS_API int trs_timer_create(trs_timer **timer, int device);
@@ -442,8 +471,15 @@ TRS_API int trs_lu_refine(trs_lu *lu, const trs_mat *A, trs_op op, int nrhs, con
  * Returns as trs_lu_solve, and TRS_EMATRIX. */
 TRS_API int trs_lu_condest(trs_lu *lu, const trs_mat *A, trs_norm norm, double *rcond);
 
-TRS_API int trs_lu_get_info(const trs_lu *lu, trs_lu_info *info); /* TRS_OK, TRS_EARG */
-TRS_API const char *trs_lu_message(const trs_lu *lu);             /* the last error's sentence */
+/* Facts about factors.
+ *     const trs_lu *lu ; in.     trs_lu_info *info ; out; strings are constants, plans belong to the lu
+ *         and are NULL when there are none.
+ * Returns TRS_OK, TRS_EARG. */
+TRS_API int trs_lu_get_info(const trs_lu *lu, trs_lu_info *info);
+/* The sentence of the last error.     const trs_lu *lu ; in, NULL allowed.
+ * Returns a string that belongs to the lu, "" if there was no error or lu is NULL; never NULL. */
+TRS_API const char *trs_lu_message(const trs_lu *lu);
+/* Free factors and their plans.     trs_lu *lu ; NULL allowed. */
 TRS_API void trs_lu_destroy(trs_lu *lu);
 
 /* ---- Matrix Market ---------------------------------------------------------------------- */
@@ -510,9 +546,13 @@ typedef struct trs_mm { /* what a file held; owned by the caller, freed by trs_m
  * Returns TRS_OK, TRS_EARG, TRS_EFILE, TRS_EFORMAT, TRS_EMEM, TRS_ESUPPORT (packed file, no
  * libarchive).  Source: Boisvert, Pozo, Remington, "The Matrix Market Exchange Formats", NISTIR 5935. */
 TRS_API int trs_mm_read(const char *file, const trs_mm_options *opt, trs_mm *mm);
+/* Free the arrays and clear mm.     trs_mm *mm ; of trs_mm_read, also freed before; NULL allowed. */
 TRS_API void trs_mm_free(trs_mm *mm);
 
-/* The same arrays seen as a trs_mat with this kind (0: general).  TRS_OK; TRS_EARG: not square, COO. */
+/* The same arrays seen as a trs_mat.
+ *     const trs_mm *mm ; in, square, not COO.     unsigned kind ; bits of trs_mat.kind, 0: general.
+ *     trs_mat *mat ; out; its arrays stay those of mm.
+ * Returns TRS_OK, TRS_EARG. */
 TRS_API int trs_mm_mat(const trs_mm *mm, unsigned kind, trs_mat *mat);
 
 /* Write a matrix: CSR or CSC as a coordinate file, DENSE as an array file; shortest digits that read
