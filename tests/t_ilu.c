@@ -561,6 +561,48 @@ static void update(void **state)
             }
 }
 
+/* ---- on a device ---------------------------------------------------------------------------- */
+
+static void on_a_device(void **state)
+{
+    (void)state;
+    const int device = TRS_CUDA(0);
+    char why[200];
+    if (trs_device_name(device, why, sizeof why)) skip();
+    trs_mat m = cube();
+    static double b[NODES], x[NODES], y[NODES];
+    for (int i = 0; i < NODES; i++) b[i] = uniform();
+    for (int method = TRS_ILU0; method <= TRS_IC0; method++) {
+        const trs_ilu_options host = {.method = method};
+        trs_ilu_options opt = {.method = method, .plan = {.device = device}};
+        trs_lu *here = factor(&m, &host), *there = factor(&m, &opt);
+        void *B = NULL, *X = NULL;
+        double apart = 0, largest = 0;
+        assert_int_equal(trs_device_new(device, sizeof b, &B), TRS_OK);
+        assert_int_equal(trs_device_new(device, sizeof x, &X), TRS_OK);
+        for (int k = 0; k < 2; k++) { /* and again after an update */
+            assert_int_equal(trs_device_put(device, B, b, sizeof b), TRS_OK);
+            assert_int_equal(trs_lu_solve(there, TRS_N, 1, B, NODES, X, NODES, NULL), TRS_OK);
+            assert_int_equal(trs_device_get(device, x, X, sizeof x), TRS_OK);
+            assert_int_equal(trs_lu_solve(here, TRS_N, 1, b, NODES, y, NODES, NULL), TRS_OK);
+            for (int i = 0; i < NODES; i++) {
+                apart = fmax(apart, fabs(x[i] - y[i]));
+                largest = fmax(largest, fabs(y[i]));
+            }
+            assert_true(largest > 0 && apart <= 1e-13 * largest);
+            ((double *)m.val)[5] *= 0.5;
+            assert_int_equal(trs_lu_update(here, &m), TRS_OK);
+            assert_int_equal(trs_lu_update(there, &m), TRS_OK);
+        }
+        print_message("on the device %.2g away\n", apart / largest);
+        trs_device_free(device, B);
+        trs_device_free(device, X);
+        trs_lu_destroy(here);
+        trs_lu_destroy(there);
+    }
+    hide(&m);
+}
+
 /* ---- memory --------------------------------------------------------------------------------- */
 
 typedef struct rationed { /* lets so many allocations through */
@@ -620,6 +662,7 @@ int main(void)
         cmocka_unit_test(shift_and_boost), cmocka_unit_test(wrong_use),
         cmocka_unit_test(small_matrices),  cmocka_unit_test(threads),
         cmocka_unit_test(update),          cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(on_a_device),
     };
     return cmocka_run_group_tests_name("ilu", tests, NULL, NULL);
 }

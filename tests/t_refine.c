@@ -90,6 +90,45 @@ static void test_refined(void **state)
     }
 }
 
+/* B and X of the plan live on a device; those of the refinement, and of the condition, do not. */
+static void test_on_a_device(void **state)
+{
+    (void)state;
+    char why[200];
+    if (trs_device_name(TRS_CUDA(0), why, sizeof why)) skip();
+    random_t r = {11};
+    form f = form_random(TRS_F64, &r);
+    f.format = TRS_CSR;
+    model m = model_new(RANDOM, false, true, false, &r);
+    trs_mat a = show(&m, &f, &r), s = rounded(&a);
+    const trs_options opt = {.ops = 7, .device = TRS_CUDA(0)}, host = {.ops = 7};
+    trs_plan *there, *high, *here;
+    assert_int_equal(trs_plan_create(&there, &s, &opt), TRS_OK);
+    assert_status(trs_plan_analyse(there), TRS_OK, there);
+    assert_int_equal(trs_plan_create(&high, &a, &opt), TRS_OK);
+    assert_status(trs_plan_analyse(high), TRS_OK, high);
+    assert_int_equal(trs_plan_create(&here, &a, &host), TRS_OK);
+    assert_status(trs_plan_analyse(here), TRS_OK, here);
+    const int64_t n = m.n;
+    double *b = calloc((size_t)n, sizeof *b), *x = calloc((size_t)n, sizeof *x), one, two;
+    assert_true(b && x);
+    for (int64_t i = 0; i < n; i++) b[i] = random_uniform(&r);
+    assert_int_equal(trs_refine(there, &a, TRS_N, 1, b, n, x, n, NULL, 10, NULL, NULL), TRS_OK);
+    quality q = judge(&m, f.unit, TRS_N, TRS_F64, b, 1, x, 1);
+    assert_at_most(q.omega, (q.longest + 1) * DBL_EPSILON);
+    assert_int_equal(trs_condest(high, &a, TRS_NORM_ONE, &one), TRS_OK);
+    assert_int_equal(trs_condest(here, &a, TRS_NORM_ONE, &two), TRS_OK);
+    print_message("omega %.2g, rcond %.6g on the device, %.6g on the host\n", q.omega, one, two);
+    assert_at_most(fabs(one - two), 1e-9 * two);
+    trs_plan_destroy(there);
+    trs_plan_destroy(high);
+    trs_plan_destroy(here);
+    free(b), free(x);
+    free((void *)s.val);
+    mat_free(&a);
+    model_free(&m);
+}
+
 static void test_wrong_use(void **state)
 {
     (void)state;
@@ -143,6 +182,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refined),
+        cmocka_unit_test(test_on_a_device),
         cmocka_unit_test(test_wrong_use),
     };
     return cmocka_run_group_tests_name("refine", tests, NULL, NULL);
