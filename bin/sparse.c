@@ -22,8 +22,8 @@ void complain(const char *format, ...)
 
 int exit_code(int status)
 {
-    if (status == TRS_OK) return EXIT_GOOD;
-    return status == TRS_EPIVOT ? EXIT_PIVOT : EXIT_USAGE;
+    const int code = exit_of(status);
+    return code < 0 ? EXIT_FAULT : code;
 }
 
 static double now(void)
@@ -98,7 +98,8 @@ static int run(const arguments *a, problem *p, report *r)
                                 &r->error);
     if (rc) return complain("%s", trs_strerror(rc)), exit_code(rc);
     r->forward = forward_error(p);
-    r->tolerance = a->tolerance > 0 ? a->tolerance : a->single ? 1e-4 : 1e-10;
+    const bool single = p->A.dtype == TRS_F32 || p->A.dtype == TRS_C32;
+    r->tolerance = a->tolerance > 0 ? a->tolerance : single ? 1e-4 : 1e-10;
     rc = write_solution(a, p);
     if (rc) return exit_code(rc);
     if (a->json) code = print_json(r);
@@ -112,7 +113,7 @@ int main(int argc, char **argv)
 {
     arguments a;
     problem p = {0};
-    report r = {.args = &a, .problem = &p, .forward = NAN};
+    report r = {.args = &a, .problem = &p, .forward = NAN, .refined = -1};
     parse_arguments(argc, argv, &a);
     int code = run(&a, &p, &r);
     problem_free(&p);

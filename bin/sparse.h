@@ -2,11 +2,10 @@
 #ifndef TRS_BIN_SPARSE_H
 #define TRS_BIN_SPARSE_H
 
+#include "exits.h"
 #include "trisolve-sparse.h"
 
 #include <stdbool.h>
-
-enum { EXIT_GOOD = 0, EXIT_USAGE = 1, EXIT_PIVOT = 2, EXIT_INACCURATE = 3 };
 
 typedef struct arguments {
     const char *matrix, *rhs, *output;
@@ -17,7 +16,9 @@ typedef struct arguments {
     unsigned kind;      /* TRS_LOWER or TRS_UPPER, TRS_UNIT, as asked for */
     trs_op op;
     bool single; /* solve in single precision */
-    int repeat, threads, refine;
+    int repeat, threads;
+    int refine;       /* steps at most; -1: not said */
+    bool cond;        /* estimate the condition */
     double tolerance; /* 0: by precision */
     bool bitwise;
     const char *save_plan, *load_plan;
@@ -28,6 +29,8 @@ typedef struct arguments {
 
 /* Parses, or prints help and leaves; wrong use leaves with EXIT_USAGE. */
 void parse_arguments(int argc, char **argv, arguments *a);
+
+bool is_incomplete(const char *method); /* ilu0 or ic0 */
 
 typedef struct problem { /* op(A) X = B, all on the host */
     trs_mm file;         /* the matrix as read, base 1 */
@@ -50,8 +53,11 @@ typedef struct report {
     char solver[64], reason[500], costs[200];
     bool has_u;
     char library[32], ordering[32];
-    int refined;                 /* steps */
-    double rcond;                /* estimate of 1 / condition; 0: none */
+    bool incomplete;     /* factors */
+    int refined;         /* steps; -1: was not tried */
+    double omega_before; /* the first step */
+    double rcond;        /* a library's cheap estimate of 1 / condition; 0: none */
+    double condition;    /* estimated on demand, in the 1-norm; 0: was not */
     int64_t pivots, first_pivot; /* that could not be divided by */
     double seconds_read, seconds_analyse, seconds_factor;
     times solve;
@@ -67,7 +73,15 @@ int exit_code(int status);
 int problem_read(const arguments *a, problem *p); /* an exit code */
 void problem_free(problem *p);
 int leave_out_rows(const arguments *a, problem *p);
+
+/* count numbers of one type as another; free them.  NULL: no memory. */
+void *convert_numbers(const void *from, trs_dtype was, trs_dtype is, int64_t count);
 double forward_error(const problem *p);
+
+trs_options plan_options(const arguments *a, const problem *p);
+
+/* The facts of a plan, its strings copied when info is r->l: they end with it. */
+void keep_info(const trs_plan *plan, trs_info *info, report *r);
 
 int solve_triangle(const arguments *a, problem *p, report *r);
 int solve_factored(const arguments *a, problem *p, report *r);

@@ -21,14 +21,19 @@ static const char help[] =
     "      --unit             its diagonal is 1, whatever is stored\n"
     "      --trans            solve with the transpose\n"
     "      --conj-trans       solve with the conjugate transpose\n"
-    "      --factor[=METHOD]  factor, also a triangle; METHOD: auto, cholmod, umfpack\n"
+    "      --factor[=METHOD]  factor, also a triangle; METHOD: auto, cholmod, umfpack; or, "
+    "without\n"
+    "                         fill, ilu0, ic0: M x = b with M near A, then refinement\n"
     "      --precision=P      double (default) or single\n"
     "How:\n"
     "      --solver=NAME      a solver of --list-solvers; default: chosen by a cost model\n"
     "      --measure          choose by solving with the few that are predicted to be cheapest\n"
     "      --threads=N        for CPU solvers\n"
     "      --repeat=N         solve N times after one to warm up; report min, median, max\n"
-    "      --refine=N         at most N steps of iterative refinement after factoring (default 3)\n"
+    "      --refine=N         at most N steps of iterative refinement (default: 3 with factors, "
+    "else\n"
+    "                         0); with --precision=single b, x and residuals are double\n"
+    "      --cond             estimate the condition in the 1-norm\n"
     "      --pivot=P          a pivot that is zero, missing or not finite: fail (default), skip "
     "(the\n"
     "                         row is left out, x = 0 there), or a number that replaces it\n"
@@ -44,11 +49,7 @@ static const char help[] =
     "  -q, --quiet            no report\n"
     "      --list-solvers     name, needs, and whether it can run here; then leave\n"
     "  -h, --help             this text; then leave\n"
-    "  -V, --version          the version; then leave\n"
-    "\n"
-    "Exit status: 0 solved; 1 wrong use, or a file that cannot be read, understood or written;\n"
-    "2 a pivot is zero, missing or not finite (its row is named); 3 the backward error is too "
-    "large.\n";
+    "  -V, --version          the version; then leave\n";
 
 enum {
     LOWER = 256,
@@ -63,6 +64,7 @@ enum {
     THREADS,
     REPEAT,
     REFINE,
+    COND,
     TOLERANCE,
     PIVOT,
     BITWISE,
@@ -85,6 +87,7 @@ static const struct option options[] = {
     {"threads", required_argument, NULL, THREADS},
     {"repeat", required_argument, NULL, REPEAT},
     {"refine", required_argument, NULL, REFINE},
+    {"cond", no_argument, NULL, COND},
     {"tolerance", required_argument, NULL, TOLERANCE},
     {"pivot", required_argument, NULL, PIVOT},
     {"bitwise", no_argument, NULL, BITWISE},
@@ -140,6 +143,13 @@ static void pivots(const char *text, arguments *a)
     else a->pivot = TRS_PIVOT_REPLACE;
 }
 
+static void print_help(void)
+{
+    fputs(help, stdout);
+    fputs("\nExit status:\n", stdout);
+    for (int k = 0; exit_about(k); k++) printf("  %d  %s\n", k, exit_about(k));
+}
+
 static void take(int c, const char *value, arguments *a)
 {
     switch (c) {
@@ -180,6 +190,9 @@ static void take(int c, const char *value, arguments *a)
     case REFINE:
         a->refine = number(value, 0, "--refine is not a number");
         break;
+    case COND:
+        a->cond = true;
+        break;
     case TOLERANCE:
         a->tolerance = tolerance(value);
         break;
@@ -207,7 +220,7 @@ static void take(int c, const char *value, arguments *a)
     case LIST:
         exit(list_solvers());
     case 'h':
-        fputs(help, stdout);
+        print_help();
         exit(EXIT_GOOD);
     case 'V':
         printf("trisolve-sparse %s\n", trs_version());
@@ -217,10 +230,15 @@ static void take(int c, const char *value, arguments *a)
     }
 }
 
+bool is_incomplete(const char *method)
+{
+    return method && (!strcmp(method, "ilu0") || !strcmp(method, "ic0"));
+}
+
 void parse_arguments(int argc, char **argv, arguments *a)
 {
     int c;
-    *a = (arguments){.repeat = 1, .refine = 3};
+    *a = (arguments){.repeat = 1, .refine = -1};
     while ((c = getopt_long(argc, argv, "o:qhV", options, NULL)) != -1) take(c, optarg, a);
     if (optind >= argc) wrong("no matrix was named", NULL);
     if (argc - optind > 2) wrong("more than a matrix and a right-hand side", argv[optind + 2]);
@@ -234,5 +252,6 @@ void parse_arguments(int argc, char **argv, arguments *a)
     if (a->factor && (a->save_plan || a->load_plan))
         wrong("--save-plan and --load-plan are for triangles", NULL);
     if (a->measure && a->solver) wrong("--measure and --solver exclude each other", NULL);
-    if (a->factor && a->single) wrong("factors are solved in double precision", NULL);
+    if (a->factor && a->single && !is_incomplete(a->method))
+        wrong("factors are solved in double precision", NULL);
 }

@@ -87,17 +87,23 @@ static int read_matrix(const arguments *a, problem *p)
 
 /* ---- number types --------------------------------------------------------------------------------- */
 
-/* count numbers of one type as another; NULL: no memory. */
-static void *convert(const void *from, trs_dtype was, trs_dtype is, int64_t count)
+static bool is_half(trs_dtype t)
 {
-    const int step = was == TRS_C64 ? 2 : 1, width = is == TRS_C64 || is == TRS_C32 ? 2 : 1;
-    const bool half = is == TRS_F32 || is == TRS_C32;
-    const double *v = from;
-    void *to = malloc((size_t)count * (size_t)width * (half ? 4 : 8) + 1);
+    return t == TRS_F32 || t == TRS_C32;
+}
+
+void *convert_numbers(const void *from, trs_dtype was, trs_dtype is, int64_t count)
+{
+    const int step = was == TRS_C64 || was == TRS_C32 ? 2 : 1;
+    const int width = is == TRS_C64 || is == TRS_C32 ? 2 : 1;
+    void *to = malloc((size_t)count * (size_t)width * (is_half(is) ? 4 : 8) + 1);
     for (int64_t k = 0; to && k < count; k++)
         for (int part = 0; part < width; part++) {
-            double x = part < step ? v[k * step + part] : 0;
-            if (half) ((float *)to)[k * width + part] = (float)x;
+            const int64_t p = k * step + part;
+            double x = 0;
+            if (part < step)
+                x = is_half(was) ? (double)((const float *)from)[p] : ((const double *)from)[p];
+            if (is_half(is)) ((float *)to)[k * width + part] = (float)x;
             else ((double *)to)[k * width + part] = x;
         }
     return to;
@@ -109,7 +115,7 @@ static int retype(problem *p, trs_dtype rhs, trs_dtype is)
     const trs_dtype was = p->A.dtype;
     const int64_t count = p->A.format == TRS_DENSE ? p->A.ld * p->A.n : p->A.nnz;
     if (was != is) {
-        void *val = convert(p->file.val, was, is, count);
+        void *val = convert_numbers(p->file.val, was, is, count);
         if (!val) return TRS_EMEM;
         free(p->file.val);
         p->file.val = val;
@@ -118,7 +124,7 @@ static int retype(problem *p, trs_dtype rhs, trs_dtype is)
         p->A.dtype = is;
     }
     if (p->B && rhs != is) {
-        void *B = convert(p->B, rhs, is, p->A.n * p->nrhs);
+        void *B = convert_numbers(p->B, rhs, is, p->A.n * p->nrhs);
         if (!B) return TRS_EMEM;
         free(p->B);
         p->B = B;
@@ -187,7 +193,8 @@ int problem_read(const arguments *a, problem *p)
     if (!code && a->rhs) code = read_rhs(a, p, &rhs);
     if (code) return code;
     bool is_complex = p->A.dtype == TRS_C64 || (a->rhs && rhs == TRS_C64);
-    trs_dtype is = a->single ? (is_complex ? TRS_C32 : TRS_F32) : (is_complex ? TRS_C64 : TRS_F64);
+    const bool single = a->single && (a->factor || a->refine <= 0); /* else the plan alone */
+    trs_dtype is = single ? (is_complex ? TRS_C32 : TRS_F32) : (is_complex ? TRS_C64 : TRS_F64);
     if (retype(p, rhs, is)) return complain("out of memory"), EXIT_USAGE;
     if (!a->rhs) code = make_rhs(a, p);
     if (code) return code;

@@ -37,6 +37,13 @@ static const char *shape_name(unsigned kind)
     return kind & TRS_LOWER ? "lower triangle" : "upper triangle";
 }
 
+static const char *precision_name(const report *r)
+{
+    const trs_dtype t = r->problem->A.dtype;
+    if (t == TRS_F32 || t == TRS_C32) return "single precision";
+    return r->args->single ? "single precision, refined in double" : "double precision";
+}
+
 /* "1.23 ms" */
 static const char *duration(char *text, size_t size, double s)
 {
@@ -70,12 +77,34 @@ static void print_matrix(FILE *out, const report *r)
     if (f->duplicates)
         fprintf(out, "           %" PRId64 " entries stood twice and were summed\n", f->duplicates);
     fprintf(out, "solved     %s with %s %s, %s\n", op_name(r->args->op),
-            r->factored ? "factors of the" : "the", r->factored ? "matrix" : shape_name(p->A.kind),
-            r->args->single ? "single precision" : "double precision");
+            r->incomplete ? "incomplete factors of the"
+            : r->factored ? "factors of the"
+                          : "the",
+            r->factored ? "matrix" : shape_name(p->A.kind), precision_name(r));
     if (r->args->rhs)
         fprintf(out, "rhs        %s: %d column%s\n", r->args->rhs, p->nrhs,
                 p->nrhs == 1 ? "" : "s");
     else fprintf(out, "rhs        none given: b = A * ones\n");
+}
+
+static void print_refinement(FILE *out, const report *r)
+{
+    if (r->refined < 0) return;
+    fprintf(out, "refined    %d step%s", r->refined, r->refined == 1 ? "" : "s");
+    if (r->refined > 0) fprintf(out, ", backward error %.2g before", r->omega_before);
+    if (r->incomplete) fprintf(out, " (x = M^-1 b, then x += M^-1 (b - A x))");
+    fprintf(out, "\n");
+}
+
+static void print_condition(FILE *out, const report *r)
+{
+    const bool estimated = r->args->cond && !r->incomplete;
+    const double rcond = estimated ? r->condition : r->rcond;
+    if (r->args->cond && r->incomplete) fprintf(out, "condition  not known by these factors\n");
+    if (!estimated && (!r->factored || !(rcond > 0))) return;
+    fprintf(out, "condition  %s %.*e%s", estimated ? "estimated as" : "at least about",
+            estimated ? 2 : 1, 1 / rcond, estimated ? " in the 1-norm" : "");
+    fprintf(out, rcond < 1e-12 ? ": x may have few correct digits\n" : "\n");
 }
 
 void print_text(const report *r)
@@ -103,15 +132,12 @@ void print_text(const report *r)
                 "pivots     %" PRId64 " zero, missing or not finite, the first in row %" PRId64
                 ": %s, not in the error\n",
                 r->pivots, r->first_pivot, r->args->pivot == TRS_PIVOT_SKIP ? "x = 0" : "replaced");
-    if (r->factored) fprintf(out, "refined    %d step%s\n", r->refined, r->refined == 1 ? "" : "s");
+    print_refinement(out, r);
     fprintf(out, "error      backward %.2g (componentwise), %.2g (normwise)", r->error.omega,
             r->error.normwise);
     if (!isnan(r->forward) || r->problem->exact) fprintf(out, ", forward %.2g", r->forward);
     fprintf(out, "\n");
-    if (r->factored && r->rcond > 0) {
-        fprintf(out, "condition  at least about %.1e", 1 / r->rcond);
-        fprintf(out, r->rcond < 1e-12 ? ": x may have few correct digits\n" : "\n");
-    }
+    print_condition(out, r);
     if (r->args->output) fprintf(out, "x          written to %s\n", r->args->output);
 }
 
@@ -187,6 +213,12 @@ static json_t *report_json(const report *r)
                   r->seconds_factor, "analysis", r->seconds_analyse, "levels",
                   r->l.seconds_levels + r->u.seconds_levels, "solve", "count", r->solve.count,
                   "min", r->solve.min, "median", r->solve.median, "max", r->solve.max));
+    if (r->refined > 0) {
+        json_object_set_new(j, "refined", json_integer(r->refined));
+        json_object_set_new(j, "backward_error_before", number(r->omega_before));
+    }
+    if (r->args->cond && !r->incomplete)
+        json_object_set_new(j, "rcond_1norm", number(r->condition));
     json_object_set_new(j, "backward_error", number(r->error.omega));
     json_object_set_new(j, "bad_pivots", json_integer((json_int_t)r->pivots));
     json_object_set_new(j, "normwise_error", number(r->error.normwise));

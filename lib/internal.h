@@ -212,6 +212,12 @@ int32_t trs_caller_row(const trs_side *s, int32_t k);
 /* The view of a side that counts backwards, seen in the caller's order (rs > 0). */
 trs_view trs_view_natural(const trs_side *s, trs_view v);
 
+/* op(T)^-1 x in place, x [n] on the host; stage, from trs_hosted_new, carries it to a plan whose B and
+ * X live on a device, and is NULL for others (hosted.c). */
+int trs_hosted_new(const trs_plan *p, void **stage);
+void trs_hosted_free(const trs_plan *p, void *stage);
+int trs_solve_hosted(const trs_plan *p, trs_op op, void *x, void *stage, const trs_exec *exec);
+
 typedef enum trs_place { TRS_ON_CPU = 0, TRS_ON_CUDA = 1 } trs_place;
 typedef enum trs_family { TRS_TRIANGLE = 0, TRS_GENERAL_DENSE = 1 } trs_family;
 

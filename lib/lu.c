@@ -6,7 +6,9 @@
  *
  * Factors and vectors between the triangles are in double; B and X are of the type of A.
  * Who made the factors does not matter here.  The permutations and the scaling cost two passes over
- * the vectors, on the host; the triangles are ordinary plans. */
+ * the vectors, on the host; the triangles are ordinary plans.
+ * Incomplete factors have neither, and the type of A: their plans work on B and X themselves, also on
+ * a device. */
 #ifndef T
 
 #include "config.h"
@@ -37,8 +39,6 @@ int trs_lu_new(trs_lu **lu, const trs_options *opt)
         snprintf(a->solver, sizeof a->solver, "%s", opt->solver);
         a->opt.solver = a->solver;
     }
-    if (opt->device > 0)
-        return trs_lu_fail(a, TRS_ESUPPORT, "factors solve with B and X on the host only");
     if (opt->nrhs < 0) return trs_lu_fail(a, TRS_EARG, "nrhs = %d is negative", opt->nrhs);
     a->width = opt->nrhs > 0 ? opt->nrhs : 1;
     return TRS_OK;
@@ -88,8 +88,8 @@ static void mat_free(trs_lu *lu, trs_mat *m)
 
 void trs_lu_factors_free(trs_lu *lu, trs_factors *f)
 {
+    if (f->U.ptr != f->L.ptr) mat_free(lu, &f->U);
     mat_free(lu, &f->L);
-    mat_free(lu, &f->U);
     trs_free(&lu->mem, f->P);
     trs_free(&lu->mem, f->Q);
     trs_free(&lu->mem, f->scale);
@@ -115,7 +115,7 @@ static int say_plan(trs_lu *lu, int rc, const char *name, const trs_plan *plan)
     return rc ? trs_lu_fail(lu, rc, "factor %s: %.200s", name, *why ? why : trs_strerror(rc)) : rc;
 }
 
-/* The plan of one triangle, made or given its new values. */
+/* The plan of one triangle, made or given its new values; one that cannot be made is dropped. */
 static int plan_for(trs_lu *lu, trs_plan **plan, const trs_mat *m, const char *name)
 {
     if (*plan) return say_plan(lu, trs_plan_update(*plan, m, NULL), name, *plan);
@@ -123,7 +123,9 @@ static int plan_for(trs_lu *lu, trs_plan **plan, const trs_mat *m, const char *n
     if (lu->f.cholesky) opt.ops = 1u << TRS_N | 1u << TRS_H;
     int rc = trs_plan_create(plan, m, &opt);
     if (!rc) rc = trs_plan_analyse(*plan);
-    return say_plan(lu, rc, name, *plan);
+    say_plan(lu, rc, name, *plan);
+    if (rc) trs_plan_destroy(*plan), *plan = NULL;
+    return rc;
 }
 
 static void drop_plans(trs_lu *lu)
@@ -133,18 +135,34 @@ static void drop_plans(trs_lu *lu)
     lu->l = lu->u = NULL;
 }
 
+static int64_t entries(const trs_plan *plan)
+{
+    trs_info info;
+    return trs_plan_info(plan, &info) ? 0 : info.nnz;
+}
+
 static void tell(trs_lu *lu, double seconds)
 {
     trs_lu_info *info = &lu->info;
     info->library = lu->f.library;
     info->ordering = lu->f.ordering;
     info->n = lu->f.L.n;
-    info->nnz_l = lu->f.L.nnz;
-    info->nnz_u = lu->f.U.nnz;
+    info->nnz_l = entries(lu->l);
+    info->nnz_u = entries(lu->u);
     info->rcond = lu->f.rcond;
     info->l = lu->l;
     info->u = lu->u;
     info->seconds_analyse = seconds;
+}
+
+int trs_lu_plan(trs_lu *lu, bool only_l)
+{
+    const double start = trs_now();
+    int rc = plan_for(lu, &lu->l, &lu->f.L, "L");
+    if (!rc && !lu->f.cholesky && !only_l) rc = plan_for(lu, &lu->u, &lu->f.U, "U");
+    lu->ready = !rc && !only_l;
+    tell(lu, trs_now() - start);
+    return rc;
 }
 
 int trs_lu_adopt(trs_lu *lu, trs_factors *f)
@@ -161,12 +179,16 @@ int trs_lu_adopt(trs_lu *lu, trs_factors *f)
     memset(f, 0, sizeof *f);
     const int64_t count = lu->f.L.n * (int64_t)lu->width;
     if (!lu->y) lu->y = trs_lu_alloc(lu, count, trs_size(lu->f.L.dtype), "work vectors");
-    int rc = lu->y ? plan_for(lu, &lu->l, &lu->f.L, "L") : TRS_EMEM;
-    if (!rc && !lu->f.cholesky) rc = plan_for(lu, &lu->u, &lu->f.U, "U");
+    int rc = lu->y ? trs_lu_plan(lu, false) : TRS_EMEM;
     if (rc) drop_plans(lu); /* the next adopt starts afresh */
-    lu->ready = !rc;
     tell(lu, trs_now() - start);
     return rc;
+}
+
+int trs_lu_update(trs_lu *lu, const trs_mat *A)
+{
+    if (!lu || !A) return TRS_EARG;
+    return lu->update ? lu->update(lu, A) : TRS_ESTATE;
 }
 
 /* ---- questions ------------------------------------------------------------------------------ */
@@ -174,7 +196,7 @@ int trs_lu_adopt(trs_lu *lu, trs_factors *f)
 int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P, const int64_t **Q,
                    const double **scale)
 {
-    if (!lu || !lu->f.P) return TRS_EARG;
+    if (!lu || !lu->f.L.ptr) return TRS_EARG;
     if (L) *L = lu->f.L;
     if (U) *U = lu->f.U;
     if (P) *P = lu->f.P;
@@ -245,6 +267,18 @@ static int solve_some(trs_lu *lu, trs_op op, const void *B, move in, void *X, mo
     return rc;
 }
 
+/* Incomplete factors: X = op(L U)^-1 B, or op(L L^H)^-1 B, in place after the first triangle. */
+static int solve_direct(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, void *X,
+                        int64_t ldx, const trs_exec *exec)
+{
+    const bool cholesky = lu->f.cholesky, back = !cholesky && op != TRS_N;
+    const trs_plan *first = back ? lu->u : lu->l;
+    const trs_plan *second = back || cholesky ? lu->l : lu->u;
+    int rc = trs_solve(first, back ? op : TRS_N, nrhs, B, ldb, X, ldx, exec);
+    if (!rc) rc = trs_solve(second, cholesky ? TRS_H : op, nrhs, X, ldx, X, ldx, exec);
+    return rc ? trs_lu_fail(lu, rc, "solving: %s", trs_strerror(rc)) : rc;
+}
+
 static bool overlap(const trs_lu *lu, int nrhs, const void *B, int64_t ldb, const void *X,
                     int64_t ldx, trs_layout layout)
 {
@@ -268,6 +302,8 @@ static int check_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t l
     const unsigned ops = lu->opt.ops ? lu->opt.ops : 1u << TRS_N;
     if (!lu->f.cholesky && !(ops & 1u << op))
         return trs_lu_fail(lu, TRS_ESTATE, "solve: this op was not announced in the options");
+    if (lu->f.cholesky && !lu->f.P && op == TRS_T && trs_is_complex(lu->dtype))
+        return trs_lu_fail(lu, TRS_ESUPPORT, "solve: IC(0) of a complex matrix has no TRS_T");
     if (nrhs == 0 || lu->f.L.n == 0) return TRS_OK;
     const int64_t width = exec->layout == TRS_ROW_MAJOR ? nrhs : lu->f.L.n;
     if (!B || !X || ldb < width || ldx < width)
@@ -287,6 +323,7 @@ int trs_lu_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, vo
     const int64_t size = (int64_t)trs_size(lu->dtype);
     const bool rows = exec->layout == TRS_ROW_MAJOR;
     if (lu->f.L.n == 0) return rc;
+    if (!rc && !lu->f.P) return solve_direct(lu, op, nrhs, B, ldb, X, ldx, exec);
     for (int r = 0; r < nrhs && !rc; r += lu->width) {
         const int some = nrhs - r < lu->width ? nrhs - r : lu->width;
         move in = {.n = lu->f.L.n, .nrhs = some}, out;

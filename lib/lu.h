@@ -22,13 +22,15 @@ typedef struct trs_csc {
     double *x;       /* [nnz], complex: [2*nnz] */
 } trs_csc;
 
-/* (L U)(k, m) = scale(P(k)) A(P(k), Q(m)), or L L^H = A(P, P).  Arrays from trs_lu_alloc. */
+/* (L U)(k, m) = scale(P(k)) A(P(k), Q(m)), or L L^H = A(P, P).  Arrays from trs_lu_alloc; L and U may
+ * be two triangles of the same arrays. */
 typedef struct trs_factors {
     bool cholesky;
-    trs_mat L, U;                   /* F64 or C64; cholesky: U is all zero */
-    int64_t *P, *Q;                 /* [n] each; cholesky: Q = NULL */
-    double *scale;                  /* [n] by row of A; NULL: none */
-    double rcond;                   /* 0: unknown */
+    trs_mat L, U;   /* F64 or C64; cholesky: U is all zero */
+    int64_t *P, *Q; /* [n] each; cholesky: Q = NULL.  P = NULL: incomplete factors, of
+                                       the type of A, without permutation and scaling */
+    double *scale;  /* [n] by row of A; NULL: none */
+    double rcond;   /* 0: unknown */
     const char *library, *ordering; /* constants */
 } trs_factors;
 
@@ -36,7 +38,7 @@ struct trs_lu {
     trs_memory mem;
     int base; /* of the row and column numbers in sentences */
     char message[256];
-    trs_dtype dtype; /* of A, B and X; the factors are in double */
+    trs_dtype dtype; /* of A, B and X; factors with permutations are in double */
     bool ready;      /* factors and plans are of the same A: solve may run */
     trs_options opt; /* of both plans */
     char solver[64]; /* opt.solver points here */
@@ -46,6 +48,7 @@ struct trs_lu {
     double *y; /* [n*width] in pivot order; complex: twice as many */
     trs_lu_info info;
     void *backend;
+    int (*update)(trs_lu *lu, const trs_mat *A); /* factor again */
     void (*release)(trs_lu *lu, void *backend);
 };
 
@@ -79,5 +82,8 @@ void trs_number_put(void *a, trs_dtype t, int64_t k, const double z[2]);
  * patterns are those of the factors before, the plans only get the new values. */
 TRS_API int trs_lu_adopt(trs_lu *lu, trs_factors *f);
 TRS_API void trs_lu_factors_free(trs_lu *lu, trs_factors *f);
+
+/* Make the plans of lu->f, or give them its values; only_l: that of L alone.  Not exported. */
+int trs_lu_plan(trs_lu *lu, bool only_l);
 
 #endif

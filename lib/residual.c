@@ -7,16 +7,9 @@
 
 #include "config.h"
 
-#include "internal.h"
+#include "residual.h"
 
 #include <math.h>
-#include <string.h>
-
-typedef struct sums {     /* of one right-hand side, [n] each */
-    long double *re, *im; /* op(A) x */
-    long double *size;    /* |op(A)| |x| */
-    long double *row;     /* row sums of |op(A)| */
-} sums;
 
 static long double magnitude(long double re, long double im)
 {
@@ -26,7 +19,7 @@ static long double magnitude(long double re, long double im)
 #define TRS_BODY "residual.c"
 #include "each_type.h"
 
-typedef void (*multiply_fn)(const trs_mat *, trs_op, const void *, int64_t, const sums *);
+typedef void (*multiply_fn)(const trs_mat *, trs_op, const void *, int64_t, const trs_sums *);
 typedef void (*get_fn)(const void *, int64_t, long double *, long double *);
 typedef void (*put_fn)(void *, int64_t, long double, long double);
 
@@ -47,9 +40,9 @@ static int check(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t l
     return TRS_OK;
 }
 
-static int sums_new(sums *s, int64_t n)
+int trs_sums_new(const trs_memory *mem, int64_t n, trs_sums *s)
 {
-    s->re = trs_alloc(NULL, 4 * n, sizeof *s->re);
+    s->re = trs_alloc(mem, 4 * n, sizeof *s->re);
     if (!s->re) return TRS_EMEM;
     s->im = s->re + n;
     s->size = s->re + 2 * n;
@@ -57,21 +50,24 @@ static int sums_new(sums *s, int64_t n)
     return TRS_OK;
 }
 
-static void sums_clear(sums *s, int64_t n)
+/* s = op(A) x, and the sizes that go with it. */
+static void sum_up(const trs_mat *A, trs_op op, const void *x, int64_t step, const trs_sums *s)
 {
-    for (int64_t i = 0; i < 4 * n; i++) s->re[i] = 0;
+    for (int64_t i = 0; i < 4 * A->n; i++) s->re[i] = 0; /* im, size, row follow */
+    multiply[A->dtype](A, op, x, step, s);
 }
 
-/* Element i of right-hand side r. */
-static int64_t at(int64_t i, int r, int64_t ld, trs_layout layout)
+trs_column trs_column_of(const void *X, int r, int64_t ld, trs_layout layout, trs_dtype t)
 {
-    return layout == TRS_ROW_MAJOR ? i * ld + r : i + r * ld;
+    const bool rows = layout == TRS_ROW_MAJOR;
+    const int64_t first = rows ? r : r * ld;
+    return (trs_column){(char *)X + first * (int64_t)trs_size(t), rows ? ld : 1};
 }
 
 int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
                  int64_t ldy, trs_layout layout)
 {
-    sums s;
+    trs_sums s;
     int rc = check(A, op, nrhs, X, ldx, Y, ldy, layout);
     if (!rc && A->format == TRS_BSR) {
         trs_context ctx = {0};
@@ -82,15 +78,13 @@ int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t l
         trs_bsr_done(&ctx, &csr);
         return rc;
     }
-    if (!rc) rc = sums_new(&s, A->n);
+    if (!rc) rc = trs_sums_new(NULL, A->n, &s);
     if (rc) return rc;
-    const int64_t step = layout == TRS_ROW_MAJOR ? ldx : 1;
     for (int r = 0; r < nrhs; r++) {
-        sums_clear(&s, A->n);
-        multiply[A->dtype](
-            A, op, (const char *)X + at(0, r, ldx, layout) * (int64_t)trs_size(A->dtype), step, &s);
-        for (int64_t i = 0; i < A->n; i++)
-            put[A->dtype](Y, at(i, r, ldy, layout), s.re[i], s.im[i]);
+        const trs_column x = trs_column_of(X, r, ldx, layout, A->dtype);
+        const trs_column y = trs_column_of(Y, r, ldy, layout, A->dtype);
+        sum_up(A, op, x.p, x.step, &s);
+        for (int64_t i = 0; i < A->n; i++) put[A->dtype](y.p, i * y.step, s.re[i], s.im[i]);
     }
     trs_free(NULL, s.re);
     return TRS_OK;
@@ -102,34 +96,45 @@ static bool worse(long double a, long double b)
     return !isnan(b) && (isnan(a) || a > b);
 }
 
-/* Fold right-hand side r into the error. */
-static void fold(const trs_mat *A, int r, const void *B, int64_t ldb, const void *X, int64_t ldx,
-                 trs_layout layout, const sums *s, trs_error *e)
+void trs_residual(const trs_mat *A, trs_op op, trs_column b, trs_column x, const trs_sums *s,
+                  trs_error *e)
 {
-    long double rnorm = 0, bnorm = 0, xnorm = 0, anorm = 0;
+    long double rnorm = 0, bnorm = 0, xnorm = 0, anorm = 0, worst = 0;
+    *e = (trs_error){.row = -1};
+    sum_up(A, op, x.p, x.step, s);
     for (int64_t i = 0; i < A->n; i++) {
         long double bre, bim, xre, xim;
-        get[A->dtype](B, at(i, r, ldb, layout), &bre, &bim);
-        get[A->dtype](X, at(i, r, ldx, layout), &xre, &xim);
-        long double d = magnitude(bre - s->re[i], bim - s->im[i]);
-        long double scale = s->size[i] + magnitude(bre, bim);
-        long double omega = d == 0 && scale == 0 ? 0 : d / scale;
-        if (e->row < 0 || worse(omega, e->omega)) e->omega = (double)omega, e->row = i, e->col = r;
-        if (worse(d, rnorm)) rnorm = d;
+        get[A->dtype](b.p, i * b.step, &bre, &bim);
+        get[A->dtype](x.p, i * x.step, &xre, &xim);
+        s->re[i] = bre - s->re[i];
+        s->im[i] = bim - s->im[i];
+        long double r = magnitude(s->re[i], s->im[i]), scale = s->size[i] + magnitude(bre, bim);
+        long double omega = r == 0 && scale == 0 ? 0 : r / scale;
+        if (e->row < 0 || worse(omega, worst)) worst = omega, e->row = i;
+        if (worse(r, rnorm)) rnorm = r;
         if (worse(magnitude(bre, bim), bnorm)) bnorm = magnitude(bre, bim);
         if (worse(magnitude(xre, xim), xnorm)) xnorm = magnitude(xre, xim);
         if (worse(s->row[i], anorm)) anorm = s->row[i];
     }
     long double scale = anorm * xnorm + bnorm;
-    long double normwise = rnorm == 0 && scale == 0 ? 0 : rnorm / scale;
-    if (worse(rnorm, e->residual)) e->residual = (double)rnorm;
-    if (worse(normwise, e->normwise)) e->normwise = (double)normwise;
+    e->omega = (double)worst;
+    e->residual = (double)rnorm;
+    e->normwise = rnorm == 0 && scale == 0 ? 0 : (double)(rnorm / scale);
+}
+
+void trs_error_fold(trs_error *all, const trs_error *one, int r)
+{
+    if (one->row >= 0 && (all->row < 0 || worse(one->omega, all->omega)))
+        all->omega = one->omega, all->row = one->row, all->col = r;
+    if (worse(one->residual, all->residual)) all->residual = one->residual;
+    if (worse(one->normwise, all->normwise)) all->normwise = one->normwise;
 }
 
 int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
                        const void *X, int64_t ldx, trs_layout layout, trs_error *error)
 {
-    sums s;
+    trs_sums s;
+    trs_error one;
     if (!error) return TRS_EARG;
     *error = (trs_error){.row = -1, .col = -1};
     int rc = check(A, op, nrhs, B, ldb, X, ldx, layout);
@@ -142,14 +147,12 @@ int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int
         trs_bsr_done(&ctx, &csr);
         return rc;
     }
-    if (!rc) rc = sums_new(&s, A->n);
+    if (!rc) rc = trs_sums_new(NULL, A->n, &s);
     if (rc) return rc;
-    const int64_t step = layout == TRS_ROW_MAJOR ? ldx : 1;
     for (int r = 0; r < nrhs; r++) {
-        sums_clear(&s, A->n);
-        multiply[A->dtype](
-            A, op, (const char *)X + at(0, r, ldx, layout) * (int64_t)trs_size(A->dtype), step, &s);
-        fold(A, r, B, ldb, X, ldx, layout, &s, error);
+        trs_residual(A, op, trs_column_of(B, r, ldb, layout, A->dtype),
+                     trs_column_of(X, r, ldx, layout, A->dtype), &s, &one);
+        trs_error_fold(error, &one, r);
     }
     trs_free(NULL, s.re);
     return TRS_OK;
@@ -170,7 +173,8 @@ static void FN(put)(void *p, int64_t k, long double re, long double im)
 }
 
 /* Add op(A)'s entry (i, j) = a. */
-static void FN(entry)(T a, int64_t i, int64_t j, trs_op op, const T *x, int64_t step, const sums *s)
+static void FN(entry)(T a, int64_t i, int64_t j, trs_op op, const T *x, int64_t step,
+                      const trs_sums *s)
 {
     if (op != TRS_N) {
         int64_t k = i;
@@ -188,7 +192,8 @@ static void FN(entry)(T a, int64_t i, int64_t j, trs_op op, const T *x, int64_t 
     s->row[i] += magnitude(are, aim);
 }
 
-static void FN(multiply)(const trs_mat *A, trs_op op, const void *x, int64_t step, const sums *s)
+static void FN(multiply)(const trs_mat *A, trs_op op, const void *x, int64_t step,
+                         const trs_sums *s)
 {
     const T *Ax = A->val;
     const int pbits = A->ptr_bits ? A->ptr_bits : 64, ibits = A->idx_bits ? A->idx_bits : 32;

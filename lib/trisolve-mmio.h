@@ -81,40 +81,52 @@ typedef char MM_typecode[4];
 #define MM_SKEW_STR       "skew-symmetric"
 #define MM_PATTERN_STR    "pattern"
 
-/* Is it a combination that the format has? */
+/* Everywhere: FILE *f is open, read or written from where it stands, and left open; no pointer may be NULL
+ * but where that is said; numbers that are written to *M, *N, *nz are rows, columns, data lines.  Functions
+ * that return int give 0 or one of the codes above. */
+
+/* Is it a combination that the format has?  1 or 0. */
 TRS_API int mm_is_valid(MM_typecode matcode);
 
 /* "matrix coordinate real general"; free it.  NULL: not a code, or out of memory. */
 TRS_API char *mm_typecode_to_str(MM_typecode matcode);
 
-/* The first line; then the sizes, past comments and blank lines.  0 or one of the codes above. */
+/* The first line; then the sizes, past comments and blank lines.
+ * Return 0, MM_PREMATURE_EOF, MM_NO_HEADER, MM_UNSUPPORTED_TYPE. */
 TRS_API int mm_read_banner(FILE *f, MM_typecode *matcode);
 TRS_API int mm_read_mtx_crd_size(FILE *f, int *M, int *N, int *nz);
 TRS_API int mm_read_mtx_array_size(FILE *f, int *M, int *N);
 
+/* The first line; then the line of the sizes.  Return 0, MM_COULD_NOT_WRITE_FILE. */
 TRS_API int mm_write_banner(FILE *f, MM_typecode matcode);
 TRS_API int mm_write_mtx_crd_size(FILE *f, int M, int N, int nz);
 TRS_API int mm_write_mtx_array_size(FILE *f, int M, int N);
 
 /* The nz data lines into arrays of the caller: I [nz], J [nz] from 1; val [nz], complex [2*nz],
- * pattern: not touched.  An entry outside M x N is MM_PREMATURE_EOF. */
+ * pattern: not touched, may be NULL.  An entry outside M x N is MM_PREMATURE_EOF.
+ * Returns 0, MM_PREMATURE_EOF, MM_UNSUPPORTED_TYPE. */
 TRS_API int mm_read_mtx_crd_data(FILE *f, int M, int N, int nz, int I[], int J[], double val[],
                                  MM_typecode matcode);
 
-/* One data line; *img for complex, neither value for pattern. */
+/* One data line: *I, *J from 1, *real, and *img for complex; neither value for pattern.
+ * Returns 0, MM_PREMATURE_EOF, MM_UNSUPPORTED_TYPE. */
 TRS_API int mm_read_mtx_crd_entry(FILE *f, int *I, int *J, double *real, double *img,
                                   MM_typecode matcode);
 
-/* A whole coordinate file; "stdin" is standard input.  free (I), (J), (val); all NULL after an
- * error. */
+/* A whole coordinate file; fname "stdin" is standard input.  *I, *J [nz], *val [nz], complex [2*nz],
+ * are the caller's to free; all NULL after an error, and *val for pattern.
+ * Returns 0, MM_COULD_NOT_READ_FILE, or a code of the functions above. */
 TRS_API int mm_read_mtx_crd(char *fname, int *M, int *N, int *nz, int **I, int **J, double **val,
                             MM_typecode *matcode);
 
-/* A real general coordinate file, indices from 0.  0, or -1. */
+/* A real general coordinate file, indices from 0.  *val, *I, *J [nz] are the caller's to free, NULL after
+ * an error.  Returns 0, or -1. */
 TRS_API int mm_read_unsymmetric_sparse(const char *fname, int *M, int *N, int *nz, double **val,
                                        int **I, int **J);
 
-/* "stdout" is standard output. */
+/* A whole coordinate file; fname "stdout" is standard output.  I, J [nz] in, from 1; val [nz] in, complex
+ * [2*nz], pattern: not read, may be NULL.
+ * Returns 0, MM_COULD_NOT_WRITE_FILE, MM_UNSUPPORTED_TYPE. */
 TRS_API int mm_write_mtx_crd(char fname[], int M, int N, int nz, int I[], int J[], double val[],
                              MM_typecode matcode);
 

@@ -80,10 +80,11 @@ enum {
 #define TRS_HOST    0         /* host memory; any value <= 0 means this */
 #define TRS_CUDA(k) ((k) + 1) /* memory of CUDA device k */
 
-/* A sentence for a code, never NULL. */
+/* A sentence for a code.     int status ; in, any number.
+ * Returns a constant, never NULL: "unknown status" for what is no code. */
 TRS_API const char *trs_strerror(int status);
 
-/* "1.0.0"; the version that the program runs with, not the one it was compiled with. */
+/* The version that the program runs with, not the one it was compiled with: a constant, "1.0.0". */
 TRS_API const char *trs_version(void);
 
 /* A square matrix in arrays that the caller owns.  It is read during trs_plan_create,
@@ -139,7 +140,10 @@ typedef struct trs_solver_info {
     int full;      /* 1: keeps the matrix full, zeros and all */
 } trs_solver_info;
 
-/* The solver with number k = 0, 1, ... of this build: TRS_OK, or TRS_EARG past the last. */
+/* The solver with number k = 0, 1, ... of this build.
+ *     int k ; in.     trs_solver_info *info ; out; its strings are constants but for why.
+ * Looks whether it can run here, which opens the libraries that it calls.
+ * Returns TRS_OK, TRS_EARG (past the last; info NULL). */
 TRS_API int trs_solver_get(int k, trs_solver_info *info);
 
 /* ---- plans ------------------------------------------------------------------------------ */
@@ -286,7 +290,9 @@ TRS_API int trs_plan_update(trs_plan *plan, const trs_mat *mat, const trs_exec *
  * Returns TRS_OK, TRS_EARG, TRS_ESTATE (before analyse). */
 TRS_API int trs_plan_pivots(const trs_plan *plan, int64_t *count, int64_t *first);
 
-/* Facts about a plan, in any state; counts that are not known yet are 0.  TRS_OK or TRS_EARG. */
+/* Facts about a plan, in any state; counts that are not known yet are 0.
+ *     const trs_plan *plan ; in.     trs_info *info ; out; its strings belong to the plan.
+ * Returns TRS_OK, TRS_EARG. */
 TRS_API int trs_plan_info(const trs_plan *plan, trs_info *info);
 
 /* The level sets of op = TRS_N in the caller's numbering minus base (0..n-1), after analyse.
@@ -295,12 +301,18 @@ TRS_API int trs_plan_info(const trs_plan *plan, trs_info *info);
  * Both belong to the plan.  Returns TRS_OK, TRS_EARG, TRS_ESTATE. */
 TRS_API int trs_plan_levels(const trs_plan *plan, const int32_t **topo, const int32_t **lv_ptr);
 
-/* The sentence of the last error of create, analyse or update; "" if none.  Lives with the plan. */
+/* The sentence of the last error of create, analyse or update.
+ *     const trs_plan *plan ; in, NULL allowed.
+ * Returns a string that belongs to the plan, "" if there was no error or plan is NULL; never NULL. */
 TRS_API const char *trs_plan_message(const trs_plan *plan);
 
+/* Free a plan; its work spaces must be destroyed before, and no solve be running.
+ *     trs_plan *plan ; NULL allowed. */
 TRS_API void trs_plan_destroy(trs_plan *plan);
 
 /* A work space for solves with at most max_nrhs right-hand sides at a time (more are done in turns).
+ *     trs_work **work ; out: NULL after an error.     const trs_plan *plan ; in.
+ *     int max_nrhs ; >= 1.
  * It belongs to the caller, needs the plan to live as long, and serves one solve at a time.
  * Returns TRS_OK, TRS_EARG, TRS_ESTATE (before analyse), TRS_EMEM, TRS_EDEVICE, TRS_ELIBRARY. */
 TRS_API int trs_work_create(trs_work **work, const trs_plan *plan, int max_nrhs);
@@ -313,6 +325,8 @@ TRS_API int trs_work_create(trs_work **work, const trs_plan *plan, int max_nrhs)
  * Returns as trs_work_create, and TRS_EARG for a plan that runs elsewhere.  After an error the work space
  * serves what it served before. */
 TRS_API int trs_work_fit(trs_work *work, const trs_plan *plan, int max_nrhs);
+
+/* trs_work *work ; NULL allowed.  No solve with it may be running. */
 TRS_API void trs_work_destroy(trs_work *work);
 
 /* X = op(T)^-1 B.
@@ -345,34 +359,84 @@ typedef struct trs_error {
 
 /* Compare op(A) X with B, accumulating in long double.  All arrays on the host.
  *     const trs_mat *A ; in.  kind as for a plan, or 0: every entry counts.
- *     B, ldb, X, ldx, layout as in trs_solve.   trs_error *error ; out.
- * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_ESUPPORT (arrays on a device).
+ *     B, ldb, X, ldx, layout ; in, as in trs_solve.   trs_error *error ; out.
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_ESUPPORT (arrays on a device).
  * Source: Oettli and Prager 1964; Higham, Accuracy and Stability, section 7.1. */
 TRS_API int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
                                const void *X, int64_t ldx, trs_layout layout, trs_error *error);
 
-/* Y = op(A) X in the dtype of A, accumulated in long double; arguments as above, Y not X. */
+/* Iterative refinement of X with a plan: X += op(T)^-1 (B - op(T) X), residuals in long double, until
+ * omega is at most (longest row + 1) eps, stops halving, or max_steps were done; never returns a worse X.
+ *     const trs_plan *plan ; in: of T, or of T rounded to single precision: then B and X are double,
+ *         and gain in a few cheap solves what double precision gives, as long as the condition of T is
+ *         well below 1e7.
+ *     const trs_mat *T ; in: the matrix, on the host, with n and kind of the plan.
+ *     trs_op op ; announced to the plan.     int nrhs, B, ldb, X, ldx ; as in trs_solve, on the host, of
+ *         the dtype of T; X is in and out (zeros do as a start), and not B.
+ *     const trs_exec *exec ; in, NULL: all defaults.  Work space, threads and layout are heeded.
+ *     int max_steps ; >= 0.     int *steps ; out, NULL allowed: the most that a column took.
+ *     trs_error *error ; out, NULL allowed: of the X returned.
+ * Allocates 96 n bytes or so.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EMEM, TRS_EMATRIX (T is not well-formed), TRS_ESUPPORT
+ * (T on a device), or an error of trs_solve.
+ * Source: Wilkinson 1963; Skeel 1980; Arioli, Demmel, Duff 1989. */
+TRS_API int trs_refine(const trs_plan *plan, const trs_mat *T, trs_op op, int nrhs, const void *B,
+                       int64_t ldb, void *X, int64_t ldx, const trs_exec *exec, int max_steps,
+                       int *steps, trs_error *error);
+
+typedef enum trs_norm {
+    TRS_NORM_ONE = 0, /* largest column sum */
+    TRS_NORM_INF = 1, /* largest row sum */
+} trs_norm;
+
+/* Estimate 1 / (|T| |T^-1|), at most 11 solves, as LAPACK's trcon: |T^-1| is bounded from below, seldom
+ * more than three times too small.
+ *     const trs_plan *plan ; in: of T; TRS_N and TRS_H announced.  Its own work space is used.
+ *     const trs_mat *T ; in: the matrix, on the host, with n, dtype and kind of the plan: its norm.
+ *     trs_norm norm ; in which norm.
+ *     double *rcond ; out: 1 for n = 0, 0 when a norm overflows, also after an error.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EMEM, TRS_EMATRIX, TRS_ESUPPORT (T on a device), or an
+ * error of trs_solve.  Source: Higham, ACM TOMS 14 (1988); Hager 1984. */
+TRS_API int trs_condest(const trs_plan *plan, const trs_mat *T, trs_norm norm, double *rcond);
+
+/* Y = op(A) X in the dtype of A, accumulated in long double.
+ *     const trs_mat *A ; in, as in trs_backward_error.   X, ldx ; in, as B, ldb in trs_solve.
+ *     void *Y ; out, likewise with ldy; it must not overlap X.   trs_layout layout ; of both.
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_ESUPPORT (arrays on a device). */
 TRS_API int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
                          int64_t ldy, trs_layout layout);
 
 /* ---- device memory, for callers without a CUDA compiler ------------------------------------ */
 
-/* bytes of memory on CUDA device k (device = TRS_CUDA(k)).
- *     void **p ; out: NULL after an error.     Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EDEVICE. */
+/* Memory on a CUDA device, as by cudaMalloc.
+ *     int device ; TRS_CUDA(k).     size_t bytes ; any.     void **p ; out: NULL after an error.
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EDEVICE. */
 TRS_API int trs_device_new(int device, size_t bytes, void **p);
+/* void *p ; of trs_device_new on that device, NULL allowed.  Waits for work that uses it. */
 TRS_API void trs_device_free(int device, void *p);
 
-/* Copy to (put) or from (get) the device and wait.  Returns TRS_OK, TRS_EARG, TRS_EDEVICE. */
+/* Copy to (put) or from (get) the device on the default stream, and wait.
+ *     void *to ; out [bytes].     const void *from ; in [bytes].  The one on the device lies in memory of
+ *         that device; NULL is allowed when bytes = 0.
+ * Returns TRS_OK, TRS_EARG, TRS_EDEVICE. */
 TRS_API int trs_device_put(int device, void *to, const void *from, size_t bytes);
 TRS_API int trs_device_get(int device, void *to, const void *from, size_t bytes);
 
-/* Enqueue a copy from the device to the same device on a stream.  Returns likewise. */
+/* Enqueue a copy from the device to the same device on a stream, without waiting.
+ *     void *to ; out [bytes].     const void *from ; in [bytes]; both on that device.
+ *     void *stream ; cudaStream_t, NULL: the default stream.
+ * Returns TRS_OK, TRS_EARG, TRS_EDEVICE. */
 TRS_API int trs_device_copy(int device, void *to, const void *from, size_t bytes, void *stream);
 
-/* "NVIDIA H200, 132 SMs, 139 GiB, driver 13.0", or, with TRS_EDEVICE, why there is no such device. */
+/* "NVIDIA H200, 132 SMs, 139 GiB, driver 13.0", or why there is no such device.
+ *     int device ; TRS_CUDA(k).     char *name ; out [size], cut to fit.     size_t size ; > 0.
+ * Returns TRS_OK, TRS_EARG, TRS_EDEVICE (no such device, or no CUDA in this build). */
 TRS_API int trs_device_name(int device, char *name, size_t size);
 
 /* Time between two points of a stream by CUDA events.  stop waits and gives the seconds since start.
+ *     trs_timer **timer ; out: NULL after an error; to be destroyed.     int device ; TRS_CUDA(k).
+ *     void *stream ; cudaStream_t, NULL: the default stream; the same for start and stop.
+ *     double *seconds ; out.
  * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EDEVICE. */
 typedef struct trs_timer trs_timer;
 TRS_API int trs_timer_create(trs_timer **timer, int device);
@@ -385,7 +449,7 @@ TRS_API void trs_timer_destroy(trs_timer *timer);
 typedef struct trs_lu trs_lu; /* x = Q U^-1 L^-1 P R b, with plans for both triangles */
 
 typedef struct trs_lu_info {
-    const char *library;  /* "UMFPACK", "CHOLMOD" */
+    const char *library;  /* "UMFPACK", "CHOLMOD", "ILU(0)", "IC(0)" */
     const char *ordering; /* "AMD", "COLAMD", "METIS", ... */
     int64_t n, nnz_a;     /* of A */
     int64_t nnz_l, nnz_u; /* of the factors, diagonals included; nnz_u = 0 for L L' */
@@ -394,21 +458,75 @@ typedef struct trs_lu_info {
     double seconds_factor;  /* wall clock of the library, ordering included */
     double seconds_analyse; /* of the two plans */
     double rcond;           /* the library's cheap estimate of 1 / condition; 0: none */
+    int64_t boosted;        /* pivots that trs_ilu_options.boost replaced */
 } trs_lu_info;
 
-/* L and U as matrices in arrays that the lu owns (CSR or CSC, host), as UMFPACK or CHOLMOD made them:
- * (L U)(k, m) = scale(P(k)) A(P(k), Q(m)), or L L' = A(P, P).
- *     trs_mat *L, *U ; out, NULL allowed.  U->n = 0 and U->ptr = NULL for L L'.
+typedef enum trs_ilu_method {
+    TRS_ILU0 = 0, /* L U = A where A has an entry; any matrix */
+    TRS_IC0 = 1,  /* L L^H = A likewise; Hermitian positive definite matrices */
+} trs_ilu_method;
+
+typedef struct trs_ilu_options {
+    trs_ilu_method method;
+    double
+        shift; /* >= 0: the diagonal of A counts 1 + shift times.  Enough of it lets IC(0) succeed
+                       on every positive definite matrix (Manteuffel 1980); 0.001 is usual. */
+    double boost; /* 0: a bad pivot is an error.  In (0, 1]: a pivot smaller than boost times the
+                       largest entry of its row of A is replaced by that product (its sign is kept;
+                       IC(0): pivots, which are squared there, become positive). */
+    trs_options plan; /* of both triangles, device included; TRS_N is always among the ops */
+} trs_ilu_options;
+
+/* Incomplete factors of A without fill, to precondition with: trs_lu_solve is x = M^-1 b, M = L U or
+ * L L^H, of the type of A, and the diagonal is where the pivots are: rows are not exchanged.
+ *     trs_lu **lu ; out, as in trs_plan_create: set, and to be destroyed, also after an error
+ *         (trs_lu_message).
+ *     const trs_mat *A ; in: any format, on the host; kind = 0.  IC(0) reads the lower triangle alone,
+ *         and the real part of its diagonal; kind may be TRS_LOWER then.  A diagonal entry that A
+ *         does not have becomes an entry of the factors, zero before elimination.
+ *     const trs_ilu_options *opt ; in, NULL: ILU(0), all defaults.  opt->plan.threads also factor, at
+ *         most 16; each takes 4 n bytes.  The bits do not depend on how many.
+ * Rows of a level of L are factored at the same time.  trs_lu_update takes new values without analysis.
+ * On a device, or from several threads, solve with the plans of trs_lu_get_info: L, then U (L with
+ * TRS_H), each with a work space of its own; trs_lu_solve does just that with those of the plans.
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX (not well-formed, or a value is not finite),
+ * TRS_EPIVOT (the sentence names the first row whose pivot is zero, not positive or not finite; new
+ * values can be given), TRS_ESUPPORT (A on a device), or an error of trs_plan_create, trs_plan_analyse.
+ * Source: Meijerink and van der Vorst 1977; Saad, Iterative Methods for Sparse Linear Systems, 10.3. */
+TRS_API int trs_ilu(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt);
+
+/* Factor A again with new values.
+ *     trs_lu *lu ; of trs_ilu or trs_factor, also after one that returned TRS_EPIVOT.
+ *     const trs_mat *A ; in.  n and dtype as before, kind as at first.  After trs_ilu: nnz, format, ptr
+ *         and idx must be as before too; they are not read again and may be NULL.
+ * After trs_factor, a pattern as before uses the ordering and symbolic analysis again, and the plans too
+ * when the factors have the pattern that they had: always with L L^H, with L U when the pivots stay where
+ * they were.  Another pattern is analysed anew.
+ * No solve may be running.  Arrays and plans of trs_lu_factors and trs_lu_get_info are no longer valid
+ * after trs_factor; those of trs_ilu stay.
+ * Returns as trs_ilu and trs_factor, and TRS_ESTATE when there is no pattern; after an error
+ * trs_lu_solve answers TRS_ESTATE until an update succeeds. */
+TRS_API int trs_lu_update(trs_lu *lu, const trs_mat *A);
+
+/* L and U as matrices in arrays that the lu owns, on the host:
+ * (L U)(k, m) = scale(P(k)) A(P(k), Q(m)), or L L^H = A(P, P).
+ *     const trs_lu *lu ; in.
+ *     trs_mat *L, *U ; out, NULL allowed: CSR or CSC.  U->n = 0 and U->ptr = NULL for L L^H.  ILU(0):
+ *         the same arrays, L + U - I in CSR, and only the kind differs.
  *     const int64_t **P, **Q ; out [n], NULL allowed.   const double **scale ; out [n], NULL allowed;
- *     *scale = NULL: no scaling.
- * Returns TRS_OK, TRS_EARG. */
+ *         NULL: no permutation (incomplete factors), no scaling.
+ * Returns TRS_OK, TRS_EARG (also: there are no factors). */
 TRS_API int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P,
                            const int64_t **Q, const double **scale);
 
-/* X = op(A)^-1 B through the factors; arguments as in trs_solve, B and X on the host.  exec->work must
- * be NULL; the work space is the lu's own, so one solve at a time.  Several steps of refinement are the
- * caller's business: trs_lu_refine.
- * Returns TRS_OK, TRS_EARG, TRS_ESUPPORT, TRS_EMEM, TRS_EDEVICE, TRS_ELIBRARY. */
+/* X = op(A)^-1 B through the factors; arguments as in trs_solve.
+ *     trs_lu *lu ; its work space is used: one solve at a time.
+ *     B, X ; on the host; of incomplete factors where trs_ilu_options.plan.device says.
+ *     const trs_exec *exec ; in, NULL: all defaults.  exec->work must be NULL.
+ * L L^H solves with every op (complex IC(0): not TRS_T), L U with those announced.
+ * Several steps of refinement are the caller's business: trs_lu_refine.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE (no factors; op not announced), TRS_ESUPPORT, TRS_EMEM,
+ * TRS_EDEVICE, TRS_ELIBRARY. */
 TRS_API int trs_lu_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, void *X,
                          int64_t ldx, const trs_exec *exec);
 
@@ -421,8 +539,20 @@ TRS_API int trs_lu_refine(trs_lu *lu, const trs_mat *A, trs_op op, int nrhs, con
                           int64_t ldb, void *X, int64_t ldx, const trs_exec *exec, int max_steps,
                           int *steps, trs_error *error);
 
-TRS_API int trs_lu_get_info(const trs_lu *lu, trs_lu_info *info); /* TRS_OK, TRS_EARG */
-TRS_API const char *trs_lu_message(const trs_lu *lu);             /* the last error's sentence */
+/* Estimate 1 / (|A| |A^-1|) through the factors; arguments as trs_condest.
+ *     trs_lu *lu ; factors of A, on the host; L U: TRS_N and TRS_H announced; L L^H: no need.
+ * Returns as trs_lu_solve, and TRS_EMATRIX. */
+TRS_API int trs_lu_condest(trs_lu *lu, const trs_mat *A, trs_norm norm, double *rcond);
+
+/* Facts about factors.
+ *     const trs_lu *lu ; in.     trs_lu_info *info ; out; strings are constants, plans belong to the lu
+ *         and are NULL when there are none.
+ * Returns TRS_OK, TRS_EARG. */
+TRS_API int trs_lu_get_info(const trs_lu *lu, trs_lu_info *info);
+/* The sentence of the last error.     const trs_lu *lu ; in, NULL allowed.
+ * Returns a string that belongs to the lu, "" if there was no error or lu is NULL; never NULL. */
+TRS_API const char *trs_lu_message(const trs_lu *lu);
+/* Free factors and their plans.     trs_lu *lu ; NULL allowed. */
 TRS_API void trs_lu_destroy(trs_lu *lu);
 
 /* ---- Matrix Market ---------------------------------------------------------------------- */
@@ -489,9 +619,13 @@ typedef struct trs_mm { /* what a file held; owned by the caller, freed by trs_m
  * Returns TRS_OK, TRS_EARG, TRS_EFILE, TRS_EFORMAT, TRS_EMEM, TRS_ESUPPORT (packed file, no
  * libarchive).  Source: Boisvert, Pozo, Remington, "The Matrix Market Exchange Formats", NISTIR 5935. */
 TRS_API int trs_mm_read(const char *file, const trs_mm_options *opt, trs_mm *mm);
+/* Free the arrays and clear mm.     trs_mm *mm ; of trs_mm_read, also freed before; NULL allowed. */
 TRS_API void trs_mm_free(trs_mm *mm);
 
-/* The same arrays seen as a trs_mat with this kind (0: general).  TRS_OK; TRS_EARG: not square, COO. */
+/* The same arrays seen as a trs_mat.
+ *     const trs_mm *mm ; in, square, not COO.     unsigned kind ; bits of trs_mat.kind, 0: general.
+ *     trs_mat *mat ; out; its arrays stay those of mm.
+ * Returns TRS_OK, TRS_EARG. */
 TRS_API int trs_mm_mat(const trs_mm *mm, unsigned kind, trs_mat *mat);
 
 /* Write a matrix: CSR or CSC as a coordinate file, DENSE as an array file; shortest digits that read

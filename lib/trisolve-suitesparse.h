@@ -43,17 +43,9 @@ typedef struct trs_factor_options {
  * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX (not well-formed; a value is not finite; "cholmod"
  * was asked for and A is not Hermitian), TRS_EPIVOT (A is singular, or "cholmod" was asked for and A is
  * not positive definite: the sentence names a row, counted from A->base), TRS_ESUPPORT (unknown method
- * or ordering, or not in this build), TRS_ELIBRARY, or an error of trs_plan_create, trs_plan_analyse. */
+ * or ordering, or not in this build), TRS_ELIBRARY, or an error of trs_plan_create, trs_plan_analyse.
+ * trs_lu_update factors again with new values. */
 TRS_API int trs_factor(trs_lu **lu, const trs_mat *A, const trs_factor_options *opt);
-
-/* Factor A again with new values.  With the pattern of before, the ordering and symbolic analysis are
- * used again, and the plans too (trs_plan_update) when the factors have the pattern that they had:
- * always with L L^H, with L U when the pivots stay where they were.  Another pattern is analysed anew.
- *     trs_lu *lu ; from trs_factor, also after a failed one that returned TRS_EPIVOT.
- *     const trs_mat *A ; in, complete (ptr and idx too).  n and dtype as before.
- * No solve may be running.  Arrays and plans of trs_lu_factors and trs_lu_get_info are no longer valid.
- * Returns as trs_factor; after an error trs_lu_solve answers TRS_ESTATE until an update succeeds. */
-TRS_API int trs_lu_update(trs_lu *lu, const trs_mat *A);
 
 /* "UMFPACK 5.7.9, CHOLMOD 3.0.14": what this library was built with. */
 TRS_API const char *trs_suitesparse_version(void);

@@ -56,6 +56,12 @@ if "$solve" --save-plan=plan "$m/seed5.mtx" 2>&1 | grep -q 'without xxhash'; the
     expect 1 'not where there is no folder' "$solve" --save-plan=no/such/plan "$m/seed5.mtx"; says err 'no/such/plan'
 fi
 expect 0 'what solvers promise' "$solve" --list-solvers; says out 'cpu-serial  *cpu  *yes  *yes  *yes  *-  *substitution'
+{ printf '%%%%MatrixMarket matrix coordinate real general\n40000 40000 40000\n'
+  awk 'BEGIN { for (i = 1; i <= 40000; i++) print i, i, 1 }' </dev/null; } >wide.mtx
+expect 4 'more memory than a full matrix may take' "$solve" --solver=cpu-dense wide.mtx; says err 'over the limit'
+if "$solve" --list-solvers | grep -A1 cuda-naive | grep -q 'not here'; then
+    expect 5 'no GPU' "$solve" --solver=cuda-naive "$m/seed5.mtx"; says err 'cannot run here'
+fi
 
 # ---- small and empty
 printf '%%%%MatrixMarket matrix coordinate real general\n0 0 0\n' >empty.mtx
@@ -101,6 +107,17 @@ else
         expect 0 'a packed matrix with its right-hand side' "$solve" "$m/cavity10.mtx.xz" "$m/cavity10_b.mtx"
     fi
 fi
+
+# ---- incomplete factors, refinement, condition
+expect 3 'ILU(0) alone is no solution' "$solve" --factor=ilu0 --refine=0 "$m/rdb3200l.mtx"; says out 'incomplete factors'; says out 'ILU\(0\)'; says err 'backward error'
+expect 0 'ILU(0) of a matrix without fill' "$solve" --factor=ilu0 "$m/seed5.mtx"
+expect 0 'in single precision' "$solve" --factor=ilu0 --precision=single "$m/seed5.mtx"; says out 'single precision'
+expect 3 'a step of refinement with it' "$solve" --factor=ilu0 "$m/rdb3200l.mtx"; says out 'refined .* before'
+expect 3 'IC(0)' "$solve" --factor=ic0 "$m/1138_bus.mtx"; says out 'IC\(0\)'
+expect 2 'IC(0) of an indefinite matrix' "$solve" --factor=ic0 "$m/bfwa62.mtx"; says err 'row [0-9]+: the pivot of IC'
+expect 0 'refined from single to double' "$solve" --precision=single --refine=5 --lower "$m/rdb3200l.mtx"; says out 'refined in double'; says out 'backward error [0-9.]+e-0[78] before'; says out 'error .*backward [0-9.]+e-1[67]'
+expect 0 'condition of a triangle' "$solve" --cond --trans "$m/superlu_airfoil2.mtx"; says out 'condition  estimated as [0-9.]+e\+'
+expect 0 'condition of a small triangle' "$solve" --cond "$m/seed5.mtx"; says out 'estimated as 2.00e\+00' # 4 * 0.5 by hand, truly 4 * 0.875
 
 # ---- for programs
 if "$solve" --json "$m/seed5.mtx" 2>&1 | grep -q 'without jansson'; then ok '# SKIP no jansson'; else

@@ -271,18 +271,15 @@ int trs_factor(trs_lu **lu, const trs_mat *A, const trs_factor_options *opt)
     if (!opt) opt = &defaults;
     int rc = trs_lu_new(lu, &opt->plan);
     if (rc) return rc;
+    if (opt->plan.device > 0)
+        return trs_lu_fail(*lu, TRS_ESUPPORT, "factors solve with B and X on the host only");
     backend *b = trs_lu_alloc(*lu, 1, sizeof *b, "a handle");
     if (!b) return TRS_EMEM;
     memset(b, 0, sizeof *b);
     (*lu)->backend = b;
     (*lu)->release = release;
+    (*lu)->update = factor;
     if (opt->method) snprintf(b->wanted, sizeof b->wanted, "%s", opt->method);
     if (opt->ordering) snprintf(b->ordering, sizeof b->ordering, "%s", opt->ordering);
     return factor(*lu, A);
-}
-
-int trs_lu_update(trs_lu *lu, const trs_mat *A)
-{
-    if (!lu || !A || lu->release != release) return TRS_EARG;
-    return factor(lu, A);
 }

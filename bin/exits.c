@@ -1,0 +1,38 @@
+/* exits.c: the one table from the codes of the library to those of the program. */
+#include "config.h"
+
+#include "exits.h"
+#include "trisolve-sparse.h"
+
+#include <stddef.h>
+
+static const struct {
+    int status, code;
+} table[] = {
+    {TRS_OK, EXIT_GOOD},       {TRS_EARG, EXIT_USAGE},     {TRS_ESUPPORT, EXIT_USAGE},
+    {TRS_EMATRIX, EXIT_USAGE}, {TRS_EFILE, EXIT_USAGE},    {TRS_EFORMAT, EXIT_USAGE},
+    {TRS_EPIVOT, EXIT_PIVOT},  {TRS_EMEM, EXIT_MEMORY},    {TRS_EDEVICE, EXIT_DEVICE},
+    {TRS_ESTATE, EXIT_FAULT},  {TRS_ELIBRARY, EXIT_FAULT},
+};
+
+static const char *const about[] = {
+    [EXIT_GOOD] = "solved",
+    [EXIT_USAGE] = "wrong use, or a file or matrix that cannot be read, understood or written",
+    [EXIT_PIVOT] = "a pivot is zero, missing or not finite (its row is named)",
+    [EXIT_INACCURATE] = "the backward error is too large",
+    [EXIT_MEMORY] = "out of memory, or over the limit that was set",
+    [EXIT_DEVICE] = "no usable GPU, or CUDA reported an error",
+    [EXIT_FAULT] = "a library or this program is at fault",
+};
+
+int exit_of(int status)
+{
+    for (size_t k = 0; k < sizeof table / sizeof table[0]; k++)
+        if (table[k].status == status) return table[k].code;
+    return -1;
+}
+
+const char *exit_about(int k)
+{
+    return k >= 0 && k < (int)(sizeof about / sizeof about[0]) ? about[k] : NULL;
+}

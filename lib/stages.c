@@ -1,0 +1,70 @@
+/* stages.c: threads claim the chunks of a stage and go on to the next when all of them are done; a thread
+ * that the system has put aside holds nobody up unless it has a chunk in hand. */
+#include "config.h"
+
+#include "stages.h"
+
+#include <sched.h>
+#include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+enum { SPINS = 2000 }; /* then give way: whoever has the chunk may need this core */
+
+static void wait_for(atomic_int *done, int chunks)
+{
+    for (int spin = 0; atomic_load_explicit(done, memory_order_acquire) < chunks; spin++)
+        if (spin >= SPINS) sched_yield();
+}
+
+static int team_size(void)
+{
+#ifdef _OPENMP
+    return omp_get_num_threads();
+#else
+    return 1;
+#endif
+}
+
+static int team_member(void)
+{
+#ifdef _OPENMP
+    return omp_get_thread_num();
+#else
+    return 0;
+#endif
+}
+
+/* What each thread does. */
+static void run(const trs_level_stage *stage, int32_t count, trs_progress *now, trs_rows_fn rows,
+                void *user)
+{
+    const int thread = team_member();
+    for (int32_t s = 0; s < count; s++) {
+        const trs_level_stage *g = &stage[s];
+        const int64_t length = g->end - g->begin, chunks = g->chunks;
+        int64_t c;
+        while ((c = atomic_fetch_add(&now[s].claimed, 1)) < chunks) {
+            rows(user, thread, (int32_t)(g->begin + length * c / chunks),
+                 (int32_t)(g->begin + length * (c + 1) / chunks));
+            atomic_fetch_add_explicit(&now[s].done, 1, memory_order_release);
+        }
+        wait_for(&now[s].done, g->chunks);
+    }
+}
+
+void trs_stages_run(const trs_level_stage *stage, int32_t count, trs_progress *progress,
+                    int threads, trs_rows_fn rows, void *user)
+{
+    trs_progress *left = progress + count;
+    memset(progress, 0, ((size_t)count + 1) * sizeof *progress);
+#pragma omp parallel num_threads(threads)
+    {
+        run(stage, count, progress, rows, user);
+        /* a thread that has not begun may be waiting for the core of one that is done: OpenMP's own
+         * barrier would spin on it for milliseconds */
+        atomic_fetch_add(&left->done, 1);
+        wait_for(&left->done, team_size());
+    }
+}

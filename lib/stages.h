@@ -1,0 +1,25 @@
+/* stages.h: rows in the order of the levels, shared among threads that need not all be running. */
+#ifndef TRS_STAGES_H
+#define TRS_STAGES_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+typedef struct
+    trs_level_stage { /* rows begin..end-1 of the order: a wide level, or a run of thin ones */
+    int32_t begin, end;
+    int32_t chunks; /* that threads claim; a run of thin levels is one */
+} trs_level_stage;
+
+typedef struct trs_progress { /* of one stage */
+    atomic_int claimed, done; /* chunks */
+} trs_progress;
+
+/* Do rows begin..end-1; thread 0 .. threads-1 has it. */
+typedef void (*trs_rows_fn)(void *user, int thread, int32_t begin, int32_t end);
+
+/* All stages, one after the other.  progress [count+1] is cleared first. */
+void trs_stages_run(const trs_level_stage *stage, int32_t count, trs_progress *progress,
+                    int threads, trs_rows_fn rows, void *user);
+
+#endif

@@ -1,0 +1,54 @@
+/* full.h: small matrices kept full, in every form that a caller may show them in. */
+#ifndef TRS_TESTS_FULL_H
+#define TRS_TESTS_FULL_H
+
+#include "config.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "trisolve-sparse.h"
+
+#include <complex.h>
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef double complex zz;
+
+typedef struct full {
+    int n;
+    bool is_complex;
+    zz *a; /* [n*n] column-major */
+} full;
+
+double uniform(void); /* in (-1, 1) */
+zz number(bool is_complex);
+
+full full_new(int n, bool is_complex);    /* zero */
+full unsymmetric(int n, bool is_complex); /* sparse, with no small pivots to be expected */
+full hermitian(int n, bool is_complex, double shift); /* sparse; definite when shift is large */
+
+typedef struct form { /* how a full matrix is shown to the library */
+    trs_format format;
+    int ptr_bits, idx_bits, base;
+    trs_dtype real, cplx;
+    bool shuffled; /* entries of a line backwards */
+} form;
+
+enum { FORMS = 6 };
+extern const form plain, forms[FORMS];
+
+void set_value(void *a, trs_dtype t, int64_t k, zz v);
+zz get_value(const void *a, trs_dtype t, int64_t k);
+trs_mat show(const full *f, const form *s); /* its entries that are not zero; then hide */
+void hide(trs_mat *m);
+full unfold(const trs_mat *m); /* of its kind; 64-bit ptr, 32-bit idx */
+
+#endif
