@@ -145,7 +145,7 @@ static int analyse(trs_part *part)
 
 static int update(trs_part *part)
 {
-    trs_tri_read_values(&((level_data *)part->data)->rows, part->side->tri.val);
+    trs_tri_read_values(part->ctx, &((level_data *)part->data)->rows, part->side->tri.val);
     return TRS_OK;
 }
 
