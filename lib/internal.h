@@ -279,7 +279,7 @@ int trs_choose(const trs_context *ctx, const trs_shape *s, bool on_device,
 /* Put the fastest of count candidates first, by solving with them; say so in reason (measure.c). */
 int trs_measure(trs_plan *p, const trs_side *s, trs_candidate *c, int count, char *reason,
                 size_t size);
-void trs_shape_of(const trs_side *s, int nrhs, trs_shape *shape);
+void trs_shape_of(const trs_context *ctx, const trs_side *s, trs_shape *shape);
 bool trs_fits(const trs_solver *s, const trs_shape *shape, int64_t limit);
 
 /* A level with fewer entries is done by one CPU thread: handing over would cost more.  A triangle with

@@ -36,6 +36,29 @@ static int32_t number_levels(const trs_tri *csc, int32_t from, int32_t to, int32
     return count;
 }
 
+static inline int32_t larger(int32_t a, int32_t b)
+{
+    return a > b ? a : b;
+}
+
+enum { LONG = 16 }; /* entries; four maxima that do not wait for one another pay from here on */
+
+/* Highest level of the columns at p..end-1, at least -1. */
+static inline int32_t highest(const int32_t *Li, int64_t p, int64_t end, int32_t from,
+                              const int32_t *level)
+{
+    int32_t a = -1, b = -1, c = -1, d = -1;
+    if (end - p >= LONG)
+        for (; p < end - 3; p += 4) {
+            a = larger(a, level[Li[p] - from]);
+            b = larger(b, level[Li[p + 1] - from]);
+            c = larger(c, level[Li[p + 2] - from]);
+            d = larger(d, level[Li[p + 3] - from]);
+        }
+    for (; p < end; p++) a = larger(a, level[Li[p] - from]);
+    return larger(larger(a, b), larger(c, d));
+}
+
 /* The same from the rows. */
 static int32_t sweep_levels(const trs_tri *csr, int32_t from, int32_t to, int32_t *level)
 {
@@ -44,14 +67,11 @@ static int32_t sweep_levels(const trs_tri *csr, int32_t from, int32_t to, int32_
     int32_t count = 0;
     for (int32_t i = from; i < to; i++) {
         int64_t p = Lp[i], diagonal = Lp[i + 1] - 1;
-        int32_t mine = 0;
-        while (p < diagonal && Li[p] < from) p++;
-        for (; p < diagonal; p++) {
-            const int32_t after = level[Li[p] - from] + 1;
-            mine = after > mine ? after : mine;
-        }
+        if (from > 0)
+            while (p < diagonal && Li[p] < from) p++;
+        const int32_t mine = highest(Li, p, diagonal, from, level) + 1;
         level[i - from] = mine;
-        count = mine >= count ? mine + 1 : count;
+        count = larger(count, mine + 1);
     }
     return count;
 }

@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #endif
 
-enum { HUGE_PAGE = 2 << 20, LARGE = 2 * HUGE_PAGE }; /* bytes */
+enum { HUGE_PAGE = 2 << 20, LARGE = HUGE_PAGE }; /* bytes */
 
 /* The product as bytes, 0 when it does not fit. */
 static size_t bytes_of(int64_t count, size_t size)

@@ -261,7 +261,7 @@ static int choose(trs_plan *p)
     trs_shape shape;
     int rc = find_supernodes(p, s);
     if (rc) return rc;
-    trs_shape_of(s, ctx->nrhs, &shape);
+    trs_shape_of(ctx, s, &shape);
     p->info.levels = shape.levels;
     p->info.widest = shape.widest;
     p->info.longest = shape.longest;
@@ -389,7 +389,7 @@ static void bytes_of_plan(const trs_plan *p, const trs_solver *solver, trs_info 
         info->bytes_host += bytes_of_side(p, s);
         if (!s->used || !solver) continue;
         shape.elem = (double)trs_size(p->shape.dtype);
-        if (s->tri.ptr || s->full) trs_shape_of(s, p->ctx.nrhs, &shape);
+        if (s->tri.ptr || s->full) trs_shape_of(&p->ctx, s, &shape);
         const bool cuda = solver->place == TRS_ON_CUDA;
         *(cuda ? &info->bytes_device : &info->bytes_host) += solver->bytes(&shape);
         if (cuda && s->perm) info->bytes_device += 4 * n;

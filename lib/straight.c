@@ -135,7 +135,7 @@ static int take_all(trs_context *ctx, const intake *in)
     trs_tri *t = in->t;
     t->ptr = trs_new(ctx, in->m->n + 1, sizeof *t->ptr, "row pointers");
     if (!t->ptr) return TRS_EMEM;
-    if (!all_pointers(in, threads, in->m->ptr_bits != 32)) return TRS_EMATRIX;
+    if (!all_pointers(in, trs_team(ctx, in->m->n), in->m->ptr_bits != 32)) return TRS_EMATRIX;
     if (trs_tri_entries(ctx, t, true, false)) return TRS_EMEM;
     return all_lines(in, threads, in->m->idx_bits == 64) ? TRS_OK : TRS_EMATRIX;
 }
