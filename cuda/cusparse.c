@@ -76,7 +76,7 @@ static int natural_csr(const trs_part *part, cusparse_data *d)
     t.src = NULL; /* places in side->tri */
     int rc = d->transposed ? trs_tri_transpose(part->ctx, &t, true, &d->csr)
                            : trs_tri_copy(part->ctx, &t, &d->csr);
-    if (!rc && part->side->reversed) trs_tri_reverse(&d->csr);
+    if (!rc && part->side->reversed) rc = trs_tri_reverse(part->ctx, &d->csr);
     d->upper = d->transposed != part->side->reversed;
     return rc;
 }
@@ -119,7 +119,7 @@ static int update(trs_part *part)
 {
     cusparse_data *d = part->data;
     d->version++;
-    trs_tri_read_values(&d->csr, part->side->tri.val);
+    trs_tri_read_values(part->ctx, &d->csr, part->side->tri.val);
     return trs_gpu_put(part->ctx, d->val, d->csr.val, (size_t)d->csr.nnz * trs_size(d->csr.dtype));
 }
 

@@ -32,7 +32,7 @@ static int width_of(int nrhs)
 }
 
 struct dataflow {
-    trs_flow flow;       /* on the host: the places of the values */
+    trs_flow flow;       /* on the host */
     void *packed;        /* [nnz + nodes] on the host: values, then 1 / diagonal */
     trs_flow_task *task; /* on the device from here on */
     int64_t *ptr;
@@ -333,43 +333,16 @@ static int analyse(trs_part *part)
     });
 }
 
-/* 1 / a on the host */
-static void reciprocal(float a, float *r)
-{
-    *r = 1 / a;
-}
-static void reciprocal(double a, double *r)
-{
-    *r = 1 / a;
-}
-static void reciprocal(cuDoubleComplex a, cuDoubleComplex *r)
-{
-    *r = cuCdiv(make_cuDoubleComplex(1, 0), a);
-}
-static void reciprocal(cuFloatComplex a, cuFloatComplex *r)
-{
-    *r = cuCdivf(make_cuFloatComplex(1, 0), a);
-}
-
-template <class T> static int update_values(trs_part *part)
+static int update(trs_part *part)
 {
     dataflow *d = (dataflow *)part->data;
     const trs_flow *f = &d->flow;
-    const T *from = (const T *)part->side->tri.val;
-    T *val = (T *)d->packed, *inv = val + f->nnz;
-    for (int64_t q = 0; q < f->nnz; q++) val[q] = f->src[q] < 0 ? number<T>(1) : from[f->src[q]];
-    for (int32_t k = 0; k < f->nodes; k++) {
-        if (f->diagonal[k] < 0) inv[k] = number<T>(-1); /* a piece is 0 - its sum, times -1 */
-        else reciprocal(from[f->diagonal[k]], &inv[k]);
-    }
-    int rc = trs_gpu_put(part->ctx, d->val, val, (size_t)f->nnz * sizeof(T));
-    return rc ? rc : trs_gpu_put(part->ctx, d->inv, inv, (size_t)f->nodes * sizeof(T));
-}
-
-static int update(trs_part *part)
-{
-    return for_type(part->side->tri.dtype,
-                    [&](auto zero) { return update_values<decltype(zero)>(part); });
+    const trs_tri *t = &part->side->tri;
+    const size_t size = trs_size(t->dtype), entries = (size_t)f->nnz * size;
+    char *val = (char *)d->packed, *inv = val + entries;
+    trs_flow_pack(part->ctx, f, t, val, inv);
+    int rc = trs_gpu_put(part->ctx, d->val, val, entries);
+    return rc ? rc : trs_gpu_put(part->ctx, d->inv, inv, (size_t)f->nodes * size);
 }
 
 /* 1 / a on the device; of a complex a the last bit may differ from what the host finds */
@@ -397,14 +370,26 @@ static __global__ void inverse_kernel(int32_t nodes, const int64_t *diagonal, co
     if (k < nodes) inv[k] = diagonal[k] < 0 ? number<T>(-1) : inverse(val[diagonal[k]]);
 }
 
+/* The places of the values on the device, at the first update from there. */
+static int upload_places(trs_context *ctx, dataflow *d)
+{
+    const trs_flow *f = &d->flow;
+    if (d->src && d->diagonal) return TRS_OK;
+    const int64_t size = sizeof(int64_t);
+    int64_t *src = (int64_t *)trs_new(ctx, f->nnz + f->nodes, size, "places");
+    if (!src) return TRS_EMEM;
+    trs_flow_places(f, src, src + f->nnz);
+    if (!d->src) d->src = device_copy(ctx, src, f->nnz, size, "places");
+    if (!d->diagonal) d->diagonal = device_copy(ctx, src + f->nnz, f->nodes, size, "places");
+    trs_free(&ctx->mem, src);
+    return d->src && d->diagonal ? TRS_OK : TRS_EMEM;
+}
+
 static int update_direct(trs_part *part, const void *val, void *stream)
 {
     dataflow *d = (dataflow *)part->data;
     const trs_flow *f = &d->flow;
-    if (!d->src) d->src = device_copy(part->ctx, f->src, f->nnz, sizeof *f->src, "places");
-    if (!d->diagonal)
-        d->diagonal = device_copy(part->ctx, f->diagonal, f->nodes, sizeof *f->diagonal, "places");
-    if (!d->src || !d->diagonal) return TRS_EMEM;
+    if (upload_places(part->ctx, d)) return TRS_EMEM;
     int rc = trs_gpu_take_values(part->side->tri.dtype, f->nnz, d->src, val, d->val, stream);
     if (rc || f->nodes == 0) return rc;
     return for_type(part->side->tri.dtype, [&](auto zero) {

@@ -98,7 +98,7 @@ static int analyse(trs_part *part)
 static int update(trs_part *part)
 {
     single_block *d = (single_block *)part->data;
-    trs_tri_read_values(&d->csc, part->side->tri.val);
+    trs_tri_read_values(part->ctx, &d->csc, part->side->tri.val);
     return trs_gpu_put(part->ctx, d->Lx, d->csc.val, (size_t)d->csc.nnz * trs_size(d->csc.dtype));
 }
 

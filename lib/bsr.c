@@ -61,9 +61,11 @@ static int expand(trs_context *ctx, const trs_mat *m, expanded *e)
     }
     e->ptr[m->n] = q + m->base;
     trs_tri values = {.nnz = nnz, .dtype = m->dtype, .val = e->val, .src = e->place};
-    trs_tri_read_values(&values, m->val);
+    trs_tri_read_values(ctx, &values, m->val);
     e->csr = *m;
     e->csr.format = TRS_CSR;
+    e->csr.kind =
+        m->kind & ~(unsigned)TRS_STRICT; /* that is about the blocks, which were looked at */
     e->csr.nnz = nnz;
     e->csr.ptr = e->ptr, e->csr.ptr_bits = 64;
     e->csr.idx = e->idx, e->csr.idx_bits = 32;

@@ -60,6 +60,11 @@ void *trs_new(trs_context *ctx, int64_t count, size_t size, const char *what)
     return p;
 }
 
+int trs_team(const trs_context *ctx, int64_t entries)
+{
+    return entries < TRS_SHARED_FROM || ctx->threads < 1 ? 1 : ctx->threads;
+}
+
 size_t trs_size(trs_dtype t)
 {
     static const size_t size[] = {[TRS_F64] = 8, [TRS_F32] = 4, [TRS_C64] = 16, [TRS_C32] = 8};

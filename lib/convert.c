@@ -1,29 +1,37 @@
 /* convert.c: from what the caller has to the one shape the solvers know.
  *
- * Whatever comes in (CSR, CSC, dense, any widths, base 0 or 1, columns in any order, the other triangle
+ * What already has it goes through straight.c.  Whatever else comes in (CSR, CSC, dense, any widths, base 0 or 1, columns in any order, the other triangle
  * filled or not) is read once, line by line, a line being a row of CSR or a column of the others.
  * What is kept is "op(T) by rows": T itself for CSR, T' for the others.  Transposing and counting
  * backwards, both O(nnz) and both carrying the values and where they came from, make the rest. */
 #include "config.h"
 
-#include "internal.h"
+#include "straight.h"
 
 #include <complex.h>
 #include <inttypes.h>
 #include <string.h>
 
+enum { BLOCK = 1 << 16, LINES = 1024 }; /* entries, lines that a thread takes at a time */
+
+int trs_tri_entries(trs_context *ctx, trs_tri *t, bool values, bool places)
+{
+    const double bytes = (double)t->nnz * (double)(trs_size(t->dtype) + sizeof *t->idx);
+    if (ctx->limit && values && bytes > (double)ctx->limit)
+        return trs_fail(ctx, TRS_EMEM, "the triangle has %.3g bytes, over the limit", bytes);
+    t->idx = trs_new(ctx, t->nnz, sizeof *t->idx, "columns");
+    if (!t->idx) return TRS_EMEM;
+    if (values) t->val = trs_new(ctx, t->nnz, trs_size(t->dtype), "values");
+    if (values && !t->val) return TRS_EMEM;
+    if (places) t->src = trs_new(ctx, t->nnz, sizeof *t->src, "places of the values");
+    return !places || t->src ? TRS_OK : TRS_EMEM;
+}
+
 static int tri_new(trs_context *ctx, trs_tri *t, const trs_tri *like, bool values)
 {
     *t = (trs_tri){.n = like->n, .nnz = like->nnz, .dtype = like->dtype};
-    const double bytes = (double)like->nnz * (double)(trs_size(like->dtype) + sizeof *t->idx);
-    if (ctx->limit && values && bytes > (double)ctx->limit)
-        return trs_fail(ctx, TRS_EMEM, "the triangle has %.3g bytes, over the limit", bytes);
     t->ptr = trs_new(ctx, (int64_t)t->n + 1, sizeof *t->ptr, "row pointers");
-    t->idx = t->ptr ? trs_new(ctx, t->nnz, sizeof *t->idx, "columns") : NULL;
-    if (t->idx && !values) return TRS_OK;
-    t->val = t->idx ? trs_new(ctx, t->nnz, trs_size(t->dtype), "values") : NULL;
-    t->src = t->val ? trs_new(ctx, t->nnz, sizeof *t->src, "places of the values") : NULL;
-    if (t->src) return TRS_OK;
+    if (t->ptr && !trs_tri_entries(ctx, t, values, values)) return TRS_OK;
     trs_tri_free(ctx, t);
     return TRS_EMEM;
 }
@@ -74,53 +82,60 @@ static bool wanted(const source *s, int64_t i, int64_t j)
     return s->by_rows ? trs_in_triangle(s->m->kind, i, j) : trs_in_triangle(s->m->kind, j, i);
 }
 
-static int64_t count_wanted(const source *s)
+/* Entries of every line, into ptr [i+1]: a diagonal one, stored or not, and those that are wanted. */
+static void count_lines(const trs_context *ctx, const source *s, int64_t *ptr)
 {
-    int64_t nnz = s->m->n; /* a diagonal entry in every line, stored or not */
-    for (int64_t i = 0; i < s->m->n; i++)
+    const int64_t n = s->m->n;
+    const int threads = trs_team(ctx, line_begin(s, n > 0 ? n - 1 : 0));
+    ptr[0] = 0;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, LINES)
+    for (int64_t i = 0; i < n; i++) {
+        int64_t count = 1;
         for (int64_t p = line_begin(s, i), end = line_end(s, i); p < end; p++)
-            nnz += wanted(s, i, cross(s, p));
-    return nnz;
-}
-
-/* The diagonal of line i: where it is stored.  A second one is an error. */
-static int find_diagonal(trs_context *ctx, const source *s, int64_t i, int64_t *at)
-{
-    *at = TRS_SRC_MISSING;
-    for (int64_t p = line_begin(s, i), end = line_end(s, i); p < end; p++) {
-        if (cross(s, p) != i) continue;
-        if (*at >= 0)
-            return trs_fail(ctx, TRS_EMATRIX, "row %" PRId64 ", column %" PRId64 " is stored twice",
-                            i + s->m->base, i + s->m->base);
-        *at = place(s, i, p);
+            count += wanted(s, i, cross(s, p));
+        ptr[i + 1] = count;
     }
-    if (s->m->kind & TRS_UNIT) *at = TRS_SRC_UNIT;
-    return TRS_OK;
+    for (int64_t i = 0; i < n; i++) ptr[i + 1] += ptr[i];
 }
 
-/* Copy the wanted entries of line i behind position k; false: they do not ascend. */
-static bool copy_line(const source *s, int64_t i, int64_t diagonal, trs_tri *t, int64_t *k)
+/* Copy the wanted entries of line i, and where its diagonal is stored; false: they do not ascend.
+ * *twice: that row, when its diagonal is stored twice. */
+static bool copy_line(const source *s, int64_t i, trs_tri *t, int64_t *twice)
 {
+    int64_t last = -1, q = t->ptr[i] + !s->diagonal_last, diagonal = TRS_SRC_MISSING;
+    const int64_t at = s->diagonal_last ? t->ptr[i + 1] - 1 : t->ptr[i];
     bool ascend = true;
-    int64_t last = -1, q = *k;
-    if (!s->diagonal_last) {
-        t->idx[q] = (int32_t)i;
-        t->src[q++] = diagonal;
-    }
     for (int64_t p = line_begin(s, i), end = line_end(s, i); p < end; p++) {
         int64_t j = cross(s, p);
-        if (!wanted(s, i, j)) continue;
-        ascend &= j > last;
-        last = j;
-        t->idx[q] = (int32_t)j;
-        t->src[q++] = place(s, i, p);
+        if (j == i) {
+            if (diagonal != TRS_SRC_MISSING && i < *twice) *twice = i;
+            diagonal = place(s, i, p);
+        } else if (wanted(s, i, j)) {
+            ascend &= j > last;
+            last = j;
+            t->idx[q] = (int32_t)j;
+            t->src[q++] = place(s, i, p);
+        }
     }
-    if (s->diagonal_last) {
-        t->idx[q] = (int32_t)i;
-        t->src[q++] = diagonal;
-    }
-    *k = q;
+    t->idx[at] = (int32_t)i;
+    t->src[at] = s->m->kind & TRS_UNIT ? TRS_SRC_UNIT : diagonal;
     return ascend;
+}
+
+/* *ascend: every line does.  A diagonal that is stored twice is an error. */
+static int copy_lines(trs_context *ctx, const source *s, trs_tri *t, bool *ascend)
+{
+    const int threads = trs_team(ctx, t->nnz);
+    int64_t twice = INT64_MAX;
+    bool all = true;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, LINES)                             \
+    reduction(min : twice) reduction(&& : all)
+    for (int64_t i = 0; i < s->m->n; i++)
+        if (!copy_line(s, i, t, &twice)) all = false;
+    *ascend = all;
+    if (twice == INT64_MAX) return TRS_OK;
+    return trs_fail(ctx, TRS_EMATRIX, "row %" PRId64 ", column %" PRId64 " is stored twice",
+                    twice + s->m->base, twice + s->m->base);
 }
 
 /* After sorting: two equal neighbours are one entry stored twice. */
@@ -158,27 +173,29 @@ void trs_tri_drop_identity(trs_context *ctx, trs_tri *t)
 
 int trs_tri_import(trs_context *ctx, const trs_mat *m, trs_tri *t)
 {
-    if (m->format == TRS_BSR) return trs_bsr_import(ctx, m, t);
+    if (m->format == TRS_BSR) {
+        int bad = trs_check_mat(ctx, m);
+        return bad ? bad : trs_bsr_import(ctx, m, t);
+    }
     bool by_rows = m->format == TRS_CSR, ascend = true;
     source s = {m, m->ptr_bits ? m->ptr_bits : 64, m->idx_bits ? m->idx_bits : 32, by_rows,
                 by_rows == !!(m->kind & TRS_LOWER)};
-    int64_t k = 0, diagonal;
-    trs_tri like = {.n = (int32_t)m->n, .nnz = count_wanted(&s), .dtype = m->dtype};
-    int rc = tri_new(ctx, t, &like, true);
+    int rc = trs_straight_import(ctx, m, t);
+    if (rc != TRS_EMATRIX) return rc;
+    rc = trs_check_mat(ctx, m);
     if (rc) return rc;
-    for (int32_t i = 0; i < t->n; i++) {
-        t->ptr[i] = k;
-        rc = find_diagonal(ctx, &s, i, &diagonal);
-        if (rc) goto done;
-        ascend &= copy_line(&s, i, diagonal, t, &k);
-    }
-    t->ptr[t->n] = k;
-    trs_tri_read_values(t, m->val);
-    if (!ascend) {
+    *t = (trs_tri){.n = (int32_t)m->n, .dtype = m->dtype};
+    t->ptr = trs_new(ctx, m->n + 1, sizeof *t->ptr, "row pointers");
+    if (!t->ptr) return TRS_EMEM;
+    count_lines(ctx, &s, t->ptr);
+    t->nnz = t->ptr[t->n];
+    rc = trs_tri_entries(ctx, t, true, true);
+    if (!rc) rc = copy_lines(ctx, &s, t, &ascend);
+    if (!rc) trs_tri_read_values(ctx, t, m->val);
+    if (!rc && !ascend) {
         rc = sort_lines(ctx, t);
         if (!rc) rc = find_duplicate(ctx, &s, t);
     }
-done:
     if (rc) trs_tri_free(ctx, t);
     return rc;
 }
@@ -186,13 +203,14 @@ done:
 /* ---- values ------------------------------------------------------------------------------- */
 
 #define TRS_READ_VALUES(T)                                                                         \
-    for (int64_t p = 0; p < t->nnz; p++)                                                           \
+    for (int64_t p = begin; p < end; p++)                                                          \
     ((T *)t->val)[p] = t->src[p] >= 0 ? ((const T *)val)[t->src[p]] : (T)(t->src[p] == TRS_SRC_UNIT)
 
-void trs_tri_read_values(trs_tri *t, const void *val)
+static void read_block(trs_tri *t, const void *val, int64_t begin, int64_t end)
 {
+    const size_t size = trs_size(t->dtype), from = (size_t)begin * size;
     if (!t->src) {
-        if (t->nnz) memcpy(t->val, val, (size_t)t->nnz * trs_size(t->dtype));
+        memcpy((char *)t->val + from, (const char *)val + from, (size_t)(end - begin) * size);
         return;
     }
     switch (t->dtype) {
@@ -209,6 +227,14 @@ void trs_tri_read_values(trs_tri *t, const void *val)
         TRS_READ_VALUES(double complex);
         break;
     }
+}
+
+void trs_tri_read_values(const trs_context *ctx, trs_tri *t, const void *val)
+{
+    const int threads = trs_team(ctx, t->nnz);
+#pragma omp parallel for num_threads(threads)
+    for (int64_t p = 0; p < t->nnz; p += BLOCK)
+        read_block(t, val, p, t->nnz - p < BLOCK ? t->nnz : p + BLOCK);
 }
 
 static void copy_value(void *to, int64_t q, const void *from, int64_t p, size_t size)
@@ -254,29 +280,47 @@ int trs_tri_copy(trs_context *ctx, const trs_tri *a, trs_tri *t)
     return TRS_OK;
 }
 
-void trs_tri_reverse(trs_tri *t)
+/* Entry p and entry nnz-1-p change places. */
+static void swap_entries(trs_tri *t, int64_t p, size_t size)
 {
-    size_t size = trs_size(t->dtype);
+    const int64_t q = t->nnz - 1 - p;
+    const int32_t j = t->n - 1 - t->idx[p];
     double complex one;
-    for (int64_t p = 0, q = t->nnz - 1; p <= q; p++, q--) {
-        int32_t j = t->n - 1 - t->idx[p];
-        t->idx[p] = t->n - 1 - t->idx[q];
-        t->idx[q] = j;
-        if (t->val) {
-            copy_value(&one, 0, t->val, p, size);
-            copy_value(t->val, p, t->val, q, size);
-            copy_value(t->val, q, &one, 0, size);
-        }
-        if (!t->src) continue;
-        int64_t s = t->src[p];
-        t->src[p] = t->src[q];
-        t->src[q] = s;
-    }
+    t->idx[p] = t->n - 1 - t->idx[q];
+    t->idx[q] = j;
+    if (!t->val) return;
+    copy_value(&one, 0, t->val, p, size);
+    copy_value(t->val, p, t->val, q, size);
+    copy_value(t->val, q, &one, 0, size);
+    const int64_t s = t->src[p];
+    t->src[p] = t->src[q];
+    t->src[q] = s;
+}
+
+/* src as an array also where it is p -> p. */
+static int write_identity(trs_context *ctx, trs_tri *t, int threads)
+{
+    if (t->src || !t->val) return TRS_OK;
+    t->src = trs_new(ctx, t->nnz, sizeof *t->src, "places of the values");
+    if (!t->src) return TRS_EMEM;
+#pragma omp parallel for num_threads(threads)
+    for (int64_t p = 0; p < t->nnz; p++) t->src[p] = p;
+    return TRS_OK;
+}
+
+int trs_tri_reverse(trs_context *ctx, trs_tri *t)
+{
+    const size_t size = trs_size(t->dtype);
+    const int threads = trs_team(ctx, t->nnz);
+    if (write_identity(ctx, t, threads)) return TRS_EMEM;
+#pragma omp parallel for num_threads(threads)
+    for (int64_t p = 0; p < (t->nnz + 1) / 2; p++) swap_entries(t, p, size);
     for (int32_t i = 0, k = t->n; i <= k; i++, k--) {
         int64_t s = t->nnz - t->ptr[i];
         t->ptr[i] = t->nnz - t->ptr[k];
         t->ptr[k] = s;
     }
+    return TRS_OK;
 }
 
 /* The rows that are listed, in that order; columns stay.  src: places in a. */
@@ -306,7 +350,7 @@ int trs_tri_permute(trs_context *ctx, const trs_tri *a, const int32_t *perm, trs
     for (int32_t k = 0; k < a->n; k++) inv[perm[k]] = k;
     int rc = trs_tri_take(ctx, a, perm, a->n, t);
     if (!rc) {
-        trs_tri_read_values(t, a->val);
+        trs_tri_read_values(ctx, t, a->val);
         for (int64_t q = 0; q < t->nnz; q++) {
             t->idx[q] = inv[t->idx[q]];
             if (a->src) t->src[q] = a->src[t->src[q]];

@@ -25,28 +25,41 @@ static double seconds(const trs_cost *c)
     return c->bytes + c->sync + c->hops + c->copies;
 }
 
-void trs_shape_of(const trs_side *s, int nrhs, trs_shape *shape)
+/* The sums are of integers, and so the same for any number of threads. */
+void trs_shape_of(const trs_context *ctx, const trs_side *s, trs_shape *shape)
 {
     const trs_levels *lv = &s->lv;
-    *shape =
-        (trs_shape){.n = s->tri.n, .nnz = s->tri.nnz, .levels = lv->count, .widest = lv->widest};
-    shape->elem = (double)trs_size(s->tri.dtype);
-    shape->nrhs = nrhs;
-    shape->blocks = s->super.blocks;
-    shape->height = s->super.height;
-    shape->store = s->super.store;
+    const int64_t *Lp = s->tri.ptr;
+    const int threads = trs_team(ctx, s->tri.n);
+    int64_t longest = 0, wide = 0;
+    double sum_longest = 0, thin = 0;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 16) reduction(max : longest)       \
+    reduction(+ : sum_longest, thin, wide)
     for (int32_t l = 0; l < lv->count; l++) {
-        int64_t entries = 0, longest = 0;
+        int64_t entries = 0, most = 0;
         for (int32_t k = lv->ptr[l]; k < lv->ptr[l + 1]; k++) {
-            int64_t length = s->tri.ptr[lv->topo[k] + 1] - s->tri.ptr[lv->topo[k]];
+            const int64_t length = Lp[lv->topo[k] + 1] - Lp[lv->topo[k]];
             entries += length;
-            if (length > longest) longest = length;
+            if (length > most) most = length;
         }
-        shape->sum_longest += (double)longest;
-        if (longest > shape->longest) shape->longest = longest;
-        if (entries < TRS_THIN) shape->thin_entries += (double)entries;
-        else shape->wide_levels++;
+        sum_longest += (double)most;
+        if (most > longest) longest = most;
+        if (entries < TRS_THIN) thin += (double)entries;
+        else wide++;
     }
+    *shape = (trs_shape){.n = s->tri.n,
+                         .nnz = s->tri.nnz,
+                         .levels = lv->count,
+                         .widest = lv->widest,
+                         .longest = longest,
+                         .sum_longest = sum_longest,
+                         .thin_entries = thin,
+                         .wide_levels = wide,
+                         .blocks = s->super.blocks,
+                         .height = s->super.height,
+                         .store = s->super.store,
+                         .elem = (double)trs_size(s->tri.dtype),
+                         .nrhs = ctx->nrhs};
 }
 
 enum {

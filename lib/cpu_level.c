@@ -96,7 +96,7 @@ static int analyse(trs_part *part)
 
 static int update(trs_part *part)
 {
-    trs_tri_read_values(&((level_data *)part->data)->rows, part->side->tri.val);
+    trs_tri_read_values(part->ctx, &((level_data *)part->data)->rows, part->side->tri.val);
     return TRS_OK;
 }
 
@@ -145,14 +145,8 @@ const trs_solver trs_solver_cpu_level = {
 
 static void FN(rows)(const trs_part *part, const trs_job *job, int32_t begin, int32_t end)
 {
-    const trs_tri *L = &((const level_data *)part->data)->rows;
-    const int32_t *topo = part->lv->topo;
-    for (int r = 0; r < job->nrhs; r++) {
-        const T *b = (const T *)job->b.p + r * job->b.cs;
-        T *x = (T *)job->x.p + r * job->x.cs;
-        for (int32_t k = begin; k < end; k++)
-            FN(row)(L, k, topo[k], b, job->b.rs, x, job->x.rs, job->conj);
-    }
+    const level_data *d = part->data;
+    FN(all_rows)(&d->rows, begin, end, part->lv->topo, job);
 }
 
 #endif

@@ -53,13 +53,7 @@ const trs_solver trs_solver_cpu_serial = {
 
 static void FN(solve)(const trs_part *part, const trs_job *job)
 {
-    const trs_tri *L = &part->side->tri;
-    for (int r = 0; r < job->nrhs; r++) {
-        const T *b = (const T *)job->b.p + r * job->b.cs;
-        T *x = (T *)job->x.p + r * job->x.cs;
-        for (int32_t i = part->from; i < part->to; i++)
-            FN(row)(L, i, i, b, job->b.rs, x, job->x.rs, job->conj);
-    }
+    FN(all_rows)(&part->side->tri, part->from, part->to, NULL, job);
 }
 
 #endif

@@ -1,8 +1,10 @@
 /* each_type.h: include TRS_BODY once for each number type.
  *
  * A file with code for all four types names itself in TRS_BODY, includes this, and has its body
- * under #ifdef T:  T the number, FN (name) the name for this type, CONJ (x) the conjugate. */
+ * under #ifdef T:  T the number, FN (name) the name for this type, CONJ (x) the conjugate,
+ * NORMAL (x) is x neither zero, subnormal, infinite nor NaN?  (as a whole, if complex) */
 #include <complex.h>
+#include <math.h>
 
 #define TRS_GLUE_(name, suffix) name##_##suffix
 #define TRS_GLUE(name, suffix)  TRS_GLUE_(name, suffix)
@@ -14,9 +16,10 @@
         name##_f64, name##_f32, name##_c64, name##_c32                                             \
     }
 
-#define T       double
-#define SUFFIX  f64
-#define CONJ(x) (x)
+#define T         double
+#define SUFFIX    f64
+#define CONJ(x)   (x)
+#define NORMAL(x) isnormal(x)
 #include TRS_BODY
 #undef T
 #undef SUFFIX
@@ -27,20 +30,28 @@
 #undef T
 #undef SUFFIX
 #undef CONJ
+#undef NORMAL
 
-#define T       double complex
-#define SUFFIX  c64
-#define CONJ(x) conj(x)
+#define TRS_NORMAL(re, im) ((isnormal(re) || isnormal(im)) && isfinite(re) && isfinite(im))
+
+#define T         double complex
+#define SUFFIX    c64
+#define CONJ(x)   conj(x)
+#define NORMAL(x) TRS_NORMAL(creal(x), cimag(x))
 #include TRS_BODY
 #undef T
 #undef SUFFIX
 #undef CONJ
+#undef NORMAL
 
-#define T       float complex
-#define SUFFIX  c32
-#define CONJ(x) conjf(x)
+#define T         float complex
+#define SUFFIX    c32
+#define CONJ(x)   conjf(x)
+#define NORMAL(x) TRS_NORMAL(crealf(x), cimagf(x))
 #include TRS_BODY
 #undef T
 #undef SUFFIX
 #undef CONJ
+#undef NORMAL
+#undef TRS_NORMAL
 #undef TRS_BODY

@@ -51,7 +51,8 @@ static void copy_part(trs_tri *t, int64_t *q, const trs_tri *from, int64_t begin
     const size_t count = (size_t)(end - begin);
     if (!count) return;
     memcpy(t->idx + *q, from->idx + begin, count * sizeof *t->idx);
-    memcpy(t->src + *q, from->src + begin, count * sizeof *t->src);
+    if (from->src) memcpy(t->src + *q, from->src + begin, count * sizeof *t->src);
+    for (int64_t p = begin; p < end && !from->src; p++) t->src[*q + p - begin] = p;
     *q += end - begin;
 }
 
@@ -129,7 +130,8 @@ static int compute(trs_lu *lu, ilu *s, const void *val)
 {
     trs_ilu_rows *f = &s->rows;
     const double start = trs_now();
-    trs_tri_read_values(&f->t, val);
+    const trs_context ctx = {.mem = lu->mem, .threads = 1};
+    trs_tri_read_values(&ctx, &f->t, val);
     int rc = check_finite(lu, &f->t);
     if (rc) return rc;
     const trs_ilu_outcome o = trs_ilu_compute(f);

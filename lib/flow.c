@@ -3,39 +3,43 @@
  * One pass over the rows gives every node its level: one more than the latest it waits for.  A row with
  * many entries keeps the last ones and leaves the others to pieces, so that its critical path is not
  * longer than before.  Then a counting sort by (level, lanes) and one pass to renumber: O(n + nnz). */
+#ifndef T
+
 #include "config.h"
 
 #include "flow.h"
 
 #include <string.h>
 
+#define TRS_BODY "flow.c"
+#include "each_type.h"
+
 typedef struct build { /* before sorting: nodes in row order, the pieces of a row before it */
     int32_t nodes, levels;
-    int32_t *level;  /* [nodes] */
-    int32_t *row;    /* [nodes] -1: piece */
-    int64_t *begin;  /* [nodes+1] entries in t, pieces and rows following each other */
-    int32_t *of_row; /* [n] node of each row */
-    int32_t *place;  /* [nodes] after sorting */
+    int32_t *level; /* [nodes] */
+    int32_t *row;   /* [nodes] -1: piece */
+    int64_t *begin; /* [nodes] entries in t */
+    int32_t *count; /* [nodes] entries in the flow, one for each piece of the row among them */
+    int32_t *place; /* [nodes] after sorting */
+    int32_t *mine;  /* [n] of each row: the level after its own, then its place */
 } build;
+
+enum { ROWS = 4096 }; /* that a thread takes at a time */
 
 static int64_t pieces_of(int64_t length)
 {
     return length > 2 * TRS_FLOW_PIECE ? length / TRS_FLOW_PIECE - 1 : 0;
 }
 
-static int lanes_of(int64_t length)
-{
-    int lanes = 1;
-    while (lanes < TRS_FLOW_WARP && lanes * TRS_FLOW_BATCH < length) lanes *= 2;
-    return lanes;
-}
-
-static int class_of(int64_t length)
-{
-    return __builtin_ctz((unsigned)lanes_of(length));
-}
-
 enum { CLASSES = 6 };
+
+/* log2 of the lanes: the least with which length entries are one batch, at most a warp. */
+static int class_of(int32_t length)
+{
+    if (length <= TRS_FLOW_BATCH) return 0;
+    const int c = 32 - __builtin_clz((unsigned)(length - 1) / TRS_FLOW_BATCH);
+    return c < CLASSES ? c : CLASSES - 1;
+}
 
 static int build_new(trs_context *ctx, const trs_tri *t, build *b)
 {
@@ -45,10 +49,11 @@ static int build_new(trs_context *ctx, const trs_tri *t, build *b)
     *b = (build){.nodes = (int32_t)nodes};
     b->level = trs_new(ctx, nodes, sizeof *b->level, "levels of nodes");
     b->row = trs_new(ctx, nodes, sizeof *b->row, "rows of nodes");
-    b->begin = trs_new(ctx, nodes + 1, sizeof *b->begin, "entries of nodes");
-    b->of_row = trs_new(ctx, t->n, sizeof *b->of_row, "nodes of rows");
+    b->begin = trs_new(ctx, nodes, sizeof *b->begin, "entries of nodes");
+    b->count = trs_new(ctx, nodes, sizeof *b->count, "sizes of nodes");
     b->place = trs_new(ctx, nodes, sizeof *b->place, "order of nodes");
-    return b->level && b->row && b->begin && b->of_row && b->place ? TRS_OK : TRS_EMEM;
+    b->mine = trs_new(ctx, t->n, sizeof *b->mine, "levels of rows");
+    return b->level && b->row && b->begin && b->count && b->place && b->mine ? TRS_OK : TRS_EMEM;
 }
 
 static void build_free(trs_context *ctx, build *b)
@@ -56,8 +61,9 @@ static void build_free(trs_context *ctx, build *b)
     trs_free(&ctx->mem, b->level);
     trs_free(&ctx->mem, b->row);
     trs_free(&ctx->mem, b->begin);
-    trs_free(&ctx->mem, b->of_row);
+    trs_free(&ctx->mem, b->count);
     trs_free(&ctx->mem, b->place);
+    trs_free(&ctx->mem, b->mine);
 }
 
 /* One more than the latest of entries p..end-1. */
@@ -65,10 +71,20 @@ static int32_t level_after(const trs_tri *t, const build *b, int64_t p, int64_t 
 {
     int32_t level = 0;
     for (; p < end; p++) {
-        int32_t l = b->level[b->of_row[t->idx[p]]] + 1;
-        if (l > level) level = l;
+        const int32_t after = b->mine[t->idx[p]];
+        level = after > level ? after : level;
     }
     return level;
+}
+
+/* The next node. */
+static void add_node(build *b, int32_t *node, int32_t row, int64_t begin, int64_t count,
+                     int32_t level)
+{
+    b->row[*node] = row;
+    b->begin[*node] = begin;
+    b->count[*node] = (int32_t)count;
+    b->level[(*node)++] = level;
 }
 
 static void cut_rows(const trs_tri *t, build *b)
@@ -77,40 +93,32 @@ static void cut_rows(const trs_tri *t, build *b)
     for (int32_t i = 0; i < t->n; i++) {
         int64_t p = t->ptr[i], diagonal = t->ptr[i + 1] - 1, pieces = pieces_of(diagonal - p);
         int32_t waits = 0;
-        for (int64_t k = 0; k < pieces; k++, node++, p += TRS_FLOW_PIECE) {
-            b->row[node] = -1;
-            b->begin[node] = p;
-            b->level[node] = level_after(t, b, p, p + TRS_FLOW_PIECE);
-            if (b->level[node] + 1 > waits) waits = b->level[node] + 1;
+        for (int64_t k = 0; k < pieces; k++, p += TRS_FLOW_PIECE) {
+            const int32_t level = level_after(t, b, p, p + TRS_FLOW_PIECE);
+            add_node(b, &node, -1, p, TRS_FLOW_PIECE, level);
+            if (level + 1 > waits) waits = level + 1;
         }
-        int32_t direct = level_after(t, b, p, diagonal);
-        b->row[node] = i;
-        b->begin[node] = p;
-        b->level[node] = direct > waits ? direct : waits;
-        if (b->level[node] + 1 > b->levels) b->levels = b->level[node] + 1;
-        b->of_row[i] = node++;
+        const int32_t direct = level_after(t, b, p, diagonal);
+        if (direct > waits) waits = direct;
+        add_node(b, &node, i, p, diagonal - p + pieces, waits);
+        b->mine[i] = waits + 1;
+        if (waits + 1 > b->levels) b->levels = waits + 1;
     }
-    b->begin[node] = t->ptr[t->n];
 }
 
-/* Entries of a node in the flow: a row's own, without the diagonal, and one for each of its pieces. */
-static int64_t length_of(const trs_tri *t, const build *b, int32_t node)
+static int64_t key_of(const build *b, int32_t node)
 {
-    int32_t i = b->row[node];
-    if (i < 0) return TRS_FLOW_PIECE;
-    int64_t diagonal = t->ptr[i + 1] - 1;
-    return diagonal - b->begin[node] + pieces_of(diagonal - t->ptr[i]);
+    return (int64_t)b->level[node] * CLASSES + class_of(b->count[node]);
 }
 
 /* place: the counting sort by (level, lanes); tasks are cut where either changes. */
-static int sort_nodes(trs_context *ctx, const trs_tri *t, build *b, trs_flow *f)
+static int sort_nodes(trs_context *ctx, build *b, trs_flow *f)
 {
     const int64_t keys = (int64_t)b->levels * CLASSES;
     int64_t *start = trs_new(ctx, keys + 1, sizeof *start, "sizes of levels");
     if (!start) return TRS_EMEM;
     memset(start, 0, ((size_t)keys + 1) * sizeof *start);
-    for (int32_t k = 0; k < b->nodes; k++)
-        start[(int64_t)b->level[k] * CLASSES + class_of(length_of(t, b, k)) + 1]++;
+    for (int32_t k = 0; k < b->nodes; k++) start[key_of(b, k) + 1]++;
     int64_t tasks = 0;
     for (int64_t key = 0; key < keys; key++) {
         int each = TRS_FLOW_WARP >> (key % CLASSES);
@@ -125,9 +133,10 @@ static int sort_nodes(trs_context *ctx, const trs_tri *t, build *b, trs_flow *f)
                 (int32_t)k, (int16_t)(start[key + 1] - k < each ? start[key + 1] - k : each),
                 (int16_t)(1 << (key % CLASSES))};
     }
-    for (int32_t k = 0; k < b->nodes; k++)
-        b->place[k] =
-            (int32_t)start[(int64_t)b->level[k] * CLASSES + class_of(length_of(t, b, k))]++;
+    for (int32_t k = 0; k < b->nodes; k++) {
+        b->place[k] = (int32_t)start[key_of(b, k)]++;
+        if (b->row[k] >= 0) b->mine[b->row[k]] = b->place[k];
+    }
     trs_free(&ctx->mem, start);
     return f->task ? TRS_OK : TRS_EMEM;
 }
@@ -139,28 +148,23 @@ static int flow_new(trs_context *ctx, const trs_tri *t, const build *b, trs_flow
     f->nnz = t->nnz - t->n + (b->nodes - t->n);
     f->ptr = trs_new(ctx, (int64_t)f->nodes + 1, sizeof *f->ptr, "entries of nodes");
     f->idx = trs_new(ctx, f->nnz, sizeof *f->idx, "nodes of entries");
-    f->src = trs_new(ctx, f->nnz, sizeof *f->src, "places of entries");
     f->row = trs_new(ctx, f->nodes, sizeof *f->row, "rows of nodes");
-    f->diagonal = trs_new(ctx, f->nodes, sizeof *f->diagonal, "places of diagonals");
-    return f->ptr && f->idx && f->src && f->row && f->diagonal ? TRS_OK : TRS_EMEM;
+    f->pieces = trs_new(ctx, f->nodes, sizeof *f->pieces, "pieces of rows");
+    f->begin = trs_new(ctx, f->nodes, sizeof *f->begin, "places of entries");
+    return f->ptr && f->idx && f->row && f->pieces && f->begin ? TRS_OK : TRS_EMEM;
 }
 
 static void fill_node(const trs_tri *t, const build *b, int32_t node, trs_flow *f)
 {
-    int32_t k = b->place[node], i = b->row[node];
-    int64_t q = f->ptr[k], p = b->begin[node];
-    int64_t end = i < 0 ? p + TRS_FLOW_PIECE : t->ptr[i + 1] - 1;
+    const int32_t k = b->place[node], i = b->row[node];
+    const int64_t p = b->begin[node];
+    int64_t q = f->ptr[k], own = b->count[node];
     f->row[k] = i;
-    f->diagonal[k] = i < 0 ? -1 : end;
-    if (i >= 0)
-        for (int64_t piece = pieces_of(end - t->ptr[i]); piece > 0; piece--, q++) {
-            f->idx[q] = b->place[node - piece];
-            f->src[q] = -1;
-        }
-    for (; p < end; p++, q++) {
-        f->idx[q] = b->place[b->of_row[t->idx[p]]];
-        f->src[q] = p;
-    }
+    f->begin[k] = p;
+    f->pieces[k] = i < 0 ? 0 : (int32_t)pieces_of(t->ptr[i + 1] - 1 - t->ptr[i]);
+    own -= f->pieces[k];
+    for (int32_t piece = f->pieces[k]; piece > 0; piece--) f->idx[q++] = b->place[node - piece];
+    for (int64_t e = 0; e < own; e++) f->idx[q + e] = b->mine[t->idx[p + e]];
 }
 
 int trs_flow_make(trs_context *ctx, const trs_tri *t, trs_flow *f)
@@ -170,13 +174,15 @@ int trs_flow_make(trs_context *ctx, const trs_tri *t, trs_flow *f)
     int rc = build_new(ctx, t, &b);
     if (!rc) {
         cut_rows(t, &b);
-        rc = sort_nodes(ctx, t, &b, f);
+        rc = sort_nodes(ctx, &b, f);
     }
     if (!rc) rc = flow_new(ctx, t, &b, f);
     if (!rc) {
-        for (int32_t k = 0; k < b.nodes; k++) f->ptr[b.place[k] + 1] = length_of(t, &b, k);
+        const int threads = trs_team(ctx, f->nnz);
+        for (int32_t k = 0; k < b.nodes; k++) f->ptr[b.place[k] + 1] = b.count[k];
         f->ptr[0] = 0;
         for (int32_t k = 0; k < b.nodes; k++) f->ptr[k + 1] += f->ptr[k];
+#pragma omp parallel for num_threads(threads) schedule(dynamic, ROWS)
         for (int32_t k = 0; k < b.nodes; k++) fill_node(t, &b, k, f);
     }
     build_free(ctx, &b);
@@ -188,9 +194,45 @@ void trs_flow_free(trs_context *ctx, trs_flow *f)
 {
     trs_free(&ctx->mem, f->ptr);
     trs_free(&ctx->mem, f->idx);
-    trs_free(&ctx->mem, f->src);
     trs_free(&ctx->mem, f->row);
-    trs_free(&ctx->mem, f->diagonal);
+    trs_free(&ctx->mem, f->pieces);
+    trs_free(&ctx->mem, f->begin);
     trs_free(&ctx->mem, f->task);
     memset(f, 0, sizeof *f);
 }
+
+void trs_flow_places(const trs_flow *f, int64_t *src, int64_t *diagonal)
+{
+    for (int32_t k = 0; k < f->nodes; k++) {
+        const int64_t first = f->ptr[k] + f->pieces[k], own = f->ptr[k + 1] - first;
+        for (int64_t q = f->ptr[k]; q < first; q++) src[q] = -1;
+        for (int64_t e = 0; e < own; e++) src[first + e] = f->begin[k] + e;
+        diagonal[k] = f->row[k] < 0 ? -1 : f->begin[k] + own;
+    }
+}
+
+typedef void (*pack_fn)(const trs_flow *, const trs_tri *, int32_t, void *, void *);
+
+void trs_flow_pack(const trs_context *ctx, const trs_flow *f, const trs_tri *t, void *val,
+                   void *inv)
+{
+    static const pack_fn table[] = TRS_PER_TYPE(pack);
+    const pack_fn pack = table[t->dtype];
+    const int threads = trs_team(ctx, f->nnz);
+#pragma omp parallel for num_threads(threads) schedule(dynamic, ROWS)
+    for (int32_t k = 0; k < f->nodes; k++) pack(f, t, k, val, inv);
+}
+
+#else
+
+static void FN(pack)(const trs_flow *f, const trs_tri *t, int32_t k, void *val, void *inv)
+{
+    const T *from = (const T *)t->val + f->begin[k];
+    const int64_t own = f->ptr[k + 1] - f->ptr[k] - f->pieces[k];
+    T *to = (T *)val + f->ptr[k];
+    for (int32_t piece = 0; piece < f->pieces[k]; piece++) *to++ = 1;
+    for (int64_t e = 0; e < own; e++) to[e] = from[e];
+    ((T *)inv)[k] = f->row[k] < 0 ? -1 : 1 / from[own];
+}
+
+#endif

@@ -23,15 +23,23 @@ typedef struct trs_flow_task { /* what a warp does at a time */
 typedef struct trs_flow {
     int32_t nodes, tasks, levels;
     int64_t nnz;
-    int64_t *ptr;        /* [nodes+1] entries of each node, the diagonal left out */
-    int32_t *idx;        /* [nnz] node that the entry multiplies */
-    int64_t *src;        /* [nnz] place in side->tri.val; -1: the entry is 1, a piece of this row */
-    int32_t *row;        /* [nodes] row of the side; -1: a piece */
-    int64_t *diagonal;   /* [nodes] place in side->tri.val; -1: a piece */
+    int64_t *ptr;    /* [nodes+1] entries of each node, the diagonal left out */
+    int32_t *idx;    /* [nnz] node that the entry multiplies */
+    int32_t *row;    /* [nodes] row of the side; -1: a piece */
+    int32_t *pieces; /* [nodes] its first entries are 1: the pieces of this row */
+    int64_t
+        *begin; /* [nodes] the others are those of the triangle from here on; in a row the diagonal
+                            comes behind them */
     trs_flow_task *task; /* [tasks] in order */
 } trs_flow;
 
 int trs_flow_make(trs_context *ctx, const trs_tri *t, trs_flow *f);
+/* Values in the order of the flow: val [nnz], inv [nodes] 1 / diagonal; a piece is 0 - its sum, times -1. */
+void trs_flow_pack(const trs_context *ctx, const trs_flow *f, const trs_tri *t, void *val,
+                   void *inv);
+/* Where they come from, entry by entry, for a gather: src [nnz] place in t->val, -1: the entry is 1;
+ * diagonal [nodes] likewise, -1: a piece. */
+void trs_flow_places(const trs_flow *f, int64_t *src, int64_t *diagonal);
 void trs_flow_free(trs_context *ctx, trs_flow *f);
 
 #endif

@@ -68,7 +68,7 @@ int trs_general_choose(trs_plan *p)
 {
     const trs_side *s = &p->side[p->side[0].used ? 0 : 1];
     trs_shape shape;
-    trs_shape_of(s, p->ctx.nrhs, &shape);
+    trs_shape_of(&p->ctx, s, &shape);
     p->info.levels = p->info.longest = shape.n;
     p->info.widest = shape.n > 0;
     const bool named = p->wanted;

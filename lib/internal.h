@@ -61,6 +61,9 @@ int trs_fail(trs_context *ctx, int code, const char *format, ...)
 /* trs_alloc that leaves a sentence: "out of memory: 12 bytes for the levels". */
 void *trs_new(trs_context *ctx, int64_t count, size_t size, const char *what);
 
+/* Threads for work on so many entries: one when there is little of it. */
+int trs_team(const trs_context *ctx, int64_t entries);
+
 size_t trs_size(trs_dtype t); /* bytes of one number */
 bool trs_is_complex(trs_dtype t);
 
@@ -89,21 +92,26 @@ bool trs_in_triangle(unsigned kind, int64_t row, int64_t col);
 
 int64_t trs_index(const void *a, int bits, int64_t k); /* a[k] of either width */
 
-/* op(T) by rows as the caller stored it: T for CSR and BSR, T' for CSC and DENSE (convert.c). */
+/* Check m and take it over: op(T) by rows as the caller stored it, T for CSR and BSR, T' for CSC and
+ * DENSE (convert.c). */
 int trs_tri_import(trs_context *ctx, const trs_mat *m, trs_tri *t);
 int trs_bsr_import(trs_context *ctx, const trs_mat *m, trs_tri *t); /* the same for BSR (bsr.c) */
 int trs_bsr_as_csr(trs_context *ctx, const trs_mat *m, trs_mat *csr);
 void trs_bsr_done(trs_context *ctx, trs_mat *csr);
+/* idx for t->nnz entries, val and src if they are wanted, within the limit; after TRS_EMEM the caller frees
+ * what is there. */
+int trs_tri_entries(trs_context *ctx, trs_tri *t, bool values, bool places);
 /* values = false: the pattern alone. */
 int trs_tri_transpose(trs_context *ctx, const trs_tri *a, bool values, trs_tri *t);
 int trs_tri_copy(trs_context *ctx, const trs_tri *a, trs_tri *t);
 void trs_tri_drop_identity(trs_context *ctx, trs_tri *t); /* src = NULL where it is p -> p */
-void trs_tri_reverse(trs_tri *t); /* rows and columns counted backwards, in place */
+/* Rows and columns counted backwards, in place.  TRS_OK, TRS_EMEM. */
+int trs_tri_reverse(trs_context *ctx, trs_tri *t);
 int trs_tri_take(trs_context *ctx, const trs_tri *a, const int32_t *rows, int32_t count,
                  trs_tri *t);
 int trs_tri_permute(trs_context *ctx, const trs_tri *a, const int32_t *perm, trs_tri *t);
-void trs_tri_read_values(trs_tri *t,
-                         const void *val); /* t->val from the caller's val through src */
+/* t->val from the caller's val through src */
+void trs_tri_read_values(const trs_context *ctx, trs_tri *t, const void *val);
 void trs_tri_free(trs_context *ctx, trs_tri *t);
 
 /* ---- levels ------------------------------------------------------------------------------- */
@@ -115,8 +123,9 @@ typedef struct trs_levels {
     int32_t *ptr;   /* [count+1] */
 } trs_levels;
 
-/* Level sets of the rows from..to-1, the rows before them being solved already.
- * csc: the triangle by columns, that is trs_tri_transpose of it. */
+/* Level sets of the rows from..to-1, the rows before them being solved already: of a lower triangle by
+ * rows, and, with the same result, of one by columns, that is trs_tri_transpose of it. */
+int trs_level_rows(trs_context *ctx, const trs_tri *csr, int32_t from, int32_t to, trs_levels *lv);
 int trs_level_sets(trs_context *ctx, const trs_tri *csc, int32_t from, int32_t to, trs_levels *lv);
 void trs_levels_free(trs_context *ctx, trs_levels *lv);
 
@@ -276,7 +285,7 @@ int trs_choose(const trs_context *ctx, const trs_shape *s, bool on_device,
 /* Put the fastest of count candidates first, by solving with them; say so in reason (measure.c). */
 int trs_measure(trs_plan *p, const trs_side *s, trs_candidate *c, int count, char *reason,
                 size_t size);
-void trs_shape_of(const trs_side *s, int nrhs, trs_shape *shape);
+void trs_shape_of(const trs_context *ctx, const trs_side *s, trs_shape *shape);
 bool trs_fits(const trs_solver *s, const trs_shape *shape, int64_t limit);
 
 /* A level with fewer entries is done by one CPU thread: handing over would cost more.  A triangle with

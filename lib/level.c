@@ -1,9 +1,12 @@
-/* level.c: Kahn's topological sort by in-degree over the triangle by columns.
+/* level.c: the level sets of a triangle, in two ways with one result.
  *
- * Rows with no unsolved predecessor form level 0; finishing a row lowers the in-degree of the rows
- * that its column names; those that reach zero form the next level.  Within a level rows ascend, so
- * that the result does not depend on how it was found.  O(n + nnz), whatever the depth.
- * Source: seed slides, "How to leveling?"; Kahn, Topological sorting of large networks, 1962. */
+ * By columns, Kahn's topological sort by in-degree: rows with no unsolved predecessor form level 0;
+ * finishing a row lowers the in-degree of the rows that its column names; those that reach zero form the
+ * next level.  Source: seed slides, "How to leveling?"; Kahn, Topological sorting of large networks, 1962.
+ * By rows, one sweep: the rows of a lower triangle are in topological order as they stand, so that the
+ * level of a row is one more than the highest of its columns.  No transposition, no queue.
+ * Within a level rows ascend, so that the result does not depend on how it was found.
+ * O(n + nnz), whatever the depth. */
 #include "config.h"
 
 #include "internal.h"
@@ -33,6 +36,46 @@ static int32_t number_levels(const trs_tri *csc, int32_t from, int32_t to, int32
     return count;
 }
 
+static inline int32_t larger(int32_t a, int32_t b)
+{
+    return a > b ? a : b;
+}
+
+enum { LONG = 16 }; /* entries; four maxima that do not wait for one another pay from here on */
+
+/* Highest level of the columns at p..end-1, at least -1. */
+static inline int32_t highest(const int32_t *Li, int64_t p, int64_t end, int32_t from,
+                              const int32_t *level)
+{
+    int32_t a = -1, b = -1, c = -1, d = -1;
+    if (end - p >= LONG)
+        for (; p < end - 3; p += 4) {
+            a = larger(a, level[Li[p] - from]);
+            b = larger(b, level[Li[p + 1] - from]);
+            c = larger(c, level[Li[p + 2] - from]);
+            d = larger(d, level[Li[p + 3] - from]);
+        }
+    for (; p < end; p++) a = larger(a, level[Li[p] - from]);
+    return larger(larger(a, b), larger(c, d));
+}
+
+/* The same from the rows. */
+static int32_t sweep_levels(const trs_tri *csr, int32_t from, int32_t to, int32_t *level)
+{
+    const int64_t *Lp = csr->ptr;
+    const int32_t *Li = csr->idx;
+    int32_t count = 0;
+    for (int32_t i = from; i < to; i++) {
+        int64_t p = Lp[i], diagonal = Lp[i + 1] - 1;
+        if (from > 0)
+            while (p < diagonal && Li[p] < from) p++;
+        const int32_t mine = highest(Li, p, diagonal, from, level) + 1;
+        level[i - from] = mine;
+        count = larger(count, mine + 1);
+    }
+    return count;
+}
+
 /* topo and ptr from the level of every row: a counting sort, which keeps rows ascending. */
 static void sort_levels(int32_t rows, int32_t from, const int32_t *level, trs_levels *lv)
 {
@@ -47,24 +90,37 @@ static void sort_levels(int32_t rows, int32_t from, const int32_t *level, trs_le
     lv->ptr[0] = 0;
 }
 
-int trs_level_sets(trs_context *ctx, const trs_tri *csc, int32_t from, int32_t to, trs_levels *lv)
+/* by_columns: how the triangle is stored. */
+static int find_levels(trs_context *ctx, const trs_tri *t, bool by_columns, int32_t from,
+                       int32_t to, trs_levels *lv)
 {
-    int32_t rows = to - from;
+    const int64_t rows = to - from;
     int rc = TRS_EMEM;
     memset(lv, 0, sizeof *lv);
-    int32_t *w = trs_new(ctx, 3 * (int64_t)rows, sizeof *w, "the level analysis");
-    lv->topo = w ? trs_new(ctx, rows, sizeof *lv->topo, "topo") : NULL;
+    int32_t *level =
+        trs_new(ctx, by_columns ? 3 * rows : rows, sizeof *level, "the level analysis");
+    lv->topo = level ? trs_new(ctx, rows, sizeof *lv->topo, "topo") : NULL;
     if (!lv->topo) goto done;
-    int32_t *indeg = w, *queue = w + rows, *level = w + 2 * (int64_t)rows;
-    lv->count = number_levels(csc, from, to, indeg, queue, level);
+    lv->count = by_columns ? number_levels(t, from, to, level + rows, level + 2 * rows, level)
+                           : sweep_levels(t, from, to, level);
     lv->ptr = trs_new(ctx, (int64_t)lv->count + 1, sizeof *lv->ptr, "lv_ptr");
     if (!lv->ptr) goto done;
-    sort_levels(rows, from, level, lv);
+    sort_levels((int32_t)rows, from, level, lv);
     rc = TRS_OK;
 done:
-    trs_free(&ctx->mem, w);
+    trs_free(&ctx->mem, level);
     if (rc) trs_levels_free(ctx, lv);
     return rc;
+}
+
+int trs_level_rows(trs_context *ctx, const trs_tri *csr, int32_t from, int32_t to, trs_levels *lv)
+{
+    return find_levels(ctx, csr, false, from, to, lv);
+}
+
+int trs_level_sets(trs_context *ctx, const trs_tri *csc, int32_t from, int32_t to, trs_levels *lv)
+{
+    return find_levels(ctx, csc, true, from, to, lv);
 }
 
 void trs_levels_free(trs_context *ctx, trs_levels *lv)

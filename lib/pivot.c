@@ -40,15 +40,19 @@ static bool is_bad(const trs_tri *t, int64_t p)
 /* Count the bad pivots of a side (both sides have the same), find the first, mark them in skip. */
 static void find(trs_plan *p, const trs_side *s)
 {
-    p->bad_pivots = 0;
-    p->first_bad = -1;
+    const int threads = trs_team(&p->ctx, s->tri.n);
+    int64_t bad = 0, first = INT64_MAX;
     if (p->skip) memset(p->skip, 0, (size_t)s->tri.n);
+#pragma omp parallel for num_threads(threads) reduction(+ : bad) reduction(min : first)
     for (int32_t k = 0; k < s->tri.n; k++) {
         if (!is_bad(&s->tri, s->tri.ptr[k + 1] - 1)) continue;
-        int32_t row = trs_caller_row(s, k);
-        if (!p->bad_pivots++ || row < p->first_bad) p->first_bad = row;
+        const int32_t row = trs_caller_row(s, k);
+        bad++;
+        if (row < first) first = row;
         if (p->skip) p->skip[row] = 1;
     }
+    p->bad_pivots = bad;
+    p->first_bad = bad ? first : -1;
 }
 
 static void replace(trs_side *s, double value)

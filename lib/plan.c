@@ -132,7 +132,6 @@ static int import(trs_plan *p, const trs_mat *mat)
     p->info.n = mat->n;
     p->shape.dtype = mat->dtype;
     rc = fetch(ctx, mat, true, &host);
-    if (!rc) rc = trs_check_mat(ctx, &host);
     if (!rc && p->general) rc = trs_general_read(p, &host);
     else if (!rc) rc = trs_tri_import(ctx, &host, &p->imported);
     fetch_done(ctx, mat, &host);
@@ -176,37 +175,32 @@ static bool counts_backwards(const trs_plan *p, int k)
     return (k == 0) == !!(p->shape.kind & TRS_UPPER);
 }
 
-/* Levels of side k; a [0] is T by rows, a [1] T', so that one is the other by columns. */
-static int side_levels(trs_plan *p, int k, trs_tri *a)
+/* The triangle of a side, found at a [k], counted from the right end; its levels. */
+static int take_side(trs_plan *p, int k, trs_tri *a)
 {
     trs_side *s = &p->side[k];
+    s->tri = *a;
+    memset(a, 0, sizeof *a);
     s->reversed = counts_backwards(p, k);
-    if (s->reversed) trs_tri_reverse(&a[1 - k]);
-    int rc = trs_level_sets(&p->ctx, &a[1 - k], 0, a[k].n, &s->lv);
-    if (s->reversed) trs_tri_reverse(&a[1 - k]);
+    int rc = s->reversed ? trs_tri_reverse(&p->ctx, &s->tri) : TRS_OK;
+    double start = trs_now();
+    if (!rc) rc = trs_level_rows(&p->ctx, &s->tri, 0, s->tri.n, &s->lv);
+    p->info.seconds_levels += trs_now() - start;
+    if (!rc) trs_tri_drop_identity(&p->ctx, &s->tri);
     return rc;
 }
 
+/* The imported triangle, transposed for the side that needs it. */
 static int build_sides(trs_plan *p)
 {
     const int have = p->imported_is_t, other = 1 - have;
     trs_tri a[2] = {{0}, {0}};
     a[have] = p->imported;
     memset(&p->imported, 0, sizeof p->imported);
-    double start = trs_now();
-    int rc = trs_tri_transpose(&p->ctx, &a[have], p->side[other].used, &a[other]);
+    int rc = p->side[other].used ? trs_tri_transpose(&p->ctx, &a[have], true, &a[other]) : TRS_OK;
     for (int k = 0; k < 2 && !rc; k++)
-        if (p->side[k].used) rc = side_levels(p, k, a);
-    p->info.seconds_levels = trs_now() - start;
-    for (int k = 0; k < 2; k++) {
-        if (rc || !p->side[k].used) {
-            trs_tri_free(&p->ctx, &a[k]);
-            continue;
-        }
-        p->side[k].tri = a[k];
-        if (p->side[k].reversed) trs_tri_reverse(&p->side[k].tri);
-        trs_tri_drop_identity(&p->ctx, &p->side[k].tri);
-    }
+        if (p->side[k].used) rc = take_side(p, k, &a[k]);
+    for (int k = 0; k < 2; k++) trs_tri_free(&p->ctx, &a[k]);
     return rc;
 }
 
@@ -267,7 +261,7 @@ static int choose(trs_plan *p)
     trs_shape shape;
     int rc = find_supernodes(p, s);
     if (rc) return rc;
-    trs_shape_of(s, ctx->nrhs, &shape);
+    trs_shape_of(ctx, s, &shape);
     p->info.levels = shape.levels;
     p->info.widest = shape.widest;
     p->info.longest = shape.longest;
@@ -294,16 +288,13 @@ static int choose(trs_plan *p)
 static int analyse_part(trs_plan *p, trs_side *s, trs_part *part)
 {
     trs_context *ctx = part->ctx;
-    trs_tri csc = {0};
     int rc = TRS_OK;
     part->lv = &s->lv;
     if (part->from > 0 || part->to < s->tri.n) {
         if (!(part->solver->caps & TRS_CAP_PARTS))
             return trs_fail(ctx, TRS_ESUPPORT, "%s solves whole triangles only",
                             part->solver->name);
-        rc = trs_tri_transpose(ctx, &s->tri, false, &csc);
-        if (!rc) rc = trs_level_sets(ctx, &csc, part->from, part->to, &part->own);
-        trs_tri_free(ctx, &csc);
+        rc = trs_level_rows(ctx, &s->tri, part->from, part->to, &part->own);
         part->lv = &part->own;
     }
     if (!rc && part->solver->place == TRS_ON_CUDA) rc = trs_gpu_use(ctx);
@@ -398,7 +389,7 @@ static void bytes_of_plan(const trs_plan *p, const trs_solver *solver, trs_info 
         info->bytes_host += bytes_of_side(p, s);
         if (!s->used || !solver) continue;
         shape.elem = (double)trs_size(p->shape.dtype);
-        if (s->tri.ptr || s->full) trs_shape_of(s, p->ctx.nrhs, &shape);
+        if (s->tri.ptr || s->full) trs_shape_of(&p->ctx, s, &shape);
         const bool cuda = solver->place == TRS_ON_CUDA;
         *(cuda ? &info->bytes_device : &info->bytes_host) += solver->bytes(&shape);
         if (cuda && s->perm) info->bytes_device += 4 * n;
@@ -490,7 +481,7 @@ int trs_plan_update(trs_plan *p, const trs_mat *mat, const trs_exec *exec)
     rc = fetch(ctx, mat, false, &host);
     if (!rc && p->general) rc = trs_general_read(p, &host);
     for (int k = 0; k < 2 && !rc && !p->general; k++)
-        if (p->side[k].used) trs_tri_read_values(&p->side[k].tri, host.val);
+        if (p->side[k].used) trs_tri_read_values(ctx, &p->side[k].tri, host.val);
     fetch_done(ctx, mat, &host);
     if (!rc) rc = update_parts(p);
     return rc ? rc : values_known(p, TRS_OK);

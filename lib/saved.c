@@ -107,7 +107,7 @@ static int original(const trs_plan *p, trs_context *ctx, int k, trs_tri *t)
         trs_free(&ctx->mem, inv);
     } else {
         rc = trs_tri_copy(ctx, &a, t);
-        if (!rc && s->reversed) trs_tri_reverse(t);
+        if (!rc && s->reversed) rc = trs_tri_reverse(ctx, t);
     }
     if (rc || k == p->imported_is_t) return rc;
     b = *t;
@@ -330,7 +330,7 @@ static int fill_side(trs_context *ctx, const trs_tri *imported, trs_tri *t)
 {
     t->val = trs_new(ctx, t->nnz, trs_size(t->dtype), "values");
     if (!t->val) return TRS_EMEM;
-    trs_tri_read_values(t, imported->val);
+    trs_tri_read_values(ctx, t, imported->val);
     for (int64_t p = 0; p < t->nnz && imported->src; p++) t->src[p] = imported->src[t->src[p]];
     return TRS_OK;
 }
@@ -351,6 +351,9 @@ static int read_sides(trs_plan *p, const char *file, stream *f, const head *h, t
     if (!good) return refuse(p, TRS_EFORMAT, file, "the file is damaged");
     for (int k = 0; k < 2 && !rc; k++)
         if (side[k].tri.ptr) rc = fill_side(&p->ctx, &p->imported, &side[k].tri);
+    for (int k = 0; k < 2 && !rc; k++) /* the last that may fail, for it changes the imported one */
+        if (h->side[k].used && !h->side[k].stored && side[k].reversed)
+            rc = trs_tri_reverse(&p->ctx, &p->imported);
     return rc;
 }
 
@@ -383,7 +386,6 @@ static void adopt(trs_plan *p, const head *h, trs_side *side)
         if (!h->side[k].stored) {
             side[k].tri = p->imported;
             memset(&p->imported, 0, sizeof p->imported);
-            if (side[k].reversed) trs_tri_reverse(&side[k].tri);
         }
         trs_tri_drop_identity(&p->ctx, &side[k].tri);
         p->side[k] = side[k];

@@ -226,7 +226,7 @@ typedef struct trs_info {
     int64_t bytes_work; /* more, for each work space of trs_options.nrhs right-hand sides, where the
                            solver runs; buffers of vendors' libraries are not counted */
     double seconds_create;  /* wall clock: checking and converting */
-    double seconds_levels;  /* the level analysis alone, with the transposition it needs */
+    double seconds_levels;  /* the level analysis alone */
     double seconds_vendor;  /* a vendor library's own analysis; 0: there is none */
     double seconds_analyse; /* all of trs_plan_analyse, levels and vendor included */
     int on_gpu;             /* 1: the solver runs on a GPU */
