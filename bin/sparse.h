@@ -77,7 +77,4 @@ void print_text(const report *r);
 int print_json(const report *r);
 int list_solvers(void);
 
-/* A trs_mm_options.progress that draws a bar on stderr when it is a terminal and the work is long. */
-int show_progress(void *start, double done);
-
 #endif

@@ -3,65 +3,24 @@
  * The matrix is read with base 1, so that the library's sentences count rows as the file does. */
 #include "config.h"
 
-#include "problems.h"
+#include "files.h"
 #include "sparse.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-int show_progress(void *start, double done)
-{
-    time_t *since = start;
-    if (!isatty(STDERR_FILENO)) return 0;
-    if (!*since) *since = time(NULL);
-    if (time(NULL) - *since < 2) return 0;
-    fprintf(stderr, "\rreading %3.0f %%%s", 100 * done, done >= 1 ? "\r              \r" : "");
-    return 0;
-}
 
 /* ---- the matrix --------------------------------------------------------------------------------- */
 
 static int read_file(const char *name, trs_format format, int base, trs_mm *mm)
 {
-    time_t start = 0;
-    const trs_mm_options opt = {
-        .format = format, .base = base, .progress = show_progress, .user = &start};
-    int rc = binary_is(name) ? binary_read(name, base, mm) : trs_mm_read(name, &opt, mm);
+    bar b = {0, 0};
+    const trs_mm_options opt = {.format = format, .base = base, .progress = draw_bar, .user = &b};
+    int rc = file_read(name, &opt, mm);
+    wipe_bar(&b);
     if (rc) complain("%s", mm->message);
     return rc;
-}
-
-static bool nonzero(const trs_mat *A, int64_t k)
-{
-    const double *v = A->val;
-    return A->dtype == TRS_F64 ? v[k] != 0 : v[2 * k] != 0 || v[2 * k + 1] != 0;
-}
-
-/* Which triangle holds all entries? A diagonal matrix counts as lower. */
-static unsigned find_kind(const trs_mat *A)
-{
-    bool lower = true, upper = true;
-    const int64_t *ptr = A->ptr;
-    const int32_t *idx = A->idx;
-    for (int64_t i = 0; i < A->n && (lower || upper); i++) {
-        if (A->format == TRS_DENSE) {
-            for (int64_t k = 0; k < A->n; k++) {
-                if (k == i || !nonzero(A, i * A->ld + k)) continue;
-                if (k > i) upper = false;
-                else lower = false;
-            }
-            continue;
-        }
-        for (int64_t p = ptr[i] - A->base; p < ptr[i + 1] - A->base; p++) {
-            if (idx[p] - A->base > i) lower = false;
-            if (idx[p] - A->base < i) upper = false;
-        }
-    }
-    return lower ? TRS_LOWER : upper ? TRS_UPPER : 0;
 }
 
 static int read_matrix(const arguments *a, problem *p)
@@ -75,7 +34,8 @@ static int read_matrix(const arguments *a, problem *p)
     }
     rc = trs_mm_mat(&p->file, 0, &p->A);
     if (rc) return complain("%s: %s", a->matrix, trs_strerror(rc)), exit_code(rc);
-    p->found = find_kind(&p->A);
+    p->found = file_kind(&p->A);
+    if (p->found & TRS_LOWER) p->found = TRS_LOWER; /* also a diagonal matrix */
     unsigned triangle = a->kind & (TRS_LOWER | TRS_UPPER);
     if (!a->factor) p->A.kind = (triangle ? triangle : p->found) | (a->kind & TRS_UNIT);
     if ((a->kind & TRS_UNIT) && !(p->A.kind & (TRS_LOWER | TRS_UPPER))) {
