@@ -84,7 +84,7 @@ static int see_triangle(const settings *s, const trs_mat *A, input *in)
     unsigned triangle = s->kind & (TRS_LOWER | TRS_UPPER);
     if (!triangle) triangle = file_kind(A);
     if (triangle & TRS_LOWER) triangle = TRS_LOWER; /* also a diagonal matrix */
-    if (!triangle && A->format != TRS_DENSE) /* a full matrix is for the general solvers */
+    if (!triangle && A->format != TRS_DENSE)        /* a full matrix is for the general solvers */
         return refuse(in, TRS_EMATRIX, "not a triangle: see --lower, --upper and --factor");
     in->T[0] = *A;
     in->T[0].kind = triangle | (s->kind & TRS_UNIT);
@@ -97,7 +97,7 @@ static int fetch(const settings *s, const char *name, input *in)
     const trs_mm_options opt = {.base = 1,
                                 .kind = s->factor ? 0 : s->kind & (TRS_LOWER | TRS_UPPER),
                                 .threads = s->threads};
-    int rc = is_made(name) ? make_matrix(name, &in->file) : trs_mm_read(name, &opt, &in->file);
+    int rc = is_made(name) ? make_matrix(name, &in->file) : file_read(name, &opt, &in->file);
     in->bad_file = rc != TRS_OK;
     if (rc) return refuse(in, rc, "%s", in->file.message);
     if (in->file.rows != in->file.cols)

@@ -3,16 +3,42 @@
 
 #include "files.h"
 #include "problems.h"
+#ifdef HAVE_RBIO
+#include "trisolve-suitesparse.h"
+#endif
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+/* What was no Matrix Market file may be a Rutherford-Boeing one.  A stream cannot be read twice. */
+static int read_other(const char *name, const trs_mm_options *opt, trs_mm *mm, int rc)
+{
+#ifdef HAVE_RBIO
+    bool other = (rc == TRS_EFORMAT && mm->size_line == 0) || rc == TRS_EFILE;
+    trs_mm rb;
+    if (!other || opt->rhs || !strcmp(name, "-")) return rc;
+    int rb_rc = trs_rb_read(name, opt, &rb);
+    if (rb_rc == TRS_EFORMAT || rb_rc == TRS_EFILE) { /* no: the first sentence stays */
+        trs_mm_free(&rb);
+        return rc;
+    }
+    trs_mm_free(mm);
+    *mm = rb;
+    return rb_rc;
+#else
+    (void)name, (void)opt, (void)mm;
+    return rc;
+#endif
+}
 
 int file_read(const char *name, const trs_mm_options *opt, trs_mm *mm)
 {
     if (binary_is(name)) return binary_read(name, opt->base, mm);
-    return trs_mm_read(name, opt, mm);
+    int rc = trs_mm_read(name, opt, mm);
+    return rc ? read_other(name, opt, mm, rc) : TRS_OK;
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */

@@ -4,7 +4,7 @@
 
 #include "trisolve-sparse.h"
 
-/* Matrix Market, packed or not, or the binary form of trisolve-gen.  mm is always set, with the
+/* Matrix Market or Rutherford-Boeing, packed or not, or the binary form of trisolve-gen.  mm is always set, with the
  * sentence after an error.  Returns a trs_status. */
 int file_read(const char *name, const trs_mm_options *opt, trs_mm *mm);
 

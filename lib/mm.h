@@ -119,6 +119,9 @@ void trs_mm_delete(trs_mm_job *job, void *p, int64_t count, size_t size);
 /* Large arrays on large pages, where the system has them. */
 void trs_mm_large_pages(void *p, int64_t bytes);
 
+/* Three quarters of the memory of this machine, in bytes. */
+int64_t trs_mm_default_limit(void);
+
 /* Up to 40 characters of p..end-1 that can be shown, in quotes. */
 typedef struct trs_mm_quote {
     char s[48];

@@ -73,7 +73,7 @@ enum { MOST_RANGES = 2048 };
 
 /* ---- options ------------------------------------------------------------------------------- */
 
-static int64_t three_quarters_of_memory(void)
+int64_t trs_mm_default_limit(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
     return pages > 0 && size > 0 ? (int64_t)pages / 4 * 3 * size : INT64_MAX / 2;
@@ -87,7 +87,7 @@ static int set_options(trs_mm_job *job, const trs_mm_options *opt)
     if ((o->format != TRS_CSR && o->format != TRS_CSC && o->format != TRS_COO) || o->base < 0 ||
         o->base > 1 || o->threads < 0 || o->memory_limit < 0 || o->kind > TRS_UPPER)
         return trs_mm_fail(job, TRS_EARG, -1, "an option of trs_mm_read is out of range");
-    if (!o->memory_limit) o->memory_limit = three_quarters_of_memory();
+    if (!o->memory_limit) o->memory_limit = trs_mm_default_limit();
     job->threads = 1;
 #ifdef _OPENMP
     job->threads = o->threads ? o->threads : omp_get_max_threads();

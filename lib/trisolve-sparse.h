@@ -494,6 +494,18 @@ TRS_API void trs_mm_free(trs_mm *mm);
 /* The same arrays seen as a trs_mat with this kind (0: general).  TRS_OK; TRS_EARG: not square, COO. */
 TRS_API int trs_mm_mat(const trs_mm *mm, unsigned kind, trs_mat *mat);
 
+/* The text of a file, unpacked as trs_mm_read does it, in pieces of whole lines.  For readers of other
+ * formats, as that of Rutherford-Boeing files in libtrisolve-suitesparse.
+ *     const char *member ; in: of an archive the file NAME/NAME<member> is taken, else the first one
+ *         whose name ends so; NULL: ".mtx".
+ *     int64_t limit ; bytes of unpacked text, 0: three quarters of what the machine has.
+ *     put ; in: is given every piece; non-zero: no more is wanted.
+ *     char *message [message_size] ; out, NULL allowed: the sentence after an error.
+ * Returns TRS_OK, TRS_EARG, TRS_EFILE, TRS_EMEM, TRS_ESUPPORT (packed file, no libarchive). */
+TRS_API int trs_unpack(const char *file, const char *member, int64_t limit,
+                       int (*put)(void *user, const char *text, int64_t bytes), void *user,
+                       char *message, size_t message_size);
+
 /* Write a matrix: CSR or CSC as a coordinate file, DENSE as an array file; shortest digits that read
  * back to the same number.  The text goes to a temporary name beside `file`, renamed when complete.
  *     int64_t rows, cols ; A->n is not looked at, so that rectangular ones can be written; CSR has

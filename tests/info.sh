@@ -44,6 +44,31 @@ expect 1 'a bad file among good ones' "$info" "$m/seed4.mtx" missing.mtx "$m/see
 says err 'missing.mtx: No such file'; says out 'seed4.mtx: 4 x 4'; says out 'seed5.mtx: 5 x 5'
 "$info" - <"$m/seed5.mtx" >out 2>err; says out 'standard input: 5 x 5, 8 entries'
 
+# ---- Rutherford-Boeing files, as they are, packed, and in an archive
+mkdir small
+cat >small/small.rb <<'E2'
+title                                                                   key
+             3             1             1             1
+rua                        2             2             3             0
+(8I10)          (8I10)          (3E24.16)
+         1         3         4
+         1         2         2
+  1.5000000000000000e+00 -1.0000000000000000e+00  2.5000000000000000e+00
+E2
+"$info" small/small.rb >out 2>err
+if grep -q 'first line must be' err; then ok '# SKIP no RBio'; else
+    expect 0 'a Rutherford-Boeing file' "$info" small/small.rb; silent err
+    says out '2 x 2, 3 entries, coordinate real general'; says out '^values +sum 3, largest 2.5'
+    says out '^triangle   lower'
+    if gzip -c small/small.rb >packed && tar -czf small.tar.gz small && ! "$info" packed 2>&1 | grep -q 'no libarchive'; then
+        expect 0 'packed' "$info" packed; says out 'sum 3,'
+        expect 0 'in an archive' "$info" small.tar.gz; says out 'sum 3,'
+        expect 0 'solved' "$bin/trisolve-sparse" small.tar.gz; says out 'lower triangle'
+    else ok '# SKIP no gzip, tar or libarchive'; fi
+    sed 's/2             3  /2             9  /' small/small.rb >damaged
+    expect 1 'a damaged one' "$info" damaged; says err '^trisolve-info: damaged: '; silent out
+fi
+
 # ---- plots
 expect 1 'no levels to draw' "$info" --plot=x.svg "$m/lp_afiro.mtx"; says err 'no levels'; absent x.svg
 if command -v gnuplot >/dev/null 2>&1; then
