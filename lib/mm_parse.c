@@ -280,7 +280,8 @@ static bool is_rounded(const char *p, const char *end, double x)
     uint64_t k;
     if (fabs(x) < 9007199254740992.0) return false;
     if (*p == '-') p++;
-    return trs_read_index_slow(p, &k) != end || k == UINT64_MAX || (uint64_t)fabs(x) != k;
+    if (trs_read_index_slow(p, &k) != end || k == UINT64_MAX) return true;
+    return fabs(x) >= 0x1p64 || (uint64_t)fabs(x) != k;
 }
 
 static const char *read_integer(worker *w, const char *text, double *x)

@@ -454,12 +454,13 @@ static void test_words(void **state)
     const double *val = mm.val;
     assert_true(isnan(val[0]) && val[1] == -INFINITY && val[2] == INFINITY && val[3] == -1.5e-3);
     trs_mm_free(&mm);
-    assert_read("%%MatrixMarket matrix coordinate integer general\n1 3 3\n1 1 9007199254740993\n"
-                "1 2 -9007199254740992\n1 3 +5\n",
+    assert_read("%%MatrixMarket matrix coordinate integer general\n1 4 4\n1 1 9007199254740993\n"
+                "1 2 -9007199254740992\n1 3 +5\n1 4 18446744073709551613\n",
                 NULL, &mm);
     val = mm.val;
     assert_true(val[0] == 9007199254740992 && val[1] == -9007199254740992 && val[2] == 5);
-    assert_int_equal(mm.rounded, 1);
+    assert_true(val[3] == 0x1p64); /* 3 below it: also beyond what 64 bits hold */
+    assert_int_equal(mm.rounded, 2);
     trs_mm_free(&mm);
 }
 
