@@ -20,6 +20,7 @@ static const char help[] =
     "      --plot=FILE.svg    draw the width of every level by gnuplot; for one file\n"
     "      --rhs              of a .tar.gz, the right-hand side instead of the matrix\n"
     "      --threads=N        to read with\n"
+    "      --low-memory       with little more memory than the matrix takes\n"
     "      --memory=GIB       limit of the arrays and of unpacked text (default: three quarters\n"
     "                         of the machine's memory)\n"
     "  -h, --help             this text; then leave\n"
@@ -28,13 +29,14 @@ static const char help[] =
     "Exit status: 0 good; 1 wrong use, or a file that cannot be read or understood (the others\n"
     "are reported all the same).\n";
 
-enum { JSON = 256, PLOT, RHS, THREADS, MEMORY };
+enum { JSON = 256, PLOT, RHS, THREADS, LOW_MEMORY, MEMORY };
 
 static const struct option options[] = {
     {"json", no_argument, NULL, JSON},
     {"plot", required_argument, NULL, PLOT},
     {"rhs", no_argument, NULL, RHS},
     {"threads", required_argument, NULL, THREADS},
+    {"low-memory", no_argument, NULL, LOW_MEMORY},
     {"memory", required_argument, NULL, MEMORY},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
@@ -83,6 +85,9 @@ static void take(int c, const char *value, arguments *a)
     case THREADS:
         a->threads = (int)number(value, 100000, "--threads is not a positive number");
         if (a->threads < 1) wrong("--threads is not a positive number", value);
+        break;
+    case LOW_MEMORY:
+        a->low_memory = true;
         break;
     case MEMORY:
         a->memory = (int64_t)(number(value, 0x1p32, "--memory is not a positive number") * 0x1p30);

@@ -13,7 +13,7 @@ enum { EXIT_GOOD = 0, EXIT_USAGE = 1 };
 typedef struct arguments {
     char **files; /* [count] */
     int count;
-    bool json, rhs;
+    bool json, rhs, low_memory;
     const char *plot; /* NULL: none */
     int threads;
     int64_t memory; /* bytes, 0: the default */

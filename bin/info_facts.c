@@ -152,6 +152,7 @@ int facts_read(const arguments *a, const char *file, facts *f)
     const trs_mm_options opt = {.threads = a->threads,
                                 .memory_limit = a->memory,
                                 .rhs = a->rhs,
+                                .low_memory = a->low_memory,
                                 .progress = draw_bar,
                                 .user = &b};
     double start = now();

@@ -61,9 +61,8 @@ static void print_matrix(FILE *out, const report *r)
     fprintf(out, "solved     %s with %s %s, %s\n", op_name(r->args->op),
             r->factored ? "factors of the" : "the", r->factored ? "matrix" : shape_name(p->A.kind),
             r->args->single ? "single precision" : "double precision");
-    if (r->args->rhs)
-        fprintf(out, "rhs        %s: %d column%s\n", r->args->rhs, p->nrhs,
-                p->nrhs == 1 ? "" : "s");
+    if (p->rhs)
+        fprintf(out, "rhs        %s: %d column%s\n", p->rhs, p->nrhs, p->nrhs == 1 ? "" : "s");
     else fprintf(out, "rhs        none given: b = A * ones\n");
 }
 

@@ -21,12 +21,12 @@
 typedef struct worker { /* one thread */
     trs_mm_job *job;
     trs_text text;
-    char *slab; /* memory for chunks: what is left of the thread's slab */
-    int64_t left;
+    trs_mm_store store;
     int64_t room;      /* of the buffers */
     int32_t *ij;       /* [2*room] */
     double *val;       /* [words*room] */
     int64_t *from;     /* [ranges+1] entries of each range, one place up */
+    char **next;       /* [ranges] where the next entry of each range goes */
     trs_mm_mark *mark; /* [mark_room] */
     int64_t mark_room;
     int64_t shift;    /* line minus number of the last entry */
@@ -56,8 +56,7 @@ static void note(worker *w, int code, const char *format, ...)
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-/* What a text of this many bytes can hold at most. */
-static int64_t most_entries(const trs_mm_job *job, int64_t bytes)
+int64_t trs_mm_most_entries(const trs_mm_job *job, int64_t bytes)
 {
     const trs_mm_head *h = &job->head;
     if (h->array) return bytes / (2 * job->words) + 1;
@@ -88,47 +87,6 @@ static bool make_room(worker *w, int64_t entries)
     note(w, TRS_EMEM, "out of memory, or over the limit set: a buffer of %" PRId64 " entries",
          entries);
     return false;
-}
-
-/* Slabs are large, so that large pages can carry them; what is never touched of one costs
- * nothing. */
-static int64_t slab_bytes(const trs_mm_job *job, int64_t bytes)
-{
-    int64_t most = most_entries(job, job->piece) * (8 * job->words + 8);
-    int64_t size = trs_input_size(job->in), all = size < 0 ? 8 * most : 3 * size / job->threads;
-    int64_t spare = (job->opt.memory_limit - job->used) / 8;
-    if (all > 64 << 20) all = 64 << 20;
-    if (all > spare) all = spare;
-    return all > bytes ? all : bytes;
-}
-
-static void *carve(worker *w, int64_t bytes)
-{
-    bytes = (bytes + 15) & ~(int64_t)15;
-    if (bytes > w->left) {
-        trs_mm_job *job = w->job;
-        int64_t head = (sizeof(trs_mm_slab) + 15) & ~15ul;
-        trs_mm_lock(job);
-        int64_t size = slab_bytes(job, bytes + head);
-        trs_mm_unlock(job);
-        trs_mm_slab *slab = trs_mm_new(job, size, 1);
-        if (!slab) {
-            note(w, TRS_EMEM, "out of memory, or over the limit set: %" PRId64 " bytes", size);
-            return NULL;
-        }
-        trs_mm_large_pages(slab, size);
-        slab->bytes = size;
-        trs_mm_lock(job);
-        slab->next = job->slab;
-        job->slab = slab;
-        trs_mm_unlock(job);
-        w->slab = (char *)slab + head;
-        w->left = size - head;
-    }
-    void *p = w->slab;
-    w->slab += bytes;
-    w->left -= bytes;
-    return p;
 }
 
 /* Remember the line of the entry to come, when that is not the one after the last one's. */
@@ -421,54 +379,80 @@ static void parse_values(worker *w, int words)
 
 /* ---- chunks -------------------------------------------------------------------------------- */
 
-/* Move the entries of the buffers to key and val, range by range; from[r] becomes where range r
- * begins. */
-TRS_INLINE void sort_ranges(worker *w, void *key, double *val, const int words, const bool wide)
+/* Move the entries of the buffers to the chunk, range by range. */
+TRS_INLINE void sort_ranges(worker *w, const int words, const bool wide)
 {
     const trs_mm_job *job = w->job;
-    int64_t *next = w->from;
+    char **next = w->next;
     int shift = job->shift;
-    uint32_t *key32 = key;
-    uint64_t *key64 = key;
     for (int64_t k = 0; k < w->now.kept; k++) {
-        int64_t i = w->ij[2 * k], q = next[i >> shift]++;
-        uint64_t at = trs_mm_key(job, i, w->ij[2 * k + 1]);
-        if (wide) key64[q] = at;
-        else key32[q] = (uint32_t)at;
-        if (words) memcpy(val + words * q, w->val + words * k, (size_t)words * sizeof *val);
+        int64_t i = w->ij[2 * k];
+        char *p = next[i >> shift];
+        uint64_t key = trs_mm_key(job, i, w->ij[2 * k + 1]);
+        uint32_t narrow = (uint32_t)key;
+        if (wide) memcpy(p, &key, sizeof key);
+        else memcpy(p, &narrow, sizeof narrow);
+        if (words) memcpy(p + (wide ? 8 : 4), w->val + words * k, (size_t)words * 8);
+        next[i >> shift] = p + trs_mm_entry_bytes(words, wide);
     }
 }
 
-static void fill_chunk(worker *w, void *key, double *val)
+/* Places for the entries of each range; false: no memory. */
+static bool find_places(worker *w, char *base, const char **part)
 {
     const trs_mm_job *job = w->job;
-    if (job->head.array) memcpy(val, w->val, (size_t)(job->words * w->now.kept) * sizeof *val);
-    else if (job->words == 1 && !job->wide) sort_ranges(w, key, val, 1, false);
-    else sort_ranges(w, key, val, job->words, job->wide);
+    int64_t size = trs_mm_entry_bytes(job->words, job->wide);
+    for (int r = 0; r < job->ranges; r++) {
+        int64_t n = w->from[r + 1] - w->from[r];
+        w->next[r] =
+            part ? n ? trs_mm_carve_range(&w->store, r, size * n) : NULL : base + size * w->from[r];
+        if (part) part[r] = w->next[r];
+        if (n && !w->next[r]) return false;
+    }
+    return true;
+}
+
+/* The entries of the buffers become those of the chunk. */
+static bool move_entries(worker *w, char *base, const char **part)
+{
+    const trs_mm_job *job = w->job;
+    if (job->head.array) {
+        memcpy(base, w->val, (size_t)(job->words * w->now.kept) * sizeof *w->val);
+        return true;
+    }
+    if (!find_places(w, base, part)) return false;
+    if (job->words == 1 && !job->wide) sort_ranges(w, 1, false);
+    else sort_ranges(w, job->words, job->wide);
+    return true;
+}
+
+/* The counts of a coordinate file: from[r] becomes where range r begins. */
+static void sum_counts(worker *w, int64_t *from)
+{
+    for (int r = 0; r < w->job->ranges; r++) w->from[r + 1] += w->from[r];
+    memcpy(from, w->from, (size_t)(w->job->ranges + 1) * sizeof *from);
 }
 
 static trs_mm_chunk *new_chunk(worker *w)
 {
     trs_mm_job *job = w->job;
     trs_mm_chunk *c = &w->now;
-    bool array = job->head.array;
+    bool array = job->head.array, parts = !array && job->block;
     if (w->code) c->kept = 0; /* only its counts are wanted */
-    int64_t nfrom = array ? 0 : job->ranges + 1, key = array ? 0 : job->wide ? 8 : 4;
-    int64_t at_from = (int64_t)sizeof *c, at_mark = at_from + 8 * nfrom;
-    int64_t at_val = at_mark + 16 * c->marks, at_key = at_val + 8 * job->words * c->kept;
-    char *block = carve(w, at_key + key * c->kept);
-    if (!block) return NULL;
-    int64_t *from = (int64_t *)(void *)(block + at_from);
-    double *val = (double *)(void *)(block + at_val);
-    if (c->marks) memcpy(block + at_mark, w->mark, (size_t)c->marks * sizeof *w->mark);
-    if (nfrom) {
-        for (int r = 0; r < job->ranges; r++) w->from[r + 1] += w->from[r];
-        memcpy(from, w->from, (size_t)nfrom * sizeof *from);
+    int64_t size = array ? 8 * job->words : trs_mm_entry_bytes(job->words, job->wide);
+    int64_t at_from = (int64_t)sizeof *c, at_part = at_from + (array ? 0 : 8 * (job->ranges + 1));
+    int64_t at_mark = at_part + (parts ? 8 * job->ranges : 0), at_entry = at_mark + 16 * c->marks;
+    char *block = trs_mm_carve(&w->store, at_entry + (parts ? 0 : size * c->kept));
+    const char **part = parts && block ? (const char **)(void *)(block + at_part) : NULL;
+    if (block && !array) sum_counts(w, (int64_t *)(void *)(block + at_from));
+    if (!block || (c->kept && !move_entries(w, block + at_entry, part))) {
+        note(w, TRS_EMEM, "out of memory, or over the limit set: %" PRId64 " entries", c->kept);
+        return NULL;
     }
-    fill_chunk(w, block + at_key, val);
-    c->from = from;
-    c->key = block + at_key;
-    c->val = val;
+    if (c->marks) memcpy(block + at_mark, w->mark, (size_t)c->marks * sizeof *w->mark);
+    c->from = (const int64_t *)(const void *)(block + at_from);
+    c->part = (const char *const *)part;
+    c->entry = block + at_entry;
     c->mark = (const trs_mm_mark *)(const void *)(block + at_mark);
     return memcpy(block, c, sizeof *c);
 }
@@ -478,7 +462,7 @@ static void parse_piece(worker *w)
     trs_mm_job *job = w->job;
     w->now = (trs_mm_chunk){0};
     w->line = w->shift = w->code = 0;
-    if (!make_room(w, most_entries(job, w->text.end - w->text.begin))) return;
+    if (!make_room(w, trs_mm_most_entries(job, w->text.end - w->text.begin))) return;
     if (!job->head.array) memset(w->from, 0, (size_t)(job->ranges + 1) * sizeof *w->from);
     if (job->head.array) parse_values(w, job->words);
     else if (job->words == 0) parse_lines(w, 0);
@@ -560,12 +544,38 @@ static void report_progress(trs_mm_job *job)
     trs_mm_unlock(job);
 }
 
+/* What a thread needs for the ranges; false: no memory. */
+static bool new_lists(worker *w)
+{
+    trs_mm_job *job = w->job;
+    w->store.job = job;
+    w->from = trs_mm_new(job, job->ranges + 1, sizeof *w->from);
+    w->next = trs_mm_new(job, job->ranges, sizeof *w->next);
+    if (job->block) w->store.space = trs_mm_new(job, job->ranges, sizeof *w->store.space);
+    if (!w->from || !w->next || (job->block && !w->store.space)) return false;
+    if (job->block) memset(w->store.space, 0, (size_t)job->ranges * sizeof *w->store.space);
+    return true;
+}
+
+static void free_worker(worker *w)
+{
+    trs_mm_job *job = w->job;
+    free_buffers(w);
+    trs_mm_delete(job, w->from, job->ranges + 1, sizeof *w->from);
+    trs_mm_delete(job, w->next, job->ranges, sizeof *w->next);
+    trs_mm_delete(job, w->store.space, job->ranges, sizeof *w->store.space);
+    trs_mm_delete(job, w->mark, w->mark_room, sizeof *w->mark);
+    trs_mm_lock(job);
+    trs_input_text_free(job->in, &w->text);
+    job->rounded += w->rounded;
+    trs_mm_unlock(job);
+}
+
 static void work(trs_mm_job *job, bool first)
 {
     worker w = {.job = job};
     int64_t k;
-    w.from = trs_mm_new(job, job->ranges + 1, sizeof *w.from);
-    if (!w.from) {
+    if (!new_lists(&w)) {
         trs_mm_lock(job);
         set_error(job, TRS_EMEM, -1, -1, "out of memory, or over the limit set");
         trs_mm_unlock(job);
@@ -576,13 +586,15 @@ static void work(trs_mm_job *job, bool first)
         parse_piece(&w);
         give(&w, k);
     }
-    free_buffers(&w);
-    trs_mm_delete(job, w.from, job->ranges + 1, sizeof *w.from);
-    trs_mm_delete(job, w.mark, w.mark_room, sizeof *w.mark);
-    trs_mm_lock(job);
-    trs_input_text_free(job->in, &w.text);
-    job->rounded += w.rounded;
-    trs_mm_unlock(job);
+    free_worker(&w);
+}
+
+/* Lists of blocks, when the memory of a range is to be given back as soon as it is built. */
+static int new_block_lists(trs_mm_job *job)
+{
+    if (!job->opt.low_memory || job->head.array) return TRS_OK;
+    job->block = trs_alloc_zero(&job->opt.memory, job->ranges, sizeof *job->block);
+    return job->block ? TRS_OK : trs_mm_fail(job, TRS_EMEM, -1, "out of memory");
 }
 
 /* ---- what came of it ----------------------------------------------------------------------- */
@@ -633,6 +645,8 @@ static int review(trs_mm_job *job)
 
 int trs_mm_parse(trs_mm_job *job)
 {
+    int rc = new_block_lists(job);
+    if (rc) return rc;
     TRS_OMP(omp parallel num_threads(job->threads))
     {
         bool first = true;

@@ -168,11 +168,7 @@ static int read_all(trs_mm_job *job)
 static void free_job(trs_mm_job *job)
 {
     const trs_memory *mem = &job->opt.memory;
-    while (job->slab) {
-        trs_mm_slab *next = job->slab->next;
-        trs_free(mem, job->slab);
-        job->slab = next;
-    }
+    trs_mm_free_slabs(job);
     trs_free(mem, job->chunk);
     trs_input_close(job->in);
 }

@@ -454,6 +454,8 @@ typedef struct trs_mm_options {
                     double done); /* NULL: none; done in [0, 1]; non-zero return stops */
     void *user;
     trs_memory memory; /* for the arrays of the result; trs_mm_free uses it again */
+    int low_memory; /* 1: at most 1.3 times the result, and the mapped file, at a time, instead of 2.4
+                       times, somewhat slower; with one's own memory.alloc without effect */
     int rhs; /* 1: of a .tar.gz, read NAME/NAME_b.mtx or NAME/NAME_rhs.mtx, the right-hand side beside
                 the matrix; TRS_EFILE when there is none */
     int header; /* 1: no more than the banner and the sizes: rows, cols, stored, field, symmetry; nnz
