@@ -158,8 +158,13 @@ static int read_all(trs_mm_job *job)
     describe(job);
     if (job->opt.header) return TRS_OK;
     cut_work(job);
+    double start = trs_now(), parsed;
     rc = trs_mm_parse(job);
+    parsed = trs_now();
     if (!rc) rc = trs_mm_build(job);
+    job->mm->bytes = job->bytes;
+    job->mm->seconds_parse = parsed - start;
+    job->mm->seconds_build = trs_now() - parsed;
     job->mm->rounded = job->rounded;
     if (!rc && job->opt.progress) job->opt.progress(job->opt.user, 1.0);
     return rc;

@@ -5,8 +5,7 @@
  * well-formed matrix, the same for one thread and two, and must survive being written and read
  * again.
  *
- *     clang -g -O1 -fsanitize=fuzzer,address,undefined -I. -Ilib tests/fuzz_mm.c lib/mm_*.c \
- *         lib/input.c lib/memory.c -larchive -lm -o fuzz_mm
+ * .ci/run builds it with clang and runs it for a minute; any files are seeds as they are:
  *     ./fuzz_mm CORPUS mm-conformance/open */
 #include "config.h"
 
