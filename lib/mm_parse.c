@@ -252,9 +252,9 @@ static const char *read_integer(worker *w, const char *text, double *x)
 }
 
 /* The value or the two at p; NULL: there is none. */
-TRS_INLINE const char *read_value(worker *w, const char *p, double *v, int words)
+TRS_INLINE const char *read_value(worker *w, const char *p, double *v, int words, bool whole)
 {
-    if (words == 1 && w->job->head.field == TRS_INTEGER) return read_integer(w, p, v);
+    if (words == 1 && whole) return read_integer(w, p, v);
     p = trs_read_real(p, v);
     if (words == 1 || !p) return p;
     return trs_is_blank(*p) ? trs_read_real(trs_skip_blanks(p + 1), v + 1) : NULL;
@@ -271,18 +271,29 @@ static bool is_lawful(const entry *e, trs_symmetry s)
     return s != TRS_HERMITIAN || e->v[1] == 0;
 }
 
+typedef struct loop { /* what the loop over the lines needs, close at hand */
+    uint64_t rows, cols;
+    trs_symmetry symmetry;
+    bool whole;  /* integers */
+    int32_t *ij; /* the worker's buffers */
+    double *val;
+    int64_t *from, kept;
+    unsigned kind;
+    int shift;
+    bool by_cols;
+} loop;
+
 /* The entry on the line at *at; false: there is none. */
-TRS_INLINE bool read_entry(worker *w, const char **at, entry *e, int words)
+TRS_INLINE bool read_entry(worker *w, const loop *s, const char **at, entry *e, int words)
 {
-    const trs_mm_head *h = &w->job->head;
     uint64_t i, j;
     const char *p = trs_read_index(trs_skip_blanks(*at), &i);
     if (!p || !trs_is_blank(*p)) return false;
     p = trs_read_index(trs_skip_blanks(p + 1), &j);
-    if (!p || i - 1 >= (uint64_t)h->rows || j - 1 >= (uint64_t)h->cols) return false;
+    if (!p || i - 1 >= s->rows || j - 1 >= s->cols) return false;
     if (words) {
         if (!trs_is_blank(*p)) return false;
-        if (!(p = read_value(w, trs_skip_blanks(p + 1), e->v, words))) return false;
+        if (!(p = read_value(w, trs_skip_blanks(p + 1), e->v, words, s->whole))) return false;
     }
     if (*p != '\n') {
         p = trs_skip_blanks(p);
@@ -291,21 +302,13 @@ TRS_INLINE bool read_entry(worker *w, const char **at, entry *e, int words)
     }
     e->i = (int64_t)i - 1;
     e->j = (int64_t)j - 1;
+    if (s->symmetry != TRS_GENERAL && !is_lawful(e, s->symmetry)) return false;
     *at = p + 1;
-    return h->symmetry == TRS_GENERAL || is_lawful(e, h->symmetry);
+    return true;
 }
 
-typedef struct sink { /* where entries go: the worker's buffers, close at hand */
-    int32_t *ij;
-    double *val;
-    int64_t *from, kept;
-    unsigned kind;
-    int shift;
-    bool by_cols;
-} sink;
-
 /* Row i, column j, unless the other triangle was not wanted. */
-TRS_INLINE void keep(sink *s, int64_t i, int64_t j, double re, double im, int words)
+TRS_INLINE void keep(loop *s, int64_t i, int64_t j, double re, double im, int words)
 {
     if (((s->kind & TRS_LOWER) && i < j) || ((s->kind & TRS_UPPER) && i > j)) return;
     int64_t k = s->kept++, line = s->by_cols ? j : i;
@@ -317,36 +320,69 @@ TRS_INLINE void keep(sink *s, int64_t i, int64_t j, double re, double im, int wo
 }
 
 /* The mirror image of an entry below the diagonal. */
-TRS_INLINE void keep_mirror(sink *s, const entry *e, trs_symmetry symmetry, int words)
+TRS_INLINE void keep_mirror(loop *s, const entry *e, int words)
 {
-    double re = symmetry == TRS_SKEW ? -e->v[0] : e->v[0];
-    double im = symmetry == TRS_SYMMETRIC ? e->v[1] : -e->v[1];
+    double re = s->symmetry == TRS_SKEW ? -e->v[0] : e->v[0];
+    double im = s->symmetry == TRS_SYMMETRIC ? e->v[1] : -e->v[1];
     keep(s, e->j, e->i, re, im, words);
 }
 
-TRS_INLINE void parse_lines(worker *w, const int words)
+/* The lines from p on that hold entries; where the first one begins that does not, or the end.
+ * plain: what most files are and are asked for, compiled without what the others need. */
+TRS_INLINE const char *parse_run(worker *w, loop *to, const char *p, const int words,
+                                 const bool plain)
+{
+    const char *end = w->text.end;
+    loop s = *to;
+    entry e = {0, 0, {0, 0}};
+    int64_t n = 0;
+    if (plain) {
+        s.symmetry = TRS_GENERAL;
+        s.kind = 0;
+        s.whole = s.by_cols = false;
+    }
+    for (; p < end && read_entry(w, &s, &p, &e, words); n++) {
+        keep(&s, e.i, e.j, e.v[0], e.v[1], words);
+        if (s.symmetry != TRS_GENERAL && e.i != e.j) keep_mirror(&s, &e, words);
+    }
+    to->kept = s.kept;
+    w->now.entries += n;
+    w->line += n;
+    return p;
+}
+
+TRS_INLINE void parse_lines(worker *w, loop *s, const int words, const bool plain)
+{
+    const char *p = w->text.begin, *end = w->text.end;
+    while ((p = parse_run(w, s, p, words, plain)) < end) {
+        p = pass_line(w, p);
+        if (!p) break;
+        if (p < end && !is_idle(p)) mark(w);
+        if (w->code) break;
+    }
+    w->now.kept = s->kept;
+}
+
+static void parse_entries(worker *w)
 {
     const trs_mm_job *job = w->job;
-    const trs_symmetry symmetry = job->head.symmetry;
-    const char *p = w->text.begin, *end = w->text.end;
-    sink s = {w->ij, w->val, w->from, 0, job->opt.kind, job->shift, job->by_cols};
-    entry e = {0, 0, {0, 0}};
-    bool idle = false;
-    while (p && p < end && !w->code) {
-        const char *line = p;
-        if (!read_entry(w, &p, &e, words)) {
-            p = pass_line(w, line);
-            idle = true;
-            continue;
-        }
-        if (idle) mark(w);
-        idle = false;
-        keep(&s, e.i, e.j, e.v[0], e.v[1], words);
-        if (symmetry != TRS_GENERAL && e.i != e.j) keep_mirror(&s, &e, symmetry, words);
-        w->now.entries++;
-        w->line++;
-    }
-    w->now.kept = s.kept;
+    const trs_mm_head *h = &job->head;
+    loop s = {.rows = (uint64_t)h->rows,
+              .cols = (uint64_t)h->cols,
+              .symmetry = h->symmetry,
+              .whole = h->field == TRS_INTEGER,
+              .ij = w->ij,
+              .val = w->val,
+              .from = w->from,
+              .kind = job->opt.kind,
+              .shift = job->shift,
+              .by_cols = job->by_cols};
+    bool plain = s.symmetry == TRS_GENERAL && !s.kind && !s.whole && !s.by_cols;
+    memset(w->from, 0, (size_t)(job->ranges + 1) * sizeof *w->from);
+    if (job->words == 0) parse_lines(w, &s, 0, false);
+    else if (job->words == 2) parse_lines(w, &s, 2, false);
+    else if (plain) parse_lines(w, &s, 1, true);
+    else parse_lines(w, &s, 1, false);
 }
 
 /* ---- array files --------------------------------------------------------------------------- */
@@ -364,7 +400,8 @@ static void parse_values(worker *w, int words)
             fresh = true;
             continue;
         }
-        const char *after = read_value(w, p, w->val + words * w->now.kept, words);
+        const char *after = read_value(w, p, w->val + words * w->now.kept, words,
+                                       w->job->head.field == TRS_INTEGER);
         if (!after || !(trs_is_blank(*after) || is_line_end(after))) {
             explain(w, p);
             return;
@@ -463,11 +500,8 @@ static void parse_piece(worker *w)
     w->now = (trs_mm_chunk){0};
     w->line = w->shift = w->code = 0;
     if (!make_room(w, trs_mm_most_entries(job, w->text.end - w->text.begin))) return;
-    if (!job->head.array) memset(w->from, 0, (size_t)(job->ranges + 1) * sizeof *w->from);
     if (job->head.array) parse_values(w, job->words);
-    else if (job->words == 0) parse_lines(w, 0);
-    else if (job->words == 1) parse_lines(w, 1);
-    else parse_lines(w, 2);
+    else parse_entries(w);
     w->now.lines = w->line - w->text.cut;
 }
 
