@@ -57,6 +57,37 @@ TRS_INLINE void rank_sort(int32_t *idx, double *val, int n, const int words)
     }
 }
 
+/* The same with the number of entries known to the compiler, for the lines of most matrices: one jump
+ * that cannot be guessed in place of a loop end for every entry. */
+TRS_INLINE void sort_short(int32_t *idx, double *val, int n, const int words)
+{
+    switch (n) {
+    case 2:
+        rank_sort(idx, val, 2, words);
+        break;
+    case 3:
+        rank_sort(idx, val, 3, words);
+        break;
+    case 4:
+        rank_sort(idx, val, 4, words);
+        break;
+    case 5:
+        rank_sort(idx, val, 5, words);
+        break;
+    case 6:
+        rank_sort(idx, val, 6, words);
+        break;
+    case 7:
+        rank_sort(idx, val, 7, words);
+        break;
+    case 8:
+        rank_sort(idx, val, 8, words);
+        break;
+    default:
+        rank_sort(idx, val, n, words);
+    }
+}
+
 /* One pass of a radix sort: by eight bits of idx, order kept among equals. */
 static void digit_pass(const int32_t *idx, const double *val, int32_t *to_idx, double *to_val,
                        int64_t n, int words, int bit)
@@ -143,7 +174,7 @@ TRS_INLINE int64_t order_line(build *b, spare *s, int64_t line, int32_t *idx, do
                               int64_t n, const int words)
 {
     if (ascends(idx, n)) return n;
-    if (n <= SHORT) rank_sort(idx, val, (int)n, words);
+    if (n <= SHORT) sort_short(idx, val, (int)n, words);
     else if (!radix_sort(b->job, s, idx, val, n)) return -1;
     if (ascends(idx, n)) return n;
     note_twins(b, line, idx, n);
@@ -176,6 +207,8 @@ TRS_INLINE void place(build *b, int r, int64_t *end, int64_t lines, const int wo
     const uint64_t mask = ((uint64_t)1 << job->bits) - 1;
     const int64_t size = trs_mm_entry_bytes(words, wide);
     const int bits = job->bits;
+    int32_t *idx = b->idx;
+    double *val = b->val;
     int64_t q = b->start[r];
     memset(end, 0, (size_t)lines * sizeof *end);
     for (int64_t k = 0; k < job->chunks; k++) {
@@ -195,8 +228,8 @@ TRS_INLINE void place(build *b, int r, int64_t *end, int64_t lines, const int wo
         for (int64_t n = c->from[r + 1] - c->from[r]; n > 0; n--, e += size) {
             uint64_t key = key_at(e, wide);
             int64_t p = end[key >> bits]++;
-            b->idx[p] = (int32_t)(key & mask);
-            if (words) memcpy(b->val + words * p, e + (wide ? 8 : 4), (size_t)words * 8);
+            idx[p] = (int32_t)(key & mask);
+            if (words) memcpy(val + words * p, e + (wide ? 8 : 4), (size_t)words * 8);
         }
     }
     trs_mm_give_back(b->job, r);
