@@ -10,16 +10,23 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-/* What was no Matrix Market file may be a Rutherford-Boeing one.  A stream cannot be read twice. */
+bool file_is_lasting(const char *name)
+{
+    struct stat st;
+    return strcmp(name, "-") != 0 && stat(name, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* What was no Matrix Market file may be a Rutherford-Boeing one. */
 static int read_other(const char *name, const trs_mm_options *opt, trs_mm *mm, int rc)
 {
 #ifdef HAVE_RBIO
     bool other = (rc == TRS_EFORMAT && mm->size_line == 0) || rc == TRS_EFILE;
     trs_mm rb;
-    if (!other || opt->rhs || !strcmp(name, "-")) return rc;
+    if (!other || opt->rhs || !file_is_lasting(name)) return rc;
     int rb_rc = trs_rb_read(name, opt, &rb);
     if (rb_rc == TRS_EFORMAT || rb_rc == TRS_EFILE) { /* no: the first sentence stays */
         trs_mm_free(&rb);

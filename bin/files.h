@@ -4,9 +4,14 @@
 
 #include "trisolve-sparse.h"
 
+#include <stdbool.h>
+
 /* Matrix Market or Rutherford-Boeing, packed or not, or the binary form of trisolve-gen.  mm is always set, with the
  * sentence after an error.  Returns a trs_status. */
 int file_read(const char *name, const trs_mm_options *opt, trs_mm *mm);
+
+/* Can it be read a second time?  Not standard input, nor a pipe, which would wait for ever. */
+bool file_is_lasting(const char *name);
 
 /* Which triangle holds all entries of a square matrix?  TRS_LOWER, TRS_UPPER, both of them for a
  * diagonal matrix, 0: neither.  In a full matrix zeros are no entries. */

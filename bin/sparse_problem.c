@@ -126,7 +126,7 @@ static int take_rhs(const char *name, const trs_mm *mm, problem *p)
 static int read_rhs(const arguments *a, problem *p, trs_dtype *dtype)
 {
     trs_mm mm;
-    if (!a->rhs && !strcmp(a->matrix, "-")) return EXIT_GOOD; /* it cannot be read twice */
+    if (!a->rhs && !file_is_lasting(a->matrix)) return EXIT_GOOD;
     const char *name = a->rhs ? a->rhs : a->matrix;
     int rc = read_file(a, name, (trs_mm_options){.format = TRS_CSC, .rhs = !a->rhs}, &mm);
     int code = exit_code(rc);

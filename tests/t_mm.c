@@ -1084,6 +1084,12 @@ static void test_write_failures(void **state)
             TRS_EFILE);
     assert_int_equal(
         trs_mm_write("/dev/null", &A, 1, 1, TRS_GENERAL, NULL, message, sizeof message), TRS_OK);
+    if (access("/dev/shm", W_OK) == 0) { /* a folder like any other */
+        assert_int_equal(
+            trs_mm_write("/dev/shm/t_mm.mtx", &A, 1, 1, TRS_GENERAL, NULL, message, sizeof message),
+            TRS_OK);
+        assert_int_equal(unlink("/dev/shm/t_mm.mtx"), 0);
+    }
     const int64_t ptr[] = {0, 1};
     const int32_t idx[] = {5};
     trs_mat bad = {.n = 1, .nnz = 1, .ptr = ptr, .idx = idx, .val = v};
