@@ -479,9 +479,10 @@ typedef struct trs_mm { /* what a file held; owned by the caller, freed by trs_m
     void *val;         /* [nnz]; DENSE [rows*cols], column-major.  Pattern files: ones. */
     char message[320]; /* after an error: "file:line: what is wrong, what was read" */
     trs_memory memory;
-    int64_t rounded;   /* integers beyond 2^53 that are no double and were rounded to one */
-    int64_t bytes;     /* of text after the sizes, unpacked */
-    double seconds_parse, seconds_build; /* wall clock: text into entries, entries into the arrays */
+    int64_t rounded; /* integers beyond 2^53 that are no double and were rounded to one */
+    int64_t bytes;   /* of text after the sizes, unpacked */
+    double seconds_parse,
+        seconds_build; /* wall clock: text into entries, entries into the arrays */
     int64_t size_line; /* the line of the sizes, for sentences about them; 0: not reached */
 } trs_mm;
 
