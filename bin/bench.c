@@ -13,7 +13,7 @@
 #endif
 
 static const report *const reports[] = {&report_table, &report_dense, &report_choice, &report_csv,
-                                        &report_json,  &report_plot,  &report_html};
+                                        &report_json,  &report_plot,  &report_html,   &report_io};
 
 enum { REPORTS = sizeof reports / sizeof reports[0] };
 
@@ -134,9 +134,10 @@ static int run_all(run *r, const name_list *names)
     int code = EXIT_GOOD;
     for (int k = 0; k < REPORTS && !code; k++)
         code = reports[k]->begin(&r->settings, &r->host, &r->data[k]);
-    if (!code) warm_up(&r->settings);
+    if (!code && !r->settings.io) warm_up(&r->settings);
     if (!code && r->settings.dense) code = run_dense(&r->settings, add, r);
-    for (int k = 0; k < names->count && !code; k++)
+    if (!code && r->settings.io) code = run_io(&r->settings, names, add, r);
+    for (int k = 0; k < names->count && !code && !r->settings.io; k++)
         if (filter_takes_name(r->settings.filter, names->name[k]))
             code = run_name(r, names->name[k]);
         else r->left_out++;
@@ -146,7 +147,9 @@ static int run_all(run *r, const name_list *names)
         if (!code) code = closed;
     }
     if (r->left_out) complain("%d of %d left out by --filter", r->left_out, names->count);
-    if (!code && !r->measured) complain("there was no triangle to solve"), code = EXIT_USAGE;
+    if (!code && !r->measured)
+        complain(r->settings.io ? "there was no file to read" : "there was no triangle to solve"),
+            code = EXIT_USAGE;
     if (!code && r->inaccurate) complain("some backward error is too large");
     return code ? code : r->bad_file ? EXIT_USAGE : r->inaccurate ? EXIT_INACCURATE : EXIT_GOOD;
 }

@@ -8,6 +8,8 @@
  * --dense has its own matrices (bench_dense.c), screen (bench_dense_table.c) and figures
  * (bench_dense_figures.c); --calibrate measures the machine instead (bench_calibrate.c).
  *
+ * --io takes files as they are (bench_io.c), with columns and a screen of its own.
+ *
  * A new figure is a member of `cell` and a line in bench_columns.c; a new kind of output is a file
  * that ends in its `report`, named in bench.c. */
 #ifndef TRS_BIN_BENCH_H
@@ -27,7 +29,7 @@ typedef struct settings {
     const char *csv, *json, *html;
     const char *plot;   /* folder */
     const char *filter; /* which names, n and nnz; NULL: all */
-    bool dense, choice, calibrate;
+    bool dense, choice, calibrate, io;
     bool measure;  /* the automatic choice is made by measuring */
     bool on_host;  /* B and X are on the host for GPU solvers as well */
     unsigned kind; /* TRS_LOWER or TRS_UPPER, TRS_UNIT, as asked for */
@@ -70,6 +72,12 @@ typedef struct cell { /* one solver on one triangle */
     bool accurate;
 } cell;
 
+typedef struct io_figures { /* --io: one file */
+    int runs;
+    int64_t bytes, packed, written;    /* of text, of the file, of its copy */
+    double total, parse, build, write; /* seconds: reading, its two parts, writing */
+} io_figures;
+
 typedef struct result { /* one triangle, or why there is none */
     const char *name;
     char trouble[400]; /* "": none */
@@ -79,6 +87,7 @@ typedef struct result { /* one triangle, or why there is none */
     char costs[200]; /* where the cost model has its numbers from */
     double alloc;    /* --dense with a GPU: seconds to allocate A, b, x there; else 0 */
     double copy;     /* ... to copy A and b there, and x back */
+    io_figures *io;  /* --io; else NULL */
     int count;
     cell *cells; /* [count] */
 } result;
@@ -194,6 +203,12 @@ bool is_size(const char *text);
 /* Seconds from A and b to x where they are there: the solve, and the factorisation before it. */
 double dense_seconds(const result *r, const cell *c);
 
+/* ---- bench_io.c ------------------------------------------------------------------------------ */
+
+/* Every file of --io; take gets the results.  An exit code. */
+int run_io(const settings *s, const name_list *names, int (*take)(void *user, const result *),
+           void *user);
+
 /* ---- bench_calibrate.c ----------------------------------------------------------------------- */
 
 int calibrate(const settings *s, const host *h); /* an exit code */
@@ -236,7 +251,7 @@ typedef struct report {
 } report;
 
 extern const report report_table, report_dense, report_choice, report_csv, report_json, report_plot,
-    report_html;
+    report_html, report_io;
 
 /* Every figure of a cell, in order, under the name of its column. */
 typedef struct sink {
@@ -247,6 +262,7 @@ typedef struct sink {
 } sink;
 
 void print_host(const host *h); /* the head of a table */
+void put_io_columns(const settings *s, const host *h, const result *r, const sink *to);
 void put_columns(const settings *s, const host *h, const result *r, const cell *c, const sink *to);
 const char *dtype_name(trs_dtype t);
 const char *op_name(trs_op op);

@@ -12,6 +12,7 @@ static const char help[] =
     "Usage: trisolve-bench [OPTION]... FILE|DIRECTORY|KIND:SIZE...\n"
     "       trisolve-bench [OPTION]... --dense [N...]\n"
     "       trisolve-bench --calibrate [FILE]\n"
+    "       trisolve-bench [OPTION]... --io FILE|DIRECTORY...\n"
     "Run every solver on every triangle; show analysis, update and solve times and the error.\n"
     "\n"
     "FILE is Matrix Market, perhaps packed, or .trs as trisolve-gen writes; of a DIRECTORY, and "
@@ -26,6 +27,7 @@ static const char help[] =
     "(default:\n"
     "                         standard output); the library reads the file that the environment\n"
     "                         variable TRISOLVE_MACHINE names\n"
+    "      --io               read each Matrix Market file and write it again, in MB/s\n"
     "\n"
     "What is solved:\n"
     "      --lower, --upper   that triangle of the matrix, whatever else it holds\n"
@@ -81,6 +83,7 @@ enum {
     FILTER,
     DENSE,
     CALIBRATE,
+    IO,
     ON_HOST,
     MEASURE,
     CHOICE
@@ -107,6 +110,7 @@ static const struct option options[] = {
     {"filter", required_argument, NULL, FILTER},
     {"dense", no_argument, NULL, DENSE},
     {"calibrate", no_argument, NULL, CALIBRATE},
+    {"io", no_argument, NULL, IO},
     {"host", no_argument, NULL, ON_HOST},
     {"measure", no_argument, NULL, MEASURE},
     {"choice", no_argument, NULL, CHOICE},
@@ -217,6 +221,8 @@ static bool take_problem(int c, const char *value, settings *s)
         return s->dense = true;
     case CALIBRATE:
         return s->calibrate = true;
+    case IO:
+        return s->io = true;
     case NRHS:
         s->nrhs = whole(value, 1, 100000, "--nrhs is not a number from 1 to 100000");
         return true;
@@ -296,6 +302,9 @@ static void check_mode(const settings *s)
     if (s->calibrate && s->count > 1) wrong("--calibrate writes one file", s->names[1]);
     if (s->calibrate && (s->dense || s->csv || s->json || s->html || s->plot || s->choice))
         wrong("--calibrate goes with none of the other outputs", NULL);
+    if (s->io &&
+        (s->dense || s->calibrate || s->kind || s->factor || s->choice || s->html || s->plot))
+        wrong("--io reads and writes whole files, and has no figures to draw", NULL);
     for (int k = 0; k < s->count && s->dense; k++)
         if (!is_size(s->names[k])) wrong("--dense: not a size from 1 to 32768", s->names[k]);
     if (s->dense && (s->kind || s->factor || s->filter || s->choice || s->measure))

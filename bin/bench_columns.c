@@ -90,6 +90,10 @@ static void put_outcome(const result *r, const cell *c, const sink *to)
 /* cell c of the result; the result's trouble goes with an empty cell. */
 void put_columns(const settings *s, const host *h, const result *r, const cell *c, const sink *to)
 {
+    if (s->io) {
+        put_io_columns(s, h, r, to);
+        return;
+    }
     put_matrix(s, r, to);
     to->text(to->user, "solver", c->solver.name ? c->solver.name : "");
     to->whole(to->user, "auto_host", c->auto_host);

@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "bench.h"
+#include "files.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -22,42 +23,6 @@ static int refuse(input *in, int status, const char *format, ...)
     vsnprintf(in->message, sizeof in->message, format, args);
     va_end(args);
     return status;
-}
-
-/* ---- which triangle -------------------------------------------------------------------------- */
-
-static bool nonzero(const trs_mat *A, int64_t k)
-{
-    const double *v = A->val;
-    return A->dtype == TRS_F64 ? v[k] != 0 : v[2 * k] != 0 || v[2 * k + 1] != 0;
-}
-
-/* Are there entries below, or above, the diagonal in column l of a full matrix? */
-static void look_at_column(const trs_mat *A, int64_t l, bool *below, bool *above)
-{
-    for (int64_t i = 0; i < A->n; i++)
-        if (i != l && nonzero(A, i + l * A->ld)) *(i > l ? below : above) = true;
-}
-
-/* The same for row l in CSR. */
-static void look_at_row(const trs_mat *A, int64_t l, bool *below, bool *above)
-{
-    const int64_t *ptr = A->ptr;
-    const int32_t *idx = A->idx;
-    for (int64_t p = ptr[l] - A->base; p < ptr[l + 1] - A->base; p++) {
-        int64_t j = idx[p] - A->base;
-        if (j != l) *(j < l ? below : above) = true;
-    }
-}
-
-/* Which triangle holds all entries?  A diagonal matrix counts as lower; 0: neither. */
-static unsigned find_kind(const trs_mat *A)
-{
-    bool below = false, above = false;
-    for (int64_t l = 0; l < A->n && !(below && above); l++)
-        if (A->format == TRS_DENSE) look_at_column(A, l, &below, &above);
-        else look_at_row(A, l, &below, &above);
-    return !above ? TRS_LOWER : !below ? TRS_UPPER : 0;
 }
 
 /* ---- number types ---------------------------------------------------------------------------- */
@@ -117,8 +82,9 @@ static int see_factors(const trs_mat *A, const char *name, input *in)
 static int see_triangle(const settings *s, const trs_mat *A, input *in)
 {
     unsigned triangle = s->kind & (TRS_LOWER | TRS_UPPER);
-    if (!triangle) triangle = find_kind(A);
-    if (!triangle && A->format != TRS_DENSE) /* a full matrix is for the general solvers */
+    if (!triangle) triangle = file_kind(A);
+    if (triangle & TRS_LOWER) triangle = TRS_LOWER; /* also a diagonal matrix */
+    if (!triangle && A->format != TRS_DENSE)        /* a full matrix is for the general solvers */
         return refuse(in, TRS_EMATRIX, "not a triangle: see --lower, --upper and --factor");
     in->T[0] = *A;
     in->T[0].kind = triangle | (s->kind & TRS_UNIT);
@@ -131,7 +97,7 @@ static int fetch(const settings *s, const char *name, input *in)
     const trs_mm_options opt = {.base = 1,
                                 .kind = s->factor ? 0 : s->kind & (TRS_LOWER | TRS_UPPER),
                                 .threads = s->threads};
-    int rc = is_made(name) ? make_matrix(name, &in->file) : trs_mm_read(name, &opt, &in->file);
+    int rc = is_made(name) ? make_matrix(name, &in->file) : file_read(name, &opt, &in->file);
     in->bad_file = rc != TRS_OK;
     if (rc) return refuse(in, rc, "%s", in->file.message);
     if (in->file.rows != in->file.cols)

@@ -29,7 +29,7 @@ void print_host(const host *h)
 
 static int begin(const settings *s, const host *h, void **data)
 {
-    if (s->quiet || s->dense) return EXIT_GOOD;
+    if (s->quiet || s->dense || s->io) return EXIT_GOOD;
     print_host(h);
     fputs(legend, stdout);
     *data = (void *)(uintptr_t)s;

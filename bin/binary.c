@@ -120,7 +120,8 @@ static int open_output(output *o, const char *file)
 {
     struct stat st;
     const int exists = !stat(file, &st);
-    if ((exists && !S_ISREG(st.st_mode)) || !strncmp(file, "/dev/", 5)) {
+    if ((exists && !S_ISREG(st.st_mode)) || !strncmp(file, "/dev/fd/", 8) ||
+        !strncmp(file, "/dev/std", 8)) {
         int fd = open(file, O_WRONLY | O_CLOEXEC);
         if (fd >= 0) o->f = fdopen(fd, "wb");
         return o->f != NULL;

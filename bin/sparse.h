@@ -25,6 +25,8 @@ typedef struct arguments {
     trs_pivot pivot;
     double pivot_value;
     bool json, quiet;
+    bool low_memory;
+    int64_t memory; /* bytes that reading may take; 0: the default */
 } arguments;
 
 /* Parses, or prints help and leaves; wrong use leaves with EXIT_USAGE. */
@@ -36,6 +38,7 @@ typedef struct problem { /* op(A) X = B, all on the host */
     trs_mm file;         /* the matrix as read, base 1 */
     trs_mat A;
     int nrhs;
+    const char *rhs;     /* the file that B came from; NULL: made */
     void *B, *X, *exact; /* [n*nrhs]; exact: NULL when B came from a file */
     unsigned found;      /* TRS_LOWER, TRS_UPPER, or 0: a general matrix */
 } problem;
@@ -90,8 +93,5 @@ times measure(int repeat, int (*run)(void *), void *user, int *status);
 void print_text(const report *r);
 int print_json(const report *r);
 int list_solvers(void);
-
-/* A trs_mm_options.progress that draws a bar on stderr when it is a terminal and the work is long. */
-int show_progress(void *start, double done);
 
 #endif

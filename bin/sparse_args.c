@@ -13,7 +13,9 @@ static const char help[] =
     "Solve A x = b with the sparse matrix in the Matrix Market file MATRIX.\n"
     "\n"
     "A triangular matrix is solved directly; any other square one is factored first.\n"
-    "RHS holds one or several right-hand sides, array or coordinate.  Without it b = A * ones is\n"
+    "RHS holds one or several right-hand sides, array or coordinate.  Without it the\n"
+    "one beside the matrix in a .tar.gz is taken (NAME_b.mtx, NAME_rhs.mtx), or else b = A * ones "
+    "is\n"
     "made, so that the error of x can be shown.  A file name - means standard input.\n"
     "\n"
     "What is solved:\n"
@@ -29,6 +31,9 @@ static const char help[] =
     "      --solver=NAME      a solver of --list-solvers; default: chosen by a cost model\n"
     "      --measure          choose by solving with the few that are predicted to be cheapest\n"
     "      --threads=N        for CPU solvers\n"
+    "      --low-memory       read with little more memory than the matrix takes\n"
+    "      --memory=GIB       limit for a file's arrays and for its unpacked text (default: three\n"
+    "                         quarters of the machine's memory)\n"
     "      --repeat=N         solve N times after one to warm up; report min, median, max\n"
     "      --refine=N         at most N steps of iterative refinement (default: 3 with factors, "
     "else\n"
@@ -62,6 +67,8 @@ enum {
     SOLVER,
     MEASURE,
     THREADS,
+    LOW_MEMORY,
+    MEMORY,
     REPEAT,
     REFINE,
     COND,
@@ -85,6 +92,8 @@ static const struct option options[] = {
     {"solver", required_argument, NULL, SOLVER},
     {"measure", no_argument, NULL, MEASURE},
     {"threads", required_argument, NULL, THREADS},
+    {"low-memory", no_argument, NULL, LOW_MEMORY},
+    {"memory", required_argument, NULL, MEMORY},
     {"repeat", required_argument, NULL, REPEAT},
     {"refine", required_argument, NULL, REFINE},
     {"cond", no_argument, NULL, COND},
@@ -125,11 +134,11 @@ static bool single(const char *text)
     return false;
 }
 
-static double tolerance(const char *text)
+static double positive(const char *text, const char *what)
 {
     char *end;
     double v = strtod(text, &end);
-    if (end == text || *end || !(v > 0)) wrong("--tolerance is not a positive number", text);
+    if (end == text || *end || !(v > 0 && v < 1e9)) wrong(what, text);
     return v;
 }
 
@@ -184,6 +193,12 @@ static void take(int c, const char *value, arguments *a)
     case THREADS:
         a->threads = number(value, 1, "--threads is not a positive number");
         break;
+    case LOW_MEMORY:
+        a->low_memory = true;
+        break;
+    case MEMORY:
+        a->memory = (int64_t)(positive(value, "--memory is not a positive number") * 0x1p30);
+        break;
     case REPEAT:
         a->repeat = number(value, 1, "--repeat is not a positive number");
         break;
@@ -194,7 +209,7 @@ static void take(int c, const char *value, arguments *a)
         a->cond = true;
         break;
     case TOLERANCE:
-        a->tolerance = tolerance(value);
+        a->tolerance = positive(value, "--tolerance is not a positive number");
         break;
     case PIVOT:
         pivots(value, a);

@@ -3,70 +3,33 @@
  * The matrix is read with base 1, so that the library's sentences count rows as the file does. */
 #include "config.h"
 
-#include "problems.h"
+#include "files.h"
 #include "sparse.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
-
-int show_progress(void *start, double done)
-{
-    time_t *since = start;
-    if (!isatty(STDERR_FILENO)) return 0;
-    if (!*since) *since = time(NULL);
-    if (time(NULL) - *since < 2) return 0;
-    fprintf(stderr, "\rreading %3.0f %%%s", 100 * done, done >= 1 ? "\r              \r" : "");
-    return 0;
-}
 
 /* ---- the matrix --------------------------------------------------------------------------------- */
 
-static int read_file(const char *name, trs_format format, int base, trs_mm *mm)
+/* A file's matrix, or the right-hand side beside it in an archive.  A sentence only when it must be there. */
+static int read_file(const arguments *a, const char *name, trs_mm_options opt, trs_mm *mm)
 {
-    time_t start = 0;
-    const trs_mm_options opt = {
-        .format = format, .base = base, .progress = show_progress, .user = &start};
-    int rc = binary_is(name) ? binary_read(name, base, mm) : trs_mm_read(name, &opt, mm);
-    if (rc) complain("%s", mm->message);
+    bar b = {0, 0};
+    opt.low_memory = a->low_memory;
+    opt.memory_limit = a->memory;
+    opt.progress = draw_bar;
+    opt.user = &b;
+    int rc = file_read(name, &opt, mm);
+    wipe_bar(&b);
+    if (rc && !(opt.rhs && rc == TRS_EFILE)) complain("%s", mm->message);
     return rc;
-}
-
-static bool nonzero(const trs_mat *A, int64_t k)
-{
-    const double *v = A->val;
-    return A->dtype == TRS_F64 ? v[k] != 0 : v[2 * k] != 0 || v[2 * k + 1] != 0;
-}
-
-/* Which triangle holds all entries? A diagonal matrix counts as lower. */
-static unsigned find_kind(const trs_mat *A)
-{
-    bool lower = true, upper = true;
-    const int64_t *ptr = A->ptr;
-    const int32_t *idx = A->idx;
-    for (int64_t i = 0; i < A->n && (lower || upper); i++) {
-        if (A->format == TRS_DENSE) {
-            for (int64_t k = 0; k < A->n; k++) {
-                if (k == i || !nonzero(A, i * A->ld + k)) continue;
-                if (k > i) upper = false;
-                else lower = false;
-            }
-            continue;
-        }
-        for (int64_t p = ptr[i] - A->base; p < ptr[i + 1] - A->base; p++) {
-            if (idx[p] - A->base > i) lower = false;
-            if (idx[p] - A->base < i) upper = false;
-        }
-    }
-    return lower ? TRS_LOWER : upper ? TRS_UPPER : 0;
 }
 
 static int read_matrix(const arguments *a, problem *p)
 {
-    int rc = read_file(a->matrix, TRS_CSR, 1, &p->file);
+    int rc = read_file(a, a->matrix, (trs_mm_options){.base = 1}, &p->file);
     if (rc) return exit_code(rc);
     if (p->file.rows != p->file.cols) {
         complain("%s: %lld x %lld, not square", a->matrix, (long long)p->file.rows,
@@ -75,7 +38,8 @@ static int read_matrix(const arguments *a, problem *p)
     }
     rc = trs_mm_mat(&p->file, 0, &p->A);
     if (rc) return complain("%s: %s", a->matrix, trs_strerror(rc)), exit_code(rc);
-    p->found = find_kind(&p->A);
+    p->found = file_kind(&p->A);
+    if (p->found & TRS_LOWER) p->found = TRS_LOWER; /* also a diagonal matrix */
     unsigned triangle = a->kind & (TRS_LOWER | TRS_UPPER);
     if (!a->factor) p->A.kind = (triangle ? triangle : p->found) | (a->kind & TRS_UNIT);
     if ((a->kind & TRS_UNIT) && !(p->A.kind & (TRS_LOWER | TRS_UPPER))) {
@@ -148,22 +112,33 @@ static void *full_columns(const trs_mm *mm)
     return B;
 }
 
+/* B from a file that was read. */
+static int take_rhs(const char *name, const trs_mm *mm, problem *p)
+{
+    if (mm->rows != p->A.n) {
+        complain("%s: %lld rows, but the matrix has %lld", name, (long long)mm->rows,
+                 (long long)p->A.n);
+        return EXIT_USAGE;
+    }
+    if (mm->cols > 1000000) return complain("%s: too many columns", name), EXIT_USAGE;
+    p->nrhs = (int)mm->cols;
+    p->rhs = name;
+    p->B = full_columns(mm);
+    if (!p->B) return complain("out of memory for the right-hand side"), EXIT_USAGE;
+    return EXIT_GOOD;
+}
+
+/* The right-hand side that was named, else the one that the archive of the matrix holds, else none. */
 static int read_rhs(const arguments *a, problem *p, trs_dtype *dtype)
 {
     trs_mm mm;
-    int code = exit_code(read_file(a->rhs, TRS_CSC, 0, &mm));
-    if (!code && mm.rows != p->A.n) {
-        complain("%s: %lld rows, but the matrix has %lld", a->rhs, (long long)mm.rows,
-                 (long long)p->A.n);
-        code = EXIT_USAGE;
-    }
-    if (!code && mm.cols > 1000000) complain("%s: too many columns", a->rhs), code = EXIT_USAGE;
-    if (!code) {
-        p->nrhs = (int)mm.cols;
-        *dtype = mm.dtype;
-        p->B = full_columns(&mm);
-        if (!p->B) complain("out of memory for the right-hand side"), code = EXIT_USAGE;
-    }
+    if (!a->rhs && !file_is_lasting(a->matrix)) return EXIT_GOOD;
+    const char *name = a->rhs ? a->rhs : a->matrix;
+    int rc = read_file(a, name, (trs_mm_options){.format = TRS_CSC, .rhs = !a->rhs}, &mm);
+    int code = exit_code(rc);
+    if (rc == TRS_EFILE && !a->rhs) code = EXIT_GOOD;
+    else if (!rc) code = take_rhs(name, &mm, p);
+    *dtype = mm.dtype;
     trs_mm_free(&mm);
     return code;
 }
@@ -190,13 +165,13 @@ int problem_read(const arguments *a, problem *p)
 {
     trs_dtype rhs = TRS_F64;
     int code = read_matrix(a, p);
-    if (!code && a->rhs) code = read_rhs(a, p, &rhs);
+    if (!code) code = read_rhs(a, p, &rhs);
     if (code) return code;
-    bool is_complex = p->A.dtype == TRS_C64 || (a->rhs && rhs == TRS_C64);
+    bool is_complex = p->A.dtype == TRS_C64 || (p->rhs && rhs == TRS_C64);
     const bool single = a->single && (a->factor || a->refine <= 0); /* else the plan alone */
     trs_dtype is = single ? (is_complex ? TRS_C32 : TRS_F32) : (is_complex ? TRS_C64 : TRS_F64);
     if (retype(p, rhs, is)) return complain("out of memory"), EXIT_USAGE;
-    if (!a->rhs) code = make_rhs(a, p);
+    if (!p->rhs) code = make_rhs(a, p);
     if (code) return code;
     p->X = calloc((size_t)(p->A.n * p->nrhs) + 1, 16);
     return p->X ? EXIT_GOOD : (complain("out of memory"), EXIT_USAGE);

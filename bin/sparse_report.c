@@ -1,6 +1,7 @@
 /* sparse_report.c: what was done, as text or as JSON, and the list of solvers. */
 #include "config.h"
 
+#include "files.h"
 #include "sparse.h"
 
 #include <inttypes.h>
@@ -11,18 +12,6 @@
 #ifdef HAVE_JANSSON
 #include <jansson.h>
 #endif
-
-static const char *field_name(trs_field f)
-{
-    static const char *const name[] = {"real", "complex", "integer", "pattern"};
-    return name[f];
-}
-
-static const char *symmetry_name(trs_symmetry s)
-{
-    static const char *const name[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
-    return name[s];
-}
 
 static const char *op_name(trs_op op)
 {
@@ -81,9 +70,8 @@ static void print_matrix(FILE *out, const report *r)
             : r->factored ? "factors of the"
                           : "the",
             r->factored ? "matrix" : shape_name(p->A.kind), precision_name(r));
-    if (r->args->rhs)
-        fprintf(out, "rhs        %s: %d column%s\n", r->args->rhs, p->nrhs,
-                p->nrhs == 1 ? "" : "s");
+    if (p->rhs)
+        fprintf(out, "rhs        %s: %d column%s\n", p->rhs, p->nrhs, p->nrhs == 1 ? "" : "s");
     else fprintf(out, "rhs        none given: b = A * ones\n");
 }
 

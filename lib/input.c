@@ -28,7 +28,7 @@ enum { LOOK = 512, BLOCK = 1 << 16 };
 
 struct trs_input {
     trs_memory mem;
-    const char *file; /* as the caller called it */
+    const char *file, *suffix; /* as the caller called it; of members of an archive */
     int fd;
     int64_t limit, seen; /* bytes of unpacked text: allowed, given so far */
     int64_t packed, got; /* bytes of the file: its size (0: unknown), read so far */
@@ -162,25 +162,26 @@ static int fail_archive(trs_input *in)
     return fail(in, TRS_EFILE, "cannot unpack: %s", why ? why : "damaged");
 }
 
-/* Is `name` the member wanted?  The collection's archives hold NAME/NAME.mtx and, at times,
+/* Is `name` the member wanted?  The collection's archives hold NAME/NAME.mtx (or .rb) and, at times,
  * NAME/NAME_b.mtx, NAME/NAME_rhs1.mtx and others; a bare NAME.mtx goes by the archive's own
  * name. */
 static bool wanted(const trs_input *in, const char *name, bool rhs, bool any)
 {
-    static const char *const tail[] = {"_b.mtx", "_rhs.mtx", "_b1.mtx", "_rhs1.mtx"};
+    static const char *const tail[] = {"_b", "_rhs", "_b1", "_rhs1"};
     const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
-    size_t n = strlen(base);
-    if (n < 5 || strcmp(base + n - 4, ".mtx")) return false;
+    size_t s = strlen(in->suffix), n = strlen(base);
+    if (n <= s || strcmp(base + n - s, in->suffix)) return false;
     if (any) return true;
+    n -= s;
     const char *dir = name, *file = strrchr(in->file, '/');
     file = file ? file + 1 : in->file;
     for (const char *p = name; slash && p < slash; p++)
         if (*p == '/') dir = p + 1;
     size_t k = slash ? (size_t)(slash - dir) : strcspn(file, ".");
-    if (strncmp(base, slash ? dir : file, k)) return false;
-    if (!rhs) return !strcmp(base + k, ".mtx");
+    if (n < k || strncmp(base, slash ? dir : file, k)) return false;
+    if (!rhs) return n == k;
     for (size_t t = 0; t < sizeof tail / sizeof tail[0]; t++)
-        if (!strcmp(base + k, tail[t])) return true;
+        if (n - k == strlen(tail[t]) && !strncmp(base + k, tail[t], n - k)) return true;
     return false;
 }
 
@@ -234,9 +235,8 @@ static int start_unpacking(trs_input *in, bool rhs)
         found = rc ? rc : find_member(in, rhs, true);
     }
     if (found) return found < 0 ? found : TRS_OK;
-    return fail(in, TRS_EFILE,
-                rhs ? "no right-hand side (NAME_b.mtx or NAME_rhs.mtx) in it"
-                    : "no matrix (.mtx file) in the archive");
+    if (rhs) return fail(in, TRS_EFILE, "no right-hand side (NAME_b.mtx or NAME_rhs.mtx) in it");
+    return fail(in, TRS_EFILE, "no matrix (%s file) in the archive", in->suffix);
 }
 
 static int64_t read_unpacked(trs_input *in, char *to, int64_t n)
@@ -302,6 +302,7 @@ int trs_input_open(trs_input **out, const char *file, const trs_input_options *o
     }
     in->mem = opt->memory;
     in->file = file;
+    in->suffix = opt->suffix ? opt->suffix : ".mtx";
     in->limit = opt->limit;
     in->fd = -1;
     int rc = start(in, opt->rhs);

@@ -9,8 +9,9 @@
 typedef struct trs_input trs_input;
 
 typedef struct trs_input_options {
-    bool rhs;      /* of a .tar.gz: the right-hand side, not the matrix */
-    int64_t limit; /* bytes of unpacked text */
+    bool rhs;           /* of a .tar.gz: the right-hand side, not the matrix */
+    const char *suffix; /* of the members of a .tar.gz; NULL: ".mtx" */
+    int64_t limit;      /* bytes of unpacked text */
     trs_memory memory;
 } trs_input_options;
 

@@ -43,16 +43,16 @@ typedef struct trs_mm_chunk { /* one piece of text, parsed */
     int64_t entries;          /* data lines; array: values */
     int64_t kept;        /* entries to be placed: without the other triangle, with mirror images */
     const int64_t *from; /* [ranges+1]: where the entries of each range begin; array: NULL */
-    const void *key;     /* [kept] where each stands: trs_mm_key; array: NULL */
-    const double *val;   /* [words*kept] */
+    const char *entry;   /* [kept] trs_mm_entry_bytes each: a key, then the value; array:
+                                [words*kept] doubles */
+    const char *const *part; /* low_memory: [ranges] where the entries of each range are, in place
+                                of `entry`; else NULL */
     const trs_mm_mark *mark; /* [marks]; none: every line holds one entry */
     int64_t marks;
 } trs_mm_chunk;
 
-typedef struct trs_mm_slab { /* memory for chunks, many to a slab */
-    struct trs_mm_slab *next;
-    int64_t bytes, used;
-} trs_mm_slab;
+typedef struct trs_mm_slab trs_mm_slab;   /* memory for chunks, many to a slab */
+typedef struct trs_mm_block trs_mm_block; /* low_memory: pages with entries of one range */
 
 typedef struct trs_mm_job { /* one call of trs_mm_read */
     const char *file;
@@ -71,6 +71,7 @@ typedef struct trs_mm_job { /* one call of trs_mm_read */
     int64_t rounded;
     int64_t bytes; /* of text after the sizes */
     trs_mm_slab *slab;
+    trs_mm_block **block; /* [ranges] low_memory; else NULL */
     trs_mm_chunk **chunk; /* [chunks] in the order of the file */
     int64_t chunks, room;
     int64_t entries;    /* in the chunks that are ready */
@@ -108,6 +109,12 @@ static inline uint64_t trs_mm_key(const trs_mm_job *job, int64_t i, int64_t j)
     return (uint64_t)(i & (((int64_t)1 << job->shift) - 1)) << job->bits | (uint64_t)j;
 }
 
+/* An entry in a chunk: a key of 32 or 64 bits and its value, not aligned. */
+static inline int64_t trs_mm_entry_bytes(int words, bool wide)
+{
+    return (wide ? 8 : 4) + 8 * words;
+}
+
 /* Write "file:line: ..." (line < 1: "file: ...") and return the code. */
 int trs_mm_fail(trs_mm_job *job, int code, int64_t line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -118,6 +125,29 @@ void trs_mm_delete(trs_mm_job *job, void *p, int64_t count, size_t size);
 
 /* Large arrays on large pages, where the system has them. */
 void trs_mm_large_pages(void *p, int64_t bytes);
+
+/* What a text of this many bytes can hold at most. */
+int64_t trs_mm_most_entries(const trs_mm_job *job, int64_t bytes);
+
+typedef struct trs_mm_space { /* what is left of a block */
+    char *at;
+    int64_t left;
+} trs_mm_space;
+
+typedef struct trs_mm_store { /* memory of one thread for chunks (mm_store.c) */
+    trs_mm_job *job;
+    char *at; /* what is left of its slab */
+    int64_t left;
+    trs_mm_space *space; /* [ranges] low_memory; else NULL */
+} trs_mm_store;
+
+void *trs_mm_carve(trs_mm_store *s, int64_t bytes); /* NULL: no memory, or over the limit */
+char *trs_mm_carve_range(trs_mm_store *s, int r, int64_t bytes);
+void trs_mm_give_back(trs_mm_job *job, int r); /* what trs_mm_carve_range gave, from all threads */
+void trs_mm_free_slabs(trs_mm_job *job);
+
+/* Three quarters of the memory of this machine, in bytes. */
+int64_t trs_mm_default_limit(void);
 
 /* Up to 40 characters of p..end-1 that can be shown, in quotes. */
 typedef struct trs_mm_quote {

@@ -57,6 +57,37 @@ TRS_INLINE void rank_sort(int32_t *idx, double *val, int n, const int words)
     }
 }
 
+/* The same with the number of entries known to the compiler, for the lines of most matrices: one jump
+ * that cannot be guessed in place of a loop end for every entry. */
+TRS_INLINE void sort_short(int32_t *idx, double *val, int n, const int words)
+{
+    switch (n) {
+    case 2:
+        rank_sort(idx, val, 2, words);
+        break;
+    case 3:
+        rank_sort(idx, val, 3, words);
+        break;
+    case 4:
+        rank_sort(idx, val, 4, words);
+        break;
+    case 5:
+        rank_sort(idx, val, 5, words);
+        break;
+    case 6:
+        rank_sort(idx, val, 6, words);
+        break;
+    case 7:
+        rank_sort(idx, val, 7, words);
+        break;
+    case 8:
+        rank_sort(idx, val, 8, words);
+        break;
+    default:
+        rank_sort(idx, val, n, words);
+    }
+}
+
 /* One pass of a radix sort: by eight bits of idx, order kept among equals. */
 static void digit_pass(const int32_t *idx, const double *val, int32_t *to_idx, double *to_val,
                        int64_t n, int words, int bit)
@@ -143,7 +174,7 @@ TRS_INLINE int64_t order_line(build *b, spare *s, int64_t line, int32_t *idx, do
                               int64_t n, const int words)
 {
     if (ascends(idx, n)) return n;
-    if (n <= SHORT) rank_sort(idx, val, (int)n, words);
+    if (n <= SHORT) sort_short(idx, val, (int)n, words);
     else if (!radix_sort(b->job, s, idx, val, n)) return -1;
     if (ascends(idx, n)) return n;
     note_twins(b, line, idx, n);
@@ -152,9 +183,19 @@ TRS_INLINE int64_t order_line(build *b, spare *s, int64_t line, int32_t *idx, do
 
 /* ---- ranges -------------------------------------------------------------------------------- */
 
-TRS_INLINE uint64_t key_at(const trs_mm_chunk *c, int64_t e, const bool wide)
+/* The first entry of range r in chunk c. */
+static inline const char *first_entry(const trs_mm_chunk *c, int r, int64_t size)
 {
-    return wide ? ((const uint64_t *)c->key)[e] : ((const uint32_t *)c->key)[e];
+    return c->part ? c->part[r] : c->entry + size * c->from[r];
+}
+
+TRS_INLINE uint64_t key_at(const char *entry, const bool wide)
+{
+    uint64_t key;
+    uint32_t narrow;
+    if (!wide) return memcpy(&narrow, entry, sizeof narrow), narrow;
+    memcpy(&key, entry, sizeof key);
+    return key;
 }
 
 /* Count the lines of the range and put its entries there.  Afterwards end[k] is where line k of the
@@ -164,12 +205,17 @@ TRS_INLINE void place(build *b, int r, int64_t *end, int64_t lines, const int wo
 {
     const trs_mm_job *job = b->job;
     const uint64_t mask = ((uint64_t)1 << job->bits) - 1;
+    const int64_t size = trs_mm_entry_bytes(words, wide);
     const int bits = job->bits;
+    int32_t *idx = b->idx;
+    double *val = b->val;
     int64_t q = b->start[r];
     memset(end, 0, (size_t)lines * sizeof *end);
     for (int64_t k = 0; k < job->chunks; k++) {
         const trs_mm_chunk *c = job->chunk[k];
-        for (int64_t e = c->from[r]; e < c->from[r + 1]; e++) end[key_at(c, e, wide) >> bits]++;
+        const char *e = first_entry(c, r, size);
+        for (int64_t n = c->from[r + 1] - c->from[r]; n > 0; n--, e += size)
+            end[key_at(e, wide) >> bits]++;
     }
     for (int64_t i = 0; i < lines; i++) {
         int64_t n = end[i];
@@ -178,13 +224,15 @@ TRS_INLINE void place(build *b, int r, int64_t *end, int64_t lines, const int wo
     }
     for (int64_t k = 0; k < job->chunks; k++) {
         const trs_mm_chunk *c = job->chunk[k];
-        for (int64_t e = c->from[r]; e < c->from[r + 1]; e++) {
-            uint64_t key = key_at(c, e, wide);
+        const char *e = first_entry(c, r, size);
+        for (int64_t n = c->from[r + 1] - c->from[r]; n > 0; n--, e += size) {
+            uint64_t key = key_at(e, wide);
             int64_t p = end[key >> bits]++;
-            b->idx[p] = (int32_t)(key & mask);
-            copy_value(b->val + words * p, c->val + words * e, words);
+            idx[p] = (int32_t)(key & mask);
+            if (words) memcpy(val + words * p, e + (wide ? 8 : 4), (size_t)words * 8);
         }
     }
+    trs_mm_give_back(b->job, r);
 }
 
 /* Order every line of the range and close the gaps that duplicates leave. */
@@ -419,11 +467,12 @@ static int64_t unpack(const trs_mm_job *job, const trs_mm_chunk *c, int64_t firs
     int64_t n = job->head.rows, j = 0, skew = job->head.symmetry == TRS_SKEW;
     bool conj = job->head.symmetry == TRS_HERMITIAN;
     int words = job->words;
+    const double *val_in = (const double *)(const void *)c->entry;
     if (c->entries == 0) return -1;
     while (first >= n - skew - j) first -= n - skew - j++; /* ends: there is a column for a value */
     int64_t i = j + skew + first;
     for (int64_t e = 0; e < c->entries; e++) {
-        const double *v = c->val + words * e;
+        const double *v = val_in + words * e;
         double *low = val + words * (i + j * n), *up = val + words * (j + i * n);
         if (conj && i == j && v[1] != 0) return e;
         for (int w = 0; w < words; w++) {
@@ -462,7 +511,7 @@ static int build_dense(trs_mm_job *job)
         int64_t bad = -1;
         if (h->symmetry != TRS_GENERAL) bad = unpack(job, c, first);
         else if (c->entries)
-            memcpy(val + words * first, c->val, (size_t)(words * c->entries) * sizeof *val);
+            memcpy(val + words * first, c->entry, (size_t)(words * c->entries) * sizeof *val);
         if (bad >= 0)
             return trs_mm_fail(job, TRS_EFORMAT, trs_mm_line(job, k, bad),
                                "the diagonal of a hermitian matrix must be real");

@@ -141,6 +141,15 @@ static inline const char *trs_read_exponent(const char *p, int64_t *q)
     return p;
 }
 
+/* x = -x when minus is 1, as it is when 0. */
+static inline void trs_flip(double *x, uint64_t minus)
+{
+    uint64_t bits;
+    memcpy(&bits, x, sizeof bits);
+    bits ^= minus << 63;
+    memcpy(x, &bits, sizeof bits);
+}
+
 /* [sign] digits [. digits] [exponent]: the correctly rounded double.  Returns where it ends;
  * NULL: no number, or one beyond DBL_MAX.  Source of the fast path, w and 10^|q| both exact:
  * Clinger 1990. */
@@ -150,8 +159,9 @@ TRS_INLINE const char *trs_read_real(const char *text, double *x)
                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     const char *p = text;
-    bool minus = *p == '-';
-    if (minus || *p == '+') p++;
+    const uint64_t minus = *p == '-';
+    p += minus |
+         (*p == '+'); /* without a branch: half of the values are negative, who knows which */
     uint64_t w = (uint64_t)(*p - '0');
     const char *first = p;
     if (w < 10 && p[1] == '.') p++; /* one digit before the point: most values begin so */
@@ -172,7 +182,7 @@ TRS_INLINE const char *trs_read_real(const char *text, double *x)
         *x = trs_nearest(w, q);
         if (*x > DBL_MAX) return NULL;
     }
-    if (minus) *x = -*x;
+    trs_flip(x, minus);
     return p;
 }
 

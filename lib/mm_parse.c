@@ -21,12 +21,12 @@
 typedef struct worker { /* one thread */
     trs_mm_job *job;
     trs_text text;
-    char *slab; /* memory for chunks: what is left of the thread's slab */
-    int64_t left;
+    trs_mm_store store;
     int64_t room;      /* of the buffers */
     int32_t *ij;       /* [2*room] */
     double *val;       /* [words*room] */
     int64_t *from;     /* [ranges+1] entries of each range, one place up */
+    char **next;       /* [ranges] where the next entry of each range goes */
     trs_mm_mark *mark; /* [mark_room] */
     int64_t mark_room;
     int64_t shift;    /* line minus number of the last entry */
@@ -56,8 +56,7 @@ static void note(worker *w, int code, const char *format, ...)
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-/* What a text of this many bytes can hold at most. */
-static int64_t most_entries(const trs_mm_job *job, int64_t bytes)
+int64_t trs_mm_most_entries(const trs_mm_job *job, int64_t bytes)
 {
     const trs_mm_head *h = &job->head;
     if (h->array) return bytes / (2 * job->words) + 1;
@@ -88,47 +87,6 @@ static bool make_room(worker *w, int64_t entries)
     note(w, TRS_EMEM, "out of memory, or over the limit set: a buffer of %" PRId64 " entries",
          entries);
     return false;
-}
-
-/* Slabs are large, so that large pages can carry them; what is never touched of one costs
- * nothing. */
-static int64_t slab_bytes(const trs_mm_job *job, int64_t bytes)
-{
-    int64_t most = most_entries(job, job->piece) * (8 * job->words + 8);
-    int64_t size = trs_input_size(job->in), all = size < 0 ? 8 * most : 3 * size / job->threads;
-    int64_t spare = (job->opt.memory_limit - job->used) / 8;
-    if (all > 64 << 20) all = 64 << 20;
-    if (all > spare) all = spare;
-    return all > bytes ? all : bytes;
-}
-
-static void *carve(worker *w, int64_t bytes)
-{
-    bytes = (bytes + 15) & ~(int64_t)15;
-    if (bytes > w->left) {
-        trs_mm_job *job = w->job;
-        int64_t head = (sizeof(trs_mm_slab) + 15) & ~15ul;
-        trs_mm_lock(job);
-        int64_t size = slab_bytes(job, bytes + head);
-        trs_mm_unlock(job);
-        trs_mm_slab *slab = trs_mm_new(job, size, 1);
-        if (!slab) {
-            note(w, TRS_EMEM, "out of memory, or over the limit set: %" PRId64 " bytes", size);
-            return NULL;
-        }
-        trs_mm_large_pages(slab, size);
-        slab->bytes = size;
-        trs_mm_lock(job);
-        slab->next = job->slab;
-        job->slab = slab;
-        trs_mm_unlock(job);
-        w->slab = (char *)slab + head;
-        w->left = size - head;
-    }
-    void *p = w->slab;
-    w->slab += bytes;
-    w->left -= bytes;
-    return p;
 }
 
 /* Remember the line of the entry to come, when that is not the one after the last one's. */
@@ -280,7 +238,8 @@ static bool is_rounded(const char *p, const char *end, double x)
     uint64_t k;
     if (fabs(x) < 9007199254740992.0) return false;
     if (*p == '-') p++;
-    return trs_read_index_slow(p, &k) != end || k == UINT64_MAX || (uint64_t)fabs(x) != k;
+    if (trs_read_index_slow(p, &k) != end || k == UINT64_MAX) return true;
+    return fabs(x) >= 0x1p64 || (uint64_t)fabs(x) != k;
 }
 
 static const char *read_integer(worker *w, const char *text, double *x)
@@ -293,9 +252,9 @@ static const char *read_integer(worker *w, const char *text, double *x)
 }
 
 /* The value or the two at p; NULL: there is none. */
-TRS_INLINE const char *read_value(worker *w, const char *p, double *v, int words)
+TRS_INLINE const char *read_value(worker *w, const char *p, double *v, int words, bool whole)
 {
-    if (words == 1 && w->job->head.field == TRS_INTEGER) return read_integer(w, p, v);
+    if (words == 1 && whole) return read_integer(w, p, v);
     p = trs_read_real(p, v);
     if (words == 1 || !p) return p;
     return trs_is_blank(*p) ? trs_read_real(trs_skip_blanks(p + 1), v + 1) : NULL;
@@ -312,18 +271,29 @@ static bool is_lawful(const entry *e, trs_symmetry s)
     return s != TRS_HERMITIAN || e->v[1] == 0;
 }
 
+typedef struct loop { /* what the loop over the lines needs, close at hand */
+    uint64_t rows, cols;
+    trs_symmetry symmetry;
+    bool whole;  /* integers */
+    int32_t *ij; /* the worker's buffers */
+    double *val;
+    int64_t *from, kept;
+    unsigned kind;
+    int shift;
+    bool by_cols;
+} loop;
+
 /* The entry on the line at *at; false: there is none. */
-TRS_INLINE bool read_entry(worker *w, const char **at, entry *e, int words)
+TRS_INLINE bool read_entry(worker *w, const loop *s, const char **at, entry *e, int words)
 {
-    const trs_mm_head *h = &w->job->head;
     uint64_t i, j;
     const char *p = trs_read_index(trs_skip_blanks(*at), &i);
     if (!p || !trs_is_blank(*p)) return false;
     p = trs_read_index(trs_skip_blanks(p + 1), &j);
-    if (!p || i - 1 >= (uint64_t)h->rows || j - 1 >= (uint64_t)h->cols) return false;
+    if (!p || i - 1 >= s->rows || j - 1 >= s->cols) return false;
     if (words) {
         if (!trs_is_blank(*p)) return false;
-        if (!(p = read_value(w, trs_skip_blanks(p + 1), e->v, words))) return false;
+        if (!(p = read_value(w, trs_skip_blanks(p + 1), e->v, words, s->whole))) return false;
     }
     if (*p != '\n') {
         p = trs_skip_blanks(p);
@@ -332,21 +302,13 @@ TRS_INLINE bool read_entry(worker *w, const char **at, entry *e, int words)
     }
     e->i = (int64_t)i - 1;
     e->j = (int64_t)j - 1;
+    if (s->symmetry != TRS_GENERAL && !is_lawful(e, s->symmetry)) return false;
     *at = p + 1;
-    return h->symmetry == TRS_GENERAL || is_lawful(e, h->symmetry);
+    return true;
 }
 
-typedef struct sink { /* where entries go: the worker's buffers, close at hand */
-    int32_t *ij;
-    double *val;
-    int64_t *from, kept;
-    unsigned kind;
-    int shift;
-    bool by_cols;
-} sink;
-
 /* Row i, column j, unless the other triangle was not wanted. */
-TRS_INLINE void keep(sink *s, int64_t i, int64_t j, double re, double im, int words)
+TRS_INLINE void keep(loop *s, int64_t i, int64_t j, double re, double im, int words)
 {
     if (((s->kind & TRS_LOWER) && i < j) || ((s->kind & TRS_UPPER) && i > j)) return;
     int64_t k = s->kept++, line = s->by_cols ? j : i;
@@ -358,36 +320,69 @@ TRS_INLINE void keep(sink *s, int64_t i, int64_t j, double re, double im, int wo
 }
 
 /* The mirror image of an entry below the diagonal. */
-TRS_INLINE void keep_mirror(sink *s, const entry *e, trs_symmetry symmetry, int words)
+TRS_INLINE void keep_mirror(loop *s, const entry *e, int words)
 {
-    double re = symmetry == TRS_SKEW ? -e->v[0] : e->v[0];
-    double im = symmetry == TRS_SYMMETRIC ? e->v[1] : -e->v[1];
+    double re = s->symmetry == TRS_SKEW ? -e->v[0] : e->v[0];
+    double im = s->symmetry == TRS_SYMMETRIC ? e->v[1] : -e->v[1];
     keep(s, e->j, e->i, re, im, words);
 }
 
-TRS_INLINE void parse_lines(worker *w, const int words)
+/* The lines from p on that hold entries; where the first one begins that does not, or the end.
+ * plain: what most files are and are asked for, compiled without what the others need. */
+TRS_INLINE const char *parse_run(worker *w, loop *to, const char *p, const int words,
+                                 const bool plain)
+{
+    const char *end = w->text.end;
+    loop s = *to;
+    entry e = {0, 0, {0, 0}};
+    int64_t n = 0;
+    if (plain) {
+        s.symmetry = TRS_GENERAL;
+        s.kind = 0;
+        s.whole = s.by_cols = false;
+    }
+    for (; p < end && read_entry(w, &s, &p, &e, words); n++) {
+        keep(&s, e.i, e.j, e.v[0], e.v[1], words);
+        if (s.symmetry != TRS_GENERAL && e.i != e.j) keep_mirror(&s, &e, words);
+    }
+    to->kept = s.kept;
+    w->now.entries += n;
+    w->line += n;
+    return p;
+}
+
+TRS_INLINE void parse_lines(worker *w, loop *s, const int words, const bool plain)
+{
+    const char *p = w->text.begin, *end = w->text.end;
+    while ((p = parse_run(w, s, p, words, plain)) < end) {
+        p = pass_line(w, p);
+        if (!p) break;
+        if (p < end && !is_idle(p)) mark(w);
+        if (w->code) break;
+    }
+    w->now.kept = s->kept;
+}
+
+static void parse_entries(worker *w)
 {
     const trs_mm_job *job = w->job;
-    const trs_symmetry symmetry = job->head.symmetry;
-    const char *p = w->text.begin, *end = w->text.end;
-    sink s = {w->ij, w->val, w->from, 0, job->opt.kind, job->shift, job->by_cols};
-    entry e = {0, 0, {0, 0}};
-    bool idle = false;
-    while (p && p < end && !w->code) {
-        const char *line = p;
-        if (!read_entry(w, &p, &e, words)) {
-            p = pass_line(w, line);
-            idle = true;
-            continue;
-        }
-        if (idle) mark(w);
-        idle = false;
-        keep(&s, e.i, e.j, e.v[0], e.v[1], words);
-        if (symmetry != TRS_GENERAL && e.i != e.j) keep_mirror(&s, &e, symmetry, words);
-        w->now.entries++;
-        w->line++;
-    }
-    w->now.kept = s.kept;
+    const trs_mm_head *h = &job->head;
+    loop s = {.rows = (uint64_t)h->rows,
+              .cols = (uint64_t)h->cols,
+              .symmetry = h->symmetry,
+              .whole = h->field == TRS_INTEGER,
+              .ij = w->ij,
+              .val = w->val,
+              .from = w->from,
+              .kind = job->opt.kind,
+              .shift = job->shift,
+              .by_cols = job->by_cols};
+    bool plain = s.symmetry == TRS_GENERAL && !s.kind && !s.whole && !s.by_cols;
+    memset(w->from, 0, (size_t)(job->ranges + 1) * sizeof *w->from);
+    if (job->words == 0) parse_lines(w, &s, 0, false);
+    else if (job->words == 2) parse_lines(w, &s, 2, false);
+    else if (plain) parse_lines(w, &s, 1, true);
+    else parse_lines(w, &s, 1, false);
 }
 
 /* ---- array files --------------------------------------------------------------------------- */
@@ -405,7 +400,8 @@ static void parse_values(worker *w, int words)
             fresh = true;
             continue;
         }
-        const char *after = read_value(w, p, w->val + words * w->now.kept, words);
+        const char *after = read_value(w, p, w->val + words * w->now.kept, words,
+                                       w->job->head.field == TRS_INTEGER);
         if (!after || !(trs_is_blank(*after) || is_line_end(after))) {
             explain(w, p);
             return;
@@ -420,54 +416,80 @@ static void parse_values(worker *w, int words)
 
 /* ---- chunks -------------------------------------------------------------------------------- */
 
-/* Move the entries of the buffers to key and val, range by range; from[r] becomes where range r
- * begins. */
-TRS_INLINE void sort_ranges(worker *w, void *key, double *val, const int words, const bool wide)
+/* Move the entries of the buffers to the chunk, range by range. */
+TRS_INLINE void sort_ranges(worker *w, const int words, const bool wide)
 {
     const trs_mm_job *job = w->job;
-    int64_t *next = w->from;
+    char **next = w->next;
     int shift = job->shift;
-    uint32_t *key32 = key;
-    uint64_t *key64 = key;
     for (int64_t k = 0; k < w->now.kept; k++) {
-        int64_t i = w->ij[2 * k], q = next[i >> shift]++;
-        uint64_t at = trs_mm_key(job, i, w->ij[2 * k + 1]);
-        if (wide) key64[q] = at;
-        else key32[q] = (uint32_t)at;
-        if (words) memcpy(val + words * q, w->val + words * k, (size_t)words * sizeof *val);
+        int64_t i = w->ij[2 * k];
+        char *p = next[i >> shift];
+        uint64_t key = trs_mm_key(job, i, w->ij[2 * k + 1]);
+        uint32_t narrow = (uint32_t)key;
+        if (wide) memcpy(p, &key, sizeof key);
+        else memcpy(p, &narrow, sizeof narrow);
+        if (words) memcpy(p + (wide ? 8 : 4), w->val + words * k, (size_t)words * 8);
+        next[i >> shift] = p + trs_mm_entry_bytes(words, wide);
     }
 }
 
-static void fill_chunk(worker *w, void *key, double *val)
+/* Places for the entries of each range; false: no memory. */
+static bool find_places(worker *w, char *base, const char **part)
 {
     const trs_mm_job *job = w->job;
-    if (job->head.array) memcpy(val, w->val, (size_t)(job->words * w->now.kept) * sizeof *val);
-    else if (job->words == 1 && !job->wide) sort_ranges(w, key, val, 1, false);
-    else sort_ranges(w, key, val, job->words, job->wide);
+    int64_t size = trs_mm_entry_bytes(job->words, job->wide);
+    for (int r = 0; r < job->ranges; r++) {
+        int64_t n = w->from[r + 1] - w->from[r];
+        w->next[r] =
+            part ? n ? trs_mm_carve_range(&w->store, r, size * n) : NULL : base + size * w->from[r];
+        if (part) part[r] = w->next[r];
+        if (n && !w->next[r]) return false;
+    }
+    return true;
+}
+
+/* The entries of the buffers become those of the chunk. */
+static bool move_entries(worker *w, char *base, const char **part)
+{
+    const trs_mm_job *job = w->job;
+    if (job->head.array) {
+        memcpy(base, w->val, (size_t)(job->words * w->now.kept) * sizeof *w->val);
+        return true;
+    }
+    if (!find_places(w, base, part)) return false;
+    if (job->words == 1 && !job->wide) sort_ranges(w, 1, false);
+    else sort_ranges(w, job->words, job->wide);
+    return true;
+}
+
+/* The counts of a coordinate file: from[r] becomes where range r begins. */
+static void sum_counts(worker *w, int64_t *from)
+{
+    for (int r = 0; r < w->job->ranges; r++) w->from[r + 1] += w->from[r];
+    memcpy(from, w->from, (size_t)(w->job->ranges + 1) * sizeof *from);
 }
 
 static trs_mm_chunk *new_chunk(worker *w)
 {
     trs_mm_job *job = w->job;
     trs_mm_chunk *c = &w->now;
-    bool array = job->head.array;
+    bool array = job->head.array, parts = !array && job->block;
     if (w->code) c->kept = 0; /* only its counts are wanted */
-    int64_t nfrom = array ? 0 : job->ranges + 1, key = array ? 0 : job->wide ? 8 : 4;
-    int64_t at_from = (int64_t)sizeof *c, at_mark = at_from + 8 * nfrom;
-    int64_t at_val = at_mark + 16 * c->marks, at_key = at_val + 8 * job->words * c->kept;
-    char *block = carve(w, at_key + key * c->kept);
-    if (!block) return NULL;
-    int64_t *from = (int64_t *)(void *)(block + at_from);
-    double *val = (double *)(void *)(block + at_val);
-    if (c->marks) memcpy(block + at_mark, w->mark, (size_t)c->marks * sizeof *w->mark);
-    if (nfrom) {
-        for (int r = 0; r < job->ranges; r++) w->from[r + 1] += w->from[r];
-        memcpy(from, w->from, (size_t)nfrom * sizeof *from);
+    int64_t size = array ? 8 * job->words : trs_mm_entry_bytes(job->words, job->wide);
+    int64_t at_from = (int64_t)sizeof *c, at_part = at_from + (array ? 0 : 8 * (job->ranges + 1));
+    int64_t at_mark = at_part + (parts ? 8 * job->ranges : 0), at_entry = at_mark + 16 * c->marks;
+    char *block = trs_mm_carve(&w->store, at_entry + (parts ? 0 : size * c->kept));
+    const char **part = parts && block ? (const char **)(void *)(block + at_part) : NULL;
+    if (block && !array) sum_counts(w, (int64_t *)(void *)(block + at_from));
+    if (!block || (c->kept && !move_entries(w, block + at_entry, part))) {
+        note(w, TRS_EMEM, "out of memory, or over the limit set: %" PRId64 " entries", c->kept);
+        return NULL;
     }
-    fill_chunk(w, block + at_key, val);
-    c->from = from;
-    c->key = block + at_key;
-    c->val = val;
+    if (c->marks) memcpy(block + at_mark, w->mark, (size_t)c->marks * sizeof *w->mark);
+    c->from = (const int64_t *)(const void *)(block + at_from);
+    c->part = (const char *const *)part;
+    c->entry = block + at_entry;
     c->mark = (const trs_mm_mark *)(const void *)(block + at_mark);
     return memcpy(block, c, sizeof *c);
 }
@@ -477,12 +499,9 @@ static void parse_piece(worker *w)
     trs_mm_job *job = w->job;
     w->now = (trs_mm_chunk){0};
     w->line = w->shift = w->code = 0;
-    if (!make_room(w, most_entries(job, w->text.end - w->text.begin))) return;
-    if (!job->head.array) memset(w->from, 0, (size_t)(job->ranges + 1) * sizeof *w->from);
+    if (!make_room(w, trs_mm_most_entries(job, w->text.end - w->text.begin))) return;
     if (job->head.array) parse_values(w, job->words);
-    else if (job->words == 0) parse_lines(w, 0);
-    else if (job->words == 1) parse_lines(w, 1);
-    else parse_lines(w, 2);
+    else parse_entries(w);
     w->now.lines = w->line - w->text.cut;
 }
 
@@ -559,12 +578,38 @@ static void report_progress(trs_mm_job *job)
     trs_mm_unlock(job);
 }
 
+/* What a thread needs for the ranges; false: no memory. */
+static bool new_lists(worker *w)
+{
+    trs_mm_job *job = w->job;
+    w->store.job = job;
+    w->from = trs_mm_new(job, job->ranges + 1, sizeof *w->from);
+    w->next = trs_mm_new(job, job->ranges, sizeof *w->next);
+    if (job->block) w->store.space = trs_mm_new(job, job->ranges, sizeof *w->store.space);
+    if (!w->from || !w->next || (job->block && !w->store.space)) return false;
+    if (job->block) memset(w->store.space, 0, (size_t)job->ranges * sizeof *w->store.space);
+    return true;
+}
+
+static void free_worker(worker *w)
+{
+    trs_mm_job *job = w->job;
+    free_buffers(w);
+    trs_mm_delete(job, w->from, job->ranges + 1, sizeof *w->from);
+    trs_mm_delete(job, w->next, job->ranges, sizeof *w->next);
+    trs_mm_delete(job, w->store.space, job->ranges, sizeof *w->store.space);
+    trs_mm_delete(job, w->mark, w->mark_room, sizeof *w->mark);
+    trs_mm_lock(job);
+    trs_input_text_free(job->in, &w->text);
+    job->rounded += w->rounded;
+    trs_mm_unlock(job);
+}
+
 static void work(trs_mm_job *job, bool first)
 {
     worker w = {.job = job};
     int64_t k;
-    w.from = trs_mm_new(job, job->ranges + 1, sizeof *w.from);
-    if (!w.from) {
+    if (!new_lists(&w)) {
         trs_mm_lock(job);
         set_error(job, TRS_EMEM, -1, -1, "out of memory, or over the limit set");
         trs_mm_unlock(job);
@@ -575,13 +620,15 @@ static void work(trs_mm_job *job, bool first)
         parse_piece(&w);
         give(&w, k);
     }
-    free_buffers(&w);
-    trs_mm_delete(job, w.from, job->ranges + 1, sizeof *w.from);
-    trs_mm_delete(job, w.mark, w.mark_room, sizeof *w.mark);
-    trs_mm_lock(job);
-    trs_input_text_free(job->in, &w.text);
-    job->rounded += w.rounded;
-    trs_mm_unlock(job);
+    free_worker(&w);
+}
+
+/* Lists of blocks, when the memory of a range is to be given back as soon as it is built. */
+static int new_block_lists(trs_mm_job *job)
+{
+    if (!job->opt.low_memory || job->head.array) return TRS_OK;
+    job->block = trs_alloc_zero(&job->opt.memory, job->ranges, sizeof *job->block);
+    return job->block ? TRS_OK : trs_mm_fail(job, TRS_EMEM, -1, "out of memory");
 }
 
 /* ---- what came of it ----------------------------------------------------------------------- */
@@ -632,6 +679,8 @@ static int review(trs_mm_job *job)
 
 int trs_mm_parse(trs_mm_job *job)
 {
+    int rc = new_block_lists(job);
+    if (rc) return rc;
     TRS_OMP(omp parallel num_threads(job->threads))
     {
         bool first = true;

@@ -73,7 +73,7 @@ enum { MOST_RANGES = 2048 };
 
 /* ---- options ------------------------------------------------------------------------------- */
 
-static int64_t three_quarters_of_memory(void)
+int64_t trs_mm_default_limit(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
     return pages > 0 && size > 0 ? (int64_t)pages / 4 * 3 * size : INT64_MAX / 2;
@@ -87,7 +87,7 @@ static int set_options(trs_mm_job *job, const trs_mm_options *opt)
     if ((o->format != TRS_CSR && o->format != TRS_CSC && o->format != TRS_COO) || o->base < 0 ||
         o->base > 1 || o->threads < 0 || o->memory_limit < 0 || o->kind > TRS_UPPER)
         return trs_mm_fail(job, TRS_EARG, -1, "an option of trs_mm_read is out of range");
-    if (!o->memory_limit) o->memory_limit = three_quarters_of_memory();
+    if (!o->memory_limit) o->memory_limit = trs_mm_default_limit();
     job->threads = 1;
 #ifdef _OPENMP
     job->threads = o->threads ? o->threads : omp_get_max_threads();
@@ -158,8 +158,13 @@ static int read_all(trs_mm_job *job)
     describe(job);
     if (job->opt.header) return TRS_OK;
     cut_work(job);
+    double start = trs_now(), parsed;
     rc = trs_mm_parse(job);
+    parsed = trs_now();
     if (!rc) rc = trs_mm_build(job);
+    job->mm->bytes = job->bytes;
+    job->mm->seconds_parse = parsed - start;
+    job->mm->seconds_build = trs_now() - parsed;
     job->mm->rounded = job->rounded;
     if (!rc && job->opt.progress) job->opt.progress(job->opt.user, 1.0);
     return rc;
@@ -168,11 +173,7 @@ static int read_all(trs_mm_job *job)
 static void free_job(trs_mm_job *job)
 {
     const trs_memory *mem = &job->opt.memory;
-    while (job->slab) {
-        trs_mm_slab *next = job->slab->next;
-        trs_free(mem, job->slab);
-        job->slab = next;
-    }
+    trs_mm_free_slabs(job);
     trs_free(mem, job->chunk);
     trs_input_close(job->in);
 }

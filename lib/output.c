@@ -29,6 +29,12 @@ int trs_output_fail(trs_output *out, int code, const char *format, ...)
     return code;
 }
 
+/* A name of an open file, which is not to be replaced by another one. */
+static bool is_open_file(const char *file)
+{
+    return !strncmp(file, "/dev/fd/", 8) || !strncmp(file, "/dev/std", 8);
+}
+
 static bool is_standard(const char *file)
 {
     return !strcmp(file, "-") || !strcmp(file, "/dev/stdout");
@@ -66,7 +72,7 @@ int trs_output_open(trs_output *out)
     bool exists = stat(out->file, &st) == 0;
     if (exists && S_ISDIR(st.st_mode))
         return trs_output_fail(out, TRS_EFILE, "%s", strerror(EISDIR));
-    if ((exists && !S_ISREG(st.st_mode)) || !strncmp(out->file, "/dev/", 5)) {
+    if ((exists && !S_ISREG(st.st_mode)) || is_open_file(out->file)) {
         out->fd = open(out->file, O_WRONLY | O_CLOEXEC);
         return out->fd < 0 ? trs_output_fail(out, TRS_EFILE, "%s", strerror(errno)) : TRS_OK;
     }

@@ -584,6 +584,8 @@ typedef struct trs_mm_options {
                     double done); /* NULL: none; done in [0, 1]; non-zero return stops */
     void *user;
     trs_memory memory; /* for the arrays of the result; trs_mm_free uses it again */
+    int low_memory; /* 1: at most 1.3 times the result, and the mapped file, at a time, instead of 2.4
+                       times, somewhat slower; with one's own memory.alloc without effect */
     int rhs; /* 1: of a .tar.gz, read NAME/NAME_b.mtx or NAME/NAME_rhs.mtx, the right-hand side beside
                 the matrix; TRS_EFILE when there is none */
     int header; /* 1: no more than the banner and the sizes: rows, cols, stored, field, symmetry; nnz
@@ -607,7 +609,10 @@ typedef struct trs_mm { /* what a file held; owned by the caller, freed by trs_m
     void *val;         /* [nnz]; DENSE [rows*cols], column-major.  Pattern files: ones. */
     char message[320]; /* after an error: "file:line: what is wrong, what was read" */
     trs_memory memory;
-    int64_t rounded;   /* integers beyond 2^53 that are no double and were rounded to one */
+    int64_t rounded; /* integers beyond 2^53 that are no double and were rounded to one */
+    int64_t bytes;   /* of text after the sizes, unpacked */
+    double seconds_parse,
+        seconds_build; /* wall clock: text into entries, entries into the arrays */
     int64_t size_line; /* the line of the sizes, for sentences about them; 0: not reached */
 } trs_mm;
 
@@ -627,6 +632,18 @@ TRS_API void trs_mm_free(trs_mm *mm);
  *     trs_mat *mat ; out; its arrays stay those of mm.
  * Returns TRS_OK, TRS_EARG. */
 TRS_API int trs_mm_mat(const trs_mm *mm, unsigned kind, trs_mat *mat);
+
+/* The text of a file, unpacked as trs_mm_read does it, in pieces of whole lines.  For readers of other
+ * formats, as that of Rutherford-Boeing files in libtrisolve-suitesparse.
+ *     const char *member ; in: of an archive the file NAME/NAME<member> is taken, else the first one
+ *         whose name ends so; NULL: ".mtx".
+ *     int64_t limit ; bytes of unpacked text, 0: three quarters of what the machine has.
+ *     put ; in: is given every piece; non-zero: no more is wanted.
+ *     char *message [message_size] ; out, NULL allowed: the sentence after an error.
+ * Returns TRS_OK, TRS_EARG, TRS_EFILE, TRS_EMEM, TRS_ESUPPORT (packed file, no libarchive). */
+TRS_API int trs_unpack(const char *file, const char *member, int64_t limit,
+                       int (*put)(void *user, const char *text, int64_t bytes), void *user,
+                       char *message, size_t message_size);
 
 /* Write a matrix: CSR or CSC as a coordinate file, DENSE as an array file; shortest digits that read
  * back to the same number.  The text goes to a temporary name beside `file`, renamed when complete.

@@ -258,6 +258,26 @@ run --calibrate machine
 gives 0 "and can be replaced"
 unset TRISOLVE_MACHINE
 
+# ---- reading and writing files ---------------------------------------------------------------------------
+printf '%%%%MatrixMarket matrix coordinate real general\n2 3 2\n1 1 1.5\n2 3 -2\n' >wide.mtx
+TMPDIR=$dir
+export TMPDIR
+run --io --csv=io.csv wide.mtx general.mtx
+gives 0 "--io"
+grep -q '^wide.mtx  *1.5e-05  *2 ' out && grep -q '^general.mtx ' out
+check $? "a line a file, rectangular ones too"
+grep -q '^matrix,type,rows,nnz,runs,bytes_file,bytes_text,bytes_written,read,parse' io.csv &&
+    grep -qE '^wide.mtx,f64,2,2,[0-9]+,67,15,67,' io.csv
+check $? "its own columns"
+run --io absent.mtx wide.mtx
+[ "$status" = 1 ] && grep -q 'absent.mtx: No such file' err && grep -q '^wide.mtx' out
+check $? "a bad file stops no other"
+[ -z "$(ls -d trisolve-bench.* 2>/dev/null)" ]
+check $? "no temporary folder is left"
+unset TMPDIR
+run --io --lower wide.mtx
+gives 1 "--io with what solves"
+
 # ---- what it refuses --------------------------------------------------------------------------------
 run missing.mtx
 gives 1 "nothing to solve: a missing diagonal"

@@ -90,6 +90,28 @@ expect 1 'row out of range' "$solve" range.mtx; says err 'range.mtx:4:'
 printf '%%%%MatrixMarket matrix coordinate real general\n1000000000 1000000000 1000000000000000\n1 1 1\n' >huge.mtx
 expect 1 'a header that promises too much' "$solve" huge.mtx; says err 'huge.mtx:'
 
+# ---- packed by whatever: content decides; standard input; a limit for what it unpacks to
+"$solve" "$m/superlu_airfoil2.mtx" -q -o plain.mtx
+mkdir pair
+{ cp "$m/superlu_airfoil2.mtx" pair/pair.mtx && cp plain.mtx pair/pair_b.mtx; } 2>/dev/null
+gzip -c pair/pair.mtx >a.gz && printf 'x' >/dev/null
+if "$solve" a.gz 2>&1 | grep -q 'no libarchive'; then ok '# SKIP no libarchive'; else
+    for tool in gzip xz zstd bzip2; do
+        command -v $tool >/dev/null 2>&1 || { ok "# SKIP no $tool"; continue; }
+        $tool -c <pair/pair.mtx >packed.mtx
+        expect 0 "packed by $tool" "$solve" -q packed.mtx -o x.mtx
+        if cmp -s x.mtx plain.mtx; then ok 'the same x'; else not_ok 'another x'; fi
+        "$solve" -q - -o x.mtx <packed.mtx 2>err
+        if cmp -s x.mtx plain.mtx; then ok 'the same x from standard input'; else not_ok 'another x'; fi
+    done
+    expect 4 'more text than allowed' "$solve" --memory=0.0001 a.gz; says err 'the limit set'
+    expect 0 'little memory' "$solve" -q --low-memory a.gz -o x.mtx
+    if cmp -s x.mtx plain.mtx; then ok 'the same x'; else not_ok 'another x'; fi
+    tar -czf pair.tar.gz pair
+    expect 0 'an archive with its right-hand side' "$solve" pair.tar.gz -o x.mtx
+    says out 'pair.tar.gz: 1 column'
+fi
+
 # ---- general matrices, where SuiteSparse is there
 if "$solve" "$m/bfwa62.mtx" 2>&1 | grep -q 'no SuiteSparse'; then
     expect 1 'a general matrix without SuiteSparse' "$solve" "$m/bfwa62.mtx"; says err 'no SuiteSparse'

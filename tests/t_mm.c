@@ -17,6 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #ifdef HAVE_LIBARCHIVE
 #include <archive.h>
@@ -49,15 +51,6 @@ static int make_directory(void **state)
 {
     (void)state;
     return mkdtemp(directory) == NULL;
-}
-
-static int files_left(void)
-{
-    int n = 0;
-    DIR *d = opendir(directory);
-    for (struct dirent *e; d && (e = readdir(d));) n += e->d_name[0] != '.';
-    if (d) closedir(d);
-    return n;
 }
 
 static int remove_directory(void **state)
@@ -454,12 +447,13 @@ static void test_words(void **state)
     const double *val = mm.val;
     assert_true(isnan(val[0]) && val[1] == -INFINITY && val[2] == INFINITY && val[3] == -1.5e-3);
     trs_mm_free(&mm);
-    assert_read("%%MatrixMarket matrix coordinate integer general\n1 3 3\n1 1 9007199254740993\n"
-                "1 2 -9007199254740992\n1 3 +5\n",
+    assert_read("%%MatrixMarket matrix coordinate integer general\n1 4 4\n1 1 9007199254740993\n"
+                "1 2 -9007199254740992\n1 3 +5\n1 4 18446744073709551613\n",
                 NULL, &mm);
     val = mm.val;
     assert_true(val[0] == 9007199254740992 && val[1] == -9007199254740992 && val[2] == 5);
-    assert_int_equal(mm.rounded, 1);
+    assert_true(val[3] == 0x1p64); /* 3 below it: also beyond what 64 bits hold */
+    assert_int_equal(mm.rounded, 2);
     trs_mm_free(&mm);
 }
 
@@ -586,7 +580,7 @@ static void assert_equal(const trs_mm *a, const trs_mm *b)
     assert_memory_equal(a->val, b->val, nnz * 8 * (a->dtype == TRS_C64 ? 2 : 1));
 }
 
-/* The same bits for any number of threads, sums of duplicates included. */
+/* The same bits for any number of threads, sums of duplicates included, and with little memory. */
 static void test_threads(void **state)
 {
     (void)state;
@@ -602,6 +596,10 @@ static void test_threads(void **state)
             trs_mm one, many;
             read_as("big.mtx", format[f], 1, &one);
             read_as("big.mtx", format[f], 5, &many);
+            assert_equal(&one, &many);
+            trs_mm_free(&many);
+            const trs_mm_options low = {.format = format[f], .threads = 3, .low_memory = 1};
+            assert_int_equal(trs_mm_read(name("big.mtx"), &low, &many), TRS_OK);
             assert_equal(&one, &many);
             trs_mm_free(&one);
             trs_mm_free(&many);
@@ -808,6 +806,15 @@ static void test_bomb(void **state)
 }
 #endif
 
+static int files_left(void)
+{
+    int n = 0;
+    DIR *d = opendir(directory);
+    for (struct dirent *e; d && (e = readdir(d));) n += e->d_name[0] != '.';
+    if (d) closedir(d);
+    return n;
+}
+
 /* ---- memory that fails --------------------------------------------------------------------- */
 
 static struct {
@@ -834,6 +841,7 @@ static void fail_each(const char *file, trs_format format, int threads)
 {
     trs_mm_options opt = {.format = format,
                           .threads = threads,
+                          .low_memory = format == TRS_CSC,
                           .memory = {.alloc = counting_alloc, .free = counting_free}};
     int rc = TRS_EMEM;
     for (counter.fail_at = 1; rc; counter.fail_at++) {
@@ -855,6 +863,7 @@ static void test_failing_memory(void **state)
     put_file("big.mtx", t.p, t.n);
     for (int threads = 1; threads < 4; threads += 2) {
         fail_each("big.mtx", TRS_CSR, threads);
+        fail_each("big.mtx", TRS_CSC, threads);
         fail_each("big.mtx", TRS_COO, threads);
     }
     put_file("small.mtx", "%%MatrixMarket matrix array real general\n1 1\n\n5\n",
@@ -867,6 +876,86 @@ static void test_failing_memory(void **state)
     fail_each("packed", TRS_CSC, 2);
 #endif
     free(t.p);
+}
+
+/* malloc of this program and of the objects linked into it (-Wl,--wrap=malloc), for what takes no
+ * trs_memory. */
+static int malloc_fail_at, malloc_calls; /* 0: never */
+
+void *__real_malloc(size_t n);
+void *__wrap_malloc(size_t n);
+
+void *__wrap_malloc(size_t n)
+{
+    int call = malloc_fail_at ? __atomic_add_fetch(&malloc_calls, 1, __ATOMIC_RELAXED) : -1;
+    return call == malloc_fail_at ? NULL : __real_malloc(n);
+}
+
+static void test_failing_memory_of_writer(void **state)
+{
+    (void)state;
+    char message[200];
+    text t = random_matrix(400, 30000, false);
+    trs_mm mm;
+    trs_mat A;
+    put_file("big.mtx", t.p, t.n);
+    free(t.p);
+    read_as("big.mtx", TRS_CSR, 1, &mm);
+    assert_int_equal(trs_mm_mat(&mm, 0, &A), TRS_OK);
+    int rc = TRS_EMEM, before = files_left(), failed = 0;
+    for (int k = 1; rc; k++) {
+        malloc_calls = 0;
+        malloc_fail_at = k;
+        rc = trs_mm_write(name("out.mtx"), &A, mm.rows, mm.cols, TRS_GENERAL, "comment", message,
+                          sizeof message);
+        malloc_fail_at = 0;
+        assert_true(rc == TRS_OK || (rc == TRS_EMEM && strstr(message, "out of memory")));
+        if (rc) failed++, assert_int_equal(files_left(), before);
+    }
+    assert_in_range(failed, 3, 20); /* the head, the name, a buffer a thread */
+    unlink(name("out.mtx"));
+    trs_mm_free(&mm);
+}
+
+/* ---- memory that is given back ------------------------------------------------------------------ */
+
+/* Kilobytes that a process had at most which reads big.mtx as a stream; 0: it failed. */
+static int64_t most_memory(int low_memory)
+{
+    int end[2];
+    int64_t most = 0;
+    assert_int_equal(pipe(end), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        trs_mm mm;
+        struct rusage used;
+        const trs_mm_options opt = {.threads = 1, .low_memory = low_memory};
+        bool good = freopen(name("big.mtx"), "r", stdin) && trs_mm_read("-", &opt, &mm) == TRS_OK;
+        getrusage(RUSAGE_SELF, &used);
+        most = good ? used.ru_maxrss : 0;
+        _exit(write(end[1], &most, sizeof most) != sizeof most);
+    }
+    assert_true(child > 0 && read(end[0], &most, sizeof most) == sizeof most);
+    assert_true(waitpid(child, NULL, 0) == child);
+    close(end[0]), close(end[1]);
+    return most;
+}
+
+/* Reading takes the entries twice, as they were parsed and as they are placed; with low_memory hardly
+ * more than once. */
+static void test_low_memory(void **state)
+{
+    (void)state;
+    enum { N = 1500000, ONE = N / 1024 * 12 }; /* kilobytes of them once */
+    text t = random_matrix(1000, N, false);
+    put_file("big.mtx", t.p, t.n);
+    free(t.p);
+#if defined(__SANITIZE_ADDRESS__) || !defined(__linux__)
+    skip();
+#endif
+    int64_t normal = most_memory(0), low = most_memory(1);
+    print_message("# %d kB normally, %d kB with low_memory\n", (int)normal, (int)low);
+    assert_true(low > 0 && normal - low > ONE * 4 / 10); /* large pages blur it */
 }
 
 /* ---- progress ------------------------------------------------------------------------------ */
@@ -995,6 +1084,12 @@ static void test_write_failures(void **state)
             TRS_EFILE);
     assert_int_equal(
         trs_mm_write("/dev/null", &A, 1, 1, TRS_GENERAL, NULL, message, sizeof message), TRS_OK);
+    if (access("/dev/shm", W_OK) == 0) { /* a folder like any other */
+        assert_int_equal(
+            trs_mm_write("/dev/shm/t_mm.mtx", &A, 1, 1, TRS_GENERAL, NULL, message, sizeof message),
+            TRS_OK);
+        assert_int_equal(unlink("/dev/shm/t_mm.mtx"), 0);
+    }
     const int64_t ptr[] = {0, 1};
     const int32_t idx[] = {5};
     trs_mat bad = {.n = 1, .nnz = 1, .ptr = ptr, .idx = idx, .val = v};
@@ -1025,7 +1120,8 @@ int main(void)
         cmocka_unit_test(test_packed),         cmocka_unit_test(test_collection_archive),
         cmocka_unit_test(test_bomb),
 #endif
-        cmocka_unit_test(test_failing_memory), cmocka_unit_test(test_progress),
+        cmocka_unit_test(test_failing_memory), cmocka_unit_test(test_failing_memory_of_writer),
+        cmocka_unit_test(test_low_memory),     cmocka_unit_test(test_progress),
         cmocka_unit_test(test_write_and_read), cmocka_unit_test(test_written_text),
         cmocka_unit_test(test_write_failures),
     };

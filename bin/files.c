@@ -1,0 +1,129 @@
+/* files.c: a matrix from a file of any kind, which triangle it is, and a bar while it is read. */
+#include "config.h"
+
+#include "files.h"
+#include "problems.h"
+#ifdef HAVE_RBIO
+#include "trisolve-suitesparse.h"
+#endif
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+bool file_is_lasting(const char *name)
+{
+    struct stat st;
+    return strcmp(name, "-") != 0 && stat(name, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* What was no Matrix Market file may be a Rutherford-Boeing one. */
+static int read_other(const char *name, const trs_mm_options *opt, trs_mm *mm, int rc)
+{
+#ifdef HAVE_RBIO
+    bool other = (rc == TRS_EFORMAT && mm->size_line == 0) || rc == TRS_EFILE;
+    trs_mm rb;
+    if (!other || opt->rhs || !file_is_lasting(name)) return rc;
+    int rb_rc = trs_rb_read(name, opt, &rb);
+    if (rb_rc == TRS_EFORMAT || rb_rc == TRS_EFILE) { /* no: the first sentence stays */
+        trs_mm_free(&rb);
+        return rc;
+    }
+    trs_mm_free(mm);
+    *mm = rb;
+    return rb_rc;
+#else
+    (void)name, (void)opt, (void)mm;
+    return rc;
+#endif
+}
+
+int file_read(const char *name, const trs_mm_options *opt, trs_mm *mm)
+{
+    if (binary_is(name)) return binary_read(name, opt->base, mm);
+    int rc = trs_mm_read(name, opt, mm);
+    return rc ? read_other(name, opt, mm, rc) : TRS_OK;
+}
+
+/* ---- names ----------------------------------------------------------------------------------- */
+
+const char *field_name(trs_field f)
+{
+    static const char *const name[] = {"real", "complex", "integer", "pattern"};
+    return name[f];
+}
+
+const char *symmetry_name(trs_symmetry s)
+{
+    static const char *const name[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
+    return name[s];
+}
+
+/* ---- which triangle -------------------------------------------------------------------------- */
+
+static bool nonzero(const trs_mat *A, int64_t k)
+{
+    const double *v = A->val;
+    return A->dtype == TRS_F64 ? v[k] != 0 : v[2 * k] != 0 || v[2 * k + 1] != 0;
+}
+
+/* Are there entries below, or above, the diagonal in column l of a full matrix? */
+static void look_at_column(const trs_mat *A, int64_t l, bool *below, bool *above)
+{
+    for (int64_t i = 0; i < A->n; i++)
+        if (i != l && nonzero(A, i + l * A->ld)) *(i > l ? below : above) = true;
+}
+
+/* The same for row l in CSR. */
+static void look_at_row(const trs_mat *A, int64_t l, bool *below, bool *above)
+{
+    const int64_t *ptr = A->ptr;
+    const int32_t *idx = A->idx;
+    for (int64_t p = ptr[l] - A->base; p < ptr[l + 1] - A->base; p++) {
+        int64_t j = idx[p] - A->base;
+        if (j != l) *(j < l ? below : above) = true;
+    }
+}
+
+unsigned file_kind(const trs_mat *A)
+{
+    bool below = false, above = false;
+    for (int64_t l = 0; l < A->n && !(below && above); l++)
+        if (A->format == TRS_DENSE) look_at_column(A, l, &below, &above);
+        else look_at_row(A, l, &below, &above);
+    return (above ? 0 : TRS_LOWER) | (below ? 0 : TRS_UPPER);
+}
+
+/* ---- progress -------------------------------------------------------------------------------- */
+
+enum { WIDTH = 40 };
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+int draw_bar(void *user, double done)
+{
+    static const char full[] = "########################################";
+    bar *b = user;
+    double t = now();
+    if (b->start == 0) b->start = t;
+    if (done >= 1) wipe_bar(b);
+    if (done >= 1 || t - b->start < 1 || t - b->drawn < 0.1 || !isatty(STDERR_FILENO)) return 0;
+    int k = (int)(WIDTH * done);
+    fprintf(stderr, "\rreading [%.*s%*s] %3.0f %%", k, full, WIDTH - k, "", 100 * done);
+    b->drawn = t;
+    return 0;
+}
+
+void wipe_bar(bar *b)
+{
+    if (b->drawn > 0) fprintf(stderr, "\r\033[K");
+    b->drawn = 0;
+}

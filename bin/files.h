@@ -1,0 +1,34 @@
+/* files.h: what the programs share: a matrix from a file of any kind, and how far reading is. */
+#ifndef TRS_BIN_FILES_H
+#define TRS_BIN_FILES_H
+
+#include "trisolve-sparse.h"
+
+#include <stdbool.h>
+
+/* Matrix Market or Rutherford-Boeing, packed or not, or the binary form of trisolve-gen.  mm is always set, with the
+ * sentence after an error.  Returns a trs_status. */
+int file_read(const char *name, const trs_mm_options *opt, trs_mm *mm);
+
+/* Can it be read a second time?  Not standard input, nor a pipe, which would wait for ever. */
+bool file_is_lasting(const char *name);
+
+/* Which triangle holds all entries of a square matrix?  TRS_LOWER, TRS_UPPER, both of them for a
+ * diagonal matrix, 0: neither.  In a full matrix zeros are no entries. */
+unsigned file_kind(const trs_mat *A);
+
+const char *field_name(trs_field f);
+const char *symmetry_name(trs_symmetry s);
+
+/* A trs_mm_options.progress that draws a bar on stderr when that is a terminal and reading takes
+ * more than a second; user: a bar, zero before the first call. */
+typedef struct bar {
+    double start, drawn; /* seconds of a steady clock; 0: not yet */
+} bar;
+
+int draw_bar(void *user, double done);
+
+/* Take the bar away, also after a failure. */
+void wipe_bar(bar *b);
+
+#endif

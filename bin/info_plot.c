@@ -1,0 +1,84 @@
+/* info_plot.c: --plot: the width of every level, drawn by gnuplot.
+ *
+ * gnuplot writes to a name of its own, which is renamed when it is done. */
+#include "config.h"
+
+#include "info.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+enum { MOST_POINTS = 4000 };
+
+/* In gnuplot's quotes, in which only ' must be doubled. */
+static void put_quoted(FILE *out, const char *s)
+{
+    fputc('\'', out);
+    for (; *s; s++) fprintf(out, *s == '\'' ? "''" : "%c", *s);
+    fputc('\'', out);
+}
+
+/* At most so many points: of a run of levels the widest is shown. */
+static void put_points(FILE *out, const triangle *t)
+{
+    int64_t step = t->levels / MOST_POINTS + 1;
+    fprintf(out, "$%s << END\n", t->name);
+    for (int64_t l = 0; l < t->levels; l += step) {
+        int64_t widest = 0;
+        for (int64_t k = l; k < l + step && k < t->levels; k++)
+            if (t->width[k] > widest) widest = t->width[k];
+        fprintf(out, "%" PRId64 " %" PRId64 "\n", l, widest);
+    }
+    fprintf(out, "END\n");
+}
+
+static void put_script(FILE *out, const char *file, const facts *f)
+{
+    const char *comma = "";
+    for (int k = 0; k < 2; k++)
+        if (f->part[k].name) put_points(out, &f->part[k]);
+    fprintf(out, "set terminal svg size 900, 500 background 'white'\nset output ");
+    put_quoted(out, file);
+    fprintf(out, "\nset title ");
+    put_quoted(out, f->file);
+    fprintf(out, " noenhanced\nset xlabel 'level'\nset ylabel 'rows'\nset logscale y\n"
+                 "set yrange [0.9:]\nset grid\nplot ");
+    for (int k = 0; k < 2; k++) {
+        const triangle *t = &f->part[k];
+        if (!t->name) continue;
+        fprintf(out, "%s$%s with steps title '%s: %" PRId64 " levels'", comma, t->name, t->name,
+                t->levels);
+        comma = ", ";
+    }
+    fprintf(out, "\n");
+}
+
+static int run_gnuplot(const char *file, const facts *f)
+{
+    FILE *out = popen("gnuplot", "w");
+    if (!out) return -1;
+    signal(SIGPIPE, SIG_IGN); /* when there is no gnuplot */
+    put_script(out, file, f);
+    return pclose(out);
+}
+
+int plot_widths(const char *file, const facts *f)
+{
+    char part[4096];
+    if (!f->part[0].levels && !f->part[1].levels) {
+        complain("--plot: %s has no levels", f->file);
+        return EXIT_USAGE;
+    }
+    int n = snprintf(part, sizeof part, "%s.part", file);
+    if (n < 0 || (size_t)n >= sizeof part) return complain("%s: name too long", file), EXIT_USAGE;
+    int status = run_gnuplot(part, f);
+    if (status == 0 && rename(part, file) == 0) return EXIT_GOOD;
+    remove(part);
+    if (status > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 127)
+        complain("--plot: gnuplot is not installed");
+    else complain("%s: gnuplot could not write it", file);
+    return EXIT_USAGE;
+}

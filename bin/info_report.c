@@ -1,0 +1,114 @@
+/* info_report.c: the facts as text for people, or as JSON for programs. */
+#include "config.h"
+
+#include "info.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#ifdef HAVE_JANSSON
+#include <jansson.h>
+#endif
+
+static const char *format_name(const facts *f)
+{
+    return f->mm.format == TRS_DENSE ? "array" : "coordinate";
+}
+
+/* ---- text ---------------------------------------------------------------------------------------- */
+
+static void print_triangle(const triangle *t)
+{
+    if (!t->name) return;
+    printf("%-10s %" PRId64 " entries, %" PRId64 " level%s: widest %" PRId64
+           ", mean %.4g, median %.4g rows\n",
+           t->name, t->entries, t->levels, t->levels == 1 ? "" : "s", t->widest, t->mean_width,
+           t->median_width);
+    printf("           rows: longest %" PRId64 ", mean %.4g entries; ", t->longest, t->mean_row);
+    if (t->missing) printf("%" PRId64 " without a diagonal entry\n", t->missing);
+    else printf("every diagonal entry is there\n");
+    printf("           floor: a solve moves at least %.0f bytes\n", t->floor);
+}
+
+void print_text(const facts *f)
+{
+    const trs_mm *mm = &f->mm;
+    printf("matrix     %s: %" PRId64 " x %" PRId64 ", %" PRId64 " entries, %s %s %s\n", f->file,
+           mm->rows, mm->cols, mm->nnz, format_name(f), field_name(mm->field),
+           symmetry_name(mm->symmetry));
+    printf("stored     %" PRId64 " %s", mm->stored, mm->format == TRS_DENSE ? "values" : "entries");
+    if (mm->duplicates) printf(", %" PRId64 " summed with another one", mm->duplicates);
+    if (mm->rounded) printf(", %" PRId64 " integers rounded to a double", mm->rounded);
+    printf("; read in %.3g s\n", f->seconds);
+    printf("values     sum %.17g", f->sum_re);
+    if (mm->dtype == TRS_C64) printf(" %+.17g i", f->sum_im);
+    printf(", largest %.17g\n", f->max_abs);
+    printf("triangle   %s\n", f->shape ? f->shape : "not square");
+    for (int k = 0; k < 2; k++) print_triangle(&f->part[k]);
+}
+
+/* ---- JSON ---------------------------------------------------------------------------------------- */
+
+#ifdef HAVE_JANSSON
+
+static json_t *number(double v)
+{
+    return isfinite(v) ? json_real(v) : json_null();
+}
+
+static json_t *triangle_json(const triangle *t)
+{
+    return json_pack("{s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:I, s:o}", "entries",
+                     (json_int_t)t->entries, "levels", (json_int_t)t->levels, "widest",
+                     (json_int_t)t->widest, "mean_width", number(t->mean_width), "median_width",
+                     number(t->median_width), "longest_row", (json_int_t)t->longest, "mean_row",
+                     number(t->mean_row), "missing_diagonals", (json_int_t)t->missing,
+                     "floor_bytes", number(t->floor));
+}
+
+/* A name or a sentence; what is not UTF-8 cannot be said. */
+static json_t *text(const char *s)
+{
+    json_t *j = s ? json_string(s) : NULL;
+    return j ? j : json_null();
+}
+
+static json_t *facts_json(const facts *f)
+{
+    const trs_mm *mm = &f->mm;
+    if (*mm->message)
+        return json_pack("{s:o, s:o}", "file", text(f->file), "error", text(mm->message));
+    json_t *j = json_pack(
+        "{s:o, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "file",
+        text(f->file), "format", format_name(f), "field", field_name(mm->field), "symmetry",
+        symmetry_name(mm->symmetry), "rows", (json_int_t)mm->rows, "cols", (json_int_t)mm->cols,
+        "stored", (json_int_t)mm->stored, "entries", (json_int_t)mm->nnz, "duplicates",
+        (json_int_t)mm->duplicates, "rounded", (json_int_t)mm->rounded, "sum_re", number(f->sum_re),
+        "sum_im", number(f->sum_im), "max_abs", number(f->max_abs), "seconds_read",
+        number(f->seconds), "triangle", text(f->shape));
+    for (int k = 0; j && k < 2; k++)
+        if (f->part[k].name) json_object_set_new(j, f->part[k].name, triangle_json(&f->part[k]));
+    return j;
+}
+
+int print_json(const facts *f, int count)
+{
+    json_t *j = count == 1 ? facts_json(f) : json_array();
+    for (int k = 0; j && count > 1 && k < count; k++) json_array_append_new(j, facts_json(&f[k]));
+    int failed = !j || json_dumpf(j, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER) ||
+                 fputc('\n', stdout) == EOF;
+    json_decref(j);
+    return failed ? (complain("cannot write the report"), EXIT_USAGE) : EXIT_GOOD;
+}
+
+#else
+
+int print_json(const facts *f, int count)
+{
+    (void)f, (void)count;
+    complain("--json: built without jansson");
+    return EXIT_USAGE;
+}
+
+#endif

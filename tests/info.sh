@@ -1,0 +1,135 @@
+#!/bin/sh
+# info.sh: the program trisolve-info as a user meets it, and on every case of the conformance table.
+# MM_CONFORMANCE names the folder with expected.tsv; mm-conformance/open in TRS_SHARED is taken when there.
+. "${TRS_SRCDIR:-.}/tests/tap.sh"
+info=$bin/trisolve-info
+m=$source/matrices
+
+# ---- help and wrong use
+expect 0 'help' "$info" --help; says out 'Usage: trisolve-info'; silent err
+expect 0 'version' "$info" --version; says out '^trisolve-info [0-9]'
+expect 1 'no argument' "$info"; says err 'no matrix'; silent out
+expect 1 'unknown option' "$info" --no-such x; says err 'help'
+expect 1 'bad number' "$info" --memory=x a; says err 'memory'
+expect 1 'a plot of two files' "$info" --plot=x.svg a b; says err 'one file'
+
+# ---- what it says
+expect 0 "the slides' example" "$info" "$m/seed5.mtx"
+says out '5 x 5, 8 entries, coordinate real general'; says out '^triangle   lower$'
+says out '^lower +8 entries, 2 levels: widest 3, mean 2.5, median 2.5 rows'
+says out 'longest 3, mean 1.6 entries; every diagonal'; says out 'at least 196 bytes' # 8*12 + 5*20
+cat >arrow.mtx <<'E1'
+%%MatrixMarket matrix coordinate complex general
+4 4 9
+1 1 3 -1
+1 4 1 2
+4 1 1 0
+4 2 1 0
+4 3 1 0
+3 3 1 1
+2 2 -1 0
+4 4 5 -12
+4 4 0 0
+E1
+expect 0 'a complex matrix' "$info" arrow.mtx
+says out '8 entries, coordinate complex general'; says out '9 entries, 1 summed'
+says out '^values +sum 12 -10 i, largest 13$'; says out '^triangle   none'
+says out '^lower +7 entries, 2 levels: widest 3'; says out '^upper +5 entries, 2 levels: widest 3'
+printf '%%%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n2 3\n' >chain.mtx
+expect 0 'an upper triangle without diagonal' "$info" chain.mtx; says out '^triangle   upper'
+says out '^upper +2 entries, 3 levels: widest 1'; says out '3 without a diagonal'
+expect 0 'rectangular' "$info" "$m/lp_afiro.mtx"; says out '27 x 51'; says out 'not square'
+expect 0 'a right-hand side' "$info" "$m/cavity10_b.mtx"; says out 'array real general'
+expect 1 'a bad file among good ones' "$info" "$m/seed4.mtx" missing.mtx "$m/seed5.mtx"
+says err 'missing.mtx: No such file'; says out 'seed4.mtx: 4 x 4'; says out 'seed5.mtx: 5 x 5'
+"$info" - <"$m/seed5.mtx" >out 2>err; says out 'standard input: 5 x 5, 8 entries'
+
+# ---- Rutherford-Boeing files, as they are, packed, and in an archive
+mkdir small
+cat >small/small.rb <<'E2'
+title                                                                   key
+             3             1             1             1
+rua                        2             2             3             0
+(8I10)          (8I10)          (3E24.16)
+         1         3         4
+         1         2         2
+  1.5000000000000000e+00 -1.0000000000000000e+00  2.5000000000000000e+00
+E2
+"$info" small/small.rb >out 2>err
+if grep -q 'first line must be' err; then ok '# SKIP no RBio'; else
+    expect 0 'a Rutherford-Boeing file' "$info" small/small.rb; silent err
+    says out '2 x 2, 3 entries, coordinate real general'; says out '^values +sum 3, largest 2.5'
+    says out '^triangle   lower'
+    if gzip -c small/small.rb >packed && tar -czf small.tar.gz small && ! "$info" packed 2>&1 | grep -q 'no libarchive'; then
+        expect 0 'packed' "$info" packed; says out 'sum 3,'
+        expect 0 'in an archive' "$info" small.tar.gz; says out 'sum 3,'
+        expect 0 'solved' "$bin/trisolve-sparse" small.tar.gz; says out 'lower triangle'
+    else ok '# SKIP no gzip, tar or libarchive'; fi
+    sed 's/2             3  /2             9  /' small/small.rb >damaged
+    expect 1 'a damaged one' "$info" damaged; says err '^trisolve-info: damaged: '; silent out
+fi
+
+# ---- plots
+expect 1 'no levels to draw' "$info" --plot=x.svg "$m/lp_afiro.mtx"; says err 'no levels'; absent x.svg
+if command -v gnuplot >/dev/null 2>&1; then
+    expect 0 'a plot' "$info" --plot=x.svg "$m/rdb3200l.mtx"; says x.svg '<svg'; says x.svg 'lower: 80 levels'
+    expect 1 'a plot nowhere' "$info" --plot=no/folder/x.svg "$m/seed5.mtx"; says err 'gnuplot could not'
+else ok '# SKIP no gnuplot'; fi
+mkdir none
+(PATH=$folder/none; "$info" --plot=y.svg "$m/seed5.mtx") >out 2>err && not_ok 'a plot without gnuplot' ||
+    says err 'gnuplot'; absent y.svg
+
+# ---- a terminal sees a bar when reading takes more than a second
+if command -v script >/dev/null 2>&1 && "$bin/trisolve-gen" grid5 150 -o grid.mtx; then
+    n=$(wc -c <grid.mtx) half=$(($(wc -c <grid.mtx) / 2))
+    head -c $half grid.mtx >one; tail -c $((n - half)) grid.mtx >two
+    expect 0 'reading slowly' script -qec "(cat one; sleep 1.3; cat two) | '$info' --threads=1 -" typescript
+    says typescript 'reading \['; says typescript '22500 x 22500'
+    (cat one; sleep 1.3; cat two) | "$info" - >out 2>err; silent err
+else ok '# SKIP no script'; fi
+
+# ---- for programs
+"$info" --json "$m/seed5.mtx" >out 2>&1
+if grep -q 'without jansson' out; then ok '# SKIP no jansson'; finish; exit 0; fi
+expect 0 'JSON' "$info" --json arrow.mtx
+for fact in '"format": "coordinate"' '"field": "complex"' '"symmetry": "general"' '"rows": 4' '"cols": 4' \
+    '"stored": 9' '"entries": 8' '"sum_re": 12.0' '"sum_im": -10.0' '"max_abs": 13.0' '"triangle": "none"'; do
+    says out "^  $fact,?$"
+done
+expect 1 'JSON of nothing' "$info" --json missing.mtx; silent out; says err 'missing.mtx: '
+expect 1 'JSON of several' "$info" --json arrow.mtx missing.mtx; says out '"error": "missing.mtx: '
+printf '%%%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 inf\n' >inf.mtx
+expect 0 'JSON of infinity' "$info" --json inf.mtx; says out '"sum_re": null'
+
+# ---- the conformance table: as the library has it (t_mm_conformance), so the program
+table=${MM_CONFORMANCE:-$TRS_SHARED/mm-conformance/open}
+if [ ! -r "$table/expected.tsv" ]; then ok '# SKIP no conformance table: set MM_CONFORMANCE'; finish; exit 0; fi
+fact() { sed -n "s/^  \"$1\": \"\\{0,1\\}\\([^\",]*\\)\"\\{0,1\\},\\{0,1\\}$/\\1/p" out; }
+near() { awk -v a="$1" -v b="$2" 'function f(x) { return x < 0 ? -x : x } BEGIN {
+    exit !(a + 0 == b + 0 || f(a - b) <= 1e-13 * (f(a) + f(b))) }'; }
+check() { # FILE ROWS COLS STORED ENTRIES SUM_RE SUM_IM MAX_ABS
+    [ "$2" = - ] && return 0
+    [ "$(fact rows) $(fact cols)" = "$2 $3" ] || return 1
+    [ "$4" = - ] && return 0
+    [ "$(fact stored) $(fact entries)" = "$4 $5" ] && near "$(fact sum_re)" "$6" &&
+        near "$(fact sum_im)" "$7" && near "$(fact max_abs)" "$8"
+}
+tab=$(printf '\t')
+while IFS=$tab read -r file role verdict line must rows cols stored entries re im max note; do
+    [ "$verdict" = verdict ] && continue
+    "$info" --json "$table/$file" >out 2>err </dev/null
+    got=$?
+    where="$table/$file:"; [ "$line" = - ] || where="$where$line:"
+    [ $got -le 1 ] || { not_ok "$file: exit $got"; continue; }
+    # a legal rectangular matrix is right here, and wrong only for a solve
+    [ "$verdict$role" = rejectmatrix ] && [ $got = 0 ] && [ "$(fact triangle)" = null ] && verdict=choice
+    if [ $got = 0 ] && [ "$verdict" != reject ]; then
+        if check "$file" "$rows" "$cols" "$stored" "$entries" "$re" "$im" "$max"; then ok "$file"; else
+            not_ok "$file: other figures than the table's"; fi
+    elif [ $got = 1 ] && [ "$verdict" != accept ]; then
+        if [ -s out ]; then not_ok "$file: refused, and something printed"
+        elif grep -qF -- "trisolve-info: $where" err; then ok "$file refused"
+        else not_ok "$file: does not name $where"; fi
+    else not_ok "$file: exit $got, must be: $verdict"; fi
+done <"$table/expected.tsv"
+finish

@@ -1,0 +1,240 @@
+/* t_rb.c: Rutherford-Boeing files: what RBio's own writer makes of the shipped matrices must be read as
+ * the Matrix Market file is, bit for bit; damaged files are refused. */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include "trisolve-suitesparse.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef HAVE_RBIO
+#include <RBio.h>
+#ifdef SuiteSparse_long
+typedef SuiteSparse_long whole;
+#else
+typedef int64_t whole;
+#endif
+
+static const char *const names[] = {"1138_bus", "Erdos971", "bcsstk02", "bfwa62",
+                                    "cg20",     "impcol_a", "lp_afiro", "plskz362",
+                                    "qc324",    "seed4",    "west0067", "superlu_airfoil2"};
+static char file[] = "/tmp/t_rb.XXXXXX";
+
+static void read_mtx(const char *name, const trs_mm_options *opt, trs_mm *mm)
+{
+    char path[600];
+    const char *source = getenv("TRS_SRCDIR");
+    snprintf(path, sizeof path, "%s/matrices/%s.mtx", source ? source : ".", name);
+    assert_int_equal(trs_mm_read(path, opt, mm), TRS_OK);
+}
+
+/* A CSC matrix by RBwrite, which finds out what symmetry it has. */
+static void write_rb(const trs_mm *mm, char type[4])
+{
+    int64_t n = mm->nnz;
+    whole *ptr = malloc((size_t)(mm->cols + 1) * sizeof *ptr),
+          *idx = malloc((size_t)n * sizeof *idx);
+    double *re = malloc((size_t)n * sizeof *re), *im = malloc((size_t)n * sizeof *im);
+    const double *val = mm->val;
+    int complex_values = mm->dtype == TRS_C64;
+    assert_true(ptr && idx && re && im);
+    for (int64_t j = 0; j <= mm->cols; j++) ptr[j] = mm->ptr[j];
+    for (int64_t p = 0; p < n; p++) {
+        idx[p] = mm->idx[p];
+        re[p] = val[complex_values ? 2 * p : p];
+        im[p] = complex_values ? val[2 * p + 1] : 0;
+    }
+    whole kind = complex_values ? 2 : 0; /* in RBio's numbers */
+    whole rc = RBwrite(file, "a matrix", "key", mm->rows, mm->cols, ptr, idx, re,
+                       complex_values ? im : NULL, NULL, NULL, kind, type);
+    if (rc < 0) print_error("RBwrite: %d\n", (int)rc);
+    assert_true(rc >= 0);
+    free(ptr), free(idx), free(re), free(im);
+}
+
+static void assert_equal(const trs_mm *a, const trs_mm *b)
+{
+    int64_t lines = a->format == TRS_CSC ? a->cols : a->rows;
+    assert_true(a->rows == b->rows && a->cols == b->cols && a->nnz == b->nnz);
+    assert_int_equal(a->format, b->format);
+    assert_int_equal(a->dtype, b->dtype);
+    assert_int_equal(a->base, b->base);
+    if (a->ptr) assert_memory_equal(a->ptr, b->ptr, (size_t)(lines + 1) * 8);
+    if (a->row) assert_memory_equal(a->row, b->row, (size_t)a->nnz * 4);
+    assert_memory_equal(a->idx, b->idx, (size_t)a->nnz * 4);
+    assert_memory_equal(a->val, b->val, (size_t)a->nnz * (a->dtype == TRS_C64 ? 16 : 8));
+}
+
+static void one_matrix(const char *name)
+{
+    static const trs_mm_options how[] = {{.format = TRS_CSR},
+                                         {.format = TRS_CSC, .base = 1},
+                                         {.format = TRS_COO},
+                                         {.format = TRS_CSR, .kind = TRS_LOWER},
+                                         {.format = TRS_CSC, .kind = TRS_UPPER}};
+    trs_mm mtx, rb;
+    char type[4] = "";
+    read_mtx(name, &(trs_mm_options){.format = TRS_CSC}, &mtx);
+    write_rb(&mtx, type);
+    trs_mm_free(&mtx);
+    print_message("# %s: %.3s\n", name, type);
+    for (size_t k = 0; k < sizeof how / sizeof how[0]; k++) {
+        read_mtx(name, &how[k], &mtx);
+        int rc = trs_rb_read(file, &how[k], &rb);
+        if (rc) print_error("%s\n", rb.message);
+        assert_int_equal(rc, TRS_OK);
+        assert_equal(&mtx, &rb);
+        trs_mm_free(&mtx);
+        trs_mm_free(&rb);
+    }
+}
+
+static void test_matrices(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) one_matrix(names[k]);
+}
+
+static void assert_refused(const char *text, int64_t bytes, int status, const char *sentence)
+{
+    trs_mm mm;
+    FILE *f = fopen(file, "w");
+    assert_non_null(f);
+    assert_int_equal(fwrite(text, 1, (size_t)bytes, f), bytes);
+    fclose(f);
+    assert_int_equal(trs_rb_read(file, NULL, &mm), status);
+    if (!strstr(mm.message, sentence)) print_error("%s\n", mm.message);
+    assert_non_null(strstr(mm.message, sentence));
+    assert_null(mm.val);
+    trs_mm_free(&mm);
+}
+
+static const char good[] =
+    "title                                                                   key\n"
+    "             3             1             1             1\n"
+    "rua                        2             2             2             0\n"
+    "(8I10)          (8I10)          (3E24.16)\n"
+    "         1         2         3\n"
+    "         1         2\n"
+    "  1.5000000000000000e+00  2.5000000000000000e+00\n";
+
+/* `good` with a text put in place of another of the same length. */
+static void assert_changed(const char *was, const char *is, int status, const char *sentence)
+{
+    char text[sizeof good];
+    memcpy(text, good, sizeof good);
+    char *at = strstr(text, was);
+    assert_non_null(at);
+    memcpy(at, is, strlen(is));
+    assert_refused(text, (int64_t)strlen(text), status, sentence);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    trs_mm mm;
+    assert_refused("", 0, TRS_EFORMAT, "not a Rutherford-Boeing");
+    assert_refused("%%MatrixMarket matrix\n", 22, TRS_EFORMAT, "not a Rutherford-Boeing");
+    assert_refused("a\nb\nc\nd\ne\n", 10, TRS_EFORMAT, "not a Rutherford-Boeing");
+    /* Harwell-Boeing files, which RBio would read as well */
+    assert_changed("             1\nrua", "  1      0   1\nrua", TRS_EFORMAT, "not a Ruth");
+    assert_changed("rua", "RUA", TRS_EFORMAT, "not a Ruth");
+    assert_changed("2         3\n", "1         9\n", TRS_EMATRIX, "column pointers");
+    assert_changed("1         2\n  1.5", "1         7\n  1.5", TRS_EMATRIX, "row number");
+    assert_changed("2             2             2 ", "2             2     900000000 ", TRS_EMATRIX,
+                   "cannot hold");
+    assert_changed("2             2             2 ", "2    9900000000             2 ", TRS_EMATRIX,
+                   "out of range");
+    assert_int_equal(trs_rb_read("/nonexistent.rb", NULL, &mm), TRS_EFILE);
+    assert_int_equal(trs_rb_read(NULL, NULL, &mm), TRS_EARG);
+    assert_int_equal(trs_rb_read(file, NULL, NULL), TRS_EARG);
+    assert_int_equal(trs_rb_read(file, &(trs_mm_options){.base = 2}, &mm), TRS_EARG);
+}
+
+/* RBio's writer makes no pattern files. */
+static void test_pattern(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "title\n             2             1             1             0\n"
+        "psa                        2             2             2             0\n"
+        "(8I10)          (8I10)\n"
+        "         1         3         3\n         1         2\n";
+    trs_mm mm;
+    FILE *f = fopen(file, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+    assert_int_equal(trs_rb_read(file, NULL, &mm), TRS_OK);
+    assert_true(mm.nnz == 3 && mm.stored == 2 && mm.field == TRS_PATTERN);
+    assert_int_equal(mm.symmetry, TRS_SYMMETRIC);
+    assert_memory_equal(mm.idx, ((int32_t[]){0, 1, 0}), 3 * sizeof(int32_t));
+    assert_memory_equal(mm.val, ((double[]){1, 1, 1}), 3 * sizeof(double));
+    trs_mm_free(&mm);
+}
+
+/* Cut anywhere, it is refused or, when only blanks and the last digits are gone, read; under
+ * sanitizers this shows what RBio makes of it. */
+static void test_cut(void **state)
+{
+    (void)state;
+    const size_t needed = sizeof good - 1 - 30;
+    for (size_t n = 0; n < needed; n++) {
+        trs_mm mm;
+        FILE *f = fopen(file, "w");
+        assert_non_null(f);
+        assert_int_equal(fwrite(good, 1, n, f), n);
+        fclose(f);
+        assert_int_not_equal(trs_rb_read(file, NULL, &mm), TRS_OK);
+        assert_int_not_equal(mm.message[0], 0);
+        trs_mm_free(&mm);
+    }
+}
+
+static int make_file(void **state)
+{
+    (void)state;
+    int fd = mkstemp(file);
+    return fd < 0 ? -1 : close(fd);
+}
+
+static int remove_file(void **state)
+{
+    (void)state;
+    return unlink(file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_matrices),
+                                       cmocka_unit_test(test_refusals),
+                                       cmocka_unit_test(test_pattern), cmocka_unit_test(test_cut)};
+    return cmocka_run_group_tests_name("rb", tests, make_file, remove_file);
+}
+
+#else
+
+static void test_absent(void **state)
+{
+    (void)state;
+    trs_mm mm;
+    assert_int_equal(trs_rb_read("x.rb", NULL, &mm), TRS_ESUPPORT);
+    assert_non_null(strstr(mm.message, "RBio"));
+    skip();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_absent)};
+    return cmocka_run_group_tests_name("rb", tests, NULL, NULL);
+}
+
+#endif
