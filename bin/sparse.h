@@ -56,11 +56,11 @@ typedef struct report {
     char solver[64], reason[500], costs[200];
     bool has_u;
     char library[32], ordering[32];
-    bool incomplete;     /* factors */
-    int refined;         /* steps; -1: was not tried */
-    double omega_before; /* the first step */
-    double rcond;        /* a library's cheap estimate of 1 / condition; 0: none */
-    double condition;    /* estimated on demand, in the 1-norm; 0: was not */
+    bool incomplete;             /* factors */
+    int refined;                 /* steps; -1: was not tried */
+    double omega_before;         /* the first step */
+    double rcond;                /* a library's cheap estimate of 1 / condition; 0: none */
+    double condition;            /* estimated on demand, in the 1-norm; 0: was not */
     int64_t pivots, first_pivot; /* that could not be divided by */
     double seconds_read, seconds_analyse, seconds_factor;
     times solve;

@@ -18,7 +18,7 @@ typedef struct trs_ilu_rows {
     int32_t *where;      /* [n*threads] all zero between rows */
     const int32_t *topo; /* [n] of L, the plan's */
     int32_t stages;
-    trs_level_stage *stage;       /* [stages] */
+    trs_level_stage *stage; /* [stages] */
     trs_progress *progress; /* [stages+1] */
 } trs_ilu_rows;
 
