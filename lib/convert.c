@@ -324,7 +324,8 @@ int trs_tri_reverse(trs_context *ctx, trs_tri *t)
 }
 
 /* The rows that are listed, in that order; columns stay.  src: places in a. */
-int trs_tri_take(trs_context *ctx, const trs_tri *a, const int32_t *rows, int32_t count, trs_tri *t)
+static int take_rows(trs_context *ctx, const trs_tri *a, const int32_t *rows, int32_t count,
+                     trs_tri *t)
 {
     trs_tri like = {.n = count, .dtype = a->dtype};
     for (int32_t k = 0; k < count; k++) like.nnz += a->ptr[rows[k] + 1] - a->ptr[rows[k]];
@@ -348,7 +349,7 @@ int trs_tri_permute(trs_context *ctx, const trs_tri *a, const int32_t *perm, trs
     int32_t *inv = trs_new(ctx, a->n, sizeof *inv, "a permutation");
     if (!inv) return TRS_EMEM;
     for (int32_t k = 0; k < a->n; k++) inv[perm[k]] = k;
-    int rc = trs_tri_take(ctx, a, perm, a->n, t);
+    int rc = take_rows(ctx, a, perm, a->n, t);
     if (!rc) {
         trs_tri_read_values(ctx, t, a->val);
         for (int64_t q = 0; q < t->nnz; q++) {

@@ -16,12 +16,12 @@
 
 typedef struct level_data {
     bool shared;  /* has a stage of several chunks */
-    trs_tri rows; /* row k of it is row topo [k] of the side; src: places in side->tri */
+    trs_tri rows; /* row k of it is row topo [k] of the side */
     int32_t stages;
     trs_level_stage stage[];
 } level_data;
 
-enum { CHUNK = 2000 }; /* entries, at least */
+enum { CHUNK = 2000, ROWS = 4096 }; /* entries of a chunk, at least; rows copied at a time */
 
 #define TRS_BODY "cpu_level.c"
 #include "each_type.h"
@@ -57,29 +57,43 @@ static int64_t work_bytes(const trs_part *part, int nrhs)
     return (((const level_data *)part->data)->stages + 1) * (int64_t)sizeof(trs_progress);
 }
 
-static int64_t entries_of(const trs_part *part, int32_t level)
-{
-    const trs_levels *lv = part->lv;
-    const int64_t *Lp = part->side->tri.ptr;
-    int64_t entries = 0;
-    for (int32_t k = lv->ptr[level]; k < lv->ptr[level + 1]; k++)
-        entries += Lp[lv->topo[k] + 1] - Lp[lv->topo[k]];
-    return entries;
-}
-
 /* Wide levels are stages of their own, runs of thin ones are one. */
 static void cut_stages(const trs_part *part, level_data *d)
 {
     const int32_t *lv = part->lv->ptr;
     const int64_t most = 2 * (int64_t)part->ctx->threads;
     for (int32_t l = 0; l < part->lv->count; l++) {
-        int64_t entries = entries_of(part, l), chunks = entries >= TRS_THIN ? entries / CHUNK : 1;
+        const int64_t entries = d->rows.ptr[lv[l + 1]] - d->rows.ptr[lv[l]];
+        int64_t chunks = entries >= TRS_THIN ? entries / CHUNK : 1;
         if (chunks > most) chunks = most;
         trs_level_stage *last = d->stages > 0 ? &d->stage[d->stages - 1] : NULL;
         if (last && chunks == 1 && last->chunks == 1) last->end = lv[l + 1];
         else d->stage[d->stages++] = (trs_level_stage){lv[l], lv[l + 1], (int32_t)chunks};
         d->shared |= chunks > 1 && part->side->tri.nnz >= TRS_SHARED_FROM;
     }
+}
+
+/* The rows in the order of topo, without their values. */
+static int take_rows(trs_part *part, trs_tri *rows)
+{
+    const trs_tri *L = &part->side->tri;
+    const int32_t *topo = part->lv->topo, count = part->to - part->from;
+    const int threads = trs_team(part->ctx, L->nnz);
+    *rows = (trs_tri){.n = count, .dtype = L->dtype};
+    rows->ptr = trs_new(part->ctx, (int64_t)count + 1, sizeof *rows->ptr, "row pointers");
+    if (!rows->ptr) return TRS_EMEM;
+    rows->ptr[0] = 0;
+    for (int32_t k = 0; k < count; k++)
+        rows->ptr[k + 1] = rows->ptr[k] + L->ptr[topo[k] + 1] - L->ptr[topo[k]];
+    rows->nnz = rows->ptr[count];
+    if (trs_tri_entries(part->ctx, rows, true, false)) return TRS_EMEM;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, ROWS)
+    for (int32_t k = 0; k < count; k++) {
+        const int32_t *from = L->idx + L->ptr[topo[k]];
+        int32_t *to = rows->idx + rows->ptr[k];
+        for (int64_t e = 0; e < rows->ptr[k + 1] - rows->ptr[k]; e++) to[e] = from[e];
+    }
+    return TRS_OK;
 }
 
 static int analyse(trs_part *part)
@@ -90,13 +104,21 @@ static int analyse(trs_part *part)
     if (!d) return TRS_EMEM;
     memset(d, 0, sizeof *d);
     part->data = d;
-    cut_stages(part, d);
-    return trs_tri_take(ctx, &part->side->tri, part->lv->topo, part->to - part->from, &d->rows);
+    int rc = take_rows(part, &d->rows);
+    if (!rc) cut_stages(part, d);
+    return rc;
 }
+
+typedef void (*take_fn)(const trs_part *, int32_t, int32_t);
 
 static int update(trs_part *part)
 {
-    trs_tri_read_values(part->ctx, &((level_data *)part->data)->rows, part->side->tri.val);
+    static const take_fn table[] = TRS_PER_TYPE(take_values);
+    const take_fn take = table[part->side->tri.dtype];
+    const int32_t count = part->to - part->from;
+    const int threads = trs_team(part->ctx, part->side->tri.nnz);
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+    for (int32_t k = 0; k < count; k += ROWS) take(part, k, count - k < ROWS ? count : k + ROWS);
     return TRS_OK;
 }
 
@@ -118,7 +140,7 @@ static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 
 static int64_t bytes(const trs_shape *s)
 {
-    return s->levels * (int64_t)sizeof(trs_level_stage) + s->nnz * (int64_t)(s->elem + 12) +
+    return s->levels * (int64_t)sizeof(trs_level_stage) + s->nnz * (int64_t)(s->elem + 4) +
            8 * s->n;
 }
 
@@ -142,6 +164,16 @@ const trs_solver trs_solver_cpu_level = {
 #else
 
 #include "cpu_row.h"
+
+static void FN(take_values)(const trs_part *part, int32_t begin, int32_t end)
+{
+    const trs_tri *L = &part->side->tri, *rows = &((const level_data *)part->data)->rows;
+    for (int32_t k = begin; k < end; k++) {
+        const T *from = (const T *)L->val + L->ptr[part->lv->topo[k]];
+        T *to = (T *)rows->val + rows->ptr[k];
+        for (int64_t e = 0; e < rows->ptr[k + 1] - rows->ptr[k]; e++) to[e] = from[e];
+    }
+}
 
 static void FN(rows)(const trs_part *part, const trs_job *job, int32_t begin, int32_t end)
 {

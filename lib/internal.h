@@ -107,8 +107,6 @@ int trs_tri_copy(trs_context *ctx, const trs_tri *a, trs_tri *t);
 void trs_tri_drop_identity(trs_context *ctx, trs_tri *t); /* src = NULL where it is p -> p */
 /* Rows and columns counted backwards, in place.  TRS_OK, TRS_EMEM. */
 int trs_tri_reverse(trs_context *ctx, trs_tri *t);
-int trs_tri_take(trs_context *ctx, const trs_tri *a, const int32_t *rows, int32_t count,
-                 trs_tri *t);
 int trs_tri_permute(trs_context *ctx, const trs_tri *a, const int32_t *perm, trs_tri *t);
 /* t->val from the caller's val through src */
 void trs_tri_read_values(const trs_context *ctx, trs_tri *t, const void *val);
