@@ -6,6 +6,7 @@
  * backwards, both O(nnz) and both carrying the values and where they came from, make the rest. */
 #include "config.h"
 
+#include "stages.h"
 #include "straight.h"
 
 #include <complex.h>
@@ -82,20 +83,34 @@ static bool wanted(const source *s, int64_t i, int64_t j)
     return s->by_rows ? trs_in_triangle(s->m->kind, i, j) : trs_in_triangle(s->m->kind, j, i);
 }
 
-/* Entries of every line, into ptr [i+1]: a diagonal one, stored or not, and those that are wanted. */
-static void count_lines(const trs_context *ctx, const source *s, int64_t *ptr)
+typedef struct lines { /* all of them, on their way */
+    const source *s;
+    trs_tri *t;
+    _Atomic int64_t twice; /* the first whose diagonal is stored twice */
+    atomic_bool ascend;    /* all do */
+} lines;
+
+/* Entries of a line, into ptr [i+1]: a diagonal one, stored or not, and those that are wanted. */
+static void count_some(void *user, int64_t begin, int64_t end)
 {
-    const int64_t n = s->m->n;
-    const int threads = trs_team(ctx, line_begin(s, n > 0 ? n - 1 : 0));
-    ptr[0] = 0;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, LINES)
-    for (int64_t i = 0; i < n; i++) {
+    const lines *l = user;
+    const source *s = l->s;
+    for (int64_t i = begin; i < end; i++) {
         int64_t count = 1;
-        for (int64_t p = line_begin(s, i), end = line_end(s, i); p < end; p++)
+        for (int64_t p = line_begin(s, i), q = line_end(s, i); p < q; p++)
             count += wanted(s, i, cross(s, p));
-        ptr[i + 1] = count;
+        l->t->ptr[i + 1] = count;
     }
+}
+
+static void count_lines(const trs_context *ctx, lines *l)
+{
+    const int64_t n = l->s->m->n;
+    int64_t *ptr = l->t->ptr;
+    ptr[0] = 0;
+    trs_share(trs_team(ctx, line_begin(l->s, n > 0 ? n - 1 : 0)), n, LINES, count_some, l);
     for (int64_t i = 0; i < n; i++) ptr[i + 1] += ptr[i];
+    l->t->nnz = ptr[n];
 }
 
 /* Copy the wanted entries of line i, and where its diagonal is stored; false: they do not ascend.
@@ -122,20 +137,24 @@ static bool copy_line(const source *s, int64_t i, trs_tri *t, int64_t *twice)
     return ascend;
 }
 
-/* *ascend: every line does.  A diagonal that is stored twice is an error. */
-static int copy_lines(trs_context *ctx, const source *s, trs_tri *t, bool *ascend)
+static void copy_some(void *user, int64_t begin, int64_t end)
 {
-    const int threads = trs_team(ctx, t->nnz);
-    int64_t twice = INT64_MAX;
-    bool all = true;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, LINES)                             \
-    reduction(min : twice) reduction(&& : all)
-    for (int64_t i = 0; i < s->m->n; i++)
-        if (!copy_line(s, i, t, &twice)) all = false;
-    *ascend = all;
-    if (twice == INT64_MAX) return TRS_OK;
+    lines *l = user;
+    int64_t twice = INT64_MAX, found = l->twice;
+    bool ascend = true;
+    for (int64_t i = begin; i < end; i++) ascend &= copy_line(l->s, i, l->t, &twice);
+    if (!ascend) l->ascend = false;
+    while (twice < found && !atomic_compare_exchange_weak(&l->twice, &found, twice)) continue;
+}
+
+/* A diagonal that is stored twice is an error. */
+static int copy_lines(trs_context *ctx, lines *l)
+{
+    const int base = l->s->m->base;
+    trs_share(trs_team(ctx, l->t->nnz), l->s->m->n, LINES, copy_some, l);
+    if (l->twice == INT64_MAX) return TRS_OK;
     return trs_fail(ctx, TRS_EMATRIX, "row %" PRId64 ", column %" PRId64 " is stored twice",
-                    twice + s->m->base, twice + s->m->base);
+                    l->twice + base, l->twice + base);
 }
 
 /* After sorting: two equal neighbours are one entry stored twice. */
@@ -177,9 +196,10 @@ int trs_tri_import(trs_context *ctx, const trs_mat *m, trs_tri *t)
         int bad = trs_check_mat(ctx, m);
         return bad ? bad : trs_bsr_import(ctx, m, t);
     }
-    bool by_rows = m->format == TRS_CSR, ascend = true;
+    const bool by_rows = m->format == TRS_CSR;
     source s = {m, m->ptr_bits ? m->ptr_bits : 64, m->idx_bits ? m->idx_bits : 32, by_rows,
                 by_rows == !!(m->kind & TRS_LOWER)};
+    lines l = {.s = &s, .t = t, .twice = INT64_MAX, .ascend = true};
     int rc = trs_straight_import(ctx, m, t);
     if (rc != TRS_EMATRIX) return rc;
     rc = trs_check_mat(ctx, m);
@@ -187,12 +207,11 @@ int trs_tri_import(trs_context *ctx, const trs_mat *m, trs_tri *t)
     *t = (trs_tri){.n = (int32_t)m->n, .dtype = m->dtype};
     t->ptr = trs_new(ctx, m->n + 1, sizeof *t->ptr, "row pointers");
     if (!t->ptr) return TRS_EMEM;
-    count_lines(ctx, &s, t->ptr);
-    t->nnz = t->ptr[t->n];
+    count_lines(ctx, &l);
     rc = trs_tri_entries(ctx, t, true, true);
-    if (!rc) rc = copy_lines(ctx, &s, t, &ascend);
+    if (!rc) rc = copy_lines(ctx, &l);
     if (!rc) trs_tri_read_values(ctx, t, m->val);
-    if (!rc && !ascend) {
+    if (!rc && !l.ascend) {
         rc = sort_lines(ctx, t);
         if (!rc) rc = find_duplicate(ctx, &s, t);
     }
@@ -206,8 +225,15 @@ int trs_tri_import(trs_context *ctx, const trs_mat *m, trs_tri *t)
     for (int64_t p = begin; p < end; p++)                                                          \
     ((T *)t->val)[p] = t->src[p] >= 0 ? ((const T *)val)[t->src[p]] : (T)(t->src[p] == TRS_SRC_UNIT)
 
-static void read_block(trs_tri *t, const void *val, int64_t begin, int64_t end)
+typedef struct reading { /* of new values */
+    trs_tri *t;
+    const void *val;
+} reading;
+
+static void read_some(void *user, int64_t begin, int64_t end)
 {
+    trs_tri *t = ((const reading *)user)->t;
+    const void *val = ((const reading *)user)->val;
     const size_t size = trs_size(t->dtype), from = (size_t)begin * size;
     if (!t->src) {
         memcpy((char *)t->val + from, (const char *)val + from, (size_t)(end - begin) * size);
@@ -231,10 +257,8 @@ static void read_block(trs_tri *t, const void *val, int64_t begin, int64_t end)
 
 void trs_tri_read_values(const trs_context *ctx, trs_tri *t, const void *val)
 {
-    const int threads = trs_team(ctx, t->nnz);
-#pragma omp parallel for num_threads(threads)
-    for (int64_t p = 0; p < t->nnz; p += BLOCK)
-        read_block(t, val, p, t->nnz - p < BLOCK ? t->nnz : p + BLOCK);
+    reading r = {t, val};
+    trs_share(trs_team(ctx, t->nnz), t->nnz, BLOCK, read_some, &r);
 }
 
 static void copy_value(void *to, int64_t q, const void *from, int64_t p, size_t size)
@@ -280,41 +304,46 @@ int trs_tri_copy(trs_context *ctx, const trs_tri *a, trs_tri *t)
     return TRS_OK;
 }
 
-/* Entry p and entry nnz-1-p change places. */
-static void swap_entries(trs_tri *t, int64_t p, size_t size)
+/* Entries p and nnz-1-p change places. */
+static void swap_some(void *user, int64_t begin, int64_t end)
 {
-    const int64_t q = t->nnz - 1 - p;
-    const int32_t j = t->n - 1 - t->idx[p];
+    trs_tri *t = user;
+    const size_t size = trs_size(t->dtype);
     double complex one;
-    t->idx[p] = t->n - 1 - t->idx[q];
-    t->idx[q] = j;
-    if (!t->val) return;
-    copy_value(&one, 0, t->val, p, size);
-    copy_value(t->val, p, t->val, q, size);
-    copy_value(t->val, q, &one, 0, size);
-    const int64_t s = t->src[p];
-    t->src[p] = t->src[q];
-    t->src[q] = s;
+    for (int64_t p = begin, q = t->nnz - 1 - begin; p < end; p++, q--) {
+        const int32_t j = t->n - 1 - t->idx[p];
+        t->idx[p] = t->n - 1 - t->idx[q];
+        t->idx[q] = j;
+        if (!t->val) continue;
+        copy_value(&one, 0, t->val, p, size);
+        copy_value(t->val, p, t->val, q, size);
+        copy_value(t->val, q, &one, 0, size);
+        const int64_t s = t->src[p];
+        t->src[p] = t->src[q];
+        t->src[q] = s;
+    }
+}
+
+static void number_some(void *user, int64_t begin, int64_t end)
+{
+    int64_t *src = ((trs_tri *)user)->src;
+    for (int64_t p = begin; p < end; p++) src[p] = p;
 }
 
 /* src as an array also where it is p -> p. */
-static int write_identity(trs_context *ctx, trs_tri *t, int threads)
+static int write_identity(trs_context *ctx, trs_tri *t)
 {
     if (t->src || !t->val) return TRS_OK;
     t->src = trs_new(ctx, t->nnz, sizeof *t->src, "places of the values");
     if (!t->src) return TRS_EMEM;
-#pragma omp parallel for num_threads(threads)
-    for (int64_t p = 0; p < t->nnz; p++) t->src[p] = p;
+    trs_share(trs_team(ctx, t->nnz), t->nnz, BLOCK, number_some, t);
     return TRS_OK;
 }
 
 int trs_tri_reverse(trs_context *ctx, trs_tri *t)
 {
-    const size_t size = trs_size(t->dtype);
-    const int threads = trs_team(ctx, t->nnz);
-    if (write_identity(ctx, t, threads)) return TRS_EMEM;
-#pragma omp parallel for num_threads(threads)
-    for (int64_t p = 0; p < (t->nnz + 1) / 2; p++) swap_entries(t, p, size);
+    if (write_identity(ctx, t)) return TRS_EMEM;
+    trs_share(trs_team(ctx, t->nnz), (t->nnz + 1) / 2, BLOCK, swap_some, t);
     for (int32_t i = 0, k = t->n; i <= k; i++, k--) {
         int64_t s = t->nnz - t->ptr[i];
         t->ptr[i] = t->nnz - t->ptr[k];

@@ -7,6 +7,7 @@
 
 #include "gpu.h"
 #include "internal.h"
+#include "stages.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -25,36 +26,50 @@ static double seconds(const trs_cost *c)
     return c->bytes + c->sync + c->hops + c->copies;
 }
 
-/* The sums are of integers, and so the same for any number of threads. */
-void trs_shape_of(const trs_context *ctx, const trs_side *s, trs_shape *shape)
+typedef struct tally { /* of the levels; integers, so the same for any number of threads */
+    const trs_side *s;
+    _Atomic int64_t longest, sum_longest, thin, wide;
+} tally;
+
+static void tally_some(void *user, int64_t begin, int64_t end)
 {
-    const trs_levels *lv = &s->lv;
-    const int64_t *Lp = s->tri.ptr;
-    const int threads = trs_team(ctx, s->tri.n);
-    int64_t longest = 0, wide = 0;
-    double sum_longest = 0, thin = 0;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 16) reduction(max : longest)       \
-    reduction(+ : sum_longest, thin, wide)
-    for (int32_t l = 0; l < lv->count; l++) {
+    tally *all = user;
+    const trs_levels *lv = &all->s->lv;
+    const int64_t *Lp = all->s->tri.ptr;
+    int64_t longest = 0, sum_longest = 0, thin = 0, wide = 0;
+    for (int64_t l = begin; l < end; l++) {
         int64_t entries = 0, most = 0;
         for (int32_t k = lv->ptr[l]; k < lv->ptr[l + 1]; k++) {
             const int64_t length = Lp[lv->topo[k] + 1] - Lp[lv->topo[k]];
             entries += length;
             if (length > most) most = length;
         }
-        sum_longest += (double)most;
+        sum_longest += most;
         if (most > longest) longest = most;
-        if (entries < TRS_THIN) thin += (double)entries;
+        if (entries < TRS_THIN) thin += entries;
         else wide++;
     }
+    all->sum_longest += sum_longest;
+    all->thin += thin;
+    all->wide += wide;
+    int64_t found = all->longest;
+    while (longest > found && !atomic_compare_exchange_weak(&all->longest, &found, longest))
+        continue;
+}
+
+void trs_shape_of(const trs_context *ctx, const trs_side *s, trs_shape *shape)
+{
+    const trs_levels *lv = &s->lv;
+    tally all = {.s = s};
+    trs_share(trs_team(ctx, s->tri.n), lv->count, 16, tally_some, &all);
     *shape = (trs_shape){.n = s->tri.n,
                          .nnz = s->tri.nnz,
                          .levels = lv->count,
                          .widest = lv->widest,
-                         .longest = longest,
-                         .sum_longest = sum_longest,
-                         .thin_entries = thin,
-                         .wide_levels = wide,
+                         .longest = all.longest,
+                         .sum_longest = (double)all.sum_longest,
+                         .thin_entries = (double)all.thin,
+                         .wide_levels = all.wide,
                          .blocks = s->super.blocks,
                          .height = s->super.height,
                          .store = s->super.store,

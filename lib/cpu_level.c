@@ -73,12 +73,22 @@ static void cut_stages(const trs_part *part, level_data *d)
     }
 }
 
+static void take_columns(void *user, int64_t begin, int64_t end)
+{
+    const trs_part *part = user;
+    const trs_tri *L = &part->side->tri, *rows = &((const level_data *)part->data)->rows;
+    for (int64_t k = begin; k < end; k++) {
+        const int32_t *from = L->idx + L->ptr[part->lv->topo[k]];
+        int32_t *to = rows->idx + rows->ptr[k];
+        for (int64_t e = 0; e < rows->ptr[k + 1] - rows->ptr[k]; e++) to[e] = from[e];
+    }
+}
+
 /* The rows in the order of topo, without their values. */
 static int take_rows(trs_part *part, trs_tri *rows)
 {
     const trs_tri *L = &part->side->tri;
     const int32_t *topo = part->lv->topo, count = part->to - part->from;
-    const int threads = trs_team(part->ctx, L->nnz);
     *rows = (trs_tri){.n = count, .dtype = L->dtype};
     rows->ptr = trs_new(part->ctx, (int64_t)count + 1, sizeof *rows->ptr, "row pointers");
     if (!rows->ptr) return TRS_EMEM;
@@ -87,12 +97,7 @@ static int take_rows(trs_part *part, trs_tri *rows)
         rows->ptr[k + 1] = rows->ptr[k] + L->ptr[topo[k] + 1] - L->ptr[topo[k]];
     rows->nnz = rows->ptr[count];
     if (trs_tri_entries(part->ctx, rows, true, false)) return TRS_EMEM;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, ROWS)
-    for (int32_t k = 0; k < count; k++) {
-        const int32_t *from = L->idx + L->ptr[topo[k]];
-        int32_t *to = rows->idx + rows->ptr[k];
-        for (int64_t e = 0; e < rows->ptr[k + 1] - rows->ptr[k]; e++) to[e] = from[e];
-    }
+    trs_share(trs_team(part->ctx, rows->nnz), count, ROWS, take_columns, part);
     return TRS_OK;
 }
 
@@ -109,16 +114,11 @@ static int analyse(trs_part *part)
     return rc;
 }
 
-typedef void (*take_fn)(const trs_part *, int32_t, int32_t);
-
 static int update(trs_part *part)
 {
-    static const take_fn table[] = TRS_PER_TYPE(take_values);
-    const take_fn take = table[part->side->tri.dtype];
-    const int32_t count = part->to - part->from;
-    const int threads = trs_team(part->ctx, part->side->tri.nnz);
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
-    for (int32_t k = 0; k < count; k += ROWS) take(part, k, count - k < ROWS ? count : k + ROWS);
+    static const trs_range_fn table[] = TRS_PER_TYPE(take_values);
+    trs_share(trs_team(part->ctx, part->side->tri.nnz), part->to - part->from, ROWS,
+              table[part->side->tri.dtype], part);
     return TRS_OK;
 }
 
@@ -165,10 +165,11 @@ const trs_solver trs_solver_cpu_level = {
 
 #include "cpu_row.h"
 
-static void FN(take_values)(const trs_part *part, int32_t begin, int32_t end)
+static void FN(take_values)(void *user, int64_t begin, int64_t end)
 {
+    const trs_part *part = user;
     const trs_tri *L = &part->side->tri, *rows = &((const level_data *)part->data)->rows;
-    for (int32_t k = begin; k < end; k++) {
+    for (int64_t k = begin; k < end; k++) {
         const T *from = (const T *)L->val + L->ptr[part->lv->topo[k]];
         T *to = (T *)rows->val + rows->ptr[k];
         for (int64_t e = 0; e < rows->ptr[k + 1] - rows->ptr[k]; e++) to[e] = from[e];

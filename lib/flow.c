@@ -8,11 +8,9 @@
 #include "config.h"
 
 #include "flow.h"
+#include "stages.h"
 
 #include <string.h>
-
-#define TRS_BODY "flow.c"
-#include "each_type.h"
 
 typedef struct build { /* before sorting: nodes in row order, the pieces of a row before it */
     int32_t nodes, levels;
@@ -24,7 +22,7 @@ typedef struct build { /* before sorting: nodes in row order, the pieces of a ro
     int32_t *mine;  /* [n] of each row: the level after its own, then its place */
 } build;
 
-enum { ROWS = 4096 }; /* that a thread takes at a time */
+enum { NODES = 4096 }; /* that a thread takes at a time */
 
 static int64_t pieces_of(int64_t length)
 {
@@ -167,6 +165,18 @@ static void fill_node(const trs_tri *t, const build *b, int32_t node, trs_flow *
     for (int64_t e = 0; e < own; e++) f->idx[q + e] = b->mine[t->idx[p + e]];
 }
 
+typedef struct filling {
+    const trs_tri *t;
+    const build *b;
+    trs_flow *f;
+} filling;
+
+static void fill_some(void *user, int64_t begin, int64_t end)
+{
+    const filling *all = user;
+    for (int64_t k = begin; k < end; k++) fill_node(all->t, all->b, (int32_t)k, all->f);
+}
+
 int trs_flow_make(trs_context *ctx, const trs_tri *t, trs_flow *f)
 {
     build b = {0};
@@ -178,12 +188,11 @@ int trs_flow_make(trs_context *ctx, const trs_tri *t, trs_flow *f)
     }
     if (!rc) rc = flow_new(ctx, t, &b, f);
     if (!rc) {
-        const int threads = trs_team(ctx, f->nnz);
+        filling all = {t, &b, f};
         for (int32_t k = 0; k < b.nodes; k++) f->ptr[b.place[k] + 1] = b.count[k];
         f->ptr[0] = 0;
         for (int32_t k = 0; k < b.nodes; k++) f->ptr[k + 1] += f->ptr[k];
-#pragma omp parallel for num_threads(threads) schedule(dynamic, ROWS)
-        for (int32_t k = 0; k < b.nodes; k++) fill_node(t, &b, k, f);
+        trs_share(trs_team(ctx, f->nnz), b.nodes, NODES, fill_some, &all);
     }
     build_free(ctx, &b);
     if (rc) trs_flow_free(ctx, f);
@@ -211,16 +220,21 @@ void trs_flow_places(const trs_flow *f, int64_t *src, int64_t *diagonal)
     }
 }
 
-typedef void (*pack_fn)(const trs_flow *, const trs_tri *, int32_t, void *, void *);
+typedef struct packing {
+    const trs_flow *f;
+    const trs_tri *t;
+    void *val, *inv;
+} packing;
+
+#define TRS_BODY "flow.c"
+#include "each_type.h"
 
 void trs_flow_pack(const trs_context *ctx, const trs_flow *f, const trs_tri *t, void *val,
                    void *inv)
 {
-    static const pack_fn table[] = TRS_PER_TYPE(pack);
-    const pack_fn pack = table[t->dtype];
-    const int threads = trs_team(ctx, f->nnz);
-#pragma omp parallel for num_threads(threads) schedule(dynamic, ROWS)
-    for (int32_t k = 0; k < f->nodes; k++) pack(f, t, k, val, inv);
+    static const trs_range_fn table[] = TRS_PER_TYPE(pack_some);
+    packing all = {f, t, val, inv};
+    trs_share(trs_team(ctx, f->nnz), f->nodes, NODES, table[t->dtype], &all);
 }
 
 #else
@@ -233,6 +247,12 @@ static void FN(pack)(const trs_flow *f, const trs_tri *t, int32_t k, void *val, 
     for (int32_t piece = 0; piece < f->pieces[k]; piece++) *to++ = 1;
     for (int64_t e = 0; e < own; e++) to[e] = from[e];
     ((T *)inv)[k] = f->row[k] < 0 ? -1 : 1 / from[own];
+}
+
+static void FN(pack_some)(void *user, int64_t begin, int64_t end)
+{
+    const packing *all = user;
+    for (int64_t k = begin; k < end; k++) FN(pack)(all->f, all->t, (int32_t)k, all->val, all->inv);
 }
 
 #endif

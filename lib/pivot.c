@@ -6,10 +6,13 @@
 #include "config.h"
 
 #include "gpu.h"
+#include "stages.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+
+enum { ROWS = 1 << 14 }; /* that a thread looks at at a time */
 
 static void get(const trs_tri *t, int64_t p, double *re, double *im)
 {
@@ -37,22 +40,36 @@ static bool is_bad(const trs_tri *t, int64_t p)
     return !isfinite(re) || !isfinite(im) || (re == 0 && im == 0);
 }
 
+typedef struct search { /* for bad pivots */
+    trs_plan *p;
+    const trs_side *s;
+    _Atomic int64_t bad, first;
+} search;
+
+static void search_some(void *user, int64_t begin, int64_t end)
+{
+    search *all = user;
+    const trs_tri *t = &all->s->tri;
+    int64_t bad = 0, first = INT64_MAX, found = all->first;
+    for (int32_t k = (int32_t)begin; k < end; k++) {
+        if (!is_bad(t, t->ptr[k + 1] - 1)) continue;
+        const int32_t row = trs_caller_row(all->s, k);
+        bad++;
+        if (row < first) first = row;
+        if (all->p->skip) all->p->skip[row] = 1;
+    }
+    if (bad) all->bad += bad;
+    while (first < found && !atomic_compare_exchange_weak(&all->first, &found, first)) continue;
+}
+
 /* Count the bad pivots of a side (both sides have the same), find the first, mark them in skip. */
 static void find(trs_plan *p, const trs_side *s)
 {
-    const int threads = trs_team(&p->ctx, s->tri.n);
-    int64_t bad = 0, first = INT64_MAX;
+    search all = {.p = p, .s = s, .first = INT64_MAX};
     if (p->skip) memset(p->skip, 0, (size_t)s->tri.n);
-#pragma omp parallel for num_threads(threads) reduction(+ : bad) reduction(min : first)
-    for (int32_t k = 0; k < s->tri.n; k++) {
-        if (!is_bad(&s->tri, s->tri.ptr[k + 1] - 1)) continue;
-        const int32_t row = trs_caller_row(s, k);
-        bad++;
-        if (row < first) first = row;
-        if (p->skip) p->skip[row] = 1;
-    }
-    p->bad_pivots = bad;
-    p->first_bad = bad ? first : -1;
+    trs_share(trs_team(&p->ctx, s->tri.n), s->tri.n, ROWS, search_some, &all);
+    p->bad_pivots = all.bad;
+    p->first_bad = all.bad ? all.first : -1;
 }
 
 static void replace(trs_side *s, double value)

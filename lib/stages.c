@@ -1,4 +1,4 @@
-/* stages.c: threads claim the chunks of a stage and go on to the next when all of them are done; a thread
+/* stages.c: work shared among threads.  They claim the chunks of a stage and go on to the next when all of them are done; a thread
  * that the system has put aside holds nobody up unless it has a chunk in hand. */
 #include "config.h"
 
@@ -54,6 +54,28 @@ static void run(const trs_level_stage *stage, int32_t count, trs_progress *now, 
     }
 }
 
+/* A thread that has not begun may be waiting for the core of one that is done: OpenMP's own barrier would
+ * spin on it for milliseconds. */
+static void leave(atomic_int *left)
+{
+    atomic_fetch_add(left, 1);
+    wait_for(left, team_size());
+}
+
+void trs_share(int threads, int64_t count, int64_t each, trs_range_fn body, void *user)
+{
+    _Atomic int64_t next = 0;
+    atomic_int left = 0;
+    if (count <= each) threads = 1;
+#pragma omp parallel num_threads(threads) if (threads > 1)
+    {
+        int64_t begin;
+        while ((begin = atomic_fetch_add(&next, each)) < count)
+            body(user, begin, count - begin < each ? count : begin + each);
+        leave(&left);
+    }
+}
+
 void trs_stages_run(const trs_level_stage *stage, int32_t count, trs_progress *progress,
                     int threads, trs_rows_fn rows, void *user)
 {
@@ -62,9 +84,6 @@ void trs_stages_run(const trs_level_stage *stage, int32_t count, trs_progress *p
 #pragma omp parallel num_threads(threads)
     {
         run(stage, count, progress, rows, user);
-        /* a thread that has not begun may be waiting for the core of one that is done: OpenMP's own
-         * barrier would spin on it for milliseconds */
-        atomic_fetch_add(&left->done, 1);
-        wait_for(&left->done, team_size());
+        leave(&left->done);
     }
 }

@@ -18,6 +18,11 @@ typedef struct trs_progress { /* of one stage */
 /* Do rows begin..end-1; thread 0 .. threads-1 has it. */
 typedef void (*trs_rows_fn)(void *user, int thread, int32_t begin, int32_t end);
 
+/* body for the ranges of 0 .. count-1, each long, in any order and by any of the threads: for work without
+ * order.  A thread that comes late finds nothing left to do. */
+typedef void (*trs_range_fn)(void *user, int64_t begin, int64_t end);
+void trs_share(int threads, int64_t count, int64_t each, trs_range_fn body, void *user);
+
 /* All stages, one after the other.  progress [count+1] is cleared first. */
 void trs_stages_run(const trs_level_stage *stage, int32_t count, trs_progress *progress,
                     int threads, trs_rows_fn rows, void *user);

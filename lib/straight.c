@@ -8,6 +8,7 @@
  * Anything else, errors too, is left to check.c and convert.c, which find the words for it. */
 #include "config.h"
 
+#include "stages.h"
 #include "straight.h"
 
 #include <stdatomic.h>
@@ -21,6 +22,8 @@ typedef struct intake {
     const trs_mat *m;
     trs_tri *t;
     bool diagonal_last;
+    bool wide_ptr, wide_idx; /* 64 bits */
+    atomic_bool good;        /* so far */
 } intake;
 
 /* a [k], in code of its own for each width: wide is known where this is inlined. */
@@ -100,49 +103,58 @@ static ALWAYS_INLINE bool take_lines(const intake *in, int64_t begin, int64_t en
 
 /* ---- the same, shared among threads ---------------------------------------------------------- */
 
-static bool all_pointers(const intake *in, int threads, bool wide)
+static void pointers_from(void *user, int64_t begin, int64_t end)
+{
+    intake *in = user;
+    if (!(in->wide_ptr ? take_pointers(in, begin, end, true)
+                       : take_pointers(in, begin, end, false)))
+        in->good = false;
+}
+
+static bool all_pointers(trs_context *ctx, intake *in)
 {
     const int64_t n = in->m->n, base = in->m->base;
-    if (at(in->m->ptr, wide, 0) != base || minus(at(in->m->ptr, wide, n), base) != in->m->nnz)
+    const void *ptr = in->m->ptr;
+    if (at(ptr, in->wide_ptr, 0) != base || minus(at(ptr, in->wide_ptr, n), base) != in->m->nnz)
         return false;
-    atomic_bool good = true;
     in->t->ptr[n] = in->m->nnz;
-#pragma omp parallel for num_threads(threads)
-    for (int64_t i = 0; i < n; i += BLOCK) {
-        const int64_t end = n - i < BLOCK ? n : i + BLOCK;
-        if (!(wide ? take_pointers(in, i, end, true) : take_pointers(in, i, end, false)))
-            good = false;
-    }
-    return good;
+    trs_share(trs_team(ctx, n), n, BLOCK, pointers_from, in);
+    return in->good;
 }
 
-static bool all_lines(const intake *in, int threads, bool wide)
+static void lines_from(void *user, int64_t begin, int64_t end)
+{
+    intake *in = user;
+    if (!in->good) return;
+    if (!(in->wide_idx ? take_lines(in, begin, end, true) : take_lines(in, begin, end, false)))
+        in->good = false;
+}
+
+static bool all_lines(trs_context *ctx, intake *in)
 {
     const int64_t n = in->m->n, each = 1 + (int64_t)((double)n * 8 * BLOCK / (double)in->m->nnz);
-    atomic_bool good = true;
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
-    for (int64_t i = 0; i < n; i += each) {
-        const int64_t end = n - i < each ? n : i + each;
-        if (!atomic_load_explicit(&good, memory_order_relaxed)) continue;
-        if (!(wide ? take_lines(in, i, end, true) : take_lines(in, i, end, false))) good = false;
-    }
-    return good;
+    trs_share(trs_team(ctx, in->m->nnz), n, each, lines_from, in);
+    return in->good;
 }
 
-static int take_all(trs_context *ctx, const intake *in)
+static int take_all(trs_context *ctx, intake *in)
 {
-    const int threads = trs_team(ctx, in->m->nnz);
     trs_tri *t = in->t;
     t->ptr = trs_new(ctx, in->m->n + 1, sizeof *t->ptr, "row pointers");
     if (!t->ptr) return TRS_EMEM;
-    if (!all_pointers(in, trs_team(ctx, in->m->n), in->m->ptr_bits != 32)) return TRS_EMATRIX;
+    if (!all_pointers(ctx, in)) return TRS_EMATRIX;
     if (trs_tri_entries(ctx, t, true, false)) return TRS_EMEM;
-    return all_lines(in, threads, in->m->idx_bits == 64) ? TRS_OK : TRS_EMATRIX;
+    return all_lines(ctx, in) ? TRS_OK : TRS_EMATRIX;
 }
 
 int trs_straight_import(trs_context *ctx, const trs_mat *m, trs_tri *t)
 {
-    const intake in = {m, t, (m->format == TRS_CSR) == !!(m->kind & TRS_LOWER)};
+    intake in = {.m = m,
+                 .t = t,
+                 .diagonal_last = (m->format == TRS_CSR) == !!(m->kind & TRS_LOWER),
+                 .wide_ptr = m->ptr_bits != 32,
+                 .wide_idx = m->idx_bits == 64,
+                 .good = true};
     *t = (trs_tri){.n = (int32_t)m->n, .nnz = m->nnz, .dtype = m->dtype};
     if ((m->format != TRS_CSR && m->format != TRS_CSC) || m->kind & TRS_UNIT || m->n < 1 ||
         m->nnz < m->n || !m->ptr || !m->idx)
