@@ -72,6 +72,24 @@ __device__ inline cuDoubleComplex operator/(cuDoubleComplex a, cuDoubleComplex b
     return cuCdiv(a, b);
 }
 
+/* 1 / a; of a complex a the last bit may differ from what the host finds */
+__device__ inline float inverse(float a)
+{
+    return 1 / a;
+}
+__device__ inline double inverse(double a)
+{
+    return 1 / a;
+}
+__device__ inline cuDoubleComplex inverse(cuDoubleComplex a)
+{
+    return cuCdiv(make_cuDoubleComplex(1, 0), a);
+}
+__device__ inline cuFloatComplex inverse(cuFloatComplex a)
+{
+    return cuCdivf(make_cuFloatComplex(1, 0), a);
+}
+
 template <class T> __device__ inline void atomic_add(T *p, T a)
 {
     atomicAdd(p, a);

@@ -345,24 +345,6 @@ static int update(trs_part *part)
     return rc ? rc : trs_gpu_put(part->ctx, d->inv, inv, (size_t)f->nodes * size);
 }
 
-/* 1 / a on the device; of a complex a the last bit may differ from what the host finds */
-__device__ inline float inverse(float a)
-{
-    return 1 / a;
-}
-__device__ inline double inverse(double a)
-{
-    return 1 / a;
-}
-__device__ inline cuDoubleComplex inverse(cuDoubleComplex a)
-{
-    return cuCdiv(make_cuDoubleComplex(1, 0), a);
-}
-__device__ inline cuFloatComplex inverse(cuFloatComplex a)
-{
-    return cuCdivf(make_cuFloatComplex(1, 0), a);
-}
-
 template <class T>
 static __global__ void inverse_kernel(int32_t nodes, const int64_t *diagonal, const T *val, T *inv)
 {

@@ -64,18 +64,32 @@ template <class T> __device__ inline T flag_wait(const T *p)
     return v;
 }
 
+/* v, or the usual quiet NaN where it has the pattern. */
+__device__ inline double flag_free(double v)
+{
+    return flag_there(v) ? v : __longlong_as_double(0x7ff8000000000000ll);
+}
+
+__device__ inline float flag_free(float v)
+{
+    return flag_there(v) ? v : __int_as_float(0x7fc00000);
+}
+
+template <class T> __device__ inline T flag_free(T v)
+{
+    v.x = flag_free(v.x);
+    v.y = flag_free(v.y);
+    return v;
+}
+
 __device__ inline void flag_store(double *p, double v)
 {
-    unsigned long long w = (unsigned long long)__double_as_longlong(v);
-    if (w == ~0ull) w = 0x7ff8000000000000ull;
-    asm volatile("st.relaxed.gpu.global.b64 [%0], %1;" ::"l"(p), "l"(w) : "memory");
+    asm volatile("st.relaxed.gpu.global.f64 [%0], %1;" ::"l"(p), "d"(flag_free(v)) : "memory");
 }
 
 __device__ inline void flag_store(float *p, float v)
 {
-    unsigned w = __float_as_uint(v);
-    if (w == ~0u) w = 0x7fc00000u;
-    asm volatile("st.relaxed.gpu.global.b32 [%0], %1;" ::"l"(p), "r"(w) : "memory");
+    asm volatile("st.relaxed.gpu.global.f32 [%0], %1;" ::"l"(p), "f"(flag_free(v)) : "memory");
 }
 
 __device__ inline void flag_store(cuDoubleComplex *p, cuDoubleComplex v)

@@ -73,6 +73,7 @@ void trs_shape_of(const trs_context *ctx, const trs_side *s, trs_shape *shape)
                          .blocks = s->super.blocks,
                          .height = s->super.height,
                          .store = s->super.store,
+                         .strips = s->strip_rows ? (s->tri.n - 1) / s->strip_rows + 1 : 0,
                          .elem = (double)trs_size(s->tri.dtype),
                          .nrhs = ctx->nrhs};
 }
@@ -133,6 +134,7 @@ static bool eligible(const trs_context *ctx, const trs_solver *s, const trs_shap
     char why[200];
     if (s->family != TRS_TRIANGLE || !trs_fits(s, shape, ctx->limit)) return false;
     if (s->supernodes && !shape->blocks) return false;
+    if (s->strips && !shape->strips) return false;
     if (ctx->layout == TRS_ROW_MAJOR && ctx->nrhs > 1 && !(s->caps & TRS_CAP_ROW_MAJOR))
         return false;
     if (ctx->bitwise && !(s->caps & TRS_CAP_BITWISE)) return false;

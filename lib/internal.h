@@ -12,6 +12,7 @@
 #define TRS_INTERNAL_H
 
 #include "memory.h"
+#include "strips.h"
 #include "supernode.h"
 #include "trisolve-sparse.h"
 
@@ -139,6 +140,7 @@ typedef struct trs_shape {
     int64_t blocks;      /* of supernodes, 0: not looked for */
     int64_t height;      /* levels of blocks */
     int64_t store;       /* numbers that they keep */
+    int64_t strips;      /* 0: not looked for, or no good */
     double elem;         /* bytes of a number */
     int nrhs;
 } trs_shape;
@@ -178,6 +180,7 @@ typedef struct trs_side { /* op(T) as a lower triangle */
         full; /* [n*n] op(A) by columns, of a plan for a general matrix: tri has n and dtype only */
     trs_levels lv;
     trs_supernodes super; /* numbers only, once the parts are made; all 0: not looked for */
+    int32_t strip_rows;   /* of a strip; 0: not looked for, or no good */
     int32_t *perm;        /* plan order: row k of tri is the caller's row perm[k]; NULL: natural */
     int32_t *perm_dev;    /* the same on the device, when the solver runs there */
     trs_direct direct;    /* once it was needed */
@@ -237,6 +240,7 @@ typedef struct trs_solver {
     trs_order order; /* preferred plan order */
     bool full;       /* stores the triangle as a full matrix: has a memory limit by default */
     bool supernodes; /* works with the supernodes of its side */
+    bool strips;     /* wants sides that fall into strips */
     int (*library)(char *why,
                    size_t size); /* can the library it calls be opened? NULL: it calls none */
     void (*cost)(const trs_shape *, const trs_machine *, trs_cost *);

@@ -239,19 +239,21 @@ static int device_perm(trs_context *ctx, trs_side *s)
 
 /* ---- analyse: who solves ---------------------------------------------------------------------- */
 
-/* Smaller triangles are nothing for a solver that wants supernodes. */
-enum { SUPERNODES_FROM = 20000 };
+/* Smaller triangles are nothing for a solver that wants supernodes or strips. */
+enum { SHAPES_FROM = 20000 };
 
-/* Supernodes, if a solver is going to look at them. */
-static int find_supernodes(trs_plan *p, trs_side *s)
+/* What only some solvers look at, if one of them is going to. */
+static int find_shapes(trs_plan *p, trs_side *s)
 {
     trs_context *ctx = &p->ctx;
     char why[200];
-    if (p->wanted ? !p->wanted->supernodes
-                  : s->tri.nnz < SUPERNODES_FROM || trs_gpu_probe(ctx->device, why, sizeof why) ||
-                        !trs_supernodes_likely(ctx, &s->tri))
+    if (!p->wanted && (s->tri.nnz < SHAPES_FROM || trs_gpu_probe(ctx->device, why, sizeof why)))
         return TRS_OK;
-    return s->super.block ? TRS_OK : trs_supernodes_make(ctx, &s->tri, &s->super);
+    if (!p->wanted || p->wanted->strips) s->strip_rows = trs_strips_rows(ctx, &s->tri, &s->lv);
+    if (s->super.block ||
+        (p->wanted ? !p->wanted->supernodes : !trs_supernodes_likely(ctx, &s->tri)))
+        return TRS_OK;
+    return trs_supernodes_make(ctx, &s->tri, &s->super);
 }
 
 static int choose(trs_plan *p)
@@ -259,7 +261,7 @@ static int choose(trs_plan *p)
     trs_context *ctx = &p->ctx;
     trs_side *s = &p->side[p->side[0].used ? 0 : 1];
     trs_shape shape;
-    int rc = find_supernodes(p, s);
+    int rc = find_shapes(p, s);
     if (rc) return rc;
     trs_shape_of(ctx, s, &shape);
     p->info.levels = shape.levels;
@@ -306,7 +308,7 @@ static int analyse_part(trs_plan *p, trs_side *s, trs_part *part)
 static int build_parts(trs_plan *p, int k)
 {
     trs_side *s = &p->side[k];
-    int rc = find_supernodes(p, s);
+    int rc = find_shapes(p, s);
     if (rc) return rc;
     s->part = trs_alloc_zero(&p->ctx.mem, p->ncuts + 1, sizeof *s->part);
     if (!s->part) return trs_fail(&p->ctx, TRS_EMEM, "out of memory for the parts");

@@ -1,0 +1,257 @@
+/* t_strips.c: going through the strips as a consumer and fetchers do, with the slots of a strip, gives what
+ * substitution gives; no slot is filled while its x is still wanted, and none is waited for in vain. */
+#include "model.h"
+
+#include "strips.h"
+
+#include <math.h>
+
+enum { WARP = TRS_STRIP_WARP };
+
+typedef struct machine { /* works on one strip */
+    const trs_strips *s;
+    const char *packed;
+    const double *b;
+    double *x, *y; /* y [32 tasks] */
+    double slot[TRS_STRIP_SLOTS];
+    int64_t items;                    /* of the strip; the next ones are fetched */
+    bool *fetched;                    /* [items] */
+    int32_t strip, first, done;       /* tasks: the first, and how many are done */
+    double sum[TRS_STRIP_TEAM][WARP]; /* of the early lines of the tasks under way */
+} machine;
+
+/* Whatever can come does. */
+static void fetch(machine *m)
+{
+    const int64_t first = m->s->strip[m->strip].item;
+    for (int64_t k = 0; k < m->items; k++) {
+        const trs_item *i = &m->s->item[first + k];
+        double *slot = &m->slot[TRS_STRIP_OWN + k % TRS_STRIP_FOREIGN];
+        if (m->fetched[k] || i->gate > m->done || isnan(m->y[i->from])) continue;
+        assert_true(isnan(*slot));
+        *slot = m->y[i->from];
+        m->fetched[k] = true;
+    }
+}
+
+typedef struct lines { /* of a task, out of what the GPU has */
+    int early, late;
+    const double *val, *inv;
+    const uint16_t *code;
+    const int32_t *row;
+} lines;
+
+static lines find_lines(const machine *m, int32_t task)
+{
+    int64_t number = m->s->strip[m->strip].chunk;
+    const trs_chunk *c = &m->s->chunk[number];
+    for (; c->task + c->tasks <= task; c++) number++;
+    const int k = task - c->task;
+    assert_true(c->lines <= TRS_STRIP_LINES);
+    assert_true(c->from[k] + c->early[k] + c->late[k] <= c->lines);
+    assert_int_equal(c->from[k], k ? c->from[k - 1] + c->early[k - 1] + c->late[k - 1] : 0);
+    const char *at = m->packed + 32 * (number + c->line * (8 + 2) + (int64_t)c->task * (8 + 4));
+    assert_memory_equal(at, c, sizeof *c);
+    const double *val = (const double *)(at + 32), *inv = val + c->lines * WARP;
+    const int32_t *row = (const int32_t *)(inv + c->tasks * WARP);
+    const uint16_t *code = (const uint16_t *)(row + c->tasks * WARP);
+    return (lines){c->early[k],
+                   c->late[k],
+                   val + c->from[k] * WARP,
+                   inv + k * WARP,
+                   code + c->from[k] * WARP,
+                   row + k * WARP};
+}
+
+static bool are_there(const machine *m, const lines *l, int from, int count)
+{
+    for (int p = from * WARP; p < (from + count) * WARP; p++)
+        if (isnan(m->slot[l->code[p] & ~TRS_STRIP_LAST])) return false;
+    return true;
+}
+
+static void add_lines(const machine *m, const lines *l, int from, int count, double *sum)
+{
+    assert_true(are_there(m, l, from, count));
+    for (int p = from * WARP; p < (from + count) * WARP; p++)
+        sum[p % WARP] += l->val[p] * m->slot[l->code[p] & ~TRS_STRIP_LAST];
+}
+
+static void empty_slots(machine *m, const lines *l)
+{
+    for (int p = 0; p < l->early * WARP; p++)
+        if (l->code[p] & TRS_STRIP_LAST) m->slot[l->code[p] & ~TRS_STRIP_LAST] = NAN;
+}
+
+static void end_task(machine *m)
+{
+    const int32_t task = m->first + m->done++;
+    double *sum = m->sum[task % TRS_STRIP_TEAM];
+    const lines l = find_lines(m, task);
+    add_lines(m, &l, l.early, l.late, sum);
+    empty_slots(m, &l);
+    for (int i = 0; i < WARP; i++) {
+        const int64_t p = (int64_t)task * WARP + i;
+        const int32_t row = l.row[i];
+        const double x = ((row < 0 ? 0 : m->b[row]) - sum[i]) * l.inv[i];
+        double *own = &m->slot[(task - m->first) * WARP % TRS_STRIP_OWN + i];
+        assert_true(isnan(*own));
+        *own = x;
+        if (row < 0) continue;
+        assert_true(isnan(m->x[row]));
+        m->x[row] = m->y[p] = x;
+    }
+}
+
+/* The early lines, while as many tasks before are not done as can be. */
+static void begin_task(machine *m, int32_t task)
+{
+    double *sum = m->sum[task % TRS_STRIP_TEAM];
+    const lines l = find_lines(m, task);
+    const int32_t past = task - m->first - TRS_STRIP_TEAM - TRS_STRIP_REACH;
+    memset(sum, 0, WARP * sizeof *sum);
+    for (int i = 0; past >= 0 && i < WARP; i++) m->slot[past * WARP % TRS_STRIP_OWN + i] = NAN;
+    for (fetch(m); !are_there(m, &l, 0, l.early); fetch(m)) {
+        assert_true(m->first + m->done < task); /* or it would be waited for in vain */
+        end_task(m);
+    }
+    add_lines(m, &l, 0, l.early, sum);
+}
+
+static void run_strip(machine *m)
+{
+    const trs_strip *begin = &m->s->strip[m->strip], *end = begin + 1;
+    const int32_t tasks = end->task - begin->task, team = TRS_STRIP_TEAM;
+    m->first = begin->task;
+    m->items = end->item - begin->item;
+    m->fetched = calloc((size_t)m->items + 1, sizeof *m->fetched);
+    assert_non_null(m->fetched);
+    for (int k = 0; k < TRS_STRIP_SLOTS; k++) m->slot[k] = k == TRS_STRIP_ZERO ? 0 : NAN;
+    m->done = 0;
+    for (int32_t k = 0; k < tasks; k++) {
+        while (m->done <= k - team) end_task(m);
+        begin_task(m, m->first + k);
+    }
+    while (m->done < tasks) end_task(m);
+    for (int k = TRS_STRIP_OWN; k < TRS_STRIP_ZERO; k++) assert_true(isnan(m->slot[k]));
+    free(m->fetched);
+}
+
+static void check_residual(const trs_tri *t, const double *b, const double *x)
+{
+    for (int i = 0; i < t->n; i++) {
+        double sum = -b[i], size = fabs(b[i]);
+        for (int64_t p = t->ptr[i]; p < t->ptr[i + 1]; p++) {
+            sum += ((const double *)t->val)[p] * x[t->idx[p]];
+            size += fabs(((const double *)t->val)[p] * x[t->idx[p]]);
+        }
+        assert_at_most(fabs(sum), 1e-13 * size);
+    }
+}
+
+static void compare(trs_context *ctx, const trs_tri *t, int32_t rows)
+{
+    trs_levels lv;
+    trs_strips s;
+    assert_int_equal(trs_level_rows(ctx, t, 0, t->n, &lv), TRS_OK);
+    assert_int_equal(trs_strips_make(ctx, t, &lv, rows, &s), TRS_OK);
+    const size_t n = (size_t)t->n, places = (size_t)s.tasks * WARP;
+    char *packed = malloc(trs_strips_bytes(&s, TRS_F64) + 1);
+    double *y = malloc(places * sizeof *y + 1);
+    double *b = malloc(n * sizeof *b + 1), *x = malloc(n * sizeof *x + 1);
+    assert_true(packed && y && b && x);
+    trs_strips_pack(ctx, &s, t, packed);
+    for (size_t i = 0; i < n; i++) b[i] = 1 + (double)(i % 7), x[i] = NAN;
+    for (size_t p = 0; p < places; p++) y[p] = NAN;
+    machine m = {.s = &s, .packed = packed, .b = b, .x = x, .y = y};
+    for (m.strip = 0; m.strip < s.count; m.strip++) run_strip(&m);
+    check_residual(t, b, x);
+    free(packed);
+    free(y);
+    free(b);
+    free(x);
+    trs_strips_free(ctx, &s);
+    trs_levels_free(ctx, &lv);
+}
+
+/* Lower and transposed, in strips of many sizes. */
+static void compare_model(const model *m)
+{
+    static const int32_t rows[] = {1, 7, 33, 100, 1000, 100000};
+    random_t r = {1};
+    form f = {.format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32, .dtype = TRS_F64};
+    trs_context ctx = {.threads = 2};
+    trs_tri t, u;
+    trs_mat a = show(m, &f, &r);
+    assert_int_equal(trs_tri_import(&ctx, &a, &t), TRS_OK);
+    assert_int_equal(trs_tri_transpose(&ctx, &t, true, &u), TRS_OK);
+    assert_int_equal(trs_tri_reverse(&ctx, m->upper ? &t : &u), TRS_OK);
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        compare(&ctx, &t, rows[k]);
+        compare(&ctx, &u, rows[k]);
+    }
+    trs_tri_free(&ctx, &t);
+    trs_tri_free(&ctx, &u);
+    mat_free(&a);
+}
+
+static void test_patterns(void **state)
+{
+    (void)state;
+    for (int p = 0; p < PATTERNS; p++)
+        for (int upper = 0; upper < 2; upper++) {
+            random_t r = {(uint64_t)p};
+            model m = model_new((pattern)p, upper, true, false, &r);
+            compare_model(&m);
+            model_free(&m);
+        }
+}
+
+/* A grid in three dimensions: most x are foreign, and each is read several times. */
+static void test_grid(void **state)
+{
+    enum { SIDE = 24 };
+    (void)state;
+    model m = {.n = SIDE * SIDE * SIDE};
+    for (int i = 0; i < m.n; i++) {
+        const int at[3] = {i % SIDE, i / SIDE % SIDE, i / SIDE / SIDE};
+        for (int k = 0; k < 13; k++) { /* the neighbours before it */
+            const int d[3] = {k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1};
+            bool inside = true;
+            for (int c = 0; c < 3; c++) inside = inside && at[c] + d[c] >= 0 && at[c] + d[c] < SIDE;
+            if (inside) model_add(&m, i, i + d[0] + SIDE * (d[1] + SIDE * d[2]), -0.05);
+        }
+        model_add(&m, i, i, 2);
+    }
+    compare_model(&m);
+    model_free(&m);
+}
+
+/* Rows of a few and of hundreds of entries anywhere: items are fetched again and again, and rows are cut into
+ * more pieces than a task reaches back. */
+static void test_hubs(void **state)
+{
+    (void)state;
+    random_t r = {7};
+    model m = {.n = 6000};
+    for (int i = 0; i < m.n; i++) {
+        const int count = i % 97 == 96 ? 250 : 3;
+        for (int k = 0; k < count && k < i; k++) {
+            const int from = i * k / count, to = i * (k + 1) / count;
+            if (to > from) model_add(&m, i, from + random_below(&r, to - from), 0.5 / count);
+        }
+        model_add(&m, i, i, 2);
+    }
+    compare_model(&m);
+    model_free(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_patterns),
+        cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_hubs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
