@@ -41,6 +41,7 @@ typedef struct settings {
     double cell_seconds;
     int threads;
     int64_t memory_limit; /* bytes */
+    bool low_memory;      /* files are read with little more than the matrix takes */
     int device;           /* TRS_CUDA(k), or TRS_HOST: no GPU */
     char no_gpu[200];     /* why none is used */
     bool quiet;

@@ -47,6 +47,7 @@ static const char help[] =
     "      --cell-seconds=S   time for the solves of one solver on one triangle (default 5)\n"
     "      --memory=GIB       what a solver may take (default: 8 for those that store a full\n"
     "                         matrix, else no limit)\n"
+    "      --low-memory       read with little more memory than the matrix takes\n"
     "Output:\n"
     "      --csv=FILE         all figures, times in seconds, a line a solver and triangle\n"
     "      --json=FILE        the same as JSON\n"
@@ -76,6 +77,7 @@ enum {
     THREADS,
     SECONDS,
     MEMORY,
+    LOW_MEMORY,
     CSV,
     JSON,
     HTML,
@@ -103,6 +105,7 @@ static const struct option options[] = {
     {"threads", required_argument, NULL, THREADS},
     {"cell-seconds", required_argument, NULL, SECONDS},
     {"memory", required_argument, NULL, MEMORY},
+    {"low-memory", no_argument, NULL, LOW_MEMORY},
     {"csv", required_argument, NULL, CSV},
     {"json", required_argument, NULL, JSON},
     {"html", required_argument, NULL, HTML},
@@ -283,6 +286,9 @@ static void take(int c, const char *value, settings *s, bool *cpu, bool *device)
         break;
     case MEMORY:
         s->memory_limit = (int64_t)(positive(value, "--memory is not a positive number") * 0x1p30);
+        break;
+    case LOW_MEMORY:
+        s->low_memory = true;
         break;
     case 'h':
         fputs(help, stdout);

@@ -96,7 +96,8 @@ static int fetch(const settings *s, const char *name, input *in)
 {
     const trs_mm_options opt = {.base = 1,
                                 .kind = s->factor ? 0 : s->kind & (TRS_LOWER | TRS_UPPER),
-                                .threads = s->threads};
+                                .threads = s->threads,
+                                .low_memory = s->low_memory};
     int rc = is_made(name) ? make_matrix(name, &in->file) : file_read(name, &opt, &in->file);
     in->bad_file = rc != TRS_OK;
     if (rc) return refuse(in, rc, "%s", in->file.message);

@@ -269,6 +269,10 @@ check $? "a line a file, rectangular ones too"
 grep -q '^matrix,type,rows,nnz,runs,bytes_file,bytes_text,bytes_written,read,parse' io.csv &&
     grep -qE '^wide.mtx,f64,2,2,[0-9]+,67,15,67,' io.csv
 check $? "its own columns"
+run --io --low-memory --csv=io.csv wide.mtx
+gives 0 "--io --low-memory"
+run --low-memory folder
+gives 0 "--low-memory"
 run --io absent.mtx wide.mtx
 [ "$status" = 1 ] && grep -q 'absent.mtx: No such file' err && grep -q '^wide.mtx' out
 check $? "a bad file stops no other"
