@@ -64,7 +64,7 @@ static int retype(const settings *s, input *in)
 
 /* ---- from a name to matrices ----------------------------------------------------------------- */
 
-static const char *base_name(const char *name)
+const char *base_name(const char *name)
 {
     const char *slash = strrchr(name, '/');
     return slash && slash[1] ? slash + 1 : name;

@@ -161,6 +161,55 @@ for wrong in '' 'n<' 'n<<5' 'm<5' 'n=<5' 'n<5x' 'a,,b' 'nnz=>5'; do
     check $? "wrong filter '$wrong'"
 done
 
+# ---- a process a matrix, --resume ------------------------------------------------------------------------
+mkdir -p ssmc/HB/unpacked ssmc/Z
+cp folder/lower.mtx ssmc/HB/first.mtx
+cp folder/upper.mtx ssmc/HB/unpacked/unpacked.mtx
+mkfifo ssmc/Z/hangs.mtx # nobody ever writes to it
+run --matrix-seconds=1 --csv=c.csv ssmc
+gives 1 "a matrix that hangs"
+[ "$(column c.csv matrix | uniq | tr '\n' ' ')" = "first.mtx unpacked.mtx hangs.mtx " ] &&
+    grep -q 'hangs.mtx: stopped after 1 s' err && grep -q 'stopped after 1 s' c.csv
+check $? "it is stopped, and a row says so"
+[ "$(column c.csv group | uniq | tr '\n' ' ')" = "HB Z " ] && head -n 1 c.csv | grep -q ',driver,.*,seed,'
+check $? "columns for the group, the driver and the seed"
+[ ! -e c.csv.resume ]
+check $? "nothing is left to resume"
+run --matrix-memory=1e-4 --cell-seconds=1 --solvers=cpu-serial grid5:300
+[ "$status" = 1 ] && grep -q 'stopped at .* GiB' err
+check $? "too much memory"
+set -- --cpu --cell-seconds=0.01 --solvers=cpu-serial --csv=r.csv --matrix-seconds=20 ssmc
+"$bench" "$@" >out 2>err &
+pid=$!
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    [ -e r.csv.part ] && [ "$(wc -l <r.csv.part)" = 3 ] && break
+    sleep 0.5
+done
+kill -9 $pid
+wait $pid 2>/dev/null
+column r.csv.part solve >before
+[ ! -e r.csv ] && [ -s r.csv.resume ] && [ "$(wc -l <before)" = 2 ]
+check $? "a run is broken off"
+printf 'half a record' >>r.csv.resume
+rm ssmc/Z/hangs.mtx
+cp folder/lower.mtx ssmc/Z/hangs.mtx
+"$bench" --resume --trans "$@" >out 2>err
+[ $? = 1 ] && grep -q 'other options' err
+check $? "it cannot be resumed with other options"
+"$bench" --resume "$@" >out 2>err
+status=$?
+gives 0 "--resume"
+[ "$(column r.csv solve | head -n 2)" = "$(cat before)" ] && [ "$(column r.csv matrix | tail -n 1)" = hangs.mtx ]
+check $? "what was there is kept, the rest is run"
+[ "$(grep -c '^[* ]. *cpu-serial' out)" = 3 ] && [ ! -e r.csv.resume ]
+check $? "the table has all of it, and nothing is left to resume"
+run --resume --csv=c.csv folder
+gives 0 "--resume with nothing to resume"
+run --resume folder
+gives 1 "--resume without a file"
+run --resume --dense --csv=c.csv 5
+gives 1 "--resume with what is no collection"
+
 # ---- the choice ----------------------------------------------------------------------------------------
 run --quiet --choice --csv=c.csv folder grid5:30
 gives 0 "--choice"
