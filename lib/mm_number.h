@@ -119,16 +119,22 @@ TRS_INLINE const char *trs_read_digits(const char *p, uint64_t *w)
     }
 }
 
-/* The same when w has one digit and sixteen or more follow, as in what is written with all the digits
- * of a double; NULL when w cannot hold them. */
-TRS_INLINE const char *trs_read_many(const char *p, trs_sixteen v, uint64_t *w)
+/* [-] d . and 16 to 18 digits, right up to `end`: what is printed with all the digits of a double.
+ * false: it is written in another way. */
+TRS_INLINE bool trs_read_full(const char *p, const char *end, double *x)
 {
-    uint64_t pair = trs_join_sixteen(v), tail = trs_eight(p + 16);
-    int n = trs_count_digits(tail), most = *w ? 2 : 3;
-    if (n > most) return NULL;
-    *w = (*w * 100000000 + (uint32_t)pair) * 100000000 + (pair >> 32);
-    *w = *w * trs_ten[n] + trs_join_n(tail, n);
-    return p + 16 + n;
+    const uint64_t minus = *p == '-';
+    p += minus;
+    uint64_t w = (uint64_t)(*p - '0'), more = (uint64_t)(end - p - 18);
+    if (w > 9 || p[1] != '.' || more > 2) return false;
+    trs_sixteen v = trs_load_sixteen(p + 2);
+    uint64_t pair = trs_join_sixteen(v), tail = trs_eight(p + 18) << 8 << (56 - 8 * more);
+    w = (w * 100000000 + (uint32_t)pair) * 100000000 + (pair >> 32);
+    w = w * trs_ten[more] + trs_join(tail);
+    if (!trs_are_sixteen_digits(v) || !trs_are_digits(tail) || !w) return false;
+    *x = trs_nearest_small(w, -16 - (int64_t)more);
+    trs_flip(x, minus);
+    return true;
 }
 
 /* [sign] digits [. digits] [exponent]: the correctly rounded double.  Returns where it ends;
@@ -144,26 +150,18 @@ TRS_INLINE const char *trs_read_real(const char *text, double *x)
     p += minus |
          (*p == '+'); /* without a branch: half of the values are negative, who knows which */
     uint64_t w = (uint64_t)(*p - '0');
-    int64_t q = 0;
-    trs_sixteen v = trs_load_sixteen(p + 2);
-    if (w < 10 && p[1] == '.' && trs_are_sixteen_digits(v)) {
-        const char *point = p + 2;
-        if (!(p = trs_read_many(point, v, &w))) return trs_read_real_slow(text, x);
-        q = point - p;
-    } else {
-        const char *first = p;
-        w = 0;
+    const char *first = p;
+    if (w < 10 && p[1] == '.') p++; /* one digit before the point: most values begin so */
+    else w = 0, p = trs_read_digits(p, &w);
+    int64_t digits = p - first, q = 0;
+    if (*p == '.') {
+        const char *point = ++p;
         p = trs_read_digits(p, &w);
-        int64_t digits = p - first;
-        if (*p == '.') {
-            const char *point = ++p;
-            p = trs_read_digits(p, &w);
-            q = point - p;
-            digits -= q;
-        }
-        if ((uint64_t)(digits - 1) >= 19)
-            return trs_read_real_slow(text, x); /* none, or more than w holds */
+        q = point - p;
+        digits -= q;
     }
+    if ((uint64_t)(digits - 1) >= 19)
+        return trs_read_real_slow(text, x); /* none, or more than w holds */
     if (!(p = trs_read_exponent(p, &q))) return NULL;
     if ((uint64_t)(q + 300) < 296 && w) {
         *x = trs_nearest_small(w, q);

@@ -300,7 +300,9 @@ TRS_INLINE bool read_even(worker *w, const loop *s, const char **at, entry *e, i
     uint64_t pair = trs_join_sixteen(ij), i = (pair & UINT32_MAX) - 1, j = (pair >> 32) - 1;
     if (!trs_are_sixteen_digits(ij) || i >= s->rows || j >= s->cols) return false;
     if (*nl != '\n' || at_j[-1] != ' ') return false;
-    if (words && (at_v[-1] != ' ' || read_value(w, at_v, e->v, words, s->whole) != nl))
+    if (words && at_v[-1] != ' ') return false;
+    if (words && (words > 1 || s->whole || !trs_read_full(at_v, nl, e->v)) &&
+        read_value(w, at_v, e->v, words, s->whole) != nl)
         return false;
     e->i = (int64_t)i;
     e->j = (int64_t)j;
