@@ -118,11 +118,13 @@ static int add(void *user, const result *one)
     return code;
 }
 
-static int run_triangle(run *r, const char *file, const char *name, const trs_mat *T)
+static int run_triangle(run *r, const char *file, const char *problem, const char *name,
+                        const trs_mat *T)
 {
     result one;
     measure_triangle(&r->settings, name, T, &one);
     one.file = file;
+    snprintf(one.problem, sizeof one.problem, "%s", problem);
     int code = add(r, &one);
     result_free(&one);
     return code;
@@ -138,12 +140,13 @@ static int run_name(run *r, const char *name)
     if (in.left_out) r->left_out++;
     if (rc) {
         result trouble = {.name = in.name[0], .file = name};
+        snprintf(trouble.problem, sizeof trouble.problem, "%s", in.file.problem);
         snprintf(trouble.trouble, sizeof trouble.trouble, "%s", in.message);
         if (in.bad_file) complain("%s", in.message), r->bad_file = true;
         code = add(r, &trouble);
     }
     for (int k = 0; k < in.count && !rc && !code; k++)
-        code = run_triangle(r, name, in.name[k], &in.T[k]);
+        code = run_triangle(r, name, in.file.problem, in.name[k], &in.T[k]);
     input_close(&in);
     return code;
 }

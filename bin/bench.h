@@ -96,6 +96,7 @@ typedef struct result { /* one triangle, or why there is none */
     const char *name;
     const char *file;  /* its name with the folders, or KIND:SIZE; NULL: --dense */
     char trouble[400]; /* "": none */
+    char problem[64];  /* trs_mm.problem */
     unsigned kind;
     trs_dtype dtype;
     int64_t n, nnz, levels, widest, longest;
@@ -127,11 +128,11 @@ int out_of_memory(void); /* says so; EXIT_USAGE */
 void parse_arguments(int argc, char **argv, settings *s); /* leaves on wrong use */
 bool is_wanted(const settings *s, const trs_solver_info *solver);
 
-/* ---- bench_filter.c: --filter 'GLOB,n<1e6,nnz>=1e4' -------------------------------------------- */
+/* ---- bench_filter.c: --filter 'GLOB,n<1e6,kind=GLOB' ------------------------------------------- */
 
 bool filter_is_valid(const char *filter);
-bool filter_takes_name(const char *filter, const char *name); /* filter NULL: yes */
-bool filter_takes_size(const char *filter, int64_t n, int64_t nnz);
+bool filter_takes_name(const char *filter, const char *name);   /* filter NULL: yes */
+bool filter_takes_matrix(const char *filter, const trs_mm *mm); /* by its header */
 
 /* ---- bench_list.c: directories become the files in them -------------------------------------- */
 

@@ -37,7 +37,8 @@ static const char help[] =
     "      --trans            with the transpose\n"
     "      --precision=TYPE   f32, f64, c32, c64; default: as the file has it\n"
     "      --nrhs=K           K right-hand sides at once (default 1)\n"
-    "      --filter=LIST      names by glob, sizes by range: 'bcs*,lp_*,n<1e5,nnz>=1e4'\n"
+    "      --filter=LIST      names by glob, sizes by range, kinds by glob:\n"
+    "                         'bcs*,lp_*,n<1e5,nnz>=1e4,kind=*power*,kind=complex'\n"
     "Each matrix of a DIRECTORY runs in a process of its own; so do others when these are used:\n"
     "      --matrix-seconds=S what it may take (default 3600)\n"
     "      --matrix-memory=GIB likewise (default: 9/10 of the machine's)\n"
@@ -232,7 +233,7 @@ static bool take_problem(int c, const char *value, settings *s)
     case FILTER:
         s->filter = value;
         if (!filter_is_valid(value))
-            wrong("--filter is not GLOB, n<NUMBER, nnz>=NUMBER ...", value);
+            wrong("--filter is not GLOB, n<NUMBER, nnz>=NUMBER, kind=GLOB ...", value);
         return true;
     case DENSE:
         return s->dense = true;

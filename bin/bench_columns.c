@@ -62,6 +62,7 @@ static void put_matrix(const settings *s, const result *r, const sink *to)
 {
     to->text(to->user, "matrix", r->name);
     put_group(r, to);
+    to->text(to->user, "kind", r->problem);
     to->text(to->user, "triangle", kind_name(r->kind));
     to->text(to->user, "type", dtype_name(r->dtype));
     to->text(to->user, "op", op_name(s->op));

@@ -153,9 +153,19 @@ gives 0 "a file that is left out is not read"
 run --filter='n<=400' --csv=c.csv grid5:20 grid5:21
 [ "$(column c.csv matrix | uniq)" = grid5:20 ]
 check $? "what is made is filtered by size as well"
+{ head -n 1 tree/up.mtx; echo '% kind: power network problem'; tail -n +2 tree/up.mtx; } >tree/power.mtx
+for kind in 'kind=*power* power.mtx' 'kind=general,p* power.mtx' 'kind=a,kind=*net*,n<9 power.mtx'; do
+    run --filter="${kind% *}" --csv=c.csv tree
+    [ "$(column c.csv matrix | uniq | tr '\n' ' ')" = "${kind#* } " ] &&
+        [ "$(column c.csv kind | uniq)" = 'power network problem' ]
+    check $? "--filter ${kind% *} takes ${kind#* }"
+done
+rm tree/power.mtx
+run --filter='kind=complex' tree/up.mtx
+gives 1 "nothing is of that kind"
 run --filter='n>99' tree/up.mtx
 gives 1 "nothing passes the filter"
-for wrong in '' 'n<' 'n<<5' 'm<5' 'n=<5' 'n<5x' 'a,,b' 'nnz=>5'; do
+for wrong in '' 'n<' 'n<<5' 'm<5' 'n=<5' 'n<5x' 'a,,b' 'nnz=>5' 'kind='; do
     run --filter="$wrong" tree
     [ "$status" = 1 ] && grep -q -- '--filter' err
     check $? "wrong filter '$wrong'"
