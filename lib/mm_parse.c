@@ -283,6 +283,15 @@ typedef struct loop { /* what the loop over the lines needs, close at hand */
     bool by_cols;
 } loop;
 
+/* What stands from p to the end of an even line. */
+TRS_INLINE bool read_even_value(worker *w, const loop *s, const char *p, const char *nl, double *v,
+                                int words)
+{
+    if (p[-1] != ' ') return false;
+    if (words == 1 && !s->whole && trs_read_full(p, nl, v)) return true;
+    return read_value(w, p, v, words, s->whole) == nl;
+}
+
 /* The entry on the line at *at when its numbers are parted by one blank each and nothing else is
  * there, as programs write it.  Where the line ends is known before its numbers are read, so that
  * the processor is at work on several lines at a time. */
@@ -300,10 +309,7 @@ TRS_INLINE bool read_even(worker *w, const loop *s, const char **at, entry *e, i
     uint64_t pair = trs_join_sixteen(ij), i = (pair & UINT32_MAX) - 1, j = (pair >> 32) - 1;
     if (!trs_are_sixteen_digits(ij) || i >= s->rows || j >= s->cols) return false;
     if (*nl != '\n' || at_j[-1] != ' ') return false;
-    if (words && at_v[-1] != ' ') return false;
-    if (words && (words > 1 || s->whole || !trs_read_full(at_v, nl, e->v)) &&
-        read_value(w, at_v, e->v, words, s->whole) != nl)
-        return false;
+    if (words && !read_even_value(w, s, at_v, nl, e->v, words)) return false;
     e->i = (int64_t)i;
     e->j = (int64_t)j;
     if (s->symmetry != TRS_GENERAL && !is_lawful(e, s->symmetry)) return false;
@@ -356,7 +362,8 @@ TRS_INLINE void keep_mirror(loop *s, const entry *e, int words)
 }
 
 /* The lines from p on that hold entries; where the first one begins that does not, or the end.
- * plain: what most files are and are asked for, compiled without what the others need. */
+ * plain: what most files are and are asked for, compiled without what the others need.
+ * even: only even lines. */
 TRS_INLINE const char *parse_run(worker *w, loop *to, const char *p, const int words,
                                  const bool plain, const bool even)
 {
@@ -383,7 +390,7 @@ TRS_INLINE const char *parse_run(worker *w, loop *to, const char *p, const int w
 TRS_INLINE void parse_lines(worker *w, loop *s, const int words, const bool plain)
 {
     const char *p = w->text.begin, *end = w->text.end;
-    p = parse_run(w, s, p, words, plain, true);
+    p = parse_run(w, s, p, words, plain, true); /* a file mostly is even, or is not, throughout */
     while ((p = parse_run(w, s, p, words, plain, false)) < end) {
         p = pass_line(w, p);
         if (!p) break;
