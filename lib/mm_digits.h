@@ -89,6 +89,14 @@ TRS_INLINE trs_sixteen trs_make_sixteen(uint64_t first, uint64_t second)
     return _mm_set_epi64x((int64_t)second, (int64_t)first);
 }
 
+/* The first n, 0 <= n <= 16, and zeros. */
+TRS_INLINE trs_sixteen trs_first(trs_sixteen v, int64_t n)
+{
+    static const signed char keep[32] = {-1, -1, -1, -1, -1, -1, -1, -1,
+                                         -1, -1, -1, -1, -1, -1, -1, -1};
+    return _mm_and_si128(v, _mm_loadu_si128((const __m128i *)(const void *)(keep + 16 - n)));
+}
+
 TRS_INLINE bool trs_are_sixteen_digits(trs_sixteen v)
 {
     return !_mm_movemask_epi8(_mm_adds_epu8(v, _mm_set1_epi8(0x76)));
@@ -122,6 +130,16 @@ TRS_INLINE trs_sixteen trs_make_sixteen(uint64_t first, uint64_t second)
 TRS_INLINE trs_sixteen trs_load_sixteen(const char *p)
 {
     return trs_make_sixteen(trs_eight(p), trs_eight(p + 8));
+}
+
+TRS_INLINE uint64_t trs_first_eight(uint64_t v, int64_t n)
+{
+    return n <= 0 ? 0 : n >= 8 ? v : v & ((1ull << 8 * n) - 1);
+}
+
+TRS_INLINE trs_sixteen trs_first(trs_sixteen v, int64_t n)
+{
+    return trs_make_sixteen(trs_first_eight(v.first, n), trs_first_eight(v.second, n - 8));
 }
 
 TRS_INLINE bool trs_are_sixteen_digits(trs_sixteen v)

@@ -119,20 +119,21 @@ TRS_INLINE const char *trs_read_digits(const char *p, uint64_t *w)
     }
 }
 
-/* [-] d . and 16 to 18 digits, right up to `end`: what is printed with all the digits of a double.
- * false: it is written in another way. */
-TRS_INLINE bool trs_read_full(const char *p, const char *end, double *x)
+/* [-] d . and at most 18 digits, right up to `end`, as most values are written; zeros are put behind
+ * them until they are 16 at least.  false: it is written in another way, or is 0. */
+TRS_INLINE bool trs_read_plain(const char *p, const char *end, double *x)
 {
     const uint64_t minus = *p == '-';
     p += minus;
-    uint64_t w = (uint64_t)(*p - '0'), more = (uint64_t)(end - p - 18);
-    if (w > 9 || p[1] != '.' || more > 2) return false;
-    trs_sixteen v = trs_load_sixteen(p + 2);
+    uint64_t w = (uint64_t)(*p - '0');
+    int64_t n = end - p - 2, more = n > 16 ? n - 16 : 0;
+    if (w > 9 || p[1] != '.' || (uint64_t)n > 18) return false;
+    trs_sixteen v = trs_first(trs_load_sixteen(p + 2), n - more);
     uint64_t pair = trs_join_sixteen(v), tail = trs_eight(p + 18) << 8 << (56 - 8 * more);
     w = (w * 100000000 + (uint32_t)pair) * 100000000 + (pair >> 32);
     w = w * trs_ten[more] + trs_join(tail);
     if (!trs_are_sixteen_digits(v) || !trs_are_digits(tail) || !w) return false;
-    *x = trs_nearest_small(w, -16 - (int64_t)more);
+    *x = trs_nearest_small(w, -16 - more);
     trs_flip(x, minus);
     return true;
 }

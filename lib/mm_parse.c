@@ -288,7 +288,7 @@ TRS_INLINE bool read_even_value(worker *w, const loop *s, const char *p, const c
                                 int words)
 {
     if (p[-1] != ' ') return false;
-    if (words == 1 && !s->whole && trs_read_full(p, nl, v)) return true;
+    if (words == 1 && !s->whole && trs_read_plain(p, nl, v)) return true;
     return read_value(w, p, v, words, s->whole) == nl;
 }
 
