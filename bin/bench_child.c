@@ -60,16 +60,16 @@ static int start(const settings *s, const char *name, pid_t *pid, int *from)
 
 /* ---- watching -------------------------------------------------------------------------------- */
 
-/* Bytes of memory that the process has; 0 where that is not told. */
+/* Bytes of memory that the process has, mapped files not counted; 0 where that is not told. */
 static int64_t memory_of(pid_t pid)
 {
     char name[64];
-    int64_t pages = 0;
+    int64_t pages = 0, files = 0;
     snprintf(name, sizeof name, "/proc/%ld/statm", (long)pid);
     FILE *f = fopen(name, "r");
-    if (f && fscanf(f, "%*d %" SCNd64, &pages) != 1) pages = 0;
+    if (f && fscanf(f, "%*d %" SCNd64 " %" SCNd64, &pages, &files) != 2) pages = files = 0;
     if (f) fclose(f);
-    return pages * sysconf(_SC_PAGESIZE);
+    return (pages - files) * sysconf(_SC_PAGESIZE);
 }
 
 /* Is it to be stopped?  Then why. */
