@@ -8,6 +8,9 @@
  * --dense has its own matrices (bench_dense.c), screen (bench_dense_table.c) and figures
  * (bench_dense_figures.c); --calibrate measures the machine instead (bench_calibrate.c).
  *
+ * Of a directory each matrix runs in a process of its own (bench_child.c), which sends its results as
+ * bytes (bench_wire.c); they are kept for a run that goes on (bench_resume.c).
+ *
  * --io takes files as they are (bench_io.c), with columns and a screen of its own.
  *
  * A new figure is a member of `cell` and a line in bench_columns.c; a new kind of output is a file
@@ -18,9 +21,12 @@
 #include "trisolve-sparse.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 enum { EXIT_GOOD = 0, EXIT_USAGE = 1, EXIT_INACCURATE = 3 };
+
+enum { SEED = 20261121 }; /* of the solutions x that right-hand sides are made from */
 
 typedef struct settings {
     char **names; /* [count] files, directories, KIND:SIZE; --dense: sizes; --calibrate: a file */
@@ -41,13 +47,21 @@ typedef struct settings {
     double cell_seconds;
     int threads;
     int64_t memory_limit; /* bytes */
+    bool low_memory;      /* files are read with little more than the matrix takes */
     int device;           /* TRS_CUDA(k), or TRS_HOST: no GPU */
     char no_gpu[200];     /* why none is used */
     bool quiet;
+    char **argv; /* the command line: its options are 1..options */
+    int options;
+    bool apart;            /* every matrix in a process of its own */
+    bool resume;           /* ... but for those that an earlier run has got to */
+    double matrix_seconds; /* what such a process may take */
+    int64_t matrix_memory; /* ... in bytes */
+    int child;             /* this is one, and its results go to this descriptor; 0: it is none */
 } settings;
 
 typedef struct host { /* where this ran */
-    char date[32], gpu[256], cpu[128];
+    char date[32], gpu[256], driver[64], cpu[128];
     int threads;
 } host;
 
@@ -80,7 +94,9 @@ typedef struct io_figures { /* --io: one file */
 
 typedef struct result { /* one triangle, or why there is none */
     const char *name;
+    const char *file;  /* its name with the folders, or KIND:SIZE; NULL: --dense */
     char trouble[400]; /* "": none */
+    char problem[64];  /* trs_mm.problem */
     unsigned kind;
     trs_dtype dtype;
     int64_t n, nnz, levels, widest, longest;
@@ -112,17 +128,18 @@ int out_of_memory(void); /* says so; EXIT_USAGE */
 void parse_arguments(int argc, char **argv, settings *s); /* leaves on wrong use */
 bool is_wanted(const settings *s, const trs_solver_info *solver);
 
-/* ---- bench_filter.c: --filter 'GLOB,n<1e6,nnz>=1e4' -------------------------------------------- */
+/* ---- bench_filter.c: --filter 'GLOB,n<1e6,kind=GLOB' ------------------------------------------- */
 
 bool filter_is_valid(const char *filter);
-bool filter_takes_name(const char *filter, const char *name); /* filter NULL: yes */
-bool filter_takes_size(const char *filter, int64_t n, int64_t nnz);
+bool filter_takes_name(const char *filter, const char *name);   /* filter NULL: yes */
+bool filter_takes_matrix(const char *filter, const trs_mm *mm); /* by its header */
 
 /* ---- bench_list.c: directories become the files in them -------------------------------------- */
 
 typedef struct name_list {
     char **name; /* [count] */
     int count;
+    bool directory; /* some come from one */
 } name_list;
 
 int list_names(const settings *s, name_list *l); /* an exit code */
@@ -142,6 +159,7 @@ typedef struct input {
     char message[400];
 } input;
 
+const char *base_name(const char *name); /* what stands behind its last slash */
 int input_open(const settings *s, const char *name, input *in); /* a trs_status */
 void input_close(input *in);
 
@@ -213,6 +231,45 @@ int run_io(const settings *s, const name_list *names, int (*take)(void *user, co
 
 int calibrate(const settings *s, const host *h); /* an exit code */
 
+/* ---- bench_wire.c ---------------------------------------------------------------------------- */
+
+typedef struct parcel { /* of bytes */
+    char *p;            /* [size]; free it */
+    size_t size, room;
+} parcel;
+
+typedef struct wire { /* how results end */
+    bool ended;       /* properly */
+    bool bad_file, left_out;
+    size_t whole; /* bytes of whole records */
+} wire;
+
+int parcel_add(parcel *b, const void *p, size_t size); /* an exit code, as all of these */
+int wire_result(parcel *b, const result *r);
+int wire_end(parcel *b, bool bad_file, bool left_out);
+int wire_take(const settings *s, const char *file, const parcel *b, wire *w,
+              int (*take)(void *user, const result *), void *user);
+
+/* ---- bench_child.c --------------------------------------------------------------------------- */
+
+/* The results of a matrix, and always how they end: when not properly, a row says why. */
+int run_child(const settings *s, const char *name, parcel *b);
+int send_bytes(int fd, const parcel *b);
+
+/* ---- bench_resume.c -------------------------------------------------------------------------- */
+
+typedef struct journal {
+    char name[4096];
+    FILE *f;      /* NULL: there is no output to resume */
+    parcel old;   /* what an earlier run has left */
+    size_t first; /* where its first matrix begins */
+} journal;
+
+int journal_open(journal *j, const settings *s);
+bool journal_find(const journal *j, const char *name, parcel *results); /* results->p is j's */
+int journal_add(journal *j, const char *name, const parcel *results);
+void journal_close(journal *j, bool complete); /* removes a complete one */
+
 /* ---- figures --------------------------------------------------------------------------------- */
 
 typedef struct figure {
@@ -251,7 +308,7 @@ typedef struct report {
 } report;
 
 extern const report report_table, report_dense, report_choice, report_csv, report_json, report_plot,
-    report_html, report_io;
+    report_html, report_io, report_wire;
 
 /* Every figure of a cell, in order, under the name of its column. */
 typedef struct sink {

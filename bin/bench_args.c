@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char help[] =
     "Usage: trisolve-bench [OPTION]... FILE|DIRECTORY|KIND:SIZE...\n"
@@ -36,7 +37,13 @@ static const char help[] =
     "      --trans            with the transpose\n"
     "      --precision=TYPE   f32, f64, c32, c64; default: as the file has it\n"
     "      --nrhs=K           K right-hand sides at once (default 1)\n"
-    "      --filter=LIST      names by glob, sizes by range: 'bcs*,lp_*,n<1e5,nnz>=1e4'\n"
+    "      --filter=LIST      names by glob, sizes by range, kinds by glob:\n"
+    "                         'bcs*,lp_*,n<1e5,nnz>=1e4,kind=*power*,kind=complex'\n"
+    "Each matrix of a DIRECTORY runs in a process of its own; so do others when these are used:\n"
+    "      --matrix-seconds=S what it may take (default 3600)\n"
+    "      --matrix-memory=GIB likewise (default: 9/10 of the machine's)\n"
+    "      --resume           go on with a run that was broken off, with the same options: its\n"
+    "                         results are in FILE.resume beside the first output FILE\n"
     "How:\n"
     "      --solvers=LIST     only these, names between commas\n"
     "      --device=N         CUDA device N (default 0, if there is one)\n"
@@ -47,6 +54,7 @@ static const char help[] =
     "      --cell-seconds=S   time for the solves of one solver on one triangle (default 5)\n"
     "      --memory=GIB       what a solver may take (default: 8 for those that store a full\n"
     "                         matrix, else no limit)\n"
+    "      --low-memory       read with little more memory than the matrix takes\n"
     "Output:\n"
     "      --csv=FILE         all figures, times in seconds, a line a solver and triangle\n"
     "      --json=FILE        the same as JSON\n"
@@ -76,6 +84,7 @@ enum {
     THREADS,
     SECONDS,
     MEMORY,
+    LOW_MEMORY,
     CSV,
     JSON,
     HTML,
@@ -86,7 +95,11 @@ enum {
     IO,
     ON_HOST,
     MEASURE,
-    CHOICE
+    CHOICE,
+    MATRIX_SECONDS,
+    MATRIX_MEMORY,
+    RESUME,
+    CHILD /* of bench_child.c */
 };
 
 static const struct option options[] = {
@@ -103,6 +116,7 @@ static const struct option options[] = {
     {"threads", required_argument, NULL, THREADS},
     {"cell-seconds", required_argument, NULL, SECONDS},
     {"memory", required_argument, NULL, MEMORY},
+    {"low-memory", no_argument, NULL, LOW_MEMORY},
     {"csv", required_argument, NULL, CSV},
     {"json", required_argument, NULL, JSON},
     {"html", required_argument, NULL, HTML},
@@ -114,6 +128,10 @@ static const struct option options[] = {
     {"host", no_argument, NULL, ON_HOST},
     {"measure", no_argument, NULL, MEASURE},
     {"choice", no_argument, NULL, CHOICE},
+    {"matrix-seconds", required_argument, NULL, MATRIX_SECONDS},
+    {"matrix-memory", required_argument, NULL, MATRIX_MEMORY},
+    {"resume", no_argument, NULL, RESUME},
+    {"child", required_argument, NULL, CHILD},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
     {"version", no_argument, NULL, 'V'},
@@ -215,7 +233,7 @@ static bool take_problem(int c, const char *value, settings *s)
     case FILTER:
         s->filter = value;
         if (!filter_is_valid(value))
-            wrong("--filter is not GLOB, n<NUMBER, nnz>=NUMBER ...", value);
+            wrong("--filter is not GLOB, n<NUMBER, nnz>=NUMBER, kind=GLOB ...", value);
         return true;
     case DENSE:
         return s->dense = true;
@@ -256,6 +274,27 @@ static bool take_output(int c, const char *value, settings *s)
     }
 }
 
+/* Processes of their own. */
+static bool take_apart(int c, const char *value, settings *s)
+{
+    switch (c) {
+    case MATRIX_SECONDS:
+        s->matrix_seconds = positive(value, "--matrix-seconds is not a positive number");
+        return true;
+    case MATRIX_MEMORY:
+        s->matrix_memory =
+            (int64_t)(positive(value, "--matrix-memory is not a positive number") * 0x1p30);
+        return true;
+    case RESUME:
+        return s->resume = true;
+    case CHILD:
+        s->child = whole(value, 1, 1 << 20, "--child is not a descriptor");
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void take(int c, const char *value, settings *s, bool *cpu, bool *device)
 {
     switch (c) {
@@ -284,6 +323,9 @@ static void take(int c, const char *value, settings *s, bool *cpu, bool *device)
     case MEMORY:
         s->memory_limit = (int64_t)(positive(value, "--memory is not a positive number") * 0x1p30);
         break;
+    case LOW_MEMORY:
+        s->low_memory = true;
+        break;
     case 'h':
         fputs(help, stdout);
         exit(EXIT_GOOD);
@@ -309,8 +351,20 @@ static void check_mode(const settings *s)
         if (!is_size(s->names[k])) wrong("--dense: not a size from 1 to 32768", s->names[k]);
     if (s->dense && (s->kind || s->factor || s->filter || s->choice || s->measure))
         wrong("--dense has its own matrices and no choice among solvers", NULL);
+    if (s->apart && (s->io || s->dense || s->calibrate))
+        wrong("--matrix-seconds, --matrix-memory and --resume are for runs over matrices", NULL);
+    if (s->resume && !s->csv && !s->json && !s->html)
+        wrong("--resume goes on with a --csv, --json or --html file", NULL);
     if (s->dense && s->retype && s->dtype != TRS_F64 && s->dtype != TRS_F32)
         wrong("--dense is for f32 and f64", NULL);
+}
+
+/* All output is the parent's. */
+static void be_a_child(settings *s)
+{
+    s->csv = s->json = s->html = s->plot = NULL;
+    s->choice = s->apart = false;
+    s->quiet = true;
 }
 
 void parse_arguments(int argc, char **argv, settings *s)
@@ -319,14 +373,21 @@ void parse_arguments(int argc, char **argv, settings *s)
     bool cpu = false, device = false;
     *s = (settings){.nrhs = 1,
                     .cell_seconds = 5,
+                    .matrix_seconds = 3600,
+                    .matrix_memory =
+                        9 * ((int64_t)sysconf(_SC_PHYS_PAGES) / 10) * sysconf(_SC_PAGESIZE),
                     .device = TRS_CUDA(0),
                     .no_gpu = "none was to be used (--cpu)"};
     while ((c = getopt_long(argc, argv, "qhV", options, NULL)) != -1)
-        if (!take_problem(c, optarg, s) && !take_output(c, optarg, s))
+        if (take_apart(c, optarg, s)) s->apart = true;
+        else if (!take_problem(c, optarg, s) && !take_output(c, optarg, s))
             take(c, optarg, s, &cpu, &device);
+    s->argv = argv;
+    s->options = optind - 1;
     s->names = argv + optind;
     s->count = argc - optind;
     check_mode(s);
+    if (s->child) be_a_child(s);
     if ((s->kind & TRS_LOWER) && (s->kind & TRS_UPPER))
         wrong("--lower and --upper exclude each other", NULL);
     if (s->factor && s->kind) wrong("--factor takes the whole matrix", NULL);

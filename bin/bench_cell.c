@@ -63,7 +63,7 @@ static size_t size_of(trs_dtype t)
 static void fill(trs_dtype t, void *x, int64_t count)
 {
     const bool half = t == TRS_F32 || t == TRS_C32;
-    uint64_t state = 20261121;
+    uint64_t state = SEED;
     if (t == TRS_C32 || t == TRS_C64) count *= 2;
     for (int64_t k = 0; k < count; k++) {
         uint64_t z = state += 0x9e3779b97f4a7c15u;

@@ -4,6 +4,7 @@
 #include "bench.h"
 
 #include <math.h>
+#include <string.h>
 
 const char *dtype_name(trs_dtype t)
 {
@@ -39,9 +40,29 @@ static double known(const cell *c, double value)
     return c->status || !c->solve.count ? (double)NAN : value;
 }
 
+/* The folder that the file, or the folder named like it, is in: of the collection's archives and of
+ * what is unpacked from them that is the group. */
+static void put_group(const result *r, const sink *to)
+{
+    char group[256] = "";
+    const char *end = r->file ? strrchr(r->file, '/') : NULL;
+    for (int up = 0; end && up < 2; up++) {
+        const char *from = end;
+        while (from > r->file && from[-1] != '/') from--;
+        const size_t length = (size_t)(end - from);
+        snprintf(group, sizeof group, "%.*s", (int)length, from);
+        const bool same = length && !strncmp(strrchr(r->file, '/') + 1, group, length);
+        if (!same || from == r->file) break;
+        end = from - 1;
+    }
+    to->text(to->user, "group", group);
+}
+
 static void put_matrix(const settings *s, const result *r, const sink *to)
 {
     to->text(to->user, "matrix", r->name);
+    put_group(r, to);
+    to->text(to->user, "kind", r->problem);
     to->text(to->user, "triangle", kind_name(r->kind));
     to->text(to->user, "type", dtype_name(r->dtype));
     to->text(to->user, "op", op_name(s->op));
@@ -106,7 +127,10 @@ void put_columns(const settings *s, const host *h, const result *r, const cell *
     to->whole(to->user, "threads", h->threads);
     to->text(to->user, "cpu", h->cpu);
     to->text(to->user, "gpu", h->gpu);
+    to->text(to->user, "driver", h->driver);
     to->text(to->user, "costs", r->costs);
+    to->whole(to->user, "seed", SEED);
     to->text(to->user, "version", trs_version());
     to->text(to->user, "date", h->date);
+    to->text(to->user, "file", r->file ? r->file : "");
 }

@@ -2,7 +2,9 @@
  *
  *     GLOB          the name, or what stands behind its last slash, matches this or another GLOB
  *     n OP NUMBER   and the rows are so many, and the entries: OP is < <= > >= or =
- *     nnz OP NUMBER */
+ *     nnz OP NUMBER
+ *     kind=GLOB     and the kind of problem that the file says, its field or its symmetry matches this
+ *                   or another GLOB */
 #include "config.h"
 
 #include "bench.h"
@@ -13,7 +15,7 @@
 
 typedef struct term {
     char glob[256];
-    const char *of; /* "n", "nnz"; NULL: glob */
+    const char *of; /* "n", "nnz", "kind"; NULL: name */
     char op[3];
     double bound;
 } term;
@@ -47,6 +49,12 @@ static bool next_term(const char **filter, term *t, bool *valid)
     if (!*valid) return true;
     memcpy(t->glob, p, length);
     t->glob[length] = '\0';
+    if (!strncmp(t->glob, "kind=", 5)) {
+        memmove(t->glob, t->glob + 5, length - 4);
+        t->of = "kind";
+        *valid = length > 5;
+        return true;
+    }
     if (!strpbrk(t->glob, "<>=")) return true;
     *valid = read_bound(t->glob, "nnz", t) || read_bound(t->glob, "n", t);
     return true;
@@ -81,11 +89,29 @@ static bool holds(const term *t, double value)
     return t->op[0] == '<' ? value < t->bound : t->op[0] == '>' ? value > t->bound : false;
 }
 
-bool filter_takes_size(const char *filter, int64_t n, int64_t nnz)
+static bool is_kind(const char *glob, const trs_mm *mm)
 {
+    static const char *const field[] = {[TRS_REAL] = "real",
+                                        [TRS_COMPLEX] = "complex",
+                                        [TRS_INTEGER] = "integer",
+                                        [TRS_PATTERN] = "pattern"};
+    static const char *const symmetry[] = {[TRS_GENERAL] = "general",
+                                           [TRS_SYMMETRIC] = "symmetric",
+                                           [TRS_SKEW] = "skew-symmetric",
+                                           [TRS_HERMITIAN] = "hermitian"};
+    return !fnmatch(glob, mm->problem, 0) || !fnmatch(glob, field[mm->field], 0) ||
+           !fnmatch(glob, symmetry[mm->symmetry], 0);
+}
+
+bool filter_takes_matrix(const char *filter, const trs_mm *mm)
+{
+    const int64_t stored = mm->stored ? mm->stored : mm->nnz; /* what is made has no lines */
     term t;
-    bool valid;
-    while (next_term(&filter, &t, &valid))
-        if (t.of && !holds(&t, (double)(strcmp(t.of, "n") ? nnz : n))) return false;
-    return true;
+    bool valid, kinds = false, kind = false;
+    while (next_term(&filter, &t, &valid)) {
+        if (!t.of) continue;
+        if (!strcmp(t.of, "kind")) kinds = true, kind = kind || is_kind(t.glob, mm);
+        else if (!holds(&t, (double)(strcmp(t.of, "n") ? stored : mm->rows))) return false;
+    }
+    return kind || !kinds;
 }

@@ -64,7 +64,7 @@ static int retype(const settings *s, input *in)
 
 /* ---- from a name to matrices ----------------------------------------------------------------- */
 
-static const char *base_name(const char *name)
+const char *base_name(const char *name)
 {
     const char *slash = strrchr(name, '/');
     return slash && slash[1] ? slash + 1 : name;
@@ -96,7 +96,8 @@ static int fetch(const settings *s, const char *name, input *in)
 {
     const trs_mm_options opt = {.base = 1,
                                 .kind = s->factor ? 0 : s->kind & (TRS_LOWER | TRS_UPPER),
-                                .threads = s->threads};
+                                .threads = s->threads,
+                                .low_memory = s->low_memory};
     int rc = is_made(name) ? make_matrix(name, &in->file) : file_read(name, &opt, &in->file);
     in->bad_file = rc != TRS_OK;
     if (rc) return refuse(in, rc, "%s", in->file.message);
@@ -114,7 +115,7 @@ static bool left_out(const settings *s, const char *name)
     trs_mm head;
     if (!s->filter || stat(name, &st) || !S_ISREG(st.st_mode) || is_made(name)) return false;
     const bool known = trs_mm_read(name, &opt, &head) == TRS_OK;
-    const bool taken = !known || filter_takes_size(s->filter, head.rows, head.stored);
+    const bool taken = !known || filter_takes_matrix(s->filter, &head);
     trs_mm_free(&head);
     return !taken;
 }
@@ -127,8 +128,7 @@ int input_open(const settings *s, const char *name, input *in)
     in->left_out = left_out(s, name);
     int rc = in->left_out ? TRS_OK : fetch(s, name, in);
     if (rc || in->left_out) return rc;
-    const int64_t stored = in->file.stored ? in->file.stored : in->file.nnz; /* made: no lines */
-    in->left_out = !filter_takes_size(s->filter, in->file.rows, stored);
+    in->left_out = !filter_takes_matrix(s->filter, &in->file);
     if (in->left_out) return TRS_OK;
     rc = trs_mm_mat(&in->file, 0, &A);
     if (rc) return refuse(in, rc, "%s", trs_strerror(rc));

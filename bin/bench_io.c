@@ -43,7 +43,7 @@ static int64_t size_of(const char *file)
 /* Read the file and write it again as `copy`. */
 static int run_once(const settings *s, const char *file, const char *copy, series *t, trs_mm *mm)
 {
-    const trs_mm_options opt = {.threads = s->threads};
+    const trs_mm_options opt = {.threads = s->threads, .low_memory = s->low_memory};
     char message[400];
     double start = now();
     int rc = trs_mm_read(file, &opt, mm);

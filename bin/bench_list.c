@@ -89,6 +89,7 @@ int list_names(const settings *s, name_list *l)
         const char *name = s->names[k];
         bool dir = !stat(name, &st) && S_ISDIR(st.st_mode);
         code = dir ? list_directory(l, name) : list_add(l, NULL, name);
+        l->directory = l->directory || dir;
     }
     return code;
 }

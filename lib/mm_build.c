@@ -189,6 +189,16 @@ static inline const char *first_entry(const trs_mm_chunk *c, int r, int64_t size
     return c->part ? c->part[r] : c->entry + size * c->from[r];
 }
 
+/* Ask for what of range r the chunks after chunk k hold: too little in each for the processor to see
+ * that it is read in order. */
+TRS_INLINE void expect_entries(const trs_mm_job *job, int64_t k, int r, int64_t size)
+{
+    if (k + 16 < job->chunks) __builtin_prefetch(job->chunk[k + 16]->from + r);
+    if (k + 8 >= job->chunks) return;
+    const char *e = first_entry(job->chunk[k + 8], r, size);
+    for (int line = 0; e && line < 4; line++) __builtin_prefetch(e + 64 * line);
+}
+
 TRS_INLINE uint64_t key_at(const char *entry, const bool wide)
 {
     uint64_t key;
@@ -214,6 +224,7 @@ TRS_INLINE void place(build *b, int r, int64_t *end, int64_t lines, const int wo
     for (int64_t k = 0; k < job->chunks; k++) {
         const trs_mm_chunk *c = job->chunk[k];
         const char *e = first_entry(c, r, size);
+        expect_entries(job, k, r, size);
         for (int64_t n = c->from[r + 1] - c->from[r]; n > 0; n--, e += size)
             end[key_at(e, wide) >> bits]++;
     }

@@ -77,7 +77,8 @@ static int no_banner(trs_mm_job *job, const char *p, const char *end)
 
 static int bad_word(trs_mm_job *job, const char *must, token t)
 {
-    if (t.p == t.end) return trs_mm_fail(job, TRS_EFORMAT, 1, "the banner ends before %s", must);
+    if (t.p == t.end)
+        return trs_mm_fail(job, TRS_EFORMAT, 1, "the banner ends too early: %s", must);
     return trs_mm_fail(job, TRS_EFORMAT, 1, "%s, read %s", must, trs_mm_show(t.p, t.end).s);
 }
 
@@ -211,6 +212,16 @@ static int read_size_line(trs_mm_job *job, const char *p, const char *end)
     return check_sizes(job);
 }
 
+/* "% kind: structural problem", as files of the SuiteSparse collection have it. */
+static void note_problem(trs_mm *mm, const char *comment, const char *end)
+{
+    static const char key[] = "% kind: ";
+    const char *p = comment + sizeof key - 1;
+    if (!starts(comment, end, key)) return;
+    const size_t n = (size_t)(end - p), most = sizeof mm->problem - 1;
+    snprintf(mm->problem, sizeof mm->problem, "%.*s", (int)(n < most ? n : most), p);
+}
+
 int trs_mm_header(trs_mm_job *job)
 {
     trs_mm_head *h = &job->head;
@@ -226,6 +237,7 @@ int trs_mm_header(trs_mm_job *job)
         const char *at = p, *end = p + n;
         while (end > p && end[-1] == '\r') end--;
         token t = next_token(&at, end);
+        if (banner && t.p < t.end && *t.p == '%') note_problem(job->mm, p, end);
         if (banner && (t.p == t.end || *t.p == '%')) continue;
         rc = banner ? read_size_line(job, p, end) : trs_mm_banner(job, p, end);
         if (rc || banner) return rc;

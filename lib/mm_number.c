@@ -39,28 +39,15 @@ static double from_bits(uint64_t mantissa, int64_t exponent)
     return x;
 }
 
-/* w 10^(q), w with its top bit set: the upper 128 bits of the 192-bit product, the second
- * multiplication being done only when the 9 bits below the mantissa are all ones. */
-static trs_u128 scaled(uint64_t w, int64_t q)
-{
-    trs_u128 c = trs_power[q - TRS_POWER_MIN], z = trs_mul(w, c.hi);
-    if ((z.hi & 0x1ff) == 0x1ff) {
-        uint64_t more = trs_mul(w, c.lo).hi;
-        z.lo += more;
-        z.hi += z.lo < more;
-    }
-    return z;
-}
-
 double trs_nearest(uint64_t w, int64_t q)
 {
     if (w == 0 || q < -342) return 0;
     if (q > 308) return HUGE_VAL;
     int zeros = __builtin_clzll(w);
-    trs_u128 z = scaled(w << zeros, q);
+    trs_u128 z = trs_scaled(w << zeros, q);
     int top = (int)(z.hi >> 63);
     uint64_t m = z.hi >> (top + 9); /* 54 bits, the last one to round with */
-    int64_t e = ((217706 * q) >> 16) + 63 + top - zeros + 1023;
+    int64_t e = trs_exponent(q, zeros, top);
     if (e <= 0) { /* denormal: no tie can occur, w has too few digits for one */
         m = e > -63 ? m >> (1 - e) : 0;
         m = (m + (m & 1)) >> 1;

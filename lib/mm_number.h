@@ -1,19 +1,10 @@
-/* mm_number.h: numbers as text, digits taken eight at a time.
- *
- * The text must end in a character that belongs to no number, followed by TRS_TEXT_PAD readable
- * bytes: then no loop needs to look where the end is.  Nothing here knows the locale. */
+/* mm_number.h: numbers as text.  Nothing here knows the locale. */
 #ifndef TRS_MM_NUMBER_H
 #define TRS_MM_NUMBER_H
 
+#include "mm_digits.h"
+
 #include <float.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-
-#define TRS_TEXT_PAD 64
-
-/* Where a call in the loop over the lines costs as much as the work. */
-#define TRS_INLINE static inline __attribute__((always_inline))
 
 typedef struct trs_u128 {
     uint64_t hi, lo;
@@ -24,83 +15,11 @@ typedef struct trs_u128 {
 extern const trs_u128 trs_power[TRS_POWER_MAX - TRS_POWER_MIN + 1];
 
 /* The whole 128-bit product. */
-static inline trs_u128 trs_mul(uint64_t a, uint64_t b)
+TRS_INLINE trs_u128 trs_mul(uint64_t a, uint64_t b)
 {
     __extension__ typedef unsigned __int128 wide;
     wide c = (wide)a * b;
     return (trs_u128){(uint64_t)(c >> 64), (uint64_t)c};
-}
-
-static inline bool trs_is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-static inline bool trs_is_digit(char c)
-{
-    return (unsigned char)(c - '0') < 10;
-}
-
-static inline const char *trs_skip_blanks(const char *p)
-{
-    while ((unsigned char)*p <= ' ' && trs_is_blank(*p)) p++;
-    return p;
-}
-
-/* ---- eight characters in a word ------------------------------------------------------------ */
-
-/* The eight characters at p minus '0', the first in the lowest byte: digits become 0..9. */
-static inline uint64_t trs_eight(const char *p)
-{
-    uint64_t v;
-    memcpy(&v, p, sizeof v);
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    v = __builtin_bswap64(v);
-#endif
-    return v ^ 0x3030303030303030;
-}
-
-/* How many of them, from the first, are digits.  Adding 0x76 carries 10..127 into the top bit; what
- * 128 and more carry into the next byte comes after the first character that is no digit. */
-static inline int trs_count_digits(uint64_t v)
-{
-    uint64_t other = ((v + 0x7676767676767676) | v) & 0x8080808080808080;
-    return other ? __builtin_ctzll(other) >> 3 : 8;
-}
-
-/* The number that eight digits make: pairs, then fours, then all. */
-static inline uint64_t trs_join(uint64_t v)
-{
-    v = v * 10 + (v >> 8);
-    uint64_t odd = v & 0x000000ff000000ff, even = (v >> 16) & 0x000000ff000000ff;
-    return (uint32_t)((odd * (100 + (1000000ull << 32)) + even * (1 + (10000ull << 32))) >> 32);
-}
-
-/* The number that the first n make, 1 <= n <= 8: zeros are put before them. */
-static inline uint64_t trs_join_n(uint64_t v, int n)
-{
-    return trs_join(v << (64 - 8 * n));
-}
-
-/* All digits? */
-static inline bool trs_are_digits(uint64_t v)
-{
-    return !(((v + 0x7676767676767676) | v) & 0x8080808080808080);
-}
-
-/* w = w 10^n + the n digits at p (modulo 2^64: right for up to 19 significant digits). */
-TRS_INLINE const char *trs_read_digits(const char *p, uint64_t *w)
-{
-    static const uint32_t ten[8] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
-    for (uint64_t v = trs_eight(p);; v = trs_eight(p)) {
-        if (!trs_are_digits(v)) {
-            int n = trs_count_digits(v);
-            if (n) *w = *w * ten[n] + trs_join_n(v, n);
-            return p + n;
-        }
-        *w = *w * 100000000 + trs_join(v);
-        p += 8;
-        if (!trs_is_digit(*p)) return p; /* a branch that can be guessed: nobody waits for n */
-    }
 }
 
 /* ---- indices ------------------------------------------------------------------------------- */
@@ -120,15 +39,48 @@ TRS_INLINE const char *trs_read_index(const char *p, uint64_t *k)
 
 /* ---- reals --------------------------------------------------------------------------------- */
 
+/* w 10^q, w with its top bit set: the upper 128 bits of the 192-bit product, the second
+ * multiplication being done only when the 9 bits below the mantissa are all ones. */
+TRS_INLINE trs_u128 trs_scaled(uint64_t w, int64_t q)
+{
+    trs_u128 c = trs_power[q - TRS_POWER_MIN], z = trs_mul(w, c.hi);
+    if ((z.hi & 0x1ff) == 0x1ff) {
+        uint64_t more = trs_mul(w, c.lo).hi;
+        z.lo += more;
+        z.hi += z.lo < more;
+    }
+    return z;
+}
+
+/* The exponent, biased, of such a product: of w before `zeros` bits were shifted out, `top` being
+ * the first bit of the product. */
+TRS_INLINE int64_t trs_exponent(int64_t q, int zeros, int top)
+{
+    return ((217706 * q) >> 16) + 63 + top - zeros + 1023;
+}
+
 /* The double nearest to w 10^q, ties to even; HUGE_VAL beyond DBL_MAX. */
 double trs_nearest(uint64_t w, int64_t q);
+
+/* The same where neither a tie nor an exponent out of bounds can be: w > 0, -300 <= q < -4. */
+TRS_INLINE double trs_nearest_small(uint64_t w, int64_t q)
+{
+    int zeros = __builtin_clzll(w);
+    uint64_t hi = trs_scaled(w << zeros, q).hi;
+    int top = (int)(hi >> 63);
+    uint64_t m = hi >> (top + 9); /* 54 bits, the last one to round with */
+    uint64_t bits = ((m + (m & 1)) >> 1) + ((uint64_t)(trs_exponent(q, zeros, top) - 1) << 52);
+    double x;
+    memcpy(&x, &bits, sizeof x); /* a carry beyond the mantissa is the next power of two */
+    return x;
+}
 
 /* The same for a text of any length, and for nan and inf; NULL: no number, or beyond DBL_MAX. */
 const char *trs_read_real_slow(const char *p, double *x);
 
 /* ["e" | "d" [sign] digits]: adds to *q; returns p itself when there is no exponent, NULL when
  * its digits are missing. */
-static inline const char *trs_read_exponent(const char *p, int64_t *q)
+TRS_INLINE const char *trs_read_exponent(const char *p, int64_t *q)
 {
     if ((unsigned char)*p <= ' ' || ((*p | 0x20) != 'e' && (*p | 0x20) != 'd')) return p;
     bool minus = *++p == '-';
@@ -142,12 +94,48 @@ static inline const char *trs_read_exponent(const char *p, int64_t *q)
 }
 
 /* x = -x when minus is 1, as it is when 0. */
-static inline void trs_flip(double *x, uint64_t minus)
+TRS_INLINE void trs_flip(double *x, uint64_t minus)
 {
     uint64_t bits;
     memcpy(&bits, x, sizeof bits);
     bits ^= minus << 63;
     memcpy(x, &bits, sizeof bits);
+}
+
+static const uint32_t trs_ten[8] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
+
+/* w = w 10^n + the n digits at p (modulo 2^64: right for up to 19 significant digits). */
+TRS_INLINE const char *trs_read_digits(const char *p, uint64_t *w)
+{
+    for (uint64_t v = trs_eight(p);; v = trs_eight(p)) {
+        if (!trs_are_digits(v)) {
+            int n = trs_count_digits(v);
+            *w = *w * trs_ten[n] + trs_join_n(v, n);
+            return p + n;
+        }
+        *w = *w * 100000000 + trs_join(v);
+        p += 8;
+        if (!trs_is_digit(*p)) return p; /* a branch that can be guessed: nobody waits for n */
+    }
+}
+
+/* [-] d . and at most 18 digits, right up to `end`, as most values are written; zeros are put behind
+ * them until they are 16 at least.  false: it is written in another way, or is 0. */
+TRS_INLINE bool trs_read_plain(const char *p, const char *end, double *x)
+{
+    const uint64_t minus = *p == '-';
+    p += minus;
+    uint64_t w = (uint64_t)(*p - '0');
+    int64_t n = end - p - 2, more = n > 16 ? n - 16 : 0;
+    if (w > 9 || p[1] != '.' || (uint64_t)n > 18) return false;
+    trs_sixteen v = trs_first(trs_load_sixteen(p + 2), n - more);
+    uint64_t pair = trs_join_sixteen(v), tail = trs_eight(p + 18) << 8 << (56 - 8 * more);
+    w = (w * 100000000 + (uint32_t)pair) * 100000000 + (pair >> 32);
+    w = w * trs_ten[more] + trs_join(tail);
+    if (!trs_are_sixteen_digits(v) || !trs_are_digits(tail) || !w) return false;
+    *x = trs_nearest_small(w, -16 - more);
+    trs_flip(x, minus);
+    return true;
 }
 
 /* [sign] digits [. digits] [exponent]: the correctly rounded double.  Returns where it ends;
@@ -176,7 +164,9 @@ TRS_INLINE const char *trs_read_real(const char *text, double *x)
     if ((uint64_t)(digits - 1) >= 19)
         return trs_read_real_slow(text, x); /* none, or more than w holds */
     if (!(p = trs_read_exponent(p, &q))) return NULL;
-    if (FLT_EVAL_METHOD == 0 && w <= 1ull << 53 && q >= -22 && q <= 22) {
+    if ((uint64_t)(q + 300) < 296 && w) {
+        *x = trs_nearest_small(w, q);
+    } else if (FLT_EVAL_METHOD == 0 && w <= 1ull << 53 && q >= -22 && q <= 22) {
         *x = q < 0 ? (double)w / ten[-q] : (double)w * ten[q];
     } else {
         *x = trs_nearest(w, q);

@@ -283,6 +283,40 @@ typedef struct loop { /* what the loop over the lines needs, close at hand */
     bool by_cols;
 } loop;
 
+/* What stands from p to the end of an even line. */
+TRS_INLINE bool read_even_value(worker *w, const loop *s, const char *p, const char *nl, double *v,
+                                int words)
+{
+    if (p[-1] != ' ') return false;
+    if (words == 1 && !s->whole && trs_read_plain(p, nl, v)) return true;
+    return read_value(w, p, v, words, s->whole) == nl;
+}
+
+/* The entry on the line at *at when its numbers are parted by one blank each and nothing else is
+ * there, as programs write it.  Where the line ends is known before its numbers are read, so that
+ * the processor is at work on several lines at a time. */
+TRS_INLINE bool read_even(worker *w, const loop *s, const char **at, entry *e, int words)
+{
+    const char *p = *at;
+    uint64_t gaps = trs_gaps(p), rest = gaps & (gaps - 1), end = rest;
+    for (int k = 0; k < words; k++) end &= end - 1;
+    if (!end) return false;
+    int a = __builtin_ctzll(gaps), b = __builtin_ctzll(rest) - a - 1; /* digits of i and j */
+    const char *nl = p + __builtin_ctzll(end), *at_j = p + a + 1, *at_v = at_j + b + 1;
+    if ((unsigned)(a - 1) >= 8 || (unsigned)(b - 1) >= 8) return false;
+    trs_sixteen ij =
+        trs_make_sixteen(trs_eight(p) << (64 - 8 * a), trs_eight(at_j) << (64 - 8 * b));
+    uint64_t pair = trs_join_sixteen(ij), i = (pair & UINT32_MAX) - 1, j = (pair >> 32) - 1;
+    if (!trs_are_sixteen_digits(ij) || i >= s->rows || j >= s->cols) return false;
+    if (*nl != '\n' || at_j[-1] != ' ') return false;
+    if (words && !read_even_value(w, s, at_v, nl, e->v, words)) return false;
+    e->i = (int64_t)i;
+    e->j = (int64_t)j;
+    if (s->symmetry != TRS_GENERAL && !is_lawful(e, s->symmetry)) return false;
+    *at = nl + 1;
+    return true;
+}
+
 /* The entry on the line at *at; false: there is none. */
 TRS_INLINE bool read_entry(worker *w, const loop *s, const char **at, entry *e, int words)
 {
@@ -328,9 +362,10 @@ TRS_INLINE void keep_mirror(loop *s, const entry *e, int words)
 }
 
 /* The lines from p on that hold entries; where the first one begins that does not, or the end.
- * plain: what most files are and are asked for, compiled without what the others need. */
+ * plain: what most files are and are asked for, compiled without what the others need.
+ * even: only even lines. */
 TRS_INLINE const char *parse_run(worker *w, loop *to, const char *p, const int words,
-                                 const bool plain)
+                                 const bool plain, const bool even)
 {
     const char *end = w->text.end;
     loop s = *to;
@@ -341,7 +376,8 @@ TRS_INLINE const char *parse_run(worker *w, loop *to, const char *p, const int w
         s.kind = 0;
         s.whole = s.by_cols = false;
     }
-    for (; p < end && read_entry(w, &s, &p, &e, words); n++) {
+    for (; p < end; n++) {
+        if (!(even ? read_even : read_entry)(w, &s, &p, &e, words)) break;
         keep(&s, e.i, e.j, e.v[0], e.v[1], words);
         if (s.symmetry != TRS_GENERAL && e.i != e.j) keep_mirror(&s, &e, words);
     }
@@ -354,7 +390,8 @@ TRS_INLINE const char *parse_run(worker *w, loop *to, const char *p, const int w
 TRS_INLINE void parse_lines(worker *w, loop *s, const int words, const bool plain)
 {
     const char *p = w->text.begin, *end = w->text.end;
-    while ((p = parse_run(w, s, p, words, plain)) < end) {
+    p = parse_run(w, s, p, words, plain, true); /* a file mostly is even, or is not, throughout */
+    while ((p = parse_run(w, s, p, words, plain, false)) < end) {
         p = pass_line(w, p);
         if (!p) break;
         if (p < end && !is_idle(p)) mark(w);

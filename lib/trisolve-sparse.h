@@ -614,6 +614,9 @@ typedef struct trs_mm { /* what a file held; owned by the caller, freed by trs_m
     double seconds_parse,
         seconds_build; /* wall clock: text into entries, entries into the arrays */
     int64_t size_line; /* the line of the sizes, for sentences about them; 0: not reached */
+    char
+        problem[64]; /* where it is from, as files of the SuiteSparse collection say it in a comment
+                          ("% kind: structural problem"); "": not said */
 } trs_mm;
 
 /* Read a Matrix Market file (.mtx, also packed by gzip, xz, zstd, or inside a .tar.gz of the SuiteSparse

@@ -153,13 +153,72 @@ gives 0 "a file that is left out is not read"
 run --filter='n<=400' --csv=c.csv grid5:20 grid5:21
 [ "$(column c.csv matrix | uniq)" = grid5:20 ]
 check $? "what is made is filtered by size as well"
+{ head -n 1 tree/up.mtx; echo '% kind: power network problem'; tail -n +2 tree/up.mtx; } >tree/power.mtx
+for kind in 'kind=*power* power.mtx' 'kind=general,p* power.mtx' 'kind=a,kind=*net*,n<9 power.mtx'; do
+    run --filter="${kind% *}" --csv=c.csv tree
+    [ "$(column c.csv matrix | uniq | tr '\n' ' ')" = "${kind#* } " ] &&
+        [ "$(column c.csv kind | uniq)" = 'power network problem' ]
+    check $? "--filter ${kind% *} takes ${kind#* }"
+done
+rm tree/power.mtx
+run --filter='kind=complex' tree/up.mtx
+gives 1 "nothing is of that kind"
 run --filter='n>99' tree/up.mtx
 gives 1 "nothing passes the filter"
-for wrong in '' 'n<' 'n<<5' 'm<5' 'n=<5' 'n<5x' 'a,,b' 'nnz=>5'; do
+for wrong in '' 'n<' 'n<<5' 'm<5' 'n=<5' 'n<5x' 'a,,b' 'nnz=>5' 'kind='; do
     run --filter="$wrong" tree
     [ "$status" = 1 ] && grep -q -- '--filter' err
     check $? "wrong filter '$wrong'"
 done
+
+# ---- a process a matrix, --resume ------------------------------------------------------------------------
+mkdir -p ssmc/HB/unpacked ssmc/Z
+cp folder/lower.mtx ssmc/HB/first.mtx
+cp folder/upper.mtx ssmc/HB/unpacked/unpacked.mtx
+mkfifo ssmc/Z/hangs.mtx # nobody ever writes to it
+run --matrix-seconds=1 --csv=c.csv ssmc
+gives 1 "a matrix that hangs"
+[ "$(column c.csv matrix | uniq | tr '\n' ' ')" = "first.mtx unpacked.mtx hangs.mtx " ] &&
+    grep -q 'hangs.mtx: stopped after 1 s' err && grep -q 'stopped after 1 s' c.csv
+check $? "it is stopped, and a row says so"
+[ "$(column c.csv group | uniq | tr '\n' ' ')" = "HB Z " ] && head -n 1 c.csv | grep -q ',driver,.*,seed,'
+check $? "columns for the group, the driver and the seed"
+[ ! -e c.csv.resume ]
+check $? "nothing is left to resume"
+run --matrix-memory=1e-4 --cell-seconds=1 --solvers=cpu-serial grid5:300
+[ "$status" = 1 ] && grep -q 'stopped at .* GiB' err
+check $? "too much memory"
+set -- --cpu --cell-seconds=0.01 --solvers=cpu-serial --csv=r.csv --matrix-seconds=20 ssmc
+"$bench" "$@" >out 2>err &
+pid=$!
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    [ -e r.csv.part ] && [ "$(wc -l <r.csv.part)" = 3 ] && break
+    sleep 0.5
+done
+kill -9 $pid
+wait $pid 2>/dev/null
+column r.csv.part solve >before
+[ ! -e r.csv ] && [ -s r.csv.resume ] && [ "$(wc -l <before)" = 2 ]
+check $? "a run is broken off"
+printf 'half a record' >>r.csv.resume
+rm ssmc/Z/hangs.mtx
+cp folder/lower.mtx ssmc/Z/hangs.mtx
+"$bench" --resume --trans "$@" >out 2>err
+[ $? = 1 ] && grep -q 'other options' err
+check $? "it cannot be resumed with other options"
+"$bench" --resume "$@" >out 2>err
+status=$?
+gives 0 "--resume"
+[ "$(column r.csv solve | head -n 2)" = "$(cat before)" ] && [ "$(column r.csv matrix | tail -n 1)" = hangs.mtx ]
+check $? "what was there is kept, the rest is run"
+[ "$(grep -c '^[* ]. *cpu-serial' out)" = 3 ] && [ ! -e r.csv.resume ]
+check $? "the table has all of it, and nothing is left to resume"
+run --resume --csv=c.csv folder
+gives 0 "--resume with nothing to resume"
+run --resume folder
+gives 1 "--resume without a file"
+run --resume --dense --csv=c.csv 5
+gives 1 "--resume with what is no collection"
 
 # ---- the choice ----------------------------------------------------------------------------------------
 run --quiet --choice --csv=c.csv folder grid5:30
@@ -269,6 +328,10 @@ check $? "a line a file, rectangular ones too"
 grep -q '^matrix,type,rows,nnz,runs,bytes_file,bytes_text,bytes_written,read,parse' io.csv &&
     grep -qE '^wide.mtx,f64,2,2,[0-9]+,67,15,67,' io.csv
 check $? "its own columns"
+run --io --low-memory --csv=io.csv wide.mtx
+gives 0 "--io --low-memory"
+run --low-memory folder
+gives 0 "--low-memory"
 run --io absent.mtx wide.mtx
 [ "$status" = 1 ] && grep -q 'absent.mtx: No such file' err && grep -q '^wide.mtx' out
 check $? "a bad file stops no other"

@@ -111,7 +111,7 @@ static void assert_refused(const char *text, const trs_mm_options *opt, int code
 static void check_number(const char *text)
 {
     char padded[2000] = {0};
-    double x = 0, y = strtod(text, NULL);
+    double x = 0, y = strtod(text, NULL), z;
     size_t n = strlen(text);
     memcpy(padded, text, n);
     padded[n] = '\n';
@@ -124,6 +124,7 @@ static void check_number(const char *text)
         print_error("%s: %.17g, not %.17g\n", text, x, y);
     assert_ptr_equal(end, padded + n);
     assert_same(x, y);
+    if (trs_read_plain(padded, end, &z)) assert_same(z, y);
 }
 
 static void test_hard_numbers(void **state)
@@ -209,6 +210,34 @@ static void test_random_numbers(void **state)
                      (int)(bits() % 700) - 350);
         check_number(text);
     }
+}
+
+/* d.ddd, with a sign or not, of any number of digits, zeros in front, behind and throughout. */
+static void test_plain_numbers(void **state)
+{
+    (void)state;
+    int plain = 0;
+    for (int k = 0; k < 300000; k++) {
+        char text[160] = {0};
+        int n = 0, digits = (int)(bits() % 21), zeros = (int)(bits() % 21);
+        if (bits() % 2) text[n++] = '-';
+        text[n++] = (char)('0' + bits() % 10 * (bits() % 2));
+        text[n++] = '.';
+        for (int d = 0; d < digits; d++)
+            text[n++] = (char)('0' + (k % 3 == 0 && d < zeros    ? 0
+                                      : k % 3 == 1 && d >= zeros ? 0
+                                                                 : bits() % 10));
+        text[n] = '\0';
+        check_number(text);
+        double x;
+        text[n] = '\n';
+        plain += trs_read_plain(text, text + n, &x);
+        if (digits < 4) continue;
+        strchr(text, '.')[1 + bits() % 4] = "e,x "[bits() % 4]; /* no digit */
+        assert_false(trs_read_plain(text, text + n, &x));
+    }
+    print_message("%d of 300000 read as plain numbers\n", plain);
+    assert_true(plain > 200000);
 }
 
 static void test_not_numbers(void **state)
@@ -615,6 +644,37 @@ static int lines_before(const char *p, const char *end)
 }
 
 /* Errors deep in a large file are found in their line, the first one of several. */
+/* The same entries on even lines, on others, and on both in turn. */
+static void test_even_lines(void **state)
+{
+    (void)state;
+    static const char *const form[] = {
+        "%d %d %s\n",   "%d  %d %s\n",    "%d %d %s\r\n",      "%d\t%d %s\n",
+        "%d %d\t%s \n", "  %d %08d %s\n", "%% x\n%d %d +%s\n", "%d %d %s0000000000000000000\n"};
+    const int n = 99999, nnz = 30000, forms = sizeof form / sizeof form[0];
+    char *all = malloc((size_t)nnz * 80 + 100), value[40];
+    trs_mm even, other;
+    assert_non_null(all);
+    for (int f = 0; f <= forms; f++) {
+        const uint64_t kept = seed;
+        char *p = all;
+        p += sprintf(p, "%%%%MatrixMarket matrix coordinate real general\n%d %d %d\n", n, n, nnz);
+        for (int k = 0; k < nnz; k++) {
+            int i = (int)(bits() % (uint64_t)n) + 1, j = (int)(bits() % (uint64_t)n) + 1;
+            snprintf(value, sizeof value, "0.%0*llu", 1 + k % 18,
+                     (unsigned long long)(bits() % 1000000000));
+            p += sprintf(p, form[f < forms ? f : k % 7 ? 0 : k % forms], i, j, value);
+        }
+        put_file("a.mtx", all, (size_t)(p - all));
+        seed = kept;
+        read_as("a.mtx", TRS_CSR, 1 + f % 2, f ? &other : &even);
+        if (f) assert_equal(&even, &other);
+        if (f) trs_mm_free(&other);
+    }
+    trs_mm_free(&even);
+    free(all);
+}
+
 static void test_far_errors(void **state)
 {
     (void)state;
@@ -1106,7 +1166,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hard_numbers),   cmocka_unit_test(test_halfway),
-        cmocka_unit_test(test_random_numbers), cmocka_unit_test(test_not_numbers),
+        cmocka_unit_test(test_random_numbers), cmocka_unit_test(test_plain_numbers),
+        cmocka_unit_test(test_not_numbers),    cmocka_unit_test(test_even_lines),
         cmocka_unit_test(test_shortest),       cmocka_unit_test(test_csr),
         cmocka_unit_test(test_csc_and_coo),    cmocka_unit_test(test_symmetries),
         cmocka_unit_test(test_arrays),         cmocka_unit_test(test_empty),
