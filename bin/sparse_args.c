@@ -264,6 +264,8 @@ void parse_arguments(int argc, char **argv, arguments *a)
     if (a->factor && (a->kind & ~(unsigned)TRS_UNIT))
         wrong("--factor takes the whole matrix", NULL);
     if (a->factor && a->pivot) wrong("--pivot is for triangles", NULL);
+    if (a->pivot && (a->refine > 0 || a->cond))
+        wrong("--pivot excludes --refine and --cond: another matrix is solved", NULL);
     if (a->factor && (a->save_plan || a->load_plan))
         wrong("--save-plan and --load-plan are for triangles", NULL);
     if (a->measure && a->solver) wrong("--measure and --solver exclude each other", NULL);

@@ -34,6 +34,15 @@ bool trs_by_rows(const trs_mat *m)
     return m->format == TRS_CSR || m->format == TRS_BSR;
 }
 
+bool trs_same_arrays(const trs_mat *a, const trs_mat *b)
+{
+    if (a->n != b->n || a->dtype != b->dtype || a->format != b->format) return false;
+    if (a->format == TRS_DENSE) return a->ld == b->ld;
+    if (a->format == TRS_BSR && (a->block != b->block || a->block_layout != b->block_layout))
+        return false;
+    return a->nnz == b->nnz;
+}
+
 static int check_blocks(trs_context *ctx, const trs_mat *m)
 {
     if (m->block < 1 || m->n % m->block)

@@ -85,6 +85,7 @@ enum { TRS_SRC_UNIT = -1, TRS_SRC_MISSING = -2 };
 
 int trs_check_mat(trs_context *ctx, const trs_mat *m);    /* well-formed? (check.c) */
 int trs_check_values(trs_context *ctx, const trs_mat *m); /* enough to read val? */
+bool trs_same_arrays(const trs_mat *a, const trs_mat *b); /* is each number at the same place? */
 int64_t trs_value_count(const trs_mat *m);                /* numbers in val */
 int64_t trs_line_count(const trs_mat *m);                 /* rows, columns, or rows of blocks */
 bool trs_by_rows(const trs_mat *m);                       /* a line is a row */
@@ -96,8 +97,9 @@ int64_t trs_index(const void *a, int bits, int64_t k); /* a[k] of either width *
  * DENSE (convert.c). */
 int trs_tri_import(trs_context *ctx, const trs_mat *m, trs_tri *t);
 int trs_bsr_import(trs_context *ctx, const trs_mat *m, trs_tri *t); /* the same for BSR (bsr.c) */
-int trs_bsr_as_csr(trs_context *ctx, const trs_mat *m, trs_mat *csr);
-void trs_bsr_done(trs_context *ctx, trs_mat *csr);
+/* m itself, or as CSR when it is BSR (bsr.c); then trs_lines_done, unless that failed. */
+int trs_lines_of(trs_context *ctx, const trs_mat *m, trs_mat *lines);
+void trs_lines_done(trs_context *ctx, const trs_mat *m, trs_mat *lines);
 /* idx for t->nnz entries, val and src if they are wanted, within the limit; after TRS_EMEM the caller frees
  * what is there. */
 int trs_tri_entries(trs_context *ctx, trs_tri *t, bool values, bool places);

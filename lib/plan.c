@@ -462,13 +462,9 @@ int trs_plan_update(trs_plan *p, const trs_mat *mat, const trs_exec *exec)
     p->state = TRS_ANALYSED;
     trs_context *ctx = &p->ctx;
     trs_mat host;
-    const trs_mat *was = &p->shape;
     int rc = trs_check_values(ctx, mat);
     if (rc) return rc;
-    if (mat->n != was->n || mat->format != was->format || mat->dtype != was->dtype ||
-        (mat->format == TRS_DENSE ? mat->ld != was->ld : mat->nnz != was->nnz) ||
-        (mat->format == TRS_BSR &&
-         (mat->block != was->block || mat->block_layout != was->block_layout)))
+    if (!trs_same_arrays(&p->shape, mat))
         return trs_fail(ctx, TRS_EARG,
                         "update: n, nnz, ld, block, dtype or format differ from create");
     void *stream = exec ? exec->stream : NULL;

@@ -67,27 +67,22 @@ trs_column trs_column_of(const void *X, int r, int64_t ld, trs_layout layout, tr
 int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
                  int64_t ldy, trs_layout layout)
 {
+    trs_context ctx = {0};
+    trs_mat lines;
     trs_sums s;
     int rc = check(A, op, nrhs, X, ldx, Y, ldy, layout);
-    if (!rc && A->format == TRS_BSR) {
-        trs_context ctx = {0};
-        trs_mat csr;
-        rc = trs_bsr_as_csr(&ctx, A, &csr);
-        if (rc) return rc;
-        rc = trs_multiply(&csr, op, nrhs, X, ldx, Y, ldy, layout);
-        trs_bsr_done(&ctx, &csr);
-        return rc;
-    }
-    if (!rc) rc = trs_sums_new(NULL, A->n, &s);
+    if (!rc) rc = trs_lines_of(&ctx, A, &lines);
     if (rc) return rc;
-    for (int r = 0; r < nrhs; r++) {
+    rc = trs_sums_new(NULL, A->n, &s);
+    for (int r = 0; r < nrhs && !rc; r++) {
         const trs_column x = trs_column_of(X, r, ldx, layout, A->dtype);
         const trs_column y = trs_column_of(Y, r, ldy, layout, A->dtype);
-        sum_up(A, op, x.p, x.step, &s);
+        sum_up(&lines, op, x.p, x.step, &s);
         for (int64_t i = 0; i < A->n; i++) put[A->dtype](y.p, i * y.step, s.re[i], s.im[i]);
     }
     trs_free(NULL, s.re);
-    return TRS_OK;
+    trs_lines_done(&ctx, A, &lines);
+    return rc;
 }
 
 /* Is a a worse error than b?  NaN is the worst. */
@@ -133,29 +128,24 @@ void trs_error_fold(trs_error *all, const trs_error *one, int r)
 int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
                        const void *X, int64_t ldx, trs_layout layout, trs_error *error)
 {
+    trs_context ctx = {0};
+    trs_mat lines;
     trs_sums s;
     trs_error one;
     if (!error) return TRS_EARG;
     *error = (trs_error){.row = -1, .col = -1};
     int rc = check(A, op, nrhs, B, ldb, X, ldx, layout);
-    if (!rc && A->format == TRS_BSR) {
-        trs_context ctx = {0};
-        trs_mat csr;
-        rc = trs_bsr_as_csr(&ctx, A, &csr);
-        if (rc) return rc;
-        rc = trs_backward_error(&csr, op, nrhs, B, ldb, X, ldx, layout, error);
-        trs_bsr_done(&ctx, &csr);
-        return rc;
-    }
-    if (!rc) rc = trs_sums_new(NULL, A->n, &s);
+    if (!rc) rc = trs_lines_of(&ctx, A, &lines);
     if (rc) return rc;
-    for (int r = 0; r < nrhs; r++) {
-        trs_residual(A, op, trs_column_of(B, r, ldb, layout, A->dtype),
+    rc = trs_sums_new(NULL, A->n, &s);
+    for (int r = 0; r < nrhs && !rc; r++) {
+        trs_residual(&lines, op, trs_column_of(B, r, ldb, layout, A->dtype),
                      trs_column_of(X, r, ldx, layout, A->dtype), &s, &one);
         trs_error_fold(error, &one, r);
     }
     trs_free(NULL, s.re);
-    return TRS_OK;
+    trs_lines_done(&ctx, A, &lines);
+    return rc;
 }
 
 #else

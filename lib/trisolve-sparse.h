@@ -54,7 +54,7 @@ typedef enum trs_format {
     TRS_CSC = 1,
     TRS_DENSE = 2,
     TRS_COO = 3, /* of trs_mm_read only */
-    TRS_BSR = 4  /* CSR of square blocks; triangles, and trs_multiply and trs_backward_error */
+    TRS_BSR = 4  /* CSR of square blocks; not of trs_factor and Matrix Market files */
 } trs_format;
 
 typedef enum trs_op {
@@ -376,7 +376,8 @@ TRS_API int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void
  *     const trs_exec *exec ; in, NULL: all defaults.  Work space, threads and layout are heeded.
  *     int max_steps ; >= 0.     int *steps ; out, NULL allowed: the most that a column took.
  *     trs_error *error ; out, NULL allowed: of the X returned.
- * Allocates 96 n bytes or so.
+ * A plan that left rows out or replaced pivots solves another matrix than T: nothing is gained then.
+ * Allocates 96 n bytes or so, and for TRS_BSR a copy of T.
  * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EMEM, TRS_EMATRIX (T is not well-formed), TRS_ESUPPORT
  * (T on a device), or an error of trs_solve.
  * Source: Wilkinson 1963; Skeel 1980; Arioli, Demmel, Duff 1989. */
@@ -497,8 +498,8 @@ TRS_API int trs_ilu(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt);
 
 /* Factor A again with new values.
  *     trs_lu *lu ; of trs_ilu or trs_factor, also after one that returned TRS_EPIVOT.
- *     const trs_mat *A ; in.  n and dtype as before, kind as at first.  After trs_ilu: nnz, format, ptr
- *         and idx must be as before too; they are not read again and may be NULL.
+ *     const trs_mat *A ; in.  n and dtype as before, kind as at first.  After trs_ilu: nnz, format, block,
+ *         ptr and idx must be as before too; ptr and idx are not read again and may be NULL.
  * After trs_factor, a pattern as before uses the ordering and symbolic analysis again, and the plans too
  * when the factors have the pattern that they had: always with L L^H, with L U when the pivots stay where
  * they were.  Another pattern is analysed anew.

@@ -402,6 +402,15 @@ static void wrong_use(void **state)
     };
     for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++)
         refuse(&A, &plain, &wrong[k], k == 7 ? TRS_ESUPPORT : TRS_EARG, "");
+    double dense[6] = {2, 0, 0, 2};
+    trs_mat square = {.n = 2, .ld = 2, .val = dense, .format = TRS_DENSE};
+    trs_lu_info info;
+    lu = factor(&square, NULL);
+    trs_lu_get_info(lu, &info);
+    assert_int_equal(info.nnz_a, 4);
+    square.ld = 3; /* its numbers stand elsewhere */
+    assert_int_equal(trs_lu_update(lu, &square), TRS_EARG);
+    trs_lu_destroy(lu);
     other.kind = TRS_LOWER;
     assert_int_equal(trs_ilu(&lu, &other, NULL), TRS_EARG);
     assert_int_equal(trs_lu_update(lu, &m), TRS_ESTATE);
@@ -653,6 +662,81 @@ static void out_of_memory(void **state)
     }
 }
 
+/* ---- blocks --------------------------------------------------------------------------------- */
+
+enum { BLOCK = 3, LINES = 3, BLOCKS = 7 };
+
+static const int64_t block_ptr[LINES + 1] = {0, 2, 5, 7};
+static const int32_t block_idx[BLOCKS] = {1, 0, 0, 1, 2, 1, 2};
+
+/* New numbers in blocks, and the same matrix full. */
+static full fill_blocks(trs_layout layout, double *val)
+{
+    full A = full_new(BLOCK * LINES, false);
+    for (int l = 0; l < LINES; l++)
+        for (int64_t p = block_ptr[l]; p < block_ptr[l + 1]; p++)
+            for (int q = 0; q < BLOCK * BLOCK; q++) {
+                const int fast = q % BLOCK, slow = q / BLOCK;
+                const int i = BLOCK * l + (layout ? slow : fast);
+                const int j = BLOCK * block_idx[p] + (layout ? fast : slow);
+                const double v = uniform() + (i == j ? 8 : 0);
+                A.a[i + A.n * j] = val[p * BLOCK * BLOCK + q] = v;
+            }
+    return A;
+}
+
+static void check_same(trs_lu *lu, const trs_mat *m, const full *A)
+{
+    enum { N = BLOCK * LINES };
+    double b[N], x[N] = {0}, y[N] = {0}, r, s;
+    trs_mat csr = show(A, &plain), f, g;
+    trs_lu *same = factor(&csr, NULL);
+    trs_lu_info info;
+    trs_lu_get_info(lu, &info);
+    assert_int_equal(info.nnz_a, csr.nnz);
+    trs_lu_factors(lu, &f, NULL, NULL, NULL, NULL);
+    trs_lu_factors(same, &g, NULL, NULL, NULL, NULL);
+    assert_int_equal(f.nnz, g.nnz);
+    assert_memory_equal(f.idx, g.idx, (size_t)g.nnz * sizeof(int32_t));
+    assert_memory_equal(f.val, g.val, (size_t)g.nnz * sizeof(double));
+    for (int i = 0; i < N; i++) b[i] = uniform();
+    int rc = trs_lu_refine(lu, m, TRS_N, 1, b, N, x, N, NULL, 5, NULL, NULL);
+    assert_int_equal(rc, TRS_OK);
+    rc = trs_lu_refine(same, &csr, TRS_N, 1, b, N, y, N, NULL, 5, NULL, NULL);
+    assert_int_equal(rc, TRS_OK);
+    assert_memory_equal(x, y, sizeof x);
+    trs_lu_destroy(same);
+    const trs_ilu_options both = {.plan = {.ops = 7}};
+    same = factor(m, &both);
+    assert_int_equal(trs_lu_condest(same, m, TRS_NORM_ONE, &r), TRS_OK);
+    assert_int_equal(trs_lu_condest(same, &csr, TRS_NORM_ONE, &s), TRS_OK);
+    assert_true(r > 0 && r == s);
+    trs_lu_destroy(same);
+    hide(&csr);
+}
+
+/* Factors, new values, refinement and condition are those of the same entries in CSR. */
+static void blocks(void **state)
+{
+    (void)state;
+    for (int layout = TRS_COL_MAJOR; layout <= TRS_ROW_MAJOR; layout++) {
+        double val[BLOCKS * BLOCK * BLOCK];
+        trs_mat m = {.n = BLOCK * LINES, .nnz = BLOCKS, .ptr = block_ptr, .idx = block_idx};
+        m.val = val, m.format = TRS_BSR, m.block = BLOCK, m.block_layout = (trs_layout)layout;
+        full A = fill_blocks(m.block_layout, val);
+        trs_lu *lu = factor(&m, NULL);
+        check_same(lu, &m, &A);
+        free(A.a);
+        A = fill_blocks(m.block_layout, val);
+        assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
+        check_same(lu, &m, &A);
+        free(A.a);
+        m.block_layout = (trs_layout)!layout;
+        assert_int_equal(trs_lu_update(lu, &m), TRS_EARG);
+        trs_lu_destroy(lu);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -662,7 +746,7 @@ int main(void)
         cmocka_unit_test(shift_and_boost), cmocka_unit_test(wrong_use),
         cmocka_unit_test(small_matrices),  cmocka_unit_test(threads),
         cmocka_unit_test(update),          cmocka_unit_test(out_of_memory),
-        cmocka_unit_test(on_a_device),
+        cmocka_unit_test(on_a_device),     cmocka_unit_test(blocks),
     };
     return cmocka_run_group_tests_name("ilu", tests, NULL, NULL);
 }

@@ -104,6 +104,23 @@ static void test_general(void **state)
     assert_true(e.omega == 0 && e.residual == 0 && e.normwise == 0);
 }
 
+/* TRS_STRICT looks at blocks: what stands above the diagonal in one on it is left out, not refused. */
+static void test_strict_blocks(void **state)
+{
+    (void)state;
+    const int64_t ptr[] = {0, 1};
+    const int32_t idx[] = {0};
+    const double val[] = {1, 2, 9, 3}, x[] = {1, 10};
+    trs_mat a = {.n = 2, .nnz = 1, .ptr = ptr, .idx = idx, .val = val, .block = 2};
+    a.format = TRS_BSR, a.kind = TRS_LOWER | TRS_STRICT;
+    double y[2];
+    trs_error e;
+    assert_int_equal(trs_multiply(&a, TRS_N, 1, x, 2, y, 2, TRS_COL_MAJOR), TRS_OK);
+    assert_true(y[0] == 1 && y[1] == 32);
+    assert_int_equal(trs_backward_error(&a, TRS_N, 1, y, 2, x, 2, TRS_COL_MAJOR, &e), TRS_OK);
+    assert_true(e.omega == 0);
+}
+
 static void test_wrong_use(void **state)
 {
     (void)state;
@@ -136,6 +153,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forms),
         cmocka_unit_test(test_general),
+        cmocka_unit_test(test_strict_blocks),
         cmocka_unit_test(test_wrong_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
