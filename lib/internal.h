@@ -306,7 +306,8 @@ struct trs_plan {
     bool general;   /* a general dense matrix (general.c) */
     trs_order order;
     trs_side side[2]; /* op = N; op = T and H */
-    int32_t *topo;    /* [n] of op = N in the caller's numbering, for trs_plan_levels */
+    const int32_t
+        *topo; /* [n] of op = N in the caller's numbering; that of its levels where it will do */
     trs_pivot pivot;
     double pivot_value;
     int64_t bad_pivots, first_bad;

@@ -330,11 +330,14 @@ static int keep_topo(trs_plan *p)
     const trs_side *s = &p->side[0];
     const bool descends = counts_backwards(p, 0); /* within a level */
     if (!s->used) return TRS_OK;
-    p->topo = trs_new(&p->ctx, s->tri.n, sizeof *p->topo, "topo");
-    if (!p->topo) return TRS_EMEM;
+    p->topo = s->lv.topo;
+    if (!s->perm && !s->reversed) return TRS_OK;
+    int32_t *topo = trs_new(&p->ctx, s->tri.n, sizeof *topo, "topo");
+    p->topo = topo;
+    if (!topo) return TRS_EMEM;
     for (int32_t l = 0; l < s->lv.count; l++)
         for (int32_t a = s->lv.ptr[l], b = s->lv.ptr[l + 1], k = a; k < b; k++)
-            p->topo[descends ? a + b - 1 - k : k] = trs_caller_row(s, s->lv.topo[k]);
+            topo[descends ? a + b - 1 - k : k] = trs_caller_row(s, s->lv.topo[k]);
     return TRS_OK;
 }
 
@@ -373,7 +376,8 @@ static int64_t bytes_of_side(const trs_plan *p, const trs_side *s)
     if (p->general) return nnz * elem;
     const bool known = s->tri.ptr, src = !known || s->tri.src;
     const bool ordered = known ? s->perm != NULL : p->order == TRS_ORDER_LEVEL;
-    const int64_t rows = 8 + 4 + (ordered ? 4 : 0) + (s == &p->side[0] ? 4 : 0); /* ptr, topo ... */
+    const bool topo = s == &p->side[0] && (ordered || counts_backwards(p, 0));
+    const int64_t rows = 8 + 4 + (ordered ? 4 : 0) + (topo ? 4 : 0); /* ptr, lv.topo, perm, topo */
     return (n + 1) * rows + 4 * ((known ? s->lv.count : n) + 1) + nnz * (4 + elem + (src ? 8 : 0));
 }
 
@@ -545,9 +549,9 @@ void trs_plan_destroy(trs_plan *p)
     if (!p) return;
     trs_context *ctx = &p->ctx;
     trs_work_destroy(p->own);
+    if (p->topo != p->side[0].lv.topo) trs_free(&ctx->mem, (void *)p->topo);
     for (int k = 0; k < 2; k++) trs_side_free(ctx, &p->side[k]);
     trs_tri_free(ctx, &p->imported);
-    trs_free(&ctx->mem, p->topo);
     trs_free(&ctx->mem, p->skip);
     trs_gpu_free(ctx, p->skip_dev);
     trs_memory mem = ctx->mem;

@@ -217,6 +217,31 @@ static void test_damage(void **state)
     free(good), free(bad);
 }
 
+/* Checksums are right, and yet the file is nonsense: it was made of a plan that was. */
+static void test_nonsense(void **state)
+{
+    (void)state;
+#ifndef HAVE_XXHASH
+    skip();
+#endif
+    for (int how = 0; how < 6; how++) {
+        trs_mat m = mat4();
+        trs_plan *p = make(&m, &by_level);
+        assert_status(trs_plan_analyse(p), TRS_OK, p);
+        trs_side *s = &p->side[0]; /* the key is made of the other one */
+        if (how == 0) s->tri.idx[0] = 3;
+        if (how == 1) s->tri.idx[s->tri.ptr[4] - 1] = 0;
+        if (how == 2) s->tri.ptr[1] = 2;
+        if (how == 3) s->lv.ptr[1] = 5;
+        if (how == 4) s->lv.ptr[0] = 1;
+        if (how == 5) s->lv.ptr[1] = 4, s->lv.ptr[s->lv.count - 1] = 3;
+        assert_status(trs_plan_save(p, file), TRS_OK, p);
+        trs_plan_destroy(p);
+        refused(m, by_level, TRS_EFORMAT, "damaged");
+    }
+    unlink(file);
+}
+
 static void test_foreign(void **state)
 {
     (void)state;
@@ -359,11 +384,12 @@ static int remove_file(void **state)
 int main(void)
 {
     struct CMUnitTest tests[64] = {{"damage", test_damage, NULL, NULL, NULL},
+                                   {"nonsense", test_nonsense, NULL, NULL, NULL},
                                    {"foreign", test_foreign, NULL, NULL, NULL},
                                    {"states", test_states, NULL, NULL, NULL},
                                    {"pivots", test_pivots, NULL, NULL, NULL},
                                    {"allocations", test_allocations, NULL, NULL, NULL}};
-    int count = 5;
+    int count = 6;
     snprintf(file, sizeof file, "t_saved-%ld.plan", (long)getpid());
     for (int k = 0; trs_solver_at(k) && count < 64; k++) {
         const trs_solver *s = trs_solver_at(k);
