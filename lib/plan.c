@@ -351,8 +351,6 @@ static int update_parts(trs_plan *p)
             trs_part *part = &p->side[k].part[c];
             if (part->solver->place == TRS_ON_CUDA) rc = trs_gpu_use(&p->ctx);
             if (!rc && part->solver->update) rc = part->solver->update(part);
-            p->info.growth = part->growth;
-            p->info.seconds_factor = part->seconds_factor;
         }
     return rc;
 }
@@ -508,6 +506,11 @@ int trs_plan_info(const trs_plan *p, trs_info *info)
     if (p->state == TRS_FAILED) return TRS_OK;
     bytes_of_plan(p, p->wanted, info);
     info->bytes_work = trs_work_bytes(p, p->ctx.nrhs);
+    const trs_side *last = &p->side[p->side[1].used];
+    if (last->nparts) {
+        info->growth = last->part->growth;
+        info->seconds_factor = last->part->seconds_factor;
+    }
     return TRS_OK;
 }
 
