@@ -87,8 +87,11 @@ int trs_check_mat(trs_context *ctx, const trs_mat *m);    /* well-formed? (check
 int trs_check_values(trs_context *ctx, const trs_mat *m); /* enough to read val? */
 bool trs_same_arrays(const trs_mat *a, const trs_mat *b); /* is each number at the same place? */
 int64_t trs_value_count(const trs_mat *m);                /* numbers in val */
-int64_t trs_line_count(const trs_mat *m);                 /* rows, columns, or rows of blocks */
-bool trs_by_rows(const trs_mat *m);                       /* a line is a row */
+/* Bytes of B or X [n, nrhs], both > 0; -1: p is NULL, ld too small, or so large that no memory has it. */
+int64_t trs_extent(const void *p, int64_t n, int nrhs, int64_t ld, trs_layout layout, trs_dtype t);
+bool trs_overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes);
+int64_t trs_line_count(const trs_mat *m); /* rows, columns, or rows of blocks */
+bool trs_by_rows(const trs_mat *m);       /* a line is a row */
 bool trs_in_triangle(unsigned kind, int64_t row, int64_t col);
 
 int64_t trs_index(const void *a, int bits, int64_t k); /* a[k] of either width */

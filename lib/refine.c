@@ -177,10 +177,12 @@ static int check(trs_context *ctx, const refiner *s, int nrhs, const void *B, in
     if (A->device > 0) return trs_fail(ctx, TRS_ESUPPORT, "A must be in host memory");
     int rc = trs_check_mat(ctx, A);
     if (rc) return rc;
-    const int64_t width = layout == TRS_ROW_MAJOR ? nrhs : A->n;
-    if (nrhs && A->n && (!B || !X || B == X || ldb < width || ldx < width))
-        return trs_fail(ctx, TRS_EARG, "B or X is NULL, or ldb or ldx too small");
-    return TRS_OK;
+    if (!nrhs || !A->n) return TRS_OK;
+    const int64_t b = trs_extent(B, A->n, nrhs, ldb, layout, A->dtype);
+    const int64_t x = trs_extent(X, A->n, nrhs, ldx, layout, A->dtype);
+    if (b < 0 || x < 0)
+        return trs_fail(ctx, TRS_EARG, "B or X is NULL, or ldb or ldx too small or too large");
+    return trs_overlap(B, b, X, x) ? trs_fail(ctx, TRS_EARG, "B and X overlap") : TRS_OK;
 }
 
 int trs_lu_refine(trs_lu *lu, const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,

@@ -27,17 +27,19 @@ static const multiply_fn multiply[] = TRS_PER_TYPE(multiply);
 static const get_fn get[] = TRS_PER_TYPE(get);
 static const put_fn put[] = TRS_PER_TYPE(put);
 
+/* apart: X and Y must not overlap. */
 static int check(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, const void *Y,
-                 int64_t ldy, trs_layout layout)
+                 int64_t ldy, trs_layout layout, bool apart)
 {
     trs_context ctx = {0};
     if (!A || (unsigned)op > TRS_H || nrhs < 0 || (unsigned)layout > TRS_ROW_MAJOR) return TRS_EARG;
     if (A->device > 0) return TRS_ESUPPORT;
     int rc = trs_check_mat(&ctx, A);
     if (rc) return rc;
-    int64_t width = layout == TRS_ROW_MAJOR ? nrhs : A->n;
-    if (nrhs && A->n && (!X || !Y || ldx < width || ldy < width)) return TRS_EARG;
-    return TRS_OK;
+    if (!nrhs || !A->n) return TRS_OK;
+    const int64_t x = trs_extent(X, A->n, nrhs, ldx, layout, A->dtype);
+    const int64_t y = trs_extent(Y, A->n, nrhs, ldy, layout, A->dtype);
+    return x < 0 || y < 0 || (apart && trs_overlap(X, x, Y, y)) ? TRS_EARG : TRS_OK;
 }
 
 int trs_sums_new(const trs_memory *mem, int64_t n, trs_sums *s)
@@ -70,7 +72,7 @@ int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t l
     trs_context ctx = {0};
     trs_mat lines;
     trs_sums s;
-    int rc = check(A, op, nrhs, X, ldx, Y, ldy, layout);
+    int rc = check(A, op, nrhs, X, ldx, Y, ldy, layout, true);
     if (!rc) rc = trs_lines_of(&ctx, A, &lines);
     if (rc) return rc;
     rc = trs_sums_new(NULL, A->n, &s);
@@ -134,7 +136,7 @@ int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int
     trs_error one;
     if (!error) return TRS_EARG;
     *error = (trs_error){.row = -1, .col = -1};
-    int rc = check(A, op, nrhs, B, ldb, X, ldx, layout);
+    int rc = check(A, op, nrhs, B, ldb, X, ldx, layout, false);
     if (!rc) rc = trs_lines_of(&ctx, A, &lines);
     if (rc) return rc;
     rc = trs_sums_new(NULL, A->n, &s);

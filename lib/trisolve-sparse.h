@@ -236,8 +236,8 @@ typedef struct trs_info {
 } trs_info;
 
 /* Check a triangle and take a copy of it.
- *     trs_plan **plan ; out.  Set on every return except TRS_EARG for plan itself or mat NULL and
- *         except when not even the handle could be allocated (then *plan = NULL).  After an error it
+ *     trs_plan **plan ; out.  Set on every return except TRS_EARG for plan itself or mat NULL, or for one
+ *         of two callbacks, and except when not even the handle could be allocated (then *plan = NULL).  After an error it
  *         holds only the sentence (trs_plan_message) and must be destroyed all the same.
  *     const trs_mat *mat ; in.  kind must have exactly one of TRS_LOWER, TRS_UPPER; a DENSE matrix may
  *         have neither: it is general, and is solved by LU or by Gaussian elimination.

@@ -433,6 +433,8 @@ static void wrong_use(void **state)
     lu = factor(&m, &ic);
     assert_int_equal(trs_lu_solve(lu, TRS_T, 1, b, 5, x, 5, NULL), TRS_ESUPPORT);
     assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b, 4, x, 5, NULL), TRS_EARG);
+    assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b + 1, 5, b, 5, NULL), TRS_EARG);
+    assert_int_equal(trs_lu_solve(lu, TRS_N, 2, b, INT64_MAX, x, 5, NULL), TRS_EARG);
     other = m;
     other.nnz--;
     assert_int_equal(trs_lu_update(lu, &other), TRS_EARG);

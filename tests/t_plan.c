@@ -1,6 +1,8 @@
 /* t_plan.c: wrong use in any order: arguments, pivots, updates, memory that runs out. */
 #include "model.h"
 
+#include <limits.h>
+
 #include <math.h>
 
 /* 4x4 lower CSR, base 1:  2; 1 4; . . 5; . 3 . 8 */
@@ -186,6 +188,7 @@ static void test_solve_arguments(void **state)
     assert_int_equal(trs_solve(p, TRS_N, 1, b4, -4, x, 4, NULL), TRS_EARG);
     assert_int_equal(trs_solve(p, TRS_N, 2, buffer, INT64_MAX, x, 4, NULL), TRS_EARG);
     assert_int_equal(trs_solve(p, TRS_N, 2, buffer, 4, x, INT64_MAX, NULL), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, INT_MAX, buffer, INT32_MAX, x, INT32_MAX, NULL), TRS_EARG);
     assert_int_equal(trs_solve(p, TRS_N, 3, buffer, 2, x, 3, &rows), TRS_EARG);
     assert_int_equal(trs_solve(p, TRS_N, 3, buffer, 3, x, 2, &rows), TRS_EARG);
     assert_int_equal(trs_solve(p, TRS_N, 1, b4, 4, x, 4, &odd), TRS_EARG);

@@ -3,6 +3,7 @@
 #include "model.h"
 
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 
 /* The same matrix with values rounded to single precision; free its val. */
@@ -182,7 +183,9 @@ static void test_wrong_use(void **state)
         {plan, &a, TRS_N, 1, NULL, x, 5, 3, TRS_EARG},
         {plan, &a, TRS_N, 1, b, NULL, 5, 3, TRS_EARG},
         {plan, &a, TRS_N, 1, x, x, 5, 3, TRS_EARG},
+        {plan, &a, TRS_N, 1, x + 1, x, 5, 3, TRS_EARG},
         {plan, &a, TRS_N, 1, b, x, 4, 3, TRS_EARG},
+        {plan, &a, TRS_N, INT_MAX, b, x, INT_MAX, 3, TRS_EARG},
         {plan, &a, TRS_N, 1, b, x, 5, -1, TRS_EARG},
         {fresh, &a, TRS_N, 1, b, x, 5, 3, TRS_ESTATE},
         {high, &s, TRS_N, 1, b, x, 5, 3, TRS_EARG}, /* the plan is the better one */

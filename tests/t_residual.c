@@ -2,6 +2,7 @@
 #include "model.h"
 
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 
 /* y = op(T) x of the model, in long double; out re [n], im [n]. */
@@ -137,6 +138,13 @@ static void test_wrong_use(void **state)
     assert_int_equal(trs_multiply(&a, TRS_N, 1, x, 2, y, 1, TRS_COL_MAJOR), TRS_EARG);
     assert_int_equal(trs_multiply(&a, TRS_N, 1, x, 2, y, 2, (trs_layout)7), TRS_EARG);
     assert_int_equal(trs_backward_error(&a, TRS_N, 1, x, 2, y, 2, TRS_COL_MAJOR, NULL), TRS_EARG);
+    double z[3] = {1, 1, 1};
+    assert_int_equal(trs_multiply(&a, TRS_N, 1, z, 2, z + 1, 2, TRS_COL_MAJOR), TRS_EARG);
+    assert_int_equal(trs_multiply(&a, TRS_N, 1, z, 2, z, 2, TRS_COL_MAJOR), TRS_EARG);
+    assert_int_equal(trs_multiply(&a, TRS_N, 2, x, INT64_MAX, y, 2, TRS_COL_MAJOR), TRS_EARG);
+    assert_int_equal(trs_multiply(&a, TRS_N, 2, x, 2, y, INT64_MAX / 16, TRS_COL_MAJOR), TRS_EARG);
+    assert_int_equal(trs_backward_error(&a, TRS_N, INT_MAX, x, INT64_MAX, y, 2, TRS_COL_MAJOR, &e),
+                     TRS_EARG);
     bad.device = TRS_CUDA(0);
     assert_int_equal(trs_multiply(&bad, TRS_N, 1, x, 2, y, 2, TRS_COL_MAJOR), TRS_ESUPPORT);
     bad = a, bad.ld = 1;
