@@ -28,10 +28,9 @@ int64_t trs_extent(const void *p, int64_t n, int nrhs, int64_t ld, trs_layout la
 {
     const int64_t lines = layout == TRS_ROW_MAJOR ? n : nrhs;
     const int64_t width = layout == TRS_ROW_MAJOR ? nrhs : n;
-    const int64_t size = (int64_t)trs_size(t);
-    if (!p || ld < width || ld > INT64_MAX / size / lines) return -1;
-    const int64_t bytes = (ld * (lines - 1) + width) * size;
-    return (uintptr_t)bytes > UINTPTR_MAX - (uintptr_t)p ? -1 : bytes;
+    const int64_t size = (int64_t)trs_size(t), most = (int64_t)1 << 56; /* bytes; addresses end */
+    if (!p || ld < width || ld > most / size / lines) return -1;
+    return (ld * (lines - 1) + width) * size;
 }
 
 bool trs_overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes)
