@@ -1,6 +1,7 @@
 /* t_ilu.c: ILU(0) and IC(0) are what their definitions say, on the pattern and by a plain elimination of
  * full matrices; they are exact where there is no fill; what breaks down is refused with its row; threads,
  * forms and updates do not change the bits. */
+#include "counter.h"
 #include "full.h"
 
 #include "internal.h"
@@ -283,14 +284,9 @@ static void refuse(const full *A, const form *f, const trs_ilu_options *opt, int
                    const char *says)
 {
     trs_lu *lu;
-    double b[8] = {1}, x[8];
     trs_mat m = show(A, f);
-    int rc = trs_ilu(&lu, &m, opt);
-    print_message("%d: %s\n", rc, trs_lu_message(lu));
-    assert_int_equal(rc, code);
-    assert_non_null(strstr(trs_lu_message(lu), says));
-    assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b, 8, x, 8, NULL), TRS_ESTATE);
-    trs_lu_destroy(lu);
+    const int rc = trs_ilu(&lu, &m, opt);
+    assert_refused(lu, rc, code, says);
     hide(&m);
 }
 
@@ -616,24 +612,6 @@ static void on_a_device(void **state)
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-typedef struct rationed { /* lets so many allocations through */
-    int left, live;
-} rationed;
-
-static void *ration(void *user, size_t bytes)
-{
-    rationed *r = user;
-    if (r->left-- <= 0) return NULL;
-    r->live++;
-    return malloc(bytes);
-}
-
-static void give(void *user, void *p)
-{
-    if (p) ((rationed *)user)->live--;
-    free(p);
-}
-
 static void out_of_memory(void **state)
 {
     (void)state;
@@ -642,20 +620,20 @@ static void out_of_memory(void **state)
         trs_mat m = show(&A, &forms[k]);
         int rc = TRS_EMEM, allowed = 0;
         for (; rc == TRS_EMEM; allowed++) {
-            rationed r = {allowed, 0};
-            const trs_ilu_options opt = {.method = k / 2, .plan = {.memory = {ration, give, &r}}};
+            counter c = {.fail_at = allowed, .and_after = 1};
+            const trs_ilu_options opt = {.method = k / 2, .plan = {.memory = counted_memory(&c)}};
             trs_lu *lu;
             zz b[9] = {1}, x[9];
             rc = trs_ilu(&lu, &m, &opt);
             if (rc && lu) { /* enough now: a half-made one refuses, or works */
-                r.left = 1000;
+                c.fail_at = -1;
                 const int again = trs_lu_update(lu, &m);
                 assert_true(again == TRS_OK || again == TRS_ESTATE);
             }
             if (!rc) rc = trs_lu_update(lu, &m);
             if (!rc) rc = trs_lu_solve(lu, TRS_N, 1, b, 9, x, 9, NULL);
             trs_lu_destroy(lu);
-            assert_int_equal(r.live, 0);
+            assert_int_equal(c.live, 0);
         }
         print_message("%d allocations\n", allowed - 1);
         assert_int_equal(rc, TRS_OK);

@@ -1,4 +1,5 @@
 /* t_plan.c: wrong use in any order: arguments, pivots, updates, memory that runs out. */
+#include "counter.h"
 #include "model.h"
 
 #include <limits.h>
@@ -396,52 +397,6 @@ static void test_ownership(void **state)
 
 /* ---- memory -------------------------------------------------------------------------------------------- */
 
-typedef struct counter {
-    long calls, fail_at, live;
-    size_t bytes; /* live */
-} counter;
-
-enum { HEAD = 16 }; /* bytes before each block, for its size */
-
-static void *count_alloc(void *user, size_t bytes)
-{
-    counter *c = user;
-    if (c->calls++ == c->fail_at) return NULL;
-    char *p = malloc(bytes + HEAD);
-    if (!p) return NULL;
-    memcpy(p, &bytes, sizeof bytes);
-    c->live++;
-    c->bytes += bytes;
-    return p + HEAD;
-}
-
-static void count_free(void *user, void *p)
-{
-    counter *c = user;
-    size_t bytes;
-    if (!p) return;
-    memcpy(&bytes, (char *)p - HEAD, sizeof bytes);
-    c->live--;
-    c->bytes -= bytes;
-    free((char *)p - HEAD);
-}
-
-/* The same on the device, one counter for both; sizes are not known again when it is given back. */
-static void *count_device_alloc(void *user, int device, size_t bytes)
-{
-    counter *c = user;
-    void *p;
-    if (c->calls++ == c->fail_at || trs_device_new(device, bytes, &p)) return NULL;
-    c->live++;
-    return p;
-}
-
-static void count_device_free(void *user, int device, void *p)
-{
-    ((counter *)user)->live--;
-    trs_device_free(device, p);
-}
-
 /* create, analyse, update, work space, solve; how it ended. */
 static int whole_life(counter *c, const char *solver, trs_order order, int ncuts)
 {
@@ -450,9 +405,8 @@ static int whole_life(counter *c, const char *solver, trs_order order, int ncuts
     form f = {.format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32, .shuffled = true};
     model m = model_new(RANDOM, false, true, false, &r);
     trs_mat a = show(&m, &f, &r);
-    trs_options opt = {
-        .solver = solver, .order = order, .ops = 7, .memory = {count_alloc, count_free, c}};
-    opt.device_memory = (trs_device_memory){count_device_alloc, count_device_free, c};
+    trs_options opt = {.solver = solver, .order = order, .ops = 7, .memory = counted_memory(c)};
+    opt.device_memory = counted_device_memory(c);
     opt.pivot = ncuts ? TRS_PIVOT_SKIP : TRS_PIVOT_FAIL;
     trs_plan *p = NULL;
     trs_work *w = NULL;
@@ -529,7 +483,7 @@ static void share_work(const trs_solver *s)
     for (int k = 0; k < 2; k++) {
         trs_mat a = show(&m[k], &f, &r);
         trs_options opt = {.solver = s->name, .order = TRS_ORDER_LEVEL};
-        opt.memory = (trs_memory){count_alloc, count_free, &c};
+        opt.memory = counted_memory(&c);
         assert_int_equal(trs_plan_create(&p[k], &a, &opt), TRS_OK);
         assert_status(trs_plan_analyse(p[k]), TRS_OK, p[k]);
         mat_free(&a);
@@ -585,7 +539,7 @@ static void count_bytes(const trs_solver *s, trs_order order, unsigned ops)
     trs_options opt = {.solver = s->name, .order = order, .ops = ops};
     trs_plan *p;
     trs_info before, after;
-    opt.memory = (trs_memory){count_alloc, count_free, &c};
+    opt.memory = counted_memory(&c);
     assert_int_equal(trs_plan_create(&p, &a, &opt), TRS_OK);
     assert_int_equal(trs_plan_info(p, &before), TRS_OK);
     assert_int_equal(trs_plan_analyse(p), TRS_OK);

@@ -1,5 +1,6 @@
 /* t_saved.c: analyses in files: what is loaded solves as what was saved, and no damaged or foreign file
  * is taken. */
+#include "counter.h"
 #include "model.h"
 
 #include <math.h>
@@ -330,24 +331,6 @@ static void test_pivots(void **state)
 
 /* ---- memory --------------------------------------------------------------------------------------- */
 
-typedef struct counter {
-    long calls, fail_at, live;
-} counter;
-
-static void *count_alloc(void *user, size_t bytes)
-{
-    counter *c = user;
-    if (c->calls++ == c->fail_at) return NULL;
-    c->live++;
-    return malloc(bytes);
-}
-
-static void count_free(void *user, void *p)
-{
-    ((counter *)user)->live -= p != NULL;
-    free(p);
-}
-
 static void test_allocations(void **state)
 {
     (void)state;
@@ -362,7 +345,7 @@ static void test_allocations(void **state)
         trs_options opt = by_level;
         trs_mat m = mat4();
         trs_plan *p;
-        opt.memory = (trs_memory){count_alloc, count_free, &c};
+        opt.memory = counted_memory(&c);
         rc = trs_plan_create(&p, &m, &opt);
         if (!rc) rc = trs_plan_load(p, file);
         if (!rc) rc = trs_plan_save(p, file);
