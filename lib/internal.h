@@ -61,6 +61,10 @@ int trs_fail(trs_context *ctx, int code, const char *format, ...)
 /* trs_alloc that leaves a sentence: "out of memory: 12 bytes for the levels". */
 void *trs_new(trs_context *ctx, int64_t count, size_t size, const char *what);
 
+enum {
+    TRS_MOST_THREADS = 1024
+}; /* that a caller may ask for: OpenMP ends a program that has too many */
+
 /* Threads for work on so many entries: one when there is little of it. */
 int trs_team(const trs_context *ctx, int64_t entries);
 

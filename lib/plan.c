@@ -33,6 +33,9 @@ static int take_options(trs_plan *p, const trs_mat *mat, const trs_options *opt)
     trs_context *ctx = &p->ctx;
     if (opt->nrhs < 0 || opt->threads < 0 || opt->memory_limit < 0)
         return trs_fail(ctx, TRS_EARG, "a negative number in the options");
+    if (opt->threads > TRS_MOST_THREADS)
+        return trs_fail(ctx, TRS_EARG, "%d threads are more than %d", opt->threads,
+                        TRS_MOST_THREADS);
     if (opt->ops & ~7u) return trs_fail(ctx, TRS_EARG, "unknown bits in ops: %u", opt->ops);
     if ((unsigned)opt->layout > TRS_ROW_MAJOR || (unsigned)opt->order > TRS_ORDER_LEVEL)
         return trs_fail(ctx, TRS_EARG, "unknown layout or order");

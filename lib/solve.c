@@ -337,6 +337,7 @@ int trs_solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t ldb
 {
     static const trs_exec defaults = {0};
     if (!exec) exec = &defaults;
+    if (exec->threads < 0 || exec->threads > TRS_MOST_THREADS) return TRS_EARG;
     int rc = check_solve(p, op, nrhs, B, ldb, X, ldx, exec->layout);
     if (rc || nrhs == 0 || p->info.n == 0) return rc;
     const trs_side *s = &p->side[op != TRS_N];

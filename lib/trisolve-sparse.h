@@ -186,7 +186,7 @@ typedef struct trs_options {
                              {N} and {T, H} has storage and analysis of its own. */
     int nrhs;          /* right-hand sides usually solved at once, >= 0; 0: 1.  Any number works. */
     trs_layout layout; /* of B and X, as trs_exec.layout will have it */
-    int threads;       /* for CPU solvers; 0: what OpenMP says */
+    int threads;       /* for CPU solvers, at most 1024; 0: what OpenMP says */
     int64_t memory_limit; /* bytes the plan may keep on one side, host or device (the analysis takes
                              about as much again for a while); 0: 8 GiB for solvers that store the
                              triangle as a full matrix, no limit for others */
@@ -204,7 +204,7 @@ typedef struct trs_options {
 typedef struct trs_exec {
     void *stream;      /* cudaStream_t to solve or update on; NULL: the default stream */
     trs_work *work;    /* NULL: the plan's own, and then the plan must not be shared */
-    int threads;       /* for CPU solvers; 0: the plan's */
+    int threads;       /* for CPU solvers, at most 1024; 0: the plan's */
     trs_layout layout; /* of B and X */
 } trs_exec;
 

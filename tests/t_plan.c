@@ -67,6 +67,54 @@ static void test_states(void **state)
     trs_plan_destroy(p);
 }
 
+#ifdef HAVE_XXHASH
+enum { NOT_READY = TRS_ESTATE }; /* of saving and loading */
+#else
+enum { NOT_READY = TRS_ESUPPORT };
+#endif
+
+/* A plan that could not be made, and one that is not analysed: whatever is asked of them is refused. */
+static void refuses_all(trs_plan *p)
+{
+    const trs_mat m = mat4(val4);
+    trs_work *w;
+    double x[4] = {7, 7, 7, 7}, rcond;
+    const int32_t *topo, *lv;
+    assert_int_equal(trs_plan_save(p, "t_plan.none"), NOT_READY);
+    assert_int_equal(trs_plan_update(p, &m, NULL), TRS_ESTATE);
+    assert_int_equal(trs_plan_pivots(p, NULL, NULL), TRS_ESTATE);
+    assert_int_equal(trs_plan_levels(p, &topo, &lv), TRS_ESTATE);
+    assert_int_equal(trs_work_create(&w, p, 1), TRS_ESTATE);
+    assert_int_equal(trs_solve(p, TRS_N, 1, b4, 4, x, 4, NULL), TRS_ESTATE);
+    assert_int_equal(trs_refine(p, &m, TRS_N, 1, b4, 4, x, 4, NULL, 1, NULL, NULL), TRS_ESTATE);
+    assert_int_equal(trs_condest(p, &m, TRS_NORM_ONE, &rcond), TRS_ESTATE);
+    assert_true(x[0] == 7 && x[3] == 7);
+}
+
+static void test_not_ready(void **state)
+{
+    (void)state;
+    trs_mat m = mat4(val4), bad = m;
+    trs_plan *fresh, *failed, *good = ready(val4, NULL);
+    trs_work *w;
+    bad.n = -1;
+    assert_int_equal(trs_plan_create(&fresh, &m, NULL), TRS_OK);
+    assert_int_equal(trs_plan_create(&failed, &bad, NULL), TRS_EARG);
+    refuses_all(fresh);
+    refuses_all(failed);
+    assert_int_equal(trs_plan_load(failed, "t_plan.none"), NOT_READY);
+    assert_int_equal(trs_plan_load(good, "t_plan.none"), NOT_READY);
+    assert_int_equal(trs_plan_analyse(failed), TRS_ESTATE);
+    assert_int_equal(trs_work_create(&w, good, 1), TRS_OK);
+    assert_int_equal(trs_work_fit(w, fresh, 1), TRS_ESTATE);
+    assert_int_equal(trs_work_fit(w, failed, 1), TRS_ESTATE);
+    trs_work_destroy(w);
+    assert_solves(good);
+    trs_plan_destroy(fresh);
+    trs_plan_destroy(failed);
+    trs_plan_destroy(good);
+}
+
 static void test_null(void **state)
 {
     (void)state;
@@ -193,6 +241,8 @@ static void test_solve_arguments(void **state)
     assert_int_equal(trs_solve(p, TRS_N, 3, buffer, 2, x, 3, &rows), TRS_EARG);
     assert_int_equal(trs_solve(p, TRS_N, 3, buffer, 3, x, 2, &rows), TRS_EARG);
     assert_int_equal(trs_solve(p, TRS_N, 1, b4, 4, x, 4, &odd), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, 1, b4, 4, x, 4, &(trs_exec){.threads = -1}), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, 1, b4, 4, x, 4, &(trs_exec){.threads = 1025}), TRS_EARG);
     assert_int_equal(trs_work_create(&w, q, 1), TRS_OK);
     foreign.work = w; /* of another plan */
     assert_int_equal(trs_solve(p, TRS_N, 1, b4, 4, x, 4, &foreign), TRS_EARG);
@@ -228,6 +278,7 @@ static void test_options(void **state)
     refuse_options((trs_options){.ops = 8}, TRS_EARG);
     refuse_options((trs_options){.nrhs = -1}, TRS_EARG);
     refuse_options((trs_options){.threads = -1}, TRS_EARG);
+    refuse_options((trs_options){.threads = 1025}, TRS_EARG);
     refuse_options((trs_options){.memory_limit = -1}, TRS_EARG);
     refuse_options((trs_options){.layout = (trs_layout)2}, TRS_EARG);
     refuse_options((trs_options){.order = (trs_order)3}, TRS_EARG);
@@ -609,14 +660,15 @@ static void test_default_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_states),          cmocka_unit_test(test_null),
-        cmocka_unit_test(test_solve_arguments), cmocka_unit_test(test_options),
-        cmocka_unit_test(test_pivots),          cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_update),          cmocka_unit_test(test_ownership),
-        cmocka_unit_test(test_allocations),     cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_default_limit),   cmocka_unit_test(test_bitwise),
-        cmocka_unit_test(test_shared_work),     cmocka_unit_test(test_null_elsewhere),
-        cmocka_unit_test(test_no_device),       cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_states),         cmocka_unit_test(test_not_ready),
+        cmocka_unit_test(test_null),           cmocka_unit_test(test_solve_arguments),
+        cmocka_unit_test(test_options),        cmocka_unit_test(test_pivots),
+        cmocka_unit_test(test_missing),        cmocka_unit_test(test_update),
+        cmocka_unit_test(test_ownership),      cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_limit),          cmocka_unit_test(test_default_limit),
+        cmocka_unit_test(test_bitwise),        cmocka_unit_test(test_shared_work),
+        cmocka_unit_test(test_null_elsewhere), cmocka_unit_test(test_no_device),
+        cmocka_unit_test(test_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
