@@ -93,7 +93,7 @@ static int solve(const trs_part *part, const trs_job *job)
                                    width, lines, true, job->stream);
 }
 
-/* The CPU's values are those of the side: a copy of the part's own, without what was left out of them. */
+/* The CPU reads the values of the side on the host: those of this part come over, pivots treated. */
 static int update_direct(trs_part *part, const void *val, void *stream)
 {
     const trs_tri *t = &part->side->tri;
