@@ -4,6 +4,7 @@
 #include "sparse.h"
 
 #include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,61 +57,6 @@ static const char help[] =
     "  -h, --help             this text; then leave\n"
     "  -V, --version          the version; then leave\n";
 
-enum {
-    LOWER = 256,
-    UPPER,
-    UNIT,
-    TRANS,
-    CONJ,
-    FACTOR,
-    PRECISION,
-    SOLVER,
-    MEASURE,
-    THREADS,
-    LOW_MEMORY,
-    MEMORY,
-    REPEAT,
-    REFINE,
-    COND,
-    TOLERANCE,
-    PIVOT,
-    BITWISE,
-    SAVE,
-    LOAD,
-    JSON,
-    LIST
-};
-
-static const struct option options[] = {
-    {"lower", no_argument, NULL, LOWER},
-    {"upper", no_argument, NULL, UPPER},
-    {"unit", no_argument, NULL, UNIT},
-    {"trans", no_argument, NULL, TRANS},
-    {"conj-trans", no_argument, NULL, CONJ},
-    {"factor", optional_argument, NULL, FACTOR},
-    {"precision", required_argument, NULL, PRECISION},
-    {"solver", required_argument, NULL, SOLVER},
-    {"measure", no_argument, NULL, MEASURE},
-    {"threads", required_argument, NULL, THREADS},
-    {"low-memory", no_argument, NULL, LOW_MEMORY},
-    {"memory", required_argument, NULL, MEMORY},
-    {"repeat", required_argument, NULL, REPEAT},
-    {"refine", required_argument, NULL, REFINE},
-    {"cond", no_argument, NULL, COND},
-    {"tolerance", required_argument, NULL, TOLERANCE},
-    {"pivot", required_argument, NULL, PIVOT},
-    {"bitwise", no_argument, NULL, BITWISE},
-    {"save-plan", required_argument, NULL, SAVE},
-    {"load-plan", required_argument, NULL, LOAD},
-    {"output", required_argument, NULL, 'o'},
-    {"json", no_argument, NULL, JSON},
-    {"quiet", no_argument, NULL, 'q'},
-    {"list-solvers", no_argument, NULL, LIST},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
-
 static void wrong(const char *what, const char *value)
 {
     complain("%s%s%s", what, value ? ": " : "", value ? value : "");
@@ -126,14 +72,6 @@ static int number(const char *text, int least, const char *what)
     return (int)v;
 }
 
-static bool single(const char *text)
-{
-    if (!strcmp(text, "single") || !strcmp(text, "f32")) return true;
-    if (strcmp(text, "double") && strcmp(text, "f64"))
-        wrong("--precision is double or single, not", text);
-    return false;
-}
-
 static double positive(const char *text, const char *what)
 {
     char *end;
@@ -142,106 +80,151 @@ static double positive(const char *text, const char *what)
     return v;
 }
 
-static void pivots(const char *text, arguments *a)
+/* ---- the options ------------------------------------------------------------------------------ */
+
+typedef struct option_row { /* what --name=text does to the arguments */
+    const char *name;
+    int letter; /* -o; 0: none */
+    int has_text;
+    void (*take)(const struct option_row *o, const char *text, arguments *a);
+    size_t member; /* where it is kept */
+    int value;     /* a bit, an op, or the least number */
+    const char *what;
+} option_row;
+
+static void take_bit(const option_row *o, const char *text, arguments *a)
+{
+    (void)text;
+    a->kind |= (unsigned)o->value;
+}
+
+static void take_op(const option_row *o, const char *text, arguments *a)
+{
+    (void)text;
+    a->op = (trs_op)o->value;
+}
+
+static void take_flag(const option_row *o, const char *text, arguments *a)
+{
+    (void)text;
+    *(bool *)((char *)a + o->member) = true;
+}
+
+static void take_text(const option_row *o, const char *text, arguments *a)
+{
+    *(const char **)((char *)a + o->member) = text;
+}
+
+static void take_number(const option_row *o, const char *text, arguments *a)
+{
+    *(int *)((char *)a + o->member) = number(text, o->value, o->what);
+}
+
+static void take_factor(const option_row *o, const char *text, arguments *a)
+{
+    (void)o;
+    a->factor = true;
+    a->method = text && strcmp(text, "auto") ? text : NULL;
+}
+
+static void take_precision(const option_row *o, const char *text, arguments *a)
+{
+    (void)o;
+    a->single = !strcmp(text, "single") || !strcmp(text, "f32");
+    if (!a->single && strcmp(text, "double") && strcmp(text, "f64"))
+        wrong("--precision is double or single, not", text);
+}
+
+static void take_memory(const option_row *o, const char *text, arguments *a)
+{
+    a->memory = (int64_t)(positive(text, o->what) * 0x1p30);
+}
+
+static void take_tolerance(const option_row *o, const char *text, arguments *a)
+{
+    a->tolerance = positive(text, o->what);
+}
+
+static void take_pivots(const option_row *o, const char *text, arguments *a)
 {
     char *end;
     a->pivot_value = strtod(text, &end);
     if (!strcmp(text, "fail")) a->pivot = TRS_PIVOT_FAIL;
     else if (!strcmp(text, "skip")) a->pivot = TRS_PIVOT_SKIP;
-    else if (end == text || *end) wrong("--pivot is fail, skip or a number, not", text);
+    else if (end == text || *end) wrong(o->what, text);
     else a->pivot = TRS_PIVOT_REPLACE;
 }
 
-static void print_help(void)
+static void leave_list(const option_row *o, const char *text, arguments *a)
 {
+    (void)o, (void)text, (void)a;
+    exit(list_solvers());
+}
+
+static void leave_help(const option_row *o, const char *text, arguments *a)
+{
+    (void)o, (void)text, (void)a;
     fputs(help, stdout);
     fputs("\nExit status:\n", stdout);
     for (int k = 0; exit_about(k); k++) printf("  %d  %s\n", k, exit_about(k));
+    exit(EXIT_GOOD);
 }
 
-static void take(int c, const char *value, arguments *a)
+static void leave_version(const option_row *o, const char *text, arguments *a)
 {
-    switch (c) {
-    case LOWER:
-        a->kind |= TRS_LOWER;
-        break;
-    case UPPER:
-        a->kind |= TRS_UPPER;
-        break;
-    case UNIT:
-        a->kind |= TRS_UNIT;
-        break;
-    case TRANS:
-        a->op = TRS_T;
-        break;
-    case CONJ:
-        a->op = TRS_H;
-        break;
-    case FACTOR:
-        a->factor = true;
-        a->method = value && strcmp(value, "auto") ? value : NULL;
-        break;
-    case PRECISION:
-        a->single = single(value);
-        break;
-    case SOLVER:
-        a->solver = value;
-        break;
-    case MEASURE:
-        a->measure = true;
-        break;
-    case THREADS:
-        a->threads = number(value, 1, "--threads is not a positive number");
-        break;
-    case LOW_MEMORY:
-        a->low_memory = true;
-        break;
-    case MEMORY:
-        a->memory = (int64_t)(positive(value, "--memory is not a positive number") * 0x1p30);
-        break;
-    case REPEAT:
-        a->repeat = number(value, 1, "--repeat is not a positive number");
-        break;
-    case REFINE:
-        a->refine = number(value, 0, "--refine is not a number");
-        break;
-    case COND:
-        a->cond = true;
-        break;
-    case TOLERANCE:
-        a->tolerance = positive(value, "--tolerance is not a positive number");
-        break;
-    case PIVOT:
-        pivots(value, a);
-        break;
-    case BITWISE:
-        a->bitwise = true;
-        break;
-    case SAVE:
-        a->save_plan = value;
-        break;
-    case LOAD:
-        a->load_plan = value;
-        break;
-    case 'o':
-        a->output = value;
-        break;
-    case JSON:
-        a->json = true;
-        break;
-    case 'q':
-        a->quiet = true;
-        break;
-    case LIST:
-        exit(list_solvers());
-    case 'h':
-        print_help();
-        exit(EXIT_GOOD);
-    case 'V':
-        printf("trisolve-sparse %s\n", trs_version());
-        exit(EXIT_GOOD);
-    default:
-        wrong("unknown option", NULL);
+    (void)o, (void)text, (void)a;
+    printf("trisolve-sparse %s\n", trs_version());
+    exit(EXIT_GOOD);
+}
+
+enum { NO = no_argument, MAY = optional_argument, MUST = required_argument };
+#define AT(member) offsetof(arguments, member)
+
+/* clang-format off */
+static const option_row rows[] = {
+    {"lower", 0, NO, take_bit, 0, TRS_LOWER, NULL},
+    {"upper", 0, NO, take_bit, 0, TRS_UPPER, NULL},
+    {"unit", 0, NO, take_bit, 0, TRS_UNIT, NULL},
+    {"trans", 0, NO, take_op, 0, TRS_T, NULL},
+    {"conj-trans", 0, NO, take_op, 0, TRS_H, NULL},
+    {"factor", 0, MAY, take_factor, 0, 0, NULL},
+    {"precision", 0, MUST, take_precision, 0, 0, NULL},
+    {"solver", 0, MUST, take_text, AT(solver), 0, NULL},
+    {"measure", 0, NO, take_flag, AT(measure), 0, NULL},
+    {"threads", 0, MUST, take_number, AT(threads), 1, "--threads is not a positive number"},
+    {"low-memory", 0, NO, take_flag, AT(low_memory), 0, NULL},
+    {"memory", 0, MUST, take_memory, 0, 0, "--memory is not a positive number"},
+    {"repeat", 0, MUST, take_number, AT(repeat), 1, "--repeat is not a positive number"},
+    {"refine", 0, MUST, take_number, AT(refine), 0, "--refine is not a number"},
+    {"cond", 0, NO, take_flag, AT(cond), 0, NULL},
+    {"tolerance", 0, MUST, take_tolerance, 0, 0, "--tolerance is not a positive number"},
+    {"pivot", 0, MUST, take_pivots, 0, 0, "--pivot is fail, skip or a number, not"},
+    {"bitwise", 0, NO, take_flag, AT(bitwise), 0, NULL},
+    {"save-plan", 0, MUST, take_text, AT(save_plan), 0, NULL},
+    {"load-plan", 0, MUST, take_text, AT(load_plan), 0, NULL},
+    {"output", 'o', MUST, take_text, AT(output), 0, NULL},
+    {"json", 0, NO, take_flag, AT(json), 0, NULL},
+    {"quiet", 'q', NO, take_flag, AT(quiet), 0, NULL},
+    {"list-solvers", 0, NO, leave_list, 0, 0, NULL},
+    {"help", 'h', NO, leave_help, 0, 0, NULL},
+    {"version", 'V', NO, leave_version, 0, 0, NULL},
+};
+/* clang-format on */
+
+enum { ROWS = sizeof rows / sizeof rows[0], FIRST = 256 }; /* numbers beyond letters */
+
+static void take_options(int argc, char **argv, arguments *a)
+{
+    struct option options[ROWS + 1] = {{NULL, 0, NULL, 0}};
+    int c;
+    for (int k = 0; k < ROWS; k++)
+        options[k] = (struct option){rows[k].name, rows[k].has_text, NULL, FIRST + k};
+    while ((c = getopt_long(argc, argv, "o:qhV", options, NULL)) != -1) {
+        int k = c - FIRST;
+        for (int r = 0; r < ROWS && c < FIRST; r++)
+            if (rows[r].letter == c) k = r;
+        if (k < 0) wrong("unknown option", NULL);
+        rows[k].take(&rows[k], optarg, a);
     }
 }
 
@@ -252,9 +235,8 @@ bool is_incomplete(const char *method)
 
 void parse_arguments(int argc, char **argv, arguments *a)
 {
-    int c;
     *a = (arguments){.repeat = 1, .refine = -1};
-    while ((c = getopt_long(argc, argv, "o:qhV", options, NULL)) != -1) take(c, optarg, a);
+    take_options(argc, argv, a);
     if (optind >= argc) wrong("no matrix was named", NULL);
     if (argc - optind > 2) wrong("more than a matrix and a right-hand side", argv[optind + 2]);
     a->matrix = argv[optind];
@@ -264,6 +246,8 @@ void parse_arguments(int argc, char **argv, arguments *a)
     if (a->factor && (a->kind & ~(unsigned)TRS_UNIT))
         wrong("--factor takes the whole matrix", NULL);
     if (a->factor && a->pivot) wrong("--pivot is for triangles", NULL);
+    if (a->pivot && (a->refine > 0 || a->cond))
+        wrong("--pivot excludes --refine and --cond: another matrix is solved", NULL);
     if (a->factor && (a->save_plan || a->load_plan))
         wrong("--save-plan and --load-plan are for triangles", NULL);
     if (a->measure && a->solver) wrong("--measure and --solver exclude each other", NULL);

@@ -8,7 +8,7 @@
  * Bytes 8 n^2 / 2 at best; latency bound: 4.2 us for each 64 rows on an H200. */
 #include "config.h"
 
-#include "cuda.cuh"
+#include "dense.cuh"
 
 #include "vendor.h"
 
@@ -43,11 +43,6 @@ static int analyse(trs_part *part)
     if (rc) return rc;
     d->full.reversed = part->side->reversed;
     return device_full_new(part, true, &d->full);
-}
-
-static int update(trs_part *part)
-{
-    return device_full_values(part, &((cublas_data *)part->data)->full);
 }
 
 static int work_create(const trs_part *part, trs_context *ctx, int, void **work)
@@ -153,7 +148,8 @@ const trs_solver trs_solver_cublas_dense = {
     .cost = cost,
     .bytes = device_full_bytes,
     .analyse = analyse,
-    .update = update,
+    .update = dense_update<as_filled<cublas_data>>,
+    .update_direct = dense_update_direct<as_filled<cublas_data>>,
     .solve = solve,
     .release = release,
     .work_create = work_create,

@@ -187,7 +187,9 @@ struct device_full { /* entry (i, j) is val[i*rs + j*cs], zero where nothing is 
 };
 
 int device_full_new(const trs_part *part, bool by_rows, device_full *d);
-int device_full_values(const trs_part *part, device_full *d); /* from side->tri.val; waits */
+int device_full_values(const trs_part *part, device_full *d); /* from side->tri.val */
+/* from values of the side on the device */
+int device_full_take(const trs_part *part, device_full *d, const void *val, void *stream);
 void device_full_free(trs_context *ctx, device_full *d);
 int64_t device_full_bytes(const trs_shape *s);
 

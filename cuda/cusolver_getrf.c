@@ -160,16 +160,14 @@ static int look(const trs_part *part, const cusolver_data *d, int64_t *first)
     return rc ? trs_fail(part->ctx, rc, "the diagonal of U could not be read") : TRS_OK;
 }
 
-static int update(trs_part *part)
+/* Of the values in d->lu. */
+static int make_factors(trs_part *part)
 {
     const cusolver_data *d = part->data;
-    double start;
+    const double start = trs_now();
     int info = 0;
     int64_t first = -1;
-    if (part->side->tri.n == 0) return TRS_OK;
-    int rc = put_values(part, d);
-    start = trs_now();
-    if (!rc) rc = factor(part, d, &info);
+    int rc = factor(part, d, &info);
     part->seconds_factor = trs_now() - start;
     if (!rc && info < 0)
         rc = trs_fail(part->ctx, TRS_ELIBRARY, "cuSOLVER refuses argument %d of getrf", -info);
@@ -177,6 +175,23 @@ static int update(trs_part *part)
     if (rc) return rc;
     if (info > 0) first = info - 1;
     return trs_general_judge(part, first < 0 ? 1 : INFINITY, first);
+}
+
+static int update(trs_part *part)
+{
+    if (part->side->tri.n == 0) return TRS_OK;
+    int rc = put_values(part, part->data);
+    return rc ? rc : make_factors(part);
+}
+
+static int update_direct(trs_part *part, const void *val, void *stream)
+{
+    const cusolver_data *d = part->data;
+    const trs_tri *t = &part->side->tri;
+    if (t->n == 0) return TRS_OK;
+    int rc = trs_gpu_take_full(t->dtype, t->n, t->n, part->transposed, val, d->lu, stream);
+    if (!rc) rc = trs_gpu_wait(stream); /* cuSOLVER works on the default one */
+    return rc ? rc : make_factors(part);
 }
 
 /* ---- solve -------------------------------------------------------------------------------------- */
@@ -250,6 +265,7 @@ const trs_solver trs_solver_cusolver_getrf = {
     .bytes = bytes,
     .analyse = analyse,
     .update = update,
+    .update_direct = update_direct,
     .solve = solve,
     .release = release,
     .work_create = work_create,

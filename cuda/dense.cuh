@@ -27,6 +27,38 @@ struct dense_data {
     device_full full;
 };
 
+/* What a solver makes of the full matrix, once that has new values:
+ *     data                    its D
+ *     make (T (), d, stream)  launches, on the stream of the update */
+template <class M> inline int dense_make(trs_part *part, cudaStream_t stream)
+{
+    typename M::data *d = (typename M::data *)part->data;
+    if (d->full.n == 0) return TRS_OK;
+    return for_type(part->side->tri.dtype, [&](auto zero) {
+        M::make(zero, d, stream);
+        return launched();
+    });
+}
+
+template <class M> inline int dense_update(trs_part *part)
+{
+    int rc = device_full_values(part, &((typename M::data *)part->data)->full);
+    if (!rc) rc = dense_make<M>(part, NULL);
+    return rc ? rc : trs_gpu_wait(NULL);
+}
+
+template <class M> inline int dense_update_direct(trs_part *part, const void *val, void *stream)
+{
+    int rc = device_full_take(part, &((typename M::data *)part->data)->full, val, stream);
+    return rc ? rc : dense_make<M>(part, (cudaStream_t)stream);
+}
+
+/* The matrix as it is. */
+template <class D> struct as_filled {
+    using data = D;
+    template <class T> static void make(T, const D *, cudaStream_t) {}
+};
+
 /* X = B, after which the kernels forget B. */
 inline int copy_b(const trs_part *part, const trs_job *job)
 {

@@ -7,12 +7,12 @@
 
 #include "doubling.cuh"
 
-static int update(trs_part *part)
-{
-    return doubling_update(part, [](auto zero, const pair_data *d, int64_t i) {
-        double_elements<decltype(zero)>(d, i);
-    });
-}
+struct by_elements {
+    template <class T> static void step(const pair_data *d, int64_t i, cudaStream_t s)
+    {
+        double_elements<T>(d, i, s);
+    }
+};
 
 const trs_solver trs_solver_dense_doubling = {
     .name = "dense-doubling",
@@ -26,7 +26,8 @@ const trs_solver trs_solver_dense_doubling = {
     .cost = doubling_cost,
     .bytes = device_full_bytes,
     .analyse = doubling_analyse,
-    .update = update,
+    .update = dense_update<doubled<by_elements>>,
+    .update_direct = dense_update_direct<doubled<by_elements>>,
     .solve = doubling_solve,
     .release = pair_release,
 };

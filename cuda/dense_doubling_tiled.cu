@@ -30,21 +30,22 @@ template <class T> static __global__ void tile_kernel(int64_t n, int64_t i, view
     if (y < n) L(y, x) = L(y, x) - sum;
 }
 
-template <class T> static void double_tiles(const pair_data *d, int64_t i)
+template <class T> static void double_tiles(const pair_data *d, int64_t i, cudaStream_t s)
 {
     const int64_t rows = valid_rows(d->full.n, i);
     const int64_t columns = valid_columns(valid_row(rows - 1, i), i);
     const dim3 grid(blocks_for(columns, TILE), blocks_for(rows, TILE));
-    if (columns > 0) tile_kernel<T><<<grid, dim3(TILE, TILE)>>>(d->full.n, i, typed<T>(d->full));
+    if (columns > 0)
+        tile_kernel<T><<<grid, dim3(TILE, TILE), 0, s>>>(d->full.n, i, typed<T>(d->full));
 }
 
-static int update(trs_part *part)
-{
-    return doubling_update(part, [](auto zero, const pair_data *d, int64_t i) {
-        if (i < TILE) double_elements<decltype(zero)>(d, i);
-        else double_tiles<decltype(zero)>(d, i);
-    });
-}
+struct by_tiles {
+    template <class T> static void step(const pair_data *d, int64_t i, cudaStream_t s)
+    {
+        if (i < TILE) double_elements<T>(d, i, s);
+        else double_tiles<T>(d, i, s);
+    }
+};
 
 const trs_solver trs_solver_dense_doubling_tiled = {
     .name = "dense-doubling-tiled",
@@ -58,7 +59,8 @@ const trs_solver trs_solver_dense_doubling_tiled = {
     .cost = doubling_cost,
     .bytes = device_full_bytes,
     .analyse = doubling_analyse,
-    .update = update,
+    .update = dense_update<doubled<by_tiles>>,
+    .update_direct = dense_update_direct<doubled<by_tiles>>,
     .solve = doubling_solve,
     .release = pair_release,
 };

@@ -27,18 +27,6 @@ static int analyse(trs_part *part)
     return pair_analyse(part, false);
 }
 
-static int update(trs_part *part)
-{
-    pair_data *d = (pair_data *)part->data;
-    int rc = device_full_values(part, &d->full);
-    if (rc) return rc;
-    rc = for_type(part->side->tri.dtype, [&](auto zero) {
-        pair_values<decltype(zero)>(d);
-        return launched();
-    });
-    return rc ? rc : trs_gpu_wait(NULL);
-}
-
 template <class T>
 static int solve_columns(const pair_data *d, view<T> x, int count, bool cj, cudaStream_t stream)
 {
@@ -83,7 +71,8 @@ const trs_solver trs_solver_dense_pair = {
     .cost = cost,
     .bytes = device_full_bytes,
     .analyse = analyse,
-    .update = update,
+    .update = dense_update<pairs_solved>,
+    .update_direct = dense_update_direct<pairs_solved>,
     .solve = solve,
     .release = pair_release,
 };

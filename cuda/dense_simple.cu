@@ -31,11 +31,6 @@ static int analyse(trs_part *part)
     return dense_analyse<dense_data>(part, false);
 }
 
-static int update(trs_part *part)
-{
-    return device_full_values(part, &((dense_data *)part->data)->full);
-}
-
 static int solve(const trs_part *part, const trs_job *job)
 {
     const device_full *L = &((const dense_data *)part->data)->full;
@@ -73,7 +68,8 @@ const trs_solver trs_solver_dense_simple = {
     .cost = cost,
     .bytes = device_full_bytes,
     .analyse = analyse,
-    .update = update,
+    .update = dense_update<as_filled<dense_data>>,
+    .update_direct = dense_update_direct<as_filled<dense_data>>,
     .solve = solve,
     .release = dense_release<dense_data>,
 };

@@ -51,13 +51,13 @@ template <class T> static __global__ void element_kernel(int64_t rows, int64_t i
     L(y, x) = sum;
 }
 
-template <class T> inline void double_elements(const pair_data *d, int64_t i)
+template <class T> inline void double_elements(const pair_data *d, int64_t i, cudaStream_t s)
 {
     const int64_t rows = valid_rows(d->full.n, i);
     const int64_t columns = valid_columns(valid_row(rows - 1, i), i);
     const dim3 grid(blocks_for(columns, PAIR_WIDE), blocks_for(rows, PAIR_HIGH));
     if (columns > 0)
-        element_kernel<T><<<grid, dim3(PAIR_WIDE, PAIR_HIGH)>>>(rows, i, typed<T>(d->full));
+        element_kernel<T><<<grid, dim3(PAIR_WIDE, PAIR_HIGH), 0, s>>>(rows, i, typed<T>(d->full));
 }
 
 /* b: a block a valid row (the seed has one thread), because the multipliers lie side by side. */
@@ -97,19 +97,15 @@ inline int doubling_analyse(trs_part *part)
     return pair_analyse(part, true);
 }
 
-/* step (T (), d, i): one doubling of the matrix. */
-template <class F> inline int doubling_update(trs_part *part, F step)
-{
-    pair_data *d = (pair_data *)part->data;
-    int rc = device_full_values(part, &d->full);
-    if (rc) return rc;
-    rc = for_type(part->side->tri.dtype, [&](auto zero) {
-        pair_values<decltype(zero)>(d);
-        for (int64_t i = 2; i < d->full.n; i *= 2) step(zero, d, i);
-        return launched();
-    });
-    return rc ? rc : trs_gpu_wait(NULL);
-}
+/* S::step<T> (d, i, stream): one doubling of the matrix. */
+template <class S> struct doubled {
+    using data = pair_data;
+    template <class T> static void make(T zero, const pair_data *d, cudaStream_t s)
+    {
+        pairs_solved::make(zero, d, s);
+        for (int64_t i = 2; i < d->full.n; i *= 2) S::template step<T>(d, i, s);
+    }
+};
 
 inline int doubling_solve(const trs_part *part, const trs_job *job)
 {

@@ -30,20 +30,31 @@ static __global__ void fill_kernel(int64_t n, bool reversed, const int64_t *Lp, 
     }
 }
 
-int device_full_values(const trs_part *part, device_full *d)
+/* d->val from the values of d->L. */
+static int fill(const trs_part *part, device_full *d, cudaStream_t s)
 {
     const trs_dtype t = part->side->tri.dtype;
-    int rc = device_csr_values(part, &d->L);
-    if (rc || d->n == 0) return rc;
-    if (cudaMemset(d->val, 0, (size_t)d->n * (size_t)d->n * trs_size(t)) != cudaSuccess)
+    if (d->n == 0) return TRS_OK;
+    if (cudaMemsetAsync(d->val, 0, (size_t)d->n * (size_t)d->n * trs_size(t), s) != cudaSuccess)
         return trs_fail(part->ctx, TRS_EDEVICE, "cudaMemset");
-    rc = for_type(t, [&](auto zero) {
+    return for_type(t, [&](auto zero) {
         using T = decltype(zero);
-        fill_kernel<T><<<(unsigned)d->n, 128>>>(d->n, d->reversed, d->L.ptr, d->L.idx,
-                                                (const T *)d->L.val, typed<T>(*d));
+        fill_kernel<T><<<(unsigned)d->n, 128, 0, s>>>(d->n, d->reversed, d->L.ptr, d->L.idx,
+                                                      (const T *)d->L.val, typed<T>(*d));
         return launched();
     });
-    return rc ? rc : trs_gpu_wait(NULL);
+}
+
+int device_full_values(const trs_part *part, device_full *d)
+{
+    int rc = device_csr_values(part, &d->L);
+    return rc ? rc : fill(part, d, NULL);
+}
+
+int device_full_take(const trs_part *part, device_full *d, const void *val, void *stream)
+{
+    int rc = device_csr_take(part, &d->L, val, stream);
+    return rc ? rc : fill(part, d, (cudaStream_t)stream);
 }
 
 void device_full_free(trs_context *ctx, device_full *d)

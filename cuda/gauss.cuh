@@ -208,6 +208,7 @@ template <class W> constexpr trs_solver gauss_solver(const char *name, const cha
     s.bytes = gauss_bytes;
     s.analyse = gauss_analyse<W>;
     s.update = gauss_update<W>;
+    s.update_direct = general_update_direct;
     s.solve = gauss_solve<W>;
     s.release = general_release;
     s.work_create = gauss_work_create<W>;

@@ -60,8 +60,8 @@ int general_values(const trs_part *part, general_data *d)
 {
     const trs_tri *t = &part->side->tri;
     const int64_t n = t->n;
-    int rc =
-        trs_gpu_put(part->ctx, d->columns, part->side->full, (size_t)(n * n) * trs_size(t->dtype));
+    const size_t bytes = (size_t)(n * n) * trs_size(t->dtype);
+    int rc = d->there ? TRS_OK : trs_gpu_put(part->ctx, d->columns, part->side->full, bytes);
     if (rc || n == 0) return rc;
     return for_type(t->dtype, [&](auto zero) {
         using T = decltype(zero);
@@ -69,6 +69,18 @@ int general_values(const trs_part *part, general_data *d)
             <<<blocks_for(n * n, THREADS), THREADS>>>(n, (const T *)d->columns, (T *)d->A);
         return launched();
     });
+}
+
+int general_update_direct(trs_part *part, const void *val, void *stream)
+{
+    const trs_tri *t = &part->side->tri;
+    general_data *d = (general_data *)part->data;
+    int rc = trs_gpu_take_values(t->dtype, (int64_t)t->n * t->n, NULL, val, d->columns, stream);
+    if (!rc) rc = trs_gpu_wait(stream); /* what follows is on the default one */
+    d->there = true;
+    if (!rc) rc = part->solver->update(part);
+    d->there = false;
+    return rc;
 }
 
 /* ---- pivots ------------------------------------------------------------------------------------------ */

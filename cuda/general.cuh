@@ -13,12 +13,16 @@ extern "C" {
 struct general_data {
     void *A;       /* [n*n] by rows: row i from i*n on; L below the diagonal, U on and above */
     void *columns; /* [n*n] by columns: where new values arrive; then the solver's to use */
+    bool there;    /* they have arrived, from the device */
     int block;     /* threads of a block, for the solvers that have the choice */
 };
 
 int general_analyse(trs_part *part);
 void general_release(trs_part *part);
-int general_values(const trs_part *part, general_data *d); /* A = op(A) from side->full */
+/* A = op(A) from side->full, or from columns where they are there. */
+int general_values(const trs_part *part, general_data *d);
+/* update_direct of all of them: the solver's update, with op(A) by columns on the device; waits. */
+int general_update_direct(trs_part *part, const void *val, void *stream);
 int64_t general_bytes(const trs_shape *s);
 
 /* Largest magnitudes of A before and of U after, the first bad pivot: into part->growth, or a sentence. */

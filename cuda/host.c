@@ -93,6 +93,16 @@ static int solve(const trs_part *part, const trs_job *job)
                                    width, lines, true, job->stream);
 }
 
+/* The CPU reads the values of the side on the host: those of this part come over, pivots treated. */
+static int update_direct(trs_part *part, const void *val, void *stream)
+{
+    const trs_tri *t = &part->side->tri;
+    const size_t size = trs_size(t->dtype), begin = (size_t)t->ptr[part->from] * size;
+    const size_t bytes = (size_t)t->ptr[part->to] * size - begin;
+    return trs_gpu_copy_lines((char *)t->val + begin, bytes, (const char *)val + begin, bytes,
+                              bytes, 1, false, stream);
+}
+
 static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
     trs_solver_cpu_serial.cost(s, m, c);
@@ -115,6 +125,7 @@ const trs_solver trs_solver_host = {
     .order = TRS_ORDER_NATURAL,
     .cost = cost,
     .bytes = bytes,
+    .update_direct = update_direct,
     .solve = solve,
     .work_create = work_create,
     .work_destroy = work_destroy,

@@ -83,6 +83,7 @@ constexpr trs_solver lu_solver(const char *name, const char *about, int (*update
     s.bytes = general_bytes;
     s.analyse = general_analyse;
     s.update = update;
+    s.update_direct = general_update_direct;
     s.solve = general_solve;
     s.release = general_release;
     return s;

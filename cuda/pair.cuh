@@ -76,17 +76,20 @@ inline void pair_release(trs_part *part)
     dense_release<pair_data>(part);
 }
 
-/* The full matrix with new values, its 2x2 triangles solved. */
-template <class T> inline void pair_values(const pair_data *d)
-{
-    const int64_t n = d->full.n, pairs = (n + 1) / 2;
-    T *pivot = (T *)d->pivot, *multiplier = (T *)d->multiplier;
-    const dim3 grid(blocks_for(pairs, PAIR_WIDE), blocks_for(pairs, PAIR_HIGH));
-    if (n == 0) return;
-    pair_pivots<T><<<blocks_for(n, PAIR_THREADS), PAIR_THREADS>>>(n, typed<const T>(d->full), pivot,
-                                                                  multiplier);
-    pair_matrix<T><<<grid, dim3(PAIR_WIDE, PAIR_HIGH)>>>(n, typed<T>(d->full), pivot, multiplier);
-}
+/* The full matrix with its 2x2 triangles solved. */
+struct pairs_solved {
+    using data = pair_data;
+    template <class T> static void make(T, const pair_data *d, cudaStream_t s)
+    {
+        const int64_t n = d->full.n, pairs = (n + 1) / 2;
+        T *pivot = (T *)d->pivot, *multiplier = (T *)d->multiplier;
+        const dim3 grid(blocks_for(pairs, PAIR_WIDE), blocks_for(pairs, PAIR_HIGH));
+        pair_pivots<T><<<blocks_for(n, PAIR_THREADS), PAIR_THREADS, 0, s>>>(
+            n, typed<const T>(d->full), pivot, multiplier);
+        pair_matrix<T>
+            <<<grid, dim3(PAIR_WIDE, PAIR_HIGH), 0, s>>>(n, typed<T>(d->full), pivot, multiplier);
+    }
+};
 
 template <class T>
 inline void pair_right(const pair_data *d, view<T> x, int count, bool cj, cudaStream_t stream)

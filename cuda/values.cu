@@ -38,6 +38,26 @@ int trs_gpu_take_values(trs_dtype t, int64_t nnz, const void *src, const void *f
     });
 }
 
+template <class T>
+static __global__ void take_full_kernel(int64_t n, int64_t ld, bool transposed, const T *from,
+                                        T *to)
+{
+    const int64_t e = blockIdx.x * (int64_t)THREADS + threadIdx.x, i = e % n, j = e / n;
+    if (j < n) to[e] = transposed ? from[j + i * ld] : from[i + j * ld];
+}
+
+int trs_gpu_take_full(trs_dtype t, int64_t n, int64_t ld, bool transposed, const void *from,
+                      void *to, void *stream)
+{
+    if (n == 0) return TRS_OK;
+    return for_type(t, [&](auto zero) {
+        using T = decltype(zero);
+        take_full_kernel<T><<<blocks_of(n * n), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
+            n, ld, transposed, (const T *)from, (T *)to);
+        return launched();
+    });
+}
+
 /* ---- pivots ------------------------------------------------------------------------------------ */
 
 __device__ inline bool is_bad(float a)

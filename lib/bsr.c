@@ -90,19 +90,22 @@ int trs_bsr_import(trs_context *ctx, const trs_mat *m, trs_tri *t)
     return rc;
 }
 
-int trs_bsr_as_csr(trs_context *ctx, const trs_mat *m, trs_mat *csr)
+int trs_lines_of(trs_context *ctx, const trs_mat *m, trs_mat *lines)
 {
     expanded e;
+    *lines = *m;
+    if (m->format != TRS_BSR) return TRS_OK;
     int rc = expand(ctx, m, &e);
     if (rc) return rc;
     trs_free(&ctx->mem, e.place);
-    *csr = e.csr;
+    *lines = e.csr;
     return TRS_OK;
 }
 
-void trs_bsr_done(trs_context *ctx, trs_mat *csr)
+void trs_lines_done(trs_context *ctx, const trs_mat *m, trs_mat *lines)
 {
-    trs_free(&ctx->mem, (void *)csr->ptr);
-    trs_free(&ctx->mem, (void *)csr->idx);
-    trs_free(&ctx->mem, (void *)csr->val);
+    if (m->format != TRS_BSR) return;
+    trs_free(&ctx->mem, (void *)lines->ptr);
+    trs_free(&ctx->mem, (void *)lines->idx);
+    trs_free(&ctx->mem, (void *)lines->val);
 }

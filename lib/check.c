@@ -24,6 +24,21 @@ int64_t trs_value_count(const trs_mat *m)
     return m->format == TRS_BSR ? m->nnz * m->block * m->block : m->nnz;
 }
 
+int64_t trs_extent(const void *p, int64_t n, int nrhs, int64_t ld, trs_layout layout, trs_dtype t)
+{
+    const int64_t lines = layout == TRS_ROW_MAJOR ? n : nrhs;
+    const int64_t width = layout == TRS_ROW_MAJOR ? nrhs : n;
+    const int64_t size = (int64_t)trs_size(t), most = (int64_t)1 << 56; /* bytes; addresses end */
+    if (!p || ld < width || ld > most / size / lines) return -1;
+    return (ld * (lines - 1) + width) * size;
+}
+
+bool trs_overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes)
+{
+    return (uintptr_t)a < (uintptr_t)b + (uintptr_t)b_bytes &&
+           (uintptr_t)b < (uintptr_t)a + (uintptr_t)a_bytes;
+}
+
 int64_t trs_line_count(const trs_mat *m)
 {
     return m->format == TRS_BSR ? m->n / m->block : m->n;
@@ -32,6 +47,15 @@ int64_t trs_line_count(const trs_mat *m)
 bool trs_by_rows(const trs_mat *m)
 {
     return m->format == TRS_CSR || m->format == TRS_BSR;
+}
+
+bool trs_same_arrays(const trs_mat *a, const trs_mat *b)
+{
+    if (a->n != b->n || a->dtype != b->dtype || a->format != b->format) return false;
+    if (a->format == TRS_DENSE) return a->ld == b->ld;
+    if (a->format == TRS_BSR && (a->block != b->block || a->block_layout != b->block_layout))
+        return false;
+    return a->nnz == b->nnz;
 }
 
 static int check_blocks(trs_context *ctx, const trs_mat *m)
@@ -72,7 +96,12 @@ static int check_shape(trs_context *ctx, const trs_mat *m)
         (m->idx_bits != 0 && m->idx_bits != 32 && m->idx_bits != 64))
         return trs_fail(ctx, TRS_EARG, "ptr_bits %d, idx_bits %d: 32 or 64 each", m->ptr_bits,
                         m->idx_bits);
-    return m->format == TRS_BSR ? check_blocks(ctx, m) : TRS_OK;
+    int rc = m->format == TRS_BSR ? check_blocks(ctx, m) : TRS_OK;
+    const int64_t lines = rc ? 0 : trs_line_count(m);
+    if (!rc && m->nnz > lines * lines)
+        rc = trs_fail(ctx, TRS_EMATRIX, "nnz = %" PRId64 " is more than %" PRId64 " squared",
+                      m->nnz, lines);
+    return rc;
 }
 
 int trs_check_values(trs_context *ctx, const trs_mat *m)
@@ -111,12 +140,13 @@ static int check_indices(trs_context *ctx, const trs_mat *m, int pbits, int ibit
     for (int64_t i = 0; i < lines; i++) {
         int64_t end = trs_index(m->ptr, pbits, i + 1) - m->base;
         for (int64_t p = trs_index(m->ptr, pbits, i) - m->base; p < end; p++) {
-            int64_t j = trs_index(m->idx, ibits, p) - m->base;
-            if (j < 0 || j >= lines)
+            const int64_t said = trs_index(m->idx, ibits, p);
+            if (said < m->base || said >= lines + m->base)
                 return trs_fail(
                     ctx, TRS_EMATRIX, "%s%s %" PRId64 ": %s %" PRId64 " is not in %d .. %" PRId64,
                     m->format == TRS_BSR ? "block " : "", csr ? "row" : "column", i + m->base,
-                    csr ? "column" : "row", j + m->base, m->base, lines - 1 + m->base);
+                    csr ? "column" : "row", said, m->base, lines - 1 + m->base);
+            const int64_t j = said - m->base;
             int64_t row = csr ? i : j, col = csr ? j : i;
             if ((m->kind & TRS_STRICT) && !trs_in_triangle(m->kind, row, col))
                 return trs_fail(ctx, TRS_EMATRIX,

@@ -160,11 +160,16 @@ static int matrix_norm(const trs_memory *mem, const trs_mat *A, trs_norm which, 
 static int reciprocal(estimator *s, const trs_memory *mem, const trs_mat *A, trs_norm which,
                       double *rcond)
 {
+    trs_context ctx = {.mem = *mem};
+    trs_mat lines;
     double a = 0, inverse = 0;
     s->n = A->n;
     s->inverse = which == TRS_NORM_ONE ? TRS_N : TRS_H;
     s->adjoint = which == TRS_NORM_ONE ? TRS_H : TRS_N;
-    int rc = matrix_norm(mem, A, which, &a);
+    int rc = trs_lines_of(&ctx, A, &lines);
+    if (rc) return rc;
+    rc = matrix_norm(mem, &lines, which, &a);
+    trs_lines_done(&ctx, A, &lines);
     if (!rc) rc = inverse_norm(s, mem, &inverse);
     if (!rc) *rcond = A->n == 0 ? 1 : isfinite(a) && isfinite(inverse) ? 1 / a / inverse : 0;
     return rc;
@@ -191,15 +196,6 @@ int trs_condest(const trs_plan *plan, const trs_mat *T, trs_norm which, double *
         (T->kind & same) != (plan->shape.kind & same))
         return TRS_EARG;
     const trs_memory mem = plan->ctx.mem;
-    if (T->format == TRS_BSR) {
-        trs_context ctx = {.mem = mem};
-        trs_mat csr;
-        rc = trs_bsr_as_csr(&ctx, T, &csr);
-        if (rc) return rc;
-        rc = trs_condest(plan, &csr, which, rcond);
-        trs_bsr_done(&ctx, &csr);
-        return rc;
-    }
     estimator s = {.plan = plan, .type = T->dtype};
     rc = trs_hosted_new(plan, &s.stage);
     if (!rc) rc = reciprocal(&s, &mem, T, which, rcond);

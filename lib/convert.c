@@ -318,6 +318,7 @@ static void swap_some(void *user, int64_t begin, int64_t end)
         copy_value(&one, 0, t->val, p, size);
         copy_value(t->val, p, t->val, q, size);
         copy_value(t->val, q, &one, 0, size);
+        if (!t->src) continue;
         const int64_t s = t->src[p];
         t->src[p] = t->src[q];
         t->src[q] = s;
@@ -326,29 +327,24 @@ static void swap_some(void *user, int64_t begin, int64_t end)
 
 static void number_some(void *user, int64_t begin, int64_t end)
 {
-    int64_t *src = ((trs_tri *)user)->src;
-    for (int64_t p = begin; p < end; p++) src[p] = p;
-}
-
-/* src as an array also where it is p -> p. */
-static int write_identity(trs_context *ctx, trs_tri *t)
-{
-    if (t->src || !t->val) return TRS_OK;
-    t->src = trs_new(ctx, t->nnz, sizeof *t->src, "places of the values");
-    if (!t->src) return TRS_EMEM;
-    trs_share(trs_team(ctx, t->nnz), t->nnz, BLOCK, number_some, t);
-    return TRS_OK;
+    const trs_tri *t = user;
+    for (int64_t p = begin; p < end; p++) t->src[p] = t->nnz - 1 - p;
 }
 
 int trs_tri_reverse(trs_context *ctx, trs_tri *t)
 {
-    if (write_identity(ctx, t)) return TRS_EMEM;
+    int64_t *src = t->src;
+    if (t->val && !src) src = trs_new(ctx, t->nnz, sizeof *src, "places of the values");
+    if (t->val && !src) return TRS_EMEM;
     trs_share(trs_team(ctx, t->nnz), (t->nnz + 1) / 2, BLOCK, swap_some, t);
     for (int32_t i = 0, k = t->n; i <= k; i++, k--) {
         int64_t s = t->nnz - t->ptr[i];
         t->ptr[i] = t->nnz - t->ptr[k];
         t->ptr[k] = s;
     }
+    if (src == t->src) return TRS_OK;
+    t->src = src; /* each stood where it is counted from the other end */
+    trs_share(trs_team(ctx, t->nnz), t->nnz, BLOCK, number_some, t);
     return TRS_OK;
 }
 

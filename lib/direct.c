@@ -4,14 +4,15 @@
  * update and kept; then a gather fills its values, the pivots are looked at where they are, and every
  * part takes its values from there.  The host waits once, for the count of bad pivots.  Its own copy of
  * the values is out of date from then on, which nobody sees: it is read by updates from the host only,
- * which renew it. */
+ * which renew it.  A side of a general matrix is op(A) by columns there too; its solvers look at pivots
+ * themselves. */
 #include "config.h"
 
 #include "gpu.h"
 
 bool trs_direct_possible(const trs_plan *p, const trs_mat *mat)
 {
-    if (p->general || !p->info.on_gpu || mat->device != TRS_CUDA(p->ctx.device)) return false;
+    if (!p->info.on_gpu || mat->device != TRS_CUDA(p->ctx.device)) return false;
     for (int k = 0; k < 2; k++)
         for (int c = 0; c < p->side[k].nparts; c++)
             if (!p->side[k].part[c].solver->update_direct) return false;
@@ -34,6 +35,26 @@ static int make_ready(trs_context *ctx, trs_side *s)
     if (!rc && !d->val) d->val = trs_gpu_new(ctx, t->nnz, trs_size(t->dtype), "values");
     if (!rc && !d->found) d->found = trs_gpu_new(ctx, 2, sizeof(int64_t), "the count of pivots");
     return rc ? rc : d->val && d->found ? TRS_OK : TRS_EMEM;
+}
+
+/* The values of a side, from the caller's val. */
+static int take_side(trs_plan *p, int k, const void *val, void *stream)
+{
+    trs_side *s = &p->side[k];
+    int rc = make_ready(&p->ctx, s);
+    return rc ? rc
+              : trs_gpu_take_values(s->tri.dtype, s->tri.nnz, s->direct.src, val, s->direct.val,
+                                    stream);
+}
+
+static int take_full(trs_plan *p, int k, const void *val, void *stream)
+{
+    trs_side *s = &p->side[k];
+    const int64_t n = s->tri.n;
+    void **to = &s->direct.val;
+    if (!*to) *to = trs_gpu_new(&p->ctx, n * n, trs_size(s->tri.dtype), "values");
+    return *to ? trs_gpu_take_full(s->tri.dtype, n, p->shape.ld, k == 1, val, *to, stream)
+               : TRS_EMEM;
 }
 
 void trs_direct_free(trs_context *ctx, trs_direct *d)
@@ -63,15 +84,9 @@ static int find_pivots(trs_plan *p, trs_side *s, void *stream)
 int trs_direct_update(trs_plan *p, const void *val, void *stream)
 {
     int rc = trs_gpu_use(&p->ctx);
-    for (int k = 0; k < 2 && !rc; k++) {
-        trs_side *s = &p->side[k];
-        if (!s->used) continue;
-        rc = make_ready(&p->ctx, s);
-        if (!rc)
-            rc = trs_gpu_take_values(s->tri.dtype, s->tri.nnz, s->direct.src, val, s->direct.val,
-                                     stream);
-    }
-    if (!rc) rc = find_pivots(p, &p->side[p->side[0].used ? 0 : 1], stream);
+    for (int k = 0; k < 2 && !rc; k++)
+        if (p->side[k].used) rc = (p->general ? take_full : take_side)(p, k, val, stream);
+    if (!rc && !p->general) rc = find_pivots(p, &p->side[p->side[0].used ? 0 : 1], stream);
     for (int k = 0; k < 2 && !rc; k++) {
         trs_side *s = &p->side[k];
         if (s->used && p->bad_pivots && p->pivot != TRS_PIVOT_FAIL)

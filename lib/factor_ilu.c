@@ -39,7 +39,7 @@ static int triangle_rows(trs_context *ctx, const trs_mat *A, unsigned kind, trs_
     trs_tri columns;
     m.kind = kind;
     int rc = trs_tri_import(ctx, &m, t);
-    if (rc || A->format == TRS_CSR) return rc;
+    if (rc || trs_by_rows(A)) return rc;
     columns = *t;
     rc = trs_tri_transpose(ctx, &columns, true, t);
     trs_tri_free(ctx, &columns);
@@ -197,7 +197,7 @@ static int analyse(trs_lu *lu, ilu *s, const trs_mat *A)
     const int32_t *topo, *lv_ptr;
     trs_info info;
     int rc = import(&ctx, A, f, &f->t);
-    lu->info.nnz_a = A->nnz;
+    lu->info.nnz_a = A->format == TRS_DENSE ? A->n * A->n : trs_value_count(A);
     show(lu, s);
     f->threads = team(lu);
     if (rc) return pass_on(lu, &ctx, rc);
@@ -217,7 +217,6 @@ static int check(trs_lu *lu, const ilu *s, const trs_mat *A)
     trs_context ctx = {.mem = lu->mem, .base = A->base == 1};
     lu->base = A->base == 1;
     if (A->device > 0) return trs_lu_fail(lu, TRS_ESUPPORT, "A must be in host memory");
-    if (A->format == TRS_BSR) return trs_lu_fail(lu, TRS_ESUPPORT, "BSR is for triangles");
     if (A->kind && !(s->rows.cholesky && A->kind == TRS_LOWER))
         return trs_lu_fail(lu, TRS_EARG, "kind must be 0%s",
                            s->rows.cholesky ? " or TRS_LOWER" : ": A is a general matrix");
@@ -227,8 +226,9 @@ static int check(trs_lu *lu, const ilu *s, const trs_mat *A)
 static int same_shape(trs_lu *lu, const trs_mat *was, const trs_mat *A)
 {
     trs_context ctx = {.mem = lu->mem, .base = A->base == 1};
-    if (A->n != was->n || A->nnz != was->nnz || A->dtype != was->dtype || A->format != was->format)
-        return trs_lu_fail(lu, TRS_EARG, "update: n, nnz, dtype or format differ from the first A");
+    if (!trs_same_arrays(was, A))
+        return trs_lu_fail(lu, TRS_EARG,
+                           "update: n, nnz, ld, block, dtype or format differ from the first A");
     return pass_on(lu, &ctx, trs_check_values(&ctx, A));
 }
 

@@ -38,6 +38,9 @@ int trs_gpu_leave_out(trs_dtype t, int32_t n, int nrhs, const unsigned char *ski
 /* to (p) = from (src (p)), or what TRS_SRC_... says; src [nnz] int64_t, NULL: the identity. */
 int trs_gpu_take_values(trs_dtype t, int64_t nnz, const void *src, const void *from, void *to,
                         void *stream);
+/* to (i + j*n) = from (i + j*ld), or from (j + i*ld) when transposed. */
+int trs_gpu_take_full(trs_dtype t, int64_t n, int64_t ld, bool transposed, const void *from,
+                      void *to, void *stream);
 /* s->direct.found, and skip [n] in the caller's numbering (NULL: not wanted) from s->direct.val. */
 int trs_gpu_find_pivots(const trs_side *s, unsigned char *skip, void *stream);
 /* Leave the rows out that skip marks; NULL: replace bad pivots by value. */

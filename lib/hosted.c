@@ -1,19 +1,23 @@
 /* hosted.c: a vector on the host, wherever the plan solves. */
 #include "config.h"
 
-#include "internal.h"
+#include "gpu.h"
 
 int trs_hosted_new(const trs_plan *p, void **stage)
 {
+    trs_context ctx = p->ctx; /* a sentence of its own */
     *stage = NULL;
     if (!p->on_device) return TRS_OK;
-    return trs_device_new(TRS_CUDA(p->ctx.device), (size_t)p->info.n * trs_size(p->shape.dtype) + 1,
-                          stage);
+    int rc = trs_gpu_use(&ctx);
+    if (rc) return rc;
+    *stage = trs_gpu_new(&ctx, p->info.n, trs_size(p->shape.dtype), "a vector");
+    return *stage ? TRS_OK : TRS_EMEM;
 }
 
 void trs_hosted_free(const trs_plan *p, void *stage)
 {
-    if (stage) trs_device_free(TRS_CUDA(p->ctx.device), stage);
+    trs_context ctx = p->ctx;
+    trs_gpu_free(&ctx, stage);
 }
 
 /* On the default stream, which the copies are ordered by. */

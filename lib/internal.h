@@ -62,6 +62,10 @@ int trs_fail(trs_context *ctx, int code, const char *format, ...)
 /* trs_alloc that leaves a sentence: "out of memory: 12 bytes for the levels". */
 void *trs_new(trs_context *ctx, int64_t count, size_t size, const char *what);
 
+enum {
+    TRS_MOST_THREADS = 1024
+}; /* that a caller may ask for: OpenMP ends a program that has too many */
+
 /* Threads for work on so many entries: one when there is little of it. */
 int trs_team(const trs_context *ctx, int64_t entries);
 
@@ -86,9 +90,13 @@ enum { TRS_SRC_UNIT = -1, TRS_SRC_MISSING = -2 };
 
 int trs_check_mat(trs_context *ctx, const trs_mat *m);    /* well-formed? (check.c) */
 int trs_check_values(trs_context *ctx, const trs_mat *m); /* enough to read val? */
+bool trs_same_arrays(const trs_mat *a, const trs_mat *b); /* is each number at the same place? */
 int64_t trs_value_count(const trs_mat *m);                /* numbers in val */
-int64_t trs_line_count(const trs_mat *m);                 /* rows, columns, or rows of blocks */
-bool trs_by_rows(const trs_mat *m);                       /* a line is a row */
+/* Bytes of B or X [n, nrhs], both > 0; -1: p is NULL, ld too small, or so large that no memory has it. */
+int64_t trs_extent(const void *p, int64_t n, int nrhs, int64_t ld, trs_layout layout, trs_dtype t);
+bool trs_overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes);
+int64_t trs_line_count(const trs_mat *m); /* rows, columns, or rows of blocks */
+bool trs_by_rows(const trs_mat *m);       /* a line is a row */
 bool trs_in_triangle(unsigned kind, int64_t row, int64_t col);
 
 int64_t trs_index(const void *a, int bits, int64_t k); /* a[k] of either width */
@@ -97,8 +105,9 @@ int64_t trs_index(const void *a, int bits, int64_t k); /* a[k] of either width *
  * DENSE (convert.c). */
 int trs_tri_import(trs_context *ctx, const trs_mat *m, trs_tri *t);
 int trs_bsr_import(trs_context *ctx, const trs_mat *m, trs_tri *t); /* the same for BSR (bsr.c) */
-int trs_bsr_as_csr(trs_context *ctx, const trs_mat *m, trs_mat *csr);
-void trs_bsr_done(trs_context *ctx, trs_mat *csr);
+/* m itself, or as CSR when it is BSR (bsr.c); then trs_lines_done, unless that failed. */
+int trs_lines_of(trs_context *ctx, const trs_mat *m, trs_mat *lines);
+void trs_lines_done(trs_context *ctx, const trs_mat *m, trs_mat *lines);
 /* idx for t->nnz entries, val and src if they are wanted, within the limit; after TRS_EMEM the caller frees
  * what is there. */
 int trs_tri_entries(trs_context *ctx, trs_tri *t, bool values, bool places);
@@ -308,7 +317,8 @@ struct trs_plan {
     bool general;   /* a general dense matrix (general.c) */
     trs_order order;
     trs_side side[2]; /* op = N; op = T and H */
-    int32_t *topo;    /* [n] of op = N in the caller's numbering, for trs_plan_levels */
+    const int32_t
+        *topo; /* [n] of op = N in the caller's numbering; that of its levels where it will do */
     trs_pivot pivot;
     double pivot_value;
     int64_t bad_pivots, first_bad;

@@ -279,18 +279,6 @@ static int solve_direct(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t 
     return rc ? trs_lu_fail(lu, rc, "solving: %s", trs_strerror(rc)) : rc;
 }
 
-static bool overlap(const trs_lu *lu, int nrhs, const void *B, int64_t ldb, const void *X,
-                    int64_t ldx, trs_layout layout)
-{
-    const int64_t n = lu->f.L.n;
-    const int64_t lines = layout == TRS_ROW_MAJOR ? n : nrhs;
-    const int64_t width = layout == TRS_ROW_MAJOR ? nrhs : n;
-    const uintptr_t size = trs_size(lu->dtype), b = (uintptr_t)B, x = (uintptr_t)X;
-    if (B == X) return ldb != ldx;
-    return b < x + (uintptr_t)(ldx * (lines - 1) + width) * size &&
-           x < b + (uintptr_t)(ldb * (lines - 1) + width) * size;
-}
-
 static int check_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, const void *X,
                        int64_t ldx, const trs_exec *exec)
 {
@@ -305,10 +293,12 @@ static int check_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t l
     if (lu->f.cholesky && !lu->f.P && op == TRS_T && trs_is_complex(lu->dtype))
         return trs_lu_fail(lu, TRS_ESUPPORT, "solve: IC(0) of a complex matrix has no TRS_T");
     if (nrhs == 0 || lu->f.L.n == 0) return TRS_OK;
-    const int64_t width = exec->layout == TRS_ROW_MAJOR ? nrhs : lu->f.L.n;
-    if (!B || !X || ldb < width || ldx < width)
-        return trs_lu_fail(lu, TRS_EARG, "solve: B or X is NULL, or ldb or ldx too small");
-    if (overlap(lu, nrhs, B, ldb, X, ldx, exec->layout))
+    const int64_t b = trs_extent(B, lu->f.L.n, nrhs, ldb, exec->layout, lu->dtype);
+    const int64_t x = trs_extent(X, lu->f.L.n, nrhs, ldx, exec->layout, lu->dtype);
+    if (b < 0 || x < 0)
+        return trs_lu_fail(lu, TRS_EARG,
+                           "solve: B or X is NULL, or ldb or ldx too small or too large");
+    if (B == X ? ldb != ldx : trs_overlap(B, b, X, x))
         return trs_lu_fail(lu, TRS_EARG, "solve: B and X overlap");
     return TRS_OK;
 }

@@ -202,7 +202,8 @@ static int check(trs_lu *lu, const trs_mat *A)
 {
     trs_context ctx = {.mem = lu->mem, .base = A->base == 1};
     if (A->device > 0) return trs_lu_fail(lu, TRS_ESUPPORT, "A must be in host memory");
-    if (A->format == TRS_BSR) return trs_lu_fail(lu, TRS_ESUPPORT, "BSR is for triangles");
+    if (A->format == TRS_BSR)
+        return trs_lu_fail(lu, TRS_ESUPPORT, "a complete factorisation takes no BSR");
     if (A->kind) return trs_lu_fail(lu, TRS_EARG, "kind must be 0: A is a general matrix");
     int rc = trs_check_mat(&ctx, A);
     return rc ? trs_lu_fail(lu, rc, "%s", ctx.message) : rc;

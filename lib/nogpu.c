@@ -96,6 +96,13 @@ int trs_gpu_take_values(trs_dtype t, int64_t nnz, const void *src, const void *f
     return TRS_EDEVICE;
 }
 
+int trs_gpu_take_full(trs_dtype t, int64_t n, int64_t ld, bool transposed, const void *from,
+                      void *to, void *stream)
+{
+    (void)ld, (void)transposed;
+    return trs_gpu_take_values(t, n, NULL, from, to, stream);
+}
+
 int trs_gpu_find_pivots(const trs_side *s, unsigned char *skip, void *stream)
 {
     (void)s, (void)skip, (void)stream;

@@ -3,6 +3,8 @@
  * The values of a side are changed after they were read and before the solvers see them, so no solver
  * knows about any of this.  A row that is left out becomes a row of the identity; solve clears its b
  * (solve.c), so that x is 0 there, and its column is multiplied by 0. */
+#ifndef T
+
 #include "config.h"
 
 #include "gpu.h"
@@ -46,28 +48,26 @@ typedef struct search { /* for bad pivots */
     _Atomic int64_t bad, first;
 } search;
 
-static void search_some(void *user, int64_t begin, int64_t end)
+/* Row k has one. */
+static void found_bad(search *all, int32_t k)
 {
-    search *all = user;
-    const trs_tri *t = &all->s->tri;
-    int64_t bad = 0, first = INT64_MAX, found = all->first;
-    for (int32_t k = (int32_t)begin; k < end; k++) {
-        if (!is_bad(t, t->ptr[k + 1] - 1)) continue;
-        const int32_t row = trs_caller_row(all->s, k);
-        bad++;
-        if (row < first) first = row;
-        if (all->p->skip) all->p->skip[row] = 1;
-    }
-    if (bad) all->bad += bad;
-    while (first < found && !atomic_compare_exchange_weak(&all->first, &found, first)) continue;
+    const int64_t row = trs_caller_row(all->s, k);
+    int64_t first = all->first;
+    all->bad++;
+    if (all->p->skip) all->p->skip[row] = 1;
+    while (row < first && !atomic_compare_exchange_weak(&all->first, &first, row)) continue;
 }
+
+#define TRS_BODY "pivot.c"
+#include "each_type.h"
 
 /* Count the bad pivots of a side (both sides have the same), find the first, mark them in skip. */
 static void find(trs_plan *p, const trs_side *s)
 {
+    static const trs_range_fn search_some[] = TRS_PER_TYPE(search_some);
     search all = {.p = p, .s = s, .first = INT64_MAX};
     if (p->skip) memset(p->skip, 0, (size_t)s->tri.n);
-    trs_share(trs_team(&p->ctx, s->tri.n), s->tri.n, ROWS, search_some, &all);
+    trs_share(trs_team(&p->ctx, s->tri.n), s->tri.n, ROWS, search_some[s->tri.dtype], &all);
     p->bad_pivots = all.bad;
     p->first_bad = all.bad ? all.first : -1;
 }
@@ -136,3 +136,18 @@ int trs_pivots_judge(trs_plan *p)
                                          : "not finite",
                     p->bad_pivots, p->bad_pivots == 1 ? "" : "s");
 }
+
+#else
+
+static void FN(search_some)(void *user, int64_t begin, int64_t end)
+{
+    const trs_tri *t = &((search *)user)->s->tri;
+    const int64_t *Lp = t->ptr;
+    const T *Lx = t->val;
+    for (int64_t k = begin; k < end; k++) {
+        const T d = Lx[Lp[k + 1] - 1];
+        if (d == 0 || d - d != 0) found_bad(user, (int32_t)k); /* Inf - Inf and NaN are not 0 */
+    }
+}
+
+#endif

@@ -33,6 +33,9 @@ static int take_options(trs_plan *p, const trs_mat *mat, const trs_options *opt)
     trs_context *ctx = &p->ctx;
     if (opt->nrhs < 0 || opt->threads < 0 || opt->memory_limit < 0)
         return trs_fail(ctx, TRS_EARG, "a negative number in the options");
+    if (opt->threads > TRS_MOST_THREADS)
+        return trs_fail(ctx, TRS_EARG, "%d threads are more than %d", opt->threads,
+                        TRS_MOST_THREADS);
     if (opt->ops & ~7u) return trs_fail(ctx, TRS_EARG, "unknown bits in ops: %u", opt->ops);
     if ((unsigned)opt->layout > TRS_ROW_MAJOR || (unsigned)opt->order > TRS_ORDER_LEVEL)
         return trs_fail(ctx, TRS_EARG, "unknown layout or order");
@@ -332,11 +335,14 @@ static int keep_topo(trs_plan *p)
     const trs_side *s = &p->side[0];
     const bool descends = counts_backwards(p, 0); /* within a level */
     if (!s->used) return TRS_OK;
-    p->topo = trs_new(&p->ctx, s->tri.n, sizeof *p->topo, "topo");
-    if (!p->topo) return TRS_EMEM;
+    p->topo = s->lv.topo;
+    if (!s->perm && !s->reversed) return TRS_OK;
+    int32_t *topo = trs_new(&p->ctx, s->tri.n, sizeof *topo, "topo");
+    p->topo = topo;
+    if (!topo) return TRS_EMEM;
     for (int32_t l = 0; l < s->lv.count; l++)
         for (int32_t a = s->lv.ptr[l], b = s->lv.ptr[l + 1], k = a; k < b; k++)
-            p->topo[descends ? a + b - 1 - k : k] = trs_caller_row(s, s->lv.topo[k]);
+            topo[descends ? a + b - 1 - k : k] = trs_caller_row(s, s->lv.topo[k]);
     return TRS_OK;
 }
 
@@ -350,8 +356,6 @@ static int update_parts(trs_plan *p)
             trs_part *part = &p->side[k].part[c];
             if (part->solver->place == TRS_ON_CUDA) rc = trs_gpu_use(&p->ctx);
             if (!rc && part->solver->update) rc = part->solver->update(part);
-            p->info.growth = part->growth;
-            p->info.seconds_factor = part->seconds_factor;
         }
     return rc;
 }
@@ -375,7 +379,8 @@ static int64_t bytes_of_side(const trs_plan *p, const trs_side *s)
     if (p->general) return nnz * elem;
     const bool known = s->tri.ptr, src = !known || s->tri.src;
     const bool ordered = known ? s->perm != NULL : p->order == TRS_ORDER_LEVEL;
-    const int64_t rows = 8 + 4 + (ordered ? 4 : 0) + (s == &p->side[0] ? 4 : 0); /* ptr, topo ... */
+    const bool topo = s == &p->side[0] && (ordered || counts_backwards(p, 0));
+    const int64_t rows = 8 + 4 + (ordered ? 4 : 0) + (topo ? 4 : 0); /* ptr, lv.topo, perm, topo */
     return (n + 1) * rows + 4 * ((known ? s->lv.count : n) + 1) + nnz * (4 + elem + (src ? 8 : 0));
 }
 
@@ -464,13 +469,9 @@ int trs_plan_update(trs_plan *p, const trs_mat *mat, const trs_exec *exec)
     p->state = TRS_ANALYSED;
     trs_context *ctx = &p->ctx;
     trs_mat host;
-    const trs_mat *was = &p->shape;
     int rc = trs_check_values(ctx, mat);
     if (rc) return rc;
-    if (mat->n != was->n || mat->format != was->format || mat->dtype != was->dtype ||
-        (mat->format == TRS_DENSE ? mat->ld != was->ld : mat->nnz != was->nnz) ||
-        (mat->format == TRS_BSR &&
-         (mat->block != was->block || mat->block_layout != was->block_layout)))
+    if (!trs_same_arrays(&p->shape, mat))
         return trs_fail(ctx, TRS_EARG,
                         "update: n, nnz, ld, block, dtype or format differ from create");
     void *stream = exec ? exec->stream : NULL;
@@ -510,6 +511,11 @@ int trs_plan_info(const trs_plan *p, trs_info *info)
     if (p->state == TRS_FAILED) return TRS_OK;
     bytes_of_plan(p, p->wanted, info);
     info->bytes_work = trs_work_bytes(p, p->ctx.nrhs);
+    const trs_side *last = &p->side[p->side[1].used];
+    if (last->nparts) {
+        info->growth = last->part->growth;
+        info->seconds_factor = last->part->seconds_factor;
+    }
     return TRS_OK;
 }
 
@@ -551,9 +557,9 @@ void trs_plan_destroy(trs_plan *p)
     if (!p) return;
     trs_context *ctx = &p->ctx;
     trs_work_destroy(p->own);
+    if (p->topo != p->side[0].lv.topo) trs_free(&ctx->mem, (void *)p->topo);
     for (int k = 0; k < 2; k++) trs_side_free(ctx, &p->side[k]);
     trs_tri_free(ctx, &p->imported);
-    trs_free(&ctx->mem, p->topo);
     trs_free(&ctx->mem, p->skip);
     trs_gpu_free(ctx, p->skip_dev);
     trs_memory mem = ctx->mem;

@@ -144,7 +144,13 @@ static int refine(refiner *s, int nrhs, const void *B, int64_t ldb, void *X, int
 {
     trs_error all = {.row = -1, .col = -1}, one;
     const trs_layout layout = s->exec->layout;
-    int most = 0, took = 0, rc = prepare(s);
+    trs_context ctx = {.mem = *s->mem};
+    const trs_mat *const A = s->A;
+    trs_mat lines;
+    int most = 0, took = 0, rc = trs_lines_of(&ctx, A, &lines);
+    if (rc) return rc;
+    s->A = &lines;
+    rc = prepare(s);
     for (int r = 0; r < nrhs && s->A->n && !rc; r++) {
         rc = refine_column(s, trs_column_of(B, r, ldb, layout, s->A->dtype),
                            trs_column_of(X, r, ldx, layout, s->A->dtype), max_steps, &took, &one);
@@ -156,6 +162,7 @@ static int refine(refiner *s, int nrhs, const void *B, int64_t ldb, void *X, int
     trs_free(s->mem, s->s.re);
     trs_free(s->mem, s->d);
     trs_free(s->mem, s->old);
+    trs_lines_done(&ctx, A, &lines);
     return rc;
 }
 
@@ -170,10 +177,12 @@ static int check(trs_context *ctx, const refiner *s, int nrhs, const void *B, in
     if (A->device > 0) return trs_fail(ctx, TRS_ESUPPORT, "A must be in host memory");
     int rc = trs_check_mat(ctx, A);
     if (rc) return rc;
-    const int64_t width = layout == TRS_ROW_MAJOR ? nrhs : A->n;
-    if (nrhs && A->n && (!B || !X || B == X || ldb < width || ldx < width))
-        return trs_fail(ctx, TRS_EARG, "B or X is NULL, or ldb or ldx too small");
-    return TRS_OK;
+    if (!nrhs || !A->n) return TRS_OK;
+    const int64_t b = trs_extent(B, A->n, nrhs, ldb, layout, A->dtype);
+    const int64_t x = trs_extent(X, A->n, nrhs, ldx, layout, A->dtype);
+    if (b < 0 || x < 0)
+        return trs_fail(ctx, TRS_EARG, "B or X is NULL, or ldb or ldx too small or too large");
+    return trs_overlap(B, b, X, x) ? trs_fail(ctx, TRS_EARG, "B and X overlap") : TRS_OK;
 }
 
 int trs_lu_refine(trs_lu *lu, const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
@@ -189,7 +198,6 @@ int trs_lu_refine(trs_lu *lu, const trs_mat *A, trs_op op, int nrhs, const void 
     if (lu->opt.device > 0)
         return trs_lu_fail(lu, TRS_ESUPPORT, "refine: the factors solve on a device");
     if (A->kind) return trs_lu_fail(lu, TRS_ESUPPORT, "refine: kind of A");
-    if (A->format == TRS_BSR) return trs_lu_fail(lu, TRS_ESUPPORT, "BSR is for triangles");
     int rc = check(&ctx, &s, nrhs, B, ldb, X, ldx, max_steps);
     if (rc) return trs_lu_fail(lu, rc, "refine: %s", ctx.message);
     if (A->n != lu->f.L.n || A->dtype != lu->dtype)
@@ -220,14 +228,6 @@ int trs_refine(const trs_plan *plan, const trs_mat *A, trs_op op, int nrhs, cons
     if (A->n != plan->info.n || (A->kind & same) != (plan->shape.kind & same) ||
         (A->dtype != s.low && !single_of(s.low, A->dtype)))
         return TRS_EARG;
-    if (A->format == TRS_BSR) {
-        trs_mat csr;
-        rc = trs_bsr_as_csr(&ctx, A, &csr);
-        if (rc) return rc;
-        rc = trs_refine(plan, &csr, op, nrhs, B, ldb, X, ldx, exec, max_steps, steps, error);
-        trs_bsr_done(&ctx, &csr);
-        return rc;
-    }
     rc = trs_hosted_new(plan, &s.stage);
     if (!rc) rc = refine(&s, nrhs, B, ldb, X, ldx, max_steps, steps, error);
     trs_hosted_free(plan, s.stage);

@@ -27,17 +27,19 @@ static const multiply_fn multiply[] = TRS_PER_TYPE(multiply);
 static const get_fn get[] = TRS_PER_TYPE(get);
 static const put_fn put[] = TRS_PER_TYPE(put);
 
+/* apart: X and Y must not overlap. */
 static int check(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, const void *Y,
-                 int64_t ldy, trs_layout layout)
+                 int64_t ldy, trs_layout layout, bool apart)
 {
     trs_context ctx = {0};
     if (!A || (unsigned)op > TRS_H || nrhs < 0 || (unsigned)layout > TRS_ROW_MAJOR) return TRS_EARG;
     if (A->device > 0) return TRS_ESUPPORT;
     int rc = trs_check_mat(&ctx, A);
     if (rc) return rc;
-    int64_t width = layout == TRS_ROW_MAJOR ? nrhs : A->n;
-    if (nrhs && A->n && (!X || !Y || ldx < width || ldy < width)) return TRS_EARG;
-    return TRS_OK;
+    if (!nrhs || !A->n) return TRS_OK;
+    const int64_t x = trs_extent(X, A->n, nrhs, ldx, layout, A->dtype);
+    const int64_t y = trs_extent(Y, A->n, nrhs, ldy, layout, A->dtype);
+    return x < 0 || y < 0 || (apart && trs_overlap(X, x, Y, y)) ? TRS_EARG : TRS_OK;
 }
 
 int trs_sums_new(const trs_memory *mem, int64_t n, trs_sums *s)
@@ -67,27 +69,22 @@ trs_column trs_column_of(const void *X, int r, int64_t ld, trs_layout layout, tr
 int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
                  int64_t ldy, trs_layout layout)
 {
+    trs_context ctx = {0};
+    trs_mat lines;
     trs_sums s;
-    int rc = check(A, op, nrhs, X, ldx, Y, ldy, layout);
-    if (!rc && A->format == TRS_BSR) {
-        trs_context ctx = {0};
-        trs_mat csr;
-        rc = trs_bsr_as_csr(&ctx, A, &csr);
-        if (rc) return rc;
-        rc = trs_multiply(&csr, op, nrhs, X, ldx, Y, ldy, layout);
-        trs_bsr_done(&ctx, &csr);
-        return rc;
-    }
-    if (!rc) rc = trs_sums_new(NULL, A->n, &s);
+    int rc = check(A, op, nrhs, X, ldx, Y, ldy, layout, true);
+    if (!rc) rc = trs_lines_of(&ctx, A, &lines);
     if (rc) return rc;
-    for (int r = 0; r < nrhs; r++) {
+    rc = trs_sums_new(NULL, A->n, &s);
+    for (int r = 0; r < nrhs && !rc; r++) {
         const trs_column x = trs_column_of(X, r, ldx, layout, A->dtype);
         const trs_column y = trs_column_of(Y, r, ldy, layout, A->dtype);
-        sum_up(A, op, x.p, x.step, &s);
+        sum_up(&lines, op, x.p, x.step, &s);
         for (int64_t i = 0; i < A->n; i++) put[A->dtype](y.p, i * y.step, s.re[i], s.im[i]);
     }
     trs_free(NULL, s.re);
-    return TRS_OK;
+    trs_lines_done(&ctx, A, &lines);
+    return rc;
 }
 
 /* Is a a worse error than b?  NaN is the worst. */
@@ -133,29 +130,24 @@ void trs_error_fold(trs_error *all, const trs_error *one, int r)
 int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
                        const void *X, int64_t ldx, trs_layout layout, trs_error *error)
 {
+    trs_context ctx = {0};
+    trs_mat lines;
     trs_sums s;
     trs_error one;
     if (!error) return TRS_EARG;
     *error = (trs_error){.row = -1, .col = -1};
-    int rc = check(A, op, nrhs, B, ldb, X, ldx, layout);
-    if (!rc && A->format == TRS_BSR) {
-        trs_context ctx = {0};
-        trs_mat csr;
-        rc = trs_bsr_as_csr(&ctx, A, &csr);
-        if (rc) return rc;
-        rc = trs_backward_error(&csr, op, nrhs, B, ldb, X, ldx, layout, error);
-        trs_bsr_done(&ctx, &csr);
-        return rc;
-    }
-    if (!rc) rc = trs_sums_new(NULL, A->n, &s);
+    int rc = check(A, op, nrhs, B, ldb, X, ldx, layout, false);
+    if (!rc) rc = trs_lines_of(&ctx, A, &lines);
     if (rc) return rc;
-    for (int r = 0; r < nrhs; r++) {
-        trs_residual(A, op, trs_column_of(B, r, ldb, layout, A->dtype),
+    rc = trs_sums_new(NULL, A->n, &s);
+    for (int r = 0; r < nrhs && !rc; r++) {
+        trs_residual(&lines, op, trs_column_of(B, r, ldb, layout, A->dtype),
                      trs_column_of(X, r, ldx, layout, A->dtype), &s, &one);
         trs_error_fold(error, &one, r);
     }
     trs_free(NULL, s.re);
-    return TRS_OK;
+    trs_lines_done(&ctx, A, &lines);
+    return rc;
 }
 
 #else

@@ -4,7 +4,10 @@
  * what create imported, its pattern with the places of its entries in that.  It holds no values: they
  * come from the matrix that the loading plan was created with.  Its key is a hash of the pattern as
  * create imported it.  The head has a checksum of its own, so that its lengths can be believed, and the
- * rest has another at the end; nothing of the plan is touched before both were right. */
+ * rest has another at the end; nothing of the plan is touched before both were right.
+ *
+ * Hashes are sums over pieces of arrays, each seeded with its place, so that threads can take them in any
+ * order; a piece that is read is hashed and looked at while it is still in the cache. */
 #include "config.h"
 
 #include "internal.h"
@@ -12,12 +15,16 @@
 #ifdef HAVE_XXHASH
 
 #include "output.h"
+#include "stages.h"
+#include "straight.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#define XXH_INLINE_ALL /* so that its state can live on the stack */
+#include <unistd.h>
+#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 typedef struct side_head {
@@ -43,7 +50,7 @@ typedef struct head { /* no padding: it is written as it stands */
 
 static const char magic[8] = "trsplan";
 
-enum { BYTE_ORDER_MARK = 0x01020304, SAVED_VERSION = 1 };
+enum { BYTE_ORDER_MARK = 0x01020304, SAVED_VERSION = 2 };
 
 static uint64_t head_check(const head *h)
 {
@@ -67,6 +74,91 @@ static int64_t file_bytes(const head *h)
     return bytes;
 }
 
+/* ---- pieces of arrays -------------------------------------------------------------------------- */
+
+enum { PIECE = 1 << 18 }; /* bytes: it stays in the second cache */
+
+typedef struct array { /* of numbers of 4 or 8 bytes */
+    char *p;
+    int64_t bytes, place; /* in the file, or in what makes the key */
+    int size;
+    int64_t below; /* they must be in 0 .. below-1; 0: they may be anything */
+} array;
+
+typedef struct batch { /* of arrays that lie one after the other */
+    array a[10];
+    int count;
+    int64_t place; /* of the next one */
+    int fd;        /* that they are to be read from; -1: they are there */
+    _Atomic uint64_t sum;
+    atomic_bool unread, wrong;
+} batch;
+
+static bool read_all(int fd, char *p, int64_t bytes, int64_t place)
+{
+    while (bytes > 0) {
+        const ssize_t k = pread(fd, p, (size_t)bytes, place);
+        if (k < 0 && errno == EINTR) continue;
+        if (k <= 0) return false;
+        p += k, bytes -= k, place += k;
+    }
+    return true;
+}
+
+/* Are count numbers all in 0 .. below-1? */
+static bool in_range(const void *p, int64_t count, int size, int64_t below)
+{
+    const uint32_t *narrow = p;
+    const uint64_t *wide = p;
+    bool bad = false;
+    for (int64_t k = 0; k < count && size == 4; k++) bad |= narrow[k] >= (uint64_t)below;
+    for (int64_t k = 0; k < count && size == 8; k++) bad |= wide[k] >= (uint64_t)below;
+    return !bad;
+}
+
+static void take_piece(batch *b, const array *a, int64_t begin)
+{
+    char *p = a->p + begin;
+    const int64_t bytes = a->bytes - begin < PIECE ? a->bytes - begin : PIECE;
+    const int64_t place = a->place + begin;
+    if (b->fd >= 0 && !read_all(b->fd, p, bytes, place)) {
+        b->unread = true;
+        return;
+    }
+    b->sum += XXH3_64bits_withSeed(p, (size_t)bytes, (uint64_t)place);
+    if (a->below && !in_range(p, bytes / a->size, a->size, a->below)) b->wrong = true;
+}
+
+static int64_t pieces(const array *a)
+{
+    return (a->bytes + PIECE - 1) / PIECE;
+}
+
+/* Pieces begin..end-1 of all arrays, counted through. */
+static void take_some(void *user, int64_t begin, int64_t end)
+{
+    batch *b = user;
+    const array *a = b->a;
+    int64_t first = 0;
+    for (int64_t k = begin; k < end; k++) {
+        while (k - first >= pieces(a)) first += pieces(a++);
+        take_piece(b, a, (k - first) * PIECE);
+    }
+}
+
+static void take_all(const trs_context *ctx, batch *b)
+{
+    int64_t all = 0;
+    for (int k = 0; k < b->count; k++) all += pieces(&b->a[k]);
+    trs_share(trs_team(ctx, all * PIECE / 8), all, 1, take_some, b);
+}
+
+static void add(batch *b, const void *p, int64_t count, int size, int64_t below)
+{
+    b->a[b->count++] = (array){(char *)p, count * size, b->place, size, below};
+    b->place += padded(count * size);
+}
+
 /* ---- the key ------------------------------------------------------------------------------------ */
 
 static bool is_identity(const trs_tri *t)
@@ -79,15 +171,14 @@ static bool is_identity(const trs_tri *t)
 /* The pattern as create imported it, and where its entries stand in the caller's val. */
 static uint64_t hash(const trs_plan *p, const trs_tri *t)
 {
-    const uint32_t shape[2] = {p->shape.kind & (TRS_LOWER | TRS_UPPER | TRS_UNIT),
-                               p->imported_is_t};
-    XXH3_state_t s;
-    XXH3_64bits_reset(&s);
-    XXH3_64bits_update(&s, shape, sizeof shape);
-    XXH3_64bits_update(&s, t->ptr, ((size_t)t->n + 1) * sizeof *t->ptr);
-    XXH3_64bits_update(&s, t->idx, (size_t)t->nnz * sizeof *t->idx);
-    if (!is_identity(t)) XXH3_64bits_update(&s, t->src, (size_t)t->nnz * sizeof *t->src);
-    return XXH3_64bits_digest(&s);
+    batch b = {.fd = -1};
+    add(&b, t->ptr, (int64_t)t->n + 1, 8, 0);
+    add(&b, t->idx, t->nnz, 4, 0);
+    if (!is_identity(t)) add(&b, t->src, t->nnz, 8, 0);
+    take_all(&p->ctx, &b);
+    const uint64_t all[] = {p->shape.kind & (TRS_LOWER | TRS_UPPER | TRS_UNIT), p->imported_is_t,
+                            b.sum};
+    return XXH3_64bits(all, sizeof all);
 }
 
 /* ---- save --------------------------------------------------------------------------------------- */
@@ -166,50 +257,37 @@ static head make_head(const trs_plan *p, const saving *a, uint64_t pattern)
     return h;
 }
 
-typedef struct stream { /* what goes to the file, or comes from it, after the head */
-    trs_output out;
-    FILE *in;
-    XXH3_state_t check;
-} stream;
-
-static int put(stream *f, const void *p, int64_t bytes)
-{
-    static const char zero[8];
-    const int64_t pad = padded(bytes) - bytes;
-    XXH3_64bits_update(&f->check, p, (size_t)bytes);
-    int rc = trs_output_put(&f->out, p, bytes, f->out.offset);
-    if (!rc && pad) rc = trs_output_put(&f->out, zero, pad, f->out.offset + bytes);
-    f->out.offset += padded(bytes);
-    return rc;
-}
-
-static int put_side(stream *f, const saving *a)
+/* The arrays of a side in the order of the file; where they lie, when they are there. */
+static void add_side(batch *b, const saving *a)
 {
     const trs_side *s = a->side;
     const trs_tri *t = &s->tri;
-    int rc = put(f, s->lv.ptr, 4 * ((int64_t)s->lv.count + 1));
-    if (!rc) rc = put(f, s->perm ? s->perm : s->lv.topo, 4 * (int64_t)t->n);
-    if (rc || !a->from) return rc;
-    rc = put(f, t->ptr, 8 * ((int64_t)t->n + 1));
-    if (!rc) rc = put(f, t->idx, 4 * t->nnz);
-    if (!rc) rc = put(f, a->from, 8 * t->nnz);
-    return rc;
+    add(b, s->lv.ptr, (int64_t)s->lv.count + 1, 4, 0);
+    add(b, s->perm ? s->perm : s->lv.topo, t->n, 4, 0);
+    if (!a->from) return;
+    add(b, t->ptr, (int64_t)t->n + 1, 8, 0);
+    add(b, t->idx, t->nnz, 4, 0);
+    add(b, a->from, t->nnz, 8, 0);
 }
 
-static int write_plan(trs_context *ctx, const char *file, const head *h, const saving *a)
+static int write_plan(trs_context *ctx, const char *file, const head *h, const saving *s)
 {
-    stream f = {
-        .out = {
-            .file = file, .fd = -1, .message = ctx->message, .message_size = sizeof ctx->message}};
-    int rc = trs_output_open(&f.out);
-    XXH3_64bits_reset(&f.check);
-    if (!rc) rc = trs_output_put(&f.out, h, sizeof *h, 0);
-    f.out.offset = sizeof *h;
-    for (int k = 0; k < 2 && !rc; k++)
-        if (a[k].side) rc = put_side(&f, &a[k]);
-    const uint64_t check = XXH3_64bits_digest(&f.check);
-    if (!rc) put(&f, &check, sizeof check);
-    return trs_output_close(&f.out);
+    static const char zero[8];
+    trs_output out = {
+        .file = file, .fd = -1, .message = ctx->message, .message_size = sizeof ctx->message};
+    batch b = {.fd = -1, .place = sizeof *h};
+    for (int k = 0; k < 2; k++)
+        if (s[k].side) add_side(&b, &s[k]);
+    take_all(ctx, &b);
+    const uint64_t check = b.sum;
+    int rc = trs_output_open(&out);
+    if (!rc) rc = trs_output_put(&out, h, sizeof *h, 0);
+    for (const array *a = b.a; a < b.a + b.count && !rc; a++) {
+        rc = trs_output_put(&out, a->p, a->bytes, a->place);
+        if (!rc) rc = trs_output_put(&out, zero, padded(a->bytes) - a->bytes, a->place + a->bytes);
+    }
+    if (!rc) trs_output_put(&out, &check, sizeof check, b.place);
+    return trs_output_close(&out);
 }
 
 int trs_plan_save(trs_plan *p, const char *file)
@@ -268,32 +346,23 @@ static int check_head(trs_plan *p, const char *file, const head *h, int64_t byte
     return TRS_OK;
 }
 
-static int get(stream *f, void *p, int64_t bytes)
-{
-    char pad[8];
-    const size_t rest = (size_t)(padded(bytes) - bytes);
-    if (fread(p, 1, (size_t)bytes, f->in) != (size_t)bytes || fread(pad, 1, rest, f->in) != rest)
-        return TRS_EFILE;
-    XXH3_64bits_update(&f->check, p, (size_t)bytes);
-    return TRS_OK;
-}
-
-/* count elements in fresh memory of the plan */
-static int get_new(stream *f, trs_context *ctx, int64_t count, int64_t size, void *to)
+/* Room in the plan for the next array of the file. */
+static int want(trs_context *ctx, batch *b, int64_t count, int size, int64_t below, void *to)
 {
     void *p = trs_new(ctx, count, (size_t)size, "a saved plan");
     memcpy(to, &p, sizeof p);
-    return p ? get(f, p, count * size) : TRS_EMEM;
+    if (p) add(b, p, count, size, below);
+    return p ? TRS_OK : TRS_EMEM;
 }
 
-static int get_side(stream *f, trs_context *ctx, const head *h, const side_head *sh, trs_side *s)
+static int want_side(trs_context *ctx, batch *b, const head *h, const side_head *sh, trs_side *s)
 {
     s->used = true;
     s->reversed = sh->reversed;
     s->lv.count = sh->levels;
     s->lv.widest = sh->widest;
-    int rc = get_new(f, ctx, (int64_t)sh->levels + 1, 4, &s->lv.ptr);
-    if (!rc) rc = get_new(f, ctx, h->n, 4, sh->permuted ? &s->perm : &s->lv.topo);
+    int rc = want(ctx, b, (int64_t)sh->levels + 1, 4, h->n + 1, &s->lv.ptr);
+    if (!rc) rc = want(ctx, b, h->n, 4, h->n, sh->permuted ? &s->perm : &s->lv.topo);
     if (!rc && sh->permuted) {
         s->lv.topo = trs_new(ctx, h->n, sizeof *s->lv.topo, "topo");
         for (int32_t k = 0; s->lv.topo && k < h->n; k++) s->lv.topo[k] = k;
@@ -301,53 +370,70 @@ static int get_side(stream *f, trs_context *ctx, const head *h, const side_head 
     }
     if (rc || !sh->stored) return rc;
     s->tri = (trs_tri){.n = (int32_t)h->n, .nnz = h->nnz, .dtype = (trs_dtype)h->dtype};
-    rc = get_new(f, ctx, h->n + 1, 8, &s->tri.ptr);
-    if (!rc) rc = get_new(f, ctx, h->nnz, 4, &s->tri.idx);
-    if (!rc) rc = get_new(f, ctx, h->nnz, 8, &s->tri.src);
+    rc = want(ctx, b, h->n + 1, 8, 0, &s->tri.ptr);
+    if (!rc) rc = want(ctx, b, h->nnz, 4, 0, &s->tri.idx);
+    if (!rc) rc = want(ctx, b, h->nnz, 8, h->nnz, &s->tri.src);
     return rc;
 }
 
-/* Whatever is wrong with a side, nothing will be read or written outside arrays because of it. */
-static bool is_sound(const head *h, const side_head *sh, const trs_side *s)
+/* Whatever else is wrong with a side, nothing will be read or written outside arrays because of it. */
+static bool is_sound(const trs_context *ctx, const head *h, trs_side *s)
 {
-    const int32_t *rows = sh->permuted ? s->perm : s->lv.topo;
-    const trs_tri *t = &s->tri;
-    bool good = s->lv.ptr[0] == 0 && s->lv.ptr[sh->levels] == h->n;
-    for (int32_t l = 0; l < sh->levels; l++) good &= s->lv.ptr[l] <= s->lv.ptr[l + 1];
-    for (int64_t k = 0; k < h->n; k++) good &= rows[k] >= 0 && rows[k] < h->n;
-    if (!t->ptr || !good) return good;
-    good = t->ptr[0] == 0 && t->ptr[t->n] == t->nnz;
-    for (int32_t i = 0; i < t->n; i++) good &= t->ptr[i] < t->ptr[i + 1];
-    for (int32_t i = 0; i < t->n && good; i++)
-        for (int64_t p = t->ptr[i]; p < t->ptr[i + 1]; p++)
-            good &= t->idx[p] >= 0 && (t->idx[p] < i) == (p < t->ptr[i + 1] - 1) && t->idx[p] <= i;
-    for (int64_t p = 0; p < t->nnz; p++) good &= t->src[p] >= 0 && t->src[p] < t->nnz;
-    return good;
+    bool good = s->lv.ptr[0] == 0 && s->lv.ptr[s->lv.count] == h->n;
+    for (int32_t l = 0; l < s->lv.count; l++) good &= s->lv.ptr[l] <= s->lv.ptr[l + 1];
+    return good && (!s->tri.ptr || trs_is_straight(ctx, &s->tri));
 }
 
-/* The values of a stored side, and their places in the caller's val. */
+typedef struct
+    filling { /* src of a stored side: places in the imported matrix, then in the caller's val */
+    const trs_tri *imported;
+    trs_tri *t;
+} filling;
+
+static void follow_some(void *user, int64_t begin, int64_t end)
+{
+    const filling *f = user;
+    for (int64_t p = begin; p < end; p++) f->t->src[p] = f->imported->src[f->t->src[p]];
+}
+
 static int fill_side(trs_context *ctx, const trs_tri *imported, trs_tri *t)
 {
+    filling f = {imported, t};
     t->val = trs_new(ctx, t->nnz, trs_size(t->dtype), "values");
     if (!t->val) return TRS_EMEM;
     trs_tri_read_values(ctx, t, imported->val);
-    for (int64_t p = 0; p < t->nnz && imported->src; p++) t->src[p] = imported->src[t->src[p]];
+    if (imported->src) trs_share(trs_team(ctx, t->nnz), t->nnz, PIECE, follow_some, &f);
     return TRS_OK;
 }
 
-static int read_sides(trs_plan *p, const char *file, stream *f, const head *h, trs_side *side)
+/* Read what is wanted; are the checksum, the zeros between the arrays and all numbers right? */
+static int read_arrays(trs_context *ctx, batch *b, bool *good)
 {
+    char pad[8] = {0};
+    uint64_t check;
+    take_all(ctx, b);
+    *good = !b->wrong;
+    if (b->unread || !read_all(b->fd, (char *)&check, sizeof check, b->place)) return TRS_EFILE;
+    *good &= check == b->sum;
+    for (const array *a = b->a; a < b->a + b->count; a++) {
+        const int64_t rest = padded(a->bytes) - a->bytes;
+        if (!read_all(b->fd, pad, rest, a->place + a->bytes)) return TRS_EFILE;
+        for (int64_t k = 0; k < rest; k++) *good &= !pad[k];
+    }
+    return TRS_OK;
+}
+
+static int read_sides(trs_plan *p, const char *file, int fd, const head *h, trs_side *side)
+{
+    batch b = {.fd = fd, .place = sizeof *h};
+    bool good = true;
     int rc = TRS_OK;
-    uint64_t check = 0;
-    XXH3_64bits_reset(&f->check);
     for (int k = 0; k < 2 && !rc; k++)
-        if (h->side[k].used) rc = get_side(f, &p->ctx, h, &h->side[k], &side[k]);
-    const uint64_t found = XXH3_64bits_digest(&f->check);
-    if (!rc) rc = get(f, &check, sizeof check);
+        if (h->side[k].used) rc = want_side(&p->ctx, &b, h, &h->side[k], &side[k]);
+    if (!rc) rc = read_arrays(&p->ctx, &b, &good);
     if (rc == TRS_EFILE) return refuse(p, rc, file, "cannot be read");
-    bool good = rc || check == found;
     for (int k = 0; k < 2 && !rc && good; k++)
-        if (h->side[k].used) good = is_sound(h, &h->side[k], &side[k]);
+        if (h->side[k].used) good = is_sound(&p->ctx, h, &side[k]);
     if (!good) return refuse(p, TRS_EFORMAT, file, "the file is damaged");
     for (int k = 0; k < 2 && !rc; k++)
         if (side[k].tri.ptr) rc = fill_side(&p->ctx, &p->imported, &side[k].tri);
@@ -398,22 +484,21 @@ static void adopt(trs_plan *p, const head *h, trs_side *side)
     memcpy(p->reason, h->reason, sizeof h->reason);
 }
 
-static int read_plan(trs_plan *p, const char *file, FILE *in)
+static int read_plan(trs_plan *p, const char *file, int fd)
 {
     struct stat st;
-    head h;
+    head h = {.n = 0};
     trs_side side[2] = {{0}, {0}};
-    stream f = {.in = in};
-    if (fstat(fileno(in), &st) || !S_ISREG(st.st_mode))
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode))
         return refuse(p, TRS_EFILE, file, "no ordinary file");
-    if (fread(&h, 1, sizeof h, in) != sizeof h) {
+    if (!read_all(fd, (char *)&h, sizeof h, 0)) {
         const bool known = st.st_size >= 8 && !memcmp(h.magic, magic, sizeof magic);
         return refuse(p, TRS_EFORMAT, file, known ? "the file is cut off" : "no saved plan");
     }
     int rc = check_head(p, file, &h, st.st_size);
     if (!rc) rc = take_solver(p, file, &h);
     if (rc) return rc;
-    rc = read_sides(p, file, &f, &h, side);
+    rc = read_sides(p, file, fd, &h, side);
     if (!rc) adopt(p, &h, side);
     else
         for (int k = 0; k < 2; k++) trs_side_free(&p->ctx, &side[k]);
@@ -426,11 +511,11 @@ int trs_plan_load(trs_plan *p, const char *file)
     if (p->state != TRS_CREATED) return trs_fail(&p->ctx, TRS_ESTATE, "load: not a fresh plan");
     if (p->general) return trs_fail(&p->ctx, TRS_ESUPPORT, "load: a general matrix has no levels");
     const double start = trs_now();
-    FILE *in = fopen(file, "rb");
-    if (!in) return refuse(p, TRS_EFILE, file, strerror(errno));
+    const int fd = open(file, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return refuse(p, TRS_EFILE, file, strerror(errno));
     const trs_solver *named = p->wanted;
-    int rc = read_plan(p, file, in);
-    fclose(in);
+    int rc = read_plan(p, file, fd);
+    close(fd);
     if (!rc) return trs_plan_finish(p, start);
     p->wanted = named;
     return rc;

@@ -311,28 +311,16 @@ static int solve_staged(const trs_plan *p, const trs_side *s, trs_work *w, trs_j
     return rc ? rc : waited;
 }
 
-static bool overlap(const trs_plan *p, int nrhs, const void *B, int64_t ldb, const void *X,
-                    int64_t ldx, trs_layout layout)
-{
-    int64_t lines = layout == TRS_ROW_MAJOR ? p->info.n : nrhs;
-    int64_t width = layout == TRS_ROW_MAJOR ? nrhs : p->info.n;
-    uintptr_t size = trs_size(p->shape.dtype), b = (uintptr_t)B, x = (uintptr_t)X;
-    uintptr_t bytes_b = (uintptr_t)(ldb * (lines - 1) + width) * size;
-    uintptr_t bytes_x = (uintptr_t)(ldx * (lines - 1) + width) * size;
-    if (B == X) return ldb != ldx;
-    return b < x + bytes_x && x < b + bytes_b;
-}
-
 static int check_solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t ldb,
                        const void *X, int64_t ldx, trs_layout layout)
 {
     if (!p || nrhs < 0 || (unsigned)op > TRS_H || (unsigned)layout > TRS_ROW_MAJOR) return TRS_EARG;
     if (p->state != TRS_READY || !(p->ctx.ops & 1u << op)) return TRS_ESTATE;
     if (nrhs == 0 || p->info.n == 0) return TRS_OK;
-    int64_t width = layout == TRS_ROW_MAJOR ? nrhs : p->info.n;
-    if (!B || !X || ldb < width || ldx < width || ldb > INT32_MAX || ldx > INT32_MAX)
-        return TRS_EARG;
-    if (overlap(p, nrhs, B, ldb, X, ldx, layout)) return TRS_EARG;
+    const int64_t b = trs_extent(B, p->info.n, nrhs, ldb, layout, p->shape.dtype);
+    const int64_t x = trs_extent(X, p->info.n, nrhs, ldx, layout, p->shape.dtype);
+    if (b < 0 || x < 0 || ldb > INT32_MAX || ldx > INT32_MAX) return TRS_EARG;
+    if (B == X ? ldb != ldx : trs_overlap(B, b, X, x)) return TRS_EARG;
     if (layout == TRS_ROW_MAJOR && (ldb > 1 || ldx > 1) && !(p->wanted->caps & TRS_CAP_ROW_MAJOR))
         return TRS_ESUPPORT;
     return TRS_OK;
@@ -349,6 +337,7 @@ int trs_solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t ldb
 {
     static const trs_exec defaults = {0};
     if (!exec) exec = &defaults;
+    if (exec->threads < 0 || exec->threads > TRS_MOST_THREADS) return TRS_EARG;
     int rc = check_solve(p, op, nrhs, B, ldb, X, ldx, exec->layout);
     if (rc || nrhs == 0 || p->info.n == 0) return rc;
     const trs_side *s = &p->side[op != TRS_N];

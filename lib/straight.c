@@ -46,13 +46,14 @@ static ALWAYS_INLINE bool take_pointers(const intake *in, int64_t begin, int64_t
     for (int64_t i = begin; i < end; i++) {
         const int64_t here = at(ptr, wide, i);
         bad |= here >= at(ptr, wide, i + 1);
-        in->t->ptr[i] = minus(here, base);
+        if (in->t->ptr != ptr) in->t->ptr[i] = minus(here, base);
     }
     return !bad;
 }
 
 /* Columns of entries begin..end-1; returns how often one is not larger than the one before it. */
-static ALWAYS_INLINE int64_t take_columns(const intake *in, int64_t begin, int64_t end, bool wide)
+static ALWAYS_INLINE int64_t take_columns(const intake *in, int64_t begin, int64_t end, bool wide,
+                                          bool copy)
 {
     const void *idx = in->m->idx;
     const int64_t base = in->m->base;
@@ -61,7 +62,7 @@ static ALWAYS_INLINE int64_t take_columns(const intake *in, int64_t begin, int64
 #pragma omp simd reduction(+ : descents)
     for (int64_t p = begin; p < end; p++) {
         descents += at(idx, wide, p) <= at(idx, wide, p - 1);
-        to[p] = (int32_t)minus(at(idx, wide, p), base);
+        if (copy) to[p] = (int32_t)minus(at(idx, wide, p), base);
     }
     return descents;
 }
@@ -84,17 +85,19 @@ static ALWAYS_INLINE int64_t check_ends(const intake *in, int64_t begin, int64_t
     return bad ? -1 : descents;
 }
 
-static ALWAYS_INLINE bool take_lines(const intake *in, int64_t begin, int64_t end, bool wide)
+static ALWAYS_INLINE bool take_lines(const intake *in, int64_t begin, int64_t end, bool wide,
+                                     bool copy)
 {
     const int64_t p = in->t->ptr[begin], q = in->t->ptr[end];
     const int64_t expected = check_ends(in, begin, end, wide);
     const size_t size = trs_size(in->t->dtype);
     int64_t descents = 0;
     if (expected < 0) return false;
-    in->t->idx[p] = (int32_t)minus(at(in->m->idx, wide, p), in->m->base);
+    if (copy) in->t->idx[p] = (int32_t)minus(at(in->m->idx, wide, p), in->m->base);
     for (int64_t a = p; a < q; a += BLOCK) {
         const int64_t z = q - a < BLOCK ? q : a + BLOCK;
-        descents += take_columns(in, a == p ? a + 1 : a, z, wide);
+        descents += take_columns(in, a == p ? a + 1 : a, z, wide, copy);
+        if (!copy) continue;
         memcpy((char *)in->t->val + (size_t)a * size, (const char *)in->m->val + (size_t)a * size,
                (size_t)(z - a) * size);
     }
@@ -111,7 +114,7 @@ static void pointers_from(void *user, int64_t begin, int64_t end)
         in->good = false;
 }
 
-static bool all_pointers(trs_context *ctx, intake *in)
+static bool all_pointers(const trs_context *ctx, intake *in)
 {
     const int64_t n = in->m->n, base = in->m->base;
     const void *ptr = in->m->ptr;
@@ -126,11 +129,13 @@ static void lines_from(void *user, int64_t begin, int64_t end)
 {
     intake *in = user;
     if (!in->good) return;
-    if (!(in->wide_idx ? take_lines(in, begin, end, true) : take_lines(in, begin, end, false)))
+    if (!(!in->m->val    ? take_lines(in, begin, end, false, false)
+          : in->wide_idx ? take_lines(in, begin, end, true, true)
+                         : take_lines(in, begin, end, false, true)))
         in->good = false;
 }
 
-static bool all_lines(trs_context *ctx, intake *in)
+static bool all_lines(const trs_context *ctx, intake *in)
 {
     const int64_t n = in->m->n, each = 1 + (int64_t)((double)n * 8 * BLOCK / (double)in->m->nnz);
     trs_share(trs_team(ctx, in->m->nnz), n, each, lines_from, in);
@@ -162,4 +167,12 @@ int trs_straight_import(trs_context *ctx, const trs_mat *m, trs_tri *t)
     int rc = take_all(ctx, &in);
     if (rc) trs_tri_free(ctx, t);
     return rc;
+}
+
+bool trs_is_straight(const trs_context *ctx, trs_tri *t)
+{
+    const trs_mat m = {.n = t->n, .nnz = t->nnz, .ptr = t->ptr, .idx = t->idx};
+    intake in = {.m = &m, .t = t, .diagonal_last = true, .wide_ptr = true, .good = true};
+    if (t->n < 1 || t->nnz < t->n) return t->n == 0 && t->nnz == 0;
+    return all_pointers(ctx, &in) && all_lines(ctx, &in);
 }

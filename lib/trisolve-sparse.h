@@ -54,7 +54,7 @@ typedef enum trs_format {
     TRS_CSC = 1,
     TRS_DENSE = 2,
     TRS_COO = 3, /* of trs_mm_read only */
-    TRS_BSR = 4  /* CSR of square blocks; triangles, and trs_multiply and trs_backward_error */
+    TRS_BSR = 4  /* CSR of square blocks; not of trs_factor and Matrix Market files */
 } trs_format;
 
 typedef enum trs_op {
@@ -186,7 +186,7 @@ typedef struct trs_options {
                              {N} and {T, H} has storage and analysis of its own. */
     int nrhs;          /* right-hand sides usually solved at once, >= 0; 0: 1.  Any number works. */
     trs_layout layout; /* of B and X, as trs_exec.layout will have it */
-    int threads;       /* for CPU solvers; 0: what OpenMP says */
+    int threads;       /* for CPU solvers, at most 1024; 0: what OpenMP says */
     int64_t memory_limit; /* bytes the plan may keep on one side, host or device (the analysis takes
                              about as much again for a while); 0: 8 GiB for solvers that store the
                              triangle as a full matrix, no limit for others */
@@ -204,7 +204,7 @@ typedef struct trs_options {
 typedef struct trs_exec {
     void *stream;      /* cudaStream_t to solve or update on; NULL: the default stream */
     trs_work *work;    /* NULL: the plan's own, and then the plan must not be shared */
-    int threads;       /* for CPU solvers; 0: the plan's */
+    int threads;       /* for CPU solvers, at most 1024; 0: the plan's */
     trs_layout layout; /* of B and X */
 } trs_exec;
 
@@ -236,8 +236,8 @@ typedef struct trs_info {
 } trs_info;
 
 /* Check a triangle and take a copy of it.
- *     trs_plan **plan ; out.  Set on every return except TRS_EARG for plan itself or mat NULL and
- *         except when not even the handle could be allocated (then *plan = NULL).  After an error it
+ *     trs_plan **plan ; out.  Set on every return except TRS_EARG for plan itself or mat NULL, or for one
+ *         of two callbacks, and except when not even the handle could be allocated (then *plan = NULL).  After an error it
  *         holds only the sentence (trs_plan_message) and must be destroyed all the same.
  *     const trs_mat *mat ; in.  kind must have exactly one of TRS_LOWER, TRS_UPPER; a DENSE matrix may
  *         have neither: it is general, and is solved by LU or by Gaussian elimination.
@@ -274,8 +274,8 @@ TRS_API int trs_plan_save(trs_plan *plan, const char *file);
 TRS_API int trs_plan_load(trs_plan *plan, const char *file);
 
 /* New values for the same pattern, O(nnz), no analysis.  No solve on this plan may be running.  With val
- * on the plan's device, a CUDA solver for sparse triangles takes them from there, on exec->stream; others
- * by way of the host.  Returns when the values are in place.
+ * on the plan's device, CUDA solvers take them from there, on exec->stream (cuda-chain by way of the
+ * host).  Returns when the values are in place.
  *     const trs_mat *mat ; in.  Same n, nnz, dtype, format, block, ptr and idx as at create; only val is
  *         read, so ptr and idx may be NULL.
  *     const trs_exec *exec ; in, NULL: all defaults.
@@ -376,7 +376,8 @@ TRS_API int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void
  *     const trs_exec *exec ; in, NULL: all defaults.  Work space, threads and layout are heeded.
  *     int max_steps ; >= 0.     int *steps ; out, NULL allowed: the most that a column took.
  *     trs_error *error ; out, NULL allowed: of the X returned.
- * Allocates 96 n bytes or so.
+ * A plan that left rows out or replaced pivots solves another matrix than T: nothing is gained then.
+ * Allocates 96 n bytes or so, and for TRS_BSR a copy of T.
  * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EMEM, TRS_EMATRIX (T is not well-formed), TRS_ESUPPORT
  * (T on a device), or an error of trs_solve.
  * Source: Wilkinson 1963; Skeel 1980; Arioli, Demmel, Duff 1989. */
@@ -497,8 +498,8 @@ TRS_API int trs_ilu(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt);
 
 /* Factor A again with new values.
  *     trs_lu *lu ; of trs_ilu or trs_factor, also after one that returned TRS_EPIVOT.
- *     const trs_mat *A ; in.  n and dtype as before, kind as at first.  After trs_ilu: nnz, format, ptr
- *         and idx must be as before too; they are not read again and may be NULL.
+ *     const trs_mat *A ; in.  n and dtype as before, kind as at first.  After trs_ilu: nnz, format, block,
+ *         ptr and idx must be as before too; ptr and idx are not read again and may be NULL.
  * After trs_factor, a pattern as before uses the ordering and symbolic analysis again, and the plans too
  * when the factors have the pattern that they had: always with L L^H, with L U when the pivots stay where
  * they were.  Another pattern is analysed anew.

@@ -49,6 +49,9 @@ void set_value(void *a, trs_dtype t, int64_t k, zz v);
 zz get_value(const void *a, trs_dtype t, int64_t k);
 trs_mat show(const full *f, const form *s); /* its entries that are not zero; then hide */
 void hide(trs_mat *m);
+/* rc is code, the lu says so, and is not solved with; destroys it. */
+void assert_refused(trs_lu *lu, int rc, int code, const char *says);
+
 full unfold(const trs_mat *m); /* of its kind; 64-bit ptr, 32-bit idx */
 
 #endif

@@ -28,6 +28,24 @@ if ! command -v pkg-config >/dev/null; then ok 'pkg-config # SKIP not here'; els
     expect 0 'it runs' ./by_pkg_config
 fi
 
+# the headers alone, and a client of all shapes, in both languages
+: "${CXX:=c++}"
+for standard in c99 c++11; do
+    case $standard in c99) compile=$CC language=c ;; *) compile=$CXX language=c++ ;; esac
+    if ! command -v ${compile%% *} >/dev/null || ! command -v pkg-config >/dev/null; then
+        ok "$standard # SKIP no compiler, or no pkg-config"
+        continue
+    fi
+    flags="-std=$standard -Wall -Wextra -pedantic-errors -Werror $(pkg-config --cflags trisolve-sparse)"
+    for header in $(cd "$(pkg-config --variable=includedir trisolve-sparse)" && ls trisolve-*.h); do
+        echo "#include <$header>" >alone.c
+        expect 0 "$header alone is $standard" $compile $flags -x $language -fsyntax-only alone.c
+    done
+    expect 0 "a client in $standard" $compile $flags -x $language "$source/tests/client.c" -x none \
+        $(pkg-config --libs trisolve-sparse) -lm -o client_$language
+    expect 0 'it finds nothing wrong' ./client_$language 2000 100000
+done
+
 if ! command -v cmake >/dev/null; then ok 'CMake # SKIP not here'; else
     mkdir client
     cat >client/CMakeLists.txt <<EOF

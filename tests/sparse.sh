@@ -46,6 +46,9 @@ expect 0 'a pivot replaced' "$solve" --pivot=0.5 zero.mtx; says out 'row 2: repl
 expect 0 'not a number left out' "$solve" --pivot=skip nan.mtx; says out 'row 1: x = 0'
 expect 0 'a missing one, transposed' "$solve" --pivot=skip --lower --trans "$m/Erdos971.mtx"; says out 'pivots'
 expect 1 'no policy for pivots' "$solve" --pivot=hope zero.mtx; says err 'fail, skip or a number'
+for with in --refine=1 --cond; do
+    expect 1 "no $with of another matrix" "$solve" --pivot=skip $with zero.mtx; says err 'another matrix'
+done
 expect 1 'zero cannot replace' "$solve" --pivot=0 zero.mtx; says err 'cannot replace'
 expect 0 'the same bits' "$solve" --bitwise "$m/seed5.mtx"
 if "$solve" --save-plan=plan "$m/seed5.mtx" 2>&1 | grep -q 'without xxhash'; then ok '# SKIP no xxhash'; else

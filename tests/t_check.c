@@ -76,6 +76,10 @@ static void test_indices(void **state)
     refused(&m, TRS_EMATRIX, "row 2: column 0 is not in 1 .. 4");
     a = good, a.idx[1] = INT32_MIN;
     refused(&m, TRS_EMATRIX, "row 2");
+    const int64_t far[] = {1, INT64_MIN, 2, 3, 2, 4}; /* less 1 is no number */
+    m.idx = far, m.idx_bits = 64;
+    refused(&m, TRS_EMATRIX, "row 2: column -9223372036854775808 is not in 1 .. 4");
+    m = mat_of(&a);
     a = good, a.idx[1] = 2; /* twice (2, 2) */
     refused(&m, TRS_EMATRIX, "row 2, column 2 is stored twice");
     a = good, a.idx[5] = 2; /* twice (4, 2) */
@@ -115,7 +119,10 @@ static void test_shape(void **state)
     m = mat_of(&good), m.nnz = -1;
     refused(&m, TRS_EARG, "nnz = -1");
     m = mat_of(&good), m.nnz = INT64_MAX;
-    refused(&m, TRS_EMATRIX, "nnz = 9223372036854775807");
+    refused(&m, TRS_EMATRIX, "nnz = 9223372036854775807 is more than 4 squared");
+    arrays a = {.ptr = {1, 2, 4, 5, 1 + ((int64_t)1 << 40)}}; /* consistent, and a lie */
+    m = mat_of(&a), m.nnz = (int64_t)1 << 40;
+    refused(&m, TRS_EMATRIX, "nnz = 1099511627776 is more than 4 squared");
     m = mat_of(&good), m.dtype = (trs_dtype)4;
     refused(&m, TRS_EARG, "dtype 4");
     m = mat_of(&good), m.dtype = (trs_dtype)-1;

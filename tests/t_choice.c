@@ -1,5 +1,6 @@
 /* t_choice.c: the automatic choice: the costs it goes by, the file they may come from, dense solvers for
  * triangles that are nearly full, and the choice by measuring. */
+#include "counter.h"
 #include "model.h"
 
 #include "gpu.h"
@@ -352,25 +353,6 @@ static void a_pivot_is_zero(void **state)
     trs_plan_destroy(p);
 }
 
-typedef struct counter {
-    long calls, fail_at, live;
-} counter;
-
-static void *count_alloc(void *user, size_t bytes)
-{
-    counter *c = user;
-    if (c->calls++ == c->fail_at) return NULL;
-    c->live++;
-    return malloc(bytes);
-}
-
-static void count_free(void *user, void *p)
-{
-    counter *c = user;
-    c->live -= p != NULL;
-    free(p);
-}
-
 /* A candidate that finds no memory is passed over; all other failures are told; nothing leaks. */
 static void memory_that_runs_out(void **state)
 {
@@ -378,7 +360,7 @@ static void memory_that_runs_out(void **state)
     (void)state;
     for (long k = 0; k <= calls; k++) {
         counter c = {.fail_at = k};
-        const trs_options opt = {.measure = 1, .memory = {count_alloc, count_free, &c}};
+        const trs_options opt = {.measure = 1, .memory = counted_memory(&c)};
         int rc;
         model m = band(50, 3);
         trs_plan *p = plan_of(&m, &opt, &rc);

@@ -1,6 +1,7 @@
 /* t_ilu.c: ILU(0) and IC(0) are what their definitions say, on the pattern and by a plain elimination of
  * full matrices; they are exact where there is no fill; what breaks down is refused with its row; threads,
  * forms and updates do not change the bits. */
+#include "counter.h"
 #include "full.h"
 
 #include "internal.h"
@@ -283,14 +284,9 @@ static void refuse(const full *A, const form *f, const trs_ilu_options *opt, int
                    const char *says)
 {
     trs_lu *lu;
-    double b[8] = {1}, x[8];
     trs_mat m = show(A, f);
-    int rc = trs_ilu(&lu, &m, opt);
-    print_message("%d: %s\n", rc, trs_lu_message(lu));
-    assert_int_equal(rc, code);
-    assert_non_null(strstr(trs_lu_message(lu), says));
-    assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b, 8, x, 8, NULL), TRS_ESTATE);
-    trs_lu_destroy(lu);
+    const int rc = trs_ilu(&lu, &m, opt);
+    assert_refused(lu, rc, code, says);
     hide(&m);
 }
 
@@ -402,6 +398,15 @@ static void wrong_use(void **state)
     };
     for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++)
         refuse(&A, &plain, &wrong[k], k == 7 ? TRS_ESUPPORT : TRS_EARG, "");
+    double dense[6] = {2, 0, 0, 2};
+    trs_mat square = {.n = 2, .ld = 2, .val = dense, .format = TRS_DENSE};
+    trs_lu_info info;
+    lu = factor(&square, NULL);
+    trs_lu_get_info(lu, &info);
+    assert_int_equal(info.nnz_a, 4);
+    square.ld = 3; /* its numbers stand elsewhere */
+    assert_int_equal(trs_lu_update(lu, &square), TRS_EARG);
+    trs_lu_destroy(lu);
     other.kind = TRS_LOWER;
     assert_int_equal(trs_ilu(&lu, &other, NULL), TRS_EARG);
     assert_int_equal(trs_lu_update(lu, &m), TRS_ESTATE);
@@ -424,6 +429,8 @@ static void wrong_use(void **state)
     lu = factor(&m, &ic);
     assert_int_equal(trs_lu_solve(lu, TRS_T, 1, b, 5, x, 5, NULL), TRS_ESUPPORT);
     assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b, 4, x, 5, NULL), TRS_EARG);
+    assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b + 1, 5, b, 5, NULL), TRS_EARG);
+    assert_int_equal(trs_lu_solve(lu, TRS_N, 2, b, INT64_MAX, x, 5, NULL), TRS_EARG);
     other = m;
     other.nnz--;
     assert_int_equal(trs_lu_update(lu, &other), TRS_EARG);
@@ -605,24 +612,6 @@ static void on_a_device(void **state)
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-typedef struct rationed { /* lets so many allocations through */
-    int left, live;
-} rationed;
-
-static void *ration(void *user, size_t bytes)
-{
-    rationed *r = user;
-    if (r->left-- <= 0) return NULL;
-    r->live++;
-    return malloc(bytes);
-}
-
-static void give(void *user, void *p)
-{
-    if (p) ((rationed *)user)->live--;
-    free(p);
-}
-
 static void out_of_memory(void **state)
 {
     (void)state;
@@ -631,25 +620,100 @@ static void out_of_memory(void **state)
         trs_mat m = show(&A, &forms[k]);
         int rc = TRS_EMEM, allowed = 0;
         for (; rc == TRS_EMEM; allowed++) {
-            rationed r = {allowed, 0};
-            const trs_ilu_options opt = {.method = k / 2, .plan = {.memory = {ration, give, &r}}};
+            counter c = {.fail_at = allowed, .and_after = 1};
+            const trs_ilu_options opt = {.method = k / 2, .plan = {.memory = counted_memory(&c)}};
             trs_lu *lu;
             zz b[9] = {1}, x[9];
             rc = trs_ilu(&lu, &m, &opt);
             if (rc && lu) { /* enough now: a half-made one refuses, or works */
-                r.left = 1000;
+                c.fail_at = -1;
                 const int again = trs_lu_update(lu, &m);
                 assert_true(again == TRS_OK || again == TRS_ESTATE);
             }
             if (!rc) rc = trs_lu_update(lu, &m);
             if (!rc) rc = trs_lu_solve(lu, TRS_N, 1, b, 9, x, 9, NULL);
             trs_lu_destroy(lu);
-            assert_int_equal(r.live, 0);
+            assert_int_equal(c.live, 0);
         }
         print_message("%d allocations\n", allowed - 1);
         assert_int_equal(rc, TRS_OK);
         hide(&m);
         free(A.a);
+    }
+}
+
+/* ---- blocks --------------------------------------------------------------------------------- */
+
+enum { BLOCK = 3, LINES = 3, BLOCKS = 7 };
+
+static const int64_t block_ptr[LINES + 1] = {0, 2, 5, 7};
+static const int32_t block_idx[BLOCKS] = {1, 0, 0, 1, 2, 1, 2};
+
+/* New numbers in blocks, and the same matrix full. */
+static full fill_blocks(trs_layout layout, double *val)
+{
+    full A = full_new(BLOCK * LINES, false);
+    for (int l = 0; l < LINES; l++)
+        for (int64_t p = block_ptr[l]; p < block_ptr[l + 1]; p++)
+            for (int q = 0; q < BLOCK * BLOCK; q++) {
+                const int fast = q % BLOCK, slow = q / BLOCK;
+                const int i = BLOCK * l + (layout ? slow : fast);
+                const int j = BLOCK * block_idx[p] + (layout ? fast : slow);
+                const double v = uniform() + (i == j ? 8 : 0);
+                A.a[i + A.n * j] = val[p * BLOCK * BLOCK + q] = v;
+            }
+    return A;
+}
+
+static void check_same(trs_lu *lu, const trs_mat *m, const full *A)
+{
+    enum { N = BLOCK * LINES };
+    double b[N], x[N] = {0}, y[N] = {0}, r, s;
+    trs_mat csr = show(A, &plain), f, g;
+    trs_lu *same = factor(&csr, NULL);
+    trs_lu_info info;
+    trs_lu_get_info(lu, &info);
+    assert_int_equal(info.nnz_a, csr.nnz);
+    trs_lu_factors(lu, &f, NULL, NULL, NULL, NULL);
+    trs_lu_factors(same, &g, NULL, NULL, NULL, NULL);
+    assert_int_equal(f.nnz, g.nnz);
+    assert_memory_equal(f.idx, g.idx, (size_t)g.nnz * sizeof(int32_t));
+    assert_memory_equal(f.val, g.val, (size_t)g.nnz * sizeof(double));
+    for (int i = 0; i < N; i++) b[i] = uniform();
+    int rc = trs_lu_refine(lu, m, TRS_N, 1, b, N, x, N, NULL, 5, NULL, NULL);
+    assert_int_equal(rc, TRS_OK);
+    rc = trs_lu_refine(same, &csr, TRS_N, 1, b, N, y, N, NULL, 5, NULL, NULL);
+    assert_int_equal(rc, TRS_OK);
+    assert_memory_equal(x, y, sizeof x);
+    trs_lu_destroy(same);
+    const trs_ilu_options both = {.plan = {.ops = 7}};
+    same = factor(m, &both);
+    assert_int_equal(trs_lu_condest(same, m, TRS_NORM_ONE, &r), TRS_OK);
+    assert_int_equal(trs_lu_condest(same, &csr, TRS_NORM_ONE, &s), TRS_OK);
+    assert_true(r > 0 && r == s);
+    trs_lu_destroy(same);
+    hide(&csr);
+}
+
+/* Factors, new values, refinement and condition are those of the same entries in CSR. */
+static void blocks(void **state)
+{
+    (void)state;
+    for (int layout = TRS_COL_MAJOR; layout <= TRS_ROW_MAJOR; layout++) {
+        double val[BLOCKS * BLOCK * BLOCK];
+        trs_mat m = {.n = BLOCK * LINES, .nnz = BLOCKS, .ptr = block_ptr, .idx = block_idx};
+        m.val = val, m.format = TRS_BSR, m.block = BLOCK, m.block_layout = (trs_layout)layout;
+        full A = fill_blocks(m.block_layout, val);
+        trs_lu *lu = factor(&m, NULL);
+        check_same(lu, &m, &A);
+        free(A.a);
+        A = fill_blocks(m.block_layout, val);
+        assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
+        check_same(lu, &m, &A);
+        free(A.a);
+        m.block_layout = (trs_layout)!layout;
+        assert_int_equal(trs_lu_update(lu, &m), TRS_EARG);
+        trs_lu_destroy(lu);
     }
 }
 
@@ -662,7 +726,7 @@ int main(void)
         cmocka_unit_test(shift_and_boost), cmocka_unit_test(wrong_use),
         cmocka_unit_test(small_matrices),  cmocka_unit_test(threads),
         cmocka_unit_test(update),          cmocka_unit_test(out_of_memory),
-        cmocka_unit_test(on_a_device),
+        cmocka_unit_test(on_a_device),     cmocka_unit_test(blocks),
     };
     return cmocka_run_group_tests_name("ilu", tests, NULL, NULL);
 }

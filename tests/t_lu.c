@@ -1,5 +1,6 @@
 /* t_lu.c: the factors are what the header says, solves with them are as good as LAPACK's, and what
  * cannot be factored is refused with its row. */
+#include "counter.h"
 #include "full.h"
 #include "trisolve-suitesparse.h"
 
@@ -324,18 +325,13 @@ static void single_precision(void **state)
 
 /* ---- what is refused ------------------------------------------------------------------------ */
 
-static void refuse(const full *A, const form *s, const trs_factor_options *opt, int code,
+static void refuse(const full *A, const form *f, const trs_factor_options *opt, int code,
                    const char *says)
 {
     trs_lu *lu;
-    double b[8] = {1}, x[8];
-    trs_mat m = show(A, s);
-    int rc = trs_factor(&lu, &m, opt);
-    print_message("%d: %s\n", rc, trs_lu_message(lu));
-    assert_int_equal(rc, code);
-    assert_non_null(strstr(trs_lu_message(lu), says));
-    assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b, 8, x, 8, NULL), TRS_ESTATE);
-    trs_lu_destroy(lu);
+    trs_mat m = show(A, f);
+    const int rc = trs_factor(&lu, &m, opt);
+    assert_refused(lu, rc, code, says);
     hide(&m);
 }
 
@@ -595,26 +591,6 @@ static void update(void **state)
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-typedef struct rationed {
-    int left; /* allocations that will succeed */
-    int live;
-} rationed;
-
-static void *ration(void *user, size_t bytes)
-{
-    rationed *r = user;
-    if (r->left-- <= 0) return NULL;
-    r->live++;
-    return malloc(bytes);
-}
-
-static void give(void *user, void *p)
-{
-    rationed *r = user;
-    if (p) r->live--;
-    free(p);
-}
-
 /* Every allocation fails once: TRS_EMEM, a sentence, nothing lost. */
 static void out_of_memory(void **state)
 {
@@ -624,8 +600,8 @@ static void out_of_memory(void **state)
         trs_mat m = show(&A, &forms[2]);
         int rc = TRS_EMEM, allowed = 0;
         for (; rc == TRS_EMEM; allowed++) {
-            rationed r = {allowed, 0};
-            trs_factor_options opt = {.plan = {.memory = {ration, give, &r}}};
+            counter c = {.fail_at = allowed, .and_after = 1};
+            trs_factor_options opt = {.plan = {.memory = counted_memory(&c)}};
             trs_lu *lu;
             zz b[9] = {1}, x[9];
             rc = trs_factor(&lu, &m, &opt);
@@ -634,7 +610,7 @@ static void out_of_memory(void **state)
             if (!rc) rc = trs_lu_refine(lu, &m, TRS_N, 1, b, 9, x, 9, NULL, 3, NULL, NULL);
             if (rc && lu) assert_true(*trs_lu_message(lu));
             trs_lu_destroy(lu);
-            assert_int_equal(r.live, 0);
+            assert_int_equal(c.live, 0);
         }
         print_message("%d allocations\n", allowed - 1);
         assert_int_equal(rc, TRS_OK);

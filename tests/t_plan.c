@@ -1,5 +1,8 @@
 /* t_plan.c: wrong use in any order: arguments, pivots, updates, memory that runs out. */
+#include "counter.h"
 #include "model.h"
+
+#include <limits.h>
 
 #include <math.h>
 
@@ -62,6 +65,54 @@ static void test_states(void **state)
     assert_true(info.reason[0] != '\0');
     assert_int_equal(trs_solve(p, TRS_T, 1, b4, 4, x, 4, NULL), TRS_ESTATE); /* was not announced */
     trs_plan_destroy(p);
+}
+
+#ifdef HAVE_XXHASH
+enum { NOT_READY = TRS_ESTATE }; /* of saving and loading */
+#else
+enum { NOT_READY = TRS_ESUPPORT };
+#endif
+
+/* A plan that could not be made, and one that is not analysed: whatever is asked of them is refused. */
+static void refuses_all(trs_plan *p)
+{
+    const trs_mat m = mat4(val4);
+    trs_work *w;
+    double x[4] = {7, 7, 7, 7}, rcond;
+    const int32_t *topo, *lv;
+    assert_int_equal(trs_plan_save(p, "t_plan.none"), NOT_READY);
+    assert_int_equal(trs_plan_update(p, &m, NULL), TRS_ESTATE);
+    assert_int_equal(trs_plan_pivots(p, NULL, NULL), TRS_ESTATE);
+    assert_int_equal(trs_plan_levels(p, &topo, &lv), TRS_ESTATE);
+    assert_int_equal(trs_work_create(&w, p, 1), TRS_ESTATE);
+    assert_int_equal(trs_solve(p, TRS_N, 1, b4, 4, x, 4, NULL), TRS_ESTATE);
+    assert_int_equal(trs_refine(p, &m, TRS_N, 1, b4, 4, x, 4, NULL, 1, NULL, NULL), TRS_ESTATE);
+    assert_int_equal(trs_condest(p, &m, TRS_NORM_ONE, &rcond), TRS_ESTATE);
+    assert_true(x[0] == 7 && x[3] == 7);
+}
+
+static void test_not_ready(void **state)
+{
+    (void)state;
+    trs_mat m = mat4(val4), bad = m;
+    trs_plan *fresh, *failed, *good = ready(val4, NULL);
+    trs_work *w;
+    bad.n = -1;
+    assert_int_equal(trs_plan_create(&fresh, &m, NULL), TRS_OK);
+    assert_int_equal(trs_plan_create(&failed, &bad, NULL), TRS_EARG);
+    refuses_all(fresh);
+    refuses_all(failed);
+    assert_int_equal(trs_plan_load(failed, "t_plan.none"), NOT_READY);
+    assert_int_equal(trs_plan_load(good, "t_plan.none"), NOT_READY);
+    assert_int_equal(trs_plan_analyse(failed), TRS_ESTATE);
+    assert_int_equal(trs_work_create(&w, good, 1), TRS_OK);
+    assert_int_equal(trs_work_fit(w, fresh, 1), TRS_ESTATE);
+    assert_int_equal(trs_work_fit(w, failed, 1), TRS_ESTATE);
+    trs_work_destroy(w);
+    assert_solves(good);
+    trs_plan_destroy(fresh);
+    trs_plan_destroy(failed);
+    trs_plan_destroy(good);
 }
 
 static void test_null(void **state)
@@ -186,9 +237,12 @@ static void test_solve_arguments(void **state)
     assert_int_equal(trs_solve(p, TRS_N, 1, b4, -4, x, 4, NULL), TRS_EARG);
     assert_int_equal(trs_solve(p, TRS_N, 2, buffer, INT64_MAX, x, 4, NULL), TRS_EARG);
     assert_int_equal(trs_solve(p, TRS_N, 2, buffer, 4, x, INT64_MAX, NULL), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, INT_MAX, buffer, INT32_MAX, x, INT32_MAX, NULL), TRS_EARG);
     assert_int_equal(trs_solve(p, TRS_N, 3, buffer, 2, x, 3, &rows), TRS_EARG);
     assert_int_equal(trs_solve(p, TRS_N, 3, buffer, 3, x, 2, &rows), TRS_EARG);
     assert_int_equal(trs_solve(p, TRS_N, 1, b4, 4, x, 4, &odd), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, 1, b4, 4, x, 4, &(trs_exec){.threads = -1}), TRS_EARG);
+    assert_int_equal(trs_solve(p, TRS_N, 1, b4, 4, x, 4, &(trs_exec){.threads = 1025}), TRS_EARG);
     assert_int_equal(trs_work_create(&w, q, 1), TRS_OK);
     foreign.work = w; /* of another plan */
     assert_int_equal(trs_solve(p, TRS_N, 1, b4, 4, x, 4, &foreign), TRS_EARG);
@@ -224,6 +278,7 @@ static void test_options(void **state)
     refuse_options((trs_options){.ops = 8}, TRS_EARG);
     refuse_options((trs_options){.nrhs = -1}, TRS_EARG);
     refuse_options((trs_options){.threads = -1}, TRS_EARG);
+    refuse_options((trs_options){.threads = 1025}, TRS_EARG);
     refuse_options((trs_options){.memory_limit = -1}, TRS_EARG);
     refuse_options((trs_options){.layout = (trs_layout)2}, TRS_EARG);
     refuse_options((trs_options){.order = (trs_order)3}, TRS_EARG);
@@ -393,52 +448,6 @@ static void test_ownership(void **state)
 
 /* ---- memory -------------------------------------------------------------------------------------------- */
 
-typedef struct counter {
-    long calls, fail_at, live;
-    size_t bytes; /* live */
-} counter;
-
-enum { HEAD = 16 }; /* bytes before each block, for its size */
-
-static void *count_alloc(void *user, size_t bytes)
-{
-    counter *c = user;
-    if (c->calls++ == c->fail_at) return NULL;
-    char *p = malloc(bytes + HEAD);
-    if (!p) return NULL;
-    memcpy(p, &bytes, sizeof bytes);
-    c->live++;
-    c->bytes += bytes;
-    return p + HEAD;
-}
-
-static void count_free(void *user, void *p)
-{
-    counter *c = user;
-    size_t bytes;
-    if (!p) return;
-    memcpy(&bytes, (char *)p - HEAD, sizeof bytes);
-    c->live--;
-    c->bytes -= bytes;
-    free((char *)p - HEAD);
-}
-
-/* The same on the device, one counter for both; sizes are not known again when it is given back. */
-static void *count_device_alloc(void *user, int device, size_t bytes)
-{
-    counter *c = user;
-    void *p;
-    if (c->calls++ == c->fail_at || trs_device_new(device, bytes, &p)) return NULL;
-    c->live++;
-    return p;
-}
-
-static void count_device_free(void *user, int device, void *p)
-{
-    ((counter *)user)->live--;
-    trs_device_free(device, p);
-}
-
 /* create, analyse, update, work space, solve; how it ended. */
 static int whole_life(counter *c, const char *solver, trs_order order, int ncuts)
 {
@@ -447,9 +456,8 @@ static int whole_life(counter *c, const char *solver, trs_order order, int ncuts
     form f = {.format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32, .shuffled = true};
     model m = model_new(RANDOM, false, true, false, &r);
     trs_mat a = show(&m, &f, &r);
-    trs_options opt = {
-        .solver = solver, .order = order, .ops = 7, .memory = {count_alloc, count_free, c}};
-    opt.device_memory = (trs_device_memory){count_device_alloc, count_device_free, c};
+    trs_options opt = {.solver = solver, .order = order, .ops = 7, .memory = counted_memory(c)};
+    opt.device_memory = counted_device_memory(c);
     opt.pivot = ncuts ? TRS_PIVOT_SKIP : TRS_PIVOT_FAIL;
     trs_plan *p = NULL;
     trs_work *w = NULL;
@@ -526,7 +534,7 @@ static void share_work(const trs_solver *s)
     for (int k = 0; k < 2; k++) {
         trs_mat a = show(&m[k], &f, &r);
         trs_options opt = {.solver = s->name, .order = TRS_ORDER_LEVEL};
-        opt.memory = (trs_memory){count_alloc, count_free, &c};
+        opt.memory = counted_memory(&c);
         assert_int_equal(trs_plan_create(&p[k], &a, &opt), TRS_OK);
         assert_status(trs_plan_analyse(p[k]), TRS_OK, p[k]);
         mat_free(&a);
@@ -582,7 +590,7 @@ static void count_bytes(const trs_solver *s, trs_order order, unsigned ops)
     trs_options opt = {.solver = s->name, .order = order, .ops = ops};
     trs_plan *p;
     trs_info before, after;
-    opt.memory = (trs_memory){count_alloc, count_free, &c};
+    opt.memory = counted_memory(&c);
     assert_int_equal(trs_plan_create(&p, &a, &opt), TRS_OK);
     assert_int_equal(trs_plan_info(p, &before), TRS_OK);
     assert_int_equal(trs_plan_analyse(p), TRS_OK);
@@ -652,14 +660,15 @@ static void test_default_limit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_states),          cmocka_unit_test(test_null),
-        cmocka_unit_test(test_solve_arguments), cmocka_unit_test(test_options),
-        cmocka_unit_test(test_pivots),          cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_update),          cmocka_unit_test(test_ownership),
-        cmocka_unit_test(test_allocations),     cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_default_limit),   cmocka_unit_test(test_bitwise),
-        cmocka_unit_test(test_shared_work),     cmocka_unit_test(test_null_elsewhere),
-        cmocka_unit_test(test_no_device),       cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_states),         cmocka_unit_test(test_not_ready),
+        cmocka_unit_test(test_null),           cmocka_unit_test(test_solve_arguments),
+        cmocka_unit_test(test_options),        cmocka_unit_test(test_pivots),
+        cmocka_unit_test(test_missing),        cmocka_unit_test(test_update),
+        cmocka_unit_test(test_ownership),      cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_limit),          cmocka_unit_test(test_default_limit),
+        cmocka_unit_test(test_bitwise),        cmocka_unit_test(test_shared_work),
+        cmocka_unit_test(test_null_elsewhere), cmocka_unit_test(test_no_device),
+        cmocka_unit_test(test_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "model.h"
 
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 
 /* The same matrix with values rounded to single precision; free its val. */
@@ -92,7 +93,25 @@ static void test_refined(void **state)
     }
 }
 
-/* B and X of the plan live on a device; those of the refinement, and of the condition, do not. */
+static long given, taken_back;
+
+static void *device_alloc(void *user, int device, size_t bytes)
+{
+    void *p = NULL;
+    (void)user;
+    given += !trs_device_new(device, bytes, &p);
+    return p;
+}
+
+static void device_free(void *user, int device, void *p)
+{
+    (void)user;
+    taken_back++;
+    trs_device_free(device, p);
+}
+
+/* B and X of the plan live on a device; those of the refinement, and of the condition, do not: what
+ * carries them there comes from the callbacks of the plan. */
 static void test_on_a_device(void **state)
 {
     (void)state;
@@ -103,7 +122,9 @@ static void test_on_a_device(void **state)
     f.format = TRS_CSR;
     model m = model_new(RANDOM, false, true, false, &r);
     trs_mat a = show(&m, &f, &r), s = rounded(&a);
-    const trs_options opt = {.ops = 7, .device = TRS_CUDA(0)}, host = {.ops = 7};
+    const trs_options opt = {
+        .ops = 7, .device = TRS_CUDA(0), .device_memory = {device_alloc, device_free, NULL}};
+    const trs_options host = {.ops = 7};
     trs_plan *there, *high, *here;
     assert_int_equal(trs_plan_create(&there, &s, &opt), TRS_OK);
     assert_status(trs_plan_analyse(there), TRS_OK, there);
@@ -115,16 +136,20 @@ static void test_on_a_device(void **state)
     double *b = calloc((size_t)n, sizeof *b), *x = calloc((size_t)n, sizeof *x), one, two;
     assert_true(b && x);
     for (int64_t i = 0; i < n; i++) b[i] = random_uniform(&r);
+    const long before = given;
     assert_int_equal(trs_refine(there, &a, TRS_N, 1, b, n, x, n, NULL, 10, NULL, NULL), TRS_OK);
+    assert_int_equal(given, before + 1);
     quality q = judge(&m, f.unit, TRS_N, TRS_F64, b, 1, x, 1);
     assert_at_most(q.omega, (q.longest + 1) * DBL_EPSILON);
     assert_int_equal(trs_condest(high, &a, TRS_NORM_ONE, &one), TRS_OK);
+    assert_int_equal(given, before + 2);
     assert_int_equal(trs_condest(here, &a, TRS_NORM_ONE, &two), TRS_OK);
     print_message("omega %.2g, rcond %.6g on the device, %.6g on the host\n", q.omega, one, two);
     assert_at_most(fabs(one - two), 1e-9 * two);
     trs_plan_destroy(there);
     trs_plan_destroy(high);
     trs_plan_destroy(here);
+    assert_int_equal(given, taken_back);
     free(b), free(x);
     free((void *)s.val);
     mat_free(&a);
@@ -158,7 +183,9 @@ static void test_wrong_use(void **state)
         {plan, &a, TRS_N, 1, NULL, x, 5, 3, TRS_EARG},
         {plan, &a, TRS_N, 1, b, NULL, 5, 3, TRS_EARG},
         {plan, &a, TRS_N, 1, x, x, 5, 3, TRS_EARG},
+        {plan, &a, TRS_N, 1, x + 1, x, 5, 3, TRS_EARG},
         {plan, &a, TRS_N, 1, b, x, 4, 3, TRS_EARG},
+        {plan, &a, TRS_N, INT_MAX, b, x, INT_MAX, 3, TRS_EARG},
         {plan, &a, TRS_N, 1, b, x, 5, -1, TRS_EARG},
         {fresh, &a, TRS_N, 1, b, x, 5, 3, TRS_ESTATE},
         {high, &s, TRS_N, 1, b, x, 5, 3, TRS_EARG}, /* the plan is the better one */

@@ -2,6 +2,7 @@
 #include "model.h"
 
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 
 /* y = op(T) x of the model, in long double; out re [n], im [n]. */
@@ -104,6 +105,23 @@ static void test_general(void **state)
     assert_true(e.omega == 0 && e.residual == 0 && e.normwise == 0);
 }
 
+/* TRS_STRICT looks at blocks: what stands above the diagonal in one on it is left out, not refused. */
+static void test_strict_blocks(void **state)
+{
+    (void)state;
+    const int64_t ptr[] = {0, 1};
+    const int32_t idx[] = {0};
+    const double val[] = {1, 2, 9, 3}, x[] = {1, 10};
+    trs_mat a = {.n = 2, .nnz = 1, .ptr = ptr, .idx = idx, .val = val, .block = 2};
+    a.format = TRS_BSR, a.kind = TRS_LOWER | TRS_STRICT;
+    double y[2];
+    trs_error e;
+    assert_int_equal(trs_multiply(&a, TRS_N, 1, x, 2, y, 2, TRS_COL_MAJOR), TRS_OK);
+    assert_true(y[0] == 1 && y[1] == 32);
+    assert_int_equal(trs_backward_error(&a, TRS_N, 1, y, 2, x, 2, TRS_COL_MAJOR, &e), TRS_OK);
+    assert_true(e.omega == 0);
+}
+
 static void test_wrong_use(void **state)
 {
     (void)state;
@@ -120,6 +138,13 @@ static void test_wrong_use(void **state)
     assert_int_equal(trs_multiply(&a, TRS_N, 1, x, 2, y, 1, TRS_COL_MAJOR), TRS_EARG);
     assert_int_equal(trs_multiply(&a, TRS_N, 1, x, 2, y, 2, (trs_layout)7), TRS_EARG);
     assert_int_equal(trs_backward_error(&a, TRS_N, 1, x, 2, y, 2, TRS_COL_MAJOR, NULL), TRS_EARG);
+    double z[3] = {1, 1, 1};
+    assert_int_equal(trs_multiply(&a, TRS_N, 1, z, 2, z + 1, 2, TRS_COL_MAJOR), TRS_EARG);
+    assert_int_equal(trs_multiply(&a, TRS_N, 1, z, 2, z, 2, TRS_COL_MAJOR), TRS_EARG);
+    assert_int_equal(trs_multiply(&a, TRS_N, 2, x, INT64_MAX, y, 2, TRS_COL_MAJOR), TRS_EARG);
+    assert_int_equal(trs_multiply(&a, TRS_N, 2, x, 2, y, INT64_MAX / 16, TRS_COL_MAJOR), TRS_EARG);
+    assert_int_equal(trs_backward_error(&a, TRS_N, INT_MAX, x, INT64_MAX, y, 2, TRS_COL_MAJOR, &e),
+                     TRS_EARG);
     bad.device = TRS_CUDA(0);
     assert_int_equal(trs_multiply(&bad, TRS_N, 1, x, 2, y, 2, TRS_COL_MAJOR), TRS_ESUPPORT);
     bad = a, bad.ld = 1;
@@ -136,6 +161,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forms),
         cmocka_unit_test(test_general),
+        cmocka_unit_test(test_strict_blocks),
         cmocka_unit_test(test_wrong_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

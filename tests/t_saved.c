@@ -1,5 +1,6 @@
 /* t_saved.c: analyses in files: what is loaded solves as what was saved, and no damaged or foreign file
  * is taken. */
+#include "counter.h"
 #include "model.h"
 
 #include <math.h>
@@ -217,6 +218,80 @@ static void test_damage(void **state)
     free(good), free(bad);
 }
 
+/* Many pieces, and threads that share them: x(i) by x(i-1) and x(i-700). */
+static void test_large(void **state)
+{
+    (void)state;
+#ifndef HAVE_XXHASH
+    skip();
+#endif
+    enum { N = 200000, BACK = 700 };
+    int64_t *ptr = malloc((N + 1) * sizeof *ptr), nnz = 0;
+    int32_t *idx = malloc(3 * N * sizeof *idx);
+    double *val = malloc(3 * N * sizeof *val), *x = malloc(N * sizeof *x),
+           *y = malloc(N * sizeof *y);
+    assert_true(ptr && idx && val && x && y);
+    for (int32_t i = 0; i < N; i++) {
+        ptr[i] = nnz;
+        if (i >= BACK) idx[nnz] = i - BACK, val[nnz++] = 0.5 + i % 7;
+        if (i % 3) idx[nnz] = i - 1, val[nnz++] = -1 - i % 5;
+        idx[nnz] = i, val[nnz++] = 8 + i % 2;
+    }
+    ptr[N] = nnz;
+    for (int32_t i = 0; i < N; i++) x[i] = y[i] = i % 11 - 5;
+    const trs_mat m = {.n = N, .nnz = nnz, .ptr = ptr, .idx = idx, .val = val, .kind = TRS_LOWER};
+    trs_options opt = {.ops = 3, .order = TRS_ORDER_LEVEL, .threads = 4, .solver = "cpu-serial"};
+    trs_plan *p = make(&m, &opt), *q = make(&m, &opt);
+    assert_status(trs_plan_analyse(p), TRS_OK, p);
+    assert_status(trs_plan_save(p, file), TRS_OK, p);
+    FILE *f = fopen(file, "r+b"); /* a bit in the middle, and back */
+    assert_non_null(f);
+    assert_int_equal(fseek(f, 0, SEEK_END), 0);
+    const long middle = ftell(f) / 2;
+    for (int flip = 0; flip < 2; flip++) {
+        fseek(f, middle, SEEK_SET);
+        const int byte = fgetc(f) ^ 4;
+        fseek(f, middle, SEEK_SET);
+        assert_int_equal(fputc(byte, f), byte);
+        assert_int_equal(fflush(f), 0);
+        assert_status(trs_plan_load(q, file), flip ? TRS_OK : TRS_EFORMAT, q);
+    }
+    fclose(f);
+    for (int op = TRS_N; op <= TRS_T; op++) {
+        assert_int_equal(trs_solve(p, (trs_op)op, 1, x, N, x, N, NULL), TRS_OK);
+        assert_int_equal(trs_solve(q, (trs_op)op, 1, y, N, y, N, NULL), TRS_OK);
+        assert_memory_equal(x, y, N * sizeof *x);
+    }
+    trs_plan_destroy(p), trs_plan_destroy(q);
+    free(ptr), free(idx), free(val), free(x), free(y);
+    unlink(file);
+}
+
+/* Checksums are right, and yet the file is nonsense: it was made of a plan that was. */
+static void test_nonsense(void **state)
+{
+    (void)state;
+#ifndef HAVE_XXHASH
+    skip();
+#endif
+    for (int how = 0; how < 6; how++) {
+        trs_mat m = mat4();
+        trs_plan *p = make(&m, &by_level);
+        assert_status(trs_plan_analyse(p), TRS_OK, p);
+        trs_side *s = &p->side[0]; /* the key is made of the other one */
+        if (how == 0) s->tri.idx[0] = 3;
+        if (how == 1) s->tri.idx[s->tri.ptr[4] - 1] = 0;
+        if (how == 2) s->tri.ptr[1] = 2;
+        if (how == 3) s->lv.ptr[1] = 5;
+        if (how == 4) s->lv.ptr[0] = 1;
+        if (how == 5) s->lv.ptr[1] = 4, s->lv.ptr[s->lv.count - 1] = 3;
+        assert_status(trs_plan_save(p, file), TRS_OK, p);
+        trs_plan_destroy(p);
+        refused(m, by_level, TRS_EFORMAT, "damaged");
+    }
+    unlink(file);
+}
+
 static void test_foreign(void **state)
 {
     (void)state;
@@ -305,24 +380,6 @@ static void test_pivots(void **state)
 
 /* ---- memory --------------------------------------------------------------------------------------- */
 
-typedef struct counter {
-    long calls, fail_at, live;
-} counter;
-
-static void *count_alloc(void *user, size_t bytes)
-{
-    counter *c = user;
-    if (c->calls++ == c->fail_at) return NULL;
-    c->live++;
-    return malloc(bytes);
-}
-
-static void count_free(void *user, void *p)
-{
-    ((counter *)user)->live -= p != NULL;
-    free(p);
-}
-
 static void test_allocations(void **state)
 {
     (void)state;
@@ -337,7 +394,7 @@ static void test_allocations(void **state)
         trs_options opt = by_level;
         trs_mat m = mat4();
         trs_plan *p;
-        opt.memory = (trs_memory){count_alloc, count_free, &c};
+        opt.memory = counted_memory(&c);
         rc = trs_plan_create(&p, &m, &opt);
         if (!rc) rc = trs_plan_load(p, file);
         if (!rc) rc = trs_plan_save(p, file);
@@ -359,11 +416,13 @@ static int remove_file(void **state)
 int main(void)
 {
     struct CMUnitTest tests[64] = {{"damage", test_damage, NULL, NULL, NULL},
+                                   {"large", test_large, NULL, NULL, NULL},
+                                   {"nonsense", test_nonsense, NULL, NULL, NULL},
                                    {"foreign", test_foreign, NULL, NULL, NULL},
                                    {"states", test_states, NULL, NULL, NULL},
                                    {"pivots", test_pivots, NULL, NULL, NULL},
                                    {"allocations", test_allocations, NULL, NULL, NULL}};
-    int count = 5;
+    int count = 7;
     snprintf(file, sizeof file, "t_saved-%ld.plan", (long)getpid());
     for (int k = 0; trs_solver_at(k) && count < 64; k++) {
         const trs_solver *s = trs_solver_at(k);

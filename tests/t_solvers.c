@@ -2,7 +2,7 @@
  *
  * The full product of patterns, types, ops, formats, widths, orders, layouts, ... has millions of
  * cases.  What is drawn depends on the number of the case alone, so that it can be run again. */
-#include "model.h"
+#include "stream.h"
 
 #include <math.h>
 
@@ -92,7 +92,9 @@ static int update(const scene *s, trs_plan *p, const trs_mat *a)
 {
     if (!s->from_device) return trs_plan_update(p, a, NULL);
     trs_mat d = mat_to_device(a);
-    int rc = trs_plan_update(p, &d, NULL);
+    trs_exec exec = {.stream = stream_new(s->solver)};
+    int rc = trs_plan_update(p, &d, &exec);
+    stream_free(exec.stream);
     mat_free_device(&d);
     return rc;
 }
@@ -407,10 +409,22 @@ static void test_solver(void **state)
     }
 }
 
+/* Of general matrices too: values on the device stay there.  cuda-chain takes its own by way of the host. */
+static void test_direct(void **state)
+{
+    (void)state;
+    for (int k = 0; trs_solver_at(k); k++) {
+        const trs_solver *s = trs_solver_at(k);
+        if (s->place == TRS_ON_CPU || !strcmp(s->name, "cuda-chain")) continue;
+        if (!s->update_direct) print_error("%s\n", s->name);
+        assert_non_null(s->update_direct);
+    }
+}
+
 int main(void)
 {
-    struct CMUnitTest tests[64];
-    int count = 0;
+    struct CMUnitTest tests[64] = {{"direct", test_direct, NULL, NULL, NULL}};
+    int count = 1;
     for (int k = 0; trs_solver_at(k) && count < 64; k++) {
         const trs_solver *s = trs_solver_at(k);
         if (s->family != TRS_TRIANGLE) continue;

@@ -1,0 +1,18 @@
+/* counter.h: memory for tests, through the callbacks of the library: counted, and refused on demand. */
+#ifndef TRS_TESTS_COUNTER_H
+#define TRS_TESTS_COUNTER_H
+
+#include "trisolve-sparse.h"
+
+typedef struct counter { /* one for host and device */
+    long calls;
+    long fail_at;  /* the call that is refused, -1: none */
+    int and_after; /* 1: and all that follow */
+    long live;     /* blocks */
+    size_t bytes;  /* of them, on the host */
+} counter;
+
+trs_memory counted_memory(counter *c);
+trs_device_memory counted_device_memory(counter *c);
+
+#endif
