@@ -29,7 +29,9 @@ enum {
     REACH = TRS_STRIP_REACH,
     OWN = TRS_STRIP_OWN,
     FOREIGN = TRS_STRIP_FOREIGN,
+    ZERO = TRS_STRIP_ZERO,
     LINES = TRS_STRIP_LINES,
+    EARLY = TRS_STRIP_EARLY,
     TASKS = TRS_STRIP_TASKS,
     LAST = TRS_STRIP_LAST,
     STAGES = 12,  /* most chunks in shared memory */
@@ -367,7 +369,7 @@ __device__ inline void read_lines(const T *val, const uint16_t *code, uint32_t s
     for (int j = 0; j < GROUP; j++) {
         const bool there = j < count;
         a[j] = there ? conj_if(cj, val[j * WARP]) * factor : number<T>(0);
-        slot[j] = slot_at<T>(slots, there ? code[j * WARP] : (unsigned)TRS_STRIP_ZERO);
+        slot[j] = slot_at<T>(slots, there ? code[j * WARP] : (unsigned)ZERO);
     }
 }
 
@@ -389,7 +391,7 @@ __device__ inline T add_lines(const T *val, const uint16_t *code, uint32_t slots
 
 template <class T>
 __device__ inline void run_task(const kernel_args<T> &k, store<T> *m, uint32_t slots, int lane,
-                                int32_t first, int32_t task)
+                                int32_t first, int32_t task, uint16_t *last)
 {
     const stage<T> *s = &m->stages[m->stage_of[task % PLACES]];
     const int at = first + task - s->chunk.task, rows = s->chunk.tasks * WARP;
@@ -412,9 +414,10 @@ __device__ inline void run_task(const kernel_args<T> &k, store<T> *m, uint32_t s
         flag_store(k.y + ((int64_t)first + task) * WARP + lane, x);
         k.x(row, 0) = x;
     }
-    for (int j = 0; j < early; j++) {
-        const unsigned c = code[j * WARP];
-        if (c & LAST) slot_put(slot_at<T>(slots, c), empty_slot<T>());
+#pragma unroll
+    for (int j = 0; j < EARLY; j++) {
+        const uint16_t c = j < early ? code[j * WARP] : 0;
+        last[j] = c & LAST ? c : 0;
     }
 }
 
@@ -423,12 +426,16 @@ __device__ void consume(const kernel_args<T> &k, store<T> *m, int32_t first, int
 {
     const uint32_t slots = shared_address(m->slot);
     const int lane = lane_number(), warp = threadIdx.x / WARP;
+    uint16_t last[EARLY] = {}; /* codes of the items that the task before was the last to read */
     for (int32_t t = warp; t < tasks; t += TEAM) {
-        while (tasks_done(m->next) < t - TEAM + 1 || m->here <= t) continue;
+        while (tasks_done(m->next) < t - TEAM + 1 || !__all_sync(~0u, m->here > t)) continue;
         const int32_t past = t - TEAM - REACH;
         if (past >= 0)
             slot_put(slots + (past * WARP % OWN + lane) * (uint32_t)sizeof(T), empty_slot<T>());
-        run_task(k, m, slots, lane, first, t);
+#pragma unroll
+        for (int j = 0; j < EARLY; j++)
+            if (last[j]) slot_put(slot_at<T>(slots, last[j]), empty_slot<T>());
+        run_task(k, m, slots, lane, first, t, last);
         fence();
         __syncwarp();
         if (lane == 0) m->next[warp] = t + TEAM;
@@ -454,8 +461,7 @@ static __global__ void __launch_bounds__(THREADS, sizeof(T) > 8 ? 2 : 3)
     strips_kernel(const kernel_args<T> k)
 {
     store<T> *m = (store<T> *)shared_numbers<T>();
-    for (int j = threadIdx.x; j < FOREIGN; j += THREADS) m->slot[OWN + j] = empty_slot<T>();
-    if (threadIdx.x == 0) m->slot[TRS_STRIP_ZERO] = number<T>(0);
+    if (threadIdx.x == 0) m->slot[ZERO] = number<T>(0);
     if (threadIdx.x < STAGES) {
         m->lap[threadIdx.x] = 0;
 #if __CUDA_ARCH__ >= 900
@@ -471,7 +477,7 @@ static __global__ void __launch_bounds__(THREADS, sizeof(T) > 8 ? 2 : 3)
             m->here = 0;
         }
         if (threadIdx.x < TEAM) m->next[threadIdx.x] = threadIdx.x;
-        for (int j = threadIdx.x; j < OWN; j += THREADS) m->slot[j] = empty_slot<T>();
+        for (int j = threadIdx.x; j < ZERO; j += THREADS) m->slot[j] = empty_slot<T>();
         __syncthreads();
         const int32_t strip = m->strip;
         if (strip >= k.count) return;

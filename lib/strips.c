@@ -94,7 +94,7 @@ typedef struct build {
     int32_t *order;    /* [n] rows, strip by strip, by level */
     int32_t *level;    /* [n] of order [k] */
     int32_t *position; /* [n] of each row; while counting from the beginning of its strip */
-    uint8_t *early;    /* [tasks + TEAM] lines of each */
+    uint8_t *early;    /* [tasks + 2 TEAM] lines of each */
     trs_item **item;   /* [count] of each strip, until all are known */
     _Atomic int failed;
 } build;
@@ -295,7 +295,7 @@ static int sum_up(build *b)
     s->row = trs_new(b->ctx, tasks * WARP, sizeof *s->row, "rows of strips");
     s->code = trs_new(b->ctx, s->lines * WARP, sizeof *s->code, "slots of entries");
     s->entry = trs_new(b->ctx, s->lines * WARP, sizeof *s->entry, "entries of strips");
-    b->early = trs_alloc_zero(&b->ctx->mem, tasks + TEAM, sizeof *b->early);
+    b->early = trs_alloc_zero(&b->ctx->mem, tasks + 2 * TEAM, sizeof *b->early);
     return s->chunk && s->row && s->code && s->entry && b->early
                ? TRS_OK
                : trs_fail(b->ctx, TRS_EMEM, "out of memory for strips");
@@ -344,7 +344,7 @@ static int32_t item_of(walk *w, int32_t position)
     if (k->position >= 0 && k->item >= w->spare) return k->item;
     const int32_t item = w->count++, before = item - TRS_STRIP_FOREIGN;
     *k = (known){position, item};
-    w->item[item] = (trs_item){position, before < 0 ? 0 : w->seen[before].task + 1};
+    w->item[item] = (trs_item){position, before < 0 ? 0 : w->seen[before].task + TEAM + 1};
     return item;
 }
 
@@ -414,12 +414,12 @@ static void write_link(walk *w, const group *g)
     w->line++;
 }
 
-/* No item that begins in this task, or in one that may begin before this one is done, takes the place of one
- * that this task reads. */
+/* No item that begins in this task, or in one that may begin before the slots of this one have been emptied, takes
+ * the place of an item that this task reads. */
 static void walk_task(walk *w, const group *g)
 {
     int32_t more = 0;
-    for (int k = 0; k < TEAM; k++) more += w->b->early[g->task + k] * WARP;
+    for (int k = 0; k < 2 * TEAM; k++) more += w->b->early[g->task + k] * WARP;
     w->spare = w->count + more - TRS_STRIP_FOREIGN;
     for (int l = 0; l < g->early; l++) write_line(w, g, g->early_from + l, false);
     for (int l = 0; l < g->late; l++) write_line(w, g, g->late_from + l, true);

@@ -13,12 +13,15 @@
  *
  *     own x         of the last TRS_STRIP_REACH tasks of the strip, in the slot of its position
  *     foreign x     of earlier strips, or long past: items, fetched in the order in which they are needed,
- *                   item k of a strip into slot OWN + k % TRS_STRIP_FOREIGN; its last reader empties it
+ *                   item k of a strip into slot OWN + k % TRS_STRIP_FOREIGN; of which there is
+ *                   one at a time: the last reader of an item empties its slot
  *     zero          what fills the lines up
  *
  * Task t empties the slots of task t - TEAM - REACH, which nobody reads any more; there is room for twice as many
- * tasks, so that none is emptied late.  Item k is fetched when gate tasks of the strip are done, by which the
- * item before it in the same slot has been emptied; and it has been before a task that reads item k begins. */
+ * tasks, so that none is emptied late.  And whoever had task t - TEAM empties now the slots of the items that it was
+ * the last to read: others before it may have been slower.  Item k is fetched when gate tasks of the strip are
+ * done, by which the item before it in the same slot has been emptied; and it has been before a task that reads
+ * item k begins. */
 #ifndef TRS_STRIPS_H
 #define TRS_STRIPS_H
 
@@ -38,7 +41,7 @@ enum {
     TRS_STRIP_SLOTS = TRS_STRIP_ZERO + 1,
     TRS_STRIP_LAST = 0x8000, /* in a code: this reader empties the slot */
     TRS_STRIP_LINES = 16,    /* of a task, and of a chunk: what is brought from memory at a time */
-    TRS_STRIP_EARLY = 10,    /* early lines of a task: FOREIGN / (WARP * TEAM) */
+    TRS_STRIP_EARLY = 5,     /* early lines of a task: FOREIGN / (WARP * 2 TEAM) */
     TRS_STRIP_TASKS = 6,     /* of a chunk */
     TRS_STRIP_NOTHING = -1,  /* an entry that fills up */
     TRS_STRIP_PIECE = -2,    /* an entry that takes up a piece */

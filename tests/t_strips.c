@@ -8,26 +8,44 @@
 
 enum { WARP = TRS_STRIP_WARP };
 
+enum { TEAM = TRS_STRIP_TEAM };
+
+typedef struct member { /* of the team */
+    int32_t next;       /* task */
+    int step;           /* of it: begin, early lines, late lines */
+    double sum[WARP];
+    uint16_t last[TRS_STRIP_EARLY * WARP]; /* codes of slots to be emptied */
+    int lasts;
+} member;
+
 typedef struct machine { /* works on one strip */
     const trs_strips *s;
     const char *packed;
     const double *b;
     double *x, *y; /* y [32 tasks] */
     double slot[TRS_STRIP_SLOTS];
-    int64_t items;                    /* of the strip; the next ones are fetched */
-    bool *fetched;                    /* [items] */
-    int32_t strip, first, done;       /* tasks: the first, and how many are done */
-    double sum[TRS_STRIP_TEAM][WARP]; /* of the early lines of the tasks under way */
+    int64_t items; /* of the strip; the next ones are fetched */
+    bool *fetched; /* [items] */
+    int32_t strip, first;
+    member team[TEAM];
 } machine;
+
+static int32_t tasks_done(const machine *m)
+{
+    int32_t least = m->team[0].next;
+    for (int k = 1; k < TEAM; k++) least = m->team[k].next < least ? m->team[k].next : least;
+    return least;
+}
 
 /* Whatever can come does. */
 static void fetch(machine *m)
 {
     const int64_t first = m->s->strip[m->strip].item;
+    const int32_t done = tasks_done(m);
     for (int64_t k = 0; k < m->items; k++) {
         const trs_item *i = &m->s->item[first + k];
         double *slot = &m->slot[TRS_STRIP_OWN + k % TRS_STRIP_FOREIGN];
-        if (m->fetched[k] || i->gate > m->done || isnan(m->y[i->from])) continue;
+        if (m->fetched[k] || i->gate > done || isnan(m->y[i->from])) continue;
         assert_true(isnan(*slot));
         *slot = m->y[i->from];
         m->fetched[k] = true;
@@ -72,68 +90,82 @@ static bool are_there(const machine *m, const lines *l, int from, int count)
 
 static void add_lines(const machine *m, const lines *l, int from, int count, double *sum)
 {
-    assert_true(are_there(m, l, from, count));
     for (int p = from * WARP; p < (from + count) * WARP; p++)
         sum[p % WARP] += l->val[p] * m->slot[l->code[p] & ~TRS_STRIP_LAST];
 }
 
-static void empty_slots(machine *m, const lines *l)
+static void begin_task(machine *m, member *k)
 {
-    for (int p = 0; p < l->early * WARP; p++)
-        if (l->code[p] & TRS_STRIP_LAST) m->slot[l->code[p] & ~TRS_STRIP_LAST] = NAN;
+    const int32_t past = k->next - TEAM - TRS_STRIP_REACH;
+    for (int i = 0; past >= 0 && i < WARP; i++) m->slot[past * WARP % TRS_STRIP_OWN + i] = NAN;
+    while (k->lasts > 0) m->slot[k->last[--k->lasts] & ~TRS_STRIP_LAST] = NAN;
+    memset(k->sum, 0, sizeof k->sum);
 }
 
-static void end_task(machine *m)
+static void end_task(machine *m, member *k, const lines *l)
 {
-    const int32_t task = m->first + m->done++;
-    double *sum = m->sum[task % TRS_STRIP_TEAM];
-    const lines l = find_lines(m, task);
-    add_lines(m, &l, l.early, l.late, sum);
-    empty_slots(m, &l);
     for (int i = 0; i < WARP; i++) {
-        const int64_t p = (int64_t)task * WARP + i;
-        const int32_t row = l.row[i];
-        const double x = ((row < 0 ? 0 : m->b[row]) - sum[i]) * l.inv[i];
-        double *own = &m->slot[(task - m->first) * WARP % TRS_STRIP_OWN + i];
+        const int64_t p = ((int64_t)m->first + k->next) * WARP + i;
+        const int32_t row = l->row[i];
+        const double x = ((row < 0 ? 0 : m->b[row]) - k->sum[i]) * l->inv[i];
+        double *own = &m->slot[k->next * WARP % TRS_STRIP_OWN + i];
         assert_true(isnan(*own));
         *own = x;
         if (row < 0) continue;
         assert_true(isnan(m->x[row]));
         m->x[row] = m->y[p] = x;
     }
+    assert_true(l->early <= TRS_STRIP_EARLY);
+    for (int p = 0; p < (l->early + l->late) * WARP; p++)
+        if (l->code[p] & TRS_STRIP_LAST) {
+            assert_true(p < l->early * WARP);
+            k->last[k->lasts++] = l->code[p];
+        }
 }
 
-/* The early lines, while as many tasks before are not done as can be. */
-static void begin_task(machine *m, int32_t task)
+/* Go one step on, if that is possible. */
+static bool step(machine *m, member *k, int32_t tasks)
 {
-    double *sum = m->sum[task % TRS_STRIP_TEAM];
-    const lines l = find_lines(m, task);
-    const int32_t past = task - m->first - TRS_STRIP_TEAM - TRS_STRIP_REACH;
-    memset(sum, 0, WARP * sizeof *sum);
-    for (int i = 0; past >= 0 && i < WARP; i++) m->slot[past * WARP % TRS_STRIP_OWN + i] = NAN;
-    for (fetch(m); !are_there(m, &l, 0, l.early); fetch(m)) {
-        assert_true(m->first + m->done < task); /* or it would be waited for in vain */
-        end_task(m);
+    if (k->next >= tasks) return false;
+    const lines l = find_lines(m, m->first + k->next);
+    if (k->step == 0) {
+        if (tasks_done(m) < k->next - TEAM + 1) return false;
+        begin_task(m, k);
+    } else if (k->step == 1) {
+        if (!are_there(m, &l, 0, l.early)) return false;
+        add_lines(m, &l, 0, l.early, k->sum);
+    } else {
+        if (!are_there(m, &l, l.early, l.late)) return false;
+        add_lines(m, &l, l.early, l.late, k->sum);
+        end_task(m, k, &l);
+        k->next += TEAM;
     }
-    add_lines(m, &l, 0, l.early, sum);
+    k->step = (k->step + 1) % 3;
+    return true;
 }
 
-static void run_strip(machine *m)
+/* One of the team is slow: it goes on only when nobody else can. */
+static void run_strip(machine *m, random_t *r)
 {
     const trs_strip *begin = &m->s->strip[m->strip], *end = begin + 1;
-    const int32_t tasks = end->task - begin->task, team = TRS_STRIP_TEAM;
+    const int32_t tasks = end->task - begin->task;
     m->first = begin->task;
     m->items = end->item - begin->item;
     m->fetched = calloc((size_t)m->items + 1, sizeof *m->fetched);
     assert_non_null(m->fetched);
-    for (int k = 0; k < TRS_STRIP_SLOTS; k++) m->slot[k] = k == TRS_STRIP_ZERO ? 0 : NAN;
-    m->done = 0;
-    for (int32_t k = 0; k < tasks; k++) {
-        while (m->done <= k - team) end_task(m);
-        begin_task(m, m->first + k);
+    for (int k = 0; k < TEAM; k++) m->team[k] = (member){.next = k};
+    for (int k = 0; k < TRS_STRIP_ZERO; k++) m->slot[k] = NAN;
+    m->slot[TRS_STRIP_ZERO] = 0;
+    while (tasks_done(m) < tasks) {
+        const int slow = random_below(r, TEAM);
+        for (int turns = random_below(r, 100); turns >= 0 && tasks_done(m) < tasks; turns--) {
+            bool moved = false;
+            fetch(m);
+            for (int k = 1; k < TEAM; k++)
+                moved = step(m, &m->team[(slow + k) % TEAM], tasks) || moved;
+            assert_true(moved || step(m, &m->team[slow], tasks)); /* or it hangs */
+        }
     }
-    while (m->done < tasks) end_task(m);
-    for (int k = TRS_STRIP_OWN; k < TRS_STRIP_ZERO; k++) assert_true(isnan(m->slot[k]));
     free(m->fetched);
 }
 
@@ -164,7 +196,8 @@ static void compare(trs_context *ctx, const trs_tri *t, int32_t rows)
     for (size_t i = 0; i < n; i++) b[i] = 1 + (double)(i % 7), x[i] = NAN;
     for (size_t p = 0; p < places; p++) y[p] = NAN;
     machine m = {.s = &s, .packed = packed, .b = b, .x = x, .y = y};
-    for (m.strip = 0; m.strip < s.count; m.strip++) run_strip(&m);
+    random_t r = {(uint64_t)rows};
+    for (m.strip = 0; m.strip < s.count; m.strip++) run_strip(&m, &r);
     check_residual(t, b, x);
     free(packed);
     free(y);
