@@ -170,32 +170,49 @@ static int analyse(trs_part *part)
     return d->growth ? TRS_OK : TRS_EMEM;
 }
 
-template <class T> static int make_rounds(const chain *d, int32_t n)
+template <class T> static int make_rounds(const chain *d, int32_t n, cudaStream_t stream)
 {
     const unsigned blocks = (unsigned)((n + THREADS - 1) / THREADS);
     T *a = (T *)d->a;
-    if (cudaMemset(d->growth, 0, sizeof *d->growth) != cudaSuccess) return TRS_EDEVICE;
-    start_kernel<T><<<blocks, THREADS>>>(n, d->L.ptr, d->L.idx, (const T *)d->L.val, d->p, a);
+    if (cudaMemsetAsync(d->growth, 0, sizeof *d->growth, stream) != cudaSuccess) return TRS_EDEVICE;
+    start_kernel<T>
+        <<<blocks, THREADS, 0, stream>>>(n, d->L.ptr, d->L.idx, (const T *)d->L.val, d->p, a);
     for (int k = 1; k < d->rounds; k++) {
         const int64_t was = (int64_t)(k - 1) * n;
-        jump_kernel<T><<<blocks, THREADS>>>(n, d->p + was, a + was, d->p + was + n, a + was + n,
-                                            WORST<T>, d->growth);
+        jump_kernel<T><<<blocks, THREADS, 0, stream>>>(n, d->p + was, a + was, d->p + was + n,
+                                                       a + was + n, WORST<T>, d->growth);
     }
     return launched();
 }
 
-static int update(trs_part *part)
+/* From the values of d->L; waits to hear whether they grow. */
+static int update_rounds(trs_part *part, void *stream)
 {
     const trs_tri *t = &part->side->tri;
     chain *d = (chain *)part->data;
-    int rc = device_csr_values(part, &d->L), grew = 0;
+    int grew = 0;
     d->substituted = true;
-    if (rc || d->rounds == 0 || t->n == 0) return rc;
-    rc = for_type(t->dtype, [&](auto zero) { return make_rounds<decltype(zero)>(d, t->n); });
-    if (rc) return trs_fail(part->ctx, rc, "cuda-chain: the products of jumps failed");
+    if (d->rounds == 0 || t->n == 0) return TRS_OK;
+    int rc = for_type(t->dtype, [&](auto zero) {
+        return make_rounds<decltype(zero)>(d, t->n, (cudaStream_t)stream);
+    });
+    if (rc || trs_gpu_wait(stream))
+        return trs_fail(part->ctx, TRS_EDEVICE, "cuda-chain: the products of jumps failed");
     rc = trs_gpu_get(part->ctx, &grew, d->growth, sizeof grew);
     d->substituted = grew != 0;
     return rc;
+}
+
+static int update(trs_part *part)
+{
+    const int rc = device_csr_values(part, &((chain *)part->data)->L);
+    return rc ? rc : update_rounds(part, NULL);
+}
+
+static int update_direct(trs_part *part, const void *val, void *stream)
+{
+    const int rc = device_csr_take(part, &((chain *)part->data)->L, val, stream);
+    return rc ? rc : update_rounds(part, stream);
 }
 
 static int64_t work_bytes(const trs_part *part, int nrhs)
@@ -233,6 +250,7 @@ const trs_solver trs_solver_chain = {
     .bytes = bytes,
     .analyse = analyse,
     .update = update,
+    .update_direct = update_direct,
     .solve = solve,
     .release = release,
     .work_bytes = work_bytes,

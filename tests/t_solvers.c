@@ -409,13 +409,13 @@ static void test_solver(void **state)
     }
 }
 
-/* Of general matrices too: values on the device stay there.  cuda-chain takes its own by way of the host. */
+/* Of general matrices too: values on the device stay there. */
 static void test_direct(void **state)
 {
     (void)state;
     for (int k = 0; trs_solver_at(k); k++) {
         const trs_solver *s = trs_solver_at(k);
-        if (s->place == TRS_ON_CPU || !strcmp(s->name, "cuda-chain")) continue;
+        if (s->place == TRS_ON_CPU) continue;
         if (!s->update_direct) print_error("%s\n", s->name);
         assert_non_null(s->update_direct);
     }
