@@ -118,11 +118,11 @@ __device__ inline int lane_number()
 
 __device__ inline void slot_peek(uint32_t p, double &v)
 {
-    asm volatile("ld.volatile.shared.f64 %0, [%1];" : "=d"(v) : "r"(p) : "memory");
+    asm volatile("ld.relaxed.cta.shared.f64 %0, [%1];" : "=d"(v) : "r"(p) : "memory");
 }
 __device__ inline void slot_peek(uint32_t p, float &v)
 {
-    asm volatile("ld.volatile.shared.f32 %0, [%1];" : "=f"(v) : "r"(p) : "memory");
+    asm volatile("ld.relaxed.cta.shared.f32 %0, [%1];" : "=f"(v) : "r"(p) : "memory");
 }
 template <class T> __device__ inline void slot_peek(uint32_t p, T &v)
 {
@@ -132,11 +132,11 @@ template <class T> __device__ inline void slot_peek(uint32_t p, T &v)
 
 __device__ inline void slot_put(uint32_t p, double v)
 {
-    asm volatile("st.volatile.shared.f64 [%0], %1;" ::"r"(p), "d"(v) : "memory");
+    asm volatile("st.relaxed.cta.shared.f64 [%0], %1;" ::"r"(p), "d"(v) : "memory");
 }
 __device__ inline void slot_put(uint32_t p, float v)
 {
-    asm volatile("st.volatile.shared.f32 [%0], %1;" ::"r"(p), "f"(v) : "memory");
+    asm volatile("st.relaxed.cta.shared.f32 [%0], %1;" ::"r"(p), "f"(v) : "memory");
 }
 template <class T> __device__ inline void slot_put(uint32_t p, T v)
 {
