@@ -440,3 +440,28 @@ char *matrix_file(const char *name)
     free(path);
     return NULL;
 }
+
+/* ---- the sides of a plan ------------------------------------------------------------------------ */
+
+void model_sides(trs_context *ctx, const model *m, trs_tri *t, trs_tri *transposed)
+{
+    random_t r = {1};
+    form f = {.format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32, .dtype = TRS_F64};
+    trs_mat a = show(m, &f, &r);
+    assert_int_equal(trs_tri_import(ctx, &a, t), TRS_OK);
+    assert_int_equal(trs_tri_transpose(ctx, t, true, transposed), TRS_OK);
+    assert_int_equal(trs_tri_reverse(ctx, m->upper ? t : transposed), TRS_OK);
+    mat_free(&a);
+}
+
+void check_solved(const trs_tri *L, const double *b, const double *x)
+{
+    for (int i = 0; i < L->n; i++) {
+        double sum = -b[i], size = fabs(b[i]);
+        for (int64_t p = L->ptr[i]; p < L->ptr[i + 1]; p++) {
+            sum += ((const double *)L->val)[p] * x[L->idx[p]];
+            size += fabs(((const double *)L->val)[p] * x[L->idx[p]]);
+        }
+        assert_at_most(fabs(sum), 1e-13 * size);
+    }
+}

@@ -115,4 +115,12 @@ void reach(const model *m, trs_op op, int k, bool *out);
 
 char *matrix_file(const char *name); /* matrices/NAME of the sources; free it.  NULL: not there */
 
+/* ---- the sides of a plan ------------------------------------------------------------------------ */
+
+/* T, real, and T', as lower triangles; freed by trs_tri_free. */
+void model_sides(trs_context *ctx, const model *m, trs_tri *t, trs_tri *transposed);
+
+/* L x = b to 1e-13 in every row, or the test fails; L in double. */
+void check_solved(const trs_tri *L, const double *b, const double *x);
+
 #endif
