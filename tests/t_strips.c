@@ -1,5 +1,6 @@
 /* t_strips.c: going through the strips as a consumer and fetchers do, with the slots of a strip, gives what
  * substitution gives; no slot is filled while its x is still wanted, and none is waited for in vain. */
+#include "counter.h"
 #include "model.h"
 
 #include "strips.h"
@@ -261,12 +262,77 @@ static void test_hubs(void **state)
     model_free(&m);
 }
 
+static model grid(int side)
+{
+    model m = {.n = side * side};
+    for (int i = 0; i < m.n; i++) {
+        if (i >= side) model_add(&m, i, i - side, -1);
+        if (i % side) model_add(&m, i, i - 1, -1);
+        model_add(&m, i, i, 4);
+    }
+    return m;
+}
+
+/* A strip of a grid in 2D has some thirty of its lines; anywhere else strips are no good. */
+static void test_rows(void **state)
+{
+    (void)state;
+    trs_context ctx = {0};
+    trs_tri t, u;
+    trs_levels lv;
+    model m = grid(300);
+    model_sides(&ctx, &m, &t, &u);
+    assert_int_equal(trs_level_rows(&ctx, &t, 0, t.n, &lv), TRS_OK);
+    assert_in_range(trs_strips_rows(&ctx, &t, &lv), 25 * 300, 40 * 300);
+    trs_levels_free(&ctx, &lv);
+    trs_tri_free(&ctx, &t);
+    trs_tri_free(&ctx, &u);
+    model_free(&m);
+    random_t r = {1};
+    m = model_new(RANDOM, false, false, false, &r);
+    model_sides(&ctx, &m, &t, &u);
+    assert_int_equal(trs_level_rows(&ctx, &t, 0, t.n, &lv), TRS_OK);
+    assert_int_equal(trs_strips_rows(&ctx, &t, &lv), 0);
+    trs_levels_free(&ctx, &lv);
+    trs_tri_free(&ctx, &t);
+    trs_tri_free(&ctx, &u);
+    model_free(&m);
+}
+
+/* Every allocation fails once, and all after it; nothing leaks. */
+static void test_out_of_memory(void **state)
+{
+    (void)state;
+    trs_context ctx = {0};
+    trs_tri t, u;
+    trs_levels lv;
+    trs_strips s;
+    model m = grid(40);
+    model_sides(&ctx, &m, &t, &u);
+    assert_int_equal(trs_level_rows(&ctx, &t, 0, t.n, &lv), TRS_OK);
+    counter memory = {0};
+    trs_context poor = {.mem = counted_memory(&memory)};
+    int rc = TRS_EMEM;
+    for (long allowed = 0; rc == TRS_EMEM; allowed++) {
+        assert_true(allowed < 1000);
+        memory = (counter){.fail_at = allowed, .and_after = 1};
+        rc = trs_strips_make(&poor, &t, &lv, 500, &s);
+        if (!rc) trs_strips_free(&poor, &s);
+        assert_int_equal(memory.live, 0);
+    }
+    assert_int_equal(rc, TRS_OK);
+    trs_levels_free(&ctx, &lv);
+    trs_tri_free(&ctx, &t);
+    trs_tri_free(&ctx, &u);
+    model_free(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_patterns),
-        cmocka_unit_test(test_grid),
-        cmocka_unit_test(test_hubs),
+        cmocka_unit_test(test_patterns),      cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_hubs),          cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

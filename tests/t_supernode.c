@@ -1,5 +1,6 @@
 /* t_supernode.c: blocks, stages and tasks hold every entry once, and solving by them in the order of the
  * tasks, one after the other, gives what substitution gives. */
+#include "counter.h"
 #include "model.h"
 
 #include <math.h>
@@ -182,21 +183,6 @@ static void test_fused_rows(void **state)
 }
 
 /* Every allocation fails once; nothing leaks. */
-static int64_t left, live;
-static void *counted(void *user, size_t size)
-{
-    (void)user;
-    void *p = left-- > 0 ? malloc(size) : NULL;
-    live += p != NULL;
-    return p;
-}
-static void counted_free(void *user, void *p)
-{
-    (void)user;
-    live -= p != NULL;
-    free(p);
-}
-
 static void test_out_of_memory(void **state)
 {
     (void)state;
@@ -208,14 +194,15 @@ static void test_out_of_memory(void **state)
     trs_supernodes s;
     trs_mat a = show(&m, &f, &r);
     assert_int_equal(trs_tri_import(&ctx, &a, &t), TRS_OK);
-    trs_context poor = {.mem = {.alloc = counted, .free = counted_free}};
+    counter memory = {0};
+    trs_context poor = {.mem = counted_memory(&memory)};
     int rc = TRS_EMEM;
-    for (int64_t allowed = 0; rc == TRS_EMEM; allowed++) {
+    for (long allowed = 0; rc == TRS_EMEM; allowed++) {
         assert_true(allowed < 1000);
-        left = allowed;
+        memory = (counter){.fail_at = allowed, .and_after = 1};
         rc = trs_supernodes_make(&poor, &t, &s);
         if (!rc) trs_supernodes_free(&poor, &s);
-        assert_int_equal(live, 0);
+        assert_int_equal(memory.live, 0);
     }
     assert_int_equal(rc, TRS_OK);
     trs_tri_free(&ctx, &t);
