@@ -34,15 +34,27 @@ TRS_INLINE const char *trs_skip_blanks(const char *p)
 
 /* ---- eight characters in a word ------------------------------------------------------------ */
 
-/* The eight characters at p minus '0', the first in the lowest byte: digits become 0..9. */
-TRS_INLINE uint64_t trs_eight(const char *p)
+/* The first byte is the lowest, whatever the machine's own order. */
+TRS_INLINE uint64_t trs_little_endian(uint64_t v)
+{
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return __builtin_bswap64(v);
+#else
+    return v;
+#endif
+}
+
+TRS_INLINE uint64_t trs_word(const char *p)
 {
     uint64_t v;
     memcpy(&v, p, sizeof v);
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    v = __builtin_bswap64(v);
-#endif
-    return v ^ 0x3030303030303030;
+    return trs_little_endian(v);
+}
+
+/* The eight characters at p minus '0', the first in the lowest byte: digits become 0..9. */
+TRS_INLINE uint64_t trs_eight(const char *p)
+{
+    return trs_word(p) ^ 0x3030303030303030;
 }
 
 /* How many of them, from the first, are digits.  Adding 0x76 carries 10..127 into the top bit; what
@@ -102,20 +114,25 @@ TRS_INLINE bool trs_are_sixteen_digits(trs_sixteen v)
     return !_mm_movemask_epi8(_mm_adds_epu8(v, _mm_set1_epi8(0x76)));
 }
 
+/* Eight times 1 + 10 2^8.  In another file, because gcc makes shifts and sums of a product with a constant
+ * that it sees: four instructions for one. */
+extern const uint16_t trs_pair[8];
+
 /* The number that the first eight digits make, and 2^32 times that of the others. */
 TRS_INLINE uint64_t trs_join_sixteen(trs_sixteen v)
 {
-    v = _mm_srli_epi16(_mm_mullo_epi16(v, _mm_set1_epi16(1 + (10 << 8))), 8);
+    const __m128i pair = _mm_loadu_si128((const __m128i *)(const void *)trs_pair);
+    v = _mm_srli_epi16(_mm_mullo_epi16(v, pair), 8);
     v = _mm_madd_epi16(v, _mm_set1_epi32(100 + (1 << 16)));
     v = _mm_madd_epi16(_mm_packs_epi32(v, v), _mm_set1_epi32(10000 + (1 << 16)));
     return (uint64_t)_mm_cvtsi128_si64(v);
 }
 
-/* Sixteen bits: which of the characters at p are none of a number's, the first in the lowest? */
-TRS_INLINE uint64_t trs_sixteen_gaps(const char *p)
+/* Sixteen bits: which of the characters at p can be a number's, the first in the lowest? */
+TRS_INLINE uint64_t trs_sixteen_ink(const char *p)
 {
     __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
-    return (uint64_t)_mm_movemask_epi8(_mm_cmplt_epi8(v, _mm_set1_epi8(' ' + 1)));
+    return (uint64_t)_mm_movemask_epi8(_mm_cmpgt_epi8(v, _mm_set1_epi8(' ')));
 }
 #else
 typedef struct trs_sixteen {
@@ -152,25 +169,49 @@ TRS_INLINE uint64_t trs_join_sixteen(trs_sixteen v)
     return trs_join(v.first) | trs_join(v.second) << 32;
 }
 
-TRS_INLINE uint64_t trs_eight_gaps(const char *p)
+TRS_INLINE uint64_t trs_eight_ink(const char *p)
 {
     const uint64_t top = 0x8080808080808080;
-    uint64_t v = trs_eight(p) ^ 0x3030303030303030, ink = ((v & ~top) + 0x5f5f5f5f5f5f5f5f) & ~v;
-    return ((~ink & top) >> 7) * 0x0102040810204080 >> 56; /* the top bits side by side */
+    uint64_t v = trs_word(p), ink = ((v & ~top) + 0x5f5f5f5f5f5f5f5f) & ~v;
+    return ((ink & top) >> 7) * 0x0102040810204080 >> 56; /* the top bits side by side */
 }
 
-TRS_INLINE uint64_t trs_sixteen_gaps(const char *p)
+TRS_INLINE uint64_t trs_sixteen_ink(const char *p)
 {
-    return trs_eight_gaps(p) | trs_eight_gaps(p + 8) << 8;
+    return trs_eight_ink(p) | trs_eight_ink(p + 8) << 8;
 }
 #endif
 
-/* One bit for each of the 64 characters at p, the first in the lowest: is it none of a number's, but a
- * blank, another control character or beyond ASCII? */
-TRS_INLINE uint64_t trs_gaps(const char *p)
+/* ---- gaps: characters that are none of a number's, but blanks, other controls or beyond ASCII -------- */
+
+/* One bit for each of the 64 characters at p, the first in the lowest. */
+TRS_INLINE uint64_t trs_sixty_four_gaps(const char *p)
 {
-    return trs_sixteen_gaps(p) | trs_sixteen_gaps(p + 16) << 16 |
-           (trs_sixteen_gaps(p + 32) | trs_sixteen_gaps(p + 48) << 16) << 32;
+    return ~(trs_sixteen_ink(p) | trs_sixteen_ink(p + 16) << 16 |
+             (trs_sixteen_ink(p + 32) | trs_sixteen_ink(p + 48) << 16) << 32);
+}
+
+enum { TRS_WINDOW = 4096 }; /* characters whose gaps are looked for at once */
+
+/* The same for the n characters at p, n <= TRS_WINDOW, and up to 63 after them, one after the other, and none
+ * after those: n / 8 + 16 bytes.  Asks for the next window: no processor reads ahead beyond a page. */
+TRS_INLINE void trs_map_gaps(const char *p, int64_t n, char *map)
+{
+    uint64_t gaps = 0;
+    for (int64_t k = 0; k < n; k += 64, map += sizeof gaps) {
+        __builtin_prefetch(p + k + TRS_WINDOW);
+        gaps = trs_little_endian(trs_sixty_four_gaps(p + k));
+        memcpy(map, &gaps, sizeof gaps);
+    }
+    memset(map, 0, sizeof gaps);
+}
+
+/* Those of the characters from number `at` on: of 57 at least, or of all 64. */
+TRS_INLINE uint64_t trs_gaps_at(const char *map, int64_t at, const bool all)
+{
+    int out = (int)(at & 7);
+    uint64_t gaps = trs_word(map += at >> 3) >> out;
+    return all ? gaps | (uint64_t)(unsigned char)map[8] << 1 << (63 - out) : gaps;
 }
 
 #endif

@@ -17,6 +17,10 @@
 #include <xlocale.h>
 #endif
 
+#ifdef __SSE2__
+const uint16_t trs_pair[8] = {2561, 2561, 2561, 2561, 2561, 2561, 2561, 2561};
+#endif
+
 const char *trs_read_index_slow(const char *p, uint64_t *k)
 {
     if (*p == '+') p++;

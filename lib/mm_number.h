@@ -119,23 +119,50 @@ TRS_INLINE const char *trs_read_digits(const char *p, uint64_t *w)
     }
 }
 
-/* [-] d . and at most 18 digits, right up to `end`, as most values are written; zeros are put behind
- * them until they are 16 at least.  false: it is written in another way, or is 0. */
+/* d . and n digits, n < 16, with zeros behind them until they are 16; false: it is none. */
+TRS_INLINE bool trs_join_short(const char *p, int64_t n, uint64_t *w)
+{
+    trs_sixteen v = trs_first(trs_load_sixteen(p + 2), n);
+    uint64_t pair = trs_join_sixteen(v), d = (uint64_t)(*p - '0');
+    *w = (d * 100000000 + (uint32_t)pair) * 100000000 + (pair >> 32);
+    return trs_are_sixteen_digits(v) && d < 10 && p[1] == '.';
+}
+
+/* The same with 16 to 18 digits: the last 16 together, what is before them each for itself. */
+TRS_INLINE bool trs_join_long(const char *p, int64_t n, uint64_t *w)
+{
+    static const uint32_t times[3][3] = {{1, 0, 0}, {10, 1, 0}, {100, 10, 1}};
+    uint32_t head = (uint32_t)trs_word(p) ^ 0x30302e30; /* d, 0 for the point, two digits more */
+    trs_sixteen v = trs_load_sixteen(p + n - 14);
+    uint64_t pair = trs_join_sixteen(v);
+    const uint32_t *t = times[n - 16];
+    uint64_t front = (head & 0xff) * t[0] + (head >> 16 & 0xff) * t[1] + (head >> 24) * t[2];
+    *w = (front * 100000000 + (uint32_t)pair) * 100000000 + (pair >> 32);
+    return trs_are_sixteen_digits(v) && !(((head + 0x76767f76) | head) & 0x80808080);
+}
+
+/* [-] d . and at most 18 digits, right up to `end`, as most values are written; false: it is written in
+ * another way, or is 0. */
 TRS_INLINE bool trs_read_plain(const char *p, const char *end, double *x)
 {
     const uint64_t minus = *p == '-';
     p += minus;
-    uint64_t w = (uint64_t)(*p - '0');
-    int64_t n = end - p - 2, more = n > 16 ? n - 16 : 0;
-    if (w > 9 || p[1] != '.' || (uint64_t)n > 18) return false;
-    trs_sixteen v = trs_first(trs_load_sixteen(p + 2), n - more);
-    uint64_t pair = trs_join_sixteen(v), tail = trs_eight(p + 18) << 8 << (56 - 8 * more);
-    w = (w * 100000000 + (uint32_t)pair) * 100000000 + (pair >> 32);
-    w = w * trs_ten[more] + trs_join(tail);
-    if (!trs_are_sixteen_digits(v) || !trs_are_digits(tail) || !w) return false;
-    *x = trs_nearest_small(w, -16 - more);
+    int64_t n = end - p - 2;
+    uint64_t w;
+    if ((uint64_t)n > 18) return false;
+    bool ok = n < 16 ? trs_join_short(p, n, &w) : trs_join_long(p, n, &w);
+    if (!ok || !w) return false;
+    *x = trs_nearest_small(w, n < 16 ? -16 : -n);
     trs_flip(x, minus);
     return true;
+}
+
+/* Zeros that a number begins with, before the point and after it. */
+static inline int64_t trs_count_zeros(const char *p)
+{
+    int64_t n = 0;
+    for (; *p == '0' || *p == '.'; p++) n += *p == '0';
+    return n;
 }
 
 /* [sign] digits [. digits] [exponent]: the correctly rounded double.  Returns where it ends;
@@ -161,7 +188,7 @@ TRS_INLINE const char *trs_read_real(const char *text, double *x)
         q = point - p;
         digits -= q;
     }
-    if ((uint64_t)(digits - 1) >= 19)
+    if ((uint64_t)(digits - 1) >= 19 && (uint64_t)(digits - 1 - trs_count_zeros(first)) >= 19)
         return trs_read_real_slow(text, x); /* none, or more than w holds */
     if (!(p = trs_read_exponent(p, &q))) return NULL;
     if ((uint64_t)(q + 300) < 296 && w) {

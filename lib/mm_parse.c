@@ -264,7 +264,7 @@ TRS_INLINE const char *read_value(worker *w, const char *p, double *v, int words
 
 /* What a file with a symmetry may hold: the lower triangle, with a diagonal that is its own
  * mirror image. */
-static bool is_lawful(const entry *e, trs_symmetry s)
+TRS_INLINE bool is_lawful(const entry *e, trs_symmetry s)
 {
     if (e->i != e->j) return e->i > e->j;
     if (s == TRS_SKEW) return e->v[0] == 0 && e->v[1] == 0;
@@ -278,43 +278,70 @@ typedef struct loop { /* what the loop over the lines needs, close at hand */
     int32_t *ij; /* the worker's buffers */
     double *val;
     int64_t *from, kept;
+    int64_t entries; /* lines of this run */
     unsigned kind;
     int shift;
     bool by_cols;
 } loop;
 
-/* What stands from p to the end of an even line. */
-TRS_INLINE bool read_even_value(worker *w, const loop *s, const char *p, const char *nl, double *v,
-                                int words)
+/* The loop to begin a run with.  plain: what most files are and are asked for, compiled without what the
+ * others need. */
+TRS_INLINE loop start_run(const loop *from, const bool plain)
 {
-    if (p[-1] != ' ') return false;
-    if (words == 1 && !s->whole && trs_read_plain(p, nl, v)) return true;
-    return read_value(w, p, v, words, s->whole) == nl;
+    loop s = *from;
+    s.entries = 0;
+    if (!plain) return s;
+    s.symmetry = TRS_GENERAL;
+    s.kind = 0;
+    s.whole = s.by_cols = false;
+    return s;
 }
 
-/* The entry on the line at *at when its numbers are parted by one blank each and nothing else is
- * there, as programs write it.  Where the line ends is known before its numbers are read, so that
- * the processor is at work on several lines at a time. */
-TRS_INLINE bool read_even(worker *w, const loop *s, const char **at, entry *e, int words)
+static inline void end_run(worker *w, loop *to, const loop *s)
 {
-    const char *p = *at;
-    uint64_t gaps = trs_gaps(p), rest = gaps & (gaps - 1), end = rest;
+    to->kept = s->kept;
+    w->now.entries += s->entries;
+    w->line += s->entries;
+}
+
+/* What stands from p to the end of an even line.  Only numbers of other forms have an address, so that
+ * the common one stays in a register. */
+TRS_INLINE bool read_even_value(worker *w, const loop *s, const char *p, const char *nl, entry *e,
+                                int words)
+{
+    double x, v[2] = {0, 0};
+    if (p[-1] != ' ') return false;
+    if (words == 1 && !s->whole && trs_read_plain(p, nl, &x)) {
+        e->v[0] = x;
+        return true;
+    }
+    const char *end = read_value(w, p, v, words, s->whole);
+    e->v[0] = v[0];
+    e->v[1] = v[1];
+    return end == nl;
+}
+
+/* The entry on the line at p when its numbers are parted by one blank each and nothing else is there, as
+ * programs write it; `gaps` are those of the 64 characters at p.  Returns where the next line begins,
+ * NULL: the line is written in another way, or holds no entry. */
+TRS_INLINE const char *read_even(worker *w, const loop *s, const char *p, uint64_t gaps, entry *e,
+                                 int words)
+{
+    uint64_t rest = gaps & (gaps - 1), end = rest;
     for (int k = 0; k < words; k++) end &= end - 1;
-    if (!end) return false;
-    int a = __builtin_ctzll(gaps), b = __builtin_ctzll(rest) - a - 1; /* digits of i and j */
+    if (!end) return NULL;
+    int64_t a = __builtin_ctzll(gaps), b = __builtin_ctzll(rest) - a - 1; /* digits of i and j */
     const char *nl = p + __builtin_ctzll(end), *at_j = p + a + 1, *at_v = at_j + b + 1;
-    if ((unsigned)(a - 1) >= 8 || (unsigned)(b - 1) >= 8) return false;
+    if ((uint64_t)((a - 1) | (b - 1)) > 7) return NULL;
     trs_sixteen ij =
         trs_make_sixteen(trs_eight(p) << (64 - 8 * a), trs_eight(at_j) << (64 - 8 * b));
     uint64_t pair = trs_join_sixteen(ij), i = (pair & UINT32_MAX) - 1, j = (pair >> 32) - 1;
-    if (!trs_are_sixteen_digits(ij) || i >= s->rows || j >= s->cols) return false;
-    if (*nl != '\n' || at_j[-1] != ' ') return false;
-    if (words && !read_even_value(w, s, at_v, nl, e->v, words)) return false;
+    if (!trs_are_sixteen_digits(ij) || i >= s->rows || j >= s->cols) return NULL;
+    if (*nl != '\n' || at_j[-1] != ' ') return NULL;
+    if (words && !read_even_value(w, s, at_v, nl, e, words)) return NULL;
     e->i = (int64_t)i;
     e->j = (int64_t)j;
-    if (s->symmetry != TRS_GENERAL && !is_lawful(e, s->symmetry)) return false;
-    *at = nl + 1;
-    return true;
+    return s->symmetry == TRS_GENERAL || is_lawful(e, s->symmetry) ? nl + 1 : NULL;
 }
 
 /* The entry on the line at *at; false: there is none. */
@@ -361,37 +388,53 @@ TRS_INLINE void keep_mirror(loop *s, const entry *e, int words)
     keep(s, e->j, e->i, re, im, words);
 }
 
-/* The lines from p on that hold entries; where the first one begins that does not, or the end.
- * plain: what most files are and are asked for, compiled without what the others need.
- * even: only even lines. */
-TRS_INLINE const char *parse_run(worker *w, loop *to, const char *p, const int words,
-                                 const bool plain, const bool even)
+/* One line more: its entry, and the mirror image of that. */
+TRS_INLINE void keep_both(loop *s, const entry *e, int words)
+{
+    s->entries++;
+    keep(s, e->i, e->j, e->v[0], e->v[1], words);
+    if (s->symmetry != TRS_GENERAL && e->i != e->j) keep_mirror(s, e, words);
+}
+
+/* The even lines from p on; where the first line begins that is not even, or the end.  Where the gaps
+ * are is known before the lines are read, so that the processor is at work on several at a time. */
+TRS_INLINE const char *parse_even(worker *w, loop *to, const char *p, const int words,
+                                  const bool plain)
+{
+    char gaps[TRS_WINDOW / 8 + 16];
+    const char *end = w->text.end, *from = NULL;
+    loop s = start_run(to, plain);
+    entry e = {0, 0, {0, 0}};
+    while (p < end && p != from) { /* the last line of a window is read with the next one */
+        const char *next = from = p, *stop = end - p < TRS_WINDOW ? end : p + TRS_WINDOW;
+        trs_map_gaps(from, stop - from, gaps);
+        while (next && (p = next) < stop) {
+            next = read_even(w, &s, p, trs_gaps_at(gaps, p - from, words == 2), &e, words);
+            if (next) keep_both(&s, &e, words);
+        }
+    }
+    end_run(w, to, &s);
+    return p;
+}
+
+/* The lines from p on that hold entries, whatever blanks they have; where the first one begins that does
+ * not, or the end. */
+TRS_INLINE const char *parse_any(worker *w, loop *to, const char *p, const int words,
+                                 const bool plain)
 {
     const char *end = w->text.end;
-    loop s = *to;
+    loop s = start_run(to, plain);
     entry e = {0, 0, {0, 0}};
-    int64_t n = 0;
-    if (plain) {
-        s.symmetry = TRS_GENERAL;
-        s.kind = 0;
-        s.whole = s.by_cols = false;
-    }
-    for (; p < end; n++) {
-        if (!(even ? read_even : read_entry)(w, &s, &p, &e, words)) break;
-        keep(&s, e.i, e.j, e.v[0], e.v[1], words);
-        if (s.symmetry != TRS_GENERAL && e.i != e.j) keep_mirror(&s, &e, words);
-    }
-    to->kept = s.kept;
-    w->now.entries += n;
-    w->line += n;
+    while (p < end && read_entry(w, &s, &p, &e, words)) keep_both(&s, &e, words);
+    end_run(w, to, &s);
     return p;
 }
 
 TRS_INLINE void parse_lines(worker *w, loop *s, const int words, const bool plain)
 {
     const char *p = w->text.begin, *end = w->text.end;
-    p = parse_run(w, s, p, words, plain, true); /* a file mostly is even, or is not, throughout */
-    while ((p = parse_run(w, s, p, words, plain, false)) < end) {
+    p = parse_even(w, s, p, words, plain); /* a file mostly is even, or is not, throughout */
+    while ((p = parse_any(w, s, p, words, plain)) < end) {
         p = pass_line(w, p);
         if (!p) break;
         if (p < end && !is_idle(p)) mark(w);
@@ -496,7 +539,9 @@ static bool move_entries(worker *w, char *base, const char **part)
     }
     if (!find_places(w, base, part)) return false;
     if (job->words == 1 && !job->wide) sort_ranges(w, 1, false);
-    else sort_ranges(w, job->words, job->wide);
+    else if (job->words == 1) sort_ranges(w, 1, true);
+    else if (job->words == 0) sort_ranges(w, 0, job->wide);
+    else sort_ranges(w, 2, job->wide);
     return true;
 }
 

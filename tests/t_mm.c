@@ -133,6 +133,14 @@ static void test_hard_numbers(void **state)
     static const char *const hard[] = {
         "0",
         "-0",
+        "0.0012345678901234567",
+        "-0.00000012345678901234567",
+        "0.0000000000000000001234567890123456789",
+        "0.00000000000000000012345678901234567891",
+        "000.00012345678901234567",
+        "0000000000000000000000000.5",
+        "0000000000000000000000000.0000000000000000000",
+        "1.000000000000000000000000",
         "+0.0",
         "1",
         ".5",
@@ -238,6 +246,29 @@ static void test_plain_numbers(void **state)
     }
     print_message("%d of 300000 read as plain numbers\n", plain);
     assert_true(plain > 200000);
+}
+
+/* Bit k of what trs_gaps_at gives is that of character at + k. */
+static void test_gaps(void **state)
+{
+    (void)state;
+    enum { ROOM = TRS_WINDOW + TRS_TEXT_PAD + 64 };
+    static const char some[] = " \n\t\r0123456789.-+eE!~\0\x80\xff";
+    char text[ROOM], map[TRS_WINDOW / 8 + 16];
+    for (int trial = 0; trial < 40; trial++) {
+        const int64_t n = trial ? 1 + (int64_t)(bits() % TRS_WINDOW) : TRS_WINDOW,
+                      up = (n + 63) / 64 * 64;
+        for (int k = 0; k < ROOM; k++) text[k] = some[bits() % (sizeof some - 1)];
+        trs_map_gaps(text, n, map);
+        for (int64_t at = 0; at < n; at++) {
+            uint64_t all = 0, sure = UINT64_MAX >> 7;
+            for (int64_t k = at; k < at + 64 && k < up; k++)
+                if (text[k] <= ' ' || text[k] > '~') all |= (uint64_t)1 << (k - at);
+            assert_int_equal(trs_gaps_at(map, at, true), all);
+            assert_int_equal(trs_gaps_at(map, at, false) & sure, all & sure);
+            assert_int_equal(trs_gaps_at(map, at, false) & ~all, 0);
+        }
+    }
 }
 
 static void test_not_numbers(void **state)
@@ -643,7 +674,6 @@ static int lines_before(const char *p, const char *end)
     return n;
 }
 
-/* Errors deep in a large file are found in their line, the first one of several. */
 /* The same entries on even lines, on others, and on both in turn. */
 static void test_even_lines(void **state)
 {
@@ -675,6 +705,7 @@ static void test_even_lines(void **state)
     free(all);
 }
 
+/* Errors deep in a large file are found in their line, the first one of several. */
 static void test_far_errors(void **state)
 {
     (void)state;
@@ -1165,25 +1196,42 @@ static void test_write_failures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hard_numbers),   cmocka_unit_test(test_halfway),
-        cmocka_unit_test(test_random_numbers), cmocka_unit_test(test_plain_numbers),
-        cmocka_unit_test(test_not_numbers),    cmocka_unit_test(test_even_lines),
-        cmocka_unit_test(test_shortest),       cmocka_unit_test(test_csr),
-        cmocka_unit_test(test_csc_and_coo),    cmocka_unit_test(test_symmetries),
-        cmocka_unit_test(test_arrays),         cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_duplicates),     cmocka_unit_test(test_kind),
-        cmocka_unit_test(test_header),         cmocka_unit_test(test_words),
-        cmocka_unit_test(test_as_trs_mat),     cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_no_file),        cmocka_unit_test(test_locale),
-        cmocka_unit_test(test_threads),        cmocka_unit_test(test_far_errors),
-        cmocka_unit_test(test_long_lines),     cmocka_unit_test(test_standard_input),
+        cmocka_unit_test(test_hard_numbers),
+        cmocka_unit_test(test_halfway),
+        cmocka_unit_test(test_random_numbers),
+        cmocka_unit_test(test_plain_numbers),
+        cmocka_unit_test(test_not_numbers),
+        cmocka_unit_test(test_even_lines),
+        cmocka_unit_test(test_gaps),
+        cmocka_unit_test(test_shortest),
+        cmocka_unit_test(test_csr),
+        cmocka_unit_test(test_csc_and_coo),
+        cmocka_unit_test(test_symmetries),
+        cmocka_unit_test(test_arrays),
+        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_duplicates),
+        cmocka_unit_test(test_kind),
+        cmocka_unit_test(test_header),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_as_trs_mat),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_no_file),
+        cmocka_unit_test(test_locale),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_far_errors),
+        cmocka_unit_test(test_long_lines),
+        cmocka_unit_test(test_standard_input),
 #ifdef HAVE_LIBARCHIVE
-        cmocka_unit_test(test_packed),         cmocka_unit_test(test_collection_archive),
+        cmocka_unit_test(test_packed),
+        cmocka_unit_test(test_collection_archive),
         cmocka_unit_test(test_bomb),
 #endif
-        cmocka_unit_test(test_failing_memory), cmocka_unit_test(test_failing_memory_of_writer),
-        cmocka_unit_test(test_low_memory),     cmocka_unit_test(test_progress),
-        cmocka_unit_test(test_write_and_read), cmocka_unit_test(test_written_text),
+        cmocka_unit_test(test_failing_memory),
+        cmocka_unit_test(test_failing_memory_of_writer),
+        cmocka_unit_test(test_low_memory),
+        cmocka_unit_test(test_progress),
+        cmocka_unit_test(test_write_and_read),
+        cmocka_unit_test(test_written_text),
         cmocka_unit_test(test_write_failures),
     };
     return cmocka_run_group_tests_name("mm", tests, make_directory, remove_directory);
