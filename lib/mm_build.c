@@ -57,31 +57,55 @@ TRS_INLINE void rank_sort(int32_t *idx, double *val, int n, const int words)
     }
 }
 
-/* The same with the number of entries known to the compiler, for the lines of most matrices: one jump
- * that cannot be guessed in place of a loop end for every entry. */
+/* The same with n known to the compiler, 8 at most: each pair is compared once, and all stays in registers. */
+TRS_INLINE void pair_sort(int32_t *idx, double *val, const int n, const int words)
+{
+    int32_t j[8];
+    double v[16];
+    int place[8];
+    memcpy(j, idx, (size_t)n * sizeof *j);
+    if (words) memcpy(v, val, (size_t)(words * n) * sizeof *v);
+#pragma GCC unroll 8
+    for (int k = 0; k < n; k++) {
+        place[k] = 0;
+#pragma GCC unroll 8
+        for (int m = 0; m < k; m++) {
+            const int after = j[m] <= j[k];
+            place[k] += after;
+            place[m] += 1 - after;
+        }
+    }
+#pragma GCC unroll 8
+    for (int k = 0; k < n; k++) {
+        idx[place[k]] = j[k];
+        copy_value(val + words * place[k], v + words * k, words);
+    }
+}
+
+/* One jump that cannot be guessed, in place of a loop end for every entry. */
 TRS_INLINE void sort_short(int32_t *idx, double *val, int n, const int words)
 {
     switch (n) {
     case 2:
-        rank_sort(idx, val, 2, words);
+        pair_sort(idx, val, 2, words);
         break;
     case 3:
-        rank_sort(idx, val, 3, words);
+        pair_sort(idx, val, 3, words);
         break;
     case 4:
-        rank_sort(idx, val, 4, words);
+        pair_sort(idx, val, 4, words);
         break;
     case 5:
-        rank_sort(idx, val, 5, words);
+        pair_sort(idx, val, 5, words);
         break;
     case 6:
-        rank_sort(idx, val, 6, words);
+        pair_sort(idx, val, 6, words);
         break;
     case 7:
-        rank_sort(idx, val, 7, words);
+        pair_sort(idx, val, 7, words);
         break;
     case 8:
-        rank_sort(idx, val, 8, words);
+        pair_sort(idx, val, 8, words);
         break;
     default:
         rank_sort(idx, val, n, words);
@@ -161,24 +185,66 @@ static void note_twins(build *b, int64_t line, const int32_t *idx, int64_t n)
 {
     int64_t k = 1;
     while (k < n && idx[k] != idx[k - 1]) k++;
+    if (k >= n) return;
     trs_mm_lock(b->job);
-    if (k < n && (b->twice[0] < 0 || line < b->twice[0])) {
+    if (b->twice[0] < 0 || line < b->twice[0]) {
         b->twice[0] = line;
         b->twice[1] = idx[k];
     }
     trs_mm_unlock(b->job);
 }
 
-/* Order a line of n entries; how many are left, -1: out of memory. */
-TRS_INLINE int64_t order_line(build *b, spare *s, int64_t line, int32_t *idx, double *val,
-                              int64_t n, const int words)
+/* ---- some lines at a time ------------------------------------------------------------------ */
+
+/* So many that what is true of all of them need not be asked of each: the number of entries in a line
+ * is what a processor guesses worst. */
+enum { SOME = 64 };
+
+/* Does each line ascend?  Line k ends at end[k] and the first begins at `begin`.  True when nowhere else
+ * than where a line begins an entry comes after one that is not smaller. */
+static bool all_ascend(const int32_t *idx, int64_t begin, const int64_t *end, int64_t lines)
 {
-    if (ascends(idx, n)) return n;
-    if (n <= SHORT) sort_short(idx, val, (int)n, words);
-    else if (!radix_sort(b->job, s, idx, val, n)) return -1;
-    if (ascends(idx, n)) return n;
-    note_twins(b, line, idx, n);
-    return sum_twins(idx, val, n, words);
+    int64_t last = end[lines - 1], falls = 0;
+    for (int64_t p = begin + 1; p < last; p++) falls += idx[p - 1] >= idx[p];
+    for (int64_t k = 0; end[k] < last; begin = end[k++]) {
+        const int some = end[k] > begin; /* an empty line ends where one has ended: counted once */
+        falls -= some & (idx[end[k] - some] >= idx[end[k]]);
+    }
+    return falls == 0;
+}
+
+/* false: out of memory. */
+TRS_INLINE bool sort_lines(build *b, spare *s, int64_t begin, const int64_t *end, int64_t lines,
+                           const int words)
+{
+    for (int64_t k = 0; k < lines; begin = end[k++]) {
+        int32_t *idx = b->idx + begin;
+        double *val = b->val + words * begin;
+        int64_t n = end[k] - begin;
+        if (n < 2 || (n > SHORT && ascends(idx, n))) continue;
+        if (n <= SHORT) sort_short(idx, val, (int)n, words);
+        else if (!radix_sort(b->job, s, idx, val, n)) return false;
+    }
+    return true;
+}
+
+/* Sum what stands twice in these lines, the first being number `line`, and move them to `to`; where
+ * they end then. */
+static int64_t merge_lines(build *b, int64_t line, int64_t begin, int64_t to, int64_t lines)
+{
+    int words = b->job->words;
+    for (int64_t *end = b->ptr + 1 + line, *stop = end + lines; end < stop; end++, line++) {
+        int32_t *idx = b->idx + begin;
+        double *val = b->val + words * begin;
+        int64_t n = *end - begin;
+        note_twins(b, line, idx, n);
+        if (n > 1) n = sum_twins(idx, val, n, words);
+        memmove(b->idx + to, idx, (size_t)n * sizeof *idx);
+        memmove(b->val + words * to, val, (size_t)(words * n) * sizeof *val);
+        begin = *end;
+        *end = to += n;
+    }
+    return to;
 }
 
 /* ---- ranges -------------------------------------------------------------------------------- */
@@ -249,20 +315,17 @@ TRS_INLINE void place(build *b, int r, int64_t *end, int64_t lines, const int wo
 /* Order every line of the range and close the gaps that duplicates leave. */
 TRS_INLINE bool order(build *b, spare *s, int r, int64_t i0, int64_t i1, const int words)
 {
-    int64_t *end = b->ptr + 1, begin = b->start[r], to = begin;
-    int32_t *idx = b->idx;
-    double *val = b->val;
-    for (int64_t i = i0; i < i1; i++) {
-        int64_t n = end[i] - begin, left = n;
-        if (n > 1) left = order_line(b, s, i, idx + begin, val + words * begin, n, words);
-        if (left < 0) return false;
-        if (to < begin) {
-            memmove(idx + to, idx + begin, (size_t)left * sizeof *idx);
-            memmove(val + words * to, val + words * begin, (size_t)(words * left) * sizeof *val);
+    int64_t begin = b->start[r], to = begin;
+    for (int64_t i = i0; i < i1; i += SOME) {
+        const int64_t *end = b->ptr + 1 + i;
+        int64_t lines = i1 - i < SOME ? i1 - i : SOME, next = end[lines - 1];
+        bool good = all_ascend(b->idx, begin, end, lines);
+        if (!good) {
+            if (!sort_lines(b, s, begin, end, lines, words)) return false;
+            good = all_ascend(b->idx, begin, end, lines);
         }
-        begin = end[i];
-        to += left;
-        end[i] = to;
+        to = good && to == begin ? next : merge_lines(b, i, begin, to, lines);
+        begin = next;
     }
     b->end[r] = to;
     return true;

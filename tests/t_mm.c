@@ -667,6 +667,55 @@ static void test_threads(void **state)
     }
 }
 
+/* Lines of all lengths, in order or not, with entries given several times or not, against sums made here. */
+static void test_order(void **state)
+{
+    (void)state;
+    enum { ROWS = 500, COLS = 90 };
+    static double sum[ROWS][COLS];
+    static int given[ROWS][COLS];
+    char *all = malloc(1 << 20);
+    assert_non_null(all);
+    for (int trial = 0; trial < 24; trial++) {
+        const bool ordered = trial % 2, twins = trial / 2 % 2;
+        char body[200], *p = all + 100;
+        int64_t stored = 0, nnz = 0, at = 0;
+        memset(sum, 0, sizeof sum);
+        memset(given, 0, sizeof given);
+        for (int i = 0; i < ROWS; i++)
+            for (int k = 0, n = (int)(bits() % 4 * bits() % (i % 9 ? 9 : COLS)); k < n; k++) {
+                int j = ordered ? k : (int)(bits() % COLS);
+                if (given[i][j] && !twins) continue;
+                for (int times = twins && bits() % 50 == 0 ? 2 : 1; times > 0; times--, stored++) {
+                    double x = (double)(bits() % 100000) / 1024;
+                    p += sprintf(p, "%d %d %.17g\n", i + 1, j + 1, x);
+                    nnz += !given[i][j];
+                    given[i][j] = 1;
+                    sum[i][j] += x;
+                }
+            }
+        int head = sprintf(body, "%%%%MatrixMarket matrix coordinate real general\n%d %d %d\n",
+                           ROWS, COLS, (int)stored);
+        memcpy(all + 100 - head, body, (size_t)head);
+        put_file("a.mtx", all + 100 - head, (size_t)(p - all) - 100 + (size_t)head);
+        trs_mm mm;
+        read_as("a.mtx", TRS_CSR, 1 + trial % 3, &mm);
+        const double *val = mm.val;
+        assert_int_equal(mm.nnz, nnz);
+        assert_int_equal(mm.duplicates, stored - nnz);
+        for (int i = 0; i < ROWS; i++)
+            for (int j = 0; j < COLS; j++) {
+                if (!given[i][j]) continue;
+                assert_true(at >= mm.ptr[i] && at < mm.ptr[i + 1]);
+                assert_int_equal(mm.idx[at], j);
+                assert_same(val[at++], sum[i][j]);
+            }
+        assert_int_equal(at, nnz);
+        trs_mm_free(&mm);
+    }
+    free(all);
+}
+
 static int lines_before(const char *p, const char *end)
 {
     int n = 0;
@@ -1196,42 +1245,26 @@ static void test_write_failures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hard_numbers),
-        cmocka_unit_test(test_halfway),
-        cmocka_unit_test(test_random_numbers),
-        cmocka_unit_test(test_plain_numbers),
-        cmocka_unit_test(test_not_numbers),
-        cmocka_unit_test(test_even_lines),
-        cmocka_unit_test(test_gaps),
-        cmocka_unit_test(test_shortest),
-        cmocka_unit_test(test_csr),
-        cmocka_unit_test(test_csc_and_coo),
-        cmocka_unit_test(test_symmetries),
-        cmocka_unit_test(test_arrays),
-        cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_duplicates),
-        cmocka_unit_test(test_kind),
-        cmocka_unit_test(test_header),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_as_trs_mat),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_no_file),
-        cmocka_unit_test(test_locale),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_far_errors),
-        cmocka_unit_test(test_long_lines),
-        cmocka_unit_test(test_standard_input),
+        cmocka_unit_test(test_hard_numbers),   cmocka_unit_test(test_halfway),
+        cmocka_unit_test(test_random_numbers), cmocka_unit_test(test_plain_numbers),
+        cmocka_unit_test(test_not_numbers),    cmocka_unit_test(test_even_lines),
+        cmocka_unit_test(test_gaps),           cmocka_unit_test(test_order),
+        cmocka_unit_test(test_shortest),       cmocka_unit_test(test_csr),
+        cmocka_unit_test(test_csc_and_coo),    cmocka_unit_test(test_symmetries),
+        cmocka_unit_test(test_arrays),         cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_duplicates),     cmocka_unit_test(test_kind),
+        cmocka_unit_test(test_header),         cmocka_unit_test(test_words),
+        cmocka_unit_test(test_as_trs_mat),     cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_no_file),        cmocka_unit_test(test_locale),
+        cmocka_unit_test(test_threads),        cmocka_unit_test(test_far_errors),
+        cmocka_unit_test(test_long_lines),     cmocka_unit_test(test_standard_input),
 #ifdef HAVE_LIBARCHIVE
-        cmocka_unit_test(test_packed),
-        cmocka_unit_test(test_collection_archive),
+        cmocka_unit_test(test_packed),         cmocka_unit_test(test_collection_archive),
         cmocka_unit_test(test_bomb),
 #endif
-        cmocka_unit_test(test_failing_memory),
-        cmocka_unit_test(test_failing_memory_of_writer),
-        cmocka_unit_test(test_low_memory),
-        cmocka_unit_test(test_progress),
-        cmocka_unit_test(test_write_and_read),
-        cmocka_unit_test(test_written_text),
+        cmocka_unit_test(test_failing_memory), cmocka_unit_test(test_failing_memory_of_writer),
+        cmocka_unit_test(test_low_memory),     cmocka_unit_test(test_progress),
+        cmocka_unit_test(test_write_and_read), cmocka_unit_test(test_written_text),
         cmocka_unit_test(test_write_failures),
     };
     return cmocka_run_group_tests_name("mm", tests, make_directory, remove_directory);
