@@ -7,7 +7,8 @@
  * resident (cooperative launch), and a lane that waits does not keep its warp from publishing others, so
  * the first unfinished node can always be finished.
  * The sum of a row is made in an order that depends on the pattern alone: same bits every time.
- * Several right-hand sides: the lanes go over them, so numbers and places are read once and y by lines.
+ * Several right-hand sides: the lanes go over them, so numbers and places are read once and y by lines; columns
+ * are turned into rows before and back after.
  * Bytes 12 nnz + 44 n and the memset of y; bound by levels x one hop between SMs (0.3 us and the
  * lane's own loads), where levels are wide by the gathers of x. */
 #include "config.h"
@@ -195,77 +196,155 @@ static __global__ void __launch_bounds__(THREADS) dataflow_kernel(const kernel_a
 
 /* ---- several right-hand sides ------------------------------------------------------------------------- */
 
-/* R lanes have a node, each one column of B: R is 8 or 32.  As in run_task every lane of the warp goes round
- * the loop until all its nodes are published. */
-template <class T, int R>
-static __global__ void __launch_bounds__(THREADS) many_kernel(const kernel_args<T> k)
+/* Where a node's entries are, and what its row needs; read a turn ahead of the entries. */
+template <class T> struct node_head {
+    int64_t p, end;
+    int32_t row;
+    T inv;
+};
+
+template <class T> __device__ inline node_head<T> read_head(const kernel_args<T> &k, int64_t node)
 {
-    constexpr int GROUPS = WARP / R;
-    const int r = threadIdx.x % R, group = threadIdx.x % WARP / R;
-    const int64_t warps = (int64_t)gridDim.x * (THREADS / WARP);
+    node_head<T> h = {0, 0, -1, number<T>(0)};
+    if (node < k.nodes) {
+        h.p = k.ptr[node];
+        h.end = k.ptr[node + 1];
+        h.row = k.row[node];
+        h.inv = k.inv[node];
+    }
+    return h;
+}
+
+/* Up to R entries of a node, a lane each. */
+template <class T> struct lane_entry {
+    int32_t node;
+    T a;
+};
+
+template <class T>
+__device__ inline lane_entry<T> read_entry(const kernel_args<T> &k, int64_t p, int64_t end)
+{
+    lane_entry<T> e = {0, number<T>(0)};
+    if (p < end) {
+        e.node = k.idx[p];
+        e.a = conj_if(k.cj, k.val[p]);
+    }
+    return e;
+}
+
+template <class T> __device__ inline T shuffle(T v, int from, int width)
+{
+    return __shfl_sync(~0u, v, from, width);
+}
+template <> __device__ inline cuDoubleComplex shuffle(cuDoubleComplex v, int from, int width)
+{
+    return make_cuDoubleComplex(__shfl_sync(~0u, v.x, from, width),
+                                __shfl_sync(~0u, v.y, from, width));
+}
+template <> __device__ inline cuFloatComplex shuffle(cuFloatComplex v, int from, int width)
+{
+    return make_cuFloatComplex(__shfl_sync(~0u, v.x, from, width),
+                               __shfl_sync(~0u, v.y, from, width));
+}
+
+/* R lanes have a node, each one column of B: R is 8 or 32.  They read the entries of the node together, a lane
+ * one of them, and hand them round; those of the warp's next node, and b, are read while y of this one is waited
+ * for.  As in run_task every lane of the warp goes round the loop until all its nodes are published. */
+template <class T, int R>
+static __global__ void __launch_bounds__(THREADS, sizeof(T) > 8 ? 2 : 4)
+    many_kernel(const kernel_args<T> k)
+{
+    constexpr int GROUPS = WARP / R, LINES = 4; /* of y in flight */
+    const int r = threadIdx.x % R, sub = threadIdx.x % WARP / R;
+    const unsigned group = (R == WARP ? ~0u : (1u << R % WARP) - 1) << (sub * R % WARP);
+    const int64_t stride = (int64_t)gridDim.x * (THREADS / WARP) * GROUPS;
+    const int64_t first = ((threadIdx.x / WARP) * (int64_t)gridDim.x + blockIdx.x) * GROUPS + sub;
     const bool wanted = r < k.nrhs;
-    for (int64_t t = (threadIdx.x / WARP) * gridDim.x + blockIdx.x; t * GROUPS < k.nodes;
-         t += warps) {
-        const int64_t node = t * GROUPS + group;
-        bool done = node >= k.nodes;
-        int64_t p = 0, end = 0;
-        int32_t row = -1;
-        T b = number<T>(0), inv = b, s = b;
-        batch<T> e;
-        e.waiting = 0;
-        if (!done) {
-            p = k.ptr[node];
-            end = k.ptr[node + 1];
-            row = k.row[node];
-            inv = conj_if(k.cj, k.inv[node]);
-            if (row >= 0 && wanted) b = k.b(row, r);
-            load_batch<T, 1>(k, p, end, e);
-        }
+    node_head<T> h = read_head(k, first), next = read_head(k, first + stride);
+    lane_entry<T> e = read_entry(k, h.p + r, h.end);
+    T b = h.row >= 0 && wanted ? k.b(h.row, r) : number<T>(0);
+    for (int64_t node = first; node - sub < k.nodes; node += stride) {
+        const node_head<T> after = read_head(k, node + 2 * stride);
+        const lane_entry<T> next_e = read_entry(k, next.p + r, next.end);
+        const T next_b = next.row >= 0 && wanted ? k.b(next.row, r) : number<T>(0);
+        bool done = node >= k.nodes, fresh = !done;
+        int at = 0; /* of the batch among the entries that the lanes have */
+        int64_t p = h.p;
+        int32_t line[LINES] = {};
+        T y[LINES] = {}, s = number<T>(0);
+        unsigned waiting = 0;
         while (__any_sync(~0u, !done)) {
-            if (done) continue;
-            poll_batch<T, R>(k, e, r);
-            if (e.waiting) continue;
+            if (__any_sync(~0u, fresh)) {
 #pragma unroll
-            for (int j = 0; j < BATCH; j++) s = s + e.a[j] * e.y[j];
-            p += BATCH;
-            if (p < end) {
-                load_batch<T, 1>(k, p, end, e);
-                continue;
+                for (int j = 0; j < LINES; j++) {
+                    const int32_t from = __shfl_sync(~0u, e.node, at + j, R);
+                    if (fresh) line[j] = from;
+                }
+                const int64_t left = h.end - p - at;
+                if (fresh) waiting = left < LINES ? (1u << (int)left) - 1 : (1u << LINES) - 1;
+                fresh = false;
             }
-            const T x = (b - s) * inv;
+#pragma unroll
+            for (int j = 0; j < LINES; j++)
+                if (waiting >> j & 1) y[j] = flag_peek(k.y + (int64_t)line[j] * R + r);
+#pragma unroll
+            for (int j = 0; j < LINES; j++)
+                if (waiting >> j & 1 && flag_there(y[j])) waiting &= ~(1u << j);
+            const unsigned lacking = __ballot_sync(~0u, waiting != 0) & group;
+            const bool whole = !done && !lacking;
+            if (!__any_sync(~0u, whole)) continue;
+#pragma unroll
+            for (int j = 0; j < LINES; j++) {
+                const T a = shuffle(e.a, at + j, R);
+                if (whole && p + at + j < h.end) s = s + a * y[j];
+            }
+            if (!whole) continue;
+            at += LINES;
+            fresh = p + at < h.end;
+            if (fresh && at == R) {
+                p += R;
+                at = 0;
+                e = read_entry(k, p + r, h.end);
+            }
+            if (fresh) continue;
+            const T x = (b - s) * conj_if(k.cj, h.inv);
             flag_store(k.y + node * R + r, x);
-            if (row >= 0 && wanted) k.x(row, r) = x;
+            if (h.row >= 0 && wanted) k.x(h.row, r) = x;
             done = true;
         }
+        h = next;
+        next = after;
+        e = next_e;
+        b = next_b;
     }
 }
 
-/* to (i, r) = from (i, r), one of them by columns and the other by rows: through tiles of 32 x 32, so that
+/* to (i, r) = from (i, r), one of them by columns and the other by rows of R: through tiles of 32 rows, so that
  * both are read and written by lines. */
-template <class T>
+template <class T, int R>
 static __global__ void turn_kernel(int32_t n, int nrhs, const view<T> from, const view<T> to)
 {
-    __shared__ T tile[WARP][WARP + 1];
+    __shared__ T tile[R][WARP + 1];
     const int64_t first = (int64_t)blockIdx.x * WARP;
     const bool by_columns = from.cs != 1;
-    for (int k = threadIdx.y; k < WARP; k += blockDim.y) {
-        const int64_t i = first + (by_columns ? threadIdx.x : k);
-        const int r = by_columns ? k : threadIdx.x;
-        if (i < n && r < nrhs) tile[k][threadIdx.x] = from(i, r);
+    for (int k = threadIdx.x; k < WARP * R; k += THREADS) {
+        const int i = by_columns ? k % WARP : k / R, r = by_columns ? k / WARP : k % R;
+        if (first + i < n && r < nrhs) tile[r][i] = from(first + i, r);
     }
     __syncthreads();
-    for (int k = threadIdx.y; k < WARP; k += blockDim.y) {
-        const int64_t i = first + (by_columns ? k : threadIdx.x);
-        const int r = by_columns ? threadIdx.x : k;
-        if (i < n && r < nrhs) to(i, r) = tile[threadIdx.x][k];
+    for (int k = threadIdx.x; k < WARP * R; k += THREADS) {
+        const int i = by_columns ? k / R : k % WARP, r = by_columns ? k % R : k / WARP;
+        if (first + i < n && r < nrhs) to(first + i, r) = tile[r][i];
     }
 }
 
 template <class T>
-static int turn(int32_t n, int nrhs, const view<T> &from, const view<T> &to, cudaStream_t stream)
+static int turn(int32_t n, int nrhs, int width, const view<T> &from, const view<T> &to,
+                cudaStream_t stream)
 {
-    turn_kernel<T>
-        <<<(unsigned)((n + WARP - 1) / WARP), dim3(WARP, 8), 0, stream>>>(n, nrhs, from, to);
+    const unsigned blocks = (unsigned)((n + WARP - 1) / WARP);
+    if (width == 1) turn_kernel<T, 8><<<blocks, THREADS, 0, stream>>>(n, nrhs, from, to);
+    else turn_kernel<T, 32><<<blocks, THREADS, 0, stream>>>(n, nrhs, from, to);
     return launched();
 }
 
@@ -382,12 +461,12 @@ static int update_direct(trs_part *part, const void *val, void *stream)
     });
 }
 
-/* y, and B and X by rows when there are 32 columns of them. */
+/* y, and B and X by rows when there are several columns of them. */
 static int64_t work_bytes(const trs_part *part, int nrhs)
 {
     const dataflow *d = (const dataflow *)part->data;
     const int width = width_of(nrhs);
-    const int64_t lines = d->flow.nodes + (int64_t)(width == 2 ? part->side->tri.n : 0);
+    const int64_t lines = d->flow.nodes + (int64_t)(width ? part->side->tri.n : 0);
     return lines * (int64_t)trs_size(part->side->tri.dtype) * widths[width];
 }
 
@@ -411,18 +490,19 @@ static int solve_some(const trs_part *part, const trs_job *job, const view<T> &b
                : TRS_EDEVICE;
 }
 
-/* 32 columns far apart are turned into rows first: a warp would touch 32 lines for the 32 numbers of a row. */
+/* Columns are turned into rows first: a row of x would be as many lines as it has numbers. */
 template <class T>
 static int solve_turned(const trs_part *part, const trs_job *job, const view<T> &b,
-                        const view<T> &x, int nrhs)
+                        const view<T> &x, int nrhs, int width)
 {
     const dataflow *d = (const dataflow *)part->data;
     const int32_t n = part->side->tri.n;
+    const int each = widths[width];
     cudaStream_t stream = (cudaStream_t)job->stream;
-    const view<T> rows = {(T *)job->work + (int64_t)d->flow.nodes * WARP, WARP, 1};
-    int rc = turn(n, nrhs, b, rows, stream);
-    if (!rc) rc = solve_some(part, job, rows, rows, nrhs, 2);
-    return rc ? rc : turn(n, nrhs, rows, x, stream);
+    const view<T> rows = {(T *)job->work + (int64_t)d->flow.nodes * each, each, 1};
+    int rc = turn(n, nrhs, width, b, rows, stream);
+    if (!rc) rc = solve_some(part, job, rows, rows, nrhs, width);
+    return rc ? rc : turn(n, nrhs, width, rows, x, stream);
 }
 
 template <class T> static int solve_columns(const trs_part *part, const trs_job *job)
@@ -432,8 +512,8 @@ template <class T> static int solve_columns(const trs_part *part, const trs_job 
     for (int r = 0; r < job->nrhs && !rc; r += widths[width]) {
         const view<T> b = from_column(typed<T>(job->b), r), x = from_column(typed<T>(job->x), r);
         const int nrhs = min(job->nrhs - r, widths[width]);
-        rc = width == 2 && b.cs != 1 && x.cs != 1 ? solve_turned(part, job, b, x, nrhs)
-                                                  : solve_some(part, job, b, x, nrhs, width);
+        rc = width > 0 && b.cs != 1 && x.cs != 1 ? solve_turned(part, job, b, x, nrhs, width)
+                                                 : solve_some(part, job, b, x, nrhs, width);
     }
     return rc;
 }
