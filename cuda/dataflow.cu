@@ -33,14 +33,9 @@ static int width_of(int nrhs)
 }
 
 struct dataflow {
-    trs_flow flow;       /* on the host */
-    void *packed;        /* [nnz + nodes] on the host: values, then 1 / diagonal */
-    trs_flow_task *task; /* on the device from here on */
-    int64_t *ptr;
-    int32_t *idx, *row;
-    void *val, *inv;
-    void *src, *diagonal; /* of the flow on the device, once they were needed */
-    int blocks[WIDTHS];   /* for each width */
+    trs_flow flow;
+    void *val, *inv;    /* on the device */
+    int blocks[WIDTHS]; /* for each width */
 };
 
 template <class T> struct kernel_args {
@@ -361,15 +356,8 @@ static void release(trs_part *part)
 {
     dataflow *d = (dataflow *)part->data;
     trs_flow_free(part->ctx, &d->flow);
-    trs_free(&part->ctx->mem, d->packed);
-    trs_gpu_free(part->ctx, d->task);
-    trs_gpu_free(part->ctx, d->ptr);
-    trs_gpu_free(part->ctx, d->idx);
-    trs_gpu_free(part->ctx, d->row);
     trs_gpu_free(part->ctx, d->val);
     trs_gpu_free(part->ctx, d->inv);
-    trs_gpu_free(part->ctx, d->src);
-    trs_gpu_free(part->ctx, d->diagonal);
     trs_free(&part->ctx->mem, d);
 }
 
@@ -392,19 +380,12 @@ static int analyse(trs_part *part)
     dataflow *d = (dataflow *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(ctx, TRS_EMEM, "out of memory");
     part->data = d;
-    int rc = trs_flow_make(ctx, t, &d->flow);
+    int rc = trs_flow_make(ctx, part->side, &d->flow);
     if (rc) return rc;
     const trs_flow *f = &d->flow;
-    const size_t size = trs_size(t->dtype);
-    d->packed = trs_new(ctx, f->nnz + f->nodes, size, "values in the order of the solve");
-    d->task = (trs_flow_task *)device_copy(ctx, f->task, f->tasks, sizeof *f->task, "tasks");
-    d->ptr = (int64_t *)device_copy(ctx, f->ptr, (int64_t)f->nodes + 1, sizeof *f->ptr, "pointers");
-    d->idx = (int32_t *)device_copy(ctx, f->idx, f->nnz, sizeof *f->idx, "nodes");
-    d->row = (int32_t *)device_copy(ctx, f->row, f->nodes, sizeof *f->row, "rows");
-    d->val = trs_gpu_new(ctx, f->nnz, size, "values");
-    d->inv = trs_gpu_new(ctx, f->nodes, size, "reciprocals");
-    if (!d->packed || !d->task || !d->ptr || !d->idx || !d->row || !d->val || !d->inv)
-        return TRS_EMEM;
+    d->val = trs_gpu_new(ctx, f->nnz, trs_size(t->dtype), "values in the order of the solve");
+    if (d->val) d->inv = trs_gpu_new(ctx, f->nodes, trs_size(t->dtype), "reciprocals");
+    if (!d->inv) return TRS_EMEM;
     return for_type(t->dtype, [&](auto zero) {
         for (int w = 0; w < WIDTHS; w++)
             d->blocks[w] = count_blocks<decltype(zero)>(f, ctx->device, w);
@@ -412,53 +393,10 @@ static int analyse(trs_part *part)
     });
 }
 
-static int update(trs_part *part)
-{
-    dataflow *d = (dataflow *)part->data;
-    const trs_flow *f = &d->flow;
-    const trs_tri *t = &part->side->tri;
-    const size_t size = trs_size(t->dtype), entries = (size_t)f->nnz * size;
-    char *val = (char *)d->packed, *inv = val + entries;
-    trs_flow_pack(part->ctx, f, t, val, inv);
-    int rc = trs_gpu_put(part->ctx, d->val, val, entries);
-    return rc ? rc : trs_gpu_put(part->ctx, d->inv, inv, (size_t)f->nodes * size);
-}
-
-template <class T>
-static __global__ void inverse_kernel(int32_t nodes, const int64_t *diagonal, const T *val, T *inv)
-{
-    const int32_t k = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x);
-    if (k < nodes) inv[k] = diagonal[k] < 0 ? number<T>(-1) : inverse(val[diagonal[k]]);
-}
-
-/* The places of the values on the device, at the first update from there. */
-static int upload_places(trs_context *ctx, dataflow *d)
-{
-    const trs_flow *f = &d->flow;
-    if (d->src && d->diagonal) return TRS_OK;
-    const int64_t size = sizeof(int64_t);
-    int64_t *src = (int64_t *)trs_new(ctx, f->nnz + f->nodes, size, "places");
-    if (!src) return TRS_EMEM;
-    trs_flow_places(f, src, src + f->nnz);
-    if (!d->src) d->src = device_copy(ctx, src, f->nnz, size, "places");
-    if (!d->diagonal) d->diagonal = device_copy(ctx, src + f->nnz, f->nodes, size, "places");
-    trs_free(&ctx->mem, src);
-    return d->src && d->diagonal ? TRS_OK : TRS_EMEM;
-}
-
 static int update_direct(trs_part *part, const void *val, void *stream)
 {
     dataflow *d = (dataflow *)part->data;
-    const trs_flow *f = &d->flow;
-    if (upload_places(part->ctx, d)) return TRS_EMEM;
-    int rc = trs_gpu_take_values(part->side->tri.dtype, f->nnz, d->src, val, d->val, stream);
-    if (rc || f->nodes == 0) return rc;
-    return for_type(part->side->tri.dtype, [&](auto zero) {
-        using T = decltype(zero);
-        inverse_kernel<T><<<(f->nodes + 255) / 256, 256, 0, (cudaStream_t)stream>>>(
-            f->nodes, (const int64_t *)d->diagonal, (const T *)val, (T *)d->inv);
-        return launched();
-    });
+    return trs_flow_take(&d->flow, part->side->tri.dtype, val, d->val, d->inv, stream);
 }
 
 /* y, and B and X by rows when there are several columns of them. */
@@ -479,7 +417,7 @@ static int solve_some(const trs_part *part, const trs_job *job, const view<T> &b
     const trs_flow *f = &d->flow;
     cudaStream_t stream = (cudaStream_t)job->stream;
     kernel_args<T> k = {
-        f->tasks,       d->task, d->ptr, d->idx,   d->row, (const T *)d->val, (const T *)d->inv,
+        f->tasks,       f->task, f->ptr, f->idx,   f->row, (const T *)d->val, (const T *)d->inv,
         (T *)job->work, b,       x,      f->nodes, nrhs,   job->conj};
     void *args[] = {&k};
     const size_t flags = (size_t)f->nodes * (size_t)widths[width] * sizeof(T);
@@ -539,7 +477,7 @@ static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 
 static int64_t bytes(const trs_shape *s)
 {
-    return s->nnz * (int64_t)(s->elem + 4) + s->n * (12 + (int64_t)s->elem);
+    return s->nnz * (int64_t)(2 * s->elem + 4) + s->n * (40 + (int64_t)s->elem);
 }
 
 const trs_solver trs_solver_dataflow = {
@@ -550,10 +488,10 @@ const trs_solver trs_solver_dataflow = {
     .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
+    .direct = true,
     .cost = cost,
     .bytes = bytes,
     .analyse = analyse,
-    .update = update,
     .update_direct = update_direct,
     .solve = solve,
     .release = release,

@@ -1,4 +1,5 @@
-/* direct.c: new values that go from an array on the device to the solvers without passing the host.
+/* direct.c: sides on the device, and new values that go from an array there to the solvers without passing
+ * the host.
  *
  * A side gets a device copy of its row pointers and of the places of its values, made at the first such
  * update and kept; then a gather fills its values, the pivots are looked at where they are, and every
@@ -23,6 +24,39 @@ static int put_new(trs_context *ctx, const void *from, int64_t count, size_t siz
 {
     *to = trs_gpu_new(ctx, count, size, "an update from the device");
     return *to ? trs_gpu_put(ctx, *to, from, (size_t)count * size) : TRS_EMEM;
+}
+
+int trs_direct_pattern(trs_context *ctx, trs_side *s)
+{
+    const trs_tri *t = &s->tri;
+    trs_direct *d = &s->direct;
+    int rc = TRS_OK;
+    if (!d->ptr) rc = put_new(ctx, t->ptr, (int64_t)t->n + 1, sizeof *t->ptr, &d->ptr);
+    if (!rc && !d->idx) rc = put_new(ctx, t->idx, t->nnz, sizeof *t->idx, &d->idx);
+    if (rc || d->level) return rc;
+    d->level = trs_gpu_new(ctx, t->n, sizeof(int32_t), "levels");
+    return d->level ? trs_gpu_put_levels(ctx, s) : TRS_EMEM;
+}
+
+void trs_direct_drop_pattern(trs_context *ctx, trs_side *s)
+{
+    trs_gpu_free(ctx, s->direct.idx);
+    trs_gpu_free(ctx, s->direct.level);
+    s->direct.idx = s->direct.level = NULL;
+}
+
+int trs_direct_tell(trs_context *ctx, trs_side *s, trs_part *part)
+{
+    const trs_tri *t = &s->tri;
+    const size_t size = trs_size(t->dtype);
+    void **val = &s->direct.val;
+    if (!*val) *val = trs_gpu_new(ctx, t->nnz, size, "values");
+    if (!*val) return TRS_EMEM;
+    int rc = trs_gpu_put(ctx, *val, t->val, (size_t)t->nnz * size);
+    if (rc) return rc;
+    rc = part->solver->update_direct(part, *val, NULL);
+    if (!rc) rc = trs_gpu_wait(NULL);
+    return rc == TRS_EDEVICE ? trs_fail(ctx, rc, "values on the device") : rc;
 }
 
 static int make_ready(trs_context *ctx, trs_side *s)
@@ -59,8 +93,8 @@ static int take_full(trs_plan *p, int k, const void *val, void *stream)
 
 void trs_direct_free(trs_context *ctx, trs_direct *d)
 {
-    void *const all[] = {d->ptr, d->src, d->val, d->found};
-    for (int k = 0; k < 4; k++) trs_gpu_free(ctx, all[k]);
+    void *const all[] = {d->ptr, d->idx, d->level, d->src, d->val, d->found};
+    for (int k = 0; k < 6; k++) trs_gpu_free(ctx, all[k]);
 }
 
 /* Count, and when a row is to be named, fetch its diagonal for the sentence. */

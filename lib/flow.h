@@ -1,4 +1,4 @@
-/* flow.h: a triangle cut into nodes for data-flow solvers.
+/* flow.h: a triangle cut into nodes for data-flow solvers, on the device (flow.cu).
  *
  * A node is a row, or a piece of a long one: the partial sum of some of its entries.  Nodes are
  * ordered by level, then by how many lanes of a warp they get, so that any schedule that takes them
@@ -20,7 +20,7 @@ typedef struct trs_flow_task { /* what a warp does at a time */
     int16_t lanes;             /* of a node: 1, 2, 4, ... 32 */
 } trs_flow_task;
 
-typedef struct trs_flow {
+typedef struct trs_flow { /* arrays on the device */
     int32_t nodes, tasks, levels;
     int64_t nnz;
     int64_t *ptr;    /* [nodes+1] entries of each node, the diagonal left out */
@@ -33,13 +33,12 @@ typedef struct trs_flow {
     trs_flow_task *task; /* [tasks] in order */
 } trs_flow;
 
-int trs_flow_make(trs_context *ctx, const trs_tri *t, trs_flow *f);
-/* Values in the order of the flow: val [nnz], inv [nodes] 1 / diagonal; a piece is 0 - its sum, times -1. */
-void trs_flow_pack(const trs_context *ctx, const trs_flow *f, const trs_tri *t, void *val,
-                   void *inv);
-/* Where they come from, entry by entry, for a gather: src [nnz] place in t->val, -1: the entry is 1;
- * diagonal [nodes] likewise, -1: a piece. */
-void trs_flow_places(const trs_flow *f, int64_t *src, int64_t *diagonal);
+/* From the pattern of the side on the device (trs_direct_pattern); waits. */
+int trs_flow_make(trs_context *ctx, const trs_side *s, trs_flow *f);
+/* Values of the side on the device in the order of the flow: val [nnz], inv [nodes] 1 / diagonal; a piece
+ * is 0 - its sum, times -1. */
+int trs_flow_take(const trs_flow *f, trs_dtype t, const void *from, void *val, void *inv,
+                  void *stream);
 void trs_flow_free(trs_context *ctx, trs_flow *f);
 
 #endif

@@ -33,6 +33,8 @@ int trs_gpu_scatter(trs_dtype t, int32_t n, int nrhs, const int32_t *perm, trs_v
 int trs_gpu_leave_out(trs_dtype t, int32_t n, int nrhs, const unsigned char *skip, trs_view b,
                       trs_view x, void *stream);
 
+int trs_gpu_put_levels(trs_context *ctx, const trs_side *s); /* s->direct.level from s->lv; waits */
+
 /* ---- values on the device; s->direct is there ------------------------------------------------- */
 
 /* to (p) = from (src (p)), or what TRS_SRC_... says; src [nnz] int64_t, NULL: the identity. */

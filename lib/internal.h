@@ -174,8 +174,10 @@ typedef struct trs_cost { /* seconds of one solve, in its terms */
 
 /* ---- plans, sides, parts ------------------------------------------------------------------ */
 
-typedef struct trs_direct { /* of a side on the device, for updates from there (direct.c) */
+typedef struct trs_direct { /* a side on the device: what of it was needed there (direct.c) */
     void *ptr;              /* [n+1] int64_t */
+    void *idx;              /* [nnz] int32_t, and */
+    void *level;            /* [n] int32_t of each row: while the parts are made */
     void *src;              /* [nnz] int64_t */
     void *val;              /* [nnz] */
     void *found;            /* [2] int64_t: bad pivots, the first of them */
@@ -250,6 +252,7 @@ typedef struct trs_solver {
     bool full;       /* stores the triangle as a full matrix: has a memory limit by default */
     bool supernodes; /* works with the supernodes of its side */
     bool strips;     /* wants sides that fall into strips */
+    bool direct;     /* looks at its side on the device alone: trs_direct_pattern, update_direct */
     int (*library)(char *why,
                    size_t size); /* can the library it calls be opened? NULL: it calls none */
     void (*cost)(const trs_shape *, const trs_machine *, trs_cost *);
@@ -341,7 +344,11 @@ int trs_plan_find_solver(trs_plan *p, const char *name); /* sets p->wanted; NULL
 int trs_plan_finish(trs_plan *p, double start);
 void trs_side_free(trs_context *ctx, trs_side *s);
 
-/* ---- values from the device (direct.c) --------------------------------------------------------- */
+/* ---- sides on the device (direct.c) ------------------------------------------------------------ */
+
+int trs_direct_pattern(trs_context *ctx, trs_side *s); /* ptr, idx and level are there */
+void trs_direct_drop_pattern(trs_context *ctx, trs_side *s);
+int trs_direct_tell(trs_context *ctx, trs_side *s, trs_part *part); /* it takes s->tri.val; waits */
 
 bool trs_direct_possible(const trs_plan *p, const trs_mat *mat);
 int trs_direct_update(trs_plan *p, const void *val, void *stream); /* waits */

@@ -303,6 +303,7 @@ static int analyse_part(trs_plan *p, trs_side *s, trs_part *part)
         part->lv = &part->own;
     }
     if (!rc && part->solver->place == TRS_ON_CUDA) rc = trs_gpu_use(ctx);
+    if (!rc && part->solver->direct) rc = trs_direct_pattern(ctx, s);
     if (!rc && part->solver->analyse) rc = part->solver->analyse(part);
     p->info.on_gpu = part->solver->place == TRS_ON_CUDA;
     return rc;
@@ -326,6 +327,7 @@ static int build_parts(trs_plan *p, int k)
         rc = analyse_part(p, s, part);
     }
     trs_supernodes_free(&p->ctx, &s->super);
+    trs_direct_drop_pattern(&p->ctx, s);
     return rc;
 }
 
@@ -348,15 +350,20 @@ static int keep_topo(trs_plan *p)
 
 /* ---- values ------------------------------------------------------------------------------------ */
 
+static int update_part(trs_context *ctx, trs_side *s, trs_part *part)
+{
+    const trs_solver *solver = part->solver;
+    int rc = solver->place == TRS_ON_CUDA ? trs_gpu_use(ctx) : TRS_OK;
+    if (!rc && solver->direct) return trs_direct_tell(ctx, s, part);
+    return !rc && solver->update ? solver->update(part) : rc;
+}
+
 static int update_parts(trs_plan *p)
 {
     int rc = p->general ? TRS_OK : trs_pivots_treat(p);
     for (int k = 0; k < 2; k++)
-        for (int c = 0; c < p->side[k].nparts && !rc; c++) {
-            trs_part *part = &p->side[k].part[c];
-            if (part->solver->place == TRS_ON_CUDA) rc = trs_gpu_use(&p->ctx);
-            if (!rc && part->solver->update) rc = part->solver->update(part);
-        }
+        for (int c = 0; c < p->side[k].nparts && !rc; c++)
+            rc = update_part(&p->ctx, &p->side[k], &p->side[k].part[c]);
     return rc;
 }
 

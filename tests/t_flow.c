@@ -1,7 +1,40 @@
-/* t_flow.c: the nodes of a data-flow solver, gone through on the host as a device would. */
+/* t_flow.c: the nodes of a data-flow solver, made on the device and gone through on the host. */
 #include "model.h"
 
 #include "flow.h"
+#include "gpu.h"
+
+/* from NULL: zeros. */
+static void *fetch(trs_context *ctx, const void *from, int64_t count, size_t size)
+{
+    void *p = calloc((size_t)count + 1, size);
+    assert_non_null(p);
+    if (from) assert_int_equal(trs_gpu_get(ctx, p, from, (size_t)count * size), TRS_OK);
+    return p;
+}
+
+/* The same with arrays on the host; free with flow_free. */
+static trs_flow flow_fetch(trs_context *ctx, const trs_flow *d)
+{
+    trs_flow f = *d;
+    f.ptr = fetch(ctx, d->ptr, (int64_t)d->nodes + 1, sizeof *f.ptr);
+    f.idx = fetch(ctx, d->idx, d->nnz, sizeof *f.idx);
+    f.row = fetch(ctx, d->row, d->nodes, sizeof *f.row);
+    f.pieces = fetch(ctx, d->pieces, d->nodes, sizeof *f.pieces);
+    f.begin = fetch(ctx, d->begin, d->nodes, sizeof *f.begin);
+    f.task = fetch(ctx, d->task, d->tasks, sizeof *f.task);
+    return f;
+}
+
+static void flow_free(trs_flow *f)
+{
+    free(f->ptr);
+    free(f->idx);
+    free(f->row);
+    free(f->pieces);
+    free(f->begin);
+    free(f->task);
+}
 
 /* Every node is in one task, and waits for nodes of earlier tasks only. */
 static void check_tasks(const trs_flow *f)
@@ -32,33 +65,49 @@ static void check_lanes(const trs_flow *f)
         }
 }
 
-/* What is packed stands where the places say. */
-static void check_places(const trs_flow *f, const trs_tri *t, const void *val, const void *inv)
+/* Rows stand by level, then by lanes, then as in the triangle. */
+static void check_order(const trs_flow *f, const trs_levels *lv)
+{
+    int32_t *level = calloc((size_t)f->nodes + 1, sizeof *level);
+    int64_t last = -1;
+    assert_non_null(level);
+    for (int32_t l = 0; l < lv->count; l++)
+        for (int32_t k = lv->ptr[l]; k < lv->ptr[l + 1]; k++) level[lv->topo[k]] = l;
+    for (int32_t t = 0; t < f->tasks; t++)
+        for (int32_t k = f->task[t].first; k < f->task[t].first + f->task[t].count; k++) {
+            if (f->row[k] < 0) continue;
+            const int64_t key =
+                ((int64_t)level[f->row[k]] * (TRS_FLOW_WARP + 1) + f->task[t].lanes) * 1000000 +
+                f->row[k];
+            assert_true(key > last);
+            last = key;
+        }
+    free(level);
+}
+
+/* Entries are those of the triangle, those of pieces behind one another, and then the diagonal. */
+static void check_values(const trs_flow *f, const trs_tri *t, const void *val, const void *inv)
 {
     const trs_dtype d = t->dtype;
-    int64_t *src = malloc((size_t)(f->nnz + f->nodes + 1) * sizeof *src), *diagonal = src + f->nnz;
-    assert_non_null(src);
-    trs_flow_places(f, src, diagonal);
-    for (int64_t q = 0; q < f->nnz; q++)
-        assert_true(get_number(val, d, q) == (src[q] < 0 ? 1 : get_number(t->val, d, src[q])));
     for (int32_t k = 0; k < f->nodes; k++) {
-        assert_int_equal(diagonal[k] < 0, f->row[k] < 0);
-        if (diagonal[k] < 0) assert_true(get_number(inv, d, k) == -1);
-        else assert_int_equal(diagonal[k], t->ptr[f->row[k] + 1] - 1);
+        const int64_t first = f->ptr[k] + f->pieces[k], own = f->ptr[k + 1] - first;
+        for (int64_t q = f->ptr[k]; q < first; q++) assert_true(get_number(val, d, q) == 1);
+        for (int64_t e = 0; e < own; e++)
+            assert_true(get_number(val, d, first + e) == get_number(t->val, d, f->begin[k] + e));
+        if (f->row[k] < 0) assert_true(get_number(inv, d, k) == -1);
+        else assert_int_equal(f->begin[k] + own, t->ptr[f->row[k] + 1] - 1);
+        if (f->row[k] >= 0)
+            assert_int_equal(f->begin[k],
+                             t->ptr[f->row[k]] + (int64_t)f->pieces[k] * TRS_FLOW_PIECE);
     }
-    free(src);
 }
 
 /* x by the nodes in order: (b - sum) times the reciprocal, a piece having b = 0. */
-static void run(const trs_context *ctx, const trs_flow *f, const trs_tri *t, const void *b, void *x)
+static void run(const trs_flow *f, trs_dtype d, const void *val, const void *inv, const void *b,
+                void *x)
 {
-    const trs_dtype d = t->dtype;
-    const size_t entries = (size_t)f->nnz + 1, nodes = (size_t)f->nodes + 1;
-    void *val = calloc(entries, sizeof(zz)), *inv = calloc(nodes, sizeof(zz));
-    zz *y = calloc(nodes, sizeof *y);
-    assert_true(val && inv && y);
-    trs_flow_pack(ctx, f, t, val, inv);
-    check_places(f, t, val, inv);
+    zz *y = calloc((size_t)f->nodes + 1, sizeof *y);
+    assert_non_null(y);
     for (int32_t k = 0; k < f->nodes; k++) {
         zz s = f->row[k] < 0 ? 0 : get_number(b, d, f->row[k]);
         for (int64_t q = f->ptr[k]; q < f->ptr[k + 1]; q++)
@@ -66,43 +115,72 @@ static void run(const trs_context *ctx, const trs_flow *f, const trs_tri *t, con
         y[k] = s * get_number(inv, d, k);
         if (f->row[k] >= 0) set_number(x, d, f->row[k], y[k]);
     }
-    free(val);
-    free(inv);
     free(y);
 }
 
-static void one_case(pattern pat, trs_dtype d, int threads)
+/* On the device, and back: x by the nodes of a side. */
+static void solve_by_flow(trs_context *ctx, trs_side *s, const void *b, void *x)
+{
+    const trs_dtype d = s->tri.dtype;
+    const size_t size = trs_size(d);
+    trs_flow far;
+    assert_int_equal(trs_direct_pattern(ctx, s), TRS_OK);
+    assert_int_equal(trs_flow_make(ctx, s, &far), TRS_OK);
+    void *from = trs_gpu_new(ctx, s->tri.nnz, size, "values");
+    void *far_val = trs_gpu_new(ctx, far.nnz, size, "values");
+    void *far_inv = trs_gpu_new(ctx, far.nodes, size, "reciprocals");
+    assert_true(from && far_val && far_inv);
+    assert_int_equal(trs_gpu_put(ctx, from, s->tri.val, (size_t)s->tri.nnz * size), TRS_OK);
+    assert_int_equal(trs_flow_take(&far, d, from, far_val, far_inv, NULL), TRS_OK);
+    trs_flow f = flow_fetch(ctx, &far);
+    void *val = fetch(ctx, far_val, f.nnz, size), *inv = fetch(ctx, far_inv, f.nodes, size);
+    check_tasks(&f);
+    check_lanes(&f);
+    check_order(&f, &s->lv);
+    check_values(&f, &s->tri, val, inv);
+    run(&f, d, val, inv, b, x);
+    free(val);
+    free(inv);
+    flow_free(&f);
+    trs_flow_free(ctx, &far);
+    trs_gpu_free(ctx, from);
+    trs_gpu_free(ctx, far_val);
+    trs_gpu_free(ctx, far_inv);
+}
+
+static void one_case(pattern pat, trs_dtype d)
 {
     random_t r = {(uint64_t)pat * 4 + (uint64_t)d};
     form f = {.dtype = d, .format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32};
     model m = model_new(pat, false, false, trs_is_complex(d), &r);
     trs_mat a = show(&m, &f, &r);
-    trs_context ctx = {.threads = threads};
-    trs_tri t;
-    trs_flow flow;
+    trs_context ctx = {.threads = 1};
+    trs_side s = {.used = true};
     void *b = calloc((size_t)m.n + 1, sizeof(zz)), *x = calloc((size_t)m.n + 1, sizeof(zz));
     assert_true(b && x);
     for (int i = 0; i < m.n; i++) set_number(b, d, i, random_uniform(&r));
-    assert_int_equal(trs_tri_import(&ctx, &a, &t), TRS_OK);
-    assert_int_equal(trs_flow_make(&ctx, &t, &flow), TRS_OK);
-    check_tasks(&flow);
-    check_lanes(&flow);
-    run(&ctx, &flow, &t, b, x);
+    assert_int_equal(trs_tri_import(&ctx, &a, &s.tri), TRS_OK);
+    assert_int_equal(trs_level_rows(&ctx, &s.tri, 0, s.tri.n, &s.lv), TRS_OK);
+    solve_by_flow(&ctx, &s, b, x);
     const quality q = judge(&m, false, TRS_N, d, b, 1, x, 1);
     assert_at_most(q.omega, 4 * (q.longest + 1) * epsilon(d));
     free(b);
     free(x);
-    trs_flow_free(&ctx, &flow);
-    trs_tri_free(&ctx, &t);
+    trs_side_free(&ctx, &s);
     mat_free(&a);
     model_free(&m);
 }
 
 static void test_patterns(void **state)
 {
+    char why[200];
     (void)state;
+    if (trs_gpu_probe(0, why, sizeof why)) {
+        print_message("%s\n", why);
+        skip();
+    }
     for (int p = 0; p < PATTERNS; p++)
-        for (int d = 0; d < 4; d++) one_case((pattern)p, (trs_dtype)d, 1 + (p + d) % 3);
+        for (int d = 0; d < 4; d++) one_case((pattern)p, (trs_dtype)d);
 }
 
 int main(void)

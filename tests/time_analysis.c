@@ -7,7 +7,6 @@
  * work.  "solve" is cpu-serial's, with its rows in the caller's order. */
 #include "config.h"
 
-#include "flow.h"
 #include "internal.h"
 #include "problems.h"
 #include "trisolve-mmio.h"
@@ -18,22 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum {
-    SOLVE,
-    CREATE,
-    LEVELS,
-    ANALYSE,
-    UPDATE,
-    LEVEL_PLAN,
-    LEVEL_UPDATE,
-    LEVEL_SOLVE,
-    FLOW,
-    PHASES
-};
+enum { SOLVE, CREATE, LEVELS, ANALYSE, UPDATE, LEVEL_PLAN, LEVEL_UPDATE, LEVEL_SOLVE, PHASES };
 
-static const char *const name[PHASES] = {"solve",      "create",    "levels",
-                                         "ready",      "update",    "cpu-level ready",
-                                         "its update", "its solve", "flow"};
+static const char *const name[PHASES] = {"solve",  "create",          "levels",     "ready",
+                                         "update", "cpu-level ready", "its update", "its solve"};
 
 static clockid_t the_clock = CLOCK_MONOTONIC;
 
@@ -87,16 +74,11 @@ static trs_plan *live(timing *t, const char *solver, int ready, int update, int 
 static void one_round(timing *t)
 {
     trs_levels lv;
-    trs_flow f;
     trs_plan *p = live(t, "cpu-serial", ANALYSE, UPDATE, SOLVE);
     double start = now();
     must(trs_level_rows(&p->ctx, &p->side[0].tri, 0, p->side[0].tri.n, &lv), "levels");
     keep(t, LEVELS, now() - start);
     trs_levels_free(&p->ctx, &lv);
-    start = now();
-    must(trs_flow_make(&p->ctx, &p->side[0].tri, &f), "flow");
-    keep(t, FLOW, now() - start);
-    trs_flow_free(&p->ctx, &f);
     trs_plan_destroy(p);
     trs_plan_destroy(live(t, "cpu-level", LEVEL_PLAN, LEVEL_UPDATE, LEVEL_SOLVE));
 }
