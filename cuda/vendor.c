@@ -8,17 +8,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* A library stays once it was found: to load it takes 15 ms, and every choice of a solver asks whether it is
+ * there. */
+enum { OPEN = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE };
+
 static void *open_in(const char *folder, const char *soname)
 {
     char path[4096];
     if (!folder) return NULL;
     snprintf(path, sizeof path, "%s/%s", folder, soname);
-    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    return dlopen(path, OPEN);
 }
 
 static void *open_library(const char *soname, char *why, size_t size)
 {
-    void *h = dlopen(soname, RTLD_NOW | RTLD_LOCAL);
+    void *h = dlopen(soname, OPEN);
     if (!h) h = open_in(getenv("TRS_CUDA_LIBDIR"), soname);
     if (!h) h = open_in(CUDA_LIBDIR, soname);
     if (!h) snprintf(why, size, "%s", dlerror());
