@@ -201,6 +201,14 @@ template <class T> inline view<T> typed(const device_full &d)
 /* count elements of host memory in fresh device memory; NULL: ctx has the sentence. */
 void *device_copy(trs_context *ctx, const void *from, int64_t count, size_t size, const char *what);
 
+/* The next of the arrays that share a block of memory; base NULL: their bytes are counted only. */
+template <class V> inline V *carve(char *base, size_t *used, int64_t count)
+{
+    V *p = base ? reinterpret_cast<V *>(base + *used) : NULL;
+    *used += ((size_t)count * sizeof(V) + 255) / 256 * 256;
+    return p;
+}
+
 /* What a launch left behind. */
 inline int launched()
 {

@@ -190,14 +190,6 @@ static int failed(trs_context *ctx, cudaError_t e)
     return trs_fail(ctx, TRS_EDEVICE, "the order of nodes: %s", cudaGetErrorString(e));
 }
 
-/* The next of the arrays that share a block of memory; base NULL: their bytes are counted only. */
-template <class V> static V *carve(char *base, size_t *used, int64_t count)
-{
-    V *p = base ? (V *)(base + *used) : NULL;
-    *used += ((size_t)count * sizeof(V) + 255) / 256 * 256;
-    return p;
-}
-
 static cudaError_t sort(making &m, int64_t levels)
 {
     cub::DoubleBuffer<uint64_t> key(m.key[0], m.key[1]);

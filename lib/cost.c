@@ -26,14 +26,14 @@ static double seconds(const trs_cost *c)
     return c->bytes + c->sync + c->hops + c->copies;
 }
 
-typedef struct tally { /* of the levels; integers, so the same for any number of threads */
+typedef struct counting { /* integers, so the same for any number of threads */
     const trs_side *s;
     _Atomic int64_t longest, sum_longest, thin, wide;
-} tally;
+} counting;
 
 static void tally_some(void *user, int64_t begin, int64_t end)
 {
-    tally *all = user;
+    counting *all = user;
     const trs_levels *lv = &all->s->lv;
     const int64_t *Lp = all->s->tri.ptr;
     int64_t longest = 0, sum_longest = 0, thin = 0, wide = 0;
@@ -57,19 +57,23 @@ static void tally_some(void *user, int64_t begin, int64_t end)
         continue;
 }
 
+void trs_tally_levels(const trs_context *ctx, trs_side *s)
+{
+    counting all = {.s = s};
+    trs_share(trs_team(ctx, s->tri.n), s->lv.count, 16, tally_some, &all);
+    s->tally = (trs_tally){all.longest, all.sum_longest, all.thin, all.wide};
+}
+
 void trs_shape_of(const trs_context *ctx, const trs_side *s, trs_shape *shape)
 {
-    const trs_levels *lv = &s->lv;
-    tally all = {.s = s};
-    trs_share(trs_team(ctx, s->tri.n), lv->count, 16, tally_some, &all);
     *shape = (trs_shape){.n = s->tri.n,
                          .nnz = s->tri.nnz,
-                         .levels = lv->count,
-                         .widest = lv->widest,
-                         .longest = all.longest,
-                         .sum_longest = (double)all.sum_longest,
-                         .thin_entries = (double)all.thin,
-                         .wide_levels = all.wide,
+                         .levels = s->lv.count,
+                         .widest = s->lv.widest,
+                         .longest = s->tally.longest,
+                         .sum_longest = (double)s->tally.sum_longest,
+                         .thin_entries = (double)s->tally.thin,
+                         .wide_levels = s->tally.wide,
                          .blocks = s->super.blocks,
                          .height = s->super.height,
                          .store = s->super.store,

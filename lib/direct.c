@@ -11,6 +11,8 @@
 
 #include "gpu.h"
 
+#include <string.h>
+
 bool trs_direct_possible(const trs_plan *p, const trs_mat *mat)
 {
     if (!p->info.on_gpu || mat->device != TRS_CUDA(p->ctx.device)) return false;
@@ -26,23 +28,46 @@ static int put_new(trs_context *ctx, const void *from, int64_t count, size_t siz
     return *to ? trs_gpu_put(ctx, *to, from, (size_t)count * size) : TRS_EMEM;
 }
 
-int trs_direct_pattern(trs_context *ctx, trs_side *s)
+/* ptr and idx are there. */
+static int put_lines(trs_context *ctx, trs_side *s)
 {
     const trs_tri *t = &s->tri;
     trs_direct *d = &s->direct;
     int rc = TRS_OK;
     if (!d->ptr) rc = put_new(ctx, t->ptr, (int64_t)t->n + 1, sizeof *t->ptr, &d->ptr);
     if (!rc && !d->idx) rc = put_new(ctx, t->idx, t->nnz, sizeof *t->idx, &d->idx);
+    if (!rc && !d->found) d->found = trs_gpu_new(ctx, 2, sizeof(int64_t), "counts");
+    return rc ? rc : d->found ? TRS_OK : TRS_EMEM;
+}
+
+int trs_direct_pattern(trs_context *ctx, trs_side *s)
+{
+    trs_direct *d = &s->direct;
+    int rc = put_lines(ctx, s);
     if (rc || d->level) return rc;
-    d->level = trs_gpu_new(ctx, t->n, sizeof(int32_t), "levels");
+    d->level = trs_gpu_new(ctx, s->tri.n, sizeof(int32_t), "levels");
     return d->level ? trs_gpu_put_levels(ctx, s) : TRS_EMEM;
+}
+
+int trs_direct_levels(trs_context *ctx, trs_side *s)
+{
+    int rc = trs_gpu_use(ctx);
+    if (!rc) rc = put_lines(ctx, s);
+    if (!rc) rc = trs_gpu_find_levels(ctx, s);
+    if (!rc) return TRS_OK;
+    trs_levels_free(ctx, &s->lv);
+    trs_direct_free(ctx, &s->direct);
+    ctx->message[0] = '\0';
+    return rc;
 }
 
 void trs_direct_drop_pattern(trs_context *ctx, trs_side *s)
 {
-    trs_gpu_free(ctx, s->direct.idx);
     trs_gpu_free(ctx, s->direct.level);
-    s->direct.idx = s->direct.level = NULL;
+    s->direct.level = NULL;
+    if (!s->tri.ptr) return; /* far */
+    trs_gpu_free(ctx, s->direct.idx);
+    s->direct.idx = NULL;
 }
 
 int trs_direct_tell(trs_context *ctx, trs_side *s, trs_part *part)
@@ -58,6 +83,47 @@ int trs_direct_tell(trs_context *ctx, trs_side *s, trs_part *part)
     if (!rc) rc = trs_gpu_wait(NULL);
     return rc == TRS_EDEVICE ? trs_fail(ctx, rc, "values on the device") : rc;
 }
+
+/* ---- what may be asked there or on the host ---------------------------------------------------- */
+
+bool trs_direct_supernodes(trs_context *ctx, trs_side *s)
+{
+    int64_t common[2];
+    if (!s->direct.idx) return trs_supernodes_likely(ctx, &s->tri);
+    return trs_gpu_common(ctx, s, common) || trs_supernodes_common(&s->tri, common[0], common[1]);
+}
+
+typedef struct samples { /* for strips */
+    trs_context *ctx;
+    trs_side *s;
+    void *stamp; /* on the device */
+    int32_t number;
+} samples;
+
+static bool look(void *user, int32_t rows, int64_t *levels, int64_t *foreign)
+{
+    samples *all = user;
+    int64_t found[2];
+    if (trs_gpu_look(all->ctx, all->s, all->stamp, ++all->number, rows, found)) return false;
+    *levels = found[0];
+    *foreign = found[1];
+    return true;
+}
+
+int32_t trs_direct_strips_rows(trs_context *ctx, trs_side *s)
+{
+    samples all = {ctx, s, NULL, 0};
+    int32_t rows = 0;
+    if (!s->direct.level) return trs_strips_rows(ctx, &s->tri, &s->lv);
+    if (!trs_strips_possible(&s->tri, &s->lv)) return 0;
+    all.stamp =
+        trs_gpu_new(ctx, (int64_t)TRS_STRIP_SAMPLES * s->lv.count, sizeof(int32_t), "samples");
+    if (all.stamp) rows = trs_strips_sampled(s->tri.n, look, &all);
+    trs_gpu_free(ctx, all.stamp);
+    return rows;
+}
+
+/* ---- values ------------------------------------------------------------------------------------- */
 
 static int make_ready(trs_context *ctx, trs_side *s)
 {
@@ -76,9 +142,9 @@ static int take_side(trs_plan *p, int k, const void *val, void *stream)
 {
     trs_side *s = &p->side[k];
     int rc = make_ready(&p->ctx, s);
-    return rc ? rc
-              : trs_gpu_take_values(s->tri.dtype, s->tri.nnz, s->direct.src, val, s->direct.val,
-                                    stream);
+    return rc || !val ? rc
+                      : trs_gpu_take_values(s->tri.dtype, s->tri.nnz, s->direct.src, val,
+                                            s->direct.val, stream);
 }
 
 static int take_full(trs_plan *p, int k, const void *val, void *stream)
@@ -95,6 +161,7 @@ void trs_direct_free(trs_context *ctx, trs_direct *d)
 {
     void *const all[] = {d->ptr, d->idx, d->level, d->src, d->val, d->found};
     for (int k = 0; k < 6; k++) trs_gpu_free(ctx, all[k]);
+    memset(d, 0, sizeof *d);
 }
 
 /* Count, and when a row is to be named, fetch its diagonal for the sentence. */
@@ -110,6 +177,8 @@ static int find_pivots(trs_plan *p, trs_side *s, void *stream)
     p->bad_pivots = found[0];
     p->first_bad = found[0] ? found[1] : -1;
     if (!p->bad_pivots || p->pivot != TRS_PIVOT_FAIL) return TRS_OK;
+    rc = trs_far_fetch(p);
+    if (rc) return rc;
     const int64_t place = trs_pivot_place(s, p->first_bad);
     return trs_gpu_get(ctx, (char *)s->tri.val + (size_t)place * size,
                        (char *)s->direct.val + (size_t)place * size, size);

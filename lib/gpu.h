@@ -14,7 +14,7 @@ int trs_gpu_use(trs_context *ctx); /* make ctx->device current; TRS_EDEVICE with
 void *trs_gpu_new(trs_context *ctx, int64_t count, size_t size, const char *what);
 void trs_gpu_free(trs_context *ctx, void *p); /* p may be NULL */
 int trs_gpu_put(trs_context *ctx, void *to, const void *from,
-                size_t bytes); /* host to device, waits */
+                size_t bytes);            /* host to device, waits */
 int trs_gpu_get(trs_context *ctx, void *to, const void *from,
                 size_t bytes); /* device to host, waits */
 
@@ -33,7 +33,21 @@ int trs_gpu_scatter(trs_dtype t, int32_t n, int nrhs, const int32_t *perm, trs_v
 int trs_gpu_leave_out(trs_dtype t, int32_t n, int nrhs, const unsigned char *skip, trs_view b,
                       trs_view x, void *stream);
 
-int trs_gpu_put_levels(trs_context *ctx, const trs_side *s); /* s->direct.level from s->lv; waits */
+/* ---- patterns on the device; these wait -------------------------------------------------------- */
+
+int trs_gpu_put_levels(trs_context *ctx, const trs_side *s); /* s->direct.level from s->lv */
+/* s->direct.level, s->lv and s->tally from s->direct.ptr and idx; TRS_ESUPPORT, with no sentence: the triangle
+ * is so deep that the host is faster.  After a failure the caller frees what is there. */
+int trs_gpu_find_levels(trs_context *ctx, trs_side *s);
+/* ptr, idx and val of s->direct, and src if s->reversed, from m on the device; their memory is there.
+ * TRS_EMATRIX, with no sentence: m is not in the form that straight.h wants, or not well-formed. */
+int trs_gpu_straight(trs_context *ctx, const trs_mat *m, trs_side *s);
+/* Entries in columns, and in rows, with the pattern of their neighbours (supernode.c). */
+int trs_gpu_common(trs_context *ctx, const trs_side *s, int64_t common[2]);
+/* Levels and foreign entries of the samples of strips.c; stamp [samples][levels] int32_t on the device, for
+ * calls with the numbers 1, 2, ... */
+int trs_gpu_look(trs_context *ctx, const trs_side *s, void *stamp, int32_t number, int32_t rows,
+                 int64_t found[2]);
 
 /* ---- values on the device; s->direct is there ------------------------------------------------- */
 

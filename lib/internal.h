@@ -48,6 +48,7 @@ typedef struct trs_context {
     int nrhs;              /* announced, >= 1 */
     trs_layout layout;     /* announced */
     bool bitwise;          /* only solvers that promise the same bits */
+    bool patient;          /* for tests: the device may take any time to find levels */
     unsigned ops;          /* announced */
     double seconds_vendor; /* that a vendor's own analysis took */
     trs_machine machine;   /* that predictions go by, from trs_machine_find on */
@@ -137,6 +138,13 @@ int trs_level_rows(trs_context *ctx, const trs_tri *csr, int32_t from, int32_t t
 int trs_level_sets(trs_context *ctx, const trs_tri *csc, int32_t from, int32_t to, trs_levels *lv);
 void trs_levels_free(trs_context *ctx, trs_levels *lv);
 
+typedef struct trs_tally { /* of levels (cost.c) */
+    int64_t longest;       /* entries in the longest row */
+    int64_t sum_longest;   /* over the levels, of the longest row of each */
+    int64_t thin;          /* entries in levels too small to share out */
+    int64_t wide;          /* levels, the others */
+} trs_tally;
+
 /* ---- what the cost model looks at --------------------------------------------------------- */
 
 typedef struct trs_shape {
@@ -180,7 +188,7 @@ typedef struct trs_direct { /* a side on the device: what of it was needed there
     void *level;            /* [n] int32_t of each row: while the parts are made */
     void *src;              /* [nnz] int64_t */
     void *val;              /* [nnz] */
-    void *found;            /* [2] int64_t: bad pivots, the first of them */
+    void *found;            /* [2] int64_t: bad pivots, the first of them; other counts of two */
 } trs_direct;
 
 typedef struct trs_side { /* op(T) as a lower triangle */
@@ -190,6 +198,7 @@ typedef struct trs_side { /* op(T) as a lower triangle */
     void *
         full; /* [n*n] op(A) by columns, of a plan for a general matrix: tri has n and dtype only */
     trs_levels lv;
+    trs_tally tally;      /* of the levels */
     trs_supernodes super; /* numbers only, once the parts are made; all 0: not looked for */
     int32_t strip_rows;   /* of a strip; 0: not looked for, or no good */
     int32_t *perm;        /* plan order: row k of tri is the caller's row perm[k]; NULL: natural */
@@ -299,6 +308,7 @@ int trs_choose(const trs_context *ctx, const trs_shape *s, bool on_device,
 /* Put the fastest of count candidates first, by solving with them; say so in reason (measure.c). */
 int trs_measure(trs_plan *p, const trs_side *s, trs_candidate *c, int count, char *reason,
                 size_t size);
+void trs_tally_levels(const trs_context *ctx, trs_side *s);
 void trs_shape_of(const trs_context *ctx, const trs_side *s, trs_shape *shape);
 bool trs_fits(const trs_solver *s, const trs_shape *shape, int64_t limit);
 
@@ -314,6 +324,8 @@ struct trs_plan {
     int64_t n_values;   /* length of the caller's val */
     trs_tri imported;   /* until analyse: op(T) by rows as the caller stored it */
     bool imported_is_t; /* it is T' */
+    bool far;           /* it is in the side of that op, on the device alone (far.c) */
+    bool was_far;       /* and had to pass the host after all */
     const trs_solver *wanted;
     bool on_device; /* B and X live on the GPU */
     bool measure;   /* choose by solving */
@@ -344,14 +356,31 @@ int trs_plan_find_solver(trs_plan *p, const char *name); /* sets p->wanted; NULL
 int trs_plan_finish(trs_plan *p, double start);
 void trs_side_free(trs_context *ctx, trs_side *s);
 
+/* ---- matrices that stay on the device (far.c) --------------------------------------------------- */
+
+bool trs_counts_backwards(const trs_plan *p, int k); /* op(T) of side k is upper (plan.c) */
+/* Take m over where it is and set p->far; TRS_OK without that: it has to pass the host. */
+int trs_far_import(trs_plan *p, const trs_mat *m);
+int trs_far_import_after_all(trs_plan *p); /* before analyse: it does pass the host */
+/* Of the far side; not found: it had better pass the host. */
+int trs_far_levels(trs_plan *p, bool *found);
+int trs_far_update(trs_plan *p, const void *val); /* from the host */
+int trs_far_fetch(trs_plan *p); /* after analyse: the host has the triangle too, and p is not far */
+
 /* ---- sides on the device (direct.c) ------------------------------------------------------------ */
 
 int trs_direct_pattern(trs_context *ctx, trs_side *s); /* ptr, idx and level are there */
+/* ptr and idx are there, s->lv and s->tally found; after a failure nothing is, and the host can do it. */
+int trs_direct_levels(trs_context *ctx, trs_side *s);
+/* trs_supernodes_likely and trs_strips_rows, asked where the pattern and the levels are. */
+bool trs_direct_supernodes(trs_context *ctx, trs_side *s);
+int32_t trs_direct_strips_rows(trs_context *ctx, trs_side *s);
 void trs_direct_drop_pattern(trs_context *ctx, trs_side *s);
 int trs_direct_tell(trs_context *ctx, trs_side *s, trs_part *part); /* it takes s->tri.val; waits */
 
 bool trs_direct_possible(const trs_plan *p, const trs_mat *mat);
-int trs_direct_update(trs_plan *p, const void *val, void *stream); /* waits */
+/* From val on the device, NULL: from what the far side has; waits. */
+int trs_direct_update(trs_plan *p, const void *val, void *stream);
 void trs_direct_free(trs_context *ctx, trs_direct *d);
 
 /* ---- pivots (pivot.c) ----------------------------------------------------------------------- */

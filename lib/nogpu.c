@@ -95,6 +95,30 @@ int trs_gpu_put_levels(trs_context *ctx, const trs_side *s)
     return trs_gpu_use(ctx);
 }
 
+int trs_gpu_find_levels(trs_context *ctx, trs_side *s)
+{
+    return trs_gpu_put_levels(ctx, s);
+}
+
+int trs_gpu_straight(trs_context *ctx, const trs_mat *m, trs_side *s)
+{
+    (void)m;
+    return trs_gpu_put_levels(ctx, s);
+}
+
+int trs_gpu_common(trs_context *ctx, const trs_side *s, int64_t common[2])
+{
+    (void)common;
+    return trs_gpu_put_levels(ctx, s);
+}
+
+int trs_gpu_look(trs_context *ctx, const trs_side *s, void *stamp, int32_t number, int32_t rows,
+                 int64_t found[2])
+{
+    (void)stamp, (void)number, (void)rows, (void)found;
+    return trs_gpu_put_levels(ctx, s);
+}
+
 int trs_gpu_take_values(trs_dtype t, int64_t nnz, const void *src, const void *from, void *to,
                         void *stream)
 {

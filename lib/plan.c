@@ -133,14 +133,15 @@ static int import(trs_plan *p, const trs_mat *mat)
     if (!p->general && !(mat->kind & (TRS_LOWER | TRS_UPPER)))
         return trs_fail(ctx, TRS_EARG, "kind says neither TRS_LOWER nor TRS_UPPER");
     p->info.n = mat->n;
-    p->shape.dtype = mat->dtype;
+    p->shape = *mat;
+    p->shape.ptr = p->shape.idx = p->shape.val = NULL;
+    p->imported_is_t = !trs_by_rows(mat);
+    rc = trs_far_import(p, mat);
+    if (rc || p->far) return rc;
     rc = fetch(ctx, mat, true, &host);
     if (!rc && p->general) rc = trs_general_read(p, &host);
     else if (!rc) rc = trs_tri_import(ctx, &host, &p->imported);
     fetch_done(ctx, mat, &host);
-    p->shape = *mat;
-    p->shape.ptr = p->shape.idx = p->shape.val = NULL;
-    p->imported_is_t = !trs_by_rows(mat);
     return rc;
 }
 
@@ -165,7 +166,7 @@ int trs_plan_create(trs_plan **plan, const trs_mat *mat, const trs_options *opt)
     if (!rc) rc = import(p, mat);
     if (rc) return rc; /* state TRS_FAILED: the plan holds the sentence */
     p->state = TRS_CREATED;
-    p->info.nnz = p->general ? mat->n * mat->n : p->imported.nnz;
+    p->info.nnz = p->general ? mat->n * mat->n : p->far ? mat->nnz : p->imported.nnz;
     p->info.seconds_create = trs_now() - start;
     return TRS_OK;
 }
@@ -173,9 +174,28 @@ int trs_plan_create(trs_plan **plan, const trs_mat *mat, const trs_options *opt)
 /* ---- analyse: the sides --------------------------------------------------------------------- */
 
 /* Is op(T) of this side an upper triangle, to be counted backwards? */
-static bool counts_backwards(const trs_plan *p, int k)
+bool trs_counts_backwards(const trs_plan *p, int k)
 {
     return (k == 0) == !!(p->shape.kind & TRS_UPPER);
+}
+
+/* The device finds the levels of larger triangles sooner, and has what is sent there to do so for the solvers
+ * that want it. */
+enum { LEVELS_THERE_FROM = 2000000 };
+
+static bool had_better_ask_device(const trs_plan *p, const trs_side *s)
+{
+    char why[200];
+    if (s->tri.nnz < LEVELS_THERE_FROM || p->was_far || p->ctx.limit) return false;
+    return p->wanted ? p->wanted->direct : !trs_gpu_probe(p->ctx.device, why, sizeof why);
+}
+
+static int find_levels(trs_plan *p, trs_side *s)
+{
+    if (had_better_ask_device(p, s) && !trs_direct_levels(&p->ctx, s)) return TRS_OK;
+    int rc = trs_level_rows(&p->ctx, &s->tri, 0, s->tri.n, &s->lv);
+    if (!rc) trs_tally_levels(&p->ctx, s);
+    return rc;
 }
 
 /* The triangle of a side, found at a [k], counted from the right end; its levels. */
@@ -184,10 +204,10 @@ static int take_side(trs_plan *p, int k, trs_tri *a)
     trs_side *s = &p->side[k];
     s->tri = *a;
     memset(a, 0, sizeof *a);
-    s->reversed = counts_backwards(p, k);
+    s->reversed = trs_counts_backwards(p, k);
     int rc = s->reversed ? trs_tri_reverse(&p->ctx, &s->tri) : TRS_OK;
     double start = trs_now();
-    if (!rc) rc = trs_level_rows(&p->ctx, &s->tri, 0, s->tri.n, &s->lv);
+    if (!rc) rc = find_levels(p, s);
     p->info.seconds_levels += trs_now() - start;
     if (!rc) trs_tri_drop_identity(&p->ctx, &s->tri);
     return rc;
@@ -220,6 +240,7 @@ static int order_by_level(trs_context *ctx, trs_side *s)
     int rc = trs_tri_permute(ctx, &s->tri, s->lv.topo, &t);
     if (rc) return rc;
     trs_supernodes_free(ctx, &s->super); /* were of the old order */
+    trs_direct_free(ctx, &s->direct);
     trs_tri_free(ctx, &s->tri);
     s->tri = t;
     s->perm = s->lv.topo;
@@ -252,9 +273,9 @@ static int find_shapes(trs_plan *p, trs_side *s)
     char why[200];
     if (!p->wanted && (s->tri.nnz < SHAPES_FROM || trs_gpu_probe(ctx->device, why, sizeof why)))
         return TRS_OK;
-    if (!p->wanted || p->wanted->strips) s->strip_rows = trs_strips_rows(ctx, &s->tri, &s->lv);
-    if (s->super.block ||
-        (p->wanted ? !p->wanted->supernodes : !trs_supernodes_likely(ctx, &s->tri)))
+    if (!p->wanted || p->wanted->strips) s->strip_rows = trs_direct_strips_rows(ctx, s);
+    if (s->super.block || p->far || /* which trs_far_levels has looked at */
+        (p->wanted ? !p->wanted->supernodes : !trs_direct_supernodes(ctx, s)))
         return TRS_OK;
     return trs_supernodes_make(ctx, &s->tri, &s->super);
 }
@@ -288,6 +309,18 @@ static int choose(trs_plan *p)
         return trs_fail(ctx, TRS_EMEM, "%s would need %.3g bytes, over the limit", p->wanted->name,
                         (double)p->wanted->bytes(&shape));
     return TRS_OK;
+}
+
+/* The side and the choice, found where the matrix is; else it is as if it had come from the host. */
+static int choose_far(trs_plan *p)
+{
+    const double start = trs_now();
+    bool found = false;
+    int rc = p->ncuts ? TRS_OK : trs_far_levels(p, &found);
+    p->info.seconds_levels += trs_now() - start;
+    if (!rc && !found) return trs_far_import_after_all(p);
+    if (!rc) rc = choose(p);
+    return rc || p->wanted->direct ? rc : trs_far_fetch(p);
 }
 
 static int analyse_part(trs_plan *p, trs_side *s, trs_part *part)
@@ -335,7 +368,7 @@ static int build_parts(trs_plan *p, int k)
 static int keep_topo(trs_plan *p)
 {
     const trs_side *s = &p->side[0];
-    const bool descends = counts_backwards(p, 0); /* within a level */
+    const bool descends = trs_counts_backwards(p, 0); /* within a level */
     if (!s->used) return TRS_OK;
     p->topo = s->lv.topo;
     if (!s->perm && !s->reversed) return TRS_OK;
@@ -384,11 +417,13 @@ static int64_t bytes_of_side(const trs_plan *p, const trs_side *s)
     const int64_t nnz = p->info.nnz;
     if (!s->used) return 0;
     if (p->general) return nnz * elem;
-    const bool known = s->tri.ptr, src = !known || s->tri.src;
+    const bool known = s->lv.ptr, src = !known || s->tri.src;
     const bool ordered = known ? s->perm != NULL : p->order == TRS_ORDER_LEVEL;
-    const bool topo = s == &p->side[0] && (ordered || counts_backwards(p, 0));
-    const int64_t rows = 8 + 4 + (ordered ? 4 : 0) + (topo ? 4 : 0); /* ptr, lv.topo, perm, topo */
-    return (n + 1) * rows + 4 * ((known ? s->lv.count : n) + 1) + nnz * (4 + elem + (src ? 8 : 0));
+    const bool topo = s == &p->side[0] && (ordered || trs_counts_backwards(p, 0));
+    const int64_t rows =
+        (p->far ? 0 : 8) + 4 + (ordered ? 4 : 0) + (topo ? 4 : 0); /* ptr, lv.topo, perm, topo */
+    const int64_t each = p->far ? 0 : 4 + elem + (src ? 8 : 0);
+    return (n + 1) * rows + 4 * ((known ? s->lv.count : n) + 1) + nnz * each;
 }
 
 /* On the host and on the device, with this solver (NULL: without). */
@@ -403,10 +438,11 @@ static void bytes_of_plan(const trs_plan *p, const trs_solver *solver, trs_info 
         info->bytes_host += bytes_of_side(p, s);
         if (!s->used || !solver) continue;
         shape.elem = (double)trs_size(p->shape.dtype);
-        if (s->tri.ptr || s->full) trs_shape_of(&p->ctx, s, &shape);
+        if (s->lv.ptr || s->full) trs_shape_of(&p->ctx, s, &shape);
         const bool cuda = solver->place == TRS_ON_CUDA;
         *(cuda ? &info->bytes_device : &info->bytes_host) += solver->bytes(&shape);
         if (cuda && s->perm) info->bytes_device += 4 * n;
+        if (p->far) info->bytes_device += p->info.nnz * (s->reversed ? 12 : 4);
     }
     if (p->skip_dev) info->bytes_device += n;
 }
@@ -442,7 +478,7 @@ int trs_plan_finish(trs_plan *p, double start)
         if (!rc && p->side[k].perm && p->info.on_gpu) rc = device_perm(&p->ctx, &p->side[k]);
     }
     if (!rc && p->pivot == TRS_PIVOT_SKIP) rc = trs_pivots_new(p);
-    int pivots = rc ? rc : update_parts(p);
+    int pivots = rc ? rc : p->far ? trs_direct_update(p, NULL, NULL) : update_parts(p);
     rc = pivots != TRS_EPIVOT ? pivots : TRS_OK; /* with other values the plan will do */
     if (!rc) rc = trs_work_make(&p->own, p, p->ctx.nrhs, &p->ctx);
     if (!rc) rc = values_known(p, pivots);
@@ -458,14 +494,27 @@ int trs_plan_analyse(trs_plan *p)
     double start = trs_now();
     p->state = TRS_FAILED;
     int rc = trs_machine_find(&p->ctx, may_use_gpu(p));
-    if (!rc) rc = p->general ? trs_general_choose(p) : build_sides(p);
-    if (!rc && !p->general) rc = choose(p);
+    if (!rc && p->far) rc = choose_far(p);
+    if (!rc && p->general) rc = trs_general_choose(p);
+    else if (!rc && !p->side[p->imported_is_t].lv.ptr) {
+        rc = build_sides(p);
+        if (!rc) rc = choose(p);
+    }
     if (rc) return rc;
     trs_order order = p->order ? p->order : p->wanted->order;
     for (int k = 0; k < 2 && !rc; k++)
         if (p->side[k].used && order == TRS_ORDER_LEVEL && !p->general)
             rc = order_by_level(&p->ctx, &p->side[k]);
     return rc ? rc : trs_plan_finish(p, start);
+}
+
+static int take_values(trs_plan *p, const trs_mat *host)
+{
+    if (p->far) return trs_far_update(p, host->val);
+    int rc = p->general ? trs_general_read(p, host) : TRS_OK;
+    for (int k = 0; k < 2 && !p->general; k++)
+        if (p->side[k].used) trs_tri_read_values(&p->ctx, &p->side[k].tri, host->val);
+    return rc ? rc : update_parts(p);
 }
 
 int trs_plan_update(trs_plan *p, const trs_mat *mat, const trs_exec *exec)
@@ -489,11 +538,8 @@ int trs_plan_update(trs_plan *p, const trs_mat *mat, const trs_exec *exec)
     if (mat->device > 0 && trs_gpu_wait(stream)) /* whoever writes them there has to be done */
         return trs_fail(ctx, TRS_EDEVICE, "update: the stream has failed");
     rc = fetch(ctx, mat, false, &host);
-    if (!rc && p->general) rc = trs_general_read(p, &host);
-    for (int k = 0; k < 2 && !rc && !p->general; k++)
-        if (p->side[k].used) trs_tri_read_values(ctx, &p->side[k].tri, host.val);
+    if (!rc) rc = take_values(p, &host);
     fetch_done(ctx, mat, &host);
-    if (!rc) rc = update_parts(p);
     return rc ? rc : values_known(p, TRS_OK);
 }
 

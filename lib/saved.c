@@ -299,7 +299,7 @@ int trs_plan_save(trs_plan *p, const char *file)
     if (p->general) return trs_fail(ctx, TRS_ESUPPORT, "save: a general matrix has no levels");
     saving a[2] = {{0}, {0}};
     uint64_t pattern = 0;
-    int rc = TRS_OK;
+    int rc = trs_far_fetch(p);
     for (int k = 0; k < 2 && !rc; k++)
         if (p->side[k].used) rc = prepare(p, ctx, k, &a[k], &pattern);
     if (!rc) {
@@ -474,6 +474,7 @@ static void adopt(trs_plan *p, const head *h, trs_side *side)
             memset(&p->imported, 0, sizeof p->imported);
         }
         trs_tri_drop_identity(&p->ctx, &side[k].tri);
+        trs_tally_levels(&p->ctx, &side[k]);
         p->side[k] = side[k];
     }
     trs_tri_free(&p->ctx, &p->imported);
@@ -514,7 +515,8 @@ int trs_plan_load(trs_plan *p, const char *file)
     const int fd = open(file, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return refuse(p, TRS_EFILE, file, strerror(errno));
     const trs_solver *named = p->wanted;
-    int rc = read_plan(p, file, fd);
+    int rc = trs_far_import_after_all(p);
+    if (!rc) rc = read_plan(p, file, fd);
     close(fd);
     if (!rc) return trs_plan_finish(p, start);
     p->wanted = named;

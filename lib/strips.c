@@ -20,7 +20,13 @@ enum { WARP = TRS_STRIP_WARP, TEAM = TRS_STRIP_TEAM };
 /* ---- how many rows --------------------------------------------------------------------------------- */
 
 /* Deep enough for hops inside an SM to matter, not too narrow for a warp, and rows of few entries. */
-enum { LEVELS_FROM = 400, WIDTH_FROM = 16, LENGTH_TO = 16, SAMPLES = 5, FULL_PERCENT = 85 };
+enum {
+    LEVELS_FROM = 400,
+    WIDTH_FROM = 16,
+    LENGTH_TO = 16,
+    SAMPLES = TRS_STRIP_SAMPLES,
+    FULL_PERCENT = 85
+};
 static const double MOST_FOREIGN = 0.3; /* entries of a row */
 
 typedef struct sample {
@@ -40,7 +46,7 @@ static void find_levels(void *user, int64_t begin, int64_t end)
 }
 
 /* Levels that rows from .. from + rows - 1 belong to, and entries in columns before them. */
-static void look(sample *s, int32_t from, int32_t rows, double *levels, double *foreign)
+static void look_from(sample *s, int32_t from, int32_t rows, int64_t *levels, int64_t *foreign)
 {
     s->number++;
     for (int32_t i = from; i < from + rows; i++) {
@@ -51,33 +57,45 @@ static void look(sample *s, int32_t from, int32_t rows, double *levels, double *
     }
 }
 
-static int32_t sample_rows(sample *s)
+static bool look_here(void *user, int32_t rows, int64_t *levels, int64_t *foreign)
 {
-    const int32_t n = s->t->n;
+    sample *s = user;
+    *levels = *foreign = 0;
+    for (int k = 1; k <= SAMPLES; k++)
+        look_from(s, (int32_t)((int64_t)(s->t->n - rows) * k / SAMPLES), rows, levels, foreign);
+    return true;
+}
+
+int32_t trs_strips_sampled(int32_t n, bool (*look)(void *, int32_t, int64_t *, int64_t *),
+                           void *user)
+{
     for (double size = 1024; size < n / 4.; size *= 1.15) {
         const int32_t rows = (int32_t)size;
-        double levels = 0, foreign = 0;
-        for (int k = 1; k <= SAMPLES; k++)
-            look(s, (int32_t)((int64_t)(n - rows) * k / SAMPLES), rows, &levels, &foreign);
+        int64_t levels, foreign;
+        if (!look(user, rows, &levels, &foreign)) return 0;
         const double all = (double)rows * SAMPLES;
-        if (100 * all < levels * WARP * FULL_PERCENT) continue;
-        return foreign > all * MOST_FOREIGN ? 0 : rows;
+        if (100 * all < (double)levels * WARP * FULL_PERCENT) continue;
+        return (double)foreign > all * MOST_FOREIGN ? 0 : rows;
     }
     return 0;
 }
 
+bool trs_strips_possible(const trs_tri *t, const trs_levels *lv)
+{
+    return lv->count >= LEVELS_FROM && t->n / lv->count >= WIDTH_FROM &&
+           t->nnz <= (int64_t)LENGTH_TO * t->n;
+}
+
 int32_t trs_strips_rows(trs_context *ctx, const trs_tri *t, const trs_levels *lv)
 {
-    if (lv->count < LEVELS_FROM || t->n / lv->count < WIDTH_FROM ||
-        t->nnz > (int64_t)LENGTH_TO * t->n)
-        return 0;
     sample s = {.t = t, .lv = lv};
     int32_t rows = 0;
+    if (!trs_strips_possible(t, lv)) return 0;
     s.level = trs_alloc(&ctx->mem, t->n, sizeof *s.level);
     s.stamp = trs_alloc_zero(&ctx->mem, lv->count, sizeof *s.stamp);
     if (s.level && s.stamp) {
         trs_share(trs_team(ctx, t->n), lv->count, 16, find_levels, &s);
-        rows = sample_rows(&s);
+        rows = trs_strips_sampled(t->n, look_here, &s);
     }
     trs_free(&ctx->mem, s.level);
     trs_free(&ctx->mem, s.stamp);

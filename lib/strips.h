@@ -27,13 +27,16 @@
 
 #include "trisolve-sparse.h"
 
+#include <stdbool.h>
+
 struct trs_context;
 struct trs_tri;
 struct trs_levels;
 
 enum {
     TRS_STRIP_WARP = 32,
-    TRS_STRIP_TEAM = 6, /* tasks under way */
+    TRS_STRIP_SAMPLES = 5, /* that are looked at to find how many rows a strip should have */
+    TRS_STRIP_TEAM = 6,    /* tasks under way */
     TRS_STRIP_REACH = 16,
     TRS_STRIP_OWN = 32 * TRS_STRIP_WARP, /* at least REACH + 2 TEAM tasks */
     TRS_STRIP_FOREIGN = 2048,
@@ -82,6 +85,14 @@ typedef struct trs_strips {
  * 0: too many x would be foreign for strips to be any good, or there is no memory to find out. */
 int32_t trs_strips_rows(struct trs_context *ctx, const struct trs_tri *t,
                         const struct trs_levels *lv);
+/* The same in two steps, wherever the triangle is: look (rows) finds the levels that rows of the samples
+ * belong to and the entries in columns before them, false: it cannot; sample k is the rows from
+ * (n - rows) (k + 1) / TRS_STRIP_SAMPLES on. */
+bool trs_strips_possible(const struct trs_tri *t, const struct trs_levels *lv);
+int32_t trs_strips_sampled(int32_t n,
+                           bool (*look)(void *user, int32_t rows, int64_t *levels,
+                                        int64_t *foreign),
+                           void *user);
 
 /* rows: of a strip.  TRS_OK, TRS_EMEM, TRS_ESUPPORT (too large). */
 int trs_strips_make(struct trs_context *ctx, const struct trs_tri *t, const struct trs_levels *lv,

@@ -30,7 +30,7 @@ static bool row_continues(const trs_tri *t, int32_t i)
 }
 
 /* Entries in columns, and in rows, that have the pattern of their neighbour as far as counting can tell. */
-static void count_common(const trs_tri *t, const int64_t *length, double *columns, double *rows)
+static void count_common(const trs_tri *t, const int64_t *length, int64_t *columns, int64_t *rows)
 {
     int64_t in_columns = 0, in_rows = 0;
     for (int32_t i = 1; i < t->n; i++) {
@@ -39,9 +39,8 @@ static void count_common(const trs_tri *t, const int64_t *length, double *column
         if (p < end && t->idx[end - 1] == i - 1 && length[i - 1] == length[i] + 1)
             in_columns += length[i - 1];
     }
-    const double entries = (double)(t->nnz - t->n) + 1;
-    *columns = (double)in_columns / entries;
-    *rows = (double)in_rows / entries;
+    *columns = in_columns;
+    *rows = in_rows;
 }
 
 /* length [j+1] = entries of column j below the diagonal. */
@@ -59,14 +58,40 @@ static int64_t *column_lengths(trs_context *ctx, const trs_tri *t)
 
 enum { COMMON_PERCENT = 30 };
 
+bool trs_supernodes_common(const trs_tri *t, int64_t columns, int64_t rows)
+{
+    const double enough = COMMON_PERCENT * ((double)(t->nnz - t->n) + 1);
+    return 100 * (double)columns > enough || 100 * (double)rows > enough;
+}
+
+enum { SAMPLES = 256, ROWS = 64, BESIDE_PERCENT = 10 };
+
+/* Columns of one pattern stand side by side in their rows, and rows of one pattern below one another: does
+ * that happen at all, in some of the rows? */
+static bool may_have_common(const trs_tri *t)
+{
+    int64_t beside = 0, below = 0, entries = 1;
+    for (int k = 0; k < SAMPLES; k++) {
+        const int32_t from = (int32_t)((int64_t)t->n * k / SAMPLES);
+        for (int32_t i = from > 0 ? from : 1; i < t->n && i < from + ROWS; i++) {
+            const int64_t p = t->ptr[i], end = t->ptr[i + 1] - 1;
+            entries += end - p;
+            if (row_continues(t, i)) below += end - p;
+            for (int64_t q = p; q + 1 < end; q++) beside += t->idx[q] + 1 == t->idx[q + 1];
+        }
+    }
+    return 100 * beside > BESIDE_PERCENT * entries || 100 * below > BESIDE_PERCENT * entries;
+}
+
 bool trs_supernodes_likely(trs_context *ctx, const trs_tri *t)
 {
-    double columns, rows;
+    int64_t columns, rows;
+    if (!may_have_common(t)) return false;
     int64_t *length = column_lengths(ctx, t);
     if (!length) return false;
     count_common(t, length + 1, &columns, &rows);
     trs_free(&ctx->mem, length);
-    return 100 * columns > COMMON_PERCENT || 100 * rows > COMMON_PERCENT;
+    return trs_supernodes_common(t, columns, rows);
 }
 
 static void fill_columns(const trs_tri *t, lines *l)
@@ -91,7 +116,7 @@ static void fill_rows(const trs_tri *t, lines *l)
 
 static int make_lines(trs_context *ctx, const trs_tri *t, lines *l)
 {
-    double columns, rows;
+    int64_t columns, rows;
     *l = (lines){.n = t->n};
     l->ptr = column_lengths(ctx, t);
     if (l->ptr) l->idx = trs_new(ctx, t->nnz - t->n, sizeof *l->idx, "the pattern by columns");

@@ -69,6 +69,8 @@ typedef struct trs_supernodes {
 
 /* Does it look as if rows or columns had common patterns?  O(n + nnz), a fraction of a solve. */
 bool trs_supernodes_likely(struct trs_context *ctx, const struct trs_tri *t);
+/* The same from entries that were found in columns, and in rows, with the pattern of their neighbours. */
+bool trs_supernodes_common(const struct trs_tri *t, int64_t columns, int64_t rows);
 
 int trs_supernodes_make(struct trs_context *ctx, const struct trs_tri *t, trs_supernodes *s);
 void trs_supernodes_free(struct trs_context *ctx, trs_supernodes *s); /* the numbers stay */

@@ -88,8 +88,10 @@ TRS_API const char *trs_strerror(int status);
 TRS_API const char *trs_version(void);
 
 /* A square matrix in arrays that the caller owns.  It is read during trs_plan_create,
- * trs_plan_update and trs_factor only, and may be freed or changed after each.  Arrays on a device are
- * read over to the host by trs_plan_create, where the analysis is made: they must be complete by then. */
+ * trs_plan_update and trs_factor only, and may be freed or changed after each.  Arrays on a device must
+ * be complete by trs_plan_create.  A CSR or CSC there that is a triangle as it stands (each line ascends, with its
+ * diagonal and nothing of the other triangle) and whose transpose is not asked for is analysed there if a solver
+ * that can is chosen; whatever else is read over to the host. */
 typedef struct trs_mat {
     int64_t n;         /* rows and columns, 0 <= n < 2^31; BSR: a multiple of block */
     int64_t nnz;       /* stored entries; BSR: stored blocks; DENSE: ignored */

@@ -1,0 +1,121 @@
+/* far.c: a matrix that is on the device and stays there.
+ *
+ * A straight matrix (straight.c) of which no transpose is wanted is taken over, judged and given its levels
+ * where it is, and when a solver is chosen that works from there, the host never sees it: its side has
+ * levels and numbers, and no arrays of the triangle.  Whenever something else turns out to be wanted, the
+ * triangle is fetched, and all goes on as if it had come from the host. */
+#include "config.h"
+
+#include "gpu.h"
+
+static bool may_stay(const trs_plan *p, const trs_mat *m)
+{
+    const bool lines = m->format == TRS_CSR || m->format == TRS_CSC;
+    return lines && m->device == TRS_CUDA(p->ctx.device) && !p->side[!p->imported_is_t].used &&
+           !(m->kind & TRS_UNIT) && m->n > 0 && m->nnz >= m->n && m->ptr && m->idx && !p->general &&
+           !p->measure && !p->ctx.limit && p->order != TRS_ORDER_LEVEL &&
+           (!p->wanted || p->wanted->direct);
+}
+
+static int direct_new(trs_context *ctx, trs_side *s)
+{
+    const trs_tri *t = &s->tri;
+    trs_direct *d = &s->direct;
+    d->ptr = trs_gpu_new(ctx, (int64_t)t->n + 1, sizeof *t->ptr, "row pointers");
+    if (d->ptr) d->idx = trs_gpu_new(ctx, t->nnz, sizeof *t->idx, "columns");
+    if (d->idx) d->val = trs_gpu_new(ctx, t->nnz, trs_size(t->dtype), "values");
+    if (d->val) d->found = trs_gpu_new(ctx, 2, sizeof(int64_t), "counts");
+    if (d->found && s->reversed)
+        d->src = trs_gpu_new(ctx, t->nnz, sizeof *t->src, "places of the values");
+    return d->found && (d->src || !s->reversed) ? TRS_OK : TRS_EMEM;
+}
+
+/* As if nothing had been taken over. */
+static void forget(trs_plan *p)
+{
+    trs_side *s = &p->side[p->imported_is_t];
+    trs_side_free(&p->ctx, s);
+    *s = (trs_side){.used = true};
+    p->far = false;
+}
+
+int trs_far_import(trs_plan *p, const trs_mat *m)
+{
+    trs_context *ctx = &p->ctx;
+    trs_side *s = &p->side[p->imported_is_t];
+    if (!may_stay(p, m)) return TRS_OK;
+    s->tri = (trs_tri){.n = (int32_t)m->n, .nnz = m->nnz, .dtype = m->dtype};
+    s->reversed = trs_counts_backwards(p, p->imported_is_t);
+    p->far = true;
+    int rc = trs_gpu_use(ctx);
+    if (!rc) rc = direct_new(ctx, s);
+    if (!rc) rc = trs_gpu_straight(ctx, m, s);
+    if (rc) forget(p);
+    return rc == TRS_EMATRIX ? TRS_OK : rc;
+}
+
+/* Triangle and values as they are, with room for places when it is reversed. */
+static int fetch(trs_context *ctx, const trs_side *s, trs_tri *t)
+{
+    const trs_direct *d = &s->direct;
+    *t = (trs_tri){.n = s->tri.n, .nnz = s->tri.nnz, .dtype = s->tri.dtype};
+    t->ptr = trs_new(ctx, (int64_t)t->n + 1, sizeof *t->ptr, "row pointers");
+    int rc = t->ptr ? trs_tri_entries(ctx, t, true, s->reversed) : TRS_EMEM;
+    if (!rc) rc = trs_gpu_use(ctx);
+    if (!rc) rc = trs_gpu_get(ctx, t->ptr, d->ptr, ((size_t)t->n + 1) * sizeof *t->ptr);
+    if (!rc) rc = trs_gpu_get(ctx, t->idx, d->idx, (size_t)t->nnz * sizeof *t->idx);
+    if (!rc) rc = trs_gpu_get(ctx, t->val, d->val, (size_t)t->nnz * trs_size(t->dtype));
+    for (int64_t q = 0; q < t->nnz && !rc && t->src; q++) t->src[q] = t->nnz - 1 - q;
+    if (rc) trs_tri_free(ctx, t);
+    return rc;
+}
+
+int trs_far_import_after_all(trs_plan *p)
+{
+    trs_context *ctx = &p->ctx;
+    if (!p->far) return TRS_OK;
+    int rc = fetch(ctx, &p->side[p->imported_is_t], &p->imported);
+    if (!rc && p->side[p->imported_is_t].reversed) rc = trs_tri_reverse(ctx, &p->imported);
+    forget(p);
+    p->was_far = true;
+    if (!rc) trs_tri_drop_identity(ctx, &p->imported);
+    return rc;
+}
+
+int trs_far_fetch(trs_plan *p)
+{
+    if (!p->far) return TRS_OK;
+    trs_side *s = &p->side[p->imported_is_t];
+    trs_tri t;
+    int rc = fetch(&p->ctx, s, &t);
+    if (rc) return rc;
+    s->tri = t;
+    p->far = false;
+    return TRS_OK;
+}
+
+int trs_far_update(trs_plan *p, const void *val)
+{
+    trs_context *ctx = &p->ctx;
+    const trs_tri *t = &p->side[p->imported_is_t].tri;
+    const size_t size = trs_size(t->dtype);
+    int rc = trs_gpu_use(ctx);
+    void *there = rc ? NULL : trs_gpu_new(ctx, t->nnz, size, "new values");
+    if (!there) return rc ? rc : TRS_EMEM;
+    rc = trs_gpu_put(ctx, there, val, (size_t)t->nnz * size);
+    if (!rc) rc = trs_direct_update(p, there, NULL);
+    trs_gpu_free(ctx, there);
+    return rc;
+}
+
+int trs_far_levels(trs_plan *p, bool *found)
+{
+    trs_context *ctx = &p->ctx;
+    trs_side *s = &p->side[p->imported_is_t];
+    int rc = trs_gpu_use(ctx);
+    *found = false;
+    if (rc || (!p->wanted && trs_direct_supernodes(ctx, s))) return rc;
+    rc = trs_gpu_find_levels(ctx, s);
+    *found = !rc;
+    return rc == TRS_ESUPPORT ? TRS_OK : rc;
+}
