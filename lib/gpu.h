@@ -15,6 +15,7 @@ void *trs_gpu_new(trs_context *ctx, int64_t count, size_t size, const char *what
 void trs_gpu_free(trs_context *ctx, void *p); /* p may be NULL */
 int trs_gpu_put(trs_context *ctx, void *to, const void *from,
                 size_t bytes);            /* host to device, waits */
+void trs_gpu_drop_ring(trs_context *ctx); /* that trs_gpu_put has made */
 int trs_gpu_get(trs_context *ctx, void *to, const void *from,
                 size_t bytes); /* device to host, waits */
 

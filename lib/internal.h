@@ -50,6 +50,7 @@ typedef struct trs_context {
     bool bitwise;          /* only solvers that promise the same bits */
     bool patient;          /* for tests: the device may take any time to find levels */
     unsigned ops;          /* announced */
+    struct trs_ring *ring; /* pinned memory that large arrays go to the device by (gpu.cu) */
     double seconds_vendor; /* that a vendor's own analysis took */
     trs_machine machine;   /* that predictions go by, from trs_machine_find on */
     char costs[200];       /* where its numbers are from */
@@ -69,6 +70,10 @@ enum {
 
 /* Threads for work on so many entries: one when there is little of it. */
 int trs_team(const trs_context *ctx, int64_t entries);
+
+/* By these threads: copy; and touch new memory, whose pages cost the first to touch them more than a copy. */
+void trs_copy(const trs_context *ctx, void *to, const void *from, size_t bytes);
+void trs_touch(const trs_context *ctx, void *p, size_t bytes);
 
 size_t trs_size(trs_dtype t); /* bytes of one number */
 bool trs_is_complex(trs_dtype t);

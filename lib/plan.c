@@ -615,6 +615,7 @@ void trs_plan_destroy(trs_plan *p)
     trs_tri_free(ctx, &p->imported);
     trs_free(&ctx->mem, p->skip);
     trs_gpu_free(ctx, p->skip_dev);
+    trs_gpu_drop_ring(ctx);
     trs_memory mem = ctx->mem;
     trs_free(&mem, p);
 }

@@ -141,6 +141,7 @@ int trs_work_make(trs_work **work, const trs_plan *p, int nrhs, trs_context *ctx
     trs_work *w = *work = trs_alloc_zero(&p->ctx.mem, 1, sizeof *w);
     if (!w) return ctx ? trs_fail(ctx, TRS_EMEM, "out of memory for a work space") : TRS_EMEM;
     w->ctx = p->ctx;
+    w->ctx.ring = NULL;
     w->on_gpu = p->info.on_gpu;
     int rc = fit(w, p, nrhs);
     if (ctx) {
@@ -183,6 +184,7 @@ void trs_work_destroy(trs_work *w)
     buffer_free(w, &w->stage, true);
     buffer_free(w, &w->ordered, w->on_gpu);
     buffer_free(w, &w->scratch, w->on_gpu);
+    trs_gpu_drop_ring(&w->ctx);
     trs_memory mem = w->ctx.mem;
     trs_free(&mem, w);
 }

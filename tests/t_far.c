@@ -324,7 +324,7 @@ static void test_judgement(void **state)
     judge_grid(100 * 100, 100, 99, true);
 }
 
-/* Large enough for levels from the device; one is wanted by a solver that
+/* Large enough for the ring of pinned memory and for levels from the device; one is wanted by a solver that
  * has to fetch the triangle. */
 static void test_large(void **state)
 {
