@@ -132,6 +132,17 @@ template <int STRIDE> struct lookout {
     }
 };
 
+/* The largest of all lanes. */
+static __device__ inline int32_t largest(int32_t v)
+{
+#if __CUDA_ARCH__ >= 800
+    return __reduce_max_sync(~0u, v);
+#else
+    for (int by = WARP / 2; by > 0; by /= 2) v = max(v, __shfl_xor_sync(~0u, v, by));
+    return v;
+#endif
+}
+
 /* 32 rows; every lane of the warp goes round until all are done, or it is too late. */
 static __device__ bool do_rows(const search &s, int32_t first, unsigned long long end)
 {
@@ -162,7 +173,7 @@ static __device__ bool do_rows(const search &s, int32_t first, unsigned long lon
             shared.poll(s.level);
             if (!__any_sync(~0u, shared.waiting)) shared.next(s.Li);
             if (!__any_sync(~0u, shared.waiting)) {
-                const int32_t highest = __reduce_max_sync(~0u, shared.highest);
+                const int32_t highest = largest(shared.highest);
                 if (lane == 0) publish(s.level + first + owner, highest + 1);
                 longs &= longs - 1;
                 owner = -1;
