@@ -104,6 +104,10 @@ int32_t trs_strips_rows(trs_context *ctx, const trs_tri *t, const trs_levels *lv
 
 /* ---- rows of strips -------------------------------------------------------------------------------- */
 
+typedef struct outline { /* of a group, below, as the first pass found it */
+    int32_t count, early, late;
+} outline;
+
 typedef struct build {
     trs_context *ctx;
     const trs_tri *t;
@@ -112,6 +116,7 @@ typedef struct build {
     int32_t *order;    /* [n] rows, strip by strip, by level */
     int32_t *level;    /* [n] of order [k] */
     int32_t *position; /* [n] of each row; while counting from the beginning of its strip */
+    outline *group;    /* [n] of each strip from its first row on */
     uint8_t *early;    /* [tasks + 2 TEAM] lines of each */
     trs_item **item;   /* [count] of each strip, until all are known */
     _Atomic int failed;
@@ -184,11 +189,11 @@ static void fill_task(group *g)
     g->piece = g->early < early || g->late < late;
 }
 
-/* The first task of the rows from order [place] on; first: row of the strip. */
-static group group_from(const build *b, int32_t first, int32_t place, int32_t end, int32_t task)
+/* Of the rows from order [place] on; first: row of the strip. */
+static outline find_group(const build *b, int32_t first, int32_t place, int32_t end, int32_t task)
 {
     const trs_tri *t = b->t;
-    group g = {.place = place, .start = task, .task = task};
+    outline g = {0};
     for (; g.count < WARP && place + g.count < end && b->level[place + g.count] == b->level[place];
          g.count++) {
         const int32_t row = b->order[place + g.count];
@@ -196,9 +201,21 @@ static group group_from(const build *b, int32_t first, int32_t place, int32_t en
         for (int64_t p = t->ptr[row]; p < t->ptr[row + 1] - 1; p++)
             late += is_late(b, first, task, t->idx[p]);
         const int32_t early = length_of(t, row) - late;
-        if (early > g.most_early) g.most_early = early;
-        if (late > g.most_late) g.most_late = late;
+        if (early > g.early) g.early = early;
+        if (late > g.late) g.late = late;
     }
+    return g;
+}
+
+/* The first task of a group. */
+static group first_task(const outline *o, int32_t place, int32_t task)
+{
+    group g = {.place = place,
+               .count = o->count,
+               .most_early = o->early,
+               .most_late = o->late,
+               .start = task,
+               .task = task};
     fill_task(&g);
     return g;
 }
@@ -258,10 +275,12 @@ static void write_rows(const build *b, const group *g)
 static void write_strip(build *b, int64_t strip, pen *p)
 {
     const int32_t first = first_row(b, strip), end = first_row(b, strip + 1);
+    outline *o = b->group + first;
     group g;
     p->now = (trs_chunk){.line = p->line, .task = p->task};
-    for (int32_t k = first; k < end; k += g.count) {
-        g = group_from(b, first, k, end, p->task);
+    for (int32_t k = first; k < end; k += g.count, o++) {
+        if (!p->to) *o = find_group(b, first, k, end, p->task);
+        g = first_task(o, k, p->task);
         do {
             if (p->to) write_rows(b, &g);
             const int early = lines_with_items(&g);
@@ -341,9 +360,11 @@ typedef struct walk { /* of one strip */
     seen *seen;
     known *table;
     uint32_t mask;
-    int32_t *sorted;     /* entries of each row of a group, the early ones first */
-    int64_t from[WARP];  /* of each row, in sorted */
-    int32_t early[WARP]; /* entries of each row */
+    int32_t *sorted,
+        *later; /* entries of each row of a group, the early ones first; the late ones of one */
+    const int32_t *column[WARP];     /* of the entries of each row */
+    int64_t from[WARP];              /* of each row, in sorted */
+    int32_t early[WARP], late[WARP]; /* entries of each row */
 } walk;
 
 static known *find(const walk *w, int32_t position)
@@ -383,22 +404,22 @@ static void sort_entries(walk *w, const group *g)
     int64_t to = 0;
     for (int i = 0; i < g->count; i++) {
         const int32_t row = w->b->order[g->place + i], length = length_of(t, row);
-        const int32_t *column = t->idx + t->ptr[row];
+        const int32_t *column = w->column[i] = t->idx + t->ptr[row];
+        int32_t late = 0;
         w->from[i] = to;
-        for (int late = 0; late < 2; late++) {
-            for (int32_t e = 0; e < length; e++)
-                if (is_late(w->b, w->first, g->task, column[e]) == late) w->sorted[to++] = e;
-            if (!late) w->early[i] = (int32_t)(to - w->from[i]);
-        }
+        for (int32_t e = 0; e < length; e++)
+            if (is_late(w->b, w->first, g->task, column[e])) w->later[late++] = e;
+            else w->sorted[to++] = e;
+        w->early[i] = length - late;
+        w->late[i] = late;
+        for (int32_t e = 0; e < late; e++) w->sorted[to++] = w->later[e];
     }
 }
 
 /* Entry k of the early or the late ones of lane i of a group. */
 static int32_t entry_at(const walk *w, const group *g, int i, int32_t k, bool late)
 {
-    if (i >= g->count) return TRS_STRIP_NOTHING;
-    const int32_t length = length_of(w->b->t, w->b->order[g->place + i]);
-    if (k >= (late ? length - w->early[i] : w->early[i])) return TRS_STRIP_NOTHING;
+    if (i >= g->count || k >= (late ? w->late[i] : w->early[i])) return TRS_STRIP_NOTHING;
     return w->sorted[w->from[i] + k + (late ? w->early[i] : 0)];
 }
 
@@ -409,10 +430,7 @@ static void write_line(walk *w, const group *g, int32_t k, bool late)
         const int64_t place = w->line * WARP + i;
         const int32_t entry = entry_at(w, g, i, k, late);
         uint16_t code = TRS_STRIP_ZERO;
-        if (entry >= 0) {
-            const int32_t row = b->order[g->place + i];
-            code = code_of(w, g->task, b->position[b->t->idx[b->t->ptr[row] + entry]], place);
-        }
+        if (entry >= 0) code = code_of(w, g->task, b->position[w->column[i][entry]], place);
         b->s->entry[place] = entry;
         b->s->code[place] = code;
     }
@@ -456,7 +474,8 @@ static bool walk_new(walk *w, int64_t entries)
     w->seen = trs_alloc(mem, entries, sizeof *w->seen);
     w->table = trs_alloc(mem, size, sizeof *w->table);
     w->sorted = trs_alloc(mem, entries, sizeof *w->sorted);
-    if (!w->item || !w->seen || !w->table || !w->sorted) return false;
+    w->later = trs_alloc(mem, entries, sizeof *w->later);
+    if (!w->item || !w->seen || !w->table || !w->sorted || !w->later) return false;
     for (int64_t k = 0; k < size; k++) w->table[k].position = -1;
     return true;
 }
@@ -469,10 +488,11 @@ static bool walk_strip(build *b, int64_t strip)
     walk w = {
         .b = b, .first = first, .first_task = from->task, .line = b->s->chunk[from->chunk].line};
     const bool ok = walk_new(&w, b->t->ptr[end] - b->t->ptr[first] - (end - first));
+    const outline *o = b->group + first;
     int32_t task = w.first_task;
     group g;
-    for (int32_t k = first; ok && k < end; k += g.count, task = g.task + 1) {
-        g = group_from(b, first, k, end, task);
+    for (int32_t k = first; ok && k < end; k += g.count, task = g.task + 1, o++) {
+        g = first_task(o, k, task);
         sort_entries(&w, &g);
         do walk_task(&w, &g);
         while (next_task(&g));
@@ -481,6 +501,7 @@ static bool walk_strip(build *b, int64_t strip)
     trs_free(mem, w.seen);
     trs_free(mem, w.table);
     trs_free(mem, w.sorted);
+    trs_free(mem, w.later);
     b->item[strip] = w.item;
     b->s->strip[strip + 1].item = w.count;
     return ok;
@@ -517,9 +538,10 @@ static int build_new(build *b)
     b->order = trs_new(ctx, n, sizeof *b->order, "rows of strips");
     b->level = trs_new(ctx, n, sizeof *b->level, "levels of strips");
     b->position = trs_new(ctx, n, sizeof *b->position, "positions of rows");
+    b->group = trs_new(ctx, n, sizeof *b->group, "groups of strips");
     b->item = trs_alloc_zero(&ctx->mem, count, sizeof *b->item);
     b->s->strip = trs_alloc_zero(&ctx->mem, count + 1, sizeof *b->s->strip);
-    return b->order && b->level && b->position && b->item && b->s->strip
+    return b->order && b->level && b->position && b->group && b->item && b->s->strip
                ? TRS_OK
                : trs_fail(ctx, TRS_EMEM, "out of memory for strips");
 }
@@ -531,6 +553,7 @@ static void build_free(build *b)
     trs_free(mem, b->order);
     trs_free(mem, b->level);
     trs_free(mem, b->position);
+    trs_free(mem, b->group);
     trs_free(mem, b->early);
     trs_free(mem, b->item);
 }
