@@ -93,9 +93,10 @@ static void test_huge(void **state)
     const char *rows = getenv("TRS_HUGE");
     char why[200];
     huge h = rows ? huge_new(atoll(rows), 4096) : huge_new(8000, 8);
-    for (int k = 0; k < (h.nnz > INT32_MAX ? 2 : 4); k++)
-        if (trs_solver_available(trs_solver_named(names[k]), 0, why, sizeof why))
-            solve(names[k], &h);
+    for (int k = 0; k < (h.nnz > INT32_MAX ? 2 : 4); k++) {
+        const trs_solver *s = trs_solver_named(names[k]);
+        if (s && trs_solver_available(s, 0, why, sizeof why)) solve(s->name, &h);
+    }
     huge_free(&h);
 }
 
