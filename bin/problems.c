@@ -425,3 +425,17 @@ int problem_make(const char *kind, int64_t size, const problem_options *opt, trs
     int rc = make(k, &m);
     return rc && !*mm->message ? refuse(&m, rc, trs_strerror(rc)) : rc;
 }
+
+int problem_named(const char *name, trs_mm *mm)
+{
+    static const problem_options defaults = {0};
+    char kind[64], *end;
+    const char *colon = strchr(name, ':');
+    const char *digits = colon ? colon + 1 : "";
+    snprintf(kind, sizeof kind, "%.*s", colon ? (int)(colon - name) : 0, name);
+    const long long size = strtoll(digits, &end, 10);
+    if (*digits && !*end) return problem_make(kind, size, &defaults, mm);
+    memset(mm, 0, sizeof *mm);
+    snprintf(mm->message, sizeof mm->message, "%.200s: the size is not a number", name);
+    return TRS_EARG;
+}

@@ -27,6 +27,8 @@ const problem_kind *problem_kind_at(int k);
  * TRS_OK, TRS_EARG (kind; size or an option negative, or too large for this machine), TRS_EMEM,
  * TRS_ESUPPORT (needs CHOLMOD), TRS_ELIBRARY. */
 int problem_make(const char *kind, int64_t size, const problem_options *opt, trs_mm *mm);
+/* The same of "KIND:SIZE". */
+int problem_named(const char *name, trs_mm *mm);
 
 /* The L of the 2D or 3D grid Laplacian by CHOLMOD with AMD (problems_lu.c). */
 int problem_make_lu(int dimensions, int64_t size, trs_mm *mm);

@@ -83,14 +83,10 @@ static void one_round(timing *t)
     trs_plan_destroy(live(t, "cpu-level", LEVEL_PLAN, LEVEL_UPDATE, LEVEL_SOLVE));
 }
 
-static void one_problem(char *spec, int threads, int rounds)
+static void one_problem(const char *spec, int threads, int rounds)
 {
-    const problem_options none = {0};
-    char *colon = strchr(spec, ':');
     trs_mm mm;
-    if (!colon) must(TRS_EARG, spec);
-    *colon = '\0';
-    must(problem_make(spec, atoll(colon + 1), &none, &mm), spec);
+    must(problem_named(spec, &mm), spec);
     timing t = {.L = {.n = mm.rows,
                       .nnz = mm.nnz,
                       .ptr = mm.ptr,
@@ -103,7 +99,7 @@ static void one_problem(char *spec, int threads, int rounds)
     if (!t.b || !t.x) must(TRS_EMEM, spec);
     for (int64_t i = 0; i < mm.rows; i++) t.b[i] = 1;
     for (int k = 0; k < rounds; k++) one_round(&t);
-    printf("%-16s %9.3f", strcat(spec, ""), 1e3 * t.best[SOLVE]);
+    printf("%-16s %9.3f", spec, 1e3 * t.best[SOLVE]);
     for (int k = 1; k < PHASES; k++) printf(" %11.2f", t.best[k] / t.best[SOLVE]);
     printf("   %.2f ns a nonzero\n", 1e9 * t.best[SOLVE] / (double)mm.nnz);
     fflush(stdout);

@@ -106,15 +106,10 @@ static void *to_device(const void *from, size_t bytes)
     return p;
 }
 
-static void one_problem(char *spec, const char *solver, int rounds)
+static void one_problem(const char *spec, const char *solver, int rounds)
 {
-    const problem_options none = {0};
-    char *colon = strchr(spec, ':');
     trs_mm mm;
-    if (!colon) must(TRS_EARG, spec);
-    *colon = '\0';
-    must(problem_make(spec, atoll(colon + 1), &none, &mm), spec);
-    *colon = ':';
+    must(problem_named(spec, &mm), spec);
     timing t = {.L = {.n = mm.rows,
                       .nnz = mm.nnz,
                       .ptr = mm.ptr,
