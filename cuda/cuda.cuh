@@ -90,6 +90,20 @@ __device__ inline cuFloatComplex inverse(cuFloatComplex a)
     return cuCdivf(make_cuFloatComplex(1, 0), a);
 }
 
+/* f of a number, or of the two parts of a complex one */
+template <class F> __device__ inline float for_parts(float v, F f)
+{
+    return f(v);
+}
+template <class F> __device__ inline double for_parts(double v, F f)
+{
+    return f(v);
+}
+template <class T, class F> __device__ inline T for_parts(T v, F f)
+{
+    return {f(v.x), f(v.y)};
+}
+
 template <class T> __device__ inline void atomic_add(T *p, T a)
 {
     atomicAdd(p, a);
@@ -207,6 +221,13 @@ template <class V> inline V *carve(char *base, size_t *used, int64_t count)
     V *p = base ? reinterpret_cast<V *>(base + *used) : NULL;
     *used += ((size_t)count * sizeof(V) + 255) / 256 * 256;
     return p;
+}
+
+enum { PLAIN = 256 }; /* threads of a block in which each has an element to itself */
+
+inline unsigned blocks_of(int64_t count)
+{
+    return (unsigned)((count + PLAIN - 1) / PLAIN);
 }
 
 /* What a launch left behind. */

@@ -75,15 +75,14 @@ __device__ inline void load_batch(const kernel_args<T> &k, int64_t p, int64_t en
 }
 
 /* All loads are under way before the first is looked at. */
-template <class T, int R>
-__device__ inline void poll_batch(const kernel_args<T> &k, batch<T> &e, int r)
+template <class T> __device__ inline void poll_batch(const kernel_args<T> &k, batch<T> &e)
 {
     T v[BATCH];
     bool there[BATCH];
 #pragma unroll
     for (int j = 0; j < BATCH; j++) {
         there[j] = false;
-        if (e.waiting >> j & 1) there[j] = flag_load(k.y + (int64_t)e.node[j] * R + r, v[j]);
+        if (e.waiting >> j & 1) there[j] = flag_load(k.y + e.node[j], v[j]);
     }
 #pragma unroll
     for (int j = 0; j < BATCH; j++)
@@ -95,17 +94,7 @@ __device__ inline void poll_batch(const kernel_args<T> &k, batch<T> &e, int r)
 
 template <class T> __device__ inline T shuffle_down(T v, int by, int width)
 {
-    return __shfl_down_sync(~0u, v, by, width);
-}
-template <> __device__ inline cuDoubleComplex shuffle_down(cuDoubleComplex v, int by, int width)
-{
-    return make_cuDoubleComplex(__shfl_down_sync(~0u, v.x, by, width),
-                                __shfl_down_sync(~0u, v.y, by, width));
-}
-template <> __device__ inline cuFloatComplex shuffle_down(cuFloatComplex v, int by, int width)
-{
-    return make_cuFloatComplex(__shfl_down_sync(~0u, v.x, by, width),
-                               __shfl_down_sync(~0u, v.y, by, width));
+    return for_parts(v, [=](auto part) { return __shfl_down_sync(~0u, part, by, width); });
 }
 
 /* One task.  Every lane of the warp goes round the loop until all its nodes are published. */
@@ -133,7 +122,7 @@ __device__ void run_task(const kernel_args<T> &k, const trs_flow_task task)
     }
     while (__any_sync(~0u, !done)) {
         if (!summed) {
-            poll_batch<T, 1>(k, e, 0);
+            poll_batch(k, e);
             if (!e.waiting) {
 #pragma unroll
                 for (int j = 0; j < BATCH; j++) s = s + e.a[j] * e.y[j];
@@ -229,17 +218,7 @@ __device__ inline lane_entry<T> read_entry(const kernel_args<T> &k, int64_t p, i
 
 template <class T> __device__ inline T shuffle(T v, int from, int width)
 {
-    return __shfl_sync(~0u, v, from, width);
-}
-template <> __device__ inline cuDoubleComplex shuffle(cuDoubleComplex v, int from, int width)
-{
-    return make_cuDoubleComplex(__shfl_sync(~0u, v.x, from, width),
-                                __shfl_sync(~0u, v.y, from, width));
-}
-template <> __device__ inline cuFloatComplex shuffle(cuFloatComplex v, int from, int width)
-{
-    return make_cuFloatComplex(__shfl_sync(~0u, v.x, from, width),
-                               __shfl_sync(~0u, v.y, from, width));
+    return for_parts(v, [=](auto part) { return __shfl_sync(~0u, part, from, width); });
 }
 
 /* R lanes have a node, each one column of B: R is 8 or 32.  They read the entries of the node together, a lane

@@ -18,7 +18,7 @@ extern "C" {
 #include "flow.h"
 }
 
-enum { THREADS = 256, WARP = TRS_FLOW_WARP, BATCH = TRS_FLOW_BATCH, PIECE = TRS_FLOW_PIECE };
+enum { THREADS = PLAIN, WARP = TRS_FLOW_WARP, BATCH = TRS_FLOW_BATCH, PIECE = TRS_FLOW_PIECE };
 
 struct making { /* nodes in the order of their rows, the pieces of a row before it; on the device */
     int32_t n, nodes;
@@ -34,11 +34,6 @@ struct making { /* nodes in the order of their rows, the pieces of a row before 
     void *temp;                /* of CUB */
     size_t temp_bytes;
 };
-
-static unsigned blocks_of(int64_t count)
-{
-    return (unsigned)((count + THREADS - 1) / THREADS);
-}
 
 static __device__ inline int32_t index_of_thread()
 {

@@ -14,12 +14,7 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_reduce.cuh>
 
-enum { THREADS = 256, WARP = 32, BATCH = 4, LONG = 64 /* entries */ };
-
-static unsigned blocks_of(int64_t count)
-{
-    return (unsigned)((count + THREADS - 1) / THREADS);
-}
+enum { THREADS = PLAIN, WARP = 32, BATCH = 4, LONG = 64 /* entries */ };
 
 static __device__ int32_t index_of_thread()
 {

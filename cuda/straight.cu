@@ -7,12 +7,7 @@
 
 #include "cuda.cuh"
 
-enum { THREADS = 256, WARP = 32 };
-
-static unsigned blocks_of(int64_t count)
-{
-    return (unsigned)((count + THREADS - 1) / THREADS);
-}
+enum { THREADS = PLAIN, WARP = 32 };
 
 /* As many blocks as are busy at a time: each then adds to a sum once a warp. */
 static unsigned few_blocks(int64_t count)

@@ -5,12 +5,7 @@
 
 #include "cuda.cuh"
 
-enum { THREADS = 256 };
-
-static unsigned blocks_of(int64_t count)
-{
-    return (unsigned)((count + THREADS - 1) / THREADS);
-}
+enum { THREADS = PLAIN };
 
 template <class T>
 static __global__ void take_kernel(int64_t nnz, const int64_t *src, const T *from, T *to)
