@@ -276,8 +276,7 @@ TRS_API int trs_plan_save(trs_plan *plan, const char *file);
 TRS_API int trs_plan_load(trs_plan *plan, const char *file);
 
 /* New values for the same pattern, O(nnz), no analysis.  No solve on this plan may be running.  With val
- * on the plan's device, CUDA solvers take them from there, on exec->stream (cuda-chain by way of the
- * host).  Returns when the values are in place.
+ * on the plan's device, CUDA solvers take them from there, on exec->stream.  Returns when the values are in place.
  *     const trs_mat *mat ; in.  Same n, nnz, dtype, format, block, ptr and idx as at create; only val is
  *         read, so ptr and idx may be NULL.
  *     const trs_exec *exec ; in, NULL: all defaults.

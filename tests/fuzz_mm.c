@@ -80,12 +80,14 @@ static bool has_nan(const trs_mm *mm)
 
 static void write_and_read(const trs_mm *mm, const trs_mm_options *opt)
 {
-    char path[40];
+    char path[] = "/tmp/fuzz_mm.XXXXXX";
     trs_mm again;
     trs_mat mat;
     bool counts_less = mm->format == TRS_DENSE && mm->symmetry == TRS_SKEW; /* no diagonal in nnz */
     if (trs_mm_mat(mm, 0, &mat) || mm->rows > 1000 || has_nan(mm) || counts_less) return;
-    snprintf(path, sizeof path, "/tmp/fuzz_mm.%ld", (long)getpid());
+    const int fd = mkstemp(path);
+    must(fd >= 0, "a temporary file");
+    close(fd);
     must(trs_mm_write(path, &mat, mm->rows, mm->cols, TRS_GENERAL, NULL, NULL, 0) == TRS_OK,
          "write");
     must(trs_mm_read(path, opt, &again) == TRS_OK, "read again");
