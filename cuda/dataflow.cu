@@ -13,30 +13,20 @@
  * lane's own loads), where levels are wide by the gathers of x. */
 #include "config.h"
 
+#include "dataflow.cuh"
 #include "flag.cuh"
-
-extern "C" {
-#include "flow.h"
-}
 
 enum { THREADS = 256, WARP = TRS_FLOW_WARP, BATCH = TRS_FLOW_BATCH };
 
 /* Right-hand sides at a time. */
-enum { WIDTHS = 3 };
-static const int widths[WIDTHS] = {1, 8, 32};
+static const int widths[DATAFLOW_WIDTHS] = {1, 8, 32};
 
 static int width_of(int nrhs)
 {
     int k = 0;
-    while (k + 1 < WIDTHS && widths[k] < nrhs) k++;
+    while (k + 1 < DATAFLOW_WIDTHS && widths[k] < nrhs) k++;
     return k;
 }
-
-struct dataflow {
-    trs_flow flow;
-    void *val, *inv;    /* on the device */
-    int blocks[WIDTHS]; /* for each width */
-};
 
 template <class T> struct kernel_args {
     int32_t tasks;
@@ -58,13 +48,16 @@ template <class T> struct batch {
     unsigned waiting;
 };
 
-template <class T, int LANES>
-__device__ inline void load_batch(const kernel_args<T> &k, int64_t p, int64_t end, batch<T> &e)
+/* The entries from p on, every so many-th. */
+template <class T>
+__device__ inline batch<T> read_batch(const kernel_args<T> &k, int64_t p, int64_t end, int lanes)
 {
+    batch<T> e;
     e.waiting = 0;
 #pragma unroll
     for (int j = 0; j < BATCH; j++) {
-        const int64_t q = p + j * LANES;
+        const int64_t q = p + j * lanes;
+        e.node[j] = 0;
         e.a[j] = e.y[j] = number<T>(0);
         if (q < end) {
             e.node[j] = k.idx[q];
@@ -72,6 +65,7 @@ __device__ inline void load_batch(const kernel_args<T> &k, int64_t p, int64_t en
             e.waiting |= 1u << j;
         }
     }
+    return e;
 }
 
 /* All loads are under way before the first is looked at. */
@@ -97,29 +91,51 @@ template <class T> __device__ inline T shuffle_down(T v, int by, int width)
     return for_parts(v, [=](auto part) { return __shfl_down_sync(~0u, part, by, width); });
 }
 
-/* One task.  Every lane of the warp goes round the loop until all its nodes are published. */
-template <class T, int LANES>
-__device__ void run_task(const kernel_args<T> &k, const trs_flow_task task)
+/* What a lane has of a task: a node, perhaps with other lanes, of which the first looks after the row. */
+template <class T> struct stake {
+    int32_t node, row; /* -1: none; a piece has no row */
+    int lanes;
+    bool first;
+    int64_t p, end; /* its entries: every so many-th from p on */
+    T inv;
+};
+
+__device__ inline trs_flow_task task_at(const trs_flow_task *task, int32_t tasks, int64_t t)
 {
-    const int lane = threadIdx.x % WARP, sub = lane / LANES, sl = lane % LANES;
-    const unsigned group = (LANES == WARP ? ~0u : (1u << LANES % WARP) - 1) << (sub * LANES);
-    const int32_t node = task.first + sub;
-    bool done = sub >= task.count, summed = done;
-    int64_t p = 0, end = 0;
-    int32_t row = -1;
-    T b = number<T>(0), inv = b, s = b;
-    batch<T> e;
-    e.waiting = 0;
-    if (!done) {
-        p = k.ptr[node] + sl;
-        end = k.ptr[node + 1];
-        load_batch<T, LANES>(k, p, end, e);
-        if (sl == 0) {
-            row = k.row[node];
-            inv = conj_if(k.cj, k.inv[node]);
-            if (row >= 0) b = k.b(row, 0);
+    return t < tasks ? task[t] : trs_flow_task{0, 0, 1};
+}
+
+template <class T>
+__device__ inline stake<T> read_stake(const kernel_args<T> &k, trs_flow_task task)
+{
+    const int lane = threadIdx.x % WARP, lanes = task.lanes, sub = lane >> (31 - __clz(lanes));
+    stake<T> s = {-1, -1, lanes, (lane & (lanes - 1)) == 0, 0, 0, number<T>(0)};
+    if (sub < task.count) {
+        s.node = task.first + sub;
+        s.p = k.ptr[s.node] + (lane & (lanes - 1));
+        s.end = k.ptr[s.node + 1];
+        if (s.first) {
+            s.row = k.row[s.node];
+            s.inv = k.inv[s.node];
         }
     }
+    return s;
+}
+
+template <class T> __device__ inline T read_b(const kernel_args<T> &k, const stake<T> &s)
+{
+    return s.row >= 0 ? k.b(s.row, 0) : number<T>(0);
+}
+
+/* One task.  Every lane of the warp goes round the loop until all its nodes are published. */
+template <class T, int LANES>
+__device__ inline void run_task(const kernel_args<T> &k, const stake<T> &w, batch<T> &e, const T b)
+{
+    const int lane = threadIdx.x % WARP, sub = lane / LANES;
+    const unsigned group = (LANES == WARP ? ~0u : (1u << LANES % WARP) - 1) << (sub * LANES);
+    bool done = w.node < 0, summed = done;
+    int64_t p = w.p;
+    T s = number<T>(0);
     while (__any_sync(~0u, !done)) {
         if (!summed) {
             poll_batch(k, e);
@@ -127,7 +143,7 @@ __device__ void run_task(const kernel_args<T> &k, const trs_flow_task task)
 #pragma unroll
                 for (int j = 0; j < BATCH; j++) s = s + e.a[j] * e.y[j];
                 p += BATCH * LANES;
-                if (p < end) load_batch<T, LANES>(k, p, end, e);
+                if (p < w.end) e = read_batch(k, p, w.end, LANES);
                 else summed = true;
             }
         }
@@ -138,10 +154,10 @@ __device__ void run_task(const kernel_args<T> &k, const trs_flow_task task)
 #pragma unroll
         for (int by = LANES / 2; by > 0; by /= 2) sum = sum + shuffle_down(sum, by, LANES);
         if (ready) {
-            if (sl == 0) {
-                const T x = (b - sum) * inv;
-                flag_store(k.y + node, x);
-                if (row >= 0) k.x(row, 0) = x;
+            if (w.first) {
+                const T x = (b - sum) * conj_if(k.cj, w.inv);
+                flag_store(k.y + w.node, x);
+                if (w.row >= 0) k.x(w.row, 0) = x;
             }
             done = true;
         }
@@ -149,32 +165,54 @@ __device__ void run_task(const kernel_args<T> &k, const trs_flow_task task)
 }
 
 template <class T>
+__device__ inline void run_any(const kernel_args<T> &k, const stake<T> &w, batch<T> &e, const T b)
+{
+    switch (w.lanes) {
+    case 1:
+        run_task<T, 1>(k, w, e, b);
+        break;
+    case 2:
+        run_task<T, 2>(k, w, e, b);
+        break;
+    case 4:
+        run_task<T, 4>(k, w, e, b);
+        break;
+    case 8:
+        run_task<T, 8>(k, w, e, b);
+        break;
+    case 16:
+        run_task<T, 16>(k, w, e, b);
+        break;
+    default:
+        run_task<T, 32>(k, w, e, b);
+        break;
+    }
+}
+
+/* While a task waits for others, what the warp's next ones need is on its way: entries and b of the next,
+ * the places of those of the one after it, and the third's task. */
+template <class T>
 static __global__ void __launch_bounds__(THREADS) dataflow_kernel(const kernel_args<T> k)
 {
-    const int warps = gridDim.x * (THREADS / WARP);
+    const int64_t warps = (int64_t)gridDim.x * (THREADS / WARP);
     /* neighbouring tasks go to different SMs */
-    for (int32_t t = (threadIdx.x / WARP) * gridDim.x + blockIdx.x; t < k.tasks; t += warps) {
-        const trs_flow_task task = k.task[t];
-        switch (task.lanes) {
-        case 1:
-            run_task<T, 1>(k, task);
-            break;
-        case 2:
-            run_task<T, 2>(k, task);
-            break;
-        case 4:
-            run_task<T, 4>(k, task);
-            break;
-        case 8:
-            run_task<T, 8>(k, task);
-            break;
-        case 16:
-            run_task<T, 16>(k, task);
-            break;
-        default:
-            run_task<T, 32>(k, task);
-            break;
-        }
+    const int64_t first = (threadIdx.x / WARP) * (int64_t)gridDim.x + blockIdx.x;
+    stake<T> w = read_stake(k, task_at(k.task, k.tasks, first));
+    stake<T> next = read_stake(k, task_at(k.task, k.tasks, first + warps));
+    trs_flow_task later = task_at(k.task, k.tasks, first + 2 * warps);
+    batch<T> e = read_batch(k, w.p, w.end, w.lanes);
+    T b = read_b(k, w);
+    for (int64_t t = first; t < k.tasks; t += warps) {
+        const trs_flow_task last = task_at(k.task, k.tasks, t + 3 * warps);
+        const stake<T> after = read_stake(k, later);
+        const batch<T> next_e = read_batch(k, next.p, next.end, next.lanes);
+        const T next_b = read_b(k, next);
+        run_any(k, w, e, b);
+        w = next;
+        next = after;
+        later = last;
+        e = next_e;
+        b = next_b;
     }
 }
 
@@ -331,68 +369,62 @@ template <class T> static const void *kernel_of(int width)
                         : (const void *)many_kernel<T, 32>;
 }
 
-static void release(trs_part *part)
+void dataflow_free(trs_context *ctx, dataflow *d)
 {
-    dataflow *d = (dataflow *)part->data;
-    trs_flow_free(part->ctx, &d->flow);
-    trs_gpu_free(part->ctx, d->val);
-    trs_gpu_free(part->ctx, d->inv);
-    trs_free(&part->ctx->mem, d);
+    trs_flow_free(ctx, &d->flow);
+    trs_gpu_free(ctx, d->val);
+    trs_gpu_free(ctx, d->inv);
+    d->val = d->inv = NULL;
 }
 
-/* As many blocks as the warps of six levels fill, and at most what fits on the device at once. */
+/* As many blocks as the warps of six levels fill, and at most what fits on the device at once; with one column
+ * at most two an SM, for those that wait are in the way of the others. */
 template <class T> static int count_blocks(const trs_flow *f, int device, int width)
 {
     int sms = 1, each = 1;
     cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
     cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel_of<T>(width), THREADS, 0);
+    if (width == 0) each = min(each, 2);
     const double work = width == 0 ? f->tasks : (double)f->nodes * widths[width] / (int)WARP;
     const double blocks = 6.0 * work / (f->levels ? f->levels : 1) / (THREADS / WARP);
     if (blocks < sms) return sms;
     return blocks > (double)sms * each ? sms * each : (int)blocks;
 }
 
-static int analyse(trs_part *part)
+int dataflow_new(trs_context *ctx, const trs_pattern *p, trs_dtype dtype, dataflow *d)
 {
-    trs_context *ctx = part->ctx;
-    const trs_tri *t = &part->side->tri;
-    dataflow *d = (dataflow *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
-    if (!d) return trs_fail(ctx, TRS_EMEM, "out of memory");
-    part->data = d;
-    int rc = trs_flow_make(ctx, part->side, &d->flow);
+    trs_flow *f = &d->flow;
+    d->n = p->n;
+    d->dtype = dtype;
+    int rc = trs_flow_make(ctx, p, f);
     if (rc) return rc;
-    const trs_flow *f = &d->flow;
-    d->val = trs_gpu_new(ctx, f->nnz, trs_size(t->dtype), "values in the order of the solve");
-    if (d->val) d->inv = trs_gpu_new(ctx, f->nodes, trs_size(t->dtype), "reciprocals");
+    d->val = trs_gpu_new(ctx, f->nnz, trs_size(dtype), "values in the order of the solve");
+    if (d->val) d->inv = trs_gpu_new(ctx, f->nodes, trs_size(dtype), "reciprocals");
     if (!d->inv) return TRS_EMEM;
-    return for_type(t->dtype, [&](auto zero) {
-        for (int w = 0; w < WIDTHS; w++)
+    return for_type(dtype, [&](auto zero) {
+        for (int w = 0; w < DATAFLOW_WIDTHS; w++)
             d->blocks[w] = count_blocks<decltype(zero)>(f, ctx->device, w);
         return int(TRS_OK);
     });
 }
 
-static int update_direct(trs_part *part, const void *val, void *stream)
+int dataflow_take(const dataflow *d, const void *val, void *stream)
 {
-    dataflow *d = (dataflow *)part->data;
-    return trs_flow_take(&d->flow, part->side->tri.dtype, val, d->val, d->inv, stream);
+    return trs_flow_take(&d->flow, d->dtype, val, d->val, d->inv, stream);
 }
 
 /* y, and B and X by rows when there are several columns of them. */
-static int64_t work_bytes(const trs_part *part, int nrhs)
+int64_t dataflow_work_bytes(int64_t nodes, int64_t n, trs_dtype dtype, int nrhs)
 {
-    const dataflow *d = (const dataflow *)part->data;
     const int width = width_of(nrhs);
-    const int64_t lines = d->flow.nodes + (int64_t)(width ? part->side->tri.n : 0);
-    return lines * (int64_t)trs_size(part->side->tri.dtype) * widths[width];
+    return (nodes + (width ? n : 0)) * (int64_t)trs_size(dtype) * widths[width];
 }
 
 /* At most width columns. */
 template <class T>
-static int solve_some(const trs_part *part, const trs_job *job, const view<T> &b, const view<T> &x,
+static int solve_some(const dataflow *d, const trs_job *job, const view<T> &b, const view<T> &x,
                       int nrhs, int width)
 {
-    const dataflow *d = (const dataflow *)part->data;
     const trs_flow *f = &d->flow;
     cudaStream_t stream = (cudaStream_t)job->stream;
     kernel_args<T> k = {
@@ -409,36 +441,67 @@ static int solve_some(const trs_part *part, const trs_job *job, const view<T> &b
 
 /* Columns are turned into rows first: a row of x would be as many lines as it has numbers. */
 template <class T>
-static int solve_turned(const trs_part *part, const trs_job *job, const view<T> &b,
-                        const view<T> &x, int nrhs, int width)
+static int solve_turned(const dataflow *d, const trs_job *job, const view<T> &b, const view<T> &x,
+                        int nrhs, int width)
 {
-    const dataflow *d = (const dataflow *)part->data;
-    const int32_t n = part->side->tri.n;
+    const int32_t n = d->n;
     const int each = widths[width];
     cudaStream_t stream = (cudaStream_t)job->stream;
     const view<T> rows = {(T *)job->work + (int64_t)d->flow.nodes * each, each, 1};
     int rc = turn(n, nrhs, width, b, rows, stream);
-    if (!rc) rc = solve_some(part, job, rows, rows, nrhs, width);
+    if (!rc) rc = solve_some(d, job, rows, rows, nrhs, width);
     return rc ? rc : turn(n, nrhs, width, rows, x, stream);
 }
 
-template <class T> static int solve_columns(const trs_part *part, const trs_job *job)
+template <class T> static int solve_columns(const dataflow *d, const trs_job *job)
 {
     const int width = width_of(job->nrhs);
     int rc = TRS_OK;
     for (int r = 0; r < job->nrhs && !rc; r += widths[width]) {
         const view<T> b = from_column(typed<T>(job->b), r), x = from_column(typed<T>(job->x), r);
         const int nrhs = min(job->nrhs - r, widths[width]);
-        rc = width > 0 && b.cs != 1 && x.cs != 1 ? solve_turned(part, job, b, x, nrhs, width)
-                                                 : solve_some(part, job, b, x, nrhs, width);
+        rc = width > 0 && b.cs != 1 && x.cs != 1 ? solve_turned(d, job, b, x, nrhs, width)
+                                                 : solve_some(d, job, b, x, nrhs, width);
     }
     return rc;
 }
 
+int dataflow_solve(const dataflow *d, const trs_job *job)
+{
+    return for_type(d->dtype, [&](auto zero) { return solve_columns<decltype(zero)>(d, job); });
+}
+
+/* ---- the solver ------------------------------------------------------------------------------------------ */
+
+static int analyse(trs_part *part)
+{
+    trs_context *ctx = part->ctx;
+    const trs_pattern p = trs_pattern_of(part->side);
+    part->data = trs_alloc_zero(&ctx->mem, 1, sizeof(dataflow));
+    if (!part->data) return trs_fail(ctx, TRS_EMEM, "out of memory");
+    return dataflow_new(ctx, &p, part->side->tri.dtype, (dataflow *)part->data);
+}
+
+static void release(trs_part *part)
+{
+    dataflow_free(part->ctx, (dataflow *)part->data);
+    trs_free(&part->ctx->mem, part->data);
+}
+
+static int update_direct(trs_part *part, const void *val, void *stream)
+{
+    return dataflow_take((const dataflow *)part->data, val, stream);
+}
+
+static int64_t work_bytes(const trs_part *part, int nrhs)
+{
+    const dataflow *d = (const dataflow *)part->data;
+    return dataflow_work_bytes(d->flow.nodes, d->n, d->dtype, nrhs);
+}
+
 static int solve(const trs_part *part, const trs_job *job)
 {
-    return for_type(part->side->tri.dtype,
-                    [&](auto zero) { return solve_columns<decltype(zero)>(part, job); });
+    return dataflow_solve((const dataflow *)part->data, job);
 }
 
 static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)

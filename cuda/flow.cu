@@ -250,7 +250,7 @@ static size_t lay_out(making &m, char *base)
     return used;
 }
 
-static int flow_new(trs_context *ctx, const trs_tri *t, const making &m, trs_flow *f)
+static int flow_new(trs_context *ctx, const trs_pattern *t, const making &m, trs_flow *f)
 {
     f->nodes = m.nodes;
     f->nnz = t->nnz - t->n + (m.nodes - t->n);
@@ -296,19 +296,21 @@ static int fill(trs_context *ctx, const making &m, trs_flow *f)
     return e ? failed(ctx, e) : TRS_OK;
 }
 
-int trs_flow_make(trs_context *ctx, const trs_side *s, trs_flow *f)
+trs_pattern trs_pattern_of(const trs_side *s)
 {
-    const trs_tri *t = &s->tri;
+    const trs_direct *d = &s->direct;
+    return {s->tri.n,          s->lv.count,       s->tri.nnz,
+            (int64_t *)d->ptr, (int32_t *)d->idx, (int32_t *)d->level};
+}
+
+int trs_flow_make(trs_context *ctx, const trs_pattern *t, trs_flow *f)
+{
     const int64_t most = t->n + t->nnz / PIECE;
     memset(f, 0, sizeof *f);
     if (t->n == 0) return TRS_OK;
     if (most > INT32_MAX - 64) return trs_fail(ctx, TRS_ESUPPORT, "too many nodes for 32 bits");
-    making m = {.n = t->n,
-                .nodes = (int32_t)most,
-                .Lp = (const int64_t *)s->direct.ptr,
-                .Li = (const int32_t *)s->direct.idx,
-                .level = (const int32_t *)s->direct.level};
-    f->levels = s->lv.count;
+    making m = {.n = t->n, .nodes = (int32_t)most, .Lp = t->ptr, .Li = t->idx, .level = t->level};
+    f->levels = t->levels;
     const cudaError_t e = find_temp(m, f->levels);
     if (e) return failed(ctx, e);
     void *base = trs_gpu_new(ctx, (int64_t)lay_out(m, NULL), 1, "the order of nodes");

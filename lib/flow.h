@@ -33,9 +33,20 @@ typedef struct trs_flow { /* arrays on the device */
     trs_flow_task *task; /* [tasks] in order */
 } trs_flow;
 
-/* From the pattern of the side on the device (trs_direct_pattern); waits. */
-int trs_flow_make(trs_context *ctx, const trs_side *s, trs_flow *f);
-/* Values of the side on the device in the order of the flow: val [nnz], inv [nodes] 1 / diagonal; a piece
+typedef struct
+    trs_pattern { /* of a lower triangle on the device: columns ascend, the diagonal last */
+    int32_t n, levels;
+    int64_t nnz;
+    const int64_t *ptr;   /* [n+1] */
+    const int32_t *idx;   /* [nnz] */
+    const int32_t *level; /* [n] of each row */
+} trs_pattern;
+
+/* Of a side, after trs_direct_pattern. */
+trs_pattern trs_pattern_of(const trs_side *s);
+
+int trs_flow_make(trs_context *ctx, const trs_pattern *p, trs_flow *f); /* waits */
+/* Values of the triangle on the device in the order of the flow: val [nnz], inv [nodes] 1 / diagonal; a piece
  * is 0 - its sum, times -1. */
 int trs_flow_take(const trs_flow *f, trs_dtype t, const void *from, void *val, void *inv,
                   void *stream);
