@@ -1,0 +1,135 @@
+/* t_merged.c: cuda-merged where levels are merged, where rows have to stay, and where values grow too much. */
+#include "model.h"
+
+#include "gpu.h"
+
+/* A triangle with as many levels as rows / width: row i needs i - width, and more others before by chance;
+ * times: an off-diagonal entry over its diagonal. */
+static model deep(int n, int width, int more, double times, random_t *r)
+{
+    model m = {.n = n};
+    for (int i = 0; i < n; i++) {
+        const int from = i < 40 * width ? 0 : i - 40 * width;
+        int last = -1;
+        for (int k = 0; k < more && i - width > from; k++) {
+            const int j = from + random_below(r, i - width - from);
+            if (j > last) model_add(&m, i, last = j, times * random_uniform(r) / (1 + more));
+        }
+        if (i >= width) model_add(&m, i, i - width, times * (1 + random_uniform(r) / 4));
+        model_add(&m, i, i, 1 + random_uniform(r) / 4);
+    }
+    return m;
+}
+
+/* x of a plan by cuda-merged, judged. */
+static quality solve_by(const model *m, const trs_mat *a, trs_dtype d, trs_op op, double *growth)
+{
+    const trs_options opt = {.solver = "cuda-merged", .ops = 1u << op};
+    random_t r = {7};
+    trs_plan *p = NULL;
+    trs_info info;
+    char *b = calloc(2, (size_t)m->n * trs_size(d)), *x = b + (size_t)m->n * trs_size(d);
+    assert_non_null(b);
+    for (int i = 0; i < m->n; i++) set_number(b, d, i, random_uniform(&r));
+    assert_status(trs_plan_create(&p, a, &opt), TRS_OK, p);
+    assert_status(trs_plan_analyse(p), TRS_OK, p);
+    assert_status(trs_solve(p, op, 1, b, m->n, x, m->n, NULL), TRS_OK, p);
+    assert_status(trs_plan_info(p, &info), TRS_OK, p);
+    *growth = info.growth;
+    trs_plan_destroy(p);
+    const quality q = judge(m, false, op, d, b, 1, x, 1);
+    free(b);
+    return q;
+}
+
+/* Values below the diagonal: as good as substitution but for what is promised of growth; too large ones:
+ * substitution itself. */
+static void run(int n, int width, int more, double times, trs_dtype d, bool grows)
+{
+    random_t r = {(uint64_t)(n + width + more)};
+    model m = deep(n, width, more, times, &r);
+    const form f = {.dtype = d, .format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32};
+    trs_mat a = show(&m, &f, &r);
+    for (trs_op op = TRS_N; op <= TRS_T; op++) {
+        double growth;
+        const quality q = solve_by(&m, &a, d, op, &growth);
+        if (grows) {
+            assert_true(growth == 1);
+            assert_at_most(q.omega, 4 * (q.longest + 1) * epsilon(d));
+        } else {
+            assert_true(growth > 1); /* so something was merged */
+            assert_at_most(q.normwise, 4 * (q.longest + 1) * epsilon(d) * growth);
+        }
+    }
+    mat_free(&a);
+    model_free(&m);
+}
+
+static void test_merged(void **state)
+{
+    (void)state;
+    static const trs_dtype types[] = {TRS_F32, TRS_F64};
+    for (int k = 0; k < 2; k++) {
+        run(3000, 1, 0, 0.5, types[k], false);
+        run(5000, 7, 2, 0.5, types[k], false);
+        run(20000, 100, 3, 0.7, types[k], false);
+        run(150000, 500, 2, 0.5, types[k], false); /* large enough to be sampled first */
+    }
+}
+
+static void test_growth(void **state)
+{
+    (void)state;
+    run(600, 1, 0, 1e4, TRS_F64, true);
+    run(4000, 10, 2, 1e5, TRS_F64, true);
+}
+
+/* Values that grow and values that do not, in turn, on one plan: each time right. */
+static void test_update(void **state)
+{
+    (void)state;
+    random_t r = {3};
+    model m = deep(4000, 8, 2, 0.5, &r);
+    const form f = {.dtype = TRS_F64, .format = TRS_CSR, .ptr_bits = 32, .idx_bits = 32};
+    trs_mat a = show(&m, &f, &r);
+    const trs_options opt = {.solver = "cuda-merged"};
+    const size_t n = (size_t)m.n;
+    double *b = calloc(2 * n, sizeof *b);
+    trs_plan *p = NULL;
+    assert_non_null(b);
+    for (size_t i = 0; i < n; i++) b[i] = random_uniform(&r);
+    assert_status(trs_plan_create(&p, &a, &opt), TRS_OK, p);
+    assert_status(trs_plan_analyse(p), TRS_OK, p);
+    for (int round = 0; round < 4; round++) {
+        const double times = round % 2 ? 1e5 : 0.25;
+        trs_info info;
+        for (int64_t k = 0; k < m.nnz; k++) {
+            if (m.row[k] == m.col[k]) continue;
+            m.val[k] = times * random_uniform(&r);
+        }
+        mat_free(&a);
+        a = show(&m, &f, &r);
+        assert_status(trs_plan_update(p, &a, NULL), TRS_OK, p);
+        assert_status(trs_plan_info(p, &info), TRS_OK, p);
+        assert_true(round % 2 ? info.growth == 1 : info.growth > 1);
+        assert_status(trs_solve(p, TRS_N, 1, b, m.n, b + n, m.n, NULL), TRS_OK, p);
+        const quality q = judge(&m, false, TRS_N, TRS_F64, b, 1, b + n, 1);
+        assert_at_most(q.normwise, 4 * (q.longest + 1) * epsilon(TRS_F64) * info.growth);
+    }
+    trs_plan_destroy(p);
+    free(b);
+    mat_free(&a);
+    model_free(&m);
+}
+
+int main(void)
+{
+    char why[200];
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_merged),
+        cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_update),
+    };
+    if (!trs_solver_named("cuda-merged") || trs_gpu_probe(0, why, sizeof why)) return 77;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
