@@ -31,19 +31,25 @@ typedef struct share { /* of a group, while lists of columns are made */
     int32_t lines;
 } share;
 
+typedef struct set { /* of groups */
+    int32_t count;
+    group *group;  /* [count] */
+    trs_run *list; /* of all of them */
+    double cost;   /* seconds of a solve, roughly */
+} set;
+
 typedef struct build {
     trs_context *ctx;
     const trs_outline *o;
-    bool rows;        /* line j is row n-1-j */
-    int32_t count;    /* of groups */
-    group *group;     /* [count] */
+    bool rows; /* line j is row n-1-j */
+    set fundamental, relaxed;
+    int32_t *first;   /* [count+1] lines of the fundamental ones */
     int32_t *of_line; /* [n] group */
-    trs_run *list;
+    int32_t *level;   /* [count] */
+    int32_t *begin;   /* [ranges+1] group that begins in each range of lines or later; of merging */
+    int32_t *kept;    /* [ranges] groups left in each */
     int32_t shares;
-    share *share;   /* [shares][count] */
-    int32_t *plain; /* [count+1] first lines before merging */
-    int32_t *seam;  /* [ranges+1] group that each range of lines begins with, for merging */
-    int32_t *kept;  /* [ranges] groups left in each */
+    share *share; /* [shares][count] */
     atomic_bool failed;
 } build;
 
@@ -78,77 +84,103 @@ static bool begins(const build *b, int32_t line)
     return b->rows ? !b->o->row[b->o->n - line].same : b->o->differ[line - 1];
 }
 
-/* Ranges of groups that are shared out. */
-enum { GROUPS = 1024 };
+enum { LINES = 2048 };
 
-static void own_some(void *user, int64_t begin, int64_t end)
+static int32_t ranges(const build *b)
+{
+    return b->o->n / LINES + 1;
+}
+
+static int32_t line_of(const build *b, int64_t range)
+{
+    return range * LINES < b->o->n ? (int32_t)range * LINES : b->o->n;
+}
+
+static void count_some(void *user, int64_t begin, int64_t end)
 {
     build *b = user;
-    for (int32_t k = (int32_t)begin; k < end; k++)
-        for (int32_t j = b->group[k].first; j < b->group[k].end; j++) b->of_line[j] = k;
+    for (int64_t r = begin; r < end; r++) {
+        int32_t count = 0;
+        for (int32_t j = line_of(b, r); j < line_of(b, r + 1); j++) count += begins(b, j);
+        b->begin[r + 1] = count;
+    }
 }
 
-static void own_lines(build *b)
+static void number_some(void *user, int64_t begin, int64_t end)
 {
-    trs_share(trs_team(b->ctx, b->o->n), b->count, GROUPS, own_some, b);
+    build *b = user;
+    for (int64_t r = begin; r < end; r++) {
+        int32_t k = b->begin[r];
+        for (int32_t j = line_of(b, r); j < line_of(b, r + 1); j++) {
+            if (begins(b, j)) b->first[k++] = j;
+            b->of_line[j] = k - 1;
+        }
+    }
 }
 
-static int make_groups(build *b)
+static int number_groups(build *b)
 {
+    trs_context *ctx = b->ctx;
     const int32_t n = b->o->n;
-    b->plain = trs_new(b->ctx, (int64_t)n + 1, sizeof *b->plain, "supernodes");
-    b->of_line = trs_new(b->ctx, n, sizeof *b->of_line, "supernodes of lines");
-    if (!b->plain || !b->of_line) return TRS_EMEM;
-    for (int32_t j = 0; j < n; j++)
-        if (begins(b, j)) b->plain[b->count++] = j;
-    b->plain[b->count] = n;
-    b->group = trs_new(b->ctx, b->count, sizeof *b->group, "supernodes");
-    if (!b->group) return TRS_EMEM;
-    for (int32_t k = 0; k < b->count; k++)
-        b->group[k] = (group){.first = b->plain[k], .end = b->plain[k + 1]};
-    own_lines(b);
+    b->begin = trs_new(ctx, (int64_t)ranges(b) + 1, sizeof *b->begin, "supernodes");
+    b->of_line = trs_new(ctx, n, sizeof *b->of_line, "supernodes of lines");
+    if (!b->begin || !b->of_line) return TRS_EMEM;
+    b->begin[0] = 0;
+    trs_share(b->o->threads, ranges(b), 1, count_some, b);
+    for (int32_t r = 0; r < ranges(b); r++) b->begin[r + 1] += b->begin[r];
+    const int32_t count = b->fundamental.count = b->begin[ranges(b)];
+    b->first = trs_new(ctx, (int64_t)count + 1, sizeof *b->first, "supernodes");
+    b->level = trs_new(ctx, count, sizeof *b->level, "levels of supernodes");
+    b->fundamental.group = trs_new(ctx, count, sizeof(group), "supernodes");
+    if (!b->first || !b->level || !b->fundamental.group) return TRS_EMEM;
+    b->first[count] = n;
+    trs_share(b->o->threads, ranges(b), 1, number_some, b);
     return TRS_OK;
 }
 
 /* ---- what they touch --------------------------------------------------------------------------------- */
 
-/* The lowest row of the group. */
-static int32_t last_row(const build *b, const group *g)
-{
-    return b->o->n - g->end;
-}
-
-/* Rows: the runs of the lowest one, from the last to the first, without the diagonal. */
-static void list_some(void *user, int64_t begin, int64_t end)
-{
-    const build *b = user;
-    const int32_t n = b->o->n;
-    for (int64_t k = begin; k < end; k++) {
-        const group *g = &b->group[k];
-        const int32_t i = last_row(b, g);
-        trs_run *to = b->list + g->from;
-        for (int32_t p = b->o->row[i].runs - 1; p >= 0; p--) {
-            const trs_run run = {b->o->row[i].run[p].begin, trs_run_end(b->o, i, p)};
-            if (run.begin < i) *to++ = (trs_run){n - (run.end > i ? i : run.end), n - run.begin};
-        }
-    }
-}
+/* Groups that a thread claims at a time. */
+enum { GROUPS = 1024 };
 
 static int64_t trapezoid(int64_t width, int64_t others)
 {
     return width * (width + 1) / 2 + width * others;
 }
 
-static void count_rows(build *b)
+static group new_group(const build *b, int64_t k, int32_t runs, int32_t others)
 {
-    for (int32_t k = 0; k < b->count; k++) {
-        group *g = &b->group[k];
-        const int32_t i = last_row(b, g);
+    const int32_t first = b->first[k], end = b->first[k + 1];
+    return (group){first, end, runs, others, 0, trapezoid(end - first, others)};
+}
+
+/* Rows: the runs of the lowest one, from the last to the first, without the diagonal. */
+static void count_rows(void *user, int64_t begin, int64_t end)
+{
+    build *b = user;
+    for (int64_t k = begin; k < end; k++) {
+        const int32_t i = b->o->n - b->first[k + 1];
         const trs_outline_row *row = &b->o->row[i];
-        g->runs = row->runs - (row->run[row->runs - 1].begin == i);
+        int32_t others = -1;
         for (int32_t r = 0; r < row->runs; r++)
-            g->others += trs_run_end(b->o, i, r) - row->run[r].begin;
-        g->others--; /* the diagonal */
+            others += trs_run_end(b->o, i, r) - row->run[r].begin;
+        const bool alone = row->run[row->runs - 1].begin == i;
+        b->fundamental.group[k] = new_group(b, k, row->runs - alone, others);
+    }
+}
+
+static void list_rows(void *user, int64_t begin, int64_t end)
+{
+    const build *b = user;
+    const int32_t n = b->o->n;
+    for (int64_t k = begin; k < end; k++) {
+        const group *g = &b->fundamental.group[k];
+        const int32_t i = n - g->end;
+        trs_run *to = b->fundamental.list + g->from;
+        for (int32_t r = b->o->row[i].runs - 1; r >= 0; r--) {
+            const trs_run run = {b->o->row[i].run[r].begin, trs_run_end(b->o, i, r)};
+            if (run.begin < i) *to++ = (trs_run){n - (run.end > i ? i : run.end), n - run.begin};
+        }
     }
 }
 
@@ -156,22 +188,23 @@ static void count_rows(build *b)
 static void take_row(const build *b, share *all, int32_t i)
 {
     const trs_outline_row *row = &b->o->row[i];
-    const int32_t own = b->plain[b->of_line[i]];
+    const int32_t own = b->first[b->of_line[i]];
+    const set *f = &b->fundamental;
     for (int32_t r = 0; r < row->runs && row->run[r].begin < own; r++) {
         const int32_t run_end = trs_run_end(b->o, i, r), end = run_end < own ? run_end : own;
         int32_t k = b->of_line[row->run[r].begin];
         do {
             share *s = &all[k];
             const bool longer = s->last + 1 == i;
-            if (b->list) {
-                trs_run *to = b->list + b->group[k].from + s->place;
+            if (f->list) {
+                trs_run *to = f->list + f->group[k].from + s->place;
                 if (longer) to[-1].end = i + 1;
                 else *to = (trs_run){i, i + 1};
             }
             s->place += !longer;
             s->last = i;
             s->lines++;
-        } while (b->plain[++k] < end);
+        } while (b->first[++k] < end);
     }
 }
 
@@ -182,8 +215,9 @@ static void take_some(void *user, int64_t begin, int64_t end)
     const build *b = user;
     for (int64_t s = begin; s < end; s++) {
         const int64_t n = b->o->n, to = n * (s + 1) / b->shares;
-        share *all = b->share + s * b->count;
-        for (int32_t k = 0; k < b->count && !b->list; k++) all[k] = (share){NEVER, 0, 0};
+        const set *f = &b->fundamental;
+        share *all = b->share + s * f->count;
+        for (int32_t k = 0; k < f->count && !f->list; k++) all[k] = (share){NEVER, 0, 0};
         for (int32_t i = (int32_t)(n * s / b->shares); i < to; i++) take_row(b, all, i);
     }
 }
@@ -193,47 +227,83 @@ static void sum_some(void *user, int64_t begin, int64_t end)
 {
     build *b = user;
     for (int64_t k = begin; k < end; k++) {
-        group *g = &b->group[k];
+        int32_t runs = 0, others = 0;
         for (int32_t s = 0; s < b->shares; s++) {
-            share *here = &b->share[(int64_t)s * b->count + k];
+            share *here = &b->share[(int64_t)s * b->fundamental.count + k];
             const share found = *here;
-            *here = (share){NEVER, g->runs, 0};
-            g->runs += found.place;
-            g->others += found.lines;
+            *here = (share){NEVER, runs, 0};
+            runs += found.place;
+            others += found.lines;
         }
+        b->fundamental.group[k] = new_group(b, k, runs, others);
     }
 }
 
 /* As many shares as leave their counts well below the size of the triangle. */
 static int count_columns(build *b)
 {
-    const int64_t most = 1 + b->o->entries / (8 * ((int64_t)b->count + 1));
-    b->shares = most < b->o->threads ? (int32_t)most : b->o->threads;
-    const int64_t all = (int64_t)b->shares * b->count;
-    b->share = trs_new(b->ctx, all, sizeof *b->share, "columns");
+    const int32_t count = b->fundamental.count, threads = b->o->threads;
+    const int64_t most = 1 + b->o->entries / (8 * ((int64_t)count + 1));
+    b->shares = most < threads ? (int32_t)most : threads;
+    b->share = trs_new(b->ctx, (int64_t)b->shares * count, sizeof *b->share, "columns");
     if (!b->share) return TRS_EMEM;
     trs_share(b->shares, b->shares, 1, take_some, b);
-    trs_share(trs_team(b->ctx, all), b->count, GROUPS, sum_some, b);
+    trs_share(threads, count, GROUPS, sum_some, b);
     return TRS_OK;
 }
 
 static int find_others(build *b)
 {
+    set *f = &b->fundamental;
+    const int threads = b->o->threads;
     int64_t all = 0;
     int rc = TRS_OK;
-    if (b->rows) count_rows(b);
+    if (b->rows) trs_share(threads, f->count, GROUPS, count_rows, b);
     else rc = count_columns(b);
-    for (int32_t k = 0; k < b->count && !rc; k++) {
-        group *g = &b->group[k];
-        g->from = all;
-        g->area = trapezoid(g->end - g->first, g->others);
-        all += g->runs;
+    for (int32_t k = 0; k < f->count && !rc; k++) {
+        f->group[k].from = all;
+        all += f->group[k].runs;
     }
-    if (!rc) b->list = trs_new(b->ctx, all, sizeof *b->list, "patterns of supernodes");
-    if (!b->list) return TRS_EMEM;
-    if (b->rows) trs_share(trs_team(b->ctx, all), b->count, GROUPS, list_some, b);
+    if (!rc) f->list = trs_new(b->ctx, all, sizeof *f->list, "patterns of supernodes");
+    if (!f->list) return TRS_EMEM;
+    b->relaxed.list = trs_new(b->ctx, all, sizeof *f->list, "patterns of supernodes");
+    if (b->rows) trs_share(threads, f->count, GROUPS, list_rows, b);
     else trs_share(b->shares, b->shares, 1, take_some, b);
-    return TRS_OK;
+    return b->relaxed.list ? TRS_OK : TRS_EMEM;
+}
+
+/* ---- which are better ---------------------------------------------------------------------------------- */
+
+/* Levels of blocks, from the lines that each group touches: it comes before all of them. */
+static int32_t height_of(const set *s, const int32_t *of_line, int32_t *level)
+{
+    int32_t height = 0;
+    memset(level, 0, (size_t)s->count * sizeof *level);
+    for (int32_t k = 0; k < s->count; k++) {
+        const group *g = &s->group[k];
+        const int32_t end = level[k] + (g->end - g->first + TRS_BLOCK - 1) / TRS_BLOCK;
+        if (end > height) height = end;
+        for (int32_t r = 0; r < g->runs; r++) {
+            const trs_run *run = &s->list[g->from + r];
+            for (int32_t to = of_line[run->begin]; to < s->count; to++) {
+                if (level[to] < end) level[to] = end;
+                if (s->group[to].end >= run->end) break;
+            }
+        }
+    }
+    return height;
+}
+
+/* A step of the height, a number read, a block handled. */
+static void guess(const build *b, set *s)
+{
+    double area = 0, blocks = 0;
+    for (int32_t k = 0; k < s->count; k++) {
+        const int64_t width = s->group[k].end - s->group[k].first;
+        area += (double)trapezoid(width, s->group[k].others);
+        blocks += (double)((width + TRS_BLOCK - 1) / TRS_BLOCK);
+    }
+    s->cost = 1.2e-6 * height_of(s, b->of_line, b->level) + 1e-11 * area + 0.7e-9 * blocks;
 }
 
 /* ---- merging ------------------------------------------------------------------------------------------- */
@@ -303,164 +373,133 @@ static int32_t merge_last(trs_run *list, group *stack, int32_t count, trs_run *s
     return count;
 }
 
-enum { LINES = 2048 };
-
-static int32_t ranges(const build *b)
-{
-    return b->o->n / LINES + 1;
-}
-
 /* The first group that begins at a line or later. */
-static int32_t group_from(const build *b, int64_t line)
+static int32_t group_from(const build *b, int32_t line)
 {
-    if (line >= b->o->n) return b->count;
+    if (line == b->o->n) return b->fundamental.count;
     const int32_t k = b->of_line[line];
-    return k + (b->plain[k] < line);
+    return k + (b->first[k] < line);
 }
 
-/* The first group of a range: after the one whose next line to touch is farthest, for that would hardly be merged
- * with what follows. */
-static int32_t seam_of(const build *b, int64_t range)
+/* Where merging goes on by itself: after the group whose next line to touch is farthest, for that would hardly be
+ * merged with what follows. */
+static void part_some(void *user, int64_t begin, int64_t end)
 {
-    const int32_t a = group_from(b, range * LINES), e = group_from(b, (range + 1) * LINES);
-    int32_t farthest = -1, seam = a;
-    for (int32_t k = a > 0 ? a : e; k < e; k++) {
-        const group *g = &b->group[k - 1];
-        const int32_t next = g->runs > 0 ? b->list[g->from].begin : b->o->n;
-        if (next <= farthest) continue;
-        farthest = next;
-        seam = k;
+    build *b = user;
+    const set *f = &b->fundamental;
+    for (int64_t r = begin; r < end; r++) {
+        const int32_t a = group_from(b, line_of(b, r)), e = group_from(b, line_of(b, r + 1));
+        int32_t farthest = -1;
+        b->begin[r] = a;
+        for (int32_t k = a > 0 ? a : e; k < e; k++) {
+            const group *g = &f->group[k - 1];
+            const int32_t next = g->runs > 0 ? f->list[g->from].begin : b->o->n;
+            if (next <= farthest) continue;
+            farthest = next;
+            b->begin[r] = k;
+        }
     }
-    return seam;
 }
 
-static void find_seams(build *b)
+static bool merge_range(build *b, int32_t range)
 {
-    for (int32_t r = 0; r < ranges(b); r++) b->seam[r] = seam_of(b, r);
-    b->seam[ranges(b)] = b->count;
+    const int32_t a = b->begin[range], e = b->begin[range + 1];
+    const set *f = &b->fundamental;
+    set *to = &b->relaxed;
+    if (a == e) return true;
+    const int64_t from = f->group[a].from,
+                  runs = f->group[e - 1].from + f->group[e - 1].runs - from;
+    trs_run *scratch = trs_alloc(&b->ctx->mem, runs, sizeof *scratch);
+    if (!scratch) return false;
+    memcpy(to->list + from, f->list + from, (size_t)runs * sizeof *scratch);
+    for (int32_t k = a; k < e; k++) {
+        to->group[a + b->kept[range]++] = f->group[k];
+        b->kept[range] = merge_last(to->list, to->group + a, b->kept[range], scratch);
+    }
+    trs_free(&b->ctx->mem, scratch);
+    return true;
 }
 
-/* Runs that groups a..e-1 have together, and one. */
-static int64_t room(const build *b, int32_t a, int32_t e)
-{
-    const group *last = &b->group[e - 1];
-    return a < e ? last->from + last->runs - b->group[a].from + 1 : 1;
-}
-
+/* The ranges, and before them a guess at what was there without. */
 static void merge_some(void *user, int64_t begin, int64_t end)
 {
     build *b = user;
-    for (int64_t r = begin; r < end; r++) {
-        const int32_t a = b->seam[r], e = b->seam[r + 1];
-        int32_t count = 0;
-        trs_run *scratch = trs_alloc(&b->ctx->mem, room(b, a, e), sizeof *scratch);
-        for (int32_t k = a; k < e && scratch; k++) {
-            b->group[a + count] = b->group[k];
-            count = merge_last(b->list, b->group + a, count + 1, scratch);
-        }
-        b->kept[r] = count;
-        if (!scratch) b->failed = true;
-        trs_free(&b->ctx->mem, scratch);
-    }
+    for (int64_t r = begin; r < end; r++)
+        if (r == 0) guess(b, &b->fundamental);
+        else if (!merge_range(b, (int32_t)r - 1)) b->failed = true;
 }
 
 /* What the ranges have left, in one piece, and merged where they meet. */
 static int join(build *b)
 {
     trs_run *scratch = trs_new(b->ctx, b->o->n, sizeof *scratch, "patterns of supernodes");
-    int32_t count = 0;
+    set *s = &b->relaxed;
     if (!scratch) return TRS_EMEM;
     for (int32_t r = 0; r < ranges(b); r++)
-        for (int32_t k = 0, a = b->seam[r]; k < b->kept[r]; k++) {
-            b->group[count++] = b->group[a + k];
-            if (k == 0) count = merge_last(b->list, b->group, count, scratch);
+        for (int32_t k = 0, a = b->begin[r]; k < b->kept[r]; k++) {
+            s->group[s->count++] = s->group[a + k];
+            if (k == 0) s->count = merge_last(s->list, s->group, s->count, scratch);
         }
     trs_free(&b->ctx->mem, scratch);
-    b->count = count;
     return TRS_OK;
 }
 
-static int merge_all(build *b)
+static void own_some(void *user, int64_t begin, int64_t end)
 {
-    b->kept = trs_new(b->ctx, ranges(b), sizeof *b->kept, "supernodes");
-    b->seam = trs_new(b->ctx, (int64_t)ranges(b) + 1, sizeof *b->seam, "supernodes");
-    if (!b->kept || !b->seam) return TRS_EMEM;
-    find_seams(b);
-    trs_share(b->o->threads, ranges(b), 1, merge_some, b);
+    build *b = user;
+    for (int32_t k = (int32_t)begin; k < end; k++) {
+        const group *g = &b->relaxed.group[k];
+        for (int32_t j = g->first; j < g->end; j++) b->of_line[j] = k;
+    }
+}
+
+static int relax(build *b)
+{
+    const int threads = b->o->threads;
+    b->kept = trs_alloc_zero(&b->ctx->mem, ranges(b), sizeof *b->kept);
+    b->relaxed.group = trs_new(b->ctx, b->fundamental.count, sizeof(group), "supernodes");
+    if (!b->kept || !b->relaxed.group)
+        return trs_fail(b->ctx, TRS_EMEM, "out of memory for merging supernodes");
+    trs_share(threads, ranges(b), 1, part_some, b);
+    b->begin[ranges(b)] = b->fundamental.count;
+    trs_share(threads, (int64_t)ranges(b) + 1, 1, merge_some, b);
     if (b->failed) return trs_fail(b->ctx, TRS_EMEM, "out of memory for merging supernodes");
     const int rc = join(b);
-    if (!rc) own_lines(b);
-    return rc;
-}
-
-/* ---- which are better ---------------------------------------------------------------------------------- */
-
-/* Levels of blocks, from the lines that each group touches: it comes before all of them. */
-static int32_t height_of(const build *b, int32_t *level)
-{
-    int32_t height = 0;
-    memset(level, 0, (size_t)b->count * sizeof *level);
-    for (int32_t k = 0; k < b->count; k++) {
-        const group *g = &b->group[k];
-        const int32_t end = level[k] + (g->end - g->first + TRS_BLOCK - 1) / TRS_BLOCK;
-        if (end > height) height = end;
-        for (int32_t r = 0; r < g->runs; r++) {
-            const trs_run *run = &b->list[g->from + r];
-            for (int32_t to = b->of_line[run->begin]; to < b->count; to++) {
-                if (level[to] < end) level[to] = end;
-                if (b->group[to].end >= run->end) break;
-            }
-        }
-    }
-    return height;
-}
-
-/* Seconds of a solve, roughly: a step of the height, a number read, a block handled. */
-static double guess(const build *b, int32_t *level)
-{
-    double area = 0, blocks = 0;
-    for (int32_t k = 0; k < b->count; k++) {
-        const int64_t width = b->group[k].end - b->group[k].first;
-        area += (double)trapezoid(width, b->group[k].others);
-        blocks += (double)((width + TRS_BLOCK - 1) / TRS_BLOCK);
-    }
-    return 1.2e-6 * height_of(b, level) + 1e-11 * area + 0.7e-9 * blocks;
-}
-
-/* Relaxed supernodes, unless they store much and shorten the way through little. */
-static int relax(build *b, trs_groups *found)
-{
-    int32_t *level = trs_new(b->ctx, b->count, sizeof *level, "levels of supernodes");
-    if (!level) return TRS_EMEM;
-    const double plain = guess(b, level);
-    found->count = b->count;
-    int rc = merge_all(b);
-    if (!rc && guess(b, level) <= plain) {
-        found->count = b->count;
-        for (int32_t k = 0; k < b->count; k++) b->plain[k] = b->group[k].first;
-        b->plain[b->count] = b->o->n;
-    }
-    trs_free(&b->ctx->mem, level);
-    return rc;
+    if (rc) return rc;
+    trs_share(threads, b->relaxed.count, GROUPS, own_some, b);
+    guess(b, &b->relaxed);
+    return TRS_OK;
 }
 
 /* ---- all of it ----------------------------------------------------------------------------------------- */
 
-/* From lines to rows. */
-static void turn(const build *b, trs_groups *found)
+/* From lines to rows: relaxed ones, unless they store much and shorten the way through little. */
+static void take_better(build *b, trs_groups *found)
 {
-    found->first = b->plain;
-    if (!b->rows) return;
-    for (int32_t a = 0, e = found->count; a <= e; a++, e--) {
-        const int32_t swap = b->o->n - found->first[a];
-        found->first[a] = b->o->n - found->first[e];
-        found->first[e] = swap;
+    const set *s = b->relaxed.cost <= b->fundamental.cost ? &b->relaxed : &b->fundamental;
+    const int32_t n = b->o->n, count = s->count;
+    for (int32_t k = 0; k < count; k++) {
+        const group *g = &s->group[k];
+        if (b->rows) b->first[count - 1 - k] = n - g->end;
+        else b->first[k] = g->first;
     }
+    b->first[count] = n;
+    *found = (trs_groups){count, b->first};
+    b->first = NULL;
 }
 
 static void free_build(build *b)
 {
-    void *all[] = {b->group, b->of_line, b->list, b->share, b->seam, b->kept};
+    void *all[] = {b->fundamental.group,
+                   b->fundamental.list,
+                   b->relaxed.group,
+                   b->relaxed.list,
+                   b->first,
+                   b->of_line,
+                   b->level,
+                   b->begin,
+                   b->kept,
+                   b->share};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) trs_free(&b->ctx->mem, all[k]);
 }
 
@@ -468,11 +507,10 @@ int trs_groups_find(trs_context *ctx, const trs_outline *o, trs_groups *found)
 {
     build b = {.ctx = ctx, .o = o};
     b.rows = prefer_rows(&b);
-    int rc = make_groups(&b);
+    int rc = number_groups(&b);
     if (!rc) rc = find_others(&b);
-    if (!rc) rc = relax(&b, found);
-    if (!rc) turn(&b, found);
-    else trs_free(&ctx->mem, b.plain);
+    if (!rc) rc = relax(&b);
+    if (!rc) take_better(&b, found);
     free_build(&b);
     return rc;
 }

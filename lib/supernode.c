@@ -120,6 +120,7 @@ typedef struct build {
     int32_t *key;     /* [blocks] that this order goes by */
     int finders;
     finder *finder;
+    atomic_int leveled; /* blocks that have levels, from the first one on */
     atomic_bool failed;
     int32_t pieces;
     trs_task *piece; /* [pieces] */
@@ -179,7 +180,7 @@ static int new_build(build *b, const trs_groups *g)
     if (!b->block || !b->needs || !b->level || !b->place || !b->key || !b->of_row)
         return trs_fail(ctx, TRS_EMEM, "out of memory for the blocks");
     cut(g, b->block);
-    trs_share(trs_team(ctx, b->o->n), b->blocks, BLOCKS, own_some, b);
+    trs_share(b->threads, b->blocks, 16 * BLOCKS, own_some, b);
     return TRS_OK;
 }
 
@@ -237,11 +238,30 @@ static bool find_sources(build *b, finder *f, int32_t t)
     return true;
 }
 
+/* Blocks before begin have their levels: give some to begin..end-1. */
+static void find_levels(build *b, int32_t begin, int32_t end)
+{
+    for (int32_t t = begin; t < end; t++) {
+        const needs *all = &b->needs[t];
+        int32_t level = 0;
+        for (int32_t s = 0; s < all->sources; s++) {
+            const int32_t after = b->level[all->source[s].block] + 1;
+            if (after > level) level = after;
+        }
+        b->level[t] = level;
+    }
+}
+
+/* Levels by those who have just found the sources, one after the other: blocks are claimed in order, so somebody
+ * is at those that one waits for. */
 static void find_some(void *user, int thread, int32_t begin, int32_t end)
 {
     build *b = user;
     for (int32_t t = begin; t < end && !b->failed; t++)
         if (!find_sources(b, &b->finder[thread], t)) b->failed = true;
+    trs_wait_for(&b->leveled, begin);
+    if (!b->failed) find_levels(b, begin, end);
+    atomic_store_explicit(&b->leveled, end, memory_order_release);
 }
 
 /* As many threads as leave their slots within the size of the triangle. */
@@ -263,19 +283,6 @@ static int find_all_sources(build *b)
     return b->finder && !b->failed
                ? TRS_OK
                : trs_fail(b->ctx, TRS_EMEM, "out of memory for the sources of blocks");
-}
-
-static void find_levels(build *b)
-{
-    for (int32_t t = 0; t < b->blocks; t++) {
-        const needs *all = &b->needs[t];
-        int32_t level = 0;
-        for (int32_t s = 0; s < all->sources; s++) {
-            const int32_t after = b->level[all->source[s].block] + 1;
-            if (after > level) level = after;
-        }
-        b->level[t] = level;
-    }
 }
 
 static int by_level(const void *a, const void *b)
@@ -596,7 +603,7 @@ static int order(build *b, trs_supernodes *s)
     int rc = s->block && s->task && piece ? TRS_OK : TRS_EMEM;
     if (!rc) rc = order_pieces(b, s, piece);
     if (!rc) {
-        trs_share(trs_team(ctx, b->blocks), b->blocks, BLOCKS, order_some, b);
+        trs_share(b->threads, b->blocks, 16 * BLOCKS, order_some, b);
         s->stage = b->stage;
         s->column = b->column;
         b->stage = NULL, b->column = NULL;
@@ -620,10 +627,7 @@ int trs_supernodes_make(trs_context *ctx, const trs_tri *t, trs_supernodes *s)
     trs_free(&ctx->mem, g.first);
     if (!rc) rc = find_all_sources(&b);
     trs_outline_free(ctx, &o);
-    if (!rc) {
-        find_levels(&b);
-        rc = place_blocks(&b, s);
-    }
+    if (!rc) rc = place_blocks(&b, s);
     if (!rc) rc = make_stages(&b, s);
     if (!rc) rc = order(&b, s);
     free_build(&b);
