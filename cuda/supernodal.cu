@@ -31,8 +31,7 @@ struct narrow { /* all that a warp has to know about a narrow block */
 };
 
 struct supernodal {
-    device_csr L;
-    trs_supernodes s; /* the numbers; the arrays are the side's */
+    trs_supernodes s; /* the numbers */
     trs_block *block;
     trs_stage *stage;
     int32_t *column;
@@ -538,12 +537,28 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
             W[tile_place(me.row, me.first + c, k.rows)] = sum[c];
 }
 
+/* What a warp has to know of each block, wide ones too. */
+static __global__ void thin_kernel(int32_t blocks, const trs_block *block, const trs_stage *stage,
+                                   narrow *thin)
+{
+    const int32_t t = (int32_t)(blockIdx.x * PLAIN + threadIdx.x);
+    if (t >= blocks) return;
+    const trs_block k = block[t];
+    const trs_stage s = stage[k.stage];
+    const bool alone = k.stages < 2;
+    thin[t] = {k.first,
+               k.rows,
+               alone ? 0 : s.first,
+               alone ? 0 : s.columns,
+               alone ? 0 : s.place,
+               stage[k.diagonal].place};
+}
+
 /* ---- the host side ---------------------------------------------------------------------------------------- */
 
 static void release(trs_part *part)
 {
     supernodal *d = (supernodal *)part->data;
-    device_csr_free(part->ctx, &d->L);
     trs_gpu_free(part->ctx, d->block);
     trs_gpu_free(part->ctx, d->stage);
     trs_gpu_free(part->ctx, d->column);
@@ -554,25 +569,6 @@ static void release(trs_part *part)
     trs_free(&part->ctx->mem, d);
 }
 
-static int upload_narrow(trs_context *ctx, supernodal *d)
-{
-    const trs_supernodes *s = &d->s;
-    narrow *thin = (narrow *)trs_new(ctx, s->blocks, sizeof *thin, "narrow blocks");
-    if (!thin) return TRS_EMEM;
-    for (int32_t t = 0; t < s->blocks; t++) {
-        const trs_block *k = &s->block[t];
-        const trs_stage *columns = &s->stage[k->stage];
-        thin[t] = {k->first, k->rows, 0, 0, 0, s->stage[k->diagonal].place};
-        if (k->stages < 2) continue;
-        thin[t].column = columns->first;
-        thin[t].columns = columns->columns;
-        thin[t].place = columns->place;
-    }
-    d->thin = (narrow *)device_copy(ctx, thin, s->blocks, sizeof *thin, "narrow blocks");
-    trs_free(&ctx->mem, thin);
-    return d->thin ? TRS_OK : TRS_EMEM;
-}
-
 static int analyse(trs_part *part)
 {
     trs_context *ctx = part->ctx;
@@ -580,54 +576,48 @@ static int analyse(trs_part *part)
     if (!d) return trs_fail(ctx, TRS_EMEM, "out of memory");
     part->data = d;
     const trs_supernodes *s = &part->side->super;
-    d->s = *s;
-    int rc = device_csr_new(part, &d->L);
-    if (!rc) rc = upload_narrow(ctx, d);
-    if (rc) return rc;
     const size_t size = trs_size(part->side->tri.dtype);
+    d->s = *s;
+    d->s.block = NULL, d->s.stage = NULL, d->s.column = NULL, d->s.task = NULL;
     d->block = (trs_block *)device_copy(ctx, s->block, s->blocks, sizeof *s->block, "blocks");
     d->stage = (trs_stage *)device_copy(ctx, s->stage, s->stages, sizeof *s->stage, "stages");
     d->column = (int32_t *)device_copy(ctx, s->column, s->columns, sizeof *s->column, "columns");
     d->task = (trs_task *)device_copy(ctx, s->task, s->tasks, sizeof *s->task, "tasks");
+    d->thin = (narrow *)trs_gpu_new(ctx, s->blocks, sizeof *d->thin, "narrow blocks");
     d->store = trs_gpu_new(ctx, s->store, size, "the values of the stages");
     d->substituted = (int *)trs_gpu_new(ctx, s->blocks, sizeof(int), "flags of the blocks");
-    if (!d->block || !d->stage || !d->column || !d->task || !d->store || !d->substituted)
+    if (!d->block || !d->stage || !d->column || !d->task || !d->thin || !d->store ||
+        !d->substituted)
         return TRS_EMEM;
-    d->s.block = NULL, d->s.stage = NULL, d->s.column = NULL, d->s.task = NULL;
-    return TRS_OK;
+    if (s->blocks > 0)
+        thin_kernel<<<blocks_of(s->blocks), PLAIN>>>(s->blocks, d->block, d->stage, d->thin);
+    return launched() || trs_gpu_wait(NULL) ? trs_fail(ctx, TRS_EDEVICE, "cuda-supernodal")
+                                            : TRS_OK;
 }
 
-template <class T> static int fill(const supernodal *d, cudaStream_t stream)
+template <class T>
+static int fill(const trs_part *part, const supernodal *d, const T *val, cudaStream_t stream)
 {
+    const trs_direct *L = &part->side->direct;
     const size_t bytes = sizeof(two_tiles<T>);
     T *store = (T *)d->store;
     if (allow(invert_kernel<T>, bytes) != cudaSuccess) return TRS_EDEVICE;
-    fill_kernel<T><<<(unsigned)d->s.stages, 128, 0, stream>>>(
-        d->block, d->stage, d->column, d->L.ptr, d->L.idx, (const T *)d->L.val, store);
+    fill_kernel<T><<<(unsigned)d->s.stages, 128, 0, stream>>>(d->block, d->stage, d->column,
+                                                              (const int64_t *)L->ptr,
+                                                              (const int32_t *)L->idx, val, store);
     invert_kernel<T><<<(unsigned)d->s.blocks, BLOCK_THREADS, bytes, stream>>>(
         d->block, d->stage, store, d->substituted);
     return launched();
 }
 
-static int update(trs_part *part)
-{
-    const trs_tri *L = &part->side->tri;
-    supernodal *d = (supernodal *)part->data;
-    int rc = device_csr_values(part, &d->L);
-    if (rc || L->n == 0) return rc;
-    rc = for_type(L->dtype, [&](auto zero) { return fill<decltype(zero)>(d, NULL); });
-    if (!rc) rc = trs_gpu_wait(NULL);
-    return rc ? trs_fail(part->ctx, rc, "cuda-supernodal: inverting the blocks failed") : rc;
-}
-
 static int update_direct(trs_part *part, const void *val, void *stream)
 {
-    const trs_tri *L = &part->side->tri;
-    supernodal *d = (supernodal *)part->data;
-    int rc = device_csr_take(part, &d->L, val, stream);
-    if (rc || L->n == 0) return rc;
-    return for_type(L->dtype,
-                    [&](auto zero) { return fill<decltype(zero)>(d, (cudaStream_t)stream); });
+    const supernodal *d = (const supernodal *)part->data;
+    if (d->s.blocks == 0) return TRS_OK;
+    return for_type(part->side->tri.dtype, [&](auto zero) {
+        using T = decltype(zero);
+        return fill<T>(part, d, (const T *)val, (cudaStream_t)stream);
+    });
 }
 
 /* Blocks of threads that a solve takes: all that fit at once, as far as there is work for them. */
@@ -766,10 +756,10 @@ const trs_solver trs_solver_supernodal = {
     .accuracy = TRS_INVERTING,
     .order = TRS_ORDER_NATURAL,
     .supernodes = true,
+    .direct = true,
     .cost = cost,
     .bytes = bytes,
     .analyse = analyse,
-    .update = update,
     .update_direct = update_direct,
     .solve = solve,
     .release = release,

@@ -66,6 +66,8 @@ void trs_direct_drop_pattern(trs_context *ctx, trs_side *s)
     trs_gpu_free(ctx, s->direct.level);
     s->direct.level = NULL;
     if (!s->tri.ptr) return; /* far */
+    for (int k = 0; k < s->nparts; k++)
+        if (s->part[k].solver->supernodes) return;
     trs_gpu_free(ctx, s->direct.idx);
     s->direct.idx = NULL;
 }

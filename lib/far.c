@@ -54,17 +54,24 @@ int trs_far_import(trs_plan *p, const trs_mat *m)
     return rc == TRS_EMATRIX ? TRS_OK : rc;
 }
 
-/* Triangle and values as they are, with room for places when it is reversed. */
-static int fetch(trs_context *ctx, const trs_side *s, trs_tri *t)
+/* ptr and idx, which the caller frees in any case. */
+static int fetch_pattern(trs_context *ctx, const trs_side *s, trs_tri *t, bool values, bool places)
 {
     const trs_direct *d = &s->direct;
     *t = (trs_tri){.n = s->tri.n, .nnz = s->tri.nnz, .dtype = s->tri.dtype};
     t->ptr = trs_new(ctx, (int64_t)t->n + 1, sizeof *t->ptr, "row pointers");
-    int rc = t->ptr ? trs_tri_entries(ctx, t, true, s->reversed) : TRS_EMEM;
+    int rc = t->ptr ? trs_tri_entries(ctx, t, values, places) : TRS_EMEM;
     if (!rc) rc = trs_gpu_use(ctx);
     if (!rc) rc = trs_gpu_get(ctx, t->ptr, d->ptr, ((size_t)t->n + 1) * sizeof *t->ptr);
     if (!rc) rc = trs_gpu_get(ctx, t->idx, d->idx, (size_t)t->nnz * sizeof *t->idx);
-    if (!rc) rc = trs_gpu_get(ctx, t->val, d->val, (size_t)t->nnz * trs_size(t->dtype));
+    return rc;
+}
+
+/* Triangle and values as they are, with room for places when it is reversed. */
+static int fetch(trs_context *ctx, const trs_side *s, trs_tri *t)
+{
+    int rc = fetch_pattern(ctx, s, t, true, s->reversed);
+    if (!rc) rc = trs_gpu_get(ctx, t->val, s->direct.val, (size_t)t->nnz * trs_size(t->dtype));
     for (int64_t q = 0; q < t->nnz && !rc && t->src; q++) t->src[q] = t->nnz - 1 - q;
     if (rc) trs_tri_free(ctx, t);
     return rc;
@@ -114,8 +121,16 @@ int trs_far_levels(trs_plan *p, bool *found)
     trs_side *s = &p->side[p->imported_is_t];
     int rc = trs_gpu_use(ctx);
     *found = false;
-    if (rc || (!p->wanted && trs_direct_supernodes(ctx, s))) return rc;
-    rc = trs_gpu_find_levels(ctx, s);
+    if (!rc) rc = trs_gpu_find_levels(ctx, s);
     *found = !rc;
     return rc == TRS_ESUPPORT ? TRS_OK : rc;
+}
+
+int trs_far_supernodes(trs_context *ctx, trs_side *s)
+{
+    trs_tri t;
+    int rc = fetch_pattern(ctx, s, &t, false, false);
+    if (!rc) rc = trs_supernodes_make(ctx, &t, &s->super);
+    trs_tri_free(ctx, &t);
+    return rc;
 }

@@ -264,7 +264,7 @@ typedef struct trs_solver {
     trs_accuracy accuracy;
     trs_order order; /* preferred plan order */
     bool full;       /* stores the triangle as a full matrix: has a memory limit by default */
-    bool supernodes; /* works with the supernodes of its side */
+    bool supernodes; /* works with the supernodes of its side, and reads its pattern there for good */
     bool strips;     /* wants sides that fall into strips */
     bool direct;     /* looks at its side on the device alone: trs_direct_pattern, update_direct */
     int (*library)(char *why,
@@ -369,6 +369,7 @@ int trs_far_import(trs_plan *p, const trs_mat *m);
 int trs_far_import_after_all(trs_plan *p); /* before analyse: it does pass the host */
 /* Of the far side; not found: it had better pass the host. */
 int trs_far_levels(trs_plan *p, bool *found);
+int trs_far_supernodes(trs_context *ctx, trs_side *s); /* the host sees the pattern for that long */
 int trs_far_update(trs_plan *p, const void *val); /* from the host */
 int trs_far_fetch(trs_plan *p); /* after analyse: the host has the triangle too, and p is not far */
 
@@ -380,6 +381,7 @@ int trs_direct_levels(trs_context *ctx, trs_side *s);
 /* trs_supernodes_likely and trs_strips_rows, asked where the pattern and the levels are. */
 bool trs_direct_supernodes(trs_context *ctx, trs_side *s);
 int32_t trs_direct_strips_rows(trs_context *ctx, trs_side *s);
+/* The parts are made: level goes, and ptr and idx stay if one of them reads them, or the host has none. */
 void trs_direct_drop_pattern(trs_context *ctx, trs_side *s);
 int trs_direct_tell(trs_context *ctx, trs_side *s, trs_part *part); /* it takes s->tri.val; waits */
 

@@ -274,10 +274,9 @@ static int find_shapes(trs_plan *p, trs_side *s)
     if (!p->wanted && (s->tri.nnz < SHAPES_FROM || trs_gpu_probe(ctx->device, why, sizeof why)))
         return TRS_OK;
     if (!p->wanted || p->wanted->strips) s->strip_rows = trs_direct_strips_rows(ctx, s);
-    if (s->super.block || p->far || /* which trs_far_levels has looked at */
-        (p->wanted ? !p->wanted->supernodes : !trs_direct_supernodes(ctx, s)))
+    if (s->super.block || (p->wanted ? !p->wanted->supernodes : !trs_direct_supernodes(ctx, s)))
         return TRS_OK;
-    return trs_supernodes_make(ctx, &s->tri, &s->super);
+    return p->far ? trs_far_supernodes(ctx, s) : trs_supernodes_make(ctx, &s->tri, &s->super);
 }
 
 static int choose(trs_plan *p)

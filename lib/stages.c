@@ -12,9 +12,9 @@
 
 enum { SPINS = 2000 }; /* then give way: whoever has the chunk may need this core */
 
-static void wait_for(atomic_int *done, int chunks)
+void trs_wait_for(atomic_int *done, int count)
 {
-    for (int spin = 0; atomic_load_explicit(done, memory_order_acquire) < chunks; spin++)
+    for (int spin = 0; atomic_load_explicit(done, memory_order_acquire) < count; spin++)
         if (spin >= SPINS) sched_yield();
 }
 
@@ -50,7 +50,7 @@ static void run(const trs_level_stage *stage, int32_t count, trs_progress *now, 
                  (int32_t)(g->begin + length * (c + 1) / chunks));
             atomic_fetch_add_explicit(&now[s].done, 1, memory_order_release);
         }
-        wait_for(&now[s].done, g->chunks);
+        trs_wait_for(&now[s].done, g->chunks);
     }
 }
 
@@ -59,7 +59,7 @@ static void run(const trs_level_stage *stage, int32_t count, trs_progress *now, 
 static void leave(atomic_int *left)
 {
     atomic_fetch_add(left, 1);
-    wait_for(left, team_size());
+    trs_wait_for(left, team_size());
 }
 
 void trs_share(int threads, int64_t count, int64_t each, trs_range_fn body, void *user)

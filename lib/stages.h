@@ -27,4 +27,7 @@ void trs_share(int threads, int64_t count, int64_t each, trs_range_fn body, void
 void trs_stages_run(const trs_level_stage *stage, int32_t count, trs_progress *progress,
                     int threads, trs_rows_fn rows, void *user);
 
+/* Until it has come to count. */
+void trs_wait_for(atomic_int *done, int count);
+
 #endif

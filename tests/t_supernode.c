@@ -182,6 +182,84 @@ static void test_fused_rows(void **state)
     model_free(&m);
 }
 
+/* As factors are: supernodes of 1 to 90 columns, each with some later rows, often those of the one before. */
+static model factor(int n, random_t *r)
+{
+    model m = {.n = n};
+    char *row = calloc((size_t)n, 1);
+    assert_non_null(row);
+    for (int j = 0, end; j < n; j = end) {
+        end = j + 1 + random_below(r, random_below(r, 6) ? 8 : 90);
+        if (end > n) end = n;
+        if (random_below(r, 4) == 0) memset(row, 0, (size_t)n);
+        for (int k = random_below(r, 9); k > 0; k--) {
+            const int from = end + random_below(r, n), length = 1 + random_below(r, 12);
+            for (int i = from; i < n && i < from + length; i++) row[i] = 1;
+        }
+        for (int c = j; c < end; c++)
+            for (int i = c; i < n; i++)
+                if (i < end || row[i]) model_add(&m, i, c, i == c ? 2 : 0.01);
+    }
+    free(row);
+    return m;
+}
+
+static void assert_same(const trs_supernodes *a, const trs_supernodes *b)
+{
+    assert_int_equal(a->blocks, b->blocks);
+    assert_int_equal(a->stages, b->stages);
+    assert_int_equal(a->tasks, b->tasks);
+    assert_int_equal(a->pieces, b->pieces);
+    assert_int_equal(a->wide, b->wide);
+    assert_int_equal(a->height, b->height);
+    assert_int_equal(a->columns, b->columns);
+    assert_int_equal(a->store, b->store);
+    assert_memory_equal(a->block, b->block, (size_t)a->blocks * sizeof *a->block);
+    assert_memory_equal(a->stage, b->stage, (size_t)a->stages * sizeof *a->stage);
+    assert_memory_equal(a->column, b->column, (size_t)a->columns * sizeof *a->column);
+    assert_memory_equal(a->task, b->task, (size_t)a->tasks * sizeof *a->task);
+}
+
+static void check_threads(const trs_tri *t)
+{
+    static const int threads[] = {1, 2, 5};
+    trs_supernodes s[3];
+    assert_true(t->nnz > TRS_SHARED_FROM);
+    for (int k = 0; k < 3; k++) {
+        trs_context ctx = {.threads = threads[k]};
+        assert_int_equal(trs_supernodes_make(&ctx, t, &s[k]), TRS_OK);
+        assert_same(&s[0], &s[k]);
+    }
+    for (int k = 0; k < 3; k++) trs_supernodes_free(&(trs_context){0}, &s[k]);
+}
+
+/* Whatever the number of threads, everything is at the same place. */
+static void test_threads(void **state)
+{
+    (void)state;
+    random_t r = {7};
+    model m[] = {factor(16000, &r), full(1500)};
+    for (int k = 0; k < 2; k++) {
+        trs_context ctx = {0};
+        trs_tri t, u;
+        model_sides(&ctx, &m[k], &t, &u);
+        check_threads(&t);
+        check_threads(&u);
+        trs_tri_free(&ctx, &t);
+        trs_tri_free(&ctx, &u);
+        model_free(&m[k]);
+    }
+}
+
+static void test_factor(void **state)
+{
+    (void)state;
+    random_t r = {3};
+    model m = factor(2500, &r);
+    compare_model(&m, NULL);
+    model_free(&m);
+}
+
 /* Every allocation fails once; nothing leaks. */
 static void test_out_of_memory(void **state)
 {
@@ -213,10 +291,9 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_patterns),
-        cmocka_unit_test(test_full),
-        cmocka_unit_test(test_fused_rows),
-        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_patterns),   cmocka_unit_test(test_full),
+        cmocka_unit_test(test_fused_rows), cmocka_unit_test(test_factor),
+        cmocka_unit_test(test_threads),    cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
