@@ -34,7 +34,7 @@ static int width_of(int nrhs)
 
 struct dataflow {
     trs_flow flow;
-    void *val, *inv;    /* on the device */
+    void *val, *inv;    /* on the device, in one block that begins with inv */
     int blocks[WIDTHS]; /* for each width */
 };
 
@@ -335,7 +335,6 @@ static void release(trs_part *part)
 {
     dataflow *d = (dataflow *)part->data;
     trs_flow_free(part->ctx, &d->flow);
-    trs_gpu_free(part->ctx, d->val);
     trs_gpu_free(part->ctx, d->inv);
     trs_free(&part->ctx->mem, d);
 }
@@ -362,9 +361,10 @@ static int analyse(trs_part *part)
     int rc = trs_flow_make(ctx, part->side, &d->flow);
     if (rc) return rc;
     const trs_flow *f = &d->flow;
-    d->val = trs_gpu_new(ctx, f->nnz, trs_size(t->dtype), "values in the order of the solve");
-    if (d->val) d->inv = trs_gpu_new(ctx, f->nodes, trs_size(t->dtype), "reciprocals");
+    const size_t size = trs_size(t->dtype);
+    d->inv = trs_gpu_new(ctx, f->nodes + f->nnz, size, "values in the order of the solve");
     if (!d->inv) return TRS_EMEM;
+    d->val = (char *)d->inv + (size_t)f->nodes * size;
     return for_type(t->dtype, [&](auto zero) {
         for (int w = 0; w < WIDTHS; w++)
             d->blocks[w] = count_blocks<decltype(zero)>(f, ctx->device, w);
