@@ -372,7 +372,6 @@ template <class T> static const void *kernel_of(int width)
 void dataflow_free(trs_context *ctx, dataflow *d)
 {
     trs_flow_free(ctx, &d->flow);
-    trs_gpu_free(ctx, d->val);
     trs_gpu_free(ctx, d->inv);
     d->val = d->inv = NULL;
 }
@@ -398,9 +397,10 @@ int dataflow_new(trs_context *ctx, const trs_pattern *p, trs_dtype dtype, datafl
     d->dtype = dtype;
     int rc = trs_flow_make(ctx, p, f);
     if (rc) return rc;
-    d->val = trs_gpu_new(ctx, f->nnz, trs_size(dtype), "values in the order of the solve");
-    if (d->val) d->inv = trs_gpu_new(ctx, f->nodes, trs_size(dtype), "reciprocals");
+    const size_t size = trs_size(dtype);
+    d->inv = trs_gpu_new(ctx, f->nodes + f->nnz, size, "values in the order of the solve");
     if (!d->inv) return TRS_EMEM;
+    d->val = (char *)d->inv + (size_t)f->nodes * size;
     return for_type(dtype, [&](auto zero) {
         for (int w = 0; w < DATAFLOW_WIDTHS; w++)
             d->blocks[w] = count_blocks<decltype(zero)>(f, ctx->device, w);

@@ -14,7 +14,7 @@ struct dataflow {
     int32_t n;
     trs_dtype dtype;
     trs_flow flow;
-    void *val, *inv; /* on the device */
+    void *val, *inv; /* on the device, in one block that begins with inv */
     int blocks[DATAFLOW_WIDTHS];
 };
 

@@ -233,7 +233,7 @@ static cudaError_t find_temp(making &m, int64_t levels)
     return e;
 }
 
-/* Arrays for m.nodes nodes in one block of memory. */
+/* Arrays for m.nodes nodes. */
 static size_t lay_out(making &m, char *base)
 {
     size_t used = 0;
@@ -250,16 +250,25 @@ static size_t lay_out(making &m, char *base)
     return used;
 }
 
+static size_t lay_out(trs_flow &f, char *base)
+{
+    size_t used = 0;
+    f.ptr = carve<int64_t>(base, &used, (int64_t)f.nodes + 1);
+    f.begin = carve<int64_t>(base, &used, f.nodes);
+    f.idx = carve<int32_t>(base, &used, f.nnz);
+    f.row = carve<int32_t>(base, &used, f.nodes);
+    f.pieces = carve<int32_t>(base, &used, f.nodes);
+    return used;
+}
+
 static int flow_new(trs_context *ctx, const trs_pattern *t, const making &m, trs_flow *f)
 {
     f->nodes = m.nodes;
     f->nnz = t->nnz - t->n + (m.nodes - t->n);
-    f->ptr = (int64_t *)trs_gpu_new(ctx, (int64_t)f->nodes + 1, sizeof *f->ptr, "pointers");
-    if (f->ptr) f->idx = (int32_t *)trs_gpu_new(ctx, f->nnz, sizeof *f->idx, "nodes");
-    if (f->idx) f->row = (int32_t *)trs_gpu_new(ctx, f->nodes, sizeof *f->row, "rows");
-    if (f->row) f->pieces = (int32_t *)trs_gpu_new(ctx, f->nodes, sizeof *f->pieces, "pieces");
-    if (f->pieces) f->begin = (int64_t *)trs_gpu_new(ctx, f->nodes, sizeof *f->begin, "places");
-    return f->begin ? TRS_OK : TRS_EMEM;
+    f->block = trs_gpu_new(ctx, (int64_t)lay_out(*f, NULL), 1, "nodes");
+    if (!f->block) return TRS_EMEM;
+    lay_out(*f, (char *)f->block);
+    return TRS_OK;
 }
 
 /* m.first, and m.nodes as it is. */
@@ -313,14 +322,13 @@ int trs_flow_make(trs_context *ctx, const trs_pattern *t, trs_flow *f)
     f->levels = t->levels;
     const cudaError_t e = find_temp(m, f->levels);
     if (e) return failed(ctx, e);
-    void *base = trs_gpu_new(ctx, (int64_t)lay_out(m, NULL), 1, "the order of nodes");
+    void *base = trs_gpu_scratch(ctx, (int64_t)lay_out(m, NULL), "the order of nodes");
     if (!base) return TRS_EMEM;
     lay_out(m, (char *)base);
     int rc = cut_rows(ctx, m);
     if (!rc) rc = flow_new(ctx, t, m, f);
     if (!rc) rc = order_nodes(ctx, m, f);
     if (!rc) rc = fill(ctx, m, f);
-    trs_gpu_free(ctx, base);
     if (rc) trs_flow_free(ctx, f);
     return rc;
 }
@@ -339,11 +347,7 @@ int trs_flow_take(const trs_flow *f, trs_dtype t, const void *from, void *val, v
 
 void trs_flow_free(trs_context *ctx, trs_flow *f)
 {
-    trs_gpu_free(ctx, f->ptr);
-    trs_gpu_free(ctx, f->idx);
-    trs_gpu_free(ctx, f->row);
-    trs_gpu_free(ctx, f->pieces);
-    trs_gpu_free(ctx, f->begin);
+    trs_gpu_free(ctx, f->block);
     trs_gpu_free(ctx, f->task);
     memset(f, 0, sizeof *f);
 }

@@ -86,6 +86,22 @@ void trs_gpu_free(trs_context *ctx, void *p)
     else cudaFree(p);
 }
 
+void trs_gpu_drop_scratch(trs_context *ctx)
+{
+    trs_gpu_free(ctx, ctx->scratch);
+    ctx->scratch = NULL;
+    ctx->scratch_bytes = 0;
+}
+
+void *trs_gpu_scratch(trs_context *ctx, int64_t bytes, const char *what)
+{
+    if (ctx->scratch && ctx->scratch_bytes >= bytes) return ctx->scratch;
+    trs_gpu_drop_scratch(ctx);
+    ctx->scratch = trs_gpu_new(ctx, bytes, 1, what);
+    if (ctx->scratch) ctx->scratch_bytes = bytes;
+    return ctx->scratch;
+}
+
 /* cudaMemcpy from pageable memory may return before the last bytes have arrived, and a stream that does
  * not wait for the default one would not see them. */
 static cudaError_t copy_and_wait(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)

@@ -7,6 +7,8 @@
 
 #include "cuda.cuh"
 
+#include <cstring>
+
 enum { THREADS = PLAIN, WARP = 32 };
 
 /* As many blocks as are busy at a time: each then adds to a sum once a warp. */
@@ -152,60 +154,82 @@ int trs_gpu_common(trs_context *ctx, const trs_side *s, int64_t common[2])
     const trs_tri *t = &s->tri;
     const trs_direct *d = &s->direct;
     unsigned long long *found = (unsigned long long *)d->found;
-    int32_t *length = (int32_t *)trs_gpu_new(ctx, t->n, sizeof *length, "lengths of columns");
+    int32_t *length = (int32_t *)trs_gpu_scratch(ctx, (int64_t)t->n * (int64_t)sizeof *length,
+                                                 "lengths of columns");
     if (!length) return TRS_EMEM;
     cudaMemsetAsync(length, 0, (size_t)t->n * sizeof *length, NULL);
     cudaMemsetAsync(found, 0, 2 * sizeof *found, NULL);
     length_kernel<<<blocks_of(t->nnz), THREADS>>>(t->nnz, (const int32_t *)d->idx, length);
     common_kernel<<<few_blocks(t->n), THREADS>>>(t->n, (const int64_t *)d->ptr,
                                                  (const int32_t *)d->idx, length, found);
-    const int rc = trs_gpu_get(ctx, common, found, 2 * sizeof *found);
-    trs_gpu_free(ctx, length);
-    return rc;
+    return trs_gpu_get(ctx, common, found, 2 * sizeof *found);
 }
 
 /* ---- what a strip would be like ---------------------------------------------------------------------- */
 
 struct sampling {
-    int32_t n, rows, samples, levels, number;
+    int32_t n, levels;
+    int32_t rows[TRS_LOOKS];
     const int64_t *Lp;
     const int32_t *Li, *level;
-    int32_t *stamp; /* [samples][levels] */
-    unsigned long long *found;
+    unsigned *stamp; /* [TRS_STRIP_SAMPLES][levels] bit k: met by sample with rows [k] */
+    unsigned long long (*found)[2]; /* [TRS_LOOKS] */
 };
 
-static __global__ void look_kernel(const sampling s)
+/* Entries of row i in columns before from, which ascend: rows may be long. */
+static __device__ int64_t entries_before(const sampling &s, int64_t i, int32_t from)
 {
-    const int32_t from = (int32_t)((int64_t)(s.n - s.rows) * (blockIdx.y + 1) / s.samples);
-    int32_t *stamp = s.stamp + (int64_t)blockIdx.y * s.levels;
-    long long levels = 0, foreign = 0;
-    for (int64_t i = from + index_of_thread(); i < from + (int64_t)s.rows; i += all_threads()) {
-        levels += atomicExch(&stamp[s.level[i]], s.number) != s.number;
-        for (int64_t p = s.Lp[i]; p < s.Lp[i + 1] - 1 && s.Li[p] < from; p++) foreign++;
+    const int64_t begin = s.Lp[i];
+    int64_t low = begin, high = s.Lp[i + 1] - 1;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (s.Li[middle] < from) low = middle + 1;
+        else high = middle;
     }
-    __syncwarp();
-    add_to(&s.found[0], levels);
-    add_to(&s.found[1], foreign);
+    return low - begin;
 }
 
-int trs_gpu_look(trs_context *ctx, const trs_side *s, void *stamp, int32_t number, int32_t rows,
-                 int64_t found[2])
+/* Blocks: some of the rows, sample, strip. */
+static __global__ void look_kernel(const sampling s)
 {
-    const trs_direct *d = &s->direct;
-    unsigned long long *far = (unsigned long long *)d->found;
-    const sampling all = {.n = s->tri.n,
-                          .rows = rows,
-                          .samples = TRS_STRIP_SAMPLES,
-                          .levels = s->lv.count,
-                          .number = number,
-                          .Lp = (const int64_t *)d->ptr,
-                          .Li = (const int32_t *)d->idx,
-                          .level = (const int32_t *)d->level,
-                          .stamp = (int32_t *)stamp,
-                          .found = far};
-    const size_t stamps = (size_t)TRS_STRIP_SAMPLES * (size_t)s->lv.count * sizeof(int32_t);
-    if (number == 1) cudaMemsetAsync(stamp, 0, stamps, NULL);
-    cudaMemsetAsync(far, 0, 2 * sizeof *far, NULL);
-    look_kernel<<<dim3(few_blocks(rows), TRS_STRIP_SAMPLES), THREADS>>>(all);
-    return trs_gpu_get(ctx, found, far, 2 * sizeof *far);
+    const int32_t rows = s.rows[blockIdx.z];
+    const int32_t from = (int32_t)((int64_t)(s.n - rows) * (blockIdx.y + 1) / TRS_STRIP_SAMPLES);
+    const unsigned bit = 1u << blockIdx.z;
+    unsigned *stamp = s.stamp + (int64_t)blockIdx.y * s.levels;
+    long long levels = 0, foreign = 0;
+    for (int64_t i = from + index_of_thread(); i < from + (int64_t)rows; i += all_threads()) {
+        unsigned *seen = &stamp[s.level[i]];
+        if (!(*seen & bit)) levels += !(atomicOr(seen, bit) & bit);
+        foreign += entries_before(s, i, from);
+    }
+    __syncwarp();
+    add_to(&s.found[blockIdx.z][0], levels);
+    add_to(&s.found[blockIdx.z][1], foreign);
+}
+
+static size_t lay_out(sampling &s, char *base)
+{
+    size_t used = 0;
+    s.found = carve<unsigned long long[2]>(base, &used, TRS_LOOKS);
+    s.stamp = carve<unsigned>(base, &used, (int64_t)TRS_STRIP_SAMPLES * s.levels);
+    return used;
+}
+
+int trs_gpu_look(trs_context *ctx, const trs_side *s, const int32_t *rows, int count,
+                 int64_t (*found)[2])
+{
+    sampling all = {.n = s->tri.n,
+                    .levels = s->lv.count,
+                    .Lp = (const int64_t *)s->direct.ptr,
+                    .Li = (const int32_t *)s->direct.idx,
+                    .level = (const int32_t *)s->direct.level};
+    const size_t bytes = lay_out(all, NULL);
+    char *base = (char *)trs_gpu_scratch(ctx, (int64_t)bytes, "samples");
+    if (!base) return TRS_EMEM;
+    lay_out(all, base);
+    memcpy(all.rows, rows, (size_t)count * sizeof *rows);
+    cudaMemsetAsync(base, 0, bytes, NULL);
+    look_kernel<<<dim3(few_blocks(rows[count - 1]), TRS_STRIP_SAMPLES, (unsigned)count), THREADS>>>(
+        all);
+    return trs_gpu_get(ctx, found, all.found, (size_t)count * sizeof *found);
 }

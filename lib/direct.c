@@ -54,11 +54,28 @@ int trs_direct_levels(trs_context *ctx, trs_side *s)
     int rc = trs_gpu_use(ctx);
     if (!rc) rc = put_lines(ctx, s);
     if (!rc) rc = trs_gpu_find_levels(ctx, s);
+    if (!rc) rc = trs_direct_fetch_topo(ctx, s);
     if (!rc) return TRS_OK;
     trs_levels_free(ctx, &s->lv);
     trs_direct_free(ctx, &s->direct);
     ctx->message[0] = '\0';
     return rc;
+}
+
+int trs_direct_fetch_topo(trs_context *ctx, trs_side *s)
+{
+    const int32_t n = s->tri.n;
+    if (s->lv.topo) return TRS_OK;
+    int32_t *topo = trs_new(ctx, n, sizeof *topo, "topo");
+    int rc = topo ? trs_gpu_get(ctx, topo, s->direct.topo, (size_t)n * sizeof *topo) : TRS_EMEM;
+    if (rc) {
+        trs_free(&ctx->mem, topo);
+        return rc;
+    }
+    s->lv.topo = topo;
+    trs_gpu_free(ctx, s->direct.topo);
+    s->direct.topo = NULL;
+    return TRS_OK;
 }
 
 void trs_direct_drop_pattern(trs_context *ctx, trs_side *s)
@@ -95,34 +112,50 @@ bool trs_direct_supernodes(trs_context *ctx, trs_side *s)
     return trs_gpu_common(ctx, s, common) || trs_supernodes_common(&s->tri, common[0], common[1]);
 }
 
-typedef struct samples { /* for strips */
+enum { MOST_SIZES = 128 };
+
+typedef struct samples { /* for strips: sizes of them, and what was found of the first ones */
     trs_context *ctx;
-    trs_side *s;
-    void *stamp; /* on the device */
-    int32_t number;
+    const trs_side *s;
+    int sizes, looked, asked;
+    int32_t rows[MOST_SIZES];
+    int64_t found[MOST_SIZES][2];
 } samples;
 
+/* Which sizes will be asked for: nothing is good enough until all are named. */
+static bool note_size(void *user, int32_t rows, int64_t *levels, int64_t *foreign)
+{
+    samples *all = user;
+    *levels = INT64_MAX;
+    *foreign = 0;
+    if (all->sizes < MOST_SIZES) all->rows[all->sizes++] = rows;
+    return true;
+}
+
+/* A call of the device costs more than looking at small strips does: several sizes at a time. */
 static bool look(void *user, int32_t rows, int64_t *levels, int64_t *foreign)
 {
     samples *all = user;
-    int64_t found[2];
-    if (trs_gpu_look(all->ctx, all->s, all->stamp, ++all->number, rows, found)) return false;
-    *levels = found[0];
-    *foreign = found[1];
+    const int k = all->asked++, left = all->sizes - all->looked;
+    (void)rows;
+    if (k >= all->sizes) return false;
+    if (k == all->looked) {
+        const int count = left < TRS_LOOKS ? left : TRS_LOOKS;
+        if (trs_gpu_look(all->ctx, all->s, all->rows + k, count, all->found + k)) return false;
+        all->looked += count;
+    }
+    *levels = all->found[k][0];
+    *foreign = all->found[k][1];
     return true;
 }
 
 int32_t trs_direct_strips_rows(trs_context *ctx, trs_side *s)
 {
-    samples all = {ctx, s, NULL, 0};
-    int32_t rows = 0;
+    samples all = {.ctx = ctx, .s = s};
     if (!s->direct.level) return trs_strips_rows(ctx, &s->tri, &s->lv);
     if (!trs_strips_possible(&s->tri, &s->lv)) return 0;
-    all.stamp =
-        trs_gpu_new(ctx, (int64_t)TRS_STRIP_SAMPLES * s->lv.count, sizeof(int32_t), "samples");
-    if (all.stamp) rows = trs_strips_sampled(s->tri.n, look, &all);
-    trs_gpu_free(ctx, all.stamp);
-    return rows;
+    (void)trs_strips_sampled(s->tri.n, note_size, &all);
+    return trs_strips_sampled(s->tri.n, look, &all);
 }
 
 /* ---- values ------------------------------------------------------------------------------------- */
@@ -161,8 +194,8 @@ static int take_full(trs_plan *p, int k, const void *val, void *stream)
 
 void trs_direct_free(trs_context *ctx, trs_direct *d)
 {
-    void *const all[] = {d->ptr, d->idx, d->level, d->src, d->val, d->found};
-    for (int k = 0; k < 6; k++) trs_gpu_free(ctx, all[k]);
+    void *const all[] = {d->ptr, d->idx, d->level, d->topo, d->src, d->val, d->found};
+    for (int k = 0; k < 7; k++) trs_gpu_free(ctx, all[k]);
     memset(d, 0, sizeof *d);
 }
 

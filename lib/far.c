@@ -89,12 +89,20 @@ int trs_far_import_after_all(trs_plan *p)
     return rc;
 }
 
+int trs_far_topo(trs_plan *p)
+{
+    if (!p->far) return TRS_OK;
+    int rc = trs_gpu_use(&p->ctx);
+    return rc ? rc : trs_direct_fetch_topo(&p->ctx, &p->side[p->imported_is_t]);
+}
+
 int trs_far_fetch(trs_plan *p)
 {
     if (!p->far) return TRS_OK;
     trs_side *s = &p->side[p->imported_is_t];
     trs_tri t;
-    int rc = fetch(&p->ctx, s, &t);
+    int rc = trs_far_topo(p);
+    if (!rc) rc = fetch(&p->ctx, s, &t);
     if (rc) return rc;
     s->tri = t;
     p->far = false;
@@ -115,12 +123,19 @@ int trs_far_update(trs_plan *p, const void *val)
     return rc;
 }
 
+/* What the steps up to nodes (flow.cu) take at most, at once: growing costs as much as a step. */
+static int64_t scratch_for(const trs_tri *t)
+{
+    return 50 * (int64_t)t->n + t->nnz / 4 + (1 << 20);
+}
+
 int trs_far_levels(trs_plan *p, bool *found)
 {
     trs_context *ctx = &p->ctx;
     trs_side *s = &p->side[p->imported_is_t];
     int rc = trs_gpu_use(ctx);
     *found = false;
+    if (!rc && !trs_gpu_scratch(ctx, scratch_for(&s->tri), "the analysis")) rc = TRS_EMEM;
     if (!rc) rc = trs_gpu_find_levels(ctx, s);
     *found = !rc;
     return rc == TRS_ESUPPORT ? TRS_OK : rc;

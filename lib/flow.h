@@ -31,6 +31,7 @@ typedef struct trs_flow { /* arrays on the device */
         *begin; /* [nodes] the others are those of the triangle from here on; in a row the diagonal
                             comes behind them */
     trs_flow_task *task; /* [tasks] in order */
+    void *block;         /* that the others are in */
 } trs_flow;
 
 typedef struct

@@ -13,6 +13,9 @@ int trs_gpu_use(trs_context *ctx); /* make ctx->device current; TRS_EDEVICE with
 
 void *trs_gpu_new(trs_context *ctx, int64_t count, size_t size, const char *what);
 void trs_gpu_free(trs_context *ctx, void *p); /* p may be NULL */
+/* For the steps of an analysis, one at a time; what is in it is lost when the next asks.  NULL with a sentence. */
+void *trs_gpu_scratch(trs_context *ctx, int64_t bytes, const char *what);
+void trs_gpu_drop_scratch(trs_context *ctx);
 int trs_gpu_put(trs_context *ctx, void *to, const void *from,
                 size_t bytes);            /* host to device, waits */
 void trs_gpu_drop_ring(trs_context *ctx); /* that trs_gpu_put has made */
@@ -37,18 +40,19 @@ int trs_gpu_leave_out(trs_dtype t, int32_t n, int nrhs, const unsigned char *ski
 /* ---- patterns on the device; these wait -------------------------------------------------------- */
 
 int trs_gpu_put_levels(trs_context *ctx, const trs_side *s); /* s->direct.level from s->lv */
-/* s->direct.level, s->lv and s->tally from s->direct.ptr and idx; TRS_ESUPPORT, with no sentence: the triangle
- * is so deep that the host is faster.  After a failure the caller frees what is there. */
+/* s->direct.level and topo, s->lv but for topo, and s->tally, from s->direct.ptr and idx; TRS_ESUPPORT, with no
+ * sentence: the triangle is so deep that the host is faster.  After a failure the caller frees what is there. */
 int trs_gpu_find_levels(trs_context *ctx, trs_side *s);
 /* ptr, idx and val of s->direct, and src if s->reversed, from m on the device; their memory is there.
  * TRS_EMATRIX, with no sentence: m is not in the form that straight.h wants, or not well-formed. */
 int trs_gpu_straight(trs_context *ctx, const trs_mat *m, trs_side *s);
 /* Entries in columns, and in rows, with the pattern of their neighbours (supernode.c). */
 int trs_gpu_common(trs_context *ctx, const trs_side *s, int64_t common[2]);
-/* Levels and foreign entries of the samples of strips.c; stamp [samples][levels] int32_t on the device, for
- * calls with the numbers 1, 2, ... */
-int trs_gpu_look(trs_context *ctx, const trs_side *s, void *stamp, int32_t number, int32_t rows,
-                 int64_t found[2]);
+enum { TRS_LOOKS = 16 }; /* at a time */
+/* Levels and foreign entries of the samples of strips.c, for strips of rows [0], ... rows [count-1] rows, count
+ * at most TRS_LOOKS. */
+int trs_gpu_look(trs_context *ctx, const trs_side *s, const int32_t *rows, int count,
+                 int64_t (*found)[2]);
 
 /* ---- values on the device; s->direct is there ------------------------------------------------- */
 

@@ -51,6 +51,8 @@ typedef struct trs_context {
     bool patient;          /* for tests: the device may take any time to find levels */
     unsigned ops;          /* announced */
     struct trs_ring *ring; /* pinned memory that large arrays go to the device by (gpu.cu) */
+    void *scratch;         /* on the device, for one step of an analysis at a time */
+    int64_t scratch_bytes;
     double seconds_vendor; /* that a vendor's own analysis took */
     trs_machine machine;   /* that predictions go by, from trs_machine_find on */
     char costs[200];       /* where its numbers are from */
@@ -191,9 +193,10 @@ typedef struct trs_direct { /* a side on the device: what of it was needed there
     void *ptr;              /* [n+1] int64_t */
     void *idx;              /* [nnz] int32_t, and */
     void *level;            /* [n] int32_t of each row: while the parts are made */
+    void *topo;             /* [n] int32_t, while lv.topo is NULL: of a far side */
     void *src;              /* [nnz] int64_t */
     void *val;              /* [nnz] */
-    void *found;            /* [2] int64_t: bad pivots, the first of them; other counts of two */
+    void *found;            /* [2] int64_t: bad pivots, the first of them; other counts */
 } trs_direct;
 
 typedef struct trs_side { /* op(T) as a lower triangle */
@@ -371,6 +374,7 @@ int trs_far_import_after_all(trs_plan *p); /* before analyse: it does pass the h
 int trs_far_levels(trs_plan *p, bool *found);
 int trs_far_supernodes(trs_context *ctx, trs_side *s); /* the host sees the pattern for that long */
 int trs_far_update(trs_plan *p, const void *val); /* from the host */
+int trs_far_topo(trs_plan *p);  /* after analyse: the host has topo of a far side too */
 int trs_far_fetch(trs_plan *p); /* after analyse: the host has the triangle too, and p is not far */
 
 /* ---- sides on the device (direct.c) ------------------------------------------------------------ */
@@ -381,6 +385,7 @@ int trs_direct_levels(trs_context *ctx, trs_side *s);
 /* trs_supernodes_likely and trs_strips_rows, asked where the pattern and the levels are. */
 bool trs_direct_supernodes(trs_context *ctx, trs_side *s);
 int32_t trs_direct_strips_rows(trs_context *ctx, trs_side *s);
+int trs_direct_fetch_topo(trs_context *ctx, trs_side *s); /* where the host has none */
 /* The parts are made: level goes, and ptr and idx stay if one of them reads them, or the host has none. */
 void trs_direct_drop_pattern(trs_context *ctx, trs_side *s);
 int trs_direct_tell(trs_context *ctx, trs_side *s, trs_part *part); /* it takes s->tri.val; waits */

@@ -43,6 +43,16 @@ int trs_gpu_put(trs_context *ctx, void *to, const void *from, size_t bytes)
     return trs_gpu_use(ctx);
 }
 
+void *trs_gpu_scratch(trs_context *ctx, int64_t bytes, const char *what)
+{
+    return trs_gpu_new(ctx, bytes, 1, what);
+}
+
+void trs_gpu_drop_scratch(trs_context *ctx)
+{
+    (void)ctx;
+}
+
 void trs_gpu_drop_ring(trs_context *ctx)
 {
     (void)ctx;
@@ -117,10 +127,10 @@ int trs_gpu_common(trs_context *ctx, const trs_side *s, int64_t common[2])
     return trs_gpu_put_levels(ctx, s);
 }
 
-int trs_gpu_look(trs_context *ctx, const trs_side *s, void *stamp, int32_t number, int32_t rows,
-                 int64_t found[2])
+int trs_gpu_look(trs_context *ctx, const trs_side *s, const int32_t *rows, int count,
+                 int64_t (*found)[2])
 {
-    (void)stamp, (void)number, (void)rows, (void)found;
+    (void)rows, (void)count, (void)found;
     return trs_gpu_put_levels(ctx, s);
 }
 

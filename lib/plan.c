@@ -10,6 +10,8 @@
 #include "work.h"
 
 #include <math.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -418,9 +420,10 @@ static int64_t bytes_of_side(const trs_plan *p, const trs_side *s)
     if (p->general) return nnz * elem;
     const bool known = s->lv.ptr, src = !known || s->tri.src;
     const bool ordered = known ? s->perm != NULL : p->order == TRS_ORDER_LEVEL;
-    const bool topo = s == &p->side[0] && (ordered || trs_counts_backwards(p, 0));
-    const int64_t rows =
-        (p->far ? 0 : 8) + 4 + (ordered ? 4 : 0) + (topo ? 4 : 0); /* ptr, lv.topo, perm, topo */
+    const bool topo =
+        s == &p->side[0] && (ordered || trs_counts_backwards(p, 0)) && (!p->far || p->topo);
+    const int64_t rows = (p->far ? 0 : 8) + (known && !s->lv.topo ? 0 : 4) + (ordered ? 4 : 0) +
+                         (topo ? 4 : 0); /* ptr, lv.topo, perm, topo */
     const int64_t each = p->far ? 0 : 4 + elem + (src ? 8 : 0);
     return (n + 1) * rows + 4 * ((known ? s->lv.count : n) + 1) + nnz * each;
 }
@@ -442,6 +445,7 @@ static void bytes_of_plan(const trs_plan *p, const trs_solver *solver, trs_info 
         *(cuda ? &info->bytes_device : &info->bytes_host) += solver->bytes(&shape);
         if (cuda && s->perm) info->bytes_device += 4 * n;
         if (p->far) info->bytes_device += p->info.nnz * (s->reversed ? 12 : 4);
+        if (s->direct.topo) info->bytes_device += 4 * n;
     }
     if (p->skip_dev) info->bytes_device += n;
 }
@@ -470,12 +474,13 @@ int trs_plan_finish(trs_plan *p, double start)
 {
     p->state = TRS_FAILED; /* until all of it has worked */
     int rc = check_limit(p);
-    if (!rc && !p->general) rc = keep_topo(p);
+    if (!rc && !p->general && !p->far) rc = keep_topo(p);
     for (int k = 0; k < 2 && !rc; k++) {
         if (!p->side[k].used) continue;
         rc = build_parts(p, k);
         if (!rc && p->side[k].perm && p->info.on_gpu) rc = device_perm(&p->ctx, &p->side[k]);
     }
+    trs_gpu_drop_scratch(&p->ctx);
     if (!rc && p->pivot == TRS_PIVOT_SKIP) rc = trs_pivots_new(p);
     int pivots = rc ? rc : p->far ? trs_direct_update(p, NULL, NULL) : update_parts(p);
     rc = pivots != TRS_EPIVOT ? pivots : TRS_OK; /* with other values the plan will do */
@@ -571,13 +576,27 @@ int trs_plan_info(const trs_plan *p, trs_info *info)
     return TRS_OK;
 }
 
+/* A far side keeps its topo on the device until it is asked for, maybe by several threads at a time: it is
+ * larger than all else that an analysis there brings to the host. */
+static int bring_topo(trs_plan *p)
+{
+    static atomic_flag busy = ATOMIC_FLAG_INIT;
+    while (atomic_flag_test_and_set(&busy)) sched_yield();
+    int rc = p->topo ? TRS_OK : trs_far_topo(p);
+    if (!rc && !p->topo) rc = keep_topo(p);
+    atomic_flag_clear(&busy);
+    return rc;
+}
+
 int trs_plan_levels(const trs_plan *p, const int32_t **topo, const int32_t **lv_ptr)
 {
     if (!p || !topo || !lv_ptr) return TRS_EARG;
-    if (!p->topo || p->state == TRS_FAILED) return TRS_ESTATE;
+    if ((p->state != TRS_ANALYSED && p->state != TRS_READY) || !p->side[0].lv.ptr)
+        return TRS_ESTATE;
+    int rc = bring_topo((trs_plan *)p);
     *topo = p->topo;
     *lv_ptr = p->side[0].lv.ptr;
-    return TRS_OK;
+    return rc;
 }
 
 const char *trs_plan_message(const trs_plan *p)
@@ -615,6 +634,7 @@ void trs_plan_destroy(trs_plan *p)
     trs_free(&ctx->mem, p->skip);
     trs_gpu_free(ctx, p->skip_dev);
     trs_gpu_drop_ring(ctx);
+    trs_gpu_drop_scratch(ctx);
     trs_memory mem = ctx->mem;
     trs_free(&mem, p);
 }

@@ -68,9 +68,23 @@ static void assert_same_solution(scene *s)
     free(b);
 }
 
+/* The plan brings its topo over when it is asked. */
+static void assert_same_topo(const scene *s)
+{
+    const int32_t *topo[2], *lv[2];
+    const int want = op_of(s) == TRS_N ? TRS_OK : TRS_ESTATE;
+    assert_int_equal(trs_plan_levels(s->p, &topo[0], &lv[0]), want);
+    for (int again = 0; again < 2; again++) {
+        assert_int_equal(trs_plan_levels(s->far, &topo[1], &lv[1]), want);
+        if (want == TRS_OK) assert_memory_equal(topo[0], topo[1], (size_t)s->m.n * sizeof *topo[0]);
+    }
+}
+
 static void assert_same_levels(const scene *s)
 {
     const trs_side *a = &s->p->side[op_of(s) != TRS_N], *b = &s->far->side[op_of(s) != TRS_N];
+    assert_same_topo(s);
+    assert_int_equal(trs_far_topo(s->far), TRS_OK);
     assert_int_equal(a->lv.count, b->lv.count);
     assert_int_equal(a->lv.widest, b->lv.widest);
     assert_memory_equal(a->lv.topo, b->lv.topo, (size_t)s->m.n * sizeof *a->lv.topo);
@@ -292,9 +306,34 @@ static void check_sent(trs_context *ctx, const trs_side *s)
     trs_side_free(ctx, &t);
 }
 
-static void judge_grid(int32_t n, int32_t width, int32_t band, bool supernodes)
+/* The same, and every so many rows one reads every third column before it. */
+static trs_mat grid_with_long_rows(int32_t n, int32_t width)
 {
-    trs_mat a = grid(n, width, band), far = mat_to_device(&a);
+    enum { EVERY = 4999, STEP = 3 };
+    trs_mat a = grid(n, width, 1);
+    const int64_t *ptr = a.ptr, most = a.nnz + (int64_t)(n / EVERY + 1) * n / STEP;
+    const int32_t *idx = a.idx;
+    int64_t *new_ptr = malloc(((size_t)n + 1) * sizeof *new_ptr), q = 0;
+    int32_t *new_idx = malloc((size_t)most * sizeof *new_idx);
+    double *val = malloc((size_t)most * sizeof *val);
+    assert_true(new_ptr && new_idx && val);
+    for (int32_t i = 0; i < n; i++) {
+        new_ptr[i] = q;
+        for (int32_t j = 0; i % EVERY == EVERY - 1 && j < idx[ptr[i]]; j += STEP) new_idx[q++] = j;
+        for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) new_idx[q++] = idx[p];
+    }
+    new_ptr[n] = q;
+    for (int64_t p = 0; p < q; p++) val[p] = 1e-6;
+    for (int32_t i = 0; i < n; i++) val[new_ptr[i + 1] - 1] = 4;
+    mat_free(&a);
+    return (trs_mat){
+        .n = n, .nnz = q, .ptr = new_ptr, .idx = new_idx, .val = val, .kind = TRS_LOWER};
+}
+
+/* Frees a. */
+static void judge_pattern(trs_mat a, bool supernodes)
+{
+    trs_mat far = mat_to_device(&a);
     const trs_options opt = {.device = TRS_CUDA(0)}, serial = {.solver = "cpu-serial"};
     trs_plan *p = create(&a, &serial), *q = create(&far, &opt);
     bool stay;
@@ -306,6 +345,7 @@ static void judge_grid(int32_t n, int32_t width, int32_t band, bool supernodes)
     assert_true(stay);
     assert_int_equal(trs_supernodes_likely(&p->ctx, &s->tri), supernodes);
     assert_int_equal(trs_direct_supernodes(&q->ctx, t), supernodes);
+    assert_int_equal(trs_far_topo(q), TRS_OK);
     assert_int_equal(trs_direct_strips_rows(&q->ctx, t), trs_strips_rows(&p->ctx, &s->tri, &s->lv));
     assert_same_sets(s, t);
     check_sent(&p->ctx, s);
@@ -318,9 +358,32 @@ static void judge_grid(int32_t n, int32_t width, int32_t band, bool supernodes)
 static void test_judgement(void **state)
 {
     (void)state;
-    judge_grid(600 * 600, 600, 1, false);
-    judge_grid(100000, 50, 1, false);
-    judge_grid(100 * 100, 100, 99, true);
+    judge_pattern(grid(600 * 600, 600, 1), false);
+    judge_pattern(grid(100000, 50, 1), false);
+    judge_pattern(grid(100 * 100, 100, 99), true);
+    judge_pattern(grid_with_long_rows(100000, 50), false);
+}
+
+/* The search for the levels of a chain is given up, or not: it depends on the device. */
+static void test_deep(void **state)
+{
+    (void)state;
+    enum { N = 300000 };
+    trs_mat a = grid(N, N, 1), far = mat_to_device(&a);
+    const trs_options opt = {.solver = "cuda-dataflow"};
+    double *b = malloc(2 * sizeof *b * N), *x = b + N;
+    trs_plan *p = NULL;
+    assert_non_null(b);
+    for (int i = 0; i < N; i++) b[i] = i > 0 ? 5 : 4;
+    assert_status(trs_plan_create(&p, &far, &opt), TRS_OK, p);
+    assert_status(trs_plan_analyse(p), TRS_OK, p);
+    assert_int_equal(p->side[0].lv.count, N);
+    assert_status(trs_solve(p, TRS_N, 1, b, N, x, N, NULL), TRS_OK, p);
+    for (int i = 0; i < N; i++) assert_at_most(x[i] > 1 ? x[i] - 1 : 1 - x[i], 1e-12);
+    free(b);
+    trs_plan_destroy(p);
+    mat_free_device(&far);
+    mat_free(&a);
 }
 
 /* Large enough for the ring of pinned memory and for levels from the device; one is wanted by a solver that
@@ -365,7 +428,7 @@ int main(void)
         cmocka_unit_test(test_life),      cmocka_unit_test(test_update_from_host),
         cmocka_unit_test(test_after_all), cmocka_unit_test(test_not_straight),
         cmocka_unit_test(test_pivots),    cmocka_unit_test(test_judgement),
-        cmocka_unit_test(test_large)};
+        cmocka_unit_test(test_deep),      cmocka_unit_test(test_large)};
     char why[200];
     if (!trs_gpu_probe(0, why, sizeof why)) return cmocka_run_group_tests(tests, NULL, NULL);
     print_message("%s\n", why);

@@ -17,6 +17,7 @@ static void *fetch(trs_context *ctx, const void *from, int64_t count, size_t siz
 static trs_flow flow_fetch(trs_context *ctx, const trs_flow *d)
 {
     trs_flow f = *d;
+    f.block = NULL;
     f.ptr = fetch(ctx, d->ptr, (int64_t)d->nodes + 1, sizeof *f.ptr);
     f.idx = fetch(ctx, d->idx, d->nnz, sizeof *f.idx);
     f.row = fetch(ctx, d->row, d->nodes, sizeof *f.row);
@@ -167,6 +168,7 @@ static void one_case(pattern pat, trs_dtype d)
     assert_at_most(q.omega, 4 * (q.longest + 1) * epsilon(d));
     free(b);
     free(x);
+    trs_gpu_drop_scratch(&ctx);
     trs_side_free(&ctx, &s);
     mat_free(&a);
     model_free(&m);
