@@ -340,16 +340,12 @@ static void release(trs_part *part)
     trs_free(&part->ctx->mem, d);
 }
 
-/* As many blocks as the warps of six levels fill, and at most what fits on the device at once. */
-template <class T> static int count_blocks(const trs_flow *f, int device, int width)
+/* As many blocks as the warps of six levels fill. */
+template <class T> static int count_blocks(const trs_flow *f, int width)
 {
-    int sms = 1, each = 1;
-    cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
-    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel_of<T>(width), THREADS, 0);
     const double work = width == 0 ? f->tasks : (double)f->nodes * widths[width] / (int)WARP;
     const double blocks = 6.0 * work / (f->levels ? f->levels : 1) / (THREADS / WARP);
-    if (blocks < sms) return sms;
-    return blocks > (double)sms * each ? sms * each : (int)blocks;
+    return waiting_blocks(kernel_of<T>(width), THREADS, 0, max(blocks, (double)multiprocessors()));
 }
 
 static int analyse(trs_part *part)
@@ -366,8 +362,7 @@ static int analyse(trs_part *part)
     if (d->val) d->inv = trs_gpu_new(ctx, f->nodes, trs_size(t->dtype), "reciprocals");
     if (!d->inv) return TRS_EMEM;
     return for_type(t->dtype, [&](auto zero) {
-        for (int w = 0; w < WIDTHS; w++)
-            d->blocks[w] = count_blocks<decltype(zero)>(f, ctx->device, w);
+        for (int w = 0; w < WIDTHS; w++) d->blocks[w] = count_blocks<decltype(zero)>(f, w);
         return int(TRS_OK);
     });
 }

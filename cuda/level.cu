@@ -289,14 +289,13 @@ static int find(trs_context *ctx, const trs_side *s, int *late)
                   (int32_t *)s->direct.level,
                   (unsigned long long)patience,
                   late};
-    int sms = 1, each = 1, gave_up = 0;
+    int gave_up = 0;
     void *args[] = {&all};
     cudaMemsetAsync(late, 0, sizeof *late, NULL);
     cudaMemsetAsync(all.level, 0xff, (size_t)all.n * sizeof *all.level, NULL);
-    cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, ctx->device);
-    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, find_kernel, THREADS, 0);
-    cudaError_t e = cudaLaunchCooperativeKernel(
-        (const void *)find_kernel, dim3((unsigned)(sms * each)), dim3(THREADS), args, 0, NULL);
+    const int blocks = waiting_blocks((const void *)find_kernel, THREADS, 0, s->tri.n);
+    cudaError_t e = cudaLaunchCooperativeKernel((const void *)find_kernel, dim3((unsigned)blocks),
+                                                dim3(THREADS), args, 0, NULL);
     if (e) return failed(ctx, e);
     const int rc = trs_gpu_get(ctx, &gave_up, late, sizeof gave_up);
     return rc ? rc : gave_up ? TRS_ESUPPORT : TRS_OK;

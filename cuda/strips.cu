@@ -508,13 +508,13 @@ static void release(trs_part *part)
     trs_free(&ctx->mem, d);
 }
 
-/* At most one block a strip, as many as fit on the device; and as many stages as then fit. */
+/* At most one block a strip, and as many stages as then fit. */
 template <class T> static void count_blocks(trs_context *ctx, strips *d)
 {
     const void *kernel = (const void *)strips_kernel<T>;
     const size_t least = sizeof(store<T>) + sizeof(stage<T>);
-    int sms = 1, most = 0, all = 0, kept = 0, each = 0;
-    cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, ctx->device);
+    const int sms = multiprocessors();
+    int most = 0, all = 0, kept = 0, each = 0;
     cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, ctx->device);
     cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, ctx->device);
     cudaDeviceGetAttribute(&kept, cudaDevAttrReservedSharedMemoryPerBlock, ctx->device);
@@ -529,7 +529,7 @@ template <class T> static void count_blocks(trs_context *ctx, strips *d)
     const size_t room = (size_t)min(most, all / each - kept) - sizeof(store<T>);
     d->stages = 1 + (int)min(room / sizeof(stage<T>), (size_t)STAGES - 1);
     d->shared = (int)(sizeof(store<T>) + (size_t)(d->stages - 1) * sizeof(stage<T>));
-    d->blocks = min(each * sms, d->s.count);
+    d->blocks = waiting_blocks(kernel, THREADS, (size_t)d->shared, d->s.count);
 }
 
 static int analyse(trs_part *part)
