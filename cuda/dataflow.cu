@@ -155,6 +155,7 @@ static __global__ void __launch_bounds__(THREADS) dataflow_kernel(const kernel_a
     /* neighbouring tasks go to different SMs */
     for (int32_t t = (threadIdx.x / WARP) * gridDim.x + blockIdx.x; t < k.tasks; t += warps) {
         const trs_flow_task task = k.task[t];
+        delay();
         switch (task.lanes) {
         case 1:
             run_task<T, 1>(k, task);
@@ -239,6 +240,7 @@ static __global__ void __launch_bounds__(THREADS, sizeof(T) > 8 ? 2 : 4)
     T b = h.row >= 0 && wanted ? k.b(h.row, r) : number<T>(0);
     for (int64_t node = first; node - sub < k.nodes; node += stride) {
         const node_head<T> after = read_head(k, node + 2 * stride);
+        delay();
         const lane_entry<T> next_e = read_entry(k, next.p + r, next.end);
         const T next_b = next.row >= 0 && wanted ? k.b(next.row, r) : number<T>(0);
         bool done = node >= k.nodes, fresh = !done;

@@ -152,6 +152,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS) solve_kernel(const probl
         __syncthreads();
         const int t = sh->t;
         if (t >= P.nt) break;
+        delay();
         solve_rows<T, R>(sh, P, t, now);
         __pipeline_wait_prior(0);
         __syncthreads(); /* before the ring and t are used again */

@@ -10,6 +10,7 @@
 #include "config.h"
 
 #include "cuda.cuh"
+#include "delay.cuh"
 
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_reduce.cuh>
@@ -69,12 +70,14 @@ struct search {
 static __device__ inline int32_t peek(const int32_t *p)
 {
     int32_t v;
+    delay();
     asm volatile("ld.relaxed.gpu.global.s32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
     return v;
 }
 
 static __device__ inline void publish(int32_t *p, int32_t v)
 {
+    delay();
     asm volatile("st.relaxed.gpu.global.s32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
 }
 

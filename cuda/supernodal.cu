@@ -445,6 +445,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS) mixed_kernel(const probl
         __syncthreads();
         const trs_task task = sh->task;
         if (task.blocks == 0) break;
+        delay();
         if (task.kind != TRS_TASK_BUNDLE) {
             solve_wide<T, R>(sh, P, task, h);
             __pipeline_wait_prior(0);
@@ -462,8 +463,10 @@ static __global__ void __launch_bounds__(BLOCK_THREADS) narrow_kernel(const prob
     const here<T> h(P);
     const unsigned now = P.state->now;
     const int warps = gridDim.x * (BLOCK_THREADS / WARP);
-    for (int t = (threadIdx.x / WARP) * gridDim.x + blockIdx.x; t < P.blocks; t += warps)
+    for (int t = (threadIdx.x / WARP) * gridDim.x + blockIdx.x; t < P.blocks; t += warps) {
+        delay();
         solve_thin<T, R>(P, t, h);
+    }
     finish<R>(P.state, now);
 }
 
