@@ -29,7 +29,7 @@ enum {
 
 /* Seconds: that a scene may take for its runs; that solves get beside another kernel; what a single one may be
  * predicted to take, as a solver that is no good for a triangle may need minutes for all of this. */
-static const double LONG = 20, BESIDE = 0.5, BESIDE_AT_MOST = 5, SLOW = 0.02;
+static const double LONG = 20, BESIDE = 0.2, BESIDE_AT_MOST = 5, SLOW = 0.02;
 
 /* A number from the environment. */
 static int asked(const char *name, int otherwise)

@@ -229,7 +229,7 @@ static void test_dags(void **state)
     (void)state;
     for (int k = 0; k < DAGS; k++) {
         random_t r = {(uint64_t)k};
-        model m = model_of(&dags[k], 1009, false, &r);
+        model m = model_of(&dags[k], 701, false, &r);
         compare_model(&m);
         model_free(&m);
     }
