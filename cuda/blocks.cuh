@@ -23,6 +23,7 @@ __host__ __device__ constexpr int tile_place(int i, int k, int rows = BLOCK)
 /* Empty again: the pattern of flag.cuh. */
 template <class T> __device__ inline void flag_clear(T *p)
 {
+    delay();
     for (int w = 0; w < (int)(sizeof(T) / sizeof(unsigned)); w++) ((unsigned *)p)[w] = ~0u;
 }
 
@@ -204,6 +205,7 @@ template <int R> __device__ inline void finish(turn *state, unsigned now)
 {
     __syncthreads();
     if (threadIdx.x > 0) return;
+    delay();
     __threadfence();
     if (atomicAdd(&state->done, 1u) + 1 < gridDim.x) return;
     state->ticket = state->done = 0;

@@ -230,6 +230,11 @@ inline unsigned blocks_of(int64_t count)
     return (unsigned)((count + PLAIN - 1) / PLAIN);
 }
 
+int multiprocessors(); /* of the current device */
+/* Blocks of a kernel whose blocks wait for one another: as many as are wanted, but no more than are on the
+ * current device at once, nor than TRISOLVE_BLOCKS says, which is for tests.  0: not one fits. */
+int waiting_blocks(const void *kernel, int threads, size_t shared, double wanted);
+
 /* What a launch left behind. */
 inline int launched()
 {

@@ -16,6 +16,8 @@
 #include "dataflow.cuh"
 #include "flag.cuh"
 
+#include <climits>
+
 enum { THREADS = 256, WARP = TRS_FLOW_WARP, BATCH = TRS_FLOW_BATCH };
 
 /* Right-hand sides at a time. */
@@ -207,6 +209,7 @@ static __global__ void __launch_bounds__(THREADS) dataflow_kernel(const kernel_a
         const stake<T> after = read_stake(k, later);
         const batch<T> next_e = read_batch(k, next.p, next.end, next.lanes);
         const T next_b = read_b(k, next);
+        delay();
         run_any(k, w, e, b);
         w = next;
         next = after;
@@ -277,6 +280,7 @@ static __global__ void __launch_bounds__(THREADS, sizeof(T) > 8 ? 2 : 4)
     T b = h.row >= 0 && wanted ? k.b(h.row, r) : number<T>(0);
     for (int64_t node = first; node - sub < k.nodes; node += stride) {
         const node_head<T> after = read_head(k, node + 2 * stride);
+        delay();
         const lane_entry<T> next_e = read_entry(k, next.p + r, next.end);
         const T next_b = next.row >= 0 && wanted ? k.b(next.row, r) : number<T>(0);
         bool done = node >= k.nodes, fresh = !done;
@@ -376,18 +380,15 @@ void dataflow_free(trs_context *ctx, dataflow *d)
     d->val = d->inv = NULL;
 }
 
-/* As many blocks as the warps of six levels fill, and at most what fits on the device at once; with one column
- * at most two an SM, for those that wait are in the way of the others. */
-template <class T> static int count_blocks(const trs_flow *f, int device, int width)
+/* As many blocks as the warps of six levels fill; with one column at most two an SM, for those that wait are in
+ * the way of the others. */
+template <class T> static int count_blocks(const trs_flow *f, int width)
 {
-    int sms = 1, each = 1;
-    cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
-    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel_of<T>(width), THREADS, 0);
-    if (width == 0) each = min(each, 2);
+    const int sms = multiprocessors();
     const double work = width == 0 ? f->tasks : (double)f->nodes * widths[width] / (int)WARP;
-    const double blocks = 6.0 * work / (f->levels ? f->levels : 1) / (THREADS / WARP);
-    if (blocks < sms) return sms;
-    return blocks > (double)sms * each ? sms * each : (int)blocks;
+    const double six = 6.0 * work / (f->levels ? f->levels : 1) / (THREADS / WARP);
+    const double most = width == 0 ? 2 * sms : INT_MAX;
+    return waiting_blocks(kernel_of<T>(width), THREADS, 0, min(max(six, (double)sms), most));
 }
 
 int dataflow_new(trs_context *ctx, const trs_pattern *p, trs_dtype dtype, dataflow *d)
@@ -402,8 +403,7 @@ int dataflow_new(trs_context *ctx, const trs_pattern *p, trs_dtype dtype, datafl
     if (!d->inv) return TRS_EMEM;
     d->val = (char *)d->inv + (size_t)f->nodes * size;
     return for_type(dtype, [&](auto zero) {
-        for (int w = 0; w < DATAFLOW_WIDTHS; w++)
-            d->blocks[w] = count_blocks<decltype(zero)>(f, ctx->device, w);
+        for (int w = 0; w < DATAFLOW_WIDTHS; w++) d->blocks[w] = count_blocks<decltype(zero)>(f, w);
         return int(TRS_OK);
     });
 }

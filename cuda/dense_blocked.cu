@@ -32,7 +32,7 @@ struct blocked_work {
     void *copy; /* [2][copy_size] published x */
     int64_t copy_size;
     int most;    /* right-hand sides at a time: 1, 8, 32 or 64 */
-    int grid[4]; /* blocks that fit on the device, for each of those */
+    int grid[4]; /* blocks of threads, for each of those */
 };
 
 __host__ __device__ inline int64_t tile_number(int64_t t, int64_t s)
@@ -152,6 +152,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS) solve_kernel(const probl
         __syncthreads();
         const int t = sh->t;
         if (t >= P.nt) break;
+        delay();
         solve_rows<T, R>(sh, P, t, now);
         __pipeline_wait_prior(0);
         __syncthreads(); /* before the ring and t are used again */
@@ -287,20 +288,15 @@ static int update_direct(trs_part *part, const void *val, void *stream)
 
 template <class T> static int grids(blocked_work *w, int nt)
 {
-    int device, count, each, rc = TRS_OK;
-    if (cudaGetDevice(&device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
-        return TRS_EDEVICE;
+    int rc = TRS_OK;
     for (int nrhs = 1; nrhs <= 64 && !rc; nrhs *= 2)
         rc = for_width<T>(nrhs, [&](auto width, int k) {
             constexpr int R = decltype(width)::value;
             const size_t bytes = sizeof(stage<T, R>);
-            if (allow(solve_kernel<T, R>, bytes) != cudaSuccess ||
-                cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, solve_kernel<T, R>,
-                                                              BLOCK_THREADS, bytes) != cudaSuccess)
-                return TRS_EDEVICE;
-            w->grid[k] = min(nt, each * count);
-            return each > 0 ? TRS_OK : TRS_EDEVICE;
+            if (allow(solve_kernel<T, R>, bytes) != cudaSuccess) return TRS_EDEVICE;
+            w->grid[k] =
+                waiting_blocks((const void *)solve_kernel<T, R>, BLOCK_THREADS, bytes, max(nt, 1));
+            return w->grid[k] > 0 ? TRS_OK : TRS_EDEVICE;
         });
     return rc;
 }

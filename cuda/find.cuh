@@ -12,6 +12,7 @@
 #define TRS_FIND_CUH
 
 #include "cuda.cuh"
+#include "delay.cuh"
 
 namespace find
 {
@@ -39,12 +40,14 @@ struct search {
 static __device__ inline int32_t peek(const int32_t *p)
 {
     int32_t v;
+    delay();
     asm volatile("ld.relaxed.gpu.global.s32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
     return v;
 }
 
 static __device__ inline void publish(int32_t *p, int32_t v)
 {
+    delay();
     asm volatile("st.relaxed.gpu.global.s32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
 }
 
@@ -290,14 +293,13 @@ static __global__ void __launch_bounds__(THREADS, PER_SM) find_kernel(const sear
 }
 
 /* all.level is -1 everywhere. */
-static inline cudaError_t launch(search all, int device)
+static inline cudaError_t launch(search all)
 {
-    int sms = 1, each = 1;
+    const double rows = (all.n + (double)THREADS - 1) / THREADS;
+    const double most = min((double)PER_SM * multiprocessors(), max(rows, 1.0));
+    const int blocks = waiting_blocks((const void *)find_kernel, THREADS, 0, most);
     void *args[] = {&all};
-    cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
-    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, find_kernel, THREADS, 0);
-    each = min(each, (int)PER_SM);
-    return cudaLaunchCooperativeKernel((const void *)find_kernel, dim3((unsigned)(sms * each)),
+    return cudaLaunchCooperativeKernel((const void *)find_kernel, dim3((unsigned)blocks),
                                        dim3(THREADS), args, 0, NULL);
 }
 } // namespace find

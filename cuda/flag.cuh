@@ -9,11 +9,13 @@
 #define TRS_FLAG_CUH
 
 #include "cuda.cuh"
+#include "delay.cuh"
 
 /* What stands there, perhaps the pattern. */
 __device__ inline double flag_peek(const double *p)
 {
     double v;
+    delay();
     asm volatile("ld.relaxed.gpu.global.f64 %0, [%1];" : "=d"(v) : "l"(p) : "memory");
     return v;
 }
@@ -21,6 +23,7 @@ __device__ inline double flag_peek(const double *p)
 __device__ inline float flag_peek(const float *p)
 {
     float v;
+    delay();
     asm volatile("ld.relaxed.gpu.global.f32 %0, [%1];" : "=f"(v) : "l"(p) : "memory");
     return v;
 }
@@ -84,11 +87,13 @@ template <class T> __device__ inline T flag_free(T v)
 
 __device__ inline void flag_store(double *p, double v)
 {
+    delay();
     asm volatile("st.relaxed.gpu.global.f64 [%0], %1;" ::"l"(p), "d"(flag_free(v)) : "memory");
 }
 
 __device__ inline void flag_store(float *p, float v)
 {
+    delay();
     asm volatile("st.relaxed.gpu.global.f32 [%0], %1;" ::"l"(p), "f"(flag_free(v)) : "memory");
 }
 

@@ -4,6 +4,7 @@
 #include "cuda.cuh"
 
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 
@@ -59,6 +60,28 @@ static int told(cudaError_t e)
     if (e == cudaSuccess) return TRS_OK;
     (void)cudaGetLastError();
     return TRS_EDEVICE;
+}
+
+/* ---- how many blocks ------------------------------------------------------------------------------- */
+
+int multiprocessors()
+{
+    int device = 0, count = 1;
+    if (told(cudaGetDevice(&device)) ||
+        told(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device)))
+        return 1;
+    return count;
+}
+
+int waiting_blocks(const void *kernel, int threads, size_t shared, double wanted)
+{
+    const char *limit = getenv("TRISOLVE_BLOCKS");
+    int each = 0;
+    if (told(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, shared)))
+        return 0;
+    int most = each * multiprocessors();
+    if (limit && atoi(limit) > 0) most = min(most, atoi(limit));
+    return wanted < most ? (int)wanted : most;
 }
 
 /* ---- memory -------------------------------------------------------------------------------------- */

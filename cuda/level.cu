@@ -69,7 +69,7 @@ static int find_them(trs_context *ctx, trs_side *s)
     static_assert(sizeof count <= 2 * sizeof(int64_t), "what direct.found has room for");
     cudaMemsetAsync(all.count, 0, sizeof count, NULL);
     cudaMemsetAsync(all.level, 0xff, (size_t)all.n * sizeof *all.level, NULL);
-    const cudaError_t e = find::launch(all, ctx->device);
+    const cudaError_t e = find::launch(all);
     if (e) return failed(ctx, e);
     const int rc = trs_gpu_get(ctx, &count, all.count, sizeof count);
     s->lv.count = count.levels;

@@ -118,10 +118,12 @@ __device__ inline int lane_number()
 
 __device__ inline void slot_peek(uint32_t p, double &v)
 {
+    delay();
     asm volatile("ld.relaxed.cta.shared.f64 %0, [%1];" : "=d"(v) : "r"(p) : "memory");
 }
 __device__ inline void slot_peek(uint32_t p, float &v)
 {
+    delay();
     asm volatile("ld.relaxed.cta.shared.f32 %0, [%1];" : "=f"(v) : "r"(p) : "memory");
 }
 template <class T> __device__ inline void slot_peek(uint32_t p, T &v)
@@ -132,10 +134,12 @@ template <class T> __device__ inline void slot_peek(uint32_t p, T &v)
 
 __device__ inline void slot_put(uint32_t p, double v)
 {
+    delay();
     asm volatile("st.relaxed.cta.shared.f64 [%0], %1;" ::"r"(p), "d"(v) : "memory");
 }
 __device__ inline void slot_put(uint32_t p, float v)
 {
+    delay();
     asm volatile("st.relaxed.cta.shared.f32 [%0], %1;" ::"r"(p), "f"(v) : "memory");
 }
 template <class T> __device__ inline void slot_put(uint32_t p, T v)
@@ -153,6 +157,7 @@ __device__ inline void fence()
 __device__ inline int32_t tasks_done(const volatile int32_t *next)
 {
     const int lane = threadIdx.x % WARP;
+    delay();
     int32_t least = next[lane < TEAM ? lane : 0];
 #if __CUDA_ARCH__ >= 800
     least = __reduce_min_sync(~0u, least);
@@ -274,6 +279,7 @@ __device__ void load(const kernel_args<T> &k, store<T> *m, const trs_strip &stri
             if (lane == 0) m->lap[oldest]++;
             fence();
             __syncwarp();
+            delay();
             if (lane == 0) m->here = m->end[oldest];
             told++;
         }
@@ -438,6 +444,7 @@ __device__ void consume(const kernel_args<T> &k, store<T> *m, int32_t first, int
         run_task(k, m, slots, lane, first, t, last);
         fence();
         __syncwarp();
+        delay();
         if (lane == 0) m->next[warp] = t + TEAM;
     }
     if (lane == 0) m->next[warp] = INT32_MAX;
@@ -481,6 +488,7 @@ static __global__ void __launch_bounds__(THREADS, sizeof(T) > 8 ? 2 : 3)
         __syncthreads();
         const int32_t strip = m->strip;
         if (strip >= k.count) return;
+        delay();
         const trs_strip begin = k.strip[strip], end = k.strip[strip + 1];
         const int warp = threadIdx.x / WARP;
         if (warp < TEAM) consume(k, m, begin.task, end.task - begin.task);
@@ -508,13 +516,13 @@ static void release(trs_part *part)
     trs_free(&ctx->mem, d);
 }
 
-/* At most one block a strip, as many as fit on the device; and as many stages as then fit. */
+/* At most one block a strip, and as many stages as then fit. */
 template <class T> static void count_blocks(trs_context *ctx, strips *d)
 {
     const void *kernel = (const void *)strips_kernel<T>;
     const size_t least = sizeof(store<T>) + sizeof(stage<T>);
-    int sms = 1, most = 0, all = 0, kept = 0, each = 0;
-    cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, ctx->device);
+    const int sms = multiprocessors();
+    int most = 0, all = 0, kept = 0, each = 0;
     cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, ctx->device);
     cudaDeviceGetAttribute(&all, cudaDevAttrMaxSharedMemoryPerMultiprocessor, ctx->device);
     cudaDeviceGetAttribute(&kept, cudaDevAttrReservedSharedMemoryPerBlock, ctx->device);
@@ -529,7 +537,7 @@ template <class T> static void count_blocks(trs_context *ctx, strips *d)
     const size_t room = (size_t)min(most, all / each - kept) - sizeof(store<T>);
     d->stages = 1 + (int)min(room / sizeof(stage<T>), (size_t)STAGES - 1);
     d->shared = (int)(sizeof(store<T>) + (size_t)(d->stages - 1) * sizeof(stage<T>));
-    d->blocks = min(each * sms, d->s.count);
+    d->blocks = waiting_blocks(kernel, THREADS, (size_t)d->shared, d->s.count);
 }
 
 static int analyse(trs_part *part)

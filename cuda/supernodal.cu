@@ -444,6 +444,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS) mixed_kernel(const probl
         __syncthreads();
         const trs_task task = sh->task;
         if (task.blocks == 0) break;
+        delay();
         if (task.kind != TRS_TASK_BUNDLE) {
             solve_wide<T, R>(sh, P, task, h);
             __pipeline_wait_prior(0);
@@ -461,8 +462,10 @@ static __global__ void __launch_bounds__(BLOCK_THREADS) narrow_kernel(const prob
     const here<T> h(P);
     const unsigned now = P.state->now;
     const int warps = gridDim.x * (BLOCK_THREADS / WARP);
-    for (int t = (threadIdx.x / WARP) * gridDim.x + blockIdx.x; t < P.blocks; t += warps)
+    for (int t = (threadIdx.x / WARP) * gridDim.x + blockIdx.x; t < P.blocks; t += warps) {
+        delay();
         solve_thin<T, R>(P, t, h);
+    }
     finish<R>(P.state, now);
 }
 
@@ -620,32 +623,26 @@ static int update_direct(trs_part *part, const void *val, void *stream)
     });
 }
 
-/* Blocks of threads that a solve takes: all that fit at once, as far as there is work for them. */
-template <class T, int R> static int grid_of(const supernodal *d, int sms)
+/* Blocks of threads that a solve takes, as far as there is work for them; 0: not one fits. */
+template <class T, int R> static int grid_of(const supernodal *d)
 {
-    const bool mixed = d->s.wide > 0;
-    const size_t bytes = mixed ? sizeof(wide<T, R>) : 0;
-    int each = 0;
-    if (mixed && allow(mixed_kernel<T, R>, bytes) != cudaSuccess) return 0;
-    cudaError_t e = mixed ? cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, mixed_kernel<T, R>,
-                                                                          BLOCK_THREADS, bytes)
-                          : cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-                                &each, narrow_kernel<T, R>, BLOCK_THREADS, 0);
-    if (e != cudaSuccess) return 0;
-    const int64_t work = mixed ? d->s.tasks : 6 * (int64_t)d->s.blocks / max(d->s.height, 1) / 8;
-    const int64_t least = mixed ? 1 : sms, most = (int64_t)each * sms;
-    return (int)min(max(work, least), most);
+    const size_t bytes = sizeof(wide<T, R>);
+    if (d->s.wide == 0) {
+        const int64_t work = 6 * (int64_t)d->s.blocks / max(d->s.height, 1) / 8;
+        return waiting_blocks((const void *)narrow_kernel<T, R>, BLOCK_THREADS, 0,
+                              (double)max(work, (int64_t)multiprocessors()));
+    }
+    if (allow(mixed_kernel<T, R>, bytes) != cudaSuccess) return 0;
+    return waiting_blocks((const void *)mixed_kernel<T, R>, BLOCK_THREADS, bytes,
+                          max(d->s.tasks, 1));
 }
 
 template <class T> static int grids(supernodal_work *w, const supernodal *d)
 {
-    int device, sms, rc = TRS_OK;
-    if (cudaGetDevice(&device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
-        return TRS_EDEVICE;
+    int rc = TRS_OK;
     for (int nrhs = 1; nrhs <= 64 && !rc; nrhs *= 2)
         rc = for_width<T>(nrhs, [&](auto width, int k) {
-            w->grid[k] = grid_of<T, decltype(width)::value>(d, sms);
+            w->grid[k] = grid_of<T, decltype(width)::value>(d);
             return w->grid[k] > 0 ? TRS_OK : TRS_EDEVICE;
         });
     return rc;

@@ -543,16 +543,24 @@ static void order_some(void *user, int64_t begin, int64_t end)
     }
 }
 
-/* Pieces by the level that they could have, a block being no later than its pieces' level + 1. */
+/* The level that a piece could have. */
+static int32_t level_of(const trs_stage *stage, const trs_task *piece)
+{
+    return stage[piece->stage + piece->stages - 1].level + 1;
+}
+
+/* Pieces by that level, those first whose block is of the same one. */
 static int order_pieces(const build *b, const trs_supernodes *s, trs_task *piece)
 {
     const int32_t count = s->pieces;
     int32_t *key = trs_new(b->ctx, 2 * (int64_t)count, sizeof *key, "the order of pieces");
     if (!key) return TRS_EMEM;
     const trs_task *from = b->piece;
-    for (int32_t k = 0; k < count; k++)
-        key[k] = b->stage[from[k].stage + from[k].stages - 1].level + 1;
-    int rc = sort_keys(b->ctx, key, count, s->height + 1, key + count);
+    for (int32_t k = 0; k < count; k++) {
+        const int32_t level = level_of(b->stage, &from[k]);
+        key[k] = 2 * level + (b->level[from[k].block] > level);
+    }
+    int rc = sort_keys(b->ctx, key, count, 2 * s->height, key + count);
     for (int32_t k = 0; k < count && !rc; k++) {
         piece[key[count + k]] = from[k];
         piece[key[count + k]].block = b->place[from[k].block];
@@ -571,20 +579,17 @@ static void add_task(trs_supernodes *s, trs_task t)
     s->task[s->tasks++] = t;
 }
 
-/* level by level: wide blocks, pieces, bundles */
+/* level by level: pieces that a block of the level waits for, wide blocks, other pieces, bundles */
 static void order_tasks(const build *b, trs_supernodes *s, const trs_task *piece)
 {
     const int32_t *level = b->key;
     int32_t t = 0, p = 0;
     for (int32_t l = 0; l < s->height; l++) {
+        while (p < s->pieces && level[piece[p].block] == l) add_task(s, piece[p++]);
         for (; t < s->blocks && level[t] == l && is_wide(&s->block[t]); t++)
             add_task(
                 s, (trs_task){TRS_TASK_WIDE, t, 1, s->block[t].stage, s->block[t].stages, 0, 0, 0});
-        for (; p < s->pieces; p++) {
-            const trs_stage *last = &s->stage[piece[p].stage + piece[p].stages - 1];
-            if (last->level + 1 > l) break;
-            add_task(s, piece[p]);
-        }
+        while (p < s->pieces && level_of(s->stage, &piece[p]) == l) add_task(s, piece[p++]);
         while (t < s->blocks && level[t] == l) {
             int32_t e = t;
             while (e < s->blocks && level[e] == l && e - t < TRS_BUNDLE) e++;

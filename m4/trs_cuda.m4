@@ -18,6 +18,11 @@ AC_ARG_WITH([cuda-arch],
 AC_ARG_ENABLE([cudart-static],
   [AS_HELP_STRING([--disable-cudart-static],[link libcudart.so instead of libcudart_static.a])],
   [],[enable_cudart_static=yes])
+AC_ARG_ENABLE([delays],
+  [AS_HELP_STRING([--enable-delays],[hold GPU threads up at random, for tests @<:@no@:>@])],
+  [],[enable_delays=no])
+AS_IF([test "x$enable_delays" = xyes],
+  [AC_DEFINE([TRS_DELAYS],[1],[Define to 1 to hold GPU threads up at random.])])
 have_cuda=no
 AS_IF([test "x$with_cuda" != xno],[
   AS_CASE([$with_cuda],

@@ -1,5 +1,5 @@
 /* t_flow.c: the nodes of a data-flow solver, made on the device and gone through on the host. */
-#include "model.h"
+#include "dags.h"
 
 #include "flow.h"
 #include "gpu.h"
@@ -150,11 +150,10 @@ static void solve_by_flow(trs_context *ctx, trs_side *s, const void *b, void *x)
     trs_gpu_free(ctx, far_inv);
 }
 
-static void one_case(pattern pat, trs_dtype d)
+static void one_case(model m, trs_dtype d)
 {
-    random_t r = {(uint64_t)pat * 4 + (uint64_t)d};
+    random_t r = {1};
     form f = {.dtype = d, .format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32};
-    model m = model_new(pat, false, false, trs_is_complex(d), &r);
     trs_mat a = show(&m, &f, &r);
     trs_context ctx = {.threads = 1};
     trs_side s = {.used = true};
@@ -174,20 +173,39 @@ static void one_case(pattern pat, trs_dtype d)
     model_free(&m);
 }
 
-static void test_patterns(void **state)
+static void skip_without_gpu(void)
 {
     char why[200];
+    if (!trs_gpu_probe(0, why, sizeof why)) return;
+    print_message("%s\n", why);
+    skip();
+}
+
+static void test_patterns(void **state)
+{
     (void)state;
-    if (trs_gpu_probe(0, why, sizeof why)) {
-        print_message("%s\n", why);
-        skip();
-    }
+    skip_without_gpu();
     for (int p = 0; p < PATTERNS; p++)
-        for (int d = 0; d < 4; d++) one_case((pattern)p, (trs_dtype)d);
+        for (int d = 0; d < 4; d++) {
+            random_t r = {(uint64_t)(p * 4 + d)};
+            one_case(model_new((pattern)p, false, false, trs_is_complex((trs_dtype)d), &r),
+                     (trs_dtype)d);
+        }
+}
+
+static void test_dags(void **state)
+{
+    (void)state;
+    skip_without_gpu();
+    for (int k = 0; k < DAGS; k++) {
+        random_t r = {(uint64_t)k};
+        one_case(model_of(&dags[k], 2003, false, &r), TRS_F64);
+    }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_patterns)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_patterns),
+                                       cmocka_unit_test(test_dags)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* t_strips.c: going through the strips as a consumer and fetchers do, with the slots of a strip, gives what
  * substitution gives; no slot is filled while its x is still wanted, and none is waited for in vain. */
 #include "counter.h"
-#include "model.h"
+#include "dags.h"
 
 #include "strips.h"
 
@@ -224,6 +224,17 @@ static void test_patterns(void **state)
 }
 
 /* A grid in three dimensions: most x are foreign, and each is read several times. */
+static void test_dags(void **state)
+{
+    (void)state;
+    for (int k = 0; k < DAGS; k++) {
+        random_t r = {(uint64_t)k};
+        model m = model_of(&dags[k], 701, false, &r);
+        compare_model(&m);
+        model_free(&m);
+    }
+}
+
 static void test_grid(void **state)
 {
     enum { SIDE = 24 };
@@ -330,9 +341,9 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_patterns),      cmocka_unit_test(test_grid),
-        cmocka_unit_test(test_hubs),          cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_patterns), cmocka_unit_test(test_dags),
+        cmocka_unit_test(test_grid),     cmocka_unit_test(test_hubs),
+        cmocka_unit_test(test_rows),     cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

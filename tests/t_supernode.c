@@ -1,7 +1,7 @@
 /* t_supernode.c: blocks, stages and tasks hold every entry once, and solving by them in the order of the
  * tasks, one after the other, gives what substitution gives. */
 #include "counter.h"
-#include "model.h"
+#include "dags.h"
 
 #include <math.h>
 
@@ -138,6 +138,18 @@ static void test_patterns(void **state)
             compare_model(&m, NULL);
             model_free(&m);
         }
+}
+
+/* Among them blocks all of whose sources are of one level, and more than one task can take. */
+static void test_dags(void **state)
+{
+    (void)state;
+    for (int k = 0; k < DAGS; k++) {
+        random_t r = {(uint64_t)k};
+        model m = model_of(&dags[k], 2003, false, &r);
+        compare_model(&m, NULL);
+        model_free(&m);
+    }
 }
 
 static model full(int n)
@@ -291,9 +303,10 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_patterns),   cmocka_unit_test(test_full),
-        cmocka_unit_test(test_fused_rows), cmocka_unit_test(test_factor),
-        cmocka_unit_test(test_threads),    cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_patterns),      cmocka_unit_test(test_dags),
+        cmocka_unit_test(test_full),          cmocka_unit_test(test_fused_rows),
+        cmocka_unit_test(test_factor),        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
