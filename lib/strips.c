@@ -134,6 +134,14 @@ typedef struct build {
     _Atomic int failed;
 } build;
 
+/* Threads that work side by side would be in each other's way when they touch a new page. */
+static void *new_array(trs_context *ctx, int64_t count, size_t size, const char *what)
+{
+    void *p = trs_new(ctx, count, size, what);
+    if (p) trs_touch(ctx, p, (size_t)count * size);
+    return p;
+}
+
 static int32_t first_row(const build *b, int64_t strip)
 {
     const int64_t row = strip * b->rows;
@@ -387,9 +395,9 @@ static int sum_up(build *b)
     s->chunks = (int32_t)chunks;
     s->lines = s->strip[s->count].item;
     s->chunk = trs_new(b->ctx, chunks, sizeof *s->chunk, "chunks of strips");
-    s->row = trs_new(b->ctx, tasks * WARP, sizeof *s->row, "rows of strips");
-    s->code = trs_new(b->ctx, s->lines * WARP, sizeof *s->code, "slots of entries");
-    s->entry = trs_new(b->ctx, s->lines * WARP, sizeof *s->entry, "entries of strips");
+    s->row = new_array(b->ctx, tasks * WARP, sizeof *s->row, "rows of strips");
+    s->code = new_array(b->ctx, s->lines * WARP, sizeof *s->code, "slots of entries");
+    s->entry = new_array(b->ctx, s->lines * WARP, sizeof *s->entry, "entries of strips");
     return s->chunk && s->row && s->code && s->entry ? TRS_OK : TRS_EMEM;
 }
 
@@ -417,7 +425,7 @@ typedef struct walk { /* through one strip */
     int32_t more;  /* early lines of this task and of those that may begin before it is done with */
     const int32_t *column[WARP]; /* of the entries of each row */
     int32_t length[WARP];
-    int32_t next[2][WARP];   /* entry to be looked at, for early lines and late ones */
+    int32_t next[2][WARP];   /* entry from which on early and late ones are left */
     int32_t newest[BUCKETS]; /* item; -1: none */
     recent slot[TRS_STRIP_FOREIGN];
 } walk;
@@ -497,24 +505,31 @@ static void begin_group(walk *w, const group *g)
         ask_ahead(w->b, g->place + i, w->end);
         w->column[i] = t->idx + t->ptr[row];
         w->length[i] = length_of(t, row);
-        w->next[false][i] = w->next[true][i] = 0;
+        w->next[0][i] = w->next[1][i] = 0;
     }
 }
 
-/* The next late or early entries of lane i, into lines from this one on. */
-static void take_entries(walk *w, const group *g, int i, bool late, int64_t line, int lines)
+/* The next entries of lane i, as many of either kind as the task has lines for. */
+static void take_entries(walk *w, const group *g, int i)
 {
     const build *b = w->b;
-    int32_t e = w->next[late][i];
-    for (const int64_t end = line + lines; line < end && e < w->length[i]; e++) {
-        const int32_t position = position_of(b, w->first, w->column[i][e]);
-        if (is_late(g->start, position) != late) continue;
+    const int32_t *column = w->column[i], length = w->length[i];
+    const int64_t middle = w->line + g->early, end[2] = {middle, middle + g->late};
+    int64_t line[2] = {w->line, middle};
+    int32_t *next[2] = {&w->next[0][i], &w->next[1][i]};
+    int32_t e = !g->late || (g->early && *next[0] < *next[1]) ? *next[0] : *next[1];
+    for (; e < length && (line[0] < end[0] || line[1] < end[1]); e++) {
+        const int32_t position = position_of(b, w->first, column[e]);
+        const bool late = is_late(g->start, position);
+        if (e < *next[late] || line[late] == end[late]) continue;
         const bool own = position >= (g->task - TRS_STRIP_REACH) * WARP;
-        const int64_t place = line++ * WARP + i;
+        const int64_t place = line[late]++ * WARP + i;
         b->s->entry[place] = e;
         b->s->code[place] = (uint16_t)(own ? position % TRS_STRIP_OWN : WANTED);
+        *next[late] = e + 1;
     }
-    w->next[late][i] = e;
+    for (int k = 0; k < 2; k++)
+        if (line[k] < end[k]) *next[k] = length;
 }
 
 /* The line that takes up the piece before. */
@@ -524,6 +539,14 @@ static void write_link(walk *w, const group *g, int64_t line)
         w->b->s->entry[line * WARP + i] = TRS_STRIP_PIECE;
         w->b->s->code[line * WARP + i] = (uint16_t)(((g->task - 1) * WARP + i) % TRS_STRIP_OWN);
     }
+}
+
+static void clear_line(const trs_strips *s, int64_t line)
+{
+    int32_t *entry = s->entry + line * WARP;
+    uint16_t *code = s->code + line * WARP;
+    for (int i = 0; i < WARP; i++) entry[i] = TRS_STRIP_NOTHING;
+    for (int i = 0; i < WARP; i++) code[i] = TRS_STRIP_ZERO;
 }
 
 static void write_rows(const walk *w, const group *g)
@@ -543,14 +566,8 @@ static bool walk_task(walk *w, const group *g)
     const int64_t end = w->line + g->early + g->late;
     if (g->task == g->start) begin_group(w, g);
     write_rows(w, g);
-    for (int64_t place = w->line * WARP; place < (end + g->takes_up) * WARP; place++) {
-        s->entry[place] = TRS_STRIP_NOTHING;
-        s->code[place] = TRS_STRIP_ZERO;
-    }
-    for (int i = 0; i < g->count; i++) {
-        take_entries(w, g, i, false, w->line, g->early);
-        take_entries(w, g, i, true, w->line + g->early, g->late);
-    }
+    for (int64_t line = w->line; line < end + g->takes_up; line++) clear_line(s, line);
+    for (int i = 0; i < g->count; i++) take_entries(w, g, i);
     if (g->takes_up) write_link(w, g, end);
     if (!reserve(w->b, w->items, lines_with_items(g) * WARP)) return false;
     number_items(w, g);
@@ -646,9 +663,9 @@ static int build_new(build *b)
 {
     trs_context *ctx = b->ctx;
     const int64_t n = b->t->n, count = b->s->count;
-    b->order = trs_new(ctx, n, sizeof *b->order, "rows of strips");
-    b->position = trs_new(ctx, n, sizeof *b->position, "positions of rows");
-    b->group = trs_new(ctx, n, sizeof *b->group, "groups of strips");
+    b->order = new_array(ctx, n, sizeof *b->order, "rows of strips");
+    b->position = new_array(ctx, n, sizeof *b->position, "positions of rows");
+    b->group = new_array(ctx, n, sizeof *b->group, "groups of strips");
     b->items = trs_alloc_zero(&ctx->mem, count, sizeof *b->items);
     b->s->strip = trs_alloc_zero(&ctx->mem, count + 1, sizeof *b->s->strip);
     return b->order && b->position && b->group && b->items && b->s->strip
