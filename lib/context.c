@@ -67,7 +67,11 @@ int trs_team(const trs_context *ctx, int64_t entries)
     return entries < TRS_SHARED_FROM || ctx->threads < 1 ? 1 : ctx->threads;
 }
 
-enum { PIECE = 1 << 18, PAGE = 4096 }; /* bytes */
+enum {
+    PIECE = 1 << 18, /* bytes */
+    PAGE = 4096,
+    COPIERS = 8 /* threads: more of them are slower */
+};
 
 typedef struct copying {
     char *to;
@@ -83,7 +87,8 @@ static void copy_some(void *user, int64_t begin, int64_t end)
 void trs_copy(const trs_context *ctx, void *to, const void *from, size_t bytes)
 {
     copying c = {to, from};
-    trs_share(trs_team(ctx, (int64_t)bytes / 4), (int64_t)bytes, PIECE, copy_some, &c);
+    const int team = trs_team(ctx, (int64_t)bytes / 4);
+    trs_share(team < COPIERS ? team : COPIERS, (int64_t)bytes, PIECE, copy_some, &c);
 }
 
 static void touch_some(void *user, int64_t begin, int64_t end)

@@ -104,23 +104,43 @@ int32_t trs_strips_rows(trs_context *ctx, const trs_tri *t, const trs_levels *lv
 
 /* ---- rows of strips -------------------------------------------------------------------------------- */
 
+typedef struct ranked { /* a row and its level */
+    int32_t row, level;
+} ranked;
+
 typedef struct outline { /* of a group, below, as the first pass found it */
-    int32_t count, early, late;
+    int32_t early;       /* most entries of a row */
+    uint8_t late;        /* the same; so few rows are in the tasks just before */
+    uint8_t count;       /* rows */
 } outline;
+
+typedef struct gathered { /* items of a strip, until those of all are known */
+    trs_item *item;
+    int32_t count, room;
+} gathered;
 
 typedef struct build {
     trs_context *ctx;
     const trs_tri *t;
+    const trs_levels *lv;
     trs_strips *s;
     int32_t rows;      /* of a strip */
-    int32_t *order;    /* [n] rows, strip by strip, by level */
-    int32_t *level;    /* [n] of order [k] */
-    int32_t *position; /* [n] of each row; while counting from the beginning of its strip */
+    int32_t parts;     /* in which topo is dealt out */
+    int32_t *to;       /* [parts][count] where the next row of a part goes, in each strip */
+    ranked *order;     /* [n] strip by strip, by level */
+    int32_t *position; /* [n] of each row, from the beginning of its strip */
     outline *group;    /* [n] of each strip from its first row on */
-    uint8_t *early;    /* [tasks + 2 TEAM] lines of each */
-    trs_item **item;   /* [count] of each strip, until all are known */
+    gathered *items;   /* [count] */
     _Atomic int failed;
 } build;
+
+/* Threads that work side by side would be in each other's way when they touch a new page. */
+static void *new_array(trs_context *ctx, int64_t count, size_t size, const char *what)
+{
+    void *p = trs_new(ctx, count, size, what);
+    if (p) trs_touch(ctx, p, (size_t)count * size);
+    return p;
+}
 
 static int32_t first_row(const build *b, int64_t strip)
 {
@@ -133,19 +153,71 @@ static int32_t length_of(const trs_tri *t, int32_t i) /* without the diagonal */
     return (int32_t)(t->ptr[i + 1] - t->ptr[i] - 1);
 }
 
-/* One pass over topo deals the rows out to their strips. */
-static int order_rows(build *b, const trs_levels *lv)
+static int32_t begin_of_part(const build *b, int64_t part)
 {
-    int32_t *end = trs_new(b->ctx, b->s->count, sizeof *end, "rows of strips");
-    if (!end) return TRS_EMEM;
-    for (int32_t s = 0; s < b->s->count; s++) end[s] = first_row(b, s);
-    for (int32_t l = 0; l < lv->count; l++)
-        for (int32_t k = lv->ptr[l]; k < lv->ptr[l + 1]; k++) {
-            const int32_t i = lv->topo[k], place = end[i / b->rows]++;
-            b->order[place] = i;
-            b->level[place] = l;
+    return (int32_t)(b->t->n * part / b->parts);
+}
+
+static void count_rows(void *user, int64_t begin, int64_t end)
+{
+    const build *b = user;
+    for (int64_t part = begin; part < end; part++) {
+        int32_t *count = b->to + part * b->s->count;
+        for (int32_t k = begin_of_part(b, part); k < begin_of_part(b, part + 1); k++)
+            count[b->lv->topo[k] / b->rows]++;
+    }
+}
+
+/* From counts to places. */
+static void place_parts(build *b)
+{
+    for (int32_t s = 0; s < b->s->count; s++) {
+        int32_t place = first_row(b, s);
+        for (int64_t part = 0; part < b->parts; part++) {
+            int32_t *to = &b->to[part * b->s->count + s];
+            const int32_t count = *to;
+            *to = place;
+            place += count;
         }
-    trs_free(&b->ctx->mem, end);
+    }
+}
+
+/* The level of topo [k]. */
+static int32_t level_at(const trs_levels *lv, int32_t k)
+{
+    int32_t low = 0, high = lv->count; /* ptr [low] <= k < ptr [high] */
+    while (high - low > 1) {
+        const int32_t middle = low + (high - low) / 2;
+        if (lv->ptr[middle] <= k) low = middle;
+        else high = middle;
+    }
+    return low;
+}
+
+static void deal_rows(void *user, int64_t begin, int64_t end)
+{
+    const build *b = user;
+    const trs_levels *lv = b->lv;
+    for (int64_t part = begin; part < end; part++) {
+        int32_t *to = b->to + part * b->s->count;
+        int32_t k = begin_of_part(b, part), level = level_at(lv, k);
+        for (; k < begin_of_part(b, part + 1); k++) {
+            while (lv->ptr[level + 1] <= k) level++;
+            b->order[to[lv->topo[k] / b->rows]++] = (ranked){lv->topo[k], level};
+        }
+    }
+}
+
+/* Each part of topo is dealt out to the strips, behind what the parts before it have there. */
+static int order_rows(build *b, int threads)
+{
+    const int32_t strips = b->s->count, most = strips ? b->t->n / strips : 1;
+    b->parts = threads == 1 ? 1 : 4 * threads < most ? 4 * threads : most;
+    b->to = trs_alloc_zero(&b->ctx->mem, (int64_t)b->parts * strips, sizeof *b->to);
+    if (!b->to) return trs_fail(b->ctx, TRS_EMEM, "out of memory for rows of strips");
+    trs_share(threads, b->parts - 1, 1, count_rows, b); /* nothing is behind the last one */
+    place_parts(b);
+    trs_share(threads, b->parts, 1, deal_rows, b);
     return TRS_OK;
 }
 
@@ -154,17 +226,24 @@ static int order_rows(build *b, const trs_levels *lv)
 typedef struct group { /* up to a warp of rows of one level, and its tasks, one after the other */
     int32_t place, count;          /* order [place] .. */
     int32_t most_early, most_late; /* entries of a row */
-    int32_t start, task;           /* the first one, and this one */
+    int32_t start, task;           /* the first one, and this one, of the strip */
     int early, late; /* lines of this task, the one that takes up a piece not counted */
     int32_t early_from, late_from;
     bool takes_up; /* a piece */
     bool piece;    /* it is one */
 } group;
 
-/* Does an entry of a row of this strip wait for one of the tasks just before? */
-static bool is_late(const build *b, int32_t first, int32_t task, int32_t column)
+enum { ELSEWHERE = INT32_MIN / 2 }; /* a position before all of the strip */
+
+static int32_t position_of(const build *b, int32_t first, int32_t column)
 {
-    return column >= first && task - b->position[column] / WARP < TEAM;
+    return column >= first ? b->position[column] : ELSEWHERE;
+}
+
+/* Does an entry wait for one of the tasks just before? */
+static bool is_late(int32_t task, int32_t position)
+{
+    return position >= (task - TEAM + 1) * WARP;
 }
 
 /* After many pieces, what was just before may be out of reach. */
@@ -189,20 +268,34 @@ static void fill_task(group *g)
     g->piece = g->early < early || g->late < late;
 }
 
+enum { AHEAD = 2 * WARP };
+
+/* The rows of a level are far apart, and no hardware foresees where: ask for what the loop over order [k] will
+ * want soon.  Inline, or the compiler takes it for a function that does nothing. */
+static inline __attribute__((always_inline)) void ask_ahead(const build *b, int32_t k, int32_t end)
+{
+    if (k >= end - AHEAD) return;
+    const int32_t row = b->order[k + AHEAD].row;
+    __builtin_prefetch(&b->t->ptr[row]);
+    __builtin_prefetch(&b->position[row]);
+    __builtin_prefetch(&b->t->idx[b->t->ptr[b->order[k + AHEAD / 2].row]]);
+}
+
 /* Of the rows from order [place] on; first: row of the strip. */
 static outline find_group(const build *b, int32_t first, int32_t place, int32_t end, int32_t task)
 {
     const trs_tri *t = b->t;
+    const ranked *r = b->order + place;
     outline g = {0};
-    for (; g.count < WARP && place + g.count < end && b->level[place + g.count] == b->level[place];
-         g.count++) {
-        const int32_t row = b->order[place + g.count];
+    for (; g.count < WARP && place + g.count < end && r[g.count].level == r->level; g.count++) {
+        const int32_t row = r[g.count].row;
         int32_t late = 0;
+        ask_ahead(b, place + g.count, end);
         for (int64_t p = t->ptr[row]; p < t->ptr[row + 1] - 1; p++)
-            late += is_late(b, first, task, t->idx[p]);
+            late += is_late(task, position_of(b, first, t->idx[p]));
         const int32_t early = length_of(t, row) - late;
         if (early > g.early) g.early = early;
-        if (late > g.late) g.late = late;
+        if (late > g.late) g.late = (uint8_t)late;
     }
     return g;
 }
@@ -249,66 +342,39 @@ static void end_chunk(pen *p)
     p->now = (trs_chunk){.line = p->line, .task = p->task};
 }
 
-static void add_task(pen *p, int early, int late)
+static void add_task(pen *p, const group *g)
 {
-    if (p->now.tasks == TRS_STRIP_TASKS || p->now.lines + early + late > TRS_STRIP_LINES)
-        end_chunk(p);
+    const int early = lines_with_items(g), lines = g->early + g->late + g->takes_up;
+    if (p->now.tasks == TRS_STRIP_TASKS || p->now.lines + lines > TRS_STRIP_LINES) end_chunk(p);
     p->now.from[p->now.tasks] = p->now.lines;
     p->now.early[p->now.tasks] = (uint8_t)early;
-    p->now.late[p->now.tasks++] = (uint8_t)late;
-    p->now.lines = (uint8_t)(p->now.lines + early + late);
+    p->now.late[p->now.tasks++] = (uint8_t)(lines - early);
+    p->now.lines = (uint8_t)(p->now.lines + lines);
     p->task++;
-    p->line += early + late;
+    p->line += lines;
 }
 
-static void write_rows(const build *b, const group *g)
-{
-    int32_t *row = b->s->row + (int64_t)g->task * WARP;
-    for (int i = 0; i < WARP; i++) {
-        row[i] = i < g->count ? b->order[g->place + i] : -1;
-        if (g->piece && i < g->count) row[i] = TRS_STRIP_PIECE - row[i];
-    }
-    b->early[g->task] = (uint8_t)lines_with_items(g);
-}
-
-/* All tasks of a strip. */
-static void write_strip(build *b, int64_t strip, pen *p)
+/* Groups, and all that follows from them. */
+static void count_strip(build *b, int64_t strip)
 {
     const int32_t first = first_row(b, strip), end = first_row(b, strip + 1);
     outline *o = b->group + first;
+    pen p = {0};
     group g;
-    p->now = (trs_chunk){.line = p->line, .task = p->task};
     for (int32_t k = first; k < end; k += g.count, o++) {
-        if (!p->to) *o = find_group(b, first, k, end, p->task);
-        g = first_task(o, k, p->task);
-        do {
-            if (p->to) write_rows(b, &g);
-            const int early = lines_with_items(&g);
-            add_task(p, early, g.early + g.late + g.takes_up - early);
-        } while (next_task(&g));
-        for (int i = 0; i < g.count; i++) b->position[b->order[k + i]] = g.task * WARP + i;
+        *o = find_group(b, first, k, end, p.task);
+        g = first_task(o, k, p.task);
+        do add_task(&p, &g);
+        while (next_task(&g));
+        for (int i = 0; i < g.count; i++) b->position[b->order[k + i].row] = g.task * WARP + i;
     }
-    end_chunk(p);
+    end_chunk(&p);
+    b->s->strip[strip + 1] = (trs_strip){p.line, p.chunk, p.task};
 }
 
 static void count_some(void *user, int64_t begin, int64_t end)
 {
-    build *b = user;
-    for (int64_t s = begin; s < end; s++) {
-        pen p = {0};
-        write_strip(b, s, &p);
-        b->s->strip[s + 1] = (trs_strip){p.line, p.chunk, p.task};
-    }
-}
-
-static void write_some(void *user, int64_t begin, int64_t end)
-{
-    build *b = user;
-    for (int64_t s = begin; s < end; s++) {
-        const trs_strip *from = &b->s->strip[s];
-        pen p = {b->s, from->task, from->chunk, from->item, {0}};
-        write_strip(b, s, &p);
-    }
+    for (int64_t s = begin; s < end; s++) count_strip(user, s);
 }
 
 /* From counts to beginnings; for the time being item holds lines. */
@@ -329,182 +395,237 @@ static int sum_up(build *b)
     s->chunks = (int32_t)chunks;
     s->lines = s->strip[s->count].item;
     s->chunk = trs_new(b->ctx, chunks, sizeof *s->chunk, "chunks of strips");
-    s->row = trs_new(b->ctx, tasks * WARP, sizeof *s->row, "rows of strips");
-    s->code = trs_new(b->ctx, s->lines * WARP, sizeof *s->code, "slots of entries");
-    s->entry = trs_new(b->ctx, s->lines * WARP, sizeof *s->entry, "entries of strips");
-    b->early = trs_alloc_zero(&b->ctx->mem, tasks + 2 * TEAM, sizeof *b->early);
-    return s->chunk && s->row && s->code && s->entry && b->early
-               ? TRS_OK
-               : trs_fail(b->ctx, TRS_EMEM, "out of memory for strips");
+    s->row = new_array(b->ctx, tasks * WARP, sizeof *s->row, "rows of strips");
+    s->code = new_array(b->ctx, s->lines * WARP, sizeof *s->code, "slots of entries");
+    s->entry = new_array(b->ctx, s->lines * WARP, sizeof *s->entry, "entries of strips");
+    return s->chunk && s->row && s->code && s->entry ? TRS_OK : TRS_EMEM;
 }
 
-/* ---- codes and items ------------------------------------------------------------------------------- */
+/* ---- items ----------------------------------------------------------------------------------------- */
 
-typedef struct known { /* the item of a position */
-    int32_t position;  /* -1: none */
-    int32_t item;
-} known;
+enum {
+    BUCKETS = 2 * TRS_STRIP_FOREIGN,
+    WANTED = TRS_STRIP_LAST /* a code: this entry has no item yet */
+};
 
-typedef struct seen { /* of an item */
-    int32_t task;     /* of the strip, that reads it last */
-    int64_t code;     /* the place of the entry that does */
-} seen;
+typedef struct recent { /* the item that has a slot, or had it last */
+    int32_t column;
+    int32_t task;  /* of the strip, that reads it last */
+    int32_t older; /* item of the same bucket; -1: none */
+    int64_t code;  /* the place of the entry that reads it last */
+} recent;
 
-typedef struct walk { /* of one strip */
+typedef struct walk { /* through one strip */
     build *b;
-    int32_t first, first_task;
-    int64_t line;  /* the next one */
-    int32_t count; /* items */
+    int32_t first, end; /* rows of the strip */
+    int32_t first_task; /* its own */
+    int64_t line;       /* the next one */
+    gathered *items;
     int32_t spare; /* items from here on can still be read in this task */
-    trs_item *item;
-    seen *seen;
-    known *table;
-    uint32_t mask;
-    int32_t *sorted,
-        *later; /* entries of each row of a group, the early ones first; the late ones of one */
-    const int32_t *column[WARP];     /* of the entries of each row */
-    int64_t from[WARP];              /* of each row, in sorted */
-    int32_t early[WARP], late[WARP]; /* entries of each row */
+    int32_t more;  /* early lines of this task and of those that may begin before it is done with */
+    const int32_t *column[WARP]; /* of the entries of each row */
+    int32_t length[WARP];
+    int32_t next[2][WARP];   /* entry from which on early and late ones are left */
+    int32_t newest[BUCKETS]; /* item; -1: none */
+    recent slot[TRS_STRIP_FOREIGN];
 } walk;
 
-static known *find(const walk *w, int32_t position)
+static uint32_t bucket_of(int32_t column)
 {
-    uint32_t h = (uint32_t)position * 2654435761u;
-    for (h = (h ^ h >> 15) & w->mask;; h = (h + 1) & w->mask) {
-        known *k = &w->table[h];
-        if (k->position < 0 || k->position == position) return k;
-    }
+    const uint32_t h = (uint32_t)column * 2654435761u;
+    return (h ^ h >> 15) % BUCKETS;
 }
 
-/* The item of this position, an old one or the next. */
-static int32_t item_of(walk *w, int32_t position)
+/* Room for so many more. */
+static bool reserve(const build *b, gathered *items, int32_t more)
 {
-    known *k = find(w, position);
-    if (k->position >= 0 && k->item >= w->spare) return k->item;
-    const int32_t item = w->count++, before = item - TRS_STRIP_FOREIGN;
-    *k = (known){position, item};
-    w->item[item] = (trs_item){position, before < 0 ? 0 : w->seen[before].task + TEAM + 1};
+    if (items->room - items->count >= more) return true;
+    const int64_t room = 2 * ((int64_t)items->count + more);
+    trs_item *item = room > INT32_MAX / 2 ? NULL : trs_alloc(&b->ctx->mem, room, sizeof *item);
+    if (!item) return false;
+    if (items->item) memcpy(item, items->item, (size_t)items->count * sizeof *item);
+    trs_free(&b->ctx->mem, items->item);
+    items->item = item;
+    items->room = (int32_t)room;
+    return true;
+}
+
+/* The next item, in the slot of one that nobody reads any more. */
+static int32_t new_item(walk *w, int32_t column, int32_t *newest)
+{
+    const build *b = w->b;
+    const int32_t item = w->items->count++;
+    recent *slot = &w->slot[item % TRS_STRIP_FOREIGN];
+    trs_item *to = &w->items->item[item];
+    to->from = b->position[column] + b->s->strip[column / b->rows].task * WARP;
+    to->gate = 0;
+    if (item >= TRS_STRIP_FOREIGN) {
+        to->gate = slot->task + TEAM + 1;
+        b->s->code[slot->code] |= TRS_STRIP_LAST;
+    }
+    slot->column = column;
+    slot->older = *newest;
+    *newest = item;
     return item;
 }
 
-static uint16_t code_of(walk *w, int32_t task, int32_t position, int64_t place)
+/* The item of this column, an old one or the next.  Those of a bucket descend. */
+static int32_t item_of(walk *w, int32_t column)
 {
-    const int32_t from = position / WARP;
-    if (from >= w->first_task && task - from <= TRS_STRIP_REACH)
-        return (uint16_t)((position - w->first_task * WARP) % TRS_STRIP_OWN);
-    const int32_t item = item_of(w, position);
-    w->seen[item] = (seen){task - w->first_task, place};
-    return (uint16_t)(TRS_STRIP_OWN + item % TRS_STRIP_FOREIGN);
+    int32_t *newest = &w->newest[bucket_of(column)];
+    for (int32_t k = *newest; k >= w->spare && k >= 0; k = w->slot[k % TRS_STRIP_FOREIGN].older)
+        if (w->slot[k % TRS_STRIP_FOREIGN].column == column) return k;
+    return new_item(w, column, newest);
 }
 
-/* The entries of each row of a group, the early ones first, else in their order. */
-static void sort_entries(walk *w, const group *g)
-{
-    const trs_tri *t = w->b->t;
-    int64_t to = 0;
-    for (int i = 0; i < g->count; i++) {
-        const int32_t row = w->b->order[g->place + i], length = length_of(t, row);
-        const int32_t *column = w->column[i] = t->idx + t->ptr[row];
-        int32_t late = 0;
-        w->from[i] = to;
-        for (int32_t e = 0; e < length; e++)
-            if (is_late(w->b, w->first, g->task, column[e])) w->later[late++] = e;
-            else w->sorted[to++] = e;
-        w->early[i] = length - late;
-        w->late[i] = late;
-        for (int32_t e = 0; e < late; e++) w->sorted[to++] = w->later[e];
-    }
-}
-
-/* Entry k of the early or the late ones of lane i of a group. */
-static int32_t entry_at(const walk *w, const group *g, int i, int32_t k, bool late)
-{
-    if (i >= g->count || k >= (late ? w->late[i] : w->early[i])) return TRS_STRIP_NOTHING;
-    return w->sorted[w->from[i] + k + (late ? w->early[i] : 0)];
-}
-
-static void write_line(walk *w, const group *g, int32_t k, bool late)
+/* Items for the entries that want one, in the order in which the team will read them. */
+static void number_items(walk *w, const group *g)
 {
     const build *b = w->b;
-    for (int i = 0; i < WARP; i++) {
-        const int64_t place = w->line * WARP + i;
-        const int32_t entry = entry_at(w, g, i, k, late);
-        uint16_t code = TRS_STRIP_ZERO;
-        if (entry >= 0) code = code_of(w, g->task, b->position[w->column[i][entry]], place);
-        b->s->entry[place] = entry;
-        b->s->code[place] = code;
+    uint16_t *code = b->s->code;
+    const int64_t end = (w->line + lines_with_items(g)) * WARP;
+    w->spare = w->items->count + w->more * WARP - TRS_STRIP_FOREIGN;
+    for (int64_t place = w->line * WARP; place < end; place++) {
+        if (code[place] != WANTED) continue;
+        const int32_t item = item_of(w, w->column[place % WARP][b->s->entry[place]]);
+        recent *slot = &w->slot[item % TRS_STRIP_FOREIGN];
+        slot->task = g->task;
+        slot->code = place;
+        code[place] = (uint16_t)(TRS_STRIP_OWN + item % TRS_STRIP_FOREIGN);
     }
-    w->line++;
+}
+
+/* ---- codes ----------------------------------------------------------------------------------------- */
+
+static void begin_group(walk *w, const group *g)
+{
+    const trs_tri *t = w->b->t;
+    for (int i = 0; i < g->count; i++) {
+        const int32_t row = w->b->order[g->place + i].row;
+        ask_ahead(w->b, g->place + i, w->end);
+        w->column[i] = t->idx + t->ptr[row];
+        w->length[i] = length_of(t, row);
+        w->next[0][i] = w->next[1][i] = 0;
+    }
+}
+
+/* The next entries of lane i, as many of either kind as the task has lines for. */
+static void take_entries(walk *w, const group *g, int i)
+{
+    const build *b = w->b;
+    const int32_t *column = w->column[i], length = w->length[i];
+    const int64_t middle = w->line + g->early, end[2] = {middle, middle + g->late};
+    int64_t line[2] = {w->line, middle};
+    int32_t *next[2] = {&w->next[0][i], &w->next[1][i]};
+    int32_t e = !g->late || (g->early && *next[0] < *next[1]) ? *next[0] : *next[1];
+    for (; e < length && (line[0] < end[0] || line[1] < end[1]); e++) {
+        const int32_t position = position_of(b, w->first, column[e]);
+        const bool late = is_late(g->start, position);
+        if (e < *next[late] || line[late] == end[late]) continue;
+        const bool own = position >= (g->task - TRS_STRIP_REACH) * WARP;
+        const int64_t place = line[late]++ * WARP + i;
+        b->s->entry[place] = e;
+        b->s->code[place] = (uint16_t)(own ? position % TRS_STRIP_OWN : WANTED);
+        *next[late] = e + 1;
+    }
+    for (int k = 0; k < 2; k++)
+        if (line[k] < end[k]) *next[k] = length;
 }
 
 /* The line that takes up the piece before. */
-static void write_link(walk *w, const group *g)
+static void write_link(walk *w, const group *g, int64_t line)
 {
-    const int32_t before = (g->task - 1 - w->first_task) * WARP;
-    for (int i = 0; i < WARP; i++) {
-        const int64_t place = w->line * WARP + i;
-        w->b->s->entry[place] = i < g->count ? TRS_STRIP_PIECE : TRS_STRIP_NOTHING;
-        w->b->s->code[place] =
-            (uint16_t)(i < g->count ? (before + i) % TRS_STRIP_OWN : TRS_STRIP_ZERO);
+    for (int i = 0; i < g->count; i++) {
+        w->b->s->entry[line * WARP + i] = TRS_STRIP_PIECE;
+        w->b->s->code[line * WARP + i] = (uint16_t)(((g->task - 1) * WARP + i) % TRS_STRIP_OWN);
     }
-    w->line++;
+}
+
+static void clear_line(const trs_strips *s, int64_t line)
+{
+    int32_t *entry = s->entry + line * WARP;
+    uint16_t *code = s->code + line * WARP;
+    for (int i = 0; i < WARP; i++) entry[i] = TRS_STRIP_NOTHING;
+    for (int i = 0; i < WARP; i++) code[i] = TRS_STRIP_ZERO;
+}
+
+static void write_rows(const walk *w, const group *g)
+{
+    int32_t *row = w->b->s->row + (int64_t)(w->first_task + g->task) * WARP;
+    for (int i = 0; i < WARP; i++) {
+        row[i] = i < g->count ? w->b->order[g->place + i].row : -1;
+        if (g->piece && i < g->count) row[i] = TRS_STRIP_PIECE - row[i];
+    }
 }
 
 /* No item that begins in this task, or in one that may begin before the slots of this one have been emptied, takes
  * the place of an item that this task reads. */
-static void walk_task(walk *w, const group *g)
+static bool walk_task(walk *w, const group *g)
 {
-    int32_t more = 0;
-    for (int k = 0; k < 2 * TEAM; k++) more += w->b->early[g->task + k] * WARP;
-    w->spare = w->count + more - TRS_STRIP_FOREIGN;
-    for (int l = 0; l < g->early; l++) write_line(w, g, g->early_from + l, false);
-    for (int l = 0; l < g->late; l++) write_line(w, g, g->late_from + l, true);
-    if (g->takes_up) write_link(w, g);
+    const trs_strips *s = w->b->s;
+    const int64_t end = w->line + g->early + g->late;
+    if (g->task == g->start) begin_group(w, g);
+    write_rows(w, g);
+    for (int64_t line = w->line; line < end + g->takes_up; line++) clear_line(s, line);
+    for (int i = 0; i < g->count; i++) take_entries(w, g, i);
+    if (g->takes_up) write_link(w, g, end);
+    if (!reserve(w->b, w->items, lines_with_items(g) * WARP)) return false;
+    number_items(w, g);
+    w->line = end + g->takes_up;
+    return true;
 }
 
-/* Room for as many items as the strip has entries, and a table of twice that. */
-static bool walk_new(walk *w, int64_t entries)
+/* ---- a strip ---------------------------------------------------------------------------------------- */
+
+typedef struct cursor { /* at a task */
+    const outline *o;
+    int32_t end; /* of the rows */
+    group g;
+} cursor;
+
+static cursor begin_strip(const build *b, int64_t strip)
 {
-    const trs_memory *mem = &w->b->ctx->mem;
-    int64_t size = 16;
-    while (size < 2 * entries) size *= 2;
-    if (size > INT32_MAX) return false;
-    w->mask = (uint32_t)size - 1;
-    w->item = trs_alloc(mem, entries, sizeof *w->item);
-    w->seen = trs_alloc(mem, entries, sizeof *w->seen);
-    w->table = trs_alloc(mem, size, sizeof *w->table);
-    w->sorted = trs_alloc(mem, entries, sizeof *w->sorted);
-    w->later = trs_alloc(mem, entries, sizeof *w->later);
-    if (!w->item || !w->seen || !w->table || !w->sorted || !w->later) return false;
-    for (int64_t k = 0; k < size; k++) w->table[k].position = -1;
+    const int32_t first = first_row(b, strip);
+    const outline *o = b->group + first;
+    return (cursor){o, first_row(b, strip + 1), first_task(o, first, 0)};
+}
+
+/* To the next task, if the strip has one. */
+static bool go_on(cursor *c)
+{
+    if (next_task(&c->g)) return true;
+    const int32_t next = c->g.place + c->g.count;
+    if (next == c->end) return false;
+    c->g = first_task(++c->o, next, c->g.task + 1);
     return true;
 }
 
 static bool walk_strip(build *b, int64_t strip)
 {
-    const int32_t first = first_row(b, strip), end = first_row(b, strip + 1);
-    const trs_memory *mem = &b->ctx->mem;
     const trs_strip *from = &b->s->strip[strip];
-    walk w = {
-        .b = b, .first = first, .first_task = from->task, .line = b->s->chunk[from->chunk].line};
-    const bool ok = walk_new(&w, b->t->ptr[end] - b->t->ptr[first] - (end - first));
-    const outline *o = b->group + first;
-    int32_t task = w.first_task;
-    group g;
-    for (int32_t k = first; ok && k < end; k += g.count, task = g.task + 1, o++) {
-        g = first_task(o, k, task);
-        sort_entries(&w, &g);
-        do walk_task(&w, &g);
-        while (next_task(&g));
-    }
-    for (int32_t k = 0; k < w.count; k++) b->s->code[w.seen[k].code] |= TRS_STRIP_LAST;
-    trs_free(mem, w.seen);
-    trs_free(mem, w.table);
-    trs_free(mem, w.sorted);
-    trs_free(mem, w.later);
-    b->item[strip] = w.item;
-    b->s->strip[strip + 1].item = w.count;
-    return ok;
+    cursor now = begin_strip(b, strip), ahead = now;
+    bool good, left = true;
+    pen p = {b->s, from->task, from->chunk, from->item, {.line = from->item, .task = from->task}};
+    walk w = {.b = b,
+              .first = now.g.place,
+              .end = now.end,
+              .first_task = from->task,
+              .line = from->item,
+              .items = &b->items[strip]};
+    for (int k = 0; k < BUCKETS; k++) w.newest[k] = -1;
+    for (int k = 0; k < 2 * TEAM && left; k++, left = go_on(&ahead))
+        w.more += lines_with_items(&ahead.g);
+    do {
+        add_task(&p, &now.g);
+        good = walk_task(&w, &now.g);
+        w.more -= lines_with_items(&now.g);
+        if (left) w.more += lines_with_items(&ahead.g);
+        left = left && go_on(&ahead);
+    } while (good && go_on(&now));
+    end_chunk(&p);
+    for (int32_t k = 0; k < TRS_STRIP_FOREIGN && k < w.items->count; k++)
+        b->s->code[w.slot[k].code] |= TRS_STRIP_LAST;
+    return good;
 }
 
 static void walk_some(void *user, int64_t begin, int64_t end)
@@ -514,18 +635,25 @@ static void walk_some(void *user, int64_t begin, int64_t end)
         if (!walk_strip(b, s)) b->failed = 1;
 }
 
-static int collect_items(build *b)
+static void copy_items(void *user, int64_t begin, int64_t end)
+{
+    const build *b = user;
+    for (int64_t k = begin; k < end; k++)
+        if (b->items[k].count)
+            memcpy(b->s->item + b->s->strip[k].item, b->items[k].item,
+                   (size_t)b->items[k].count * sizeof *b->s->item);
+}
+
+static int collect_items(build *b, int threads)
 {
     trs_strips *s = b->s;
     if (b->failed) return trs_fail(b->ctx, TRS_EMEM, "out of memory for the items of strips");
-    for (int32_t k = 0; k < s->count; k++) s->strip[k + 1].item += s->strip[k].item;
+    for (int32_t k = 0; k < s->count; k++)
+        s->strip[k + 1].item = s->strip[k].item + b->items[k].count;
     s->items = s->strip[s->count].item;
     s->item = trs_new(b->ctx, s->items, sizeof *s->item, "items of strips");
     if (!s->item) return TRS_EMEM;
-    for (int32_t k = 0; k < s->count; k++)
-        if (b->item[k])
-            memcpy(s->item + s->strip[k].item, b->item[k],
-                   (size_t)(s->strip[k + 1].item - s->strip[k].item) * sizeof *s->item);
+    trs_share(threads, s->count, 1, copy_items, b);
     return TRS_OK;
 }
 
@@ -535,13 +663,12 @@ static int build_new(build *b)
 {
     trs_context *ctx = b->ctx;
     const int64_t n = b->t->n, count = b->s->count;
-    b->order = trs_new(ctx, n, sizeof *b->order, "rows of strips");
-    b->level = trs_new(ctx, n, sizeof *b->level, "levels of strips");
-    b->position = trs_new(ctx, n, sizeof *b->position, "positions of rows");
-    b->group = trs_new(ctx, n, sizeof *b->group, "groups of strips");
-    b->item = trs_alloc_zero(&ctx->mem, count, sizeof *b->item);
+    b->order = new_array(ctx, n, sizeof *b->order, "rows of strips");
+    b->position = new_array(ctx, n, sizeof *b->position, "positions of rows");
+    b->group = new_array(ctx, n, sizeof *b->group, "groups of strips");
+    b->items = trs_alloc_zero(&ctx->mem, count, sizeof *b->items);
     b->s->strip = trs_alloc_zero(&ctx->mem, count + 1, sizeof *b->s->strip);
-    return b->order && b->level && b->position && b->group && b->item && b->s->strip
+    return b->order && b->position && b->group && b->items && b->s->strip
                ? TRS_OK
                : trs_fail(ctx, TRS_EMEM, "out of memory for strips");
 }
@@ -549,31 +676,29 @@ static int build_new(build *b)
 static void build_free(build *b)
 {
     const trs_memory *mem = &b->ctx->mem;
-    for (int32_t k = 0; b->item && k < b->s->count; k++) trs_free(mem, b->item[k]);
+    for (int32_t k = 0; b->items && k < b->s->count; k++) trs_free(mem, b->items[k].item);
+    trs_free(mem, b->to);
     trs_free(mem, b->order);
-    trs_free(mem, b->level);
     trs_free(mem, b->position);
     trs_free(mem, b->group);
-    trs_free(mem, b->early);
-    trs_free(mem, b->item);
+    trs_free(mem, b->items);
 }
 
 int trs_strips_make(trs_context *ctx, const trs_tri *t, const trs_levels *lv, int32_t rows,
                     trs_strips *s)
 {
-    build b = {.ctx = ctx, .t = t, .s = s, .rows = rows};
+    build b = {.ctx = ctx, .t = t, .lv = lv, .s = s, .rows = rows};
     const int threads = trs_team(ctx, t->nnz);
     *s = (trs_strips){.count = t->n / rows + (t->n % rows > 0)};
     int rc = build_new(&b);
-    if (!rc) rc = order_rows(&b, lv);
+    if (!rc) rc = order_rows(&b, threads);
     if (!rc) {
         trs_share(threads, s->count, 1, count_some, &b);
         rc = sum_up(&b);
     }
     if (!rc) {
-        trs_share(threads, s->count, 1, write_some, &b);
         trs_share(threads, s->count, 1, walk_some, &b);
-        rc = collect_items(&b);
+        rc = collect_items(&b, threads);
     }
     build_free(&b);
     if (rc) trs_strips_free(ctx, s);

@@ -310,6 +310,53 @@ static void test_rows(void **state)
     model_free(&m);
 }
 
+static void assert_same_strips(const trs_strips *a, const trs_strips *b)
+{
+    assert_int_equal(a->count, b->count);
+    assert_int_equal(a->tasks, b->tasks);
+    assert_int_equal(a->chunks, b->chunks);
+    assert_int_equal(a->lines, b->lines);
+    assert_int_equal(a->items, b->items);
+    assert_memory_equal(a->strip, b->strip, ((size_t)a->count + 1) * sizeof *a->strip);
+    assert_memory_equal(a->chunk, b->chunk, (size_t)a->chunks * sizeof *a->chunk);
+    assert_memory_equal(a->item, b->item, (size_t)a->items * sizeof *a->item);
+    assert_memory_equal(a->row, b->row, (size_t)a->tasks * WARP * sizeof *a->row);
+    assert_memory_equal(a->code, b->code, (size_t)a->lines * WARP * sizeof *a->code);
+    assert_memory_equal(a->entry, b->entry, (size_t)a->lines * WARP * sizeof *a->entry);
+}
+
+/* Whatever the number of threads, the strips are the same; so large that they do share. */
+static void test_threads(void **state)
+{
+    (void)state;
+    static const int32_t rows[] = {1000, 9001, 100000};
+    static const int threads[] = {2, 5};
+    model m = grid(420);
+    for (int k = 1; k < 420; k++) model_add(&m, m.n - 1, k * 400, 0.001);
+    trs_context ctx = {.threads = 1};
+    trs_tri t, u;
+    trs_levels lv;
+    trs_strips one, many;
+    model_sides(&ctx, &m, &t, &u);
+    assert_in_range(t.nnz, TRS_SHARED_FROM, 10 * TRS_SHARED_FROM);
+    assert_int_equal(trs_level_rows(&ctx, &t, 0, t.n, &lv), TRS_OK);
+    for (size_t k = 0; k < 3; k++) {
+        ctx.threads = 1;
+        assert_int_equal(trs_strips_make(&ctx, &t, &lv, rows[k], &one), TRS_OK);
+        for (size_t c = 0; c < 2; c++) {
+            ctx.threads = threads[c];
+            assert_int_equal(trs_strips_make(&ctx, &t, &lv, rows[k], &many), TRS_OK);
+            assert_same_strips(&one, &many);
+            trs_strips_free(&ctx, &many);
+        }
+        trs_strips_free(&ctx, &one);
+    }
+    trs_levels_free(&ctx, &lv);
+    trs_tri_free(&ctx, &t);
+    trs_tri_free(&ctx, &u);
+    model_free(&m);
+}
+
 /* Every allocation fails once, and all after it; nothing leaks. */
 static void test_out_of_memory(void **state)
 {
@@ -341,9 +388,10 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_patterns), cmocka_unit_test(test_dags),
-        cmocka_unit_test(test_grid),     cmocka_unit_test(test_hubs),
-        cmocka_unit_test(test_rows),     cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_patterns),      cmocka_unit_test(test_dags),
+        cmocka_unit_test(test_grid),          cmocka_unit_test(test_hubs),
+        cmocka_unit_test(test_rows),          cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

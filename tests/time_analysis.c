@@ -17,10 +17,22 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SOLVE, CREATE, LEVELS, ANALYSE, UPDATE, LEVEL_PLAN, LEVEL_UPDATE, LEVEL_SOLVE, PHASES };
+enum {
+    SOLVE,
+    CREATE,
+    LEVELS,
+    ANALYSE,
+    UPDATE,
+    LEVEL_PLAN,
+    LEVEL_UPDATE,
+    LEVEL_SOLVE,
+    STRIPS,
+    PHASES
+};
 
-static const char *const name[PHASES] = {"solve",  "create",          "levels",     "ready",
-                                         "update", "cpu-level ready", "its update", "its solve"};
+static const char *const name[PHASES] = {"solve",      "create",    "levels",
+                                         "ready",      "update",    "cpu-level ready",
+                                         "its update", "its solve", "strips"};
 
 static clockid_t the_clock = CLOCK_MONOTONIC;
 
@@ -71,6 +83,18 @@ static trs_plan *live(timing *t, const char *solver, int ready, int update, int 
     return p;
 }
 
+enum { ANY_ROWS = 4096 }; /* of a strip, where strips are no good */
+
+static void make_strips(timing *t, trs_context *ctx, const trs_tri *tri, const trs_levels *lv)
+{
+    const int32_t rows = trs_strips_rows(ctx, tri, lv);
+    trs_strips s;
+    const double start = now();
+    must(trs_strips_make(ctx, tri, lv, rows ? rows : ANY_ROWS, &s), "strips");
+    keep(t, STRIPS, now() - start);
+    trs_strips_free(ctx, &s);
+}
+
 static void one_round(timing *t)
 {
     trs_levels lv;
@@ -78,6 +102,7 @@ static void one_round(timing *t)
     double start = now();
     must(trs_level_rows(&p->ctx, &p->side[0].tri, 0, p->side[0].tri.n, &lv), "levels");
     keep(t, LEVELS, now() - start);
+    make_strips(t, &p->ctx, &p->side[0].tri, &lv);
     trs_levels_free(&p->ctx, &lv);
     trs_plan_destroy(p);
     trs_plan_destroy(live(t, "cpu-level", LEVEL_PLAN, LEVEL_UPDATE, LEVEL_SOLVE));
