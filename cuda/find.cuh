@@ -249,7 +249,7 @@ struct crew { /* a warp with 32 rows, as one of its lanes sees it */
 /* ---- all rows -------------------------------------------------------------------------------------------- */
 
 enum { ROUNDS = 64, STEP = 8 };
-static const double EARLIEST = 2.5e5, SURE = 1e6; /* ns */
+static const double EARLIEST = 1.5e6, SURE = 6e6; /* ns */
 
 /* As far as the rows done so far tell, which is the less the earlier: the first ones of many triangles are deeper
  * than the others, or get going slowly. */
@@ -295,7 +295,7 @@ static __global__ void __launch_bounds__(THREADS, PER_SM) find_kernel(const sear
 /* all.level is -1 everywhere. */
 static inline cudaError_t launch(search all)
 {
-    const double rows = (all.n + (double)THREADS - 1) / THREADS;
+    const double rows = (all.n + (double)THREADS - 1) / (int)THREADS;
     const double most = min((double)PER_SM * multiprocessors(), max(rows, 1.0));
     const int blocks = waiting_blocks((const void *)find_kernel, THREADS, 0, most);
     void *args[] = {&all};

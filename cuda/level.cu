@@ -58,7 +58,8 @@ static int failed(trs_context *ctx, cudaError_t e)
 /* s->direct.level and the number of levels; TRS_ESUPPORT: the host would have been faster. */
 static int find_them(trs_context *ctx, trs_side *s)
 {
-    const double host = 5e5 + 5 * (double)s->tri.nnz; /* ns, what passing it takes */
+    /* ns; of a far side what passing the host takes, too */
+    const double host = s->tri.ptr ? 1e6 + 1.5 * (double)s->tri.nnz : 5e5 + 5 * (double)s->tri.nnz;
     const find::search all = {.n = s->tri.n,
                               .Lp = (const int64_t *)s->direct.ptr,
                               .Li = (const int32_t *)s->direct.idx,

@@ -332,15 +332,13 @@ template <class V> static int add_up(trs_context *ctx, V *a, int64_t count)
     return e ? failed(ctx, e) : TRS_OK;
 }
 
-/* Seconds that an entry more takes, and that M b does. */
-static double entry_cost(const trs_machine *c, int nrhs)
-{
-    return 24 * c->gpu_byte * nrhs;
-}
+/* What a hop is worth on an H200, measured: so many entries, and M b in hops. They are not the machine's costs,
+ * because the bits of x go by what is merged. */
+static const double ENTRIES = 1e5, LAUNCH = 5, ROWS = 1.2e5;
 
-static double product_cost(const trs_machine *c, double n, int nrhs)
+static double product_hops(double n)
 {
-    return c->gpu_launch + 20 * n * c->gpu_byte * nrhs;
+    return LAUNCH + n / ROWS;
 }
 
 /* What is decided of the levels; arrays on the host, [from.levels]. */
@@ -383,20 +381,18 @@ static int tally_rows(trs_context *ctx, merging *m, int odd, int every, decision
 
 /* Those levels are merged whose entries cost less than a hop; m->to.levels: how many are left, 0 when all of
  * it is not worth the product. */
-static void decide(const trs_context *ctx, merging *m, decision *d)
+static void decide(merging *m, decision *d)
 {
-    const trs_machine *c = &ctx->machine;
-    const double entry = entry_cost(c, ctx->nrhs);
-    double gain = 0;
+    double gain = 0; /* hops */
     m->to.levels = m->from.levels;
     for (int32_t l = 0; l < m->from.levels; l++) {
-        const double saved = c->gpu_hop - (double)d->of[l].adds * entry;
+        const double saved = 1 - (double)d->of[l].adds / ENTRIES;
         if (d->of[l].stay || saved < 0) d->merged[l] = 0;
         if (!d->merged[l]) continue;
         gain += saved;
         m->to.levels--;
     }
-    if (gain < product_cost(c, m->from.n, ctx->nrhs)) m->to.levels = 0;
+    if (gain < product_hops(m->from.n)) m->to.levels = 0;
 }
 
 /* How long the rows become, once it is decided. */
@@ -453,8 +449,8 @@ static int carry_out(trs_context *ctx, const decision *d, size_t size, merging *
     return e ? failed(ctx, e) : TRS_OK;
 }
 
-/* Levels l with l % 2 == odd with those before, where that is worth it; m->to.levels is 0 when it is for none. Of a
- * large triangle a sample is asked first. */
+/* Levels l with l % 2 == odd with those before, where that is worth it; m->to.levels is 0 when it is for none.
+ * Of a large triangle a sample is asked first. */
 static int merge(trs_context *ctx, const trs_pattern *from, int odd, size_t size, merging *m)
 {
     enum { FEW = 100000, EVERY = 16 };
@@ -465,7 +461,7 @@ static int merge(trs_context *ctx, const trs_pattern *from, int odd, size_t size
     m->to.levels = 1;
     for (int every = from->n > FEW ? EVERY : 1; every && m->to.levels && !rc; every /= EVERY) {
         rc = tally_rows(ctx, m, odd, every, &d);
-        if (!rc) decide(ctx, m, &d);
+        if (!rc) decide(m, &d);
     }
     if (!rc && m->to.levels) rc = carry_out(ctx, &d, size, m);
     decision_free(ctx, &d);
@@ -634,15 +630,16 @@ static int solve(const trs_part *part, const trs_job *job)
                     [&](auto zero) { return solve_merged<decltype(zero)>(part, job); });
 }
 
-/* What the passes will probably do: rows of the levels that are merged become twice as long. */
+/* What the passes will probably do: rows of the levels that are merged become twice as long.  Nothing is said
+ * for what was not measured: several right-hand sides, long rows. */
 static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
-    const double n = (double)s->n, entry = entry_cost(m, s->nrhs);
+    const double n = (double)s->n;
     double levels = (double)s->levels, length = n > 0 ? (double)s->nnz / n - 1 : 0, products = 0;
-    for (int k = 0; k < PASSES && s->sum_longest < 4 * ROOM * (double)s->levels; k++) {
-        const double gain = levels / 2 * m->gpu_hop, more = n / 2 * length * entry;
-        const double product = product_cost(m, n, s->nrhs);
-        if (gain < more + product || length > ROOM / 2) break;
+    const bool known = s->nrhs == 1 && s->sum_longest < 4 * ROOM * levels;
+    for (int k = 0; k < PASSES && known && length <= ROOM / 3; k++) {
+        const double product = product_hops(n);
+        if (levels / 2 < n / 2 * length / ENTRIES + product) break;
         products += product;
         levels /= 2;
         length *= 1.5;
@@ -651,7 +648,7 @@ static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
     merged.levels = (int64_t)levels;
     merged.nnz = (int64_t)(n * (length + 1));
     trs_solver_dataflow.cost(&merged, m, c);
-    c->sync += products > 0 ? products : m->gpu_launch;
+    c->sync += m->gpu_launch + products * m->gpu_hop;
 }
 
 static int64_t bytes(const trs_shape *s)

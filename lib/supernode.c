@@ -49,7 +49,7 @@ static int64_t *column_lengths(trs_context *ctx, const trs_tri *t)
     return length;
 }
 
-enum { COMMON_PERCENT = 30 };
+enum { COMMON_PERCENT = 15 };
 
 bool trs_supernodes_common(const trs_tri *t, int64_t columns, int64_t rows)
 {
