@@ -119,7 +119,7 @@ static int take(trs_part *part, const void *val, void *stream)
     if (!e) e = cudaStreamSynchronize(s);
     if (e) return failed(part->ctx, e);
     part->growth = 1;
-    for (int k = 0; k < d->passes; k++) part->growth *= 1 + (largest[k] > 1 ? largest[k] : 1);
+    for (int k = 0; k < d->passes; k++) part->growth *= 1 + (largest[k] <= 1 ? 1 : largest[k]);
     d->too_large = !(part->growth <= GROWTH);
     if (!d->too_large) return dataflow_take(&d->flow, val, stream);
     part->growth = 1;

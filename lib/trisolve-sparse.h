@@ -119,7 +119,8 @@ typedef struct trs_mat {
 
 /* What a solver promises about the error of its x:
  * SUBSTITUTION: omega <= 4 (longest row + 1) eps, omega = max |b - T x|_i / (|T| |x| + |b|)_i
- * INVERTING:    |b - T x| <= c n eps growth |T| |x| in the norm (inverted blocks, dense BLAS) */
+ * INVERTING:    |b - T x| <= c n eps growth |T| |x| in the norm (inverted blocks, levels
+ *                merged by substitution, dense BLAS) */
 typedef enum trs_accuracy { TRS_SUBSTITUTION = 0, TRS_INVERTING = 1 } trs_accuracy;
 
 enum {                        /* bits of trs_solver_info.caps */
