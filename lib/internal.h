@@ -267,9 +267,10 @@ typedef struct trs_solver {
     trs_accuracy accuracy;
     trs_order order; /* preferred plan order */
     bool full;       /* stores the triangle as a full matrix: has a memory limit by default */
-    bool supernodes; /* works with the supernodes of its side, and reads its pattern there for good */
-    bool strips;     /* wants sides that fall into strips */
-    bool direct;     /* looks at its side on the device alone: trs_direct_pattern, update_direct */
+    bool
+        supernodes; /* works with the supernodes of its side, and keeps reading its pattern there */
+    bool strips;    /* wants sides that fall into strips */
+    bool direct;    /* looks at its side on the device alone: trs_direct_pattern, update_direct */
     int (*library)(char *why,
                    size_t size); /* can the library it calls be opened? NULL: it calls none */
     void (*cost)(const trs_shape *, const trs_machine *, trs_cost *);
@@ -373,7 +374,7 @@ int trs_far_import_after_all(trs_plan *p); /* before analyse: it does pass the h
 /* Of the far side; not found: it had better pass the host. */
 int trs_far_levels(trs_plan *p, bool *found);
 int trs_far_supernodes(trs_context *ctx, trs_side *s); /* the host sees the pattern for that long */
-int trs_far_update(trs_plan *p, const void *val); /* from the host */
+int trs_far_update(trs_plan *p, const void *val);      /* from the host */
 int trs_far_topo(trs_plan *p);  /* after analyse: the host has topo of a far side too */
 int trs_far_fetch(trs_plan *p); /* after analyse: the host has the triangle too, and p is not far */
 
