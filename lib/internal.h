@@ -267,10 +267,9 @@ typedef struct trs_solver {
     trs_accuracy accuracy;
     trs_order order; /* preferred plan order */
     bool full;       /* stores the triangle as a full matrix: has a memory limit by default */
-    bool
-        supernodes; /* works with the supernodes of its side, and keeps reading its pattern there */
-    bool strips;    /* wants sides that fall into strips */
-    bool direct;    /* looks at its side on the device alone: trs_direct_pattern, update_direct */
+    bool supernodes; /* works with the supernodes of its side, and keeps its pattern there */
+    bool strips;     /* wants sides that fall into strips */
+    bool direct;     /* looks at its side on the device alone: trs_direct_pattern, update_direct */
     int (*library)(char *why,
                    size_t size); /* can the library it calls be opened? NULL: it calls none */
     void (*cost)(const trs_shape *, const trs_machine *, trs_cost *);
