@@ -235,8 +235,7 @@ typedef struct trs_info {
     int on_gpu;             /* 1: the solver runs on a GPU */
     double seconds_factor;  /* general matrices: making L and U of values that are there already, in
                                the last update; 0: the solver keeps no factors */
-    double growth; /* general matrices: largest element of U / largest of A; cuda-merged: what
-                               a residual may be larger by; else 0 */
+    double growth; /* largest of U / largest of A, or what merged levels may lose; else 0 */
 } trs_info;
 
 /* Check a triangle and take a copy of it.
