@@ -172,12 +172,13 @@ static int solve(const trs_part *part, const trs_job *job)
 }
 
 /* What the passes will probably do: rows of the levels that are merged become twice as long.  Nothing is said
- * for what was not measured: several right-hand sides, long rows. */
+ * for what was not measured: several right-hand sides, long rows, more than 20 GB of passes. */
 static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
     const double n = (double)s->n;
     double levels = (double)s->levels, length = n > 0 ? (double)s->nnz / n - 1 : 0, products = 0;
-    const bool known = s->nrhs == 1 && s->sum_longest < 4 * MERGE_ROOM * levels;
+    const bool known =
+        s->nrhs == 1 && s->nnz < 200000000 && s->sum_longest < 4 * MERGE_ROOM * levels;
     for (int k = 0; k < PASSES && known && length <= MERGE_ROOM / 6; k++) {
         const double product = merge_product_hops(n);
         if (levels / 2 < n / 2 * length / MERGE_ENTRIES + product) break;
