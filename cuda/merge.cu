@@ -295,10 +295,9 @@ template <class V> static int add_up(trs_context *ctx, V *a, int64_t count)
     size_t bytes = 0;
     cudaError_t e = cub::DeviceScan::ExclusiveSum(NULL, bytes, a, a, count);
     if (e) return failed(ctx, e);
-    void *temp = trs_gpu_new(ctx, (int64_t)bytes, 1, "sums");
+    void *temp = trs_gpu_scratch(ctx, (int64_t)bytes, "sums");
     if (!temp) return TRS_EMEM;
     e = cub::DeviceScan::ExclusiveSum(temp, bytes, a, a, count);
-    trs_gpu_free(ctx, temp);
     return e ? failed(ctx, e) : TRS_OK;
 }
 
@@ -342,18 +341,20 @@ static int tally_rows(trs_context *ctx, merging *m, int odd, int every, decision
 
 /* Those levels are merged whose entries cost less than a hop; m->to.levels: how many are left, 0 when all of
  * it is not worth the product. */
-static void decide(merging *m, decision *d)
+static void decide(merging *m, int64_t most, decision *d)
 {
     double gain = 0; /* hops */
+    int64_t entries = m->from.nnz;
     m->to.levels = m->from.levels;
     for (int32_t l = 0; l < m->from.levels; l++) {
         const double saved = 1 - (double)d->of[l].adds / MERGE_ENTRIES;
         if (d->of[l].stay || saved < 0) d->merged[l] = 0;
         if (!d->merged[l]) continue;
         gain += saved;
+        entries += d->of[l].adds;
         m->to.levels--;
     }
-    if (gain < merge_product_hops(m->from.n)) m->to.levels = 0;
+    if (gain < merge_product_hops(m->from.n) || entries > most) m->to.levels = 0;
 }
 
 /* How long the rows become, once it is decided. */
@@ -411,7 +412,8 @@ static int carry_out(trs_context *ctx, const decision *d, size_t size, merging *
 }
 
 /* Of a large triangle a sample is asked first. */
-int merge_new(trs_context *ctx, const trs_pattern *from, int odd, trs_dtype t, merging *m)
+int merge_new(trs_context *ctx, const trs_pattern *from, int odd, int64_t most, trs_dtype t,
+              merging *m)
 {
     enum { FEW = 100000, EVERY = 16 };
     decision d = {};
@@ -421,7 +423,7 @@ int merge_new(trs_context *ctx, const trs_pattern *from, int odd, trs_dtype t, m
     m->to.levels = 1;
     for (int every = from->n > FEW ? EVERY : 1; every && m->to.levels && !rc; every /= EVERY) {
         rc = tally_rows(ctx, m, odd, every, &d);
-        if (!rc) decide(m, &d);
+        if (!rc) decide(m, most, &d);
     }
     if (!rc && m->to.levels) rc = carry_out(ctx, &d, trs_size(t), m);
     decision_free(ctx, &d);

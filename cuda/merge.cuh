@@ -31,9 +31,10 @@ struct merging {
     int64_t nnz;
 };
 
-/* Levels l with l % 2 == odd with those before, where that is worth it; m->to.levels is 0 when it is for none.
- * m is zero before; whatever comes of it, free it. */
-int merge_new(trs_context *ctx, const trs_pattern *from, int odd, trs_dtype t, merging *m);
+/* Levels l with l % 2 == odd with those before, where that is worth it; m->to.levels is 0 when it is for none, or
+ * when T' and N would have more than most entries.  m is zero before; whatever comes of it, free it. */
+int merge_new(trs_context *ctx, const trs_pattern *from, int odd, int64_t most, trs_dtype t,
+              merging *m);
 void merge_free(trs_context *ctx, merging *m);
 /* From values of T on the device to m->val and m->n_val; growth, on the device and 0 before: the bits of the
  * largest sum of a row of N that is more than 1. */

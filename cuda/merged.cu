@@ -3,15 +3,19 @@
  * In the solve M b is made, a pass after the other, and T' x = M b solved: who owns a row, how x becomes
  * visible and why it cannot hang: dataflow.cu.  Bytes: those of cuda-dataflow on T', and for each pass 16 n +
  * 20 nnz (N).  Bound by hops, then by the gathers of T'.
- * The residual of T is M^-1 = I + N times that of T'.  The rows of N are summed up at each update: where the
- * product of 1 + the largest sums of all passes is more than GROWTH, T itself is solved. */
+ * The residual of T is M^-1 = I + N times that of T', and what is rounded in a pass is as large as I + N times what
+ * it is made of: so errors grow with the product of 1 + the largest sum of a row of N, squared but for the last
+ * pass.  Where that is more than GROWTH at an update, T itself is solved. */
 #include "config.h"
 
 #include "dataflow.cuh"
 #include "merge.cuh"
 
-enum { PASSES = 6 /* at most */ };
-static const double GROWTH = 1024;
+enum {
+    PASSES = 6, /* at most */
+    ENTRIES = 8 /* of all passes together, for one of T, at most */
+};
+static const double GROWTH = 1e4;
 
 struct merged {
     int passes;
@@ -58,11 +62,13 @@ static int keep_pattern(trs_part *part)
 static int merge_all(trs_part *part, trs_pattern *p)
 {
     merged *d = (merged *)part->data;
+    int64_t room = ENTRIES * p->nnz;
     int rc = TRS_OK;
     for (int odd = 1, idle = 0; d->passes < PASSES && idle < 2 && !rc; odd = !odd) {
         merging *m = &d->pass[d->passes];
-        rc = merge_new(part->ctx, p, odd, part->side->tri.dtype, m);
+        rc = merge_new(part->ctx, p, odd, room, part->side->tri.dtype, m);
         if (!rc && m->to.levels) {
+            room -= m->to.nnz + m->nnz;
             *p = m->to;
             d->passes++;
             idle = 0;
@@ -119,23 +125,34 @@ static int take(trs_part *part, const void *val, void *stream)
     if (!e) e = cudaStreamSynchronize(s);
     if (e) return failed(part->ctx, e);
     part->growth = 1;
-    for (int k = 0; k < d->passes; k++) part->growth *= 1 + (largest[k] <= 1 ? 1 : largest[k]);
+    for (int k = 0; k < d->passes; k++) {
+        const double one = 1 + (largest[k] <= 1 ? 1 : largest[k]);
+        part->growth *= k + 1 < d->passes ? one * one : one;
+    }
     d->too_large = !(part->growth <= GROWTH);
-    if (!d->too_large) return dataflow_take(&d->flow, val, stream);
-    part->growth = 1;
-    return TRS_OK;
+    if (d->too_large) part->growth = 1;
+    return dataflow_take(&d->flow, val, stream);
 }
 
+/* T itself, made when it is wanted first. */
+static int make_plain(trs_part *part)
+{
+    merged *d = (merged *)part->data;
+    const trs_pattern p = pattern_of(part);
+    const int rc = dataflow_new(part->ctx, &p, part->side->tri.dtype, &d->plain);
+    if (rc) dataflow_free(part->ctx, &d->plain);
+    trs_gpu_drop_scratch(part->ctx); /* the analysis may be long over */
+    return rc;
+}
+
+/* Both that there are get the values: a captured solve goes on with the one that it was captured with. */
 static int update_direct(trs_part *part, const void *val, void *stream)
 {
     merged *d = (merged *)part->data;
-    const trs_tri *t = &part->side->tri;
-    if (t->n == 0) return TRS_OK;
+    if (part->side->tri.n == 0) return TRS_OK;
     int rc = take(part, val, stream);
-    if (rc || !d->too_large) return rc;
-    const trs_pattern p = pattern_of(part);
-    if (!d->plain.inv) rc = dataflow_new(part->ctx, &p, t->dtype, &d->plain);
-    return rc ? rc : dataflow_take(&d->plain, val, stream);
+    if (!rc && d->too_large && !d->plain.inv) rc = make_plain(part);
+    return !rc && d->plain.inv ? dataflow_take(&d->plain, val, stream) : rc;
 }
 
 /* M b, and what cuda-dataflow wants, for T' or for T. */
@@ -193,9 +210,12 @@ static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
     c->sync += m->gpu_launch + products * m->gpu_hop;
 }
 
+/* At most: T, the passes, and the last one in the order of the solve. */
 static int64_t bytes(const trs_shape *s)
 {
-    return 3 * s->nnz * (int64_t)(2 * s->elem + 4) + s->n * (80 + 2 * (int64_t)s->elem);
+    const int64_t entry = (int64_t)s->elem + 4;
+    return s->nnz * (4 + 2 * ENTRIES * entry) +
+           s->n * (12 + 20 * PASSES + 44 + 2 * (int64_t)s->elem);
 }
 
 const trs_solver trs_solver_merged = {

@@ -225,7 +225,8 @@ int trs_direct_update(trs_plan *p, const void *val, void *stream)
     for (int k = 0; k < 2 && !rc; k++)
         if (p->side[k].used) rc = (p->general ? take_full : take_side)(p, k, val, stream);
     if (!rc && !p->general) rc = find_pivots(p, &p->side[p->side[0].used ? 0 : 1], stream);
-    for (int k = 0; k < 2 && !rc; k++) {
+    const bool useless = !p->general && p->bad_pivots && p->pivot == TRS_PIVOT_FAIL;
+    for (int k = 0; k < 2 && !rc && !useless; k++) {
         trs_side *s = &p->side[k];
         if (s->used && p->bad_pivots && p->pivot != TRS_PIVOT_FAIL)
             rc = trs_gpu_treat_pivots(s, p->skip_dev, p->pivot_value, stream);

@@ -84,6 +84,7 @@ int trs_far_import_after_all(trs_plan *p)
     int rc = fetch(ctx, &p->side[p->imported_is_t], &p->imported);
     if (!rc && p->side[p->imported_is_t].reversed) rc = trs_tri_reverse(ctx, &p->imported);
     forget(p);
+    trs_gpu_drop_scratch(ctx);
     p->was_far = true;
     if (!rc) trs_tri_drop_identity(ctx, &p->imported);
     return rc;
@@ -123,7 +124,8 @@ int trs_far_update(trs_plan *p, const void *val)
     return rc;
 }
 
-/* What the steps up to nodes (flow.cu) take at most, at once: growing costs as much as a step. */
+/* What the steps up to nodes (flow.cu) take at most, at once: growing costs as much as a step.  If there is not
+ * that much, they ask for less. */
 static int64_t scratch_for(const trs_tri *t)
 {
     return 50 * (int64_t)t->n + t->nnz / 4 + (1 << 20);
@@ -135,8 +137,9 @@ int trs_far_levels(trs_plan *p, bool *found)
     trs_side *s = &p->side[p->imported_is_t];
     int rc = trs_gpu_use(ctx);
     *found = false;
-    if (!rc && !trs_gpu_scratch(ctx, scratch_for(&s->tri), "the analysis")) rc = TRS_EMEM;
-    if (!rc) rc = trs_gpu_find_levels(ctx, s);
+    if (rc) return rc;
+    if (!trs_gpu_scratch(ctx, scratch_for(&s->tri), "the analysis")) ctx->message[0] = '\0';
+    rc = trs_gpu_find_levels(ctx, s);
     *found = !rc;
     return rc == TRS_ESUPPORT ? TRS_OK : rc;
 }

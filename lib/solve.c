@@ -142,6 +142,8 @@ int trs_work_make(trs_work **work, const trs_plan *p, int nrhs, trs_context *ctx
     if (!w) return ctx ? trs_fail(ctx, TRS_EMEM, "out of memory for a work space") : TRS_EMEM;
     w->ctx = p->ctx;
     w->ctx.ring = NULL;
+    w->ctx.scratch = NULL;
+    w->ctx.scratch_bytes = 0;
     w->on_gpu = p->info.on_gpu;
     int rc = fit(w, p, nrhs);
     if (ctx) {

@@ -300,7 +300,8 @@ TRS_API int trs_plan_info(const trs_plan *plan, trs_info *info);
 /* The level sets of op = TRS_N in the caller's numbering minus base (0..n-1), after analyse.
  *     const int32_t **topo ; out [n]: rows level by level, ascending within one.
  *     const int32_t **lv_ptr ; out [levels+1]: where each level starts in topo.
- * Both belong to the plan.  Of a matrix that stayed on the device the first call brings topo over.
+ * Both belong to the plan.  Of a matrix that stayed on the device the first call brings topo over, and waits;
+ * not while a stream is captured.
  * Returns TRS_OK, TRS_EARG, TRS_ESTATE, and then TRS_EMEM, TRS_EDEVICE. */
 TRS_API int trs_plan_levels(const trs_plan *plan, const int32_t **topo, const int32_t **lv_ptr);
 
