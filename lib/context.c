@@ -67,6 +67,11 @@ int trs_team(const trs_context *ctx, int64_t entries)
     return entries < TRS_SHARED_FROM || ctx->threads < 1 ? 1 : ctx->threads;
 }
 
+int trs_team_with_memory(const trs_context *ctx, int64_t entries)
+{
+    return ctx->mem.alloc ? 1 : trs_team(ctx, entries);
+}
+
 enum {
     PIECE = 1 << 18, /* bytes */
     PAGE = 4096,

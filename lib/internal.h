@@ -72,6 +72,8 @@ enum {
 
 /* Threads for work on so many entries: one when there is little of it. */
 int trs_team(const trs_context *ctx, int64_t entries);
+/* The same where they allocate: one with a caller's allocator, which need not stand several at once. */
+int trs_team_with_memory(const trs_context *ctx, int64_t entries);
 
 /* By these threads: copy; and touch new memory, whose pages cost the first to touch them more than a copy. */
 void trs_copy(const trs_context *ctx, void *to, const void *from, size_t bytes);
@@ -342,6 +344,7 @@ struct trs_plan {
     trs_side side[2]; /* op = N; op = T and H */
     const int32_t
         *topo; /* [n] of op = N in the caller's numbering; that of its levels where it will do */
+    bool topo_held; /* by the thread that looks at it, or fetches it */
     trs_pivot pivot;
     double pivot_value;
     int64_t bad_pivots, first_bad;

@@ -11,7 +11,6 @@
 
 #include <math.h>
 #include <sched.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -278,7 +277,12 @@ static int find_shapes(trs_plan *p, trs_side *s)
     if (!p->wanted || p->wanted->strips) s->strip_rows = trs_direct_strips_rows(ctx, s);
     if (s->super.block || (p->wanted ? !p->wanted->supernodes : !trs_direct_supernodes(ctx, s)))
         return TRS_OK;
-    return p->far ? trs_far_supernodes(ctx, s) : trs_supernodes_make(ctx, &s->tri, &s->super);
+    const int rc =
+        p->far ? trs_far_supernodes(ctx, s) : trs_supernodes_make(ctx, &s->tri, &s->super);
+    if (p->wanted || rc != TRS_ESUPPORT) return rc;
+    ctx->message[0] = '\0'; /* without, then */
+    s->super = (trs_supernodes){0};
+    return TRS_OK;
 }
 
 static int choose(trs_plan *p)
@@ -558,6 +562,18 @@ int trs_plan_pivots(const trs_plan *p, int64_t *count, int64_t *first)
     return TRS_OK;
 }
 
+/* A far side keeps its topo on the device until it is asked for, maybe by several threads at a time: it is
+ * larger than all else that an analysis there brings to the host. */
+static void hold_topo(const trs_plan *p)
+{
+    while (__atomic_test_and_set(&((trs_plan *)p)->topo_held, __ATOMIC_ACQUIRE)) sched_yield();
+}
+
+static void let_topo_go(const trs_plan *p)
+{
+    __atomic_clear(&((trs_plan *)p)->topo_held, __ATOMIC_RELEASE);
+}
+
 int trs_plan_info(const trs_plan *p, trs_info *info)
 {
     if (!p || !info) return TRS_EARG;
@@ -566,7 +582,9 @@ int trs_plan_info(const trs_plan *p, trs_info *info)
     info->reason = p->reason;
     info->costs = p->ctx.costs;
     if (p->state == TRS_FAILED) return TRS_OK;
+    hold_topo(p);
     bytes_of_plan(p, p->wanted, info);
+    let_topo_go(p);
     info->bytes_work = trs_work_bytes(p, p->ctx.nrhs);
     const trs_side *last = &p->side[p->side[1].used];
     if (last->nparts) {
@@ -576,15 +594,12 @@ int trs_plan_info(const trs_plan *p, trs_info *info)
     return TRS_OK;
 }
 
-/* A far side keeps its topo on the device until it is asked for, maybe by several threads at a time: it is
- * larger than all else that an analysis there brings to the host. */
 static int bring_topo(trs_plan *p)
 {
-    static atomic_flag busy = ATOMIC_FLAG_INIT;
-    while (atomic_flag_test_and_set(&busy)) sched_yield();
+    hold_topo(p);
     int rc = p->topo ? TRS_OK : trs_far_topo(p);
     if (!rc && !p->topo) rc = keep_topo(p);
-    atomic_flag_clear(&busy);
+    let_topo_go(p);
     return rc;
 }
 

@@ -233,7 +233,8 @@ typedef struct group { /* up to a warp of rows of one level, and its tasks, one 
     bool piece;    /* it is one */
 } group;
 
-enum { ELSEWHERE = INT32_MIN / 2 }; /* a position before all of the strip */
+enum { MOST_TASKS = INT32_MAX / WARP }; /* of a strip */
+enum { ELSEWHERE = INT32_MIN / 2 };     /* a position before all of the strip */
 
 static int32_t position_of(const build *b, int32_t first, int32_t column)
 {
@@ -354,18 +355,18 @@ static void add_task(pen *p, const group *g)
     p->line += lines;
 }
 
-/* Groups, and all that follows from them. */
+/* Groups, and all that follows from them; no more than one task too many for 32 bits. */
 static void count_strip(build *b, int64_t strip)
 {
     const int32_t first = first_row(b, strip), end = first_row(b, strip + 1);
     outline *o = b->group + first;
     pen p = {0};
     group g;
-    for (int32_t k = first; k < end; k += g.count, o++) {
+    for (int32_t k = first; k < end && p.task <= MOST_TASKS; k += g.count, o++) {
         *o = find_group(b, first, k, end, p.task);
         g = first_task(o, k, p.task);
         do add_task(&p, &g);
-        while (next_task(&g));
+        while (p.task <= MOST_TASKS && next_task(&g));
         for (int i = 0; i < g.count; i++) b->position[b->order[k + i].row] = g.task * WARP + i;
     }
     end_chunk(&p);
@@ -385,7 +386,7 @@ static int sum_up(build *b)
     for (int32_t k = 1; k <= s->count; k++) {
         tasks += s->strip[k].task;
         chunks += s->strip[k].chunk;
-        if (tasks > INT32_MAX / WARP)
+        if (tasks > MOST_TASKS)
             return trs_fail(b->ctx, TRS_ESUPPORT, "too many tasks of strips for 32 bits");
         s->strip[k].task = (int32_t)tasks;
         s->strip[k].chunk = (int32_t)chunks;
@@ -688,7 +689,7 @@ int trs_strips_make(trs_context *ctx, const trs_tri *t, const trs_levels *lv, in
                     trs_strips *s)
 {
     build b = {.ctx = ctx, .t = t, .lv = lv, .s = s, .rows = rows};
-    const int threads = trs_team(ctx, t->nnz);
+    const int threads = trs_team_with_memory(ctx, t->nnz);
     *s = (trs_strips){.count = t->n / rows + (t->n % rows > 0)};
     int rc = build_new(&b);
     if (!rc) rc = order_rows(&b, threads);

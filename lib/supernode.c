@@ -623,7 +623,7 @@ static int order(build *b, trs_supernodes *s)
 int trs_supernodes_make(trs_context *ctx, const trs_tri *t, trs_supernodes *s)
 {
     trs_outline o;
-    build b = {.ctx = ctx, .o = &o, .threads = trs_team(ctx, t->nnz)};
+    build b = {.ctx = ctx, .o = &o, .threads = trs_team_with_memory(ctx, t->nnz)};
     trs_groups g = {0};
     memset(s, 0, sizeof *s);
     int rc = trs_outline_make(ctx, t, &o);

@@ -448,6 +448,7 @@ static void find_levels(const dag *d, const char *blocks_allowed, int count)
         watch("levels", d->name, "another run");
         assert_int_equal(trs_gpu_find_levels(&far->ctx, s), TRS_OK);
         assert_int_equal(s->lv.count, want->count);
+        assert_int_equal(trs_direct_fetch_topo(&far->ctx, s), TRS_OK);
         assert_memory_equal(s->lv.topo, want->topo, (size_t)m.n * sizeof *want->topo);
         trs_levels_free(&far->ctx, &s->lv);
         trs_gpu_free(&far->ctx, s->direct.level);
