@@ -150,19 +150,6 @@ template <class T> __device__ inline void fetch_tile(T *to, const T *from)
 
 /* ---- the inverse of a diagonal block ----------------------------------------------------------------- */
 
-template <class T> __device__ inline double magnitude(T a)
-{
-    return fabs((double)a);
-}
-template <> __device__ inline double magnitude(cuFloatComplex a)
-{
-    return hypot((double)a.x, (double)a.y);
-}
-template <> __device__ inline double magnitude(cuDoubleComplex a)
-{
-    return hypot(a.x, a.y);
-}
-
 /* inverse = tile^-1 (lower, both 64x64 in shared memory, of which the first rows count, inverse zero
  * before), by columns: thread j < rows owns column j.  Returns in every thread the growth: the largest row
  * sum of |inverse| |tile|, Skeel's condition number of the block; norm [64] in shared memory is scratch. */

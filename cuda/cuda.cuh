@@ -90,6 +90,19 @@ __device__ inline cuFloatComplex inverse(cuFloatComplex a)
     return cuCdivf(make_cuFloatComplex(1, 0), a);
 }
 
+template <class T> __device__ inline double magnitude(T a)
+{
+    return fabs((double)a);
+}
+template <> __device__ inline double magnitude(cuFloatComplex a)
+{
+    return hypot((double)a.x, (double)a.y);
+}
+template <> __device__ inline double magnitude(cuDoubleComplex a)
+{
+    return hypot(a.x, a.y);
+}
+
 /* f of a number, or of the two parts of a complex one */
 template <class F> __device__ inline float for_parts(float v, F f)
 {

@@ -90,19 +90,6 @@ struct verdict {
     unsigned long long first;
 };
 
-template <class T> __device__ inline double magnitude(T a)
-{
-    return fabs((double)a);
-}
-template <> __device__ inline double magnitude(cuFloatComplex a)
-{
-    return hypot((double)a.x, (double)a.y);
-}
-template <> __device__ inline double magnitude(cuDoubleComplex a)
-{
-    return hypot(a.x, a.y);
-}
-
 /* A block a row; pivots not above tiny are bad (tiny < 0: none is). */
 template <class T>
 static __global__ void look_kernel(int64_t n, const T *A, bool upper, double tiny, verdict *v)

@@ -203,20 +203,7 @@ static __global__ void fill_kernel(const merging m)
 
 /* ---- values ------------------------------------------------------------------------------------------------ */
 
-static __device__ inline double size_of(float a)
-{
-    return fabs(a);
-}
-static __device__ inline double size_of(double a)
-{
-    return fabs(a);
-}
-template <class T> static __device__ inline double size_of(T a)
-{
-    return fabs((double)a.x) + fabs((double)a.y);
-}
-
-/* -N of row i, and the sum of its sizes. */
+/* -N of row i, and the sum of its magnitudes. */
 template <class T>
 static __device__ double factors(const merging &m, int64_t i, const T *val, const room &w, int rows)
 {
@@ -225,7 +212,7 @@ static __device__ double factors(const merging &m, int64_t i, const T *val, cons
     if (lane < rows) {
         const T f = number<T>(0) - val[w.place[lane]] / val[m.from.ptr[w.row[lane] + 1] - 1];
         ((T *)m.n_val)[m.ptr[i] + lane] = f;
-        sum = size_of(f);
+        sum = magnitude(f);
     }
     for (int by = WARP / 2; by > 0; by /= 2) sum += __shfl_xor_sync(~0u, sum, by);
     __syncwarp();

@@ -20,8 +20,7 @@ static const double GROWTH = 1e4;
 struct merged {
     int passes;
     merging pass[PASSES];
-    int64_t *ptr; /* T, which the caller's side does not keep */
-    int32_t *idx, *level;
+    int32_t *level;       /* [n] of T, which its side does not keep */
     dataflow flow, plain; /* of the last T', and of T when the growth is too large */
     uint64_t *growth;     /* [PASSES] on the device, of the values that came last */
     bool too_large;
@@ -33,29 +32,22 @@ static int failed(trs_context *ctx, cudaError_t e)
     return trs_fail(ctx, TRS_EDEVICE, "merged levels: %s", cudaGetErrorString(e));
 }
 
-template <class V> static int copy_of(trs_context *ctx, const V *from, int64_t count, V **to)
-{
-    *to = (V *)trs_gpu_new(ctx, count, sizeof(V), "the triangle");
-    if (!*to) return TRS_EMEM;
-    const cudaError_t e =
-        cudaMemcpy(*to, from, (size_t)count * sizeof(V), cudaMemcpyDeviceToDevice);
-    return e ? failed(ctx, e) : TRS_OK;
-}
-
 static trs_pattern pattern_of(const trs_part *part)
 {
-    const merged *d = (const merged *)part->data;
-    const trs_tri *t = &part->side->tri;
-    return {t->n, part->side->lv.count, t->nnz, d->ptr, d->idx, d->level};
+    trs_pattern p = trs_pattern_of(part->side);
+    p.level = ((const merged *)part->data)->level;
+    return p;
 }
 
-static int keep_pattern(trs_part *part)
+static int keep_levels(trs_part *part)
 {
     merged *d = (merged *)part->data;
     const trs_pattern p = trs_pattern_of(part->side);
-    int rc = copy_of(part->ctx, p.ptr, (int64_t)p.n + 1, &d->ptr);
-    if (!rc) rc = copy_of(part->ctx, p.idx, p.nnz, &d->idx);
-    return rc ? rc : copy_of(part->ctx, p.level, p.n, &d->level);
+    d->level = (int32_t *)trs_gpu_new(part->ctx, p.n, sizeof *d->level, "levels");
+    if (!d->level) return TRS_EMEM;
+    const cudaError_t e =
+        cudaMemcpy(d->level, p.level, (size_t)p.n * sizeof *d->level, cudaMemcpyDeviceToDevice);
+    return e ? failed(part->ctx, e) : TRS_OK;
 }
 
 /* Passes until two in a row, of both kinds, have merged nothing. */
@@ -88,7 +80,7 @@ static int analyse(trs_part *part)
     part->data = d;
     if (part->side->tri.n == 0) return TRS_OK;
     d->growth = (uint64_t *)trs_gpu_new(ctx, PASSES, sizeof *d->growth, "growth");
-    int rc = d->growth ? keep_pattern(part) : TRS_EMEM;
+    int rc = d->growth ? keep_levels(part) : TRS_EMEM;
     trs_pattern p = pattern_of(part);
     if (!rc) rc = merge_all(part, &p);
     return rc ? rc : dataflow_new(ctx, &p, part->side->tri.dtype, &d->flow);
@@ -101,8 +93,6 @@ static void release(trs_part *part)
     for (int k = 0; k < PASSES; k++) merge_free(ctx, &d->pass[k]);
     dataflow_free(ctx, &d->flow);
     dataflow_free(ctx, &d->plain);
-    trs_gpu_free(ctx, d->ptr);
-    trs_gpu_free(ctx, d->idx);
     trs_gpu_free(ctx, d->level);
     trs_gpu_free(ctx, d->growth);
     trs_free(&ctx->mem, d);
@@ -192,10 +182,10 @@ static int solve(const trs_part *part, const trs_job *job)
  * for what was not measured: several right-hand sides, long rows, more than 20 GB of passes. */
 static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
+    enum { LARGE = 200000000 };
     const double n = (double)s->n;
     double levels = (double)s->levels, length = n > 0 ? (double)s->nnz / n - 1 : 0, products = 0;
-    const bool known =
-        s->nrhs == 1 && s->nnz < 200000000 && s->sum_longest < 4 * MERGE_ROOM * levels;
+    const bool known = s->nrhs == 1 && s->nnz < LARGE && s->sum_longest < 4 * MERGE_ROOM * levels;
     for (int k = 0; k < PASSES && known && length <= MERGE_ROOM / 6; k++) {
         const double product = merge_product_hops(n);
         if (levels / 2 < n / 2 * length / MERGE_ENTRIES + product) break;
@@ -203,19 +193,18 @@ static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
         levels /= 2;
         length *= 1.5;
     }
-    trs_shape merged = *s;
-    merged.levels = (int64_t)levels;
-    merged.nnz = (int64_t)(n * (length + 1));
-    trs_solver_dataflow.cost(&merged, m, c);
+    trs_shape then = *s;
+    then.levels = (int64_t)levels;
+    then.nnz = (int64_t)(n * (length + 1));
+    trs_solver_dataflow.cost(&then, m, c);
     c->sync += m->gpu_launch + products * m->gpu_hop;
 }
 
-/* At most: T, the passes, and the last one in the order of the solve. */
+/* At most: T, the passes, and the last one and T in the order of the solve. */
 static int64_t bytes(const trs_shape *s)
 {
-    const int64_t entry = (int64_t)s->elem + 4;
-    return s->nnz * (4 + 2 * ENTRIES * entry) +
-           s->n * (12 + 20 * PASSES + 44 + 2 * (int64_t)s->elem);
+    const int64_t elem = (int64_t)s->elem, entries = 4 + (2 * ENTRIES + 1) * (elem + 4);
+    return s->nnz * entries + s->n * (12 + 21 * PASSES + 2 * (44 + elem));
 }
 
 const trs_solver trs_solver_merged = {
@@ -226,6 +215,7 @@ const trs_solver trs_solver_merged = {
     .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
     .accuracy = TRS_INVERTING,
     .order = TRS_ORDER_NATURAL,
+    .pattern = true,
     .direct = true,
     .cost = cost,
     .bytes = bytes,

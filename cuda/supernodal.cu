@@ -753,6 +753,7 @@ const trs_solver trs_solver_supernodal = {
     .accuracy = TRS_INVERTING,
     .order = TRS_ORDER_NATURAL,
     .supernodes = true,
+    .pattern = true,
     .direct = true,
     .cost = cost,
     .bytes = bytes,

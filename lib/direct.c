@@ -84,7 +84,7 @@ void trs_direct_drop_pattern(trs_context *ctx, trs_side *s)
     s->direct.level = NULL;
     if (!s->tri.ptr) return; /* far */
     for (int k = 0; k < s->nparts; k++)
-        if (s->part[k].solver->supernodes) return;
+        if (s->part[k].solver->pattern) return;
     trs_gpu_free(ctx, s->direct.idx);
     s->direct.idx = NULL;
 }
@@ -195,7 +195,7 @@ static int take_full(trs_plan *p, int k, const void *val, void *stream)
 void trs_direct_free(trs_context *ctx, trs_direct *d)
 {
     void *const all[] = {d->ptr, d->idx, d->level, d->topo, d->src, d->val, d->found};
-    for (int k = 0; k < 7; k++) trs_gpu_free(ctx, all[k]);
+    for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) trs_gpu_free(ctx, all[k]);
     memset(d, 0, sizeof *d);
 }
 

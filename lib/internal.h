@@ -269,7 +269,8 @@ typedef struct trs_solver {
     trs_accuracy accuracy;
     trs_order order; /* preferred plan order */
     bool full;       /* stores the triangle as a full matrix: has a memory limit by default */
-    bool supernodes; /* works with the supernodes of its side, and keeps its pattern there */
+    bool supernodes; /* works with the supernodes of its side */
+    bool pattern;    /* reads ptr and idx of its side on the device at updates and solves, too */
     bool strips;     /* wants sides that fall into strips */
     bool direct;     /* looks at its side on the device alone: trs_direct_pattern, update_direct */
     int (*library)(char *why,
