@@ -1,4 +1,4 @@
-/* t_merged.c: cuda-merged where levels are merged, where rows have to stay, and where values grow too much. */
+/* t_merged.c: cuda-merged where levels are merged for certain, and where values grow too much for it. */
 #include "model.h"
 
 #include "gpu.h"
@@ -48,8 +48,7 @@ static quality solve_by(const model *m, const trs_mat *a, trs_dtype d, trs_op op
     return q;
 }
 
-/* Values below the diagonal: as good as substitution but for what is promised of growth; too large ones:
- * substitution itself. */
+/* Something is merged, and x as good as is promised; steep values: as good as by substitution. */
 static void run(int n, int width, int more, double steep, trs_dtype d)
 {
     random_t r = {(uint64_t)(n + width + more)};
