@@ -519,7 +519,7 @@ static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 
 static int64_t bytes(const trs_shape *s)
 {
-    return s->nnz * (int64_t)(2 * s->elem + 4) + s->n * (40 + (int64_t)s->elem);
+    return s->nnz * (int64_t)(2 * s->elem + 12) + s->n * (40 + (int64_t)s->elem);
 }
 
 const trs_solver trs_solver_dataflow = {

@@ -23,6 +23,7 @@ static trs_flow flow_fetch(trs_context *ctx, const trs_flow *d)
     f.row = fetch(ctx, d->row, d->nodes, sizeof *f.row);
     f.pieces = fetch(ctx, d->pieces, d->nodes, sizeof *f.pieces);
     f.begin = fetch(ctx, d->begin, d->nodes, sizeof *f.begin);
+    f.place = fetch(ctx, d->place, d->places, sizeof *f.place);
     f.task = fetch(ctx, d->task, d->tasks, sizeof *f.task);
     return f;
 }
@@ -34,6 +35,7 @@ static void flow_free(trs_flow *f)
     free(f->row);
     free(f->pieces);
     free(f->begin);
+    free(f->place);
     free(f->task);
 }
 
@@ -67,13 +69,9 @@ static void check_lanes(const trs_flow *f)
 }
 
 /* Rows stand by level, then by lanes, then as in the triangle. */
-static void check_order(const trs_flow *f, const trs_levels *lv)
+static void check_order(const trs_flow *f, const int32_t *level)
 {
-    int32_t *level = calloc((size_t)f->nodes + 1, sizeof *level);
     int64_t last = -1;
-    assert_non_null(level);
-    for (int32_t l = 0; l < lv->count; l++)
-        for (int32_t k = lv->ptr[l]; k < lv->ptr[l + 1]; k++) level[lv->topo[k]] = l;
     for (int32_t t = 0; t < f->tasks; t++)
         for (int32_t k = f->task[t].first; k < f->task[t].first + f->task[t].count; k++) {
             if (f->row[k] < 0) continue;
@@ -83,24 +81,65 @@ static void check_order(const trs_flow *f, const trs_levels *lv)
             assert_true(key > last);
             last = key;
         }
-    free(level);
 }
 
-/* Entries are those of the triangle, those of pieces behind one another, and then the diagonal. */
-static void check_values(const trs_flow *f, const trs_tri *t, const void *val, const void *inv)
+/* Where in the triangle entry e of node k is. */
+static int64_t place_of(const trs_flow *f, int32_t k, int64_t e)
 {
+    return f->begin[k] < 0 ? f->place[~f->begin[k] + e] : f->begin[k] + e;
+}
+
+/* Entries are those of the triangle, and then the diagonal; in long rows by level. */
+static void check_values(const trs_flow *f, const trs_side *s, const void *val, const void *inv)
+{
+    const trs_tri *t = &s->tri;
     const trs_dtype d = t->dtype;
     for (int32_t k = 0; k < f->nodes; k++) {
         const int64_t first = f->ptr[k] + f->pieces[k], own = f->ptr[k + 1] - first;
         for (int64_t q = f->ptr[k]; q < first; q++) assert_true(get_number(val, d, q) == 1);
         for (int64_t e = 0; e < own; e++)
-            assert_true(get_number(val, d, first + e) == get_number(t->val, d, f->begin[k] + e));
+            assert_true(get_number(val, d, first + e) == get_number(t->val, d, place_of(f, k, e)));
         if (f->row[k] < 0) assert_true(get_number(inv, d, k) == -1);
-        else assert_int_equal(f->begin[k] + own, t->ptr[f->row[k] + 1] - 1);
-        if (f->row[k] >= 0)
-            assert_int_equal(f->begin[k],
-                             t->ptr[f->row[k]] + (int64_t)f->pieces[k] * TRS_FLOW_PIECE);
+        else assert_int_equal(place_of(f, k, own), t->ptr[f->row[k] + 1] - 1);
     }
+}
+
+/* The pieces of a row are those before its own entries, in order. */
+static void check_pieces(const trs_flow *f, const trs_tri *t)
+{
+    for (int32_t k = 0; k < f->nodes; k++) {
+        const int64_t pieces = f->pieces[k], sign = f->begin[k] < 0 ? -1 : 1;
+        if (f->row[k] < 0) continue;
+        for (int64_t p = 0; p < pieces; p++)
+            assert_int_equal(f->begin[f->idx[f->ptr[k] + p]],
+                             f->begin[k] - sign * (pieces - p) * TRS_FLOW_PIECE);
+        assert_int_equal(f->ptr[k + 1] - f->ptr[k] - pieces + pieces * TRS_FLOW_PIECE,
+                         t->ptr[f->row[k] + 1] - t->ptr[f->row[k]] - 1);
+    }
+}
+
+/* Long rows go by level, and within one as in the triangle. */
+static void check_places(const trs_flow *f, const trs_side *s, const int32_t *level)
+{
+    const trs_tri *t = &s->tri;
+    int64_t found = 0;
+    for (int32_t k = 0; k < f->nodes; k++) {
+        const int32_t i = f->row[k];
+        if (i < 0) continue;
+        const int64_t length = t->ptr[i + 1] - t->ptr[i];
+        const bool by_level = length > TRS_FLOW_WARP * TRS_FLOW_BATCH;
+        assert_int_equal(f->begin[k] < 0, by_level);
+        if (!by_level) continue;
+        const int64_t *place = f->place + ~f->begin[k] - (int64_t)f->pieces[k] * TRS_FLOW_PIECE;
+        found += length;
+        for (int64_t e = 0; e < length; e++) {
+            assert_true(place[e] >= t->ptr[i] && place[e] < t->ptr[i + 1]);
+            if (e == 0) continue;
+            const int32_t a = level[t->idx[place[e - 1]]], b = level[t->idx[place[e]]];
+            assert_true(a < b || (a == b && place[e - 1] < place[e]));
+        }
+    }
+    assert_int_equal(found, f->places);
 }
 
 /* x by the nodes in order: (b - sum) times the reciprocal, a piece having b = 0. */
@@ -119,6 +158,16 @@ static void run(const trs_flow *f, trs_dtype d, const void *val, const void *inv
     free(y);
 }
 
+/* [n] of each row. */
+static int32_t *levels_of(const trs_side *s)
+{
+    int32_t *level = calloc((size_t)s->tri.n + 1, sizeof *level);
+    assert_non_null(level);
+    for (int32_t l = 0; l < s->lv.count; l++)
+        for (int32_t k = s->lv.ptr[l]; k < s->lv.ptr[l + 1]; k++) level[s->lv.topo[k]] = l;
+    return level;
+}
+
 /* On the device, and back: x by the nodes of a side. */
 static void solve_by_flow(trs_context *ctx, trs_side *s, const void *b, void *x)
 {
@@ -135,11 +184,15 @@ static void solve_by_flow(trs_context *ctx, trs_side *s, const void *b, void *x)
     assert_int_equal(trs_gpu_put(ctx, from, s->tri.val, (size_t)s->tri.nnz * size), TRS_OK);
     assert_int_equal(trs_flow_take(&far, d, from, far_val, far_inv, NULL), TRS_OK);
     trs_flow f = flow_fetch(ctx, &far);
+    int32_t *level = levels_of(s);
     void *val = fetch(ctx, far_val, f.nnz, size), *inv = fetch(ctx, far_inv, f.nodes, size);
     check_tasks(&f);
     check_lanes(&f);
-    check_order(&f, &s->lv);
-    check_values(&f, &s->tri, val, inv);
+    check_order(&f, level);
+    check_values(&f, s, val, inv);
+    check_pieces(&f, &s->tri);
+    check_places(&f, s, level);
+    free(level);
     run(&f, d, val, inv, b, x);
     free(val);
     free(inv);
