@@ -227,7 +227,7 @@ static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
         c->hops = (double)s->nnz * m->gpu_hop;
         return;
     }
-    c->sync = (rounds_of(s->levels) + 1) * m->gpu_launch;
+    c->sync = (rounds_of(s->levels) + 2.5) * m->gpu_launch;
     c->bytes = rounds_of(s->levels) * n * (4 * s->elem + 4) * m->gpu_byte;
 }
 

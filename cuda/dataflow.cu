@@ -513,7 +513,7 @@ static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
         width == 0 ? (double)s->nnz * m->gpu_gather + (double)s->n * 3 * s->elem * m->gpu_byte
                    : ((double)s->nnz * s->elem + (double)s->n * 80) * widths[width] * m->gpu_byte;
     c->bytes = ((double)s->nnz * entry + (double)s->n * row + each) * passes;
-    c->sync = 2.5 * m->gpu_launch * passes;
+    c->sync = 3.5 * m->gpu_launch * passes;
     c->hops = (double)s->levels * m->gpu_hop * passes * (width ? 1.5 : 1);
 }
 

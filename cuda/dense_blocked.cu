@@ -375,6 +375,14 @@ static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
     c->hops = blocks_of_rows(s->n) * (0.8e-6 + 0.04e-6 * s->nrhs);
 }
 
+/* A block that is not inverted takes a step a row. */
+static void cost_now(const trs_part *part, const trs_shape *s, const trs_machine *m, trs_cost *c)
+{
+    const blocked *d = (const blocked *)part->data;
+    cost(s, m, c);
+    c->hops += (double)count_flags(part->ctx, d->substituted, d->nt) * SUBSTITUTED;
+}
+
 static int64_t bytes(const trs_shape *s)
 {
     return tile_number(blocks_of_rows(s->n), 0) * TILE_SIZE * (int64_t)s->elem +
@@ -391,6 +399,7 @@ const trs_solver trs_solver_dense_blocked = {
     .order = TRS_ORDER_NATURAL,
     .full = true,
     .cost = cost,
+    .cost_now = cost_now,
     .bytes = bytes,
     .analyse = analyse,
     .update = update,

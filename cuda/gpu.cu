@@ -201,6 +201,16 @@ int trs_gpu_get(trs_context *ctx, void *to, const void *from, size_t bytes)
     return e == cudaSuccess ? TRS_OK : cuda_fail(ctx, e, "copy from the device");
 }
 
+int64_t count_flags(trs_context *ctx, const int *flags, int64_t count)
+{
+    int *there = (int *)trs_new(ctx, count, sizeof *there, "flags");
+    int64_t set = 0;
+    if (there && !trs_gpu_get(ctx, there, flags, (size_t)count * sizeof *there))
+        for (int64_t k = 0; k < count; k++) set += there[k] != 0;
+    trs_free(&ctx->mem, there);
+    return set;
+}
+
 int trs_gpu_copy_lines(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
                        size_t height, bool to_device, void *stream)
 {

@@ -138,7 +138,8 @@ static __device__ int64_t row_of_warp()
     return (blockIdx.x * (int64_t)THREADS + threadIdx.x) / WARP;
 }
 
-/* What each level adds, were it merged; of every so many-th row.  longs: the rows that are not counted here. */
+/* What each level adds, were it merged; of every so many-th row.  Of all of them also m.ptr and m.to_ptr: entries of
+ * each row of N and T'.  longs: the rows that are not counted here. */
 static __global__ void tally_kernel(const merging m, int every, merge_tally *of, int32_t *longs)
 {
     const int64_t i = row_of_warp() * every;
@@ -148,10 +149,19 @@ static __global__ void tally_kernel(const merging m, int every, merge_tally *of,
     if (!m.merged[l]) return;
     const parts r = take_apart(m, i, w);
     const int64_t length = m.from.ptr[i + 1] - m.from.ptr[i];
-    const int64_t added = (count_columns(w, r.count) + 1 + r.rows - length) * every;
-    if (threadIdx.x % WARP || r.rows == 0) return;
-    if (r.rows == LONG) atomicAdd(longs, 1);
-    else atomicAdd((unsigned long long *)&of[l].adds, (unsigned long long)added);
+    const int64_t now = r.rows ? count_columns(w, r.count) + 1 : length;
+    if (threadIdx.x % WARP) return;
+    if (r.rows == LONG) {
+        atomicAdd(longs, 1);
+        return;
+    }
+    if (every == 1) {
+        m.ptr[i] = r.rows;
+        m.to_ptr[i] = now;
+    }
+    if (r.rows)
+        atomicAdd((unsigned long long *)&of[l].adds,
+                  (unsigned long long)((now + r.rows - length) * every));
 }
 
 /* By a warp: the size of a long row. */
@@ -192,27 +202,19 @@ static __global__ void list_kernel(const merging m, int every, merge_tally *of, 
     }
 }
 
-/* Entries of each row of T' and of N, but of long ones. */
-static __global__ void count_kernel(const merging m)
-{
-    const int64_t i = row_of_warp();
-    room &w = room_of_warp();
-    if (i > m.from.n) return;
-    const bool row = i < m.from.n;
-    const parts r = row ? take_apart(m, i, w) : parts{0, 0};
-    const int columns = count_columns(w, r.count);
-    if (threadIdx.x % WARP || r.rows == LONG) return;
-    m.ptr[i] = r.rows;
-    m.to_ptr[i] = r.rows ? columns + 1 : row ? m.from.ptr[i + 1] - m.from.ptr[i] : 0;
-}
-
-/* number: of each level in T'. */
-static __global__ void level_kernel(const merging m, const int32_t *number)
+/* Rows of levels that are not merged, and levels of all; number: of each level in T'. */
+static __global__ void keep_kernel(const merging m, const int32_t *number)
 {
     const int64_t i = blockIdx.x * (int64_t)THREADS + threadIdx.x;
-    if (i < m.from.n) m.to_level[i] = number[m.from.level[i]];
+    if (i > m.from.n) return;
+    const int32_t l = i < m.from.n ? m.from.level[i] : -1;
+    if (l >= 0) m.to_level[i] = number[l];
+    if (l >= 0 && m.merged[l]) return;
+    m.ptr[i] = 0;
+    m.to_ptr[i] = l < 0 ? 0 : m.from.ptr[i + 1] - m.from.ptr[i];
 }
 
+/* Columns of T', in the order in which they are met, and of N. */
 static __global__ void fill_kernel(const merging m)
 {
     const int64_t i = row_of_warp();
@@ -227,10 +229,13 @@ static __global__ void fill_kernel(const merging m)
         return;
     }
     count_columns(w, r.count);
-    for (int a = lane; a < r.count; a += WARP) {
-        int less = 0;
-        for (int c = 0; c < r.count; c++) less += !w.again[c] && w.col[c] < w.col[a];
-        if (!w.again[a]) m.to_idx[to + less] = w.col[a];
+    int64_t next = to;
+    for (int a0 = 0; a0 < r.count; a0 += WARP) {
+        const int a = a0 + lane;
+        const bool first = a < r.count && !w.again[a];
+        const unsigned firsts = __ballot_sync(~0u, first);
+        if (first) m.to_idx[next + __popc(firsts & ((1u << lane) - 1))] = w.col[a];
+        next += __popc(firsts);
     }
     if (lane < r.rows) m.idx[m.ptr[i] + lane] = w.row[lane];
     if (lane == 0) m.to_idx[m.to_ptr[i + 1] - 1] = (int32_t)i;
@@ -465,8 +470,7 @@ static int count(trs_context *ctx, merging *m, const decision *d)
     int rc = trs_gpu_put(ctx, number, d->number, (size_t)levels * sizeof *number);
     if (!rc) rc = trs_gpu_put(ctx, m->merged, d->merged, (size_t)levels);
     if (!rc) {
-        count_kernel<<<blocks_of((n + (int64_t)1) * WARP), THREADS>>>(*m);
-        level_kernel<<<blocks_of(n), THREADS>>>(*m, number);
+        keep_kernel<<<blocks_of(n + (int64_t)1), THREADS>>>(*m, number);
         if (m->longs) rc = merge_long_place(ctx, m);
     }
     if (!rc) rc = add_up(ctx, m->to_ptr, n + (int64_t)1);
@@ -497,8 +501,7 @@ static int entries_new(trs_context *ctx, size_t size, merging *m)
 
 static int carry_out(trs_context *ctx, const decision *d, size_t size, merging *m)
 {
-    int rc = lines_new(ctx, m);
-    if (!rc) rc = count(ctx, m, d);
+    int rc = count(ctx, m, d);
     if (!rc) rc = entries_new(ctx, size, m);
     if (rc) return rc;
     m->to.n = m->from.n;
@@ -522,7 +525,8 @@ int merge_new(trs_context *ctx, const trs_pattern *from, int odd, int64_t most, 
     int rc = m->merged ? decision_new(ctx, from->levels, &d) : TRS_EMEM;
     m->to.levels = 1;
     for (int every = from->n > FEW ? EVERY : 1; every && m->to.levels && !rc; every /= EVERY) {
-        rc = tally_rows(ctx, m, odd, every, &d);
+        if (every == 1) rc = lines_new(ctx, m);
+        if (!rc) rc = tally_rows(ctx, m, odd, every, &d);
         if (!rc) decide(m, most, &d);
     }
     if (!rc && m->to.levels) rc = carry_out(ctx, &d, trs_size(t), m);

@@ -100,10 +100,4 @@ int merge_long_fill(trs_context *ctx, const merging *m, int32_t largest);
 int merge_long_take(const merging *m, trs_dtype t, const void *val, uint64_t *growth,
                     cudaStream_t stream);
 
-/* ---- slack.cu ---- */
-
-/* level [n] of each row of t, on the device: half way between the earliest and the latest that it may have, where
- * that makes a difference; else level stays as it is.  TRS_OK, TRS_EMEM, TRS_EDEVICE. */
-int slack_levels(trs_context *ctx, const trs_pattern *t, int32_t *level);
-
 #endif

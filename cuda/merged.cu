@@ -48,7 +48,7 @@ static int take_levels(trs_part *part)
     if (!d->level) return TRS_EMEM;
     const cudaError_t e =
         cudaMemcpy(d->level, p.level, (size_t)p.n * sizeof *d->level, cudaMemcpyDeviceToDevice);
-    return e ? failed(part->ctx, e) : slack_levels(part->ctx, &p, d->level);
+    return e ? failed(part->ctx, e) : trs_flow_slack(part->ctx, &p, d->level);
 }
 
 /* Passes until two in a row, of both kinds, have merged nothing. */
@@ -201,6 +201,19 @@ static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
     c->sync += m->gpu_launch + products * m->gpu_hop;
 }
 
+/* What they did; of T itself where values grow too much. */
+static void cost_now(const trs_part *part, const trs_shape *s, const trs_machine *m, trs_cost *c)
+{
+    const merged *d = (const merged *)part->data;
+    trs_shape then = *s;
+    if (s->n > 0 && !d->too_large) {
+        then.levels = d->flow.flow.levels;
+        then.nnz = d->flow.flow.nnz + s->n;
+    }
+    trs_solver_dataflow.cost(&then, m, c);
+    if (!d->too_large) c->sync += d->passes * merge_product_hops((double)s->n) * m->gpu_hop;
+}
+
 /* At most: T, the passes, and the last one and T in the order of the solve. */
 static int64_t bytes(const trs_shape *s)
 {
@@ -219,6 +232,7 @@ const trs_solver trs_solver_merged = {
     .pattern = true,
     .direct = true,
     .cost = cost,
+    .cost_now = cost_now,
     .bytes = bytes,
     .analyse = analyse,
     .update_direct = update_direct,

@@ -9,9 +9,11 @@
  * levels x a barrier, 1 us.  The result is unique, and goes by the pattern alone. */
 #include "config.h"
 
-#include "merge.cuh"
+#include "cuda.cuh"
 
-#include <climits>
+extern "C" {
+#include "flow.h"
+}
 
 #include <cooperative_groups.h>
 #include <cub/device/device_radix_sort.cuh>
@@ -47,12 +49,12 @@ static __device__ inline bool in_sample(int32_t i)
     return ((unsigned)i * 2654435761u >> 16) % SAMPLED == 0;
 }
 
-/* Of rows in the sample: the first level of those that need it. */
-static __global__ void needed_kernel(const slack s)
+/* Of rows in the sample: one before the first level of those that need it.  So many lanes a row. */
+static __global__ void needed_kernel(const slack s, int lanes)
 {
-    const int64_t i = index_of_thread() / WARP;
+    const int64_t i = index_of_thread() / lanes;
     if (i >= s.t.n) return;
-    for (int64_t p = s.t.ptr[i] + threadIdx.x % WARP; p < s.t.ptr[i + 1] - 1; p += WARP) {
+    for (int64_t p = s.t.ptr[i] + threadIdx.x % lanes; p < s.t.ptr[i + 1] - 1; p += lanes) {
         const int32_t j = s.t.idx[p];
         if (in_sample(j)) atomicMin(&s.latest[j], s.t.level[i] - 1);
     }
@@ -160,9 +162,11 @@ static size_t lay_out(slack *s, char *base)
 static int look(trs_context *ctx, const slack *s, bool *worth_it)
 {
     unsigned long long seen[2] = {0};
+    int64_t lanes = 1;
+    while (lanes < WARP && lanes * s->t.n < s->t.nnz - s->t.n) lanes *= 2;
     number_kernel<<<blocks_of(s->t.n), THREADS>>>(*s);
     const cudaError_t e = cudaMemsetAsync(s->seen, 0, sizeof seen, NULL);
-    needed_kernel<<<blocks_of((int64_t)s->t.n * WARP), THREADS>>>(*s);
+    needed_kernel<<<blocks_of(s->t.n * lanes), THREADS>>>(*s, (int)lanes);
     seen_kernel<<<blocks_of(s->t.n), THREADS>>>(*s);
     const int rc = e ? failed(ctx, e) : trs_gpu_get(ctx, seen, s->seen, sizeof seen);
     *worth_it = seen[1] > seen[0] / WORTH_IT;
@@ -187,7 +191,7 @@ static int find_latest(trs_context *ctx, slack *s)
     return e ? failed(ctx, e) : TRS_OK;
 }
 
-int slack_levels(trs_context *ctx, const trs_pattern *t, int32_t *level)
+int trs_flow_slack(trs_context *ctx, const trs_pattern *t, int32_t *level)
 {
     slack s = {.t = *t};
     bool worth_it = false;

@@ -13,12 +13,15 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { COMPLEX = 8 }; /* times the arithmetic of an entry: no two are done at once */
+
 double trs_cpu_stream(const trs_machine *m, const trs_shape *s, double entries, double rows)
 {
     double entry = s->elem + 4, row = 8 + 3 * s->elem;
     bool cached = (double)s->nnz * entry + (double)s->n * row < TRS_CACHE;
     double bytes = (entries * entry + rows * row) * (cached ? m->cpu_cached : m->cpu_byte);
-    return (bytes + entries * m->cpu_entry + rows * m->cpu_row) * s->nrhs;
+    const double each = m->cpu_entry * (s->is_complex ? COMPLEX : 1);
+    return (bytes + entries * each + rows * m->cpu_row) * s->nrhs;
 }
 
 static double seconds(const trs_cost *c)
@@ -79,6 +82,7 @@ void trs_shape_of(const trs_context *ctx, const trs_side *s, trs_shape *shape)
                          .store = s->super.store,
                          .strips = s->strip_rows ? (s->tri.n - 1) / s->strip_rows + 1 : 0,
                          .elem = (double)trs_size(s->tri.dtype),
+                         .is_complex = trs_is_complex(s->tri.dtype),
                          .nrhs = ctx->nrhs};
 }
 
@@ -92,13 +96,14 @@ bool trs_fits(const trs_solver *s, const trs_shape *shape, int64_t limit)
     return limit == 0 || s->bytes(shape) <= limit;
 }
 
-double trs_predict(const trs_context *ctx, const trs_solver *s, const trs_shape *shape,
-                   bool on_device, trs_cost *c)
+double trs_predict(const trs_context *ctx, const trs_solver *s, const trs_part *part,
+                   const trs_shape *shape, bool on_device, trs_cost *c)
 {
     trs_machine m = ctx->machine;
     m.cpu_threads = ctx->threads < 8 ? ctx->threads : 8; /* beyond, memory is the limit */
     memset(c, 0, sizeof *c);
-    s->cost(shape, &m, c);
+    if (part && s->cost_now) s->cost_now(part, shape, &m, c);
+    else s->cost(shape, &m, c);
     if (s->place == TRS_ON_CUDA && !on_device)
         c->copies =
             2 * m.link_start + 2 * (double)shape->n * shape->elem * shape->nrhs * m.link_byte;
@@ -183,7 +188,7 @@ int trs_choose(const trs_context *ctx, const trs_shape *shape, bool on_device,
     for (int k = 0; trs_solver_at(k); k++) {
         trs_candidate c = {.solver = trs_solver_at(k)};
         if (!eligible(ctx, c.solver, shape, on_device, &gpu)) continue;
-        c.seconds = trs_predict(ctx, c.solver, shape, on_device, &c.cost);
+        c.seconds = trs_predict(ctx, c.solver, NULL, shape, on_device, &c.cost);
         if (c.solver == &trs_solver_cpu_serial) serial = c;
         count = insert(list, count, &c);
     }

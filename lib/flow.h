@@ -46,6 +46,10 @@ typedef struct trs_pattern { /* of a lower triangle on the device: the diagonal 
 /* Of a side, after trs_direct_pattern. */
 trs_pattern trs_pattern_of(const trs_side *s);
 
+/* level [n] of each row, on the device: half way between the earliest, which p has, and the latest that it may have,
+ * where that makes a difference; else level stays as it is (slack.cu).  TRS_OK, TRS_EMEM, TRS_EDEVICE. */
+int trs_flow_slack(trs_context *ctx, const trs_pattern *p, int32_t *level);
+
 /* For rows that a warp does not read at once: place, their entries by level and the diagonal behind them, those of row
  * i from at[i] on; -1 for other rows.  Both stay NULL where there are no such rows; else they are the caller's,
  * whatever is returned. */

@@ -226,6 +226,31 @@ static void one_case(model m, trs_dtype d)
     model_free(&m);
 }
 
+/* The level of each row that trs_flow_slack finds, by going through the rows both ways. */
+static void check_slack(trs_context *ctx, trs_side *s, bool expected)
+{
+    const trs_tri *t = &s->tri;
+    assert_int_equal(trs_direct_pattern(ctx, s), TRS_OK);
+    const trs_pattern p = trs_pattern_of(s);
+    const size_t size = (size_t)t->n * sizeof(int32_t);
+    int32_t *far = trs_gpu_new(ctx, t->n, sizeof *far, "levels"), *early = levels_of(s);
+    int32_t *late = malloc(size), *found = malloc(size);
+    assert_true(far && late && found);
+    assert_int_equal(trs_gpu_put(ctx, far, early, size), TRS_OK);
+    assert_int_equal(trs_flow_slack(ctx, &p, far), TRS_OK);
+    assert_int_equal(trs_gpu_get(ctx, found, far, size), TRS_OK);
+    for (int32_t i = 0; i < t->n; i++) late[i] = s->lv.count - 1;
+    for (int32_t i = t->n - 1; i >= 0; i--)
+        for (int64_t q = t->ptr[i]; q < t->ptr[i + 1] - 1; q++)
+            if (late[t->idx[q]] >= late[i]) late[t->idx[q]] = late[i] - 1;
+    for (int32_t i = 0; i < t->n; i++)
+        assert_int_equal(found[i], expected ? (early[i] + late[i]) / 2 : early[i]);
+    free(early);
+    free(late);
+    free(found);
+    trs_gpu_free(ctx, far);
+}
+
 static void skip_without_gpu(void)
 {
     char why[200];
@@ -246,6 +271,43 @@ static void test_patterns(void **state)
         }
 }
 
+/* Rows of a chain have no time; those that need two others by chance have, with some that need very many, too. */
+static model with_slack(int n, int kind, random_t *r)
+{
+    model m = {.n = n};
+    for (int i = 0; i < n; i++) {
+        const bool hub = kind == 2 && i % 500 == 499;
+        const int j = i > 0 ? random_below(r, i) : 0, other = i > 0 ? random_below(r, i) : 0;
+        if (kind == 0 && i > 0) model_add(&m, i, i - 1, 1);
+        for (int k = 0; hub && k < i; k += 2) model_add(&m, i, k, 1);
+        if (kind > 0 && !hub && i > 0) model_add(&m, i, j < other ? j : other, 1);
+        if (kind > 0 && !hub && j != other) model_add(&m, i, j < other ? other : j, 1);
+        model_add(&m, i, i, 2);
+    }
+    return m;
+}
+
+static void test_slack(void **state)
+{
+    (void)state;
+    skip_without_gpu();
+    for (int kind = 0; kind < 3; kind++) {
+        random_t r = {(uint64_t)kind};
+        model m = with_slack(5000, kind, &r);
+        form f = {.dtype = TRS_F64, .format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32};
+        trs_mat a = show(&m, &f, &r);
+        trs_context ctx = {.threads = 1};
+        trs_side s = {.used = true};
+        assert_int_equal(trs_tri_import(&ctx, &a, &s.tri), TRS_OK);
+        assert_int_equal(trs_level_rows(&ctx, &s.tri, 0, m.n, &s.lv), TRS_OK);
+        check_slack(&ctx, &s, kind > 0);
+        trs_gpu_drop_scratch(&ctx);
+        trs_side_free(&ctx, &s);
+        mat_free(&a);
+        model_free(&m);
+    }
+}
+
 static void test_dags(void **state)
 {
     (void)state;
@@ -258,7 +320,7 @@ static void test_dags(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_patterns),
-                                       cmocka_unit_test(test_dags)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_patterns), cmocka_unit_test(test_dags),
+                                       cmocka_unit_test(test_slack)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
