@@ -125,6 +125,27 @@ void *trs_gpu_scratch(trs_context *ctx, int64_t bytes, const char *what)
     return ctx->scratch;
 }
 
+/* Large pages, touched and then registered: that takes a fraction of what cudaMallocHost does, whose pages are
+ * small ones. */
+void *trs_gpu_pinned_new(const trs_context *ctx, size_t bytes)
+{
+    void *p = trs_alloc_pages(bytes > 0 ? bytes : 1);
+    if (!p) return NULL;
+    trs_touch(ctx, p, bytes);
+    if (cudaHostRegister(p, bytes > 0 ? bytes : 1, cudaHostRegisterDefault) == cudaSuccess)
+        return p;
+    (void)cudaGetLastError();
+    free(p);
+    return NULL;
+}
+
+void trs_gpu_pinned_free(void *p)
+{
+    if (!p) return;
+    (void)told(cudaHostUnregister(p));
+    free(p);
+}
+
 /* cudaMemcpy from pageable memory may return before the last bytes have arrived, and a stream that does
  * not wait for the default one would not see them. */
 static cudaError_t copy_and_wait(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
@@ -134,22 +155,21 @@ static cudaError_t copy_and_wait(void *to, const void *from, size_t bytes, cudaM
     return e == cudaSuccess ? cudaStreamSynchronize(NULL) : e;
 }
 
-/* Large arrays go through pinned memory, filled by all threads while the device reads what they filled
- * before: four times as fast as cudaMemcpy, whose one thread does the same. */
+/* Large arrays go through pinned memory, filled or emptied by all threads while the device has the other stages:
+ * four times as fast as cudaMemcpy, whose one thread does the same. */
 enum { STAGES = 3, STAGE = 4 << 20, RING_FROM = 16 << 20, TOUCHED_FROM = 4 << 20 /* bytes */ };
 
 struct trs_ring {
-    char *buffer[STAGES];
-    cudaEvent_t read[STAGES];
+    char *buffer;             /* [STAGES][STAGE] */
+    cudaEvent_t done[STAGES]; /* the device with each */
 };
 
 void trs_gpu_drop_ring(trs_context *ctx)
 {
     trs_ring *r = ctx->ring;
-    for (int k = 0; r && k < STAGES; k++) {
-        if (r->buffer[k]) cudaFreeHost(r->buffer[k]);
-        if (r->read[k]) cudaEventDestroy(r->read[k]);
-    }
+    for (int k = 0; r && k < STAGES; k++)
+        if (r->done[k]) cudaEventDestroy(r->done[k]);
+    if (r) trs_gpu_pinned_free(r->buffer);
     trs_free(&ctx->mem, r);
     ctx->ring = NULL;
 }
@@ -159,10 +179,10 @@ static trs_ring *ring_of(trs_context *ctx)
 {
     if (ctx->ring) return ctx->ring;
     trs_ring *r = ctx->ring = (trs_ring *)trs_alloc_zero(&ctx->mem, 1, sizeof *r);
-    bool good = r != NULL;
+    if (r) r->buffer = (char *)trs_gpu_pinned_new(ctx, (size_t)STAGES * STAGE);
+    bool good = r && r->buffer;
     for (int k = 0; good && k < STAGES; k++)
-        good = cudaMallocHost((void **)&r->buffer[k], STAGE) == cudaSuccess &&
-               cudaEventCreateWithFlags(&r->read[k], cudaEventDisableTiming) == cudaSuccess;
+        good = cudaEventCreateWithFlags(&r->done[k], cudaEventDisableTiming) == cudaSuccess;
     if (!good) {
         (void)cudaGetLastError();
         trs_gpu_drop_ring(ctx);
@@ -170,25 +190,57 @@ static trs_ring *ring_of(trs_context *ctx)
     return ctx->ring;
 }
 
+static size_t part_at(size_t at, size_t bytes)
+{
+    return bytes - at < STAGE ? bytes - at : (size_t)STAGE;
+}
+
 static cudaError_t put_by_ring(trs_context *ctx, const trs_ring *r, char *to, const char *from,
                                size_t bytes)
 {
     cudaError_t e = cudaSuccess;
     for (size_t at = 0, k = 0; at < bytes && !e; at += STAGE, k = (k + 1) % STAGES) {
-        const size_t part = bytes - at < STAGE ? bytes - at : (size_t)STAGE;
-        e = cudaEventSynchronize(r->read[k]);
+        const size_t part = part_at(at, bytes);
+        char *const stage = r->buffer + k * STAGE;
+        e = cudaEventSynchronize(r->done[k]);
         if (e) break;
-        trs_copy(ctx, r->buffer[k], from + at, part);
-        e = cudaMemcpyAsync(to + at, r->buffer[k], part, cudaMemcpyHostToDevice, NULL);
-        if (!e) e = cudaEventRecord(r->read[k], NULL);
+        trs_copy(ctx, stage, from + at, part);
+        e = cudaMemcpyAsync(to + at, stage, part, cudaMemcpyHostToDevice, NULL);
+        if (!e) e = cudaEventRecord(r->done[k], NULL);
     }
     const cudaError_t waited = cudaStreamSynchronize(NULL);
     return e ? e : waited;
 }
 
+/* A stage is emptied, then filled again by the device, which fills the others meanwhile. */
+static cudaError_t get_by_ring(trs_context *ctx, const trs_ring *r, char *to, const char *from,
+                               size_t bytes)
+{
+    const size_t parts = (bytes + STAGE - 1) / STAGE;
+    cudaError_t e = cudaSuccess;
+    for (size_t k = 0; k < parts + STAGES && !e; k++) {
+        const size_t at = k * STAGE, before = at - (size_t)STAGES * STAGE;
+        char *const stage = r->buffer + k % STAGES * STAGE;
+        if (k >= STAGES) {
+            e = cudaEventSynchronize(r->done[k % STAGES]);
+            if (!e) trs_copy(ctx, to + before, stage, part_at(before, bytes));
+        }
+        if (k >= parts || e) continue;
+        e = cudaMemcpyAsync(stage, from + at, part_at(at, bytes), cudaMemcpyDeviceToHost, NULL);
+        if (!e) e = cudaEventRecord(r->done[k % STAGES], NULL);
+    }
+    const cudaError_t waited = cudaStreamSynchronize(NULL);
+    return e ? e : waited;
+}
+
+static const trs_ring *ring_for(trs_context *ctx, size_t bytes)
+{
+    return bytes >= RING_FROM && ctx->threads > 1 ? ring_of(ctx) : NULL;
+}
+
 int trs_gpu_put(trs_context *ctx, void *to, const void *from, size_t bytes)
 {
-    const trs_ring *r = bytes >= RING_FROM && ctx->threads > 1 ? ring_of(ctx) : NULL;
+    const trs_ring *r = ring_for(ctx, bytes);
     cudaError_t e = r ? put_by_ring(ctx, r, (char *)to, (const char *)from, bytes)
                       : copy_and_wait(to, from, bytes, cudaMemcpyHostToDevice);
     return e == cudaSuccess ? TRS_OK : cuda_fail(ctx, e, "copy to the device");
@@ -197,7 +249,9 @@ int trs_gpu_put(trs_context *ctx, void *to, const void *from, size_t bytes)
 int trs_gpu_get(trs_context *ctx, void *to, const void *from, size_t bytes)
 {
     if (bytes >= TOUCHED_FROM) trs_touch(ctx, to, bytes);
-    cudaError_t e = bytes ? cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost) : cudaSuccess;
+    const trs_ring *r = ring_for(ctx, bytes);
+    cudaError_t e = r ? get_by_ring(ctx, r, (char *)to, (const char *)from, bytes)
+                      : copy_and_wait(to, from, bytes, cudaMemcpyDeviceToHost);
     return e == cudaSuccess ? TRS_OK : cuda_fail(ctx, e, "copy from the device");
 }
 
