@@ -383,7 +383,8 @@ int trs_far_fetch(trs_plan *p); /* after analyse: the host has the triangle too,
 
 /* ---- sides on the device (direct.c) ------------------------------------------------------------ */
 
-int trs_direct_pattern(trs_context *ctx, trs_side *s); /* ptr, idx and level are there */
+/* ptr and idx are there, and level for a solver that goes by rows. */
+int trs_direct_pattern(trs_context *ctx, trs_side *s, const trs_solver *solver);
 /* ptr and idx are there, s->lv and s->tally found; after a failure nothing is, and the host can do it. */
 int trs_direct_levels(trs_context *ctx, trs_side *s);
 /* trs_supernodes_likely and trs_strips_rows, asked where the pattern and the levels are. */
