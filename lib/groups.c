@@ -57,22 +57,36 @@ typedef struct build {
 
 enum { SAMPLES = 256, SAMPLE_ROWS = 16 };
 
-/* Have rows about as much in common as columns, in samples?  Their pattern need not be transposed. */
-static bool prefer_rows(const build *b)
+typedef struct common { /* entries of samples, but for diagonals */
+    const trs_outline *o;
+    _Atomic int64_t in_rows, in_columns; /* as the row before, or the next column, has them */
+} common;
+
+static void sample_some(void *user, int64_t begin, int64_t end)
 {
-    const trs_outline *o = b->o;
+    common *c = user;
+    const trs_outline *o = c->o;
     int64_t in_rows = 0, in_columns = 0;
-    for (int s = 0; s < SAMPLES; s++) {
-        const int32_t from = (int32_t)((int64_t)o->n * s / SAMPLES);
-        const int32_t next = (int32_t)((int64_t)o->n * (s + 1) / SAMPLES);
+    for (int64_t s = begin; s < end; s++) {
+        const int32_t from = (int32_t)(o->n * s / SAMPLES);
+        const int32_t next = (int32_t)(o->n * (s + 1) / SAMPLES);
         for (int32_t i = from; i < next && i < from + SAMPLE_ROWS; i++)
             for (int32_t k = 0; k < o->row[i].runs; k++)
                 for (int32_t j = o->row[i].run[k].begin; j < trs_run_end(o, i, k); j++) {
                     in_rows += j < i && o->row[i].same;
-                    in_columns += j < i && !b->o->differ[j];
+                    in_columns += j < i && !o->differ[j];
                 }
     }
-    return 10 * in_rows >= 9 * in_columns;
+    c->in_rows += in_rows;
+    c->in_columns += in_columns;
+}
+
+/* Have rows about as much in common as columns, in samples?  Their pattern need not be transposed. */
+static bool prefer_rows(const build *b)
+{
+    common c = {.o = b->o};
+    trs_share(b->o->threads, SAMPLES, 4, sample_some, &c);
+    return 10 * c.in_rows >= 9 * c.in_columns;
 }
 
 /* ---- fundamental groups -------------------------------------------------------------------------------- */
@@ -239,15 +253,17 @@ static void sum_some(void *user, int64_t begin, int64_t end)
     }
 }
 
-/* As many shares as leave their counts well below the size of the triangle. */
+/* Several shares a thread, for they take different times, but no more than leave their counts well below the size
+ * of the triangle. */
 static int count_columns(build *b)
 {
     const int32_t count = b->fundamental.count, threads = b->o->threads;
-    const int64_t most = 1 + b->o->entries / (8 * ((int64_t)count + 1));
-    b->shares = most < threads ? (int32_t)most : threads;
+    const int64_t most = 1 + b->o->entries / (4 * ((int64_t)count + 1));
+    const int32_t wanted = threads > 1 ? 3 * threads : 1;
+    b->shares = most < wanted ? (int32_t)most : wanted;
     b->share = trs_new(b->ctx, (int64_t)b->shares * count, sizeof *b->share, "columns");
     if (!b->share) return TRS_EMEM;
-    trs_share(b->shares, b->shares, 1, take_some, b);
+    trs_share(threads, b->shares, 1, take_some, b);
     trs_share(threads, count, GROUPS, sum_some, b);
     return TRS_OK;
 }
@@ -268,7 +284,7 @@ static int find_others(build *b)
     if (!f->list) return TRS_EMEM;
     b->relaxed.list = trs_new(b->ctx, all, sizeof *f->list, "patterns of supernodes");
     if (b->rows) trs_share(threads, f->count, GROUPS, list_rows, b);
-    else trs_share(b->shares, b->shares, 1, take_some, b);
+    else trs_share(threads, b->shares, 1, take_some, b);
     return b->relaxed.list ? TRS_OK : TRS_EMEM;
 }
 

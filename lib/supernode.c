@@ -157,8 +157,8 @@ static int32_t cut(const trs_groups *g, trs_block *block)
     return count;
 }
 
-/* Blocks that a thread claims at a time. */
-enum { BLOCKS = 64 };
+/* Blocks that a thread claims at a time: few, since the last ones of a factor have most of the entries. */
+enum { BLOCKS = 8 };
 
 static void own_some(void *user, int64_t begin, int64_t end)
 {
@@ -180,7 +180,7 @@ static int new_build(build *b, const trs_groups *g)
     if (!b->block || !b->needs || !b->level || !b->place || !b->key || !b->of_row)
         return trs_fail(ctx, TRS_EMEM, "out of memory for the blocks");
     cut(g, b->block);
-    trs_share(b->threads, b->blocks, 16 * BLOCKS, own_some, b);
+    trs_share(b->threads, b->blocks, 128 * BLOCKS, own_some, b);
     return TRS_OK;
 }
 
@@ -608,7 +608,7 @@ static int order(build *b, trs_supernodes *s)
     int rc = s->block && s->task && piece ? TRS_OK : TRS_EMEM;
     if (!rc) rc = order_pieces(b, s, piece);
     if (!rc) {
-        trs_share(b->threads, b->blocks, 16 * BLOCKS, order_some, b);
+        trs_share(b->threads, b->blocks, 128 * BLOCKS, order_some, b);
         s->stage = b->stage;
         s->column = b->column;
         b->stage = NULL, b->column = NULL;
