@@ -19,9 +19,9 @@ enum { THREADS = 256 };
 struct chain {
     device_csr L;
     int rounds;  /* 0: substitute */
+    int *growth; /* 1: some product grew too much; the others are in its block */
     int32_t *p;  /* [rounds][n] */
     void *a;     /* [rounds][n] */
-    int *growth; /* 1: some product grew too much */
     bool substituted;
 };
 
@@ -125,8 +125,6 @@ static void release(trs_part *part)
     trs_context *ctx = part->ctx;
     chain *d = (chain *)part->data;
     device_csr_free(ctx, &d->L);
-    trs_gpu_free(ctx, d->p);
-    trs_gpu_free(ctx, d->a);
     trs_gpu_free(ctx, d->growth);
     trs_free(&ctx->mem, d);
 }
@@ -148,6 +146,15 @@ static int32_t long_row(const trs_tri *t)
     return i;
 }
 
+static size_t lay_out(chain *d, char *base, int64_t n, size_t size)
+{
+    size_t used = 0;
+    d->growth = carve<int>(base, &used, 1);
+    d->p = carve<int32_t>(base, &used, d->rounds * n);
+    d->a = carve<char>(base, &used, d->rounds * n * (int64_t)size);
+    return used;
+}
+
 static int analyse(trs_part *part)
 {
     trs_context *ctx = part->ctx;
@@ -163,11 +170,10 @@ static int analyse(trs_part *part)
                         (int)(t->ptr[row + 1] - t->ptr[row] - 1));
     int rc = device_csr_new(part, &d->L);
     if (rc || d->rounds == 0) return rc;
-    const int64_t all = (int64_t)d->rounds * t->n;
-    d->p = (int32_t *)trs_gpu_new(ctx, all, sizeof *d->p, "jumps");
-    if (d->p) d->a = trs_gpu_new(ctx, all, trs_size(t->dtype), "products of jumps");
-    if (d->a) d->growth = (int *)trs_gpu_new(ctx, 1, sizeof *d->growth, "a flag of growth");
-    return d->growth ? TRS_OK : TRS_EMEM;
+    const size_t size = trs_size(t->dtype);
+    void *base = trs_gpu_new(ctx, (int64_t)lay_out(d, NULL, t->n, size), 1, "jumps");
+    if (base) lay_out(d, (char *)base, t->n, size);
+    return base ? TRS_OK : TRS_EMEM;
 }
 
 template <class T> static int make_rounds(const chain *d, int32_t n, cudaStream_t stream)

@@ -290,23 +290,45 @@ void *device_copy(trs_context *ctx, const void *from, int64_t count, size_t size
     return p;
 }
 
+/* One block for all three: making and freeing each takes as long as a copy of a megabyte. */
+static size_t lay_out(device_csr *d, char *base, int64_t rows, int64_t nnz, size_t size)
+{
+    size_t used = 0;
+    d->ptr = carve<int64_t>(base, &used, rows + 1);
+    d->idx = carve<int32_t>(base, &used, nnz);
+    d->val = carve<char>(base, &used, nnz * (int64_t)size);
+    return used;
+}
+
+/* The row pointers of a part count from its first entry. */
+static int put_pointers(const trs_part *part, device_csr *d)
+{
+    trs_context *ctx = part->ctx;
+    const int64_t *Lp = part->side->tri.ptr + part->from;
+    const int64_t count = (int64_t)(part->to - part->from) + 1;
+    const size_t bytes = (size_t)count * sizeof *Lp;
+    if (Lp[0] == 0) return trs_gpu_put(ctx, d->ptr, Lp, bytes);
+    int64_t *ptr = (int64_t *)trs_new(ctx, count, sizeof *ptr, "row pointers of a part");
+    if (!ptr) return TRS_EMEM;
+    for (int64_t k = 0; k < count; k++) ptr[k] = Lp[k] - Lp[0];
+    const int rc = trs_gpu_put(ctx, d->ptr, ptr, bytes);
+    trs_free(&ctx->mem, ptr);
+    return rc;
+}
+
 int device_csr_new(const trs_part *part, device_csr *d)
 {
     trs_context *ctx = part->ctx;
     const trs_tri *t = &part->side->tri;
     const int64_t begin = t->ptr[part->from], nnz = t->ptr[part->to] - begin;
-    const int32_t rows = part->to - part->from;
+    const int64_t rows = part->to - part->from;
+    const size_t size = trs_size(t->dtype);
     *d = {};
-    int64_t *ptr =
-        (int64_t *)trs_new(ctx, (int64_t)rows + 1, sizeof *ptr, "row pointers of a part");
-    if (!ptr) return TRS_EMEM;
-    for (int32_t k = 0; k <= rows; k++) ptr[k] = t->ptr[part->from + k] - begin;
-    d->ptr = (int64_t *)device_copy(ctx, ptr, (int64_t)rows + 1, sizeof *ptr, "row pointers");
-    trs_free(&ctx->mem, ptr);
-    if (d->ptr)
-        d->idx = (int32_t *)device_copy(ctx, t->idx + begin, nnz, sizeof *t->idx, "columns");
-    if (d->idx) d->val = trs_gpu_new(ctx, nnz, trs_size(t->dtype), "values");
-    return d->val ? TRS_OK : TRS_EMEM;
+    void *base = trs_gpu_new(ctx, (int64_t)lay_out(d, NULL, rows, nnz, size), 1, "a triangle");
+    if (!base) return TRS_EMEM;
+    lay_out(d, (char *)base, rows, nnz, size);
+    const int rc = put_pointers(part, d);
+    return rc ? rc : trs_gpu_put(ctx, d->idx, t->idx + begin, (size_t)nnz * sizeof *t->idx);
 }
 
 int device_csr_values(const trs_part *part, device_csr *d)
@@ -329,9 +351,7 @@ int device_csr_take(const trs_part *part, device_csr *d, const void *val, void *
 
 void device_csr_free(trs_context *ctx, device_csr *d)
 {
-    trs_gpu_free(ctx, d->ptr);
-    trs_gpu_free(ctx, d->idx);
-    trs_gpu_free(ctx, d->val);
+    trs_gpu_free(ctx, d->ptr); /* the others are in its block */
 }
 
 /* ---- changing the order of X ------------------------------------------------------------------------ */
