@@ -139,9 +139,10 @@ static int rounds_of(int64_t levels)
 enum { MOST = 1000000 }; /* entries that one thread is asked to go through */
 
 /* The first row with more than one entry beside the diagonal; n: none. */
-static int32_t long_row(const trs_tri *t)
+static int32_t long_row(const trs_side *s)
 {
-    int32_t i = 0;
+    const trs_tri *t = &s->tri;
+    int32_t i = s->tally.longest > 2 ? 0 : t->n;
     while (i < t->n && t->ptr[i + 1] - t->ptr[i] <= 2) i++;
     return i;
 }
@@ -162,7 +163,7 @@ static int analyse(trs_part *part)
     chain *d = (chain *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(ctx, TRS_EMEM, "out of memory");
     part->data = d;
-    const int32_t row = long_row(t);
+    const int32_t row = long_row(part->side);
     if (row == t->n) d->rounds = rounds_of(part->lv->count);
     else if (t->nnz > MOST)
         return trs_fail(ctx, TRS_ESUPPORT,

@@ -157,7 +157,13 @@ static cudaError_t copy_and_wait(void *to, const void *from, size_t bytes, cudaM
 
 /* Large arrays go through pinned memory, filled or emptied by all threads while the device has the other stages:
  * four times as fast as cudaMemcpy, whose one thread does the same. */
-enum { STAGES = 3, STAGE = 4 << 20, RING_FROM = 16 << 20, TOUCHED_FROM = 4 << 20 /* bytes */ };
+enum { /* bytes; a ring that is there is used for less than one is made for */
+       STAGES = 3,
+       STAGE = 4 << 20,
+       RING_FROM = 12 << 20,
+       RING_TOO_FROM = 2 << 20,
+       TOUCHED_FROM = 4 << 20
+};
 
 struct trs_ring {
     char *buffer;             /* [STAGES][STAGE] */
@@ -235,7 +241,8 @@ static cudaError_t get_by_ring(trs_context *ctx, const trs_ring *r, char *to, co
 
 static const trs_ring *ring_for(trs_context *ctx, size_t bytes)
 {
-    return bytes >= RING_FROM && ctx->threads > 1 ? ring_of(ctx) : NULL;
+    const size_t from = ctx->ring ? RING_TOO_FROM : RING_FROM;
+    return bytes >= from && ctx->threads > 1 ? ring_of(ctx) : NULL;
 }
 
 int trs_gpu_put(trs_context *ctx, void *to, const void *from, size_t bytes)

@@ -31,22 +31,35 @@ typedef struct counting { /* integers, so the same for any number of threads */
     _Atomic int64_t longest, sum_longest, thin, wide;
 } counting;
 
+typedef struct lengths { /* of the rows of a level */
+    int64_t all, most;
+} lengths;
+
+static lengths lengths_of(const trs_side *s, int64_t level)
+{
+    const trs_levels *lv = &s->lv;
+    const int64_t *Lp = s->tri.ptr;
+    lengths l = {0, 0};
+    for (int32_t k = lv->ptr[level]; k < lv->ptr[level + 1]; k++) {
+        const int64_t length = Lp[lv->topo[k] + 1] - Lp[lv->topo[k]];
+        l.all += length;
+        if (length > l.most) l.most = length;
+    }
+    return l;
+}
+
 static void tally_some(void *user, int64_t begin, int64_t end)
 {
     counting *all = user;
-    const trs_levels *lv = &all->s->lv;
     const int64_t *Lp = all->s->tri.ptr;
+    const bool chain = all->s->lv.count == all->s->tri.n; /* level l is row l */
     int64_t longest = 0, sum_longest = 0, thin = 0, wide = 0;
     for (int64_t l = begin; l < end; l++) {
-        int64_t entries = 0, most = 0;
-        for (int32_t k = lv->ptr[l]; k < lv->ptr[l + 1]; k++) {
-            const int64_t length = Lp[lv->topo[k] + 1] - Lp[lv->topo[k]];
-            entries += length;
-            if (length > most) most = length;
-        }
-        sum_longest += most;
-        if (most > longest) longest = most;
-        if (entries < TRS_THIN) thin += entries;
+        const int64_t alone = chain ? Lp[l + 1] - Lp[l] : 0;
+        const lengths is = chain ? (lengths){alone, alone} : lengths_of(all->s, l);
+        sum_longest += is.most;
+        if (is.most > longest) longest = is.most;
+        if (is.all < TRS_THIN) thin += is.all;
         else wide++;
     }
     all->sum_longest += sum_longest;
@@ -60,7 +73,8 @@ static void tally_some(void *user, int64_t begin, int64_t end)
 void trs_tally_levels(const trs_context *ctx, trs_side *s)
 {
     counting all = {.s = s};
-    trs_share(trs_team(ctx, s->tri.n), s->lv.count, 16, tally_some, &all);
+    const int64_t count = s->lv.count;
+    trs_share(trs_team(ctx, s->tri.nnz), count, 1 + count / 256, tally_some, &all);
     s->tally = (trs_tally){all.longest, all.sum_longest, all.thin, all.wide};
 }
 

@@ -137,7 +137,7 @@ static int number_groups(build *b)
     trs_context *ctx = b->ctx;
     const int32_t n = b->o->n;
     b->begin = trs_new(ctx, (int64_t)ranges(b) + 1, sizeof *b->begin, "supernodes");
-    b->of_line = trs_new(ctx, n, sizeof *b->of_line, "supernodes of lines");
+    b->of_line = trs_new_touched(ctx, n, sizeof *b->of_line, "supernodes of lines");
     if (!b->begin || !b->of_line) return TRS_EMEM;
     b->begin[0] = 0;
     trs_share(b->o->threads, ranges(b), 1, count_some, b);
@@ -145,7 +145,7 @@ static int number_groups(build *b)
     const int32_t count = b->fundamental.count = b->begin[ranges(b)];
     b->first = trs_new(ctx, (int64_t)count + 1, sizeof *b->first, "supernodes");
     b->level = trs_new(ctx, count, sizeof *b->level, "levels of supernodes");
-    b->fundamental.group = trs_new(ctx, count, sizeof(group), "supernodes");
+    b->fundamental.group = trs_new_touched(ctx, count, sizeof(group), "supernodes");
     if (!b->first || !b->level || !b->fundamental.group) return TRS_EMEM;
     b->first[count] = n;
     trs_share(b->o->threads, ranges(b), 1, number_some, b);
@@ -280,9 +280,9 @@ static int find_others(build *b)
         f->group[k].from = all;
         all += f->group[k].runs;
     }
-    if (!rc) f->list = trs_new(b->ctx, all, sizeof *f->list, "patterns of supernodes");
+    if (!rc) f->list = trs_new_touched(b->ctx, all, sizeof *f->list, "patterns of supernodes");
     if (!f->list) return TRS_EMEM;
-    b->relaxed.list = trs_new(b->ctx, all, sizeof *f->list, "patterns of supernodes");
+    b->relaxed.list = trs_new_touched(b->ctx, all, sizeof *f->list, "patterns of supernodes");
     if (b->rows) trs_share(threads, f->count, GROUPS, list_rows, b);
     else trs_share(threads, b->shares, 1, take_some, b);
     return b->relaxed.list ? TRS_OK : TRS_EMEM;
@@ -473,7 +473,7 @@ static int relax(build *b)
 {
     const int threads = b->o->threads;
     b->kept = trs_alloc_zero(&b->ctx->mem, ranges(b), sizeof *b->kept);
-    b->relaxed.group = trs_new(b->ctx, b->fundamental.count, sizeof(group), "supernodes");
+    b->relaxed.group = trs_new_touched(b->ctx, b->fundamental.count, sizeof(group), "supernodes");
     if (!b->kept || !b->relaxed.group)
         return trs_fail(b->ctx, TRS_EMEM, "out of memory for merging supernodes");
     trs_share(threads, ranges(b), 1, part_some, b);

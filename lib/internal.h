@@ -70,6 +70,9 @@ enum {
     TRS_MOST_THREADS = 1024
 }; /* that a caller may ask for: OpenMP ends a program that has too many */
 
+/* The same for arrays that several threads are going to write: where they meet in a new page, each clears it. */
+void *trs_new_touched(trs_context *ctx, int64_t count, size_t size, const char *what);
+
 /* Threads for work on so many entries: one when there is little of it. */
 int trs_team(const trs_context *ctx, int64_t entries);
 /* The same where they allocate: one with a caller's allocator, which need not stand several at once. */
