@@ -126,24 +126,22 @@ void *trs_gpu_scratch(trs_context *ctx, int64_t bytes, const char *what)
 }
 
 /* Large pages, touched and then registered: that takes a fraction of what cudaMallocHost does, whose pages are
- * small ones. */
+ * small ones.  Where nothing can be registered, it has to do. */
 void *trs_gpu_pinned_new(const trs_context *ctx, size_t bytes)
 {
-    void *p = trs_alloc_pages(bytes > 0 ? bytes : 1);
-    if (!p) return NULL;
-    trs_touch(ctx, p, bytes);
-    if (cudaHostRegister(p, bytes > 0 ? bytes : 1, cudaHostRegisterDefault) == cudaSuccess)
-        return p;
-    (void)cudaGetLastError();
+    const size_t some = bytes > 0 ? bytes : 1;
+    void *p = trs_alloc_pages(some);
+    if (p) trs_touch(ctx, p, some);
+    if (p && !told(cudaHostRegister(p, some, cudaHostRegisterDefault))) return p;
     free(p);
-    return NULL;
+    return told(cudaMallocHost(&p, some)) ? NULL : p;
 }
 
 void trs_gpu_pinned_free(void *p)
 {
     if (!p) return;
-    (void)told(cudaHostUnregister(p));
-    free(p);
+    if (told(cudaHostUnregister(p))) (void)told(cudaFreeHost(p));
+    else free(p);
 }
 
 /* cudaMemcpy from pageable memory may return before the last bytes have arrived, and a stream that does
