@@ -4,8 +4,9 @@
  * which comes after j: the longest way to row i does not go from j to i directly, and all levels stay as they are
  * when that entry is left out.  Of a factor L of a symmetric pattern the elimination tree is left; of a full
  * triangle, of every row the one before.
- * A warp a row; none waits for another; very long rows stay as they are.  Bytes: 8 an entry read, a random 4, a
- * binary search among the columns of the row, which are in the cache by then; what is left is written. */
+ * A warp a row; none waits for another.  In longer rows only the next entry is asked whether it is such a k, which
+ * is enough for the columns of supernodes, and very long ones stay as they are.  Bytes: 8 an entry read, a random
+ * 4, a binary search among the columns of the row, which are in the cache by then; what is left is written. */
 #ifndef TRS_PRUNE_CUH
 #define TRS_PRUNE_CUH
 
@@ -13,7 +14,10 @@
 
 namespace prune
 {
-enum { THREADS = PLAIN, WARP = 32, MOST = 1 << 16 /* entries of a row */ };
+enum { THREADS = PLAIN, WARP = 32 };
+
+/* Entries of a row.  A warp does one alone, and the others should not wait for it. */
+enum { SEARCHED = 4096, MOST = 1 << 16 };
 
 struct pruning {
     int32_t n;
@@ -54,11 +58,13 @@ static __device__ inline bool has(const int32_t *Li, int64_t low, int64_t high, 
     return low < end && Li[low] == k;
 }
 
-/* Does row i come after that of its entry p by way of another?  Mostly by that of the next entry. */
-static __device__ inline bool is_spare(const pruning &w, uint32_t i, int64_t p, int64_t diagonal)
+/* Does row i, with entries up to the diagonal, come after that of its entry p by way of another? */
+static __device__ inline bool is_spare(const pruning &w, uint32_t i, int64_t p, int64_t diagonal,
+                                       bool search)
 {
     const uint32_t k = w.first[w.Li[p]];
-    return k < i && ((uint32_t)w.Li[p + 1] == k || has(w.Li, p + 2, diagonal, (int32_t)k));
+    if (k >= i) return false;
+    return (uint32_t)w.Li[p + 1] == k || (search && has(w.Li, p + 2, diagonal, (int32_t)k));
 }
 
 static __global__ void prune_kernel(const pruning w)
@@ -67,10 +73,10 @@ static __global__ void prune_kernel(const pruning w)
     const int lane = threadIdx.x % WARP;
     if (i >= w.n) return;
     const int64_t begin = w.Lp[i], diagonal = w.Lp[i + 1] - 1;
-    const bool all = diagonal - begin > MOST;
+    const bool search = diagonal - begin <= SEARCHED, all = diagonal - begin > MOST;
     int64_t to = begin;
     for (int64_t p = begin + lane; p - lane < diagonal; p += WARP) {
-        const bool stays = p < diagonal && (all || !is_spare(w, (uint32_t)i, p, diagonal));
+        const bool stays = p < diagonal && (all || !is_spare(w, (uint32_t)i, p, diagonal, search));
         const unsigned those = __ballot_sync(~0u, stays);
         if (stays) w.idx[to + __popc(those & ((1u << lane) - 1))] = w.Li[p];
         to += __popc(those);
