@@ -109,7 +109,7 @@ void trs_touch(const trs_context *ctx, void *p, size_t bytes)
 void *trs_new_touched(trs_context *ctx, int64_t count, size_t size, const char *what)
 {
     void *p = trs_new(ctx, count, size, what);
-    if (p) trs_touch(ctx, p, (size_t)count * size);
+    if (p && ctx->threads > 1) trs_touch(ctx, p, (size_t)count * size);
     return p;
 }
 

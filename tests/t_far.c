@@ -425,6 +425,36 @@ static void test_large(void **state)
     mat_free(&a);
 }
 
+/* A full triangle is known by its size: nothing is looked for, and it stays there. */
+static void test_full(void **state)
+{
+    (void)state;
+    enum { N = 1500 };
+    trs_mat a = grid(N, N, N - 1), far = mat_to_device(&a);
+    const trs_mat *const from[] = {&a, &far};
+    const trs_options chosen = {.device = TRS_CUDA(0)}, named = {.solver = "dense-blocked"};
+    double *b = malloc(3 * sizeof *b * N), *x[] = {b + N, b + 2 * N};
+    assert_non_null(b);
+    for (int i = 0; i < N; i++) b[i] = 1 + i % 7;
+    for (int k = 0; k < 2; k++) {
+        trs_plan *p = create(from[k], &chosen), *q = create(from[k], &named);
+        assert_status(trs_plan_analyse(p), TRS_OK, p);
+        assert_string_equal(p->wanted->name, "dense-blocked");
+        assert_int_equal(p->side[0].super.blocks, 0);
+        assert_int_equal(p->side[0].lv.count, N);
+        assert_status(trs_plan_analyse(q), TRS_OK, q);
+        assert_status(trs_plan_update(q, from[k], NULL), TRS_OK, q);
+        assert_int_equal(q->far, k);
+        assert_status(trs_solve(q, TRS_N, 1, b, N, x[k], N, NULL), TRS_OK, q);
+        trs_plan_destroy(p);
+        trs_plan_destroy(q);
+    }
+    assert_memory_equal(x[0], x[1], N * sizeof *b);
+    free(b);
+    mat_free_device(&far);
+    mat_free(&a);
+}
+
 static void test_without_a_device(void **state)
 {
     (void)state;
@@ -439,7 +469,7 @@ int main(void)
         cmocka_unit_test(test_after_all), cmocka_unit_test(test_not_straight),
         cmocka_unit_test(test_pivots),    cmocka_unit_test(test_judgement),
         cmocka_unit_test(test_long_rows), cmocka_unit_test(test_deep),
-        cmocka_unit_test(test_large)};
+        cmocka_unit_test(test_large),     cmocka_unit_test(test_full)};
     char why[200];
     if (!trs_gpu_probe(0, why, sizeof why)) return cmocka_run_group_tests(tests, NULL, NULL);
     print_message("%s\n", why);
