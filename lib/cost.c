@@ -31,42 +31,49 @@ typedef struct counting { /* integers, so the same for any number of threads */
     _Atomic int64_t longest, sum_longest, thin, wide;
 } counting;
 
-typedef struct lengths { /* of the rows of a level */
-    int64_t all, most;
-} lengths;
-
-static lengths lengths_of(const trs_side *s, int64_t level)
+/* Of levels begin..end-1. */
+static trs_tally tally_of(const trs_side *s, int64_t begin, int64_t end)
 {
     const trs_levels *lv = &s->lv;
     const int64_t *Lp = s->tri.ptr;
-    lengths l = {0, 0};
-    for (int32_t k = lv->ptr[level]; k < lv->ptr[level + 1]; k++) {
-        const int64_t length = Lp[lv->topo[k] + 1] - Lp[lv->topo[k]];
-        l.all += length;
-        if (length > l.most) l.most = length;
+    trs_tally t = {0};
+    for (int64_t l = begin; l < end; l++) {
+        int64_t entries = 0, most = 0;
+        for (int32_t k = lv->ptr[l]; k < lv->ptr[l + 1]; k++) {
+            const int64_t length = Lp[lv->topo[k] + 1] - Lp[lv->topo[k]];
+            entries += length;
+            if (length > most) most = length;
+        }
+        t.sum_longest += most;
+        if (most > t.longest) t.longest = most;
+        if (entries < TRS_THIN) t.thin += entries;
+        else t.wide++;
     }
-    return l;
+    return t;
+}
+
+/* The same where each is the row of that number, and short. */
+static bool tally_chain(const trs_side *s, int64_t begin, int64_t end, trs_tally *t)
+{
+    const int64_t *Lp = s->tri.ptr, entries = Lp[end] - Lp[begin];
+    int64_t longest = 0;
+    if (s->lv.count < s->tri.n) return false;
+    for (int64_t i = begin; i < end; i++)
+        longest = Lp[i + 1] - Lp[i] > longest ? Lp[i + 1] - Lp[i] : longest;
+    *t = (trs_tally){longest, entries, entries, 0};
+    return longest < TRS_THIN;
 }
 
 static void tally_some(void *user, int64_t begin, int64_t end)
 {
     counting *all = user;
-    const int64_t *Lp = all->s->tri.ptr;
-    const bool chain = all->s->lv.count == all->s->tri.n; /* level l is row l */
-    int64_t longest = 0, sum_longest = 0, thin = 0, wide = 0;
-    for (int64_t l = begin; l < end; l++) {
-        const int64_t alone = chain ? Lp[l + 1] - Lp[l] : 0;
-        const lengths is = chain ? (lengths){alone, alone} : lengths_of(all->s, l);
-        sum_longest += is.most;
-        if (is.most > longest) longest = is.most;
-        if (is.all < TRS_THIN) thin += is.all;
-        else wide++;
-    }
-    all->sum_longest += sum_longest;
-    all->thin += thin;
-    all->wide += wide;
+    trs_tally t;
+    if (!tally_chain(all->s, begin, end, &t)) t = tally_of(all->s, begin, end);
+    all->sum_longest += t.sum_longest;
+    all->thin += t.thin;
+    all->wide += t.wide;
     int64_t found = all->longest;
-    while (longest > found && !atomic_compare_exchange_weak(&all->longest, &found, longest))
+    while (t.longest > found && !atomic_compare_exchange_weak(&all->longest, &found, t.longest))
         continue;
 }
 
