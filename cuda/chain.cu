@@ -19,9 +19,9 @@ enum { THREADS = 256 };
 struct chain {
     device_csr L;
     int rounds;  /* 0: substitute */
+    int *growth; /* 1: some product grew too much; the others are in its block */
     int32_t *p;  /* [rounds][n] */
     void *a;     /* [rounds][n] */
-    int *growth; /* 1: some product grew too much */
     bool substituted;
 };
 
@@ -125,8 +125,6 @@ static void release(trs_part *part)
     trs_context *ctx = part->ctx;
     chain *d = (chain *)part->data;
     device_csr_free(ctx, &d->L);
-    trs_gpu_free(ctx, d->p);
-    trs_gpu_free(ctx, d->a);
     trs_gpu_free(ctx, d->growth);
     trs_free(&ctx->mem, d);
 }
@@ -141,11 +139,21 @@ static int rounds_of(int64_t levels)
 enum { MOST = 1000000 }; /* entries that one thread is asked to go through */
 
 /* The first row with more than one entry beside the diagonal; n: none. */
-static int32_t long_row(const trs_tri *t)
+static int32_t long_row(const trs_side *s)
 {
-    int32_t i = 0;
+    const trs_tri *t = &s->tri;
+    int32_t i = s->tally.longest > 2 ? 0 : t->n;
     while (i < t->n && t->ptr[i + 1] - t->ptr[i] <= 2) i++;
     return i;
+}
+
+static size_t lay_out(chain *d, char *base, int64_t n, size_t size)
+{
+    size_t used = 0;
+    d->growth = carve<int>(base, &used, 1);
+    d->p = carve<int32_t>(base, &used, d->rounds * n);
+    d->a = carve<char>(base, &used, d->rounds * n * (int64_t)size);
+    return used;
 }
 
 static int analyse(trs_part *part)
@@ -155,7 +163,7 @@ static int analyse(trs_part *part)
     chain *d = (chain *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(ctx, TRS_EMEM, "out of memory");
     part->data = d;
-    const int32_t row = long_row(t);
+    const int32_t row = long_row(part->side);
     if (row == t->n) d->rounds = rounds_of(part->lv->count);
     else if (t->nnz > MOST)
         return trs_fail(ctx, TRS_ESUPPORT,
@@ -163,11 +171,10 @@ static int analyse(trs_part *part)
                         (int)(t->ptr[row + 1] - t->ptr[row] - 1));
     int rc = device_csr_new(part, &d->L);
     if (rc || d->rounds == 0) return rc;
-    const int64_t all = (int64_t)d->rounds * t->n;
-    d->p = (int32_t *)trs_gpu_new(ctx, all, sizeof *d->p, "jumps");
-    if (d->p) d->a = trs_gpu_new(ctx, all, trs_size(t->dtype), "products of jumps");
-    if (d->a) d->growth = (int *)trs_gpu_new(ctx, 1, sizeof *d->growth, "a flag of growth");
-    return d->growth ? TRS_OK : TRS_EMEM;
+    const size_t size = trs_size(t->dtype);
+    void *base = trs_gpu_new(ctx, (int64_t)lay_out(d, NULL, t->n, size), 1, "jumps");
+    if (base) lay_out(d, (char *)base, t->n, size);
+    return base ? TRS_OK : TRS_EMEM;
 }
 
 template <class T> static int make_rounds(const chain *d, int32_t n, cudaStream_t stream)

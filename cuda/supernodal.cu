@@ -746,7 +746,7 @@ static void cost_now(const trs_part *part, const trs_shape *s, const trs_machine
     const supernodal *d = (const supernodal *)part->data;
     cost(s, m, c);
     if (d->s.blocks == 0) return;
-    const double blocks = (double)d->s.blocks, rows = (double)s->n / blocks / BLOCK;
+    const double blocks = (double)d->s.blocks, rows = (double)s->n / (blocks * (double)BLOCK);
     const double bad = (double)count_flags(part->ctx, d->substituted, d->s.blocks) / blocks;
     c->hops += bad * d->s.height * (rows < 1 ? rows : 1) * SUBSTITUTED;
 }

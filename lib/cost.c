@@ -34,12 +34,12 @@ typedef struct counting { /* integers, so the same for any number of threads */
     _Atomic int64_t longest, sum_longest, thin, wide;
 } counting;
 
-static void tally_some(void *user, int64_t begin, int64_t end)
+/* Of levels begin..end-1. */
+static trs_tally tally_of(const trs_side *s, int64_t begin, int64_t end)
 {
-    counting *all = user;
-    const trs_levels *lv = &all->s->lv;
-    const int64_t *Lp = all->s->tri.ptr;
-    int64_t longest = 0, sum_longest = 0, thin = 0, wide = 0;
+    const trs_levels *lv = &s->lv;
+    const int64_t *Lp = s->tri.ptr;
+    trs_tally t = {0};
     for (int64_t l = begin; l < end; l++) {
         int64_t entries = 0, most = 0;
         for (int32_t k = lv->ptr[l]; k < lv->ptr[l + 1]; k++) {
@@ -47,23 +47,44 @@ static void tally_some(void *user, int64_t begin, int64_t end)
             entries += length;
             if (length > most) most = length;
         }
-        sum_longest += most;
-        if (most > longest) longest = most;
-        if (entries < TRS_THIN) thin += entries;
-        else wide++;
+        t.sum_longest += most;
+        if (most > t.longest) t.longest = most;
+        if (entries < TRS_THIN) t.thin += entries;
+        else t.wide++;
     }
-    all->sum_longest += sum_longest;
-    all->thin += thin;
-    all->wide += wide;
+    return t;
+}
+
+/* The same where each is the row of that number, and short. */
+static bool tally_chain(const trs_side *s, int64_t begin, int64_t end, trs_tally *t)
+{
+    const int64_t *Lp = s->tri.ptr, entries = Lp[end] - Lp[begin];
+    int64_t longest = 0;
+    if (s->lv.count < s->tri.n) return false;
+    for (int64_t i = begin; i < end; i++)
+        longest = Lp[i + 1] - Lp[i] > longest ? Lp[i + 1] - Lp[i] : longest;
+    *t = (trs_tally){longest, entries, entries, 0};
+    return longest < TRS_THIN;
+}
+
+static void tally_some(void *user, int64_t begin, int64_t end)
+{
+    counting *all = user;
+    trs_tally t;
+    if (!tally_chain(all->s, begin, end, &t)) t = tally_of(all->s, begin, end);
+    all->sum_longest += t.sum_longest;
+    all->thin += t.thin;
+    all->wide += t.wide;
     int64_t found = all->longest;
-    while (longest > found && !atomic_compare_exchange_weak(&all->longest, &found, longest))
+    while (t.longest > found && !atomic_compare_exchange_weak(&all->longest, &found, t.longest))
         continue;
 }
 
 void trs_tally_levels(const trs_context *ctx, trs_side *s)
 {
     counting all = {.s = s};
-    trs_share(trs_team(ctx, s->tri.n), s->lv.count, 16, tally_some, &all);
+    const int64_t count = s->lv.count;
+    trs_share(trs_team(ctx, s->tri.nnz), count, 1 + count / 256, tally_some, &all);
     s->tally = (trs_tally){all.longest, all.sum_longest, all.thin, all.wide};
 }
 

@@ -70,6 +70,9 @@ enum {
     TRS_MOST_THREADS = 1024
 }; /* that a caller may ask for: OpenMP ends a program that has too many */
 
+/* The same for arrays that several threads are going to write: where they meet in a new page, each clears it. */
+void *trs_new_touched(trs_context *ctx, int64_t count, size_t size, const char *what);
+
 /* Threads for work on so many entries: one when there is little of it. */
 int trs_team(const trs_context *ctx, int64_t entries);
 /* The same where they allocate: one with a caller's allocator, which need not stand several at once. */
@@ -388,7 +391,8 @@ int trs_far_fetch(trs_plan *p); /* after analyse: the host has the triangle too,
 
 /* ---- sides on the device (direct.c) ------------------------------------------------------------ */
 
-int trs_direct_pattern(trs_context *ctx, trs_side *s); /* ptr, idx and level are there */
+/* ptr and idx are there, and level for a solver that goes by rows. */
+int trs_direct_pattern(trs_context *ctx, trs_side *s, const trs_solver *solver);
 /* ptr and idx are there, s->lv and s->tally found; after a failure nothing is, and the host can do it. */
 int trs_direct_levels(trs_context *ctx, trs_side *s);
 /* trs_supernodes_likely and trs_strips_rows, asked where the pattern and the levels are. */

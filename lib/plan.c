@@ -180,6 +180,15 @@ bool trs_counts_backwards(const trs_plan *p, int k)
     return (k == 0) == !!(p->shape.kind & TRS_UPPER);
 }
 
+enum { FULL_PERCENT = 90 };
+
+/* Nearly all entries that there can be: no pattern to look for, and the host need not go through the rows to find
+ * their levels. */
+static bool is_full(const trs_tri *t)
+{
+    return 200 * (double)t->nnz >= FULL_PERCENT * (double)t->n * ((double)t->n + 1);
+}
+
 /* The device finds the levels of larger triangles sooner, and has what is sent there to do so for the solvers
  * that want it. */
 enum { LEVELS_THERE_FROM = 2000000 };
@@ -187,7 +196,8 @@ enum { LEVELS_THERE_FROM = 2000000 };
 static bool had_better_ask_device(const trs_plan *p, const trs_side *s)
 {
     char why[200];
-    if (s->tri.nnz < LEVELS_THERE_FROM || p->was_far || p->ctx.limit) return false;
+    if (s->tri.nnz < LEVELS_THERE_FROM || is_full(&s->tri) || p->was_far || p->ctx.limit)
+        return false;
     return p->wanted ? p->wanted->direct : !trs_gpu_probe(p->ctx.device, why, sizeof why);
 }
 
@@ -267,12 +277,28 @@ static int device_perm(trs_context *ctx, trs_side *s)
 /* Smaller triangles are nothing for a solver that wants supernodes or strips. */
 enum { SHAPES_FROM = 20000 };
 
+/* A full triangle that a solver of full matrices may store. */
+static bool is_for_full_solver(const trs_context *ctx, const trs_side *s)
+{
+    trs_shape shape;
+    if (!is_full(&s->tri)) return false;
+    trs_shape_of(ctx, s, &shape);
+    for (int k = 0; trs_solver_at(k); k++) {
+        const trs_solver *one = trs_solver_at(k);
+        if (one->full && one->place == TRS_ON_CUDA && one->family == TRS_TRIANGLE &&
+            trs_fits(one, &shape, ctx->limit))
+            return true;
+    }
+    return false;
+}
+
 /* What only some solvers look at, if one of them is going to. */
 static int find_shapes(trs_plan *p, trs_side *s)
 {
     trs_context *ctx = &p->ctx;
     char why[200];
-    if (!p->wanted && (s->tri.nnz < SHAPES_FROM || trs_gpu_probe(ctx->device, why, sizeof why)))
+    if (!p->wanted && (s->tri.nnz < SHAPES_FROM || is_for_full_solver(ctx, s) ||
+                       trs_gpu_probe(ctx->device, why, sizeof why)))
         return TRS_OK;
     if (!p->wanted || p->wanted->strips) s->strip_rows = trs_direct_strips_rows(ctx, s);
     if (s->super.block || (p->wanted ? !p->wanted->supernodes : !trs_direct_supernodes(ctx, s)))
@@ -342,7 +368,7 @@ static int analyse_part(trs_plan *p, trs_side *s, trs_part *part)
         part->lv = &part->own;
     }
     if (!rc && part->solver->place == TRS_ON_CUDA) rc = trs_gpu_use(ctx);
-    if (!rc && part->solver->direct) rc = trs_direct_pattern(ctx, s);
+    if (!rc && part->solver->direct) rc = trs_direct_pattern(ctx, s, part->solver);
     if (!rc && part->solver->analyse) rc = part->solver->analyse(part);
     p->info.on_gpu = part->solver->place == TRS_ON_CUDA;
     return rc;

@@ -174,7 +174,7 @@ static void solve_by_flow(trs_context *ctx, trs_side *s, const void *b, void *x)
     const trs_dtype d = s->tri.dtype;
     const size_t size = trs_size(d);
     trs_flow far;
-    assert_int_equal(trs_direct_pattern(ctx, s), TRS_OK);
+    assert_int_equal(trs_direct_pattern(ctx, s, &trs_solver_dataflow), TRS_OK);
     const trs_pattern p = trs_pattern_of(s);
     assert_int_equal(trs_flow_make(ctx, &p, &far), TRS_OK);
     void *from = trs_gpu_new(ctx, s->tri.nnz, size, "values");
