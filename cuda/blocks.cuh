@@ -45,10 +45,6 @@ template <class T> struct alignas(16) quad {
     T v[4];
 };
 
-template <class T, int N> struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) pack {
-    T v[N];
-};
-
 /* sum += or -= tile * x, this thread's share; x [64][R] in shared memory. */
 template <class T, int R>
 __device__ inline void add_product(T (&sum)[share<R>::COLUMNS], const T *tile, const T *x,

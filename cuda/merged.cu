@@ -218,7 +218,7 @@ static void cost_now(const trs_part *part, const trs_shape *s, const trs_machine
 static int64_t bytes(const trs_shape *s)
 {
     const int64_t elem = (int64_t)s->elem, entries = 4 + (2 * ENTRIES + 1) * (elem + 4);
-    return s->nnz * entries + FEW * (elem + 8) + s->n * (12 + 21 * PASSES + 2 * (44 + elem));
+    return s->nnz * entries + FEW * (elem + 8) + s->n * (12 + 21 * PASSES + 2 * (48 + elem));
 }
 
 const trs_solver trs_solver_merged = {
