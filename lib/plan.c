@@ -552,11 +552,12 @@ static bool may_follow(const trs_plan *p, const trs_solver *s)
 }
 
 /* The analysis and the values tell what was not known when p->wanted was chosen; where another solver is predicted to
- * be faster than this one has turned out to be, that one. */
+ * be faster than this one has turned out to be, that one.  Not where pivots were treated, which is done once. */
 static int settle(trs_plan *p)
 {
     int rc = TRS_OK;
-    for (int k = 1; k < p->candidates && !p->ncuts && !rc; k++) {
+    if (p->ncuts || p->bad_pivots) return TRS_OK;
+    for (int k = 1; k < p->candidates && p->wanted->cost_now && !rc; k++) {
         const trs_candidate *next = &p->candidate[k];
         const trs_solver *const last = p->wanted;
         const double now = cost_now(p);

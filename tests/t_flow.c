@@ -230,7 +230,7 @@ static void one_case(model m, trs_dtype d)
 static void check_slack(trs_context *ctx, trs_side *s, bool expected)
 {
     const trs_tri *t = &s->tri;
-    assert_int_equal(trs_direct_pattern(ctx, s), TRS_OK);
+    assert_int_equal(trs_direct_pattern(ctx, s, &trs_solver_dataflow), TRS_OK);
     const trs_pattern p = trs_pattern_of(s);
     const size_t size = (size_t)t->n * sizeof(int32_t);
     int32_t *far = trs_gpu_new(ctx, t->n, sizeof *far, "levels"), *early = levels_of(s);

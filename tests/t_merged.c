@@ -166,6 +166,33 @@ static void test_update(void **state)
     model_free(&m);
 }
 
+/* A plan that has chosen cuda-merged looks for another solver when values grow. */
+static void test_choice(void **state)
+{
+    const trs_options opt = {.device = TRS_CUDA(0)};
+    const form f = {.dtype = TRS_F64, .format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32};
+    double predicted = 0;
+    (void)state;
+    for (int steep = 0; steep < 2; steep++) {
+        random_t r = {5};
+        model m = deep(20000, 100, 2, steep ? 1e5 : 0.3, &r);
+        trs_mat a = show(&m, &f, &r);
+        trs_plan *p = NULL;
+        trs_info info;
+        assert_status(trs_plan_create(&p, &a, &opt), TRS_OK, p);
+        assert_status(trs_plan_analyse(p), TRS_OK, p);
+        assert_status(trs_plan_info(p, &info), TRS_OK, p);
+        print_message("# %s: %s\n", info.solver, info.reason);
+        assert_int_equal(strcmp(info.solver, "cuda-merged") != 0, steep);
+        assert_int_equal(strstr(info.reason, "; cuda-merged ") != NULL, steep);
+        assert_true(info.predicted > predicted);
+        predicted = info.predicted;
+        trs_plan_destroy(p);
+        mat_free(&a);
+        model_free(&m);
+    }
+}
+
 static void test_without_a_device(void **state)
 {
     (void)state;
@@ -176,8 +203,8 @@ int main(void)
 {
     const struct CMUnitTest none[] = {cmocka_unit_test(test_without_a_device)};
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_merged), cmocka_unit_test(test_hubs),
-                                       cmocka_unit_test(test_growth),
-                                       cmocka_unit_test(test_update)};
+                                       cmocka_unit_test(test_growth), cmocka_unit_test(test_update),
+                                       cmocka_unit_test(test_choice)};
     char why[200];
     if (!trs_gpu_probe(0, why, sizeof why)) return cmocka_run_group_tests(tests, NULL, NULL);
     print_message("%s\n", why);
