@@ -175,7 +175,7 @@ static void test_choice(void **state)
     (void)state;
     for (int steep = 0; steep < 2; steep++) {
         random_t r = {5};
-        model m = deep(20000, 100, 2, steep ? 1e5 : 0.3, &r);
+        model m = deep(4000, 20, 2, steep ? 1e5 : 0.3, &r);
         trs_mat a = show(&m, &f, &r);
         trs_plan *p = NULL;
         trs_info info;
