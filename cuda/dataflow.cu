@@ -17,6 +17,10 @@
 
 #include <climits>
 
+/* So many numbers apart lie those of y: with eight to a sector of 32 bytes, those who wait for one of them are in the
+ * way of those who write the others. */
+template <class T> constexpr int APART = sizeof(T) == 4 ? 2 : 1;
+
 enum { THREADS = 256, WARP = TRS_FLOW_WARP, BATCH = TRS_FLOW_BATCH };
 
 template <class T> struct kernel_args {
@@ -65,7 +69,7 @@ template <class T> __device__ inline void poll_batch(const kernel_args<T> &k, ba
 #pragma unroll
     for (int j = 0; j < BATCH; j++) {
         there[j] = false;
-        if (e.waiting >> j & 1) there[j] = flag_load(k.y + e.node[j], v[j]);
+        if (e.waiting >> j & 1) there[j] = flag_load(k.y + (int64_t)e.node[j] * APART<T>, v[j]);
     }
 #pragma unroll
     for (int j = 0; j < BATCH; j++)
@@ -145,7 +149,7 @@ __device__ inline void run_task(const kernel_args<T> &k, const stake<T> &w, batc
         if (ready) {
             if (w.first) {
                 const T x = (b - sum) * conj_if(k.cj, w.inv);
-                flag_store(k.y + w.node, x);
+                flag_store(k.y + (int64_t)w.node * APART<T>, x);
                 if (w.row >= 0) k.x(w.row, 0) = x;
             }
             done = true;
@@ -251,7 +255,9 @@ int dataflow_take(const dataflow *d, const void *val, void *stream)
 
 int64_t dataflow_work_bytes(int64_t nodes, int64_t n, trs_dtype dtype, int nrhs)
 {
-    return nrhs > 1 ? many_work_bytes(nodes, n, dtype, nrhs) : nodes * (int64_t)trs_size(dtype);
+    if (nrhs > 1) return many_work_bytes(nodes, n, dtype, nrhs);
+    const int apart = for_type(dtype, [](auto zero) { return APART<decltype(zero)>; });
+    return nodes * apart * (int64_t)trs_size(dtype);
 }
 
 template <class T> static int solve_one(const dataflow *d, const trs_job *job)
@@ -263,7 +269,7 @@ template <class T> static int solve_one(const dataflow *d, const trs_job *job)
         (const T *)d->val, (const T *)d->inv, (T *)job->work, typed<T>(job->b), typed<T>(job->x),
         job->conj};
     void *args[] = {&k};
-    if (cudaMemsetAsync(k.y, 0xff, (size_t)f->nodes * sizeof(T), stream) != cudaSuccess)
+    if (cudaMemsetAsync(k.y, 0xff, (size_t)f->nodes * APART<T> * sizeof(T), stream) != cudaSuccess)
         return TRS_EDEVICE;
     return cudaLaunchCooperativeKernel((const void *)dataflow_kernel<T>, dim3((unsigned)d->blocks),
                                        dim3(THREADS), args, 0, stream) == cudaSuccess

@@ -358,7 +358,7 @@ static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
     c->bytes = 0.5 * (double)s->n * (double)s->n * s->elem * m->gpu_byte;
     c->sync = m->gpu_launch;
-    c->hops = blocks_of_rows(s->n) * (0.8e-6 + 0.04e-6 * s->nrhs);
+    c->hops = blocks_of_rows(s->n) * ((s->elem > 4 ? 0.7e-6 : 0.55e-6) + 0.04e-6 * s->nrhs);
 }
 
 /* A block that is not inverted takes a step a row. */

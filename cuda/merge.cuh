@@ -82,7 +82,7 @@ void merge_free(trs_context *ctx, merging *m);
 /* From values of T on the device to m->val and m->n_val; growth, on the device and 0 before: the bits of the
  * largest sum of a row of N that is more than 1, infinity where T' has a number that is not finite. */
 int merge_take(const merging *m, trs_dtype t, const void *val, uint64_t *growth, void *stream);
-/* to = M from, which may be the same, of all columns of the job. */
+/* to = M from, which may be the same, of all columns of the job (merge_product.cu). */
 int merge_product(const merging *m, trs_dtype t, const trs_job *job, trs_view from, trs_view to);
 
 /* ---- rows that a warp has no room for (merge_long.cu) ---- */
