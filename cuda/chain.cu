@@ -8,8 +8,8 @@
  * So a chain of n rows takes log2 n rounds (Wyllie 1979; for recurrences Kogge, Stone 1973), each a launch of
  * a thread a row: no row waits for another within one, and the order of every sum is fixed: same bits.
  * Bytes (3 elem + 4) n a round; bound by the launches, up to some 10^5 rows.
- * Where products of a grow too much, or a row has more entries, one thread substitutes, row after row; it is
- * not asked to for millions of entries. */
+ * Where products of a grow too much, a diagonal is not near 1 (divide.cuh), or a row has more entries, one
+ * thread substitutes, row after row; it is not asked to for millions of entries. */
 #include "config.h"
 
 #include "blocks.cuh"
@@ -94,9 +94,10 @@ static int solve(const trs_part *part, const trs_job *job)
 
 /* ---- analyse, update ----------------------------------------------------------------------------------- */
 
+/* Round 0; worse: set when b / d or a may overflow though x does not. */
 template <class T>
 static __global__ void start_kernel(int32_t n, const int64_t *Lp, const int32_t *Li, const T *Lx,
-                                    int32_t *p, T *a)
+                                    int32_t *p, T *a, int *worse)
 {
     const int32_t i = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x);
     if (i >= n) return;
@@ -104,6 +105,7 @@ static __global__ void start_kernel(int32_t n, const int64_t *Lp, const int32_t 
     const bool has = d > Lp[i];
     p[i] = has ? Li[d - 1] : -1;
     a[i] = has ? number<T>(0) - Lx[d - 1] / Lx[d] : number<T>(0);
+    if (!is_near_one(Lx[d]) || !is_finite(a[i])) *worse = 1;
 }
 
 /* Round after round; worse: set when a product is larger than that, or no number. */
@@ -175,8 +177,8 @@ template <class T> static int make_rounds(const chain *d, int32_t n, cudaStream_
     const unsigned blocks = (unsigned)((n + THREADS - 1) / THREADS);
     T *a = (T *)d->a;
     if (cudaMemsetAsync(d->growth, 0, sizeof *d->growth, stream) != cudaSuccess) return TRS_EDEVICE;
-    start_kernel<T>
-        <<<blocks, THREADS, 0, stream>>>(n, d->L.ptr, d->L.idx, (const T *)d->L.val, d->p, a);
+    start_kernel<T><<<blocks, THREADS, 0, stream>>>(n, d->L.ptr, d->L.idx, (const T *)d->L.val,
+                                                    d->p, a, d->growth);
     for (int k = 1; k < d->rounds; k++) {
         const int64_t was = (int64_t)(k - 1) * n;
         jump_kernel<T><<<blocks, THREADS, 0, stream>>>(n, d->p + was, a + was, d->p + was + n,

@@ -6,7 +6,8 @@
  * Why it cannot hang: tasks are given out in topological order, cyclically over warps that are all
  * resident (cooperative launch), and a lane that waits does not keep its warp from publishing others, so
  * the first unfinished node can always be finished.
- * The sum of a row is made in an order that depends on the pattern alone: same bits every time.
+ * The sum of a row is made in an order that depends on the pattern alone: same bits every time.  It is divided
+ * by what is kept of the diagonal (divide.cuh).
  * Several right-hand sides: the lanes go over them, so numbers and places are read once and y by lines; columns
  * are turned into rows before and back after.
  * Bytes 12 nnz + 44 n and the memset of y; bound by levels x one hop between SMs (0.3 us and the
@@ -157,7 +158,7 @@ __device__ inline void run_task(const kernel_args<T> &k, const stake<T> &w, batc
         for (int by = LANES / 2; by > 0; by /= 2) sum = sum + shuffle_down(sum, by, LANES);
         if (ready) {
             if (w.first) {
-                const T x = (b - sum) * conj_if(k.cj, w.inv);
+                const T x = over(b - sum, conj_if(k.cj, w.inv));
                 flag_store(k.y + w.node, x);
                 if (w.row >= 0) k.x(w.row, 0) = x;
             }
@@ -323,7 +324,7 @@ static __global__ void __launch_bounds__(THREADS, sizeof(T) > 8 ? 2 : 4)
                 e = read_entry(k, p + r, h.end);
             }
             if (fresh) continue;
-            const T x = (b - s) * conj_if(k.cj, h.inv);
+            const T x = over(b - s, conj_if(k.cj, h.inv));
             flag_store(k.y + node * R + r, x);
             if (h.row >= 0 && wanted) k.x(h.row, r) = x;
             done = true;

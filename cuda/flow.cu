@@ -174,7 +174,7 @@ static __global__ void take_kernel(const trs_flow f, const T *from, T *val, T *i
     for (int32_t q = w.lane; q < count; q += w.lanes)
         val[to + q] = q < pieces ? number<T>(1) : from[begin + q - pieces];
     if (w.lane > 0) return;
-    inv[w.node] = f.row[w.node] < 0 ? number<T>(-1) : inverse(from[begin + count - pieces]);
+    inv[w.node] = f.row[w.node] < 0 ? number<T>(-1) : kept(from[begin + count - pieces]);
 }
 
 /* ---- the host side -------------------------------------------------------------------------------------- */

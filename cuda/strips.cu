@@ -12,7 +12,9 @@
  * Why it cannot hang: blocks draw strips in topological order, so all that the first of the unfinished
  * strips waits for is there or comes from itself, from tasks before; a fetcher waits for a slot to be emptied only
  * by tasks that lie before the one that needs it.  No block waits for one that has not started.
- * The sum of a row is made in an order that depends on the pattern alone: same bits every time.
+ * The sum of a row is made in an order that depends on the pattern alone: same bits every time.  Its terms are
+ * scaled by the inverse of the diagonal while nothing else could be done, so they must not overflow where x does
+ * not; but if the diagonal is not near 1 (divide.cuh) the sum is divided by it.
  * Bytes (elem + 2) per entry, zeros that fill lines up included, + 5 elem + 12 a row.  Bound by
  * steps: on an H200 0.14 to 0.17 us from task to task of a strip, and 1.1 to 1.6 us from strip to strip. */
 #include "config.h"
@@ -406,7 +408,9 @@ __device__ inline void run_task(const kernel_args<T> &k, store<T> *m, uint32_t s
     const int32_t *row_of = (const int32_t *)(inverse + rows);
     const uint16_t *code = (const uint16_t *)(row_of + rows);
     const int32_t row = row_of[at * WARP + lane];
-    const T inv = conj_if(k.cj, inverse[at * WARP + lane]), minus = number<T>(0) - inv;
+    const T kept = conj_if(k.cj, inverse[at * WARP + lane]);
+    const bool divides = !is_near_one(kept); /* at the end */
+    const T inv = divides ? number<T>(1) : kept, minus = number<T>(0) - inv;
     const uint32_t own = slots + (task * WARP % OWN + lane) * (uint32_t)sizeof(T);
     T sum = s->c[at * WARP + lane] * inv;
     val += s->chunk.from[at] * WARP + lane;
@@ -414,7 +418,7 @@ __device__ inline void run_task(const kernel_args<T> &k, store<T> *m, uint32_t s
     sum = add_lines(val, code, slots, early, k.cj, minus, sum);
     sum = add_lines(val + early * WARP, code + early * WARP, slots, s->chunk.late[at], k.cj, minus,
                     sum);
-    const T x = flag_free(sum);
+    const T x = flag_free(divides ? sum / kept : sum);
     slot_put(own, x);
     if (row >= 0) {
         flag_store(k.y + ((int64_t)first + task) * WARP + lane, x);
@@ -596,7 +600,7 @@ static __global__ void update_kernel(int32_t count, const trs_chunk *chunk, cons
             const int32_t e = entry[(c->line + l) * WARP + lane];
             val[l * WARP] = e >= 0 ? from[ptr[row] + e] : number<T>(e == TRS_STRIP_PIECE ? -1 : 0);
         }
-        inv[k * WARP] = stored >= 0 ? inverse(from[ptr[row + 1] - 1]) : number<T>(stored < -1);
+        inv[k * WARP] = stored >= 0 ? kept(from[ptr[row + 1] - 1]) : number<T>(1);
     }
 }
 

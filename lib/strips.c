@@ -759,6 +759,8 @@ void trs_strips_pack(const trs_context *ctx, const trs_strips *s, const trs_tri 
 
 #else
 
+#include "divide.h"
+
 /* The entries of lane i, whose row is stored as in trs_strips.row. */
 static void FN(pack_row)(const packing *all, int32_t stored, int i, int64_t line, int lines, T *val,
                          T *inv)
@@ -770,7 +772,7 @@ static void FN(pack_row)(const packing *all, int32_t stored, int i, int64_t line
         const int32_t e = all->s->entry[(line + l) * WARP + i];
         val[l * WARP] = e >= 0 ? from[e] : e == TRS_STRIP_PIECE ? -1 : 0;
     }
-    *inv = stored >= 0 ? 1 / from[length_of(t, row)] : stored < TRS_STRIP_NOTHING;
+    *inv = stored >= 0 ? FN(kept)(from[length_of(t, row)]) : 1;
 }
 
 static void FN(pack_chunk)(const packing *all, int64_t number)

@@ -100,7 +100,8 @@ int trs_strips_make(struct trs_context *ctx, const struct trs_tri *t, const stru
 void trs_strips_free(struct trs_context *ctx, trs_strips *s); /* the numbers stay */
 
 /* On the GPU all of a chunk stands together, as it is brought, chunk after chunk:
- *     the trs_chunk, values of its lines, 1 / diagonal of its tasks (of a piece 1, of no row 0), rows, codes */
+ *     the trs_chunk, values of its lines, what is kept of the diagonals of its tasks (divide.h; 1 of a piece and
+ *     of no row), rows, codes */
 size_t trs_strips_bytes(const trs_strips *s, trs_dtype dtype);
 void trs_strips_pack(const struct trs_context *ctx, const trs_strips *s, const struct trs_tri *t,
                      void *packed);

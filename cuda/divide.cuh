@@ -1,0 +1,79 @@
+/* divide.cuh: quotients that neither overflow nor lose digits on the way.
+ *
+ * Every right-hand side is divided by a diagonal d, and a product is several times faster than a quotient: so
+ * 1 / d is kept.  But where d is so small that 1 / d overflows, or so large that 1 / d is subnormal, s / d may be a
+ * number like any other: such a d is kept as it is, and divided by.  Which of the two it is its size says: the
+ * inverse of what is near 1 (near.h) is near 1, and what is not near 1 is kept as it is.  Zero, Inf and NaN
+ * are not near 1. */
+#ifndef TRS_DIVIDE_CUH
+#define TRS_DIVIDE_CUH
+
+#include "near.h"
+
+/* R: the parts of a number */
+template <class R> constexpr R NEAR = TRS_NEAR;
+template <class R> constexpr R RIM = TRS_RIM;
+template <> inline constexpr float NEAR<float> = TRS_NEAR_SINGLE;
+template <> inline constexpr float RIM<float> = TRS_RIM_SINGLE;
+
+/* |a|^2, to the last bit as the host finds it */
+__device__ inline float square(float a)
+{
+    return a * a;
+}
+__device__ inline double square(double a)
+{
+    return a * a;
+}
+__device__ inline float square(cuFloatComplex a)
+{
+    return fmaf(a.x, a.x, a.y * a.y);
+}
+__device__ inline double square(cuDoubleComplex a)
+{
+    return fma(a.x, a.x, a.y * a.y);
+}
+
+template <class T> __device__ inline bool is_near_one(T a)
+{
+    const auto s = square(a);
+    constexpr auto most = NEAR<decltype(square(a))> * NEAR<decltype(square(a))>;
+    return s >= 1 / most && s <= most;
+}
+
+/* What both parts of a quotient are multiplied by, for |d|^2 and 1 / |d| to be normal. */
+template <class R> __device__ inline R factor_for(R re, R im)
+{
+    const R size = max(abs(re), abs(im));
+    return size < 1 / NEAR<R> ? NEAR<R> : size > NEAR<R> ? 1 / NEAR<R> : 1;
+}
+
+__device__ inline cuFloatComplex operator/(cuFloatComplex a, cuFloatComplex d)
+{
+    const float by = factor_for(d.x, d.y);
+    return cuCdivf({a.x * by, a.y * by}, {d.x * by, d.y * by});
+}
+__device__ inline cuDoubleComplex operator/(cuDoubleComplex a, cuDoubleComplex d)
+{
+    const double by = factor_for(d.x, d.y);
+    return cuCdiv({a.x * by, a.y * by}, {d.x * by, d.y * by});
+}
+
+/* What is kept of a diagonal.  Of a complex one the last bit may differ from what the host finds. */
+template <class T> __device__ inline T kept(T d)
+{
+    using R = decltype(square(d));
+    if (!is_near_one(d)) return d;
+    const T inverse = number<T>(1) / d;
+    if (is_near_one(inverse)) return inverse;
+    const R by = square(inverse) < 1 ? 1 + RIM<R> : 1 - RIM<R>;
+    return for_parts(inverse, [=](R part) { return part * by; });
+}
+
+/* s / d, from what is kept of d. */
+template <class T> __device__ inline T over(T s, T kept)
+{
+    return is_near_one(kept) ? s * kept : s / kept;
+}
+
+#endif
