@@ -155,7 +155,7 @@ __device__ inline void fence()
     asm volatile("fence.acq_rel.cta;" ::: "memory");
 }
 
-/* Tasks that are done, and all that was done before with them. */
+/* Tasks that are done, and all that was done before with them: for every lane. */
 __device__ inline int32_t tasks_done(const volatile int32_t *next)
 {
     const int lane = threadIdx.x % WARP;
@@ -167,6 +167,7 @@ __device__ inline int32_t tasks_done(const volatile int32_t *next)
     for (int by = 1; by < WARP; by *= 2) least = min(least, __shfl_xor_sync(~0u, least, by));
 #endif
     fence();
+    __syncwarp();
     return least;
 }
 
@@ -438,7 +439,8 @@ __device__ void consume(const kernel_args<T> &k, store<T> *m, int32_t first, int
     const int lane = lane_number(), warp = threadIdx.x / WARP;
     uint16_t last[EARLY] = {}; /* codes of the items that the task before was the last to read */
     for (int32_t t = warp; t < tasks; t += TEAM) {
-        while (tasks_done(m->next) < t - TEAM + 1 || !__all_sync(~0u, m->here > t)) continue;
+        /* the fence in tasks_done is behind both looks */
+        while (!__all_sync(~0u, m->here > t) || tasks_done(m->next) < t - TEAM + 1) continue;
         const int32_t past = t - TEAM - REACH;
         if (past >= 0)
             slot_put(slots + (past * WARP % OWN + lane) * (uint32_t)sizeof(T), empty_slot<T>());
@@ -446,8 +448,8 @@ __device__ void consume(const kernel_args<T> &k, store<T> *m, int32_t first, int
         for (int j = 0; j < EARLY; j++)
             if (last[j]) slot_put(slot_at<T>(slots, last[j]), empty_slot<T>());
         run_task(k, m, slots, lane, first, t, last);
+        __syncwarp(); /* so that the fence of lane 0 is behind what all lanes did */
         fence();
-        __syncwarp();
         delay();
         if (lane == 0) m->next[warp] = t + TEAM;
     }
