@@ -157,6 +157,15 @@ template <class T> inline view<T> from_column(view<T> v, int r)
     return v;
 }
 
+/* f (first, count) for groups of right-hand sides small enough to be the y of a grid. */
+template <class F> inline int for_columns(int nrhs, F f)
+{
+    const int most = 65535;
+    int rc = TRS_OK;
+    for (int r = 0; r < nrhs && !rc; r += most) rc = f(r, nrhs - r < most ? nrhs - r : most);
+    return rc;
+}
+
 /* ---- sums ---------------------------------------------------------------------------------- */
 
 /* s[0] = s[0] + ... + s[count-1] by halving; all threads of the block call it, s having been written
