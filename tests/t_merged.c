@@ -251,6 +251,7 @@ static void test_replay(void **state)
 {
     (void)state;
     enum { N = 4000, WIDTH = 8 };
+    const double steep = 1e8;
     random_t r = {9};
     model m = deep(N, WIDTH, 2, 0.3, &r);
     const form f = {.dtype = TRS_F64, .format = TRS_CSR, .ptr_bits = 32, .idx_bits = 32};
@@ -262,14 +263,14 @@ static void test_replay(void **state)
     mat_free(&a);
     replay merged = replay_new(p, &m);
     run_replay(&merged, false);
-    new_values(&m, WIDTH, 1e5, &r);
+    new_values(&m, WIDTH, steep, &r);
     update(p, &m, TRS_F64);
     replay plain = replay_new(p, &m);
     for (int round = 0; round < 4; round++) {
         const bool grown = round % 2 == 0;
         run_replay(&merged, grown);
         run_replay(&plain, false);
-        new_values(&m, WIDTH, grown ? 0.3 : 1e5, &r);
+        new_values(&m, WIDTH, grown ? 0.3 : steep, &r);
         update(p, &m, TRS_F64);
     }
     replay_free(&merged);
