@@ -37,6 +37,7 @@ template <class T> struct kernel_args {
     const int64_t *ptr;
     const int32_t *idx, *row;
     const T *val, *inv;
+    const int *divides;
     T *y; /* [nodes][width] its own flag */
     view<T> b, x;
     int32_t nodes;
@@ -131,7 +132,7 @@ template <class T> __device__ inline T read_b(const kernel_args<T> &k, const sta
 }
 
 /* One task.  Every lane of the warp goes round the loop until all its nodes are published. */
-template <class T, int LANES>
+template <class T, int LANES, bool DIVIDES>
 __device__ inline void run_task(const kernel_args<T> &k, const stake<T> &w, batch<T> &e, const T b)
 {
     const int lane = threadIdx.x % WARP, sub = lane / LANES;
@@ -158,7 +159,7 @@ __device__ inline void run_task(const kernel_args<T> &k, const stake<T> &w, batc
         for (int by = LANES / 2; by > 0; by /= 2) sum = sum + shuffle_down(sum, by, LANES);
         if (ready) {
             if (w.first) {
-                const T x = over(b - sum, conj_if(k.cj, w.inv));
+                const T x = over(DIVIDES, b - sum, conj_if(k.cj, w.inv));
                 flag_store(k.y + w.node, x);
                 if (w.row >= 0) k.x(w.row, 0) = x;
             }
@@ -167,35 +168,34 @@ __device__ inline void run_task(const kernel_args<T> &k, const stake<T> &w, batc
     }
 }
 
-template <class T>
+template <class T, bool DIVIDES>
 __device__ inline void run_any(const kernel_args<T> &k, const stake<T> &w, batch<T> &e, const T b)
 {
     switch (w.lanes) {
     case 1:
-        run_task<T, 1>(k, w, e, b);
+        run_task<T, 1, DIVIDES>(k, w, e, b);
         break;
     case 2:
-        run_task<T, 2>(k, w, e, b);
+        run_task<T, 2, DIVIDES>(k, w, e, b);
         break;
     case 4:
-        run_task<T, 4>(k, w, e, b);
+        run_task<T, 4, DIVIDES>(k, w, e, b);
         break;
     case 8:
-        run_task<T, 8>(k, w, e, b);
+        run_task<T, 8, DIVIDES>(k, w, e, b);
         break;
     case 16:
-        run_task<T, 16>(k, w, e, b);
+        run_task<T, 16, DIVIDES>(k, w, e, b);
         break;
     default:
-        run_task<T, 32>(k, w, e, b);
+        run_task<T, 32, DIVIDES>(k, w, e, b);
         break;
     }
 }
 
 /* While a task waits for others, what the warp's next ones need is on its way: entries and b of the next,
  * the places of those of the one after it, and the third's task. */
-template <class T>
-static __global__ void __launch_bounds__(THREADS) dataflow_kernel(const kernel_args<T> k)
+template <class T, bool DIVIDES> static __device__ inline void run_all(const kernel_args<T> &k)
 {
     const int64_t warps = (int64_t)gridDim.x * (THREADS / WARP);
     /* neighbouring tasks go to different SMs */
@@ -211,13 +211,20 @@ static __global__ void __launch_bounds__(THREADS) dataflow_kernel(const kernel_a
         const batch<T> next_e = read_batch(k, next.p, next.end, next.lanes);
         const T next_b = read_b(k, next);
         delay();
-        run_any(k, w, e, b);
+        run_any<T, DIVIDES>(k, w, e, b);
         w = next;
         next = after;
         later = last;
         e = next_e;
         b = next_b;
     }
+}
+
+template <class T>
+static __global__ void __launch_bounds__(THREADS) dataflow_kernel(const kernel_args<T> k)
+{
+    if (*k.divides) run_all<T, true>(k);
+    else run_all<T, false>(k);
 }
 
 /* ---- several right-hand sides ------------------------------------------------------------------------- */
@@ -275,7 +282,7 @@ static __global__ void __launch_bounds__(THREADS, sizeof(T) > 8 ? 2 : 4)
     const unsigned group = (R == WARP ? ~0u : (1u << R % WARP) - 1) << (sub * R % WARP);
     const int64_t stride = (int64_t)gridDim.x * (THREADS / WARP) * GROUPS;
     const int64_t first = ((threadIdx.x / WARP) * (int64_t)gridDim.x + blockIdx.x) * GROUPS + sub;
-    const bool wanted = r < k.nrhs;
+    const bool wanted = r < k.nrhs, divides = *k.divides;
     node_head<T> h = read_head(k, first), next = read_head(k, first + stride);
     lane_entry<T> e = read_entry(k, h.p + r, h.end);
     T b = h.row >= 0 && wanted ? k.b(h.row, r) : number<T>(0);
@@ -324,7 +331,7 @@ static __global__ void __launch_bounds__(THREADS, sizeof(T) > 8 ? 2 : 4)
                 e = read_entry(k, p + r, h.end);
             }
             if (fresh) continue;
-            const T x = over(b - s, conj_if(k.cj, h.inv));
+            const T x = over(divides, b - s, conj_if(k.cj, h.inv));
             flag_store(k.y + node * R + r, x);
             if (h.row >= 0 && wanted) k.x(h.row, r) = x;
             done = true;
@@ -428,9 +435,20 @@ static int solve_some(const dataflow *d, const trs_job *job, const view<T> &b, c
 {
     const trs_flow *f = &d->flow;
     cudaStream_t stream = (cudaStream_t)job->stream;
-    kernel_args<T> k = {
-        f->tasks,       f->task, f->ptr, f->idx,   f->row, (const T *)d->val, (const T *)d->inv,
-        (T *)job->work, b,       x,      f->nodes, nrhs,   job->conj};
+    kernel_args<T> k = {f->tasks,
+                        f->task,
+                        f->ptr,
+                        f->idx,
+                        f->row,
+                        (const T *)d->val,
+                        (const T *)d->inv,
+                        f->divides,
+                        (T *)job->work,
+                        b,
+                        x,
+                        f->nodes,
+                        nrhs,
+                        job->conj};
     void *args[] = {&k};
     const size_t flags = (size_t)f->nodes * (size_t)widths[width] * sizeof(T);
     if (cudaMemsetAsync(k.y, 0xff, flags, stream) != cudaSuccess) return TRS_EDEVICE;

@@ -4,7 +4,8 @@
  * 1 / d is kept.  But where d is so small that 1 / d overflows, or so large that 1 / d is subnormal, s / d may be a
  * number like any other: such a d is kept as it is, and divided by.  Which of the two it is its size says: the
  * inverse of what is near 1 (near.h) is near 1, and what is not near 1 is kept as it is.  Zero, Inf and NaN
- * are not near 1. */
+ * are not near 1.  To look at the size of each would take up to an eighth of a hop: an update says whether any is
+ * kept as it is, a number on the device, so that a captured solve follows, and kernels have code for both. */
 #ifndef TRS_DIVIDE_CUH
 #define TRS_DIVIDE_CUH
 
@@ -59,11 +60,15 @@ __device__ inline cuDoubleComplex operator/(cuDoubleComplex a, cuDoubleComplex d
     return cuCdiv({a.x * by, a.y * by}, {d.x * by, d.y * by});
 }
 
-/* What is kept of a diagonal.  Of a complex one the last bit may differ from what the host finds. */
-template <class T> __device__ inline T kept(T d)
+/* What is kept of a diagonal; divides: set when that is not the inverse.  Of a complex one the last bit may
+ * differ from what the host finds. */
+template <class T> __device__ inline T kept(T d, int *divides)
 {
     using R = decltype(square(d));
-    if (!is_near_one(d)) return d;
+    if (!is_near_one(d)) {
+        *divides = 1;
+        return d;
+    }
     const T inverse = number<T>(1) / d;
     if (is_near_one(inverse)) return inverse;
     const R by = square(inverse) < 1 ? 1 + RIM<R> : 1 - RIM<R>;
@@ -71,9 +76,9 @@ template <class T> __device__ inline T kept(T d)
 }
 
 /* s / d, from what is kept of d. */
-template <class T> __device__ inline T over(T s, T kept)
+template <class T> __device__ inline T over(bool divides, T s, T kept)
 {
-    return is_near_one(kept) ? s * kept : s / kept;
+    return !divides || is_near_one(kept) ? s * kept : s / kept;
 }
 
 #endif

@@ -53,6 +53,7 @@ struct strips {
     trs_item *item;
     int32_t *row;
     char *chunks;   /* packed */
+    int *divides;   /* 1: some diagonals are kept as they are (divide.cuh) */
     int32_t *entry; /* once they were needed */
     int64_t *ptr;   /* [n+1] of the triangle, likewise */
     int blocks, stages, shared;
@@ -65,6 +66,7 @@ template <class T> struct kernel_args {
     const trs_item *item;
     const int32_t *row;
     const char *chunks;
+    const int *divides;
     T *y; /* [32 tasks] its own flag */
     T *c; /* [32 tasks] b */
     int *ticket;
@@ -398,7 +400,7 @@ __device__ inline T add_lines(const T *val, const uint16_t *code, uint32_t slots
     return s;
 }
 
-template <class T>
+template <class T, bool DIVIDES>
 __device__ inline void run_task(const kernel_args<T> &k, store<T> *m, uint32_t slots, int lane,
                                 int32_t first, int32_t task, uint16_t *last)
 {
@@ -410,7 +412,7 @@ __device__ inline void run_task(const kernel_args<T> &k, store<T> *m, uint32_t s
     const uint16_t *code = (const uint16_t *)(row_of + rows);
     const int32_t row = row_of[at * WARP + lane];
     const T kept = conj_if(k.cj, inverse[at * WARP + lane]);
-    const bool divides = !is_near_one(kept); /* at the end */
+    const bool divides = DIVIDES && !is_near_one(kept); /* at the end */
     const T inv = divides ? number<T>(1) : kept, minus = number<T>(0) - inv;
     const uint32_t own = slots + (task * WARP % OWN + lane) * (uint32_t)sizeof(T);
     T sum = s->c[at * WARP + lane] * inv;
@@ -432,7 +434,7 @@ __device__ inline void run_task(const kernel_args<T> &k, store<T> *m, uint32_t s
     }
 }
 
-template <class T>
+template <class T, bool DIVIDES>
 __device__ void consume(const kernel_args<T> &k, store<T> *m, int32_t first, int32_t tasks)
 {
     const uint32_t slots = shared_address(m->slot);
@@ -447,7 +449,7 @@ __device__ void consume(const kernel_args<T> &k, store<T> *m, int32_t first, int
 #pragma unroll
         for (int j = 0; j < EARLY; j++)
             if (last[j]) slot_put(slot_at<T>(slots, last[j]), empty_slot<T>());
-        run_task(k, m, slots, lane, first, t, last);
+        run_task<T, DIVIDES>(k, m, slots, lane, first, t, last);
         __syncwarp(); /* so that the fence of lane 0 is behind what all lanes did */
         fence();
         delay();
@@ -474,6 +476,7 @@ static __global__ void __launch_bounds__(THREADS, sizeof(T) > 8 ? 2 : 3)
     strips_kernel(const kernel_args<T> k)
 {
     store<T> *m = (store<T> *)shared_numbers<T>();
+    const bool divides = *k.divides;
     if (threadIdx.x == 0) m->slot[ZERO] = number<T>(0);
     if (threadIdx.x < STAGES) {
         m->lap[threadIdx.x] = 0;
@@ -497,7 +500,8 @@ static __global__ void __launch_bounds__(THREADS, sizeof(T) > 8 ? 2 : 3)
         delay();
         const trs_strip begin = k.strip[strip], end = k.strip[strip + 1];
         const int warp = threadIdx.x / WARP;
-        if (warp < TEAM) consume(k, m, begin.task, end.task - begin.task);
+        if (warp < TEAM && divides) consume<T, true>(k, m, begin.task, end.task - begin.task);
+        else if (warp < TEAM) consume<T, false>(k, m, begin.task, end.task - begin.task);
         else if (warp == TEAM) load(k, m, begin, end.chunk - begin.chunk);
         else fetch(k, m, begin.item, (int32_t)(end.item - begin.item));
         __syncthreads();
@@ -517,6 +521,7 @@ static void release(trs_part *part)
     trs_gpu_free(ctx, d->item);
     trs_gpu_free(ctx, d->row);
     trs_gpu_free(ctx, d->chunks);
+    trs_gpu_free(ctx, d->divides);
     trs_gpu_free(ctx, d->entry);
     trs_gpu_free(ctx, d->ptr);
     trs_free(&ctx->mem, d);
@@ -565,7 +570,9 @@ static int analyse(trs_part *part)
     d->chunk = (trs_chunk *)device_copy(ctx, s->chunk, s->chunks, sizeof *s->chunk, "chunks");
     d->item = (trs_item *)device_copy(ctx, s->item, s->items, sizeof *s->item, "items");
     d->row = (int32_t *)device_copy(ctx, s->row, (int64_t)s->tasks * WARP, sizeof *s->row, "rows");
-    if (!d->packed || !d->chunks || !d->strip || !d->chunk || !d->item || !d->row) return TRS_EMEM;
+    d->divides = (int *)trs_gpu_new(ctx, 1, sizeof *d->divides, "a flag");
+    if (!d->divides || !d->packed || !d->chunks || !d->strip || !d->chunk || !d->item || !d->row)
+        return TRS_EMEM;
     for_type(t->dtype, [&](auto zero) {
         count_blocks<decltype(zero)>(ctx, d);
         return int(TRS_OK);
@@ -579,15 +586,17 @@ static int update(trs_part *part)
 {
     strips *d = (strips *)part->data;
     const trs_tri *t = &part->side->tri;
-    trs_strips_pack(part->ctx, &d->s, t, d->packed);
-    return trs_gpu_put(part->ctx, d->chunks, d->packed, trs_strips_bytes(&d->s, t->dtype));
+    const int divides = trs_strips_pack(part->ctx, &d->s, t, d->packed);
+    const int rc = trs_gpu_put(part->ctx, d->divides, &divides, sizeof divides);
+    return rc ? rc
+              : trs_gpu_put(part->ctx, d->chunks, d->packed, trs_strips_bytes(&d->s, t->dtype));
 }
 
 /* A warp a chunk, as trs_strips_pack does it. */
 template <class T>
 static __global__ void update_kernel(int32_t count, const trs_chunk *chunk, const int32_t *entry,
                                      const int32_t *rows, const int64_t *ptr, const T *from,
-                                     char *chunks)
+                                     char *chunks, int *divides)
 {
     const int32_t which = (int32_t)(((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / WARP);
     const int lane = threadIdx.x % WARP;
@@ -602,7 +611,7 @@ static __global__ void update_kernel(int32_t count, const trs_chunk *chunk, cons
             const int32_t e = entry[(c->line + l) * WARP + lane];
             val[l * WARP] = e >= 0 ? from[ptr[row] + e] : number<T>(e == TRS_STRIP_PIECE ? -1 : 0);
         }
-        inv[k * WARP] = stored >= 0 ? kept(from[ptr[row + 1] - 1]) : number<T>(1);
+        inv[k * WARP] = stored >= 0 ? kept(from[ptr[row + 1] - 1], divides) : number<T>(1);
     }
 }
 
@@ -619,11 +628,13 @@ static int update_direct(trs_part *part, const void *val, void *stream)
         d->ptr = (int64_t *)device_copy(ctx, t->ptr, (int64_t)t->n + 1, sizeof *t->ptr, "pointers");
     if (!d->entry || !d->ptr) return TRS_EMEM;
     if (!s->chunks) return TRS_OK;
+    if (cudaMemsetAsync(d->divides, 0, sizeof *d->divides, (cudaStream_t)stream) != cudaSuccess)
+        return TRS_EDEVICE;
     return for_type(t->dtype, [&](auto zero) {
         using T = decltype(zero);
         const unsigned blocks = (unsigned)((s->chunks + FILL / WARP - 1) / (FILL / WARP));
         update_kernel<T><<<blocks, FILL, 0, (cudaStream_t)stream>>>(
-            s->chunks, d->chunk, d->entry, d->row, d->ptr, (const T *)val, d->chunks);
+            s->chunks, d->chunk, d->entry, d->row, d->ptr, (const T *)val, d->chunks, d->divides);
         return launched();
     });
 }
@@ -650,6 +661,7 @@ template <class T> static int solve_columns(const trs_part *part, const trs_job 
                                   d->item,
                                   d->row,
                                   d->chunks,
+                                  d->divides,
                                   y,
                                   y + places,
                                   (int *)(y + 2 * places),

@@ -30,6 +30,8 @@ typedef struct trs_flow { /* arrays on the device */
     int64_t
         *begin; /* [nodes] the others are those of the triangle from here on; in a row the diagonal
                             comes behind them */
+    int *
+        divides; /* 1: some diagonals are kept as they are (divide.cuh); of the values that came last */
     trs_flow_task *task; /* [tasks] in order */
     void *block;         /* that the others are in */
 } trs_flow;
@@ -47,8 +49,8 @@ typedef struct
 trs_pattern trs_pattern_of(const trs_side *s);
 
 int trs_flow_make(trs_context *ctx, const trs_pattern *p, trs_flow *f); /* waits */
-/* Values of the triangle on the device in the order of the flow: val [nnz], inv [nodes] 1 / diagonal; a piece
- * is 0 - its sum, times -1. */
+/* Values of the triangle on the device in the order of the flow: val [nnz], inv [nodes] what is kept of the
+ * diagonal; a piece is 0 - its sum, times -1. */
 int trs_flow_take(const trs_flow *f, trs_dtype t, const void *from, void *val, void *inv,
                   void *stream);
 void trs_flow_free(trs_context *ctx, trs_flow *f);

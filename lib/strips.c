@@ -13,6 +13,7 @@
 #include "internal.h"
 #include "stages.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 enum { WARP = TRS_STRIP_WARP, TEAM = TRS_STRIP_TEAM };
@@ -745,16 +746,18 @@ typedef struct packing {
     const trs_strips *s;
     const trs_tri *t;
     char *to;
+    atomic_bool divides;
 } packing;
 
 #define TRS_BODY "strips.c"
 #include "each_type.h"
 
-void trs_strips_pack(const trs_context *ctx, const trs_strips *s, const trs_tri *t, void *packed)
+bool trs_strips_pack(const trs_context *ctx, const trs_strips *s, const trs_tri *t, void *packed)
 {
     static const trs_range_fn table[] = TRS_PER_TYPE(pack_some);
-    packing all = {s, t, packed};
+    packing all = {s, t, packed, false};
     trs_share(trs_team(ctx, t->nnz), s->chunks, 64, table[t->dtype], &all);
+    return all.divides;
 }
 
 #else
@@ -762,7 +765,7 @@ void trs_strips_pack(const trs_context *ctx, const trs_strips *s, const trs_tri 
 #include "divide.h"
 
 /* The entries of lane i, whose row is stored as in trs_strips.row. */
-static void FN(pack_row)(const packing *all, int32_t stored, int i, int64_t line, int lines, T *val,
+static void FN(pack_row)(packing *all, int32_t stored, int i, int64_t line, int lines, T *val,
                          T *inv)
 {
     const trs_tri *t = all->t;
@@ -773,9 +776,10 @@ static void FN(pack_row)(const packing *all, int32_t stored, int i, int64_t line
         val[l * WARP] = e >= 0 ? from[e] : e == TRS_STRIP_PIECE ? -1 : 0;
     }
     *inv = stored >= 0 ? FN(kept)(from[length_of(t, row)]) : 1;
+    if (!FN(is_near_one)(*inv)) all->divides = true;
 }
 
-static void FN(pack_chunk)(const packing *all, int64_t number)
+static void FN(pack_chunk)(packing *all, int64_t number)
 {
     const trs_strips *s = all->s;
     const trs_chunk *c = &s->chunk[number];

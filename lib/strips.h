@@ -101,9 +101,10 @@ void trs_strips_free(struct trs_context *ctx, trs_strips *s); /* the numbers sta
 
 /* On the GPU all of a chunk stands together, as it is brought, chunk after chunk:
  *     the trs_chunk, values of its lines, what is kept of the diagonals of its tasks (divide.h; 1 of a piece and
- *     of no row), rows, codes */
+ *     of no row), rows, codes
+ * To pack it says whether some diagonals are kept as they are. */
 size_t trs_strips_bytes(const trs_strips *s, trs_dtype dtype);
-void trs_strips_pack(const struct trs_context *ctx, const trs_strips *s, const struct trs_tri *t,
+bool trs_strips_pack(const struct trs_context *ctx, const trs_strips *s, const struct trs_tri *t,
                      void *packed);
 
 #endif
