@@ -75,7 +75,8 @@ static __global__ void last_kernel(const round_args<T> k, const int64_t *Lp, con
 {
     const int32_t i = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x);
     const int r = blockIdx.y;
-    if (!*substituted && i < k.n) x(i, r) = k(i, r);
+    const T v = k.p && i < k.n ? k(i, r) : number<T>(0);
+    if (!*substituted && i < k.n) x(i, r) = v;
     if (*substituted && i == 0) substitute(k.n, Lp, Li, Lx, b, x, r, k.cj);
 }
 
@@ -90,7 +91,7 @@ static int solve_columns(const trs_part *part, const trs_job *job, int first, in
     const T *Lx = (const T *)d->L.val;
     const dim3 grid(d->rounds ? blocks_of(n) : 1, (unsigned)count);
     T *from = (T *)job->work, *to = from + (int64_t)job->nrhs * n;
-    round_args<T> k = {n, d->p, (const T *)d->a, from, job->conj};
+    round_args<T> k = {n, d->rounds ? d->p : NULL, (const T *)d->a, from, job->conj};
     if (d->rounds) first_kernel<T><<<grid, THREADS, 0, stream>>>(n, d->L.ptr, Lx, b, from, k.cj);
     for (int round = 1; round < d->rounds; round++) {
         T *const was = from;

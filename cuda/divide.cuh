@@ -11,13 +11,15 @@
 
 #include "near.h"
 
+#include <type_traits>
+
 /* R: the parts of a number */
 template <class R> constexpr R NEAR = TRS_NEAR;
 template <class R> constexpr R RIM = TRS_RIM;
 template <> inline constexpr float NEAR<float> = TRS_NEAR_SINGLE;
 template <> inline constexpr float RIM<float> = TRS_RIM_SINGLE;
 
-/* |a|^2, to the last bit as the host finds it */
+/* |a|^2, to the last bit the same wherever it is asked for */
 __device__ inline float square(float a)
 {
     return a * a;
@@ -42,21 +44,36 @@ template <class T> __device__ inline bool is_near_one(T a)
     return s >= 1 / most && s <= most;
 }
 
-/* What both parts of a quotient are multiplied by, for |d|^2 and 1 / |d| to be normal. */
-template <class R> __device__ inline R factor_for(R re, R im)
+/* The larger of the parts. */
+__device__ inline float largest_part(float a)
 {
-    const R size = max(abs(re), abs(im));
-    return size < 1 / NEAR<R> ? NEAR<R> : size > NEAR<R> ? 1 / NEAR<R> : 1;
+    return fabsf(a);
+}
+__device__ inline double largest_part(double a)
+{
+    return fabs(a);
+}
+template <class T> __device__ inline auto largest_part(T a)
+{
+    return max(largest_part(a.x), largest_part(a.y));
+}
+
+/* What both parts of a quotient are multiplied by, for |d|^2 and 1 / |d| to be normal. */
+template <class T> __device__ inline auto factor_for(T d)
+{
+    const auto size = largest_part(d);
+    using R = std::remove_const_t<decltype(size)>;
+    return size < 1 / NEAR<R> ? NEAR<R> : size > NEAR<R> ? 1 / NEAR<R> : R(1);
 }
 
 __device__ inline cuFloatComplex operator/(cuFloatComplex a, cuFloatComplex d)
 {
-    const float by = factor_for(d.x, d.y);
+    const float by = factor_for(d);
     return cuCdivf({a.x * by, a.y * by}, {d.x * by, d.y * by});
 }
 __device__ inline cuDoubleComplex operator/(cuDoubleComplex a, cuDoubleComplex d)
 {
-    const double by = factor_for(d.x, d.y);
+    const double by = factor_for(d);
     return cuCdiv({a.x * by, a.y * by}, {d.x * by, d.y * by});
 }
 
@@ -79,6 +96,21 @@ template <class T> __device__ inline T kept(T d, int *divides)
 template <class T> __device__ inline T over(bool divides, T s, T kept)
 {
     return !divides || is_near_one(kept) ? s * kept : s / kept;
+}
+
+/* Of two, for d times it to be near 1; 0 for what is, and for what is no number. */
+template <class T> __device__ inline int power_for(T d)
+{
+    const auto size = largest_part(d);
+    using R = std::remove_const_t<decltype(size)>;
+    if (size >= 1 / NEAR<R> && size <= NEAR<R>) return 0;
+    return size > 0 && isfinite(size) ? -ilogb(size) : 0;
+}
+
+template <class T> __device__ inline T times_power(T v, int power)
+{
+    if (power == 0) return v;
+    return for_parts(v, [=](auto part) { return scalbn(part, power); });
 }
 
 #endif

@@ -13,8 +13,8 @@
  * strips waits for is there or comes from itself, from tasks before; a fetcher waits for a slot to be emptied only
  * by tasks that lie before the one that needs it.  No block waits for one that has not started.
  * The sum of a row is made in an order that depends on the pattern alone: same bits every time.  Its terms are
- * scaled by the inverse of the diagonal while nothing else could be done, so they must not overflow where x does
- * not; but if the diagonal is not near 1 (divide.cuh) the sum is divided by it.
+ * multiplied by the inverse of the diagonal while there is nothing else to do, so they must not overflow where x
+ * does not; a row whose diagonal is not near 1 (near.h) is multiplied by a power of two, b in fill_kernel.
  * Bytes (elem + 2) per entry, zeros that fill lines up included, + 5 elem + 12 a row.  Bound by
  * steps: on an H200 0.14 to 0.17 us from task to task of a strip, and 1.1 to 1.6 us from strip to strip. */
 #include "config.h"
@@ -53,7 +53,8 @@ struct strips {
     trs_item *item;
     int32_t *row;
     char *chunks;   /* packed */
-    int *divides;   /* 1: some diagonals are kept as they are (divide.cuh) */
+    int16_t *power; /* [32 tasks] of two, that rows are multiplied by */
+    int *scaled;    /* 1: some of them are not 0 */
     int32_t *entry; /* once they were needed */
     int64_t *ptr;   /* [n+1] of the triangle, likewise */
     int blocks, stages, shared;
@@ -66,7 +67,8 @@ template <class T> struct kernel_args {
     const trs_item *item;
     const int32_t *row;
     const char *chunks;
-    const int *divides;
+    const int16_t *power;
+    const int *scaled;
     T *y; /* [32 tasks] its own flag */
     T *c; /* [32 tasks] b */
     int *ticket;
@@ -400,7 +402,7 @@ __device__ inline T add_lines(const T *val, const uint16_t *code, uint32_t slots
     return s;
 }
 
-template <class T, bool DIVIDES>
+template <class T>
 __device__ inline void run_task(const kernel_args<T> &k, store<T> *m, uint32_t slots, int lane,
                                 int32_t first, int32_t task, uint16_t *last)
 {
@@ -411,9 +413,7 @@ __device__ inline void run_task(const kernel_args<T> &k, store<T> *m, uint32_t s
     const int32_t *row_of = (const int32_t *)(inverse + rows);
     const uint16_t *code = (const uint16_t *)(row_of + rows);
     const int32_t row = row_of[at * WARP + lane];
-    const T kept = conj_if(k.cj, inverse[at * WARP + lane]);
-    const bool divides = DIVIDES && !is_near_one(kept); /* at the end */
-    const T inv = divides ? number<T>(1) : kept, minus = number<T>(0) - inv;
+    const T inv = conj_if(k.cj, inverse[at * WARP + lane]), minus = number<T>(0) - inv;
     const uint32_t own = slots + (task * WARP % OWN + lane) * (uint32_t)sizeof(T);
     T sum = s->c[at * WARP + lane] * inv;
     val += s->chunk.from[at] * WARP + lane;
@@ -421,7 +421,7 @@ __device__ inline void run_task(const kernel_args<T> &k, store<T> *m, uint32_t s
     sum = add_lines(val, code, slots, early, k.cj, minus, sum);
     sum = add_lines(val + early * WARP, code + early * WARP, slots, s->chunk.late[at], k.cj, minus,
                     sum);
-    const T x = flag_free(divides ? sum / kept : sum);
+    const T x = flag_free(sum);
     slot_put(own, x);
     if (row >= 0) {
         flag_store(k.y + ((int64_t)first + task) * WARP + lane, x);
@@ -434,7 +434,7 @@ __device__ inline void run_task(const kernel_args<T> &k, store<T> *m, uint32_t s
     }
 }
 
-template <class T, bool DIVIDES>
+template <class T>
 __device__ void consume(const kernel_args<T> &k, store<T> *m, int32_t first, int32_t tasks)
 {
     const uint32_t slots = shared_address(m->slot);
@@ -449,7 +449,7 @@ __device__ void consume(const kernel_args<T> &k, store<T> *m, int32_t first, int
 #pragma unroll
         for (int j = 0; j < EARLY; j++)
             if (last[j]) slot_put(slot_at<T>(slots, last[j]), empty_slot<T>());
-        run_task<T, DIVIDES>(k, m, slots, lane, first, t, last);
+        run_task(k, m, slots, lane, first, t, last);
         __syncwarp(); /* so that the fence of lane 0 is behind what all lanes did */
         fence();
         delay();
@@ -468,7 +468,9 @@ template <class T> static __global__ void fill_kernel(const kernel_args<T> k)
     if (p >= (int64_t)k.tasks * WARP) return;
     const int32_t row = k.row[p];
     k.y[p] = empty_slot<T>();
-    k.c[p] = row < 0 ? number<T>(0) : k.b(row, 0);
+    T b = row < 0 ? number<T>(0) : k.b(row, 0);
+    if (*k.scaled) b = times_power(b, k.power[p]);
+    k.c[p] = b;
 }
 
 template <class T>
@@ -476,7 +478,6 @@ static __global__ void __launch_bounds__(THREADS, sizeof(T) > 8 ? 2 : 3)
     strips_kernel(const kernel_args<T> k)
 {
     store<T> *m = (store<T> *)shared_numbers<T>();
-    const bool divides = *k.divides;
     if (threadIdx.x == 0) m->slot[ZERO] = number<T>(0);
     if (threadIdx.x < STAGES) {
         m->lap[threadIdx.x] = 0;
@@ -500,8 +501,7 @@ static __global__ void __launch_bounds__(THREADS, sizeof(T) > 8 ? 2 : 3)
         delay();
         const trs_strip begin = k.strip[strip], end = k.strip[strip + 1];
         const int warp = threadIdx.x / WARP;
-        if (warp < TEAM && divides) consume<T, true>(k, m, begin.task, end.task - begin.task);
-        else if (warp < TEAM) consume<T, false>(k, m, begin.task, end.task - begin.task);
+        if (warp < TEAM) consume(k, m, begin.task, end.task - begin.task);
         else if (warp == TEAM) load(k, m, begin, end.chunk - begin.chunk);
         else fetch(k, m, begin.item, (int32_t)(end.item - begin.item));
         __syncthreads();
@@ -521,7 +521,8 @@ static void release(trs_part *part)
     trs_gpu_free(ctx, d->item);
     trs_gpu_free(ctx, d->row);
     trs_gpu_free(ctx, d->chunks);
-    trs_gpu_free(ctx, d->divides);
+    trs_gpu_free(ctx, d->power);
+    trs_gpu_free(ctx, d->scaled);
     trs_gpu_free(ctx, d->entry);
     trs_gpu_free(ctx, d->ptr);
     trs_free(&ctx->mem, d);
@@ -570,9 +571,10 @@ static int analyse(trs_part *part)
     d->chunk = (trs_chunk *)device_copy(ctx, s->chunk, s->chunks, sizeof *s->chunk, "chunks");
     d->item = (trs_item *)device_copy(ctx, s->item, s->items, sizeof *s->item, "items");
     d->row = (int32_t *)device_copy(ctx, s->row, (int64_t)s->tasks * WARP, sizeof *s->row, "rows");
-    d->divides = (int *)trs_gpu_new(ctx, 1, sizeof *d->divides, "a flag");
-    if (!d->divides || !d->packed || !d->chunks || !d->strip || !d->chunk || !d->item || !d->row)
-        return TRS_EMEM;
+    d->power = (int16_t *)trs_gpu_new(ctx, (int64_t)s->tasks * WARP, sizeof *d->power, "powers");
+    d->scaled = (int *)trs_gpu_new(ctx, 1, sizeof *d->scaled, "a flag");
+    if (!d->power || !d->scaled) return TRS_EMEM;
+    if (!d->packed || !d->chunks || !d->strip || !d->chunk || !d->item || !d->row) return TRS_EMEM;
     for_type(t->dtype, [&](auto zero) {
         count_blocks<decltype(zero)>(ctx, d);
         return int(TRS_OK);
@@ -586,8 +588,11 @@ static int update(trs_part *part)
 {
     strips *d = (strips *)part->data;
     const trs_tri *t = &part->side->tri;
-    const int divides = trs_strips_pack(part->ctx, &d->s, t, d->packed);
-    const int rc = trs_gpu_put(part->ctx, d->divides, &divides, sizeof divides);
+    const trs_strips *s = &d->s;
+    const int scaled = trs_strips_pack(part->ctx, s, t, d->packed);
+    int rc = trs_gpu_put(part->ctx, d->scaled, &scaled, sizeof scaled);
+    if (!rc && scaled)
+        rc = trs_gpu_put(part->ctx, d->power, s->power, (size_t)s->tasks * WARP * sizeof *s->power);
     return rc ? rc
               : trs_gpu_put(part->ctx, d->chunks, d->packed, trs_strips_bytes(&d->s, t->dtype));
 }
@@ -596,7 +601,7 @@ static int update(trs_part *part)
 template <class T>
 static __global__ void update_kernel(int32_t count, const trs_chunk *chunk, const int32_t *entry,
                                      const int32_t *rows, const int64_t *ptr, const T *from,
-                                     char *chunks, int *divides)
+                                     char *chunks, int16_t *powers, int *scaled)
 {
     const int32_t which = (int32_t)(((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / WARP);
     const int lane = threadIdx.x % WARP;
@@ -605,13 +610,19 @@ static __global__ void update_kernel(int32_t count, const trs_chunk *chunk, cons
     T *val = (T *)(chunks + chunk_place<T>(which, c->line, c->task) + sizeof *c) + lane;
     T *inv = val + c->lines * WARP;
     for (int k = 0; k < c->tasks; k++) {
-        const int32_t stored = rows[((int64_t)c->task + k) * WARP + lane];
+        const int64_t position = ((int64_t)c->task + k) * WARP + lane;
+        const int32_t stored = rows[position];
         const int32_t row = stored < -1 ? TRS_STRIP_PIECE - stored : stored;
+        const T d = row < 0 ? number<T>(1) : from[ptr[row + 1] - 1];
+        const int power = power_for(d);
+        powers[position] = (int16_t)power;
+        if (power) *scaled = 1;
         for (int l = c->from[k]; l < c->from[k] + c->early[k] + c->late[k]; l++) {
             const int32_t e = entry[(c->line + l) * WARP + lane];
-            val[l * WARP] = e >= 0 ? from[ptr[row] + e] : number<T>(e == TRS_STRIP_PIECE ? -1 : 0);
+            val[l * WARP] = e >= 0 ? times_power(from[ptr[row] + e], power)
+                                   : number<T>(e == TRS_STRIP_PIECE ? -1 : 0);
         }
-        inv[k * WARP] = stored >= 0 ? kept(from[ptr[row + 1] - 1], divides) : number<T>(1);
+        inv[k * WARP] = stored >= 0 ? number<T>(1) / times_power(d, power) : number<T>(stored < -1);
     }
 }
 
@@ -628,13 +639,14 @@ static int update_direct(trs_part *part, const void *val, void *stream)
         d->ptr = (int64_t *)device_copy(ctx, t->ptr, (int64_t)t->n + 1, sizeof *t->ptr, "pointers");
     if (!d->entry || !d->ptr) return TRS_EMEM;
     if (!s->chunks) return TRS_OK;
-    if (cudaMemsetAsync(d->divides, 0, sizeof *d->divides, (cudaStream_t)stream) != cudaSuccess)
+    if (cudaMemsetAsync(d->scaled, 0, sizeof *d->scaled, (cudaStream_t)stream) != cudaSuccess)
         return TRS_EDEVICE;
     return for_type(t->dtype, [&](auto zero) {
         using T = decltype(zero);
         const unsigned blocks = (unsigned)((s->chunks + FILL / WARP - 1) / (FILL / WARP));
-        update_kernel<T><<<blocks, FILL, 0, (cudaStream_t)stream>>>(
-            s->chunks, d->chunk, d->entry, d->row, d->ptr, (const T *)val, d->chunks, d->divides);
+        update_kernel<T><<<blocks, FILL, 0, (cudaStream_t)stream>>>(s->chunks, d->chunk, d->entry,
+                                                                    d->row, d->ptr, (const T *)val,
+                                                                    d->chunks, d->power, d->scaled);
         return launched();
     });
 }
@@ -661,7 +673,8 @@ template <class T> static int solve_columns(const trs_part *part, const trs_job 
                                   d->item,
                                   d->row,
                                   d->chunks,
-                                  d->divides,
+                                  d->power,
+                                  d->scaled,
                                   y,
                                   y + places,
                                   (int *)(y + 2 * places),
@@ -696,7 +709,7 @@ static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 
 static int64_t bytes(const trs_shape *s)
 {
-    return s->nnz * (int64_t)(s->elem + 4) + s->n * (16 + 2 * (int64_t)s->elem);
+    return s->nnz * (int64_t)(s->elem + 4) + s->n * (20 + 2 * (int64_t)s->elem);
 }
 
 const trs_solver trs_solver_strips = {

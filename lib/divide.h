@@ -1,5 +1,5 @@
 /* divide.h: quotients that neither overflow nor lose digits on the way, for the type that each_type.h has
- * set.  cuda/divide.cuh is the same on the GPU, and says why. */
+ * set.  On the GPU: cuda/divide.cuh. */
 #include "near.h"
 
 #include <tgmath.h>
@@ -25,24 +25,15 @@ static inline T FN(divide)(T s, T d)
     return NORMAL(inverse) ? s * inverse : FN(quotient)(s, d);
 }
 
-static inline REAL FN(square)(T a) /* |a|^2, to the last bit as the GPU finds it */
+/* Of two, for d times it to be near 1; 0 for what is, and for what is no number. */
+static inline int FN(power_for)(T d)
 {
-    const REAL re = creal(a), im = cimag(a);
-    return fma(re, re, im * im);
+    const REAL size = fmax(fabs(creal(d)), fabs(cimag(d))), most = FN(near)();
+    if (size >= 1 / most && size <= most) return 0;
+    return size > 0 && isfinite(size) ? -ilogb(size) : 0;
 }
 
-static inline bool FN(is_near_one)(T a)
+static inline T FN(times_power)(T v, int power)
 {
-    const REAL s = FN(square)(a), most = FN(near)() * FN(near)();
-    return s >= 1 / most && s <= most;
-}
-
-/* What is kept of a diagonal on the GPU. */
-static inline T FN(kept)(T d)
-{
-    if (!FN(is_near_one)(d)) return d;
-    const T inverse = 1 / d;
-    if (FN(is_near_one)(inverse)) return inverse;
-    const REAL rim = (REAL)(sizeof(REAL) == sizeof(float) ? TRS_RIM_SINGLE : TRS_RIM);
-    return inverse * (FN(square)(inverse) < 1 ? 1 + rim : 1 - rim);
+    return v * ldexp((REAL)1, power / 2) * ldexp((REAL)1, power - power / 2);
 }

@@ -1,6 +1,6 @@
 /* near.h: which numbers count as near 1, so near that their inverses and squares are normal.
  *
- * Of a diagonal near 1 solvers on the GPU keep the inverse, of any other one itself (cuda/divide.cuh). */
+ * Solvers on the GPU multiply by the inverse of a diagonal only if it is near 1 (cuda/divide.cuh). */
 #ifndef TRS_NEAR_H
 #define TRS_NEAR_H
 
