@@ -51,10 +51,10 @@ struct strips {
     trs_strip *strip; /* on the device from here on */
     trs_chunk *chunk;
     trs_item *item;
-    int32_t *row;
-    char *chunks;   /* packed */
+    int32_t *row;   /* in one block with the next two */
     int16_t *power; /* [32 tasks] of two, that rows are multiplied by */
     int *scaled;    /* 1: some of them are not 0 */
+    char *chunks;   /* packed */
     int32_t *entry; /* once they were needed */
     int64_t *ptr;   /* [n+1] of the triangle, likewise */
     int blocks, stages, shared;
@@ -67,8 +67,6 @@ template <class T> struct kernel_args {
     const trs_item *item;
     const int32_t *row;
     const char *chunks;
-    const int16_t *power;
-    const int *scaled;
     T *y; /* [32 tasks] its own flag */
     T *c; /* [32 tasks] b */
     int *ticket;
@@ -461,7 +459,8 @@ __device__ void consume(const kernel_args<T> &k, store<T> *m, int32_t first, int
 /* ---- kernels ----------------------------------------------------------------------------------------- */
 
 /* b in the order of the strips; nothing of x is there. */
-template <class T> static __global__ void fill_kernel(const kernel_args<T> k)
+template <class T>
+static __global__ void fill_kernel(const kernel_args<T> k, const int16_t *power, const int *scaled)
 {
     const int64_t p = (int64_t)blockIdx.x * FILL + threadIdx.x;
     if (p == 0) *k.ticket = 0;
@@ -469,7 +468,7 @@ template <class T> static __global__ void fill_kernel(const kernel_args<T> k)
     const int32_t row = k.row[p];
     k.y[p] = empty_slot<T>();
     T b = row < 0 ? number<T>(0) : k.b(row, 0);
-    if (*k.scaled) b = times_power(b, k.power[p]);
+    if (*scaled) b = times_power(b, power[p]);
     k.c[p] = b;
 }
 
@@ -521,8 +520,6 @@ static void release(trs_part *part)
     trs_gpu_free(ctx, d->item);
     trs_gpu_free(ctx, d->row);
     trs_gpu_free(ctx, d->chunks);
-    trs_gpu_free(ctx, d->power);
-    trs_gpu_free(ctx, d->scaled);
     trs_gpu_free(ctx, d->entry);
     trs_gpu_free(ctx, d->ptr);
     trs_free(&ctx->mem, d);
@@ -552,6 +549,16 @@ template <class T> static void count_blocks(trs_context *ctx, strips *d)
     d->blocks = waiting_blocks(kernel, THREADS, (size_t)d->shared, d->s.count);
 }
 
+static size_t lay_out_rows(strips *d, char *base)
+{
+    const int64_t places = (int64_t)d->s.tasks * WARP;
+    size_t used = 0;
+    d->row = carve<int32_t>(base, &used, places);
+    d->power = carve<int16_t>(base, &used, places);
+    d->scaled = carve<int>(base, &used, 1);
+    return used;
+}
+
 static int analyse(trs_part *part)
 {
     trs_context *ctx = part->ctx;
@@ -570,11 +577,11 @@ static int analyse(trs_part *part)
         (trs_strip *)device_copy(ctx, s->strip, (int64_t)s->count + 1, sizeof *s->strip, "strips");
     d->chunk = (trs_chunk *)device_copy(ctx, s->chunk, s->chunks, sizeof *s->chunk, "chunks");
     d->item = (trs_item *)device_copy(ctx, s->item, s->items, sizeof *s->item, "items");
-    d->row = (int32_t *)device_copy(ctx, s->row, (int64_t)s->tasks * WARP, sizeof *s->row, "rows");
-    d->power = (int16_t *)trs_gpu_new(ctx, (int64_t)s->tasks * WARP, sizeof *d->power, "powers");
-    d->scaled = (int *)trs_gpu_new(ctx, 1, sizeof *d->scaled, "a flag");
-    if (!d->power || !d->scaled) return TRS_EMEM;
+    d->row = (int32_t *)trs_gpu_new(ctx, (int64_t)lay_out_rows(d, NULL), 1, "rows");
     if (!d->packed || !d->chunks || !d->strip || !d->chunk || !d->item || !d->row) return TRS_EMEM;
+    lay_out_rows(d, (char *)d->row);
+    rc = trs_gpu_put(ctx, d->row, s->row, (size_t)s->tasks * WARP * sizeof *s->row);
+    if (rc) return rc;
     for_type(t->dtype, [&](auto zero) {
         count_blocks<decltype(zero)>(ctx, d);
         return int(TRS_OK);
@@ -673,8 +680,6 @@ template <class T> static int solve_columns(const trs_part *part, const trs_job 
                                   d->item,
                                   d->row,
                                   d->chunks,
-                                  d->power,
-                                  d->scaled,
                                   y,
                                   y + places,
                                   (int *)(y + 2 * places),
@@ -682,7 +687,8 @@ template <class T> static int solve_columns(const trs_part *part, const trs_job 
                                   from_column(typed<T>(job->x), r),
                                   d->stages,
                                   job->conj};
-        fill_kernel<T><<<(unsigned)((places + FILL - 1) / FILL), FILL, 0, stream>>>(k);
+        fill_kernel<T>
+            <<<(unsigned)((places + FILL - 1) / FILL), FILL, 0, stream>>>(k, d->power, d->scaled);
         strips_kernel<T><<<d->blocks, THREADS, d->shared, stream>>>(k);
     }
     return launched();
