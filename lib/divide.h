@@ -9,11 +9,17 @@ static inline REAL FN(near)(void) /* what is near 1 is at most so large */
     return (REAL)(sizeof(REAL) == sizeof(float) ? TRS_NEAR_SINGLE : TRS_NEAR);
 }
 
+static inline REAL FN(largest_part)(T a) /* a comparison, for fmax is a call */
+{
+    const REAL re = fabs(creal(a)), im = fabs(cimag(a));
+    return re > im ? re : im;
+}
+
 /* s / d; the C standard promises nothing for a complex d whose |d|^2 is no normal number.  Rare: out of the way. */
 static inline __attribute__((cold)) T FN(quotient)(T s, T d)
 {
     if (sizeof(T) == sizeof(REAL)) return s / d;
-    const REAL size = fmax(fabs(creal(d)), fabs(cimag(d))), most = FN(near)();
+    const REAL size = FN(largest_part)(d), most = FN(near)();
     const REAL by = size < 1 / most ? most : size > most ? 1 / most : 1;
     return (by * s) / (by * d);
 }
@@ -28,7 +34,7 @@ static inline T FN(divide)(T s, T d)
 /* Of two, for d times it to be near 1; 0 for what is, and for what is no number. */
 static inline int FN(power_for)(T d)
 {
-    const REAL size = fmax(fabs(creal(d)), fabs(cimag(d))), most = FN(near)();
+    const REAL size = FN(largest_part)(d), most = FN(near)();
     if (size >= 1 / most && size <= most) return 0;
     return size > 0 && isfinite(size) ? -ilogb(size) : 0;
 }

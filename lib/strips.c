@@ -780,9 +780,10 @@ static void FN(pack_row)(packing *all, int32_t stored, int i, int64_t line, int 
     }
     const T d = row < 0 ? 1 : from[length_of(t, row)];
     *power = (int16_t)FN(power_for)(d);
-    *inv = stored >= 0 ? 1 / FN(times_power)(d, *power) : stored < TRS_STRIP_NOTHING;
+    *inv = stored >= 0 ? 1 / d : stored < TRS_STRIP_NOTHING;
     if (*power == 0) return;
     all->scaled = true;
+    if (stored >= 0) *inv = 1 / FN(times_power)(d, *power);
     for (int l = 0; l < lines; l++)
         if (all->s->entry[(line + l) * WARP + i] >= 0)
             val[l * WARP] = FN(times_power)(val[l * WARP], *power);
