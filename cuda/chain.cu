@@ -20,9 +20,9 @@ enum { THREADS = PLAIN };
 struct chain {
     device_csr L;
     int rounds;       /* 0: rows have more entries */
+    int *substituted; /* on the device; 1: rounds are no good; the others are in its block */
     int32_t *p;       /* [rounds][n] */
     void *a;          /* [rounds][n] */
-    int *substituted; /* on the device; 1: rounds are no good */
 };
 
 /* ---- solve ------------------------------------------------------------------------------------------- */
@@ -148,8 +148,6 @@ static void release(trs_part *part)
     trs_context *ctx = part->ctx;
     chain *d = (chain *)part->data;
     device_csr_free(ctx, &d->L);
-    trs_gpu_free(ctx, d->p);
-    trs_gpu_free(ctx, d->a);
     trs_gpu_free(ctx, d->substituted);
     trs_free(&ctx->mem, d);
 }
@@ -164,11 +162,21 @@ static int rounds_of(int64_t levels)
 enum { MOST = 1000000 }; /* entries that one thread is asked to go through */
 
 /* The first row with more than one entry beside the diagonal; n: none. */
-static int32_t long_row(const trs_tri *t)
+static int32_t long_row(const trs_side *s)
 {
-    int32_t i = 0;
+    const trs_tri *t = &s->tri;
+    int32_t i = s->tally.longest > 2 ? 0 : t->n;
     while (i < t->n && t->ptr[i + 1] - t->ptr[i] <= 2) i++;
     return i;
+}
+
+static size_t lay_out(chain *d, char *base, int64_t n, size_t size)
+{
+    size_t used = 0;
+    d->substituted = carve<int>(base, &used, 1);
+    d->p = carve<int32_t>(base, &used, d->rounds * n);
+    d->a = carve<char>(base, &used, d->rounds * n * (int64_t)size);
+    return used;
 }
 
 static int analyse(trs_part *part)
@@ -178,7 +186,7 @@ static int analyse(trs_part *part)
     chain *d = (chain *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(ctx, TRS_EMEM, "out of memory");
     part->data = d;
-    const int32_t row = long_row(t);
+    const int32_t row = long_row(part->side);
     if (row == t->n) d->rounds = rounds_of(part->lv->count);
     else if (t->nnz > MOST)
         return trs_fail(ctx, TRS_ESUPPORT,
@@ -186,11 +194,10 @@ static int analyse(trs_part *part)
                         (int)(t->ptr[row + 1] - t->ptr[row] - 1));
     int rc = device_csr_new(part, &d->L);
     if (rc) return rc;
-    const int64_t all = (int64_t)d->rounds * t->n;
-    d->p = (int32_t *)trs_gpu_new(ctx, all, sizeof *d->p, "jumps");
-    if (d->p) d->a = trs_gpu_new(ctx, all, trs_size(t->dtype), "products of jumps");
-    if (d->a) d->substituted = (int *)trs_gpu_new(ctx, 1, sizeof *d->substituted, "a flag");
-    return d->substituted ? TRS_OK : TRS_EMEM;
+    const size_t size = trs_size(t->dtype);
+    void *base = trs_gpu_new(ctx, (int64_t)lay_out(d, NULL, t->n, size), 1, "jumps");
+    if (base) lay_out(d, (char *)base, t->n, size);
+    return base ? TRS_OK : TRS_EMEM;
 }
 
 template <class T> static int make_rounds(const chain *d, int32_t n, cudaStream_t stream)
@@ -247,7 +254,7 @@ static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
         c->hops = (double)s->nnz * m->gpu_hop;
         return;
     }
-    c->sync = (rounds_of(s->levels) + 1) * m->gpu_launch;
+    c->sync = (rounds_of(s->levels) + 2.5) * m->gpu_launch;
     c->bytes = rounds_of(s->levels) * n * (4 * s->elem + 4) * m->gpu_byte;
 }
 

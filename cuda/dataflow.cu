@@ -8,8 +8,7 @@
  * the first unfinished node can always be finished.
  * The sum of a row is made in an order that depends on the pattern alone: same bits every time.  It is divided
  * by what is kept of the diagonal (divide.cuh).
- * Several right-hand sides: the lanes go over them, so numbers and places are read once and y by lines; columns
- * are turned into rows before and back after.
+ * Several right-hand sides: many.cu.
  * Bytes 12 nnz + 44 n and the memset of y; bound by levels x one hop between SMs (0.3 us and the
  * lane's own loads), where levels are wide by the gathers of x. */
 #include "config.h"
@@ -21,16 +20,6 @@
 
 enum { THREADS = 256, WARP = TRS_FLOW_WARP, BATCH = TRS_FLOW_BATCH };
 
-/* Right-hand sides at a time. */
-static const int widths[DATAFLOW_WIDTHS] = {1, 8, 32};
-
-static int width_of(int nrhs)
-{
-    int k = 0;
-    while (k + 1 < DATAFLOW_WIDTHS && widths[k] < nrhs) k++;
-    return k;
-}
-
 template <class T> struct kernel_args {
     int32_t tasks;
     const trs_flow_task *task;
@@ -38,10 +27,8 @@ template <class T> struct kernel_args {
     const int32_t *idx, *row;
     const T *val, *inv;
     const int *divides;
-    T *y; /* [nodes][width] its own flag */
+    T *y; /* [nodes] its own flag */
     view<T> b, x;
-    int32_t nodes;
-    int nrhs;
     bool cj;
 };
 
@@ -227,176 +214,24 @@ static __global__ void __launch_bounds__(THREADS) dataflow_kernel(const kernel_a
     else run_all<T, false>(k);
 }
 
-/* ---- several right-hand sides ------------------------------------------------------------------------- */
-
-/* Where a node's entries are, and what its row needs; read a turn ahead of the entries. */
-template <class T> struct node_head {
-    int64_t p, end;
-    int32_t row;
-    T inv;
-};
-
-template <class T> __device__ inline node_head<T> read_head(const kernel_args<T> &k, int64_t node)
-{
-    node_head<T> h = {0, 0, -1, number<T>(0)};
-    if (node < k.nodes) {
-        h.p = k.ptr[node];
-        h.end = k.ptr[node + 1];
-        h.row = k.row[node];
-        h.inv = k.inv[node];
-    }
-    return h;
-}
-
-/* Up to R entries of a node, a lane each. */
-template <class T> struct lane_entry {
-    int32_t node;
-    T a;
-};
-
-template <class T>
-__device__ inline lane_entry<T> read_entry(const kernel_args<T> &k, int64_t p, int64_t end)
-{
-    lane_entry<T> e = {0, number<T>(0)};
-    if (p < end) {
-        e.node = k.idx[p];
-        e.a = conj_if(k.cj, k.val[p]);
-    }
-    return e;
-}
-
-template <class T> __device__ inline T shuffle(T v, int from, int width)
-{
-    return for_parts(v, [=](auto part) { return __shfl_sync(~0u, part, from, width); });
-}
-
-/* R lanes have a node, each one column of B: R is 8 or 32.  They read the entries of the node together, a lane
- * one of them, and hand them round; those of the warp's next node, and b, are read while y of this one is waited
- * for.  As in run_task every lane of the warp goes round the loop until all its nodes are published. */
-template <class T, int R>
-static __global__ void __launch_bounds__(THREADS, sizeof(T) > 8 ? 2 : 4)
-    many_kernel(const kernel_args<T> k)
-{
-    constexpr int GROUPS = WARP / R, LINES = 4; /* of y in flight */
-    const int r = threadIdx.x % R, sub = threadIdx.x % WARP / R;
-    const unsigned group = (R == WARP ? ~0u : (1u << R % WARP) - 1) << (sub * R % WARP);
-    const int64_t stride = (int64_t)gridDim.x * (THREADS / WARP) * GROUPS;
-    const int64_t first = ((threadIdx.x / WARP) * (int64_t)gridDim.x + blockIdx.x) * GROUPS + sub;
-    const bool wanted = r < k.nrhs, divides = *k.divides;
-    node_head<T> h = read_head(k, first), next = read_head(k, first + stride);
-    lane_entry<T> e = read_entry(k, h.p + r, h.end);
-    T b = h.row >= 0 && wanted ? k.b(h.row, r) : number<T>(0);
-    for (int64_t node = first; node - sub < k.nodes; node += stride) {
-        const node_head<T> after = read_head(k, node + 2 * stride);
-        delay();
-        const lane_entry<T> next_e = read_entry(k, next.p + r, next.end);
-        const T next_b = next.row >= 0 && wanted ? k.b(next.row, r) : number<T>(0);
-        bool done = node >= k.nodes, fresh = !done;
-        int at = 0; /* of the batch among the entries that the lanes have */
-        int64_t p = h.p;
-        int32_t line[LINES] = {};
-        T y[LINES] = {}, s = number<T>(0);
-        unsigned waiting = 0;
-        while (__any_sync(~0u, !done)) {
-            if (__any_sync(~0u, fresh)) {
-#pragma unroll
-                for (int j = 0; j < LINES; j++) {
-                    const int32_t from = __shfl_sync(~0u, e.node, at + j, R);
-                    if (fresh) line[j] = from;
-                }
-                const int64_t left = h.end - p - at;
-                if (fresh) waiting = left < LINES ? (1u << (int)left) - 1 : (1u << LINES) - 1;
-                fresh = false;
-            }
-#pragma unroll
-            for (int j = 0; j < LINES; j++)
-                if (waiting >> j & 1) y[j] = flag_peek(k.y + (int64_t)line[j] * R + r);
-#pragma unroll
-            for (int j = 0; j < LINES; j++)
-                if (waiting >> j & 1 && flag_there(y[j])) waiting &= ~(1u << j);
-            const unsigned lacking = __ballot_sync(~0u, waiting != 0) & group;
-            const bool whole = !done && !lacking;
-            if (!__any_sync(~0u, whole)) continue;
-#pragma unroll
-            for (int j = 0; j < LINES; j++) {
-                const T a = shuffle(e.a, at + j, R);
-                if (whole && p + at + j < h.end) s = s + a * y[j];
-            }
-            if (!whole) continue;
-            at += LINES;
-            fresh = p + at < h.end;
-            if (fresh && at == R) {
-                p += R;
-                at = 0;
-                e = read_entry(k, p + r, h.end);
-            }
-            if (fresh) continue;
-            const T x = over(divides, b - s, conj_if(k.cj, h.inv));
-            flag_store(k.y + node * R + r, x);
-            if (h.row >= 0 && wanted) k.x(h.row, r) = x;
-            done = true;
-        }
-        h = next;
-        next = after;
-        e = next_e;
-        b = next_b;
-    }
-}
-
-/* to (i, r) = from (i, r), one of them by columns and the other by rows of R: through tiles of 32 rows, so that
- * both are read and written by lines. */
-template <class T, int R>
-static __global__ void turn_kernel(int32_t n, int nrhs, const view<T> from, const view<T> to)
-{
-    __shared__ T tile[R][WARP + 1];
-    const int64_t first = (int64_t)blockIdx.x * WARP;
-    const bool by_columns = from.cs != 1;
-    for (int k = threadIdx.x; k < WARP * R; k += THREADS) {
-        const int i = by_columns ? k % WARP : k / R, r = by_columns ? k / WARP : k % R;
-        if (first + i < n && r < nrhs) tile[r][i] = from(first + i, r);
-    }
-    __syncthreads();
-    for (int k = threadIdx.x; k < WARP * R; k += THREADS) {
-        const int i = by_columns ? k / R : k % WARP, r = by_columns ? k % R : k / WARP;
-        if (first + i < n && r < nrhs) to(first + i, r) = tile[r][i];
-    }
-}
-
-template <class T>
-static int turn(int32_t n, int nrhs, int width, const view<T> &from, const view<T> &to,
-                cudaStream_t stream)
-{
-    const unsigned blocks = (unsigned)((n + WARP - 1) / WARP);
-    if (width == 1) turn_kernel<T, 8><<<blocks, THREADS, 0, stream>>>(n, nrhs, from, to);
-    else turn_kernel<T, 32><<<blocks, THREADS, 0, stream>>>(n, nrhs, from, to);
-    return launched();
-}
-
 /* ---- the host side -------------------------------------------------------------------------------------- */
-
-template <class T> static const void *kernel_of(int width)
-{
-    return width == 0   ? (const void *)dataflow_kernel<T>
-           : width == 1 ? (const void *)many_kernel<T, 8>
-                        : (const void *)many_kernel<T, 32>;
-}
 
 void dataflow_free(trs_context *ctx, dataflow *d)
 {
     trs_flow_free(ctx, &d->flow);
     trs_gpu_free(ctx, d->inv);
     d->val = d->inv = NULL;
+    trs_gpu_free(ctx, d->place);
+    d->place = NULL;
 }
 
-/* As many blocks as the warps of six levels fill; with one column at most two an SM, for those that wait are in
- * the way of the others. */
-template <class T> static int count_blocks(const trs_flow *f, int width)
+/* As many blocks as the warps of six levels fill, at most two an SM: those that wait are in the way of the others. */
+template <class T> static int count_blocks(const trs_flow *f)
 {
     const int sms = multiprocessors();
-    const double work = width == 0 ? f->tasks : (double)f->nodes * widths[width] / (int)WARP;
-    const double six = 6.0 * work / (f->levels ? f->levels : 1) / (THREADS / WARP);
-    const double most = width == 0 ? 2 * sms : INT_MAX;
-    return waiting_blocks(kernel_of<T>(width), THREADS, 0, min(max(six, (double)sms), most));
+    const double six = 6.0 * f->tasks / (f->levels ? f->levels : 1) / (THREADS / WARP);
+    return waiting_blocks((const void *)dataflow_kernel<T>, THREADS, 0,
+                          min(max(six, (double)sms), 2.0 * sms));
 }
 
 int dataflow_new(trs_context *ctx, const trs_pattern *p, trs_dtype dtype, dataflow *d)
@@ -410,10 +245,11 @@ int dataflow_new(trs_context *ctx, const trs_pattern *p, trs_dtype dtype, datafl
     d->inv = trs_gpu_new(ctx, f->nodes + f->nnz, size, "values in the order of the solve");
     if (!d->inv) return TRS_EMEM;
     d->val = (char *)d->inv + (size_t)f->nodes * size;
-    return for_type(dtype, [&](auto zero) {
-        for (int w = 0; w < DATAFLOW_WIDTHS; w++) d->blocks[w] = count_blocks<decltype(zero)>(f, w);
+    rc = for_type(dtype, [&](auto zero) {
+        d->blocks = count_blocks<decltype(zero)>(f);
         return int(TRS_OK);
     });
+    return rc ? rc : many_new(ctx, d);
 }
 
 int dataflow_take(const dataflow *d, const void *val, void *stream)
@@ -421,73 +257,43 @@ int dataflow_take(const dataflow *d, const void *val, void *stream)
     return trs_flow_take(&d->flow, d->dtype, val, d->val, d->inv, stream);
 }
 
-/* y, and B and X by rows when there are several columns of them. */
 int64_t dataflow_work_bytes(int64_t nodes, int64_t n, trs_dtype dtype, int nrhs)
 {
-    const int width = width_of(nrhs);
-    return (nodes + (width ? n : 0)) * (int64_t)trs_size(dtype) * widths[width];
+    return nrhs > 1 ? many_work_bytes(nodes, n, dtype, nrhs) : nodes * (int64_t)trs_size(dtype);
 }
 
-/* At most width columns. */
-template <class T>
-static int solve_some(const dataflow *d, const trs_job *job, const view<T> &b, const view<T> &x,
-                      int nrhs, int width)
+template <class T> static int solve_one(const dataflow *d, const trs_job *job)
 {
     const trs_flow *f = &d->flow;
     cudaStream_t stream = (cudaStream_t)job->stream;
-    kernel_args<T> k = {f->tasks,
-                        f->task,
-                        f->ptr,
-                        f->idx,
-                        f->row,
-                        (const T *)d->val,
-                        (const T *)d->inv,
-                        f->divides,
-                        (T *)job->work,
-                        b,
-                        x,
-                        f->nodes,
-                        nrhs,
-                        job->conj};
+    kernel_args<T> k = {
+        f->tasks,          f->task,           f->ptr,     f->idx,         f->row,
+        (const T *)d->val, (const T *)d->inv, f->divides, (T *)job->work, typed<T>(job->b),
+        typed<T>(job->x),  job->conj};
     void *args[] = {&k};
-    const size_t flags = (size_t)f->nodes * (size_t)widths[width] * sizeof(T);
-    if (cudaMemsetAsync(k.y, 0xff, flags, stream) != cudaSuccess) return TRS_EDEVICE;
-    return cudaLaunchCooperativeKernel(kernel_of<T>(width), dim3((unsigned)d->blocks[width]),
+    if (cudaMemsetAsync(k.y, 0xff, (size_t)f->nodes * sizeof(T), stream) != cudaSuccess)
+        return TRS_EDEVICE;
+    return cudaLaunchCooperativeKernel((const void *)dataflow_kernel<T>, dim3((unsigned)d->blocks),
                                        dim3(THREADS), args, 0, stream) == cudaSuccess
                ? TRS_OK
                : TRS_EDEVICE;
 }
 
-/* Columns are turned into rows first: a row of x would be as many lines as it has numbers. */
-template <class T>
-static int solve_turned(const dataflow *d, const trs_job *job, const view<T> &b, const view<T> &x,
-                        int nrhs, int width)
-{
-    const int32_t n = d->n;
-    const int each = widths[width];
-    cudaStream_t stream = (cudaStream_t)job->stream;
-    const view<T> rows = {(T *)job->work + (int64_t)d->flow.nodes * each, each, 1};
-    int rc = turn(n, nrhs, width, b, rows, stream);
-    if (!rc) rc = solve_some(d, job, rows, rows, nrhs, width);
-    return rc ? rc : turn(n, nrhs, width, rows, x, stream);
-}
-
-template <class T> static int solve_columns(const dataflow *d, const trs_job *job)
-{
-    const int width = width_of(job->nrhs);
-    int rc = TRS_OK;
-    for (int r = 0; r < job->nrhs && !rc; r += widths[width]) {
-        const view<T> b = from_column(typed<T>(job->b), r), x = from_column(typed<T>(job->x), r);
-        const int nrhs = min(job->nrhs - r, widths[width]);
-        rc = width > 0 && b.cs != 1 && x.cs != 1 ? solve_turned(d, job, b, x, nrhs, width)
-                                                 : solve_some(d, job, b, x, nrhs, width);
-    }
-    return rc;
-}
-
+/* As many columns at a time as there is a kernel for. */
 int dataflow_solve(const dataflow *d, const trs_job *job)
 {
-    return for_type(d->dtype, [&](auto zero) { return solve_columns<decltype(zero)>(d, job); });
+    trs_job some = *job;
+    int rc = TRS_OK;
+    for (int left = job->nrhs; left > 0 && !rc; left -= some.nrhs) {
+        const int64_t from = (job->nrhs - left) * (int64_t)trs_size(d->dtype);
+        some.nrhs = many_at_once(left);
+        some.b.p = (char *)job->b.p + from * job->b.cs;
+        some.x.p = (char *)job->x.p + from * job->x.cs;
+        rc = some.nrhs > 1 ? many_solve(d, &some) : for_type(d->dtype, [&](auto zero) {
+            return solve_one<decltype(zero)>(d, &some);
+        });
+    }
+    return rc;
 }
 
 /* ---- the solver ------------------------------------------------------------------------------------------ */
@@ -523,22 +329,32 @@ static int solve(const trs_part *part, const trs_job *job)
     return dataflow_solve((const dataflow *)part->data, job);
 }
 
+static void cost_one(const trs_shape *s, const trs_machine *m, trs_cost *c)
+{
+    const double entry = (s->elem + 4) * m->gpu_byte, row = 20 * m->gpu_byte;
+    c->bytes =
+        (double)s->nnz * (entry + m->gpu_gather) + (double)s->n * (row + 3 * s->elem * m->gpu_byte);
+    c->sync = 3.5 * m->gpu_launch;
+    c->hops = (double)s->levels * m->gpu_hop;
+}
+
 static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
-    const int width = width_of(s->nrhs), passes = (s->nrhs + widths[width] - 1) / widths[width];
-    const double entry = (s->elem + 4) * m->gpu_byte, row = 20 * m->gpu_byte;
-    /* one: y gathered at random; many: y by lines, B and X perhaps number by number */
-    const double each =
-        width == 0 ? (double)s->nnz * m->gpu_gather + (double)s->n * 3 * s->elem * m->gpu_byte
-                   : ((double)s->nnz * s->elem + (double)s->n * 80) * widths[width] * m->gpu_byte;
-    c->bytes = ((double)s->nnz * entry + (double)s->n * row + each) * passes;
-    c->sync = 2.5 * m->gpu_launch * passes;
-    c->hops = (double)s->levels * m->gpu_hop * passes * (width ? 1.5 : 1);
+    const int most = many_at_once(INT_MAX);
+    for (int left = s->nrhs, times; left > 0; left -= times * many_at_once(left)) {
+        trs_cost some = {};
+        times = max(left / most, 1);
+        if (many_at_once(left) > 1) many_cost(s, many_width(left), m, &some);
+        else cost_one(s, m, &some);
+        c->bytes += times * some.bytes;
+        c->sync += times * some.sync;
+        c->hops += times * some.hops;
+    }
 }
 
 static int64_t bytes(const trs_shape *s)
 {
-    return s->nnz * (int64_t)(2 * s->elem + 4) + s->n * (40 + (int64_t)s->elem);
+    return s->nnz * (int64_t)(2 * s->elem + 12) + s->n * (44 + (int64_t)s->elem);
 }
 
 const trs_solver trs_solver_dataflow = {

@@ -21,7 +21,6 @@
 #include "blocks.cuh"
 
 struct blocked {
-    device_csr L;
     int nt;           /* blocks of rows */
     void *tile;       /* [nt*(nt+1)/2] tiles: row t from t(t+1)/2 on, the diagonal last */
     int *substituted; /* [nt] 1: tile row t is L itself */
@@ -226,7 +225,6 @@ static int blocks_of_rows(int64_t n)
 static void release(trs_part *part)
 {
     blocked *d = (blocked *)part->data;
-    device_csr_free(part->ctx, &d->L);
     trs_gpu_free(part->ctx, d->tile);
     trs_gpu_free(part->ctx, d->substituted);
     trs_free(&part->ctx->mem, d);
@@ -240,15 +238,15 @@ static int analyse(trs_part *part)
     if (!d) return trs_fail(ctx, TRS_EMEM, "out of memory");
     part->data = d;
     d->nt = blocks_of_rows(L->n);
-    int rc = device_csr_new(part, &d->L);
-    if (rc) return rc;
     d->tile = trs_gpu_new(ctx, tile_number(d->nt, 0) * TILE_SIZE, trs_size(L->dtype), "the tiles");
     if (d->tile) d->substituted = (int *)trs_gpu_new(ctx, d->nt, sizeof(int), "flags of the tiles");
     return d->substituted ? TRS_OK : TRS_EMEM;
 }
 
-template <class T> static int fill_tiles(const blocked *d, int64_t n, cudaStream_t stream)
+template <class T> static int fill_tiles(const trs_part *part, const T *val, cudaStream_t stream)
 {
+    const blocked *d = (const blocked *)part->data;
+    const trs_direct *L = &part->side->direct;
     const size_t bytes = sizeof(two_tiles<T>);
     T *tile = (T *)d->tile;
     if (cudaMemsetAsync(tile, 0, (size_t)tile_number(d->nt, 0) * TILE_SIZE * sizeof(T), stream) !=
@@ -256,33 +254,21 @@ template <class T> static int fill_tiles(const blocked *d, int64_t n, cudaStream
         allow(invert_kernel<T>, bytes) != cudaSuccess ||
         allow(scale_kernel<T>, bytes) != cudaSuccess)
         return TRS_EDEVICE;
-    fill_kernel<T><<<(unsigned)d->nt * BLOCK, 128, 0, stream>>>(n, d->L.ptr, d->L.idx,
-                                                                (const T *)d->L.val, tile);
+    fill_kernel<T><<<(unsigned)d->nt * BLOCK, 128, 0, stream>>>(
+        part->side->tri.n, (const int64_t *)L->ptr, (const int32_t *)L->idx, val, tile);
     invert_kernel<T><<<(unsigned)d->nt, BLOCK_THREADS, bytes, stream>>>(tile, d->substituted);
     scale_kernel<T><<<dim3((unsigned)d->nt, (unsigned)d->nt), BLOCK_THREADS, bytes, stream>>>(
         tile, d->substituted);
     return launched();
 }
 
-static int update(trs_part *part)
-{
-    const trs_tri *L = &part->side->tri;
-    blocked *d = (blocked *)part->data;
-    int rc = device_csr_values(part, &d->L);
-    if (rc || L->n == 0) return rc;
-    rc = for_type(L->dtype, [&](auto zero) { return fill_tiles<decltype(zero)>(d, L->n, NULL); });
-    if (!rc) rc = trs_gpu_wait(NULL);
-    return rc ? trs_fail(part->ctx, rc, "dense-blocked: inverting the diagonal blocks failed") : rc;
-}
-
 static int update_direct(trs_part *part, const void *val, void *stream)
 {
     const trs_tri *L = &part->side->tri;
-    blocked *d = (blocked *)part->data;
-    int rc = device_csr_take(part, &d->L, val, stream);
-    if (rc || L->n == 0) return rc;
+    if (L->n == 0) return TRS_OK;
     return for_type(L->dtype, [&](auto zero) {
-        return fill_tiles<decltype(zero)>(d, L->n, (cudaStream_t)stream);
+        using T = decltype(zero);
+        return fill_tiles<T>(part, (const T *)val, (cudaStream_t)stream);
     });
 }
 
@@ -375,6 +361,14 @@ static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
     c->hops = blocks_of_rows(s->n) * (0.8e-6 + 0.04e-6 * s->nrhs);
 }
 
+/* A block that is not inverted takes a step a row. */
+static void cost_now(const trs_part *part, const trs_shape *s, const trs_machine *m, trs_cost *c)
+{
+    const blocked *d = (const blocked *)part->data;
+    cost(s, m, c);
+    c->hops += (double)count_flags(part->ctx, d->substituted, d->nt) * SUBSTITUTED;
+}
+
 static int64_t bytes(const trs_shape *s)
 {
     return tile_number(blocks_of_rows(s->n), 0) * TILE_SIZE * (int64_t)s->elem +
@@ -390,10 +384,12 @@ const trs_solver trs_solver_dense_blocked = {
     .accuracy = TRS_INVERTING,
     .order = TRS_ORDER_NATURAL,
     .full = true,
+    .pattern = true,
+    .direct = true,
     .cost = cost,
+    .cost_now = cost_now,
     .bytes = bytes,
     .analyse = analyse,
-    .update = update,
     .update_direct = update_direct,
     .solve = solve,
     .release = release,

@@ -32,8 +32,9 @@ struct search {
     int32_t n;
     const int64_t *Lp;
     const int32_t *Li;
-    int32_t *level;  /* [n] */
-    double patience; /* ns */
+    const int64_t *end; /* [n] of what each row waits for; NULL: all up to the diagonal */
+    int32_t *level;     /* [n] */
+    double patience;    /* ns */
     counts *count;
 };
 
@@ -178,7 +179,7 @@ static __device__ void settle(lookout<1> &row, bool complete)
 struct crew { /* a warp with 32 rows, as one of its lanes sees it */
     const search &s;
     int32_t first;
-    int64_t begin, diagonal; /* of the lane's row */
+    int64_t begin, end; /* of the lane's row */
     lookout<1> row;
     lookout<WARP> shared; /* the lane's part of the long row in hand, that of lane owner */
     bool open, complete;  /* not published; all that comes from other warps was seen */
@@ -191,11 +192,11 @@ struct crew { /* a warp with 32 rows, as one of its lanes sees it */
         const int64_t i = (int64_t)first + threadIdx.x % WARP;
         const bool is_row = i < s.n;
         begin = is_row ? s.Lp[i] : 0;
-        diagonal = is_row ? s.Lp[i + 1] - 1 : 0;
-        const bool is_long = diagonal - begin > LONG;
+        end = !is_row ? 0 : s.end ? s.end[i] : s.Lp[i + 1] - 1;
+        const bool is_long = end - begin > LONG;
         longs = __ballot_sync(~0u, is_long);
         open = is_row && !is_long;
-        row.start(s.Li, first, begin, open ? diagonal : begin);
+        row.start(s.Li, first, begin, open ? end : begin);
     }
 
     /* These say whether there was something new. */
@@ -216,7 +217,7 @@ struct crew { /* a warp with 32 rows, as one of its lanes sees it */
         if (owner < 0) {
             owner = __ffs((int)longs) - 1;
             const int64_t from = __shfl_sync(~0u, begin, owner) + lane;
-            shared.start(s.Li, first, from, __shfl_sync(~0u, diagonal, owner));
+            shared.start(s.Li, first, from, __shfl_sync(~0u, end, owner));
         }
         const bool news = shared.waiting && shared.poll(s.level);
         if (__any_sync(~0u, shared.waiting)) return news;

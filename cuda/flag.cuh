@@ -109,4 +109,87 @@ __device__ inline void flag_store(cuFloatComplex *p, cuFloatComplex v)
     flag_store(&p->y, v.y);
 }
 
+/* ---- several side by side ------------------------------------------------------------------------------ */
+
+template <class T, int N> struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) pack {
+    T v[N];
+};
+
+/* One access of up to 16 bytes.  It is ordered as one of each part by itself, so each part is its own flag. */
+__device__ inline pack<double, 2> flag_peek(const pack<double, 2> *p)
+{
+    pack<double, 2> w;
+    delay();
+    asm volatile("ld.relaxed.gpu.global.v2.f64 {%0, %1}, [%2];"
+                 : "=d"(w.v[0]), "=d"(w.v[1])
+                 : "l"(p)
+                 : "memory");
+    return w;
+}
+
+__device__ inline pack<float, 2> flag_peek(const pack<float, 2> *p)
+{
+    pack<float, 2> w;
+    delay();
+    asm volatile("ld.relaxed.gpu.global.v2.f32 {%0, %1}, [%2];"
+                 : "=f"(w.v[0]), "=f"(w.v[1])
+                 : "l"(p)
+                 : "memory");
+    return w;
+}
+
+__device__ inline pack<cuFloatComplex, 2> flag_peek(const pack<cuFloatComplex, 2> *p)
+{
+    pack<cuFloatComplex, 2> w;
+    delay();
+    asm volatile("ld.relaxed.gpu.global.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(w.v[0].x), "=f"(w.v[0].y), "=f"(w.v[1].x), "=f"(w.v[1].y)
+                 : "l"(p)
+                 : "memory");
+    return w;
+}
+
+__device__ inline pack<cuDoubleComplex, 1> flag_peek(const pack<cuDoubleComplex, 1> *p)
+{
+    const pack<double, 2> w = flag_peek((const pack<double, 2> *)p);
+    return {{make_cuDoubleComplex(w.v[0], w.v[1])}};
+}
+
+template <class T, int N> __device__ inline bool flag_there(const pack<T, N> &w)
+{
+    bool there = true;
+    for (int k = 0; k < N; k++) there = flag_there(w.v[k]) && there;
+    return there;
+}
+
+__device__ inline void flag_store(pack<double, 2> *p, const pack<double, 2> &w)
+{
+    delay();
+    asm volatile("st.relaxed.gpu.global.v2.f64 [%0], {%1, %2};" ::"l"(p), "d"(flag_free(w.v[0])),
+                 "d"(flag_free(w.v[1]))
+                 : "memory");
+}
+
+__device__ inline void flag_store(pack<float, 2> *p, const pack<float, 2> &w)
+{
+    delay();
+    asm volatile("st.relaxed.gpu.global.v2.f32 [%0], {%1, %2};" ::"l"(p), "f"(flag_free(w.v[0])),
+                 "f"(flag_free(w.v[1]))
+                 : "memory");
+}
+
+__device__ inline void flag_store(pack<cuFloatComplex, 2> *p, const pack<cuFloatComplex, 2> &w)
+{
+    const cuFloatComplex a = flag_free(w.v[0]), b = flag_free(w.v[1]);
+    delay();
+    asm volatile("st.relaxed.gpu.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(p), "f"(a.x),
+                 "f"(a.y), "f"(b.x), "f"(b.y)
+                 : "memory");
+}
+
+__device__ inline void flag_store(pack<cuDoubleComplex, 1> *p, const pack<cuDoubleComplex, 1> &w)
+{
+    flag_store((pack<double, 2> *)p, {{w.v[0].x, w.v[0].y}});
+}
+
 #endif

@@ -1,7 +1,7 @@
 /* flow.cu: nodes, their order, the tasks of warps, made on the device.
  *
- * A row with many entries keeps the last ones and leaves the others to pieces, so that its critical path
- * is not longer than before.  The levels of the rows are known: a row of level l comes at 2 l, a piece
+ * A row with many entries keeps those that come last (flow_sort.cu) and leaves the others to pieces, so that its
+ * critical path is not longer than before.  The levels of the rows are known: a row of level l comes at 2 l, a piece
  * whose entries have level l at most at 2 l + 1, which is before its row and behind what it needs.  Then a
  * stable sort by (level, lanes), so that the order depends on the pattern alone, and one pass to renumber.
  * Bytes: 100 a node and 12 an entry, some of them at random, and what the sort moves: O(n + nnz). */
@@ -24,6 +24,7 @@ struct making { /* nodes in the order of their rows, the pieces of a row before 
     int32_t n, nodes;
     const int64_t *Lp;
     const int32_t *Li, *level; /* [n] of rows */
+    int64_t *at;               /* [n] the entries of a long row in place; NULL: none is */
     int32_t *first;            /* [n+1] node of each row, or of its first piece */
     int32_t *owner;            /* [nodes] row */
     int32_t *mine;             /* [n] place of each row in the order */
@@ -44,16 +45,23 @@ struct node {
     int32_t row;
     bool is_piece;
     int32_t pieces; /* of its row, when it is that */
-    int64_t begin;  /* entries in the triangle */
+    int64_t begin;  /* entries, as in the flow */
     int32_t count;  /* entries in the flow, the pieces of the row among them */
 };
 
 static __device__ node node_of(const making &m, int32_t x)
 {
     const int32_t i = m.owner[x], k = x - m.first[i], pieces = m.first[i + 1] - m.first[i] - 1;
-    const int64_t begin = m.Lp[i] + (int64_t)k * PIECE;
+    const int64_t at = m.at ? m.at[i] : -1, skip = (int64_t)k * PIECE;
+    const int64_t begin = at < 0 ? m.Lp[i] + skip : ~(at + skip);
     if (k < pieces) return {i, true, 0, begin, PIECE};
-    return {i, false, pieces, begin, (int32_t)(m.Lp[i + 1] - 1 - begin) + pieces};
+    return {i, false, pieces, begin, (int32_t)(m.Lp[i + 1] - 1 - m.Lp[i] - skip) + pieces};
+}
+
+/* Where in the triangle the entry k of a node is. */
+static __device__ inline int64_t place_of(const int64_t *place, int64_t begin, int32_t k)
+{
+    return begin < 0 ? place[~begin + k] : begin + k;
 }
 
 static __global__ void count_kernel(const making m)
@@ -84,7 +92,7 @@ static __device__ int class_of_key(uint64_t key)
     return (int)(key & ((1 << CLASS_BITS) - 1));
 }
 
-static __global__ void key_kernel(const making m)
+static __global__ void key_kernel(const making m, const int64_t *place)
 {
     const int32_t x = index_of_thread();
     if (x >= m.nodes) return;
@@ -92,7 +100,8 @@ static __global__ void key_kernel(const making m)
     uint64_t level = 2 * (uint64_t)m.level[v.row];
     if (v.is_piece) {
         int32_t most = 0;
-        for (int k = 0; k < PIECE; k++) most = max(most, m.level[m.Li[v.begin + k]]);
+        for (int k = 0; k < PIECE; k++)
+            most = max(most, m.level[m.Li[place_of(place, v.begin, k)]]);
         level = 2 * (uint64_t)most + 1;
     }
     m.key[0][x] = level << CLASS_BITS | (uint64_t)class_of(v.count);
@@ -161,7 +170,8 @@ static __global__ void fill_kernel(const making m, const trs_flow f)
     const int32_t count = (int32_t)(f.ptr[w.node + 1] - to), pieces = f.pieces[w.node];
     const int32_t x = m.order[0][w.node];
     for (int32_t q = w.lane; q < count; q += w.lanes)
-        f.idx[to + q] = q < pieces ? m.place[x - pieces + q] : m.mine[m.Li[begin + q - pieces]];
+        f.idx[to + q] = q < pieces ? m.place[x - pieces + q]
+                                   : m.mine[m.Li[place_of(f.place, begin, q - pieces)]];
 }
 
 template <class T>
@@ -172,9 +182,11 @@ static __global__ void take_kernel(const trs_flow f, const T *from, T *val, T *i
     const int64_t to = f.ptr[w.node], begin = f.begin[w.node];
     const int32_t count = (int32_t)(f.ptr[w.node + 1] - to), pieces = f.pieces[w.node];
     for (int32_t q = w.lane; q < count; q += w.lanes)
-        val[to + q] = q < pieces ? number<T>(1) : from[begin + q - pieces];
+        val[to + q] = q < pieces ? number<T>(1) : from[place_of(f.place, begin, q - pieces)];
     if (w.lane > 0) return;
-    inv[w.node] = f.row[w.node] < 0 ? number<T>(-1) : kept(from[begin + count - pieces], f.divides);
+    inv[w.node] = f.row[w.node] < 0
+                      ? number<T>(-1)
+                      : kept(from[place_of(f.place, begin, count - pieces)], f.divides);
 }
 
 /* ---- the host side -------------------------------------------------------------------------------------- */
@@ -286,7 +298,7 @@ static int order_nodes(trs_context *ctx, making &m, trs_flow *f)
 {
     const unsigned blocks = blocks_of((int64_t)m.nodes + 1);
     own_kernel<<<blocks_of(m.n), THREADS>>>(m);
-    key_kernel<<<blocks, THREADS>>>(m);
+    key_kernel<<<blocks, THREADS>>>(m, f->place);
     cudaError_t e = sort(m, f->levels);
     place_kernel<<<blocks, THREADS>>>(m, *f);
     if (!e) e = add_up(m, f->ptr, m.nodes + 1);
@@ -323,13 +335,14 @@ int trs_flow_make(trs_context *ctx, const trs_pattern *t, trs_flow *f)
     f->levels = t->levels;
     const cudaError_t e = find_temp(m, f->levels);
     if (e) return failed(ctx, e);
-    void *base = trs_gpu_scratch(ctx, (int64_t)lay_out(m, NULL), "the order of nodes");
-    if (!base) return TRS_EMEM;
-    lay_out(m, (char *)base);
-    int rc = cut_rows(ctx, m);
+    int rc = trs_flow_sort(ctx, t, &m.at, &f->place, &f->places);
+    void *base = rc ? NULL : trs_gpu_scratch(ctx, (int64_t)lay_out(m, NULL), "the order of nodes");
+    if (base) lay_out(m, (char *)base);
+    if (!rc) rc = base ? cut_rows(ctx, m) : TRS_EMEM;
     if (!rc) rc = flow_new(ctx, t, m, f);
     if (!rc) rc = order_nodes(ctx, m, f);
     if (!rc) rc = fill(ctx, m, f);
+    trs_gpu_free(ctx, m.at);
     if (rc) trs_flow_free(ctx, f);
     return rc;
 }
@@ -351,6 +364,7 @@ int trs_flow_take(const trs_flow *f, trs_dtype t, const void *from, void *val, v
 void trs_flow_free(trs_context *ctx, trs_flow *f)
 {
     trs_gpu_free(ctx, f->block);
+    trs_gpu_free(ctx, f->place);
     trs_gpu_free(ctx, f->task);
     memset(f, 0, sizeof *f);
 }

@@ -125,6 +125,25 @@ void *trs_gpu_scratch(trs_context *ctx, int64_t bytes, const char *what)
     return ctx->scratch;
 }
 
+/* Large pages, touched and then registered: that takes a fraction of what cudaMallocHost does, whose pages are
+ * small ones.  Where nothing can be registered, it has to do. */
+void *trs_gpu_pinned_new(const trs_context *ctx, size_t bytes)
+{
+    const size_t some = bytes > 0 ? bytes : 1;
+    void *p = trs_alloc_pages(some);
+    if (p) trs_touch(ctx, p, some);
+    if (p && !told(cudaHostRegister(p, some, cudaHostRegisterDefault))) return p;
+    free(p);
+    return told(cudaMallocHost(&p, some)) ? NULL : p;
+}
+
+void trs_gpu_pinned_free(void *p)
+{
+    if (!p) return;
+    if (told(cudaHostUnregister(p))) (void)told(cudaFreeHost(p));
+    else free(p);
+}
+
 /* cudaMemcpy from pageable memory may return before the last bytes have arrived, and a stream that does
  * not wait for the default one would not see them. */
 static cudaError_t copy_and_wait(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
@@ -134,22 +153,27 @@ static cudaError_t copy_and_wait(void *to, const void *from, size_t bytes, cudaM
     return e == cudaSuccess ? cudaStreamSynchronize(NULL) : e;
 }
 
-/* Large arrays go through pinned memory, filled by all threads while the device reads what they filled
- * before: four times as fast as cudaMemcpy, whose one thread does the same. */
-enum { STAGES = 3, STAGE = 4 << 20, RING_FROM = 16 << 20, TOUCHED_FROM = 4 << 20 /* bytes */ };
+/* Large arrays go through pinned memory, filled or emptied by all threads while the device has the other stages:
+ * four times as fast as cudaMemcpy, whose one thread does the same. */
+enum { /* bytes; a ring that is there is used for less than one is made for */
+       STAGES = 3,
+       STAGE = 4 << 20,
+       RING_FROM = 12 << 20,
+       RING_TOO_FROM = 2 << 20,
+       TOUCHED_FROM = 4 << 20
+};
 
 struct trs_ring {
-    char *buffer[STAGES];
-    cudaEvent_t read[STAGES];
+    char *buffer;             /* [STAGES][STAGE] */
+    cudaEvent_t done[STAGES]; /* the device with each */
 };
 
 void trs_gpu_drop_ring(trs_context *ctx)
 {
     trs_ring *r = ctx->ring;
-    for (int k = 0; r && k < STAGES; k++) {
-        if (r->buffer[k]) cudaFreeHost(r->buffer[k]);
-        if (r->read[k]) cudaEventDestroy(r->read[k]);
-    }
+    for (int k = 0; r && k < STAGES; k++)
+        if (r->done[k]) cudaEventDestroy(r->done[k]);
+    if (r) trs_gpu_pinned_free(r->buffer);
     trs_free(&ctx->mem, r);
     ctx->ring = NULL;
 }
@@ -159,10 +183,10 @@ static trs_ring *ring_of(trs_context *ctx)
 {
     if (ctx->ring) return ctx->ring;
     trs_ring *r = ctx->ring = (trs_ring *)trs_alloc_zero(&ctx->mem, 1, sizeof *r);
-    bool good = r != NULL;
+    if (r) r->buffer = (char *)trs_gpu_pinned_new(ctx, (size_t)STAGES * STAGE);
+    bool good = r && r->buffer;
     for (int k = 0; good && k < STAGES; k++)
-        good = cudaMallocHost((void **)&r->buffer[k], STAGE) == cudaSuccess &&
-               cudaEventCreateWithFlags(&r->read[k], cudaEventDisableTiming) == cudaSuccess;
+        good = cudaEventCreateWithFlags(&r->done[k], cudaEventDisableTiming) == cudaSuccess;
     if (!good) {
         (void)cudaGetLastError();
         trs_gpu_drop_ring(ctx);
@@ -170,25 +194,58 @@ static trs_ring *ring_of(trs_context *ctx)
     return ctx->ring;
 }
 
+static size_t part_at(size_t at, size_t bytes)
+{
+    return bytes - at < STAGE ? bytes - at : (size_t)STAGE;
+}
+
 static cudaError_t put_by_ring(trs_context *ctx, const trs_ring *r, char *to, const char *from,
                                size_t bytes)
 {
     cudaError_t e = cudaSuccess;
     for (size_t at = 0, k = 0; at < bytes && !e; at += STAGE, k = (k + 1) % STAGES) {
-        const size_t part = bytes - at < STAGE ? bytes - at : (size_t)STAGE;
-        e = cudaEventSynchronize(r->read[k]);
+        const size_t part = part_at(at, bytes);
+        char *const stage = r->buffer + k * STAGE;
+        e = cudaEventSynchronize(r->done[k]);
         if (e) break;
-        trs_copy(ctx, r->buffer[k], from + at, part);
-        e = cudaMemcpyAsync(to + at, r->buffer[k], part, cudaMemcpyHostToDevice, NULL);
-        if (!e) e = cudaEventRecord(r->read[k], NULL);
+        trs_copy(ctx, stage, from + at, part);
+        e = cudaMemcpyAsync(to + at, stage, part, cudaMemcpyHostToDevice, NULL);
+        if (!e) e = cudaEventRecord(r->done[k], NULL);
     }
     const cudaError_t waited = cudaStreamSynchronize(NULL);
     return e ? e : waited;
 }
 
+/* A stage is emptied, then filled again by the device, which fills the others meanwhile. */
+static cudaError_t get_by_ring(trs_context *ctx, const trs_ring *r, char *to, const char *from,
+                               size_t bytes)
+{
+    const size_t parts = (bytes + STAGE - 1) / STAGE;
+    cudaError_t e = cudaSuccess;
+    for (size_t k = 0; k < parts + STAGES && !e; k++) {
+        const size_t at = k * STAGE, before = at - (size_t)STAGES * STAGE;
+        char *const stage = r->buffer + k % STAGES * STAGE;
+        if (k >= STAGES) {
+            e = cudaEventSynchronize(r->done[k % STAGES]);
+            if (!e) trs_copy(ctx, to + before, stage, part_at(before, bytes));
+        }
+        if (k >= parts || e) continue;
+        e = cudaMemcpyAsync(stage, from + at, part_at(at, bytes), cudaMemcpyDeviceToHost, NULL);
+        if (!e) e = cudaEventRecord(r->done[k % STAGES], NULL);
+    }
+    const cudaError_t waited = cudaStreamSynchronize(NULL);
+    return e ? e : waited;
+}
+
+static const trs_ring *ring_for(trs_context *ctx, size_t bytes)
+{
+    const size_t from = ctx->ring ? RING_TOO_FROM : RING_FROM;
+    return bytes >= from && ctx->threads > 1 ? ring_of(ctx) : NULL;
+}
+
 int trs_gpu_put(trs_context *ctx, void *to, const void *from, size_t bytes)
 {
-    const trs_ring *r = bytes >= RING_FROM && ctx->threads > 1 ? ring_of(ctx) : NULL;
+    const trs_ring *r = ring_for(ctx, bytes);
     cudaError_t e = r ? put_by_ring(ctx, r, (char *)to, (const char *)from, bytes)
                       : copy_and_wait(to, from, bytes, cudaMemcpyHostToDevice);
     return e == cudaSuccess ? TRS_OK : cuda_fail(ctx, e, "copy to the device");
@@ -197,8 +254,20 @@ int trs_gpu_put(trs_context *ctx, void *to, const void *from, size_t bytes)
 int trs_gpu_get(trs_context *ctx, void *to, const void *from, size_t bytes)
 {
     if (bytes >= TOUCHED_FROM) trs_touch(ctx, to, bytes);
-    cudaError_t e = bytes ? cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost) : cudaSuccess;
+    const trs_ring *r = ring_for(ctx, bytes);
+    cudaError_t e = r ? get_by_ring(ctx, r, (char *)to, (const char *)from, bytes)
+                      : copy_and_wait(to, from, bytes, cudaMemcpyDeviceToHost);
     return e == cudaSuccess ? TRS_OK : cuda_fail(ctx, e, "copy from the device");
+}
+
+int64_t count_flags(trs_context *ctx, const int *flags, int64_t count)
+{
+    int *there = (int *)trs_new(ctx, count, sizeof *there, "flags");
+    int64_t set = 0;
+    if (there && !trs_gpu_get(ctx, there, flags, (size_t)count * sizeof *there))
+        for (int64_t k = 0; k < count; k++) set += there[k] != 0;
+    trs_free(&ctx->mem, there);
+    return set;
 }
 
 int trs_gpu_copy_lines(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
@@ -236,23 +305,45 @@ void *device_copy(trs_context *ctx, const void *from, int64_t count, size_t size
     return p;
 }
 
+/* One block for all three: making and freeing each takes as long as a copy of a megabyte. */
+static size_t lay_out(device_csr *d, char *base, int64_t rows, int64_t nnz, size_t size)
+{
+    size_t used = 0;
+    d->ptr = carve<int64_t>(base, &used, rows + 1);
+    d->idx = carve<int32_t>(base, &used, nnz);
+    d->val = carve<char>(base, &used, nnz * (int64_t)size);
+    return used;
+}
+
+/* The row pointers of a part count from its first entry. */
+static int put_pointers(const trs_part *part, device_csr *d)
+{
+    trs_context *ctx = part->ctx;
+    const int64_t *Lp = part->side->tri.ptr + part->from;
+    const int64_t count = (int64_t)(part->to - part->from) + 1;
+    const size_t bytes = (size_t)count * sizeof *Lp;
+    if (Lp[0] == 0) return trs_gpu_put(ctx, d->ptr, Lp, bytes);
+    int64_t *ptr = (int64_t *)trs_new(ctx, count, sizeof *ptr, "row pointers of a part");
+    if (!ptr) return TRS_EMEM;
+    for (int64_t k = 0; k < count; k++) ptr[k] = Lp[k] - Lp[0];
+    const int rc = trs_gpu_put(ctx, d->ptr, ptr, bytes);
+    trs_free(&ctx->mem, ptr);
+    return rc;
+}
+
 int device_csr_new(const trs_part *part, device_csr *d)
 {
     trs_context *ctx = part->ctx;
     const trs_tri *t = &part->side->tri;
     const int64_t begin = t->ptr[part->from], nnz = t->ptr[part->to] - begin;
-    const int32_t rows = part->to - part->from;
+    const int64_t rows = part->to - part->from;
+    const size_t size = trs_size(t->dtype);
     *d = {};
-    int64_t *ptr =
-        (int64_t *)trs_new(ctx, (int64_t)rows + 1, sizeof *ptr, "row pointers of a part");
-    if (!ptr) return TRS_EMEM;
-    for (int32_t k = 0; k <= rows; k++) ptr[k] = t->ptr[part->from + k] - begin;
-    d->ptr = (int64_t *)device_copy(ctx, ptr, (int64_t)rows + 1, sizeof *ptr, "row pointers");
-    trs_free(&ctx->mem, ptr);
-    if (d->ptr)
-        d->idx = (int32_t *)device_copy(ctx, t->idx + begin, nnz, sizeof *t->idx, "columns");
-    if (d->idx) d->val = trs_gpu_new(ctx, nnz, trs_size(t->dtype), "values");
-    return d->val ? TRS_OK : TRS_EMEM;
+    void *base = trs_gpu_new(ctx, (int64_t)lay_out(d, NULL, rows, nnz, size), 1, "a triangle");
+    if (!base) return TRS_EMEM;
+    lay_out(d, (char *)base, rows, nnz, size);
+    const int rc = put_pointers(part, d);
+    return rc ? rc : trs_gpu_put(ctx, d->idx, t->idx + begin, (size_t)nnz * sizeof *t->idx);
 }
 
 int device_csr_values(const trs_part *part, device_csr *d)
@@ -275,9 +366,7 @@ int device_csr_take(const trs_part *part, device_csr *d, const void *val, void *
 
 void device_csr_free(trs_context *ctx, device_csr *d)
 {
-    trs_gpu_free(ctx, d->ptr);
-    trs_gpu_free(ctx, d->idx);
-    trs_gpu_free(ctx, d->val);
+    trs_gpu_free(ctx, d->ptr); /* the others are in its block */
 }
 
 /* ---- changing the order of X ------------------------------------------------------------------------ */

@@ -36,7 +36,7 @@ static void CUDART_CB run(void *data)
 static void work_destroy(const trs_part *part, void *work)
 {
     host_work *w = work;
-    if (w->buffer) cudaFreeHost(w->buffer);
+    trs_gpu_pinned_free(w->buffer);
     trs_free(&part->ctx->mem, w->notes);
     trs_free(&part->ctx->mem, w);
 }
@@ -63,11 +63,9 @@ static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **
     w->notes = trs_new(ctx, 4 * (int64_t)nrhs, sizeof *w->notes, "notes to the host");
     if (!w->notes) return TRS_EMEM;
     const size_t bytes = (size_t)t->n * (size_t)nrhs * trs_size(t->dtype);
-    if (cudaMallocHost(&w->buffer, bytes + 1) != cudaSuccess) {
-        (void)cudaGetLastError();
-        w->buffer = NULL;
+    w->buffer = trs_gpu_pinned_new(ctx, bytes);
+    if (!w->buffer)
         return trs_fail(ctx, TRS_EMEM, "%.3g bytes of pinned memory for B and X", (double)bytes);
-    }
     write_notes(part, w);
     return TRS_OK;
 }

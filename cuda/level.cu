@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "find.cuh"
+#include "prune.cuh"
 
 #include <cub/device/device_radix_sort.cuh>
 
@@ -55,18 +56,38 @@ static int failed(trs_context *ctx, cudaError_t e)
     return trs_fail(ctx, TRS_EDEVICE, "levels on the device: %s", cudaGetErrorString(e));
 }
 
+enum { LONG = 16 }; /* entries of a row on average: from here on, leaving out some of them pays */
+
+/* Where rows are long, and there is memory for it. */
+static void leave_out(trs_context *ctx, const trs_tri *t, find::search *all)
+{
+    prune::pruning w = {.n = all->n, .Lp = all->Lp, .Li = all->Li};
+    if (t->nnz < (int64_t)LONG * t->n) return;
+    const size_t bytes = prune::lay_out(w, t->nnz, NULL);
+    char *base = (char *)trs_gpu_scratch(ctx, (int64_t)bytes, "the search for levels");
+    if (!base) {
+        ctx->message[0] = '\0';
+        return;
+    }
+    prune::lay_out(w, t->nnz, base);
+    prune::launch(w);
+    all->Li = w.idx;
+    all->end = w.end;
+}
+
 /* s->direct.level and the number of levels; TRS_ESUPPORT: the host would have been faster. */
 static int find_them(trs_context *ctx, trs_side *s)
 {
     /* ns; of a far side what passing the host takes, too */
     const double host = s->tri.ptr ? 1e6 + 1.5 * (double)s->tri.nnz : 5e5 + 5 * (double)s->tri.nnz;
-    const find::search all = {.n = s->tri.n,
-                              .Lp = (const int64_t *)s->direct.ptr,
-                              .Li = (const int32_t *)s->direct.idx,
-                              .level = (int32_t *)s->direct.level,
-                              .patience = ctx->patient ? 1e30 : host,
-                              .count = (find::counts *)s->direct.found};
+    find::search all = {.n = s->tri.n,
+                        .Lp = (const int64_t *)s->direct.ptr,
+                        .Li = (const int32_t *)s->direct.idx,
+                        .level = (int32_t *)s->direct.level,
+                        .patience = ctx->patient ? 1e30 : host,
+                        .count = (find::counts *)s->direct.found};
     find::counts count = {};
+    leave_out(ctx, &s->tri, &all);
     static_assert(sizeof count <= 2 * sizeof(int64_t), "what direct.found has room for");
     cudaMemsetAsync(all.count, 0, sizeof count, NULL);
     cudaMemsetAsync(all.level, 0xff, (size_t)all.n * sizeof *all.level, NULL);

@@ -4,7 +4,7 @@
  * wait for: M T x = M b, where M = I - N, and row i of N has T(i, j) / T(j, j) for these rows j.  T' = M T is a
  * lower triangle again.  A level is merged when the entries that this adds take less time than the hop between
  * SMs that it saves.  Rows that are changed read rows that are not, so M b can be made in place.
- * All kernels: a warp or a thread a row, none waits for another.  Bytes: 12 an entry of T and T', read twice and
+ * All kernels: a warp or a thread a row, none waits for another; rows that are too long for a warp: merge_long.cu.  Bytes: 12 an entry of T and T', read twice and
  * written once, some at random; bound by chains of loads, so a row is taken apart by all lanes at once.
  * Source: one step of cyclic reduction (Hockney 1965), for any pattern; as rewriting of equations it is known
  * from level-set solvers on CPUs. */
@@ -21,7 +21,8 @@ enum {
     THREADS = PLAIN,
     WARP = 32,
     ROOM = MERGE_ROOM,
-    MOST = 24, /* rows put in for a row */
+    MOST = MERGE_MOST,
+    LONG = -1, /* a row for merge_long.cu */
 };
 
 /* ---- what a row is made of ------------------------------------------------------------------------------- */
@@ -39,7 +40,7 @@ struct room { /* of a warp, in shared memory */
 
 struct parts {
     int count; /* entries, those of the same column counted apart */
-    int rows;  /* put in; 0: it stays as it is */
+    int rows;  /* put in; 0: it stays as it is; LONG: not enough room */
 };
 
 /* The entries of a row that stay, and the rows put in for those in the level just before. */
@@ -95,12 +96,12 @@ static __device__ parts take_apart(const merging &m, int64_t i, room &w)
     const trs_pattern &t = m.from;
     const int64_t begin = t.ptr[i], end = t.ptr[i + 1] - 1;
     const int32_t level = t.level[i];
-    const parts none = {0, 0};
-    if (!m.merged[level] || end - begin > ROOM) return none;
+    if (!m.merged[level]) return {0, 0};
+    if (end - begin > ROOM) return {0, LONG};
     const parts r = sort_out(t, begin, end, level, w);
-    if (r.rows > MOST) return none;
+    if (r.rows > MOST) return {0, LONG};
     const int count = make_room(t, r, w);
-    if (count > ROOM) return none;
+    if (count > ROOM) return {0, LONG};
     for (int a = r.count + threadIdx.x % WARP; a < count; a += WARP) {
         int k = 0;
         while (a >= w.end[k]) k++;
@@ -137,13 +138,9 @@ static __device__ int64_t row_of_warp()
     return (blockIdx.x * (int64_t)THREADS + threadIdx.x) / WARP;
 }
 
-struct tally {    /* of a level */
-    int64_t adds; /* entries, of N too */
-    int32_t stay; /* rows that cannot be merged */
-};
-
-/* What each level adds, were it merged; of every so many-th row. */
-static __global__ void tally_kernel(const merging m, int every, tally *of)
+/* What each level adds, were it merged; of every so many-th row.  Of all of them also m.ptr and m.to_ptr: entries of
+ * each row of N and T'.  longs: the rows that are not counted here. */
+static __global__ void tally_kernel(const merging m, int every, merge_tally *of, int32_t *longs)
 {
     const int64_t i = row_of_warp() * every;
     room &w = room_of_warp();
@@ -152,33 +149,72 @@ static __global__ void tally_kernel(const merging m, int every, tally *of)
     if (!m.merged[l]) return;
     const parts r = take_apart(m, i, w);
     const int64_t length = m.from.ptr[i + 1] - m.from.ptr[i];
-    const int64_t added = (count_columns(w, r.count) + 1 + r.rows - length) * every;
+    const int64_t now = r.rows ? count_columns(w, r.count) + 1 : length;
     if (threadIdx.x % WARP) return;
-    if (r.rows) atomicAdd((unsigned long long *)&of[l].adds, (unsigned long long)added);
-    else of[l].stay = 1;
+    if (r.rows == LONG) {
+        atomicAdd(longs, 1);
+        return;
+    }
+    if (every == 1) {
+        m.ptr[i] = r.rows;
+        m.to_ptr[i] = now;
+    }
+    if (r.rows)
+        atomicAdd((unsigned long long *)&of[l].adds,
+                  (unsigned long long)((now + r.rows - length) * every));
 }
 
-/* Entries of each row of T' and of N. */
-static __global__ void count_kernel(const merging m)
+/* By a warp: the size of a long row. */
+static __device__ merge_row measure(const trs_pattern &t, int32_t i)
 {
-    const int64_t i = row_of_warp();
-    room &w = room_of_warp();
-    if (i > m.from.n) return;
-    const bool row = i < m.from.n;
-    const parts r = row ? take_apart(m, i, w) : parts{0, 0};
-    const int columns = count_columns(w, r.count);
-    if (threadIdx.x % WARP) return;
-    m.ptr[i] = r.rows;
-    m.to_ptr[i] = r.rows ? columns + 1 : row ? m.from.ptr[i + 1] - m.from.ptr[i] : 0;
+    int64_t items = 0;
+    int rows = 0;
+    for (int64_t p = t.ptr[i] + threadIdx.x % WARP; p < t.ptr[i + 1] - 1; p += WARP) {
+        const int32_t j = t.idx[p];
+        const bool put = t.level[j] == t.level[i] - 1;
+        rows += put;
+        items += 1 + (put ? t.ptr[j + 1] - t.ptr[j] - 1 : 0);
+    }
+    for (int by = WARP / 2; by > 0; by /= 2) {
+        items += __shfl_xor_sync(~0u, items, by);
+        rows += __shfl_xor_sync(~0u, rows, by);
+    }
+    return {i, rows, (int32_t)min(items, (int64_t)INT32_MAX), 0, 0};
 }
 
-/* number: of each level in T'. */
-static __global__ void level_kernel(const merging m, const int32_t *number)
+struct long_rows {
+    int32_t count, largest; /* rows; items of one */
+};
+
+/* The long rows, in any order; of[l].stay for those that are too long even for a block. */
+static __global__ void list_kernel(const merging m, int every, merge_tally *of, long_rows *found)
+{
+    const int64_t i = row_of_warp() * every;
+    room &w = room_of_warp();
+    if (i >= m.from.n || take_apart(m, i, w).rows != LONG) return;
+    const merge_row row = measure(m.from, (int32_t)i);
+    if (threadIdx.x % WARP) return;
+    if (row.rows > MERGE_LONG_ROWS || row.items > MERGE_LONG_ITEMS) {
+        of[m.from.level[i]].stay = 1;
+    } else {
+        m.long_row[atomicAdd(&found->count, 1)] = row;
+        atomicMax(&found->largest, row.items);
+    }
+}
+
+/* Rows of levels that are not merged, and levels of all; number: of each level in T'. */
+static __global__ void keep_kernel(const merging m, const int32_t *number)
 {
     const int64_t i = blockIdx.x * (int64_t)THREADS + threadIdx.x;
-    if (i < m.from.n) m.to_level[i] = number[m.from.level[i]];
+    if (i > m.from.n) return;
+    const int32_t l = i < m.from.n ? m.from.level[i] : -1;
+    if (l >= 0) m.to_level[i] = number[l];
+    if (l >= 0 && m.merged[l]) return;
+    m.ptr[i] = 0;
+    m.to_ptr[i] = l < 0 ? 0 : m.from.ptr[i + 1] - m.from.ptr[i];
 }
 
+/* Columns of T', in the order in which they are met, and of N. */
 static __global__ void fill_kernel(const merging m)
 {
     const int64_t i = row_of_warp();
@@ -187,15 +223,19 @@ static __global__ void fill_kernel(const merging m)
     if (i >= m.from.n) return;
     const int64_t begin = m.from.ptr[i], end = m.from.ptr[i + 1], to = m.to_ptr[i];
     const parts r = take_apart(m, i, w);
+    if (r.rows == LONG) return;
     if (!r.rows) {
         for (int64_t p = begin + lane; p < end; p += WARP) m.to_idx[to + p - begin] = m.from.idx[p];
         return;
     }
     count_columns(w, r.count);
-    for (int a = lane; a < r.count; a += WARP) {
-        int less = 0;
-        for (int c = 0; c < r.count; c++) less += !w.again[c] && w.col[c] < w.col[a];
-        if (!w.again[a]) m.to_idx[to + less] = w.col[a];
+    int64_t next = to;
+    for (int a0 = 0; a0 < r.count; a0 += WARP) {
+        const int a = a0 + lane;
+        const bool first = a < r.count && !w.again[a];
+        const unsigned firsts = __ballot_sync(~0u, first);
+        if (first) m.to_idx[next + __popc(firsts & ((1u << lane) - 1))] = w.col[a];
+        next += __popc(firsts);
     }
     if (lane < r.rows) m.idx[m.ptr[i] + lane] = w.row[lane];
     if (lane == 0) m.to_idx[m.to_ptr[i + 1] - 1] = (int32_t)i;
@@ -229,6 +269,7 @@ static __global__ void values_kernel(const merging m, const T *val, uint64_t *gr
     const int64_t begin = m.from.ptr[i], end = m.from.ptr[i + 1], to = m.to_ptr[i];
     T *const out = (T *)m.val + to;
     const parts r = take_apart(m, i, w);
+    if (r.rows == LONG) return;
     if (!r.rows) {
         for (int64_t p = begin + lane; p < end; p += WARP) out[p - begin] = val[p];
         return;
@@ -245,27 +286,73 @@ static __global__ void values_kernel(const merging m, const T *val, uint64_t *gr
             s = s + (w.put_in[a] < 0 ? v : f[w.put_in[a]] * v);
         }
         out[q] = s;
+        if (!is_finite(s)) merge_grows(growth, INFINITY);
     }
     if (lane) return;
     out[columns] = val[end - 1];
-    if (!(sum <= 1))
-        atomicMax((unsigned long long *)growth, (unsigned long long)__double_as_longlong(sum));
+    merge_grows(growth, sum);
 }
 
-/* to = M from, or of what is in place the rows that change. */
-template <class T>
-static __global__ void product_kernel(int32_t n, int nrhs, const int64_t *ptr, const int32_t *idx,
-                                      const T *val, bool cj, const view<T> from, const view<T> to)
+template <class T> struct product_of {
+    int32_t n, wides;
+    int nrhs;
+    const int64_t *ptr;
+    const int32_t *idx, *wide;
+    const T *val; /* of -N */
+    bool cj;
+    view<T> from, to;
+};
+
+/* -N of a row times from, of every so many-th entry from p on; the loads of a batch are under way before the first
+ * is looked at. */
+template <class T, int BATCH>
+static __device__ inline T product(const product_of<T> &m, int64_t p, int64_t end, int every, int r)
+{
+    T s = number<T>(0);
+    for (; p < end; p += BATCH * every) {
+        T a[BATCH], v[BATCH];
+#pragma unroll
+        for (int k = 0; k < BATCH; k++) {
+            if (p + k * every >= end) continue;
+            a[k] = conj_if(m.cj, m.val[p + k * every]);
+            v[k] = m.from(m.idx[p + k * every], r);
+        }
+#pragma unroll
+        for (int k = 0; k < BATCH; k++)
+            if (p + k * every < end) s = s + a[k] * v[k];
+    }
+    return s;
+}
+
+/* By the block. */
+template <class T, int BATCH> static __device__ void wide_product(const product_of<T> &m, int32_t i)
+{
+    __shared__ T sum[THREADS];
+    for (int r = 0; r < m.nrhs; r++) {
+        sum[threadIdx.x] = product<T, BATCH>(m, m.ptr[i] + threadIdx.x, m.ptr[i + 1], THREADS, r);
+        __syncthreads();
+        block_sum(sum, THREADS);
+        if (threadIdx.x == 0) m.to(i, r) = m.from(i, r) + sum[0];
+        __syncthreads();
+    }
+}
+
+/* to = M from, or of what is in place the rows that change: a thread a row; in the last blocks, a block a row of
+ * which N has many entries. */
+template <class T, int BATCH> static __global__ void product_kernel(const product_of<T> m)
 {
     const int64_t i = blockIdx.x * (int64_t)THREADS + threadIdx.x;
-    if (i >= n) return;
-    const int64_t begin = ptr[i], end = ptr[i + 1];
-    if (begin == end && from.p == to.p) return;
-    for (int r = 0; r < nrhs; r++) {
-        T s = from(i, r);
-        for (int64_t p = begin; p < end; p++) s = s + conj_if(cj, val[p]) * from(idx[p], r);
-        to(i, r) = s;
+    const unsigned blocks = gridDim.x - (unsigned)m.wides;
+    if (blockIdx.x >= blocks) {
+        wide_product<T, BATCH>(m, m.wide[blockIdx.x - blocks]);
+        return;
     }
+    if (i >= m.n) return;
+    const int64_t begin = m.ptr[i], end = m.ptr[i + 1];
+    if (begin == end && m.from.p == m.to.p) return;
+    if (end - begin > MERGE_MOST) return;
+    for (int r = 0; r < m.nrhs; r++)
+        m.to(i, r) = m.from(i, r) + product<T, BATCH>(m, begin, end, 1, r);
 }
 
 /* ---- the host side ------------------------------------------------------------------------------------------ */
@@ -291,18 +378,21 @@ template <class V> static int add_up(trs_context *ctx, V *a, int64_t count)
 /* What is decided of the levels; arrays on the host, [from.levels]. */
 struct decision {
     unsigned char *merged;
-    tally *of;
+    merge_tally *of;
     int32_t *number;
-    tally *there; /* of, on the device */
+    merge_tally *there; /* of, on the device */
+    long_rows *longs;   /* on the device */
+    int32_t largest;    /* items of a long row */
 };
 
 static int decision_new(trs_context *ctx, int64_t levels, decision *d)
 {
     d->merged = (unsigned char *)trs_new(ctx, levels, 1, "levels");
-    if (d->merged) d->of = (tally *)trs_new(ctx, levels, sizeof *d->of, "levels");
+    if (d->merged) d->of = (merge_tally *)trs_new(ctx, levels, sizeof *d->of, "levels");
     if (d->of) d->number = (int32_t *)trs_new(ctx, levels, sizeof *d->number, "levels");
-    if (d->number) d->there = (tally *)trs_gpu_new(ctx, levels, sizeof *d->there, "levels");
-    return d->there ? TRS_OK : TRS_EMEM;
+    if (d->number) d->there = (merge_tally *)trs_gpu_new(ctx, levels, sizeof *d->there, "levels");
+    if (d->there) d->longs = (long_rows *)trs_gpu_new(ctx, 1, sizeof *d->longs, "long rows");
+    return d->longs ? TRS_OK : TRS_EMEM;
 }
 
 static void decision_free(trs_context *ctx, decision *d)
@@ -311,6 +401,26 @@ static void decision_free(trs_context *ctx, decision *d)
     trs_free(&ctx->mem, d->of);
     trs_free(&ctx->mem, d->number);
     trs_gpu_free(ctx, d->there);
+    trs_gpu_free(ctx, d->longs);
+}
+
+/* What the count of long rows adds to d->there. */
+static int tally_longs(trs_context *ctx, merging *m, int every, int64_t rows, decision *d)
+{
+    long_rows found;
+    int rc = trs_gpu_get(ctx, &found, d->longs, sizeof found);
+    trs_gpu_free(ctx, m->long_row);
+    m->long_row = NULL;
+    m->longs = 0;
+    if (rc || !found.count) return rc;
+    m->long_row = (merge_row *)trs_gpu_new(ctx, found.count, sizeof *m->long_row, "long rows");
+    if (!m->long_row) return TRS_EMEM;
+    const cudaError_t e = cudaMemset(d->longs, 0, sizeof found);
+    list_kernel<<<blocks_of(rows * WARP), THREADS>>>(*m, every, d->there, d->longs);
+    rc = e ? failed(ctx, e) : trs_gpu_get(ctx, &found, d->longs, sizeof found);
+    m->longs = found.count;
+    d->largest = found.largest;
+    return rc || !m->longs ? rc : merge_long_count(ctx, m, d->largest, every, d->there);
 }
 
 /* d->of, were all levels of that kind merged, from every so many-th row. */
@@ -318,13 +428,18 @@ static int tally_rows(trs_context *ctx, merging *m, int odd, int every, decision
 {
     const int32_t levels = m->from.levels;
     for (int32_t l = 0; l < levels; l++) d->merged[l] = l > 0 && l % 2 == odd;
-    const int rc = trs_gpu_put(ctx, m->merged, d->merged, (size_t)levels);
+    int rc = trs_gpu_put(ctx, m->merged, d->merged, (size_t)levels);
     if (rc) return rc;
-    const cudaError_t e = cudaMemset(d->there, 0, (size_t)levels * sizeof *d->there);
+    cudaError_t e = cudaMemset(d->there, 0, (size_t)levels * sizeof *d->there);
+    if (!e) e = cudaMemset(d->longs, 0, sizeof *d->longs);
     const int64_t rows = (m->from.n + (int64_t)every - 1) / every;
-    tally_kernel<<<blocks_of(rows * WARP), THREADS>>>(*m, every, d->there);
-    return e ? failed(ctx, e) : trs_gpu_get(ctx, d->of, d->there, (size_t)levels * sizeof *d->of);
+    tally_kernel<<<blocks_of(rows * WARP), THREADS>>>(*m, every, d->there, &d->longs->count);
+    rc = e ? failed(ctx, e) : tally_longs(ctx, m, every, rows, d);
+    return rc ? rc : trs_gpu_get(ctx, d->of, d->there, (size_t)levels * sizeof *d->of);
 }
+
+/* Hops that a pass has to save, of those that there are: it takes as long as the one before. */
+static const double FEWEST = 0.05;
 
 /* Those levels are merged whose entries cost less than a hop; m->to.levels: how many are left, 0 when all of
  * it is not worth the product. */
@@ -341,7 +456,8 @@ static void decide(merging *m, int64_t most, decision *d)
         entries += d->of[l].adds;
         m->to.levels--;
     }
-    if (gain < merge_product_hops(m->from.n) || entries > most) m->to.levels = 0;
+    if (gain < merge_product_hops(m->from.n) + FEWEST * m->from.levels || entries > most)
+        m->to.levels = 0;
 }
 
 /* How long the rows become, once it is decided. */
@@ -354,10 +470,10 @@ static int count(trs_context *ctx, merging *m, const decision *d)
     int rc = trs_gpu_put(ctx, number, d->number, (size_t)levels * sizeof *number);
     if (!rc) rc = trs_gpu_put(ctx, m->merged, d->merged, (size_t)levels);
     if (!rc) {
-        count_kernel<<<blocks_of((n + (int64_t)1) * WARP), THREADS>>>(*m);
-        level_kernel<<<blocks_of(n), THREADS>>>(*m, number);
-        rc = add_up(ctx, m->to_ptr, n + (int64_t)1);
+        keep_kernel<<<blocks_of(n + (int64_t)1), THREADS>>>(*m, number);
+        if (m->longs) rc = merge_long_place(ctx, m);
     }
+    if (!rc) rc = add_up(ctx, m->to_ptr, n + (int64_t)1);
     if (!rc) rc = add_up(ctx, m->ptr, n + (int64_t)1);
     if (!rc) rc = trs_gpu_get(ctx, &m->to.nnz, m->to_ptr + n, sizeof m->to.nnz);
     if (!rc) rc = trs_gpu_get(ctx, &m->nnz, m->ptr + n, sizeof m->nnz);
@@ -385,8 +501,7 @@ static int entries_new(trs_context *ctx, size_t size, merging *m)
 
 static int carry_out(trs_context *ctx, const decision *d, size_t size, merging *m)
 {
-    int rc = lines_new(ctx, m);
-    if (!rc) rc = count(ctx, m, d);
+    int rc = count(ctx, m, d);
     if (!rc) rc = entries_new(ctx, size, m);
     if (rc) return rc;
     m->to.n = m->from.n;
@@ -394,8 +509,9 @@ static int carry_out(trs_context *ctx, const decision *d, size_t size, merging *
     m->to.idx = m->to_idx;
     m->to.level = m->to_level;
     fill_kernel<<<blocks_of((int64_t)m->from.n * WARP), THREADS>>>(*m);
+    if (m->longs) rc = merge_long_fill(ctx, m, d->largest);
     const cudaError_t e = cudaDeviceSynchronize();
-    return e ? failed(ctx, e) : TRS_OK;
+    return rc ? rc : e ? failed(ctx, e) : TRS_OK;
 }
 
 /* Of a large triangle a sample is asked first. */
@@ -409,7 +525,8 @@ int merge_new(trs_context *ctx, const trs_pattern *from, int odd, int64_t most, 
     int rc = m->merged ? decision_new(ctx, from->levels, &d) : TRS_EMEM;
     m->to.levels = 1;
     for (int every = from->n > FEW ? EVERY : 1; every && m->to.levels && !rc; every /= EVERY) {
-        rc = tally_rows(ctx, m, odd, every, &d);
+        if (every == 1) rc = lines_new(ctx, m);
+        if (!rc) rc = tally_rows(ctx, m, odd, every, &d);
         if (!rc) decide(m, most, &d);
     }
     if (!rc && m->to.levels) rc = carry_out(ctx, &d, trs_size(t), m);
@@ -419,8 +536,8 @@ int merge_new(trs_context *ctx, const trs_pattern *from, int odd, int64_t most, 
 
 void merge_free(trs_context *ctx, merging *m)
 {
-    void *const all[] = {m->merged, m->to_ptr, m->to_idx, m->to_level,
-                         m->val,    m->ptr,    m->idx,    m->n_val};
+    void *const all[] = {m->merged, m->to_ptr, m->to_idx,   m->to_level, m->val, m->ptr,
+                         m->idx,    m->n_val,  m->long_row, m->slot,     m->wide};
     for (void *p : all) trs_gpu_free(ctx, p);
     memset(m, 0, sizeof *m);
 }
@@ -432,18 +549,24 @@ int merge_take(const merging *m, trs_dtype t, const void *val, uint64_t *growth,
         values_kernel<T>
             <<<blocks_of((int64_t)m->from.n * WARP), THREADS, 0, (cudaStream_t)stream>>>(
                 *m, (const T *)val, growth);
-        return launched();
+        const int rc = launched();
+        return rc || !m->longs ? rc : merge_long_take(m, t, val, growth, (cudaStream_t)stream);
     });
 }
 
+/* Where there are few rows, a chain of loads is what takes time; where there are many, threads are. */
 int merge_product(const merging *m, trs_dtype t, const trs_job *job, trs_view from, trs_view to)
 {
+    enum { SMALL = 200000 };
     const int32_t n = m->from.n;
     return for_type(t, [&](auto zero) {
         using T = decltype(zero);
-        product_kernel<T><<<blocks_of(n), THREADS, 0, (cudaStream_t)job->stream>>>(
-            n, job->nrhs, m->ptr, m->idx, (const T *)m->n_val, job->conj, typed<T>(from),
-            typed<T>(to));
+        const product_of<T> all = {
+            n,         m->wides,       job->nrhs,   m->ptr, m->idx, m->wide, (const T *)m->n_val,
+            job->conj, typed<T>(from), typed<T>(to)};
+        const unsigned blocks = blocks_of(n) + (unsigned)m->wides;
+        const auto kernel = n < SMALL ? product_kernel<T, 4> : product_kernel<T, 1>;
+        kernel<<<blocks, THREADS, 0, (cudaStream_t)job->stream>>>(all);
         return launched();
     });
 }

@@ -8,15 +8,28 @@ extern "C" {
 #include "flow.h"
 }
 
-enum { MERGE_ROOM = 96 /* entries that a row may be made of */ };
+enum {
+    MERGE_ROOM = 96, /* entries that a row may be made of */
+    MERGE_MOST = 24, /* rows put in for it */
+};
 
-/* What a hop is worth on an H200, measured: so many entries more; and a product, in hops.  They are not the
- * machine's costs, because the bits of x go by what is merged. */
-static const double MERGE_ENTRIES = 1e5;
+/* What a hop is worth on an H200, measured: so many entries more, of rows that a warp has room for, whose columns lie
+ * together; an entry of a longer one costs as much as several; and a product, in hops.  They are not the machine's
+ * costs, because the bits of x go by what is merged. */
+static const double MERGE_ENTRIES = 7e4;
+enum { MERGE_LONG_PRICE = 5 };
 static inline double merge_product_hops(double n)
 {
     return 5 + n / 1.2e5;
 }
+
+/* A row of T' too long for what a warp has room for (merge_long.cu). */
+struct merge_row {
+    int32_t row, rows; /* of T; put in for entries of it */
+    int32_t items;   /* entries that it is made of, those that others are put in for counted, too */
+    int32_t columns; /* of T', without the diagonal */
+    int64_t slot;    /* its first in the slots; -1: its level is not merged */
+};
 
 /* M and T' = M T, of T; arrays on the device. */
 struct merging {
@@ -29,7 +42,24 @@ struct merging {
     int32_t *idx;
     void *n_val; /* of -N */
     int64_t nnz;
+    int32_t longs; /* rows, in any order */
+    merge_row *long_row;
+    int32_t *slot; /* of each of their items: which entry of T' it is added to; -1: to none */
+    int32_t wides; /* rows of which N has more than MERGE_MOST entries, in any order */
+    int32_t *wide;
 };
+
+struct merge_tally { /* of a level */
+    int64_t adds;    /* entries, of N too */
+    int32_t stay;    /* rows that cannot be merged */
+};
+
+/* Of all rows: the largest sum of magnitudes of N that is more than 1. */
+__device__ inline void merge_grows(uint64_t *growth, double sum)
+{
+    if (!(sum <= 1))
+        atomicMax((unsigned long long *)growth, (unsigned long long)__double_as_longlong(sum));
+}
 
 /* Levels l with l % 2 == odd with those before, where that is worth it; m->to.levels is 0 when it is for none, or
  * when T' and N would have more than most entries.  m is zero before; whatever comes of it, free it. */
@@ -37,9 +67,24 @@ int merge_new(trs_context *ctx, const trs_pattern *from, int odd, int64_t most, 
               merging *m);
 void merge_free(trs_context *ctx, merging *m);
 /* From values of T on the device to m->val and m->n_val; growth, on the device and 0 before: the bits of the
- * largest sum of a row of N that is more than 1. */
+ * largest sum of a row of N that is more than 1, infinity where T' has a number that is not finite. */
 int merge_take(const merging *m, trs_dtype t, const void *val, uint64_t *growth, void *stream);
 /* to = M from, which may be the same, of all columns of the job. */
 int merge_product(const merging *m, trs_dtype t, const trs_job *job, trs_view from, trs_view to);
+
+/* ---- rows that a warp has no room for (merge_long.cu) ---- */
+
+enum { MERGE_LONG_ROWS = 2048 /* put in for one */, MERGE_LONG_ITEMS = 1 << 20 };
+
+/* columns of the long rows, which are in m->long_row, and what they add to their levels, at their price and times
+ * every; largest: the most items of one. */
+int merge_long_count(trs_context *ctx, const merging *m, int32_t largest, int every,
+                     merge_tally *of);
+/* m->to_ptr and m->ptr of those in levels that are merged, before they are summed up; m->slot and m->wide. */
+int merge_long_place(trs_context *ctx, merging *m);
+/* Their columns in T' and N. */
+int merge_long_fill(trs_context *ctx, const merging *m, int32_t largest);
+int merge_long_take(const merging *m, trs_dtype t, const void *val, uint64_t *growth,
+                    cudaStream_t stream);
 
 #endif

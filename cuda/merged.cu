@@ -12,15 +12,16 @@
 #include "merge.cuh"
 
 enum {
-    PASSES = 6, /* at most */
-    ENTRIES = 8 /* of all passes together, for one of T, at most */
+    PASSES = 6,  /* at most */
+    ENTRIES = 8, /* of all passes together, for one of T, at most, and */
+    FEW = 1 << 20
 };
 static const double GROWTH = 1e4;
 
 struct merged {
     int passes;
     merging pass[PASSES];
-    int32_t *level;       /* [n] of T, which its side does not keep */
+    int32_t *level;       /* [n] of T, between the earliest and the latest */
     dataflow flow, plain; /* of the last T', and of T when the growth is too large */
     uint64_t *growth;     /* [PASSES] on the device, of the values that came last */
     bool too_large;
@@ -39,7 +40,7 @@ static trs_pattern pattern_of(const trs_part *part)
     return p;
 }
 
-static int keep_levels(trs_part *part)
+static int take_levels(trs_part *part)
 {
     merged *d = (merged *)part->data;
     const trs_pattern p = trs_pattern_of(part->side);
@@ -47,14 +48,14 @@ static int keep_levels(trs_part *part)
     if (!d->level) return TRS_EMEM;
     const cudaError_t e =
         cudaMemcpy(d->level, p.level, (size_t)p.n * sizeof *d->level, cudaMemcpyDeviceToDevice);
-    return e ? failed(part->ctx, e) : TRS_OK;
+    return e ? failed(part->ctx, e) : trs_flow_slack(part->ctx, &p, d->level);
 }
 
 /* Passes until two in a row, of both kinds, have merged nothing. */
 static int merge_all(trs_part *part, trs_pattern *p)
 {
     merged *d = (merged *)part->data;
-    int64_t room = ENTRIES * p->nnz;
+    int64_t room = ENTRIES * p->nnz + FEW;
     int rc = TRS_OK;
     for (int odd = 1, idle = 0; d->passes < PASSES && idle < 2 && !rc; odd = !odd) {
         merging *m = &d->pass[d->passes];
@@ -80,7 +81,7 @@ static int analyse(trs_part *part)
     part->data = d;
     if (part->side->tri.n == 0) return TRS_OK;
     d->growth = (uint64_t *)trs_gpu_new(ctx, PASSES, sizeof *d->growth, "growth");
-    int rc = d->growth ? keep_levels(part) : TRS_EMEM;
+    int rc = d->growth ? take_levels(part) : TRS_EMEM;
     trs_pattern p = pattern_of(part);
     if (!rc) rc = merge_all(part, &p);
     return rc ? rc : dataflow_new(ctx, &p, part->side->tri.dtype, &d->flow);
@@ -179,13 +180,13 @@ static int solve(const trs_part *part, const trs_job *job)
 }
 
 /* What the passes will probably do: rows of the levels that are merged become twice as long.  Nothing is said
- * for what was not measured: several right-hand sides, long rows, more than 20 GB of passes. */
+ * for what was not measured: several right-hand sides, mostly long rows, more than 20 GB of passes. */
 static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
     enum { LARGE = 200000000 };
     const double n = (double)s->n;
     double levels = (double)s->levels, length = n > 0 ? (double)s->nnz / n - 1 : 0, products = 0;
-    const bool known = s->nrhs == 1 && s->nnz < LARGE && s->sum_longest < 4 * MERGE_ROOM * levels;
+    const bool known = s->nrhs == 1 && s->nnz < LARGE;
     for (int k = 0; k < PASSES && known && length <= MERGE_ROOM / 6; k++) {
         const double product = merge_product_hops(n);
         if (levels / 2 < n / 2 * length / MERGE_ENTRIES + product) break;
@@ -200,11 +201,24 @@ static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
     c->sync += m->gpu_launch + products * m->gpu_hop;
 }
 
+/* What they did; of T itself where values grow too much. */
+static void cost_now(const trs_part *part, const trs_shape *s, const trs_machine *m, trs_cost *c)
+{
+    const merged *d = (const merged *)part->data;
+    trs_shape then = *s;
+    if (s->n > 0 && !d->too_large) {
+        then.levels = d->flow.flow.levels;
+        then.nnz = d->flow.flow.nnz + s->n;
+    }
+    trs_solver_dataflow.cost(&then, m, c);
+    if (!d->too_large) c->sync += d->passes * merge_product_hops((double)s->n) * m->gpu_hop;
+}
+
 /* At most: T, the passes, and the last one and T in the order of the solve. */
 static int64_t bytes(const trs_shape *s)
 {
     const int64_t elem = (int64_t)s->elem, entries = 4 + (2 * ENTRIES + 1) * (elem + 4);
-    return s->nnz * entries + s->n * (12 + 21 * PASSES + 2 * (44 + elem));
+    return s->nnz * entries + FEW * (elem + 8) + s->n * (12 + 21 * PASSES + 2 * (48 + elem));
 }
 
 const trs_solver trs_solver_merged = {
@@ -218,6 +232,7 @@ const trs_solver trs_solver_merged = {
     .pattern = true,
     .direct = true,
     .cost = cost,
+    .cost_now = cost_now,
     .bytes = bytes,
     .analyse = analyse,
     .update_direct = update_direct,

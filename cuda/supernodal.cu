@@ -749,6 +749,18 @@ static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
     c->hops = (double)(known ? s->height : s->levels) * 2.2 * m->gpu_hop * sides;
 }
 
+/* Blocks that are not inverted take a step a row; they are thought to be of all sizes, and as many in each level of
+ * blocks. */
+static void cost_now(const trs_part *part, const trs_shape *s, const trs_machine *m, trs_cost *c)
+{
+    const supernodal *d = (const supernodal *)part->data;
+    cost(s, m, c);
+    if (d->s.blocks == 0) return;
+    const double blocks = (double)d->s.blocks, rows = (double)s->n / (blocks * (double)BLOCK);
+    const double bad = (double)count_flags(part->ctx, d->substituted, d->s.blocks) / blocks;
+    c->hops += bad * d->s.height * (rows < 1 ? rows : 1) * SUBSTITUTED;
+}
+
 static int64_t bytes(const trs_shape *s)
 {
     return (s->nnz + s->store) * (int64_t)s->elem + s->nnz * 4 + s->n * 16 + s->blocks * 160;
@@ -766,6 +778,7 @@ const trs_solver trs_solver_supernodal = {
     .pattern = true,
     .direct = true,
     .cost = cost,
+    .cost_now = cost_now,
     .bytes = bytes,
     .analyse = analyse,
     .update_direct = update_direct,

@@ -106,6 +106,13 @@ void trs_touch(const trs_context *ctx, void *p, size_t bytes)
     trs_share(trs_team(ctx, (int64_t)bytes / 4), (int64_t)bytes, 8 * PIECE, touch_some, p);
 }
 
+void *trs_new_touched(trs_context *ctx, int64_t count, size_t size, const char *what)
+{
+    void *p = trs_new(ctx, count, size, what);
+    if (p && ctx->threads > 1) trs_touch(ctx, p, (size_t)count * size);
+    return p;
+}
+
 size_t trs_size(trs_dtype t)
 {
     static const size_t size[] = {[TRS_F64] = 8, [TRS_F32] = 4, [TRS_C64] = 16, [TRS_C32] = 8};

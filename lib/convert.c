@@ -20,11 +20,11 @@ int trs_tri_entries(trs_context *ctx, trs_tri *t, bool values, bool places)
     const double bytes = (double)t->nnz * (double)(trs_size(t->dtype) + sizeof *t->idx);
     if (ctx->limit && values && bytes > (double)ctx->limit)
         return trs_fail(ctx, TRS_EMEM, "the triangle has %.3g bytes, over the limit", bytes);
-    t->idx = trs_new(ctx, t->nnz, sizeof *t->idx, "columns");
+    t->idx = trs_new_touched(ctx, t->nnz, sizeof *t->idx, "columns");
     if (!t->idx) return TRS_EMEM;
-    if (values) t->val = trs_new(ctx, t->nnz, trs_size(t->dtype), "values");
+    if (values) t->val = trs_new_touched(ctx, t->nnz, trs_size(t->dtype), "values");
     if (values && !t->val) return TRS_EMEM;
-    if (places) t->src = trs_new(ctx, t->nnz, sizeof *t->src, "places of the values");
+    if (places) t->src = trs_new_touched(ctx, t->nnz, sizeof *t->src, "places of the values");
     return !places || t->src ? TRS_OK : TRS_EMEM;
 }
 

@@ -13,12 +13,15 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { COMPLEX = 8 }; /* times the arithmetic of an entry: no two are done at once */
+
 double trs_cpu_stream(const trs_machine *m, const trs_shape *s, double entries, double rows)
 {
     double entry = s->elem + 4, row = 8 + 3 * s->elem;
     bool cached = (double)s->nnz * entry + (double)s->n * row < TRS_CACHE;
     double bytes = (entries * entry + rows * row) * (cached ? m->cpu_cached : m->cpu_byte);
-    return (bytes + entries * m->cpu_entry + rows * m->cpu_row) * s->nrhs;
+    const double each = m->cpu_entry * (s->is_complex ? COMPLEX : 1);
+    return (bytes + entries * each + rows * m->cpu_row) * s->nrhs;
 }
 
 static double seconds(const trs_cost *c)
@@ -31,12 +34,12 @@ typedef struct counting { /* integers, so the same for any number of threads */
     _Atomic int64_t longest, sum_longest, thin, wide;
 } counting;
 
-static void tally_some(void *user, int64_t begin, int64_t end)
+/* Of levels begin..end-1. */
+static trs_tally tally_of(const trs_side *s, int64_t begin, int64_t end)
 {
-    counting *all = user;
-    const trs_levels *lv = &all->s->lv;
-    const int64_t *Lp = all->s->tri.ptr;
-    int64_t longest = 0, sum_longest = 0, thin = 0, wide = 0;
+    const trs_levels *lv = &s->lv;
+    const int64_t *Lp = s->tri.ptr;
+    trs_tally t = {0};
     for (int64_t l = begin; l < end; l++) {
         int64_t entries = 0, most = 0;
         for (int32_t k = lv->ptr[l]; k < lv->ptr[l + 1]; k++) {
@@ -44,23 +47,44 @@ static void tally_some(void *user, int64_t begin, int64_t end)
             entries += length;
             if (length > most) most = length;
         }
-        sum_longest += most;
-        if (most > longest) longest = most;
-        if (entries < TRS_THIN) thin += entries;
-        else wide++;
+        t.sum_longest += most;
+        if (most > t.longest) t.longest = most;
+        if (entries < TRS_THIN) t.thin += entries;
+        else t.wide++;
     }
-    all->sum_longest += sum_longest;
-    all->thin += thin;
-    all->wide += wide;
+    return t;
+}
+
+/* The same where each is the row of that number, and short. */
+static bool tally_chain(const trs_side *s, int64_t begin, int64_t end, trs_tally *t)
+{
+    const int64_t *Lp = s->tri.ptr, entries = Lp[end] - Lp[begin];
+    int64_t longest = 0;
+    if (s->lv.count < s->tri.n) return false;
+    for (int64_t i = begin; i < end; i++)
+        longest = Lp[i + 1] - Lp[i] > longest ? Lp[i + 1] - Lp[i] : longest;
+    *t = (trs_tally){longest, entries, entries, 0};
+    return longest < TRS_THIN;
+}
+
+static void tally_some(void *user, int64_t begin, int64_t end)
+{
+    counting *all = user;
+    trs_tally t;
+    if (!tally_chain(all->s, begin, end, &t)) t = tally_of(all->s, begin, end);
+    all->sum_longest += t.sum_longest;
+    all->thin += t.thin;
+    all->wide += t.wide;
     int64_t found = all->longest;
-    while (longest > found && !atomic_compare_exchange_weak(&all->longest, &found, longest))
+    while (t.longest > found && !atomic_compare_exchange_weak(&all->longest, &found, t.longest))
         continue;
 }
 
 void trs_tally_levels(const trs_context *ctx, trs_side *s)
 {
     counting all = {.s = s};
-    trs_share(trs_team(ctx, s->tri.n), s->lv.count, 16, tally_some, &all);
+    const int64_t count = s->lv.count;
+    trs_share(trs_team(ctx, s->tri.nnz), count, 1 + count / 256, tally_some, &all);
     s->tally = (trs_tally){all.longest, all.sum_longest, all.thin, all.wide};
 }
 
@@ -79,6 +103,7 @@ void trs_shape_of(const trs_context *ctx, const trs_side *s, trs_shape *shape)
                          .store = s->super.store,
                          .strips = s->strip_rows ? (s->tri.n - 1) / s->strip_rows + 1 : 0,
                          .elem = (double)trs_size(s->tri.dtype),
+                         .is_complex = trs_is_complex(s->tri.dtype),
                          .nrhs = ctx->nrhs};
 }
 
@@ -92,13 +117,14 @@ bool trs_fits(const trs_solver *s, const trs_shape *shape, int64_t limit)
     return limit == 0 || s->bytes(shape) <= limit;
 }
 
-double trs_predict(const trs_context *ctx, const trs_solver *s, const trs_shape *shape,
-                   bool on_device, trs_cost *c)
+double trs_predict(const trs_context *ctx, const trs_solver *s, const trs_part *part,
+                   const trs_shape *shape, bool on_device, trs_cost *c)
 {
     trs_machine m = ctx->machine;
     m.cpu_threads = ctx->threads < 8 ? ctx->threads : 8; /* beyond, memory is the limit */
     memset(c, 0, sizeof *c);
-    s->cost(shape, &m, c);
+    if (part && s->cost_now) s->cost_now(part, shape, &m, c);
+    else s->cost(shape, &m, c);
     if (s->place == TRS_ON_CUDA && !on_device)
         c->copies =
             2 * m.link_start + 2 * (double)shape->n * shape->elem * shape->nrhs * m.link_byte;
@@ -183,7 +209,7 @@ int trs_choose(const trs_context *ctx, const trs_shape *shape, bool on_device,
     for (int k = 0; trs_solver_at(k); k++) {
         trs_candidate c = {.solver = trs_solver_at(k)};
         if (!eligible(ctx, c.solver, shape, on_device, &gpu)) continue;
-        c.seconds = trs_predict(ctx, c.solver, shape, on_device, &c.cost);
+        c.seconds = trs_predict(ctx, c.solver, NULL, shape, on_device, &c.cost);
         if (c.solver == &trs_solver_cpu_serial) serial = c;
         count = insert(list, count, &c);
     }

@@ -40,11 +40,11 @@ static int put_lines(trs_context *ctx, trs_side *s)
     return rc ? rc : d->found ? TRS_OK : TRS_EMEM;
 }
 
-int trs_direct_pattern(trs_context *ctx, trs_side *s)
+int trs_direct_pattern(trs_context *ctx, trs_side *s, const trs_solver *solver)
 {
     trs_direct *d = &s->direct;
     int rc = put_lines(ctx, s);
-    if (rc || d->level) return rc;
+    if (rc || d->level || solver->supernodes || solver->full) return rc;
     d->level = trs_gpu_new(ctx, s->tri.n, sizeof(int32_t), "levels");
     return d->level ? trs_gpu_put_levels(ctx, s) : TRS_EMEM;
 }

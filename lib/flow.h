@@ -27,17 +27,16 @@ typedef struct trs_flow { /* arrays on the device */
     int32_t *idx;    /* [nnz] node that the entry multiplies */
     int32_t *row;    /* [nodes] row of the side; -1: a piece */
     int32_t *pieces; /* [nodes] its first entries are 1: the pieces of this row */
+    int64_t *begin;  /* [nodes] the others are in the triangle from here on, the diagonal behind */
     int64_t
-        *begin; /* [nodes] the others are those of the triangle from here on; in a row the diagonal
-                            comes behind them */
-    int *
-        divides; /* 1: some diagonals are kept as they are (divide.cuh); of the values that came last */
+        *place; /* [places] of the entries of long rows, by level; their begin is ~ of that here */
+    int64_t places;
+    int *divides; /* 1: some diagonals are kept as they are (divide.cuh); of the last values */
     trs_flow_task *task; /* [tasks] in order */
     void *block;         /* that the others are in */
 } trs_flow;
 
-typedef struct
-    trs_pattern { /* of a lower triangle on the device: columns ascend, the diagonal last */
+typedef struct trs_pattern { /* of a lower triangle on the device: the diagonal last */
     int32_t n, levels;
     int64_t nnz;
     const int64_t *ptr;   /* [n+1] */
@@ -47,6 +46,16 @@ typedef struct
 
 /* Of a side, after trs_direct_pattern. */
 trs_pattern trs_pattern_of(const trs_side *s);
+
+/* level [n] of each row, on the device: half way between the earliest, which p has, and the latest that it may have,
+ * where that makes a difference; else level stays as it is (slack.cu).  TRS_OK, TRS_EMEM, TRS_EDEVICE. */
+int trs_flow_slack(trs_context *ctx, const trs_pattern *p, int32_t *level);
+
+/* For rows that a warp does not read at once: place, their entries by level and the diagonal behind them, those of row
+ * i from at[i] on; -1 for other rows.  Both stay NULL where there are no such rows; else they are the caller's,
+ * whatever is returned. */
+int trs_flow_sort(trs_context *ctx, const trs_pattern *p, int64_t **at, int64_t **place,
+                  int64_t *places);
 
 int trs_flow_make(trs_context *ctx, const trs_pattern *p, trs_flow *f); /* waits */
 /* Values of the triangle on the device in the order of the flow: val [nnz], inv [nodes] what is kept of the

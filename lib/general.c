@@ -79,7 +79,7 @@ int trs_general_choose(trs_plan *p)
                             ? "no solver that exchanges rows promises the same bits; name another"
                             : "a general matrix needs LAPACK or cuSOLVER, and neither is here");
     trs_cost c;
-    p->info.predicted = trs_predict(&p->ctx, p->wanted, &shape, p->on_device, &c);
+    p->info.predicted = trs_predict(&p->ctx, p->wanted, NULL, &shape, p->on_device, &c);
     snprintf(p->reason, sizeof p->reason, "a full matrix of %" PRId64 " rows: %s", shape.n,
              named ? "named by the caller" : "LU with partial pivoting");
     if (!trs_fits(p->wanted, &shape, p->ctx.limit))

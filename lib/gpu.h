@@ -16,6 +16,9 @@ void trs_gpu_free(trs_context *ctx, void *p); /* p may be NULL */
 /* For the steps of an analysis, one at a time; what is in it is lost when the next asks.  NULL with a sentence. */
 void *trs_gpu_scratch(trs_context *ctx, int64_t bytes, const char *what);
 void trs_gpu_drop_scratch(trs_context *ctx);
+/* Host memory that the device copies from and to by itself; not the caller's allocator's.  NULL, with no sentence. */
+void *trs_gpu_pinned_new(const trs_context *ctx, size_t bytes);
+void trs_gpu_pinned_free(void *p); /* p may be NULL */
 int trs_gpu_put(trs_context *ctx, void *to, const void *from,
                 size_t bytes);            /* host to device, waits */
 void trs_gpu_drop_ring(trs_context *ctx); /* that trs_gpu_put has made */

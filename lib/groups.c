@@ -57,22 +57,36 @@ typedef struct build {
 
 enum { SAMPLES = 256, SAMPLE_ROWS = 16 };
 
-/* Have rows about as much in common as columns, in samples?  Their pattern need not be transposed. */
-static bool prefer_rows(const build *b)
+typedef struct common { /* entries of samples, but for diagonals */
+    const trs_outline *o;
+    _Atomic int64_t in_rows, in_columns; /* as the row before, or the next column, has them */
+} common;
+
+static void sample_some(void *user, int64_t begin, int64_t end)
 {
-    const trs_outline *o = b->o;
+    common *c = user;
+    const trs_outline *o = c->o;
     int64_t in_rows = 0, in_columns = 0;
-    for (int s = 0; s < SAMPLES; s++) {
-        const int32_t from = (int32_t)((int64_t)o->n * s / SAMPLES);
-        const int32_t next = (int32_t)((int64_t)o->n * (s + 1) / SAMPLES);
+    for (int64_t s = begin; s < end; s++) {
+        const int32_t from = (int32_t)(o->n * s / SAMPLES);
+        const int32_t next = (int32_t)(o->n * (s + 1) / SAMPLES);
         for (int32_t i = from; i < next && i < from + SAMPLE_ROWS; i++)
             for (int32_t k = 0; k < o->row[i].runs; k++)
                 for (int32_t j = o->row[i].run[k].begin; j < trs_run_end(o, i, k); j++) {
                     in_rows += j < i && o->row[i].same;
-                    in_columns += j < i && !b->o->differ[j];
+                    in_columns += j < i && !o->differ[j];
                 }
     }
-    return 10 * in_rows >= 9 * in_columns;
+    c->in_rows += in_rows;
+    c->in_columns += in_columns;
+}
+
+/* Have rows about as much in common as columns, in samples?  Their pattern need not be transposed. */
+static bool prefer_rows(const build *b)
+{
+    common c = {.o = b->o};
+    trs_share(b->o->threads, SAMPLES, 4, sample_some, &c);
+    return 10 * c.in_rows >= 9 * c.in_columns;
 }
 
 /* ---- fundamental groups -------------------------------------------------------------------------------- */
@@ -123,7 +137,7 @@ static int number_groups(build *b)
     trs_context *ctx = b->ctx;
     const int32_t n = b->o->n;
     b->begin = trs_new(ctx, (int64_t)ranges(b) + 1, sizeof *b->begin, "supernodes");
-    b->of_line = trs_new(ctx, n, sizeof *b->of_line, "supernodes of lines");
+    b->of_line = trs_new_touched(ctx, n, sizeof *b->of_line, "supernodes of lines");
     if (!b->begin || !b->of_line) return TRS_EMEM;
     b->begin[0] = 0;
     trs_share(b->o->threads, ranges(b), 1, count_some, b);
@@ -131,7 +145,7 @@ static int number_groups(build *b)
     const int32_t count = b->fundamental.count = b->begin[ranges(b)];
     b->first = trs_new(ctx, (int64_t)count + 1, sizeof *b->first, "supernodes");
     b->level = trs_new(ctx, count, sizeof *b->level, "levels of supernodes");
-    b->fundamental.group = trs_new(ctx, count, sizeof(group), "supernodes");
+    b->fundamental.group = trs_new_touched(ctx, count, sizeof(group), "supernodes");
     if (!b->first || !b->level || !b->fundamental.group) return TRS_EMEM;
     b->first[count] = n;
     trs_share(b->o->threads, ranges(b), 1, number_some, b);
@@ -239,15 +253,17 @@ static void sum_some(void *user, int64_t begin, int64_t end)
     }
 }
 
-/* As many shares as leave their counts well below the size of the triangle. */
+/* Several shares a thread, for they take different times, but no more than leave their counts well below the size
+ * of the triangle. */
 static int count_columns(build *b)
 {
     const int32_t count = b->fundamental.count, threads = b->o->threads;
-    const int64_t most = 1 + b->o->entries / (8 * ((int64_t)count + 1));
-    b->shares = most < threads ? (int32_t)most : threads;
+    const int64_t most = 1 + b->o->entries / (4 * ((int64_t)count + 1));
+    const int32_t wanted = threads > 1 ? 3 * threads : 1;
+    b->shares = most < wanted ? (int32_t)most : wanted;
     b->share = trs_new(b->ctx, (int64_t)b->shares * count, sizeof *b->share, "columns");
     if (!b->share) return TRS_EMEM;
-    trs_share(b->shares, b->shares, 1, take_some, b);
+    trs_share(threads, b->shares, 1, take_some, b);
     trs_share(threads, count, GROUPS, sum_some, b);
     return TRS_OK;
 }
@@ -264,11 +280,11 @@ static int find_others(build *b)
         f->group[k].from = all;
         all += f->group[k].runs;
     }
-    if (!rc) f->list = trs_new(b->ctx, all, sizeof *f->list, "patterns of supernodes");
+    if (!rc) f->list = trs_new_touched(b->ctx, all, sizeof *f->list, "patterns of supernodes");
     if (!f->list) return TRS_EMEM;
-    b->relaxed.list = trs_new(b->ctx, all, sizeof *f->list, "patterns of supernodes");
+    b->relaxed.list = trs_new_touched(b->ctx, all, sizeof *f->list, "patterns of supernodes");
     if (b->rows) trs_share(threads, f->count, GROUPS, list_rows, b);
-    else trs_share(b->shares, b->shares, 1, take_some, b);
+    else trs_share(threads, b->shares, 1, take_some, b);
     return b->relaxed.list ? TRS_OK : TRS_EMEM;
 }
 
@@ -457,7 +473,7 @@ static int relax(build *b)
 {
     const int threads = b->o->threads;
     b->kept = trs_alloc_zero(&b->ctx->mem, ranges(b), sizeof *b->kept);
-    b->relaxed.group = trs_new(b->ctx, b->fundamental.count, sizeof(group), "supernodes");
+    b->relaxed.group = trs_new_touched(b->ctx, b->fundamental.count, sizeof(group), "supernodes");
     if (!b->kept || !b->relaxed.group)
         return trs_fail(b->ctx, TRS_EMEM, "out of memory for merging supernodes");
     trs_share(threads, ranges(b), 1, part_some, b);

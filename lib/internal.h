@@ -70,6 +70,9 @@ enum {
     TRS_MOST_THREADS = 1024
 }; /* that a caller may ask for: OpenMP ends a program that has too many */
 
+/* The same for arrays that several threads are going to write: where they meet in a new page, each clears it. */
+void *trs_new_touched(trs_context *ctx, int64_t count, size_t size, const char *what);
+
 /* Threads for work on so many entries: one when there is little of it. */
 int trs_team(const trs_context *ctx, int64_t entries);
 /* The same where they allocate: one with a caller's allocator, which need not stand several at once. */
@@ -168,6 +171,7 @@ typedef struct trs_shape {
     int64_t store;       /* numbers that they keep */
     int64_t strips;      /* 0: not looked for, or no good */
     double elem;         /* bytes of a number */
+    bool is_complex;
     int nrhs;
 } trs_shape;
 
@@ -276,6 +280,8 @@ typedef struct trs_solver {
     int (*library)(char *why,
                    size_t size); /* can the library it calls be opened? NULL: it calls none */
     void (*cost)(const trs_shape *, const trs_machine *, trs_cost *);
+    /* the same of a part with values; NULL: these make no difference */
+    void (*cost_now)(const trs_part *, const trs_shape *, const trs_machine *, trs_cost *);
     int64_t (*bytes)(const trs_shape *); /* that analyse will take where it runs */
     int (*analyse)(trs_part *);          /* pattern -> data; NULL: nothing to do */
     int (*update)(trs_part *);           /* new values in side->tri.val; NULL: nothing to do */
@@ -298,9 +304,9 @@ const trs_solver *trs_solver_at(int k);               /* NULL past the end */
 const trs_solver *trs_solver_named(const char *name); /* NULL: none */
 int trs_solver_available(const trs_solver *s, int device, char *why, size_t size);
 
-/* Predicted seconds of a solve, in its terms (cost.c). */
-double trs_predict(const trs_context *ctx, const trs_solver *s, const trs_shape *shape,
-                   bool on_device, trs_cost *c);
+/* Predicted seconds of a solve, in its terms (cost.c); part NULL: before the analysis. */
+double trs_predict(const trs_context *ctx, const trs_solver *s, const trs_part *part,
+                   const trs_shape *shape, bool on_device, trs_cost *c);
 size_t trs_describe_shape(char *text, size_t size, const trs_shape *s); /* characters written */
 
 typedef struct trs_candidate {
@@ -338,6 +344,8 @@ struct trs_plan {
     bool far;           /* it is in the side of that op, on the device alone (far.c) */
     bool was_far;       /* and had to pass the host after all */
     const trs_solver *wanted;
+    trs_candidate candidate[TRS_CANDIDATES]; /* wanted was the first of, if the plan has chosen */
+    int candidates;
     bool on_device; /* B and X live on the GPU */
     bool measure;   /* choose by solving */
     bool general;   /* a general dense matrix (general.c) */
@@ -383,7 +391,8 @@ int trs_far_fetch(trs_plan *p); /* after analyse: the host has the triangle too,
 
 /* ---- sides on the device (direct.c) ------------------------------------------------------------ */
 
-int trs_direct_pattern(trs_context *ctx, trs_side *s); /* ptr, idx and level are there */
+/* ptr and idx are there, and level for a solver that goes by rows. */
+int trs_direct_pattern(trs_context *ctx, trs_side *s, const trs_solver *solver);
 /* ptr and idx are there, s->lv and s->tally found; after a failure nothing is, and the host can do it. */
 int trs_direct_levels(trs_context *ctx, trs_side *s);
 /* trs_supernodes_likely and trs_strips_rows, asked where the pattern and the levels are. */

@@ -59,19 +59,25 @@ static inline int32_t highest(const int32_t *Li, int64_t p, int64_t end, int32_t
     return larger(larger(a, b), larger(c, d));
 }
 
-/* The same from the rows. */
+/* The same from the rows.  One that waits for a row known to be of the deepest level so far is one deeper, whatever
+ * else it waits for: chains and full triangles are not gone through entry by entry. */
 static int32_t sweep_levels(const trs_tri *csr, int32_t from, int32_t to, int32_t *level)
 {
     const int64_t *Lp = csr->ptr;
     const int32_t *Li = csr->idx;
-    int32_t count = 0;
+    int32_t count = 0, deepest = -1; /* a row of level count-1 */
     for (int32_t i = from; i < to; i++) {
         int64_t p = Lp[i], diagonal = Lp[i + 1] - 1;
-        if (from > 0)
-            while (p < diagonal && Li[p] < from) p++;
-        const int32_t mine = highest(Li, p, diagonal, from, level) + 1;
+        int32_t mine = count;
+        if (p == diagonal || Li[diagonal - 1] != deepest) {
+            if (from > 0)
+                while (p < diagonal && Li[p] < from) p++;
+            mine = highest(Li, p, diagonal, from, level) + 1;
+        }
         level[i - from] = mine;
-        count = larger(count, mine + 1);
+        if (mine < count) continue;
+        count = mine + 1;
+        deepest = i;
     }
     return count;
 }
@@ -79,6 +85,12 @@ static int32_t sweep_levels(const trs_tri *csr, int32_t from, int32_t to, int32_
 /* topo and ptr from the level of every row: a counting sort, which keeps rows ascending. */
 static void sort_levels(int32_t rows, int32_t from, const int32_t *level, trs_levels *lv)
 {
+    if (lv->count == rows) { /* a row a level: in order as they stand */
+        for (int32_t k = 0; k < rows; k++) lv->topo[k] = k + from;
+        for (int32_t l = 0; l <= lv->count; l++) lv->ptr[l] = l;
+        lv->widest = rows > 0;
+        return;
+    }
     memset(lv->ptr, 0, ((size_t)lv->count + 1) * sizeof *lv->ptr);
     for (int32_t k = 0; k < rows; k++) lv->ptr[level[k] + 1]++;
     for (int32_t l = 0; l < lv->count; l++) {

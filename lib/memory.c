@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #endif
 
-enum { HUGE_PAGE = 2 << 20, LARGE = HUGE_PAGE }; /* bytes */
+enum { PAGE = 1 << 16, HUGE_PAGE = 2 << 20, LARGE = HUGE_PAGE }; /* bytes */
 
 /* The product as bytes, 0 when it does not fit. */
 static size_t bytes_of(int64_t count, size_t size)
@@ -34,6 +34,18 @@ static void *new_block(size_t bytes)
     }
 #endif
     return malloc(bytes);
+}
+
+void *trs_alloc_pages(size_t bytes)
+{
+    const size_t page = bytes >= LARGE / 2 ? HUGE_PAGE : PAGE;
+    if (bytes > PTRDIFF_MAX - HUGE_PAGE) return NULL;
+    bytes = (bytes + page - 1) / page * page;
+    void *p = aligned_alloc(page, bytes);
+#if defined HAVE_MADVISE && defined MADV_HUGEPAGE
+    if (p && page == HUGE_PAGE) (void)madvise(p, bytes, MADV_HUGEPAGE);
+#endif
+    return p;
 }
 
 void *trs_alloc(const trs_memory *mem, int64_t count, size_t size)

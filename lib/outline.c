@@ -71,8 +71,9 @@ int trs_outline_make(trs_context *ctx, const trs_tri *t, trs_outline *o)
     build b = {.t = t, .o = o};
     const trs_level_stage all = {0, t->n, t->n / ROWS + 1};
     trs_progress progress[2];
-    *o = (trs_outline){.n = t->n, .entries = t->nnz, .threads = trs_team_with_memory(ctx, t->nnz)};
-    o->row = trs_new(ctx, t->n, sizeof *o->row, "rows by runs of columns");
+    *o = (trs_outline){
+        .n = t->n, .entries = t->nnz, .ptr = t->ptr, .threads = trs_team_with_memory(ctx, t->nnz)};
+    o->row = trs_new_touched(ctx, t->n, sizeof *o->row, "rows by runs of columns");
     o->notes = trs_alloc_zero(&ctx->mem, o->threads, sizeof *o->notes);
     o->differ = trs_alloc_zero(&ctx->mem, t->n, sizeof *o->differ);
     if (!o->row || !o->notes || !o->differ)

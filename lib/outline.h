@@ -23,6 +23,7 @@ typedef struct trs_outline_row {
 typedef struct trs_outline {
     int32_t n;
     int64_t entries;
+    const int64_t *ptr;   /* [n+1] of the triangle */
     trs_outline_row *row; /* [n] */
     _Atomic uint8_t
         *differ;      /* [n] 1: the column has not the pattern of the next one below its diagonal */

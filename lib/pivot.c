@@ -67,7 +67,7 @@ static void find(trs_plan *p, const trs_side *s)
     static const trs_range_fn search_some[] = TRS_PER_TYPE(search_some);
     search all = {.p = p, .s = s, .first = INT64_MAX};
     if (p->skip) memset(p->skip, 0, (size_t)s->tri.n);
-    trs_share(trs_team(&p->ctx, s->tri.n), s->tri.n, ROWS, search_some[s->tri.dtype], &all);
+    trs_share(trs_team(&p->ctx, s->tri.nnz), s->tri.n, ROWS, search_some[s->tri.dtype], &all);
     p->bad_pivots = all.bad;
     p->first_bad = all.bad ? all.first : -1;
 }

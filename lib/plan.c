@@ -180,6 +180,15 @@ bool trs_counts_backwards(const trs_plan *p, int k)
     return (k == 0) == !!(p->shape.kind & TRS_UPPER);
 }
 
+enum { FULL_PERCENT = 90 };
+
+/* Nearly all entries that there can be: no pattern to look for, and the host need not go through the rows to find
+ * their levels. */
+static bool is_full(const trs_tri *t)
+{
+    return 200 * (double)t->nnz >= FULL_PERCENT * (double)t->n * ((double)t->n + 1);
+}
+
 /* The device finds the levels of larger triangles sooner, and has what is sent there to do so for the solvers
  * that want it. */
 enum { LEVELS_THERE_FROM = 2000000 };
@@ -187,7 +196,8 @@ enum { LEVELS_THERE_FROM = 2000000 };
 static bool had_better_ask_device(const trs_plan *p, const trs_side *s)
 {
     char why[200];
-    if (s->tri.nnz < LEVELS_THERE_FROM || p->was_far || p->ctx.limit) return false;
+    if (s->tri.nnz < LEVELS_THERE_FROM || is_full(&s->tri) || p->was_far || p->ctx.limit)
+        return false;
     return p->wanted ? p->wanted->direct : !trs_gpu_probe(p->ctx.device, why, sizeof why);
 }
 
@@ -267,12 +277,28 @@ static int device_perm(trs_context *ctx, trs_side *s)
 /* Smaller triangles are nothing for a solver that wants supernodes or strips. */
 enum { SHAPES_FROM = 20000 };
 
+/* A full triangle that a solver of full matrices may store. */
+static bool is_for_full_solver(const trs_context *ctx, const trs_side *s)
+{
+    trs_shape shape;
+    if (!is_full(&s->tri)) return false;
+    trs_shape_of(ctx, s, &shape);
+    for (int k = 0; trs_solver_at(k); k++) {
+        const trs_solver *one = trs_solver_at(k);
+        if (one->full && one->place == TRS_ON_CUDA && one->family == TRS_TRIANGLE &&
+            trs_fits(one, &shape, ctx->limit))
+            return true;
+    }
+    return false;
+}
+
 /* What only some solvers look at, if one of them is going to. */
 static int find_shapes(trs_plan *p, trs_side *s)
 {
     trs_context *ctx = &p->ctx;
     char why[200];
-    if (!p->wanted && (s->tri.nnz < SHAPES_FROM || trs_gpu_probe(ctx->device, why, sizeof why)))
+    if (!p->wanted && (s->tri.nnz < SHAPES_FROM || is_for_full_solver(ctx, s) ||
+                       trs_gpu_probe(ctx->device, why, sizeof why)))
         return TRS_OK;
     if (!p->wanted || p->wanted->strips) s->strip_rows = trs_direct_strips_rows(ctx, s);
     if (s->super.block || (p->wanted ? !p->wanted->supernodes : !trs_direct_supernodes(ctx, s)))
@@ -297,16 +323,17 @@ static int choose(trs_plan *p)
     p->info.widest = shape.widest;
     p->info.longest = shape.longest;
     if (!p->wanted) {
-        trs_candidate c[TRS_CANDIDATES];
+        trs_candidate *c = p->candidate;
         int count = trs_choose(ctx, &shape, p->on_device, c, p->reason, sizeof p->reason);
         if (!count) return trs_fail(ctx, TRS_ESUPPORT, "no solver of this build can do this here");
         rc = p->measure ? trs_measure(p, s, c, count, p->reason, sizeof p->reason) : TRS_OK;
         if (rc) return rc;
+        p->candidates = p->measure ? 1 : count;
         p->wanted = c[0].solver;
         p->info.predicted = c[0].seconds;
     } else {
         trs_cost c;
-        p->info.predicted = trs_predict(ctx, p->wanted, &shape, p->on_device, &c);
+        p->info.predicted = trs_predict(ctx, p->wanted, NULL, &shape, p->on_device, &c);
         size_t used = trs_describe_shape(p->reason, sizeof p->reason, &shape);
         snprintf(p->reason + used, sizeof p->reason - used, ": named by the caller");
     }
@@ -341,7 +368,7 @@ static int analyse_part(trs_plan *p, trs_side *s, trs_part *part)
         part->lv = &part->own;
     }
     if (!rc && part->solver->place == TRS_ON_CUDA) rc = trs_gpu_use(ctx);
-    if (!rc && part->solver->direct) rc = trs_direct_pattern(ctx, s);
+    if (!rc && part->solver->direct) rc = trs_direct_pattern(ctx, s, part->solver);
     if (!rc && part->solver->analyse) rc = part->solver->analyse(part);
     p->info.on_gpu = part->solver->place == TRS_ON_CUDA;
     return rc;
@@ -364,9 +391,19 @@ static int build_parts(trs_plan *p, int k)
         part->solver = p->cut_solver ? p->cut_solver[c] : p->wanted;
         rc = analyse_part(p, s, part);
     }
-    trs_supernodes_free(&p->ctx, &s->super);
-    trs_direct_drop_pattern(&p->ctx, s);
     return rc;
+}
+
+static void free_parts(trs_context *ctx, trs_side *s)
+{
+    for (int c = 0; c < s->nparts; c++) {
+        trs_part *part = &s->part[c];
+        if (part->solver->release && part->data) part->solver->release(part);
+        trs_levels_free(ctx, &part->own);
+    }
+    trs_free(&ctx->mem, s->part);
+    s->part = NULL;
+    s->nparts = 0;
 }
 
 /* topo in the caller's numbering. */
@@ -474,20 +511,78 @@ static bool may_use_gpu(const trs_plan *p)
     return !trs_gpu_probe(p->ctx.device, why, sizeof why);
 }
 
+/* Parts by p->wanted, with values; TRS_EPIVOT: there they are, and with other values they will do. */
+static int build(trs_plan *p)
+{
+    int rc = TRS_OK;
+    for (int k = 0; k < 2 && !rc; k++) {
+        trs_side *s = &p->side[k];
+        if (!s->used) continue;
+        free_parts(&p->ctx, s);
+        rc = build_parts(p, k);
+        if (!rc && s->perm && !s->perm_dev && p->info.on_gpu) rc = device_perm(&p->ctx, s);
+    }
+    trs_gpu_drop_scratch(&p->ctx);
+    if (!rc && p->pivot == TRS_PIVOT_SKIP && !p->skip) rc = trs_pivots_new(p);
+    return rc ? rc : p->far ? trs_direct_update(p, NULL, NULL) : update_parts(p);
+}
+
+static double cost_now(const trs_plan *p)
+{
+    const trs_side *s = &p->side[p->side[0].used ? 0 : 1];
+    trs_shape shape;
+    trs_cost c;
+    trs_shape_of(&p->ctx, s, &shape);
+    return trs_predict(&p->ctx, p->wanted, s->part, &shape, p->on_device, &c);
+}
+
+static int build_other(trs_plan *p, const trs_solver *other, const char *why)
+{
+    const size_t used = strlen(p->reason);
+    snprintf(p->reason + used, sizeof p->reason - used, "; %s %.3g ms %s", p->wanted->name,
+             1e3 * cost_now(p), why);
+    p->wanted = other;
+    return build(p);
+}
+
+/* May it take over?  Not one that inverts whatever the values are, for these may have been the reason. */
+static bool may_follow(const trs_plan *p, const trs_solver *s)
+{
+    return (s->accuracy == TRS_SUBSTITUTION || s->cost_now) && (s->direct || !p->far);
+}
+
+/* The analysis and the values tell what was not known when p->wanted was chosen; where another solver is predicted to
+ * be faster than this one has turned out to be, that one.  Not where pivots were treated, which is done once. */
+static int settle(trs_plan *p)
+{
+    int rc = TRS_OK;
+    if (p->ncuts || p->bad_pivots) return TRS_OK;
+    for (int k = 1; k < p->candidates && p->wanted->cost_now && !rc; k++) {
+        const trs_candidate *next = &p->candidate[k];
+        const trs_solver *const last = p->wanted;
+        const double now = cost_now(p);
+        p->info.predicted = now;
+        if (now <= next->seconds) break;
+        if (!may_follow(p, next->solver)) continue;
+        rc = build_other(p, next->solver, "now");
+        if (!rc && cost_now(p) > now) return build_other(p, last, "now, too");
+        if (!rc) p->info.predicted = cost_now(p);
+    }
+    return rc;
+}
+
 int trs_plan_finish(trs_plan *p, double start)
 {
     p->state = TRS_FAILED; /* until all of it has worked */
     int rc = check_limit(p);
     if (!rc && !p->general && !p->far) rc = keep_topo(p);
-    for (int k = 0; k < 2 && !rc; k++) {
-        if (!p->side[k].used) continue;
-        rc = build_parts(p, k);
-        if (!rc && p->side[k].perm && p->info.on_gpu) rc = device_perm(&p->ctx, &p->side[k]);
+    int pivots = rc ? rc : build(p);
+    if (!pivots) pivots = settle(p);
+    rc = pivots != TRS_EPIVOT ? pivots : TRS_OK;
+    for (int k = 0; k < 2; k++) {
+        trs_supernodes_free(&p->ctx, &p->side[k].super);
+        trs_direct_drop_pattern(&p->ctx, &p->side[k]);
     }
-    trs_gpu_drop_scratch(&p->ctx);
-    if (!rc && p->pivot == TRS_PIVOT_SKIP) rc = trs_pivots_new(p);
-    int pivots = rc ? rc : p->far ? trs_direct_update(p, NULL, NULL) : update_parts(p);
-    rc = pivots != TRS_EPIVOT ? pivots : TRS_OK; /* with other values the plan will do */
     if (!rc) rc = trs_work_make(&p->own, p, p->ctx.nrhs, &p->ctx);
     if (!rc) rc = values_known(p, pivots);
     p->info.seconds_analyse = trs_now() - start;
@@ -623,12 +718,7 @@ const char *trs_plan_message(const trs_plan *p)
 
 void trs_side_free(trs_context *ctx, trs_side *s)
 {
-    for (int c = 0; c < s->nparts; c++) {
-        trs_part *part = &s->part[c];
-        if (part->solver->release && part->data) part->solver->release(part);
-        trs_levels_free(ctx, &part->own);
-    }
-    trs_free(&ctx->mem, s->part);
+    free_parts(ctx, s);
     trs_gpu_free(ctx, s->perm_dev);
     trs_direct_free(ctx, &s->direct);
     trs_free(&ctx->mem, s->perm);

@@ -145,7 +145,7 @@ static bool all_lines(const trs_context *ctx, intake *in)
 static int take_all(trs_context *ctx, intake *in)
 {
     trs_tri *t = in->t;
-    t->ptr = trs_new(ctx, in->m->n + 1, sizeof *t->ptr, "row pointers");
+    t->ptr = trs_new_touched(ctx, in->m->n + 1, sizeof *t->ptr, "row pointers");
     if (!t->ptr) return TRS_EMEM;
     if (!all_pointers(ctx, in)) return TRS_EMATRIX;
     if (trs_tri_entries(ctx, t, true, false)) return TRS_EMEM;

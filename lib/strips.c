@@ -135,14 +135,6 @@ typedef struct build {
     _Atomic int failed;
 } build;
 
-/* Threads that work side by side would be in each other's way when they touch a new page. */
-static void *new_array(trs_context *ctx, int64_t count, size_t size, const char *what)
-{
-    void *p = trs_new(ctx, count, size, what);
-    if (p) trs_touch(ctx, p, (size_t)count * size);
-    return p;
-}
-
 static int32_t first_row(const build *b, int64_t strip)
 {
     const int64_t row = strip * b->rows;
@@ -397,10 +389,10 @@ static int sum_up(build *b)
     s->chunks = (int32_t)chunks;
     s->lines = s->strip[s->count].item;
     s->chunk = trs_new(b->ctx, chunks, sizeof *s->chunk, "chunks of strips");
-    s->row = new_array(b->ctx, tasks * WARP, sizeof *s->row, "rows of strips");
-    s->power = new_array(b->ctx, tasks * WARP, sizeof *s->power, "rows of strips");
-    s->code = new_array(b->ctx, s->lines * WARP, sizeof *s->code, "slots of entries");
-    s->entry = new_array(b->ctx, s->lines * WARP, sizeof *s->entry, "entries of strips");
+    s->row = trs_new_touched(b->ctx, tasks * WARP, sizeof *s->row, "rows of strips");
+    s->power = trs_new_touched(b->ctx, tasks * WARP, sizeof *s->power, "rows of strips");
+    s->code = trs_new_touched(b->ctx, s->lines * WARP, sizeof *s->code, "slots of entries");
+    s->entry = trs_new_touched(b->ctx, s->lines * WARP, sizeof *s->entry, "entries of strips");
     return s->chunk && s->row && s->power && s->code && s->entry ? TRS_OK : TRS_EMEM;
 }
 
@@ -666,9 +658,9 @@ static int build_new(build *b)
 {
     trs_context *ctx = b->ctx;
     const int64_t n = b->t->n, count = b->s->count;
-    b->order = new_array(ctx, n, sizeof *b->order, "rows of strips");
-    b->position = new_array(ctx, n, sizeof *b->position, "positions of rows");
-    b->group = new_array(ctx, n, sizeof *b->group, "groups of strips");
+    b->order = trs_new_touched(ctx, n, sizeof *b->order, "rows of strips");
+    b->position = trs_new_touched(ctx, n, sizeof *b->position, "positions of rows");
+    b->group = trs_new_touched(ctx, n, sizeof *b->group, "groups of strips");
     b->items = trs_alloc_zero(&ctx->mem, count, sizeof *b->items);
     b->s->strip = trs_alloc_zero(&ctx->mem, count + 1, sizeof *b->s->strip);
     return b->order && b->position && b->group && b->items && b->s->strip

@@ -57,7 +57,7 @@ bool trs_supernodes_common(const trs_tri *t, int64_t columns, int64_t rows)
     return 100 * (double)columns > enough || 100 * (double)rows > enough;
 }
 
-enum { SAMPLES = 256, ROWS = 64, BESIDE_PERCENT = 10 };
+enum { SAMPLES = 256, ROWS = 64, ENTRIES = 64 * ROWS, BESIDE_PERCENT = 10 };
 
 /* Columns of one pattern stand side by side in their rows, and rows of one pattern below one another: does
  * that happen at all, in some of the rows? */
@@ -66,7 +66,8 @@ static bool may_have_common(const trs_tri *t)
     int64_t beside = 0, below = 0, entries = 1;
     for (int k = 0; k < SAMPLES; k++) {
         const int32_t from = (int32_t)((int64_t)t->n * k / SAMPLES);
-        for (int32_t i = from > 0 ? from : 1; i < t->n && i < from + ROWS; i++) {
+        const int64_t most = entries + ENTRIES;
+        for (int32_t i = from > 0 ? from : 1; i < t->n && i < from + ROWS && entries < most; i++) {
             const int64_t p = t->ptr[i], end = t->ptr[i + 1] - 1;
             entries += end - p;
             if (row_continues(t, i)) below += end - p;
@@ -148,17 +149,23 @@ static int32_t cut(const trs_groups *g, trs_block *block)
     for (int32_t k = 0; k < g->count; k++) {
         const int64_t from = g->first[k], all = g->first[k + 1] - from;
         const int64_t parts = (all + TRS_BLOCK - 1) / TRS_BLOCK;
-        for (int64_t p = 0; p < parts; p++, count++) {
+        int64_t begin = 0;
+        for (int64_t p = 1, end; p <= parts; p++, begin = end, count++) {
+            end = p == parts ? all : all * p / parts;
             if (!block) continue;
-            block[count].first = (int32_t)(from + all * p / parts);
-            block[count].rows = (int32_t)(from + all * (p + 1) / parts) - block[count].first;
+            block[count] =
+                (trs_block){.first = (int32_t)(from + begin), .rows = (int32_t)(end - begin)};
         }
     }
     return count;
 }
 
-/* Blocks that a thread claims at a time. */
-enum { BLOCKS = 64 };
+/* Blocks that a thread claims at a time: few, since the last ones of a factor have most of the entries, but handing
+ * levels on from one to the next (find_some) takes its time, too. */
+static int64_t blocks_at_a_time(const build *b)
+{
+    return 1 + b->blocks / (16 * (int64_t)b->threads);
+}
 
 static void own_some(void *user, int64_t begin, int64_t end)
 {
@@ -171,16 +178,16 @@ static int new_build(build *b, const trs_groups *g)
 {
     trs_context *ctx = b->ctx;
     b->blocks = cut(g, NULL);
-    b->block = trs_alloc_zero(&ctx->mem, b->blocks, sizeof *b->block);
-    b->needs = trs_new(ctx, b->blocks, sizeof *b->needs, "sources of blocks");
+    b->block = trs_new_touched(ctx, b->blocks, sizeof *b->block, "blocks");
+    b->needs = trs_new_touched(ctx, b->blocks, sizeof *b->needs, "sources of blocks");
     b->level = trs_new(ctx, b->blocks, sizeof *b->level, "levels of blocks");
     b->place = trs_new(ctx, b->blocks, sizeof *b->place, "the order of blocks");
     b->key = trs_new(ctx, b->blocks, sizeof *b->key, "the order of blocks");
-    b->of_row = trs_new(ctx, b->o->n, sizeof *b->of_row, "blocks of rows");
+    b->of_row = trs_new_touched(ctx, b->o->n, sizeof *b->of_row, "blocks of rows");
     if (!b->block || !b->needs || !b->level || !b->place || !b->key || !b->of_row)
         return trs_fail(ctx, TRS_EMEM, "out of memory for the blocks");
     cut(g, b->block);
-    trs_share(b->threads, b->blocks, 16 * BLOCKS, own_some, b);
+    trs_share(b->threads, b->blocks, blocks_at_a_time(b), own_some, b);
     return TRS_OK;
 }
 
@@ -268,7 +275,8 @@ static void find_some(void *user, int thread, int32_t begin, int32_t end)
 static int find_all_sources(build *b)
 {
     const int64_t most = 1 + b->o->entries / ((int64_t)b->blocks + 1);
-    const trs_level_stage all = {0, b->blocks, b->blocks / BLOCKS + 1};
+    const int32_t chunks = (int32_t)(b->blocks / blocks_at_a_time(b)) + 1;
+    const trs_level_stage all = {0, b->blocks, chunks};
     trs_progress progress[2];
     b->finders = most < b->threads ? (int)most : b->threads;
     b->finder = trs_alloc_zero(&b->ctx->mem, b->finders, sizeof *b->finder);
@@ -497,14 +505,14 @@ static int sum_up(build *b, trs_supernodes *s)
 
 static int make_stages(build *b, trs_supernodes *s)
 {
-    trs_share(b->threads, b->blocks, BLOCKS, count_some, b);
+    trs_share(b->threads, b->blocks, blocks_at_a_time(b), count_some, b);
     int rc = sum_up(b, s);
     if (rc) return rc;
-    b->stage = trs_new(b->ctx, s->stages, sizeof *b->stage, "stages of supernodes");
-    b->column = trs_new(b->ctx, s->columns, sizeof *b->column, "columns of supernodes");
+    b->stage = trs_new_touched(b->ctx, s->stages, sizeof *b->stage, "stages of supernodes");
+    b->column = trs_new_touched(b->ctx, s->columns, sizeof *b->column, "columns of supernodes");
     b->piece = trs_new(b->ctx, s->pieces, sizeof *b->piece, "pieces");
     if (!b->stage || !b->column || !b->piece) return TRS_EMEM;
-    trs_share(b->threads, b->blocks, BLOCKS, write_some, b);
+    trs_share(b->threads, b->blocks, blocks_at_a_time(b), write_some, b);
     return TRS_OK;
 }
 
@@ -602,13 +610,13 @@ static void order_tasks(const build *b, trs_supernodes *s, const trs_task *piece
 static int order(build *b, trs_supernodes *s)
 {
     trs_context *ctx = b->ctx;
-    b->ordered = s->block = trs_new(ctx, s->blocks, sizeof *s->block, "blocks");
+    b->ordered = s->block = trs_new_touched(ctx, s->blocks, sizeof *s->block, "blocks");
     s->task = trs_new(ctx, (int64_t)s->blocks + s->pieces, sizeof *s->task, "tasks");
     trs_task *piece = trs_new(ctx, s->pieces, sizeof *piece, "pieces");
     int rc = s->block && s->task && piece ? TRS_OK : TRS_EMEM;
     if (!rc) rc = order_pieces(b, s, piece);
     if (!rc) {
-        trs_share(b->threads, b->blocks, 16 * BLOCKS, order_some, b);
+        trs_share(b->threads, b->blocks, blocks_at_a_time(b), order_some, b);
         s->stage = b->stage;
         s->column = b->column;
         b->stage = NULL, b->column = NULL;

@@ -204,7 +204,7 @@ static const trs_solver *cheapest_cuda(const trs_shape *shape)
     for (int k = 0; trs_solver_at(k); k++) {
         const trs_solver *s = trs_solver_at(k);
         if (s->family != TRS_TRIANGLE || s->place != TRS_ON_CUDA) continue;
-        const double t = trs_predict(&ctx, s, shape, true, &c);
+        const double t = trs_predict(&ctx, s, NULL, shape, true, &c);
         if (t < least) least = t, best = s;
     }
     return best;

@@ -307,10 +307,10 @@ static void check_sent(trs_context *ctx, const trs_side *s)
 }
 
 /* The same, and every so many rows one reads every third column before it. */
-static trs_mat grid_with_long_rows(int32_t n, int32_t width)
+static trs_mat grid_with_long_rows(int32_t n, int32_t width, int32_t band)
 {
     enum { EVERY = 4999, STEP = 3 };
-    trs_mat a = grid(n, width, 1);
+    trs_mat a = grid(n, width, band);
     const int64_t *ptr = a.ptr, most = a.nnz + (int64_t)(n / EVERY + 1) * n / STEP;
     const int32_t *idx = a.idx;
     int64_t *new_ptr = malloc(((size_t)n + 1) * sizeof *new_ptr), q = 0;
@@ -361,7 +361,17 @@ static void test_judgement(void **state)
     judge_pattern(grid(600 * 600, 600, 1), false);
     judge_pattern(grid(100000, 50, 1), false);
     judge_pattern(grid(100 * 100, 100, 99), true);
-    judge_pattern(grid_with_long_rows(100000, 50), false);
+    judge_pattern(grid_with_long_rows(100000, 50, 1), false);
+}
+
+/* Rows so long that entries are left out of the search for levels, or too long for that. */
+static void test_long_rows(void **state)
+{
+    (void)state;
+    judge_pattern(grid(1500, 1500, 1499), true);
+    judge_pattern(grid(40000, 40, 39), true);
+    judge_pattern(grid_with_long_rows(30000, 60, 29), true);
+    judge_pattern(grid_with_long_rows(230000, 700, 17), false);
 }
 
 /* The search for the levels of a chain is given up, or not: it depends on the device. */
@@ -415,6 +425,36 @@ static void test_large(void **state)
     mat_free(&a);
 }
 
+/* A full triangle is known by its size: nothing is looked for, and it stays there. */
+static void test_full(void **state)
+{
+    (void)state;
+    enum { N = 1500 };
+    trs_mat a = grid(N, N, N - 1), far = mat_to_device(&a);
+    const trs_mat *const from[] = {&a, &far};
+    const trs_options chosen = {.device = TRS_CUDA(0)}, named = {.solver = "dense-blocked"};
+    double *b = malloc(3 * sizeof *b * N), *x[] = {b + N, b + 2 * N};
+    assert_non_null(b);
+    for (int i = 0; i < N; i++) b[i] = 1 + i % 7;
+    for (int k = 0; k < 2; k++) {
+        trs_plan *p = create(from[k], &chosen), *q = create(from[k], &named);
+        assert_status(trs_plan_analyse(p), TRS_OK, p);
+        assert_string_equal(p->wanted->name, "dense-blocked");
+        assert_int_equal(p->side[0].super.blocks, 0);
+        assert_int_equal(p->side[0].lv.count, N);
+        assert_status(trs_plan_analyse(q), TRS_OK, q);
+        assert_status(trs_plan_update(q, from[k], NULL), TRS_OK, q);
+        assert_int_equal(q->far, k);
+        assert_status(trs_solve(q, TRS_N, 1, b, N, x[k], N, NULL), TRS_OK, q);
+        trs_plan_destroy(p);
+        trs_plan_destroy(q);
+    }
+    assert_memory_equal(x[0], x[1], N * sizeof *b);
+    free(b);
+    mat_free_device(&far);
+    mat_free(&a);
+}
+
 static void test_without_a_device(void **state)
 {
     (void)state;
@@ -428,7 +468,8 @@ int main(void)
         cmocka_unit_test(test_life),      cmocka_unit_test(test_update_from_host),
         cmocka_unit_test(test_after_all), cmocka_unit_test(test_not_straight),
         cmocka_unit_test(test_pivots),    cmocka_unit_test(test_judgement),
-        cmocka_unit_test(test_deep),      cmocka_unit_test(test_large)};
+        cmocka_unit_test(test_long_rows), cmocka_unit_test(test_deep),
+        cmocka_unit_test(test_large),     cmocka_unit_test(test_full)};
     char why[200];
     if (!trs_gpu_probe(0, why, sizeof why)) return cmocka_run_group_tests(tests, NULL, NULL);
     print_message("%s\n", why);

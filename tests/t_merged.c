@@ -29,6 +29,22 @@ static model deep(int n, int width, int more, double steep, random_t *r)
     return m;
 }
 
+/* The same with hubs: rows that need many of those before, more than a warp has room for, and that many need; the
+ * last one needs more of one level than are put in for a row. */
+static model with_hubs(int n, int width, random_t *r)
+{
+    model m = {.n = n};
+    for (int i = 0; i < n; i++) {
+        const bool last = i == n - 1, hub = i % 97 < 3 || last;
+        const int from = last ? n - 1 - width : i % 97 ? i / 2 : 0, step = last ? 1 : 1 + i % 7;
+        for (int j = from; hub && j < i - 1; j += step) model_add(&m, i, j, random_uniform(r) / n);
+        if (i > 0 && hub) model_add(&m, i, i - 1, 0.3 * random_uniform(r));
+        if (i >= width && !hub) model_add(&m, i, i - width + i % 2, 0.3 * random_uniform(r));
+        model_add(&m, i, i, 1 + random_uniform(r) / 4);
+    }
+    return m;
+}
+
 /* x of a plan by cuda-merged, judged. */
 static quality solve_by(const model *m, const trs_mat *a, trs_dtype d, trs_op op, double *growth)
 {
@@ -82,6 +98,29 @@ static void test_merged(void **state)
         run(20000, 100, 3, 0.3, types[k]);
         run(150000, 500, 2, 0.3, types[k]); /* large enough to be sampled first */
     }
+}
+
+static void test_hubs(void **state)
+{
+    static const struct {
+        int n, width;
+    } cases[] = {{500, 5}, {3000, 40}, {9000, 3000}};
+    (void)state;
+    for (int k = 0; k < 3; k++)
+        for (trs_dtype d = TRS_F64; d <= TRS_C32; d++) {
+            random_t r = {(uint64_t)k};
+            model m = with_hubs(cases[k].n, cases[k].width, &r);
+            const form f = {.dtype = d, .format = TRS_CSR, .ptr_bits = 32, .idx_bits = 32};
+            trs_mat a = show(&m, &f, &r);
+            for (trs_op op = TRS_N; op <= TRS_T; op++) {
+                double growth;
+                const quality q = solve_by(&m, &a, d, op, &growth);
+                assert_true(growth > 1);
+                assert_at_most(q.normwise, 4 * (q.longest + 1) * epsilon(d) * growth);
+            }
+            mat_free(&a);
+            model_free(&m);
+        }
 }
 
 static void test_growth(void **state)
@@ -177,6 +216,33 @@ static void test_update(void **state)
     free(b);
     mat_free(&a);
     model_free(&m);
+}
+
+/* A plan that has chosen cuda-merged looks for another solver when values grow. */
+static void test_choice(void **state)
+{
+    const trs_options opt = {.device = TRS_CUDA(0)};
+    const form f = {.dtype = TRS_F64, .format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32};
+    double predicted = 0;
+    (void)state;
+    for (int steep = 0; steep < 2; steep++) {
+        random_t r = {5};
+        model m = deep(4000, 20, 2, steep ? 1e5 : 0.3, &r);
+        trs_mat a = show(&m, &f, &r);
+        trs_plan *p = NULL;
+        trs_info info;
+        assert_status(trs_plan_create(&p, &a, &opt), TRS_OK, p);
+        assert_status(trs_plan_analyse(p), TRS_OK, p);
+        assert_status(trs_plan_info(p, &info), TRS_OK, p);
+        print_message("# %s: %s\n", info.solver, info.reason);
+        assert_int_equal(strcmp(info.solver, "cuda-merged") != 0, steep);
+        assert_int_equal(strstr(info.reason, "; cuda-merged ") != NULL, steep);
+        assert_true(info.predicted > predicted);
+        predicted = info.predicted;
+        trs_plan_destroy(p);
+        mat_free(&a);
+        model_free(&m);
+    }
 }
 
 #ifdef HAVE_CUDA
@@ -298,10 +364,11 @@ static void test_without_a_device(void **state)
 int main(void)
 {
     const struct CMUnitTest none[] = {cmocka_unit_test(test_without_a_device)};
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_merged), cmocka_unit_test(test_growth),
-                                       cmocka_unit_test(test_overflow),
-                                       cmocka_unit_test(test_update),
-                                       cmocka_unit_test(test_replay)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_merged), cmocka_unit_test(test_hubs),
+        cmocka_unit_test(test_growth), cmocka_unit_test(test_overflow),
+        cmocka_unit_test(test_update), cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_replay)};
     char why[200];
     if (!trs_gpu_probe(0, why, sizeof why)) return cmocka_run_group_tests(tests, NULL, NULL);
     print_message("%s\n", why);

@@ -60,8 +60,8 @@ static scene draw(const trs_solver *solver, int number)
     s.m = model_new(s.pat, random_below(r, 2), small, trs_is_complex(s.f.dtype), r);
     s.op = (trs_op)random_below(r, 3);
     s.exact = s.pat == SEED4 || s.pat == SEED5;
-    static const int nrhs[] = {1, 1, 1, 3, 3, 8, 35};
-    s.nrhs = nrhs[random_below(r, 7)];
+    static const int nrhs[] = {1, 1, 2, 3, 5, 8, 16, 35};
+    s.nrhs = nrhs[random_below(r, 8)];
     s.first_values = random_below(r, 3);
     s.in_place = random_below(r, 2);
     s.opt.solver = solver->name;

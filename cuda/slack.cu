@@ -1,0 +1,211 @@
+/* slack.cu: levels in the middle of what a row may have.
+ *
+ * A level set has a row as early as it can be; most rows of graphs with a few long rows could come much later, and
+ * a row that has time does not have to be merged with those that it does not wait for last.  The latest level of a
+ * row is one before the earliest of the latest levels of the rows that need it.
+ * latest_kernel: levels from the last to the first, a grid-wide barrier after each; a warp a row, a block a
+ * long one, whose own level is settled, since all who need it have larger levels; it lowers those that it needs by
+ * atomicMin.  One cooperative launch, so the barrier cannot hang.  Bytes: 12 an entry, at random; bound by
+ * levels x a barrier, 1 us.  The result is unique, and goes by the pattern alone. */
+#include "config.h"
+
+#include "cuda.cuh"
+
+extern "C" {
+#include "flow.h"
+}
+
+#include <cooperative_groups.h>
+#include <cub/device/device_radix_sort.cuh>
+
+namespace cg = cooperative_groups;
+
+enum {
+    THREADS = PLAIN,
+    WARP = 32,
+    DEEP = 10000,  /* levels: barriers would take longer than is saved */
+    LONG = 512,    /* entries of a row for which a block is worth it */
+    SAMPLED = 16,  /* one row of so many is looked at */
+    WORTH_IT = 16, /* one of so many of these has to have time */
+};
+
+struct slack { /* on the device */
+    trs_pattern t;
+    int32_t *latest;          /* [n] */
+    int32_t *number, *row;    /* [n] 0, 1, ...; rows by level */
+    int32_t *sorted, *begin;  /* [n] their levels; [levels+1] */
+    unsigned long long *seen; /* [2] of the sample: rows, those that have time */
+    void *temp;               /* of CUB */
+    size_t temp_bytes;
+};
+
+static __device__ inline int64_t index_of_thread()
+{
+    return blockIdx.x * (int64_t)THREADS + threadIdx.x;
+}
+
+static __device__ inline bool in_sample(int32_t i)
+{
+    return ((unsigned)i * 2654435761u >> 16) % SAMPLED == 0;
+}
+
+/* Of rows in the sample: one before the first level of those that need it.  So many lanes a row. */
+static __global__ void needed_kernel(const slack s, int lanes)
+{
+    const int64_t i = index_of_thread() / lanes;
+    if (i >= s.t.n) return;
+    for (int64_t p = s.t.ptr[i] + threadIdx.x % lanes; p < s.t.ptr[i + 1] - 1; p += lanes) {
+        const int32_t j = s.t.idx[p];
+        if (in_sample(j)) atomicMin(&s.latest[j], s.t.level[i] - 1);
+    }
+}
+
+static __global__ void seen_kernel(const slack s)
+{
+    const int64_t i = index_of_thread();
+    if (i >= s.t.n || !in_sample((int32_t)i)) return;
+    atomicAdd(&s.seen[0], 1);
+    if (s.latest[i] > s.t.level[i]) atomicAdd(&s.seen[1], 1);
+}
+
+static __global__ void number_kernel(const slack s)
+{
+    const int64_t i = index_of_thread();
+    if (i < s.t.n) s.number[i] = (int32_t)i;
+    if (i < s.t.n) s.latest[i] = s.t.levels - 1;
+}
+
+static __global__ void begin_kernel(const slack s)
+{
+    const int64_t k = index_of_thread();
+    if (k >= s.t.n) return;
+    const int32_t l = s.sorted[k];
+    if (k == 0 || s.sorted[k - 1] != l) s.begin[l] = (int32_t)k;
+    if (k == s.t.n - 1) s.begin[l + 1] = s.t.n;
+}
+
+/* Those that row i needs come before it; by so many threads, of which this is one. */
+static __device__ inline void lower(const slack &s, int32_t i, int thread, int threads)
+{
+    const int32_t before = __ldcg(&s.latest[i]) - 1;
+    const int64_t end = s.t.ptr[i + 1] - 1;
+#pragma unroll 4
+    for (int64_t p = s.t.ptr[i] + thread; p < end; p += threads)
+        atomicMin(&s.latest[s.t.idx[p]], before);
+}
+
+static __device__ inline bool is_long(const slack &s, int32_t i)
+{
+    return s.t.ptr[i + 1] - s.t.ptr[i] > LONG;
+}
+
+/* Eight rows of a level, by its warps; long ones by all of the block. */
+static __device__ inline void lower_some(const slack &s, int64_t begin, int64_t end)
+{
+    const int warp = threadIdx.x / WARP, warps = THREADS / WARP;
+    const int64_t k = begin + warp * (int)gridDim.x + (int)blockIdx.x;
+    const bool mine = k < end, longer = mine && is_long(s, s.row[k]);
+    if (mine && !longer) lower(s, s.row[k], threadIdx.x % WARP, WARP);
+    if (!__syncthreads_or(longer)) return;
+    for (int w = 0; w < warps; w++) {
+        const int64_t other = begin + w * (int)gridDim.x + (int)blockIdx.x;
+        if (other < end && is_long(s, s.row[other])) lower(s, s.row[other], threadIdx.x, THREADS);
+    }
+}
+
+static __global__ void __launch_bounds__(THREADS) latest_kernel(const slack s)
+{
+    const int32_t rows = (int32_t)gridDim.x * (THREADS / WARP);
+    for (int32_t l = s.t.levels - 1; l > 0; l--) {
+        for (int64_t k = s.begin[l]; k < s.begin[l + 1]; k += rows)
+            lower_some(s, k, s.begin[l + 1]);
+        cg::this_grid().sync();
+    }
+}
+
+static __global__ void middle_kernel(const slack s, int32_t *level)
+{
+    const int64_t i = index_of_thread();
+    if (i < s.t.n) level[i] = (s.t.level[i] + s.latest[i]) / 2;
+}
+
+/* ---- the host side ------------------------------------------------------------------------------------------ */
+
+static int failed(trs_context *ctx, cudaError_t e)
+{
+    (void)cudaGetLastError();
+    return trs_fail(ctx, TRS_EDEVICE, "the latest levels: %s", cudaGetErrorString(e));
+}
+
+static cudaError_t sort(slack *s)
+{
+    int bits = 1;
+    while (s->t.levels - 1 >> bits) bits++;
+    return cub::DeviceRadixSort::SortPairs(s->temp, s->temp_bytes, s->t.level, s->sorted, s->number,
+                                           s->row, s->t.n, 0, bits);
+}
+
+static size_t lay_out(slack *s, char *base)
+{
+    size_t used = 0;
+    s->latest = carve<int32_t>(base, &used, s->t.n);
+    s->number = carve<int32_t>(base, &used, s->t.n);
+    s->row = carve<int32_t>(base, &used, s->t.n);
+    s->sorted = carve<int32_t>(base, &used, s->t.n);
+    s->begin = carve<int32_t>(base, &used, (int64_t)s->t.levels + 1);
+    s->seen = carve<unsigned long long>(base, &used, 2);
+    s->temp = carve<char>(base, &used, (int64_t)s->temp_bytes);
+    return used;
+}
+
+/* Have enough rows of the sample time? */
+static int look(trs_context *ctx, const slack *s, bool *worth_it)
+{
+    unsigned long long seen[2] = {0};
+    int64_t lanes = 1;
+    while (lanes < WARP && lanes * s->t.n < s->t.nnz - s->t.n) lanes *= 2;
+    number_kernel<<<blocks_of(s->t.n), THREADS>>>(*s);
+    const cudaError_t e = cudaMemsetAsync(s->seen, 0, sizeof seen, NULL);
+    needed_kernel<<<blocks_of(s->t.n * lanes), THREADS>>>(*s, (int)lanes);
+    seen_kernel<<<blocks_of(s->t.n), THREADS>>>(*s);
+    const int rc = e ? failed(ctx, e) : trs_gpu_get(ctx, seen, s->seen, sizeof seen);
+    *worth_it = seen[1] > seen[0] / WORTH_IT;
+    return rc;
+}
+
+static int find_latest(trs_context *ctx, slack *s)
+{
+    const double wanted = (double)s->t.n / s->t.levels / (THREADS / WARP);
+    const double most = multiprocessors();
+    const int blocks = waiting_blocks((const void *)latest_kernel, THREADS, 0,
+                                      wanted < 8      ? 8
+                                      : wanted > most ? most
+                                                      : wanted);
+    void *args[] = {s};
+    number_kernel<<<blocks_of(s->t.n), THREADS>>>(*s);
+    cudaError_t e = sort(s);
+    begin_kernel<<<blocks_of(s->t.n), THREADS>>>(*s);
+    if (!e)
+        e = cudaLaunchCooperativeKernel((const void *)latest_kernel, dim3((unsigned)blocks),
+                                        dim3(THREADS), args, 0, NULL);
+    return e ? failed(ctx, e) : TRS_OK;
+}
+
+int trs_flow_slack(trs_context *ctx, const trs_pattern *t, int32_t *level)
+{
+    slack s = {.t = *t};
+    bool worth_it = false;
+    if (t->levels > DEEP || t->n < 2) return TRS_OK;
+    cudaError_t e = sort(&s); /* says what it needs */
+    if (e) return failed(ctx, e);
+    void *base = trs_gpu_scratch(ctx, (int64_t)lay_out(&s, NULL), "the latest levels");
+    if (!base) return TRS_EMEM;
+    lay_out(&s, (char *)base);
+    int rc = look(ctx, &s, &worth_it);
+    if (rc || !worth_it) return rc;
+    rc = find_latest(ctx, &s);
+    if (rc) return rc;
+    middle_kernel<<<blocks_of(t->n), THREADS>>>(s, level);
+    e = cudaDeviceSynchronize();
+    return e ? failed(ctx, e) : TRS_OK;
+}
