@@ -148,7 +148,8 @@ template <class T> __device__ inline void fetch_tile(T *to, const T *from)
 
 /* inverse = tile^-1 (lower, both 64x64 in shared memory, of which the first rows count, inverse zero
  * before), by columns: thread j < rows owns column j.  Returns in every thread the growth: the largest row
- * sum of |inverse| |tile|, Skeel's condition number of the block; norm [64] in shared memory is scratch. */
+ * sum of |inverse| |tile|, Skeel's condition number of the block, no finite number where a diagonal is so far
+ * from 1 that the inverse may have underflowed; norm [64] in shared memory is scratch. */
 template <class T>
 __device__ inline double invert(const T *tile, T *inverse, double *norm, int rows)
 {
@@ -156,7 +157,7 @@ __device__ inline double invert(const T *tile, T *inverse, double *norm, int row
     if (j < rows) {
         double sum = 0;
         for (int k = 0; k <= j; k++) sum += magnitude(tile[tile_place(j, k)]);
-        norm[j] = sum;
+        norm[j] = is_near_one(tile[tile_place(j, j)]) ? sum : INFINITY;
         for (int i = j; i < rows; i++) {
             T s = number<T>(i == j);
             for (int k = j; k < i; k++) s = s - tile[tile_place(i, k)] * inverse[tile_place(k, j)];

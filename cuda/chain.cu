@@ -8,21 +8,21 @@
  * So a chain of n rows takes log2 n rounds (Wyllie 1979; for recurrences Kogge, Stone 1973), each a launch of
  * a thread a row: no row waits for another within one, and the order of every sum is fixed: same bits.
  * Bytes (3 elem + 4) n a round; bound by the launches, up to some 10^5 rows.
- * Where products of a grow too much, or a row has more entries, one thread substitutes, row after row; it is
- * not asked to for millions of entries. */
+ * Where products of a grow too much, a diagonal is not near 1 (divide.cuh), or a row has more entries, one
+ * thread substitutes, row after row; it is not asked to for millions of entries.  Which it is the device knows:
+ * a captured solve follows an update. */
 #include "config.h"
 
 #include "blocks.cuh"
 
-enum { THREADS = 256 };
+enum { THREADS = PLAIN };
 
 struct chain {
     device_csr L;
-    int rounds;  /* 0: substitute */
-    int *growth; /* 1: some product grew too much; the others are in its block */
-    int32_t *p;  /* [rounds][n] */
-    void *a;     /* [rounds][n] */
-    bool substituted;
+    int rounds;       /* 0: rows have more entries */
+    int *substituted; /* on the device; 1: rounds are no good; the others are in its block */
+    int32_t *p;       /* [rounds][n] */
+    void *a;          /* [rounds][n] */
 };
 
 /* ---- solve ------------------------------------------------------------------------------------------- */
@@ -36,23 +36,29 @@ static __global__ void first_kernel(int32_t n, const int64_t *Lp, const T *Lx, c
     if (i < n) x[(int64_t)r * n + i] = b(i, r) / conj_if(cj, Lx[Lp[i + 1] - 1]);
 }
 
-/* The last round writes to the caller's X. */
-template <class T>
-static __global__ void round_kernel(int32_t n, const int32_t *p, const T *a, const T *x,
-                                    const view<T> to, bool cj)
+template <class T> struct round_args {
+    int32_t n;
+    const int32_t *p;
+    const T *a, *from; /* of each column in turn */
+    bool cj;
+    __device__ T operator()(int32_t i, int r) const
+    {
+        const T *x = from + (int64_t)r * n;
+        return p[i] < 0 ? x[i] : x[i] + conj_if(cj, a[i]) * x[p[i]];
+    }
+};
+
+template <class T> static __global__ void round_kernel(const round_args<T> k, T *to)
 {
     const int32_t i = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x);
     const int r = blockIdx.y;
-    x += (int64_t)r * n;
-    if (i < n) to(i, r) = p[i] < 0 ? x[i] : x[i] + conj_if(cj, a[i]) * x[p[i]];
+    if (i < k.n) to[(int64_t)r * k.n + i] = k(i, r);
 }
 
-/* A thread a right-hand side. */
 template <class T>
-static __global__ void substitute_kernel(int32_t n, const int64_t *Lp, const int32_t *Li,
-                                         const T *Lx, const view<T> b, const view<T> x, bool cj)
+static __device__ void substitute(int32_t n, const int64_t *Lp, const int32_t *Li, const T *Lx,
+                                  const view<T> b, const view<T> x, int r, bool cj)
 {
-    const int r = blockIdx.x;
     for (int32_t i = 0; i < n; i++) {
         T s = b(i, r);
         int64_t p = Lp[i];
@@ -61,42 +67,58 @@ static __global__ void substitute_kernel(int32_t n, const int64_t *Lp, const int
     }
 }
 
-template <class T> static int solve_columns(const trs_part *part, const trs_job *job)
+/* The last round, which alone writes to the caller's X; or a thread a right-hand side for all of it. */
+template <class T>
+static __global__ void last_kernel(const round_args<T> k, const int64_t *Lp, const int32_t *Li,
+                                   const T *Lx, const view<T> b, const view<T> x,
+                                   const int *substituted)
+{
+    const int32_t i = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x);
+    const int r = blockIdx.y;
+    const T v = k.p && i < k.n ? k(i, r) : number<T>(0);
+    if (!*substituted && i < k.n) x(i, r) = v;
+    if (*substituted && i == 0) substitute(k.n, Lp, Li, Lx, b, x, r, k.cj);
+}
+
+template <class T>
+static int solve_columns(const trs_part *part, const trs_job *job, int first, int count)
 {
     const chain *d = (const chain *)part->data;
     const int32_t n = part->side->tri.n;
     const cudaStream_t stream = (cudaStream_t)job->stream;
-    const view<T> b = typed<T>(job->b), x = typed<T>(job->x);
+    const view<T> b = from_column(typed<T>(job->b), first),
+                  x = from_column(typed<T>(job->x), first);
     const T *Lx = (const T *)d->L.val;
-    if (d->substituted) {
-        substitute_kernel<T>
-            <<<job->nrhs, 1, 0, stream>>>(n, d->L.ptr, d->L.idx, Lx, b, x, job->conj);
-        return launched();
-    }
-    const dim3 grid((unsigned)((n + THREADS - 1) / THREADS), (unsigned)job->nrhs);
+    const dim3 grid(d->rounds ? blocks_of(n) : 1, (unsigned)count);
     T *from = (T *)job->work, *to = from + (int64_t)job->nrhs * n;
-    first_kernel<T><<<grid, THREADS, 0, stream>>>(n, d->L.ptr, Lx, b, from, job->conj);
-    for (int k = 0; k < d->rounds; k++) {
-        const view<T> next = k + 1 < d->rounds ? view<T>{to, 1, n} : x;
-        round_kernel<T><<<grid, THREADS, 0, stream>>>(
-            n, d->p + (int64_t)k * n, (const T *)d->a + (int64_t)k * n, from, next, job->conj);
-        T *swap = from;
-        from = to, to = swap;
+    round_args<T> k = {n, d->rounds ? d->p : NULL, (const T *)d->a, from, job->conj};
+    if (d->rounds) first_kernel<T><<<grid, THREADS, 0, stream>>>(n, d->L.ptr, Lx, b, from, k.cj);
+    for (int round = 1; round < d->rounds; round++) {
+        T *const was = from;
+        round_kernel<T><<<grid, THREADS, 0, stream>>>(k, to);
+        k.p += n, k.a += n, k.from = to;
+        from = to, to = was;
     }
+    last_kernel<T><<<grid, THREADS, 0, stream>>>(k, d->L.ptr, d->L.idx, Lx, b, x, d->substituted);
     return launched();
 }
 
 static int solve(const trs_part *part, const trs_job *job)
 {
-    return for_type(part->side->tri.dtype,
-                    [&](auto zero) { return solve_columns<decltype(zero)>(part, job); });
+    if (part->side->tri.n == 0) return TRS_OK;
+    return for_type(part->side->tri.dtype, [&](auto zero) {
+        return for_columns(job->nrhs, [&](int first, int count) {
+            return solve_columns<decltype(zero)>(part, job, first, count);
+        });
+    });
 }
 
 /* ---- analyse, update ----------------------------------------------------------------------------------- */
 
+/* Round 0; worse: set when b / d or a may overflow though x does not. */
 template <class T>
 static __global__ void start_kernel(int32_t n, const int64_t *Lp, const int32_t *Li, const T *Lx,
-                                    int32_t *p, T *a)
+                                    int32_t *p, T *a, int *worse)
 {
     const int32_t i = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x);
     if (i >= n) return;
@@ -104,6 +126,7 @@ static __global__ void start_kernel(int32_t n, const int64_t *Lp, const int32_t 
     const bool has = d > Lp[i];
     p[i] = has ? Li[d - 1] : -1;
     a[i] = has ? number<T>(0) - Lx[d - 1] / Lx[d] : number<T>(0);
+    if (!is_near_one(Lx[d]) || !is_finite(a[i])) *worse = 1;
 }
 
 /* Round after round; worse: set when a product is larger than that, or no number. */
@@ -125,7 +148,7 @@ static void release(trs_part *part)
     trs_context *ctx = part->ctx;
     chain *d = (chain *)part->data;
     device_csr_free(ctx, &d->L);
-    trs_gpu_free(ctx, d->growth);
+    trs_gpu_free(ctx, d->substituted);
     trs_free(&ctx->mem, d);
 }
 
@@ -150,7 +173,7 @@ static int32_t long_row(const trs_side *s)
 static size_t lay_out(chain *d, char *base, int64_t n, size_t size)
 {
     size_t used = 0;
-    d->growth = carve<int>(base, &used, 1);
+    d->substituted = carve<int>(base, &used, 1);
     d->p = carve<int32_t>(base, &used, d->rounds * n);
     d->a = carve<char>(base, &used, d->rounds * n * (int64_t)size);
     return used;
@@ -170,7 +193,7 @@ static int analyse(trs_part *part)
                         "cuda-chain is for one entry a row beside the diagonal, and a row has %d",
                         (int)(t->ptr[row + 1] - t->ptr[row] - 1));
     int rc = device_csr_new(part, &d->L);
-    if (rc || d->rounds == 0) return rc;
+    if (rc) return rc;
     const size_t size = trs_size(t->dtype);
     void *base = trs_gpu_new(ctx, (int64_t)lay_out(d, NULL, t->n, size), 1, "jumps");
     if (base) lay_out(d, (char *)base, t->n, size);
@@ -179,35 +202,32 @@ static int analyse(trs_part *part)
 
 template <class T> static int make_rounds(const chain *d, int32_t n, cudaStream_t stream)
 {
-    const unsigned blocks = (unsigned)((n + THREADS - 1) / THREADS);
+    const unsigned blocks = blocks_of(n);
     T *a = (T *)d->a;
-    if (cudaMemsetAsync(d->growth, 0, sizeof *d->growth, stream) != cudaSuccess) return TRS_EDEVICE;
-    start_kernel<T>
-        <<<blocks, THREADS, 0, stream>>>(n, d->L.ptr, d->L.idx, (const T *)d->L.val, d->p, a);
+    if (cudaMemsetAsync(d->substituted, d->rounds ? 0 : 1, sizeof *d->substituted, stream) !=
+        cudaSuccess)
+        return TRS_EDEVICE;
+    if (d->rounds == 0 || n == 0) return TRS_OK;
+    start_kernel<T><<<blocks, THREADS, 0, stream>>>(n, d->L.ptr, d->L.idx, (const T *)d->L.val,
+                                                    d->p, a, d->substituted);
     for (int k = 1; k < d->rounds; k++) {
         const int64_t was = (int64_t)(k - 1) * n;
         jump_kernel<T><<<blocks, THREADS, 0, stream>>>(n, d->p + was, a + was, d->p + was + n,
-                                                       a + was + n, WORST<T>, d->growth);
+                                                       a + was + n, WORST<T>, d->substituted);
     }
     return launched();
 }
 
-/* From the values of d->L; waits to hear whether they grow. */
+/* From the values of d->L. */
 static int update_rounds(trs_part *part, void *stream)
 {
     const trs_tri *t = &part->side->tri;
-    chain *d = (chain *)part->data;
-    int grew = 0;
-    d->substituted = true;
-    if (d->rounds == 0 || t->n == 0) return TRS_OK;
-    int rc = for_type(t->dtype, [&](auto zero) {
-        return make_rounds<decltype(zero)>(d, t->n, (cudaStream_t)stream);
+    const int rc = for_type(t->dtype, [&](auto zero) {
+        return make_rounds<decltype(zero)>((const chain *)part->data, t->n, (cudaStream_t)stream);
     });
-    if (rc || trs_gpu_wait(stream))
-        return trs_fail(part->ctx, TRS_EDEVICE, "cuda-chain: the products of jumps failed");
-    rc = trs_gpu_get(part->ctx, &grew, d->growth, sizeof grew);
-    d->substituted = grew != 0;
-    return rc;
+    return rc || trs_gpu_wait(stream)
+               ? trs_fail(part->ctx, TRS_EDEVICE, "cuda-chain: the products of jumps failed")
+               : TRS_OK;
 }
 
 static int update(trs_part *part)

@@ -51,10 +51,6 @@ __device__ inline cuFloatComplex operator*(cuFloatComplex a, cuFloatComplex b)
 {
     return cuCmulf(a, b);
 }
-__device__ inline cuFloatComplex operator/(cuFloatComplex a, cuFloatComplex b)
-{
-    return cuCdivf(a, b);
-}
 __device__ inline cuDoubleComplex operator+(cuDoubleComplex a, cuDoubleComplex b)
 {
     return cuCadd(a, b);
@@ -66,28 +62,6 @@ __device__ inline cuDoubleComplex operator-(cuDoubleComplex a, cuDoubleComplex b
 __device__ inline cuDoubleComplex operator*(cuDoubleComplex a, cuDoubleComplex b)
 {
     return cuCmul(a, b);
-}
-__device__ inline cuDoubleComplex operator/(cuDoubleComplex a, cuDoubleComplex b)
-{
-    return cuCdiv(a, b);
-}
-
-/* 1 / a; of a complex a the last bit may differ from what the host finds */
-__device__ inline float inverse(float a)
-{
-    return 1 / a;
-}
-__device__ inline double inverse(double a)
-{
-    return 1 / a;
-}
-__device__ inline cuDoubleComplex inverse(cuDoubleComplex a)
-{
-    return cuCdiv(make_cuDoubleComplex(1, 0), a);
-}
-__device__ inline cuFloatComplex inverse(cuFloatComplex a)
-{
-    return cuCdivf(make_cuFloatComplex(1, 0), a);
 }
 
 template <class T> __device__ inline double magnitude(T a)
@@ -103,6 +77,19 @@ template <> __device__ inline double magnitude(cuDoubleComplex a)
     return hypot(a.x, a.y);
 }
 
+template <class T> __device__ inline bool is_finite(T a)
+{
+    return isfinite(a);
+}
+template <> __device__ inline bool is_finite(cuFloatComplex a)
+{
+    return isfinite(a.x) && isfinite(a.y);
+}
+template <> __device__ inline bool is_finite(cuDoubleComplex a)
+{
+    return isfinite(a.x) && isfinite(a.y);
+}
+
 /* f of a number, or of the two parts of a complex one */
 template <class F> __device__ inline float for_parts(float v, F f)
 {
@@ -116,6 +103,8 @@ template <class T, class F> __device__ inline T for_parts(T v, F f)
 {
     return {f(v.x), f(v.y)};
 }
+
+#include "divide.cuh"
 
 template <class T> __device__ inline void atomic_add(T *p, T a)
 {
@@ -166,6 +155,15 @@ template <class T> inline view<T> from_column(view<T> v, int r)
 {
     v.p += r * v.cs;
     return v;
+}
+
+/* f (first, count) for groups of right-hand sides small enough to be the y of a grid. */
+template <class F> inline int for_columns(int nrhs, F f)
+{
+    const int most = 65535;
+    int rc = TRS_OK;
+    for (int r = 0; r < nrhs && !rc; r += most) rc = f(r, nrhs - r < most ? nrhs - r : most);
+    return rc;
 }
 
 /* ---- sums ---------------------------------------------------------------------------------- */

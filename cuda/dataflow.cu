@@ -6,7 +6,8 @@
  * Why it cannot hang: tasks are given out in topological order, cyclically over warps that are all
  * resident (cooperative launch), and a lane that waits does not keep its warp from publishing others, so
  * the first unfinished node can always be finished.
- * The sum of a row is made in an order that depends on the pattern alone: same bits every time.
+ * The sum of a row is made in an order that depends on the pattern alone: same bits every time.  It is divided
+ * by what is kept of the diagonal (divide.cuh).
  * Several right-hand sides: many.cu.
  * Bytes 12 nnz + 44 n and the memset of y; bound by levels x one hop between SMs (0.3 us and the
  * lane's own loads), where levels are wide by the gathers of x. */
@@ -29,6 +30,7 @@ template <class T> struct kernel_args {
     const int64_t *ptr;
     const int32_t *idx, *row;
     const T *val, *inv;
+    const int *divides;
     T *y; /* [nodes] its own flag */
     view<T> b, x;
     bool cj;
@@ -121,7 +123,7 @@ template <class T> __device__ inline T read_b(const kernel_args<T> &k, const sta
 }
 
 /* One task.  Every lane of the warp goes round the loop until all its nodes are published. */
-template <class T, int LANES>
+template <class T, int LANES, bool DIVIDES>
 __device__ inline void run_task(const kernel_args<T> &k, const stake<T> &w, batch<T> &e, const T b)
 {
     const int lane = threadIdx.x % WARP, sub = lane / LANES;
@@ -148,7 +150,7 @@ __device__ inline void run_task(const kernel_args<T> &k, const stake<T> &w, batc
         for (int by = LANES / 2; by > 0; by /= 2) sum = sum + shuffle_down(sum, by, LANES);
         if (ready) {
             if (w.first) {
-                const T x = (b - sum) * conj_if(k.cj, w.inv);
+                const T x = over(DIVIDES, b - sum, conj_if(k.cj, w.inv));
                 flag_store(k.y + (int64_t)w.node * APART<T>, x);
                 if (w.row >= 0) k.x(w.row, 0) = x;
             }
@@ -157,35 +159,34 @@ __device__ inline void run_task(const kernel_args<T> &k, const stake<T> &w, batc
     }
 }
 
-template <class T>
+template <class T, bool DIVIDES>
 __device__ inline void run_any(const kernel_args<T> &k, const stake<T> &w, batch<T> &e, const T b)
 {
     switch (w.lanes) {
     case 1:
-        run_task<T, 1>(k, w, e, b);
+        run_task<T, 1, DIVIDES>(k, w, e, b);
         break;
     case 2:
-        run_task<T, 2>(k, w, e, b);
+        run_task<T, 2, DIVIDES>(k, w, e, b);
         break;
     case 4:
-        run_task<T, 4>(k, w, e, b);
+        run_task<T, 4, DIVIDES>(k, w, e, b);
         break;
     case 8:
-        run_task<T, 8>(k, w, e, b);
+        run_task<T, 8, DIVIDES>(k, w, e, b);
         break;
     case 16:
-        run_task<T, 16>(k, w, e, b);
+        run_task<T, 16, DIVIDES>(k, w, e, b);
         break;
     default:
-        run_task<T, 32>(k, w, e, b);
+        run_task<T, 32, DIVIDES>(k, w, e, b);
         break;
     }
 }
 
 /* While a task waits for others, what the warp's next ones need is on its way: entries and b of the next,
  * the places of those of the one after it, and the third's task. */
-template <class T>
-static __global__ void __launch_bounds__(THREADS) dataflow_kernel(const kernel_args<T> k)
+template <class T, bool DIVIDES> static __device__ inline void run_all(const kernel_args<T> &k)
 {
     const int64_t warps = (int64_t)gridDim.x * (THREADS / WARP);
     /* neighbouring tasks go to different SMs */
@@ -201,13 +202,20 @@ static __global__ void __launch_bounds__(THREADS) dataflow_kernel(const kernel_a
         const batch<T> next_e = read_batch(k, next.p, next.end, next.lanes);
         const T next_b = read_b(k, next);
         delay();
-        run_any(k, w, e, b);
+        run_any<T, DIVIDES>(k, w, e, b);
         w = next;
         next = after;
         later = last;
         e = next_e;
         b = next_b;
     }
+}
+
+template <class T>
+static __global__ void __launch_bounds__(THREADS) dataflow_kernel(const kernel_args<T> k)
+{
+    if (*k.divides) run_all<T, true>(k);
+    else run_all<T, false>(k);
 }
 
 /* ---- the host side -------------------------------------------------------------------------------------- */
@@ -265,9 +273,9 @@ template <class T> static int solve_one(const dataflow *d, const trs_job *job)
     const trs_flow *f = &d->flow;
     cudaStream_t stream = (cudaStream_t)job->stream;
     kernel_args<T> k = {
-        f->tasks,          f->task,           f->ptr,         f->idx,           f->row,
-        (const T *)d->val, (const T *)d->inv, (T *)job->work, typed<T>(job->b), typed<T>(job->x),
-        job->conj};
+        f->tasks,          f->task,           f->ptr,     f->idx,         f->row,
+        (const T *)d->val, (const T *)d->inv, f->divides, (T *)job->work, typed<T>(job->b),
+        typed<T>(job->x),  job->conj};
     void *args[] = {&k};
     if (cudaMemsetAsync(k.y, 0xff, (size_t)f->nodes * APART<T> * sizeof(T), stream) != cudaSuccess)
         return TRS_EDEVICE;

@@ -67,15 +67,6 @@ inline int copy_b(const trs_part *part, const trs_job *job)
                           job->stream);
 }
 
-/* f (first, count) for groups of right-hand sides small enough to be the y of a grid. */
-template <class F> inline int for_columns(int nrhs, F f)
-{
-    const int most = 65535;
-    int rc = TRS_OK;
-    for (int r = 0; r < nrhs && !rc; r += most) rc = f(r, nrhs - r < most ? nrhs - r : most);
-    return rc;
-}
-
 inline unsigned blocks_for(int64_t count, int threads)
 {
     return (unsigned)((count + threads - 1) / threads);

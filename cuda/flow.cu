@@ -184,8 +184,9 @@ static __global__ void take_kernel(const trs_flow f, const T *from, T *val, T *i
     for (int32_t q = w.lane; q < count; q += w.lanes)
         val[to + q] = q < pieces ? number<T>(1) : from[place_of(f.place, begin, q - pieces)];
     if (w.lane > 0) return;
-    inv[w.node] =
-        f.row[w.node] < 0 ? number<T>(-1) : inverse(from[place_of(f.place, begin, count - pieces)]);
+    inv[w.node] = f.row[w.node] < 0
+                      ? number<T>(-1)
+                      : kept(from[place_of(f.place, begin, count - pieces)], f.divides);
 }
 
 /* ---- the host side -------------------------------------------------------------------------------------- */
@@ -269,6 +270,7 @@ static size_t lay_out(trs_flow &f, char *base)
     f.idx = carve<int32_t>(base, &used, f.nnz);
     f.row = carve<int32_t>(base, &used, f.nodes);
     f.pieces = carve<int32_t>(base, &used, f.nodes);
+    f.divides = carve<int>(base, &used, 1);
     return used;
 }
 
@@ -349,6 +351,8 @@ int trs_flow_take(const trs_flow *f, trs_dtype t, const void *from, void *val, v
                   void *stream)
 {
     if (f->tasks == 0) return TRS_OK;
+    if (cudaMemsetAsync(f->divides, 0, sizeof *f->divides, (cudaStream_t)stream) != cudaSuccess)
+        return TRS_EDEVICE;
     return for_type(t, [&](auto zero) {
         using T = decltype(zero);
         take_kernel<T><<<blocks_of((int64_t)f->tasks * WARP), THREADS, 0, (cudaStream_t)stream>>>(

@@ -22,6 +22,7 @@ template <class T> struct many_args {
     const int64_t *ptr;
     const int32_t *idx, *row;
     const T *val, *inv;
+    const int *divides;
     T *y;         /* [nodes][R] its own flag */
     T *rows;      /* [n][R] B; NULL: b */
     view<T> b, x; /* x.p NULL: y is all that is wanted */
@@ -61,16 +62,18 @@ template <class S> struct seat {
 template <class T> struct node_head {
     int64_t p;
     int32_t count, row;
+    bool divides;
     T inv;
 };
 
 template <class T> __device__ inline node_head<T> read_head(const many_args<T> &k, int64_t node)
 {
-    node_head<T> h = {0, 0, -1, number<T>(0)};
+    node_head<T> h = {0, 0, -1, false, number<T>(0)};
     if (node < k.nodes) {
         h.p = k.ptr[node];
         h.count = (int32_t)(k.ptr[node + 1] - h.p);
         h.row = k.row[node];
+        h.divides = *k.divides;
         h.inv = k.inv[node];
     }
     return h;
@@ -180,7 +183,7 @@ template <class S> __device__ inline typename S::columns together(typename S::co
 /* What is left of b, over the diagonal; times -1 in a piece. */
 template <class T> __device__ inline T divide(const many_args<T> &k, const node_head<T> &h, T rest)
 {
-    return rest * conj_if(k.cj, h.inv);
+    return over(h.divides, rest, conj_if(k.cj, h.inv));
 }
 
 template <class S, class T = typename S::type>
@@ -433,8 +436,19 @@ template <class S> static int solve(const dataflow *d, const trs_job *job, int b
     const unsigned tiles = (unsigned)((d->n + WARP - 1) / WARP);
     const cudaStream_t stream = (cudaStream_t)job->stream;
     const view<T> b = typed<T>(job->b), x = typed<T>(job->x);
-    many_args<T> k = {f->nodes,       f->ptr, f->idx, f->row, (const T *)d->val, (const T *)d->inv,
-                      (T *)job->work, NULL,   b,      x,      job->nrhs,         job->conj};
+    many_args<T> k = {f->nodes,
+                      f->ptr,
+                      f->idx,
+                      f->row,
+                      (const T *)d->val,
+                      (const T *)d->inv,
+                      d->flow.divides,
+                      (T *)job->work,
+                      NULL,
+                      b,
+                      x,
+                      job->nrhs,
+                      job->conj};
     if (b.cs == 1 || x.cs == 1) return launch<S>(k, blocks, stream);
     k.rows = k.y + (int64_t)f->nodes * S::WIDTH;
     k.x.p = NULL;

@@ -269,6 +269,8 @@ static __global__ void values_kernel(const merging m, const T *val, uint64_t *gr
     const int64_t begin = m.from.ptr[i], end = m.from.ptr[i + 1], to = m.to_ptr[i];
     T *const out = (T *)m.val + to;
     const parts r = take_apart(m, i, w);
+    /* T(i, j) / T(j, j) may underflow, which no sum shows */
+    if (lane == 0 && !is_near_one(val[end - 1])) merge_grows(growth, INFINITY);
     if (r.rows == LONG) return;
     if (!r.rows) {
         for (int64_t p = begin + lane; p < end; p += WARP) out[p - begin] = val[p];

@@ -61,19 +61,6 @@ __device__ inline void merge_grows(uint64_t *growth, double sum)
         atomicMax((unsigned long long *)growth, (unsigned long long)__double_as_longlong(sum));
 }
 
-__device__ inline bool is_finite(float a)
-{
-    return isfinite(a);
-}
-__device__ inline bool is_finite(double a)
-{
-    return isfinite(a);
-}
-template <class T> __device__ inline bool is_finite(T a)
-{
-    return isfinite(a.x) && isfinite(a.y);
-}
-
 /* Levels l with l % 2 == odd with those before, where that is worth it; m->to.levels is 0 when it is for none, or
  * when T' and N would have more than most entries.  m is zero before; whatever comes of it, free it. */
 int merge_new(trs_context *ctx, const trs_pattern *from, int odd, int64_t most, trs_dtype t,

@@ -121,8 +121,11 @@ static int take(trs_part *part, const void *val, void *stream)
         part->growth *= k + 1 < d->passes ? one * one : one;
     }
     d->too_large = !(part->growth <= GROWTH);
-    if (d->too_large) part->growth = 1;
-    return dataflow_take(&d->flow, val, stream);
+    if (!d->too_large) return dataflow_take(&d->flow, val, stream);
+    part->growth = 1;
+    /* so that a solve that was captured with T' gives NaN, not a bad x */
+    e = cudaMemsetAsync(d->flow.inv, 0xff, (size_t)d->flow.flow.nodes * trs_size(t), s);
+    return e ? failed(part->ctx, e) : TRS_OK;
 }
 
 /* T itself, made when it is wanted first. */

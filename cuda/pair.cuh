@@ -2,11 +2,12 @@
  * make every 2x2 triangle on the diagonal the identity.
  *
  *     even y:  L(y, x) = L(y, x) / L(y, y)                                     b(y) likewise
- *     odd y:   L(y, x) = (L(y, x) - L(y, y-1) / L(y-1, y-1) L(y-1, x)) / L(y, y)
+ *     odd y:   L(y, x) = L(y, x) / L(y, y) - L(y, y-1) / L(y, y) L(y-1, x)
  *
  * L is changed once, in update; b in every solve.  The seed's kernel reads L(y, y), L(y, y-1) and
  * L(y-1, x) while their owners overwrite them.  Repair: the pivots and the multipliers are copied first
- * (b needs them later anyhow), and a thread reads its four elements before it writes any. */
+ * (b needs them later anyhow), and a thread reads its four elements before it writes any.  Each
+ * row is divided before it is multiplied, where the seed divides last: rows may be of very different sizes. */
 #ifndef TRS_PAIR_CUH
 #define TRS_PAIR_CUH
 
@@ -15,7 +16,7 @@
 struct pair_data {
     device_full full;
     void *pivot;      /* [n] L(y, y) */
-    void *multiplier; /* [n] L(y, y-1) / L(y-1, y-1), 0 for even y */
+    void *multiplier; /* [n] L(y, y-1) / L(y, y), 0 for even y */
 };
 
 enum { PAIR_THREADS = 256, PAIR_WIDE = 32, PAIR_HIGH = 8 };
@@ -26,7 +27,7 @@ static __global__ void pair_pivots(int64_t n, view<const T> L, T *pivot, T *mult
     const int64_t y = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
     if (y >= n) return;
     pivot[y] = L(y, y);
-    multiplier[y] = y % 2 ? L(y, y - 1) / L(y - 1, y - 1) : number<T>(0);
+    multiplier[y] = y % 2 ? L(y, y - 1) / L(y, y) : number<T>(0);
 }
 
 /* A thread a square of four elements. */
@@ -37,9 +38,9 @@ static __global__ void pair_matrix(int64_t n, view<T> L, const T *pivot, const T
     const int64_t y = 2 * (blockIdx.y * (int64_t)PAIR_HIGH + threadIdx.y);
     if (y >= n) return;
     for (int64_t x = x0; x < x0 + 2 && x <= y + 1 && x < n; x++) {
-        const T even = L(y, x);
-        L(y, x) = even / pivot[y];
-        if (y + 1 < n) L(y + 1, x) = (L(y + 1, x) - multiplier[y + 1] * even) / pivot[y + 1];
+        const T even = L(y, x) / pivot[y];
+        L(y, x) = even;
+        if (y + 1 < n) L(y + 1, x) = L(y + 1, x) / pivot[y + 1] - multiplier[y + 1] * even;
     }
 }
 
@@ -50,11 +51,11 @@ static __global__ void pair_b(int64_t n, const T *pivot, const T *multiplier, vi
     const int64_t y = 2 * (blockIdx.x * (int64_t)blockDim.x + threadIdx.x);
     const int r = blockIdx.y;
     if (y >= n) return;
-    const T even = x(y, r);
-    x(y, r) = even / conj_if(cj, pivot[y]);
+    const T even = x(y, r) / conj_if(cj, pivot[y]);
+    x(y, r) = even;
     if (y + 1 < n)
         x(y + 1, r) =
-            (x(y + 1, r) - conj_if(cj, multiplier[y + 1]) * even) / conj_if(cj, pivot[y + 1]);
+            x(y + 1, r) / conj_if(cj, pivot[y + 1]) - conj_if(cj, multiplier[y + 1]) * even;
 }
 
 inline int pair_analyse(trs_part *part, bool by_rows)

@@ -12,7 +12,9 @@
  * Why it cannot hang: blocks draw strips in topological order, so all that the first of the unfinished
  * strips waits for is there or comes from itself, from tasks before; a fetcher waits for a slot to be emptied only
  * by tasks that lie before the one that needs it.  No block waits for one that has not started.
- * The sum of a row is made in an order that depends on the pattern alone: same bits every time.
+ * The sum of a row is made in an order that depends on the pattern alone: same bits every time.  Its terms are
+ * multiplied by the inverse of the diagonal while there is nothing else to do, so they must not overflow where x
+ * does not; a row whose diagonal is not near 1 (near.h) is multiplied by a power of two, b in fill_kernel.
  * Bytes (elem + 2) per entry, zeros that fill lines up included, + 5 elem + 12 a row.  Bound by
  * steps: on an H200 0.14 to 0.17 us from task to task of a strip, and 1.1 to 1.6 us from strip to strip. */
 #include "config.h"
@@ -49,7 +51,9 @@ struct strips {
     trs_strip *strip; /* on the device from here on */
     trs_chunk *chunk;
     trs_item *item;
-    int32_t *row;
+    int32_t *row;   /* in one block with the next two */
+    int16_t *power; /* [32 tasks] of two, that rows are multiplied by */
+    int *scaled;    /* 1: some of them are not 0 */
     char *chunks;   /* packed */
     int32_t *entry; /* once they were needed */
     int64_t *ptr;   /* [n+1] of the triangle, likewise */
@@ -153,7 +157,7 @@ __device__ inline void fence()
     asm volatile("fence.acq_rel.cta;" ::: "memory");
 }
 
-/* Tasks that are done, and all that was done before with them. */
+/* Tasks that are done, and all that was done before with them: for every lane. */
 __device__ inline int32_t tasks_done(const volatile int32_t *next)
 {
     const int lane = threadIdx.x % WARP;
@@ -165,6 +169,7 @@ __device__ inline int32_t tasks_done(const volatile int32_t *next)
     for (int by = 1; by < WARP; by *= 2) least = min(least, __shfl_xor_sync(~0u, least, by));
 #endif
     fence();
+    __syncwarp();
     return least;
 }
 
@@ -434,7 +439,8 @@ __device__ void consume(const kernel_args<T> &k, store<T> *m, int32_t first, int
     const int lane = lane_number(), warp = threadIdx.x / WARP;
     uint16_t last[EARLY] = {}; /* codes of the items that the task before was the last to read */
     for (int32_t t = warp; t < tasks; t += TEAM) {
-        while (tasks_done(m->next) < t - TEAM + 1 || !__all_sync(~0u, m->here > t)) continue;
+        /* the fence in tasks_done is behind both looks */
+        while (!__all_sync(~0u, m->here > t) || tasks_done(m->next) < t - TEAM + 1) continue;
         const int32_t past = t - TEAM - REACH;
         if (past >= 0)
             slot_put(slots + (past * WARP % OWN + lane) * (uint32_t)sizeof(T), empty_slot<T>());
@@ -442,8 +448,8 @@ __device__ void consume(const kernel_args<T> &k, store<T> *m, int32_t first, int
         for (int j = 0; j < EARLY; j++)
             if (last[j]) slot_put(slot_at<T>(slots, last[j]), empty_slot<T>());
         run_task(k, m, slots, lane, first, t, last);
+        __syncwarp(); /* so that the fence of lane 0 is behind what all lanes did */
         fence();
-        __syncwarp();
         delay();
         if (lane == 0) m->next[warp] = t + TEAM;
     }
@@ -453,14 +459,17 @@ __device__ void consume(const kernel_args<T> &k, store<T> *m, int32_t first, int
 /* ---- kernels ----------------------------------------------------------------------------------------- */
 
 /* b in the order of the strips; nothing of x is there. */
-template <class T> static __global__ void fill_kernel(const kernel_args<T> k)
+template <class T>
+static __global__ void fill_kernel(const kernel_args<T> k, const int16_t *power, const int *scaled)
 {
     const int64_t p = (int64_t)blockIdx.x * FILL + threadIdx.x;
     if (p == 0) *k.ticket = 0;
     if (p >= (int64_t)k.tasks * WARP) return;
     const int32_t row = k.row[p];
     k.y[p] = empty_slot<T>();
-    k.c[p] = row < 0 ? number<T>(0) : k.b(row, 0);
+    T b = row < 0 ? number<T>(0) : k.b(row, 0);
+    if (*scaled) b = times_power(b, power[p]);
+    k.c[p] = b;
 }
 
 template <class T>
@@ -540,6 +549,16 @@ template <class T> static void count_blocks(trs_context *ctx, strips *d)
     d->blocks = waiting_blocks(kernel, THREADS, (size_t)d->shared, d->s.count);
 }
 
+static size_t lay_out_rows(strips *d, char *base)
+{
+    const int64_t places = (int64_t)d->s.tasks * WARP;
+    size_t used = 0;
+    d->row = carve<int32_t>(base, &used, places);
+    d->power = carve<int16_t>(base, &used, places);
+    d->scaled = carve<int>(base, &used, 1);
+    return used;
+}
+
 static int analyse(trs_part *part)
 {
     trs_context *ctx = part->ctx;
@@ -558,8 +577,11 @@ static int analyse(trs_part *part)
         (trs_strip *)device_copy(ctx, s->strip, (int64_t)s->count + 1, sizeof *s->strip, "strips");
     d->chunk = (trs_chunk *)device_copy(ctx, s->chunk, s->chunks, sizeof *s->chunk, "chunks");
     d->item = (trs_item *)device_copy(ctx, s->item, s->items, sizeof *s->item, "items");
-    d->row = (int32_t *)device_copy(ctx, s->row, (int64_t)s->tasks * WARP, sizeof *s->row, "rows");
+    d->row = (int32_t *)trs_gpu_new(ctx, (int64_t)lay_out_rows(d, NULL), 1, "rows");
     if (!d->packed || !d->chunks || !d->strip || !d->chunk || !d->item || !d->row) return TRS_EMEM;
+    lay_out_rows(d, (char *)d->row);
+    rc = trs_gpu_put(ctx, d->row, s->row, (size_t)s->tasks * WARP * sizeof *s->row);
+    if (rc) return rc;
     for_type(t->dtype, [&](auto zero) {
         count_blocks<decltype(zero)>(ctx, d);
         return int(TRS_OK);
@@ -573,15 +595,20 @@ static int update(trs_part *part)
 {
     strips *d = (strips *)part->data;
     const trs_tri *t = &part->side->tri;
-    trs_strips_pack(part->ctx, &d->s, t, d->packed);
-    return trs_gpu_put(part->ctx, d->chunks, d->packed, trs_strips_bytes(&d->s, t->dtype));
+    const trs_strips *s = &d->s;
+    const int scaled = trs_strips_pack(part->ctx, s, t, d->packed);
+    int rc = trs_gpu_put(part->ctx, d->scaled, &scaled, sizeof scaled);
+    if (!rc && scaled)
+        rc = trs_gpu_put(part->ctx, d->power, s->power, (size_t)s->tasks * WARP * sizeof *s->power);
+    return rc ? rc
+              : trs_gpu_put(part->ctx, d->chunks, d->packed, trs_strips_bytes(&d->s, t->dtype));
 }
 
 /* A warp a chunk, as trs_strips_pack does it. */
 template <class T>
 static __global__ void update_kernel(int32_t count, const trs_chunk *chunk, const int32_t *entry,
                                      const int32_t *rows, const int64_t *ptr, const T *from,
-                                     char *chunks)
+                                     char *chunks, int16_t *powers, int *scaled)
 {
     const int32_t which = (int32_t)(((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / WARP);
     const int lane = threadIdx.x % WARP;
@@ -590,13 +617,19 @@ static __global__ void update_kernel(int32_t count, const trs_chunk *chunk, cons
     T *val = (T *)(chunks + chunk_place<T>(which, c->line, c->task) + sizeof *c) + lane;
     T *inv = val + c->lines * WARP;
     for (int k = 0; k < c->tasks; k++) {
-        const int32_t stored = rows[((int64_t)c->task + k) * WARP + lane];
+        const int64_t position = ((int64_t)c->task + k) * WARP + lane;
+        const int32_t stored = rows[position];
         const int32_t row = stored < -1 ? TRS_STRIP_PIECE - stored : stored;
+        const T d = row < 0 ? number<T>(1) : from[ptr[row + 1] - 1];
+        const int power = power_for(d);
+        powers[position] = (int16_t)power;
+        if (power) *scaled = 1;
         for (int l = c->from[k]; l < c->from[k] + c->early[k] + c->late[k]; l++) {
             const int32_t e = entry[(c->line + l) * WARP + lane];
-            val[l * WARP] = e >= 0 ? from[ptr[row] + e] : number<T>(e == TRS_STRIP_PIECE ? -1 : 0);
+            val[l * WARP] = e >= 0 ? times_power(from[ptr[row] + e], power)
+                                   : number<T>(e == TRS_STRIP_PIECE ? -1 : 0);
         }
-        inv[k * WARP] = stored >= 0 ? inverse(from[ptr[row + 1] - 1]) : number<T>(stored < -1);
+        inv[k * WARP] = stored >= 0 ? number<T>(1) / times_power(d, power) : number<T>(stored < -1);
     }
 }
 
@@ -613,11 +646,14 @@ static int update_direct(trs_part *part, const void *val, void *stream)
         d->ptr = (int64_t *)device_copy(ctx, t->ptr, (int64_t)t->n + 1, sizeof *t->ptr, "pointers");
     if (!d->entry || !d->ptr) return TRS_EMEM;
     if (!s->chunks) return TRS_OK;
+    if (cudaMemsetAsync(d->scaled, 0, sizeof *d->scaled, (cudaStream_t)stream) != cudaSuccess)
+        return TRS_EDEVICE;
     return for_type(t->dtype, [&](auto zero) {
         using T = decltype(zero);
         const unsigned blocks = (unsigned)((s->chunks + FILL / WARP - 1) / (FILL / WARP));
-        update_kernel<T><<<blocks, FILL, 0, (cudaStream_t)stream>>>(
-            s->chunks, d->chunk, d->entry, d->row, d->ptr, (const T *)val, d->chunks);
+        update_kernel<T><<<blocks, FILL, 0, (cudaStream_t)stream>>>(s->chunks, d->chunk, d->entry,
+                                                                    d->row, d->ptr, (const T *)val,
+                                                                    d->chunks, d->power, d->scaled);
         return launched();
     });
 }
@@ -651,7 +687,8 @@ template <class T> static int solve_columns(const trs_part *part, const trs_job 
                                   from_column(typed<T>(job->x), r),
                                   d->stages,
                                   job->conj};
-        fill_kernel<T><<<(unsigned)((places + FILL - 1) / FILL), FILL, 0, stream>>>(k);
+        fill_kernel<T>
+            <<<(unsigned)((places + FILL - 1) / FILL), FILL, 0, stream>>>(k, d->power, d->scaled);
         strips_kernel<T><<<d->blocks, THREADS, d->shared, stream>>>(k);
     }
     return launched();
@@ -678,7 +715,7 @@ static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 
 static int64_t bytes(const trs_shape *s)
 {
-    return s->nnz * (int64_t)(s->elem + 4) + s->n * (16 + 2 * (int64_t)s->elem);
+    return s->nnz * (int64_t)(s->elem + 4) + s->n * (20 + 2 * (int64_t)s->elem);
 }
 
 const trs_solver trs_solver_strips = {

@@ -13,8 +13,8 @@
  * its own flag; whoever publishes x_t empties its place in the other copy (blocks.cuh: turn).
  * Cannot hang: tasks are taken in topological order, from a ticket counter, or cyclically by warps that are
  * all resident where all blocks are narrow (cooperative launch).
- * Same bits every time: the order of every sum depends on the pattern alone.  Where an inverse grows too much
- * the block is substituted.  A NaN in b spreads over its block and over the rows of a stage.
+ * Same bits every time: the order of every sum depends on the pattern alone.  Where an inverse grows too much,
+ * or W_t overflows, the block is substituted.  A NaN in b spreads over its block and over the rows of a stage.
  * Bound by the height of the blocks' graph, 1.2 to 1.4 us each, then by the bytes of the stages. */
 #include "config.h"
 
@@ -504,6 +504,23 @@ static __global__ void fill_kernel(const trs_block *block, const trs_stage *stag
     }
 }
 
+/* sum = inverse * stage, this thread's share: the columns of the stage as right-hand sides; a in shared memory
+ * is scratch.  False: it overflows. */
+template <class T>
+__device__ inline bool scale(T (&sum)[share<BLOCK>::COLUMNS], const T *inverse, const T *stage,
+                             int rows, int columns, T *a)
+{
+    for (int e = threadIdx.x; e < TILE_SIZE; e += BLOCK_THREADS) {
+        const int i = e / BLOCK, c = e % BLOCK;
+        a[e] = i < rows && c < columns ? stage[tile_place(i, c, rows)] : number<T>(0);
+    }
+    __syncthreads();
+    add_product<T, BLOCK>(sum, inverse, a, false, false);
+    bool finite = true;
+    for (int c = 0; c < share<BLOCK>::COLUMNS; c++) finite = finite && is_finite(sum[c]);
+    return __syncthreads_and(finite);
+}
+
 /* A block of threads a block of rows: its diagonal tile inverted, and its latest stage scaled with it. */
 template <class T>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
@@ -517,27 +534,20 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
     for (int e = threadIdx.x; e < k.rows * width; e += BLOCK_THREADS)
         sh->a[tile_place(e / 4 % k.rows, e / 4 / k.rows * 4 + e % 4)] = D[e];
     __syncthreads();
-    const bool good = invert(sh->a, sh->b, sh->norm, k.rows) <= WORST<T>; /* a NaN is not */
+    bool good = invert(sh->a, sh->b, sh->norm, k.rows) <= WORST<T>; /* a NaN is not */
+    const bool scales = good && k.diagonal + 1 < k.stage + k.stages;
+    const trs_stage s = stage[scales ? k.diagonal + 1 : k.diagonal];
+    T sum[share<BLOCK>::COLUMNS];
+    for (int c = 0; c < share<BLOCK>::COLUMNS; c++) sum[c] = number<T>(0);
+    if (scales) good = scale(sum, sh->b, store + s.place, k.rows, s.columns, sh->a);
     if (threadIdx.x == 0) substituted[blockIdx.x] = !good;
     if (!good) return;
     for (int e = threadIdx.x; e < k.rows * width; e += BLOCK_THREADS)
         D[e] = sh->b[tile_place(e / 4 % k.rows, e / 4 / k.rows * 4 + e % 4)];
-    if (k.diagonal + 1 >= k.stage + k.stages) return;
-    const trs_stage s = stage[k.diagonal + 1];
-    T *W = store + s.place;
-    for (int e = threadIdx.x; e < TILE_SIZE;
-         e += BLOCK_THREADS) { /* its columns as right-hand sides */
-        const int i = e / BLOCK, c = e % BLOCK;
-        sh->a[e] = i < k.rows && c < s.columns ? W[tile_place(i, c, k.rows)] : number<T>(0);
-    }
-    __syncthreads();
     const share<BLOCK> me;
-    T sum[share<BLOCK>::COLUMNS];
-    for (int c = 0; c < share<BLOCK>::COLUMNS; c++) sum[c] = number<T>(0);
-    add_product<T, BLOCK>(sum, sh->b, sh->a, false, false);
-    for (int c = 0; c < share<BLOCK>::COLUMNS; c++)
+    for (int c = 0; c < share<BLOCK>::COLUMNS && scales; c++)
         if (me.row < k.rows && me.first + c < s.columns)
-            W[tile_place(me.row, me.first + c, k.rows)] = sum[c];
+            store[s.place + tile_place(me.row, me.first + c, k.rows)] = sum[c];
 }
 
 /* What a warp has to know of each block, wide ones too. */

@@ -43,6 +43,8 @@ const trs_solver trs_solver_cpu_dense = {
 
 #else
 
+#include "divide.h"
+
 static void FN(solve)(const trs_part *part, const trs_job *job)
 {
     const int64_t n = part->side->tri.n, bs = job->b.rs, xs = job->x.rs;
@@ -53,7 +55,7 @@ static void FN(solve)(const trs_part *part, const trs_job *job)
         for (int64_t i = 0; i < n; i++) x[i * xs] = b[i * bs];
         for (int64_t j = 0; j < n; j++) {
             const T *a = A + j * n; /* column j */
-            T xj = x[j * xs] /= job->conj ? CONJ(a[j]) : a[j];
+            T xj = x[j * xs] = FN(quotient)(x[j * xs], job->conj ? CONJ(a[j]) : a[j]);
             for (int64_t i = j + 1; i < n; i++)
                 if (a[i] != 0) x[i * xs] -= (job->conj ? CONJ(a[i]) : a[i]) * xj;
         }

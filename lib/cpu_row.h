@@ -6,6 +6,8 @@
  * subtracted last, a long row is summed up in four parts that do not wait for one another, and the
  * division, by far the slowest step, is made of the diagonal alone, which waits for nothing. */
 
+#include "divide.h"
+
 enum { FN(LONG) = 16 }; /* entries; four sums do not pay for fewer */
 
 static inline T FN(entry)(const trs_tri *L, int64_t p, bool cj)
@@ -27,13 +29,6 @@ static inline T FN(dot)(const trs_tri *L, int64_t p, int64_t end, const T *x, in
     }
     for (; p < end; p++) s0 += FN(entry)(L, p, cj) * x[Li[p] * xs];
     return (s0 + s1) + (s2 + s3);
-}
-
-/* s / d; a reciprocal that is too large or too small to be exact enough is not used. */
-static inline T FN(divide)(T s, T d)
-{
-    const T q = 1 / d;
-    return NORMAL(q) ? s * q : s / d;
 }
 
 static inline void FN(row)(const trs_tri *L, int32_t k, int32_t i, const T *b, int64_t bs, T *x,

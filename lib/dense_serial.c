@@ -43,6 +43,8 @@ const trs_solver trs_solver_dense_serial = {
 
 #else
 
+#include "divide.h"
+
 static void FN(solve)(const trs_part *part, const trs_job *job)
 {
     const int64_t n = part->side->tri.n, bs = job->b.rs, xs = job->x.rs;
@@ -54,7 +56,7 @@ static void FN(solve)(const trs_part *part, const trs_job *job)
             T bi = b[i * bs];
             for (int64_t j = 0; j < i; j++)
                 if (l[j] != 0) bi -= (job->conj ? CONJ(l[j]) : l[j]) * x[j * xs];
-            x[i * xs] = bi / (job->conj ? CONJ(l[i]) : l[i]);
+            x[i * xs] = FN(quotient)(bi, job->conj ? CONJ(l[i]) : l[i]);
         }
     }
 }

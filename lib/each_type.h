@@ -1,8 +1,8 @@
 /* each_type.h: include TRS_BODY once for each number type.
  *
  * A file with code for all four types names itself in TRS_BODY, includes this, and has its body
- * under #ifdef T:  T the number, FN (name) the name for this type, CONJ (x) the conjugate,
- * NORMAL (x) is x neither zero, subnormal, infinite nor NaN?  (as a whole, if complex) */
+ * under #ifdef T:  T the number, REAL its parts, FN (name) the name for this type, CONJ (x) the
+ * conjugate, NORMAL (x) is x neither zero, subnormal, infinite nor NaN?  (as a whole, if complex) */
 #include <complex.h>
 #include <math.h>
 
@@ -17,17 +17,21 @@
     }
 
 #define T         double
+#define REAL      double
 #define SUFFIX    f64
 #define CONJ(x)   (x)
 #define NORMAL(x) isnormal(x)
 #include TRS_BODY
 #undef T
+#undef REAL
 #undef SUFFIX
 
 #define T      float
+#define REAL   float
 #define SUFFIX f32
 #include TRS_BODY
 #undef T
+#undef REAL
 #undef SUFFIX
 #undef CONJ
 #undef NORMAL
@@ -35,21 +39,25 @@
 #define TRS_NORMAL(re, im) ((isnormal(re) || isnormal(im)) && isfinite(re) && isfinite(im))
 
 #define T         double complex
+#define REAL      double
 #define SUFFIX    c64
 #define CONJ(x)   conj(x)
 #define NORMAL(x) TRS_NORMAL(creal(x), cimag(x))
 #include TRS_BODY
 #undef T
+#undef REAL
 #undef SUFFIX
 #undef CONJ
 #undef NORMAL
 
 #define T         float complex
+#define REAL      float
 #define SUFFIX    c32
 #define CONJ(x)   conjf(x)
 #define NORMAL(x) TRS_NORMAL(crealf(x), cimagf(x))
 #include TRS_BODY
 #undef T
+#undef REAL
 #undef SUFFIX
 #undef CONJ
 #undef NORMAL

@@ -31,6 +31,7 @@ typedef struct trs_flow { /* arrays on the device */
     int64_t
         *place; /* [places] of the entries of long rows, by level; their begin is ~ of that here */
     int64_t places;
+    int *divides; /* 1: some diagonals are kept as they are (divide.cuh); of the last values */
     trs_flow_task *task; /* [tasks] in order */
     void *block;         /* that the others are in */
 } trs_flow;
@@ -57,8 +58,8 @@ int trs_flow_sort(trs_context *ctx, const trs_pattern *p, int64_t **at, int64_t 
                   int64_t *places);
 
 int trs_flow_make(trs_context *ctx, const trs_pattern *p, trs_flow *f); /* waits */
-/* Values of the triangle on the device in the order of the flow: val [nnz], inv [nodes] 1 / diagonal; a piece
- * is 0 - its sum, times -1. */
+/* Values of the triangle on the device in the order of the flow: val [nnz], inv [nodes] what is kept of the
+ * diagonal; a piece is 0 - its sum, times -1. */
 int trs_flow_take(const trs_flow *f, trs_dtype t, const void *from, void *val, void *inv,
                   void *stream);
 void trs_flow_free(trs_context *ctx, trs_flow *f);

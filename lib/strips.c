@@ -13,6 +13,7 @@
 #include "internal.h"
 #include "stages.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 enum { WARP = TRS_STRIP_WARP, TEAM = TRS_STRIP_TEAM };
@@ -389,9 +390,10 @@ static int sum_up(build *b)
     s->lines = s->strip[s->count].item;
     s->chunk = trs_new(b->ctx, chunks, sizeof *s->chunk, "chunks of strips");
     s->row = trs_new_touched(b->ctx, tasks * WARP, sizeof *s->row, "rows of strips");
+    s->power = trs_new_touched(b->ctx, tasks * WARP, sizeof *s->power, "rows of strips");
     s->code = trs_new_touched(b->ctx, s->lines * WARP, sizeof *s->code, "slots of entries");
     s->entry = trs_new_touched(b->ctx, s->lines * WARP, sizeof *s->entry, "entries of strips");
-    return s->chunk && s->row && s->code && s->entry ? TRS_OK : TRS_EMEM;
+    return s->chunk && s->row && s->power && s->code && s->entry ? TRS_OK : TRS_EMEM;
 }
 
 /* ---- items ----------------------------------------------------------------------------------------- */
@@ -704,12 +706,14 @@ void trs_strips_free(trs_context *ctx, trs_strips *s)
     trs_free(&ctx->mem, s->chunk);
     trs_free(&ctx->mem, s->item);
     trs_free(&ctx->mem, s->row);
+    trs_free(&ctx->mem, s->power);
     trs_free(&ctx->mem, s->code);
     trs_free(&ctx->mem, s->entry);
     s->strip = NULL;
     s->chunk = NULL;
     s->item = NULL;
     s->row = NULL;
+    s->power = NULL;
     s->code = NULL;
     s->entry = NULL;
 }
@@ -737,23 +741,27 @@ typedef struct packing {
     const trs_strips *s;
     const trs_tri *t;
     char *to;
+    atomic_bool scaled; /* some rows */
 } packing;
 
 #define TRS_BODY "strips.c"
 #include "each_type.h"
 
-void trs_strips_pack(const trs_context *ctx, const trs_strips *s, const trs_tri *t, void *packed)
+bool trs_strips_pack(const trs_context *ctx, const trs_strips *s, const trs_tri *t, void *packed)
 {
     static const trs_range_fn table[] = TRS_PER_TYPE(pack_some);
-    packing all = {s, t, packed};
+    packing all = {s, t, packed, false};
     trs_share(trs_team(ctx, t->nnz), s->chunks, 64, table[t->dtype], &all);
+    return all.scaled;
 }
 
 #else
 
+#include "divide.h"
+
 /* The entries of lane i, whose row is stored as in trs_strips.row. */
-static void FN(pack_row)(const packing *all, int32_t stored, int i, int64_t line, int lines, T *val,
-                         T *inv)
+static void FN(pack_row)(packing *all, int32_t stored, int i, int64_t line, int lines, T *val,
+                         T *inv, int16_t *power)
 {
     const trs_tri *t = all->t;
     const int32_t row = stored < TRS_STRIP_NOTHING ? TRS_STRIP_PIECE - stored : stored;
@@ -762,10 +770,18 @@ static void FN(pack_row)(const packing *all, int32_t stored, int i, int64_t line
         const int32_t e = all->s->entry[(line + l) * WARP + i];
         val[l * WARP] = e >= 0 ? from[e] : e == TRS_STRIP_PIECE ? -1 : 0;
     }
-    *inv = stored >= 0 ? 1 / from[length_of(t, row)] : stored < TRS_STRIP_NOTHING;
+    const T d = row < 0 ? 1 : from[length_of(t, row)];
+    *power = (int16_t)FN(power_for)(d);
+    *inv = stored >= 0 ? 1 / d : stored < TRS_STRIP_NOTHING;
+    if (*power == 0) return;
+    all->scaled = true;
+    if (stored >= 0) *inv = 1 / FN(times_power)(d, *power);
+    for (int l = 0; l < lines; l++)
+        if (all->s->entry[(line + l) * WARP + i] >= 0)
+            val[l * WARP] = FN(times_power)(val[l * WARP], *power);
 }
 
-static void FN(pack_chunk)(const packing *all, int64_t number)
+static void FN(pack_chunk)(packing *all, int64_t number)
 {
     const trs_strips *s = all->s;
     const trs_chunk *c = &s->chunk[number];
@@ -780,7 +796,7 @@ static void FN(pack_chunk)(const packing *all, int64_t number)
     for (int k = 0; k < c->tasks; k++)
         for (int i = 0; i < WARP; i++) FN(pack_row)
     (all, row[k * WARP + i], i, c->line + c->from[k], c->early[k] + c->late[k],
-     val + c->from[k] * WARP + i, inv + k * WARP + i);
+     val + c->from[k] * WARP + i, inv + k * WARP + i, s->power + ((int64_t)c->task + k) * WARP + i);
 }
 
 static void FN(pack_some)(void *user, int64_t begin, int64_t end)

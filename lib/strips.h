@@ -77,8 +77,10 @@ typedef struct trs_strips {
     trs_chunk *chunk; /* [chunks] */
     trs_item *item;   /* [items] */
     int32_t *row;     /* [32 tasks] -1: none, -2 - row: a piece of it */
-    uint16_t *code;   /* [32 lines] slot and LAST */
-    int32_t *entry;   /* [32 lines] which one of the row, NOTHING or PIECE */
+    int16_t
+        *power; /* [32 tasks] of two, that a row is multiplied by, of the values that came last */
+    uint16_t *code; /* [32 lines] slot and LAST */
+    int32_t *entry; /* [32 lines] which one of the row, NOTHING or PIECE */
 } trs_strips;
 
 /* How many rows a strip should have: as few as give its levels a warp of rows each, as some samples say.
@@ -100,9 +102,10 @@ int trs_strips_make(struct trs_context *ctx, const struct trs_tri *t, const stru
 void trs_strips_free(struct trs_context *ctx, trs_strips *s); /* the numbers stay */
 
 /* On the GPU all of a chunk stands together, as it is brought, chunk after chunk:
- *     the trs_chunk, values of its lines, 1 / diagonal of its tasks (of a piece 1, of no row 0), rows, codes */
+ *     the trs_chunk, values of its lines, 1 / diagonal of its tasks (of a piece 1, of no row 0), rows, codes
+ * A row whose diagonal is not near 1 (near.h) is multiplied by a power of two; to pack says whether any is. */
 size_t trs_strips_bytes(const trs_strips *s, trs_dtype dtype);
-void trs_strips_pack(const struct trs_context *ctx, const trs_strips *s, const struct trs_tri *t,
+bool trs_strips_pack(const struct trs_context *ctx, const trs_strips *s, const struct trs_tri *t,
                      void *packed);
 
 #endif

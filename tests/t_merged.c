@@ -1,7 +1,9 @@
 /* t_merged.c: cuda-merged where levels are merged for certain, and where values grow too much for it. */
-#include "model.h"
+#include "stream.h"
 
 #include "gpu.h"
+
+#include <math.h>
 
 /* How large entries of row i of n are, beside diagonals of about 1: those of two levels in the middle steep. */
 static double size_of(int i, int n, int width, double steep)
@@ -128,6 +130,61 @@ static void test_growth(void **state)
     run(4000, 10, 2, 1e5, TRS_F64);
 }
 
+/* Entries of T' are too large for float, where none of T and none of x is, and no row of N: the equation of row
+ * PUT_IN, in an even level, is put into row CHANGED; column 0 is never in the level just before. */
+static void test_overflow(void **state)
+{
+    (void)state;
+    enum { N = 4000, WIDTH = 10, PUT_IN = 200 * WIDTH, CHANGED = PUT_IN + WIDTH };
+    const double size = 0x1p58, tiny = 0x1p-69, most = 0.95 * 0x1p127;
+    random_t r = {5};
+    model m = deep(N, WIDTH, 0, 0.3, &r);
+    float b[N], x[N];
+    for (int64_t k = 0; k < m.nnz; k++) {
+        const bool pivot = m.row[k] == m.col[k];
+        if (m.row[k] == PUT_IN && pivot) m.val[k] = size;
+        if (m.row[k] == CHANGED) m.val[k] = pivot ? size : 2.25 * size;
+    }
+    model_add(&m, PUT_IN, 0, most);
+    for (int i = 0; i < N; i++) {
+        const bool large = i == PUT_IN || i == CHANGED;
+        b[i] = (float)(random_uniform(&r) * (i == 0 ? tiny : large ? size : 1));
+    }
+    const form f = {.dtype = TRS_F32, .format = TRS_CSR, .ptr_bits = 32, .idx_bits = 32};
+    const trs_options opt = {.solver = "cuda-merged"};
+    trs_mat a = show(&m, &f, &r);
+    trs_plan *p = NULL;
+    trs_info info;
+    assert_status(trs_plan_create(&p, &a, &opt), TRS_OK, p);
+    assert_status(trs_plan_analyse(p), TRS_OK, p);
+    assert_status(trs_plan_info(p, &info), TRS_OK, p);
+    assert_status(trs_solve(p, TRS_N, 1, b, N, x, N, NULL), TRS_OK, p);
+    const quality q = judge(&m, false, TRS_N, TRS_F32, b, 1, x, 1);
+    assert_at_most(q.omega, 4 * (q.longest + 1) * epsilon(TRS_F32));
+    assert_true(info.growth == 1);
+    trs_plan_destroy(p);
+    mat_free(&a);
+    model_free(&m);
+}
+
+/* ---- updates -------------------------------------------------------------------------------------------- */
+
+static void new_values(model *m, int width, double steep, random_t *r)
+{
+    for (int64_t k = 0; k < m->nnz; k++)
+        if (m->row[k] != m->col[k])
+            m->val[k] = size_of(m->row[k], m->n, width, steep) * random_uniform(r) / 3;
+}
+
+static void update(trs_plan *p, const model *m, trs_dtype d)
+{
+    const form f = {.dtype = d, .format = TRS_CSR, .ptr_bits = 32, .idx_bits = 32};
+    random_t r = {1};
+    trs_mat a = show(m, &f, &r);
+    assert_status(trs_plan_update(p, &a, NULL), TRS_OK, p);
+    mat_free(&a);
+}
+
 /* Values that grow and values that do not, in turn, on one plan: each time right. */
 static void test_update(void **state)
 {
@@ -147,13 +204,8 @@ static void test_update(void **state)
     assert_status(trs_plan_analyse(p), TRS_OK, p);
     for (int round = 0; round < 4; round++) {
         trs_info info;
-        for (int64_t k = 0; k < m.nnz; k++)
-            if (m.row[k] != m.col[k])
-                m.val[k] =
-                    size_of(m.row[k], N, WIDTH, round % 2 ? 1e5 : 0.3) * random_uniform(&r) / 3;
-        mat_free(&a);
-        a = show(&m, &f, &r);
-        assert_status(trs_plan_update(p, &a, NULL), TRS_OK, p);
+        new_values(&m, WIDTH, round % 2 ? 1e5 : 0.3, &r);
+        update(p, &m, TRS_F64);
         assert_status(trs_plan_info(p, &info), TRS_OK, p);
         assert_true(round % 2 ? info.growth == 1 : info.growth > 1);
         assert_status(trs_solve(p, TRS_N, 1, b, m.n, b + n, m.n, NULL), TRS_OK, p);
@@ -193,6 +245,116 @@ static void test_choice(void **state)
     }
 }
 
+#ifdef HAVE_CUDA
+
+/* A solve that is captured, its B and X. */
+typedef struct replay {
+    trs_plan *p;
+    const model *m;
+    trs_work *work;
+    cudaStream_t stream;
+    cudaGraphExec_t graph;
+    double *b, *x; /* on the device */
+    random_t r;
+} replay;
+
+static replay replay_new(trs_plan *p, const model *m)
+{
+    const size_t bytes = (size_t)m->n * sizeof(double);
+    const trs_solver *s = trs_solver_named("cuda-merged");
+    replay c = {.p = p, .m = m, .r = {11}, .stream = (cudaStream_t)stream_new(s)};
+    cudaGraph_t graph;
+    assert_int_equal(trs_device_new(TRS_CUDA(0), bytes, (void **)&c.b), TRS_OK);
+    assert_int_equal(trs_device_new(TRS_CUDA(0), bytes, (void **)&c.x), TRS_OK);
+    assert_int_equal(trs_work_create(&c.work, p, 1), TRS_OK);
+    const trs_exec exec = {.stream = c.stream, .work = c.work};
+    assert_int_equal(cudaStreamBeginCapture(c.stream, cudaStreamCaptureModeThreadLocal),
+                     cudaSuccess);
+    assert_int_equal(trs_solve(p, TRS_N, 1, c.b, m->n, c.x, m->n, &exec), TRS_OK);
+    assert_int_equal(cudaStreamEndCapture(c.stream, &graph), cudaSuccess);
+    assert_int_equal(cudaGraphInstantiate(&c.graph, graph, 0), cudaSuccess);
+    cudaGraphDestroy(graph);
+    return c;
+}
+
+static void replay_free(replay *c)
+{
+    cudaGraphExecDestroy(c->graph);
+    trs_work_destroy(c->work);
+    stream_free(c->stream);
+    trs_device_free(TRS_CUDA(0), c->b);
+    trs_device_free(TRS_CUDA(0), c->x);
+}
+
+/* x as good as the plan says, or no number at all where that is allowed: never silently worse. */
+static void run_replay(replay *c, bool may_refuse)
+{
+    const int n = c->m->n;
+    const size_t bytes = (size_t)n * sizeof(double);
+    trs_info info;
+    double *b = calloc(2 * (size_t)n, sizeof *b), *x = b + n;
+    bool nothing = true;
+    assert_non_null(b);
+    for (int i = 0; i < n; i++) b[i] = random_uniform(&c->r);
+    assert_int_equal(trs_device_put(TRS_CUDA(0), c->b, b, bytes), TRS_OK);
+    assert_int_equal(cudaGraphLaunch(c->graph, c->stream), cudaSuccess);
+    stream_wait(c->stream);
+    assert_int_equal(trs_device_get(TRS_CUDA(0), x, c->x, bytes), TRS_OK);
+    assert_status(trs_plan_info(c->p, &info), TRS_OK, c->p);
+    for (int i = 0; i < n; i++) nothing = nothing && isnan(x[i]);
+    const quality q = judge(c->m, false, TRS_N, TRS_F64, b, 1, x, 1);
+    print_message("growth %g: omega %g, normwise %g%s\n", info.growth, q.omega, q.normwise,
+                  nothing ? ", all NaN" : "");
+    const double most = 4 * (q.longest + 1) * epsilon(TRS_F64);
+    if (may_refuse && nothing) print_message("no x\n");
+    else if (info.growth > 1) assert_at_most(q.normwise, most * info.growth);
+    else assert_at_most(q.omega, most);
+    free(b);
+}
+
+/* Captured while levels are merged, and while T itself is solved; replayed after updates that change which. */
+static void test_replay(void **state)
+{
+    (void)state;
+    enum { N = 4000, WIDTH = 8 };
+    const double steep = 1e8;
+    random_t r = {9};
+    model m = deep(N, WIDTH, 2, 0.3, &r);
+    const form f = {.dtype = TRS_F64, .format = TRS_CSR, .ptr_bits = 32, .idx_bits = 32};
+    const trs_options opt = {.solver = "cuda-merged", .device = TRS_CUDA(0)};
+    trs_mat a = show(&m, &f, &r);
+    trs_plan *p = NULL;
+    assert_status(trs_plan_create(&p, &a, &opt), TRS_OK, p);
+    assert_status(trs_plan_analyse(p), TRS_OK, p);
+    mat_free(&a);
+    replay merged = replay_new(p, &m);
+    run_replay(&merged, false);
+    new_values(&m, WIDTH, steep, &r);
+    update(p, &m, TRS_F64);
+    replay plain = replay_new(p, &m);
+    for (int round = 0; round < 4; round++) {
+        const bool grown = round % 2 == 0;
+        run_replay(&merged, grown);
+        run_replay(&plain, false);
+        new_values(&m, WIDTH, grown ? 0.3 : steep, &r);
+        update(p, &m, TRS_F64);
+    }
+    replay_free(&merged);
+    replay_free(&plain);
+    trs_plan_destroy(p);
+    model_free(&m);
+}
+
+#else
+
+static void test_replay(void **state)
+{
+    (void)state;
+    skip();
+}
+
+#endif
+
 static void test_without_a_device(void **state)
 {
     (void)state;
@@ -202,9 +364,11 @@ static void test_without_a_device(void **state)
 int main(void)
 {
     const struct CMUnitTest none[] = {cmocka_unit_test(test_without_a_device)};
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_merged), cmocka_unit_test(test_hubs),
-                                       cmocka_unit_test(test_growth), cmocka_unit_test(test_update),
-                                       cmocka_unit_test(test_choice)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_merged), cmocka_unit_test(test_hubs),
+        cmocka_unit_test(test_growth), cmocka_unit_test(test_overflow),
+        cmocka_unit_test(test_update), cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_replay)};
     char why[200];
     if (!trs_gpu_probe(0, why, sizeof why)) return cmocka_run_group_tests(tests, NULL, NULL);
     print_message("%s\n", why);

@@ -1,4 +1,5 @@
-/* t_pivots.c: what every solver does about pivots that are zero, missing or not finite.
+/* t_pivots.c: what every solver does about pivots that are zero, missing or not finite, and about those that are
+ * so small or so large that their inverses overflow or are subnormal.
  *
  * The answer is judged with a matrix that the test makes itself: the bad rows and columns taken out, or
  * the pivots replaced. */
@@ -155,6 +156,144 @@ static void recover(const trs_solver *s)
     trs_plan_destroy(p);
 }
 
+/* ---- pivots far from 1 ------------------------------------------------------------------------------ */
+
+enum { FAR_ROWS = 130, FAR_COLUMNS = 9, FAR_CASES = 72 };
+enum { RIM = 500, RIM_SINGLE = 60 }; /* the powers of two up to which numbers are near 1 (near.h) */
+
+typedef enum shape { LINE, FEW, ALL, SHAPES } shape; /* entries of a row beside the diagonal */
+
+/* Rows of op (T) times powers of two, of which x, below 1 and known, takes no notice. */
+typedef struct far {
+    trs_dtype dtype;
+    trs_op op;
+    int power[FAR_ROWS];
+    model m;
+    zz b[FAR_ROWS * FAR_COLUMNS], x[FAR_ROWS * FAR_COLUMNS];
+} far;
+
+static zz times_power(zz v, int power)
+{
+    return CMPLX(ldexp(creal(v), power), ldexp(cimag(v), power));
+}
+
+/* Multiples of 1 / of that are at most most / of. */
+static zz fraction(random_t *r, int most, int of, bool is_complex)
+{
+    const double re = random_below(r, 2 * most + 1) - most;
+    const double im = is_complex ? random_below(r, 2 * most + 1) - most : 0;
+    return CMPLX(re / of, im / of);
+}
+
+/* All rows far, or some. */
+static void draw_powers(far *c, bool all, random_t *r)
+{
+    static const int of_double[] = {-1060, -1030, -1023, 1021, 1023, RIM, -RIM, 0};
+    static const int of_single[] = {-138, -133, -127, 125, 127, RIM_SINGLE, -RIM_SINGLE, 0};
+    const int *of = epsilon(c->dtype) == epsilon(TRS_F32) ? of_single : of_double;
+    const int one = of[random_below(r, 7)];
+    for (int i = 0; i < FAR_ROWS; i++) c->power[i] = all ? one : of[random_below(r, 8)];
+}
+
+/* At the rim of size 1, but for what rounding does to it. */
+static zz far_pivot(const far *c, int row, random_t *r)
+{
+    static const double pivots[] = {1, -1.5, 1.25};
+    const int power = abs(c->power[row]);
+    const double re = pivots[random_below(r, 3)], im = random_below(r, 3) - 1;
+    if (!trs_is_complex(c->dtype)) return re;
+    return power == RIM || power == RIM_SINGLE ? CMPLX(0.6, 0.8) : CMPLX(re, im);
+}
+
+static void draw_matrix(far *c, shape s, random_t *r)
+{
+    const bool is_complex = trs_is_complex(c->dtype);
+    for (int i = 0; i < FAR_ROWS; i++) {
+        const int from = s == ALL ? 0 : s == LINE ? i - 1 : i - 40;
+        const int step = s == FEW ? 10 + random_below(r, 25) : 1;
+        for (int j = from < 0 ? 0 : from; j < i; j += step)
+            model_add(&c->m, i, j,
+                      times_power(fraction(r, s == ALL ? 1 : 16, 128, is_complex),
+                                  c->power[c->op == TRS_N ? i : j]));
+        model_add(&c->m, i, i, times_power(far_pivot(c, i, r), c->power[i]));
+    }
+    c->m.n = FAR_ROWS;
+}
+
+/* Products and sums are exact but for those at the rim. */
+static void draw_x(far *c, random_t *r)
+{
+    for (int k = 0; k < FAR_ROWS * FAR_COLUMNS; k++)
+        c->x[k] = fraction(r, 4, 16, trs_is_complex(c->dtype));
+    memset(c->b, 0, sizeof c->b);
+    for (int64_t p = 0; p < c->m.nnz; p++) {
+        const int i = c->op == TRS_N ? c->m.row[p] : c->m.col[p];
+        const int j = c->op == TRS_N ? c->m.col[p] : c->m.row[p];
+        const zz a = c->op == TRS_H ? conj(c->m.val[p]) : c->m.val[p];
+        for (int k = 0; k < FAR_COLUMNS; k++) {
+            const zz x = c->x[k * FAR_ROWS + j];
+            c->b[k * FAR_ROWS + i] += CMPLX(creal(a) * creal(x) - cimag(a) * cimag(x),
+                                            creal(a) * cimag(x) + cimag(a) * creal(x));
+        }
+    }
+}
+
+/* The largest error of x. */
+static double far_error(const far *c, const trs_plan *p, int nrhs)
+{
+    enum { N = FAR_ROWS * FAR_COLUMNS };
+    zz b[N], x[N];
+    double error = 0;
+    for (int k = 0; k < N; k++) set_number(b, c->dtype, k, c->b[k]);
+    assert_int_equal(trs_solve(p, c->op, nrhs, b, FAR_ROWS, x, FAR_ROWS, NULL), TRS_OK);
+    for (int k = 0; k < nrhs * FAR_ROWS; k++) {
+        const double e = cabs(get_number(x, c->dtype, k) - c->x[k]);
+        if (!(e <= error)) error = e;
+        if (isnan(e)) break;
+    }
+    return error;
+}
+
+/* Other people's libraries divide as they do: it is told.  So are sums of floats by atomic additions, for which
+ * subnormal ones are zero. */
+static void check_far(const trs_solver *s, const far *c, const trs_plan *p, const char *when)
+{
+    static const int nrhs[] = {1, 3, FAR_COLUMNS};
+    for (int k = 0; k < 3; k++) {
+        const double error = far_error(c, p, nrhs[k]), most = 64 * epsilon(c->dtype);
+        if (error <= most) continue;
+        print_message("%s, dtype %d, op %d, %d columns, %s: error %g\n", s->name, (int)c->dtype,
+                      (int)c->op, nrhs[k], when, error);
+        assert_true(s->library || (!strcmp(s->name, "cuda-single-block") &&
+                                   epsilon(c->dtype) == epsilon(TRS_F32)));
+    }
+}
+
+static void run_far(const trs_solver *s, int number)
+{
+    random_t r = {(uint64_t)number * 131 + 3};
+    far c = {.dtype = (trs_dtype)(number % 4), .op = (trs_op)(number / 4 % 3)};
+    draw_powers(&c, number / 36 % 2, &r);
+    draw_matrix(&c, (shape)(number / 12 % SHAPES), &r);
+    draw_x(&c, &r);
+    const form f = {.dtype = c.dtype, .format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32};
+    trs_mat a = show(&c.m, &f, &r);
+    const trs_options opt = {.solver = s->name, .ops = 1u << c.op};
+    trs_plan *p;
+    assert_status(trs_plan_create(&p, &a, &opt), TRS_OK, p);
+    assert_status(trs_plan_analyse(p), TRS_OK, p);
+    check_far(s, &c, p, "analysed");
+    if (s->place == TRS_ON_CUDA) {
+        trs_mat d = mat_to_device(&a);
+        assert_status(trs_plan_update(p, &d, NULL), TRS_OK, p);
+        mat_free_device(&d);
+        check_far(s, &c, p, "updated on the device");
+    }
+    trs_plan_destroy(p);
+    mat_free(&a);
+    model_free(&c.m);
+}
+
 static void test_solver(void **state)
 {
     const trs_solver *s = *state;
@@ -163,8 +302,12 @@ static void test_solver(void **state)
         print_message("%s: %s\n", s->name, why);
         skip();
     }
-    for (int k = 0; k < CASES; k++) run_case(s, k);
+    /* TRS_FEW=N: every Nth case, for runs under tools that slow kernels down a hundred times */
+    const char *few = getenv("TRS_FEW");
+    const int step = few && atoi(few) > 1 ? atoi(few) : 1;
+    for (int k = 0; k < CASES; k += step) run_case(s, k);
     recover(s);
+    for (int k = 0; k < FAR_CASES; k += step) run_far(s, k);
 }
 
 static void refuse(trs_options opt, trs_dtype t, unsigned kind, int code)
