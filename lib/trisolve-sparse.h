@@ -126,8 +126,9 @@ typedef enum trs_accuracy { TRS_SUBSTITUTION = 0, TRS_INVERTING = 1 } trs_accura
 enum {                        /* bits of trs_solver_info.caps */
        TRS_CAP_BITWISE = 1,   /* the same input gives the same bits, run after run */
        TRS_CAP_ROW_MAJOR = 2, /* several right-hand sides may be stored by rows */
-       TRS_CAP_PARTS = 4,   /* can solve a range of rows, the rows before it being solved already */
-       TRS_CAP_CAPTURE = 8, /* solve only enqueues work: it can be captured in a CUDA graph */
+       TRS_CAP_PARTS = 4, /* can solve a range of rows, the rows before it being solved already */
+       TRS_CAP_CAPTURE =
+           8, /* solve only enqueues work: it can be captured in a CUDA graph (trs_solve) */
        TRS_CAP_PIVOTS = 16, /* exchanges rows: for general matrices without zero-pivot trouble */
 };
 
@@ -341,7 +342,9 @@ TRS_API void trs_work_destroy(trs_work *work);
  *     void *X ; out, likewise with ldx.  X may be B (then ldx = ldb); else they must not overlap.
  *     const trs_exec *exec ; in, NULL: all defaults.
  * While exec->stream is being captured, solvers without TRS_CAP_CAPTURE, and B and X on the host, are
- * refused with TRS_ESUPPORT; so are B and X by rows without TRS_CAP_ROW_MAJOR.
+ * refused with TRS_ESUPPORT; so are B and X by rows without TRS_CAP_ROW_MAJOR.  A captured solve follows updates:
+ * replayed, it solves with the values that came last.  Only where trs_info.growth of cuda-merged becomes 1, since
+ * values grow too much to merge levels, it has to be captured anew; X is NaN until then.
  * Allocates nothing.  With B and X on the device it only enqueues work on exec->stream; a CUDA
  * solver with B and X on the host copies them and waits.
  * A NaN or Inf in B reaches every x that depends on it; a triangle given as TRS_DENSE is full, its

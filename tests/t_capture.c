@@ -144,13 +144,13 @@ static void run_again(scene *c, cudaGraphExec_t graph)
     check_x(c);
 }
 
-/* Not cuda-merged's growth: t_merged.  cuSPARSE keeps values of its own, which the next trs_solve brings up to date. */
+/* Not cuda-merged's growth: t_merged. */
 static void run_updates(scene *c, cudaGraphExec_t graph)
 {
     const bool steep =
         c->solver->family == TRS_TRIANGLE && strcmp(c->solver->name, "cuda-merged") != 0;
     const double factors[] = {1, steep ? 1e5 : 1, steep ? 1e-5 : 1};
-    if (!(c->solver->caps & TRS_CAP_CAPTURE) || !strcmp(c->solver->name, "cusparse")) return;
+    if (!(c->solver->caps & TRS_CAP_CAPTURE)) return;
     for (int k = 0; k < 3; k++) {
         update(c, factors[k]);
         run_again(c, graph);
