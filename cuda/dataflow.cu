@@ -18,10 +18,6 @@
 
 #include <climits>
 
-/* So many numbers apart lie those of y: with eight to a sector of 32 bytes, those who wait for one of them are in the
- * way of those who write the others. */
-template <class T> constexpr int APART = sizeof(T) == 4 ? 2 : 1;
-
 enum { THREADS = 256, WARP = TRS_FLOW_WARP, BATCH = TRS_FLOW_BATCH };
 
 template <class T> struct kernel_args {
@@ -64,14 +60,15 @@ __device__ inline batch<T> read_batch(const kernel_args<T> &k, int64_t p, int64_
 }
 
 /* All loads are under way before the first is looked at. */
-template <class T> __device__ inline void poll_batch(const kernel_args<T> &k, batch<T> &e)
+template <class T, int APART>
+__device__ inline void poll_batch(const kernel_args<T> &k, batch<T> &e)
 {
     T v[BATCH];
     bool there[BATCH];
 #pragma unroll
     for (int j = 0; j < BATCH; j++) {
         there[j] = false;
-        if (e.waiting >> j & 1) there[j] = flag_load(k.y + (int64_t)e.node[j] * APART<T>, v[j]);
+        if (e.waiting >> j & 1) there[j] = flag_load(k.y + (int64_t)e.node[j] * APART, v[j]);
     }
 #pragma unroll
     for (int j = 0; j < BATCH; j++)
@@ -123,7 +120,7 @@ template <class T> __device__ inline T read_b(const kernel_args<T> &k, const sta
 }
 
 /* One task.  Every lane of the warp goes round the loop until all its nodes are published. */
-template <class T, int LANES, bool DIVIDES>
+template <class T, int LANES, bool DIVIDES, int APART>
 __device__ inline void run_task(const kernel_args<T> &k, const stake<T> &w, batch<T> &e, const T b)
 {
     const int lane = threadIdx.x % WARP, sub = lane / LANES;
@@ -133,7 +130,7 @@ __device__ inline void run_task(const kernel_args<T> &k, const stake<T> &w, batc
     T s = number<T>(0);
     while (__any_sync(~0u, !done)) {
         if (!summed) {
-            poll_batch(k, e);
+            poll_batch<T, APART>(k, e);
             if (!e.waiting) {
 #pragma unroll
                 for (int j = 0; j < BATCH; j++) s = s + e.a[j] * e.y[j];
@@ -151,7 +148,7 @@ __device__ inline void run_task(const kernel_args<T> &k, const stake<T> &w, batc
         if (ready) {
             if (w.first) {
                 const T x = over(DIVIDES, b - sum, conj_if(k.cj, w.inv));
-                flag_store(k.y + (int64_t)w.node * APART<T>, x);
+                flag_store(k.y + (int64_t)w.node * APART, x);
                 if (w.row >= 0) k.x(w.row, 0) = x;
             }
             done = true;
@@ -159,34 +156,35 @@ __device__ inline void run_task(const kernel_args<T> &k, const stake<T> &w, batc
     }
 }
 
-template <class T, bool DIVIDES>
+template <class T, bool DIVIDES, int APART>
 __device__ inline void run_any(const kernel_args<T> &k, const stake<T> &w, batch<T> &e, const T b)
 {
     switch (w.lanes) {
     case 1:
-        run_task<T, 1, DIVIDES>(k, w, e, b);
+        run_task<T, 1, DIVIDES, APART>(k, w, e, b);
         break;
     case 2:
-        run_task<T, 2, DIVIDES>(k, w, e, b);
+        run_task<T, 2, DIVIDES, APART>(k, w, e, b);
         break;
     case 4:
-        run_task<T, 4, DIVIDES>(k, w, e, b);
+        run_task<T, 4, DIVIDES, APART>(k, w, e, b);
         break;
     case 8:
-        run_task<T, 8, DIVIDES>(k, w, e, b);
+        run_task<T, 8, DIVIDES, APART>(k, w, e, b);
         break;
     case 16:
-        run_task<T, 16, DIVIDES>(k, w, e, b);
+        run_task<T, 16, DIVIDES, APART>(k, w, e, b);
         break;
     default:
-        run_task<T, 32, DIVIDES>(k, w, e, b);
+        run_task<T, 32, DIVIDES, APART>(k, w, e, b);
         break;
     }
 }
 
 /* While a task waits for others, what the warp's next ones need is on its way: entries and b of the next,
  * the places of those of the one after it, and the third's task. */
-template <class T, bool DIVIDES> static __device__ inline void run_all(const kernel_args<T> &k)
+template <class T, bool DIVIDES, int APART>
+static __device__ inline void run_all(const kernel_args<T> &k)
 {
     const int64_t warps = (int64_t)gridDim.x * (THREADS / WARP);
     /* neighbouring tasks go to different SMs */
@@ -202,7 +200,7 @@ template <class T, bool DIVIDES> static __device__ inline void run_all(const ker
         const batch<T> next_e = read_batch(k, next.p, next.end, next.lanes);
         const T next_b = read_b(k, next);
         delay();
-        run_any<T, DIVIDES>(k, w, e, b);
+        run_any<T, DIVIDES, APART>(k, w, e, b);
         w = next;
         next = after;
         later = last;
@@ -211,11 +209,11 @@ template <class T, bool DIVIDES> static __device__ inline void run_all(const ker
     }
 }
 
-template <class T>
+template <class T, int APART>
 static __global__ void __launch_bounds__(THREADS) dataflow_kernel(const kernel_args<T> k)
 {
-    if (*k.divides) run_all<T, true>(k);
-    else run_all<T, false>(k);
+    if (*k.divides) run_all<T, true, APART>(k);
+    else run_all<T, false, APART>(k);
 }
 
 /* ---- the host side -------------------------------------------------------------------------------------- */
@@ -229,13 +227,28 @@ void dataflow_free(trs_context *ctx, dataflow *d)
     d->place = NULL;
 }
 
+/* Those who wait for a number of y are in the way of those who write others of its sector of 32 bytes: so the numbers
+ * lie apart, one to 8 or 16 bytes, as long as much of y stays in L2. */
+enum { APART_BYTES = 24 << 20 };
+
+static int apart(int64_t nodes, size_t size)
+{
+    return size < 16 && 2 * nodes * (int64_t)size <= APART_BYTES ? 2 : 1;
+}
+
+template <class T> static const void *kernel_of(const trs_flow *f)
+{
+    if constexpr (sizeof(T) < 16)
+        if (apart(f->nodes, sizeof(T)) == 2) return (const void *)dataflow_kernel<T, 2>;
+    return (const void *)dataflow_kernel<T, 1>;
+}
+
 /* As many blocks as the warps of six levels fill, at most two an SM: those that wait are in the way of the others. */
 template <class T> static int count_blocks(const trs_flow *f)
 {
     const int sms = multiprocessors();
     const double six = 6.0 * f->tasks / (f->levels ? f->levels : 1) / (THREADS / WARP);
-    return waiting_blocks((const void *)dataflow_kernel<T>, THREADS, 0,
-                          min(max(six, (double)sms), 2.0 * sms));
+    return waiting_blocks(kernel_of<T>(f), THREADS, 0, min(max(six, (double)sms), 2.0 * sms));
 }
 
 int dataflow_new(trs_context *ctx, const trs_pattern *p, trs_dtype dtype, dataflow *d)
@@ -264,8 +277,9 @@ int dataflow_take(const dataflow *d, const void *val, void *stream)
 int64_t dataflow_work_bytes(int64_t nodes, int64_t n, trs_dtype dtype, int nrhs)
 {
     if (nrhs > 1) return many_work_bytes(nodes, n, dtype, nrhs);
-    const int apart = for_type(dtype, [](auto zero) { return APART<decltype(zero)>; });
-    return nodes * apart * (int64_t)trs_size(dtype);
+    const int64_t size = (int64_t)trs_size(dtype), some = nodes * size;
+    const int64_t twice = size < 16 ? min(2 * some, (int64_t)APART_BYTES) : 0;
+    return max(some, twice); /* for fewer nodes, too, whose numbers may lie apart */
 }
 
 template <class T> static int solve_one(const dataflow *d, const trs_job *job)
@@ -277,10 +291,10 @@ template <class T> static int solve_one(const dataflow *d, const trs_job *job)
         (const T *)d->val, (const T *)d->inv, f->divides, (T *)job->work, typed<T>(job->b),
         typed<T>(job->x),  job->conj};
     void *args[] = {&k};
-    if (cudaMemsetAsync(k.y, 0xff, (size_t)f->nodes * APART<T> * sizeof(T), stream) != cudaSuccess)
-        return TRS_EDEVICE;
-    return cudaLaunchCooperativeKernel((const void *)dataflow_kernel<T>, dim3((unsigned)d->blocks),
-                                       dim3(THREADS), args, 0, stream) == cudaSuccess
+    const size_t bytes = (size_t)f->nodes * sizeof(T) * (size_t)apart(f->nodes, sizeof(T));
+    if (cudaMemsetAsync(k.y, 0xff, bytes, stream) != cudaSuccess) return TRS_EDEVICE;
+    return cudaLaunchCooperativeKernel(kernel_of<T>(f), dim3((unsigned)d->blocks), dim3(THREADS),
+                                       args, 0, stream) == cudaSuccess
                ? TRS_OK
                : TRS_EDEVICE;
 }

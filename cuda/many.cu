@@ -62,18 +62,16 @@ template <class S> struct seat {
 template <class T> struct node_head {
     int64_t p;
     int32_t count, row;
-    bool divides;
     T inv;
 };
 
 template <class T> __device__ inline node_head<T> read_head(const many_args<T> &k, int64_t node)
 {
-    node_head<T> h = {0, 0, -1, false, number<T>(0)};
+    node_head<T> h = {0, 0, -1, number<T>(0)};
     if (node < k.nodes) {
         h.p = k.ptr[node];
         h.count = (int32_t)(k.ptr[node + 1] - h.p);
         h.row = k.row[node];
-        h.divides = *k.divides;
         h.inv = k.inv[node];
     }
     return h;
@@ -181,19 +179,20 @@ template <class S> __device__ inline typename S::columns together(typename S::co
 }
 
 /* What is left of b, over the diagonal; times -1 in a piece. */
-template <class T> __device__ inline T divide(const many_args<T> &k, const node_head<T> &h, T rest)
+template <bool DIVIDES, class T>
+__device__ inline T divide(const many_args<T> &k, const node_head<T> &h, T rest)
 {
-    return over(h.divides, rest, conj_if(k.cj, h.inv));
+    return over(DIVIDES, rest, conj_if(k.cj, h.inv));
 }
 
-template <class S, class T = typename S::type>
+template <class S, bool DIVIDES, class T = typename S::type>
 __device__ inline void publish(const many_args<T> &k, const seat<S> &me, int64_t node,
                                const node_head<T> &h, const typename S::columns &b,
                                const typename S::columns &sum)
 {
     typename S::columns x;
     if (me.share > 0) return;
-    for (int c = 0; c < S::COLUMNS; c++) x.v[c] = divide(k, h, b.v[c] - sum.v[c]);
+    for (int c = 0; c < S::COLUMNS; c++) x.v[c] = divide<DIVIDES>(k, h, b.v[c] - sum.v[c]);
     flag_store(part_of(me, k.y, node), x);
     if (h.row < 0 || !k.x.p) return;
     for (int c = 0; c < S::COLUMNS; c++)
@@ -211,7 +210,7 @@ __device__ inline lane_entry<T> read_ahead(const many_args<T> &k, const seat<S> 
 
 /* A node of each team; e: its first entries, then those of the next.  Every lane of the warp goes round the loop
  * until all its nodes are published, and comes to each ballot and shuffle in it: none may stand behind &&. */
-template <class S, class T = typename S::type>
+template <class S, bool DIVIDES, class T = typename S::type>
 __device__ inline void run_nodes(const many_args<T> &k, const seat<S> &me, int64_t node,
                                  const node_head<T> &h, const node_head<T> &next,
                                  const typename S::columns &b, lane_entry<T> &e)
@@ -235,7 +234,7 @@ __device__ inline void run_nodes(const many_args<T> &k, const seat<S> &me, int64
         const bool last = whole && at >= left;
         if (__any_sync(~0u, last)) {
             const typename S::columns sum = together<S>(s);
-            if (last) publish(k, me, node, h, b, sum);
+            if (last) publish<S, DIVIDES>(k, me, node, h, b, sum);
         }
         done = done || last;
         fresh = whole && !last;
@@ -250,9 +249,8 @@ __device__ inline void run_nodes(const many_args<T> &k, const seat<S> &me, int64
     e = ahead;
 }
 
-template <class S>
-static __global__ void __launch_bounds__(THREADS, S::BLOCKS)
-    many_kernel(const many_args<typename S::type> k)
+template <class S, bool DIVIDES, class T = typename S::type>
+static __device__ inline void run_all(const many_args<T> &k)
 {
     const seat<S> me;
     const int64_t stride = (int64_t)gridDim.x * (THREADS / WARP) * S::TEAMS;
@@ -266,11 +264,19 @@ static __global__ void __launch_bounds__(THREADS, S::BLOCKS)
         const auto after = read_head(k, node + 2 * stride);
         delay();
         const auto next_b = read_b(k, me, next.row);
-        run_nodes(k, me, node, h, next, b, e);
+        run_nodes<S, DIVIDES>(k, me, node, h, next, b, e);
         h = next;
         next = after;
         b = next_b;
     }
+}
+
+template <class S>
+static __global__ void __launch_bounds__(THREADS, S::BLOCKS)
+    many_kernel(const many_args<typename S::type> k)
+{
+    if (*k.divides) run_all<S, true>(k);
+    else run_all<S, false>(k);
 }
 
 /* ---- columns and rows ----------------------------------------------------------------------------------- */

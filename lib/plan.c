@@ -275,7 +275,7 @@ static int device_perm(trs_context *ctx, trs_side *s)
 /* ---- analyse: who solves ---------------------------------------------------------------------- */
 
 /* Smaller triangles are nothing for a solver that wants supernodes or strips. */
-enum { SHAPES_FROM = 20000 };
+enum { SHAPES_FROM = 5000 };
 
 /* A full triangle that a solver of full matrices may store. */
 static bool is_for_full_solver(const trs_context *ctx, const trs_side *s)
