@@ -536,11 +536,13 @@ static double cost_now(const trs_plan *p)
     return trs_predict(&p->ctx, p->wanted, s->part, &shape, p->on_device, &c);
 }
 
-static int build_other(trs_plan *p, const trs_solver *other, const char *why)
+/* Another solver, after this one took so many seconds; INFINITY: could not be made. */
+static int build_other(trs_plan *p, const trs_solver *other, double seconds)
 {
-    const size_t used = strlen(p->reason);
-    snprintf(p->reason + used, sizeof p->reason - used, "; %s %.3g ms %s", p->wanted->name,
-             1e3 * cost_now(p), why);
+    const size_t used = strlen(p->reason), left = sizeof p->reason - used;
+    const char *name = p->wanted->name;
+    if (isinf(seconds)) snprintf(p->reason + used, left, "; %s could not be made", name);
+    else snprintf(p->reason + used, left, "; %s %.3g ms now", name, 1e3 * seconds);
     p->wanted = other;
     return build(p);
 }
@@ -555,20 +557,24 @@ static bool may_follow(const trs_plan *p, const trs_solver *s)
  * be faster than this one has turned out to be, that one.  Not where pivots were treated, which is done once. */
 static int settle(trs_plan *p)
 {
-    int rc = TRS_OK;
     if (p->ncuts || p->bad_pivots) return TRS_OK;
-    for (int k = 1; k < p->candidates && p->wanted->cost_now && !rc; k++) {
+    for (int k = 1; k < p->candidates && p->wanted->cost_now; k++) {
         const trs_candidate *next = &p->candidate[k];
         const trs_solver *const last = p->wanted;
         const double now = cost_now(p);
         p->info.predicted = now;
         if (now <= next->seconds) break;
         if (!may_follow(p, next->solver)) continue;
-        rc = build_other(p, next->solver, "now");
-        if (!rc && cost_now(p) > now) return build_other(p, last, "now, too");
-        if (!rc) p->info.predicted = cost_now(p);
+        const int failed = build_other(p, next->solver, now);
+        const double then = failed ? INFINITY : cost_now(p);
+        if (then < now) {
+            p->info.predicted = then;
+            continue;
+        }
+        p->ctx.message[0] = '\0';
+        return build_other(p, last, then);
     }
-    return rc;
+    return TRS_OK;
 }
 
 int trs_plan_finish(trs_plan *p, double start)
