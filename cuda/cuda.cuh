@@ -246,7 +246,7 @@ int multiprocessors(); /* of the current device */
  * current device at once, nor than TRISOLVE_BLOCKS says, which is for tests.  0: not one fits. */
 int waiting_blocks(const void *kernel, int threads, size_t shared, double wanted);
 
-/* How many of these flags on the device are not 0; waits.  0, too, when that cannot be found out. */
+/* How many of these flags on the device are not 0; waits.  All, when that cannot be found out. */
 int64_t count_flags(trs_context *ctx, const int *flags, int64_t count);
 
 /* What a launch left behind. */

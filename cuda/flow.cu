@@ -314,7 +314,8 @@ static int fill(trs_context *ctx, const making &m, trs_flow *f)
     if (!f->task) return TRS_EMEM;
     task_kernel<<<blocks_of(m.nodes), THREADS>>>(m, *f);
     fill_kernel<<<blocks_of((int64_t)f->tasks * WARP), THREADS>>>(m, *f);
-    const cudaError_t e = cudaDeviceSynchronize();
+    cudaError_t e = cudaGetLastError();
+    if (!e) e = cudaDeviceSynchronize();
     return e ? failed(ctx, e) : TRS_OK;
 }
 

@@ -136,5 +136,6 @@ int trs_flow_sort(trs_context *ctx, const trs_pattern *t, int64_t **at, int64_t 
     list_kernel<<<blocks_of(t->n), THREADS>>>(*t, s, *at);
     key_kernel<<<(unsigned)s.rows, THREADS>>>(*t, s, *at);
     e = sort(&s, *place);
+    if (!e) e = cudaGetLastError();
     return e ? failed(ctx, e) : TRS_OK;
 }

@@ -111,6 +111,7 @@ void trs_gpu_free(trs_context *ctx, void *p)
 
 void trs_gpu_drop_scratch(trs_context *ctx)
 {
+    if (ctx->scratch && ctx->device_memory.free) (void)trs_gpu_wait(NULL); /* cudaFree waits */
     trs_gpu_free(ctx, ctx->scratch);
     ctx->scratch = NULL;
     ctx->scratch_bytes = 0;
@@ -263,9 +264,10 @@ int trs_gpu_get(trs_context *ctx, void *to, const void *from, size_t bytes)
 int64_t count_flags(trs_context *ctx, const int *flags, int64_t count)
 {
     int *there = (int *)trs_new(ctx, count, sizeof *there, "flags");
-    int64_t set = 0;
-    if (there && !trs_gpu_get(ctx, there, flags, (size_t)count * sizeof *there))
-        for (int64_t k = 0; k < count; k++) set += there[k] != 0;
+    const bool known = there && !trs_gpu_get(ctx, there, flags, (size_t)count * sizeof *there);
+    int64_t set = known ? 0 : count;
+    for (int64_t k = 0; k < count && known; k++) set += there[k] != 0;
+    if (!known) ctx->message[0] = '\0';
     trs_free(&ctx->mem, there);
     return set;
 }

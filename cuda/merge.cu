@@ -192,11 +192,15 @@ static __global__ void list_kernel(const merging m, int every, merge_tally *of, 
     const int64_t i = row_of_warp() * every;
     room &w = room_of_warp();
     if (i >= m.from.n || take_apart(m, i, w).rows != LONG) return;
-    const merge_row row = measure(m.from, (int32_t)i);
+    merge_tally &level = of[m.from.level[i]];
+    const bool too_long = m.from.ptr[i + 1] - m.from.ptr[i] > MERGE_LONG_ITEMS;
+    const merge_row row = too_long ? merge_row() : measure(m.from, (int32_t)i);
     if (threadIdx.x % WARP) return;
-    if (row.rows > MERGE_LONG_ROWS || row.items > MERGE_LONG_ITEMS) {
-        of[m.from.level[i]].stay = 1;
+    if (too_long || row.rows > MERGE_LONG_ROWS || row.items > MERGE_LONG_ITEMS) {
+        level.stay = 1;
     } else {
+        const int64_t items = (int64_t)row.items * every;
+        atomicAdd((unsigned long long *)&level.items, (unsigned long long)items);
         m.long_row[atomicAdd(&found->count, 1)] = row;
         atomicMax(&found->largest, row.items);
     }
@@ -344,6 +348,17 @@ static void decision_free(trs_context *ctx, decision *d)
     trs_gpu_free(ctx, d->longs);
 }
 
+/* Levels stay whose long rows have too many items. */
+static int bound_longs(trs_context *ctx, const merging *m, decision *d)
+{
+    const size_t bytes = (size_t)m->from.levels * sizeof *d->of;
+    const int rc = trs_gpu_get(ctx, d->of, d->there, bytes);
+    if (rc) return rc;
+    for (int32_t l = 0; l < m->from.levels; l++)
+        if (d->of[l].items > MERGE_LEVEL_ITEMS) d->of[l].stay = 1;
+    return trs_gpu_put(ctx, d->there, d->of, bytes);
+}
+
 /* What the count of long rows adds to d->there. */
 static int tally_longs(trs_context *ctx, merging *m, int every, int64_t rows, decision *d)
 {
@@ -360,6 +375,7 @@ static int tally_longs(trs_context *ctx, merging *m, int every, int64_t rows, de
     rc = e ? failed(ctx, e) : trs_gpu_get(ctx, &found, d->longs, sizeof found);
     m->longs = found.count;
     d->largest = found.largest;
+    if (!rc && m->longs) rc = bound_longs(ctx, m, d);
     return rc || !m->longs ? rc : merge_long_count(ctx, m, d->largest, every, d->there);
 }
 
@@ -378,6 +394,8 @@ static int tally_rows(trs_context *ctx, merging *m, int odd, int every, decision
     return rc ? rc : trs_gpu_get(ctx, d->of, d->there, (size_t)levels * sizeof *d->of);
 }
 
+enum { SLOTS = 3 }; /* of items, that take what an entry takes */
+
 /* Hops that a pass has to save, of those that there are: it takes as long as the one before. */
 static const double FEWEST = 0.05;
 
@@ -393,7 +411,7 @@ static void decide(merging *m, int64_t most, decision *d)
         if (d->of[l].stay || saved < 0) d->merged[l] = 0;
         if (!d->merged[l]) continue;
         gain += saved;
-        entries += d->of[l].adds;
+        entries += d->of[l].adds + d->of[l].items / SLOTS;
         m->to.levels--;
     }
     if (gain < merge_product_hops(m->from.n) + FEWEST * m->from.levels || entries > most)
@@ -450,7 +468,8 @@ static int carry_out(trs_context *ctx, const decision *d, size_t size, merging *
     m->to.level = m->to_level;
     fill_kernel<<<blocks_of((int64_t)m->from.n * WARP), THREADS>>>(*m);
     if (m->longs) rc = merge_long_fill(ctx, m, d->largest);
-    const cudaError_t e = cudaDeviceSynchronize();
+    cudaError_t e = cudaGetLastError();
+    if (!e) e = cudaDeviceSynchronize();
     return rc ? rc : e ? failed(ctx, e) : TRS_OK;
 }
 

@@ -18,6 +18,8 @@ enum {
  * costs, because the bits of x go by what is merged. */
 static const double MERGE_ENTRIES = 7e4;
 enum { MERGE_LONG_PRICE = 5 };
+/* Items of the long rows of a level, beyond which it is not worth looking how many columns they have. */
+enum { MERGE_LEVEL_ITEMS = 5000000 };
 static inline double merge_product_hops(double n)
 {
     return 5 + n / 1.2e5;
@@ -50,7 +52,8 @@ struct merging {
 };
 
 struct merge_tally { /* of a level */
-    int64_t adds;    /* entries, of N too */
+    int64_t adds;    /* entries, of N too, at their price */
+    int64_t items;   /* of its long rows */
     int32_t stay;    /* rows that cannot be merged */
 };
 
@@ -62,12 +65,12 @@ __device__ inline void merge_grows(uint64_t *growth, double sum)
 }
 
 /* Levels l with l % 2 == odd with those before, where that is worth it; m->to.levels is 0 when it is for none, or
- * when T' and N would have more than most entries.  m is zero before; whatever comes of it, free it. */
+ * when T' and N would have more than most entries, at their price.  m is zero before; whatever comes of it, free it. */
 int merge_new(trs_context *ctx, const trs_pattern *from, int odd, int64_t most, trs_dtype t,
               merging *m);
 void merge_free(trs_context *ctx, merging *m);
 /* From values of T on the device to m->val and m->n_val; growth, on the device and 0 before: the bits of the
- * largest sum of a row of N that is more than 1, infinity where T' has a number that is not finite. */
+ * largest sum of a row of N that is more than 1, infinity where T' has a number that is not finite, or a diagonal is far from 1. */
 int merge_take(const merging *m, trs_dtype t, const void *val, uint64_t *growth, void *stream);
 /* to = M from, which may be the same, of all columns of the job (merge_product.cu). */
 int merge_product(const merging *m, trs_dtype t, const trs_job *job, trs_view from, trs_view to);

@@ -179,6 +179,7 @@ static __global__ void __launch_bounds__(THREADS)
     __shared__ put_rows sh;
     for (int32_t k = (int32_t)blockIdx.x; k < m.longs; k += (int32_t)gridDim.x) {
         merge_row &row = m.long_row[k];
+        if (of[m.from.level[row.row]].stay) continue;
         const line r = find_rows(m.from, row.row, sh);
         const table h = clear_table(memory, each, items_of(r, sh));
         const int32_t columns = put_items(m.from, r, sh, h);

@@ -220,7 +220,7 @@ static void cost_now(const trs_part *part, const trs_shape *s, const trs_machine
 /* At most: T, the passes, and the last one and T in the order of the solve. */
 static int64_t bytes(const trs_shape *s)
 {
-    const int64_t elem = (int64_t)s->elem, entries = 4 + (2 * ENTRIES + 1) * (elem + 4);
+    const int64_t elem = (int64_t)s->elem, entries = 4 + (2 * ENTRIES + 1) * (elem + 12);
     return s->nnz * entries + FEW * (elem + 8) + s->n * (12 + 21 * PASSES + 2 * (48 + elem));
 }
 

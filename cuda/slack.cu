@@ -206,6 +206,7 @@ int trs_flow_slack(trs_context *ctx, const trs_pattern *t, int32_t *level)
     rc = find_latest(ctx, &s);
     if (rc) return rc;
     middle_kernel<<<blocks_of(t->n), THREADS>>>(s, level);
-    e = cudaDeviceSynchronize();
+    e = cudaGetLastError();
+    if (!e) e = cudaDeviceSynchronize();
     return e ? failed(ctx, e) : TRS_OK;
 }

@@ -46,7 +46,11 @@ int trs_direct_pattern(trs_context *ctx, trs_side *s, const trs_solver *solver)
     int rc = put_lines(ctx, s);
     if (rc || d->level || solver->supernodes || solver->full) return rc;
     d->level = trs_gpu_new(ctx, s->tri.n, sizeof(int32_t), "levels");
-    return d->level ? trs_gpu_put_levels(ctx, s) : TRS_EMEM;
+    rc = d->level ? trs_gpu_put_levels(ctx, s) : TRS_EMEM;
+    if (!rc) return TRS_OK;
+    trs_gpu_free(ctx, d->level); /* not to be taken for what is there */
+    d->level = NULL;
+    return rc;
 }
 
 int trs_direct_levels(trs_context *ctx, trs_side *s)

@@ -198,7 +198,7 @@ typedef struct trs_cost { /* seconds of one solve, in its terms */
 typedef struct trs_direct { /* a side on the device: what of it was needed there (direct.c) */
     void *ptr;              /* [n+1] int64_t */
     void *idx;              /* [nnz] int32_t, and */
-    void *level;            /* [n] int32_t of each row: while the parts are made */
+    void *level;            /* [n] int32_t of each row: until the plan is settled */
     void *topo;             /* [n] int32_t, while lv.topo is NULL: of a far side */
     void *src;              /* [nnz] int64_t */
     void *val;              /* [nnz] */
@@ -213,7 +213,7 @@ typedef struct trs_side { /* op(T) as a lower triangle */
         full; /* [n*n] op(A) by columns, of a plan for a general matrix: tri has n and dtype only */
     trs_levels lv;
     trs_tally tally;      /* of the levels */
-    trs_supernodes super; /* numbers only, once the parts are made; all 0: not looked for */
+    trs_supernodes super; /* numbers only, once the plan is settled; all 0: not looked for */
     int32_t strip_rows;   /* of a strip; 0: not looked for, or no good */
     int32_t *perm;        /* plan order: row k of tri is the caller's row perm[k]; NULL: natural */
     int32_t *perm_dev;    /* the same on the device, when the solver runs there */

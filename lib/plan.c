@@ -544,7 +544,8 @@ static int build_other(trs_plan *p, const trs_solver *other, double seconds)
     if (isinf(seconds)) snprintf(p->reason + used, left, "; %s could not be made", name);
     else snprintf(p->reason + used, left, "; %s %.3g ms now", name, 1e3 * seconds);
     p->wanted = other;
-    return build(p);
+    const int rc = check_limit(p);
+    return rc ? rc : build(p);
 }
 
 /* May it take over?  Not one that inverts whatever the values are, for these may have been the reason. */
