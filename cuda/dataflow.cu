@@ -9,8 +9,8 @@
  * The sum of a row is made in an order that depends on the pattern alone: same bits every time.  It is divided
  * by what is kept of the diagonal (divide.cuh).
  * Several right-hand sides: many.cu.
- * Bytes 12 nnz + 44 n and the memset of y, twice that where its numbers lie apart; bound by levels x one hop between SMs (0.3 us and the
- * lane's own loads), where levels are wide by the gathers of x. */
+ * Bytes 12 nnz + 44 n and the memset of y, twice that where its numbers lie apart; bound by levels x one hop
+ * between SMs (0.3 us and the lane's own loads), where levels are wide by the gathers of x. */
 #include "config.h"
 
 #include "dataflow.cuh"

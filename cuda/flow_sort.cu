@@ -15,7 +15,7 @@ extern "C" {
 #include "flow.h"
 }
 
-enum { THREADS = PLAIN, WARP = TRS_FLOW_WARP, LONG = TRS_FLOW_WARP * TRS_FLOW_BATCH };
+enum { THREADS = PLAIN, LONG = TRS_FLOW_WARP * TRS_FLOW_BATCH };
 
 struct sorting {               /* on the device */
     unsigned long long *found; /* [2] rows, their entries */

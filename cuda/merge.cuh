@@ -70,7 +70,8 @@ int merge_new(trs_context *ctx, const trs_pattern *from, int odd, int64_t most, 
               merging *m);
 void merge_free(trs_context *ctx, merging *m);
 /* From values of T on the device to m->val and m->n_val; growth, on the device and 0 before: the bits of the
- * largest sum of a row of N that is more than 1, infinity where T' has a number that is not finite, or a diagonal is far from 1. */
+ * largest sum of a row of N that is more than 1, infinity where T' has a number that is not finite, or T a diagonal
+ * that is far from 1. */
 int merge_take(const merging *m, trs_dtype t, const void *val, uint64_t *growth, void *stream);
 /* to = M from, which may be the same, of all columns of the job (merge_product.cu). */
 int merge_product(const merging *m, trs_dtype t, const trs_job *job, trs_view from, trs_view to);

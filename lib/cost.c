@@ -157,14 +157,13 @@ static size_t describe(char *text, size_t size, const char *before, const trs_so
                    size);
 }
 
-/* Can it be asked at all? Not if it inverts all of a full triangle and does not look what becomes of it.  The GPU is
- * looked for once: *gpu is -1 before. */
+/* Can it be asked at all? The GPU is looked for once: *gpu is -1 before. */
 static bool eligible(const trs_context *ctx, const trs_solver *s, const trs_shape *shape,
                      bool on_device, int *gpu)
 {
     char why[200];
     if (s->family != TRS_TRIANGLE || !trs_fits(s, shape, ctx->limit)) return false;
-    if (s->full && s->accuracy == TRS_INVERTING && !s->cost_now) return false;
+    if (s->full && trs_inverts_blindly(s)) return false;
     if (s->supernodes && !shape->blocks) return false;
     if (s->strips && !shape->strips) return false;
     if (ctx->layout == TRS_ROW_MAJOR && ctx->nrhs > 1 && !(s->caps & TRS_CAP_ROW_MAJOR))

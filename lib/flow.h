@@ -28,8 +28,7 @@ typedef struct trs_flow { /* arrays on the device */
     int32_t *row;    /* [nodes] row of the side; -1: a piece */
     int32_t *pieces; /* [nodes] its first entries are 1: the pieces of this row */
     int64_t *begin;  /* [nodes] the others are in the triangle from here on, the diagonal behind */
-    int64_t
-        *place; /* [places] of the entries of long rows, by level; their begin is ~ of that here */
+    int64_t *place; /* [places] of the entries of long rows, by level: where begin < 0, ~begin on */
     int64_t places;
     int *divides; /* 1: some diagonals are kept as they are (divide.cuh); of the last values */
     trs_flow_task *task; /* [tasks] in order */
@@ -48,7 +47,7 @@ typedef struct trs_pattern { /* of a lower triangle on the device: the diagonal 
 trs_pattern trs_pattern_of(const trs_side *s);
 
 /* level [n] of each row, on the device: half way between the earliest, which p has, and the latest that it may have,
- * where that makes a difference; else level stays as it is (slack.cu).  TRS_OK, TRS_EMEM, TRS_EDEVICE. */
+ * where that makes a difference; else level stays as it is (flow_slack.cu).  TRS_OK, TRS_EMEM, TRS_EDEVICE. */
 int trs_flow_slack(trs_context *ctx, const trs_pattern *p, int32_t *level);
 
 /* For rows that a warp does not read at once: place, their entries by level and the diagonal behind them, those of row

@@ -296,6 +296,12 @@ typedef struct trs_solver {
     void (*work_destroy)(const trs_part *, void *);
 } trs_solver;
 
+/* Does it invert, and not look at an update what becomes of it? */
+static inline bool trs_inverts_blindly(const trs_solver *s)
+{
+    return s->accuracy == TRS_INVERTING && !s->cost_now;
+}
+
 /* The table: Makefile.am lists the files of the solvers and writes solvers.inc from that list. */
 #define TRS_SOLVER(name) extern const trs_solver trs_solver_##name;
 #include "solvers.inc"

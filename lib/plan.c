@@ -548,10 +548,10 @@ static int build_other(trs_plan *p, const trs_solver *other, double seconds)
     return rc ? rc : build(p);
 }
 
-/* May it take over?  Not one that inverts whatever the values are, for these may have been the reason. */
+/* May it take over?  The values may have been the reason. */
 static bool may_follow(const trs_plan *p, const trs_solver *s)
 {
-    return (s->accuracy == TRS_SUBSTITUTION || s->cost_now) && (s->direct || !p->far);
+    return !trs_inverts_blindly(s) && (s->direct || !p->far);
 }
 
 /* The analysis and the values tell what was not known when p->wanted was chosen; where another solver is predicted to

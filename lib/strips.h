@@ -77,10 +77,9 @@ typedef struct trs_strips {
     trs_chunk *chunk; /* [chunks] */
     trs_item *item;   /* [items] */
     int32_t *row;     /* [32 tasks] -1: none, -2 - row: a piece of it */
-    int16_t
-        *power; /* [32 tasks] of two, that a row is multiplied by, of the values that came last */
-    uint16_t *code; /* [32 lines] slot and LAST */
-    int32_t *entry; /* [32 lines] which one of the row, NOTHING or PIECE */
+    int16_t *power;   /* [32 tasks] of two, that rows of the last values were multiplied by */
+    uint16_t *code;   /* [32 lines] slot and LAST */
+    int32_t *entry;   /* [32 lines] which one of the row, NOTHING or PIECE */
 } trs_strips;
 
 /* How many rows a strip should have: as few as give its levels a warp of rows each, as some samples say.

@@ -1,4 +1,4 @@
-/* slack.cu: levels in the middle of what a row may have.
+/* flow_slack.cu: levels in the middle of what a row may have.
  *
  * A level set has a row as early as it can be; most rows of graphs with a few long rows could come much later, and
  * a row that has time does not have to be merged with those that it does not wait for last.  The latest level of a
@@ -175,12 +175,9 @@ static int look(trs_context *ctx, const slack *s, bool *worth_it)
 
 static int find_latest(trs_context *ctx, slack *s)
 {
-    const double wanted = (double)s->t.n / s->t.levels / (THREADS / WARP);
-    const double most = multiprocessors();
-    const int blocks = waiting_blocks((const void *)latest_kernel, THREADS, 0,
-                                      wanted < 8      ? 8
-                                      : wanted > most ? most
-                                                      : wanted);
+    const double rows = (double)s->t.n / s->t.levels; /* of a level, on average */
+    const double wanted = min(max(rows / (THREADS / (int)WARP), 8.0), (double)multiprocessors());
+    const int blocks = waiting_blocks((const void *)latest_kernel, THREADS, 0, wanted);
     void *args[] = {s};
     number_kernel<<<blocks_of(s->t.n), THREADS>>>(*s);
     cudaError_t e = sort(s);
