@@ -51,6 +51,7 @@ typedef enum kind {
     SEED,    /* 16x16 of ones on the diagonal, as in the seed's example */
     EVEN,    /* -1 .. 1 everywhere: for solvers that exchange rows */
     STEEPER, /* Hilbert's own, 1 / (i + j + 1): the same */
+    LINKED,  /* four blocks of 64 in a row, by 30: each may be inverted, not all together */
 } kind;
 
 static double element(kind k, int64_t n, int64_t i, int64_t j)
@@ -75,6 +76,9 @@ static double element(kind k, int64_t n, int64_t i, int64_t j)
         return next_random();
     case STEEPER:
         return 1.0 / (double)(i + j + 1);
+    case LINKED:
+        if (i == j + 64 && i / 64 % 4) return 30;
+        return i == j ? 1 : 0.1 * next_random() / (double)n;
     default:
         return i == j ? 1 : (double)((i * 7 + j * 3) % 5 - 2) / 16;
     }
@@ -269,6 +273,35 @@ static void steep_triangles(void **state) /* diagonal blocks that must not be in
 {
     (void)state;
     over_triangles(STEEP, (const int[]){1, 8}, 2, 3, 7);
+}
+
+/* More rows than solvers take to be few. */
+static void large_triangles(void **state)
+{
+    const int64_t n = 4300;
+    (void)state;
+    for (int s = 0; trs_solver_at(s); s++) {
+        const trs_solver *solver = trs_solver_at(s);
+        double worst = 0;
+        if (!is_tested(solver, TRS_TRIANGLE) || solver->place != TRS_ON_CUDA) continue;
+        for (int v = 0; v < 6; v++) {
+            const kind k = v < 4 ? LINKED : STEEP;
+            const cell c = {.solver = solver,
+                            .kind = k,
+                            .t = (trs_dtype)(v % 4),
+                            .n = n,
+                            .side = TRS_LOWER,
+                            .nrhs = 1};
+            assert_int_equal(try(&c, &worst), TRS_OK);
+        }
+        print_message("# %-22s n 4300: normwise <= %.3g eps\n", solver->name, worst);
+    }
+}
+
+static void linked_triangles(void **state)
+{
+    (void)state;
+    over_triangles(LINKED, (const int[]){1, 8}, 2, 5, 8);
 }
 
 static void the_seeds_example(void **state)
@@ -547,6 +580,8 @@ int main(void)
         cmocka_unit_test(many_right_hand_sides),
         cmocka_unit_test(identities),
         cmocka_unit_test(steep_triangles),
+        cmocka_unit_test(linked_triangles),
+        cmocka_unit_test(large_triangles),
         cmocka_unit_test(the_seeds_example),
         cmocka_unit_test(random_general),
         cmocka_unit_test(hilbert_general),

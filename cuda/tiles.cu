@@ -1,0 +1,242 @@
+/* tiles.cu: the tiles of a full triangle, inverted, joined by four, and scaled.
+ *
+ *     fill    T into tiles; rows from n to the next multiple of 64 are those of the identity
+ *     weigh   row sums of |D|, for the growth
+ *     invert  D_t = L_tt^-1 of every row of tiles (blocks.cuh: invert), unless it grows too much
+ *     join    M_ts = -D_t (sum of L_tu M_us, s <= u < t), and its growth, the largest row sum of |M| |D|
+ *     scale   S_ts
+ *
+ * A block of threads a row, a tile or a group; none waits for another.  About 2.5 n^3 / 64 / 6 multiplications of
+ * tiles times 64 in `scale`; bound by them from n = 2000 on. */
+#include "config.h"
+
+#include "tiles.cuh"
+
+/* A block a row; the rows past n are those of the identity. */
+template <class T>
+static __global__ void fill_kernel(int64_t n, const int64_t *Lp, const int32_t *Li, const T *Lx,
+                                   T *tile)
+{
+    const int64_t i = blockIdx.x, t = i / BLOCK;
+    if (i >= n) {
+        if (threadIdx.x == 0)
+            tile[tile_number(t, t) * TILE_SIZE + tile_place(i % BLOCK, i % BLOCK)] = number<T>(1);
+        return;
+    }
+    for (int64_t p = Lp[i] + threadIdx.x; p < Lp[i + 1]; p += blockDim.x)
+        tile[tile_number(t, Li[p] / BLOCK) * TILE_SIZE + tile_place(i % BLOCK, Li[p] % BLOCK)] =
+            Lx[p];
+}
+
+/* The sums of magnitudes of the rows of D: a block a row of tiles. */
+template <class T> static __global__ void weigh_kernel(const T *tile, double *weight)
+{
+    const int t = blockIdx.x, first = t / GROUP * GROUP;
+    double sum = 0;
+    for (int s = first; s <= t; s++)
+        for (int k = 0; k < TILE_SIZE; k += BLOCK_THREADS)
+            sum += magnitude(tile[tile_number(t, s) * TILE_SIZE + k + threadIdx.x]);
+    sum += from_lane(sum, 1);
+    sum += from_lane(sum, 2);
+    if (threadIdx.x % 4 == 0) weight[(int64_t)t * BLOCK + threadIdx.x / 4] = sum;
+}
+
+/* A block a diagonal tile. */
+template <class T> static __global__ void invert_kernel(T *tile, int *substituted)
+{
+    two_tiles<T> *sh = (two_tiles<T> *)shared_numbers<T>();
+    T *D = tile + tile_number(blockIdx.x, blockIdx.x) * TILE_SIZE;
+    for (int e = threadIdx.x; e < TILE_SIZE; e += BLOCK_THREADS) {
+        sh->a[e] = D[e];
+        sh->b[e] = number<T>(0);
+    }
+    __syncthreads();
+    const bool good = invert(sh->a, sh->b, sh->norm, BLOCK) <= WORST<T>; /* a NaN is not */
+    for (int e = threadIdx.x; e < TILE_SIZE && good; e += BLOCK_THREADS) D[e] = sh->b[e];
+    if (threadIdx.x == 0) substituted[blockIdx.x] = !good;
+}
+
+template <class T>
+using columns = T[share<BLOCK>::COLUMNS]; /* of a tile, of row threadIdx.x % 64 */
+
+/* sum += a b, both tiles. */
+template <class T>
+static __device__ void add_tiles(two_tiles<T> *sh, columns<T> &sum, const T *a, const T *b)
+{
+    __syncthreads();
+    for (int e = threadIdx.x; e < TILE_SIZE; e += BLOCK_THREADS) {
+        const int i = e % BLOCK_THREADS / 4, k = e / BLOCK_THREADS * 4 + e % 4;
+        sh->a[e] = a[e];
+        sh->b[i * BLOCK + k] = b[e];
+    }
+    __syncthreads();
+    add_product<T, BLOCK>(sum, sh->a, sh->b, false, false);
+}
+
+template <class T> static __device__ void clear(columns<T> &sum)
+{
+    for (int c = 0; c < share<BLOCK>::COLUMNS; c++) sum[c] = number<T>(0);
+}
+
+template <class T> static __device__ void store_tile(T *to, const columns<T> &sum, bool minus)
+{
+    const share<BLOCK> me;
+    for (int c = 0; c < share<BLOCK>::COLUMNS; c++)
+        to[tile_place(me.row, me.first + c)] = minus ? number<T>(0) - sum[c] : sum[c];
+}
+
+/* The largest of what the threads have; a NaN is larger than any number. */
+static __device__ double largest_of_block(double *scratch, double v)
+{
+    __syncthreads();
+    scratch[threadIdx.x] = v;
+    __syncthreads();
+    for (int k = 0; k < BLOCK_THREADS; k++)
+        v = scratch[k] > v || isnan(scratch[k]) ? scratch[k] : v;
+    return v;
+}
+
+/* Row t of M: M_ts = -D_t^-1 (sum of L_tu M_us, s <= u < t), where M_ss = D_s^-1. */
+template <class T>
+static __device__ void join_row(two_tiles<T> *sh, const T *tile, T *joined, int t)
+{
+    const int first = t / GROUP * GROUP;
+    columns<T> sum;
+    for (int s = first; s < t; s++) {
+        T *M = joined + joined_number(t, s) * TILE_SIZE;
+        clear<T>(sum);
+        for (int u = s; u < t; u++)
+            add_tiles<T>(sh, sum, tile + tile_number(t, u) * TILE_SIZE,
+                         u > s ? joined + joined_number(u, s) * TILE_SIZE
+                               : tile + tile_number(s, s) * TILE_SIZE);
+        store_tile<T>(M, sum, true);
+        __syncthreads();
+        clear<T>(sum);
+        add_tiles<T>(sh, sum, tile + tile_number(t, t) * TILE_SIZE, M);
+        __syncthreads();
+        store_tile<T>(M, sum, false);
+        __syncthreads();
+    }
+}
+
+/* Of row threadIdx.x / 4 of tile row t, on one of four lanes: the row of |M| |D| 1. */
+template <class T>
+static __device__ double growth_of_row(const T *tile, const T *joined, const double *weight, int t)
+{
+    double sum = 0;
+    for (int s = t / GROUP * GROUP; s <= t; s++) {
+        const T *M =
+            s < t ? joined + joined_number(t, s) * TILE_SIZE : tile + tile_number(t, t) * TILE_SIZE;
+        for (int k = 0; k < BLOCK; k += 4)
+            sum += magnitude(M[k * BLOCK + threadIdx.x]) *
+                   weight[(int64_t)s * BLOCK + k + threadIdx.x % 4];
+    }
+    sum += from_lane(sum, 1);
+    return sum + from_lane(sum, 2);
+}
+
+/* A block a group: M, unless a row of tiles is to be substituted, and whether it may be used. */
+template <class T>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+    join_kernel(int nt, const T *tile, const double *weight, const int *substituted, T *joined,
+                int *apart)
+{
+    two_tiles<T> *sh = (two_tiles<T> *)shared_numbers<T>();
+    const int first = (int)blockIdx.x * GROUP, end = min(first + GROUP, nt);
+    bool good = true;
+    double growth = 0;
+    for (int t = first; t < end; t++) good = good && !substituted[t];
+    for (int t = first + 1; t < end && good; t++) {
+        join_row(sh, tile, joined, t);
+        const double g = growth_of_row(tile, joined, weight, t);
+        growth = g > growth || isnan(g) ? g : growth;
+    }
+    growth = largest_of_block((double *)sh->b, growth);
+    if (threadIdx.x == 0) apart[blockIdx.x] = !(good && growth <= WORST<T>);
+}
+
+/* A block a column of tiles s of a group, from the last row on: S_ts = sum of M_tu L_us. */
+template <class T>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+    scale_kernel(int nt, T *tile, const T *joined, const int *substituted, const int *apart)
+{
+    const int s = blockIdx.x, group = blockIdx.y, first = group * GROUP;
+    const bool alone = apart[group];
+    if (s >= first && !alone) return;
+    two_tiles<T> *sh = (two_tiles<T> *)shared_numbers<T>();
+    columns<T> sum;
+    for (int t = min(first + GROUP, nt) - 1; t >= first && t > s; t--) {
+        if (substituted[t]) continue;
+        clear<T>(sum);
+        for (int u = alone ? t : first; u <= t; u++)
+            add_tiles<T>(sh, sum,
+                         u < t ? joined + joined_number(t, u) * TILE_SIZE
+                               : tile + tile_number(t, t) * TILE_SIZE,
+                         tile + tile_number(u, s) * TILE_SIZE);
+        __syncthreads();
+        store_tile<T>(tile + tile_number(t, s) * TILE_SIZE, sum, false);
+    }
+}
+
+/* ---- the host side ----------------------------------------------------------------------------------- */
+
+int tiles_new(trs_context *ctx, int64_t n, trs_dtype t, tiles *d)
+{
+    d->nt = rows_of_tiles(n);
+    const int groups = groups_of(d->nt);
+    const size_t size = trs_size(t);
+    d->tile = trs_gpu_new(ctx, tile_number(d->nt, 0) * TILE_SIZE, size, "the tiles");
+    d->joined = trs_gpu_new(ctx, (int64_t)groups * PAIRS * TILE_SIZE, size, "tiles of groups");
+    d->weight = (double *)trs_gpu_new(ctx, (int64_t)d->nt * BLOCK, sizeof(double), "sums of rows");
+    d->substituted = (int *)trs_gpu_new(ctx, d->nt, sizeof(int), "flags of the tiles");
+    d->apart = (int *)trs_gpu_new(ctx, groups, sizeof(int), "flags of the groups");
+    return d->tile && d->joined && d->weight && d->substituted && d->apart ? TRS_OK : TRS_EMEM;
+}
+
+void tiles_free(trs_context *ctx, tiles *d)
+{
+    trs_gpu_free(ctx, d->tile);
+    trs_gpu_free(ctx, d->joined);
+    trs_gpu_free(ctx, d->weight);
+    trs_gpu_free(ctx, d->substituted);
+    trs_gpu_free(ctx, d->apart);
+}
+
+template <class T>
+static int take(const tiles *d, int64_t n, const trs_direct *L, const T *val, cudaStream_t stream)
+{
+    const size_t bytes = sizeof(two_tiles<T>);
+    T *tile = (T *)d->tile, *joined = (T *)d->joined;
+    const unsigned nt = (unsigned)d->nt, groups = (unsigned)groups_of(d->nt);
+    if (cudaMemsetAsync(tile, 0, (size_t)tile_number(d->nt, 0) * TILE_SIZE * sizeof(T), stream) !=
+            cudaSuccess ||
+        allow(invert_kernel<T>, bytes) != cudaSuccess ||
+        allow(join_kernel<T>, bytes) != cudaSuccess || allow(scale_kernel<T>, bytes) != cudaSuccess)
+        return TRS_EDEVICE;
+    fill_kernel<T><<<nt * BLOCK, 128, 0, stream>>>(n, (const int64_t *)L->ptr,
+                                                   (const int32_t *)L->idx, val, tile);
+    weigh_kernel<T><<<nt, BLOCK_THREADS, 0, stream>>>(tile, d->weight);
+    invert_kernel<T><<<nt, BLOCK_THREADS, bytes, stream>>>(tile, d->substituted);
+    join_kernel<T><<<groups, BLOCK_THREADS, bytes, stream>>>(d->nt, tile, d->weight, d->substituted,
+                                                             joined, d->apart);
+    scale_kernel<T><<<dim3(nt, groups), BLOCK_THREADS, bytes, stream>>>(d->nt, tile, joined,
+                                                                        d->substituted, d->apart);
+    return launched();
+}
+
+int tiles_take(const tiles *d, int64_t n, const trs_direct *L, trs_dtype t, const void *val,
+               cudaStream_t stream)
+{
+    if (n == 0) return TRS_OK;
+    return for_type(t, [&](auto zero) {
+        using T = decltype(zero);
+        return take<T>(d, n, L, (const T *)val, stream);
+    });
+}
+
+int64_t tiles_bytes(int64_t n, int64_t elem)
+{
+    const int64_t nt = rows_of_tiles(n), groups = groups_of((int)nt);
+    return (tile_number(nt, 0) + groups * PAIRS) * TILE_SIZE * elem + nt * (BLOCK * 8 + 4) +
+           groups * 4;
+}
