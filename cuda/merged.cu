@@ -207,11 +207,12 @@ static double product_hops(const trs_shape *s)
 static double longer_hop(const trs_shape *s, double length)
 {
     const double lines = s->nrhs <= 16 ? 16 : 8;
-    if (s->nrhs == 1) return max(0.2 * log2(length) - 0.4, 0.);
+    if (s->nrhs == 1) return max(0.225 * log2(length) - 0.4, 0.);
     const double longest = min(s->sum_longest / (double)s->levels, double(2 * TRS_FLOW_PIECE));
     return (0.28 * turns(s) * length + 0.067 * longest) / lines;
 }
 
+/* One column is read while longer hops are waited for, half of the time. */
 static void cost_of(const trs_shape *s, const outcome *o, const trs_machine *m, trs_cost *c)
 {
     const int columns = many_at_once(s->nrhs), times = (s->nrhs + columns - 1) / columns;
@@ -222,7 +223,8 @@ static void cost_of(const trs_shape *s, const outcome *o, const trs_machine *m, 
     if (o->passes == 0) return;
     then = *s;
     then.nrhs = columns;
-    c->hops += times * o->levels * longer_hop(&then, o->nnz / (double)s->n) * m->gpu_hop;
+    const double longer = times * o->levels * longer_hop(&then, o->nnz / (double)s->n) * m->gpu_hop;
+    c->hops += longer - (s->nrhs == 1 ? 0.5 * min(longer, c->bytes) : 0);
     c->sync += times * o->passes * product_hops(&then) * m->gpu_hop;
 }
 

@@ -738,14 +738,15 @@ static int solve(const trs_part *part, const trs_job *job)
                     [&](auto zero) { return solve_columns<decltype(zero)>(part, job); });
 }
 
-/* Hops of warps that read narrow blocks, 256 numbers at a time: in each step where several blocks are at the same
- * height, for otherwise the next ones are read while one is waited for; and once for the longest row. */
+/* Hops of warps that read narrow blocks, 256 numbers at a time: all but the first such read in each step where several
+ * blocks are at the same height, for otherwise the next ones are read while one is waited for; and all of the longest
+ * row. */
 static double reading(const trs_shape *s)
 {
-    const double blocks = (double)s->blocks, height = (double)s->height;
-    const double numbers = 256, longest = (double)s->longest * (double)s->n / blocks;
-    return 0.24 * (height - height * height / blocks) * (double)s->store / blocks / numbers +
-           1.4 * longest / numbers;
+    const double blocks = (double)s->blocks, height = (double)s->height, numbers = 256;
+    const double reads = (double)s->store / blocks / numbers;
+    const double longest = (double)s->longest * (double)s->n / blocks / numbers;
+    return 0.24 * (height - height * height / blocks) * max(reads - 1, 0.) + 1.4 * longest;
 }
 
 /* A step of the height takes twice a hop and more: it waits for x, then for what is made of it.  Where levels are
