@@ -738,15 +738,31 @@ static int solve(const trs_part *part, const trs_job *job)
                     [&](auto zero) { return solve_columns<decltype(zero)>(part, job); });
 }
 
-/* A step of the height takes twice a hop and more: it waits for x, then for what is made of it. */
+/* Hops of warps that read narrow blocks, 256 numbers at a time: all but the first such read in each step where several
+ * blocks are at the same height, for otherwise the next ones are read while one is waited for; and all of the longest
+ * row. */
+static double reading(const trs_shape *s)
+{
+    const double blocks = (double)s->blocks, height = (double)s->height, numbers = 256;
+    const double reads = (double)s->store / blocks / numbers;
+    const double longest = (double)s->longest * (double)s->n / blocks / numbers;
+    return 0.24 * (height - height * height / blocks) * max(reads - 1, 0.) + 1.4 * longest;
+}
+
+/* A step of the height takes twice a hop and more: it waits for x, then for what is made of it.  Where levels are
+ * wide, numbers are read at less than a quarter of the rate of a copy, unless the steps take longer. */
 static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
     const double sides = s->nrhs == 1 ? 1 : 1 + 0.3 * s->nrhs;
     const bool known = s->blocks > 0; /* otherwise, no two rows have anything in common */
-    const int64_t blocks = known ? s->blocks : s->n, store = known ? s->store : 4 * s->nnz;
-    c->bytes = ((double)store * s->elem * m->gpu_byte + (double)blocks * 2e-9) * sides;
+    const double numbers = (double)(known ? s->store : 4 * s->nnz) * s->elem * m->gpu_byte;
+    const double more = known && !s->wide_blocks ? reading(s) : 0;
+    const double steps = ((double)(known ? s->height : s->levels) * 2.2 + more) * m->gpu_hop;
+    const double thin = s->nnz > 0 ? s->thin_entries / (double)s->nnz : 1;
+    const double wide = steps * (double)s->wide_levels / max((double)s->levels, 1.);
+    c->bytes = numbers * thin * sides;
     c->sync = m->gpu_launch;
-    c->hops = (double)(known ? s->height : s->levels) * 2.2 * m->gpu_hop * sides;
+    c->hops = (steps - wide + max(wide, 4.5 * numbers * (1 - thin))) * sides;
 }
 
 /* Blocks that are not inverted take a step a row; they are thought to be of all sizes, and as many in each level of

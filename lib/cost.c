@@ -101,6 +101,7 @@ void trs_shape_of(const trs_context *ctx, const trs_side *s, trs_shape *shape)
                          .blocks = s->super.blocks,
                          .height = s->super.height,
                          .store = s->super.store,
+                         .wide_blocks = s->super.wide,
                          .strips = s->strip_rows ? (s->tri.n - 1) / s->strip_rows + 1 : 0,
                          .elem = (double)trs_size(s->tri.dtype),
                          .is_complex = trs_is_complex(s->tri.dtype),

@@ -169,6 +169,7 @@ typedef struct trs_shape {
     int64_t blocks;      /* of supernodes, 0: not looked for */
     int64_t height;      /* levels of blocks */
     int64_t store;       /* numbers that they keep */
+    int64_t wide_blocks; /* of them */
     int64_t strips;      /* 0: not looked for, or no good */
     double elem;         /* bytes of a number */
     bool is_complex;
