@@ -554,6 +554,21 @@ static bool may_follow(const trs_plan *p, const trs_solver *s)
     return !trs_inverts_blindly(s) && (s->direct || !p->far);
 }
 
+/* Parts by the first candidate that there is memory for. */
+static int build_first(trs_plan *p)
+{
+    int rc = build(p);
+    while (rc == TRS_EMEM && p->candidates > 1 && !p->ncuts) {
+        const trs_candidate next = p->candidate[1];
+        memmove(p->candidate, p->candidate + 1, (size_t)--p->candidates * sizeof next);
+        if (!may_follow(p, next.solver)) continue;
+        p->info.predicted = next.seconds;
+        p->ctx.message[0] = '\0';
+        rc = build_other(p, next.solver, INFINITY);
+    }
+    return rc;
+}
+
 /* The analysis and the values tell what was not known when p->wanted was chosen; where another solver is predicted to
  * be faster than this one has turned out to be, that one.  Not where pivots were treated, which is done once. */
 static int settle(trs_plan *p)
@@ -583,7 +598,7 @@ int trs_plan_finish(trs_plan *p, double start)
     p->state = TRS_FAILED; /* until all of it has worked */
     int rc = check_limit(p);
     if (!rc && !p->general && !p->far) rc = keep_topo(p);
-    int pivots = rc ? rc : build(p);
+    int pivots = rc ? rc : build_first(p);
     if (!pivots) pivots = settle(p);
     rc = pivots != TRS_EPIVOT ? pivots : TRS_OK;
     for (int k = 0; k < 2; k++) {

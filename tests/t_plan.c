@@ -518,6 +518,53 @@ static void test_allocations(void **state)
     }
 }
 
+/* Rows of two levels, so wide that several threads are faster; every allocation fails in turn: where it was one of
+ * cpu-level, cpu-serial takes over and says why. */
+static void test_next_candidate(void **state)
+{
+    enum { N = 200000 };
+    int64_t *ptr = malloc((N + 1) * sizeof *ptr);
+    int32_t *idx = malloc(2 * N * sizeof *idx);
+    double *val = malloc(2 * N * sizeof *val), *x = malloc(N * sizeof *x);
+    int taken_over = 0, rc = TRS_EMEM;
+    (void)state;
+    assert_true(ptr && idx && val && x);
+    for (int32_t i = 0, p = 0; i < N; i++) {
+        ptr[i] = p;
+        if (i > 0) idx[p] = 0, val[p++] = 1;
+        idx[p] = i, val[p++] = 2;
+        ptr[i + 1] = p;
+    }
+    const trs_mat m = {
+        .n = N, .nnz = 2 * N - 1, .ptr = ptr, .idx = idx, .val = val, .kind = TRS_LOWER};
+    counter c = {.fail_at = 0};
+    for (long k = 0; k < 1000 && !(rc == TRS_OK && c.calls <= k); k++) {
+        c = (counter){.fail_at = k};
+        const trs_options opt = {.threads = 8, .device = TRS_HOST, .memory = counted_memory(&c)};
+        trs_plan *p = NULL;
+        trs_info info = {0};
+        rc = trs_plan_create(&p, &m, &opt);
+        if (!rc) rc = trs_plan_analyse(p);
+        if (!rc) assert_int_equal(trs_plan_info(p, &info), TRS_OK);
+        if (!rc && c.calls > k) {
+            for (int i = 0; i < N; i++) x[i] = i ? 5 : 2;
+            assert_string_equal(info.solver, "cpu-serial");
+            assert_non_null(strstr(info.reason, "cpu-level could not be made"));
+            assert_status(trs_solve(p, TRS_N, 1, x, N, x, N, NULL), TRS_OK, p);
+            for (int i = 0; i < N; i++) assert_true(x[i] == (i ? 2 : 1));
+            taken_over++;
+        }
+        trs_plan_destroy(p);
+        assert_int_equal(c.live, 0);
+    }
+    assert_int_equal(rc, TRS_OK);
+    assert_true(taken_over > 0);
+    free(ptr);
+    free(idx);
+    free(val);
+    free(x);
+}
+
 /* One work space for L and U, and then for more right-hand sides; running out of memory in between
  * leaves it as it was. */
 static void share_work(const trs_solver *s)
@@ -665,10 +712,10 @@ int main(void)
         cmocka_unit_test(test_options),        cmocka_unit_test(test_pivots),
         cmocka_unit_test(test_missing),        cmocka_unit_test(test_update),
         cmocka_unit_test(test_ownership),      cmocka_unit_test(test_allocations),
-        cmocka_unit_test(test_limit),          cmocka_unit_test(test_default_limit),
-        cmocka_unit_test(test_bitwise),        cmocka_unit_test(test_shared_work),
-        cmocka_unit_test(test_null_elsewhere), cmocka_unit_test(test_no_device),
-        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_next_candidate), cmocka_unit_test(test_limit),
+        cmocka_unit_test(test_default_limit),  cmocka_unit_test(test_bitwise),
+        cmocka_unit_test(test_shared_work),    cmocka_unit_test(test_null_elsewhere),
+        cmocka_unit_test(test_no_device),      cmocka_unit_test(test_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
