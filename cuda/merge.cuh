@@ -9,6 +9,11 @@ extern "C" {
 }
 
 enum {
+    MERGE_PASSES = 6, /* at most */
+    MERGE_TIMES = 8,  /* entries of all passes together, for one of T, at most, and */
+    MERGE_FEW = 1 << 20
+};
+enum {
     MERGE_ROOM = 96, /* entries that a row may be made of */
     MERGE_MOST = 24, /* rows put in for it */
 };
@@ -75,6 +80,16 @@ void merge_free(trs_context *ctx, merging *m);
 int merge_take(const merging *m, trs_dtype t, const void *val, uint64_t *growth, void *stream);
 /* to = M from, which may be the same, of all columns of the job (merge_product.cu). */
 int merge_product(const merging *m, trs_dtype t, const trs_job *job, trs_view from, trs_view to);
+
+/* ---- what a solve takes (merge_cost.cu) ---- */
+
+struct merge_outcome { /* T', and how many passes have made it */
+    double levels, nnz, passes;
+};
+
+/* Before the analysis, of what the passes will probably do. */
+void merge_cost(const trs_shape *s, const trs_machine *m, trs_cost *c);
+void merge_cost_of(const trs_shape *s, const merge_outcome *o, const trs_machine *m, trs_cost *c);
 
 /* ---- rows that a warp has no room for (merge_long.cu) ---- */
 

@@ -11,19 +11,14 @@
 #include "dataflow.cuh"
 #include "merge.cuh"
 
-enum {
-    PASSES = 6,  /* at most */
-    ENTRIES = 8, /* of all passes together, for one of T, at most, and */
-    FEW = 1 << 20
-};
 static const double GROWTH = 1e4;
 
 struct merged {
     int passes;
-    merging pass[PASSES];
+    merging pass[MERGE_PASSES];
     int32_t *level;       /* [n] of T, between the earliest and the latest */
     dataflow flow, plain; /* of the last T', and of T when the growth is too large */
-    uint64_t *growth;     /* [PASSES] on the device, of the values that came last */
+    uint64_t *growth;     /* [MERGE_PASSES] on the device, of the values that came last */
     bool too_large;
 };
 
@@ -55,9 +50,9 @@ static int take_levels(trs_part *part)
 static int merge_all(trs_part *part, trs_pattern *p)
 {
     merged *d = (merged *)part->data;
-    int64_t room = ENTRIES * p->nnz + FEW;
+    int64_t room = MERGE_TIMES * p->nnz + MERGE_FEW;
     int rc = TRS_OK;
-    for (int odd = 1, idle = 0; d->passes < PASSES && idle < 2 && !rc; odd = !odd) {
+    for (int odd = 1, idle = 0; d->passes < MERGE_PASSES && idle < 2 && !rc; odd = !odd) {
         merging *m = &d->pass[d->passes];
         rc = merge_new(part->ctx, p, odd, room, part->side->tri.dtype, m);
         if (!rc && m->to.levels) {
@@ -80,7 +75,7 @@ static int analyse(trs_part *part)
     if (!d) return trs_fail(ctx, TRS_EMEM, "out of memory");
     part->data = d;
     if (part->side->tri.n == 0) return TRS_OK;
-    d->growth = (uint64_t *)trs_gpu_new(ctx, PASSES, sizeof *d->growth, "growth");
+    d->growth = (uint64_t *)trs_gpu_new(ctx, MERGE_PASSES, sizeof *d->growth, "growth");
     int rc = d->growth ? take_levels(part) : TRS_EMEM;
     trs_pattern p = pattern_of(part);
     if (!rc) rc = merge_all(part, &p);
@@ -91,7 +86,7 @@ static void release(trs_part *part)
 {
     trs_context *ctx = part->ctx;
     merged *d = (merged *)part->data;
-    for (int k = 0; k < PASSES; k++) merge_free(ctx, &d->pass[k]);
+    for (int k = 0; k < MERGE_PASSES; k++) merge_free(ctx, &d->pass[k]);
     dataflow_free(ctx, &d->flow);
     dataflow_free(ctx, &d->plain);
     trs_gpu_free(ctx, d->level);
@@ -105,7 +100,7 @@ static int take(trs_part *part, const void *val, void *stream)
     merged *d = (merged *)part->data;
     const trs_dtype t = part->side->tri.dtype;
     const cudaStream_t s = (cudaStream_t)stream;
-    double largest[PASSES] = {0};
+    double largest[MERGE_PASSES] = {0};
     cudaError_t e = cudaMemsetAsync(d->growth, 0, sizeof largest, s);
     for (int k = 0; k < d->passes; k++) {
         const int rc = merge_take(&d->pass[k], t, val, d->growth + k, stream);
@@ -182,138 +177,22 @@ static int solve(const trs_part *part, const trs_job *job)
     return dataflow_solve(&d->flow, &next);
 }
 
-/* T', and how many passes have made it. */
-struct outcome {
-    double levels, nnz, passes;
-};
-
-/* How many times as long a wait is for several columns. */
-static double turns(const trs_shape *s)
-{
-    return 1 + 0.5 * log2((double)s->nrhs);
-}
-
-/* Of a pass, in hops, measured from launch to launch: more than merge_new counts, which the bits go by.  With several
- * columns, rows beyond those that merge_product reads in batches cost more, and rows of which N is wide. */
-static double product_hops(const trs_shape *s)
-{
-    const double n = (double)s->n, wide = (double)s->nrhs * (double)s->longest / double(PLAIN);
-    if (s->nrhs == 1) return 6 + n / 1.2e5;
-    return (20 + max(n - 2e5, 0.) / 9e3) * turns(s) + 0.36 * wide;
-}
-
-/* By so many hops one takes longer in T' than in T: few entries of a row are there long before the last.  Several
- * columns are waited for in rounds of lines of y. */
-static double longer_hop(const trs_shape *s, double length)
-{
-    const double lines = s->nrhs <= 16 ? 16 : 8;
-    if (s->nrhs == 1) return max(0.225 * log2(length) - 0.4, 0.);
-    const double longest = min(s->sum_longest / (double)s->levels, double(2 * TRS_FLOW_PIECE));
-    return (0.28 * turns(s) * length + 0.067 * longest) / lines;
-}
-
-/* One column is read while longer hops are waited for, half of the time. */
-static void cost_of(const trs_shape *s, const outcome *o, const trs_machine *m, trs_cost *c)
-{
-    const int columns = many_at_once(s->nrhs), times = (s->nrhs + columns - 1) / columns;
-    trs_shape then = *s;
-    then.levels = (int64_t)o->levels;
-    then.nnz = (int64_t)o->nnz;
-    trs_solver_dataflow.cost(&then, m, c);
-    if (o->passes == 0) return;
-    then = *s;
-    then.nrhs = columns;
-    const double longer = times * o->levels * longer_hop(&then, o->nnz / (double)s->n) * m->gpu_hop;
-    c->hops += longer - (s->nrhs == 1 ? 0.5 * min(longer, c->bytes) : 0);
-    c->sync += times * o->passes * product_hops(&then) * m->gpu_hop;
-}
-
-/* Rows, one after the other, that have one pattern and so bring no entries when their levels are merged; on the
- * average. */
-static double alike(const trs_shape *s)
-{
-    const double n = (double)s->n;
-    if ((double)s->nnz == n * (n + 1) / 2) return n;
-    return s->height > 0 ? max((double)s->levels / (double)s->height, 1.) : 1;
-}
-
-/* T' on the way, as far as a shape tells. */
-struct progress {
-    outcome o;
-    double widest, longest; /* level, and row of a level on the average */
-    double alike, room;
-};
-
-/* One more pass, if merge_new would probably make it.  Levels have widest * u^(ratio - 1) rows for u from 0 to 1; rows
- * of levels that are merged become twice as long where they are not alike, and have as many entries in N. */
-static bool guess_pass(double n, progress *g)
-{
-    const double length = g->o.nnz / n - 1, longer = (1 - min(log2(g->alike), 1.)) * length;
-    const double room = double(MERGE_ROOM), much = double(MERGE_LONG_PRICE);
-    const double price = 4 * longer > room ? much : 1;
-    const double adds = price * (2 * longer + 1); /* of a row */
-    const double adds_longest = g->longest > room ? much * g->longest * longer / 2 : 0;
-    const double few = (MERGE_ENTRIES - adds_longest) / (g->widest * adds);
-    if (few <= 0) return false;
-    const double ratio = max(g->widest * g->o.levels / n, 1.1);
-    const double share = few >= 1 ? 1 : pow(few, 1 / (ratio - 1)), pairs = g->o.levels / 2 * share;
-    const double rows = n / 2 * pow(share, ratio); /* merged */
-    const double gain = pairs - (rows * adds + pairs * adds_longest) / MERGE_ENTRIES;
-    g->room -= g->o.nnz - n + rows * adds;
-    if (gain < merge_product_hops(n) || g->room < 0) return false;
-    g->o = {g->o.levels - pairs, g->o.nnz + rows * longer, g->o.passes + 1};
-    if (few >= 1) g->widest *= 2;
-    g->longest *= 1 + longer / length / 2;
-    g->alike = max(g->alike / 2, 1.);
-    return true;
-}
-
-static outcome guess(const trs_shape *s)
-{
-    progress g = {{(double)s->levels, (double)s->nnz, 0},
-                  (double)s->widest,
-                  s->sum_longest / (double)s->levels,
-                  alike(s),
-                  double(ENTRIES) * (double)s->nnz + double(FEW)};
-    while (g.o.passes < double(PASSES) && g.o.nnz > (double)s->n && guess_pass((double)s->n, &g))
-        continue;
-    return g.o;
-}
-
-/* Nothing is said for what was not measured: more than 20 GB of passes.  Where more than a few rows are alike, as in
- * factors, values have grown too much more often than not: T and T' in equal parts. */
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
-{
-    enum { LARGE = 200000000 };
-    const double few_alike = 4;
-    const outcome plain = {(double)s->levels, (double)s->nnz, 0};
-    const outcome o = s->nnz < LARGE && s->n > 0 ? guess(s) : plain;
-    cost_of(s, &o, m, c);
-    if (alike(s) > few_alike) {
-        trs_cost other = {};
-        cost_of(s, &plain, m, &other);
-        c->bytes = (c->bytes + other.bytes) / 2;
-        c->sync = (c->sync + other.sync) / 2;
-        c->hops = (c->hops + other.hops) / 2;
-    }
-    c->sync += m->gpu_launch;
-}
-
 /* What they did; of T itself where values grow too much. */
 static void cost_now(const trs_part *part, const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
     const merged *d = (const merged *)part->data;
-    outcome o = {(double)s->levels, (double)s->nnz, 0};
+    merge_outcome o = {(double)s->levels, (double)s->nnz, 0};
     if (s->n > 0 && !d->too_large)
         o = {(double)d->flow.flow.levels, (double)(d->flow.flow.nnz + s->n), (double)d->passes};
-    cost_of(s, &o, m, c);
+    merge_cost_of(s, &o, m, c);
 }
 
 /* At most: T, the passes, and the last one and T in the order of the solve. */
 static int64_t bytes(const trs_shape *s)
 {
-    const int64_t elem = (int64_t)s->elem, entries = 4 + (2 * ENTRIES + 1) * (elem + 12);
-    return s->nnz * entries + FEW * (elem + 8) + s->n * (12 + 21 * PASSES + 2 * (48 + elem));
+    const int64_t elem = (int64_t)s->elem, entries = 4 + (2 * MERGE_TIMES + 1) * (elem + 12);
+    return s->nnz * entries + MERGE_FEW * (elem + 8) +
+           s->n * (12 + 21 * MERGE_PASSES + 2 * (48 + elem));
 }
 
 const trs_solver trs_solver_merged = {
@@ -326,7 +205,7 @@ const trs_solver trs_solver_merged = {
     .order = TRS_ORDER_NATURAL,
     .pattern = true,
     .direct = true,
-    .cost = cost,
+    .cost = merge_cost,
     .cost_now = cost_now,
     .bytes = bytes,
     .analyse = analyse,

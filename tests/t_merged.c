@@ -229,7 +229,7 @@ static void test_choice(void **state)
     (void)state;
     for (int steep = 0; steep < 2; steep++) {
         random_t r = {5};
-        model m = deep(4000, 20, 2, steep ? 1e5 : 0.3, &r);
+        model m = deep(10000, 50, 2, steep ? 1e5 : 0.3, &r);
         trs_mat a = show(&m, &f, &r);
         trs_info info;
         trs_plan *p = analysed(&a, &opt, &info);

@@ -518,8 +518,8 @@ static void test_allocations(void **state)
     }
 }
 
-/* Rows of two levels, so wide that several threads are faster; every allocation fails in turn: where it was one of
- * cpu-level, cpu-serial takes over and says why. */
+/* Rows of two levels, so wide that several threads are faster, or a GPU; every allocation fails in turn: where it was
+ * one of the solver, another one takes over and says why. */
 static void test_next_candidate(void **state)
 {
     enum { N = 200000 };
@@ -548,8 +548,7 @@ static void test_next_candidate(void **state)
         if (!rc) assert_int_equal(trs_plan_info(p, &info), TRS_OK);
         if (!rc && c.calls > k) {
             for (int i = 0; i < N; i++) x[i] = i ? 5 : 2;
-            assert_string_equal(info.solver, "cpu-serial");
-            assert_non_null(strstr(info.reason, "cpu-level could not be made"));
+            assert_non_null(strstr(info.reason, " could not be made"));
             assert_status(trs_solve(p, TRS_N, 1, x, N, x, N, NULL), TRS_OK, p);
             for (int i = 0; i < N; i++) assert_true(x[i] == (i ? 2 : 1));
             taken_over++;
