@@ -62,7 +62,7 @@ struct progress {
     double alike, room;
 };
 
-/* One more pass, if merge_new would probably make it.  Levels have widest * u^(ratio - 1) rows for u from 0 to 1; rows
+/* One more pass, if merge_new would probably make it (what it wants at least of many levels is left out).  Levels have widest * u^(ratio - 1) rows for u from 0 to 1; rows
  * of levels that are merged become twice as long where they are not alike, and have as many entries in N. */
 static bool guess_pass(double n, progress *g)
 {

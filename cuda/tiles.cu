@@ -6,8 +6,8 @@
  *     join    M_ts = -D_t (sum of L_tu M_us, s <= u < t), and its growth, the largest row sum of |M| |D|
  *     scale   S_ts
  *
- * A block of threads a row, a tile or a group; none waits for another.  About 2.5 n^3 / 64 / 6 multiplications of
- * tiles times 64 in `scale`; bound by them from n = 2000 on. */
+ * A block of threads a row, a tile or a group; none waits for another.  `scale` multiplies 2.5 pairs of tiles for each of
+ * the n^2 / 8192 tiles, 80 n^2 multiplications; the rest is less. */
 #include "config.h"
 
 #include "tiles.cuh"

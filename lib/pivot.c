@@ -93,9 +93,9 @@ static void leave_out(trs_side *s, const unsigned char *skip)
 int trs_pivots_new(trs_plan *p)
 {
     trs_context *ctx = &p->ctx;
-    p->skip = trs_new(ctx, p->info.n, 1, "the rows to leave out");
+    if (!p->skip) p->skip = trs_new(ctx, p->info.n, 1, "the rows to leave out");
     if (!p->skip) return TRS_EMEM;
-    if (!p->info.on_gpu) return TRS_OK;
+    if (!p->info.on_gpu || p->skip_dev) return TRS_OK;
     p->skip_dev = trs_gpu_new(ctx, p->info.n, 1, "the rows to leave out");
     return p->skip_dev ? TRS_OK : TRS_EMEM;
 }

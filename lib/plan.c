@@ -515,25 +515,33 @@ static bool may_use_gpu(const trs_plan *p)
 static int build(trs_plan *p)
 {
     int rc = TRS_OK;
+    for (int k = 0; k < 2; k++) free_parts(&p->ctx, &p->side[k]);
     for (int k = 0; k < 2 && !rc; k++) {
         trs_side *s = &p->side[k];
         if (!s->used) continue;
-        free_parts(&p->ctx, s);
         rc = build_parts(p, k);
         if (!rc && s->perm && !s->perm_dev && p->info.on_gpu) rc = device_perm(&p->ctx, s);
     }
     trs_gpu_drop_scratch(&p->ctx);
-    if (!rc && p->pivot == TRS_PIVOT_SKIP && !p->skip) rc = trs_pivots_new(p);
+    if (!rc && p->pivot == TRS_PIVOT_SKIP) rc = trs_pivots_new(p);
     return rc ? rc : p->far ? trs_direct_update(p, NULL, NULL) : update_parts(p);
 }
 
+/* Of a solve, with T or its transpose. */
 static double cost_now(const trs_plan *p)
 {
-    const trs_side *s = &p->side[p->side[0].used ? 0 : 1];
-    trs_shape shape;
-    trs_cost c;
-    trs_shape_of(&p->ctx, s, &shape);
-    return trs_predict(&p->ctx, p->wanted, s->part, &shape, p->on_device, &c);
+    double sum = 0;
+    int sides = 0;
+    for (int k = 0; k < 2; k++) {
+        const trs_side *s = &p->side[k];
+        trs_shape shape;
+        trs_cost c;
+        if (!s->used) continue;
+        trs_shape_of(&p->ctx, s, &shape);
+        sum += trs_predict(&p->ctx, p->wanted, s->part, &shape, p->on_device, &c);
+        sides++;
+    }
+    return sum / sides;
 }
 
 /* Another solver, after this one took so many seconds; INFINITY: could not be made. */
@@ -554,11 +562,12 @@ static bool may_follow(const trs_plan *p, const trs_solver *s)
     return !trs_inverts_blindly(s) && (s->direct || !p->far);
 }
 
-/* Parts by the first candidate that there is memory for. */
+/* Parts by the first candidate that there is memory for; not another one once pivots were treated. */
 static int build_first(trs_plan *p)
 {
-    int rc = build(p);
-    while (rc == TRS_EMEM && p->candidates > 1 && !p->ncuts) {
+    int rc = check_limit(p);
+    if (!rc) rc = build(p);
+    while (rc == TRS_EMEM && p->candidates > 1 && !p->ncuts && !p->bad_pivots) {
         const trs_candidate next = p->candidate[1];
         memmove(p->candidate, p->candidate + 1, (size_t)--p->candidates * sizeof next);
         if (!may_follow(p, next.solver)) continue;
@@ -596,8 +605,7 @@ static int settle(trs_plan *p)
 int trs_plan_finish(trs_plan *p, double start)
 {
     p->state = TRS_FAILED; /* until all of it has worked */
-    int rc = check_limit(p);
-    if (!rc && !p->general && !p->far) rc = keep_topo(p);
+    int rc = p->general || p->far ? TRS_OK : keep_topo(p);
     int pivots = rc ? rc : build_first(p);
     if (!pivots) pivots = settle(p);
     rc = pivots != TRS_EPIVOT ? pivots : TRS_OK;
