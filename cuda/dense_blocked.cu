@@ -2,8 +2,8 @@
  *
  *     x_t = sum of M_ts b_s  -  sum of S_ts x_s
  *
- * Four rows of tiles are a group (tiles.cuh): they do not wait for one another, but for the groups before, so that a
- * step is a product for 256 unknowns.  Where a group may not be inverted its rows of tiles are steps.
+ * Four rows of tiles are a panel (tiles.cuh): they do not wait for one another, but for the panels before, so that a
+ * step is a product for 256 unknowns.  Where a panel may not be inverted its rows of tiles are steps.
  *
  * A block of 256 threads owns the 64 rows of t, or 16 of them with one right-hand side.  It reads its tiles once, in order,
  * some ahead of their use, two or three into shared memory, or eight into registers.  x_s comes from the published copy,
@@ -12,7 +12,7 @@
  * earlier ones; how many blocks run at a time does not matter.
  * Two published copies take turns: who publishes x_t in one empties x_t in the other for the next solve.
  * Ticket and turn live in the work space on the device: a solve can be replayed in a graph.
- * Same bits every time: the order of every sum is fixed.  A NaN in b spreads over its group, and what follows.
+ * Same bits every time: the order of every sum is fixed.  A NaN in b spreads over its panel, and what follows.
  * Rows from n to the next multiple of 64 have b = 0.
  * Bytes elem n^2 / 2, of x a 16th or 64th of that.  Bound by n / 256 steps of about 0.9 us (a value from SM to SM and back 0.5, the product
  * 0.15, barriers), from n = 4096 on by memory. */
@@ -35,7 +35,7 @@ template <class T> struct problem {
     int64_t n;
     int nt, nrhs;
     const T *tile, *joined;
-    const int *substituted, *apart;
+    const int *substituted, *split;
     view<T> b, x;
     bool cj;
     turn *state;
@@ -50,7 +50,7 @@ struct tile_row {
     bool last; /* the diagonal comes last, to be substituted */
     template <class P>
     __device__ tile_row(const P &p, int t)
-        : t(t), first(p.apart[t / GROUP] ? t : t / GROUP * GROUP), last(p.substituted[t])
+        : t(t), first(p.split[t / PANEL] ? t : t / PANEL * PANEL), last(p.substituted[t])
     {
     }
     __device__ int tile(int step) const
@@ -158,19 +158,19 @@ static __device__ void solve_row(stage<T, R> *sh, const problem<T> &P, int t, un
 /* ---- tiles in registers, one right-hand side ---- */
 
 enum {
-    STRIP = 16,             /* rows that a block has, so that all SMs have some to read */
-    STRIPS = BLOCK / STRIP, /* in a row of tiles */
+    SLICE = 16,             /* rows that a block has, so that all SMs have some to read */
+    SLICES = BLOCK / SLICE, /* in a row of tiles */
     WARPS = BLOCK_THREADS / 32,
-    AHEAD = 2 /* groups of tiles in registers, or on their way */
+    AHEAD = 2 /* panels of tiles in registers, or on their way */
 };
 
-/* What a thread has of a strip of a tile: four columns of row threadIdx.x % STRIP. */
+/* What a thread has of a slice of a tile: four columns of row threadIdx.x % SLICE. */
 template <class T> struct part_of_tile {
     quad<T> v;
-    __device__ static int column() { return 4 * ((int)threadIdx.x / STRIP); }
+    __device__ static int column() { return 4 * ((int)threadIdx.x / SLICE); }
     __device__ void load(const T *tile, int first_row)
     {
-        v = *(const quad<T> *)(tile + tile_place(first_row + (int)threadIdx.x % STRIP, column()));
+        v = *(const quad<T> *)(tile + tile_place(first_row + (int)threadIdx.x % SLICE, column()));
     }
     /* sum += it times x [64]. */
     __device__ void multiply(T (&sum)[4], const T *x, bool cj) const
@@ -182,18 +182,18 @@ template <class T> struct part_of_tile {
 };
 
 template <class T> struct registers { /* and what is in shared memory */
-    T x[2][int(GROUP) * int(BLOCK)];  /* b, or -x */
-    T part[WARPS][STRIP];
-    T tile[int(STRIP) * int(BLOCK)]; /* to be substituted */
+    T x[2][int(PANEL) * int(BLOCK)];  /* b, or -x */
+    T part[WARPS][SLICE];
+    T tile[int(SLICE) * int(BLOCK)]; /* to be substituted */
     int t;
 };
 
 /* The sum of what all threads have of a row, in each of them. */
 template <class T> static __device__ T join_parts(registers<T> *sh, const T (&sum)[4])
 {
-    const int row = threadIdx.x % STRIP;
+    const int row = threadIdx.x % SLICE;
     T v = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-    v = v + from_lane(v, STRIP);
+    v = v + from_lane(v, SLICE);
     sh->part[threadIdx.x / 32][row] = v;
     __syncthreads();
     T half[2];
@@ -203,20 +203,20 @@ template <class T> static __device__ T join_parts(registers<T> *sh, const T (&su
     return half[0] + half[1];
 }
 
-/* A strip while it is solved.  Phase 0: tiles times b.  Phases 1 .. group: those of a group of x.  The last one: those
- * that wait for rows of its own group. */
-template <class T> struct strip {
+/* A slice while it is solved.  Phase 0: tiles times b.  Phases 1 .. panel: those of a panel of x.  The last one: those
+ * that wait for rows of its own panel. */
+template <class T> struct slice {
     registers<T> *sh;
     const problem<T> &P;
     const tile_row row;
     const int first_row; /* of the tiles */
-    const int group;
+    const int panel;
     const T *x; /* published */
-    T seen;     /* number threadIdx.x of the group of x that comes next */
+    T seen;     /* number threadIdx.x of the panel of x that comes next */
     T sum[4];
 
-    __device__ strip(registers<T> *sh, const problem<T> &P, int t, unsigned now)
-        : sh(sh), P(P), row(P, t / STRIPS), first_row(t % STRIPS * STRIP), group(row.t / GROUP),
+    __device__ slice(registers<T> *sh, const problem<T> &P, int t, unsigned now)
+        : sh(sh), P(P), row(P, t / SLICES), first_row(t % SLICES * SLICE), panel(row.t / PANEL),
           x(P.copy + now * P.copy_size)
     {
         for (int z = 0; z < 4; z++) sum[z] = number<T>(0);
@@ -225,40 +225,40 @@ template <class T> struct strip {
     __device__ int tiles_of_phase(int p) const
     {
         if (p == 0) return row.last ? 0 : row.t - row.first + 1;
-        return p <= group ? (int)GROUP : p == group + 1 ? row.first - group * GROUP : 0;
+        return p <= panel ? (int)PANEL : p == panel + 1 ? row.first - panel * PANEL : 0;
     }
     __device__ void load(part_of_tile<T> &a, int p, int k) const
     {
-        const int s = p == 0 ? row.first : (p - 1) * GROUP;
+        const int s = p == 0 ? row.first : (p - 1) * PANEL;
         if (k < tiles_of_phase(p)) a.load(tile_of(P, row, s + k), first_row);
     }
     __device__ void look(int q)
     {
-        if (q < group) seen = flag_peek(x + (int64_t)q * GROUP * BLOCK + threadIdx.x);
+        if (q < panel) seen = flag_peek(x + (int64_t)q * PANEL * BLOCK + threadIdx.x);
     }
     __device__ void collect(int q)
     {
-        if (!flag_there(seen)) seen = flag_wait(x + (int64_t)q * GROUP * BLOCK + threadIdx.x);
+        if (!flag_there(seen)) seen = flag_wait(x + (int64_t)q * PANEL * BLOCK + threadIdx.x);
         sh->x[(q + 1) & 1][threadIdx.x] = number<T>(0) - seen;
         look(q + 1);
         __syncthreads();
     }
     /* Each tile makes room for one of a later phase. */
-    __device__ void phase(part_of_tile<T> (&a)[GROUP], int p)
+    __device__ void phase(part_of_tile<T> (&a)[PANEL], int p)
     {
         const int count = tiles_of_phase(p);
         if (p > 0) collect(p - 1);
 #pragma unroll
-        for (int k = 0; k < GROUP; k++) {
+        for (int k = 0; k < PANEL; k++) {
             if (k < count) a[k].multiply(sum, sh->x[p & 1] + k * BLOCK, P.cj);
             load(a[k], p + AHEAD, k);
         }
     }
-    __device__ void last_phase(part_of_tile<T> (&a)[GROUP])
+    __device__ void last_phase(part_of_tile<T> (&a)[PANEL])
     {
 #pragma unroll
-        for (int k = 0; k < GROUP - 1; k++) {
-            const int s = group * GROUP + k;
+        for (int k = 0; k < PANEL - 1; k++) {
+            const int s = panel * PANEL + k;
             if (s >= row.first) break;
             __syncthreads(); /* everybody is done with x */
             if (threadIdx.x < BLOCK)
@@ -269,14 +269,14 @@ template <class T> struct strip {
         }
     }
 
-    /* x from v = x before the diagonal tile came: what strips before this one have, then a row after the other. */
+    /* x from v = x before the diagonal tile came: what slices before this one have, then a row after the other. */
     __device__ T substituted(T v)
     {
         const T *from = tile_of(P, row, row.t);
-        const int mine = threadIdx.x % STRIP;
+        const int mine = threadIdx.x % SLICE;
         __syncthreads(); /* everybody is done with x */
-        for (int e = threadIdx.x; e < STRIP * BLOCK; e += BLOCK_THREADS) {
-            const int i = e / 4 % STRIP, k = e / (4 * STRIP) * 4 + e % 4;
+        for (int e = threadIdx.x; e < SLICE * BLOCK; e += BLOCK_THREADS) {
+            const int i = e / 4 % SLICE, k = e / (4 * SLICE) * 4 + e % 4;
             sh->tile[e] = conj_if(P.cj, from[tile_place(first_row + i, k)]);
         }
         if ((int)threadIdx.x < first_row)
@@ -285,9 +285,9 @@ template <class T> struct strip {
         __syncthreads();
         v = sh->x[1][first_row + mine] + v;
         for (int k = 0; k < first_row; k++)
-            v = v - sh->tile[tile_place(mine, k, STRIP)] * sh->x[0][k];
-        for (int k = 0; k < STRIP; k++) {
-            const T *column = sh->tile + tile_place(0, first_row + k, STRIP);
+            v = v - sh->tile[tile_place(mine, k, SLICE)] * sh->x[0][k];
+        for (int k = 0; k < SLICE; k++) {
+            const T *column = sh->tile + tile_place(0, first_row + k, SLICE);
             if ((int)threadIdx.x == k) sh->x[0][first_row + k] = v / column[4 * k];
             __syncthreads();
             if (mine > k) v = v - column[4 * mine] * sh->x[0][first_row + k];
@@ -299,25 +299,25 @@ template <class T> struct strip {
 template <class T>
 static __device__ void solve_row(registers<T> *sh, const problem<T> &P, int t, unsigned now)
 {
-    strip<T> r(sh, P, t, now);
-    part_of_tile<T> a[AHEAD][GROUP];
+    slice<T> r(sh, P, t, now);
+    part_of_tile<T> a[AHEAD][PANEL];
 #pragma unroll
     for (int d = 0; d < AHEAD; d++)
 #pragma unroll
-        for (int k = 0; k < GROUP; k++) r.load(a[d][k], d, k);
-    load_b<T, 1>(sh->x[0], P, r.row.first, GROUP * BLOCK);
+        for (int k = 0; k < PANEL; k++) r.load(a[d][k], d, k);
+    load_b<T, 1>(sh->x[0], P, r.row.first, PANEL * BLOCK);
     r.look(0);
     __syncthreads();
-    for (int p = 0; p <= r.group + 1; p += AHEAD)
+    for (int p = 0; p <= r.panel + 1; p += AHEAD)
 #pragma unroll
         for (int d = 0; d < AHEAD; d++) {
-            if (p + d <= r.group) r.phase(a[d], p + d);
-            else if (p + d == r.group + 1) r.last_phase(a[d]);
+            if (p + d <= r.panel) r.phase(a[d], p + d);
+            else if (p + d == r.panel + 1) r.last_phase(a[d]);
         }
     T v = join_parts(sh, r.sum);
     if (r.row.last) v = r.substituted(v);
-    const int64_t i = (int64_t)t * STRIP + threadIdx.x;
-    if (threadIdx.x >= STRIP) return;
+    const int64_t i = (int64_t)t * SLICE + threadIdx.x;
+    if (threadIdx.x >= SLICE) return;
     flag_store(P.copy + now * P.copy_size + i, v);
     if (i < P.n) P.x(i, 0) = v;
 }
@@ -326,7 +326,7 @@ static __device__ void solve_row(registers<T> *sh, const problem<T> &P, int t, u
 
 /* What a block keeps in shared memory, how many rows it has, and how many blocks an SM should have room for. */
 template <class T, int R> using memory = std::conditional_t<R == 1, registers<T>, stage<T, R>>;
-template <int R> constexpr int ROWS = R == 1 ? int(STRIP) : int(BLOCK);
+template <int R> constexpr int ROWS = R == 1 ? int(SLICE) : int(BLOCK);
 template <class T, int R> constexpr int BESIDE = R == 1 && sizeof(T) <= 8 ? 2 : 1;
 
 template <class T, int R>
@@ -440,7 +440,7 @@ template <class T> static int solve_columns(const trs_part *part, const trs_job 
     problem<T> P = {.n = part->side->tri.n, .nt = d->nt, .tile = (const T *)d->tile};
     P.joined = (const T *)d->joined;
     P.substituted = d->substituted;
-    P.apart = d->apart;
+    P.split = d->split;
     P.cj = job->conj;
     P.state = w->state;
     P.copy = (T *)w->copy;
@@ -472,7 +472,7 @@ static int solve(const trs_part *part, const trs_job *job)
                     [&](auto zero) { return solve_columns<decltype(zero)>(part, job); });
 }
 
-/* Seconds of a step, a group of rows after the one before, as measured on an H200. */
+/* Seconds of a step, a panel of rows after the one before, as measured on an H200. */
 static double step(const trs_shape *s)
 {
     if (s->nrhs > 1) return 10e-6 * ((s->nrhs + 7) / 8);
@@ -483,18 +483,18 @@ static double step(const trs_shape *s)
 static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
     const double slower = !s->is_complex ? 1 : s->elem > 8 ? 1.8 : 1.2;
-    const double steps = groups_of(rows_of_tiles(s->n)) * step(s) * slower;
+    const double steps = panels_of(rows_of_tiles(s->n)) * step(s) * slower;
     c->bytes = 0.5 * (double)s->n * (double)s->n * s->elem * m->gpu_byte * slower;
     c->sync = 2.5 * m->gpu_launch;
     c->hops = steps - 0.4 * min(steps, c->bytes);
 }
 
-/* In a group that is apart rows of tiles wait for one another, and one that is not inverted takes a step a row. */
+/* In a panel that is split rows of tiles wait for one another, and one that is not inverted takes a step a row. */
 static void cost_now(const trs_part *part, const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
     const tiles *d = (const tiles *)part->data;
     cost(s, m, c);
-    c->hops += (double)count_flags(part->ctx, d->apart, groups_of(d->nt)) * 0.9e-6 * (GROUP - 1) +
+    c->hops += (double)count_flags(part->ctx, d->split, panels_of(d->nt)) * 0.9e-6 * (PANEL - 1) +
                (double)count_flags(part->ctx, d->substituted, d->nt) * SUBSTITUTED;
 }
 

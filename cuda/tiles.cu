@@ -6,7 +6,7 @@
  *     join    M_ts = -D_t (sum of L_tu M_us, s <= u < t), and its growth, the largest row sum of |M| |D|
  *     scale   S_ts
  *
- * A block of threads a row, a tile or a group; none waits for another.  `scale` multiplies 2.5 pairs of tiles for each of
+ * A block of threads a row, a tile or a panel; none waits for another.  `scale` multiplies 2.5 pairs of tiles for each of
  * the n^2 / 8192 tiles, 80 n^2 multiplications; the rest is less. */
 #include "config.h"
 
@@ -31,7 +31,7 @@ static __global__ void fill_kernel(int64_t n, const int64_t *Lp, const int32_t *
 /* The sums of magnitudes of the rows of D: a block a row of tiles. */
 template <class T> static __global__ void weigh_kernel(const T *tile, double *weight)
 {
-    const int t = blockIdx.x, first = t / GROUP * GROUP;
+    const int t = blockIdx.x, first = t / PANEL * PANEL;
     double sum = 0;
     for (int s = first; s <= t; s++)
         for (int k = 0; k < TILE_SIZE; k += BLOCK_THREADS)
@@ -100,7 +100,7 @@ static __device__ double largest_of_block(double *scratch, double v)
 template <class T>
 static __device__ void join_row(two_tiles<T> *sh, const T *tile, T *joined, int t)
 {
-    const int first = t / GROUP * GROUP;
+    const int first = t / PANEL * PANEL;
     columns<T> sum;
     for (int s = first; s < t; s++) {
         T *M = joined + joined_number(t, s) * TILE_SIZE;
@@ -124,7 +124,7 @@ template <class T>
 static __device__ double growth_of_row(const T *tile, const T *joined, const double *weight, int t)
 {
     double sum = 0;
-    for (int s = t / GROUP * GROUP; s <= t; s++) {
+    for (int s = t / PANEL * PANEL; s <= t; s++) {
         const T *M =
             s < t ? joined + joined_number(t, s) * TILE_SIZE : tile + tile_number(t, t) * TILE_SIZE;
         for (int k = 0; k < BLOCK; k += 4)
@@ -135,14 +135,14 @@ static __device__ double growth_of_row(const T *tile, const T *joined, const dou
     return sum + from_lane(sum, 2);
 }
 
-/* A block a group: M, unless a row of tiles is to be substituted, and whether it may be used. */
+/* A block a panel: M, unless a row of tiles is to be substituted, and whether it may be used. */
 template <class T>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
     join_kernel(int nt, const T *tile, const double *weight, const int *substituted, T *joined,
-                int *apart)
+                int *split)
 {
     two_tiles<T> *sh = (two_tiles<T> *)shared_numbers<T>();
-    const int first = (int)blockIdx.x * GROUP, end = min(first + GROUP, nt);
+    const int first = (int)blockIdx.x * PANEL, end = min(first + PANEL, nt);
     bool good = true;
     double growth = 0;
     for (int t = first; t < end; t++) good = good && !substituted[t];
@@ -152,20 +152,20 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
         growth = g > growth || isnan(g) ? g : growth;
     }
     growth = largest_of_block((double *)sh->b, growth);
-    if (threadIdx.x == 0) apart[blockIdx.x] = !(good && growth <= WORST<T>);
+    if (threadIdx.x == 0) split[blockIdx.x] = !(good && growth <= WORST<T>);
 }
 
-/* A block a column of tiles s of a group, from the last row on: S_ts = sum of M_tu L_us. */
+/* A block a column of tiles s of a panel, from the last row on: S_ts = sum of M_tu L_us. */
 template <class T>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-    scale_kernel(int nt, T *tile, const T *joined, const int *substituted, const int *apart)
+    scale_kernel(int nt, T *tile, const T *joined, const int *substituted, const int *split)
 {
-    const int s = blockIdx.x, group = blockIdx.y, first = group * GROUP;
-    const bool alone = apart[group];
+    const int s = blockIdx.x, panel = blockIdx.y, first = panel * PANEL;
+    const bool alone = split[panel];
     if (s >= first && !alone) return;
     two_tiles<T> *sh = (two_tiles<T> *)shared_numbers<T>();
     columns<T> sum;
-    for (int t = min(first + GROUP, nt) - 1; t >= first && t > s; t--) {
+    for (int t = min(first + PANEL, nt) - 1; t >= first && t > s; t--) {
         if (substituted[t]) continue;
         clear<T>(sum);
         for (int u = alone ? t : first; u <= t; u++)
@@ -183,14 +183,14 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 int tiles_new(trs_context *ctx, int64_t n, trs_dtype t, tiles *d)
 {
     d->nt = rows_of_tiles(n);
-    const int groups = groups_of(d->nt);
+    const int panels = panels_of(d->nt);
     const size_t size = trs_size(t);
     d->tile = trs_gpu_new(ctx, tile_number(d->nt, 0) * TILE_SIZE, size, "the tiles");
-    d->joined = trs_gpu_new(ctx, (int64_t)groups * PAIRS * TILE_SIZE, size, "tiles of groups");
+    d->joined = trs_gpu_new(ctx, (int64_t)panels * PAIRS * TILE_SIZE, size, "tiles of panels");
     d->weight = (double *)trs_gpu_new(ctx, (int64_t)d->nt * BLOCK, sizeof(double), "sums of rows");
     d->substituted = (int *)trs_gpu_new(ctx, d->nt, sizeof(int), "flags of the tiles");
-    d->apart = (int *)trs_gpu_new(ctx, groups, sizeof(int), "flags of the groups");
-    return d->tile && d->joined && d->weight && d->substituted && d->apart ? TRS_OK : TRS_EMEM;
+    d->split = (int *)trs_gpu_new(ctx, panels, sizeof(int), "flags of the panels");
+    return d->tile && d->joined && d->weight && d->substituted && d->split ? TRS_OK : TRS_EMEM;
 }
 
 void tiles_free(trs_context *ctx, tiles *d)
@@ -199,7 +199,7 @@ void tiles_free(trs_context *ctx, tiles *d)
     trs_gpu_free(ctx, d->joined);
     trs_gpu_free(ctx, d->weight);
     trs_gpu_free(ctx, d->substituted);
-    trs_gpu_free(ctx, d->apart);
+    trs_gpu_free(ctx, d->split);
 }
 
 template <class T>
@@ -207,7 +207,7 @@ static int take(const tiles *d, int64_t n, const trs_direct *L, const T *val, cu
 {
     const size_t bytes = sizeof(two_tiles<T>);
     T *tile = (T *)d->tile, *joined = (T *)d->joined;
-    const unsigned nt = (unsigned)d->nt, groups = (unsigned)groups_of(d->nt);
+    const unsigned nt = (unsigned)d->nt, panels = (unsigned)panels_of(d->nt);
     if (cudaMemsetAsync(tile, 0, (size_t)tile_number(d->nt, 0) * TILE_SIZE * sizeof(T), stream) !=
             cudaSuccess ||
         allow(invert_kernel<T>, bytes) != cudaSuccess ||
@@ -217,10 +217,10 @@ static int take(const tiles *d, int64_t n, const trs_direct *L, const T *val, cu
                                                    (const int32_t *)L->idx, val, tile);
     weigh_kernel<T><<<nt, BLOCK_THREADS, 0, stream>>>(tile, d->weight);
     invert_kernel<T><<<nt, BLOCK_THREADS, bytes, stream>>>(tile, d->substituted);
-    join_kernel<T><<<groups, BLOCK_THREADS, bytes, stream>>>(d->nt, tile, d->weight, d->substituted,
-                                                             joined, d->apart);
-    scale_kernel<T><<<dim3(nt, groups), BLOCK_THREADS, bytes, stream>>>(d->nt, tile, joined,
-                                                                        d->substituted, d->apart);
+    join_kernel<T><<<panels, BLOCK_THREADS, bytes, stream>>>(d->nt, tile, d->weight, d->substituted,
+                                                             joined, d->split);
+    scale_kernel<T><<<dim3(nt, panels), BLOCK_THREADS, bytes, stream>>>(d->nt, tile, joined,
+                                                                        d->substituted, d->split);
     return launched();
 }
 
@@ -236,7 +236,7 @@ int tiles_take(const tiles *d, int64_t n, const trs_direct *L, trs_dtype t, cons
 
 int64_t tiles_bytes(int64_t n, int64_t elem)
 {
-    const int64_t nt = rows_of_tiles(n), groups = groups_of((int)nt);
-    return (tile_number(nt, 0) + groups * PAIRS) * TILE_SIZE * elem + nt * (BLOCK * 8 + 4) +
-           groups * 4;
+    const int64_t nt = rows_of_tiles(n), panels = panels_of((int)nt);
+    return (tile_number(nt, 0) + panels * PAIRS) * TILE_SIZE * elem + nt * (BLOCK * 8 + 4) +
+           panels * 4;
 }

@@ -1,10 +1,10 @@
 /* tiles.cuh: a full lower triangle in tiles of 64x64, scaled by the inverses of its diagonal blocks (tiles.cu).
  *
- * Four rows of tiles f .. f+3 are a group; D is its diagonal block, M = D^-1.
+ * Four rows of tiles f .. f+3 are a panel; D is its diagonal block, M = D^-1.
  *
  *     x_t = sum of M_ts b_s, f <= s <= t  -  sum of S_ts x_s, s < f;    S_ts = sum of M_tu L_us, f <= u <= t
  *
- * Where M grows too much the group is apart, each of its rows of tiles a group of its own:
+ * Where M grows too much the panel is split, each of its rows of tiles a panel of its own:
  *
  *     x_t = D_t b_t - sum of S_ts x_s, s < t;   S_ts = D_t L_ts, D_t = L_tt^-1
  *
@@ -14,15 +14,15 @@
 
 #include "blocks.cuh"
 
-enum { GROUP = 4, PAIRS = GROUP * (GROUP - 1) / 2 };
+enum { PANEL = 4, PAIRS = PANEL * (PANEL - 1) / 2 };
 
 struct tiles {        /* arrays on the device */
     int nt;           /* rows of tiles */
     void *tile;       /* [nt*(nt+1)/2] row t from t(t+1)/2 on: S, the last one D_t or L_tt */
-    void *joined;     /* [groups][PAIRS] of M, left of the diagonal */
+    void *joined;     /* [panels][PAIRS] of M, left of the diagonal */
     double *weight;   /* [nt*64] sums of magnitudes of a row of D */
     int *substituted; /* [nt] 1: tile row t is L itself */
-    int *apart;       /* [groups] 1 */
+    int *split;       /* [panels] 1 */
 };
 
 __host__ __device__ inline int64_t tile_number(int64_t t, int64_t s)
@@ -30,15 +30,15 @@ __host__ __device__ inline int64_t tile_number(int64_t t, int64_t s)
     return t * (t + 1) / 2 + s;
 }
 
-/* Where M_ts is, s < t of one group, among those of all groups. */
+/* Where M_ts is, s < t of one panel, among those of all panels. */
 __host__ __device__ inline int64_t joined_number(int t, int s)
 {
-    return (int64_t)(t / GROUP) * PAIRS + tile_number(t % GROUP - 1, s % GROUP);
+    return (int64_t)(t / PANEL) * PAIRS + tile_number(t % PANEL - 1, s % PANEL);
 }
 
-inline int groups_of(int nt)
+inline int panels_of(int nt)
 {
-    return (nt + GROUP - 1) / GROUP;
+    return (nt + PANEL - 1) / PANEL;
 }
 
 inline int rows_of_tiles(int64_t n)
