@@ -2,8 +2,8 @@
  *
  *     fill    T into tiles; rows from n to the next multiple of 64 are those of the identity
  *     weigh   row sums of |D|, for the growth
- *     invert  D_t = L_tt^-1 of every row of tiles (blocks.cuh: invert), unless it grows too much
- *     join    M_ts = -D_t (sum of L_tu M_us, s <= u < t), and its growth, the largest row sum of |M| |D|
+ *     invert  M_tt = L_tt^-1 of every row of tiles (blocks.cuh: invert), unless it grows too much
+ *     join    M_ts = -M_tt (sum of L_tu M_us, s <= u < t), and its growth, the largest row sum of |M| |D|
  *     scale   S_ts
  *
  * A block of threads a row, a tile or a panel; none waits for another.  `scale` multiplies 2.5 pairs of tiles for each of
@@ -96,7 +96,7 @@ static __device__ double largest_of_block(double *scratch, double v)
     return v;
 }
 
-/* Row t of M: M_ts = -D_t^-1 (sum of L_tu M_us, s <= u < t), where M_ss = D_s^-1. */
+/* Row t of M: M_ts = -M_tt (sum of L_tu M_us, s <= u < t). */
 template <class T>
 static __device__ void join_row(two_tiles<T> *sh, const T *tile, T *joined, int t)
 {

@@ -1,14 +1,14 @@
 /* tiles.cuh: a full lower triangle in tiles of 64x64, scaled by the inverses of its diagonal blocks (tiles.cu).
  *
- * Four rows of tiles f .. f+3 are a panel; D is its diagonal block, M = D^-1.
+ * Four rows of tiles f .. f+3 are a panel; D is its diagonal block, M = D^-1, so that M_tt = L_tt^-1.
  *
  *     x_t = sum of M_ts b_s, f <= s <= t  -  sum of S_ts x_s, s < f;    S_ts = sum of M_tu L_us, f <= u <= t
  *
  * Where M grows too much the panel is split, each of its rows of tiles a panel of its own:
  *
- *     x_t = D_t b_t - sum of S_ts x_s, s < t;   S_ts = D_t L_ts, D_t = L_tt^-1
+ *     x_t = M_tt b_t - sum of S_ts x_s, s < t;   S_ts = M_tt L_ts
  *
- * and where even D_t grows too much row t is as it was, to be substituted. */
+ * and where even M_tt grows too much row t is as it was, to be substituted. */
 #ifndef TRS_TILES_CUH
 #define TRS_TILES_CUH
 
@@ -18,7 +18,7 @@ enum { PANEL = 4, PAIRS = PANEL * (PANEL - 1) / 2 };
 
 struct tiles {        /* arrays on the device */
     int nt;           /* rows of tiles */
-    void *tile;       /* [nt*(nt+1)/2] row t from t(t+1)/2 on: S, the last one D_t or L_tt */
+    void *tile;       /* [nt*(nt+1)/2] row t from t(t+1)/2 on: S, the last one M_tt or L_tt */
     void *joined;     /* [panels][PAIRS] of M, left of the diagonal */
     double *weight;   /* [nt*64] sums of magnitudes of a row of D */
     int *substituted; /* [nt] 1: tile row t is L itself */
