@@ -2,9 +2,9 @@
  * rows waits for the blocks before it.  Pieces for dense-blocked and for supernodes.
  *
  * A tile is a 64x64 block of the matrix, stored in the order in which 256 threads read it:
- * entry (i, k) at (k/4)*256 + i*4 + k%4; a smaller one with the same formula, 4 times its rows for 256.  With one right-hand side four lanes share row i (lane q has the
- * columns k = q mod 4) and neighbours read neighbours; with more, a thread reads four entries of its row at
- * once and has a quarter of the right-hand sides. */
+ * entry (i, k) at (k/4)*256 + i*4 + k%4; a smaller one with the same formula, 4 times its rows for 256.  With one
+ * right-hand side four lanes share row i of a supernode (lane q has the columns k = q mod 4) and neighbours read
+ * neighbours; with more, a thread reads four entries of its row at once and has a quarter of the right-hand sides. */
 #ifndef TRS_BLOCKS_CUH
 #define TRS_BLOCKS_CUH
 
@@ -45,7 +45,7 @@ template <class T> struct alignas(16) quad {
     T v[4];
 };
 
-/* sum += or -= tile * x, this thread's share; x [64][R] in shared memory. */
+/* sum += or -= tile * x, this thread's share; x [64][R] in shared memory, R > 1. */
 template <class T, int R>
 __device__ inline void add_product(T (&sum)[share<R>::COLUMNS], const T *tile, const T *x,
                                    bool minus, bool cj)
@@ -54,26 +54,15 @@ __device__ inline void add_product(T (&sum)[share<R>::COLUMNS], const T *tile, c
     const share<R> me;
     T part[C];
     for (int c = 0; c < C; c++) part[c] = number<T>(0);
-    if constexpr (R == 1) {
-        T even = number<T>(0);
-#pragma unroll
-        for (int k = 0; k < BLOCK; k += 8) {
-            even = even + conj_if(cj, tile[k / 4 * BLOCK_THREADS + threadIdx.x]) * x[k + me.lane];
-            part[0] = part[0] + conj_if(cj, tile[(k / 4 + 1) * BLOCK_THREADS + threadIdx.x]) *
-                                    x[k + 4 + me.lane];
-        }
-        part[0] = part[0] + even;
-    } else {
 #pragma unroll 2
-        for (int k = 0; k < BLOCK; k += 4) {
-            const quad<T> l = *(const quad<T> *)(tile + tile_place(me.row, k));
+    for (int k = 0; k < BLOCK; k += 4) {
+        const quad<T> l = *(const quad<T> *)(tile + tile_place(me.row, k));
 #pragma unroll
-            for (int z = 0; z < 4; z++) {
-                const pack<T, C> v = *(const pack<T, C> *)(x + (k + z) * R + me.first);
-                const T a = conj_if(cj, l.v[z]);
+        for (int z = 0; z < 4; z++) {
+            const pack<T, C> v = *(const pack<T, C> *)(x + (k + z) * R + me.first);
+            const T a = conj_if(cj, l.v[z]);
 #pragma unroll
-                for (int c = 0; c < C; c++) part[c] = part[c] + a * v.v[c];
-            }
+            for (int c = 0; c < C; c++) part[c] = part[c] + a * v.v[c];
         }
     }
     for (int c = 0; c < C; c++) sum[c] = minus ? sum[c] - part[c] : sum[c] + part[c];

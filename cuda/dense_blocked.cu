@@ -14,8 +14,8 @@
  * Ticket and turn live in the work space on the device: a solve can be replayed in a graph.
  * Same bits every time: the order of every sum is fixed.  A NaN in b spreads over its panel, and what follows.
  * Rows from n to the next multiple of 64 have b = 0.
- * Bytes elem n^2 / 2, of x a 16th or 64th of that.  Bound by n / 256 steps of about 0.9 us (a value from SM to SM and back 0.5, the product
- * 0.15, barriers), from n = 4096 on by memory. */
+ * Bytes elem n^2 / 2, of x a 16th or 64th of that.  With one right-hand side bound by n / 256 steps of about 0.9 us, from
+ * n = 4096 on by memory. */
 #include "config.h"
 
 #include "tiles.cuh"
@@ -63,8 +63,8 @@ struct tile_row {
 template <class T> __device__ inline const T *tile_of(const problem<T> &P, const tile_row &r, int s)
 {
     const bool joined = s >= r.first && s < r.t;
-    return (joined ? P.joined + joined_number(r.t, s) * TILE_SIZE
-                   : P.tile + tile_number(r.t, s) * TILE_SIZE);
+    return joined ? P.joined + joined_number(r.t, s) * TILE_SIZE
+                  : P.tile + tile_number(r.t, s) * TILE_SIZE;
 }
 
 /* Numbers of b from row t of tiles on into shared memory, zero where there are none. */

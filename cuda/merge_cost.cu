@@ -6,7 +6,7 @@
 #include "merge.cuh"
 
 /* How many times as long a wait is for several columns. */
-static double turns(const trs_shape *s)
+static double wait_for_columns(const trs_shape *s)
 {
     return 1 + 0.5 * log2((double)s->nrhs);
 }
@@ -17,7 +17,7 @@ static double product_hops(const trs_shape *s)
 {
     const double n = (double)s->n, wide = (double)s->nrhs * (double)s->longest / double(PLAIN);
     if (s->nrhs == 1) return 6 + n / 1.2e5;
-    return (20 + max(n - 2e5, 0.) / 9e3) * turns(s) + 0.36 * wide;
+    return (20 + max(n - 2e5, 0.) / 9e3) * wait_for_columns(s) + 0.36 * wide;
 }
 
 /* By so many hops one takes longer in T' than in T: few entries of a row are there long before the last.  Several
@@ -27,7 +27,7 @@ static double longer_hop(const trs_shape *s, double length)
     const double lines = s->nrhs <= 16 ? 16 : 8;
     if (s->nrhs == 1) return max(0.225 * log2(length) - 0.4, 0.);
     const double longest = min(s->sum_longest / (double)s->levels, double(2 * TRS_FLOW_PIECE));
-    return (0.28 * turns(s) * length + 0.067 * longest) / lines;
+    return (0.28 * wait_for_columns(s) * length + 0.067 * longest) / lines;
 }
 
 /* One column is read while longer hops are waited for, half of the time. */

@@ -227,7 +227,8 @@ typedef struct trs_info {
                            was named, or without what the solver takes */
     int64_t bytes_device;
     int64_t bytes_work; /* more, for each work space of trs_options.nrhs right-hand sides, where the
-                           solver runs; buffers of vendors' libraries are not counted */
+                           solver runs; not counted are buffers of vendors' libraries, and those
+                           in which dense-blocked and cuda-supernodal publish X */
     double seconds_create;  /* wall clock: checking and converting */
     double seconds_levels;  /* the level analysis alone */
     double seconds_vendor;  /* a vendor library's own analysis; 0: there is none */
