@@ -260,7 +260,7 @@ static void find_levels(build *b, int32_t begin, int32_t end)
 }
 
 /* Levels by those who have just found the sources, one after the other: blocks are claimed in order, so somebody
- * is at those that one waits for. */
+ * is at those that one waits for.  begin < end: with nothing to do one would set leveled back. */
 static void find_some(void *user, int thread, int32_t begin, int32_t end)
 {
     build *b = user;
@@ -275,7 +275,8 @@ static void find_some(void *user, int thread, int32_t begin, int32_t end)
 static int find_all_sources(build *b)
 {
     const int64_t most = 1 + b->o->entries / ((int64_t)b->blocks + 1);
-    const int32_t chunks = (int32_t)(b->blocks / blocks_at_a_time(b)) + 1;
+    const int64_t each = blocks_at_a_time(b);
+    const int32_t chunks = (int32_t)((b->blocks + each - 1) / each); /* none of them is empty */
     const trs_level_stage all = {0, b->blocks, chunks};
     trs_progress progress[2];
     b->finders = most < b->threads ? (int)most : b->threads;
