@@ -15,9 +15,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 typedef struct ilu {
     trs_ilu_rows rows;
@@ -180,12 +177,7 @@ static void set_identity(const trs_ilu_rows *f)
 
 static int team(const trs_lu *lu)
 {
-    int threads = lu->opt.threads;
-#ifdef _OPENMP
-    if (threads <= 0) threads = omp_get_max_threads();
-#else
-    threads = 1;
-#endif
+    const int threads = lu->opt.threads > 0 ? lu->opt.threads : trs_default_threads();
     return threads < TRS_ILU_THREADS ? threads : TRS_ILU_THREADS;
 }
 

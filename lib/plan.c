@@ -7,6 +7,7 @@
 
 #include "general.h"
 #include "gpu.h"
+#include "stages.h"
 #include "work.h"
 
 #include <math.h>
@@ -14,20 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 /* ---- create --------------------------------------------------------------------------------- */
-
-static int default_threads(void)
-{
-#ifdef _OPENMP
-    return omp_get_max_threads();
-#else
-    return 1;
-#endif
-}
 
 static int take_options(trs_plan *p, const trs_mat *mat, const trs_options *opt)
 {
@@ -43,7 +32,7 @@ static int take_options(trs_plan *p, const trs_mat *mat, const trs_options *opt)
     ctx->base = mat->base == 1;
     ctx->device = opt->device > 0 ? opt->device - 1 : mat->device > 0 ? mat->device - 1 : 0;
     ctx->limit = opt->memory_limit;
-    ctx->threads = opt->threads ? opt->threads : default_threads();
+    ctx->threads = opt->threads ? opt->threads : trs_default_threads();
     ctx->nrhs = opt->nrhs ? opt->nrhs : 1;
     ctx->layout = opt->layout;
     ctx->ops = opt->ops ? opt->ops : 1u << TRS_N;

@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include "residual.h"
+#include "stages.h"
 
 #include <math.h>
 
@@ -66,24 +67,83 @@ trs_column trs_column_of(const void *X, int r, int64_t ld, trs_layout layout, tr
     return (trs_column){(char *)X + first * (int64_t)trs_size(t), rows ? ld : 1};
 }
 
-int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
-                 int64_t ldy, trs_layout layout)
+/* ---- columns, shared among threads ------------------------------------------------------------------ */
+
+enum { TEAMS = 8 }; /* at most: each has sums of 64 bytes a row */
+
+typedef struct columns {
+    const trs_mat *A;
+    trs_op op;
+    trs_layout layout;
+    int nrhs, teams;
+    const void *X;
+    void *Y; /* op(A) X; or B, and each is set */
+    int64_t ldx, ldy;
+    trs_sums sums[TEAMS];
+    trs_error *each; /* [nrhs] */
+} columns;
+
+/* As many teams as there is memory for. */
+static int columns_new(columns *c)
+{
+    const int threads = trs_default_threads();
+    const int wanted = c->nrhs < threads ? c->nrhs : threads;
+    while (c->teams < wanted && c->teams < TEAMS &&
+           !trs_sums_new(NULL, c->A->n, &c->sums[c->teams]))
+        c->teams++;
+    return c->teams > 0 || c->nrhs == 0 ? TRS_OK : TRS_EMEM;
+}
+
+static void columns_free(columns *c)
+{
+    for (int k = 0; k < c->teams; k++) trs_free(NULL, c->sums[k].re);
+    trs_free(NULL, c->each);
+}
+
+static void one_column(const columns *c, int r, const trs_sums *s)
+{
+    const trs_mat *A = c->A;
+    const trs_column x = trs_column_of(c->X, r, c->ldx, c->layout, A->dtype);
+    const trs_column y = trs_column_of(c->Y, r, c->ldy, c->layout, A->dtype);
+    if (c->each) {
+        trs_residual(A, c->op, y, x, s, &c->each[r]);
+        return;
+    }
+    sum_up(A, c->op, x.p, x.step, s);
+    for (int64_t i = 0; i < A->n; i++) put[A->dtype](y.p, i * y.step, s->re[i], s->im[i]);
+}
+
+/* The columns of teams begin..end-1. */
+static void team_columns(void *user, int64_t begin, int64_t end)
+{
+    const columns *c = user;
+    for (int64_t k = begin; k < end; k++)
+        for (int64_t r = c->nrhs * k / c->teams; r < c->nrhs * (k + 1) / c->teams; r++)
+            one_column(c, (int)r, &c->sums[k]);
+}
+
+/* All columns of checked arguments. */
+static int each_column(columns *c)
 {
     trs_context ctx = {0};
     trs_mat lines;
-    trs_sums s;
-    int rc = check(A, op, nrhs, X, ldx, Y, ldy, layout, true);
-    if (!rc) rc = trs_lines_of(&ctx, A, &lines);
+    int rc = trs_lines_of(&ctx, c->A, &lines);
     if (rc) return rc;
-    rc = trs_sums_new(NULL, A->n, &s);
-    for (int r = 0; r < nrhs && !rc; r++) {
-        const trs_column x = trs_column_of(X, r, ldx, layout, A->dtype);
-        const trs_column y = trs_column_of(Y, r, ldy, layout, A->dtype);
-        sum_up(&lines, op, x.p, x.step, &s);
-        for (int64_t i = 0; i < A->n; i++) put[A->dtype](y.p, i * y.step, s.re[i], s.im[i]);
-    }
-    trs_free(NULL, s.re);
+    const trs_mat *A = c->A;
+    c->A = &lines;
+    rc = columns_new(c);
+    if (!rc) trs_share(c->teams, c->teams, 1, team_columns, c);
     trs_lines_done(&ctx, A, &lines);
+    return rc;
+}
+
+int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
+                 int64_t ldy, trs_layout layout)
+{
+    columns c = {A, op, layout, nrhs, .X = X, .ldx = ldx, .Y = Y, .ldy = ldy};
+    int rc = check(A, op, nrhs, X, ldx, Y, ldy, layout, true);
+    if (!rc) rc = each_column(&c);
+    columns_free(&c);
     return rc;
 }
 
@@ -130,23 +190,15 @@ void trs_error_fold(trs_error *all, const trs_error *one, int r)
 int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
                        const void *X, int64_t ldx, trs_layout layout, trs_error *error)
 {
-    trs_context ctx = {0};
-    trs_mat lines;
-    trs_sums s;
-    trs_error one;
+    columns c = {A, op, layout, nrhs, .X = X, .ldx = ldx, .Y = (void *)B, .ldy = ldb};
     if (!error) return TRS_EARG;
     *error = (trs_error){.row = -1, .col = -1};
     int rc = check(A, op, nrhs, B, ldb, X, ldx, layout, false);
-    if (!rc) rc = trs_lines_of(&ctx, A, &lines);
     if (rc) return rc;
-    rc = trs_sums_new(NULL, A->n, &s);
-    for (int r = 0; r < nrhs && !rc; r++) {
-        trs_residual(&lines, op, trs_column_of(B, r, ldb, layout, A->dtype),
-                     trs_column_of(X, r, ldx, layout, A->dtype), &s, &one);
-        trs_error_fold(error, &one, r);
-    }
-    trs_free(NULL, s.re);
-    trs_lines_done(&ctx, A, &lines);
+    c.each = trs_alloc(NULL, nrhs, sizeof *c.each);
+    rc = c.each ? each_column(&c) : TRS_EMEM;
+    for (int r = 0; r < nrhs && !rc; r++) trs_error_fold(error, &c.each[r], r);
+    columns_free(&c);
     return rc;
 }
 

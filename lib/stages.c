@@ -18,6 +18,15 @@ void trs_wait_for(atomic_int *done, int count)
         if (spin >= SPINS) sched_yield();
 }
 
+int trs_default_threads(void)
+{
+#ifdef _OPENMP
+    return omp_get_max_threads();
+#else
+    return 1;
+#endif
+}
+
 static int team_size(void)
 {
 #ifdef _OPENMP

@@ -15,6 +15,9 @@ typedef struct trs_progress { /* of one stage */
     atomic_int claimed, done; /* chunks */
 } trs_progress;
 
+/* As many as OpenMP would take. */
+int trs_default_threads(void);
+
 /* Do rows begin..end-1; thread 0 .. threads-1 has it. */
 typedef void (*trs_rows_fn)(void *user, int thread, int32_t begin, int32_t end);
 

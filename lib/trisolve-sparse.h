@@ -364,7 +364,8 @@ typedef struct trs_error {
     int64_t col;
 } trs_error;
 
-/* Compare op(A) X with B, accumulating in long double.  All arrays on the host.
+/* Compare op(A) X with B, accumulating in long double.  All arrays on the host.  Columns are shared among the
+ * threads that OpenMP would take, 8 at most, with 64 n bytes each; where memory is short, fewer.
  *     const trs_mat *A ; in.  kind as for a plan, or 0: every entry counts.
  *     B, ldb, X, ldx, layout ; in, as in trs_solve.   trs_error *error ; out.
  * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_ESUPPORT (arrays on a device).
