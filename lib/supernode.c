@@ -1,6 +1,6 @@
 /* supernode.c: blocks, stages, tasks.
  *
- *     groups of rows (groups.c) -> blocks -> what each needs, by source -> levels of blocks ->
+ *     groups of rows (groups.c) -> blocks -> what each needs, by source -> levels of blocks, panels ->
  *     sources by level -> stages, counted, then written -> pieces -> tasks by level
  *
  * Every pass is O(n + nnz), but for sorting the sources of each block.  Blocks are shared among threads: each
@@ -98,6 +98,7 @@ typedef struct source { /* an earlier block that a block needs */
 typedef struct needs { /* of a block */
     source *source;    /* by level, once these are known */
     int32_t sources;
+    int32_t early;  /* stages that pieces may take */
     int32_t stages; /* with those of pieces; then the first of them */
     int64_t column; /* as many; then the first of them */
     int64_t place;  /* as many numbers; then the first of them */
@@ -123,6 +124,7 @@ typedef struct build {
     finder *finder;
     atomic_int leveled; /* blocks that have levels, from the first one on */
     atomic_bool failed;
+    int64_t slices; /* of all blocks */
     int32_t pieces;
     trs_task *piece; /* [pieces] */
     trs_stage *stage;
@@ -241,8 +243,53 @@ static bool find_sources(build *b, finder *f, int32_t t)
         if (!add_row(b, f, &sources, low_bits(e) & ~low_bits(i), k->first + i, k->first))
             return false;
     }
-    b->needs[t] = (needs){trs_notes_keep(&f->sources, sources), sources, 0, 0, 0};
+    b->needs[t] = (needs){trs_notes_keep(&f->sources, sources), sources, 0, 0, 0, 0};
     return true;
+}
+
+/* ---- levels and panels --------------------------------------------------------------------------------- */
+
+static bool is_wide(const trs_block *k)
+{
+    return k->rows > TRS_NARROW;
+}
+
+static int32_t width_of(const source *s)
+{
+    return __builtin_popcountll(s->columns);
+}
+
+static int64_t area_of(const source *s)
+{
+    return (int64_t)__builtin_popcountll(s->rows) * width_of(s);
+}
+
+static int32_t panel_of(const build *b, int32_t t)
+{
+    return t - b->block[t].member;
+}
+
+/* Does block t go on with the panel of the one before?  At least half of its part of D and S has to be there, and all
+ * others that it needs are earlier than the panel. */
+static bool continues_panel(const build *b, int32_t t)
+{
+    if (t == 0 || !is_wide(&b->block[t]) || !is_wide(&b->block[t - 1])) return false;
+    const int32_t first = panel_of(b, t - 1), level = b->level[first], rows = b->block[t].rows;
+    const needs *all = &b->needs[t];
+    int64_t latest = 0, latest_area = 0;
+    int32_t members = 0;
+    if (t - first == TRS_PANEL) return false;
+    for (const source *s = all->source; s < all->source + all->sources; s++) {
+        if (s->block < first && b->level[s->block] >= level) return false;
+        if (s->block >= first) {
+            if (2 * area_of(s) < (int64_t)rows * b->block[s->block].rows) return false;
+            members++;
+        } else if (b->level[s->block] == level - 1) {
+            latest += (int64_t)rows * width_of(s);
+            latest_area += area_of(s);
+        }
+    }
+    return members == t - first && 2 * latest_area >= latest;
 }
 
 /* Blocks before begin have their levels: give some to begin..end-1. */
@@ -251,11 +298,32 @@ static void find_levels(build *b, int32_t begin, int32_t end)
     for (int32_t t = begin; t < end; t++) {
         const needs *all = &b->needs[t];
         int32_t level = 0;
+        if (continues_panel(b, t)) {
+            b->block[t].member = b->block[t - 1].member + 1;
+            b->level[t] = b->level[t - 1];
+            continue;
+        }
         for (int32_t s = 0; s < all->sources; s++) {
             const int32_t after = b->level[all->source[s].block] + 1;
             if (after > level) level = after;
         }
         b->level[t] = level;
+    }
+}
+
+static int32_t slices_of(const trs_block *k)
+{
+    return k->members > 1 ? (k->rows + TRS_SLICE - 1) / TRS_SLICE : 1;
+}
+
+static void count_members(build *b, trs_supernodes *s)
+{
+    for (int32_t t = b->blocks - 1; t >= 0; t--) {
+        trs_block *k = &b->block[t];
+        const bool last = t + 1 == b->blocks || k[1].member == 0;
+        k->members = last ? k->member + 1 : k[1].members;
+        s->panels += k->members > 1 && k->member == 0;
+        b->slices += slices_of(k);
     }
 }
 
@@ -328,12 +396,8 @@ typedef struct pen { /* where the stages of a block go; it counts alone when sta
     trs_stage *stage; /* all of them */
     int32_t stages;
     int64_t column, place;
+    int32_t early; /* stages that pieces may take */
 } pen;
-
-static int32_t width_of(const source *s)
-{
-    return __builtin_popcountll(s->columns);
-}
 
 static int64_t numbers_of(uint64_t rows, int32_t columns)
 {
@@ -371,11 +435,15 @@ static uint64_t all_rows(const pen *p)
     return low_bits(p->b->block[p->block].rows);
 }
 
-static void add_diagonal(pen *p)
+/* Its rows of the diagonal block of a panel, or of its own, from block first on. */
+static void add_diagonal(pen *p, int32_t first)
 {
-    const source own = {.block = p->block, .columns = all_rows(p)};
-    if (p->stage) p->b->block[p->block].diagonal = p->stages;
-    add_stage(p, all_rows(p), &own, &own + 1, -1);
+    trs_block *k = &p->b->block[p->block];
+    for (int32_t u = first; u <= p->block; u++) {
+        const source own = {.block = u, .columns = low_bits(p->b->block[u].rows)};
+        if (p->stage && u == p->block) k->diagonal = p->stages;
+        add_stage(p, all_rows(p), &own, &own + 1, -1);
+    }
 }
 
 /* Zeros that a stage may take up so that there is one stage less: reading them costs as much. */
@@ -387,11 +455,11 @@ static void add_early(pen *p, const source *s, const source *end)
     for (const source *e; s < end; s = e) {
         uint64_t rows = s->rows;
         int32_t columns = width_of(s);
-        int64_t area = (int64_t)__builtin_popcountll(rows) * columns;
+        int64_t area = area_of(s);
         for (e = s + 1; e < end; e++) {
             const uint64_t both = rows | e->rows;
             const int32_t wider = columns + width_of(e);
-            const int64_t with = area + (int64_t)__builtin_popcountll(e->rows) * width_of(e);
+            const int64_t with = area + area_of(e);
             if (wider > TRS_BLOCK || __builtin_popcountll(both) * wider - with > PADDING) break;
             rows = both, columns = wider, area = with;
         }
@@ -409,23 +477,75 @@ static const source *latest_from(const source *first, const source *end)
     return s;
 }
 
-static bool is_wide(const trs_block *k)
+/* s in a list of the latest blocks, in their order, of which it holds TRS_PANEL at most. */
+static int32_t add_latest(source *list, int32_t count, const source *s)
 {
-    return k->rows > TRS_NARROW;
+    int32_t k = count;
+    while (k > 0 && list[k - 1].block > s->block) k--;
+    if (k > 0 && list[k - 1].block == s->block) {
+        list[k - 1].columns |= s->columns;
+        return count;
+    }
+    if (count == TRS_PANEL) {
+        if (k == 0) return count;
+        memmove(list, list + 1, (size_t)--k * sizeof *list);
+        count--;
+    } else memmove(list + k + 1, list + k, (size_t)(count - k) * sizeof *list);
+    list[k] = *s;
+    return count + 1;
+}
+
+/* The blocks of S, and all of their columns that some block of the panel needs. */
+static int32_t latest_of_panel(const build *b, int32_t first, source *list)
+{
+    int32_t count = 0;
+    for (int32_t u = first; u < first + b->block[first].members; u++) {
+        const needs *all = &b->needs[u];
+        for (int32_t k = all->sources - 1; k >= 0; k--) {
+            const source *s = &all->source[k];
+            if (s->level + 1 < b->level[first]) break;
+            if (s->block < first) count = add_latest(list, count, s);
+        }
+    }
+    return count;
+}
+
+static void add_panel_block(pen *p)
+{
+    const needs *all = &p->b->needs[p->block];
+    const int32_t panel = panel_of(p->b, p->block), begin = p->stages;
+    const source *first = all->source, *end = first + all->sources;
+    source latest[TRS_PANEL];
+    const int32_t count = latest_of_panel(p->b, panel, latest);
+    const int32_t oldest = count ? latest[0].block : panel;
+    while (end > first && end[-1].block >= panel) end--;
+    while (end > first && end[-1].level + 1 == p->b->level[panel] && end[-1].block >= oldest) end--;
+    add_early(p, first, end);
+    p->early = p->stages - begin;
+    add_diagonal(p, panel);
+    for (int32_t k = 0; k < count; k++)
+        add_stage(p, all_rows(p), &latest[k], &latest[k + 1], latest[k].level);
 }
 
 static void add_block(pen *p)
 {
     const needs *all = &p->b->needs[p->block];
+    const trs_block *k = &p->b->block[p->block];
     const source *first = all->source, *end = first + all->sources, *latest = end;
-    const bool wide = is_wide(&p->b->block[p->block]);
+    const bool wide = is_wide(k);
+    const int32_t begin = p->stages;
+    if (k->members > 1) {
+        add_panel_block(p);
+        return;
+    }
     if (!wide && all->sources) add_stage(p, all_rows(p), first, end, end[-1].level);
     if (wide) {
         latest = latest_from(first, end);
         add_early(p, first, latest);
     }
-    add_diagonal(p);
+    add_diagonal(p, p->block);
     if (latest < end) add_stage(p, all_rows(p), latest, end, end[-1].level);
+    p->early = wide ? p->stages - begin : 0;
 }
 
 /* Stages of the next piece of a block that has so many too many. */
@@ -435,10 +555,15 @@ static int32_t piece_of(int32_t over)
 }
 
 /* The first stages of a block that has too many, as pieces. */
-static void count_pieces(trs_block *k)
+static void count_pieces(trs_block *k, int32_t early)
 {
-    for (int32_t over = k->stages - TRS_STAGES; is_wide(k) && over > 0; over -= piece_of(over))
-        k->pieces++;
+    for (int32_t over = early - TRS_STAGES; over > 0; over -= piece_of(over)) k->pieces++;
+}
+
+static void sort_some(void *user, int64_t begin, int64_t end)
+{
+    const build *b = user;
+    for (int64_t t = begin; t < end; t++) sort_sources(b, &b->needs[t]);
 }
 
 static void count_some(void *user, int64_t begin, int64_t end)
@@ -446,22 +571,31 @@ static void count_some(void *user, int64_t begin, int64_t end)
     build *b = user;
     for (int32_t t = (int32_t)begin; t < end; t++) {
         pen p = {.b = b, .block = t};
-        sort_sources(b, &b->needs[t]);
         add_block(&p);
+        b->needs[t].early = p.early;
         b->needs[t].stages = b->block[t].stages = p.stages;
         b->needs[t].column = p.column;
         b->needs[t].place = p.place;
-        count_pieces(&b->block[t]);
+        count_pieces(&b->block[t], p.early);
     }
+}
+
+static bool has_rest(const trs_block *k)
+{
+    return k->members > 1;
 }
 
 static void cut_off(const build *b, int32_t t)
 {
     trs_block *k = &b->block[t];
     trs_task *piece = b->piece + k->piece;
-    for (int32_t p = 0; p < k->pieces; p++) {
-        const int32_t some = piece_of(k->stages - TRS_STAGES);
-        piece[p] = (trs_task){TRS_TASK_PIECE, t, 1, k->stage, some, k->piece + p, 0, 0};
+    int32_t early = b->needs[t].early;
+    for (int32_t p = 0; p < k->pieces + has_rest(k); p++) {
+        const bool rest = p == k->pieces;
+        const int32_t some = rest ? early : piece_of(early - TRS_STAGES);
+        const trs_task_kind kind = rest ? TRS_TASK_REST : TRS_TASK_PIECE;
+        piece[p] = (trs_task){kind, t, 1, k->stage, some, k->piece + p, 0, 0};
+        early -= some;
         k->stage += some;
         k->stages -= some;
     }
@@ -472,7 +606,7 @@ static void write_some(void *user, int64_t begin, int64_t end)
     build *b = user;
     for (int32_t t = (int32_t)begin; t < end; t++) {
         const needs *from = &b->needs[t];
-        pen p = {b, t, b->stage, from->stages, from->column, from->place};
+        pen p = {b, t, b->stage, from->stages, from->column, from->place, 0};
         add_block(&p);
         b->block[t].stage = from->stages;
         cut_off(b, t);
@@ -491,11 +625,12 @@ static int sum_up(build *b, trs_supernodes *s)
         k->place = s->store;
         b->block[t].piece = (int32_t)pieces;
         stages += here.stages;
-        pieces += b->block[t].pieces;
+        pieces += b->block[t].pieces + has_rest(&b->block[t]);
         s->columns += here.column;
         s->store += here.place;
         s->wide += is_wide(&b->block[t]);
-        if (s->columns > INT32_MAX || stages > INT32_MAX)
+        if (s->columns > INT32_MAX || stages > INT32_MAX ||
+            b->o->n + pieces * TRS_BLOCK > INT32_MAX)
             return trs_fail(b->ctx, TRS_ESUPPORT, "too many columns in the stages for 32 bits");
     }
     s->blocks = b->blocks;
@@ -506,6 +641,7 @@ static int sum_up(build *b, trs_supernodes *s)
 
 static int make_stages(build *b, trs_supernodes *s)
 {
+    trs_share(b->threads, b->blocks, blocks_at_a_time(b), sort_some, b);
     trs_share(b->threads, b->blocks, blocks_at_a_time(b), count_some, b);
     int rc = sum_up(b, s);
     if (rc) return rc;
@@ -552,10 +688,10 @@ static void order_some(void *user, int64_t begin, int64_t end)
     }
 }
 
-/* The level that a piece could have. */
+/* The level that a piece, or a rest, could have. */
 static int32_t level_of(const trs_stage *stage, const trs_task *piece)
 {
-    return stage[piece->stage + piece->stages - 1].level + 1;
+    return piece->stages ? stage[piece->stage + piece->stages - 1].level + 1 : 0;
 }
 
 /* Pieces by that level, those first whose block is of the same one. */
@@ -588,16 +724,22 @@ static void add_task(trs_supernodes *s, trs_task t)
     s->task[s->tasks++] = t;
 }
 
-/* level by level: pieces that a block of the level waits for, wide blocks, other pieces, bundles */
+static void add_wide(trs_supernodes *s, int32_t t)
+{
+    const trs_block *k = &s->block[t];
+    const trs_task_kind kind = k->members > 1 ? TRS_TASK_PANEL : TRS_TASK_WIDE;
+    for (int32_t slice = 0; slice < slices_of(k); slice++)
+        add_task(s, (trs_task){kind, t, 1, k->stage, k->stages, slice, 0, 0});
+}
+
+/* Level by level: pieces that a block of the level waits for, wide blocks, other pieces, bundles */
 static void order_tasks(const build *b, trs_supernodes *s, const trs_task *piece)
 {
     const int32_t *level = b->key;
     int32_t t = 0, p = 0;
     for (int32_t l = 0; l < s->height; l++) {
         while (p < s->pieces && level[piece[p].block] == l) add_task(s, piece[p++]);
-        for (; t < s->blocks && level[t] == l && is_wide(&s->block[t]); t++)
-            add_task(
-                s, (trs_task){TRS_TASK_WIDE, t, 1, s->block[t].stage, s->block[t].stages, 0, 0, 0});
+        for (; t < s->blocks && level[t] == l && is_wide(&s->block[t]); t++) add_wide(s, t);
         while (p < s->pieces && level_of(s->stage, &piece[p]) == l) add_task(s, piece[p++]);
         while (t < s->blocks && level[t] == l) {
             int32_t e = t;
@@ -612,7 +754,7 @@ static int order(build *b, trs_supernodes *s)
 {
     trs_context *ctx = b->ctx;
     b->ordered = s->block = trs_new_touched(ctx, s->blocks, sizeof *s->block, "blocks");
-    s->task = trs_new(ctx, (int64_t)s->blocks + s->pieces, sizeof *s->task, "tasks");
+    s->task = trs_new(ctx, b->slices + s->pieces, sizeof *s->task, "tasks");
     trs_task *piece = trs_new(ctx, s->pieces, sizeof *piece, "pieces");
     int rc = s->block && s->task && piece ? TRS_OK : TRS_EMEM;
     if (!rc) rc = order_pieces(b, s, piece);
@@ -641,6 +783,7 @@ int trs_supernodes_make(trs_context *ctx, const trs_tri *t, trs_supernodes *s)
     trs_free(&ctx->mem, g.first);
     if (!rc) rc = find_all_sources(&b);
     trs_outline_free(ctx, &o);
+    if (!rc) count_members(&b, s);
     if (!rc) rc = place_blocks(&b, s);
     if (!rc) rc = make_stages(&b, s);
     if (!rc) rc = order(&b, s);

@@ -7,9 +7,15 @@
  *
  *     wide block (more than TRS_NARROW rows):   early stages ..., the diagonal block, the latest stage
  *     narrow block:                             one stage with all its columns, the diagonal block
+ *     wide block of a panel:                    early stages ..., its rows of D, its rows of S
+ *
+ * A panel is up to TRS_PANEL wide blocks, one after the other, of which each needs nearly all of those before.  D is its
+ * diagonal block, a stage for each block, S what it needs of the latest blocks before, each a stage of all rows: so
+ * that a panel is a step on the way from block to block, and not each of its blocks.
  *
  * Tasks stand in topological order: whoever takes them in this order can always go on.  A wide block with
- * many stages leaves the early ones to pieces: tasks that sum up some stages for it. */
+ * many stages leaves the early ones to pieces: tasks that sum up some stages for it.  The early stages of a block of a
+ * panel are a task of their own, its rest: b less all that its pieces and they come to. */
 #ifndef TRS_SUPERNODE_H
 #define TRS_SUPERNODE_H
 
@@ -25,6 +31,8 @@ enum {
     TRS_NARROW = 16, /* a block with more rows is wide */
     TRS_BUNDLE = 8,  /* narrow blocks of a task */
     TRS_STAGES = 24, /* of a task, the diagonal block counted */
+    TRS_PANEL = 4,   /* blocks of a panel, and latest blocks before it */
+    TRS_SLICE = 16,  /* rows of a block of a panel, that are a task */
 };
 
 /* A dense matrix of rows x columns; entry (i, k), i counting the rows that it has, stands at
@@ -35,30 +43,40 @@ typedef struct trs_stage {
     int32_t first;   /* its columns are column[first ..] */
     int32_t columns; /* number of them */
     int32_t block;
-    int32_t level; /* of the latest block that it waits for; -1: the diagonal block */
+    int32_t level; /* of the latest block that it waits for; -1: part of a diagonal block */
 } trs_stage;
 
 typedef struct trs_block {
     int32_t first, rows;
-    int32_t stage, stages; /* with the diagonal block, without those of pieces */
+    int32_t stage, stages; /* with the diagonal block, without those of pieces and of the rest */
     int32_t diagonal;      /* which of all stages is the diagonal block */
-    int32_t piece, pieces; /* numbers of the first one, and how many */
+    int32_t piece,
+        pieces; /* numbers of the first one, and how many; the rest has the next number */
+    int32_t member, members; /* which of how many blocks of a panel; 0 of 1 */
 } trs_block;
 
-typedef enum trs_task_kind { TRS_TASK_WIDE, TRS_TASK_PIECE, TRS_TASK_BUNDLE } trs_task_kind;
+typedef enum trs_task_kind {
+    TRS_TASK_WIDE,
+    TRS_TASK_PIECE,
+    TRS_TASK_BUNDLE,
+    TRS_TASK_REST,
+    TRS_TASK_PANEL /* of a block of a panel, a slice, once there are the rests of it and of those before */
+} trs_task_kind;
 
 typedef struct trs_task {
     int32_t kind;
     int32_t block, blocks;   /* the first one, and how many: 1 unless a bundle */
     int32_t stage, stages;   /* of a wide block or a piece */
-    int32_t piece;           /* number of a piece */
+    int32_t piece;           /* number of a piece or a rest, or of a slice in its block */
     int32_t column, columns; /* of these stages together */
 } trs_task;
 
 typedef struct trs_supernodes {
-    int32_t blocks, stages, tasks, pieces;
-    int32_t wide;     /* blocks */
-    int32_t height;   /* levels of blocks */
+    int32_t blocks, stages, tasks;
+    int32_t pieces; /* and rests */
+    int32_t wide;   /* blocks */
+    int32_t height; /* levels of blocks; those of a panel have one level */
+    int32_t panels;
     int64_t columns;  /* of all stages */
     int64_t store;    /* values kept */
     trs_block *block; /* in topological order */

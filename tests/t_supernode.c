@@ -26,6 +26,43 @@ static void add_stage(const trs_tri *t, const trs_supernodes *s, const trs_stage
         }
 }
 
+static void add_pieces(const trs_block *k, const double *piece, double *sum)
+{
+    for (int p = k->piece; p < k->piece + k->pieces; p++)
+        for (int i = 0; i < k->rows; i++) {
+            assert_true(!isnan(piece[p * TRS_BLOCK + i]));
+            sum[i] += piece[p * TRS_BLOCK + i];
+        }
+}
+
+/* Of a block of a panel: its rows of D and S, of which the blocks before and the latest ones are. */
+static void check_panel(const trs_supernodes *s, int32_t n, const double *piece)
+{
+    const trs_block *k = &s->block[n];
+    const trs_stage *g = &s->stage[k->stage];
+    assert_in_range(k->members, 2, TRS_PANEL);
+    assert_in_range(k->stages, k->member + 1, k->member + 1 + TRS_PANEL);
+    assert_int_equal(k->diagonal, k->stage + k->member);
+    for (int32_t u = 0; u <= k->member; u++, g++) {
+        const trs_block *of = &s->block[n - k->member + u];
+        assert_int_equal(of->member, u);
+        assert_int_equal(of->members, k->members);
+        if (u < k->member) assert_int_equal(of->first + of->rows, of[1].first);
+        assert_int_equal(g->columns, of->rows);
+        assert_int_equal(s->column[g->first], of->first);
+        assert_int_equal(s->column[g->first + g->columns - 1], of->first + of->rows - 1);
+        assert_true(!isnan(piece[(size_t)(of->piece + of->pieces) * TRS_BLOCK]));
+    }
+    const trs_block *other = &s->block[n - k->member];
+    const trs_stage *f = &s->stage[other->diagonal + 1];
+    for (; g < &s->stage[k->stage + k->stages]; g++, f++) {
+        assert_int_equal(__builtin_popcountll(g->rows), k->rows);
+        assert_int_equal(g->columns, f->columns); /* S has the same columns for all blocks */
+        for (int c = 0; c < g->columns; c++)
+            assert_int_equal(s->column[g->first + c], s->column[f->first + c]);
+    }
+}
+
 /* b - sum, substituted through the diagonal block */
 static void finish_block(const trs_tri *t, const trs_block *k, const double *b, const double *sum,
                          double *x)
@@ -50,31 +87,50 @@ static void run_block(const trs_tri *t, const trs_supernodes *s, int32_t n, cons
         assert_int_equal(s->stage[g].block, n);
         if (g != k->diagonal) add_stage(t, s, &s->stage[g], x, sum);
     }
-    for (int p = k->piece; p < k->piece + k->pieces; p++)
-        for (int i = 0; i < k->rows; i++) {
-            assert_true(!isnan(piece[p * TRS_BLOCK + i]));
-            sum[i] += piece[p * TRS_BLOCK + i];
-        }
+    if (k->members > 1) {
+        const double *rest = piece + (k->piece + k->pieces) * TRS_BLOCK;
+        check_panel(s, n, piece);
+        for (int i = 0; i < k->rows; i++) sum[i] += b[k->first + i] - rest[i];
+    } else add_pieces(k, piece, sum);
     finish_block(t, k, b, sum, x);
+}
+
+/* The sum of a piece, or what is left of b after all pieces and stages. */
+static void run_piece(const trs_tri *t, const trs_supernodes *s, const trs_task *task,
+                      const double *b, double *piece, const double *x)
+{
+    const trs_block *k = &s->block[task->block];
+    double *sum = piece + task->piece * TRS_BLOCK;
+    assert_true(isnan(sum[0]));
+    memset(sum, 0, TRS_BLOCK * sizeof *sum);
+    assert_true(task->stages <= TRS_STAGES);
+    for (int g = task->stage; g < task->stage + task->stages; g++) {
+        assert_true(s->stage[g].columns <= TRS_BLOCK);
+        add_stage(t, s, &s->stage[g], x, sum);
+    }
+    if (task->kind == TRS_TASK_PIECE) return;
+    assert_true(k->members > 1);
+    assert_int_equal(task->piece, k->piece + k->pieces);
+    add_pieces(k, piece, sum);
+    for (int i = 0; i < k->rows; i++) sum[i] = b[k->first + i] - sum[i];
 }
 
 static void run_task(const trs_tri *t, const trs_supernodes *s, const trs_task *task,
                      const double *b, double *piece, double *x)
 {
-    if (task->kind == TRS_TASK_PIECE) {
-        double *sum = piece + task->piece * TRS_BLOCK;
-        assert_true(isnan(sum[0]));
-        memset(sum, 0, TRS_BLOCK * sizeof *sum);
-        assert_true(task->stages <= TRS_STAGES);
-        for (int g = task->stage; g < task->stage + task->stages; g++) {
-            assert_true(s->stage[g].columns <= TRS_BLOCK);
-            add_stage(t, s, &s->stage[g], x, sum);
-        }
+    if (task->kind == TRS_TASK_PIECE || task->kind == TRS_TASK_REST) {
+        run_piece(t, s, task, b, piece, x);
+        return;
+    }
+    if (task->kind == TRS_TASK_PANEL && task->piece > 0) {
+        assert_true(task->piece < s->block[task->block].rows / TRS_SLICE + 1);
+        assert_true(!isnan(x[s->block[task->block].first])); /* with the first slice */
         return;
     }
     for (int k = task->block; k < task->block + task->blocks; k++) {
         const bool is_wide = s->block[k].rows > TRS_NARROW;
-        assert_int_equal(is_wide, task->kind == TRS_TASK_WIDE);
+        assert_int_equal(is_wide, task->kind != TRS_TASK_BUNDLE);
+        assert_int_equal(s->block[k].members > 1, task->kind == TRS_TASK_PANEL);
         assert_true(!is_wide || s->block[k].stages <= TRS_STAGES);
         run_block(t, s, k, b, piece, x);
     }
@@ -160,7 +216,7 @@ static model full(int n)
     return m;
 }
 
-/* A full triangle is one supernode: n / 64 blocks, each with what is left of it in tiles of 64. */
+/* A full triangle is one supernode: n / 64 blocks, each with what is left of it in tiles of 64; panels of 4. */
 static void test_full(void **state)
 {
     (void)state;
@@ -168,7 +224,8 @@ static void test_full(void **state)
     trs_supernodes s;
     compare_model(&m, &s);
     assert_int_equal(s.blocks, 32);
-    assert_int_equal(s.height, 32);
+    assert_int_equal(s.height, 8);
+    assert_int_equal(s.panels, 8);
     assert_int_equal(s.wide, 32);
     assert_int_equal(s.stages, 32 * 33 / 2);
     assert_true(s.pieces > 0);
@@ -224,6 +281,7 @@ static void assert_same(const trs_supernodes *a, const trs_supernodes *b)
     assert_int_equal(a->pieces, b->pieces);
     assert_int_equal(a->wide, b->wide);
     assert_int_equal(a->height, b->height);
+    assert_int_equal(a->panels, b->panels);
     assert_int_equal(a->columns, b->columns);
     assert_int_equal(a->store, b->store);
     assert_memory_equal(a->block, b->block, (size_t)a->blocks * sizeof *a->block);
