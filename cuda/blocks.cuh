@@ -122,6 +122,47 @@ __device__ inline void substitute(T (&v)[share<R>::COLUMNS], const T *tile, int 
     }
 }
 
+/* ---- a slice: 16 rows of 64, one right-hand side, 256 threads ------------------------------------------ */
+
+enum {
+    SLICE = 16, /* rows that a block of threads has, so that all SMs have some to read */
+    SLICES = BLOCK / SLICE, /* in a row of tiles */
+    WARPS = BLOCK_THREADS / 32
+};
+
+/* What a thread has of a slice of a tile: four columns of row threadIdx.x % SLICE. */
+template <class T> struct part_of_tile {
+    quad<T> v;
+    __device__ static int column() { return 4 * ((int)threadIdx.x / SLICE); }
+    __device__ void load(const T *tile, int first_row, int rows = BLOCK)
+    {
+        v = *(const quad<T> *)(tile +
+                               tile_place(first_row + (int)threadIdx.x % SLICE, column(), rows));
+    }
+    /* sum += it times x [64]. */
+    __device__ void multiply(T (&sum)[4], const T *x, bool cj) const
+    {
+        const quad<T> w = *(const quad<T> *)(x + column());
+#pragma unroll
+        for (int z = 0; z < 4; z++) sum[z] = sum[z] + conj_if(cj, v.v[z]) * w.v[z];
+    }
+};
+
+/* The sum of what all threads have of a row, in each of them; part [WARPS] in shared memory is scratch. */
+template <class T> __device__ inline T join_parts(T (*part)[SLICE], const T (&sum)[4])
+{
+    const int row = threadIdx.x % SLICE;
+    T v = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    v = v + from_lane(v, SLICE);
+    part[threadIdx.x / 32][row] = v;
+    __syncthreads();
+    T half[2];
+    for (int k = 0; k < 2; k++)
+        half[k] = (part[4 * k][row] + part[4 * k + 1][row]) +
+                  (part[4 * k + 2][row] + part[4 * k + 3][row]);
+    return half[0] + half[1];
+}
+
 /* ---- tiles from global to shared memory, ahead of their use --------------------------------------- */
 
 /* Every thread copies its sixteen bytes, then the next; one commit by the caller. */

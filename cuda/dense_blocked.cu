@@ -157,29 +157,7 @@ static __device__ void solve_row(stage<T, R> *sh, const problem<T> &P, int t, un
 
 /* ---- tiles in registers, one right-hand side ---- */
 
-enum {
-    SLICE = 16,             /* rows that a block has, so that all SMs have some to read */
-    SLICES = BLOCK / SLICE, /* in a row of tiles */
-    WARPS = BLOCK_THREADS / 32,
-    AHEAD = 2 /* panels of tiles in registers, or on their way */
-};
-
-/* What a thread has of a slice of a tile: four columns of row threadIdx.x % SLICE. */
-template <class T> struct part_of_tile {
-    quad<T> v;
-    __device__ static int column() { return 4 * ((int)threadIdx.x / SLICE); }
-    __device__ void load(const T *tile, int first_row)
-    {
-        v = *(const quad<T> *)(tile + tile_place(first_row + (int)threadIdx.x % SLICE, column()));
-    }
-    /* sum += it times x [64]. */
-    __device__ void multiply(T (&sum)[4], const T *x, bool cj) const
-    {
-        const quad<T> w = *(const quad<T> *)(x + column());
-#pragma unroll
-        for (int z = 0; z < 4; z++) sum[z] = sum[z] + conj_if(cj, v.v[z]) * w.v[z];
-    }
-};
+enum { AHEAD = 2 }; /* panels of tiles in registers, or on their way */
 
 template <class T> struct registers { /* and what is in shared memory */
     T x[2][int(PANEL) * int(BLOCK)];  /* b, or -x */
@@ -187,21 +165,6 @@ template <class T> struct registers { /* and what is in shared memory */
     T tile[int(SLICE) * int(BLOCK)]; /* to be substituted */
     int t;
 };
-
-/* The sum of what all threads have of a row, in each of them. */
-template <class T> static __device__ T join_parts(registers<T> *sh, const T (&sum)[4])
-{
-    const int row = threadIdx.x % SLICE;
-    T v = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-    v = v + from_lane(v, SLICE);
-    sh->part[threadIdx.x / 32][row] = v;
-    __syncthreads();
-    T half[2];
-    for (int k = 0; k < 2; k++)
-        half[k] = (sh->part[4 * k][row] + sh->part[4 * k + 1][row]) +
-                  (sh->part[4 * k + 2][row] + sh->part[4 * k + 3][row]);
-    return half[0] + half[1];
-}
 
 /* A slice while it is solved.  Phase 0: tiles times b.  Phases 1 .. panel: those of a panel of x.  The last one: those
  * that wait for rows of its own panel. */
@@ -314,7 +277,7 @@ static __device__ void solve_row(registers<T> *sh, const problem<T> &P, int t, u
             if (p + d <= r.panel) r.phase(a[d], p + d);
             else if (p + d == r.panel + 1) r.last_phase(a[d]);
         }
-    T v = join_parts(sh, r.sum);
+    T v = join_parts(sh->part, r.sum);
     if (r.row.last) v = r.substituted(v);
     const int64_t i = (int64_t)t * SLICE + threadIdx.x;
     if (threadIdx.x >= SLICE) return;

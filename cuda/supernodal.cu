@@ -3,24 +3,28 @@
  *     update:  D_t = inverse of the diagonal block t;  W_t = D_t L (t, its latest columns)
  *     solve:   x_t = D_t (b_t - early stages) - W_t x (latest columns)              wide blocks
  *              x_t = D_t (b_t - L (t, columns) x)                                   narrow ones
+ *              r_t = b_t - early stages;  x_t = sum of M_tu r_u - S_t x (latest)    panels (panel.cuh)
  *
  * Blocks, stages and tasks are those of supernode.h.  A stage is a dense matrix of the rows that have
  * something in some columns, so 8 bytes are read for a number where plain CSR reads 12, x once for all rows;
  * and the levels are those of blocks, for a factor 20 to 40 times fewer than those of rows.
  *
- * Who owns a row: of a wide block a block of 256 threads (blocks.cuh), of a narrow one a warp.  A piece of a
- * wide block publishes its sums like any x.  How x becomes visible: in the copy of this turn every number is
+ * Who owns a row: of a wide block a block of 256 threads (blocks.cuh), of a narrow one a warp; with one right-hand side
+ * the 64 rows of a block of a panel are shared by four.  A piece of a wide block publishes its sums like any x, and so does
+ * who makes r_t.  How x becomes visible: in the copy of this turn every number is
  * its own flag; whoever publishes x_t empties its place in the other copy (blocks.cuh: turn).
  * Cannot hang: tasks are taken in topological order, from a ticket counter, or cyclically by warps that are
  * all resident where all blocks are narrow (cooperative launch).
  * Same bits every time: the order of every sum depends on the pattern alone.  Where an inverse grows too much,
- * or W_t overflows, the block is substituted.  A NaN in b spreads over its block and over the rows of a stage.
+ * or W_t overflows, the block is substituted; a panel is split, then: L_tu stay, and x_t = D_t (r_t - L_tu x_u - L_ts x_s).
+ * A NaN in b spreads over its block, or panel, and over the rows of a stage.
  * Bound by the height of the blocks' graph, 1.2 to 1.4 us each, then by the bytes of the stages. */
 #include "config.h"
 
-#include "blocks.cuh"
+#include "panel.cuh"
 
 static_assert(int(BLOCK) == int(TRS_BLOCK), "blocks of supernode.h are tiles of blocks.cuh");
+static_assert(int(SLICE) == int(TRS_SLICE), "and slices are slices");
 
 enum { WARP = 32, BATCH = 8 };
 
@@ -39,6 +43,8 @@ struct supernodal {
     narrow *thin; /* [blocks] */
     void *store;
     int *substituted; /* [blocks] 1: the diagonal block is as it was */
+    int *split;       /* [blocks] not 0: the panel that begins there is not inverted */
+    double *weight;   /* [n] sums of magnitudes of rows of D, where there are panels */
 };
 
 struct supernodal_work {
@@ -59,7 +65,7 @@ template <class T> struct problem {
     const trs_task *task;
     const narrow *thin;
     const T *store;
-    const int *substituted;
+    const int *substituted, *split;
     int nrhs;
     view<T> b, x;
     bool cj;
@@ -203,11 +209,44 @@ __device__ inline void publish(const T (&v)[share<R>::COLUMNS], const here<T> &h
         flag_clear(h.other + place * h.old + e);
 }
 
-/* The stage of step p: the diagonal block comes last where it is to be substituted. */
-__device__ inline int stage_of_step(int p, int diagonal, int stages, bool last)
+/* Where the rest of a block of a panel is published. */
+template <class T> __device__ inline int32_t rest_of(const problem<T> &P, const trs_block &k)
 {
-    return !last || p < diagonal ? p : p + 1 < stages ? p + 1 : diagonal;
+    return P.n + (k.piece + k.pieces) * BLOCK;
 }
+
+/* The same of a row of its panel; block is the last one that it may be of. */
+template <class T> __device__ inline int32_t rest_of_row(const problem<T> &P, int block, int row)
+{
+    while (row < P.block[block].first) block--;
+    return rest_of(P, P.block[block]) + row - P.block[block].first;
+}
+
+/* What a block of threads has to do for a wide block. */
+template <class T> struct plan_of {
+    bool sums;        /* a piece or a rest: no more than stages times x */
+    bool panel;       /* of a panel that may be inverted */
+    bool substituted; /* by the diagonal block */
+    bool last;        /* the diagonal block comes last, and D of its panel is L */
+    int diagonal;     /* which stage it is */
+    int pivot;        /* step: what is before it is added, the others subtracted */
+    int rest;         /* the step of b less all sums, -1: none */
+    __device__ plan_of(const problem<T> &P, const trs_task &task, const trs_block &k)
+        : sums(task.kind == TRS_TASK_PIECE || task.kind == TRS_TASK_REST)
+    {
+        const bool split = task.kind == TRS_TASK_PANEL && P.split[task.block - k.member];
+        panel = task.kind == TRS_TASK_PANEL && !split;
+        substituted = !sums && !panel && P.substituted[task.block];
+        last = split || substituted;
+        diagonal = sums ? task.stages : k.diagonal - task.stage;
+        pivot = last ? task.stages - 1 : diagonal;
+        rest = panel ? -1 : pivot;
+    }
+    __device__ int stage_of_step(int p, int stages) const
+    {
+        return last ? (p + diagonal + 1) % stages : p;
+    }
+};
 
 template <class T, int R>
 static __device__ void solve_wide(wide<T, R> *sh, const problem<T> &P, const trs_task &task,
@@ -216,47 +255,126 @@ static __device__ void solve_wide(wide<T, R> *sh, const problem<T> &P, const trs
     constexpr int RING = wide<T, R>::RING, C = share<R>::COLUMNS;
     const share<R> me;
     const trs_block k = P.block[task.block];
-    const bool piece = task.kind == TRS_TASK_PIECE, last = !piece && P.substituted[task.block];
-    const int diagonal = piece ? task.stages : k.diagonal - task.stage;
+    const plan_of<T> plan(P, task, k);
     const T *sums = h.mine + (int64_t)P.n * R;
     T sum[C], b[C], v[MINE<R>];
     for (int p = threadIdx.x; p < task.stages; p += BLOCK_THREADS)
-        sh->stage[p] = P.stage[task.stage + stage_of_step(p, diagonal, task.stages, last)];
-    for (int e = threadIdx.x; e < task.columns; e += BLOCK_THREADS)
-        sh->column[e] = P.column[task.column + e];
+        sh->stage[p] = P.stage[task.stage + plan.stage_of_step(p, task.stages)];
+    for (int e = threadIdx.x; e < task.columns; e += BLOCK_THREADS) {
+        const int32_t j = P.column[task.column + e], panel = P.block[task.block - k.member].first;
+        sh->column[e] = plan.panel && j >= panel ? rest_of_row(P, task.block, j) : j;
+    }
     for (int c = 0; c < C; c++) {
-        const bool in = !piece && me.row < k.rows && me.first + c < P.nrhs;
-        sum[c] = number<T>(0);
-        b[c] = in ? P.b(k.first + me.row, me.first + c) : number<T>(0);
+        const bool in = me.row < k.rows && me.first + c < P.nrhs;
+        sum[c] = b[c] = number<T>(0);
+        if (in && task.kind != TRS_TASK_PANEL && task.kind != TRS_TASK_PIECE)
+            b[c] = P.b(k.first + me.row, me.first + c);
+        if (in && task.kind == TRS_TASK_PANEL && plan.last)
+            b[c] = flag_wait(h.mine + (int64_t)(rest_of(P, k) + me.row) * R + me.first + c);
     }
     __syncthreads();
     for (int p = 0; p < RING - 1; p++) ahead(sh, P, p, task.stages);
-    const int rest = last ? task.stages - 1 : diagonal; /* when b_t is needed */
     for (int p = 0; p < GROUPS<R> && p < task.stages; p++)
-        if (looks_after<R>(p) && p != rest)
+        if (looks_after<R>(p) && p != plan.rest)
             look<T, R>(v, sh->stage[p].columns * R, x_of(sh, p, h.mine));
     for (int p = 0; p < task.stages; p++) {
         const int next = p + GROUPS<R>;
         T *x = sh->x[p & 1];
-        if (p + 1 == rest && !piece) add_pieces<T, R>(sum, k, sums); /* then what takes longest */
-        if (p == rest) load_rest<T, R>(x, sum, b, k.rows);
+        if (p + 1 == plan.rest && task.kind == TRS_TASK_WIDE)
+            add_pieces<T, R>(sum, k, sums); /* then what takes longest */
+        if (p == plan.rest) load_rest<T, R>(x, sum, b, k.rows);
         else if (looks_after<R>(p)) collect<T, R>(x, v, x_of(sh, p, h.mine));
         __pipeline_wait_prior(RING - 2);
         __syncthreads(); /* tile and x are there, and everybody is done with the tile before */
         ahead(sh, P, p + RING - 1, task.stages);
-        if (looks_after<R>(p) && next < task.stages && next != rest)
+        if (looks_after<R>(p) && next < task.stages && next != plan.rest)
             look<T, R>(v, sh->stage[next].columns * R, x_of(sh, next, h.mine));
-        if (p == rest)
-            for (int c = 0; c < C; c++) sum[c] = last ? x[me.row * R + me.first + c] : number<T>(0);
-        if (p == rest && last) break;
-        add_stage<T, R>(sum, sh->stage[p], sh->tile[p % RING], x, p > rest, P.cj);
+        if (p == plan.rest)
+            for (int c = 0; c < C; c++)
+                sum[c] = plan.substituted ? x[me.row * R + me.first + c] : number<T>(0);
+        if (p == plan.rest && plan.substituted) break;
+        add_stage<T, R>(sum, sh->stage[p], sh->tile[p % RING], x, p > plan.pivot, P.cj);
     }
-    if (last) substitute<T, R>(sum, sh->tile[rest % RING], k.rows, sh->x[1 - (rest & 1)], P.cj);
+    if (task.kind == TRS_TASK_REST) add_pieces<T, R>(sum, k, sums);
+    if (plan.substituted)
+        substitute<T, R>(sum, sh->tile[plan.rest % RING], k.rows, sh->x[1 - (plan.rest & 1)], P.cj);
     else join_lanes<T, R>(sum);
-    const int64_t place = piece ? P.n + (int64_t)task.piece * BLOCK : k.first;
+    for (int c = 0; c < C && task.kind == TRS_TASK_REST; c++) sum[c] = b[c] - sum[c];
+    const int64_t place = plan.sums ? P.n + (int64_t)task.piece * BLOCK : k.first;
     publish<T, R>(sum, h, place, k.rows);
-    for (int c = 0; c < C && me.writes() && me.row < k.rows && !piece; c++)
+    for (int c = 0; c < C && me.writes() && me.row < k.rows && !plan.sums; c++)
         if (me.first + c < P.nrhs) P.x(k.first + me.row, me.first + c) = sum[c];
+}
+
+/* ---- a slice of a block of a panel: 256 threads, one right-hand side ---------------------------------------- */
+
+template <class T> struct sliced { /* shared memory */
+    T x[int(TRS_PANEL) * int(BLOCK)], part[WARPS][SLICE];
+};
+
+/* D times rests, then S times x of the latest blocks: all of either is on its way before it is waited for. */
+template <class T>
+static __device__ void solve_slice(sliced<T> *sh, const problem<T> &P, const trs_task &task,
+                                   const here<T> &h)
+{
+    const trs_block k = P.block[task.block];
+    const int first_row = task.piece * SLICE, mine = first_row + (int)threadIdx.x % SLICE;
+    const int counts[2] = {k.member + 1, task.stages - k.member - 1};
+    const int stage = threadIdx.x / BLOCK, column = threadIdx.x % BLOCK; /* of x, to look after */
+    part_of_tile<T> a[2][TRS_PANEL];
+    const T *from[2] = {NULL, NULL};
+    T seen[2], sum[4];
+    for (int z = 0; z < 4; z++) sum[z] = number<T>(0);
+#pragma unroll
+    for (int d = 0; d < 2; d++) {
+        const trs_stage *s = P.stage + task.stage + (d ? counts[0] : 0);
+        if (stage < counts[d] && column < s[stage].columns) {
+            const int32_t j = P.column[s[stage].first + column];
+            from[d] = h.mine + (d ? j : rest_of_row(P, task.block, j));
+            seen[d] = flag_peek(from[d]);
+        }
+#pragma unroll
+        for (int t = 0; t < TRS_PANEL; t++) {
+            for (int z = 0; z < 4; z++) a[d][t].v.v[z] = number<T>(0);
+            if (t < counts[d] && mine < k.rows && a[d][t].column() < s[t].columns)
+                a[d][t].load(P.store + s[t].place, first_row, k.rows);
+        }
+    }
+#pragma unroll
+    for (int d = 0; d < 2; d++) {
+        T x = number<T>(0);
+        if (from[d]) {
+            x = seen[d];
+            if (!flag_there(x)) x = flag_wait(from[d]);
+        }
+        __syncthreads(); /* everybody is done with what was there */
+        sh->x[threadIdx.x] = d ? number<T>(0) - x : x;
+        __syncthreads();
+#pragma unroll
+        for (int t = 0; t < TRS_PANEL; t++)
+            if (t < counts[d]) a[d][t].multiply(sum, sh->x + t * BLOCK, P.cj);
+    }
+    const T v = join_parts(sh->part, sum);
+    if (threadIdx.x < SLICE && mine < k.rows) {
+        flag_store(h.mine + k.first + mine, v);
+        P.x(k.first + mine, 0) = v;
+    }
+    const int rows = min(k.rows - first_row, (int)SLICE);
+    for (int e = (int)threadIdx.x; e < rows * h.old; e += BLOCK_THREADS)
+        flag_clear(h.other + (int64_t)(k.first + first_row) * h.old + e);
+}
+
+/* With several right-hand sides, and where a panel is split, all of the block is done with the first slice. */
+template <class T, int R>
+__device__ inline void solve_panel(wide<T, R> *sh, const problem<T> &P, const trs_task &task,
+                                   const here<T> &h)
+{
+    if constexpr (R == 1)
+        if (!P.split[task.block - P.block[task.block].member]) {
+            solve_slice<T>((sliced<T> *)sh->tile, P, task, h);
+            return;
+        }
+    if (task.piece == 0) solve_wide<T, R>(sh, P, task, h);
 }
 
 /* ---- a narrow block: a warp ---------------------------------------------------------------------------- */
@@ -446,7 +564,8 @@ static __global__ void __launch_bounds__(BLOCK_THREADS) mixed_kernel(const probl
         if (task.blocks == 0) break;
         delay();
         if (task.kind != TRS_TASK_BUNDLE) {
-            solve_wide<T, R>(sh, P, task, h);
+            if (task.kind == TRS_TASK_PANEL) solve_panel<T, R>(sh, P, task, h);
+            else solve_wide<T, R>(sh, P, task, h);
             __pipeline_wait_prior(0);
         } else if ((int)threadIdx.x / WARP < task.blocks)
             solve_thin<T, R>(P, task.block + (int)threadIdx.x / WARP, h);
@@ -484,24 +603,39 @@ __device__ inline T entry(const int64_t *Lp, const int32_t *Li, const T *Lx, int
     return a < Lp[i + 1] && Li[a] == j ? Lx[a] : number<T>(0);
 }
 
-/* A block of threads a stage. */
+/* What an update goes by. */
+template <class T> struct source {
+    const trs_block *block;
+    const trs_stage *stage;
+    const int32_t *column;
+    const int64_t *Lp; /* L by rows */
+    const int32_t *Li;
+    const T *Lx;
+};
+
+/* The entries of L into a stage; row [64] in shared memory. */
 template <class T>
-static __global__ void fill_kernel(const trs_block *block, const trs_stage *stage,
-                                   const int32_t *column, const int64_t *Lp, const int32_t *Li,
-                                   const T *Lx, T *store)
+static __device__ void fill_stage(const source<T> &L, const trs_stage &s, T *store, int *row)
 {
-    __shared__ int row[BLOCK];
-    const trs_stage s = stage[blockIdx.x];
     const int rows = __popcll(s.rows), width = (s.columns + 3) / 4 * 4,
-              first = block[s.block].first;
+              first = L.block[s.block].first;
+    __syncthreads();
     for (int i = threadIdx.x; i < BLOCK; i += blockDim.x)
         if (s.rows >> i & 1) row[__popcll(s.rows & ((1ull << i) - 1))] = i;
     __syncthreads();
     for (int e = threadIdx.x; e < rows * width; e += blockDim.x) {
         const int i = e / 4 % rows, k = e / 4 / rows * 4 + e % 4;
-        store[s.place + e] =
-            k < s.columns ? entry(Lp, Li, Lx, first + row[i], column[s.first + k]) : number<T>(0);
+        store[s.place + e] = k < s.columns
+                                 ? entry(L.Lp, L.Li, L.Lx, first + row[i], L.column[s.first + k])
+                                 : number<T>(0);
     }
+}
+
+/* A block of threads a stage. */
+template <class T> static __global__ void fill_kernel(const source<T> L, T *store)
+{
+    __shared__ int row[BLOCK];
+    fill_stage(L, L.stage[blockIdx.x], store, row);
 }
 
 /* sum = inverse * stage, this thread's share: the columns of the stage as right-hand sides; a in shared memory
@@ -535,7 +669,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
         sh->a[tile_place(e / 4 % k.rows, e / 4 / k.rows * 4 + e % 4)] = D[e];
     __syncthreads();
     bool good = invert(sh->a, sh->b, sh->norm, k.rows) <= WORST<T>; /* a NaN is not */
-    const bool scales = good && k.diagonal + 1 < k.stage + k.stages;
+    const bool scales = good && k.members == 1 && k.diagonal + 1 < k.stage + k.stages;
     const trs_stage s = stage[scales ? k.diagonal + 1 : k.diagonal];
     T sum[share<BLOCK>::COLUMNS];
     for (int c = 0; c < share<BLOCK>::COLUMNS; c++) sum[c] = number<T>(0);
@@ -548,6 +682,84 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
     for (int c = 0; c < share<BLOCK>::COLUMNS && scales; c++)
         if (me.row < k.rows && me.first + c < s.columns)
             store[s.place + tile_place(me.row, me.first + c, k.rows)] = sum[c];
+}
+
+/* ---- panels ---- */
+
+/* Where the tiles of D and S are: block u of the panel, or the latest block number s - END. */
+template <class T> struct panel_in_store {
+    enum { END = 1 << 30 };
+    const trs_block *block;
+    const trs_stage *stage;
+    T *store;
+    double *weights;
+    __device__ tile_at<T> tile(int t, int s) const
+    {
+        const int from = block[t].diagonal;
+        const trs_stage &g = stage[s >= END ? from + 1 + s - END : from - (t - s)];
+        return {store + g.place, block[t].rows, g.columns};
+    }
+    __device__ tile_at<T> joined(int t, int s) const { return tile(t, s); }
+    __device__ double *weight(int t) const { return weights + block[t].first; }
+    __device__ bool begins(int t) const { return block[t].members > 1 && block[t].member == 0; }
+    __device__ int latest(int t) const
+    {
+        return block[t].stage + block[t].stages - block[t].diagonal - 1;
+    }
+};
+
+/* A block of threads a block of rows; the same in the next kernels. */
+template <class T> static __global__ void weigh_kernel(const panel_in_store<T> P)
+{
+    const int t = blockIdx.x;
+    if (P.block[t].members == 1) return;
+    const double sum = weigh_row<T>(P, t - P.block[t].member, t);
+    if (threadIdx.x % 4 == 0 && (int)threadIdx.x / 4 < P.block[t].rows)
+        P.weight(t)[threadIdx.x / 4] = sum;
+}
+
+/* M, unless a block is to be substituted, and whether it may be used. */
+template <class T>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+    join_kernel(const panel_in_store<T> P, const int *substituted, int *split)
+{
+    two_tiles<T> *sh = (two_tiles<T> *)shared_numbers<T>();
+    const int first = blockIdx.x, end = first + P.block[first].members;
+    bool good = true;
+    if (!P.begins(first)) {
+        if (threadIdx.x == 0) split[first] = 0;
+        return;
+    }
+    for (int t = first; t < end; t++) good = good && !substituted[t];
+    good = good && join<T>(sh, P, first, end) <= WORST<T>;
+    if (threadIdx.x == 0) split[first] = !good;
+}
+
+enum { OVERFLOWS = 2 }; /* in split: not for the growth of M, which is 1 */
+
+/* S, with a block of threads for each of the latest blocks. */
+template <class T>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+    scale_kernel(const panel_in_store<T> P, int *split)
+{
+    two_tiles<T> *sh = (two_tiles<T> *)shared_numbers<T>();
+    const int first = blockIdx.x, s = blockIdx.y;
+    if (!P.begins(first) || (split[first] & 1) || s >= P.latest(first)) return;
+    bool finite = true;
+    for (int t = first + P.block[first].members - 1; t >= first; t--)
+        finite = scale_tile<T>(sh, P, first, t, panel_in_store<T>::END + s) && finite;
+    if (!finite) atomicOr(&split[first], (int)OVERFLOWS);
+}
+
+/* L again instead of M and S, where these are no good. */
+template <class T>
+static __global__ void refill_kernel(const source<T> L, T *store, const int *split)
+{
+    __shared__ int row[BLOCK];
+    const trs_block k = L.block[blockIdx.x];
+    if (k.members == 1 || !split[blockIdx.x - k.member]) return;
+    for (int g = k.diagonal - k.member; g < k.stage + k.stages; g++)
+        if (g != k.diagonal) fill_stage(L, L.stage[g], store, row);
 }
 
 /* What a warp has to know of each block, wide ones too. */
@@ -579,6 +791,8 @@ static void release(trs_part *part)
     trs_gpu_free(part->ctx, d->thin);
     trs_gpu_free(part->ctx, d->store);
     trs_gpu_free(part->ctx, d->substituted);
+    trs_gpu_free(part->ctx, d->split);
+    trs_gpu_free(part->ctx, d->weight);
     trs_free(&part->ctx->mem, d);
 }
 
@@ -599,8 +813,11 @@ static int analyse(trs_part *part)
     d->thin = (narrow *)trs_gpu_new(ctx, s->blocks, sizeof *d->thin, "narrow blocks");
     d->store = trs_gpu_new(ctx, s->store, size, "the values of the stages");
     d->substituted = (int *)trs_gpu_new(ctx, s->blocks, sizeof(int), "flags of the blocks");
+    d->split = (int *)trs_gpu_new(ctx, s->blocks, sizeof(int), "flags of the panels");
+    const int64_t weights = s->panels > 0 ? part->side->tri.n : 0;
+    d->weight = (double *)trs_gpu_new(ctx, weights, sizeof *d->weight, "sums of rows");
     if (!d->block || !d->stage || !d->column || !d->task || !d->thin || !d->store ||
-        !d->substituted)
+        !d->substituted || !d->split || !d->weight)
         return TRS_EMEM;
     if (s->blocks > 0)
         thin_kernel<<<blocks_of(s->blocks), PLAIN>>>(s->blocks, d->block, d->stage, d->thin);
@@ -611,15 +828,26 @@ static int analyse(trs_part *part)
 template <class T>
 static int fill(const trs_part *part, const supernodal *d, const T *val, cudaStream_t stream)
 {
-    const trs_direct *L = &part->side->direct;
+    const trs_direct *direct = &part->side->direct;
     const size_t bytes = sizeof(two_tiles<T>);
+    const unsigned blocks = (unsigned)d->s.blocks;
     T *store = (T *)d->store;
-    if (allow(invert_kernel<T>, bytes) != cudaSuccess) return TRS_EDEVICE;
-    fill_kernel<T><<<(unsigned)d->s.stages, 128, 0, stream>>>(d->block, d->stage, d->column,
-                                                              (const int64_t *)L->ptr,
-                                                              (const int32_t *)L->idx, val, store);
-    invert_kernel<T><<<(unsigned)d->s.blocks, BLOCK_THREADS, bytes, stream>>>(
-        d->block, d->stage, store, d->substituted);
+    const source<T> L = {
+        d->block, d->stage, d->column, (const int64_t *)direct->ptr, (const int32_t *)direct->idx,
+        val};
+    const panel_in_store<T> P = {d->block, d->stage, store, d->weight};
+    if (allow(invert_kernel<T>, bytes) != cudaSuccess ||
+        allow(join_kernel<T>, bytes) != cudaSuccess || allow(scale_kernel<T>, bytes) != cudaSuccess)
+        return TRS_EDEVICE;
+    fill_kernel<T><<<(unsigned)d->s.stages, 128, 0, stream>>>(L, store);
+    if (d->s.panels > 0) weigh_kernel<T><<<blocks, BLOCK_THREADS, 0, stream>>>(P);
+    invert_kernel<T>
+        <<<blocks, BLOCK_THREADS, bytes, stream>>>(d->block, d->stage, store, d->substituted);
+    if (d->s.panels > 0) {
+        join_kernel<T><<<blocks, BLOCK_THREADS, bytes, stream>>>(P, d->substituted, d->split);
+        scale_kernel<T><<<dim3(blocks, TRS_PANEL), BLOCK_THREADS, bytes, stream>>>(P, d->split);
+        refill_kernel<T><<<blocks, 128, 0, stream>>>(L, store, d->split);
+    }
     return launched();
 }
 
@@ -714,8 +942,8 @@ template <class T> static int solve_columns(const trs_part *part, const trs_job 
     const supernodal *d = (const supernodal *)part->data;
     const supernodal_work *w = (const supernodal_work *)job->work;
     problem<T> P = {
-        part->side->tri.n, d->s.blocks, d->s.tasks,          d->block,      d->stage, d->column,
-        d->task,           d->thin,     (const T *)d->store, d->substituted};
+        part->side->tri.n, d->s.blocks, d->s.tasks,          d->block,       d->stage, d->column,
+        d->task,           d->thin,     (const T *)d->store, d->substituted, d->split};
     P.cj = job->conj;
     P.state = w->state;
     P.copy = (T *)w->copy;

@@ -10,6 +10,7 @@
  * the n^2 / 8192 tiles, 80 n^2 multiplications; the rest is less. */
 #include "config.h"
 
+#include "panel.cuh"
 #include "tiles.cuh"
 
 /* A block a row; the rows past n are those of the identity. */
@@ -28,17 +29,27 @@ static __global__ void fill_kernel(int64_t n, const int64_t *Lp, const int32_t *
             Lx[p];
 }
 
-/* The sums of magnitudes of the rows of D: a block a row of tiles. */
-template <class T> static __global__ void weigh_kernel(const T *tile, double *weight)
+/* Where the tiles of L, M and S are, and the weights. */
+template <class T> struct panel_at {
+    T *l, *m;
+    double *weights;
+    __device__ tile_at<T> tile(int t, int s) const
+    {
+        return {l + tile_number(t, s) * TILE_SIZE, BLOCK, BLOCK};
+    }
+    __device__ tile_at<T> joined(int t, int s) const
+    {
+        return {m + joined_number(t, s) * TILE_SIZE, BLOCK, BLOCK};
+    }
+    __device__ double *weight(int t) const { return weights + (int64_t)t * BLOCK; }
+};
+
+/* A block a row of tiles. */
+template <class T> static __global__ void weigh_kernel(const panel_at<T> P)
 {
-    const int t = blockIdx.x, first = t / PANEL * PANEL;
-    double sum = 0;
-    for (int s = first; s <= t; s++)
-        for (int k = 0; k < TILE_SIZE; k += BLOCK_THREADS)
-            sum += magnitude(tile[tile_number(t, s) * TILE_SIZE + k + threadIdx.x]);
-    sum += from_lane(sum, 1);
-    sum += from_lane(sum, 2);
-    if (threadIdx.x % 4 == 0) weight[(int64_t)t * BLOCK + threadIdx.x / 4] = sum;
+    const int t = blockIdx.x;
+    const double sum = weigh_row<T>(P, t / PANEL * PANEL, t);
+    if (threadIdx.x % 4 == 0) P.weight(t)[threadIdx.x / 4] = sum;
 }
 
 /* A block a diagonal tile. */
@@ -56,126 +67,30 @@ template <class T> static __global__ void invert_kernel(T *tile, int *substitute
     if (threadIdx.x == 0) substituted[blockIdx.x] = !good;
 }
 
-template <class T>
-using columns = T[share<BLOCK>::COLUMNS]; /* of a tile, of row threadIdx.x % 64 */
-
-/* sum += a b, both tiles. */
-template <class T>
-static __device__ void add_tiles(two_tiles<T> *sh, columns<T> &sum, const T *a, const T *b)
-{
-    __syncthreads();
-    for (int e = threadIdx.x; e < TILE_SIZE; e += BLOCK_THREADS) {
-        const int i = e % BLOCK_THREADS / 4, k = e / BLOCK_THREADS * 4 + e % 4;
-        sh->a[e] = a[e];
-        sh->b[i * BLOCK + k] = b[e];
-    }
-    __syncthreads();
-    add_product<T, BLOCK>(sum, sh->a, sh->b, false, false);
-}
-
-template <class T> static __device__ void clear(columns<T> &sum)
-{
-    for (int c = 0; c < share<BLOCK>::COLUMNS; c++) sum[c] = number<T>(0);
-}
-
-template <class T> static __device__ void store_tile(T *to, const columns<T> &sum, bool minus)
-{
-    const share<BLOCK> me;
-    for (int c = 0; c < share<BLOCK>::COLUMNS; c++)
-        to[tile_place(me.row, me.first + c)] = minus ? number<T>(0) - sum[c] : sum[c];
-}
-
-/* The largest of what the threads have; a NaN is larger than any number. */
-static __device__ double largest_of_block(double *scratch, double v)
-{
-    __syncthreads();
-    scratch[threadIdx.x] = v;
-    __syncthreads();
-    for (int k = 0; k < BLOCK_THREADS; k++)
-        v = scratch[k] > v || isnan(scratch[k]) ? scratch[k] : v;
-    return v;
-}
-
-/* Row t of M: M_ts = -M_tt (sum of L_tu M_us, s <= u < t). */
-template <class T>
-static __device__ void join_row(two_tiles<T> *sh, const T *tile, T *joined, int t)
-{
-    const int first = t / PANEL * PANEL;
-    columns<T> sum;
-    for (int s = first; s < t; s++) {
-        T *M = joined + joined_number(t, s) * TILE_SIZE;
-        clear<T>(sum);
-        for (int u = s; u < t; u++)
-            add_tiles<T>(sh, sum, tile + tile_number(t, u) * TILE_SIZE,
-                         u > s ? joined + joined_number(u, s) * TILE_SIZE
-                               : tile + tile_number(s, s) * TILE_SIZE);
-        store_tile<T>(M, sum, true);
-        __syncthreads();
-        clear<T>(sum);
-        add_tiles<T>(sh, sum, tile + tile_number(t, t) * TILE_SIZE, M);
-        __syncthreads();
-        store_tile<T>(M, sum, false);
-        __syncthreads();
-    }
-}
-
-/* Of row threadIdx.x / 4 of tile row t, on one of four lanes: the row of |M| |D| 1. */
-template <class T>
-static __device__ double growth_of_row(const T *tile, const T *joined, const double *weight, int t)
-{
-    double sum = 0;
-    for (int s = t / PANEL * PANEL; s <= t; s++) {
-        const T *M =
-            s < t ? joined + joined_number(t, s) * TILE_SIZE : tile + tile_number(t, t) * TILE_SIZE;
-        for (int k = 0; k < BLOCK; k += 4)
-            sum += magnitude(M[k * BLOCK + threadIdx.x]) *
-                   weight[(int64_t)s * BLOCK + k + threadIdx.x % 4];
-    }
-    sum += from_lane(sum, 1);
-    return sum + from_lane(sum, 2);
-}
-
 /* A block a panel: M, unless a row of tiles is to be substituted, and whether it may be used. */
 template <class T>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-    join_kernel(int nt, const T *tile, const double *weight, const int *substituted, T *joined,
-                int *split)
+    join_kernel(int nt, const panel_at<T> P, const int *substituted, int *split)
 {
     two_tiles<T> *sh = (two_tiles<T> *)shared_numbers<T>();
     const int first = (int)blockIdx.x * PANEL, end = min(first + PANEL, nt);
     bool good = true;
-    double growth = 0;
     for (int t = first; t < end; t++) good = good && !substituted[t];
-    for (int t = first + 1; t < end && good; t++) {
-        join_row(sh, tile, joined, t);
-        const double g = growth_of_row(tile, joined, weight, t);
-        growth = g > growth || isnan(g) ? g : growth;
-    }
-    growth = largest_of_block((double *)sh->b, growth);
-    if (threadIdx.x == 0) split[blockIdx.x] = !(good && growth <= WORST<T>);
+    good = good && join<T>(sh, P, first, end) <= WORST<T>;
+    if (threadIdx.x == 0) split[blockIdx.x] = !good;
 }
 
 /* A block a column of tiles s of a panel, from the last row on: S_ts = sum of M_tu L_us. */
 template <class T>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-    scale_kernel(int nt, T *tile, const T *joined, const int *substituted, const int *split)
+    scale_kernel(int nt, const panel_at<T> P, const int *substituted, const int *split)
 {
     const int s = blockIdx.x, panel = blockIdx.y, first = panel * PANEL;
     const bool alone = split[panel];
     if (s >= first && !alone) return;
     two_tiles<T> *sh = (two_tiles<T> *)shared_numbers<T>();
-    columns<T> sum;
-    for (int t = min(first + PANEL, nt) - 1; t >= first && t > s; t--) {
-        if (substituted[t]) continue;
-        clear<T>(sum);
-        for (int u = alone ? t : first; u <= t; u++)
-            add_tiles<T>(sh, sum,
-                         u < t ? joined + joined_number(t, u) * TILE_SIZE
-                               : tile + tile_number(t, t) * TILE_SIZE,
-                         tile + tile_number(u, s) * TILE_SIZE);
-        __syncthreads();
-        store_tile<T>(tile + tile_number(t, s) * TILE_SIZE, sum, false);
-    }
+    for (int t = min(first + PANEL, nt) - 1; t >= first && t > s; t--)
+        if (!substituted[t]) scale_tile<T>(sh, P, alone ? t : first, t, s);
 }
 
 /* ---- the host side ----------------------------------------------------------------------------------- */
@@ -206,7 +121,8 @@ template <class T>
 static int take(const tiles *d, int64_t n, const trs_direct *L, const T *val, cudaStream_t stream)
 {
     const size_t bytes = sizeof(two_tiles<T>);
-    T *tile = (T *)d->tile, *joined = (T *)d->joined;
+    T *tile = (T *)d->tile;
+    const panel_at<T> P = {tile, (T *)d->joined, d->weight};
     const unsigned nt = (unsigned)d->nt, panels = (unsigned)panels_of(d->nt);
     if (cudaMemsetAsync(tile, 0, (size_t)tile_number(d->nt, 0) * TILE_SIZE * sizeof(T), stream) !=
             cudaSuccess ||
@@ -215,12 +131,11 @@ static int take(const tiles *d, int64_t n, const trs_direct *L, const T *val, cu
         return TRS_EDEVICE;
     fill_kernel<T><<<nt * BLOCK, 128, 0, stream>>>(n, (const int64_t *)L->ptr,
                                                    (const int32_t *)L->idx, val, tile);
-    weigh_kernel<T><<<nt, BLOCK_THREADS, 0, stream>>>(tile, d->weight);
+    weigh_kernel<T><<<nt, BLOCK_THREADS, 0, stream>>>(P);
     invert_kernel<T><<<nt, BLOCK_THREADS, bytes, stream>>>(tile, d->substituted);
-    join_kernel<T><<<panels, BLOCK_THREADS, bytes, stream>>>(d->nt, tile, d->weight, d->substituted,
-                                                             joined, d->split);
-    scale_kernel<T><<<dim3(nt, panels), BLOCK_THREADS, bytes, stream>>>(d->nt, tile, joined,
-                                                                        d->substituted, d->split);
+    join_kernel<T><<<panels, BLOCK_THREADS, bytes, stream>>>(d->nt, P, d->substituted, d->split);
+    scale_kernel<T>
+        <<<dim3(nt, panels), BLOCK_THREADS, bytes, stream>>>(d->nt, P, d->substituted, d->split);
     return launched();
 }
 
