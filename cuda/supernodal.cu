@@ -10,7 +10,7 @@
  * and the levels are those of blocks, for a factor 20 to 40 times fewer than those of rows.
  *
  * Who owns a row: of a wide block a block of 256 threads (blocks.cuh), of a narrow one a warp; with one right-hand side
- * the 64 rows of a block of a panel are shared by four.  A piece of a wide block publishes its sums like any x, and so does
+ * the 64 rows of a block of a panel, and of its rest, are shared by four.  A piece of a wide block publishes its sums like any x, and so does
  * who makes r_t.  How x becomes visible: in the copy of this turn every number is
  * its own flag; whoever publishes x_t empties its place in the other copy (blocks.cuh: turn).
  * Cannot hang: tasks are taken in topological order, from a ticket counter, or cyclically by warps that are
@@ -300,7 +300,9 @@ static __device__ void solve_wide(wide<T, R> *sh, const problem<T> &P, const trs
         substitute<T, R>(sum, sh->tile[plan.rest % RING], k.rows, sh->x[1 - (plan.rest & 1)], P.cj);
     else join_lanes<T, R>(sum);
     for (int c = 0; c < C && task.kind == TRS_TASK_REST; c++) sum[c] = b[c] - sum[c];
-    const int64_t place = plan.sums ? P.n + (int64_t)task.piece * BLOCK : k.first;
+    const int64_t place = task.kind == TRS_TASK_PIECE  ? P.n + (int64_t)task.piece * BLOCK
+                          : task.kind == TRS_TASK_REST ? rest_of(P, k)
+                                                       : k.first;
     publish<T, R>(sum, h, place, k.rows);
     for (int c = 0; c < C && me.writes() && me.row < k.rows && !plan.sums; c++)
         if (me.first + c < P.nrhs) P.x(k.first + me.row, me.first + c) = sum[c];
@@ -312,69 +314,139 @@ template <class T> struct sliced { /* shared memory */
     T x[int(TRS_PANEL) * int(BLOCK)], part[WARPS][SLICE];
 };
 
-/* D times rests, then S times x of the latest blocks: all of either is on its way before it is waited for. */
+/* At most four stages, times numbers that come at about the same time.  A rest goes through its stages; a block of a panel
+ * has S of all but the latest blocks, D, S of the latest ones. */
+struct phase {
+    int first, count; /* of the stages of the task */
+    bool rests;       /* are what they are multiplied by */
+};
+
+/* All of a phase is in registers, or on its way there, before it is waited for. */
+template <class T> struct slice {
+    sliced<T> *sh;
+    const problem<T> &P;
+    const trs_task &task;
+    const here<T> &h;
+    const trs_block k;
+    const bool panel;
+    const int phases, first_row, mine; /* rows in the block */
+    T seen;                            /* of the next phase, by this thread */
+    T sum[4];
+
+    __device__ slice(sliced<T> *sh, const problem<T> &P, const trs_task &task, const here<T> &h)
+        : sh(sh), P(P), task(task), h(h), k(P.block[task.block]),
+          panel(task.kind == TRS_TASK_PANEL),
+          phases(panel ? 3 : (task.stages + int(TRS_PANEL) - 1) / int(TRS_PANEL)),
+          first_row(task.piece * SLICE), mine(first_row + (int)threadIdx.x % SLICE)
+    {
+        for (int z = 0; z < 4; z++) sum[z] = number<T>(0);
+    }
+    __device__ phase stages_of(int p) const
+    {
+        const int four = TRS_PANEL, with_rests = k.member + 1;
+        if (!panel) return {four * p, min(task.stages - four * p, four), false};
+        const int earlier = max(task.stages - with_rests - four, 0), latest = with_rests + earlier;
+        if (p == 0) return {with_rests, earlier, false};
+        return p == 1 ? phase{0, with_rests, true} : phase{latest, task.stages - latest, false};
+    }
+    __device__ void load(part_of_tile<T> (&a)[TRS_PANEL], int p) const
+    {
+        const phase ph = stages_of(p);
+#pragma unroll
+        for (int t = 0; t < TRS_PANEL; t++) {
+            for (int z = 0; z < 4; z++) a[t].v.v[z] = number<T>(0);
+            if (p >= phases || t >= ph.count || mine >= k.rows) continue;
+            const trs_stage &s = P.stage[task.stage + ph.first + t];
+            if (!(s.rows >> mine & 1) || a[t].column() >= s.columns) continue;
+            const int row = __popcll(s.rows & ((1ull << mine) - 1)); /* of the stage */
+            a[t].load(P.store + s.place, row - (int)threadIdx.x % SLICE, __popcll(s.rows));
+        }
+    }
+    /* Where the number that this thread looks after is published, NULL: it has none. */
+    __device__ const T *place(int p) const
+    {
+        if (p >= phases) return NULL;
+        const phase ph = stages_of(p);
+        const int t = threadIdx.x / BLOCK, column = threadIdx.x % BLOCK;
+        const trs_stage *s = P.stage + task.stage + ph.first + t;
+        if (t >= ph.count || column >= s->columns) return NULL;
+        const int32_t j = P.column[s->first + column];
+        return h.mine + (ph.rests ? rest_of_row(P, task.block, j) : j);
+    }
+    __device__ void look(const T *from)
+    {
+        seen = number<T>(0);
+        if (from) seen = flag_peek(from);
+    }
+    __device__ void step(const part_of_tile<T> (&a)[TRS_PANEL], int p, const T *&from)
+    {
+        const phase ph = stages_of(p);
+        if (from && !flag_there(seen)) seen = flag_wait(from);
+        __syncthreads(); /* everybody is done with what was there */
+        sh->x[threadIdx.x] = ph.rests ? seen : number<T>(0) - seen;
+        from = place(p + 1);
+        look(from);
+        __syncthreads();
+#pragma unroll
+        for (int t = 0; t < TRS_PANEL; t++)
+            if (t < ph.count) a[t].multiply(sum, sh->x + t * BLOCK, P.cj);
+    }
+    /* Less what the pieces of the block found. */
+    __device__ void take_pieces()
+    {
+        const T *sums = h.mine + P.n + (int64_t)k.piece * BLOCK;
+        for (int p = (int)threadIdx.x / SLICE; p < k.pieces && mine < k.rows; p += SLICE)
+            sum[0] = sum[0] - flag_wait(sums + p * BLOCK + mine);
+    }
+};
+
 template <class T>
 static __device__ void solve_slice(sliced<T> *sh, const problem<T> &P, const trs_task &task,
                                    const here<T> &h)
 {
-    const trs_block k = P.block[task.block];
-    const int first_row = task.piece * SLICE, mine = first_row + (int)threadIdx.x % SLICE;
-    const int counts[2] = {k.member + 1, task.stages - k.member - 1};
-    const int stage = threadIdx.x / BLOCK, column = threadIdx.x % BLOCK; /* of x, to look after */
+    slice<T> r(sh, P, task, h);
+    const bool writes = threadIdx.x < SLICE && r.mine < r.k.rows;
     part_of_tile<T> a[2][TRS_PANEL];
-    const T *from[2] = {NULL, NULL};
-    T seen[2], sum[4];
-    for (int z = 0; z < 4; z++) sum[z] = number<T>(0);
+    T b = number<T>(0);
+    if (!r.panel && writes) b = P.b(r.k.first + r.mine, 0);
+    r.load(a[0], 0);
+    r.load(a[1], 1);
+    const T *from = r.place(0);
+    r.look(from);
+    if (!r.panel) r.take_pieces();
+    for (int p = 0; p < r.phases; p += 2)
 #pragma unroll
-    for (int d = 0; d < 2; d++) {
-        const trs_stage *s = P.stage + task.stage + (d ? counts[0] : 0);
-        if (stage < counts[d] && column < s[stage].columns) {
-            const int32_t j = P.column[s[stage].first + column];
-            from[d] = h.mine + (d ? j : rest_of_row(P, task.block, j));
-            seen[d] = flag_peek(from[d]);
+        for (int d = 0; d < 2; d++) {
+            if (p + d == r.phases) break;
+            r.step(a[d], p + d, from);
+            r.load(a[d], p + d + 2);
         }
-#pragma unroll
-        for (int t = 0; t < TRS_PANEL; t++) {
-            for (int z = 0; z < 4; z++) a[d][t].v.v[z] = number<T>(0);
-            if (t < counts[d] && mine < k.rows && a[d][t].column() < s[t].columns)
-                a[d][t].load(P.store + s[t].place, first_row, k.rows);
-        }
-    }
-#pragma unroll
-    for (int d = 0; d < 2; d++) {
-        T x = number<T>(0);
-        if (from[d]) {
-            x = seen[d];
-            if (!flag_there(x)) x = flag_wait(from[d]);
-        }
-        __syncthreads(); /* everybody is done with what was there */
-        sh->x[threadIdx.x] = d ? number<T>(0) - x : x;
-        __syncthreads();
-#pragma unroll
-        for (int t = 0; t < TRS_PANEL; t++)
-            if (t < counts[d]) a[d][t].multiply(sum, sh->x + t * BLOCK, P.cj);
-    }
-    const T v = join_parts(sh->part, sum);
-    if (threadIdx.x < SLICE && mine < k.rows) {
-        flag_store(h.mine + k.first + mine, v);
-        P.x(k.first + mine, 0) = v;
-    }
-    const int rows = min(k.rows - first_row, (int)SLICE);
+    const T v = b + join_parts(sh->part, r.sum);
+    const int64_t place = (r.panel ? r.k.first : rest_of(P, r.k)) + r.first_row;
+    if (writes) flag_store(h.mine + place + threadIdx.x, v);
+    if (writes && r.panel) P.x(r.k.first + r.mine, 0) = v;
+    const int rows = min(r.k.rows - r.first_row, (int)SLICE);
     for (int e = (int)threadIdx.x; e < rows * h.old; e += BLOCK_THREADS)
-        flag_clear(h.other + (int64_t)(k.first + first_row) * h.old + e);
+        flag_clear(h.other + place * h.old + e);
 }
 
-/* With several right-hand sides, and where a panel is split, all of the block is done with the first slice. */
+/* With several right-hand sides, and where a panel is split, all of a block is done with its first slice. */
 template <class T, int R>
-__device__ inline void solve_panel(wide<T, R> *sh, const problem<T> &P, const trs_task &task,
-                                   const here<T> &h)
+__device__ inline void solve_task(wide<T, R> *sh, const problem<T> &P, const trs_task &task,
+                                  const here<T> &h)
 {
-    if constexpr (R == 1)
-        if (!P.split[task.block - P.block[task.block].member]) {
-            solve_slice<T>((sliced<T> *)sh->tile, P, task, h);
-            return;
-        }
-    if (task.piece == 0) solve_wide<T, R>(sh, P, task, h);
+    const bool sliced_task = task.kind == TRS_TASK_PANEL || task.kind == TRS_TASK_REST;
+    if (sliced_task) {
+        const trs_block &k = P.block[task.block];
+        const bool split = task.kind == TRS_TASK_PANEL && P.split[task.block - k.member];
+        if constexpr (R == 1)
+            if (k.slices > 1 && !split) {
+                solve_slice<T>((sliced<T> *)sh->tile, P, task, h);
+                return;
+            }
+        if (task.piece > 0) return;
+    }
+    solve_wide<T, R>(sh, P, task, h);
 }
 
 /* ---- a narrow block: a warp ---------------------------------------------------------------------------- */
@@ -564,8 +636,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS) mixed_kernel(const probl
         if (task.blocks == 0) break;
         delay();
         if (task.kind != TRS_TASK_BUNDLE) {
-            if (task.kind == TRS_TASK_PANEL) solve_panel<T, R>(sh, P, task, h);
-            else solve_wide<T, R>(sh, P, task, h);
+            solve_task<T, R>(sh, P, task, h);
             __pipeline_wait_prior(0);
         } else if ((int)threadIdx.x / WARP < task.blocks)
             solve_thin<T, R>(P, task.block + (int)threadIdx.x / WARP, h);
@@ -845,7 +916,7 @@ static int fill(const trs_part *part, const supernodal *d, const T *val, cudaStr
         <<<blocks, BLOCK_THREADS, bytes, stream>>>(d->block, d->stage, store, d->substituted);
     if (d->s.panels > 0) {
         join_kernel<T><<<blocks, BLOCK_THREADS, bytes, stream>>>(P, d->substituted, d->split);
-        scale_kernel<T><<<dim3(blocks, TRS_PANEL), BLOCK_THREADS, bytes, stream>>>(P, d->split);
+        scale_kernel<T><<<dim3(blocks, TRS_LATEST), BLOCK_THREADS, bytes, stream>>>(P, d->split);
         refill_kernel<T><<<blocks, 128, 0, stream>>>(L, store, d->split);
     }
     return launched();

@@ -124,7 +124,6 @@ typedef struct build {
     finder *finder;
     atomic_int leveled; /* blocks that have levels, from the first one on */
     atomic_bool failed;
-    int64_t slices; /* of all blocks */
     int32_t pieces;
     trs_task *piece; /* [pieces] */
     trs_stage *stage;
@@ -269,6 +268,8 @@ static int32_t panel_of(const build *b, int32_t t)
     return t - b->block[t].member;
 }
 
+enum { LATEST_LEVELS = 2 }; /* before a panel: S has them */
+
 /* Does block t go on with the panel of the one before?  At least half of its part of D and S has to be there, and all
  * others that it needs are earlier than the panel. */
 static bool continues_panel(const build *b, int32_t t)
@@ -284,7 +285,7 @@ static bool continues_panel(const build *b, int32_t t)
         if (s->block >= first) {
             if (2 * area_of(s) < (int64_t)rows * b->block[s->block].rows) return false;
             members++;
-        } else if (b->level[s->block] == level - 1) {
+        } else if (b->level[s->block] >= level - LATEST_LEVELS) {
             latest += (int64_t)rows * width_of(s);
             latest_area += area_of(s);
         }
@@ -311,11 +312,6 @@ static void find_levels(build *b, int32_t begin, int32_t end)
     }
 }
 
-static int32_t slices_of(const trs_block *k)
-{
-    return k->members > 1 ? (k->rows + TRS_SLICE - 1) / TRS_SLICE : 1;
-}
-
 static void count_members(build *b, trs_supernodes *s)
 {
     for (int32_t t = b->blocks - 1; t >= 0; t--) {
@@ -323,7 +319,6 @@ static void count_members(build *b, trs_supernodes *s)
         const bool last = t + 1 == b->blocks || k[1].member == 0;
         k->members = last ? k->member + 1 : k[1].members;
         s->panels += k->members > 1 && k->member == 0;
-        b->slices += slices_of(k);
     }
 }
 
@@ -477,16 +472,16 @@ static const source *latest_from(const source *first, const source *end)
     return s;
 }
 
-/* s in a list of the latest blocks, in their order, of which it holds TRS_PANEL at most. */
+/* s in a list of the latest blocks by level, TRS_LATEST at most. */
 static int32_t add_latest(source *list, int32_t count, const source *s)
 {
     int32_t k = count;
-    while (k > 0 && list[k - 1].block > s->block) k--;
+    while (k > 0 && by_level(&list[k - 1], s) > 0) k--;
     if (k > 0 && list[k - 1].block == s->block) {
         list[k - 1].columns |= s->columns;
         return count;
     }
-    if (count == TRS_PANEL) {
+    if (count == TRS_LATEST) {
         if (k == 0) return count;
         memmove(list, list + 1, (size_t)--k * sizeof *list);
         count--;
@@ -503,7 +498,7 @@ static int32_t latest_of_panel(const build *b, int32_t first, source *list)
         const needs *all = &b->needs[u];
         for (int32_t k = all->sources - 1; k >= 0; k--) {
             const source *s = &all->source[k];
-            if (s->level + 1 < b->level[first]) break;
+            if (s->level < b->level[first] - LATEST_LEVELS) break;
             if (s->block < first) count = add_latest(list, count, s);
         }
     }
@@ -515,11 +510,10 @@ static void add_panel_block(pen *p)
     const needs *all = &p->b->needs[p->block];
     const int32_t panel = panel_of(p->b, p->block), begin = p->stages;
     const source *first = all->source, *end = first + all->sources;
-    source latest[TRS_PANEL];
+    source latest[TRS_LATEST];
     const int32_t count = latest_of_panel(p->b, panel, latest);
-    const int32_t oldest = count ? latest[0].block : panel;
     while (end > first && end[-1].block >= panel) end--;
-    while (end > first && end[-1].level + 1 == p->b->level[panel] && end[-1].block >= oldest) end--;
+    while (count && end > first && by_level(&end[-1], &latest[0]) >= 0) end--;
     add_early(p, first, end);
     p->early = p->stages - begin;
     add_diagonal(p, panel);
@@ -724,12 +718,23 @@ static void add_task(trs_supernodes *s, trs_task t)
     s->task[s->tasks++] = t;
 }
 
+/* A wide block, or a rest: for each of its slices. */
+static void add_slices(trs_supernodes *s, trs_task t)
+{
+    for (t.piece = 0; t.piece < s->block[t.block].slices; t.piece++) add_task(s, t);
+}
+
 static void add_wide(trs_supernodes *s, int32_t t)
 {
     const trs_block *k = &s->block[t];
     const trs_task_kind kind = k->members > 1 ? TRS_TASK_PANEL : TRS_TASK_WIDE;
-    for (int32_t slice = 0; slice < slices_of(k); slice++)
-        add_task(s, (trs_task){kind, t, 1, k->stage, k->stages, slice, 0, 0});
+    add_slices(s, (trs_task){kind, t, 1, k->stage, k->stages, 0, 0, 0});
+}
+
+static void add_piece(trs_supernodes *s, const trs_task *piece)
+{
+    if (piece->kind == TRS_TASK_REST) add_slices(s, *piece);
+    else add_task(s, *piece);
 }
 
 /* Level by level: pieces that a block of the level waits for, wide blocks, other pieces, bundles */
@@ -738,9 +743,9 @@ static void order_tasks(const build *b, trs_supernodes *s, const trs_task *piece
     const int32_t *level = b->key;
     int32_t t = 0, p = 0;
     for (int32_t l = 0; l < s->height; l++) {
-        while (p < s->pieces && level[piece[p].block] == l) add_task(s, piece[p++]);
+        while (p < s->pieces && level[piece[p].block] == l) add_piece(s, &piece[p++]);
         for (; t < s->blocks && level[t] == l && is_wide(&s->block[t]); t++) add_wide(s, t);
-        while (p < s->pieces && level_of(s->stage, &piece[p]) == l) add_task(s, piece[p++]);
+        while (p < s->pieces && level_of(s->stage, &piece[p]) == l) add_piece(s, &piece[p++]);
         while (t < s->blocks && level[t] == l) {
             int32_t e = t;
             while (e < s->blocks && level[e] == l && e - t < TRS_BUNDLE) e++;
@@ -750,16 +755,39 @@ static void order_tasks(const build *b, trs_supernodes *s, const trs_task *piece
     }
 }
 
+enum { FEW_BLOCKS = 16 }; /* of a level: with four slices each, half of the SMs of a large GPU */
+
+/* Slices of the blocks, where there is little else to do than to wait for them; returns how many tasks there are at most. */
+static int64_t count_slices(const build *b, trs_supernodes *s)
+{
+    int64_t tasks = 0;
+    for (int32_t t = 0, end; t < s->blocks; t = end) {
+        for (end = t; end < s->blocks && b->key[end] == b->key[t] && is_wide(&s->block[end]);)
+            end++;
+        const bool few = end - t <= FEW_BLOCKS;
+        if (end == t) end++;
+        for (int32_t k = t; k < end; k++) {
+            trs_block *block = &s->block[k];
+            const bool sliced = few && block->members > 1;
+            block->slices = sliced ? (block->rows + TRS_SLICE - 1) / TRS_SLICE : 1;
+            tasks += (1 + has_rest(block)) * block->slices + block->pieces;
+        }
+    }
+    return tasks;
+}
+
 static int order(build *b, trs_supernodes *s)
 {
     trs_context *ctx = b->ctx;
     b->ordered = s->block = trs_new_touched(ctx, s->blocks, sizeof *s->block, "blocks");
-    s->task = trs_new(ctx, b->slices + s->pieces, sizeof *s->task, "tasks");
     trs_task *piece = trs_new(ctx, s->pieces, sizeof *piece, "pieces");
-    int rc = s->block && s->task && piece ? TRS_OK : TRS_EMEM;
-    if (!rc) rc = order_pieces(b, s, piece);
+    int rc = s->block && piece ? order_pieces(b, s, piece) : TRS_EMEM;
     if (!rc) {
         trs_share(b->threads, b->blocks, blocks_at_a_time(b), order_some, b);
+        s->task = trs_new(ctx, count_slices(b, s), sizeof *s->task, "tasks");
+        rc = s->task ? TRS_OK : TRS_EMEM;
+    }
+    if (!rc) {
         s->stage = b->stage;
         s->column = b->column;
         b->stage = NULL, b->column = NULL;

@@ -31,8 +31,9 @@ enum {
     TRS_NARROW = 16, /* a block with more rows is wide */
     TRS_BUNDLE = 8,  /* narrow blocks of a task */
     TRS_STAGES = 24, /* of a task, the diagonal block counted */
-    TRS_PANEL = 4,   /* blocks of a panel, and latest blocks before it */
-    TRS_SLICE = 16,  /* rows of a block of a panel, that are a task */
+    TRS_PANEL = 4,   /* blocks of a panel */
+    TRS_LATEST = 8,  /* latest blocks before a panel, of the last two levels: those of two panels */
+    TRS_SLICE = 16, /* rows of a block of a panel that are a task, where its level has few blocks */
 };
 
 /* A dense matrix of rows x columns; entry (i, k), i counting the rows that it has, stands at
@@ -53,21 +54,22 @@ typedef struct trs_block {
     int32_t piece,
         pieces; /* numbers of the first one, and how many; the rest has the next number */
     int32_t member, members; /* which of how many blocks of a panel; 0 of 1 */
+    int32_t slices;          /* tasks that share its rows, and those of its rest */
 } trs_block;
 
 typedef enum trs_task_kind {
     TRS_TASK_WIDE,
     TRS_TASK_PIECE,
     TRS_TASK_BUNDLE,
-    TRS_TASK_REST,
-    TRS_TASK_PANEL /* of a block of a panel, a slice, once there are the rests of it and of those before */
+    TRS_TASK_REST, /* a slice */
+    TRS_TASK_PANEL /* a slice, once there are the rests of its block and of those before */
 } trs_task_kind;
 
 typedef struct trs_task {
     int32_t kind;
     int32_t block, blocks;   /* the first one, and how many: 1 unless a bundle */
     int32_t stage, stages;   /* of a wide block or a piece */
-    int32_t piece;           /* number of a piece or a rest, or of a slice in its block */
+    int32_t piece;           /* number of a piece, or of a slice in its block */
     int32_t column, columns; /* of these stages together */
 } trs_task;
 

@@ -41,7 +41,7 @@ static void check_panel(const trs_supernodes *s, int32_t n, const double *piece)
     const trs_block *k = &s->block[n];
     const trs_stage *g = &s->stage[k->stage];
     assert_in_range(k->members, 2, TRS_PANEL);
-    assert_in_range(k->stages, k->member + 1, k->member + 1 + TRS_PANEL);
+    assert_in_range(k->stages, k->member + 1, k->member + 1 + TRS_LATEST);
     assert_int_equal(k->diagonal, k->stage + k->member);
     for (int32_t u = 0; u <= k->member; u++, g++) {
         const trs_block *of = &s->block[n - k->member + u];
@@ -95,22 +95,33 @@ static void run_block(const trs_tri *t, const trs_supernodes *s, int32_t n, cons
     finish_block(t, k, b, sum, x);
 }
 
+/* Here the first slice does what all slices of a block would do; done is a number that is made by it. */
+static bool is_first_slice(const trs_block *k, int32_t slice, double done)
+{
+    assert_in_range(slice, 0, k->slices - 1);
+    assert_true(k->slices == 1 || (k->slices - 1) * TRS_SLICE < k->rows);
+    assert_true(k->slices == 1 || k->slices * TRS_SLICE >= k->rows);
+    assert_true(isnan(done) == (slice == 0));
+    return slice == 0;
+}
+
 /* The sum of a piece, or what is left of b after all pieces and stages. */
 static void run_piece(const trs_tri *t, const trs_supernodes *s, const trs_task *task,
                       const double *b, double *piece, const double *x)
 {
     const trs_block *k = &s->block[task->block];
-    double *sum = piece + task->piece * TRS_BLOCK;
+    const bool rest = task->kind == TRS_TASK_REST;
+    double *sum = piece + (rest ? k->piece + k->pieces : task->piece) * TRS_BLOCK;
+    assert_true(task->stages <= TRS_STAGES);
+    if (rest && !is_first_slice(k, task->piece, sum[0])) return;
     assert_true(isnan(sum[0]));
     memset(sum, 0, TRS_BLOCK * sizeof *sum);
-    assert_true(task->stages <= TRS_STAGES);
     for (int g = task->stage; g < task->stage + task->stages; g++) {
         assert_true(s->stage[g].columns <= TRS_BLOCK);
         add_stage(t, s, &s->stage[g], x, sum);
     }
-    if (task->kind == TRS_TASK_PIECE) return;
+    if (!rest) return;
     assert_true(k->members > 1);
-    assert_int_equal(task->piece, k->piece + k->pieces);
     add_pieces(k, piece, sum);
     for (int i = 0; i < k->rows; i++) sum[i] = b[k->first + i] - sum[i];
 }
@@ -122,11 +133,9 @@ static void run_task(const trs_tri *t, const trs_supernodes *s, const trs_task *
         run_piece(t, s, task, b, piece, x);
         return;
     }
-    if (task->kind == TRS_TASK_PANEL && task->piece > 0) {
-        assert_true(task->piece < s->block[task->block].rows / TRS_SLICE + 1);
-        assert_true(!isnan(x[s->block[task->block].first])); /* with the first slice */
+    const trs_block *first = &s->block[task->block];
+    if (task->kind == TRS_TASK_PANEL && !is_first_slice(first, task->piece, x[first->first]))
         return;
-    }
     for (int k = task->block; k < task->block + task->blocks; k++) {
         const bool is_wide = s->block[k].rows > TRS_NARROW;
         assert_int_equal(is_wide, task->kind != TRS_TASK_BUNDLE);
