@@ -248,6 +248,20 @@ template <class T> struct plan_of {
     }
 };
 
+/* The stages of a task by steps, and where what they are multiplied by is published, into shared memory. */
+template <class T, int R>
+__device__ inline void list_stages(wide<T, R> *sh, const problem<T> &P, const trs_task &task,
+                                   const trs_block &k, const plan_of<T> &plan)
+{
+    const int32_t panel = P.block[task.block - k.member].first;
+    for (int p = threadIdx.x; p < task.stages; p += BLOCK_THREADS)
+        sh->stage[p] = P.stage[task.stage + plan.stage_of_step(p, task.stages)];
+    for (int e = threadIdx.x; e < task.columns; e += BLOCK_THREADS) {
+        const int32_t j = P.column[task.column + e];
+        sh->column[e] = plan.panel && j >= panel ? rest_of_row(P, task.block, j) : j;
+    }
+}
+
 template <class T, int R>
 static __device__ void solve_wide(wide<T, R> *sh, const problem<T> &P, const trs_task &task,
                                   const here<T> &h)
@@ -258,12 +272,7 @@ static __device__ void solve_wide(wide<T, R> *sh, const problem<T> &P, const trs
     const plan_of<T> plan(P, task, k);
     const T *sums = h.mine + (int64_t)P.n * R;
     T sum[C], b[C], v[MINE<R>];
-    for (int p = threadIdx.x; p < task.stages; p += BLOCK_THREADS)
-        sh->stage[p] = P.stage[task.stage + plan.stage_of_step(p, task.stages)];
-    for (int e = threadIdx.x; e < task.columns; e += BLOCK_THREADS) {
-        const int32_t j = P.column[task.column + e], panel = P.block[task.block - k.member].first;
-        sh->column[e] = plan.panel && j >= panel ? rest_of_row(P, task.block, j) : j;
-    }
+    list_stages(sh, P, task, k, plan);
     for (int c = 0; c < C; c++) {
         const bool in = me.row < k.rows && me.first + c < P.nrhs;
         sum[c] = b[c] = number<T>(0);
@@ -310,7 +319,7 @@ static __device__ void solve_wide(wide<T, R> *sh, const problem<T> &P, const trs
 
 /* ---- a slice of a block of a panel: 256 threads, one right-hand side ---------------------------------------- */
 
-template <class T> struct sliced { /* shared memory */
+template <class T> struct sliced { /* in the place of tiles */
     T x[int(TRS_PANEL) * int(BLOCK)], part[WARPS][SLICE];
 };
 
@@ -323,6 +332,7 @@ struct phase {
 
 /* All of a phase is in registers, or on its way there, before it is waited for. */
 template <class T> struct slice {
+    wide<T, 1> *lists;
     sliced<T> *sh;
     const problem<T> &P;
     const trs_task &task;
@@ -333,9 +343,9 @@ template <class T> struct slice {
     T seen;                            /* of the next phase, by this thread */
     T sum[4];
 
-    __device__ slice(sliced<T> *sh, const problem<T> &P, const trs_task &task, const here<T> &h)
-        : sh(sh), P(P), task(task), h(h), k(P.block[task.block]),
-          panel(task.kind == TRS_TASK_PANEL),
+    __device__ slice(wide<T, 1> *lists, const problem<T> &P, const trs_task &task, const here<T> &h)
+        : lists(lists), sh((sliced<T> *)lists->tile), P(P), task(task), h(h),
+          k(P.block[task.block]), panel(task.kind == TRS_TASK_PANEL),
           phases(panel ? 3 : (task.stages + int(TRS_PANEL) - 1) / int(TRS_PANEL)),
           first_row(task.piece * SLICE), mine(first_row + (int)threadIdx.x % SLICE)
     {
@@ -356,7 +366,7 @@ template <class T> struct slice {
         for (int t = 0; t < TRS_PANEL; t++) {
             for (int z = 0; z < 4; z++) a[t].v.v[z] = number<T>(0);
             if (p >= phases || t >= ph.count || mine >= k.rows) continue;
-            const trs_stage &s = P.stage[task.stage + ph.first + t];
+            const trs_stage &s = lists->stage[ph.first + t];
             if (!(s.rows >> mine & 1) || a[t].column() >= s.columns) continue;
             const int row = __popcll(s.rows & ((1ull << mine) - 1)); /* of the stage */
             a[t].load(P.store + s.place, row - (int)threadIdx.x % SLICE, __popcll(s.rows));
@@ -368,10 +378,9 @@ template <class T> struct slice {
         if (p >= phases) return NULL;
         const phase ph = stages_of(p);
         const int t = threadIdx.x / BLOCK, column = threadIdx.x % BLOCK;
-        const trs_stage *s = P.stage + task.stage + ph.first + t;
+        const trs_stage *s = lists->stage + ph.first + t;
         if (t >= ph.count || column >= s->columns) return NULL;
-        const int32_t j = P.column[s->first + column];
-        return h.mine + (ph.rests ? rest_of_row(P, task.block, j) : j);
+        return h.mine + lists->column[s->first - task.column + column];
     }
     __device__ void look(const T *from)
     {
@@ -401,10 +410,12 @@ template <class T> struct slice {
 };
 
 template <class T>
-static __device__ void solve_slice(sliced<T> *sh, const problem<T> &P, const trs_task &task,
+static __device__ void solve_slice(wide<T, 1> *sh, const problem<T> &P, const trs_task &task,
                                    const here<T> &h)
 {
     slice<T> r(sh, P, task, h);
+    list_stages(sh, P, task, r.k, plan_of<T>(P, task, r.k));
+    __syncthreads();
     const bool writes = threadIdx.x < SLICE && r.mine < r.k.rows;
     part_of_tile<T> a[2][TRS_PANEL];
     T b = number<T>(0);
@@ -413,7 +424,6 @@ static __device__ void solve_slice(sliced<T> *sh, const problem<T> &P, const trs
     r.load(a[1], 1);
     const T *from = r.place(0);
     r.look(from);
-    if (!r.panel) r.take_pieces();
     for (int p = 0; p < r.phases; p += 2)
 #pragma unroll
         for (int d = 0; d < 2; d++) {
@@ -421,7 +431,8 @@ static __device__ void solve_slice(sliced<T> *sh, const problem<T> &P, const trs
             r.step(a[d], p + d, from);
             r.load(a[d], p + d + 2);
         }
-    const T v = b + join_parts(sh->part, r.sum);
+    if (!r.panel) r.take_pieces(); /* they take longest */
+    const T v = b + join_parts(r.sh->part, r.sum);
     const int64_t place = (r.panel ? r.k.first : rest_of(P, r.k)) + r.first_row;
     if (writes) flag_store(h.mine + place + threadIdx.x, v);
     if (writes && r.panel) P.x(r.k.first + r.mine, 0) = v;
@@ -441,7 +452,7 @@ __device__ inline void solve_task(wide<T, R> *sh, const problem<T> &P, const trs
         const bool split = task.kind == TRS_TASK_PANEL && P.split[task.block - k.member];
         if constexpr (R == 1)
             if (k.slices > 1 && !split) {
-                solve_slice<T>((sliced<T> *)sh->tile, P, task, h);
+                solve_slice<T>(sh, P, task, h);
                 return;
             }
         if (task.piece > 0) return;
