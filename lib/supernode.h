@@ -57,13 +57,16 @@ typedef struct trs_task {
 
 typedef struct trs_supernodes {
     int32_t blocks, stages, tasks, pieces;
-    int32_t wide;     /* blocks */
-    int32_t height;   /* levels of blocks */
-    int64_t columns;  /* of all stages */
-    int64_t store;    /* values kept */
-    trs_block *block; /* in topological order */
-    trs_stage *stage; /* the ones of a block follow each other */
-    int32_t *column;  /* rows of the triangle */
+    int32_t wide;           /* blocks */
+    int32_t height;         /* levels of blocks */
+    int32_t wide_levels;    /* of them: with a wide block */
+    int64_t narrow_rows;    /* over the levels, of the narrow block that has most of them, and */
+    int64_t narrow_columns; /* the same of the columns that it needs */
+    int64_t columns;        /* of all stages */
+    int64_t store;          /* values kept */
+    trs_block *block;       /* in topological order */
+    trs_stage *stage;       /* the ones of a block follow each other */
+    int32_t *column;        /* rows of the triangle */
     trs_task *task;
 } trs_supernodes;
 
