@@ -372,7 +372,7 @@ static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
     c->bytes = ((double)s->nnz * ((s->elem + 4) * m->gpu_byte + m->gpu_gather) +
                 (double)s->n * (8 + 3 * s->elem) * m->gpu_byte) *
                s->nrhs;
-    c->sync = 2.5 * m->gpu_launch;
+    c->sync = (s->nrhs > 1 ? 6 : 2.5) * m->gpu_launch; /* SpSM, SpSV */
     c->hops = (double)s->levels * (wide ? 1.7e-6 : 0.6e-6) + s->sum_longest * 1e-9;
 }
 

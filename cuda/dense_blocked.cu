@@ -435,30 +435,51 @@ static int solve(const trs_part *part, const trs_job *job)
                     [&](auto zero) { return solve_columns<decltype(zero)>(part, job); });
 }
 
-/* Seconds of a step, a panel of rows after the one before, as measured on an H200. */
-static double step(const trs_shape *s)
+/* Complex numbers take more arithmetic, and registers; more of both with several columns. */
+static double slower(const trs_shape *s)
 {
-    if (s->nrhs > 1) return 10e-6 * ((s->nrhs + 7) / 8);
-    return s->elem > 4 ? 0.9e-6 : 0.7e-6;
+    if (!s->is_complex) return 1;
+    if (s->elem <= 8) return 1.2;
+    if (s->nrhs == 1) return 1.8;
+    return s->nrhs <= 8 ? 2.8 : 2.25;
 }
 
-/* While one waits others read, more often than not; complex numbers take more arithmetic, and registers. */
+/* Seconds of several columns, measured with 2, 8 and 32 on an H200: steps, a panel of rows after the one before, and
+ * products.  8 columns wait for these where there are more rows of tiles than SMs, 32 where all SMs together take
+ * longer than half of the steps; more are done in turns. */
+static double cost_of_many(const trs_shape *s)
+{
+    const int rows = rows_of_tiles(s->n), sms = 132;
+    const double n = (double)s->n, steps = panels_of(rows), turns = (s->nrhs + 31) / 32;
+    if (s->nrhs <= 8) return 8.7e-6 * steps + (rows > sms ? 1.5e-12 * n * n : 0);
+    return turns * max(21.8e-6 * steps, 10.9e-6 * steps + 3.46e-12 * n * n);
+}
+
+/* While a step waits others read, more often than not. */
 static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
-    const double slower = !s->is_complex ? 1 : s->elem > 8 ? 1.8 : 1.2;
-    const double steps = panels_of(rows_of_tiles(s->n)) * step(s) * slower;
-    c->bytes = 0.5 * (double)s->n * (double)s->n * s->elem * m->gpu_byte * slower;
     c->sync = 2.5 * m->gpu_launch;
+    if (s->nrhs > 1) {
+        c->hops = cost_of_many(s) * slower(s);
+        return;
+    }
+    const double step = s->elem > 4 ? 0.9e-6 : 0.7e-6;
+    const double steps = panels_of(rows_of_tiles(s->n)) * step * slower(s);
+    c->bytes = 0.5 * (double)s->n * (double)s->n * s->elem * m->gpu_byte * slower(s);
     c->hops = steps - 0.4 * min(steps, c->bytes);
 }
 
-/* In a panel that is split rows of tiles wait for one another, and one that is not inverted takes a step a row. */
+/* In a panel that is split rows of tiles wait for one another, and one that is not inverted takes a step a row: all of
+ * it for each 8 columns. */
 static void cost_now(const trs_part *part, const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
     const tiles *d = (const tiles *)part->data;
+    const double split = s->nrhs == 1 ? 0.9e-6 * (PANEL - 1) : 4e-6;
+    const double eights = s->nrhs <= 8 ? 1 : 4 * ((s->nrhs + 31) / 32);
+    const double times = s->nrhs == 1 ? 1 : eights * (s->is_complex ? 1.8 : 1);
     cost(s, m, c);
-    c->hops += (double)count_flags(part->ctx, d->split, panels_of(d->nt)) * 0.9e-6 * (PANEL - 1) +
-               (double)count_flags(part->ctx, d->substituted, d->nt) * SUBSTITUTED;
+    c->hops += times * ((double)count_flags(part->ctx, d->split, panels_of(d->nt)) * split +
+                        (double)count_flags(part->ctx, d->substituted, d->nt) * SUBSTITUTED);
 }
 
 /* The tiles, and T. */

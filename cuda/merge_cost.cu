@@ -5,38 +5,49 @@
 #include "dataflow.cuh"
 #include "merge.cuh"
 
-/* How many times as long a wait is for several columns. */
-static double wait_for_columns(const trs_shape *s)
-{
-    return 1 + 0.5 * log2((double)s->nrhs);
-}
-
-/* Of a pass, in hops, measured from launch to launch: more than merge_new counts, which the bits go by.  With several
- * columns, rows beyond those that merge_product reads in batches cost more, and rows of which N is wide. */
+/* Of a pass, in hops, measured from launch to launch: more than merge_new counts, which the bits go by.  Columns of few
+ * rows are chains of loads; by so much at most, for so they were measured one after the other. */
 static double product_hops(const trs_shape *s)
 {
-    const double n = (double)s->n, wide = (double)s->nrhs * (double)s->longest / double(PLAIN);
+    const double n = (double)s->n, few = 2e5;
     if (s->nrhs == 1) return 6 + n / 1.2e5;
-    return (20 + max(n - 2e5, 0.) / 9e3) * wait_for_columns(s) + 0.36 * wide;
+    return 6 + (n < few ? 1.4 : 0.2) * s->nrhs;
 }
 
-/* By so many hops one takes longer in T' than in T: few entries of a row are there long before the last.  Several
- * columns are waited for in rounds of lines of y. */
+/* And of several columns in bytes, as many as a copy would move in that time. */
+static double product_bytes(const trs_shape *s)
+{
+    return s->nrhs == 1 ? 0 : 4.5 * (double)s->n * s->nrhs * s->elem;
+}
+
+/* By so many hops one takes longer in T' than in T: few entries of a row are there long before the last.  Several columns
+ * wait in rounds for them, and not where rows are of very different lengths, as in factors: long ones need little of
+ * what comes last. */
 static double longer_hop(const trs_shape *s, double length)
 {
-    const double lines = s->nrhs <= 16 ? 16 : 8;
+    const double mean = (double)s->nnz / (double)s->n, longest = s->sum_longest / (double)s->levels;
     if (s->nrhs == 1) return max(0.225 * log2(length) - 0.4, 0.);
-    const double longest = min(s->sum_longest / (double)s->levels, double(2 * TRS_FLOW_PIECE));
-    return (0.28 * wait_for_columns(s) * length + 0.067 * longest) / lines;
+    return 0.32 * min(mean / longest, 1.) * log2(max(length, 1.));
+}
+
+/* T' for cuda-dataflow.  Long rows of levels that are merged are waited for together, half of the time; and no more
+ * rows come between a row and what it needs. */
+static trs_shape merged_shape(const trs_shape *s, const merge_outcome *o)
+{
+    const double left = o->levels / max((double)s->levels, 1.);
+    trs_shape then = *s;
+    then.levels = (int64_t)o->levels;
+    then.nnz = (int64_t)o->nnz;
+    then.sum_longest = s->sum_longest * sqrt(left);
+    then.widest = s->n - (int64_t)((double)(s->n - s->widest) * left);
+    return then;
 }
 
 /* One column is read while longer hops are waited for, half of the time. */
 void merge_cost_of(const trs_shape *s, const merge_outcome *o, const trs_machine *m, trs_cost *c)
 {
     const int columns = many_at_once(s->nrhs), times = (s->nrhs + columns - 1) / columns;
-    trs_shape then = *s;
-    then.levels = (int64_t)o->levels;
-    then.nnz = (int64_t)o->nnz;
+    trs_shape then = merged_shape(s, o);
     trs_solver_dataflow.cost(&then, m, c);
     if (o->passes == 0) return;
     then = *s;
@@ -44,6 +55,7 @@ void merge_cost_of(const trs_shape *s, const merge_outcome *o, const trs_machine
     const double longer = times * o->levels * longer_hop(&then, o->nnz / (double)s->n) * m->gpu_hop;
     c->hops += longer - (s->nrhs == 1 ? 0.5 * min(longer, c->bytes) : 0);
     c->sync += times * o->passes * product_hops(&then) * m->gpu_hop;
+    c->bytes += times * o->passes * product_bytes(&then) * m->gpu_byte;
 }
 
 /* Rows, one after the other, that have one pattern and so bring no entries when their levels are merged; on the
@@ -52,7 +64,8 @@ static double alike(const trs_shape *s)
 {
     const double n = (double)s->n;
     if ((double)s->nnz == n * (n + 1) / 2) return n;
-    return s->height > 0 ? max((double)s->levels / (double)s->height, 1.) : 1;
+    const double height = (double)(s->height + s->chained);
+    return s->height > 0 ? max((double)s->levels / height, 1.) : 1;
 }
 
 /* T' on the way, as far as a shape tells. */
@@ -99,8 +112,24 @@ static merge_outcome guess(const trs_shape *s)
     return g.o;
 }
 
+static void scale(trs_cost *c, double factor)
+{
+    c->bytes *= factor;
+    c->sync *= factor;
+    c->hops *= factor;
+}
+
+/* Of T and T' in equal parts: the mean of one column, of several the geometric mean, since it is the ratio to
+ * others that is won or lost. */
+static void mix(const trs_shape *s, const trs_cost *plain, trs_cost *c)
+{
+    const double t = plain->bytes + plain->sync + plain->hops, now = c->bytes + c->sync + c->hops;
+    const double mean = s->nrhs == 1 ? (t + now) / 2 : sqrt(t * now);
+    if (now > 0) scale(c, mean / now);
+}
+
 /* Nothing is said for what was not measured: more than 20 GB of passes.  Where more than a few rows are alike, as in
- * factors, values have grown too much more often than not: T and T' in equal parts. */
+ * factors, values have grown too much more often than not. */
 void merge_cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
     enum { LARGE = 200000000 };
@@ -111,9 +140,7 @@ void merge_cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
     if (alike(s) > few_alike) {
         trs_cost other = {};
         merge_cost_of(s, &plain, m, &other);
-        c->bytes = (c->bytes + other.bytes) / 2;
-        c->sync = (c->sync + other.sync) / 2;
-        c->hops = (c->hops + other.hops) / 2;
+        mix(s, &other, c);
     }
     c->sync += m->gpu_launch;
 }

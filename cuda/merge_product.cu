@@ -1,7 +1,7 @@
 /* merge_product.cu: M times a vector, a kernel a pass, in place but for the first.
  *
- * A thread has a row, and a block a row of which N has many entries; none waits for another, since rows that change
- * read rows that do not.  Bytes: 16 n + 20 nnz (N); bound by these where there are many rows, and by a chain of loads
+ * A thread has a row of some columns, and a block one of which N has many entries; none waits for another, since rows
+ * that change read rows that do not.  Bytes: 16 n + 20 nnz (N); bound by these where there are many rows, and by a chain of loads
  * where there are few. */
 #include "config.h"
 
@@ -44,7 +44,7 @@ static __device__ inline T product(const product_of<T> &m, int64_t p, int64_t en
 template <class T, int BATCH> static __device__ void wide_product(const product_of<T> &m, int32_t i)
 {
     __shared__ T sum[THREADS];
-    for (int r = 0; r < m.nrhs; r++) {
+    for (int r = (int)blockIdx.y; r < m.nrhs; r += (int)gridDim.y) {
         sum[threadIdx.x] = product<T, BATCH>(m, m.ptr[i] + threadIdx.x, m.ptr[i + 1], THREADS, r);
         __syncthreads();
         block_sum(sum, THREADS);
@@ -67,21 +67,24 @@ template <class T, int BATCH> static __global__ void product_kernel(const produc
     const int64_t begin = m.ptr[i], end = m.ptr[i + 1];
     if (begin == end && m.from.p == m.to.p) return;
     if (end - begin > MERGE_MOST) return;
-    for (int r = 0; r < m.nrhs; r++)
+    for (int r = (int)blockIdx.y; r < m.nrhs; r += (int)gridDim.y)
         m.to(i, r) = m.from(i, r) + product<T, BATCH>(m, begin, end, 1, r);
 }
 
-/* Where there are few rows, a chain of loads is what takes time; where there are many, threads are. */
+/* Where there are few rows, a chain of loads is what takes time, and so no thread has two columns; where there are many,
+ * threads are, and ptr is read anew for every few columns only. */
 int merge_product(const merging *m, trs_dtype t, const trs_job *job, trs_view from, trs_view to)
 {
-    enum { SMALL = 200000 };
+    enum { SMALL = 200000, COLUMNS = 4, MOST = 65535 };
     const int32_t n = m->from.n;
     return for_type(t, [&](auto zero) {
         using T = decltype(zero);
         const product_of<T> all = {
             n,         m->wides,       job->nrhs,   m->ptr, m->idx, m->wide, (const T *)m->n_val,
             job->conj, typed<T>(from), typed<T>(to)};
-        const unsigned blocks = blocks_of(n) + (unsigned)m->wides;
+        const int each = n < SMALL ? 1 : COLUMNS,
+                  across = min((job->nrhs + each - 1) / each, int(MOST));
+        const dim3 blocks(blocks_of(n) + (unsigned)m->wides, (unsigned)across);
         const auto kernel = n < SMALL ? product_kernel<T, 4> : product_kernel<T, 1>;
         kernel<<<blocks, THREADS, 0, (cudaStream_t)job->stream>>>(all);
         return launched();

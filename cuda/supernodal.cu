@@ -1059,24 +1059,57 @@ static double reading(const trs_shape *s)
     return 0.24 * (height - height * height / blocks) * max(reads - 1, 0.) + 1.4 * longest;
 }
 
+/* Steps that a block of a panel is, which follows another one; measured. */
+static const double CHAINED = 0.5, CHAINED_OF_MANY = 0.75;
+
+/* How many times as long several columns take as 8 real ones: by the kernel for 32, or in turns, and of complex numbers. */
+static double turns(const trs_shape *s)
+{
+    return (s->nrhs <= 8 ? 1 : 3 * ((s->nrhs + 31) / 32)) * (s->is_complex ? 2 : 1);
+}
+
+/* A step of the height waits for its slowest block: a narrow one reads the columns that it needs four at a time, and
+ * its inverse column by column; a wide one waits for two stages more. */
+static void cost_of_many(const trs_shape *s, const trs_machine *m, trs_cost *c)
+{
+    const double chained = CHAINED_OF_MANY * (double)s->chained;
+    const double steps =
+        0.9 * ((double)s->height + chained) + 2.2 * ((double)s->wide_steps + chained);
+    const double narrow = 0.5 * s->narrow_rows + 0.05 * s->narrow_columns;
+    c->bytes = 6.7 * (double)s->store * s->elem * m->gpu_byte * turns(s);
+    c->sync = 6.3 * m->gpu_launch;
+    c->hops = (steps + narrow) * m->gpu_hop * turns(s);
+}
+
 /* A step of the height takes twice a hop and more: it waits for x, then for what is made of it.  Where levels are
  * wide, numbers are read at less than a quarter of the rate of a copy, unless the steps take longer. */
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+static void cost_of_one(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
-    const double sides = s->nrhs == 1 ? 1 : 1 + 0.3 * s->nrhs;
     const bool known = s->blocks > 0; /* otherwise, no two rows have anything in common */
     const double numbers = (double)(known ? s->store : 4 * s->nnz) * s->elem * m->gpu_byte;
     const double more = known && !s->wide_blocks ? reading(s) : 0;
-    const double steps = ((double)(known ? s->height : s->levels) * 2.2 + more) * m->gpu_hop;
+    const double height = (double)s->height + CHAINED * (double)s->chained;
+    const double steps = ((known ? height : (double)s->levels) * 2.2 + more) * m->gpu_hop;
     const double thin = s->nnz > 0 ? s->thin_entries / (double)s->nnz : 1;
     const double wide = steps * (double)s->wide_levels / max((double)s->levels, 1.);
-    c->bytes = numbers * thin * sides;
+    c->bytes = numbers * thin;
     c->sync = m->gpu_launch;
-    c->hops = (steps - wide + max(wide, 4.5 * numbers * (1 - thin))) * sides;
+    c->hops = steps - wide + max(wide, 4.5 * numbers * (1 - thin));
+}
+
+static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+{
+    if (s->nrhs > 1 && s->blocks > 0) {
+        cost_of_many(s, m, c);
+        return;
+    }
+    cost_of_one(s, m, c);
+    c->bytes *= s->nrhs; /* supernodes were not looked for */
+    c->hops *= s->nrhs;
 }
 
 /* Blocks that are not inverted take a step a row; they are thought to be of all sizes, and as many in each level of
- * blocks. */
+ * blocks.  With several columns a step is longer, and most of those that are bad are wide. */
 static void cost_now(const trs_part *part, const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
     const supernodal *d = (const supernodal *)part->data;
@@ -1084,7 +1117,8 @@ static void cost_now(const trs_part *part, const trs_shape *s, const trs_machine
     if (d->s.blocks == 0) return;
     const double blocks = (double)d->s.blocks, rows = (double)s->n / (blocks * (double)BLOCK);
     const double bad = (double)count_flags(part->ctx, d->substituted, d->s.blocks) / blocks;
-    c->hops += bad * d->s.height * (rows < 1 ? rows : 1) * SUBSTITUTED;
+    const double longer = s->nrhs == 1 ? min(rows, 1.) : turns(s);
+    c->hops += bad * (d->s.height + d->s.chained) * longer * SUBSTITUTED;
 }
 
 static int64_t bytes(const trs_shape *s)

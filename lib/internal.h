@@ -167,11 +167,16 @@ typedef struct trs_shape {
     double thin_entries; /* entries in levels too small to share out */
     int64_t wide_levels; /* the others */
     int64_t blocks;      /* of supernodes, 0: not looked for */
-    int64_t height;      /* levels of blocks */
-    int64_t store;       /* numbers that they keep */
+    int64_t height;      /* levels of blocks, panels being one block, and */
+    int64_t
+        chained;   /* what panels hide: blocks that follow another one of theirs, level by level */
+    int64_t store; /* numbers that they keep */
     int64_t wide_blocks; /* of them */
-    int64_t strips;      /* 0: not looked for, or no good */
-    double elem;         /* bytes of a number */
+    int64_t wide_steps;  /* levels of blocks with a wide one */
+    double narrow_rows;  /* over the levels of blocks, of the narrow one with most of them */
+    double narrow_columns;
+    int64_t strips; /* 0: not looked for, or no good */
+    double elem;    /* bytes of a number */
     bool is_complex;
     int nrhs;
 } trs_shape;

@@ -776,6 +776,28 @@ static int64_t count_slices(const build *b, trs_supernodes *s)
     return tasks;
 }
 
+/* What the blocks of a level take that has the slowest ones: several right-hand sides wait for them. */
+static void add_up_levels(const build *b, trs_supernodes *s)
+{
+    const int32_t *level = b->key;
+    for (int32_t t = 0; t < s->blocks;) {
+        const int32_t l = level[t];
+        int32_t rows = 0, columns = 0, members = 1;
+        s->wide_levels += is_wide(&s->block[t]); /* these come first */
+        for (; t < s->blocks && level[t] == l; t++) {
+            const trs_block *k = &s->block[t];
+            const int32_t wanted = k->stage < k->diagonal ? s->stage[k->stage].columns : 0;
+            if (k->members > members) members = k->members;
+            if (is_wide(k)) continue;
+            if (k->rows > rows) rows = k->rows;
+            if (wanted > columns) columns = wanted;
+        }
+        s->narrow_rows += rows;
+        s->narrow_columns += columns;
+        s->chained += members - 1;
+    }
+}
+
 static int order(build *b, trs_supernodes *s)
 {
     trs_context *ctx = b->ctx;
@@ -792,6 +814,7 @@ static int order(build *b, trs_supernodes *s)
         s->column = b->column;
         b->stage = NULL, b->column = NULL;
         order_tasks(b, s, piece);
+        add_up_levels(b, s);
     }
     trs_free(&ctx->mem, piece);
     return rc;

@@ -161,11 +161,46 @@ static void check_store(const trs_tri *t, const trs_supernodes *s)
     assert_true(room >= t->nnz);
 }
 
+/* The level of a block: one after the latest that it waits for; pieces wait for no later one. */
+static int level_of_block(const trs_supernodes *s, const trs_block *k)
+{
+    int level = 0;
+    for (int g = k->stage; g < k->stage + k->stages; g++)
+        if (s->stage[g].level + 1 > level) level = s->stage[g].level + 1;
+    return level;
+}
+
+/* What the cost model is told of the levels, found level by level. */
+static void check_levels(const trs_supernodes *s)
+{
+    int64_t rows = 0, columns = 0, wide = 0;
+    for (int l = 0; l < s->height; l++) {
+        int most_rows = 0, most_columns = 0, has_wide = 0;
+        for (int t = 0; t < s->blocks; t++) {
+            const trs_block *k = &s->block[t];
+            if (level_of_block(s, k) != l) continue;
+            has_wide |= k->rows > TRS_NARROW;
+            if (k->rows > TRS_NARROW) continue;
+            if (k->rows > most_rows) most_rows = k->rows;
+            for (int g = k->stage; g < k->stage + k->stages; g++)
+                if (g != k->diagonal && s->stage[g].columns > most_columns)
+                    most_columns = s->stage[g].columns;
+        }
+        rows += most_rows;
+        columns += most_columns;
+        wide += has_wide;
+    }
+    assert_int_equal(rows, s->narrow_rows);
+    assert_int_equal(columns, s->narrow_columns);
+    assert_int_equal(wide, s->wide_levels);
+}
+
 static void compare(trs_context *ctx, const trs_tri *t, trs_supernodes *s)
 {
     double *b = malloc((size_t)t->n * sizeof *b + 1), *x = malloc((size_t)t->n * sizeof *x + 1);
     assert_int_equal(trs_supernodes_make(ctx, t, s), TRS_OK);
     check_store(t, s);
+    check_levels(s);
     double *piece = malloc((size_t)s->pieces * TRS_BLOCK * sizeof *piece + 1);
     assert_true(b && x && piece);
     for (int i = 0; i < t->n; i++) b[i] = 1 + i % 7, x[i] = NAN;
