@@ -13,6 +13,15 @@
 
 #include <string.h>
 
+bool trs_direct_in_place(const trs_plan *p)
+{
+    const trs_side *s = &p->side[p->imported_is_t];
+    if (p->general || !p->info.on_gpu || p->side[!p->imported_is_t].used) return false;
+    for (int c = 0; c < s->nparts; c++)
+        if (!s->part[c].solver->direct) return false;
+    return p->far ? !s->direct.src : !s->tri.src;
+}
+
 bool trs_direct_possible(const trs_plan *p, const trs_mat *mat)
 {
     if (!p->info.on_gpu || mat->device != TRS_CUDA(p->ctx.device)) return false;
@@ -240,4 +249,14 @@ int trs_direct_update(trs_plan *p, const void *val, void *stream)
     const int waited = trs_gpu_wait(stream);
     if (rc == TRS_EDEVICE || waited) return trs_fail(&p->ctx, TRS_EDEVICE, "update on the device");
     return rc;
+}
+
+int trs_direct_send(trs_plan *p, const void *val)
+{
+    trs_side *s = &p->side[p->imported_is_t];
+    const size_t bytes = (size_t)s->tri.nnz * trs_size(s->tri.dtype);
+    int rc = trs_gpu_use(&p->ctx);
+    if (!rc) rc = make_ready(&p->ctx, s);
+    if (!rc) rc = trs_gpu_put(&p->ctx, s->direct.val, val, bytes);
+    return rc ? rc : trs_direct_update(p, NULL, NULL);
 }
