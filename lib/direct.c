@@ -95,7 +95,7 @@ void trs_direct_drop_pattern(trs_context *ctx, trs_side *s)
 {
     trs_gpu_free(ctx, s->direct.level);
     s->direct.level = NULL;
-    if (!s->tri.ptr) return; /* far */
+    if (!s->tri.ptr || s->direct.block) return; /* far, or was */
     for (int k = 0; k < s->nparts; k++)
         if (s->part[k].solver->pattern) return;
     trs_gpu_free(ctx, s->direct.idx);
@@ -207,7 +207,8 @@ static int take_full(trs_plan *p, int k, const void *val, void *stream)
 
 void trs_direct_free(trs_context *ctx, trs_direct *d)
 {
-    void *const all[] = {d->ptr, d->idx, d->level, d->topo, d->src, d->val, d->found};
+    if (d->block) d->ptr = d->idx = d->val = NULL;
+    void *const all[] = {d->block, d->ptr, d->idx, d->val, d->level, d->topo, d->src, d->found};
     for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) trs_gpu_free(ctx, all[k]);
     memset(d, 0, sizeof *d);
 }
