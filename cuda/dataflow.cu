@@ -223,7 +223,6 @@ void dataflow_free(trs_context *ctx, dataflow *d)
     trs_flow_free(ctx, &d->flow);
     trs_gpu_free(ctx, d->inv);
     d->val = d->inv = NULL;
-    trs_gpu_free(ctx, d->place);
     d->place = NULL;
 }
 
@@ -259,9 +258,12 @@ int dataflow_new(trs_context *ctx, const trs_pattern *p, trs_dtype dtype, datafl
     int rc = trs_flow_make(ctx, p, f);
     if (rc) return rc;
     const size_t size = trs_size(dtype);
-    d->inv = trs_gpu_new(ctx, f->nodes + f->nnz, size, "values in the order of the solve");
+    const int64_t numbers = (f->nodes + f->nnz) * (int64_t)size;
+    d->inv = trs_gpu_new(ctx, numbers + d->n * (int64_t)sizeof *d->place, 1,
+                         "values in the order of the solve");
     if (!d->inv) return TRS_EMEM;
     d->val = (char *)d->inv + (size_t)f->nodes * size;
+    d->place = (int32_t *)((char *)d->inv + numbers);
     rc = for_type(dtype, [&](auto zero) {
         d->blocks = count_blocks<decltype(zero)>(f);
         return int(TRS_OK);

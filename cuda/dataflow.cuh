@@ -15,8 +15,8 @@ struct dataflow {
     int32_t n;
     trs_dtype dtype;
     trs_flow flow;
-    void *val, *inv; /* on the device, in one block that begins with inv */
-    int32_t *place;  /* [n] node of each row, on the device */
+    void *val, *inv; /* on the device, in one block with place that begins with inv */
+    int32_t *place;  /* [n] node of each row */
     bool lengthy;    /* rows are long, for many_solve */
     int blocks, many_blocks[MANY];
 };

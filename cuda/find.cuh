@@ -14,13 +14,15 @@
 #include "cuda.cuh"
 #include "delay.cuh"
 
+#include <algorithm>
+
 namespace find
 {
 enum { THREADS = PLAIN, WARP = 32, BATCH = 4, LONG = 64 /* entries */ };
 
-/* Blocks of an SM.  More of them hold one another up by their polls; with fewer, rows of one level that are far
- * apart wait for a warp. */
-enum { PER_SM = 4 };
+/* Blocks of an SM.  With more of them, rows of one level that are far apart do not wait for a warp; but each row that
+ * waits for others here and there polls as many sectors, and they hold one another up: then fewer. */
+enum { PER_SM = 4, SCATTERED_PER_SM = 2 };
 
 struct counts { /* all 0 at first */
     int done;   /* warps of rows, one in STEP of them */
@@ -36,6 +38,8 @@ struct search {
     int32_t *level;     /* [n] */
     double patience;    /* ns */
     counts *count;
+    int32_t period; /* most rows wait for the one so many before; 0: scattered ones */
+    int64_t warps;  /* that have rows: a warp has every so many-th 32 of them */
 };
 
 static __device__ inline int32_t peek(const int32_t *p)
@@ -278,11 +282,11 @@ static __device__ int32_t do_rows(const search &s, int32_t first, unsigned long 
 static __global__ void __launch_bounds__(THREADS, PER_SM) find_kernel(const search s)
 {
     const unsigned long long begin = now();
-    const int64_t warps = (int64_t)gridDim.x * (THREADS / WARP);
+    const int64_t first = (threadIdx.x / WARP) * (int64_t)gridDim.x + blockIdx.x;
     int32_t levels = 0;
+    if (first >= s.warps) return;
     /* neighbours go to different SMs */
-    for (int64_t t = (threadIdx.x / WARP) * (int64_t)gridDim.x + blockIdx.x; t * WARP < s.n;
-         t += warps) {
+    for (int64_t t = first; t * WARP < s.n; t += s.warps) {
         const int32_t here = do_rows(s, (int32_t)(t * WARP), begin);
         if (here == 0) {
             s.count->late = 1;
@@ -293,12 +297,57 @@ static __global__ void __launch_bounds__(THREADS, PER_SM) find_kernel(const sear
     if (threadIdx.x % WARP == 0) atomicMax(&s.count->levels, levels);
 }
 
+/* ---- who has which rows ---------------------------------------------------------------------------------- */
+
+enum { SAMPLES = 256 };
+
+/* How far before their diagonals the farthest entries of some rows are, as an average: of grids, the points around that
+ * of the plane before. */
+static __global__ void __launch_bounds__(SAMPLES) reach_kernel(const search s, int32_t *reach)
+{
+    const int64_t i = (2 * (int64_t)threadIdx.x + 1) * s.n / (2 * SAMPLES);
+    const int64_t begin = s.Lp[i], end = min(s.Lp[i + 1] - 1, begin + LONG);
+    int64_t sum = 0, count = 0, farthest = 0;
+    for (int64_t p = begin; p < end; p++) {
+        const int64_t distance = i - s.Li[p];
+        if (count == 0) farthest = distance;
+        if (4 * distance < 3 * farthest) break;
+        sum += distance;
+        count++;
+    }
+    reach[threadIdx.x] = count ? (int32_t)((sum + count / 2) / count) : 0;
+}
+
+/* The reach of most of them; 0: there is none. */
+static inline int32_t period_of(int32_t (&reach)[SAMPLES])
+{
+    std::sort(reach, reach + SAMPLES);
+    const int32_t middle = reach[SAMPLES / 2];
+    return std::count(reach, reach + SAMPLES, middle) >= SAMPLES / 2 ? middle : 0;
+}
+
+/* The rows that a warp has next wait for much the same as those it has just done when they are some periods later; were
+ * they a part of a period off, they, or those of other warps, would come much too early, and hold up all that wait for
+ * the ones between. */
+static inline int64_t warps_in_step(int64_t warps, int64_t period)
+{
+    const int64_t periods = period > 0 ? warps * WARP / period : 0;
+    return periods > 0 ? periods * period / WARP : warps;
+}
+
+static inline bool is_all_in_hand(const search &all)
+{
+    return all.n <= (int64_t)SCATTERED_PER_SM * multiprocessors() * THREADS;
+}
+
 /* all.level is -1 everywhere. */
 static inline cudaError_t launch(search all)
 {
     const double rows = (all.n + (double)THREADS - 1) / (int)THREADS;
-    const double most = min((double)PER_SM * multiprocessors(), max(rows, 1.0));
+    const int per_sm = all.period ? PER_SM : SCATTERED_PER_SM;
+    const double most = min((double)per_sm * multiprocessors(), max(rows, 1.0));
     const int blocks = waiting_blocks((const void *)find_kernel, THREADS, 0, most);
+    all.warps = warps_in_step((int64_t)blocks * (THREADS / WARP), all.period);
     void *args[] = {&all};
     return cudaLaunchCooperativeKernel((const void *)find_kernel, dim3((unsigned)blocks),
                                        dim3(THREADS), args, 0, NULL);

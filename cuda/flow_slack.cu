@@ -3,7 +3,7 @@
  * A level set has a row as early as it can be; most rows of graphs with a few long rows could come much later, and
  * a row that has time does not have to be merged with those that it does not wait for last.  The latest level of a
  * row is one before the earliest of the latest levels of the rows that need it.
- * latest_kernel: levels from the last to the first, a grid-wide barrier after each; a warp a row, a block a
+ * latest_kernel: levels from the last to the first, a grid-wide barrier after each; some lanes a row, a block a
  * long one, whose own level is settled, since all who need it have larger levels; it lowers those that it needs by
  * atomicMin.  One cooperative launch, so the barrier cannot hang.  Bytes: 12 an entry, at random; bound by
  * levels x a barrier, 1 us.  The result is unique, and goes by the pattern alone. */
@@ -22,9 +22,10 @@ namespace cg = cooperative_groups;
 
 enum {
     THREADS = PLAIN,
+    WIDE = 512, /* threads of a block of latest_kernel: a barrier takes less with few blocks */
     WARP = 32,
     DEEP = 10000,  /* levels: barriers would take longer than is saved */
-    LONG = 512,    /* entries of a row for which a block is worth it */
+    ROUNDS = 16,   /* of the lanes of a row; for a row of more entries a block is worth it */
     SAMPLED = 16,  /* one row of so many is looked at */
     WORTH_IT = 16, /* one of so many of these has to have time */
 };
@@ -35,6 +36,7 @@ struct slack { /* on the device */
     int32_t *number, *row;    /* [n] 0, 1, ...; rows by level */
     int32_t *sorted, *begin;  /* [n] their levels; [levels+1] */
     unsigned long long *seen; /* [2] of the sample: rows, those that have time */
+    int lanes;                /* of a row: 8, 16 or 32 */
     void *temp;               /* of CUB */
     size_t temp_bytes;
 };
@@ -84,41 +86,66 @@ static __global__ void begin_kernel(const slack s)
     if (k == s.t.n - 1) s.begin[l + 1] = s.t.n;
 }
 
-/* Those that row i needs come before it; by so many threads, of which this is one. */
-static __device__ inline void lower(const slack &s, int32_t i, int thread, int threads)
+/* Those that row i needs come before it; by so many threads, of which this is one with its entries from p on. */
+static __device__ inline void lower(const slack &s, int32_t i, int64_t p, int64_t end, int threads)
 {
     const int32_t before = __ldcg(&s.latest[i]) - 1;
-    const int64_t end = s.t.ptr[i + 1] - 1;
 #pragma unroll 4
-    for (int64_t p = s.t.ptr[i] + thread; p < end; p += threads)
-        atomicMin(&s.latest[s.t.idx[p]], before);
+    for (; p < end; p += threads) atomicMin(&s.latest[s.t.idx[p]], before);
 }
 
-static __device__ inline bool is_long(const slack &s, int32_t i)
+/* What a lane has of a row, read before the row's own level is settled. */
+struct share {
+    int32_t row; /* -1: none */
+    int64_t p, end;
+    int32_t column; /* of entry p */
+};
+
+static __device__ inline share read_share(const slack &s, int64_t k, int64_t end)
 {
-    return s.t.ptr[i + 1] - s.t.ptr[i] > LONG;
+    if (k >= end) return {-1, 0, 0, 0};
+    const int32_t i = s.row[k];
+    const int64_t p = s.t.ptr[i] + threadIdx.x % s.lanes, last = s.t.ptr[i + 1] - 1;
+    return {i, p, last, p < last ? s.t.idx[p] : 0};
 }
 
-/* Eight rows of a level, by its warps; long ones by all of the block. */
-static __device__ inline void lower_some(const slack &s, int64_t begin, int64_t end)
+/* A row for some lanes each; long ones by all of the block. */
+static __device__ inline void lower_some(const slack &s, const share &w)
 {
-    const int warp = threadIdx.x / WARP, warps = THREADS / WARP;
-    const int64_t k = begin + warp * (int)gridDim.x + (int)blockIdx.x;
-    const bool mine = k < end, longer = mine && is_long(s, s.row[k]);
-    if (mine && !longer) lower(s, s.row[k], threadIdx.x % WARP, WARP);
-    if (!__syncthreads_or(longer)) return;
-    for (int w = 0; w < warps; w++) {
-        const int64_t other = begin + w * (int)gridDim.x + (int)blockIdx.x;
-        if (other < end && is_long(s, s.row[other])) lower(s, s.row[other], threadIdx.x, THREADS);
+    __shared__ int32_t longs[WIDE];
+    __shared__ int count;
+    const int lane = threadIdx.x % s.lanes;
+    const bool longer = w.row >= 0 && w.end - (w.p - lane) > ROUNDS * s.lanes;
+    if (w.p < w.end && !longer) {
+        atomicMin(&s.latest[w.column], __ldcg(&s.latest[w.row]) - 1);
+        if (w.p + s.lanes < w.end) lower(s, w.row, w.p + s.lanes, w.end, s.lanes);
     }
+    if (!__syncthreads_or(longer)) return;
+    if (threadIdx.x == 0) count = 0;
+    __syncthreads();
+    if (longer && lane == 0) longs[atomicAdd(&count, 1)] = w.row;
+    __syncthreads();
+    for (int k = 0; k < count; k++) {
+        const int32_t i = longs[k];
+        lower(s, i, s.t.ptr[i] + threadIdx.x, s.t.ptr[i + 1] - 1, WIDE);
+    }
+    __syncthreads();
 }
 
-static __global__ void __launch_bounds__(THREADS) latest_kernel(const slack s)
+/* What the next level is going to need is on its way while the barrier is waited for. */
+static __global__ void __launch_bounds__(WIDE) latest_kernel(const slack s)
 {
-    const int32_t rows = (int32_t)gridDim.x * (THREADS / WARP);
-    for (int32_t l = s.t.levels - 1; l > 0; l--) {
-        for (int64_t k = s.begin[l]; k < s.begin[l + 1]; k += rows)
-            lower_some(s, k, s.begin[l + 1]);
+    const int32_t rows = (int32_t)gridDim.x * (WIDE / s.lanes);
+    const int32_t mine = (int32_t)(threadIdx.x / s.lanes * gridDim.x + blockIdx.x);
+    const int32_t last = s.t.levels - 1;
+    share w = read_share(s, s.begin[last] + (int64_t)mine, s.begin[last + 1]);
+    for (int32_t l = last; l > 0; l--) {
+        const int64_t begin = s.begin[l], end = s.begin[l + 1];
+        for (int64_t k = begin; k < end; k += rows) {
+            if (k > begin) w = read_share(s, k + mine, end);
+            lower_some(s, w);
+        }
+        w = read_share(s, s.begin[l - 1] + (int64_t)mine, begin);
         cg::this_grid().sync();
     }
 }
@@ -158,15 +185,22 @@ static size_t lay_out(slack *s, char *base)
     return used;
 }
 
+/* As many as a row has entries, a warp at most. */
+static int lanes_for(const trs_pattern &t, int least)
+{
+    int lanes = least;
+    while (lanes < WARP && (int64_t)lanes * t.n < t.nnz - t.n) lanes *= 2;
+    return lanes;
+}
+
 /* Have enough rows of the sample time? */
 static int look(trs_context *ctx, const slack *s, bool *worth_it)
 {
     unsigned long long seen[2] = {0};
-    int64_t lanes = 1;
-    while (lanes < WARP && lanes * s->t.n < s->t.nnz - s->t.n) lanes *= 2;
+    const int lanes = lanes_for(s->t, 1);
     number_kernel<<<blocks_of(s->t.n), THREADS>>>(*s);
     const cudaError_t e = cudaMemsetAsync(s->seen, 0, sizeof seen, NULL);
-    needed_kernel<<<blocks_of(s->t.n * lanes), THREADS>>>(*s, (int)lanes);
+    needed_kernel<<<blocks_of(s->t.n * (int64_t)lanes), THREADS>>>(*s, lanes);
     seen_kernel<<<blocks_of(s->t.n), THREADS>>>(*s);
     const int rc = e ? failed(ctx, e) : trs_gpu_get(ctx, seen, s->seen, sizeof seen);
     *worth_it = seen[1] > seen[0] / WORTH_IT;
@@ -176,15 +210,16 @@ static int look(trs_context *ctx, const slack *s, bool *worth_it)
 static int find_latest(trs_context *ctx, slack *s)
 {
     const double rows = (double)s->t.n / s->t.levels; /* of a level, on average */
-    const double wanted = min(max(rows / (THREADS / (int)WARP), 8.0), (double)multiprocessors());
-    const int blocks = waiting_blocks((const void *)latest_kernel, THREADS, 0, wanted);
+    const double wanted = min(max(rows / (WIDE / (int)WARP), 8.0), (double)multiprocessors());
+    const int blocks = waiting_blocks((const void *)latest_kernel, WIDE, 0, wanted);
     void *args[] = {s};
+    s->lanes = lanes_for(s->t, 8);
     number_kernel<<<blocks_of(s->t.n), THREADS>>>(*s);
     cudaError_t e = sort(s);
     begin_kernel<<<blocks_of(s->t.n), THREADS>>>(*s);
     if (!e)
         e = cudaLaunchCooperativeKernel((const void *)latest_kernel, dim3((unsigned)blocks),
-                                        dim3(THREADS), args, 0, NULL);
+                                        dim3(WIDE), args, 0, NULL);
     return e ? failed(ctx, e) : TRS_OK;
 }
 

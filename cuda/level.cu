@@ -75,7 +75,20 @@ static void leave_out(trs_context *ctx, const trs_tri *t, find::search *all)
     all->end = w.end;
 }
 
-/* s->direct.level and the number of levels; TRS_ESUPPORT: the host would have been faster. */
+/* all->period, where it makes a difference; all->level is used for it. */
+static int find_period(trs_context *ctx, find::search *all)
+{
+    int32_t reach[find::SAMPLES];
+    all->period = 1;
+    if (all->end || find::is_all_in_hand(*all)) return TRS_OK;
+    find::reach_kernel<<<1, find::SAMPLES>>>(*all, all->level);
+    const int rc = trs_gpu_get(ctx, reach, all->level, sizeof reach);
+    all->period = find::period_of(reach);
+    return rc;
+}
+
+/* s->direct.level and the number of levels, and memory for s->direct.topo; TRS_ESUPPORT: the host would have been
+ * faster. */
 static int find_them(trs_context *ctx, trs_side *s)
 {
     /* ns; of a far side what passing the host takes, too */
@@ -88,12 +101,16 @@ static int find_them(trs_context *ctx, trs_side *s)
                         .count = (find::counts *)s->direct.found};
     find::counts count = {};
     leave_out(ctx, &s->tri, &all);
+    int rc = find_period(ctx, &all);
+    if (rc) return rc;
     static_assert(sizeof count <= 2 * sizeof(int64_t), "what direct.found has room for");
     cudaMemsetAsync(all.count, 0, sizeof count, NULL);
     cudaMemsetAsync(all.level, 0xff, (size_t)all.n * sizeof *all.level, NULL);
     const cudaError_t e = find::launch(all);
     if (e) return failed(ctx, e);
-    const int rc = trs_gpu_get(ctx, &count, all.count, sizeof count);
+    s->direct.topo = trs_gpu_new(ctx, s->tri.n, sizeof(int32_t), "topo"); /* meanwhile */
+    if (!s->direct.topo) return TRS_EMEM;
+    rc = trs_gpu_get(ctx, &count, all.count, sizeof count);
     s->lv.count = count.levels;
     return rc ? rc : count.late ? TRS_ESUPPORT : TRS_OK;
 }
@@ -222,8 +239,6 @@ int trs_gpu_find_levels(trs_context *ctx, trs_side *s)
     trs_direct *d = &s->direct;
     d->level = trs_gpu_new(ctx, s->tri.n, sizeof(int32_t), "levels");
     if (!d->level) return TRS_EMEM;
-    int rc = find_them(ctx, s);
-    if (rc) return rc;
-    d->topo = trs_gpu_new(ctx, s->tri.n, sizeof(int32_t), "topo");
-    return d->topo ? sort_levels(ctx, s) : TRS_EMEM;
+    const int rc = find_them(ctx, s);
+    return rc ? rc : sort_levels(ctx, s);
 }

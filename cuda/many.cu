@@ -378,8 +378,7 @@ static int place_rows(trs_context *ctx, dataflow *d)
     const trs_flow *f = &d->flow;
     unsigned long long squares = 0;
     void *sum = trs_gpu_scratch(ctx, sizeof squares, "lengths of rows");
-    d->place = (int32_t *)trs_gpu_new(ctx, d->n, sizeof *d->place, "places of rows");
-    if (!d->place || !sum) return TRS_EMEM;
+    if (!sum) return TRS_EMEM;
     if (f->nodes == 0) return TRS_OK;
     cudaMemsetAsync(sum, 0, sizeof squares);
     place_kernel<<<blocks_of(f->nodes), PLAIN>>>(*f, d->place, (unsigned long long *)sum);

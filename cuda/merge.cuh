@@ -41,7 +41,7 @@ struct merge_row {
 /* M and T' = M T, of T; arrays on the device. */
 struct merging {
     trs_pattern from, to;
-    unsigned char *merged; /* [from.levels] with the level before? */
+    const int32_t *number; /* [from.levels] of each level in T'; while M is made */
     int64_t *to_ptr;
     int32_t *to_idx, *to_level;
     void *val;    /* [to.nnz] */
@@ -49,7 +49,8 @@ struct merging {
     int32_t *idx;
     void *n_val; /* of -N */
     int64_t nnz;
-    int32_t longs; /* rows, in any order */
+    void *lines, *entries;  /* that the others are in */
+    int32_t longs, largest; /* rows, in any order; the most items of one */
     merge_row *long_row;
     int32_t *slot; /* of each of their items: which entry of T' it is added to; -1: to none */
     int32_t wides; /* rows of which N has more than MERGE_MOST entries, in any order */
@@ -62,6 +63,12 @@ struct merge_tally { /* of a level */
     int32_t stay;    /* rows that cannot be merged */
 };
 
+/* Is level l made one with the one before? */
+static __device__ inline bool merges(const merging &m, int32_t l)
+{
+    return l > 0 && m.number[l] == m.number[l - 1];
+}
+
 /* Of all rows: the largest sum of magnitudes of N that is more than 1. */
 __device__ inline void merge_grows(uint64_t *growth, double sum)
 {
@@ -69,10 +76,31 @@ __device__ inline void merge_grows(uint64_t *growth, double sum)
         atomicMax((unsigned long long *)growth, (unsigned long long)__double_as_longlong(sum));
 }
 
-/* Levels l with l % 2 == odd with those before, where that is worth it; m->to.levels is 0 when it is for none, or
- * when T' and N would have more than most entries, at their price.  m is zero before; whatever comes of it, free it. */
-int merge_new(trs_context *ctx, const trs_pattern *from, int odd, int64_t most, trs_dtype t,
-              merging *m);
+struct merge_longs {
+    int32_t count, largest; /* rows; items of one */
+};
+
+struct merge_counts { /* in one block that begins with longs */
+    merge_longs *longs;
+    merge_tally *of; /* [levels] */
+};
+
+/* What passes are decided on, one after the other. */
+struct merge_desk {
+    void *host, *device;
+    merge_counts here, there;
+    int32_t *to, *number; /* [levels] of each level in T', on the host and on the device */
+};
+
+/* For patterns of at most so many levels; d is zero before; whatever comes of it, free it. */
+int merge_desk_new(trs_context *ctx, int64_t levels, merge_desk *d);
+void merge_desk_free(trs_context *ctx, merge_desk *d);
+
+/* Levels l with l % 2 == *odd with those before, where that is worth it; when it is for none, the others: *odd says which.
+ * m->to.levels is 0 when it is for neither, or when T' and N would have more than most entries, at their price.
+ * m is zero before; whatever comes of it, free it. */
+int merge_new(trs_context *ctx, const merge_desk *d, const trs_pattern *from, int *odd,
+              int64_t most, trs_dtype t, merging *m);
 void merge_free(trs_context *ctx, merging *m);
 /* From values of T on the device to m->val and m->n_val; growth, on the device and 0 before: the bits of the
  * largest sum of a row of N that is more than 1, infinity where T' has a number that is not finite, or T a diagonal
@@ -96,13 +124,12 @@ void merge_cost_of(const trs_shape *s, const merge_outcome *o, const trs_machine
 enum { MERGE_LONG_ROWS = 2048 /* put in for one */, MERGE_LONG_ITEMS = 1 << 20 };
 
 /* columns of the long rows, which are in m->long_row, and what they add to their levels, at their price and times
- * every; largest: the most items of one. */
-int merge_long_count(trs_context *ctx, const merging *m, int32_t largest, int every,
-                     merge_tally *of);
+ * every. */
+int merge_long_count(trs_context *ctx, const merging *m, int every, merge_tally *of);
 /* m->to_ptr and m->ptr of those in levels that are merged, before they are summed up; m->slot and m->wide. */
 int merge_long_place(trs_context *ctx, merging *m);
 /* Their columns in T' and N. */
-int merge_long_fill(trs_context *ctx, const merging *m, int32_t largest);
+int merge_long_fill(trs_context *ctx, const merging *m);
 int merge_long_take(const merging *m, trs_dtype t, const void *val, uint64_t *growth,
                     cudaStream_t stream);
 

@@ -201,7 +201,7 @@ static __global__ void place_kernel(const merging m, places *found)
     if (k >= m.longs) return;
     merge_row &row = m.long_row[k];
     row.slot = NONE;
-    if (!m.merged[m.from.level[row.row]]) return;
+    if (!merges(m, m.from.level[row.row])) return;
     m.to_ptr[row.row] = row.columns + 1;
     m.ptr[row.row] = row.rows;
     row.slot = (int64_t)atomicAdd(&found->slots, (unsigned long long)row.items);
@@ -327,21 +327,20 @@ struct tables {
     unsigned each, blocks;
 };
 
-static int tables_new(trs_context *ctx, const merging *m, int32_t largest, tables *t)
+static int tables_new(trs_context *ctx, const merging *m, tables *t)
 {
-    const int64_t bytes = 2 * (int64_t)sizeof(int32_t) * table_size(largest);
+    const int64_t bytes = 2 * (int64_t)sizeof(int32_t) * table_size(m->largest);
     const int64_t most = min(4 * (int64_t)multiprocessors(), TABLES / bytes);
-    t->each = table_size(largest);
+    t->each = table_size(m->largest);
     t->blocks = (unsigned)max((int64_t)1, min((int64_t)m->longs, most));
     t->memory = (int32_t *)trs_gpu_scratch(ctx, bytes * t->blocks, "tables of columns");
     return t->memory ? TRS_OK : TRS_EMEM;
 }
 
-int merge_long_count(trs_context *ctx, const merging *m, int32_t largest, int every,
-                     merge_tally *of)
+int merge_long_count(trs_context *ctx, const merging *m, int every, merge_tally *of)
 {
     tables t;
-    int rc = tables_new(ctx, m, largest, &t);
+    int rc = tables_new(ctx, m, &t);
     if (rc) return rc;
     count_kernel<<<t.blocks, THREADS>>>(*m, t.memory, t.each, every, of);
     const cudaError_t e = cudaGetLastError();
@@ -364,10 +363,10 @@ int merge_long_place(trs_context *ctx, merging *m)
     return m->slot ? TRS_OK : TRS_EMEM;
 }
 
-int merge_long_fill(trs_context *ctx, const merging *m, int32_t largest)
+int merge_long_fill(trs_context *ctx, const merging *m)
 {
     tables t;
-    int rc = tables_new(ctx, m, largest, &t);
+    int rc = tables_new(ctx, m, &t);
     if (rc) return rc;
     fill_kernel<<<t.blocks, THREADS>>>(*m, t.memory, t.each);
     const cudaError_t e = cudaGetLastError();

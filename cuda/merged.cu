@@ -46,25 +46,26 @@ static int take_levels(trs_part *part)
     return e ? failed(part->ctx, e) : trs_flow_slack(part->ctx, &p, d->level);
 }
 
-/* Passes until two in a row, of both kinds, have merged nothing. */
+/* Passes, odd levels and even ones in turn, until neither kind is worth one. */
 static int merge_all(trs_part *part, trs_pattern *p)
 {
+    trs_context *ctx = part->ctx;
     merged *d = (merged *)part->data;
+    merge_desk desk = {};
     int64_t room = MERGE_TIMES * p->nnz + MERGE_FEW;
-    int rc = TRS_OK;
-    for (int odd = 1, idle = 0; d->passes < MERGE_PASSES && idle < 2 && !rc; odd = !odd) {
+    int rc = merge_desk_new(ctx, p->levels, &desk);
+    for (int odd = 1; d->passes < MERGE_PASSES && !rc; odd = !odd) {
         merging *m = &d->pass[d->passes];
-        rc = merge_new(part->ctx, p, odd, room, part->side->tri.dtype, m);
-        if (!rc && m->to.levels) {
-            room -= m->to.nnz + m->nnz;
-            *p = m->to;
-            d->passes++;
-            idle = 0;
-        } else {
-            merge_free(part->ctx, m);
-            idle++;
+        rc = merge_new(ctx, &desk, p, &odd, room, part->side->tri.dtype, m);
+        if (rc || !m->to.levels) {
+            merge_free(ctx, m);
+            break;
         }
+        room -= m->to.nnz + m->nnz;
+        *p = m->to;
+        d->passes++;
     }
+    merge_desk_free(ctx, &desk);
     return rc;
 }
 

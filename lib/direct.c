@@ -13,6 +13,15 @@
 
 #include <string.h>
 
+bool trs_direct_in_place(const trs_plan *p)
+{
+    const trs_side *s = &p->side[p->imported_is_t];
+    if (p->general || !p->info.on_gpu || p->side[!p->imported_is_t].used) return false;
+    for (int c = 0; c < s->nparts; c++)
+        if (!s->part[c].solver->direct) return false;
+    return p->far ? !s->direct.src : !s->tri.src;
+}
+
 bool trs_direct_possible(const trs_plan *p, const trs_mat *mat)
 {
     if (!p->info.on_gpu || mat->device != TRS_CUDA(p->ctx.device)) return false;
@@ -86,7 +95,7 @@ void trs_direct_drop_pattern(trs_context *ctx, trs_side *s)
 {
     trs_gpu_free(ctx, s->direct.level);
     s->direct.level = NULL;
-    if (!s->tri.ptr) return; /* far */
+    if (!s->tri.ptr || s->direct.block) return; /* far, or was */
     for (int k = 0; k < s->nparts; k++)
         if (s->part[k].solver->pattern) return;
     trs_gpu_free(ctx, s->direct.idx);
@@ -198,7 +207,8 @@ static int take_full(trs_plan *p, int k, const void *val, void *stream)
 
 void trs_direct_free(trs_context *ctx, trs_direct *d)
 {
-    void *const all[] = {d->ptr, d->idx, d->level, d->topo, d->src, d->val, d->found};
+    if (d->block) d->ptr = d->idx = d->val = NULL;
+    void *const all[] = {d->block, d->ptr, d->idx, d->val, d->level, d->topo, d->src, d->found};
     for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) trs_gpu_free(ctx, all[k]);
     memset(d, 0, sizeof *d);
 }
@@ -240,4 +250,14 @@ int trs_direct_update(trs_plan *p, const void *val, void *stream)
     const int waited = trs_gpu_wait(stream);
     if (rc == TRS_EDEVICE || waited) return trs_fail(&p->ctx, TRS_EDEVICE, "update on the device");
     return rc;
+}
+
+int trs_direct_send(trs_plan *p, const void *val)
+{
+    trs_side *s = &p->side[p->imported_is_t];
+    const size_t bytes = (size_t)s->tri.nnz * trs_size(s->tri.dtype);
+    int rc = trs_gpu_use(&p->ctx);
+    if (!rc) rc = make_ready(&p->ctx, s);
+    if (!rc) rc = trs_gpu_put(&p->ctx, s->direct.val, val, bytes);
+    return rc ? rc : trs_direct_update(p, NULL, NULL);
 }

@@ -17,13 +17,29 @@ static bool may_stay(const trs_plan *p, const trs_mat *m)
            (!p->wanted || p->wanted->direct);
 }
 
+static int64_t padded(int64_t bytes)
+{
+    return (bytes + 255) / 256 * 256;
+}
+
+/* One block for all three, since each that is made takes 0.1 ms. */
+static void triangle_new(trs_context *ctx, const trs_tri *t, trs_direct *d)
+{
+    const int64_t ptr = padded(((int64_t)t->n + 1) * (int64_t)sizeof *t->ptr);
+    const int64_t idx = padded(t->nnz * (int64_t)sizeof *t->idx);
+    const int64_t val = t->nnz * (int64_t)trs_size(t->dtype);
+    d->block = trs_gpu_new(ctx, ptr + idx + val, 1, "a triangle");
+    if (!d->block) return;
+    d->ptr = d->block;
+    d->idx = (char *)d->block + ptr;
+    d->val = (char *)d->block + ptr + idx;
+}
+
 static int direct_new(trs_context *ctx, trs_side *s)
 {
     const trs_tri *t = &s->tri;
     trs_direct *d = &s->direct;
-    d->ptr = trs_gpu_new(ctx, (int64_t)t->n + 1, sizeof *t->ptr, "row pointers");
-    if (d->ptr) d->idx = trs_gpu_new(ctx, t->nnz, sizeof *t->idx, "columns");
-    if (d->idx) d->val = trs_gpu_new(ctx, t->nnz, trs_size(t->dtype), "values");
+    triangle_new(ctx, t, d);
     if (d->val) d->found = trs_gpu_new(ctx, 2, sizeof(int64_t), "counts");
     if (d->found && s->reversed)
         d->src = trs_gpu_new(ctx, t->nnz, sizeof *t->src, "places of the values");

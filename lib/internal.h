@@ -209,6 +209,7 @@ typedef struct trs_direct { /* a side on the device: what of it was needed there
     void *src;              /* [nnz] int64_t */
     void *val;              /* [nnz] */
     void *found;            /* [2] int64_t: bad pivots, the first of them; other counts */
+    void *block;            /* that ptr, idx and val are in when the side was far from the start */
 } trs_direct;
 
 typedef struct trs_side { /* op(T) as a lower triangle */
@@ -415,6 +416,9 @@ int trs_direct_fetch_topo(trs_context *ctx, trs_side *s); /* where the host has 
 void trs_direct_drop_pattern(trs_context *ctx, trs_side *s);
 int trs_direct_tell(trs_context *ctx, trs_side *s, trs_part *part); /* it takes s->tri.val; waits */
 
+/* Are new values those of the one side there is, in their order, and does the device alone look at them? */
+bool trs_direct_in_place(const trs_plan *p);
+int trs_direct_send(trs_plan *p, const void *val); /* such ones, from the host */
 bool trs_direct_possible(const trs_plan *p, const trs_mat *mat);
 /* From val on the device, NULL: from what the far side has; waits. */
 int trs_direct_update(trs_plan *p, const void *val, void *stream);

@@ -632,6 +632,7 @@ int trs_plan_analyse(trs_plan *p)
 
 static int take_values(trs_plan *p, const trs_mat *host)
 {
+    if (trs_direct_in_place(p)) return trs_direct_send(p, host->val);
     if (p->far) return trs_far_update(p, host->val);
     int rc = p->general ? trs_general_read(p, host) : TRS_OK;
     for (int k = 0; k < 2 && !p->general; k++)
