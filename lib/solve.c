@@ -296,6 +296,11 @@ static int solve_side(const trs_plan *p, const trs_side *s, trs_work *w, trs_job
     return TRS_OK;
 }
 
+int trs_solve_in_place(const trs_plan *p, trs_work *w, const trs_job *job)
+{
+    return solve_side(p, &p->side[0], w, *job);
+}
+
 /* B and X on the host, the solver on the device. */
 static int solve_staged(const trs_plan *p, const trs_side *s, trs_work *w, trs_job job)
 {
