@@ -126,9 +126,9 @@ static void shapes_at(const ranks *r, int32_t k, trs_stretches *s)
     *tail = shape_of(r, all->rows - a->rows, all->inner - a->inner, a->low, r->whole.levels);
     s->between = all->entries - a->entries - tail->nnz;
     head->longest = a->longest;
-    head->widest = least(a->blocks ? all->widest : a->widest, head->n);
+    head->widest = least(a->blocks ? r->whole.widest : a->widest, head->n);
     tail->longest = k > r->branches ? 2 : least(all->longest, tail->n);
-    tail->widest = least(all->widest, 2 * tail->n / tail->levels);
+    tail->widest = least(r->whole.widest, 2 * tail->n / tail->levels);
     head->blocks = a->blocks;
     head->wide_blocks = a->wide;
     head->store = a->store;
