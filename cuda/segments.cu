@@ -5,7 +5,7 @@
  *
  * Which rows are which and who solves them: stretches.c.  A and C are plans of their own, whose rows stand together:
  * b(head) is gathered, both are solved in place in the work space, and all is scattered to X at the end, so that X may
- * be B.  Between them B x(head) is subtracted, a team of lanes a row, in a fixed order: same bits, and nothing waits.
+ * be B.  Between them B x(head) is subtracted, a team of threads a row, in a fixed order: same bits, and no block waits for another.
  * Bytes: those of the two solvers, (elem + 4) nnz (B) and 5 elem n; bound by the solvers. */
 #include "config.h"
 
@@ -21,9 +21,9 @@ enum { THREADS = PLAIN, COLUMNS = 4 /* at a time, of several */ };
 
 struct block { /* A, C or B on the device */
     int32_t n;
-    int64_t nnz;
-    int64_t *ptr, *src; /* [n+1]; entry p is number src[p] of the side */
-    int32_t *idx;       /* from its first column on */
+    int64_t nnz, longest; /* entries, of a row */
+    int64_t *ptr, *src;   /* [n+1]; entry p is number src[p] of the side */
+    int32_t *idx;         /* from its first column on */
     void *val;
 };
 
@@ -62,53 +62,80 @@ template <class T> struct product_args { /* to = b (row) - B from */
     bool cj;
 };
 
+/* The sum over a team, in its first lane; all threads of the block call it. */
+template <int TEAM, class T> static __device__ T sum_of_team(T v)
+{
+    __shared__ T all[THREADS];
+    if (TEAM < THREADS) {
+        for (int by = TEAM / 2; by > 0; by /= 2)
+            v = v + for_parts(v, [=](auto part) { return __shfl_xor_sync(~0u, part, by); });
+        return v;
+    }
+    all[threadIdx.x] = v;
+    __syncthreads();
+    block_sum(all, THREADS);
+    v = all[0];
+    __syncthreads();
+    return v;
+}
+
+/* A team a row; the loads of a batch are under way before the first is looked at. */
 template <class T, int TEAM, int WIDTH>
 static __global__ void product_kernel(const product_args<T> k)
 {
+    constexpr int BATCH = WIDTH == 1 ? 4 : 1;
     const int64_t i = (blockIdx.x * (int64_t)THREADS + threadIdx.x) / TEAM;
     const int lane = threadIdx.x % TEAM;
     const int64_t begin = i < k.n ? k.ptr[i] : 0, end = i < k.n ? k.ptr[i + 1] : 0;
     for (int r = 0; r < k.nrhs; r += WIDTH) {
         T sum[WIDTH];
         for (int c = 0; c < WIDTH; c++) sum[c] = number<T>(0);
-#pragma unroll 4
-        for (int64_t p = begin + lane; p < end; p += TEAM) {
-            const T a = conj_if(k.cj, k.val[p]);
-            const int32_t j = k.idx[p];
+        for (int64_t p = begin + lane; p < end; p += BATCH * TEAM) {
+            T a[BATCH], v[BATCH][WIDTH];
 #pragma unroll
-            for (int c = 0; c < WIDTH; c++)
-                if (r + c < k.nrhs) sum[c] = sum[c] + a * k.from(j, r + c);
+            for (int e = 0; e < BATCH; e++) {
+                if (p + e * TEAM >= end) continue;
+                a[e] = conj_if(k.cj, k.val[p + e * TEAM]);
+                const int32_t j = k.idx[p + e * TEAM];
+#pragma unroll
+                for (int c = 0; c < WIDTH; c++)
+                    v[e][c] = r + c < k.nrhs ? k.from(j, r + c) : number<T>(0);
+            }
+#pragma unroll
+            for (int e = 0; e < BATCH; e++)
+#pragma unroll
+                for (int c = 0; c < WIDTH; c++)
+                    if (p + e * TEAM < end) sum[c] = sum[c] + a[e] * v[e][c];
         }
 #pragma unroll
         for (int c = 0; c < WIDTH; c++) {
-            for (int by = TEAM / 2; by > 0; by /= 2)
-                sum[c] =
-                    sum[c] + for_parts(sum[c], [=](auto v) { return __shfl_xor_sync(~0u, v, by); });
-            if (lane == 0 && i < k.n && r + c < k.nrhs)
-                k.to(i, r + c) = k.b(k.row[i], r + c) - sum[c];
+            const T all = sum_of_team<TEAM>(sum[c]);
+            if (lane == 0 && i < k.n && r + c < k.nrhs) k.to(i, r + c) = k.b(k.row[i], r + c) - all;
         }
     }
 }
 
-template <class T, int TEAM> static void launch_product(const product_args<T> &k, cudaStream_t s)
+template <class T, int TEAM> static int launch_product(const product_args<T> &k, void *stream)
 {
     const unsigned blocks = blocks_of((int64_t)k.n * TEAM);
-    if (k.nrhs == 1) product_kernel<T, TEAM, 1><<<blocks, THREADS, 0, s>>>(k);
-    else product_kernel<T, TEAM, COLUMNS><<<blocks, THREADS, 0, s>>>(k);
+    const auto kernel = k.nrhs == 1 ? product_kernel<T, TEAM, 1> : product_kernel<T, TEAM, COLUMNS>;
+    kernel<<<blocks, THREADS, 0, (cudaStream_t)stream>>>(k);
+    return launched();
 }
 
-/* Rows of few entries by four lanes, others by a warp. */
+/* Few rows leave room for large teams, which long rows want; many rows of few entries want small ones. */
 template <class T>
 static int subtract(const segments *d, const trs_job *job, view<T> from, view<T> to)
 {
-    enum { FEW = 16 };
+    enum { FEW_ROWS = 20000, LONG = 512, SHORT = 16 };
     const block &B = d->below;
     const product_args<T> k = {B.n,   job->nrhs,        d->row + d->part[0].n, B.idx,
                                B.ptr, (const T *)B.val, typed<T>(job->b),      from,
                                to,    job->conj};
-    if (B.nnz <= (int64_t)FEW * B.n) launch_product<T, 4>(k, (cudaStream_t)job->stream);
-    else launch_product<T, 32>(k, (cudaStream_t)job->stream);
-    return launched();
+    if (B.n <= FEW_ROWS && B.longest > LONG) return launch_product<T, THREADS>(k, job->stream);
+    if (B.n <= FEW_ROWS || B.nnz > (int64_t)SHORT * B.n)
+        return launch_product<T, 32>(k, job->stream);
+    return launch_product<T, 4>(k, job->stream);
 }
 
 template <class T>
@@ -254,6 +281,8 @@ static int put_block(const trs_part *part, const trs_pick *k, const void *val, b
     int rc = trs_pick_rows(ctx, &part->side->tri, k, &host);
     to->n = k->end - k->begin;
     to->nnz = rc ? 0 : host.ptr[to->n];
+    for (int32_t i = 0; i < to->n && !rc; i++)
+        to->longest = max(to->longest, host.ptr[i + 1] - host.ptr[i]);
     if (!rc) {
         to->ptr = (int64_t *)device_copy(ctx, host.ptr, (int64_t)to->n + 1, 8, "rows");
         to->idx = (int32_t *)device_copy(ctx, host.idx, to->nnz, 4, "columns");
@@ -350,10 +379,14 @@ static void release(trs_part *part)
 
 /* ---- what it takes ------------------------------------------------------------------------------------- */
 
+/* Without a cut, as there is none where no row waits for another: cuda-dataflow between two moves. */
 static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
-    if (s->stretches) trs_stretches_cost(s->stretches, m, c);
-    else trs_solver_dataflow.cost(s, m, c);
+    if (s->stretches) {
+        trs_stretches_cost(s->stretches, m, c);
+        return;
+    }
+    trs_solver_dataflow.cost(s, m, c);
     c->sync += 2 * m->gpu_launch;
 }
 

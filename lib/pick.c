@@ -42,8 +42,8 @@ int trs_pick_rows(trs_context *ctx, const trs_tri *t, const trs_pick *pick, trs_
     to->ptr[0] = 0;
     trs_share(team, n, each, pick_some, &k);
     for (int64_t i = 0; i < n; i++) to->ptr[i + 1] += to->ptr[i];
-    to->idx = trs_new(ctx, to->ptr[n], sizeof *to->idx, "picked columns");
-    to->src = trs_new(ctx, to->ptr[n], sizeof *to->src, "picked entries");
+    to->idx = trs_new_touched(ctx, to->ptr[n], sizeof *to->idx, "picked columns");
+    to->src = trs_new_touched(ctx, to->ptr[n], sizeof *to->src, "picked entries");
     if (!to->idx || !to->src) return TRS_EMEM;
     k.write = true;
     trs_share(team, n, each, pick_some, &k);

@@ -126,7 +126,7 @@ static void test_cuts(void **state)
 static void test_dense_end(void **state)
 {
     (void)state;
-    enum { N = 30000, FULL_ROWS = 1200 };
+    enum { N = 60000, FULL_ROWS = 2000 };
     if (!has_cuda_solvers()) skip();
     for (int last = 0; last < 2; last++) {
         const int from = last ? N - FULL_ROWS : 0;
