@@ -254,11 +254,12 @@ static void read_some(void *user, int64_t begin, int64_t end)
     }
 }
 
-/* Of all rows, added to what is at the ranks. */
+/* Of all rows, added to what is at the ranks; in no more pieces than leave their sums smaller than the triangle. */
 static int read_rows(ranks *r, const int32_t *level)
 {
     const trs_context *ctx = r->ctx;
-    const int64_t pieces = trs_team(ctx, r->whole.nnz);
+    const int64_t team = trs_team(ctx, r->whole.nnz);
+    const int64_t pieces = most(1, least(team, r->whole.nnz / (8 * (int64_t)r->count)));
     reading all = {r, level, NULL, pieces, 0};
     all.at = trs_alloc_zero(&ctx->mem, pieces * r->count, sizeof *all.at);
     if (!all.at) return TRS_EMEM;
