@@ -162,17 +162,17 @@ typedef struct trs_tally { /* of levels (cost.c) */
 typedef struct trs_shape {
     int64_t n, nnz;
     int64_t levels, widest;
-    int64_t longest;     /* entries in the longest row */
-    double sum_longest;  /* over the levels, of the longest row of each */
-    double thin_entries; /* entries in levels too small to share out */
-    int64_t wide_levels; /* the others */
-    int64_t blocks;      /* of supernodes, 0: not looked for */
-    int64_t height;      /* levels of blocks */
-    int64_t store;       /* numbers that they keep */
-    int64_t wide_blocks; /* of them */
-    int64_t strips;      /* 0: not looked for, or no good */
+    int64_t longest;                       /* entries in the longest row */
+    double sum_longest;                    /* over the levels, of the longest row of each */
+    double thin_entries;                   /* entries in levels too small to share out */
+    int64_t wide_levels;                   /* the others */
+    int64_t blocks;                        /* of supernodes, 0: not looked for */
+    int64_t height;                        /* levels of blocks */
+    int64_t store;                         /* numbers that they keep */
+    int64_t wide_blocks;                   /* of them */
+    int64_t strips;                        /* 0: not looked for, or no good */
     const struct trs_stretches *stretches; /* NULL: not looked for, or no good */
-    double elem;         /* bytes of a number */
+    double elem;                           /* bytes of a number */
     bool is_complex;
     int nrhs;
 } trs_shape;
@@ -196,9 +196,10 @@ typedef struct trs_cost { /* seconds of one solve, in its terms */
 } trs_cost;
 
 typedef struct trs_stretches { /* of a triangle: a head and a tail (stretches.h) */
-    int32_t *row; /* [n] of the head, ascending, then of the tail; NULL: not looked for, or no good */
-    int32_t rank; /* of the cut */
-    int64_t between; /* entries of the tail's rows in columns of the head */
+    int32_t
+        *row; /* [n] of the head, ascending, then of the tail; NULL: not looked for, or no good */
+    int32_t rank;       /* of the cut */
+    int64_t between;    /* entries of the tail's rows in columns of the head */
     trs_shape shape[2]; /* guessed, but for n */
     const struct trs_solver *solver[2];
 } trs_stretches;
@@ -222,13 +223,13 @@ typedef struct trs_side { /* op(T) as a lower triangle */
     void *
         full; /* [n*n] op(A) by columns, of a plan for a general matrix: tri has n and dtype only */
     trs_levels lv;
-    trs_tally tally;      /* of the levels */
-    trs_supernodes super; /* numbers only, once the plan is settled; all 0: not looked for */
-    int32_t strip_rows;   /* of a strip; 0: not looked for, or no good */
+    trs_tally tally;         /* of the levels */
+    trs_supernodes super;    /* numbers only, once the plan is settled; all 0: not looked for */
+    int32_t strip_rows;      /* of a strip; 0: not looked for, or no good */
     trs_stretches stretches; /* the numbers, once the plan is settled */
-    int32_t *perm;        /* plan order: row k of tri is the caller's row perm[k]; NULL: natural */
-    int32_t *perm_dev;    /* the same on the device, when the solver runs there */
-    trs_direct direct;    /* once it was needed */
+    int32_t *perm;     /* plan order: row k of tri is the caller's row perm[k]; NULL: natural */
+    int32_t *perm_dev; /* the same on the device, when the solver runs there */
+    trs_direct direct; /* once it was needed */
     int nparts;
     struct trs_part *part;
 } trs_side;

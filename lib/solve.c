@@ -147,7 +147,7 @@ int trs_work_make(trs_work **work, const trs_plan *p, int nrhs, trs_context *ctx
     w->on_gpu = p->info.on_gpu;
     int rc = fit(w, p, nrhs);
     if (ctx) {
-        memcpy(ctx->message, w->ctx.message, sizeof ctx->message);
+        if (rc) memcpy(ctx->message, w->ctx.message, sizeof ctx->message);
         ctx->seconds_vendor = w->ctx.seconds_vendor;
     }
     if (rc) {

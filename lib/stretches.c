@@ -421,15 +421,11 @@ static bool promises(ranks *r, double seconds)
     return look(r, &best);
 }
 
-/* Nothing when no cut promises enough; anyhow: the best one whatever it promises. */
-static int find(ranks *r, trs_side *side, bool anyhow)
+/* side->stretches, if a cut of these kinds takes less than so many seconds. */
+static int find(ranks *r, trs_side *side, bool levels, bool blocks, double seconds)
 {
     const trs_memory *mem = &r->ctx->mem;
-    const trs_solver *one = NULL;
-    const double seconds = cheapest(r, &r->whole, &one) / ENOUGH;
-    const bool blocks = side->super.block, levels = anyhow || promises(r, seconds);
-    found best = {.seconds = anyhow ? INFINITY : seconds};
-    if (!levels && !blocks) return TRS_OK;
+    found best = {.seconds = seconds};
     int32_t *level = trs_alloc(mem, side->tri.n, sizeof *level);
     int32_t *row = trs_alloc(mem, side->tri.n, sizeof *row);
     int rc = level && row ? TRS_OK : TRS_EMEM;
@@ -441,6 +437,17 @@ static int find(ranks *r, trs_side *side, bool anyhow)
     trs_free(mem, level);
     if (!rc && best.s.row) side->stretches = best.s;
     else trs_free(mem, row);
+    return rc;
+}
+
+/* What promises enough is found first, and so is the same anyhow. */
+static int find_enough(ranks *r, trs_side *side, bool anyhow)
+{
+    const trs_solver *one = NULL;
+    const double enough = cheapest(r, &r->whole, &one) / ENOUGH;
+    const bool blocks = side->super.block, levels = promises(r, enough);
+    int rc = levels || blocks ? find(r, side, levels, blocks, enough) : TRS_OK;
+    if (!rc && anyhow && !side->stretches.row) rc = find(r, side, true, blocks, INFINITY);
     return rc;
 }
 
@@ -458,7 +465,7 @@ int trs_stretches_find(trs_context *ctx, trs_side *side, bool anyhow)
     r.of_row = trs_alloc(&ctx->mem, side->tri.n, sizeof *r.of_row);
     r.at = trs_alloc(&ctx->mem, count + 1, sizeof *r.at);
     r.level = trs_alloc(&ctx->mem, (int64_t)lv->count + 1, sizeof *r.level);
-    const int rc = r.of_row && r.at && r.level ? find(&r, side, anyhow) : TRS_EMEM;
+    const int rc = r.of_row && r.at && r.level ? find_enough(&r, side, anyhow) : TRS_EMEM;
     trs_free(&ctx->mem, r.level);
     trs_free(&ctx->mem, r.of_row);
     trs_free(&ctx->mem, r.at);

@@ -143,7 +143,8 @@ static void test_dense_end(void **state)
         assert_int_equal(trs_stretches_find(&ctx, &s, false), TRS_OK);
         assert_non_null(s.stretches.row);
         judge_stretches(&ctx, &s);
-        print_message("# %s, %s %d\n", s.stretches.solver[0]->name, s.stretches.solver[1]->name, (int)s.stretches.shape[last].n);
+        print_message("# %s, %s %d\n", s.stretches.solver[0]->name, s.stretches.solver[1]->name,
+                      (int)s.stretches.shape[last].n);
         assert_true(s.stretches.solver[last]->full);
         assert_in_range(s.stretches.shape[last].n, FULL_ROWS / 2, 2 * FULL_ROWS);
         side_free(&ctx, &s);
