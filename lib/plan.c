@@ -8,6 +8,7 @@
 #include "general.h"
 #include "gpu.h"
 #include "stages.h"
+#include "stretches.h"
 #include "work.h"
 
 #include <math.h>
@@ -240,6 +241,8 @@ static int order_by_level(trs_context *ctx, trs_side *s)
     int rc = trs_tri_permute(ctx, &s->tri, s->lv.topo, &t);
     if (rc) return rc;
     trs_supernodes_free(ctx, &s->super); /* were of the old order */
+    trs_stretches_free(ctx, &s->stretches);
+    s->stretches.solver[0] = NULL;
     trs_direct_free(ctx, &s->direct);
     trs_tri_free(ctx, &s->tri);
     s->tri = t;
@@ -281,23 +284,42 @@ static bool is_for_full_solver(const trs_context *ctx, const trs_side *s)
     return false;
 }
 
+static int find_supernodes(trs_plan *p, trs_side *s)
+{
+    trs_context *ctx = &p->ctx;
+    const trs_solver *w = p->wanted;
+    if (s->super.block || (w && !w->stretches ? !w->supernodes : !trs_direct_supernodes(ctx, s)))
+        return TRS_OK;
+    const int rc =
+        p->far ? trs_far_supernodes(ctx, s) : trs_supernodes_make(ctx, &s->tri, &s->super);
+    if ((w && w->supernodes) || rc != TRS_ESUPPORT) return rc;
+    ctx->message[0] = '\0'; /* without, then */
+    s->super = (trs_supernodes){0};
+    return TRS_OK;
+}
+
 /* What only some solvers look at, if one of them is going to. */
 static int find_shapes(trs_plan *p, trs_side *s)
 {
     trs_context *ctx = &p->ctx;
+    const trs_solver *w = p->wanted;
     char why[200];
-    if (!p->wanted && (s->tri.nnz < SHAPES_FROM || is_for_full_solver(ctx, s) ||
-                       trs_gpu_probe(ctx->device, why, sizeof why)))
+    if (!w && (s->tri.nnz < SHAPES_FROM || is_for_full_solver(ctx, s) ||
+               trs_gpu_probe(ctx->device, why, sizeof why)))
         return TRS_OK;
-    if (!p->wanted || p->wanted->strips) s->strip_rows = trs_direct_strips_rows(ctx, s);
-    if (s->super.block || (p->wanted ? !p->wanted->supernodes : !trs_direct_supernodes(ctx, s)))
-        return TRS_OK;
-    const int rc =
-        p->far ? trs_far_supernodes(ctx, s) : trs_supernodes_make(ctx, &s->tri, &s->super);
-    if (p->wanted || rc != TRS_ESUPPORT) return rc;
-    ctx->message[0] = '\0'; /* without, then */
-    s->super = (trs_supernodes){0};
-    return TRS_OK;
+    if (!w || w->strips || w->stretches) s->strip_rows = trs_direct_strips_rows(ctx, s);
+    const int rc = find_supernodes(p, s);
+    if (rc || p->far || (w && !w->stretches)) return rc;
+    return trs_stretches_find(ctx, s, w != NULL);
+}
+
+/* "; 22904 rows by cuda-supernodal, 4096 by dense-blocked" */
+static void describe_stretches(trs_plan *p, const trs_stretches *s)
+{
+    const size_t used = strlen(p->reason);
+    if (!p->wanted->stretches || !s->row) return;
+    snprintf(p->reason + used, sizeof p->reason - used, "; %d rows by %s, %d by %s",
+             (int)s->shape[0].n, s->solver[0]->name, (int)s->shape[1].n, s->solver[1]->name);
 }
 
 static int choose(trs_plan *p)
@@ -326,6 +348,7 @@ static int choose(trs_plan *p)
         size_t used = trs_describe_shape(p->reason, sizeof p->reason, &shape);
         snprintf(p->reason + used, sizeof p->reason - used, ": named by the caller");
     }
+    describe_stretches(p, &s->stretches);
     if (!trs_fits(p->wanted, &shape, ctx->limit))
         return trs_fail(ctx, TRS_EMEM, "%s would need %.3g bytes, over the limit", p->wanted->name,
                         (double)p->wanted->bytes(&shape));
@@ -600,6 +623,7 @@ int trs_plan_finish(trs_plan *p, double start)
     rc = pivots != TRS_EPIVOT ? pivots : TRS_OK;
     for (int k = 0; k < 2; k++) {
         trs_supernodes_free(&p->ctx, &p->side[k].super);
+        trs_stretches_free(&p->ctx, &p->side[k].stretches);
         trs_direct_drop_pattern(&p->ctx, &p->side[k]);
     }
     if (!rc) rc = trs_work_make(&p->own, p, p->ctx.nrhs, &p->ctx);
@@ -744,6 +768,7 @@ void trs_side_free(trs_context *ctx, trs_side *s)
     trs_free(&ctx->mem, s->perm);
     trs_levels_free(ctx, &s->lv);
     trs_supernodes_free(ctx, &s->super);
+    trs_stretches_free(ctx, &s->stretches);
     trs_tri_free(ctx, &s->tri);
     trs_free(&ctx->mem, s->full);
 }

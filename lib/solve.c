@@ -147,7 +147,7 @@ int trs_work_make(trs_work **work, const trs_plan *p, int nrhs, trs_context *ctx
     w->on_gpu = p->info.on_gpu;
     int rc = fit(w, p, nrhs);
     if (ctx) {
-        memcpy(ctx->message, w->ctx.message, sizeof ctx->message);
+        if (rc) memcpy(ctx->message, w->ctx.message, sizeof ctx->message);
         ctx->seconds_vendor = w->ctx.seconds_vendor;
     }
     if (rc) {
@@ -294,6 +294,11 @@ static int solve_side(const trs_plan *p, const trs_side *s, trs_work *w, trs_job
         return trs_gpu_scatter(p->shape.dtype, n, job.nrhs, s->perm_dev, y, x, job.stream);
     scatter(size, n, job.nrhs, s->perm, y, x);
     return TRS_OK;
+}
+
+int trs_solve_in_place(const trs_plan *p, trs_work *w, const trs_job *job)
+{
+    return solve_side(p, &p->side[0], w, *job);
 }
 
 /* B and X on the host, the solver on the device. */

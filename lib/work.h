@@ -29,4 +29,8 @@ int trs_work_make(trs_work **work, const trs_plan *p, int nrhs, trs_context *ctx
 /* Bytes of the buffers for this plan alone; what vendors' libraries take is not known. */
 int64_t trs_work_bytes(const trs_plan *p, int nrhs);
 
+/* T^-1 of the views of a job where the solver runs, T conjugated if the job says so; of no more right-hand sides than
+ * w was made for.  For a plan that is part of another one's solver. */
+int trs_solve_in_place(const trs_plan *p, trs_work *w, const trs_job *job);
+
 #endif
