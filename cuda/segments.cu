@@ -5,7 +5,8 @@
  *
  * Which rows are which and who solves them: stretches.c.  A and C are plans of their own, whose rows stand together:
  * b(head) is gathered, both are solved in place in the work space, and all is scattered to X at the end, so that X may
- * be B.  Between them B x(head) is subtracted, a team of threads a row, in a fixed order: same bits, and no block waits for another.
+ * be B.  Between them B x(head) is subtracted, a team of threads a row, in a fixed order: same bits, and no block of
+ * threads waits for another.
  * Bytes: those of the two solvers, (elem + 4) nnz (B) and 5 elem n; bound by the solvers. */
 #include "config.h"
 
