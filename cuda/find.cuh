@@ -328,11 +328,12 @@ static inline int32_t period_of(int32_t (&reach)[SAMPLES])
 
 /* The rows that a warp has next wait for much the same as those it has just done when they are some periods later; were
  * they a part of a period off, they, or those of other warps, would come much too early, and hold up all that wait for
- * the ones between. */
+ * the ones between.  One less, for the rows behind the first of a period should not have to wait for the last. */
 static inline int64_t warps_in_step(int64_t warps, int64_t period)
 {
     const int64_t periods = period > 0 ? warps * WARP / period : 0;
-    return periods > 0 ? periods * period / WARP : warps;
+    const int64_t some = periods * period / WARP - 1;
+    return some > 0 ? some : warps;
 }
 
 static inline bool is_all_in_hand(const search &all)
