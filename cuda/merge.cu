@@ -4,9 +4,9 @@
  * wait for: M T x = M b, where M = I - N, and row i of N has T(i, j) / T(j, j) for these rows j.  T' = M T is a
  * lower triangle again.  A level is merged when the entries that this adds take less time than the hop between
  * SMs that it saves.  Rows that are changed read rows that are not, so M b can be made in place.
- * All kernels: a warp or a thread a row, none waits for another; rows that are too long for a warp: merge_long.cu.
- * Bytes: 12 an entry of T and T', read twice and written once, some at random; bound by chains of loads, so a row is
- * taken apart by all lanes at once.
+ * All kernels: a thread a row, a warp for those of its threads, none waits for another; rows that are too long for
+ * a warp: merge_long.cu.  Bytes: 12 an entry of T and T', read twice and written once, some at random; bound by
+ * chains of loads, so many rows are taken apart together (merge_rows.cuh).
  * Source: one step of cyclic reduction (Hockney 1965), for any pattern; as rewriting of equations it is known
  * from level-set solvers on CPUs. */
 #include "config.h"

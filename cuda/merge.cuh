@@ -96,9 +96,9 @@ struct merge_desk {
 int merge_desk_new(trs_context *ctx, int64_t levels, merge_desk *d);
 void merge_desk_free(trs_context *ctx, merge_desk *d);
 
-/* Levels l with l % 2 == *odd with those before, where that is worth it; when it is for none, the others: *odd says which.
- * m->to.levels is 0 when it is for neither, or when T' and N would have more than most entries, at their price.
- * m is zero before; whatever comes of it, free it. */
+/* Levels l with l % 2 == *odd with those before, where that is worth it; when it is for none, the others, and *odd
+ * says so.  m->to.levels is 0 when it is for neither, or when T' and N would have more than most entries, at their
+ * price.  m is zero before; whatever comes of it, free it. */
 int merge_new(trs_context *ctx, const merge_desk *d, const trs_pattern *from, int *odd,
               int64_t most, trs_dtype t, merging *m);
 void merge_free(trs_context *ctx, merging *m);

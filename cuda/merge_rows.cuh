@@ -309,8 +309,8 @@ static __device__ inline void rank_items(int32_t count, room &w)
 /* ---- all of it -------------------------------------------------------------------------------------- */
 
 /* By a warp, each lane with the row that it wants, which has at most MERGE_ROOM entries.  work.keep (e, entry): see
- * look_at_entries; work.stays (rows): nothing is put in for the lane's row, rows 0, or more than there is room for, the rows
- * put in; work.done (parts, hand): items of rows in hand. */
+ * look_at_entries; work.stays (rows): rows is 0: nothing is put in for the lane's row, -1: more than there is room for;
+ * work.done (parts, hand, items, low, high): the items of some rows, whose entries are from low to high - 1. */
 template <class Work>
 static __device__ inline void take_apart(const trs_pattern &t, const line &r, bool wanted, room &w,
                                          Work &work)
