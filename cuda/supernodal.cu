@@ -44,6 +44,7 @@ struct supernodal {
     void *store;
     int *substituted; /* [blocks] 1: the diagonal block is as it was */
     int *split;       /* [blocks] not 0: the panel that begins there is not inverted */
+    int32_t *panel;   /* [panels] the block that each begins with */
     double *weight;   /* [n] sums of magnitudes of rows of D, where there are panels */
 };
 
@@ -783,35 +784,31 @@ template <class T> struct panel_in_store {
     }
     __device__ tile_at<T> joined(int t, int s) const { return tile(t, s); }
     __device__ double *weight(int t) const { return weights + block[t].first; }
-    __device__ bool begins(int t) const { return block[t].members > 1 && block[t].member == 0; }
     __device__ int latest(int t) const
     {
         return block[t].stage + block[t].stages - block[t].diagonal - 1;
     }
 };
 
-/* A block of threads a block of rows; the same in the next kernels. */
-template <class T> static __global__ void weigh_kernel(const panel_in_store<T> P)
+/* A block of threads a row of blocks of a panel. */
+template <class T>
+static __global__ void weigh_kernel(const panel_in_store<T> P, const int32_t *panel)
 {
-    const int t = blockIdx.x;
-    if (P.block[t].members == 1) return;
-    const double sum = weigh_row<T>(P, t - P.block[t].member, t);
+    const int first = panel[blockIdx.x], t = first + (int)blockIdx.y;
+    if ((int)blockIdx.y >= P.block[first].members) return;
+    const double sum = weigh_row<T>(P, first, t);
     if (threadIdx.x % 4 == 0 && (int)threadIdx.x / 4 < P.block[t].rows)
         P.weight(t)[threadIdx.x / 4] = sum;
 }
 
-/* M, unless a block is to be substituted, and whether it may be used. */
+/* A block of threads a panel: M, unless a block is to be substituted, and whether it may be used. */
 template <class T>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-    join_kernel(const panel_in_store<T> P, const int *substituted, int *split)
+    join_kernel(const panel_in_store<T> P, const int32_t *panel, const int *substituted, int *split)
 {
     two_tiles<T> *sh = (two_tiles<T> *)shared_numbers<T>();
-    const int first = blockIdx.x, end = first + P.block[first].members;
+    const int first = panel[blockIdx.x], end = first + P.block[first].members;
     bool good = true;
-    if (!P.begins(first)) {
-        if (threadIdx.x == 0) split[first] = 0;
-        return;
-    }
     for (int t = first; t < end; t++) good = good && !substituted[t];
     good = good && join<T>(sh, P, first, end) <= WORST<T>;
     if (threadIdx.x == 0) split[first] = !good;
@@ -822,24 +819,26 @@ enum { OVERFLOWS = 2 }; /* in split: not for the growth of M, which is 1 */
 /* S, with a block of threads for each of the latest blocks. */
 template <class T>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-    scale_kernel(const panel_in_store<T> P, int *split)
+    scale_kernel(const panel_in_store<T> P, const int32_t *panel, int *split)
 {
     two_tiles<T> *sh = (two_tiles<T> *)shared_numbers<T>();
-    const int first = blockIdx.x, s = blockIdx.y;
-    if (!P.begins(first) || (split[first] & 1) || s >= P.latest(first)) return;
+    const int first = panel[blockIdx.x], s = blockIdx.y;
+    if ((split[first] & 1) || s >= P.latest(first)) return;
     bool finite = true;
     for (int t = first + P.block[first].members - 1; t >= first; t--)
         finite = scale_tile<T>(sh, P, first, t, panel_in_store<T>::END + s) && finite;
     if (!finite) atomicOr(&split[first], (int)OVERFLOWS);
 }
 
-/* L again instead of M and S, where these are no good. */
+/* L again instead of M and S, where these are no good: a block of threads a row of blocks. */
 template <class T>
-static __global__ void refill_kernel(const source<T> L, T *store, const int *split)
+static __global__ void refill_kernel(const source<T> L, const int32_t *panel, T *store,
+                                     const int *split)
 {
     __shared__ int row[BLOCK];
-    const trs_block k = L.block[blockIdx.x];
-    if (k.members == 1 || !split[blockIdx.x - k.member]) return;
+    const int first = panel[blockIdx.x];
+    if (!split[first] || (int)blockIdx.y >= L.block[first].members) return;
+    const trs_block k = L.block[first + blockIdx.y];
     for (int g = k.diagonal - k.member; g < k.stage + k.stages; g++)
         if (g != k.diagonal) fill_stage(L, L.stage[g], store, row);
 }
@@ -874,8 +873,24 @@ static void release(trs_part *part)
     trs_gpu_free(part->ctx, d->store);
     trs_gpu_free(part->ctx, d->substituted);
     trs_gpu_free(part->ctx, d->split);
+    trs_gpu_free(part->ctx, d->panel);
     trs_gpu_free(part->ctx, d->weight);
     trs_free(&part->ctx->mem, d);
+}
+
+/* Which they are, and room for what an update weighs. */
+static int panels_new(trs_part *part, supernodal *d)
+{
+    trs_context *ctx = part->ctx;
+    const trs_supernodes *s = &part->side->super;
+    if (s->panels == 0) return TRS_OK;
+    int32_t *first = (int32_t *)trs_new(ctx, s->panels, sizeof *first, "panels");
+    for (int32_t t = 0, k = 0; t < s->blocks && first; t++)
+        if (s->block[t].members > 1 && s->block[t].member == 0) first[k++] = t;
+    if (first) d->panel = (int32_t *)device_copy(ctx, first, s->panels, sizeof *first, "panels");
+    trs_free(&ctx->mem, first);
+    d->weight = (double *)trs_gpu_new(ctx, part->side->tri.n, sizeof *d->weight, "sums of rows");
+    return d->panel && d->weight ? TRS_OK : TRS_EMEM;
 }
 
 static int analyse(trs_part *part)
@@ -896,10 +911,8 @@ static int analyse(trs_part *part)
     d->store = trs_gpu_new(ctx, s->store, size, "the values of the stages");
     d->substituted = (int *)trs_gpu_new(ctx, s->blocks, sizeof(int), "flags of the blocks");
     d->split = (int *)trs_gpu_new(ctx, s->blocks, sizeof(int), "flags of the panels");
-    const int64_t weights = s->panels > 0 ? part->side->tri.n : 0;
-    d->weight = (double *)trs_gpu_new(ctx, weights, sizeof *d->weight, "sums of rows");
     if (!d->block || !d->stage || !d->column || !d->task || !d->thin || !d->store ||
-        !d->substituted || !d->split || !d->weight)
+        !d->substituted || !d->split || panels_new(part, d))
         return TRS_EMEM;
     if (s->blocks > 0)
         thin_kernel<<<blocks_of(s->blocks), PLAIN>>>(s->blocks, d->block, d->stage, d->thin);
@@ -912,7 +925,6 @@ static int fill(const trs_part *part, const supernodal *d, const T *val, cudaStr
 {
     const trs_direct *direct = &part->side->direct;
     const size_t bytes = sizeof(two_tiles<T>);
-    const unsigned blocks = (unsigned)d->s.blocks;
     T *store = (T *)d->store;
     const source<T> L = {
         d->block, d->stage, d->column, (const int64_t *)direct->ptr, (const int32_t *)direct->idx,
@@ -922,13 +934,16 @@ static int fill(const trs_part *part, const supernodal *d, const T *val, cudaStr
         allow(join_kernel<T>, bytes) != cudaSuccess || allow(scale_kernel<T>, bytes) != cudaSuccess)
         return TRS_EDEVICE;
     fill_kernel<T><<<(unsigned)d->s.stages, 128, 0, stream>>>(L, store);
-    if (d->s.panels > 0) weigh_kernel<T><<<blocks, BLOCK_THREADS, 0, stream>>>(P);
-    invert_kernel<T>
-        <<<blocks, BLOCK_THREADS, bytes, stream>>>(d->block, d->stage, store, d->substituted);
-    if (d->s.panels > 0) {
-        join_kernel<T><<<blocks, BLOCK_THREADS, bytes, stream>>>(P, d->substituted, d->split);
-        scale_kernel<T><<<dim3(blocks, TRS_LATEST), BLOCK_THREADS, bytes, stream>>>(P, d->split);
-        refill_kernel<T><<<blocks, 128, 0, stream>>>(L, store, d->split);
+    const unsigned panels = (unsigned)d->s.panels;
+    const dim3 rows(panels, TRS_PANEL), latest(panels, TRS_LATEST);
+    if (panels) weigh_kernel<T><<<rows, BLOCK_THREADS, 0, stream>>>(P, d->panel);
+    invert_kernel<T><<<(unsigned)d->s.blocks, BLOCK_THREADS, bytes, stream>>>(
+        d->block, d->stage, store, d->substituted);
+    if (panels) {
+        join_kernel<T>
+            <<<panels, BLOCK_THREADS, bytes, stream>>>(P, d->panel, d->substituted, d->split);
+        scale_kernel<T><<<latest, BLOCK_THREADS, bytes, stream>>>(P, d->panel, d->split);
+        refill_kernel<T><<<rows, 128, 0, stream>>>(L, d->panel, store, d->split);
     }
     return launched();
 }
