@@ -5,13 +5,10 @@
 #include "dataflow.cuh"
 #include "merge.cuh"
 
-/* Of a pass, in hops, measured from launch to launch: more than merge_new counts, which the bits go by.  Columns of few
- * rows are chains of loads; by so much at most, for so they were measured one after the other. */
+/* Of a pass, in hops, measured from launch to launch: more than merge_new counts, which the bits go by. */
 static double product_hops(const trs_shape *s)
 {
-    const double n = (double)s->n, few = 2e5;
-    if (s->nrhs == 1) return 6 + n / 1.2e5;
-    return 6 + (n < few ? 1.4 : 0.2) * s->nrhs;
+    return s->nrhs == 1 ? 6 + (double)s->n / 1.2e5 : 6 + 0.1 * s->nrhs;
 }
 
 /* And of several columns in bytes, as many as a copy would move in that time. */

@@ -1075,7 +1075,7 @@ static double reading(const trs_shape *s)
 }
 
 /* Steps that a block of a panel is, which follows another one; measured. */
-static const double CHAINED = 0.5, CHAINED_OF_MANY = 0.75;
+static const double CHAINED = 0.25, CHAINED_OF_MANY = 0.75;
 
 /* How many times as long several columns take as 8 real ones: by the kernel for 32, or in turns, and of complex numbers. */
 static double turns(const trs_shape *s)
