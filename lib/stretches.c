@@ -102,6 +102,11 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+static int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 /* Of levels from..to-1 of the whole, as far as the sums tell. */
 static trs_shape shape_of(const ranks *r, int64_t n, int64_t nnz, int64_t from, int64_t to)
 {
@@ -124,7 +129,7 @@ static void shapes_at(const ranks *r, int32_t k, trs_stretches *s)
     trs_shape *head = &s->shape[0], *tail = &s->shape[1];
     *head = shape_of(r, a->rows, a->entries, 0, a->high + 1);
     *tail = shape_of(r, all->rows - a->rows, all->inner - a->inner, a->low, r->whole.levels);
-    s->between = all->entries - a->entries - tail->nnz;
+    s->between = most(all->entries - a->entries - tail->nnz, 0);
     head->longest = a->longest;
     head->widest = least(a->blocks ? r->whole.widest : a->widest, head->n);
     tail->longest = k > r->branches ? 2 : least(all->longest, tail->n);
@@ -149,11 +154,6 @@ static void shapes_at(const ranks *r, int32_t k, trs_stretches *s)
 }
 
 /* ---- sums over the ranks ------------------------------------------------------------------------------ */
-
-static int64_t most(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 static void add(rank *to, const rank *a)
 {
@@ -290,6 +290,38 @@ static int read_rows(ranks *r, const int32_t *level)
     return TRS_OK;
 }
 
+/* Nearly the same from blocks, whose zeros are entries spread evenly; O(n + columns of stages). */
+static void read_blocks(ranks *r, const int32_t *level)
+{
+    const trs_supernodes *s = &r->side->super;
+    const int64_t *Lp = r->side->tri.ptr;
+    const double entries = (double)r->whole.nnz / (double)s->store;
+    for (int32_t k = 0; k < r->count; k++) r->at[k].low = INT32_MAX;
+    for (int32_t i = 0; i < r->side->tri.n; i++) {
+        rank *a = &r->at[r->of_row[i]];
+        a->rows++;
+        a->entries += Lp[i + 1] - Lp[i];
+        a->longest = most(a->longest, Lp[i + 1] - Lp[i]);
+        a->low = (int32_t)least(a->low, level[i]);
+        a->high = (int32_t)most(a->high, level[i]);
+    }
+    for (int32_t e = 0; e < s->stages; e++) {
+        const trs_stage *stage = &s->stage[e];
+        const int32_t *column = s->column + stage->first;
+        const double each = entries * __builtin_popcountll(stage->rows);
+        for (int32_t c = 0, last; c < stage->columns; c = last) {
+            const int32_t at = r->of_row[column[c]];
+            for (last = c + 1; last < stage->columns && column[last] == column[last - 1] + 1 &&
+                               r->of_row[column[last]] == at;)
+                last++;
+            r->at[at].inner += (int64_t)(each * (last - c));
+        }
+    }
+    for (int32_t k = 0; k < r->count; k++) r->at[k].widest = r->at[k].rows;
+    r->branches = r->count;
+    sum_up(r);
+}
+
 /* ---- ranks -------------------------------------------------------------------------------------------- */
 
 static void levels_of_rows(const trs_levels *lv, int32_t *level)
@@ -343,7 +375,7 @@ static void take_blocks(ranks *r, const int32_t *of)
     for (int32_t i = 0; i < r->side->tri.n; i++) r->of_row[i] = of[r->of_row[i]];
 }
 
-static int rank_by_blocks(ranks *r, bool last, const int32_t *level)
+static int rank_by_blocks(ranks *r, bool last, const int32_t *level, bool nearly)
 {
     const trs_memory *mem = &r->ctx->mem;
     const trs_supernodes *s = &r->side->super;
@@ -356,7 +388,9 @@ static int rank_by_blocks(ranks *r, bool last, const int32_t *level)
     else from_first(s, of);
     take_blocks(r, of);
     trs_free(mem, of);
-    return read_rows(r, level);
+    if (!nearly) return read_rows(r, level);
+    read_blocks(r, level);
+    return TRS_OK;
 }
 
 static int rank_by_levels(ranks *r, const int32_t *level)
@@ -415,8 +449,14 @@ typedef enum kind { BY_LEVELS, BY_BLOCKS, BY_LAST_BLOCKS } kind;
 /* Keep the rows of the best cut of this kind, if it is better than those before. */
 static int look_closely(ranks *r, kind by, const int32_t *level, found *best, int32_t *row)
 {
-    const int rc =
-        by == BY_LEVELS ? rank_by_levels(r, level) : rank_by_blocks(r, by == BY_LAST_BLOCKS, level);
+    const bool last = by == BY_LAST_BLOCKS;
+    found nearly = *best;
+    int rc = TRS_OK;
+    if (by != BY_LEVELS) {
+        rc = rank_by_blocks(r, last, level, true);
+        if (rc || !look(r, &nearly)) return rc;
+        rc = rank_by_blocks(r, last, level, false);
+    } else rc = rank_by_levels(r, level);
     if (rc || !look(r, best)) return rc;
     best->s.row = row;
     sort_rows(r, &best->s);
@@ -456,7 +496,8 @@ static int find_enough(ranks *r, trs_side *side, bool anyhow)
 {
     const trs_solver *one = NULL;
     const double enough = cheapest(r, &r->whole, &one) / ENOUGH;
-    const bool blocks = side->super.block, levels = promises(r, enough);
+    const bool blocks = side->super.block && side->super.wide > 0; /* for a dense end */
+    const bool levels = promises(r, enough);
     int rc = levels || blocks ? find(r, side, levels, blocks, enough) : TRS_OK;
     if (!rc && anyhow && !side->stretches.row) rc = find(r, side, true, blocks, INFINITY);
     return rc;
