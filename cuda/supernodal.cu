@@ -9,16 +9,17 @@
  * something in some columns, so 8 bytes are read for a number where plain CSR reads 12, x once for all rows;
  * and the levels are those of blocks, for a factor 20 to 40 times fewer than those of rows.
  *
- * Who owns a row: of a wide block a block of 256 threads (blocks.cuh), of a narrow one a warp; with one right-hand side
- * the 64 rows of a block of a panel, and of its rest, are shared by four.  A piece of a wide block publishes its sums like any x, and so does
- * who makes r_t.  How x becomes visible: in the copy of this turn every number is
- * its own flag; whoever publishes x_t empties its place in the other copy (blocks.cuh: turn).
+ * Who owns a row: of a wide block a block of 256 threads (blocks.cuh), of a narrow one a warp; with one
+ * right-hand side the 64 rows of a block of a panel, and of its rest, are shared by four blocks of threads.  A
+ * piece of a wide block publishes its sums like any x, and so does who makes r_t.  How x becomes visible: in the
+ * copy of this turn every number is its own flag; whoever publishes x_t empties its place in the other copy
+ * (blocks.cuh: turn).
  * Cannot hang: tasks are taken in topological order, from a ticket counter, or cyclically by warps that are
  * all resident where all blocks are narrow (cooperative launch).
- * Same bits every time: the order of every sum depends on the pattern alone.  Where an inverse grows too much,
- * or W_t overflows, the block is substituted; a panel is split, then: L_tu stay, and x_t = D_t (r_t - L_tu x_u - L_ts x_s).
- * A NaN in b spreads over its block, or panel, and over the rows of a stage.
- * Bound by the height of the blocks' graph, 1.2 to 1.4 us each, then by the bytes of the stages. */
+ * Same bits every time: the order of every sum depends on the pattern and on the last update alone.  Where an
+ * inverse grows too much, or W_t overflows, the block is substituted, and its panel split: L_tu stay, and
+ * x_t = D_t (r_t - L_tu x_u - L_ts x_s).  A NaN in b spreads over its block or panel, and over the rows of a stage.
+ * Bound by the height of the blocks' graph, 1.1 to 1.4 us each, then by the bytes of the stages. */
 #include "config.h"
 
 #include "panel.cuh"
@@ -1138,7 +1139,7 @@ static void cost_now(const trs_part *part, const trs_shape *s, const trs_machine
 
 static int64_t bytes(const trs_shape *s)
 {
-    return (s->nnz + s->store) * (int64_t)s->elem + s->nnz * 4 + s->n * 16 + s->blocks * 160;
+    return (s->nnz + s->store) * (int64_t)s->elem + s->nnz * 4 + s->n * 24 + s->blocks * 200;
 }
 
 const trs_solver trs_solver_supernodal = {
