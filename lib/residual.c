@@ -77,10 +77,11 @@ typedef struct columns {
     trs_layout layout;
     int nrhs, teams;
     const void *X;
-    void *Y; /* op(A) X; or B, and each is set */
+    void *Y; /* op(A) X; or B */
     int64_t ldx, ldy;
     trs_sums sums[TEAMS];
-    trs_error *each; /* [nrhs] */
+    bool compare;           /* with B; else multiply */
+    trs_error error[TEAMS]; /* the worst of the columns of each */
 } columns;
 
 /* As many teams as there is memory for. */
@@ -91,22 +92,23 @@ static int columns_new(columns *c)
     while (c->teams < wanted && c->teams < TEAMS &&
            !trs_sums_new(NULL, c->A->n, &c->sums[c->teams]))
         c->teams++;
-    return c->teams > 0 || c->nrhs == 0 ? TRS_OK : TRS_EMEM;
+    return c->teams > 0 ? TRS_OK : TRS_EMEM;
 }
 
 static void columns_free(columns *c)
 {
     for (int k = 0; k < c->teams; k++) trs_free(NULL, c->sums[k].re);
-    trs_free(NULL, c->each);
 }
 
-static void one_column(const columns *c, int r, const trs_sums *s)
+static void one_column(const columns *c, int r, const trs_sums *s, trs_error *worst)
 {
     const trs_mat *A = c->A;
     const trs_column x = trs_column_of(c->X, r, c->ldx, c->layout, A->dtype);
     const trs_column y = trs_column_of(c->Y, r, c->ldy, c->layout, A->dtype);
-    if (c->each) {
-        trs_residual(A, c->op, y, x, s, &c->each[r]);
+    if (c->compare) {
+        trs_error one;
+        trs_residual(A, c->op, y, x, s, &one);
+        trs_error_fold(worst, &one, r);
         return;
     }
     sum_up(A, c->op, x.p, x.step, s);
@@ -116,10 +118,13 @@ static void one_column(const columns *c, int r, const trs_sums *s)
 /* The columns of teams begin..end-1. */
 static void team_columns(void *user, int64_t begin, int64_t end)
 {
-    const columns *c = user;
-    for (int64_t k = begin; k < end; k++)
+    columns *c = user;
+    for (int64_t k = begin; k < end; k++) {
+        trs_error worst = {.row = -1, .col = -1};
         for (int64_t r = c->nrhs * k / c->teams; r < c->nrhs * (k + 1) / c->teams; r++)
-            one_column(c, (int)r, &c->sums[k]);
+            one_column(c, (int)r, &c->sums[k], &worst);
+        c->error[k] = worst;
+    }
 }
 
 /* All columns of checked arguments. */
@@ -127,6 +132,7 @@ static int each_column(columns *c)
 {
     trs_context ctx = {0};
     trs_mat lines;
+    if (!c->nrhs || !c->A->n) return TRS_OK;
     int rc = trs_lines_of(&ctx, c->A, &lines);
     if (rc) return rc;
     const trs_mat *A = c->A;
@@ -191,13 +197,13 @@ int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int
                        const void *X, int64_t ldx, trs_layout layout, trs_error *error)
 {
     columns c = {A, op, layout, nrhs, .X = X, .ldx = ldx, .Y = (void *)B, .ldy = ldb};
+    c.compare = true;
     if (!error) return TRS_EARG;
     *error = (trs_error){.row = -1, .col = -1};
     int rc = check(A, op, nrhs, B, ldb, X, ldx, layout, false);
-    if (rc) return rc;
-    c.each = trs_alloc(NULL, nrhs, sizeof *c.each);
-    rc = c.each ? each_column(&c) : TRS_EMEM;
-    for (int r = 0; r < nrhs && !rc; r++) trs_error_fold(error, &c.each[r], r);
+    if (!rc) rc = each_column(&c);
+    for (int k = 0; k < c.teams && !rc; k++)
+        trs_error_fold(error, &c.error[k], (int)c.error[k].col);
     columns_free(&c);
     return rc;
 }

@@ -411,6 +411,7 @@ TRS_API int trs_condest(const trs_plan *plan, const trs_mat *T, trs_norm norm, d
 /* Y = op(A) X in the dtype of A, accumulated in long double.
  *     const trs_mat *A ; in, as in trs_backward_error.   X, ldx ; in, as B, ldb in trs_solve.
  *     void *Y ; out, likewise with ldy; it must not overlap X.   trs_layout layout ; of both.
+ * Threads and memory as in trs_backward_error.
  * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_ESUPPORT (arrays on a device). */
 TRS_API int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
                          int64_t ldy, trs_layout layout);

@@ -122,6 +122,35 @@ static void test_strict_blocks(void **state)
     assert_true(e.omega == 0);
 }
 
+/* The first of the worst columns is named, whoever of the threads has it. */
+static void test_many_columns(void **state)
+{
+    (void)state;
+    enum { COLUMNS = 37 };
+    const double val[] = {2};
+    const trs_mat a = {.n = 1, .ld = 1, .val = val, .format = TRS_DENSE};
+    double x[COLUMNS], y[COLUMNS];
+    trs_error e;
+    for (int layout = TRS_COL_MAJOR; layout <= TRS_ROW_MAJOR; layout++)
+        for (int c = 0; c < COLUMNS; c++) {
+            const int64_t ld = layout == TRS_ROW_MAJOR ? COLUMNS : 1;
+            for (int k = 0; k < COLUMNS; k++) x[k] = k + 1;
+            assert_int_equal(trs_multiply(&a, TRS_N, COLUMNS, x, ld, y, ld, (trs_layout)layout),
+                             TRS_OK);
+            for (int k = 0; k < COLUMNS; k++) assert_true(y[k] == 2 * x[k]);
+            for (int k = c; k < COLUMNS; k += 5) x[k] = y[k] = 1; /* all as wrong */
+            assert_int_equal(
+                trs_backward_error(&a, TRS_N, COLUMNS, y, ld, x, ld, (trs_layout)layout, &e),
+                TRS_OK);
+            assert_true(e.row == 0 && e.col == c && e.residual == 1 && e.omega == 1. / 3);
+            y[COLUMNS - 1] = NAN;
+            assert_int_equal(
+                trs_backward_error(&a, TRS_N, COLUMNS, y, ld, x, ld, (trs_layout)layout, &e),
+                TRS_OK);
+            assert_true(e.col == COLUMNS - 1 && isnan(e.omega) && isnan(e.residual));
+        }
+}
+
 static void test_wrong_use(void **state)
 {
     (void)state;
@@ -154,14 +183,17 @@ static void test_wrong_use(void **state)
     a.n = 0;
     assert_int_equal(trs_backward_error(&a, TRS_N, 1, NULL, 0, NULL, 0, TRS_COL_MAJOR, &e), TRS_OK);
     assert_int_equal(e.row, -1);
+    assert_int_equal(trs_backward_error(&a, TRS_N, INT_MAX, NULL, 0, NULL, 0, TRS_COL_MAJOR, &e),
+                     TRS_OK);
+    assert_true(e.row == -1 && e.col == -1);
+    assert_int_equal(trs_multiply(&a, TRS_N, INT_MAX, NULL, 0, NULL, 0, TRS_COL_MAJOR), TRS_OK);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_general),
-        cmocka_unit_test(test_strict_blocks),
+        cmocka_unit_test(test_forms),         cmocka_unit_test(test_general),
+        cmocka_unit_test(test_strict_blocks), cmocka_unit_test(test_many_columns),
         cmocka_unit_test(test_wrong_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
