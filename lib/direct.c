@@ -1,12 +1,12 @@
-/* direct.c: sides on the device, and new values that go from an array there to the solvers without passing
- * the host.
+/* direct.c: sides on the device, and new values that go from an array there, or straight from the caller's, to
+ * the solvers without passing the host's copy of the triangle.
  *
  * A side gets a device copy of its row pointers and of the places of its values, made at the first such
  * update and kept; then a gather fills its values, the pivots are looked at where they are, and every
  * part takes its values from there.  The host waits once, for the count of bad pivots.  Its own copy of
  * the values is out of date from then on, which nobody sees: it is read by updates from the host only,
- * which renew it.  A side of a general matrix is op(A) by columns there too; its solvers look at pivots
- * themselves. */
+ * which renew it, or, where the device alone looks at values, pass it by too (trs_direct_send).  A side of
+ * a general matrix is op(A) by columns there too; its solvers look at pivots themselves. */
 #include "config.h"
 
 #include "gpu.h"

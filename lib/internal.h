@@ -200,11 +200,10 @@ typedef struct trs_cost { /* seconds of one solve, in its terms */
 } trs_cost;
 
 typedef struct trs_stretches { /* of a triangle: a head and a tail (stretches.h) */
-    int32_t
-        *row; /* [n] of the head, ascending, then of the tail; NULL: not looked for, or no good */
+    int32_t *row;       /* [n] of the head, ascending, then of the tail; NULL: there is no cut */
     int32_t rank;       /* of the cut */
     int64_t between;    /* entries of the tail's rows in columns of the head */
-    trs_shape shape[2]; /* guessed, but for n */
+    trs_shape shape[2]; /* guessed, but for n and nnz */
     const struct trs_solver *solver[2];
 } trs_stretches;
 

@@ -497,7 +497,7 @@ static void bytes_of_plan(const trs_plan *p, const trs_solver *solver, trs_info 
         const bool cuda = solver->place == TRS_ON_CUDA;
         *(cuda ? &info->bytes_device : &info->bytes_host) += solver->bytes(&shape);
         if (cuda && s->perm) info->bytes_device += 4 * n;
-        if (p->far) info->bytes_device += p->info.nnz * (s->reversed ? 12 : 4);
+        if (s->direct.block) info->bytes_device += p->info.nnz * (s->direct.src ? 12 : 4);
         if (s->direct.topo) info->bytes_device += 4 * n;
     }
     if (p->skip_dev) info->bytes_device += n;

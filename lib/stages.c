@@ -1,5 +1,5 @@
-/* stages.c: work shared among threads.  They claim the chunks of a stage and go on to the next when all of them are done; a thread
- * that the system has put aside holds nobody up unless it has a chunk in hand. */
+/* stages.c: work shared among threads.  They claim the chunks of a stage and go on to the next when all of them are
+ * done; a thread that the system has put aside holds nobody up unless it has a chunk in hand. */
 #include "config.h"
 
 #include "stages.h"

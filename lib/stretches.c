@@ -40,8 +40,7 @@ typedef struct ranks {
     trs_machine machine;
     trs_shape whole;
     int32_t count;
-    int32_t
-        branches; /* ranks from here on have no row with two entries, beside its own, in such ranks */
+    int32_t branches; /* from here on no row has two entries, beside its own, in such ranks */
     int32_t *of_row;  /* [n] */
     rank *at;         /* [count+1] */
     level_sum *level; /* [levels+1] */
@@ -189,12 +188,13 @@ static void sum_levels(ranks *r, bool evenly)
 {
     const trs_levels *lv = &r->side->lv;
     const int64_t *Lp = r->side->tri.ptr;
+    const double each = (double)r->whole.nnz / (double)r->whole.n;
     r->level[0] = (level_sum){0};
     for (int32_t l = 0; l < lv->count; l++) {
         int64_t entries = 0;
         for (int32_t k = lv->ptr[l]; k < lv->ptr[l + 1] && !evenly; k++)
             entries += Lp[lv->topo[k] + 1] - Lp[lv->topo[k]];
-        if (evenly) entries = (lv->ptr[l + 1] - lv->ptr[l]) * r->whole.nnz / r->whole.n;
+        if (evenly) entries = (int64_t)((lv->ptr[l + 1] - lv->ptr[l]) * each);
         const bool thin = entries < TRS_THIN;
         r->level[l + 1] = r->level[l];
         r->level[l + 1].entries += entries;
@@ -344,7 +344,8 @@ static void from_first(const trs_supernodes *s, int32_t *of)
             (int32_t)most(of[s->stage[k].block], (int64_t)s->stage[k].level + 1);
 }
 
-/* From the last ones; blocks of a panel may have one rank.  Stages stand in the order of the rows, so those of whoever needs a block are behind its own. */
+/* From the last ones; blocks of a panel may have one rank.  Stages stand in the order of the rows, so those of whoever
+ * needs a block are behind its own. */
 static void from_last(const trs_supernodes *s, const int32_t *block_of, int32_t *of)
 {
     for (int32_t k = 0; k < s->blocks; k++) of[k] = s->height - 1;

@@ -757,7 +757,8 @@ static void order_tasks(const build *b, trs_supernodes *s, const trs_task *piece
 
 enum { FEW_BLOCKS = 16 }; /* of a level: with four slices each, half of the SMs of a large GPU */
 
-/* Slices of the blocks, where there is little else to do than to wait for them; returns how many tasks there are at most. */
+/* Slices of the blocks, where there is little else to do than to wait for them; returns how many tasks there are at
+ * most. */
 static int64_t count_slices(const build *b, trs_supernodes *s)
 {
     int64_t tasks = 0;

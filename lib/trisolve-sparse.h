@@ -227,8 +227,9 @@ typedef struct trs_info {
                            was named, or without what the solver takes */
     int64_t bytes_device;
     int64_t bytes_work; /* more, for each work space of trs_options.nrhs right-hand sides, where the
-                           solver runs; not counted are buffers of vendors' libraries, and those
-                           in which dense-blocked and cuda-supernodal publish X */
+                           solver runs; not counted are buffers of vendors' libraries, those in
+                           which dense-blocked and cuda-supernodal publish X, and what
+                           cuda-segments and its two solvers take */
     double seconds_create;  /* wall clock: checking and converting */
     double seconds_levels;  /* the level analysis alone */
     double seconds_vendor;  /* a vendor library's own analysis; 0: there is none */
@@ -343,8 +344,8 @@ TRS_API void trs_work_destroy(trs_work *work);
  *     const trs_exec *exec ; in, NULL: all defaults.
  * While exec->stream is being captured, solvers without TRS_CAP_CAPTURE, and B and X on the host, are
  * refused with TRS_ESUPPORT; so are B and X by rows without TRS_CAP_ROW_MAJOR.  A captured solve follows updates:
- * replayed, it solves with the values that came last.  Only where trs_info.growth of cuda-merged becomes 1, since
- * values grow too much to merge levels, it has to be captured anew; X is NaN until then.
+ * replayed, it solves with the values that came last.  Only where trs_info.growth of cuda-merged, or of cuda-segments,
+ * becomes 1, since values grow too much to merge levels, it has to be captured anew; X is NaN until then.
  * Allocates nothing.  With B and X on the device it only enqueues work on exec->stream; a CUDA
  * solver with B and X on the host copies them and waits.
  * A NaN or Inf in B reaches every x that depends on it; a triangle given as TRS_DENSE is full, its
