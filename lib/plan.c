@@ -308,9 +308,12 @@ static int find_shapes(trs_plan *p, trs_side *s)
                trs_gpu_probe(ctx->device, why, sizeof why)))
         return TRS_OK;
     if (!w || w->strips || w->stretches) s->strip_rows = trs_direct_strips_rows(ctx, s);
-    const int rc = find_supernodes(p, s);
+    int rc = find_supernodes(p, s);
     if (rc || p->far || (w && !w->stretches)) return rc;
-    return trs_stretches_find(ctx, s, w != NULL);
+    rc = trs_stretches_find(ctx, s, w != NULL);
+    if (w || rc != TRS_EMEM) return rc;
+    ctx->message[0] = '\0'; /* without a cut, then */
+    return TRS_OK;
 }
 
 /* "; 22904 rows by cuda-supernodal, 4096 by dense-blocked" */

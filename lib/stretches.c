@@ -7,7 +7,8 @@
  * were looked for, once counted from the first and once from the last ones, because the transpose of what has a dense
  * tail has a dense head.  The head is the rows of all ranks below one.  What every solver would take for A and C is
  * predicted for some hundred cuts from sums over the ranks: O(n + nnz) for the sums, which are done only if what is
- * known without them promises enough.  Everything here follows from the pattern, by the costs built in and not by the
+ * known without them promises enough.  Everything here follows from the pattern, from whether
+ * supernodes were looked for, and from the options nrhs and memory_limit, by the costs built in and not by the
  * machine's, since the bits of x go by it. */
 #include "config.h"
 
