@@ -17,9 +17,9 @@ static double product_bytes(const trs_shape *s)
     return s->nrhs == 1 ? 0 : 4.5 * (double)s->n * s->nrhs * s->elem;
 }
 
-/* By so many hops one takes longer in T' than in T: few entries of a row are there long before the last.  Several columns
- * wait in rounds for them, and not where rows are of very different lengths, as in factors: long ones need little of
- * what comes last. */
+/* By so many hops one takes longer in T' than in T: few entries of a row are there long before the last.  Several
+ * columns wait in rounds for them, and not where rows are of very different lengths, as in factors: long ones need
+ * little of what comes last. */
 static double longer_hop(const trs_shape *s, double length)
 {
     const double mean = (double)s->nnz / (double)s->n, longest = s->sum_longest / (double)s->levels;
@@ -72,8 +72,9 @@ struct progress {
     double alike, room;
 };
 
-/* One more pass, if merge_new would probably make it (what it wants at least of many levels is left out).  Levels have widest * u^(ratio - 1) rows for u from 0 to 1; rows
- * of levels that are merged become twice as long where they are not alike, and have as many entries in N. */
+/* One more pass, if merge_new would probably make it (what it wants at least of many levels is left out).  Levels
+ * have widest * u^(ratio - 1) rows for u from 0 to 1; rows of levels that are merged become twice as long where
+ * they are not alike, and have as many entries in N. */
 static bool guess_pass(double n, progress *g)
 {
     const double length = g->o.nnz / n - 1, longer = (1 - min(log2(g->alike), 1.)) * length;

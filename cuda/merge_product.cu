@@ -1,8 +1,8 @@
 /* merge_product.cu: M times a vector, a kernel a pass, in place but for the first.
  *
  * A thread has a row of some columns, and a block one of which N has many entries; none waits for another, since rows
- * that change read rows that do not.  Bytes: 16 n + 20 nnz (N); bound by these where there are many rows, and by a chain of loads
- * where there are few. */
+ * that change read rows that do not.  Bytes: 16 n + 20 nnz (N); bound by these where there are many rows, and by a
+ * chain of loads where there are few. */
 #include "config.h"
 
 #include "merge.cuh"

@@ -2,8 +2,9 @@
  *
  *     M_ts = -M_tt (sum of L_tu M_us, s <= u < t);    S_ts = sum of M_tu L_us, u <= t
  *
- * P says where tiles are: P.tile (t, u) is L_tu, M_tt where t = u; P.joined (t, u), u < t, is where M_tu goes, which may be the
- * same place; P.weight (u) are the sums of magnitudes of the rows of D, those of tile row u.  By 256 threads. */
+ * P says where tiles are: P.tile (t, u) is L_tu, M_tt where t = u; P.joined (t, u), u < t, is where M_tu goes,
+ * which may be the same place; P.weight (u) are the sums of magnitudes of the rows of D, those of tile row u.
+ * By 256 threads. */
 #ifndef TRS_PANEL_CUH
 #define TRS_PANEL_CUH
 
@@ -124,7 +125,8 @@ __device__ inline bool scale_tile(two_tiles<T> *sh, const P &panel, int first, i
     return finite;
 }
 
-/* The sums of magnitudes of row threadIdx.x / 4 of D, of tile row t, on each of four lanes; before anything is inverted. */
+/* The sums of magnitudes of row threadIdx.x / 4 of D, of tile row t, on each of four lanes; before anything is
+ * inverted. */
 template <class T, class P> __device__ inline double weigh_row(const P &panel, int first, int t)
 {
     const int i = threadIdx.x / 4;

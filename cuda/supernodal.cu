@@ -325,8 +325,8 @@ template <class T> struct sliced { /* in the place of tiles */
     T x[int(TRS_PANEL) * int(BLOCK)], part[WARPS][SLICE];
 };
 
-/* At most four stages, times numbers that come at about the same time.  A rest goes through its stages; a block of a panel
- * has S of all but the latest blocks, D, S of the latest ones. */
+/* At most four stages, times numbers that come at about the same time.  A rest goes through its stages; a block
+ * of a panel has S of all but the latest blocks, D, S of the latest ones. */
 struct phase {
     int first, count; /* of the stages of the task */
     bool rests;       /* are what they are multiplied by */
@@ -1078,7 +1078,8 @@ static double reading(const trs_shape *s)
 /* Steps that a block of a panel is, which follows another one; measured. */
 static const double CHAINED = 0.25, CHAINED_OF_MANY = 0.75;
 
-/* How many times as long several columns take as 8 real ones: by the kernel for 32, or in turns, and of complex numbers. */
+/* How many times as long several columns take as 8 real ones: by the kernel for 32, or in turns, and of complex
+ * numbers. */
 static double turns(const trs_shape *s)
 {
     return (s->nrhs <= 8 ? 1 : 3 * ((s->nrhs + 31) / 32)) * (s->is_complex ? 2 : 1);
