@@ -406,7 +406,8 @@ template <class T> struct slice {
     __device__ void take_pieces()
     {
         const T *sums = h.mine + P.n + (int64_t)k.piece * BLOCK;
-        for (int p = (int)threadIdx.x / SLICE; p < k.pieces && mine < k.rows; p += SLICE)
+        for (int p = (int)threadIdx.x / SLICE; p < k.pieces && mine < k.rows;
+             p += BLOCK_THREADS / SLICE)
             sum[0] = sum[0] - flag_wait(sums + p * BLOCK + mine);
     }
 };
