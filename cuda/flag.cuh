@@ -4,7 +4,8 @@
  * relaxed load of the whole number is then both the data and the news: as long as it has the pattern
  * it has not been written.  Nothing else is published with it, so no fence is needed.  A computed NaN
  * that happens to have the pattern is rewritten as the usual quiet NaN, so real NaNs pass through.
- * The parts of a complex number are two flags; it is there when both are. */
+ * The parts of a complex number, and of a pack, are a flag each; it is there when all are.  They are read and written
+ * by one access of up to 16 bytes, which is ordered as one of each part by itself. */
 #ifndef TRS_FLAG_CUH
 #define TRS_FLAG_CUH
 
@@ -30,12 +31,24 @@ __device__ inline float flag_peek(const float *p)
 
 __device__ inline cuDoubleComplex flag_peek(const cuDoubleComplex *p)
 {
-    return make_cuDoubleComplex(flag_peek(&p->x), flag_peek(&p->y));
+    cuDoubleComplex v;
+    delay();
+    asm volatile("ld.relaxed.gpu.global.v2.f64 {%0, %1}, [%2];"
+                 : "=d"(v.x), "=d"(v.y)
+                 : "l"(p)
+                 : "memory");
+    return v;
 }
 
 __device__ inline cuFloatComplex flag_peek(const cuFloatComplex *p)
 {
-    return make_cuFloatComplex(flag_peek(&p->x), flag_peek(&p->y));
+    cuFloatComplex v;
+    delay();
+    asm volatile("ld.relaxed.gpu.global.v2.f32 {%0, %1}, [%2];"
+                 : "=f"(v.x), "=f"(v.y)
+                 : "l"(p)
+                 : "memory");
+    return v;
 }
 
 /* Has it been written? */
@@ -99,14 +112,18 @@ __device__ inline void flag_store(float *p, float v)
 
 __device__ inline void flag_store(cuDoubleComplex *p, cuDoubleComplex v)
 {
-    flag_store(&p->x, v.x);
-    flag_store(&p->y, v.y);
+    v = flag_free(v);
+    delay();
+    asm volatile("st.relaxed.gpu.global.v2.f64 [%0], {%1, %2};" ::"l"(p), "d"(v.x), "d"(v.y)
+                 : "memory");
 }
 
 __device__ inline void flag_store(cuFloatComplex *p, cuFloatComplex v)
 {
-    flag_store(&p->x, v.x);
-    flag_store(&p->y, v.y);
+    v = flag_free(v);
+    delay();
+    asm volatile("st.relaxed.gpu.global.v2.f32 [%0], {%1, %2};" ::"l"(p), "f"(v.x), "f"(v.y)
+                 : "memory");
 }
 
 /* ---- several side by side ------------------------------------------------------------------------------ */
@@ -115,27 +132,16 @@ template <class T, int N> struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16
     T v[N];
 };
 
-/* One access of up to 16 bytes.  It is ordered as one of each part by itself, so each part is its own flag. */
 __device__ inline pack<double, 2> flag_peek(const pack<double, 2> *p)
 {
-    pack<double, 2> w;
-    delay();
-    asm volatile("ld.relaxed.gpu.global.v2.f64 {%0, %1}, [%2];"
-                 : "=d"(w.v[0]), "=d"(w.v[1])
-                 : "l"(p)
-                 : "memory");
-    return w;
+    const cuDoubleComplex v = flag_peek((const cuDoubleComplex *)p);
+    return {{v.x, v.y}};
 }
 
 __device__ inline pack<float, 2> flag_peek(const pack<float, 2> *p)
 {
-    pack<float, 2> w;
-    delay();
-    asm volatile("ld.relaxed.gpu.global.v2.f32 {%0, %1}, [%2];"
-                 : "=f"(w.v[0]), "=f"(w.v[1])
-                 : "l"(p)
-                 : "memory");
-    return w;
+    const cuFloatComplex v = flag_peek((const cuFloatComplex *)p);
+    return {{v.x, v.y}};
 }
 
 __device__ inline pack<cuFloatComplex, 2> flag_peek(const pack<cuFloatComplex, 2> *p)
@@ -151,8 +157,7 @@ __device__ inline pack<cuFloatComplex, 2> flag_peek(const pack<cuFloatComplex, 2
 
 __device__ inline pack<cuDoubleComplex, 1> flag_peek(const pack<cuDoubleComplex, 1> *p)
 {
-    const pack<double, 2> w = flag_peek((const pack<double, 2> *)p);
-    return {{make_cuDoubleComplex(w.v[0], w.v[1])}};
+    return {{flag_peek(p->v)}};
 }
 
 template <class T, int N> __device__ inline bool flag_there(const pack<T, N> &w)
@@ -164,18 +169,12 @@ template <class T, int N> __device__ inline bool flag_there(const pack<T, N> &w)
 
 __device__ inline void flag_store(pack<double, 2> *p, const pack<double, 2> &w)
 {
-    delay();
-    asm volatile("st.relaxed.gpu.global.v2.f64 [%0], {%1, %2};" ::"l"(p), "d"(flag_free(w.v[0])),
-                 "d"(flag_free(w.v[1]))
-                 : "memory");
+    flag_store((cuDoubleComplex *)p, {w.v[0], w.v[1]});
 }
 
 __device__ inline void flag_store(pack<float, 2> *p, const pack<float, 2> &w)
 {
-    delay();
-    asm volatile("st.relaxed.gpu.global.v2.f32 [%0], {%1, %2};" ::"l"(p), "f"(flag_free(w.v[0])),
-                 "f"(flag_free(w.v[1]))
-                 : "memory");
+    flag_store((cuFloatComplex *)p, {w.v[0], w.v[1]});
 }
 
 __device__ inline void flag_store(pack<cuFloatComplex, 2> *p, const pack<cuFloatComplex, 2> &w)
@@ -189,7 +188,7 @@ __device__ inline void flag_store(pack<cuFloatComplex, 2> *p, const pack<cuFloat
 
 __device__ inline void flag_store(pack<cuDoubleComplex, 1> *p, const pack<cuDoubleComplex, 1> &w)
 {
-    flag_store((pack<double, 2> *)p, {{w.v[0].x, w.v[0].y}});
+    flag_store(p->v, w.v[0]);
 }
 
 #endif

@@ -86,27 +86,32 @@ static __global__ void begin_kernel(const slack s)
     if (k == s.t.n - 1) s.begin[l + 1] = s.t.n;
 }
 
-/* Those that row i needs come before it; by so many threads, of which this is one with its entries from p on. */
-static __device__ inline void lower(const slack &s, int32_t i, int64_t p, int64_t end, int threads)
+/* Those that a row needs come before it; by so many threads, of which this is one with its entries from p on. */
+static __device__ inline void lower(const slack &s, int32_t before, int64_t p, int64_t end,
+                                    int threads)
 {
-    const int32_t before = __ldcg(&s.latest[i]) - 1;
 #pragma unroll 4
     for (; p < end; p += threads) atomicMin(&s.latest[s.t.idx[p]], before);
 }
+
+enum { AHEAD = 2 }; /* entries of a lane */
 
 /* What a lane has of a row, read before the row's own level is settled. */
 struct share {
     int32_t row; /* -1: none */
     int64_t p, end;
-    int32_t column; /* of entry p */
+    int32_t column[AHEAD]; /* of entries p, p + lanes; -1: there is none */
 };
 
 static __device__ inline share read_share(const slack &s, int64_t k, int64_t end)
 {
-    if (k >= end) return {-1, 0, 0, 0};
+    if (k >= end) return {-1, 0, 0, {-1, -1}};
     const int32_t i = s.row[k];
     const int64_t p = s.t.ptr[i] + threadIdx.x % s.lanes, last = s.t.ptr[i + 1] - 1;
-    return {i, p, last, p < last ? s.t.idx[p] : 0};
+    share w = {i, p, last, {-1, -1}};
+    for (int a = 0; a < AHEAD; a++)
+        if (p + a * s.lanes < last) w.column[a] = s.t.idx[p + a * s.lanes];
+    return w;
 }
 
 /* A row for some lanes each; long ones by all of the block. */
@@ -117,8 +122,10 @@ static __device__ inline void lower_some(const slack &s, const share &w)
     const int lane = threadIdx.x % s.lanes;
     const bool longer = w.row >= 0 && w.end - (w.p - lane) > ROUNDS * s.lanes;
     if (w.p < w.end && !longer) {
-        atomicMin(&s.latest[w.column], __ldcg(&s.latest[w.row]) - 1);
-        if (w.p + s.lanes < w.end) lower(s, w.row, w.p + s.lanes, w.end, s.lanes);
+        const int32_t before = __ldcg(&s.latest[w.row]) - 1;
+        for (int a = 0; a < AHEAD; a++)
+            if (w.column[a] >= 0) atomicMin(&s.latest[w.column[a]], before);
+        lower(s, before, w.p + AHEAD * s.lanes, w.end, s.lanes);
     }
     if (!__syncthreads_or(longer)) return;
     if (threadIdx.x == 0) count = 0;
@@ -127,7 +134,7 @@ static __device__ inline void lower_some(const slack &s, const share &w)
     __syncthreads();
     for (int k = 0; k < count; k++) {
         const int32_t i = longs[k];
-        lower(s, i, s.t.ptr[i] + threadIdx.x, s.t.ptr[i + 1] - 1, WIDE);
+        lower(s, __ldcg(&s.latest[i]) - 1, s.t.ptr[i] + threadIdx.x, s.t.ptr[i + 1] - 1, WIDE);
     }
     __syncthreads();
 }
@@ -185,11 +192,11 @@ static size_t lay_out(slack *s, char *base)
     return used;
 }
 
-/* As many as a row has entries, a warp at most. */
-static int lanes_for(const trs_pattern &t, int least)
+/* As many as a row has entries, so many a lane; a warp at most. */
+static int lanes_for(const trs_pattern &t, int least, int each)
 {
     int lanes = least;
-    while (lanes < WARP && (int64_t)lanes * t.n < t.nnz - t.n) lanes *= 2;
+    while (lanes < WARP && (int64_t)each * lanes * t.n < t.nnz - t.n) lanes *= 2;
     return lanes;
 }
 
@@ -197,7 +204,7 @@ static int lanes_for(const trs_pattern &t, int least)
 static int look(trs_context *ctx, const slack *s, bool *worth_it)
 {
     unsigned long long seen[2] = {0};
-    const int lanes = lanes_for(s->t, 1);
+    const int lanes = lanes_for(s->t, 1, 1);
     number_kernel<<<blocks_of(s->t.n), THREADS>>>(*s);
     const cudaError_t e = cudaMemsetAsync(s->seen, 0, sizeof seen, NULL);
     needed_kernel<<<blocks_of(s->t.n * (int64_t)lanes), THREADS>>>(*s, lanes);
@@ -213,7 +220,7 @@ static int find_latest(trs_context *ctx, slack *s)
     const double wanted = min(max(rows / (WIDE / (int)WARP), 8.0), (double)multiprocessors());
     const int blocks = waiting_blocks((const void *)latest_kernel, WIDE, 0, wanted);
     void *args[] = {s};
-    s->lanes = lanes_for(s->t, 8);
+    s->lanes = lanes_for(s->t, 8, AHEAD);
     number_kernel<<<blocks_of(s->t.n), THREADS>>>(*s);
     cudaError_t e = sort(s);
     begin_kernel<<<blocks_of(s->t.n), THREADS>>>(*s);

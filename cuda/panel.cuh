@@ -50,24 +50,22 @@ __device__ inline void store_tile(const tile_at<T> &to, const columns<T> &sum, b
             to.at(me.row, me.first + c) = minus ? number<T>(0) - sum[c] : sum[c];
 }
 
-/* Row t of M. */
+/* M_ts, once there are M_us, u < t. */
 template <class T, class P>
-__device__ inline void join_row(two_tiles<T> *sh, const P &panel, int first, int t)
+__device__ inline void join_tile(two_tiles<T> *sh, const P &panel, int t, int s)
 {
+    const tile_at<T> M = panel.joined(t, s);
     columns<T> sum;
-    for (int s = first; s < t; s++) {
-        const tile_at<T> M = panel.joined(t, s);
-        clear<T>(sum);
-        for (int u = s; u < t; u++)
-            add_tiles<T>(sh, sum, panel.tile(t, u), u > s ? panel.joined(u, s) : panel.tile(s, s));
-        __syncthreads(); /* L_ts has been read, where M_ts goes */
-        store_tile<T>(M, sum, true);
-        clear<T>(sum);
-        add_tiles<T>(sh, sum, panel.tile(t, t), M);
-        __syncthreads();
-        store_tile<T>(M, sum, false);
-        __syncthreads();
-    }
+    clear<T>(sum);
+    for (int u = s; u < t; u++)
+        add_tiles<T>(sh, sum, panel.tile(t, u), u > s ? panel.joined(u, s) : panel.tile(s, s));
+    __syncthreads(); /* L_ts has been read, where M_ts goes */
+    store_tile<T>(M, sum, true);
+    clear<T>(sum);
+    add_tiles<T>(sh, sum, panel.tile(t, t), M);
+    __syncthreads();
+    store_tile<T>(M, sum, false);
+    __syncthreads();
 }
 
 /* Of row threadIdx.x / 4 of tile row t, on each of four lanes: the row of |M| |D| 1. */
@@ -96,13 +94,12 @@ __device__ inline double largest_of_block(double *scratch, double v)
     return v;
 }
 
-/* M of tile rows first .. end-1, of which M_tt are there; its growth, the largest row sum of |M| |D|. */
+/* The growth of M: the largest row sum of |M| |D|, of tile rows first+1 .. end-1. */
 template <class T, class P>
-__device__ inline double join(two_tiles<T> *sh, const P &panel, int first, int end)
+__device__ inline double growth_of(two_tiles<T> *sh, const P &panel, int first, int end)
 {
     double growth = 0;
     for (int t = first + 1; t < end; t++) {
-        join_row<T>(sh, panel, first, t);
         const double g = growth_of_row<T>(panel, first, t);
         growth = g > growth || isnan(g) ? g : growth;
     }

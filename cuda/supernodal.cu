@@ -9,8 +9,8 @@
  * something in some columns, so 8 bytes are read for a number where plain CSR reads 12, x once for all rows;
  * and the levels are those of blocks, for a factor 20 to 40 times fewer than those of rows.
  *
- * Who owns a row: of a wide block a block of 256 threads (blocks.cuh), of a narrow one a warp; with one
- * right-hand side the 64 rows of a block of a panel, and of its rest, are shared by four blocks of threads.  A
+ * Who owns a row: of a wide block a block of 256 threads (blocks.cuh), of a narrow one a warp, or the first of eight
+ * that share its columns, where it is alone in its bundle; with one right-hand side the 64 rows of a block of a panel, and of its rest, are shared by four blocks of threads.  A
  * piece of a wide block publishes its sums like any x, and so does who makes r_t.  How x becomes visible: in the
  * copy of this turn every number is its own flag; whoever publishes x_t empties its place in the other copy
  * (blocks.cuh: turn).
@@ -504,9 +504,14 @@ __device__ inline T narrow_substitute(const problem<T> &P, const narrow &k, cons
     return v;
 }
 
+/* What the warps that share a block found: [WARPS][TRS_NARROW][R]; NULL: a warp has it alone. */
+template <class T, int R> using parts = T (*)[TRS_NARROW][R];
+
 /* One right-hand side: 2, 4, 8, 16 or 32 lanes a row. */
-template <class T> static __device__ void solve_narrow(const problem<T> &P, int t, const here<T> &h)
+template <class T>
+static __device__ void solve_narrow(const problem<T> &P, int t, const here<T> &h, parts<T, 1> part)
 {
+    const int warp = part ? (int)threadIdx.x / WARP : 0, warps = part ? (int)WARPS : 1;
     const narrow k = P.thin[t];
     const bool bad = P.substituted[t];
     const T *D = P.store + k.inverse, *L = P.store + k.place;
@@ -521,7 +526,7 @@ template <class T> static __device__ void solve_narrow(const problem<T> &P, int 
         d[j] = in && c < k.rows && !bad ? conj_if(P.cj, D[place_of(k, i, c)]) : number<T>(0);
     }
     if (in) b = P.b(k.first + i, 0);
-    for (int c0 = sub; in && c0 < k.columns; c0 += BATCH * lanes) {
+    for (int c0 = sub + warp * BATCH * lanes; in && c0 < k.columns; c0 += warps * BATCH * lanes) {
         int64_t where[BATCH];
         T a[BATCH], x[BATCH];
 #pragma unroll
@@ -536,6 +541,12 @@ template <class T> static __device__ void solve_narrow(const problem<T> &P, int 
     }
     __syncwarp();
     for (int by = 1; by < lanes; by *= 2) sum = sum + from_lane(sum, by);
+    if (part) {
+        if (sub == 0) part[warp][i][0] = sum;
+        __syncthreads();
+        if (warp > 0) return;
+        for (int w = 1; w < WARPS; w++) sum = sum + part[w][i][0];
+    }
     b = b - sum;
     if (bad) b = narrow_substitute(P, k, D, b, i, lanes);
     else {
@@ -558,8 +569,10 @@ template <class T> static __device__ void solve_narrow(const problem<T> &P, int 
 
 /* R right-hand sides: the lanes go over them, and over rows where there are more lanes. */
 template <class T, int R>
-static __device__ void solve_narrow_many(const problem<T> &P, int t, const here<T> &h)
+static __device__ void solve_narrow_many(const problem<T> &P, int t, const here<T> &h,
+                                         parts<T, R> part)
 {
+    const int warp = part ? (int)threadIdx.x / WARP : 0, warps = part ? (int)WARPS : 1;
     constexpr int ACROSS = R < WARP ? R : WARP, GROUPS = WARP / ACROSS, EACH = 16 / GROUPS, N = 4;
     const narrow k = P.thin[t];
     const bool bad = P.substituted[t];
@@ -570,10 +583,10 @@ static __device__ void solve_narrow_many(const problem<T> &P, int t, const here<
 #pragma unroll
         for (int m = 0; m < EACH; m++) {
             const int i = group + m * GROUPS;
-            v[m] = i < k.rows && r < P.nrhs ? P.b(k.first + i, r) : number<T>(0);
+            v[m] = i < k.rows && r < P.nrhs && warp == 0 ? P.b(k.first + i, r) : number<T>(0);
             w[m] = number<T>(0);
         }
-        for (int c0 = 0; c0 < k.columns; c0 += N) {
+        for (int c0 = warp * N; c0 < k.columns; c0 += warps * N) {
             int64_t where[N];
             T x[N];
 #pragma unroll
@@ -588,6 +601,13 @@ static __device__ void solve_narrow_many(const problem<T> &P, int t, const here<
                     if (i < k.rows && c0 + j < k.columns)
                         v[m] = v[m] - conj_if(P.cj, L[place_of(k, i, c0 + j)]) * x[j];
                 }
+        }
+        if (part) {
+            for (int m = 0; m < EACH && warp > 0; m++) part[warp][group + m * GROUPS][r] = v[m];
+            __syncthreads();
+            if (warp > 0) continue;
+            for (int m = 0; m < EACH; m++)
+                for (int o = 1; o < WARPS; o++) v[m] = v[m] + part[o][group + m * GROUPS][r];
         }
         __syncwarp();
 #pragma unroll
@@ -614,15 +634,15 @@ static __device__ void solve_narrow_many(const problem<T> &P, int t, const here<
             if (r < P.nrhs) P.x(k.first + i, r) = v[m];
         }
     }
-    for (int e = lane; e < k.rows * h.old; e += WARP)
+    for (int e = lane; e < k.rows * h.old && warp == 0; e += WARP)
         flag_clear(h.other + (int64_t)k.first * h.old + e);
 }
 
 template <class T, int R>
-__device__ inline void solve_thin(const problem<T> &P, int t, const here<T> &h)
+__device__ inline void solve_thin(const problem<T> &P, int t, const here<T> &h, parts<T, R> part)
 {
-    if constexpr (R == 1) solve_narrow<T>(P, t, h);
-    else solve_narrow_many<T, R>(P, t, h);
+    if constexpr (R == 1) solve_narrow<T>(P, t, h, part);
+    else solve_narrow_many<T, R>(P, t, h, part);
 }
 
 /* ---- kernels -------------------------------------------------------------------------------------------- */
@@ -641,6 +661,7 @@ template <class T, int R>
 static __global__ void __launch_bounds__(BLOCK_THREADS) mixed_kernel(const problem<T> P)
 {
     wide<T, R> *sh = (wide<T, R> *)shared_numbers<T>();
+    static_assert(sizeof(T[WARPS][TRS_NARROW][R]) <= sizeof sh->tile, "room for parts");
     const here<T> h(P);
     const unsigned now = P.state->now;
     for (;;) {
@@ -652,8 +673,9 @@ static __global__ void __launch_bounds__(BLOCK_THREADS) mixed_kernel(const probl
         if (task.kind != TRS_TASK_BUNDLE) {
             solve_task<T, R>(sh, P, task, h);
             __pipeline_wait_prior(0);
-        } else if ((int)threadIdx.x / WARP < task.blocks)
-            solve_thin<T, R>(P, task.block + (int)threadIdx.x / WARP, h);
+        } else if (task.blocks == 1) solve_thin<T, R>(P, task.block, h, (parts<T, R>)sh->tile);
+        else if ((int)threadIdx.x / WARP < task.blocks)
+            solve_thin<T, R>(P, task.block + (int)threadIdx.x / WARP, h, NULL);
         __syncthreads(); /* before shared memory is used again */
     }
     finish<R>(P.state, now);
@@ -668,7 +690,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS) narrow_kernel(const prob
     const int warps = gridDim.x * (BLOCK_THREADS / WARP);
     for (int t = (threadIdx.x / WARP) * gridDim.x + blockIdx.x; t < P.blocks; t += warps) {
         delay();
-        solve_thin<T, R>(P, t, h);
+        solve_thin<T, R>(P, t, h, NULL);
     }
     finish<R>(P.state, now);
 }
@@ -812,7 +834,9 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
     const int first = panel[blockIdx.x], end = first + P.block[first].members;
     bool good = true;
     for (int t = first; t < end; t++) good = good && !substituted[t];
-    good = good && join<T>(sh, P, first, end) <= WORST<T>;
+    for (int t = first + 1; t < end && good; t++) /* L_ts is where M_ts goes: row by row */
+        for (int s = first; s < t; s++) join_tile<T>(sh, P, t, s);
+    good = good && growth_of<T>(sh, P, first, end) <= WORST<T>; /* a NaN is not */
     if (threadIdx.x == 0) split[first] = !good;
 }
 

@@ -3,10 +3,11 @@
  *     fill    T into tiles; rows from n to the next multiple of 64 are those of the identity
  *     weigh   row sums of |D|, for the growth
  *     invert  M_tt = L_tt^-1 of every row of tiles (blocks.cuh: invert), unless it grows too much
- *     join    M_ts = -M_tt (sum of L_tu M_us, s <= u < t), and its growth, the largest row sum of |M| |D|
+ *     join    M_ts = -M_tt (sum of L_tu M_us, s <= u < t)
+ *     split   the growth of M, the largest row sum of |M| |D|: may it be used?
  *     scale   S_ts
  *
- * A block of threads a row, a tile or a panel; none waits for another.  `scale` multiplies 2.5 pairs of tiles for each of
+ * A block of threads a row, a tile, a column or a panel; none waits for another.  `scale` multiplies 2.5 pairs of tiles for each of
  * the n^2 / 8192 tiles, 80 n^2 multiplications; the rest is less. */
 #include "config.h"
 
@@ -67,16 +68,34 @@ template <class T> static __global__ void invert_kernel(T *tile, int *substitute
     if (threadIdx.x == 0) substituted[blockIdx.x] = !good;
 }
 
-/* A block a panel: M, unless a row of tiles is to be substituted, and whether it may be used. */
+/* None of rows first .. end-1 is to be substituted. */
+__device__ inline bool all_inverted(const int *substituted, int first, int end)
+{
+    bool all = true;
+    for (int t = first; t < end; t++) all = all && !substituted[t];
+    return all;
+}
+
+/* A block a column of tiles s of a panel, which no other column waits for: M_ts, unless a row is to be substituted. */
 template <class T>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-    join_kernel(int nt, const panel_at<T> P, const int *substituted, int *split)
+    join_kernel(int nt, const panel_at<T> P, const int *substituted)
+{
+    two_tiles<T> *sh = (two_tiles<T> *)shared_numbers<T>();
+    const int first = (int)blockIdx.y * PANEL, end = min(first + PANEL, nt);
+    const int s = first + (int)blockIdx.x;
+    if (!all_inverted(substituted, first, end)) return;
+    for (int t = s + 1; t < end; t++) join_tile<T>(sh, P, t, s);
+}
+
+/* A block a panel: may M be used? */
+template <class T>
+static __global__ void split_kernel(int nt, const panel_at<T> P, const int *substituted, int *split)
 {
     two_tiles<T> *sh = (two_tiles<T> *)shared_numbers<T>();
     const int first = (int)blockIdx.x * PANEL, end = min(first + PANEL, nt);
-    bool good = true;
-    for (int t = first; t < end; t++) good = good && !substituted[t];
-    good = good && join<T>(sh, P, first, end) <= WORST<T>;
+    const bool good = all_inverted(substituted, first, end) &&
+                      growth_of<T>(sh, P, first, end) <= WORST<T>; /* a NaN is not */
     if (threadIdx.x == 0) split[blockIdx.x] = !good;
 }
 
@@ -127,13 +146,17 @@ static int take(const tiles *d, int64_t n, const trs_direct *L, const T *val, cu
     if (cudaMemsetAsync(tile, 0, (size_t)tile_number(d->nt, 0) * TILE_SIZE * sizeof(T), stream) !=
             cudaSuccess ||
         allow(invert_kernel<T>, bytes) != cudaSuccess ||
-        allow(join_kernel<T>, bytes) != cudaSuccess || allow(scale_kernel<T>, bytes) != cudaSuccess)
+        allow(join_kernel<T>, bytes) != cudaSuccess ||
+        allow(split_kernel<T>, bytes) != cudaSuccess ||
+        allow(scale_kernel<T>, bytes) != cudaSuccess)
         return TRS_EDEVICE;
     fill_kernel<T><<<nt * BLOCK, 128, 0, stream>>>(n, (const int64_t *)L->ptr,
                                                    (const int32_t *)L->idx, val, tile);
     weigh_kernel<T><<<nt, BLOCK_THREADS, 0, stream>>>(P);
     invert_kernel<T><<<nt, BLOCK_THREADS, bytes, stream>>>(tile, d->substituted);
-    join_kernel<T><<<panels, BLOCK_THREADS, bytes, stream>>>(d->nt, P, d->substituted, d->split);
+    join_kernel<T>
+        <<<dim3(PANEL - 1, panels), BLOCK_THREADS, bytes, stream>>>(d->nt, P, d->substituted);
+    split_kernel<T><<<panels, BLOCK_THREADS, bytes, stream>>>(d->nt, P, d->substituted, d->split);
     scale_kernel<T>
         <<<dim3(nt, panels), BLOCK_THREADS, bytes, stream>>>(d->nt, P, d->substituted, d->split);
     return launched();

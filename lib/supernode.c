@@ -737,6 +737,24 @@ static void add_piece(trs_supernodes *s, const trs_task *piece)
     else add_task(s, *piece);
 }
 
+/* A narrow block for more than a warp. */
+static bool is_alone(const trs_supernodes *s, const trs_block *k)
+{
+    const int32_t columns = k->stages > 1 ? s->stage[k->stage].columns : 0;
+    return (int64_t)k->rows * columns > TRS_ALONE;
+}
+
+/* So many narrow blocks from t on, of one level. */
+static int32_t bundle_of(const trs_supernodes *s, const int32_t *level, int32_t t)
+{
+    int32_t e = t + 1;
+    if (is_alone(s, &s->block[t])) return 1;
+    while (e < s->blocks && level[e] == level[t] && e - t < TRS_BUNDLE &&
+           !is_alone(s, &s->block[e]))
+        e++;
+    return e - t;
+}
+
 /* Level by level: pieces that a block of the level waits for, wide blocks, other pieces, bundles */
 static void order_tasks(const build *b, trs_supernodes *s, const trs_task *piece)
 {
@@ -747,10 +765,9 @@ static void order_tasks(const build *b, trs_supernodes *s, const trs_task *piece
         for (; t < s->blocks && level[t] == l && is_wide(&s->block[t]); t++) add_wide(s, t);
         while (p < s->pieces && level_of(s->stage, &piece[p]) == l) add_piece(s, &piece[p++]);
         while (t < s->blocks && level[t] == l) {
-            int32_t e = t;
-            while (e < s->blocks && level[e] == l && e - t < TRS_BUNDLE) e++;
-            add_task(s, (trs_task){TRS_TASK_BUNDLE, t, e - t, 0, 0, 0, 0, 0});
-            t = e;
+            const int32_t some = bundle_of(s, level, t);
+            add_task(s, (trs_task){TRS_TASK_BUNDLE, t, some, 0, 0, 0, 0, 0});
+            t += some;
         }
     }
 }

@@ -27,12 +27,13 @@ struct trs_context;
 struct trs_tri;
 
 enum {
-    TRS_BLOCK = 64,  /* rows of a block, and columns of a stage of a wide one */
-    TRS_NARROW = 16, /* a block with more rows is wide */
-    TRS_BUNDLE = 8,  /* narrow blocks of a task */
-    TRS_STAGES = 24, /* of a task, the diagonal block counted */
-    TRS_PANEL = 4,   /* blocks of a panel */
-    TRS_LATEST = 8,  /* latest blocks before a panel, of the last two levels: those of two panels */
+    TRS_BLOCK = 64,   /* rows of a block, and columns of a stage of a wide one */
+    TRS_NARROW = 16,  /* a block with more rows is wide */
+    TRS_BUNDLE = 8,   /* narrow blocks of a task */
+    TRS_ALONE = 1024, /* values beside its diagonal block: one with more is alone in its bundle */
+    TRS_STAGES = 24,  /* of a task, the diagonal block counted */
+    TRS_PANEL = 4,    /* blocks of a panel */
+    TRS_LATEST = 8, /* latest blocks before a panel, of the last two levels: those of two panels */
     TRS_SLICE = 16, /* rows of a block of a panel that are a task, where its level has few blocks */
 };
 
@@ -60,9 +61,9 @@ typedef struct trs_block {
 typedef enum trs_task_kind {
     TRS_TASK_WIDE,
     TRS_TASK_PIECE,
-    TRS_TASK_BUNDLE,
-    TRS_TASK_REST, /* a slice */
-    TRS_TASK_PANEL /* a slice, once there are the rests of its block and of those before */
+    TRS_TASK_BUNDLE, /* narrow blocks, or one of them that has many columns */
+    TRS_TASK_REST,   /* a slice */
+    TRS_TASK_PANEL   /* a slice, once there are the rests of its block and of those before */
 } trs_task_kind;
 
 typedef struct trs_task {

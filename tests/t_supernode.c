@@ -126,6 +126,17 @@ static void run_piece(const trs_tri *t, const trs_supernodes *s, const trs_task 
     for (int i = 0; i < k->rows; i++) sum[i] = b[k->first + i] - sum[i];
 }
 
+/* Values of block n that its diagonal block has not. */
+static int64_t beside_diagonal(const trs_supernodes *s, int n)
+{
+    const trs_block *k = &s->block[n];
+    int64_t values = 0;
+    for (int g = k->stage; g < k->stage + k->stages; g++)
+        if (g != k->diagonal)
+            values += (int64_t)__builtin_popcountll(s->stage[g].rows) * s->stage[g].columns;
+    return values;
+}
+
 static void run_task(const trs_tri *t, const trs_supernodes *s, const trs_task *task,
                      const double *b, double *piece, double *x)
 {
@@ -141,6 +152,7 @@ static void run_task(const trs_tri *t, const trs_supernodes *s, const trs_task *
         assert_int_equal(is_wide, task->kind != TRS_TASK_BUNDLE);
         assert_int_equal(s->block[k].members > 1, task->kind == TRS_TASK_PANEL);
         assert_true(!is_wide || s->block[k].stages <= TRS_STAGES);
+        assert_true(is_wide || task->blocks == 1 || beside_diagonal(s, k) <= TRS_ALONE);
         run_block(t, s, k, b, piece, x);
     }
 }
