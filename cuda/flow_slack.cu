@@ -65,9 +65,12 @@ static __global__ void needed_kernel(const slack s, int lanes)
 static __global__ void seen_kernel(const slack s)
 {
     const int64_t i = index_of_thread();
-    if (i >= s.t.n || !in_sample((int32_t)i)) return;
-    atomicAdd(&s.seen[0], 1);
-    if (s.latest[i] > s.t.level[i]) atomicAdd(&s.seen[1], 1);
+    const bool seen = i < s.t.n && in_sample((int32_t)i);
+    const int rows = __syncthreads_count(seen);
+    const int have = __syncthreads_count(seen && s.latest[i] > s.t.level[i]);
+    if (threadIdx.x > 0) return;
+    atomicAdd(&s.seen[0], (unsigned long long)rows);
+    atomicAdd(&s.seen[1], (unsigned long long)have);
 }
 
 static __global__ void number_kernel(const slack s)
@@ -145,14 +148,16 @@ static __global__ void __launch_bounds__(WIDE) latest_kernel(const slack s)
     const int32_t rows = (int32_t)gridDim.x * (WIDE / s.lanes);
     const int32_t mine = (int32_t)(threadIdx.x / s.lanes * gridDim.x + blockIdx.x);
     const int32_t last = s.t.levels - 1;
-    share w = read_share(s, s.begin[last] + (int64_t)mine, s.begin[last + 1]);
+    int64_t begin = s.begin[last], end = s.t.n;
+    share w = read_share(s, begin + mine, end);
     for (int32_t l = last; l > 0; l--) {
-        const int64_t begin = s.begin[l], end = s.begin[l + 1];
         for (int64_t k = begin; k < end; k += rows) {
             if (k > begin) w = read_share(s, k + mine, end);
             lower_some(s, w);
         }
-        w = read_share(s, s.begin[l - 1] + (int64_t)mine, begin);
+        end = begin;
+        begin = s.begin[l - 1];
+        w = read_share(s, begin + mine, end);
         cg::this_grid().sync();
     }
 }

@@ -146,12 +146,12 @@ void trs_gpu_pinned_free(void *p)
 }
 
 /* cudaMemcpy from pageable memory may return before the last bytes have arrived, and a stream that does
- * not wait for the default one would not see them. */
+ * not wait for the default one would not see them; to pageable memory it does not. */
 static cudaError_t copy_and_wait(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
 {
     if (!bytes) return cudaSuccess;
     cudaError_t e = cudaMemcpy(to, from, bytes, kind);
-    return e == cudaSuccess ? cudaStreamSynchronize(NULL) : e;
+    return e == cudaSuccess && kind == cudaMemcpyHostToDevice ? cudaStreamSynchronize(NULL) : e;
 }
 
 /* Large arrays go through pinned memory, filled or emptied by all threads while the device has the other stages:

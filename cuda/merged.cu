@@ -206,6 +206,7 @@ const trs_solver trs_solver_merged = {
     .order = TRS_ORDER_NATURAL,
     .pattern = true,
     .direct = true,
+    .guesses = true,
     .cost = merge_cost,
     .cost_now = cost_now,
     .bytes = bytes,

@@ -1103,6 +1103,9 @@ static double reading(const trs_shape *s)
 /* Steps that a block of a panel is, which follows another one; measured. */
 static const double CHAINED = 0.25, CHAINED_OF_MANY = 0.75;
 
+/* By so much a step of complex numbers is longer, with one column; measured. */
+static const double COMPLEX = 1.2;
+
 /* How many times as long several columns take as 8 real ones: by the kernel for 32, or in turns, and of complex
  * numbers. */
 static double turns(const trs_shape *s)
@@ -1131,7 +1134,8 @@ static void cost_of_one(const trs_shape *s, const trs_machine *m, trs_cost *c)
     const double numbers = (double)(known ? s->store : 4 * s->nnz) * s->elem * m->gpu_byte;
     const double more = known && !s->wide_blocks ? reading(s) : 0;
     const double height = (double)s->height + CHAINED * (double)s->chained;
-    const double steps = ((known ? height : (double)s->levels) * 2.2 + more) * m->gpu_hop;
+    const double hop = (s->is_complex ? COMPLEX : 1) * m->gpu_hop;
+    const double steps = ((known ? height : (double)s->levels) * 2.2 + more) * hop;
     const double thin = s->nnz > 0 ? s->thin_entries / (double)s->nnz : 1;
     const double wide = steps * (double)s->wide_levels / max((double)s->levels, 1.);
     c->bytes = numbers * thin;

@@ -207,7 +207,7 @@ static int take_full(trs_plan *p, int k, const void *val, void *stream)
 
 void trs_direct_free(trs_context *ctx, trs_direct *d)
 {
-    if (d->block) d->ptr = d->idx = d->val = NULL;
+    if (d->block) d->ptr = d->idx = d->val = d->found = NULL;
     void *const all[] = {d->block, d->ptr, d->idx, d->val, d->level, d->topo, d->src, d->found};
     for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) trs_gpu_free(ctx, all[k]);
     memset(d, 0, sizeof *d);

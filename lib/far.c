@@ -22,17 +22,19 @@ static int64_t padded(int64_t bytes)
     return (bytes + 255) / 256 * 256;
 }
 
-/* One block for all three, since each that is made takes 0.1 ms. */
+/* One block for all of these, since each that is made takes up to 0.1 ms. */
 static void triangle_new(trs_context *ctx, const trs_tri *t, trs_direct *d)
 {
+    const int64_t found = padded(2 * (int64_t)sizeof(int64_t));
     const int64_t ptr = padded(((int64_t)t->n + 1) * (int64_t)sizeof *t->ptr);
     const int64_t idx = padded(t->nnz * (int64_t)sizeof *t->idx);
     const int64_t val = t->nnz * (int64_t)trs_size(t->dtype);
-    d->block = trs_gpu_new(ctx, ptr + idx + val, 1, "a triangle");
-    if (!d->block) return;
-    d->ptr = d->block;
-    d->idx = (char *)d->block + ptr;
-    d->val = (char *)d->block + ptr + idx;
+    char *block = trs_gpu_new(ctx, found + ptr + idx + val, 1, "a triangle");
+    if (!block) return;
+    d->block = d->found = block;
+    d->ptr = block + found;
+    d->idx = block + found + ptr;
+    d->val = block + found + ptr + idx;
 }
 
 static int direct_new(trs_context *ctx, trs_side *s)
@@ -40,10 +42,9 @@ static int direct_new(trs_context *ctx, trs_side *s)
     const trs_tri *t = &s->tri;
     trs_direct *d = &s->direct;
     triangle_new(ctx, t, d);
-    if (d->val) d->found = trs_gpu_new(ctx, 2, sizeof(int64_t), "counts");
-    if (d->found && s->reversed)
+    if (d->block && s->reversed)
         d->src = trs_gpu_new(ctx, t->nnz, sizeof *t->src, "places of the values");
-    return d->found && (d->src || !s->reversed) ? TRS_OK : TRS_EMEM;
+    return d->block && (d->src || !s->reversed) ? TRS_OK : TRS_EMEM;
 }
 
 /* As if nothing had been taken over. */

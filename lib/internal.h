@@ -294,6 +294,7 @@ typedef struct trs_solver {
     bool strips;     /* wants sides that fall into strips */
     bool stretches;  /* wants sides that are worth cutting in two */
     bool direct;     /* looks at its side on the device alone: trs_direct_pattern, update_direct */
+    bool guesses;    /* cost is what may become of a side, cost_now what did */
     int (*library)(char *why,
                    size_t size); /* can the library it calls be opened? NULL: it calls none */
     void (*cost)(const trs_shape *, const trs_machine *, trs_cost *);

@@ -20,7 +20,8 @@
 #include <math.h>
 #include <string.h>
 
-/* One solver must be predicted to take so many times as long. */
+/* One solver must be predicted to take so many times as long; one that guesses is no measure, and gets no stretch: what
+ * levels merge into is not known here. */
 static const double ENOUGH = 1.2;
 
 typedef struct rank { /* sums; first of the rank, then of all lower ones */
@@ -76,7 +77,7 @@ static bool may_solve(const trs_context *ctx, const trs_solver *s, const trs_sha
 {
     const unsigned caps = TRS_CAP_BITWISE | TRS_CAP_CAPTURE;
     return s->family == TRS_TRIANGLE && s->place == TRS_ON_CUDA && (s->caps & caps) == caps &&
-           !s->library && !s->stretches && !(s->supernodes && !shape->blocks) &&
+           !s->library && !s->stretches && !s->guesses && !(s->supernodes && !shape->blocks) &&
            !(s->strips && !shape->strips) && !(s->full && trs_inverts_blindly(s)) &&
            trs_fits(s, shape, ctx->limit);
 }
