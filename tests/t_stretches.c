@@ -66,6 +66,7 @@ static void judge_stretches(trs_context *ctx, const trs_side *s)
 {
     const trs_tri *t = &s->tri;
     const int32_t n = t->n, head = (int32_t)s->stretches.shape[0].n;
+    for (int e = 0; e < 2; e++) assert_false(s->stretches.solver[e]->guesses);
     int32_t *number = malloc((size_t)n * sizeof *number);
     char *seen = calloc((size_t)t->nnz, 1);
     assert_true(number && seen);
@@ -149,11 +150,35 @@ static void test_dense_end(void **state)
     model_free(&m);
 }
 
+/* A short thin end, which cuda-merged hopes to make much shorter: no reason not to look for a cut. */
+static void test_guess(void **state)
+{
+    (void)state;
+    enum { N = 13000, END = 500, NEED = 12 };
+    if (!has_cuda_solvers()) skip();
+    random_t r = {4};
+    trs_context ctx = {.threads = 1, .nrhs = 1};
+    model m = {.n = N};
+    for (int i = 0; i < N; i++) {
+        const int end = i - (N - END); /* which row of the end */
+        if (i > 0) model_add(&m, i, random_below(&r, i < N - END ? i : N - END), 0.1);
+        for (int k = end < NEED ? end : NEED; k > 0; k--) model_add(&m, i, i - k, 0.01);
+        model_add(&m, i, i, 1);
+    }
+    trs_side s = side_of(&ctx, &m, false);
+    assert_int_equal(trs_stretches_find(&ctx, &s, false), TRS_OK);
+    assert_non_null(s.stretches.row);
+    judge_stretches(&ctx, &s);
+    side_free(&ctx, &s);
+    model_free(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cuts),
         cmocka_unit_test(test_dense_end),
+        cmocka_unit_test(test_guess),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
