@@ -114,6 +114,19 @@ static int late_level(int n, int i, int *col)
     return i < half ? span(i - 1, i, col) : span(half - 1, half, col);
 }
 
+/* Full triangles of 60 rows, each with three times 10 rows that wait for one and the same third of those before. */
+static int long_blocks(int n, int i, int *col)
+{
+    const int full = 60, rows = 10, period = full + 3 * rows, far = 600;
+    const int first = i / period * period, block = (i - first - full) / rows;
+    (void)n;
+    if (i < first + full) return span(first, i, col);
+    int count = 0;
+    for (int j = first > far ? first - far : 0; j < first; j++)
+        if (j % 3 == block) col[count++] = j;
+    return count + span(first + full + block * rows, i, col + count);
+}
+
 const dag dags[DAGS] = {
     {"nothing but the diagonal", alone},
     {"chain", chain},
@@ -130,6 +143,7 @@ const dag dags[DAGS] = {
     {"random with long rows", random_rows},
     {"deep and wide", deep_and_wide},
     {"late wide level", late_level},
+    {"long narrow blocks", long_blocks},
 };
 
 /* ---- as a matrix ------------------------------------------------------------------------------------------ */
