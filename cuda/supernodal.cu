@@ -23,31 +23,9 @@
 #include "config.h"
 
 #include "panel.cuh"
-
-static_assert(int(BLOCK) == int(TRS_BLOCK), "blocks of supernode.h are tiles of blocks.cuh");
-static_assert(int(SLICE) == int(TRS_SLICE), "and slices are slices");
+#include "supernodal.cuh"
 
 enum { WARP = 32, BATCH = 8 };
-
-struct narrow { /* all that a warp has to know about a narrow block */
-    int32_t first, rows;
-    int32_t column, columns;
-    int64_t place, inverse; /* in the store */
-};
-
-struct supernodal {
-    trs_supernodes s; /* the numbers */
-    trs_block *block;
-    trs_stage *stage;
-    int32_t *column;
-    trs_task *task;
-    narrow *thin; /* [blocks] */
-    void *store;
-    int *substituted; /* [blocks] 1: the diagonal block is as it was */
-    int *split;       /* [blocks] not 0: the panel that begins there is not inverted */
-    int32_t *panel;   /* [panels] the block that each begins with */
-    double *weight;   /* [n] sums of magnitudes of rows of D, where there are panels */
-};
 
 struct supernodal_work {
     turn *state;
@@ -1089,80 +1067,6 @@ static int solve(const trs_part *part, const trs_job *job)
                     [&](auto zero) { return solve_columns<decltype(zero)>(part, job); });
 }
 
-/* Hops of warps that read narrow blocks, 256 numbers at a time: all but the first such read in each step where several
- * blocks are at the same height, for otherwise the next ones are read while one is waited for; and all of the longest
- * row. */
-static double reading(const trs_shape *s)
-{
-    const double blocks = (double)s->blocks, height = (double)s->height, numbers = 256;
-    const double reads = (double)s->store / blocks / numbers;
-    const double longest = (double)s->longest * (double)s->n / blocks / numbers;
-    return 0.24 * (height - height * height / blocks) * max(reads - 1, 0.) + 1.4 * longest;
-}
-
-/* Steps that a block of a panel is, which follows another one; measured. */
-static const double CHAINED = 0.25, CHAINED_OF_MANY = 0.75;
-
-/* How many times as long several columns take as 8 real ones: by the kernel for 32, or in turns, and of complex
- * numbers. */
-static double turns(const trs_shape *s)
-{
-    return (s->nrhs <= 8 ? 1 : 3 * ((s->nrhs + 31) / 32)) * (s->is_complex ? 2 : 1);
-}
-
-/* A step of the height waits for its slowest block: a narrow one reads the columns that it needs four at a time, and
- * its inverse column by column; a wide one waits for two stages more. */
-static void cost_of_many(const trs_shape *s, const trs_machine *m, trs_cost *c)
-{
-    const double chained = CHAINED_OF_MANY * (double)s->chained;
-    const double steps =
-        0.9 * ((double)s->height + chained) + 2.2 * ((double)s->wide_steps + chained);
-    const double narrow = 0.5 * s->narrow_rows + 0.05 * s->narrow_columns;
-    c->bytes = 6.7 * (double)s->store * s->elem * m->gpu_byte * turns(s);
-    c->sync = 6.3 * m->gpu_launch;
-    c->hops = (steps + narrow) * m->gpu_hop * turns(s);
-}
-
-/* A step of the height takes twice a hop and more: it waits for x, then for what is made of it.  Where levels are
- * wide, numbers are read at less than a quarter of the rate of a copy, unless the steps take longer. */
-static void cost_of_one(const trs_shape *s, const trs_machine *m, trs_cost *c)
-{
-    const bool known = s->blocks > 0; /* otherwise, no two rows have anything in common */
-    const double numbers = (double)(known ? s->store : 4 * s->nnz) * s->elem * m->gpu_byte;
-    const double more = known && !s->wide_blocks ? reading(s) : 0;
-    const double height = (double)s->height + CHAINED * (double)s->chained;
-    const double steps = ((known ? height : (double)s->levels) * 2.2 + more) * m->gpu_hop;
-    const double thin = s->nnz > 0 ? s->thin_entries / (double)s->nnz : 1;
-    const double wide = steps * (double)s->wide_levels / max((double)s->levels, 1.);
-    c->bytes = numbers * thin;
-    c->sync = m->gpu_launch;
-    c->hops = steps - wide + max(wide, 4.5 * numbers * (1 - thin));
-}
-
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
-{
-    if (s->nrhs > 1 && s->blocks > 0) {
-        cost_of_many(s, m, c);
-        return;
-    }
-    cost_of_one(s, m, c);
-    c->bytes *= s->nrhs; /* supernodes were not looked for */
-    c->hops *= s->nrhs;
-}
-
-/* Blocks that are not inverted take a step a row; they are thought to be of all sizes, and as many in each level of
- * blocks.  With several columns a step is longer, and most of those that are bad are wide. */
-static void cost_now(const trs_part *part, const trs_shape *s, const trs_machine *m, trs_cost *c)
-{
-    const supernodal *d = (const supernodal *)part->data;
-    cost(s, m, c);
-    if (d->s.blocks == 0) return;
-    const double blocks = (double)d->s.blocks, rows = (double)s->n / (blocks * (double)BLOCK);
-    const double bad = (double)count_flags(part->ctx, d->substituted, d->s.blocks) / blocks;
-    const double longer = s->nrhs == 1 ? min(rows, 1.) : turns(s);
-    c->hops += bad * (d->s.height + d->s.chained) * longer * SUBSTITUTED;
-}
-
 static int64_t bytes(const trs_shape *s)
 {
     return (s->nnz + s->store) * (int64_t)s->elem + s->nnz * 4 + s->n * 24 + s->blocks * 200;
@@ -1179,8 +1083,8 @@ const trs_solver trs_solver_supernodal = {
     .supernodes = true,
     .pattern = true,
     .direct = true,
-    .cost = cost,
-    .cost_now = cost_now,
+    .cost = supernodal_cost,
+    .cost_now = supernodal_cost_now,
     .bytes = bytes,
     .analyse = analyse,
     .update_direct = update_direct,
