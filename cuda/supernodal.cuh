@@ -27,6 +27,12 @@ struct supernodal {
     double *weight;   /* [n] sums of magnitudes of rows of D, where there are panels */
 };
 
+/* ---- supernodal_update.cu ---------------------------------------------------------------------- */
+
+/* From values of L on the device, of which ptr and idx are there, too. */
+int supernodal_take(const supernodal *d, const trs_direct *L, trs_dtype t, const void *val,
+                    cudaStream_t stream);
+
 /* ---- supernodal_cost.cu ------------------------------------------------------------------------ */
 
 void supernodal_cost(const trs_shape *s, const trs_machine *m, trs_cost *c);
