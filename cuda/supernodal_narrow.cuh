@@ -53,6 +53,19 @@ __device__ inline T narrow_substitute(const problem<T> &P, const narrow &k, cons
     return v;
 }
 
+/* This lane's share of x (i) from v by the inverse; d are its numbers of row i, of columns sub, sub + lanes, ... */
+template <class T>
+__device__ inline T narrow_multiply(const narrow &k, const T (&d)[BATCH], T v, int sub, int lanes)
+{
+    T sum = number<T>(0);
+#pragma unroll
+    for (int j = 0; j < BATCH; j++) {
+        if (j * lanes >= k.rows) break;
+        sum = sum + d[j] * of_lane(v, min(sub + j * lanes, k.rows - 1) * lanes);
+    }
+    return sum;
+}
+
 /* What the warps that share a block found: [WARPS][TRS_NARROW][R]; NULL: a warp has it alone. */
 template <class T, int R> using parts = T (*)[TRS_NARROW][R];
 
@@ -64,7 +77,7 @@ static __device__ void solve_narrow(const problem<T> &P, int t, const here<T> &h
     const narrow k = P.thin[t];
     const bool bad = P.substituted[t];
     const T *M = P.store + k.inverse, *L = P.store + k.place; /* M is L_tt where that is bad */
-    int lanes = WARP / 16;
+    int lanes = WARP / int(TRS_NARROW);
     while (lanes < WARP && lanes * k.rows <= WARP / 2) lanes *= 2;
     const int i = (int)threadIdx.x % WARP / lanes, sub = (int)threadIdx.x % lanes;
     const bool in = i < k.rows;
@@ -99,12 +112,7 @@ static __device__ void solve_narrow(const problem<T> &P, int t, const here<T> &h
     b = b - sum;
     if (bad) b = narrow_substitute(P, k, M, b, i, lanes);
     else {
-        sum = number<T>(0);
-#pragma unroll
-        for (int j = 0; j < BATCH; j++) {
-            if (j * lanes >= k.rows) break;
-            sum = sum + d[j] * of_lane(b, min(sub + j * lanes, k.rows - 1) * lanes);
-        }
+        sum = narrow_multiply(k, d, b, sub, lanes);
         for (int by = 1; by < lanes; by *= 2) sum = sum + from_lane(sum, by);
         b = sum;
     }
@@ -116,13 +124,31 @@ static __device__ void solve_narrow(const problem<T> &P, int t, const here<T> &h
         flag_clear(h.other + (int64_t)k.first * h.old + e);
 }
 
+/* x of right-hand side r, which is w, or v where it was substituted, to those who wait for it and to the caller; this
+ * lane has rows group, group + 16 / EACH, ... */
+template <int R, class T, int EACH>
+__device__ inline void narrow_publish(T (&v)[EACH], const T (&w)[EACH], bool bad,
+                                      const problem<T> &P, const here<T> &h, const narrow &k,
+                                      int group, int r)
+{
+#pragma unroll
+    for (int m = 0; m < EACH; m++) {
+        const int i = group + m * (TRS_NARROW / EACH);
+        if (i >= k.rows) continue;
+        if (!bad) v[m] = w[m];
+        flag_store(h.mine + (int64_t)(k.first + i) * R + r, v[m]);
+        if (r < P.nrhs) P.x(k.first + i, r) = v[m];
+    }
+}
+
 /* R right-hand sides: the lanes go over them, and over rows where there are more lanes. */
 template <class T, int R>
 static __device__ void solve_narrow_many(const problem<T> &P, int t, const here<T> &h,
                                          parts<T, R> part)
 {
     const int warp = part ? (int)threadIdx.x / WARP : 0, warps = part ? (int)WARPS : 1;
-    constexpr int ACROSS = R < WARP ? R : WARP, GROUPS = WARP / ACROSS, EACH = 16 / GROUPS, N = 4;
+    constexpr int ACROSS = R < WARP ? R : WARP, GROUPS = WARP / ACROSS, EACH = TRS_NARROW / GROUPS,
+                  N = 4;
     const narrow k = P.thin[t];
     const bool bad = P.substituted[t];
     const T *M = P.store + k.inverse, *L = P.store + k.place; /* M is L_tt where that is bad */
@@ -160,7 +186,7 @@ static __device__ void solve_narrow_many(const problem<T> &P, int t, const here<
         }
         __syncwarp();
 #pragma unroll
-        for (int c = 0; c < 16; c++) {
+        for (int c = 0; c < TRS_NARROW; c++) { /* w = M v, or v = L_tt^-1 v, by columns */
             if (c >= k.rows) break;
             if (bad && group == c % GROUPS)
                 v[c / GROUPS] = v[c / GROUPS] / conj_if(P.cj, M[place_of(k, c, c)]);
@@ -174,14 +200,7 @@ static __device__ void solve_narrow_many(const problem<T> &P, int t, const here<
                 else w[m] = w[m] + a;
             }
         }
-#pragma unroll
-        for (int m = 0; m < EACH; m++) {
-            const int i = group + m * GROUPS;
-            if (i >= k.rows) continue;
-            if (!bad) v[m] = w[m];
-            flag_store(h.mine + (int64_t)(k.first + i) * R + r, v[m]);
-            if (r < P.nrhs) P.x(k.first + i, r) = v[m];
-        }
+        narrow_publish<R>(v, w, bad, P, h, k, group, r);
     }
     for (int e = lane; e < k.rows * h.old && warp == 0; e += WARP)
         flag_clear(h.other + (int64_t)k.first * h.old + e);
