@@ -17,15 +17,15 @@ template <class T> struct sliced { /* in the place of tiles */
     T x[int(TRS_PANEL) * int(BLOCK)], part[WARPS][SLICE];
 };
 
-/* At most four stages, times numbers that come at about the same time.  A rest goes through its stages; a block
- * of a panel has S of all latest blocks but the last four, M, S of these four. */
+/* At most four stages, and what they are multiplied by, which comes at about the same time.  A rest goes through its
+ * stages; a block of a panel has S of all latest blocks but the last four, M, S of these four. */
 struct phase {
     int first, count; /* of the stages of the task */
     bool rests;       /* are what they are multiplied by */
 };
 
 template <class T> struct slice {
-    wide<T, 1> *lists;
+    wide<T, 1> *lists; /* the stages and columns of the task */
     sliced<T> *sh;
     const problem<T> &P;
     const trs_task &task;
@@ -33,7 +33,7 @@ template <class T> struct slice {
     const trs_block k;
     const bool panel;
     const int phases, first_row, mine; /* rows in the block */
-    T seen;                            /* of the next phase, by this thread */
+    T seen; /* the number of x of the next phase that this thread looks after */
     T sum[4];
 
     __device__ slice(wide<T, 1> *lists, const problem<T> &P, const trs_task &task, const here<T> &h)

@@ -9,9 +9,9 @@
  *     refill   L again for M_ts and S_ts where the panel is split
  *
  * A block of threads a stage, a block of rows, a panel, or one of its latest blocks; none waits for another, since each
- * kernel reads what the one before has written.  Bytes: the store is written once and then, but for early stages and
- * those of narrow blocks, read and written again.  Bound by the searches of `fill`, one in a row of L for every number
- * of the store, and by the depth of an inverse: 64 threads, a column each, and in `join` a panel, tile after tile. */
+ * kernel reads what the one before has written.  Bytes: the store is written once; what is inverted or scaled is read and
+ * written again.  Bound by the longest paths: in `fill` a search in a row of L for each number of the store, in `invert`
+ * 64 threads, a column each, in `join` a panel, tile after tile. */
 #include "config.h"
 
 #include "panel.cuh"

@@ -17,8 +17,8 @@ template <class T, int R> struct wide { /* shared memory */
     static constexpr int RING = sizeof(T) == 16 ? 2 : 3;
     T tile[RING][TILE_SIZE];
     T x[2][BLOCK * R];
-    trs_stage stage[TRS_STAGES];
-    int32_t column[int(TRS_STAGES) * int(BLOCK)];
+    trs_stage stage[TRS_STAGES];                  /* of the task, by steps */
+    int32_t column[int(TRS_STAGES) * int(BLOCK)]; /* of them: the row of the copy where x is */
     trs_task task;
 };
 
@@ -160,7 +160,7 @@ template <class T> struct plan_of {
     }
 };
 
-/* The stages of a task by steps, and where what they are multiplied by is published, into shared memory. */
+/* The stages of a task, and where what they are multiplied by is published, into shared memory. */
 template <class T, int R>
 __device__ inline void list_stages(wide<T, R> *sh, const problem<T> &P, const trs_task &task,
                                    const trs_block &k, const plan_of<T> &plan)
