@@ -1,450 +1,49 @@
 /* supernodal.cu: one launch over blocks of rows, solved by the inverses of their diagonal blocks.
  *
- *     update:  D_t = inverse of the diagonal block t;  W_t = D_t L (t, its latest columns)
- *     solve:   x_t = D_t (b_t - early stages) - W_t x (latest columns)              wide blocks
- *              x_t = D_t (b_t - L (t, columns) x)                                   narrow ones
- *              r_t = b_t - early stages;  x_t = sum of M_tu r_u - S_t x (latest)    panels (panel.cuh)
+ *     update:  M_tt = L_tt^-1;  S_t = M_tt L (t, its latest columns)               supernodal_update.cu
+ *     solve:   x_t = M_tt (b_t - early stages) - S_t x (latest columns)            wide blocks
+ *              x_t = M_tt (b_t - L (t, columns) x)                                 narrow ones
+ *              r_t = b_t - early stages;  x_t = sum of M_tu r_u - S_t x (latest)   panels (panel.cuh)
  *
- * Blocks, stages and tasks are those of supernode.h.  A stage is a dense matrix of the rows that have
- * something in some columns, so 8 bytes are read for a number where plain CSR reads 12, x once for all rows;
- * and the levels are those of blocks, for a factor 20 to 40 times fewer than those of rows.
+ * Blocks, stages and tasks are those of supernode.h.  A stage is a dense matrix of the rows that have something
+ * in some columns, so 8 bytes are read for a number where plain CSR reads 12, x once for all rows; and the levels
+ * are those of blocks, for a factor 20 to 40 times fewer than those of rows.
  *
- * Who owns a row: of a wide block a block of 256 threads (blocks.cuh), of a narrow one a warp, or the first of eight
- * that share its columns, where it is alone in its bundle; with one right-hand side the 64 rows of a block of a panel, and of its rest, are shared by four blocks of threads.  A
- * piece of a wide block publishes its sums like any x, and so does who makes r_t.  How x becomes visible: in the
- * copy of this turn every number is its own flag; whoever publishes x_t empties its place in the other copy
- * (blocks.cuh: turn).
- * Cannot hang: tasks are taken in topological order, from a ticket counter, or cyclically by warps that are
- * all resident where all blocks are narrow (cooperative launch).
+ * Who owns a row: a block of 256 threads (supernodal_wide.cuh), or each of four that share its block of rows
+ * (supernodal_slice.cuh), or a warp, the first of eight (supernodal_narrow.cuh).  How x becomes visible: every number
+ * is its own flag (supernodal.cuh).
+ * Cannot hang: a task waits for earlier ones alone, and tasks are taken in topological order, from a ticket counter, or
+ * cyclically by warps that are all resident where all blocks are narrow (cooperative launch).
  * Same bits every time: the order of every sum depends on the pattern and on the last update alone.  Where an
- * inverse grows too much, or W_t overflows, the block is substituted, and its panel split: L_tu stay, and
- * x_t = D_t (r_t - L_tu x_u - L_ts x_s).  A NaN in b spreads over its block or panel, and over the rows of a stage.
- * Bound by the height of the blocks' graph, 1.1 to 1.4 us each, then by the bytes of the stages. */
+ * inverse grows too much, or S_t overflows, the block is substituted, and its panel split: L_tu stay, and
+ * x_t = M_tt (r_t - L_tu x_u - L_ts x_s).  A NaN in b spreads over its block or panel, and over the rows of a stage.
+ * Bytes: those of the stages, b and x.  Bound by the height of the blocks' graph, 1.1 to 1.4 us each, then by bytes. */
 #include "config.h"
 
-#include "panel.cuh"
-
-static_assert(int(BLOCK) == int(TRS_BLOCK), "blocks of supernode.h are tiles of blocks.cuh");
-static_assert(int(SLICE) == int(TRS_SLICE), "and slices are slices");
-
-enum { WARP = 32, BATCH = 8 };
-
-struct narrow { /* all that a warp has to know about a narrow block */
-    int32_t first, rows;
-    int32_t column, columns;
-    int64_t place, inverse; /* in the store */
-};
-
-struct supernodal {
-    trs_supernodes s; /* the numbers */
-    trs_block *block;
-    trs_stage *stage;
-    int32_t *column;
-    trs_task *task;
-    narrow *thin; /* [blocks] */
-    void *store;
-    int *substituted; /* [blocks] 1: the diagonal block is as it was */
-    int *split;       /* [blocks] not 0: the panel that begins there is not inverted */
-    int32_t *panel;   /* [panels] the block that each begins with */
-    double *weight;   /* [n] sums of magnitudes of rows of D, where there are panels */
-};
+#include "supernodal_narrow.cuh"
+#include "supernodal_slice.cuh"
 
 struct supernodal_work {
     turn *state;
-    void *copy; /* [2][copy_size] published x, then the sums of pieces */
+    void *copy; /* [2][copy_size] */
     int64_t copy_size;
     int most;    /* right-hand sides at a time */
     int grid[4]; /* blocks of threads, for each number of right-hand sides at a time */
 };
 
-/* ---- solve ------------------------------------------------------------------------------------------- */
+/* ---- kernels -------------------------------------------------------------------------------------------- */
 
-template <class T> struct problem {
-    int32_t n, blocks, tasks;
-    const trs_block *block;
-    const trs_stage *stage;
-    const int32_t *column;
-    const trs_task *task;
-    const narrow *thin;
-    const T *store;
-    const int *substituted, *split;
-    int nrhs;
-    view<T> b, x;
-    bool cj;
-    turn *state;
-    T *copy;
-    int64_t copy_size;
-};
-
-template <class T> struct here { /* the two copies in this solve */
-    T *mine, *other;
-    int old; /* right-hand sides that the other may hold */
-    __device__ explicit here(const problem<T> &P)
-    {
-        const unsigned now = P.state->now;
-        mine = P.copy + now * P.copy_size;
-        other = P.copy + (1 - now) * P.copy_size;
-        old = (int)P.state->width[1 - now];
-    }
-};
-
-/* ---- a wide block, or a piece of one: 256 threads ------------------------------------------------------ */
-
-template <class T, int R> struct wide { /* shared memory */
-    static constexpr int RING = sizeof(T) == 16 ? 2 : 3;
-    T tile[RING][TILE_SIZE];
-    T x[2][BLOCK * R];
-    trs_stage stage[TRS_STAGES];
-    int32_t column[int(TRS_STAGES) * int(BLOCK)];
-    trs_task task;
-};
-
-__device__ inline int quads_of(const trs_stage &s)
+/* The next task; one without blocks when there is none left. */
+template <class T> __device__ inline trs_task draw(const problem<T> &P)
 {
-    return (s.columns + 3) / 4;
+    const unsigned t = atomicAdd(&P.state->ticket, 1u);
+    trs_task task = {};
+    if (t < (unsigned)P.tasks) task = P.task[t];
+    return task;
 }
 
-/* Start reading tile p of the task, if there is one. */
-template <class T, int R>
-__device__ inline void ahead(wide<T, R> *sh, const problem<T> &P, int p, int stages)
-{
-    constexpr int EACH = 16 / sizeof(T);
-    if (p < stages) {
-        const trs_stage &s = sh->stage[p];
-        T *to = sh->tile[p % wide<T, R>::RING];
-        const T *from = P.store + s.place;
-        const int count = 4 * quads_of(s) * __popcll(s.rows);
-        for (int e = (int)threadIdx.x * EACH; e < count; e += BLOCK_THREADS * EACH)
-            __pipeline_memcpy_async(to + e, from + e, 16);
-    }
-    __pipeline_commit();
-}
-
-/* Where the x of a stage is published. */
-template <class T, int R> struct stage_x {
-    const T *x;
-    const int32_t *column;
-    __device__ const T *operator()(int e) const { return x + (int64_t)column[e / R] * R + e % R; }
-};
-
-template <class T, int R>
-__device__ inline stage_x<T, R> x_of(const wide<T, R> *sh, int p, const T *published)
-{
-    return {published, sh->column + (sh->stage[p].first - sh->task.column)};
-}
-
-/* sum += or -= stage * x, this thread's share; x [64][R] in shared memory, zero behind the columns. */
-template <class T, int R>
-__device__ inline void add_stage(T (&sum)[share<R>::COLUMNS], const trs_stage &s, const T *tile,
-                                 const T *x, bool minus, bool cj)
-{
-    constexpr int C = share<R>::COLUMNS;
-    const share<R> me;
-    if (!(s.rows >> me.row & 1)) return;
-    const int stride = 4 * __popcll(s.rows), quads = quads_of(s);
-    tile += 4 * __popcll(s.rows & ((1ull << me.row) - 1));
-    T part[C];
-    for (int c = 0; c < C; c++) part[c] = number<T>(0);
-    if constexpr (R == 1) {
-        T other = number<T>(0);
-        tile += me.lane;
-        x += me.lane;
-        if (quads == BLOCK / 4) {
-#pragma unroll
-            for (int q = 0; q < BLOCK / 4; q += 2) {
-                part[0] = part[0] + conj_if(cj, tile[q * stride]) * x[4 * q];
-                other = other + conj_if(cj, tile[(q + 1) * stride]) * x[4 * q + 4];
-            }
-        } else {
-#pragma unroll 4
-            for (int q = 0; q < quads; q++)
-                part[0] = part[0] + conj_if(cj, tile[q * stride]) * x[4 * q];
-        }
-        part[0] = part[0] + other;
-    } else {
-#pragma unroll 2
-        for (int q = 0; q < quads; q++) {
-            const quad<T> l = *(const quad<T> *)(tile + q * stride);
-#pragma unroll
-            for (int z = 0; z < 4; z++) {
-                const pack<T, C> v = *(const pack<T, C> *)(x + (4 * q + z) * R + me.first);
-                const T a = conj_if(cj, l.v[z]);
-#pragma unroll
-                for (int c = 0; c < C; c++) part[c] = part[c] + a * v.v[c];
-            }
-        }
-    }
-    for (int c = 0; c < C; c++) sum[c] = minus ? sum[c] - part[c] : sum[c] + part[c];
-}
-
-/* sum += what the pieces of the block found. */
-template <class T, int R>
-__device__ inline void add_pieces(T (&sum)[share<R>::COLUMNS], const trs_block &k, const T *sums)
-{
-    const share<R> me;
-    for (int p = R == 1 ? me.lane : 0; p < k.pieces && me.row < k.rows; p += R == 1 ? 4 : 1) {
-        const T *from = sums + ((int64_t)(k.piece + p) * BLOCK + me.row) * R + me.first;
-        for (int c = 0; c < share<R>::COLUMNS; c++) sum[c] = sum[c] + flag_wait(from + c);
-    }
-}
-
-/* b_t - sum into x */
-template <class T, int R>
-__device__ inline void load_rest(T *x, T (&sum)[share<R>::COLUMNS], const T (&b)[share<R>::COLUMNS],
-                                 int rows)
-{
-    const share<R> me;
-    join_lanes<T, R>(sum);
-    for (int c = 0; c < share<R>::COLUMNS && me.writes(); c++)
-        x[me.row * R + me.first + c] = me.row < rows ? b[c] - sum[c] : number<T>(0);
-}
-
-/* v to those who wait for rows from place on, and these rows emptied in the other copy. */
-template <class T, int R>
-__device__ inline void publish(const T (&v)[share<R>::COLUMNS], const here<T> &h, int64_t place,
-                               int rows)
-{
-    const share<R> me;
-    for (int c = 0; c < share<R>::COLUMNS && me.writes() && me.row < rows; c++)
-        flag_store(h.mine + (place + me.row) * R + me.first + c, v[c]);
-    for (int e = (int)threadIdx.x; e < rows * h.old; e += BLOCK_THREADS)
-        flag_clear(h.other + place * h.old + e);
-}
-
-/* Where the rest of a block of a panel is published. */
-template <class T> __device__ inline int32_t rest_of(const problem<T> &P, const trs_block &k)
-{
-    return P.n + (k.piece + k.pieces) * BLOCK;
-}
-
-/* The same of a row of its panel; block is the last one that it may be of. */
-template <class T> __device__ inline int32_t rest_of_row(const problem<T> &P, int block, int row)
-{
-    while (row < P.block[block].first) block--;
-    return rest_of(P, P.block[block]) + row - P.block[block].first;
-}
-
-/* What a block of threads has to do for a wide block. */
-template <class T> struct plan_of {
-    bool sums;        /* a piece or a rest: no more than stages times x */
-    bool panel;       /* of a panel that may be inverted */
-    bool substituted; /* by the diagonal block */
-    bool last;        /* the diagonal block comes last, and D of its panel is L */
-    int diagonal;     /* which stage it is */
-    int pivot;        /* step: what is before it is added, the others subtracted */
-    int rest;         /* the step of b less all sums, -1: none */
-    __device__ plan_of(const problem<T> &P, const trs_task &task, const trs_block &k)
-        : sums(task.kind == TRS_TASK_PIECE || task.kind == TRS_TASK_REST)
-    {
-        const bool split = task.kind == TRS_TASK_PANEL && P.split[task.block - k.member];
-        panel = task.kind == TRS_TASK_PANEL && !split;
-        substituted = !sums && !panel && P.substituted[task.block];
-        last = split || substituted;
-        diagonal = sums ? task.stages : k.diagonal - task.stage;
-        pivot = last ? task.stages - 1 : diagonal;
-        rest = panel ? -1 : pivot;
-    }
-    __device__ int stage_of_step(int p, int stages) const
-    {
-        return last ? (p + diagonal + 1) % stages : p;
-    }
-};
-
-/* The stages of a task by steps, and where what they are multiplied by is published, into shared memory. */
-template <class T, int R>
-__device__ inline void list_stages(wide<T, R> *sh, const problem<T> &P, const trs_task &task,
-                                   const trs_block &k, const plan_of<T> &plan)
-{
-    const int32_t panel = P.block[task.block - k.member].first;
-    for (int p = threadIdx.x; p < task.stages; p += BLOCK_THREADS)
-        sh->stage[p] = P.stage[task.stage + plan.stage_of_step(p, task.stages)];
-    for (int e = threadIdx.x; e < task.columns; e += BLOCK_THREADS) {
-        const int32_t j = P.column[task.column + e];
-        sh->column[e] = plan.panel && j >= panel ? rest_of_row(P, task.block, j) : j;
-    }
-}
-
-template <class T, int R>
-static __device__ void solve_wide(wide<T, R> *sh, const problem<T> &P, const trs_task &task,
-                                  const here<T> &h)
-{
-    constexpr int RING = wide<T, R>::RING, C = share<R>::COLUMNS;
-    const share<R> me;
-    const trs_block k = P.block[task.block];
-    const plan_of<T> plan(P, task, k);
-    const T *sums = h.mine + (int64_t)P.n * R;
-    T sum[C], b[C], v[MINE<R>];
-    list_stages(sh, P, task, k, plan);
-    for (int c = 0; c < C; c++) {
-        const bool in = me.row < k.rows && me.first + c < P.nrhs;
-        sum[c] = b[c] = number<T>(0);
-        if (in && task.kind != TRS_TASK_PANEL && task.kind != TRS_TASK_PIECE)
-            b[c] = P.b(k.first + me.row, me.first + c);
-        if (in && task.kind == TRS_TASK_PANEL && plan.last)
-            b[c] = flag_wait(h.mine + (int64_t)(rest_of(P, k) + me.row) * R + me.first + c);
-    }
-    __syncthreads();
-    for (int p = 0; p < RING - 1; p++) ahead(sh, P, p, task.stages);
-    for (int p = 0; p < GROUPS<R> && p < task.stages; p++)
-        if (looks_after<R>(p) && p != plan.rest)
-            look<T, R>(v, sh->stage[p].columns * R, x_of(sh, p, h.mine));
-    for (int p = 0; p < task.stages; p++) {
-        const int next = p + GROUPS<R>;
-        T *x = sh->x[p & 1];
-        if (p + 1 == plan.rest && task.kind == TRS_TASK_WIDE)
-            add_pieces<T, R>(sum, k, sums); /* then what takes longest */
-        if (p == plan.rest) load_rest<T, R>(x, sum, b, k.rows);
-        else if (looks_after<R>(p)) collect<T, R>(x, v, x_of(sh, p, h.mine));
-        __pipeline_wait_prior(RING - 2);
-        __syncthreads(); /* tile and x are there, and everybody is done with the tile before */
-        ahead(sh, P, p + RING - 1, task.stages);
-        if (looks_after<R>(p) && next < task.stages && next != plan.rest)
-            look<T, R>(v, sh->stage[next].columns * R, x_of(sh, next, h.mine));
-        if (p == plan.rest)
-            for (int c = 0; c < C; c++)
-                sum[c] = plan.substituted ? x[me.row * R + me.first + c] : number<T>(0);
-        if (p == plan.rest && plan.substituted) break;
-        add_stage<T, R>(sum, sh->stage[p], sh->tile[p % RING], x, p > plan.pivot, P.cj);
-    }
-    if (task.kind == TRS_TASK_REST) add_pieces<T, R>(sum, k, sums);
-    if (plan.substituted)
-        substitute<T, R>(sum, sh->tile[plan.rest % RING], k.rows, sh->x[1 - (plan.rest & 1)], P.cj);
-    else join_lanes<T, R>(sum);
-    for (int c = 0; c < C && task.kind == TRS_TASK_REST; c++) sum[c] = b[c] - sum[c];
-    const int64_t place = task.kind == TRS_TASK_PIECE  ? P.n + (int64_t)task.piece * BLOCK
-                          : task.kind == TRS_TASK_REST ? rest_of(P, k)
-                                                       : k.first;
-    publish<T, R>(sum, h, place, k.rows);
-    for (int c = 0; c < C && me.writes() && me.row < k.rows && !plan.sums; c++)
-        if (me.first + c < P.nrhs) P.x(k.first + me.row, me.first + c) = sum[c];
-}
-
-/* ---- a slice of a block of a panel: 256 threads, one right-hand side ---------------------------------------- */
-
-template <class T> struct sliced { /* in the place of tiles */
-    T x[int(TRS_PANEL) * int(BLOCK)], part[WARPS][SLICE];
-};
-
-/* At most four stages, times numbers that come at about the same time.  A rest goes through its stages; a block
- * of a panel has S of all but the latest blocks, D, S of the latest ones. */
-struct phase {
-    int first, count; /* of the stages of the task */
-    bool rests;       /* are what they are multiplied by */
-};
-
-/* All of a phase is in registers, or on its way there, before it is waited for. */
-template <class T> struct slice {
-    wide<T, 1> *lists;
-    sliced<T> *sh;
-    const problem<T> &P;
-    const trs_task &task;
-    const here<T> &h;
-    const trs_block k;
-    const bool panel;
-    const int phases, first_row, mine; /* rows in the block */
-    T seen;                            /* of the next phase, by this thread */
-    T sum[4];
-
-    __device__ slice(wide<T, 1> *lists, const problem<T> &P, const trs_task &task, const here<T> &h)
-        : lists(lists), sh((sliced<T> *)lists->tile), P(P), task(task), h(h),
-          k(P.block[task.block]), panel(task.kind == TRS_TASK_PANEL),
-          phases(panel ? 3 : (task.stages + int(TRS_PANEL) - 1) / int(TRS_PANEL)),
-          first_row(task.piece * SLICE), mine(first_row + (int)threadIdx.x % SLICE)
-    {
-        for (int z = 0; z < 4; z++) sum[z] = number<T>(0);
-    }
-    __device__ phase stages_of(int p) const
-    {
-        const int four = TRS_PANEL, with_rests = k.member + 1;
-        if (!panel) return {four * p, min(task.stages - four * p, four), false};
-        const int earlier = max(task.stages - with_rests - four, 0), latest = with_rests + earlier;
-        if (p == 0) return {with_rests, earlier, false};
-        return p == 1 ? phase{0, with_rests, true} : phase{latest, task.stages - latest, false};
-    }
-    __device__ void load(part_of_tile<T> (&a)[TRS_PANEL], int p) const
-    {
-        const phase ph = stages_of(p);
-#pragma unroll
-        for (int t = 0; t < TRS_PANEL; t++) {
-            for (int z = 0; z < 4; z++) a[t].v.v[z] = number<T>(0);
-            if (p >= phases || t >= ph.count || mine >= k.rows) continue;
-            const trs_stage &s = lists->stage[ph.first + t];
-            if (!(s.rows >> mine & 1) || a[t].column() >= s.columns) continue;
-            const int row = __popcll(s.rows & ((1ull << mine) - 1)); /* of the stage */
-            a[t].load(P.store + s.place, row - (int)threadIdx.x % SLICE, __popcll(s.rows));
-        }
-    }
-    /* Where the number that this thread looks after is published, NULL: it has none. */
-    __device__ const T *place(int p) const
-    {
-        if (p >= phases) return NULL;
-        const phase ph = stages_of(p);
-        const int t = threadIdx.x / BLOCK, column = threadIdx.x % BLOCK;
-        const trs_stage *s = lists->stage + ph.first + t;
-        if (t >= ph.count || column >= s->columns) return NULL;
-        return h.mine + lists->column[s->first - task.column + column];
-    }
-    __device__ void look(const T *from)
-    {
-        seen = number<T>(0);
-        if (from) seen = flag_peek(from);
-    }
-    __device__ void step(const part_of_tile<T> (&a)[TRS_PANEL], int p, const T *&from)
-    {
-        const phase ph = stages_of(p);
-        if (from && !flag_there(seen)) seen = flag_wait(from);
-        __syncthreads(); /* everybody is done with what was there */
-        sh->x[threadIdx.x] = ph.rests ? seen : number<T>(0) - seen;
-        from = place(p + 1);
-        look(from);
-        __syncthreads();
-#pragma unroll
-        for (int t = 0; t < TRS_PANEL; t++)
-            if (t < ph.count) a[t].multiply(sum, sh->x + t * BLOCK, P.cj);
-    }
-    /* Less what the pieces of the block found. */
-    __device__ void take_pieces()
-    {
-        const T *sums = h.mine + P.n + (int64_t)k.piece * BLOCK;
-        for (int p = (int)threadIdx.x / SLICE; p < k.pieces && mine < k.rows;
-             p += BLOCK_THREADS / SLICE)
-            sum[0] = sum[0] - flag_wait(sums + p * BLOCK + mine);
-    }
-};
-
-template <class T>
-static __device__ void solve_slice(wide<T, 1> *sh, const problem<T> &P, const trs_task &task,
-                                   const here<T> &h)
-{
-    slice<T> r(sh, P, task, h);
-    list_stages(sh, P, task, r.k, plan_of<T>(P, task, r.k));
-    __syncthreads();
-    const bool writes = threadIdx.x < SLICE && r.mine < r.k.rows;
-    part_of_tile<T> a[2][TRS_PANEL];
-    T b = number<T>(0);
-    if (!r.panel && writes) b = P.b(r.k.first + r.mine, 0);
-    r.load(a[0], 0);
-    r.load(a[1], 1);
-    const T *from = r.place(0);
-    r.look(from);
-    for (int p = 0; p < r.phases; p += 2)
-#pragma unroll
-        for (int d = 0; d < 2; d++) {
-            if (p + d == r.phases) break;
-            r.step(a[d], p + d, from);
-            r.load(a[d], p + d + 2);
-        }
-    if (!r.panel) r.take_pieces(); /* they take longest */
-    const T v = b + join_parts(r.sh->part, r.sum);
-    const int64_t place = (r.panel ? r.k.first : rest_of(P, r.k)) + r.first_row;
-    if (writes) flag_store(h.mine + place + threadIdx.x, v);
-    if (writes && r.panel) P.x(r.k.first + r.mine, 0) = v;
-    const int rows = min(r.k.rows - r.first_row, (int)SLICE);
-    for (int e = (int)threadIdx.x; e < rows * h.old; e += BLOCK_THREADS)
-        flag_clear(h.other + place * h.old + e);
-}
-
-/* With several right-hand sides, and where a panel is split, all of a block is done with its first slice. */
+/* Any but a bundle.  With several right-hand sides, and where a panel is split, all of a block is done with its first
+ * slice. */
 template <class T, int R>
 __device__ inline void solve_task(wide<T, R> *sh, const problem<T> &P, const trs_task &task,
                                   const here<T> &h)
@@ -461,199 +60,6 @@ __device__ inline void solve_task(wide<T, R> *sh, const problem<T> &P, const trs
         if (task.piece > 0) return;
     }
     solve_wide<T, R>(sh, P, task, h);
-}
-
-/* ---- a narrow block: a warp ---------------------------------------------------------------------------- */
-
-__device__ inline int64_t place_of(const narrow &k, int i, int column)
-{
-    return tile_place(i, column, k.rows);
-}
-
-/* BATCH numbers of x under way at a time; where is -1 for those that are not wanted. */
-template <class T, int N>
-__device__ inline void wait_for_all(T (&x)[N], const int64_t (&where)[N], const T *from)
-{
-    unsigned waiting = 0;
-#pragma unroll
-    for (int j = 0; j < N; j++) {
-        x[j] = number<T>(0);
-        if (where[j] >= 0) waiting |= 1u << j;
-    }
-    while (waiting) {
-        bool there[N];
-#pragma unroll
-        for (int j = 0; j < N; j++) there[j] = waiting >> j & 1 && flag_load(from + where[j], x[j]);
-#pragma unroll
-        for (int j = 0; j < N; j++)
-            if (there[j]) waiting &= ~(1u << j);
-    }
-}
-
-/* x (i) from v (i), D as it was; of a row the first of its lanes counts. */
-template <class T>
-__device__ inline T narrow_substitute(const problem<T> &P, const narrow &k, const T *D, T v, int i,
-                                      int lanes)
-{
-    const int row = min(i, k.rows - 1);
-    for (int c = 0; c < k.rows; c++) {
-        if (i == c) v = v / conj_if(P.cj, D[place_of(k, c, c)]);
-        const T x = of_lane(v, c * lanes);
-        if (row > c) v = v - conj_if(P.cj, D[place_of(k, row, c)]) * x;
-    }
-    return v;
-}
-
-/* What the warps that share a block found: [WARPS][TRS_NARROW][R]; NULL: a warp has it alone. */
-template <class T, int R> using parts = T (*)[TRS_NARROW][R];
-
-/* One right-hand side: 2, 4, 8, 16 or 32 lanes a row. */
-template <class T>
-static __device__ void solve_narrow(const problem<T> &P, int t, const here<T> &h, parts<T, 1> part)
-{
-    const int warp = part ? (int)threadIdx.x / WARP : 0, warps = part ? (int)WARPS : 1;
-    const narrow k = P.thin[t];
-    const bool bad = P.substituted[t];
-    const T *D = P.store + k.inverse, *L = P.store + k.place;
-    int lanes = WARP / 16;
-    while (lanes < WARP && lanes * k.rows <= WARP / 2) lanes *= 2;
-    const int i = (int)threadIdx.x % WARP / lanes, sub = (int)threadIdx.x % lanes;
-    const bool in = i < k.rows;
-    T d[BATCH], sum = number<T>(0), b = number<T>(0);
-#pragma unroll
-    for (int j = 0; j < BATCH; j++) {
-        const int c = sub + j * lanes;
-        d[j] = in && c < k.rows && !bad ? conj_if(P.cj, D[place_of(k, i, c)]) : number<T>(0);
-    }
-    if (in) b = P.b(k.first + i, 0);
-    for (int c0 = sub + warp * BATCH * lanes; in && c0 < k.columns; c0 += warps * BATCH * lanes) {
-        int64_t where[BATCH];
-        T a[BATCH], x[BATCH];
-#pragma unroll
-        for (int j = 0; j < BATCH; j++) {
-            const int c = c0 + j * lanes;
-            where[j] = c < k.columns ? P.column[k.column + c] : -1;
-            a[j] = c < k.columns ? conj_if(P.cj, L[place_of(k, i, c)]) : number<T>(0);
-        }
-        wait_for_all(x, where, h.mine);
-#pragma unroll
-        for (int j = 0; j < BATCH; j++) sum = sum + a[j] * x[j];
-    }
-    __syncwarp();
-    for (int by = 1; by < lanes; by *= 2) sum = sum + from_lane(sum, by);
-    if (part) {
-        if (sub == 0) part[warp][i][0] = sum;
-        __syncthreads();
-        if (warp > 0) return;
-        for (int w = 1; w < WARPS; w++) sum = sum + part[w][i][0];
-    }
-    b = b - sum;
-    if (bad) b = narrow_substitute(P, k, D, b, i, lanes);
-    else {
-        sum = number<T>(0);
-#pragma unroll
-        for (int j = 0; j < BATCH; j++) {
-            if (j * lanes >= k.rows) break;
-            sum = sum + d[j] * of_lane(b, min(sub + j * lanes, k.rows - 1) * lanes);
-        }
-        for (int by = 1; by < lanes; by *= 2) sum = sum + from_lane(sum, by);
-        b = sum;
-    }
-    if (in && sub == 0) {
-        flag_store(h.mine + k.first + i, b);
-        P.x(k.first + i, 0) = b;
-    }
-    for (int e = (int)threadIdx.x % WARP; e < k.rows * h.old; e += WARP)
-        flag_clear(h.other + (int64_t)k.first * h.old + e);
-}
-
-/* R right-hand sides: the lanes go over them, and over rows where there are more lanes. */
-template <class T, int R>
-static __device__ void solve_narrow_many(const problem<T> &P, int t, const here<T> &h,
-                                         parts<T, R> part)
-{
-    const int warp = part ? (int)threadIdx.x / WARP : 0, warps = part ? (int)WARPS : 1;
-    constexpr int ACROSS = R < WARP ? R : WARP, GROUPS = WARP / ACROSS, EACH = 16 / GROUPS, N = 4;
-    const narrow k = P.thin[t];
-    const bool bad = P.substituted[t];
-    const T *D = P.store + k.inverse, *L = P.store + k.place;
-    const int lane = (int)threadIdx.x % WARP, group = lane / ACROSS;
-    for (int r = lane % ACROSS; r < R; r += ACROSS) {
-        T v[EACH], w[EACH]; /* rows group, group + GROUPS, ... */
-#pragma unroll
-        for (int m = 0; m < EACH; m++) {
-            const int i = group + m * GROUPS;
-            v[m] = i < k.rows && r < P.nrhs && warp == 0 ? P.b(k.first + i, r) : number<T>(0);
-            w[m] = number<T>(0);
-        }
-        for (int c0 = warp * N; c0 < k.columns; c0 += warps * N) {
-            int64_t where[N];
-            T x[N];
-#pragma unroll
-            for (int j = 0; j < N; j++)
-                where[j] = c0 + j < k.columns ? (int64_t)P.column[k.column + c0 + j] * R + r : -1;
-            wait_for_all(x, where, h.mine);
-#pragma unroll
-            for (int j = 0; j < N; j++)
-#pragma unroll
-                for (int m = 0; m < EACH; m++) {
-                    const int i = group + m * GROUPS;
-                    if (i < k.rows && c0 + j < k.columns)
-                        v[m] = v[m] - conj_if(P.cj, L[place_of(k, i, c0 + j)]) * x[j];
-                }
-        }
-        if (part) {
-            for (int m = 0; m < EACH && warp > 0; m++) part[warp][group + m * GROUPS][r] = v[m];
-            __syncthreads();
-            if (warp > 0) continue;
-            for (int m = 0; m < EACH; m++)
-                for (int o = 1; o < WARPS; o++) v[m] = v[m] + part[o][group + m * GROUPS][r];
-        }
-        __syncwarp();
-#pragma unroll
-        for (int c = 0; c < 16; c++) {
-            if (c >= k.rows) break;
-            if (bad && group == c % GROUPS)
-                v[c / GROUPS] = v[c / GROUPS] / conj_if(P.cj, D[place_of(k, c, c)]);
-            const T x = of_lane(v[c / GROUPS], c % GROUPS * ACROSS + lane % ACROSS);
-#pragma unroll
-            for (int m = 0; m < EACH; m++) {
-                const int i = group + m * GROUPS;
-                if (i >= k.rows || i < c + bad) continue;
-                const T a = conj_if(P.cj, D[place_of(k, i, c)]) * x;
-                if (bad) v[m] = v[m] - a;
-                else w[m] = w[m] + a;
-            }
-        }
-#pragma unroll
-        for (int m = 0; m < EACH; m++) {
-            const int i = group + m * GROUPS;
-            if (i >= k.rows) continue;
-            if (!bad) v[m] = w[m];
-            flag_store(h.mine + (int64_t)(k.first + i) * R + r, v[m]);
-            if (r < P.nrhs) P.x(k.first + i, r) = v[m];
-        }
-    }
-    for (int e = lane; e < k.rows * h.old && warp == 0; e += WARP)
-        flag_clear(h.other + (int64_t)k.first * h.old + e);
-}
-
-template <class T, int R>
-__device__ inline void solve_thin(const problem<T> &P, int t, const here<T> &h, parts<T, R> part)
-{
-    if constexpr (R == 1) solve_narrow<T>(P, t, h, part);
-    else solve_narrow_many<T, R>(P, t, h, part);
-}
-
-/* ---- kernels -------------------------------------------------------------------------------------------- */
-
-/* The next task; one without blocks when there is none left. */
-template <class T> __device__ inline trs_task draw(const problem<T> &P)
-{
-    const unsigned t = atomicAdd(&P.state->ticket, 1u);
-    trs_task task = {};
-    if (t < (unsigned)P.tasks) task = P.task[t];
-    return task;
 }
 
 /* Wide blocks among the others: a block of threads draws tickets. */
@@ -695,197 +101,6 @@ static __global__ void __launch_bounds__(BLOCK_THREADS) narrow_kernel(const prob
     finish<R>(P.state, now);
 }
 
-/* ---- update --------------------------------------------------------------------------------------------- */
-
-/* Row i of L, column j; zero where nothing is stored. */
-template <class T>
-__device__ inline T entry(const int64_t *Lp, const int32_t *Li, const T *Lx, int32_t i, int32_t j)
-{
-    int64_t a = Lp[i], e = Lp[i + 1];
-    while (a < e) {
-        const int64_t m = (a + e) / 2;
-        if (Li[m] < j) a = m + 1;
-        else e = m;
-    }
-    return a < Lp[i + 1] && Li[a] == j ? Lx[a] : number<T>(0);
-}
-
-/* What an update goes by. */
-template <class T> struct source {
-    const trs_block *block;
-    const trs_stage *stage;
-    const int32_t *column;
-    const int64_t *Lp; /* L by rows */
-    const int32_t *Li;
-    const T *Lx;
-};
-
-/* The entries of L into a stage; row [64] in shared memory. */
-template <class T>
-static __device__ void fill_stage(const source<T> &L, const trs_stage &s, T *store, int *row)
-{
-    const int rows = __popcll(s.rows), width = (s.columns + 3) / 4 * 4,
-              first = L.block[s.block].first;
-    __syncthreads();
-    for (int i = threadIdx.x; i < BLOCK; i += blockDim.x)
-        if (s.rows >> i & 1) row[__popcll(s.rows & ((1ull << i) - 1))] = i;
-    __syncthreads();
-    for (int e = threadIdx.x; e < rows * width; e += blockDim.x) {
-        const int i = e / 4 % rows, k = e / 4 / rows * 4 + e % 4;
-        store[s.place + e] = k < s.columns
-                                 ? entry(L.Lp, L.Li, L.Lx, first + row[i], L.column[s.first + k])
-                                 : number<T>(0);
-    }
-}
-
-/* A block of threads a stage. */
-template <class T> static __global__ void fill_kernel(const source<T> L, T *store)
-{
-    __shared__ int row[BLOCK];
-    fill_stage(L, L.stage[blockIdx.x], store, row);
-}
-
-/* sum = inverse * stage, this thread's share: the columns of the stage as right-hand sides; a in shared memory
- * is scratch.  False: it overflows. */
-template <class T>
-__device__ inline bool scale(T (&sum)[share<BLOCK>::COLUMNS], const T *inverse, const T *stage,
-                             int rows, int columns, T *a)
-{
-    for (int e = threadIdx.x; e < TILE_SIZE; e += BLOCK_THREADS) {
-        const int i = e / BLOCK, c = e % BLOCK;
-        a[e] = i < rows && c < columns ? stage[tile_place(i, c, rows)] : number<T>(0);
-    }
-    __syncthreads();
-    add_product<T, BLOCK>(sum, inverse, a, false, false);
-    bool finite = true;
-    for (int c = 0; c < share<BLOCK>::COLUMNS; c++) finite = finite && is_finite(sum[c]);
-    return __syncthreads_and(finite);
-}
-
-/* A block of threads a block of rows: its diagonal tile inverted, and its latest stage scaled with it. */
-template <class T>
-static __global__ void __launch_bounds__(BLOCK_THREADS)
-    invert_kernel(const trs_block *block, const trs_stage *stage, T *store, int *substituted)
-{
-    two_tiles<T> *sh = (two_tiles<T> *)shared_numbers<T>();
-    const trs_block k = block[blockIdx.x];
-    T *D = store + stage[k.diagonal].place;
-    const int width = (k.rows + 3) / 4 * 4;
-    for (int e = threadIdx.x; e < TILE_SIZE; e += BLOCK_THREADS) sh->b[e] = number<T>(0);
-    for (int e = threadIdx.x; e < k.rows * width; e += BLOCK_THREADS)
-        sh->a[tile_place(e / 4 % k.rows, e / 4 / k.rows * 4 + e % 4)] = D[e];
-    __syncthreads();
-    bool good = invert(sh->a, sh->b, sh->norm, k.rows) <= WORST<T>; /* a NaN is not */
-    const bool scales = good && k.members == 1 && k.diagonal + 1 < k.stage + k.stages;
-    const trs_stage s = stage[scales ? k.diagonal + 1 : k.diagonal];
-    T sum[share<BLOCK>::COLUMNS];
-    for (int c = 0; c < share<BLOCK>::COLUMNS; c++) sum[c] = number<T>(0);
-    if (scales) good = scale(sum, sh->b, store + s.place, k.rows, s.columns, sh->a);
-    if (threadIdx.x == 0) substituted[blockIdx.x] = !good;
-    if (!good) return;
-    for (int e = threadIdx.x; e < k.rows * width; e += BLOCK_THREADS)
-        D[e] = sh->b[tile_place(e / 4 % k.rows, e / 4 / k.rows * 4 + e % 4)];
-    const share<BLOCK> me;
-    for (int c = 0; c < share<BLOCK>::COLUMNS && scales; c++)
-        if (me.row < k.rows && me.first + c < s.columns)
-            store[s.place + tile_place(me.row, me.first + c, k.rows)] = sum[c];
-}
-
-/* ---- panels ---- */
-
-/* Where the tiles of D and S are: block u of the panel, or the latest block number s - END. */
-template <class T> struct panel_in_store {
-    enum { END = 1 << 30 };
-    const trs_block *block;
-    const trs_stage *stage;
-    T *store;
-    double *weights;
-    __device__ tile_at<T> tile(int t, int s) const
-    {
-        const int from = block[t].diagonal;
-        const trs_stage &g = stage[s >= END ? from + 1 + s - END : from - (t - s)];
-        return {store + g.place, block[t].rows, g.columns};
-    }
-    __device__ tile_at<T> joined(int t, int s) const { return tile(t, s); }
-    __device__ double *weight(int t) const { return weights + block[t].first; }
-    __device__ int latest(int t) const
-    {
-        return block[t].stage + block[t].stages - block[t].diagonal - 1;
-    }
-};
-
-/* A block of threads a row of blocks of a panel. */
-template <class T>
-static __global__ void weigh_kernel(const panel_in_store<T> P, const int32_t *panel)
-{
-    const int first = panel[blockIdx.x], t = first + (int)blockIdx.y;
-    if ((int)blockIdx.y >= P.block[first].members) return;
-    const double sum = weigh_row<T>(P, first, t);
-    if (threadIdx.x % 4 == 0 && (int)threadIdx.x / 4 < P.block[t].rows)
-        P.weight(t)[threadIdx.x / 4] = sum;
-}
-
-/* A block of threads a panel: M, unless a block is to be substituted, and whether it may be used. */
-template <class T>
-static __global__ void __launch_bounds__(BLOCK_THREADS)
-    join_kernel(const panel_in_store<T> P, const int32_t *panel, const int *substituted, int *split)
-{
-    two_tiles<T> *sh = (two_tiles<T> *)shared_numbers<T>();
-    const int first = panel[blockIdx.x], end = first + P.block[first].members;
-    bool good = true;
-    for (int t = first; t < end; t++) good = good && !substituted[t];
-    for (int t = first + 1; t < end && good; t++) /* L_ts is where M_ts goes: row by row */
-        for (int s = first; s < t; s++) join_tile<T>(sh, P, t, s);
-    good = good && growth_of<T>(sh, P, first, end) <= WORST<T>; /* a NaN is not */
-    if (threadIdx.x == 0) split[first] = !good;
-}
-
-enum { OVERFLOWS = 2 }; /* in split: not for the growth of M, which is 1 */
-
-/* S, with a block of threads for each of the latest blocks. */
-template <class T>
-static __global__ void __launch_bounds__(BLOCK_THREADS)
-    scale_kernel(const panel_in_store<T> P, const int32_t *panel, int *split)
-{
-    two_tiles<T> *sh = (two_tiles<T> *)shared_numbers<T>();
-    const int first = panel[blockIdx.x], s = blockIdx.y;
-    if ((split[first] & 1) || s >= P.latest(first)) return;
-    bool finite = true;
-    for (int t = first + P.block[first].members - 1; t >= first; t--)
-        finite = scale_tile<T>(sh, P, first, t, panel_in_store<T>::END + s) && finite;
-    if (!finite) atomicOr(&split[first], (int)OVERFLOWS);
-}
-
-/* L again instead of M and S, where these are no good: a block of threads a row of blocks. */
-template <class T>
-static __global__ void refill_kernel(const source<T> L, const int32_t *panel, T *store,
-                                     const int *split)
-{
-    __shared__ int row[BLOCK];
-    const int first = panel[blockIdx.x];
-    if (!split[first] || (int)blockIdx.y >= L.block[first].members) return;
-    const trs_block k = L.block[first + blockIdx.y];
-    for (int g = k.diagonal - k.member; g < k.stage + k.stages; g++)
-        if (g != k.diagonal) fill_stage(L, L.stage[g], store, row);
-}
-
-/* What a warp has to know of each block, wide ones too. */
-static __global__ void thin_kernel(int32_t blocks, const trs_block *block, const trs_stage *stage,
-                                   narrow *thin)
-{
-    const int32_t t = (int32_t)(blockIdx.x * PLAIN + threadIdx.x);
-    if (t >= blocks) return;
-    const trs_block k = block[t];
-    const trs_stage s = stage[k.stage];
-    const bool alone = k.stages < 2;
-    thin[t] = {k.first,
-               k.rows,
-               alone ? 0 : s.first,
-               alone ? 0 : s.columns,
-               alone ? 0 : s.place,
-               stage[k.diagonal].place};
-}
-
 /* ---- the host side ---------------------------------------------------------------------------------------- */
 
 static void release(trs_part *part)
@@ -904,7 +119,7 @@ static void release(trs_part *part)
     trs_free(&part->ctx->mem, d);
 }
 
-/* Which they are, and room for what an update weighs. */
+/* Which panels there are, and room for what an update weighs. */
 static int panels_new(trs_part *part, supernodal *d)
 {
     trs_context *ctx = part->ctx;
@@ -917,6 +132,23 @@ static int panels_new(trs_part *part, supernodal *d)
     trs_free(&ctx->mem, first);
     d->weight = (double *)trs_gpu_new(ctx, part->side->tri.n, sizeof *d->weight, "sums of rows");
     return d->panel && d->weight ? TRS_OK : TRS_EMEM;
+}
+
+/* What a warp has to know of each block, wide ones too. */
+static __global__ void thin_kernel(int32_t blocks, const trs_block *block, const trs_stage *stage,
+                                   narrow *thin)
+{
+    const int32_t t = (int32_t)(blockIdx.x * PLAIN + threadIdx.x);
+    if (t >= blocks) return;
+    const trs_block k = block[t];
+    const trs_stage s = stage[k.stage];
+    const bool first = k.stages < 2; /* it needs no columns */
+    thin[t] = {k.first,
+               k.rows,
+               first ? 0 : s.first,
+               first ? 0 : s.columns,
+               first ? 0 : s.place,
+               stage[k.diagonal].place};
 }
 
 static int analyse(trs_part *part)
@@ -946,42 +178,10 @@ static int analyse(trs_part *part)
                                             : TRS_OK;
 }
 
-template <class T>
-static int fill(const trs_part *part, const supernodal *d, const T *val, cudaStream_t stream)
-{
-    const trs_direct *direct = &part->side->direct;
-    const size_t bytes = sizeof(two_tiles<T>);
-    T *store = (T *)d->store;
-    const source<T> L = {
-        d->block, d->stage, d->column, (const int64_t *)direct->ptr, (const int32_t *)direct->idx,
-        val};
-    const panel_in_store<T> P = {d->block, d->stage, store, d->weight};
-    if (allow(invert_kernel<T>, bytes) != cudaSuccess ||
-        allow(join_kernel<T>, bytes) != cudaSuccess || allow(scale_kernel<T>, bytes) != cudaSuccess)
-        return TRS_EDEVICE;
-    fill_kernel<T><<<(unsigned)d->s.stages, 128, 0, stream>>>(L, store);
-    const unsigned panels = (unsigned)d->s.panels;
-    const dim3 rows(panels, TRS_PANEL), latest(panels, TRS_LATEST);
-    if (panels) weigh_kernel<T><<<rows, BLOCK_THREADS, 0, stream>>>(P, d->panel);
-    invert_kernel<T><<<(unsigned)d->s.blocks, BLOCK_THREADS, bytes, stream>>>(
-        d->block, d->stage, store, d->substituted);
-    if (panels) {
-        join_kernel<T>
-            <<<panels, BLOCK_THREADS, bytes, stream>>>(P, d->panel, d->substituted, d->split);
-        scale_kernel<T><<<latest, BLOCK_THREADS, bytes, stream>>>(P, d->panel, d->split);
-        refill_kernel<T><<<rows, 128, 0, stream>>>(L, d->panel, store, d->split);
-    }
-    return launched();
-}
-
 static int update_direct(trs_part *part, const void *val, void *stream)
 {
-    const supernodal *d = (const supernodal *)part->data;
-    if (d->s.blocks == 0) return TRS_OK;
-    return for_type(part->side->tri.dtype, [&](auto zero) {
-        using T = decltype(zero);
-        return fill<T>(part, d, (const T *)val, (cudaStream_t)stream);
-    });
+    return supernodal_take((const supernodal *)part->data, &part->side->direct,
+                           part->side->tri.dtype, val, (cudaStream_t)stream);
 }
 
 /* Blocks of threads that a solve takes, as far as there is work for them; 0: not one fits. */
@@ -1089,84 +289,6 @@ static int solve(const trs_part *part, const trs_job *job)
                     [&](auto zero) { return solve_columns<decltype(zero)>(part, job); });
 }
 
-/* Hops of warps that read narrow blocks, 256 numbers at a time: all but the first such read in each step where several
- * blocks are at the same height, for otherwise the next ones are read while one is waited for; and all of the longest
- * row. */
-static double reading(const trs_shape *s)
-{
-    const double blocks = (double)s->blocks, height = (double)s->height, numbers = 256;
-    const double reads = (double)s->store / blocks / numbers;
-    const double longest = (double)s->longest * (double)s->n / blocks / numbers;
-    return 0.24 * (height - height * height / blocks) * max(reads - 1, 0.) + 1.4 * longest;
-}
-
-/* Steps that a block of a panel is, which follows another one; measured. */
-static const double CHAINED = 0.25, CHAINED_OF_MANY = 0.75;
-
-/* By so much a step of complex numbers is longer, with one column; measured. */
-static const double COMPLEX = 1.2;
-
-/* How many times as long several columns take as 8 real ones: by the kernel for 32, or in turns, and of complex
- * numbers. */
-static double turns(const trs_shape *s)
-{
-    return (s->nrhs <= 8 ? 1 : 3 * ((s->nrhs + 31) / 32)) * (s->is_complex ? 2 : 1);
-}
-
-/* A step of the height waits for its slowest block: a narrow one reads the columns that it needs four at a time, and
- * its inverse column by column; a wide one waits for two stages more. */
-static void cost_of_many(const trs_shape *s, const trs_machine *m, trs_cost *c)
-{
-    const double chained = CHAINED_OF_MANY * (double)s->chained;
-    const double steps =
-        0.9 * ((double)s->height + chained) + 2.2 * ((double)s->wide_steps + chained);
-    const double narrow = 0.5 * s->narrow_rows + 0.05 * s->narrow_columns;
-    c->bytes = 6.7 * (double)s->store * s->elem * m->gpu_byte * turns(s);
-    c->sync = 6.3 * m->gpu_launch;
-    c->hops = (steps + narrow) * m->gpu_hop * turns(s);
-}
-
-/* A step of the height takes twice a hop and more: it waits for x, then for what is made of it.  Where levels are
- * wide, numbers are read at less than a quarter of the rate of a copy, unless the steps take longer. */
-static void cost_of_one(const trs_shape *s, const trs_machine *m, trs_cost *c)
-{
-    const bool known = s->blocks > 0; /* otherwise, no two rows have anything in common */
-    const double numbers = (double)(known ? s->store : 4 * s->nnz) * s->elem * m->gpu_byte;
-    const double more = known && !s->wide_blocks ? reading(s) : 0;
-    const double height = (double)s->height + CHAINED * (double)s->chained;
-    const double hop = (s->is_complex ? COMPLEX : 1) * m->gpu_hop;
-    const double steps = ((known ? height : (double)s->levels) * 2.2 + more) * hop;
-    const double thin = s->nnz > 0 ? s->thin_entries / (double)s->nnz : 1;
-    const double wide = steps * (double)s->wide_levels / max((double)s->levels, 1.);
-    c->bytes = numbers * thin;
-    c->sync = m->gpu_launch;
-    c->hops = steps - wide + max(wide, 4.5 * numbers * (1 - thin));
-}
-
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
-{
-    if (s->nrhs > 1 && s->blocks > 0) {
-        cost_of_many(s, m, c);
-        return;
-    }
-    cost_of_one(s, m, c);
-    c->bytes *= s->nrhs; /* supernodes were not looked for */
-    c->hops *= s->nrhs;
-}
-
-/* Blocks that are not inverted take a step a row; they are thought to be of all sizes, and as many in each level of
- * blocks.  With several columns a step is longer, and most of those that are bad are wide. */
-static void cost_now(const trs_part *part, const trs_shape *s, const trs_machine *m, trs_cost *c)
-{
-    const supernodal *d = (const supernodal *)part->data;
-    cost(s, m, c);
-    if (d->s.blocks == 0) return;
-    const double blocks = (double)d->s.blocks, rows = (double)s->n / (blocks * (double)BLOCK);
-    const double bad = (double)count_flags(part->ctx, d->substituted, d->s.blocks) / blocks;
-    const double longer = s->nrhs == 1 ? min(rows, 1.) : turns(s);
-    c->hops += bad * (d->s.height + d->s.chained) * longer * SUBSTITUTED;
-}
-
 static int64_t bytes(const trs_shape *s)
 {
     return (s->nnz + s->store) * (int64_t)s->elem + s->nnz * 4 + s->n * 24 + s->blocks * 200;
@@ -1183,8 +305,8 @@ const trs_solver trs_solver_supernodal = {
     .supernodes = true,
     .pattern = true,
     .direct = true,
-    .cost = cost,
-    .cost_now = cost_now,
+    .cost = supernodal_cost,
+    .cost_now = supernodal_cost_now,
     .bytes = bytes,
     .analyse = analyse,
     .update_direct = update_direct,
