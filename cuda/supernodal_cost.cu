@@ -14,20 +14,17 @@ static double reading(const trs_shape *s)
     return 0.24 * (height - height * height / blocks) * max(reads - 1, 0.) + 1.4 * longest;
 }
 
-/* A block that follows another one of its panel, in steps; measured. */
-static const double CHAINED = 0.25, CHAINED_OF_MANY = 0.75;
-
 /* How many times as long as 8 real columns these take: more of them by the kernel for 32, in turns; complex ones. */
 static double turns(const trs_shape *s)
 {
     return (s->nrhs <= 8 ? 1 : 3 * ((s->nrhs + 31) / 32)) * (s->is_complex ? 2 : 1);
 }
 
-/* A step of the height waits for its slowest block: a narrow one reads the columns that it needs four at a time, and
- * its inverse column by column; a wide one waits for two stages more. */
+/* Several columns.  A step of the height waits for its slowest block: a narrow one reads the columns that it needs four
+ * at a time, and its inverse column by column; a wide one waits for two stages more. */
 static void cost_of_many(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
-    const double chained = CHAINED_OF_MANY * (double)s->chained;
+    const double chained = 0.75 * (double)s->chained;
     const double steps =
         0.9 * ((double)s->height + chained) + 2.2 * ((double)s->wide_steps + chained);
     const double narrow = 0.5 * s->narrow_rows + 0.05 * s->narrow_columns;
@@ -36,15 +33,26 @@ static void cost_of_many(const trs_shape *s, const trs_machine *m, trs_cost *c)
     c->hops = (steps + narrow) * m->gpu_hop * turns(s);
 }
 
-/* A step of the height takes twice a hop and more: it waits for x, then for what is made of it.  Where levels are
- * wide, numbers are read at less than a quarter of the rate of a copy, unless the steps take longer. */
-static void cost_of_one(const trs_shape *s, const trs_machine *m, trs_cost *c)
+/* One column, some blocks wide: a step of the height, longer with a wide block and by the rows of a narrow one, and what
+ * drawing a task takes, fitted to 31 factors. */
+static void cost_of_mixed(const trs_shape *s, const trs_machine *m, trs_cost *c)
+{
+    const double steps = 1.08 * (double)s->height + 0.37 * (double)s->wide_steps;
+    const double drawn = 0.023 * s->narrow_rows + 0.019 * (double)s->tasks;
+    const double times = s->is_complex ? 1.4 : 1;
+    c->bytes = (double)s->store * s->elem * m->gpu_byte;
+    c->sync = 3.6 * m->gpu_launch;
+    c->hops = times * (steps + drawn) * m->gpu_hop;
+}
+
+/* One column, all blocks narrow.  A step takes twice a hop and more: it waits for x, then for what is made of it.  Where
+ * levels are wide, numbers are read at less than a quarter of the rate of a copy, unless the steps take longer. */
+static void cost_of_narrow(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
     const bool known = s->blocks > 0; /* otherwise, no two rows have anything in common */
     const double numbers = (double)(known ? s->store : 4 * s->nnz) * s->elem * m->gpu_byte;
-    const double more = known && !s->wide_blocks ? reading(s) : 0;
-    const double height = (double)s->height + CHAINED * (double)s->chained;
-    const double steps = ((known ? height : (double)s->levels) * 2.2 + more) * m->gpu_hop;
+    const double height = (double)(known ? s->height : s->levels);
+    const double steps = (2.2 * height + (known ? reading(s) : 0)) * m->gpu_hop;
     const double thin = s->nnz > 0 ? s->thin_entries / (double)s->nnz : 1;
     const double wide = steps * (double)s->wide_levels / max((double)s->levels, 1.);
     c->bytes = numbers * thin;
@@ -54,13 +62,13 @@ static void cost_of_one(const trs_shape *s, const trs_machine *m, trs_cost *c)
 
 void supernodal_cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
-    if (s->nrhs > 1 && s->blocks > 0) {
-        cost_of_many(s, m, c);
-        return;
+    if (s->nrhs > 1 && s->blocks > 0) cost_of_many(s, m, c);
+    else if (s->wide_blocks > 0) cost_of_mixed(s, m, c);
+    else {
+        cost_of_narrow(s, m, c);
+        c->bytes *= s->nrhs; /* several columns: supernodes were not looked for */
+        c->hops *= s->nrhs;
     }
-    cost_of_one(s, m, c);
-    c->bytes *= s->nrhs; /* several columns: supernodes were not looked for */
-    c->hops *= s->nrhs;
 }
 
 /* Blocks that are not inverted take a step a row; they are thought to be of all sizes, and as many in each level of

@@ -22,7 +22,7 @@
 
 /* One solver must be predicted to take so many times as long; one that guesses is no measure, and gets no stretch: what
  * levels merge into is not known here. */
-static const double ENOUGH = 1.2;
+static const double ENOUGH = 1.1;
 
 typedef struct rank { /* sums; first of the rank, then of all lower ones */
     int64_t rows, entries;
@@ -149,6 +149,7 @@ static void shapes_at(const ranks *r, int32_t k, trs_stretches *s)
         trs_shape *part = &s->shape[i];
         const double share = (double)part->height / (double)r->whole.height;
         part->wide_steps = (int64_t)(share * (double)r->whole.wide_steps);
+        part->tasks = r->whole.tasks * part->blocks / r->whole.blocks;
         part->narrow_rows = share * r->whole.narrow_rows;
         part->narrow_columns = share * r->whole.narrow_columns;
     }
