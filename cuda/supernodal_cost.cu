@@ -17,20 +17,18 @@ static double reading(const trs_shape *s)
 /* How many times as long as 8 real columns these take: more of them by the kernel for 32, in turns; complex ones. */
 static double turns(const trs_shape *s)
 {
-    return (s->nrhs <= 8 ? 1 : 3 * ((s->nrhs + 31) / 32)) * (s->is_complex ? 2 : 1);
+    return (s->nrhs <= 8 ? 1 : 2.8 * ((s->nrhs + 31) / 32)) * (s->is_complex ? 1.5 : 1);
 }
 
-/* Several columns.  A step of the height waits for its slowest block: a narrow one reads the columns that it needs four
- * at a time, and its inverse column by column; a wide one waits for two stages more. */
+/* Several columns, fitted to 31 factors with 8 and 32 of them.  The blocks of a panel follow each other; the inverse of
+ * a narrow block is gone through column by column. */
 static void cost_of_many(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
-    const double chained = 0.75 * (double)s->chained;
-    const double steps =
-        0.9 * ((double)s->height + chained) + 2.2 * ((double)s->wide_steps + chained);
-    const double narrow = 0.5 * s->narrow_rows + 0.05 * s->narrow_columns;
-    c->bytes = 6.7 * (double)s->store * s->elem * m->gpu_byte * turns(s);
-    c->sync = 6.3 * m->gpu_launch;
-    c->hops = (steps + narrow) * m->gpu_hop * turns(s);
+    const double steps = 0.7 * (double)s->height + (double)s->wide_steps + 1.5 * (double)s->chained;
+    const double narrow = 0.49 * s->narrow_rows, drawn = 0.02 * (double)s->tasks;
+    c->bytes = 6 * (double)s->store * s->elem * m->gpu_byte * turns(s);
+    c->sync = (s->nrhs <= 8 ? 9 : 17) * m->gpu_launch;
+    c->hops = (steps + narrow + drawn) * m->gpu_hop * turns(s);
 }
 
 /* One column, some blocks wide: a step of the height, longer with a wide block and by the rows of a narrow one, and what

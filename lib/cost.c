@@ -106,7 +106,6 @@ void trs_shape_of(const trs_context *ctx, const trs_side *s, trs_shape *shape)
                          .wide_steps = s->super.wide_levels,
                          .tasks = s->super.tasks,
                          .narrow_rows = (double)s->super.narrow_rows,
-                         .narrow_columns = (double)s->super.narrow_columns,
                          .strips = s->strip_rows ? (s->tri.n - 1) / s->strip_rows + 1 : 0,
                          .stretches = s->stretches.solver[0] ? &s->stretches : NULL,
                          .elem = (double)trs_size(s->tri.dtype),

@@ -174,8 +174,7 @@ typedef struct trs_shape {
     int64_t wide_steps;  /* levels of blocks with a wide one */
     int64_t tasks;       /* of blocks */
     double narrow_rows;  /* over the levels of blocks, of the narrow one with most of them */
-    double narrow_columns;
-    int64_t strips;                        /* 0: not looked for, or no good */
+    int64_t strips;      /* 0: not looked for, or no good */
     const struct trs_stretches *stretches; /* NULL: not looked for, or no good */
     double elem;                           /* bytes of a number */
     bool is_complex;

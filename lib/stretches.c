@@ -151,7 +151,6 @@ static void shapes_at(const ranks *r, int32_t k, trs_stretches *s)
         part->wide_steps = (int64_t)(share * (double)r->whole.wide_steps);
         part->tasks = r->whole.tasks * part->blocks / r->whole.blocks;
         part->narrow_rows = share * r->whole.narrow_rows;
-        part->narrow_columns = share * r->whole.narrow_columns;
     }
 }
 

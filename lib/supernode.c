@@ -794,24 +794,20 @@ static int64_t count_slices(const build *b, trs_supernodes *s)
     return tasks;
 }
 
-/* What the blocks of a level take that has the slowest ones: several right-hand sides wait for them. */
+/* What the cost model goes by: of each level that which takes longest. */
 static void add_up_levels(const build *b, trs_supernodes *s)
 {
     const int32_t *level = b->key;
     for (int32_t t = 0; t < s->blocks;) {
         const int32_t l = level[t];
-        int32_t rows = 0, columns = 0, members = 1;
+        int32_t rows = 0, members = 1;
         s->wide_levels += is_wide(&s->block[t]); /* these come first */
         for (; t < s->blocks && level[t] == l; t++) {
             const trs_block *k = &s->block[t];
-            const int32_t wanted = k->stage < k->diagonal ? s->stage[k->stage].columns : 0;
             if (k->members > members) members = k->members;
-            if (is_wide(k)) continue;
-            if (k->rows > rows) rows = k->rows;
-            if (wanted > columns) columns = wanted;
+            if (!is_wide(k) && k->rows > rows) rows = k->rows;
         }
         s->narrow_rows += rows;
-        s->narrow_columns += columns;
         s->chained += members - 1;
     }
 }

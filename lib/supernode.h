@@ -81,14 +81,13 @@ typedef struct trs_supernodes {
     int32_t height;      /* levels of blocks; those of a panel have one level */
     int32_t wide_levels; /* of them: with a wide block */
     int32_t panels;
-    int32_t chained;        /* over the levels, of the largest panel all blocks but one */
-    int64_t narrow_rows;    /* over the levels, of the narrow block that has most of them, and */
-    int64_t narrow_columns; /* the same of the columns that it needs */
-    int64_t columns;        /* of all stages */
-    int64_t store;          /* values kept */
-    trs_block *block;       /* in topological order */
-    trs_stage *stage;       /* the ones of a block follow each other */
-    int32_t *column;        /* rows of the triangle */
+    int32_t chained;     /* over the levels, of the largest panel all blocks but one */
+    int64_t narrow_rows; /* over the levels, of the narrow block that has most of them */
+    int64_t columns;     /* of all stages */
+    int64_t store;       /* values kept */
+    trs_block *block;    /* in topological order */
+    trs_stage *stage;    /* the ones of a block follow each other */
+    int32_t *column;     /* rows of the triangle */
     trs_task *task;
 } trs_supernodes;
 

@@ -189,25 +189,19 @@ static int level_of_block(const trs_supernodes *s, const trs_block *k)
 /* What the cost model is told of the levels, found level by level. */
 static void check_levels(const trs_supernodes *s)
 {
-    int64_t rows = 0, columns = 0, wide = 0;
+    int64_t rows = 0, wide = 0;
     for (int l = 0; l < s->height; l++) {
-        int most_rows = 0, most_columns = 0, has_wide = 0;
+        int most_rows = 0, has_wide = 0;
         for (int t = 0; t < s->blocks; t++) {
             const trs_block *k = &s->block[t];
             if (level_of_block(s, k) != l) continue;
-            has_wide |= k->rows > TRS_NARROW;
-            if (k->rows > TRS_NARROW) continue;
-            if (k->rows > most_rows) most_rows = k->rows;
-            for (int g = k->stage; g < k->stage + k->stages; g++)
-                if (g != k->diagonal && s->stage[g].columns > most_columns)
-                    most_columns = s->stage[g].columns;
+            if (k->rows > TRS_NARROW) has_wide = 1;
+            else if (k->rows > most_rows) most_rows = k->rows;
         }
         rows += most_rows;
-        columns += most_columns;
         wide += has_wide;
     }
     assert_int_equal(rows, s->narrow_rows);
-    assert_int_equal(columns, s->narrow_columns);
     assert_int_equal(wide, s->wide_levels);
 }
 
