@@ -17,18 +17,25 @@ static double reading(const trs_shape *s)
 /* How many times as long as 8 real columns these take: more of them by the kernel for 32, in turns; complex ones. */
 static double turns(const trs_shape *s)
 {
-    return (s->nrhs <= 8 ? 1 : 2.8 * ((s->nrhs + 31) / 32)) * (s->is_complex ? 1.5 : 1);
+    if (s->nrhs <= 8) return s->is_complex ? 2.1 : 1;
+    return (s->nrhs + 31) / 32 * (s->is_complex ? 2.8 : 1);
 }
 
-/* Several columns, fitted to 31 factors with 8 and 32 of them.  The blocks of a panel follow each other; the inverse of
- * a narrow block is gone through column by column. */
+/* Several columns, in hops, launches and the time that a copy takes: fitted to 31 factors with 8 and 32 columns. */
+struct many_steps {
+    double launches, height, wide, chained, rows, drawn, bytes;
+};
+
 static void cost_of_many(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
-    const double steps = 0.7 * (double)s->height + (double)s->wide_steps + 1.5 * (double)s->chained;
-    const double narrow = 0.49 * s->narrow_rows, drawn = 0.02 * (double)s->tasks;
-    c->bytes = 6 * (double)s->store * s->elem * m->gpu_byte * turns(s);
-    c->sync = (s->nrhs <= 8 ? 9 : 17) * m->gpu_launch;
-    c->hops = (steps + narrow + drawn) * m->gpu_hop * turns(s);
+    static const many_steps eight = {5.6, 1.2, 1.3, 1.55, 0.24, 0.008, 4.5},
+                            more = {9, 1, 4.5, 4.2, 0.34, 0.037, 7};
+    const many_steps *k = s->nrhs <= 8 ? &eight : &more;
+    const double steps = k->height * (double)s->height + k->wide * (double)s->wide_steps +
+                         k->chained * (double)s->chained + k->rows * s->narrow_rows;
+    c->bytes = k->bytes * (double)s->store * s->elem * m->gpu_byte * turns(s);
+    c->sync = k->launches * m->gpu_launch;
+    c->hops = (steps + k->drawn * (double)s->tasks) * m->gpu_hop * turns(s);
 }
 
 /* One column, some blocks wide: a step of the height, longer with a wide block and by the rows of a narrow one, and what
@@ -79,6 +86,6 @@ void supernodal_cost_now(const trs_part *part, const trs_shape *s, const trs_mac
     if (d->s.blocks == 0) return;
     const double blocks = (double)d->s.blocks, rows = (double)s->n / (blocks * (double)BLOCK);
     const double bad = (double)count_flags(part->ctx, d->substituted, d->s.blocks) / blocks;
-    const double longer = s->nrhs == 1 ? min(rows, 1.) : turns(s);
+    const double longer = s->nrhs == 1 ? min(rows, 1.) : (s->nrhs <= 8 ? 1 : 3) * turns(s);
     c->hops += bad * (d->s.height + d->s.chained) * longer * SUBSTITUTED;
 }

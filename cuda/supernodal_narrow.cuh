@@ -141,6 +141,22 @@ __device__ inline void narrow_publish(T (&v)[EACH], const T (&w)[EACH], bool bad
     }
 }
 
+/* Columns from column on, as far as there are so many, of a lane's rows group, group + 16 / EACH, ...; 0 elsewhere. */
+template <class T, int AHEAD, int EACH>
+__device__ inline void narrow_load(T (&a)[AHEAD][EACH], const problem<T> &P, const narrow &k,
+                                   const T *from, int column, int columns, int group)
+{
+#pragma unroll
+    for (int z = 0; z < AHEAD; z++)
+#pragma unroll
+        for (int m = 0; m < EACH; m++) {
+            const int i = group + m * (TRS_NARROW / EACH);
+            a[z][m] = number<T>(0);
+            if (i < k.rows && column + z < columns)
+                a[z][m] = conj_if(P.cj, from[place_of(k, i, column + z)]);
+        }
+}
+
 /* R right-hand sides: the lanes go over them, and over rows where there are more lanes. */
 template <class T, int R>
 static __device__ void solve_narrow_many(const problem<T> &P, int t, const here<T> &h,
@@ -148,13 +164,13 @@ static __device__ void solve_narrow_many(const problem<T> &P, int t, const here<
 {
     const int warp = part ? (int)threadIdx.x / WARP : 0, warps = part ? (int)WARPS : 1;
     constexpr int ACROSS = R < WARP ? R : WARP, GROUPS = WARP / ACROSS, EACH = TRS_NARROW / GROUPS,
-                  N = 4;
+                  N = 4, AHEAD = EACH > 4 ? 1 : N; /* columns that there are registers for */
     const narrow k = P.thin[t];
     const bool bad = P.substituted[t];
     const T *M = P.store + k.inverse, *L = P.store + k.place; /* M is L_tt where that is bad */
     const int lane = (int)threadIdx.x % WARP, group = lane / ACROSS;
     for (int r = lane % ACROSS; r < R; r += ACROSS) {
-        T v[EACH], w[EACH]; /* rows group, group + GROUPS, ... */
+        T a[AHEAD][EACH], v[EACH], w[EACH]; /* of rows group, group + GROUPS, ... */
 #pragma unroll
         for (int m = 0; m < EACH; m++) {
             const int i = group + m * GROUPS;
@@ -167,16 +183,16 @@ static __device__ void solve_narrow_many(const problem<T> &P, int t, const here<
 #pragma unroll
             for (int j = 0; j < N; j++)
                 where[j] = c0 + j < k.columns ? (int64_t)P.column[k.column + c0 + j] * R + r : -1;
+            narrow_load(a, P, k, L, c0, k.columns, group);
             wait_for_all(x, where, h.mine);
 #pragma unroll
-            for (int j = 0; j < N; j++)
+            for (int j = 0; j < N; j++) {
+                if (j > 0 && j % AHEAD == 0) narrow_load(a, P, k, L, c0 + j, k.columns, group);
 #pragma unroll
-                for (int m = 0; m < EACH; m++) {
-                    const int i = group + m * GROUPS;
-                    if (i < k.rows && c0 + j < k.columns)
-                        v[m] = v[m] - conj_if(P.cj, L[place_of(k, i, c0 + j)]) * x[j];
-                }
+                for (int m = 0; m < EACH; m++) v[m] = v[m] - a[j % AHEAD][m] * x[j];
+            }
         }
+        narrow_load(a, P, k, M, 0, k.rows, group);
         if (part) {
             for (int m = 0; m < EACH && warp > 0; m++) part[warp][group + m * GROUPS][r] = v[m];
             __syncthreads();
@@ -188,16 +204,17 @@ static __device__ void solve_narrow_many(const problem<T> &P, int t, const here<
 #pragma unroll
         for (int c = 0; c < TRS_NARROW; c++) { /* w = M v, or v = L_tt^-1 v, by columns */
             if (c >= k.rows) break;
+            if (c > 0 && c % AHEAD == 0) narrow_load(a, P, k, M, c, k.rows, group);
             if (bad && group == c % GROUPS)
-                v[c / GROUPS] = v[c / GROUPS] / conj_if(P.cj, M[place_of(k, c, c)]);
+                v[c / GROUPS] = v[c / GROUPS] / a[c % AHEAD][c / GROUPS];
             const T x = of_lane(v[c / GROUPS], c % GROUPS * ACROSS + lane % ACROSS);
 #pragma unroll
             for (int m = 0; m < EACH; m++) {
                 const int i = group + m * GROUPS;
-                if (i >= k.rows || i < c + bad) continue;
-                const T a = conj_if(P.cj, M[place_of(k, i, c)]) * x;
-                if (bad) v[m] = v[m] - a;
-                else w[m] = w[m] + a;
+                const T ax = a[c % AHEAD][m] * x;
+                if (i < c + bad) continue;
+                if (bad) v[m] = v[m] - ax;
+                else w[m] = w[m] + ax;
             }
         }
         narrow_publish<R>(v, w, bad, P, h, k, group, r);
