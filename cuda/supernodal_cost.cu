@@ -21,21 +21,23 @@ static double turns(const trs_shape *s)
     return (s->nrhs + 31) / 32 * (s->is_complex ? 2.8 : 1);
 }
 
-/* Several columns, in hops, launches and the time that a copy takes: fitted to 31 factors with 8 and 32 columns. */
+/* Several columns, in hops, launches and the time that a copy takes: fitted to 31 factors with 8 and 32 columns; and how
+ * many times as long it takes where all blocks are narrow, on fem:50. */
 struct many_steps {
-    double launches, height, wide, chained, rows, drawn, bytes;
+    double launches, height, wide, chained, rows, drawn, bytes, narrow;
 };
 
 static void cost_of_many(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
-    static const many_steps eight = {5.6, 1.2, 1.3, 1.55, 0.24, 0.008, 4.5},
-                            more = {9, 1, 4.5, 4.2, 0.34, 0.037, 7};
+    static const many_steps eight = {5.6, 1.2, 1.3, 1.55, 0.24, 0.008, 4.5, 2},
+                            more = {9, 1, 4.5, 4.2, 0.34, 0.037, 7, 2.6};
     const many_steps *k = s->nrhs <= 8 ? &eight : &more;
     const double steps = k->height * (double)s->height + k->wide * (double)s->wide_steps +
                          k->chained * (double)s->chained + k->rows * s->narrow_rows;
-    c->bytes = k->bytes * (double)s->store * s->elem * m->gpu_byte * turns(s);
+    const double times = turns(s) * (s->wide_blocks > 0 ? 1 : k->narrow);
+    c->bytes = k->bytes * (double)s->store * s->elem * m->gpu_byte * times;
     c->sync = k->launches * m->gpu_launch;
-    c->hops = (steps + k->drawn * (double)s->tasks) * m->gpu_hop * turns(s);
+    c->hops = (steps + k->drawn * (double)s->tasks) * m->gpu_hop * times;
 }
 
 /* One column, some blocks wide: a step of the height, longer with a wide block and by the rows of a narrow one, and what
