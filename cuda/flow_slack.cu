@@ -97,7 +97,8 @@ static __device__ inline void lower(const slack &s, int32_t before, int64_t p, i
     for (; p < end; p += threads) atomicMin(&s.latest[s.t.idx[p]], before);
 }
 
-enum { AHEAD = 2 }; /* entries of a lane */
+enum { AHEAD = 2 }; /* entries of a lane that are read ahead */
+static_assert(AHEAD == 2, "as many -1 below");
 
 /* What a lane has of a row, read before the row's own level is settled. */
 struct share {

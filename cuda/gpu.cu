@@ -146,7 +146,7 @@ void trs_gpu_pinned_free(void *p)
 }
 
 /* cudaMemcpy from pageable memory may return before the last bytes have arrived, and a stream that does
- * not wait for the default one would not see them; to pageable memory it does not. */
+ * not wait for the default one would not see them.  What goes to the host has arrived when it returns. */
 static cudaError_t copy_and_wait(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
 {
     if (!bytes) return cudaSuccess;

@@ -18,15 +18,15 @@ static double product_bytes(const trs_shape *s)
 }
 
 /* By so many hops one takes longer in T' than in T: few entries of a row are there long before the last.  Several
- * columns wait in rounds for them, more than 8 for a quarter as many or less at a time, and not where rows are of very
- * different lengths, as in factors: long ones need little of what comes last. */
+ * columns wait in rounds for them, more than 8 in rounds of 8 entries, or of 4 of 16 bytes, each a hop or two; and not
+ * where rows are of very different lengths, as in factors: long ones need little of what comes last. */
 static double longer_hop(const trs_shape *s, double length)
 {
     const double mean = (double)s->nnz / (double)s->n, longest = s->sum_longest / (double)s->levels;
-    const double alike = min(mean / longest, 1.);
+    const double even = min(mean / longest, 1.);
     if (s->nrhs == 1) return max(0.225 * log2(length) - 0.4, 0.);
-    if (s->nrhs <= 8) return 0.32 * alike * log2(max(length, 1.));
-    return (s->elem > 8 ? 0.5 : 0.25) * alike * length;
+    if (s->nrhs <= 8) return 0.32 * even * log2(max(length, 1.));
+    return (s->elem > 8 ? 0.5 : 0.25) * even * length;
 }
 
 /* T' for cuda-dataflow.  Long rows of levels that are merged are waited for together, half of the time; and no more

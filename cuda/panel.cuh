@@ -50,7 +50,8 @@ __device__ inline void store_tile(const tile_at<T> &to, const columns<T> &sum, b
             to.at(me.row, me.first + c) = minus ? number<T>(0) - sum[c] : sum[c];
 }
 
-/* M_ts, once there are M_us, u < t. */
+/* M_ts, from M_us and L_tu, s <= u < t, which are there: where M goes to the place of L, the M_ts of a row are made in the
+ * order of s. */
 template <class T, class P>
 __device__ inline void join_tile(two_tiles<T> *sh, const P &panel, int t, int s)
 {

@@ -10,8 +10,8 @@
  * are those of blocks, for a factor 20 to 40 times fewer than those of rows.
  *
  * Who owns a row: a block of 256 threads (supernodal_wide.cuh), or each of four that share its block of rows
- * (supernodal_slice.cuh), or a warp, the first of eight (supernodal_narrow.cuh).  How x becomes visible: every number
- * is its own flag (supernodal.cuh).
+ * (supernodal_slice.cuh), or a warp, by itself or as the first of eight that share the columns (supernodal_narrow.cuh).
+ * How x becomes visible: every number is its own flag (supernodal.cuh).
  * Cannot hang: a task waits for earlier ones alone, and tasks are taken in topological order, from a ticket counter, or
  * cyclically by warps that are all resident where all blocks are narrow (cooperative launch).
  * Same bits every time: the order of every sum depends on the pattern and on the last update alone.  Where an
@@ -68,6 +68,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS) mixed_kernel(const probl
 {
     wide<T, R> *sh = (wide<T, R> *)shared_numbers<T>();
     static_assert(sizeof(T[WARPS][TRS_NARROW][R]) <= sizeof sh->tile, "room for parts");
+    static_assert(int(TRS_BUNDLE) <= int(WARPS), "a warp for each block of a bundle");
     const here<T> h(P);
     const unsigned now = P.state->now;
     for (;;) {
@@ -79,7 +80,8 @@ static __global__ void __launch_bounds__(BLOCK_THREADS) mixed_kernel(const probl
         if (task.kind != TRS_TASK_BUNDLE) {
             solve_task<T, R>(sh, P, task, h);
             __pipeline_wait_prior(0);
-        } else if (task.blocks == 1) solve_thin<T, R>(P, task.block, h, (parts<T, R>)sh->tile);
+        } else if (task.blocks == 1) /* for all warps */
+            solve_thin<T, R>(P, task.block, h, (parts<T, R>)sh->tile);
         else if ((int)threadIdx.x / WARP < task.blocks)
             solve_thin<T, R>(P, task.block + (int)threadIdx.x / WARP, h, NULL);
         __syncthreads(); /* before shared memory is used again */
@@ -93,7 +95,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS) narrow_kernel(const prob
 {
     const here<T> h(P);
     const unsigned now = P.state->now;
-    const int warps = gridDim.x * (BLOCK_THREADS / WARP);
+    const int warps = gridDim.x * WARPS;
     for (int t = (threadIdx.x / WARP) * gridDim.x + blockIdx.x; t < P.blocks; t += warps) {
         delay();
         solve_thin<T, R>(P, t, h, NULL);

@@ -14,7 +14,7 @@ static double reading(const trs_shape *s)
     return 0.24 * (height - height * height / blocks) * max(reads - 1, 0.) + 1.4 * longest;
 }
 
-/* How many times as long as 8 real columns these take: more of them by the kernel for 32, in turns; complex ones. */
+/* How many times as long as 8 real columns, or 32, these take: more of them are counted as turns of 32. */
 static double turns(const trs_shape *s)
 {
     if (s->nrhs <= 8) return s->is_complex ? 2.1 : 1;

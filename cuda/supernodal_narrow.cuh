@@ -12,7 +12,9 @@
 
 #include "supernodal.cuh"
 
-enum { WARP = 32, BATCH = 8 }; /* numbers of x that a lane has under way at a time */
+enum { WARP = 32, BATCH = 8 }; /* numbers of x, or of M, that a lane has under way at a time */
+static_assert(BATCH * (WARP / int(TRS_NARROW)) >= int(TRS_NARROW),
+              "a row of M by the fewest lanes");
 
 __device__ inline int64_t place_of(const narrow &k, int i, int column)
 {

@@ -7,8 +7,8 @@
  *     split   the growth of M, the largest row sum of |M| |D|: may it be used?
  *     scale   S_ts
  *
- * A block of threads a row, a tile, a column or a panel; none waits for another.  `scale` multiplies 2.5 pairs of tiles for each of
- * the n^2 / 8192 tiles, 80 n^2 multiplications; the rest is less. */
+ * A block of threads a row, a tile, a column or a panel; none waits for another.  `scale` multiplies 2.5 pairs of tiles
+ * for each of the n^2 / 8192 tiles, 80 n^2 multiplications; the rest is less. */
 #include "config.h"
 
 #include "panel.cuh"

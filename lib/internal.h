@@ -217,7 +217,7 @@ typedef struct trs_direct { /* a side on the device: what of it was needed there
     void *src;              /* [nnz] int64_t */
     void *val;              /* [nnz] */
     void *found;            /* [2] int64_t: bad pivots, the first of them; other counts */
-    void *block;            /* that ptr, idx and val are in when the side was far from the start */
+    void *block; /* that found, ptr, idx and val are in when the side was far from the start */
 } trs_direct;
 
 typedef struct trs_side { /* op(T) as a lower triangle */

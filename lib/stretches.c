@@ -20,8 +20,7 @@
 #include <math.h>
 #include <string.h>
 
-/* One solver must be predicted to take so many times as long; one that guesses is no measure, and gets no stretch: what
- * levels merge into is not known here. */
+/* One solver must be predicted to take so many times as long. */
 static const double ENOUGH = 1.1;
 
 typedef struct rank { /* sums; first of the rank, then of all lower ones */
@@ -73,6 +72,7 @@ void trs_stretches_cost(const trs_stretches *s, const trs_machine *m, trs_cost *
     c->bytes += product(s, m);
 }
 
+/* Not who guesses, neither a stretch nor, as a measure, the whole: what levels merge into is not known here. */
 static bool may_solve(const trs_context *ctx, const trs_solver *s, const trs_shape *shape)
 {
     const unsigned caps = TRS_CAP_BITWISE | TRS_CAP_CAPTURE;

@@ -61,9 +61,9 @@ typedef struct trs_block {
 typedef enum trs_task_kind {
     TRS_TASK_WIDE,
     TRS_TASK_PIECE,
-    TRS_TASK_BUNDLE, /* narrow blocks, or one of them that has many columns */
-    TRS_TASK_REST,   /* a slice */
-    TRS_TASK_PANEL   /* a slice, once there are the rests of its block and of those before */
+    TRS_TASK_BUNDLE, /* narrow blocks of a level; one with more than TRS_ALONE values is alone in it */
+    TRS_TASK_REST, /* a slice */
+    TRS_TASK_PANEL /* a slice, once there are the rests of its block and of those before */
 } trs_task_kind;
 
 typedef struct trs_task {

@@ -485,7 +485,23 @@ static int read_matrix(const char *file, trs_mm *mm, trs_mat *A)
     return rc;
 }
 
-/* x = ones, b = op(A) x: solved and refined to a backward error of a few eps. */
+/* Entries in the longest row or column. */
+static int64_t longest_line(const trs_mm *mm)
+{
+    int64_t *count = calloc(2 * (size_t)mm->rows, sizeof *count), longest = 0;
+    assert_non_null(count);
+    for (int64_t i = 0; i < mm->rows; i++)
+        for (int64_t p = mm->ptr[i]; p < mm->ptr[i + 1]; p++) {
+            const int64_t j = mm->rows + mm->idx[p];
+            if (++count[i] > longest) longest = count[i];
+            if (++count[j] > longest) longest = count[j];
+        }
+    free(count);
+    return longest;
+}
+
+/* x = ones, b = op(A) x: solved and refined to the backward error that is good enough for that, an eps for each entry
+ * of the longest row and one more, or about it. */
 static void check_ones(const char *file, const char *library)
 {
     trs_mm mm;
@@ -505,13 +521,14 @@ static void check_ones(const char *file, const char *library)
     assert_int_equal(trs_factor(&lu, &A, &opt), TRS_OK);
     trs_lu_get_info(lu, &info);
     assert_string_equal(info.library, library);
+    const double good = fmax(((double)longest_line(&mm) + 1) * DBL_EPSILON, 1e-14);
     for (trs_op op = TRS_N; op <= TRS_H; op++) {
         assert_int_equal(trs_multiply(&A, op, 1, one, n, b, n, TRS_COL_MAJOR), TRS_OK);
         assert_int_equal(trs_lu_solve(lu, op, 1, b, n, x, n, NULL), TRS_OK);
         assert_int_equal(trs_lu_refine(lu, &A, op, 1, b, n, x, n, NULL, 5, &steps, &e), TRS_OK);
         print_message("%s: %s, op %c: omega %.2g after %d steps\n", file, library, "NTH"[op],
                       e.omega, steps);
-        assert_true(e.omega < 1e-14);
+        assert_true(e.omega <= good);
     }
     trs_lu_destroy(lu);
     trs_mm_free(&mm);
