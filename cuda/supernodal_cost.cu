@@ -21,7 +21,7 @@ static double turns(const trs_shape *s)
     return (s->nrhs + 31) / 32 * (s->is_complex ? 2.8 : 1);
 }
 
-/* Several columns, in hops, launches and the time that a copy takes: fitted to 31 factors with 8 and 32 columns; and how
+/* Several columns, in hops, launches and the time that a copy takes: fitted to 28 factors with 8 and 32 columns; and how
  * many times as long it takes where all blocks are narrow, on fem:50. */
 struct many_steps {
     double launches, height, wide, chained, rows, drawn, bytes, narrow;
@@ -41,11 +41,12 @@ static void cost_of_many(const trs_shape *s, const trs_machine *m, trs_cost *c)
 }
 
 /* One column, some blocks wide: a step of the height, longer with a wide block and by the rows of a narrow one, and what
- * drawing a task takes, fitted to 31 factors. */
+ * drawing a task takes, fitted to 31 triangles. */
 static void cost_of_mixed(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
-    const double steps = 1.08 * (double)s->height + 0.37 * (double)s->wide_steps;
-    const double drawn = 0.023 * s->narrow_rows + 0.019 * (double)s->tasks;
+    const double steps =
+        1.08 * (double)s->height + 0.37 * (double)s->wide_steps + 0.023 * s->narrow_rows;
+    const double drawn = 0.019 * (double)s->tasks;
     const double times = s->is_complex ? 1.4 : 1;
     c->bytes = (double)s->store * s->elem * m->gpu_byte;
     c->sync = 3.6 * m->gpu_launch;
