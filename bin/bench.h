@@ -18,6 +18,7 @@
 #ifndef TRS_BIN_BENCH_H
 #define TRS_BIN_BENCH_H
 
+#include "sentence.h"
 #include "trisolve-sparse.h"
 
 #include <stdbool.h>
@@ -166,7 +167,7 @@ void input_close(input *in);
 /* ---- bench_made.c: what no Matrix Market file holds ------------------------------------------ */
 
 bool is_made(const char *name);                /* KIND:SIZE, or a .trs file */
-int make_matrix(const char *name, trs_mm *mm); /* a trs_status, with a sentence in mm->message */
+int make_matrix(const char *name, trs_mm *mm); /* a trs_status, with a sentence in said () */
 
 /* ---- bench_factor.c -------------------------------------------------------------------------- */
 

@@ -145,7 +145,7 @@ static int measure_analysis(const bed *b, cell *c, trs_plan **plan)
         trs_plan_destroy(*plan);
         int rc =
             make_plan(b, c->solver.name, on_device(b, c) ? b->settings->device : TRS_HOST, plan);
-        if (rc) return fail(c, rc, trs_plan_message(*plan));
+        if (rc) return fail(c, rc, trs_message());
         trs_plan_info(*plan, &c->info);
         const trs_info *i = &c->info;
         analysis[k] = i->seconds_vendor > 0 ? i->seconds_vendor : i->seconds_levels;
@@ -176,7 +176,7 @@ static int measure_update(const bed *b, cell *c, trs_plan *plan)
         double start = now();
         int rc = trs_plan_update(plan, b->T, NULL);
         if (!rc && on_gpu(c)) rc = wait_for_gpu(b);
-        if (rc) return fail(c, rc, trs_plan_message(plan));
+        if (rc) return fail(c, rc, trs_message());
         s[k] = now() - start;
         trs_plan_info(plan, &i);
         factor[k] = i.seconds_factor;

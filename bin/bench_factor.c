@@ -14,9 +14,7 @@ int factor_matrix(const trs_mat *A, input *in)
     int rc = trs_factor(&in->lu, A, &opt);
     if (!rc) rc = trs_lu_factors(in->lu, &in->T[0], &in->T[1], NULL, NULL, NULL);
     if (rc) {
-        const char *message = in->lu ? trs_lu_message(in->lu) : "";
-        snprintf(in->message, sizeof in->message, "factors: %s",
-                 *message ? message : trs_strerror(rc));
+        snprintf(in->message, sizeof in->message, "factors: %.300s", trs_message());
         return rc;
     }
     in->count = in->T[1].ptr ? 2 : 1; /* no U: L L' */

@@ -100,7 +100,7 @@ static int fetch(const settings *s, const char *name, input *in)
                                 .low_memory = s->low_memory};
     int rc = is_made(name) ? make_matrix(name, &in->file) : file_read(name, &opt, &in->file);
     in->bad_file = rc != TRS_OK;
-    if (rc) return refuse(in, rc, "%s", in->file.message);
+    if (rc) return refuse(in, rc, "%s", said());
     if (in->file.rows != in->file.cols)
         return refuse(in, TRS_EMATRIX, "%" PRId64 " x %" PRId64 ", not square", in->file.rows,
                       in->file.cols);
@@ -131,7 +131,7 @@ int input_open(const settings *s, const char *name, input *in)
     in->left_out = !filter_takes_matrix(s->filter, &in->file);
     if (in->left_out) return TRS_OK;
     rc = trs_mm_mat(&in->file, 0, &A);
-    if (rc) return refuse(in, rc, "%s", trs_strerror(rc));
+    if (rc) return refuse(in, rc, "%s", trs_message());
     rc = s->factor ? see_factors(&A, name, in) : see_triangle(s, &A, in);
     return rc ? rc : retype(s, in);
 }

@@ -44,7 +44,6 @@ static int64_t size_of(const char *file)
 static int run_once(const settings *s, const char *file, const char *copy, series *t, trs_mm *mm)
 {
     const trs_mm_options opt = {.threads = s->threads, .low_memory = s->low_memory};
-    char message[400];
     double start = now();
     int rc = trs_mm_read(file, &opt, mm);
     if (rc) return rc;
@@ -60,8 +59,7 @@ static int run_once(const settings *s, const char *file, const char *copy, serie
                        .dtype = mm->dtype,
                        .format = mm->format};
     start = now();
-    rc = trs_mm_write(copy, &A, mm->rows, mm->cols, TRS_GENERAL, NULL, message, sizeof message);
-    if (rc) snprintf(mm->message, sizeof mm->message, "%.300s", message);
+    rc = trs_mm_write(copy, &A, mm->rows, mm->cols, TRS_GENERAL, NULL);
     t->write[t->count++] = now() - start;
     return rc;
 }
@@ -105,7 +103,7 @@ static int run_file(const settings *s, const char *file, const char *copy, resul
     r->nnz = mm.nnz;
     r->dtype = mm.dtype;
     *r->io = f;
-    if (rc) snprintf(r->trouble, sizeof r->trouble, "%s", mm.message);
+    if (rc) snprintf(r->trouble, sizeof r->trouble, "%s", trs_message());
     trs_mm_free(&mm);
     return rc;
 }

@@ -22,7 +22,6 @@ bool is_made(const char *name)
     return is_kind(name) || binary_is(name);
 }
 
-/* mm is always set, and mm->message after an error. */
 int make_matrix(const char *name, trs_mm *mm)
 {
     return is_kind(name) ? problem_named(name, mm) : binary_read(name, 1, mm);

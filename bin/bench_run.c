@@ -65,19 +65,18 @@ static int look(const bed *b, int device, result *r)
     trs_plan *plan = NULL;
     trs_info i = {0};
     int rc = make_plan(b, NULL, device, &plan);
-    trs_plan_info(plan, &i);
+    const char *why = trs_message();
+    if (plan) trs_plan_info(plan, &i);
     for (int k = 0; k < r->count && i.solver; k++) {
         if (strcmp(r->cells[k].solver.name, i.solver)) continue;
         if (device == TRS_HOST) r->cells[k].auto_host = true;
         else r->cells[k].auto_device = true;
     }
     if (device == TRS_HOST) {
-        const char *message = plan ? trs_plan_message(plan) : "";
         snprintf(r->costs, sizeof r->costs, "%s", i.costs ? i.costs : "");
         r->n = i.n, r->nnz = i.nnz;
         r->levels = i.levels, r->widest = i.widest, r->longest = i.longest;
-        if (is_about_all(rc))
-            snprintf(r->trouble, sizeof r->trouble, "%s", *message ? message : trs_strerror(rc));
+        if (is_about_all(rc)) snprintf(r->trouble, sizeof r->trouble, "%s", why);
     }
     trs_plan_destroy(plan);
     return is_about_all(rc) ? rc : TRS_OK;

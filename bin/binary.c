@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "problems.h"
+#include "sentence.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -40,10 +41,9 @@ int binary_is(const char *file)
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
-static int refuse(trs_mm *mm, int code, const char *file, const char *what)
+static int refuse(int code, const char *file, const char *what)
 {
-    snprintf(mm->message, sizeof mm->message, "%.200s: %s", file, what);
-    return code;
+    return say(code, "%.200s: %s", file, what);
 }
 
 /* A header, and behind it exactly what it promises? */
@@ -63,11 +63,11 @@ static int read_arrays(FILE *f, const header *h, const char *file, trs_mm *mm)
     mm->ptr = malloc((n + 1) * sizeof *mm->ptr);
     mm->idx = malloc(nnz * sizeof *mm->idx + 1);
     mm->val = malloc(nnz * sizeof(double) + 1);
-    if (!mm->ptr || !mm->idx || !mm->val) return refuse(mm, TRS_EMEM, file, "out of memory");
+    if (!mm->ptr || !mm->idx || !mm->val) return refuse(TRS_EMEM, file, "out of memory");
     if (fread(mm->ptr, 8, n + 1, f) == n + 1 && fread(mm->idx, 4, nnz, f) == nnz &&
         fread(mm->val, 8, nnz, f) == nnz)
         return TRS_OK;
-    return refuse(mm, TRS_EFILE, file, "cannot be read");
+    return refuse(TRS_EFILE, file, "cannot be read");
 }
 
 /* Pointers ascend from 0 to nnz, columns ascend within a row and are in range. */
@@ -94,14 +94,14 @@ int binary_read(const char *file, int base, trs_mm *mm)
 {
     header h;
     *mm = (trs_mm){.format = TRS_CSR, .dtype = TRS_F64, .field = TRS_REAL, .symmetry = TRS_GENERAL};
-    if (!little_endian()) return refuse(mm, TRS_ESUPPORT, file, "is for little endian machines");
+    if (!little_endian()) return refuse(TRS_ESUPPORT, file, "is for little endian machines");
     FILE *f = fopen(file, "rb");
-    if (!f) return refuse(mm, TRS_EFILE, file, strerror(errno));
+    if (!f) return refuse(TRS_EFILE, file, strerror(errno));
     int rc = TRS_OK;
-    if (!read_header(f, &h)) rc = refuse(mm, TRS_EFORMAT, file, "not a complete binary triangle");
+    if (!read_header(f, &h)) rc = refuse(TRS_EFORMAT, file, "not a complete binary triangle");
     if (!rc) rc = read_arrays(f, &h, file, mm);
     if (!rc && !check_arrays(mm))
-        rc = refuse(mm, TRS_EFORMAT, file, "its pointers or columns are out of range or order");
+        rc = refuse(TRS_EFORMAT, file, "its pointers or columns are out of range or order");
     if (!rc) rebase(mm, base);
     fclose(f);
     return rc;
@@ -146,7 +146,7 @@ static int write_arrays(FILE *f, const trs_mm *mm)
            fwrite(mm->idx, 4, nnz, f) == nnz && fwrite(mm->val, 8, nnz, f) == nnz && !fflush(f);
 }
 
-int binary_write(const char *file, const trs_mm *mm, char *message, size_t size)
+int binary_write(const char *file, const trs_mm *mm)
 {
     output o = {0};
     int good = 0;
@@ -157,6 +157,6 @@ int binary_write(const char *file, const trs_mm *mm, char *message, size_t size)
     if (o.f && fclose(o.f) && !error) error = errno;
     if (*o.part && !error && rename(o.part, o.target)) error = errno;
     if (*o.part && error) unlink(o.part);
-    if (error) snprintf(message, size, "%.200s: cannot be written: %s", file, strerror(error));
-    return error ? TRS_EFILE : TRS_OK;
+    if (!error) return TRS_OK;
+    return say(TRS_EFILE, "%.200s: cannot be written: %s", file, strerror(error));
 }

@@ -3,6 +3,7 @@
 
 #include "files.h"
 #include "problems.h"
+#include "sentence.h"
 #ifdef HAVE_RBIO
 #include "trisolve-suitesparse.h"
 #endif
@@ -34,7 +35,7 @@ static int read_other(const char *name, const trs_mm_options *opt, trs_mm *mm, i
     }
     trs_mm_free(mm);
     *mm = rb;
-    return rb_rc;
+    return rb_rc ? say(rb_rc, "%s", trs_message()) : TRS_OK;
 #else
     (void)name, (void)opt, (void)mm;
     return rc;
@@ -45,7 +46,9 @@ int file_read(const char *name, const trs_mm_options *opt, trs_mm *mm)
 {
     if (binary_is(name)) return binary_read(name, opt->base, mm);
     int rc = trs_mm_read(name, opt, mm);
-    return rc ? read_other(name, opt, mm, rc) : TRS_OK;
+    if (!rc) return TRS_OK;
+    say(rc, "%s", trs_message());
+    return read_other(name, opt, mm, rc);
 }
 
 /* ---- names ----------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "problems.h"
+#include "sentence.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -145,14 +146,13 @@ static void describe(const arguments *a, char *text, size_t size)
 
 static int write_matrix(const arguments *a, const trs_mm *mm)
 {
-    char message[400] = "", comment[300];
+    char comment[300];
     trs_mat A;
     int rc = trs_mm_mat(mm, TRS_LOWER, &A);
     describe(a, comment, sizeof comment);
-    if (!rc && a->binary) rc = binary_write(a->output, mm, message, sizeof message);
-    else if (!rc)
-        rc = trs_mm_write(a->output, &A, A.n, A.n, TRS_GENERAL, comment, message, sizeof message);
-    if (rc) fprintf(stderr, "trisolve-gen: %s\n", *message ? message : trs_strerror(rc));
+    if (!rc && a->binary) rc = binary_write(a->output, mm);
+    else if (!rc) rc = trs_mm_write(a->output, &A, A.n, A.n, TRS_GENERAL, comment);
+    if (rc) fprintf(stderr, "trisolve-gen: %s\n", a->binary ? said() : trs_message());
     return rc;
 }
 
@@ -162,7 +162,7 @@ int main(int argc, char **argv)
     trs_mm mm;
     parse(argc, argv, &a);
     int rc = problem_make(a.kind, a.size, &a.opt, &mm);
-    if (rc) fprintf(stderr, "trisolve-gen: %s\n", mm.message);
+    if (rc) fprintf(stderr, "trisolve-gen: %s\n", said());
     else rc = write_matrix(&a, &mm);
     trs_mm_free(&mm);
     return rc != TRS_OK;

@@ -33,6 +33,7 @@ typedef struct
 
 typedef struct facts {
     const char *file;
+    char error[400];                /* the sentence; "": all went well */
     trs_mm mm;                      /* base 0; its arrays are gone */
     const char *shape;              /* "lower", "upper", "diagonal", "none"; NULL: not square */
     double sum_re, sum_im, max_abs; /* over all entries */

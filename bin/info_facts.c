@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "info.h"
+#include "sentence.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -161,16 +162,17 @@ int facts_read(const arguments *a, const char *file, facts *f)
     wipe_bar(&b);
     f->seconds = now() - start;
     if (rc) {
-        complain("%s", f->mm.message);
+        complain("%s", said());
+        snprintf(f->error, sizeof f->error, "%s", said());
         return EXIT_USAGE;
     }
     sum_values(f);
     rc = look_at_triangles(f);
     if (rc) {
-        snprintf(f->mm.message, sizeof f->mm.message, "%.200s: out of memory", file);
-        complain("%s", f->mm.message);
+        snprintf(f->error, sizeof f->error, "%.200s: out of memory", file);
+        complain("%s", f->error);
     }
-    trs_mm kept = f->mm; /* the numbers and the sentence outlive the arrays */
+    trs_mm kept = f->mm; /* the numbers outlive the arrays */
     kept.ptr = NULL;
     kept.idx = kept.row = NULL;
     kept.val = NULL;

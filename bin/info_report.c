@@ -77,8 +77,7 @@ static json_t *text(const char *s)
 static json_t *facts_json(const facts *f)
 {
     const trs_mm *mm = &f->mm;
-    if (*mm->message)
-        return json_pack("{s:o, s:o}", "file", text(f->file), "error", text(mm->message));
+    if (*f->error) return json_pack("{s:o, s:o}", "file", text(f->file), "error", text(f->error));
     json_t *j = json_pack(
         "{s:o, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "file",
         text(f->file), "format", format_name(f), "field", field_name(mm->field), "symmetry",

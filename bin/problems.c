@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "problems.h"
+#include "sentence.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -57,8 +58,7 @@ static int64_t times(int64_t a, int64_t b)
 
 static int refuse(maker *m, int code, const char *why)
 {
-    snprintf(m->mm->message, sizeof m->mm->message, "%s %" PRId64 ": %s", m->kind, m->size, why);
-    return code;
+    return say(code, "%s %" PRId64 ": %s", m->kind, m->size, why);
 }
 
 /* Can so many rows and entries be numbered, and held by this machine?  Asked before allocating. */
@@ -417,13 +417,13 @@ int problem_make(const char *kind, int64_t size, const problem_options *opt, trs
     *mm = (trs_mm){.format = TRS_CSR, .dtype = TRS_F64, .field = TRS_REAL, .symmetry = TRS_GENERAL};
     int k = 0;
     while (k < KINDS && strcmp(kinds[k].kind.name, kind)) k++;
-    if (k == KINDS)
-        return snprintf(mm->message, sizeof mm->message, "no kind \"%.60s\"", kind), TRS_EARG;
+    if (k == KINDS) return say(TRS_EARG, "no kind \"%.60s\"", kind);
     maker m = {.kind = kinds[k].kind.name, .size = size, .mm = mm};
     if (opt) m.opt = *opt;
     m.state = m.opt.seed * 0x2545f4914f6cdd1du + (uint64_t)k;
+    say(TRS_OK, "%s", "");
     int rc = make(k, &m);
-    return rc && !*mm->message ? refuse(&m, rc, trs_strerror(rc)) : rc;
+    return rc && !*said() ? refuse(&m, rc, trs_strerror(rc)) : rc;
 }
 
 int problem_named(const char *name, trs_mm *mm)
@@ -436,6 +436,5 @@ int problem_named(const char *name, trs_mm *mm)
     const long long size = strtoll(digits, &end, 10);
     if (*digits && !*end) return problem_make(kind, size, &defaults, mm);
     memset(mm, 0, sizeof *mm);
-    snprintf(mm->message, sizeof mm->message, "%.200s: the size is not a number", name);
-    return TRS_EARG;
+    return say(TRS_EARG, "%.200s: the size is not a number", name);
 }

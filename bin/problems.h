@@ -23,7 +23,7 @@ typedef struct problem_kind {
 const problem_kind *problem_kind_at(int k);
 
 /* A lower triangle in CSR, base 0, columns ascending, the diagonal last in every row.
- * mm is always set, freed by trs_mm_free, and holds the sentence after an error.
+ * mm is always set and freed by trs_mm_free; said () is the sentence after an error.
  * TRS_OK, TRS_EARG (kind; size or an option negative, or too large for this machine), TRS_EMEM,
  * TRS_ESUPPORT (needs CHOLMOD), TRS_ELIBRARY. */
 int problem_make(const char *kind, int64_t size, const problem_options *opt, trs_mm *mm);
@@ -40,10 +40,10 @@ int problem_make_lu(int dimensions, int64_t size, trs_mm *mm);
  *     idx [nnz]    int32, ascending within a row
  *     val [nnz]    double
  * and nothing behind.  binary_is looks at regular files only: no pipe loses its first bytes.
- * binary_read sets mm always, with the sentence after an error: TRS_EFILE, TRS_EFORMAT, TRS_EMEM.
- * binary_write makes a whole file or none: TRS_EFILE. */
+ * binary_read sets mm always: TRS_EFILE, TRS_EFORMAT, TRS_EMEM.
+ * binary_write makes a whole file or none: TRS_EFILE.  Both leave their sentence in said (). */
 int binary_is(const char *file);
 int binary_read(const char *file, int base, trs_mm *mm);
-int binary_write(const char *file, const trs_mm *mm, char *message, size_t size);
+int binary_write(const char *file, const trs_mm *mm);
 
 #endif

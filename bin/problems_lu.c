@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "problems.h"
+#include "sentence.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,8 +70,7 @@ int problem_make_lu(int dimensions, int64_t size, trs_mm *mm)
     int rc = laplacian(dimensions, size, &grid);
     if (!rc) rc = trs_mm_mat(&grid, 0, &A);
     if (!rc) rc = trs_factor(&lu, &A, &opt);
-    if (rc)
-        snprintf(mm->message, sizeof mm->message, "%s", lu ? trs_lu_message(lu) : trs_strerror(rc));
+    if (rc) say(rc, "%s", trs_message());
     if (!rc) rc = trs_lu_factors(lu, &L, NULL, NULL, NULL, NULL);
     if (!rc) rc = by_rows(&L, mm);
     trs_lu_destroy(lu);
@@ -82,10 +82,8 @@ int problem_make_lu(int dimensions, int64_t size, trs_mm *mm)
 
 int problem_make_lu(int dimensions, int64_t size, trs_mm *mm)
 {
-    (void)dimensions, (void)size;
-    snprintf(mm->message, sizeof mm->message,
-             "lu2d and lu3d need CHOLMOD, which this build does not have");
-    return TRS_ESUPPORT;
+    (void)dimensions, (void)size, (void)mm;
+    return say(TRS_ESUPPORT, "lu2d and lu3d need CHOLMOD, which this build does not have");
 }
 
 #endif

@@ -62,12 +62,10 @@ times measure(int repeat, int (*run)(void *), void *user, int *status)
 
 static int write_solution(const arguments *a, const problem *p)
 {
-    char message[400];
     trs_mat x = {.n = p->A.n, .ld = p->A.n, .val = p->X, .dtype = p->A.dtype, .format = TRS_DENSE};
     if (!a->output) return TRS_OK;
-    int rc =
-        trs_mm_write(a->output, &x, p->A.n, p->nrhs, TRS_GENERAL, NULL, message, sizeof message);
-    if (rc) complain("%s", message);
+    int rc = trs_mm_write(a->output, &x, p->A.n, p->nrhs, TRS_GENERAL, NULL);
+    if (rc) complain("%s", trs_message());
     return rc;
 }
 
@@ -96,7 +94,7 @@ static int run(const arguments *a, problem *p, report *r)
     if (!rc)
         rc = trs_backward_error(&p->A, a->op, p->nrhs, p->B, p->A.n, p->X, p->A.n, TRS_COL_MAJOR,
                                 &r->error);
-    if (rc) return complain("%s", trs_strerror(rc)), exit_code(rc);
+    if (rc) return complain("%s", trs_message()), exit_code(rc);
     r->forward = forward_error(p);
     const bool single = p->A.dtype == TRS_F32 || p->A.dtype == TRS_C32;
     r->tolerance = a->tolerance > 0 ? a->tolerance : single ? 1e-4 : 1e-10;

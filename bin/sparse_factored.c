@@ -70,7 +70,7 @@ static int solve_with_factors(job *j, report *r)
     }
     if (!rc && a->cond && !r->incomplete)
         rc = trs_lu_condest(j->lu, &p->A, TRS_NORM_ONE, &r->condition);
-    if (rc) complain("solve: %s", trs_strerror(rc));
+    if (rc) complain("%s", trs_message());
     return rc;
 }
 
@@ -93,7 +93,7 @@ int solve_factored(const arguments *a, problem *p, report *r)
     job j = {.args = a, .p = p};
     r->incomplete = is_incomplete(a->method);
     int rc = (r->incomplete ? factor_incompletely : factor)(a, p, &j.lu);
-    if (rc && j.lu) complain("%s: %s", a->matrix, trs_lu_message(j.lu));
+    if (rc) complain("%s: %s", a->matrix, trs_message());
     if (!rc) rc = solve_with_factors(&j, r);
     if (!rc) keep_factors(j.lu, r);
     trs_lu_destroy(j.lu);

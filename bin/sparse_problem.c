@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "files.h"
+#include "sentence.h"
 #include "sparse.h"
 
 #include <math.h>
@@ -23,7 +24,7 @@ static int read_file(const arguments *a, const char *name, trs_mm_options opt, t
     opt.user = &b;
     int rc = file_read(name, &opt, mm);
     wipe_bar(&b);
-    if (rc && !(opt.rhs && rc == TRS_EFILE)) complain("%s", mm->message);
+    if (rc && !(opt.rhs && rc == TRS_EFILE)) complain("%s", said());
     return rc;
 }
 
@@ -37,7 +38,7 @@ static int read_matrix(const arguments *a, problem *p)
         return EXIT_USAGE;
     }
     rc = trs_mm_mat(&p->file, 0, &p->A);
-    if (rc) return complain("%s: %s", a->matrix, trs_strerror(rc)), exit_code(rc);
+    if (rc) return complain("%s: %s", a->matrix, trs_message()), exit_code(rc);
     p->found = file_kind(&p->A);
     if (p->found & TRS_LOWER) p->found = TRS_LOWER; /* also a diagonal matrix */
     unsigned triangle = a->kind & (TRS_LOWER | TRS_UPPER);
@@ -157,7 +158,7 @@ static int make_rhs(const arguments *a, problem *p)
         if (single) ((float *)p->exact)[i * width] = 1;
         else ((double *)p->exact)[i * width] = 1;
     int rc = trs_multiply(&p->A, a->op, 1, p->exact, n, p->B, n, TRS_COL_MAJOR);
-    if (rc) complain("b = A * ones: %s", trs_strerror(rc));
+    if (rc) complain("b = A * ones: %s", trs_message());
     return exit_code(rc);
 }
 

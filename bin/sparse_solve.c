@@ -109,7 +109,7 @@ static int solve_with_plan(job *j, problem *p, report *r)
     r->solve = measure(j->args->repeat, run_plan, j, &rc);
     if (!rc && j->args->refine > 0) rc = refine_triangle(j, p, r);
     if (!rc && j->args->cond) rc = trs_condest(j->plan, &j->T, TRS_NORM_ONE, &r->condition);
-    if (rc) complain("solve: %s", trs_strerror(rc));
+    if (rc) complain("%s", trs_message());
     return rc;
 }
 
@@ -123,7 +123,7 @@ int solve_triangle(const arguments *a, problem *p, report *r)
         rc = trs_plan_create(&j.plan, &j.T, &opt);
         if (!rc) rc = a->load_plan ? trs_plan_load(j.plan, a->load_plan) : trs_plan_analyse(j.plan);
         if (!rc && a->save_plan) rc = trs_plan_save(j.plan, a->save_plan);
-        if (rc) complain("%s: %s", a->matrix, trs_plan_message(j.plan));
+        if (rc) complain("%s: %s", a->matrix, trs_message());
     }
     if (!rc) rc = solve_with_plan(&j, p, r);
     if (!rc) keep_info(j.plan, &r->l, r);

@@ -184,12 +184,12 @@ static int analyse(trs_part *part)
     trs_context *ctx = part->ctx;
     const trs_tri *t = &part->side->tri;
     chain *d = (chain *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
-    if (!d) return trs_fail(ctx, TRS_EMEM, "out of memory");
+    if (!d) return trs_fail(TRS_EMEM, "out of memory");
     part->data = d;
     const int32_t row = long_row(part->side);
     if (row == t->n) d->rounds = rounds_of(part->lv->count);
     else if (t->nnz > MOST)
-        return trs_fail(ctx, TRS_ESUPPORT,
+        return trs_fail(TRS_ESUPPORT,
                         "cuda-chain is for one entry a row beside the diagonal, and a row has %d",
                         (int)(t->ptr[row + 1] - t->ptr[row] - 1));
     int rc = device_csr_new(part, &d->L);
@@ -226,7 +226,7 @@ static int update_rounds(trs_part *part, void *stream)
         return make_rounds<decltype(zero)>((const chain *)part->data, t->n, (cudaStream_t)stream);
     });
     return rc || trs_gpu_wait(stream)
-               ? trs_fail(part->ctx, TRS_EDEVICE, "cuda-chain: the products of jumps failed")
+               ? trs_fail(TRS_EDEVICE, "cuda-chain: the products of jumps failed")
                : TRS_OK;
 }
 

@@ -37,19 +37,20 @@ static int analyse(trs_part *part)
 {
     trs_context *ctx = part->ctx;
     cublas_data *d = (cublas_data *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
-    if (!d) return trs_fail(ctx, TRS_EMEM, "out of memory");
+    if (!d) return trs_fail(TRS_EMEM, "out of memory");
     part->data = d;
-    int rc = trs_cublas_open(&d->lib, ctx->message, sizeof ctx->message);
+    char why[200];
+    int rc = trs_cublas_open(&d->lib, why, sizeof why) ? trs_fail(TRS_ELIBRARY, "%s", why) : TRS_OK;
     if (rc) return rc;
     d->full.reversed = part->side->reversed;
     return device_full_new(part, true, &d->full);
 }
 
-static int work_create(const trs_part *part, trs_context *ctx, int, void **work)
+static int work_create(const trs_part *part, trs_context *, int, void **work)
 {
     const cublas_data *d = (const cublas_data *)part->data;
     if (d->lib.cublasCreate_v2((cublasHandle_t *)work) == CUBLAS_STATUS_SUCCESS) return TRS_OK;
-    return trs_fail(ctx, TRS_ELIBRARY, "cublasCreate failed");
+    return trs_fail(TRS_ELIBRARY, "cublasCreate failed");
 }
 
 static void work_destroy(const trs_part *part, void *work)

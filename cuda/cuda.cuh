@@ -252,7 +252,10 @@ int64_t count_flags(trs_context *ctx, const int *flags, int64_t count);
 /* What a launch left behind. */
 inline int launched()
 {
-    return cudaGetLastError() == cudaSuccess ? TRS_OK : TRS_EDEVICE;
+    const cudaError_t e = cudaGetLastError();
+    if (e == cudaSuccess) return TRS_OK;
+    return trs_fail(TRS_EDEVICE, "a kernel was not launched: %s: %s", cudaGetErrorName(e),
+                    cudaGetErrorString(e));
 }
 
 #endif

@@ -38,10 +38,10 @@ static int library(char *why, size_t size)
     return rc;
 }
 
-static int said(trs_context *ctx, cusolverStatus_t s, const char *what)
+static int said(cusolverStatus_t s, const char *what)
 {
     if (s == CUSOLVER_STATUS_SUCCESS) return TRS_OK;
-    return trs_fail(ctx, s == CUSOLVER_STATUS_ALLOC_FAILED ? TRS_EMEM : TRS_ELIBRARY,
+    return trs_fail(s == CUSOLVER_STATUS_ALLOC_FAILED ? TRS_EMEM : TRS_ELIBRARY,
                     "cuSOLVER: %s: status %d", what, (int)s);
 }
 
@@ -58,8 +58,8 @@ static cudaDataType type_of(trs_dtype t)
 
 static int handle_new(trs_context *ctx, const trs_cusolver *lib, cusolver_handle *h)
 {
-    int rc = said(ctx, lib->cusolverDnCreate(&h->handle), "cusolverDnCreate");
-    if (!rc) rc = said(ctx, lib->cusolverDnCreateParams(&h->params), "cusolverDnCreateParams");
+    int rc = said(lib->cusolverDnCreate(&h->handle), "cusolverDnCreate");
+    if (!rc) rc = said(lib->cusolverDnCreateParams(&h->params), "cusolverDnCreateParams");
     if (rc) return rc;
     h->info = trs_gpu_new(ctx, 1, sizeof *h->info, "the answer of cuSOLVER");
     return h->info ? TRS_OK : TRS_EMEM;
@@ -79,8 +79,10 @@ static int analyse(trs_part *part)
     trs_context *ctx = part->ctx;
     const trs_tri *t = &part->side->tri;
     cusolver_data *d = part->data = trs_alloc_zero(&ctx->mem, 1, sizeof *d);
-    if (!d) return trs_fail(ctx, TRS_EMEM, "out of memory");
-    int rc = trs_cusolver_open(&d->lib, ctx->message, sizeof ctx->message);
+    if (!d) return trs_fail(TRS_EMEM, "out of memory");
+    char why[200];
+    int rc =
+        trs_cusolver_open(&d->lib, why, sizeof why) ? trs_fail(TRS_ELIBRARY, "%s", why) : TRS_OK;
     if (!rc) rc = handle_new(ctx, &d->lib, &d->own);
     if (rc) return rc;
     d->lu = trs_gpu_new(ctx, (int64_t)t->n * t->n, trs_size(t->dtype), "the factors");
@@ -123,8 +125,7 @@ static int factor(const trs_part *part, const cusolver_data *d, int *info)
     const int64_t n = part->side->tri.n;
     const cudaDataType type = type_of(part->side->tri.dtype);
     size_t there = 0, here = 0;
-    int rc = said(ctx,
-                  lib->cusolverDnXgetrf_bufferSize(d->own.handle, d->own.params, n, n, type, d->lu,
+    int rc = said(lib->cusolverDnXgetrf_bufferSize(d->own.handle, d->own.params, n, n, type, d->lu,
                                                    n, type, &there, &here),
                   "cusolverDnXgetrf_bufferSize");
     if (rc) return rc;
@@ -132,8 +133,7 @@ static int factor(const trs_part *part, const cusolver_data *d, int *info)
     void *near = far ? trs_new(ctx, (int64_t)here + 1, 1, "the buffer of cuSOLVER") : NULL;
     if (!near) rc = TRS_EMEM;
     if (!rc)
-        rc = said(ctx,
-                  lib->cusolverDnXgetrf(d->own.handle, d->own.params, n, n, type, d->lu, n,
+        rc = said(lib->cusolverDnXgetrf(d->own.handle, d->own.params, n, n, type, d->lu, n,
                                         d->pivot, type, far, there, near, here, d->own.info),
                   "cusolverDnXgetrf");
     if (!rc) rc = trs_gpu_get(ctx, info, d->own.info, sizeof *info);
@@ -157,7 +157,7 @@ static int look(const trs_part *part, const cusolver_data *d, int64_t *first)
     for (int64_t k = each * t->n - 1; k >= 0 && !rc; k--)
         if (!isfinite(single ? (double)((float *)u)[k] : ((double *)u)[k])) *first = k / each;
     trs_free(&part->ctx->mem, u);
-    return rc ? trs_fail(part->ctx, rc, "the diagonal of U could not be read") : TRS_OK;
+    return rc ? trs_fail(rc, "the diagonal of U could not be read") : TRS_OK;
 }
 
 /* Of the values in d->lu. */
@@ -170,7 +170,7 @@ static int make_factors(trs_part *part)
     int rc = factor(part, d, &info);
     part->seconds_factor = trs_now() - start;
     if (!rc && info < 0)
-        rc = trs_fail(part->ctx, TRS_ELIBRARY, "cuSOLVER refuses argument %d of getrf", -info);
+        rc = trs_fail(TRS_ELIBRARY, "cuSOLVER refuses argument %d of getrf", -info);
     if (!rc && info == 0) rc = look(part, d, &first);
     if (rc) return rc;
     if (info > 0) first = info - 1;
@@ -201,7 +201,7 @@ static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **
     const cusolver_data *d = part->data;
     const trs_tri *t = &part->side->tri;
     cusolver_work *w = *work = trs_alloc_zero(&part->ctx->mem, 1, sizeof *w);
-    if (!w) return trs_fail(ctx, TRS_EMEM, "out of memory");
+    if (!w) return trs_fail(TRS_EMEM, "out of memory");
     int rc = handle_new(ctx, &d->lib, &w->own);
     if (rc) return rc;
     w->x = trs_gpu_new(ctx, (int64_t)t->n * nrhs, trs_size(t->dtype), "X for cuSOLVER");

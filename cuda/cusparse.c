@@ -61,10 +61,10 @@ static const void *one_of(trs_dtype t)
     return t == TRS_F64 || t == TRS_C64 ? (const void *)one64 : (const void *)one32;
 }
 
-static int said(const cusparse_data *d, trs_context *ctx, cusparseStatus_t s, const char *what)
+static int said(const cusparse_data *d, cusparseStatus_t s, const char *what)
 {
     if (s == CUSPARSE_STATUS_SUCCESS) return TRS_OK;
-    return trs_fail(ctx, TRS_ELIBRARY, "cuSPARSE: %s: %s", what, d->lib.cusparseGetErrorString(s));
+    return trs_fail(TRS_ELIBRARY, "cuSPARSE: %s: %s", what, d->lib.cusparseGetErrorString(s));
 }
 
 /* ---- the matrix ------------------------------------------------------------------------------- */
@@ -102,8 +102,10 @@ static int analyse(trs_part *part)
 {
     trs_context *ctx = part->ctx;
     cusparse_data *d = part->data = trs_alloc_zero(&ctx->mem, 1, sizeof *d);
-    if (!d) return trs_fail(ctx, TRS_EMEM, "out of memory");
-    int rc = trs_cusparse_open(&d->lib, ctx->message, sizeof ctx->message);
+    if (!d) return trs_fail(TRS_EMEM, "out of memory");
+    char why[200];
+    int rc =
+        trs_cusparse_open(&d->lib, why, sizeof why) ? trs_fail(TRS_ELIBRARY, "%s", why) : TRS_OK;
     if (rc) return rc;
     d->transposed = part->transposed;
     d->wide = part->side->tri.nnz > INT32_MAX;
@@ -156,28 +158,26 @@ static cusparseOperation_t operation(const cusparse_data *d, bool conj)
     return conj ? CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE : CUSPARSE_OPERATION_TRANSPOSE;
 }
 
-static int make_matrix(const cusparse_data *d, trs_context *ctx, cusparse_work *w)
+static int make_matrix(const cusparse_data *d, cusparse_work *w)
 {
     const trs_cusparse *lib = &d->lib;
     const cusparseIndexType_t index = d->wide ? CUSPARSE_INDEX_64I : CUSPARSE_INDEX_32I;
     cusparseFillMode_t fill = d->upper ? CUSPARSE_FILL_MODE_UPPER : CUSPARSE_FILL_MODE_LOWER;
     cusparseDiagType_t diag = CUSPARSE_DIAG_TYPE_NON_UNIT;
-    int rc = said(d, ctx, lib->cusparseCreate(&w->handle), "cusparseCreate");
+    int rc = said(d, lib->cusparseCreate(&w->handle), "cusparseCreate");
     if (!rc)
-        rc = said(d, ctx,
+        rc = said(d,
                   lib->cusparseCreateCsr(&w->mat, d->csr.n, d->csr.n, d->csr.nnz, d->ptr, d->idx,
                                          d->val, index, index, CUSPARSE_INDEX_BASE_ZERO,
                                          type_of(d->csr.dtype)),
                   "cusparseCreateCsr");
     if (!rc)
         rc = said(
-            d, ctx,
-            lib->cusparseSpMatSetAttribute(w->mat, CUSPARSE_SPMAT_FILL_MODE, &fill, sizeof fill),
+            d, lib->cusparseSpMatSetAttribute(w->mat, CUSPARSE_SPMAT_FILL_MODE, &fill, sizeof fill),
             "fill mode");
     if (!rc)
         rc = said(
-            d, ctx,
-            lib->cusparseSpMatSetAttribute(w->mat, CUSPARSE_SPMAT_DIAG_TYPE, &diag, sizeof diag),
+            d, lib->cusparseSpMatSetAttribute(w->mat, CUSPARSE_SPMAT_DIAG_TYPE, &diag, sizeof diag),
             "diagonal type");
     return rc;
 }
@@ -195,16 +195,16 @@ static int analyse_one(const cusparse_data *d, trs_context *ctx, cusparse_work *
     const void *one = one_of(d->csr.dtype);
     analysis *a = &w->one[conj];
     size_t bytes = 0;
-    int rc = said(d, ctx, lib->cusparseSpSV_createDescr(&a->sv), "cusparseSpSV_createDescr");
+    int rc = said(d, lib->cusparseSpSV_createDescr(&a->sv), "cusparseSpSV_createDescr");
     if (!rc)
         rc =
-            said(d, ctx,
+            said(d,
                  lib->cusparseSpSV_bufferSize(w->handle, operation(d, conj), one, w->mat, w->b,
                                               w->x, type, CUSPARSE_SPSV_ALG_DEFAULT, a->sv, &bytes),
                  "cusparseSpSV_bufferSize");
     if (!rc) rc = make_buffer(ctx, bytes, &a->buffer);
     if (!rc)
-        rc = said(d, ctx,
+        rc = said(d,
                   lib->cusparseSpSV_analysis(w->handle, operation(d, conj), one, w->mat, w->b, w->x,
                                              type, CUSPARSE_SPSV_ALG_DEFAULT, a->sv, a->buffer),
                   "cusparseSpSV_analysis");
@@ -220,16 +220,16 @@ static int analyse_many(const cusparse_data *d, trs_context *ctx, cusparse_work 
     const void *one = one_of(d->csr.dtype);
     analysis *a = &w->many[conj];
     size_t bytes = 0;
-    int rc = said(d, ctx, lib->cusparseSpSM_createDescr(&a->sm), "cusparseSpSM_createDescr");
+    int rc = said(d, lib->cusparseSpSM_createDescr(&a->sm), "cusparseSpSM_createDescr");
     if (!rc)
-        rc = said(d, ctx,
+        rc = said(d,
                   lib->cusparseSpSM_bufferSize(w->handle, operation(d, conj),
                                                CUSPARSE_OPERATION_NON_TRANSPOSE, one, w->mat, b, b,
                                                type, CUSPARSE_SPSM_ALG_DEFAULT, a->sm, &bytes),
                   "cusparseSpSM_bufferSize");
     if (!rc) rc = make_buffer(ctx, bytes, &a->buffer);
     if (!rc)
-        rc = said(d, ctx,
+        rc = said(d,
                   lib->cusparseSpSM_analysis(w->handle, operation(d, conj),
                                              CUSPARSE_OPERATION_NON_TRANSPOSE, one, w->mat, b, b,
                                              type, CUSPARSE_SPSM_ALG_DEFAULT, a->sm, a->buffer),
@@ -253,12 +253,10 @@ static int analyse_all(const cusparse_data *d, trs_context *ctx, cusparse_work *
     const int64_t n = d->csr.n;
     cusparseDnMatDescr_t b = NULL;
     /* the descriptors want an address; solve will set the right ones */
-    int rc = said(d, ctx, lib->cusparseCreateDnVec(&w->b, n, d->val, type), "cusparseCreateDnVec");
-    if (!rc)
-        rc = said(d, ctx, lib->cusparseCreateDnVec(&w->x, n, d->val, type), "cusparseCreateDnVec");
+    int rc = said(d, lib->cusparseCreateDnVec(&w->b, n, d->val, type), "cusparseCreateDnVec");
+    if (!rc) rc = said(d, lib->cusparseCreateDnVec(&w->x, n, d->val, type), "cusparseCreateDnVec");
     if (!rc && w->nrhs > 1)
-        rc = said(d, ctx,
-                  lib->cusparseCreateDnMat(&b, n, w->nrhs, n, d->val, type, CUSPARSE_ORDER_COL),
+        rc = said(d, lib->cusparseCreateDnMat(&b, n, w->nrhs, n, d->val, type, CUSPARSE_ORDER_COL),
                   "cusparseCreateDnMat");
     for (int conj = 0; conj < 2 && !rc; conj++) {
         if (!announced(d, ctx, conj)) continue;
@@ -291,10 +289,10 @@ static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **
 {
     const cusparse_data *d = part->data;
     cusparse_work *w = *work = trs_alloc_zero(&part->ctx->mem, 1, sizeof *w);
-    if (!w) return trs_fail(ctx, TRS_EMEM, "out of memory");
+    if (!w) return trs_fail(TRS_EMEM, "out of memory");
     w->nrhs = nrhs;
     if (d->csr.n == 0) return TRS_OK;
-    int rc = make_matrix(d, ctx, w);
+    int rc = make_matrix(d, w);
     if (rc) return rc;
     trs_gpu_wait(NULL);
     double start = trs_now();

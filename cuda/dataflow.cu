@@ -325,7 +325,7 @@ static int analyse(trs_part *part)
     trs_context *ctx = part->ctx;
     const trs_pattern p = trs_pattern_of(part->side);
     part->data = trs_alloc_zero(&ctx->mem, 1, sizeof(dataflow));
-    if (!part->data) return trs_fail(ctx, TRS_EMEM, "out of memory");
+    if (!part->data) return trs_fail(TRS_EMEM, "out of memory");
     return dataflow_new(ctx, &p, part->side->tri.dtype, (dataflow *)part->data);
 }
 

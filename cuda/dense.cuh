@@ -11,7 +11,7 @@
 template <class D> inline int dense_analyse(trs_part *part, bool by_rows)
 {
     D *d = (D *)trs_alloc_zero(&part->ctx->mem, 1, sizeof *d);
-    if (!d) return trs_fail(part->ctx, TRS_EMEM, "out of memory");
+    if (!d) return trs_fail(TRS_EMEM, "out of memory");
     part->data = d;
     return device_full_new(part, by_rows, &d->full);
 }

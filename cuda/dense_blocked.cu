@@ -330,7 +330,7 @@ static int analyse(trs_part *part)
 {
     const trs_tri *L = &part->side->tri;
     part->data = trs_alloc_zero(&part->ctx->mem, 1, sizeof(tiles));
-    if (!part->data) return trs_fail(part->ctx, TRS_EMEM, "out of memory");
+    if (!part->data) return trs_fail(TRS_EMEM, "out of memory");
     return tiles_new(part->ctx, L->n, L->dtype, (tiles *)part->data);
 }
 
@@ -376,7 +376,7 @@ static int work_start(blocked_work *w, trs_context *ctx, size_t size)
     if (!w->state || !w->copy || !w->b) return TRS_EMEM;
     if (cudaMemset(w->state, 0, sizeof *w->state) != cudaSuccess ||
         cudaMemset(w->copy, 0xff, bytes) != cudaSuccess)
-        return trs_fail(ctx, TRS_EDEVICE, "cudaMemset");
+        return trs_fail(TRS_EDEVICE, "cudaMemset");
     return trs_gpu_wait(NULL);
 }
 
@@ -385,13 +385,13 @@ static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **
     const int nt = ((const tiles *)part->data)->nt;
     blocked_work *w = (blocked_work *)trs_alloc_zero(&ctx->mem, 1, sizeof *w);
     *work = w;
-    if (!w) return trs_fail(ctx, TRS_EMEM, "out of memory");
+    if (!w) return trs_fail(TRS_EMEM, "out of memory");
     return for_type(part->side->tri.dtype, [&](auto zero) {
         using T = decltype(zero);
         w->most = for_width<T>(nrhs, [](auto width, int) { return decltype(width)::value; });
         w->copy_size = (int64_t)nt * BLOCK * w->most;
         int rc = grids<T>(w, nt);
-        if (rc) return trs_fail(ctx, rc, "dense-blocked needs more shared memory than there is");
+        if (rc) return trs_fail(rc, "dense-blocked needs more shared memory than there is");
         return work_start(w, ctx, sizeof(T));
     });
 }

@@ -191,10 +191,10 @@ static __global__ void take_kernel(const trs_flow f, const T *from, T *val, T *i
 
 /* ---- the host side -------------------------------------------------------------------------------------- */
 
-static int failed(trs_context *ctx, cudaError_t e)
+static int failed(cudaError_t e)
 {
     (void)cudaGetLastError();
-    return trs_fail(ctx, TRS_EDEVICE, "the order of nodes: %s", cudaGetErrorString(e));
+    return trs_fail(TRS_EDEVICE, "the order of nodes: %s", cudaGetErrorString(e));
 }
 
 static cudaError_t sort(making &m, int64_t levels)
@@ -290,7 +290,7 @@ static int cut_rows(trs_context *ctx, making &m)
     const unsigned lines = blocks_of((int64_t)m.n + 1);
     count_kernel<<<lines, THREADS>>>(m);
     cudaError_t e = add_up(m, m.first, m.n + 1);
-    return e ? failed(ctx, e) : trs_gpu_get(ctx, &m.nodes, m.first + m.n, sizeof m.nodes);
+    return e ? failed(e) : trs_gpu_get(ctx, &m.nodes, m.first + m.n, sizeof m.nodes);
 }
 
 /* The nodes of f at their places, and its tasks counted. */
@@ -305,7 +305,7 @@ static int order_nodes(trs_context *ctx, making &m, trs_flow *f)
     if (!e) e = carry_largest(m, m.count, m.nodes);
     mark_kernel<<<blocks, THREADS>>>(m);
     if (!e) e = add_up(m, m.count, m.nodes + 1);
-    return e ? failed(ctx, e) : trs_gpu_get(ctx, &f->tasks, m.count + m.nodes, sizeof f->tasks);
+    return e ? failed(e) : trs_gpu_get(ctx, &f->tasks, m.count + m.nodes, sizeof f->tasks);
 }
 
 static int fill(trs_context *ctx, const making &m, trs_flow *f)
@@ -316,7 +316,7 @@ static int fill(trs_context *ctx, const making &m, trs_flow *f)
     fill_kernel<<<blocks_of((int64_t)f->tasks * WARP), THREADS>>>(m, *f);
     cudaError_t e = cudaGetLastError();
     if (!e) e = cudaDeviceSynchronize();
-    return e ? failed(ctx, e) : TRS_OK;
+    return e ? failed(e) : TRS_OK;
 }
 
 trs_pattern trs_pattern_of(const trs_side *s)
@@ -331,11 +331,11 @@ int trs_flow_make(trs_context *ctx, const trs_pattern *t, trs_flow *f)
     const int64_t most = t->n + t->nnz / PIECE;
     memset(f, 0, sizeof *f);
     if (t->n == 0) return TRS_OK;
-    if (most > INT32_MAX - 64) return trs_fail(ctx, TRS_ESUPPORT, "too many nodes for 32 bits");
+    if (most > INT32_MAX - 64) return trs_fail(TRS_ESUPPORT, "too many nodes for 32 bits");
     making m = {.n = t->n, .nodes = (int32_t)most, .Lp = t->ptr, .Li = t->idx, .level = t->level};
     f->levels = t->levels;
     const cudaError_t e = find_temp(m, f->levels);
-    if (e) return failed(ctx, e);
+    if (e) return failed(e);
     int rc = trs_flow_sort(ctx, t, &m.at, &f->place, &f->places);
     void *base = rc ? NULL : trs_gpu_scratch(ctx, (int64_t)lay_out(m, NULL), "the order of nodes");
     if (base) lay_out(m, (char *)base);

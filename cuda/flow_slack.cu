@@ -171,10 +171,10 @@ static __global__ void middle_kernel(const slack s, int32_t *level)
 
 /* ---- the host side ------------------------------------------------------------------------------------------ */
 
-static int failed(trs_context *ctx, cudaError_t e)
+static int failed(cudaError_t e)
 {
     (void)cudaGetLastError();
-    return trs_fail(ctx, TRS_EDEVICE, "the latest levels: %s", cudaGetErrorString(e));
+    return trs_fail(TRS_EDEVICE, "the latest levels: %s", cudaGetErrorString(e));
 }
 
 static cudaError_t sort(slack *s)
@@ -215,12 +215,12 @@ static int look(trs_context *ctx, const slack *s, bool *worth_it)
     const cudaError_t e = cudaMemsetAsync(s->seen, 0, sizeof seen, NULL);
     needed_kernel<<<blocks_of(s->t.n * (int64_t)lanes), THREADS>>>(*s, lanes);
     seen_kernel<<<blocks_of(s->t.n), THREADS>>>(*s);
-    const int rc = e ? failed(ctx, e) : trs_gpu_get(ctx, seen, s->seen, sizeof seen);
+    const int rc = e ? failed(e) : trs_gpu_get(ctx, seen, s->seen, sizeof seen);
     *worth_it = seen[1] > seen[0] / WORTH_IT;
     return rc;
 }
 
-static int find_latest(trs_context *ctx, slack *s)
+static int find_latest(slack *s)
 {
     const double rows = (double)s->t.n / s->t.levels; /* of a level, on average */
     const double wanted = min(max(rows / (WIDE / (int)WARP), 8.0), (double)multiprocessors());
@@ -233,7 +233,7 @@ static int find_latest(trs_context *ctx, slack *s)
     if (!e)
         e = cudaLaunchCooperativeKernel((const void *)latest_kernel, dim3((unsigned)blocks),
                                         dim3(WIDE), args, 0, NULL);
-    return e ? failed(ctx, e) : TRS_OK;
+    return e ? failed(e) : TRS_OK;
 }
 
 int trs_flow_slack(trs_context *ctx, const trs_pattern *t, int32_t *level)
@@ -242,16 +242,16 @@ int trs_flow_slack(trs_context *ctx, const trs_pattern *t, int32_t *level)
     bool worth_it = false;
     if (t->levels > DEEP || t->n < 2) return TRS_OK;
     cudaError_t e = sort(&s); /* says what it needs */
-    if (e) return failed(ctx, e);
+    if (e) return failed(e);
     void *base = trs_gpu_scratch(ctx, (int64_t)lay_out(&s, NULL), "the latest levels");
     if (!base) return TRS_EMEM;
     lay_out(&s, (char *)base);
     int rc = look(ctx, &s, &worth_it);
     if (rc || !worth_it) return rc;
-    rc = find_latest(ctx, &s);
+    rc = find_latest(&s);
     if (rc) return rc;
     middle_kernel<<<blocks_of(t->n), THREADS>>>(s, level);
     e = cudaGetLastError();
     if (!e) e = cudaDeviceSynchronize();
-    return e ? failed(ctx, e) : TRS_OK;
+    return e ? failed(e) : TRS_OK;
 }

@@ -66,10 +66,10 @@ static __global__ void key_kernel(const trs_pattern t, const sorting s, const in
 
 /* ---- the host side ------------------------------------------------------------------------------------------ */
 
-static int failed(trs_context *ctx, cudaError_t e)
+static int failed(cudaError_t e)
 {
     (void)cudaGetLastError();
-    return trs_fail(ctx, TRS_EDEVICE, "long rows by level: %s", cudaGetErrorString(e));
+    return trs_fail(TRS_EDEVICE, "long rows by level: %s", cudaGetErrorString(e));
 }
 
 static int bits_of(int64_t count)
@@ -104,7 +104,7 @@ static int take_scratch(trs_context *ctx, sorting *s)
     if (!base) return TRS_EMEM;
     lay_out(s, (char *)base);
     const cudaError_t e = cudaMemsetAsync(s->found, 0, 2 * sizeof *s->found, NULL);
-    return e ? failed(ctx, e) : TRS_OK;
+    return e ? failed(e) : TRS_OK;
 }
 
 static int count(trs_context *ctx, const trs_pattern *t, sorting *s)
@@ -128,7 +128,7 @@ int trs_flow_sort(trs_context *ctx, const trs_pattern *t, int64_t **at, int64_t 
     if (rc || !s.rows) return rc;
     s.temp = NULL;
     cudaError_t e = sort(&s, NULL); /* says what it needs */
-    if (e) return failed(ctx, e);
+    if (e) return failed(e);
     *at = (int64_t *)trs_gpu_new(ctx, t->n, sizeof **at, "long rows");
     if (*at) *place = (int64_t *)trs_gpu_new(ctx, s.entries, sizeof **place, "long rows");
     rc = *place ? take_scratch(ctx, &s) : TRS_EMEM;
@@ -137,5 +137,5 @@ int trs_flow_sort(trs_context *ctx, const trs_pattern *t, int64_t **at, int64_t 
     key_kernel<<<(unsigned)s.rows, THREADS>>>(*t, s, *at);
     e = sort(&s, *place);
     if (!e) e = cudaGetLastError();
-    return e ? failed(ctx, e) : TRS_OK;
+    return e ? failed(e) : TRS_OK;
 }

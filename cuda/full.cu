@@ -36,7 +36,7 @@ static int fill(const trs_part *part, device_full *d, cudaStream_t s)
     const trs_dtype t = part->side->tri.dtype;
     if (d->n == 0) return TRS_OK;
     if (cudaMemsetAsync(d->val, 0, (size_t)d->n * (size_t)d->n * trs_size(t), s) != cudaSuccess)
-        return trs_fail(part->ctx, TRS_EDEVICE, "cudaMemset");
+        return trs_fail(TRS_EDEVICE, "cudaMemset");
     return for_type(t, [&](auto zero) {
         using T = decltype(zero);
         fill_kernel<T><<<(unsigned)d->n, 128, 0, s>>>(d->n, d->reversed, d->L.ptr, d->L.idx,

@@ -110,16 +110,16 @@ template <class W> int gauss_analyse(trs_part *part)
     const char *name = part->solver->name;
     const int most = most_rows(part->ctx, each);
     if (t->dtype != W::TYPE)
-        return trs_fail(part->ctx, TRS_ESUPPORT, "%s solves real numbers of %d bits only", name,
+        return trs_fail(TRS_ESUPPORT, "%s solves real numbers of %d bits only", name,
                         8 * (int)sizeof(typename W::number));
     if (t->n > most)
-        return trs_fail(part->ctx, TRS_ESUPPORT,
+        return trs_fail(TRS_ESUPPORT,
                         "%s keeps two numbers a row in the shared memory of one block: "
                         "it has room for %d rows, not %d",
                         name, most, t->n);
     int rc = allow_shared(solve_kernel<W>, (size_t)most * each);
     if (!rc) rc = W::allow((size_t)most * each);
-    return rc ? trs_fail(part->ctx, rc, "%s: no shared memory", name) : general_analyse(part);
+    return rc ? trs_fail(rc, "%s: no shared memory", name) : general_analyse(part);
 }
 
 template <class W> void gauss_work_destroy(const trs_part *part, void *work)
@@ -132,7 +132,7 @@ template <class W> int gauss_work_create(const trs_part *part, trs_context *ctx,
 {
     W *w = (W *)trs_alloc_zero(&part->ctx->mem, 1, sizeof *w);
     *work = w;
-    if (!w) return trs_fail(ctx, TRS_EMEM, "out of memory");
+    if (!w) return trs_fail(TRS_EMEM, "out of memory");
     w->rows = part->side->tri.n;
     return w->rows ? w->create(ctx) : TRS_OK;
 }

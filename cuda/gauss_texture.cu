@@ -45,7 +45,7 @@ struct textures {
     cudaSurfaceObject_t surface[2];
 
     static int allow(size_t) { return TRS_OK; }
-    int create(trs_context *ctx);
+    int create(trs_context *);
     void destroy(trs_context *ctx);
     void eliminate(cudaStream_t stream) const;
     __device__ void put(int row, int col, float a) const { store(surface[0], col, row, a); }
@@ -56,7 +56,7 @@ struct textures {
 };
 } // namespace
 
-int textures::create(trs_context *ctx)
+int textures::create(trs_context *)
 {
     const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
     cudaTextureDesc how = {}; /* the nearest pixel, by number, as it is */
@@ -76,7 +76,7 @@ int textures::create(trs_context *ctx)
     }
     if (e == cudaSuccess) return TRS_OK;
     (void)cudaGetLastError();
-    return trs_fail(ctx, e == cudaErrorMemoryAllocation ? TRS_EMEM : TRS_EDEVICE,
+    return trs_fail(e == cudaErrorMemoryAllocation ? TRS_EMEM : TRS_EDEVICE,
                     "%s: textures of %d x %d", cudaGetErrorName(e), cols, rows);
 }
 

@@ -28,7 +28,7 @@ int general_analyse(trs_part *part)
     const trs_tri *t = &part->side->tri;
     const int64_t count = (int64_t)t->n * t->n;
     general_data *d = (general_data *)trs_alloc_zero(&part->ctx->mem, 1, sizeof *d);
-    if (!d) return trs_fail(part->ctx, TRS_EMEM, "out of memory");
+    if (!d) return trs_fail(TRS_EMEM, "out of memory");
     part->data = d;
     d->block = block_size();
     d->A = trs_gpu_new(part->ctx, count, trs_size(t->dtype), "the full matrix");

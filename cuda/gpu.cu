@@ -12,6 +12,21 @@
 
 static __global__ void probe_kernel() {}
 
+/* The device that the caller has left current is noted, for trs_leave to restore. */
+static cudaError_t set_device(int device)
+{
+    int *const before = trs_device_to_restore(), now = -1;
+    const cudaError_t e = cudaGetDevice(&now);
+    if (e != cudaSuccess || now == device) return e;
+    if (*before < 0) *before = now;
+    return cudaSetDevice(device);
+}
+
+void trs_gpu_restore(int device)
+{
+    if (cudaSetDevice(device) != cudaSuccess) (void)cudaGetLastError();
+}
+
 int trs_gpu_probe(int device, char *why, size_t size)
 {
     int count = 0;
@@ -21,7 +36,7 @@ int trs_gpu_probe(int device, char *why, size_t size)
         snprintf(why, size, "no CUDA device %d, there are %d", device, count);
         return TRS_EDEVICE;
     }
-    if (e == cudaSuccess) e = cudaSetDevice(device);
+    if (e == cudaSuccess) e = set_device(device);
     if (e == cudaSuccess) e = cudaFuncGetAttributes(&a, probe_kernel);
     if (e == cudaSuccess) return TRS_OK;
     snprintf(why, size, "%s: %s", cudaGetErrorName(e), cudaGetErrorString(e));
@@ -41,25 +56,17 @@ int trs_gpu_chip(int device, int *major, int *minor, int *bus_bits)
     return TRS_EDEVICE;
 }
 
-static int cuda_fail(trs_context *ctx, cudaError_t e, const char *what)
+/* A failure is put into words, and not left for the next launch to find. */
+static int told(cudaError_t e, const char *what)
 {
+    if (e == cudaSuccess) return TRS_OK;
     (void)cudaGetLastError();
-    return trs_fail(ctx, TRS_EDEVICE, "%s: %s: %s", what, cudaGetErrorName(e),
-                    cudaGetErrorString(e));
+    return trs_fail(TRS_EDEVICE, "%s: %s: %s", what, cudaGetErrorName(e), cudaGetErrorString(e));
 }
 
 int trs_gpu_use(trs_context *ctx)
 {
-    cudaError_t e = cudaSetDevice(ctx->device);
-    return e == cudaSuccess ? TRS_OK : cuda_fail(ctx, e, "cudaSetDevice");
-}
-
-/* A failure is told by the code and not left for the next launch to find. */
-static int told(cudaError_t e)
-{
-    if (e == cudaSuccess) return TRS_OK;
-    (void)cudaGetLastError();
-    return TRS_EDEVICE;
+    return told(set_device(ctx->device), "cudaSetDevice");
 }
 
 /* ---- how many blocks ------------------------------------------------------------------------------- */
@@ -67,8 +74,9 @@ static int told(cudaError_t e)
 int multiprocessors()
 {
     int device = 0, count = 1;
-    if (told(cudaGetDevice(&device)) ||
-        told(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device)))
+    if (told(cudaGetDevice(&device), "cudaGetDevice") ||
+        told(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device),
+             "multiprocessors"))
         return 1;
     return count;
 }
@@ -77,7 +85,8 @@ int waiting_blocks(const void *kernel, int threads, size_t shared, double wanted
 {
     const char *limit = getenv("TRISOLVE_BLOCKS");
     int each = 0;
-    if (told(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, shared)))
+    if (told(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, shared),
+             "blocks of a kernel"))
         return 0;
     int most = each * multiprocessors();
     if (limit && atoi(limit) > 0) most = min(most, atoi(limit));
@@ -96,7 +105,7 @@ void *trs_gpu_new(trs_context *ctx, int64_t count, size_t size, const char *what
     else e = cudaMalloc(&p, bytes);
     if (e == cudaSuccess && p) return p;
     (void)cudaGetLastError();
-    trs_fail(ctx, TRS_EMEM, "%s: %.3g bytes of device memory for %s",
+    trs_fail(TRS_EMEM, "%s: %.3g bytes of device memory for %s",
              mem->alloc ? "no memory" : cudaGetErrorName(e), (double)bytes, what);
     return NULL;
 }
@@ -126,6 +135,13 @@ void *trs_gpu_scratch(trs_context *ctx, int64_t bytes, const char *what)
     return ctx->scratch;
 }
 
+/* Without a sentence, where there is a way around it. */
+static bool failed(cudaError_t e)
+{
+    if (e != cudaSuccess) (void)cudaGetLastError();
+    return e != cudaSuccess;
+}
+
 /* Large pages, touched and then registered: that takes a fraction of what cudaMallocHost does, whose pages are
  * small ones.  Where nothing can be registered, it has to do. */
 void *trs_gpu_pinned_new(const trs_context *ctx, size_t bytes)
@@ -133,15 +149,15 @@ void *trs_gpu_pinned_new(const trs_context *ctx, size_t bytes)
     const size_t some = bytes > 0 ? bytes : 1;
     void *p = trs_alloc_pages(some);
     if (p) trs_touch(ctx, p, some);
-    if (p && !told(cudaHostRegister(p, some, cudaHostRegisterDefault))) return p;
+    if (p && !failed(cudaHostRegister(p, some, cudaHostRegisterDefault))) return p;
     free(p);
-    return told(cudaMallocHost(&p, some)) ? NULL : p;
+    return failed(cudaMallocHost(&p, some)) ? NULL : p;
 }
 
 void trs_gpu_pinned_free(void *p)
 {
     if (!p) return;
-    if (told(cudaHostUnregister(p))) (void)told(cudaFreeHost(p));
+    if (failed(cudaHostUnregister(p))) (void)failed(cudaFreeHost(p));
     else free(p);
 }
 
@@ -249,7 +265,7 @@ int trs_gpu_put(trs_context *ctx, void *to, const void *from, size_t bytes)
     const trs_ring *r = ring_for(ctx, bytes);
     cudaError_t e = r ? put_by_ring(ctx, r, (char *)to, (const char *)from, bytes)
                       : copy_and_wait(to, from, bytes, cudaMemcpyHostToDevice);
-    return e == cudaSuccess ? TRS_OK : cuda_fail(ctx, e, "copy to the device");
+    return told(e, "copy to the device");
 }
 
 int trs_gpu_get(trs_context *ctx, void *to, const void *from, size_t bytes)
@@ -258,7 +274,7 @@ int trs_gpu_get(trs_context *ctx, void *to, const void *from, size_t bytes)
     const trs_ring *r = ring_for(ctx, bytes);
     cudaError_t e = r ? get_by_ring(ctx, r, (char *)to, (const char *)from, bytes)
                       : copy_and_wait(to, from, bytes, cudaMemcpyDeviceToHost);
-    return e == cudaSuccess ? TRS_OK : cuda_fail(ctx, e, "copy from the device");
+    return told(e, "copy from the device");
 }
 
 int64_t count_flags(trs_context *ctx, const int *flags, int64_t count)
@@ -267,7 +283,7 @@ int64_t count_flags(trs_context *ctx, const int *flags, int64_t count)
     const bool known = there && !trs_gpu_get(ctx, there, flags, (size_t)count * sizeof *there);
     int64_t set = known ? 0 : count;
     for (int64_t k = 0; k < count && known; k++) set += there[k] != 0;
-    if (!known) ctx->message[0] = '\0';
+    if (!known) trs_forget();
     trs_free(&ctx->mem, there);
     return set;
 }
@@ -280,12 +296,12 @@ int trs_gpu_copy_lines(void *to, size_t to_pitch, const void *from, size_t from_
     cudaError_t e = height == 1 || (to_pitch == width && from_pitch == width)
                         ? cudaMemcpyAsync(to, from, width * height, kind, s)
                         : cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, s);
-    return told(e);
+    return told(e, to_device ? "copy to the device" : "copy from the device");
 }
 
 int trs_gpu_wait(void *stream)
 {
-    return told(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)));
+    return told(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)), "work on the device");
 }
 
 bool trs_gpu_is_capturing(void *stream)
@@ -438,59 +454,79 @@ int trs_gpu_leave_out(trs_dtype t, int32_t n, int nrhs, const unsigned char *ski
 
 static int use(int device)
 {
-    return device <= 0 ? TRS_EARG : told(cudaSetDevice(device - 1));
+    if (device <= 0) return trs_fail(TRS_EARG, "device %d is not TRS_CUDA (k)", device);
+    return told(set_device(device - 1), "cudaSetDevice");
+}
+
+static int new_memory(int device, size_t bytes, void **p)
+{
+    if (!p) return trs_fail(TRS_EARG, "p is NULL");
+    *p = NULL;
+    int rc = use(device);
+    if (rc || !failed(cudaMalloc(p, bytes ? bytes : 1))) return rc;
+    return trs_fail(TRS_EMEM, "out of device memory: %.3g bytes", (double)bytes);
 }
 
 int trs_device_new(int device, size_t bytes, void **p)
 {
-    if (!p) return TRS_EARG;
-    *p = NULL;
-    int rc = use(device);
-    if (rc) return rc;
-    if (cudaMalloc(p, bytes ? bytes : 1) == cudaSuccess) return TRS_OK;
-    (void)cudaGetLastError();
-    return TRS_EMEM;
+    trs_enter();
+    return trs_leave(new_memory(device, bytes, p));
 }
 
 void trs_device_free(int device, void *p)
 {
+    trs_enter();
     if (p && !use(device)) cudaFree(p);
+    trs_leave_silently();
+}
+
+static int check_copy(int device, const void *to, const void *from, size_t bytes)
+{
+    if (bytes && (!to || !from)) return trs_fail(TRS_EARG, "copy: to or from is NULL");
+    return use(device);
 }
 
 static int copy(int device, void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
 {
-    if (bytes && (!to || !from)) return TRS_EARG;
-    int rc = use(device);
-    if (rc || !bytes) return rc;
-    return told(copy_and_wait(to, from, bytes, kind));
+    int rc = check_copy(device, to, from, bytes);
+    return rc ? rc : told(copy_and_wait(to, from, bytes, kind), "copy");
 }
 
 int trs_device_put(int device, void *to, const void *from, size_t bytes)
 {
-    return copy(device, to, from, bytes, cudaMemcpyHostToDevice);
+    trs_enter();
+    return trs_leave(copy(device, to, from, bytes, cudaMemcpyHostToDevice));
 }
 
 int trs_device_get(int device, void *to, const void *from, size_t bytes)
 {
-    return copy(device, to, from, bytes, cudaMemcpyDeviceToHost);
+    trs_enter();
+    return trs_leave(copy(device, to, from, bytes, cudaMemcpyDeviceToHost));
+}
+
+static int copy_on_stream(int device, void *to, const void *from, size_t bytes, void *stream)
+{
+    int rc = check_copy(device, to, from, bytes);
+    if (rc || bytes == 0) return rc;
+    return told(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice,
+                                static_cast<cudaStream_t>(stream)),
+                "copy on a stream");
 }
 
 int trs_device_copy(int device, void *to, const void *from, size_t bytes, void *stream)
 {
-    if (bytes && (!to || !from)) return TRS_EARG;
-    int rc = use(device);
-    if (rc || bytes == 0) return rc;
-    return told(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice,
-                                static_cast<cudaStream_t>(stream)));
+    trs_enter();
+    return trs_leave(copy_on_stream(device, to, from, bytes, stream));
 }
 
-int trs_device_name(int device, char *name, size_t size)
+static int name_of(int device, char *name, size_t size)
 {
     cudaDeviceProp p;
     int driver = 0;
-    if (!name || device <= 0) return TRS_EARG;
-    if (trs_gpu_probe(device - 1, name, size)) return TRS_EDEVICE;
-    if (cudaGetDeviceProperties(&p, device - 1) != cudaSuccess) return TRS_EDEVICE;
+    if (!name || device <= 0) return trs_fail(TRS_EARG, "name is NULL, or device is the host");
+    if (trs_gpu_probe(device - 1, name, size)) return trs_fail(TRS_EDEVICE, "%s", name);
+    int rc = told(cudaGetDeviceProperties(&p, device - 1), "cudaGetDeviceProperties");
+    if (rc) return rc;
     cudaDriverGetVersion(&driver);
     snprintf(name, size, "%s, %d SMs, %.0f GiB, driver for CUDA %d.%d", p.name,
              p.multiProcessorCount, (double)p.totalGlobalMem / (1 << 30), driver / 1000,
@@ -498,42 +534,64 @@ int trs_device_name(int device, char *name, size_t size)
     return TRS_OK;
 }
 
+int trs_device_name(int device, char *name, size_t size)
+{
+    trs_enter();
+    return trs_leave(name_of(device, name, size));
+}
+
 struct trs_timer {
     cudaEvent_t start, stop;
 };
 
-int trs_timer_create(trs_timer **timer, int device)
+static int new_timer(trs_timer **timer, int device)
 {
-    if (!timer) return TRS_EARG;
+    if (!timer) return trs_fail(TRS_EARG, "timer is NULL");
     *timer = NULL;
     int rc = use(device);
     if (rc) return rc;
     trs_timer *t = new (std::nothrow) trs_timer();
-    if (!t) return TRS_EMEM;
-    if (cudaEventCreate(&t->start) == cudaSuccess && cudaEventCreate(&t->stop) == cudaSuccess) {
-        *timer = t;
-        return TRS_OK;
-    }
-    trs_timer_destroy(t);
-    return TRS_EDEVICE;
+    if (!t) return trs_fail(TRS_EMEM, "out of memory for a timer");
+    rc = told(cudaEventCreate(&t->start), "cudaEventCreate");
+    if (!rc) rc = told(cudaEventCreate(&t->stop), "cudaEventCreate");
+    if (rc) trs_timer_destroy(t);
+    else *timer = t;
+    return rc;
+}
+
+int trs_timer_create(trs_timer **timer, int device)
+{
+    trs_enter();
+    return trs_leave(new_timer(timer, device));
+}
+
+static int start_timer(trs_timer *t, void *stream)
+{
+    if (!t) return trs_fail(TRS_EARG, "timer is NULL");
+    return told(cudaEventRecord(t->start, static_cast<cudaStream_t>(stream)), "cudaEventRecord");
 }
 
 int trs_timer_start(trs_timer *t, void *stream)
 {
-    if (!t) return TRS_EARG;
-    return told(cudaEventRecord(t->start, static_cast<cudaStream_t>(stream)));
+    trs_enter();
+    return trs_leave(start_timer(t, stream));
+}
+
+static int stop_timer(trs_timer *t, void *stream, double *seconds)
+{
+    float ms = 0;
+    if (!t || !seconds) return trs_fail(TRS_EARG, "timer or seconds is NULL");
+    int rc = told(cudaEventRecord(t->stop, static_cast<cudaStream_t>(stream)), "cudaEventRecord");
+    if (!rc) rc = told(cudaEventSynchronize(t->stop), "cudaEventSynchronize");
+    if (!rc) rc = told(cudaEventElapsedTime(&ms, t->start, t->stop), "cudaEventElapsedTime");
+    if (!rc) *seconds = 1e-3 * ms;
+    return rc;
 }
 
 int trs_timer_stop(trs_timer *t, void *stream, double *seconds)
 {
-    float ms = 0;
-    if (!t || !seconds) return TRS_EARG;
-    int rc = told(cudaEventRecord(t->stop, static_cast<cudaStream_t>(stream)));
-    if (!rc) rc = told(cudaEventSynchronize(t->stop));
-    if (!rc) rc = told(cudaEventElapsedTime(&ms, t->start, t->stop));
-    if (rc) return rc;
-    *seconds = 1e-3 * ms;
-    return TRS_OK;
+    trs_enter();
+    return trs_leave(stop_timer(t, stream, seconds));
 }
 
 void trs_timer_destroy(trs_timer *t)

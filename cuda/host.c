@@ -58,14 +58,14 @@ static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **
 {
     const trs_tri *t = &part->side->tri;
     host_work *w = *work = trs_alloc_zero(&ctx->mem, 1, sizeof *w);
-    if (!w) return trs_fail(ctx, TRS_EMEM, "out of memory");
+    if (!w) return trs_fail(TRS_EMEM, "out of memory");
     w->nrhs = nrhs;
     w->notes = trs_new(ctx, 4 * (int64_t)nrhs, sizeof *w->notes, "notes to the host");
     if (!w->notes) return TRS_EMEM;
     const size_t bytes = (size_t)t->n * (size_t)nrhs * trs_size(t->dtype);
     w->buffer = trs_gpu_pinned_new(ctx, bytes);
     if (!w->buffer)
-        return trs_fail(ctx, TRS_EMEM, "%.3g bytes of pinned memory for B and X", (double)bytes);
+        return trs_fail(TRS_EMEM, "%.3g bytes of pinned memory for B and X", (double)bytes);
     write_notes(part, w);
     return TRS_OK;
 }

@@ -41,7 +41,7 @@ int trs_gpu_put_levels(trs_context *ctx, const trs_side *s)
     if (ptr) {
         spread_kernel<<<blocks_of(n), THREADS>>>(n, lv->count, topo, ptr,
                                                  (int32_t *)s->direct.level);
-        rc = trs_gpu_wait(NULL) ? trs_fail(ctx, TRS_EDEVICE, "levels on the device") : TRS_OK;
+        rc = trs_gpu_wait(NULL) ? trs_fail(TRS_EDEVICE, "levels on the device") : TRS_OK;
     }
     trs_gpu_free(ctx, topo);
     trs_gpu_free(ctx, ptr);
@@ -50,10 +50,10 @@ int trs_gpu_put_levels(trs_context *ctx, const trs_side *s)
 
 /* ---- find them -------------------------------------------------------------------------------------- */
 
-static int failed(trs_context *ctx, cudaError_t e)
+static int failed(cudaError_t e)
 {
     (void)cudaGetLastError();
-    return trs_fail(ctx, TRS_EDEVICE, "levels on the device: %s", cudaGetErrorString(e));
+    return trs_fail(TRS_EDEVICE, "levels on the device: %s", cudaGetErrorString(e));
 }
 
 enum { LONG = 16 }; /* entries of a row on average: from here on, leaving out some of them pays */
@@ -66,7 +66,7 @@ static void leave_out(trs_context *ctx, const trs_tri *t, find::search *all)
     const size_t bytes = prune::lay_out(w, t->nnz, NULL);
     char *base = (char *)trs_gpu_scratch(ctx, (int64_t)bytes, "the search for levels");
     if (!base) {
-        ctx->message[0] = '\0';
+        trs_forget();
         return;
     }
     prune::lay_out(w, t->nnz, base);
@@ -107,7 +107,7 @@ static int find_them(trs_context *ctx, trs_side *s)
     cudaMemsetAsync(all.count, 0, sizeof count, NULL);
     cudaMemsetAsync(all.level, 0xff, (size_t)all.n * sizeof *all.level, NULL);
     const cudaError_t e = find::launch(all);
-    if (e) return failed(ctx, e);
+    if (e) return failed(e);
     s->direct.topo = trs_gpu_new(ctx, s->tri.n, sizeof(int32_t), "topo"); /* meanwhile */
     if (!s->direct.topo) return TRS_EMEM;
     rc = trs_gpu_get(ctx, &count, all.count, sizeof count);
@@ -221,14 +221,14 @@ static int sort_levels(trs_context *ctx, trs_side *s)
                  .found = (const int32_t *)s->direct.level,
                  .topo = (int32_t *)s->direct.topo};
     cudaError_t e = sort(w); /* says what it needs */
-    if (e) return failed(ctx, e);
+    if (e) return failed(e);
     void *base = trs_gpu_scratch(ctx, (int64_t)lay_out(w, NULL), "the level analysis");
     if (!base) return TRS_EMEM;
     lay_out(w, (char *)base);
     cudaMemsetAsync(w.sum, 0, (size_t)w.count * sizeof *w.sum, NULL);
     number_kernel<<<blocks_of(w.n), THREADS>>>(w);
     e = sort(w);
-    if (e) return failed(ctx, e);
+    if (e) return failed(e);
     sum_kernel<<<blocks_of(w.n), THREADS>>>(w, (const int64_t *)s->direct.ptr);
     const int rc = tally(ctx, w, &s->tally);
     return rc ? rc : fetch_levels(ctx, w, &s->lv);

@@ -382,7 +382,7 @@ static int place_rows(trs_context *ctx, dataflow *d)
     if (f->nodes == 0) return TRS_OK;
     cudaMemsetAsync(sum, 0, sizeof squares);
     place_kernel<<<blocks_of(f->nodes), PLAIN>>>(*f, d->place, (unsigned long long *)sum);
-    if (launched()) return trs_fail(ctx, TRS_EDEVICE, "the places of rows cannot be found");
+    if (launched()) return trs_fail(TRS_EDEVICE, "the places of rows cannot be found");
     const int rc = trs_gpu_get(ctx, &squares, sum, sizeof squares);
     d->lengthy = (double)squares > (double)LENGTHY * (double)f->nnz;
     return rc;

@@ -329,10 +329,10 @@ static __global__ void __launch_bounds__(ROWS)
 
 /* ---- the host side ------------------------------------------------------------------------------------------ */
 
-static int failed(trs_context *ctx, cudaError_t e)
+static int failed(cudaError_t e)
 {
     (void)cudaGetLastError();
-    return trs_fail(ctx, TRS_EDEVICE, "merging levels: %s", cudaGetErrorString(e));
+    return trs_fail(TRS_EDEVICE, "merging levels: %s", cudaGetErrorString(e));
 }
 
 /* Where a thread has a row. */
@@ -346,11 +346,11 @@ template <class V> static int add_up(trs_context *ctx, V *a, int64_t count)
 {
     size_t bytes = 0;
     cudaError_t e = cub::DeviceScan::ExclusiveSum(NULL, bytes, a, a, count);
-    if (e) return failed(ctx, e);
+    if (e) return failed(e);
     void *temp = trs_gpu_scratch(ctx, (int64_t)bytes, "sums");
     if (!temp) return TRS_EMEM;
     e = cub::DeviceScan::ExclusiveSum(temp, bytes, a, a, count);
-    return e ? failed(ctx, e) : TRS_OK;
+    return e ? failed(e) : TRS_OK;
 }
 
 /* The longs and of, on the host or on the device. */
@@ -407,7 +407,7 @@ static int tally_longs(trs_context *ctx, merging *m, const tallying &t, const me
     if (!m->long_row) return TRS_EMEM;
     const cudaError_t e = cudaMemsetAsync(d->there.longs, 0, sizeof *d->there.longs, NULL);
     list_kernel<<<blocks_of(listed * (int64_t)WARP), THREADS>>>(*m, t, listed, d->there.longs);
-    int rc = e ? failed(ctx, e) : bring(ctx, m, d, false);
+    int rc = e ? failed(e) : bring(ctx, m, d, false);
     if (rc) return rc;
     m->longs = d->here.longs->count;
     m->largest = d->here.longs->largest;
@@ -432,7 +432,7 @@ static int tally_rows(trs_context *ctx, merging *m, int odd, int every, const me
     if (!t.list) return TRS_EMEM;
     const cudaError_t e = cudaMemsetAsync(d->there.longs, 0, bytes, NULL);
     tally_kernel<<<blocks_for(rows), ROWS>>>(*m, t);
-    const int rc = e ? failed(ctx, e) : bring(ctx, m, d, false);
+    const int rc = e ? failed(e) : bring(ctx, m, d, false);
     return rc || !d->here.longs->count ? rc : tally_longs(ctx, m, t, d);
 }
 
@@ -527,7 +527,7 @@ static int carry_out(trs_context *ctx, const merge_desk *d, size_t size, merging
     fill_kernel<<<blocks_for(m->from.n), ROWS>>>(*m);
     if (m->longs) rc = merge_long_fill(ctx, m);
     const cudaError_t e = cudaGetLastError();
-    return rc ? rc : e ? failed(ctx, e) : TRS_OK;
+    return rc ? rc : e ? failed(e) : TRS_OK;
 }
 
 /* m->to.levels, and what there is of rows.  Of a large triangle a sample is asked first, for both kinds at once. */

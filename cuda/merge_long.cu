@@ -316,10 +316,10 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* ---- the host side ------------------------------------------------------------------------------------------------ */
 
-static int failed(trs_context *ctx, cudaError_t e)
+static int failed(cudaError_t e)
 {
     (void)cudaGetLastError();
-    return trs_fail(ctx, TRS_EDEVICE, "merging long rows: %s", cudaGetErrorString(e));
+    return trs_fail(TRS_EDEVICE, "merging long rows: %s", cudaGetErrorString(e));
 }
 
 struct tables {
@@ -344,7 +344,7 @@ int merge_long_count(trs_context *ctx, const merging *m, int every, merge_tally 
     if (rc) return rc;
     count_kernel<<<t.blocks, THREADS>>>(*m, t.memory, t.each, every, of);
     const cudaError_t e = cudaGetLastError();
-    return e ? failed(ctx, e) : TRS_OK;
+    return e ? failed(e) : TRS_OK;
 }
 
 int merge_long_place(trs_context *ctx, merging *m)
@@ -355,7 +355,7 @@ int merge_long_place(trs_context *ctx, merging *m)
     if (!there) return TRS_EMEM;
     const cudaError_t e = cudaMemsetAsync(there, 0, sizeof found, NULL);
     place_kernel<<<blocks_of(m->longs), THREADS>>>(*m, there);
-    int rc = e ? failed(ctx, e) : trs_gpu_get(ctx, &found, there, sizeof found);
+    int rc = e ? failed(e) : trs_gpu_get(ctx, &found, there, sizeof found);
     if (rc) return rc;
     m->wides = found.wides;
     const int64_t slots = (int64_t)found.slots;
@@ -370,7 +370,7 @@ int merge_long_fill(trs_context *ctx, const merging *m)
     if (rc) return rc;
     fill_kernel<<<t.blocks, THREADS>>>(*m, t.memory, t.each);
     const cudaError_t e = cudaGetLastError();
-    return e ? failed(ctx, e) : TRS_OK;
+    return e ? failed(e) : TRS_OK;
 }
 
 int merge_long_take(const merging *m, trs_dtype t, const void *val, uint64_t *growth,

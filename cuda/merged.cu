@@ -22,10 +22,10 @@ struct merged {
     bool too_large;
 };
 
-static int failed(trs_context *ctx, cudaError_t e)
+static int failed(cudaError_t e)
 {
     (void)cudaGetLastError();
-    return trs_fail(ctx, TRS_EDEVICE, "merged levels: %s", cudaGetErrorString(e));
+    return trs_fail(TRS_EDEVICE, "merged levels: %s", cudaGetErrorString(e));
 }
 
 static trs_pattern pattern_of(const trs_part *part)
@@ -43,7 +43,7 @@ static int take_levels(trs_part *part)
     if (!d->level) return TRS_EMEM;
     const cudaError_t e =
         cudaMemcpy(d->level, p.level, (size_t)p.n * sizeof *d->level, cudaMemcpyDeviceToDevice);
-    return e ? failed(part->ctx, e) : trs_flow_slack(part->ctx, &p, d->level);
+    return e ? failed(e) : trs_flow_slack(part->ctx, &p, d->level);
 }
 
 /* Passes, odd levels and even ones in turn, until neither kind is worth one. */
@@ -73,7 +73,7 @@ static int analyse(trs_part *part)
 {
     trs_context *ctx = part->ctx;
     merged *d = (merged *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
-    if (!d) return trs_fail(ctx, TRS_EMEM, "out of memory");
+    if (!d) return trs_fail(TRS_EMEM, "out of memory");
     part->data = d;
     if (part->side->tri.n == 0) return TRS_OK;
     d->growth = (uint64_t *)trs_gpu_new(ctx, MERGE_PASSES, sizeof *d->growth, "growth");
@@ -110,7 +110,7 @@ static int take(trs_part *part, const void *val, void *stream)
     }
     if (!e) e = cudaMemcpyAsync(largest, d->growth, sizeof largest, cudaMemcpyDeviceToHost, s);
     if (!e) e = cudaStreamSynchronize(s);
-    if (e) return failed(part->ctx, e);
+    if (e) return failed(e);
     part->growth = 1;
     for (int k = 0; k < d->passes; k++) {
         const double one = 1 + (largest[k] <= 1 ? 1 : largest[k]);
@@ -121,7 +121,7 @@ static int take(trs_part *part, const void *val, void *stream)
     part->growth = 1;
     /* so that a solve that was captured with T' gives NaN, not a bad x */
     e = cudaMemsetAsync(d->flow.inv, 0xff, (size_t)d->flow.flow.nodes * trs_size(t), s);
-    return e ? failed(part->ctx, e) : TRS_OK;
+    return e ? failed(e) : TRS_OK;
 }
 
 /* T itself, made when it is wanted first. */

@@ -68,7 +68,7 @@ static int analyse(trs_part *part)
 {
     trs_context *ctx = part->ctx;
     multiblock *d = (multiblock *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
-    if (!d) return trs_fail(ctx, TRS_EMEM, "out of memory");
+    if (!d) return trs_fail(TRS_EMEM, "out of memory");
     part->data = d;
     int rc = device_csr_new(part, &d->L);
     if (rc) return rc;

@@ -36,7 +36,7 @@ static __global__ void naive_kernel(int32_t from, int32_t rows, const int64_t *L
 static int analyse(trs_part *part)
 {
     part->data = trs_alloc_zero(&part->ctx->mem, 1, sizeof(device_csr));
-    if (!part->data) return trs_fail(part->ctx, TRS_EMEM, "out of memory");
+    if (!part->data) return trs_fail(TRS_EMEM, "out of memory");
     return device_csr_new(part, (device_csr *)part->data);
 }
 

@@ -193,7 +193,7 @@ static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **
     const trs_tri *t = &part->side->tri;
     segments_work *w = (segments_work *)trs_alloc_zero(&ctx->mem, 1, sizeof *w);
     *work = w;
-    if (!w) return trs_fail(ctx, TRS_EMEM, "out of memory");
+    if (!w) return trs_fail(TRS_EMEM, "out of memory");
     w->y = trs_gpu_new(ctx, (int64_t)t->n * nrhs, trs_size(t->dtype), "stretches of X");
     int rc = w->y ? TRS_OK : TRS_EMEM;
     for (int k = 0; k < 2 && !rc; k++)
@@ -221,11 +221,9 @@ static trs_mat matrix(const trs_part *part, const block *a)
 }
 
 /* Bad pivots of a stretch are the side's: who has it finds them. */
-static int told(const trs_part *part, const trs_plan *plan, int rc)
+static int told(int rc)
 {
-    return !rc || rc == TRS_EPIVOT
-               ? TRS_OK
-               : trs_fail(part->ctx, rc, "a stretch: %s", trs_plan_message(plan));
+    return !rc || rc == TRS_EPIVOT ? TRS_OK : trs_fail(rc, "a stretch: %s", trs_message());
 }
 
 static int take(const trs_part *part, const block *a, const void *val, void *stream)
@@ -244,7 +242,7 @@ static int update_direct(trs_part *part, const void *val, void *stream)
         if (!d->plan[k]) continue;
         const trs_mat m = matrix(part, &d->part[k]);
         rc = take(part, &d->part[k], val, stream);
-        if (!rc) rc = told(part, d->plan[k], trs_plan_update(d->plan[k], &m, &exec));
+        if (!rc) rc = told(trs_plan_update(d->plan[k], &m, &exec));
         part->growth = max(part->growth, d->plan[k]->side[0].part->growth);
     }
     return rc;
@@ -314,7 +312,7 @@ static int make_plan(const trs_part *part, const trs_solver *solver, block *a, t
     trs_gpu_free(ctx, a->idx);
     a->ptr = NULL;
     a->idx = NULL;
-    return told(part, *plan, rc);
+    return told(rc);
 }
 
 /* A, C and B, one after the other. */
@@ -352,7 +350,7 @@ static int analyse(trs_part *part)
     const trs_stretches *s = &part->side->stretches;
     segments *d = (segments *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
     part->data = d;
-    if (!d) return trs_fail(ctx, TRS_EMEM, "out of memory");
+    if (!d) return trs_fail(TRS_EMEM, "out of memory");
     int32_t *row = (int32_t *)trs_new(ctx, 2 * (int64_t)t->n, sizeof *row, "rows of stretches");
     if (!row) return TRS_EMEM;
     order_rows(s, t->n, row);

@@ -80,7 +80,7 @@ static int analyse(trs_part *part)
     trs_context *ctx = part->ctx;
     const trs_levels *lv = part->lv;
     single_block *d = (single_block *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
-    if (!d) return trs_fail(ctx, TRS_EMEM, "out of memory");
+    if (!d) return trs_fail(TRS_EMEM, "out of memory");
     part->data = d;
     trs_tri csr = part->side->tri;
     csr.src = NULL; /* so that the transpose keeps places in this CSR */

@@ -120,7 +120,7 @@ int trs_gpu_straight(trs_context *ctx, const trs_mat *m, trs_side *s)
     entries_kernel<<<few_blocks(m->nnz), THREADS>>>(in);
     if (s->reversed) count_back_kernel<<<blocks_of(m->nnz), THREADS>>>(m->nnz, (int64_t *)d->src);
     int rc = trs_gpu_take_values(m->dtype, m->nnz, d->src, m->val, d->val, NULL);
-    if (rc) return trs_fail(ctx, rc, "a matrix on the device");
+    if (rc) return trs_fail(rc, "a matrix on the device");
     rc = trs_gpu_get(ctx, wrong, found, sizeof wrong);
     return rc ? rc : wrong[0] || wrong[1] ? TRS_EMATRIX : TRS_OK;
 }

@@ -564,7 +564,7 @@ static int analyse(trs_part *part)
     trs_context *ctx = part->ctx;
     const trs_tri *t = &part->side->tri;
     strips *d = (strips *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
-    if (!d) return trs_fail(ctx, TRS_EMEM, "out of memory");
+    if (!d) return trs_fail(TRS_EMEM, "out of memory");
     part->data = d;
     const int32_t rows = part->side->strip_rows ? part->side->strip_rows : (int32_t)ANY_ROWS;
     int rc = trs_strips_make(ctx, t, part->lv, rows, &d->s);
@@ -588,7 +588,7 @@ static int analyse(trs_part *part)
     });
     return d->blocks || !t->n
                ? TRS_OK
-               : trs_fail(ctx, TRS_ESUPPORT, "cuda-strips: too little shared memory on this GPU");
+               : trs_fail(TRS_ESUPPORT, "cuda-strips: too little shared memory on this GPU");
 }
 
 static int update(trs_part *part)

@@ -157,7 +157,7 @@ static int analyse(trs_part *part)
 {
     trs_context *ctx = part->ctx;
     supernodal *d = (supernodal *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
-    if (!d) return trs_fail(ctx, TRS_EMEM, "out of memory");
+    if (!d) return trs_fail(TRS_EMEM, "out of memory");
     part->data = d;
     const trs_supernodes *s = &part->side->super;
     const size_t size = trs_size(part->side->tri.dtype);
@@ -176,8 +176,7 @@ static int analyse(trs_part *part)
         return TRS_EMEM;
     if (s->blocks > 0)
         thin_kernel<<<blocks_of(s->blocks), PLAIN>>>(s->blocks, d->block, d->stage, d->thin);
-    return launched() || trs_gpu_wait(NULL) ? trs_fail(ctx, TRS_EDEVICE, "cuda-supernodal")
-                                            : TRS_OK;
+    return launched() || trs_gpu_wait(NULL) ? trs_fail(TRS_EDEVICE, "cuda-supernodal") : TRS_OK;
 }
 
 static int update_direct(trs_part *part, const void *val, void *stream)
@@ -228,7 +227,7 @@ static int work_start(supernodal_work *w, trs_context *ctx, size_t size)
     if (!w->copy) return TRS_EMEM;
     if (cudaMemset(w->state, 0, sizeof *w->state) != cudaSuccess ||
         cudaMemset(w->copy, 0xff, bytes) != cudaSuccess)
-        return trs_fail(ctx, TRS_EDEVICE, "cudaMemset");
+        return trs_fail(TRS_EDEVICE, "cudaMemset");
     return trs_gpu_wait(NULL);
 }
 
@@ -237,13 +236,13 @@ static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **
     const supernodal *d = (const supernodal *)part->data;
     supernodal_work *w = (supernodal_work *)trs_alloc_zero(&ctx->mem, 1, sizeof *w);
     *work = w;
-    if (!w) return trs_fail(ctx, TRS_EMEM, "out of memory");
+    if (!w) return trs_fail(TRS_EMEM, "out of memory");
     return for_type(part->side->tri.dtype, [&](auto zero) {
         using T = decltype(zero);
         w->most = for_width<T>(nrhs, [](auto width, int) { return decltype(width)::value; });
         w->copy_size = ((int64_t)part->side->tri.n + (int64_t)d->s.pieces * BLOCK) * w->most;
         int rc = grids<T>(w, d);
-        if (rc) return trs_fail(ctx, rc, "cuda-supernodal needs more shared memory than there is");
+        if (rc) return trs_fail(rc, "cuda-supernodal needs more shared memory than there is");
         return work_start(w, ctx, sizeof(T));
     });
 }

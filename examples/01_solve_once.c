@@ -25,7 +25,7 @@ int main(void)
     int rc = trs_plan_create(&plan, &L, NULL);                 /* is it a triangle? */
     if (!rc) rc = trs_plan_analyse(plan);                      /* levels, choice of a solver */
     if (!rc) rc = trs_solve(plan, TRS_N, 1, b, 5, x, 5, NULL); /* x = L \ b */
-    if (rc) fprintf(stderr, "%s: %s\n", trs_strerror(rc), trs_plan_message(plan));
+    if (rc) fprintf(stderr, "%s\n", trs_message());
 
     int wrong = rc != TRS_OK;
     for (int i = 0; i < 5 && !rc; i++) {

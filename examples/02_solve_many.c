@@ -49,7 +49,7 @@ int main(void)
         if (!rc) rc = trs_solve(plan, TRS_N, NRHS, u, N, u, N, NULL); /* in place */
         first /= 1 + 3 * dt;
     }
-    if (rc) fprintf(stderr, "%s: %s\n", trs_strerror(rc), trs_plan_message(plan));
+    if (rc) fprintf(stderr, "%s\n", trs_message());
     trs_plan_destroy(plan);
 
     double sum = 0;

@@ -56,7 +56,7 @@ int main(void)
     int rc = trs_plan_create(&plan, &L, &options);
     if (!rc) rc = trs_plan_analyse(plan);
     if (!rc) rc = trs_work_create(&exec.work, plan, 1);
-    if (rc) return fprintf(stderr, "%s\n", trs_plan_message(plan)), 1;
+    if (rc) return fprintf(stderr, "%s\n", trs_message()), 1;
     if (cudaStreamCreate(&stream) || cudaMalloc((void **)&b, sizeof host_b) ||
         cudaMalloc((void **)&x, sizeof host_x))
         return fprintf(stderr, "CUDA: no stream or memory\n"), 1;

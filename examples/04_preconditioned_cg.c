@@ -91,7 +91,7 @@ int main(void)
     const trs_ilu_options options = {.method = TRS_IC0};
     trs_lu *ic;
     int rc = trs_ilu(&ic, &A, &options);
-    if (rc) fprintf(stderr, "%s\n", trs_lu_message(ic));
+    if (rc) fprintf(stderr, "%s\n", trs_message());
     const int plain = rc ? rc : cg(NULL), with = rc ? rc : cg(ic);
     trs_lu_destroy(ic);
     if (plain < 0 || with < 0) return fprintf(stderr, "%s\n", trs_strerror(with)), 1;

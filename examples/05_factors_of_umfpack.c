@@ -56,7 +56,7 @@ int main(void)
     trs_multiply(&A, TRS_N, 1, exact, N, b, N, TRS_COL_MAJOR);
     if (!rc) rc = trs_lu_solve(lu, TRS_N, 1, b, N, x, N, NULL);
     if (!rc) rc = by_hand(lu, b, hand);
-    if (rc) fprintf(stderr, "%s: %s\n", trs_strerror(rc), trs_lu_message(lu));
+    if (rc) fprintf(stderr, "%s\n", trs_message());
 
     double worst = 0, apart = 0;
     for (int i = 0; i < N && !rc; i++) {

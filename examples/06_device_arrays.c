@@ -49,7 +49,7 @@ int main(void)
     if (!rc) rc = trs_plan_analyse(plan);
     if (!rc) rc = trs_solve(plan, TRS_N, 1, B, N, X, N, NULL); /* enqueued */
     if (!rc) rc = trs_device_get(TRS_CUDA(0), x, X, sizeof x); /* waits */
-    if (rc) fprintf(stderr, "%s: %s\n", trs_strerror(rc), trs_plan_message(plan));
+    if (rc) fprintf(stderr, "%s\n", trs_message());
 
     double worst = 0;
     for (int i = 0; i < N; i++) worst = fmax(worst, fabs(x[i] - 1));

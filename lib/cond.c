@@ -127,7 +127,8 @@ static int inverse_norm(estimator *s, const trs_memory *mem, double *value)
     if (s->n == 0) return TRS_OK;
     s->x = trs_alloc(mem, s->n, trs_size(s->type));
     double *sign = trs_alloc(mem, 2 * s->n, sizeof *sign);
-    int rc = s->x && sign ? search(s, sign, value) : TRS_EMEM;
+    int rc = s->x && sign ? search(s, sign, value)
+                          : trs_fail(TRS_EMEM, "condition: out of memory for a vector");
     trs_free(mem, sign);
     trs_free(mem, s->x);
     return rc;
@@ -138,7 +139,7 @@ static int matrix_norm(const trs_memory *mem, const trs_mat *A, trs_norm which, 
 {
     double *sum = trs_alloc_zero(mem, A->n, sizeof *sum), z[2];
     *value = 0;
-    if (!sum) return TRS_EMEM;
+    if (!sum) return trs_fail(TRS_EMEM, "condition: out of memory for the sums");
     for (int64_t l = 0; l < A->n; l++) {
         const int64_t end = trs_line_end(A, l);
         for (int64_t p = trs_line_begin(A, l); p < end; p++) {
@@ -177,24 +178,25 @@ static int reciprocal(estimator *s, const trs_memory *mem, const trs_mat *A, trs
 
 static int check(const trs_mat *A, trs_norm which)
 {
-    trs_context ctx = {0};
-    if ((unsigned)which > TRS_NORM_INF) return TRS_EARG;
-    return A->device > 0 ? TRS_ESUPPORT : trs_check_mat(&ctx, A);
+    if ((unsigned)which > TRS_NORM_INF) return trs_fail(TRS_EARG, "condition: unknown norm");
+    if (A->device > 0) return trs_fail(TRS_ESUPPORT, "condition: A must be in host memory");
+    return trs_check_mat(A);
 }
 
-int trs_condest(const trs_plan *plan, const trs_mat *T, trs_norm which, double *rcond)
+static int condest(const trs_plan *plan, const trs_mat *T, trs_norm which, double *rcond)
 {
     const unsigned same = TRS_LOWER | TRS_UPPER | TRS_UNIT;
-    if (!rcond) return TRS_EARG;
+    if (!rcond) return trs_fail(TRS_EARG, "condition: rcond is NULL");
     *rcond = 0;
-    if (!plan || !T) return TRS_EARG;
+    if (!plan || !T) return trs_fail(TRS_EARG, "condition: plan or T is NULL");
     int rc = check(T, which);
     if (rc) return rc;
     const unsigned ops = 1u << TRS_N | 1u << TRS_H;
-    if (plan->state != TRS_READY || (plan->ctx.ops & ops) != ops) return TRS_ESTATE;
+    if (plan->state != TRS_READY || (plan->ctx.ops & ops) != ops)
+        return trs_fail(TRS_ESTATE, "condition: the plan cannot be solved with TRS_N and TRS_H");
     if (T->n != plan->info.n || T->dtype != plan->shape.dtype ||
         (T->kind & same) != (plan->shape.kind & same))
-        return TRS_EARG;
+        return trs_fail(TRS_EARG, "condition: T is not the matrix of the plan");
     const trs_memory mem = plan->ctx.mem;
     estimator s = {.plan = plan, .type = T->dtype};
     rc = trs_hosted_new(plan, &s.stage);
@@ -203,19 +205,30 @@ int trs_condest(const trs_plan *plan, const trs_mat *T, trs_norm which, double *
     return rc;
 }
 
+int trs_condest(const trs_plan *plan, const trs_mat *T, trs_norm which, double *rcond)
+{
+    trs_enter();
+    return trs_leave(condest(plan, T, which, rcond));
+}
+
+static int lu_condest(trs_lu *lu, const trs_mat *A, trs_norm which, double *rcond)
+{
+    if (!rcond) return trs_fail(TRS_EARG, "condition: rcond is NULL");
+    *rcond = 0;
+    if (!lu || !A) return trs_fail(TRS_EARG, "condition: lu or A is NULL");
+    int rc = check(A, which);
+    if (rc) return rc;
+    if (!lu->ready) return trs_fail(TRS_ESTATE, "condition: there are no factors");
+    if (lu->opt.device > 0)
+        return trs_fail(TRS_ESUPPORT, "condition: the factors solve on a device");
+    if (A->kind || A->n != lu->f.L.n || A->dtype != lu->dtype)
+        return trs_fail(TRS_EARG, "condition: A is not the matrix that was factored");
+    estimator s = {.lu = lu, .type = A->dtype};
+    return reciprocal(&s, &lu->mem, A, which, rcond);
+}
+
 int trs_lu_condest(trs_lu *lu, const trs_mat *A, trs_norm which, double *rcond)
 {
-    if (!rcond) return TRS_EARG;
-    *rcond = 0;
-    if (!lu || !A) return TRS_EARG;
-    int rc = check(A, which);
-    if (rc) return trs_lu_fail(lu, rc, "condition: %s", trs_strerror(rc));
-    if (!lu->ready) return trs_lu_fail(lu, TRS_ESTATE, "condition: there are no factors");
-    if (lu->opt.device > 0)
-        return trs_lu_fail(lu, TRS_ESUPPORT, "condition: the factors solve on a device");
-    if (A->kind || A->n != lu->f.L.n || A->dtype != lu->dtype)
-        return trs_lu_fail(lu, TRS_EARG, "condition: A is not the matrix that was factored");
-    estimator s = {.lu = lu, .type = A->dtype};
-    rc = reciprocal(&s, &lu->mem, A, which, rcond);
-    return rc == TRS_EMEM ? trs_lu_fail(lu, rc, "out of memory for the condition") : rc;
+    trs_enter();
+    return trs_leave(lu_condest(lu, A, which, rcond));
 }

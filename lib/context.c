@@ -1,12 +1,9 @@
-/* context.c: codes, sentences, sizes of numbers. */
+/* context.c: codes, versions, sizes of numbers, memory. */
 #include "config.h"
 
 #include "internal.h"
 #include "stages.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 const char *trs_version(void)
@@ -44,21 +41,11 @@ const char *trs_strerror(int status)
     }
 }
 
-int trs_fail(trs_context *ctx, int code, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(ctx->message, sizeof ctx->message, format, args);
-    va_end(args);
-    return code;
-}
-
 void *trs_new(trs_context *ctx, int64_t count, size_t size, const char *what)
 {
     void *p = trs_alloc(&ctx->mem, count, size);
     if (!p)
-        trs_fail(ctx, TRS_EMEM, "out of memory: %.3g bytes for %s", (double)count * (double)size,
-                 what);
+        trs_fail(TRS_EMEM, "out of memory: %.3g bytes for %s", (double)count * (double)size, what);
     return p;
 }
 

@@ -19,7 +19,7 @@ int trs_tri_entries(trs_context *ctx, trs_tri *t, bool values, bool places)
 {
     const double bytes = (double)t->nnz * (double)(trs_size(t->dtype) + sizeof *t->idx);
     if (ctx->limit && values && bytes > (double)ctx->limit)
-        return trs_fail(ctx, TRS_EMEM, "the triangle has %.3g bytes, over the limit", bytes);
+        return trs_fail(TRS_EMEM, "the triangle has %.3g bytes, over the limit", bytes);
     t->idx = trs_new_touched(ctx, t->nnz, sizeof *t->idx, "columns");
     if (!t->idx) return TRS_EMEM;
     if (values) t->val = trs_new_touched(ctx, t->nnz, trs_size(t->dtype), "values");
@@ -153,7 +153,7 @@ static int copy_lines(trs_context *ctx, lines *l)
     const int base = l->s->m->base;
     trs_share(trs_team(ctx, l->t->nnz), l->s->m->n, LINES, copy_some, l);
     if (l->twice == INT64_MAX) return TRS_OK;
-    return trs_fail(ctx, TRS_EMATRIX, "row %" PRId64 ", column %" PRId64 " is stored twice",
+    return trs_fail(TRS_EMATRIX, "row %" PRId64 ", column %" PRId64 " is stored twice",
                     l->twice + base, l->twice + base);
 }
 
@@ -163,7 +163,7 @@ static int find_duplicate(trs_context *ctx, const source *s, const trs_tri *t)
     for (int32_t i = 0; i < t->n; i++)
         for (int64_t p = t->ptr[i] + 1; p < t->ptr[i + 1]; p++)
             if (t->idx[p] == t->idx[p - 1])
-                return trs_fail(ctx, TRS_EMATRIX, "row %d, column %d is stored twice",
+                return trs_fail(TRS_EMATRIX, "row %d, column %d is stored twice",
                                 (s->by_rows ? i : t->idx[p]) + ctx->base,
                                 (s->by_rows ? t->idx[p] : i) + ctx->base);
     return TRS_OK;
@@ -193,7 +193,7 @@ void trs_tri_drop_identity(trs_context *ctx, trs_tri *t)
 int trs_tri_import(trs_context *ctx, const trs_mat *m, trs_tri *t)
 {
     if (m->format == TRS_BSR) {
-        int bad = trs_check_mat(ctx, m);
+        int bad = trs_check_mat(m);
         return bad ? bad : trs_bsr_import(ctx, m, t);
     }
     const bool by_rows = m->format == TRS_CSR;
@@ -202,7 +202,7 @@ int trs_tri_import(trs_context *ctx, const trs_mat *m, trs_tri *t)
     lines l = {.s = &s, .t = t, .twice = INT64_MAX, .ascend = true};
     int rc = trs_straight_import(ctx, m, t);
     if (rc != TRS_EMATRIX) return rc;
-    rc = trs_check_mat(ctx, m);
+    rc = trs_check_mat(m);
     if (rc) return rc;
     *t = (trs_tri){.n = (int32_t)m->n, .dtype = m->dtype};
     t->ptr = trs_new(ctx, m->n + 1, sizeof *t->ptr, "row pointers");

@@ -71,7 +71,7 @@ int trs_direct_levels(trs_context *ctx, trs_side *s)
     if (!rc) return TRS_OK;
     trs_levels_free(ctx, &s->lv);
     trs_direct_free(ctx, &s->direct);
-    ctx->message[0] = '\0';
+    trs_forget();
     return rc;
 }
 
@@ -113,7 +113,7 @@ int trs_direct_tell(trs_context *ctx, trs_side *s, trs_part *part)
     if (rc) return rc;
     rc = part->solver->update_direct(part, *val, NULL);
     if (!rc) rc = trs_gpu_wait(NULL);
-    return rc == TRS_EDEVICE ? trs_fail(ctx, rc, "values on the device") : rc;
+    return rc == TRS_EDEVICE ? trs_fail(rc, "values on the device") : rc;
 }
 
 /* ---- what may be asked there or on the host ---------------------------------------------------- */
@@ -248,7 +248,7 @@ int trs_direct_update(trs_plan *p, const void *val, void *stream)
             rc = s->part[c].solver->update_direct(&s->part[c], s->direct.val, stream);
     }
     const int waited = trs_gpu_wait(stream);
-    if (rc == TRS_EDEVICE || waited) return trs_fail(&p->ctx, TRS_EDEVICE, "update on the device");
+    if (rc == TRS_EDEVICE || waited) return trs_fail(TRS_EDEVICE, "update on the device");
     return rc;
 }
 

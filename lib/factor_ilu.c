@@ -21,12 +21,6 @@ typedef struct ilu {
     trs_mat shape; /* A as it was first, without its arrays */
 } ilu;
 
-/* Sentences of the context that conversion wants. */
-static int pass_on(trs_lu *lu, const trs_context *ctx, int rc)
-{
-    return rc ? trs_lu_fail(lu, rc, "%s", ctx->message) : rc;
-}
-
 /* ---- pattern -------------------------------------------------------------------------------- */
 
 /* One triangle of A by rows; a diagonal that is not stored is there, with src = TRS_SRC_MISSING. */
@@ -104,8 +98,8 @@ static int check_finite(trs_lu *lu, const trs_tri *t)
             double z[2];
             trs_number_get(t->val, t->dtype, p, z);
             if (isfinite(z[0]) && isfinite(z[1])) continue;
-            return trs_lu_fail(lu, TRS_EMATRIX, "row %d, column %d: the value is not finite",
-                               i + lu->base, t->idx[p] + lu->base);
+            return trs_fail(TRS_EMATRIX, "row %d, column %d: the value is not finite", i + lu->base,
+                            t->idx[p] + lu->base);
         }
     return TRS_OK;
 }
@@ -118,9 +112,8 @@ static int say_fault(trs_lu *lu, const trs_ilu_rows *f, const trs_ilu_outcome *o
                                        "not finite"};
     const char *name = f->cholesky ? "IC(0)" : "ILU(0)";
     const bool missing = f->t.src[f->diag[o->first]] == TRS_SRC_MISSING;
-    return trs_lu_fail(lu, TRS_EPIVOT, "row %" PRId64 ": the pivot of %s is %s%s",
-                       o->first + lu->base, name, what[o->fault],
-                       missing ? " (A has no diagonal entry there)" : "");
+    return trs_fail(TRS_EPIVOT, "row %" PRId64 ": the pivot of %s is %s%s", o->first + lu->base,
+                    name, what[o->fault], missing ? " (A has no diagonal entry there)" : "");
 }
 
 static int compute(trs_lu *lu, ilu *s, const void *val)
@@ -192,71 +185,68 @@ static int analyse(trs_lu *lu, ilu *s, const trs_mat *A)
     lu->info.nnz_a = A->format == TRS_DENSE ? A->n * A->n : trs_value_count(A);
     show(lu, s);
     f->threads = team(lu);
-    if (rc) return pass_on(lu, &ctx, rc);
+    if (rc) return rc;
     set_identity(f);
     rc = trs_lu_plan(lu, true);
     if (rc) return rc;
     f->where = trs_alloc_zero(&lu->mem, (int64_t)f->t.n * f->threads, sizeof *f->where);
-    if (!f->where) return trs_lu_fail(lu, TRS_EMEM, "out of memory for the places of a row");
+    if (!f->where) return trs_fail(TRS_EMEM, "out of memory for the places of a row");
     rc = trs_plan_levels(lu->l, &topo, &lv_ptr);
     if (!rc) rc = trs_plan_info(lu->l, &info);
     if (!rc) rc = trs_ilu_stages(&ctx, f, topo, lv_ptr, (int32_t)info.levels);
-    return pass_on(lu, &ctx, rc);
+    return rc;
 }
 
 static int check(trs_lu *lu, const ilu *s, const trs_mat *A)
 {
-    trs_context ctx = {.mem = lu->mem, .base = A->base == 1};
     lu->base = A->base == 1;
-    if (A->device > 0) return trs_lu_fail(lu, TRS_ESUPPORT, "A must be in host memory");
+    if (A->device > 0) return trs_fail(TRS_ESUPPORT, "A must be in host memory");
     if (A->kind && !(s->rows.cholesky && A->kind == TRS_LOWER))
-        return trs_lu_fail(lu, TRS_EARG, "kind must be 0%s",
-                           s->rows.cholesky ? " or TRS_LOWER" : ": A is a general matrix");
-    return pass_on(lu, &ctx, trs_check_mat(&ctx, A));
+        return trs_fail(TRS_EARG, "kind must be 0%s",
+                        s->rows.cholesky ? " or TRS_LOWER" : ": A is a general matrix");
+    return trs_check_mat(A);
 }
 
-static int same_shape(trs_lu *lu, const trs_mat *was, const trs_mat *A)
+static int same_shape(const trs_mat *was, const trs_mat *A)
 {
-    trs_context ctx = {.mem = lu->mem, .base = A->base == 1};
     if (!trs_same_arrays(was, A))
-        return trs_lu_fail(lu, TRS_EARG,
-                           "update: n, nnz, ld, block, dtype or format differ from the first A");
-    return pass_on(lu, &ctx, trs_check_values(&ctx, A));
+        return trs_fail(TRS_EARG,
+                        "update: n, nnz, ld, block, dtype or format differ from the first A");
+    return trs_check_values(A);
 }
 
 static int update(trs_lu *lu, const trs_mat *A)
 {
     ilu *s = lu->backend;
     if (!lu->l || !s->rows.topo)
-        return trs_lu_fail(lu, TRS_ESTATE, "update: the pattern was never analysed");
+        return trs_fail(TRS_ESTATE, "update: the pattern was never analysed");
     lu->ready = false;
-    lu->message[0] = '\0';
-    if (A->device > 0) return trs_lu_fail(lu, TRS_ESUPPORT, "A must be in host memory");
-    int rc = same_shape(lu, &s->shape, A);
+    if (A->device > 0) return trs_fail(TRS_ESUPPORT, "A must be in host memory");
+    int rc = same_shape(&s->shape, A);
     if (!rc) rc = compute(lu, s, A->val);
     return rc ? rc : trs_lu_plan(lu, false);
 }
 
-static int check_options(trs_lu *lu, const trs_ilu_options *opt)
+static int check_options(const trs_ilu_options *opt)
 {
     if ((unsigned)opt->method > TRS_IC0)
-        return trs_lu_fail(lu, TRS_EARG, "unknown method %d", (int)opt->method);
+        return trs_fail(TRS_EARG, "unknown method %d", (int)opt->method);
     if (!(opt->shift >= 0) || !isfinite(opt->shift) || !(opt->boost >= 0) || !(opt->boost <= 1))
-        return trs_lu_fail(lu, TRS_EARG, "shift must be at least 0, and boost in 0 .. 1");
+        return trs_fail(TRS_EARG, "shift must be at least 0, and boost in 0 .. 1");
     return TRS_OK;
 }
 
-int trs_ilu(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt)
+static int ilu_of(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt)
 {
     static const trs_ilu_options defaults = {0};
-    if (!lu) return TRS_EARG;
+    if (!lu) return trs_fail(TRS_EARG, "lu is NULL");
     *lu = NULL;
-    if (!A) return TRS_EARG;
+    if (!A) return trs_fail(TRS_EARG, "A is NULL");
     if (!opt) opt = &defaults;
     int rc = trs_lu_new(lu, &opt->plan);
-    if (rc || (rc = check_options(*lu, opt))) return rc;
+    if (rc || (rc = check_options(opt))) return rc;
     ilu *s = trs_alloc_zero(&(*lu)->mem, 1, sizeof *s);
-    if (!s) return trs_lu_fail(*lu, TRS_EMEM, "out of memory for a handle");
+    if (!s) return trs_fail(TRS_EMEM, "out of memory for a handle");
     (*lu)->backend = s;
     (*lu)->release = release;
     (*lu)->update = update;
@@ -274,4 +264,10 @@ int trs_ilu(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt)
     if (!rc) rc = update(*lu, A);
     (*lu)->info.seconds_analyse += first;
     return rc;
+}
+
+int trs_ilu(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt)
+{
+    trs_enter();
+    return trs_leave(ilu_of(lu, A, opt));
 }

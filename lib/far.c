@@ -155,7 +155,7 @@ int trs_far_levels(trs_plan *p, bool *found)
     int rc = trs_gpu_use(ctx);
     *found = false;
     if (rc) return rc;
-    if (!trs_gpu_scratch(ctx, scratch_for(&s->tri), "the analysis")) ctx->message[0] = '\0';
+    if (!trs_gpu_scratch(ctx, scratch_for(&s->tri), "the analysis")) trs_forget();
     rc = trs_gpu_find_levels(ctx, s);
     *found = !rc;
     return rc == TRS_ESUPPORT ? TRS_OK : rc;

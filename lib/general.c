@@ -74,7 +74,7 @@ int trs_general_choose(trs_plan *p)
     const bool named = p->wanted;
     if (!named) p->wanted = pivoting(p);
     if (!p->wanted)
-        return trs_fail(&p->ctx, TRS_ESUPPORT,
+        return trs_fail(TRS_ESUPPORT,
                         p->ctx.bitwise
                             ? "no solver that exchanges rows promises the same bits; name another"
                             : "a general matrix needs LAPACK or cuSOLVER, and neither is here");
@@ -83,8 +83,8 @@ int trs_general_choose(trs_plan *p)
     snprintf(p->reason, sizeof p->reason, "a full matrix of %" PRId64 " rows: %s", shape.n,
              named ? "named by the caller" : "LU with partial pivoting");
     if (!trs_fits(p->wanted, &shape, p->ctx.limit))
-        return trs_fail(&p->ctx, TRS_EMEM, "%s would need %.3g bytes, over the limit",
-                        p->wanted->name, (double)p->wanted->bytes(&shape));
+        return trs_fail(TRS_EMEM, "%s would need %.3g bytes, over the limit", p->wanted->name,
+                        (double)p->wanted->bytes(&shape));
     return TRS_OK;
 }
 
@@ -93,7 +93,7 @@ int trs_general_judge(trs_part *part, double growth, int64_t first)
     trs_context *ctx = part->ctx;
     part->growth = growth;
     if (first < 0) return TRS_OK;
-    return trs_fail(ctx, TRS_EPIVOT, "row %" PRId64 ": the pivot is zero, tiny or not finite%s",
+    return trs_fail(TRS_EPIVOT, "row %" PRId64 ": the pivot is zero, tiny or not finite%s",
                     first + ctx->base,
                     part->solver->caps & TRS_CAP_PIVOTS ? ": the matrix is singular"
                                                         : ", and rows are not exchanged");

@@ -9,7 +9,9 @@
 int trs_gpu_probe(int device, char *why, size_t size);
 /* Compute capability and width of the memory bus, which tell chips apart and are quick to ask for. */
 int trs_gpu_chip(int device, int *major, int *minor, int *bus_bits);
-int trs_gpu_use(trs_context *ctx); /* make ctx->device current; TRS_EDEVICE with a sentence */
+/* Make ctx->device current until the public call ends: trs_leave restores the one before it. */
+int trs_gpu_use(trs_context *ctx);
+void trs_gpu_restore(int device); /* for trs_leave */
 
 void *trs_gpu_new(trs_context *ctx, int64_t count, size_t size, const char *what);
 void trs_gpu_free(trs_context *ctx, void *p); /* p may be NULL */

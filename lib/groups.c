@@ -475,11 +475,11 @@ static int relax(build *b)
     b->kept = trs_alloc_zero(&b->ctx->mem, ranges(b), sizeof *b->kept);
     b->relaxed.group = trs_new_touched(b->ctx, b->fundamental.count, sizeof(group), "supernodes");
     if (!b->kept || !b->relaxed.group)
-        return trs_fail(b->ctx, TRS_EMEM, "out of memory for merging supernodes");
+        return trs_fail(TRS_EMEM, "out of memory for merging supernodes");
     trs_share(threads, ranges(b), 1, part_some, b);
     b->begin[ranges(b)] = b->fundamental.count;
     trs_share(threads, (int64_t)ranges(b) + 1, 1, merge_some, b);
-    if (b->failed) return trs_fail(b->ctx, TRS_EMEM, "out of memory for merging supernodes");
+    if (b->failed) return trs_fail(TRS_EMEM, "out of memory for merging supernodes");
     const int rc = join(b);
     if (rc) return rc;
     trs_share(threads, b->relaxed.count, GROUPS, own_some, b);

@@ -292,14 +292,10 @@ static int start(trs_input *in, bool rhs)
     return regular && !standard ? map_file(in) : TRS_OK;
 }
 
-int trs_input_open(trs_input **out, const char *file, const trs_input_options *opt, char *message,
-                   size_t size)
+int trs_input_open(trs_input **out, const char *file, const trs_input_options *opt)
 {
     trs_input *in = *out = trs_alloc_zero(&opt->memory, 1, sizeof **out);
-    if (!in) {
-        snprintf(message, size, "%s: out of memory", trs_input_name(file));
-        return TRS_EMEM;
-    }
+    if (!in) return trs_fail(TRS_EMEM, "%s: out of memory", trs_input_name(file));
     in->mem = opt->memory;
     in->file = file;
     in->suffix = opt->suffix ? opt->suffix : ".mtx";
@@ -307,7 +303,7 @@ int trs_input_open(trs_input **out, const char *file, const trs_input_options *o
     in->fd = -1;
     int rc = start(in, opt->rhs);
     if (!rc) return TRS_OK;
-    snprintf(message, size, "%s", in->message);
+    trs_fail(rc, "%s", in->message);
     trs_input_close(in);
     *out = NULL;
     return rc;

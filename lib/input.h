@@ -2,6 +2,7 @@
 #ifndef TRS_INPUT_H
 #define TRS_INPUT_H
 
+#include "call.h"
 #include "memory.h"
 
 #include <stdbool.h>
@@ -23,10 +24,9 @@ typedef struct trs_text {
     int64_t room;
 } trs_text;
 
-/* "-" is standard input.  On failure *in = NULL and message [size] holds a sentence.
- * Returns TRS_OK, TRS_EFILE, TRS_EMEM, TRS_ESUPPORT. */
-int trs_input_open(trs_input **in, const char *file, const trs_input_options *opt, char *message,
-                   size_t size);
+/* "-" is standard input.  On failure *in = NULL.
+ * Returns TRS_OK, TRS_EFILE, TRS_EMEM, TRS_ESUPPORT, with a sentence. */
+int trs_input_open(trs_input **in, const char *file, const trs_input_options *opt);
 void trs_input_close(trs_input *in);
 
 /* Both give 1, or 0 at the end, or a negative status and trs_input_message.  One call at a time. */

@@ -11,11 +11,13 @@
 #ifndef TRS_INTERNAL_H
 #define TRS_INTERNAL_H
 
+#include "call.h"
 #include "memory.h"
 #include "strips.h"
 #include "supernode.h"
 #include "trisolve-sparse.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 
 /* ---- the machine ---------------------------------------------------------------------------- */
@@ -36,7 +38,7 @@ typedef struct trs_machine { /* costs of single steps, in seconds (machine.c) */
     double link_start; /* a copy that is waited for */
 } trs_machine;
 
-/* ---- context: what may fail, and how it is said ------------------------------------------- */
+/* ---- context: memory, device, what was announced ------------------------------------------- */
 
 typedef struct trs_context {
     trs_memory mem;
@@ -56,12 +58,7 @@ typedef struct trs_context {
     double seconds_vendor; /* that a vendor's own analysis took */
     trs_machine machine;   /* that predictions go by, from trs_machine_find on */
     char costs[200];       /* where its numbers are from */
-    char message[256];
 } trs_context;
-
-/* Write the sentence and return the code. */
-int trs_fail(trs_context *ctx, int code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 
 /* trs_alloc that leaves a sentence: "out of memory: 12 bytes for the levels". */
 void *trs_new(trs_context *ctx, int64_t count, size_t size, const char *what);
@@ -101,8 +98,8 @@ typedef struct trs_tri {
 
 enum { TRS_SRC_UNIT = -1, TRS_SRC_MISSING = -2 };
 
-int trs_check_mat(trs_context *ctx, const trs_mat *m);    /* well-formed? (check.c) */
-int trs_check_values(trs_context *ctx, const trs_mat *m); /* enough to read val? */
+int trs_check_mat(const trs_mat *m);                      /* well-formed? (check.c) */
+int trs_check_values(const trs_mat *m);                   /* enough to read val? */
 bool trs_same_arrays(const trs_mat *a, const trs_mat *b); /* is each number at the same place? */
 int64_t trs_value_count(const trs_mat *m);                /* numbers in val */
 /* Bytes of B or X [n, nrhs], both > 0; -1: p is NULL, ld too small, or so large that no memory has it. */
@@ -377,7 +374,7 @@ struct trs_plan {
     trs_side side[2]; /* op = N; op = T and H */
     const int32_t
         *topo; /* [n] of op = N in the caller's numbering; that of its levels where it will do */
-    bool topo_held; /* by the thread that looks at it, or fetches it */
+    pthread_mutex_t topo_lock; /* of topo: several threads may ask for it */
     trs_pivot pivot;
     double pivot_value;
     int64_t bad_pivots, first_bad;

@@ -49,7 +49,7 @@ static int analyse(trs_part *part)
 {
     const trs_tri *t = &part->side->tri;
     lapack_data *d = part->data = trs_alloc_zero(&part->ctx->mem, 1, sizeof *d);
-    if (!d) return trs_fail(part->ctx, TRS_EMEM, "out of memory");
+    if (!d) return trs_fail(TRS_EMEM, "out of memory");
     d->lu = trs_new(part->ctx, (int64_t)t->n * t->n, trs_size(t->dtype), "the factors");
     if (d->lu) d->pivot = trs_new(part->ctx, t->n, sizeof *d->pivot, "row exchanges");
     return d->pivot ? TRS_OK : TRS_EMEM;
@@ -71,8 +71,7 @@ static int update(trs_part *part)
     const double start = trs_now();
     lapack_int info = t->n ? getrf(t->dtype, t->n, d->lu, d->pivot) : 0;
     part->seconds_factor = trs_now() - start;
-    if (info < 0)
-        return trs_fail(part->ctx, TRS_ELIBRARY, "xGETRF refuses argument %d", -(int)info);
+    if (info < 0) return trs_fail(TRS_ELIBRARY, "xGETRF refuses argument %d", -(int)info);
     return trs_general_judge(part, info ? INFINITY : 1, (int64_t)info - 1);
 }
 
@@ -119,7 +118,7 @@ static int solve(const trs_part *part, const trs_job *job)
 
 static int update(trs_part *part)
 {
-    return trs_fail(part->ctx, TRS_ELIBRARY, "built without LAPACK");
+    return trs_fail(TRS_ELIBRARY, "built without LAPACK");
 }
 
 static int solve(const trs_part *part, const trs_job *job)

@@ -17,7 +17,6 @@
 #include "internal.h"
 
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,12 +25,13 @@
 int trs_lu_new(trs_lu **lu, const trs_options *opt)
 {
     static const trs_options defaults = {0};
-    if (!lu) return TRS_EARG;
+    if (!lu) return trs_fail(TRS_EARG, "lu is NULL");
     *lu = NULL;
     if (!opt) opt = &defaults;
-    if (!opt->memory.alloc != !opt->memory.free) return TRS_EARG;
+    if (!opt->memory.alloc != !opt->memory.free)
+        return trs_fail(TRS_EARG, "one of memory.alloc and memory.free is NULL");
     trs_lu *a = *lu = trs_alloc_zero(&opt->memory, 1, sizeof *a);
-    if (!a) return TRS_EMEM;
+    if (!a) return trs_fail(TRS_EMEM, "out of memory for a handle");
     a->mem = opt->memory;
     a->opt = *opt;
     a->opt.layout = TRS_COL_MAJOR; /* of the vectors between the triangles */
@@ -39,7 +39,7 @@ int trs_lu_new(trs_lu **lu, const trs_options *opt)
         snprintf(a->solver, sizeof a->solver, "%s", opt->solver);
         a->opt.solver = a->solver;
     }
-    if (opt->nrhs < 0) return trs_lu_fail(a, TRS_EARG, "nrhs = %d is negative", opt->nrhs);
+    if (opt->nrhs < 0) return trs_fail(TRS_EARG, "nrhs = %d is negative", opt->nrhs);
     a->width = opt->nrhs > 0 ? opt->nrhs : 1;
     return TRS_OK;
 }
@@ -47,6 +47,7 @@ int trs_lu_new(trs_lu **lu, const trs_options *opt)
 void trs_lu_destroy(trs_lu *lu)
 {
     if (!lu) return;
+    trs_enter();
     if (lu->backend) lu->release(lu, lu->backend);
     trs_plan_destroy(lu->l);
     trs_plan_destroy(lu->u);
@@ -54,23 +55,14 @@ void trs_lu_destroy(trs_lu *lu)
     trs_free(&lu->mem, lu->y);
     trs_memory mem = lu->mem;
     trs_free(&mem, lu);
-}
-
-int trs_lu_fail(trs_lu *lu, int code, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(lu->message, sizeof lu->message, format, args);
-    va_end(args);
-    return code;
+    trs_leave_silently();
 }
 
 void *trs_lu_alloc(trs_lu *lu, int64_t count, size_t size, const char *what)
 {
     void *p = trs_alloc(&lu->mem, count, size);
     if (!p)
-        trs_lu_fail(lu, TRS_EMEM, "out of memory: %.3g bytes for %s", (double)count * (double)size,
-                    what);
+        trs_fail(TRS_EMEM, "out of memory: %.3g bytes for %s", (double)count * (double)size, what);
     return p;
 }
 
@@ -109,21 +101,20 @@ static bool same_pattern(const trs_mat *a, const trs_mat *b)
            (!a->nnz || !memcmp(a->idx, b->idx, (size_t)a->nnz * i));
 }
 
-static int say_plan(trs_lu *lu, int rc, const char *name, const trs_plan *plan)
+static int say_plan(int rc, const char *name)
 {
-    const char *why = trs_plan_message(plan);
-    return rc ? trs_lu_fail(lu, rc, "factor %s: %.200s", name, *why ? why : trs_strerror(rc)) : rc;
+    return rc ? trs_fail(rc, "factor %s: %s", name, trs_message()) : rc;
 }
 
 /* The plan of one triangle, made or given its new values; one that cannot be made is dropped. */
 static int plan_for(trs_lu *lu, trs_plan **plan, const trs_mat *m, const char *name)
 {
-    if (*plan) return say_plan(lu, trs_plan_update(*plan, m, NULL), name, *plan);
+    if (*plan) return say_plan(trs_plan_update(*plan, m, NULL), name);
     trs_options opt = lu->opt;
     if (lu->f.cholesky) opt.ops = 1u << TRS_N | 1u << TRS_H;
     int rc = trs_plan_create(plan, m, &opt);
     if (!rc) rc = trs_plan_analyse(*plan);
-    say_plan(lu, rc, name, *plan);
+    say_plan(rc, name);
     if (rc) trs_plan_destroy(*plan), *plan = NULL;
     return rc;
 }
@@ -138,7 +129,7 @@ static void drop_plans(trs_lu *lu)
 static int64_t entries(const trs_plan *plan)
 {
     trs_info info;
-    return trs_plan_info(plan, &info) ? 0 : info.nnz;
+    return !plan || trs_plan_info(plan, &info) ? 0 : info.nnz;
 }
 
 static void tell(trs_lu *lu, double seconds)
@@ -185,18 +176,25 @@ int trs_lu_adopt(trs_lu *lu, trs_factors *f)
     return rc;
 }
 
+static int lu_update(trs_lu *lu, const trs_mat *A)
+{
+    if (!lu || !A) return trs_fail(TRS_EARG, "update: lu or A is NULL");
+    if (!lu->update) return trs_fail(TRS_ESTATE, "update: there is no pattern yet");
+    return lu->update(lu, A);
+}
+
 int trs_lu_update(trs_lu *lu, const trs_mat *A)
 {
-    if (!lu || !A) return TRS_EARG;
-    return lu->update ? lu->update(lu, A) : TRS_ESTATE;
+    trs_enter();
+    return trs_leave(lu_update(lu, A));
 }
 
 /* ---- questions ------------------------------------------------------------------------------ */
 
-int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P, const int64_t **Q,
-                   const double **scale)
+static int lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P,
+                      const int64_t **Q, const double **scale)
 {
-    if (!lu || !lu->f.L.ptr) return TRS_EARG;
+    if (!lu || !lu->f.L.ptr) return trs_fail(TRS_EARG, "factors: there are none");
     if (L) *L = lu->f.L;
     if (U) *U = lu->f.U;
     if (P) *P = lu->f.P;
@@ -205,16 +203,20 @@ int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P, 
     return TRS_OK;
 }
 
-int trs_lu_get_info(const trs_lu *lu, trs_lu_info *info)
+int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P, const int64_t **Q,
+                   const double **scale)
 {
-    if (!lu || !info) return TRS_EARG;
-    *info = lu->info;
-    return TRS_OK;
+    trs_enter();
+    return trs_leave(lu_factors(lu, L, U, P, Q, scale));
 }
 
-const char *trs_lu_message(const trs_lu *lu)
+int trs_lu_get_info(const trs_lu *lu, trs_lu_info *info)
 {
-    return lu ? lu->message : "";
+    trs_enter();
+    if (!lu || !info) return trs_leave(trs_fail(TRS_EARG, "info: lu or info is NULL"));
+    *info = lu->info;
+    trs_leave_silently();
+    return TRS_OK;
 }
 
 /* ---- solving -------------------------------------------------------------------------------- */
@@ -244,7 +246,7 @@ static int triangle(trs_lu *lu, const trs_plan *plan, trs_op op, int nrhs, const
     const int64_t n = lu->f.L.n;
     int rc = trs_solve(plan, op, nrhs, lu->y, n, lu->y, n, &e);
     if (!rc) return rc;
-    return trs_lu_fail(lu, rc, "solving with %s: %s", plan == lu->l ? "L" : "U", trs_strerror(rc));
+    return trs_fail(rc, "solving with %s: %s", plan == lu->l ? "L" : "U", trs_message());
 }
 
 /* At most lu->width right-hand sides. */
@@ -276,38 +278,36 @@ static int solve_direct(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t 
     const trs_plan *second = back || cholesky ? lu->l : lu->u;
     int rc = trs_solve(first, back ? op : TRS_N, nrhs, B, ldb, X, ldx, exec);
     if (!rc) rc = trs_solve(second, cholesky ? TRS_H : op, nrhs, X, ldx, X, ldx, exec);
-    return rc ? trs_lu_fail(lu, rc, "solving: %s", trs_strerror(rc)) : rc;
+    return rc ? trs_fail(rc, "solving: %s", trs_message()) : rc;
 }
 
 static int check_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, const void *X,
                        int64_t ldx, const trs_exec *exec)
 {
     if ((unsigned)op > TRS_H || nrhs < 0 || (unsigned)exec->layout > TRS_ROW_MAJOR)
-        return trs_lu_fail(lu, TRS_EARG, "solve: op, nrhs or layout out of range");
-    if (exec->work)
-        return trs_lu_fail(lu, TRS_EARG, "solve: exec->work must be NULL, the lu has its own");
-    if (!lu->ready) return trs_lu_fail(lu, TRS_ESTATE, "solve: there are no factors");
+        return trs_fail(TRS_EARG, "solve: op, nrhs or layout out of range");
+    if (exec->work) return trs_fail(TRS_EARG, "solve: exec->work must be NULL, the lu has its own");
+    if (!lu->ready) return trs_fail(TRS_ESTATE, "solve: there are no factors");
     const unsigned ops = lu->opt.ops ? lu->opt.ops : 1u << TRS_N;
     if (!lu->f.cholesky && !(ops & 1u << op))
-        return trs_lu_fail(lu, TRS_ESTATE, "solve: this op was not announced in the options");
+        return trs_fail(TRS_ESTATE, "solve: this op was not announced in the options");
     if (lu->f.cholesky && !lu->f.P && op == TRS_T && trs_is_complex(lu->dtype))
-        return trs_lu_fail(lu, TRS_ESUPPORT, "solve: IC(0) of a complex matrix has no TRS_T");
+        return trs_fail(TRS_ESUPPORT, "solve: IC(0) of a complex matrix has no TRS_T");
     if (nrhs == 0 || lu->f.L.n == 0) return TRS_OK;
     const int64_t b = trs_extent(B, lu->f.L.n, nrhs, ldb, exec->layout, lu->dtype);
     const int64_t x = trs_extent(X, lu->f.L.n, nrhs, ldx, exec->layout, lu->dtype);
     if (b < 0 || x < 0)
-        return trs_lu_fail(lu, TRS_EARG,
-                           "solve: B or X is NULL, or ldb or ldx too small or too large");
+        return trs_fail(TRS_EARG, "solve: B or X is NULL, or ldb or ldx too small or too large");
     if (B == X ? ldb != ldx : trs_overlap(B, b, X, x))
-        return trs_lu_fail(lu, TRS_EARG, "solve: B and X overlap");
+        return trs_fail(TRS_EARG, "solve: B and X overlap");
     return TRS_OK;
 }
 
-int trs_lu_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, void *X, int64_t ldx,
+static int solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, void *X, int64_t ldx,
                  const trs_exec *exec)
 {
     static const trs_exec defaults = {0};
-    if (!lu) return TRS_EARG;
+    if (!lu) return trs_fail(TRS_EARG, "solve: lu is NULL");
     if (!exec) exec = &defaults;
     int rc = check_solve(lu, op, nrhs, B, ldb, X, ldx, exec);
     const int64_t size = (int64_t)trs_size(lu->dtype);
@@ -326,6 +326,13 @@ int trs_lu_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, vo
         rc = solve_some(lu, op, b, in, x, out, exec);
     }
     return rc;
+}
+
+int trs_lu_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, void *X, int64_t ldx,
+                 const trs_exec *exec)
+{
+    trs_enter();
+    return trs_leave(solve(lu, op, nrhs, B, ldb, X, ldx, exec));
 }
 
 #else

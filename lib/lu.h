@@ -9,7 +9,7 @@
 #ifndef TRS_LU_H
 #define TRS_LU_H
 
-#include "trisolve-sparse.h"
+#include "call.h"
 
 #include <stdbool.h>
 
@@ -36,8 +36,7 @@ typedef struct trs_factors {
 
 struct trs_lu {
     trs_memory mem;
-    int base; /* of the row and column numbers in sentences */
-    char message[256];
+    int base;        /* of the row and column numbers in sentences */
     trs_dtype dtype; /* of A, B and X; factors with permutations are in double */
     bool ready;      /* factors and plans are of the same A: solve may run */
     trs_options opt; /* of both plans */
@@ -55,10 +54,6 @@ struct trs_lu {
 /* A lu without factors.  opt: of the plans, NULL: all defaults.
  * Returns TRS_OK, TRS_EARG, TRS_EMEM (then *lu = NULL), TRS_ESUPPORT. */
 TRS_API int trs_lu_new(trs_lu **lu, const trs_options *opt);
-
-/* Write the sentence and return the code. */
-TRS_API int trs_lu_fail(trs_lu *lu, int code, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 
 /* NULL and a sentence when there is no memory. */
 TRS_API void *trs_lu_alloc(trs_lu *lu, int64_t count, size_t size, const char *what);

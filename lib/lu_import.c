@@ -187,32 +187,30 @@ static int check_entries(trs_lu *lu, const trs_csc *C)
         for (int64_t p = C->p[j]; p < C->p[j + 1]; p++) {
             const int64_t row = C->i[p] + lu->base, col = j + lu->base;
             if (p > C->p[j] && C->i[p] == C->i[p - 1])
-                return trs_lu_fail(lu, TRS_EMATRIX,
-                                   "row %" PRId64 ", column %" PRId64 " is stored twice", row, col);
+                return trs_fail(TRS_EMATRIX, "row %" PRId64 ", column %" PRId64 " is stored twice",
+                                row, col);
             if (C->is_complex ? !isfinite(C->x[2 * p]) || !isfinite(C->x[2 * p + 1])
                               : !isfinite(C->x[p]))
-                return trs_lu_fail(lu, TRS_EMATRIX,
-                                   "row %" PRId64 ", column %" PRId64 ": the value is not finite",
-                                   row, col);
+                return trs_fail(TRS_EMATRIX,
+                                "row %" PRId64 ", column %" PRId64 ": the value is not finite", row,
+                                col);
         }
     return TRS_OK;
 }
 
-static int check(trs_lu *lu, const trs_mat *A)
+static int check(const trs_mat *A)
 {
-    trs_context ctx = {.mem = lu->mem, .base = A->base == 1};
-    if (A->device > 0) return trs_lu_fail(lu, TRS_ESUPPORT, "A must be in host memory");
+    if (A->device > 0) return trs_fail(TRS_ESUPPORT, "A must be in host memory");
     if (A->format == TRS_BSR)
-        return trs_lu_fail(lu, TRS_ESUPPORT, "a complete factorisation takes no BSR");
-    if (A->kind) return trs_lu_fail(lu, TRS_EARG, "kind must be 0: A is a general matrix");
-    int rc = trs_check_mat(&ctx, A);
-    return rc ? trs_lu_fail(lu, rc, "%s", ctx.message) : rc;
+        return trs_fail(TRS_ESUPPORT, "a complete factorisation takes no BSR");
+    if (A->kind) return trs_fail(TRS_EARG, "kind must be 0: A is a general matrix");
+    return trs_check_mat(A);
 }
 
 int trs_lu_import(trs_lu *lu, const trs_mat *A, trs_csc *C)
 {
     memset(C, 0, sizeof *C);
-    int rc = check(lu, A);
+    int rc = check(A);
     if (rc) return rc;
     lu->base = A->base;
     lu->dtype = A->dtype;

@@ -142,15 +142,15 @@ static int read_lines(trs_context *ctx, FILE *f, const char *file)
             wrong = "not a machine file: it does not begin with \"# trisolve-sparse machine 1\"";
         else wrong = take_line(line, &ctx->machine, &seen);
     }
-    if (ferror(f)) return trs_fail(ctx, TRS_EFILE, "%.100s: %s", file, strerror(errno));
+    if (ferror(f)) return trs_fail(TRS_EFILE, "%.100s: %s", file, strerror(errno));
     if (!number) number = 1, wrong = "an empty file";
-    return wrong ? trs_fail(ctx, TRS_EFORMAT, "%.100s:%d: %s", file, number, wrong) : TRS_OK;
+    return wrong ? trs_fail(TRS_EFORMAT, "%.100s:%d: %s", file, number, wrong) : TRS_OK;
 }
 
 static int from_file(trs_context *ctx, const char *file)
 {
     FILE *f = fopen(file, "r");
-    if (!f) return trs_fail(ctx, TRS_EFILE, "TRISOLVE_MACHINE: %.100s: %s", file, strerror(errno));
+    if (!f) return trs_fail(TRS_EFILE, "TRISOLVE_MACHINE: %.100s: %s", file, strerror(errno));
     int rc = read_lines(ctx, f, file);
     fclose(f);
     snprintf(ctx->costs, sizeof ctx->costs, "%s", file);

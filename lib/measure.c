@@ -128,7 +128,7 @@ int trs_measure(trs_plan *p, const trs_side *s, trs_candidate *c, int count, cha
     trial t;
     if (count < 2 || s->tri.n == 0) return TRS_OK;
     int rc = trial_begin(&t, p, s);
-    if (rc) trs_fail(&p->ctx, rc, "no memory for B and X to measure with");
+    if (rc) trs_fail(rc, "no memory for B and X to measure with");
     for (int k = 0; k < count && !rc; k++) {
         if (k > 1 && c[k].seconds > HOPELESS * c[1].seconds) continue;
         if (try_candidate(&t, c[k].solver, &seconds[k])) continue;

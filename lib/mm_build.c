@@ -468,8 +468,7 @@ static int64_t second_line(const trs_mm_job *job, uint64_t i, uint64_t j)
     char text[200] = {0};
     const char *p;
     int64_t n, line = 0, times = 0;
-    if (!strcmp(job->file, "-") || trs_input_open(&in, job->file, &opt, text, sizeof text))
-        return 0;
+    if (!strcmp(job->file, "-") || trs_input_open(&in, job->file, &opt)) return 0;
     while (times < 2 && trs_input_line(in, &p, &n) == 1) {
         uint64_t a = 0, b = 0;
         if (++line <= job->head.line) continue;

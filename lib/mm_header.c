@@ -230,7 +230,7 @@ int trs_mm_header(trs_mm_job *job)
     bool banner = false;
     for (;;) {
         int rc = trs_input_line(job->in, &p, &n);
-        if (rc < 0) return trs_mm_fail(job, rc, -1, "%s", trs_input_message(job->in));
+        if (rc < 0) return trs_fail(rc, "%s", trs_input_message(job->in));
         if (rc == 0) break;
         h->line++;
         h->cut = trs_input_cut(job->in);

@@ -745,9 +745,8 @@ static int review(trs_mm_job *job)
         total += c->entries;
         lines += c->lines;
     }
-    if (job->code)
-        return trs_mm_fail(job, job->code, -1, "%s",
-                           *job->what ? job->what : trs_input_message(job->in));
+    if (job->code && !*job->what) return trs_fail(job->code, "%s", trs_input_message(job->in));
+    if (job->code) return trs_mm_fail(job, job->code, -1, "%s", job->what);
     if (total == h->stored) return TRS_OK;
     int rc = trs_mm_check_promise(job, job->bytes);
     if (rc) return rc;

@@ -3,6 +3,7 @@
 
 #include "mm.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,16 +14,14 @@
 
 int trs_mm_fail(trs_mm_job *job, int code, int64_t line, const char *format, ...)
 {
-    char *m = job->mm->message;
-    size_t size = sizeof job->mm->message;
+    char what[320];
     const char *name = trs_input_name(job->file);
-    int n = line < 1 ? snprintf(m, size, "%s: ", name)
-                     : snprintf(m, size, "%s:%lld: ", name, (long long)line);
     va_list args;
     va_start(args, format);
-    vsnprintf(m + n, size - (size_t)n, format, args);
+    vsnprintf(what, sizeof what, format, args);
     va_end(args);
-    return code;
+    return line < 1 ? trs_fail(code, "%s: %s", name, what)
+                    : trs_fail(code, "%s:%lld: %s", name, (long long)line, what);
 }
 
 void *trs_mm_new(trs_mm_job *job, int64_t count, size_t size)
@@ -151,7 +150,7 @@ static int read_all(trs_mm_job *job)
 {
     trs_input_options in = {
         .rhs = job->opt.rhs != 0, .limit = job->opt.memory_limit, .memory = job->opt.memory};
-    int rc = trs_input_open(&job->in, job->file, &in, job->mm->message, sizeof job->mm->message);
+    int rc = trs_input_open(&job->in, job->file, &in);
     if (rc) return rc;
     rc = trs_mm_header(job);
     if (rc) return rc;
@@ -190,11 +189,11 @@ static void free_arrays(trs_mm *mm)
     mm->nnz = 0;
 }
 
-int trs_mm_read(const char *file, const trs_mm_options *opt, trs_mm *mm)
+static int mm_read(const char *file, const trs_mm_options *opt, trs_mm *mm)
 {
-    if (!mm) return TRS_EARG;
+    if (!mm) return trs_fail(TRS_EARG, "mm is NULL");
     *mm = (trs_mm){0};
-    if (!file) return TRS_EARG;
+    if (!file) return trs_fail(TRS_EARG, "file is NULL");
     trs_mm_job job = {.file = file, .mm = mm};
     int rc = set_options(&job, opt);
     if (rc) return rc;
@@ -210,6 +209,12 @@ int trs_mm_read(const char *file, const trs_mm_options *opt, trs_mm *mm)
     return rc;
 }
 
+int trs_mm_read(const char *file, const trs_mm_options *opt, trs_mm *mm)
+{
+    trs_enter();
+    return trs_leave(mm_read(file, opt, mm));
+}
+
 void trs_mm_free(trs_mm *mm)
 {
     if (!mm) return;
@@ -217,9 +222,13 @@ void trs_mm_free(trs_mm *mm)
     *mm = (trs_mm){0};
 }
 
-int trs_mm_mat(const trs_mm *mm, unsigned kind, trs_mat *mat)
+static int mm_mat(const trs_mm *mm, unsigned kind, trs_mat *mat)
 {
-    if (!mm || !mat || mm->rows != mm->cols || mm->format == TRS_COO || !mm->val) return TRS_EARG;
+    if (!mm || !mat || !mm->val) return trs_fail(TRS_EARG, "mm or mat is NULL, or mm is empty");
+    if (mm->rows != mm->cols)
+        return trs_fail(TRS_EARG, "the matrix is not square: %" PRId64 " x %" PRId64, mm->rows,
+                        mm->cols);
+    if (mm->format == TRS_COO) return trs_fail(TRS_EARG, "the matrix is in TRS_COO");
     *mat = (trs_mat){.n = mm->rows,
                      .nnz = mm->nnz,
                      .ptr = mm->ptr,
@@ -234,4 +243,10 @@ int trs_mm_mat(const trs_mm *mm, unsigned kind, trs_mat *mat)
                      .kind = kind,
                      .device = TRS_HOST};
     return TRS_OK;
+}
+
+int trs_mm_mat(const trs_mm *mm, unsigned kind, trs_mat *mat)
+{
+    trs_enter();
+    return trs_leave(mm_mat(mm, kind, mat));
 }

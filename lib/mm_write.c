@@ -245,11 +245,10 @@ static int write_matrix(writer *w, const char *comment)
     return trs_output_close(&w->out);
 }
 
-int trs_mm_write(const char *file, const trs_mat *A, int64_t rows, int64_t cols,
-                 trs_symmetry symmetry, const char *comment, char *message, size_t message_size)
+static int mm_write(const char *file, const trs_mat *A, int64_t rows, int64_t cols,
+                    trs_symmetry symmetry, const char *comment)
 {
-    if (message && message_size) *message = '\0';
-    if (!file || !A) return TRS_EARG;
+    if (!file || !A) return trs_fail(TRS_EARG, "file or A is NULL");
     trs_mat a = *A;
     if (!a.ptr_bits) a.ptr_bits = 64;
     if (!a.idx_bits) a.idx_bits = 32;
@@ -260,6 +259,13 @@ int trs_mm_write(const char *file, const trs_mat *A, int64_t rows, int64_t cols,
                 .symmetry = symmetry,
                 .words = cplx ? 2 : 1,
                 .single = a.dtype == TRS_F32 || a.dtype == TRS_C32};
-    w.out = (trs_output){.file = file, .fd = -1, .message = message, .message_size = message_size};
+    w.out = (trs_output){.file = file, .fd = -1};
     return write_matrix(&w, comment);
+}
+
+int trs_mm_write(const char *file, const trs_mat *A, int64_t rows, int64_t cols,
+                 trs_symmetry symmetry, const char *comment)
+{
+    trs_enter();
+    return trs_leave(mm_write(file, A, rows, cols, symmetry, comment));
 }

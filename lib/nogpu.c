@@ -20,15 +20,21 @@ int trs_gpu_chip(int device, int *major, int *minor, int *bus_bits)
     return TRS_EDEVICE;
 }
 
+void trs_gpu_restore(int device)
+{
+    (void)device;
+}
+
 int trs_gpu_use(trs_context *ctx)
 {
-    return trs_fail(ctx, TRS_EDEVICE, "%s", reason);
+    (void)ctx;
+    return trs_fail(TRS_EDEVICE, "%s", reason);
 }
 
 void *trs_gpu_new(trs_context *ctx, int64_t count, size_t size, const char *what)
 {
-    (void)count, (void)size, (void)what;
-    trs_fail(ctx, TRS_EDEVICE, "%s", reason);
+    (void)ctx, (void)count, (void)size, (void)what;
+    trs_fail(TRS_EDEVICE, "%s", reason);
     return NULL;
 }
 
@@ -75,7 +81,7 @@ int trs_gpu_copy_lines(void *to, size_t to_pitch, const void *from, size_t from_
 int trs_gpu_wait(void *stream)
 {
     (void)stream;
-    return TRS_EDEVICE;
+    return trs_gpu_use(NULL);
 }
 
 bool trs_gpu_is_capturing(void *stream)
@@ -160,11 +166,18 @@ int trs_gpu_treat_pivots(const trs_side *s, const unsigned char *skip, double va
     return trs_gpu_find_pivots(s, (unsigned char *)skip, stream);
 }
 
+/* Every public function of the device fails in the same way. */
+static int no_gpu(void)
+{
+    trs_enter();
+    return trs_leave(trs_fail(TRS_EDEVICE, "%s", reason));
+}
+
 int trs_device_new(int device, size_t bytes, void **p)
 {
     (void)device, (void)bytes;
     if (p) *p = NULL;
-    return TRS_EDEVICE;
+    return no_gpu();
 }
 
 void trs_device_free(int device, void *p)
@@ -175,45 +188,44 @@ void trs_device_free(int device, void *p)
 int trs_device_put(int device, void *to, const void *from, size_t bytes)
 {
     (void)device, (void)to, (void)from, (void)bytes;
-    return TRS_EDEVICE;
+    return no_gpu();
 }
 
 int trs_device_get(int device, void *to, const void *from, size_t bytes)
 {
-    (void)device, (void)to, (void)from, (void)bytes;
-    return TRS_EDEVICE;
+    return trs_device_put(device, to, from, bytes);
 }
 
 int trs_device_copy(int device, void *to, const void *from, size_t bytes, void *stream)
 {
-    (void)device, (void)to, (void)from, (void)bytes, (void)stream;
-    return TRS_EDEVICE;
+    (void)stream;
+    return trs_device_put(device, to, from, bytes);
 }
 
 int trs_device_name(int device, char *name, size_t size)
 {
     (void)device;
     if (name && size) snprintf(name, size, "%s", reason);
-    return TRS_EDEVICE;
+    return no_gpu();
 }
 
 int trs_timer_create(trs_timer **timer, int device)
 {
     (void)device;
     if (timer) *timer = NULL;
-    return TRS_EDEVICE;
+    return no_gpu();
 }
 
 int trs_timer_start(trs_timer *timer, void *stream)
 {
     (void)timer, (void)stream;
-    return TRS_EDEVICE;
+    return no_gpu();
 }
 
 int trs_timer_stop(trs_timer *timer, void *stream, double *seconds)
 {
-    (void)timer, (void)stream, (void)seconds;
-    return TRS_EDEVICE;
+    (void)seconds;
+    return trs_timer_start(timer, stream);
 }
 
 void trs_timer_destroy(trs_timer *timer)

@@ -77,11 +77,11 @@ int trs_outline_make(trs_context *ctx, const trs_tri *t, trs_outline *o)
     o->notes = trs_alloc_zero(&ctx->mem, o->threads, sizeof *o->notes);
     o->differ = trs_alloc_zero(&ctx->mem, t->n, sizeof *o->differ);
     if (!o->row || !o->notes || !o->differ)
-        return trs_fail(ctx, TRS_EMEM, "out of memory for runs of columns");
+        return trs_fail(TRS_EMEM, "out of memory for runs of columns");
     for (int k = 0; k < o->threads; k++)
         o->notes[k] = (trs_notes){.mem = &ctx->mem, .size = sizeof(trs_run), .most = t->nnz};
     trs_stages_run(&all, 1, progress, o->threads, outline_some, &b);
-    return b.failed ? trs_fail(ctx, TRS_EMEM, "out of memory for runs of columns") : TRS_OK;
+    return b.failed ? trs_fail(TRS_EMEM, "out of memory for runs of columns") : TRS_OK;
 }
 
 void trs_outline_free(trs_context *ctx, trs_outline *o)

@@ -22,8 +22,7 @@ int trs_output_fail(trs_output *out, int code, const char *format, ...)
     va_end(args);
     TRS_OMP(omp critical(trs_output))
     {
-        if (out->message)
-            snprintf(out->message, out->message_size, "%s: %s", trs_input_name(out->file), text);
+        snprintf(out->message, sizeof out->message, "%s: %s", trs_input_name(out->file), text);
         out->code = code;
     }
     return code;
@@ -110,5 +109,5 @@ int trs_output_close(trs_output *out)
     if (out->part && out->code) unlink(out->part);
     free(out->part);
     free(out->target);
-    return out->code;
+    return out->code ? trs_fail(out->code, "%s", out->message) : TRS_OK;
 }

@@ -6,6 +6,8 @@
 #ifndef TRS_OUTPUT_H
 #define TRS_OUTPUT_H
 
+#include "call.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,16 +20,16 @@ typedef struct trs_output {
     bool placed;    /* pieces may be written at their places, in any order */
     int64_t offset; /* bytes so far */
     int code;
-    char *message;
-    size_t message_size;
+    char message[320]; /* the sentence of the first failure */
 } trs_output;
 
-/* Of trs_output, file, fd = -1, message and message_size are set by the caller. */
+/* Of trs_output, file and fd = -1 are set by the caller. */
 int trs_output_open(trs_output *out);
 int trs_output_put(trs_output *out, const void *p, int64_t n, int64_t offset);
-int trs_output_close(trs_output *out); /* also after a failed open: rename or remove; out->code */
+int trs_output_close(
+    trs_output *out); /* also after a failed open: rename or remove; out->code, and its sentence */
 
-/* Write the sentence, keep the code, return it; threads may call it. */
+/* Keep the sentence and the code, return it; threads may call it. */
 int trs_output_fail(trs_output *out, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -129,7 +129,7 @@ int trs_pivots_judge(trs_plan *p)
     double re, im;
     get(t, place, &re, &im);
     const bool missing = t->src && t->src[place] == TRS_SRC_MISSING;
-    return trs_fail(&p->ctx, TRS_EPIVOT, "row %" PRId64 ": diagonal is %s (%" PRId64 " such row%s)",
+    return trs_fail(TRS_EPIVOT, "row %" PRId64 ": diagonal is %s (%" PRId64 " such row%s)",
                     p->first_bad + p->ctx.base,
                     missing              ? "missing"
                     : re == 0 && im == 0 ? "zero"

@@ -12,7 +12,6 @@
 #include "work.h"
 
 #include <math.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,13 +22,12 @@ static int take_options(trs_plan *p, const trs_mat *mat, const trs_options *opt)
 {
     trs_context *ctx = &p->ctx;
     if (opt->nrhs < 0 || opt->threads < 0 || opt->memory_limit < 0)
-        return trs_fail(ctx, TRS_EARG, "a negative number in the options");
+        return trs_fail(TRS_EARG, "a negative number in the options");
     if (opt->threads > TRS_MOST_THREADS)
-        return trs_fail(ctx, TRS_EARG, "%d threads are more than %d", opt->threads,
-                        TRS_MOST_THREADS);
-    if (opt->ops & ~7u) return trs_fail(ctx, TRS_EARG, "unknown bits in ops: %u", opt->ops);
+        return trs_fail(TRS_EARG, "%d threads are more than %d", opt->threads, TRS_MOST_THREADS);
+    if (opt->ops & ~7u) return trs_fail(TRS_EARG, "unknown bits in ops: %u", opt->ops);
     if ((unsigned)opt->layout > TRS_ROW_MAJOR || (unsigned)opt->order > TRS_ORDER_LEVEL)
-        return trs_fail(ctx, TRS_EARG, "unknown layout or order");
+        return trs_fail(TRS_EARG, "unknown layout or order");
     ctx->base = mat->base == 1;
     ctx->device = opt->device > 0 ? opt->device - 1 : mat->device > 0 ? mat->device - 1 : 0;
     ctx->limit = opt->memory_limit;
@@ -54,11 +52,11 @@ static int take_pivots(trs_plan *p, const trs_options *opt, trs_dtype t)
     p->pivot = opt->pivot;
     p->pivot_value = value;
     if ((unsigned)opt->pivot > TRS_PIVOT_REPLACE)
-        return trs_fail(&p->ctx, TRS_EARG, "unknown policy for pivots: %d", (int)opt->pivot);
+        return trs_fail(TRS_EARG, "unknown policy for pivots: %d", (int)opt->pivot);
     if (p->general && opt->pivot)
-        return trs_fail(&p->ctx, TRS_ESUPPORT, "the pivots of a general matrix: only to fail");
+        return trs_fail(TRS_ESUPPORT, "the pivots of a general matrix: only to fail");
     if (opt->pivot == TRS_PIVOT_REPLACE && (!isfinite(value) || value == 0))
-        return trs_fail(&p->ctx, TRS_EARG, "%g cannot replace a pivot", opt->pivot_value);
+        return trs_fail(TRS_EARG, "%g cannot replace a pivot", opt->pivot_value);
     return TRS_OK;
 }
 
@@ -67,19 +65,16 @@ int trs_plan_find_solver(trs_plan *p, const char *name)
     char why[200];
     if (!name) return TRS_OK;
     p->wanted = trs_solver_named(name);
-    if (!p->wanted)
-        return trs_fail(&p->ctx, TRS_ESUPPORT, "no solver \"%.60s\" in this build", name);
+    if (!p->wanted) return trs_fail(TRS_ESUPPORT, "no solver \"%.60s\" in this build", name);
     if (p->wanted->family != (p->general ? TRS_GENERAL_DENSE : TRS_TRIANGLE))
-        return trs_fail(&p->ctx, TRS_ESUPPORT, "%s does not solve %s", name,
+        return trs_fail(TRS_ESUPPORT, "%s does not solve %s", name,
                         p->general ? "general matrices" : "triangles");
     if (p->ctx.bitwise && !(p->wanted->caps & TRS_CAP_BITWISE))
-        return trs_fail(&p->ctx, TRS_ESUPPORT, "%s does not promise the same bits every time",
-                        name);
+        return trs_fail(TRS_ESUPPORT, "%s does not promise the same bits every time", name);
     if (p->wanted->place == TRS_ON_CPU && p->on_device)
-        return trs_fail(&p->ctx, TRS_ESUPPORT, "%s cannot solve where B and X live on a device",
-                        name);
+        return trs_fail(TRS_ESUPPORT, "%s cannot solve where B and X live on a device", name);
     if (!trs_solver_available(p->wanted, p->ctx.device, why, sizeof why))
-        return trs_fail(&p->ctx, TRS_EDEVICE, "%s cannot run here: %s", name, why);
+        return trs_fail(TRS_EDEVICE, "%s cannot run here: %s", name, why);
     return TRS_OK;
 }
 
@@ -119,10 +114,10 @@ static int import(trs_plan *p, const trs_mat *mat)
 {
     trs_context *ctx = &p->ctx;
     trs_mat host = *mat;
-    int rc = trs_check_values(ctx, mat);
+    int rc = trs_check_values(mat);
     if (rc) return rc;
     if (!p->general && !(mat->kind & (TRS_LOWER | TRS_UPPER)))
-        return trs_fail(ctx, TRS_EARG, "kind says neither TRS_LOWER nor TRS_UPPER");
+        return trs_fail(TRS_EARG, "kind says neither TRS_LOWER nor TRS_UPPER");
     p->info.n = mat->n;
     p->shape = *mat;
     p->shape.ptr = p->shape.idx = p->shape.val = NULL;
@@ -136,30 +131,41 @@ static int import(trs_plan *p, const trs_mat *mat)
     return rc;
 }
 
-int trs_plan_create(trs_plan **plan, const trs_mat *mat, const trs_options *opt)
+static int create(trs_plan **plan, const trs_mat *mat, const trs_options *opt)
 {
     static const trs_options defaults = {0};
-    if (!plan) return TRS_EARG;
+    if (!plan) return trs_fail(TRS_EARG, "create: plan is NULL");
     *plan = NULL;
-    if (!mat) return TRS_EARG;
+    if (!mat) return trs_fail(TRS_EARG, "create: mat is NULL");
     if (!opt) opt = &defaults;
     if (!opt->memory.alloc != !opt->memory.free ||
         !opt->device_memory.alloc != !opt->device_memory.free)
-        return TRS_EARG;
+        return trs_fail(TRS_EARG, "create: one of memory's callbacks alloc and free is NULL");
     double start = trs_now();
-    trs_plan *p = *plan = trs_alloc_zero(&opt->memory, 1, sizeof *p);
-    if (!p) return TRS_EMEM;
+    trs_plan *p = trs_alloc_zero(&opt->memory, 1, sizeof *p);
+    if (!p) return trs_fail(TRS_EMEM, "out of memory for a plan");
+    pthread_mutex_init(&p->topo_lock, NULL);
     p->ctx.mem = opt->memory;
     p->ctx.device_memory = opt->device_memory;
     int rc = take_options(p, mat, opt);
     if (!rc) rc = take_pivots(p, opt, mat->dtype);
     if (!rc) rc = trs_plan_find_solver(p, opt->solver);
     if (!rc) rc = import(p, mat);
-    if (rc) return rc; /* state TRS_FAILED: the plan holds the sentence */
+    if (rc) {
+        trs_plan_destroy(p);
+        return rc;
+    }
+    *plan = p;
     p->state = TRS_CREATED;
     p->info.nnz = p->general ? mat->n * mat->n : p->far ? mat->nnz : p->imported.nnz;
     p->info.seconds_create = trs_now() - start;
     return TRS_OK;
+}
+
+int trs_plan_create(trs_plan **plan, const trs_mat *mat, const trs_options *opt)
+{
+    trs_enter();
+    return trs_leave(create(plan, mat, opt));
 }
 
 /* ---- analyse: the sides --------------------------------------------------------------------- */
@@ -293,7 +299,7 @@ static int find_supernodes(trs_plan *p, trs_side *s)
     const int rc =
         p->far ? trs_far_supernodes(ctx, s) : trs_supernodes_make(ctx, &s->tri, &s->super);
     if ((w && w->supernodes) || rc != TRS_ESUPPORT) return rc;
-    ctx->message[0] = '\0'; /* without, then */
+    trs_forget(); /* without, then */
     s->super = (trs_supernodes){0};
     return TRS_OK;
 }
@@ -312,7 +318,7 @@ static int find_shapes(trs_plan *p, trs_side *s)
     if (rc || p->far || (w && !w->stretches)) return rc;
     rc = trs_stretches_find(ctx, s, w != NULL);
     if (w || rc != TRS_EMEM) return rc;
-    ctx->message[0] = '\0'; /* without a cut, then */
+    trs_forget(); /* without a cut, then */
     return TRS_OK;
 }
 
@@ -339,7 +345,7 @@ static int choose(trs_plan *p)
     if (!p->wanted) {
         trs_candidate *c = p->candidate;
         int count = trs_choose(ctx, &shape, p->on_device, c, p->reason, sizeof p->reason);
-        if (!count) return trs_fail(ctx, TRS_ESUPPORT, "no solver of this build can do this here");
+        if (!count) return trs_fail(TRS_ESUPPORT, "no solver of this build can do this here");
         rc = p->measure ? trs_measure(p, s, c, count, p->reason, sizeof p->reason) : TRS_OK;
         if (rc) return rc;
         p->candidates = p->measure ? 1 : count;
@@ -353,7 +359,7 @@ static int choose(trs_plan *p)
     }
     describe_stretches(p, &s->stretches);
     if (!trs_fits(p->wanted, &shape, ctx->limit))
-        return trs_fail(ctx, TRS_EMEM, "%s would need %.3g bytes, over the limit", p->wanted->name,
+        return trs_fail(TRS_EMEM, "%s would need %.3g bytes, over the limit", p->wanted->name,
                         (double)p->wanted->bytes(&shape));
     return TRS_OK;
 }
@@ -377,8 +383,7 @@ static int analyse_part(trs_plan *p, trs_side *s, trs_part *part)
     part->lv = &s->lv;
     if (part->from > 0 || part->to < s->tri.n) {
         if (!(part->solver->caps & TRS_CAP_PARTS))
-            return trs_fail(ctx, TRS_ESUPPORT, "%s solves whole triangles only",
-                            part->solver->name);
+            return trs_fail(TRS_ESUPPORT, "%s solves whole triangles only", part->solver->name);
         rc = trs_level_rows(ctx, &s->tri, part->from, part->to, &part->own);
         part->lv = &part->own;
     }
@@ -395,7 +400,7 @@ static int build_parts(trs_plan *p, int k)
     int rc = find_shapes(p, s);
     if (rc) return rc;
     s->part = trs_alloc_zero(&p->ctx.mem, p->ncuts + 1, sizeof *s->part);
-    if (!s->part) return trs_fail(&p->ctx, TRS_EMEM, "out of memory for the parts");
+    if (!s->part) return trs_fail(TRS_EMEM, "out of memory for the parts");
     for (int c = 0; c <= p->ncuts && !rc; c++) {
         trs_part *part = &s->part[s->nparts++];
         part->ctx = &p->ctx;
@@ -513,8 +518,7 @@ static int check_limit(trs_plan *p)
     bytes_of_plan(p, p->wanted, &info);
     const int64_t most = info.bytes_host > info.bytes_device ? info.bytes_host : info.bytes_device;
     if (most <= p->ctx.limit) return TRS_OK;
-    return trs_fail(&p->ctx, TRS_EMEM, "the plan would need %.3g bytes, over the limit",
-                    (double)most);
+    return trs_fail(TRS_EMEM, "the plan would need %.3g bytes, over the limit", (double)most);
 }
 
 /* ---- analyse: all of it ------------------------------------------------------------------------------ */
@@ -587,7 +591,7 @@ static int build_first(trs_plan *p)
         memmove(p->candidate, p->candidate + 1, (size_t)--p->candidates * sizeof next);
         if (!may_follow(p, next.solver)) continue;
         p->info.predicted = next.seconds;
-        p->ctx.message[0] = '\0';
+        trs_forget();
         rc = build_other(p, next.solver, INFINITY);
     }
     return rc;
@@ -611,7 +615,7 @@ static int settle(trs_plan *p)
             p->info.predicted = then;
             continue;
         }
-        p->ctx.message[0] = '\0';
+        trs_forget();
         return build_other(p, last, then);
     }
     return TRS_OK;
@@ -636,10 +640,10 @@ int trs_plan_finish(trs_plan *p, double start)
     return rc;
 }
 
-int trs_plan_analyse(trs_plan *p)
+static int analyse(trs_plan *p)
 {
-    if (!p) return TRS_EARG;
-    if (p->state != TRS_CREATED) return trs_fail(&p->ctx, TRS_ESTATE, "analyse: not a fresh plan");
+    if (!p) return trs_fail(TRS_EARG, "analyse: plan is NULL");
+    if (p->state != TRS_CREATED) return trs_fail(TRS_ESTATE, "analyse: not a fresh plan");
     double start = trs_now();
     p->state = TRS_FAILED;
     int rc = trs_machine_find(&p->ctx, may_use_gpu(p));
@@ -657,6 +661,12 @@ int trs_plan_analyse(trs_plan *p)
     return rc ? rc : trs_plan_finish(p, start);
 }
 
+int trs_plan_analyse(trs_plan *p)
+{
+    trs_enter();
+    return trs_leave(analyse(p));
+}
+
 static int take_values(trs_plan *p, const trs_mat *host)
 {
     if (trs_direct_in_place(p)) return trs_direct_send(p, host->val);
@@ -667,98 +677,121 @@ static int take_values(trs_plan *p, const trs_mat *host)
     return rc ? rc : update_parts(p);
 }
 
-int trs_plan_update(trs_plan *p, const trs_mat *mat, const trs_exec *exec)
+static int update(trs_plan *p, const trs_mat *mat, const trs_exec *exec)
 {
-    if (!p || !mat) return TRS_EARG;
+    if (!p || !mat) return trs_fail(TRS_EARG, "update: plan or mat is NULL");
     if (p->state != TRS_ANALYSED && p->state != TRS_READY)
-        return trs_fail(&p->ctx, TRS_ESTATE, "update: the plan is not analysed");
+        return trs_fail(TRS_ESTATE, "update: the plan is not analysed");
     p->state = TRS_ANALYSED;
     trs_context *ctx = &p->ctx;
     trs_mat host;
-    int rc = trs_check_values(ctx, mat);
+    int rc = trs_check_values(mat);
     if (rc) return rc;
     if (!trs_same_arrays(&p->shape, mat))
-        return trs_fail(ctx, TRS_EARG,
-                        "update: n, nnz, ld, block, dtype or format differ from create");
+        return trs_fail(TRS_EARG, "update: n, nnz, ld, block, dtype or format differ from create");
     void *stream = exec ? exec->stream : NULL;
     if (trs_direct_possible(p, mat)) {
         rc = trs_direct_update(p, mat->val, stream);
         return rc ? rc : values_known(p, TRS_OK);
     }
     if (mat->device > 0 && trs_gpu_wait(stream)) /* whoever writes them there has to be done */
-        return trs_fail(ctx, TRS_EDEVICE, "update: the stream has failed");
+        return trs_fail(TRS_EDEVICE, "update: the stream has failed");
     rc = fetch(ctx, mat, false, &host);
     if (!rc) rc = take_values(p, &host);
     fetch_done(ctx, mat, &host);
     return rc ? rc : values_known(p, TRS_OK);
 }
 
+int trs_plan_update(trs_plan *p, const trs_mat *mat, const trs_exec *exec)
+{
+    trs_enter();
+    return trs_leave(update(p, mat, exec));
+}
+
 /* ---- questions ----------------------------------------------------------------------------------- */
 
-int trs_plan_pivots(const trs_plan *p, int64_t *count, int64_t *first)
+static int pivots(const trs_plan *p, int64_t *count, int64_t *first)
 {
-    if (!p) return TRS_EARG;
-    if (p->state != TRS_ANALYSED && p->state != TRS_READY) return TRS_ESTATE;
+    if (!p) return trs_fail(TRS_EARG, "pivots: plan is NULL");
+    if (p->state != TRS_ANALYSED && p->state != TRS_READY)
+        return trs_fail(TRS_ESTATE, "pivots: the plan is not analysed");
     if (count) *count = p->bad_pivots;
     if (first) *first = p->bad_pivots ? p->first_bad + p->ctx.base : -1;
     return TRS_OK;
 }
 
+int trs_plan_pivots(const trs_plan *p, int64_t *count, int64_t *first)
+{
+    trs_enter();
+    return trs_leave(pivots(p, count, first));
+}
+
 /* A far side keeps its topo on the device until it is asked for, maybe by several threads at a time: it is
  * larger than all else that an analysis there brings to the host. */
-static void hold_topo(const trs_plan *p)
+static void lock_topo(const trs_plan *p)
 {
-    while (__atomic_test_and_set(&((trs_plan *)p)->topo_held, __ATOMIC_ACQUIRE)) sched_yield();
+    pthread_mutex_lock(&((trs_plan *)p)->topo_lock);
 }
 
-static void let_topo_go(const trs_plan *p)
+static void unlock_topo(const trs_plan *p)
 {
-    __atomic_clear(&((trs_plan *)p)->topo_held, __ATOMIC_RELEASE);
+    pthread_mutex_unlock(&((trs_plan *)p)->topo_lock);
 }
 
-int trs_plan_info(const trs_plan *p, trs_info *info)
+static void tell(const trs_plan *p, trs_info *info)
 {
-    if (!p || !info) return TRS_EARG;
     *info = p->info;
     info->solver = p->wanted ? p->wanted->name : NULL;
     info->reason = p->reason;
     info->costs = p->ctx.costs;
-    if (p->state == TRS_FAILED) return TRS_OK;
-    hold_topo(p);
+    if (p->state == TRS_FAILED) return;
+    lock_topo(p);
     bytes_of_plan(p, p->wanted, info);
-    let_topo_go(p);
+    unlock_topo(p);
     info->bytes_work = trs_work_bytes(p, p->ctx.nrhs);
     const trs_side *last = &p->side[p->side[1].used];
     if (last->nparts) {
         info->growth = last->part->growth;
         info->seconds_factor = last->part->seconds_factor;
     }
+}
+
+int trs_plan_info(const trs_plan *p, trs_info *info)
+{
+    trs_enter();
+    if (!p || !info) return trs_leave(trs_fail(TRS_EARG, "info: plan or info is NULL"));
+    tell(p, info);
+    trs_leave_silently();
     return TRS_OK;
 }
 
 static int bring_topo(trs_plan *p)
 {
-    hold_topo(p);
+    lock_topo(p);
     int rc = p->topo ? TRS_OK : trs_far_topo(p);
     if (!rc && !p->topo) rc = keep_topo(p);
-    let_topo_go(p);
+    unlock_topo(p);
     return rc;
 }
 
-int trs_plan_levels(const trs_plan *p, const int32_t **topo, const int32_t **lv_ptr)
+static int levels(const trs_plan *p, const int32_t **topo, const int32_t **lv_ptr)
 {
-    if (!p || !topo || !lv_ptr) return TRS_EARG;
-    if ((p->state != TRS_ANALYSED && p->state != TRS_READY) || !p->side[0].lv.ptr)
-        return TRS_ESTATE;
+    if (!p || !topo || !lv_ptr) return trs_fail(TRS_EARG, "levels: plan, topo or lv_ptr is NULL");
+    if (p->state != TRS_ANALYSED && p->state != TRS_READY)
+        return trs_fail(TRS_ESTATE, "levels: the plan is not analysed");
+    if (!p->side[0].lv.ptr)
+        return trs_fail(TRS_ESTATE, "levels: %s",
+                        p->general ? "the matrix is general" : "TRS_N was not announced");
     int rc = bring_topo((trs_plan *)p);
     *topo = p->topo;
     *lv_ptr = p->side[0].lv.ptr;
     return rc;
 }
 
-const char *trs_plan_message(const trs_plan *p)
+int trs_plan_levels(const trs_plan *p, const int32_t **topo, const int32_t **lv_ptr)
 {
-    return p ? p->ctx.message : "";
+    trs_enter();
+    return trs_leave(levels(p, topo, lv_ptr));
 }
 
 /* ---- destroy ------------------------------------------------------------------------------------- */
@@ -779,6 +812,7 @@ void trs_side_free(trs_context *ctx, trs_side *s)
 void trs_plan_destroy(trs_plan *p)
 {
     if (!p) return;
+    trs_enter();
     trs_context *ctx = &p->ctx;
     trs_work_destroy(p->own);
     if (p->topo != p->side[0].lv.topo) trs_free(&ctx->mem, (void *)p->topo);
@@ -788,6 +822,8 @@ void trs_plan_destroy(trs_plan *p)
     trs_gpu_free(ctx, p->skip_dev);
     trs_gpu_drop_ring(ctx);
     trs_gpu_drop_scratch(ctx);
+    pthread_mutex_destroy(&p->topo_lock);
     trs_memory mem = ctx->mem;
     trs_free(&mem, p);
+    trs_leave_silently();
 }

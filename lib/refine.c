@@ -133,7 +133,7 @@ static int prepare(refiner *s)
     int rc = trs_sums_new(s->mem, n, &s->s);
     s->d = trs_alloc(s->mem, n, trs_size(s->low));
     s->old = trs_alloc(s->mem, 2 * n, sizeof *s->old);
-    if (rc || !s->d || !s->old) return TRS_EMEM;
+    if (rc || !s->d || !s->old) return trs_fail(TRS_EMEM, "out of memory for the refinement");
     s->goal = (longest_row(s) + 1) * (single ? (double)FLT_EPSILON : DBL_EPSILON);
     return TRS_OK;
 }
@@ -167,43 +167,48 @@ static int refine(refiner *s, int nrhs, const void *B, int64_t ldb, void *X, int
 }
 
 /* What both refinements refuse. */
-static int check(trs_context *ctx, const refiner *s, int nrhs, const void *B, int64_t ldb,
-                 const void *X, int64_t ldx, int max_steps)
+static int check(const refiner *s, int nrhs, const void *B, int64_t ldb, const void *X, int64_t ldx,
+                 int max_steps)
 {
     const trs_mat *A = s->A;
     const trs_layout layout = s->exec->layout;
     if ((unsigned)s->op > TRS_H || nrhs < 0 || max_steps < 0 || (unsigned)layout > TRS_ROW_MAJOR)
-        return trs_fail(ctx, TRS_EARG, "op, nrhs, layout or max_steps out of range");
-    if (A->device > 0) return trs_fail(ctx, TRS_ESUPPORT, "A must be in host memory");
-    int rc = trs_check_mat(ctx, A);
+        return trs_fail(TRS_EARG, "op, nrhs, layout or max_steps out of range");
+    if (A->device > 0) return trs_fail(TRS_ESUPPORT, "A must be in host memory");
+    int rc = trs_check_mat(A);
     if (rc) return rc;
     if (!nrhs || !A->n) return TRS_OK;
     const int64_t b = trs_extent(B, A->n, nrhs, ldb, layout, A->dtype);
     const int64_t x = trs_extent(X, A->n, nrhs, ldx, layout, A->dtype);
     if (b < 0 || x < 0)
-        return trs_fail(ctx, TRS_EARG, "B or X is NULL, or ldb or ldx too small or too large");
-    return trs_overlap(B, b, X, x) ? trs_fail(ctx, TRS_EARG, "B and X overlap") : TRS_OK;
+        return trs_fail(TRS_EARG, "B or X is NULL, or ldb or ldx too small or too large");
+    return trs_overlap(B, b, X, x) ? trs_fail(TRS_EARG, "B and X overlap") : TRS_OK;
+}
+
+static int refine_lu(trs_lu *lu, const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
+                     void *X, int64_t ldx, const trs_exec *exec, int max_steps, int *steps,
+                     trs_error *error)
+{
+    static const trs_exec defaults = {0};
+    if (!lu || !A) return trs_fail(TRS_EARG, "refine: lu or A is NULL");
+    refiner s = {.A = A, .op = op, .exec = exec ? exec : &defaults, .lu = lu, .mem = &lu->mem};
+    s.low = lu->dtype;
+    if (!lu->ready) return trs_fail(TRS_ESTATE, "refine: there are no factors");
+    if (lu->opt.device > 0) return trs_fail(TRS_ESUPPORT, "refine: the factors solve on a device");
+    if (A->kind) return trs_fail(TRS_ESUPPORT, "refine: kind of A");
+    int rc = check(&s, nrhs, B, ldb, X, ldx, max_steps);
+    if (rc) return trs_fail(rc, "refine: %s", trs_message());
+    if (A->n != lu->f.L.n || A->dtype != lu->dtype)
+        return trs_fail(TRS_EARG, "refine: A is not the matrix that was factored");
+    return refine(&s, nrhs, B, ldb, X, ldx, max_steps, steps, error);
 }
 
 int trs_lu_refine(trs_lu *lu, const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
                   void *X, int64_t ldx, const trs_exec *exec, int max_steps, int *steps,
                   trs_error *error)
 {
-    static const trs_exec defaults = {0};
-    if (!lu || !A) return TRS_EARG;
-    trs_context ctx = {.mem = lu->mem, .base = A->base == 1};
-    refiner s = {.A = A, .op = op, .exec = exec ? exec : &defaults, .lu = lu, .mem = &lu->mem};
-    s.low = lu->dtype;
-    if (!lu->ready) return trs_lu_fail(lu, TRS_ESTATE, "refine: there are no factors");
-    if (lu->opt.device > 0)
-        return trs_lu_fail(lu, TRS_ESUPPORT, "refine: the factors solve on a device");
-    if (A->kind) return trs_lu_fail(lu, TRS_ESUPPORT, "refine: kind of A");
-    int rc = check(&ctx, &s, nrhs, B, ldb, X, ldx, max_steps);
-    if (rc) return trs_lu_fail(lu, rc, "refine: %s", ctx.message);
-    if (A->n != lu->f.L.n || A->dtype != lu->dtype)
-        return trs_lu_fail(lu, TRS_EARG, "refine: A is not the matrix that was factored");
-    rc = refine(&s, nrhs, B, ldb, X, ldx, max_steps, steps, error);
-    return rc == TRS_EMEM ? trs_lu_fail(lu, rc, "out of memory for the refinement") : rc;
+    trs_enter();
+    return trs_leave(refine_lu(lu, A, op, nrhs, B, ldb, X, ldx, exec, max_steps, steps, error));
 }
 
 static bool single_of(trs_dtype low, trs_dtype high)
@@ -211,25 +216,34 @@ static bool single_of(trs_dtype low, trs_dtype high)
     return (low == TRS_F32 && high == TRS_F64) || (low == TRS_C32 && high == TRS_C64);
 }
 
-int trs_refine(const trs_plan *plan, const trs_mat *A, trs_op op, int nrhs, const void *B,
-               int64_t ldb, void *X, int64_t ldx, const trs_exec *exec, int max_steps, int *steps,
-               trs_error *error)
+static int refine_plan(const trs_plan *plan, const trs_mat *A, trs_op op, int nrhs, const void *B,
+                       int64_t ldb, void *X, int64_t ldx, const trs_exec *exec, int max_steps,
+                       int *steps, trs_error *error)
 {
     static const trs_exec defaults = {0};
-    if (!plan || !A) return TRS_EARG;
+    if (!plan || !A) return trs_fail(TRS_EARG, "refine: plan or T is NULL");
     trs_context ctx = {.mem = plan->ctx.mem, .base = A->base == 1};
     refiner s = {.A = A, .op = op, .exec = exec ? exec : &defaults, .plan = plan};
     s.mem = &ctx.mem;
     s.low = plan->shape.dtype;
-    int rc = check(&ctx, &s, nrhs, B, ldb, X, ldx, max_steps);
-    if (rc) return rc;
-    if (plan->state != TRS_READY || !(plan->ctx.ops & 1u << op)) return TRS_ESTATE;
+    int rc = check(&s, nrhs, B, ldb, X, ldx, max_steps);
+    if (rc) return trs_fail(rc, "refine: %s", trs_message());
+    if (plan->state != TRS_READY || !(plan->ctx.ops & 1u << op))
+        return trs_fail(TRS_ESTATE, "refine: the plan cannot be solved with this op");
     const unsigned same = TRS_LOWER | TRS_UPPER | TRS_UNIT;
     if (A->n != plan->info.n || (A->kind & same) != (plan->shape.kind & same) ||
         (A->dtype != s.low && !single_of(s.low, A->dtype)))
-        return TRS_EARG;
+        return trs_fail(TRS_EARG, "refine: T is not the matrix of the plan");
     rc = trs_hosted_new(plan, &s.stage);
     if (!rc) rc = refine(&s, nrhs, B, ldb, X, ldx, max_steps, steps, error);
     trs_hosted_free(plan, s.stage);
     return rc;
+}
+
+int trs_refine(const trs_plan *plan, const trs_mat *A, trs_op op, int nrhs, const void *B,
+               int64_t ldb, void *X, int64_t ldx, const trs_exec *exec, int max_steps, int *steps,
+               trs_error *error)
+{
+    trs_enter();
+    return trs_leave(refine_plan(plan, A, op, nrhs, B, ldb, X, ldx, exec, max_steps, steps, error));
 }

@@ -32,21 +32,24 @@ static const put_fn put[] = TRS_PER_TYPE(put);
 static int check(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, const void *Y,
                  int64_t ldy, trs_layout layout, bool apart)
 {
-    trs_context ctx = {0};
-    if (!A || (unsigned)op > TRS_H || nrhs < 0 || (unsigned)layout > TRS_ROW_MAJOR) return TRS_EARG;
-    if (A->device > 0) return TRS_ESUPPORT;
-    int rc = trs_check_mat(&ctx, A);
+    if (!A) return trs_fail(TRS_EARG, "A is NULL");
+    if ((unsigned)op > TRS_H || nrhs < 0 || (unsigned)layout > TRS_ROW_MAJOR)
+        return trs_fail(TRS_EARG, "op, nrhs or layout is out of range");
+    if (A->device > 0) return trs_fail(TRS_ESUPPORT, "A must be in host memory");
+    int rc = trs_check_mat(A);
     if (rc) return rc;
     if (!nrhs || !A->n) return TRS_OK;
     const int64_t x = trs_extent(X, A->n, nrhs, ldx, layout, A->dtype);
     const int64_t y = trs_extent(Y, A->n, nrhs, ldy, layout, A->dtype);
-    return x < 0 || y < 0 || (apart && trs_overlap(X, x, Y, y)) ? TRS_EARG : TRS_OK;
+    if (x < 0 || y < 0)
+        return trs_fail(TRS_EARG, "an array is NULL, or its leading dimension is out of range");
+    return apart && trs_overlap(X, x, Y, y) ? trs_fail(TRS_EARG, "X and Y overlap") : TRS_OK;
 }
 
 int trs_sums_new(const trs_memory *mem, int64_t n, trs_sums *s)
 {
     s->re = trs_alloc(mem, 4 * n, sizeof *s->re);
-    if (!s->re) return TRS_EMEM;
+    if (!s->re) return trs_fail(TRS_EMEM, "out of memory for the sums of a residual");
     s->im = s->re + n;
     s->size = s->re + 2 * n;
     s->row = s->re + 3 * n;
@@ -92,7 +95,7 @@ static int columns_new(columns *c)
     while (c->teams < wanted && c->teams < TEAMS &&
            !trs_sums_new(NULL, c->A->n, &c->sums[c->teams]))
         c->teams++;
-    return c->teams > 0 ? TRS_OK : TRS_EMEM;
+    return c->teams > 0 ? TRS_OK : trs_fail(TRS_EMEM, "out of memory for the sums of a residual");
 }
 
 static void columns_free(columns *c)
@@ -143,14 +146,21 @@ static int each_column(columns *c)
     return rc;
 }
 
-int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
-                 int64_t ldy, trs_layout layout)
+static int product(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
+                   int64_t ldy, trs_layout layout)
 {
     columns c = {A, op, layout, nrhs, .X = X, .ldx = ldx, .Y = Y, .ldy = ldy};
     int rc = check(A, op, nrhs, X, ldx, Y, ldy, layout, true);
     if (!rc) rc = each_column(&c);
     columns_free(&c);
     return rc;
+}
+
+int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
+                 int64_t ldy, trs_layout layout)
+{
+    trs_enter();
+    return trs_leave(product(A, op, nrhs, X, ldx, Y, ldy, layout));
 }
 
 /* Is a a worse error than b?  NaN is the worst. */
@@ -193,12 +203,12 @@ void trs_error_fold(trs_error *all, const trs_error *one, int r)
     if (worse(one->normwise, all->normwise)) all->normwise = one->normwise;
 }
 
-int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
-                       const void *X, int64_t ldx, trs_layout layout, trs_error *error)
+static int backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
+                          const void *X, int64_t ldx, trs_layout layout, trs_error *error)
 {
     columns c = {A, op, layout, nrhs, .X = X, .ldx = ldx, .Y = (void *)B, .ldy = ldb};
     c.compare = true;
-    if (!error) return TRS_EARG;
+    if (!error) return trs_fail(TRS_EARG, "error is NULL");
     *error = (trs_error){.row = -1, .col = -1};
     int rc = check(A, op, nrhs, B, ldb, X, ldx, layout, false);
     if (!rc) rc = each_column(&c);
@@ -206,6 +216,13 @@ int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int
         trs_error_fold(error, &c.error[k], (int)c.error[k].col);
     columns_free(&c);
     return rc;
+}
+
+int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
+                       const void *X, int64_t ldx, trs_layout layout, trs_error *error)
+{
+    trs_enter();
+    return trs_leave(backward_error(A, op, nrhs, B, ldb, X, ldx, layout, error));
 }
 
 #else

@@ -273,8 +273,7 @@ static void add_side(batch *b, const saving *a)
 static int write_plan(trs_context *ctx, const char *file, const head *h, const saving *s)
 {
     static const char zero[8];
-    trs_output out = {
-        .file = file, .fd = -1, .message = ctx->message, .message_size = sizeof ctx->message};
+    trs_output out = {.file = file, .fd = -1};
     batch b = {.fd = -1, .place = sizeof *h};
     for (int k = 0; k < 2; k++)
         if (s[k].side) add_side(&b, &s[k]);
@@ -290,13 +289,13 @@ static int write_plan(trs_context *ctx, const char *file, const head *h, const s
     return trs_output_close(&out);
 }
 
-int trs_plan_save(trs_plan *p, const char *file)
+static int save(trs_plan *p, const char *file)
 {
-    if (!p || !file) return TRS_EARG;
+    if (!p || !file) return trs_fail(TRS_EARG, "save: plan or file is NULL");
     trs_context *ctx = &p->ctx;
     if (p->state != TRS_ANALYSED && p->state != TRS_READY)
-        return trs_fail(ctx, TRS_ESTATE, "save: the plan is not analysed");
-    if (p->general) return trs_fail(ctx, TRS_ESUPPORT, "save: a general matrix has no levels");
+        return trs_fail(TRS_ESTATE, "save: the plan is not analysed");
+    if (p->general) return trs_fail(TRS_ESUPPORT, "save: a general matrix has no levels");
     saving a[2] = {{0}, {0}};
     uint64_t pattern = 0;
     int rc = trs_far_fetch(p);
@@ -312,36 +311,36 @@ int trs_plan_save(trs_plan *p, const char *file)
 
 /* ---- load --------------------------------------------------------------------------------------- */
 
-static int refuse(trs_plan *p, int code, const char *file, const char *why)
+static int refuse(int code, const char *file, const char *why)
 {
-    return trs_fail(&p->ctx, code, "%.150s: %s", file, why);
+    return trs_fail(code, "%.150s: %s", file, why);
 }
 
 /* The head can be believed, and belongs to this plan. */
 static int check_head(trs_plan *p, const char *file, const head *h, int64_t bytes)
 {
-    if (memcmp(h->magic, magic, sizeof magic)) return refuse(p, TRS_EFORMAT, file, "no saved plan");
+    if (memcmp(h->magic, magic, sizeof magic)) return refuse(TRS_EFORMAT, file, "no saved plan");
     if (h->order == 0x04030201)
-        return refuse(p, TRS_ESUPPORT, file, "saved on a machine with another order of bytes");
+        return refuse(TRS_ESUPPORT, file, "saved on a machine with another order of bytes");
     if (h->order == BYTE_ORDER_MARK && h->version != SAVED_VERSION)
-        return refuse(p, TRS_ESUPPORT, file, "saved by another version of the library");
+        return refuse(TRS_ESUPPORT, file, "saved by another version of the library");
     if (h->check != head_check(h) || h->solver[sizeof h->solver - 1] ||
         h->reason[sizeof h->reason - 1])
-        return refuse(p, TRS_EFORMAT, file, "the head is damaged");
-    if (bytes < h->bytes) return refuse(p, TRS_EFORMAT, file, "the file is cut off");
+        return refuse(TRS_EFORMAT, file, "the head is damaged");
+    if (bytes < h->bytes) return refuse(TRS_EFORMAT, file, "the file is cut off");
     if (bytes > h->bytes || file_bytes(h) != bytes)
-        return refuse(p, TRS_EFORMAT, file, "the file is not as long as its head says");
+        return refuse(TRS_EFORMAT, file, "the file is not as long as its head says");
     if (h->n != p->info.n || h->nnz != p->info.nnz || h->pattern != hash(p, &p->imported))
-        return refuse(p, TRS_EMATRIX, file, "saved for a matrix of another pattern");
+        return refuse(TRS_EMATRIX, file, "saved for a matrix of another pattern");
     if (h->dtype != (uint32_t)p->shape.dtype)
-        return refuse(p, TRS_EMATRIX, file, "saved for numbers of another type");
+        return refuse(TRS_EMATRIX, file, "saved for numbers of another type");
     for (int k = 0; k < 2; k++) {
         if (h->side[k].levels < 0 || h->side[k].levels > h->n)
-            return refuse(p, TRS_EFORMAT, file, "the head is damaged");
+            return refuse(TRS_EFORMAT, file, "the head is damaged");
         if (h->side[k].used != (int32_t)p->side[k].used)
-            return refuse(p, TRS_EARG, file, "saved for other ops");
+            return refuse(TRS_EARG, file, "saved for other ops");
         if (h->side[k].used && p->order && (p->order == TRS_ORDER_LEVEL) != h->side[k].permuted)
-            return refuse(p, TRS_EARG, file, "saved with another order of the rows");
+            return refuse(TRS_EARG, file, "saved with another order of the rows");
     }
     return TRS_OK;
 }
@@ -431,10 +430,10 @@ static int read_sides(trs_plan *p, const char *file, int fd, const head *h, trs_
     for (int k = 0; k < 2 && !rc; k++)
         if (h->side[k].used) rc = want_side(&p->ctx, &b, h, &h->side[k], &side[k]);
     if (!rc) rc = read_arrays(&p->ctx, &b, &good);
-    if (rc == TRS_EFILE) return refuse(p, rc, file, "cannot be read");
+    if (rc == TRS_EFILE) return refuse(rc, file, "cannot be read");
     for (int k = 0; k < 2 && !rc && good; k++)
         if (h->side[k].used) good = is_sound(&p->ctx, h, &side[k]);
-    if (!good) return refuse(p, TRS_EFORMAT, file, "the file is damaged");
+    if (!good) return refuse(TRS_EFORMAT, file, "the file is damaged");
     for (int k = 0; k < 2 && !rc; k++)
         if (side[k].tri.ptr) rc = fill_side(&p->ctx, &p->imported, &side[k].tri);
     for (int k = 0; k < 2 && !rc; k++) /* the last that may fail, for it changes the imported one */
@@ -448,8 +447,7 @@ static int take_solver(trs_plan *p, const char *file, const head *h)
 {
     const trs_solver *named = p->wanted;
     if (named && strcmp(named->name, h->solver))
-        return trs_fail(&p->ctx, TRS_EARG, "%.100s: saved for %s, not for %s", file, h->solver,
-                        named->name);
+        return trs_fail(TRS_EARG, "%.100s: saved for %s, not for %s", file, h->solver, named->name);
     const trs_shape shape = {.n = h->n,
                              .nnz = h->nnz,
                              .levels = h->side[!h->side[0].used].levels,
@@ -459,7 +457,7 @@ static int take_solver(trs_plan *p, const char *file, const head *h)
                              .nrhs = p->ctx.nrhs};
     int rc = trs_plan_find_solver(p, h->solver);
     if (!rc && !trs_fits(p->wanted, &shape, p->ctx.limit))
-        rc = trs_fail(&p->ctx, TRS_EMEM, "%s would need more memory than the limit", h->solver);
+        rc = trs_fail(TRS_EMEM, "%s would need more memory than the limit", h->solver);
     if (rc) p->wanted = named;
     return rc;
 }
@@ -490,11 +488,10 @@ static int read_plan(trs_plan *p, const char *file, int fd)
     struct stat st;
     head h = {.n = 0};
     trs_side side[2] = {{0}, {0}};
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode))
-        return refuse(p, TRS_EFILE, file, "no ordinary file");
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode)) return refuse(TRS_EFILE, file, "no ordinary file");
     if (!read_all(fd, (char *)&h, sizeof h, 0)) {
         const bool known = st.st_size >= 8 && !memcmp(h.magic, magic, sizeof magic);
-        return refuse(p, TRS_EFORMAT, file, known ? "the file is cut off" : "no saved plan");
+        return refuse(TRS_EFORMAT, file, known ? "the file is cut off" : "no saved plan");
     }
     int rc = check_head(p, file, &h, st.st_size);
     if (!rc) rc = take_solver(p, file, &h);
@@ -506,14 +503,14 @@ static int read_plan(trs_plan *p, const char *file, int fd)
     return rc;
 }
 
-int trs_plan_load(trs_plan *p, const char *file)
+static int load(trs_plan *p, const char *file)
 {
-    if (!p || !file) return TRS_EARG;
-    if (p->state != TRS_CREATED) return trs_fail(&p->ctx, TRS_ESTATE, "load: not a fresh plan");
-    if (p->general) return trs_fail(&p->ctx, TRS_ESUPPORT, "load: a general matrix has no levels");
+    if (!p || !file) return trs_fail(TRS_EARG, "load: plan or file is NULL");
+    if (p->state != TRS_CREATED) return trs_fail(TRS_ESTATE, "load: not a fresh plan");
+    if (p->general) return trs_fail(TRS_ESUPPORT, "load: a general matrix has no levels");
     const double start = trs_now();
     const int fd = open(file, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return refuse(p, TRS_EFILE, file, strerror(errno));
+    if (fd < 0) return refuse(TRS_EFILE, file, strerror(errno));
     const trs_solver *named = p->wanted;
     int rc = trs_far_import_after_all(p);
     if (!rc) rc = read_plan(p, file, fd);
@@ -525,16 +522,28 @@ int trs_plan_load(trs_plan *p, const char *file)
 
 #else
 
+static int save(const trs_plan *p, const char *file)
+{
+    if (!p || !file) return trs_fail(TRS_EARG, "save: plan or file is NULL");
+    return trs_fail(TRS_ESUPPORT, "plans cannot be saved: built without xxhash");
+}
+
+static int load(const trs_plan *p, const char *file)
+{
+    if (!p || !file) return trs_fail(TRS_EARG, "load: plan or file is NULL");
+    return trs_fail(TRS_ESUPPORT, "plans cannot be loaded: built without xxhash");
+}
+
+#endif
+
 int trs_plan_save(trs_plan *p, const char *file)
 {
-    if (!p || !file) return TRS_EARG;
-    return trs_fail(&p->ctx, TRS_ESUPPORT, "plans cannot be saved: built without xxhash");
+    trs_enter();
+    return trs_leave(save(p, file));
 }
 
 int trs_plan_load(trs_plan *p, const char *file)
 {
-    if (!p || !file) return TRS_EARG;
-    return trs_fail(&p->ctx, TRS_ESUPPORT, "plans cannot be loaded: built without xxhash");
+    trs_enter();
+    return trs_leave(load(p, file));
 }
-
-#endif

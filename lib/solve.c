@@ -8,6 +8,7 @@
 #include "gpu.h"
 #include "work.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <string.h>
 
@@ -82,7 +83,7 @@ static int make_own(trs_work *w, trs_served *s, int nrhs, bool *any)
     for (int k = 0; k < 2; k++) {
         const trs_side *side = &s->plan->side[k];
         s->own[k] = trs_alloc_zero(&w->ctx.mem, side->nparts, sizeof *s->own[k]);
-        if (!s->own[k]) return trs_fail(&w->ctx, TRS_EMEM, "out of memory for a work space");
+        if (!s->own[k]) return trs_fail(TRS_EMEM, "out of memory for a work space");
         for (int c = 0; c < side->nparts; c++) {
             const trs_solver *solver = side->part[c].solver;
             if (!solver->work_create) continue;
@@ -126,7 +127,7 @@ static int fit(trs_work *w, const trs_plan *p, int nrhs)
     int rc = p->info.on_gpu ? trs_gpu_use(&w->ctx) : TRS_OK;
     if (rc) return rc;
     trs_served *s = trs_alloc_zero(&w->ctx.mem, 1, sizeof *s);
-    if (!s) return trs_fail(&w->ctx, TRS_EMEM, "out of memory for a work space");
+    if (!s) return trs_fail(TRS_EMEM, "out of memory for a work space");
     s->plan = p;
     rc = make_own(w, s, nrhs, &any);
     if (!rc) rc = grow_buffers(w, p, nrhs);
@@ -139,17 +140,14 @@ static int fit(trs_work *w, const trs_plan *p, int nrhs)
 int trs_work_make(trs_work **work, const trs_plan *p, int nrhs, trs_context *ctx)
 {
     trs_work *w = *work = trs_alloc_zero(&p->ctx.mem, 1, sizeof *w);
-    if (!w) return ctx ? trs_fail(ctx, TRS_EMEM, "out of memory for a work space") : TRS_EMEM;
+    if (!w) return trs_fail(TRS_EMEM, "out of memory for a work space");
     w->ctx = p->ctx;
     w->ctx.ring = NULL;
     w->ctx.scratch = NULL;
     w->ctx.scratch_bytes = 0;
     w->on_gpu = p->info.on_gpu;
     int rc = fit(w, p, nrhs);
-    if (ctx) {
-        if (rc) memcpy(ctx->message, w->ctx.message, sizeof ctx->message);
-        ctx->seconds_vendor = w->ctx.seconds_vendor;
-    }
+    if (ctx) ctx->seconds_vendor = w->ctx.seconds_vendor;
     if (rc) {
         trs_work_destroy(w);
         *work = NULL;
@@ -157,28 +155,51 @@ int trs_work_make(trs_work **work, const trs_plan *p, int nrhs, trs_context *ctx
     return rc;
 }
 
+static int check_work(const trs_plan *p, int max_nrhs)
+{
+    if (!p) return trs_fail(TRS_EARG, "work space: plan is NULL");
+    if (max_nrhs < 1)
+        return trs_fail(TRS_EARG, "work space: max_nrhs = %d is not positive", max_nrhs);
+    if (p->state != TRS_ANALYSED && p->state != TRS_READY)
+        return trs_fail(TRS_ESTATE, "work space: the plan is not analysed");
+    return TRS_OK;
+}
+
+static int work_create(trs_work **work, const trs_plan *p, int max_nrhs)
+{
+    if (!work) return trs_fail(TRS_EARG, "work space: work is NULL");
+    *work = NULL;
+    int rc = check_work(p, max_nrhs);
+    return rc ? rc : trs_work_make(work, p, max_nrhs, NULL);
+}
+
 int trs_work_create(trs_work **work, const trs_plan *p, int max_nrhs)
 {
-    if (!work) return TRS_EARG;
-    *work = NULL;
-    if (!p || max_nrhs < 1) return TRS_EARG;
-    if (p->state != TRS_ANALYSED && p->state != TRS_READY) return TRS_ESTATE;
-    return trs_work_make(work, p, max_nrhs, NULL);
+    trs_enter();
+    return trs_leave(work_create(work, p, max_nrhs));
+}
+
+static int work_fit(trs_work *w, const trs_plan *p, int max_nrhs)
+{
+    if (!w) return trs_fail(TRS_EARG, "work space: work is NULL");
+    int rc = check_work(p, max_nrhs);
+    if (rc) return rc;
+    if (p->info.on_gpu != w->on_gpu || (w->on_gpu && p->ctx.device != w->ctx.device))
+        return trs_fail(TRS_EARG, "work space: the plan runs on another device");
+    const trs_served *s = find_served(w, p);
+    return s && s->nrhs >= max_nrhs ? TRS_OK : fit(w, p, max_nrhs);
 }
 
 int trs_work_fit(trs_work *w, const trs_plan *p, int max_nrhs)
 {
-    if (!w || !p || max_nrhs < 1) return TRS_EARG;
-    if (p->state != TRS_ANALYSED && p->state != TRS_READY) return TRS_ESTATE;
-    if (p->info.on_gpu != w->on_gpu || (w->on_gpu && p->ctx.device != w->ctx.device))
-        return TRS_EARG;
-    const trs_served *s = find_served(w, p);
-    return s && s->nrhs >= max_nrhs ? TRS_OK : fit(w, p, max_nrhs);
+    trs_enter();
+    return trs_leave(work_fit(w, p, max_nrhs));
 }
 
 void trs_work_destroy(trs_work *w)
 {
     if (!w) return;
+    trs_enter();
     for (trs_served *s = w->served, *next; s; s = next) {
         next = s->next;
         served_free(w, s);
@@ -189,6 +210,7 @@ void trs_work_destroy(trs_work *w)
     trs_gpu_drop_ring(&w->ctx);
     trs_memory mem = w->ctx.mem;
     trs_free(&mem, w);
+    trs_leave_silently();
 }
 
 /* ---- views ---------------------------------------------------------------------------------------- */
@@ -323,15 +345,27 @@ static int solve_staged(const trs_plan *p, const trs_side *s, trs_work *w, trs_j
 static int check_solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t ldb,
                        const void *X, int64_t ldx, trs_layout layout)
 {
-    if (!p || nrhs < 0 || (unsigned)op > TRS_H || (unsigned)layout > TRS_ROW_MAJOR) return TRS_EARG;
-    if (p->state != TRS_READY || !(p->ctx.ops & 1u << op)) return TRS_ESTATE;
+    if (!p) return trs_fail(TRS_EARG, "solve: plan is NULL");
+    if (nrhs < 0 || (unsigned)op > TRS_H || (unsigned)layout > TRS_ROW_MAJOR)
+        return trs_fail(TRS_EARG, "solve: op, nrhs or layout is out of range");
+    if (p->state != TRS_READY)
+        return trs_fail(TRS_ESTATE, "solve: the plan %s",
+                        p->state == TRS_ANALYSED ? "has no values it can be solved with"
+                                                 : "is not analysed");
+    if (!(p->ctx.ops & 1u << op))
+        return trs_fail(TRS_ESTATE, "solve: TRS_%c was not announced in the options", "NTH"[op]);
     if (nrhs == 0 || p->info.n == 0) return TRS_OK;
+    if (!B || !X) return trs_fail(TRS_EARG, "solve: %c is NULL", B ? 'X' : 'B');
     const int64_t b = trs_extent(B, p->info.n, nrhs, ldb, layout, p->shape.dtype);
     const int64_t x = trs_extent(X, p->info.n, nrhs, ldx, layout, p->shape.dtype);
-    if (b < 0 || x < 0 || ldb > INT32_MAX || ldx > INT32_MAX) return TRS_EARG;
-    if (B == X ? ldb != ldx : trs_overlap(B, b, X, x)) return TRS_EARG;
+    if (b < 0 || x < 0 || ldb > INT32_MAX || ldx > INT32_MAX)
+        return trs_fail(TRS_EARG, "solve: ldb = %" PRId64 " or ldx = %" PRId64 " is out of range",
+                        ldb, ldx);
+    if (B == X ? ldb != ldx : trs_overlap(B, b, X, x))
+        return trs_fail(TRS_EARG, B == X ? "solve: X is B, but ldb and ldx differ"
+                                         : "solve: B and X overlap");
     if (layout == TRS_ROW_MAJOR && (ldb > 1 || ldx > 1) && !(p->wanted->caps & TRS_CAP_ROW_MAJOR))
-        return TRS_ESUPPORT;
+        return trs_fail(TRS_ESUPPORT, "solve: %s takes no B and X by rows", p->wanted->name);
     return TRS_OK;
 }
 
@@ -341,12 +375,13 @@ static bool may_be_captured(const trs_plan *p)
     return !is_staged(p) && (p->wanted->caps & TRS_CAP_CAPTURE);
 }
 
-int trs_solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t ldb, void *X,
-              int64_t ldx, const trs_exec *exec)
+static int solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t ldb, void *X,
+                 int64_t ldx, const trs_exec *exec)
 {
     static const trs_exec defaults = {0};
     if (!exec) exec = &defaults;
-    if (exec->threads < 0 || exec->threads > TRS_MOST_THREADS) return TRS_EARG;
+    if (exec->threads < 0 || exec->threads > TRS_MOST_THREADS)
+        return trs_fail(TRS_EARG, "solve: %d threads are out of range", exec->threads);
     int rc = check_solve(p, op, nrhs, B, ldb, X, ldx, exec->layout);
     if (rc || nrhs == 0 || p->info.n == 0) return rc;
     const trs_side *s = &p->side[op != TRS_N];
@@ -354,12 +389,15 @@ int trs_solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t ldb
     const trs_view b = view_of(B, ldb, exec->layout), x = view_of(X, ldx, exec->layout);
     trs_work *w = exec->work ? exec->work : p->own;
     const trs_served *served = find_served(w, p);
-    if (!served) return TRS_EARG;
+    if (!served) return trs_fail(TRS_EARG, "solve: the work space was not made for this plan");
     trs_job job = {.stream = exec->stream,
                    .threads = exec->threads > 0 ? exec->threads : p->ctx.threads};
     job.conj = op == TRS_H && trs_is_complex(p->shape.dtype);
     if (p->info.on_gpu) rc = trs_gpu_use(&w->ctx);
-    if (!rc && !may_be_captured(p) && trs_gpu_is_capturing(exec->stream)) return TRS_ESUPPORT;
+    if (!rc && !may_be_captured(p) && trs_gpu_is_capturing(exec->stream))
+        return trs_fail(TRS_ESUPPORT, "solve: %s",
+                        is_staged(p) ? "B and X on the host cannot be captured in a graph"
+                                     : "the solver cannot be captured in a graph");
     for (int r = 0; r < nrhs && !rc; r += job.nrhs) {
         job.nrhs = nrhs - r < served->nrhs ? nrhs - r : served->nrhs;
         job.b = from_column(b, r, size);
@@ -367,4 +405,11 @@ int trs_solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t ldb
         rc = is_staged(p) ? solve_staged(p, s, w, job) : solve_side(p, s, w, job);
     }
     return rc;
+}
+
+int trs_solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t ldb, void *X,
+              int64_t ldx, const trs_exec *exec)
+{
+    trs_enter();
+    return trs_leave(solve(p, op, nrhs, B, ldb, X, ldx, exec));
 }

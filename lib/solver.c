@@ -35,10 +35,11 @@ int trs_solver_available(const trs_solver *s, int device, char *why, size_t size
     return !s->library || !s->library(why, size);
 }
 
-int trs_solver_get(int k, trs_solver_info *info)
+static int get(int k, trs_solver_info *info)
 {
     const trs_solver *s = trs_solver_at(k);
-    if (!s || !info) return TRS_EARG;
+    if (!info) return trs_fail(TRS_EARG, "solver: info is NULL");
+    if (!s) return trs_fail(TRS_EARG, "solver: there is no number %d", k);
     memset(info, 0, sizeof *info);
     info->name = s->name;
     info->about = s->about;
@@ -49,4 +50,10 @@ int trs_solver_get(int k, trs_solver_info *info)
     info->full = s->full;
     info->available = trs_solver_available(s, 0, info->why, sizeof info->why);
     return TRS_OK;
+}
+
+int trs_solver_get(int k, trs_solver_info *info)
+{
+    trs_enter();
+    return trs_leave(get(k, info));
 }

@@ -524,7 +524,7 @@ int trs_stretches_find(trs_context *ctx, trs_side *side, bool anyhow)
     trs_free(&ctx->mem, r.level);
     trs_free(&ctx->mem, r.of_row);
     trs_free(&ctx->mem, r.at);
-    return rc ? trs_fail(ctx, rc, "out of memory for stretches") : TRS_OK;
+    return rc ? trs_fail(rc, "out of memory for stretches") : TRS_OK;
 }
 
 void trs_stretches_free(trs_context *ctx, trs_stretches *s)

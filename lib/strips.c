@@ -207,7 +207,7 @@ static int order_rows(build *b, int threads)
     const int32_t strips = b->s->count, most = strips ? b->t->n / strips : 1;
     b->parts = threads == 1 ? 1 : 4 * threads < most ? 4 * threads : most;
     b->to = trs_alloc_zero(&b->ctx->mem, (int64_t)b->parts * strips, sizeof *b->to);
-    if (!b->to) return trs_fail(b->ctx, TRS_EMEM, "out of memory for rows of strips");
+    if (!b->to) return trs_fail(TRS_EMEM, "out of memory for rows of strips");
     trs_share(threads, b->parts - 1, 1, count_rows, b); /* nothing is behind the last one */
     place_parts(b);
     trs_share(threads, b->parts, 1, deal_rows, b);
@@ -380,7 +380,7 @@ static int sum_up(build *b)
         tasks += s->strip[k].task;
         chunks += s->strip[k].chunk;
         if (tasks > MOST_TASKS)
-            return trs_fail(b->ctx, TRS_ESUPPORT, "too many tasks of strips for 32 bits");
+            return trs_fail(TRS_ESUPPORT, "too many tasks of strips for 32 bits");
         s->strip[k].task = (int32_t)tasks;
         s->strip[k].chunk = (int32_t)chunks;
         s->strip[k].item += s->strip[k - 1].item;
@@ -642,7 +642,7 @@ static void copy_items(void *user, int64_t begin, int64_t end)
 static int collect_items(build *b, int threads)
 {
     trs_strips *s = b->s;
-    if (b->failed) return trs_fail(b->ctx, TRS_EMEM, "out of memory for the items of strips");
+    if (b->failed) return trs_fail(TRS_EMEM, "out of memory for the items of strips");
     for (int32_t k = 0; k < s->count; k++)
         s->strip[k + 1].item = s->strip[k].item + b->items[k].count;
     s->items = s->strip[s->count].item;
@@ -665,7 +665,7 @@ static int build_new(build *b)
     b->s->strip = trs_alloc_zero(&ctx->mem, count + 1, sizeof *b->s->strip);
     return b->order && b->position && b->group && b->items && b->s->strip
                ? TRS_OK
-               : trs_fail(ctx, TRS_EMEM, "out of memory for strips");
+               : trs_fail(TRS_EMEM, "out of memory for strips");
 }
 
 static void build_free(build *b)

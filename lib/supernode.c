@@ -41,7 +41,7 @@ static int64_t *column_lengths(trs_context *ctx, const trs_tri *t)
 {
     int64_t *length = trs_alloc_zero(&ctx->mem, (int64_t)t->n + 2, sizeof *length);
     if (!length) {
-        trs_fail(ctx, TRS_EMEM, "out of memory for the lengths of columns");
+        trs_fail(TRS_EMEM, "out of memory for the lengths of columns");
         return NULL;
     }
     for (int32_t i = 0; i < t->n; i++)
@@ -186,7 +186,7 @@ static int new_build(build *b, const trs_groups *g)
     b->key = trs_new(ctx, b->blocks, sizeof *b->key, "the order of blocks");
     b->of_row = trs_new_touched(ctx, b->o->n, sizeof *b->of_row, "blocks of rows");
     if (!b->block || !b->needs || !b->level || !b->place || !b->key || !b->of_row)
-        return trs_fail(ctx, TRS_EMEM, "out of memory for the blocks");
+        return trs_fail(TRS_EMEM, "out of memory for the blocks");
     cut(g, b->block);
     trs_share(b->threads, b->blocks, blocks_at_a_time(b), own_some, b);
     return TRS_OK;
@@ -352,9 +352,8 @@ static int find_all_sources(build *b)
         if (!f->slot) b->failed = true;
     }
     if (b->finder && !b->failed) trs_stages_run(&all, 1, progress, b->finders, find_some, b);
-    return b->finder && !b->failed
-               ? TRS_OK
-               : trs_fail(b->ctx, TRS_EMEM, "out of memory for the sources of blocks");
+    return b->finder && !b->failed ? TRS_OK
+                                   : trs_fail(TRS_EMEM, "out of memory for the sources of blocks");
 }
 
 static int by_level(const void *a, const void *b)
@@ -625,7 +624,7 @@ static int sum_up(build *b, trs_supernodes *s)
         s->wide += is_wide(&b->block[t]);
         if (s->columns > INT32_MAX || stages > INT32_MAX ||
             b->o->n + pieces * TRS_BLOCK > INT32_MAX)
-            return trs_fail(b->ctx, TRS_ESUPPORT, "too many columns in the stages for 32 bits");
+            return trs_fail(TRS_ESUPPORT, "too many columns in the stages for 32 bits");
     }
     s->blocks = b->blocks;
     s->stages = (int32_t)stages;
@@ -654,7 +653,7 @@ static int sort_keys(trs_context *ctx, const int32_t *key, int32_t count, int32_
                      int32_t *place)
 {
     int32_t *start = trs_alloc_zero(&ctx->mem, (int64_t)keys + 1, sizeof *start);
-    if (!start) return trs_fail(ctx, TRS_EMEM, "out of memory for the order of blocks");
+    if (!start) return trs_fail(TRS_EMEM, "out of memory for the order of blocks");
     for (int32_t k = 0; k < count; k++) start[key[k] + 1]++;
     for (int32_t k = 0; k < keys; k++) start[k + 1] += start[k];
     for (int32_t k = 0; k < count; k++) place[k] = start[key[k]]++;

@@ -4,7 +4,7 @@
  *     int rc = trs_plan_create(&plan, &L, NULL);          checks L, knows the bytes it will need
  *     if (!rc) rc = trs_plan_analyse(plan);               levels, choice of a solver, storage
  *     if (!rc) rc = trs_solve(plan, TRS_N, 1, b, n, x, n, NULL);    L x = b, as often as wanted
- *     if (rc) fprintf(stderr, "%s\n", trs_plan_message(plan));
+ *     if (rc) fprintf(stderr, "%s\n", trs_message());
  *     trs_plan_destroy(plan);
  *
  * Conventions.  Every function that can fail returns a trs_status: TRS_OK (0) or a negative code.
@@ -80,6 +80,14 @@ enum {
 #define TRS_HOST    0         /* host memory; any value <= 0 means this */
 #define TRS_CUDA(k) ((k) + 1) /* memory of CUDA device k */
 
+/* What went wrong, in a sentence: "row 4: diagonal is zero".  It is the calling thread's, of its last call
+ * that failed; the next call of that thread that succeeds clears it.  Functions that return no code, and those
+ * that only tell facts (trs_message, trs_strerror, trs_version, trs_plan_info, trs_lu_get_info), leave it as
+ * it is when they succeed.
+ * Returns a string that belongs to the thread and changes with its next call; "" when there is none; never
+ * NULL. */
+TRS_API const char *trs_message(void);
+
 /* A sentence for a code.     int status ; in, any number.
  * Returns a constant, never NULL: "unknown status" for what is no code. */
 TRS_API const char *trs_strerror(int status);
@@ -93,7 +101,7 @@ TRS_API const char *trs_version(void);
  * diagonal and nothing of the other triangle) and whose transpose is not asked for is analysed there if a solver
  * that can is chosen; whatever else is read over to the host. */
 typedef struct trs_mat {
-    int64_t n;         /* rows and columns, 0 <= n < 2^31; BSR: a multiple of block */
+    int64_t n;         /* rows and columns, 0 <= n <= 2^31 - 2; BSR: a multiple of block */
     int64_t nnz;       /* stored entries; BSR: stored blocks; DENSE: ignored */
     const void *ptr;   /* CSR, CSC [n+1]: start of each row / column; BSR [n/block+1]: of each row
                           of blocks; DENSE: NULL */
@@ -241,14 +249,13 @@ typedef struct trs_info {
 } trs_info;
 
 /* Check a triangle and take a copy of it.
- *     trs_plan **plan ; out.  Set on every return except TRS_EARG for plan itself or mat NULL, or for one
- *         of two callbacks, and except when not even the handle could be allocated (then *plan = NULL).  After an error it
- *         holds only the sentence (trs_plan_message) and must be destroyed all the same.
+ *     trs_plan **plan ; out: NULL after an error.
  *     const trs_mat *mat ; in.  kind must have exactly one of TRS_LOWER, TRS_UPPER; a DENSE matrix may
  *         have neither: it is general, and is solved by LU or by Gaussian elimination.
  *     const trs_options *opt ; in, NULL: all defaults.
  * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_ESUPPORT (no solver of that name, not in
- * this build, or it does not do what the options ask for), TRS_EDEVICE.  Rows and columns in sentences count from mat->base. */
+ * this build, or it does not do what the options ask for), TRS_EDEVICE (opt->device or mat->device is no
+ * usable GPU: the driver's reason is said).  Rows and columns in sentences count from mat->base. */
 TRS_API int trs_plan_create(trs_plan **plan, const trs_mat *mat, const trs_options *opt);
 
 /* Levels, choice of solver, storage, and the first values.  Once per plan.
@@ -261,7 +268,7 @@ TRS_API int trs_plan_create(trs_plan **plan, const trs_mat *mat, const trs_optio
 TRS_API int trs_plan_analyse(trs_plan *plan);
 
 /* Keep the analysis in a file: levels, permutation, choice of the solver; no values.
- *     trs_plan *plan ; analysed, not of a general matrix.  Nothing in it changes but the sentence.
+ *     trs_plan *plan ; analysed, not of a general matrix.  Nothing in it changes.
  *     const char *file ; in.  It appears complete or not at all; "-": standard output.
  * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EMEM, TRS_EFILE, TRS_ESUPPORT (a general matrix, or
  * built without xxhash). */
@@ -299,18 +306,15 @@ TRS_API int trs_plan_pivots(const trs_plan *plan, int64_t *count, int64_t *first
  * Returns TRS_OK, TRS_EARG. */
 TRS_API int trs_plan_info(const trs_plan *plan, trs_info *info);
 
-/* The level sets of op = TRS_N in the caller's numbering minus base (0..n-1), after analyse.
+/* The level sets of op = TRS_N in the caller's numbering minus base (0..n-1), after analyse; TRS_N must be
+ * among trs_options.ops.
  *     const int32_t **topo ; out [n]: rows level by level, ascending within one.
  *     const int32_t **lv_ptr ; out [levels+1]: where each level starts in topo.
  * Both belong to the plan.  Of a matrix that stayed on the device the first call brings topo over, and waits;
  * not while a stream is captured.
- * Returns TRS_OK, TRS_EARG, TRS_ESTATE, and then TRS_EMEM, TRS_EDEVICE. */
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE (not analysed, TRS_N not announced, a general matrix), TRS_EMEM,
+ * TRS_EDEVICE. */
 TRS_API int trs_plan_levels(const trs_plan *plan, const int32_t **topo, const int32_t **lv_ptr);
-
-/* The sentence of the last error of create, analyse or update.
- *     const trs_plan *plan ; in, NULL allowed.
- * Returns a string that belongs to the plan, "" if there was no error or plan is NULL; never NULL. */
-TRS_API const char *trs_plan_message(const trs_plan *plan);
 
 /* Free a plan; its work spaces must be destroyed before, and no solve be running.
  *     trs_plan *plan ; NULL allowed. */
@@ -490,8 +494,7 @@ typedef struct trs_ilu_options {
 
 /* Incomplete factors of A without fill, to precondition with: trs_lu_solve is x = M^-1 b, M = L U or
  * L L^H, of the type of A, and the diagonal is where the pivots are: rows are not exchanged.
- *     trs_lu **lu ; out, as in trs_plan_create: set, and to be destroyed, also after an error
- *         (trs_lu_message).
+ *     trs_lu **lu ; out: to be destroyed, also after an error, unless it is NULL then.
  *     const trs_mat *A ; in: any format, on the host; kind = 0.  IC(0) reads the lower triangle alone,
  *         and the real part of its diagonal; kind may be TRS_LOWER then.  A diagonal entry that A
  *         does not have becomes an entry of the factors, zero before elimination.
@@ -560,9 +563,6 @@ TRS_API int trs_lu_condest(trs_lu *lu, const trs_mat *A, trs_norm norm, double *
  *         and are NULL when there are none.
  * Returns TRS_OK, TRS_EARG. */
 TRS_API int trs_lu_get_info(const trs_lu *lu, trs_lu_info *info);
-/* The sentence of the last error.     const trs_lu *lu ; in, NULL allowed.
- * Returns a string that belongs to the lu, "" if there was no error or lu is NULL; never NULL. */
-TRS_API const char *trs_lu_message(const trs_lu *lu);
 /* Free factors and their plans.     trs_lu *lu ; NULL allowed. */
 TRS_API void trs_lu_destroy(trs_lu *lu);
 
@@ -613,12 +613,11 @@ typedef struct trs_mm { /* what a file held; owned by the caller, freed by trs_m
     trs_field field;    /* as the banner says */
     trs_symmetry symmetry;
     int base;
-    int64_t *ptr;      /* CSR [rows+1], CSC [cols+1]; COO, DENSE: NULL */
-    int32_t *idx;      /* CSR: columns, CSC: rows, COO: columns [nnz], ascending within a row or
+    int64_t *ptr; /* CSR [rows+1], CSC [cols+1]; COO, DENSE: NULL */
+    int32_t *idx; /* CSR: columns, CSC: rows, COO: columns [nnz], ascending within a row or
                             column; DENSE: NULL */
-    int32_t *row;      /* COO: rows [nnz], sorted by row, then column; else NULL */
-    void *val;         /* [nnz]; DENSE [rows*cols], column-major.  Pattern files: ones. */
-    char message[320]; /* after an error: "file:line: what is wrong, what was read" */
+    int32_t *row; /* COO: rows [nnz], sorted by row, then column; else NULL */
+    void *val;    /* [nnz]; DENSE [rows*cols], column-major.  Pattern files: ones. */
     trs_memory memory;
     int64_t rounded; /* integers beyond 2^53 that are no double and were rounded to one */
     int64_t bytes;   /* of text after the sizes, unpacked */
@@ -631,7 +630,7 @@ typedef struct trs_mm { /* what a file held; owned by the caller, freed by trs_m
 } trs_mm;
 
 /* Read a Matrix Market file (.mtx, also packed by gzip, xz, zstd, or inside a .tar.gz of the SuiteSparse
- * collection when built with libarchive; recognised by content).
+ * collection when built with libarchive; recognised by content).  Sentences begin with "file:line: ".
  *     const char *file ; in.  "-": standard input.
  *     const trs_mm_options *opt ; in, NULL: all defaults.
  *     trs_mm *mm ; out.  Always set; free it with trs_mm_free also after an error.
@@ -653,11 +652,9 @@ TRS_API int trs_mm_mat(const trs_mm *mm, unsigned kind, trs_mat *mat);
  *         whose name ends so; NULL: ".mtx".
  *     int64_t limit ; bytes of unpacked text, 0: three quarters of what the machine has.
  *     put ; in: is given every piece; non-zero: no more is wanted.
- *     char *message [message_size] ; out, NULL allowed: the sentence after an error.
  * Returns TRS_OK, TRS_EARG, TRS_EFILE, TRS_EMEM, TRS_ESUPPORT (packed file, no libarchive). */
 TRS_API int trs_unpack(const char *file, const char *member, int64_t limit,
-                       int (*put)(void *user, const char *text, int64_t bytes), void *user,
-                       char *message, size_t message_size);
+                       int (*put)(void *user, const char *text, int64_t bytes), void *user);
 
 /* Write a matrix: CSR or CSC as a coordinate file, DENSE as an array file; shortest digits that read
  * back to the same number.  The text goes to a temporary name beside `file`, renamed when complete.
@@ -666,11 +663,9 @@ TRS_API int trs_unpack(const char *file, const char *member, int64_t limit,
  *     trs_symmetry symmetry ; TRS_GENERAL: all entries; else only the lower triangle is written and
  *         the caller vouches for the rest.
  *     const char *comment ; in, NULL: none; lines that become % lines.
- *     char *message [message_size] ; out, NULL allowed: the sentence after an error.
  * Returns TRS_OK, TRS_EARG, TRS_EFILE, TRS_EMEM. */
 TRS_API int trs_mm_write(const char *file, const trs_mat *A, int64_t rows, int64_t cols,
-                         trs_symmetry symmetry, const char *comment, char *message,
-                         size_t message_size);
+                         trs_symmetry symmetry, const char *comment);
 
 #ifdef __cplusplus
 }

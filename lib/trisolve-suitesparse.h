@@ -4,7 +4,7 @@
  *     int rc = trs_factor(&lu, &A, NULL);        CHOLMOD when it can be, else UMFPACK; both plans
  *     if (!rc) rc = trs_lu_solve(lu, TRS_N, 1, b, n, x, n, NULL);            A x = b
  *     if (!rc) rc = trs_lu_refine(lu, &A, TRS_N, 1, b, n, x, n, NULL, 10, NULL, NULL);
- *     if (rc) fprintf(stderr, "%s\n", trs_lu_message(lu));
+ *     if (rc) fprintf(stderr, "%s\n", trs_message());
  *     trs_lu_destroy(lu);
  *
  * This is the second library, libtrisolve-suitesparse.  It links UMFPACK and CHOLMOD, which are under
@@ -32,9 +32,7 @@ typedef struct trs_factor_options {
 } trs_factor_options;
 
 /* Factor A and make the plans of both triangles.
- *     trs_lu **lu ; out.  Set on every return except TRS_EARG for lu itself, A NULL, or half a
- *         memory, and TRS_EMEM with no room for the handle (then *lu = NULL).  After an error it holds
- *         the sentence (trs_lu_message) and must be destroyed all the same.
+ *     trs_lu **lu ; out: to be destroyed, also after an error, unless it is NULL then.
  *     const trs_mat *A ; in: CSR, CSC or DENSE on the host, kind = 0, entries in any order.  Entries
  *         stored as zero are part of the pattern (DENSE: they are not).
  *     const trs_factor_options *opt ; in, NULL: all defaults.

@@ -414,14 +414,14 @@ static int one_case(uint64_t seed)
     int rc = trs_plan_create(&plan, &s.mat, &s.opt);
     unstore(&s.mat);
     if (!rc) rc = trs_plan_analyse(plan);
-    if (rc) bad = complain(&s, trs_plan_message(plan));
+    if (rc) bad = complain(&s, trs_message());
     if (!bad) bad = solve_twice(&s, plan);
     if (!bad && below(&s, 2)) { /* the same pattern, other values */
         draw_values(&s);
         store(&s);
         rc = trs_plan_update(plan, &s.mat, NULL);
         unstore(&s.mat);
-        bad = rc ? complain(&s, trs_plan_message(plan)) : compare(&s, plan, NULL);
+        bad = rc ? complain(&s, trs_message()) : compare(&s, plan, NULL);
     }
     trs_plan_destroy(plan);
     if (!bad && live) bad = complain(&s, "memory was kept");

@@ -1,6 +1,6 @@
 #!/bin/sh
-# exports.sh: the libraries export what their headers declare with TRS_API, and nothing else; lib/lu.h is
-# between the two libraries.
+# exports.sh: the libraries export what their headers declare with TRS_API, and nothing else; lib/lu.h and
+# lib/call.h are between the two libraries.
 . "${TRS_SRCDIR:-.}/tests/tap.sh"
 lib=${bin%/bin}/.libs
 skip() { echo "1..0 # SKIP $*"; exit 0; }
@@ -25,7 +25,8 @@ compare() { # LIBRARY HEADER...
     if grep -Evq '^(trs|mm)_' have; then not_ok "$library: names begin with trs_ or mm_"
     else ok "$library: names begin with trs_ or mm_"; fi
 }
-compare libtrisolve-sparse.so "$source/lib/trisolve-sparse.h" "$source/lib/trisolve-mmio.h" "$source/lib/lu.h"
+compare libtrisolve-sparse.so "$source/lib/trisolve-sparse.h" "$source/lib/trisolve-mmio.h" \
+    "$source/lib/lu.h" "$source/lib/call.h"
 [ ! -e "$lib/libtrisolve-suitesparse.so" ] ||
     compare libtrisolve-suitesparse.so "$source/lib/trisolve-suitesparse.h"
 

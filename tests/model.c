@@ -53,10 +53,10 @@ void assert_at_most_(double a, double b, const char *what, const char *file, int
     _fail(file, line);
 }
 
-void assert_status_(int rc, int code, const trs_plan *plan, const char *file, int line)
+void assert_status_(int rc, int code, const char *file, int line)
 {
     if (rc == code) return;
-    print_error("%d (%s), not %d: \"%s\"\n", rc, trs_strerror(rc), code, trs_plan_message(plan));
+    print_error("%d (%s), not %d: \"%s\"\n", rc, trs_strerror(rc), code, trs_message());
     _fail(file, line);
 }
 

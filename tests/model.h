@@ -39,8 +39,8 @@ double epsilon(trs_dtype t);
 void assert_at_most_(double a, double b, const char *what, const char *file, int line);
 
 /* rc must be code, else the sentence of the plan (NULL allowed) is shown. */
-#define assert_status(rc, code, plan) assert_status_(rc, code, plan, __FILE__, __LINE__)
-void assert_status_(int rc, int code, const trs_plan *plan, const char *file, int line);
+#define assert_status(rc, code) assert_status_(rc, code, __FILE__, __LINE__)
+void assert_status_(int rc, int code, const char *file, int line);
 
 /* ---- triangles, as lists of entries -------------------------------------------------------------- */
 

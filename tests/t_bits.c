@@ -53,7 +53,7 @@ static trs_plan *make(const scene *c, bool load)
         trs_plan_destroy(p);
         return NULL;
     }
-    assert_status(rc, TRS_OK, p);
+    assert_status(rc, TRS_OK);
     return p;
 }
 
@@ -86,7 +86,7 @@ static void all_ways(scene *c, trs_plan *p, trs_op op)
             .stream = stream[k % STREAMS], .work = k % 2 ? work : NULL, .threads = 1 + k % 3};
         same(c, p, op, &exec, "in another run");
     }
-    assert_status(trs_plan_update(p, &c->a, NULL), TRS_OK, p);
+    assert_status(trs_plan_update(p, &c->a, NULL), TRS_OK);
     same(c, p, op, &plain, "after an update");
     int rc = trs_plan_save(p, file);
     if (!rc) {

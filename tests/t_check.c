@@ -23,15 +23,13 @@ static trs_mat mat_of(const arrays *a)
 
 static void refused_(const trs_mat *m, int code, const char *words, int line)
 {
-    trs_plan *p = NULL;
+    trs_plan *p = (trs_plan *)m;
     int rc = trs_plan_create(&p, m, NULL);
-    assert_non_null(p);
-    if (rc != code || !strstr(trs_plan_message(p), words))
-        print_error("line %d: %d \"%s\"\n", line, rc, trs_plan_message(p));
+    if (rc != code || !strstr(trs_message(), words))
+        print_error("line %d: %d \"%s\"\n", line, rc, trs_message());
     assert_int_equal(rc, code);
-    assert_non_null(strstr(trs_plan_message(p), words));
-    assert_int_equal(trs_plan_analyse(p), TRS_ESTATE); /* nothing to be had from it */
-    trs_plan_destroy(p);
+    assert_non_null(strstr(trs_message(), words));
+    assert_null(p);
 }
 
 #define refused(m, code, words) refused_(m, code, words, __LINE__)
@@ -42,7 +40,7 @@ static void test_good(void **state)
     trs_mat m = mat_of(&good);
     trs_plan *p;
     assert_int_equal(trs_plan_create(&p, &m, NULL), TRS_OK);
-    assert_string_equal(trs_plan_message(p), "");
+    assert_string_equal(trs_message(), "");
     trs_plan_destroy(p);
 }
 
@@ -102,7 +100,7 @@ static void test_other_triangle(void **state)
     m.kind = TRS_LOWER; /* without TRS_STRICT it is ignored, and then the diagonal is missing */
     assert_int_equal(trs_plan_create(&p, &m, NULL), TRS_OK);
     assert_int_equal(trs_plan_analyse(p), TRS_EPIVOT);
-    assert_non_null(strstr(trs_plan_message(p), "row 1: diagonal is missing"));
+    assert_non_null(strstr(trs_message(), "row 1: diagonal is missing"));
     trs_plan_destroy(p);
 }
 

@@ -82,7 +82,7 @@ static trs_plan *plan_of(const trs_mat *a, unsigned ops)
     const trs_options opt = {.ops = ops, .solver = "cpu-serial"};
     int rc = trs_plan_create(&plan, a, &opt);
     if (!rc) rc = trs_plan_analyse(plan);
-    assert_status(rc, TRS_OK, plan);
+    assert_status(rc, TRS_OK);
     return plan;
 }
 

@@ -53,7 +53,7 @@ static void one_form(uint64_t seed)
     trs_context ctx = {.base = f.base};
     trs_tri t, u, v;
     const bool flipped = !trs_by_rows(&a), lower = m.upper == flipped;
-    if (trs_tri_import(&ctx, &a, &t)) print_error("%s\n", ctx.message), fail();
+    if (trs_tri_import(&ctx, &a, &t)) print_error("%s\n", trs_message()), fail();
     check_form(&t, lower);
     compare(&t, &m, &f, flipped);
 

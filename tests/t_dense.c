@@ -198,10 +198,10 @@ static int try(const cell *c, double *worst)
         if (!rc) check_error(c, p, &e);
         if (e.normwise / eps_of(c->t) > *worst) *worst = e.normwise / eps_of(c->t);
     }
-    if (rc == TRS_EPIVOT && !strstr(trs_plan_message(p), "row "))
-        fail_msg("%s: a pivot without its row: %s", name_of(c), trs_plan_message(p));
+    if (rc == TRS_EPIVOT && !strstr(trs_message(), "row "))
+        fail_msg("%s: a pivot without its row: %s", name_of(c), trs_message());
     else if (rc && rc != TRS_EPIVOT && rc != TRS_ESUPPORT)
-        fail_msg("%s: %d, %s", name_of(c), rc, trs_plan_message(p));
+        fail_msg("%s: %d, %s", name_of(c), rc, trs_message());
     trs_plan_destroy(p);
     free(A);
     free(one);

@@ -71,7 +71,7 @@ static trs_lu *factor(const trs_mat *m, const trs_ilu_options *opt)
 {
     trs_lu *lu;
     int rc = trs_ilu(&lu, m, opt);
-    if (rc) print_message("%s\n", trs_lu_message(lu));
+    if (rc) print_message("%s\n", trs_message());
     assert_int_equal(rc, TRS_OK);
     return lu;
 }
@@ -417,11 +417,11 @@ static void wrong_use(void **state)
     trs_lu_destroy(lu);
     ((int32_t *)m.idx)[1] = 5;
     assert_int_equal(trs_ilu(&lu, &m, NULL), TRS_EMATRIX);
-    assert_non_null(strstr(trs_lu_message(lu), "row 0"));
+    assert_non_null(strstr(trs_message(), "row 0"));
     trs_lu_destroy(lu);
     ((int32_t *)m.idx)[1] = 0;
     assert_int_equal(trs_ilu(&lu, &m, NULL), TRS_EMATRIX);
-    assert_non_null(strstr(trs_lu_message(lu), "twice"));
+    assert_non_null(strstr(trs_message(), "twice"));
     trs_lu_destroy(lu);
     hide(&m);
     m = show(&A, &plain);
@@ -522,7 +522,7 @@ static void threads(void **state)
         assert_int_equal(trs_ilu(&lu, &m, &opt), TRS_EPIVOT);
         char first[40];
         snprintf(first, sizeof first, "row %d: ", NODES / 2);
-        assert_non_null(strstr(trs_lu_message(lu), first));
+        assert_non_null(strstr(trs_message(), first));
         trs_lu_destroy(lu);
     }
     hide(&m);

@@ -44,7 +44,7 @@ static void check_identity(const full *A, const form *s, const char *library)
     trs_lu_info info;
     trs_mat m = show(A, s);
     int rc = trs_factor(&lu, &m, NULL);
-    if (rc) print_message("%s\n", trs_lu_message(lu));
+    if (rc) print_message("%s\n", trs_message());
     assert_int_equal(rc, TRS_OK);
     hide(&m); /* the lu keeps what it needs */
     assert_int_equal(trs_lu_get_info(lu, &info), TRS_OK);
@@ -205,7 +205,7 @@ static void orderings(void **state)
         trs_lu_info info;
         trs_factor_options opt = {.method = method[k / 5], .ordering = name[k % 5]};
         int rc = trs_factor(&lu, &m, &opt);
-        if (rc) print_message("%s\n", trs_lu_message(lu));
+        if (rc) print_message("%s\n", trs_message());
         assert_int_equal(rc, TRS_OK);
         assert_int_equal(trs_lu_get_info(lu, &info), TRS_OK);
         print_message("%s, %s: %s %s, %d + %d entries\n", method[k / 5], name[k % 5], info.library,
@@ -413,7 +413,7 @@ static void wrong_arguments(void **state)
     while (ptr[row + 1] - ptr[row] < 2) row++;
     ((int32_t *)m.idx)[ptr[row]] = ((int32_t *)m.idx)[ptr[row] + 1];
     assert_int_equal(trs_factor(&lu, &m, NULL), TRS_EMATRIX);
-    assert_non_null(strstr(trs_lu_message(lu), "stored twice"));
+    assert_non_null(strstr(trs_message(), "stored twice"));
     trs_lu_destroy(lu);
     hide(&m);
     A.a[7] = NAN;
@@ -480,7 +480,7 @@ static int read_matrix(const char *file, trs_mm *mm, trs_mat *A)
     snprintf(path, sizeof path, "%s/matrices/%s", dir ? dir : ".", file);
     int rc = trs_mm_read(path, NULL, mm);
     if (!rc) return trs_mm_mat(mm, 0, A);
-    print_message("%s\n", mm->message);
+    print_message("%s\n", trs_message());
     trs_mm_free(mm);
     return rc;
 }
@@ -556,7 +556,7 @@ static void real_matrices(void **state)
     trs_lu *lu;
     assert_int_equal(read_matrix("Erdos971.mtx", &mm, &A), TRS_OK);
     assert_int_equal(trs_factor(&lu, &A, NULL), TRS_EPIVOT);
-    print_message("Erdos971: %s\n", trs_lu_message(lu));
+    print_message("Erdos971: %s\n", trs_message());
     trs_lu_destroy(lu);
     trs_mm_free(&mm);
 }
@@ -625,7 +625,7 @@ static void out_of_memory(void **state)
             if (!rc) rc = trs_lu_update(lu, &m);
             if (!rc) rc = trs_lu_solve(lu, TRS_N, 1, b, 9, x, 9, NULL);
             if (!rc) rc = trs_lu_refine(lu, &m, TRS_N, 1, b, 9, x, 9, NULL, 3, NULL, NULL);
-            if (rc && lu) assert_true(*trs_lu_message(lu));
+            if (rc && lu) assert_true(*trs_message());
             trs_lu_destroy(lu);
             assert_int_equal(c.live, 0);
         }

@@ -84,7 +84,7 @@ static int read_text(const char *text, const trs_mm_options *opt, trs_mm *mm)
 static void assert_read(const char *text, const trs_mm_options *opt, trs_mm *mm)
 {
     int rc = read_text(text, opt, mm);
-    if (rc) print_error("%s\n", mm->message);
+    if (rc) print_error("%s\n", trs_message());
     assert_int_equal(rc, TRS_OK);
 }
 
@@ -97,11 +97,11 @@ static void assert_refused(const char *text, const trs_mm_options *opt, int code
     int rc = read_text(text, opt, &mm);
     if (line) snprintf(begin, sizeof begin, "%s:%d: ", name("a.mtx"), line);
     else snprintf(begin, sizeof begin, "%s: ", name("a.mtx"));
-    if (rc != code || strncmp(mm.message, begin, strlen(begin)) || !strstr(mm.message, words))
-        print_error("%d %s\n", rc, mm.message);
+    if (rc != code || strncmp(trs_message(), begin, strlen(begin)) || !strstr(trs_message(), words))
+        print_error("%d %s\n", rc, trs_message());
     assert_int_equal(rc, code);
-    assert_memory_equal(mm.message, begin, strlen(begin));
-    assert_non_null(strstr(mm.message, words));
+    assert_memory_equal(trs_message(), begin, strlen(begin));
+    assert_non_null(strstr(trs_message(), words));
     assert_null(mm.val);
     trs_mm_free(&mm);
 }
@@ -575,14 +575,14 @@ static void test_no_file(void **state)
     (void)state;
     trs_mm mm;
     assert_int_equal(trs_mm_read(name("none.mtx"), NULL, &mm), TRS_EFILE);
-    assert_non_null(strstr(mm.message, "No such file"));
+    assert_non_null(strstr(trs_message(), "No such file"));
     assert_int_equal(trs_mm_read(directory, NULL, &mm), TRS_EFILE);
-    assert_non_null(strstr(mm.message, "Is a directory"));
+    assert_non_null(strstr(trs_message(), "Is a directory"));
     assert_int_equal(trs_mm_read(NULL, NULL, &mm), TRS_EARG);
     assert_int_equal(trs_mm_read("x", NULL, NULL), TRS_EARG);
     trs_mm_options bad = {.base = 2};
     assert_int_equal(trs_mm_read("x", &bad, &mm), TRS_EARG);
-    assert_string_not_equal(mm.message, "");
+    assert_string_not_equal(trs_message(), "");
 }
 
 static void test_locale(void **state)
@@ -625,7 +625,7 @@ static text random_matrix(int n, int nnz, bool comments)
 static void read_as(const char *file, trs_format format, int threads, trs_mm *mm)
 {
     int rc = trs_mm_read(name(file), &(trs_mm_options){.format = format, .threads = threads}, mm);
-    if (rc) print_error("%s\n", mm->message);
+    if (rc) print_error("%s\n", trs_message());
     assert_int_equal(rc, TRS_OK);
 }
 
@@ -775,7 +775,7 @@ static void test_far_errors(void **state)
         snprintf(begin, sizeof begin, "%s:%d: ", name("big.mtx"), lines_before(t.p, t.p + at) + 1);
         assert_int_equal(trs_mm_read(name("big.mtx"), &(trs_mm_options){.threads = 1 + k % 4}, &mm),
                          TRS_EFORMAT);
-        assert_memory_equal(mm.message, begin, strlen(begin));
+        assert_memory_equal(trs_message(), begin, strlen(begin));
     }
     /* too many: the line after the one announced last */
     char *count = strstr(t.p, "60000");
@@ -790,7 +790,7 @@ static void test_far_errors(void **state)
         snprintf(begin, sizeof begin, "%s:%d: ", name("big.mtx"), line);
         assert_int_equal(trs_mm_read(name("big.mtx"), &(trs_mm_options){.threads = threads}, &mm),
                          TRS_EFORMAT);
-        assert_memory_equal(mm.message, begin, strlen(begin));
+        assert_memory_equal(trs_message(), begin, strlen(begin));
     }
     free(t.p);
 }
@@ -821,7 +821,7 @@ static void test_long_lines(void **state)
             if (stream) assert_non_null(freopen(name("big.mtx"), "r", stdin));
             trs_mm_options opt = {.threads = threads};
             int rc = trs_mm_read(stream ? "-" : name("big.mtx"), &opt, &mm);
-            if (rc) print_error("%s\n", mm.message);
+            if (rc) print_error("%s\n", trs_message());
             assert_int_equal(rc, TRS_OK);
             assert_int_equal(mm.nnz, N);
             for (int k = 0; k < N; k++) assert_same(((double *)mm.val)[k], k + 1.5);
@@ -887,7 +887,7 @@ static void test_packed(void **state)
         assert_int_equal(trs_mm_read(name("packed"), &small, &b), TRS_EMEM);
         assert_int_equal(truncate(name("packed"), 20000), 0);
         assert_true(trs_mm_read(name("packed"), NULL, &b) != TRS_OK);
-        assert_string_not_equal(b.message, "");
+        assert_string_not_equal(trs_message(), "");
     }
     trs_mm_free(&a);
     free(t.p);
@@ -922,7 +922,7 @@ static void test_collection_archive(void **state)
     add_member(w, "readme", "text", 4);
     archive_write_free(w);
     assert_int_equal(trs_mm_read(name("O.tar"), NULL, &mm), TRS_EFILE);
-    assert_non_null(strstr(mm.message, "no matrix"));
+    assert_non_null(strstr(trs_message(), "no matrix"));
 }
 
 /* 64 MB of comments in a few kilobytes stop at the limit. */
@@ -942,7 +942,7 @@ static void test_bomb(void **state)
     archive_write_free(w);
     assert_int_equal(trs_mm_read(name("bomb"), &(trs_mm_options){.memory_limit = 8 << 20}, &mm),
                      TRS_EMEM);
-    assert_non_null(strstr(mm.message, "more than 8388608 bytes"));
+    assert_non_null(strstr(trs_message(), "more than 8388608 bytes"));
 }
 #endif
 
@@ -989,7 +989,7 @@ static void fail_each(const char *file, trs_format format, int threads)
         counter.calls = counter.alive = 0;
         rc = trs_mm_read(name(file), &opt, &mm);
         assert_true(rc == TRS_OK || rc == TRS_EMEM);
-        assert_true(rc == TRS_OK || (mm.val == NULL && mm.message[0]));
+        assert_true(rc == TRS_OK || (mm.val == NULL && trs_message()[0]));
         trs_mm_free(&mm);
         assert_int_equal(counter.alive, 0);
         assert_in_range(counter.fail_at, 1, 1000);
@@ -1034,7 +1034,6 @@ void *__wrap_malloc(size_t n)
 static void test_failing_memory_of_writer(void **state)
 {
     (void)state;
-    char message[200];
     text t = random_matrix(400, 30000, false);
     trs_mm mm;
     trs_mat A;
@@ -1046,10 +1045,9 @@ static void test_failing_memory_of_writer(void **state)
     for (int k = 1; rc; k++) {
         malloc_calls = 0;
         malloc_fail_at = k;
-        rc = trs_mm_write(name("out.mtx"), &A, mm.rows, mm.cols, TRS_GENERAL, "comment", message,
-                          sizeof message);
+        rc = trs_mm_write(name("out.mtx"), &A, mm.rows, mm.cols, TRS_GENERAL, "comment");
         malloc_fail_at = 0;
-        assert_true(rc == TRS_OK || (rc == TRS_EMEM && strstr(message, "out of memory")));
+        assert_true(rc == TRS_OK || (rc == TRS_EMEM && strstr(trs_message(), "out of memory")));
         if (rc) failed++, assert_int_equal(files_left(), before);
     }
     assert_in_range(failed, 3, 20); /* the head, the name, a buffer a thread */
@@ -1129,7 +1127,7 @@ static void test_progress(void **state)
     trs_mm_free(&mm);
     assert_int_equal(trs_mm_read(name("big.mtx"), &(trs_mm_options){.progress = stop_at_once}, &mm),
                      TRS_EFILE);
-    assert_non_null(strstr(mm.message, "stopped"));
+    assert_non_null(strstr(trs_message(), "stopped"));
 }
 
 /* ---- writing ------------------------------------------------------------------------------- */
@@ -1137,7 +1135,6 @@ static void test_progress(void **state)
 static void test_write_and_read(void **state)
 {
     (void)state;
-    char message[200];
     trs_mm a, b;
     trs_mat mat;
     text t = random_matrix(3000, 60000, false);
@@ -1147,9 +1144,8 @@ static void test_write_and_read(void **state)
     for (int f = 0; f < 2; f++) {
         read_as("big.mtx", format[f], 0, &a);
         assert_int_equal(trs_mm_mat(&a, 0, &mat), TRS_OK);
-        assert_int_equal(trs_mm_write(name("out.mtx"), &mat, a.rows, a.cols, TRS_GENERAL,
-                                      "two\nlines", message, sizeof message),
-                         TRS_OK);
+        assert_int_equal(
+            trs_mm_write(name("out.mtx"), &mat, a.rows, a.cols, TRS_GENERAL, "two\nlines"), TRS_OK);
         read_as("out.mtx", format[f], 0, &b);
         a.duplicates = 0; /* they are summed now */
         assert_equal(&a, &b);
@@ -1162,9 +1158,9 @@ static void test_write_and_read(void **state)
 static void assert_written(const trs_mat *A, int64_t rows, int64_t cols, trs_symmetry s,
                            const char *must)
 {
-    char message[200], is[1000] = {0};
-    int rc = trs_mm_write(name("out.mtx"), A, rows, cols, s, NULL, message, sizeof message);
-    if (rc) print_error("%s\n", message);
+    char is[1000] = {0};
+    int rc = trs_mm_write(name("out.mtx"), A, rows, cols, s, NULL);
+    if (rc) print_error("%s\n", trs_message());
     assert_int_equal(rc, TRS_OK);
     FILE *f = fopen(name("out.mtx"), "r");
     assert_non_null(f);
@@ -1209,36 +1205,26 @@ static void test_written_text(void **state)
 static void test_write_failures(void **state)
 {
     (void)state;
-    char message[200] = "";
     const double v[100] = {1};
     trs_mat A = {.n = 1, .val = v, .ld = 1, .format = TRS_DENSE};
     int before = files_left();
-    assert_int_equal(
-        trs_mm_write(name("none/x.mtx"), &A, 1, 1, TRS_GENERAL, NULL, message, sizeof message),
-        TRS_EFILE);
-    assert_non_null(strstr(message, "No such file"));
-    assert_int_equal(trs_mm_write(directory, &A, 1, 1, TRS_GENERAL, NULL, NULL, 0), TRS_EFILE);
+    assert_int_equal(trs_mm_write(name("none/x.mtx"), &A, 1, 1, TRS_GENERAL, NULL), TRS_EFILE);
+    assert_non_null(strstr(trs_message(), "No such file"));
+    assert_int_equal(trs_mm_write(directory, &A, 1, 1, TRS_GENERAL, NULL), TRS_EFILE);
     if (access("/dev/full", W_OK) == 0)
-        assert_int_equal(
-            trs_mm_write("/dev/full", &A, 1, 1, TRS_GENERAL, NULL, message, sizeof message),
-            TRS_EFILE);
-    assert_int_equal(
-        trs_mm_write("/dev/null", &A, 1, 1, TRS_GENERAL, NULL, message, sizeof message), TRS_OK);
+        assert_int_equal(trs_mm_write("/dev/full", &A, 1, 1, TRS_GENERAL, NULL), TRS_EFILE);
+    assert_int_equal(trs_mm_write("/dev/null", &A, 1, 1, TRS_GENERAL, NULL), TRS_OK);
     if (access("/dev/shm", W_OK) == 0) { /* a folder like any other */
-        assert_int_equal(
-            trs_mm_write("/dev/shm/t_mm.mtx", &A, 1, 1, TRS_GENERAL, NULL, message, sizeof message),
-            TRS_OK);
+        assert_int_equal(trs_mm_write("/dev/shm/t_mm.mtx", &A, 1, 1, TRS_GENERAL, NULL), TRS_OK);
         assert_int_equal(unlink("/dev/shm/t_mm.mtx"), 0);
     }
     const int64_t ptr[] = {0, 1};
     const int32_t idx[] = {5};
     trs_mat bad = {.n = 1, .nnz = 1, .ptr = ptr, .idx = idx, .val = v};
-    assert_int_equal(
-        trs_mm_write(name("y.mtx"), &bad, 1, 1, TRS_GENERAL, NULL, message, sizeof message),
-        TRS_EARG);
-    assert_non_null(strstr(message, "out of range"));
-    assert_int_equal(trs_mm_write(name("y.mtx"), &A, 2, 1, TRS_SYMMETRIC, NULL, NULL, 0), TRS_EARG);
-    assert_int_equal(trs_mm_write(NULL, &A, 2, 1, TRS_GENERAL, NULL, NULL, 0), TRS_EARG);
+    assert_int_equal(trs_mm_write(name("y.mtx"), &bad, 1, 1, TRS_GENERAL, NULL), TRS_EARG);
+    assert_non_null(strstr(trs_message(), "out of range"));
+    assert_int_equal(trs_mm_write(name("y.mtx"), &A, 2, 1, TRS_SYMMETRIC, NULL), TRS_EARG);
+    assert_int_equal(trs_mm_write(NULL, &A, 2, 1, TRS_GENERAL, NULL), TRS_EARG);
     assert_int_equal(files_left(), before);
 }
 

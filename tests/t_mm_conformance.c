@@ -92,9 +92,9 @@ static void check_refusal(const trs_mm *mm, const char *path, char **f)
     char must[700];
     if (!strcmp(f[LINE], "-")) snprintf(must, sizeof must, "%s: ", path);
     else snprintf(must, sizeof must, "%s:%s: ", path, f[LINE]);
-    if (strncmp(mm->message, must, strlen(must)))
-        complain(must, "is not how it begins:", mm->message);
-    if (strlen(mm->message) < strlen(must) + 8) complain(path, "no sentence:", mm->message);
+    if (strncmp(trs_message(), must, strlen(must)))
+        complain(must, "is not how it begins:", trs_message());
+    if (strlen(trs_message()) < strlen(must) + 8) complain(path, "no sentence:", trs_message());
     if (mm->ptr || mm->idx || mm->val || mm->row) complain(path, "arrays after an error", "");
 }
 
@@ -104,14 +104,14 @@ static void one_way(const char *path, char **f, trs_format format, int threads)
     trs_mm_options opt = {.format = format, .threads = threads};
     int rc = trs_mm_read(path, &opt, &mm);
     bool accept = !strcmp(f[VERDICT], "accept"), reject = !strcmp(f[VERDICT], "reject");
-    if (rc && accept) complain(path, "is refused:", mm.message);
+    if (rc && accept) complain(path, "is refused:", trs_message());
     else if (!rc && reject && !is_refused_later(&mm, f)) complain(path, "gets through", "");
     else if (rc && !strcmp(f[VERDICT], "choice") && strcmp(f[LINE], "-") == 0) /* any line */
         ;
     else if (rc) check_refusal(&mm, path, f);
     else if (!reject && strcmp(f[ROWS], "-")) check_content(&mm, path, f);
     if (format == TRS_CSR && threads == 1 && !strcmp(f[VERDICT], "choice"))
-        print_message("# choice: %s\n", rc ? mm.message : path);
+        print_message("# choice: %s\n", rc ? trs_message() : path);
     trs_mm_free(&mm);
 }
 

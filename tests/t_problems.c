@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "problems.h"
+#include "sentence.h"
 #ifdef HAVE_CHOLMOD
 #include "trisolve-suitesparse.h"
 #endif
@@ -31,7 +32,7 @@ static trs_mm make(const char *kind, int64_t size, const problem_options *opt)
 {
     trs_mm mm;
     int rc = problem_make(kind, size, opt, &mm);
-    if (rc) print_error("%s %lld: %s\n", kind, (long long)size, mm.message);
+    if (rc) print_error("%s %lld: %s\n", kind, (long long)size, said());
     assert_int_equal(rc, TRS_OK);
     return mm;
 }
@@ -349,7 +350,7 @@ static void test_lu(void **state)
 #else
     trs_mm mm;
     assert_int_equal(problem_make("lu2d", 5, NULL, &mm), TRS_ESUPPORT);
-    assert_non_null(strstr(mm.message, "CHOLMOD"));
+    assert_non_null(strstr(said(), "CHOLMOD"));
     trs_mm_free(&mm);
 #endif
 }
@@ -361,8 +362,8 @@ static void refused(const char *kind, int64_t size, const problem_options *opt, 
     trs_mm mm;
     int rc = problem_make(kind, size, opt, &mm);
     assert_int_equal(rc, TRS_EARG);
-    if (!strstr(mm.message, why)) print_error("%s\n", mm.message);
-    assert_non_null(strstr(mm.message, why));
+    if (!strstr(said(), why)) print_error("%s\n", said());
+    assert_non_null(strstr(said(), why));
     assert_null(mm.ptr);
     trs_mm_free(&mm);
 }
@@ -403,7 +404,7 @@ static void not_read(const char *file)
 {
     trs_mm mm;
     assert_int_equal(binary_read(file, 0, &mm), TRS_EFORMAT);
-    assert_true(*mm.message);
+    assert_true(*said());
     trs_mm_free(&mm);
 }
 
@@ -438,7 +439,7 @@ static void spoil(const char *file)
 static void test_binary(void **state)
 {
     (void)state;
-    char file[] = "t_problems.XXXXXX", message[300];
+    char file[] = "t_problems.XXXXXX";
     trs_mm a = make("chain", 12, NULL), b;
     int fd = mkstemp(file);
     assert_true(fd >= 0);
@@ -446,7 +447,7 @@ static void test_binary(void **state)
     assert_false(binary_is(file));
     assert_false(binary_is("/dev/null"));
     assert_false(binary_is("."));
-    assert_int_equal(binary_write(file, &a, message, sizeof message), TRS_OK);
+    assert_int_equal(binary_write(file, &a), TRS_OK);
     assert_true(binary_is(file));
     assert_int_equal(binary_read(file, 0, &b), TRS_OK);
     assert_true(same(&a, &b));
@@ -460,8 +461,8 @@ static void test_binary(void **state)
     unlink(file);
     assert_int_equal(binary_read(file, 0, &b), TRS_EFILE);
     trs_mm_free(&b);
-    assert_int_equal(binary_write("no/such/folder.trs", &a, message, sizeof message), TRS_EFILE);
-    assert_non_null(strstr(message, "folder.trs"));
+    assert_int_equal(binary_write("no/such/folder.trs", &a), TRS_EFILE);
+    assert_non_null(strstr(said(), "folder.trs"));
     trs_mm_free(&a);
 }
 

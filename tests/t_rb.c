@@ -89,7 +89,7 @@ static void one_matrix(const char *name)
     for (size_t k = 0; k < sizeof how / sizeof how[0]; k++) {
         read_mtx(name, &how[k], &mtx);
         int rc = trs_rb_read(file, &how[k], &rb);
-        if (rc) print_error("%s\n", rb.message);
+        if (rc) print_error("%s\n", trs_message());
         assert_int_equal(rc, TRS_OK);
         assert_equal(&mtx, &rb);
         trs_mm_free(&mtx);
@@ -111,8 +111,8 @@ static void assert_refused(const char *text, int64_t bytes, int status, const ch
     assert_int_equal(fwrite(text, 1, (size_t)bytes, f), bytes);
     fclose(f);
     assert_int_equal(trs_rb_read(file, NULL, &mm), status);
-    if (!strstr(mm.message, sentence)) print_error("%s\n", mm.message);
-    assert_non_null(strstr(mm.message, sentence));
+    if (!strstr(trs_message(), sentence)) print_error("%s\n", trs_message());
+    assert_non_null(strstr(trs_message(), sentence));
     assert_null(mm.val);
     trs_mm_free(&mm);
 }
@@ -194,7 +194,7 @@ static void test_cut(void **state)
         assert_int_equal(fwrite(good, 1, n, f), n);
         fclose(f);
         assert_int_not_equal(trs_rb_read(file, NULL, &mm), TRS_OK);
-        assert_int_not_equal(mm.message[0], 0);
+        assert_int_not_equal(trs_message()[0], 0);
         trs_mm_free(&mm);
     }
 }
@@ -227,7 +227,7 @@ static void test_absent(void **state)
     (void)state;
     trs_mm mm;
     assert_int_equal(trs_rb_read("x.rb", NULL, &mm), TRS_ESUPPORT);
-    assert_non_null(strstr(mm.message, "RBio"));
+    assert_non_null(strstr(trs_message(), "RBio"));
     skip();
 }
 

@@ -42,7 +42,7 @@ static void share(const trs_solver *s, trs_order order)
     trs_options opt = {.solver = s->name, .ops = 1u << TRS_N | 1u << TRS_T, .order = order};
     trs_plan *p;
     assert_int_equal(trs_plan_create(&p, &a, &opt), TRS_OK);
-    assert_status(trs_plan_analyse(p), TRS_OK, p);
+    assert_status(trs_plan_analyse(p), TRS_OK);
     job jobs[THREADS];
     pthread_t thread[THREADS];
     double *b[THREADS], *x[THREADS];

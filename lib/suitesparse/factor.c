@@ -121,19 +121,19 @@ static int choose(trs_lu *lu, const backend *b, const trs_csc *A, const trs_meth
     int64_t column = 0;
     *method = *b->wanted ? method_named(b->wanted) : first_method(!b->fell_back);
     if (!*method && *b->wanted)
-        return trs_lu_fail(lu, TRS_ESUPPORT, "no factorisation \"%s\" in this build", b->wanted);
-    if (!*method) return trs_lu_fail(lu, TRS_ESUPPORT, "this build has no UMFPACK");
+        return trs_fail(TRS_ESUPPORT, "no factorisation \"%s\" in this build", b->wanted);
+    if (!*method) return trs_fail(TRS_ESUPPORT, "this build has no UMFPACK");
     if (!(*method)->hermitian) return TRS_OK;
     int rc = first_not_hermitian(lu, A, &column);
     if (rc || column == A->n) return rc;
     if (*b->wanted)
-        return trs_lu_fail(lu, TRS_EMATRIX,
-                           "column %" PRId64 ": A is not Hermitian with a positive diagonal, as "
-                           "%s needs it",
-                           column + lu->base, b->wanted);
+        return trs_fail(TRS_EMATRIX,
+                        "column %" PRId64 ": A is not Hermitian with a positive diagonal, as "
+                        "%s needs it",
+                        column + lu->base, b->wanted);
     *method = first_method(false);
     if (*method) return TRS_OK;
-    return trs_lu_fail(lu, TRS_ESUPPORT, "A is not Hermitian, and this build has no UMFPACK");
+    return trs_fail(TRS_ESUPPORT, "A is not Hermitian, and this build has no UMFPACK");
 }
 
 /* An empty row or column, found before any work is done. */
@@ -146,8 +146,8 @@ static int check_lines(trs_lu *lu, const trs_csc *A)
     for (int64_t p = 0; p < A->nnz; p++) seen[A->i[p]] = 1;
     for (int64_t k = 0; k < A->n && !rc; k++)
         if (!seen[k] || A->p[k] == A->p[k + 1])
-            rc = trs_lu_fail(lu, TRS_EPIVOT, "%s %" PRId64 " is empty: A is singular",
-                             seen[k] ? "column" : "row", k + lu->base);
+            rc = trs_fail(TRS_EPIVOT, "%s %" PRId64 " is empty: A is singular",
+                          seen[k] ? "column" : "row", k + lu->base);
     trs_lu_free(lu, seen);
     return rc;
 }
@@ -228,7 +228,7 @@ static void keep_pattern(trs_lu *lu, backend *b, trs_csc *A)
 static int same_kind(trs_lu *lu, backend *b, const trs_csc *A)
 {
     if (b->known && (b->n != A->n || b->dtype != lu->dtype))
-        return trs_lu_fail(lu, TRS_EARG, "update: A has another n or dtype than at first");
+        return trs_fail(TRS_EARG, "update: A has another n or dtype than at first");
     b->known = true;
     b->n = A->n;
     b->dtype = lu->dtype;
@@ -243,7 +243,6 @@ static int factor(trs_lu *lu, const trs_mat *mat)
     backend *b = lu->backend;
     clock_gettime(CLOCK_MONOTONIC, &from);
     lu->ready = false;
-    lu->message[0] = '\0';
     int rc = trs_lu_import(lu, mat, &A);
     if (!rc) rc = same_kind(lu, b, &A);
     if (!rc) {
@@ -262,17 +261,17 @@ static int factor(trs_lu *lu, const trs_mat *mat)
 
 /* ---- public --------------------------------------------------------------------------------- */
 
-int trs_factor(trs_lu **lu, const trs_mat *A, const trs_factor_options *opt)
+static int factor_new(trs_lu **lu, const trs_mat *A, const trs_factor_options *opt)
 {
     static const trs_factor_options defaults = {0};
-    if (!lu) return TRS_EARG;
+    if (!lu) return trs_fail(TRS_EARG, "lu is NULL");
     *lu = NULL;
-    if (!A) return TRS_EARG;
+    if (!A) return trs_fail(TRS_EARG, "A is NULL");
     if (!opt) opt = &defaults;
     int rc = trs_lu_new(lu, &opt->plan);
     if (rc) return rc;
     if (opt->plan.device > 0)
-        return trs_lu_fail(*lu, TRS_ESUPPORT, "factors solve with B and X on the host only");
+        return trs_fail(TRS_ESUPPORT, "factors solve with B and X on the host only");
     backend *b = trs_lu_alloc(*lu, 1, sizeof *b, "a handle");
     if (!b) return TRS_EMEM;
     memset(b, 0, sizeof *b);
@@ -282,4 +281,10 @@ int trs_factor(trs_lu **lu, const trs_mat *A, const trs_factor_options *opt)
     if (opt->method) snprintf(b->wanted, sizeof b->wanted, "%s", opt->method);
     if (opt->ordering) snprintf(b->ordering, sizeof b->ordering, "%s", opt->ordering);
     return factor(*lu, A);
+}
+
+int trs_factor(trs_lu **lu, const trs_mat *A, const trs_factor_options *opt)
+{
+    trs_enter();
+    return trs_leave(factor_new(lu, A, opt));
 }

@@ -22,14 +22,13 @@ typedef struct chol {
     cholmod_factor *symbolic;
 } chol;
 
-static int failed(trs_lu *lu, const cholmod_common *c, const char *doing)
+static int failed(const cholmod_common *c, const char *doing)
 {
     if (c->status == CHOLMOD_OUT_OF_MEMORY || c->status == CHOLMOD_TOO_LARGE)
-        return trs_lu_fail(lu, TRS_EMEM, "CHOLMOD is out of memory while %s", doing);
+        return trs_fail(TRS_EMEM, "CHOLMOD is out of memory while %s", doing);
     if (c->status == CHOLMOD_NOT_INSTALLED)
-        return trs_lu_fail(lu, TRS_ESUPPORT, "CHOLMOD was built without a module it needs for %s",
-                           doing);
-    return trs_lu_fail(lu, TRS_ELIBRARY, "CHOLMOD failed while %s: status %d", doing, c->status);
+        return trs_fail(TRS_ESUPPORT, "CHOLMOD was built without a module it needs for %s", doing);
+    return trs_fail(TRS_ELIBRARY, "CHOLMOD failed while %s: status %d", doing, c->status);
 }
 
 /* The lower triangle of A, seen by CHOLMOD. */
@@ -64,7 +63,7 @@ static const struct {
 
 enum { ORDERINGS = sizeof orderings / sizeof orderings[0] };
 
-static int set_ordering(trs_lu *lu, cholmod_common *c, const char *name)
+static int set_ordering(cholmod_common *c, const char *name)
 {
     if (!name) return TRS_OK;
     if (!strcmp(name, "best")) {
@@ -78,7 +77,7 @@ static int set_ordering(trs_lu *lu, cholmod_common *c, const char *name)
         c->postorder = orderings[k].value != CHOLMOD_NATURAL;
         return TRS_OK;
     }
-    return trs_lu_fail(lu, TRS_ESUPPORT, "CHOLMOD has no ordering \"%s\"", name);
+    return trs_fail(TRS_ESUPPORT, "CHOLMOD has no ordering \"%s\"", name);
 }
 
 static const char *ordering_used(const cholmod_factor *L)
@@ -107,11 +106,11 @@ static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, void **da
     memset(d, 0, sizeof *d);
     cholmod_l_start(&d->common);
     set_defaults(&d->common);
-    int rc = set_ordering(lu, &d->common, ordering);
+    int rc = set_ordering(&d->common, ordering);
     if (rc) return rc;
     cholmod_sparse S = view(A);
     d->symbolic = cholmod_l_analyze(&S, &d->common);
-    return d->symbolic ? TRS_OK : failed(lu, &d->common, "ordering A");
+    return d->symbolic ? TRS_OK : failed(&d->common, "ordering A");
 }
 
 static void release(trs_lu *lu, void *data)
@@ -128,10 +127,9 @@ static void release(trs_lu *lu, void *data)
 static int indefinite(trs_lu *lu, const cholmod_factor *L, size_t k)
 {
     const int64_t *P = L->Perm;
-    return trs_lu_fail(lu, TRS_EPIVOT,
-                       "row %" PRId64
-                       ": A is not positive definite, or singular in working precision",
-                       P[k] + lu->base);
+    return trs_fail(TRS_EPIVOT,
+                    "row %" PRId64 ": A is not positive definite, or singular in working precision",
+                    P[k] + lu->base);
 }
 
 static double diagonal(const trs_csc *A, int64_t j)
@@ -195,12 +193,11 @@ static int factor(trs_lu *lu, const trs_csc *A, void *data, trs_factors *f)
     cholmod_common *c = &d->common;
     cholmod_sparse S = view(A);
     cholmod_factor *L = cholmod_l_copy_factor(d->symbolic, c);
-    if (!L) return failed(lu, c, "copying the analysis");
-    int rc = cholmod_l_factorize(&S, L, c) ? TRS_OK : failed(lu, c, "factoring A");
+    if (!L) return failed(c, "copying the analysis");
+    int rc = cholmod_l_factorize(&S, L, c) ? TRS_OK : failed(c, "factoring A");
     if (!rc && (c->status == CHOLMOD_NOT_POSDEF || L->minor < L->n))
         rc = indefinite(lu, L, L->minor < L->n ? L->minor : 0);
-    if (!rc && !cholmod_l_change_factor(L->xtype, 1, 0, 1, 1, L, c))
-        rc = failed(lu, c, "packing L");
+    if (!rc && !cholmod_l_change_factor(L->xtype, 1, 0, 1, 1, L, c)) rc = failed(c, "packing L");
     if (!rc) rc = check_pivots(lu, A, L);
     if (!rc) rc = take(lu, L, f, c);
     cholmod_l_free_factor(&L, c);

@@ -77,14 +77,14 @@ static int64_t get_triangles(const umfpack *u, trs_factors *f, void *Numeric)
 
 /* ---- analysis ------------------------------------------------------------------------------- */
 
-static int failed(trs_lu *lu, int64_t status, const char *doing)
+static int failed(int64_t status, const char *doing)
 {
     if (status == UMFPACK_ERROR_out_of_memory)
-        return trs_lu_fail(lu, TRS_EMEM, "UMFPACK is out of memory while %s", doing);
-    return trs_lu_fail(lu, TRS_ELIBRARY, "UMFPACK failed while %s: status %" PRId64, doing, status);
+        return trs_fail(TRS_EMEM, "UMFPACK is out of memory while %s", doing);
+    return trs_fail(TRS_ELIBRARY, "UMFPACK failed while %s: status %" PRId64, doing, status);
 }
 
-static int set_ordering(trs_lu *lu, umfpack *u, const char *name)
+static int set_ordering(umfpack *u, const char *name)
 {
     static const struct {
         const char *name;
@@ -98,7 +98,7 @@ static int set_ordering(trs_lu *lu, umfpack *u, const char *name)
         u->Control[UMFPACK_ORDERING] = table[k].value;
         return TRS_OK;
     }
-    return trs_lu_fail(lu, TRS_ESUPPORT, "UMFPACK has no ordering \"%s\"", name);
+    return trs_fail(TRS_ESUPPORT, "UMFPACK has no ordering \"%s\"", name);
 }
 
 static const char *ordering_used(const umfpack *u)
@@ -150,10 +150,10 @@ static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, void **da
     if (u->is_complex) umfpack_zl_defaults(u->Control);
     else umfpack_dl_defaults(u->Control);
     u->Control[UMFPACK_PRL] = 0;
-    int rc = set_ordering(lu, u, ordering);
+    int rc = set_ordering(u, ordering);
     if (rc) return rc;
     int64_t status = symbolic(A, u);
-    if (status < 0) return failed(lu, status, "ordering A");
+    if (status < 0) return failed(status, "ordering A");
     if (!ordering) try_metis(A, u);
     u->ordering = ordering_used(u);
     return TRS_OK;
@@ -183,10 +183,10 @@ static int check_pivots(trs_lu *lu, const umfpack *u, const trs_factors *f, cons
         if (good_pivot(u, D, k)) good++;
         else first = k;
     if (good == n) return TRS_OK;
-    return trs_lu_fail(lu, TRS_EPIVOT,
-                       "row %" PRId64 ", column %" PRId64 ": no pivot left, A is singular (%" PRId64
-                       " of %" PRId64 " pivots found)",
-                       f->P[first] + lu->base, f->Q[first] + lu->base, good, n);
+    return trs_fail(TRS_EPIVOT,
+                    "row %" PRId64 ", column %" PRId64 ": no pivot left, A is singular (%" PRId64
+                    " of %" PRId64 " pivots found)",
+                    f->P[first] + lu->base, f->Q[first] + lu->base, good, n);
 }
 
 /* Rs becomes factors to multiply with; false: one is out of range, since a row of A is tiny. */
@@ -208,7 +208,7 @@ static int take_order(trs_lu *lu, const umfpack *u, trs_factors *f, int64_t n, v
     f->scale = trs_lu_alloc(lu, n, sizeof *f->scale, "the row scaling");
     double *D = trs_lu_alloc(lu, n, (u->is_complex ? 2 : 1) * sizeof *D, "the pivots");
     int rc = f->P && f->Q && f->scale && D ? TRS_OK : TRS_EMEM;
-    if (!rc && get_order(u, f, D, &recip, Numeric)) rc = failed(lu, -1, "copying P and Q");
+    if (!rc && get_order(u, f, D, &recip, Numeric)) rc = failed(-1, "copying P and Q");
     if (!rc) *scalable = to_multipliers(f->scale, n, recip);
     if (!rc && *scalable) rc = check_pivots(lu, u, f, D, n);
     trs_lu_free(lu, D);
@@ -241,8 +241,7 @@ static int narrow(trs_lu *lu, trs_mat *m)
 static int take_triangles(trs_lu *lu, const umfpack *u, trs_factors *f, int64_t n, void *Numeric)
 {
     int64_t lnz, unz, status;
-    if ((status = count_entries(u, &lnz, &unz, Numeric)))
-        return failed(lu, status, "counting entries");
+    if ((status = count_entries(u, &lnz, &unz, Numeric))) return failed(status, "counting entries");
     int rc = mat_new(lu, &f->L, u, n, lnz);
     if (!rc) rc = mat_new(lu, &f->U, u, n, unz);
     if (rc) return rc;
@@ -250,7 +249,7 @@ static int take_triangles(trs_lu *lu, const umfpack *u, trs_factors *f, int64_t 
     f->L.kind = TRS_LOWER;
     f->U.format = TRS_CSC;
     f->U.kind = TRS_UPPER;
-    if ((status = get_triangles(u, f, Numeric))) return failed(lu, status, "copying L and U");
+    if ((status = get_triangles(u, f, Numeric))) return failed(status, "copying L and U");
     f->library = "UMFPACK";
     f->ordering = u->ordering;
     f->rcond = u->Info[UMFPACK_RCOND];
@@ -262,7 +261,7 @@ static int attempt(trs_lu *lu, const trs_csc *A, umfpack *u, trs_factors *f, boo
 {
     void *Numeric = NULL;
     int64_t status = numeric(A, u, &Numeric);
-    if (status < 0) return failed(lu, status, "factoring A");
+    if (status < 0) return failed(status, "factoring A");
     int rc = take_order(lu, u, f, A->n, Numeric, scalable);
     if (!rc && *scalable) rc = take_triangles(lu, u, f, A->n, Numeric);
     free_numeric(u, &Numeric);

@@ -6,6 +6,7 @@
  * Source: Duff, Grimes, Lewis, "The Rutherford-Boeing Sparse Matrix Collection", RAL-TR-97-031. */
 #include "config.h"
 
+#include "call.h"
 #include "trisolve-suitesparse.h"
 
 #include <inttypes.h>
@@ -39,19 +40,18 @@ typedef struct rb { /* what RBio gives */
     double *re, *im;
 } rb;
 
-static int fail(trs_mm *mm, int code, const char *file, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+static int fail(int code, const char *file, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
-static int fail(trs_mm *mm, int code, const char *file, const char *format, ...)
+static int fail(int code, const char *file, const char *format, ...)
 {
-    size_t length = strlen(file);
-    int n = snprintf(mm->message, sizeof mm->message,
-                     "%s: ", length > 150 ? file + length - 150 : file);
+    const size_t length = strlen(file);
+    char what[320];
     va_list args;
     va_start(args, format);
-    vsnprintf(mm->message + n, sizeof mm->message - (size_t)n, format, args);
+    vsnprintf(what, sizeof what, format, args);
     va_end(args);
-    return code;
+    return trs_fail(code, "%s: %s", length > 150 ? file + length - 150 : file, what);
 }
 
 /* ---- the text ---------------------------------------------------------------------------------- */
@@ -102,20 +102,19 @@ static int put(void *user, const char *text, int64_t bytes)
     return t->failed;
 }
 
-static int unpack(const char *file, const trs_mm_options *opt, text_file *t, trs_mm *mm)
+static int unpack(const char *file, const trs_mm_options *opt, text_file *t)
 {
     t->f = tmpfile();
-    if (!t->f) return fail(mm, TRS_EFILE, file, "no temporary file can be made");
-    int rc = trs_unpack(file, ".rb", opt->memory_limit, put, t, mm->message, sizeof mm->message);
+    if (!t->f) return fail(TRS_EFILE, file, "no temporary file can be made");
+    int rc = trs_unpack(file, ".rb", opt->memory_limit, put, t);
     if (rc) return rc;
-    if (t->other || t->bytes == 0)
-        return fail(mm, TRS_EFORMAT, file, "not a Rutherford-Boeing file");
-    if (t->failed || fflush(t->f)) return fail(mm, TRS_EFILE, file, "no room for its text");
+    if (t->other || t->bytes == 0) return fail(TRS_EFORMAT, file, "not a Rutherford-Boeing file");
+    if (t->failed || fflush(t->f)) return fail(TRS_EFILE, file, "no room for its text");
     if (t->rows < 0 || t->cols < 0 || t->stored < 0 || t->rows > INT32_MAX || t->cols > INT32_MAX)
-        return fail(mm, TRS_EMATRIX, file, "%" PRId64 " x %" PRId64 " is out of range", t->rows,
+        return fail(TRS_EMATRIX, file, "%" PRId64 " x %" PRId64 " is out of range", t->rows,
                     t->cols);
     if (t->cols > t->bytes || t->stored > t->bytes)
-        return fail(mm, TRS_EMATRIX, file,
+        return fail(TRS_EMATRIX, file,
                     "%" PRId64 " bytes cannot hold %" PRId64 " columns and %" PRId64 " entries",
                     t->bytes, t->cols, t->stored);
     return TRS_OK;
@@ -149,7 +148,7 @@ static const char *explain(whole code)
     }
 }
 
-static int read_rb(const char *file, const text_file *t, rb *r, trs_mm *mm)
+static int read_rb(const char *file, const text_file *t, rb *r)
 {
     char path[40], title[73], key[9], type[4];
     whole size, zeros, *zero_ptr = NULL, *zero_idx = NULL;
@@ -159,10 +158,10 @@ static int read_rb(const char *file, const text_file *t, rb *r, trs_mm *mm)
                       &size, &zeros, &r->ptr, &r->idx, &r->re, &r->im, &zero_ptr, &zero_idx);
     SuiteSparse_free(zero_ptr);
     SuiteSparse_free(zero_idx);
-    if (rc == RBIO_OUT_OF_MEMORY) return fail(mm, TRS_EMEM, file, "out of memory");
-    if (rc < 0) return fail(mm, TRS_EMATRIX, file, "%s", explain(rc));
+    if (rc == RBIO_OUT_OF_MEMORY) return fail(TRS_EMEM, file, "out of memory");
+    if (rc < 0) return fail(TRS_EMATRIX, file, "%s", explain(rc));
     if (!r->ptr || !r->idx || r->kind < 0 || r->kind > 4 || r->symmetry < -1 || r->symmetry > 3)
-        return fail(mm, TRS_EMATRIX, file, "RBio gives no matrix");
+        return fail(TRS_EMATRIX, file, "RBio gives no matrix");
     return TRS_OK;
 }
 
@@ -241,27 +240,27 @@ static void drop_pointers(trs_mm *mm)
 
 static int read_file(const char *file, const trs_mm_options *opt, trs_mm *mm, text_file *t, rb *r)
 {
-    int rc = unpack(file, opt, t, mm);
-    if (!rc) rc = read_rb(file, t, r, mm);
+    int rc = unpack(file, opt, t);
+    if (!rc) rc = read_rb(file, t, r);
     if (rc) return rc;
     describe(r, t, opt, mm);
     if (mm->field == TRS_COMPLEX && opt->real_only)
-        return fail(mm, TRS_ESUPPORT, file, "the matrix is complex, a real one is needed");
+        return fail(TRS_ESUPPORT, file, "the matrix is complex, a real one is needed");
     rc = fill(r, opt, mm);
-    if (rc) return fail(mm, rc, file, "out of memory");
+    if (rc) return fail(rc, file, "out of memory");
     if (opt->format == TRS_COO) drop_pointers(mm);
     return TRS_OK;
 }
 
-int trs_rb_read(const char *file, const trs_mm_options *opt, trs_mm *mm)
+static int rb_read(const char *file, const trs_mm_options *opt, trs_mm *mm)
 {
     static const trs_mm_options defaults = {0};
-    if (!mm) return TRS_EARG;
+    if (!mm) return trs_fail(TRS_EARG, "mm is NULL");
     memset(mm, 0, sizeof *mm);
     if (!opt) opt = &defaults;
     if (!file || (opt->format != TRS_CSR && opt->format != TRS_CSC && opt->format != TRS_COO) ||
         opt->base < 0 || opt->base > 1 || opt->memory_limit < 0 || opt->kind > TRS_UPPER)
-        return TRS_EARG;
+        return trs_fail(TRS_EARG, "file is NULL, or an option is out of range");
     mm->memory = opt->memory;
     text_file t = {0};
     rb r = {0};
@@ -271,25 +270,25 @@ int trs_rb_read(const char *file, const trs_mm_options *opt, trs_mm *mm)
     SuiteSparse_free(r.idx);
     SuiteSparse_free(r.re);
     SuiteSparse_free(r.im);
-    if (rc) {
-        trs_mm kept = *mm;
-        trs_mm_free(mm);
-        memcpy(mm->message, kept.message, sizeof mm->message);
-        mm->memory = opt->memory;
-    }
+    if (rc) trs_mm_free(mm);
     return rc;
 }
 
 #else
 
-int trs_rb_read(const char *file, const trs_mm_options *opt, trs_mm *mm)
+static int rb_read(const char *file, const trs_mm_options *opt, trs_mm *mm)
 {
     (void)opt;
-    if (!file || !mm) return TRS_EARG;
+    if (!file || !mm) return trs_fail(TRS_EARG, "file or mm is NULL");
     memset(mm, 0, sizeof *mm);
-    snprintf(mm->message, sizeof mm->message,
-             "%.150s: Rutherford-Boeing files need RBio, and this build has none", file);
-    return TRS_ESUPPORT;
+    return trs_fail(TRS_ESUPPORT,
+                    "%.150s: Rutherford-Boeing files need RBio, and this build has none", file);
 }
 
 #endif
+
+int trs_rb_read(const char *file, const trs_mm_options *opt, trs_mm *mm)
+{
+    trs_enter();
+    return trs_leave(rb_read(file, opt, mm));
+}
