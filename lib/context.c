@@ -1,6 +1,7 @@
 /* context.c: codes, versions, sizes of numbers, memory. */
 #include "config.h"
 
+#include "gpu.h"
 #include "internal.h"
 #include "stages.h"
 
@@ -98,6 +99,13 @@ void *trs_new_touched(trs_context *ctx, int64_t count, size_t size, const char *
     void *p = trs_new(ctx, count, size, what);
     if (p && ctx->threads > 1) trs_touch(ctx, p, (size_t)count * size);
     return p;
+}
+
+int trs_check_device(int device)
+{
+    char why[200];
+    if (device <= 0 || !trs_gpu_probe(device - 1, why, sizeof why)) return TRS_OK;
+    return trs_fail(TRS_EDEVICE, "device %d cannot be used: %s", device - 1, why);
 }
 
 size_t trs_size(trs_dtype t)

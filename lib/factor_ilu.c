@@ -244,7 +244,9 @@ static int ilu_of(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt)
     if (!A) return trs_fail(TRS_EARG, "A is NULL");
     if (!opt) opt = &defaults;
     int rc = trs_lu_new(lu, &opt->plan);
-    if (rc || (rc = check_options(opt))) return rc;
+    if (!rc) rc = check_options(opt);
+    if (!rc) rc = trs_check_device(opt->plan.device);
+    if (rc) return rc;
     ilu *s = trs_alloc_zero(&(*lu)->mem, 1, sizeof *s);
     if (!s) return trs_fail(TRS_EMEM, "out of memory for a handle");
     (*lu)->backend = s;

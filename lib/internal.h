@@ -79,6 +79,9 @@ int trs_team_with_memory(const trs_context *ctx, int64_t entries);
 void trs_copy(const trs_context *ctx, void *to, const void *from, size_t bytes);
 void trs_touch(const trs_context *ctx, void *p, size_t bytes);
 
+/* Is there the GPU that arrays are said to live on?  TRS_OK, also for the host; TRS_EDEVICE. */
+int trs_check_device(int device);
+
 size_t trs_size(trs_dtype t); /* bytes of one number */
 bool trs_is_complex(trs_dtype t);
 

@@ -150,6 +150,8 @@ static int create(trs_plan **plan, const trs_mat *mat, const trs_options *opt)
     int rc = take_options(p, mat, opt);
     if (!rc) rc = take_pivots(p, opt, mat->dtype);
     if (!rc) rc = trs_plan_find_solver(p, opt->solver);
+    if (!rc) rc = trs_check_device(opt->device);
+    if (!rc) rc = trs_check_device(mat->device);
     if (!rc) rc = import(p, mat);
     if (rc) {
         trs_plan_destroy(p);
