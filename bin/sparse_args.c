@@ -250,8 +250,7 @@ void parse_arguments(int argc, char **argv, arguments *a)
     if (a->factor && a->pivot) wrong("--pivot is for triangles", NULL);
     if (a->pivot && (a->refine > 0 || a->cond || a->det))
         wrong("--pivot excludes --refine, --cond and --det: another matrix is solved", NULL);
-    if (a->det && is_incomplete(a->method))
-        wrong("--det wants complete factors, not", a->method);
+    if (a->det && is_incomplete(a->method)) wrong("--det wants complete factors, not", a->method);
     if (a->factor && (a->save_plan || a->load_plan))
         wrong("--save-plan and --load-plan are for triangles", NULL);
     if (a->measure && a->solver) wrong("--measure and --solver exclude each other", NULL);

@@ -150,7 +150,7 @@ static int look(const trs_part *part, const cusolver_data *d, int64_t *first)
     const int64_t each = trs_is_complex(t->dtype) ? 2 : 1;
     void *u = trs_new(part->ctx, t->n, trs_size(t->dtype), "the diagonal of U");
     if (!u) return TRS_EMEM;
-    int rc = trs_general_diagonal_there(part, d->lu, u);
+    int rc = trs_general_diagonal_there(part, part->ctx, d->lu, u);
     *first = -1;
     for (int64_t k = each * t->n - 1; k >= 0 && !rc; k--)
         if (!isfinite(single ? (double)((float *)u)[k] : ((double *)u)[k])) *first = k / each;
@@ -192,16 +192,16 @@ static int update_direct(trs_part *part, const void *val, void *stream)
     return rc ? rc : make_factors(part);
 }
 
-static int pivots(const trs_part *part, void *u, bool *odd)
+static int pivots(const trs_part *part, trs_context *ctx, void *u, bool *odd)
 {
     const cusolver_data *d = part->data;
     const int32_t n = part->side->tri.n;
-    int64_t *pivot = trs_new(part->ctx, n, sizeof *pivot, "row exchanges");
-    int rc = pivot ? trs_general_diagonal_there(part, d->lu, u) : TRS_EMEM;
-    if (!rc) rc = trs_gpu_get(part->ctx, pivot, d->pivot, (size_t)n * sizeof *pivot);
+    int64_t *pivot = trs_new(ctx, n, sizeof *pivot, "row exchanges");
+    int rc = pivot ? trs_general_diagonal_there(part, ctx, d->lu, u) : TRS_EMEM;
+    if (!rc) rc = trs_gpu_get(ctx, pivot, d->pivot, (size_t)n * sizeof *pivot);
     for (int32_t k = 0; k < n && !rc; k++)
         if (pivot[k] != k + 1) *odd = !*odd;
-    trs_free(&part->ctx->mem, pivot);
+    trs_free(&ctx->mem, pivot);
     return rc;
 }
 

@@ -164,9 +164,9 @@ template <class W> int gauss_update(trs_part *part)
 }
 
 /* An update has left U in columns, by rows. */
-inline int gauss_pivots(const trs_part *part, void *u, bool *)
+inline int gauss_pivots(const trs_part *part, trs_context *ctx, void *u, bool *)
 {
-    return trs_general_diagonal_there(part, ((const general_data *)part->data)->columns, u);
+    return trs_general_diagonal_there(part, ctx, ((const general_data *)part->data)->columns, u);
 }
 
 template <class W> int gauss_solve(const trs_part *part, const trs_job *job)

@@ -150,9 +150,9 @@ int general_verdict(trs_part *part, const general_data *d, double before)
                              v.first == ~0ull ? -1 : (int64_t)v.first);
 }
 
-int general_pivots(const trs_part *part, void *u, bool *)
+int general_pivots(const trs_part *part, trs_context *ctx, void *u, bool *)
 {
-    return trs_general_diagonal_there(part, ((const general_data *)part->data)->A, u);
+    return trs_general_diagonal_there(part, ctx, ((const general_data *)part->data)->A, u);
 }
 
 /* ---- substitution -------------------------------------------------------------------------------------- */

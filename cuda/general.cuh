@@ -30,7 +30,7 @@ int general_largest(const trs_part *part, const general_data *d, bool upper, dou
 int general_verdict(trs_part *part, const general_data *d, double before);
 
 /* pivots of those that leave U in A: rows are not exchanged. */
-int general_pivots(const trs_part *part, void *u, bool *odd);
+int general_pivots(const trs_part *part, trs_context *ctx, void *u, bool *odd);
 
 /* The whole of update: factor (T (), n, d) launches what makes L and U of A. */
 template <class F> inline int general_update(trs_part *part, F factor)

@@ -107,25 +107,26 @@ static int get_diagonal(trs_context *ctx, const trs_plan *p, const trs_side *s, 
     return TRS_OK;
 }
 
-/* u [n]: diag (U) and the sign of the row exchanges.  An LU that broke down has pivots up to there, and their
- * product is det A where that is the last one, or where no row below had another to offer. */
+/* u [n] = diag (U), of which count numbers are to be multiplied, and the parity of the row exchanges.  An LU
+ * that broke down has pivots up to there.  Their product is det A if no row below had a better one to offer:
+ * if rows are exchanged, or there are none below. */
 static int get_pivots(trs_context *ctx, const trs_part *part, void *u, int64_t *count, bool *odd)
 {
     if (part->broken >= 0) *count = part->broken + 1;
     if (*count < part->side->tri.n && !(part->solver->caps & TRS_CAP_PIVOTS))
         return trs_fail(ctx, TRS_EPIVOT,
-                        "determinant: the pivot of row %" PRId64 " is zero, tiny or not finite, and "
-                        "%s does not exchange rows",
+                        "determinant: row %" PRId64 " has a bad pivot, and %s exchanges no rows",
                         part->broken + ctx->base, part->solver->name);
     int rc = part->solver->place == TRS_ON_CUDA ? trs_gpu_use(ctx) : TRS_OK;
-    return rc ? rc : part->solver->pivots(part, u, odd);
+    return rc ? rc : part->solver->pivots(part, ctx, u, odd);
 }
 
 int trs_plan_determinant(const trs_plan *p, trs_det *det)
 {
     if (!p || !det) return TRS_EARG;
-    trs_context ctx = p->ctx;
-    const trs_side *s = &p->side[p->side[0].used ? 0 : 1]; /* det op (A) = det A, but for H */
+    trs_context ctx = p->ctx;         /* the plan is const, and may be in use */
+    ctx.ring = NULL, ctx.threads = 1; /* so large copies go without pinned memory */
+    const trs_side *s = &p->side[p->side[0].used ? 0 : 1]; /* A or A', both with det A */
     int64_t count = s->tri.n;
     product d = {.re = 1};
     bool odd = false;
@@ -162,9 +163,10 @@ static bool multiply_diagonal(product *d, const trs_mat *m)
 {
     const bool first = m->format == TRS_CSC && m->kind & TRS_LOWER;
     bool finite = true;
-    for (int64_t k = 0; k < m->n && finite; k++)
-        finite = multiply_by(d, m->val, m->dtype,
-                             first ? trs_line_begin(m, k) : trs_line_end(m, k) - 1);
+    for (int64_t k = 0; k < m->n && finite; k++) {
+        const int64_t p = first ? trs_line_begin(m, k) : trs_line_end(m, k) - 1;
+        finite = multiply_by(d, m->val, m->dtype, p);
+    }
     return finite;
 }
 

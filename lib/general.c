@@ -110,11 +110,11 @@ void trs_general_diagonal(const trs_part *part, const void *lu, void *u)
         memcpy((char *)u + k * size, (const char *)lu + k * (n + 1) * size, size);
 }
 
-int trs_general_diagonal_there(const trs_part *part, const void *lu, void *u)
+int trs_general_diagonal_there(const trs_part *part, trs_context *ctx, const void *lu, void *u)
 {
     const trs_tri *t = &part->side->tri;
     const size_t size = trs_size(t->dtype), n = (size_t)t->n;
     int rc = trs_gpu_copy_lines(u, size, lu, (n + 1) * size, size, n, false, NULL);
     if (!rc) rc = trs_gpu_wait(NULL);
-    return rc ? trs_fail(part->ctx, rc, "the diagonal of U could not be read") : TRS_OK;
+    return rc ? trs_fail(ctx, rc, "the diagonal of U could not be read") : TRS_OK;
 }

@@ -20,6 +20,6 @@ int trs_general_judge(trs_part *part, double growth, int64_t first);
 
 /* u [n] = the diagonal of lu [n*n], by rows or by columns; of one on the device, which is waited for. */
 void trs_general_diagonal(const trs_part *part, const void *lu, void *u);
-int trs_general_diagonal_there(const trs_part *part, const void *lu, void *u);
+int trs_general_diagonal_there(const trs_part *part, trs_context *ctx, const void *lu, void *u);
 
 #endif

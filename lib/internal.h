@@ -309,7 +309,7 @@ typedef struct trs_solver {
     int (*solve)(const trs_part *, const trs_job *);
     /* general matrices, n > 0: u [n] on the host = diag (U) of the last update; *odd: the parity of its row
      * exchanges, false before the call */
-    int (*pivots)(const trs_part *, void *u, bool *odd);
+    int (*pivots)(const trs_part *, trs_context *, void *u, bool *odd);
     void (*release)(trs_part *); /* data, also half-made; NULL: nothing to do */
     /* scratch of a solve where the solver runs, shared with other parts and plans; NULL: see below */
     int64_t (*work_bytes)(const trs_part *, int nrhs);
@@ -377,7 +377,7 @@ struct trs_plan {
     bool on_device; /* B and X live on the GPU */
     bool measure;   /* choose by solving */
     bool general;   /* a general dense matrix (general.c) */
-    bool judged;    /* the values are those of the last update, which found good pivots or bad ones */
+    bool judged; /* the values are those of the last update, which found good pivots or bad ones */
     bool values_there; /* they came by the device: side.direct.val has them, side.tri.val has not */
     trs_order order;
     trs_side side[2]; /* op = N; op = T and H */

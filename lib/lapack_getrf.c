@@ -76,9 +76,10 @@ static int update(trs_part *part)
     return trs_general_judge(part, info ? INFINITY : 1, (int64_t)info - 1);
 }
 
-static int pivots(const trs_part *part, void *u, bool *odd)
+static int pivots(const trs_part *part, trs_context *ctx, void *u, bool *odd)
 {
     const lapack_data *d = part->data;
+    (void)ctx;
     trs_general_diagonal(part, d->lu, u);
     for (lapack_int k = 0; k < part->side->tri.n; k++)
         if (d->pivot[k] != k + 1) *odd = !*odd;

@@ -48,9 +48,9 @@ static int solve(const trs_part *part, const trs_job *job)
     return TRS_OK;
 }
 
-static int pivots(const trs_part *part, void *u, bool *odd)
+static int pivots(const trs_part *part, trs_context *ctx, void *u, bool *odd)
 {
-    (void)odd;
+    (void)ctx, (void)odd;
     trs_general_diagonal(part, part->data, u);
     return TRS_OK;
 }

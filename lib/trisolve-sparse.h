@@ -296,7 +296,7 @@ TRS_API int trs_plan_pivots(const trs_plan *plan, int64_t *count, int64_t *first
 
 /* det = (re + i im) mantissa 2^exponent: no determinant overflows or underflows in this form. */
 typedef struct trs_det {
-    double re, im;    /* the sign, or the phase: det / |det|, of modulus 1; im = 0 of a real matrix */
+    double re, im;    /* sign or phase, det / |det|: of modulus 1; of a real matrix im = 0 */
     double mantissa;  /* 1 <= mantissa < 2 */
     int64_t exponent; /* of 2 */
 } trs_det;            /* det = 0: all four are 0.  n = 0: det = 1. */
@@ -581,8 +581,8 @@ TRS_API int trs_lu_condest(trs_lu *lu, const trs_mat *A, trs_norm norm, double *
  *         0, or a row or column empty: det = 0.
  *     trs_det *det ; out: 0 after an error.
  * Returns TRS_OK, TRS_EARG, TRS_ESTATE (there are no factors), TRS_EPIVOT (a pivot is not finite), TRS_EMEM,
- * TRS_ESUPPORT: incomplete factors have the determinant of another matrix, the product of what
- * trs_plan_determinant says of the two plans of trs_lu_get_info. */
+ * TRS_ESUPPORT (incomplete factors are not those of A; trs_plan_determinant gives det L and det U, by the plans
+ * of trs_lu_get_info). */
 TRS_API int trs_lu_determinant(const trs_lu *lu, trs_det *det);
 
 /* Facts about factors.

@@ -161,8 +161,7 @@ static int try_all(const trs_solver *s, known k, double most)
     const bool is_complex = cimag(k.det) != 0;
     int count = 0;
     for (int t = is_complex ? TRS_C64 : TRS_F64; t <= TRS_C32; t++)
-        for (unsigned ops = 1; ops < 4; ops++)
-            count += try_general(s, &k, (trs_dtype)t, ops, most);
+        for (unsigned ops = 1; ops < 4; ops++) count += try_general(s, &k, (trs_dtype)t, ops, most);
     free(k.a);
     return count;
 }
@@ -416,14 +415,12 @@ static void wrong_arguments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_determinants),
-        cmocka_unit_test(beyond_the_range),
+        cmocka_unit_test(known_determinants),  cmocka_unit_test(beyond_the_range),
         cmocka_unit_test(want_of_an_exchange),
 #ifdef HAVE_LAPACKE
         cmocka_unit_test(the_same_as_lapack),
 #endif
-        cmocka_unit_test(triangles),
-        cmocka_unit_test(bad_pivots),
+        cmocka_unit_test(triangles),           cmocka_unit_test(bad_pivots),
         cmocka_unit_test(wrong_arguments),
     };
     return cmocka_run_group_tests_name("det", tests, NULL, NULL);

@@ -738,7 +738,8 @@ static void determinants(void **state)
         assert_int_equal(trs_lu_get_info(lu, &info), TRS_OK);
         assert_int_equal(trs_plan_determinant(info.l, &l), TRS_OK);
         assert_int_equal(trs_plan_determinant(k ? info.l : info.u, &u), TRS_OK);
-        const double det = ldexp(l.re * l.mantissa * u.re * u.mantissa, (int)(l.exponent + u.exponent));
+        const double det =
+            ldexp(l.re * l.mantissa * u.re * u.mantissa, (int)(l.exponent + u.exponent));
         assert_true(fabs(det - (N + 1)) < 1e-13);
         trs_lu_destroy(lu);
         hide(&m);

@@ -380,8 +380,7 @@ static void check_determinant(const full *A, const form *f, const trs_factor_opt
     assert_int_equal(trs_lu_determinant(lu, &d), TRS_OK);
     const complex long double det = eliminated(A, &shift);
     const double apart = away(&d, det, shift);
-    if (apart > 0.1 * most)
-        print_message("%s n = %d: %.2g away\n", library, A->n, apart);
+    if (apart > 0.1 * most) print_message("%s n = %d: %.2g away\n", library, A->n, apart);
     assert_true(apart <= most);
     if (!A->is_complex) assert_true(fabs(d.re) == 1 && d.im == 0);
     trs_lu_destroy(lu);
