@@ -19,6 +19,7 @@ typedef struct arguments {
     int repeat, threads;
     int refine;       /* steps at most; -1: not said */
     bool cond;        /* estimate the condition */
+    bool det;         /* the determinant */
     double tolerance; /* 0: by precision */
     bool bitwise;
     const char *save_plan, *load_plan;
@@ -61,6 +62,7 @@ typedef struct report {
     double omega_before;         /* the first step */
     double rcond;                /* a library's cheap estimate of 1 / condition; 0: none */
     double condition;            /* estimated on demand, in the 1-norm; 0: was not */
+    trs_det det;                 /* of the matrix, on demand */
     int64_t pivots, first_pivot; /* that could not be divided by */
     double seconds_read, seconds_analyse, seconds_factor;
     times solve;

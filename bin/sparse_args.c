@@ -40,6 +40,7 @@ static const char help[] =
     "else\n"
     "                         0); with --precision=single b, x and residuals are double\n"
     "      --cond             estimate the condition in the 1-norm\n"
+    "      --det              the determinant of the matrix, or triangle, that is solved with\n"
     "      --pivot=P          a pivot that is zero, missing or not finite: fail (default), skip "
     "(the\n"
     "                         row is left out, x = 0 there), or a number that replaces it\n"
@@ -197,6 +198,7 @@ static const option_row rows[] = {
     {"repeat", 0, MUST, take_number, AT(repeat), 1, "--repeat is not a positive number"},
     {"refine", 0, MUST, take_number, AT(refine), 0, "--refine is not a number"},
     {"cond", 0, NO, take_flag, AT(cond), 0, NULL},
+    {"det", 0, NO, take_flag, AT(det), 0, NULL},
     {"tolerance", 0, MUST, take_tolerance, 0, 0, "--tolerance is not a positive number"},
     {"pivot", 0, MUST, take_pivots, 0, 0, "--pivot is fail, skip or a number, not"},
     {"bitwise", 0, NO, take_flag, AT(bitwise), 0, NULL},
@@ -246,8 +248,9 @@ void parse_arguments(int argc, char **argv, arguments *a)
     if (a->factor && (a->kind & ~(unsigned)TRS_UNIT))
         wrong("--factor takes the whole matrix", NULL);
     if (a->factor && a->pivot) wrong("--pivot is for triangles", NULL);
-    if (a->pivot && (a->refine > 0 || a->cond))
-        wrong("--pivot excludes --refine and --cond: another matrix is solved", NULL);
+    if (a->pivot && (a->refine > 0 || a->cond || a->det))
+        wrong("--pivot excludes --refine, --cond and --det: another matrix is solved", NULL);
+    if (a->det && is_incomplete(a->method)) wrong("--det wants complete factors, not", a->method);
     if (a->factor && (a->save_plan || a->load_plan))
         wrong("--save-plan and --load-plan are for triangles", NULL);
     if (a->measure && a->solver) wrong("--measure and --solver exclude each other", NULL);

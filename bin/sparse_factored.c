@@ -70,6 +70,7 @@ static int solve_with_factors(job *j, report *r)
     }
     if (!rc && a->cond && !r->incomplete)
         rc = trs_lu_condest(j->lu, &p->A, TRS_NORM_ONE, &r->condition);
+    if (!rc && a->det) rc = trs_lu_determinant(j->lu, &r->det);
     if (rc) complain("%s", trs_message());
     return rc;
 }

@@ -95,6 +95,31 @@ static void print_condition(FILE *out, const report *r)
     fprintf(out, rcond < 1e-12 ? ": x may have few correct digits\n" : "\n");
 }
 
+/* |det| in ten digits, also where it is no double. */
+static void describe_size(char *text, size_t size, const trs_det *d)
+{
+    const long double power = (long double)d->exponent * log10l(2) + log10l(d->mantissa);
+    long double tens = floorl(power), digits = powl(10, power - tens);
+    if (d->mantissa == 0 || fabsl(power) < 300) {
+        snprintf(text, size, "%.10g", ldexp(d->mantissa, (int)d->exponent));
+        return;
+    }
+    if (digits >= 9.9999999995L) digits = 1, tens += 1; /* would be printed as 10 */
+    snprintf(text, size, "%.10Lge%+.0Lf", digits, tens);
+}
+
+static void print_determinant(FILE *out, const report *r)
+{
+    const trs_dtype t = r->problem->A.dtype;
+    const trs_det *d = &r->det;
+    char text[64];
+    if (!r->args->det) return;
+    describe_size(text, sizeof text, d);
+    if (t == TRS_C64 || t == TRS_C32)
+        fprintf(out, "det        %s (%.10g %+.10gi)\n", text, d->re, d->im);
+    else fprintf(out, "det        %s%s\n", d->re < 0 ? "-" : "", text);
+}
+
 void print_text(const report *r)
 {
     FILE *out = report_stream(r);
@@ -126,6 +151,7 @@ void print_text(const report *r)
     if (!isnan(r->forward) || r->problem->exact) fprintf(out, ", forward %.2g", r->forward);
     fprintf(out, "\n");
     print_condition(out, r);
+    print_determinant(out, r);
     if (r->args->output) fprintf(out, "x          written to %s\n", r->args->output);
 }
 
@@ -207,6 +233,11 @@ static json_t *report_json(const report *r)
     }
     if (r->args->cond && !r->incomplete)
         json_object_set_new(j, "rcond_1norm", number(r->condition));
+    if (r->args->det)
+        json_object_set_new(j, "determinant",
+                            json_pack("{s:[f, f], s:f, s:I}", "phase", r->det.re, r->det.im,
+                                      "mantissa", r->det.mantissa, "exponent",
+                                      (json_int_t)r->det.exponent));
     json_object_set_new(j, "backward_error", number(r->error.omega));
     json_object_set_new(j, "bad_pivots", json_integer((json_int_t)r->pivots));
     json_object_set_new(j, "normwise_error", number(r->error.normwise));

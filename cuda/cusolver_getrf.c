@@ -146,18 +146,16 @@ static int factor(const trs_part *part, const cusolver_data *d, int *info)
 static int look(const trs_part *part, const cusolver_data *d, int64_t *first)
 {
     const trs_tri *t = &part->side->tri;
-    const size_t size = trs_size(t->dtype), n = (size_t)t->n;
     const bool single = t->dtype == TRS_F32 || t->dtype == TRS_C32;
     const int64_t each = trs_is_complex(t->dtype) ? 2 : 1;
-    void *u = trs_new(part->ctx, t->n, size, "the diagonal of U");
+    void *u = trs_new(part->ctx, t->n, trs_size(t->dtype), "the diagonal of U");
     if (!u) return TRS_EMEM;
-    int rc = trs_gpu_copy_lines(u, size, d->lu, (n + 1) * size, size, n, false, NULL);
-    if (!rc) rc = trs_gpu_wait(NULL);
+    int rc = trs_general_diagonal_there(part, d->lu, u);
     *first = -1;
     for (int64_t k = each * t->n - 1; k >= 0 && !rc; k--)
         if (!isfinite(single ? (double)((float *)u)[k] : ((double *)u)[k])) *first = k / each;
     trs_free(&part->ctx->mem, u);
-    return rc ? trs_fail(rc, "the diagonal of U could not be read") : TRS_OK;
+    return rc;
 }
 
 /* Of the values in d->lu. */
@@ -192,6 +190,19 @@ static int update_direct(trs_part *part, const void *val, void *stream)
     int rc = trs_gpu_take_full(t->dtype, t->n, t->n, part->transposed, val, d->lu, stream);
     if (!rc) rc = trs_gpu_wait(stream); /* cuSOLVER works on the default one */
     return rc ? rc : make_factors(part);
+}
+
+static int pivots(const trs_part *part, trs_context *ctx, void *u, bool *odd)
+{
+    const cusolver_data *d = part->data;
+    const int32_t n = part->side->tri.n;
+    int64_t *pivot = trs_new(ctx, n, sizeof *pivot, "row exchanges");
+    int rc = pivot ? trs_general_diagonal_there(part, d->lu, u) : TRS_EMEM;
+    if (!rc) rc = trs_gpu_get(ctx, pivot, d->pivot, (size_t)n * sizeof *pivot);
+    for (int32_t k = 0; k < n && !rc; k++)
+        if (pivot[k] != k + 1) *odd = !*odd;
+    trs_free(&ctx->mem, pivot);
+    return rc;
 }
 
 /* ---- solve -------------------------------------------------------------------------------------- */
@@ -267,6 +278,7 @@ const trs_solver trs_solver_cusolver_getrf = {
     .update = update,
     .update_direct = update_direct,
     .solve = solve,
+    .pivots = pivots,
     .release = release,
     .work_create = work_create,
     .work_destroy = work_destroy,

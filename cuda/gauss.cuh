@@ -163,6 +163,12 @@ template <class W> int gauss_update(trs_part *part)
     return rc;
 }
 
+/* An update has left U in columns, by rows. */
+inline int gauss_pivots(const trs_part *part, trs_context *, void *u, bool *)
+{
+    return trs_general_diagonal_there(part, ((const general_data *)part->data)->columns, u);
+}
+
 template <class W> int gauss_solve(const trs_part *part, const trs_job *job)
 {
     using T = typename W::number;
@@ -210,6 +216,7 @@ template <class W> constexpr trs_solver gauss_solver(const char *name, const cha
     s.update = gauss_update<W>;
     s.update_direct = general_update_direct;
     s.solve = gauss_solve<W>;
+    s.pivots = gauss_pivots;
     s.release = general_release;
     s.work_create = gauss_work_create<W>;
     s.work_destroy = gauss_work_destroy<W>;

@@ -150,6 +150,11 @@ int general_verdict(trs_part *part, const general_data *d, double before)
                              v.first == ~0ull ? -1 : (int64_t)v.first);
 }
 
+int general_pivots(const trs_part *part, trs_context *, void *u, bool *)
+{
+    return trs_general_diagonal_there(part, ((const general_data *)part->data)->A, u);
+}
+
 /* ---- substitution -------------------------------------------------------------------------------------- */
 
 template <class T>

@@ -29,6 +29,9 @@ int64_t general_bytes(const trs_shape *s);
 int general_largest(const trs_part *part, const general_data *d, bool upper, double *most);
 int general_verdict(trs_part *part, const general_data *d, double before);
 
+/* pivots of those that leave U in A: rows are not exchanged. */
+int general_pivots(const trs_part *part, trs_context *ctx, void *u, bool *odd);
+
 /* The whole of update: factor (T (), n, d) launches what makes L and U of A. */
 template <class F> inline int general_update(trs_part *part, F factor)
 {

@@ -85,6 +85,7 @@ constexpr trs_solver lu_solver(const char *name, const char *about, int (*update
     s.update = update;
     s.update_direct = general_update_direct;
     s.solve = general_solve;
+    s.pivots = general_pivots;
     s.release = general_release;
     return s;
 }

@@ -236,6 +236,7 @@ static int find_pivots(trs_plan *p, trs_side *s, void *stream)
 int trs_direct_update(trs_plan *p, const void *val, void *stream)
 {
     int rc = trs_gpu_use(&p->ctx);
+    p->values_there = true;
     for (int k = 0; k < 2 && !rc; k++)
         if (p->side[k].used) rc = (p->general ? take_full : take_side)(p, k, val, stream);
     if (!rc && !p->general) rc = find_pivots(p, &p->side[p->side[0].used ? 0 : 1], stream);

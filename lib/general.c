@@ -92,6 +92,7 @@ int trs_general_judge(trs_part *part, double growth, int64_t first)
 {
     trs_context *ctx = part->ctx;
     part->growth = growth;
+    part->broken = first;
     if (first < 0) return TRS_OK;
     return trs_fail(TRS_EPIVOT, "row %" PRId64 ": the pivot is zero, tiny or not finite%s",
                     first + ctx->base,
@@ -99,57 +100,21 @@ int trs_general_judge(trs_part *part, double growth, int64_t first)
                                                         : ", and rows are not exchanged");
 }
 
-/* ---- what else factors are for ------------------------------------------------------------------ */
+/* ---- the diagonal of U -------------------------------------------------------------------------- */
 
-static double at(trs_dtype t, const void *a, int64_t k)
+void trs_general_diagonal(const trs_part *part, const void *lu, void *u)
 {
-    return t == TRS_F32 ? ((const float *)a)[k] : ((const double *)a)[k];
+    const trs_tri *t = &part->side->tri;
+    const size_t size = trs_size(t->dtype), n = (size_t)t->n;
+    for (size_t k = 0; k < n; k++)
+        memcpy((char *)u + k * size, (const char *)lu + k * (n + 1) * size, size);
 }
 
-static void put(trs_dtype t, void *a, int64_t k, double value)
+int trs_general_diagonal_there(const trs_part *part, const void *lu, void *u)
 {
-    if (t == TRS_F32) ((float *)a)[k] = (float)value;
-    else ((double *)a)[k] = value;
-}
-
-void trs_lu_determinant(trs_dtype t, int64_t n, const void *lu, const int *ipiv, double *mantissa,
-                        int *exponent)
-{
-    *mantissa = 1;
-    *exponent = 0;
-    for (int64_t i = 0; i < n; i++) {
-        int e;
-        const double u = at(t, lu, i * n + i);
-        *mantissa = frexp(*mantissa * (ipiv && ipiv[i] != i + 1 ? -u : u), &e);
-        *exponent += e;
-    }
-}
-
-/* x (i) -= lu (i, j) x (j) for the rows from..to-1 */
-static void eliminate(trs_dtype t, const void *column, int64_t from, int64_t to, double xj, void *x,
-                      int64_t first)
-{
-    for (int64_t i = from; i < to && xj != 0; i++)
-        put(t, x, first + i, at(t, x, first + i) - at(t, column, i) * xj);
-}
-
-void trs_lu_inverse(trs_dtype t, int64_t n, const void *lu, const int *ipiv, void *inverse)
-{
-    const int64_t size = (int64_t)trs_size(t);
-    for (int64_t k = 0; k < n; k++) {
-        const int64_t x = k * n; /* column k of the inverse */
-        int64_t row = k;         /* P e_k = e_row */
-        for (int64_t i = 0; i < n; i++) put(t, inverse, x + i, 0);
-        for (int64_t i = 0; i < n && ipiv; i++)
-            if (row == i) row = ipiv[i] - 1;
-            else if (row == ipiv[i] - 1) row = i;
-        put(t, inverse, x + row, 1);
-        for (int64_t j = row; j < n; j++) /* L y = P e_k */
-            eliminate(t, (const char *)lu + j * n * size, j + 1, n, at(t, inverse, x + j), inverse,
-                      x);
-        for (int64_t j = n - 1; j >= 0; j--) { /* U x = y */
-            put(t, inverse, x + j, at(t, inverse, x + j) / at(t, lu, j * n + j));
-            eliminate(t, (const char *)lu + j * n * size, 0, j, at(t, inverse, x + j), inverse, x);
-        }
-    }
+    const trs_tri *t = &part->side->tri;
+    const size_t size = trs_size(t->dtype), n = (size_t)t->n;
+    int rc = trs_gpu_copy_lines(u, size, lu, (n + 1) * size, size, n, false, NULL);
+    if (!rc) rc = trs_gpu_wait(NULL);
+    return rc ? trs_fail(rc, "the diagonal of U could not be read") : TRS_OK;
 }

@@ -18,12 +18,8 @@ int trs_general_choose(trs_plan *p);
  * than eps times the largest of A, or not finite, -1: none. */
 int trs_general_judge(trs_part *part, double growth, int64_t first);
 
-/* det A = mantissa 2^exponent from the factors: the product of the diagonal of LU, by columns, with the
- * sign of the row exchanges (ipiv from 1; NULL: none were made).  Real types. */
-void trs_lu_determinant(trs_dtype t, int64_t n, const void *lu, const int *ipiv, double *mantissa,
-                        int *exponent);
-
-/* inverse [n*n], by columns: column k solves L U x = P e_k.  Real types; ipiv as above. */
-void trs_lu_inverse(trs_dtype t, int64_t n, const void *lu, const int *ipiv, void *inverse);
+/* u [n] = the diagonal of lu [n*n], by rows or by columns; of one on the device, which is waited for. */
+void trs_general_diagonal(const trs_part *part, const void *lu, void *u);
+int trs_general_diagonal_there(const trs_part *part, const void *lu, void *u);
 
 #endif

@@ -247,6 +247,7 @@ typedef struct trs_part { /* rows from..to-1 of a side in plan order, and who so
     const trs_levels *lv;  /* of these rows */
     trs_levels own;        /* lv points here unless the part is the whole side */
     double growth;         /* that update found; 0: the solver does not say */
+    int64_t broken;        /* general matrices: the pivot at which LU broke down; -1: at none */
     double seconds_factor; /* that update took to factor, copies not counted; 0: likewise */
     void *data;            /* the solver's */
 } trs_part;
@@ -306,6 +307,9 @@ typedef struct trs_solver {
     /* the same from values of the side on the device, on a stream; NULL: they pass the host */
     int (*update_direct)(trs_part *, const void *val, void *stream);
     int (*solve)(const trs_part *, const trs_job *);
+    /* general matrices, n > 0: u [n] on the host = diag (U) of the last update; *odd: the parity of its row
+     * exchanges, false before the call */
+    int (*pivots)(const trs_part *, trs_context *, void *u, bool *odd);
     void (*release)(trs_part *); /* data, also half-made; NULL: nothing to do */
     /* scratch of a solve where the solver runs, shared with other parts and plans; NULL: see below */
     int64_t (*work_bytes)(const trs_part *, int nrhs);
@@ -373,6 +377,8 @@ struct trs_plan {
     bool on_device; /* B and X live on the GPU */
     bool measure;   /* choose by solving */
     bool general;   /* a general dense matrix (general.c) */
+    bool judged; /* the values are those of the last update, which found good pivots or bad ones */
+    bool values_there; /* they came by the device: side.direct.val has them, side.tri.val has not */
     trs_order order;
     trs_side side[2]; /* op = N; op = T and H */
     const int32_t

@@ -75,6 +75,16 @@ static int update(trs_part *part)
     return trs_general_judge(part, info ? INFINITY : 1, (int64_t)info - 1);
 }
 
+static int pivots(const trs_part *part, trs_context *ctx, void *u, bool *odd)
+{
+    const lapack_data *d = part->data;
+    (void)ctx;
+    trs_general_diagonal(part, d->lu, u);
+    for (lapack_int k = 0; k < part->side->tri.n; k++)
+        if (d->pivot[k] != k + 1) *odd = !*odd;
+    return TRS_OK;
+}
+
 static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **work)
 {
     (void)nrhs;
@@ -167,6 +177,7 @@ const trs_solver trs_solver_lapack_getrf = {
 #ifdef HAVE_LAPACKE
     .analyse = analyse,
     .release = release,
+    .pivots = pivots,
     .work_create = work_create,
     .work_destroy = work_destroy,
 #endif

@@ -39,6 +39,7 @@ struct trs_lu {
     int base;        /* of the row and column numbers in sentences */
     trs_dtype dtype; /* of A, B and X; factors with permutations are in double */
     bool ready;      /* factors and plans are of the same A: solve may run */
+    bool singular;   /* the last A was found to be exactly so, and there are no factors */
     trs_options opt; /* of both plans */
     char solver[64]; /* opt.solver points here */
     trs_factors f;

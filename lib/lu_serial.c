@@ -48,6 +48,13 @@ static int solve(const trs_part *part, const trs_job *job)
     return TRS_OK;
 }
 
+static int pivots(const trs_part *part, trs_context *ctx, void *u, bool *odd)
+{
+    (void)ctx, (void)odd;
+    trs_general_diagonal(part, part->data, u);
+    return TRS_OK;
+}
+
 static void release(trs_part *part)
 {
     trs_free(&part->ctx->mem, part->data);
@@ -73,6 +80,7 @@ const trs_solver trs_solver_lu_serial = {
     .analyse = analyse,
     .update = update,
     .solve = solve,
+    .pivots = pivots,
     .release = release,
 };
 

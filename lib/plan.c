@@ -457,6 +457,7 @@ static int update_part(trs_context *ctx, trs_side *s, trs_part *part)
 
 static int update_parts(trs_plan *p)
 {
+    p->values_there = false;
     int rc = p->general ? TRS_OK : trs_pivots_treat(p);
     for (int k = 0; k < 2; k++)
         for (int c = 0; c < p->side[k].nparts && !rc; c++)
@@ -464,10 +465,11 @@ static int update_parts(trs_plan *p)
     return rc;
 }
 
-/* The solvers have the values; may the plan be solved with? */
-static int values_known(trs_plan *p, int pivots)
+/* The solvers have the values, or rc says why not; may the plan be solved with? */
+static int values_known(trs_plan *p, int rc)
 {
-    int rc = p->general ? pivots : trs_pivots_judge(p);
+    if (!p->general && (!rc || rc == TRS_EPIVOT) && trs_pivots_judge(p)) rc = TRS_EPIVOT;
+    p->judged = !rc || rc == TRS_EPIVOT;
     p->state = rc ? TRS_ANALYSED : TRS_READY;
     return rc;
 }
@@ -685,6 +687,7 @@ static int update(trs_plan *p, const trs_mat *mat, const trs_exec *exec)
     if (p->state != TRS_ANALYSED && p->state != TRS_READY)
         return trs_fail(TRS_ESTATE, "update: the plan is not analysed");
     p->state = TRS_ANALYSED;
+    p->judged = false;
     trs_context *ctx = &p->ctx;
     trs_mat host;
     int rc = trs_check_values(mat);
@@ -693,15 +696,14 @@ static int update(trs_plan *p, const trs_mat *mat, const trs_exec *exec)
         return trs_fail(TRS_EARG, "update: n, nnz, ld, block, dtype or format differ from create");
     void *stream = exec ? exec->stream : NULL;
     if (trs_direct_possible(p, mat)) {
-        rc = trs_direct_update(p, mat->val, stream);
-        return rc ? rc : values_known(p, TRS_OK);
+        return values_known(p, trs_direct_update(p, mat->val, stream));
     }
     if (mat->device > 0 && trs_gpu_wait(stream)) /* whoever writes them there has to be done */
         return trs_fail(TRS_EDEVICE, "update: the stream has failed");
     rc = fetch(ctx, mat, false, &host);
     if (!rc) rc = take_values(p, &host);
     fetch_done(ctx, mat, &host);
-    return rc ? rc : values_known(p, TRS_OK);
+    return values_known(p, rc);
 }
 
 int trs_plan_update(trs_plan *p, const trs_mat *mat, const trs_exec *exec)

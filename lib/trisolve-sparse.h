@@ -301,6 +301,26 @@ TRS_API int trs_plan_update(trs_plan *plan, const trs_mat *mat, const trs_exec *
  * Returns TRS_OK, TRS_EARG, TRS_ESTATE (before analyse). */
 TRS_API int trs_plan_pivots(const trs_plan *plan, int64_t *count, int64_t *first);
 
+/* det = (re + i im) mantissa 2^exponent: no determinant overflows or underflows in this form. */
+typedef struct trs_det {
+    double re, im;    /* sign or phase, det / |det|: of modulus 1; of a real matrix im = 0 */
+    double mantissa;  /* 1 <= mantissa < 2 */
+    int64_t exponent; /* of 2 */
+} trs_det;            /* det = 0: all four are 0.  n = 0: det = 1. */
+
+/* The determinant of the matrix that the plan solves with, O(n): the product of the diagonal of a triangle;
+ * of a general matrix that of the pivots of its LU, with the sign of the row exchanges.
+ *     const trs_plan *plan ; after analyse or update has returned TRS_OK or TRS_EPIVOT: a singular matrix has
+ *         the determinant 0.  Rows that TRS_PIVOT_SKIP leaves out are left out here too, and
+ *         pivots that TRS_PIVOT_REPLACE replaces count as replaced.
+ *     trs_det *det ; out: 0 after an error.
+ * The error is that of the factors and n eps more: it says little of how near A is to a singular matrix,
+ * which trs_condest does.  Allocates n numbers; copies them from the device, and waits, where the values are there.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE (no values), TRS_EPIVOT (a pivot is not finite, or LU broke down for
+ * want of a row exchange), TRS_EMEM, TRS_EDEVICE.
+ * Source: LINPACK Users' Guide, 1979 (xGEDI); Higham, Accuracy and Stability, section 14.6. */
+TRS_API int trs_plan_determinant(const trs_plan *plan, trs_det *det);
+
 /* Facts about a plan, in any state; counts that are not known yet are 0.
  *     const trs_plan *plan ; in.     trs_info *info ; out; its strings belong to the plan.
  * Returns TRS_OK, TRS_EARG. */
@@ -557,6 +577,16 @@ TRS_API int trs_lu_refine(trs_lu *lu, const trs_mat *A, trs_op op, int nrhs, con
  *     trs_lu *lu ; factors of A, on the host; L U: TRS_N and TRS_H announced; L L^H: no need.
  * Returns as trs_lu_solve, and TRS_EMATRIX. */
 TRS_API int trs_lu_condest(trs_lu *lu, const trs_mat *A, trs_norm norm, double *rcond);
+
+/* det A from complete factors, O(n): (L U)(k, m) = scale(P(k)) A(P(k), Q(m)), so
+ * det A = sgn(P) sgn(Q) prod U(k, k) / prod scale(k); or prod |L(k, k)|^2 of L L^H.
+ *     const trs_lu *lu ; of trs_factor.  Also one that was refused with TRS_EPIVOT since a pivot of A is exactly
+ *         0, or a row or column empty: det = 0.
+ *     trs_det *det ; out: 0 after an error.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE (there are no factors), TRS_EPIVOT (a pivot is not finite), TRS_EMEM,
+ * TRS_ESUPPORT (incomplete factors are not those of A; trs_plan_determinant gives det L and det U, by the plans
+ * of trs_lu_get_info). */
+TRS_API int trs_lu_determinant(const trs_lu *lu, trs_det *det);
 
 /* Facts about factors.
  *     const trs_lu *lu ; in.     trs_lu_info *info ; out; strings are constants, plans belong to the lu

@@ -46,7 +46,7 @@ expect 0 'a pivot replaced' "$solve" --pivot=0.5 zero.mtx; says out 'row 2: repl
 expect 0 'not a number left out' "$solve" --pivot=skip nan.mtx; says out 'row 1: x = 0'
 expect 0 'a missing one, transposed' "$solve" --pivot=skip --lower --trans "$m/Erdos971.mtx"; says out 'pivots'
 expect 1 'no policy for pivots' "$solve" --pivot=hope zero.mtx; says err 'fail, skip or a number'
-for with in --refine=1 --cond; do
+for with in --refine=1 --cond --det; do
     expect 1 "no $with of another matrix" "$solve" --pivot=skip $with zero.mtx; says err 'another matrix'
 done
 expect 1 'zero cannot replace' "$solve" --pivot=0 zero.mtx; says err 'cannot replace'
@@ -144,8 +144,47 @@ expect 0 'refined from single to double' "$solve" --precision=single --refine=5 
 expect 0 'condition of a triangle' "$solve" --cond --trans "$m/superlu_airfoil2.mtx"; says out 'condition  estimated as [0-9.]+e\+'
 expect 0 'condition of a small triangle' "$solve" --cond "$m/seed5.mtx"; says out 'estimated as 2.00e\+00' # 4 * 0.5 by hand, truly 4 * 0.875
 
+# ---- determinants, known by hand: 2 2 2 2 4 on the diagonal; n + 1 of the second difference; Hilbert of 5
+second_difference() {
+    printf '%%%%MatrixMarket matrix coordinate real %s\n' $2
+    awk "BEGIN { n = $1; print n, n, $3 * (n - 1) + n
+        for (i = 1; i <= n; i++) { print i, i, 2
+            if (i < n) { print i + 1, i, -1; if ($3 == 2) print i, i + 1, -1 } } }" </dev/null
+}
+expect 0 'of a triangle' "$solve" --det "$m/seed5.mtx"; says out '^det  *64$'
+expect 0 'of its transpose' "$solve" --det --trans --solver=cpu-level "$m/seed5.mtx"; says out '^det  *64$'
+expect 0 'of a unit triangle' "$solve" --det --unit --lower "$m/seed5.mtx"; says out '^det  *1$'
+expect 0 'none unasked' "$solve" "$m/seed5.mtx"
+if grep -q '^det' out; then not_ok 'a determinant'; else ok 'no determinant'; fi
+{ printf '%%%%MatrixMarket matrix coordinate real general\n201 201 201\n1 1 -2\n'
+  awk 'BEGIN { for (i = 2; i <= 201; i++) print i, i, "1e300" }' </dev/null; } >range.mtx
+expect 0 'beyond the range of double' "$solve" --det --solver=cpu-serial range.mtx; says out '^det  *-2e\+60000$'
+printf '%%%%MatrixMarket matrix coordinate complex general\n2 2 3\n1 1 0 3\n2 1 1 0\n2 2 4 3\n' >complex.mtx
+expect 0 'complex' "$solve" --det complex.mtx; says out '^det  *15 \(-0.6 \+0.8i\)$' # 3i (4 + 3i)
+expect 0 'empty' "$solve" --det empty.mtx; says out '^det  *1$'
+expect 1 'not of another matrix' "$solve" --det --factor=ilu0 "$m/seed5.mtx"; says err 'complete factors'
+second_difference 50 symmetric 1 >spd.mtx
+second_difference 50 general 2 >general.mtx
+if "$solve" spd.mtx 2>&1 | grep -q 'no SuiteSparse'; then ok '# SKIP no SuiteSparse'; else
+    expect 0 'through CHOLMOD' "$solve" --det spd.mtx; says out CHOLMOD; says out '^det  *51$'
+    expect 0 'through UMFPACK' "$solve" --det --factor=umfpack general.mtx; says out UMFPACK; says out '^det  *51$'
+    # the cycle 1 -> 2 -> ... -> n is odd for even n
+    awk 'BEGIN { n = 40; print "%%MatrixMarket matrix coordinate real general"; print n, n, n
+        for (i = 1; i <= n; i++) print i, i % n + 1, 1 }' </dev/null >cycle.mtx
+    expect 0 'of a permutation' "$solve" --det cycle.mtx; says out '^det  *-1$'
+fi
+if "$solve" --list-solvers | grep -A1 lapack-getrf | grep -q 'not here'; then ok '# SKIP no LAPACK'; else
+    { printf '%%%%MatrixMarket matrix array real general\n5 5\n'
+      awk 'BEGIN { for (i = 1; i <= 25; i++) printf "%.17g\n", 1 / (int((i - 1) / 5) + (i - 1) % 5 + 1) }' </dev/null; } >hilbert.mtx
+    expect 0 'through LAPACK' "$solve" --det --solver=lapack-getrf hilbert.mtx; says out '^det  *3.7492951[0-9]*e-12$'
+    expect 0 'without row exchanges' "$solve" --det --solver=lu-serial hilbert.mtx; says out '^det  *3.7492951[0-9]*e-12$'
+fi
+
 # ---- for programs
 if "$solve" --json "$m/seed5.mtx" 2>&1 | grep -q 'without jansson'; then ok '# SKIP no jansson'; else
     expect 0 'JSON' "$solve" --json "$m/seed5.mtx"; says out '"levels": 2'; says out '"backward_error"'
+    expect 0 'determinant as JSON' "$solve" --det --json complex.mtx
+    tr -d ' \n' <out >line
+    says line '"determinant":\{"phase":\[-0.59999999999999998,0.80000000000000004\],"mantissa":1.875,"exponent":3\}'
 fi
 finish

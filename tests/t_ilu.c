@@ -717,6 +717,36 @@ static void blocks(void **state)
     }
 }
 
+/* Second difference: no fill, so that M = A, whose determinant is n + 1.  The plans of the factors know. */
+static void determinants(void **state)
+{
+    enum { N = 9 };
+    full A = full_new(N, false);
+    (void)state;
+    for (int i = 0; i < N; i++) {
+        A.a[i + N * i] = 2;
+        if (i > 0) A.a[i + N * (i - 1)] = A.a[i - 1 + N * i] = -1;
+    }
+    for (int k = 0; k < 2; k++) {
+        const trs_ilu_options opt = {.method = k ? TRS_IC0 : TRS_ILU0};
+        trs_mat m = show(&A, &plain);
+        trs_lu *lu = factor(&m, &opt);
+        trs_lu_info info;
+        trs_det d = {.re = 3}, l, u;
+        assert_int_equal(trs_lu_determinant(lu, &d), TRS_ESUPPORT);
+        assert_true(d.re == 0 && d.mantissa == 0);
+        assert_int_equal(trs_lu_get_info(lu, &info), TRS_OK);
+        assert_int_equal(trs_plan_determinant(info.l, &l), TRS_OK);
+        assert_int_equal(trs_plan_determinant(k ? info.l : info.u, &u), TRS_OK);
+        const double det =
+            ldexp(l.re * l.mantissa * u.re * u.mantissa, (int)(l.exponent + u.exponent));
+        assert_true(fabs(det - (N + 1)) < 1e-13);
+        trs_lu_destroy(lu);
+        hide(&m);
+    }
+    free(A.a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -727,6 +757,7 @@ int main(void)
         cmocka_unit_test(small_matrices),  cmocka_unit_test(threads),
         cmocka_unit_test(update),          cmocka_unit_test(out_of_memory),
         cmocka_unit_test(on_a_device),     cmocka_unit_test(blocks),
+        cmocka_unit_test(determinants),
     };
     return cmocka_run_group_tests_name("ilu", tests, NULL, NULL);
 }

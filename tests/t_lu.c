@@ -323,6 +323,175 @@ static void single_precision(void **state)
         }
 }
 
+/* ---- determinants --------------------------------------------------------------------------- */
+
+/* det A by Gaussian elimination with complete pivoting in long double, as mantissa 2^shift. */
+static complex long double eliminated(const full *A, int64_t *shift)
+{
+    const int n = A->n;
+    complex long double *a = malloc((size_t)(n * n + 1) * sizeof *a), det = 1;
+    assert_non_null(a);
+    *shift = 0;
+    for (int k = 0; k < n * n; k++) a[k] = A->a[k];
+    for (int k = 0; k < n; k++) {
+        int e, row = k, col = k;
+        for (int j = k; j < n; j++)
+            for (int i = k; i < n; i++)
+                if (cabsl(a[i + n * j]) > cabsl(a[row + n * col])) row = i, col = j;
+        for (int j = 0; j < n && row != k; j++) {
+            const complex long double t = a[k + n * j];
+            a[k + n * j] = a[row + n * j], a[row + n * j] = t;
+        }
+        for (int i = 0; i < n && col != k; i++) {
+            const complex long double t = a[i + n * k];
+            a[i + n * k] = a[i + n * col], a[i + n * col] = t;
+        }
+        det *= a[k + n * k] * ((row != k) != (col != k) ? -1 : 1);
+        (void)frexpl(cabsl(det), &e);
+        det /= powl(2, e);
+        *shift += e;
+        for (int j = k + 1; j < n; j++)
+            for (int i = k + 1; i < n; i++)
+                a[i + n * j] -= a[i + n * k] / a[k + n * k] * a[k + n * j];
+    }
+    free(a);
+    return det;
+}
+
+/* |det - mantissa 2^shift| / |mantissa 2^shift| */
+static double away(const trs_det *d, complex long double mantissa, int64_t shift)
+{
+    assert_true(d->mantissa >= 1 && d->mantissa < 2);
+    const long double size = scalbnl(d->mantissa, (int)(d->exponent - shift));
+    return (double)(cabsl((d->re + d->im * I) * size - mantissa) / cabsl(mantissa));
+}
+
+static void check_determinant(const full *A, const form *f, const trs_factor_options *opt,
+                              const char *library, double most)
+{
+    trs_lu *lu;
+    trs_lu_info info;
+    trs_det d;
+    int64_t shift;
+    trs_mat m = show(A, f);
+    assert_int_equal(trs_factor(&lu, &m, opt), TRS_OK);
+    assert_int_equal(trs_lu_get_info(lu, &info), TRS_OK);
+    assert_string_equal(info.library, library);
+    assert_int_equal(trs_lu_determinant(lu, &d), TRS_OK);
+    const complex long double det = eliminated(A, &shift);
+    const double apart = away(&d, det, shift);
+    if (apart > 0.1 * most) print_message("%s n = %d: %.2g away\n", library, A->n, apart);
+    assert_true(apart <= most);
+    if (!A->is_complex) assert_true(fabs(d.re) == 1 && d.im == 0);
+    trs_lu_destroy(lu);
+    hide(&m);
+}
+
+static void determinants(void **state)
+{
+    (void)state;
+    const trs_factor_options umfpack = {.method = "umfpack"};
+    for (int c = 0; c < 2; c++)
+        for (int k = 0; k < FORMS; k++)
+            for (int n = 1; n <= 57; n += 7) {
+                full A = unsymmetric(n, c), H = hermitian(n, c, 4 + n);
+                const double most = 1e-11 * (forms[k].real == TRS_F32 ? 1e7 : 1);
+                check_determinant(&A, &forms[k], &umfpack, "UMFPACK", most);
+                check_determinant(&H, &forms[k], &umfpack, "UMFPACK", most);
+                check_determinant(&H, &forms[k], NULL, "CHOLMOD", most);
+                free(A.a);
+                free(H.a);
+            }
+}
+
+/* Exact ones: all permutations of 4, in scaled rows; n + 1 of the second difference; 200 times -1e300. */
+static void known_determinants(void **state)
+{
+    (void)state;
+    const trs_factor_options umfpack = {.method = "umfpack"};
+    trs_lu *lu;
+    trs_det d;
+    for (int k = 0; k < 256; k++) {
+        const int p[4] = {k & 3, k >> 2 & 3, k >> 4 & 3, k >> 6};
+        int inversions = 0, same = 0;
+        full A = full_new(4, false);
+        for (int i = 0; i < 4; i++) {
+            A.a[i + 4 * p[i]] = i + 2; /* 2 3 4 5 */
+            for (int j = 0; j < i; j++) inversions += p[j] > p[i], same += p[j] == p[i];
+        }
+        trs_mat m = show(&A, &plain);
+        const int rc = trs_factor(&lu, &m, &umfpack);
+        assert_int_equal(rc, same ? TRS_EPIVOT : TRS_OK);
+        assert_int_equal(trs_lu_determinant(lu, &d), TRS_OK); /* an empty column: 0 */
+        assert_true(d.re == (same ? 0 : inversions % 2 ? -1 : 1) && d.im == 0);
+        assert_true(fabs(ldexp(d.mantissa, (int)d.exponent) - (same ? 0 : 120)) < 1e-12);
+        trs_lu_destroy(lu);
+        hide(&m);
+        free(A.a);
+    }
+    enum { N = 200 };
+    full A = full_new(N, false), D = full_new(N, false);
+    for (int i = 0; i < N; i++) {
+        A.a[i + N * i] = 2, D.a[i + N * i] = -1e300;
+        if (i > 0) A.a[i + N * (i - 1)] = A.a[i - 1 + N * i] = -1;
+    }
+    for (int k = 0; k < 4; k++) {
+        const trs_factor_options opt = {.method = k < 2 ? NULL : "umfpack"}; /* CHOLMOD if it can */
+        trs_mat m = show(k % 2 ? &A : &D, &plain);
+        assert_int_equal(trs_factor(&lu, &m, &opt), TRS_OK);
+        assert_int_equal(trs_lu_determinant(lu, &d), TRS_OK);
+        assert_true(d.re == 1 && d.im == 0);
+        if (k % 2) assert_true(fabs(ldexp(d.mantissa, (int)d.exponent) - (N + 1)) < 1e-10);
+        else assert_true(fabs((double)d.exponent + log2(d.mantissa) - N * log2(1e300)) < 1e-9);
+        trs_lu_destroy(lu);
+        hide(&m);
+    }
+    free(A.a);
+    free(D.a);
+}
+
+/* Singular in its last pivot: 0, and another matrix in its place is not; nor is what was never factored. */
+static void determinant_of_a_singular_matrix(void **state)
+{
+    (void)state;
+    for (int c = 0; c < 2; c++) {
+        full A = full_new(2, c);
+        trs_lu *lu;
+        trs_det d = {.re = 7};
+        const zz u = c ? 1 + 2 * I : 1;
+        A.a[0] = u, A.a[1] = 2 * u, A.a[2] = 2 * u, A.a[3] = 4 * u;
+        trs_mat m = show(&A, &plain);
+        assert_int_equal(trs_factor(&lu, &m, NULL), TRS_EPIVOT);
+        assert_int_equal(trs_lu_determinant(lu, &d), TRS_OK);
+        assert_true(d.re == 0 && d.im == 0 && d.mantissa == 0 && d.exponent == 0);
+        hide(&m);
+        A.a[3] = 7 * u; /* det = 3 u^2 */
+        m = show(&A, &plain);
+        assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
+        assert_int_equal(trs_lu_determinant(lu, &d), TRS_OK);
+        assert_true(away(&d, 3 * u * u, 0) < 1e-14);
+        ((double *)m.val)[0] = NAN;
+        assert_int_equal(trs_lu_update(lu, &m), TRS_EMATRIX);
+        assert_int_equal(trs_lu_determinant(lu, &d), TRS_ESTATE);
+        assert_true(d.mantissa == 0);
+        assert_int_equal(trs_lu_determinant(lu, NULL), TRS_EARG);
+        trs_lu_destroy(lu);
+        hide(&m);
+        free(A.a);
+    }
+    full A = hermitian(6, false, 20);
+    A.a[3 + 6 * 4] = A.a[4 + 6 * 3] = 100; /* CHOLMOD gives up on it, which says nothing of det A */
+    const trs_factor_options cholmod = {.method = "cholmod"};
+    trs_mat m = show(&A, &plain);
+    trs_lu *lu;
+    trs_det d;
+    assert_int_equal(trs_factor(&lu, &m, &cholmod), TRS_EPIVOT);
+    assert_int_equal(trs_lu_determinant(lu, &d), TRS_ESTATE);
+    trs_lu_destroy(lu);
+    hide(&m);
+    free(A.a);
+}
+
 /* ---- what is refused ------------------------------------------------------------------------ */
 
 static void refuse(const full *A, const form *f, const trs_factor_options *opt, int code,
@@ -430,11 +599,14 @@ static void tiny_matrices(void **state)
             trs_mat m = show(&A, &forms[k]);
             trs_lu *lu;
             trs_error e;
+            trs_det d;
             assert_int_equal(trs_factor(&lu, &m, NULL), TRS_OK);
             assert_int_equal(trs_lu_solve(lu, TRS_N, 3, NULL, 0, NULL, 0, NULL), TRS_OK);
             assert_int_equal(trs_lu_refine(lu, &m, TRS_N, 1, NULL, 0, NULL, 0, NULL, 3, NULL, &e),
                              TRS_OK);
             assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
+            assert_int_equal(trs_lu_determinant(lu, &d), TRS_OK);
+            assert_true(d.re == 1 && d.im == 0 && d.mantissa == 1 && d.exponent == 0);
             trs_lu_destroy(lu);
             hide(&m);
             free(A.a);
@@ -620,12 +792,14 @@ static void out_of_memory(void **state)
             counter c = {.fail_at = allowed, .and_after = 1};
             trs_factor_options opt = {.plan = {.memory = counted_memory(&c)}};
             trs_lu *lu;
+            trs_det d;
             zz b[9] = {1}, x[9];
             rc = trs_factor(&lu, &m, &opt);
             if (!rc) rc = trs_lu_update(lu, &m);
             if (!rc) rc = trs_lu_solve(lu, TRS_N, 1, b, 9, x, 9, NULL);
             if (!rc) rc = trs_lu_refine(lu, &m, TRS_N, 1, b, 9, x, 9, NULL, 3, NULL, NULL);
             if (rc && lu) assert_true(*trs_message());
+            if (!rc) rc = trs_lu_determinant(lu, &d);
             trs_lu_destroy(lu);
             assert_int_equal(c.live, 0);
         }
@@ -653,6 +827,9 @@ int main(void)
         cmocka_unit_test(real_matrices),
         cmocka_unit_test(update),
         cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(determinants),
+        cmocka_unit_test(known_determinants),
+        cmocka_unit_test(determinant_of_a_singular_matrix),
     };
     print_message("%s\n", trs_suitesparse_version());
     return cmocka_run_group_tests_name("lu", tests, NULL, NULL);

@@ -148,6 +148,7 @@ static int check_lines(trs_lu *lu, const trs_csc *A)
         if (!seen[k] || A->p[k] == A->p[k + 1])
             rc = trs_fail(TRS_EPIVOT, "%s %" PRId64 " is empty: A is singular",
                           seen[k] ? "column" : "row", k + lu->base);
+    lu->singular = rc != TRS_OK;
     trs_lu_free(lu, seen);
     return rc;
 }
@@ -242,7 +243,7 @@ static int factor(trs_lu *lu, const trs_mat *mat)
     struct timespec from, to;
     backend *b = lu->backend;
     clock_gettime(CLOCK_MONOTONIC, &from);
-    lu->ready = false;
+    lu->ready = lu->singular = false;
     int rc = trs_lu_import(lu, mat, &A);
     if (!rc) rc = same_kind(lu, b, &A);
     if (!rc) {

@@ -169,20 +169,29 @@ static void release(trs_lu *lu, void *data)
 
 /* ---- numbers -------------------------------------------------------------------------------- */
 
+static bool is_finite(const umfpack *u, const double *D, int64_t k)
+{
+    if (!u->is_complex) return isfinite(D[k]);
+    return isfinite(D[2 * k]) && isfinite(D[2 * k + 1]);
+}
+
 static bool good_pivot(const umfpack *u, const double *D, int64_t k)
 {
-    if (!u->is_complex) return isfinite(D[k]) && D[k] != 0;
-    return isfinite(D[2 * k]) && isfinite(D[2 * k + 1]) && (D[2 * k] != 0 || D[2 * k + 1] != 0);
+    if (!is_finite(u, D, k)) return false;
+    return u->is_complex ? D[2 * k] != 0 || D[2 * k + 1] != 0 : D[k] != 0;
 }
 
 static int check_pivots(trs_lu *lu, const umfpack *u, const trs_factors *f, const double *D,
                         int64_t n)
 {
-    int64_t first = n, good = 0;
-    for (int64_t k = n - 1; k >= 0; k--)
+    int64_t first = n, good = 0, finite = 0;
+    for (int64_t k = n - 1; k >= 0; k--) {
+        finite += is_finite(u, D, k);
         if (good_pivot(u, D, k)) good++;
         else first = k;
+    }
     if (good == n) return TRS_OK;
+    lu->singular = finite == n;
     return trs_fail(TRS_EPIVOT,
                     "row %" PRId64 ", column %" PRId64 ": no pivot left, A is singular (%" PRId64
                     " of %" PRId64 " pivots found)",
