@@ -98,12 +98,13 @@ static int run(const arguments *a, problem *p, report *r)
     r->forward = forward_error(p);
     const bool single = p->A.dtype == TRS_F32 || p->A.dtype == TRS_C32;
     r->tolerance = a->tolerance > 0 ? a->tolerance : single ? 1e-4 : 1e-10;
+    if (!(r->error.omega <= r->tolerance)) explain_failure(r);
     rc = write_solution(a, p);
     if (rc) return exit_code(rc);
     if (a->json) code = print_json(r);
     else if (!a->quiet) print_text(r);
-    if (code || r->error.omega <= r->tolerance) return code;
-    complain("backward error %.2g is larger than %.2g", r->error.omega, r->tolerance);
+    if (code || !*r->failure) return code;
+    complain("%s", r->failure);
     return EXIT_INACCURATE;
 }
 

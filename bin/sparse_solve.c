@@ -92,15 +92,17 @@ static void single_free(job *j, const problem *p)
 static int refine_triangle(job *j, problem *p, report *r)
 {
     const int64_t n = p->A.n;
-    trs_error before;
+    trs_error before, after = {0};
     int rc = j->T.dtype != p->A.dtype ? round_up(j, p) : TRS_OK;
     if (!rc)
         rc = trs_backward_error(&p->A, j->args->op, p->nrhs, p->B, n, p->X, n, TRS_COL_MAJOR,
                                 &before);
     if (rc) return rc;
     r->omega_before = before.omega;
-    return trs_refine(j->plan, &p->A, j->args->op, p->nrhs, p->B, n, p->X, n, NULL, j->args->refine,
-                      &r->refined, NULL);
+    rc = trs_refine(j->plan, &p->A, j->args->op, p->nrhs, p->B, n, p->X, n, NULL, j->args->refine,
+                    &r->refined, &after);
+    r->stopped = after.stop;
+    return rc;
 }
 
 static int solve_with_plan(job *j, problem *p, report *r)
