@@ -42,6 +42,7 @@ typedef struct problem { /* op(A) X = B, all on the host */
     const char *made;    /* else what B is: "A * ones", ... */
     void *B, *X, *exact; /* [n*nrhs]; exact: NULL when B came from a file */
     unsigned found;      /* TRS_LOWER, TRS_UPPER, or 0: a general matrix */
+    bool factored;       /* to be solved by sparse factors */
 } problem;
 
 typedef struct times {

@@ -27,7 +27,8 @@ static int run_lu(void *user)
 
 static int factor(const arguments *a, const problem *p, trs_lu **lu)
 {
-    const trs_factor_options opt = {.method = a->method, .plan = plan_options(a, p)};
+    const trs_factor_options opt = {
+        .method = a->method, .plan = plan_options(a, p), .single = a->single};
     return trs_factor(lu, &p->A, &opt);
 }
 

@@ -85,7 +85,7 @@ static void say_not_finite(report *r)
     if (p->nrhs > 1) snprintf(where, sizeof where, ", column %lld", (long long)col + 1);
     if (!given)
         snprintf(s, sizeof r->failure, "x overflows%s first in row %lld%s",
-                 is_single(p->A.dtype) ? " single precision" : "", (long long)row + 1, where);
+                 r->args->single ? " single precision" : "", (long long)row + 1, where);
     else if (p->rhs)
         snprintf(s, sizeof r->failure, "%.300s: row %lld%s is not finite", p->rhs,
                  (long long)row + 1, where);

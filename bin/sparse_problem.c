@@ -51,6 +51,18 @@ static int read_matrix(const arguments *a, problem *p)
     return EXIT_GOOD;
 }
 
+/* An array file that is no triangle goes to the dense solvers, when one here can take it. */
+static bool full_system(const arguments *a, const problem *p)
+{
+    trs_solver_info s;
+    if (p->A.format != TRS_DENSE) return false;
+    for (int k = 0; trs_solver_get(k, &s) == TRS_OK; k++)
+        if (s.general && s.available &&
+            (a->solver ? !strcmp(a->solver, s.name) : (s.caps & TRS_CAP_PIVOTS)))
+            return true;
+    return false;
+}
+
 /* ---- number types --------------------------------------------------------------------------------- */
 
 static bool is_half(trs_dtype t)
@@ -186,14 +198,22 @@ static int make_rhs(const arguments *a, problem *p)
     return exit_code(rc);
 }
 
+/* Are plans, or complete factors, all that is in single precision? */
+static bool is_refined_to_double(const arguments *a, const problem *p)
+{
+    if (p->factored) return a->refine != 0 && !is_incomplete(a->method);
+    return a->refine > 0;
+}
+
 int problem_read(const arguments *a, problem *p)
 {
     trs_dtype rhs = TRS_F64;
     int code = read_matrix(a, p);
     if (!code) code = read_rhs(a, p, &rhs);
     if (code) return code;
+    p->factored = a->factor || (!(p->A.kind & (TRS_LOWER | TRS_UPPER)) && !full_system(a, p));
     bool is_complex = p->A.dtype == TRS_C64 || (p->rhs && rhs == TRS_C64);
-    const bool single = a->single && (a->factor || a->refine <= 0); /* else the plan alone */
+    const bool single = a->single && !is_refined_to_double(a, p);
     trs_dtype is = single ? (is_complex ? TRS_C32 : TRS_F32) : (is_complex ? TRS_C64 : TRS_F64);
     if (retype(p, rhs, is)) return complain("out of memory"), EXIT_USAGE;
     if (!p->rhs) code = make_rhs(a, p);

@@ -62,13 +62,10 @@ static int correct(const refiner *s)
     return trs_solve_hosted(s->plan, s->op, s->d, s->stage, s->exec);
 }
 
-/* A power of two near the largest residual, when d has less range than r. */
+/* When d has less range than r: what r is divided by, and d multiplied with. */
 static double scale_of(const refiner *s, const trs_error *e)
 {
-    int power = 0;
-    if (s->low == s->A->dtype || !isfinite(e->residual) || e->residual == 0) return 1;
-    frexp(e->residual, &power);
-    return ldexp(1, power > -1000 ? power : -1000);
+    return s->low == s->A->dtype ? 1 : trs_power_near(e->residual);
 }
 
 /* d = op(A)^-1 r;  x += d. */

@@ -338,6 +338,50 @@ static void refuse(const full *A, const form *f, const trs_factor_options *opt, 
     hide(&m);
 }
 
+/* Plans in single precision of factors in double, and x in double: the first x has the errors of single precision,
+ * also where B is far outside its range, and refinement takes them away. */
+static void one_rounded(bool definite, bool c, trs_op op)
+{
+    enum { N = 40 };
+    full A = definite ? hermitian(N, c, 9) : unsymmetric(N, c);
+    trs_mat m = show(&A, &plain);
+    trs_lu *lu;
+    const trs_factor_options opt = {.plan = {.ops = 7, .nrhs = 2}, .single = 1};
+    const double range[] = {1, 1e60, 1e-60};
+    trs_error before, after;
+    zz b[3 * N], x[3 * N];
+    assert_int_equal(trs_factor(&lu, &m, &opt), TRS_OK);
+    for (int i = 0; i < 3 * N; i++) put(b, c, i, range[i / N] * number(c));
+    for (int k = 0; k < 2; k++) { /* and with new values, 3 A */
+        assert_int_equal(trs_lu_solve(lu, op, 3, b, N, x, N, NULL), TRS_OK);
+        assert_int_equal(trs_backward_error(&m, op, 3, b, N, x, N, TRS_COL_MAJOR, &before), TRS_OK);
+        assert_int_equal(trs_lu_refine(lu, &m, op, 3, b, N, x, N, NULL, 10, NULL, &after), TRS_OK);
+        print_message("%s, op %c: omega %.2g, refined %.2g\n", definite ? "L L'" : "L U", "NTH"[op],
+                      before.omega, after.omega);
+        assert_true(before.omega > 1e-10 && before.omega < 1e-4);
+        assert_true(after.omega <= (N + 1) * DBL_EPSILON && after.stop == TRS_STOP_CONVERGED);
+        for (int64_t p = 0; p < (c ? 2 : 1) * m.nnz; p++) ((double *)m.val)[p] *= 3;
+        assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
+    }
+    trs_lu_destroy(lu);
+    hide(&m);
+    free(A.a);
+}
+
+static void rounded_factors(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 4; k++)
+        for (trs_op op = TRS_N; op <= TRS_H; op++) one_rounded(k & 1, k & 2, op);
+    full A = hermitian(5, false, 9);
+    const trs_factor_options opt = {.method = "cholmod", .single = 1};
+    for (int k = 0; k < 25; k++) A.a[k] *= 1e90; /* the square root is 1e45 */
+    refuse(&A, &plain, &opt, TRS_ESUPPORT, "factor L in single precision: ");
+    for (int k = 0; k < 25; k++) A.a[k] *= 1e-190;
+    refuse(&A, &plain, &opt, TRS_EPIVOT, "factor L in single precision: row 0: diagonal is zero");
+    free(A.a);
+}
+
 static void singular(void **state)
 {
     (void)state;
@@ -621,7 +665,7 @@ static void out_of_memory(void **state)
         int rc = TRS_EMEM, allowed = 0;
         for (; rc == TRS_EMEM; allowed++) {
             counter c = {.fail_at = allowed, .and_after = 1};
-            trs_factor_options opt = {.plan = {.memory = counted_memory(&c)}};
+            trs_factor_options opt = {.plan = {.memory = counted_memory(&c)}, .single = k > 1};
             trs_lu *lu;
             zz b[9] = {1}, x[9];
             rc = trs_factor(&lu, &m, &opt);
@@ -648,6 +692,7 @@ int main(void)
         cmocka_unit_test(refinement),
         cmocka_unit_test(refinement_of_a_neighbour),
         cmocka_unit_test(single_precision),
+        cmocka_unit_test(rounded_factors),
         cmocka_unit_test(singular),
         cmocka_unit_test(indefinite),
         cmocka_unit_test(wrong_arguments),
