@@ -84,8 +84,8 @@ static int run(const arguments *a, problem *p, report *r)
                                 &r->error);
     if (rc) return complain("%s", trs_message()), exit_code(rc);
     r->forward = forward_error(p);
-    const bool single = p->A.dtype == TRS_F32 || p->A.dtype == TRS_C32;
-    r->tolerance = a->tolerance > 0 ? a->tolerance : single ? 1e-4 : 1e-10;
+    const double usual = is_single(p->A.dtype) ? 1e-4 : 1e-10;
+    r->tolerance = a->tolerance > 0 ? a->tolerance : usual;
     if (!(r->error.omega <= r->tolerance)) explain_failure(r);
     rc = write_solution(a, p);
     if (rc) return exit_code(rc);

@@ -81,6 +81,10 @@ int problem_read(const arguments *a, problem *p); /* an exit code */
 void problem_free(problem *p);
 int leave_out_rows(const arguments *a, problem *p);
 
+bool is_single(trs_dtype t);
+int parts_of(trs_dtype t);                             /* 1; complex: 2 */
+double part_at(const void *a, trs_dtype t, int64_t k); /* part k of the numbers, counted through */
+
 /* count numbers of one type as another; free them.  NULL: no memory. */
 void *convert_numbers(const void *from, trs_dtype was, trs_dtype is, int64_t count);
 double forward_error(const problem *p);

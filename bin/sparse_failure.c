@@ -7,19 +7,14 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
-
-static bool is_single(trs_dtype t)
-{
-    return t == TRS_F32 || t == TRS_C32;
-}
+#include <string.h>
 
 /* Number k of an array of this type. */
 static bool is_finite(const void *v, trs_dtype t, int64_t k)
 {
-    const int parts = t == TRS_C32 || t == TRS_C64 ? 2 : 1;
+    const int parts = parts_of(t);
     bool finite = true;
-    for (int64_t p = k * parts; p < (k + 1) * parts; p++)
-        finite &= isfinite(is_single(t) ? (double)((const float *)v)[p] : ((const double *)v)[p]);
+    for (int64_t p = k * parts; p < (k + 1) * parts; p++) finite &= isfinite(part_at(v, t, p));
     return finite;
 }
 
@@ -73,11 +68,12 @@ static void say_not_finite(report *r)
     const problem *p = r->problem;
     const unsigned triangle = p->A.kind & (TRS_LOWER | TRS_UPPER);
     const bool upwards = triangle && (triangle == TRS_UPPER) == (r->args->op == TRS_N);
+    const char *in = is_single(p->A.dtype) ? " in single precision" : "";
     char *s = r->failure, where[64] = "";
     int64_t row, col;
     if (bad_entry(&p->A, &row, &col)) {
-        snprintf(s, sizeof r->failure, "%.300s: row %lld, column %lld is not finite",
-                 r->args->matrix, (long long)row + 1, (long long)col + 1);
+        snprintf(s, sizeof r->failure, "%.300s: row %lld, column %lld is not finite%s",
+                 r->args->matrix, (long long)row + 1, (long long)col + 1, in);
         return;
     }
     const bool given = bad_row(p, p->B, false, &row, &col);
@@ -87,20 +83,20 @@ static void say_not_finite(report *r)
         snprintf(s, sizeof r->failure, "x overflows%s first in row %lld%s",
                  r->args->single ? " single precision" : "", (long long)row + 1, where);
     else if (p->rhs)
-        snprintf(s, sizeof r->failure, "%.300s: row %lld%s is not finite", p->rhs,
-                 (long long)row + 1, where);
+        snprintf(s, sizeof r->failure, "%.300s: row %lld%s is not finite%s", p->rhs,
+                 (long long)row + 1, where, in);
     else
-        snprintf(s, sizeof r->failure, "b = %s overflows in row %lld", p->made, (long long)row + 1);
+        snprintf(s, sizeof r->failure, "b = %s overflows in row %lld%s", p->made,
+                 (long long)row + 1, in);
 }
 
 void explain_failure(report *r)
 {
-    size_t used;
     if (!isfinite(r->error.omega)) say_not_finite(r);
     if (!*r->failure)
         snprintf(r->failure, sizeof r->failure, "backward error %.2g is larger than %.2g",
                  r->error.omega, r->tolerance);
-    for (used = 0; r->failure[used];) used++;
+    const size_t used = strlen(r->failure);
     if (is_singular(r))
         snprintf(r->failure + used, sizeof r->failure - used,
                  "; the matrix is singular to working precision");

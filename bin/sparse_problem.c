@@ -65,23 +65,31 @@ static bool full_system(const arguments *a, const problem *p)
 
 /* ---- number types --------------------------------------------------------------------------------- */
 
-static bool is_half(trs_dtype t)
+bool is_single(trs_dtype t)
 {
     return t == TRS_F32 || t == TRS_C32;
 }
 
+int parts_of(trs_dtype t)
+{
+    return t == TRS_C32 || t == TRS_C64 ? 2 : 1;
+}
+
+double part_at(const void *a, trs_dtype t, int64_t k)
+{
+    return is_single(t) ? (double)((const float *)a)[k] : ((const double *)a)[k];
+}
+
 void *convert_numbers(const void *from, trs_dtype was, trs_dtype is, int64_t count)
 {
-    const int step = was == TRS_C64 || was == TRS_C32 ? 2 : 1;
-    const int width = is == TRS_C64 || is == TRS_C32 ? 2 : 1;
-    void *to = malloc((size_t)count * (size_t)width * (is_half(is) ? 4 : 8) + 1);
+    const int step = parts_of(was), width = parts_of(is);
+    void *to = malloc((size_t)count * (size_t)width * (is_single(is) ? 4 : 8) + 1);
     for (int64_t k = 0; to && k < count; k++)
         for (int part = 0; part < width; part++) {
             const int64_t p = k * step + part;
             double x = 0;
-            if (part < step)
-                x = is_half(was) ? (double)((const float *)from)[p] : ((const double *)from)[p];
-            if (is_half(is)) ((float *)to)[k * width + part] = (float)x;
+            if (part < step) x = part_at(from, was, p);
+            if (is_single(is)) ((float *)to)[k * width + part] = (float)x;
             else ((double *)to)[k * width + part] = x;
         }
     return to;
@@ -160,10 +168,10 @@ static int read_rhs(const arguments *a, problem *p, trs_dtype *dtype)
 /* x(i) = 1 + slope i / n */
 static void set_exact(problem *p, double slope)
 {
-    const int width = p->A.dtype == TRS_C32 || p->A.dtype == TRS_C64 ? 2 : 1;
+    const int width = parts_of(p->A.dtype);
     for (int64_t i = 0; i < p->A.n; i++) {
         const double x = 1 + slope * (double)(i + 1) / (double)p->A.n;
-        if (is_half(p->A.dtype)) ((float *)p->exact)[i * width] = (float)x;
+        if (is_single(p->A.dtype)) ((float *)p->exact)[i * width] = (float)x;
         else ((double *)p->exact)[i * width] = x;
     }
 }
@@ -172,7 +180,7 @@ static void set_exact(problem *p, double slope)
  * backward error 0 then.  B is 0 here: the error against it is the size of op(A) x. */
 static bool is_annihilated(const arguments *a, const problem *p)
 {
-    const double eps = is_half(p->A.dtype) ? (double)FLT_EPSILON : DBL_EPSILON;
+    const double eps = is_single(p->A.dtype) ? (double)FLT_EPSILON : DBL_EPSILON;
     const int64_t n = p->A.n;
     trs_error e;
     return !trs_backward_error(&p->A, a->op, 1, p->B, n, p->exact, n, TRS_COL_MAJOR, &e) &&
@@ -235,11 +243,8 @@ void problem_free(problem *p)
 /* A pivot that cannot be divided by; v: a diagonal entry. */
 static bool is_bad(trs_dtype t, const char *v)
 {
-    const bool half = t == TRS_F32 || t == TRS_C32;
     double size = 0;
-    for (int part = 0; part < (t == TRS_C32 || t == TRS_C64 ? 2 : 1); part++)
-        size += fabs(half ? (double)((const float *)(const void *)v)[part]
-                          : ((const double *)(const void *)v)[part]);
+    for (int k = 0; k < parts_of(t); k++) size += fabs(part_at(v, t, k));
     return size == 0 || !isfinite(size);
 }
 
@@ -274,23 +279,18 @@ int leave_out_rows(const arguments *a, problem *p)
     return rc;
 }
 
-static double part(const void *v, trs_dtype t, int64_t k)
-{
-    return is_half(t) ? (double)((const float *)v)[k] : ((const double *)v)[k];
-}
-
 /* max |x - exact| / max |exact|, by real and imaginary parts; NaN if any x is. */
 double forward_error(const problem *p)
 {
     const trs_dtype t = p->A.dtype;
-    const int64_t count = p->A.n * (t == TRS_C32 || t == TRS_C64 ? 2 : 1);
+    const int64_t count = p->A.n * parts_of(t);
     double worst = 0, largest = 0;
     if (!p->exact) return NAN;
     for (int64_t k = 0; k < count; k++) {
-        const double d = fabs(part(p->X, t, k) - part(p->exact, t, k));
+        const double d = fabs(part_at(p->X, t, k) - part_at(p->exact, t, k));
         if (isnan(d)) return NAN;
         worst = fmax(worst, d);
-        largest = fmax(largest, fabs(part(p->exact, t, k)));
+        largest = fmax(largest, fabs(part_at(p->exact, t, k)));
     }
     return count ? worst / largest : 0;
 }

@@ -28,8 +28,7 @@ static const char *shape_name(unsigned kind)
 
 static const char *precision_name(const report *r)
 {
-    const trs_dtype t = r->problem->A.dtype;
-    if (t == TRS_F32 || t == TRS_C32) return "single precision";
+    if (is_single(r->problem->A.dtype)) return "single precision";
     return r->args->single ? "single precision, refined in double" : "double precision";
 }
 

@@ -47,11 +47,6 @@ static int run_plan(void *user)
 
 /* ---- two precisions ------------------------------------------------------------------------- */
 
-static bool is_single(trs_dtype t)
-{
-    return t == TRS_F32 || t == TRS_C32;
-}
-
 /* Arrays of its own in single precision, when x shall be refined to double. */
 static int round_down(job *j, const problem *p)
 {

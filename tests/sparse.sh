@@ -101,6 +101,8 @@ expect 3 'the condition says more' "$solve" --cond grows.mtx grows_b.mtx; says e
 expect 3 'in single precision' "$solve" --precision=single "$m/rdb3200l.mtx" --lower --unit; says err 'x overflows single precision first in row [0-9]+$'
 printf '%%%%MatrixMarket matrix array real general\n5 1\n1\n1\ninf\n1\n1\n' >inf_b.mtx
 expect 3 'the right-hand side is not finite' "$solve" "$m/seed5.mtx" inf_b.mtx; says err 'inf_b.mtx: row 3 is not finite'
+printf '%%%%MatrixMarket matrix array real general\n5 1\n1\n1e99\n1\n1\n1\n' >far_b.mtx
+expect 3 'nor in single precision' "$solve" --precision=single "$m/seed5.mtx" far_b.mtx; says err 'far_b.mtx: row 2 is not finite in single precision'
 printf '%%%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1\n2 1 nan\n2 2 1\n' >off.mtx
 expect 3 'nor the matrix' "$solve" off.mtx; says err 'off.mtx: row 2, column 1 is not finite'
 printf '%%%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1\n2 1 1.7e308\n2 2 1.7e308\n' >top.mtx
