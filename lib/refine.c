@@ -32,14 +32,14 @@ typedef struct refiner {
     double goal;  /* omega that is good enough: that of a stable substitution */
 } refiner;
 
-/* Steps without progress, that is without omega or the residual falling by a tenth, after which no more
+/* Steps without progress, that is without omega or the residual falling by a hundredth, after which no more
  * is expected; and how much larger the residual gets before it is given up.  Iterations that converge with
  * ILU(0) were seen to pause for 40 steps and to grow 100 times. */
 enum { PATIENCE = 50, GROWTH = 10000 };
 
 typedef struct progress {   /* of one right-hand side */
     trs_error now;          /* of x as it is */
-    double omega, residual; /* when each last fell by a tenth */
+    double omega, residual; /* when each last fell by a hundredth */
     int pause;              /* steps since one of them did */
 } progress;
 
@@ -105,7 +105,7 @@ static bool is_better(const trs_error *a, const trs_error *b)
 
 static void note_progress(progress *p)
 {
-    const double enough = 0.9;
+    const double enough = 0.99;
     const bool omega = p->now.omega < enough * p->omega;
     const bool residual = p->now.residual < enough * p->residual;
     if (omega) p->omega = p->now.omega;

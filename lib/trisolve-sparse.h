@@ -361,7 +361,7 @@ TRS_API int trs_solve(const trs_plan *plan, trs_op op, int nrhs, const void *B, 
 /* ---- how good is x ---------------------------------------------------------------------- */
 
 /* Why trs_refine and trs_lu_refine did no more steps; of several columns the last of these.
- * STAGNATED: in 50 steps neither omega nor the residual fell by a tenth.
+ * STAGNATED: in 50 steps neither omega nor the residual fell by a hundredth.
  * DIVERGED: the residual is 10^4 times the smallest before it, or X is not finite. */
 typedef enum trs_stop {
     TRS_STOP_NONE = 0,      /* nothing was refined */
