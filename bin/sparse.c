@@ -69,25 +69,13 @@ static int write_solution(const arguments *a, const problem *p)
     return rc;
 }
 
-/* An array file that is no triangle goes to the dense solvers, when one here can take it. */
-static bool full_system(const arguments *a, const problem *p)
-{
-    trs_solver_info s;
-    if (p->A.format != TRS_DENSE) return false;
-    for (int k = 0; trs_solver_get(k, &s) == TRS_OK; k++)
-        if (s.general && s.available &&
-            (a->solver ? !strcmp(a->solver, s.name) : (s.caps & TRS_CAP_PIVOTS)))
-            return true;
-    return false;
-}
-
 static int run(const arguments *a, problem *p, report *r)
 {
     double start = now();
     int code = problem_read(a, p);
     r->seconds_read = now() - start;
     if (code) return code;
-    r->factored = a->factor || (!(p->A.kind & (TRS_LOWER | TRS_UPPER)) && !full_system(a, p));
+    r->factored = p->factored;
     code = r->factored ? solve_factored(a, p, r) : solve_triangle(a, p, r);
     if (code) return code;
     int rc = r->pivots ? leave_out_rows(a, p) : TRS_OK;
@@ -96,14 +84,15 @@ static int run(const arguments *a, problem *p, report *r)
                                 &r->error);
     if (rc) return complain("%s", trs_message()), exit_code(rc);
     r->forward = forward_error(p);
-    const bool single = p->A.dtype == TRS_F32 || p->A.dtype == TRS_C32;
-    r->tolerance = a->tolerance > 0 ? a->tolerance : single ? 1e-4 : 1e-10;
+    const double usual = is_single(p->A.dtype) ? 1e-4 : 1e-10;
+    r->tolerance = a->tolerance > 0 ? a->tolerance : usual;
+    if (!(r->error.omega <= r->tolerance)) explain_failure(r);
     rc = write_solution(a, p);
     if (rc) return exit_code(rc);
     if (a->json) code = print_json(r);
     else if (!a->quiet) print_text(r);
-    if (code || r->error.omega <= r->tolerance) return code;
-    complain("backward error %.2g is larger than %.2g", r->error.omega, r->tolerance);
+    if (code || !*r->failure) return code;
+    complain("%s", r->failure);
     return EXIT_INACCURATE;
 }
 

@@ -40,8 +40,10 @@ typedef struct problem { /* op(A) X = B, all on the host */
     trs_mat A;
     int nrhs;
     const char *rhs;     /* the file that B came from; NULL: made */
+    const char *made;    /* else what B is: "A * ones", ... */
     void *B, *X, *exact; /* [n*nrhs]; exact: NULL when B came from a file */
     unsigned found;      /* TRS_LOWER, TRS_UPPER, or 0: a general matrix */
+    bool factored;       /* to be solved by sparse factors */
 } problem;
 
 typedef struct times {
@@ -59,6 +61,7 @@ typedef struct report {
     char library[32], ordering[32];
     bool incomplete;             /* factors */
     int refined;                 /* steps; -1: was not tried */
+    trs_stop stopped;            /* why no more */
     double omega_before;         /* the first step */
     double rcond;                /* a library's cheap estimate of 1 / condition; 0: none */
     double condition;            /* estimated on demand, in the 1-norm; 0: was not */
@@ -69,6 +72,7 @@ typedef struct report {
     trs_error error;
     double forward; /* max |x - exact| / max |exact|; NaN: not known */
     double tolerance;
+    char failure[500]; /* why x is no solution; "": it is one */
 } report;
 
 /* Sentences go to stderr as "trisolve-sparse: ...". */
@@ -79,9 +83,16 @@ int problem_read(const arguments *a, problem *p); /* an exit code */
 void problem_free(problem *p);
 int leave_out_rows(const arguments *a, problem *p);
 
+bool is_single(trs_dtype t);
+int parts_of(trs_dtype t);                             /* 1; complex: 2 */
+double part_at(const void *a, trs_dtype t, int64_t k); /* part k of the numbers, counted through */
+
 /* count numbers of one type as another; free them.  NULL: no memory. */
 void *convert_numbers(const void *from, trs_dtype was, trs_dtype is, int64_t count);
 double forward_error(const problem *p);
+
+bool is_singular(const report *r); /* as far as its condition is known */
+void explain_failure(report *r);
 
 trs_options plan_options(const arguments *a, const problem *p);
 

@@ -39,6 +39,7 @@ static const char help[] =
     "      --refine=N         at most N steps of iterative refinement (default: 3 with factors, "
     "else\n"
     "                         0); with --precision=single b, x and residuals are double\n"
+    "                         (incomplete factors: all is single)\n"
     "      --cond             estimate the condition in the 1-norm\n"
     "      --det              the determinant of the matrix, or triangle, that is solved with\n"
     "      --pivot=P          a pivot that is zero, missing or not finite: fail (default), skip "
@@ -254,6 +255,4 @@ void parse_arguments(int argc, char **argv, arguments *a)
     if (a->factor && (a->save_plan || a->load_plan))
         wrong("--save-plan and --load-plan are for triangles", NULL);
     if (a->measure && a->solver) wrong("--measure and --solver exclude each other", NULL);
-    if (a->factor && a->single && !is_incomplete(a->method))
-        wrong("factors are solved in double precision", NULL);
 }

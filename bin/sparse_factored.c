@@ -27,7 +27,8 @@ static int run_lu(void *user)
 
 static int factor(const arguments *a, const problem *p, trs_lu **lu)
 {
-    const trs_factor_options opt = {.method = a->method, .plan = plan_options(a, p)};
+    const trs_factor_options opt = {
+        .method = a->method, .plan = plan_options(a, p), .single = a->single};
     return trs_factor(lu, &p->A, &opt);
 }
 
@@ -57,7 +58,7 @@ static int solve_with_factors(job *j, report *r)
     const problem *p = j->p;
     const int64_t n = p->A.n;
     const int steps = a->refine < 0 ? 3 : a->refine;
-    trs_error before;
+    trs_error before, after = {0};
     int rc;
     r->solve = measure(a->repeat, run_lu, j, &rc);
     if (!rc) r->refined = 0;
@@ -66,7 +67,8 @@ static int solve_with_factors(job *j, report *r)
         r->omega_before = before.omega;
         if (!rc)
             rc = trs_lu_refine(j->lu, &p->A, a->op, p->nrhs, p->B, n, p->X, n, NULL, steps,
-                               &r->refined, NULL);
+                               &r->refined, &after);
+        r->stopped = after.stop;
     }
     if (!rc && a->cond && !r->incomplete)
         rc = trs_lu_condest(j->lu, &p->A, TRS_NORM_ONE, &r->condition);

@@ -7,6 +7,7 @@
 #include "sentence.h"
 #include "sparse.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,25 +51,45 @@ static int read_matrix(const arguments *a, problem *p)
     return EXIT_GOOD;
 }
 
+/* An array file that is no triangle goes to the dense solvers, when one here can take it. */
+static bool full_system(const arguments *a, const problem *p)
+{
+    trs_solver_info s;
+    if (p->A.format != TRS_DENSE) return false;
+    for (int k = 0; trs_solver_get(k, &s) == TRS_OK; k++)
+        if (s.general && s.available &&
+            (a->solver ? !strcmp(a->solver, s.name) : (s.caps & TRS_CAP_PIVOTS)))
+            return true;
+    return false;
+}
+
 /* ---- number types --------------------------------------------------------------------------------- */
 
-static bool is_half(trs_dtype t)
+bool is_single(trs_dtype t)
 {
     return t == TRS_F32 || t == TRS_C32;
 }
 
+int parts_of(trs_dtype t)
+{
+    return t == TRS_C32 || t == TRS_C64 ? 2 : 1;
+}
+
+double part_at(const void *a, trs_dtype t, int64_t k)
+{
+    return is_single(t) ? (double)((const float *)a)[k] : ((const double *)a)[k];
+}
+
 void *convert_numbers(const void *from, trs_dtype was, trs_dtype is, int64_t count)
 {
-    const int step = was == TRS_C64 || was == TRS_C32 ? 2 : 1;
-    const int width = is == TRS_C64 || is == TRS_C32 ? 2 : 1;
-    void *to = malloc((size_t)count * (size_t)width * (is_half(is) ? 4 : 8) + 1);
+    const int step = parts_of(was), width = parts_of(is);
+    void *to = malloc((size_t)count * (size_t)width * (is_single(is) ? 4 : 8) + 1);
     for (int64_t k = 0; to && k < count; k++)
         for (int part = 0; part < width; part++) {
             const int64_t p = k * step + part;
             double x = 0;
-            if (part < step)
-                x = is_half(was) ? (double)((const float *)from)[p] : ((const double *)from)[p];
-            if (is_half(is)) ((float *)to)[k * width + part] = (float)x;
+            if (part < step) x = part_at(from, was, p);
+            if (is_single(is)) ((float *)to)[k * width + part] = (float)x;
             else ((double *)to)[k * width + part] = x;
         }
     return to;
@@ -144,22 +165,52 @@ static int read_rhs(const arguments *a, problem *p, trs_dtype *dtype)
     return code;
 }
 
-/* b = op(A) * ones */
+/* x(i) = 1 + slope i / n */
+static void set_exact(problem *p, double slope)
+{
+    const int width = parts_of(p->A.dtype);
+    for (int64_t i = 0; i < p->A.n; i++) {
+        const double x = 1 + slope * (double)(i + 1) / (double)p->A.n;
+        if (is_single(p->A.dtype)) ((float *)p->exact)[i * width] = (float)x;
+        else ((double *)p->exact)[i * width] = x;
+    }
+}
+
+/* Is op(A) x nothing but rounding, as with ones and the Laplacian of a graph?  Any x, even 0, would have the
+ * backward error 0 then.  B is 0 here: the error against it is the size of op(A) x. */
+static bool is_annihilated(const arguments *a, const problem *p)
+{
+    const double eps = is_single(p->A.dtype) ? (double)FLT_EPSILON : DBL_EPSILON;
+    const int64_t n = p->A.n;
+    trs_error e;
+    return !trs_backward_error(&p->A, a->op, 1, p->B, n, p->exact, n, TRS_COL_MAJOR, &e) &&
+           e.normwise <= 100 * eps;
+}
+
+/* b = op(A) x with an x that is known */
 static int make_rhs(const arguments *a, problem *p)
 {
-    const bool single = p->A.dtype == TRS_F32 || p->A.dtype == TRS_C32;
     const int64_t n = p->A.n;
-    const int width = p->A.dtype == TRS_C32 || p->A.dtype == TRS_C64 ? 2 : 1;
     p->nrhs = 1;
     p->B = calloc((size_t)n + 1, 16);
     p->exact = calloc((size_t)n + 1, 16);
     if (!p->B || !p->exact) return complain("out of memory"), EXIT_USAGE;
-    for (int64_t i = 0; i < n; i++)
-        if (single) ((float *)p->exact)[i * width] = 1;
-        else ((double *)p->exact)[i * width] = 1;
+    set_exact(p, 0);
+    p->made = "A * ones";
+    if (n && is_annihilated(a, p)) {
+        set_exact(p, 1);
+        p->made = "A * x, x(i) = 1 + i/n, since A * ones is 0";
+    }
     int rc = trs_multiply(&p->A, a->op, 1, p->exact, n, p->B, n, TRS_COL_MAJOR);
-    if (rc) complain("b = A * ones: %s", trs_message());
+    if (rc) complain("b = %s: %s", p->made, trs_message());
     return exit_code(rc);
+}
+
+/* Are plans, or complete factors, all that is in single precision? */
+static bool is_refined_to_double(const arguments *a, const problem *p)
+{
+    if (p->factored) return a->refine != 0 && !is_incomplete(a->method);
+    return a->refine > 0;
 }
 
 int problem_read(const arguments *a, problem *p)
@@ -168,8 +219,9 @@ int problem_read(const arguments *a, problem *p)
     int code = read_matrix(a, p);
     if (!code) code = read_rhs(a, p, &rhs);
     if (code) return code;
+    p->factored = a->factor || (!(p->A.kind & (TRS_LOWER | TRS_UPPER)) && !full_system(a, p));
     bool is_complex = p->A.dtype == TRS_C64 || (p->rhs && rhs == TRS_C64);
-    const bool single = a->single && (a->factor || a->refine <= 0); /* else the plan alone */
+    const bool single = a->single && !is_refined_to_double(a, p);
     trs_dtype is = single ? (is_complex ? TRS_C32 : TRS_F32) : (is_complex ? TRS_C64 : TRS_F64);
     if (retype(p, rhs, is)) return complain("out of memory"), EXIT_USAGE;
     if (!p->rhs) code = make_rhs(a, p);
@@ -191,11 +243,8 @@ void problem_free(problem *p)
 /* A pivot that cannot be divided by; v: a diagonal entry. */
 static bool is_bad(trs_dtype t, const char *v)
 {
-    const bool half = t == TRS_F32 || t == TRS_C32;
     double size = 0;
-    for (int part = 0; part < (t == TRS_C32 || t == TRS_C64 ? 2 : 1); part++)
-        size += fabs(half ? (double)((const float *)(const void *)v)[part]
-                          : ((const double *)(const void *)v)[part]);
+    for (int k = 0; k < parts_of(t); k++) size += fabs(part_at(v, t, k));
     return size == 0 || !isfinite(size);
 }
 
@@ -230,17 +279,18 @@ int leave_out_rows(const arguments *a, problem *p)
     return rc;
 }
 
-/* max |x - exact| / max |exact|, exact being ones */
+/* max |x - exact| / max |exact|, by real and imaginary parts; NaN if any x is. */
 double forward_error(const problem *p)
 {
-    const bool single = p->A.dtype == TRS_F32 || p->A.dtype == TRS_C32;
-    const int width = p->A.dtype == TRS_C32 || p->A.dtype == TRS_C64 ? 2 : 1;
-    double worst = 0;
+    const trs_dtype t = p->A.dtype;
+    const int64_t count = p->A.n * parts_of(t);
+    double worst = 0, largest = 0;
     if (!p->exact) return NAN;
-    for (int64_t k = 0; k < p->A.n * width; k++) {
-        double x = single ? (double)((float *)p->X)[k] : ((double *)p->X)[k];
-        double d = fabs(x - (k % width == 0));
-        if (!(d <= worst)) worst = d;
+    for (int64_t k = 0; k < count; k++) {
+        const double d = fabs(part_at(p->X, t, k) - part_at(p->exact, t, k));
+        if (isnan(d)) return NAN;
+        worst = fmax(worst, d);
+        largest = fmax(largest, fabs(part_at(p->exact, t, k)));
     }
-    return worst;
+    return count ? worst / largest : 0;
 }

@@ -28,8 +28,7 @@ static const char *shape_name(unsigned kind)
 
 static const char *precision_name(const report *r)
 {
-    const trs_dtype t = r->problem->A.dtype;
-    if (t == TRS_F32 || t == TRS_C32) return "single precision";
+    if (is_single(r->problem->A.dtype)) return "single precision";
     return r->args->single ? "single precision, refined in double" : "double precision";
 }
 
@@ -72,15 +71,35 @@ static void print_matrix(FILE *out, const report *r)
             r->factored ? "matrix" : shape_name(p->A.kind), precision_name(r));
     if (p->rhs)
         fprintf(out, "rhs        %s: %d column%s\n", p->rhs, p->nrhs, p->nrhs == 1 ? "" : "s");
-    else fprintf(out, "rhs        none given: b = A * ones\n");
+    else fprintf(out, "rhs        none given: b = %s\n", p->made);
+}
+
+static const char *stop_name(trs_stop stop)
+{
+    static const char *const name[] = {"", "converged", "steps", "stagnated", "diverged"};
+    return name[stop];
 }
 
 static void print_refinement(FILE *out, const report *r)
 {
     if (r->refined < 0) return;
     fprintf(out, "refined    %d step%s", r->refined, r->refined == 1 ? "" : "s");
+    if (r->stopped == TRS_STOP_STEPS) fprintf(out, ", all that were allowed");
+    else if (r->stopped) fprintf(out, ", %s", stop_name(r->stopped));
     if (r->refined > 0) fprintf(out, ", backward error %.2g before", r->omega_before);
     if (r->incomplete) fprintf(out, " (x = M^-1 b, then x += M^-1 (b - A x))");
+    fprintf(out, "\n");
+}
+
+static void print_error(FILE *out, const report *r)
+{
+    if (!isfinite(r->error.omega)) {
+        fprintf(out, "error      %s\n", r->failure);
+        return;
+    }
+    fprintf(out, "error      backward %.2g (componentwise), %.2g (normwise)", r->error.omega,
+            r->error.normwise);
+    if (r->problem->exact) fprintf(out, ", forward %.2g", r->forward);
     fprintf(out, "\n");
 }
 
@@ -92,7 +111,8 @@ static void print_condition(FILE *out, const report *r)
     if (!estimated && (!r->factored || !(rcond > 0))) return;
     fprintf(out, "condition  %s %.*e%s", estimated ? "estimated as" : "at least about",
             estimated ? 2 : 1, 1 / rcond, estimated ? " in the 1-norm" : "");
-    fprintf(out, rcond < 1e-12 ? ": x may have few correct digits\n" : "\n");
+    if (is_singular(r)) fprintf(out, ": singular to working precision\n");
+    else fprintf(out, rcond < 1e-12 ? ": x may have few correct digits\n" : "\n");
 }
 
 /* |det| in ten digits, also where it is no double. */
@@ -146,10 +166,7 @@ void print_text(const report *r)
                 ": %s, not in the error\n",
                 r->pivots, r->first_pivot, r->args->pivot == TRS_PIVOT_SKIP ? "x = 0" : "replaced");
     print_refinement(out, r);
-    fprintf(out, "error      backward %.2g (componentwise), %.2g (normwise)", r->error.omega,
-            r->error.normwise);
-    if (!isnan(r->forward) || r->problem->exact) fprintf(out, ", forward %.2g", r->forward);
-    fprintf(out, "\n");
+    print_error(out, r);
     print_condition(out, r);
     print_determinant(out, r);
     if (r->args->output) fprintf(out, "x          written to %s\n", r->args->output);
@@ -214,6 +231,9 @@ static json_t *report_json(const report *r)
                   r->factored ? "general" : shape_name(r->problem->A.kind), "nrhs",
                   r->problem->nrhs, "solver", r->solver, "reason", r->reason, "costs", r->costs);
     if (!j) return NULL;
+    json_object_set_new(j, "rhs",
+                        json_string(r->problem->rhs ? r->problem->rhs : r->problem->made));
+    json_object_set_new(j, "precision", json_string(precision_name(r)));
     json_object_set_new(j, r->factored ? "L" : "triangle", triangle_json(&r->l));
     if (r->factored) {
         if (r->has_u) json_object_set_new(j, "U", triangle_json(&r->u));
@@ -231,6 +251,9 @@ static json_t *report_json(const report *r)
         json_object_set_new(j, "refined", json_integer(r->refined));
         json_object_set_new(j, "backward_error_before", number(r->omega_before));
     }
+    if (r->stopped)
+        json_object_set_new(j, "refinement_stopped", json_string(stop_name(r->stopped)));
+    if (*r->failure) json_object_set_new(j, "failure", json_string(r->failure));
     if (r->args->cond && !r->incomplete)
         json_object_set_new(j, "rcond_1norm", number(r->condition));
     if (r->args->det)

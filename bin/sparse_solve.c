@@ -47,11 +47,6 @@ static int run_plan(void *user)
 
 /* ---- two precisions ------------------------------------------------------------------------- */
 
-static bool is_single(trs_dtype t)
-{
-    return t == TRS_F32 || t == TRS_C32;
-}
-
 /* Arrays of its own in single precision, when x shall be refined to double. */
 static int round_down(job *j, const problem *p)
 {
@@ -92,15 +87,17 @@ static void single_free(job *j, const problem *p)
 static int refine_triangle(job *j, problem *p, report *r)
 {
     const int64_t n = p->A.n;
-    trs_error before;
+    trs_error before, after = {0};
     int rc = j->T.dtype != p->A.dtype ? round_up(j, p) : TRS_OK;
     if (!rc)
         rc = trs_backward_error(&p->A, j->args->op, p->nrhs, p->B, n, p->X, n, TRS_COL_MAJOR,
                                 &before);
     if (rc) return rc;
     r->omega_before = before.omega;
-    return trs_refine(j->plan, &p->A, j->args->op, p->nrhs, p->B, n, p->X, n, NULL, j->args->refine,
-                      &r->refined, NULL);
+    rc = trs_refine(j->plan, &p->A, j->args->op, p->nrhs, p->B, n, p->X, n, NULL, j->args->refine,
+                    &r->refined, &after);
+    r->stopped = after.stop;
+    return rc;
 }
 
 static int solve_with_plan(job *j, problem *p, report *r)

@@ -4,7 +4,9 @@
  *                                      and   x = R P' L^-T U^-T Q' b  for A' x = b
  *     L L^H = A(P, P):                       x = P' L^-H L^-1 P b
  *
- * Factors and vectors between the triangles are in double; B and X are of the type of A.
+ * Factors and vectors between the triangles are in double; B and X are of the type of A.  On demand the
+ * plans have the factors rounded to single precision, and the vectors y are in single precision too, each
+ * divided by a power of two near its largest number, so that it does not leave that range.
  * Who made the factors does not matter here.  The permutations and the scaling cost two passes over
  * the vectors, on the host; the triangles are ordinary plans.
  * Incomplete factors have neither, and the type of A: their plans work on B and X themselves, also on
@@ -16,7 +18,9 @@
 #include "lu.h"
 #include "internal.h"
 
+#include <float.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -53,6 +57,7 @@ void trs_lu_destroy(trs_lu *lu)
     trs_plan_destroy(lu->u);
     trs_lu_factors_free(lu, &lu->f);
     trs_free(&lu->mem, lu->y);
+    trs_free(&lu->mem, lu->power);
     trs_memory mem = lu->mem;
     trs_free(&mem, lu);
     trs_leave_silently();
@@ -107,7 +112,7 @@ static int say_plan(int rc, const char *name)
 }
 
 /* The plan of one triangle, made or given its new values; one that cannot be made is dropped. */
-static int plan_for(trs_lu *lu, trs_plan **plan, const trs_mat *m, const char *name)
+static int plan_of(trs_lu *lu, trs_plan **plan, const trs_mat *m, const char *name)
 {
     if (*plan) return say_plan(trs_plan_update(*plan, m, NULL), name);
     trs_options opt = lu->opt;
@@ -116,6 +121,38 @@ static int plan_for(trs_lu *lu, trs_plan **plan, const trs_mat *m, const char *n
     if (!rc) rc = trs_plan_analyse(*plan);
     say_plan(rc, name);
     if (rc) trs_plan_destroy(*plan), *plan = NULL;
+    return rc;
+}
+
+static trs_dtype single_of(trs_dtype t)
+{
+    return trs_is_complex(t) ? TRS_C32 : TRS_F32;
+}
+
+/* val = the values of m in single precision. */
+static int round_values(const trs_mat *m, void *val, const char *name)
+{
+    double z[2];
+    for (int64_t p = 0; p < m->nnz; p++) {
+        trs_number_get(m->val, m->dtype, p, z);
+        if (fabs(z[0]) > (double)FLT_MAX || fabs(z[1]) > (double)FLT_MAX)
+            return trs_fail(TRS_ESUPPORT, "factor %s: %.3g is beyond its range", name,
+                            fmax(fabs(z[0]), fabs(z[1])));
+        trs_number_put(val, single_of(m->dtype), p, z);
+    }
+    return TRS_OK;
+}
+
+static int plan_for(trs_lu *lu, trs_plan **plan, const trs_mat *m, const char *name)
+{
+    trs_mat low = *m;
+    if (!lu->single) return plan_of(lu, plan, m, name);
+    low.dtype = single_of(m->dtype);
+    void *val = trs_lu_alloc(lu, m->nnz, trs_size(low.dtype), "rounded factors");
+    low.val = val;
+    int rc = val ? round_values(m, val, name) : TRS_EMEM;
+    if (!rc) rc = plan_of(lu, plan, &low, name);
+    trs_lu_free(lu, val);
     return rc;
 }
 
@@ -149,8 +186,9 @@ static void tell(trs_lu *lu, double seconds)
 int trs_lu_plan(trs_lu *lu, bool only_l)
 {
     const double start = trs_now();
-    int rc = plan_for(lu, &lu->l, &lu->f.L, "L");
-    if (!rc && !lu->f.cholesky && !only_l) rc = plan_for(lu, &lu->u, &lu->f.U, "U");
+    const bool s = lu->single, both = !lu->f.cholesky && !only_l;
+    int rc = plan_for(lu, &lu->l, &lu->f.L, s ? "L in single precision" : "L");
+    if (!rc && both) rc = plan_for(lu, &lu->u, &lu->f.U, s ? "U in single precision" : "U");
     lu->ready = !rc && !only_l;
     tell(lu, trs_now() - start);
     return rc;
@@ -169,8 +207,11 @@ int trs_lu_adopt(trs_lu *lu, trs_factors *f)
     lu->f = *f;
     memset(f, 0, sizeof *f);
     const int64_t count = lu->f.L.n * (int64_t)lu->width;
-    if (!lu->y) lu->y = trs_lu_alloc(lu, count, trs_size(lu->f.L.dtype), "work vectors");
-    int rc = lu->y ? trs_lu_plan(lu, false) : TRS_EMEM;
+    const trs_dtype type = lu->single ? single_of(lu->f.L.dtype) : lu->f.L.dtype;
+    if (!lu->y) lu->y = trs_lu_alloc(lu, count, trs_size(type), "work vectors");
+    if (lu->single && !lu->power)
+        lu->power = trs_lu_alloc(lu, lu->width, sizeof *lu->power, "their powers of two");
+    int rc = lu->y && (lu->power || !lu->single) ? trs_lu_plan(lu, false) : TRS_EMEM;
     if (rc) drop_plans(lu); /* the next adopt starts afresh */
     tell(lu, trs_now() - start);
     return rc;
@@ -219,24 +260,43 @@ int trs_lu_get_info(const trs_lu *lu, trs_lu_info *info)
     return TRS_OK;
 }
 
+double trs_power_near(double size)
+{
+    int e = 0;
+    if (isfinite(size)) frexp(size, &e);
+    return ldexp(1, e < -1000 ? -1000 : e > 1000 ? 1000 : e);
+}
+
 /* ---- solving -------------------------------------------------------------------------------- */
 
-/* B or X against y: element (i, r) is p [i*rs + r*cs] of lu->dtype; y is n by nrhs, in double. */
+/* B or X against y: element (i, r) is p [i*rs + r*cs] of lu->dtype; y is n by nrhs. */
 typedef struct move {
     int64_t n;
     int nrhs;
-    int parts; /* doubles in a number of y: 1, complex 2 */
+    int parts;     /* of a number of y: 1, complex 2 */
+    double *power; /* [nrhs] of two, that the columns of y are divided by; NULL: y is in double */
     const int64_t *perm;
     const double *scale; /* NULL: ones */
     bool conj;
     int64_t rs, cs;
 } move;
 
+static void put(const move *m, void *y, int64_t k, double v)
+{
+    if (m->power) ((float *)y)[k] = (float)v;
+    else ((double *)y)[k] = v;
+}
+
+static double get(const move *m, const void *y, int64_t k)
+{
+    return m->power ? (double)((const float *)y)[k] : ((const double *)y)[k];
+}
+
 #define TRS_BODY "lu.c"
 #include "each_type.h"
 
-typedef void (*gather_fn)(const move *, const void *, double *);
-typedef void (*scatter_fn)(const move *, const double *, void *);
+typedef void (*gather_fn)(const move *, const void *, void *);
+typedef void (*scatter_fn)(const move *, const void *, void *);
 static const gather_fn gather[] = TRS_PER_TYPE(gather);    /* y = R P b */
 static const scatter_fn scatter[] = TRS_PER_TYPE(scatter); /* x = R P' y */
 
@@ -318,6 +378,7 @@ static int solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, vo
         const int some = nrhs - r < lu->width ? nrhs - r : lu->width;
         move in = {.n = lu->f.L.n, .nrhs = some}, out;
         in.parts = trs_is_complex(lu->dtype) ? 2 : 1;
+        in.power = lu->single ? lu->power : NULL;
         out = in;
         in.rs = rows ? ldb : 1, in.cs = rows ? 1 : ldb;
         out.rs = rows ? ldx : 1, out.cs = rows ? 1 : ldx;
@@ -337,31 +398,49 @@ int trs_lu_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, vo
 
 #else
 
-static void FN(gather)(const move *m, const void *B, double *y)
+/* The largest number of R b. */
+static double FN(size)(const move *m, const T *b)
+{
+    double most = 0;
+    for (int64_t i = 0; i < m->n; i++) {
+        const double complex z = b[i * m->rs];
+        const double s = m->scale ? m->scale[i] : 1;
+        most = fmax(most, s * fmax(fabs(creal(z)), fabs(cimag(z))));
+    }
+    return most;
+}
+
+static void FN(gather)(const move *m, const void *B, void *y)
 {
     const bool pairs = m->parts == 2;
-    for (int r = 0; r < m->nrhs; r++, y += m->parts * m->n) {
+    for (int r = 0; r < m->nrhs; r++) {
         const T *b = (const T *)B + r * m->cs;
+        const int64_t first = r * m->parts * m->n;
+        if (m->power) m->power[r] = trs_power_near(FN(size)(m, b));
+        const double unit = m->power ? 1 / m->power[r] : 1;
         for (int64_t k = 0; k < m->n; k++) {
             const int64_t i = m->perm[k];
             const double complex z = m->conj ? CONJ(b[i * m->rs]) : b[i * m->rs];
             const double s = m->scale ? m->scale[i] : 1;
-            y[m->parts * k] = s * creal(z);
-            if (pairs) y[2 * k + 1] = s * cimag(z);
+            put(m, y, first + m->parts * k, unit * (s * creal(z)));
+            if (pairs) put(m, y, first + 2 * k + 1, unit * (s * cimag(z)));
         }
     }
 }
 
-static void FN(scatter)(const move *m, const double *y, void *X)
+static void FN(scatter)(const move *m, const void *y, void *X)
 {
     const bool pairs = m->parts == 2;
-    for (int r = 0; r < m->nrhs; r++, y += m->parts * m->n) {
+    for (int r = 0; r < m->nrhs; r++) {
         T *x = (T *)X + r * m->cs;
+        const int64_t first = r * m->parts * m->n;
+        const double power = m->power ? m->power[r] : 1;
         for (int64_t k = 0; k < m->n; k++) {
             const int64_t i = m->perm[k];
             const double s = m->scale ? m->scale[i] : 1;
-            const double im = pairs ? s * y[2 * k + 1] : 0;
-            x[i * m->rs] = (T)CMPLX(s * y[m->parts * k], m->conj ? -im : im);
+            const double re = s * (power * get(m, y, first + m->parts * k));
+            const double im = pairs ? s * (power * get(m, y, first + 2 * k + 1)) : 0;
+            x[i * m->rs] = (T)CMPLX(re, m->conj ? -im : im);
         }
     }
 }

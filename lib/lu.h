@@ -44,8 +44,10 @@ struct trs_lu {
     char solver[64]; /* opt.solver points here */
     trs_factors f;
     trs_plan *l, *u;
-    int width; /* right-hand sides solved at a time */
-    double *y; /* [n*width] in pivot order; complex: twice as many */
+    bool single;   /* of complete factors: the plans, and y, are in single precision */
+    int width;     /* right-hand sides solved at a time */
+    void *y;       /* [n*width] in pivot order, of the type of the plans */
+    double *power; /* [width] single: of two, what each column of y was divided by */
     trs_lu_info info;
     void *backend;
     int (*update)(trs_lu *lu, const trs_mat *A); /* factor again */
@@ -73,6 +75,9 @@ int64_t trs_line_cross(const trs_mat *m, int64_t l, int64_t p);
 /* Number k of an array of this type, as (re, im).  Not exported. */
 void trs_number_get(const void *a, trs_dtype t, int64_t k, double z[2]);
 void trs_number_put(void *a, trs_dtype t, int64_t k, const double z[2]);
+
+/* A power of two near size, whose inverse is one too; 1 when size is 0 or not finite.  Not exported. */
+double trs_power_near(double size);
 
 /* Take the factors over (*f is empty afterwards, also after an error), and make the plans; when the
  * patterns are those of the factors before, the plans only get the new values. */

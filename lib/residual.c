@@ -2,7 +2,11 @@
  *
  * One loop serves every format and op: entry (i, j) adds a x(j) to sum (i) and |a| |x(j)| to size (i).
  * |z| of a complex number is |re| + |im|, as in LAPACK's error bounds.
- * Source: Oettli and Prager 1964; Higham, Accuracy and Stability of Numerical Algorithms, 7.1. */
+ * The model of rounding with gradual underflow is fl(x op y) = (x op y)(1 + d) + u, |d| <= eps/2 and
+ * |u| <= eps/2 safmin (Demmel 1984): next to the terms that d stands for, size has safmin for each product and for
+ * b(i), which may underflow, and |a| safmin for the x(j) that may.
+ * Source: Oettli and Prager 1964; Higham, Accuracy and Stability of Numerical Algorithms, 7.1; Demmel,
+ * Underflow and the reliability of numerical software, SIAM J. Sci. Stat. Comput. 5 (1984) 887-919. */
 #ifndef T
 
 #include "config.h"
@@ -10,6 +14,7 @@
 #include "residual.h"
 #include "stages.h"
 
+#include <float.h>
 #include <math.h>
 
 static long double magnitude(long double re, long double im)
@@ -172,6 +177,8 @@ static bool worse(long double a, long double b)
 void trs_residual(const trs_mat *A, trs_op op, trs_column b, trs_column x, const trs_sums *s,
                   trs_error *e)
 {
+    const bool single = A->dtype == TRS_F32 || A->dtype == TRS_C32;
+    const double safmin = single ? (double)FLT_MIN : DBL_MIN;
     long double rnorm = 0, bnorm = 0, xnorm = 0, anorm = 0, worst = 0;
     *e = (trs_error){.row = -1};
     sum_up(A, op, x.p, x.step, s);
@@ -181,18 +188,18 @@ void trs_residual(const trs_mat *A, trs_op op, trs_column b, trs_column x, const
         get[A->dtype](x.p, i * x.step, &xre, &xim);
         s->re[i] = bre - s->re[i];
         s->im[i] = bim - s->im[i];
-        long double r = magnitude(s->re[i], s->im[i]), scale = s->size[i] + magnitude(bre, bim);
-        long double omega = r == 0 && scale == 0 ? 0 : r / scale;
+        long double r = magnitude(s->re[i], s->im[i]);
+        long double omega = r / (s->size[i] + magnitude(bre, bim) + safmin);
         if (e->row < 0 || worse(omega, worst)) worst = omega, e->row = i;
         if (worse(r, rnorm)) rnorm = r;
         if (worse(magnitude(bre, bim), bnorm)) bnorm = magnitude(bre, bim);
         if (worse(magnitude(xre, xim), xnorm)) xnorm = magnitude(xre, xim);
         if (worse(s->row[i], anorm)) anorm = s->row[i];
     }
-    long double scale = anorm * xnorm + bnorm;
+    long double scale = anorm * (xnorm + safmin) + bnorm + safmin;
     e->omega = (double)worst;
     e->residual = (double)rnorm;
-    e->normwise = rnorm == 0 && scale == 0 ? 0 : (double)(rnorm / scale);
+    e->normwise = (double)(rnorm / scale);
 }
 
 void trs_error_fold(trs_error *all, const trs_error *one, int r)
@@ -201,6 +208,7 @@ void trs_error_fold(trs_error *all, const trs_error *one, int r)
         all->omega = one->omega, all->row = one->row, all->col = r;
     if (worse(one->residual, all->residual)) all->residual = one->residual;
     if (worse(one->normwise, all->normwise)) all->normwise = one->normwise;
+    if (one->stop > all->stop) all->stop = one->stop;
 }
 
 static int backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
@@ -243,6 +251,7 @@ static void FN(put)(void *p, int64_t k, long double re, long double im)
 static void FN(entry)(T a, int64_t i, int64_t j, trs_op op, const T *x, int64_t step,
                       const trs_sums *s)
 {
+    const long double safmin = sizeof(REAL) == sizeof(float) ? (double)FLT_MIN : DBL_MIN;
     if (op != TRS_N) {
         int64_t k = i;
         i = j;
@@ -255,7 +264,7 @@ static void FN(entry)(T a, int64_t i, int64_t j, trs_op op, const T *x, int64_t 
         s->re[i] -= aim * xim;
         s->im[i] += are * xim + aim * xre;
     }
-    s->size[i] += magnitude(are, aim) * magnitude(xre, xim);
+    s->size[i] += magnitude(are, aim) * (magnitude(xre, xim) + safmin) + safmin;
     s->row[i] += magnitude(are, aim);
 }
 

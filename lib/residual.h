@@ -6,7 +6,7 @@
 
 typedef struct trs_sums { /* of one right-hand side, [n] each, in one block that begins at re */
     long double *re, *im; /* op(A) x, or b - op(A) x */
-    long double *size;    /* |op(A)| |x| */
+    long double *size;    /* |op(A)| |x|, and the safe minimum of its terms */
     long double *row;     /* row sums of |op(A)| */
 } trs_sums;
 

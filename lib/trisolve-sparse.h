@@ -380,17 +380,36 @@ TRS_API int trs_solve(const trs_plan *plan, trs_op op, int nrhs, const void *B, 
 
 /* ---- how good is x ---------------------------------------------------------------------- */
 
+/* Why trs_refine and trs_lu_refine did no more steps; of several columns the last of these.
+ * STAGNATED: in 50 steps neither omega nor the residual fell by a hundredth.
+ * DIVERGED: the residual is 10^4 times the smallest before it, or X is not finite. */
+typedef enum trs_stop {
+    TRS_STOP_NONE = 0,      /* nothing was refined */
+    TRS_STOP_CONVERGED = 1, /* omega is at most (longest row + 1) eps */
+    TRS_STOP_STEPS = 2,     /* max_steps were done */
+    TRS_STOP_STAGNATED = 3,
+    TRS_STOP_DIVERGED = 4
+} trs_stop;
+
 typedef struct trs_error {
-    double omega;    /* max over rows and columns of |B - op(A) X| / (|op(A)| |X| + |B|), 0/0 = 0;
-                        NaN or Inf if any component is */
+    double omega;    /* max over rows and columns of |B - op(A) X| / (|op(A)| |X| + |B| + safe); NaN
+                        or Inf if any component is; safe: see trs_backward_error */
     double residual; /* largest |B - op(A) X| */
-    double normwise; /* max over columns of ||r||_inf / (||A||_inf ||x||_inf + ||b||_inf) */
-    int64_t row;     /* row (from 0) and column of the worst omega; -1 when n or nrhs is 0 */
+    double
+        normwise; /* max over columns of ||r|| / (||A|| (||x|| + safmin) + ||b|| + safmin), in the
+                        infinity norm */
+    int64_t row;  /* row (from 0) and column of the worst omega; -1 when n or nrhs is 0 */
     int64_t col;
+    trs_stop stop; /* trs_refine, trs_lu_refine: why they stopped; else TRS_STOP_NONE */
 } trs_error;
 
 /* Compare op(A) X with B, accumulating in long double.  All arrays on the host.  Columns are shared among the
  * threads that OpenMP would take, 8 at most, with 64 n bytes each; where memory is short, fewer.
+ * Numbers that underflow lose digits by no fault of the solver.  The safe minimum of row i,
+ *     safe(i) = safmin (1 + sum_j (1 + |op(A)(i, j)|))   over its entries, safmin = DBL_MIN or FLT_MIN,
+ * lets b(i), every x(j) and every product of the row count as at least safmin, so that the rounding
+ * of a subnormal number is an error of eps, like that of any other.  (LAPACK's gerfs adds its safe minimum
+ * to the numerator too, so that rows of 1e-301 have an error of 1e-6 however good x is.)
  *     const trs_mat *A ; in.  kind as for a plan, or 0: every entry counts.
  *     B, ldb, X, ldx, layout ; in, as in trs_solve.   trs_error *error ; out.
  * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_ESUPPORT (arrays on a device).
@@ -399,7 +418,7 @@ TRS_API int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void
                                const void *X, int64_t ldx, trs_layout layout, trs_error *error);
 
 /* Iterative refinement of X with a plan: X += op(T)^-1 (B - op(T) X), residuals in long double, until
- * omega is at most (longest row + 1) eps, stops halving, or max_steps were done; never returns a worse X.
+ * one of trs_stop.  What is left in X is the one of the smallest omega, which may be the one given.
  *     const trs_plan *plan ; in: of T, or of T rounded to single precision: then B and X are double,
  *         and gain in a few cheap solves what double precision gives, as long as the condition of T is
  *         well below 1e7.
@@ -407,7 +426,7 @@ TRS_API int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void
  *     trs_op op ; announced to the plan.     int nrhs, B, ldb, X, ldx ; as in trs_solve, on the host, of
  *         the dtype of T; X is in and out (zeros do as a start), and not B.
  *     const trs_exec *exec ; in, NULL: all defaults.  Work space, threads and layout are heeded.
- *     int max_steps ; >= 0.     int *steps ; out, NULL allowed: the most that a column took.
+ *     int max_steps ; >= 0.     int *steps ; out, NULL allowed: the most done for a column.
  *     trs_error *error ; out, NULL allowed: of the X returned.
  * A plan that left rows out or replaced pivots solves another matrix than T: nothing is gained then.
  * Allocates 96 n bytes or so, and for TRS_BSR a copy of T.
@@ -564,8 +583,8 @@ TRS_API int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64
 TRS_API int trs_lu_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, void *X,
                          int64_t ldx, const trs_exec *exec);
 
-/* Fixed-precision iterative refinement of X, residuals in long double, until omega is at most
- * (longest row + 1) eps, stops halving, or max_steps were done; never returns a worse X.
+/* Fixed-precision iterative refinement of X through the factors, otherwise as trs_refine.  With complete
+ * factors one or two steps do; incomplete ones may converge in many, or not at all.
  *     const trs_mat *A ; in: the matrix that was factored.   int *steps ; out, NULL allowed.
  *     trs_error *error ; out, NULL allowed: of the X returned.
  * Source: Arioli, Demmel, Duff 1989; Skeel 1980.  Returns as trs_lu_solve. */

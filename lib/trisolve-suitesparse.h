@@ -29,6 +29,10 @@ typedef struct trs_factor_options {
                              solves with every op anyhow).  nrhs: solved at a time; more are done in
                              turns.  device must be TRS_HOST, layout is ignored.  memory: also for the
                              factors; SuiteSparse itself allocates with malloc. */
+    int single;           /* 1: the plans have L and U rounded to single precision, and solve in it:
+                             half the bytes.  trs_lu_refine brings x to the precision of A in a few
+                             steps more while the condition of A is well below 1e7; above that
+                             trs_lu_condest is too small. */
 } trs_factor_options;
 
 /* Factor A and make the plans of both triangles.
@@ -36,12 +40,14 @@ typedef struct trs_factor_options {
  *     const trs_mat *A ; in: CSR, CSC or DENSE on the host, kind = 0, entries in any order.  Entries
  *         stored as zero are part of the pattern (DENSE: they are not).
  *     const trs_factor_options *opt ; in, NULL: all defaults.
- * B and X of trs_lu_solve and trs_lu_refine have the dtype of A.  Factors, plans and all vectors in
- * between are in double precision, F64 or C64, also for a matrix in single precision.
+ * B and X of trs_lu_solve and trs_lu_refine have the dtype of A.  Factors, and unless opt->single says
+ * otherwise the plans and all vectors in between, are in double precision, F64 or C64, also for a matrix in
+ * single precision.
  * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX (not well-formed; a value is not finite; "cholmod"
  * was asked for and A is not Hermitian), TRS_EPIVOT (A is singular, or "cholmod" was asked for and A is
  * not positive definite: the sentence names a row, counted from A->base), TRS_ESUPPORT (unknown method
  * or ordering, or not in this build), TRS_ELIBRARY, or an error of trs_plan_create, trs_plan_analyse.
+ * With opt->single, TRS_ESUPPORT also means that a number of L or U is beyond that range.
  * trs_lu_update factors again with new values. */
 TRS_API int trs_factor(trs_lu **lu, const trs_mat *A, const trs_factor_options *opt);
 

@@ -83,6 +83,31 @@ expect 0 'quiet' "$solve" -q "$m/seed5.mtx"; silent out; silent err
 expect 1 'wrong number of rows' "$solve" "$m/seed4.mtx" two.mtx; says err '5 rows, but the matrix has 4'
 expect 1 'unwritable output' "$solve" -q "$m/seed5.mtx" -o no/such/folder/x.mtx; says err 'no/such/folder'
 
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1e15\n1 2 1e14\n2 2 1e15\n' >under.mtx
+printf '%%%%MatrixMarket matrix array real general\n2 1\n1.2345678e-301\n2.3456789e-302\n' >under_b.mtx
+expect 0 'x is subnormal' "$solve" under.mtx under_b.mtx -o x.mtx; says out 'backward [0-9.]+e-17 .componentwise., [0-9.]+e-17'
+says x.mtx '^1.211111e-316$' # 1.2345678e-316 - 2.3456789e-318, to 5e-324
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1e-20\n2 1 -1\n2 2 1\n' >sum0.mtx
+expect 0 'A * ones is nearly 0' "$solve" sum0.mtx -o x.mtx; says out 'b = A \* x, x.i. = 1 \+ i/n, since A \* ones is 0'
+says x.mtx '^1.(5|4999)'; says out 'forward [0-9.]*(e-1[67])?$'
+
+# ---- numbers that are not finite
+{ printf '%%%%MatrixMarket matrix coordinate real general\n9 9 17\n'
+  awk 'BEGIN { for (i = 1; i <= 9; i++) { print i, i, 1; if (i > 1) print i, i - 1, 1e200 } }' </dev/null; } >grows.mtx
+printf '%%%%MatrixMarket matrix coordinate real general\n9 2 2\n1 1 1\n3 2 1\n' >grows_b.mtx
+expect 3 'x overflows' "$solve" grows.mtx grows_b.mtx; says err ': x overflows first in row 3, column 1$'; says out '^error  *x overflows first in row 3'
+expect 3 'from below' "$solve" --trans grows.mtx; says err 'x overflows first in row 6$' # 1e200 + 1 - 1e200, 1e200 - 0, 1e200 - 1e400
+expect 3 'the condition says more' "$solve" --cond grows.mtx grows_b.mtx; says err 'row 3, column 1; the matrix is singular to working precision'; says out 'condition .*: singular'
+expect 3 'in single precision' "$solve" --precision=single "$m/rdb3200l.mtx" --lower --unit; says err 'x overflows single precision first in row [0-9]+$'
+printf '%%%%MatrixMarket matrix array real general\n5 1\n1\n1\ninf\n1\n1\n' >inf_b.mtx
+expect 3 'the right-hand side is not finite' "$solve" "$m/seed5.mtx" inf_b.mtx; says err 'inf_b.mtx: row 3 is not finite'
+printf '%%%%MatrixMarket matrix array real general\n5 1\n1\n1e99\n1\n1\n1\n' >far_b.mtx
+expect 3 'nor in single precision' "$solve" --precision=single "$m/seed5.mtx" far_b.mtx; says err 'far_b.mtx: row 2 is not finite in single precision'
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1\n2 1 nan\n2 2 1\n' >off.mtx
+expect 3 'nor the matrix' "$solve" off.mtx; says err 'off.mtx: row 2, column 1 is not finite'
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1\n2 1 1.7e308\n2 2 1.7e308\n' >top.mtx
+expect 3 'nor A * ones' "$solve" top.mtx; says err 'b = A . ones overflows in row 2'
+
 # ---- wrong files
 expect 1 'no such file' "$solve" missing.mtx; says err 'missing.mtx'
 expect 1 'rectangular' "$solve" "$m/lp_afiro.mtx"; says err '27 x 51, not square'
@@ -124,8 +149,14 @@ else
     expect 0 'complex symmetric' "$solve" "$m/qc324.mtx"; says out 'UMFPACK'
     expect 0 'conjugate transpose' "$solve" --conj-trans "$m/cg20.mtx"
     expect 0 'skew-symmetric' "$solve" "$m/plskz362.mtx"
+    expect 0 'factors rounded to single precision' "$solve" --precision=single "$m/west0067.mtx"; says out 'factors of the matrix, single precision, refined in double'
+    says out 'backward error [0-9.]+e-0[678] before'; says out 'error .*backward [0-9.]+e-1[67]'
+    expect 0 'of a symmetric one, on demand' "$solve" --factor=cholmod --precision=single "$m/1138_bus.mtx"; says out 'backward error [0-9.]+e-0[678] before'
+    expect 0 'x in single precision too' "$solve" --precision=single --refine=0 "$m/bfwa62.mtx"; says out 'factors of the matrix, single precision$'; says out 'backward [0-9.]+e-0[678]'
     expect 0 'a triangle factored' "$solve" --factor=umfpack "$m/seed5.mtx"; says out 'UMFPACK'
     expect 2 'singular' "$solve" "$m/Erdos971.mtx"; says err 'row'
+    printf '%%%%MatrixMarket matrix coordinate real symmetric\n4 4 10\n1 1 6\n2 2 5\n3 3 7\n4 4 6\n2 1 -2\n3 1 -3\n4 1 -1\n3 2 -1\n4 2 -2\n4 3 -3\n' >graph.mtx
+    expect 0 'the Laplacian of a graph' "$solve" --cond graph.mtx; says out 'b = A \* x, x.i. = 1 \+ i/n'; says out 'singular to working precision'
     expect 1 'unknown method' "$solve" --factor=none "$m/bfwa62.mtx"
     expect 3 'a tolerance out of reach' "$solve" --tolerance=1e-30 "$m/bfwa62.mtx"; says err 'backward error'
     if "$solve" "$m/cavity10.mtx.xz" 2>&1 | grep -q 'libarchive'; then ok '# SKIP no libarchive'; else
@@ -138,6 +169,10 @@ expect 3 'ILU(0) alone is no solution' "$solve" --factor=ilu0 --refine=0 "$m/rdb
 expect 0 'ILU(0) of a matrix without fill' "$solve" --factor=ilu0 "$m/seed5.mtx"
 expect 0 'in single precision' "$solve" --factor=ilu0 --precision=single "$m/seed5.mtx"; says out 'single precision'
 expect 3 'a step of refinement with it' "$solve" --factor=ilu0 "$m/rdb3200l.mtx"; says out 'refined .* before'
+expect 0 'many steps, of which none halves twice' "$solve" --factor=ilu0 --refine=50 "$m/qc324.mtx"; says out 'refined  *1[0-9] steps, converged, backward error 0.013 before'
+expect 3 'no more steps than allowed' "$solve" --factor=ilu0 --refine=5 "$m/qc324.mtx"; says out 'refined  *5 steps, all that were allowed'
+expect 3 'a divergent iteration' "$solve" --factor=ilu0 --refine=200 "$m/rdb3200l.mtx"; says out 'refined  *[1-9][0-9]? steps, diverged'
+expect 3 'a stagnant one' "$solve" --factor=ilu0 --refine=200 "$m/cg20.mtx"; says out 'refined  *[5-9][0-9] steps, stagnated'
 expect 3 'IC(0)' "$solve" --factor=ic0 "$m/1138_bus.mtx"; says out 'IC\(0\)'
 expect 2 'IC(0) of an indefinite matrix' "$solve" --factor=ic0 "$m/bfwa62.mtx"; says err 'row [0-9]+: the pivot of IC'
 expect 0 'refined from single to double' "$solve" --precision=single --refine=5 --lower "$m/rdb3200l.mtx"; says out 'refined in double'; says out 'backward error [0-9.]+e-0[78] before'; says out 'error .*backward [0-9.]+e-1[67]'
@@ -186,5 +221,8 @@ if "$solve" --json "$m/seed5.mtx" 2>&1 | grep -q 'without jansson'; then ok '# S
     expect 0 'determinant as JSON' "$solve" --det --json complex.mtx
     tr -d ' \n' <out >line
     says line '"determinant":\{"phase":\[-0.59999999999999998,0.80000000000000004\],"mantissa":1.875,"exponent":3\}'
+    says out '"rhs": "A . ones"'; says out '"precision": "double precision"'
+    expect 3 'JSON of an overflow' "$solve" --json grows.mtx grows_b.mtx; says out '"failure": "x overflows first in row 3, column 1"'; says out '"backward_error": null'
+    expect 3 'JSON of a refinement' "$solve" --json --factor=ilu0 --refine=200 "$m/rdb3200l.mtx"; says out '"refinement_stopped": "diverged"'; says out '"refined": '
 fi
 finish

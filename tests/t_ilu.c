@@ -315,6 +315,20 @@ static void breakdown(void **state)
     }
 }
 
+/* A lower triangle whose arrays are those of the factors, entry by entry: 1 0; 2 3 has no L L'. */
+static void triangle_as_it_stands(void **state)
+{
+    (void)state;
+    const int64_t ptr[] = {0, 1, 3};
+    const int32_t idx[] = {0, 0, 1};
+    const double val[] = {1, 2, 3};
+    const trs_mat m = {.n = 2, .nnz = 3, .ptr = ptr, .idx = idx, .val = val, .kind = TRS_LOWER};
+    const trs_ilu_options ic = {.method = TRS_IC0};
+    trs_lu *lu;
+    const int rc = trs_ilu(&lu, &m, &ic);
+    assert_refused(lu, rc, TRS_EPIVOT, "row 1: the pivot of IC(0) is negative");
+}
+
 /* A missing diagonal that elimination fills: 2 x 2 antidiagonal with a corner. */
 static void missing_diagonal(void **state)
 {
@@ -750,14 +764,14 @@ static void determinants(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(definitions),     cmocka_unit_test(half_a_matrix),
-        cmocka_unit_test(solves),          cmocka_unit_test(refinement),
-        cmocka_unit_test(breakdown),       cmocka_unit_test(missing_diagonal),
-        cmocka_unit_test(shift_and_boost), cmocka_unit_test(wrong_use),
-        cmocka_unit_test(small_matrices),  cmocka_unit_test(threads),
-        cmocka_unit_test(update),          cmocka_unit_test(out_of_memory),
-        cmocka_unit_test(on_a_device),     cmocka_unit_test(blocks),
-        cmocka_unit_test(determinants),
+        cmocka_unit_test(definitions),      cmocka_unit_test(half_a_matrix),
+        cmocka_unit_test(solves),           cmocka_unit_test(refinement),
+        cmocka_unit_test(breakdown),        cmocka_unit_test(triangle_as_it_stands),
+        cmocka_unit_test(missing_diagonal), cmocka_unit_test(shift_and_boost),
+        cmocka_unit_test(wrong_use),        cmocka_unit_test(small_matrices),
+        cmocka_unit_test(threads),          cmocka_unit_test(update),
+        cmocka_unit_test(out_of_memory),    cmocka_unit_test(on_a_device),
+        cmocka_unit_test(blocks),           cmocka_unit_test(determinants),
     };
     return cmocka_run_group_tests_name("ilu", tests, NULL, NULL);
 }

@@ -257,6 +257,7 @@ static void refinement(void **state)
             if (before.omega / after.omega > most) most = before.omega / after.omega;
             assert_true(after.omega <= (n + 1) * DBL_EPSILON);
             assert_true(again.omega == after.omega && again.residual == after.residual);
+            assert_true(again.stop == TRS_STOP_NONE && after.stop == TRS_STOP_CONVERGED);
             assert_true(again.row == after.row && again.col == after.col);
             assert_true(fabs(again.normwise - after.normwise) <= 1e-6 * after.normwise);
             trs_lu_destroy(lu);
@@ -286,10 +287,12 @@ static void refinement_of_a_neighbour(void **state)
     print_message("a neighbour: omega %.2g -> %.2g in %d steps\n", before.omega, after.omega,
                   steps);
     assert_true(before.omega > 1e-9 && after.omega < 1e-14 && steps >= 2);
+    assert_int_equal(after.stop, TRS_STOP_CONVERGED);
     for (int k = 0; k < m.nnz; k++) ((double *)m.val)[k] *= 3; /* now a step leads away */
     memcpy(kept, x, sizeof x);
     assert_int_equal(trs_lu_refine(lu, &m, TRS_N, 1, b, N, x, N, NULL, 20, &steps, &after), TRS_OK);
-    assert_int_equal(steps, 0);
+    assert_int_equal(after.stop, TRS_STOP_DIVERGED);
+    assert_int_equal(steps, 14); /* the residual doubles: 2^14 > 10^4 */
     assert_memory_equal(kept, x, sizeof x);
     trs_lu_destroy(lu);
     hide(&m);
@@ -502,6 +505,50 @@ static void refuse(const full *A, const form *f, const trs_factor_options *opt, 
     const int rc = trs_factor(&lu, &m, opt);
     assert_refused(lu, rc, code, says);
     hide(&m);
+}
+
+/* Plans in single precision of factors in double, and x in double: the first x has the errors of single precision,
+ * also where B is far outside its range, and refinement takes them away. */
+static void one_rounded(bool definite, bool c, trs_op op)
+{
+    enum { N = 40 };
+    full A = definite ? hermitian(N, c, 9) : unsymmetric(N, c);
+    trs_mat m = show(&A, &plain);
+    trs_lu *lu;
+    const trs_factor_options opt = {.plan = {.ops = 7, .nrhs = 2}, .single = 1};
+    const double range[] = {1, 1e60, 1e-60};
+    trs_error before, after;
+    zz b[3 * N], x[3 * N];
+    assert_int_equal(trs_factor(&lu, &m, &opt), TRS_OK);
+    for (int i = 0; i < 3 * N; i++) put(b, c, i, range[i / N] * number(c));
+    for (int k = 0; k < 2; k++) { /* and with new values, 3 A */
+        assert_int_equal(trs_lu_solve(lu, op, 3, b, N, x, N, NULL), TRS_OK);
+        assert_int_equal(trs_backward_error(&m, op, 3, b, N, x, N, TRS_COL_MAJOR, &before), TRS_OK);
+        assert_int_equal(trs_lu_refine(lu, &m, op, 3, b, N, x, N, NULL, 10, NULL, &after), TRS_OK);
+        print_message("%s, op %c: omega %.2g, refined %.2g\n", definite ? "L L'" : "L U", "NTH"[op],
+                      before.omega, after.omega);
+        assert_true(before.omega > 1e-10 && before.omega < 1e-4);
+        assert_true(after.omega <= (N + 1) * DBL_EPSILON && after.stop == TRS_STOP_CONVERGED);
+        for (int64_t p = 0; p < (c ? 2 : 1) * m.nnz; p++) ((double *)m.val)[p] *= 3;
+        assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
+    }
+    trs_lu_destroy(lu);
+    hide(&m);
+    free(A.a);
+}
+
+static void rounded_factors(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 4; k++)
+        for (trs_op op = TRS_N; op <= TRS_H; op++) one_rounded(k & 1, k & 2, op);
+    full A = hermitian(5, false, 9);
+    const trs_factor_options opt = {.method = "cholmod", .single = 1};
+    for (int k = 0; k < 25; k++) A.a[k] *= 1e90; /* the square root is 1e45 */
+    refuse(&A, &plain, &opt, TRS_ESUPPORT, "factor L in single precision: ");
+    for (int k = 0; k < 25; k++) A.a[k] *= 1e-190;
+    refuse(&A, &plain, &opt, TRS_EPIVOT, "factor L in single precision: row 0: diagonal is zero");
+    free(A.a);
 }
 
 static void singular(void **state)
@@ -790,7 +837,7 @@ static void out_of_memory(void **state)
         int rc = TRS_EMEM, allowed = 0;
         for (; rc == TRS_EMEM; allowed++) {
             counter c = {.fail_at = allowed, .and_after = 1};
-            trs_factor_options opt = {.plan = {.memory = counted_memory(&c)}};
+            trs_factor_options opt = {.plan = {.memory = counted_memory(&c)}, .single = k > 1};
             trs_lu *lu;
             trs_det d;
             zz b[9] = {1}, x[9];
@@ -819,6 +866,7 @@ int main(void)
         cmocka_unit_test(refinement),
         cmocka_unit_test(refinement_of_a_neighbour),
         cmocka_unit_test(single_precision),
+        cmocka_unit_test(rounded_factors),
         cmocka_unit_test(singular),
         cmocka_unit_test(indefinite),
         cmocka_unit_test(wrong_arguments),

@@ -93,6 +93,74 @@ static void test_refined(void **state)
     }
 }
 
+/* T = 1 through the plan of m: x = 0, then x += (1 - x) / m, so that r(k) = (1 - 1/m)^k, and
+ * omega(k) = |r| / (|x| + 1).  The second column is solved already. */
+static void test_stops(void **state)
+{
+    (void)state;
+    const int64_t ptr[] = {0, 1};
+    const int32_t idx[] = {0};
+    const struct {
+        double m;
+        int limit, steps, kept; /* allowed, done, and of the best x */
+        trs_stop stop;
+    } table[] = {
+        {10, 1000, 330, 330, TRS_STOP_CONVERGED}, /* 0.9^330 = 7.9e-16; omega halves in 7 steps */
+        {10, 20, 20, 20, TRS_STOP_STEPS},
+        {1, 20, 1, 1, TRS_STOP_CONVERGED},
+        {10000, 1000, 50, 50, TRS_STOP_STAGNATED},
+        {0.25, 1000, 9, 1, TRS_STOP_DIVERGED}, /* r = (-3)^k; omega = 1, 3/5, 1, 27/29, ... */
+        {0.25, 3, 3, 1, TRS_STOP_STEPS},
+        {10, 0, 0, 0, TRS_STOP_STEPS},
+    };
+    for (size_t k = 0; k < sizeof table / sizeof table[0]; k++) {
+        const double one = 1, b[] = {1, 1};
+        double x[] = {0, 1};
+        trs_mat T = {.n = 1, .nnz = 1, .ptr = ptr, .idx = idx, .val = &one, .kind = TRS_LOWER};
+        trs_mat m = T;
+        trs_error e;
+        int steps;
+        m.val = &table[k].m;
+        trs_plan *plan = plan_of(&m);
+        assert_int_equal(
+            trs_refine(plan, &T, TRS_N, 2, b, 1, x, 1, NULL, table[k].limit, &steps, &e), TRS_OK);
+        print_message("m = %g, at most %d: %d steps, stop %d, x = %.17g, omega %.2g\n", table[k].m,
+                      table[k].limit, steps, (int)e.stop, x[0], e.omega);
+        assert_int_equal(e.stop, table[k].stop);
+        const int slack = e.stop == TRS_STOP_CONVERGED ? 2 : 0; /* roundings near the goal */
+        assert_true(abs(steps - table[k].steps) <= slack);
+        assert_at_most(fabs(x[0] - (1 - pow(1 - 1 / table[k].m, table[k].kept))), 1e-14);
+        assert_at_most(fabs(e.omega - fabs(1 - x[0]) / (fabs(x[0]) + 1)), 1e-15);
+        assert_true(x[1] == 1);
+        trs_plan_destroy(plan);
+    }
+}
+
+/* T = I through M = 1 0; c 1: I - M^-1 is nilpotent, so that the residual first grows c times and is 0 after
+ * two steps.  An x that is not finite is left as it is. */
+static void test_growth_first(void **state)
+{
+    (void)state;
+    const int64_t ptr[] = {0, 1, 3};
+    const int32_t idx[] = {0, 0, 1};
+    const double identity[] = {1, 0, 1}, val[] = {1, 1000, 1}, b[] = {1, 1};
+    double x[] = {0, 0};
+    trs_mat T = {.n = 2, .nnz = 3, .ptr = ptr, .idx = idx, .val = identity, .kind = TRS_LOWER};
+    trs_mat m = T;
+    trs_error e;
+    int steps;
+    m.val = val;
+    trs_plan *plan = plan_of(&m);
+    assert_int_equal(trs_refine(plan, &T, TRS_N, 1, b, 2, x, 2, NULL, 10, &steps, &e), TRS_OK);
+    assert_true(x[0] == 1 && x[1] == 1 && steps == 2 && e.stop == TRS_STOP_CONVERGED);
+    x[1] = NAN;
+    assert_int_equal(trs_refine(plan, &T, TRS_N, 1, b, 2, x, 2, NULL, 10, &steps, &e), TRS_OK);
+    assert_true(x[0] == 1 && isnan(x[1]) && steps == 0 && e.stop == TRS_STOP_DIVERGED);
+    assert_int_equal(trs_refine(plan, &T, TRS_N, 0, b, 2, x, 2, NULL, 10, &steps, &e), TRS_OK);
+    assert_true(steps == 0 && e.stop == TRS_STOP_NONE);
+    trs_plan_destroy(plan);
+}
+
 static long given, taken_back;
 
 static void *device_alloc(void *user, int device, size_t bytes)
@@ -210,8 +278,8 @@ static void test_wrong_use(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refined),
-        cmocka_unit_test(test_on_a_device),
+        cmocka_unit_test(test_refined),      cmocka_unit_test(test_stops),
+        cmocka_unit_test(test_growth_first), cmocka_unit_test(test_on_a_device),
         cmocka_unit_test(test_wrong_use),
     };
     return cmocka_run_group_tests_name("refine", tests, NULL, NULL);

@@ -105,6 +105,38 @@ static void test_general(void **state)
     assert_true(e.omega == 0 && e.residual == 0 && e.normwise == 0);
 }
 
+/* 1 x 1 systems a x = b whose x is the nearest number, but subnormal: u is the smallest of all, and
+ * safe = (2 + a) safmin = (2 + a) u / eps. */
+static void test_underflow(void **state)
+{
+    (void)state;
+    const double u = DBL_TRUE_MIN, big = 0x1p1000;
+    const struct {
+        double a, b, x, omega;
+    } table[] = {
+        {3, 4 * u, u, DBL_EPSILON / 5},                     /* r = u, x = 4/3 u rounded */
+        {3, 0, 0, 0},                                       /* 0/0 */
+        {big, 0x1p-60 * (1 + 0x1p-20), 0x1p-1060, 0x1p-58}, /* r = 2^-80, safe = 2^-22 */
+        {1, 1e-300, 2e-300, 1. / 3},                        /* wrong, and found so */
+        {1e-300, 1e-300, 2, 1. / 3},
+    };
+    const double safe = DBL_MIN * 3; /* next to 3e-300 */
+    trs_error e;
+    for (size_t k = 0; k < sizeof table / sizeof table[0]; k++) {
+        const trs_mat a = {.n = 1, .ld = 1, .val = &table[k].a, .format = TRS_DENSE};
+        assert_int_equal(
+            trs_backward_error(&a, TRS_N, 1, &table[k].b, 1, &table[k].x, 1, TRS_COL_MAJOR, &e),
+            TRS_OK);
+        print_message("%g x = %g, x = %g: omega %.3g, by hand %.3g\n", table[k].a, table[k].b,
+                      table[k].x, e.omega, table[k].omega);
+        assert_at_most(fabs(e.omega - table[k].omega), (1e-6 + safe / 3e-300) * table[k].omega);
+    }
+    const float low = 3, b = 4 * FLT_TRUE_MIN, x = FLT_TRUE_MIN;
+    const trs_mat a = {.n = 1, .ld = 1, .val = &low, .format = TRS_DENSE, .dtype = TRS_F32};
+    assert_int_equal(trs_backward_error(&a, TRS_N, 1, &b, 1, &x, 1, TRS_COL_MAJOR, &e), TRS_OK);
+    assert_at_most(fabs(e.omega - (double)FLT_EPSILON / 5), 1e-6 * (double)FLT_EPSILON);
+}
+
 /* TRS_STRICT looks at blocks: what stands above the diagonal in one on it is left out, not refused. */
 static void test_strict_blocks(void **state)
 {
@@ -192,9 +224,9 @@ static void test_wrong_use(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms),         cmocka_unit_test(test_general),
-        cmocka_unit_test(test_strict_blocks), cmocka_unit_test(test_many_columns),
-        cmocka_unit_test(test_wrong_use),
+        cmocka_unit_test(test_forms),        cmocka_unit_test(test_general),
+        cmocka_unit_test(test_underflow),    cmocka_unit_test(test_strict_blocks),
+        cmocka_unit_test(test_many_columns), cmocka_unit_test(test_wrong_use),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

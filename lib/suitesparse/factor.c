@@ -273,6 +273,7 @@ static int factor_new(trs_lu **lu, const trs_mat *A, const trs_factor_options *o
     if (rc) return rc;
     if (opt->plan.device > 0)
         return trs_fail(TRS_ESUPPORT, "factors solve with B and X on the host only");
+    (*lu)->single = opt->single != 0;
     backend *b = trs_lu_alloc(*lu, 1, sizeof *b, "a handle");
     if (!b) return TRS_EMEM;
     memset(b, 0, sizeof *b);
