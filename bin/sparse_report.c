@@ -188,6 +188,7 @@ static json_t *report_json(const report *r)
                   r->factored ? "general" : shape_name(r->problem->A.kind), "nrhs",
                   r->problem->nrhs, "solver", r->solver, "reason", r->reason, "costs", r->costs);
     if (!j) return NULL;
+    json_object_set_new(j, "rhs", r->problem->rhs ? json_string(r->problem->rhs) : json_null());
     json_object_set_new(j, r->factored ? "L" : "triangle", triangle_json(&r->l));
     if (r->factored) {
         if (r->has_u) json_object_set_new(j, "U", triangle_json(&r->u));
