@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "files.h"
+#include "noun.h"
 #include "sentence.h"
 #include "sparse.h"
 
@@ -143,8 +144,8 @@ static int take_rhs(const arguments *a, const char *name, const trs_mm *mm, prob
         return EXIT_USAGE;
     }
     if (mm->rows != p->A.n) {
-        complain("%s: %lld rows, but the matrix has %lld", name, (long long)mm->rows,
-                 (long long)p->A.n);
+        complain("%s: %lld %s, but the matrix has %lld", name, (long long)mm->rows,
+                 trs_noun(mm->rows, "row", "rows"), (long long)p->A.n);
         return EXIT_USAGE;
     }
     if (mm->cols > 1000000) return complain("%s: too many columns", name), EXIT_USAGE;

@@ -12,6 +12,7 @@
 
 #include "mm.h"
 #include "mm_number.h"
+#include "noun.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -176,6 +177,12 @@ static int check_sizes(trs_mm_job *job)
     return trs_mm_check_promise(job, trs_input_size(job->in));
 }
 
+const char *trs_mm_stored_noun(const trs_mm_head *h)
+{
+    return h->array ? trs_noun(h->stored, "value", "values")
+                    : trs_noun(h->stored, "entry", "entries");
+}
+
 /* An entry takes four bytes at least ("1 1\n"), six with a value, eight when it is complex; a
  * value of an array two or four.  What cannot be in the text is refused before memory is asked
  * for. */
@@ -186,13 +193,14 @@ int trs_mm_check_promise(trs_mm_job *job, int64_t bytes)
     bool wild = h->stored > INT32_MAX || h->stored / (h->cols ? h->cols : 1) > h->rows;
     if (bytes >= 0 && wild && h->stored > (bytes + 1) / least)
         return trs_mm_fail(job, TRS_EFORMAT, h->line,
-                           "%" PRId64 " %s are announced, but only %" PRId64 " bytes follow",
-                           h->stored, h->array ? "values" : "entries", bytes);
+                           "%" PRId64 " %s announced, but only %" PRId64 " %s", h->stored,
+                           trs_mm_stored_noun(h), bytes,
+                           trs_noun(bytes, "byte follows", "bytes follow"));
     double need = (double)h->stored * (8 * job->words + (h->array ? 0 : 4));
     if (need > (double)job->opt.memory_limit && (bytes < 0 || h->stored <= (bytes + 1) / least))
-        return trs_mm_fail(
-            job, TRS_EMEM, h->line, "%" PRId64 " %s need %.3g GB, the limit is %.3g GB", h->stored,
-            h->array ? "values" : "entries", need / 1e9, (double)job->opt.memory_limit / 1e9);
+        return trs_mm_fail(job, TRS_EMEM, h->line,
+                           "%" PRId64 " %s: %.3g GB are needed, the limit is %.3g GB", h->stored,
+                           trs_mm_stored_noun(h), need / 1e9, (double)job->opt.memory_limit / 1e9);
     return TRS_OK;
 }
 

@@ -72,6 +72,13 @@ expect 0 'empty matrix' "$solve" empty.mtx
 printf '%%%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 4\n' >one.mtx
 printf '%%%%MatrixMarket matrix array real general\n1 1\n8\n' >one_b.mtx
 expect 0 'one row' "$solve" one.mtx one_b.mtx -q -o -; says out '^2$'
+expect 0 'of one row' "$solve" one.mtx; says out '1 x 1, 1 entry,'; says out ' 1 level, widest 1, longest row 1'
+expect 1 'of two rows' "$solve" "$m/seed5.mtx" one_b.mtx; says err 'one_b.mtx: 1 row, but the matrix has 5'
+expect 2 'one bad pivot' "$solve" zero.mtx; says err 'diagonal is zero \(1 such row\)'
+printf '%%%%MatrixMarket matrix coordinate real general\n1 1 1\n' >none.mtx
+expect 1 'an entry missing' "$solve" none.mtx; says err 'ends after 0 of the 1 entry announced in line 2'
+printf '%%%%MatrixMarket matrix coordinate real general\n0 0 1\n1' >none.mtx
+expect 1 'an entry that cannot be' "$solve" none.mtx; says err '1 entry announced, but only 1 byte follows'
 
 # ---- right-hand sides and output
 printf '%%%%MatrixMarket matrix coordinate real general\n5 2 3\n1 1 2\n5 1 9\n2 2 4\n' >two.mtx
