@@ -49,7 +49,7 @@ expect 1 'a bad file among good ones' "$info" "$m/seed4.mtx" missing.mtx "$m/see
 says err 'missing.mtx: No such file'; says out 'seed4.mtx: 4 x 4'; says out 'seed5.mtx: 5 x 5'
 "$info" - <"$m/seed5.mtx" >out 2>err; says out 'standard input: 5 x 5, 8 entries'
 
-# ---- Rutherford-Boeing files, as they are, packed, and in an archive
+# ---- Rutherford-Boeing and Harwell-Boeing files, as they are, packed, and in an archive
 mkdir small
 cat >small/small.rb <<'E2'
 title                                                                   key
@@ -61,7 +61,25 @@ rua                        2             2             3             0
   1.5000000000000000e+00 -1.0000000000000000e+00  2.5000000000000000e+00
 E2
 "$info" small/small.rb >out 2>err
-if grep -q 'first line must be\|Rutherford-Boeing file?' err; then ok '# SKIP no RBio'; else
+# the same with one column more, in fields that touch, and with a right-hand side of the matrix behind
+cat >small.rua <<'E3'
+title                                                                   key
+             4             1             1             1             1
+RRA                        2             3             4             0
+(8I2)           (8I2)           (4E8.1)             (4E8.1)
+F                          1             0
+ 1 3 4 5
+ 1 2 2 1
+ 1.5E+00-1.0E+00 2.5E+00-3.5D+02
+ 1.0E+00 2.0E+00
+E3
+"$info" - <small/small.rb >out 2>err; says err 'standard input:1: a Rutherford-Boeing file: a build with RBio reads it, by its name'
+"$info" - <small.rua >out 2>err; says err 'standard input:1: a Harwell-Boeing file: a build with RBio reads it, by its name'
+printf 'one\n1 2 3 4\nrua 1 1 x\n' | "$info" - >out 2>err; says err 'standard input:1: the first line must be'
+"$info" small/small.rb >out 2>err
+if grep -q 'a build with RBio reads it' err; then ok '# SKIP no RBio'; else
+    expect 0 'a Harwell-Boeing file' "$info" small.rua; silent err
+    says out '2 x 3, 4 entries, coordinate real general'; says out '^values +sum -347, largest 350'
     expect 0 'a Rutherford-Boeing file' "$info" small/small.rb; silent err
     says out '2 x 2, 3 entries, coordinate real general'; says out '^values +sum 3, largest 2.5'
     says out '^triangle   lower'
@@ -71,7 +89,7 @@ if grep -q 'first line must be\|Rutherford-Boeing file?' err; then ok '# SKIP no
         expect 0 'solved' "$bin/trisolve-sparse" small.tar.gz; says out 'lower triangle'
     else ok '# SKIP no gzip, tar or libarchive'; fi
     sed 's/2             3  /2             9  /' small/small.rb >damaged
-    expect 1 'a damaged one' "$info" damaged; says err '^trisolve-info: damaged: '; silent out
+    expect 1 'a damaged one' "$info" damaged; says err '^trisolve-info: damaged:1: a Rutherford-Boeing file: '; silent out
 fi
 
 # ---- plots
