@@ -21,7 +21,7 @@ bool file_is_lasting(const char *name)
     return strcmp(name, "-") != 0 && stat(name, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* What was no Matrix Market file may be a Rutherford-Boeing one. */
+/* What was no Matrix Market file may be a Rutherford-Boeing or Harwell-Boeing one. */
 static int read_other(const char *name, const trs_mm_options *opt, trs_mm *mm, int rc)
 {
 #ifdef HAVE_RBIO

@@ -221,6 +221,20 @@ static void test_harwell(void **state)
     }
 }
 
+/* The newer format allows Fortran's exponents as well. */
+static void test_exponents(void **state)
+{
+    (void)state;
+    char text[sizeof good];
+    trs_mm mm;
+    memcpy(text, good, sizeof good);
+    memcpy(strstr(text, "2.5000000000000000e+00"), "2.5000000000000000D+02", 22);
+    memcpy(strstr(text, "1.5000000000000000e+00"), "1.5000000000000000-002", 22);
+    read_text(text, NULL, &mm);
+    assert_memory_equal(mm.val, ((double[]){0.015, 250}), 2 * sizeof(double));
+    trs_mm_free(&mm);
+}
+
 /* Symmetric, its count of right-hand sides blank, as it may be when there are none. */
 static void test_harwell_symmetric(void **state)
 {
@@ -326,10 +340,10 @@ static int remove_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_matrices), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_harwell),  cmocka_unit_test(test_harwell_symmetric),
-        cmocka_unit_test(test_fields),   cmocka_unit_test(test_pattern),
-        cmocka_unit_test(test_cut)};
+        cmocka_unit_test(test_matrices),  cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_harwell),   cmocka_unit_test(test_harwell_symmetric),
+        cmocka_unit_test(test_exponents), cmocka_unit_test(test_fields),
+        cmocka_unit_test(test_pattern),   cmocka_unit_test(test_cut)};
     return cmocka_run_group_tests_name("rb", tests, make_file, remove_file);
 }
 
