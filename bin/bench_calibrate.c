@@ -17,6 +17,7 @@
 #include "config.h"
 
 #include "bench.h"
+#include "noun.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -273,8 +274,8 @@ static void put_costs(FILE *f, const host *h, const costs *c)
 {
     fprintf(f, "# trisolve-sparse machine 1\n# trisolve-bench %s --calibrate, %s\n", trs_version(),
             h->date);
-    fprintf(f, "# CPU: %s, %d thread%s\n# GPU: %s\n# seconds\n", h->cpu, h->threads,
-            h->threads == 1 ? "" : "s", h->gpu);
+    fprintf(f, "# CPU: %s, %d %s\n# GPU: %s\n# seconds\n", h->cpu, h->threads,
+            trs_noun(h->threads, "thread", "threads"), h->gpu);
     put_cost(f, "cpu_byte", c->cpu_byte);
     put_cost(f, "cpu_cached", c->cpu_cached);
     put_cost(f, "cpu_entry", c->cpu_entry);

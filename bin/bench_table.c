@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "bench.h"
+#include "noun.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -23,8 +24,8 @@ static const char legend[] =
 void print_host(const host *h)
 {
     printf("trisolve-bench %s, %s\n", trs_version(), h->date);
-    printf("GPU  %s\nCPU  %s, %d thread%s\n\n", h->gpu, h->cpu, h->threads,
-           h->threads == 1 ? "" : "s");
+    printf("GPU  %s\nCPU  %s, %d %s\n\n", h->gpu, h->cpu, h->threads,
+           trs_noun(h->threads, "thread", "threads"));
 }
 
 static int begin(const settings *s, const host *h, void **data)
@@ -68,10 +69,11 @@ static int add(void *data, const result *r)
         printf("\n%s\n  refused: %s\n", r->name, r->trouble);
         return EXIT_GOOD;
     }
-    printf("\n%s: %s, n %" PRId64 ", nnz %" PRId64 ", %" PRId64 " levels, widest %" PRId64
-           ", longest row %" PRId64 "; %s, op %s, %d right-hand side%s\n",
-           r->name, kind_name(r->kind), r->n, r->nnz, r->levels, r->widest, r->longest,
-           dtype_name(r->dtype), op_name(s->op), s->nrhs, s->nrhs == 1 ? "" : "s");
+    printf("\n%s: %s, n %" PRId64 ", nnz %" PRId64 ", %" PRId64 " %s, widest %" PRId64
+           ", longest row %" PRId64 "; %s, op %s, %d %s\n",
+           r->name, kind_name(r->kind), r->n, r->nnz, r->levels,
+           trs_noun(r->levels, "level", "levels"), r->widest, r->longest, dtype_name(r->dtype),
+           op_name(s->op), s->nrhs, trs_noun(s->nrhs, "right-hand side", "right-hand sides"));
     printf("  %-18s %9s %9s %9s %9s %4s %9s %11s %8s  %9s %9s\n", "solver", "analysis", "setup",
            "update", "solve", "of", "total", "total/multi", "omega", "/cusparse", "/serial");
     for (int k = 0; k < r->count; k++)

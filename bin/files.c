@@ -21,7 +21,7 @@ bool file_is_lasting(const char *name)
     return strcmp(name, "-") != 0 && stat(name, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* What was no Matrix Market file may be a Rutherford-Boeing one. */
+/* What was no Matrix Market file may be a Rutherford-Boeing or Harwell-Boeing one. */
 static int read_other(const char *name, const trs_mm_options *opt, trs_mm *mm, int rc)
 {
 #ifdef HAVE_RBIO
@@ -44,7 +44,7 @@ static int read_other(const char *name, const trs_mm_options *opt, trs_mm *mm, i
 
 int file_read(const char *name, const trs_mm_options *opt, trs_mm *mm)
 {
-    if (binary_is(name)) return binary_read(name, opt->base, mm);
+    if (!opt->rhs && binary_is(name)) return binary_read(name, opt->base, mm);
     int rc = trs_mm_read(name, opt, mm);
     if (!rc) return TRS_OK;
     say(rc, "%s", trs_message());

@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-/* Matrix Market or Rutherford-Boeing, packed or not, or the binary form of trisolve-gen.  mm is always set;
- * said () is the sentence after an error.  Returns a trs_status. */
+/* Matrix Market, Rutherford-Boeing or Harwell-Boeing, packed or not, or the binary form of trisolve-gen.
+ * mm is always set; said () is the sentence after an error.  Returns a trs_status. */
 int file_read(const char *name, const trs_mm_options *opt, trs_mm *mm);
 
 /* Can it be read a second time?  Not standard input, nor a pipe, which would wait for ever. */

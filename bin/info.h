@@ -26,7 +26,8 @@ typedef struct
     double mean_width, median_width; /* rows of a level */
     int64_t longest;                 /* entries in the longest row */
     double mean_row;
-    int64_t missing; /* diagonal entries that are not there */
+    int64_t missing; /* diagonal entries that are not stored */
+    int64_t zero;    /* ... that are stored and 0 */
     double floor;    /* bytes that every solve must move */
     int64_t *width;  /* [levels] */
 } triangle;

@@ -61,6 +61,12 @@ static void row_part(const trs_mm *mm, bool lower, int64_t i, int64_t *p, int64_
         while (*p < *end && mm->idx[*p] < i) ++*p;
 }
 
+static bool is_zero(const trs_mm *mm, int64_t p)
+{
+    const double *v = mm->val;
+    return mm->dtype == TRS_C64 ? v[2 * p] == 0 && v[2 * p + 1] == 0 : v[p] == 0;
+}
+
 /* The level of every row: one more than the highest it depends on.  The rows of a triangle in their
  * order, an upper one's from the last, are in a topological order already: one pass. */
 static void sweep(const trs_mm *mm, bool lower, int32_t *level, triangle *t)
@@ -73,7 +79,7 @@ static void sweep(const trs_mm *mm, bool lower, int32_t *level, triangle *t)
         row_part(mm, lower, i, &p, &end);
         int64_t length = end - p;
         for (; p < end; p++) {
-            if (mm->idx[p] == i) diagonal = true;
+            if (mm->idx[p] == i) diagonal = true, t->zero += is_zero(mm, p);
             else if (level[mm->idx[p]] >= l) l = level[mm->idx[p]] + 1;
         }
         level[i] = l;

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "info.h"
+#include "noun.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -21,18 +22,33 @@ static void put_quoted(FILE *out, const char *s)
     fputc('\'', out);
 }
 
-/* At most so many points: of a run of levels the widest is shown. */
+/* At most so many points: of a run of levels the widest is shown.  gnuplot draws a step from a point to
+ * the next one: that of level l from l - 0.5 to l + 0.5, and the last needs a point behind it. */
 static void put_points(FILE *out, const triangle *t)
 {
-    int64_t step = t->levels / MOST_POINTS + 1;
+    int64_t step = t->levels / MOST_POINTS + 1, widest = 0;
     fprintf(out, "$%s << END\n", t->name);
     for (int64_t l = 0; l < t->levels; l += step) {
-        int64_t widest = 0;
+        widest = 0;
         for (int64_t k = l; k < l + step && k < t->levels; k++)
             if (t->width[k] > widest) widest = t->width[k];
-        fprintf(out, "%" PRId64 " %" PRId64 "\n", l, widest);
+        fprintf(out, "%.1f %" PRId64 "\n", (double)l - 0.5, widest);
     }
-    fprintf(out, "END\n");
+    fprintf(out, "%.1f %" PRId64 "\nEND\n", (double)t->levels - 0.5, widest);
+}
+
+/* Some room around the steps, so that none lies on the frame. */
+static void put_ranges(FILE *out, const facts *f)
+{
+    int64_t levels = 0, widest = 0;
+    for (int k = 0; k < 2; k++) {
+        if (f->part[k].levels > levels) levels = f->part[k].levels;
+        if (f->part[k].widest > widest) widest = f->part[k].widest;
+    }
+    const double room = 0.02 * (double)levels;
+    fprintf(out, "set xrange [%g:%.10g]\nset yrange [0.8:%.10g]\n", -0.5 - room,
+            (double)levels - 0.5 + room, 2 * (double)widest);
+    if (levels <= 20) fprintf(out, "set xtics 1\n");
 }
 
 static void put_script(FILE *out, const char *file, const facts *f)
@@ -44,13 +60,15 @@ static void put_script(FILE *out, const char *file, const facts *f)
     put_quoted(out, file);
     fprintf(out, "\nset title ");
     put_quoted(out, f->file);
-    fprintf(out, " noenhanced\nset xlabel 'level'\nset ylabel 'rows'\nset logscale y\n"
-                 "set yrange [0.9:]\nset grid\nplot ");
+    fprintf(out, " noenhanced\nset xlabel 'level'\nset ylabel 'rows'\nset logscale y\nset grid\n");
+    put_ranges(out, f);
+    fprintf(out, "plot ");
     for (int k = 0; k < 2; k++) {
         const triangle *t = &f->part[k];
         if (!t->name) continue;
-        fprintf(out, "%s$%s with steps title '%s: %" PRId64 " levels'", comma, t->name, t->name,
-                t->levels);
+        const int pixels = k == 0 && f->part[1].name ? 3 : 1; /* seen below the upper one's */
+        fprintf(out, "%s$%s with steps linewidth %d title '%s: %" PRId64 " %s'", comma, t->name,
+                pixels, t->name, t->levels, trs_noun(t->levels, "level", "levels"));
         comma = ", ";
     }
     fprintf(out, "\n");

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "info.h"
+#include "noun.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -21,25 +22,29 @@ static const char *format_name(const facts *f)
 static void print_triangle(const triangle *t)
 {
     if (!t->name) return;
-    printf("%-10s %" PRId64 " entries, %" PRId64 " level%s: widest %" PRId64
-           ", mean %.4g, median %.4g rows\n",
-           t->name, t->entries, t->levels, t->levels == 1 ? "" : "s", t->widest, t->mean_width,
-           t->median_width);
-    printf("           rows: longest %" PRId64 ", mean %.4g entries; ", t->longest, t->mean_row);
-    if (t->missing) printf("%" PRId64 " without a diagonal entry\n", t->missing);
-    else printf("every diagonal entry is there\n");
+    printf("%-10s %" PRId64 " %s, %" PRId64 " %s: widest %" PRId64 " %s, mean %.4g, median %.4g\n",
+           t->name, t->entries, trs_noun(t->entries, "entry", "entries"), t->levels,
+           trs_noun(t->levels, "level", "levels"), t->widest, trs_noun(t->widest, "row", "rows"),
+           t->mean_width, t->median_width);
+    printf("           rows: longest %" PRId64 " %s, mean %.4g\n", t->longest,
+           trs_noun(t->longest, "entry", "entries"), t->mean_row);
+    printf("           diagonal: %" PRId64 " missing, %" PRId64 " zero\n", t->missing, t->zero);
     printf("           floor: a solve moves at least %.0f bytes\n", t->floor);
 }
 
 void print_text(const facts *f)
 {
     const trs_mm *mm = &f->mm;
-    printf("matrix     %s: %" PRId64 " x %" PRId64 ", %" PRId64 " entries, %s %s %s\n", f->file,
-           mm->rows, mm->cols, mm->nnz, format_name(f), field_name(mm->field),
-           symmetry_name(mm->symmetry));
-    printf("stored     %" PRId64 " %s", mm->stored, mm->format == TRS_DENSE ? "values" : "entries");
+    printf("matrix     %s: %" PRId64 " x %" PRId64 ", %" PRId64 " %s, %s %s %s\n", f->file,
+           mm->rows, mm->cols, mm->nnz, trs_noun(mm->nnz, "entry", "entries"), format_name(f),
+           field_name(mm->field), symmetry_name(mm->symmetry));
+    printf("stored     %" PRId64 " %s", mm->stored,
+           mm->format == TRS_DENSE ? trs_noun(mm->stored, "value", "values")
+                                   : trs_noun(mm->stored, "entry", "entries"));
     if (mm->duplicates) printf(", %" PRId64 " summed with another one", mm->duplicates);
-    if (mm->rounded) printf(", %" PRId64 " integers rounded to a double", mm->rounded);
+    if (mm->rounded)
+        printf(", %" PRId64 " %s rounded to a double", mm->rounded,
+               trs_noun(mm->rounded, "integer", "integers"));
     printf("; read in %.3g s\n", f->seconds);
     printf("values     sum %.17g", f->sum_re);
     if (mm->dtype == TRS_C64) printf(" %+.17g i", f->sum_im);
@@ -59,12 +64,12 @@ static json_t *number(double v)
 
 static json_t *triangle_json(const triangle *t)
 {
-    return json_pack("{s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:I, s:o}", "entries",
+    return json_pack("{s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:I, s:I, s:o}", "entries",
                      (json_int_t)t->entries, "levels", (json_int_t)t->levels, "widest",
                      (json_int_t)t->widest, "mean_width", number(t->mean_width), "median_width",
                      number(t->median_width), "longest_row", (json_int_t)t->longest, "mean_row",
                      number(t->mean_row), "missing_diagonals", (json_int_t)t->missing,
-                     "floor_bytes", number(t->floor));
+                     "zero_diagonals", (json_int_t)t->zero, "floor_bytes", number(t->floor));
 }
 
 /* A name or a sentence; what is not UTF-8 cannot be said. */

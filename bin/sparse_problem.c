@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "files.h"
+#include "noun.h"
 #include "sentence.h"
 #include "sparse.h"
 
@@ -12,6 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+static int no_memory(const char *what)
+{
+    complain("out of memory for %s", what);
+    return exit_code(TRS_EMEM);
+}
 
 /* ---- the matrix --------------------------------------------------------------------------------- */
 
@@ -120,33 +127,60 @@ static int retype(problem *p, trs_dtype rhs, trs_dtype is)
 
 /* ---- the right-hand side ---------------------------------------------------------------------------- */
 
-/* The columns of a file, stored or not, as a full matrix. */
+/* The columns of a file, stored or not, as a full matrix.  The binary form is always CSR. */
 static void *full_columns(const trs_mm *mm)
 {
     const size_t size = mm->dtype == TRS_C64 ? 16 : 8;
+    const bool by_columns = mm->format == TRS_CSC;
     char *B = calloc((size_t)(mm->rows * mm->cols) + 1, size);
     if (!B) return NULL;
     if (mm->format == TRS_DENSE) return memcpy(B, mm->val, (size_t)(mm->rows * mm->cols) * size);
-    for (int64_t j = 0; j < mm->cols; j++)
-        for (int64_t q = mm->ptr[j]; q < mm->ptr[j + 1]; q++)
-            memcpy(B + (size_t)(j * mm->rows + mm->idx[q]) * size,
-                   (const char *)mm->val + (size_t)q * size, size);
+    for (int64_t l = 0; l < (by_columns ? mm->cols : mm->rows); l++)
+        for (int64_t q = mm->ptr[l]; q < mm->ptr[l + 1]; q++) {
+            const int64_t i = by_columns ? mm->idx[q] : l, j = by_columns ? l : mm->idx[q];
+            memcpy(B + (size_t)(i + j * mm->rows) * size, (const char *)mm->val + (size_t)q * size,
+                   size);
+        }
     return B;
 }
 
-/* B from a file that was read. */
-static int take_rhs(const char *name, const trs_mm *mm, problem *p)
+/* Before B is solved with: what was taken unasked, and what may have been named by mistake. */
+static void say_rhs(const arguments *a, const char *name, const trs_mm *mm)
 {
+    const bool square = mm->rows == mm->cols && mm->cols > 1;
+    if (a->quiet || (a->rhs && !square && mm->field != TRS_PATTERN)) return;
+    complain("the right-hand side is %s%s: %lld x %lld, %s %s%s%s",
+             a->rhs ? "" : "beside the matrix in ", name, (long long)mm->rows, (long long)mm->cols,
+             mm->format == TRS_DENSE ? "array" : "coordinate", field_name(mm->field),
+             mm->field == TRS_PATTERN ? ", its entries are ones" : "",
+             square ? ", a square matrix" : "");
+}
+
+/* B from a file that was read. */
+static int take_rhs(const arguments *a, const char *name, const trs_mm *mm, problem *p)
+{
+    if (mm->rows == 1 && mm->cols == p->A.n && p->A.n > 1) {
+        complain("%s: 1 x %lld is a row: transpose it, a right-hand side is a column", name,
+                 (long long)mm->cols);
+        return EXIT_USAGE;
+    }
     if (mm->rows != p->A.n) {
-        complain("%s: %lld rows, but the matrix has %lld", name, (long long)mm->rows,
-                 (long long)p->A.n);
+        complain("%s: %lld %s, but the matrix has %lld", name, (long long)mm->rows,
+                 trs_noun(mm->rows, "row", "rows"), (long long)p->A.n);
         return EXIT_USAGE;
     }
     if (mm->cols > 1000000) return complain("%s: too many columns", name), EXIT_USAGE;
     p->nrhs = (int)mm->cols;
     p->rhs = name;
+    const double bytes = (double)(mm->rows * mm->cols) * (mm->dtype == TRS_C64 ? 16 : 8);
+    if (a->memory > 0 && bytes > (double)a->memory) {
+        complain("%s: as a full matrix it needs %.3g GB, the limit is %.3g GB", name, bytes / 1e9,
+                 (double)a->memory / 1e9);
+        return exit_code(TRS_EMEM);
+    }
     p->B = full_columns(mm);
-    if (!p->B) return complain("out of memory for the right-hand side"), EXIT_USAGE;
+    if (!p->B) return no_memory("the right-hand side");
+    say_rhs(a, name, mm);
     return EXIT_GOOD;
 }
 
@@ -159,7 +193,7 @@ static int read_rhs(const arguments *a, problem *p, trs_dtype *dtype)
     int rc = read_file(a, name, (trs_mm_options){.format = TRS_CSC, .rhs = !a->rhs}, &mm);
     int code = exit_code(rc);
     if (rc == TRS_EFILE && !a->rhs) code = EXIT_GOOD;
-    else if (!rc) code = take_rhs(name, &mm, p);
+    else if (!rc) code = take_rhs(a, name, &mm, p);
     *dtype = mm.dtype;
     trs_mm_free(&mm);
     return code;
@@ -194,7 +228,7 @@ static int make_rhs(const arguments *a, problem *p)
     p->nrhs = 1;
     p->B = calloc((size_t)n + 1, 16);
     p->exact = calloc((size_t)n + 1, 16);
-    if (!p->B || !p->exact) return complain("out of memory"), EXIT_USAGE;
+    if (!p->B || !p->exact) return no_memory("b = A * ones");
     set_exact(p, 0);
     p->made = "A * ones";
     if (n && is_annihilated(a, p)) {
@@ -223,11 +257,11 @@ int problem_read(const arguments *a, problem *p)
     bool is_complex = p->A.dtype == TRS_C64 || (p->rhs && rhs == TRS_C64);
     const bool single = a->single && !is_refined_to_double(a, p);
     trs_dtype is = single ? (is_complex ? TRS_C32 : TRS_F32) : (is_complex ? TRS_C64 : TRS_F64);
-    if (retype(p, rhs, is)) return complain("out of memory"), EXIT_USAGE;
+    if (retype(p, rhs, is)) return no_memory("numbers of another type");
     if (!p->rhs) code = make_rhs(a, p);
     if (code) return code;
     p->X = calloc((size_t)(p->A.n * p->nrhs) + 1, 16);
-    return p->X ? EXIT_GOOD : (complain("out of memory"), EXIT_USAGE);
+    return p->X ? EXIT_GOOD : no_memory("x");
 }
 
 void problem_free(problem *p)

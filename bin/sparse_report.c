@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "files.h"
+#include "noun.h"
 #include "sparse.h"
 
 #include <inttypes.h>
@@ -50,27 +51,30 @@ static FILE *report_stream(const report *r)
 static void print_levels(FILE *out, const char *name, const trs_info *i)
 {
     fprintf(out,
-            "%-10s %" PRId64 " entries, %" PRId64 " levels, widest %" PRId64
-            ", longest row %" PRId64 "\n",
-            name, i->nnz, i->levels, i->widest, i->longest);
+            "%-10s %" PRId64 " %s, %" PRId64 " %s, widest %" PRId64 ", longest row %" PRId64 "\n",
+            name, i->nnz, trs_noun(i->nnz, "entry", "entries"), i->levels,
+            trs_noun(i->levels, "level", "levels"), i->widest, i->longest);
 }
 
 static void print_matrix(FILE *out, const report *r)
 {
     const problem *p = r->problem;
     const trs_mm *f = &p->file;
-    fprintf(out, "matrix     %s: %" PRId64 " x %" PRId64 ", %" PRId64 " entries, %s %s\n",
-            r->args->matrix, f->rows, f->cols, f->format == TRS_DENSE ? f->rows * f->cols : f->nnz,
+    const int64_t entries = f->format == TRS_DENSE ? f->rows * f->cols : f->nnz;
+    fprintf(out, "matrix     %s: %" PRId64 " x %" PRId64 ", %" PRId64 " %s, %s %s\n",
+            r->args->matrix, f->rows, f->cols, entries, trs_noun(entries, "entry", "entries"),
             field_name(f->field), symmetry_name(f->symmetry));
     if (f->duplicates)
-        fprintf(out, "           %" PRId64 " entries stood twice and were summed\n", f->duplicates);
+        fprintf(out, "           %" PRId64 " %s added to another one in the same place\n",
+                f->duplicates, trs_noun(f->duplicates, "entry was", "entries were"));
     fprintf(out, "solved     %s with %s %s, %s\n", op_name(r->args->op),
             r->incomplete ? "incomplete factors of the"
             : r->factored ? "factors of the"
                           : "the",
             r->factored ? "matrix" : shape_name(p->A.kind), precision_name(r));
     if (p->rhs)
-        fprintf(out, "rhs        %s: %d column%s\n", p->rhs, p->nrhs, p->nrhs == 1 ? "" : "s");
+        fprintf(out, "rhs        %s: %d %s\n", p->rhs, p->nrhs,
+                trs_noun(p->nrhs, "column", "columns"));
     else fprintf(out, "rhs        none given: b = %s\n", p->made);
 }
 
@@ -83,7 +87,7 @@ static const char *stop_name(trs_stop stop)
 static void print_refinement(FILE *out, const report *r)
 {
     if (r->refined < 0) return;
-    fprintf(out, "refined    %d step%s", r->refined, r->refined == 1 ? "" : "s");
+    fprintf(out, "refined    %d %s", r->refined, trs_noun(r->refined, "step", "steps"));
     if (r->stopped == TRS_STOP_STEPS) fprintf(out, ", all that were allowed");
     else if (r->stopped) fprintf(out, ", %s", stop_name(r->stopped));
     if (r->refined > 0) fprintf(out, ", backward error %.2g before", r->omega_before);

@@ -7,6 +7,7 @@
 
 #include "gpu.h"
 #include "internal.h"
+#include "noun.h"
 #include "stages.h"
 
 #include <inttypes.h>
@@ -146,9 +147,9 @@ static size_t written(int wanted, size_t size)
 
 size_t trs_describe_shape(char *text, size_t size, const trs_shape *s)
 {
-    return written(snprintf(text, size,
-                            "%" PRId64 " levels, widest %" PRId64 ", longest row %" PRId64,
-                            s->levels, s->widest, s->longest),
+    return written(snprintf(text, size, "%" PRId64 " %s, widest %" PRId64 ", longest row %" PRId64,
+                            s->levels, trs_noun(s->levels, "level", "levels"), s->widest,
+                            s->longest),
                    size);
 }
 

@@ -7,6 +7,7 @@
 
 #include "general.h"
 #include "gpu.h"
+#include "noun.h"
 
 #include <float.h>
 #include <inttypes.h>
@@ -80,7 +81,8 @@ int trs_general_choose(trs_plan *p)
                             : "a general matrix needs LAPACK or cuSOLVER, and neither is here");
     trs_cost c;
     p->info.predicted = trs_predict(&p->ctx, p->wanted, NULL, &shape, p->on_device, &c);
-    snprintf(p->reason, sizeof p->reason, "a full matrix of %" PRId64 " rows: %s", shape.n,
+    snprintf(p->reason, sizeof p->reason, "a full matrix of %" PRId64 " %s: %s", shape.n,
+             trs_noun(shape.n, "row", "rows"),
              named ? "named by the caller" : "LU with partial pivoting");
     if (!trs_fits(p->wanted, &shape, p->ctx.limit))
         return trs_fail(TRS_EMEM, "%s would need %.3g bytes, over the limit", p->wanted->name,

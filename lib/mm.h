@@ -156,6 +156,8 @@ typedef struct trs_mm_quote {
 trs_mm_quote trs_mm_show(const char *p, const char *end);
 
 int trs_mm_header(trs_mm_job *job); /* read banner and sizes */
+/* "entries", of one "entry"; of an array "values", "value" */
+const char *trs_mm_stored_noun(const trs_mm_head *h);
 /* The banner on the line p..end-1 into job->head. */
 int trs_mm_banner(trs_mm_job *job, const char *p, const char *end);
 /* Whole numbers of a line into size [most]; how many there are, -1: one is none, or one too

@@ -8,6 +8,7 @@
 
 #include "mm.h"
 #include "mm_number.h"
+#include "noun.h"
 
 #include <inttypes.h>
 #include <stdint.h>
@@ -404,8 +405,9 @@ static int too_large(trs_mm_job *job, int64_t nnz)
     const trs_mm_head *h = &job->head;
     return trs_mm_fail(job, TRS_EMEM, h->line,
                        "out of memory, or over the limit of %" PRId64 " bytes: %" PRId64
-                       " x %" PRId64 " with %" PRId64 " entries",
-                       job->opt.memory_limit, h->rows, h->cols, nnz);
+                       " x %" PRId64 " with %" PRId64 " %s",
+                       job->opt.memory_limit, h->rows, h->cols, nnz,
+                       trs_noun(nnz, "entry", "entries"));
 }
 
 /* Where each range begins; the sum over all chunks. */

@@ -10,8 +10,10 @@
  * for integer. */
 #include "config.h"
 
+#include "boeing.h"
 #include "mm.h"
 #include "mm_number.h"
+#include "noun.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -59,10 +61,27 @@ static bool starts(const char *p, const char *end, const char *with)
 
 /* ---- the banner ---------------------------------------------------------------------------- */
 
+/* A Boeing file is known by its second and third line; no_banner: what to say of another one. */
+static const char *boeing(trs_input *in, const char *no_banner)
+{
+    char line[2][128];
+    trs_boeing head;
+    for (int k = 0; k < 2; k++) {
+        const char *p;
+        int64_t n;
+        if (trs_input_line(in, &p, &n) <= 0) return no_banner;
+        snprintf(line[k], sizeof line[k], "%.*s", (int)(n < 127 ? n : 127), p);
+    }
+    if (!trs_boeing_header(line[0], line[1], &head)) return no_banner;
+    return head.harwell ? "a Harwell-Boeing file: a build with RBio reads it, by its name"
+                        : "a Rutherford-Boeing file: a build with RBio reads it, by its name";
+}
+
 /* The first line is no banner: say what the file seems to be. */
 static int no_banner(trs_mm_job *job, const char *p, const char *end)
 {
     const char *what = "the first line must be %%MatrixMarket matrix ...";
+    const trs_mm_quote read = trs_mm_show(p, end); /* the line goes when the next one is read */
     if (starts(p, end, "\xff\xfe") || starts(p, end, "\xfe\xff"))
         what = "UTF-16 text; Matrix Market files are plain ASCII";
     else if (starts(p, end, "<")) what = "a web page, not a matrix: the download failed";
@@ -70,9 +89,8 @@ static int no_banner(trs_mm_job *job, const char *p, const char *end)
         what = "a git LFS pointer, not the file itself: fetch it with git lfs pull";
     else if (starts(p, end, "PK\x03\x04")) what = "a zip archive: unpack it first";
     else if (memchr(p, '\0', (size_t)(end - p))) what = "binary data, not Matrix Market";
-    else if (end - p > 72)
-        what = "no %%MatrixMarket banner; a Harwell-Boeing or Rutherford-Boeing file?";
-    return trs_mm_fail(job, TRS_EFORMAT, 1, "%s, read %s", what, trs_mm_show(p, end).s);
+    else what = boeing(job->in, what);
+    return trs_mm_fail(job, TRS_EFORMAT, 1, "%s, read %s", what, read.s);
 }
 
 static int bad_word(trs_mm_job *job, const char *must, token t)
@@ -176,6 +194,12 @@ static int check_sizes(trs_mm_job *job)
     return trs_mm_check_promise(job, trs_input_size(job->in));
 }
 
+const char *trs_mm_stored_noun(const trs_mm_head *h)
+{
+    return h->array ? trs_noun(h->stored, "value", "values")
+                    : trs_noun(h->stored, "entry", "entries");
+}
+
 /* An entry takes four bytes at least ("1 1\n"), six with a value, eight when it is complex; a
  * value of an array two or four.  What cannot be in the text is refused before memory is asked
  * for. */
@@ -186,13 +210,14 @@ int trs_mm_check_promise(trs_mm_job *job, int64_t bytes)
     bool wild = h->stored > INT32_MAX || h->stored / (h->cols ? h->cols : 1) > h->rows;
     if (bytes >= 0 && wild && h->stored > (bytes + 1) / least)
         return trs_mm_fail(job, TRS_EFORMAT, h->line,
-                           "%" PRId64 " %s are announced, but only %" PRId64 " bytes follow",
-                           h->stored, h->array ? "values" : "entries", bytes);
+                           "%" PRId64 " %s announced, but only %" PRId64 " %s", h->stored,
+                           trs_mm_stored_noun(h), bytes,
+                           trs_noun(bytes, "byte follows", "bytes follow"));
     double need = (double)h->stored * (8 * job->words + (h->array ? 0 : 4));
     if (need > (double)job->opt.memory_limit && (bytes < 0 || h->stored <= (bytes + 1) / least))
-        return trs_mm_fail(
-            job, TRS_EMEM, h->line, "%" PRId64 " %s need %.3g GB, the limit is %.3g GB", h->stored,
-            h->array ? "values" : "entries", need / 1e9, (double)job->opt.memory_limit / 1e9);
+        return trs_mm_fail(job, TRS_EMEM, h->line,
+                           "%" PRId64 " %s: %.3g GB are needed, the limit is %.3g GB", h->stored,
+                           trs_mm_stored_noun(h), need / 1e9, (double)job->opt.memory_limit / 1e9);
     return TRS_OK;
 }
 

@@ -11,6 +11,7 @@
 
 #include "mm.h"
 #include "mm_number.h"
+#include "noun.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -84,8 +85,8 @@ static bool make_room(worker *w, int64_t entries)
     w->val = trs_mm_new(job, job->words * entries, sizeof *w->val);
     if ((w->ij || job->head.array) && w->val) return true;
     free_buffers(w);
-    note(w, TRS_EMEM, "out of memory, or over the limit set: a buffer of %" PRId64 " entries",
-         entries);
+    note(w, TRS_EMEM, "out of memory, or over the limit set: a buffer of %" PRId64 " %s", entries,
+         trs_noun(entries, "entry", "entries"));
     return false;
 }
 
@@ -209,8 +210,8 @@ static void explain(worker *w, const char *p)
     for (int k = 0; k < w->job->words && k + must - w->job->words < n; k++)
         if (explain_value(w, &at)) return;
     if (n != must) {
-        note(w, TRS_EFORMAT, "%d number%s needed on this line, read %s", must,
-             must == 1 ? " is" : "s are", trs_mm_show(p, end).s);
+        note(w, TRS_EFORMAT, "%d %s needed on this line, read %s", must,
+             trs_noun(must, "number is", "numbers are"), trs_mm_show(p, end).s);
         return;
     }
     uint64_t i = 0, j = 0;
@@ -565,7 +566,8 @@ static trs_mm_chunk *new_chunk(worker *w)
     const char **part = parts && block ? (const char **)(void *)(block + at_part) : NULL;
     if (block && !array) sum_counts(w, (int64_t *)(void *)(block + at_from));
     if (!block || (c->kept && !move_entries(w, block + at_entry, part))) {
-        note(w, TRS_EMEM, "out of memory, or over the limit set: %" PRId64 " entries", c->kept);
+        note(w, TRS_EMEM, "out of memory, or over the limit set: %" PRId64 " %s", c->kept,
+             trs_noun(c->kept, "entry", "entries"));
         return NULL;
     }
     if (c->marks) memcpy(block + at_mark, w->mark, (size_t)c->marks * sizeof *w->mark);
@@ -755,7 +757,7 @@ static int review(trs_mm_job *job)
     return trs_mm_fail(job, TRS_EFORMAT, lines + !cut,
                        "the file ends after %" PRId64 " of the %" PRId64
                        " %s announced in line %" PRId64,
-                       total, h->stored, h->array ? "values" : "entries", h->line);
+                       total, h->stored, trs_mm_stored_noun(h), h->line);
 }
 
 int trs_mm_parse(trs_mm_job *job)

@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include "gpu.h"
+#include "noun.h"
 #include "stages.h"
 
 #include <inttypes.h>
@@ -129,12 +130,12 @@ int trs_pivots_judge(trs_plan *p)
     double re, im;
     get(t, place, &re, &im);
     const bool missing = t->src && t->src[place] == TRS_SRC_MISSING;
-    return trs_fail(TRS_EPIVOT, "row %" PRId64 ": diagonal is %s (%" PRId64 " such row%s)",
+    return trs_fail(TRS_EPIVOT, "row %" PRId64 ": diagonal is %s (%" PRId64 " such %s)",
                     p->first_bad + p->ctx.base,
                     missing              ? "missing"
                     : re == 0 && im == 0 ? "zero"
                                          : "not finite",
-                    p->bad_pivots, p->bad_pivots == 1 ? "" : "s");
+                    p->bad_pivots, trs_noun(p->bad_pivots, "row", "rows"));
 }
 
 #else

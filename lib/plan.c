@@ -7,6 +7,7 @@
 
 #include "general.h"
 #include "gpu.h"
+#include "noun.h"
 #include "stages.h"
 #include "stretches.h"
 #include "work.h"
@@ -329,8 +330,9 @@ static void describe_stretches(trs_plan *p, const trs_stretches *s)
 {
     const size_t used = strlen(p->reason);
     if (!p->wanted->stretches || !s->row) return;
-    snprintf(p->reason + used, sizeof p->reason - used, "; %d rows by %s, %d by %s",
-             (int)s->shape[0].n, s->solver[0]->name, (int)s->shape[1].n, s->solver[1]->name);
+    snprintf(p->reason + used, sizeof p->reason - used, "; %d %s by %s, %d by %s",
+             (int)s->shape[0].n, trs_noun(s->shape[0].n, "row", "rows"), s->solver[0]->name,
+             (int)s->shape[1].n, s->solver[1]->name);
 }
 
 static int choose(trs_plan *p)

@@ -696,7 +696,7 @@ TRS_API void trs_mm_free(trs_mm *mm);
 TRS_API int trs_mm_mat(const trs_mm *mm, unsigned kind, trs_mat *mat);
 
 /* The text of a file, unpacked as trs_mm_read does it, in pieces of whole lines.  For readers of other
- * formats, as that of Rutherford-Boeing files in libtrisolve-suitesparse.
+ * formats, as that of Rutherford-Boeing and Harwell-Boeing files in libtrisolve-suitesparse.
  *     const char *member ; in: of an archive the file NAME/NAME<member> is taken, else the first one
  *         whose name ends so; NULL: ".mtx".
  *     int64_t limit ; bytes of unpacked text, 0: three quarters of what the machine has.

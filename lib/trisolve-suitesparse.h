@@ -51,13 +51,15 @@ typedef struct trs_factor_options {
  * trs_lu_update factors again with new values. */
 TRS_API int trs_factor(trs_lu **lu, const trs_mat *A, const trs_factor_options *opt);
 
-/* Read a Rutherford-Boeing file (.rb), also packed or inside a .tar.gz of the SuiteSparse collection, by
- * RBio.  Arguments, result and ownership as in trs_mm_read; of the options format, base, kind, real_only,
+/* Read a Rutherford-Boeing file (.rb), also packed or inside a .tar.gz of the SuiteSparse collection, or a
+ * Harwell-Boeing file (.rua, .rsa, ...), by RBio; right-hand sides behind the matrix are left out.
+ * Arguments, result and ownership as in trs_mm_read; of the options format, base, kind, real_only,
  * memory_limit (of the unpacked text) and memory are heeded.  The text is copied to a temporary file;
  * RBio itself allocates with malloc.
- * Returns TRS_OK, TRS_EARG, TRS_EFILE, TRS_EFORMAT (something else than a Rutherford-Boeing file),
- * TRS_EMATRIX (one that is damaged), TRS_EMEM, TRS_ESUPPORT (no RBio in this build, or a complex matrix
- * with real_only).  Source: Duff, Grimes, Lewis, RAL-TR-97-031. */
+ * Returns TRS_OK, TRS_EARG, TRS_EFILE, TRS_EFORMAT (a file of neither format), TRS_EMATRIX (one that is
+ * damaged), TRS_EMEM, TRS_ESUPPORT (no RBio in this build, a complex matrix with real_only, a matrix of
+ * elements, a Fortran format that is not one field repeated, as "(1P,5E15.8)" is).
+ * Sources: Duff, Grimes, Lewis, RAL-TR-97-031 and TR/PA/92/86. */
 TRS_API int trs_rb_read(const char *file, const trs_mm_options *opt, trs_mm *mm);
 
 /* "UMFPACK 5.7.9, CHOLMOD 3.0.14": what this library was built with. */

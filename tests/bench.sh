@@ -62,6 +62,10 @@ gives 0 "a lower triangle"
 check $? "every CPU solver has a line"
 grep -q 'cpu-serial' out && grep -q '2 levels' out || grep -q '3 levels' out
 check $? "the table shows solvers and levels"
+printf '%s\n1 1 1\n1 1 4\n' "$header" >one.mtx
+run --solvers=cpu-serial --threads=1 one.mtx
+grep -q ' 1 level, widest 1,' out && grep -q ', 1 right-hand side$' out && grep -q ', 1 thread$' out
+check $? "one level, right-hand side and thread"
 column c.csv omega | awk '{ if ($1 == "" || $1 > 1e-15) bad = 1; print "# omega " $1 } END { exit bad }'
 check $? "backward errors are small"
 tr -d '\r' <c.csv | awk -F, '

@@ -16,8 +16,8 @@ expect 1 'a plot of two files' "$info" --plot=x.svg a b; says err 'one file'
 # ---- what it says
 expect 0 "the slides' example" "$info" "$m/seed5.mtx"
 says out '5 x 5, 8 entries, coordinate real general'; says out '^triangle   lower$'
-says out '^lower +8 entries, 2 levels: widest 3, mean 2.5, median 2.5 rows'
-says out 'longest 3, mean 1.6 entries; every diagonal'; says out 'at least 196 bytes' # 8*12 + 5*20
+says out '^lower +8 entries, 2 levels: widest 3 rows, mean 2.5, median 2.5$'
+says out 'longest 3 entries, mean 1.6'; says out 'diagonal: 0 missing, 0 zero'; says out 'at least 196 bytes' # 8*12 + 5*20
 cat >arrow.mtx <<'E1'
 %%MatrixMarket matrix coordinate complex general
 4 4 9
@@ -37,14 +37,19 @@ says out '^values +sum 12 -10 i, largest 13$'; says out '^triangle   none'
 says out '^lower +7 entries, 2 levels: widest 3'; says out '^upper +5 entries, 2 levels: widest 3'
 printf '%%%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n2 3\n' >chain.mtx
 expect 0 'an upper triangle without diagonal' "$info" chain.mtx; says out '^triangle   upper'
-says out '^upper +2 entries, 3 levels: widest 1'; says out '3 without a diagonal'
+says out '^upper +2 entries, 3 levels: widest 1 row,'; says out 'diagonal: 3 missing, 0 zero'
+printf '%%%%MatrixMarket matrix coordinate complex general\n3 3 4\n1 1 0 2\n2 1 1 0\n2 2 0 0\n3 2 1 0\n' >pivots.mtx
+expect 0 'a missing and a zero diagonal entry' "$info" pivots.mtx; says out 'diagonal: 1 missing, 1 zero'
+printf '%%%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 4\n' >one.mtx
+expect 0 'one row' "$info" one.mtx
+says out '1 x 1, 1 entry,'; says out '^stored +1 entry;'; says out '1 entry, 1 level: widest 1 row,'; says out 'longest 1 entry,'
 expect 0 'rectangular' "$info" "$m/lp_afiro.mtx"; says out '27 x 51'; says out 'not square'
 expect 0 'a right-hand side' "$info" "$m/cavity10_b.mtx"; says out 'array real general'
 expect 1 'a bad file among good ones' "$info" "$m/seed4.mtx" missing.mtx "$m/seed5.mtx"
 says err 'missing.mtx: No such file'; says out 'seed4.mtx: 4 x 4'; says out 'seed5.mtx: 5 x 5'
 "$info" - <"$m/seed5.mtx" >out 2>err; says out 'standard input: 5 x 5, 8 entries'
 
-# ---- Rutherford-Boeing files, as they are, packed, and in an archive
+# ---- Rutherford-Boeing and Harwell-Boeing files, as they are, packed, and in an archive
 mkdir small
 cat >small/small.rb <<'E2'
 title                                                                   key
@@ -56,7 +61,25 @@ rua                        2             2             3             0
   1.5000000000000000e+00 -1.0000000000000000e+00  2.5000000000000000e+00
 E2
 "$info" small/small.rb >out 2>err
-if grep -q 'first line must be\|Rutherford-Boeing file?' err; then ok '# SKIP no RBio'; else
+# the same with one column more, in fields that touch, and with a right-hand side of the matrix behind
+cat >small.rua <<'E3'
+title                                                                   key
+             4             1             1             1             1
+RRA                        2             3             4             0
+(8I2)           (8I2)           (4E8.1)             (4E8.1)
+F                          1             0
+ 1 3 4 5
+ 1 2 2 1
+ 1.5E+00-1.0E+00 2.5E+00-3.5D+02
+ 1.0E+00 2.0E+00
+E3
+"$info" - <small/small.rb >out 2>err; says err 'standard input:1: a Rutherford-Boeing file: a build with RBio reads it, by its name'
+"$info" - <small.rua >out 2>err; says err 'standard input:1: a Harwell-Boeing file: a build with RBio reads it, by its name'
+printf 'one\n1 2 3 4\nrua 1 1 x\n' | "$info" - >out 2>err; says err 'standard input:1: the first line must be'
+"$info" small/small.rb >out 2>err
+if grep -q 'a build with RBio reads it' err; then ok '# SKIP no RBio'; else
+    expect 0 'a Harwell-Boeing file' "$info" small.rua; silent err
+    says out '2 x 3, 4 entries, coordinate real general'; says out '^values +sum -347, largest 350'
     expect 0 'a Rutherford-Boeing file' "$info" small/small.rb; silent err
     says out '2 x 2, 3 entries, coordinate real general'; says out '^values +sum 3, largest 2.5'
     says out '^triangle   lower'
@@ -66,13 +89,22 @@ if grep -q 'first line must be\|Rutherford-Boeing file?' err; then ok '# SKIP no
         expect 0 'solved' "$bin/trisolve-sparse" small.tar.gz; says out 'lower triangle'
     else ok '# SKIP no gzip, tar or libarchive'; fi
     sed 's/2             3  /2             9  /' small/small.rb >damaged
-    expect 1 'a damaged one' "$info" damaged; says err '^trisolve-info: damaged: '; silent out
+    expect 1 'a damaged one' "$info" damaged; says err '^trisolve-info: damaged:1: a Rutherford-Boeing file: '; silent out
 fi
 
 # ---- plots
 expect 1 'no levels to draw' "$info" --plot=x.svg "$m/lp_afiro.mtx"; says err 'no levels'; absent x.svg
+printf '%%%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 1\n2 2 1\n3 3 1\n' >diagonal.mtx
+mkdir recorder
+printf '#!/bin/sh\ncat >script\n: >drawn.svg.part\n' >recorder/gnuplot && chmod +x recorder/gnuplot
+draw() { (PATH=$folder/recorder:$PATH; "$info" --plot=drawn.svg "$1") >out 2>err; }
+# every step from where its level begins to where it ends, the last one too
+draw diagonal.mtx; says script '^-0.5 3$'; says script '^0.5 3$'; says script "'lower: 1 level'"
+draw "$m/seed5.mtx"; says script '^-0.5 [23]$'; says script '^0.5 [23]$'; says script '^1.5 [23]$'
 if command -v gnuplot >/dev/null 2>&1; then
     expect 0 'a plot' "$info" --plot=x.svg "$m/rdb3200l.mtx"; says x.svg '<svg'; says x.svg 'lower: 80 levels'
+    expect 0 'of a diagonal matrix' "$info" --plot=d.svg diagonal.mtx
+    says d.svg "rgb\(148.* d='M.*M" # the line of the key, and that of its one level
     expect 1 'a plot nowhere' "$info" --plot=no/folder/x.svg "$m/seed5.mtx"; says err 'gnuplot could not'
 else ok '# SKIP no gnuplot'; fi
 mkdir none
@@ -96,6 +128,7 @@ for fact in '"format": "coordinate"' '"field": "complex"' '"symmetry": "general"
     '"stored": 9' '"entries": 8' '"sum_re": 12.0' '"sum_im": -10.0' '"max_abs": 13.0' '"triangle": "none"'; do
     says out "^  $fact,?$"
 done
+expect 0 'JSON of the diagonal' "$info" --json pivots.mtx; says out '"missing_diagonals": 1'; says out '"zero_diagonals": 1'
 expect 1 'JSON of nothing' "$info" --json missing.mtx; silent out; says err 'missing.mtx: '
 expect 1 'JSON of several' "$info" --json arrow.mtx missing.mtx; says out '"error": "missing.mtx: '
 printf '%%%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 inf\n' >inf.mtx

@@ -72,6 +72,13 @@ expect 0 'empty matrix' "$solve" empty.mtx
 printf '%%%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 4\n' >one.mtx
 printf '%%%%MatrixMarket matrix array real general\n1 1\n8\n' >one_b.mtx
 expect 0 'one row' "$solve" one.mtx one_b.mtx -q -o -; says out '^2$'
+expect 0 'of one row' "$solve" one.mtx; says out '1 x 1, 1 entry,'; says out ' 1 level, widest 1, longest row 1'
+expect 1 'of two rows' "$solve" "$m/seed5.mtx" one_b.mtx; says err 'one_b.mtx: 1 row, but the matrix has 5'
+expect 2 'one bad pivot' "$solve" zero.mtx; says err 'diagonal is zero \(1 such row\)'
+printf '%%%%MatrixMarket matrix coordinate real general\n1 1 1\n' >none.mtx
+expect 1 'an entry missing' "$solve" none.mtx; says err 'ends after 0 of the 1 entry announced in line 2'
+printf '%%%%MatrixMarket matrix coordinate real general\n0 0 1\n1' >none.mtx
+expect 1 'an entry that cannot be' "$solve" none.mtx; says err '1 entry announced, but only 1 byte follows'
 
 # ---- right-hand sides and output
 printf '%%%%MatrixMarket matrix coordinate real general\n5 2 3\n1 1 2\n5 1 9\n2 2 4\n' >two.mtx
@@ -81,6 +88,27 @@ says x.mtx '^2$' # x(2, 2) = 4 / 2
 expect 0 'x to standard output' "$solve" "$m/seed5.mtx" -o -; says out '%%MatrixMarket matrix array'; says err 'backward'
 expect 0 'quiet' "$solve" -q "$m/seed5.mtx"; silent out; silent err
 expect 1 'wrong number of rows' "$solve" "$m/seed4.mtx" two.mtx; says err '5 rows, but the matrix has 4'
+printf '%%%%MatrixMarket matrix coordinate real general\n1 5 1\n1 2 3\n' >row.mtx
+expect 1 'a row as right-hand side' "$solve" "$m/seed5.mtx" row.mtx; says err 'row.mtx: 1 x 5 is a row: transpose it'
+expect 0 'the usual right-hand side needs no remark' "$solve" "$m/seed5.mtx" two.mtx; silent err
+expect 0 'a square one' "$solve" "$m/seed5.mtx" "$m/seed5.mtx"
+says err 'right-hand side is .*/seed5.mtx: 5 x 5, coordinate real, a square matrix'
+printf '%%%%MatrixMarket matrix coordinate pattern general\n5 1 2\n1 1\n4 1\n' >ones.mtx
+expect 0 'a pattern' "$solve" "$m/seed5.mtx" ones.mtx; says err 'ones.mtx: 5 x 1, coordinate pattern, its entries are ones'
+printf '%%%%MatrixMarket matrix coordinate real general\n5 900000 1\n1 2 3\n' >columns.mtx
+expect 4 'more columns than memory' "$solve" --memory=0.01 "$m/seed5.mtx" columns.mtx; says err 'columns.mtx: .* needs 0.036 GB, the limit'
+
+# ---- the binary form: its content decides, and it is no right-hand side of its own
+"$bin/trisolve-gen" grid5 4 --binary -o b.trs; "$bin/trisolve-gen" grid5 4 -o b.mtx; cp b.trs other.name
+for file in b.trs other.name; do
+    expect 0 "$file" "$solve" $file; says out 'rhs  *none given'; silent err
+done
+expect 1 'nothing beside it' "$bin/trisolve-info" --rhs b.trs; says err 'b.trs: not an archive'
+expect 0 'as named right-hand side' "$solve" "--solver=cpu-serial" b.trs b.trs -o x.mtx; says err 'b.trs: 16 x 16, coordinate real, a square'
+expect 0 'x is the identity' awk 'FNR > 2 && !/^%/ { k++; d = $1 - ((k - 1) % 17 == 0); if (d > 1e-12 || d < -1e-12) exit 1 }' x.mtx
+ok_rows=$(grep -vc '^%' x.mtx)
+if [ "$ok_rows" = 257 ]; then ok '16 x 16 values'; else not_ok "$ok_rows lines, not 257"; fi
+
 expect 1 'unwritable output' "$solve" -q "$m/seed5.mtx" -o no/such/folder/x.mtx; says err 'no/such/folder'
 
 printf '%%%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1e15\n1 2 1e14\n2 2 1e15\n' >under.mtx
@@ -137,7 +165,8 @@ if "$solve" a.gz 2>&1 | grep -q 'no libarchive'; then ok '# SKIP no libarchive';
     if cmp -s x.mtx plain.mtx; then ok 'the same x'; else not_ok 'another x'; fi
     tar -czf pair.tar.gz pair
     expect 0 'an archive with its right-hand side' "$solve" pair.tar.gz -o x.mtx
-    says out 'pair.tar.gz: 1 column'
+    says out 'pair.tar.gz: 1 column$'; says err 'beside the matrix in pair.tar.gz: 4720 x 1, array real$'
+    expect 0 'quietly' "$solve" -q pair.tar.gz; silent err
 fi
 
 # ---- general matrices, where SuiteSparse is there

@@ -1,5 +1,5 @@
 /* t_rb.c: Rutherford-Boeing files: what RBio's own writer makes of the shipped matrices must be read as
- * the Matrix Market file is, bit for bit; damaged files are refused. */
+ * the Matrix Market file is, bit for bit; Harwell-Boeing files written by hand; damaged files are refused. */
 #include "config.h"
 
 #include <stdarg.h>
@@ -126,6 +126,14 @@ static const char good[] =
     "         1         2\n"
     "  1.5000000000000000e+00  2.5000000000000000e+00\n";
 
+static const char huge[] =
+    "title                                                                   key\n"
+    "             3             1             1             1\n"
+    "rua                        2             2     900000000             0\n"
+    "(8I10)          (8I10)          (3E24.16)\n"
+    "         1         3 900000001\n"
+    "         1         2\n";
+
 /* `good` with a text put in place of another of the same length. */
 static void assert_changed(const char *was, const char *is, int status, const char *sentence)
 {
@@ -141,22 +149,139 @@ static void test_refusals(void **state)
 {
     (void)state;
     trs_mm mm;
-    assert_refused("", 0, TRS_EFORMAT, "not a Rutherford-Boeing");
-    assert_refused("%%MatrixMarket matrix\n", 22, TRS_EFORMAT, "not a Rutherford-Boeing");
-    assert_refused("a\nb\nc\nd\ne\n", 10, TRS_EFORMAT, "not a Rutherford-Boeing");
-    /* Harwell-Boeing files, which RBio would read as well */
-    assert_changed("             1\nrua", "  1      0   1\nrua", TRS_EFORMAT, "not a Ruth");
-    assert_changed("rua", "RUA", TRS_EFORMAT, "not a Ruth");
+    assert_refused("", 0, TRS_EFORMAT, "neither a Rutherford-Boeing nor");
+    assert_refused("%%MatrixMarket matrix\n", 22, TRS_EFORMAT, "neither a Rutherford-Boeing nor");
+    assert_refused("a\nb\nc\nd\ne\n", 10, TRS_EFORMAT, "neither a Rutherford-Boeing nor");
+    assert_changed("rua", "rux", TRS_EFORMAT, "neither a Rutherford-Boeing nor");
+    assert_changed("rua", "rue", TRS_ESUPPORT, ":1: a Rutherford-Boeing file: line 4: finite");
+    assert_changed("rua", "RUE", TRS_ESUPPORT, ":1: a Harwell-Boeing file: line 4: finite");
     assert_changed("2         3\n", "1         9\n", TRS_EMATRIX, "column pointers");
     assert_changed("1         2\n  1.5", "1         7\n  1.5", TRS_EMATRIX, "row number");
     assert_changed("2             2             2 ", "2             2     900000000 ", TRS_EMATRIX,
-                   "cannot hold");
+                   "line 7: '1.500000' is no number in a field of (8I10)");
+    assert_refused(huge, sizeof huge - 1, TRS_EMATRIX, "cannot hold 2 columns and 900000000");
     assert_changed("2             2             2 ", "2    9900000000             2 ", TRS_EMATRIX,
                    "out of range");
     assert_int_equal(trs_rb_read("/nonexistent.rb", NULL, &mm), TRS_EFILE);
     assert_int_equal(trs_rb_read(NULL, NULL, &mm), TRS_EARG);
     assert_int_equal(trs_rb_read(file, NULL, NULL), TRS_EARG);
     assert_int_equal(trs_rb_read(file, &(trs_mm_options){.base = 2}, &mm), TRS_EARG);
+}
+
+static void read_text(const char *text, const trs_mm_options *opt, trs_mm *mm)
+{
+    FILE *f = fopen(file, "w");
+    assert_non_null(f);
+    assert_int_not_equal(fputs(text, f), EOF);
+    fclose(f);
+    int rc = trs_rb_read(file, opt, mm);
+    if (rc) print_error("%s\n", trs_message());
+    assert_int_equal(rc, TRS_OK);
+}
+
+/* The matrix
+ *     -1    0  -0.25
+ *   -300   40   1e-100
+ *      0    5   6e100
+ * with fields that touch, Fortran's ways of writing an exponent, and right-hand sides of their own format
+ * behind; also with a \r at each end of a line. */
+static const char harwell[] =
+    "A MATRIX WRITTEN BY HAND                                                BYHAND\n"
+    "             7             1             1             3             1\n"
+    "RUA                        3             3             7             0\n"
+    "(4I3)           (10I2)          (1P, 3D12.5)        (3F10.3)\n"
+    "F                          1             0\n"
+    "  1  3  5  8\n"
+    " 1 2 2 3 1 2 3\n"
+    "-1.00000D+00-3.00000D+02 4.00000d+01\n"
+    " 5.00000E+00-2.50000Q-01 1.00000-100\n"
+    " 6.00000+100\n"
+    "     1.000     2.000     3.000\n";
+
+static void test_harwell(void **state)
+{
+    (void)state;
+    static const double val[] = {-1, -300, 40, 5, -0.25, 1e-100, 6e100};
+    char text[2 * sizeof harwell], *to = text;
+    trs_mm mm;
+    for (int with_cr = 0; with_cr < 2; with_cr++) {
+        to = text;
+        for (const char *p = harwell; *p; p++) {
+            if (with_cr && *p == '\n') *to++ = '\r';
+            *to++ = *p;
+        }
+        *to = '\0';
+        read_text(text, &(trs_mm_options){.format = TRS_CSC}, &mm);
+        assert_true(mm.rows == 3 && mm.cols == 3 && mm.nnz == 7 && mm.stored == 7);
+        assert_true(mm.field == TRS_REAL && mm.symmetry == TRS_GENERAL);
+        assert_memory_equal(mm.ptr, ((int64_t[]){0, 2, 4, 7}), 4 * sizeof(int64_t));
+        assert_memory_equal(mm.idx, ((int32_t[]){0, 1, 1, 2, 0, 1, 2}), 7 * sizeof(int32_t));
+        assert_memory_equal(mm.val, val, sizeof val);
+        trs_mm_free(&mm);
+    }
+}
+
+/* The newer format allows Fortran's exponents as well. */
+static void test_exponents(void **state)
+{
+    (void)state;
+    char text[sizeof good];
+    trs_mm mm;
+    memcpy(text, good, sizeof good);
+    memcpy(strstr(text, "2.5000000000000000e+00"), "2.5000000000000000D+02", 22);
+    memcpy(strstr(text, "1.5000000000000000e+00"), "1.5000000000000000-002", 22);
+    read_text(text, NULL, &mm);
+    assert_memory_equal(mm.val, ((double[]){0.015, 250}), 2 * sizeof(double));
+    trs_mm_free(&mm);
+}
+
+/* Symmetric, its count of right-hand sides blank, as it may be when there are none. */
+static void test_harwell_symmetric(void **state)
+{
+    (void)state;
+    trs_mm mm;
+    read_text("TITLE\n             3             1             1             1              \n"
+              "CSA                        2             2             2             0\n"
+              "(8I10)          (8I10)          (1P4E9.2)\n"
+              "         1         3         3\n         1         2\n"
+              " 1.00E+00-2.00E+00-3.00E+00 4.00E+00\n",
+              NULL, &mm);
+    assert_true(mm.nnz == 3 && mm.symmetry == TRS_SYMMETRIC && mm.dtype == TRS_C64);
+    assert_memory_equal(mm.idx, ((int32_t[]){0, 1, 0}), 3 * sizeof(int32_t));
+    assert_memory_equal(mm.val, ((double[]){1, -2, -3, 4, -3, 4}), 6 * sizeof(double));
+    trs_mm_free(&mm);
+}
+
+/* What a reader of words would take for other numbers, or could not take apart. */
+static void test_fields(void **state)
+{
+    (void)state;
+    static const char number[] = "  1.5000000000000000e+00  2.5";
+    static const struct {
+        const char *was, *is, *sentence;
+    } wrong[] = {
+        {number, "  1.5000000000000000 +00  2.5", "line 7: '1.5000000000000000 +00' is no number"},
+        {number, "                     0x1  2.5", "'0x1' is no number in a field of (3E24.16)"},
+        {number, "                   1e400  2.5", "'1e400' is no number"},
+        {number, "     1500000000000000000  2.5",
+         "leaves its decimal point to the format (3E24.16)"},
+        {"(3E24.16)", "(1E24.16)", "line 7: text behind the last field of (1E24.16)"},
+        {"(3E24.16)", "(3E24,1X)", "line 4: the Fortran format '(3E24,1X)' is not read here"},
+        {"(3E24.16)", "(3E99.16)", "is not read here"},
+        {"(3E24.16)", "(E)      ", "is not read here"},
+        {"(3E24.16)", " 3E24.16 ", "is not read here"},
+        {"(8I10)  ", "(8F10.0)", "is not read here"},
+        {"         1         2         3\n", "         1         2       3.0\n",
+         "'3.0' is no number"},
+    };
+    for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++) {
+        const int code = strstr(wrong[k].sentence, "not read here") ? TRS_ESUPPORT : TRS_EMATRIX;
+        assert_changed(wrong[k].was, wrong[k].is, code, wrong[k].sentence);
+    }
+    static const char scaled[] = "TITLE\n 3 1 1 1\nrua 1 1 1 0\n(2I2) (1I2) (1P,4F4.1)\n"
+                                 " 1 2\n 1\n 2.5\n";
+    assert_refused(scaled, sizeof scaled - 1, TRS_EMATRIX,
+                   "'2.5' leaves its exponent to the format (1P,4F4.1)");
 }
 
 /* RBio's writer makes no pattern files. */
@@ -214,9 +339,11 @@ static int remove_file(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_matrices),
-                                       cmocka_unit_test(test_refusals),
-                                       cmocka_unit_test(test_pattern), cmocka_unit_test(test_cut)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_matrices),  cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_harwell),   cmocka_unit_test(test_harwell_symmetric),
+        cmocka_unit_test(test_exponents), cmocka_unit_test(test_fields),
+        cmocka_unit_test(test_pattern),   cmocka_unit_test(test_cut)};
     return cmocka_run_group_tests_name("rb", tests, make_file, remove_file);
 }
 

@@ -1,12 +1,14 @@
-/* rb_read.c: read a Rutherford-Boeing file with RBio: trs_rb_read.
+/* rb_read.c: read a Rutherford-Boeing or Harwell-Boeing file with RBio: trs_rb_read.
  *
  * RBio reads from named files only, so that the text, unpacked where it is packed, first goes to a
- * temporary file without a name.  The header is looked at before RBio sees it: what is of another
- * format is left alone, and sizes that the file cannot hold are refused before memory is asked for.
- * Source: Duff, Grimes, Lewis, "The Rutherford-Boeing Sparse Matrix Collection", RAL-TR-97-031. */
+ * temporary file without a name, number by number as rb_fields.c finds them.  The header is looked at before
+ * RBio sees it: what is of another format is left alone, and sizes that the file cannot hold are refused
+ * before memory is asked for. */
 #include "config.h"
 
 #include "call.h"
+#include "noun.h"
+#include "rb_fields.h"
 #include "trisolve-suitesparse.h"
 
 #include <inttypes.h>
@@ -27,11 +29,11 @@ typedef int64_t whole;
 #endif
 
 typedef struct text_file {
-    FILE *f;
-    int64_t bytes;
-    bool other; /* than Rutherford-Boeing */
-    bool failed;
-    int64_t rows, cols, stored; /* as the header has them */
+    const char *file;
+    trs_rb_fields fields; /* out: the temporary file */
+    int64_t bytes;        /* read */
+    bool known;           /* it is of one of the two formats */
+    int rc;
 } text_file;
 
 typedef struct rb { /* what RBio gives */
@@ -40,18 +42,22 @@ typedef struct rb { /* what RBio gives */
     double *re, *im;
 } rb;
 
-static int fail(int code, const char *file, const char *format, ...)
+static int fail(int code, const text_file *t, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-static int fail(int code, const char *file, const char *format, ...)
+/* The sentence names the format once the header has shown it. */
+static int fail(int code, const text_file *t, const char *format, ...)
 {
-    const size_t length = strlen(file);
+    const size_t length = strlen(t->file);
+    const char *kind =
+        t->fields.head.harwell ? "1: a Harwell-Boeing file: " : "1: a Rutherford-Boeing file: ";
     char what[320];
     va_list args;
     va_start(args, format);
     vsnprintf(what, sizeof what, format, args);
     va_end(args);
-    return trs_fail(code, "%s: %s", length > 150 ? file + length - 150 : file, what);
+    return trs_fail(code, "%s:%s%s", length > 150 ? t->file + length - 150 : t->file,
+                    t->known ? kind : " ", what);
 }
 
 /* ---- the text ---------------------------------------------------------------------------------- */
@@ -72,51 +78,58 @@ static bool get_line(const char *p, int64_t bytes, int k, char *line, size_t siz
     return n > 0;
 }
 
-/* The second line has four counts, where the older Harwell-Boeing format has five; the third the type
- * in small letters, as "rua", and the sizes; the fourth begins with a Fortran format. */
-static bool look_at_header(text_file *t, const char *p, int64_t bytes)
+/* The fourth line begins with a Fortran format. */
+static bool is_boeing(const char *p, int64_t bytes, trs_boeing *h, char format[128])
 {
-    char line[128], type[4] = "";
-    int64_t n[5];
-    if (!get_line(p, bytes, 1, line, sizeof line) ||
-        sscanf(line, "%" SCNd64 "%" SCNd64 "%" SCNd64 "%" SCNd64 "%" SCNd64, &n[0], &n[1], &n[2],
-               &n[3], &n[4]) != 4)
-        return false;
-    if (!get_line(p, bytes, 2, line, sizeof line) ||
-        sscanf(line, "%3s %" SCNd64 " %" SCNd64 " %" SCNd64, type, &t->rows, &t->cols,
-               &t->stored) != 4)
-        return false;
-    if (strlen(type) != 3 || !strchr("rcpiq", type[0]) || !strchr("suhzr", type[1]) ||
-        !strchr("ae", type[2]))
-        return false;
-    return get_line(p, bytes, 3, line, sizeof line) && line[strspn(line, " ")] == '(';
+    char second[128], third[128];
+    return get_line(p, bytes, 1, second, sizeof second) &&
+           get_line(p, bytes, 2, third, sizeof third) && trs_boeing_header(second, third, h) &&
+           get_line(p, bytes, 3, format, 128) && format[strspn(format, " ")] == '(';
 }
 
+static bool in_range(const trs_boeing *h)
+{
+    return h->rows >= 0 && h->rows <= INT32_MAX && h->cols >= 0 && h->cols <= INT32_MAX &&
+           h->stored >= 0 && h->stored <= INT64_MAX / 16;
+}
+
+/* A piece of the text, whole lines; non-zero: no more of it is wanted. */
 static int put(void *user, const char *text, int64_t bytes)
 {
     text_file *t = user;
-    if (t->bytes == 0) t->other = !look_at_header(t, text, bytes);
+    char format[128];
+    if (t->bytes == 0) {
+        t->known = is_boeing(text, bytes, &t->fields.head, format);
+        if (!t->known) return 1;
+        t->rc = in_range(&t->fields.head) ? trs_rb_formats(&t->fields, format) : TRS_EMATRIX;
+    }
     t->bytes += bytes;
-    if (t->other) return 1;
-    t->failed = fwrite(text, 1, (size_t)bytes, t->f) != (size_t)bytes;
-    return t->failed;
+    for (const char *end = text + bytes; text < end && !t->rc && t->fields.part < 3;) {
+        const char *nl = memchr(text, '\n', (size_t)(end - text));
+        t->rc = trs_rb_line(&t->fields, text, (nl ? nl : end) - text);
+        text = nl ? nl + 1 : end;
+    }
+    return t->rc || t->fields.part == 3;
 }
 
-static int unpack(const char *file, const trs_mm_options *opt, text_file *t)
+static int unpack(const trs_mm_options *opt, text_file *t)
 {
-    t->f = tmpfile();
-    if (!t->f) return fail(TRS_EFILE, file, "no temporary file can be made");
-    int rc = trs_unpack(file, ".rb", opt->memory_limit, put, t);
+    const trs_boeing *h = &t->fields.head;
+    t->fields.out = tmpfile();
+    if (!t->fields.out) return fail(TRS_EFILE, t, "no temporary file can be made");
+    int rc = trs_unpack(t->file, ".rb", opt->memory_limit, put, t);
     if (rc) return rc;
-    if (t->other || t->bytes == 0) return fail(TRS_EFORMAT, file, "not a Rutherford-Boeing file");
-    if (t->failed || fflush(t->f)) return fail(TRS_EFILE, file, "no room for its text");
-    if (t->rows < 0 || t->cols < 0 || t->stored < 0 || t->rows > INT32_MAX || t->cols > INT32_MAX)
-        return fail(TRS_EMATRIX, file, "%" PRId64 " x %" PRId64 " is out of range", t->rows,
-                    t->cols);
-    if (t->cols > t->bytes || t->stored > t->bytes)
-        return fail(TRS_EMATRIX, file,
-                    "%" PRId64 " bytes cannot hold %" PRId64 " columns and %" PRId64 " entries",
-                    t->bytes, t->cols, t->stored);
+    if (!t->known)
+        return fail(TRS_EFORMAT, t, "neither a Rutherford-Boeing nor a Harwell-Boeing file");
+    if (!in_range(h))
+        return fail(TRS_EMATRIX, t, "%" PRId64 " x %" PRId64 " is out of range", h->rows, h->cols);
+    if (t->rc == TRS_EFILE || fflush(t->fields.out))
+        return fail(TRS_EFILE, t, "no room for its text");
+    if (t->rc) return fail(t->rc, t, "line %" PRId64 ": %s", t->fields.line, trs_message());
+    if (h->cols > t->bytes || h->stored > t->bytes)
+        return fail(TRS_EMATRIX, t,
+                    "%" PRId64 " %s cannot hold %" PRId64 " columns and %" PRId64 " entries",
+                    t->bytes, trs_noun(t->bytes, "byte", "bytes"), h->cols, h->stored);
     return TRS_OK;
 }
 
@@ -135,8 +148,6 @@ static const char *explain(whole code)
         return "a symmetric matrix with entries above the diagonal";
     case RBIO_JUMBLED:
         return "rows do not ascend within a column";
-    case RBIO_UNSUPPORTED:
-        return "finite elements, not assembled, which RBio does not read";
     case RBIO_CP_IOERROR:
         return "column pointers cannot be read";
     case RBIO_ROW_IOERROR:
@@ -148,20 +159,20 @@ static const char *explain(whole code)
     }
 }
 
-static int read_rb(const char *file, const text_file *t, rb *r)
+static int read_rb(const text_file *t, rb *r)
 {
     char path[40], title[73], key[9], type[4];
     whole size, zeros, *zero_ptr = NULL, *zero_idx = NULL;
-    snprintf(path, sizeof path, "/dev/fd/%d", fileno(t->f));
-    rewind(t->f);
+    snprintf(path, sizeof path, "/dev/fd/%d", fileno(t->fields.out));
+    rewind(t->fields.out);
     whole rc = RBread(path, 1, 0, title, key, type, &r->rows, &r->cols, &r->kind, &r->symmetry,
                       &size, &zeros, &r->ptr, &r->idx, &r->re, &r->im, &zero_ptr, &zero_idx);
     SuiteSparse_free(zero_ptr);
     SuiteSparse_free(zero_idx);
-    if (rc == RBIO_OUT_OF_MEMORY) return fail(TRS_EMEM, file, "out of memory");
-    if (rc < 0) return fail(TRS_EMATRIX, file, "%s", explain(rc));
+    if (rc == RBIO_OUT_OF_MEMORY) return fail(TRS_EMEM, t, "out of memory");
+    if (rc < 0) return fail(TRS_EMATRIX, t, "%s", explain(rc));
     if (!r->ptr || !r->idx || r->kind < 0 || r->kind > 4 || r->symmetry < -1 || r->symmetry > 3)
-        return fail(TRS_EMATRIX, file, "RBio gives no matrix");
+        return fail(TRS_EMATRIX, t, "RBio gives no matrix");
     return TRS_OK;
 }
 
@@ -173,7 +184,7 @@ static void describe(const rb *r, const text_file *t, const trs_mm_options *opt,
     mm->rows = r->rows;
     mm->cols = r->cols;
     mm->nnz = r->ptr[r->cols];
-    mm->stored = t->stored;
+    mm->stored = t->fields.head.stored;
     mm->field = field[r->kind];
     mm->symmetry = symmetry[r->symmetry + 1];
     mm->dtype = mm->field == TRS_COMPLEX ? TRS_C64 : TRS_F64;
@@ -238,16 +249,16 @@ static void drop_pointers(trs_mm *mm)
     mm->ptr = NULL;
 }
 
-static int read_file(const char *file, const trs_mm_options *opt, trs_mm *mm, text_file *t, rb *r)
+static int read_file(const trs_mm_options *opt, trs_mm *mm, text_file *t, rb *r)
 {
-    int rc = unpack(file, opt, t);
-    if (!rc) rc = read_rb(file, t, r);
+    int rc = unpack(opt, t);
+    if (!rc) rc = read_rb(t, r);
     if (rc) return rc;
     describe(r, t, opt, mm);
     if (mm->field == TRS_COMPLEX && opt->real_only)
-        return fail(TRS_ESUPPORT, file, "the matrix is complex, a real one is needed");
+        return fail(TRS_ESUPPORT, t, "the matrix is complex, a real one is needed");
     rc = fill(r, opt, mm);
-    if (rc) return fail(rc, file, "out of memory");
+    if (rc) return fail(rc, t, "out of memory");
     if (opt->format == TRS_COO) drop_pointers(mm);
     return TRS_OK;
 }
@@ -262,10 +273,10 @@ static int rb_read(const char *file, const trs_mm_options *opt, trs_mm *mm)
         opt->base < 0 || opt->base > 1 || opt->memory_limit < 0 || opt->kind > TRS_UPPER)
         return trs_fail(TRS_EARG, "file is NULL, or an option is out of range");
     mm->memory = opt->memory;
-    text_file t = {0};
+    text_file t = {.file = file};
     rb r = {0};
-    int rc = read_file(file, opt, mm, &t, &r);
-    if (t.f) fclose(t.f);
+    int rc = read_file(opt, mm, &t, &r);
+    if (t.fields.out) fclose(t.fields.out);
     SuiteSparse_free(r.ptr);
     SuiteSparse_free(r.idx);
     SuiteSparse_free(r.re);
