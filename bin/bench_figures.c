@@ -1,8 +1,8 @@
-/* bench_figures.c: results become scripts for gnuplot, their numbers inside: each can be drawn again, or
- * changed, by hand. */
+/* bench_figures.c: what every figure has in common: its head, its colours, the solver that ratios are over. */
 #include "config.h"
 
-#include "bench.h"
+#include "bench_figures.h"
+#include "bench_summary.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,14 +10,10 @@
 
 /* ---- scripts ------------------------------------------------------------------------------------ */
 
-typedef struct writer {
-    FILE *f;
-    size_t size;
-    figure figure;
-} writer;
+const char ratio_tics[] = "(0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, "
+                          "50, 100, 200, 500, 1000)";
 
-/* Text between single quotes, where gnuplot changes nothing. */
-static void put_quoted(FILE *f, const char *text)
+void put_quoted(FILE *f, const char *text)
 {
     fputc('\'', f);
     for (; *text; text++) {
@@ -27,32 +23,41 @@ static void put_quoted(FILE *f, const char *text)
     fputc('\'', f);
 }
 
-/* A column of a data block: no quotes within. */
-static void put_column(FILE *f, const char *text)
+void put_column(FILE *f, const char *text)
 {
     fputc('"', f);
     for (; *text; text++) fputc(*text == '"' || (unsigned char)*text < ' ' ? '?' : *text, f);
     fputc('"', f);
 }
 
-static int start(writer *w, const char *file, const char *title, const char *y, int width)
+void put_colour(FILE *f, int solver)
+{
+    static const char *const colour[] = {"4e79a7", "f28e2b", "e15759", "59a14f", "b07aa1",
+                                         "9c755f", "76b7b2", "d4a017", "ff9da7", "79706e"};
+    fprintf(f, " lc rgb '#%s'", colour[solver % (int)(sizeof colour / sizeof *colour)]);
+}
+
+int figure_height(int curves)
+{
+    return 430 + 20 * ((curves + 3) / 4);
+}
+
+int figure_begin(writer *w, const char *file, const char *title, int width, int height)
 {
     *w = (writer){0};
     snprintf(w->figure.file, sizeof w->figure.file, "%s", file);
+    snprintf(w->figure.title, sizeof w->figure.title, "%s", title);
     w->f = open_memstream(&w->figure.script, &w->size);
     if (!w->f) return out_of_memory();
     fprintf(w->f, "# gnuplot %s.gp >%s.svg\n", file, file);
-    fprintf(w->f, "set terminal svg size %d,520 noenhanced font 'sans,13' background 'white'\n",
-            width);
+    fprintf(w->f, "set terminal svg size %d,%d noenhanced font 'sans,13' background 'white'\n",
+            width, height);
     fputs("set title ", w->f), put_quoted(w->f, title);
-    fputs("\nset ylabel ", w->f), put_quoted(w->f, y);
-    fputs("\nset logscale y\nset format y '%g'\nset key outside right top\nset grid\nset datafile "
-          "missing '?'\n",
-          w->f);
+    fputs("\nset grid lc rgb '#dddddd'\nset datafile missing '?'\n", w->f);
     return EXIT_GOOD;
 }
 
-static int finish(writer *w, figure_list *l)
+int figure_end(writer *w, figure_list *l)
 {
     const bool bad = fclose(w->f) != 0;
     figure *grown = bad ? NULL : realloc(l->figure, (size_t)(l->count + 1) * sizeof *grown);
@@ -75,9 +80,13 @@ int add_lines(figure_list *l, const char *file, const char *title, const char *y
               const curve *curves)
 {
     writer w;
-    int code = start(&w, file, title, y, 860);
+    int code = figure_begin(&w, file, title, 860, 520);
     if (code) return code;
-    fputs("set xlabel 'n'\nset logscale x 2\n", w.f);
+    fputs("set xlabel 'n'\nset logscale x 2\nset logscale y\nset format y '%g'\n"
+          "set key outside right top\nset ylabel ",
+          w.f);
+    put_quoted(w.f, y);
+    fputc('\n', w.f);
     for (int k = 0; k < count; k++) {
         fprintf(w.f, "$d%d << EOD\n", k);
         for (int i = 0; i < curves[k].count; i++)
@@ -89,74 +98,64 @@ int add_lines(figure_list *l, const char *file, const char *title, const char *y
         put_quoted(w.f, curves[k].name);
     }
     fputc('\n', w.f);
-    return finish(&w, l);
+    return figure_end(&w, l);
 }
 
-/* ---- bars: every solver on every triangle, over a reference ---------------------------------------- */
+/* ---- who is compared with whom ------------------------------------------------------------------- */
 
-static bool any_has(const kept *k, const char *solver)
+const char *reference_of(const kept *k)
 {
     for (int i = 0; i < k->count; i++)
-        if (find_cell(&k->r[i], solver, 0)) return true;
+        if (find_cell(&k->r[i], "cusparse", 0)) return "cusparse";
+    return "cpu-serial";
+}
+
+/* Has it a ratio anywhere? */
+static bool has_ratio(const kept *k, const char *solver, const char *reference)
+{
+    if (!strcmp(solver, reference)) return false;
+    for (int i = 0; i < k->count; i++)
+        if (find_cell(&k->r[i], reference, 0) && find_cell(&k->r[i], solver, 0)) return true;
     return false;
 }
 
-/* Does the solver, which is the reference or is not, have a bar anywhere? */
-static bool has_bars(const kept *k, const char *solver, const char *reference)
+static bool any_sparse(const kept *k, const char *reference)
 {
-    for (int i = 0; i < k->count; i++)
-        if (find_cell(&k->r[i], reference, 0) && find_cell(&k->r[i], solver, 0))
-            return strcmp(solver, reference) != 0;
+    const result *first = first_solved(k);
+    for (int c = 0; first && c < first->count; c++)
+        if (!first->cells[c].solver.full && has_ratio(k, first->cells[c].solver.name, reference))
+            return true;
     return false;
 }
 
-/* Solve over that of the reference; "?" where one of them did not run. */
-static void put_ratio(FILE *f, const result *r, const char *solver, const char *reference)
+bool is_compared(const kept *k, int solver, const char *reference)
 {
-    const cell *c = find_cell(r, solver, 0);
-    const double ratio = c ? over_solve(r, c, reference) : (double)NAN;
-    if (isnan(ratio)) fputs(" ?", f);
-    else fprintf(f, " %.5g", ratio);
+    const trs_solver_info *one = &first_solved(k)->cells[solver].solver;
+    return has_ratio(k, one->name, reference) && !(one->full && any_sparse(k, reference));
 }
 
-/* Every result has the same cells. */
-static int add_bars(const kept *k, const char *reference, figure_list *l)
+void put_not_compared(const kept *k, const char *reference, char *text, size_t size)
 {
-    char title[128];
-    const result *first = &k->r[0];
-    int bars = 0;
-    for (int c = 0; c < first->count; c++)
-        bars += has_bars(k, first->cells[c].solver.name, reference);
-    if (!bars) return EXIT_GOOD;
-    writer w;
-    const int width = 360 + 12 * bars * k->count;
-    snprintf(title, sizeof title, "Solve time over that of %s (below 1: faster)", reference);
-    int code = start(&w, "solve", title, "times as long", width < 860 ? 860 : width);
-    if (code) return code;
-    fputs("$d << EOD\nmatrix", w.f);
-    for (int c = 0; c < first->count; c++)
-        if (has_bars(k, first->cells[c].solver.name, reference))
-            fprintf(w.f, " %s", first->cells[c].solver.name);
-    for (int i = 0; i < k->count; i++) {
-        fputc('\n', w.f);
-        put_column(w.f, k->r[i].name);
-        for (int c = 0; c < first->count; c++)
-            if (has_bars(k, first->cells[c].solver.name, reference))
-                put_ratio(w.f, &k->r[i], first->cells[c].solver.name, reference);
+    const result *first = first_solved(k);
+    const char *before = " Not drawn: ", *after = "";
+    size_t at = 0;
+    *text = '\0';
+    for (int c = 0; c < first->count && at < size; c++) {
+        const char *name = first->cells[c].solver.name;
+        if (!has_ratio(k, name, reference) || is_compared(k, c, reference)) continue;
+        at += (size_t)snprintf(text + at, size - at, "%s%s", before, name);
+        before = ", ";
+        after = ", which store the triangle as a full matrix.";
     }
-    fprintf(w.f,
-            "\nEOD\nset style data histograms\nset style histogram clustered gap 1\n"
-            "set style fill solid 0.8\nset xtics rotate by -35\n"
-            "plot for [i=2:%d] $d using i:xtic(1) title columnheader(i), 1 notitle with lines "
-            "lc 'black'\n",
-            bars + 1);
-    return finish(&w, l);
+    if (at < size) snprintf(text + at, size - at, "%s", after);
 }
 
 int make_figures(const settings *s, const kept *k, figure_list *l)
 {
     *l = (figure_list){0};
-    if (!k->count) return EXIT_GOOD;
+    if (!first_solved(k)) return EXIT_GOOD;
     if (s->dense) return add_dense_figures(k, l);
-    return add_bars(k, any_has(k, "cusparse") ? "cusparse" : "cpu-serial", l);
+    int code = add_profile(s, k, l);
+    if (!code) code = add_ratios(k, l);
+    return code ? code : add_bars(k, l);
 }

@@ -8,7 +8,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "bench.h"
+#include "bench_figures.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,118 @@
+/* bench_bars.c: solve.svg: matrix by matrix, the solve time of every solver over that of the reference, as bars.
+ *
+ * A ratio r is drawn on a logarithmic axis as a bar between 1 and r: its length is |log r|, so that twice
+ * as fast and half as fast look alike, to the left and to the right.  (Bars that begin at the end of the
+ * axis have lengths that depend on where the axis ends.)  The axis ends at 1/100 and at 100; what lies
+ * beyond is cut there and its number is written beside it. */
+#include "config.h"
+
+#include "bench_figures.h"
+#include "bench_summary.h"
+
+#include <math.h>
+
+static const double lowest = 0.01, highest = 100;
+
+enum { BAR = 7, GAP = 7, AROUND = 130 }; /* pixels: a bar, between matrices, title and key */
+
+/* "?" where one of the two did not run. */
+static void put_ratio(FILE *f, double ratio)
+{
+    if (isnan(ratio)) fputs(" ?", f);
+    else fprintf(f, " %.5g", ratio);
+}
+
+typedef struct scope { /* what is drawn */
+    int rows, bars;
+    double low, high; /* of the axis */
+} scope;
+
+static scope find_scope(const kept *k, const char *reference)
+{
+    const result *first = first_solved(k);
+    scope v = {.low = 0.5, .high = 2};
+    for (int c = 0; c < first->count; c++) v.bars += is_compared(k, c, reference);
+    for (int i = 0; i < k->count; i++) {
+        const result *r = &k->r[i];
+        v.rows += r->count > 0;
+        for (int c = 0; c < r->count; c++) {
+            if (!is_compared(k, c, reference)) continue;
+            const double ratio = over_solve(r, &r->cells[c], reference);
+            v.low = fmin(v.low, ratio / 1.1), v.high = fmax(v.high, ratio * 1.1);
+        }
+    }
+    v.low = fmax(v.low, lowest), v.high = fmin(v.high, highest);
+    return v;
+}
+
+static void put_data(FILE *f, const kept *k, const char *reference)
+{
+    const result *first = first_solved(k);
+    fputs("$d << EOD\nmatrix", f);
+    for (int c = 0; c < first->count; c++)
+        if (is_compared(k, c, reference)) fprintf(f, " %s", first->cells[c].solver.name);
+    for (int i = 0; i < k->count; i++) {
+        const result *r = &k->r[i];
+        if (!r->count) continue;
+        fputc('\n', f);
+        put_column(f, r->name);
+        for (int c = 0; c < r->count; c++)
+            if (is_compared(k, c, reference)) put_ratio(f, over_solve(r, &r->cells[c], reference));
+    }
+    fputs("\nEOD\n", f);
+}
+
+/* Bar k of row $0 goes from 1 to its ratio, and its middle is at y(k). */
+static void put_axes(FILE *f, const scope *v)
+{
+    fprintf(f, "bars = %d\nlow = %.4g\nhigh = %.4g\n", v->bars, v->low, v->high);
+    for (int top = 0; top < 2; top++)
+        fprintf(f, "set logscale x%s\nset x%srange [low:high]\nset x%stics %s\n", top ? "2" : "",
+                top ? "2" : "", top ? "2" : "", ratio_tics);
+    fprintf(f, "set yrange [%d - 0.5:-0.5]\nset ytics scale 0 font ',11'\n", v->rows);
+    fputs("set grid xtics noytics\nset key outside top center horizontal\nset rmargin 9\n"
+          "set style fill solid 1 noborder\n"
+          "set arrow from 1, graph 0 to 1, graph 1 nohead front lw 1.2 lc 'black'\n"
+          "y(k) = $0 + (k - 0.5 * (bars + 1)) / (bars + 1)\n"
+          "half = 0.45 / (bars + 1)\n"
+          "cut(r) = r < low ? low : r > high ? high : r\n"
+          "beyond(r) = r < low || r > high ? cut(r) : NaN\n",
+          f);
+}
+
+int add_bars(const kept *k, figure_list *l)
+{
+    char title[128], not_drawn[400];
+    const char *reference = reference_of(k);
+    const result *first = first_solved(k);
+    const scope v = find_scope(k, reference);
+    writer w;
+    if (!v.bars) return EXIT_GOOD;
+    snprintf(title, sizeof title, "Solve time over that of %s (below 1: faster)", reference);
+    int code =
+        figure_begin(&w, "solve", title, FIGURE_WIDTH, AROUND + v.rows * (BAR * v.bars + GAP));
+    if (code) return code;
+    put_not_compared(k, reference, not_drawn, sizeof not_drawn);
+    snprintf(
+        w.figure.caption, sizeof w.figure.caption,
+        "Bars begin at 1, %s: to the left a solver is faster, to the right it is slower. A bar "
+        "that is longer than the axis is cut off, and its ratio is written at its end.%s",
+        reference, not_drawn);
+    put_data(w.f, k, reference);
+    put_axes(w.f, &v);
+    fputs("plot", w.f);
+    for (int c = 0, bar = 0; c < first->count; c++) {
+        if (!is_compared(k, c, reference)) continue;
+        bar++;
+        fprintf(w.f,
+                " $d using (cut(column(%d))):(y(%d)):(1):(cut(column(%d))):(y(%d) - half):"
+                "(y(%d) + half):ytic(1) with boxxyerror title columnheader(%d)",
+                bar + 1, bar, bar + 1, bar, bar, bar + 1);
+        put_colour(w.f, c);
+        fputs(", \\\n ", w.f);
+    }
+    fputs(" for [k=1:bars] $d using (beyond(column(k+1))):(y(k)):(sprintf('%.3g', column(k+1))) "
+          "with labels left offset 0.3,0 font ',9' notitle columnheader\n",
+          w.f);
+    return figure_end(&w, l);
+}

@@ -1,0 +1,71 @@
+/* bench_ratios.c: levels.svg: the solve time of every solver over that of the reference, over the number of
+ * levels: where few levels let rows be solved side by side, and what many of them cost. */
+#include "config.h"
+
+#include "bench_figures.h"
+#include "bench_summary.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static int count_points(const kept *k, int solver, const char *reference)
+{
+    int count = 0;
+    for (int i = 0; i < k->count; i++) {
+        const result *r = &k->r[i];
+        count += r->count && !isnan(over_solve(r, &r->cells[solver], reference));
+    }
+    return count;
+}
+
+static void put_points(FILE *f, const kept *k, int solver, const char *reference)
+{
+    fprintf(f, "$d%d << EOD\n", solver);
+    for (int i = 0; i < k->count; i++) {
+        const result *r = &k->r[i];
+        const double ratio = r->count ? over_solve(r, &r->cells[solver], reference) : (double)NAN;
+        if (!isnan(ratio)) fprintf(f, "%" PRId64 " %.5g\n", r->levels, ratio);
+    }
+    fputs("EOD\n", f);
+}
+
+int add_ratios(const kept *k, figure_list *l)
+{
+    char title[128], not_drawn[400];
+    const char *reference = reference_of(k), *join = "plot";
+    const result *first = first_solved(k);
+    int most = 0, curves = 0;
+    writer w;
+    for (int c = 0; c < first->count; c++) {
+        const int points = is_compared(k, c, reference) ? count_points(k, c, reference) : 0;
+        if (points > most) most = points;
+        curves += points > 0;
+    }
+    if (most < 2) return EXIT_GOOD;
+    snprintf(title, sizeof title, "Solve time over that of %s, by levels (below 1: faster)",
+             reference);
+    int code = figure_begin(&w, "levels", title, FIGURE_WIDTH, figure_height(curves));
+    if (code) return code;
+    put_not_compared(k, reference, not_drawn, sizeof not_drawn);
+    snprintf(w.figure.caption, sizeof w.figure.caption,
+             "A point is a triangle. The levels are the rows on its longest path of dependencies: "
+             "the fewer there are, the more rows can be solved side by side.%s",
+             not_drawn);
+    fputs("set xlabel 'levels' offset 0,0.4\nset ylabel 'times as long as ", w.f);
+    fprintf(w.f, "%s'\nset logscale xy\nset format x '%%g'\nset ytics %s\n", reference, ratio_tics);
+    fputs("set arrow from graph 0, first 1 to graph 1, first 1 nohead lc 'black'\n"
+          "set key below\nset pointsize 0.7\n",
+          w.f);
+    for (int c = 0; c < first->count; c++)
+        if (is_compared(k, c, reference)) put_points(w.f, k, c, reference);
+    for (int c = 0; c < first->count; c++) {
+        if (!is_compared(k, c, reference)) continue;
+        fprintf(w.f, "%s $d%d with points pt %d", join, c, 4 + c % 10);
+        put_colour(w.f, c);
+        fputs(" title ", w.f);
+        put_quoted(w.f, first->cells[c].solver.name);
+        join = ", \\\n ";
+    }
+    fputc('\n', w.f);
+    return figure_end(&w, l);
+}
