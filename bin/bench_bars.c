@@ -2,16 +2,14 @@
  *
  * A ratio r is drawn on a logarithmic axis as a bar between 1 and r: its length is |log r|, so that twice
  * as fast and half as fast look alike, to the left and to the right.  (Bars that begin at the end of the
- * axis have lengths that depend on where the axis ends.)  The axis ends at 1/100 and at 100; what lies
- * beyond is cut there and its number is written beside it. */
+ * axis have lengths that depend on where the axis ends.)  What lies beyond the axis is cut there and
+ * its number is written beside it. */
 #include "config.h"
 
 #include "bench_figures.h"
 #include "bench_summary.h"
 
 #include <math.h>
-
-static const double lowest = 0.01, highest = 100;
 
 enum { BAR = 7, GAP = 7, AROUND = 130 }; /* pixels: a bar, between matrices, title and key */
 
@@ -22,27 +20,19 @@ static void put_ratio(FILE *f, double ratio)
     else fprintf(f, " %.5g", ratio);
 }
 
-typedef struct scope { /* what is drawn */
-    int rows, bars;
-    double low, high; /* of the axis */
-} scope;
-
-static scope find_scope(const kept *k, const char *reference)
+static int count_bars(const kept *k, const char *reference)
 {
     const result *first = first_solved(k);
-    scope v = {.low = 0.5, .high = 2};
-    for (int c = 0; c < first->count; c++) v.bars += is_compared(k, c, reference);
-    for (int i = 0; i < k->count; i++) {
-        const result *r = &k->r[i];
-        v.rows += r->count > 0;
-        for (int c = 0; c < r->count; c++) {
-            if (!is_compared(k, c, reference)) continue;
-            const double ratio = over_solve(r, &r->cells[c], reference);
-            v.low = fmin(v.low, ratio / 1.1), v.high = fmax(v.high, ratio * 1.1);
-        }
-    }
-    v.low = fmax(v.low, lowest), v.high = fmin(v.high, highest);
-    return v;
+    int bars = 0;
+    for (int c = 0; c < first->count; c++) bars += is_compared(k, c, reference);
+    return bars;
+}
+
+static int count_rows(const kept *k)
+{
+    int rows = 0;
+    for (int i = 0; i < k->count; i++) rows += k->r[i].count > 0;
+    return rows;
 }
 
 static void put_data(FILE *f, const kept *k, const char *reference)
@@ -62,14 +52,28 @@ static void put_data(FILE *f, const kept *k, const char *reference)
     fputs("\nEOD\n", f);
 }
 
-/* Bar k of row $0 goes from 1 to its ratio, and its middle is at y(k). */
-static void put_axes(FILE *f, const scope *v)
+/* "set ytics ('name' 0, ...)": the names of the rows. */
+static void put_names(FILE *f, const kept *k)
 {
-    fprintf(f, "bars = %d\nlow = %.4g\nhigh = %.4g\n", v->bars, v->low, v->high);
+    int row = 0;
+    fputs("set ytics scale 0 font ',11' (", f);
+    for (int i = 0; i < k->count; i++) {
+        if (!k->r[i].count) continue;
+        if (row) fputs(", ", f);
+        put_quoted(f, k->r[i].name);
+        fprintf(f, " %d", row++);
+    }
+    fputs(")\n", f);
+}
+
+/* Bar k of row $0 goes from 1 to its ratio, and its middle is at y(k). */
+static void put_axes(FILE *f, int rows, int bars, ratio_range range)
+{
+    fprintf(f, "bars = %d\nlow = %.4g\nhigh = %.4g\n", bars, range.low, range.high);
     for (int top = 0; top < 2; top++)
         fprintf(f, "set logscale x%s\nset x%srange [low:high]\nset x%stics %s\n", top ? "2" : "",
                 top ? "2" : "", top ? "2" : "", ratio_tics);
-    fprintf(f, "set yrange [%d - 0.5:-0.5]\nset ytics scale 0 font ',11'\n", v->rows);
+    fprintf(f, "set yrange [%d - 0.5:-0.5]\n", rows);
     fputs("set grid xtics noytics\nset key outside top center horizontal\nset rmargin 9\n"
           "set style fill solid 1 noborder\n"
           "set arrow from 1, graph 0 to 1, graph 1 nohead front lw 1.2 lc 'black'\n"
@@ -85,12 +89,12 @@ int add_bars(const kept *k, figure_list *l)
     char title[128], not_drawn[400];
     const char *reference = reference_of(k);
     const result *first = first_solved(k);
-    const scope v = find_scope(k, reference);
+    const int rows = count_rows(k), bars = count_bars(k, reference);
     writer w;
-    if (!v.bars) return EXIT_GOOD;
+    if (!bars) return EXIT_GOOD;
     snprintf(title, sizeof title, "Solve time over that of %s (below 1: faster)", reference);
-    int code =
-        figure_begin(&w, "solve", title, FIGURE_WIDTH, AROUND + v.rows * (BAR * v.bars + GAP));
+    const int height = AROUND + 10 * bars + rows * (BAR * bars + GAP); /* the key: two in 20 */
+    int code = figure_begin(&w, "solve", title, FIGURE_WIDTH, height);
     if (code) return code;
     put_not_compared(k, reference, not_drawn, sizeof not_drawn);
     snprintf(
@@ -99,19 +103,20 @@ int add_bars(const kept *k, figure_list *l)
         "that is longer than the axis is cut off, and its ratio is written at its end.%s",
         reference, not_drawn);
     put_data(w.f, k, reference);
-    put_axes(w.f, &v);
+    put_names(w.f, k);
+    put_axes(w.f, rows, bars, find_range(k, reference));
     fputs("plot", w.f);
     for (int c = 0, bar = 0; c < first->count; c++) {
         if (!is_compared(k, c, reference)) continue;
         bar++;
         fprintf(w.f,
                 " $d using (cut(column(%d))):(y(%d)):(1):(cut(column(%d))):(y(%d) - half):"
-                "(y(%d) + half):ytic(1) with boxxyerror title columnheader(%d)",
+                "(y(%d) + half) with boxxyerror title columnheader(%d)",
                 bar + 1, bar, bar + 1, bar, bar, bar + 1);
-        put_colour(w.f, c);
+        put_colour(w.f, place_of(k, c));
         fputs(", \\\n ", w.f);
     }
-    fputs(" for [k=1:bars] $d using (beyond(column(k+1))):(y(k)):(sprintf('%.3g', column(k+1))) "
+    fputs(" for [k=1:bars] $d using (beyond(column(k+1))):(y(k)):(sprintf('%.4g', column(k+1))) "
           "with labels left offset 0.3,0 font ',9' notitle columnheader\n",
           w.f);
     return figure_end(&w, l);

@@ -10,8 +10,7 @@
 
 /* ---- scripts ------------------------------------------------------------------------------------ */
 
-const char ratio_tics[] = "(0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, "
-                          "50, 100, 200, 500, 1000)";
+const char ratio_tics[] = "(0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)";
 
 void put_quoted(FILE *f, const char *text)
 {
@@ -30,16 +29,18 @@ void put_column(FILE *f, const char *text)
     fputc('"', f);
 }
 
-void put_colour(FILE *f, int solver)
+void put_colour(FILE *f, int place)
 {
     static const char *const colour[] = {"4e79a7", "f28e2b", "e15759", "59a14f", "b07aa1",
-                                         "9c755f", "76b7b2", "d4a017", "ff9da7", "79706e"};
-    fprintf(f, " lc rgb '#%s'", colour[solver % (int)(sizeof colour / sizeof *colour)]);
+                                         "9c755f", "76b7b2", "d4a017", "ff9da7", "79706e",
+                                         "1f3b57", "a65200", "8c1d20", "24571b", "6b3d63",
+                                         "4d3627", "2f6f6b", "7a5c00", "c2185b", "b9b9b9"};
+    fprintf(f, " lc rgb '#%s'", colour[place % (int)(sizeof colour / sizeof *colour)]);
 }
 
 int figure_height(int curves)
 {
-    return 430 + 20 * ((curves + 3) / 4);
+    return 440 + 20 * ((curves + 1) / 2);
 }
 
 int figure_begin(writer *w, const char *file, const char *title, int width, int height)
@@ -132,6 +133,33 @@ bool is_compared(const kept *k, int solver, const char *reference)
 {
     const trs_solver_info *one = &first_solved(k)->cells[solver].solver;
     return has_ratio(k, one->name, reference) && !(one->full && any_sparse(k, reference));
+}
+
+int place_of(const kept *k, int solver)
+{
+    const result *first = first_solved(k);
+    const int full = first->cells[solver].solver.full;
+    int place = 0;
+    for (int c = 0; c < first->count; c++) {
+        const int other = first->cells[c].solver.full;
+        place += other < full || (other == full && c < solver);
+    }
+    return place;
+}
+
+ratio_range find_range(const kept *k, const char *reference)
+{
+    const double lowest = 0.01, highest = 100, margin = 1.1;
+    ratio_range v = {0.5, 2};
+    for (int i = 0; i < k->count; i++) {
+        const result *r = &k->r[i];
+        for (int c = 0; c < r->count; c++) {
+            if (!is_compared(k, c, reference)) continue;
+            const double ratio = over_solve(r, &r->cells[c], reference);
+            v.low = fmin(v.low, ratio / margin), v.high = fmax(v.high, ratio * margin);
+        }
+    }
+    return (ratio_range){fmax(v.low, lowest), fmin(v.high, highest)};
 }
 
 void put_not_compared(const kept *k, const char *reference, char *text, size_t size)

@@ -33,6 +33,17 @@ const char *reference_of(const kept *k);
  * matrix full, when others were run too: on sparse triangles it may take thousands of times as long. */
 bool is_compared(const kept *k, int solver, const char *reference);
 
+/* The solver's place when those that keep the matrix full stand last: by it colours, lines and points are
+ * given out, so that those that are drawn most have different ones. */
+int place_of(const kept *k, int solver);
+
+/* The ratios of what is compared, between 1/100 and 100: what lies beyond must not flatten the rest. */
+typedef struct ratio_range {
+    double low, high;
+} ratio_range;
+
+ratio_range find_range(const kept *k, const char *reference);
+
 /* " Not drawn: A, B, which ...", or "", for the caption. */
 void put_not_compared(const kept *k, const char *reference, char *text, size_t size);
 
@@ -49,7 +60,7 @@ int figure_begin(writer *w, const char *file, const char *title, int width, int 
 int figure_end(writer *w, figure_list *l);  /* an exit code */
 void put_quoted(FILE *f, const char *text); /* in single quotes, where gnuplot changes nothing */
 void put_column(FILE *f, const char *text); /* of a data block: no quotes within */
-void put_colour(FILE *f, int solver);       /* of a line, a point, a bar */
+void put_colour(FILE *f, int place);        /* of a line, a point, a bar */
 enum { FIGURE_WIDTH = 720 };                /* of those of triangles */
 int figure_height(int curves);              /* with a key below that names so many */
 extern const char ratio_tics[];             /* 1 2 5 10 ..., for either axis */

@@ -36,7 +36,7 @@ static const char style[] =
     "gap:.4em 1.2em}\n"
     ".facts{gap:.6em}.facts li{background:var(--shade);border-radius:6px;padding:.4em .8em}"
     ".facts b{font-size:1.25rem;margin-right:.2em}\n"
-    ".wide,figure{overflow-x:auto;margin:.5em 0}\n"
+    ".wide{overflow-x:auto;margin:.5em 0}figure div{overflow:auto;max-height:90vh}\n"
     "table{border-collapse:collapse;font-variant-numeric:tabular-nums}\n"
     "td,th{padding:.15em .7em;text-align:right;vertical-align:top;white-space:nowrap}\n"
     "th{font-weight:600;box-shadow:inset 0 -1px var(--faint)}\n"
@@ -121,9 +121,9 @@ static void put_figures(FILE *f, const figure_list *l)
     bool drawn = true;
     fputs("<section id=\"figures\"><h2>Figures</h2>\n", f);
     for (int k = 0; k < l->count && drawn; k++) {
-        fprintf(f, "<figure id=\"figure-%s\">\n", l->figure[k].file);
+        fprintf(f, "<figure id=\"figure-%s\"><div>\n", l->figure[k].file);
         drawn = put_svg(f, &l->figure[k]);
-        fputs("<figcaption>", f);
+        fputs("</div><figcaption>", f);
         if (drawn) html_text(f, l->figure[k].caption);
         fputs("</figcaption></figure>\n", f);
     }

@@ -128,11 +128,16 @@ void html_solvers(FILE *f, const settings *s, const kept *k)
     const result *first = first_solved(k);
     bool shown[HEADINGS] = {false};
     double value[HEADINGS];
-    fputs(
+    fprintf(
+        f,
         "<section id=\"solvers\"><h2>Solvers</h2>\n<p>Counts of triangles; then geometric means, "
         "over the triangles that both solve, of the solve time over that of the fastest solver "
-        "and over those of two that are named.</p>\n<div class=\"wide\"><table><tr><th>solver</th>",
-        f);
+        "and over those of two that are named.%s</p>\n"
+        "<div class=\"wide\"><table><tr><th>solver</th>",
+        s->device != TRS_HOST && !s->on_host
+            ? " Solvers on the CPU take no part in the choice, nor in what is fastest: their B "
+              "and X are on the host."
+            : "");
     for (int c = 0; c < first->count; c++) {
         const standing t = find_standing(s, k, c);
         put_values(&t, value);

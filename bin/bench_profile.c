@@ -22,7 +22,7 @@ typedef struct profile {
     const settings *settings;
     const kept *all;
     int problems;  /* which somebody solves */
-    int solvers;   /* which solve something */
+    int curves;    /* of solvers */
     double *ratio; /* [problems], room for one curve */
     double end;    /* of the axis */
 } profile;
@@ -62,6 +62,12 @@ static void put_curve(FILE *f, const profile *p, int solver)
             (double)count / p->problems);
 }
 
+/* Has it a point within the axis? */
+static bool is_drawn(const profile *p, int solver)
+{
+    return find_ratios(p, solver) > 0 && p->ratio[0] <= p->end;
+}
+
 /* The end of the axis is the largest ratio, unless that is beyond it. */
 static void find_scope(profile *p)
 {
@@ -71,10 +77,10 @@ static void find_scope(profile *p)
     p->end = 2;
     for (int c = 0; c < first->count; c++) {
         const int count = find_ratios(p, c);
-        p->solvers += count > 0;
         if (count) p->end = fmax(p->end, 1.05 * p->ratio[count - 1]);
     }
     p->end = fmin(p->end, widest_axis);
+    for (int c = 0; c < first->count; c++) p->curves += is_drawn(p, c);
 }
 
 static void put_script(const profile *p, FILE *f)
@@ -83,20 +89,21 @@ static void put_script(const profile *p, FILE *f)
     const char *join = "plot";
     fprintf(f,
             "set logscale x\nset xrange [1:%.4g]\nset yrange [0:1.02]\nset xtics %s\n"
-            "set xlabel 'times as long as the fastest' offset 0,0.4\nset ylabel 'share of the "
-            "triangles'\n"
-            "set key below\n",
+            "set xlabel 'times as long as the fastest' offset 0,0.4\n"
+            "set ylabel 'share of the triangles'\nset key below height 1\n",
             p->end, ratio_tics);
-    for (int c = CHOICE; c < first->count; c++) put_curve(f, p, c);
+    for (int c = CHOICE; c < first->count; c++)
+        if (is_drawn(p, c)) put_curve(f, p, c);
     for (int c = 0; c < first->count; c++) {
-        if (!find_ratios(p, c)) continue;
-        fprintf(f, "%s $d%d with steps lw 2 dt %d", join, c + 1, 1 + c / 10);
-        put_colour(f, c);
+        if (!is_drawn(p, c)) continue;
+        const int place = place_of(p->all, c);
+        fprintf(f, "%s $d%d with steps lw 2 dt %d", join, c + 1, 1 + place / 10);
+        put_colour(f, place);
         fputs(" title ", f);
         put_quoted(f, first->cells[c].solver.name);
         join = ", \\\n ";
     }
-    if (find_ratios(p, CHOICE))
+    if (is_drawn(p, CHOICE))
         fprintf(f, "%s $d0 with steps lw 3 dt '.' lc 'black' title 'automatic choice'", join);
     fputc('\n', f);
 }
@@ -105,17 +112,18 @@ static int add_figure(const profile *p, figure_list *l)
 {
     writer w;
     int code = figure_begin(&w, "profile", "Performance profile of the solves", FIGURE_WIDTH,
-                            figure_height(p->solvers + 1));
+                            figure_height(p->curves + 1));
     if (code) return code;
     snprintf(
         w.figure.caption, sizeof w.figure.caption,
         "For each solver the share of the %d triangles that it solves in at most so many times "
         "the time of the fastest (Dolan and Mor\xc3\xa9, 2002). At 1 that is the share on which "
         "it is the fastest; a curve that stays below 1 belongs to a solver that cannot solve "
-        "them all, or is on some over %.3g times slower.%s",
+        "them all, or takes on some more than %.3g times as long. Solvers that always do are "
+        "not drawn.%s",
         p->problems, p->end,
         p->settings->device != TRS_HOST && !p->settings->on_host
-            ? " Solvers on the CPU take no part: their B and X are elsewhere."
+            ? " Those on the CPU take no part: their B and X are elsewhere."
             : "");
     put_script(p, w.f);
     return figure_end(&w, l);
@@ -127,7 +135,7 @@ int add_profile(const settings *s, const kept *k, figure_list *l)
     p.ratio = calloc((size_t)k->count + 1, sizeof *p.ratio);
     if (!p.ratio) return out_of_memory();
     find_scope(&p);
-    int code = p.solvers > 1 && p.problems > 1 ? add_figure(&p, l) : EXIT_GOOD;
+    int code = p.curves > 1 && p.problems > 1 ? add_figure(&p, l) : EXIT_GOOD;
     free(p.ratio);
     return code;
 }

@@ -29,6 +29,17 @@ static void put_points(FILE *f, const kept *k, int solver, const char *reference
     fputs("EOD\n", f);
 }
 
+static void put_axes(FILE *f, const char *reference, ratio_range range)
+{
+    fprintf(f, "low = %.4g\nhigh = %.4g\nset yrange [low:high]\n", range.low, range.high);
+    fprintf(f, "set logscale xy\nset format x '%%g'\nset ytics %s\n", ratio_tics);
+    fprintf(f, "set xlabel 'levels' offset 0,0.4\nset ylabel 'times as long as %s'\n", reference);
+    fputs("set arrow from graph 0, first 1 to graph 1, first 1 nohead lc 'black'\n"
+          "set key below height 1\nset pointsize 0.7\n"
+          "cut(r) = r < low ? low : r > high ? high : r\n",
+          f);
+}
+
 int add_ratios(const kept *k, figure_list *l)
 {
     char title[128], not_drawn[400];
@@ -49,19 +60,17 @@ int add_ratios(const kept *k, figure_list *l)
     put_not_compared(k, reference, not_drawn, sizeof not_drawn);
     snprintf(w.figure.caption, sizeof w.figure.caption,
              "A point is a triangle. The levels are the rows on its longest path of dependencies: "
-             "the fewer there are, the more rows can be solved side by side.%s",
+             "the fewer there are, the more rows can be solved side by side. "
+             "What lies beyond the axis is drawn at its end.%s",
              not_drawn);
-    fputs("set xlabel 'levels' offset 0,0.4\nset ylabel 'times as long as ", w.f);
-    fprintf(w.f, "%s'\nset logscale xy\nset format x '%%g'\nset ytics %s\n", reference, ratio_tics);
-    fputs("set arrow from graph 0, first 1 to graph 1, first 1 nohead lc 'black'\n"
-          "set key below\nset pointsize 0.7\n",
-          w.f);
+    put_axes(w.f, reference, find_range(k, reference));
     for (int c = 0; c < first->count; c++)
         if (is_compared(k, c, reference)) put_points(w.f, k, c, reference);
     for (int c = 0; c < first->count; c++) {
         if (!is_compared(k, c, reference)) continue;
-        fprintf(w.f, "%s $d%d with points pt %d", join, c, 4 + c % 10);
-        put_colour(w.f, c);
+        const int place = place_of(k, c);
+        fprintf(w.f, "%s $d%d using 1:(cut($2)) with points pt %d", join, c, 4 + place % 11);
+        put_colour(w.f, place);
         fputs(" title ", w.f);
         put_quoted(w.f, first->cells[c].solver.name);
         join = ", \\\n ";
