@@ -244,7 +244,7 @@ run --host --solvers=cpu-serial folder
 gives 0 "--host"
 
 # ---- full matrices ---------------------------------------------------------------------------------------
-run --dense --csv=c.csv --plot=plots --html=page.html 5 32 100
+run --dense --cell-seconds=0.1 --csv=c.csv --plot=plots --html=page.html 5 32 100
 gives 0 "--dense"
 grep -q '^Triangles  *5  *32  *100' out && grep -q '^LU and Gauss  *5  *32  *100' out && grep -q 'No GPU' out
 check $? "a table a family, a column a size; the missing GPU is said"
