@@ -123,9 +123,13 @@ static void put_figures(FILE *f, const figure_list *l)
     for (int k = 0; k < l->count && drawn; k++) {
         fprintf(f, "<figure id=\"figure-%s\"><div>\n", l->figure[k].file);
         drawn = put_svg(f, &l->figure[k]);
-        fputs("</div><figcaption>", f);
-        if (drawn) html_text(f, l->figure[k].caption);
-        fputs("</figcaption></figure>\n", f);
+        fputs("</div>", f);
+        if (drawn && *l->figure[k].caption) {
+            fputs("<figcaption>", f);
+            html_text(f, l->figure[k].caption);
+            fputs("</figcaption>", f);
+        }
+        fputs("</figure>\n", f);
     }
     if (!drawn) fputs("<p>gnuplot is not here, or failed: no figures.</p>\n", f);
     if (!drawn) complain("--html: gnuplot is not here, or failed: no figures");
