@@ -20,14 +20,6 @@ static void put_ratio(FILE *f, double ratio)
     else fprintf(f, " %.5g", ratio);
 }
 
-static int count_bars(const kept *k, const char *reference)
-{
-    const result *first = first_solved(k);
-    int bars = 0;
-    for (int c = 0; c < first->count; c++) bars += is_compared(k, c, reference);
-    return bars;
-}
-
 static int count_rows(const kept *k)
 {
     int rows = 0;
@@ -35,19 +27,19 @@ static int count_rows(const kept *k)
     return rows;
 }
 
-static void put_data(FILE *f, const kept *k, const char *reference)
+static void put_data(FILE *f, const kept *k, const comparison *v)
 {
     const result *first = first_solved(k);
     fputs("$d << EOD\nmatrix", f);
     for (int c = 0; c < first->count; c++)
-        if (is_compared(k, c, reference)) fprintf(f, " %s", first->cells[c].solver.name);
+        if (v->is_drawn[c]) fprintf(f, " %s", first->cells[c].solver.name);
     for (int i = 0; i < k->count; i++) {
         const result *r = &k->r[i];
         if (!r->count) continue;
         fputc('\n', f);
         put_column(f, r->name);
         for (int c = 0; c < r->count; c++)
-            if (is_compared(k, c, reference)) put_ratio(f, over_solve(r, &r->cells[c], reference));
+            if (v->is_drawn[c]) put_ratio(f, over_solve(r, &r->cells[c], v->reference));
     }
     fputs("\nEOD\n", f);
 }
@@ -67,9 +59,9 @@ static void put_names(FILE *f, const kept *k)
 }
 
 /* Bar k of row $0 goes from 1 to its ratio, and its middle is at y(k). */
-static void put_axes(FILE *f, int rows, int bars, ratio_range range)
+static void put_axes(FILE *f, int rows, const comparison *v)
 {
-    fprintf(f, "bars = %d\nlow = %.4g\nhigh = %.4g\n", bars, range.low, range.high);
+    fprintf(f, "bars = %d\nlow = %.4g\nhigh = %.4g\n", v->drawn, v->low, v->high);
     for (int top = 0; top < 2; top++)
         fprintf(f, "set logscale x%s\nset x%srange [low:high]\nset x%stics %s\n", top ? "2" : "",
                 top ? "2" : "", top ? "2" : "", ratio_tics);
@@ -84,30 +76,28 @@ static void put_axes(FILE *f, int rows, int bars, ratio_range range)
           f);
 }
 
-int add_bars(const kept *k, figure_list *l)
+int add_bars(const kept *k, const comparison *v, figure_list *l)
 {
-    char title[128], not_drawn[400];
-    const char *reference = reference_of(k);
+    char title[128];
     const result *first = first_solved(k);
-    const int rows = count_rows(k), bars = count_bars(k, reference);
+    const int rows = count_rows(k), bars = v->drawn;
     writer w;
     if (!bars) return EXIT_GOOD;
-    snprintf(title, sizeof title, "Solve time over that of %s (below 1: faster)", reference);
+    snprintf(title, sizeof title, "Solve time over that of %s (below 1: faster)", v->reference);
     const int height = AROUND + 10 * bars + rows * (BAR * bars + GAP); /* the key: two in 20 */
     int code = figure_begin(&w, "solve", title, FIGURE_WIDTH, height);
     if (code) return code;
-    put_not_compared(k, reference, not_drawn, sizeof not_drawn);
     snprintf(
         w.figure.caption, sizeof w.figure.caption,
         "Bars begin at 1, %s: to the left a solver is faster, to the right it is slower. A bar "
         "that is longer than the axis is cut off, and its ratio is written at its end.%s",
-        reference, not_drawn);
-    put_data(w.f, k, reference);
+        v->reference, v->left_out);
+    put_data(w.f, k, v);
     put_names(w.f, k);
-    put_axes(w.f, rows, bars, find_range(k, reference));
+    put_axes(w.f, rows, v);
     fputs("plot", w.f);
     for (int c = 0, bar = 0; c < first->count; c++) {
-        if (!is_compared(k, c, reference)) continue;
+        if (!v->is_drawn[c]) continue;
         bar++;
         fprintf(w.f,
                 " $d using (cut(column(%d))):(y(%d)):(1):(cut(column(%d))):(y(%d) - half):"

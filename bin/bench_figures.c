@@ -1,4 +1,4 @@
-/* bench_figures.c: what every figure has in common: its head, its colours, the solver that ratios are over. */
+/* bench_figures.c: which figures there are, and what they have in common: their head and their colours. */
 #include "config.h"
 
 #include "bench_figures.h"
@@ -102,38 +102,7 @@ int add_lines(figure_list *l, const char *file, const char *title, const char *y
     return figure_end(&w, l);
 }
 
-/* ---- who is compared with whom ------------------------------------------------------------------- */
-
-const char *reference_of(const kept *k)
-{
-    for (int i = 0; i < k->count; i++)
-        if (find_cell(&k->r[i], "cusparse", 0)) return "cusparse";
-    return "cpu-serial";
-}
-
-/* Has it a ratio anywhere? */
-static bool has_ratio(const kept *k, const char *solver, const char *reference)
-{
-    if (!strcmp(solver, reference)) return false;
-    for (int i = 0; i < k->count; i++)
-        if (find_cell(&k->r[i], reference, 0) && find_cell(&k->r[i], solver, 0)) return true;
-    return false;
-}
-
-static bool any_sparse(const kept *k, const char *reference)
-{
-    const result *first = first_solved(k);
-    for (int c = 0; first && c < first->count; c++)
-        if (!first->cells[c].solver.full && has_ratio(k, first->cells[c].solver.name, reference))
-            return true;
-    return false;
-}
-
-bool is_compared(const kept *k, int solver, const char *reference)
-{
-    const trs_solver_info *one = &first_solved(k)->cells[solver].solver;
-    return has_ratio(k, one->name, reference) && !(one->full && any_sparse(k, reference));
-}
+/* ---- all of them ----------------------------------------------------------------------------------- */
 
 int place_of(const kept *k, int solver)
 {
@@ -147,43 +116,16 @@ int place_of(const kept *k, int solver)
     return place;
 }
 
-ratio_range find_range(const kept *k, const char *reference)
-{
-    const double lowest = 0.01, highest = 100, margin = 1.1;
-    ratio_range v = {0.5, 2};
-    for (int i = 0; i < k->count; i++) {
-        const result *r = &k->r[i];
-        for (int c = 0; c < r->count; c++) {
-            if (!is_compared(k, c, reference)) continue;
-            const double ratio = over_solve(r, &r->cells[c], reference);
-            v.low = fmin(v.low, ratio / margin), v.high = fmax(v.high, ratio * margin);
-        }
-    }
-    return (ratio_range){fmax(v.low, lowest), fmin(v.high, highest)};
-}
-
-void put_not_compared(const kept *k, const char *reference, char *text, size_t size)
-{
-    const result *first = first_solved(k);
-    const char *before = " Not drawn: ", *after = "";
-    size_t at = 0;
-    *text = '\0';
-    for (int c = 0; c < first->count && at < size; c++) {
-        const char *name = first->cells[c].solver.name;
-        if (!has_ratio(k, name, reference) || is_compared(k, c, reference)) continue;
-        at += (size_t)snprintf(text + at, size - at, "%s%s", before, name);
-        before = ", ";
-        after = ", which store the triangle as a full matrix.";
-    }
-    if (at < size) snprintf(text + at, size - at, "%s", after);
-}
-
 int make_figures(const settings *s, const kept *k, figure_list *l)
 {
+    comparison v;
     *l = (figure_list){0};
     if (!first_solved(k)) return EXIT_GOOD;
     if (s->dense) return add_dense_figures(k, l);
-    int code = add_profile(s, k, l);
-    if (!code) code = add_ratios(k, l);
-    return code ? code : add_bars(k, l);
+    int code = comparison_make(&v, k);
+    if (!code) code = add_profile(s, k, l);
+    if (!code) code = add_ratios(k, &v, l);
+    if (!code) code = add_bars(k, &v, l);
+    comparison_free(&v);
+    return code;
 }

@@ -26,26 +26,28 @@ typedef struct figure_list {
 int make_figures(const settings *s, const kept *k, figure_list *l);
 void figures_free(figure_list *l);
 
-/* The solver that the ratios are over: cusparse, or cpu-serial where that has nowhere run. */
-const char *reference_of(const kept *k);
-
-/* Is the solver drawn beside the reference?  Not the reference itself; not a solver that keeps the
- * matrix full, when others were run too: on sparse triangles it may take thousands of times as long. */
-bool is_compared(const kept *k, int solver, const char *reference);
-
 /* The solver's place when those that keep the matrix full stand last: by it colours, lines and points are
  * given out, so that those that are drawn most have different ones. */
 int place_of(const kept *k, int solver);
 
-/* The ratios of what is compared, between 1/100 and 100: what lies beyond must not flatten the rest. */
-typedef struct ratio_range {
-    double low, high;
-} ratio_range;
+/* ---- bench_comparison.c: who is drawn, over whom --------------------------------------------------- */
 
-ratio_range find_range(const kept *k, const char *reference);
+/* Solve times over those of a reference: cusparse, or cpu-serial where that has nowhere run. */
+typedef struct comparison {
+    const char *reference;
+    int solvers, drawn; /* of each result; those that are drawn */
+    bool *
+        is_drawn; /* [solvers]: it has a ratio, and is not the reference.  Solvers that keep the matrix
+                           full are left out when there are others: on sparse triangles they may take
+                           thousands of times as long */
+    double low,
+        high; /* of all that is drawn, between 1/100 and 100: what lies beyond must not flatten the
+                           rest */
+    char left_out[400]; /* " Not drawn: A, B, which ...", or "", for the caption */
+} comparison;
 
-/* " Not drawn: A, B, which ...", or "", for the caption. */
-void put_not_compared(const kept *k, const char *reference, char *text, size_t size);
+int comparison_make(comparison *v, const kept *k); /* an exit code */
+void comparison_free(comparison *v);
 
 /* ---- what writes a script ---------------------------------------------------------------------- */
 
@@ -77,8 +79,8 @@ int add_lines(figure_list *l, const char *file, const char *title, const char *y
 /* ---- the figures, each an exit code; one that has nothing to show adds nothing -------------------- */
 
 int add_profile(const settings *s, const kept *k, figure_list *l);
-int add_ratios(const kept *k, figure_list *l);
-int add_bars(const kept *k, figure_list *l);
+int add_ratios(const kept *k, const comparison *v, figure_list *l);
+int add_bars(const kept *k, const comparison *v, figure_list *l);
 int add_dense_figures(const kept *k, figure_list *l);
 
 /* ---- bench_plot.c ------------------------------------------------------------------------------ */

@@ -29,45 +29,44 @@ static void put_points(FILE *f, const kept *k, int solver, const char *reference
     fputs("EOD\n", f);
 }
 
-static void put_axes(FILE *f, const char *reference, ratio_range range)
+static void put_axes(FILE *f, const comparison *v)
 {
-    fprintf(f, "low = %.4g\nhigh = %.4g\nset yrange [low:high]\n", range.low, range.high);
+    fprintf(f, "low = %.4g\nhigh = %.4g\nset yrange [low:high]\n", v->low, v->high);
     fprintf(f, "set logscale xy\nset format x '%%g'\nset ytics %s\n", ratio_tics);
-    fprintf(f, "set xlabel 'levels' offset 0,0.4\nset ylabel 'times as long as %s'\n", reference);
+    fprintf(f, "set xlabel 'levels' offset 0,0.4\nset ylabel 'times as long as %s'\n",
+            v->reference);
     fputs("set arrow from graph 0, first 1 to graph 1, first 1 nohead lc 'black'\n"
           "set key below height 1\nset pointsize 0.7\n"
           "cut(r) = r < low ? low : r > high ? high : r\n",
           f);
 }
 
-int add_ratios(const kept *k, figure_list *l)
+int add_ratios(const kept *k, const comparison *v, figure_list *l)
 {
-    char title[128], not_drawn[400];
-    const char *reference = reference_of(k), *join = "plot";
+    char title[128];
+    const char *join = "plot";
     const result *first = first_solved(k);
-    int most = 0, curves = 0;
+    int most = 0;
     writer w;
-    for (int c = 0; c < first->count; c++) {
-        const int points = is_compared(k, c, reference) ? count_points(k, c, reference) : 0;
+    for (int c = 0; c < v->solvers; c++) {
+        const int points = v->is_drawn[c] ? count_points(k, c, v->reference) : 0;
         if (points > most) most = points;
-        curves += points > 0;
     }
     if (most < 2) return EXIT_GOOD;
     snprintf(title, sizeof title, "Solve time over that of %s, by levels (below 1: faster)",
-             reference);
-    int code = figure_begin(&w, "levels", title, FIGURE_WIDTH, figure_height(curves));
+             v->reference);
+    int code = figure_begin(&w, "levels", title, FIGURE_WIDTH, figure_height(v->drawn));
     if (code) return code;
-    put_not_compared(k, reference, not_drawn, sizeof not_drawn);
     snprintf(w.figure.caption, sizeof w.figure.caption,
              "A point is a triangle. The levels are the rows on its longest path of dependencies: "
              "the fewer there are, the more rows can be solved side by side. "
              "What lies beyond the axis is drawn at its end.%s",
-             not_drawn);
-    put_axes(w.f, reference, find_range(k, reference));
+             v->left_out);
+    put_axes(w.f, v);
     for (int c = 0; c < first->count; c++)
-        if (is_compared(k, c, reference)) put_points(w.f, k, c, reference);
+        if (v->is_drawn[c]) put_points(w.f, k, c, v->reference);
     for (int c = 0; c < first->count; c++) {
-        if (!is_compared(k, c, reference)) continue;
+        if (!v->is_drawn[c]) continue;
         const int place = place_of(k, c);
         fprintf(w.f, "%s $d%d using 1:(cut($2)) with points pt %d", join, c, 4 + place % 11);
         put_colour(w.f, place);
