@@ -11,6 +11,9 @@
 
 #include <math.h>
 
+/* Triangles: of a larger collection nobody reads them all, and the file grows huge. */
+enum { MOST = 300 };
+
 enum { BAR = 7, GAP = 7, AROUND = 130 }; /* pixels: a bar, between matrices, title and key */
 
 /* "?" where one of the two did not run. */
@@ -82,7 +85,7 @@ int add_bars(const kept *k, const comparison *v, figure_list *l)
     const result *first = first_solved(k);
     const int rows = count_rows(k), bars = v->drawn;
     writer w;
-    if (!bars) return EXIT_GOOD;
+    if (!bars || rows > MOST) return EXIT_GOOD;
     snprintf(title, sizeof title, "Solve time over that of %s (below 1: faster)", v->reference);
     const int height = AROUND + 10 * bars + rows * (BAR * bars + GAP); /* the key: two in 20 */
     int code = figure_begin(&w, "solve", title, FIGURE_WIDTH, height);
