@@ -190,7 +190,8 @@ void html_slow(FILE *f, const settings *s, const kept *k)
     fputs("<section id=\"slow\"><h2>Where the choice is slow</h2>\n", f);
     if (!count) fprintf(f, "<p>Nowhere more than %.1f times the fastest.</p>\n", bound);
     else {
-        fprintf(f, "<p>%d time%s it takes more than %.1f times as long as the fastest%s.</p>\n",
+        fprintf(f,
+                "<p>On %d triangle%s it takes more than %.1f times as long as the fastest%s.</p>\n",
                 count, count == 1 ? "" : "s", bound, count > SHOWN ? "; the worst" : "");
         fputs("<div "
               "class=\"wide\"><table><tr><th>matrix</th><th>levels</th><th "
