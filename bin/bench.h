@@ -3,7 +3,8 @@
  *     names (bench_list.c, bench_filter.c) -> triangles (bench_input.c, bench_factor.c) -> a cell a solver
  *     (bench_cell.c), a result a triangle (bench_run.c) -> reports: the screen (bench_table.c), CSV
  *     and JSON (bench_csv.c, bench_json.c), which share one list of columns (bench_columns.c),
- *     --choice (bench_choice.c), figures (bench_figures.c) as files or in a page (bench_plot.c, bench_html.c).
+ *     --choice (bench_choice.c), figures (bench_figures.h) as files or in a page (bench_plot.c, bench_html.c);
+ *     what can be said of all results together (bench_summary.h) stands on that page.
  *
  * --dense has its own matrices (bench_dense.c), screen (bench_dense_table.c) and figures
  * (bench_dense_figures.c); --calibrate measures the machine instead (bench_calibrate.c).
@@ -109,7 +110,7 @@ typedef struct result { /* one triangle, or why there is none */
     cell *cells; /* [count] */
 } result;
 
-typedef struct kept { /* results, for what can only be made of all of them */
+typedef struct kept { /* results, for what can only be made of all of them; refused: no cells */
     int count;
     result *r; /* [count] */
 } kept;
@@ -270,35 +271,6 @@ int journal_open(journal *j, const settings *s);
 bool journal_find(const journal *j, const char *name, parcel *results); /* results->p is j's */
 int journal_add(journal *j, const char *name, const parcel *results);
 void journal_close(journal *j, bool complete); /* removes a complete one */
-
-/* ---- figures --------------------------------------------------------------------------------- */
-
-typedef struct figure {
-    char file[64]; /* without .gp, .svg */
-    char *script;  /* for gnuplot, which then writes SVG to its standard output */
-} figure;
-
-typedef struct figure_list {
-    int count;
-    figure *figure;
-} figure_list;
-
-typedef struct curve { /* a line of a figure: y over x; NaN: no point */
-    char name[80];
-    int count;
-    const double *x, *y;
-} curve;
-
-/* All figures that the results give (bench_figures.c); an exit code. */
-int make_figures(const settings *s, const kept *k, figure_list *l);
-void figures_free(figure_list *l);
-int add_lines(figure_list *l, const char *file, const char *title, const char *y, int count,
-              const curve *curves);
-int add_dense_figures(const kept *k, figure_list *l); /* bench_dense_figures.c */
-
-/* Run gnuplot on a script, SVG to the file (bench_plot.c).  0: drawn; -1: there is no gnuplot, or it
- * refuses the script. */
-int draw(const char *script, FILE *svg);
 
 /* ---- reports --------------------------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
  * The choice is the one for where B and X were: in device memory, or with --cpu and --host on the host. */
 #include "config.h"
 
-#include "bench.h"
+#include "bench_summary.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,13 +12,9 @@
 
 typedef struct choice {
     const settings *settings;
-    int count, missing; /* problems; without a choice that ran */
-    int within[2];      /* 1.1, 1.3 */
-    double log_sum, worst;
+    choice_sum sum;
     char costs[200];
 } choice;
-
-static const double bounds[] = {1.1, 1.3};
 
 static int begin(const settings *s, const host *h, void **data)
 {
@@ -33,44 +29,33 @@ static int begin(const settings *s, const host *h, void **data)
 static int add(void *data, const result *r)
 {
     choice *c = data;
-    const bool device = c->settings->device != TRS_HOST && !c->settings->on_host;
-    const cell *best = NULL, *taken = NULL;
-    for (int k = 0; k < r->count && !*r->trouble; k++) {
-        const cell *one = &r->cells[k];
-        const bool there = !device || strcmp(one->solver.needs, "cpu");
-        if (one->status || !there) continue;
-        if (device ? one->auto_device : one->auto_host) taken = one;
-        if (one->accurate && (!best || one->solve.median < best->solve.median)) best = one;
-    }
     if (*r->trouble) return EXIT_GOOD;
-    if (!taken || !best) {
+    const pick p = find_pick(c->settings, r);
+    choice_add(&c->sum, &p);
+    if (isnan(p.ratio)) {
         printf("choice: %s: the solver that is chosen was not run\n", r->name);
-        c->missing++;
         return EXIT_GOOD;
     }
-    const double ratio = taken->solve.median / best->solve.median;
-    printf("choice: %s: %s %.4g ms, best %s %.4g ms: %.3f\n", r->name, taken->solver.name,
-           1e3 * taken->solve.median, best->solver.name, 1e3 * best->solve.median, ratio);
+    printf("choice: %s: %s %.4g ms, best %s %.4g ms: %.3f\n", r->name, p.taken->solver.name,
+           1e3 * p.taken->solve.median, p.best->solver.name, 1e3 * p.best->solve.median, p.ratio);
     snprintf(c->costs, sizeof c->costs, "%s", r->costs);
-    c->count++;
-    c->log_sum += log(ratio);
-    c->worst = fmax(c->worst, ratio);
-    for (int k = 0; k < 2; k++) c->within[k] += ratio <= bounds[k];
     return fflush(stdout) ? EXIT_USAGE : EXIT_GOOD;
 }
 
 static int end(void *data, bool complete)
 {
     choice *c = data;
-    if (complete && c->count) {
+    const choice_sum *sum = &c->sum;
+    if (complete && sum->count) {
         printf("\nThe automatic choice%s over the best solver, %d problem%s:",
-               c->settings->measure ? ", by measuring," : "", c->count, c->count == 1 ? "" : "s");
-        for (int k = 0; k < 2; k++)
-            printf(" %.1f %% within %.1f,", 100. * c->within[k] / c->count, bounds[k]);
-        printf(" geometric mean %.3f, worst %.3f\nCosts: %s\n", exp(c->log_sum / c->count),
-               c->worst, c->costs);
+               c->settings->measure ? ", by measuring," : "", sum->count,
+               sum->count == 1 ? "" : "s");
+        for (int k = 0; k < BOUNDS; k++)
+            printf(" %.1f %% within %.1f,", 100. * sum->within[k] / sum->count, choice_bounds[k]);
+        printf(" geometric mean %.3f, worst %.3f\nCosts: %s\n", choice_mean(sum), sum->worst,
+               c->costs);
     }
-    if (complete && c->missing) printf("%d without a figure\n", c->missing);
+    if (complete && sum->missing) printf("%d without a figure\n", sum->missing);
     free(c);
     if (!fflush(stdout) && !ferror(stdout)) return EXIT_GOOD;
     return complain("cannot write to standard output"), EXIT_USAGE;

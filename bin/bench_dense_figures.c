@@ -5,7 +5,7 @@
  * ~20x": its ratio; and each family whole. */
 #include "config.h"
 
-#include "bench.h"
+#include "bench_figures.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -131,9 +131,9 @@ static void add_curve(canvas *v, const line *l)
 
 static void add_every_solver(canvas *v, quantity what)
 {
-    const result *r = v->results->r;
-    while (r < v->results->r + v->results->count && !!(r->kind & TRS_LOWER) != v->triangle) r++;
-    if (r == v->results->r + v->results->count) return;
+    const result *r = v->results->r, *end = r + v->results->count;
+    while (r < end && (!r->count || !!(r->kind & TRS_LOWER) != v->triangle)) r++;
+    if (r == end) return;
     for (int k = 0; k < r->count; k++)
         if (!r->cells[k].block) add_curve(v, &(line){r->cells[k].solver.name, 0, what});
 }

@@ -1,8 +1,8 @@
-/* bench_figures.c: results become scripts for gnuplot, their numbers inside: each can be drawn again, or
- * changed, by hand. */
+/* bench_figures.c: which figures there are, and what they have in common: their head and their colours. */
 #include "config.h"
 
-#include "bench.h"
+#include "bench_figures.h"
+#include "bench_summary.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,14 +10,9 @@
 
 /* ---- scripts ------------------------------------------------------------------------------------ */
 
-typedef struct writer {
-    FILE *f;
-    size_t size;
-    figure figure;
-} writer;
+const char ratio_tics[] = "(0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)";
 
-/* Text between single quotes, where gnuplot changes nothing. */
-static void put_quoted(FILE *f, const char *text)
+void put_quoted(FILE *f, const char *text)
 {
     fputc('\'', f);
     for (; *text; text++) {
@@ -27,32 +22,43 @@ static void put_quoted(FILE *f, const char *text)
     fputc('\'', f);
 }
 
-/* A column of a data block: no quotes within. */
-static void put_column(FILE *f, const char *text)
+void put_column(FILE *f, const char *text)
 {
     fputc('"', f);
     for (; *text; text++) fputc(*text == '"' || (unsigned char)*text < ' ' ? '?' : *text, f);
     fputc('"', f);
 }
 
-static int start(writer *w, const char *file, const char *title, const char *y, int width)
+void put_colour(FILE *f, int place)
+{
+    static const char *const colour[] = {"4e79a7", "f28e2b", "e15759", "59a14f", "b07aa1",
+                                         "9c755f", "76b7b2", "d4a017", "ff9da7", "79706e",
+                                         "1f3b57", "a65200", "8c1d20", "24571b", "6b3d63",
+                                         "4d3627", "2f6f6b", "7a5c00", "c2185b", "b9b9b9"};
+    fprintf(f, " lc rgb '#%s'", colour[place % (int)(sizeof colour / sizeof *colour)]);
+}
+
+int figure_height(int curves)
+{
+    return 440 + 20 * ((curves + 1) / 2);
+}
+
+int figure_begin(writer *w, const char *file, const char *title, int width, int height)
 {
     *w = (writer){0};
     snprintf(w->figure.file, sizeof w->figure.file, "%s", file);
+    snprintf(w->figure.title, sizeof w->figure.title, "%s", title);
     w->f = open_memstream(&w->figure.script, &w->size);
     if (!w->f) return out_of_memory();
     fprintf(w->f, "# gnuplot %s.gp >%s.svg\n", file, file);
-    fprintf(w->f, "set terminal svg size %d,520 noenhanced font 'sans,13' background 'white'\n",
-            width);
+    fprintf(w->f, "set terminal svg size %d,%d noenhanced font 'sans,13' background 'white'\n",
+            width, height);
     fputs("set title ", w->f), put_quoted(w->f, title);
-    fputs("\nset ylabel ", w->f), put_quoted(w->f, y);
-    fputs("\nset logscale y\nset format y '%g'\nset key outside right top\nset grid\nset datafile "
-          "missing '?'\n",
-          w->f);
+    fputs("\nset grid lc rgb '#dddddd'\nset datafile missing '?'\n", w->f);
     return EXIT_GOOD;
 }
 
-static int finish(writer *w, figure_list *l)
+int figure_end(writer *w, figure_list *l)
 {
     const bool bad = fclose(w->f) != 0;
     figure *grown = bad ? NULL : realloc(l->figure, (size_t)(l->count + 1) * sizeof *grown);
@@ -75,9 +81,13 @@ int add_lines(figure_list *l, const char *file, const char *title, const char *y
               const curve *curves)
 {
     writer w;
-    int code = start(&w, file, title, y, 860);
+    int code = figure_begin(&w, file, title, 860, 520);
     if (code) return code;
-    fputs("set xlabel 'n'\nset logscale x 2\n", w.f);
+    fputs("set xlabel 'n'\nset logscale x 2\nset logscale y\nset format y '%g'\n"
+          "set key outside right top\nset ylabel ",
+          w.f);
+    put_quoted(w.f, y);
+    fputc('\n', w.f);
     for (int k = 0; k < count; k++) {
         fprintf(w.f, "$d%d << EOD\n", k);
         for (int i = 0; i < curves[k].count; i++)
@@ -89,74 +99,33 @@ int add_lines(figure_list *l, const char *file, const char *title, const char *y
         put_quoted(w.f, curves[k].name);
     }
     fputc('\n', w.f);
-    return finish(&w, l);
+    return figure_end(&w, l);
 }
 
-/* ---- bars: every solver on every triangle, over a reference ---------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------------- */
 
-static bool any_has(const kept *k, const char *solver)
+int place_of(const kept *k, int solver)
 {
-    for (int i = 0; i < k->count; i++)
-        if (find_cell(&k->r[i], solver, 0)) return true;
-    return false;
-}
-
-/* Does the solver, which is the reference or is not, have a bar anywhere? */
-static bool has_bars(const kept *k, const char *solver, const char *reference)
-{
-    for (int i = 0; i < k->count; i++)
-        if (find_cell(&k->r[i], reference, 0) && find_cell(&k->r[i], solver, 0))
-            return strcmp(solver, reference) != 0;
-    return false;
-}
-
-/* Solve over that of the reference; "?" where one of them did not run. */
-static void put_ratio(FILE *f, const result *r, const char *solver, const char *reference)
-{
-    const cell *c = find_cell(r, solver, 0);
-    const double ratio = c ? over_solve(r, c, reference) : (double)NAN;
-    if (isnan(ratio)) fputs(" ?", f);
-    else fprintf(f, " %.5g", ratio);
-}
-
-/* Every result has the same cells. */
-static int add_bars(const kept *k, const char *reference, figure_list *l)
-{
-    char title[128];
-    const result *first = &k->r[0];
-    int bars = 0;
-    for (int c = 0; c < first->count; c++)
-        bars += has_bars(k, first->cells[c].solver.name, reference);
-    if (!bars) return EXIT_GOOD;
-    writer w;
-    const int width = 360 + 12 * bars * k->count;
-    snprintf(title, sizeof title, "Solve time over that of %s (below 1: faster)", reference);
-    int code = start(&w, "solve", title, "times as long", width < 860 ? 860 : width);
-    if (code) return code;
-    fputs("$d << EOD\nmatrix", w.f);
-    for (int c = 0; c < first->count; c++)
-        if (has_bars(k, first->cells[c].solver.name, reference))
-            fprintf(w.f, " %s", first->cells[c].solver.name);
-    for (int i = 0; i < k->count; i++) {
-        fputc('\n', w.f);
-        put_column(w.f, k->r[i].name);
-        for (int c = 0; c < first->count; c++)
-            if (has_bars(k, first->cells[c].solver.name, reference))
-                put_ratio(w.f, &k->r[i], first->cells[c].solver.name, reference);
+    const result *first = first_solved(k);
+    const int full = first->cells[solver].solver.full;
+    int place = 0;
+    for (int c = 0; c < first->count; c++) {
+        const int other = first->cells[c].solver.full;
+        place += other < full || (other == full && c < solver);
     }
-    fprintf(w.f,
-            "\nEOD\nset style data histograms\nset style histogram clustered gap 1\n"
-            "set style fill solid 0.8\nset xtics rotate by -35\n"
-            "plot for [i=2:%d] $d using i:xtic(1) title columnheader(i), 1 notitle with lines "
-            "lc 'black'\n",
-            bars + 1);
-    return finish(&w, l);
+    return place;
 }
 
 int make_figures(const settings *s, const kept *k, figure_list *l)
 {
+    comparison v;
     *l = (figure_list){0};
-    if (!k->count) return EXIT_GOOD;
+    if (!first_solved(k)) return EXIT_GOOD;
     if (s->dense) return add_dense_figures(k, l);
-    return add_bars(k, any_has(k, "cusparse") ? "cusparse" : "cpu-serial", l);
+    int code = comparison_make(&v, k);
+    if (!code) code = add_profile(s, k, l);
+    if (!code) code = add_ratios(k, &v, l);
+    if (!code) code = add_bars(k, &v, l);
+    comparison_free(&v);
+    return code;
 }

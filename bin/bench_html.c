@@ -1,11 +1,12 @@
-/* bench_html.c: --html: one page with everything in it: where it ran, a table a matrix, and the figures,
- * where gnuplot is there to draw them. */
+/* bench_html.c: --html: one page that needs no other file: where it ran, a summary, the figures where gnuplot
+ * is there to draw them, and a table a matrix.  What a visitor wants first stands first, so that the page is
+ * written when all results are there. */
 #include "config.h"
 
-#include "bench.h"
+#include "bench_figures.h"
+#include "bench_html.h"
+#include "bench_summary.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,19 +17,66 @@ typedef struct html {
     kept all;
 } html;
 
+/* Tables that are wider than the window scroll by themselves, with their first column in sight; the
+ * page never does.  Figures are drawn on white: in the dark their lightness is turned round. */
 static const char style[] =
-    "body{font:15px sans-serif;margin:2em;max-width:72em}table{border-collapse:collapse}\n"
-    "td,th{padding:.15em .7em;text-align:right}th{border-bottom:1px solid}\n"
-    "td:first-child,th:first-child,td.why{text-align:left}tr.best{font-weight:bold}\n"
-    ".why{color:#666}svg{max-width:100%;height:auto}\n";
+    ":root{color-scheme:light dark;--ink:#1c1e21;--paper:#fff;--faint:#5f6670;--line:#d8dce1;"
+    "--shade:#f3f5f7;--link:#0b57a4;--bad:#b3261e}\n"
+    "@media(prefers-color-scheme:dark){:root{--ink:#e3e5e8;--paper:#16181b;--faint:#9aa2ac;"
+    "--line:#363b42;--shade:#1f2327;--link:#7fb8f5;--bad:#ff8a80}"
+    "figure svg{filter:invert(.91) hue-rotate(180deg)}}\n"
+    "body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);"
+    "max-width:68rem;margin:0 auto;padding:1rem}\n"
+    "h1{font-size:1.5rem;margin:.3em 0}\n"
+    "h2{font-size:1.25rem;margin:2em 0 .5em;border-bottom:1px solid var(--line)}\n"
+    "h3{font-size:1rem;margin:1.8em 0 0;overflow-wrap:anywhere}p{margin:.4em 0}\n"
+    "a{color:var(--link);text-decoration:none}a:hover{text-decoration:underline}\n"
+    ".why,small,figcaption{color:var(--faint)}.bad,.bad td{color:var(--bad)}\n"
+    "nav ul,.facts{list-style:none;padding:0;margin:.8em 0;display:flex;flex-wrap:wrap;"
+    "gap:.4em 1.2em}\n"
+    ".facts{gap:.6em}.facts li{background:var(--shade);border-radius:6px;padding:.4em .8em}"
+    ".facts b{font-size:1.25rem;margin-right:.2em}\n"
+    ".wide{overflow-x:auto;margin:.5em 0}figure div{overflow:auto;max-height:90vh}\n"
+    "table{border-collapse:collapse;font-variant-numeric:tabular-nums}\n"
+    "td,th{padding:.15em .7em;text-align:right;vertical-align:top;white-space:nowrap}\n"
+    "th{font-weight:600;box-shadow:inset 0 -1px var(--faint)}\n"
+    "tr:nth-child(2n+3) td{background:var(--shade)}\n"
+    "td:first-child,th:first-child{text-align:left;position:sticky;left:0;"
+    "background:var(--paper)}\n"
+    "td.why,th.why,.word{text-align:left}td.why{white-space:normal;min-width:16em}\n"
+    "tr.best td{font-weight:600}td small{font-weight:400;margin-left:.4em}\n"
+    "tr:target td,:target>h3{background:#fd05}\n"
+    "figure{margin:1.5em 0}figure svg{display:block;width:100%;max-width:860px;min-width:520px;"
+    "height:auto}figcaption{max-width:54rem}\n"
+    "@media(max-width:40rem){body{padding:.7rem}td,th{padding:.15em .45em;font-size:14px}"
+    "td:first-child{min-width:9em;max-width:11em;white-space:normal;overflow-wrap:anywhere}"
+    "td small{display:block;margin:0}}\n";
 
-static void put_text(FILE *f, const char *text)
+void html_text(FILE *f, const char *text)
 {
     for (; *text; text++)
         if (*text == '<') fputs("&lt;", f);
         else if (*text == '&') fputs("&amp;", f);
         else if (*text == '"') fputs("&quot;", f);
         else fputc((unsigned char)*text < ' ' ? ' ' : *text, f);
+}
+
+void html_number(FILE *f, double v)
+{
+    char t[32];
+    fprintf(f, "<td>%s</td>", number(t, sizeof t, v));
+}
+
+int html_place(const kept *k, const result *r)
+{
+    return (int)(r - k->r) + 1;
+}
+
+void html_link(FILE *f, const kept *k, const result *r)
+{
+    fprintf(f, "<a href=\"#m%d\">", html_place(k, r));
+    html_text(f, r->name);
+    fputs("</a>", f);
 }
 
 static int begin(const settings *s, const host *h, void **data)
@@ -38,101 +86,19 @@ static int begin(const settings *s, const host *h, void **data)
     if (!p) return out_of_memory();
     p->settings = s;
     p->host = h;
-    int code = file_open(&p->out, s->html);
-    if (code) return code;
-    FILE *f = p->out.f;
-    fprintf(f,
-            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-            "<title>trisolve-bench</title>\n<style>%s</style></head><body>\n"
-            "<h1>trisolve-bench %s, %s</h1>\n<p>GPU: ",
-            style, trs_version(), h->date);
-    put_text(f, h->gpu);
-    fputs("<br>CPU: ", f);
-    put_text(f, h->cpu);
-    fprintf(f,
-            ", %d thread%s</p>\n<p>Times in ms, medians, warm; %s. "
-            "Bold: the fastest solve.</p>\n",
-            h->threads, h->threads == 1 ? "" : "s",
-            s->on_host ? "B and X on the host" : "GPU solvers find B and X in device memory");
-    return EXIT_GOOD;
-}
-
-/* ---- a table a matrix ----------------------------------------------------------------------------- */
-
-static void put_number(FILE *f, double v)
-{
-    char t[32];
-    fprintf(f, "<td>%s</td>", number(t, sizeof t, v));
-}
-
-static void put_cell(FILE *f, const result *r, const cell *c, bool best)
-{
-    const bool normwise = c->solver.accuracy == TRS_INVERTING;
-    fputs(best ? "<tr class=\"best\"><td>" : "<tr><td>", f);
-    put_text(f, c->solver.name);
-    if (c->block) fprintf(f, "/%d", c->block);
-    fputs("</td>", f);
-    if (c->status) {
-        fputs("<td colspan=\"8\" class=\"why\">refused: ", f);
-        put_text(f, c->message);
-        fputs("</td></tr>\n", f);
-        return;
-    }
-    put_number(f, 1e3 * c->analysis);
-    put_number(f, 1e3 * c->setup);
-    put_number(f, 1e3 * c->update);
-    put_number(f, c->factor > 0 ? 1e3 * c->factor : (double)NAN);
-    put_number(f, 1e3 * c->solve.median);
-    fprintf(f, "<td>%.1e%s%s</td>", normwise ? c->error.normwise : c->error.omega,
-            normwise ? " N" : "", c->accurate ? "" : " inaccurate");
-    put_number(f, over_solve(r, c, "cusparse"));
-    put_number(f, over_solve(r, c, "cpu-serial"));
-    fprintf(f, "<td class=\"why\">%s%s%s</td></tr>\n", c->auto_host ? "choice for the host" : "",
-            c->auto_host && c->auto_device ? ", " : "",
-            c->auto_device ? "choice for the device" : "");
-}
-
-static const cell *fastest(const result *r)
-{
-    const cell *best = NULL;
-    for (int k = 0; k < r->count; k++) {
-        const cell *c = &r->cells[k];
-        if (!c->status && c->accurate && (!best || dense_seconds(r, c) < dense_seconds(r, best)))
-            best = c;
-    }
-    return best;
+    return file_open(&p->out, s->html);
 }
 
 static int add(void *data, const result *r)
 {
-    html *p = data;
-    FILE *f = p->out.f;
-    fputs("<h2>", f);
-    put_text(f, r->name);
-    fputs("</h2>\n", f);
-    if (*r->trouble) {
-        fputs("<p class=\"why\">refused: ", f);
-        put_text(f, r->trouble);
-        fputs("</p>\n", f);
-        return EXIT_GOOD;
-    }
-    fprintf(f,
-            "<p>%s, n %" PRId64 ", nnz %" PRId64 ", %" PRId64 " levels, widest %" PRId64
-            ", longest row %" PRId64 "; %s, op %s, %d right-hand side%s</p>\n<table>"
-            "<tr><th>solver</th><th>analysis</th><th>setup</th><th>update</th><th>factor</th>"
-            "<th>solve</th><th>error</th><th>/cusparse</th><th>/cpu-serial</th><th></th></tr>\n",
-            kind_name(r->kind), r->n, r->nnz, r->levels, r->widest, r->longest,
-            dtype_name(r->dtype), op_name(p->settings->op), p->settings->nrhs,
-            p->settings->nrhs == 1 ? "" : "s");
-    for (int k = 0; k < r->count; k++) put_cell(f, r, &r->cells[k], &r->cells[k] == fastest(r));
-    fputs("</table>\n", f);
-    return keep(&p->all, r);
+    return keep(&((html *)data)->all, r);
 }
 
 /* ---- figures ------------------------------------------------------------------------------------------ */
 
-/* The svg element without what stands before it in a file of its own; false: it could not be drawn. */
-static bool put_figure(FILE *f, const figure *one)
+/* The svg element without what stands before it in a file of its own, and with the title of the figure,
+ * which is what is shown to who cannot see it; false: it could not be drawn. */
+static bool put_svg(FILE *f, const figure *one)
 {
     char line[4096];
     bool inside = false;
@@ -142,28 +108,100 @@ static bool put_figure(FILE *f, const figure *one)
     rewind(svg);
     while (drawn && fgets(line, sizeof line, svg)) {
         inside = inside || !strncmp(line, "<svg", 4);
-        if (inside) fputs(line, f);
+        if (!inside) continue;
+        if (strncmp(line, "<title>", 7)) fputs(line, f);
+        else fputs("<title>", f), html_text(f, one->title), fputs("</title>\n", f);
     }
     fclose(svg);
     return inside;
 }
 
-static int put_figures(html *p)
+static void put_figures(FILE *f, const figure_list *l)
 {
-    FILE *f = p->out.f;
-    figure_list l;
-    int code = make_figures(p->settings, &p->all, &l);
     bool drawn = true;
-    if (l.count) fputs("<h2>Figures</h2>\n", f);
-    for (int k = 0; k < l.count && drawn; k++) {
-        fputs("<div>\n", f);
-        drawn = put_figure(f, &l.figure[k]);
-        fputs("</div>\n", f);
+    fputs("<section id=\"figures\"><h2>Figures</h2>\n", f);
+    for (int k = 0; k < l->count && drawn; k++) {
+        fprintf(f, "<figure id=\"figure-%s\"><div>\n", l->figure[k].file);
+        drawn = put_svg(f, &l->figure[k]);
+        fputs("</div>", f);
+        if (drawn && *l->figure[k].caption) {
+            fputs("<figcaption>", f);
+            html_text(f, l->figure[k].caption);
+            fputs("</figcaption>", f);
+        }
+        fputs("</figure>\n", f);
     }
     if (!drawn) fputs("<p>gnuplot is not here, or failed: no figures.</p>\n", f);
     if (!drawn) complain("--html: gnuplot is not here, or failed: no figures");
-    figures_free(&l);
+    fputs("</section>\n", f);
+}
+
+/* ---- the page ----------------------------------------------------------------------------------------- */
+
+static void put_head(const html *p)
+{
+    const host *h = p->host;
+    FILE *f = p->out.f;
+    fprintf(f,
+            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+            "<title>trisolve-bench, %s</title>\n<style>%s</style></head><body>\n"
+            "<h1>trisolve-bench</h1>\n<p>Version %s, %s<br>GPU: ",
+            h->date, style, trs_version(), h->date);
+    html_text(f, h->gpu);
+    fputs("<br>CPU: ", f);
+    html_text(f, h->cpu);
+    fprintf(
+        f,
+        ", %d thread%s</p>\n<p>Times in ms, medians, warm; %s. Bold: the fastest solve. A ratio "
+        "below 1 is faster.</p>\n",
+        h->threads, h->threads == 1 ? "" : "s",
+        p->settings->on_host ? "B and X on the host" : "GPU solvers find B and X in device memory");
+}
+
+/* Sections that --dense has not: its two families have other solvers, and nothing is chosen. */
+static bool has_choices(const html *p)
+{
+    return first_solved(&p->all) && !p->settings->dense;
+}
+
+static void put_contents(FILE *f, const html *p, const figure_list *l)
+{
+    fputs("<nav><ul><li><a href=\"#summary\">Summary</a></li>", f);
+    if (has_choices(p)) fputs("<li><a href=\"#solvers\">Solvers</a></li>", f);
+    if (l->count) fputs("<li><a href=\"#figures\">Figures</a>:", f);
+    for (int k = 0; k < l->count; k++)
+        fprintf(f, "%s <a href=\"#figure-%s\">%s</a>", k ? "," : "", l->figure[k].file,
+                l->figure[k].file);
+    if (l->count) fputs("</li>", f);
+    if (has_choices(p)) fputs("<li><a href=\"#slow\">Where the choice is slow</a></li>", f);
+    if (html_any_failed(&p->all))
+        fputs("<li><a href=\"#failed\">Refused or inaccurate</a></li>", f);
+    fputs("<li><a href=\"#matrices\">Matrices</a></li></ul></nav>\n", f);
+}
+
+static void put_page(const html *p, const figure_list *l)
+{
+    FILE *f = p->out.f;
+    put_head(p);
+    put_contents(f, p, l);
+    html_summary(f, p->settings, &p->all);
+    if (has_choices(p)) html_solvers(f, p->settings, &p->all);
+    if (l->count) put_figures(f, l);
+    if (has_choices(p)) html_slow(f, p->settings, &p->all);
+    html_failed(f, &p->all);
+    html_index(f, p->settings, &p->all);
+    for (int i = 0; i < p->all.count; i++)
+        if (p->all.r[i].count) html_matrix(f, p->settings, &p->all, &p->all.r[i]);
     fputs("</body></html>\n", f);
+}
+
+static int write_page(const html *p)
+{
+    figure_list l;
+    int code = make_figures(p->settings, &p->all, &l);
+    if (!code) put_page(p, &l);
+    figures_free(&l);
     return code;
 }
 
@@ -172,7 +210,7 @@ static int end(void *data, bool complete)
     html *p = data;
     int code = EXIT_GOOD;
     if (p->out.f) {
-        if (complete) code = put_figures(p);
+        if (complete) code = write_page(p);
         int closed = file_close(&p->out, complete && !code);
         if (!code) code = closed;
     }

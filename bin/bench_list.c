@@ -1,5 +1,6 @@
 /* bench_list.c: the names to run over: a directory becomes the matrices in it and below it, in order of
- * name.  Links to directories are not followed: they may lead back. */
+ * name, without the right-hand sides that lie beside them.  Links to directories are not followed: they
+ * may lead back. */
 #include "config.h"
 
 #include "bench.h"
@@ -70,12 +71,53 @@ static int walk(name_list *l, const char *dir)
     return code;
 }
 
+/* ---- right-hand sides ---------------------------------------------------------------------------- */
+
+/* The end of NAME in NAME_b.mtx, NAME_rhs1.mtx.gz and so on, as the SuiteSparse collection calls the
+ * right-hand sides of NAME.mtx; NULL: it is none by its name. */
+static const char *end_of_owner(const char *name)
+{
+    const char *mtx = strstr(base_name(name), ".mtx"), *end = mtx;
+    if (!mtx) return NULL;
+    while (end > name && end[-1] >= '0' && end[-1] <= '9') end--;
+    if (end - name > 2 && !strncmp(end - 2, "_b", 2)) return end - 2;
+    if (end - name > 4 && !strncmp(end - 4, "_rhs", 4)) return end - 4;
+    return NULL;
+}
+
+/* Of the names from there on. */
+static bool is_right_hand_side(const name_list *l, int from, const char *name)
+{
+    const char *end = end_of_owner(name);
+    const size_t length = end ? (size_t)(end - name) : 0;
+    for (int k = from; k < l->count && end; k++)
+        if (!strncmp(l->name[k], name, length) && !strncmp(l->name[k] + length, ".mtx", 4))
+            return true;
+    return false;
+}
+
+/* Those that lie beside their matrix; all are judged before one goes. */
+static int drop_right_hand_sides(name_list *l, int from)
+{
+    bool *drop = calloc((size_t)(l->count - from) + 1, sizeof *drop);
+    int left = from;
+    if (!drop) return out_of_memory();
+    for (int k = from; k < l->count; k++) drop[k - from] = is_right_hand_side(l, from, l->name[k]);
+    for (int k = from; k < l->count; k++)
+        if (drop[k - from]) free(l->name[k]);
+        else l->name[left++] = l->name[k];
+    l->count = left;
+    free(drop);
+    return EXIT_GOOD;
+}
+
 static int list_directory(name_list *l, const char *dir)
 {
     const int before = l->count;
     int code = walk(l, dir);
     if (!code && l->count == before)
         return complain("%s: no matrices in this directory", dir), EXIT_USAGE;
+    if (!code) code = drop_right_hand_sides(l, before);
     if (!code) qsort(l->name + before, (size_t)(l->count - before), sizeof *l->name, by_name);
     return code;
 }

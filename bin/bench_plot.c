@@ -2,7 +2,7 @@
  * gnuplot is installed. */
 #include "config.h"
 
-#include "bench.h"
+#include "bench_figures.h"
 
 #include <errno.h>
 #include <spawn.h>

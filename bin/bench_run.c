@@ -108,14 +108,15 @@ int keep(kept *k, const result *r)
     k->r = grown;
     result *to = &k->r[k->count];
     *to = *r;
+    if (*r->trouble) to->count = 0;
     to->name = strdup(r->name);
-    to->cells = malloc((size_t)r->count * sizeof *r->cells + 1);
+    to->cells = malloc((size_t)to->count * sizeof *r->cells + 1);
     if (!to->name || !to->cells) {
         free((char *)to->name);
         free(to->cells);
         return out_of_memory();
     }
-    if (r->count) memcpy(to->cells, r->cells, (size_t)r->count * sizeof *r->cells);
+    if (to->count) memcpy(to->cells, r->cells, (size_t)to->count * sizeof *r->cells);
     k->count++;
     return EXIT_GOOD;
 }

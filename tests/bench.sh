@@ -248,7 +248,7 @@ run --host --solvers=cpu-serial folder
 gives 0 "--host"
 
 # ---- full matrices ---------------------------------------------------------------------------------------
-run --dense --csv=c.csv --plot=plots --html=page.html 5 32 100
+run --dense --cell-seconds=0.1 --csv=c.csv --plot=plots --html=page.html 5 32 100
 gives 0 "--dense"
 grep -q '^Triangles  *5  *32  *100' out && grep -q '^LU and Gauss  *5  *32  *100' out && grep -q 'No GPU' out
 check $? "a table a family, a column a size; the missing GPU is said"
@@ -295,8 +295,67 @@ run --quiet --plot=plots2 --html='p&q.html' folder/lower.mtx grid5:20
 gives 0 "figures of triangles"
 grep -q 'Solve time over that of cpu-serial' plots2/solve.gp && grep -q '"grid5:20"' plots2/solve.gp
 check $? "bars over cpu-serial where there is no cusparse"
-grep -q '<h2>grid5:20</h2>' 'p&q.html' && grep -q 'choice for the host' 'p&q.html'
+[ -s plots2/profile.gp ] && [ -s plots2/levels.gp ]
+check $? "a performance profile, and the ratios over the levels"
+grep -q '<h3>grid5:20</h3>' 'p&q.html' && grep -q 'choice for the host' 'p&q.html'
 check $? "a table a matrix in the page"
+
+# ---- the page of a collection ----------------------------------------------------------------------------
+cp general.mtx tree/general.mtx
+printf '%%%%MatrixMarket matrix array real general\n3 1\n1\n1\n1\n' >rhs.mtx
+for name in up_b up_rhs1 general_b12 a/b/deep_rhs; do cp rhs.mtx tree/$name.mtx; done
+cp folder/lower.mtx tree/lonely_b.mtx   # a matrix that happens to be called so
+cp folder/lower.mtx tree/up_chol.mtx    # beside up.mtx, but no right-hand side by its name
+rm tree/a/broken.mtx
+run --quiet --csv=c.csv --html=page.html tree
+gives 0 "a collection with right-hand sides"
+[ "$(column c.csv matrix | uniq | tr '\n' ' ')" = "deep.mtx general.mtx lonely_b.mtx up.mtx up_chol.mtx " ]
+check $? "right-hand sides beside their matrices are no matrices"
+[ "$(grep -c 'not a triangle' page.html)" = 1 ] && ! grep -q '_b12\|rhs' page.html
+check $? "nor refused ones in the page"
+run --quiet --csv=c.csv tree/up_b.mtx folder
+[ "$status" = 0 ] && grep -q 'up_b.mtx.*not square' c.csv
+check $? "one that is named is looked at"
+grep -q '<meta name="viewport" content="width=device-width' page.html
+check $? "the page is for phones as well"
+for fact in '<b>5</b> matrices' '<b>4</b> solved' '<b>1</b> <a href="#failed">refused' 'within 1.1' 'geometric mean'; do
+    sed '/id="figures"/,$d' page.html | grep -q "$fact"
+    check $? "the summary on top has: $fact"
+done
+# anchors PAGE: each link leads somewhere, every matrix has one, no place is named twice
+anchors() {
+    grep -o ' href="#[^"]*"' "$1" | cut -d'"' -f2 | tr -d '#' | sort -u >links
+    grep -o ' id="[^"]*"' "$1" | cut -d'"' -f2 | grep -v '^gp\|^gnuplot' | sort >places
+    [ -s links ] && [ -z "$(comm -23 links places)" ] && [ -z "$(uniq -d places)" ]
+}
+anchors page.html
+check $? "every link of the page leads to one place"
+[ "$(grep -c '^m[0-9]' links)" = 5 ] && [ "$(grep -c '^m[0-9]' places)" = 5 ] && grep -q '^summary$' links &&
+    grep -q '^solvers$' links && grep -q '^matrices$' links
+check $? "contents: the sections, and every matrix"
+if command -v gnuplot >/dev/null; then
+    [ "$(grep -c '</svg>' page.html)" = 3 ] &&
+        [ "$(grep -n '</svg>' page.html | tail -n 1 | cut -d: -f1)" -lt "$(grep -n 'id="matrices"' page.html | cut -d: -f1)" ]
+    check $? "figures stand before the matrices"
+else
+    skip "figures stand before the matrices" "no gnuplot"
+fi
+# dashes PAGE: no table has a column that holds dashes alone; every table can scroll
+dashes() {
+    awk '
+        function judge() { for (k = 2; k <= columns; k++) if (rows && !said[k]) bad = 1; columns = rows = 0 }
+        /<table>/ && !/class="wide"/ { bad = 1 }
+        /<th>/ { judge(); columns = split($0, head, /<th[ >]/) - 1; delete said }
+        /<tr[^>]*><td/ { if (split($0, field, /<td[^>]*>/) - 1 != columns) next
+            rows++; for (k = 1; k <= columns; k++) if (field[k + 1] !~ /^-</) said[k] = 1 }
+        END { judge(); exit bad }' "$1"
+}
+dashes page.html && ! grep -q '<th>/cusparse\|<th>factor' page.html
+check $? "no column of dashes alone"
+run --dense --quiet --html=dense.html 8 16
+dashes dense.html && anchors dense.html && grep -q '<th>factor' dense.html
+check $? "nor with --dense, where LU has a factorisation"
+rm -r tree/*_* tree/a/b/*_*
 
 # ---- what steps cost here --------------------------------------------------------------------------------
 run --calibrate machine

@@ -8,8 +8,10 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "bench.h"
+#include "bench_figures.h"
+#include "bench_summary.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +60,7 @@ static cell fake(const char *name, int block, int64_t n, double factor, double s
     cell c = {.block = block, .factor = factor, .accurate = true};
     c.solver.name = name;
     c.solver.needs = strstr(name, "serial") ? "cpu" : "cuda";
+    c.solver.full = strstr(name, "dense") != NULL;
     c.solve = (spread){1, solve, solve, solve};
     c.error.omega = 1e-16 * (double)n;
     return c;
@@ -161,27 +164,147 @@ static void the_seeds_figures(void **state)
     kept_free(&k);
 }
 
+static const char *caption_of(const figure_list *l, const char *file)
+{
+    for (int k = 0; k < l->count; k++)
+        if (!strcmp(l->figure[k].file, file)) return l->figure[k].caption;
+    fail();
+    return "";
+}
+
 static void bars_over_a_reference(void **state)
 {
     const settings s = {0};
     kept k = {0};
     figure_list l;
     cell one[] = {fake("cpu-serial", 0, 9, 0, 8e-6), fake("cuda-dataflow", 0, 9, 0, 1e-6),
-                  fake("cusparse", 0, 9, 0, 4e-6)};
+                  fake("dense-serial", 0, 9, 0, 12e-3), fake("cusparse", 0, 9, 0, 4e-6)};
     cell two[] = {fake("cpu-serial", 0, 9, 0, 2e-6), fake("cuda-dataflow", 0, 9, 0, 1e-6),
-                  fake("cusparse", 0, 9, 0, 1e-6)};
+                  fake("dense-serial", 0, 9, 0, 1e-6), fake("cusparse", 0, 9, 0, 1e-6)};
+    const result refused = {.name = "three", .trouble = "row 3: diagonal is missing"};
     (void)state;
     two[1].status = TRS_ESUPPORT;
-    add_result(&k, "it's \"one\"", true, 9, 3, one);
-    add_result(&k, "two", true, 9, 3, two);
+    add_result(&k, "it's \"one\"", true, 9, 4, one);
+    assert_int_equal(keep(&k, &refused), EXIT_GOOD);
+    add_result(&k, "two", true, 9, 4, two);
     assert_int_equal(make_figures(&s, &k, &l), EXIT_GOOD);
-    assert_int_equal(l.count, 1);
+    assert_int_equal(l.count, 3);
     const char *script = script_of(&l, "solve");
     has(script, "over that of cusparse");
     has(script, "\nmatrix cpu-serial cuda-dataflow\n");
-    has(script, "\n\"it's ?one?\" 2 0.25\n");
-    has(script, "\n\"two\" 2 ?\n");
+    has(script, "\n\"it's ?one?\" 2 0.25\n\"two\" 2 ?\nEOD\n");
+    has(script, "('it''s \"one\"' 0, 'two' 1)");
+    /* bars reach from 1 to the ratio; dense-serial, 3000 times slower, is not there to flatten them */
+    has(script, "(cut(column(2))):(y(1)):(1):(cut(column(2)))");
+    has(script, "\nlow = 0.2273\nhigh = 2.2\n"); /* 0.25 / 1.1, 2 * 1.1 */
+    has(caption_of(&l, "solve"), "Not drawn: dense-serial, which");
+    assert_null(strstr(script, "dense-serial"));
     figures_free(&l);
+    kept_free(&k);
+}
+
+/* What is slower than a hundred times without being full is cut off. */
+static void bars_are_cut_off(void **state)
+{
+    const settings s = {0};
+    kept k = {0};
+    figure_list l;
+    cell one[] = {fake("cpu-serial", 0, 9, 0, 1e-6), fake("cpu-level", 0, 9, 0, 3e-3)};
+    (void)state;
+    add_result(&k, "one", true, 9, 2, one);
+    assert_int_equal(make_figures(&s, &k, &l), EXIT_GOOD);
+    assert_int_equal(l.count, 1); /* one triangle makes no profile */
+    has(script_of(&l, "solve"), "\nhigh = 100\n");
+    has(script_of(&l, "solve"), "\n\"one\" 3000\n");
+    has(script_of(&l, "solve"), "with labels");
+    figures_free(&l);
+    kept_free(&k);
+}
+
+/* A result of three solvers on the CPU, of which one was chosen. */
+static void add_three(kept *k, int64_t levels, double a, double b, double c, int chosen)
+{
+    cell cells[] = {fake("cpu-serial", 0, 9, 0, a), fake("cpu-level", 0, 9, 0, b),
+                    fake("cpu-other", 0, 9, 0, c)};
+    const result r = {.name = "of three",
+                      .kind = TRS_LOWER,
+                      .n = 9,
+                      .levels = levels,
+                      .count = 3,
+                      .cells = cells};
+    cells[chosen].auto_host = true;
+    assert_int_equal(keep(k, &r), EXIT_GOOD);
+}
+
+/* Dolan and More's rho by hand.  Times, and ratios to the fastest:
+ *     8 1 4     8 1 4      cpu-level is wrong on the second, and so is not the fastest there
+ *     2 . 1     2 . 1
+ *     3 3 6     1 1 2
+ * cpu-serial: 1, 2, 8; cpu-level: 1, 1; cpu-other: 1, 2, 4; chosen: third, first, first: 4, 2, 1. */
+static void profile_by_hand(void **state)
+{
+    const settings s = {0};
+    kept k = {0};
+    figure_list l;
+    (void)state;
+    add_three(&k, 17, 8e-6, 1e-6, 4e-6, 2);
+    add_three(&k, 400, 2e-6, 5e-7, 1e-6, 0);
+    k.r[1].cells[1].accurate = false;
+    add_three(&k, 9, 3e-6, 3e-6, 6e-6, 0);
+    assert_int_equal(make_figures(&s, &k, &l), EXIT_GOOD);
+    const char *script = script_of(&l, "profile");
+    has(script, "$d1 << EOD\n1 0\n1 0.33333\n2 0.66667\n8 1\n8.4 1\nEOD\n");
+    has(script, "$d2 << EOD\n1 0\n1 0.66667\n8.4 0.66667\nEOD\n");
+    has(script, "$d3 << EOD\n1 0\n1 0.33333\n2 0.66667\n4 1\n8.4 1\nEOD\n");
+    has(script, "$d0 << EOD\n1 0\n1 0.33333\n2 0.66667\n4 1\n8.4 1\nEOD\n");
+    assert_int_equal(occurrences(script, " with steps "), 4);
+    has(caption_of(&l, "profile"), "the 3 triangles");
+    /* over the time of cpu-serial, against the levels */
+    has(script_of(&l, "levels"), "$d1 << EOD\n17 0.125\n400 0.25\n9 1\nEOD\n");
+    has(script_of(&l, "levels"), "$d2 << EOD\n17 0.5\n400 0.5\n9 2\nEOD\n");
+    assert_null(strstr(script_of(&l, "levels"), "$d0"));
+    figures_free(&l);
+    kept_free(&k);
+}
+
+/* The same results: geometric means, and what is chosen over what is fastest. */
+static void standings_by_hand(void **state)
+{
+    const settings s = {0}, on_device = {.device = TRS_CUDA(0)};
+    kept k = {0};
+    choice_sum sum = {0};
+    (void)state;
+    add_three(&k, 17, 8e-6, 1e-6, 4e-6, 2);
+    add_three(&k, 400, 2e-6, 5e-7, 1e-6, 0);
+    k.r[1].cells[1].accurate = false;
+    add_three(&k, 9, 3e-6, 4e-6, 6e-6, 0);
+    k.r[2].cells[2].status = TRS_EMEM;
+    const standing serial = find_standing(&s, &k, 0), level = find_standing(&s, &k, 1);
+    const standing other = find_standing(&s, &k, 2);
+    assert_int_equal(serial.good, 3);
+    assert_int_equal(serial.chosen, 2);
+    assert_int_equal(serial.fastest, 1);
+    assert_float_equal(serial.over_fastest, cbrt(8 * 2 * 1), 1e-12);
+    assert_float_equal(serial.over_serial, 1, 1e-12);
+    assert_true(isnan(serial.over_cusparse));
+    assert_int_equal(level.good, 2);
+    assert_int_equal(level.inaccurate, 1);
+    assert_float_equal(level.over_fastest, sqrt(1 * 4. / 3), 1e-12);
+    assert_float_equal(level.over_serial, sqrt(1. / 8 * 4 / 3), 1e-12);
+    assert_int_equal(other.refused, 1);
+    assert_float_equal(other.over_fastest, sqrt(4 * 1), 1e-12);
+    for (int i = 0; i < k.count; i++) {
+        const pick p = find_pick(&s, &k.r[i]);
+        choice_add(&sum, &p);
+    }
+    assert_int_equal(sum.count, 3);
+    assert_int_equal(sum.fastest, 1);
+    assert_int_equal(sum.within[0], 1);
+    assert_float_equal(choice_mean(&sum), cbrt(4 * 2 * 1), 1e-12);
+    assert_float_equal(sum.worst, 4, 1e-12);
+    /* with B and X on a device cpu-serial, which wants them on the host, does not compete */
+    assert_int_equal(find_standing(&on_device, &k, 0).fastest, -1);
+    assert_ptr_equal(find_pick(&on_device, &k.r[2]).best, &k.r[2].cells[1]);
     kept_free(&k);
 }
 
@@ -200,9 +323,9 @@ static void nothing_to_draw(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_seeds_figures),
-        cmocka_unit_test(bars_over_a_reference),
-        cmocka_unit_test(nothing_to_draw),
+        cmocka_unit_test(the_seeds_figures), cmocka_unit_test(bars_over_a_reference),
+        cmocka_unit_test(bars_are_cut_off),  cmocka_unit_test(profile_by_hand),
+        cmocka_unit_test(standings_by_hand), cmocka_unit_test(nothing_to_draw),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
