@@ -1,5 +1,6 @@
 /* bench_choice.c: --choice: how good is the automatic choice?  Its time over that of the fastest solver,
- * problem by problem, and the share of the problems within 1.1 and 1.3.
+ * problem by problem, and the share of the problems within 1.1 and 1.3; and over that of cpu-serial, which no choice
+ * may be slower than.
  *
  * The choice is the one for where B and X were: in device memory, or with --cpu and --host on the host. */
 #include "config.h"
@@ -14,7 +15,7 @@ typedef struct choice {
     const settings *settings;
     int count, missing; /* problems; without a choice that ran */
     int within[2];      /* 1.1, 1.3 */
-    double log_sum, worst;
+    double log_sum, worst, worst_over_serial;
     char costs[200];
 } choice;
 
@@ -49,12 +50,15 @@ static int add(void *data, const result *r)
         return EXIT_GOOD;
     }
     const double ratio = taken->solve.median / best->solve.median;
-    printf("choice: %s: %s %.4g ms, best %s %.4g ms: %.3f\n", r->name, taken->solver.name,
-           1e3 * taken->solve.median, best->solver.name, 1e3 * best->solve.median, ratio);
+    const double over_serial = over_solve(r, taken, "cpu-serial");
+    printf("choice: %s: %s %.4g ms", r->name, taken->solver.name, 1e3 * taken->solve.median);
+    if (!isnan(over_serial)) printf(" (%.3f of cpu-serial)", over_serial);
+    printf(", best %s %.4g ms: %.3f\n", best->solver.name, 1e3 * best->solve.median, ratio);
     snprintf(c->costs, sizeof c->costs, "%s", r->costs);
     c->count++;
     c->log_sum += log(ratio);
     c->worst = fmax(c->worst, ratio);
+    c->worst_over_serial = fmax(c->worst_over_serial, over_serial); /* a NaN is left out */
     for (int k = 0; k < 2; k++) c->within[k] += ratio <= bounds[k];
     return fflush(stdout) ? EXIT_USAGE : EXIT_GOOD;
 }
@@ -67,8 +71,9 @@ static int end(void *data, bool complete)
                c->settings->measure ? ", by measuring," : "", c->count, c->count == 1 ? "" : "s");
         for (int k = 0; k < 2; k++)
             printf(" %.1f %% within %.1f,", 100. * c->within[k] / c->count, bounds[k]);
-        printf(" geometric mean %.3f, worst %.3f\nCosts: %s\n", exp(c->log_sum / c->count),
-               c->worst, c->costs);
+        printf(" geometric mean %.3f, worst %.3f", exp(c->log_sum / c->count), c->worst);
+        if (c->worst_over_serial > 0) printf("; over cpu-serial, worst %.3f", c->worst_over_serial);
+        printf("\nCosts: %s\n", c->costs);
     }
     if (complete && c->missing) printf("%d without a figure\n", c->missing);
     free(c);
