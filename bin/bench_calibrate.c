@@ -5,9 +5,10 @@
  * already.  The runs are solves, by the public solvers, of triangles made for it:
  *
  *     cpu_byte, cpu_cached   one core adds up an array that does not, and does, fit its cache
- *     cpu_entry              cpu-serial on a full triangle
- *     cpu_row                ... on a diagonal;   cpu_hop: on a bidiagonal one, what is more
- *     cpu_barrier            cpu-level on wide levels, over its share of cpu-serial
+ *     cpu_entry, cpu_full    cpu-serial and cpu-dense on a full triangle
+ *     cpu_row                cpu-serial on a diagonal;   cpu_hop: on a bidiagonal one, all of it
+ *     cpu_scatter            cpu-level, one thread, on a bundle of chains whose b and x fit no cache
+ *     cpu_barrier            ... with all threads on wide levels, over its share of cpu-serial
  *     gpu_byte               a copy within the device;   link_*: to it and back
  *     gpu_launch             cuda-multiblock, a level more;   gpu_hop: cuda-dataflow, a level more
  *     gpu_gather             cuda-dataflow on random columns
@@ -28,7 +29,7 @@ enum { RUNS = 9 };
 static const double least = 1e-12; /* s */
 
 typedef struct costs {
-    double cpu_byte, cpu_cached, cpu_entry, cpu_row, cpu_hop, cpu_barrier;
+    double cpu_byte, cpu_cached, cpu_entry, cpu_full, cpu_row, cpu_hop, cpu_scatter, cpu_barrier;
     double gpu_byte, gpu_gather, gpu_launch, gpu_hop, link_byte, link_start; /* 0: not known */
 } costs;
 
@@ -78,7 +79,7 @@ static void made_free(made *m)
     free(m->val);
 }
 
-enum { WIDTH = 2500, LEVELS = 80, HALF = 1000000, RANDOM = 16 };
+enum { WIDTH = 2500, LEVELS = 80, HALF = 1000000, RANDOM = 16, LINK = 1000, CHAINS = 3000 };
 
 static int32_t length_one(int32_t i)
 {
@@ -87,6 +88,10 @@ static int32_t length_one(int32_t i)
 static int32_t length_two(int32_t i)
 {
     return i > 0 ? 2 : 1;
+}
+static int32_t length_chains(int32_t i) /* CHAINS of them, LINK rows each, one after the other */
+{
+    return i % LINK ? 2 : 1;
 }
 static int32_t length_all(int32_t i)
 {
@@ -172,6 +177,17 @@ static double stream(int64_t count)
 
 /* ---- the CPU --------------------------------------------------------------------------------------- */
 
+/* What a row takes beyond its bytes and its arithmetic when those around it in memory are not its neighbours in
+ * level order. */
+static double scatter_seconds(const settings *s, const costs *c)
+{
+    const int32_t n = CHAINS * LINK;
+    settings alone = *s;
+    alone.threads = 1;
+    const double t = made_seconds(&alone, "cpu-level", n, length_chains, column_before) / n;
+    return at_least(t - (24 + 32) * c->cpu_byte - 2 * c->cpu_entry - c->cpu_row);
+}
+
 static void calibrate_cpu(const settings *s, int threads, costs *c)
 {
     const int n = 20000, full = 1000, wide = WIDTH * LEVELS;
@@ -181,15 +197,17 @@ static void calibrate_cpu(const settings *s, int threads, costs *c)
     const double t_full = made_seconds(s, "cpu-serial", full, length_all, column_count);
     const double t_one = made_seconds(s, "cpu-serial", n, length_one, column_before) / n;
     const double t_two = made_seconds(s, "cpu-serial", n, length_two, column_before) / n;
-    c->cpu_entry = at_least((t_full - full * t_two) / entries - 12 * c->cpu_cached);
+    const double t_dense = made_seconds(s, "cpu-dense", full, length_all, column_count);
+    c->cpu_entry = at_least((t_full - full * t_one) / (entries - full) - 12 * c->cpu_cached);
     c->cpu_row = at_least(t_one - 44 * c->cpu_cached - c->cpu_entry);
-    c->cpu_hop = at_least(t_two - t_one - 12 * c->cpu_cached - c->cpu_entry);
+    c->cpu_full = at_least((t_dense - full * c->cpu_row) / entries - 8 * c->cpu_cached);
+    c->cpu_hop = at_least(t_two);
+    c->cpu_scatter = scatter_seconds(s, c);
     if (threads < 2) return;
     const int shared = threads < 8 ? threads : 8;
     const double serial = made_seconds(s, "cpu-serial", wide, length_wide, column_wide);
     const double level = made_seconds(s, "cpu-level", wide, length_wide, column_wide);
-    const double work = (serial - wide * c->cpu_hop) / shared;
-    c->cpu_barrier = at_least((level - work) / (LEVELS + 2));
+    c->cpu_barrier = at_least((level - serial / shared) / (LEVELS + 2));
 }
 
 /* ---- the GPU --------------------------------------------------------------------------------------- */
@@ -279,8 +297,10 @@ static void put_costs(FILE *f, const host *h, const costs *c)
     put_cost(f, "cpu_byte", c->cpu_byte);
     put_cost(f, "cpu_cached", c->cpu_cached);
     put_cost(f, "cpu_entry", c->cpu_entry);
+    put_cost(f, "cpu_full", c->cpu_full);
     put_cost(f, "cpu_row", c->cpu_row);
     put_cost(f, "cpu_hop", c->cpu_hop);
+    put_cost(f, "cpu_scatter", c->cpu_scatter);
     put_cost(f, "cpu_barrier", c->cpu_barrier);
     put_cost(f, "gpu_byte", c->gpu_byte);
     put_cost(f, "gpu_gather", c->gpu_gather);

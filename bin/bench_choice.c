@@ -1,10 +1,12 @@
 /* bench_choice.c: --choice: how good is the automatic choice?  Its time over that of the fastest solver,
- * problem by problem, and the share of the problems within 1.1 and 1.3.
+ * problem by problem, and the share of the problems within 1.1 and 1.3; and over that of cpu-serial, which no choice
+ * may be slower than.
  *
  * The choice is the one for where B and X were: in device memory, or with --cpu and --host on the host. */
 #include "config.h"
 
 #include "bench_summary.h"
+#include "noun.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,6 +15,7 @@
 typedef struct choice {
     const settings *settings;
     choice_sum sum;
+    double worst_over_serial;
     char costs[200];
 } choice;
 
@@ -36,9 +39,12 @@ static int add(void *data, const result *r)
         printf("choice: %s: the solver that is chosen was not run\n", r->name);
         return EXIT_GOOD;
     }
-    printf("choice: %s: %s %.4g ms, best %s %.4g ms: %.3f\n", r->name, p.taken->solver.name,
-           1e3 * p.taken->solve.median, p.best->solver.name, 1e3 * p.best->solve.median, p.ratio);
+    const double over_serial = over_solve(r, p.taken, "cpu-serial");
+    printf("choice: %s: %s %.4g ms", r->name, p.taken->solver.name, 1e3 * p.taken->solve.median);
+    if (!isnan(over_serial)) printf(" (%.3f of cpu-serial)", over_serial);
+    printf(", best %s %.4g ms: %.3f\n", p.best->solver.name, 1e3 * p.best->solve.median, p.ratio);
     snprintf(c->costs, sizeof c->costs, "%s", r->costs);
+    c->worst_over_serial = fmax(c->worst_over_serial, over_serial); /* a NaN is left out */
     return fflush(stdout) ? EXIT_USAGE : EXIT_GOOD;
 }
 
@@ -47,13 +53,14 @@ static int end(void *data, bool complete)
     choice *c = data;
     const choice_sum *sum = &c->sum;
     if (complete && sum->count) {
-        printf("\nThe automatic choice%s over the best solver, %d problem%s:",
+        printf("\nThe automatic choice%s over the best solver, %d %s:",
                c->settings->measure ? ", by measuring," : "", sum->count,
-               sum->count == 1 ? "" : "s");
+               trs_noun(sum->count, "problem", "problems"));
         for (int k = 0; k < BOUNDS; k++)
             printf(" %.1f %% within %.1f,", 100. * sum->within[k] / sum->count, choice_bounds[k]);
-        printf(" geometric mean %.3f, worst %.3f\nCosts: %s\n", choice_mean(sum), sum->worst,
-               c->costs);
+        printf(" geometric mean %.3f, worst %.3f", choice_mean(sum), sum->worst);
+        if (c->worst_over_serial > 0) printf("; over cpu-serial, worst %.3f", c->worst_over_serial);
+        printf("\nCosts: %s\n", c->costs);
     }
     if (complete && sum->missing) printf("%d without a figure\n", sum->missing);
     free(c);

@@ -14,15 +14,19 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { COMPLEX = 8 }; /* times the arithmetic of an entry: no two are done at once */
-
 double trs_cpu_stream(const trs_machine *m, const trs_shape *s, double entries, double rows)
 {
     double entry = s->elem + 4, row = 8 + 3 * s->elem;
     bool cached = (double)s->nnz * entry + (double)s->n * row < TRS_CACHE;
     double bytes = (entries * entry + rows * row) * (cached ? m->cpu_cached : m->cpu_byte);
-    const double each = m->cpu_entry * (s->is_complex ? COMPLEX : 1);
+    const double each = m->cpu_entry * (s->is_complex ? TRS_COMPLEX_TIMES : 1);
     return (bytes + entries * each + rows * m->cpu_row) * s->nrhs;
+}
+
+double trs_cpu_wait(const trs_machine *m, double waiting, double rows, double work)
+{
+    const double latency = rows * m->cpu_hop;
+    return latency > work ? waiting * (latency - work) : 0;
 }
 
 static double seconds(const trs_cost *c)
@@ -89,8 +93,38 @@ void trs_tally_levels(const trs_context *ctx, trs_side *s)
     s->tally = (trs_tally){all.longest, all.sum_longest, all.thin, all.wide};
 }
 
+/* Does row i wait for row i-1? */
+static bool waits(const trs_side *s, int64_t i)
+{
+    const int64_t diagonal = s->tri.ptr[i + 1] - 1;
+    return diagonal > s->tri.ptr[i] && s->tri.idx[diagonal - 1] == i - 1;
+}
+
+enum { LINE = 8 }; /* rows whose x share a cache line, about */
+
+/* Are row k of the level order and the one before it apart? */
+static bool is_scattered(const trs_side *s, int64_t k)
+{
+    const int32_t *topo = s->lv.topo;
+    return k > 0 && (topo[k] < topo[k - 1] || topo[k] > topo[k - 1] + LINE);
+}
+
+/* Fraction of the rows of which that holds: of all when they are few, else of some runs of neighbours at equal
+ * distances, for a row at every so many would fall in with the lines of a grid. */
+static double fraction(const trs_side *s, bool (*holds)(const trs_side *, int64_t))
+{
+    enum { RUN = 64, RUNS = 64 };
+    const int64_t n = s->tri.n, step = n > RUN * RUNS ? n / RUNS : RUN;
+    int64_t seen = 0, found = 0;
+    for (int64_t begin = 0; begin < n; begin += step)
+        for (int64_t k = begin; k < begin + RUN && k < n; k++, seen++) found += holds(s, k);
+    return seen ? (double)found / (double)seen : 0;
+}
+
 void trs_shape_of(const trs_context *ctx, const trs_side *s, trs_shape *shape)
 {
+    const bool seen =
+        s->tri.ptr && s->tri.idx; /* else it is on the device, and the worst is assumed */
     *shape = (trs_shape){.n = s->tri.n,
                          .nnz = s->tri.nnz,
                          .levels = s->lv.count,
@@ -99,6 +133,8 @@ void trs_shape_of(const trs_context *ctx, const trs_side *s, trs_shape *shape)
                          .sum_longest = (double)s->tally.sum_longest,
                          .thin_entries = (double)s->tally.thin,
                          .wide_levels = s->tally.wide,
+                         .waiting = seen ? fraction(s, waits) : 1,
+                         .scattered = seen && s->lv.topo ? fraction(s, is_scattered) : 1,
                          .blocks = s->super.blocks,
                          .height = s->super.height,
                          .chained = s->super.chained,
@@ -127,14 +163,13 @@ bool trs_fits(const trs_solver *s, const trs_shape *shape, int64_t limit)
 double trs_predict(const trs_context *ctx, const trs_solver *s, const trs_part *part,
                    const trs_shape *shape, bool on_device, trs_cost *c)
 {
-    trs_machine m = ctx->machine;
-    m.cpu_threads = ctx->threads < 8 ? ctx->threads : 8; /* beyond, memory is the limit */
+    const trs_machine *m = &ctx->machine;
     memset(c, 0, sizeof *c);
-    if (part && s->cost_now) s->cost_now(part, shape, &m, c);
-    else s->cost(shape, &m, c);
+    if (part && s->cost_now) s->cost_now(part, shape, m, c);
+    else s->cost(shape, m, c);
     if (s->place == TRS_ON_CUDA && !on_device)
         c->copies =
-            2 * m.link_start + 2 * (double)shape->n * shape->elem * shape->nrhs * m.link_byte;
+            2 * m->link_start + 2 * (double)shape->n * shape->elem * shape->nrhs * m->link_byte;
     return seconds(c);
 }
 
@@ -182,8 +217,8 @@ static bool eligible(const trs_context *ctx, const trs_solver *s, const trs_shap
     return *gpu && trs_solver_available(s, ctx->device, why, sizeof why);
 }
 
-/* The simplest solver is left only for one that is clearly predicted to be faster. */
-static const double CLEARLY = 1.25, NOT_WORTH_IT = 2e-6;
+/* Another solver is taken instead of the simplest only where it is predicted to be so many times as fast. */
+static const double CLEARLY = 1.25;
 
 /* Sorted in, if it is among the cheapest; what falls off the end is forgotten. */
 static int insert(trs_candidate *list, int count, const trs_candidate *c)
@@ -195,38 +230,72 @@ static int insert(trs_candidate *list, int count, const trs_candidate *c)
     return count;
 }
 
-/* cpu-serial to the front, unless the first is clearly better. */
-static int prefer_simple(trs_candidate *list, int count, const trs_candidate *serial)
+enum { TINY = 5000 }; /* entries: solves of a few microseconds are left to the prediction */
+
+/* Rows that wait for the one before are what a twin gains from on one thread; a latency of less than so much of the work
+ * is hidden behind it.  In a large triangle there are caches, other threads and rows of changing length besides. */
+static const double HIDDEN = 0.75;
+
+/* Costs of another machine may be wrong by so much. */
+static const double HOPELESS = 2;
+
+/* Are both to be solved with?  Not where it is hopeless, nor where both go through the rows in one order. */
+static bool is_worth_a_try(const trs_machine *m, const trs_shape *shape, const trs_candidate *twin,
+                           const trs_candidate *serial)
 {
-    if (!serial->solver || list[0].solver == serial->solver ||
-        serial->seconds > CLEARLY * list[0].seconds + NOT_WORTH_IT)
-        return count;
-    int k = 1;
-    while (k < count && list[k].solver != serial->solver) k++;
+    const double latency = shape->waiting * (double)shape->n * m->cpu_hop * shape->nrhs;
+    const bool large = shape->nnz >= TRS_SHARED_FROM;
+    if (!twin->solver || !serial->solver || twin->seconds > HOPELESS * serial->seconds)
+        return false;
+    if (shape->scattered == 0) return large && twin->seconds < serial->seconds;
+    return large || (shape->nnz >= TINY && latency >= HIDDEN * serial->cost.bytes);
+}
+
+/* Put it first, before what is there already. */
+static int put_first(trs_candidate *list, int count, const trs_candidate *c)
+{
+    int k = 0;
+    while (k < count && list[k].solver != c->solver) k++;
     if (k == count && count < TRS_CANDIDATES) count++;
     if (k == TRS_CANDIDATES) k--;
     for (; k > 0; k--) list[k] = list[k - 1];
-    list[0] = *serial;
+    list[0] = *c;
     return count;
+}
+
+/* cpu-serial first, unless the cheapest is clearly better; before it the twin that is to be tried. */
+static int prefer_simple(trs_candidate *list, int count, const trs_candidate *serial,
+                         const trs_candidate *twin)
+{
+    const bool open = twin->try && list[0].solver == twin->solver;
+    if (!serial->solver || (serial->seconds > CLEARLY * list[0].seconds && !open)) return count;
+    count = put_first(list, count, serial);
+    return twin->try ? put_first(list, count, twin) : count;
 }
 
 int trs_choose(const trs_context *ctx, const trs_shape *shape, bool on_device,
                trs_candidate list[TRS_CANDIDATES], char *reason, size_t size)
 {
-    trs_candidate serial = {0};
+    trs_candidate serial = {0}, twin = {0};
     int gpu = -1, count = 0;
     for (int k = 0; trs_solver_at(k); k++) {
         trs_candidate c = {.solver = trs_solver_at(k)};
         if (!eligible(ctx, c.solver, shape, on_device, &gpu)) continue;
         c.seconds = trs_predict(ctx, c.solver, NULL, shape, on_device, &c.cost);
         if (c.solver == &trs_solver_cpu_serial) serial = c;
+        if (c.solver->twin && (!twin.solver || c.seconds < twin.seconds)) twin = c;
         count = insert(list, count, &c);
     }
     if (!count) return 0;
-    count = prefer_simple(list, count, &serial);
+    twin.try = is_worth_a_try(&ctx->machine, shape, &twin, &serial);
+    count = prefer_simple(list, count, &serial, &twin);
     size_t used = trs_describe_shape(reason, size, shape);
     for (int k = 0; k < count && k < 2; k++)
         used += describe(reason + used, size - used, k ? "; next " : ": predicted ", list[k].solver,
                          &list[k].cost);
+    if (count > 1 && list[0].solver == serial.solver && list[1].seconds < serial.seconds)
+        snprintf(reason + used, size - used,
+                 "; %s, the simplest, is kept unless another is predicted to be %g times as fast",
+                 serial.solver->name, CLEARLY);
     return count;
 }

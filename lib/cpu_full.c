@@ -34,14 +34,16 @@ int64_t trs_cpu_full_bytes(const trs_shape *s)
     return (int64_t)(s->elem * (double)s->n * (double)s->n);
 }
 
-/* Half of the square is read; a look at every number, whether it is zero, costs as much as the product. */
+/* Half of the square is read. */
 void trs_cpu_full_cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
     const double n = (double)s->n, entries = 0.5 * n * (n + 1);
     const bool cached = n * n * s->elem < TRS_CACHE;
+    const double each = m->cpu_full * (s->is_complex ? TRS_COMPLEX_TIMES : 1);
     c->bytes =
-        entries * (s->elem * (cached ? m->cpu_cached : m->cpu_byte) + 2 * m->cpu_entry) * s->nrhs;
-    c->hops = n * (m->cpu_row + m->cpu_hop) * s->nrhs;
+        (entries * (s->elem * (cached ? m->cpu_cached : m->cpu_byte) + each) + n * m->cpu_row) *
+        s->nrhs;
+    c->hops = trs_cpu_wait(m, 1, n * s->nrhs, c->bytes);
 }
 
 int trs_cpu_full_analyse(trs_part *part)

@@ -128,14 +128,23 @@ static void release(trs_part *part)
     trs_free(&part->ctx->mem, part->data);
 }
 
+/* In level order b and x of one row are far from those of the next: nothing where they stay near the core, else a
+ * line from memory for each. */
+static double scatter(const trs_shape *s, const trs_machine *m)
+{
+    const double n = (double)s->n;
+    if (2 * n * s->elem < TRS_CACHE / 2) return 0;
+    return s->scattered * n * m->cpu_scatter * s->nrhs;
+}
+
 static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
-    double share = s->nnz >= TRS_SHARED_FROM ? 1 - s->thin_entries / (double)s->nnz
-                                             : 0; /* of the work, in wide levels */
-    double all = trs_cpu_stream(m, s, (double)s->nnz, (double)s->n);
+    const bool shared = m->cpu_threads > 1 && s->nnz >= TRS_SHARED_FROM;
+    const double share = shared ? 1 - s->thin_entries / (double)s->nnz : 0; /* of the work */
+    const double all = trs_cpu_stream(m, s, (double)s->nnz, (double)s->n) + scatter(s, m);
     c->bytes = all * (1 - share + share / m->cpu_threads);
-    if (share > 0) c->sync = (2 + (double)s->wide_levels * s->nrhs) * m->cpu_barrier;
-    c->hops = (double)s->levels * m->cpu_hop * s->nrhs;
+    if (share > 0) c->sync = (2 + (double)s->wide_levels) * m->cpu_barrier;
+    c->hops = trs_cpu_wait(m, 1, (double)s->levels * s->nrhs, c->bytes);
 }
 
 static int64_t bytes(const trs_shape *s)
@@ -152,6 +161,7 @@ const trs_solver trs_solver_cpu_level = {
     .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_PARTS,
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
+    .twin = true,
     .cost = cost,
     .bytes = bytes,
     .analyse = analyse,

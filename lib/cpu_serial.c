@@ -25,7 +25,7 @@ static int solve(const trs_part *part, const trs_job *job)
 static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
     c->bytes = trs_cpu_stream(m, s, (double)s->nnz, (double)s->n);
-    c->hops = (double)s->n * m->cpu_hop * s->nrhs; /* in natural order most rows wait */
+    c->hops = trs_cpu_wait(m, s->waiting, (double)s->n * s->nrhs, c->bytes);
 }
 
 static int64_t bytes(const trs_shape *s)

@@ -27,8 +27,12 @@ typedef struct trs_machine { /* costs of single steps, in seconds (machine.c) */
     double cpu_byte;         /* of a matrix read from memory by one core */
     double cpu_cached;       /* of one read from cache */
     double cpu_entry;        /* arithmetic */
-    double cpu_row;          /* loop, division, store */
-    double cpu_hop;          /* more for a row that waits for the one just before it */
+    double
+        cpu_full; /* the same in a full matrix, where every number is looked at, whether it is zero */
+    double cpu_row;     /* loop, division, store */
+    double cpu_hop;     /* latency of a row that waits for the one just before it */
+    double cpu_scatter; /* more for a row whose b and x are not beside those of the row before,
+                                nor near the core */
     double cpu_barrier;
     double gpu_byte;
     double gpu_gather; /* a random read of x */
@@ -166,6 +170,9 @@ typedef struct trs_shape {
     double sum_longest;  /* over the levels, of the longest row of each */
     double thin_entries; /* entries in levels too small to share out */
     int64_t wide_levels; /* the others */
+    double waiting; /* fraction of the rows that wait for the row just before, in natural order */
+    double
+        scattered; /* fraction of the rows that do not stand beside the row before them in level order */
     int64_t blocks;      /* of supernodes, 0: not looked for */
     int64_t height;      /* levels of blocks, panels being one block */
     int64_t chained;     /* blocks that follow another one of their panel, in all levels */
@@ -189,8 +196,15 @@ void trs_machine_built_in(trs_context *ctx, int major, int minor, int bus_bits);
 
 enum { TRS_CACHE = 48 << 20 }; /* bytes of a matrix that stay near the core between solves */
 
+enum {
+    TRS_COMPLEX_TIMES = 8
+}; /* so many times the arithmetic of an entry: no two are done at once */
+
 /* Seconds one core takes to go through entries and rows that stream by. */
 double trs_cpu_stream(const trs_machine *m, const trs_shape *s, double entries, double rows);
+/* Seconds that one core takes for rows beyond their work, where this fraction of them waits for the row just before:
+ * work of a row is done while its latency goes by. */
+double trs_cpu_wait(const trs_machine *m, double waiting, double rows, double work);
 
 typedef struct trs_cost { /* seconds of one solve, in its terms */
     double bytes;         /* data moved */
@@ -296,6 +310,9 @@ typedef struct trs_solver {
     bool stretches;  /* wants sides that are worth cutting in two */
     bool direct;     /* looks at its side on the device alone: trs_direct_pattern, update_direct */
     bool guesses;    /* cost is what may become of a side, cost_now what did */
+    bool
+        twin; /* gives the bits of cpu-serial by another order of the rows, and has no other options:
+                        large triangles are solved with both, and the faster one stays */
     int (*library)(char *why,
                    size_t size); /* can the library it calls be opened? NULL: it calls none */
     void (*cost)(const trs_shape *, const trs_machine *, trs_cost *);
@@ -341,6 +358,7 @@ typedef struct trs_candidate {
     const trs_solver *solver;
     double seconds; /* predicted */
     trs_cost cost;
+    bool try; /* a twin that may be faster than cpu-serial, or slower: ask both */
 } trs_candidate;
 
 enum { TRS_CANDIDATES = 3 };
@@ -353,6 +371,9 @@ int trs_choose(const trs_context *ctx, const trs_shape *s, bool on_device,
 /* Put the fastest of count candidates first, by solving with them; say so in reason (measure.c). */
 int trs_measure(trs_plan *p, const trs_side *s, trs_candidate *c, int count, char *reason,
                 size_t size);
+/* p->wanted is a twin: cpu-serial takes over unless it is slower when both solve, or where there is no memory to
+ * find out.  Says so in the reason (measure.c). */
+void trs_try_twin(trs_plan *p);
 void trs_tally_levels(const trs_context *ctx, trs_side *s);
 void trs_shape_of(const trs_context *ctx, const trs_side *s, trs_shape *shape);
 bool trs_fits(const trs_solver *s, const trs_shape *shape, int64_t limit);

@@ -11,6 +11,7 @@
 
 #include "gpu.h"
 #include "mm_number.h"
+#include "stages.h"
 
 #include <errno.h>
 #include <math.h>
@@ -26,8 +27,10 @@ static const trs_machine h200 = {
     .cpu_byte = 1 / 15e9,
     .cpu_cached = 1 / 40e9,
     .cpu_entry = 0.2e-9,
+    .cpu_full = 0.45e-9,
     .cpu_row = 0.5e-9,
-    .cpu_hop = 3.5e-9,
+    .cpu_hop = 5.5e-9,
+    .cpu_scatter = 4e-9,
     .cpu_barrier = 4e-6,
     .gpu_byte = 1 / 4.5e12,
     .gpu_gather = 1 / 118e9,
@@ -88,8 +91,10 @@ static const struct {
     {"cpu_byte", offsetof(trs_machine, cpu_byte)},
     {"cpu_cached", offsetof(trs_machine, cpu_cached)},
     {"cpu_entry", offsetof(trs_machine, cpu_entry)},
+    {"cpu_full", offsetof(trs_machine, cpu_full)},
     {"cpu_row", offsetof(trs_machine, cpu_row)},
     {"cpu_hop", offsetof(trs_machine, cpu_hop)},
+    {"cpu_scatter", offsetof(trs_machine, cpu_scatter)},
     {"cpu_barrier", offsetof(trs_machine, cpu_barrier)},
     {"gpu_byte", offsetof(trs_machine, gpu_byte)},
     {"gpu_gather", offsetof(trs_machine, gpu_gather)},
@@ -157,11 +162,15 @@ static int from_file(trs_context *ctx, const char *file)
     return rc;
 }
 
+enum { MOST_USEFUL = 8 }; /* threads: with more of them memory is the limit */
+
 int trs_machine_find(trs_context *ctx, bool gpu)
 {
     const char *file = getenv("TRISOLVE_MACHINE");
     int major = 0, minor = 0, bus_bits = 0;
     if (gpu && trs_gpu_chip(ctx->device, &major, &minor, &bus_bits)) major = 1; /* some GPU */
     trs_machine_built_in(ctx, major, minor, bus_bits);
+    ctx->machine.cpu_threads =
+        trs_threads_given(ctx->threads < MOST_USEFUL ? ctx->threads : MOST_USEFUL);
     return file && *file ? from_file(ctx, file) : TRS_OK;
 }

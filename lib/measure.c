@@ -1,13 +1,20 @@
-/* measure.c: choose among the cheapest candidates by solving with each: trs_options.measure.
+/* measure.c: choose by solving: among the cheapest candidates, where trs_options.measure asks for it, and
+ * between cpu-serial and a twin of it wherever the choice comes to that.
  *
- * A candidate is tried in a plan of its own over the side's triangle, on b = T * ones, so that x has
+ * trs_options.measure: a candidate is tried in a plan of its own over the side's triangle, on b = T * ones, so that x has
  * neither overflow nor tiny numbers; where B and X will live, with the layout and the number of
  * right-hand sides that were announced.  A candidate that cannot be tried keeps its prediction and goes
- * behind those that were.  Source: FFTW's planner, which times what it would otherwise estimate. */
+ * behind those that were.  Source: FFTW's planner, which times what it would otherwise estimate.
+ *
+ * Twins: whether another order of the rows pays depends on the caches, on the other users of the memory
+ * and on how fast cores hand over, of which the cost model knows too little on a machine that nobody has
+ * calibrated.  A twin gives the bits of cpu-serial, so the answer does not depend on which of them is
+ * taken; and cpu-serial keeps no data of its own, so both can be asked on the parts of the plan itself. */
 #include "config.h"
 
 #include "internal.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -144,4 +151,99 @@ int trs_measure(trs_plan *p, const trs_side *s, trs_candidate *c, int count, cha
         c[0] = fastest;
     }
     return rc;
+}
+
+/* ---- a twin of cpu-serial ------------------------------------------------------------------------ */
+
+/* Timed solves of each in a round, after one to warm up.  The second round is for what the first does not make plain;
+ * short solves are more there, for caches take a few of them to settle, those of the twin more, whose data are new. */
+enum { FEW = 2, MANY = 5, ROUNDS = 2 };
+
+static const double SHORT = 3e-3;             /* s, for all of them */
+static const double BETTER = 1.25, WORSE = 2; /* of the twin, plain to see in the first round */
+static const double FASTER = 1.05;            /* so many times as fast, or cpu-serial stays */
+
+/* The fastest of some solves. */
+static double time_part(const trs_part *part, const trs_job *job, int most)
+{
+    double best = INFINITY, sum = 0;
+    for (int k = 0; k <= FEW || (k <= most && sum < SHORT); k++) {
+        const double start = trs_now();
+        (void)part->solver->solve(part, job); /* on a CPU: cannot fail */
+        const double seconds = trs_now() - start;
+        if (k == 0) continue;
+        sum += seconds;
+        if (seconds < best) best = seconds;
+    }
+    return best;
+}
+
+/* B or X of a side as a solve has them, all 0: no x grows, whatever the values are, and sums and products of zeros
+ * take as long as others.  p NULL: no memory. */
+static trs_view zeros(const trs_plan *p, const trs_side *s)
+{
+    const bool rows = p->ctx.layout == TRS_ROW_MAJOR;
+    const int64_t n = s->tri.n, nrhs = p->ctx.nrhs, size = (int64_t)trs_size(s->tri.dtype);
+    const trs_view v = {trs_alloc(&p->ctx.mem, n * nrhs, (size_t)size), rows ? nrhs : 1,
+                        rows ? 1 : n};
+    if (v.p) memset(v.p, 0, (size_t)(n * nrhs * size));
+    return v;
+}
+
+/* Seconds of a side's part by its solver, and by cpu-serial, added to those of the other side; false: no memory. */
+static bool time_both(trs_plan *p, const trs_side *s, double *twin, double *serial)
+{
+    const trs_part *part = s->part;
+    const trs_view b = zeros(p, s), x = zeros(p, s);
+    void *work = trs_alloc(&p->ctx.mem, part->solver->work_bytes(part, p->ctx.nrhs), 1);
+    const bool room = b.p && x.p && work;
+    const trs_job job = {.nrhs = p->ctx.nrhs,
+                         .b = trs_view_natural(s, b),
+                         .x = trs_view_natural(s, x),
+                         .threads = p->ctx.threads,
+                         .work = work};
+    double a = INFINITY, c = INFINITY;
+    trs_part plain = *part;
+    plain.solver = &trs_solver_cpu_serial;
+    plain.data = NULL;
+    for (int k = 0; k < ROUNDS && room; k++) {
+        a = fmin(a, time_part(part, &job, k ? MANY : FEW));
+        c = fmin(c, time_part(&plain, &job, k ? MANY : FEW));
+        if (c > BETTER * a || a > WORSE * c) break;
+    }
+    *twin += a;
+    *serial += c;
+    trs_free(&p->ctx.mem, b.p);
+    trs_free(&p->ctx.mem, x.p);
+    trs_free(&p->ctx.mem, work);
+    return room;
+}
+
+static void take_plain(trs_plan *p)
+{
+    for (int k = 0; k < 2; k++) {
+        trs_part *part = p->side[k].part;
+        if (!p->side[k].nparts) continue;
+        if (part->solver->release) part->solver->release(part);
+        part->data = NULL;
+        part->solver = &trs_solver_cpu_serial;
+    }
+    p->wanted = &trs_solver_cpu_serial;
+    for (int k = 0; k < p->candidates; k++)
+        if (p->candidate[k].solver == p->wanted) p->info.predicted = p->candidate[k].seconds;
+}
+
+void trs_try_twin(trs_plan *p)
+{
+    const size_t used = strlen(p->reason), left = sizeof p->reason - used;
+    const char *name = p->wanted->name;
+    double twin = 0, serial = 0;
+    bool tried = true;
+    for (int k = 0; k < 2 && tried; k++)
+        if (p->side[k].nparts) tried = time_both(p, &p->side[k], &twin, &serial);
+    if (tried)
+        snprintf(p->reason + used, left, "; both tried: %s %.3g ms, cpu-serial %.3g ms", name,
+                 1e3 * twin, 1e3 * serial);
+    else snprintf(p->reason + used, left, "; %s could not be tried", name);
+    if (!tried || serial < FASTER * twin) take_plain(p);
 }

@@ -627,12 +627,21 @@ static int settle(trs_plan *p)
     return TRS_OK;
 }
 
+/* Is what the plan has chosen, not by measuring, still open? */
+static bool is_to_be_tried(const trs_plan *p)
+{
+    int k = 0;
+    while (k < p->candidates && p->candidate[k].solver != p->wanted) k++;
+    return k < p->candidates && p->candidate[k].try && !p->measure && !p->ncuts;
+}
+
 int trs_plan_finish(trs_plan *p, double start)
 {
     p->state = TRS_FAILED; /* until all of it has worked */
     int rc = p->general || p->far ? TRS_OK : keep_topo(p);
     int pivots = rc ? rc : build_first(p);
     if (!pivots) pivots = settle(p);
+    if (!pivots && is_to_be_tried(p)) trs_try_twin(p);
     rc = pivots != TRS_EPIVOT ? pivots : TRS_OK;
     for (int k = 0; k < 2; k++) {
         trs_supernodes_free(&p->ctx, &p->side[k].super);

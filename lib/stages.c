@@ -27,6 +27,19 @@ int trs_default_threads(void)
 #endif
 }
 
+int trs_threads_given(int asked)
+{
+#ifdef _OPENMP
+    if (asked <= 1) return asked;
+    const int procs = omp_get_num_procs(), limit = omp_get_thread_limit();
+    const int most = procs < limit ? procs : limit;
+    if (omp_get_active_level() >= omp_get_max_active_levels()) return 1;
+    return asked < most ? asked : most;
+#else
+    return asked < 1 ? asked : 1;
+#endif
+}
+
 static int team_size(void)
 {
 #ifdef _OPENMP

@@ -17,6 +17,9 @@ typedef struct trs_progress { /* of one stage */
 
 /* As many as OpenMP would take. */
 int trs_default_threads(void);
+/* Of so many that were asked for, those that a solve from here would have: OpenMP, or the processors that this process
+ * may run on, may give fewer. */
+int trs_threads_given(int asked);
 
 /* Do rows begin..end-1; thread 0 .. threads-1 has it. */
 typedef void (*trs_rows_fn)(void *user, int thread, int32_t begin, int32_t end);

@@ -120,6 +120,7 @@ static trs_shape shape_of(const ranks *r, int64_t n, int64_t nnz, int64_t from, 
     s.thin_entries = (double)nnz * (double)(b->thin - a->thin) / (double)(b->entries - a->entries);
     s.wide_levels = least(b->wide - a->wide, s.levels);
     s.strips = s.strips * n / r->whole.n;
+    s.waiting = 1; /* not looked at */
     s.stretches = NULL;
     return s;
 }

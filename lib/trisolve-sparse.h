@@ -209,7 +209,8 @@ typedef struct trs_options {
     double pivot_value; /* REPLACE: finite and not zero, also in single precision; else ignored */
     int measure; /* 1, and no solver named: analyse solves with the few solvers that are predicted to be
                     cheapest and keeps the fastest; it takes some times as long and, for the while,
-                    the memory of a second plan.  General matrices: no difference. */
+                    the memory of a second plan, and the bits of x are those of whichever it is.
+                    General matrices: no difference. */
 } trs_options;
 
 typedef struct trs_exec {
@@ -261,6 +262,10 @@ TRS_API int trs_plan_create(trs_plan **plan, const trs_mat *mat, const trs_optio
 /* Levels, choice of solver, storage, and the first values.  Once per plan.
  * The environment variable TRISOLVE_MACHINE names a file of costs that `trisolve-bench --calibrate`
  * wrote; the choice goes by them.
+ * Where the choice is between cpu-serial and cpu-level, which give the same bits, both solve a few
+ * times (3 to 9 each, with trs_options.nrhs right-hand sides, for N and for T) and the faster one
+ * stays; not where the triangle is small, or the prediction beyond doubt.  A solver that is named
+ * spares the time.
  * Returns TRS_OK, TRS_ESTATE, TRS_EMEM, TRS_ESUPPORT, TRS_EDEVICE, TRS_ELIBRARY, TRS_EFILE or
  * TRS_EFORMAT (that file cannot be read, or is none: file and line are said), or TRS_EPIVOT: a
  * pivot is zero, missing or not finite (trs_plan_pivots says which); all else is then ready, and a

@@ -1,9 +1,10 @@
 /* t_choice.c: the automatic choice: the costs it goes by, the file they may come from, dense solvers for
- * triangles that are nearly full, and the choice by measuring. */
+ * triangles that are nearly full, the choice by measuring, and that between cpu-serial and cpu-level. */
 #include "counter.h"
 #include "model.h"
 
 #include "gpu.h"
+#include "stages.h"
 
 #include <math.h>
 #include <unistd.h>
@@ -332,6 +333,225 @@ static void measured_on_a_device(void **state)
     model_free(&m);
 }
 
+/* ---- cpu-serial and the order of the levels ----------------------------------------------------------- */
+
+/* The lower triangle of the 5-point grid of m x m. */
+static model grid(int m)
+{
+    model g = {.n = m * m};
+    for (int i = 0; i < m * m; i++) {
+        if (i >= m) model_add(&g, i, i - m, 1);
+        if (i % m) model_add(&g, i, i - 1, 1);
+        model_add(&g, i, i, 4);
+    }
+    return g;
+}
+
+/* Each row of the second half needs some of the first: two levels, which stand in the natural order. */
+static model two_levels(int half, int each)
+{
+    model g = {.n = 2 * half};
+    for (int i = 0; i < half; i++) model_add(&g, i, i, 2);
+    for (int i = half; i < 2 * half; i++) {
+        for (int k = 0; k < each; k++) model_add(&g, i, (i + k * 101) % half, 1. / each);
+        model_add(&g, i, i, 2);
+    }
+    return g;
+}
+
+/* What waits from row to row gains from another order when that is most of the time, on one thread as well. */
+static void rows_that_wait(void **state)
+{
+    static const struct {
+        double hop; /* s; a row takes 1e-6 */
+        const char *solver;
+        bool kept; /* cpu-serial though the other is predicted to be faster, which is said */
+    } rows[] = {
+        {1e-9, "cpu-serial", false}, {1.15e-6, "cpu-serial", true}, {2e-6, "cpu-level", false}};
+    char text[400];
+    trs_plan *p;
+    trs_info i;
+    int rc;
+    (void)state;
+    model g = grid(30), apart = two_levels(450, 2), chain = band(900, 1);
+    for (int threads = 1; threads <= 2; threads++)
+        for (int k = 0; k < 3; k++) {
+            const trs_options opt = {.threads = threads};
+            snprintf(text, sizeof text,
+                     "%scpu_byte 1e-20\ncpu_cached 1e-20\ncpu_entry 1e-20\ncpu_row 1e-6\n"
+                     "cpu_hop %g\nlink_start 1\n",
+                     head, rows[k].hop);
+            set_machine(text);
+            p = plan_of(&g, &opt, &rc);
+            assert_status(rc, TRS_OK);
+            assert_int_equal(trs_plan_info(p, &i), TRS_OK);
+            print_message("# %s: %s\n", i.solver, i.reason);
+            assert_string_equal(i.solver, rows[k].solver);
+            assert_int_equal(rows[k].kept,
+                             !!strstr(i.reason,
+                                      "; cpu-serial, the simplest, is kept unless another "
+                                      "is predicted to be 1.25 times as fast"));
+            assert_null(strstr(i.reason, "tried")); /* never what is small */
+            trs_plan_destroy(p);
+            for (int other = 0; other < 2; other++) { /* no row waits for the one before; all do */
+                p = plan_of(other ? &chain : &apart, &opt, &rc);
+                assert_int_equal(trs_plan_info(p, &i), TRS_OK);
+                assert_string_equal(i.solver, "cpu-serial");
+                trs_plan_destroy(p);
+            }
+        }
+    no_machine(NULL);
+    model_free(&g), model_free(&apart), model_free(&chain);
+}
+
+/* Once b and x are larger than a cache, the order of the levels costs a line from memory a row; more threads than there
+ * are take nothing off. */
+static void order_of_levels(void **state)
+{
+    const trs_shape s = {
+        .n = 3000000, .nnz = 3000000, .levels = 2, .scattered = 0.5, .elem = 8, .nrhs = 1};
+    trs_context ctx = {.threads = 1, .nrhs = 1};
+    char text[400];
+    trs_cost c;
+    (void)state;
+    snprintf(text, sizeof text,
+             "%scpu_byte 1e-20\ncpu_entry 1e-20\ncpu_row 1e-20\ncpu_hop 1e-20\ncpu_barrier 1e-20\n"
+             "cpu_scatter 1e-6\n",
+             head);
+    set_machine(text);
+    assert_int_equal(trs_machine_find(&ctx, false), TRS_OK);
+    assert_true(fabs(trs_predict(&ctx, &trs_solver_cpu_level, NULL, &s, false, &c) - 1.5) < 1e-6);
+    assert_true(trs_predict(&ctx, &trs_solver_cpu_serial, NULL, &s, false, &c) < 1e-6);
+    ctx.threads = TRS_MOST_THREADS;
+    assert_int_equal(trs_machine_find(&ctx, false), TRS_OK);
+    assert_true(ctx.machine.cpu_threads == trs_threads_given(8));
+    no_machine(NULL);
+}
+
+static void ask_inside(void *user, int64_t begin, int64_t end)
+{
+    for (int64_t k = begin; k < end; k++) ((int *)user)[k] = trs_threads_given(8);
+}
+
+static void threads_that_there_are(void **state)
+{
+    int given[2];
+    (void)state;
+    assert_int_equal(trs_threads_given(1), 1);
+    assert_true(trs_threads_given(TRS_MOST_THREADS) <= sysconf(_SC_NPROCESSORS_CONF));
+    trs_share(2, 2, 1, ask_inside, given); /* teams within a team have one thread */
+    assert_true(given[0] == 1 && given[1] == 1);
+}
+
+/* x of the model's b = 1, 2, 3 ... by a plan made with these options; the sentences about it. */
+static trs_info solve_model(const model *m, const trs_options *opt, trs_op op, double *x,
+                            char reason[500])
+{
+    trs_info i;
+    int rc;
+    const int nrhs = opt->nrhs ? opt->nrhs : 1;
+    const int64_t ld = opt->layout == TRS_ROW_MAJOR ? nrhs : m->n;
+    const trs_exec exec = {.layout = opt->layout};
+    double *b = malloc((size_t)m->n * (size_t)nrhs * sizeof *b);
+    assert_non_null(b);
+    for (int64_t k = 0; k < m->n * (int64_t)nrhs; k++) b[k] = (double)(k % 1000);
+    trs_plan *p = plan_of(m, opt, &rc);
+    assert_status(rc, TRS_OK);
+    assert_int_equal(trs_plan_info(p, &i), TRS_OK);
+    snprintf(reason, 500, "%s", i.reason);
+    assert_int_equal(trs_solve(p, op, nrhs, b, ld, x, ld, &exec), TRS_OK);
+    i.solver = trs_solver_named(i.solver)->name;
+    trs_plan_destroy(p);
+    free(b);
+    return i;
+}
+
+/* The faster one stays, and its x has the bits of the other's. */
+static void try_both(const model *m, trs_options opt, trs_op op)
+{
+    const size_t bytes = (size_t)m->n * (size_t)(opt.nrhs ? opt.nrhs : 1) * sizeof(double);
+    double *x = malloc(bytes), *y = malloc(bytes), level, serial;
+    char reason[500], other[500];
+    assert_true(x && y);
+    opt.ops = 1u << op;
+    trs_info i = solve_model(m, &opt, op, x, reason);
+    const char *words = strstr(reason, "; both tried: ");
+    print_message("# %s: %s\n", i.solver, reason);
+    assert_non_null(words);
+    assert_int_equal(
+        sscanf(words, "; both tried: cpu-level %lf ms, cpu-serial %lf ms", &level, &serial), 2);
+    assert_string_equal(i.solver, serial < 1.05 * level ? "cpu-serial" : "cpu-level");
+    const char *const named[] = {"cpu-serial", "cpu-level"};
+    for (int k = 0; k < 2; k++) {
+        opt.solver = named[k];
+        solve_model(m, &opt, op, y, other);
+        assert_null(strstr(other, "tried"));
+        assert_memory_equal(x, y, bytes);
+    }
+    free(x), free(y);
+}
+
+static const char two_threads_pay[] = "cpu_hop 1e-20\ncpu_barrier 1e-20\n";
+
+static void large_ones(void **state)
+{
+    char text[400], reason[500];
+    double *x;
+    (void)state;
+    snprintf(text, sizeof text, "%s%s", head, two_threads_pay);
+    set_machine(text);
+    model g = grid(420), two = two_levels(40000, 14), chain = band(220000, 2);
+    try_both(&g, (trs_options){.threads = 1}, TRS_N);
+    try_both(&g, (trs_options){.threads = 2, .nrhs = 2, .layout = TRS_ROW_MAJOR}, TRS_T);
+    if (trs_threads_given(2) == 2) {
+        try_both(&two, (trs_options){.threads = 2}, TRS_N);
+        try_both(&two, (trs_options){.threads = 2, .nrhs = 3}, TRS_T);
+    }
+    x = malloc(220000 * sizeof *x);
+    assert_non_null(x);
+    trs_info i = solve_model(&two, &(trs_options){.threads = 1}, TRS_N, x, reason); /* one order */
+    assert_null(strstr(reason, "tried"));
+    assert_string_equal(i.solver, "cpu-serial");
+    i = solve_model(&chain, &(trs_options){.threads = 2}, TRS_N, x, reason);
+    assert_null(strstr(reason, "tried"));
+    assert_string_equal(i.solver, "cpu-serial");
+    no_machine(NULL);
+    free(x);
+    model_free(&g), model_free(&two), model_free(&chain);
+}
+
+/* Without memory for B and X it is cpu-serial. */
+static void what_cannot_be_tried(void **state)
+{
+    trs_plan *p;
+    trs_info i;
+    random_t r = {5};
+    int rc, told = 0;
+    (void)state;
+    model g = grid(420);
+    const form f = {.format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32};
+    trs_mat a = show(&g, &f, &r);
+    long calls = 1;
+    for (long k = 1; k <= calls; k++) {
+        counter c = {.fail_at = k};
+        const trs_options opt = {.threads = 1, .memory = counted_memory(&c)};
+        rc = trs_plan_create(&p, &a, &opt);
+        if (!rc) rc = trs_plan_analyse(p);
+        assert_true(rc == TRS_OK || rc == TRS_EMEM);
+        if (p && !trs_plan_info(p, &i) && !rc &&
+            strstr(i.reason, "; cpu-level could not be tried")) {
+            assert_string_equal(i.solver, "cpu-serial");
+            told++;
+        }
+        trs_plan_destroy(p);
+        assert_int_equal(c.live, 0);
+        if (c.calls > calls) calls = c.calls;
+    }
+    assert_true(told >= 2);
+    mat_free(&a);
+    model_free(&g);
+}
+
 /* Nothing can be solved with, so the prediction stays; and the plan can be given better values. */
 static void a_pivot_is_zero(void **state)
 {
@@ -384,6 +604,11 @@ int main(void)
         cmocka_unit_test(full_on_the_device),
         cmocka_unit_test(measured),
         cmocka_unit_test(measured_on_a_device),
+        cmocka_unit_test_teardown(rows_that_wait, no_machine),
+        cmocka_unit_test_teardown(order_of_levels, no_machine),
+        cmocka_unit_test(threads_that_there_are),
+        cmocka_unit_test_teardown(large_ones, no_machine),
+        cmocka_unit_test(what_cannot_be_tried),
         cmocka_unit_test(a_pivot_is_zero),
         cmocka_unit_test(memory_that_runs_out),
     };
