@@ -386,11 +386,9 @@ TRS_API void trs_work_destroy(trs_work *work);
  * becomes 1, since values grow too much to merge levels, it has to be captured anew; X is NaN until then.
  * Allocates nothing.  With B and X on the device it only enqueues work on exec->stream; a CUDA
  * solver with B and X on the host copies them and waits.
- * A NaN or Inf in B reaches every x(i) that depends on it through stored entries, zeros too, and no other x, with
- * two exceptions.  TRS_INVERTING solvers multiply whole blocks, or a matrix that is kept full, and with them zeros that
- * are not stored: there it may reach more.  TRS_SUBSTITUTION solvers that keep the matrix full (trs_solver_info.full)
- * cannot tell a zero that is stored from one that is not: when all of the triangle is stored, as of TRS_DENSE, zeros
- * are entries, otherwise they are none.  Without being named these are taken for such complete triangles only.
+ * A NaN or Inf in B reaches every x(i) that depends on it through stored entries, zeros too (trs_mat), and no other
+ * x, unless the solver is TRS_INVERTING: these multiply whole blocks, or a matrix that is kept full, and with them zeros
+ * that are not stored.
  * Returns TRS_OK, TRS_EARG, TRS_ESTATE (also: exec->work was fitted before the last analysis), TRS_ESUPPORT,
  * TRS_EDEVICE, TRS_ELIBRARY. */
 TRS_API int trs_solve(const trs_plan *plan, trs_op op, int nrhs, const void *B, int64_t ldb,
