@@ -292,6 +292,21 @@ static int64_t diagonal_of(const trs_mat *A, int64_t i)
     return -1;
 }
 
+/* Nothing of the rows and columns that are left out counts, were it NaN. */
+static void clear_rows_and_columns(problem *p, const char *out, size_t size)
+{
+    const trs_mat *A = &p->A;
+    const int64_t n = A->n, *ptr = A->ptr;
+    const int32_t *idx = A->idx;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t begin = ptr ? ptr[i] - A->base : i * A->ld,
+                      end = ptr ? ptr[i + 1] - A->base : begin + n;
+        for (int64_t at = begin; at < end; at++)
+            if (out[i] || out[idx ? idx[at] - A->base : at - begin])
+                memset((char *)p->file.val + (size_t)at * size, 0, size);
+    }
+}
+
 /* The error is that of the other rows: these get the b that their x fulfils. */
 int leave_out_rows(const arguments *a, problem *p)
 {
@@ -305,6 +320,7 @@ int leave_out_rows(const arguments *a, problem *p)
         out[i] = !v || is_bad(p->A.dtype, v);
         if (v && out[i]) memset(v, 0, size); /* a NaN would hide the rest */
     }
+    if (!rc && a->pivot == TRS_PIVOT_SKIP) clear_rows_and_columns(p, out, size);
     if (!rc) rc = trs_multiply(&p->A, a->op, p->nrhs, p->X, n, Y, n, TRS_COL_MAJOR);
     for (int64_t k = 0; k < n * p->nrhs && !rc; k++)
         if (out[k % n]) memcpy((char *)p->B + (size_t)k * size, Y + (size_t)k * size, size);

@@ -17,6 +17,11 @@ struct cublas_data {
     device_full full; /* by rows, in the caller's order */
 };
 
+struct cublas_work {
+    trs_cublas lib;
+    cublasHandle_t handle;
+};
+
 static int library(char *why, size_t size)
 {
     trs_cublas lib;
@@ -46,17 +51,21 @@ static int analyse(trs_part *part)
     return device_full_new(part, true, &d->full);
 }
 
-static int work_create(const trs_part *part, trs_context *, int, void **work)
+static int work_create(const trs_part *part, trs_context *ctx, int, void **work)
 {
-    const cublas_data *d = (const cublas_data *)part->data;
-    if (d->lib.cublasCreate_v2((cublasHandle_t *)work) == CUBLAS_STATUS_SUCCESS) return TRS_OK;
+    cublas_work *w = (cublas_work *)trs_alloc_zero(&ctx->mem, 1, sizeof *w);
+    *work = w;
+    if (!w) return trs_fail(TRS_EMEM, "out of memory");
+    w->lib = ((const cublas_data *)part->data)->lib;
+    if (w->lib.cublasCreate_v2(&w->handle) == CUBLAS_STATUS_SUCCESS) return TRS_OK;
     return trs_fail(TRS_ELIBRARY, "cublasCreate failed");
 }
 
-static void work_destroy(const trs_part *part, void *work)
+static void work_destroy(trs_context *ctx, void *work)
 {
-    const cublas_data *d = (const cublas_data *)part->data;
-    d->lib.cublasDestroy_v2((cublasHandle_t)work);
+    cublas_work *w = (cublas_work *)work;
+    if (w->handle) w->lib.cublasDestroy_v2(w->handle);
+    trs_free(&ctx->mem, w);
 }
 
 static cublasStatus_t trsv(const trs_cublas *lib, cublasHandle_t h, trs_dtype t,
@@ -110,7 +119,7 @@ static int solve(const trs_part *part, const trs_job *job)
     const trs_tri *t = &part->side->tri;
     const trs_view b = trs_view_natural(part->side, job->b),
                    x = trs_view_natural(part->side, job->x);
-    cublasHandle_t h = (cublasHandle_t)job->work;
+    const cublasHandle_t h = ((const cublas_work *)job->work)->handle;
     /* lower by rows is upper by columns, and op = T undoes the transposition */
     const cublasFillMode_t uplo =
         part->side->reversed ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER;

@@ -26,6 +26,7 @@ typedef struct cusolver_data {
 } cusolver_data;
 
 typedef struct cusolver_work {
+    trs_cusolver lib;
     cusolver_handle own;
     void *x; /* [n*nrhs] on the device, by columns */
 } cusolver_work;
@@ -211,21 +212,21 @@ static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **
 {
     const cusolver_data *d = part->data;
     const trs_tri *t = &part->side->tri;
-    cusolver_work *w = *work = trs_alloc_zero(&part->ctx->mem, 1, sizeof *w);
+    cusolver_work *w = *work = trs_alloc_zero(&ctx->mem, 1, sizeof *w);
     if (!w) return trs_fail(TRS_EMEM, "out of memory");
-    int rc = handle_new(ctx, &d->lib, &w->own);
+    w->lib = d->lib;
+    int rc = handle_new(ctx, &w->lib, &w->own);
     if (rc) return rc;
     w->x = trs_gpu_new(ctx, (int64_t)t->n * nrhs, trs_size(t->dtype), "X for cuSOLVER");
     return w->x ? TRS_OK : TRS_EMEM;
 }
 
-static void work_destroy(const trs_part *part, void *work)
+static void work_destroy(trs_context *ctx, void *work)
 {
-    const cusolver_data *d = part->data;
     cusolver_work *w = work;
-    handle_free(part->ctx, &d->lib, &w->own);
-    trs_gpu_free(part->ctx, w->x);
-    trs_free(&part->ctx->mem, w);
+    handle_free(ctx, &w->lib, &w->own);
+    trs_gpu_free(ctx, w->x);
+    trs_free(&ctx->mem, w);
 }
 
 static int solve(const trs_part *part, const trs_job *job)

@@ -30,6 +30,7 @@ typedef struct analysis { /* of one op and one way to call */
 } analysis;
 
 typedef struct cusparse_work {
+    trs_cusparse lib;
     cusparseHandle_t handle;
     cusparseSpMatDescr_t mat;
     cusparseDnVecDescr_t b, x;
@@ -267,29 +268,29 @@ static int analyse_all(const cusparse_data *d, trs_context *ctx, cusparse_work *
     return rc;
 }
 
-static void work_destroy(const trs_part *part, void *work)
+static void work_destroy(trs_context *ctx, void *work)
 {
-    const cusparse_data *d = part->data;
-    const trs_cusparse *lib = &d->lib;
     cusparse_work *w = work;
+    const trs_cusparse *lib = &w->lib;
     for (int conj = 0; conj < 2; conj++) {
         if (w->one[conj].sv) lib->cusparseSpSV_destroyDescr(w->one[conj].sv);
         if (w->many[conj].sm) lib->cusparseSpSM_destroyDescr(w->many[conj].sm);
-        trs_gpu_free(part->ctx, w->one[conj].buffer);
-        trs_gpu_free(part->ctx, w->many[conj].buffer);
+        trs_gpu_free(ctx, w->one[conj].buffer);
+        trs_gpu_free(ctx, w->many[conj].buffer);
     }
     if (w->b) lib->cusparseDestroyDnVec(w->b);
     if (w->x) lib->cusparseDestroyDnVec(w->x);
     if (w->mat) lib->cusparseDestroySpMat(w->mat);
     if (w->handle) lib->cusparseDestroy(w->handle);
-    trs_free(&part->ctx->mem, w);
+    trs_free(&ctx->mem, w);
 }
 
 static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **work)
 {
     const cusparse_data *d = part->data;
-    cusparse_work *w = *work = trs_alloc_zero(&part->ctx->mem, 1, sizeof *w);
+    cusparse_work *w = *work = trs_alloc_zero(&ctx->mem, 1, sizeof *w);
     if (!w) return trs_fail(TRS_EMEM, "out of memory");
+    w->lib = d->lib;
     w->nrhs = nrhs;
     if (d->csr.n == 0) return TRS_OK;
     int rc = make_matrix(d, w);

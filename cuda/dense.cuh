@@ -72,17 +72,18 @@ inline unsigned blocks_for(int64_t count, int threads)
     return (unsigned)((count + threads - 1) / threads);
 }
 
-template <class T> __device__ inline bool is_zero(T a)
+/* Is it stored, a being a number of a full matrix (full.cu)? */
+template <class T> __device__ inline bool is_entry(T a)
 {
-    return a == T(0);
+    return a != 0 || !signbit(a);
 }
-template <> __device__ inline bool is_zero(cuFloatComplex a)
+template <> __device__ inline bool is_entry(cuFloatComplex a)
 {
-    return a.x == 0 && a.y == 0;
+    return is_entry(a.x);
 }
-template <> __device__ inline bool is_zero(cuDoubleComplex a)
+template <> __device__ inline bool is_entry(cuDoubleComplex a)
 {
-    return a.x == 0 && a.y == 0;
+    return is_entry(a.x);
 }
 
 #endif

@@ -357,13 +357,13 @@ template <class T> static int grids(blocked_work *w, int nt)
     return rc;
 }
 
-static void work_destroy(const trs_part *part, void *work)
+static void work_destroy(trs_context *ctx, void *work)
 {
     blocked_work *w = (blocked_work *)work;
-    trs_gpu_free(part->ctx, w->state);
-    trs_gpu_free(part->ctx, w->copy);
-    trs_gpu_free(part->ctx, w->b);
-    trs_free(&part->ctx->mem, w);
+    trs_gpu_free(ctx, w->state);
+    trs_gpu_free(ctx, w->copy);
+    trs_gpu_free(ctx, w->b);
+    trs_free(&ctx->mem, w);
 }
 
 /* Both copies EMPTY, turn 0. */

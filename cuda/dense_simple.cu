@@ -5,7 +5,7 @@
  *                             if (y == i) x(i) = b(i) / L(i, i)
  *
  * b and x are one vector: row y is b until its own launch, x from then on.  Only the rows y >= i are
- * launched.  A zero of L is passed over, so that a NaN spreads only where it must.
+ * launched.  Where nothing of L is stored x is passed over, so that a NaN spreads only where it must (full.cu).
  * Row y belongs to one thread of every launch; x becomes visible because launches in a stream follow one
  * another; nothing waits, nothing can hang.
  * Bytes elem n^2 / 2 (by columns: coalesced) + n^2 / 2 of x read and written; bound by n launches. */
@@ -22,7 +22,7 @@ static __global__ void column_kernel(int64_t n, int64_t i, view<const T> L, view
     const int r = blockIdx.y;
     if (y >= n) return;
     T b = x(y, r);
-    if (i > 0 && !is_zero(L(y, i - 1))) b = b - conj_if(cj, L(y, i - 1)) * x(i - 1, r);
+    if (i > 0 && is_entry(L(y, i - 1))) b = b - conj_if(cj, L(y, i - 1)) * x(i - 1, r);
     x(y, r) = y == i ? b / conj_if(cj, L(i, i)) : b;
 }
 

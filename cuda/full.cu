@@ -1,10 +1,13 @@
 /* full.cu: the triangle of a part as a full matrix on the device, for the dense solvers.
  *
- * The rows are kept as CSR too, so that new values need one copy and one kernel.
+ * The rows are kept as CSR too, so that new values need one copy and two kernels.  Where nothing is stored the full
+ * matrix has -0, and +0 where zero is stored, of either sign, as on the host (cpu_full.h).
  * Bytes of an update: elem n^2 written (zeros), then elem nnz read and written. */
 #include "config.h"
 
 #include "cuda.cuh"
+
+enum { THREADS = PLAIN };
 
 int device_full_new(const trs_part *part, bool by_rows, device_full *d)
 {
@@ -18,15 +21,22 @@ int device_full_new(const trs_part *part, bool by_rows, device_full *d)
     return d->val ? TRS_OK : TRS_EMEM;
 }
 
-/* One block a row. */
+template <class T> static __global__ void clear_kernel(int64_t count, T *full)
+{
+    const int64_t k = blockIdx.x * (int64_t)THREADS + threadIdx.x;
+    if (k < count) full[k] = number<T>(-0.0);
+}
+
+/* One block a row; adding 0 makes -0 +0. */
 template <class T>
 static __global__ void fill_kernel(int64_t n, bool reversed, const int64_t *Lp, const int32_t *Li,
                                    const T *Lx, view<T> full)
 {
     const int64_t i = blockIdx.x;
     for (int64_t p = Lp[i] + threadIdx.x; p < Lp[i + 1]; p += blockDim.x) {
-        if (reversed) full(n - 1 - i, n - 1 - Li[p]) = Lx[p];
-        else full(i, Li[p]) = Lx[p];
+        const T a = Lx[p] + number<T>(0);
+        if (reversed) full(n - 1 - i, n - 1 - Li[p]) = a;
+        else full(i, Li[p]) = a;
     }
 }
 
@@ -35,10 +45,9 @@ static int fill(const trs_part *part, device_full *d, cudaStream_t s)
 {
     const trs_dtype t = part->side->tri.dtype;
     if (d->n == 0) return TRS_OK;
-    if (cudaMemsetAsync(d->val, 0, (size_t)d->n * (size_t)d->n * trs_size(t), s) != cudaSuccess)
-        return trs_fail(TRS_EDEVICE, "cudaMemset");
     return for_type(t, [&](auto zero) {
         using T = decltype(zero);
+        clear_kernel<T><<<blocks_of(d->n * d->n), THREADS, 0, s>>>(d->n * d->n, (T *)d->val);
         fill_kernel<T><<<(unsigned)d->n, 128, 0, s>>>(d->n, d->reversed, d->L.ptr, d->L.idx,
                                                       (const T *)d->L.val, typed<T>(*d));
         return launched();

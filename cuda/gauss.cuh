@@ -122,15 +122,15 @@ template <class W> int gauss_analyse(trs_part *part)
     return rc ? trs_fail(rc, "%s: no shared memory", name) : general_analyse(part);
 }
 
-template <class W> void gauss_work_destroy(const trs_part *part, void *work)
+template <class W> void gauss_work_destroy(trs_context *ctx, void *work)
 {
-    ((W *)work)->destroy(part->ctx);
-    trs_free(&part->ctx->mem, work);
+    ((W *)work)->destroy(ctx);
+    trs_free(&ctx->mem, work);
 }
 
 template <class W> int gauss_work_create(const trs_part *part, trs_context *ctx, int, void **work)
 {
-    W *w = (W *)trs_alloc_zero(&part->ctx->mem, 1, sizeof *w);
+    W *w = (W *)trs_alloc_zero(&ctx->mem, 1, sizeof *w);
     *work = w;
     if (!w) return trs_fail(TRS_EMEM, "out of memory");
     w->rows = part->side->tri.n;
@@ -159,7 +159,7 @@ template <class W> int gauss_update(trs_part *part)
         rc = launched();
         if (!rc) rc = general_verdict(part, &upper, before);
     }
-    if (work) gauss_work_destroy<W>(part, work);
+    if (work) gauss_work_destroy<W>(part->ctx, work);
     return rc;
 }
 

@@ -33,12 +33,12 @@ static void CUDART_CB run(void *data)
     (void)trs_solver_cpu_serial.solve(n->part, &n->job);
 }
 
-static void work_destroy(const trs_part *part, void *work)
+static void work_destroy(trs_context *ctx, void *work)
 {
     host_work *w = work;
     trs_gpu_pinned_free(w->buffer);
-    trs_free(&part->ctx->mem, w->notes);
-    trs_free(&part->ctx->mem, w);
+    trs_free(&ctx->mem, w->notes);
+    trs_free(&ctx->mem, w);
 }
 
 static void write_notes(const trs_part *part, host_work *w)

@@ -179,12 +179,12 @@ static int solve(const trs_part *part, const trs_job *job)
 
 /* ---- work space ------------------------------------------------------------------------------------- */
 
-static void work_destroy(const trs_part *part, void *work)
+static void work_destroy(trs_context *ctx, void *work)
 {
     segments_work *w = (segments_work *)work;
     for (int k = 0; k < 2; k++) trs_work_destroy(w->work[k]);
-    trs_gpu_free(part->ctx, w->y);
-    trs_free(&part->ctx->mem, w);
+    trs_gpu_free(ctx, w->y);
+    trs_free(&ctx->mem, w);
 }
 
 static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **work)

@@ -210,12 +210,12 @@ template <class T> static int grids(supernodal_work *w, const supernodal *d)
     return rc;
 }
 
-static void work_destroy(const trs_part *part, void *work)
+static void work_destroy(trs_context *ctx, void *work)
 {
     supernodal_work *w = (supernodal_work *)work;
-    trs_gpu_free(part->ctx, w->state);
-    trs_gpu_free(part->ctx, w->copy);
-    trs_free(&part->ctx->mem, w);
+    trs_gpu_free(ctx, w->state);
+    trs_gpu_free(ctx, w->copy);
+    trs_free(&ctx->mem, w);
 }
 
 /* Both copies empty, turn 0. */

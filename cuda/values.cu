@@ -87,20 +87,15 @@ static rows rows_of(const trs_side *s)
 
 /* found: how many, and the first; integers, so that the order of the threads does not matter. */
 template <class T>
-static __global__ void find_kernel(rows L, const T *val, unsigned char *skip,
-                                   unsigned long long *found)
+static __global__ void find_kernel(rows L, const T *val, unsigned long long *found)
 {
     const int32_t k = (int32_t)(blockIdx.x * THREADS + threadIdx.x);
-    if (k >= L.n) return;
-    const bool bad = is_bad(val[L.ptr[k + 1] - 1]);
-    const int32_t row = L.caller(k);
-    if (skip) skip[row] = bad;
-    if (!bad) return;
+    if (k >= L.n || !is_bad(val[L.ptr[k + 1] - 1])) return;
     atomicAdd(&found[0], 1ull);
-    atomicMin(&found[1], (unsigned long long)row);
+    atomicMin(&found[1], (unsigned long long)L.caller(k));
 }
 
-int trs_gpu_find_pivots(const trs_side *s, unsigned char *skip, void *stream)
+int trs_gpu_find_pivots(const trs_side *s, void *stream)
 {
     cudaStream_t at = static_cast<cudaStream_t>(stream);
     unsigned long long *found = (unsigned long long *)s->direct.found;
@@ -109,33 +104,27 @@ int trs_gpu_find_pivots(const trs_side *s, unsigned char *skip, void *stream)
     if (s->tri.n == 0) return launched();
     return for_type(s->tri.dtype, [&](auto zero) {
         using T = decltype(zero);
-        find_kernel<T><<<blocks_of(s->tri.n), THREADS, 0, at>>>(
-            rows_of(s), (const T *)s->direct.val, skip, found);
+        find_kernel<T>
+            <<<blocks_of(s->tri.n), THREADS, 0, at>>>(rows_of(s), (const T *)s->direct.val, found);
         return launched();
     });
 }
 
-/* A row that is left out becomes one of the identity; without skip the pivot is replaced. */
 template <class T>
-static __global__ void treat_kernel(rows L, T *val, const unsigned char *skip, T value)
+static __global__ void replace_kernel(int32_t n, const int64_t *ptr, T *val, T value)
 {
     const int32_t k = (int32_t)(blockIdx.x * THREADS + threadIdx.x);
-    if (k >= L.n) return;
-    const int64_t diagonal = L.ptr[k + 1] - 1;
-    if (!skip) {
-        if (is_bad(val[diagonal])) val[diagonal] = value;
-    } else if (skip[L.caller(k)]) {
-        for (int64_t p = L.ptr[k]; p < diagonal; p++) val[p] = number<T>(0);
-        val[diagonal] = number<T>(1);
-    }
+    if (k >= n) return;
+    T *pivot = val + ptr[k + 1] - 1;
+    if (is_bad(*pivot)) *pivot = value;
 }
 
-int trs_gpu_treat_pivots(const trs_side *s, const unsigned char *skip, double value, void *stream)
+int trs_gpu_replace_pivots(const trs_side *s, double value, void *stream)
 {
     return for_type(s->tri.dtype, [&](auto zero) {
         using T = decltype(zero);
-        treat_kernel<T><<<blocks_of(s->tri.n), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
-            rows_of(s), (T *)s->direct.val, skip, number<T>(value));
+        replace_kernel<T><<<blocks_of(s->tri.n), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
+            s->tri.n, (const int64_t *)s->direct.ptr, (T *)s->direct.val, number<T>(value));
         return launched();
     });
 }

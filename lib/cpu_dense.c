@@ -3,8 +3,8 @@
  *     for i = 1, n:  x(i) = x(i) / L(i, i);  x(i+1:n) = x(i+1:n) - L(i+1:n, i) x(i)
  *
  * The slide's loop divides nowhere because its L has a unit diagonal; here the diagonal is divided by.
- * Zeros are multiplied like any number, so a NaN or Inf in b spreads to rows that do not depend on it
- * unless the column is skipped where L is zero, which is what keeps the promise.
+ * A zero that is stored is multiplied like any number; where nothing is stored x is passed over, so that a NaN
+ * or Inf in b does not reach rows that do not depend on it (cpu_full.h).
  * Source: seed slides, "Basic Algorithm".  Bytes: 8 n^2 / 2; refuses beyond the memory limit. */
 #ifndef T
 
@@ -57,7 +57,7 @@ static void FN(solve)(const trs_part *part, const trs_job *job)
             const T *a = A + j * n; /* column j */
             T xj = x[j * xs] = FN(quotient)(x[j * xs], job->conj ? CONJ(a[j]) : a[j]);
             for (int64_t i = j + 1; i < n; i++)
-                if (a[i] != 0) x[i * xs] -= (job->conj ? CONJ(a[i]) : a[i]) * xj;
+                if (TRS_IS_ENTRY(a[i])) x[i * xs] -= (job->conj ? CONJ(a[i]) : a[i]) * xj;
         }
     }
 }

@@ -5,8 +5,6 @@
 
 #include "cpu_full.h"
 
-#include <string.h>
-
 #define TRS_BODY "cpu_full.c"
 #include "each_type.h"
 
@@ -65,10 +63,10 @@ static void FN(fill)(const trs_part *part, int64_t rs, int64_t cs)
     const trs_tri *L = &part->side->tri;
     const int64_t n = L->n;
     T *A = part->data;
-    memset(A, 0, (size_t)(n * n) * sizeof *A);
+    for (int64_t k = 0; k < n * n; k++) A[k] = (T)-0.0;
     for (int32_t i = 0; i < n; i++)
         for (int64_t p = L->ptr[i]; p < L->ptr[i + 1]; p++)
-            A[i * rs + L->idx[p] * cs] = ((const T *)L->val)[p];
+            A[i * rs + L->idx[p] * cs] = ((const T *)L->val)[p] + 0; /* -0 becomes +0 */
 }
 
 #endif

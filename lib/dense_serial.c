@@ -2,8 +2,8 @@
  *
  *     for i:  for j < i:  b(i) = b(i) - L(i, j) x(j);   x(i) = b(i) / L(i, i)
  *
- * The matrix is kept by rows, so that the inner loop reads it once in order.  A zero of L is passed over:
- * a NaN or Inf in b reaches only the x that depend on it.
+ * The matrix is kept by rows, so that the inner loop reads it once in order.  Where nothing is stored x is
+ * passed over: a NaN or Inf in b reaches only the x that depend on it (cpu_full.h).
  * Source: seed document "Dense Lower Triangular Solver", Serial Solution.  Bytes elem n^2 / 2; bound by
  * the chain of additions of a row. */
 #ifndef T
@@ -55,7 +55,7 @@ static void FN(solve)(const trs_part *part, const trs_job *job)
             const T *l = (const T *)part->data + i * n; /* row i */
             T bi = b[i * bs];
             for (int64_t j = 0; j < i; j++)
-                if (l[j] != 0) bi -= (job->conj ? CONJ(l[j]) : l[j]) * x[j * xs];
+                if (TRS_IS_ENTRY(l[j])) bi -= (job->conj ? CONJ(l[j]) : l[j]) * x[j * xs];
             x[i * xs] = FN(quotient)(bi, job->conj ? CONJ(l[i]) : l[i]);
         }
     }

@@ -25,6 +25,7 @@ bool trs_direct_in_place(const trs_plan *p)
 bool trs_direct_possible(const trs_plan *p, const trs_mat *mat)
 {
     if (!p->info.on_gpu || mat->device != TRS_CUDA(p->ctx.device)) return false;
+    if (p->skip) return false; /* the host has to look whether other rows have to be left out */
     for (int k = 0; k < 2; k++)
         for (int c = 0; c < p->side[k].nparts; c++)
             if (!p->side[k].part[c].solver->update_direct) return false;
@@ -219,7 +220,7 @@ static int find_pivots(trs_plan *p, trs_side *s, void *stream)
     trs_context *ctx = &p->ctx;
     const size_t size = trs_size(s->tri.dtype);
     int64_t found[2];
-    int rc = trs_gpu_find_pivots(s, p->skip_dev, stream);
+    int rc = trs_gpu_find_pivots(s, stream);
     if (!rc) rc = trs_gpu_wait(stream);
     if (!rc) rc = trs_gpu_get(ctx, found, s->direct.found, sizeof found);
     if (rc) return rc;
@@ -239,12 +240,13 @@ int trs_direct_update(trs_plan *p, const void *val, void *stream)
     p->values_there = true;
     for (int k = 0; k < 2 && !rc; k++)
         if (p->side[k].used) rc = (p->general ? take_full : take_side)(p, k, val, stream);
-    if (!rc && !p->general) rc = find_pivots(p, &p->side[p->side[0].used ? 0 : 1], stream);
+    if (!rc && !p->general && !p->skip) /* of those that are left the host knows */
+        rc = find_pivots(p, &p->side[p->side[0].used ? 0 : 1], stream);
     const bool useless = !p->general && p->bad_pivots && p->pivot == TRS_PIVOT_FAIL;
     for (int k = 0; k < 2 && !rc && !useless; k++) {
         trs_side *s = &p->side[k];
-        if (s->used && p->bad_pivots && p->pivot != TRS_PIVOT_FAIL)
-            rc = trs_gpu_treat_pivots(s, p->skip_dev, p->pivot_value, stream);
+        if (s->used && p->bad_pivots && p->pivot == TRS_PIVOT_REPLACE)
+            rc = trs_gpu_replace_pivots(s, p->pivot_value, stream);
         for (int c = 0; c < s->nparts && !rc; c++)
             rc = s->part[c].solver->update_direct(&s->part[c], s->direct.val, stream);
     }

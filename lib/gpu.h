@@ -67,9 +67,9 @@ int trs_gpu_take_values(trs_dtype t, int64_t nnz, const void *src, const void *f
 /* to (i + j*n) = from (i + j*ld), or from (j + i*ld) when transposed. */
 int trs_gpu_take_full(trs_dtype t, int64_t n, int64_t ld, bool transposed, const void *from,
                       void *to, void *stream);
-/* s->direct.found, and skip [n] in the caller's numbering (NULL: not wanted) from s->direct.val. */
-int trs_gpu_find_pivots(const trs_side *s, unsigned char *skip, void *stream);
-/* Leave the rows out that skip marks; NULL: replace bad pivots by value. */
-int trs_gpu_treat_pivots(const trs_side *s, const unsigned char *skip, double value, void *stream);
+/* s->direct.found from s->direct.val. */
+int trs_gpu_find_pivots(const trs_side *s, void *stream);
+/* Of s->direct.val, the bad ones by value. */
+int trs_gpu_replace_pivots(const trs_side *s, double value, void *stream);
 
 #endif

@@ -332,7 +332,8 @@ typedef struct trs_solver {
     int64_t (*work_bytes)(const trs_part *, int nrhs);
     /* a work space of the solver's own, when plain scratch will not do; NULL: needs none */
     int (*work_create)(const trs_part *, trs_context *, int nrhs, void **);
-    void (*work_destroy)(const trs_part *, void *);
+    /* the part may be gone by then; the context has the memory that work_create was given */
+    void (*work_destroy)(trs_context *, void *);
 } trs_solver;
 
 /* Does it invert, and not look at an update what becomes of it? */
@@ -408,8 +409,9 @@ struct trs_plan {
     trs_pivot pivot;
     double pivot_value;
     int64_t bad_pivots, first_bad;
-    unsigned char *skip,
-        *skip_dev; /* [n] in the caller's numbering, 1: left out; TRS_PIVOT_SKIP only */
+    /* TRS_PIVOT_SKIP only; elsewhere empty */
+    trs_tri whole;                  /* imported, before rows were left out; without values */
+    unsigned char *skip, *skip_dev; /* [n] in the caller's numbering, 1: left out */
     trs_work *own;
     trs_info info;
     char reason[500];
@@ -426,6 +428,8 @@ int trs_plan_find_solver(trs_plan *p, const char *name); /* sets p->wanted; NULL
 /* The sides and the choice are there: parts, work space, first values; start: when it began. */
 int trs_plan_finish(trs_plan *p, double start);
 void trs_side_free(trs_context *ctx, trs_side *s);
+/* false: an update that had to analyse again has failed, and another one has to do it. */
+bool trs_plan_has_sides(const trs_plan *p);
 
 /* ---- matrices that stay on the device (far.c) --------------------------------------------------- */
 
@@ -464,8 +468,15 @@ void trs_direct_free(trs_context *ctx, trs_direct *d);
 
 /* ---- pivots (pivot.c) ----------------------------------------------------------------------- */
 
-int trs_pivots_new(trs_plan *p);   /* room for what a solve must know to leave rows out */
-int trs_pivots_treat(trs_plan *p); /* count the bad ones among new values; do as the plan says */
+/* Among new values of the sides: count the bad ones, and replace them if the plan says so. */
+void trs_pivots_treat(trs_plan *p);
+/* TRS_PIVOT_SKIP, val being the caller's: p->imported becomes p->whole, and then what is left of it. */
+int trs_pivots_import(trs_plan *p, const void *val);
+/* Count and mark the bad ones in the caller's val; do they stand in other rows than before? */
+bool trs_pivots_other(trs_plan *p, const void *val);
+/* p->imported: p->whole without the rows that are marked. */
+int trs_pivots_leave_out(trs_plan *p, const void *val);
+int trs_pivots_put(trs_plan *p); /* what a solve has to know on the device */
 int64_t trs_pivot_place(const trs_side *s, int64_t row); /* in the side, of the caller's row */
 int trs_pivots_judge(
     trs_plan *p); /* TRS_EPIVOT with a sentence: there are, and the plan says fail */

@@ -92,9 +92,9 @@ static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **
     return *work ? TRS_OK : TRS_EMEM;
 }
 
-static void work_destroy(const trs_part *part, void *work)
+static void work_destroy(trs_context *ctx, void *work)
 {
-    trs_free(&part->ctx->mem, work);
+    trs_free(&ctx->mem, work);
 }
 
 /* The imaginary parts of a vector, negated. */

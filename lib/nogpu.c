@@ -154,16 +154,16 @@ int trs_gpu_take_full(trs_dtype t, int64_t n, int64_t ld, bool transposed, const
     return trs_gpu_take_values(t, n, NULL, from, to, stream);
 }
 
-int trs_gpu_find_pivots(const trs_side *s, unsigned char *skip, void *stream)
+int trs_gpu_find_pivots(const trs_side *s, void *stream)
 {
-    (void)s, (void)skip, (void)stream;
+    (void)s, (void)stream;
     return TRS_EDEVICE;
 }
 
-int trs_gpu_treat_pivots(const trs_side *s, const unsigned char *skip, double value, void *stream)
+int trs_gpu_replace_pivots(const trs_side *s, double value, void *stream)
 {
     (void)value;
-    return trs_gpu_find_pivots(s, (unsigned char *)skip, stream);
+    return trs_gpu_find_pivots(s, stream);
 }
 
 /* Every public function of the device fails in the same way. */

@@ -1,8 +1,12 @@
-/* pivot.c: pivots that cannot be divided by: found, counted, and dealt with as the plan says.
+/* pivot.c: pivots that cannot be divided by: found, counted, and dealt with as the plan says.  No solver
+ * knows about any of this.
  *
- * The values of a side are changed after they were read and before the solvers see them, so no solver
- * knows about any of this.  A row that is left out becomes a row of the identity; solve clears its b
- * (solve.c), so that x is 0 there, and its column is multiplied by 0. */
+ * Replaced pivots are written into the values of the sides, after these were read and before the solvers see
+ * them.  To leave a row out, its entries and those of its column are taken out of the pattern, and its diagonal
+ * is 1: with zeros in their places, 0 NaN = NaN would carry a NaN of the row, of the column or of an x on.  Solve
+ * clears b of the row (solve.c).  So the sides of such a plan are those of a smaller triangle, which is made from
+ * the whole one whenever other rows have to be left out: at create, and at an update that finds other bad pivots
+ * than the one before. */
 #ifndef T
 
 #include "config.h"
@@ -45,32 +49,43 @@ static bool is_bad(const trs_tri *t, int64_t p)
 
 typedef struct search { /* for bad pivots */
     trs_plan *p;
-    const trs_side *s;
+    const trs_side *s; /* its rows; NULL: the caller's, and p->skip is marked */
+    const trs_tri *t;
+    const void *val; /* entry e is val [src [e]], or what TRS_SRC_... says; src NULL: val [e] */
+    const int64_t *src;
+    bool diagonal_first; /* in a row of t */
     _Atomic int64_t bad, first;
+    atomic_bool other; /* rows than p->skip has marked */
 } search;
 
-/* Row k has one. */
-static void found_bad(search *all, int32_t k)
+static void found_bad(search *all, int64_t k)
 {
-    const int64_t row = trs_caller_row(all->s, k);
+    const int64_t row = all->s ? trs_caller_row(all->s, (int32_t)k) : k;
     int64_t first = all->first;
     all->bad++;
-    if (all->p->skip) all->p->skip[row] = 1;
     while (row < first && !atomic_compare_exchange_weak(&all->first, &first, row)) continue;
+}
+
+static void note(search *all, int64_t k, bool bad)
+{
+    if (bad) found_bad(all, k);
+    if (!all->p->skip || all->p->skip[k] == bad) return;
+    all->p->skip[k] = bad;
+    all->other = true;
 }
 
 #define TRS_BODY "pivot.c"
 #include "each_type.h"
 
-/* Count the bad pivots of a side (both sides have the same), find the first, mark them in skip. */
-static void find(trs_plan *p, const trs_side *s)
+/* Count them, find the first, mark them in p->skip. */
+static void find(search *all)
 {
     static const trs_range_fn search_some[] = TRS_PER_TYPE(search_some);
-    search all = {.p = p, .s = s, .first = INT64_MAX};
-    if (p->skip) memset(p->skip, 0, (size_t)s->tri.n);
-    trs_share(trs_team(&p->ctx, s->tri.nnz), s->tri.n, ROWS, search_some[s->tri.dtype], &all);
-    p->bad_pivots = all.bad;
-    p->first_bad = all.bad ? all.first : -1;
+    all->first = INT64_MAX;
+    trs_share(trs_team(&all->p->ctx, all->t->nnz), all->t->n, ROWS, search_some[all->t->dtype],
+              all);
+    all->p->bad_pivots = all->bad;
+    all->p->first_bad = all->bad ? all->first : -1;
 }
 
 static void replace(trs_side *s, double value)
@@ -81,38 +96,84 @@ static void replace(trs_side *s, double value)
     }
 }
 
-static void leave_out(trs_side *s, const unsigned char *skip)
+/* Both sides have the same. */
+void trs_pivots_treat(trs_plan *p)
 {
-    trs_tri *t = &s->tri;
-    for (int32_t k = 0; k < t->n; k++) {
-        if (!skip[trs_caller_row(s, k)]) continue;
-        for (int64_t p = t->ptr[k]; p < t->ptr[k + 1] - 1; p++) set(t, p, 0);
-        set(t, t->ptr[k + 1] - 1, 1);
-    }
+    const trs_side *s = &p->side[p->side[0].used ? 0 : 1];
+    search all = {.p = p, .s = s, .t = &s->tri, .val = s->tri.val};
+    find(&all);
+    for (int k = 0; k < 2; k++)
+        if (p->side[k].used && p->bad_pivots && p->pivot == TRS_PIVOT_REPLACE)
+            replace(&p->side[k], p->pivot_value);
 }
 
-int trs_pivots_new(trs_plan *p)
+/* ---- rows that are left out ---------------------------------------------------------------------- */
+
+bool trs_pivots_other(trs_plan *p, const void *val)
+{
+    search all = {.p = p, .t = &p->whole, .val = val, .src = p->whole.src};
+    all.diagonal_first = trs_counts_backwards(p, p->imported_is_t);
+    find(&all);
+    return all.other;
+}
+
+/* Entry e of row i of the whole triangle stays. */
+static bool stays(const trs_plan *p, int32_t i, int64_t e)
+{
+    const int32_t j = p->whole.idx[e];
+    return i == j || (!p->skip[i] && !p->skip[j]);
+}
+
+int trs_pivots_leave_out(trs_plan *p, const void *val)
 {
     trs_context *ctx = &p->ctx;
-    if (!p->skip) p->skip = trs_new(ctx, p->info.n, 1, "the rows to leave out");
-    if (!p->skip) return TRS_EMEM;
-    if (!p->info.on_gpu || p->skip_dev) return TRS_OK;
-    p->skip_dev = trs_gpu_new(ctx, p->info.n, 1, "the rows to leave out");
-    return p->skip_dev ? TRS_OK : TRS_EMEM;
+    const trs_tri *a = &p->whole;
+    trs_tri *t = &p->imported;
+    trs_tri_free(ctx, t);
+    *t = (trs_tri){.n = a->n, .dtype = a->dtype};
+    t->ptr = trs_new(ctx, (int64_t)a->n + 1, sizeof *t->ptr, "row pointers");
+    if (!t->ptr) return TRS_EMEM;
+    for (int32_t i = 0; i < a->n; i++) {
+        t->ptr[i] = t->nnz;
+        for (int64_t e = a->ptr[i]; e < a->ptr[i + 1]; e++) t->nnz += stays(p, i, e);
+    }
+    t->ptr[a->n] = t->nnz;
+    int rc = trs_tri_entries(ctx, t, true, a->src || p->bad_pivots);
+    for (int32_t i = 0; i < a->n && !rc; i++)
+        for (int64_t e = a->ptr[i], q = t->ptr[i]; e < a->ptr[i + 1]; e++) {
+            if (!stays(p, i, e)) continue;
+            t->idx[q] = a->idx[e];
+            if (t->src) t->src[q] = p->skip[i] ? TRS_SRC_UNIT : a->src ? a->src[e] : e;
+            q++;
+        }
+    if (!rc) trs_tri_read_values(ctx, t, val);
+    return rc;
 }
 
-int trs_pivots_treat(trs_plan *p)
+int trs_pivots_import(trs_plan *p, const void *val)
 {
-    find(p, &p->side[p->side[0].used ? 0 : 1]);
-    if (!p->bad_pivots || p->pivot == TRS_PIVOT_FAIL) return TRS_OK;
-    for (int k = 0; k < 2; k++) {
-        if (!p->side[k].used) continue;
-        if (p->pivot == TRS_PIVOT_REPLACE) replace(&p->side[k], p->pivot_value);
-        else leave_out(&p->side[k], p->skip);
-    }
-    if (!p->skip_dev) return TRS_OK;
-    return trs_gpu_put(&p->ctx, p->skip_dev, p->skip, (size_t)p->info.n);
+    trs_context *ctx = &p->ctx;
+    trs_free(&ctx->mem, p->imported.val); /* the others stay */
+    p->imported.val = NULL;
+    p->whole = p->imported;
+    memset(&p->imported, 0, sizeof p->imported);
+    p->skip = trs_new(ctx, p->whole.n, 1, "the rows to leave out");
+    if (!p->skip) return TRS_EMEM;
+    memset(p->skip, 0, (size_t)p->whole.n);
+    (void)trs_pivots_other(p, val);
+    return trs_pivots_leave_out(p, val);
 }
+
+int trs_pivots_put(trs_plan *p)
+{
+    trs_context *ctx = &p->ctx;
+    if (!p->skip || !p->info.on_gpu || !p->bad_pivots) return TRS_OK;
+    if (!p->skip_dev) p->skip_dev = trs_gpu_new(ctx, p->whole.n, 1, "the rows to leave out");
+    if (!p->skip_dev) return TRS_EMEM;
+    return trs_gpu_put(ctx, p->skip_dev, p->skip, (size_t)p->whole.n);
+}
+
+/* ---- a bad pivot as an error ------------------------------------------------------------------------ */
 
 int64_t trs_pivot_place(const trs_side *s, int64_t row)
 {
@@ -142,12 +203,13 @@ int trs_pivots_judge(trs_plan *p)
 
 static void FN(search_some)(void *user, int64_t begin, int64_t end)
 {
-    const trs_tri *t = &((search *)user)->s->tri;
-    const int64_t *Lp = t->ptr;
-    const T *Lx = t->val;
+    search *all = user;
+    const int64_t *Lp = all->t->ptr, *src = all->src;
+    const T *Lx = all->val;
     for (int64_t k = begin; k < end; k++) {
-        const T d = Lx[Lp[k + 1] - 1];
-        if (d == 0 || d - d != 0) found_bad(user, (int32_t)k); /* Inf - Inf and NaN are not 0 */
+        const int64_t e = all->diagonal_first ? Lp[k] : Lp[k + 1] - 1, at = src ? src[e] : e;
+        const T d = at >= 0 ? Lx[at] : (T)(at == TRS_SRC_UNIT);
+        note(all, k, d == 0 || d - d != 0); /* Inf - Inf and NaN are not 0 */
     }
 }
 

@@ -2,7 +2,8 @@
  *
  *     create:  check the caller's matrix, take it over (trs_tri_import)
  *     analyse: sides -> levels -> solver -> order -> parts -> work space -> first values
- *     update:  new values through the places kept at import, pivots looked at, solvers told */
+ *     update:  new values through the places kept at import, pivots looked at, solvers told; or, where
+ *              other rows have to be left out than before, all of analyse but the choice of the solver */
 #include "config.h"
 
 #include "general.h"
@@ -128,6 +129,7 @@ static int import(trs_plan *p, const trs_mat *mat)
     rc = fetch(ctx, mat, true, &host);
     if (!rc && p->general) rc = trs_general_read(p, &host);
     else if (!rc) rc = trs_tri_import(ctx, &host, &p->imported);
+    if (!rc && p->pivot == TRS_PIVOT_SKIP) rc = trs_pivots_import(p, host.val);
     fetch_done(ctx, mat, &host);
     return rc;
 }
@@ -359,7 +361,8 @@ static int choose(trs_plan *p)
         trs_cost c;
         p->info.predicted = trs_predict(ctx, p->wanted, NULL, &shape, p->on_device, &c);
         size_t used = trs_describe_shape(p->reason, sizeof p->reason, &shape);
-        snprintf(p->reason + used, sizeof p->reason - used, ": named by the caller");
+        snprintf(p->reason + used, sizeof p->reason - used, ": %s",
+                 p->info.analyses ? "kept, as other rows are left out" : "named by the caller");
     }
     describe_stretches(p, &s->stretches);
     if (!trs_fits(p->wanted, &shape, ctx->limit))
@@ -459,8 +462,9 @@ static int update_part(trs_context *ctx, trs_side *s, trs_part *part)
 
 static int update_parts(trs_plan *p)
 {
+    int rc = TRS_OK;
     p->values_there = false;
-    int rc = p->general ? TRS_OK : trs_pivots_treat(p);
+    if (!p->general && p->pivot != TRS_PIVOT_SKIP) trs_pivots_treat(p);
     for (int k = 0; k < 2; k++)
         for (int c = 0; c < p->side[k].nparts && !rc; c++)
             rc = update_part(&p->ctx, &p->side[k], &p->side[k].part[c]);
@@ -499,8 +503,9 @@ static int64_t bytes_of_side(const trs_plan *p, const trs_side *s)
 static void bytes_of_plan(const trs_plan *p, const trs_solver *solver, trs_info *info)
 {
     const int64_t n = p->info.n;
-    info->bytes_host = (int64_t)sizeof *p + (p->pivot == TRS_PIVOT_SKIP ? n : 0);
+    info->bytes_host = (int64_t)sizeof *p;
     info->bytes_device = 0;
+    if (p->skip) info->bytes_host += n + 8 * (n + 1) + p->whole.nnz * (p->whole.src ? 12 : 4);
     for (int k = 0; k < 2; k++) {
         const trs_side *s = &p->side[k];
         trs_shape shape = {.n = n, .nnz = p->info.nnz, .levels = n, .nrhs = p->ctx.nrhs};
@@ -548,7 +553,7 @@ static int build(trs_plan *p)
         if (!rc && s->perm && !s->perm_dev && p->info.on_gpu) rc = device_perm(&p->ctx, s);
     }
     trs_gpu_drop_scratch(&p->ctx);
-    if (!rc && p->pivot == TRS_PIVOT_SKIP) rc = trs_pivots_new(p);
+    if (!rc) rc = trs_pivots_put(p);
     return rc ? rc : p->far ? trs_direct_update(p, NULL, NULL) : update_parts(p);
 }
 
@@ -587,12 +592,18 @@ static bool may_follow(const trs_plan *p, const trs_solver *s)
     return !trs_inverts_blindly(s) && (s->direct || !p->far);
 }
 
-/* Parts by the first candidate that there is memory for; not another one once pivots were treated. */
+/* Pivots are replaced once: a second look would find none to replace. */
+static bool may_build_again(const trs_plan *p)
+{
+    return !p->ncuts && (!p->bad_pivots || p->pivot == TRS_PIVOT_SKIP);
+}
+
+/* Parts by the first candidate that there is memory for. */
 static int build_first(trs_plan *p)
 {
     int rc = check_limit(p);
     if (!rc) rc = build(p);
-    while (rc == TRS_EMEM && p->candidates > 1 && !p->ncuts && !p->bad_pivots) {
+    while (rc == TRS_EMEM && p->candidates > 1 && may_build_again(p)) {
         const trs_candidate next = p->candidate[1];
         memmove(p->candidate, p->candidate + 1, (size_t)--p->candidates * sizeof next);
         if (!may_follow(p, next.solver)) continue;
@@ -604,10 +615,10 @@ static int build_first(trs_plan *p)
 }
 
 /* The analysis and the values tell what was not known when p->wanted was chosen; where another solver is predicted to
- * be faster than this one has turned out to be, that one.  Not where pivots were treated, which is done once. */
+ * be faster than this one has turned out to be, that one. */
 static int settle(trs_plan *p)
 {
-    if (p->ncuts || p->bad_pivots) return TRS_OK;
+    if (!may_build_again(p)) return TRS_OK;
     for (int k = 1; k < p->candidates && p->wanted->cost_now; k++) {
         const trs_candidate *next = &p->candidate[k];
         const trs_solver *const last = p->wanted;
@@ -638,6 +649,7 @@ static bool is_to_be_tried(const trs_plan *p)
 int trs_plan_finish(trs_plan *p, double start)
 {
     p->state = TRS_FAILED; /* until all of it has worked */
+    p->info.analyses++;
     int rc = p->general || p->far ? TRS_OK : keep_topo(p);
     int pivots = rc ? rc : build_first(p);
     if (!pivots) pivots = settle(p);
@@ -655,6 +667,17 @@ int trs_plan_finish(trs_plan *p, double start)
     return rc;
 }
 
+/* The sides are there, and who solves is known. */
+static int order_and_finish(trs_plan *p, double start)
+{
+    const trs_order order = p->order ? p->order : p->wanted->order;
+    int rc = TRS_OK;
+    for (int k = 0; k < 2 && !rc; k++)
+        if (p->side[k].used && order == TRS_ORDER_LEVEL && !p->general)
+            rc = order_by_level(&p->ctx, &p->side[k]);
+    return rc ? rc : trs_plan_finish(p, start);
+}
+
 static int analyse(trs_plan *p)
 {
     if (!p) return trs_fail(TRS_EARG, "analyse: plan is NULL");
@@ -668,12 +691,7 @@ static int analyse(trs_plan *p)
         rc = build_sides(p);
         if (!rc) rc = choose(p);
     }
-    if (rc) return rc;
-    trs_order order = p->order ? p->order : p->wanted->order;
-    for (int k = 0; k < 2 && !rc; k++)
-        if (p->side[k].used && order == TRS_ORDER_LEVEL && !p->general)
-            rc = order_by_level(&p->ctx, &p->side[k]);
-    return rc ? rc : trs_plan_finish(p, start);
+    return rc ? rc : order_and_finish(p, start);
 }
 
 int trs_plan_analyse(trs_plan *p)
@@ -682,8 +700,49 @@ int trs_plan_analyse(trs_plan *p)
     return trs_leave(analyse(p));
 }
 
+/* ---- new values -------------------------------------------------------------------------------------- */
+
+/* All that an analysis has found. */
+static void forget_sides(trs_plan *p)
+{
+    trs_work_destroy(p->own);
+    p->own = NULL;
+    if (p->topo != p->side[0].lv.topo) trs_free(&p->ctx.mem, (void *)p->topo);
+    p->topo = NULL;
+    for (int k = 0; k < 2; k++) {
+        const bool used = p->side[k].used;
+        trs_side_free(&p->ctx, &p->side[k]);
+        p->side[k] = (trs_side){.used = used};
+    }
+}
+
+bool trs_plan_has_sides(const trs_plan *p)
+{
+    return p->side[p->side[0].used ? 0 : 1].nparts > 0;
+}
+
+/* Other rows have to be left out: analyse what is left now, for the same solver, since work spaces and what was
+ * captured belong to it. */
+static int analyse_again(trs_plan *p, const void *val)
+{
+    const double start = trs_now();
+    forget_sides(p);
+    p->candidates = 0;
+    p->info.seconds_levels = p->ctx.seconds_vendor = 0;
+    int rc = trs_pivots_leave_out(p, val);
+    p->info.nnz = p->imported.nnz;
+    if (!rc) rc = build_sides(p);
+    if (!rc) rc = choose(p);
+    if (!rc) rc = order_and_finish(p, start);
+    if (rc) forget_sides(p);
+    p->state = TRS_ANALYSED;
+    return rc;
+}
+
 static int take_values(trs_plan *p, const trs_mat *host)
 {
+    if (p->skip && (trs_pivots_other(p, host->val) || !trs_plan_has_sides(p)))
+        return analyse_again(p, host->val);
     if (trs_direct_in_place(p)) return trs_direct_send(p, host->val);
     if (p->far) return trs_far_update(p, host->val);
     int rc = p->general ? trs_general_read(p, host) : TRS_OK;
@@ -829,10 +888,9 @@ void trs_plan_destroy(trs_plan *p)
     if (!p) return;
     trs_enter();
     trs_context *ctx = &p->ctx;
-    trs_work_destroy(p->own);
-    if (p->topo != p->side[0].lv.topo) trs_free(&ctx->mem, (void *)p->topo);
-    for (int k = 0; k < 2; k++) trs_side_free(ctx, &p->side[k]);
+    forget_sides(p);
     trs_tri_free(ctx, &p->imported);
+    trs_tri_free(ctx, &p->whole);
     trs_free(&ctx->mem, p->skip);
     trs_gpu_free(ctx, p->skip_dev);
     trs_gpu_drop_ring(ctx);

@@ -293,7 +293,7 @@ static int save(trs_plan *p, const char *file)
 {
     if (!p || !file) return trs_fail(TRS_EARG, "save: plan or file is NULL");
     trs_context *ctx = &p->ctx;
-    if (p->state != TRS_ANALYSED && p->state != TRS_READY)
+    if ((p->state != TRS_ANALYSED && p->state != TRS_READY) || !trs_plan_has_sides(p))
         return trs_fail(TRS_ESTATE, "save: the plan is not analysed");
     if (p->general) return trs_fail(TRS_ESUPPORT, "save: a general matrix has no levels");
     saving a[2] = {{0}, {0}};
@@ -331,7 +331,9 @@ static int check_head(trs_plan *p, const char *file, const head *h, int64_t byte
     if (bytes > h->bytes || file_bytes(h) != bytes)
         return refuse(TRS_EFORMAT, file, "the file is not as long as its head says");
     if (h->n != p->info.n || h->nnz != p->info.nnz || h->pattern != hash(p, &p->imported))
-        return refuse(TRS_EMATRIX, file, "saved for a matrix of another pattern");
+        return refuse(TRS_EMATRIX, file,
+                      p->skip ? "saved for a matrix of another pattern, or with other rows left out"
+                              : "saved for a matrix of another pattern");
     if (h->dtype != (uint32_t)p->shape.dtype)
         return refuse(TRS_EMATRIX, file, "saved for numbers of another type");
     for (int k = 0; k < 2; k++) {

@@ -69,9 +69,8 @@ static int buffer_grow(trs_work *w, trs_buffer *b, int64_t bytes, bool device)
 static void served_free(trs_work *w, trs_served *s)
 {
     for (int k = 0; k < 2; k++) {
-        const trs_side *side = &s->plan->side[k];
-        for (int c = 0; s->own[k] && c < side->nparts; c++)
-            if (s->own[k][c]) side->part[c].solver->work_destroy(&side->part[c], s->own[k][c]);
+        for (int c = 0; s->own[k] && c < s->parts[k]; c++)
+            if (s->own[k][c].p) s->own[k][c].solver->work_destroy(&w->ctx, s->own[k][c].p);
         trs_free(&w->ctx.mem, s->own[k]);
     }
     trs_free(&w->ctx.mem, s);
@@ -82,13 +81,14 @@ static int make_own(trs_work *w, trs_served *s, int nrhs, bool *any)
 {
     for (int k = 0; k < 2; k++) {
         const trs_side *side = &s->plan->side[k];
+        s->parts[k] = side->nparts;
         s->own[k] = trs_alloc_zero(&w->ctx.mem, side->nparts, sizeof *s->own[k]);
         if (!s->own[k]) return trs_fail(TRS_EMEM, "out of memory for a work space");
         for (int c = 0; c < side->nparts; c++) {
-            const trs_solver *solver = side->part[c].solver;
+            const trs_solver *solver = s->own[k][c].solver = side->part[c].solver;
             if (!solver->work_create) continue;
             *any = true;
-            int rc = solver->work_create(&side->part[c], &w->ctx, nrhs, &s->own[k][c]);
+            int rc = solver->work_create(&side->part[c], &w->ctx, nrhs, &s->own[k][c].p);
             if (rc) return rc;
         }
     }
@@ -129,6 +129,7 @@ static int fit(trs_work *w, const trs_plan *p, int nrhs)
     trs_served *s = trs_alloc_zero(&w->ctx.mem, 1, sizeof *s);
     if (!s) return trs_fail(TRS_EMEM, "out of memory for a work space");
     s->plan = p;
+    s->analyses = p->info.analyses;
     rc = make_own(w, s, nrhs, &any);
     if (!rc) rc = grow_buffers(w, p, nrhs);
     s->nrhs = any ? nrhs : INT_MAX;
@@ -187,7 +188,8 @@ static int work_fit(trs_work *w, const trs_plan *p, int max_nrhs)
     if (p->info.on_gpu != w->on_gpu || (w->on_gpu && p->ctx.device != w->ctx.device))
         return trs_fail(TRS_EARG, "work space: the plan runs on another device");
     const trs_served *s = find_served(w, p);
-    return s && s->nrhs >= max_nrhs ? TRS_OK : fit(w, p, max_nrhs);
+    const bool fits = s && s->analyses == p->info.analyses && s->nrhs >= max_nrhs;
+    return fits ? TRS_OK : fit(w, p, max_nrhs);
 }
 
 int trs_work_fit(trs_work *w, const trs_plan *p, int max_nrhs)
@@ -269,22 +271,20 @@ static void scatter(size_t size, int32_t n, int nrhs, const int32_t *perm, trs_v
 static int solve_parts(const trs_plan *p, const trs_side *s, trs_work *w, trs_job *job)
 {
     int rc = TRS_OK;
-    void **own = find_served(w, p)->own[s != &p->side[0]];
+    const trs_own *own = find_served(w, p)->own[s != &p->side[0]];
     for (int c = 0; c < s->nparts && !rc; c++) {
-        job->work = s->part[c].solver->work_bytes ? w->scratch.p : own[c];
+        job->work = s->part[c].solver->work_bytes ? w->scratch.p : own[c].p;
         rc = s->part[c].solver->solve(&s->part[c], job);
     }
     return rc;
 }
 
-/* Rows without a pivot are left out: b = 0 there, and so x.  B stays as it is, so the rest of it goes
- * to X, and from there on it is a solve in place. */
-static int leave_out(const trs_plan *p, trs_job *job)
+/* Rows without a pivot are left out: x = 0 there, and b elsewhere. */
+static int leave_out(const trs_plan *p, const trs_job *job)
 {
     const size_t size = trs_size(p->shape.dtype);
     const int32_t n = (int32_t)p->info.n;
     const trs_view b = job->b, x = job->x;
-    job->b = x;
     if (p->info.on_gpu)
         return trs_gpu_leave_out(p->shape.dtype, n, job->nrhs, p->skip_dev, b, x, job->stream);
     if (b.p != x.p) gather(size, n, job->nrhs, NULL, b, x);
@@ -295,12 +295,11 @@ static int leave_out(const trs_plan *p, trs_job *job)
 }
 
 /* B and X where the solver runs, in the caller's order. */
-static int solve_side(const trs_plan *p, const trs_side *s, trs_work *w, trs_job job)
+static int solve_rows(const trs_plan *p, const trs_side *s, trs_work *w, trs_job job)
 {
     const size_t size = trs_size(p->shape.dtype);
     const int32_t n = s->tri.n;
-    int rc = p->skip && p->bad_pivots ? leave_out(p, &job) : TRS_OK;
-    if (rc) return rc;
+    int rc = TRS_OK;
     if (!s->perm) {
         if (s->reversed) job.b = backwards(job.b, n, size), job.x = backwards(job.x, n, size);
         return solve_parts(p, s, w, &job);
@@ -316,6 +315,18 @@ static int solve_side(const trs_plan *p, const trs_side *s, trs_work *w, trs_job
         return trs_gpu_scatter(p->shape.dtype, n, job.nrhs, s->perm_dev, y, x, job.stream);
     scatter(size, n, job.nrhs, s->perm, y, x);
     return TRS_OK;
+}
+
+/* The same, but for rows that are left out.  B stays as it is, so the rest of it goes to X, and from there on it
+ * is a solve in place.  A solver that inverts multiplies zeros within its blocks, by which a NaN may reach the x of
+ * rows that nothing is stored in. */
+static int solve_side(const trs_plan *p, const trs_side *s, trs_work *w, trs_job job)
+{
+    if (!p->skip || !p->bad_pivots) return solve_rows(p, s, w, job);
+    int rc = leave_out(p, &job);
+    job.b = job.x;
+    if (!rc) rc = solve_rows(p, s, w, job);
+    return rc || p->wanted->accuracy != TRS_INVERTING ? rc : leave_out(p, &job);
 }
 
 int trs_solve_in_place(const trs_plan *p, trs_work *w, const trs_job *job)
@@ -390,6 +401,9 @@ static int solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t 
     trs_work *w = exec->work ? exec->work : p->own;
     const trs_served *served = find_served(w, p);
     if (!served) return trs_fail(TRS_EARG, "solve: the work space was not made for this plan");
+    if (served->analyses != p->info.analyses)
+        return trs_fail(TRS_ESTATE, "solve: an update has analysed the plan again since the work "
+                                    "space was fitted: trs_work_fit");
     trs_job job = {.stream = exec->stream,
                    .threads = exec->threads > 0 ? exec->threads : p->ctx.threads};
     job.conj = op == TRS_H && trs_is_complex(p->shape.dtype);

@@ -99,7 +99,9 @@ TRS_API const char *trs_version(void);
  * trs_plan_update and trs_factor only, and may be freed or changed after each.  Arrays on a device must
  * be complete by trs_plan_create.  A CSR or CSC there that is a triangle as it stands (each line ascends, with its
  * diagonal and nothing of the other triangle) and whose transpose is not asked for is analysed there if a solver
- * that can is chosen; whatever else is read over to the host. */
+ * that can is chosen; whatever else is read over to the host.
+ * What is stored is an entry, zeros too: everything in CSR and CSC, all numbers of a block of BSR, all of a DENSE
+ * triangle.  Since 0 NaN is NaN, x may show which zeros are stored (trs_solve). */
 typedef struct trs_mat {
     int64_t n;         /* rows and columns, 0 <= n <= 2^31 - 2; BSR: a multiple of block */
     int64_t nnz;       /* stored entries; BSR: stored blocks; DENSE: ignored */
@@ -172,7 +174,8 @@ typedef enum trs_order {
 typedef enum trs_pivot {
     TRS_PIVOT_FAIL = 0, /* analyse and update return TRS_EPIVOT, solve TRS_ESTATE */
     TRS_PIVOT_SKIP = 1, /* row and column are left out: x(row) = 0 whatever b(row) is, and the other
-                              rows solve the triangle without them */
+                              rows solve the triangle without them, also where a NaN or Inf is
+                              stored there, or in an x that the row would depend on */
     TRS_PIVOT_REPLACE = 2, /* trs_options.pivot_value stands in its place */
 } trs_pivot;
 
@@ -221,7 +224,8 @@ typedef struct trs_exec {
 } trs_exec;
 
 typedef struct trs_info {
-    int64_t n, nnz;     /* of the triangle, diagonal included (also a unit one) */
+    int64_t n, nnz;     /* of the triangle, diagonal included (also a unit one).  TRS_PIVOT_SKIP: of
+                           what is solved, here and below: a row left out has its diagonal alone */
     int64_t levels;     /* rows on the longest dependent path; 0 when n = 0 */
     int64_t widest;     /* rows in the largest level */
     int64_t longest;    /* entries in the longest row, diagonal included */
@@ -246,7 +250,9 @@ typedef struct trs_info {
     int on_gpu;             /* 1: the solver runs on a GPU */
     double seconds_factor;  /* general matrices: making L and U of values that are there already, in
                                the last update; 0: the solver keeps no factors */
-    double growth; /* largest of U / largest of A, or what merged levels may lose; else 0 */
+    double growth;    /* largest of U / largest of A, or what merged levels may lose; else 0 */
+    int64_t analyses; /* 1 after analyse or load, and one more for each update that left out other
+                         rows (TRS_PIVOT_SKIP); 0 before */
 } trs_info;
 
 /* Check a triangle and take a copy of it.
@@ -286,17 +292,23 @@ TRS_API int trs_plan_save(trs_plan *plan, const char *file);
  * Returns as trs_plan_analyse, and TRS_EFILE (cannot be opened or read), TRS_EFORMAT (no saved plan,
  * cut off, or damaged: checksums tell), TRS_EMATRIX (another pattern or dtype), TRS_EARG (other ops,
  * order or solver than the plan's options say), TRS_ESUPPORT (another version or order of bytes, a
- * solver that is not in this build or that the options exclude; built without xxhash).  After these and
+ * solver that is not in this build or that the options exclude; built without xxhash).  A row that
+ * TRS_PIVOT_SKIP leaves out belongs to another pattern.  After these and
  * after TRS_EARG, TRS_ESTATE the plan is as before, and can still be analysed. */
 TRS_API int trs_plan_load(trs_plan *plan, const char *file);
 
 /* New values for the same pattern, O(nnz), no analysis.  No solve on this plan may be running.  With val
- * on the plan's device, CUDA solvers take them from there, on exec->stream.  Returns when the values are in place.
+ * on the plan's device, CUDA solvers take them from there, on exec->stream; with TRS_PIVOT_SKIP they pass the host.
+ * Returns when the values are in place.
+ * Where bad pivots stand in other rows than before, TRS_PIVOT_SKIP takes an analysis, after which the solver is the
+ * same, trs_info.analyses has grown, work spaces but the plan's own have to be fitted again (trs_work_fit), what was
+ * captured in a CUDA graph must not be replayed, and arrays of trs_plan_levels are gone.
  *     const trs_mat *mat ; in.  Same n, nnz, dtype, format, block, ptr and idx as at create; only val is
  *         read, so ptr and idx may be NULL.
  *     const trs_exec *exec ; in, NULL: all defaults.
- * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EPIVOT, TRS_EDEVICE.  After an error trs_solve answers
- * TRS_ESTATE until an update succeeds: a solve with stale values is impossible. */
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EPIVOT, TRS_EMEM, TRS_EDEVICE, and after an analysis what
+ * trs_plan_analyse returns.  After an error trs_solve answers TRS_ESTATE until an update succeeds: a solve with
+ * stale values is impossible. */
 TRS_API int trs_plan_update(trs_plan *plan, const trs_mat *mat, const trs_exec *exec);
 
 /* Pivots that the last analyse or update found to be zero, missing or not finite, whatever was done
@@ -332,11 +344,12 @@ TRS_API int trs_plan_determinant(const trs_plan *plan, trs_det *det);
 TRS_API int trs_plan_info(const trs_plan *plan, trs_info *info);
 
 /* The level sets of op = TRS_N in the caller's numbering minus base (0..n-1), after analyse; TRS_N must be
- * among trs_options.ops.
+ * among trs_options.ops.  They are those of the triangle that is solved, in which a row that TRS_PIVOT_SKIP leaves
+ * out depends on none.
  *     const int32_t **topo ; out [n]: rows level by level, ascending within one.
  *     const int32_t **lv_ptr ; out [levels+1]: where each level starts in topo.
- * Both belong to the plan.  Of a matrix that stayed on the device the first call brings topo over, and waits;
- * not while a stream is captured.
+ * Both belong to the plan; an update after which TRS_PIVOT_SKIP leaves out other rows makes new ones.  Of a matrix
+ * that stayed on the device the first call brings topo over, and waits; not while a stream is captured.
  * Returns TRS_OK, TRS_EARG, TRS_ESTATE (not analysed, TRS_N not announced, a general matrix), TRS_EMEM,
  * TRS_EDEVICE. */
 TRS_API int trs_plan_levels(const trs_plan *plan, const int32_t **topo, const int32_t **lv_ptr);
@@ -352,8 +365,9 @@ TRS_API void trs_plan_destroy(trs_plan *plan);
  * Returns TRS_OK, TRS_EARG, TRS_ESTATE (before analyse), TRS_EMEM, TRS_EDEVICE, TRS_ELIBRARY. */
 TRS_API int trs_work_create(trs_work **work, const trs_plan *plan, int max_nrhs);
 
-/* Make a work space serve another plan too, or more right-hand sides: plans that are never solved with
- * at the same time, such as L and U, can share one.  It grows to what the largest of them needs.
+/* Make a work space serve another plan too, or one that an update has analysed again, or more right-hand sides: plans
+ * that are never solved with at the same time, such as L and U, can share one.  It grows to what the largest of them
+ * needs.
  *     trs_work *work ; not in use.  A CUDA graph that was captured with it is no longer valid.
  *     const trs_plan *plan ; must live as long as the work space, and run on the same device or, as the
  *         first one did, on the CPU.
@@ -377,9 +391,11 @@ TRS_API void trs_work_destroy(trs_work *work);
  * becomes 1, since values grow too much to merge levels, it has to be captured anew; X is NaN until then.
  * Allocates nothing.  With B and X on the device it only enqueues work on exec->stream; a CUDA
  * solver with B and X on the host copies them and waits.
- * A NaN or Inf in B reaches every x that depends on it; a triangle given as TRS_DENSE is full, its
- * zeros being entries like any other.
- * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_ESUPPORT, TRS_EDEVICE, TRS_ELIBRARY. */
+ * A NaN or Inf in B reaches every x(i) that depends on it through stored entries, zeros too (trs_mat), and no other
+ * x, unless the solver is TRS_INVERTING: these multiply whole blocks, or a matrix that is kept full, and with them zeros
+ * that are not stored.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE (also: exec->work was fitted before the last analysis), TRS_ESUPPORT,
+ * TRS_EDEVICE, TRS_ELIBRARY. */
 TRS_API int trs_solve(const trs_plan *plan, trs_op op, int nrhs, const void *B, int64_t ldb,
                       void *X, int64_t ldx, const trs_exec *exec);
 

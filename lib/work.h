@@ -9,10 +9,17 @@ typedef struct trs_buffer { /* of bytes, on the host or on the device */
     int64_t bytes;
 } trs_buffer;
 
+typedef struct trs_own { /* what the solver of a part has made for itself */
+    const trs_solver *solver;
+    void *p; /* NULL: nothing */
+} trs_own;
+
 typedef struct trs_served { /* a plan that a work space serves */
     const trs_plan *plan;
-    int nrhs;      /* right-hand sides done at a time; INT_MAX when nothing here depends on it */
-    void **own[2]; /* of every part of every side: what its solver made for itself */
+    int64_t analyses; /* of the plan, when it was fitted: nothing here is of use to a later one */
+    int nrhs;         /* right-hand sides done at a time; INT_MAX when nothing here depends on it */
+    int parts[2];     /* of the sides */
+    trs_own *own[2];  /* [parts] */
     struct trs_served *next;
 } trs_served;
 

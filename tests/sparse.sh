@@ -44,6 +44,10 @@ expect 0 'a row left out' "$solve" --pivot=skip zero.mtx -o x.mtx; says out 'piv
 expect 0 'its x is 0' grep -qx 0 x.mtx
 expect 0 'a pivot replaced' "$solve" --pivot=0.5 zero.mtx; says out 'row 2: replaced'
 expect 0 'not a number left out' "$solve" --pivot=skip nan.mtx; says out 'row 1: x = 0'
+printf '%%%%MatrixMarket matrix coordinate real general\n3 3 5\n1 1 2\n2 1 nan\n2 2 0\n3 2 inf\n3 3 1\n' >cross.mtx
+printf '%%%%MatrixMarket matrix array real general\n3 1\n1\n1\n1\n' >ones.mtx
+expect 0 'NaN in the row and the column left out' "$solve" --pivot=skip cross.mtx ones.mtx -o x.mtx
+expect 0 'the others are solved' sh -c 'test "$(tail -n 3 x.mtx | tr "\n" " ")" = "0.5 0 1 "'
 expect 0 'a missing one, transposed' "$solve" --pivot=skip --lower --trans "$m/Erdos971.mtx"; says out 'pivots'
 expect 1 'no policy for pivots' "$solve" --pivot=hope zero.mtx; says err 'fail, skip or a number'
 for with in --refine=1 --cond --det; do

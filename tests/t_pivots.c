@@ -32,16 +32,18 @@ static bad draw_bad(int n, random_t *r)
     return d;
 }
 
-/* The model as the caller has it: zero, missing, NaN and infinite pivots in turn. */
-static model spoil(const model *m, const bad *d, random_t *r)
+/* The model as the caller has it: zero, missing, NaN and infinite pivots in turn; what is left out with them may be
+ * anything, too. */
+static model spoil(const model *m, const bad *d, trs_pivot policy, random_t *r)
 {
     static const double values[] = {0, NAN, INFINITY, -0.0};
     model s = {.n = m->n};
     for (int64_t k = 0; k < m->nnz; k++) {
-        const bool out = m->row[k] == m->col[k] && is_bad(d, m->row[k]);
-        const int how = random_below(r, 5);
-        if (out && how == 4) continue; /* missing */
-        model_add(&s, m->row[k], m->col[k], out ? values[how] : m->val[k]);
+        const int i = m->row[k], j = m->col[k], how = random_below(r, 5);
+        const bool pivot = i == j && is_bad(d, i);
+        const bool out = policy == TRS_PIVOT_SKIP && (is_bad(d, i) || is_bad(d, j));
+        if (pivot && how == 4) continue; /* missing */
+        model_add(&s, i, j, how < 4 && (pivot || out) ? values[how] : m->val[k]);
     }
     s.upper = m->upper;
     return s;
@@ -108,7 +110,7 @@ static void run_case(const trs_solver *s, int number)
     model m = model_new(number % 3 ? RANDOM : TWO_CHAINS, number % 5 < 2, true,
                         trs_is_complex(f.dtype), &r);
     const bad d = draw_bad(m.n, &r);
-    model sick = spoil(&m, &d, &r), e = expected(&m, &d, policy, value);
+    model sick = spoil(&m, &d, policy, &r), e = expected(&m, &d, policy, value);
     trs_mat a = show(&sick, &f, &r);
     trs_options opt = {.solver = s->name,
                        .ops = 7,
@@ -154,6 +156,174 @@ static void recover(const trs_solver *s)
     assert_int_equal(trs_solve(p, TRS_N, 1, b, 3, x, 3, NULL), TRS_OK);
     assert_true(x[0] == 1 && x[1] == 1 && x[2] == 2);
     trs_plan_destroy(p);
+}
+
+/* ---- rows left out, by hand ------------------------------------------------------------------------ */
+
+/* The entries (0,0) (1,0) (1,1) (2,1) (2,2) (3,2) (3,3), and x where b = 1 in the rows that are not left out. */
+typedef struct hand {
+    double val[7];
+    const char *out; /* the rows */
+    int levels;
+    double x[2][4]; /* of N; of T and H */
+} hand;
+
+static const hand by_hand[] = {
+    {{2, 1, NAN, NAN, 2, 1, 1}, "1", 2, {{.5, 0, .5, .5}, {.5, 0, 0, 1}}},
+    {{2, 1, 0, 1, 2, 1, 1}, "1", 2, {{.5, 0, .5, .5}, {.5, 0, 0, 1}}},
+    {{2, 1, 4, INFINITY, 0, NAN, 1}, "2", 2, {{.5, .125, 0, 1}, {.375, .25, 0, 1}}},
+    {{2, 1, 4, 1, 2, 1, 1}, "", 4, {{.5, .125, .4375, .5625}, {.375, .25, 0, 1}}},
+    {{NAN, INFINITY, 0, NAN, 2, NAN, -0.0}, "013", 1, {{0, 0, .5, 0}, {0, 0, .5, 0}}},
+};
+
+enum { HANDS = sizeof by_hand / sizeof by_hand[0] };
+
+typedef struct hand_case {
+    const trs_solver *solver;
+    form f;
+    bool upper; /* the transposes */
+    trs_order order;
+    trs_plan *plan;
+    trs_work *work; /* a caller's */
+    int64_t analyses;
+} hand_case;
+
+static trs_mat show_hand(const hand_case *c, const hand *h)
+{
+    static const int row[] = {0, 1, 1, 2, 2, 3, 3}, col[] = {0, 0, 1, 1, 2, 2, 3};
+    model m = {.n = 4, .upper = c->upper};
+    random_t r = {1};
+    for (int k = 0; k < 7; k++) model_add(&m, row[k], col[k], h->val[k]); /* upper: the transpose */
+    trs_mat a = show(&m, &c->f, &r);
+    model_free(&m);
+    return a;
+}
+
+static bool is_out(const hand *h, int row)
+{
+    return strchr(h->out, '0' + row) != NULL;
+}
+
+/* With the plan's work space and with the caller's, which is of no use to another analysis. */
+static void solve_hand(hand_case *c, const hand *h)
+{
+    const trs_dtype t = c->f.dtype;
+    const trs_exec exec = {.work = c->work};
+    trs_info info;
+    assert_int_equal(trs_plan_info(c->plan, &info), TRS_OK);
+    const bool stale = info.analyses != c->analyses;
+    c->analyses = info.analyses;
+    for (int k = 0; k < 6; k++) {
+        const int op = k / 2;
+        const double *want = h->x[c->upper == (op == TRS_N)];
+        zz b[4], x[4];
+        for (int i = 0; i < 4; i++) set_number(b, t, i, is_out(h, i) ? NAN : 1);
+        if (k == 1) {
+            const int rc = trs_solve(c->plan, TRS_N, 1, b, 4, x, 4, &exec);
+            assert_int_equal(rc, stale ? TRS_ESTATE : TRS_OK);
+            assert_int_equal(trs_work_fit(c->work, c->plan, 1), TRS_OK);
+        }
+        const int rc = trs_solve(c->plan, (trs_op)op, 1, b, 4, x, 4, k % 2 ? &exec : NULL);
+        assert_status(rc, TRS_OK);
+        for (int i = 0; i < 4; i++) {
+            const double error = cabs(get_number(x, t, i) - want[i]);
+            if (!(error <= 8 * epsilon(t)))
+                print_error("%s: rows \"%s\" left out, type %d, format %d, op %d: x(%d) = %g\n",
+                            c->solver->name, h->out, (int)t, (int)c->f.format, op, i,
+                            creal(get_number(x, t, i)));
+            assert_at_most(error, is_out(h, i) ? 0 : 8 * epsilon(t));
+        }
+    }
+}
+
+/* What the plan says of itself; blocks and full triangles store zeros, too. */
+static void check_facts(const hand_case *c, const hand *h)
+{
+    const int32_t *topo, *lv;
+    int64_t count, first;
+    trs_info info;
+    assert_int_equal(trs_plan_pivots(c->plan, &count, &first), TRS_OK);
+    assert_int_equal(count, strlen(h->out));
+    assert_int_equal(first, count ? h->out[0] - '0' + c->f.base : -1);
+    assert_int_equal(trs_plan_info(c->plan, &info), TRS_OK);
+    assert_int_equal(trs_plan_levels(c->plan, &topo, &lv), TRS_OK);
+    if (c->f.format == TRS_CSR || c->f.format == TRS_CSC) assert_int_equal(info.levels, h->levels);
+    assert_int_equal(lv[info.levels], 4);
+    for (int k = 0; k < 4; k++) assert_true(!is_out(h, topo[k]) || k < lv[1]);
+}
+
+static void update_hand(hand_case *c, const hand *h, bool on_device)
+{
+    trs_mat a = show_hand(c, h), from = on_device ? mat_to_device(&a) : a;
+    assert_status(trs_plan_update(c->plan, &from, NULL), TRS_OK);
+    if (on_device) mat_free_device(&from);
+    mat_free(&a);
+    check_facts(c, h);
+    solve_hand(c, h);
+}
+
+/* Every set of rows after every other one; the analysis of the same set is kept. */
+static void run_hand(const trs_solver *s, int number)
+{
+    static const trs_format format[] = {TRS_CSR, TRS_CSC, TRS_DENSE, TRS_BSR};
+    hand_case c = {.solver = s, .upper = number / 2 % 2, .order = (trs_order)(number % 3)};
+    c.f = (form){.dtype = (trs_dtype)(number % 4),
+                 .format = format[number / 4 % 4],
+                 .base = number % 2,
+                 .ptr_bits = 64,
+                 .idx_bits = 32,
+                 .block = 2};
+    const trs_options opt = {
+        .solver = s->name, .ops = 7, .order = c.order, .pivot = TRS_PIVOT_SKIP};
+    for (int first = 0; first < HANDS; first++) {
+        trs_mat a = show_hand(&c, &by_hand[first]);
+        c.analyses = 1;
+        assert_status(trs_plan_create(&c.plan, &a, &opt), TRS_OK);
+        assert_status(trs_plan_analyse(c.plan), TRS_OK);
+        assert_int_equal(trs_work_create(&c.work, c.plan, 1), TRS_OK);
+        mat_free(&a);
+        check_facts(&c, &by_hand[first]);
+        solve_hand(&c, &by_hand[first]);
+        for (int k = 0; k < 2 * HANDS; k++) {
+            const int64_t before = c.analyses;
+            const bool same = k == 0 || !strcmp(by_hand[(k - 1) / 2].out, by_hand[k / 2].out);
+            const bool device = s->place == TRS_ON_CUDA && k % 2;
+            update_hand(&c, &by_hand[k / 2], device);
+            if (k > 0) assert_int_equal(c.analyses, before + !same);
+        }
+        trs_work_destroy(c.work);
+        trs_plan_destroy(c.plan);
+    }
+}
+
+/* The row left out stands between a NaN of b and rows that may not see it. */
+static void run_hidden(const trs_solver *s, int number)
+{
+    const hand *h = &by_hand[1];
+    hand_case c = {.solver = s, .upper = number / 2 % 2};
+    c.f = (form){.dtype = (trs_dtype)(number % 4),
+                 .format = number / 4 % 2 ? TRS_CSC : TRS_CSR,
+                 .ptr_bits = 64,
+                 .idx_bits = 32};
+    const trs_options opt = {
+        .solver = s->name, .ops = 7, .order = (trs_order)(number % 3), .pivot = TRS_PIVOT_SKIP};
+    trs_mat a = show_hand(&c, h);
+    assert_status(trs_plan_create(&c.plan, &a, &opt), TRS_OK);
+    assert_status(trs_plan_analyse(c.plan), TRS_OK);
+    for (int op = 0; op < 3; op++) {
+        const bool down = c.upper != (op == TRS_N); /* from row 0 to row 3 */
+        const int at = down ? 0 : 2;
+        zz x[4];
+        for (int i = 0; i < 4; i++) set_number(x, c.f.dtype, i, i == at ? NAN : 1);
+        assert_int_equal(trs_solve(c.plan, (trs_op)op, 1, x, 4, x, 4, NULL), TRS_OK);
+        for (int i = 0; i < 4; i++) {
+            const zz v = get_number(x, c.f.dtype, i);
+            if (i == at) assert_true(isnan(creal(v)) || isnan(cimag(v)));
+            else if (i == 1 || s->accuracy == TRS_SUBSTITUTION) assert_true(v == h->x[!down][i]);
+        }
+    }
+    trs_plan_destroy(c.plan);
+    mat_free(&a);
 }
 
 /* ---- pivots far from 1 ------------------------------------------------------------------------------ */
@@ -307,6 +477,8 @@ static void test_solver(void **state)
     const int step = few && atoi(few) > 1 ? atoi(few) : 1;
     for (int k = 0; k < CASES; k += step) run_case(s, k);
     recover(s);
+    for (int k = 0; k < 48; k += 5 * step) run_hand(s, k);
+    for (int k = 0; k < 24; k += step) run_hidden(s, k);
     for (int k = 0; k < FAR_CASES; k += step) run_far(s, k);
 }
 

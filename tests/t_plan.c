@@ -684,15 +684,68 @@ static void test_shared_work(void **state)
     }
 }
 
+static void assert_near(const trs_plan *p, const double *want)
+{
+    double x[4];
+    assert_status(trs_solve(p, TRS_N, 1, b4, 4, x, 4, NULL), TRS_OK);
+    for (int i = 0; i < 4; i++) assert_at_most(fabs(x[i] - want[i]), 1e-14);
+}
+
+/* An update after which another row is left out analyses again; where memory runs out in it, nothing can be solved or
+ * saved, and the next update does it. */
+static void analyse_again(const trs_solver *s, trs_order order)
+{
+    const double out[] = {2, 1, 0, 5, 3, 8};
+    const trs_mat without = mat4(out), whole = mat4(val4);
+    counter c = {.fail_at = -1};
+    trs_options opt = {.solver = s->name, .ops = 7, .order = order, .pivot = TRS_PIVOT_SKIP};
+    opt.memory = counted_memory(&c);
+    opt.device_memory = counted_device_memory(&c);
+    trs_plan *p = ready(val4, &opt);
+    const int32_t *topo, *lv;
+    double x[4];
+    int rc = TRS_EMEM;
+    for (long fail = 0; rc && fail < 1000; fail++) {
+        c.calls = 0, c.fail_at = fail;
+        rc = trs_plan_update(p, &without, NULL);
+        c.fail_at = -1;
+        assert_status(rc, rc ? TRS_EMEM : TRS_OK);
+        if (rc) {
+            assert_int_equal(trs_solve(p, TRS_N, 1, b4, 4, x, 4, NULL), TRS_ESTATE);
+            assert_int_equal(trs_plan_levels(p, &topo, &lv), TRS_ESTATE);
+#ifdef HAVE_XXHASH
+            assert_int_equal(trs_plan_save(p, "t_plan.trsplan"), TRS_ESTATE);
+#endif
+        } else assert_near(p, (const double[]){1, 0, 2, 2.375});
+        assert_int_equal(trs_plan_update(p, &whole, NULL), TRS_OK);
+        assert_near(p, x4);
+    }
+    assert_int_equal(rc, TRS_OK);
+    trs_plan_destroy(p);
+    assert_int_equal(c.live, 0);
+}
+
+static void test_analysed_again(void **state)
+{
+    (void)state;
+    char why[200];
+    for (int k = 0; trs_solver_at(k); k++) {
+        const trs_solver *s = trs_solver_at(k);
+        if (s->family != TRS_TRIANGLE || !trs_solver_available(s, 0, why, sizeof why)) continue;
+        analyse_again(s, TRS_ORDER_NATURAL);
+        analyse_again(s, TRS_ORDER_LEVEL);
+    }
+}
+
 /* What trs_plan_info says is what the plan takes, and a limit of so much is enough, one below is not. */
-static void count_bytes(const trs_solver *s, trs_order order, unsigned ops)
+static void count_bytes(const trs_solver *s, trs_order order, unsigned ops, trs_pivot pivot)
 {
     random_t r = {13};
     const form f = {.format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32, .shuffled = true};
     model m = model_new(s->full ? RANDOM : WIDE, false, s->full, false, &r);
     trs_mat a = show(&m, &f, &r);
     counter c = {.fail_at = -1};
-    trs_options opt = {.solver = s->name, .order = order, .ops = ops};
+    trs_options opt = {.solver = s->name, .order = order, .ops = ops, .pivot = pivot};
     trs_plan *p;
     trs_info before, after;
     opt.memory = counted_memory(&c);
@@ -723,7 +776,9 @@ static void test_bytes(void **state)
         const trs_solver *s = trs_solver_at(k);
         if (s->family != TRS_TRIANGLE || s->place != TRS_ON_CPU) continue;
         for (int order = 1; order < 3; order++)
-            for (unsigned ops = 1; ops < 4; ops++) count_bytes(s, (trs_order)order, ops);
+            for (unsigned ops = 1; ops < 4; ops++)
+                for (int pivot = 0; pivot < 2; pivot++)
+                    count_bytes(s, (trs_order)order, ops, (trs_pivot)pivot);
     }
 }
 
@@ -774,7 +829,7 @@ int main(void)
         cmocka_unit_test(test_default_limit),  cmocka_unit_test(test_bitwise),
         cmocka_unit_test(test_shared_work),    cmocka_unit_test(test_null_elsewhere),
         cmocka_unit_test(test_sentences),      cmocka_unit_test(test_no_device),
-        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_bytes),          cmocka_unit_test(test_analysed_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

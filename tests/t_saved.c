@@ -378,6 +378,49 @@ static void test_pivots(void **state)
     trs_plan_destroy(p);
 }
 
+static void assert_left_out(const trs_plan *p)
+{
+    static const double want[] = {1, 0, 2, 19.0 / 8};
+    double x[4];
+    assert_status(trs_solve(p, TRS_N, 1, b4, 4, x, 4, NULL), TRS_OK);
+    assert_memory_equal(x, want, sizeof want);
+}
+
+/* A file belongs to the rows that were left out, whatever stands in them. */
+static void test_left_out(void **state)
+{
+    (void)state;
+#ifndef HAVE_XXHASH
+    skip();
+#endif
+    const double zero[] = {2, 1, 0, 5, 3, 8}, other[] = {2, NAN, NAN, 5, INFINITY, 8};
+    for (int k = 0; k < 4; k++) {
+        const trs_options opt = {.solver = "cpu-serial",
+                                 .order = (trs_order)(1 + k / 2),
+                                 .ops = k % 2 ? 7 : 1,
+                                 .pivot = TRS_PIVOT_SKIP};
+        trs_mat m = mat4();
+        m.val = zero;
+        trs_plan *p = make(&m, &opt), *q;
+        assert_status(trs_plan_analyse(p), TRS_OK);
+        assert_left_out(p);
+        assert_status(trs_plan_save(p, file), TRS_OK);
+        m.val = other;
+        q = make(&m, &opt);
+        assert_status(trs_plan_load(q, file), TRS_OK);
+        assert_same_facts(p, q);
+        assert_left_out(q);
+        m.val = val4;
+        assert_status(trs_plan_update(q, &m, NULL), TRS_OK);
+        double x[4];
+        assert_status(trs_solve(q, TRS_N, 1, b4, 4, x, 4, NULL), TRS_OK);
+        assert_memory_equal(x, x4, sizeof x4);
+        trs_plan_destroy(q);
+        refused(m, opt, TRS_EMATRIX, "other rows left out");
+        trs_plan_destroy(p);
+    }
+}
+
 /* ---- memory --------------------------------------------------------------------------------------- */
 
 static void test_allocations(void **state)
@@ -421,8 +464,9 @@ int main(void)
                                    {"foreign", test_foreign, NULL, NULL, NULL},
                                    {"states", test_states, NULL, NULL, NULL},
                                    {"pivots", test_pivots, NULL, NULL, NULL},
+                                   {"left out", test_left_out, NULL, NULL, NULL},
                                    {"allocations", test_allocations, NULL, NULL, NULL}};
-    int count = 7;
+    int count = 8;
     snprintf(file, sizeof file, "t_saved-%ld.plan", (long)getpid());
     for (int k = 0; trs_solver_at(k) && count < 64; k++) {
         const trs_solver *s = trs_solver_at(k);

@@ -315,6 +315,137 @@ static void run_nan(const trs_solver *solver, int number)
     model_free(&m);
 }
 
+/* ---- NaN and Inf in b, and zeros that are stored ------------------------------------------------------- */
+
+/* Beside the diagonal. */
+typedef enum zeros { NO_ZEROS, ALL_ZEROS, SOME_ZEROS, MIXED, ZEROS } zeros;
+
+/* The identity, with zeros that are stored; MIXED: with ones among them. */
+static model with_zeros(zeros what, int n, bool upper)
+{
+    model m = {.n = n, .upper = upper};
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < i && what != NO_ZEROS; j++) {
+            const int k = i * 7 + j * 5;
+            if (what != ALL_ZEROS && k % 11) continue;
+            model_add(&m, i, j, what == MIXED && k % 3 == 0 ? 1 : k % 2 ? 0.0 : -0.0);
+        }
+        model_add(&m, i, i, 1);
+    }
+    return m;
+}
+
+/* stored [n*n], by rows */
+static void see(bool *stored, const trs_mat *a, int64_t i, int64_t j)
+{
+    if (a->kind & TRS_LOWER ? i >= j : i <= j) stored[i * a->n + j] = true;
+}
+
+static int64_t index_at(const void *p, int bits, int64_t k)
+{
+    return bits == 64 ? ((const int64_t *)p)[k] : ((const int32_t *)p)[k];
+}
+
+/* The entries of a triangle, read from the arrays that the library is given. */
+static bool *entries_of(const trs_mat *a)
+{
+    const int64_t n = a->n, r = a->format == TRS_BSR ? a->block : 1;
+    bool *stored = calloc((size_t)(n * n), sizeof *stored);
+    assert_non_null(stored);
+    for (int64_t k = 0; k < n * n && a->format == TRS_DENSE; k++) see(stored, a, k / n, k % n);
+    for (int64_t line = 0; line < n / r && a->format != TRS_DENSE; line++)
+        for (int64_t p = index_at(a->ptr, a->ptr_bits, line) - a->base;
+             p < index_at(a->ptr, a->ptr_bits, line + 1) - a->base; p++) {
+            const int64_t cross = index_at(a->idx, a->idx_bits, p) - a->base;
+            for (int64_t c = 0; c < r * r; c++)
+                if (a->format == TRS_CSC) see(stored, a, cross, line);
+                else see(stored, a, line * r + c / r, cross * r + c % r);
+        }
+    return stored;
+}
+
+/* What depends on x(k). */
+static void reach_through(const bool *entry, int n, trs_op op, int k, bool *out)
+{
+    memset(out, 0, (size_t)n * sizeof *out);
+    out[k] = true;
+    for (bool more = true; more;) {
+        more = false;
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n && !out[i]; j++)
+                if (out[j] && entry[op == TRS_N ? i * n + j : j * n + i]) more = out[i] = true;
+    }
+}
+
+/* x(i) is a number exactly where it does not depend on what is none; a solver that inverts may have fewer of them. */
+static void check_spread(const trs_plan *p, const trs_mat *a, double special, int k)
+{
+    const trs_solver *s = p->wanted;
+    const int n = (int)a->n;
+    bool *stored = entries_of(a);
+    bool *hit = malloc((size_t)n * sizeof *hit);
+    zz *x = malloc(2 * (size_t)n * sizeof *x);
+    assert_true(hit && x);
+    for (int turn = 0; turn < 6; turn++) {
+        const int op = turn / 2, nrhs = 1 + turn % 2; /* in the last column */
+        for (int i = 0; i < nrhs * n; i++)
+            set_number(x, a->dtype, i, i == (nrhs - 1) * n + k ? special : 1);
+        reach_through(stored, n, (trs_op)op, k, hit);
+        assert_int_equal(trs_solve(p, (trs_op)op, nrhs, x, n, x, n, NULL), TRS_OK);
+        for (int i = 0; i < nrhs * n; i++) {
+            const zz v = get_number(x, a->dtype, i);
+            const bool finite = isfinite(creal(v)) && isfinite(cimag(v));
+            const bool other = i < (nrhs - 1) * n, reached = !other && hit[i % n];
+            if (reached != finite || (!finite && !other && s->accuracy == TRS_INVERTING)) continue;
+            print_error("%s, n %d, format %d, type %d, %s, op %d: %g in b(%d) %s x(%d) of column "
+                        "%d of %d\n",
+                        s->name, n, (int)a->format, (int)a->dtype,
+                        a->kind & TRS_LOWER ? "lower" : "upper", op, special, k,
+                        finite ? "does not reach" : "reaches", i % n, i / n, nrhs);
+            fail();
+        }
+    }
+    free(stored);
+    free(hit);
+    free(x);
+}
+
+/* solver NULL: the choice. */
+static void run_zeros(const char *solver, zeros what, int n, int number)
+{
+    static const trs_format format[] = {TRS_CSR, TRS_CSC, TRS_DENSE, TRS_BSR};
+    random_t r = {(uint64_t)number + 1};
+    const form f = {.dtype = (trs_dtype)(number % 4),
+                    .format = format[number / 4],
+                    .base = number % 2,
+                    .ptr_bits = 64,
+                    .idx_bits = 32,
+                    .block = 2 + number % 2,
+                    .block_layout = (trs_layout)(number / 2 % 2)};
+    const trs_options opt = {.solver = solver, .ops = 7, .order = (trs_order)((number + n) % 3)};
+    model m = with_zeros(what, n, number / 2 % 2);
+    trs_mat a = show(&m, &f, &r);
+    trs_plan *p;
+    assert_status(trs_plan_create(&p, &a, &opt), TRS_OK);
+    assert_status(trs_plan_analyse(p), TRS_OK);
+    for (int k = 0; k < 4; k++)
+        check_spread(p, &a, k % 2 ? INFINITY : NAN, k < 2 ? (number / 2 % 2 ? n - 1 : 0) : n / 3);
+    trs_plan_destroy(p);
+    mat_free(&a);
+    model_free(&m);
+}
+
+/* The same for every size, whichever solver is taken. */
+static void test_choice(void **state)
+{
+    (void)state;
+    static const int n[] = {1, 3, 12, 60, 240};
+    for (int k = 0; k < 5; k++)
+        for (int what = 0; what < ZEROS; what++)
+            for (int number = 0; number < 16; number += 3)
+                run_zeros(NULL, (zeros)what, n[k], number);
+}
+
 /* A solver that does not claim parts refuses to be given some. */
 static void refuse_parts(const trs_solver *solver)
 {
@@ -401,6 +532,8 @@ static void test_solver(void **state)
     for (int k = 0; k < cases; k += step) done += run_case(s, k);
     assert_true(done >= cases / step / 2); /* refusing is no way out */
     for (int k = 0; k < 12; k++) run_nan(s, k);
+    for (int k = 0; k < ZEROS * 16; k += step)
+        run_zeros(s->name, (zeros)(k / 16), k % 5 ? 18 : 150, k % 16);
     refuse_parts(s);
     if (step > 1) return;
     for (size_t k = 0; k < sizeof real / sizeof real[0]; k++) {
@@ -424,8 +557,9 @@ static void test_direct(void **state)
 
 int main(void)
 {
-    struct CMUnitTest tests[64] = {{"direct", test_direct, NULL, NULL, NULL}};
-    int count = 1;
+    struct CMUnitTest tests[64] = {{"direct", test_direct, NULL, NULL, NULL},
+                                   {"choice", test_choice, NULL, NULL, NULL}};
+    int count = 2;
     for (int k = 0; trs_solver_at(k) && count < 64; k++) {
         const trs_solver *s = trs_solver_at(k);
         if (s->family != TRS_TRIANGLE) continue;
