@@ -267,10 +267,10 @@ static int put_first(trs_candidate *list, int count, const trs_candidate *c)
 static int prefer_simple(trs_candidate *list, int count, const trs_candidate *serial,
                          const trs_candidate *twin)
 {
-    const bool open = twin->try && list[0].solver == twin->solver;
+    const bool open = twin->try_both && list[0].solver == twin->solver;
     if (!serial->solver || (serial->seconds > CLEARLY * list[0].seconds && !open)) return count;
     count = put_first(list, count, serial);
-    return twin->try ? put_first(list, count, twin) : count;
+    return twin->try_both ? put_first(list, count, twin) : count;
 }
 
 int trs_choose(const trs_context *ctx, const trs_shape *shape, bool on_device,
@@ -287,7 +287,7 @@ int trs_choose(const trs_context *ctx, const trs_shape *shape, bool on_device,
         count = insert(list, count, &c);
     }
     if (!count) return 0;
-    twin.try = is_worth_a_try(&ctx->machine, shape, &twin, &serial);
+    twin.try_both = is_worth_a_try(&ctx->machine, shape, &twin, &serial);
     count = prefer_simple(list, count, &serial, &twin);
     size_t used = trs_describe_shape(reason, size, shape);
     for (int k = 0; k < count && k < 2; k++)

@@ -359,7 +359,7 @@ typedef struct trs_candidate {
     const trs_solver *solver;
     double seconds; /* predicted */
     trs_cost cost;
-    bool try; /* a twin that may be faster than cpu-serial, or slower: ask both */
+    bool try_both; /* a twin that may be faster than cpu-serial, or slower: ask both */
 } trs_candidate;
 
 enum { TRS_CANDIDATES = 3 };

@@ -643,7 +643,7 @@ static bool is_to_be_tried(const trs_plan *p)
 {
     int k = 0;
     while (k < p->candidates && p->candidate[k].solver != p->wanted) k++;
-    return k < p->candidates && p->candidate[k].try && !p->measure && !p->ncuts;
+    return k < p->candidates && p->candidate[k].try_both && !p->measure && !p->ncuts;
 }
 
 int trs_plan_finish(trs_plan *p, double start)
