@@ -309,6 +309,7 @@ typedef struct trs_solver {
     bool strips;     /* wants sides that fall into strips */
     bool stretches;  /* wants sides that are worth cutting in two */
     bool direct;     /* looks at its side on the device alone: trs_direct_pattern, update_direct */
+    bool by_columns; /* named by the caller, it has the levels of its sides from trs_level_sets */
     bool guesses;    /* cost is what may become of a side, cost_now what did */
     bool
         twin; /* gives the bits of cpu-serial by another order of the rows, and has no other options:

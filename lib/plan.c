@@ -202,10 +202,27 @@ static bool had_better_ask_device(const trs_plan *p, const trs_side *s)
     return p->wanted ? p->wanted->direct : !trs_gpu_probe(p->ctx.device, why, sizeof why);
 }
 
+/* The analysis of the slides: the pattern by columns (CSC), and a topological sort of it by in-degree. */
+static int sort_columns(trs_context *ctx, trs_side *s)
+{
+    trs_tri csc;
+    int rc = trs_tri_transpose(ctx, &s->tri, false, &csc);
+    if (rc) return rc;
+    rc = trs_level_sets(ctx, &csc, 0, csc.n, &s->lv);
+    trs_tri_free(ctx, &csc);
+    return rc;
+}
+
+/* Every way gives the same levels.  A solver that is named gets the analysis that belongs to it; the choice among
+ * solvers goes by the fastest one, and what it found is not looked for again, whoever is chosen. */
 static int find_levels(trs_plan *p, trs_side *s)
 {
+    const bool by_columns = p->wanted && p->wanted->by_columns;
+    p->info.analysis = "rows, on the device";
     if (had_better_ask_device(p, s) && !trs_direct_levels(&p->ctx, s)) return TRS_OK;
-    int rc = trs_level_rows(&p->ctx, &s->tri, 0, s->tri.n, &s->lv);
+    p->info.analysis = by_columns ? "CSC, topological sort by in-degree" : "rows, one sweep";
+    int rc = by_columns ? sort_columns(&p->ctx, s)
+                        : trs_level_rows(&p->ctx, &s->tri, 0, s->tri.n, &s->lv);
     if (!rc) trs_tally_levels(&p->ctx, s);
     return rc;
 }
@@ -818,6 +835,7 @@ static void tell(const trs_plan *p, trs_info *info)
     info->solver = p->wanted ? p->wanted->name : NULL;
     info->reason = p->reason;
     info->costs = p->ctx.costs;
+    if (!info->analysis) info->analysis = "";
     if (p->state == TRS_FAILED) return;
     lock_topo(p);
     bytes_of_plan(p, p->wanted, info);

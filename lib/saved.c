@@ -482,6 +482,7 @@ static void adopt(trs_plan *p, const head *h, trs_side *side)
     p->info.widest = h->side[!h->side[0].used].widest;
     p->info.longest = h->longest;
     p->info.predicted = h->predicted;
+    p->info.analysis = "from a saved plan";
     memcpy(p->reason, h->reason, sizeof h->reason);
 }
 
