@@ -176,8 +176,8 @@ static uint64_t hash(const trs_plan *p, const trs_tri *t)
     add(&b, t->idx, t->nnz, 4, 0);
     if (!is_identity(t)) add(&b, t->src, t->nnz, 8, 0);
     take_all(&p->ctx, &b);
-    const uint64_t all[] = {p->shape.kind & (TRS_LOWER | TRS_UPPER | TRS_UNIT), p->imported_is_t,
-                            b.sum};
+    const uint64_t all[] = {p->shape.kind & (TRS_LOWER | TRS_UPPER | TRS_UNIT | TRS_PERMUTED),
+                            p->imported_is_t, b.sum};
     return XXH3_64bits(all, sizeof all);
 }
 
