@@ -158,7 +158,7 @@ int trs_far_levels(trs_plan *p, bool *found)
     if (!trs_gpu_scratch(ctx, scratch_for(&s->tri), "the analysis")) trs_forget();
     rc = trs_gpu_find_levels(ctx, s);
     *found = !rc;
-    if (!rc) p->info.analysis = "rows, on the device";
+    if (!rc) p->info.analysis = "rows on the device";
     return rc == TRS_ESUPPORT ? TRS_OK : rc;
 }
 

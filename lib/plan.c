@@ -221,9 +221,10 @@ static int sort_columns(trs_context *ctx, trs_side *s)
 static int find_levels(trs_plan *p, trs_side *s)
 {
     const bool by_columns = p->wanted && p->wanted->by_columns;
-    p->info.analysis = "rows, on the device";
+    p->info.analysis = "rows on the device";
     if (had_better_ask_device(p, s) && !trs_direct_levels(&p->ctx, s)) return TRS_OK;
-    p->info.analysis = by_columns ? "CSC, topological sort by in-degree" : "rows, one sweep";
+    p->info.analysis =
+        by_columns ? "topological sort by in-degree (CSC)" : "one sweep over the rows";
     int rc = by_columns ? sort_columns(&p->ctx, s)
                         : trs_level_rows(&p->ctx, &s->tri, 0, s->tri.n, &s->lv);
     if (!rc) trs_tally_levels(&p->ctx, s);

@@ -248,12 +248,13 @@ typedef struct trs_info {
                            cuda-segments and its two solvers take */
     double seconds_create; /* wall clock: checking and converting */
     double seconds_levels; /* the level analysis alone */
-    const char *analysis;  /* how it was done: "CSC, topological sort by in-degree" when cuda-naive,
-                               cuda-single-block, cuda-multiblock or cpu-level was named, else "rows, one
-                               sweep" or "rows, on the device", also when one of these four was chosen
-                               after it; "from a saved plan"; "" before analyse, and of general
-                               matrices.  The levels are the same each time.  A constant. */
-    double seconds_vendor; /* a vendor library's own analysis; 0: there is none */
+    const char *analysis; /* how it was done: "topological sort by in-degree (CSC)" when cuda-naive,
+                               cuda-single-block, cuda-multiblock or cpu-level was named, else
+                               "one sweep over the rows" or "rows on the device", also when one of
+                               these four was chosen after it; "from a saved plan"; "" before
+                               analyse, and of general matrices.  The levels are the same each
+                               time.  A constant. */
+    double seconds_vendor;  /* a vendor library's own analysis; 0: there is none */
     double seconds_analyse; /* all of trs_plan_analyse, levels and vendor included */
     int on_gpu;             /* 1: the solver runs on a GPU */
     double seconds_factor;  /* general matrices: making L and U of values that are there already, in

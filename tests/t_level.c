@@ -141,14 +141,14 @@ static void test_analysis(void **state)
         model m = model_new(RANDOM, upper, true, false, &r);
         trs_mat a = show(&m, &f, &r);
         trs_plan *swept = analysed(&a, NULL, &how);
-        assert_string_equal(how, "rows, one sweep");
+        assert_string_equal(how, "one sweep over the rows");
         for (int k = 0; trs_solver_at(k); k++) {
             const trs_solver *s = trs_solver_at(k);
             if (s->family != TRS_TRIANGLE || !trs_solver_available(s, 0, why, sizeof why)) continue;
             trs_plan *p = analysed(&a, s->name, &how);
             assert_string_equal(how, is_of_the_slides(s->name)
-                                         ? "CSC, topological sort by in-degree"
-                                         : "rows, one sweep");
+                                         ? "topological sort by in-degree (CSC)"
+                                         : "one sweep over the rows");
             for (int side = 0; side < 2; side++) {
                 const trs_levels *x = &p->side[side].lv, *y = &swept->side[side].lv;
                 assert_int_equal(x->count, y->count);
