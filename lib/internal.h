@@ -5,9 +5,10 @@
  *   --> trs_solve: views of B and X --> solver->solve.
  *
  * An upper triangle, or the transpose of a lower one, is a lower triangle with rows and columns
- * counted backwards; and a matrix that is a triangle after permutations is one in between them (permuted.c).  So a plan has at most two sides, op(T) = T and op(T) = T', each a lower
+ * counted backwards.  So a plan has at most two sides, op(T) = T and op(T) = T', each a lower
  * CSR triangle; X and B are seen through a row stride, negative when the side counts backwards;
- * and a solver knows one shape only: lower, N. */
+ * and a solver knows one shape only: lower, N.  Of a matrix that is a triangle T after permutations of its rows
+ * and columns (permuted.c), the sides are those of T, and B and X are permuted on their way (solve.c). */
 #ifndef TRS_INTERNAL_H
 #define TRS_INTERNAL_H
 

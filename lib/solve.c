@@ -269,9 +269,8 @@ static void scatter(size_t size, int32_t n, int nrhs, const int32_t *perm, trs_v
             copy_element(x.p, perm[k] * x.rs + r * x.cs, y.p, k * y.rs + r * y.cs, size);
 }
 
-typedef struct
-    order { /* [n] a permutation, on the host and, if the solver is there, on the device */
-    const int32_t *host, *device;
+typedef struct order {            /* a permutation */
+    const int32_t *host, *device; /* [n]; where the solver runs */
 } order;
 
 /* y (k) = x (order (k)), where the solver runs */
@@ -364,7 +363,7 @@ static int solve_permuted(const trs_plan *p, const trs_side *s, trs_work *w, trs
     return rc ? rc : put_back(p, &job, transposed ? rows : columns, y, x);
 }
 
-/* B and X where the solver runs. */
+/* B and X where the solver runs, in the caller's order. */
 static int solve_there(const trs_plan *p, const trs_side *s, trs_work *w, trs_job job)
 {
     return (p->P ? solve_permuted : solve_side)(p, s, w, job);
