@@ -336,8 +336,8 @@ typedef struct trs_det {
     int64_t exponent; /* of 2 */
 } trs_det;            /* det = 0: all four are 0.  n = 0: det = 1. */
 
-/* The determinant of the matrix that the plan solves with, O(n): the product of the diagonal of a triangle;
- * of a general matrix that of the pivots of its LU, with the sign of the row exchanges.
+/* The determinant of the matrix that the plan solves with, O(n): the product of the diagonal of a triangle,
+ * with the signs of P and Q where they were permuted; of a general matrix that of the pivots of its LU, with the sign of the row exchanges.
  *     const trs_plan *plan ; after analyse or update has returned TRS_OK or TRS_EPIVOT: a singular matrix has
  *         the determinant 0.  Rows that TRS_PIVOT_SKIP leaves out are left out here too, and
  *         pivots that TRS_PIVOT_REPLACE replaces count as replaced.

@@ -513,6 +513,41 @@ static void test_accuracy(void **state)
     trs_plan_destroy(p);
 }
 
+/* Of a shuffled triangle that of the triangle, with the signs of both shuffles, by counting inversions. */
+static void test_determinant(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 20; k++) {
+        random_t r = {(uint64_t)k + 40};
+        int *row, *col;
+        double expected = 1;
+        trs_det d;
+        model m = {.n = 1 + k};
+        for (int i = 0; i < m.n; i++) {
+            model_add(&m, i, i, i % 3 + 1);
+            expected *= i % 3 + 1;
+            if (i > 0) model_add(&m, i, random_below(&r, i), 1);
+        }
+        row = malloc(2 * (size_t)m.n * sizeof *row);
+        assert_non_null(row);
+        col = row + m.n;
+        model_shuffle(&m, row, col, &r);
+        for (int i = 0; i < m.n; i++)
+            for (int j = 0; j < i; j++) {
+                if (row[j] > row[i]) expected = -expected;
+                if (col[j] > col[i]) expected = -expected;
+            }
+        trs_mat a = show_permuted(&m, &plain, &r);
+        trs_plan *p = ready(&a, &(trs_options){.ops = k % 2 ? 1 : 6});
+        assert_int_equal(trs_plan_determinant(p, &d), TRS_OK);
+        assert_true(d.re * ldexp(d.mantissa, (int)d.exponent) == expected);
+        trs_plan_destroy(p);
+        mat_free(&a);
+        model_free(&m);
+        free(row);
+    }
+}
+
 /* Memory that is refused, at every call once, leaves nothing behind; what a plan says it takes, it takes. */
 static void test_memory(void **state)
 {
@@ -643,8 +678,8 @@ int main(void)
         cmocka_unit_test(test_cycle),      cmocka_unit_test(test_cycles),
         cmocka_unit_test(test_refused),    cmocka_unit_test(test_pivots),
         cmocka_unit_test(test_policies),   cmocka_unit_test(test_full_update),
-        cmocka_unit_test(test_accuracy),   cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_real),
+        cmocka_unit_test(test_accuracy),   cmocka_unit_test(test_determinant),
+        cmocka_unit_test(test_memory),     cmocka_unit_test(test_real),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
