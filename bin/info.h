@@ -26,9 +26,9 @@ typedef struct analysis { /* one way to find the levels */
     double seconds;
 } analysis;
 
-typedef struct
-    triangle { /* the lower or the upper triangle of a sparse matrix, diagonal included; or the one
-                             that it is after permutations of its rows and columns */
+/* The lower or the upper triangle of a sparse matrix, diagonal included; or the one that it is after permutations of its
+ * rows and columns. */
+typedef struct triangle {
     const char *name; /* "lower", "upper", "permuted"; NULL: not looked at */
     int64_t entries, levels, widest;
     double mean_width, median_width; /* rows of a level */

@@ -3,8 +3,8 @@
  * permuted.c has given pivots to rows with a single column left, and the rows that are left have two or more.  What is
  * behind them goes in the same way from the other end, columns with a single row left; in the core that then remains
  * every row has two columns and every column two rows.  With a row for each of its columns (a matching), row i waits for
- * the rows of its other columns, and since nobody in the core waits for nobody, some of them wait for one another.
- * Without, some columns have fewer rows than they are, and the matrix is singular whatever its values.
+ * the rows of its other columns; since every row of the core waits for another one, some wait in a cycle.
+ * Without a matching, some columns have fewer rows than they are, and the matrix is singular whatever its values.
  * O(n + nnz) but for the matching, which is given up after some times through the matrix.
  * Source: Duff, On algorithms for obtaining a maximum transversal, ACM TOMS 7 (1981). */
 #include "config.h"
