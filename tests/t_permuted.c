@@ -474,6 +474,26 @@ static void test_full_update(void **state)
     }
 }
 
+/* The same when rows are left out and come back: their entries are not taken for new ones. */
+static void test_full_skip(void **state)
+{
+    (void)state;
+    double val[] = {0, 2, 3, 4}, x[2]; /* [0 3; 2 4] */
+    const double b[] = {3, 10};
+    const trs_mat a = {
+        .n = 2, .ld = 2, .val = val, .format = TRS_DENSE, .kind = TRS_PERMUTED, .base = 1};
+    trs_plan *p = ready(&a, &(trs_options){.pivot = TRS_PIVOT_SKIP});
+    for (int k = 0; k < 4; k++) {
+        val[2] = k % 2 ? 3 : NAN;
+        assert_status(trs_plan_update(p, &a, NULL), TRS_OK);
+        assert_int_equal(trs_solve(p, TRS_N, 1, b, 2, x, 2, NULL), TRS_OK);
+        assert_true(k % 2 ? x[0] == 3 && x[1] == 1 : x[0] == 5 && x[1] == 0);
+    }
+    val[0] = 1, val[2] = NAN;
+    assert_status(trs_plan_update(p, &a, NULL), TRS_EMATRIX);
+    trs_plan_destroy(p);
+}
+
 /* ---- what goes on from there -------------------------------------------------------------------------- */
 
 static void test_accuracy(void **state)
@@ -673,13 +693,14 @@ static void test_real(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_hand),    cmocka_unit_test(test_order),
-        cmocka_unit_test(test_long_chain), cmocka_unit_test(test_singular),
-        cmocka_unit_test(test_cycle),      cmocka_unit_test(test_cycles),
-        cmocka_unit_test(test_refused),    cmocka_unit_test(test_pivots),
-        cmocka_unit_test(test_policies),   cmocka_unit_test(test_full_update),
-        cmocka_unit_test(test_accuracy),   cmocka_unit_test(test_determinant),
-        cmocka_unit_test(test_memory),     cmocka_unit_test(test_real),
+        cmocka_unit_test(test_by_hand),     cmocka_unit_test(test_order),
+        cmocka_unit_test(test_long_chain),  cmocka_unit_test(test_singular),
+        cmocka_unit_test(test_cycle),       cmocka_unit_test(test_cycles),
+        cmocka_unit_test(test_refused),     cmocka_unit_test(test_pivots),
+        cmocka_unit_test(test_policies),    cmocka_unit_test(test_full_update),
+        cmocka_unit_test(test_full_skip),   cmocka_unit_test(test_accuracy),
+        cmocka_unit_test(test_determinant), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_real),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
