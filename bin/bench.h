@@ -77,9 +77,10 @@ typedef struct cell { /* one solver on one triangle */
     bool auto_host, auto_device; /* the cost model's choice for B and X there */
     int status;                  /* of the first call that failed, and its sentence */
     char message[320];
-    trs_info info;   /* without its strings */
-    double analysis; /* seconds: the vendor's own, or the level sets */
-    double setup;    /* the rest of trs_plan_analyse */
+    trs_info info;      /* without its strings */
+    char levels_by[64]; /* trs_info.analysis */
+    double analysis;    /* seconds: the vendor's own, or the level sets */
+    double setup;       /* the rest of trs_plan_analyse */
     double update;
     double factor; /* of update, what made L and U; 0: nothing did */
     int block;     /* --dense: TRS_LU_BLOCK; 0: as it was */
@@ -102,6 +103,9 @@ typedef struct result { /* one triangle, or why there is none */
     unsigned kind;
     trs_dtype dtype;
     int64_t n, nnz, levels, widest, longest;
+    double sweep,
+        sort; /* seconds: the levels by a sweep over the rows, by a topological sort of the columns; 0: not
+                           measured */
     char costs[200]; /* where the cost model has its numbers from */
     double alloc;    /* --dense with a GPU: seconds to allocate A, b, x there; else 0 */
     double copy;     /* ... to copy A and b there, and x back */
@@ -297,6 +301,8 @@ void put_columns(const settings *s, const host *h, const result *r, const cell *
 const char *dtype_name(trs_dtype t);
 const char *op_name(trs_op op);
 const char *kind_name(unsigned kind);
+char levels_mark(
+    const cell *c); /* R, C, D: which analysis found the levels of a row of the table */
 const char *number(char *text, size_t size, double v); /* four digits, a dash for a NaN */
 
 /* A file under a temporary name, which file_close renames when complete. */

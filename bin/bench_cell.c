@@ -155,7 +155,9 @@ static int measure_analysis(const bed *b, cell *c, trs_plan **plan)
     }
     c->analysis = spread_of(analysis, k).median;
     c->setup = spread_of(setup, k).median;
+    snprintf(c->levels_by, sizeof c->levels_by, "%s", c->info.analysis);
     c->info.solver = c->info.reason = c->info.costs = NULL; /* they lived in the plan */
+    c->info.analysis = NULL;                                /* and this in the program */
     return TRS_OK;
 }
 

@@ -34,6 +34,13 @@ const char *number(char *text, size_t size, double v)
     return text;
 }
 
+char levels_mark(const cell *c)
+{
+    if (c->info.seconds_vendor > 0 || !*c->levels_by) return ' ';
+    if (strstr(c->levels_by, "CSC")) return 'C';
+    return strstr(c->levels_by, "device") ? 'D' : 'R';
+}
+
 /* NaN where the cell did not get there. */
 static double known(const cell *c, double value)
 {
@@ -72,12 +79,15 @@ static void put_matrix(const settings *s, const result *r, const sink *to)
     to->whole(to->user, "levels", r->levels);
     to->whole(to->user, "widest", r->widest);
     to->whole(to->user, "longest", r->longest);
+    to->real(to->user, "levels_by_rows", r->sweep > 0 ? r->sweep : (double)NAN);
+    to->real(to->user, "levels_by_columns", r->sort > 0 ? r->sort : (double)NAN);
 }
 
 static void put_times(const result *r, const cell *c, const sink *to)
 {
     to->real(to->user, "create", known(c, c->info.seconds_create));
     to->real(to->user, "analysis", known(c, c->analysis));
+    to->text(to->user, "levels_by", c->levels_by);
     to->real(to->user, "setup", known(c, c->setup));
     to->real(to->user, "update", known(c, c->update));
     to->real(to->user, "factor", c->factor > 0 ? known(c, c->factor) : (double)NAN);

@@ -80,6 +80,13 @@ static void put_name(FILE *f, const cell *c)
                 c->auto_host && c->auto_device ? ", " : "", c->auto_device ? "the device" : "");
 }
 
+/* With the letter of the analysis that found the levels. */
+static void put_analysis(FILE *f, const cell *c)
+{
+    char t[32];
+    fprintf(f, "<td>%s %c</td>", number(t, sizeof t, 1e3 * c->analysis), levels_mark(c));
+}
+
 static void put_line(FILE *f, const result *r, const cell *c, bool best, int shown)
 {
     const bool normwise = c->solver.accuracy == TRS_INVERTING;
@@ -93,7 +100,8 @@ static void put_line(FILE *f, const result *r, const cell *c, bool best, int sho
         return;
     }
     for (int k = 0; k < COLUMNS; k++)
-        if (has_numbers(r, &columns[k])) html_number(f, columns[k].value(r, c));
+        if (columns[k].value == analysis) put_analysis(f, c);
+        else if (has_numbers(r, &columns[k])) html_number(f, columns[k].value(r, c));
     fprintf(f, "<td>%.1e%s%s</td></tr>\n", normwise ? c->error.normwise : c->error.omega,
             normwise ? " N" : "", c->accurate ? "" : " inaccurate");
 }
@@ -115,15 +123,21 @@ static void put_table(FILE *f, const settings *s, const result *r)
 
 void html_matrix(FILE *f, const settings *s, const kept *k, const result *r)
 {
+    char t[2][32];
     fprintf(f, "<section id=\"m%d\"><h3>", html_place(k, r));
     html_text(f, r->name);
     fputs("</h3>\n<p>", f);
     if (*r->problem) html_text(f, r->problem), fputs("; ", f);
     fprintf(f,
             "%s, n %" PRId64 ", nnz %" PRId64 ", %" PRId64 " level%s, widest %" PRId64
-            ", longest row %" PRId64 "; %s, op %s, %d right-hand side%s</p>\n",
+            ", longest row %" PRId64 "; %s, op %s, %d right-hand side%s",
             kind_name(r->kind), r->n, r->nnz, r->levels, r->levels == 1 ? "" : "s", r->widest,
             r->longest, dtype_name(r->dtype), op_name(s->op), s->nrhs, s->nrhs == 1 ? "" : "s");
+    if (r->sweep > 0)
+        fprintf(f, "; levels by rows (R) %s ms, by columns (C) %s ms",
+                number(t[0], sizeof t[0], 1e3 * r->sweep),
+                number(t[1], sizeof t[1], 1e3 * r->sort));
+    fputs("</p>\n", f);
     put_table(f, s, r);
     fputs("</section>\n", f);
 }

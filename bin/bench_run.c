@@ -51,6 +51,8 @@ cell *make_cells(const settings *s, int *count)
     return cells;
 }
 
+enum { LOOKS = 3 }; /* at the levels */
+
 /* As against what only one solver cannot do: the matrix, or the file of TRISOLVE_MACHINE. */
 static bool is_about_all(int status)
 {
@@ -82,6 +84,23 @@ static int look(const bed *b, int device, result *r)
     return is_about_all(rc) ? rc : TRS_OK;
 }
 
+/* What the levels take by the analysis that belongs to this solver: the shortest of a few; 0: not known. */
+static double level_seconds(const bed *b, const char *solver)
+{
+    double best = 0, sum = 0;
+    for (int k = 0; k < LOOKS && sum < b->settings->cell_seconds / LOOKS; k++) {
+        trs_plan *plan = NULL;
+        trs_info i;
+        const int rc = make_plan(b, solver, TRS_HOST, &plan);
+        if (!rc) trs_plan_info(plan, &i);
+        trs_plan_destroy(plan);
+        if (rc) return 0;
+        if (k == 0 || i.seconds_levels < best) best = i.seconds_levels;
+        sum += i.seconds_create + i.seconds_analyse;
+    }
+    return best;
+}
+
 int measure_triangle(const settings *s, const char *name, const trs_mat *T, result *r)
 {
     bed b = {.settings = s, .T = T};
@@ -90,6 +109,7 @@ int measure_triangle(const settings *s, const char *name, const trs_mat *T, resu
     progress(s, name, "levels");
     int rc = r->cells ? look(&b, TRS_HOST, r) : TRS_EMEM;
     if (!rc && s->device != TRS_HOST) look(&b, s->device, r);
+    if (!rc) r->sweep = level_seconds(&b, "cpu-serial"), r->sort = level_seconds(&b, "cpu-level");
     if (!rc) rc = bed_make(&b, s, T);
     if (rc && !*r->trouble) snprintf(r->trouble, sizeof r->trouble, "%s", trs_strerror(rc));
     for (int k = 0; k < r->count && !rc; k++) {

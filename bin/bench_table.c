@@ -12,7 +12,9 @@
 static const char legend[] =
     "Times are in ms: medians, warm.  GPU solvers: B and X in device memory, CUDA events; with\n"
     "--host on the host, copies included.\n"
-    "  analysis  the vendor library's own where there is one, else the level sets;\n"
+    "  analysis  the vendor library's own where there is one, else the level sets: R by a sweep\n"
+    "            over the rows, C by the topological sort of the columns of the seed, D on the\n"
+    "            device; what R and C take is said above the table;\n"
     "            setup: what else it takes to make the plan ready\n"
     "  solve     median of so many solves (of)\n"
     "  total     analysis + one solve;  total/multi: over the total of cuda-multiblock\n"
@@ -56,15 +58,16 @@ static void print_cell(const result *r, const cell *c)
                             over_solve(r, c, "cpu-serial")};
     const bool normwise = c->solver.accuracy == TRS_INVERTING;
     for (int k = 0; k < 8; k++) number(t[k], sizeof t[k], value[k]);
-    printf("%s%s%-18s %9s %9s %9s %9s %4d %9s %11s %8.1e%s %9s %9s%s\n", c->auto_host ? "*" : " ",
-           c->auto_device ? "+" : " ", c->solver.name, t[0], t[1], t[2], t[3], c->solve.count, t[4],
-           t[5], normwise ? c->error.normwise : c->error.omega, normwise ? "N" : " ", t[6], t[7],
-           c->accurate ? "" : "  INACCURATE");
+    printf("%s%s%-18s %9s%c %9s %9s %9s %4d %9s %11s %8.1e%s %9s %9s%s\n", c->auto_host ? "*" : " ",
+           c->auto_device ? "+" : " ", c->solver.name, t[0], levels_mark(c), t[1], t[2], t[3],
+           c->solve.count, t[4], t[5], normwise ? c->error.normwise : c->error.omega,
+           normwise ? "N" : " ", t[6], t[7], c->accurate ? "" : "  INACCURATE");
 }
 
 static int add(void *data, const result *r)
 {
     const settings *s = data;
+    char t[2][32];
     if (*r->trouble) {
         printf("\n%s\n  refused: %s\n", r->name, r->trouble);
         return EXIT_GOOD;
@@ -74,7 +77,9 @@ static int add(void *data, const result *r)
            r->name, kind_name(r->kind), r->n, r->nnz, r->levels,
            trs_noun(r->levels, "level", "levels"), r->widest, r->longest, dtype_name(r->dtype),
            op_name(s->op), s->nrhs, trs_noun(s->nrhs, "right-hand side", "right-hand sides"));
-    printf("  %-18s %9s %9s %9s %9s %4s %9s %11s %8s  %9s %9s\n", "solver", "analysis", "setup",
+    printf("levels by rows (R) %s ms, by columns (C) %s ms\n",
+           number(t[0], sizeof t[0], 1e3 * r->sweep), number(t[1], sizeof t[1], 1e3 * r->sort));
+    printf("  %-18s %9s  %9s %9s %9s %4s %9s %11s %8s  %9s %9s\n", "solver", "analysis", "setup",
            "update", "solve", "of", "total", "total/multi", "omega", "/cusparse", "/serial");
     for (int k = 0; k < r->count; k++)
         if (r->cells[k].status) print_refused(&r->cells[k]);

@@ -100,6 +100,14 @@ unsigned file_kind(const trs_mat *A)
     return (above ? 0 : TRS_LOWER) | (below ? 0 : TRS_UPPER);
 }
 
+bool file_may_be_permuted(const trs_mat *A)
+{
+    const int64_t *ptr = A->ptr;
+    bool single = A->n == 0 || A->format == TRS_DENSE;
+    for (int64_t i = 0; i < A->n && !single; i++) single = ptr[i + 1] - ptr[i] == 1;
+    return single;
+}
+
 /* ---- progress -------------------------------------------------------------------------------- */
 
 enum { WIDTH = 40 };

@@ -17,6 +17,9 @@ bool file_is_lasting(const char *name);
  * diagonal matrix, 0: neither.  In a full matrix zeros are no entries. */
 unsigned file_kind(const trs_mat *A);
 
+/* Is it worth while to ask for TRS_PERMUTED?  A triangle after permutations has a row with a single entry. */
+bool file_may_be_permuted(const trs_mat *A);
+
 const char *field_name(trs_field f);
 const char *symmetry_name(trs_symmetry s);
 

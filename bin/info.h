@@ -19,27 +19,36 @@ typedef struct arguments {
     int64_t memory; /* bytes, 0: the default */
 } arguments;
 
-typedef struct
-    triangle {        /* the lower or the upper triangle of a sparse matrix, diagonal included */
-    const char *name; /* "lower", "upper"; NULL: not looked at */
+enum { PARTS = 3, ANALYSES = 2 };
+
+typedef struct analysis { /* one way to find the levels */
+    const char *how;      /* trs_info.analysis; NULL: not asked for */
+    double seconds;
+} analysis;
+
+/* The lower or the upper triangle of a sparse matrix, diagonal included; or the one that it is after permutations of its
+ * rows and columns. */
+typedef struct triangle {
+    const char *name; /* "lower", "upper", "permuted"; NULL: not looked at */
     int64_t entries, levels, widest;
     double mean_width, median_width; /* rows of a level */
     int64_t longest;                 /* entries in the longest row */
     double mean_row;
-    int64_t missing; /* diagonal entries that are not stored */
-    int64_t zero;    /* ... that are stored and 0 */
-    double floor;    /* bytes that every solve must move */
-    int64_t *width;  /* [levels] */
+    int64_t missing;              /* diagonal entries that are not stored */
+    int64_t zero;                 /* ... that are stored and 0 */
+    double floor;                 /* bytes that every solve must move */
+    int64_t *width;               /* [levels] */
+    analysis levels_by[ANALYSES]; /* --json */
 } triangle;
 
 typedef struct facts {
     const char *file;
-    char error[400];                /* the sentence; "": all went well */
-    trs_mm mm;                      /* base 0; its arrays are gone */
-    const char *shape;              /* "lower", "upper", "diagonal", "none"; NULL: not square */
+    char error[400];   /* the sentence; "": all went well */
+    trs_mm mm;         /* base 0; its arrays are gone */
+    const char *shape; /* "lower", "upper", "diagonal", "permuted", "none"; NULL: not square */
     double sum_re, sum_im, max_abs; /* over all entries */
     double seconds;                 /* reading took */
-    triangle part[2];
+    triangle part[PARTS];
 } facts;
 
 /* A sentence to stderr as "trisolve-info: ...". */

@@ -107,10 +107,23 @@ static double median(const int64_t *width, int64_t n)
     return m;
 }
 
+/* What follows from the widths. */
+static void add_up(const trs_mm *mm, triangle *t)
+{
+    const double number = mm->dtype == TRS_C64 ? 16 : 8;
+    const int64_t n = mm->rows;
+    if (n) {
+        t->mean_width = (double)n / (double)t->levels;
+        t->median_width = median(t->width, t->levels);
+        t->mean_row = (double)t->entries / (double)n;
+    }
+    /* values, columns, row pointers; b and x */
+    t->floor = (double)t->entries * (number + 4) + (double)n * (4 + 2 * number);
+}
+
 static int look_at(const trs_mm *mm, bool lower, triangle *t)
 {
     int64_t n = mm->rows;
-    double number = mm->dtype == TRS_C64 ? 16 : 8;
     int32_t *level = malloc((size_t)n * sizeof *level + 1);
     if (!level) return TRS_EMEM;
     t->name = lower ? "lower" : "upper";
@@ -120,27 +133,79 @@ static int look_at(const trs_mm *mm, bool lower, triangle *t)
         if (++t->width[level[i]] > t->widest) t->widest = t->width[level[i]];
     free(level);
     if (!t->width) return TRS_EMEM;
-    if (n) {
-        t->mean_width = (double)n / (double)t->levels;
-        t->median_width = median(t->width, t->levels);
-        t->mean_row = (double)t->entries / (double)n;
-    }
-    /* values, columns, row pointers; b and x */
-    t->floor = (double)t->entries * (number + 4) + (double)n * (4 + 2 * number);
+    add_up(mm, t);
     return TRS_OK;
 }
 
+/* A plan for A as a triangle of that kind, with its levels; bad pivots are of no interest.  NULL: none. */
+static trs_plan *analyse(const trs_mat *A, unsigned kind, const char *solver)
+{
+    const trs_options opt = {.solver = solver, .threads = 1};
+    trs_mat T = *A;
+    trs_plan *plan;
+    T.kind = kind;
+    int rc = trs_plan_create(&plan, &T, &opt);
+    if (!rc) rc = trs_plan_analyse(plan);
+    if (!rc || rc == TRS_EPIVOT) return plan;
+    trs_plan_destroy(plan);
+    return NULL;
+}
+
+/* A triangle after permutations of rows and columns?  *found: what it is then. */
+static int look_at_permuted(const trs_mm *mm, const trs_mat *A, triangle *found)
+{
+    const int32_t *topo, *lv_ptr;
+    trs_info i;
+    trs_plan *plan = file_may_be_permuted(A) ? analyse(A, TRS_PERMUTED, "cpu-serial") : NULL;
+    if (!plan) return TRS_OK;
+    trs_plan_info(plan, &i);
+    triangle t = {.name = "permuted",
+                  .entries = i.nnz,
+                  .levels = i.levels,
+                  .widest = i.widest,
+                  .longest = i.longest,
+                  .width = calloc((size_t)i.levels + 1, sizeof *t.width)};
+    int rc = t.width ? trs_plan_levels(plan, &topo, &lv_ptr) : TRS_EMEM;
+    for (int64_t l = 0; l < t.levels && !rc; l++) t.width[l] = lv_ptr[l + 1] - lv_ptr[l];
+    trs_plan_destroy(plan);
+    if (rc) free(t.width);
+    else *found = t, add_up(mm, found);
+    return rc;
+}
+
+/* How long the levels take, by a sweep over the rows and by a topological sort of the columns: the shorter time of
+ * two, for the first one warms up. */
+static void time_levels(const trs_mat *A, unsigned kind, triangle *t)
+{
+    static const char *const solver[ANALYSES] = {"cpu-serial", "cpu-level"};
+    for (int k = 0; k < 2 * ANALYSES; k++) {
+        analysis *by = &t->levels_by[k % ANALYSES];
+        trs_plan *plan = analyse(A, kind, solver[k % ANALYSES]);
+        trs_info i;
+        if (!plan) continue;
+        trs_plan_info(plan, &i);
+        if (!by->how || i.seconds_levels < by->seconds)
+            *by = (analysis){i.analysis, i.seconds_levels};
+        trs_plan_destroy(plan);
+    }
+}
+
 /* A triangle has itself; any other square matrix two, as of ILU(0) or Gauss-Seidel. */
-static int look_at_triangles(facts *f)
+static int look_at_triangles(const arguments *a, facts *f)
 {
     static const char *const name[] = {"none", "lower", "upper", "diagonal"};
+    static const unsigned part[PARTS] = {TRS_LOWER, TRS_UPPER, TRS_PERMUTED};
     trs_mat A;
     if (f->mm.rows != f->mm.cols || trs_mm_mat(&f->mm, 0, &A)) return TRS_OK;
     unsigned kind = file_kind(&A);
     f->shape = name[kind];
-    if (f->mm.format == TRS_DENSE) return TRS_OK;
-    int rc = kind == TRS_UPPER ? TRS_OK : look_at(&f->mm, true, &f->part[0]);
+    int rc = kind ? TRS_OK : look_at_permuted(&f->mm, &A, &f->part[2]);
+    if (f->part[2].name) f->shape = f->part[2].name;
+    if (f->mm.format == TRS_DENSE) return rc;
+    if (!rc && kind != TRS_UPPER) rc = look_at(&f->mm, true, &f->part[0]);
     if (!rc && !(kind & TRS_LOWER)) rc = look_at(&f->mm, false, &f->part[1]);
+    for (int k = 0; k < PARTS && a->json && !rc; k++)
+        if (f->part[k].name) time_levels(&A, part[k], &f->part[k]);
     return rc;
 }
 
@@ -173,7 +238,7 @@ int facts_read(const arguments *a, const char *file, facts *f)
         return EXIT_USAGE;
     }
     sum_values(f);
-    rc = look_at_triangles(f);
+    rc = look_at_triangles(a, f);
     if (rc) {
         snprintf(f->error, sizeof f->error, "%.200s: out of memory", file);
         complain("%s", f->error);
@@ -189,5 +254,5 @@ int facts_read(const arguments *a, const char *file, facts *f)
 
 void facts_free(facts *f)
 {
-    for (int k = 0; k < 2; k++) free(f->part[k].width);
+    for (int k = 0; k < PARTS; k++) free(f->part[k].width);
 }

@@ -41,7 +41,7 @@ static void put_points(FILE *out, const triangle *t)
 static void put_ranges(FILE *out, const facts *f)
 {
     int64_t levels = 0, widest = 0;
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < PARTS; k++) {
         if (f->part[k].levels > levels) levels = f->part[k].levels;
         if (f->part[k].widest > widest) widest = f->part[k].widest;
     }
@@ -54,7 +54,7 @@ static void put_ranges(FILE *out, const facts *f)
 static void put_script(FILE *out, const char *file, const facts *f)
 {
     const char *comma = "";
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < PARTS; k++)
         if (f->part[k].name) put_points(out, &f->part[k]);
     fprintf(out, "set terminal svg size 900, 500 background 'white'\nset output ");
     put_quoted(out, file);
@@ -63,7 +63,7 @@ static void put_script(FILE *out, const char *file, const facts *f)
     fprintf(out, " noenhanced\nset xlabel 'level'\nset ylabel 'rows'\nset logscale y\nset grid\n");
     put_ranges(out, f);
     fprintf(out, "plot ");
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < PARTS; k++) {
         const triangle *t = &f->part[k];
         if (!t->name) continue;
         const int pixels = k == 0 && f->part[1].name ? 3 : 1; /* seen below the upper one's */
@@ -86,7 +86,7 @@ static int run_gnuplot(const char *file, const facts *f)
 int plot_widths(const char *file, const facts *f)
 {
     char part[4096];
-    if (!f->part[0].levels && !f->part[1].levels) {
+    if (!f->part[0].levels && !f->part[1].levels && !f->part[2].levels) {
         complain("--plot: %s has no levels", f->file);
         return EXIT_USAGE;
     }

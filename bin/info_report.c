@@ -49,8 +49,9 @@ void print_text(const facts *f)
     printf("values     sum %.17g", f->sum_re);
     if (mm->dtype == TRS_C64) printf(" %+.17g i", f->sum_im);
     printf(", largest %.17g\n", f->max_abs);
-    printf("triangle   %s\n", f->shape ? f->shape : "not square");
-    for (int k = 0; k < 2; k++) print_triangle(&f->part[k]);
+    printf("triangle   %s%s\n", f->shape ? f->shape : "not square",
+           f->part[2].name ? ": a triangle after permutations of its rows and columns" : "");
+    for (int k = 0; k < PARTS; k++) print_triangle(&f->part[k]);
 }
 
 /* ---- JSON ---------------------------------------------------------------------------------------- */
@@ -62,14 +63,26 @@ static json_t *number(double v)
     return isfinite(v) ? json_real(v) : json_null();
 }
 
+/* [{"how": "one sweep over the rows", "seconds": 0.01}, ...] */
+static json_t *analyses_json(const triangle *t)
+{
+    json_t *all = json_array();
+    for (int k = 0; k < ANALYSES && all; k++)
+        if (t->levels_by[k].how)
+            json_array_append_new(all, json_pack("{s:s, s:f}", "how", t->levels_by[k].how,
+                                                 "seconds", t->levels_by[k].seconds));
+    return all;
+}
+
 static json_t *triangle_json(const triangle *t)
 {
-    return json_pack("{s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:I, s:I, s:o}", "entries",
+    return json_pack("{s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:I, s:I, s:o, s:o}", "entries",
                      (json_int_t)t->entries, "levels", (json_int_t)t->levels, "widest",
                      (json_int_t)t->widest, "mean_width", number(t->mean_width), "median_width",
                      number(t->median_width), "longest_row", (json_int_t)t->longest, "mean_row",
                      number(t->mean_row), "missing_diagonals", (json_int_t)t->missing,
-                     "zero_diagonals", (json_int_t)t->zero, "floor_bytes", number(t->floor));
+                     "zero_diagonals", (json_int_t)t->zero, "floor_bytes", number(t->floor),
+                     "level_analyses", analyses_json(t));
 }
 
 /* A name or a sentence; what is not UTF-8 cannot be said. */
@@ -91,7 +104,7 @@ static json_t *facts_json(const facts *f)
         (json_int_t)mm->duplicates, "rounded", (json_int_t)mm->rounded, "sum_re", number(f->sum_re),
         "sum_im", number(f->sum_im), "max_abs", number(f->max_abs), "seconds_read",
         number(f->seconds), "triangle", text(f->shape));
-    for (int k = 0; j && k < 2; k++)
+    for (int k = 0; j && k < PARTS; k++)
         if (f->part[k].name) json_object_set_new(j, f->part[k].name, triangle_json(&f->part[k]));
     return j;
 }

@@ -55,7 +55,7 @@ typedef struct report {
     const arguments *args;
     const problem *problem;
     bool factored;
-    trs_info l, u; /* of the triangle, or of both factors; without their strings */
+    trs_info l, u; /* of the triangle, or of both factors; without the plan's strings */
     char solver[64], reason[500], costs[200];
     bool has_u;
     char library[32], ordering[32];
@@ -99,6 +99,8 @@ trs_options plan_options(const arguments *a, const problem *p);
 /* The facts of a plan, its strings copied when info is r->l: they end with it. */
 void keep_info(const trs_plan *plan, trs_info *info, report *r);
 
+/* A triangle after permutations of its rows and columns?  Then p->A.kind is TRS_PERMUTED. */
+bool find_permuted(const arguments *a, problem *p);
 int solve_triangle(const arguments *a, problem *p, report *r);
 int solve_factored(const arguments *a, problem *p, report *r);
 times measure(int repeat, int (*run)(void *), void *user, int *status);

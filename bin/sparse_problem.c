@@ -253,7 +253,8 @@ int problem_read(const arguments *a, problem *p)
     int code = read_matrix(a, p);
     if (!code) code = read_rhs(a, p, &rhs);
     if (code) return code;
-    p->factored = a->factor || (!(p->A.kind & (TRS_LOWER | TRS_UPPER)) && !full_system(a, p));
+    p->factored = a->factor || (!(p->A.kind & (TRS_LOWER | TRS_UPPER)) && !full_system(a, p) &&
+                                !find_permuted(a, p));
     bool is_complex = p->A.dtype == TRS_C64 || (p->rhs && rhs == TRS_C64);
     const bool single = a->single && !is_refined_to_double(a, p);
     trs_dtype is = single ? (is_complex ? TRS_C32 : TRS_F32) : (is_complex ? TRS_C64 : TRS_F64);

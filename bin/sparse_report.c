@@ -22,6 +22,7 @@ static const char *op_name(trs_op op)
 
 static const char *shape_name(unsigned kind)
 {
+    if (kind & TRS_PERMUTED) return "triangle after permutation of rows and columns";
     if (!(kind & (TRS_LOWER | TRS_UPPER))) return "general";
     if (kind & TRS_UNIT) return kind & TRS_LOWER ? "unit lower triangle" : "unit upper triangle";
     return kind & TRS_LOWER ? "lower triangle" : "upper triangle";
@@ -67,11 +68,12 @@ static void print_matrix(FILE *out, const report *r)
     if (f->duplicates)
         fprintf(out, "           %" PRId64 " %s added to another one in the same place\n",
                 f->duplicates, trs_noun(f->duplicates, "entry was", "entries were"));
-    fprintf(out, "solved     %s with %s %s, %s\n", op_name(r->args->op),
+    fprintf(out, "solved     %s with %s %s, %s%s\n", op_name(r->args->op),
             r->incomplete ? "incomplete factors of the"
             : r->factored ? "factors of the"
                           : "the",
-            r->factored ? "matrix" : shape_name(p->A.kind), precision_name(r));
+            r->factored ? "matrix" : shape_name(p->A.kind),
+            p->A.kind & TRS_PERMUTED ? "no factors needed, " : "", precision_name(r));
     if (p->rhs)
         fprintf(out, "rhs        %s: %d %s\n", p->rhs, p->nrhs,
                 trs_noun(p->nrhs, "column", "columns"));
@@ -157,10 +159,11 @@ void print_text(const report *r)
     }
     fprintf(out, "solver     %s\n           %s\n", r->solver, r->reason);
     fprintf(out, "costs      %s\n", r->costs);
-    fprintf(out, "time       read %s, analysis %s (levels %s)\n",
+    fprintf(out, "time       read %s, analysis %s (levels %s%s%s)\n",
             duration(t[0], sizeof t[0], r->seconds_read),
             duration(t[1], sizeof t[1], r->seconds_analyse),
-            duration(t[2], sizeof t[2], r->l.seconds_levels + r->u.seconds_levels));
+            duration(t[2], sizeof t[2], r->l.seconds_levels + r->u.seconds_levels),
+            *r->l.analysis ? ": " : "", r->l.analysis);
     fprintf(out, "solve      min %s, median %s, max %s of %d\n",
             duration(t[0], sizeof t[0], r->solve.min), duration(t[1], sizeof t[1], r->solve.median),
             duration(t[2], sizeof t[2], r->solve.max), r->solve.count);
@@ -239,6 +242,7 @@ static json_t *report_json(const report *r)
                         json_string(r->problem->rhs ? r->problem->rhs : r->problem->made));
     json_object_set_new(j, "precision", json_string(precision_name(r)));
     json_object_set_new(j, r->factored ? "L" : "triangle", triangle_json(&r->l));
+    json_object_set_new(j, "level_analysis", json_string(r->l.analysis));
     if (r->factored) {
         if (r->has_u) json_object_set_new(j, "U", triangle_json(&r->u));
         json_object_set_new(j, "factor",

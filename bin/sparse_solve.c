@@ -1,6 +1,7 @@
 /* sparse_solve.c: x of a triangle, through a plan; in two precisions when that was asked for. */
 #include "config.h"
 
+#include "files.h"
 #include "sparse.h"
 
 #include <math.h>
@@ -109,6 +110,18 @@ static int solve_with_plan(job *j, problem *p, report *r)
     if (!rc && j->args->det) rc = trs_plan_determinant(j->plan, &r->det);
     if (rc) complain("%s", trs_message());
     return rc;
+}
+
+bool find_permuted(const arguments *a, problem *p)
+{
+    trs_mat T = p->A;
+    trs_plan *plan;
+    if (a->pivot || !file_may_be_permuted(&T)) return false; /* --pivot is about the diagonal */
+    T.kind = TRS_PERMUTED;
+    const bool found = trs_plan_create(&plan, &T, NULL) == TRS_OK;
+    trs_plan_destroy(plan);
+    if (found) p->A.kind = TRS_PERMUTED;
+    return found;
 }
 
 int solve_triangle(const arguments *a, problem *p, report *r)

@@ -140,6 +140,7 @@ const trs_solver trs_solver_multiblock = {
     .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_PARTS | TRS_CAP_CAPTURE,
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
+    .by_columns = true,
     .cost = cost,
     .bytes = bytes,
     .analyse = analyse,

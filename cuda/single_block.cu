@@ -153,6 +153,7 @@ const trs_solver trs_solver_single_block = {
     .caps = TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
+    .by_columns = true,
     .cost = cost,
     .bytes = bytes,
     .analyse = analyse,

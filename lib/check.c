@@ -78,7 +78,12 @@ static int check_shape(const trs_mat *m)
     if (m->format != TRS_CSR && m->format != TRS_CSC && m->format != TRS_DENSE &&
         m->format != TRS_BSR)
         return trs_fail(TRS_EARG, "format %d is not CSR, CSC, BSR or DENSE", (int)m->format);
-    if (m->kind & ~15u) return trs_fail(TRS_EARG, "unknown bits in kind: %u", m->kind);
+    if (m->kind & ~31u) return trs_fail(TRS_EARG, "unknown bits in kind: %u", m->kind);
+    if (m->kind & TRS_PERMUTED && m->kind != TRS_PERMUTED)
+        return trs_fail(TRS_EARG,
+                        "kind: with TRS_PERMUTED every entry counts, no other bit goes with it");
+    if (m->kind & TRS_PERMUTED && m->format == TRS_BSR)
+        return trs_fail(TRS_ESUPPORT, "blocks (BSR) are no triangle after permutations");
     if ((m->kind & TRS_LOWER) && (m->kind & TRS_UPPER))
         return trs_fail(TRS_EARG, "kind has both TRS_LOWER and TRS_UPPER");
     if (m->base != 0 && m->base != 1) return trs_fail(TRS_EARG, "base %d is not 0 or 1", m->base);
@@ -157,7 +162,7 @@ static int check_indices(const trs_mat *m, int pbits, int ibits)
     return TRS_OK;
 }
 
-static bool is_zero(const trs_mat *m, int64_t k)
+bool trs_is_zero(const trs_mat *m, int64_t k)
 {
     const int width = trs_is_complex(m->dtype) ? 2 : 1;
     bool zero = true;
@@ -174,7 +179,7 @@ static int check_full(const trs_mat *m)
     if (!(m->kind & TRS_STRICT)) return TRS_OK;
     for (int64_t j = 0; j < m->n; j++)
         for (int64_t i = 0; i < m->n; i++)
-            if (!trs_in_triangle(m->kind, i, j) && !is_zero(m, i + j * m->ld))
+            if (!trs_in_triangle(m->kind, i, j) && !trs_is_zero(m, i + j * m->ld))
                 return trs_fail(TRS_EMATRIX,
                                 "row %" PRId64 ", column %" PRId64
                                 ": an entry outside the %s triangle",

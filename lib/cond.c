@@ -185,7 +185,7 @@ static int check(const trs_mat *A, trs_norm which)
 
 static int condest(const trs_plan *plan, const trs_mat *T, trs_norm which, double *rcond)
 {
-    const unsigned same = TRS_LOWER | TRS_UPPER | TRS_UNIT;
+    const unsigned same = TRS_LOWER | TRS_UPPER | TRS_UNIT | TRS_PERMUTED;
     if (!rcond) return trs_fail(TRS_EARG, "condition: rcond is NULL");
     *rcond = 0;
     if (!plan || !T) return trs_fail(TRS_EARG, "condition: plan or T is NULL");

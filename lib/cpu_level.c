@@ -162,6 +162,7 @@ const trs_solver trs_solver_cpu_level = {
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
     .twin = true,
+    .by_columns = true,
     .cost = cost,
     .bytes = bytes,
     .analyse = analyse,

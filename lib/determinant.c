@@ -3,6 +3,7 @@
  *     P A = L U:                              det A = sgn (P) prod U(k, k)
  *     (L U)(k, m) = s(P(k)) A(P(k), Q(m)):    det A = sgn (P) sgn (Q) prod U(k, k) / prod s(k)
  *     L L^H = A(P, P):                        det A = prod |L(k, k)|^2
+ *     T(k, m) = A(P(k), Q(m)), a triangle:    det A = sgn (P) sgn (Q) prod T(k, k)
  *
  * A product of n numbers leaves the range of double long before n is large.  So it is kept as LINPACK's
  * xGEDI keeps it, a mantissa that is brought back near 1 after every factor and an exponent of its own; of 2,
@@ -73,6 +74,31 @@ static trs_det result(const product *d, bool negative)
                      .exponent = d->exponent + e - 1};
 }
 
+/* ---- signs ---------------------------------------------------------------------------------- */
+
+/* Does the permutation p [n] have an odd number of even cycles? */
+static int find_parity(trs_context *ctx, const int64_t *p, int64_t n, bool *odd)
+{
+    unsigned char *seen = trs_alloc_zero(&ctx->mem, n, 1);
+    if (!seen) return trs_fail(TRS_EMEM, "out of memory for the sign of a permutation");
+    for (int64_t k = 0; k < n; k++)
+        for (int64_t j = seen[k] ? k : p[k]; j != k; j = p[j]) seen[j] = 1, *odd = !*odd;
+    trs_free(&ctx->mem, seen);
+    return TRS_OK;
+}
+
+/* The same of the one that takes row P(k) to the column Q(k) of its pivot: sgn (P) sgn (Q). */
+static int find_parity_of_pivots(trs_context *ctx, const trs_plan *p, bool *odd)
+{
+    const int64_t n = p->info.n;
+    int64_t *column = trs_new(ctx, n, sizeof *column, "the sign of a permutation");
+    if (!column) return TRS_EMEM;
+    for (int64_t k = 0; k < n; k++) column[p->P[k]] = p->Q[k];
+    int rc = find_parity(ctx, column, n, odd);
+    trs_free(&ctx->mem, column);
+    return rc;
+}
+
 /* ---- of a plan ------------------------------------------------------------------------------ */
 
 /* The diagonal of a side whose values only the device has up to date. */
@@ -139,6 +165,7 @@ static int of_plan(const trs_plan *p, trs_det *det)
     for (int64_t k = 0; k < count && !rc; k++)
         if (!multiply_by(&d, u, s->tri.dtype, k))
             rc = trs_fail(TRS_EPIVOT, "determinant: a pivot is not finite");
+    if (!rc && p->P) rc = find_parity_of_pivots(&ctx, p, &odd);
     trs_free(&ctx.mem, u);
     if (!rc) *det = result(&d, odd);
     return rc;
@@ -151,17 +178,6 @@ int trs_plan_determinant(const trs_plan *p, trs_det *det)
 }
 
 /* ---- of factors ----------------------------------------------------------------------------- */
-
-/* Does the permutation p [n] have an odd number of even cycles? */
-static int find_parity(trs_context *ctx, const int64_t *p, int64_t n, bool *odd)
-{
-    unsigned char *seen = trs_alloc_zero(&ctx->mem, n, 1);
-    if (!seen) return trs_fail(TRS_EMEM, "out of memory for the sign of a permutation");
-    for (int64_t k = 0; k < n; k++)
-        for (int64_t j = seen[k] ? k : p[k]; j != k; j = p[j]) seen[j] = 1, *odd = !*odd;
-    trs_free(&ctx->mem, seen);
-    return TRS_OK;
-}
 
 /* The diagonal of a factor: the last entry of a line of L by rows and of U by columns, the first one of
  * L by columns. */

@@ -16,7 +16,7 @@
 bool trs_direct_in_place(const trs_plan *p)
 {
     const trs_side *s = &p->side[p->imported_is_t];
-    if (p->general || !p->info.on_gpu || p->side[!p->imported_is_t].used) return false;
+    if (p->general || p->P || !p->info.on_gpu || p->side[!p->imported_is_t].used) return false;
     for (int c = 0; c < s->nparts; c++)
         if (!s->part[c].solver->direct) return false;
     return p->far ? !s->direct.src : !s->tri.src;
@@ -24,7 +24,7 @@ bool trs_direct_in_place(const trs_plan *p)
 
 bool trs_direct_possible(const trs_plan *p, const trs_mat *mat)
 {
-    if (!p->info.on_gpu || mat->device != TRS_CUDA(p->ctx.device)) return false;
+    if (!p->info.on_gpu || p->P || mat->device != TRS_CUDA(p->ctx.device)) return false;
     if (p->skip) return false; /* the host has to look whether other rows have to be left out */
     for (int k = 0; k < 2; k++)
         for (int c = 0; c < p->side[k].nparts; c++)
@@ -229,7 +229,7 @@ static int find_pivots(trs_plan *p, trs_side *s, void *stream)
     if (!p->bad_pivots || p->pivot != TRS_PIVOT_FAIL) return TRS_OK;
     rc = trs_far_fetch(p);
     if (rc) return rc;
-    const int64_t place = trs_pivot_place(s, p->first_bad);
+    const int64_t place = trs_pivot_place(p, s, p->first_bad);
     return trs_gpu_get(ctx, (char *)s->tri.val + (size_t)place * size,
                        (char *)s->direct.val + (size_t)place * size, size);
 }

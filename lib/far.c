@@ -12,8 +12,8 @@ static bool may_stay(const trs_plan *p, const trs_mat *m)
 {
     const bool lines = m->format == TRS_CSR || m->format == TRS_CSC;
     return lines && m->device == TRS_CUDA(p->ctx.device) && !p->side[!p->imported_is_t].used &&
-           !(m->kind & TRS_UNIT) && m->n > 0 && m->nnz >= m->n && m->ptr && m->idx && !p->general &&
-           p->pivot != TRS_PIVOT_SKIP && !p->measure && !p->ctx.limit &&
+           !(m->kind & (TRS_UNIT | TRS_PERMUTED)) && m->n > 0 && m->nnz >= m->n && m->ptr &&
+           m->idx && !p->general && p->pivot != TRS_PIVOT_SKIP && !p->measure && !p->ctx.limit &&
            p->order != TRS_ORDER_LEVEL && (!p->wanted || p->wanted->direct);
 }
 
@@ -158,6 +158,7 @@ int trs_far_levels(trs_plan *p, bool *found)
     if (!trs_gpu_scratch(ctx, scratch_for(&s->tri), "the analysis")) trs_forget();
     rc = trs_gpu_find_levels(ctx, s);
     *found = !rc;
+    if (!rc) p->info.analysis = "rows on the device";
     return rc == TRS_ESUPPORT ? TRS_OK : rc;
 }
 

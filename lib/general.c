@@ -17,7 +17,7 @@
 
 bool trs_is_general(const trs_mat *m)
 {
-    return m->format == TRS_DENSE && !(m->kind & (TRS_LOWER | TRS_UPPER));
+    return m->format == TRS_DENSE && !(m->kind & (TRS_LOWER | TRS_UPPER | TRS_PERMUTED));
 }
 
 static int side_new(trs_context *ctx, trs_side *s, const trs_mat *m)

@@ -7,7 +7,8 @@
  * An upper triangle, or the transpose of a lower one, is a lower triangle with rows and columns
  * counted backwards.  So a plan has at most two sides, op(T) = T and op(T) = T', each a lower
  * CSR triangle; X and B are seen through a row stride, negative when the side counts backwards;
- * and a solver knows one shape only: lower, N. */
+ * and a solver knows one shape only: lower, N.  Of a matrix that is a triangle T after permutations of its rows
+ * and columns (permuted.c), the sides are those of T, and B and X are permuted on their way (solve.c). */
 #ifndef TRS_INTERNAL_H
 #define TRS_INTERNAL_H
 
@@ -115,6 +116,7 @@ bool trs_overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes)
 int64_t trs_line_count(const trs_mat *m); /* rows, columns, or rows of blocks */
 bool trs_by_rows(const trs_mat *m);       /* a line is a row */
 bool trs_in_triangle(unsigned kind, int64_t row, int64_t col);
+bool trs_is_zero(const trs_mat *m, int64_t k); /* number k of val */
 
 int64_t trs_index(const void *a, int bits, int64_t k); /* a[k] of either width */
 
@@ -309,6 +311,7 @@ typedef struct trs_solver {
     bool strips;     /* wants sides that fall into strips */
     bool stretches;  /* wants sides that are worth cutting in two */
     bool direct;     /* looks at its side on the device alone: trs_direct_pattern, update_direct */
+    bool by_columns; /* named by the caller, it has the levels of its sides from trs_level_sets */
     bool guesses;    /* cost is what may become of a side, cost_now what did */
     bool
         twin; /* gives the bits of cpu-serial by another order of the rows, and has no other options:
@@ -409,9 +412,11 @@ struct trs_plan {
     trs_pivot pivot;
     double pivot_value;
     int64_t bad_pivots, first_bad;
+    int32_t *P, *Q;         /* [n] TRS_PERMUTED: T(k, m) = A(P [k], Q [m]); else NULL */
+    int32_t *P_dev, *Q_dev; /* the same on the device, when the solver runs there */
     /* TRS_PIVOT_SKIP only; elsewhere empty */
     trs_tri whole;                  /* imported, before rows were left out; without values */
-    unsigned char *skip, *skip_dev; /* [n] in the caller's numbering, 1: left out */
+    unsigned char *skip, *skip_dev; /* [n] in the caller's numbering, or T's, 1: left out */
     trs_work *own;
     trs_info info;
     char reason[500];
@@ -477,7 +482,9 @@ bool trs_pivots_other(trs_plan *p, const void *val);
 /* p->imported: p->whole without the rows that are marked. */
 int trs_pivots_leave_out(trs_plan *p, const void *val);
 int trs_pivots_put(trs_plan *p); /* what a solve has to know on the device */
-int64_t trs_pivot_place(const trs_side *s, int64_t row); /* in the side, of the caller's row */
+/* The caller's row with the pivot of row k of a side, and the place of its pivot in the side. */
+int64_t trs_pivot_row(const trs_plan *p, const trs_side *s, int32_t k);
+int64_t trs_pivot_place(const trs_plan *p, const trs_side *s, int64_t row);
 int trs_pivots_judge(
     trs_plan *p); /* TRS_EPIVOT with a sentence: there are, and the plan says fail */
 

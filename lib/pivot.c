@@ -17,6 +17,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { ROWS = 1 << 14 }; /* that a thread looks at at a time */
@@ -60,7 +61,8 @@ typedef struct search { /* for bad pivots */
 
 static void found_bad(search *all, int64_t k)
 {
-    const int64_t row = all->s ? trs_caller_row(all->s, (int32_t)k) : k;
+    const int64_t place = all->s ? trs_caller_row(all->s, (int32_t)k) : k;
+    const int64_t row = all->p->P ? all->p->P[place] : place;
     int64_t first = all->first;
     all->bad++;
     while (row < first && !atomic_compare_exchange_weak(&all->first, &first, row)) continue;
@@ -175,10 +177,16 @@ int trs_pivots_put(trs_plan *p)
 
 /* ---- a bad pivot as an error ------------------------------------------------------------------------ */
 
-int64_t trs_pivot_place(const trs_side *s, int64_t row)
+int64_t trs_pivot_row(const trs_plan *p, const trs_side *s, int32_t k)
+{
+    const int32_t row = trs_caller_row(s, k);
+    return p->P ? p->P[row] : row;
+}
+
+int64_t trs_pivot_place(const trs_plan *p, const trs_side *s, int64_t row)
 {
     int32_t k = 0;
-    while (trs_caller_row(s, k) != row) k++;
+    while (trs_pivot_row(p, s, k) != row) k++;
     return s->tri.ptr[k + 1] - 1;
 }
 
@@ -187,12 +195,16 @@ int trs_pivots_judge(trs_plan *p)
     if (!p->bad_pivots || p->pivot != TRS_PIVOT_FAIL) return TRS_OK;
     const trs_side *s = &p->side[p->side[0].used ? 0 : 1];
     const trs_tri *t = &s->tri;
-    const int64_t place = trs_pivot_place(s, p->first_bad);
+    const int64_t place = trs_pivot_place(p, s, p->first_bad);
     double re, im;
     get(t, place, &re, &im);
     const bool missing = t->src && t->src[place] == TRS_SRC_MISSING;
-    return trs_fail(TRS_EPIVOT, "row %" PRId64 ": diagonal is %s (%" PRId64 " such %s)",
-                    p->first_bad + p->ctx.base,
+    char where[60] = "diagonal";
+    for (int32_t k = 0; p->P && k < t->n; k++)
+        if (p->P[k] == p->first_bad)
+            snprintf(where, sizeof where, "its pivot, in column %d,", p->Q[k] + p->ctx.base);
+    return trs_fail(TRS_EPIVOT, "row %" PRId64 ": %s is %s (%" PRId64 " such %s)",
+                    p->first_bad + p->ctx.base, where,
                     missing              ? "missing"
                     : re == 0 && im == 0 ? "zero"
                                          : "not finite",

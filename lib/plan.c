@@ -9,6 +9,7 @@
 #include "general.h"
 #include "gpu.h"
 #include "noun.h"
+#include "permuted.h"
 #include "stages.h"
 #include "stretches.h"
 #include "work.h"
@@ -118,16 +119,18 @@ static int import(trs_plan *p, const trs_mat *mat)
     trs_mat host = *mat;
     int rc = trs_check_values(mat);
     if (rc) return rc;
-    if (!p->general && !(mat->kind & (TRS_LOWER | TRS_UPPER)))
-        return trs_fail(TRS_EARG, "kind says neither TRS_LOWER nor TRS_UPPER");
+    const bool permuted = mat->kind & TRS_PERMUTED;
+    if (!p->general && !permuted && !(mat->kind & (TRS_LOWER | TRS_UPPER)))
+        return trs_fail(TRS_EARG, "kind says neither TRS_LOWER nor TRS_UPPER nor TRS_PERMUTED");
     p->info.n = mat->n;
     p->shape = *mat;
     p->shape.ptr = p->shape.idx = p->shape.val = NULL;
-    p->imported_is_t = !trs_by_rows(mat);
+    p->imported_is_t = !permuted && !trs_by_rows(mat);
     rc = trs_far_import(p, mat);
     if (rc || p->far) return rc;
     rc = fetch(ctx, mat, true, &host);
     if (!rc && p->general) rc = trs_general_read(p, &host);
+    else if (!rc && permuted) rc = trs_permuted_import(ctx, &host, &p->imported, &p->P, &p->Q);
     else if (!rc) rc = trs_tri_import(ctx, &host, &p->imported);
     if (!rc && p->pivot == TRS_PIVOT_SKIP) rc = trs_pivots_import(p, host.val);
     fetch_done(ctx, mat, &host);
@@ -202,10 +205,28 @@ static bool had_better_ask_device(const trs_plan *p, const trs_side *s)
     return p->wanted ? p->wanted->direct : !trs_gpu_probe(p->ctx.device, why, sizeof why);
 }
 
+/* The analysis of the slides: the pattern by columns (CSC), and a topological sort of it by in-degree. */
+static int sort_columns(trs_context *ctx, trs_side *s)
+{
+    trs_tri csc;
+    int rc = trs_tri_transpose(ctx, &s->tri, false, &csc);
+    if (rc) return rc;
+    rc = trs_level_sets(ctx, &csc, 0, csc.n, &s->lv);
+    trs_tri_free(ctx, &csc);
+    return rc;
+}
+
+/* Every way gives the same levels.  A solver that is named gets the analysis that belongs to it; the choice among
+ * solvers goes by the fastest one, and what it found is not looked for again, whoever is chosen. */
 static int find_levels(trs_plan *p, trs_side *s)
 {
+    const bool by_columns = p->wanted && p->wanted->by_columns;
+    p->info.analysis = "rows on the device";
     if (had_better_ask_device(p, s) && !trs_direct_levels(&p->ctx, s)) return TRS_OK;
-    int rc = trs_level_rows(&p->ctx, &s->tri, 0, s->tri.n, &s->lv);
+    p->info.analysis =
+        by_columns ? "topological sort by in-degree (CSC)" : "one sweep over the rows";
+    int rc = by_columns ? sort_columns(&p->ctx, s)
+                        : trs_level_rows(&p->ctx, &s->tri, 0, s->tri.n, &s->lv);
     if (!rc) trs_tally_levels(&p->ctx, s);
     return rc;
 }
@@ -268,11 +289,12 @@ static int order_by_level(trs_context *ctx, trs_side *s)
     return TRS_OK;
 }
 
-static int device_perm(trs_context *ctx, trs_side *s)
+/* The same on the device; perm NULL: there is none. */
+static int device_perm(trs_context *ctx, int64_t n, const int32_t *perm, int32_t **there)
 {
-    const size_t bytes = (size_t)s->tri.n * sizeof *s->perm;
-    s->perm_dev = trs_gpu_new(ctx, s->tri.n, sizeof *s->perm, "the permutation");
-    return s->perm_dev ? trs_gpu_put(ctx, s->perm_dev, s->perm, bytes) : TRS_EMEM;
+    if (!perm || *there) return TRS_OK;
+    *there = trs_gpu_new(ctx, n, sizeof *perm, "a permutation");
+    return *there ? trs_gpu_put(ctx, *there, perm, (size_t)n * sizeof *perm) : TRS_EMEM;
 }
 
 /* ---- analyse: who solves ---------------------------------------------------------------------- */
@@ -433,12 +455,32 @@ static void free_parts(trs_context *ctx, trs_side *s)
     s->nparts = 0;
 }
 
+/* topo of a permuted triangle, whose levels do not ascend in the caller's numbering: a counting sort. */
+static int sort_topo(trs_plan *p, const trs_side *s)
+{
+    const int32_t n = s->tri.n;
+    int32_t *topo = trs_new(&p->ctx, n, sizeof *topo, "topo"), *level, *next;
+    p->topo = topo;
+    level = topo ? trs_new(&p->ctx, n + (int64_t)s->lv.count, sizeof *level, "topo") : NULL;
+    if (!level) return TRS_EMEM;
+    next = level + n; /* of each level */
+    for (int32_t l = 0; l < s->lv.count; l++) {
+        next[l] = s->lv.ptr[l];
+        for (int32_t k = s->lv.ptr[l]; k < s->lv.ptr[l + 1]; k++)
+            level[trs_pivot_row(p, s, s->lv.topo[k])] = l;
+    }
+    for (int32_t i = 0; i < n; i++) topo[next[level[i]]++] = i;
+    trs_free(&p->ctx.mem, level);
+    return TRS_OK;
+}
+
 /* topo in the caller's numbering. */
 static int keep_topo(trs_plan *p)
 {
     const trs_side *s = &p->side[0];
     const bool descends = trs_counts_backwards(p, 0); /* within a level */
     if (!s->used) return TRS_OK;
+    if (p->P) return sort_topo(p, s);
     p->topo = s->lv.topo;
     if (!s->perm && !s->reversed) return TRS_OK;
     int32_t *topo = trs_new(&p->ctx, s->tri.n, sizeof *topo, "topo");
@@ -492,7 +534,7 @@ static int64_t bytes_of_side(const trs_plan *p, const trs_side *s)
     const bool known = s->lv.ptr, src = !known || s->tri.src;
     const bool ordered = known ? s->perm != NULL : p->order == TRS_ORDER_LEVEL;
     const bool topo =
-        s == &p->side[0] && (ordered || trs_counts_backwards(p, 0)) && (!p->far || p->topo);
+        s == &p->side[0] && (ordered || p->P || trs_counts_backwards(p, 0)) && (!p->far || p->topo);
     const int64_t rows = (p->far ? 0 : 8) + (known && !s->lv.topo ? 0 : 4) + (ordered ? 4 : 0) +
                          (topo ? 4 : 0); /* ptr, lv.topo, perm, topo */
     const int64_t each = p->far ? 0 : 4 + elem + (src ? 8 : 0);
@@ -503,7 +545,7 @@ static int64_t bytes_of_side(const trs_plan *p, const trs_side *s)
 static void bytes_of_plan(const trs_plan *p, const trs_solver *solver, trs_info *info)
 {
     const int64_t n = p->info.n;
-    info->bytes_host = (int64_t)sizeof *p;
+    info->bytes_host = (int64_t)sizeof *p + (p->P ? 8 * n : 0);
     info->bytes_device = 0;
     if (p->skip) info->bytes_host += n + 8 * (n + 1) + p->whole.nnz * (p->whole.src ? 12 : 4);
     for (int k = 0; k < 2; k++) {
@@ -520,6 +562,7 @@ static void bytes_of_plan(const trs_plan *p, const trs_solver *solver, trs_info 
         if (s->direct.topo) info->bytes_device += 4 * n;
     }
     if (p->skip_dev) info->bytes_device += n;
+    if (p->P_dev) info->bytes_device += 8 * n;
 }
 
 static int check_limit(trs_plan *p)
@@ -550,8 +593,10 @@ static int build(trs_plan *p)
         trs_side *s = &p->side[k];
         if (!s->used) continue;
         rc = build_parts(p, k);
-        if (!rc && s->perm && !s->perm_dev && p->info.on_gpu) rc = device_perm(&p->ctx, s);
+        if (!rc && p->info.on_gpu) rc = device_perm(&p->ctx, s->tri.n, s->perm, &s->perm_dev);
     }
+    if (!rc && p->info.on_gpu) rc = device_perm(&p->ctx, p->info.n, p->P, &p->P_dev);
+    if (!rc && p->info.on_gpu) rc = device_perm(&p->ctx, p->info.n, p->Q, &p->Q_dev);
     trs_gpu_drop_scratch(&p->ctx);
     if (!rc) rc = trs_pivots_put(p);
     return rc ? rc : p->far ? trs_direct_update(p, NULL, NULL) : update_parts(p);
@@ -739,8 +784,16 @@ static int analyse_again(trs_plan *p, const void *val)
     return rc;
 }
 
+/* All entries of the matrix, those that are left out too, with their places in val. */
+static const trs_tri *whole_triangle(const trs_plan *p)
+{
+    return p->skip ? &p->whole : &p->side[!p->side[0].used].tri;
+}
+
 static int take_values(trs_plan *p, const trs_mat *host)
 {
+    const int other = p->P ? trs_permuted_zeros(&p->ctx, host, whole_triangle(p)) : TRS_OK;
+    if (other) return other;
     if (p->skip && (trs_pivots_other(p, host->val) || !trs_plan_has_sides(p)))
         return analyse_again(p, host->val);
     if (trs_direct_in_place(p)) return trs_direct_send(p, host->val);
@@ -818,6 +871,7 @@ static void tell(const trs_plan *p, trs_info *info)
     info->solver = p->wanted ? p->wanted->name : NULL;
     info->reason = p->reason;
     info->costs = p->ctx.costs;
+    if (!info->analysis) info->analysis = "";
     if (p->state == TRS_FAILED) return;
     lock_topo(p);
     bytes_of_plan(p, p->wanted, info);
@@ -862,6 +916,17 @@ static int levels(const trs_plan *p, const int32_t **topo, const int32_t **lv_pt
     return rc;
 }
 
+int trs_plan_permutation(const trs_plan *p, const int32_t **P, const int32_t **Q)
+{
+    trs_enter();
+    if (!p || !P || !Q) return trs_leave(trs_fail(TRS_EARG, "permutation: plan, P or Q is NULL"));
+    if (p->state == TRS_FAILED)
+        return trs_leave(trs_fail(TRS_ESTATE, "permutation: the analysis of the plan failed"));
+    *P = p->P;
+    *Q = p->Q;
+    return trs_leave(TRS_OK);
+}
+
 int trs_plan_levels(const trs_plan *p, const int32_t **topo, const int32_t **lv_ptr)
 {
     trs_enter();
@@ -891,6 +956,10 @@ void trs_plan_destroy(trs_plan *p)
     forget_sides(p);
     trs_tri_free(ctx, &p->imported);
     trs_tri_free(ctx, &p->whole);
+    trs_free(&ctx->mem, p->P);
+    trs_free(&ctx->mem, p->Q);
+    trs_gpu_free(ctx, p->P_dev);
+    trs_gpu_free(ctx, p->Q_dev);
     trs_free(&ctx->mem, p->skip);
     trs_gpu_free(ctx, p->skip_dev);
     trs_gpu_drop_ring(ctx);

@@ -270,7 +270,7 @@ static int refine_plan(const trs_plan *plan, const trs_mat *A, trs_op op, int nr
     if (rc) return trs_fail(rc, "refine: %s", trs_message());
     if (plan->state != TRS_READY || !(plan->ctx.ops & 1u << op))
         return trs_fail(TRS_ESTATE, "refine: the plan cannot be solved with this op");
-    const unsigned same = TRS_LOWER | TRS_UPPER | TRS_UNIT;
+    const unsigned same = TRS_LOWER | TRS_UPPER | TRS_UNIT | TRS_PERMUTED;
     if (A->n != plan->info.n || (A->kind & same) != (plan->shape.kind & same) ||
         (A->dtype != s.low && !single_of(s.low, A->dtype)))
         return trs_fail(TRS_EARG, "refine: T is not the matrix of the plan");

@@ -176,8 +176,8 @@ static uint64_t hash(const trs_plan *p, const trs_tri *t)
     add(&b, t->idx, t->nnz, 4, 0);
     if (!is_identity(t)) add(&b, t->src, t->nnz, 8, 0);
     take_all(&p->ctx, &b);
-    const uint64_t all[] = {p->shape.kind & (TRS_LOWER | TRS_UPPER | TRS_UNIT), p->imported_is_t,
-                            b.sum};
+    const uint64_t all[] = {p->shape.kind & (TRS_LOWER | TRS_UPPER | TRS_UNIT | TRS_PERMUTED),
+                            p->imported_is_t, b.sum};
     return XXH3_64bits(all, sizeof all);
 }
 
@@ -482,6 +482,7 @@ static void adopt(trs_plan *p, const head *h, trs_side *side)
     p->info.widest = h->side[!h->side[0].used].widest;
     p->info.longest = h->longest;
     p->info.predicted = h->predicted;
+    p->info.analysis = "from a saved plan";
     memcpy(p->reason, h->reason, sizeof h->reason);
 }
 

@@ -2,7 +2,7 @@
  *
  * Layout, order of the rows and direction are settled here by strides: element (i, r) of B stands at
  * p[i*rs + r*cs], with rs < 0 where the side counts backwards.  Only when the plan reorders rows by
- * level, or when B and X live on the other side, are they copied. */
+ * level, when A is a triangle after permutations only, or when B and X live on the other side, are they copied. */
 #include "config.h"
 
 #include "gpu.h"
@@ -42,9 +42,10 @@ int64_t trs_work_bytes(const trs_plan *p, int nrhs)
     if (p->state == TRS_CREATED) { /* the sides are not there yet */
         const bool cuda = p->wanted && p->wanted->place == TRS_ON_CUDA;
         const bool scratch = p->wanted && p->wanted->work_bytes;
-        return one * ((cuda && !p->on_device) + (p->order == TRS_ORDER_LEVEL) + scratch);
+        return one *
+               ((cuda && !p->on_device) + (p->order == TRS_ORDER_LEVEL) + (p->P != NULL) + scratch);
     }
-    return one * (is_staged(p) + is_ordered(p)) + scratch_bytes(p, nrhs);
+    return one * (is_staged(p) + is_ordered(p) + (p->P != NULL)) + scratch_bytes(p, nrhs);
 }
 
 static void buffer_free(trs_work *w, trs_buffer *b, bool device)
@@ -100,6 +101,7 @@ static int grow_buffers(trs_work *w, const trs_plan *p, int nrhs)
     const int64_t one = p->info.n * nrhs * (int64_t)trs_size(p->shape.dtype);
     int rc = is_staged(p) ? buffer_grow(w, &w->stage, one, true) : TRS_OK;
     if (!rc && is_ordered(p)) rc = buffer_grow(w, &w->ordered, one, w->on_gpu);
+    if (!rc && p->P) rc = buffer_grow(w, &w->permuted, one, w->on_gpu);
     return rc ? rc : buffer_grow(w, &w->scratch, scratch_bytes(p, nrhs), w->on_gpu);
 }
 
@@ -208,6 +210,7 @@ void trs_work_destroy(trs_work *w)
     }
     buffer_free(w, &w->stage, true);
     buffer_free(w, &w->ordered, w->on_gpu);
+    buffer_free(w, &w->permuted, w->on_gpu);
     buffer_free(w, &w->scratch, w->on_gpu);
     trs_gpu_drop_ring(&w->ctx);
     trs_memory mem = w->ctx.mem;
@@ -243,7 +246,7 @@ trs_view trs_view_natural(const trs_side *s, trs_view v)
     return s->reversed ? backwards(v, s->tri.n, trs_size(s->tri.dtype)) : v;
 }
 
-/* ---- rearranging on the host ------------------------------------------------------------------------ */
+/* ---- rearranging ------------------------------------------------------------------------------------ */
 
 static void copy_element(void *to, int64_t q, const void *from, int64_t p, size_t size)
 {
@@ -264,6 +267,30 @@ static void scatter(size_t size, int32_t n, int nrhs, const int32_t *perm, trs_v
     for (int r = 0; r < nrhs; r++)
         for (int32_t k = 0; k < n; k++)
             copy_element(x.p, perm[k] * x.rs + r * x.cs, y.p, k * y.rs + r * y.cs, size);
+}
+
+typedef struct order {            /* a permutation */
+    const int32_t *host, *device; /* [n]; where the solver runs */
+} order;
+
+/* y (k) = x (order (k)), where the solver runs */
+static int bring(const trs_plan *p, const trs_job *job, order o, trs_view x, trs_view y)
+{
+    const int32_t n = (int32_t)p->info.n;
+    if (p->info.on_gpu)
+        return trs_gpu_gather(p->shape.dtype, n, job->nrhs, o.device, x, y, job->stream);
+    gather(trs_size(p->shape.dtype), n, job->nrhs, o.host, x, y);
+    return TRS_OK;
+}
+
+/* x (order (k)) = y (k) */
+static int put_back(const trs_plan *p, const trs_job *job, order o, trs_view y, trs_view x)
+{
+    const int32_t n = (int32_t)p->info.n;
+    if (p->info.on_gpu)
+        return trs_gpu_scatter(p->shape.dtype, n, job->nrhs, o.device, y, x, job->stream);
+    scatter(trs_size(p->shape.dtype), n, job->nrhs, o.host, y, x);
+    return TRS_OK;
 }
 
 /* ---- solving ---------------------------------------------------------------------------------------- */
@@ -294,7 +321,7 @@ static int leave_out(const trs_plan *p, const trs_job *job)
     return TRS_OK;
 }
 
-/* B and X where the solver runs, in the caller's order. */
+/* B and X where the solver runs, in the caller's order, or that of T. */
 static int solve_rows(const trs_plan *p, const trs_side *s, trs_work *w, trs_job job)
 {
     const size_t size = trs_size(p->shape.dtype);
@@ -304,17 +331,12 @@ static int solve_rows(const trs_plan *p, const trs_side *s, trs_work *w, trs_job
         if (s->reversed) job.b = backwards(job.b, n, size), job.x = backwards(job.x, n, size);
         return solve_parts(p, s, w, &job);
     }
+    const order rows = {s->perm, s->perm_dev};
     const trs_view x = job.x, y = {w->ordered.p, 1, n};
-    if (p->info.on_gpu)
-        rc = trs_gpu_gather(p->shape.dtype, n, job.nrhs, s->perm_dev, job.b, y, job.stream);
-    else gather(size, n, job.nrhs, s->perm, job.b, y);
+    rc = bring(p, &job, rows, job.b, y);
     job.b = job.x = y;
     if (!rc) rc = solve_parts(p, s, w, &job);
-    if (rc) return rc;
-    if (p->info.on_gpu)
-        return trs_gpu_scatter(p->shape.dtype, n, job.nrhs, s->perm_dev, y, x, job.stream);
-    scatter(size, n, job.nrhs, s->perm, y, x);
-    return TRS_OK;
+    return rc ? rc : put_back(p, &job, rows, y, x);
 }
 
 /* The same, but for rows that are left out.  B stays as it is, so the rest of it goes to X, and from there on it
@@ -329,9 +351,27 @@ static int solve_side(const trs_plan *p, const trs_side *s, trs_work *w, trs_job
     return rc || p->wanted->accuracy != TRS_INVERTING ? rc : leave_out(p, &job);
 }
 
+/* T(k, m) = A(P(k), Q(m)):  A x = b is T y = b(P) with x(Q) = y,  A' x = b is T' y = b(Q) with x(P) = y. */
+static int solve_permuted(const trs_plan *p, const trs_side *s, trs_work *w, trs_job job)
+{
+    const order rows = {p->P, p->P_dev}, columns = {p->Q, p->Q_dev};
+    const bool transposed = s != &p->side[0];
+    const trs_view x = job.x, y = {w->permuted.p, 1, s->tri.n};
+    int rc = bring(p, &job, transposed ? columns : rows, job.b, y);
+    job.b = job.x = y;
+    if (!rc) rc = solve_side(p, s, w, job);
+    return rc ? rc : put_back(p, &job, transposed ? rows : columns, y, x);
+}
+
+/* B and X where the solver runs, in the caller's order. */
+static int solve_there(const trs_plan *p, const trs_side *s, trs_work *w, trs_job job)
+{
+    return (p->P ? solve_permuted : solve_side)(p, s, w, job);
+}
+
 int trs_solve_in_place(const trs_plan *p, trs_work *w, const trs_job *job)
 {
-    return solve_side(p, &p->side[0], w, *job);
+    return solve_there(p, &p->side[0], w, *job);
 }
 
 /* B and X on the host, the solver on the device. */
@@ -345,7 +385,7 @@ static int solve_staged(const trs_plan *p, const trs_side *s, trs_work *w, trs_j
         columns ? (trs_view){w->stage.p, 1, (int64_t)n} : (trs_view){w->stage.p, (int64_t)many, 1};
     int rc = trs_gpu_copy_lines(w->stage.p, width, b.p, (size_t)(columns ? b.cs : b.rs) * size,
                                 width, lines, true, job.stream);
-    if (!rc) rc = solve_side(p, s, w, job);
+    if (!rc) rc = solve_there(p, s, w, job);
     if (!rc)
         rc = trs_gpu_copy_lines(x.p, (size_t)(columns ? x.cs : x.rs) * size, w->stage.p, width,
                                 width, lines, false, job.stream);
@@ -416,7 +456,7 @@ static int solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t 
         job.nrhs = nrhs - r < served->nrhs ? nrhs - r : served->nrhs;
         job.b = from_column(b, r, size);
         job.x = from_column(x, r, size);
-        rc = is_staged(p) ? solve_staged(p, s, w, job) : solve_side(p, s, w, job);
+        rc = is_staged(p) ? solve_staged(p, s, w, job) : solve_there(p, s, w, job);
     }
     return rc;
 }

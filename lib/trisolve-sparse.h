@@ -74,6 +74,8 @@ enum {
     TRS_STRICT =
         8, /* an entry in the other triangle is an error (otherwise it is ignored); DENSE: one
                        that is not zero */
+    TRS_PERMUTED = 16, /* alone: a triangle after permutations of its rows and columns, which
+                       trs_plan_create finds; every entry counts (DENSE: that is not zero); not BSR */
 };
 
 /* where arrays live: trs_mat.device, trs_options.device */
@@ -116,7 +118,8 @@ typedef struct trs_mat {
     int base;          /* 0 or 1: the first row and column (BSR: of blocks too) are called 0 or 1 */
     trs_dtype dtype;   /* of val */
     trs_format format; /* TRS_CSR, TRS_CSC, TRS_DENSE or TRS_BSR */
-    unsigned kind;     /* TRS_LOWER or TRS_UPPER, with TRS_UNIT and TRS_STRICT as wanted */
+    unsigned kind;     /* TRS_LOWER or TRS_UPPER, with TRS_UNIT and TRS_STRICT as wanted; or
+                          TRS_PERMUTED */
     int device;        /* TRS_HOST or TRS_CUDA(k): where ptr, idx and val live */
     int block; /* BSR: rows of a block, >= 1; else ignored.  All numbers of a stored block are
                           entries, zeros too; of blocks on the diagonal the triangle counts, and
@@ -243,8 +246,14 @@ typedef struct trs_info {
                            solver runs; not counted are buffers of vendors' libraries, those in
                            which dense-blocked and cuda-supernodal publish X, and what
                            cuda-segments and its two solvers take */
-    double seconds_create;  /* wall clock: checking and converting */
-    double seconds_levels;  /* the level analysis alone */
+    double seconds_create; /* wall clock: checking and converting */
+    double seconds_levels; /* the level analysis alone */
+    const char *analysis; /* how it was done: "topological sort by in-degree (CSC)" when cuda-naive,
+                               cuda-single-block, cuda-multiblock or cpu-level was named, else
+                               "one sweep over the rows" or "rows on the device", also when one of
+                               these four was chosen after it; "from a saved plan"; "" before
+                               analyse, and of general matrices.  The levels are the same each
+                               time.  A constant. */
     double seconds_vendor;  /* a vendor library's own analysis; 0: there is none */
     double seconds_analyse; /* all of trs_plan_analyse, levels and vendor included */
     int on_gpu;             /* 1: the solver runs on a GPU */
@@ -257,10 +266,11 @@ typedef struct trs_info {
 
 /* Check a triangle and take a copy of it.
  *     trs_plan **plan ; out: NULL after an error.
- *     const trs_mat *mat ; in.  kind must have exactly one of TRS_LOWER, TRS_UPPER; a DENSE matrix may
- *         have neither: it is general, and is solved by LU or by Gaussian elimination.
+ *     const trs_mat *mat ; in.  kind must have exactly one of TRS_LOWER, TRS_UPPER, TRS_PERMUTED; a DENSE
+ *         matrix may have none: it is general, and is solved by LU or by Gaussian elimination.
  *     const trs_options *opt ; in, NULL: all defaults.
- * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_ESUPPORT (no solver of that name, not in
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX (not well-formed; TRS_PERMUTED: no triangle after
+ * permutations, the sentence names a row on a cycle, or rows and columns that make it singular), TRS_ESUPPORT (no solver of that name, not in
  * this build, or it does not do what the options ask for), TRS_EDEVICE (opt->device or mat->device is no
  * usable GPU: the driver's reason is said).  Rows and columns in sentences count from mat->base. */
 TRS_API int trs_plan_create(trs_plan **plan, const trs_mat *mat, const trs_options *opt);
@@ -306,7 +316,8 @@ TRS_API int trs_plan_load(trs_plan *plan, const char *file);
  *     const trs_mat *mat ; in.  Same n, nnz, dtype, format, block, ptr and idx as at create; only val is
  *         read, so ptr and idx may be NULL.
  *     const trs_exec *exec ; in, NULL: all defaults.
- * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EPIVOT, TRS_EMEM, TRS_EDEVICE, and after an analysis what
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EPIVOT, TRS_EMEM, TRS_EDEVICE, TRS_EMATRIX (TRS_PERMUTED,
+ * DENSE: a number that was zero at create is not), and after an analysis what
  * trs_plan_analyse returns.  After an error trs_solve answers TRS_ESTATE until an update succeeds: a solve with
  * stale values is impossible. */
 TRS_API int trs_plan_update(trs_plan *plan, const trs_mat *mat, const trs_exec *exec);
@@ -325,8 +336,8 @@ typedef struct trs_det {
     int64_t exponent; /* of 2 */
 } trs_det;            /* det = 0: all four are 0.  n = 0: det = 1. */
 
-/* The determinant of the matrix that the plan solves with, O(n): the product of the diagonal of a triangle;
- * of a general matrix that of the pivots of its LU, with the sign of the row exchanges.
+/* The determinant of the matrix that the plan solves with, O(n): the product of the diagonal of a triangle,
+ * with the signs of P and Q where they were permuted; of a general matrix that of the pivots of its LU, with the sign of the row exchanges.
  *     const trs_plan *plan ; after analyse or update has returned TRS_OK or TRS_EPIVOT: a singular matrix has
  *         the determinant 0.  Rows that TRS_PIVOT_SKIP leaves out are left out here too, and
  *         pivots that TRS_PIVOT_REPLACE replaces count as replaced.
@@ -353,6 +364,16 @@ TRS_API int trs_plan_info(const trs_plan *plan, trs_info *info);
  * Returns TRS_OK, TRS_EARG, TRS_ESTATE (not analysed, TRS_N not announced, a general matrix), TRS_EMEM,
  * TRS_EDEVICE. */
 TRS_API int trs_plan_levels(const trs_plan *plan, const int32_t **topo, const int32_t **lv_ptr);
+
+/* The permutations of a plan for a matrix of kind TRS_PERMUTED, after create: T(k, m) = A(P(k), Q(m)) is a lower
+ * triangle, so that A(P(k), Q(k)) are the pivots, in the order in which A x = b is solved.
+ *     const int32_t **P, **Q ; out [n]: rows, columns, from 0.  They belong to the plan; NULL: the matrix is
+ *         of another kind.
+ * A x = b is T y = b(P), x(Q) = y; A' x = b is T' y = b(Q), x(P) = y.  With it trs_info tells of T, trs_plan_pivots
+ * and trs_plan_levels of the rows of A, and TRS_PIVOT_SKIP leaves out row P(k) and column Q(k).
+ * O(n + nnz).  Source: Gilbert, Moler, Schreiber, SIAM J. Matrix Anal. Appl. 13 (1992): MATLAB's backslash.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE. */
+TRS_API int trs_plan_permutation(const trs_plan *plan, const int32_t **P, const int32_t **Q);
 
 /* Free a plan; its work spaces must be destroyed before, and no solve be running.
  *     trs_plan *plan ; NULL allowed. */

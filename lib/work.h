@@ -24,11 +24,12 @@ typedef struct trs_served { /* a plan that a work space serves */
 } trs_served;
 
 struct trs_work {
-    trs_context ctx;    /* its memory and its sentence */
-    bool on_gpu;        /* where ordered and scratch are */
-    trs_buffer stage;   /* [n*nrhs] on the device: B, then X, when they live on the host */
-    trs_buffer ordered; /* [n*nrhs] X in plan order, when that is not natural */
-    trs_buffer scratch; /* what a solver needs while a part is solved */
+    trs_context ctx;     /* its memory and its sentence */
+    bool on_gpu;         /* where ordered, permuted and scratch are */
+    trs_buffer stage;    /* [n*nrhs] on the device: B, then X, when they live on the host */
+    trs_buffer ordered;  /* [n*nrhs] X in plan order, when that is not natural */
+    trs_buffer permuted; /* [n*nrhs] B, then X, in the order of T, of a plan with P and Q */
+    trs_buffer scratch;  /* what a solver needs while a part is solved */
     trs_served *served;
 };
 

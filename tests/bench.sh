@@ -56,7 +56,7 @@ printf '%s\n3 3 2\n1 1 1\n' "$header" >short.mtx
 printf '%%%%MatrixMarket matrix array real general\n2 2\n2\n1\n0\n3\n' >full.mtx
 
 # ---- what it runs ---------------------------------------------------------------------------------
-run --cell-seconds=5 --csv=c.csv folder/lower.mtx
+run --cell-seconds=5 --csv=c.csv --html=levels.html folder/lower.mtx
 gives 0 "a lower triangle"
 [ "$(column c.csv solver | grep -cE '^cpu-(dense|serial|level)$')" = 3 ]
 check $? "every CPU solver has a line"
@@ -68,6 +68,14 @@ grep -q ' 1 level, widest 1,' out && grep -q ', 1 right-hand side$' out && grep 
 check $? "one level, right-hand side and thread"
 column c.csv omega | awk '{ if ($1 == "" || $1 > 1e-15) bad = 1; print "# omega " $1 } END { exit bad }'
 check $? "backward errors are small"
+[ "$(column c.csv levels_by | sort | uniq -c | awk '{ printf "%s %s; ", $1, $2 }')" = "3 one; 1 topological; " ] &&
+    [ "$(column c.csv solver | sed -n "$(column c.csv levels_by | grep -n '^topological' | cut -d: -f1)p")" = cpu-level ]
+check $? "cpu-level has its levels from the topological sort, the others from the sweep"
+[ "$(column c.csv levels_by_rows | grep -c '[0-9]')" -ge 4 ] && [ "$(column c.csv levels_by_columns | grep -c '[0-9]')" -ge 4 ] &&
+    grep -q '^levels by rows (R) .* ms, by columns (C) .* ms$' out
+check $? "both times are there"
+grep -q '; levels by rows (R) .* ms, by columns (C) .* ms</p>' levels.html && grep -q '<td>[0-9.e-]* C</td>' levels.html
+check $? "and on the page"
 tr -d '\r' <c.csv | awk -F, '
     NR == 1 { for (k = 1; k <= NF; k++) c[$k] = k; next }
     { d = $c["total"] - $c["analysis"] - $c["solve"]; if (d < 0) d = -d

@@ -111,6 +111,15 @@ mkdir none
 (PATH=$folder/none; "$info" --plot=y.svg "$m/seed5.mtx") >out 2>err && not_ok 'a plot without gnuplot' ||
     says err 'gnuplot'; absent y.svg
 
+# ---- a triangle after permutations of rows and columns: rows 3, 1, 4, 2, columns 1, 3, 2, 4
+printf '%%%%MatrixMarket matrix coordinate real general\n4 4 7\n1 1 1\n1 3 2\n2 2 4\n2 4 6\n3 1 7\n4 2 8\n4 3 9\n' >permuted.mtx
+expect 0 'a permuted triangle' "$info" permuted.mtx
+says out '^triangle   permuted: a triangle after permutations'; says out '^permuted   7 entries, 4 levels: widest 1'
+printf '%%%%MatrixMarket matrix array real general\n2 2\n0\n2\n3\n4\n' >full.mtx
+expect 0 'a full one' "$info" full.mtx; says out '^permuted   3 entries, 2 levels'
+printf '%%%%MatrixMarket matrix coordinate real general\n3 3 5\n1 2 1\n2 1 1\n2 3 1\n3 1 1\n3 3 2\n' >cycle.mtx
+expect 0 'a cycle' "$info" cycle.mtx; says out '^triangle   none$'
+
 # ---- a terminal sees a bar when reading takes more than a second
 if command -v script >/dev/null 2>&1 && "$bin/trisolve-gen" grid5 150 -o grid.mtx; then
     n=$(wc -c <grid.mtx) half=$(($(wc -c <grid.mtx) / 2))
@@ -129,6 +138,9 @@ for fact in '"format": "coordinate"' '"field": "complex"' '"symmetry": "general"
     says out "^  $fact,?$"
 done
 expect 0 'JSON of the diagonal' "$info" --json pivots.mtx; says out '"missing_diagonals": 1'; says out '"zero_diagonals": 1'
+expect 0 'JSON of a permuted triangle' "$info" --json permuted.mtx
+says out '^  "triangle": "permuted"'; says out '"how": "one sweep over the rows"'
+says out '"how": "topological sort by in-degree \(CSC\)"'
 expect 1 'JSON of nothing' "$info" --json missing.mtx; silent out; says err 'missing.mtx: '
 expect 1 'JSON of several' "$info" --json arrow.mtx missing.mtx; says out '"error": "missing.mtx: '
 printf '%%%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 inf\n' >inf.mtx

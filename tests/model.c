@@ -87,6 +87,25 @@ void model_free(model *m)
     free(m->val);
 }
 
+static void draw_order(int n, int *order, random_t *r)
+{
+    for (int i = 0; i < n; i++) {
+        const int k = random_below(r, i + 1);
+        order[i] = order[k];
+        order[k] = i;
+    }
+}
+
+void model_shuffle(model *m, int *p, int *q, random_t *r)
+{
+    draw_order(m->n, p, r);
+    draw_order(m->n, q, r);
+    for (int64_t k = 0; k < m->nnz; k++) {
+        m->row[k] = p[m->row[k]];
+        m->col[k] = q[m->col[k]];
+    }
+}
+
 static void seed_example(model *m)
 {
     static const int four[][3] = {{2, 0, 1}, {3, 0, 1}, {3, 2, 1}};

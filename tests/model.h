@@ -74,6 +74,8 @@ typedef struct model { /* a triangle: entries in no special order, the diagonal 
 model model_new(pattern p, bool upper, bool small, bool is_complex, random_t *r);
 void model_add(model *m, int row, int col, zz v); /* grows by doubling */
 void model_free(model *m);
+/* Rows and columns in random orders: row i becomes p [i], column j becomes q [j]; p, q ; out [n]. */
+void model_shuffle(model *m, int *p, int *q, random_t *r);
 
 /* ---- the same, as a caller may have it ---------------------------------------------------------- */
 

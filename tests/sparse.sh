@@ -197,6 +197,29 @@ else
     fi
 fi
 
+# ---- triangles after permutations of rows and columns, which need no factors; x by hand
+head='%%MatrixMarket matrix coordinate real general'
+printf "$head\n4 4 9\n1 1 1\n1 3 2\n2 1 3\n2 2 4\n2 3 5\n2 4 6\n3 1 7\n4 2 8\n4 3 9\n" >permuted.mtx
+printf '%%%%MatrixMarket matrix array real general\n4 1\n7\n50\n7\n43\n' >permuted_rhs.mtx
+expect 0 'a permuted triangle' "$solve" permuted.mtx permuted_rhs.mtx -o x.mtx
+says out 'triangle after permutation of rows and columns, no factors needed'; says out '4 levels, widest 1'
+tail -4 x.mtx | tr '\n' ' ' >out; says out '^1 2 3 4 $'
+expect 0 'its transpose' "$solve" --trans --solver=cpu-level permuted.mtx
+says out 'forward 0'; says out 'topological sort by in-degree \(CSC\)'
+expect 0 'refined, with its condition' "$solve" --precision=single --refine=3 --cond permuted.mtx
+says out 'condition  estimated'
+printf "$head\n3 3 5\n1 2 1\n2 1 0\n2 2 1\n3 1 1\n3 3 1\n" >permuted0.mtx
+expect 2 'with a zero pivot' "$solve" permuted0.mtx; says err 'row 2: its pivot, in column 1, is zero'
+if "$solve" --factor permuted.mtx 2>&1 | grep -q 'no SuiteSparse'; then ok '# SKIP no SuiteSparse'; else
+    expect 0 'factored when told to' "$solve" --factor=umfpack permuted.mtx; says out 'UMFPACK'
+    printf "$head\n3 3 5\n1 2 1\n2 1 1\n2 3 1\n3 1 1\n3 3 2\n" >cycle.mtx
+    expect 0 'with a cycle it is factored' "$solve" cycle.mtx; says out 'with factors of the matrix'
+fi
+if "$solve" --json permuted.mtx 2>&1 | grep -q 'without jansson'; then ok '# SKIP no jansson'; else
+    expect 0 'JSON of it' "$solve" --json permuted.mtx
+    says out '"shape": "triangle after permutation of rows and columns"'; says out '"level_analysis": "one sweep over the rows"'
+fi
+
 # ---- incomplete factors, refinement, condition
 expect 3 'ILU(0) alone is no solution' "$solve" --factor=ilu0 --refine=0 "$m/rdb3200l.mtx"; says out 'incomplete factors'; says out 'ILU\(0\)'; says err 'backward error'
 expect 0 'ILU(0) of a matrix without fill' "$solve" --factor=ilu0 "$m/seed5.mtx"

@@ -108,9 +108,66 @@ static void test_seed(void **state)
     }
 }
 
+/* The seed's three CUDA solvers and cpu-level, when named, have the levels of the topological sort. */
+static bool is_of_the_slides(const char *solver)
+{
+    return !strcmp(solver, "cuda-naive") || !strcmp(solver, "cuda-single-block") ||
+           !strcmp(solver, "cuda-multiblock") || !strcmp(solver, "cpu-level");
+}
+
+/* An analysed plan; *how: which analysis it says it had. */
+static trs_plan *analysed(const trs_mat *a, const char *solver, const char **how)
+{
+    const trs_options opt = {.solver = solver, .ops = 7};
+    trs_plan *p;
+    trs_info info;
+    assert_int_equal(trs_plan_create(&p, a, &opt), TRS_OK);
+    assert_int_equal(trs_plan_info(p, &info), TRS_OK);
+    assert_string_equal(info.analysis, "");
+    assert_status(trs_plan_analyse(p), TRS_OK);
+    assert_int_equal(trs_plan_info(p, &info), TRS_OK);
+    *how = info.analysis;
+    return p;
+}
+
+static void test_analysis(void **state)
+{
+    (void)state;
+    char why[200];
+    const char *how;
+    random_t r = {4};
+    form f = {.format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32};
+    for (int upper = 0; upper < 2; upper++) {
+        model m = model_new(RANDOM, upper, true, false, &r);
+        trs_mat a = show(&m, &f, &r);
+        trs_plan *swept = analysed(&a, NULL, &how);
+        assert_string_equal(how, "one sweep over the rows");
+        for (int k = 0; trs_solver_at(k); k++) {
+            const trs_solver *s = trs_solver_at(k);
+            if (s->family != TRS_TRIANGLE || !trs_solver_available(s, 0, why, sizeof why)) continue;
+            trs_plan *p = analysed(&a, s->name, &how);
+            assert_string_equal(how, is_of_the_slides(s->name)
+                                         ? "topological sort by in-degree (CSC)"
+                                         : "one sweep over the rows");
+            for (int side = 0; side < 2; side++) {
+                const trs_levels *x = &p->side[side].lv, *y = &swept->side[side].lv;
+                assert_int_equal(x->count, y->count);
+                assert_int_equal(x->widest, y->widest);
+                assert_memory_equal(x->ptr, y->ptr, ((size_t)y->count + 1) * sizeof *y->ptr);
+                assert_memory_equal(x->topo, y->topo, (size_t)m.n * sizeof *y->topo);
+            }
+            trs_plan_destroy(p);
+        }
+        trs_plan_destroy(swept);
+        mat_free(&a);
+        model_free(&m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_analysis),
         cmocka_unit_test(test_patterns),
         cmocka_unit_test(test_seed),
     };

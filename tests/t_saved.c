@@ -21,6 +21,17 @@ typedef struct scene {
     random_t r;
 } scene;
 
+/* A triangle after permutations. */
+static void shuffle(scene *s)
+{
+    int *order = malloc(2 * (size_t)(s->m.n + 1) * sizeof *order);
+    assert_non_null(order);
+    model_shuffle(&s->m, order, order + s->m.n, &s->r);
+    free(order);
+    s->f.unit = s->f.hidden = false;
+    if (s->f.format == TRS_BSR) s->f.format = TRS_CSR;
+}
+
 static scene draw(const trs_solver *solver, int number)
 {
     scene s = {.solver = solver, .r = {(uint64_t)number * 31 + 3}};
@@ -32,7 +43,9 @@ static scene draw(const trs_solver *solver, int number)
     s.opt.solver = solver->name;
     s.opt.order = (trs_order)random_below(&s.r, 3);
     s.opt.ops = (unsigned)random_below(&s.r, 8);
+    if (number % 5 == 4) shuffle(&s);
     s.a = s.other = show(&s.m, &s.f, &s.r);
+    if (number % 5 == 4) s.a.kind = s.other.kind = TRS_PERMUTED;
     const int64_t count = trs_value_count(&s.a);
     void *val = malloc((size_t)(count + 1) * sizeof(zz));
     assert_non_null(val);

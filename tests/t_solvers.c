@@ -18,6 +18,7 @@ typedef struct scene { /* one case */
     trs_options opt;
     int nrhs, first_values; /* 0: the right ones; 1: others, updated later; 2: zeros, likewise */
     bool in_place, exact;
+    bool permuted;    /* a triangle after permutations */
     bool from_device; /* the matrix, at create or at the update */
     int64_t ldb, ldx;
     int ncuts;
@@ -33,14 +34,14 @@ static void describe(const scene *s, const char *what)
     static const char *const formats[] = {"CSR", "CSC", "DENSE", "COO", "BSR"};
     print_error(
         "%s, case %d: %s: %s %s %s %s%s op %d base %d widths %d/%d%s%s nrhs %d layout %d order "
-        "%d parts %d values %d%s%s%s ld %d %d\n",
+        "%d parts %d values %d%s%s%s%s ld %d %d\n",
         s->solver->name, s->number, what, pattern_name[s->pat], dtypes[s->f.dtype],
         formats[s->f.format], s->m.upper ? "upper" : "lower", s->f.unit ? " unit" : "", (int)s->op,
         s->f.base, s->f.ptr_bits, s->f.idx_bits, s->f.shuffled ? " shuffled" : "",
         s->f.garbage ? " garbage" : "", s->nrhs, (int)s->opt.layout, (int)s->opt.order,
         s->ncuts + 1, s->first_values, s->in_place ? " in place" : "",
-        s->opt.device > 0 ? " on device" : "", s->from_device ? " from device" : "", (int)s->ldb,
-        (int)s->ldx);
+        s->permuted ? " permuted" : "", s->opt.device > 0 ? " on device" : "",
+        s->from_device ? " from device" : "", (int)s->ldb, (int)s->ldx);
 }
 
 static void require(const scene *s, bool good, const char *what)
@@ -264,10 +265,25 @@ static void run_plan(scene *s, const trs_plan *p)
     block_free(s, &before);
 }
 
-static bool run_case(const trs_solver *solver, int number)
+/* The rows and columns of the triangle in random orders. */
+static void shuffle(scene *s)
+{
+    int *order = malloc(2 * (size_t)(s->m.n + 1) * sizeof *order);
+    assert_non_null(order);
+    model_shuffle(&s->m, order, order + s->m.n + 1, &s->r);
+    free(order);
+    s->permuted = true;
+    s->f.unit = s->f.hidden = s->f.garbage = false;
+    if (s->f.format == TRS_BSR) s->f.format = TRS_CSR;
+    if (s->f.format == TRS_DENSE) s->first_values = 0; /* its zeros are no entries */
+}
+
+static bool run_case(const trs_solver *solver, int number, bool permuted)
 {
     scene s = draw(solver, number);
+    if (permuted) shuffle(&s);
     trs_mat a = show(&s.m, &s.f, &s.r);
+    if (permuted) a.kind = TRS_PERMUTED;
     trs_plan *p = make_plan(&s, &a);
     mat_free(&a); /* the plan needs nothing of it any more */
     if (p) run_plan(&s, p);
@@ -529,8 +545,10 @@ static void test_solver(void **state)
     const int step = few && atoi(few) > 1 ? atoi(few) : 1;
     const int cases = s->place == TRS_ON_CPU ? CPU_CASES : GPU_CASES;
     int done = 0;
-    for (int k = 0; k < cases; k += step) done += run_case(s, k);
+    for (int k = 0; k < cases; k += step) done += run_case(s, k, false);
     assert_true(done >= cases / step / 2); /* refusing is no way out */
+    for (int k = done = 0; k < cases; k += 3 * step) done += run_case(s, k, true);
+    assert_true(done >= cases / step / 6);
     for (int k = 0; k < 12; k++) run_nan(s, k);
     for (int k = 0; k < ZEROS * 16; k += step)
         run_zeros(s->name, (zeros)(k / 16), k % 5 ? 18 : 150, k % 16);
