@@ -29,6 +29,12 @@
 extern "C" {
 #endif
 
+/* The version of this header; trs_version() gives that of the library that runs. */
+#define TRS_VERSION       "0.1.0"
+#define TRS_VERSION_MAJOR 0
+#define TRS_VERSION_MINOR 1
+#define TRS_VERSION_PATCH 0
+
 /* ---- codes and types -------------------------------------------------------------------- */
 
 typedef enum trs_status {
@@ -92,7 +98,7 @@ TRS_API const char *trs_message(void);
  * Returns a constant, never NULL: "unknown status" for what is no code. */
 TRS_API const char *trs_strerror(int status);
 
-/* The version that the program runs with, not the one it was compiled with: a constant, "1.0.0". */
+/* The version that the program runs with, TRS_VERSION being the one it was compiled with: a constant. */
 TRS_API const char *trs_version(void);
 
 /* A square matrix in arrays that the caller owns.  It is read during trs_plan_create,
