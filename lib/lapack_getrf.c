@@ -96,7 +96,7 @@ static int pivots(const trs_part *part, trs_context *ctx, void *u, bool *odd)
     const lapack_data *d = part->data;
     (void)ctx;
     trs_general_diagonal(part, d->lu, u);
-    for (lapack_int k = 0; k < part->side->tri.n; k++)
+    for (int k = 0; k < part->side->tri.n; k++)
         if (d->pivot[k] != k + 1) *odd = !*odd;
     return TRS_OK;
 }

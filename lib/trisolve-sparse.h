@@ -639,6 +639,9 @@ TRS_API int trs_lu_determinant(const trs_lu *lu, trs_det *det);
  *         and are NULL when there are none.
  * Returns TRS_OK, TRS_EARG. */
 TRS_API int trs_lu_get_info(const trs_lu *lu, trs_lu_info *info);
+/* What libtrisolve-suitesparse calls in this library; nothing for programs, and another in every version. */
+TRS_API const struct trs_core *trs_core(void);
+
 /* Free factors and their plans.     trs_lu *lu ; NULL allowed. */
 TRS_API void trs_lu_destroy(trs_lu *lu);
 
