@@ -123,7 +123,7 @@ int main(int argc, char **argv)
     for (int k = 0; trs_solver_get(k, &s) == TRS_OK; k++)
         if (!strcmp(s.name, "lapack-getrf")) printf("%d %s\n", s.available, s.why);
     int rc = trs_mm_read(argv[argc - 1], NULL, &mm);
-    if (rc) printf("%d %s\n", rc, mm.message);
+    if (rc) printf("%d %s\n", rc, trs_message());
     trs_mm_free(&mm);
     return 0;
 }
