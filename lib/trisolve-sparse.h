@@ -714,7 +714,8 @@ typedef struct trs_mm { /* what a file held; owned by the caller, freed by trs_m
  *     const trs_mm_options *opt ; in, NULL: all defaults.
  *     trs_mm *mm ; out.  Always set; free it with trs_mm_free also after an error.
  * Returns TRS_OK, TRS_EARG, TRS_EFILE, TRS_EFORMAT, TRS_EMEM, TRS_ESUPPORT (packed file, no
- * libarchive).  Source: Boisvert, Pozo, Remington, "The Matrix Market Exchange Formats", NISTIR 5935. */
+ * libarchive in this build or on this machine).
+ * Source: Boisvert, Pozo, Remington, "The Matrix Market Exchange Formats", NISTIR 5935. */
 TRS_API int trs_mm_read(const char *file, const trs_mm_options *opt, trs_mm *mm);
 /* Free the arrays and clear mm.     trs_mm *mm ; of trs_mm_read, also freed before; NULL allowed. */
 TRS_API void trs_mm_free(trs_mm *mm);
@@ -731,7 +732,8 @@ TRS_API int trs_mm_mat(const trs_mm *mm, unsigned kind, trs_mat *mat);
  *         whose name ends so; NULL: ".mtx".
  *     int64_t limit ; bytes of unpacked text, 0: three quarters of what the machine has.
  *     put ; in: is given every piece; non-zero: no more is wanted.
- * Returns TRS_OK, TRS_EARG, TRS_EFILE, TRS_EMEM, TRS_ESUPPORT (packed file, no libarchive). */
+ * Returns TRS_OK, TRS_EARG, TRS_EFILE, TRS_EMEM, TRS_ESUPPORT (packed file, no libarchive in
+ * this build or on this machine). */
 TRS_API int trs_unpack(const char *file, const char *member, int64_t limit,
                        int (*put)(void *user, const char *text, int64_t bytes), void *user);
 
