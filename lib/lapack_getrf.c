@@ -156,6 +156,7 @@ static int library(char *why, size_t size)
 
 static int update(trs_part *part)
 {
+    (void)part;
     return trs_fail(TRS_ELIBRARY, "built without LAPACK");
 }
 

@@ -118,6 +118,9 @@ cat >absent.c <<'EOF'
 #include <trisolve-sparse.h>
 int main(int argc, char **argv)
 {
+    const double a[4] = {0, 1, 1, 0};
+    trs_mat A = {.n = 2, .val = a, .ld = 2, .format = TRS_DENSE};
+    trs_plan *plan;
     trs_solver_info s;
     trs_mm mm;
     for (int k = 0; trs_solver_get(k, &s) == TRS_OK; k++)
@@ -125,6 +128,10 @@ int main(int argc, char **argv)
     int rc = trs_mm_read(argv[argc - 1], NULL, &mm);
     if (rc) printf("%d %s\n", rc, trs_message());
     trs_mm_free(&mm);
+    rc = trs_plan_create(&plan, &A, NULL);
+    if (!rc) rc = trs_plan_analyse(plan);
+    printf("%d %s\n", rc, trs_message());
+    trs_plan_destroy(plan);
     return 0;
 }
 EOF
@@ -134,7 +141,9 @@ mkdir hidden
 expect 0 'a program without libarchive and LAPACK' $CC $(pkg-config --cflags trisolve-sparse) absent.c \
     $(pkg-config --libs trisolve-sparse) -o absent
 expect 0 'starts' env "LD_LIBRARY_PATH=$folder/hidden:$LD_LIBRARY_PATH" ./absent "$source/matrices/cavity10.mtx.xz"
-if grep -q '^#define HAVE_LAPACK 1' "$build/config.h"; then says out '^0 .*liblapack.so.3'
+if grep -q '^#define HAVE_LAPACK 1' "$build/config.h"; then
+    says out '^0 .*liblapack.so.3'
+    grep -q '^#define HAVE_CUDA' "$build/config.h" || says out '^-4 a general matrix needs .* \(.*liblapack.so.3'
 else says out '^0 built without LAPACK'; fi
 if grep -q '^#define LIBARCHIVE_SONAME' "$build/config.h"; then
     says out '^-4 .*cavity10.mtx.xz: packed by xz, and packed files need libarchive \(.*libarchive.so.13: .*\)$'
