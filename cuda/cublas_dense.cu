@@ -26,7 +26,7 @@ static int library(char *why, size_t size)
 {
     trs_cublas lib;
     int rc = trs_cublas_open(&lib, why, size);
-    trs_vendor_close(lib.library);
+    trs_library_close(lib.library);
     return rc;
 }
 
@@ -34,7 +34,7 @@ static void release(trs_part *part)
 {
     cublas_data *d = (cublas_data *)part->data;
     device_full_free(part->ctx, &d->full);
-    trs_vendor_close(d->lib.library);
+    trs_library_close(d->lib.library);
     trs_free(&part->ctx->mem, d);
 }
 

@@ -35,7 +35,7 @@ static int library(char *why, size_t size)
 {
     trs_cusolver lib;
     int rc = trs_cusolver_open(&lib, why, size);
-    trs_vendor_close(lib.library);
+    trs_library_close(lib.library);
     return rc;
 }
 
@@ -97,7 +97,7 @@ static void release(trs_part *part)
     handle_free(part->ctx, &d->lib, &d->own);
     trs_gpu_free(part->ctx, d->lu);
     trs_gpu_free(part->ctx, d->pivot);
-    trs_vendor_close(d->lib.library);
+    trs_library_close(d->lib.library);
     trs_free(&part->ctx->mem, d);
 }
 

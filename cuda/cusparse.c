@@ -42,7 +42,7 @@ static int library(char *why, size_t size)
 {
     trs_cusparse lib;
     int rc = trs_cusparse_open(&lib, why, size);
-    trs_vendor_close(lib.library);
+    trs_library_close(lib.library);
     return rc;
 }
 
@@ -147,7 +147,7 @@ static void release(trs_part *part)
     trs_gpu_free(part->ctx, d->idx);
     trs_gpu_free(part->ctx, d->val);
     if (d->src) trs_gpu_free(part->ctx, d->src);
-    trs_vendor_close(d->lib.library);
+    trs_library_close(d->lib.library);
     trs_free(&part->ctx->mem, d);
 }
 

@@ -13,6 +13,7 @@ extern "C" {
 #endif
 
 #include "gpu.h"
+#include "library.h"
 
 /* The functions of each library that we call; vendor.c resolves them by name.  (The formatter never
  * settles on such lists.) */
@@ -43,30 +44,25 @@ extern "C" {
             F(cusolverDnXgetrs)
 /* clang-format on */
 
-#define TRS_MEMBER(name) __typeof__(&name) name;
-
 typedef struct trs_cusparse {
     void *library;
-    TRS_CUSPARSE_FUNCTIONS(TRS_MEMBER)
+    TRS_CUSPARSE_FUNCTIONS(TRS_LIBRARY_MEMBER)
 } trs_cusparse;
 
 typedef struct trs_cublas {
     void *library;
-    TRS_CUBLAS_FUNCTIONS(TRS_MEMBER)
+    TRS_CUBLAS_FUNCTIONS(TRS_LIBRARY_MEMBER)
 } trs_cublas;
 
 typedef struct trs_cusolver {
     void *library;
-    TRS_CUSOLVER_FUNCTIONS(TRS_MEMBER)
+    TRS_CUSOLVER_FUNCTIONS(TRS_LIBRARY_MEMBER)
 } trs_cusolver;
 
-#undef TRS_MEMBER
-
-/* 0, or TRS_ELIBRARY with the reason in why.  Opening again is cheap: the loader counts. */
+/* 0, or TRS_ELIBRARY with the reason in why.  trs_library_close(lib->library), also after an error. */
 int trs_cusparse_open(trs_cusparse *lib, char *why, size_t size);
 int trs_cublas_open(trs_cublas *lib, char *why, size_t size);
 int trs_cusolver_open(trs_cusolver *lib, char *why, size_t size);
-void trs_vendor_close(void *library);
 
 #ifdef __cplusplus
 }

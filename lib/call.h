@@ -8,13 +8,13 @@
  * call each other: only the outermost call counts.
  * trs_leave restores the CUDA device that was current, and clears the thread's sentence if the code is
  * TRS_OK; a failure that left no sentence gets that of trs_strerror.  Returns the code. */
-TRS_API void trs_enter(void);
-TRS_API int trs_leave(int code);
+void trs_enter(void);
+int trs_leave(int code);
 /* The same for a function that leaves the sentence as it is: one that cannot fail, or only tells facts. */
-TRS_API void trs_leave_silently(void);
+void trs_leave_silently(void);
 
 /* Write the calling thread's sentence and return the code.  The arguments may be trs_message (). */
-TRS_API int trs_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int trs_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* An error that the caller has found a way around. */
 void trs_forget(void);
 

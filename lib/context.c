@@ -9,7 +9,7 @@
 
 const char *trs_version(void)
 {
-    return PACKAGE_VERSION;
+    return TRS_VERSION;
 }
 
 const char *trs_strerror(int status)

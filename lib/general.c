@@ -65,6 +65,18 @@ static const trs_solver *pivoting(const trs_plan *p)
     return NULL;
 }
 
+static int nothing_pivots(const trs_plan *p)
+{
+    char why[200];
+    if (p->ctx.bitwise)
+        return trs_fail(TRS_ESUPPORT,
+                        "no solver that exchanges rows promises the same bits; name another");
+    if (trs_solver_available(trs_solver_named("lapack-getrf"), p->ctx.device, why, sizeof why))
+        return trs_fail(TRS_ESUPPORT, "a general matrix on a device needs cuSOLVER");
+    return trs_fail(TRS_ESUPPORT,
+                    "a general matrix needs LAPACK or cuSOLVER, and neither is here (%s)", why);
+}
+
 int trs_general_choose(trs_plan *p)
 {
     const trs_side *s = &p->side[p->side[0].used ? 0 : 1];
@@ -74,11 +86,7 @@ int trs_general_choose(trs_plan *p)
     p->info.widest = shape.n > 0;
     const bool named = p->wanted;
     if (!named) p->wanted = pivoting(p);
-    if (!p->wanted)
-        return trs_fail(TRS_ESUPPORT,
-                        p->ctx.bitwise
-                            ? "no solver that exchanges rows promises the same bits; name another"
-                            : "a general matrix needs LAPACK or cuSOLVER, and neither is here");
+    if (!p->wanted) return nothing_pivots(p);
     trs_cost c;
     p->info.predicted = trs_predict(&p->ctx, p->wanted, NULL, &shape, p->on_device, &c);
     snprintf(p->reason, sizeof p->reason, "a full matrix of %" PRId64 " %s: %s", shape.n,

@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include "input.h"
+#include "library.h"
 #include "mm_number.h"
 
 #include <errno.h>
@@ -22,6 +23,31 @@
 #ifdef HAVE_LIBARCHIVE
 #include <archive.h>
 #include <archive_entry.h>
+
+/* What is called of libarchive, by pointers: to the functions that are linked, or to those found at run time. */
+#define ARCHIVE_FUNCTIONS(F)                                                                       \
+    F(archive_read_new)                                                                            \
+    F(archive_read_free)                                                                           \
+    F(archive_read_support_filter_gzip)                                                            \
+    F(archive_read_support_filter_xz)                                                              \
+    F(archive_read_support_filter_zstd)                                                            \
+    F(archive_read_support_filter_bzip2)                                                           \
+    F(archive_read_support_format_tar)                                                             \
+    F(archive_read_support_format_raw)                                                             \
+    F(archive_read_support_format_empty)                                                           \
+    F(archive_read_open)                                                                           \
+    F(archive_read_next_header)                                                                    \
+    F(archive_read_data)                                                                           \
+    F(archive_format)                                                                              \
+    F(archive_entry_pathname)                                                                      \
+    F(archive_entry_filetype)                                                                      \
+    F(archive_set_error)                                                                           \
+    F(archive_error_string)
+
+typedef struct archive_library {
+    void *library;
+    ARCHIVE_FUNCTIONS(TRS_LIBRARY_MEMBER)
+} archive_library;
 #endif
 
 enum { LOOK = 512, BLOCK = 1 << 16 };
@@ -44,6 +70,9 @@ struct trs_input {
     int64_t room, from, to;
     char *block;  /* [BLOCK] packed bytes on their way to libarchive */
     void *unpack; /* struct archive */
+#ifdef HAVE_LIBARCHIVE
+    archive_library la;
+#endif
 };
 
 static int fail(trs_input *in, int code, const char *format, ...)
@@ -147,18 +176,36 @@ static const char *packing(const trs_input *in)
 /* ---- libarchive ---------------------------------------------------------------------------- */
 
 #ifdef HAVE_LIBARCHIVE
+#ifdef LIBARCHIVE_SONAME
+static int open_library(archive_library *lib, char *why, size_t size)
+{
+    lib->library = trs_library_open(NULL, LIBARCHIVE_SONAME, why, size);
+    int rc = lib->library ? TRS_OK : TRS_ELIBRARY;
+    ARCHIVE_FUNCTIONS(TRS_LIBRARY_FIND)
+    return rc;
+}
+#else
+#define LINKED(name) lib->name = name;
+static int open_library(archive_library *lib, char *why, size_t size)
+{
+    (void)why, (void)size;
+    ARCHIVE_FUNCTIONS(LINKED)
+    return TRS_OK;
+}
+#endif
+
 static la_ssize_t give_packed(struct archive *a, void *data, const void **buffer)
 {
     trs_input *in = data;
     int64_t k = read_raw(in, in->block, BLOCK);
-    if (k < 0) archive_set_error(a, errno, "%s", strerror(errno));
+    if (k < 0) in->la.archive_set_error(a, errno, "%s", strerror(errno));
     *buffer = in->block;
     return k;
 }
 
 static int fail_archive(trs_input *in)
 {
-    const char *why = archive_error_string(in->unpack);
+    const char *why = in->la.archive_error_string(in->unpack);
     return fail(in, TRS_EFILE, "cannot unpack: %s", why ? why : "damaged");
 }
 
@@ -187,39 +234,48 @@ static bool wanted(const trs_input *in, const char *name, bool rhs, bool any)
 
 static int open_archive(trs_input *in)
 {
-    struct archive *a = in->unpack = archive_read_new();
+    archive_library *la = &in->la;
+    char why[120];
+    if (open_library(la, why, sizeof why))
+        return fail(in, TRS_ESUPPORT, "packed by %s, and packed files need libarchive (%s)",
+                    packing(in), why);
+    struct archive *a = in->unpack = la->archive_read_new();
     if (!in->block) in->block = trs_alloc(&in->mem, BLOCK, 1);
     if (!a || !in->block) return fail(in, TRS_EMEM, "out of memory");
-    archive_read_support_filter_gzip(a);
-    archive_read_support_filter_xz(a);
-    archive_read_support_filter_zstd(a);
-    archive_read_support_filter_bzip2(a);
-    archive_read_support_format_tar(a);
-    archive_read_support_format_raw(a);
-    archive_read_support_format_empty(a);
-    return archive_read_open(a, in, NULL, give_packed, NULL) ? fail_archive(in) : TRS_OK;
+    la->archive_read_support_filter_gzip(a);
+    la->archive_read_support_filter_xz(a);
+    la->archive_read_support_filter_zstd(a);
+    la->archive_read_support_filter_bzip2(a);
+    la->archive_read_support_format_tar(a);
+    la->archive_read_support_format_raw(a);
+    la->archive_read_support_format_empty(a);
+    return la->archive_read_open(a, in, NULL, give_packed, NULL) ? fail_archive(in) : TRS_OK;
 }
 
 /* Go to the member; 1: there, 0: there is none. */
 static int find_member(trs_input *in, bool rhs, bool any)
 {
+    const archive_library *la = &in->la;
+    struct archive *a = in->unpack;
     struct archive_entry *e;
     int rc;
-    while ((rc = archive_read_next_header(in->unpack, &e)) == ARCHIVE_OK || rc == ARCHIVE_WARN) {
-        if ((archive_format(in->unpack) & ARCHIVE_FORMAT_BASE_MASK) != ARCHIVE_FORMAT_TAR)
+    while ((rc = la->archive_read_next_header(a, &e)) == ARCHIVE_OK || rc == ARCHIVE_WARN) {
+        if ((la->archive_format(a) & ARCHIVE_FORMAT_BASE_MASK) != ARCHIVE_FORMAT_TAR)
             return rhs ? 0 : 1; /* one packed file */
-        const char *name = archive_entry_pathname(e);
-        if (name && archive_entry_filetype(e) == AE_IFREG && wanted(in, name, rhs, any)) return 1;
+        const char *name = la->archive_entry_pathname(e);
+        if (name && la->archive_entry_filetype(e) == AE_IFREG && wanted(in, name, rhs, any))
+            return 1;
     }
     if (rc != ARCHIVE_EOF) return fail_archive(in);
-    in->ended = archive_format(in->unpack) == ARCHIVE_FORMAT_EMPTY;
+    in->ended = la->archive_format(a) == ARCHIVE_FORMAT_EMPTY;
     return in->ended && !rhs;
 }
 
 static void close_archive(trs_input *in)
 {
-    if (in->unpack) archive_read_free(in->unpack);
-    in->unpack = NULL;
+    if (in->unpack) in->la.archive_read_free(in->unpack);
+    trs_library_close(in->la.library);
+    in->unpack = in->la.library = NULL;
 }
 
 /* The matrix that bears the archive's name, else the first .mtx file. */
@@ -241,7 +297,7 @@ static int start_unpacking(trs_input *in, bool rhs)
 
 static int64_t read_unpacked(trs_input *in, char *to, int64_t n)
 {
-    la_ssize_t k = archive_read_data(in->unpack, to, (size_t)n);
+    la_ssize_t k = in->la.archive_read_data(in->unpack, to, (size_t)n);
     return k < 0 ? fail_archive(in) : k;
 }
 #else

@@ -1,48 +1,47 @@
 /* lapack_getrf.c: LU with partial pivoting by LAPACK (xGETRF, xGETRS), on the CPU.
- * What a general matrix is solved by where nothing else was asked for and a GPU would not pay. */
+ * What a general matrix is solved by where nothing else was asked for and a GPU would not pay.
+ * LAPACK is opened when a general matrix asks for it: a program that solves triangles needs no BLAS. */
 #include "config.h"
 
 #include "general.h"
+#include "library.h"
+#include "lu.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#ifdef HAVE_LAPACKE
-#include <lapacke.h>
+#ifdef HAVE_LAPACK
+
+/* xGETRF and xGETRS as Fortran has them: arguments by address, the length of a text at the end. */
+typedef void getrf_function(const int *m, const int *n, void *A, const int *lda, int *ipiv,
+                            int *info);
+typedef void getrs_function(const char *op, const int *n, const int *nrhs, const void *A,
+                            const int *lda, const int *ipiv, void *B, const int *ldb, int *info,
+                            size_t op_length);
+
+typedef struct lapack {
+    void *library;
+    getrf_function *getrf;
+    getrs_function *getrs;
+} lapack;
 
 typedef struct lapack_data {
-    void *lu;          /* [n*n] by columns */
-    lapack_int *pivot; /* [n] from 1 */
+    lapack lib;
+    void *lu;   /* [n*n] by columns */
+    int *pivot; /* [n] from 1 */
 } lapack_data;
 
-static lapack_int getrf(trs_dtype t, lapack_int n, void *A, lapack_int *pivot)
+static int lapack_open(lapack *lib, trs_dtype t, char *why, size_t size)
 {
-    switch (t) {
-    case TRS_F64:
-        return LAPACKE_dgetrf(LAPACK_COL_MAJOR, n, n, A, n, pivot);
-    case TRS_F32:
-        return LAPACKE_sgetrf(LAPACK_COL_MAJOR, n, n, A, n, pivot);
-    case TRS_C64:
-        return LAPACKE_zgetrf(LAPACK_COL_MAJOR, n, n, A, n, pivot);
-    default:
-        return LAPACKE_cgetrf(LAPACK_COL_MAJOR, n, n, A, n, pivot);
-    }
-}
-
-static lapack_int getrs(trs_dtype t, lapack_int n, const lapack_data *d, void *x)
-{
-    switch (t) {
-    case TRS_F64:
-        return LAPACKE_dgetrs(LAPACK_COL_MAJOR, 'N', n, 1, d->lu, n, d->pivot, x, n);
-    case TRS_F32:
-        return LAPACKE_sgetrs(LAPACK_COL_MAJOR, 'N', n, 1, d->lu, n, d->pivot, x, n);
-    case TRS_C64:
-        return LAPACKE_zgetrs(LAPACK_COL_MAJOR, 'N', n, 1, d->lu, n, d->pivot, x, n);
-    default:
-        return LAPACKE_cgetrs(LAPACK_COL_MAJOR, 'N', n, 1, d->lu, n, d->pivot, x, n);
-    }
+    static const char letter[] = {
+        [TRS_F64] = 'd', [TRS_F32] = 's', [TRS_C64] = 'z', [TRS_C32] = 'c'};
+    char getrf[] = "?getrf_", getrs[] = "?getrs_";
+    getrf[0] = getrs[0] = letter[t];
+    lib->library = trs_library_open(NULL, "liblapack.so.3", why, size);
+    if (!lib->library) return TRS_ELIBRARY;
+    int rc = trs_library_find(lib->library, getrf, (void **)&lib->getrf, why, size);
+    return rc ? rc : trs_library_find(lib->library, getrs, (void **)&lib->getrs, why, size);
 }
 
 static int analyse(trs_part *part)
@@ -50,6 +49,9 @@ static int analyse(trs_part *part)
     const trs_tri *t = &part->side->tri;
     lapack_data *d = part->data = trs_alloc_zero(&part->ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
+    char why[200];
+    int rc = lapack_open(&d->lib, t->dtype, why, sizeof why);
+    if (rc) return trs_fail(rc, "LAPACK: %s", why);
     d->lu = trs_new(part->ctx, (int64_t)t->n * t->n, trs_size(t->dtype), "the factors");
     if (d->lu) d->pivot = trs_new(part->ctx, t->n, sizeof *d->pivot, "row exchanges");
     return d->pivot ? TRS_OK : TRS_EMEM;
@@ -58,21 +60,35 @@ static int analyse(trs_part *part)
 static void release(trs_part *part)
 {
     lapack_data *d = part->data;
+    trs_library_close(d->lib.library);
     trs_free(&part->ctx->mem, d->lu);
     trs_free(&part->ctx->mem, d->pivot);
     trs_free(&part->ctx->mem, d);
+}
+
+/* The first row whose pivot is not finite, or -1: xGETRF does not look for NaN. */
+static int64_t first_not_finite(const trs_tri *t, const void *lu)
+{
+    double z[2];
+    for (int64_t i = 0; i < t->n; i++) {
+        trs_number_get(lu, t->dtype, i * (t->n + (int64_t)1), z);
+        if (!isfinite(z[0]) || !isfinite(z[1])) return i;
+    }
+    return -1;
 }
 
 static int update(trs_part *part)
 {
     const trs_tri *t = &part->side->tri;
     lapack_data *d = part->data;
+    int info = 0;
     memcpy(d->lu, part->side->full, (size_t)t->n * (size_t)t->n * trs_size(t->dtype));
     const double start = trs_now();
-    lapack_int info = t->n ? getrf(t->dtype, t->n, d->lu, d->pivot) : 0;
+    if (t->n) d->lib.getrf(&t->n, &t->n, d->lu, &t->n, d->pivot, &info);
     part->seconds_factor = trs_now() - start;
-    if (info < 0) return trs_fail(TRS_ELIBRARY, "xGETRF refuses argument %d", -(int)info);
-    return trs_general_judge(part, info ? INFINITY : 1, (int64_t)info - 1);
+    if (info < 0) return trs_fail(TRS_ELIBRARY, "xGETRF refuses argument %d", -info);
+    const int64_t row = info ? info - 1 : first_not_finite(t, d->lu);
+    return trs_general_judge(part, row < 0 ? 1 : INFINITY, row);
 }
 
 static int pivots(const trs_part *part, trs_context *ctx, void *u, bool *odd)
@@ -80,7 +96,7 @@ static int pivots(const trs_part *part, trs_context *ctx, void *u, bool *odd)
     const lapack_data *d = part->data;
     (void)ctx;
     trs_general_diagonal(part, d->lu, u);
-    for (lapack_int k = 0; k < part->side->tri.n; k++)
+    for (int k = 0; k < part->side->tri.n; k++)
         if (d->pivot[k] != k + 1) *odd = !*odd;
     return TRS_OK;
 }
@@ -108,7 +124,9 @@ static void conjugate(trs_dtype t, int64_t n, void *x)
 static int solve(const trs_part *part, const trs_job *job)
 {
     const trs_tri *t = &part->side->tri;
+    const lapack_data *d = part->data;
     const int64_t size = (int64_t)trs_size(t->dtype), n = t->n;
+    const int one = 1;
     char *y = job->work;
     for (int r = 0; r < job->nrhs; r++) {
         const char *b = (const char *)job->b.p + r * job->b.cs * size;
@@ -116,7 +134,9 @@ static int solve(const trs_part *part, const trs_job *job)
         for (int64_t i = 0; i < n; i++)
             memcpy(y + i * size, b + i * job->b.rs * size, (size_t)size);
         if (job->conj) conjugate(t->dtype, n, y);
-        if (getrs(t->dtype, t->n, part->data, y)) return TRS_ELIBRARY;
+        int info = 0;
+        if (n) d->lib.getrs("N", &t->n, &one, d->lu, &t->n, d->pivot, y, &t->n, &info, 1);
+        if (info) return TRS_ELIBRARY;
         if (job->conj) conjugate(t->dtype, n, y);
         for (int64_t i = 0; i < n; i++)
             memcpy(x + i * job->x.rs * size, y + i * size, (size_t)size);
@@ -124,10 +144,19 @@ static int solve(const trs_part *part, const trs_job *job)
     return TRS_OK;
 }
 
+static int library(char *why, size_t size)
+{
+    lapack lib;
+    int rc = lapack_open(&lib, TRS_F64, why, size);
+    trs_library_close(lib.library);
+    return rc;
+}
+
 #else
 
 static int update(trs_part *part)
 {
+    (void)part;
     return trs_fail(TRS_ELIBRARY, "built without LAPACK");
 }
 
@@ -137,18 +166,13 @@ static int solve(const trs_part *part, const trs_job *job)
     return TRS_ELIBRARY;
 }
 
-#endif
-
 static int library(char *why, size_t size)
 {
-#ifdef HAVE_LAPACKE
-    (void)why, (void)size;
-    return TRS_OK;
-#else
     snprintf(why, size, "built without LAPACK");
     return TRS_ELIBRARY;
-#endif
 }
+
+#endif
 
 static int64_t bytes(const trs_shape *s)
 {
@@ -174,7 +198,7 @@ const trs_solver trs_solver_lapack_getrf = {
     .bytes = bytes,
     .update = update,
     .solve = solve,
-#ifdef HAVE_LAPACKE
+#ifdef HAVE_LAPACK
     .analyse = analyse,
     .release = release,
     .pivots = pivots,

@@ -230,6 +230,13 @@ int trs_lu_update(trs_lu *lu, const trs_mat *A)
     return trs_leave(lu_update(lu, A));
 }
 
+const struct trs_core *trs_core(void)
+{
+#define ENTRY(name) .name = name,
+    static const struct trs_core table = {TRS_CORE_FUNCTIONS(ENTRY)};
+    return &table;
+}
+
 /* ---- questions ------------------------------------------------------------------------------ */
 
 static int lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P,

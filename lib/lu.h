@@ -4,12 +4,13 @@
  *     A --trs_lu_import--> trs_csc --UMFPACK, CHOLMOD--> trs_factors --trs_lu_adopt--> two plans
  *
  * libtrisolve-sparse knows nothing of the library behind: what it keeps for the next numeric
- * factorisation hangs on trs_lu.backend.  The functions here are exported for
- * libtrisolve-suitesparse alone and are no part of the public interface. */
+ * factorisation hangs on trs_lu.backend.  The functions here are no part of the public interface and
+ * hidden: libtrisolve-suitesparse has them, and those of call.h, from the table trs_core (). */
 #ifndef TRS_LU_H
 #define TRS_LU_H
 
 #include "call.h"
+#include "library.h"
 
 #include <stdbool.h>
 
@@ -56,23 +57,23 @@ struct trs_lu {
 
 /* A lu without factors.  opt: of the plans, NULL: all defaults.
  * Returns TRS_OK, TRS_EARG, TRS_EMEM (then *lu = NULL), TRS_ESUPPORT. */
-TRS_API int trs_lu_new(trs_lu **lu, const trs_options *opt);
+int trs_lu_new(trs_lu **lu, const trs_options *opt);
 
 /* NULL and a sentence when there is no memory. */
-TRS_API void *trs_lu_alloc(trs_lu *lu, int64_t count, size_t size, const char *what);
-TRS_API void trs_lu_free(trs_lu *lu, void *p);
+void *trs_lu_alloc(trs_lu *lu, int64_t count, size_t size, const char *what);
+void trs_lu_free(trs_lu *lu, void *p);
 
 /* Any host matrix as a trs_csc; entries given twice and values that are not finite are refused. */
-TRS_API int trs_lu_import(trs_lu *lu, const trs_mat *A, trs_csc *C);
-TRS_API void trs_lu_csc_free(trs_lu *lu, trs_csc *C);
+int trs_lu_import(trs_lu *lu, const trs_mat *A, trs_csc *C);
+void trs_lu_csc_free(trs_lu *lu, trs_csc *C);
 
 /* The lines of a checked host matrix: rows of CSR, columns of CSC and DENSE.  Entry p of line l, with
- * begin <= p < end, stands in column or row `cross`.  Not exported. */
+ * begin <= p < end, stands in column or row `cross`. */
 int64_t trs_line_begin(const trs_mat *m, int64_t l);
 int64_t trs_line_end(const trs_mat *m, int64_t l);
 int64_t trs_line_cross(const trs_mat *m, int64_t l, int64_t p);
 
-/* Number k of an array of this type, as (re, im).  Not exported. */
+/* Number k of an array of this type, as (re, im). */
 void trs_number_get(const void *a, trs_dtype t, int64_t k, double z[2]);
 void trs_number_put(void *a, trs_dtype t, int64_t k, const double z[2]);
 
@@ -81,10 +82,28 @@ double trs_power_near(double size);
 
 /* Take the factors over (*f is empty afterwards, also after an error), and make the plans; when the
  * patterns are those of the factors before, the plans only get the new values. */
-TRS_API int trs_lu_adopt(trs_lu *lu, trs_factors *f);
-TRS_API void trs_lu_factors_free(trs_lu *lu, trs_factors *f);
+int trs_lu_adopt(trs_lu *lu, trs_factors *f);
+void trs_lu_factors_free(trs_lu *lu, trs_factors *f);
 
-/* Make the plans of lu->f, or give them its values; only_l: that of L alone.  Not exported. */
+/* Make the plans of lu->f, or give them its values; only_l: that of L alone. */
 int trs_lu_plan(trs_lu *lu, bool only_l);
+
+/* What the other library calls, each by its own name in the table; lib/suitesparse/factor.h says so to its
+ * sources. */
+#define TRS_CORE_FUNCTIONS(F)                                                                      \
+    F(trs_enter)                                                                                   \
+    F(trs_leave)                                                                                   \
+    F(trs_fail)                                                                                    \
+    F(trs_lu_new)                                                                                  \
+    F(trs_lu_alloc)                                                                                \
+    F(trs_lu_free)                                                                                 \
+    F(trs_lu_import)                                                                               \
+    F(trs_lu_csc_free)                                                                             \
+    F(trs_lu_adopt)                                                                                \
+    F(trs_lu_factors_free)
+
+struct trs_core {
+    TRS_CORE_FUNCTIONS(TRS_LIBRARY_MEMBER)
+};
 
 #endif

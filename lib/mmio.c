@@ -167,7 +167,8 @@ static const char *read_value(const char *p, double *x, bool whole)
 }
 
 /* One entry within M x N on a line of its own. */
-static int read_entry(FILE *f, line *l, int M, int N, int *I, int *J, double v[2], MM_typecode t)
+static int read_entry(FILE *f, line *l, int M, int N, int *row, int *col, double v[2],
+                      MM_typecode t)
 {
     uint64_t i, j;
     if (!mm_is_real(t) && !mm_is_complex(t) && !mm_is_integer(t) && !mm_is_pattern(t))
@@ -180,30 +181,31 @@ static int read_entry(FILE *f, line *l, int M, int N, int *I, int *J, double v[2
     if (mm_is_complex(t)) p = read_value(p, &v[1], false);
     if (!p || *trs_skip_blanks(p) != '\n') return MM_PREMATURE_EOF;
     if (i - 1 >= (uint64_t)M || j - 1 >= (uint64_t)N) return MM_PREMATURE_EOF;
-    *I = (int)i;
-    *J = (int)j;
+    *row = (int)i;
+    *col = (int)j;
     return 0;
 }
 
-int mm_read_mtx_crd_data(FILE *f, int M, int N, int nz, int I[], int J[], double val[],
+int mm_read_mtx_crd_data(FILE *f, int M, int N, int nz, int row[], int col[], double val[],
                          MM_typecode matcode)
 {
     line l = {0};
     int rc = 0, words = mm_is_complex(matcode) ? 2 : mm_is_pattern(matcode) ? 0 : 1;
     for (int k = 0; k < nz && !rc; k++) {
         double v[2] = {0, 0};
-        rc = read_entry(f, &l, M, N, &I[k], &J[k], v, matcode);
+        rc = read_entry(f, &l, M, N, &row[k], &col[k], v, matcode);
         if (!rc && words) memcpy(val + (int64_t)words * k, v, (size_t)words * sizeof *v);
     }
     free(l.p);
     return rc;
 }
 
-int mm_read_mtx_crd_entry(FILE *f, int *I, int *J, double *real, double *img, MM_typecode matcode)
+int mm_read_mtx_crd_entry(FILE *f, int *row, int *col, double *real, double *img,
+                          MM_typecode matcode)
 {
     line l = {0};
     double v[2] = {0, 0};
-    int rc = read_entry(f, &l, INT_MAX, INT_MAX, I, J, v, matcode);
+    int rc = read_entry(f, &l, INT_MAX, INT_MAX, row, col, v, matcode);
     if (!rc && !mm_is_pattern(matcode)) *real = v[0];
     if (!rc && mm_is_complex(matcode)) *img = v[1];
     free(l.p);
@@ -213,8 +215,8 @@ int mm_read_mtx_crd_entry(FILE *f, int *I, int *J, double *real, double *img, MM
 /* ---- whole files --------------------------------------------------------------------------- */
 
 typedef struct triplets {
-    int *I, *J;  /* [room] */
-    double *val; /* [words*room] */
+    int *row, *col; /* [room] */
+    double *val;    /* [words*room] */
     int room;
     size_t words;
 } triplets;
@@ -224,13 +226,13 @@ static bool grow(triplets *a, int k)
 {
     if (k < a->room) return true;
     int room = a->room > INT_MAX / 2 ? INT_MAX : 2 * a->room + 1024;
-    int *I = realloc(a->I, (size_t)room * sizeof *I);
-    if (I) a->I = I;
-    int *J = realloc(a->J, (size_t)room * sizeof *J);
-    if (J) a->J = J;
+    int *row = realloc(a->row, (size_t)room * sizeof *row);
+    if (row) a->row = row;
+    int *col = realloc(a->col, (size_t)room * sizeof *col);
+    if (col) a->col = col;
     double *val = realloc(a->val, (size_t)room * a->words * sizeof *val);
     if (val) a->val = val;
-    if (!I || !J || !val) return false;
+    if (!row || !col || !val) return false;
     a->room = room;
     return true;
 }
@@ -243,7 +245,7 @@ static int read_all_entries(FILE *f, int M, int N, int nz, triplets *a, MM_typec
     for (int k = 0; k < nz && !rc; k++) {
         double v[2] = {0, 0};
         if (!grow(a, k)) rc = MM_COULD_NOT_READ_FILE;
-        if (!rc) rc = read_entry(f, &l, M, N, a->I + k, a->J + k, v, t);
+        if (!rc) rc = read_entry(f, &l, M, N, a->row + k, a->col + k, v, t);
         if (!rc) memcpy(a->val + a->words * (size_t)k, v, a->words * sizeof *v);
     }
     if (!rc && read_full_line(f, &l)) rc = MM_PREMATURE_EOF;
@@ -261,12 +263,12 @@ static int read_open_file(FILE *f, int *M, int *N, int *nz, triplets *a, MM_type
     return rc ? rc : read_all_entries(f, *M, *N, *nz, a, *matcode);
 }
 
-int mm_read_mtx_crd(char *fname, int *M, int *N, int *nz, int **I, int **J, double **val,
+int mm_read_mtx_crd(char *fname, int *M, int *N, int *nz, int **row, int **col, double **val,
                     MM_typecode *matcode)
 {
     triplets a = {0};
     *M = *N = *nz = 0;
-    *I = *J = NULL;
+    *row = *col = NULL;
     *val = NULL;
     bool standard = !strcmp(fname, "stdin");
     FILE *f = standard ? stdin : fopen(fname, "r");
@@ -278,30 +280,30 @@ int mm_read_mtx_crd(char *fname, int *M, int *N, int *nz, int **I, int **J, doub
         a.val = NULL;
     }
     if (rc) {
-        free(a.I);
-        free(a.J);
+        free(a.row);
+        free(a.col);
         return rc;
     }
-    *I = a.I;
-    *J = a.J;
+    *row = a.row;
+    *col = a.col;
     *val = a.val;
     return 0;
 }
 
-int mm_read_unsymmetric_sparse(const char *fname, int *M, int *N, int *nz, double **val, int **I,
-                               int **J)
+int mm_read_unsymmetric_sparse(const char *fname, int *M, int *N, int *nz, double **val, int **row,
+                               int **col)
 {
     MM_typecode t;
     char *name = strdup(fname);
-    int rc = name ? mm_read_mtx_crd(name, M, N, nz, I, J, val, &t) : MM_COULD_NOT_READ_FILE;
+    int rc = name ? mm_read_mtx_crd(name, M, N, nz, row, col, val, &t) : MM_COULD_NOT_READ_FILE;
     free(name);
     if (rc) return -1;
-    for (int k = 0; k < *nz; k++) (*I)[k]--, (*J)[k]--;
+    for (int k = 0; k < *nz; k++) (*row)[k]--, (*col)[k]--;
     if (mm_is_real(t) && mm_is_general(t)) return 0;
-    free(*I);
-    free(*J);
+    free(*row);
+    free(*col);
     free(*val);
-    *I = *J = NULL;
+    *row = *col = NULL;
     *val = NULL;
     return -1;
 }
@@ -330,13 +332,13 @@ int mm_write_mtx_array_size(FILE *f, int M, int N)
     return written(fprintf(f, "%d %d\n", M, N));
 }
 
-static int write_entries(FILE *f, int nz, const int I[], const int J[], const double val[],
+static int write_entries(FILE *f, int nz, const int row[], const int col[], const double val[],
                          MM_typecode t)
 {
     int words = mm_is_complex(t) ? 2 : mm_is_pattern(t) ? 0 : 1;
     for (int64_t k = 0; k < nz; k++) {
         char text[2 * TRS_REAL_TEXT + 40];
-        char *p = text + sprintf(text, "%d %d", I[k], J[k]);
+        char *p = text + sprintf(text, "%d %d", row[k], col[k]);
         for (int w = 0; w < words; w++) {
             *p++ = ' ';
             p = trs_put_real(p, val[words * k + w]);
@@ -348,7 +350,7 @@ static int write_entries(FILE *f, int nz, const int I[], const int J[], const do
     return 0;
 }
 
-int mm_write_mtx_crd(char fname[], int M, int N, int nz, int I[], int J[], double val[],
+int mm_write_mtx_crd(char fname[], int M, int N, int nz, int row[], int col[], double val[],
                      MM_typecode matcode)
 {
     char text[80];
@@ -358,7 +360,7 @@ int mm_write_mtx_crd(char fname[], int M, int N, int nz, int I[], int J[], doubl
     if (!f) return MM_COULD_NOT_WRITE_FILE;
     int rc = mm_write_banner(f, matcode);
     if (!rc) rc = mm_write_mtx_crd_size(f, M, N, nz);
-    if (!rc) rc = write_entries(f, nz, I, J, val, matcode);
+    if (!rc) rc = write_entries(f, nz, row, col, val, matcode);
     int closed = standard ? fflush(f) : fclose(f);
     return !rc && closed ? MM_COULD_NOT_WRITE_FILE : rc;
 }

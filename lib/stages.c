@@ -89,6 +89,7 @@ void trs_share(int threads, int64_t count, int64_t each, trs_range_fn body, void
     _Atomic int64_t next = 0;
     atomic_int left = 0;
     if (count <= each) threads = 1;
+    (void)threads; /* without OpenMP */
 #pragma omp parallel num_threads(threads) if (threads > 1)
     {
         int64_t begin;
@@ -103,6 +104,7 @@ void trs_stages_run(const trs_level_stage *stage, int32_t count, trs_progress *p
 {
     trs_progress *left = progress + count;
     memset(progress, 0, ((size_t)count + 1) * sizeof *progress);
+    (void)threads; /* without OpenMP */
 #pragma omp parallel num_threads(threads)
     {
         run(stage, count, progress, rows, user);

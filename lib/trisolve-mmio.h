@@ -7,6 +7,9 @@
  * those written are the shortest text that reads back.  Integer files are read as double.
  * Nothing is printed.
  *
+ * To the linker the functions are trs_mmio_read_banner and so on, by macros: a program may hold mmio.c
+ * besides, and sources that include "mmio.h" call that one.
+ *
  * As in mmio, entries come as they stand in the file: counted from 1, in its order, a symmetric
  * file's lower triangle only.  trs_mm_read of trisolve-sparse.h reads in parallel, packed files
  * too, and gives CSR. */
@@ -81,6 +84,21 @@ typedef char MM_typecode[4];
 #define MM_SKEW_STR       "skew-symmetric"
 #define MM_PATTERN_STR    "pattern"
 
+/* The names of the functions in the library. */
+#define mm_is_valid                trs_mmio_is_valid
+#define mm_typecode_to_str         trs_mmio_typecode_to_str
+#define mm_read_banner             trs_mmio_read_banner
+#define mm_read_mtx_crd_size       trs_mmio_read_mtx_crd_size
+#define mm_read_mtx_array_size     trs_mmio_read_mtx_array_size
+#define mm_write_banner            trs_mmio_write_banner
+#define mm_write_mtx_crd_size      trs_mmio_write_mtx_crd_size
+#define mm_write_mtx_array_size    trs_mmio_write_mtx_array_size
+#define mm_read_mtx_crd_data       trs_mmio_read_mtx_crd_data
+#define mm_read_mtx_crd_entry      trs_mmio_read_mtx_crd_entry
+#define mm_read_mtx_crd            trs_mmio_read_mtx_crd
+#define mm_read_unsymmetric_sparse trs_mmio_read_unsymmetric_sparse
+#define mm_write_mtx_crd           trs_mmio_write_mtx_crd
+
 /* Everywhere: FILE *f is open, read or written from where it stands, and left open; no pointer may be NULL
  * but where that is said; numbers that are written to *M, *N, *nz are rows, columns, data lines.  Functions
  * that return int give 0 or one of the codes above. */
@@ -102,32 +120,32 @@ TRS_API int mm_write_banner(FILE *f, MM_typecode matcode);
 TRS_API int mm_write_mtx_crd_size(FILE *f, int M, int N, int nz);
 TRS_API int mm_write_mtx_array_size(FILE *f, int M, int N);
 
-/* The nz data lines into arrays of the caller: I [nz], J [nz] from 1; val [nz], complex [2*nz],
+/* The nz data lines into arrays of the caller: row [nz], col [nz] from 1; val [nz], complex [2*nz],
  * pattern: not touched, may be NULL.  An entry outside M x N is MM_PREMATURE_EOF.
  * Returns 0, MM_PREMATURE_EOF, MM_UNSUPPORTED_TYPE. */
-TRS_API int mm_read_mtx_crd_data(FILE *f, int M, int N, int nz, int I[], int J[], double val[],
+TRS_API int mm_read_mtx_crd_data(FILE *f, int M, int N, int nz, int row[], int col[], double val[],
                                  MM_typecode matcode);
 
-/* One data line: *I, *J from 1, *real, and *img for complex; neither value for pattern.
+/* One data line: *row, *col from 1, *real, and *img for complex; neither value for pattern.
  * Returns 0, MM_PREMATURE_EOF, MM_UNSUPPORTED_TYPE. */
-TRS_API int mm_read_mtx_crd_entry(FILE *f, int *I, int *J, double *real, double *img,
+TRS_API int mm_read_mtx_crd_entry(FILE *f, int *row, int *col, double *real, double *img,
                                   MM_typecode matcode);
 
-/* A whole coordinate file; fname "stdin" is standard input.  *I, *J [nz], *val [nz], complex [2*nz],
+/* A whole coordinate file; fname "stdin" is standard input.  *row, *col [nz], *val [nz], complex [2*nz],
  * are the caller's to free; all NULL after an error, and *val for pattern.
  * Returns 0, MM_COULD_NOT_READ_FILE, or a code of the functions above. */
-TRS_API int mm_read_mtx_crd(char *fname, int *M, int *N, int *nz, int **I, int **J, double **val,
-                            MM_typecode *matcode);
+TRS_API int mm_read_mtx_crd(char *fname, int *M, int *N, int *nz, int **row, int **col,
+                            double **val, MM_typecode *matcode);
 
-/* A real general coordinate file, indices from 0.  *val, *I, *J [nz] are the caller's to free, NULL after
+/* A real general coordinate file, indices from 0.  *val, *row, *col [nz] are the caller's to free, NULL after
  * an error.  Returns 0, or -1. */
 TRS_API int mm_read_unsymmetric_sparse(const char *fname, int *M, int *N, int *nz, double **val,
-                                       int **I, int **J);
+                                       int **row, int **col);
 
-/* A whole coordinate file; fname "stdout" is standard output.  I, J [nz] in, from 1; val [nz] in, complex
+/* A whole coordinate file; fname "stdout" is standard output.  row, col [nz] in, from 1; val [nz] in, complex
  * [2*nz], pattern: not read, may be NULL.
  * Returns 0, MM_COULD_NOT_WRITE_FILE, MM_UNSUPPORTED_TYPE. */
-TRS_API int mm_write_mtx_crd(char fname[], int M, int N, int nz, int I[], int J[], double val[],
+TRS_API int mm_write_mtx_crd(char fname[], int M, int N, int nz, int row[], int col[], double val[],
                              MM_typecode matcode);
 
 #ifdef __cplusplus

@@ -29,6 +29,12 @@
 extern "C" {
 #endif
 
+/* The version of this header; trs_version() gives that of the library that runs. */
+#define TRS_VERSION       "0.1.0"
+#define TRS_VERSION_MAJOR 0
+#define TRS_VERSION_MINOR 1
+#define TRS_VERSION_PATCH 0
+
 /* ---- codes and types -------------------------------------------------------------------- */
 
 typedef enum trs_status {
@@ -94,7 +100,7 @@ TRS_API const char *trs_message(void);
  * Returns a constant, never NULL: "unknown status" for what is no code. */
 TRS_API const char *trs_strerror(int status);
 
-/* The version that the program runs with, not the one it was compiled with: a constant, "1.0.0". */
+/* The version that the program runs with, TRS_VERSION being the one it was compiled with: a constant. */
 TRS_API const char *trs_version(void);
 
 /* A square matrix in arrays that the caller owns.  It is read during trs_plan_create,
@@ -654,6 +660,9 @@ TRS_API int trs_lu_determinant(const trs_lu *lu, trs_det *det);
  *         and are NULL when there are none.
  * Returns TRS_OK, TRS_EARG. */
 TRS_API int trs_lu_get_info(const trs_lu *lu, trs_lu_info *info);
+/* What libtrisolve-suitesparse calls in this library; nothing for programs, and another in every version. */
+TRS_API const struct trs_core *trs_core(void);
+
 /* Free factors and their plans.     trs_lu *lu ; NULL allowed. */
 TRS_API void trs_lu_destroy(trs_lu *lu);
 
@@ -726,7 +735,8 @@ typedef struct trs_mm { /* what a file held; owned by the caller, freed by trs_m
  *     const trs_mm_options *opt ; in, NULL: all defaults.
  *     trs_mm *mm ; out.  Always set; free it with trs_mm_free also after an error.
  * Returns TRS_OK, TRS_EARG, TRS_EFILE, TRS_EFORMAT, TRS_EMEM, TRS_ESUPPORT (packed file, no
- * libarchive).  Source: Boisvert, Pozo, Remington, "The Matrix Market Exchange Formats", NISTIR 5935. */
+ * libarchive in this build or on this machine).
+ * Source: Boisvert, Pozo, Remington, "The Matrix Market Exchange Formats", NISTIR 5935. */
 TRS_API int trs_mm_read(const char *file, const trs_mm_options *opt, trs_mm *mm);
 /* Free the arrays and clear mm.     trs_mm *mm ; of trs_mm_read, also freed before; NULL allowed. */
 TRS_API void trs_mm_free(trs_mm *mm);
@@ -743,7 +753,8 @@ TRS_API int trs_mm_mat(const trs_mm *mm, unsigned kind, trs_mat *mat);
  *         whose name ends so; NULL: ".mtx".
  *     int64_t limit ; bytes of unpacked text, 0: three quarters of what the machine has.
  *     put ; in: is given every piece; non-zero: no more is wanted.
- * Returns TRS_OK, TRS_EARG, TRS_EFILE, TRS_EMEM, TRS_ESUPPORT (packed file, no libarchive). */
+ * Returns TRS_OK, TRS_EARG, TRS_EFILE, TRS_EMEM, TRS_ESUPPORT (packed file, no libarchive in
+ * this build or on this machine). */
 TRS_API int trs_unpack(const char *file, const char *member, int64_t limit,
                        int (*put)(void *user, const char *text, int64_t bytes), void *user);
 

@@ -429,11 +429,22 @@ static int one_case(uint64_t seed)
     return bad;
 }
 
+/* Do the three ways in which the header says its version agree, and with the library? */
+static int wrong_version(void)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%d.%d.%d", TRS_VERSION_MAJOR, TRS_VERSION_MINOR,
+             TRS_VERSION_PATCH);
+    if (!strcmp(text, TRS_VERSION) && !strcmp(text, trs_version())) return 0;
+    fprintf(stderr, "versions: %s, %s, %s\n", text, TRS_VERSION, trs_version());
+    return 1;
+}
+
 int main(int argc, char **argv)
 {
     const long cases = argc > 1 ? atol(argv[1]) : 20000;
     const long long seed = argc > 2 ? atoll(argv[2]) : 0;
-    int bad = 0;
+    int bad = wrong_version();
     for (long k = 0; k < cases && !bad; k++) bad = one_case((uint64_t)(seed + k));
     printf("%sok 1 - %ld cases against plain substitution\n1..1\n", bad ? "not " : "", cases);
     return bad;

@@ -367,6 +367,21 @@ static void permuted_general(void **state)
     over_general(SHIFTED, 0, 6);
 }
 
+/* A pivot that is not finite is named: LAPACK itself does not look for NaN. */
+static void not_finite(void **state)
+{
+    const double A[9] = {2, 0, 0, 0, NAN, 0, 0, 0, 2};
+    const trs_mat m = {.n = 3, .val = A, .ld = 3, .base = 1, .format = TRS_DENSE};
+    char why[200];
+    trs_plan *p;
+    (void)state;
+    if (!trs_solver_available(trs_solver_named("lapack-getrf"), 0, why, sizeof why)) skip();
+    assert_int_equal(trs_plan_create(&p, &m, &(trs_options){.solver = "lapack-getrf"}), TRS_OK);
+    assert_int_equal(trs_plan_analyse(p), TRS_EPIVOT);
+    assert_non_null(strstr(trs_message(), "row 2"));
+    trs_plan_destroy(p);
+}
+
 static void automatic_choice(void **state)
 {
     const double A[4] = {0, 1, 1, 0}, b[2] = {3, 5};
@@ -569,6 +584,7 @@ int main(void)
         cmocka_unit_test(hilbert_general),
         cmocka_unit_test(growth_general),
         cmocka_unit_test(permuted_general),
+        cmocka_unit_test(not_finite),
         cmocka_unit_test(automatic_choice),
         cmocka_unit_test(automatic_choice_on_a_device),
         cmocka_unit_test(a_singular_matrix_can_be_updated),

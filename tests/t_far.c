@@ -105,7 +105,8 @@ static char *contents(const char *file, size_t *bytes)
     return p;
 }
 
-static void assert_same_saved(const scene *s)
+/* Both plans give the same file; false: there are none, the build has no xxhash. */
+static bool assert_same_saved(const scene *s)
 {
     char file[2][40];
     size_t bytes[2];
@@ -114,7 +115,7 @@ static void assert_same_saved(const scene *s)
         trs_plan *p = k ? s->far : s->p;
         snprintf(file[k], sizeof file[k], "t_far-%d-%d.plan", (int)getpid(), k);
         const int rc = trs_plan_save(p, file[k]);
-        if (rc == TRS_ESUPPORT) return; /* built without xxhash */
+        if (rc == TRS_ESUPPORT) return false;
         assert_status(rc, TRS_OK);
         text[k] = contents(file[k], &bytes[k]);
         unlink(file[k]);
@@ -123,6 +124,7 @@ static void assert_same_saved(const scene *s)
     assert_memory_equal(text[0], text[1], bytes[0]);
     free(text[0]);
     free(text[1]);
+    return true;
 }
 
 static void test_life(void **state)
@@ -140,8 +142,8 @@ static void test_life(void **state)
         assert_status(trs_plan_update(s.far, &s.far_a, NULL), TRS_OK);
         assert_int_equal(s.far->far, s.m.n > 0);
         assert_same_solution(&s);
-        assert_same_saved(&s);
-        assert_false(s.far->far);
+        const bool came_over = assert_same_saved(&s); /* saving reads the matrix on the host */
+        assert_int_equal(s.far->far, !came_over && s.m.n > 0);
         assert_same_solution(&s);
         assert_status(trs_plan_update(s.far, &s.far_a, NULL), TRS_OK);
         assert_same_solution(&s);

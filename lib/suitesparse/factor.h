@@ -4,6 +4,18 @@
 
 #include "lu.h"
 
+/* These of call.h and lu.h are in the other library, which exports the table alone. */
+#define trs_enter           trs_core()->trs_enter
+#define trs_leave           trs_core()->trs_leave
+#define trs_fail            trs_core()->trs_fail
+#define trs_lu_new          trs_core()->trs_lu_new
+#define trs_lu_alloc        trs_core()->trs_lu_alloc
+#define trs_lu_free         trs_core()->trs_lu_free
+#define trs_lu_import       trs_core()->trs_lu_import
+#define trs_lu_csc_free     trs_core()->trs_lu_csc_free
+#define trs_lu_adopt        trs_core()->trs_lu_adopt
+#define trs_lu_factors_free trs_core()->trs_lu_factors_free
+
 typedef struct trs_method {
     const char *name;
     int hermitian; /* 1: for Hermitian positive definite matrices alone */

@@ -1,7 +1,7 @@
 /* rb_fields.c: the fields of a Boeing file as words. */
 #include "config.h"
 
-#include "call.h"
+#include "factor.h"
 #include "rb_fields.h"
 
 #include <ctype.h>

@@ -6,7 +6,7 @@
  * before memory is asked for. */
 #include "config.h"
 
-#include "call.h"
+#include "factor.h"
 #include "noun.h"
 #include "rb_fields.h"
 #include "trisolve-suitesparse.h"
