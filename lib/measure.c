@@ -161,7 +161,7 @@ enum { FEW = 2, MANY = 5, ROUNDS = 2 };
 
 static const double SHORT = 3e-3;             /* s, for all of them */
 static const double BETTER = 1.25, WORSE = 2; /* of the twin, plain to see in the first round */
-static const double FASTER = 1.05;            /* so many times as fast, or cpu-serial stays */
+static const double FASTER = 1.08;            /* so many times as fast, or cpu-serial stays */
 
 /* The fastest of some solves. */
 static double time_part(const trs_part *part, const trs_job *job, int most)
