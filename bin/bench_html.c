@@ -116,23 +116,41 @@ static bool put_svg(FILE *f, const figure *one)
     return inside;
 }
 
-static void put_figures(FILE *f, const figure_list *l)
+static bool put_figure(FILE *f, const figure *one)
 {
-    bool drawn = true;
-    fputs("<section id=\"figures\"><h2>Figures</h2>\n", f);
-    for (int k = 0; k < l->count && drawn; k++) {
-        fprintf(f, "<figure id=\"figure-%s\"><div>\n", l->figure[k].file);
-        drawn = put_svg(f, &l->figure[k]);
-        fputs("</div>", f);
-        if (drawn && *l->figure[k].caption) {
-            fputs("<figcaption>", f);
-            html_text(f, l->figure[k].caption);
-            fputs("</figcaption>", f);
-        }
-        fputs("</figure>\n", f);
+    fprintf(f, "<figure id=\"figure-%s\"><div>\n", one->file);
+    const bool drawn = put_svg(f, one);
+    fputs("</div>", f);
+    if (*one->caption) {
+        fputs("<figcaption>", f);
+        html_text(f, one->caption);
+        fputs("</figcaption>", f);
     }
+    fputs("</figure>\n", f);
+    return drawn;
+}
+
+/* All figures in a file of their own, since the contents before them name only what could be drawn; NULL: they could
+ * not be. */
+static FILE *draw_figures(const figure_list *l)
+{
+    FILE *drawn = l->count ? tmpfile() : NULL;
+    for (int k = 0; k < l->count && drawn; k++) {
+        if (put_figure(drawn, &l->figure[k])) continue;
+        fclose(drawn);
+        drawn = NULL;
+    }
+    if (l->count && !drawn) complain("--html: gnuplot is not here, or failed: no figures");
+    return drawn;
+}
+
+static void put_figures(FILE *f, FILE *drawn)
+{
+    char some[4096];
+    fputs("<section id=\"figures\"><h2>Figures</h2>\n", f);
     if (!drawn) fputs("<p>gnuplot is not here, or failed: no figures.</p>\n", f);
-    if (!drawn) complain("--html: gnuplot is not here, or failed: no figures");
+    else rewind(drawn);
+    for (size_t n; drawn && (n = fread(some, 1, sizeof some, drawn)) > 0;) fwrite(some, 1, n, f);
     fputs("</section>\n", f);
 }
 
@@ -165,13 +183,13 @@ static bool has_choices(const html *p)
     return first_solved(&p->all) && !p->settings->dense;
 }
 
-static void put_contents(FILE *f, const html *p, const figure_list *l)
+static void put_contents(FILE *f, const html *p, const figure_list *l, bool drawn)
 {
     fputs("<nav><ul><li><a href=\"#summary\">Summary</a></li>", f);
     if (has_choices(p)) fputs("<li><a href=\"#solvers\">Solvers</a></li>", f);
-    if (l->count) fputs("<li><a href=\"#figures\">Figures</a>:", f);
-    for (int k = 0; k < l->count; k++)
-        fprintf(f, "%s <a href=\"#figure-%s\">%s</a>", k ? "," : "", l->figure[k].file,
+    if (l->count) fputs("<li><a href=\"#figures\">Figures</a>", f);
+    for (int k = 0; k < l->count && drawn; k++)
+        fprintf(f, "%s <a href=\"#figure-%s\">%s</a>", k ? "," : ":", l->figure[k].file,
                 l->figure[k].file);
     if (l->count) fputs("</li>", f);
     if (has_choices(p)) fputs("<li><a href=\"#slow\">Where the choice is slow</a></li>", f);
@@ -180,14 +198,14 @@ static void put_contents(FILE *f, const html *p, const figure_list *l)
     fputs("<li><a href=\"#matrices\">Matrices</a></li></ul></nav>\n", f);
 }
 
-static void put_page(const html *p, const figure_list *l)
+static void put_page(const html *p, const figure_list *l, FILE *drawn)
 {
     FILE *f = p->out.f;
     put_head(p);
-    put_contents(f, p, l);
+    put_contents(f, p, l, drawn != NULL);
     html_summary(f, p->settings, &p->all);
     if (has_choices(p)) html_solvers(f, p->settings, &p->all);
-    if (l->count) put_figures(f, l);
+    if (l->count) put_figures(f, drawn);
     if (has_choices(p)) html_slow(f, p->settings, &p->all);
     html_failed(f, &p->all);
     html_index(f, p->settings, &p->all);
@@ -200,7 +218,9 @@ static int write_page(const html *p)
 {
     figure_list l;
     int code = make_figures(p->settings, &p->all, &l);
-    if (!code) put_page(p, &l);
+    FILE *drawn = code ? NULL : draw_figures(&l);
+    if (!code) put_page(p, &l, drawn);
+    if (drawn) fclose(drawn);
     figures_free(&l);
     return code;
 }

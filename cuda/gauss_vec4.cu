@@ -136,6 +136,8 @@ void buffers::eliminate(cudaStream_t stream) const
 static constexpr trs_solver pivoting(trs_solver s)
 {
     s.caps |= TRS_CAP_PIVOTS;
+    s.pivots =
+        NULL; /* which rows were exchanged is not kept, and so not the sign of their product */
     return s;
 }
 

@@ -138,6 +138,9 @@ static int get_diagonal(trs_context *ctx, const trs_plan *p, const trs_side *s, 
  * if rows are exchanged, or there are none below. */
 static int get_pivots(trs_context *ctx, const trs_part *part, void *u, int64_t *count, bool *odd)
 {
+    if (!part->solver->pivots)
+        return trs_fail(TRS_ESUPPORT, "determinant: %s keeps no record of its row exchanges",
+                        part->solver->name);
     if (part->broken >= 0) *count = part->broken + 1;
     if (*count < part->side->tri.n && !(part->solver->caps & TRS_CAP_PIVOTS))
         return trs_fail(TRS_EPIVOT,

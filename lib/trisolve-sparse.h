@@ -342,8 +342,9 @@ typedef struct trs_det {
     int64_t exponent; /* of 2 */
 } trs_det;            /* det = 0: all four are 0.  n = 0: det = 1. */
 
-/* The determinant of the matrix that the plan solves with, O(n): the product of the diagonal of a triangle,
- * with the signs of P and Q where they were permuted; of a general matrix that of the pivots of its LU, with the sign of the row exchanges.
+/* The determinant of the matrix that the plan solves with, O(n): the product of the diagonal of a triangle, with the
+ * signs of P and Q where they were permuted; of a general matrix that of the pivots of its LU, with the sign of the
+ * row exchanges.
  *     const trs_plan *plan ; after analyse or update has returned TRS_OK or TRS_EPIVOT: a singular matrix has
  *         the determinant 0.  Rows that TRS_PIVOT_SKIP leaves out are left out here too, and
  *         pivots that TRS_PIVOT_REPLACE replaces count as replaced.
@@ -351,7 +352,7 @@ typedef struct trs_det {
  * The error is that of the factors and n eps more: it says little of how near A is to a singular matrix,
  * which trs_condest does.  Allocates n numbers; copies them from the device, and waits, where the values are there.
  * Returns TRS_OK, TRS_EARG, TRS_ESTATE (no values), TRS_EPIVOT (a pivot is not finite, or LU broke down for
- * want of a row exchange), TRS_EMEM, TRS_EDEVICE.
+ * want of a row exchange), TRS_ESUPPORT (gauss-vec4 keeps no record of its row exchanges), TRS_EMEM, TRS_EDEVICE.
  * Source: LINPACK Users' Guide, 1979 (xGEDI); Higham, Accuracy and Stability, section 14.6. */
 TRS_API int trs_plan_determinant(const trs_plan *plan, trs_det *det);
 

@@ -480,7 +480,8 @@ static void try_both(const model *m, trs_options opt, trs_op op)
     assert_non_null(words);
     assert_int_equal(
         sscanf(words, "; both tried: cpu-level %lf ms, cpu-serial %lf ms", &level, &serial), 2);
-    assert_string_equal(i.solver, serial < 1.05 * level ? "cpu-serial" : "cpu-level");
+    if (serial < 1.07 * level) assert_string_equal(i.solver, "cpu-serial");
+    if (serial > 1.09 * level) assert_string_equal(i.solver, "cpu-level");
     const char *const named[] = {"cpu-serial", "cpu-level"};
     for (int k = 0; k < 2; k++) {
         opt.solver = named[k];
@@ -493,11 +494,19 @@ static void try_both(const model *m, trs_options opt, trs_op op)
 
 static const char two_threads_pay[] = "cpu_hop 1e-20\ncpu_barrier 1e-20\n";
 
+/* A GPU solves these triangles faster than a CPU does: there is nothing to try. */
+static bool a_gpu_is_here(void)
+{
+    char why[200];
+    return !trs_gpu_probe(0, why, sizeof why);
+}
+
 static void large_ones(void **state)
 {
     char text[400], reason[500];
     double *x;
     (void)state;
+    if (a_gpu_is_here()) skip();
     snprintf(text, sizeof text, "%s%s", head, two_threads_pay);
     set_machine(text);
     model g = grid(420), two = two_levels(40000, 14), chain = band(220000, 2);
@@ -528,6 +537,7 @@ static void what_cannot_be_tried(void **state)
     random_t r = {5};
     int rc, told = 0;
     (void)state;
+    if (a_gpu_is_here()) skip();
     model g = grid(420);
     const form f = {.format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32};
     trs_mat a = show(&g, &f, &r);

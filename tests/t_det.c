@@ -113,7 +113,30 @@ static trs_mat shown(const known *k, trs_dtype t)
 static bool can_run(const trs_solver *s, trs_family family)
 {
     char why[200];
-    return s->family == family && trs_solver_available(s, 0, why, sizeof why);
+    return s->family == family && (family == TRS_TRIANGLE || s->pivots) &&
+           trs_solver_available(s, 0, why, sizeof why);
+}
+
+/* A solver that exchanges rows and does not keep which says so. */
+static void no_pivots_kept(void **state)
+{
+    (void)state;
+    char why[200];
+    for (int a = 0; trs_solver_at(a); a++) {
+        const trs_solver *s = trs_solver_at(a);
+        if (s->family != TRS_GENERAL_DENSE || s->pivots ||
+            !trs_solver_available(s, 0, why, sizeof why))
+            continue;
+        const double one = 1;
+        const trs_mat m = {.n = 1, .ld = 1, .val = &one, .format = TRS_DENSE};
+        trs_plan *p;
+        trs_det d;
+        assert_status(trs_plan_create(&p, &m, &(trs_options){.solver = s->name}), TRS_OK);
+        assert_status(trs_plan_analyse(p), TRS_OK);
+        assert_int_equal(trs_plan_determinant(p, &d), TRS_ESUPPORT);
+        assert_non_null(strstr(trs_message(), "keeps no record of its row exchanges"));
+        trs_plan_destroy(p);
+    }
 }
 
 /* Once more, the values being on the device. */
@@ -414,12 +437,12 @@ static void wrong_arguments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_determinants),  cmocka_unit_test(beyond_the_range),
-        cmocka_unit_test(want_of_an_exchange),
+        cmocka_unit_test(known_determinants), cmocka_unit_test(no_pivots_kept),
+        cmocka_unit_test(beyond_the_range),   cmocka_unit_test(want_of_an_exchange),
 #ifdef HAVE_LAPACKE
         cmocka_unit_test(the_same_as_lapack),
 #endif
-        cmocka_unit_test(triangles),           cmocka_unit_test(bad_pivots),
+        cmocka_unit_test(triangles),          cmocka_unit_test(bad_pivots),
         cmocka_unit_test(wrong_arguments),
     };
     return cmocka_run_group_tests_name("det", tests, NULL, NULL);

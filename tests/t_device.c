@@ -143,18 +143,21 @@ static void one_life(const trs_solver *s, int device)
     assert_current(other, s->name, "device_put");
     assert_status(trs_plan_create(&p, &m, &opt), TRS_OK);
     assert_current(other, s->name, "create");
-    assert_status(trs_plan_analyse(p), TRS_OK);
+    const int rc = trs_plan_analyse(p);
     assert_current(other, s->name, "analyse");
-    assert_status(trs_plan_update(p, &m, NULL), TRS_OK);
-    assert_current(other, s->name, "update");
-    assert_status(trs_work_create(&w, p, 1), TRS_OK);
-    assert_current(other, s->name, "work_create");
-    assert_status(trs_solve(p, TRS_N, 1, x, N, x, N, &(trs_exec){.work = w}), TRS_OK);
-    assert_current(other, s->name, "solve");
-    assert_status(trs_device_get(TRS_CUDA(device), t->x, x, sizeof t->x), TRS_OK);
-    for (int i = 0; i < N; i++) assert_true(fabs(t->x[i] - 1) < 1e-10);
-    trs_work_destroy(w);
-    assert_current(other, s->name, "work_destroy");
+    if (rc != TRS_ESUPPORT) { /* else it solves numbers of another type only */
+        assert_status(rc, TRS_OK);
+        assert_status(trs_plan_update(p, &m, NULL), TRS_OK);
+        assert_current(other, s->name, "update");
+        assert_status(trs_work_create(&w, p, 1), TRS_OK);
+        assert_current(other, s->name, "work_create");
+        assert_status(trs_solve(p, TRS_N, 1, x, N, x, N, &(trs_exec){.work = w}), TRS_OK);
+        assert_current(other, s->name, "solve");
+        assert_status(trs_device_get(TRS_CUDA(device), t->x, x, sizeof t->x), TRS_OK);
+        for (int i = 0; i < N; i++) assert_true(fabs(t->x[i] - 1) < 1e-10);
+        trs_work_destroy(w);
+        assert_current(other, s->name, "work_destroy");
+    }
     trs_plan_destroy(p);
     assert_current(other, s->name, "destroy");
     trs_device_free(TRS_CUDA(device), x);
