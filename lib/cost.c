@@ -230,25 +230,22 @@ static int insert(trs_candidate *list, int count, const trs_candidate *c)
     return count;
 }
 
-enum { TINY = 5000 }; /* entries: solves of a few microseconds are left to the prediction */
-
-/* Rows that wait for the one before are what a twin gains from on one thread; a latency of less than so much of the work
- * is hidden behind it.  In a large triangle there are caches, other threads and rows of changing length besides. */
-static const double HIDDEN = 0.75;
+enum { TINY = 500 }; /* entries: solves of a microsecond are left to cpu-serial */
 
 /* Costs of another machine may be wrong by so much. */
 static const double HOPELESS = 2;
 
-/* Are both to be solved with?  Not where it is hopeless, nor where both go through the rows in one order. */
-static bool is_worth_a_try(const trs_machine *m, const trs_shape *shape, const trs_candidate *twin,
+/* Are both to be solved with?  Not where it is hopeless, nor where both go through the rows in one order and there are no
+ * threads to gain from.  In a large triangle there are caches, other threads and rows of changing length besides what
+ * the prediction knows. */
+static bool is_worth_a_try(const trs_shape *shape, const trs_candidate *twin,
                            const trs_candidate *serial)
 {
-    const double latency = shape->waiting * (double)shape->n * m->cpu_hop * shape->nrhs;
-    const bool large = shape->nnz >= TRS_SHARED_FROM;
+    const bool large = shape->nnz >= TRS_SHARED_FROM, other_order = shape->scattered != 0;
     if (!twin->solver || !serial->solver || twin->seconds > HOPELESS * serial->seconds)
         return false;
-    if (shape->scattered == 0) return large && twin->seconds < serial->seconds;
-    return large || (shape->nnz >= TINY && latency >= HIDDEN * serial->cost.bytes);
+    if (large && other_order) return true;
+    return (large || (other_order && shape->nnz >= TINY)) && twin->seconds < serial->seconds;
 }
 
 /* Put it first, before what is there already. */
@@ -263,14 +260,27 @@ static int put_first(trs_candidate *list, int count, const trs_candidate *c)
     return count;
 }
 
-/* cpu-serial first, unless the cheapest is clearly better; before it the twin that is to be tried. */
+/* cpu-serial first, unless the cheapest is clearly better; before it the twin that is to be tried.  No twin is taken
+ * untried: a prediction by another machine's costs is no reason to be slower than cpu-serial. */
 static int prefer_simple(trs_candidate *list, int count, const trs_candidate *serial,
                          const trs_candidate *twin)
 {
-    const bool open = twin->try_both && list[0].solver == twin->solver;
-    if (!serial->solver || (serial->seconds > CLEARLY * list[0].seconds && !open)) return count;
+    const bool is_twin = list[0].solver == twin->solver;
+    if (!serial->solver || (serial->seconds > CLEARLY * list[0].seconds && !is_twin)) return count;
     count = put_first(list, count, serial);
     return twin->try_both ? put_first(list, count, twin) : count;
+}
+
+/* Why cpu-serial is first although this one is predicted to be faster. */
+static void describe_kept(char *text, size_t size, const trs_candidate *faster)
+{
+    const char *serial = trs_solver_cpu_serial.name;
+    if (faster->solver->twin)
+        snprintf(text, size, "; %s is kept: too small to try %s", serial, faster->solver->name);
+    else
+        snprintf(text, size,
+                 "; %s, the simplest, is kept unless another is predicted to be %g times as fast",
+                 serial, CLEARLY);
 }
 
 int trs_choose(const trs_context *ctx, const trs_shape *shape, bool on_device,
@@ -287,15 +297,13 @@ int trs_choose(const trs_context *ctx, const trs_shape *shape, bool on_device,
         count = insert(list, count, &c);
     }
     if (!count) return 0;
-    twin.try_both = is_worth_a_try(&ctx->machine, shape, &twin, &serial);
+    twin.try_both = is_worth_a_try(shape, &twin, &serial);
     count = prefer_simple(list, count, &serial, &twin);
     size_t used = trs_describe_shape(reason, size, shape);
     for (int k = 0; k < count && k < 2; k++)
         used += describe(reason + used, size - used, k ? "; next " : ": predicted ", list[k].solver,
                          &list[k].cost);
     if (count > 1 && list[0].solver == serial.solver && list[1].seconds < serial.seconds)
-        snprintf(reason + used, size - used,
-                 "; %s, the simplest, is kept unless another is predicted to be %g times as fast",
-                 serial.solver->name, CLEARLY);
+        describe_kept(reason + used, size - used, &list[1]);
     return count;
 }

@@ -157,9 +157,9 @@ int trs_measure(trs_plan *p, const trs_side *s, trs_candidate *c, int count, cha
 
 /* Timed solves of each in a round, after one to warm up.  The second round is for what the first does not make plain;
  * short solves are more there, for caches take a few of them to settle, those of the twin more, whose data are new. */
-enum { FEW = 2, MANY = 5, ROUNDS = 2 };
+enum { FEW = 2, MANY = 8, ROUNDS = 3 };
 
-static const double SHORT = 3e-3;             /* s, for all of them */
+static const double SHORT = 5e-3;             /* s, for all of them */
 static const double BETTER = 1.25, WORSE = 2; /* of the twin, plain to see in the first round */
 static const double FASTER = 1.08;            /* so many times as fast, or cpu-serial stays */
 
