@@ -245,7 +245,8 @@ static bool is_worth_a_try(const trs_shape *shape, const trs_candidate *twin,
     if (!twin->solver || !serial->solver || twin->seconds > HOPELESS * serial->seconds)
         return false;
     if (large && other_order) return true;
-    return (large || (other_order && shape->nnz >= TINY)) && twin->seconds < serial->seconds;
+    if (large) return twin->seconds < serial->seconds;
+    return other_order && shape->nnz >= TINY && twin->seconds <= serial->seconds;
 }
 
 /* Put it first, before what is there already. */

@@ -155,25 +155,29 @@ int trs_measure(trs_plan *p, const trs_side *s, trs_candidate *c, int count, cha
 
 /* ---- a twin of cpu-serial ------------------------------------------------------------------------ */
 
-/* Timed solves of each in a round, after one to warm up.  The second round is for what the first does not make plain;
- * short solves are more there, for caches take a few of them to settle, those of the twin more, whose data are new. */
-enum { FEW = 2, MANY = 8, ROUNDS = 3 };
+/* Caches fill, and branches of rows of any length are learnt, only over tens of short solves: a round goes on until some
+ * solves in a row were not faster than those before, but no longer than a while.  Of solves that take long one round
+ * will do where the difference is plain. */
+enum { FEW = 2, SETTLED = 4, ROUNDS = 2 };
 
-static const double SHORT = 5e-3;             /* s, for all of them */
-static const double BETTER = 1.25, WORSE = 2; /* of the twin, plain to see in the first round */
+static const double GAIN = 0.98;              /* what counts as faster than before */
+static const double WHILE = 1e-3;             /* s */
+static const double LONG = 1e-3;              /* s, of a solve */
+static const double BETTER = 1.25, WORSE = 2; /* of the twin, plain to see */
 static const double FASTER = 1.08;            /* so many times as fast, or cpu-serial stays */
 
-/* The fastest of some solves. */
-static double time_part(const trs_part *part, const trs_job *job, int most)
+/* The fastest solve of a round; the first one warms up. */
+static double time_part(const trs_part *part, const trs_job *job)
 {
     double best = INFINITY, sum = 0;
-    for (int k = 0; k <= FEW || (k <= most && sum < SHORT); k++) {
+    for (int k = 0, settled = 0; k <= FEW || (settled < SETTLED && sum < WHILE); k++) {
         const double start = trs_now();
         (void)part->solver->solve(part, job); /* on a CPU: cannot fail */
         const double seconds = trs_now() - start;
         if (k == 0) continue;
+        settled = seconds < GAIN * best ? 0 : settled + 1;
         sum += seconds;
-        if (seconds < best) best = seconds;
+        best = fmin(best, seconds);
     }
     return best;
 }
@@ -207,9 +211,9 @@ static bool time_both(trs_plan *p, const trs_side *s, double *twin, double *seri
     plain.solver = &trs_solver_cpu_serial;
     plain.data = NULL;
     for (int k = 0; k < ROUNDS && room; k++) {
-        a = fmin(a, time_part(part, &job, k ? MANY : FEW));
-        c = fmin(c, time_part(&plain, &job, k ? MANY : FEW));
-        if (c > BETTER * a || a > WORSE * c) break;
+        a = fmin(a, time_part(part, &job));
+        c = fmin(c, time_part(&plain, &job));
+        if ((k > 0 || a > LONG) && (c > BETTER * a || a > WORSE * c)) break;
     }
     *twin += a;
     *serial += c;
