@@ -276,18 +276,18 @@ typedef struct trs_info {
  *         matrix may have none: it is general, and is solved by LU or by Gaussian elimination.
  *     const trs_options *opt ; in, NULL: all defaults.
  * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX (not well-formed; TRS_PERMUTED: no triangle after
- * permutations, the sentence names a row on a cycle, or rows and columns that make it singular), TRS_ESUPPORT (no solver of that name, not in
- * this build, or it does not do what the options ask for), TRS_EDEVICE (opt->device or mat->device is no
+ * permutations, the sentence names a row on a cycle, or rows and columns that make it singular), TRS_ESUPPORT
+ * (no solver of that name, not in this build, or it does not do what the options ask for), TRS_EDEVICE (opt->device or mat->device is no
  * usable GPU: the driver's reason is said).  Rows and columns in sentences count from mat->base. */
 TRS_API int trs_plan_create(trs_plan **plan, const trs_mat *mat, const trs_options *opt);
 
 /* Levels, choice of solver, storage, and the first values.  Once per plan.
  * The environment variable TRISOLVE_MACHINE names a file of costs that `trisolve-bench --calibrate`
  * wrote; the choice goes by them.
- * Where the choice is between cpu-serial and cpu-level, which give the same bits, both solve a few
- * times (3 to 9 each, with trs_options.nrhs right-hand sides, for N and for T) and the faster one
- * stays; not where the triangle is small, or the prediction beyond doubt.  A solver that is named
- * spares the time.
+ * Where the choice is between cpu-serial and cpu-level, which give the same bits, both solve until their
+ * times have settled, three times at least and for some milliseconds at most where a solve takes less (with
+ * trs_options.nrhs right-hand sides, for N and for T), and the faster one stays; not where the triangle is
+ * tiny, or the prediction beyond doubt.  A solver that is named spares the time.
  * Returns TRS_OK, TRS_ESTATE, TRS_EMEM, TRS_ESUPPORT, TRS_EDEVICE, TRS_ELIBRARY, TRS_EFILE or
  * TRS_EFORMAT (that file cannot be read, or is none: file and line are said), or TRS_EPIVOT: a
  * pivot is zero, missing or not finite (trs_plan_pivots says which); all else is then ready, and a
@@ -444,10 +444,9 @@ typedef struct trs_error {
     double omega;    /* max over rows and columns of |B - op(A) X| / (|op(A)| |X| + |B| + safe); NaN
                         or Inf if any component is; safe: see trs_backward_error */
     double residual; /* largest |B - op(A) X| */
-    double
-        normwise; /* max over columns of ||r|| / (||A|| (||x|| + safmin) + ||b|| + safmin), in the
-                        infinity norm */
-    int64_t row;  /* row (from 0) and column of the worst omega; -1 when n or nrhs is 0 */
+    /* max over columns of ||r|| / (||A|| (||x|| + safmin) + ||b|| + safmin), in the infinity norm */
+    double normwise;
+    int64_t row; /* row (from 0) and column of the worst omega; -1 when n or nrhs is 0 */
     int64_t col;
     trs_stop stop; /* trs_refine, trs_lu_refine: why they stopped; else TRS_STOP_NONE */
 } trs_error;
