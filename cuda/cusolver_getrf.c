@@ -147,7 +147,7 @@ static int factor(const trs_part *part, const cusolver_data *d, int *info)
 static int look(const trs_part *part, const cusolver_data *d, int64_t *first)
 {
     const trs_tri *t = &part->side->tri;
-    const bool single = t->dtype == TRS_F32 || t->dtype == TRS_C32;
+    const bool single = trs_is_single(t->dtype);
     const int64_t each = trs_is_complex(t->dtype) ? 2 : 1;
     void *u = trs_new(part->ctx, t->n, trs_size(t->dtype), "the diagonal of U");
     if (!u) return TRS_EMEM;

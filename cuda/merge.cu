@@ -527,7 +527,8 @@ static int carry_out(trs_context *ctx, const merge_desk *d, size_t size, merging
     fill_kernel<<<blocks_for(m->from.n), ROWS>>>(*m);
     if (m->longs) rc = merge_long_fill(ctx, m);
     const cudaError_t e = cudaGetLastError();
-    return rc ? rc : e ? failed(e) : TRS_OK;
+    if (rc) return rc;
+    return e ? failed(e) : TRS_OK;
 }
 
 /* m->to.levels, and what there is of rows.  Of a large triangle a sample is asked first, for both kinds at once. */

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "internal.h"
+#include "lu.h"
 
 #include <inttypes.h>
 
@@ -164,13 +165,9 @@ static int check_indices(const trs_mat *m, int pbits, int ibits)
 
 bool trs_is_zero(const trs_mat *m, int64_t k)
 {
-    const int width = trs_is_complex(m->dtype) ? 2 : 1;
-    bool zero = true;
-    for (int part = 0; part < width; part++)
-        zero &= m->dtype == TRS_F32 || m->dtype == TRS_C32
-                    ? ((const float *)m->val)[width * k + part] == 0
-                    : ((const double *)m->val)[width * k + part] == 0;
-    return zero;
+    double z[2];
+    trs_number_get(m->val, m->dtype, k, z);
+    return z[0] == 0 && z[1] == 0;
 }
 
 /* TRS_STRICT of a full matrix: only zeros in the other triangle. */

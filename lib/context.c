@@ -118,3 +118,8 @@ bool trs_is_complex(trs_dtype t)
 {
     return t == TRS_C64 || t == TRS_C32;
 }
+
+bool trs_is_single(trs_dtype t)
+{
+    return t == TRS_F32 || t == TRS_C32;
+}

@@ -89,6 +89,7 @@ int trs_check_device(int device);
 
 size_t trs_size(trs_dtype t); /* bytes of one number */
 bool trs_is_complex(trs_dtype t);
+bool trs_is_single(trs_dtype t); /* precision */
 
 /* ---- triangles ---------------------------------------------------------------------------- */
 
@@ -427,9 +428,16 @@ struct trs_plan {
     const trs_solver *const *cut_solver;
 };
 
-/* ---- the life of a plan, for saved.c (plan.c) ------------------------------------------------ */
+/* ---- the life of a plan (plan_create.c, plan.c, plan_info.c) ----------------------------------- */
 
 int trs_plan_find_solver(trs_plan *p, const char *name); /* sets p->wanted; NULL: nothing to do */
+/* The arrays of a matrix that lives on a device, or its values alone, copied to the host; m itself where it is there.
+ * Then trs_mat_fetched, also after a failure. */
+int trs_mat_fetch(trs_context *ctx, const trs_mat *m, bool pattern, trs_mat *host);
+void trs_mat_fetched(trs_context *ctx, const trs_mat *m, trs_mat *host);
+int trs_plan_keep_topo(trs_plan *p); /* p->topo, in the caller's numbering */
+/* info->bytes_host and bytes_device, with this solver (NULL: without). */
+void trs_plan_bytes(const trs_plan *p, const trs_solver *solver, trs_info *info);
 /* The sides and the choice are there: parts, work space, first values; start: when it began. */
 int trs_plan_finish(trs_plan *p, double start);
 void trs_side_free(trs_context *ctx, trs_side *s);

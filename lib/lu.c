@@ -271,7 +271,9 @@ double trs_power_near(double size)
 {
     int e = 0;
     if (isfinite(size)) frexp(size, &e);
-    return ldexp(1, e < -1000 ? -1000 : e > 1000 ? 1000 : e);
+    if (e < -1000) e = -1000;
+    if (e > 1000) e = 1000;
+    return ldexp(1, e);
 }
 
 /* ---- solving -------------------------------------------------------------------------------- */

@@ -49,7 +49,7 @@ static void set_ones(trs_dtype t, int64_t count, void *x)
 {
     const int step = trs_is_complex(t) ? 2 : 1;
     for (int64_t k = 0; k < count * step; k++)
-        if (t == TRS_F32 || t == TRS_C32) ((float *)x)[k] = k % step == 0;
+        if (trs_is_single(t)) ((float *)x)[k] = k % step == 0;
         else ((double *)x)[k] = k % step == 0;
 }
 

@@ -12,6 +12,7 @@
 #include "config.h"
 
 #include "gpu.h"
+#include "lu.h"
 #include "noun.h"
 #include "stages.h"
 
@@ -22,30 +23,11 @@
 
 enum { ROWS = 1 << 14 }; /* that a thread looks at at a time */
 
-static void get(const trs_tri *t, int64_t p, double *re, double *im)
-{
-    const bool half = t->dtype == TRS_F32 || t->dtype == TRS_C32;
-    const int64_t k = trs_is_complex(t->dtype) ? 2 * p : p;
-    *re = half ? (double)((const float *)t->val)[k] : ((const double *)t->val)[k];
-    *im = 0;
-    if (!trs_is_complex(t->dtype)) return;
-    *im = half ? (double)((const float *)t->val)[k + 1] : ((const double *)t->val)[k + 1];
-}
-
-static void set(trs_tri *t, int64_t p, double re)
-{
-    const bool half = t->dtype == TRS_F32 || t->dtype == TRS_C32;
-    const int64_t k = trs_is_complex(t->dtype) ? 2 * p : p;
-    memset((char *)t->val + (size_t)p * trs_size(t->dtype), 0, trs_size(t->dtype));
-    if (half) ((float *)t->val)[k] = (float)re;
-    else ((double *)t->val)[k] = re;
-}
-
 static bool is_bad(const trs_tri *t, int64_t p)
 {
-    double re, im;
-    get(t, p, &re, &im);
-    return !isfinite(re) || !isfinite(im) || (re == 0 && im == 0);
+    double z[2];
+    trs_number_get(t->val, t->dtype, p, z);
+    return !isfinite(z[0]) || !isfinite(z[1]) || (z[0] == 0 && z[1] == 0);
 }
 
 typedef struct search { /* for bad pivots */
@@ -92,9 +74,10 @@ static void find(search *all)
 
 static void replace(trs_side *s, double value)
 {
+    const double z[2] = {value, 0};
     for (int32_t k = 0; k < s->tri.n; k++) {
-        int64_t diagonal = s->tri.ptr[k + 1] - 1;
-        if (is_bad(&s->tri, diagonal)) set(&s->tri, diagonal, value);
+        const int64_t diagonal = s->tri.ptr[k + 1] - 1;
+        if (is_bad(&s->tri, diagonal)) trs_number_put(s->tri.val, s->tri.dtype, diagonal, z);
     }
 }
 
@@ -145,7 +128,8 @@ int trs_pivots_leave_out(trs_plan *p, const void *val)
         for (int64_t e = a->ptr[i], q = t->ptr[i]; e < a->ptr[i + 1]; e++) {
             if (!stays(p, i, e)) continue;
             t->idx[q] = a->idx[e];
-            if (t->src) t->src[q] = p->skip[i] ? TRS_SRC_UNIT : a->src ? a->src[e] : e;
+            if (t->src) t->src[q] = a->src ? a->src[e] : e;
+            if (p->skip[i]) t->src[q] = TRS_SRC_UNIT;
             q++;
         }
     if (!rc) trs_tri_read_values(ctx, t, val);
@@ -190,25 +174,28 @@ int64_t trs_pivot_place(const trs_plan *p, const trs_side *s, int64_t row)
     return s->tri.ptr[k + 1] - 1;
 }
 
+/* What is wrong with the pivot at this place. */
+static const char *fault_of(const trs_tri *t, int64_t place)
+{
+    double z[2];
+    if (t->src && t->src[place] == TRS_SRC_MISSING) return "missing";
+    trs_number_get(t->val, t->dtype, place, z);
+    return z[0] == 0 && z[1] == 0 ? "zero" : "not finite";
+}
+
 int trs_pivots_judge(trs_plan *p)
 {
     if (!p->bad_pivots || p->pivot != TRS_PIVOT_FAIL) return TRS_OK;
     const trs_side *s = &p->side[p->side[0].used ? 0 : 1];
     const trs_tri *t = &s->tri;
     const int64_t place = trs_pivot_place(p, s, p->first_bad);
-    double re, im;
-    get(t, place, &re, &im);
-    const bool missing = t->src && t->src[place] == TRS_SRC_MISSING;
     char where[60] = "diagonal";
     for (int32_t k = 0; p->P && k < t->n; k++)
         if (p->P[k] == p->first_bad)
             snprintf(where, sizeof where, "its pivot, in column %d,", p->Q[k] + p->ctx.base);
     return trs_fail(TRS_EPIVOT, "row %" PRId64 ": %s is %s (%" PRId64 " such %s)",
-                    p->first_bad + p->ctx.base, where,
-                    missing              ? "missing"
-                    : re == 0 && im == 0 ? "zero"
-                                         : "not finite",
-                    p->bad_pivots, trs_noun(p->bad_pivots, "row", "rows"));
+                    p->first_bad + p->ctx.base, where, fault_of(t, place), p->bad_pivots,
+                    trs_noun(p->bad_pivots, "row", "rows"));
 }
 
 #else

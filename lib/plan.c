@@ -1,9 +1,11 @@
-/* plan.c: create, analyse, update, info, destroy: the life of a plan.
+/* plan.c: analyse, update, destroy: the life of a plan.
  *
- *     create:  check the caller's matrix, take it over (trs_tri_import)
+ *     create:  check the caller's matrix, take it over (plan_create.c)
  *     analyse: sides -> levels -> solver -> order -> parts -> work space -> first values
  *     update:  new values through the places kept at import, pivots looked at, solvers told; or, where
- *              other rows have to be left out than before, all of analyse but the choice of the solver */
+ *              other rows have to be left out than before, all of analyse but the choice of the solver
+ *
+ * Questions about a plan are answered in plan_info.c. */
 #include "config.h"
 
 #include "general.h"
@@ -18,163 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- create --------------------------------------------------------------------------------- */
-
-static int take_options(trs_plan *p, const trs_mat *mat, const trs_options *opt)
-{
-    trs_context *ctx = &p->ctx;
-    if (opt->nrhs < 0 || opt->threads < 0 || opt->memory_limit < 0)
-        return trs_fail(TRS_EARG, "a negative number in the options");
-    if (opt->threads > TRS_MOST_THREADS)
-        return trs_fail(TRS_EARG, "%d threads are more than %d", opt->threads, TRS_MOST_THREADS);
-    if (opt->ops & ~7u) return trs_fail(TRS_EARG, "unknown bits in ops: %u", opt->ops);
-    if ((unsigned)opt->layout > TRS_ROW_MAJOR || (unsigned)opt->order > TRS_ORDER_LEVEL)
-        return trs_fail(TRS_EARG, "unknown layout or order");
-    ctx->base = mat->base == 1;
-    ctx->device = opt->device > 0 ? opt->device - 1 : mat->device > 0 ? mat->device - 1 : 0;
-    ctx->limit = opt->memory_limit;
-    ctx->threads = opt->threads ? opt->threads : trs_default_threads();
-    ctx->nrhs = opt->nrhs ? opt->nrhs : 1;
-    ctx->layout = opt->layout;
-    ctx->ops = opt->ops ? opt->ops : 1u << TRS_N;
-    ctx->bitwise = opt->bitwise;
-    p->on_device = opt->device > 0;
-    p->measure = opt->measure != 0;
-    p->order = opt->order;
-    p->general = trs_is_general(mat);
-    p->side[0].used = ctx->ops & 1u << TRS_N;
-    p->side[1].used = ctx->ops & (1u << TRS_T | 1u << TRS_H);
-    return TRS_OK;
-}
-
-static int take_pivots(trs_plan *p, const trs_options *opt, trs_dtype t)
-{
-    const bool half = t == TRS_F32 || t == TRS_C32;
-    const double value = half ? (double)(float)opt->pivot_value : opt->pivot_value;
-    p->pivot = opt->pivot;
-    p->pivot_value = value;
-    if ((unsigned)opt->pivot > TRS_PIVOT_REPLACE)
-        return trs_fail(TRS_EARG, "unknown policy for pivots: %d", (int)opt->pivot);
-    if (p->general && opt->pivot)
-        return trs_fail(TRS_ESUPPORT, "the pivots of a general matrix: only to fail");
-    if (opt->pivot == TRS_PIVOT_REPLACE && (!isfinite(value) || value == 0))
-        return trs_fail(TRS_EARG, "%g cannot replace a pivot", opt->pivot_value);
-    return TRS_OK;
-}
-
-int trs_plan_find_solver(trs_plan *p, const char *name)
-{
-    char why[200];
-    if (!name) return TRS_OK;
-    p->wanted = trs_solver_named(name);
-    if (!p->wanted) return trs_fail(TRS_ESUPPORT, "no solver \"%.60s\" in this build", name);
-    if (p->wanted->family != (p->general ? TRS_GENERAL_DENSE : TRS_TRIANGLE))
-        return trs_fail(TRS_ESUPPORT, "%s does not solve %s", name,
-                        p->general ? "general matrices" : "triangles");
-    if (p->ctx.bitwise && !(p->wanted->caps & TRS_CAP_BITWISE))
-        return trs_fail(TRS_ESUPPORT, "%s does not promise the same bits every time", name);
-    if (p->wanted->place == TRS_ON_CPU && p->on_device)
-        return trs_fail(TRS_ESUPPORT, "%s cannot solve where B and X live on a device", name);
-    if (!trs_solver_available(p->wanted, p->ctx.device, why, sizeof why))
-        return trs_fail(TRS_EDEVICE, "%s cannot run here: %s", name, why);
-    return TRS_OK;
-}
-
-/* Arrays of a matrix that lives on a device, copied to the host; also for values alone. */
-static int fetch(trs_context *ctx, const trs_mat *m, bool pattern, trs_mat *host)
-{
-    *host = *m;
-    if (m->device <= 0) return TRS_OK;
-    const struct {
-        const void *from;
-        const void **to;
-        int64_t count;
-        size_t size;
-    } a[] = {{m->val, &host->val, trs_value_count(m), trs_size(m->dtype)},
-             {m->ptr, &host->ptr, trs_line_count(m) + 1, m->ptr_bits == 32 ? 4 : 8},
-             {m->idx, &host->idx, m->nnz, m->idx_bits == 64 ? 8 : 4}};
-    host->ptr = host->idx = host->val = NULL;
-    host->device = TRS_HOST;
-    int rc = trs_gpu_use(ctx);
-    for (int k = 0; k < (pattern && m->format != TRS_DENSE ? 3 : 1) && !rc; k++) {
-        void *p = trs_new(ctx, a[k].count, a[k].size, "a copy from the device");
-        *a[k].to = p;
-        rc = !p ? TRS_EMEM : trs_gpu_get(ctx, p, a[k].from, (size_t)a[k].count * a[k].size);
-    }
-    return rc;
-}
-
-static void fetch_done(trs_context *ctx, const trs_mat *m, trs_mat *host)
-{
-    if (m->device <= 0) return;
-    trs_free(&ctx->mem, (void *)host->ptr);
-    trs_free(&ctx->mem, (void *)host->idx);
-    trs_free(&ctx->mem, (void *)host->val);
-}
-
-static int import(trs_plan *p, const trs_mat *mat)
-{
-    trs_context *ctx = &p->ctx;
-    trs_mat host = *mat;
-    int rc = trs_check_values(mat);
-    if (rc) return rc;
-    const bool permuted = mat->kind & TRS_PERMUTED;
-    if (!p->general && !permuted && !(mat->kind & (TRS_LOWER | TRS_UPPER)))
-        return trs_fail(TRS_EARG, "kind says neither TRS_LOWER nor TRS_UPPER nor TRS_PERMUTED");
-    p->info.n = mat->n;
-    p->shape = *mat;
-    p->shape.ptr = p->shape.idx = p->shape.val = NULL;
-    p->imported_is_t = !permuted && !trs_by_rows(mat);
-    rc = trs_far_import(p, mat);
-    if (rc || p->far) return rc;
-    rc = fetch(ctx, mat, true, &host);
-    if (!rc && p->general) rc = trs_general_read(p, &host);
-    else if (!rc && permuted) rc = trs_permuted_import(ctx, &host, &p->imported, &p->P, &p->Q);
-    else if (!rc) rc = trs_tri_import(ctx, &host, &p->imported);
-    if (!rc && p->pivot == TRS_PIVOT_SKIP) rc = trs_pivots_import(p, host.val);
-    fetch_done(ctx, mat, &host);
-    return rc;
-}
-
-static int create(trs_plan **plan, const trs_mat *mat, const trs_options *opt)
-{
-    static const trs_options defaults = {0};
-    if (!plan) return trs_fail(TRS_EARG, "create: plan is NULL");
-    *plan = NULL;
-    if (!mat) return trs_fail(TRS_EARG, "create: mat is NULL");
-    if (!opt) opt = &defaults;
-    if (!opt->memory.alloc != !opt->memory.free ||
-        !opt->device_memory.alloc != !opt->device_memory.free)
-        return trs_fail(TRS_EARG, "create: one of memory's callbacks alloc and free is NULL");
-    double start = trs_now();
-    trs_plan *p = trs_alloc_zero(&opt->memory, 1, sizeof *p);
-    if (!p) return trs_fail(TRS_EMEM, "out of memory for a plan");
-    pthread_mutex_init(&p->topo_lock, NULL);
-    p->ctx.mem = opt->memory;
-    p->ctx.device_memory = opt->device_memory;
-    int rc = take_options(p, mat, opt);
-    if (!rc) rc = take_pivots(p, opt, mat->dtype);
-    if (!rc) rc = trs_plan_find_solver(p, opt->solver);
-    if (!rc) rc = trs_check_device(opt->device);
-    if (!rc) rc = trs_check_device(mat->device);
-    if (!rc) rc = import(p, mat);
-    if (rc) {
-        trs_plan_destroy(p);
-        return rc;
-    }
-    *plan = p;
-    p->state = TRS_CREATED;
-    p->info.nnz = p->general ? mat->n * mat->n : p->far ? mat->nnz : p->imported.nnz;
-    p->info.seconds_create = trs_now() - start;
-    return TRS_OK;
-}
-
-int trs_plan_create(trs_plan **plan, const trs_mat *mat, const trs_options *opt)
-{
-    trs_enter();
-    return trs_leave(create(plan, mat, opt));
-}
 
 /* ---- analyse: the sides --------------------------------------------------------------------- */
 
@@ -455,43 +300,6 @@ static void free_parts(trs_context *ctx, trs_side *s)
     s->nparts = 0;
 }
 
-/* topo of a permuted triangle, whose levels do not ascend in the caller's numbering: a counting sort. */
-static int sort_topo(trs_plan *p, const trs_side *s)
-{
-    const int32_t n = s->tri.n;
-    int32_t *topo = trs_new(&p->ctx, n, sizeof *topo, "topo"), *level, *next;
-    p->topo = topo;
-    level = topo ? trs_new(&p->ctx, n + (int64_t)s->lv.count, sizeof *level, "topo") : NULL;
-    if (!level) return TRS_EMEM;
-    next = level + n; /* of each level */
-    for (int32_t l = 0; l < s->lv.count; l++) {
-        next[l] = s->lv.ptr[l];
-        for (int32_t k = s->lv.ptr[l]; k < s->lv.ptr[l + 1]; k++)
-            level[trs_pivot_row(p, s, s->lv.topo[k])] = l;
-    }
-    for (int32_t i = 0; i < n; i++) topo[next[level[i]]++] = i;
-    trs_free(&p->ctx.mem, level);
-    return TRS_OK;
-}
-
-/* topo in the caller's numbering. */
-static int keep_topo(trs_plan *p)
-{
-    const trs_side *s = &p->side[0];
-    const bool descends = trs_counts_backwards(p, 0); /* within a level */
-    if (!s->used) return TRS_OK;
-    if (p->P) return sort_topo(p, s);
-    p->topo = s->lv.topo;
-    if (!s->perm && !s->reversed) return TRS_OK;
-    int32_t *topo = trs_new(&p->ctx, s->tri.n, sizeof *topo, "topo");
-    p->topo = topo;
-    if (!topo) return TRS_EMEM;
-    for (int32_t l = 0; l < s->lv.count; l++)
-        for (int32_t a = s->lv.ptr[l], b = s->lv.ptr[l + 1], k = a; k < b; k++)
-            topo[descends ? a + b - 1 - k : k] = trs_caller_row(s, s->lv.topo[k]);
-    return TRS_OK;
-}
-
 /* ---- values ------------------------------------------------------------------------------------ */
 
 static int update_part(trs_context *ctx, trs_side *s, trs_part *part)
@@ -522,54 +330,11 @@ static int values_known(trs_plan *p, int rc)
     return rc;
 }
 
-/* ---- bytes ---------------------------------------------------------------------------------------- */
-
-/* What a side takes on the host; before analyse, what it will take at most. */
-static int64_t bytes_of_side(const trs_plan *p, const trs_side *s)
-{
-    const int64_t n = p->info.n, elem = (int64_t)trs_size(p->shape.dtype);
-    const int64_t nnz = p->info.nnz;
-    if (!s->used) return 0;
-    if (p->general) return nnz * elem;
-    const bool known = s->lv.ptr, src = !known || s->tri.src;
-    const bool ordered = known ? s->perm != NULL : p->order == TRS_ORDER_LEVEL;
-    const bool topo =
-        s == &p->side[0] && (ordered || p->P || trs_counts_backwards(p, 0)) && (!p->far || p->topo);
-    const int64_t rows = (p->far ? 0 : 8) + (known && !s->lv.topo ? 0 : 4) + (ordered ? 4 : 0) +
-                         (topo ? 4 : 0); /* ptr, lv.topo, perm, topo */
-    const int64_t each = p->far ? 0 : 4 + elem + (src ? 8 : 0);
-    return (n + 1) * rows + 4 * ((known ? s->lv.count : n) + 1) + nnz * each;
-}
-
-/* On the host and on the device, with this solver (NULL: without). */
-static void bytes_of_plan(const trs_plan *p, const trs_solver *solver, trs_info *info)
-{
-    const int64_t n = p->info.n;
-    info->bytes_host = (int64_t)sizeof *p + (p->P ? 8 * n : 0);
-    info->bytes_device = 0;
-    if (p->skip) info->bytes_host += n + 8 * (n + 1) + p->whole.nnz * (p->whole.src ? 12 : 4);
-    for (int k = 0; k < 2; k++) {
-        const trs_side *s = &p->side[k];
-        trs_shape shape = {.n = n, .nnz = p->info.nnz, .levels = n, .nrhs = p->ctx.nrhs};
-        info->bytes_host += bytes_of_side(p, s);
-        if (!s->used || !solver) continue;
-        shape.elem = (double)trs_size(p->shape.dtype);
-        if (s->lv.ptr || s->full) trs_shape_of(&p->ctx, s, &shape);
-        const bool cuda = solver->place == TRS_ON_CUDA;
-        *(cuda ? &info->bytes_device : &info->bytes_host) += solver->bytes(&shape);
-        if (cuda && s->perm) info->bytes_device += 4 * n;
-        if (s->direct.block) info->bytes_device += p->info.nnz * (s->direct.src ? 12 : 4);
-        if (s->direct.topo) info->bytes_device += 4 * n;
-    }
-    if (p->skip_dev) info->bytes_device += n;
-    if (p->P_dev) info->bytes_device += 8 * n;
-}
-
 static int check_limit(trs_plan *p)
 {
     trs_info info;
     if (!p->ctx.limit) return TRS_OK;
-    bytes_of_plan(p, p->wanted, &info);
+    trs_plan_bytes(p, p->wanted, &info);
     const int64_t most = info.bytes_host > info.bytes_device ? info.bytes_host : info.bytes_device;
     if (most <= p->ctx.limit) return TRS_OK;
     return trs_fail(TRS_EMEM, "the plan would need %.3g bytes, over the limit", (double)most);
@@ -695,7 +460,7 @@ int trs_plan_finish(trs_plan *p, double start)
 {
     p->state = TRS_FAILED; /* until all of it has worked */
     p->info.analyses++;
-    int rc = p->general || p->far ? TRS_OK : keep_topo(p);
+    int rc = p->general || p->far ? TRS_OK : trs_plan_keep_topo(p);
     int pivots = rc ? rc : build_first(p);
     if (!pivots) pivots = settle(p);
     if (!pivots && is_to_be_tried(p)) trs_try_twin(p);
@@ -818,14 +583,13 @@ static int update(trs_plan *p, const trs_mat *mat, const trs_exec *exec)
     if (!trs_same_arrays(&p->shape, mat))
         return trs_fail(TRS_EARG, "update: n, nnz, ld, block, dtype or format differ from create");
     void *stream = exec ? exec->stream : NULL;
-    if (trs_direct_possible(p, mat)) {
+    if (trs_direct_possible(p, mat))
         return values_known(p, trs_direct_update(p, mat->val, stream));
-    }
     if (mat->device > 0 && trs_gpu_wait(stream)) /* whoever writes them there has to be done */
         return trs_fail(TRS_EDEVICE, "update: the stream has failed");
-    rc = fetch(ctx, mat, false, &host);
+    rc = trs_mat_fetch(ctx, mat, false, &host);
     if (!rc) rc = take_values(p, &host);
-    fetch_done(ctx, mat, &host);
+    trs_mat_fetched(ctx, mat, &host);
     return values_known(p, rc);
 }
 
@@ -833,104 +597,6 @@ int trs_plan_update(trs_plan *p, const trs_mat *mat, const trs_exec *exec)
 {
     trs_enter();
     return trs_leave(update(p, mat, exec));
-}
-
-/* ---- questions ----------------------------------------------------------------------------------- */
-
-static int pivots(const trs_plan *p, int64_t *count, int64_t *first)
-{
-    if (!p) return trs_fail(TRS_EARG, "pivots: plan is NULL");
-    if (p->state != TRS_ANALYSED && p->state != TRS_READY)
-        return trs_fail(TRS_ESTATE, "pivots: the plan is not analysed");
-    if (count) *count = p->bad_pivots;
-    if (first) *first = p->bad_pivots ? p->first_bad + p->ctx.base : -1;
-    return TRS_OK;
-}
-
-int trs_plan_pivots(const trs_plan *p, int64_t *count, int64_t *first)
-{
-    trs_enter();
-    return trs_leave(pivots(p, count, first));
-}
-
-/* A far side keeps its topo on the device until it is asked for, maybe by several threads at a time: it is
- * larger than all else that an analysis there brings to the host. */
-static void lock_topo(const trs_plan *p)
-{
-    pthread_mutex_lock(&((trs_plan *)p)->topo_lock);
-}
-
-static void unlock_topo(const trs_plan *p)
-{
-    pthread_mutex_unlock(&((trs_plan *)p)->topo_lock);
-}
-
-static void tell(const trs_plan *p, trs_info *info)
-{
-    *info = p->info;
-    info->solver = p->wanted ? p->wanted->name : NULL;
-    info->reason = p->reason;
-    info->costs = p->ctx.costs;
-    if (!info->analysis) info->analysis = "";
-    if (p->state == TRS_FAILED) return;
-    lock_topo(p);
-    bytes_of_plan(p, p->wanted, info);
-    unlock_topo(p);
-    info->bytes_work = trs_work_bytes(p, p->ctx.nrhs);
-    const trs_side *last = &p->side[p->side[1].used];
-    if (last->nparts) {
-        info->growth = last->part->growth;
-        info->seconds_factor = last->part->seconds_factor;
-    }
-}
-
-int trs_plan_info(const trs_plan *p, trs_info *info)
-{
-    trs_enter();
-    if (!p || !info) return trs_leave(trs_fail(TRS_EARG, "info: plan or info is NULL"));
-    tell(p, info);
-    trs_leave_silently();
-    return TRS_OK;
-}
-
-static int bring_topo(trs_plan *p)
-{
-    lock_topo(p);
-    int rc = p->topo ? TRS_OK : trs_far_topo(p);
-    if (!rc && !p->topo) rc = keep_topo(p);
-    unlock_topo(p);
-    return rc;
-}
-
-static int levels(const trs_plan *p, const int32_t **topo, const int32_t **lv_ptr)
-{
-    if (!p || !topo || !lv_ptr) return trs_fail(TRS_EARG, "levels: plan, topo or lv_ptr is NULL");
-    if (p->state != TRS_ANALYSED && p->state != TRS_READY)
-        return trs_fail(TRS_ESTATE, "levels: the plan is not analysed");
-    if (!p->side[0].lv.ptr)
-        return trs_fail(TRS_ESTATE, "levels: %s",
-                        p->general ? "the matrix is general" : "TRS_N was not announced");
-    int rc = bring_topo((trs_plan *)p);
-    *topo = p->topo;
-    *lv_ptr = p->side[0].lv.ptr;
-    return rc;
-}
-
-int trs_plan_permutation(const trs_plan *p, const int32_t **P, const int32_t **Q)
-{
-    trs_enter();
-    if (!p || !P || !Q) return trs_leave(trs_fail(TRS_EARG, "permutation: plan, P or Q is NULL"));
-    if (p->state == TRS_FAILED)
-        return trs_leave(trs_fail(TRS_ESTATE, "permutation: the analysis of the plan failed"));
-    *P = p->P;
-    *Q = p->Q;
-    return trs_leave(TRS_OK);
-}
-
-int trs_plan_levels(const trs_plan *p, const int32_t **topo, const int32_t **lv_ptr)
-{
-    trs_enter();
-    return trs_leave(levels(p, topo, lv_ptr));
 }
 
 /* ---- destroy ------------------------------------------------------------------------------------- */

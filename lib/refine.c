@@ -169,7 +169,7 @@ static double longest_row(const refiner *s)
 static int prepare(refiner *s)
 {
     const int64_t n = s->A->n;
-    const bool single = s->A->dtype == TRS_F32 || s->A->dtype == TRS_C32;
+    const bool single = trs_is_single(s->A->dtype);
     int rc = trs_sums_new(s->mem, n, &s->s);
     s->d = trs_alloc(s->mem, n, trs_size(s->low));
     s->best = trs_alloc(s->mem, 2 * n, sizeof *s->best);

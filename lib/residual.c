@@ -177,8 +177,7 @@ static bool worse(long double a, long double b)
 void trs_residual(const trs_mat *A, trs_op op, trs_column b, trs_column x, const trs_sums *s,
                   trs_error *e)
 {
-    const bool single = A->dtype == TRS_F32 || A->dtype == TRS_C32;
-    const double safmin = single ? (double)FLT_MIN : DBL_MIN;
+    const double safmin = trs_is_single(A->dtype) ? (double)FLT_MIN : DBL_MIN;
     long double rnorm = 0, bnorm = 0, xnorm = 0, anorm = 0, worst = 0;
     *e = (trs_error){.row = -1};
     sum_up(A, op, x.p, x.step, s);

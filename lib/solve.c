@@ -273,23 +273,18 @@ typedef struct order {            /* a permutation */
     const int32_t *host, *device; /* [n]; where the solver runs */
 } order;
 
-/* y (k) = x (order (k)), where the solver runs */
-static int bring(const trs_plan *p, const trs_job *job, order o, trs_view x, trs_view y)
-{
-    const int32_t n = (int32_t)p->info.n;
-    if (p->info.on_gpu)
-        return trs_gpu_gather(p->shape.dtype, n, job->nrhs, o.device, x, y, job->stream);
-    gather(trs_size(p->shape.dtype), n, job->nrhs, o.host, x, y);
-    return TRS_OK;
-}
+typedef enum direction { BRING, PUT_BACK } direction;
 
-/* x (order (k)) = y (k) */
-static int put_back(const trs_plan *p, const trs_job *job, order o, trs_view y, trs_view x)
+/* BRING: to (k) = from (order (k)); PUT_BACK: to (order (k)) = from (k); where the solver runs. */
+static int reorder(const trs_plan *p, const trs_job *job, direction d, order o, trs_view from,
+                   trs_view to)
 {
+    const trs_dtype t = p->shape.dtype;
     const int32_t n = (int32_t)p->info.n;
     if (p->info.on_gpu)
-        return trs_gpu_scatter(p->shape.dtype, n, job->nrhs, o.device, y, x, job->stream);
-    scatter(trs_size(p->shape.dtype), n, job->nrhs, o.host, y, x);
+        return (d == BRING ? trs_gpu_gather : trs_gpu_scatter)(t, n, job->nrhs, o.device, from, to,
+                                                               job->stream);
+    (d == BRING ? gather : scatter)(trs_size(t), n, job->nrhs, o.host, from, to);
     return TRS_OK;
 }
 
@@ -333,10 +328,10 @@ static int solve_rows(const trs_plan *p, const trs_side *s, trs_work *w, trs_job
     }
     const order rows = {s->perm, s->perm_dev};
     const trs_view x = job.x, y = {w->ordered.p, 1, n};
-    rc = bring(p, &job, rows, job.b, y);
+    rc = reorder(p, &job, BRING, rows, job.b, y);
     job.b = job.x = y;
     if (!rc) rc = solve_parts(p, s, w, &job);
-    return rc ? rc : put_back(p, &job, rows, y, x);
+    return rc ? rc : reorder(p, &job, PUT_BACK, rows, y, x);
 }
 
 /* The same, but for rows that are left out.  B stays as it is, so the rest of it goes to X, and from there on it
@@ -357,10 +352,10 @@ static int solve_permuted(const trs_plan *p, const trs_side *s, trs_work *w, trs
     const order rows = {p->P, p->P_dev}, columns = {p->Q, p->Q_dev};
     const bool transposed = s != &p->side[0];
     const trs_view x = job.x, y = {w->permuted.p, 1, s->tri.n};
-    int rc = bring(p, &job, transposed ? columns : rows, job.b, y);
+    int rc = reorder(p, &job, BRING, transposed ? columns : rows, job.b, y);
     job.b = job.x = y;
     if (!rc) rc = solve_side(p, s, w, job);
-    return rc ? rc : put_back(p, &job, transposed ? rows : columns, y, x);
+    return rc ? rc : reorder(p, &job, PUT_BACK, transposed ? rows : columns, y, x);
 }
 
 /* B and X where the solver runs, in the caller's order. */
