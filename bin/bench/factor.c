@@ -1,0 +1,44 @@
+/* factor.c: --factor: the factors L and U of a general matrix, where SuiteSparse is. */
+#include "config.h"
+
+#include "bench.h"
+
+#ifdef HAVE_SUITESPARSE
+
+#include "trisolve-suitesparse.h"
+
+/* The plans that come with the factors are not used here: the cheapest will do. */
+int factor_matrix(const trs_mat *A, input *in)
+{
+    const trs_factor_options opt = {.plan = {.solver = "cpu-serial"}};
+    int rc = trs_factor(&in->lu, A, &opt);
+    if (!rc) rc = trs_lu_factors(in->lu, &in->T[0], &in->T[1], NULL, NULL, NULL);
+    if (rc) {
+        snprintf(in->message, sizeof in->message, "factors: %.300s", trs_message());
+        return rc;
+    }
+    in->count = in->T[1].ptr ? 2 : 1; /* no U: L L' */
+    return TRS_OK;
+}
+
+void factor_free(input *in)
+{
+    trs_lu_destroy(in->lu);
+    in->lu = NULL;
+}
+
+#else
+
+int factor_matrix(const trs_mat *A, input *in)
+{
+    (void)A;
+    snprintf(in->message, sizeof in->message, "--factor: built without SuiteSparse");
+    return TRS_ESUPPORT;
+}
+
+void factor_free(input *in)
+{
+    (void)in;
+}
+
+#endif

@@ -1,0 +1,76 @@
+/* comparison.c: which solvers the figures of ratios show, over which, and how far their axis reaches. */
+#include "config.h"
+
+#include "figures.h"
+#include "bin/bench/report/summary.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *find_reference(const kept *k)
+{
+    for (int i = 0; i < k->count; i++)
+        if (find_cell(&k->r[i], "cusparse", 0)) return "cusparse";
+    return "cpu-serial";
+}
+
+static bool has_ratio(const kept *k, int solver, const char *reference)
+{
+    for (int i = 0; i < k->count; i++) {
+        const result *r = &k->r[i];
+        if (r->count && !isnan(over_solve(r, &r->cells[solver], reference))) return true;
+    }
+    return false;
+}
+
+/* v->low and v->high take in the ratios of a solver that is drawn. */
+static void stretch_axis(comparison *v, const kept *k, int solver)
+{
+    const double lowest = 0.01, highest = 100, margin = 1.1;
+    for (int i = 0; i < k->count; i++) {
+        const result *r = &k->r[i];
+        if (!r->count) continue;
+        const double ratio = over_solve(r, &r->cells[solver], v->reference);
+        v->low = fmax(lowest, fmin(v->low, ratio / margin));
+        v->high = fmin(highest, fmax(v->high, ratio * margin));
+    }
+}
+
+static void put_left_out(comparison *v, const char *name)
+{
+    const size_t at = strlen(v->left_out), size = sizeof v->left_out;
+    snprintf(v->left_out + at, size - at, "%s%s", at ? ", " : " Not drawn: ", name);
+}
+
+int comparison_make(comparison *v, const kept *k)
+{
+    const result *first = first_solved(k);
+    bool others = false; /* that do not keep the matrix full */
+    *v = (comparison){
+        .reference = find_reference(k), .solvers = first->count, .low = 0.5, .high = 2};
+    v->is_drawn = calloc((size_t)v->solvers + 1, sizeof *v->is_drawn);
+    if (!v->is_drawn) return out_of_memory();
+    for (int c = 0; c < v->solvers; c++) {
+        const trs_solver_info *one = &first->cells[c].solver;
+        v->is_drawn[c] = strcmp(one->name, v->reference) != 0 && has_ratio(k, c, v->reference);
+        others = others || (v->is_drawn[c] && !one->full);
+    }
+    for (int c = 0; c < v->solvers; c++) {
+        if (!v->is_drawn[c]) continue;
+        v->is_drawn[c] = !(others && first->cells[c].solver.full);
+        if (!v->is_drawn[c]) put_left_out(v, first->cells[c].solver.name);
+        else stretch_axis(v, k, c), v->drawn++;
+    }
+    const size_t at = strlen(v->left_out);
+    if (at)
+        snprintf(v->left_out + at, sizeof v->left_out - at,
+                 ", which store%s the triangle as a full matrix.",
+                 strchr(v->left_out, ',') ? "" : "s");
+    return EXIT_GOOD;
+}
+
+void comparison_free(comparison *v)
+{
+    free(v->is_drawn);
+}

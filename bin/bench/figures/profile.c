@@ -1,0 +1,141 @@
+/* profile.c: profile.svg: the performance profile of the solvers.
+ *
+ * E. D. Dolan and J. J. More, "Benchmarking optimization software with performance profiles",
+ * Mathematical Programming 91 (2002), 201-213.  With t(p, s) the time of solver s on problem p,
+ *
+ *     r(p, s)   = t(p, s) / min over s of t(p, s),   infinite when s does not solve p,
+ *     rho(s, x) = (number of p with r(p, s) <= x) / (number of problems).
+ *
+ * rho(s, 1) is the share of the problems on which s is the fastest, and the height that its curve
+ * reaches is the share that it solves at all. */
+#include "config.h"
+
+#include "figures.h"
+#include "bin/bench/report/summary.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double widest_axis = 100; /* what takes longer than that is beyond the figure */
+
+typedef struct profile {
+    const settings *settings;
+    const kept *all;
+    int problems;  /* which somebody solves */
+    int curves;    /* of solvers */
+    double *ratio; /* [problems], room for one curve */
+    double end;    /* of the axis */
+} profile;
+
+enum { CHOICE = -1 }; /* in place of a solver's number: the one that is chosen on each problem */
+
+static int ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The finite ratios of a solver to p->ratio, ascending; how many. */
+static int find_ratios(const profile *p, int solver)
+{
+    int count = 0;
+    for (int i = 0; i < p->all->count; i++) {
+        const result *r = &p->all->r[i];
+        const pick pair = find_pick(p->settings, r);
+        const cell *c = !pair.best ? NULL : solver == CHOICE ? pair.taken : &r->cells[solver];
+        if (c && counts(p->settings, c))
+            p->ratio[count++] = c->solve.median / pair.best->solve.median;
+    }
+    qsort(p->ratio, (size_t)count, sizeof *p->ratio, ascending);
+    return count;
+}
+
+/* The steps of rho as points: it is drawn from each to the next first along x, then up. */
+static void put_curve(FILE *f, const profile *p, int solver)
+{
+    const int count = find_ratios(p, solver);
+    fprintf(f, "$d%d << EOD\n1 0\n", solver + 1);
+    for (int k = 0; k < count; k++)
+        if (k + 1 == count || p->ratio[k] < p->ratio[k + 1])
+            fprintf(f, "%.5g %.5g\n", p->ratio[k], (double)(k + 1) / p->problems);
+    fprintf(f, "%.5g %.5g\nEOD\n", fmax(p->end, count ? p->ratio[count - 1] : 1),
+            (double)count / p->problems);
+}
+
+/* Has it a point within the axis? */
+static bool is_drawn(const profile *p, int solver)
+{
+    return find_ratios(p, solver) > 0 && p->ratio[0] <= p->end;
+}
+
+/* The end of the axis is the largest ratio, unless that is beyond it. */
+static void find_scope(profile *p)
+{
+    const result *first = first_solved(p->all);
+    for (int i = 0; i < p->all->count; i++)
+        p->problems += find_pick(p->settings, &p->all->r[i]).best != NULL;
+    p->end = 2;
+    for (int c = 0; c < first->count; c++) {
+        const int count = find_ratios(p, c);
+        if (count) p->end = fmax(p->end, 1.05 * p->ratio[count - 1]);
+    }
+    p->end = fmin(p->end, widest_axis);
+    for (int c = 0; c < first->count; c++) p->curves += is_drawn(p, c);
+}
+
+static void put_script(const profile *p, FILE *f)
+{
+    const result *first = first_solved(p->all);
+    const char *join = "plot";
+    fprintf(f,
+            "set logscale x\nset xrange [1:%.4g]\nset yrange [0:1.02]\nset xtics %s\n"
+            "set xlabel 'times as long as the fastest' offset 0,0.4\n"
+            "set ylabel 'share of the triangles'\nset key below height 1\n",
+            p->end, ratio_tics);
+    for (int c = CHOICE; c < first->count; c++)
+        if (is_drawn(p, c)) put_curve(f, p, c);
+    for (int c = 0; c < first->count; c++) {
+        if (!is_drawn(p, c)) continue;
+        const int place = place_of(p->all, c);
+        fprintf(f, "%s $d%d with steps lw 2 dt %d", join, c + 1, 1 + place / 10);
+        put_colour(f, place);
+        fputs(" title ", f);
+        put_quoted(f, first->cells[c].solver.name);
+        join = ", \\\n ";
+    }
+    if (is_drawn(p, CHOICE))
+        fprintf(f, "%s $d0 with steps lw 3 dt '.' lc 'black' title 'automatic choice'", join);
+    fputc('\n', f);
+}
+
+static int add_figure(const profile *p, figure_list *l)
+{
+    writer w;
+    int code = figure_begin(&w, "profile", "Performance profile of the solves", FIGURE_WIDTH,
+                            figure_height(p->curves + 1));
+    if (code) return code;
+    snprintf(
+        w.figure.caption, sizeof w.figure.caption,
+        "For each solver the share of the %d triangles that it solves in at most so many times "
+        "the time of the fastest (Dolan and Mor\xc3\xa9, 2002). At 1 that is the share on which "
+        "it is the fastest; a curve that stays below 1 belongs to a solver that cannot solve "
+        "them all, or takes on some more than %.3g times as long. Solvers that always do are "
+        "not drawn.%s",
+        p->problems, p->end,
+        p->settings->device != TRS_HOST && !p->settings->on_host
+            ? " Those on the CPU take no part: their B and X are elsewhere."
+            : "");
+    put_script(p, w.f);
+    return figure_end(&w, l);
+}
+
+int add_profile(const settings *s, const kept *k, figure_list *l)
+{
+    profile p = {.settings = s, .all = k};
+    p.ratio = calloc((size_t)k->count + 1, sizeof *p.ratio);
+    if (!p.ratio) return out_of_memory();
+    find_scope(&p);
+    int code = p.curves > 1 && p.problems > 1 ? add_figure(&p, l) : EXIT_GOOD;
+    free(p.ratio);
+    return code;
+}

@@ -1,0 +1,238 @@
+/* dense.c: --dense: every solver of full matrices, family by family, over a range of sizes.
+ *
+ * A triangle or a general matrix of each size, the same in every run; what it takes to allocate and fill
+ * device memory for it is measured apart.  A solver that would take longer than --cell-seconds, judged by
+ * how long the last size took, is skipped.  Sources: what the seed documents "Dense Lower Triangular
+ * Solver", "Effective GPU Strategies for LU Decomposition" and "Improving Parallel LU Decomposition by
+ * ~20x" plot; block sizes as in figure 11 of the second. */
+#include "config.h"
+
+#include "bin/bench/bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LARGEST = 32768, COPIES = 5 };
+
+static const int default_sizes[] = {256, 512, 1024, 2048, 4096, 8192};
+static const int blocks[] = {16, 32, 64, 128, 256, 512};
+static const char swept[] = "lu-column-shared";
+
+enum { SIZES = sizeof default_sizes / sizeof default_sizes[0] };
+enum { BLOCKS = sizeof blocks / sizeof blocks[0] };
+
+bool is_size(const char *text)
+{
+    char *end;
+    const long n = strtol(text, &end, 10);
+    return end > text && !*end && n >= 1 && n <= LARGEST;
+}
+
+double dense_seconds(const result *r, const cell *c)
+{
+    if (c->status) return (double)NAN;
+    return c->solve.median + (r->kind & (TRS_LOWER | TRS_UPPER) ? 0 : c->factor);
+}
+
+/* ---- matrices ---------------------------------------------------------------------------------- */
+
+/* Numbers in [-1, 1), by columns; the diagonal is large enough for any order of elimination. */
+static void *make_full(trs_dtype t, int64_t n, bool triangle)
+{
+    uint64_t state = 20261121u + (uint64_t)n;
+    const bool half = t == TRS_F32;
+    void *A = malloc((size_t)(n * n) * (half ? sizeof(float) : sizeof(double)));
+    for (int64_t k = 0; k < n * n && A; k++) {
+        const int64_t i = k % n, j = k / n;
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        double v = (double)(state >> 11) * 0x1p-52 - 1;
+        if (i == j) v += (double)n;
+        if (triangle && i < j) v = 0;
+        if (half) ((float *)A)[k] = (float)v;
+        else ((double *)A)[k] = v;
+    }
+    return A;
+}
+
+/* ---- memory of the device ----------------------------------------------------------------------- */
+
+/* A, b and x made on the device, A and b copied there, x copied back. */
+static int move_once(const bed *b, size_t bytes, double *alloc, double *copy)
+{
+    const int device = b->settings->device;
+    void *A = NULL, *B = NULL, *X = NULL;
+    const double start = now();
+    int rc = trs_device_new(device, bytes, &A);
+    if (!rc) rc = trs_device_new(device, b->bytes, &B);
+    if (!rc) rc = trs_device_new(device, b->bytes, &X);
+    const double made = now();
+    if (!rc) rc = trs_device_put(device, A, b->T->val, bytes);
+    if (!rc) rc = trs_device_put(device, B, b->B, b->bytes);
+    if (!rc) rc = trs_device_get(device, b->X, X, b->bytes);
+    *alloc = made - start;
+    *copy = now() - made;
+    trs_device_free(device, A);
+    trs_device_free(device, B);
+    trs_device_free(device, X);
+    return rc;
+}
+
+/* The fastest of some: what the first costs more is the driver's start. */
+static void measure_moves(const bed *b, result *r)
+{
+    const size_t bytes = (size_t)(r->n * r->n) * (r->dtype == TRS_F32 ? 4 : 8);
+    double alloc, copy;
+    if (b->settings->device == TRS_HOST) return;
+    for (int k = 0; k < COPIES && !move_once(b, bytes, &alloc, &copy); k++) {
+        if (k == 0 || alloc < r->alloc) r->alloc = alloc;
+        if (k == 0 || copy < r->copy) r->copy = copy;
+    }
+}
+
+/* ---- cells ----------------------------------------------------------------------------------------- */
+
+typedef struct pace { /* of a cell: how long its last size took */
+    int64_t n;
+    double seconds;
+} pace;
+
+typedef struct family {
+    const settings *settings;
+    bool triangle;
+    int count;
+    cell *cells; /* [count] as they are before each size */
+    pace *paces; /* [count] */
+} family;
+
+/* The solvers of full matrices, and cpu-serial to compare with; of those that were asked for. */
+static bool belongs(const family *f, const trs_solver_info *s)
+{
+    if (!f->triangle) return s->general;
+    return !s->general && (s->full || f->settings->solvers || !strcmp(s->name, "cpu-serial"));
+}
+
+static int family_new(family *f, const settings *s, bool triangle)
+{
+    int all;
+    *f = (family){.settings = s, .triangle = triangle};
+    cell *cells = make_cells(s, &all);
+    f->cells = calloc((size_t)(all + BLOCKS) + 1, sizeof *cells);
+    f->paces = calloc((size_t)(all + BLOCKS) + 1, sizeof *f->paces);
+    for (int k = 0; k < all && f->cells && f->paces; k++) {
+        if (!belongs(f, &cells[k].solver)) continue;
+        f->cells[f->count++] = cells[k];
+        for (int b = 0; b < BLOCKS && !strcmp(cells[k].solver.name, swept); b++) {
+            f->cells[f->count] = cells[k];
+            f->cells[f->count++].block = blocks[b];
+        }
+    }
+    const bool made = cells && f->cells && f->paces;
+    free(cells);
+    return made ? EXIT_GOOD : out_of_memory();
+}
+
+static void family_free(family *f)
+{
+    free(f->cells);
+    free(f->paces);
+}
+
+/* n^2 operations in a triangle, n^3 in LU. */
+static double expected(const family *f, const pace *p, int64_t n)
+{
+    return p->seconds * pow((double)n / (double)(p->n ? p->n : n), f->triangle ? 2 : 3);
+}
+
+/* TRS_LU_BLOCK as the cell wants it, and as it was afterwards. */
+static void measure_block(const bed *b, cell *c)
+{
+    static const char name[] = "TRS_LU_BLOCK";
+    char text[16];
+    const char *was = getenv(name);
+    char *kept_text = was ? strdup(was) : NULL;
+    snprintf(text, sizeof text, "%d", c->block);
+    if (c->block) setenv(name, text, 1);
+    measure_cell(b, c);
+    if (kept_text) setenv(name, kept_text, 1);
+    else if (c->block) unsetenv(name);
+    free(kept_text);
+}
+
+static void run_cell(const family *f, const bed *b, cell *c, pace *p)
+{
+    const double seconds = expected(f, p, b->T->n);
+    if (seconds > f->settings->cell_seconds) {
+        c->status = TRS_ESUPPORT;
+        snprintf(c->message, sizeof c->message,
+                 "skipped: about %.2g s each time, and --cell-seconds is %g", seconds,
+                 f->settings->cell_seconds);
+        return;
+    }
+    measure_block(b, c);
+    /* medians: the first analysis of all opens the vendor's library */
+    if (!c->status) *p = (pace){b->T->n, c->factor + c->solve.median};
+}
+
+/* ---- sizes and families ------------------------------------------------------------------------------ */
+
+static int measure_size(const family *f, int64_t n, result *r)
+{
+    const settings *s = f->settings;
+    void *A = make_full(r->dtype, n, f->triangle);
+    const trs_mat T = {.n = n,
+                       .val = A,
+                       .ld = n,
+                       .base = 1,
+                       .dtype = r->dtype,
+                       .format = TRS_DENSE,
+                       .kind = r->kind};
+    bed b = {.settings = s};
+    r->cells = malloc((size_t)f->count * sizeof *r->cells + 1);
+    int rc = A && r->cells ? bed_make(&b, s, &T) : TRS_EMEM;
+    if (!rc) {
+        memcpy(r->cells, f->cells, (size_t)f->count * sizeof *r->cells);
+        r->count = f->count;
+        measure_moves(&b, r);
+    }
+    for (int k = 0; k < r->count; k++) {
+        progress(s, r->name, r->cells[k].solver.name);
+        run_cell(f, &b, &r->cells[k], &f->paces[k]);
+    }
+    progress(s, NULL, NULL);
+    if (rc) snprintf(r->trouble, sizeof r->trouble, "%s", trs_strerror(rc));
+    bed_free(&b);
+    free(A);
+    return rc;
+}
+
+static int run_size(const family *f, int64_t n, int (*take)(void *, const result *), void *user)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s %lld", f->triangle ? "triangle" : "general", (long long)n);
+    result r = {.name = name,
+                .kind = f->triangle ? TRS_LOWER : 0,
+                .dtype = f->settings->retype ? f->settings->dtype : TRS_F64,
+                .n = n,
+                .nnz = f->triangle ? n * (n + 1) / 2 : n * n,
+                .levels = n,
+                .widest = 1,
+                .longest = n};
+    measure_size(f, n, &r);
+    int code = take(user, &r);
+    result_free(&r);
+    return code;
+}
+
+int run_dense(const settings *s, int (*take)(void *, const result *), void *user)
+{
+    int code = EXIT_GOOD;
+    for (int t = 1; t >= 0 && !code; t--) {
+        family f;
+        code = family_new(&f, s, t == 1);
+        for (int k = 0; k < (s->count ? s->count : SIZES) && !code && f.count; k++)
+            code = run_size(&f, s->count ? atoi(s->names[k]) : default_sizes[k], take, user);
+        family_free(&f);
+    }
+    return code;
+}

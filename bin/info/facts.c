@@ -1,0 +1,258 @@
+/* facts.c: read a file and find out what there is to say about it. */
+#include "config.h"
+
+#include "info.h"
+#include "bin/common/sentence.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- sums -------------------------------------------------------------------------------------- */
+
+/* In long double, with what each addition loses (Neumaier): large entries may cancel. */
+typedef struct sum {
+    long double s, lost;
+} sum;
+
+static void add(sum *t, double x)
+{
+    long double s = t->s + x;
+    t->lost += fabsl(t->s) >= fabsl(x) ? (t->s - s) + x : (x - s) + t->s;
+    t->s = s;
+}
+
+static double total(const sum *t)
+{
+    return isfinite(t->s) ? (double)(t->s + t->lost) : (double)t->s;
+}
+
+static void sum_values(facts *f)
+{
+    const trs_mm *mm = &f->mm;
+    const double *v = mm->val;
+    int64_t count = mm->format == TRS_DENSE ? mm->rows * mm->cols : mm->nnz;
+    bool two = mm->dtype == TRS_C64;
+    sum re = {0, 0}, im = {0, 0};
+    for (int64_t k = 0; k < count; k++) {
+        double x = v[two ? 2 * k : k], y = two ? v[2 * k + 1] : 0,
+               size = two ? hypot(x, y) : fabs(x);
+        add(&re, x);
+        if (two) add(&im, y);
+        if (!(size <= f->max_abs)) f->max_abs = size; /* also when it is nan */
+        if (isnan(size)) break;
+    }
+    f->sum_re = isnan(f->max_abs) ? NAN : total(&re);
+    f->sum_im = isnan(f->max_abs) ? NAN : total(&im);
+}
+
+/* ---- triangles ----------------------------------------------------------------------------------- */
+
+/* The entries of row i in the triangle are p..end-1, columns ascending. */
+static void row_part(const trs_mm *mm, bool lower, int64_t i, int64_t *p, int64_t *end)
+{
+    *p = mm->ptr[i];
+    *end = mm->ptr[i + 1];
+    if (lower)
+        while (*end > *p && mm->idx[*end - 1] > i) --*end;
+    else
+        while (*p < *end && mm->idx[*p] < i) ++*p;
+}
+
+static bool is_zero(const trs_mm *mm, int64_t p)
+{
+    const double *v = mm->val;
+    return mm->dtype == TRS_C64 ? v[2 * p] == 0 && v[2 * p + 1] == 0 : v[p] == 0;
+}
+
+/* The level of every row: one more than the highest it depends on.  The rows of a triangle in their
+ * order, an upper one's from the last, are in a topological order already: one pass. */
+static void sweep(const trs_mm *mm, bool lower, int32_t *level, triangle *t)
+{
+    int64_t n = mm->rows, p, end;
+    for (int64_t k = 0; k < n; k++) {
+        int64_t i = lower ? k : n - 1 - k;
+        int32_t l = 0;
+        bool diagonal = false;
+        row_part(mm, lower, i, &p, &end);
+        int64_t length = end - p;
+        for (; p < end; p++) {
+            if (mm->idx[p] == i) diagonal = true, t->zero += is_zero(mm, p);
+            else if (level[mm->idx[p]] >= l) l = level[mm->idx[p]] + 1;
+        }
+        level[i] = l;
+        t->entries += length;
+        t->missing += !diagonal;
+        if (length > t->longest) t->longest = length;
+        if (l >= t->levels) t->levels = l + 1;
+    }
+}
+
+static int ascending(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(const int64_t *width, int64_t n)
+{
+    int64_t *w = malloc((size_t)n * sizeof *w);
+    if (!w) return NAN;
+    memcpy(w, width, (size_t)n * sizeof *w);
+    qsort(w, (size_t)n, sizeof *w, ascending);
+    double m = 0.5 * (double)(w[(n - 1) / 2] + w[n / 2]);
+    free(w);
+    return m;
+}
+
+/* What follows from the widths. */
+static void add_up(const trs_mm *mm, triangle *t)
+{
+    const double number = mm->dtype == TRS_C64 ? 16 : 8;
+    const int64_t n = mm->rows;
+    if (n) {
+        t->mean_width = (double)n / (double)t->levels;
+        t->median_width = median(t->width, t->levels);
+        t->mean_row = (double)t->entries / (double)n;
+    }
+    /* values, columns, row pointers; b and x */
+    t->floor = (double)t->entries * (number + 4) + (double)n * (4 + 2 * number);
+}
+
+static int look_at(const trs_mm *mm, bool lower, triangle *t)
+{
+    int64_t n = mm->rows;
+    int32_t *level = malloc((size_t)n * sizeof *level + 1);
+    if (!level) return TRS_EMEM;
+    t->name = lower ? "lower" : "upper";
+    sweep(mm, lower, level, t);
+    t->width = calloc((size_t)t->levels + 1, sizeof *t->width);
+    for (int64_t i = 0; t->width && i < n; i++)
+        if (++t->width[level[i]] > t->widest) t->widest = t->width[level[i]];
+    free(level);
+    if (!t->width) return TRS_EMEM;
+    add_up(mm, t);
+    return TRS_OK;
+}
+
+/* A plan for A as a triangle of that kind, with its levels; bad pivots are of no interest.  NULL: none. */
+static trs_plan *analyse(const trs_mat *A, unsigned kind, const char *solver)
+{
+    const trs_options opt = {.solver = solver, .threads = 1};
+    trs_mat T = *A;
+    trs_plan *plan;
+    T.kind = kind;
+    int rc = trs_plan_create(&plan, &T, &opt);
+    if (!rc) rc = trs_plan_analyse(plan);
+    if (!rc || rc == TRS_EPIVOT) return plan;
+    trs_plan_destroy(plan);
+    return NULL;
+}
+
+/* A triangle after permutations of rows and columns?  *found: what it is then. */
+static int look_at_permuted(const trs_mm *mm, const trs_mat *A, triangle *found)
+{
+    const int32_t *topo, *lv_ptr;
+    trs_info i;
+    trs_plan *plan = file_may_be_permuted(A) ? analyse(A, TRS_PERMUTED, "cpu-serial") : NULL;
+    if (!plan) return TRS_OK;
+    trs_plan_info(plan, &i);
+    triangle t = {.name = "permuted",
+                  .entries = i.nnz,
+                  .levels = i.levels,
+                  .widest = i.widest,
+                  .longest = i.longest,
+                  .width = calloc((size_t)i.levels + 1, sizeof *t.width)};
+    int rc = t.width ? trs_plan_levels(plan, &topo, &lv_ptr) : TRS_EMEM;
+    for (int64_t l = 0; l < t.levels && !rc; l++) t.width[l] = lv_ptr[l + 1] - lv_ptr[l];
+    trs_plan_destroy(plan);
+    if (rc) free(t.width);
+    else *found = t, add_up(mm, found);
+    return rc;
+}
+
+/* How long the levels take, by a sweep over the rows and by a topological sort of the columns: the shorter time of
+ * two, for the first one warms up. */
+static void time_levels(const trs_mat *A, unsigned kind, triangle *t)
+{
+    static const char *const solver[ANALYSES] = {"cpu-serial", "cpu-level"};
+    for (int k = 0; k < 2 * ANALYSES; k++) {
+        analysis *by = &t->levels_by[k % ANALYSES];
+        trs_plan *plan = analyse(A, kind, solver[k % ANALYSES]);
+        trs_info i;
+        if (!plan) continue;
+        trs_plan_info(plan, &i);
+        if (!by->how || i.seconds_levels < by->seconds)
+            *by = (analysis){i.analysis, i.seconds_levels};
+        trs_plan_destroy(plan);
+    }
+}
+
+/* A triangle has itself; any other square matrix two, as of ILU(0) or Gauss-Seidel. */
+static int look_at_triangles(const arguments *a, facts *f)
+{
+    static const char *const name[] = {"none", "lower", "upper", "diagonal"};
+    static const unsigned part[PARTS] = {TRS_LOWER, TRS_UPPER, TRS_PERMUTED};
+    trs_mat A;
+    if (f->mm.rows != f->mm.cols || trs_mm_mat(&f->mm, 0, &A)) return TRS_OK;
+    unsigned kind = file_kind(&A);
+    f->shape = name[kind];
+    int rc = kind ? TRS_OK : look_at_permuted(&f->mm, &A, &f->part[2]);
+    if (f->part[2].name) f->shape = f->part[2].name;
+    if (f->mm.format == TRS_DENSE) return rc;
+    if (!rc && kind != TRS_UPPER) rc = look_at(&f->mm, true, &f->part[0]);
+    if (!rc && !(kind & TRS_LOWER)) rc = look_at(&f->mm, false, &f->part[1]);
+    for (int k = 0; k < PARTS && a->json && !rc; k++)
+        if (f->part[k].name) time_levels(&A, part[k], &f->part[k]);
+    return rc;
+}
+
+/* ---- public ---------------------------------------------------------------------------------------- */
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+int facts_read(const arguments *a, const char *file, facts *f)
+{
+    bar b = {0, 0};
+    const trs_mm_options opt = {.threads = a->threads,
+                                .memory_limit = a->memory,
+                                .rhs = a->rhs,
+                                .low_memory = a->low_memory,
+                                .progress = draw_bar,
+                                .user = &b};
+    double start = now();
+    *f = (facts){.file = strcmp(file, "-") ? file : "standard input"};
+    int rc = file_read(file, &opt, &f->mm);
+    wipe_bar(&b);
+    f->seconds = now() - start;
+    if (rc) {
+        complain("%s", said());
+        snprintf(f->error, sizeof f->error, "%s", said());
+        return EXIT_USAGE;
+    }
+    sum_values(f);
+    rc = look_at_triangles(a, f);
+    if (rc) {
+        snprintf(f->error, sizeof f->error, "%.200s: out of memory", file);
+        complain("%s", f->error);
+    }
+    trs_mm kept = f->mm; /* the numbers outlive the arrays */
+    kept.ptr = NULL;
+    kept.idx = kept.row = NULL;
+    kept.val = NULL;
+    trs_mm_free(&f->mm);
+    f->mm = kept;
+    return rc ? EXIT_USAGE : EXIT_GOOD;
+}
+
+void facts_free(facts *f)
+{
+    for (int k = 0; k < PARTS; k++) free(f->part[k].width);
+}

@@ -1,0 +1,104 @@
+/* factored.c: x through factors of A: SuiteSparse's, or incomplete ones of our own. */
+#include "config.h"
+
+#include "sparse.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#ifdef HAVE_SUITESPARSE
+#include "trisolve-suitesparse.h"
+#endif
+
+typedef struct job {
+    const arguments *args;
+    problem *p;
+    trs_lu *lu;
+} job;
+
+static int run_lu(void *user)
+{
+    job *j = user;
+    const int64_t n = j->p->A.n;
+    return trs_lu_solve(j->lu, j->args->op, j->p->nrhs, j->p->B, n, j->p->X, n, NULL);
+}
+
+#ifdef HAVE_SUITESPARSE
+
+static int factor(const arguments *a, const problem *p, trs_lu **lu)
+{
+    const trs_factor_options opt = {
+        .method = a->method, .plan = plan_options(a, p), .single = a->single};
+    return trs_factor(lu, &p->A, &opt);
+}
+
+#else
+
+static int factor(const arguments *a, const problem *p, trs_lu **lu)
+{
+    (void)p, (void)lu;
+    complain("%s: not a triangle, and this build has no SuiteSparse to factor it; "
+             "--lower or --upper solve with a triangle of it",
+             a->matrix);
+    return TRS_ESUPPORT;
+}
+
+#endif
+
+static int factor_incompletely(const arguments *a, const problem *p, trs_lu **lu)
+{
+    trs_ilu_options opt = {.plan = plan_options(a, p)};
+    opt.method = strcmp(a->method, "ic0") ? TRS_ILU0 : TRS_IC0;
+    return trs_ilu(lu, &p->A, &opt);
+}
+
+static int solve_with_factors(job *j, report *r)
+{
+    const arguments *a = j->args;
+    const problem *p = j->p;
+    const int64_t n = p->A.n;
+    const int steps = a->refine < 0 ? 3 : a->refine;
+    trs_error before, after = {0};
+    int rc;
+    r->solve = measure(a->repeat, run_lu, j, &rc);
+    if (!rc) r->refined = 0;
+    if (!rc && steps > 0) {
+        rc = trs_backward_error(&p->A, a->op, p->nrhs, p->B, n, p->X, n, TRS_COL_MAJOR, &before);
+        r->omega_before = before.omega;
+        if (!rc)
+            rc = trs_lu_refine(j->lu, &p->A, a->op, p->nrhs, p->B, n, p->X, n, NULL, steps,
+                               &r->refined, &after);
+        r->stopped = after.stop;
+    }
+    if (!rc && a->cond && !r->incomplete)
+        rc = trs_lu_condest(j->lu, &p->A, TRS_NORM_ONE, &r->condition);
+    if (!rc && a->det) rc = trs_lu_determinant(j->lu, &r->det);
+    if (rc) complain("%s", trs_message());
+    return rc;
+}
+
+static void keep_factors(const trs_lu *factors, report *r)
+{
+    trs_lu_info lu;
+    trs_lu_get_info(factors, &lu);
+    keep_info(lu.l, &r->l, r);
+    r->has_u = lu.u;
+    if (lu.u) keep_info(lu.u, &r->u, r);
+    snprintf(r->library, sizeof r->library, "%s", lu.library);
+    snprintf(r->ordering, sizeof r->ordering, "%s", lu.ordering);
+    r->rcond = lu.rcond;
+    r->seconds_factor = lu.seconds_factor;
+    r->seconds_analyse = lu.seconds_analyse;
+}
+
+int solve_factored(const arguments *a, problem *p, report *r)
+{
+    job j = {.args = a, .p = p};
+    r->incomplete = is_incomplete(a->method);
+    int rc = (r->incomplete ? factor_incompletely : factor)(a, p, &j.lu);
+    if (rc) complain("%s: %s", a->matrix, trs_message());
+    if (!rc) rc = solve_with_factors(&j, r);
+    if (!rc) keep_factors(j.lu, r);
+    trs_lu_destroy(j.lu);
+    return exit_code(rc);
+}

@@ -1,0 +1,20 @@
+# bin/sparse: trisolve-sparse
+bin_PROGRAMS += bin/trisolve-sparse
+dist_man_MANS += doc/trisolve-sparse.1
+bin_trisolve_sparse_SOURCES = bin/sparse/args.c bin/sparse/exits.c bin/sparse/exits.h \
+	bin/sparse/factored.c bin/sparse/failure.c bin/sparse/problem.c bin/sparse/report.c \
+	bin/sparse/solve.c bin/sparse/sparse.c bin/sparse/sparse.h $(FILES) $(BINARY)
+bin_trisolve_sparse_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
+bin_trisolve_sparse_LDADD = $(FACTOR_LIBS) libtrisolve-sparse.la $(JANSSON_LIBS)
+
+# tests
+if HAVE_CMOCKA
+check_PROGRAMS += tests/programs/t_exits
+tests_programs_t_exits_SOURCES = tests/programs/t_exits.c bin/sparse/exits.c bin/sparse/exits.h
+tests_programs_t_exits_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_programs_t_exits_LDADD = libtrisolve-sparse.la $(CMOCKA_LIBS)
+check_PROGRAMS += tests/programs/t_problems
+tests_programs_t_problems_SOURCES = tests/programs/t_problems.c $(PROBLEMS)
+tests_programs_t_problems_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_programs_t_problems_LDADD = $(FACTOR_LIBS) libtrisolve-sparse.la $(CMOCKA_LIBS)
+endif

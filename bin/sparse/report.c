@@ -1,0 +1,299 @@
+/* report.c: what was done, as text or as JSON, and the list of solvers. */
+#include "config.h"
+
+#include "bin/common/files.h"
+#include "base/noun.h"
+#include "sparse.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#ifdef HAVE_JANSSON
+#include <jansson.h>
+#endif
+
+static const char *op_name(trs_op op)
+{
+    static const char *const name[] = {"A x = b", "A' x = b", "conj(A') x = b"};
+    return name[op];
+}
+
+static const char *shape_name(unsigned kind)
+{
+    if (kind & TRS_PERMUTED) return "triangle after permutation of rows and columns";
+    if (!(kind & (TRS_LOWER | TRS_UPPER))) return "general";
+    if (kind & TRS_UNIT) return kind & TRS_LOWER ? "unit lower triangle" : "unit upper triangle";
+    return kind & TRS_LOWER ? "lower triangle" : "upper triangle";
+}
+
+static const char *precision_name(const report *r)
+{
+    if (is_single(r->problem->A.dtype)) return "single precision";
+    return r->args->single ? "single precision, refined in double" : "double precision";
+}
+
+/* "1.23 ms" */
+static const char *duration(char *text, size_t size, double s)
+{
+    if (s < 1e-3) snprintf(text, size, "%.3g us", 1e6 * s);
+    else if (s < 1) snprintf(text, size, "%.3g ms", 1e3 * s);
+    else snprintf(text, size, "%.4g s", s);
+    return text;
+}
+
+/* x goes to standard output when asked to; the report then makes way. */
+static FILE *report_stream(const report *r)
+{
+    return r->args->output && !strcmp(r->args->output, "-") ? stderr : stdout;
+}
+
+static void print_levels(FILE *out, const char *name, const trs_info *i)
+{
+    fprintf(out,
+            "%-10s %" PRId64 " %s, %" PRId64 " %s, widest %" PRId64 ", longest row %" PRId64 "\n",
+            name, i->nnz, trs_noun(i->nnz, "entry", "entries"), i->levels,
+            trs_noun(i->levels, "level", "levels"), i->widest, i->longest);
+}
+
+static void print_matrix(FILE *out, const report *r)
+{
+    const problem *p = r->problem;
+    const trs_mm *f = &p->file;
+    const int64_t entries = f->format == TRS_DENSE ? f->rows * f->cols : f->nnz;
+    fprintf(out, "matrix     %s: %" PRId64 " x %" PRId64 ", %" PRId64 " %s, %s %s\n",
+            r->args->matrix, f->rows, f->cols, entries, trs_noun(entries, "entry", "entries"),
+            field_name(f->field), symmetry_name(f->symmetry));
+    if (f->duplicates)
+        fprintf(out, "           %" PRId64 " %s added to another one in the same place\n",
+                f->duplicates, trs_noun(f->duplicates, "entry was", "entries were"));
+    fprintf(out, "solved     %s with %s %s, %s%s\n", op_name(r->args->op),
+            r->incomplete ? "incomplete factors of the"
+            : r->factored ? "factors of the"
+                          : "the",
+            r->factored ? "matrix" : shape_name(p->A.kind),
+            p->A.kind & TRS_PERMUTED ? "no factors needed, " : "", precision_name(r));
+    if (p->rhs)
+        fprintf(out, "rhs        %s: %d %s\n", p->rhs, p->nrhs,
+                trs_noun(p->nrhs, "column", "columns"));
+    else fprintf(out, "rhs        none given: b = %s\n", p->made);
+}
+
+static const char *stop_name(trs_stop stop)
+{
+    static const char *const name[] = {"", "converged", "steps", "stagnated", "diverged"};
+    return name[stop];
+}
+
+static void print_refinement(FILE *out, const report *r)
+{
+    if (r->refined < 0) return;
+    fprintf(out, "refined    %d %s", r->refined, trs_noun(r->refined, "step", "steps"));
+    if (r->stopped == TRS_STOP_STEPS) fprintf(out, ", all that were allowed");
+    else if (r->stopped) fprintf(out, ", %s", stop_name(r->stopped));
+    if (r->refined > 0) fprintf(out, ", backward error %.2g before", r->omega_before);
+    if (r->incomplete) fprintf(out, " (x = M^-1 b, then x += M^-1 (b - A x))");
+    fprintf(out, "\n");
+}
+
+static void print_error(FILE *out, const report *r)
+{
+    if (!isfinite(r->error.omega)) {
+        fprintf(out, "error      %s\n", r->failure);
+        return;
+    }
+    fprintf(out, "error      backward %.2g (componentwise), %.2g (normwise)", r->error.omega,
+            r->error.normwise);
+    if (r->problem->exact) fprintf(out, ", forward %.2g", r->forward);
+    fprintf(out, "\n");
+}
+
+static void print_condition(FILE *out, const report *r)
+{
+    const bool estimated = r->args->cond && !r->incomplete;
+    const double rcond = estimated ? r->condition : r->rcond;
+    if (r->args->cond && r->incomplete) fprintf(out, "condition  not known by these factors\n");
+    if (!estimated && (!r->factored || !(rcond > 0))) return;
+    fprintf(out, "condition  %s %.*e%s", estimated ? "estimated as" : "at least about",
+            estimated ? 2 : 1, 1 / rcond, estimated ? " in the 1-norm" : "");
+    if (is_singular(r)) fprintf(out, ": singular to working precision\n");
+    else fprintf(out, rcond < 1e-12 ? ": x may have few correct digits\n" : "\n");
+}
+
+/* |det| in ten digits, also where it is no double. */
+static void describe_size(char *text, size_t size, const trs_det *d)
+{
+    const long double power = (long double)d->exponent * log10l(2) + log10l(d->mantissa);
+    long double tens = floorl(power), digits = powl(10, power - tens);
+    if (d->mantissa == 0 || fabsl(power) < 300) {
+        snprintf(text, size, "%.10g", ldexp(d->mantissa, (int)d->exponent));
+        return;
+    }
+    if (digits >= 9.9999999995L) digits = 1, tens += 1; /* would be printed as 10 */
+    snprintf(text, size, "%.10Lge%+.0Lf", digits, tens);
+}
+
+static void print_determinant(FILE *out, const report *r)
+{
+    const trs_dtype t = r->problem->A.dtype;
+    const trs_det *d = &r->det;
+    char text[64];
+    if (!r->args->det) return;
+    describe_size(text, sizeof text, d);
+    if (t == TRS_C64 || t == TRS_C32)
+        fprintf(out, "det        %s (%.10g %+.10gi)\n", text, d->re, d->im);
+    else fprintf(out, "det        %s%s\n", d->re < 0 ? "-" : "", text);
+}
+
+void print_text(const report *r)
+{
+    FILE *out = report_stream(r);
+    char t[4][32];
+    print_matrix(out, r);
+    if (r->factored) {
+        fprintf(out, "factor     %s, ordering %s, %s\n", r->library, r->ordering,
+                duration(t[0], sizeof t[0], r->seconds_factor));
+        print_levels(out, "L", &r->l);
+        if (r->has_u) print_levels(out, "U", &r->u);
+    }
+    fprintf(out, "solver     %s\n           %s\n", r->solver, r->reason);
+    fprintf(out, "costs      %s\n", r->costs);
+    fprintf(out, "time       read %s, analysis %s (levels %s%s%s)\n",
+            duration(t[0], sizeof t[0], r->seconds_read),
+            duration(t[1], sizeof t[1], r->seconds_analyse),
+            duration(t[2], sizeof t[2], r->l.seconds_levels + r->u.seconds_levels),
+            *r->l.analysis ? ": " : "", r->l.analysis);
+    fprintf(out, "solve      min %s, median %s, max %s of %d\n",
+            duration(t[0], sizeof t[0], r->solve.min), duration(t[1], sizeof t[1], r->solve.median),
+            duration(t[2], sizeof t[2], r->solve.max), r->solve.count);
+    if (r->pivots)
+        fprintf(out,
+                "pivots     %" PRId64 " zero, missing or not finite, the first in row %" PRId64
+                ": %s, not in the error\n",
+                r->pivots, r->first_pivot, r->args->pivot == TRS_PIVOT_SKIP ? "x = 0" : "replaced");
+    print_refinement(out, r);
+    print_error(out, r);
+    print_condition(out, r);
+    print_determinant(out, r);
+    if (r->args->output) fprintf(out, "x          written to %s\n", r->args->output);
+}
+
+static const char *yes(unsigned has)
+{
+    return has ? "yes" : "-";
+}
+
+static void list_family(int general)
+{
+    trs_solver_info s;
+    for (int k = 0; trs_solver_get(k, &s) == TRS_OK; k++) {
+        if (s.general != general) continue;
+        printf("  %-20s %-5s %-4s %-4s %-5s %-5s %-12s %s\n", s.name, s.needs,
+               yes(s.caps & TRS_CAP_BITWISE), yes(s.caps & TRS_CAP_ROW_MAJOR),
+               yes(s.caps & TRS_CAP_PARTS), yes(s.caps & TRS_CAP_CAPTURE),
+               s.accuracy == TRS_SUBSTITUTION ? "substitution" : "inverting", s.about);
+        if (!s.available) printf("  %-20s not here: %s\n", "", s.why);
+    }
+}
+
+int list_solvers(void)
+{
+    printf("  %-20s %-5s %-4s %-4s %-5s %-5s %-12s %s\n", "name", "needs", "bits", "rows", "parts",
+           "graph", "error", "about");
+    printf(
+        "Triangles, sparse or full: F32, F64, C32, C64; lower, upper; N, T, H; any layout of A\n");
+    list_family(0);
+    printf("General matrices, full:\n");
+    list_family(1);
+    printf("bits: the same bits every time; rows: B and X by rows; parts: a range of rows;\n"
+           "graph: can be captured in a CUDA graph; error: substitution bounds it by components,\n"
+           "inverting in the norm\n");
+    return EXIT_GOOD;
+}
+
+#ifdef HAVE_JANSSON
+
+static json_t *number(double v)
+{
+    return isfinite(v) ? json_real(v) : json_null();
+}
+
+static json_t *triangle_json(const trs_info *i)
+{
+    return json_pack("{s:I, s:I, s:I, s:I}", "entries", (json_int_t)i->nnz, "levels",
+                     (json_int_t)i->levels, "widest_level", (json_int_t)i->widest, "longest_row",
+                     (json_int_t)i->longest);
+}
+
+static json_t *report_json(const report *r)
+{
+    const trs_mm *f = &r->problem->file;
+    json_t *j =
+        json_pack("{s:s, s:{s:s, s:I, s:I, s:s, s:s, s:I}, s:s, s:i, s:s, s:s, s:s}", "version",
+                  trs_version(), "matrix", "file", r->args->matrix, "n", (json_int_t)f->rows,
+                  "entries", (json_int_t)(f->format == TRS_DENSE ? f->rows * f->cols : f->nnz),
+                  "field", field_name(f->field), "symmetry", symmetry_name(f->symmetry),
+                  "duplicates", (json_int_t)f->duplicates, "shape",
+                  r->factored ? "general" : shape_name(r->problem->A.kind), "nrhs",
+                  r->problem->nrhs, "solver", r->solver, "reason", r->reason, "costs", r->costs);
+    if (!j) return NULL;
+    json_object_set_new(j, "rhs",
+                        json_string(r->problem->rhs ? r->problem->rhs : r->problem->made));
+    json_object_set_new(j, "precision", json_string(precision_name(r)));
+    json_object_set_new(j, r->factored ? "L" : "triangle", triangle_json(&r->l));
+    json_object_set_new(j, "level_analysis", json_string(r->l.analysis));
+    if (r->factored) {
+        if (r->has_u) json_object_set_new(j, "U", triangle_json(&r->u));
+        json_object_set_new(j, "factor",
+                            json_pack("{s:s, s:s, s:i}", "library", r->library, "ordering",
+                                      r->ordering, "refinement_steps", r->refined));
+    }
+    json_object_set_new(
+        j, "seconds",
+        json_pack("{s:f, s:f, s:f, s:f, s:{s:i, s:f, s:f, s:f}}", "read", r->seconds_read, "factor",
+                  r->seconds_factor, "analysis", r->seconds_analyse, "levels",
+                  r->l.seconds_levels + r->u.seconds_levels, "solve", "count", r->solve.count,
+                  "min", r->solve.min, "median", r->solve.median, "max", r->solve.max));
+    if (r->refined > 0) {
+        json_object_set_new(j, "refined", json_integer(r->refined));
+        json_object_set_new(j, "backward_error_before", number(r->omega_before));
+    }
+    if (r->stopped)
+        json_object_set_new(j, "refinement_stopped", json_string(stop_name(r->stopped)));
+    if (*r->failure) json_object_set_new(j, "failure", json_string(r->failure));
+    if (r->args->cond && !r->incomplete)
+        json_object_set_new(j, "rcond_1norm", number(r->condition));
+    if (r->args->det)
+        json_object_set_new(j, "determinant",
+                            json_pack("{s:[f, f], s:f, s:I}", "phase", r->det.re, r->det.im,
+                                      "mantissa", r->det.mantissa, "exponent",
+                                      (json_int_t)r->det.exponent));
+    json_object_set_new(j, "backward_error", number(r->error.omega));
+    json_object_set_new(j, "bad_pivots", json_integer((json_int_t)r->pivots));
+    json_object_set_new(j, "normwise_error", number(r->error.normwise));
+    json_object_set_new(j, "forward_error", number(r->forward));
+    if (r->factored) json_object_set_new(j, "rcond", number(r->rcond));
+    json_object_set_new(j, "tolerance", number(r->tolerance));
+    return j;
+}
+
+int print_json(const report *r)
+{
+    json_t *j = report_json(r);
+    FILE *out = report_stream(r);
+    int failed = !j || json_dumpf(j, out, JSON_INDENT(2)) || fputc('\n', out) == EOF;
+    json_decref(j);
+    return failed ? (complain("cannot write the report"), EXIT_USAGE) : EXIT_GOOD;
+}
+
+#else
+
+int print_json(const report *r)
+{
+    (void)r;
+    complain("--json: built without jansson");
+    return EXIT_USAGE;
+}
+
+#endif

@@ -1,0 +1,4 @@
+# cuda/blocks
+if HAVE_CUDA
+libcore_la_SOURCES += cuda/blocks/blocks.cuh cuda/blocks/panel.cuh
+endif

@@ -1,0 +1,141 @@
+/* flow_sort.cu: the entries of long rows by level, those that come last at the end.
+ *
+ * A row with more entries than a warp reads at a time goes through them in turn; were the one that comes last not
+ * among those that it reads last, it would read the others after it, one chain of loads after another.  One stable
+ * sort of all of them by row and level, so that the order goes by the pattern alone; which row comes first goes by
+ * chance, and makes no difference.  Bytes: some 150 an entry of a long row; without such rows, the row pointers are
+ * read once. */
+#include "config.h"
+
+#include "cuda/runtime/cuda.cuh"
+
+#include <cub/device/device_radix_sort.cuh>
+
+extern "C" {
+#include "flow.h"
+}
+
+enum { THREADS = PLAIN, LONG = TRS_FLOW_WARP * TRS_FLOW_BATCH };
+
+struct sorting {               /* on the device */
+    unsigned long long *found; /* [2] rows, their entries */
+    int32_t rows;
+    int64_t entries;
+    int level_bits;
+    int32_t *row;     /* [rows] */
+    uint64_t *key[2]; /* [entries] where its row begins, and its level; before and after */
+    int64_t *place;   /* [entries] before */
+    void *temp;       /* of CUB */
+    size_t temp_bytes;
+};
+
+static __device__ inline int64_t row_of_thread()
+{
+    return blockIdx.x * (int64_t)THREADS + threadIdx.x;
+}
+
+static __global__ void find_kernel(const trs_pattern t, const sorting s)
+{
+    const int64_t i = row_of_thread();
+    const int64_t length = i < t.n ? t.ptr[i + 1] - t.ptr[i] : 0;
+    if (length <= LONG) return;
+    atomicAdd(&s.found[0], 1);
+    atomicAdd(&s.found[1], (unsigned long long)length);
+}
+
+static __global__ void list_kernel(const trs_pattern t, const sorting s, int64_t *at)
+{
+    const int64_t i = row_of_thread();
+    if (i >= t.n) return;
+    const int64_t length = t.ptr[i + 1] - t.ptr[i];
+    at[i] = -1;
+    if (length <= LONG) return;
+    const unsigned long long k = atomicAdd(&s.found[0], 1);
+    at[i] = (int64_t)atomicAdd(&s.found[1], (unsigned long long)length);
+    s.row[k] = (int32_t)i;
+}
+
+static __global__ void key_kernel(const trs_pattern t, const sorting s, const int64_t *at)
+{
+    const int64_t i = s.row[blockIdx.x], from = t.ptr[i], length = t.ptr[i + 1] - from, to = at[i];
+    for (int64_t q = threadIdx.x; q < length; q += THREADS) {
+        s.key[0][to + q] = (uint64_t)to << s.level_bits | (uint64_t)t.level[t.idx[from + q]];
+        s.place[to + q] = from + q;
+    }
+}
+
+/* ---- the host side ------------------------------------------------------------------------------------------ */
+
+static int failed(cudaError_t e)
+{
+    (void)cudaGetLastError();
+    return trs_fail(TRS_EDEVICE, "long rows by level: %s", cudaGetErrorString(e));
+}
+
+static int bits_of(int64_t count)
+{
+    int bits = 1;
+    while (count >> bits) bits++;
+    return bits;
+}
+
+static cudaError_t sort(sorting *s, int64_t *place)
+{
+    return cub::DeviceRadixSort::SortPairs(s->temp, s->temp_bytes, s->key[0], s->key[1], s->place,
+                                           place, s->entries, 0,
+                                           s->level_bits + bits_of(s->entries));
+}
+
+static size_t lay_out(sorting *s, char *base)
+{
+    size_t used = 0;
+    s->found = carve<unsigned long long>(base, &used, 2);
+    s->row = carve<int32_t>(base, &used, s->rows);
+    for (int k = 0; k < 2; k++) s->key[k] = carve<uint64_t>(base, &used, s->entries);
+    s->place = carve<int64_t>(base, &used, s->entries);
+    s->temp = carve<char>(base, &used, (int64_t)s->temp_bytes);
+    return used;
+}
+
+/* Scratch for all of it, found being 0. */
+static int take_scratch(trs_context *ctx, sorting *s)
+{
+    void *base = trs_gpu_scratch(ctx, (int64_t)lay_out(s, NULL), "long rows by level");
+    if (!base) return TRS_EMEM;
+    lay_out(s, (char *)base);
+    const cudaError_t e = cudaMemsetAsync(s->found, 0, 2 * sizeof *s->found, NULL);
+    return e ? failed(e) : TRS_OK;
+}
+
+static int count(trs_context *ctx, const trs_pattern *t, sorting *s)
+{
+    unsigned long long found[2] = {0};
+    int rc = take_scratch(ctx, s);
+    if (rc) return rc;
+    find_kernel<<<blocks_of(t->n), THREADS>>>(*t, *s);
+    rc = trs_gpu_get(ctx, found, s->found, sizeof found);
+    s->rows = (int32_t)found[0];
+    s->entries = (int64_t)found[1];
+    return rc;
+}
+
+int trs_flow_sort(trs_context *ctx, const trs_pattern *t, int64_t **at, int64_t **place,
+                  int64_t *places)
+{
+    sorting s = {.level_bits = bits_of(t->levels)};
+    int rc = count(ctx, t, &s);
+    *places = s.entries;
+    if (rc || !s.rows) return rc;
+    s.temp = NULL;
+    cudaError_t e = sort(&s, NULL); /* says what it needs */
+    if (e) return failed(e);
+    *at = (int64_t *)trs_gpu_new(ctx, t->n, sizeof **at, "long rows");
+    if (*at) *place = (int64_t *)trs_gpu_new(ctx, s.entries, sizeof **place, "long rows");
+    rc = *place ? take_scratch(ctx, &s) : TRS_EMEM;
+    if (rc) return rc;
+    list_kernel<<<blocks_of(t->n), THREADS>>>(*t, s, *at);
+    key_kernel<<<(unsigned)s.rows, THREADS>>>(*t, s, *at);
+    e = sort(&s, *place);
+    if (!e) e = cudaGetLastError();
+    return e ? failed(e) : TRS_OK;
+}

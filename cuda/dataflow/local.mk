@@ -1,0 +1,21 @@
+# cuda/dataflow
+libcore_la_SOURCES += cuda/dataflow/flow.h
+if HAVE_CUDA
+CUDA_SOLVERS += cuda/dataflow/dataflow.cu
+libcore_la_SOURCES += cuda/dataflow/dataflow.cuh cuda/dataflow/flow.cu \
+	cuda/dataflow/flow_slack.cu cuda/dataflow/flow_sort.cu cuda/dataflow/many.cu
+endif
+
+# tests
+if HAVE_CMOCKA
+if HAVE_CUDA
+check_PROGRAMS += tests/dataflow/t_flow
+tests_dataflow_t_flow_SOURCES = tests/dataflow/t_flow.c $(DAGS) $(MODEL)
+tests_dataflow_t_flow_CFLAGS = $(TEST_FLAGS)
+tests_dataflow_t_flow_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/dataflow/t_many
+tests_dataflow_t_many_SOURCES = tests/dataflow/t_many.c $(DAGS) $(MODEL)
+tests_dataflow_t_many_CFLAGS = $(TEST_FLAGS)
+tests_dataflow_t_many_LDADD = $(TEST_LIBS)
+endif
+endif

@@ -1,0 +1,180 @@
+/* tiles.cu: the tiles of a full triangle, inverted, joined by four, and scaled.
+ *
+ *     fill    T into tiles; rows from n to the next multiple of 64 are those of the identity
+ *     weigh   row sums of |D|, for the growth
+ *     invert  M_tt = L_tt^-1 of every row of tiles (blocks.cuh: invert), unless it grows too much
+ *     join    M_ts = -M_tt (sum of L_tu M_us, s <= u < t)
+ *     split   the growth of M, the largest row sum of |M| |D|: may it be used?
+ *     scale   S_ts
+ *
+ * A block of threads a row, a tile, a column or a panel; none waits for another.  `scale` multiplies 2.5 pairs of tiles
+ * for each of the n^2 / 8192 tiles, 80 n^2 multiplications; the rest is less. */
+#include "config.h"
+
+#include "cuda/blocks/panel.cuh"
+#include "tiles.cuh"
+
+/* A block a row; the rows past n are those of the identity. */
+template <class T>
+static __global__ void fill_kernel(int64_t n, const int64_t *Lp, const int32_t *Li, const T *Lx,
+                                   T *tile)
+{
+    const int64_t i = blockIdx.x, t = i / BLOCK;
+    if (i >= n) {
+        if (threadIdx.x == 0)
+            tile[tile_number(t, t) * TILE_SIZE + tile_place(i % BLOCK, i % BLOCK)] = number<T>(1);
+        return;
+    }
+    for (int64_t p = Lp[i] + threadIdx.x; p < Lp[i + 1]; p += blockDim.x)
+        tile[tile_number(t, Li[p] / BLOCK) * TILE_SIZE + tile_place(i % BLOCK, Li[p] % BLOCK)] =
+            Lx[p];
+}
+
+/* Where the tiles of L, M and S are, and the weights. */
+template <class T> struct panel_at {
+    T *l, *m;
+    double *weights;
+    __device__ tile_at<T> tile(int t, int s) const
+    {
+        return {l + tile_number(t, s) * TILE_SIZE, BLOCK, BLOCK};
+    }
+    __device__ tile_at<T> joined(int t, int s) const
+    {
+        return {m + joined_number(t, s) * TILE_SIZE, BLOCK, BLOCK};
+    }
+    __device__ double *weight(int t) const { return weights + (int64_t)t * BLOCK; }
+};
+
+/* A block a row of tiles. */
+template <class T> static __global__ void weigh_kernel(const panel_at<T> P)
+{
+    const int t = blockIdx.x;
+    const double sum = weigh_row<T>(P, t / PANEL * PANEL, t);
+    if (threadIdx.x % 4 == 0) P.weight(t)[threadIdx.x / 4] = sum;
+}
+
+/* A block a diagonal tile. */
+template <class T> static __global__ void invert_kernel(T *tile, int *substituted)
+{
+    two_tiles<T> *sh = (two_tiles<T> *)shared_numbers<T>();
+    T *D = tile + tile_number(blockIdx.x, blockIdx.x) * TILE_SIZE;
+    for (int e = threadIdx.x; e < TILE_SIZE; e += BLOCK_THREADS) {
+        sh->a[e] = D[e];
+        sh->b[e] = number<T>(0);
+    }
+    __syncthreads();
+    const bool good = invert(sh->a, sh->b, sh->norm, BLOCK) <= WORST<T>; /* a NaN is not */
+    for (int e = threadIdx.x; e < TILE_SIZE && good; e += BLOCK_THREADS) D[e] = sh->b[e];
+    if (threadIdx.x == 0) substituted[blockIdx.x] = !good;
+}
+
+/* None of rows first .. end-1 is to be substituted. */
+__device__ inline bool all_inverted(const int *substituted, int first, int end)
+{
+    bool all = true;
+    for (int t = first; t < end; t++) all = all && !substituted[t];
+    return all;
+}
+
+/* A block a column of tiles s of a panel, which no other column waits for: M_ts, unless a row is to be substituted. */
+template <class T>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+    join_kernel(int nt, const panel_at<T> P, const int *substituted)
+{
+    two_tiles<T> *sh = (two_tiles<T> *)shared_numbers<T>();
+    const int first = (int)blockIdx.y * PANEL, end = min(first + PANEL, nt);
+    const int s = first + (int)blockIdx.x;
+    if (!all_inverted(substituted, first, end)) return;
+    for (int t = s + 1; t < end; t++) join_tile<T>(sh, P, t, s);
+}
+
+/* A block a panel: may M be used? */
+template <class T>
+static __global__ void split_kernel(int nt, const panel_at<T> P, const int *substituted, int *split)
+{
+    two_tiles<T> *sh = (two_tiles<T> *)shared_numbers<T>();
+    const int first = (int)blockIdx.x * PANEL, end = min(first + PANEL, nt);
+    const bool good = all_inverted(substituted, first, end) &&
+                      growth_of<T>(sh, P, first, end) <= WORST<T>; /* a NaN is not */
+    if (threadIdx.x == 0) split[blockIdx.x] = !good;
+}
+
+/* A block a column of tiles s of a panel, from the last row on: S_ts = sum of M_tu L_us. */
+template <class T>
+static __global__ void __launch_bounds__(BLOCK_THREADS)
+    scale_kernel(int nt, const panel_at<T> P, const int *substituted, const int *split)
+{
+    const int s = blockIdx.x, panel = blockIdx.y, first = panel * PANEL;
+    const bool alone = split[panel];
+    if (s >= first && !alone) return;
+    two_tiles<T> *sh = (two_tiles<T> *)shared_numbers<T>();
+    for (int t = min(first + PANEL, nt) - 1; t >= first && t > s; t--)
+        if (!substituted[t]) scale_tile<T>(sh, P, alone ? t : first, t, s);
+}
+
+/* ---- the host side ----------------------------------------------------------------------------------- */
+
+int tiles_new(trs_context *ctx, int64_t n, trs_dtype t, tiles *d)
+{
+    d->nt = rows_of_tiles(n);
+    const int panels = panels_of(d->nt);
+    const size_t size = trs_size(t);
+    d->tile = trs_gpu_new(ctx, tile_number(d->nt, 0) * TILE_SIZE, size, "the tiles");
+    d->joined = trs_gpu_new(ctx, (int64_t)panels * PAIRS * TILE_SIZE, size, "tiles of panels");
+    d->weight = (double *)trs_gpu_new(ctx, (int64_t)d->nt * BLOCK, sizeof(double), "sums of rows");
+    d->substituted = (int *)trs_gpu_new(ctx, d->nt, sizeof(int), "flags of the tiles");
+    d->split = (int *)trs_gpu_new(ctx, panels, sizeof(int), "flags of the panels");
+    return d->tile && d->joined && d->weight && d->substituted && d->split ? TRS_OK : TRS_EMEM;
+}
+
+void tiles_free(trs_context *ctx, tiles *d)
+{
+    trs_gpu_free(ctx, d->tile);
+    trs_gpu_free(ctx, d->joined);
+    trs_gpu_free(ctx, d->weight);
+    trs_gpu_free(ctx, d->substituted);
+    trs_gpu_free(ctx, d->split);
+}
+
+template <class T>
+static int take(const tiles *d, int64_t n, const trs_direct *L, const T *val, cudaStream_t stream)
+{
+    const size_t bytes = sizeof(two_tiles<T>);
+    T *tile = (T *)d->tile;
+    const panel_at<T> P = {tile, (T *)d->joined, d->weight};
+    const unsigned nt = (unsigned)d->nt, panels = (unsigned)panels_of(d->nt);
+    if (cudaMemsetAsync(tile, 0, (size_t)tile_number(d->nt, 0) * TILE_SIZE * sizeof(T), stream) !=
+            cudaSuccess ||
+        allow(invert_kernel<T>, bytes) != cudaSuccess ||
+        allow(join_kernel<T>, bytes) != cudaSuccess ||
+        allow(split_kernel<T>, bytes) != cudaSuccess ||
+        allow(scale_kernel<T>, bytes) != cudaSuccess)
+        return TRS_EDEVICE;
+    fill_kernel<T><<<nt * BLOCK, 128, 0, stream>>>(n, (const int64_t *)L->ptr,
+                                                   (const int32_t *)L->idx, val, tile);
+    weigh_kernel<T><<<nt, BLOCK_THREADS, 0, stream>>>(P);
+    invert_kernel<T><<<nt, BLOCK_THREADS, bytes, stream>>>(tile, d->substituted);
+    join_kernel<T>
+        <<<dim3(PANEL - 1, panels), BLOCK_THREADS, bytes, stream>>>(d->nt, P, d->substituted);
+    split_kernel<T><<<panels, BLOCK_THREADS, bytes, stream>>>(d->nt, P, d->substituted, d->split);
+    scale_kernel<T>
+        <<<dim3(nt, panels), BLOCK_THREADS, bytes, stream>>>(d->nt, P, d->substituted, d->split);
+    return launched();
+}
+
+int tiles_take(const tiles *d, int64_t n, const trs_direct *L, trs_dtype t, const void *val,
+               cudaStream_t stream)
+{
+    if (n == 0) return TRS_OK;
+    return for_type(t, [&](auto zero) {
+        using T = decltype(zero);
+        return take<T>(d, n, L, (const T *)val, stream);
+    });
+}
+
+int64_t tiles_bytes(int64_t n, int64_t elem)
+{
+    const int64_t nt = rows_of_tiles(n), panels = panels_of((int)nt);
+    return (tile_number(nt, 0) + panels * PAIRS) * TILE_SIZE * elem + nt * (BLOCK * 8 + 4) +
+           panels * 4;
+}

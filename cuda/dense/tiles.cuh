@@ -1,0 +1,58 @@
+/* tiles.cuh: a full lower triangle in tiles of 64x64, scaled by the inverses of its diagonal blocks (tiles.cu).
+ *
+ * Four rows of tiles f .. f+3 are a panel; D is its diagonal block, M = D^-1, so that M_tt = L_tt^-1.
+ *
+ *     x_t = sum of M_ts b_s, f <= s <= t  -  sum of S_ts x_s, s < f;    S_ts = sum of M_tu L_us, f <= u <= t
+ *
+ * Where M grows too much the panel is split, each of its rows of tiles a panel of its own:
+ *
+ *     x_t = M_tt b_t - sum of S_ts x_s, s < t;   S_ts = M_tt L_ts
+ *
+ * and where even M_tt grows too much row t is as it was, to be substituted. */
+#ifndef TRS_TILES_CUH
+#define TRS_TILES_CUH
+
+#include "cuda/blocks/blocks.cuh"
+
+enum { PANEL = 4, PAIRS = PANEL * (PANEL - 1) / 2 };
+
+struct tiles {        /* arrays on the device */
+    int nt;           /* rows of tiles */
+    void *tile;       /* [nt*(nt+1)/2] row t from t(t+1)/2 on: S, the last one M_tt or L_tt */
+    void *joined;     /* [panels][PAIRS] of M, left of the diagonal */
+    double *weight;   /* [nt*64] sums of magnitudes of a row of D */
+    int *substituted; /* [nt] 1: tile row t is L itself */
+    int *split;       /* [panels] 1 */
+};
+
+__host__ __device__ inline int64_t tile_number(int64_t t, int64_t s)
+{
+    return t * (t + 1) / 2 + s;
+}
+
+/* Where M_ts is, s < t of one panel, among those of all panels. */
+__host__ __device__ inline int64_t joined_number(int t, int s)
+{
+    return (int64_t)(t / PANEL) * PAIRS + tile_number(t % PANEL - 1, s % PANEL);
+}
+
+inline int panels_of(int nt)
+{
+    return (nt + PANEL - 1) / PANEL;
+}
+
+inline int rows_of_tiles(int64_t n)
+{
+    return (int)((n + BLOCK - 1) / BLOCK);
+}
+
+/* d is zero before; whatever comes of it, free it. */
+int tiles_new(trs_context *ctx, int64_t n, trs_dtype t, tiles *d);
+void tiles_free(trs_context *ctx, tiles *d);
+/* From values of L on the device, of which ptr and idx are there, too. */
+int tiles_take(const tiles *d, int64_t n, const trs_direct *L, trs_dtype t, const void *val,
+               cudaStream_t stream);
+/* Bytes on the device. */
+int64_t tiles_bytes(int64_t n, int64_t elem);
+
+#endif

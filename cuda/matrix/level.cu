@@ -1,0 +1,244 @@
+/* level.cu: the levels of the rows of a side, on the device: found (find.cuh), then a stable sort by level, as on
+ * the host, and sums over each level. */
+#include "config.h"
+
+#include "level_search.cuh"
+#include "prune.cuh"
+
+#include <cub/device/device_radix_sort.cuh>
+
+enum { THREADS = PLAIN, WARP = 32 };
+
+static __device__ int32_t index_of_thread()
+{
+    return (int32_t)(blockIdx.x * THREADS + threadIdx.x);
+}
+
+/* One thread a row in level order, which looks for its level. */
+static __global__ void spread_kernel(int32_t n, int32_t count, const int32_t *topo,
+                                     const int32_t *ptr, int32_t *level)
+{
+    const int32_t k = index_of_thread();
+    if (k >= n) return;
+    int32_t low = 0, high = count; /* ptr [low] <= k < ptr [high] */
+    while (high - low > 1) {
+        const int32_t middle = low + (high - low) / 2;
+        if (ptr[middle] <= k) low = middle;
+        else high = middle;
+    }
+    level[topo[k]] = low;
+}
+
+int trs_gpu_put_levels(trs_context *ctx, const trs_side *s)
+{
+    const trs_levels *lv = &s->lv;
+    const int32_t n = s->tri.n;
+    if (n == 0) return TRS_OK;
+    int rc = TRS_EMEM;
+    int32_t *topo = (int32_t *)device_copy(ctx, lv->topo, n, sizeof *topo, "topo"), *ptr = NULL;
+    if (topo)
+        ptr = (int32_t *)device_copy(ctx, lv->ptr, (int64_t)lv->count + 1, sizeof *ptr, "lv_ptr");
+    if (ptr) {
+        spread_kernel<<<blocks_of(n), THREADS>>>(n, lv->count, topo, ptr,
+                                                 (int32_t *)s->direct.level);
+        rc = trs_gpu_wait(NULL) ? trs_fail(TRS_EDEVICE, "levels on the device") : TRS_OK;
+    }
+    trs_gpu_free(ctx, topo);
+    trs_gpu_free(ctx, ptr);
+    return rc;
+}
+
+/* ---- find them -------------------------------------------------------------------------------------- */
+
+static int failed(cudaError_t e)
+{
+    (void)cudaGetLastError();
+    return trs_fail(TRS_EDEVICE, "levels on the device: %s", cudaGetErrorString(e));
+}
+
+enum { LONG = 16 }; /* entries of a row on average: from here on, leaving out some of them pays */
+
+/* Where rows are long, and there is memory for it. */
+static void leave_out(trs_context *ctx, const trs_tri *t, find::search *all)
+{
+    prune::pruning w = {.n = all->n, .Lp = all->Lp, .Li = all->Li};
+    if (t->nnz < (int64_t)LONG * t->n) return;
+    const size_t bytes = prune::lay_out(w, t->nnz, NULL);
+    char *base = (char *)trs_gpu_scratch(ctx, (int64_t)bytes, "the search for levels");
+    if (!base) {
+        trs_forget();
+        return;
+    }
+    prune::lay_out(w, t->nnz, base);
+    prune::launch(w);
+    all->Li = w.idx;
+    all->end = w.end;
+}
+
+/* all->period, where it makes a difference; all->level is used for it. */
+static int find_period(trs_context *ctx, find::search *all)
+{
+    int32_t reach[find::SAMPLES];
+    all->period = 1;
+    if (all->end || find::is_all_in_hand(*all)) return TRS_OK;
+    find::reach_kernel<<<1, find::SAMPLES>>>(*all, all->level);
+    const int rc = trs_gpu_get(ctx, reach, all->level, sizeof reach);
+    all->period = find::period_of(reach);
+    return rc;
+}
+
+/* s->direct.level and the number of levels, and memory for s->direct.topo; TRS_ESUPPORT: the host would have been
+ * faster. */
+static int find_them(trs_context *ctx, trs_side *s)
+{
+    /* ns; of a far side what passing the host takes, too */
+    const double host = s->tri.ptr ? 1e6 + 1.5 * (double)s->tri.nnz : 5e5 + 5 * (double)s->tri.nnz;
+    find::search all = {.n = s->tri.n,
+                        .Lp = (const int64_t *)s->direct.ptr,
+                        .Li = (const int32_t *)s->direct.idx,
+                        .level = (int32_t *)s->direct.level,
+                        .patience = ctx->patient ? 1e30 : host,
+                        .count = (find::counts *)s->direct.found};
+    find::counts count = {};
+    leave_out(ctx, &s->tri, &all);
+    int rc = find_period(ctx, &all);
+    if (rc) return rc;
+    static_assert(sizeof count <= 2 * sizeof(int64_t), "what direct.found has room for");
+    cudaMemsetAsync(all.count, 0, sizeof count, NULL);
+    cudaMemsetAsync(all.level, 0xff, (size_t)all.n * sizeof *all.level, NULL);
+    const cudaError_t e = find::launch(all);
+    if (e) return failed(e);
+    s->direct.topo = trs_gpu_new(ctx, s->tri.n, sizeof(int32_t), "topo"); /* meanwhile */
+    if (!s->direct.topo) return TRS_EMEM;
+    rc = trs_gpu_get(ctx, &count, all.count, sizeof count);
+    s->lv.count = count.levels;
+    return rc ? rc : count.late ? TRS_ESUPPORT : TRS_OK;
+}
+
+/* ---- sort and sum up --------------------------------------------------------------------------------- */
+
+struct line { /* a level */
+    unsigned long long entries, longest;
+};
+
+struct sorting {          /* on the device */
+    int32_t n, count;     /* rows, levels */
+    const int32_t *found; /* [n] level of each row */
+    int32_t *topo;        /* [n] of the side */
+    int32_t *row, *level; /* [n] 0, 1, ...; the levels in order */
+    int32_t *ptr;         /* [count+1] */
+    line *sum;            /* [count] */
+    void *temp;           /* of CUB */
+    size_t temp_bytes;
+};
+
+static __global__ void number_kernel(const sorting w)
+{
+    const int32_t i = index_of_thread();
+    if (i < w.n) w.row[i] = i;
+}
+
+static __device__ void add_to(line *sum, int64_t entries, int64_t longest)
+{
+    atomicAdd(&sum->entries, (unsigned long long)entries);
+    atomicMax(&sum->longest, (unsigned long long)longest);
+}
+
+/* One thread a row in level order.  Rows of a warp mostly have one level: their sum is added at once. */
+static __global__ void sum_kernel(const sorting w, const int64_t *Lp)
+{
+    const int32_t k = index_of_thread(), l = k < w.n ? w.level[k] : -1;
+    int64_t length = 0;
+    if (k < w.n) {
+        const int32_t i = w.topo[k];
+        length = Lp[i + 1] - Lp[i];
+        if (k == 0 || w.level[k - 1] != l) w.ptr[l] = k;
+        if (k == w.n - 1) w.ptr[l + 1] = w.n;
+    }
+    if (!__all_sync(~0u, l == __shfl_sync(~0u, l, 0))) {
+        if (k < w.n) add_to(&w.sum[l], length, length);
+        return;
+    }
+    int64_t longest = length;
+    for (int by = WARP / 2; by > 0; by /= 2) {
+        length += __shfl_xor_sync(~0u, length, by);
+        longest = max(longest, __shfl_xor_sync(~0u, longest, by));
+    }
+    if (threadIdx.x % WARP == 0 && l >= 0) add_to(&w.sum[l], length, longest);
+}
+
+static cudaError_t sort(sorting &w)
+{
+    int bits = 1;
+    while (w.count - 1 >> bits) bits++;
+    return cub::DeviceRadixSort::SortPairs(w.temp, w.temp_bytes, w.found, w.level, w.row, w.topo,
+                                           w.n, 0, bits);
+}
+
+static size_t lay_out(sorting &w, char *base)
+{
+    size_t used = 0;
+    w.row = carve<int32_t>(base, &used, w.n);
+    w.level = carve<int32_t>(base, &used, w.n);
+    w.ptr = carve<int32_t>(base, &used, (int64_t)w.count + 1);
+    w.sum = carve<line>(base, &used, w.count);
+    w.temp = carve<char>(base, &used, (int64_t)w.temp_bytes);
+    return used;
+}
+
+/* The sums over all levels. */
+static int tally(trs_context *ctx, const sorting &w, trs_tally *sums)
+{
+    line *level = (line *)trs_new(ctx, w.count, sizeof *level, "sums over levels");
+    int rc = level ? trs_gpu_get(ctx, level, w.sum, (size_t)w.count * sizeof *level) : TRS_EMEM;
+    *sums = {};
+    for (int32_t l = 0; l < w.count && !rc; l++) {
+        const int64_t entries = (int64_t)level[l].entries, longest = (int64_t)level[l].longest;
+        sums->sum_longest += longest;
+        if (longest > sums->longest) sums->longest = longest;
+        if (entries < TRS_THIN) sums->thin += entries;
+        else sums->wide++;
+    }
+    trs_free(&ctx->mem, level);
+    return rc;
+}
+
+/* ptr and widest, on the host. */
+static int fetch_levels(trs_context *ctx, const sorting &w, trs_levels *lv)
+{
+    lv->ptr = (int32_t *)trs_new(ctx, (int64_t)lv->count + 1, sizeof *lv->ptr, "lv_ptr");
+    if (!lv->ptr) return TRS_EMEM;
+    int rc = trs_gpu_get(ctx, lv->ptr, w.ptr, ((size_t)lv->count + 1) * sizeof *lv->ptr);
+    for (int32_t l = 0; l < lv->count && !rc; l++)
+        lv->widest = max(lv->widest, lv->ptr[l + 1] - lv->ptr[l]);
+    return rc;
+}
+
+static int sort_levels(trs_context *ctx, trs_side *s)
+{
+    sorting w = {.n = s->tri.n,
+                 .count = s->lv.count,
+                 .found = (const int32_t *)s->direct.level,
+                 .topo = (int32_t *)s->direct.topo};
+    cudaError_t e = sort(w); /* says what it needs */
+    if (e) return failed(e);
+    void *base = trs_gpu_scratch(ctx, (int64_t)lay_out(w, NULL), "the level analysis");
+    if (!base) return TRS_EMEM;
+    lay_out(w, (char *)base);
+    cudaMemsetAsync(w.sum, 0, (size_t)w.count * sizeof *w.sum, NULL);
+    number_kernel<<<blocks_of(w.n), THREADS>>>(w);
+    e = sort(w);
+    if (e) return failed(e);
+    sum_kernel<<<blocks_of(w.n), THREADS>>>(w, (const int64_t *)s->direct.ptr);
+    const int rc = tally(ctx, w, &s->tally);
+    return rc ? rc : fetch_levels(ctx, w, &s->lv);
+}
+
+int trs_gpu_find_levels(trs_context *ctx, trs_side *s)
+{
+    trs_direct *d = &s->direct;
+    d->level = trs_gpu_new(ctx, s->tri.n, sizeof(int32_t), "levels");
+    if (!d->level) return TRS_EMEM;
+    const int rc = find_them(ctx, s);
+    return rc ? rc : sort_levels(ctx, s);
+}

@@ -1,0 +1,130 @@
+/* values.cu: new values and their pivots on the device (direct.c).
+ *
+ * One thread an entry or a row.  Bytes of a gather: 8 + 2 elements an entry, one of the two at random. */
+#include "config.h"
+
+#include "cuda/runtime/cuda.cuh"
+
+enum { THREADS = PLAIN };
+
+template <class T>
+static __global__ void take_kernel(int64_t nnz, const int64_t *src, const T *from, T *to)
+{
+    const int64_t p = blockIdx.x * (int64_t)THREADS + threadIdx.x;
+    if (p >= nnz) return;
+    const int64_t s = src[p];
+    to[p] = s >= 0 ? from[s] : number<T>(s == TRS_SRC_UNIT ? 1 : 0);
+}
+
+int trs_gpu_take_values(trs_dtype t, int64_t nnz, const void *src, const void *from, void *to,
+                        void *stream)
+{
+    cudaStream_t s = static_cast<cudaStream_t>(stream);
+    if (nnz == 0) return TRS_OK;
+    if (!src) {
+        cudaMemcpyAsync(to, from, (size_t)nnz * trs_size(t), cudaMemcpyDeviceToDevice, s);
+        return launched();
+    }
+    return for_type(t, [&](auto zero) {
+        using T = decltype(zero);
+        take_kernel<T><<<blocks_of(nnz), THREADS, 0, s>>>(nnz, (const int64_t *)src,
+                                                          (const T *)from, (T *)to);
+        return launched();
+    });
+}
+
+template <class T>
+static __global__ void take_full_kernel(int64_t n, int64_t ld, bool transposed, const T *from,
+                                        T *to)
+{
+    const int64_t e = blockIdx.x * (int64_t)THREADS + threadIdx.x, i = e % n, j = e / n;
+    if (j < n) to[e] = transposed ? from[j + i * ld] : from[i + j * ld];
+}
+
+int trs_gpu_take_full(trs_dtype t, int64_t n, int64_t ld, bool transposed, const void *from,
+                      void *to, void *stream)
+{
+    if (n == 0) return TRS_OK;
+    return for_type(t, [&](auto zero) {
+        using T = decltype(zero);
+        take_full_kernel<T><<<blocks_of(n * n), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
+            n, ld, transposed, (const T *)from, (T *)to);
+        return launched();
+    });
+}
+
+/* ---- pivots ------------------------------------------------------------------------------------ */
+
+__device__ inline bool is_bad(float a)
+{
+    return a == 0 || !isfinite(a);
+}
+__device__ inline bool is_bad(double a)
+{
+    return a == 0 || !isfinite(a);
+}
+__device__ inline bool is_bad(cuFloatComplex a)
+{
+    return !isfinite(a.x) || !isfinite(a.y) || (a.x == 0 && a.y == 0);
+}
+__device__ inline bool is_bad(cuDoubleComplex a)
+{
+    return !isfinite(a.x) || !isfinite(a.y) || (a.x == 0 && a.y == 0);
+}
+
+struct rows { /* of a side, and the caller's numbers of them */
+    int32_t n;
+    const int64_t *ptr;
+    const int32_t *perm;
+    bool reversed;
+    __device__ int32_t caller(int32_t k) const { return perm ? perm[k] : reversed ? n - 1 - k : k; }
+};
+
+static rows rows_of(const trs_side *s)
+{
+    return {s->tri.n, (const int64_t *)s->direct.ptr, s->perm_dev, s->reversed};
+}
+
+/* found: how many, and the first; integers, so that the order of the threads does not matter. */
+template <class T>
+static __global__ void find_kernel(rows L, const T *val, unsigned long long *found)
+{
+    const int32_t k = (int32_t)(blockIdx.x * THREADS + threadIdx.x);
+    if (k >= L.n || !is_bad(val[L.ptr[k + 1] - 1])) return;
+    atomicAdd(&found[0], 1ull);
+    atomicMin(&found[1], (unsigned long long)L.caller(k));
+}
+
+int trs_gpu_find_pivots(const trs_side *s, void *stream)
+{
+    cudaStream_t at = static_cast<cudaStream_t>(stream);
+    unsigned long long *found = (unsigned long long *)s->direct.found;
+    cudaMemsetAsync(found, 0, sizeof *found, at);
+    cudaMemsetAsync(found + 1, 0xff, sizeof *found, at);
+    if (s->tri.n == 0) return launched();
+    return for_type(s->tri.dtype, [&](auto zero) {
+        using T = decltype(zero);
+        find_kernel<T>
+            <<<blocks_of(s->tri.n), THREADS, 0, at>>>(rows_of(s), (const T *)s->direct.val, found);
+        return launched();
+    });
+}
+
+template <class T>
+static __global__ void replace_kernel(int32_t n, const int64_t *ptr, T *val, T value)
+{
+    const int32_t k = (int32_t)(blockIdx.x * THREADS + threadIdx.x);
+    if (k >= n) return;
+    T *pivot = val + ptr[k + 1] - 1;
+    if (is_bad(*pivot)) *pivot = value;
+}
+
+int trs_gpu_replace_pivots(const trs_side *s, double value, void *stream)
+{
+    return for_type(s->tri.dtype, [&](auto zero) {
+        using T = decltype(zero);
+        replace_kernel<T><<<blocks_of(s->tri.n), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
+            s->tri.n, (const int64_t *)s->direct.ptr, (T *)s->direct.val, number<T>(value));
+        return launched();
+    });
+}

@@ -1,0 +1,17 @@
+# cuda/merged
+if HAVE_CUDA
+CUDA_SOLVERS += cuda/merged/merged.cu
+libcore_la_SOURCES += cuda/merged/merge.cu cuda/merged/merge.cuh cuda/merged/merge_cost.cu \
+	cuda/merged/merge_long.cu cuda/merged/merge_product.cu cuda/merged/merge_rows.cuh
+endif
+
+# tests
+if HAVE_CMOCKA
+if HAVE_CUDA
+check_PROGRAMS += tests/merged/t_merged
+tests_merged_t_merged_SOURCES = tests/merged/t_merged.c $(STREAM) $(MODEL)
+tests_merged_t_merged_CFLAGS = $(TEST_FLAGS)
+tests_merged_t_merged_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_merged_t_merged_LDADD = $(TEST_LIBS)
+endif
+endif

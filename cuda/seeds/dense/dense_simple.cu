@@ -1,0 +1,75 @@
+/* dense_simple.cu: GPU Simple of the seed document "Dense Lower Triangular Solver": a launch a column, a
+ * thread a row.
+ *
+ *     for i:  kernel, row y:  if (i > 0) b(y) = b(y) - L(y, i-1) x(i-1)
+ *                             if (y == i) x(i) = b(i) / L(i, i)
+ *
+ * b and x are one vector: row y is b until its own launch, x from then on.  Only the rows y >= i are
+ * launched.  Where nothing of L is stored x is passed over, so that a NaN spreads only where it must (full.cu).
+ * Row y belongs to one thread of every launch; x becomes visible because launches in a stream follow one
+ * another; nothing waits, nothing can hang.
+ * Bytes elem n^2 / 2 (by columns: coalesced) + n^2 / 2 of x read and written; bound by n launches. */
+#include "config.h"
+
+#include "cuda/matrix/full.cuh"
+
+enum { THREADS = 256 };
+
+template <class T>
+static __global__ void column_kernel(int64_t n, int64_t i, view<const T> L, view<T> x, bool cj)
+{
+    const int64_t y = i + blockIdx.x * (int64_t)THREADS + threadIdx.x;
+    const int r = blockIdx.y;
+    if (y >= n) return;
+    T b = x(y, r);
+    if (i > 0 && is_entry(L(y, i - 1))) b = b - conj_if(cj, L(y, i - 1)) * x(i - 1, r);
+    x(y, r) = y == i ? b / conj_if(cj, L(i, i)) : b;
+}
+
+static int analyse(trs_part *part)
+{
+    return dense_analyse<dense_data>(part, false);
+}
+
+static int solve(const trs_part *part, const trs_job *job)
+{
+    const device_full *L = &((const dense_data *)part->data)->full;
+    int rc = copy_b(part, job);
+    if (rc) return rc;
+    return for_type(part->side->tri.dtype, [&](auto zero) {
+        using T = decltype(zero);
+        return for_columns(job->nrhs, [&](int first, int count) {
+            const view<T> x = from_column(typed<T>(job->x), first);
+            for (int64_t i = 0; i < L->n; i++) {
+                const dim3 grid(blocks_for(L->n - i, THREADS), (unsigned)count);
+                column_kernel<T><<<grid, THREADS, 0, (cudaStream_t)job->stream>>>(
+                    L->n, i, typed<const T>(*L), x, job->conj);
+            }
+            return launched();
+        });
+    });
+}
+
+static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+{
+    c->bytes = 0.5 * (double)s->n * (double)s->n * s->elem * (1 + 2 * s->nrhs) * m->gpu_byte;
+    c->sync = (double)s->n * m->gpu_launch;
+}
+
+const trs_solver trs_solver_dense_simple = {
+    .name = "dense-simple",
+    .about = "full triangle, a launch a column, a thread a row (seed, GPU Simple)",
+    .place = TRS_ON_CUDA,
+    .family = TRS_TRIANGLE,
+    .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
+    .accuracy = TRS_SUBSTITUTION,
+    .order = TRS_ORDER_NATURAL,
+    .full = true,
+    .cost = cost,
+    .bytes = device_full_bytes,
+    .analyse = analyse,
+    .update = dense_update<as_filled<dense_data>>,
+    .update_direct = dense_update_direct<as_filled<dense_data>>,
+    .solve = solve,
+    .release = dense_release<dense_data>,
+};

@@ -1,0 +1,103 @@
+/* pair.cuh: the first step of the seed's Complex 1 and Complex 2, "triangle solver": row operations that
+ * make every 2x2 triangle on the diagonal the identity.
+ *
+ *     even y:  L(y, x) = L(y, x) / L(y, y)                                     b(y) likewise
+ *     odd y:   L(y, x) = L(y, x) / L(y, y) - L(y, y-1) / L(y, y) L(y-1, x)
+ *
+ * L is changed once, in update; b in every solve.  The seed's kernel reads L(y, y), L(y, y-1) and
+ * L(y-1, x) while their owners overwrite them.  Repair: the pivots and the multipliers are copied first
+ * (b needs them later anyhow), and a thread reads its four elements before it writes any.  Each
+ * row is divided before it is multiplied, where the seed divides last: rows may be of very different sizes. */
+#ifndef TRS_PAIR_CUH
+#define TRS_PAIR_CUH
+
+#include "cuda/matrix/full.cuh"
+
+struct pair_data {
+    device_full full;
+    void *pivot;      /* [n] L(y, y) */
+    void *multiplier; /* [n] L(y, y-1) / L(y, y), 0 for even y */
+};
+
+enum { PAIR_THREADS = 256, PAIR_WIDE = 32, PAIR_HIGH = 8 };
+
+template <class T>
+static __global__ void pair_pivots(int64_t n, view<const T> L, T *pivot, T *multiplier)
+{
+    const int64_t y = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    if (y >= n) return;
+    pivot[y] = L(y, y);
+    multiplier[y] = y % 2 ? L(y, y - 1) / L(y, y) : number<T>(0);
+}
+
+/* A thread a square of four elements. */
+template <class T>
+static __global__ void pair_matrix(int64_t n, view<T> L, const T *pivot, const T *multiplier)
+{
+    const int64_t x0 = 2 * (blockIdx.x * (int64_t)PAIR_WIDE + threadIdx.x);
+    const int64_t y = 2 * (blockIdx.y * (int64_t)PAIR_HIGH + threadIdx.y);
+    if (y >= n) return;
+    for (int64_t x = x0; x < x0 + 2 && x <= y + 1 && x < n; x++) {
+        const T even = L(y, x) / pivot[y];
+        L(y, x) = even;
+        if (y + 1 < n) L(y + 1, x) = L(y + 1, x) / pivot[y + 1] - multiplier[y + 1] * even;
+    }
+}
+
+/* A thread two rows of b. */
+template <class T>
+static __global__ void pair_b(int64_t n, const T *pivot, const T *multiplier, view<T> x, bool cj)
+{
+    const int64_t y = 2 * (blockIdx.x * (int64_t)blockDim.x + threadIdx.x);
+    const int r = blockIdx.y;
+    if (y >= n) return;
+    const T even = x(y, r) / conj_if(cj, pivot[y]);
+    x(y, r) = even;
+    if (y + 1 < n)
+        x(y + 1, r) =
+            x(y + 1, r) / conj_if(cj, pivot[y + 1]) - conj_if(cj, multiplier[y + 1]) * even;
+}
+
+inline int pair_analyse(trs_part *part, bool by_rows)
+{
+    const trs_tri *t = &part->side->tri;
+    int rc = dense_analyse<pair_data>(part, by_rows);
+    if (rc) return rc;
+    pair_data *d = (pair_data *)part->data;
+    d->pivot = trs_gpu_new(part->ctx, t->n, trs_size(t->dtype), "pivots");
+    if (d->pivot) d->multiplier = trs_gpu_new(part->ctx, t->n, trs_size(t->dtype), "multipliers");
+    return d->multiplier ? TRS_OK : TRS_EMEM;
+}
+
+inline void pair_release(trs_part *part)
+{
+    pair_data *d = (pair_data *)part->data;
+    trs_gpu_free(part->ctx, d->pivot);
+    trs_gpu_free(part->ctx, d->multiplier);
+    dense_release<pair_data>(part);
+}
+
+/* The full matrix with its 2x2 triangles solved. */
+struct pairs_solved {
+    using data = pair_data;
+    template <class T> static void make(T, const pair_data *d, cudaStream_t s)
+    {
+        const int64_t n = d->full.n, pairs = (n + 1) / 2;
+        T *pivot = (T *)d->pivot, *multiplier = (T *)d->multiplier;
+        const dim3 grid(blocks_for(pairs, PAIR_WIDE), blocks_for(pairs, PAIR_HIGH));
+        pair_pivots<T><<<blocks_for(n, PAIR_THREADS), PAIR_THREADS, 0, s>>>(
+            n, typed<const T>(d->full), pivot, multiplier);
+        pair_matrix<T>
+            <<<grid, dim3(PAIR_WIDE, PAIR_HIGH), 0, s>>>(n, typed<T>(d->full), pivot, multiplier);
+    }
+};
+
+template <class T>
+inline void pair_right(const pair_data *d, view<T> x, int count, bool cj, cudaStream_t stream)
+{
+    const dim3 grid(blocks_for((d->full.n + 1) / 2, PAIR_THREADS), (unsigned)count);
+    pair_b<T><<<grid, PAIR_THREADS, 0, stream>>>(d->full.n, (const T *)d->pivot,
+                                                 (const T *)d->multiplier, x, cj);
+}
+
+#endif

@@ -1,0 +1,226 @@
+/* gauss.cuh: Gaussian elimination of A and b together, then back substitution by one block: what gauss-texture,
+ * gauss-vec4 and gauss-shared share.
+ *
+ * A right-hand side at a time is put beside A as column n of a work copy, eliminated and substituted.
+ * An update eliminates once with b = 0, to find bad pivots and growth before anything is solved.
+ *
+ * Back substitution, for each row from the last one: the products U(row, col) x(col) into the first half
+ * of shared memory, their sum by halving, x(row) into the second half.  When the rows outnumber the
+ * threads, the threads slide along as a window.  Barriers make shared memory visible; there is one
+ * block, so nothing can hang.  Bytes elem n^2 / 2; bound by about log2 n + 3 barriers a row.
+ *
+ * Source: "Deeper look into the code" of a study of Gaussian elimination in OpenCL.  Repaired: the sum
+ * over no columns at all, for the last row, was read from shared memory that nobody had written. */
+#ifndef TRS_GAUSS_CUH
+#define TRS_GAUSS_CUH
+
+#include "cuda/seeds/general.cuh"
+
+/* A solver is a way W to eliminate: its memory objects of rows x cols, cols > rows, and
+ *     number, TYPE                    of the elements
+ *     create, destroy                 the memory objects; 0 or a sentence
+ *     allow                           shared memory for its kernels
+ *     eliminate (stream)              launches
+ *     put (row, col, a)               in the object where elimination starts
+ *     get (row, col)                  from the object where the row ends: U, and y in column `rows`
+ * Kernels take a W by value. */
+
+/* Let a kernel have that much dynamic shared memory. */
+template <class K> inline int allow_shared(K kernel, size_t bytes)
+{
+    cudaError_t e =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    return e == cudaSuccess ? TRS_OK : TRS_EDEVICE;
+}
+
+enum { SOLVE_THREADS = 1024, LOAD_THREADS = 256 };
+
+/* A thread an element: (A b), or (A 0) where b.p is NULL. */
+template <class W>
+static __global__ void load_kernel(W w, const typename W::number *A, view<typename W::number> b)
+{
+    const int col = blockIdx.x * LOAD_THREADS + threadIdx.x, row = blockIdx.y;
+    if (col >= w.cols) return;
+    typename W::number a = 0;
+    if (col < w.rows) a = A[(int64_t)row * w.rows + col];
+    else if (col == w.rows && b.p) a = b(row, 0);
+    w.put(row, col, a);
+}
+
+/* A thread an element: U (row, col) on and above the diagonal. */
+template <class W> static __global__ void upper_kernel(W w, typename W::number *U)
+{
+    const int col = blockIdx.x * LOAD_THREADS + threadIdx.x, row = blockIdx.y;
+    if (col >= row && col < w.rows) U[(int64_t)row * w.rows + col] = w.get(row, col);
+}
+
+template <class W>
+static __global__ void __launch_bounds__(SOLVE_THREADS)
+    solve_kernel(W w, view<typename W::number> x)
+{
+    using T = typename W::number;
+    T *lmem = shared_numbers<T>(); /* [2*rows] products, results */
+    const int rows = w.rows, li = threadIdx.x, n_li = blockDim.x;
+    for (int row = rows - 1; row >= 0; --row) {
+        for (int col = li; col < rows; col += n_li)
+            if (col > row) lmem[col] = lmem[rows + col] * w.get(row, col);
+        __syncthreads();
+        const int cols_remaining = rows - 1 - row;
+        int is_odd = cols_remaining & 1;
+        for (int i = cols_remaining >> 1; i > 0; i = i >> 1) {
+            for (int col = li; col < i; col += n_li) {
+                const int temp_col = row + 1 + col;
+                lmem[temp_col] += lmem[temp_col + i];
+                if (col == i - 1 && is_odd) lmem[temp_col] += lmem[temp_col + i + 1];
+            }
+            __syncthreads();
+            is_odd = i & 1;
+        }
+        for (int col = li; col < rows; col += n_li)
+            if (col == row) {
+                T sum = w.get(row, rows);
+                if (cols_remaining > 0) sum -= lmem[row + 1];
+                lmem[rows + col] = sum / w.get(row, col);
+            }
+        __syncthreads();
+    }
+    for (int col = li; col < rows; col += n_li) x(col, 0) = lmem[rows + col];
+}
+
+template <class W> inline void load(const W &w, const void *A, view<typename W::number> b, void *s)
+{
+    const dim3 grid(blocks_for(w.cols, LOAD_THREADS), (unsigned)w.rows);
+    load_kernel<W><<<grid, LOAD_THREADS, 0, (cudaStream_t)s>>>(w, (const typename W::number *)A, b);
+}
+
+/* ---- the functions of a solver ------------------------------------------------------------------- */
+
+/* Rows for which a block has the shared memory. */
+inline int most_rows(const trs_context *ctx, size_t each)
+{
+    int bytes = 0;
+    cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, ctx->device);
+    return bytes / (int)each;
+}
+
+template <class W> int gauss_analyse(trs_part *part)
+{
+    const size_t each = 2 * sizeof(typename W::number);
+    const trs_tri *t = &part->side->tri;
+    const char *name = part->solver->name;
+    const int most = most_rows(part->ctx, each);
+    if (t->dtype != W::TYPE)
+        return trs_fail(TRS_ESUPPORT, "%s solves real numbers of %d bits only", name,
+                        8 * (int)sizeof(typename W::number));
+    if (t->n > most)
+        return trs_fail(TRS_ESUPPORT,
+                        "%s keeps two numbers a row in the shared memory of one block: "
+                        "it has room for %d rows, not %d",
+                        name, most, t->n);
+    int rc = allow_shared(solve_kernel<W>, (size_t)most * each);
+    if (!rc) rc = W::allow((size_t)most * each);
+    return rc ? trs_fail(rc, "%s: no shared memory", name) : general_analyse(part);
+}
+
+template <class W> void gauss_work_destroy(trs_context *ctx, void *work)
+{
+    ((W *)work)->destroy(ctx);
+    trs_free(&ctx->mem, work);
+}
+
+template <class W> int gauss_work_create(const trs_part *part, trs_context *ctx, int, void **work)
+{
+    W *w = (W *)trs_alloc_zero(&ctx->mem, 1, sizeof *w);
+    *work = w;
+    if (!w) return trs_fail(TRS_EMEM, "out of memory");
+    w->rows = part->side->tri.n;
+    return w->rows ? w->create(ctx) : TRS_OK;
+}
+
+/* Eliminate with b = 0 and judge U. */
+template <class W> int gauss_update(trs_part *part)
+{
+    using T = typename W::number;
+    general_data *d = (general_data *)part->data;
+    double before = 0;
+    void *work = NULL;
+    int rc = general_values(part, d);
+    if (rc || part->side->tri.n == 0) return rc;
+    rc = general_largest(part, d, false, &before);
+    if (!rc) rc = gauss_work_create<W>(part, part->ctx, 1, &work);
+    if (!rc) {
+        W w = *(W *)work;
+        general_data upper = *d;
+        upper.A = d->columns;
+        load(w, d->A, view<T>{NULL, 1, 1}, NULL);
+        w.eliminate(NULL);
+        upper_kernel<W><<<dim3(blocks_for(w.rows, LOAD_THREADS), (unsigned)w.rows), LOAD_THREADS>>>(
+            w, (T *)upper.A);
+        rc = launched();
+        if (!rc) rc = general_verdict(part, &upper, before);
+    }
+    if (work) gauss_work_destroy<W>(part->ctx, work);
+    return rc;
+}
+
+/* An update has left U in columns, by rows. */
+inline int gauss_pivots(const trs_part *part, trs_context *, void *u, bool *)
+{
+    return trs_general_diagonal_there(part, ((const general_data *)part->data)->columns, u);
+}
+
+template <class W> int gauss_solve(const trs_part *part, const trs_job *job)
+{
+    using T = typename W::number;
+    const general_data *d = (const general_data *)part->data;
+    const cudaStream_t s = (cudaStream_t)job->stream;
+    W w = *(const W *)job->work;
+    for (int r = 0; r < job->nrhs; r++) {
+        load(w, d->A, from_column(typed<T>(job->b), r), s);
+        w.eliminate(s);
+        solve_kernel<W><<<1, SOLVE_THREADS, 2 * (size_t)w.rows * sizeof(T), s>>>(
+            w, from_column(typed<T>(job->x), r));
+    }
+    return launched();
+}
+
+/* A twice, and the two memory objects of a work space. */
+inline int64_t gauss_bytes(const trs_shape *s)
+{
+    return 2 * general_bytes(s);
+}
+
+inline void gauss_cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+{
+    const double n = (double)s->n;
+    c->bytes = 2.0 / 3 * n * n * n * s->elem * m->gpu_byte * s->nrhs;
+    c->sync = (n + 2) * m->gpu_launch * s->nrhs;
+    c->hops = n * 1.5e-6 * s->nrhs;
+}
+
+/* The entry of the table for a way. */
+template <class W> constexpr trs_solver gauss_solver(const char *name, const char *about)
+{
+    trs_solver s = {};
+    s.name = name;
+    s.about = about;
+    s.place = TRS_ON_CUDA;
+    s.family = TRS_GENERAL_DENSE;
+    s.caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE;
+    s.accuracy = TRS_INVERTING;
+    s.order = TRS_ORDER_NATURAL;
+    s.full = true;
+    s.cost = gauss_cost;
+    s.bytes = gauss_bytes;
+    s.analyse = gauss_analyse<W>;
+    s.update = gauss_update<W>;
+    s.update_direct = general_update_direct;
+    s.solve = gauss_solve<W>;
+    s.pivots = gauss_pivots;
+    s.release = general_release;
+    s.work_create = gauss_work_create<W>;
+    s.work_destroy = gauss_work_destroy<W>;
+    return s;
+}
+
+#endif

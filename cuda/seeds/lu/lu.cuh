@@ -1,0 +1,93 @@
+/* lu.cuh: the loop of the paper's GPU codes: for every i a launch that divides column i (update L), then
+ * a launch of the variant's own that updates the trailing sub-matrix (update U), which is cut into squares
+ * of `block` rows and columns, a block of threads each.
+ *
+ *     A(j, i) = A(j, i) / A(i, i)              j > i
+ *     A(j, k) = A(j, k) - A(i, k) A(j, i)      j, k > i
+ *
+ * Row i and column i are only read by the second launch, and every other element has one owner: no two
+ * threads meet, nothing waits.  Source: Bandara, Ranasinghe, "Effective GPU Strategies for LU
+ * Decomposition", sections III and IV.  2/3 n^3 flops; n^3 / 3 elements read and written: bound by memory
+ * beyond the L2, by 2 n launches for small n. */
+#ifndef TRS_LU_CUH
+#define TRS_LU_CUH
+
+#include "cuda/seeds/general.cuh"
+
+template <class T> static __global__ void divide_column(int64_t n, int64_t i, T *A)
+{
+    const int64_t j = i + 1 + blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    if (j < n) A[j * n + i] = A[j * n + i] / A[i * n + i];
+}
+
+/* A thread a row of the square (ROWS) or a column; what all of them need, the piece of row i or of column
+ * i, comes from global memory each time, or once from there into shared memory (SHARED). */
+template <class T, bool ROWS, bool SHARED>
+static __global__ void update_square(int64_t n, int64_t i, T *A)
+{
+    T *s = shared_numbers<T>();
+    const int64_t k0 = i + 1 + blockIdx.x * (int64_t)blockDim.x;
+    const int64_t j0 = i + 1 + blockIdx.y * (int64_t)blockDim.x;
+    const int64_t mine = (ROWS ? j0 : k0) + threadIdx.x, first = ROWS ? k0 : j0;
+    const int64_t all = first + threadIdx.x;
+    if (SHARED) {
+        if (all < n) s[threadIdx.x] = ROWS ? A[i * n + all] : A[all * n + i];
+        __syncthreads();
+    }
+    if (mine >= n) return;
+    const int count = n - first < blockDim.x ? int(n - first) : int(blockDim.x);
+    const T own = ROWS ? A[mine * n + i] : A[i * n + mine];
+    for (int m = 0; m < count; m++) {
+        const int64_t j = ROWS ? mine : first + m, k = ROWS ? first + m : mine;
+        const T common = SHARED ? s[m] : ROWS ? A[i * n + k] : A[j * n + i];
+        A[j * n + k] = A[j * n + k] - common * own;
+    }
+}
+
+/* The loop; step (T (), n, i, d) launches the update of U. */
+template <class S> inline int lu_update(trs_part *part, S step)
+{
+    return general_update(part, [&](auto zero, int64_t n, const general_data *d) {
+        using T = decltype(zero);
+        for (int64_t i = 0; i + 1 < n; i++) {
+            divide_column<T><<<blocks_for(n - i - 1, d->block), d->block>>>(n, i, (T *)d->A);
+            step(zero, n, i, d);
+        }
+    });
+}
+
+template <bool ROWS, bool SHARED> inline int lu_update_squares(trs_part *part)
+{
+    return lu_update(part, [](auto zero, int64_t n, int64_t i, const general_data *d) {
+        using T = decltype(zero);
+        const unsigned count = blocks_for(n - i - 1, d->block);
+        update_square<T, ROWS, SHARED>
+            <<<dim3(count, count), d->block, SHARED ? (size_t)d->block * sizeof(T) : 0>>>(
+                n, i, (T *)d->A);
+    });
+}
+
+/* The entry of the table for a variant. */
+constexpr trs_solver lu_solver(const char *name, const char *about, int (*update)(trs_part *))
+{
+    trs_solver s = {};
+    s.name = name;
+    s.about = about;
+    s.place = TRS_ON_CUDA;
+    s.family = TRS_GENERAL_DENSE;
+    s.caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE;
+    s.accuracy = TRS_INVERTING;
+    s.order = TRS_ORDER_NATURAL;
+    s.full = true;
+    s.cost = general_cost;
+    s.bytes = general_bytes;
+    s.analyse = general_analyse;
+    s.update = update;
+    s.update_direct = general_update_direct;
+    s.solve = general_solve;
+    s.pivots = general_pivots;
+    s.release = general_release;
+    return s;
+}
+
+#endif

@@ -1,0 +1,99 @@
+/* naive.cu: one block, rows in order.  Source: seed slides, "Naive: one block, multithreads; solve
+ * order: row by row; pro: easy to implement; con: efficiency is bad, not parallelized".
+ *
+ * A block has a right-hand side; its threads share the nonzeros of one row at a time.
+ * x(i) is written by thread 0 and seen by the block after the barrier that ends the row.
+ * It cannot hang: no block waits for another.
+ * Bound by two barriers, a reduction and a division a row; bytes 12 nnz + 20 n on one SM. */
+#include "config.h"
+
+#include "cuda/runtime/cuda.cuh"
+
+enum { THREADS = 256 };
+
+template <class T>
+static __global__ void naive_kernel(int32_t from, int32_t rows, const int64_t *Lp,
+                                    const int32_t *Li, const T *Lx, view<T> b, view<T> x, bool cj)
+{
+    __shared__ T s[THREADS];
+    const int r = blockIdx.x, t = threadIdx.x;
+    for (int32_t k = 0; k < rows; k++) {
+        const int64_t begin = Lp[k], diagonal = Lp[k + 1] - 1;
+        T sum = number<T>(0);
+        for (int64_t p = begin + t; p < diagonal; p += THREADS)
+            sum = sum + conj_if(cj, Lx[p]) * x(Li[p], r);
+        s[t] = sum;
+        __syncthreads();
+        block_sum(s, diagonal - begin < THREADS ? int(diagonal - begin) : int(THREADS));
+        if (t == 0) {
+            T rest = diagonal > begin ? b(from + k, r) - s[0] : b(from + k, r);
+            x(from + k, r) = rest / conj_if(cj, Lx[diagonal]);
+        }
+        __syncthreads();
+    }
+}
+
+static int analyse(trs_part *part)
+{
+    part->data = trs_alloc_zero(&part->ctx->mem, 1, sizeof(device_csr));
+    if (!part->data) return trs_fail(TRS_EMEM, "out of memory");
+    return device_csr_new(part, (device_csr *)part->data);
+}
+
+static int update(trs_part *part)
+{
+    return device_csr_values(part, (device_csr *)part->data);
+}
+
+static int update_direct(trs_part *part, const void *val, void *stream)
+{
+    return device_csr_take(part, (device_csr *)part->data, val, stream);
+}
+
+static int solve(const trs_part *part, const trs_job *job)
+{
+    const device_csr *L = (const device_csr *)part->data;
+    return for_type(part->side->tri.dtype, [&](auto zero) {
+        using T = decltype(zero);
+        naive_kernel<T><<<job->nrhs, THREADS, 0, (cudaStream_t)job->stream>>>(
+            part->from, part->to - part->from, L->ptr, L->idx, (const T *)L->val, typed<T>(job->b),
+            typed<T>(job->x), job->conj);
+        return launched();
+    });
+}
+
+static void release(trs_part *part)
+{
+    device_csr_free(part->ctx, (device_csr *)part->data);
+    trs_free(&part->ctx->mem, part->data);
+}
+
+static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+{
+    c->bytes = (double)s->nnz * 0.6e-9; /* one SM */
+    c->sync = m->gpu_launch;
+    c->hops = (double)s->n * 0.6e-6;
+}
+
+static int64_t bytes(const trs_shape *s)
+{
+    return s->nnz * (int64_t)(s->elem + 4) + 8 * (s->n + 1);
+}
+
+const trs_solver trs_solver_naive = {
+    .name = "cuda-naive",
+    .about = "CSR, one block, rows in order, a thread a nonzero (seed)",
+    .place = TRS_ON_CUDA,
+    .family = TRS_TRIANGLE,
+    .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_PARTS | TRS_CAP_CAPTURE,
+    .accuracy = TRS_SUBSTITUTION,
+    .order = TRS_ORDER_NATURAL,
+    .by_columns = true,
+    .cost = cost,
+    .bytes = bytes,
+    .analyse = analyse,
+    .update = update,
+    .update_direct = update_direct,
+    .solve = solve,
+    .release = release,
+};

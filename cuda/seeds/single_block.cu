@@ -1,0 +1,165 @@
+/* single_block.cu: CSC, one block, a thread a column of the level.
+ * Source: seed slides, "CSC with single block":
+ *
+ *     foreach level { foreach column j of the level { if (threadID == j) {
+ *         x[j] = (b[j] - sum[j]) / l_jj;   scatter column j times x[j] into the sums } }
+ *         __syncthreads (); }
+ *
+ * Gap repaired: a level with more columns than threads is done in turns.  The slide's "sum this row"
+ * has no row to sum in CSC: the sums are gathered by atomicAdd as columns are finished.
+ * A row belongs to the thread of its column; sum [i] is complete, and visible, after the barrier that
+ * ends the level of its last predecessor; it is read past L1, where atomics have put it.
+ * It cannot hang: no block waits for another.  The order of the atomic additions varies, so the last
+ * bits of x do: no same bits claimed.
+ * Bytes 12 nnz + 28 n and an atomic a nonzero, on one SM; bound by levels x (barrier + dependent
+ * loads) or, where levels are wide, by that SM's rate of atomics. */
+#include "config.h"
+
+#include "cuda/runtime/cuda.cuh"
+
+enum { THREADS = 1024 };
+
+struct single_block {
+    trs_tri csc; /* on the host: src says which CSR entry each value is */
+    int64_t *Lp; /* the same on the device; the diagonal is first in every column */
+    int32_t *Li, *topo, *lv;
+    void *Lx;
+    void *src; /* csc.src on the device, once it was needed */
+};
+
+/* A number written by atomics of this block, read past L1. */
+template <class T> __device__ inline T read_sum(const T *p)
+{
+    return __ldcg(p);
+}
+template <> __device__ inline cuFloatComplex read_sum(const cuFloatComplex *p)
+{
+    return make_cuFloatComplex(__ldcg(&p->x), __ldcg(&p->y));
+}
+template <> __device__ inline cuDoubleComplex read_sum(const cuDoubleComplex *p)
+{
+    return make_cuDoubleComplex(__ldcg(&p->x), __ldcg(&p->y));
+}
+
+template <class T>
+static __global__ void __launch_bounds__(THREADS)
+    single_block_kernel(int32_t n, int32_t levels, const int32_t *topo, const int32_t *lv,
+                        const int64_t *Lp, const int32_t *Li, const T *Lx, T *sums, view<T> b,
+                        view<T> x, bool cj)
+{
+    const int r = blockIdx.x;
+    T *sum = sums + (int64_t)n * r;
+    for (int32_t l = 0; l < levels; l++) {
+        for (int32_t k = lv[l] + (int32_t)threadIdx.x; k < lv[l + 1]; k += THREADS) {
+            const int32_t j = topo[k];
+            const int64_t end = Lp[j + 1];
+            int64_t p = Lp[j];
+            T xj = (b(j, r) - read_sum(&sum[j])) / conj_if(cj, Lx[p]);
+            x(j, r) = xj;
+            for (p++; p < end; p++) atomic_add(&sum[Li[p]], conj_if(cj, Lx[p]) * xj);
+        }
+        __syncthreads();
+    }
+}
+
+static void release(trs_part *part)
+{
+    single_block *d = (single_block *)part->data;
+    trs_tri_free(part->ctx, &d->csc);
+    trs_gpu_free(part->ctx, d->Lp);
+    trs_gpu_free(part->ctx, d->Li);
+    trs_gpu_free(part->ctx, d->topo);
+    trs_gpu_free(part->ctx, d->lv);
+    trs_gpu_free(part->ctx, d->Lx);
+    trs_gpu_free(part->ctx, d->src);
+    trs_free(&part->ctx->mem, d);
+}
+
+static int analyse(trs_part *part)
+{
+    trs_context *ctx = part->ctx;
+    const trs_levels *lv = part->lv;
+    single_block *d = (single_block *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
+    if (!d) return trs_fail(TRS_EMEM, "out of memory");
+    part->data = d;
+    trs_tri csr = part->side->tri;
+    csr.src = NULL; /* so that the transpose keeps places in this CSR */
+    int rc = trs_tri_transpose(ctx, &csr, true, &d->csc);
+    if (rc) return rc;
+    const int64_t n = csr.n, nnz = csr.nnz;
+    d->Lp = (int64_t *)device_copy(ctx, d->csc.ptr, n + 1, sizeof *d->Lp, "column pointers");
+    d->Li = (int32_t *)device_copy(ctx, d->csc.idx, nnz, sizeof *d->Li, "rows");
+    d->topo = (int32_t *)device_copy(ctx, lv->topo, n, sizeof *d->topo, "topo");
+    d->lv = (int32_t *)device_copy(ctx, lv->ptr, (int64_t)lv->count + 1, sizeof *d->lv, "lv_ptr");
+    d->Lx = trs_gpu_new(ctx, nnz, trs_size(csr.dtype), "values");
+    return d->Lp && d->Li && d->topo && d->lv && d->Lx ? TRS_OK : TRS_EMEM;
+}
+
+static int update(trs_part *part)
+{
+    single_block *d = (single_block *)part->data;
+    trs_tri_read_values(part->ctx, &d->csc, part->side->tri.val);
+    return trs_gpu_put(part->ctx, d->Lx, d->csc.val, (size_t)d->csc.nnz * trs_size(d->csc.dtype));
+}
+
+static int update_direct(trs_part *part, const void *val, void *stream)
+{
+    single_block *d = (single_block *)part->data;
+    const trs_tri *t = &d->csc;
+    if (!d->src) d->src = device_copy(part->ctx, t->src, t->nnz, sizeof *t->src, "places");
+    if (!d->src) return TRS_EMEM;
+    return trs_gpu_take_values(t->dtype, t->nnz, d->src, val, d->Lx, stream);
+}
+
+static int64_t work_bytes(const trs_part *part, int nrhs)
+{
+    return (int64_t)part->side->tri.n * nrhs * (int64_t)trs_size(part->side->tri.dtype);
+}
+
+static int solve(const trs_part *part, const trs_job *job)
+{
+    const single_block *d = (const single_block *)part->data;
+    const int32_t n = part->side->tri.n;
+    cudaStream_t stream = (cudaStream_t)job->stream;
+    return for_type(part->side->tri.dtype, [&](auto zero) {
+        using T = decltype(zero);
+        T *sums = (T *)job->work;
+        if (cudaMemsetAsync(sums, 0, (size_t)n * job->nrhs * sizeof(T), stream) != cudaSuccess)
+            return int(TRS_EDEVICE);
+        single_block_kernel<T><<<job->nrhs, THREADS, 0, stream>>>(
+            n, part->lv->count, d->topo, d->lv, d->Lp, d->Li, (const T *)d->Lx, sums,
+            typed<T>(job->b), typed<T>(job->x), job->conj);
+        return launched();
+    });
+}
+
+static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+{
+    c->bytes = (double)s->nnz * 2.1e-9 * s->nrhs; /* atomics of one SM */
+    c->sync = 2 * m->gpu_launch;
+    c->hops = (double)s->levels * 0.7e-6 + s->sum_longest * 0.065e-6;
+}
+
+static int64_t bytes(const trs_shape *s)
+{
+    return s->nnz * (int64_t)(s->elem + 4) + 16 * (s->n + 1);
+}
+
+const trs_solver trs_solver_single_block = {
+    .name = "cuda-single-block",
+    .about = "CSC, one block, a thread a column of the level, atomicAdd (seed)",
+    .place = TRS_ON_CUDA,
+    .family = TRS_TRIANGLE,
+    .caps = TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
+    .accuracy = TRS_SUBSTITUTION,
+    .order = TRS_ORDER_NATURAL,
+    .by_columns = true,
+    .cost = cost,
+    .bytes = bytes,
+    .analyse = analyse,
+    .update = update,
+    .update_direct = update_direct,
+    .solve = solve,
+    .release = release,
+    .work_bytes = work_bytes,
+};

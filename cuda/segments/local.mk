@@ -1,0 +1,13 @@
+# cuda/segments
+libcore_la_SOURCES += cuda/segments/cut.c cuda/segments/cut.h
+if HAVE_CUDA
+CUDA_SOLVERS += cuda/segments/segments.cu
+endif
+
+# tests
+if HAVE_CMOCKA
+check_PROGRAMS += tests/segments/t_cut
+tests_segments_t_cut_SOURCES = tests/segments/t_cut.c $(DAGS) $(MODEL)
+tests_segments_t_cut_CFLAGS = $(TEST_FLAGS)
+tests_segments_t_cut_LDADD = $(TEST_LIBS)
+endif

@@ -1,0 +1,440 @@
+/* segments.cu: a head and a tail, each solved by the solver that suits it.
+ *
+ *     [ A    ]     x(head) = A^-1 b(head),   x(tail) = C^-1 (b(tail) - B x(head))
+ *     [ B  C ]
+ *
+ * Which rows are which and who solves them: stretches.c.  A and C are plans of their own, whose rows stand together:
+ * b(head) is gathered, both are solved in place in the work space, and all is scattered to X at the end, so that X may
+ * be B.  Between them B x(head) is subtracted, a team of threads a row, in a fixed order: same bits, and no block of
+ * threads waits for another.
+ * Bytes: those of the two solvers, (elem + 4) nnz (B) and 5 elem n; bound by the solvers. */
+#include "config.h"
+
+#include "cuda/runtime/cuda.cuh"
+
+extern "C" {
+#include "matrix/submatrix.h"
+#include "cut.h"
+#include "core/work.h"
+}
+
+enum { THREADS = PLAIN, COLUMNS = 4 /* at a time, of several */ };
+
+struct block { /* A, C or B on the device */
+    int32_t n;
+    int64_t nnz, longest; /* entries, of a row */
+    int64_t *ptr, *src;   /* [n+1]; entry p is number src[p] of the side */
+    int32_t *idx;         /* from its first column on */
+    void *val;
+};
+
+struct segments {
+    int32_t *row;         /* [n] on the device, of the head, then of the tail */
+    trs_plan *plan[2];    /* NULL: no rows */
+    block part[2], below; /* of A and C, src and val only */
+};
+
+struct segments_work {
+    void *y; /* [n][nrhs] */
+    trs_work *work[2];
+};
+
+/* ---- solve --------------------------------------------------------------------------------------- */
+
+/* y = x (row), or x (row) = y. */
+template <class T>
+static __global__ void move_kernel(int32_t n, int nrhs, const int32_t *row, view<T> y, view<T> x,
+                                   bool gather)
+{
+    const int32_t k = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (k >= n) return;
+    for (int r = 0; r < nrhs; r++)
+        if (gather) y(k, r) = x(row[k], r);
+        else x(row[k], r) = y(k, r);
+}
+
+template <class T> struct product_args { /* to = b (row) - B from */
+    int32_t n;
+    int nrhs;
+    const int32_t *row, *idx;
+    const int64_t *ptr;
+    const T *val;
+    view<T> b, from, to;
+    bool cj;
+};
+
+/* The sum over a team, in its first lane; all threads of the block call it. */
+template <int TEAM, class T> static __device__ T sum_of_team(T v)
+{
+    __shared__ T all[THREADS];
+    if (TEAM < THREADS) {
+        for (int by = TEAM / 2; by > 0; by /= 2)
+            v = v + for_parts(v, [=](auto part) { return __shfl_xor_sync(~0u, part, by); });
+        return v;
+    }
+    all[threadIdx.x] = v;
+    __syncthreads();
+    block_sum(all, THREADS);
+    v = all[0];
+    __syncthreads();
+    return v;
+}
+
+/* A team a row; the loads of a batch are under way before the first is looked at. */
+template <class T, int TEAM, int WIDTH>
+static __global__ void product_kernel(const product_args<T> k)
+{
+    constexpr int BATCH = WIDTH == 1 ? 4 : 1;
+    const int64_t i = (blockIdx.x * (int64_t)THREADS + threadIdx.x) / TEAM;
+    const int lane = threadIdx.x % TEAM;
+    const int64_t begin = i < k.n ? k.ptr[i] : 0, end = i < k.n ? k.ptr[i + 1] : 0;
+    for (int r = 0; r < k.nrhs; r += WIDTH) {
+        T sum[WIDTH];
+        for (int c = 0; c < WIDTH; c++) sum[c] = number<T>(0);
+        for (int64_t p = begin + lane; p < end; p += BATCH * TEAM) {
+            T a[BATCH], v[BATCH][WIDTH];
+#pragma unroll
+            for (int e = 0; e < BATCH; e++) {
+                if (p + e * TEAM >= end) continue;
+                a[e] = conj_if(k.cj, k.val[p + e * TEAM]);
+                const int32_t j = k.idx[p + e * TEAM];
+#pragma unroll
+                for (int c = 0; c < WIDTH; c++)
+                    v[e][c] = r + c < k.nrhs ? k.from(j, r + c) : number<T>(0);
+            }
+#pragma unroll
+            for (int e = 0; e < BATCH; e++)
+#pragma unroll
+                for (int c = 0; c < WIDTH; c++)
+                    if (p + e * TEAM < end) sum[c] = sum[c] + a[e] * v[e][c];
+        }
+#pragma unroll
+        for (int c = 0; c < WIDTH; c++) {
+            const T all = sum_of_team<TEAM>(sum[c]);
+            if (lane == 0 && i < k.n && r + c < k.nrhs) k.to(i, r + c) = k.b(k.row[i], r + c) - all;
+        }
+    }
+}
+
+template <class T, int TEAM> static int launch_product(const product_args<T> &k, void *stream)
+{
+    const unsigned blocks = blocks_of((int64_t)k.n * TEAM);
+    const auto kernel = k.nrhs == 1 ? product_kernel<T, TEAM, 1> : product_kernel<T, TEAM, COLUMNS>;
+    kernel<<<blocks, THREADS, 0, (cudaStream_t)stream>>>(k);
+    return launched();
+}
+
+/* Few rows leave room for large teams, which long rows want; many rows of few entries want small ones. */
+template <class T>
+static int subtract(const segments *d, const trs_job *job, view<T> from, view<T> to)
+{
+    enum { FEW_ROWS = 20000, LONG = 512, SHORT = 16 };
+    const block &B = d->below;
+    const product_args<T> k = {B.n,   job->nrhs,        d->row + d->part[0].n, B.idx,
+                               B.ptr, (const T *)B.val, typed<T>(job->b),      from,
+                               to,    job->conj};
+    if (B.n <= FEW_ROWS && B.longest > LONG) return launch_product<T, THREADS>(k, job->stream);
+    if (B.n <= FEW_ROWS || B.nnz > (int64_t)SHORT * B.n)
+        return launch_product<T, 32>(k, job->stream);
+    return launch_product<T, 4>(k, job->stream);
+}
+
+template <class T>
+static void move(const segments *d, int32_t n, const trs_job *job, view<T> y, trs_view x,
+                 bool gather)
+{
+    move_kernel<T><<<blocks_of(n), THREADS, 0, (cudaStream_t)job->stream>>>(n, job->nrhs, d->row, y,
+                                                                            typed<T>(x), gather);
+}
+
+static int solve_one(const segments *d, int k, const trs_job *job, void *y, int64_t n)
+{
+    const segments_work *w = (const segments_work *)job->work;
+    trs_job one = *job;
+    one.b = one.x = {y, 1, n};
+    return trs_solve_in_place(d->plan[k], w->work[k], &one);
+}
+
+template <class T> static int solve_all(const trs_part *part, const trs_job *job)
+{
+    const segments *d = (const segments *)part->data;
+    const int32_t n = part->side->tri.n, head = d->part[0].n;
+    T *y = (T *)((const segments_work *)job->work)->y;
+    const view<T> first = {y, 1, n}, second = {y + head, 1, n};
+    move(d, head, job, first, job->b, true);
+    int rc = solve_one(d, 0, job, y, n);
+    if (!rc && head < n) rc = subtract(d, job, first, second);
+    if (!rc && head < n) rc = solve_one(d, 1, job, y + head, n);
+    if (rc) return rc;
+    move(d, n, job, first, job->x, false);
+    return launched();
+}
+
+static int solve(const trs_part *part, const trs_job *job)
+{
+    if (part->side->tri.n == 0) return TRS_OK;
+    return for_type(part->side->tri.dtype,
+                    [&](auto zero) { return solve_all<decltype(zero)>(part, job); });
+}
+
+/* ---- work space ------------------------------------------------------------------------------------- */
+
+static void work_destroy(trs_context *ctx, void *work)
+{
+    segments_work *w = (segments_work *)work;
+    for (int k = 0; k < 2; k++) trs_work_destroy(w->work[k]);
+    trs_gpu_free(ctx, w->y);
+    trs_free(&ctx->mem, w);
+}
+
+static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **work)
+{
+    const segments *d = (const segments *)part->data;
+    const trs_tri *t = &part->side->tri;
+    segments_work *w = (segments_work *)trs_alloc_zero(&ctx->mem, 1, sizeof *w);
+    *work = w;
+    if (!w) return trs_fail(TRS_EMEM, "out of memory");
+    w->y = trs_gpu_new(ctx, (int64_t)t->n * nrhs, trs_size(t->dtype), "stretches of X");
+    int rc = w->y ? TRS_OK : TRS_EMEM;
+    for (int k = 0; k < 2 && !rc; k++)
+        if (d->plan[k]) rc = trs_work_make(&w->work[k], d->plan[k], nrhs, ctx);
+    return rc;
+}
+
+/* ---- values ------------------------------------------------------------------------------------------- */
+
+static trs_mat matrix(const trs_part *part, const block *a)
+{
+    trs_mat m = {};
+    m.n = a->n;
+    m.nnz = a->nnz;
+    m.ptr = a->ptr;
+    m.idx = a->idx;
+    m.val = a->val;
+    m.ptr_bits = 64;
+    m.idx_bits = 32;
+    m.dtype = part->side->tri.dtype;
+    m.format = TRS_CSR;
+    m.kind = TRS_LOWER;
+    m.device = TRS_CUDA(part->ctx->device);
+    return m;
+}
+
+/* Bad pivots of a stretch are the side's: who has it finds them. */
+static int told(int rc)
+{
+    return !rc || rc == TRS_EPIVOT ? TRS_OK : trs_fail(rc, "a stretch: %s", trs_message());
+}
+
+static int take(const trs_part *part, const block *a, const void *val, void *stream)
+{
+    return trs_gpu_take_values(part->side->tri.dtype, a->nnz, a->src, val, a->val, stream);
+}
+
+static int update_direct(trs_part *part, const void *val, void *stream)
+{
+    segments *d = (segments *)part->data;
+    trs_exec exec = {};
+    exec.stream = stream;
+    int rc = take(part, &d->below, val, stream);
+    part->growth = 0;
+    for (int k = 0; k < 2 && !rc; k++) {
+        if (!d->plan[k]) continue;
+        const trs_mat m = matrix(part, &d->part[k]);
+        rc = take(part, &d->part[k], val, stream);
+        if (!rc) rc = told(trs_plan_update(d->plan[k], &m, &exec));
+        part->growth = max(part->growth, d->plan[k]->side[0].part->growth);
+    }
+    return rc;
+}
+
+/* Values of the side on the host, on the device for as long as they are looked at. */
+template <class F> static int with_values(const trs_part *part, F f)
+{
+    const trs_tri *t = &part->side->tri;
+    void *val = device_copy(part->ctx, t->val, t->nnz, trs_size(t->dtype), "values");
+    int rc = val ? f(val) : TRS_EMEM;
+    if (!rc) rc = trs_gpu_wait(NULL);
+    trs_gpu_free(part->ctx, val);
+    return rc;
+}
+
+static int update(trs_part *part)
+{
+    return with_values(part, [=](const void *val) { return update_direct(part, val, NULL); });
+}
+
+/* ---- analyse ------------------------------------------------------------------------------------------- */
+
+static void block_free(trs_context *ctx, block *a)
+{
+    void *const all[] = {a->ptr, a->idx, a->src, a->val};
+    for (void *p : all) trs_gpu_free(ctx, p);
+}
+
+/* What k picks, with these values. */
+static int put_block(const trs_part *part, const trs_pick *k, const void *val, block *to)
+{
+    trs_context *ctx = part->ctx;
+    trs_picked host;
+    int rc = trs_pick_rows(ctx, &part->side->tri, k, &host);
+    to->n = k->end - k->begin;
+    to->nnz = rc ? 0 : host.ptr[to->n];
+    for (int32_t i = 0; i < to->n && !rc; i++)
+        to->longest = max(to->longest, host.ptr[i + 1] - host.ptr[i]);
+    if (!rc) {
+        to->ptr = (int64_t *)device_copy(ctx, host.ptr, (int64_t)to->n + 1, 8, "rows");
+        to->idx = (int32_t *)device_copy(ctx, host.idx, to->nnz, 4, "columns");
+        to->src = (int64_t *)device_copy(ctx, host.src, to->nnz, 8, "places of values");
+        to->val = trs_gpu_new(ctx, to->nnz, trs_size(part->side->tri.dtype), "values");
+        rc = to->ptr && to->idx && to->src && to->val ? take(part, to, val, NULL) : TRS_EMEM;
+    }
+    trs_picked_free(ctx, &host);
+    return rc;
+}
+
+static int make_plan(const trs_part *part, const trs_solver *solver, block *a, trs_plan **plan)
+{
+    trs_context *ctx = part->ctx;
+    const trs_mat m = matrix(part, a);
+    trs_options opt = {};
+    opt.solver = solver->name;
+    opt.device = m.device;
+    opt.nrhs = ctx->nrhs;
+    opt.threads = ctx->threads;
+    opt.memory_limit = ctx->limit;
+    opt.memory = ctx->mem;
+    opt.device_memory = ctx->device_memory;
+    int rc = trs_gpu_wait(NULL);
+    if (!rc) rc = trs_plan_create(plan, &m, &opt);
+    if (!rc) rc = trs_plan_analyse(*plan);
+    trs_gpu_free(ctx, a->ptr);
+    trs_gpu_free(ctx, a->idx);
+    a->ptr = NULL;
+    a->idx = NULL;
+    return told(rc);
+}
+
+/* A, C and B, one after the other. */
+static int make_blocks(const trs_part *part, const int32_t *row, int32_t head, const void *val)
+{
+    segments *d = (segments *)part->data;
+    const trs_stretches *s = &part->side->stretches;
+    const int32_t n = part->side->tri.n, from[] = {0, head, n};
+    const int32_t *number = row + n;
+    int rc = TRS_OK;
+    for (int k = 0; k < 2 && from[k] < from[k + 1] && !rc; k++) {
+        const trs_pick own = {row, number, from[k], from[k + 1], from[k], from[k + 1]};
+        rc = put_block(part, &own, val, &d->part[k]);
+        if (!rc)
+            rc = make_plan(part, s->row ? s->solver[k] : &trs_solver_dataflow, &d->part[k],
+                           &d->plan[k]);
+    }
+    const trs_pick below = {row, number, head, n, 0, head};
+    return rc || head == n ? rc : put_block(part, &below, val, &d->below);
+}
+
+/* row [n], then number [n]: the inverse. */
+static void order_rows(const trs_stretches *s, int32_t n, int32_t *row)
+{
+    for (int32_t k = 0; k < n; k++) {
+        row[k] = s->row ? s->row[k] : k;
+        row[n + row[k]] = k;
+    }
+}
+
+static int analyse(trs_part *part)
+{
+    trs_context *ctx = part->ctx;
+    const trs_tri *t = &part->side->tri;
+    const trs_stretches *s = &part->side->stretches;
+    segments *d = (segments *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
+    part->data = d;
+    if (!d) return trs_fail(TRS_EMEM, "out of memory");
+    int32_t *row = (int32_t *)trs_new(ctx, 2 * (int64_t)t->n, sizeof *row, "rows of stretches");
+    if (!row) return TRS_EMEM;
+    order_rows(s, t->n, row);
+    d->row = (int32_t *)device_copy(ctx, row, t->n, sizeof *row, "rows of stretches");
+    const int32_t head = s->row ? (int32_t)s->shape[0].n : t->n;
+    const int rc = !d->row ? TRS_EMEM : with_values(part, [=](const void *val) {
+        return make_blocks(part, row, head, val);
+    });
+    trs_free(&ctx->mem, row);
+    return rc;
+}
+
+static void release(trs_part *part)
+{
+    trs_context *ctx = part->ctx;
+    segments *d = (segments *)part->data;
+    for (int k = 0; k < 2; k++) {
+        trs_plan_destroy(d->plan[k]);
+        block_free(ctx, &d->part[k]);
+    }
+    block_free(ctx, &d->below);
+    trs_gpu_free(ctx, d->row);
+    trs_free(&ctx->mem, d);
+}
+
+/* ---- what it takes ------------------------------------------------------------------------------------- */
+
+/* Without a cut, as there is none where no row waits for another: cuda-dataflow between two moves. */
+static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+{
+    if (s->stretches) {
+        trs_stretches_cost(s->stretches, m, c);
+        return;
+    }
+    trs_solver_dataflow.cost(s, m, c);
+    c->sync += 2 * m->gpu_launch;
+}
+
+/* What the plans of the stretches say now. */
+static void cost_now(const trs_part *part, const trs_shape *s, const trs_machine *m, trs_cost *c)
+{
+    const segments *d = (const segments *)part->data;
+    cost(s, m, c);
+    for (int k = 0; k < 2 && s->stretches; k++) {
+        const trs_plan *p = d->plan[k];
+        const trs_side *side = &p->side[0];
+        trs_cost was = {}, now = {};
+        trs_shape shape;
+        if (!p->wanted->cost_now) continue;
+        trs_shape_of(&p->ctx, side, &shape);
+        s->stretches->solver[k]->cost(&s->stretches->shape[k], m, &was);
+        p->wanted->cost_now(side->part, &shape, m, &now);
+        c->bytes += now.bytes - was.bytes;
+        c->sync += now.sync - was.sync;
+        c->hops += now.hops - was.hops;
+    }
+}
+
+static int64_t bytes(const trs_shape *s)
+{
+    const trs_stretches *two = s->stretches;
+    const int64_t each =
+        two ? two->solver[0]->bytes(&two->shape[0]) + two->solver[1]->bytes(&two->shape[1])
+            : trs_solver_dataflow.bytes(s);
+    return each + s->nnz * (2 * (int64_t)s->elem + 16) + s->n * 32;
+}
+
+const trs_solver trs_solver_segments = {
+    .name = "cuda-segments",
+    .about = "a head and a tail of the levels, each by a solver of its own",
+    .place = TRS_ON_CUDA,
+    .family = TRS_TRIANGLE,
+    .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
+    .accuracy = TRS_INVERTING,
+    .order = TRS_ORDER_NATURAL,
+    .stretches = true,
+    .cost = cost,
+    .cost_now = cost_now,
+    .bytes = bytes,
+    .analyse = analyse,
+    .update = update,
+    .update_direct = update_direct,
+    .solve = solve,
+    .release = release,
+    .work_create = work_create,
+    .work_destroy = work_destroy,
+};

@@ -1,0 +1,5 @@
+# cuda/vendor
+if HAVE_CUDA
+CUDA_SOLVERS += cuda/vendor/cusparse.c cuda/vendor/cublas_dense.cu cuda/vendor/cusolver_getrf.c
+libcore_la_SOURCES += cuda/vendor/vendor.c cuda/vendor/vendor.h
+endif

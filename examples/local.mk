@@ -1,0 +1,19 @@
+# examples: users of the installed headers and of nothing else; tests/package/examples.sh runs them
+EXAMPLES = examples/01_solve_once examples/02_solve_many examples/04_preconditioned_cg \
+	examples/06_device_arrays examples/07_inverse
+if HAVE_CUDA
+EXAMPLES += examples/03_stream_and_graph
+endif
+if HAVE_SUITESPARSE
+EXAMPLES += examples/05_factors_of_umfpack
+endif
+noinst_PROGRAMS += $(EXAMPLES)
+EXTRA_DIST += examples/README.md
+examples_01_solve_once_LDADD = libtrisolve-sparse.la
+examples_02_solve_many_LDADD = libtrisolve-sparse.la
+examples_03_stream_and_graph_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+examples_03_stream_and_graph_LDADD = libtrisolve-sparse.la $(CUDA_LIBS)
+examples_04_preconditioned_cg_LDADD = libtrisolve-sparse.la
+examples_05_factors_of_umfpack_LDADD = libtrisolve-suitesparse.la libtrisolve-sparse.la
+examples_06_device_arrays_LDADD = libtrisolve-sparse.la
+examples_07_inverse_LDADD = libtrisolve-sparse.la

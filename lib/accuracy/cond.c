@@ -1,0 +1,234 @@
+/* cond.c: an estimate of the condition of a triangle, or of a matrix with factors, in the 1-norm.
+ *
+ * |A^-1| is found from below by a few solves: Hager's method, in which x = A^-1 v and z = A^-H sign (x)
+ * say which unit vector to try next, and Higham's alternating vector, which saves it from the matrices
+ * that deceive it.  The steps are those of LAPACK's lacn2, and the result that of trcon.
+ * The infinity norm of A^-1 is the 1-norm of A^-H.
+ * Source: Higham, FORTRAN codes for estimating the one-norm, ACM TOMS 14 (1988) 381-396; Hager, Condition
+ * estimates, SIAM J. Sci. Stat. Comput. 5 (1984) 311-316. */
+#include "config.h"
+
+#include "factor/lu.h"
+#include "core/plan.h"
+
+#include <math.h>
+
+enum { TRIES = 5 }; /* as LAPACK's itmax */
+
+typedef struct estimator {
+    const trs_plan *plan; /* what solves: this */
+    trs_lu *lu;           /* or this */
+    void *stage;
+    trs_op inverse, adjoint; /* ops that are A^-1 and A^-H of the norm that is wanted */
+    int64_t n;
+    trs_dtype type;
+    void *x; /* [n] */
+} estimator;
+
+static int solve(const estimator *s, trs_op op)
+{
+    static const trs_exec defaults = {0};
+    if (s->lu) return trs_lu_solve(s->lu, op, 1, s->x, s->n, s->x, s->n, NULL);
+    return trs_solve_hosted(s->plan, op, s->x, s->stage, &defaults);
+}
+
+static double at(const estimator *s, int64_t i, double z[2])
+{
+    trs_number_get(s->x, s->type, i, z);
+    return hypot(z[0], z[1]);
+}
+
+static void set(const estimator *s, int64_t i, double value)
+{
+    const double z[2] = {value, 0};
+    trs_number_put(s->x, s->type, i, z);
+}
+
+static double norm(const estimator *s)
+{
+    double z[2], sum = 0;
+    for (int64_t i = 0; i < s->n; i++) sum += at(s, i, z);
+    return sum;
+}
+
+/* x = x / |x|, 1 for 0; sign [2*n] keeps it.  Has no sign changed?  For real x that ends the search. */
+static bool take_signs(const estimator *s, double *sign)
+{
+    bool same = !trs_is_complex(s->type);
+    for (int64_t i = 0; i < s->n; i++) {
+        double z[2], a = at(s, i, z);
+        z[0] = a > 0 ? z[0] / a : 1;
+        z[1] = a > 0 ? z[1] / a : 0;
+        same &= z[0] == sign[2 * i];
+        sign[2 * i] = z[0], sign[2 * i + 1] = z[1];
+        trs_number_put(s->x, s->type, i, z);
+    }
+    return same;
+}
+
+static int64_t largest(const estimator *s)
+{
+    int64_t j = 0;
+    double z[2], most = -1;
+    for (int64_t i = 0; i < s->n; i++)
+        if (at(s, i, z) > most) most = at(s, i, z), j = i;
+    return j;
+}
+
+/* x = e(j), inverse applied; and its norm. */
+static int unit_vector(const estimator *s, int64_t j, double *value)
+{
+    for (int64_t i = 0; i < s->n; i++) set(s, i, i == j);
+    int rc = solve(s, s->inverse);
+    *value = norm(s);
+    return rc;
+}
+
+/* A^-1 of (1, -1 - 1/(n-1), 1 + 2/(n-1), ...), 2/3 of whose norm is a lower bound as well. */
+static int alternating_vector(const estimator *s, double *value)
+{
+    for (int64_t i = 0; i < s->n; i++)
+        set(s, i, (i % 2 ? -1 : 1) * (1 + (double)i / (double)(s->n - 1)));
+    int rc = solve(s, s->inverse);
+    *value = 2 * norm(s) / (double)(3 * s->n);
+    return rc;
+}
+
+/* Hager's search; sign [2*n] is work space. */
+static int search(const estimator *s, double *sign, double *best)
+{
+    double z[2], value;
+    for (int64_t i = 0; i < s->n; i++) set(s, i, 1 / (double)s->n), sign[2 * i] = 0;
+    int rc = solve(s, s->inverse);
+    *best = norm(s);
+    if (rc || s->n == 1) return rc;
+    take_signs(s, sign);
+    if ((rc = solve(s, s->adjoint))) return rc;
+    int64_t j = largest(s);
+    for (int k = 2; k <= TRIES; k++) {
+        if ((rc = unit_vector(s, j, &value))) return rc;
+        const double last = *best;
+        *best = value;
+        if (take_signs(s, sign) || value <= last) break;
+        if ((rc = solve(s, s->adjoint))) return rc;
+        const int64_t before = j;
+        j = largest(s);
+        if (at(s, before, z) == at(s, j, z)) break;
+    }
+    rc = alternating_vector(s, &value);
+    if (value > *best) *best = value;
+    return rc;
+}
+
+/* |A^-1| in the 1-norm; NaN and Inf come through. */
+static int inverse_norm(estimator *s, const trs_memory *mem, double *value)
+{
+    *value = 0;
+    if (s->n == 0) return TRS_OK;
+    s->x = trs_alloc(mem, s->n, trs_size(s->type));
+    double *sign = trs_alloc(mem, 2 * s->n, sizeof *sign);
+    int rc = s->x && sign ? search(s, sign, value)
+                          : trs_fail(TRS_EMEM, "condition: out of memory for a vector");
+    trs_free(mem, sign);
+    trs_free(mem, s->x);
+    return rc;
+}
+
+/* |A| in the 1-norm, or the infinity norm: sums of columns, or rows. */
+static int matrix_norm(const trs_memory *mem, const trs_mat *A, trs_norm which, double *value)
+{
+    double *sum = trs_alloc_zero(mem, A->n, sizeof *sum), z[2];
+    *value = 0;
+    if (!sum) return trs_fail(TRS_EMEM, "condition: out of memory for the sums");
+    for (int64_t l = 0; l < A->n; l++) {
+        const int64_t end = trs_line_end(A, l);
+        for (int64_t p = trs_line_begin(A, l); p < end; p++) {
+            const int64_t c = trs_line_cross(A, l, p), i = A->format == TRS_CSR ? l : c;
+            const int64_t j = l + c - i;
+            if (!trs_in_triangle(A->kind, i, j) || (i == j && A->kind & TRS_UNIT)) continue;
+            trs_number_get(A->val, A->dtype, p, z);
+            sum[which == TRS_NORM_ONE ? j : i] += hypot(z[0], z[1]);
+        }
+        if (A->kind & TRS_UNIT) sum[l] += 1;
+    }
+    for (int64_t i = 0; i < A->n; i++)
+        if (!(sum[i] <= *value)) *value = sum[i];
+    trs_free(mem, sum);
+    return TRS_OK;
+}
+
+/* 0 when A is as good as singular, or the norms overflow. */
+static int reciprocal(estimator *s, const trs_memory *mem, const trs_mat *A, trs_norm which,
+                      double *rcond)
+{
+    trs_context ctx = {.mem = *mem};
+    trs_mat lines;
+    double a = 0, inverse = 0;
+    s->n = A->n;
+    s->inverse = which == TRS_NORM_ONE ? TRS_N : TRS_H;
+    s->adjoint = which == TRS_NORM_ONE ? TRS_H : TRS_N;
+    int rc = trs_lines_of(&ctx, A, &lines);
+    if (rc) return rc;
+    rc = matrix_norm(mem, &lines, which, &a);
+    trs_lines_done(&ctx, A, &lines);
+    if (!rc) rc = inverse_norm(s, mem, &inverse);
+    if (!rc) *rcond = A->n == 0 ? 1 : isfinite(a) && isfinite(inverse) ? 1 / a / inverse : 0;
+    return rc;
+}
+
+static int check(const trs_mat *A, trs_norm which)
+{
+    if ((unsigned)which > TRS_NORM_INF) return trs_fail(TRS_EARG, "condition: unknown norm");
+    if (A->device > 0) return trs_fail(TRS_ESUPPORT, "condition: A must be in host memory");
+    return trs_check_mat(A);
+}
+
+static int condest(const trs_plan *plan, const trs_mat *T, trs_norm which, double *rcond)
+{
+    const unsigned same = TRS_LOWER | TRS_UPPER | TRS_UNIT | TRS_PERMUTED;
+    if (!rcond) return trs_fail(TRS_EARG, "condition: rcond is NULL");
+    *rcond = 0;
+    if (!plan || !T) return trs_fail(TRS_EARG, "condition: plan or T is NULL");
+    int rc = check(T, which);
+    if (rc) return rc;
+    const unsigned ops = 1u << TRS_N | 1u << TRS_H;
+    if (plan->state != TRS_READY || (plan->ctx.ops & ops) != ops)
+        return trs_fail(TRS_ESTATE, "condition: the plan cannot be solved with TRS_N and TRS_H");
+    if (T->n != plan->info.n || T->dtype != plan->shape.dtype ||
+        (T->kind & same) != (plan->shape.kind & same))
+        return trs_fail(TRS_EARG, "condition: T is not the matrix of the plan");
+    const trs_memory mem = plan->ctx.mem;
+    estimator s = {.plan = plan, .type = T->dtype};
+    rc = trs_hosted_new(plan, &s.stage);
+    if (!rc) rc = reciprocal(&s, &mem, T, which, rcond);
+    trs_hosted_free(plan, s.stage);
+    return rc;
+}
+
+int trs_condest(const trs_plan *plan, const trs_mat *T, trs_norm which, double *rcond)
+{
+    trs_enter();
+    return trs_leave(condest(plan, T, which, rcond));
+}
+
+static int lu_condest(trs_lu *lu, const trs_mat *A, trs_norm which, double *rcond)
+{
+    if (!rcond) return trs_fail(TRS_EARG, "condition: rcond is NULL");
+    *rcond = 0;
+    if (!lu || !A) return trs_fail(TRS_EARG, "condition: lu or A is NULL");
+    int rc = check(A, which);
+    if (rc) return rc;
+    if (!lu->ready) return trs_fail(TRS_ESTATE, "condition: there are no factors");
+    if (lu->opt.device > 0)
+        return trs_fail(TRS_ESUPPORT, "condition: the factors solve on a device");
+    if (A->kind || A->n != lu->f.L.n || A->dtype != lu->dtype)
+        return trs_fail(TRS_EARG, "condition: A is not the matrix that was factored");
+    estimator s = {.lu = lu, .type = A->dtype};
+    return reciprocal(&s, &lu->mem, A, which, rcond);
+}
+
+int trs_lu_condest(trs_lu *lu, const trs_mat *A, trs_norm which, double *rcond)
+{
+    trs_enter();
+    return trs_leave(lu_condest(lu, A, which, rcond));
+}

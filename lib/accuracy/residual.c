@@ -1,0 +1,289 @@
+/* residual.c: b - op(A) x in long double, and the backward errors made of it.
+ *
+ * One loop serves every format and op: entry (i, j) adds a x(j) to sum (i) and |a| |x(j)| to size (i).
+ * |z| of a complex number is |re| + |im|, as in LAPACK's error bounds.
+ * The model of rounding with gradual underflow is fl(x op y) = (x op y)(1 + d) + u, |d| <= eps/2 and
+ * |u| <= eps/2 safmin (Demmel 1984): next to the terms that d stands for, size has safmin for each product and for
+ * b(i), which may underflow, and |a| safmin for the x(j) that may.
+ * Source: Oettli and Prager 1964; Higham, Accuracy and Stability of Numerical Algorithms, 7.1; Demmel,
+ * Underflow and the reliability of numerical software, SIAM J. Sci. Stat. Comput. 5 (1984) 887-919. */
+#ifndef T
+
+#include "config.h"
+
+#include "residual.h"
+#include "base/parallel.h"
+
+#include <float.h>
+#include <math.h>
+
+static long double magnitude(long double re, long double im)
+{
+    return fabsl(re) + fabsl(im);
+}
+
+#define TRS_BODY "accuracy/residual.c"
+#include "base/each_type.h"
+
+typedef void (*multiply_fn)(const trs_mat *, trs_op, const void *, int64_t, const trs_sums *);
+typedef void (*get_fn)(const void *, int64_t, long double *, long double *);
+typedef void (*put_fn)(void *, int64_t, long double, long double);
+
+static const multiply_fn multiply[] = TRS_PER_TYPE(multiply);
+static const get_fn get[] = TRS_PER_TYPE(get);
+static const put_fn put[] = TRS_PER_TYPE(put);
+
+/* apart: X and Y must not overlap. */
+static int check(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, const void *Y,
+                 int64_t ldy, trs_layout layout, bool apart)
+{
+    if (!A) return trs_fail(TRS_EARG, "A is NULL");
+    if ((unsigned)op > TRS_H || nrhs < 0 || (unsigned)layout > TRS_ROW_MAJOR)
+        return trs_fail(TRS_EARG, "op, nrhs or layout is out of range");
+    if (A->device > 0) return trs_fail(TRS_ESUPPORT, "A must be in host memory");
+    int rc = trs_check_mat(A);
+    if (rc) return rc;
+    if (!nrhs || !A->n) return TRS_OK;
+    const int64_t x = trs_extent(X, A->n, nrhs, ldx, layout, A->dtype);
+    const int64_t y = trs_extent(Y, A->n, nrhs, ldy, layout, A->dtype);
+    if (x < 0 || y < 0)
+        return trs_fail(TRS_EARG, "an array is NULL, or its leading dimension is out of range");
+    return apart && trs_overlap(X, x, Y, y) ? trs_fail(TRS_EARG, "X and Y overlap") : TRS_OK;
+}
+
+int trs_sums_new(const trs_memory *mem, int64_t n, trs_sums *s)
+{
+    s->re = trs_alloc(mem, 4 * n, sizeof *s->re);
+    if (!s->re) return trs_fail(TRS_EMEM, "out of memory for the sums of a residual");
+    s->im = s->re + n;
+    s->size = s->re + 2 * n;
+    s->row = s->re + 3 * n;
+    return TRS_OK;
+}
+
+/* s = op(A) x, and the sizes that go with it. */
+static void sum_up(const trs_mat *A, trs_op op, const void *x, int64_t step, const trs_sums *s)
+{
+    for (int64_t i = 0; i < 4 * A->n; i++) s->re[i] = 0; /* im, size, row follow */
+    multiply[A->dtype](A, op, x, step, s);
+}
+
+trs_column trs_column_of(const void *X, int r, int64_t ld, trs_layout layout, trs_dtype t)
+{
+    const bool rows = layout == TRS_ROW_MAJOR;
+    const int64_t first = rows ? r : r * ld;
+    return (trs_column){(char *)X + first * (int64_t)trs_size(t), rows ? ld : 1};
+}
+
+/* ---- columns, shared among threads ------------------------------------------------------------------ */
+
+enum { TEAMS = 8 }; /* at most: each has sums of 64 bytes a row */
+
+typedef struct columns {
+    const trs_mat *A;
+    trs_op op;
+    trs_layout layout;
+    int nrhs, teams;
+    const void *X;
+    void *Y; /* op(A) X; or B */
+    int64_t ldx, ldy;
+    trs_sums sums[TEAMS];
+    bool compare;           /* with B; else multiply */
+    trs_error error[TEAMS]; /* the worst of the columns of each */
+} columns;
+
+/* As many teams as there is memory for. */
+static int columns_new(columns *c)
+{
+    const int threads = trs_default_threads();
+    const int wanted = c->nrhs < threads ? c->nrhs : threads;
+    while (c->teams < wanted && c->teams < TEAMS &&
+           !trs_sums_new(NULL, c->A->n, &c->sums[c->teams]))
+        c->teams++;
+    return c->teams > 0 ? TRS_OK : trs_fail(TRS_EMEM, "out of memory for the sums of a residual");
+}
+
+static void columns_free(columns *c)
+{
+    for (int k = 0; k < c->teams; k++) trs_free(NULL, c->sums[k].re);
+}
+
+static void one_column(const columns *c, int r, const trs_sums *s, trs_error *worst)
+{
+    const trs_mat *A = c->A;
+    const trs_column x = trs_column_of(c->X, r, c->ldx, c->layout, A->dtype);
+    const trs_column y = trs_column_of(c->Y, r, c->ldy, c->layout, A->dtype);
+    if (c->compare) {
+        trs_error one;
+        trs_residual(A, c->op, y, x, s, &one);
+        trs_error_fold(worst, &one, r);
+        return;
+    }
+    sum_up(A, c->op, x.p, x.step, s);
+    for (int64_t i = 0; i < A->n; i++) put[A->dtype](y.p, i * y.step, s->re[i], s->im[i]);
+}
+
+/* The columns of teams begin..end-1. */
+static void team_columns(void *user, int64_t begin, int64_t end)
+{
+    columns *c = user;
+    for (int64_t k = begin; k < end; k++) {
+        trs_error worst = {.row = -1, .col = -1};
+        for (int64_t r = c->nrhs * k / c->teams; r < c->nrhs * (k + 1) / c->teams; r++)
+            one_column(c, (int)r, &c->sums[k], &worst);
+        c->error[k] = worst;
+    }
+}
+
+/* All columns of checked arguments. */
+static int each_column(columns *c)
+{
+    trs_context ctx = {0};
+    trs_mat lines;
+    if (!c->nrhs || !c->A->n) return TRS_OK;
+    int rc = trs_lines_of(&ctx, c->A, &lines);
+    if (rc) return rc;
+    const trs_mat *A = c->A;
+    c->A = &lines;
+    rc = columns_new(c);
+    if (!rc) trs_share(c->teams, c->teams, 1, team_columns, c);
+    trs_lines_done(&ctx, A, &lines);
+    return rc;
+}
+
+static int product(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
+                   int64_t ldy, trs_layout layout)
+{
+    columns c = {A, op, layout, nrhs, .X = X, .ldx = ldx, .Y = Y, .ldy = ldy};
+    int rc = check(A, op, nrhs, X, ldx, Y, ldy, layout, true);
+    if (!rc) rc = each_column(&c);
+    columns_free(&c);
+    return rc;
+}
+
+int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
+                 int64_t ldy, trs_layout layout)
+{
+    trs_enter();
+    return trs_leave(product(A, op, nrhs, X, ldx, Y, ldy, layout));
+}
+
+/* Is a a worse error than b?  NaN is the worst. */
+static bool worse(long double a, long double b)
+{
+    return !isnan(b) && (isnan(a) || a > b);
+}
+
+void trs_residual(const trs_mat *A, trs_op op, trs_column b, trs_column x, const trs_sums *s,
+                  trs_error *e)
+{
+    const double safmin = trs_is_single(A->dtype) ? (double)FLT_MIN : DBL_MIN;
+    long double rnorm = 0, bnorm = 0, xnorm = 0, anorm = 0, worst = 0;
+    *e = (trs_error){.row = -1};
+    sum_up(A, op, x.p, x.step, s);
+    for (int64_t i = 0; i < A->n; i++) {
+        long double bre, bim, xre, xim;
+        get[A->dtype](b.p, i * b.step, &bre, &bim);
+        get[A->dtype](x.p, i * x.step, &xre, &xim);
+        s->re[i] = bre - s->re[i];
+        s->im[i] = bim - s->im[i];
+        long double r = magnitude(s->re[i], s->im[i]);
+        long double omega = r / (s->size[i] + magnitude(bre, bim) + safmin);
+        if (e->row < 0 || worse(omega, worst)) worst = omega, e->row = i;
+        if (worse(r, rnorm)) rnorm = r;
+        if (worse(magnitude(bre, bim), bnorm)) bnorm = magnitude(bre, bim);
+        if (worse(magnitude(xre, xim), xnorm)) xnorm = magnitude(xre, xim);
+        if (worse(s->row[i], anorm)) anorm = s->row[i];
+    }
+    long double scale = anorm * (xnorm + safmin) + bnorm + safmin;
+    e->omega = (double)worst;
+    e->residual = (double)rnorm;
+    e->normwise = (double)(rnorm / scale);
+}
+
+void trs_error_fold(trs_error *all, const trs_error *one, int r)
+{
+    if (one->row >= 0 && (all->row < 0 || worse(one->omega, all->omega)))
+        all->omega = one->omega, all->row = one->row, all->col = r;
+    if (worse(one->residual, all->residual)) all->residual = one->residual;
+    if (worse(one->normwise, all->normwise)) all->normwise = one->normwise;
+    if (one->stop > all->stop) all->stop = one->stop;
+}
+
+static int backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
+                          const void *X, int64_t ldx, trs_layout layout, trs_error *error)
+{
+    columns c = {A, op, layout, nrhs, .X = X, .ldx = ldx, .Y = (void *)B, .ldy = ldb};
+    c.compare = true;
+    if (!error) return trs_fail(TRS_EARG, "error is NULL");
+    *error = (trs_error){.row = -1, .col = -1};
+    int rc = check(A, op, nrhs, B, ldb, X, ldx, layout, false);
+    if (!rc) rc = each_column(&c);
+    for (int k = 0; k < c.teams && !rc; k++)
+        trs_error_fold(error, &c.error[k], (int)c.error[k].col);
+    columns_free(&c);
+    return rc;
+}
+
+int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
+                       const void *X, int64_t ldx, trs_layout layout, trs_error *error)
+{
+    trs_enter();
+    return trs_leave(backward_error(A, op, nrhs, B, ldb, X, ldx, layout, error));
+}
+
+#else
+
+static void FN(get)(const void *p, int64_t k, long double *re, long double *im)
+{
+    double complex z = ((const T *)p)[k];
+    *re = creal(z);
+    *im = cimag(z);
+}
+
+static void FN(put)(void *p, int64_t k, long double re, long double im)
+{
+    ((T *)p)[k] = (T)((double)re + (double)im * I);
+}
+
+/* Add op(A)'s entry (i, j) = a. */
+static void FN(entry)(T a, int64_t i, int64_t j, trs_op op, const T *x, int64_t step,
+                      const trs_sums *s)
+{
+    const long double safmin = sizeof(REAL) == sizeof(float) ? (double)FLT_MIN : DBL_MIN;
+    if (op != TRS_N) {
+        int64_t k = i;
+        i = j;
+        j = k;
+    }
+    double complex za = op == TRS_H ? CONJ(a) : a, zx = x[j * step];
+    long double are = creal(za), aim = cimag(za), xre = creal(zx), xim = cimag(zx);
+    s->re[i] += are * xre;
+    if (aim != 0 || xim != 0) {
+        s->re[i] -= aim * xim;
+        s->im[i] += are * xim + aim * xre;
+    }
+    s->size[i] += magnitude(are, aim) * (magnitude(xre, xim) + safmin) + safmin;
+    s->row[i] += magnitude(are, aim);
+}
+
+static void FN(multiply)(const trs_mat *A, trs_op op, const void *x, int64_t step,
+                         const trs_sums *s)
+{
+    const T *Ax = A->val;
+    const int pbits = A->ptr_bits ? A->ptr_bits : 64, ibits = A->idx_bits ? A->idx_bits : 32;
+    const bool dense = A->format == TRS_DENSE, unit = A->kind & TRS_UNIT;
+    for (int64_t l = 0; l < A->n; l++) { /* line l: a row of CSR, a column of the others */
+        int64_t p = dense ? 0 : trs_index(A->ptr, pbits, l) - A->base;
+        int64_t end = dense ? A->n : trs_index(A->ptr, pbits, l + 1) - A->base;
+        for (; p < end; p++) {
+            int64_t c = dense ? p : trs_index(A->idx, ibits, p) - A->base;
+            int64_t i = A->format == TRS_CSR ? l : c, j = A->format == TRS_CSR ? c : l;
+            if (!trs_in_triangle(A->kind, i, j) || (unit && i == j)) continue;
+            FN(entry)(Ax[dense ? l * A->ld + p : p], i, j, op, x, step, s);
+        }
+        if (unit) FN(entry)(1, l, l, op, x, step, s);
+    }
+}
+
+#endif

@@ -1,0 +1,67 @@
+/* call.c: the state of the calling thread's public call: its sentence, and the CUDA device to restore.
+ *
+ * This is the only thread-local variable of the library.  Sentences belong to the thread and not to a
+ * plan, since a plan is const while several threads solve with it. */
+#include "config.h"
+
+#include "call.h"
+#include "device.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static _Thread_local struct {
+    int depth;  /* public functions that are running, one called by the other */
+    int device; /* to restore at the end of the outermost one; -1: it is still current */
+    bool fresh; /* the sentence was written during this call */
+    char sentence[512];
+} call;
+
+void trs_enter(void)
+{
+    if (call.depth++ > 0) return;
+    call.device = -1;
+    call.fresh = false;
+}
+
+void trs_leave_silently(void)
+{
+    if (--call.depth == 0 && call.device >= 0) trs_gpu_restore(call.device);
+}
+
+int trs_leave(int code)
+{
+    trs_leave_silently();
+    if (call.depth > 0) return code;
+    if (code == TRS_OK) call.sentence[0] = '\0';
+    else if (!call.fresh) trs_fail(code, "%s", trs_strerror(code));
+    return code;
+}
+
+int trs_fail(int code, const char *format, ...)
+{
+    char sentence[sizeof call.sentence];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(sentence, sizeof sentence, format, args);
+    va_end(args);
+    memcpy(call.sentence, sentence, sizeof sentence);
+    call.fresh = true;
+    return code;
+}
+
+void trs_forget(void)
+{
+    call.fresh = false;
+}
+
+const char *trs_message(void)
+{
+    return call.sentence;
+}
+
+int *trs_device_to_restore(void)
+{
+    return &call.device;
+}

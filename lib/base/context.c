@@ -1,0 +1,109 @@
+/* context.c: codes, versions, sizes of numbers, memory. */
+#include "config.h"
+
+#include "device.h"
+#include "context.h"
+#include "parallel.h"
+
+#include <string.h>
+
+const char *trs_version(void)
+{
+    return TRS_VERSION;
+}
+
+const char *trs_strerror(int status)
+{
+    switch (status) {
+    case TRS_OK:
+        return "no error";
+    case TRS_EARG:
+        return "an argument is NULL, out of range, or contradicts another";
+    case TRS_ESTATE:
+        return "called out of order";
+    case TRS_EMEM:
+        return "out of memory, or over the limit that was set";
+    case TRS_ESUPPORT:
+        return "this solver or this build cannot do that";
+    case TRS_EMATRIX:
+        return "the matrix is not well-formed";
+    case TRS_EPIVOT:
+        return "a pivot is missing, zero, or not finite";
+    case TRS_EFILE:
+        return "a file cannot be opened, read, or written";
+    case TRS_EFORMAT:
+        return "what the file holds is not well-formed";
+    case TRS_EDEVICE:
+        return "no usable GPU, or CUDA reported an error";
+    case TRS_ELIBRARY:
+        return "a library failed";
+    default:
+        return "unknown status";
+    }
+}
+
+void *trs_new(trs_context *ctx, int64_t count, size_t size, const char *what)
+{
+    void *p = trs_alloc(&ctx->mem, count, size);
+    if (!p)
+        trs_fail(TRS_EMEM, "out of memory: %.3g bytes for %s", (double)count * (double)size, what);
+    return p;
+}
+
+int trs_team(const trs_context *ctx, int64_t entries)
+{
+    return entries < TRS_SHARED_FROM || ctx->threads < 1 ? 1 : ctx->threads;
+}
+
+int trs_team_with_memory(const trs_context *ctx, int64_t entries)
+{
+    return ctx->mem.alloc ? 1 : trs_team(ctx, entries);
+}
+
+enum {
+    PIECE = 1 << 18, /* bytes */
+    PAGE = 4096,
+    COPIERS = 8 /* threads: more of them are slower */
+};
+
+typedef struct copying {
+    char *to;
+    const char *from;
+} copying;
+
+static void copy_some(void *user, int64_t begin, int64_t end)
+{
+    const copying *c = user;
+    memcpy(c->to + begin, c->from + begin, (size_t)(end - begin));
+}
+
+void trs_copy(const trs_context *ctx, void *to, const void *from, size_t bytes)
+{
+    copying c = {to, from};
+    const int team = trs_team(ctx, (int64_t)bytes / 4);
+    trs_share(team < COPIERS ? team : COPIERS, (int64_t)bytes, PIECE, copy_some, &c);
+}
+
+static void touch_some(void *user, int64_t begin, int64_t end)
+{
+    for (int64_t k = begin; k < end; k += PAGE) ((volatile char *)user)[k] = 0;
+}
+
+void trs_touch(const trs_context *ctx, void *p, size_t bytes)
+{
+    trs_share(trs_team(ctx, (int64_t)bytes / 4), (int64_t)bytes, 8 * PIECE, touch_some, p);
+}
+
+void *trs_new_touched(trs_context *ctx, int64_t count, size_t size, const char *what)
+{
+    void *p = trs_new(ctx, count, size, what);
+    if (p && ctx->threads > 1) trs_touch(ctx, p, (size_t)count * size);
+    return p;
+}
+
+int trs_check_device(int device)
+{
+    char why[200];
+    if (device <= 0 || !trs_gpu_probe(device - 1, why, sizeof why)) return TRS_OK;
+    return trs_fail(TRS_EDEVICE, "device %d cannot be used: %s", device - 1, why);
+}

@@ -1,0 +1,19 @@
+/* number.h: the four types of numbers, for code that meets a few numbers of any of them. */
+#ifndef TRS_NUMBER_H
+#define TRS_NUMBER_H
+
+#include "trisolve-sparse.h"
+
+#include <stdbool.h>
+
+size_t trs_size(trs_dtype t); /* bytes of one number */
+bool trs_is_complex(trs_dtype t);
+bool trs_is_single(trs_dtype t); /* precision */
+
+/* Number k of an array of this type, as (re, im). */
+void trs_number_get(const void *a, trs_dtype t, int64_t k, double z[2]);
+void trs_number_put(void *a, trs_dtype t, int64_t k, const double z[2]);
+
+int64_t trs_index(const void *a, int bits, int64_t k); /* a[k] of either width */
+
+#endif

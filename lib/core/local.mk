@@ -1,0 +1,29 @@
+# lib/core
+libcore_la_SOURCES += lib/core/device_resident.c lib/core/general.c lib/core/general.h \
+	lib/core/hosted.c lib/core/measure.c lib/core/operator_device.c lib/core/pivots.c \
+	lib/core/plan.c lib/core/plan.h lib/core/plan_create.c lib/core/plan_info.c lib/core/saved.c \
+	lib/core/solve.c lib/core/work.h
+
+# tests
+if HAVE_CMOCKA
+check_PROGRAMS += tests/core/t_plan
+tests_core_t_plan_SOURCES = tests/core/t_plan.c $(COUNTER) $(MODEL)
+tests_core_t_plan_CFLAGS = $(TEST_FLAGS)
+tests_core_t_plan_LDADD = $(TEST_LIBS) -lpthread
+check_PROGRAMS += tests/core/t_pivots
+tests_core_t_pivots_SOURCES = tests/core/t_pivots.c $(MODEL)
+tests_core_t_pivots_CFLAGS = $(TEST_FLAGS)
+tests_core_t_pivots_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/core/t_saved
+tests_core_t_saved_SOURCES = tests/core/t_saved.c $(COUNTER) $(MODEL)
+tests_core_t_saved_CFLAGS = $(TEST_FLAGS)
+tests_core_t_saved_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/core/t_device
+tests_core_t_device_SOURCES = tests/core/t_device.c $(MODEL)
+tests_core_t_device_CFLAGS = $(TEST_FLAGS)
+tests_core_t_device_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_core_t_device_LDADD = $(TEST_LIBS)
+if HAVE_CUDA
+tests_core_t_device_LDFLAGS = -Wl,--wrap=cudaGetDeviceCount,--wrap=cudaGetDevice,--wrap=cudaSetDevice
+endif
+endif

@@ -1,0 +1,216 @@
+/* pivots.c: pivots that cannot be divided by: found, counted, and dealt with as the plan says.  No solver
+ * knows about any of this.
+ *
+ * Replaced pivots are written into the values of the sides, after these were read and before the solvers see
+ * them.  To leave a row out, its entries and those of its column are taken out of the pattern, and its diagonal
+ * is 1: with zeros in their places, 0 NaN = NaN would carry a NaN of the row, of the column or of an x on.  Solve
+ * clears b of the row (solve.c).  So the sides of such a plan are those of a smaller triangle, which is made from
+ * the whole one whenever other rows have to be left out: at create, and at an update that finds other bad pivots
+ * than the one before. */
+#ifndef T
+
+#include "config.h"
+
+#include "base/device.h"
+#include "plan.h"
+#include "solvers/on_device.h"
+#include "base/noun.h"
+#include "base/parallel.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ROWS = 1 << 14 }; /* that a thread looks at at a time */
+
+static bool is_bad(const trs_tri *t, int64_t p)
+{
+    double z[2];
+    trs_number_get(t->val, t->dtype, p, z);
+    return !isfinite(z[0]) || !isfinite(z[1]) || (z[0] == 0 && z[1] == 0);
+}
+
+typedef struct search { /* for bad pivots */
+    trs_plan *p;
+    const trs_side *s; /* its rows; NULL: the caller's, and p->skip is marked */
+    const trs_tri *t;
+    const void *val; /* entry e is val [src [e]], or what TRS_SRC_... says; src NULL: val [e] */
+    const int64_t *src;
+    bool diagonal_first; /* in a row of t */
+    _Atomic int64_t bad, first;
+    atomic_bool other; /* rows than p->skip has marked */
+} search;
+
+static void found_bad(search *all, int64_t k)
+{
+    const int64_t place = all->s ? trs_caller_row(all->s, (int32_t)k) : k;
+    const int64_t row = all->p->P ? all->p->P[place] : place;
+    int64_t first = all->first;
+    all->bad++;
+    while (row < first && !atomic_compare_exchange_weak(&all->first, &first, row)) continue;
+}
+
+static void note(search *all, int64_t k, bool bad)
+{
+    if (bad) found_bad(all, k);
+    if (!all->p->skip || all->p->skip[k] == bad) return;
+    all->p->skip[k] = bad;
+    all->other = true;
+}
+
+#define TRS_BODY "core/pivots.c"
+#include "base/each_type.h"
+
+/* Count them, find the first, mark them in p->skip. */
+static void find(search *all)
+{
+    static const trs_range_fn search_some[] = TRS_PER_TYPE(search_some);
+    all->first = INT64_MAX;
+    trs_share(trs_team(&all->p->ctx, all->t->nnz), all->t->n, ROWS, search_some[all->t->dtype],
+              all);
+    all->p->bad_pivots = all->bad;
+    all->p->first_bad = all->bad ? all->first : -1;
+}
+
+static void replace(trs_side *s, double value)
+{
+    const double z[2] = {value, 0};
+    for (int32_t k = 0; k < s->tri.n; k++) {
+        const int64_t diagonal = s->tri.ptr[k + 1] - 1;
+        if (is_bad(&s->tri, diagonal)) trs_number_put(s->tri.val, s->tri.dtype, diagonal, z);
+    }
+}
+
+/* Both sides have the same. */
+void trs_pivots_treat(trs_plan *p)
+{
+    const trs_side *s = &p->side[p->side[0].used ? 0 : 1];
+    search all = {.p = p, .s = s, .t = &s->tri, .val = s->tri.val};
+    find(&all);
+    for (int k = 0; k < 2; k++)
+        if (p->side[k].used && p->bad_pivots && p->pivot == TRS_PIVOT_REPLACE)
+            replace(&p->side[k], p->pivot_value);
+}
+
+/* ---- rows that are left out ---------------------------------------------------------------------- */
+
+bool trs_pivots_other(trs_plan *p, const void *val)
+{
+    search all = {.p = p, .t = &p->whole, .val = val, .src = p->whole.src};
+    all.diagonal_first = trs_counts_backwards(p, p->imported_is_t);
+    find(&all);
+    return all.other;
+}
+
+/* Entry e of row i of the whole triangle stays. */
+static bool stays(const trs_plan *p, int32_t i, int64_t e)
+{
+    const int32_t j = p->whole.idx[e];
+    return i == j || (!p->skip[i] && !p->skip[j]);
+}
+
+int trs_pivots_leave_out(trs_plan *p, const void *val)
+{
+    trs_context *ctx = &p->ctx;
+    const trs_tri *a = &p->whole;
+    trs_tri *t = &p->imported;
+    trs_tri_free(ctx, t);
+    *t = (trs_tri){.n = a->n, .dtype = a->dtype};
+    t->ptr = trs_new(ctx, (int64_t)a->n + 1, sizeof *t->ptr, "row pointers");
+    if (!t->ptr) return TRS_EMEM;
+    for (int32_t i = 0; i < a->n; i++) {
+        t->ptr[i] = t->nnz;
+        for (int64_t e = a->ptr[i]; e < a->ptr[i + 1]; e++) t->nnz += stays(p, i, e);
+    }
+    t->ptr[a->n] = t->nnz;
+    int rc = trs_tri_entries(ctx, t, true, a->src || p->bad_pivots);
+    for (int32_t i = 0; i < a->n && !rc; i++)
+        for (int64_t e = a->ptr[i], q = t->ptr[i]; e < a->ptr[i + 1]; e++) {
+            if (!stays(p, i, e)) continue;
+            t->idx[q] = a->idx[e];
+            if (t->src) t->src[q] = a->src ? a->src[e] : e;
+            if (p->skip[i]) t->src[q] = TRS_SRC_UNIT;
+            q++;
+        }
+    if (!rc) trs_tri_read_values(ctx, t, val);
+    return rc;
+}
+
+int trs_pivots_import(trs_plan *p, const void *val)
+{
+    trs_context *ctx = &p->ctx;
+    trs_free(&ctx->mem, p->imported.val); /* the others stay */
+    p->imported.val = NULL;
+    p->whole = p->imported;
+    memset(&p->imported, 0, sizeof p->imported);
+    p->skip = trs_new(ctx, p->whole.n, 1, "the rows to leave out");
+    if (!p->skip) return TRS_EMEM;
+    memset(p->skip, 0, (size_t)p->whole.n);
+    (void)trs_pivots_other(p, val);
+    return trs_pivots_leave_out(p, val);
+}
+
+int trs_pivots_put(trs_plan *p)
+{
+    trs_context *ctx = &p->ctx;
+    if (!p->skip || !p->info.on_gpu || !p->bad_pivots) return TRS_OK;
+    if (!p->skip_dev) p->skip_dev = trs_gpu_new(ctx, p->whole.n, 1, "the rows to leave out");
+    if (!p->skip_dev) return TRS_EMEM;
+    return trs_gpu_put(ctx, p->skip_dev, p->skip, (size_t)p->whole.n);
+}
+
+/* ---- a bad pivot as an error ------------------------------------------------------------------------ */
+
+int64_t trs_pivot_row(const trs_plan *p, const trs_side *s, int32_t k)
+{
+    const int32_t row = trs_caller_row(s, k);
+    return p->P ? p->P[row] : row;
+}
+
+int64_t trs_pivot_place(const trs_plan *p, const trs_side *s, int64_t row)
+{
+    int32_t k = 0;
+    while (trs_pivot_row(p, s, k) != row) k++;
+    return s->tri.ptr[k + 1] - 1;
+}
+
+/* What is wrong with the pivot at this place. */
+static const char *fault_of(const trs_tri *t, int64_t place)
+{
+    double z[2];
+    if (t->src && t->src[place] == TRS_SRC_MISSING) return "missing";
+    trs_number_get(t->val, t->dtype, place, z);
+    return z[0] == 0 && z[1] == 0 ? "zero" : "not finite";
+}
+
+int trs_pivots_judge(trs_plan *p)
+{
+    if (!p->bad_pivots || p->pivot != TRS_PIVOT_FAIL) return TRS_OK;
+    const trs_side *s = &p->side[p->side[0].used ? 0 : 1];
+    const trs_tri *t = &s->tri;
+    const int64_t place = trs_pivot_place(p, s, p->first_bad);
+    char where[60] = "diagonal";
+    for (int32_t k = 0; p->P && k < t->n; k++)
+        if (p->P[k] == p->first_bad)
+            snprintf(where, sizeof where, "its pivot, in column %d,", p->Q[k] + p->ctx.base);
+    return trs_fail(TRS_EPIVOT, "row %" PRId64 ": %s is %s (%" PRId64 " such %s)",
+                    p->first_bad + p->ctx.base, where, fault_of(t, place), p->bad_pivots,
+                    trs_noun(p->bad_pivots, "row", "rows"));
+}
+
+#else
+
+static void FN(search_some)(void *user, int64_t begin, int64_t end)
+{
+    search *all = user;
+    const int64_t *Lp = all->t->ptr, *src = all->src;
+    const T *Lx = all->val;
+    for (int64_t k = begin; k < end; k++) {
+        const int64_t e = all->diagonal_first ? Lp[k] : Lp[k + 1] - 1, at = src ? src[e] : e;
+        const T d = at >= 0 ? Lx[at] : (T)(at == TRS_SRC_UNIT);
+        note(all, k, d == 0 || d - d != 0); /* Inf - Inf and NaN are not 0 */
+    }
+}
+
+#endif

@@ -1,0 +1,552 @@
+/* saved.c: the analysis of a plan in a file: levels, permutation, patterns of the sides, the choice.
+ *
+ * A file is a head, then for each side its levels, its permutation, and, where the side is not simply
+ * what create imported, its pattern with the places of its entries in that.  It holds no values: they
+ * come from the matrix that the loading plan was created with.  Its key is a hash of the pattern as
+ * create imported it.  The head has a checksum of its own, so that its lengths can be believed, and the
+ * rest has another at the end; nothing of the plan is touched before both were right.
+ *
+ * Hashes are sums over pieces of arrays, each seeded with its place, so that threads can take them in any
+ * order; a piece that is read is hashed and looked at while it is still in the cache. */
+#include "config.h"
+
+#include "plan.h"
+
+#ifdef HAVE_XXHASH
+
+#include "io/output.h"
+#include "base/parallel.h"
+#include "matrix/canonical.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+typedef struct side_head {
+    int32_t used, levels, widest;
+    int32_t permuted; /* perm follows topo, and topo is the identity */
+    int32_t stored;   /* ptr, idx and from follow; else the side is what was imported */
+    int32_t reversed;
+} side_head;
+
+typedef struct head { /* no padding: it is written as it stands */
+    char magic[8];
+    uint32_t order, version;
+    int64_t bytes;    /* of the whole file */
+    uint64_t pattern; /* hash */
+    int64_t n, nnz, longest;
+    double predicted;
+    uint32_t dtype, ops;
+    side_head side[2];
+    char solver[48];
+    char reason[496];
+    uint64_t check; /* hash of all before */
+} head;
+
+static const char magic[8] = "trsplan";
+
+enum { BYTE_ORDER_MARK = 0x01020304, SAVED_VERSION = 2 };
+
+static uint64_t head_check(const head *h)
+{
+    return XXH3_64bits(h, offsetof(head, check));
+}
+
+static int64_t padded(int64_t bytes)
+{
+    return (bytes + 7) / 8 * 8;
+}
+
+static int64_t file_bytes(const head *h)
+{
+    int64_t bytes = sizeof *h + sizeof(uint64_t);
+    for (int k = 0; k < 2; k++) {
+        const side_head *s = &h->side[k];
+        if (!s->used) continue;
+        bytes += padded(4 * ((int64_t)s->levels + 1)) + padded(4 * h->n);
+        if (s->stored) bytes += 8 * (h->n + 1) + padded(4 * h->nnz) + 8 * h->nnz;
+    }
+    return bytes;
+}
+
+/* ---- pieces of arrays -------------------------------------------------------------------------- */
+
+enum { PIECE = 1 << 18 }; /* bytes: it stays in the second cache */
+
+typedef struct array { /* of numbers of 4 or 8 bytes */
+    char *p;
+    int64_t bytes, place; /* in the file, or in what makes the key */
+    int size;
+    int64_t below; /* they must be in 0 .. below-1; 0: they may be anything */
+} array;
+
+typedef struct batch { /* of arrays that lie one after the other */
+    array a[10];
+    int count;
+    int64_t place; /* of the next one */
+    int fd;        /* that they are to be read from; -1: they are there */
+    _Atomic uint64_t sum;
+    atomic_bool unread, wrong;
+} batch;
+
+static bool read_all(int fd, char *p, int64_t bytes, int64_t place)
+{
+    while (bytes > 0) {
+        const ssize_t k = pread(fd, p, (size_t)bytes, place);
+        if (k < 0 && errno == EINTR) continue;
+        if (k <= 0) return false;
+        p += k, bytes -= k, place += k;
+    }
+    return true;
+}
+
+/* Are count numbers all in 0 .. below-1? */
+static bool in_range(const void *p, int64_t count, int size, int64_t below)
+{
+    const uint32_t *narrow = p;
+    const uint64_t *wide = p;
+    bool bad = false;
+    for (int64_t k = 0; k < count && size == 4; k++) bad |= narrow[k] >= (uint64_t)below;
+    for (int64_t k = 0; k < count && size == 8; k++) bad |= wide[k] >= (uint64_t)below;
+    return !bad;
+}
+
+static void take_piece(batch *b, const array *a, int64_t begin)
+{
+    char *p = a->p + begin;
+    const int64_t bytes = a->bytes - begin < PIECE ? a->bytes - begin : PIECE;
+    const int64_t place = a->place + begin;
+    if (b->fd >= 0 && !read_all(b->fd, p, bytes, place)) {
+        b->unread = true;
+        return;
+    }
+    b->sum += XXH3_64bits_withSeed(p, (size_t)bytes, (uint64_t)place);
+    if (a->below && !in_range(p, bytes / a->size, a->size, a->below)) b->wrong = true;
+}
+
+static int64_t pieces(const array *a)
+{
+    return (a->bytes + PIECE - 1) / PIECE;
+}
+
+/* Pieces begin..end-1 of all arrays, counted through. */
+static void take_some(void *user, int64_t begin, int64_t end)
+{
+    batch *b = user;
+    const array *a = b->a;
+    int64_t first = 0;
+    for (int64_t k = begin; k < end; k++) {
+        while (k - first >= pieces(a)) first += pieces(a++);
+        take_piece(b, a, (k - first) * PIECE);
+    }
+}
+
+static void take_all(const trs_context *ctx, batch *b)
+{
+    int64_t all = 0;
+    for (int k = 0; k < b->count; k++) all += pieces(&b->a[k]);
+    trs_share(trs_team(ctx, all * PIECE / 8), all, 1, take_some, b);
+}
+
+static void add(batch *b, const void *p, int64_t count, int size, int64_t below)
+{
+    b->a[b->count++] = (array){(char *)p, count * size, b->place, size, below};
+    b->place += padded(count * size);
+}
+
+/* ---- the key ------------------------------------------------------------------------------------ */
+
+static bool is_identity(const trs_tri *t)
+{
+    for (int64_t p = 0; t->src && p < t->nnz; p++)
+        if (t->src[p] != p) return false;
+    return true;
+}
+
+/* The pattern as create imported it, and where its entries stand in the caller's val. */
+static uint64_t hash(const trs_plan *p, const trs_tri *t)
+{
+    batch b = {.fd = -1};
+    add(&b, t->ptr, (int64_t)t->n + 1, 8, 0);
+    add(&b, t->idx, t->nnz, 4, 0);
+    if (!is_identity(t)) add(&b, t->src, t->nnz, 8, 0);
+    take_all(&p->ctx, &b);
+    const uint64_t all[] = {p->shape.kind & (TRS_LOWER | TRS_UPPER | TRS_UNIT | TRS_PERMUTED),
+                            p->imported_is_t, b.sum};
+    return XXH3_64bits(all, sizeof all);
+}
+
+/* ---- save --------------------------------------------------------------------------------------- */
+
+/* What create imported, made again from a side; src: places in the side. */
+static int original(const trs_plan *p, trs_context *ctx, int k, trs_tri *t)
+{
+    const trs_side *s = &p->side[k];
+    trs_tri a = s->tri, b;
+    int32_t *inv = NULL;
+    int rc = TRS_OK;
+    a.src = NULL;
+    if (s->perm) {
+        inv = trs_new(ctx, a.n, sizeof *inv, "a permutation");
+        for (int32_t row = 0; inv && row < a.n; row++) inv[s->perm[row]] = row;
+        rc = inv ? trs_tri_permute(ctx, &a, inv, t) : TRS_EMEM;
+        trs_free(&ctx->mem, inv);
+    } else {
+        rc = trs_tri_copy(ctx, &a, t);
+        if (!rc && s->reversed) rc = trs_tri_reverse(ctx, t);
+    }
+    if (rc || k == p->imported_is_t) return rc;
+    b = *t;
+    rc = trs_tri_transpose(ctx, &b, true, t);
+    trs_tri_free(ctx, &b);
+    return rc;
+}
+
+typedef struct saving { /* a side, and what of it is to be written */
+    const trs_side *side;
+    int64_t *from; /* [nnz] place in the imported matrix; NULL: not stored */
+} saving;
+
+/* from, and the hash of the pattern. */
+static int prepare(const trs_plan *p, trs_context *ctx, int k, saving *a, uint64_t *pattern)
+{
+    const trs_side *s = a->side = &p->side[k];
+    trs_tri t;
+    int rc = original(p, ctx, k, &t);
+    if (rc) return rc;
+    if (s->perm || k != p->imported_is_t) {
+        a->from = trs_new(ctx, t.nnz, sizeof *a->from, "places of the entries");
+        if (!a->from) rc = TRS_EMEM;
+        for (int64_t q = 0; q < t.nnz && !rc; q++) a->from[t.src[q]] = q;
+    }
+    for (int64_t q = 0; q < t.nnz && s->tri.src; q++) t.src[q] = s->tri.src[t.src[q]];
+    *pattern = hash(p, &t);
+    trs_tri_free(ctx, &t);
+    return rc;
+}
+
+static head make_head(const trs_plan *p, const saving *a, uint64_t pattern)
+{
+    head h;
+    memset(&h, 0, sizeof h);
+    memcpy(h.magic, magic, sizeof h.magic);
+    h.order = BYTE_ORDER_MARK;
+    h.version = SAVED_VERSION;
+    h.pattern = pattern;
+    h.n = p->info.n;
+    h.nnz = p->info.nnz;
+    h.longest = p->info.longest;
+    h.predicted = p->info.predicted;
+    h.dtype = p->shape.dtype;
+    h.ops = p->ctx.ops;
+    snprintf(h.solver, sizeof h.solver, "%s", p->wanted->name);
+    snprintf(h.reason, sizeof h.reason, "%.495s", p->reason);
+    for (int k = 0; k < 2; k++) {
+        const trs_side *s = a[k].side;
+        if (s)
+            h.side[k] = (side_head){
+                true, s->lv.count, s->lv.widest, s->perm != NULL, a[k].from != NULL, s->reversed};
+    }
+    h.bytes = file_bytes(&h);
+    h.check = head_check(&h);
+    return h;
+}
+
+/* The arrays of a side in the order of the file; where they lie, when they are there. */
+static void add_side(batch *b, const saving *a)
+{
+    const trs_side *s = a->side;
+    const trs_tri *t = &s->tri;
+    add(b, s->lv.ptr, (int64_t)s->lv.count + 1, 4, 0);
+    add(b, s->perm ? s->perm : s->lv.topo, t->n, 4, 0);
+    if (!a->from) return;
+    add(b, t->ptr, (int64_t)t->n + 1, 8, 0);
+    add(b, t->idx, t->nnz, 4, 0);
+    add(b, a->from, t->nnz, 8, 0);
+}
+
+static int write_plan(trs_context *ctx, const char *file, const head *h, const saving *s)
+{
+    static const char zero[8];
+    trs_output out = {.file = file, .fd = -1};
+    batch b = {.fd = -1, .place = sizeof *h};
+    for (int k = 0; k < 2; k++)
+        if (s[k].side) add_side(&b, &s[k]);
+    take_all(ctx, &b);
+    const uint64_t check = b.sum;
+    int rc = trs_output_open(&out);
+    if (!rc) rc = trs_output_put(&out, h, sizeof *h, 0);
+    for (const array *a = b.a; a < b.a + b.count && !rc; a++) {
+        rc = trs_output_put(&out, a->p, a->bytes, a->place);
+        if (!rc) rc = trs_output_put(&out, zero, padded(a->bytes) - a->bytes, a->place + a->bytes);
+    }
+    if (!rc) trs_output_put(&out, &check, sizeof check, b.place);
+    return trs_output_close(&out);
+}
+
+static int save(trs_plan *p, const char *file)
+{
+    if (!p || !file) return trs_fail(TRS_EARG, "save: plan or file is NULL");
+    trs_context *ctx = &p->ctx;
+    if ((p->state != TRS_ANALYSED && p->state != TRS_READY) || !trs_plan_has_sides(p))
+        return trs_fail(TRS_ESTATE, "save: the plan is not analysed");
+    if (p->general) return trs_fail(TRS_ESUPPORT, "save: a general matrix has no levels");
+    saving a[2] = {{0}, {0}};
+    uint64_t pattern = 0;
+    int rc = trs_far_fetch(p);
+    for (int k = 0; k < 2 && !rc; k++)
+        if (p->side[k].used) rc = prepare(p, ctx, k, &a[k], &pattern);
+    if (!rc) {
+        const head h = make_head(p, a, pattern);
+        rc = write_plan(ctx, file, &h, a);
+    }
+    for (int k = 0; k < 2; k++) trs_free(&ctx->mem, a[k].from);
+    return rc;
+}
+
+/* ---- load --------------------------------------------------------------------------------------- */
+
+static int refuse(int code, const char *file, const char *why)
+{
+    return trs_fail(code, "%.150s: %s", file, why);
+}
+
+/* The head can be believed, and belongs to this plan. */
+static int check_head(trs_plan *p, const char *file, const head *h, int64_t bytes)
+{
+    if (memcmp(h->magic, magic, sizeof magic)) return refuse(TRS_EFORMAT, file, "no saved plan");
+    if (h->order == 0x04030201)
+        return refuse(TRS_ESUPPORT, file, "saved on a machine with another order of bytes");
+    if (h->order == BYTE_ORDER_MARK && h->version != SAVED_VERSION)
+        return refuse(TRS_ESUPPORT, file, "saved by another version of the library");
+    if (h->check != head_check(h) || h->solver[sizeof h->solver - 1] ||
+        h->reason[sizeof h->reason - 1])
+        return refuse(TRS_EFORMAT, file, "the head is damaged");
+    if (bytes < h->bytes) return refuse(TRS_EFORMAT, file, "the file is cut off");
+    if (bytes > h->bytes || file_bytes(h) != bytes)
+        return refuse(TRS_EFORMAT, file, "the file is not as long as its head says");
+    if (h->n != p->info.n || h->nnz != p->info.nnz || h->pattern != hash(p, &p->imported))
+        return refuse(TRS_EMATRIX, file,
+                      p->skip ? "saved for a matrix of another pattern, or with other rows left out"
+                              : "saved for a matrix of another pattern");
+    if (h->dtype != (uint32_t)p->shape.dtype)
+        return refuse(TRS_EMATRIX, file, "saved for numbers of another type");
+    for (int k = 0; k < 2; k++) {
+        if (h->side[k].levels < 0 || h->side[k].levels > h->n)
+            return refuse(TRS_EFORMAT, file, "the head is damaged");
+        if (h->side[k].used != (int32_t)p->side[k].used)
+            return refuse(TRS_EARG, file, "saved for other ops");
+        if (h->side[k].used && p->order && (p->order == TRS_ORDER_LEVEL) != h->side[k].permuted)
+            return refuse(TRS_EARG, file, "saved with another order of the rows");
+    }
+    return TRS_OK;
+}
+
+/* Room in the plan for the next array of the file. */
+static int want(trs_context *ctx, batch *b, int64_t count, int size, int64_t below, void *to)
+{
+    void *p = trs_new(ctx, count, (size_t)size, "a saved plan");
+    memcpy(to, &p, sizeof p);
+    if (p) add(b, p, count, size, below);
+    return p ? TRS_OK : TRS_EMEM;
+}
+
+static int want_side(trs_context *ctx, batch *b, const head *h, const side_head *sh, trs_side *s)
+{
+    s->used = true;
+    s->reversed = sh->reversed;
+    s->lv.count = sh->levels;
+    s->lv.widest = sh->widest;
+    int rc = want(ctx, b, (int64_t)sh->levels + 1, 4, h->n + 1, &s->lv.ptr);
+    if (!rc) rc = want(ctx, b, h->n, 4, h->n, sh->permuted ? &s->perm : &s->lv.topo);
+    if (!rc && sh->permuted) {
+        s->lv.topo = trs_new(ctx, h->n, sizeof *s->lv.topo, "topo");
+        for (int32_t k = 0; s->lv.topo && k < h->n; k++) s->lv.topo[k] = k;
+        if (!s->lv.topo) rc = TRS_EMEM;
+    }
+    if (rc || !sh->stored) return rc;
+    s->tri = (trs_tri){.n = (int32_t)h->n, .nnz = h->nnz, .dtype = (trs_dtype)h->dtype};
+    rc = want(ctx, b, h->n + 1, 8, 0, &s->tri.ptr);
+    if (!rc) rc = want(ctx, b, h->nnz, 4, 0, &s->tri.idx);
+    if (!rc) rc = want(ctx, b, h->nnz, 8, h->nnz, &s->tri.src);
+    return rc;
+}
+
+/* Whatever else is wrong with a side, nothing will be read or written outside arrays because of it. */
+static bool is_sound(const trs_context *ctx, const head *h, trs_side *s)
+{
+    bool good = s->lv.ptr[0] == 0 && s->lv.ptr[s->lv.count] == h->n;
+    for (int32_t l = 0; l < s->lv.count; l++) good &= s->lv.ptr[l] <= s->lv.ptr[l + 1];
+    return good && (!s->tri.ptr || trs_is_straight(ctx, &s->tri));
+}
+
+typedef struct
+    filling { /* src of a stored side: places in the imported matrix, then in the caller's val */
+    const trs_tri *imported;
+    trs_tri *t;
+} filling;
+
+static void follow_some(void *user, int64_t begin, int64_t end)
+{
+    const filling *f = user;
+    for (int64_t p = begin; p < end; p++) f->t->src[p] = f->imported->src[f->t->src[p]];
+}
+
+static int fill_side(trs_context *ctx, const trs_tri *imported, trs_tri *t)
+{
+    filling f = {imported, t};
+    t->val = trs_new(ctx, t->nnz, trs_size(t->dtype), "values");
+    if (!t->val) return TRS_EMEM;
+    trs_tri_read_values(ctx, t, imported->val);
+    if (imported->src) trs_share(trs_team(ctx, t->nnz), t->nnz, PIECE, follow_some, &f);
+    return TRS_OK;
+}
+
+/* Read what is wanted; are the checksum, the zeros between the arrays and all numbers right? */
+static int read_arrays(trs_context *ctx, batch *b, bool *good)
+{
+    char pad[8] = {0};
+    uint64_t check;
+    take_all(ctx, b);
+    *good = !b->wrong;
+    if (b->unread || !read_all(b->fd, (char *)&check, sizeof check, b->place)) return TRS_EFILE;
+    *good &= check == b->sum;
+    for (const array *a = b->a; a < b->a + b->count; a++) {
+        const int64_t rest = padded(a->bytes) - a->bytes;
+        if (!read_all(b->fd, pad, rest, a->place + a->bytes)) return TRS_EFILE;
+        for (int64_t k = 0; k < rest; k++) *good &= !pad[k];
+    }
+    return TRS_OK;
+}
+
+static int read_sides(trs_plan *p, const char *file, int fd, const head *h, trs_side *side)
+{
+    batch b = {.fd = fd, .place = sizeof *h};
+    bool good = true;
+    int rc = TRS_OK;
+    for (int k = 0; k < 2 && !rc; k++)
+        if (h->side[k].used) rc = want_side(&p->ctx, &b, h, &h->side[k], &side[k]);
+    if (!rc) rc = read_arrays(&p->ctx, &b, &good);
+    if (rc == TRS_EFILE) return refuse(rc, file, "cannot be read");
+    for (int k = 0; k < 2 && !rc && good; k++)
+        if (h->side[k].used) good = is_sound(&p->ctx, h, &side[k]);
+    if (!good) return refuse(TRS_EFORMAT, file, "the file is damaged");
+    for (int k = 0; k < 2 && !rc; k++)
+        if (side[k].tri.ptr) rc = fill_side(&p->ctx, &p->imported, &side[k].tri);
+    for (int k = 0; k < 2 && !rc; k++) /* the last that may fail, for it changes the imported one */
+        if (h->side[k].used && !h->side[k].stored && side[k].reversed)
+            rc = trs_tri_reverse(&p->ctx, &p->imported);
+    return rc;
+}
+
+/* The solver of the file, if this plan may have it. */
+static int take_solver(trs_plan *p, const char *file, const head *h)
+{
+    const trs_solver *named = p->wanted;
+    if (named && strcmp(named->name, h->solver))
+        return trs_fail(TRS_EARG, "%.100s: saved for %s, not for %s", file, h->solver, named->name);
+    const trs_shape shape = {.n = h->n,
+                             .nnz = h->nnz,
+                             .levels = h->side[!h->side[0].used].levels,
+                             .widest = h->side[!h->side[0].used].widest,
+                             .longest = h->longest,
+                             .elem = (double)trs_size(p->shape.dtype),
+                             .nrhs = p->ctx.nrhs};
+    int rc = trs_plan_find_solver(p, h->solver);
+    if (!rc && !trs_fits(p->wanted, &shape, p->ctx.limit))
+        rc = trs_fail(TRS_EMEM, "%s would need more memory than the limit", h->solver);
+    if (rc) p->wanted = named;
+    return rc;
+}
+
+/* All is well: the plan takes the sides over, and the imported matrix becomes the one not stored. */
+static void adopt(trs_plan *p, const head *h, trs_side *side)
+{
+    for (int k = 0; k < 2; k++) {
+        if (!side[k].used) continue;
+        if (!h->side[k].stored) {
+            side[k].tri = p->imported;
+            memset(&p->imported, 0, sizeof p->imported);
+        }
+        trs_tri_drop_identity(&p->ctx, &side[k].tri);
+        trs_tally_levels(&p->ctx, &side[k]);
+        p->side[k] = side[k];
+    }
+    trs_tri_free(&p->ctx, &p->imported);
+    p->info.levels = h->side[!h->side[0].used].levels;
+    p->info.widest = h->side[!h->side[0].used].widest;
+    p->info.longest = h->longest;
+    p->info.predicted = h->predicted;
+    p->info.analysis = "from a saved plan";
+    memcpy(p->reason, h->reason, sizeof h->reason);
+}
+
+static int read_plan(trs_plan *p, const char *file, int fd)
+{
+    struct stat st;
+    head h = {.n = 0};
+    trs_side side[2] = {{0}, {0}};
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode)) return refuse(TRS_EFILE, file, "no ordinary file");
+    if (!read_all(fd, (char *)&h, sizeof h, 0)) {
+        const bool known = st.st_size >= 8 && !memcmp(h.magic, magic, sizeof magic);
+        return refuse(TRS_EFORMAT, file, known ? "the file is cut off" : "no saved plan");
+    }
+    int rc = check_head(p, file, &h, st.st_size);
+    if (!rc) rc = take_solver(p, file, &h);
+    if (rc) return rc;
+    rc = read_sides(p, file, fd, &h, side);
+    if (!rc) adopt(p, &h, side);
+    else
+        for (int k = 0; k < 2; k++) trs_side_free(&p->ctx, &side[k]);
+    return rc;
+}
+
+static int load(trs_plan *p, const char *file)
+{
+    if (!p || !file) return trs_fail(TRS_EARG, "load: plan or file is NULL");
+    if (p->state != TRS_CREATED) return trs_fail(TRS_ESTATE, "load: not a fresh plan");
+    if (p->general) return trs_fail(TRS_ESUPPORT, "load: a general matrix has no levels");
+    const double start = trs_now();
+    const int fd = open(file, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return refuse(TRS_EFILE, file, strerror(errno));
+    const trs_solver *named = p->wanted;
+    int rc = trs_far_import_after_all(p);
+    if (!rc) rc = read_plan(p, file, fd);
+    close(fd);
+    if (!rc) return trs_plan_finish(p, start);
+    p->wanted = named;
+    return rc;
+}
+
+#else
+
+static int save(const trs_plan *p, const char *file)
+{
+    if (!p || !file) return trs_fail(TRS_EARG, "save: plan or file is NULL");
+    return trs_fail(TRS_ESUPPORT, "plans cannot be saved: built without xxhash");
+}
+
+static int load(const trs_plan *p, const char *file)
+{
+    if (!p || !file) return trs_fail(TRS_EARG, "load: plan or file is NULL");
+    return trs_fail(TRS_ESUPPORT, "plans cannot be loaded: built without xxhash");
+}
+
+#endif
+
+int trs_plan_save(trs_plan *p, const char *file)
+{
+    trs_enter();
+    return trs_leave(save(p, file));
+}
+
+int trs_plan_load(trs_plan *p, const char *file)
+{
+    trs_enter();
+    return trs_leave(load(p, file));
+}

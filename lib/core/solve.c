@@ -1,0 +1,465 @@
+/* solve.c: X = op(T)^-1 B through the parts of a plan, and the work space that this takes.
+ *
+ * Layout, order of the rows and direction are settled here by strides: element (i, r) of B stands at
+ * p[i*rs + r*cs], with rs < 0 where the side counts backwards.  Only when the plan reorders rows by
+ * level, when A is a triangle after permutations only, or when B and X live on the other side, are they copied. */
+#include "config.h"
+
+#include "base/device.h"
+#include "solvers/on_device.h"
+#include "work.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+
+/* ---- work space ----------------------------------------------------------------------------------- */
+
+static bool is_staged(const trs_plan *p)
+{
+    return p->info.on_gpu && !p->on_device;
+}
+
+static bool is_ordered(const trs_plan *p)
+{
+    return p->side[0].perm || p->side[1].perm;
+}
+
+static int64_t scratch_bytes(const trs_plan *p, int nrhs)
+{
+    int64_t most = 0;
+    for (int k = 0; k < 2; k++)
+        for (int c = 0; c < p->side[k].nparts; c++) {
+            const trs_part *part = &p->side[k].part[c];
+            int64_t bytes = part->solver->work_bytes ? part->solver->work_bytes(part, nrhs) : 0;
+            if (bytes > most) most = bytes;
+        }
+    return most;
+}
+
+int64_t trs_work_bytes(const trs_plan *p, int nrhs)
+{
+    const int64_t one = p->info.n * nrhs * (int64_t)trs_size(p->shape.dtype);
+    if (p->state == TRS_CREATED) { /* the sides are not there yet */
+        const bool cuda = p->wanted && p->wanted->place == TRS_ON_CUDA;
+        const bool scratch = p->wanted && p->wanted->work_bytes;
+        return one *
+               ((cuda && !p->on_device) + (p->order == TRS_ORDER_LEVEL) + (p->P != NULL) + scratch);
+    }
+    return one * (is_staged(p) + is_ordered(p) + (p->P != NULL)) + scratch_bytes(p, nrhs);
+}
+
+static void buffer_free(trs_work *w, trs_buffer *b, bool device)
+{
+    if (device) trs_gpu_free(&w->ctx, b->p);
+    if (!device) trs_free(&w->ctx.mem, b->p);
+    *b = (trs_buffer){0};
+}
+
+/* At least so many bytes; as it was when there is no room. */
+static int buffer_grow(trs_work *w, trs_buffer *b, int64_t bytes, bool device)
+{
+    if (bytes <= b->bytes) return TRS_OK;
+    void *p = device ? trs_gpu_new(&w->ctx, bytes, 1, "a work space")
+                     : trs_new(&w->ctx, bytes, 1, "a work space");
+    if (!p) return TRS_EMEM;
+    buffer_free(w, b, device);
+    *b = (trs_buffer){p, bytes};
+    return TRS_OK;
+}
+
+static void served_free(trs_work *w, trs_served *s)
+{
+    for (int k = 0; k < 2; k++) {
+        for (int c = 0; s->own[k] && c < s->parts[k]; c++)
+            if (s->own[k][c].p) s->own[k][c].solver->work_destroy(&w->ctx, s->own[k][c].p);
+        trs_free(&w->ctx.mem, s->own[k]);
+    }
+    trs_free(&w->ctx.mem, s);
+}
+
+/* What the solvers of the plan make for themselves. */
+static int make_own(trs_work *w, trs_served *s, int nrhs, bool *any)
+{
+    for (int k = 0; k < 2; k++) {
+        const trs_side *side = &s->plan->side[k];
+        s->parts[k] = side->nparts;
+        s->own[k] = trs_alloc_zero(&w->ctx.mem, side->nparts, sizeof *s->own[k]);
+        if (!s->own[k]) return trs_fail(TRS_EMEM, "out of memory for a work space");
+        for (int c = 0; c < side->nparts; c++) {
+            const trs_solver *solver = s->own[k][c].solver = side->part[c].solver;
+            if (!solver->work_create) continue;
+            *any = true;
+            int rc = solver->work_create(&side->part[c], &w->ctx, nrhs, &s->own[k][c].p);
+            if (rc) return rc;
+        }
+    }
+    return TRS_OK;
+}
+
+static int grow_buffers(trs_work *w, const trs_plan *p, int nrhs)
+{
+    const int64_t one = p->info.n * nrhs * (int64_t)trs_size(p->shape.dtype);
+    int rc = is_staged(p) ? buffer_grow(w, &w->stage, one, true) : TRS_OK;
+    if (!rc && is_ordered(p)) rc = buffer_grow(w, &w->ordered, one, w->on_gpu);
+    if (!rc && p->P) rc = buffer_grow(w, &w->permuted, one, w->on_gpu);
+    return rc ? rc : buffer_grow(w, &w->scratch, scratch_bytes(p, nrhs), w->on_gpu);
+}
+
+static trs_served *find_served(const trs_work *w, const trs_plan *p)
+{
+    trs_served *s = w->served;
+    while (s && s->plan != p) s = s->next;
+    return s;
+}
+
+/* The plan is served from now on, and no longer as it was before. */
+static void take_served(trs_work *w, trs_served *s)
+{
+    trs_served **at = &w->served;
+    while (*at && (*at)->plan != s->plan) at = &(*at)->next;
+    trs_served *old = *at;
+    s->next = old ? old->next : NULL;
+    *at = s;
+    if (old) served_free(w, old);
+}
+
+static int fit(trs_work *w, const trs_plan *p, int nrhs)
+{
+    bool any = trs_work_bytes(p, nrhs) > 0;
+    int rc = p->info.on_gpu ? trs_gpu_use(&w->ctx) : TRS_OK;
+    if (rc) return rc;
+    trs_served *s = trs_alloc_zero(&w->ctx.mem, 1, sizeof *s);
+    if (!s) return trs_fail(TRS_EMEM, "out of memory for a work space");
+    s->plan = p;
+    s->analyses = p->info.analyses;
+    rc = make_own(w, s, nrhs, &any);
+    if (!rc) rc = grow_buffers(w, p, nrhs);
+    s->nrhs = any ? nrhs : INT_MAX;
+    if (rc) served_free(w, s);
+    else take_served(w, s);
+    return rc;
+}
+
+int trs_work_make(trs_work **work, const trs_plan *p, int nrhs, trs_context *ctx)
+{
+    trs_work *w = *work = trs_alloc_zero(&p->ctx.mem, 1, sizeof *w);
+    if (!w) return trs_fail(TRS_EMEM, "out of memory for a work space");
+    w->ctx = p->ctx;
+    w->ctx.ring = NULL;
+    w->ctx.scratch = NULL;
+    w->ctx.scratch_bytes = 0;
+    w->on_gpu = p->info.on_gpu;
+    int rc = fit(w, p, nrhs);
+    if (ctx) ctx->seconds_vendor = w->ctx.seconds_vendor;
+    if (rc) {
+        trs_work_destroy(w);
+        *work = NULL;
+    }
+    return rc;
+}
+
+static int check_work(const trs_plan *p, int max_nrhs)
+{
+    if (!p) return trs_fail(TRS_EARG, "work space: plan is NULL");
+    if (max_nrhs < 1)
+        return trs_fail(TRS_EARG, "work space: max_nrhs = %d is not positive", max_nrhs);
+    if (p->state != TRS_ANALYSED && p->state != TRS_READY)
+        return trs_fail(TRS_ESTATE, "work space: the plan is not analysed");
+    return TRS_OK;
+}
+
+static int work_create(trs_work **work, const trs_plan *p, int max_nrhs)
+{
+    if (!work) return trs_fail(TRS_EARG, "work space: work is NULL");
+    *work = NULL;
+    int rc = check_work(p, max_nrhs);
+    return rc ? rc : trs_work_make(work, p, max_nrhs, NULL);
+}
+
+int trs_work_create(trs_work **work, const trs_plan *p, int max_nrhs)
+{
+    trs_enter();
+    return trs_leave(work_create(work, p, max_nrhs));
+}
+
+static int work_fit(trs_work *w, const trs_plan *p, int max_nrhs)
+{
+    if (!w) return trs_fail(TRS_EARG, "work space: work is NULL");
+    int rc = check_work(p, max_nrhs);
+    if (rc) return rc;
+    if (p->info.on_gpu != w->on_gpu || (w->on_gpu && p->ctx.device != w->ctx.device))
+        return trs_fail(TRS_EARG, "work space: the plan runs on another device");
+    const trs_served *s = find_served(w, p);
+    const bool fits = s && s->analyses == p->info.analyses && s->nrhs >= max_nrhs;
+    return fits ? TRS_OK : fit(w, p, max_nrhs);
+}
+
+int trs_work_fit(trs_work *w, const trs_plan *p, int max_nrhs)
+{
+    trs_enter();
+    return trs_leave(work_fit(w, p, max_nrhs));
+}
+
+void trs_work_destroy(trs_work *w)
+{
+    if (!w) return;
+    trs_enter();
+    for (trs_served *s = w->served, *next; s; s = next) {
+        next = s->next;
+        served_free(w, s);
+    }
+    buffer_free(w, &w->stage, true);
+    buffer_free(w, &w->ordered, w->on_gpu);
+    buffer_free(w, &w->permuted, w->on_gpu);
+    buffer_free(w, &w->scratch, w->on_gpu);
+    trs_gpu_drop_ring(&w->ctx);
+    trs_memory mem = w->ctx.mem;
+    trs_free(&mem, w);
+    trs_leave_silently();
+}
+
+/* ---- views ---------------------------------------------------------------------------------------- */
+
+static trs_view view_of(const void *p, int64_t ld, trs_layout layout)
+{
+    trs_view v = {(void *)p, 1, ld};
+    if (layout == TRS_ROW_MAJOR) v.rs = ld, v.cs = 1;
+    return v;
+}
+
+static trs_view from_column(trs_view v, int r, size_t size)
+{
+    v.p = (char *)v.p + r * v.cs * (int64_t)size;
+    return v;
+}
+
+/* Rows counted from the other end. */
+static trs_view backwards(trs_view v, int64_t n, size_t size)
+{
+    v.p = (char *)v.p + (n - 1) * v.rs * (int64_t)size;
+    v.rs = -v.rs;
+    return v;
+}
+
+trs_view trs_view_natural(const trs_side *s, trs_view v)
+{
+    return s->reversed ? backwards(v, s->tri.n, trs_size(s->tri.dtype)) : v;
+}
+
+/* ---- rearranging ------------------------------------------------------------------------------------ */
+
+static void copy_element(void *to, int64_t q, const void *from, int64_t p, size_t size)
+{
+    memcpy((char *)to + q * (int64_t)size, (const char *)from + p * (int64_t)size, size);
+}
+
+/* perm NULL: the identity */
+static void gather(size_t size, int32_t n, int nrhs, const int32_t *perm, trs_view x, trs_view y)
+{
+    for (int r = 0; r < nrhs; r++)
+        for (int32_t k = 0; k < n; k++)
+            copy_element(y.p, k * y.rs + r * y.cs, x.p, (perm ? perm[k] : k) * x.rs + r * x.cs,
+                         size);
+}
+
+static void scatter(size_t size, int32_t n, int nrhs, const int32_t *perm, trs_view y, trs_view x)
+{
+    for (int r = 0; r < nrhs; r++)
+        for (int32_t k = 0; k < n; k++)
+            copy_element(x.p, perm[k] * x.rs + r * x.cs, y.p, k * y.rs + r * y.cs, size);
+}
+
+typedef struct order {            /* a permutation */
+    const int32_t *host, *device; /* [n]; where the solver runs */
+} order;
+
+typedef enum direction { BRING, PUT_BACK } direction;
+
+/* BRING: to (k) = from (order (k)); PUT_BACK: to (order (k)) = from (k); where the solver runs. */
+static int reorder(const trs_plan *p, const trs_job *job, direction d, order o, trs_view from,
+                   trs_view to)
+{
+    const trs_dtype t = p->shape.dtype;
+    const int32_t n = (int32_t)p->info.n;
+    if (p->info.on_gpu)
+        return (d == BRING ? trs_gpu_gather : trs_gpu_scatter)(t, n, job->nrhs, o.device, from, to,
+                                                               job->stream);
+    (d == BRING ? gather : scatter)(trs_size(t), n, job->nrhs, o.host, from, to);
+    return TRS_OK;
+}
+
+/* ---- solving ---------------------------------------------------------------------------------------- */
+
+static int solve_parts(const trs_plan *p, const trs_side *s, trs_work *w, trs_job *job)
+{
+    int rc = TRS_OK;
+    const trs_own *own = find_served(w, p)->own[s != &p->side[0]];
+    for (int c = 0; c < s->nparts && !rc; c++) {
+        job->work = s->part[c].solver->work_bytes ? w->scratch.p : own[c].p;
+        rc = s->part[c].solver->solve(&s->part[c], job);
+    }
+    return rc;
+}
+
+/* Rows without a pivot are left out: x = 0 there, and b elsewhere. */
+static int leave_out(const trs_plan *p, const trs_job *job)
+{
+    const size_t size = trs_size(p->shape.dtype);
+    const int32_t n = (int32_t)p->info.n;
+    const trs_view b = job->b, x = job->x;
+    if (p->info.on_gpu)
+        return trs_gpu_leave_out(p->shape.dtype, n, job->nrhs, p->skip_dev, b, x, job->stream);
+    if (b.p != x.p) gather(size, n, job->nrhs, NULL, b, x);
+    for (int r = 0; r < job->nrhs; r++)
+        for (int32_t i = 0; i < n; i++)
+            if (p->skip[i]) memset((char *)x.p + (i * x.rs + r * x.cs) * (int64_t)size, 0, size);
+    return TRS_OK;
+}
+
+/* B and X where the solver runs, in the caller's order, or that of T. */
+static int solve_rows(const trs_plan *p, const trs_side *s, trs_work *w, trs_job job)
+{
+    const size_t size = trs_size(p->shape.dtype);
+    const int32_t n = s->tri.n;
+    int rc = TRS_OK;
+    if (!s->perm) {
+        if (s->reversed) job.b = backwards(job.b, n, size), job.x = backwards(job.x, n, size);
+        return solve_parts(p, s, w, &job);
+    }
+    const order rows = {s->perm, s->perm_dev};
+    const trs_view x = job.x, y = {w->ordered.p, 1, n};
+    rc = reorder(p, &job, BRING, rows, job.b, y);
+    job.b = job.x = y;
+    if (!rc) rc = solve_parts(p, s, w, &job);
+    return rc ? rc : reorder(p, &job, PUT_BACK, rows, y, x);
+}
+
+/* The same, but for rows that are left out.  B stays as it is, so the rest of it goes to X, and from there on it
+ * is a solve in place.  A solver that inverts multiplies zeros within its blocks, by which a NaN may reach the x of
+ * rows that nothing is stored in. */
+static int solve_side(const trs_plan *p, const trs_side *s, trs_work *w, trs_job job)
+{
+    if (!p->skip || !p->bad_pivots) return solve_rows(p, s, w, job);
+    int rc = leave_out(p, &job);
+    job.b = job.x;
+    if (!rc) rc = solve_rows(p, s, w, job);
+    return rc || p->wanted->accuracy != TRS_INVERTING ? rc : leave_out(p, &job);
+}
+
+/* T(k, m) = A(P(k), Q(m)):  A x = b is T y = b(P) with x(Q) = y,  A' x = b is T' y = b(Q) with x(P) = y. */
+static int solve_permuted(const trs_plan *p, const trs_side *s, trs_work *w, trs_job job)
+{
+    const order rows = {p->P, p->P_dev}, columns = {p->Q, p->Q_dev};
+    const bool transposed = s != &p->side[0];
+    const trs_view x = job.x, y = {w->permuted.p, 1, s->tri.n};
+    int rc = reorder(p, &job, BRING, transposed ? columns : rows, job.b, y);
+    job.b = job.x = y;
+    if (!rc) rc = solve_side(p, s, w, job);
+    return rc ? rc : reorder(p, &job, PUT_BACK, transposed ? rows : columns, y, x);
+}
+
+/* B and X where the solver runs, in the caller's order. */
+static int solve_there(const trs_plan *p, const trs_side *s, trs_work *w, trs_job job)
+{
+    return (p->P ? solve_permuted : solve_side)(p, s, w, job);
+}
+
+int trs_solve_in_place(const trs_plan *p, trs_work *w, const trs_job *job)
+{
+    return solve_there(p, &p->side[0], w, *job);
+}
+
+/* B and X on the host, the solver on the device. */
+static int solve_staged(const trs_plan *p, const trs_side *s, trs_work *w, trs_job job)
+{
+    const size_t size = trs_size(p->shape.dtype), n = (size_t)s->tri.n, many = (size_t)job.nrhs;
+    const bool columns = job.b.rs == 1 && job.x.rs == 1;
+    const size_t width = (columns ? n : many) * size, lines = columns ? many : n;
+    const trs_view b = job.b, x = job.x;
+    job.b = job.x =
+        columns ? (trs_view){w->stage.p, 1, (int64_t)n} : (trs_view){w->stage.p, (int64_t)many, 1};
+    int rc = trs_gpu_copy_lines(w->stage.p, width, b.p, (size_t)(columns ? b.cs : b.rs) * size,
+                                width, lines, true, job.stream);
+    if (!rc) rc = solve_there(p, s, w, job);
+    if (!rc)
+        rc = trs_gpu_copy_lines(x.p, (size_t)(columns ? x.cs : x.rs) * size, w->stage.p, width,
+                                width, lines, false, job.stream);
+    int waited = trs_gpu_wait(job.stream);
+    return rc ? rc : waited;
+}
+
+static int check_solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t ldb,
+                       const void *X, int64_t ldx, trs_layout layout)
+{
+    if (!p) return trs_fail(TRS_EARG, "solve: plan is NULL");
+    if (nrhs < 0 || (unsigned)op > TRS_H || (unsigned)layout > TRS_ROW_MAJOR)
+        return trs_fail(TRS_EARG, "solve: op, nrhs or layout is out of range");
+    if (p->state != TRS_READY)
+        return trs_fail(TRS_ESTATE, "solve: the plan %s",
+                        p->state == TRS_ANALYSED ? "has no values it can be solved with"
+                                                 : "is not analysed");
+    if (!(p->ctx.ops & 1u << op))
+        return trs_fail(TRS_ESTATE, "solve: TRS_%c was not announced in the options", "NTH"[op]);
+    if (nrhs == 0 || p->info.n == 0) return TRS_OK;
+    if (!B || !X) return trs_fail(TRS_EARG, "solve: %c is NULL", B ? 'X' : 'B');
+    const int64_t b = trs_extent(B, p->info.n, nrhs, ldb, layout, p->shape.dtype);
+    const int64_t x = trs_extent(X, p->info.n, nrhs, ldx, layout, p->shape.dtype);
+    if (b < 0 || x < 0 || ldb > INT32_MAX || ldx > INT32_MAX)
+        return trs_fail(TRS_EARG, "solve: ldb = %" PRId64 " or ldx = %" PRId64 " is out of range",
+                        ldb, ldx);
+    if (B == X ? ldb != ldx : trs_overlap(B, b, X, x))
+        return trs_fail(TRS_EARG, B == X ? "solve: X is B, but ldb and ldx differ"
+                                         : "solve: B and X overlap");
+    if (layout == TRS_ROW_MAJOR && (ldb > 1 || ldx > 1) && !(p->wanted->caps & TRS_CAP_ROW_MAJOR))
+        return trs_fail(TRS_ESUPPORT, "solve: %s takes no B and X by rows", p->wanted->name);
+    return TRS_OK;
+}
+
+static bool may_be_captured(const trs_plan *p)
+{
+    if (!p->info.on_gpu || p->capture_anyhow) return true; /* a CPU solver uses no stream */
+    return !is_staged(p) && (p->wanted->caps & TRS_CAP_CAPTURE);
+}
+
+static int solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t ldb, void *X,
+                 int64_t ldx, const trs_exec *exec)
+{
+    static const trs_exec defaults = {0};
+    if (!exec) exec = &defaults;
+    if (exec->threads < 0 || exec->threads > TRS_MOST_THREADS)
+        return trs_fail(TRS_EARG, "solve: %d threads are out of range", exec->threads);
+    int rc = check_solve(p, op, nrhs, B, ldb, X, ldx, exec->layout);
+    if (rc || nrhs == 0 || p->info.n == 0) return rc;
+    const trs_side *s = &p->side[op != TRS_N];
+    const size_t size = trs_size(p->shape.dtype);
+    const trs_view b = view_of(B, ldb, exec->layout), x = view_of(X, ldx, exec->layout);
+    trs_work *w = exec->work ? exec->work : p->own;
+    const trs_served *served = find_served(w, p);
+    if (!served) return trs_fail(TRS_EARG, "solve: the work space was not made for this plan");
+    if (served->analyses != p->info.analyses)
+        return trs_fail(TRS_ESTATE, "solve: an update has analysed the plan again since the work "
+                                    "space was fitted: trs_work_fit");
+    trs_job job = {.stream = exec->stream,
+                   .threads = exec->threads > 0 ? exec->threads : p->ctx.threads};
+    job.conj = op == TRS_H && trs_is_complex(p->shape.dtype);
+    if (p->info.on_gpu) rc = trs_gpu_use(&w->ctx);
+    if (!rc && !may_be_captured(p) && trs_gpu_is_capturing(exec->stream))
+        return trs_fail(TRS_ESUPPORT, "solve: %s",
+                        is_staged(p) ? "B and X on the host cannot be captured in a graph"
+                                     : "the solver cannot be captured in a graph");
+    for (int r = 0; r < nrhs && !rc; r += job.nrhs) {
+        job.nrhs = nrhs - r < served->nrhs ? nrhs - r : served->nrhs;
+        job.b = from_column(b, r, size);
+        job.x = from_column(x, r, size);
+        rc = is_staged(p) ? solve_staged(p, s, w, job) : solve_there(p, s, w, job);
+    }
+    return rc;
+}
+
+int trs_solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t ldb, void *X,
+              int64_t ldx, const trs_exec *exec)
+{
+    trs_enter();
+    return trs_leave(solve(p, op, nrhs, B, ldb, X, ldx, exec));
+}

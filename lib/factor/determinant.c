@@ -1,0 +1,229 @@
+/* determinant.c: det A, the product of the pivots of its LU, or of the diagonal of a triangle.
+ *
+ *     P A = L U:                              det A = sgn (P) prod U(k, k)
+ *     (L U)(k, m) = s(P(k)) A(P(k), Q(m)):    det A = sgn (P) sgn (Q) prod U(k, k) / prod s(k)
+ *     L L^H = A(P, P):                        det A = prod |L(k, k)|^2
+ *     T(k, m) = A(P(k), Q(m)), a triangle:    det A = sgn (P) sgn (Q) prod T(k, k)
+ *
+ * A product of n numbers leaves the range of double long before n is large.  So it is kept as LINPACK's
+ * xGEDI keeps it, a mantissa that is brought back near 1 after every factor and an exponent of its own; of 2,
+ * not of 10, because then only the multiplications round: n of them, an eps each.
+ * Source: Dongarra, Bunch, Moler, Stewart, LINPACK Users' Guide, 1979; Higham, Accuracy and Stability of
+ * Numerical Algorithms, section 14.6. */
+#include "config.h"
+
+#include "base/device.h"
+#include "core/plan.h"
+#include "solvers/on_device.h"
+#include "lu.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- products ------------------------------------------------------------------------------- */
+
+typedef struct product { /* (re + i im) 2^exponent; the larger part is in [1/2, 1), or both are 0 */
+    double re, im;
+    int64_t exponent;
+} product;
+
+static void normalise(product *d)
+{
+    int e;
+    frexp(fmax(fabs(d->re), fabs(d->im)), &e);
+    d->re = ldexp(d->re, -e);
+    d->im = ldexp(d->im, -e);
+    d->exponent += e;
+}
+
+static void multiply(product *d, double re, double im)
+{
+    product f = {re, im, 0};
+    normalise(&f); /* so that nothing overflows on the way */
+    *d = (product){d->re * f.re - d->im * f.im, d->re * f.im + d->im * f.re,
+                   d->exponent + f.exponent};
+    normalise(d);
+}
+
+static void divide(product *d, double by)
+{
+    int e;
+    const double f = frexp(by, &e);
+    *d = (product){d->re / f, d->im / f, d->exponent - e};
+    normalise(d);
+}
+
+/* Number p of an array; false: it is not finite. */
+static bool multiply_by(product *d, const void *a, trs_dtype t, int64_t p)
+{
+    double z[2];
+    trs_number_get(a, t, p, z);
+    if (!isfinite(z[0]) || !isfinite(z[1])) return false;
+    multiply(d, z[0], z[1]);
+    return true;
+}
+
+static trs_det result(const product *d, bool negative)
+{
+    const double size = hypot(d->re, d->im), sign = negative ? -1 : 1;
+    int e;
+    if (size == 0) return (trs_det){0};
+    const double mantissa = 2 * frexp(size, &e);
+    return (trs_det){.re = sign * d->re / size,
+                     .im = d->im == 0 ? 0 : sign * d->im / size,
+                     .mantissa = mantissa,
+                     .exponent = d->exponent + e - 1};
+}
+
+/* ---- signs ---------------------------------------------------------------------------------- */
+
+/* Does the permutation p [n] have an odd number of even cycles? */
+static int find_parity(trs_context *ctx, const int64_t *p, int64_t n, bool *odd)
+{
+    unsigned char *seen = trs_alloc_zero(&ctx->mem, n, 1);
+    if (!seen) return trs_fail(TRS_EMEM, "out of memory for the sign of a permutation");
+    for (int64_t k = 0; k < n; k++)
+        for (int64_t j = seen[k] ? k : p[k]; j != k; j = p[j]) seen[j] = 1, *odd = !*odd;
+    trs_free(&ctx->mem, seen);
+    return TRS_OK;
+}
+
+/* The same of the one that takes row P(k) to the column Q(k) of its pivot: sgn (P) sgn (Q). */
+static int find_parity_of_pivots(trs_context *ctx, const trs_plan *p, bool *odd)
+{
+    const int64_t n = p->info.n;
+    int64_t *column = trs_new(ctx, n, sizeof *column, "the sign of a permutation");
+    if (!column) return TRS_EMEM;
+    for (int64_t k = 0; k < n; k++) column[p->P[k]] = p->Q[k];
+    int rc = find_parity(ctx, column, n, odd);
+    trs_free(&ctx->mem, column);
+    return rc;
+}
+
+/* ---- of a plan ------------------------------------------------------------------------------ */
+
+/* The diagonal of a side whose values only the device has up to date. */
+static int fetch_diagonal(trs_context *ctx, const trs_side *s, void *u)
+{
+    const int64_t n = s->tri.n;
+    const size_t size = trs_size(s->tri.dtype), bytes = (size_t)n * sizeof(int64_t);
+    int64_t *last = trs_new(ctx, n, sizeof *last, "the places of the diagonal");
+    int rc = last ? trs_gpu_use(ctx) : TRS_EMEM;
+    void *place = rc ? NULL : trs_gpu_new(ctx, n, sizeof *last, "the places of the diagonal");
+    void *there = place ? trs_gpu_new(ctx, n, size, "the diagonal") : NULL;
+    if (!rc && !there) rc = TRS_EMEM;
+    if (!rc) rc = trs_gpu_get(ctx, last, (const int64_t *)s->direct.ptr + 1, bytes);
+    for (int64_t k = 0; k < n && !rc; k++) last[k]--;
+    if (!rc) rc = trs_gpu_put(ctx, place, last, bytes);
+    if (!rc) rc = trs_gpu_take_values(s->tri.dtype, n, place, s->direct.val, there, NULL);
+    if (!rc) rc = trs_gpu_get(ctx, u, there, (size_t)n * size);
+    trs_gpu_free(ctx, there);
+    trs_gpu_free(ctx, place);
+    trs_free(&ctx->mem, last);
+    return rc;
+}
+
+static int get_diagonal(trs_context *ctx, const trs_plan *p, const trs_side *s, void *u)
+{
+    const trs_tri *t = &s->tri;
+    const size_t size = trs_size(t->dtype);
+    if (p->values_there) return fetch_diagonal(ctx, s, u);
+    for (int64_t k = 0; k < t->n; k++)
+        memcpy((char *)u + (size_t)k * size,
+               (const char *)t->val + (size_t)(t->ptr[k + 1] - 1) * size, size);
+    return TRS_OK;
+}
+
+/* u [n] = diag (U), of which count numbers are to be multiplied, and the parity of the row exchanges.  An LU
+ * that broke down has pivots up to there.  Their product is det A if no row below had a better one to offer:
+ * if rows are exchanged, or there are none below. */
+static int get_pivots(trs_context *ctx, const trs_part *part, void *u, int64_t *count, bool *odd)
+{
+    if (!part->solver->pivots)
+        return trs_fail(TRS_ESUPPORT, "determinant: %s keeps no record of its row exchanges",
+                        part->solver->name);
+    if (part->broken >= 0) *count = part->broken + 1;
+    if (*count < part->side->tri.n && !(part->solver->caps & TRS_CAP_PIVOTS))
+        return trs_fail(TRS_EPIVOT,
+                        "determinant: row %" PRId64 " has a bad pivot, and %s exchanges no rows",
+                        part->broken + ctx->base, part->solver->name);
+    int rc = part->solver->place == TRS_ON_CUDA ? trs_gpu_use(ctx) : TRS_OK;
+    return rc ? rc : part->solver->pivots(part, ctx, u, odd);
+}
+
+static int of_plan(const trs_plan *p, trs_det *det)
+{
+    if (!p || !det) return trs_fail(TRS_EARG, "determinant: plan or det is NULL");
+    trs_context ctx = p->ctx;         /* the plan is const, and may be in use */
+    ctx.ring = NULL, ctx.threads = 1; /* so large copies go without pinned memory */
+    const trs_side *s = &p->side[p->side[0].used ? 0 : 1]; /* A or A', both with det A */
+    int64_t count = s->tri.n;
+    product d = {.re = 1};
+    bool odd = false;
+    *det = (trs_det){0};
+    if (!p->judged) return trs_fail(TRS_ESTATE, "determinant: the plan has no values");
+    void *u = trs_new(&ctx, count, trs_size(s->tri.dtype), "the pivots");
+    int rc = u ? TRS_OK : TRS_EMEM;
+    if (!rc && count > 0)
+        rc = p->general ? get_pivots(&ctx, s->part, u, &count, &odd) : get_diagonal(&ctx, p, s, u);
+    for (int64_t k = 0; k < count && !rc; k++)
+        if (!multiply_by(&d, u, s->tri.dtype, k))
+            rc = trs_fail(TRS_EPIVOT, "determinant: a pivot is not finite");
+    if (!rc && p->P) rc = find_parity_of_pivots(&ctx, p, &odd);
+    trs_free(&ctx.mem, u);
+    if (!rc) *det = result(&d, odd);
+    return rc;
+}
+
+int trs_plan_determinant(const trs_plan *p, trs_det *det)
+{
+    trs_enter();
+    return trs_leave(of_plan(p, det));
+}
+
+/* ---- of factors ----------------------------------------------------------------------------- */
+
+/* The diagonal of a factor: the last entry of a line of L by rows and of U by columns, the first one of
+ * L by columns. */
+static bool multiply_diagonal(product *d, const trs_mat *m)
+{
+    const bool first = m->format == TRS_CSC && m->kind & TRS_LOWER;
+    bool finite = true;
+    for (int64_t k = 0; k < m->n && finite; k++) {
+        const int64_t p = first ? trs_line_begin(m, k) : trs_line_end(m, k) - 1;
+        finite = multiply_by(d, m->val, m->dtype, p);
+    }
+    return finite;
+}
+
+static int of_factors(const trs_lu *lu, trs_det *det)
+{
+    if (!lu || !det) return trs_fail(TRS_EARG, "determinant: lu or det is NULL");
+    trs_context ctx = {.mem = lu->mem};
+    const trs_factors *f = &lu->f;
+    const int64_t n = f->L.n;
+    product d = {.re = 1};
+    bool odd = false;
+    *det = (trs_det){0};
+    if (lu->singular) return TRS_OK;
+    if (!lu->ready) return trs_fail(TRS_ESTATE, "determinant: there are no factors");
+    if (!f->P)
+        return trs_fail(TRS_ESUPPORT,
+                        "determinant: incomplete factors are those of another matrix than A");
+    int rc = f->cholesky ? TRS_OK : find_parity(&ctx, f->P, n, &odd);
+    if (!rc && !f->cholesky) rc = find_parity(&ctx, f->Q, n, &odd);
+    if (rc) return rc;
+    if (!multiply_diagonal(&d, f->cholesky ? &f->L : &f->U) ||
+        (f->cholesky && !multiply_diagonal(&d, &f->L)))
+        return trs_fail(TRS_EPIVOT, "determinant: a pivot is not finite");
+    for (int64_t k = 0; k < n && f->scale; k++) divide(&d, f->scale[k]);
+    *det = result(&d, odd);
+    return TRS_OK;
+}
+
+int trs_lu_determinant(const trs_lu *lu, trs_det *det)
+{
+    trs_enter();
+    return trs_leave(of_factors(lu, det));
+}

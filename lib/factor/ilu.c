@@ -1,0 +1,276 @@
+/* ilu.c: ILU(0) and IC(0) of a sparse matrix, as the factors of a trs_lu.
+ *
+ *     A --convert.c, both triangles--> rows, ascending, with every diagonal
+ *       --the plan of L--> levels --ilu_rows.c--> values --trs_plan_update--> both plans
+ *
+ * L + U - I is kept in one array of rows; the plans of L and U read one triangle each.  The plan of L is
+ * made before its values are known, since its levels are those of the factorisation as well.  New values
+ * of A take their places through src and are factored again: no analysis.
+ * A diagonal that A does not have becomes an entry of the factors, zero before elimination. */
+#include "config.h"
+
+#include "ilu.h"
+#include "lu.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+typedef struct ilu {
+    trs_ilu_rows rows;
+    trs_mat shape; /* A as it was first, without its arrays */
+} ilu;
+
+/* ---- pattern -------------------------------------------------------------------------------- */
+
+/* One triangle of A by rows; a diagonal that is not stored is there, with src = TRS_SRC_MISSING. */
+static int triangle_rows(trs_context *ctx, const trs_mat *A, unsigned kind, trs_tri *t)
+{
+    trs_mat m = *A;
+    trs_tri columns;
+    m.kind = kind;
+    int rc = trs_tri_import(ctx, &m, t);
+    if (rc || trs_by_rows(A)) return rc;
+    columns = *t;
+    rc = trs_tri_transpose(ctx, &columns, true, t);
+    trs_tri_free(ctx, &columns);
+    return rc;
+}
+
+static void copy_part(trs_tri *t, int64_t *q, const trs_tri *from, int64_t begin, int64_t end)
+{
+    const size_t count = (size_t)(end - begin);
+    if (!count) return;
+    memcpy(t->idx + *q, from->idx + begin, count * sizeof *t->idx);
+    if (from->src) memcpy(t->src + *q, from->src + begin, count * sizeof *t->src);
+    for (int64_t p = begin; p < end && !from->src; p++) t->src[*q + p - begin] = p;
+    *q += end - begin;
+}
+
+/* Row by row: L with its diagonal, then U without. */
+static int join(trs_context *ctx, const trs_tri *L, const trs_tri *U, trs_tri *t)
+{
+    *t = (trs_tri){.n = L->n, .nnz = L->nnz + U->nnz - L->n, .dtype = L->dtype};
+    t->ptr = trs_new(ctx, (int64_t)t->n + 1, sizeof *t->ptr, "row pointers");
+    t->idx = trs_new(ctx, t->nnz, sizeof *t->idx, "columns");
+    t->src = trs_new(ctx, t->nnz, sizeof *t->src, "places of the values");
+    t->val = trs_new(ctx, t->nnz, trs_size(t->dtype), "values");
+    if (!t->ptr || !t->idx || !t->src || !t->val) return TRS_EMEM;
+    int64_t q = 0;
+    for (int32_t i = 0; i < t->n; i++) {
+        t->ptr[i] = q;
+        copy_part(t, &q, L, L->ptr[i], L->ptr[i + 1]);
+        copy_part(t, &q, U, U->ptr[i] + 1, U->ptr[i + 1]);
+    }
+    t->ptr[t->n] = q;
+    return TRS_OK;
+}
+
+static int import(trs_context *ctx, const trs_mat *A, trs_ilu_rows *f, trs_tri *t)
+{
+    trs_tri L = {0}, U = {0};
+    int rc = triangle_rows(ctx, A, TRS_LOWER, &L);
+    f->diag = rc ? NULL : trs_new(ctx, L.n, sizeof *f->diag, "places of the diagonal");
+    if (!rc && !f->diag) rc = TRS_EMEM;
+    if (!rc && f->cholesky) {
+        *t = L;
+        memset(&L, 0, sizeof L);
+    } else if (!rc) {
+        rc = triangle_rows(ctx, A, TRS_UPPER, &U);
+        if (!rc) rc = join(ctx, &L, &U, t);
+    }
+    trs_tri_free(ctx, &U);
+    if (!rc)
+        for (int32_t i = 0; i < t->n; i++) {
+            int64_t *d = &f->diag[i];
+            *d = f->cholesky ? t->ptr[i + 1] - 1 : t->ptr[i] + (L.ptr[i + 1] - L.ptr[i]) - 1;
+        }
+    trs_tri_free(ctx, &L);
+    return rc;
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+static int check_finite(trs_lu *lu, const trs_tri *t)
+{
+    for (int32_t i = 0; i < t->n; i++)
+        for (int64_t p = t->ptr[i]; p < t->ptr[i + 1]; p++) {
+            double z[2];
+            trs_number_get(t->val, t->dtype, p, z);
+            if (isfinite(z[0]) && isfinite(z[1])) continue;
+            return trs_fail(TRS_EMATRIX, "row %d, column %d: the value is not finite", i + lu->base,
+                            t->idx[p] + lu->base);
+        }
+    return TRS_OK;
+}
+
+static int say_fault(trs_lu *lu, const trs_ilu_rows *f, const trs_ilu_outcome *o)
+{
+    static const char *const what[] = {"", "zero",
+                                       "negative: A is not positive definite, or loses "
+                                       "that with the entries left out",
+                                       "not finite"};
+    const char *name = f->cholesky ? "IC(0)" : "ILU(0)";
+    const int64_t *src = f->t.src; /* NULL: every entry of A in its place, the diagonal too */
+    const bool missing = src && src[f->diag[o->first]] == TRS_SRC_MISSING;
+    return trs_fail(TRS_EPIVOT, "row %" PRId64 ": the pivot of %s is %s%s", o->first + lu->base,
+                    name, what[o->fault], missing ? " (A has no diagonal entry there)" : "");
+}
+
+static int compute(trs_lu *lu, ilu *s, const void *val)
+{
+    trs_ilu_rows *f = &s->rows;
+    const double start = trs_now();
+    const trs_context ctx = {.mem = lu->mem, .threads = 1};
+    trs_tri_read_values(&ctx, &f->t, val);
+    int rc = check_finite(lu, &f->t);
+    if (rc) return rc;
+    const trs_ilu_outcome o = trs_ilu_compute(f);
+    lu->info.boosted = o.boosted;
+    lu->info.seconds_factor = trs_now() - start;
+    return o.first < f->t.n ? say_fault(lu, f, &o) : TRS_OK;
+}
+
+/* ---- a trs_lu ------------------------------------------------------------------------------- */
+
+static void release(trs_lu *lu, void *data)
+{
+    ilu *s = data;
+    trs_lu_free(lu, s->rows.t.src);
+    trs_lu_free(lu, s->rows.diag);
+    trs_lu_free(lu, s->rows.where);
+    trs_lu_free(lu, s->rows.stage);
+    trs_lu_free(lu, s->rows.progress);
+    trs_lu_free(lu, s);
+}
+
+/* The factors as the trs_lu shows them: it owns ptr, idx and val, once. */
+static void show(trs_lu *lu, const ilu *s)
+{
+    const trs_tri *t = &s->rows.t;
+    trs_mat *L = &lu->f.L, *U = &lu->f.U;
+    *L = (trs_mat){.n = t->n, .nnz = t->nnz, .ptr = t->ptr, .idx = t->idx, .val = t->val};
+    L->dtype = t->dtype;
+    L->kind = TRS_LOWER;
+    lu->f.cholesky = s->rows.cholesky;
+    lu->f.library = s->rows.cholesky ? "IC(0)" : "ILU(0)";
+    lu->f.ordering = "natural";
+    if (s->rows.cholesky) return;
+    *U = *L;
+    U->kind = TRS_UPPER;
+    L->kind = TRS_LOWER | TRS_UNIT;
+}
+
+/* The identity, for the first plan of L. */
+static void set_identity(const trs_ilu_rows *f)
+{
+    const double one[2] = {1, 0};
+    memset(f->t.val, 0, (size_t)f->t.nnz * trs_size(f->t.dtype));
+    for (int32_t i = 0; i < f->t.n; i++) trs_number_put(f->t.val, f->t.dtype, f->diag[i], one);
+}
+
+static int team(const trs_lu *lu)
+{
+    const int threads = lu->opt.threads > 0 ? lu->opt.threads : trs_default_threads();
+    return threads < TRS_ILU_THREADS ? threads : TRS_ILU_THREADS;
+}
+
+/* Pattern, plan of L, levels. */
+static int analyse(trs_lu *lu, ilu *s, const trs_mat *A)
+{
+    trs_context ctx = {.mem = lu->mem, .base = A->base == 1};
+    trs_ilu_rows *f = &s->rows;
+    const int32_t *topo, *lv_ptr;
+    trs_info info;
+    int rc = import(&ctx, A, f, &f->t);
+    lu->info.nnz_a = A->format == TRS_DENSE ? A->n * A->n : trs_value_count(A);
+    show(lu, s);
+    f->threads = team(lu);
+    if (rc) return rc;
+    set_identity(f);
+    rc = trs_lu_plan(lu, true);
+    if (rc) return rc;
+    f->where = trs_alloc_zero(&lu->mem, (int64_t)f->t.n * f->threads, sizeof *f->where);
+    if (!f->where) return trs_fail(TRS_EMEM, "out of memory for the places of a row");
+    rc = trs_plan_levels(lu->l, &topo, &lv_ptr);
+    if (!rc) rc = trs_plan_info(lu->l, &info);
+    if (!rc) rc = trs_ilu_stages(&ctx, f, topo, lv_ptr, (int32_t)info.levels);
+    return rc;
+}
+
+static int check(trs_lu *lu, const ilu *s, const trs_mat *A)
+{
+    lu->base = A->base == 1;
+    if (A->device > 0) return trs_fail(TRS_ESUPPORT, "A must be in host memory");
+    if (A->kind && !(s->rows.cholesky && A->kind == TRS_LOWER))
+        return trs_fail(TRS_EARG, "kind must be 0%s",
+                        s->rows.cholesky ? " or TRS_LOWER" : ": A is a general matrix");
+    return trs_check_mat(A);
+}
+
+static int same_shape(const trs_mat *was, const trs_mat *A)
+{
+    if (!trs_same_arrays(was, A))
+        return trs_fail(TRS_EARG,
+                        "update: n, nnz, ld, block, dtype or format differ from the first A");
+    return trs_check_values(A);
+}
+
+static int update(trs_lu *lu, const trs_mat *A)
+{
+    ilu *s = lu->backend;
+    if (!lu->l || !s->rows.topo)
+        return trs_fail(TRS_ESTATE, "update: the pattern was never analysed");
+    lu->ready = false;
+    if (A->device > 0) return trs_fail(TRS_ESUPPORT, "A must be in host memory");
+    int rc = same_shape(&s->shape, A);
+    if (!rc) rc = compute(lu, s, A->val);
+    return rc ? rc : trs_lu_plan(lu, false);
+}
+
+static int check_options(const trs_ilu_options *opt)
+{
+    if ((unsigned)opt->method > TRS_IC0)
+        return trs_fail(TRS_EARG, "unknown method %d", (int)opt->method);
+    if (!(opt->shift >= 0) || !isfinite(opt->shift) || !(opt->boost >= 0) || !(opt->boost <= 1))
+        return trs_fail(TRS_EARG, "shift must be at least 0, and boost in 0 .. 1");
+    return TRS_OK;
+}
+
+static int ilu_of(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt)
+{
+    static const trs_ilu_options defaults = {0};
+    if (!lu) return trs_fail(TRS_EARG, "lu is NULL");
+    *lu = NULL;
+    if (!A) return trs_fail(TRS_EARG, "A is NULL");
+    if (!opt) opt = &defaults;
+    int rc = trs_lu_new(lu, &opt->plan);
+    if (!rc) rc = check_options(opt);
+    if (!rc) rc = trs_check_device(opt->plan.device);
+    if (rc) return rc;
+    ilu *s = trs_alloc_zero(&(*lu)->mem, 1, sizeof *s);
+    if (!s) return trs_fail(TRS_EMEM, "out of memory for a handle");
+    (*lu)->backend = s;
+    (*lu)->release = release;
+    (*lu)->update = update;
+    (*lu)->dtype = A->dtype;
+    (*lu)->opt.layout = opt->plan.layout;
+    (*lu)->opt.ops |= 1u << TRS_N; /* whose levels are those of the factorisation */
+    s->rows.cholesky = opt->method == TRS_IC0;
+    s->rows.shift = opt->shift;
+    s->rows.boost = opt->boost;
+    s->shape = *A;
+    s->shape.ptr = s->shape.idx = s->shape.val = NULL;
+    rc = check(*lu, s, A);
+    if (!rc) rc = analyse(*lu, s, A);
+    const double first = (*lu)->info.seconds_analyse; /* the plan of L */
+    if (!rc) rc = update(*lu, A);
+    (*lu)->info.seconds_analyse += first;
+    return rc;
+}
+
+int trs_ilu(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt)
+{
+    trs_enter();
+    return trs_leave(ilu_of(lu, A, opt));
+}

@@ -1,0 +1,184 @@
+/* ilu_rows.c: the numbers of ILU(0) and IC(0), row by row.
+ *
+ *     ILU(0), row i, the IKJ form of elimination:   for k < i in row i, ascending:
+ *         l(i, k) = a(i, k) / u(k, k);   a(i, j) -= l(i, k) u(k, j)  for j > k, where row i has j
+ *     IC(0), row i:
+ *         l(i, k) = (a(i, k) - sum_(j < k) l(i, j) conj (l(k, j))) / l(k, k)  for k < i in row i
+ *         l(i, i) = sqrt (a(i, i) - sum_(j < i) |l(i, j)|^2)
+ *
+ * Row i reads the rows k that it names, all of earlier levels of L: the rows of a level are independent,
+ * and wide levels are shared among threads.  A row is computed by one thread in one order, so the bits
+ * do not depend on their number.  where [j] is 1 + the place of column j in the row at hand, 0 if it has
+ * none.  A bad pivot spoils rows behind it only, so the first bad row is one that went wrong by itself.
+ * Source: Saad, Iterative Methods for Sparse Linear Systems, section 10.3; Meijerink, van der Vorst 1977. */
+#ifndef T
+
+#include "config.h"
+
+#include "ilu.h"
+
+#include <math.h>
+
+/* Multiplications: a level with fewer is done by one thread, since handing over would cost more, and a
+ * chunk has no fewer. */
+enum { WIDE = 20000, CHUNK = 10000 };
+
+#define TRS_BODY "factor/ilu_rows.c"
+#include "base/each_type.h"
+
+typedef trs_ilu_fault (*row_fn)(const trs_ilu_rows *, int32_t, int32_t *, int64_t *);
+static const row_fn lu_row[] = TRS_PER_TYPE(lu_row), cholesky_row[] = TRS_PER_TYPE(cholesky_row);
+
+/* ---- stages --------------------------------------------------------------------------------- */
+
+static int64_t work_of(const trs_ilu_rows *f, int32_t i)
+{
+    const int64_t *Lp = f->t.ptr;
+    int64_t work = Lp[i + 1] - Lp[i];
+    for (int64_t p = Lp[i]; p < f->diag[i]; p++) {
+        const int32_t k = f->t.idx[p];
+        work += f->cholesky ? f->diag[k] - Lp[k] : Lp[k + 1] - f->diag[k];
+    }
+    return work;
+}
+
+int trs_ilu_stages(trs_context *ctx, trs_ilu_rows *f, const int32_t *topo, const int32_t *lv_ptr,
+                   int32_t levels)
+{
+    const int64_t most = 4 * (int64_t)f->threads;
+    f->stage = trs_new(ctx, levels, sizeof *f->stage, "stages");
+    f->progress = trs_new(ctx, (int64_t)levels + 1, sizeof *f->progress, "the progress of stages");
+    if (!f->stage || !f->progress) return TRS_EMEM;
+    f->topo = topo;
+    for (int32_t l = 0; l < levels; l++) {
+        int64_t work = 0;
+        for (int32_t k = lv_ptr[l]; k < lv_ptr[l + 1]; k++) work += work_of(f, topo[k]);
+        int64_t chunks = work < WIDE || f->threads == 1 ? 1 : work / CHUNK;
+        if (chunks > most) chunks = most;
+        if (chunks > lv_ptr[l + 1] - lv_ptr[l]) chunks = lv_ptr[l + 1] - lv_ptr[l];
+        trs_level_stage *last = f->stages > 0 ? &f->stage[f->stages - 1] : NULL;
+        if (last && chunks == 1 && last->chunks == 1) last->end = lv_ptr[l + 1];
+        else f->stage[f->stages++] = (trs_level_stage){lv_ptr[l], lv_ptr[l + 1], (int32_t)chunks};
+    }
+    return TRS_OK;
+}
+
+/* ---- the sweep ------------------------------------------------------------------------------ */
+
+typedef struct sweep {
+    const trs_ilu_rows *f;
+    row_fn row;
+    trs_ilu_outcome outcome[TRS_ILU_THREADS]; /* of each thread */
+} sweep;
+
+static void do_rows(void *user, int thread, int32_t begin, int32_t end)
+{
+    sweep *s = user;
+    const trs_ilu_rows *f = s->f;
+    int32_t *where = f->where + (int64_t)f->t.n * thread;
+    trs_ilu_outcome *o = &s->outcome[thread];
+    for (int32_t k = begin; k < end; k++) {
+        const int32_t i = f->topo[k];
+        const trs_ilu_fault fault = s->row(f, i, where, &o->boosted);
+        if (fault && i < o->first) o->first = i, o->fault = fault;
+    }
+}
+
+trs_ilu_outcome trs_ilu_compute(const trs_ilu_rows *f)
+{
+    sweep s = {.f = f, .row = (f->cholesky ? cholesky_row : lu_row)[f->t.dtype]};
+    for (int t = 0; t < f->threads; t++) s.outcome[t].first = f->t.n;
+    if (f->stages > 1) trs_stages_run(f->stage, f->stages, f->progress, f->threads, do_rows, &s);
+    else do_rows(&s, 0, 0, f->t.n);
+    trs_ilu_outcome all = s.outcome[0];
+    for (int t = 1; t < f->threads; t++) {
+        all.boosted += s.outcome[t].boosted;
+        if (s.outcome[t].first < all.first)
+            all.first = s.outcome[t].first, all.fault = s.outcome[t].fault;
+    }
+    return all;
+}
+
+#else
+
+static double FN(size)(T z)
+{
+    return fabs((double)creal(z)) + fabs((double)cimag(z));
+}
+
+static bool FN(finite)(T z)
+{
+    return isfinite(creal(z)) && isfinite(cimag(z));
+}
+
+/* Row i enters where; the size that a replaced pivot gets: boost times its largest entry. */
+static double FN(enter)(const trs_ilu_rows *f, int32_t i, int32_t *where)
+{
+    const T *Lx = f->t.val;
+    const int64_t begin = f->t.ptr[i];
+    double largest = 0;
+    for (int64_t p = begin; p < f->t.ptr[i + 1]; p++) {
+        where[f->t.idx[p]] = (int32_t)(p - begin) + 1;
+        if (FN(size)(Lx[p]) > largest) largest = FN(size)(Lx[p]);
+    }
+    return f->boost * largest;
+}
+
+/* Row i leaves; is every number in it finite? */
+static bool FN(leave)(const trs_ilu_rows *f, int32_t i, int32_t *where)
+{
+    const T *Lx = f->t.val;
+    bool good = true;
+    for (int64_t p = f->t.ptr[i]; p < f->t.ptr[i + 1]; p++) {
+        where[f->t.idx[p]] = 0;
+        good &= FN(finite)(Lx[p]);
+    }
+    return good;
+}
+
+static trs_ilu_fault FN(lu_row)(const trs_ilu_rows *f, int32_t i, int32_t *where, int64_t *boosted)
+{
+    const int64_t *Lp = f->t.ptr, *diag = f->diag;
+    const int32_t *Li = f->t.idx;
+    T *Lx = f->t.val, *x = Lx + Lp[i] - 1; /* x [where [j]] = a(i, j) */
+    const double least = FN(enter)(f, i, where);
+    Lx[diag[i]] *= (T)(1 + f->shift);
+    for (int64_t p = Lp[i]; p < diag[i]; p++) {
+        const int32_t k = Li[p];
+        const T l = Lx[p] /= Lx[diag[k]];
+        for (int64_t q = diag[k] + 1; q < Lp[k + 1]; q++)
+            if (where[Li[q]]) x[where[Li[q]]] -= l * Lx[q];
+    }
+    T *d = &Lx[diag[i]];
+    if (!FN(leave)(f, i, where)) return TRS_ILU_INFINITE;
+    if (FN(size)(*d) < least) {
+        *d = (T)(creal(*d) < 0 ? -least : least);
+        ++*boosted;
+    }
+    return *d == 0 ? TRS_ILU_ZERO : TRS_ILU_GOOD;
+}
+
+static trs_ilu_fault FN(cholesky_row)(const trs_ilu_rows *f, int32_t i, int32_t *where,
+                                      int64_t *boosted)
+{
+    const int64_t *Lp = f->t.ptr, *diag = f->diag;
+    const int32_t *Li = f->t.idx;
+    T *Lx = f->t.val, *x = Lx + Lp[i] - 1; /* x [where [j]] = l(i, j) */
+    const double least = FN(enter)(f, i, where);
+    double d = (double)creal(Lx[diag[i]]) * (1 + f->shift);
+    for (int64_t p = Lp[i]; p < diag[i]; p++) {
+        const int32_t k = Li[p];
+        T s = Lx[p];
+        for (int64_t q = Lp[k]; q < diag[k]; q++)
+            if (where[Li[q]]) s -= x[where[Li[q]]] * CONJ(Lx[q]);
+        s /= Lx[diag[k]];
+        Lx[p] = s;
+        d -= (double)(creal(s) * creal(s) + cimag(s) * cimag(s));
+    }
+    if (f->boost > 0 && d < least) d = least, ++*boosted;
+    Lx[diag[i]] = (T)sqrt(d > 0 ? d : 0);
+    if (!FN(leave)(f, i, where) || !isfinite(d)) return TRS_ILU_INFINITE;
+    return Lx[diag[i]] != 0 ? TRS_ILU_GOOD : d < 0 ? TRS_ILU_NEGATIVE : TRS_ILU_ZERO;
+}
+
+#endif

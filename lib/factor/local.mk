@@ -1,0 +1,48 @@
+# lib/factor
+libcore_la_SOURCES += lib/factor/determinant.c lib/factor/ilu.c lib/factor/ilu.h \
+	lib/factor/ilu_rows.c lib/factor/lu.c lib/factor/lu.h lib/factor/lu_import.c
+
+# tests
+if HAVE_CMOCKA
+check_PROGRAMS += tests/factor/t_ilu
+tests_factor_t_ilu_SOURCES = tests/factor/t_ilu.c $(COUNTER) $(FULL)
+tests_factor_t_ilu_CFLAGS = $(TEST_FLAGS)
+tests_factor_t_ilu_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/factor/t_det
+tests_factor_t_det_SOURCES = tests/factor/t_det.c $(MODEL)
+tests_factor_t_det_CFLAGS = $(TEST_FLAGS)
+tests_factor_t_det_LDADD = $(TEST_LIBS)
+if HAVE_SUITESPARSE
+check_PROGRAMS += tests/factor/t_lu
+tests_factor_t_lu_SOURCES = tests/factor/t_lu.c $(COUNTER) $(FULL)
+tests_factor_t_lu_CFLAGS = $(TEST_FLAGS)
+tests_factor_t_lu_CPPFLAGS = $(AM_CPPFLAGS) $(SUITESPARSE_CPPFLAGS)
+tests_factor_t_lu_LDADD = libtrisolve-suitesparse.la libtrisolve-sparse.la $(CMOCKA_LIBS) $(LAPACKE_LIBS)
+check_PROGRAMS += tests/factor/t_rb
+tests_factor_t_rb_SOURCES = tests/factor/t_rb.c
+tests_factor_t_rb_CFLAGS = $(TEST_FLAGS)
+tests_factor_t_rb_CPPFLAGS = $(AM_CPPFLAGS) $(SUITESPARSE_CPPFLAGS)
+tests_factor_t_rb_LDADD = libtrisolve-suitesparse.la libtrisolve-sparse.la $(CMOCKA_LIBS) $(SUITESPARSE_LIBS)
+endif
+endif
+
+# ---- libtrisolve-suitesparse: what links SuiteSparse, and so the GPL
+if HAVE_SUITESPARSE
+include_HEADERS += lib/trisolve-suitesparse.h
+pkgconfig_DATA += trisolve-suitesparse.pc
+noinst_LTLIBRARIES += libcore-suitesparse.la
+libcore_suitesparse_la_SOURCES = lib/factor/suitesparse/cholmod.c \
+	lib/factor/suitesparse/factor.c lib/factor/suitesparse/factor.h \
+	lib/factor/suitesparse/rb_fields.c lib/factor/suitesparse/rb_fields.h \
+	lib/factor/suitesparse/rb_read.c lib/factor/suitesparse/umfpack.c
+libcore_suitesparse_la_CPPFLAGS = $(AM_CPPFLAGS) $(SUITESPARSE_CPPFLAGS)
+libcore_suitesparse_la_LIBADD = $(SUITESPARSE_LIBS)
+lib_LTLIBRARIES += libtrisolve-suitesparse.la
+libtrisolve_suitesparse_la_SOURCES =
+libtrisolve_suitesparse_la_LIBADD = libcore-suitesparse.la libtrisolve-sparse.la
+libtrisolve_suitesparse_la_LDFLAGS = -version-info $(ABI_VERSION) -no-undefined \
+	-export-symbols-regex '^trs_' $(RPATH_LIB)
+FACTOR_LIBS += libtrisolve-suitesparse.la
+else
+EXTRA_DIST += lib/trisolve-suitesparse.h
+endif

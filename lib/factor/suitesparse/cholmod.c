@@ -1,0 +1,216 @@
+/* cholmod.c: A(P, P) = L L^H by CHOLMOD, for Hermitian positive definite matrices.
+ *
+ * L comes by columns, rows ascending, diagonal first.  A supernodal factor stores explicit zeros where
+ * columns were merged (7 to 9 % on a grid); final_resymbol drops them, so that L has its exact pattern,
+ * which depends on the pattern of A alone.
+ * The analysis is kept symbolic and copied for every numeric factorisation: factoring again into a
+ * simplicial factor would be simplicial, and slow. */
+#include "config.h"
+
+#include "factor.h"
+
+#ifdef HAVE_CHOLMOD
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <cholmod.h>
+
+typedef struct chol {
+    cholmod_common common;
+    cholmod_factor *symbolic;
+} chol;
+
+static int failed(const cholmod_common *c, const char *doing)
+{
+    if (c->status == CHOLMOD_OUT_OF_MEMORY || c->status == CHOLMOD_TOO_LARGE)
+        return trs_fail(TRS_EMEM, "CHOLMOD is out of memory while %s", doing);
+    if (c->status == CHOLMOD_NOT_INSTALLED)
+        return trs_fail(TRS_ESUPPORT, "CHOLMOD was built without a module it needs for %s", doing);
+    return trs_fail(TRS_ELIBRARY, "CHOLMOD failed while %s: status %d", doing, c->status);
+}
+
+/* The lower triangle of A, seen by CHOLMOD. */
+static cholmod_sparse view(const trs_csc *A)
+{
+    return (cholmod_sparse){
+        .nrow = (size_t)A->n,
+        .ncol = (size_t)A->n,
+        .nzmax = (size_t)A->nnz,
+        .p = A->p,
+        .i = A->i,
+        .x = A->x,
+        .stype = -1,
+        .itype = CHOLMOD_LONG,
+        .xtype = A->is_complex ? CHOLMOD_COMPLEX : CHOLMOD_REAL,
+        .dtype = CHOLMOD_DOUBLE,
+        .sorted = 1,
+        .packed = 1,
+    };
+}
+
+/* ---- analysis ------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *said;
+    int value;
+} orderings[] = {{"amd", "AMD", CHOLMOD_AMD},
+                 {"metis", "METIS", CHOLMOD_METIS},
+                 {"natural", "natural", CHOLMOD_NATURAL},
+                 {"nesdis", "NESDIS", CHOLMOD_NESDIS},
+                 {"colamd", "COLAMD", CHOLMOD_COLAMD}};
+
+enum { ORDERINGS = sizeof orderings / sizeof orderings[0] };
+
+static int set_ordering(cholmod_common *c, const char *name)
+{
+    if (!name) return TRS_OK;
+    if (!strcmp(name, "best")) {
+        c->nmethods = 9;
+        return TRS_OK;
+    }
+    for (int k = 0; k < ORDERINGS; k++) {
+        if (strcmp(name, orderings[k].name)) continue;
+        c->nmethods = 1;
+        c->method[0].ordering = orderings[k].value;
+        c->postorder = orderings[k].value != CHOLMOD_NATURAL;
+        return TRS_OK;
+    }
+    return trs_fail(TRS_ESUPPORT, "CHOLMOD has no ordering \"%s\"", name);
+}
+
+static const char *ordering_used(const cholmod_factor *L)
+{
+    for (int k = 0; k < ORDERINGS; k++)
+        if (L->ordering == orderings[k].value) return orderings[k].said;
+    return "other";
+}
+
+static void set_defaults(cholmod_common *c)
+{
+    c->print = 0;
+    c->useGPU = 0;
+    c->final_asis = 0; /* the form of L: LL', simplicial, packed, exact pattern */
+    c->final_super = 0;
+    c->final_ll = 1;
+    c->final_pack = 1;
+    c->final_monotonic = 1;
+    c->final_resymbol = 1;
+}
+
+static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, void **data)
+{
+    chol *d = *data = trs_lu_alloc(lu, 1, sizeof *d, "CHOLMOD's handle");
+    if (!d) return TRS_EMEM;
+    memset(d, 0, sizeof *d);
+    cholmod_l_start(&d->common);
+    set_defaults(&d->common);
+    int rc = set_ordering(&d->common, ordering);
+    if (rc) return rc;
+    cholmod_sparse S = view(A);
+    d->symbolic = cholmod_l_analyze(&S, &d->common);
+    return d->symbolic ? TRS_OK : failed(&d->common, "ordering A");
+}
+
+static void release(trs_lu *lu, void *data)
+{
+    chol *d = data;
+    if (!d) return;
+    cholmod_l_free_factor(&d->symbolic, &d->common);
+    cholmod_l_finish(&d->common);
+    trs_lu_free(lu, d);
+}
+
+/* ---- numbers -------------------------------------------------------------------------------- */
+
+static int indefinite(trs_lu *lu, const cholmod_factor *L, size_t k)
+{
+    const int64_t *P = L->Perm;
+    return trs_fail(TRS_EPIVOT,
+                    "row %" PRId64 ": A is not positive definite, or singular in working precision",
+                    P[k] + lu->base);
+}
+
+static double diagonal(const trs_csc *A, int64_t j)
+{
+    int64_t p = A->p[j];
+    while (A->i[p] != j) p++;
+    return A->x[A->is_complex ? 2 * p : p];
+}
+
+/* L(k, k)^2 is A(i, i) less a sum of squares, i = P(k).  When next to nothing is left of it, it is
+ * rounding: A is semidefinite or worse, however its rows are scaled. */
+static int check_pivots(trs_lu *lu, const trs_csc *A, const cholmod_factor *L)
+{
+    const int64_t *Lp = L->p, *P = L->Perm;
+    const double *Lx = L->x;
+    const int64_t step = A->is_complex ? 2 : 1;
+    for (size_t k = 0; k < L->n; k++) {
+        const double d = Lx[step * Lp[k]];
+        if (!isfinite(d) || !(d * d > 8 * DBL_EPSILON * diagonal(A, P[k])))
+            return indefinite(lu, L, k);
+    }
+    return TRS_OK;
+}
+
+static void *copy(trs_lu *lu, const void *from, int64_t count, size_t size, const char *what)
+{
+    void *to = trs_lu_alloc(lu, count, size, what);
+    return to && count ? memcpy(to, from, (size_t)count * size) : to;
+}
+
+/* n < 2^31: indices need 32 bits only. */
+static int32_t *narrow(trs_lu *lu, const int64_t *from, int64_t count)
+{
+    int32_t *to = trs_lu_alloc(lu, count, sizeof *to, "the rows of L");
+    for (int64_t p = 0; to && p < count; p++) to[p] = (int32_t)from[p];
+    return to;
+}
+
+static int take(trs_lu *lu, const cholmod_factor *L, trs_factors *f, cholmod_common *c)
+{
+    const int64_t n = (int64_t)L->n, nnz = ((const int64_t *)L->p)[n];
+    const bool is_complex = L->xtype == CHOLMOD_COMPLEX;
+    f->L = (trs_mat){.n = n, .nnz = nnz, .ptr_bits = 64, .idx_bits = 32};
+    f->L.format = TRS_CSC;
+    f->L.kind = TRS_LOWER;
+    f->L.dtype = is_complex ? TRS_C64 : TRS_F64;
+    f->L.ptr = copy(lu, L->p, n + 1, 8, "the pointers of L");
+    f->L.idx = narrow(lu, L->i, nnz);
+    f->L.val = copy(lu, L->x, nnz, is_complex ? 16 : 8, "the values of L");
+    f->P = copy(lu, L->Perm, n, 8, "P");
+    f->cholesky = true;
+    f->library = "CHOLMOD";
+    f->ordering = ordering_used(L);
+    f->rcond = cholmod_l_rcond((cholmod_factor *)L, c);
+    return f->L.ptr && f->L.idx && f->L.val && f->P ? TRS_OK : TRS_EMEM;
+}
+
+static int factor(trs_lu *lu, const trs_csc *A, void *data, trs_factors *f)
+{
+    chol *d = data;
+    cholmod_common *c = &d->common;
+    cholmod_sparse S = view(A);
+    cholmod_factor *L = cholmod_l_copy_factor(d->symbolic, c);
+    if (!L) return failed(c, "copying the analysis");
+    int rc = cholmod_l_factorize(&S, L, c) ? TRS_OK : failed(c, "factoring A");
+    if (!rc && (c->status == CHOLMOD_NOT_POSDEF || L->minor < L->n))
+        rc = indefinite(lu, L, L->minor < L->n ? L->minor : 0);
+    if (!rc && !cholmod_l_change_factor(L->xtype, 1, 0, 1, 1, L, c)) rc = failed(c, "packing L");
+    if (!rc) rc = check_pivots(lu, A, L);
+    if (!rc) rc = take(lu, L, f, c);
+    cholmod_l_free_factor(&L, c);
+    if (rc) trs_lu_factors_free(lu, f);
+    return rc;
+}
+
+const trs_method trs_method_cholmod = {
+    .name = "cholmod",
+    .hermitian = 1,
+    .analyse = analyse,
+    .numeric = factor,
+    .release = release,
+};
+
+#endif

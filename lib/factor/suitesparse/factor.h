@@ -1,0 +1,32 @@
+/* factor.h: what factor.c asks of a library that factors: analysis once, numbers as often as wanted. */
+#ifndef TRS_SUITESPARSE_FACTOR_H
+#define TRS_SUITESPARSE_FACTOR_H
+
+#include "factor/lu.h"
+
+/* These of call.h and lu.h are in the other library, which exports the table alone. */
+#define trs_enter           trs_core()->trs_enter
+#define trs_leave           trs_core()->trs_leave
+#define trs_fail            trs_core()->trs_fail
+#define trs_lu_new          trs_core()->trs_lu_new
+#define trs_lu_alloc        trs_core()->trs_lu_alloc
+#define trs_lu_free         trs_core()->trs_lu_free
+#define trs_lu_import       trs_core()->trs_lu_import
+#define trs_lu_csc_free     trs_core()->trs_lu_csc_free
+#define trs_lu_adopt        trs_core()->trs_lu_adopt
+#define trs_lu_factors_free trs_core()->trs_lu_factors_free
+
+typedef struct trs_method {
+    const char *name;
+    int hermitian; /* 1: for Hermitian positive definite matrices alone */
+    /* Order A and look at its pattern.  *symbolic is set, for release, also after an error.
+     * ordering: NULL: the library's default. */
+    int (*analyse)(trs_lu *lu, const trs_csc *A, const char *ordering, void **symbolic);
+    /* TRS_EPIVOT: it broke down, and the sentence says in which row. */
+    int (*numeric)(trs_lu *lu, const trs_csc *A, void *symbolic, trs_factors *f);
+    void (*release)(trs_lu *lu, void *symbolic);
+} trs_method;
+
+extern const trs_method trs_method_umfpack, trs_method_cholmod;
+
+#endif

@@ -1,0 +1,305 @@
+/* rb_read.c: read a Rutherford-Boeing or Harwell-Boeing file with RBio: trs_rb_read.
+ *
+ * RBio reads from named files only, so that the text, unpacked where it is packed, first goes to a
+ * temporary file without a name, number by number as rb_fields.c finds them.  The header is looked at before
+ * RBio sees it: what is of another format is left alone, and sizes that the file cannot hold are refused
+ * before memory is asked for. */
+#include "config.h"
+
+#include "factor.h"
+#include "base/noun.h"
+#include "rb_fields.h"
+#include "trisolve-suitesparse.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef HAVE_RBIO
+#include <RBio.h>
+#include <SuiteSparse_config.h>
+
+#ifdef SuiteSparse_long
+typedef SuiteSparse_long whole;
+#else
+typedef int64_t whole;
+#endif
+
+typedef struct text_file {
+    const char *file;
+    trs_rb_fields fields; /* out: the temporary file */
+    int64_t bytes;        /* read */
+    bool known;           /* it is of one of the two formats */
+    int rc;
+} text_file;
+
+typedef struct rb { /* what RBio gives */
+    whole rows, cols, kind, symmetry;
+    whole *ptr, *idx; /* by columns */
+    double *re, *im;
+} rb;
+
+static int fail(int code, const text_file *t, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The sentence names the format once the header has shown it. */
+static int fail(int code, const text_file *t, const char *format, ...)
+{
+    const size_t length = strlen(t->file);
+    const char *kind =
+        t->fields.head.harwell ? "1: a Harwell-Boeing file: " : "1: a Rutherford-Boeing file: ";
+    char what[320];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    return trs_fail(code, "%s:%s%s", length > 150 ? t->file + length - 150 : t->file,
+                    t->known ? kind : " ", what);
+}
+
+/* ---- the text ---------------------------------------------------------------------------------- */
+
+/* Line k from 0 of the text, at most size-1 characters; false: there is none. */
+static bool get_line(const char *p, int64_t bytes, int k, char *line, size_t size)
+{
+    const char *end = p + bytes;
+    for (; k > 0; k--) {
+        p = memchr(p, '\n', (size_t)(end - p));
+        if (!p++) return false;
+    }
+    const char *nl = memchr(p, '\n', (size_t)(end - p));
+    size_t n = (size_t)((nl ? nl : end) - p);
+    if (n >= size) n = size - 1;
+    memcpy(line, p, n);
+    line[n] = '\0';
+    return n > 0;
+}
+
+/* The fourth line begins with a Fortran format. */
+static bool is_boeing(const char *p, int64_t bytes, trs_boeing *h, char format[128])
+{
+    char second[128], third[128];
+    return get_line(p, bytes, 1, second, sizeof second) &&
+           get_line(p, bytes, 2, third, sizeof third) && trs_boeing_header(second, third, h) &&
+           get_line(p, bytes, 3, format, 128) && format[strspn(format, " ")] == '(';
+}
+
+static bool in_range(const trs_boeing *h)
+{
+    return h->rows >= 0 && h->rows <= INT32_MAX && h->cols >= 0 && h->cols <= INT32_MAX &&
+           h->stored >= 0 && h->stored <= INT64_MAX / 16;
+}
+
+/* A piece of the text, whole lines; non-zero: no more of it is wanted. */
+static int put(void *user, const char *text, int64_t bytes)
+{
+    text_file *t = user;
+    char format[128];
+    if (t->bytes == 0) {
+        t->known = is_boeing(text, bytes, &t->fields.head, format);
+        if (!t->known) return 1;
+        t->rc = in_range(&t->fields.head) ? trs_rb_formats(&t->fields, format) : TRS_EMATRIX;
+    }
+    t->bytes += bytes;
+    for (const char *end = text + bytes; text < end && !t->rc && t->fields.part < 3;) {
+        const char *nl = memchr(text, '\n', (size_t)(end - text));
+        t->rc = trs_rb_line(&t->fields, text, (nl ? nl : end) - text);
+        text = nl ? nl + 1 : end;
+    }
+    return t->rc || t->fields.part == 3;
+}
+
+static int unpack(const trs_mm_options *opt, text_file *t)
+{
+    const trs_boeing *h = &t->fields.head;
+    t->fields.out = tmpfile();
+    if (!t->fields.out) return fail(TRS_EFILE, t, "no temporary file can be made");
+    int rc = trs_unpack(t->file, ".rb", opt->memory_limit, put, t);
+    if (rc) return rc;
+    if (!t->known)
+        return fail(TRS_EFORMAT, t, "neither a Rutherford-Boeing nor a Harwell-Boeing file");
+    if (!in_range(h))
+        return fail(TRS_EMATRIX, t, "%" PRId64 " x %" PRId64 " is out of range", h->rows, h->cols);
+    if (t->rc == TRS_EFILE || fflush(t->fields.out))
+        return fail(TRS_EFILE, t, "no room for its text");
+    if (t->rc) return fail(t->rc, t, "line %" PRId64 ": %s", t->fields.line, trs_message());
+    if (h->cols > t->bytes || h->stored > t->bytes)
+        return fail(TRS_EMATRIX, t,
+                    "%" PRId64 " %s cannot hold %" PRId64 " columns and %" PRId64 " entries",
+                    t->bytes, trs_noun(t->bytes, "byte", "bytes"), h->cols, h->stored);
+    return TRS_OK;
+}
+
+/* ---- the matrix -------------------------------------------------------------------------------- */
+
+static const char *explain(whole code)
+{
+    switch (code) {
+    case RBIO_CP_INVALID:
+        return "column pointers are wrong";
+    case RBIO_ROW_INVALID:
+        return "a row number is out of range";
+    case RBIO_DUPLICATE:
+        return "an entry is given twice";
+    case RBIO_EXTRANEOUS:
+        return "a symmetric matrix with entries above the diagonal";
+    case RBIO_JUMBLED:
+        return "rows do not ascend within a column";
+    case RBIO_CP_IOERROR:
+        return "column pointers cannot be read";
+    case RBIO_ROW_IOERROR:
+        return "row numbers cannot be read";
+    case RBIO_VALUE_IOERROR:
+        return "values cannot be read";
+    default:
+        return "the header cannot be read";
+    }
+}
+
+static int read_rb(const text_file *t, rb *r)
+{
+    char path[40], title[73], key[9], type[4];
+    whole size, zeros, *zero_ptr = NULL, *zero_idx = NULL;
+    snprintf(path, sizeof path, "/dev/fd/%d", fileno(t->fields.out));
+    rewind(t->fields.out);
+    whole rc = RBread(path, 1, 0, title, key, type, &r->rows, &r->cols, &r->kind, &r->symmetry,
+                      &size, &zeros, &r->ptr, &r->idx, &r->re, &r->im, &zero_ptr, &zero_idx);
+    SuiteSparse_free(zero_ptr);
+    SuiteSparse_free(zero_idx);
+    if (rc == RBIO_OUT_OF_MEMORY) return fail(TRS_EMEM, t, "out of memory");
+    if (rc < 0) return fail(TRS_EMATRIX, t, "%s", explain(rc));
+    if (!r->ptr || !r->idx || r->kind < 0 || r->kind > 4 || r->symmetry < -1 || r->symmetry > 3)
+        return fail(TRS_EMATRIX, t, "RBio gives no matrix");
+    return TRS_OK;
+}
+
+static void describe(const rb *r, const text_file *t, const trs_mm_options *opt, trs_mm *mm)
+{
+    static const trs_field field[] = {TRS_REAL, TRS_PATTERN, TRS_COMPLEX, TRS_INTEGER, TRS_COMPLEX};
+    static const trs_symmetry symmetry[] = {TRS_GENERAL, TRS_GENERAL, TRS_SYMMETRIC, TRS_HERMITIAN,
+                                            TRS_SKEW};
+    mm->rows = r->rows;
+    mm->cols = r->cols;
+    mm->nnz = r->ptr[r->cols];
+    mm->stored = t->fields.head.stored;
+    mm->field = field[r->kind];
+    mm->symmetry = symmetry[r->symmetry + 1];
+    mm->dtype = mm->field == TRS_COMPLEX ? TRS_C64 : TRS_F64;
+    mm->format = opt->format;
+    mm->base = opt->base;
+}
+
+static bool is_wanted(const trs_mm_options *opt, int64_t i, int64_t j)
+{
+    return !(opt->kind & TRS_LOWER && i < j) && !(opt->kind & TRS_UPPER && i > j);
+}
+
+static void *allocate(trs_mm *mm, int64_t count, size_t size)
+{
+    size_t bytes = (size_t)count * size + 1;
+    return mm->memory.alloc ? mm->memory.alloc(mm->memory.user, bytes) : malloc(bytes);
+}
+
+/* Entry p of RBio's column j to place q. */
+static void put_entry(const rb *r, trs_mm *mm, int64_t p, int64_t q, int64_t place)
+{
+    double *val = mm->val;
+    mm->idx[q] = (int32_t)place + mm->base;
+    if (mm->dtype == TRS_F64) val[q] = r->re ? r->re[p] : 1;
+    else val[2 * q] = r->re[p], val[2 * q + 1] = r->im[p];
+}
+
+/* By rows (or columns) with a counting sort, which leaves the columns ascending within a row; RBio
+ * has seen to it that rows ascend within a column. */
+static int fill(const rb *r, const trs_mm_options *opt, trs_mm *mm)
+{
+    bool by_cols = opt->format == TRS_CSC;
+    int64_t lines = by_cols ? mm->cols : mm->rows;
+    mm->ptr = allocate(mm, lines + 2, sizeof *mm->ptr);
+    mm->idx = allocate(mm, mm->nnz, sizeof *mm->idx);
+    mm->val = allocate(mm, mm->nnz, mm->dtype == TRS_C64 ? 16 : 8);
+    if (opt->format == TRS_COO) mm->row = allocate(mm, mm->nnz, sizeof *mm->row);
+    if (!mm->ptr || !mm->idx || !mm->val || (opt->format == TRS_COO && !mm->row)) return TRS_EMEM;
+    memset(mm->ptr, 0, (size_t)(lines + 2) * sizeof *mm->ptr);
+    int64_t *next = mm->ptr + 1; /* counted two places up, so that placing leaves ptr right */
+    for (int64_t j = 0; j < mm->cols; j++)
+        for (int64_t p = r->ptr[j]; p < r->ptr[j + 1]; p++)
+            next[1 + (by_cols ? j : r->idx[p])] += is_wanted(opt, r->idx[p], j);
+    for (int64_t l = 0; l < lines; l++) next[l + 1] += next[l];
+    for (int64_t j = 0; j < mm->cols; j++)
+        for (int64_t p = r->ptr[j]; p < r->ptr[j + 1]; p++) {
+            int64_t i = r->idx[p];
+            if (!is_wanted(opt, i, j)) continue;
+            int64_t q = next[by_cols ? j : i]++;
+            put_entry(r, mm, p, q, by_cols ? i : j);
+            if (mm->row) mm->row[q] = (int32_t)i + mm->base;
+        }
+    mm->nnz = mm->ptr[lines];
+    for (int64_t l = 0; l <= lines; l++) mm->ptr[l] += mm->base;
+    return TRS_OK;
+}
+
+static void drop_pointers(trs_mm *mm)
+{
+    if (mm->memory.free) mm->memory.free(mm->memory.user, mm->ptr);
+    else free(mm->ptr);
+    mm->ptr = NULL;
+}
+
+static int read_file(const trs_mm_options *opt, trs_mm *mm, text_file *t, rb *r)
+{
+    int rc = unpack(opt, t);
+    if (!rc) rc = read_rb(t, r);
+    if (rc) return rc;
+    describe(r, t, opt, mm);
+    if (mm->field == TRS_COMPLEX && opt->real_only)
+        return fail(TRS_ESUPPORT, t, "the matrix is complex, a real one is needed");
+    rc = fill(r, opt, mm);
+    if (rc) return fail(rc, t, "out of memory");
+    if (opt->format == TRS_COO) drop_pointers(mm);
+    return TRS_OK;
+}
+
+static int rb_read(const char *file, const trs_mm_options *opt, trs_mm *mm)
+{
+    static const trs_mm_options defaults = {0};
+    if (!mm) return trs_fail(TRS_EARG, "mm is NULL");
+    memset(mm, 0, sizeof *mm);
+    if (!opt) opt = &defaults;
+    if (!file || (opt->format != TRS_CSR && opt->format != TRS_CSC && opt->format != TRS_COO) ||
+        opt->base < 0 || opt->base > 1 || opt->memory_limit < 0 || opt->kind > TRS_UPPER)
+        return trs_fail(TRS_EARG, "file is NULL, or an option is out of range");
+    mm->memory = opt->memory;
+    text_file t = {.file = file};
+    rb r = {0};
+    int rc = read_file(opt, mm, &t, &r);
+    if (t.fields.out) fclose(t.fields.out);
+    SuiteSparse_free(r.ptr);
+    SuiteSparse_free(r.idx);
+    SuiteSparse_free(r.re);
+    SuiteSparse_free(r.im);
+    if (rc) trs_mm_free(mm);
+    return rc;
+}
+
+#else
+
+static int rb_read(const char *file, const trs_mm_options *opt, trs_mm *mm)
+{
+    (void)opt;
+    if (!file || !mm) return trs_fail(TRS_EARG, "file or mm is NULL");
+    memset(mm, 0, sizeof *mm);
+    return trs_fail(TRS_ESUPPORT,
+                    "%.150s: Rutherford-Boeing files need RBio, and this build has none", file);
+}
+
+#endif
+
+int trs_rb_read(const char *file, const trs_mm_options *opt, trs_mm *mm)
+{
+    trs_enter();
+    return trs_leave(rb_read(file, opt, mm));
+}

@@ -1,0 +1,305 @@
+/* umfpack.c: P R A Q = L U by UMFPACK, for any square matrix, real or complex.
+ *
+ * Conventions, from umfpack_get_numeric.h and checked in tests/factor/t_lu.c: (L U)(k, m) = s(P(k)) A(P(k), Q(m))
+ * with s(i) = do_recip ? Rs(i) : 1 / Rs(i) by row of A; L by rows, unit diagonal stored last; U by columns,
+ * diagonal last.  A singular A gives a warning and an object all the same.
+ * The 64-bit interfaces are used, packed complex: a NULL for the imaginary part. */
+#include "config.h"
+
+#include "factor.h"
+
+#ifdef HAVE_UMFPACK
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <umfpack.h>
+
+typedef struct umfpack {
+    bool is_complex;
+    void *Symbolic;
+    const char *ordering;
+    double Control[UMFPACK_CONTROL];
+    double Info[UMFPACK_INFO];
+} umfpack;
+
+/* ---- one name for real and complex ---------------------------------------------------------- */
+
+static int64_t symbolic(const trs_csc *A, umfpack *u)
+{
+    if (A->is_complex)
+        return umfpack_zl_symbolic(A->n, A->n, A->p, A->i, A->x, NULL, &u->Symbolic, u->Control,
+                                   u->Info);
+    return umfpack_dl_symbolic(A->n, A->n, A->p, A->i, A->x, &u->Symbolic, u->Control, u->Info);
+}
+
+static int64_t numeric(const trs_csc *A, umfpack *u, void **Numeric)
+{
+    if (A->is_complex)
+        return umfpack_zl_numeric(A->p, A->i, A->x, NULL, u->Symbolic, Numeric, u->Control,
+                                  u->Info);
+    return umfpack_dl_numeric(A->p, A->i, A->x, u->Symbolic, Numeric, u->Control, u->Info);
+}
+
+static void free_numeric(const umfpack *u, void **Numeric)
+{
+    if (u->is_complex) umfpack_zl_free_numeric(Numeric);
+    else umfpack_dl_free_numeric(Numeric);
+}
+
+static int64_t count_entries(const umfpack *u, int64_t *lnz, int64_t *unz, void *Numeric)
+{
+    int64_t rows, cols, diagonal;
+    if (u->is_complex) return umfpack_zl_get_lunz(lnz, unz, &rows, &cols, &diagonal, Numeric);
+    return umfpack_dl_get_lunz(lnz, unz, &rows, &cols, &diagonal, Numeric);
+}
+
+/* P, Q, Rs and the diagonal of U. */
+static int64_t get_order(const umfpack *u, trs_factors *f, double *D, int64_t *recip, void *Numeric)
+{
+    if (u->is_complex)
+        return umfpack_zl_get_numeric(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, f->P, f->Q, D,
+                                      NULL, recip, f->scale, Numeric);
+    return umfpack_dl_get_numeric(NULL, NULL, NULL, NULL, NULL, NULL, f->P, f->Q, D, recip,
+                                  f->scale, Numeric);
+}
+
+static int64_t get_triangles(const umfpack *u, trs_factors *f, void *Numeric)
+{
+    int64_t *Lp = (int64_t *)f->L.ptr, *Lj = (int64_t *)f->L.idx;
+    int64_t *Up = (int64_t *)f->U.ptr, *Ui = (int64_t *)f->U.idx;
+    double *Lx = (double *)f->L.val, *Ux = (double *)f->U.val;
+    if (u->is_complex)
+        return umfpack_zl_get_numeric(Lp, Lj, Lx, NULL, Up, Ui, Ux, NULL, NULL, NULL, NULL, NULL,
+                                      NULL, NULL, Numeric);
+    return umfpack_dl_get_numeric(Lp, Lj, Lx, Up, Ui, Ux, NULL, NULL, NULL, NULL, NULL, Numeric);
+}
+
+/* ---- analysis ------------------------------------------------------------------------------- */
+
+static int failed(int64_t status, const char *doing)
+{
+    if (status == UMFPACK_ERROR_out_of_memory)
+        return trs_fail(TRS_EMEM, "UMFPACK is out of memory while %s", doing);
+    return trs_fail(TRS_ELIBRARY, "UMFPACK failed while %s: status %" PRId64, doing, status);
+}
+
+static int set_ordering(umfpack *u, const char *name)
+{
+    static const struct {
+        const char *name;
+        int value;
+    } table[] = {{"amd", UMFPACK_ORDERING_AMD},      {"colamd", UMFPACK_ORDERING_AMD},
+                 {"metis", UMFPACK_ORDERING_METIS},  {"best", UMFPACK_ORDERING_BEST},
+                 {"natural", UMFPACK_ORDERING_NONE}, {"cholmod", UMFPACK_ORDERING_CHOLMOD}};
+    if (!name) return TRS_OK;
+    for (size_t k = 0; k < sizeof table / sizeof table[0]; k++) {
+        if (strcmp(name, table[k].name)) continue;
+        u->Control[UMFPACK_ORDERING] = table[k].value;
+        return TRS_OK;
+    }
+    return trs_fail(TRS_ESUPPORT, "UMFPACK has no ordering \"%s\"", name);
+}
+
+static const char *ordering_used(const umfpack *u)
+{
+    const bool symmetric = u->Info[UMFPACK_STRATEGY_USED] == UMFPACK_STRATEGY_SYMMETRIC;
+    switch ((int)u->Info[UMFPACK_ORDERING_USED]) {
+    case UMFPACK_ORDERING_AMD:
+        return symmetric ? "AMD" : "COLAMD";
+    case UMFPACK_ORDERING_METIS:
+        return "METIS";
+    case UMFPACK_ORDERING_NONE:
+        return "natural";
+    default:
+        return "other";
+    }
+}
+
+static void free_symbolic(const umfpack *u, void **Symbolic)
+{
+    if (u->is_complex) umfpack_zl_free_symbolic(Symbolic);
+    else umfpack_dl_free_symbolic(Symbolic);
+}
+
+/* AMD and COLAMD are quick, but on a three-dimensional mesh they fill more than METIS does: when much
+ * work is to be expected, ask METIS too, and keep the better of the two.  A METIS that fails, or is not
+ * there, is no error. */
+static void try_metis(const trs_csc *A, umfpack *u)
+{
+    const double enough = 1e10; /* flops, an upper bound that is often ten times too high */
+    umfpack m = *u;
+    if (u->Info[UMFPACK_FLOPS_ESTIMATE] < enough) return;
+    m.Symbolic = NULL;
+    m.Control[UMFPACK_ORDERING] = UMFPACK_ORDERING_METIS;
+    if (symbolic(A, &m) < 0 ||
+        !(m.Info[UMFPACK_FLOPS_ESTIMATE] < u->Info[UMFPACK_FLOPS_ESTIMATE])) {
+        free_symbolic(u, &m.Symbolic);
+        return;
+    }
+    free_symbolic(u, &u->Symbolic);
+    *u = m;
+}
+
+static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, void **data)
+{
+    umfpack *u = *data = trs_lu_alloc(lu, 1, sizeof *u, "UMFPACK's handle");
+    if (!u) return TRS_EMEM;
+    memset(u, 0, sizeof *u);
+    u->is_complex = A->is_complex;
+    if (u->is_complex) umfpack_zl_defaults(u->Control);
+    else umfpack_dl_defaults(u->Control);
+    u->Control[UMFPACK_PRL] = 0;
+    int rc = set_ordering(u, ordering);
+    if (rc) return rc;
+    int64_t status = symbolic(A, u);
+    if (status < 0) return failed(status, "ordering A");
+    if (!ordering) try_metis(A, u);
+    u->ordering = ordering_used(u);
+    return TRS_OK;
+}
+
+static void release(trs_lu *lu, void *data)
+{
+    umfpack *u = data;
+    if (!u) return;
+    free_symbolic(u, &u->Symbolic);
+    trs_lu_free(lu, u);
+}
+
+/* ---- numbers -------------------------------------------------------------------------------- */
+
+static bool is_finite(const umfpack *u, const double *D, int64_t k)
+{
+    if (!u->is_complex) return isfinite(D[k]);
+    return isfinite(D[2 * k]) && isfinite(D[2 * k + 1]);
+}
+
+static bool good_pivot(const umfpack *u, const double *D, int64_t k)
+{
+    if (!is_finite(u, D, k)) return false;
+    return u->is_complex ? D[2 * k] != 0 || D[2 * k + 1] != 0 : D[k] != 0;
+}
+
+static int check_pivots(trs_lu *lu, const umfpack *u, const trs_factors *f, const double *D,
+                        int64_t n)
+{
+    int64_t first = n, good = 0, finite = 0;
+    for (int64_t k = n - 1; k >= 0; k--) {
+        finite += is_finite(u, D, k);
+        if (good_pivot(u, D, k)) good++;
+        else first = k;
+    }
+    if (good == n) return TRS_OK;
+    lu->singular = finite == n;
+    return trs_fail(TRS_EPIVOT,
+                    "row %" PRId64 ", column %" PRId64 ": no pivot left, A is singular (%" PRId64
+                    " of %" PRId64 " pivots found)",
+                    f->P[first] + lu->base, f->Q[first] + lu->base, good, n);
+}
+
+/* Rs becomes factors to multiply with; false: one is out of range, since a row of A is tiny. */
+static bool to_multipliers(double *s, int64_t n, int64_t recip)
+{
+    for (int64_t i = 0; i < n; i++) {
+        if (!recip) s[i] = 1 / s[i];
+        if (!isfinite(s[i])) return false;
+    }
+    return true;
+}
+
+static int take_order(trs_lu *lu, const umfpack *u, trs_factors *f, int64_t n, void *Numeric,
+                      bool *scalable)
+{
+    int64_t recip = 0;
+    f->P = trs_lu_alloc(lu, n, sizeof *f->P, "P");
+    f->Q = trs_lu_alloc(lu, n, sizeof *f->Q, "Q");
+    f->scale = trs_lu_alloc(lu, n, sizeof *f->scale, "the row scaling");
+    double *D = trs_lu_alloc(lu, n, (u->is_complex ? 2 : 1) * sizeof *D, "the pivots");
+    int rc = f->P && f->Q && f->scale && D ? TRS_OK : TRS_EMEM;
+    if (!rc && get_order(u, f, D, &recip, Numeric)) rc = failed(-1, "copying P and Q");
+    if (!rc) *scalable = to_multipliers(f->scale, n, recip);
+    if (!rc && *scalable) rc = check_pivots(lu, u, f, D, n);
+    trs_lu_free(lu, D);
+    return rc;
+}
+
+static int mat_new(trs_lu *lu, trs_mat *m, const umfpack *u, int64_t n, int64_t nnz)
+{
+    *m = (trs_mat){.n = n, .nnz = nnz, .ptr_bits = 64, .idx_bits = 64};
+    m->dtype = u->is_complex ? TRS_C64 : TRS_F64;
+    m->ptr = trs_lu_alloc(lu, n + 1, 8, "the pointers of a factor");
+    m->idx = trs_lu_alloc(lu, nnz, 8, "the indices of a factor");
+    m->val = trs_lu_alloc(lu, nnz, u->is_complex ? 16 : 8, "the values of a factor");
+    return m->ptr && m->idx && m->val ? TRS_OK : TRS_EMEM;
+}
+
+/* n < 2^31: indices need 32 bits only. */
+static int narrow(trs_lu *lu, trs_mat *m)
+{
+    const int64_t *from = m->idx;
+    int32_t *to = trs_lu_alloc(lu, m->nnz, sizeof *to, "the indices of a factor");
+    if (!to) return TRS_EMEM;
+    for (int64_t p = 0; p < m->nnz; p++) to[p] = (int32_t)from[p];
+    trs_lu_free(lu, (void *)m->idx);
+    m->idx = to;
+    m->idx_bits = 32;
+    return TRS_OK;
+}
+
+static int take_triangles(trs_lu *lu, const umfpack *u, trs_factors *f, int64_t n, void *Numeric)
+{
+    int64_t lnz, unz, status;
+    if ((status = count_entries(u, &lnz, &unz, Numeric))) return failed(status, "counting entries");
+    int rc = mat_new(lu, &f->L, u, n, lnz);
+    if (!rc) rc = mat_new(lu, &f->U, u, n, unz);
+    if (rc) return rc;
+    f->L.format = TRS_CSR;
+    f->L.kind = TRS_LOWER;
+    f->U.format = TRS_CSC;
+    f->U.kind = TRS_UPPER;
+    if ((status = get_triangles(u, f, Numeric))) return failed(status, "copying L and U");
+    f->library = "UMFPACK";
+    f->ordering = u->ordering;
+    f->rcond = u->Info[UMFPACK_RCOND];
+    return TRS_OK;
+}
+
+/* One numeric factorisation with the scaling that Control says. */
+static int attempt(trs_lu *lu, const trs_csc *A, umfpack *u, trs_factors *f, bool *scalable)
+{
+    void *Numeric = NULL;
+    int64_t status = numeric(A, u, &Numeric);
+    if (status < 0) return failed(status, "factoring A");
+    int rc = take_order(lu, u, f, A->n, Numeric, scalable);
+    if (!rc && *scalable) rc = take_triangles(lu, u, f, A->n, Numeric);
+    free_numeric(u, &Numeric);
+    if (!rc && *scalable) rc = narrow(lu, &f->L);
+    if (!rc && *scalable) rc = narrow(lu, &f->U);
+    return rc;
+}
+
+static int factor(trs_lu *lu, const trs_csc *A, void *data, trs_factors *f)
+{
+    umfpack *u = data;
+    bool scalable = true;
+    u->Control[UMFPACK_SCALE] = UMFPACK_DEFAULT_SCALE;
+    int rc = attempt(lu, A, u, f, &scalable);
+    if (!rc && !scalable) { /* 1 / Rs overflows */
+        trs_lu_factors_free(lu, f);
+        u->Control[UMFPACK_SCALE] = UMFPACK_SCALE_NONE;
+        rc = attempt(lu, A, u, f, &scalable);
+    }
+    if (rc) trs_lu_factors_free(lu, f);
+    return rc;
+}
+
+const trs_method trs_method_umfpack = {
+    .name = "umfpack",
+    .hermitian = 0,
+    .analyse = analyse,
+    .numeric = factor,
+    .release = release,
+};
+
+#endif

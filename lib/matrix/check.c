@@ -1,0 +1,213 @@
+/* check.c: is what the caller passed a well-formed matrix?  One pass over it, before anything else
+ * looks at it, so that nothing later can read outside the arrays. */
+#include "config.h"
+
+#include "matrix.h"
+
+#include <inttypes.h>
+
+bool trs_in_triangle(unsigned kind, int64_t row, int64_t col)
+{
+    if (kind & TRS_LOWER) return row >= col;
+    if (kind & TRS_UPPER) return row <= col;
+    return true;
+}
+
+int64_t trs_value_count(const trs_mat *m)
+{
+    if (m->format == TRS_DENSE) return m->ld * m->n;
+    return m->format == TRS_BSR ? m->nnz * m->block * m->block : m->nnz;
+}
+
+int64_t trs_extent(const void *p, int64_t n, int nrhs, int64_t ld, trs_layout layout, trs_dtype t)
+{
+    const int64_t lines = layout == TRS_ROW_MAJOR ? n : nrhs;
+    const int64_t width = layout == TRS_ROW_MAJOR ? nrhs : n;
+    const int64_t size = (int64_t)trs_size(t), most = (int64_t)1 << 56; /* bytes; addresses end */
+    if (!p || ld < width || ld > most / size / lines) return -1;
+    return (ld * (lines - 1) + width) * size;
+}
+
+bool trs_overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes)
+{
+    return (uintptr_t)a < (uintptr_t)b + (uintptr_t)b_bytes &&
+           (uintptr_t)b < (uintptr_t)a + (uintptr_t)a_bytes;
+}
+
+/* ---- the caller's lines: rows of CSR, columns of the others --------------------------------- */
+
+int64_t trs_line_begin(const trs_mat *m, int64_t l)
+{
+    if (m->format == TRS_DENSE) return l * m->ld;
+    return trs_index(m->ptr, m->ptr_bits ? m->ptr_bits : 64, l) - m->base;
+}
+
+int64_t trs_line_end(const trs_mat *m, int64_t l)
+{
+    return m->format == TRS_DENSE ? l * m->ld + m->n : trs_line_begin(m, l + 1);
+}
+
+int64_t trs_line_cross(const trs_mat *m, int64_t l, int64_t p)
+{
+    if (m->format == TRS_DENSE) return p - l * m->ld;
+    return trs_index(m->idx, m->idx_bits ? m->idx_bits : 32, p) - m->base;
+}
+
+int64_t trs_line_count(const trs_mat *m)
+{
+    return m->format == TRS_BSR ? m->n / m->block : m->n;
+}
+
+bool trs_by_rows(const trs_mat *m)
+{
+    return m->format == TRS_CSR || m->format == TRS_BSR;
+}
+
+bool trs_same_arrays(const trs_mat *a, const trs_mat *b)
+{
+    if (a->n != b->n || a->dtype != b->dtype || a->format != b->format) return false;
+    if (a->format == TRS_DENSE) return a->ld == b->ld;
+    if (a->format == TRS_BSR && (a->block != b->block || a->block_layout != b->block_layout))
+        return false;
+    return a->nnz == b->nnz;
+}
+
+static int check_blocks(const trs_mat *m)
+{
+    if (m->block < 1 || m->n % m->block)
+        return trs_fail(TRS_EARG, "block = %d does not divide n = %" PRId64, m->block, m->n);
+    if ((unsigned)m->block_layout > TRS_ROW_MAJOR)
+        return trs_fail(TRS_EARG, "unknown layout of blocks: %d", (int)m->block_layout);
+    if (m->nnz > INT64_MAX / 16 / m->block / m->block)
+        return trs_fail(TRS_EMATRIX, "nnz = %" PRId64 " blocks of %d x %d are too many", m->nnz,
+                        m->block, m->block);
+    return TRS_OK;
+}
+
+static int check_shape(const trs_mat *m)
+{
+    if (m->n < 0 || m->n > INT32_MAX - 1)
+        return trs_fail(TRS_EARG, "n = %" PRId64 " is not in 0 .. 2^31 - 2", m->n);
+    if ((unsigned)m->dtype > TRS_C32) return trs_fail(TRS_EARG, "unknown dtype %d", m->dtype);
+    if (m->format != TRS_CSR && m->format != TRS_CSC && m->format != TRS_DENSE &&
+        m->format != TRS_BSR)
+        return trs_fail(TRS_EARG, "format %d is not CSR, CSC, BSR or DENSE", (int)m->format);
+    if (m->kind & ~31u) return trs_fail(TRS_EARG, "unknown bits in kind: %u", m->kind);
+    if (m->kind & TRS_PERMUTED && m->kind != TRS_PERMUTED)
+        return trs_fail(TRS_EARG,
+                        "kind: with TRS_PERMUTED every entry counts, no other bit goes with it");
+    if (m->kind & TRS_PERMUTED && m->format == TRS_BSR)
+        return trs_fail(TRS_ESUPPORT, "blocks (BSR) are no triangle after permutations");
+    if ((m->kind & TRS_LOWER) && (m->kind & TRS_UPPER))
+        return trs_fail(TRS_EARG, "kind has both TRS_LOWER and TRS_UPPER");
+    if (m->base != 0 && m->base != 1) return trs_fail(TRS_EARG, "base %d is not 0 or 1", m->base);
+    if (m->format == TRS_DENSE) {
+        if (m->ld < m->n)
+            return trs_fail(TRS_EARG, "ld = %" PRId64 " is less than n = %" PRId64, m->ld, m->n);
+        if (m->n && m->ld > INT64_MAX / 16 / m->n)
+            return trs_fail(TRS_EARG, "ld = %" PRId64 " is too large", m->ld);
+        return TRS_OK;
+    }
+    if (m->nnz < 0) return trs_fail(TRS_EARG, "nnz = %" PRId64 " is negative", m->nnz);
+    if ((m->ptr_bits != 0 && m->ptr_bits != 32 && m->ptr_bits != 64) ||
+        (m->idx_bits != 0 && m->idx_bits != 32 && m->idx_bits != 64))
+        return trs_fail(TRS_EARG, "ptr_bits %d, idx_bits %d: 32 or 64 each", m->ptr_bits,
+                        m->idx_bits);
+    int rc = m->format == TRS_BSR ? check_blocks(m) : TRS_OK;
+    const int64_t lines = rc ? 0 : trs_line_count(m);
+    if (!rc && m->nnz > lines * lines)
+        rc = trs_fail(TRS_EMATRIX, "nnz = %" PRId64 " is more than %" PRId64 " squared", m->nnz,
+                      lines);
+    return rc;
+}
+
+int trs_check_values(const trs_mat *m)
+{
+    int rc = check_shape(m);
+    if (rc) return rc;
+    int64_t count = m->format == TRS_DENSE ? m->n : m->nnz;
+    if (!m->val && count > 0) return trs_fail(TRS_EARG, "val is NULL");
+    return TRS_OK;
+}
+
+static int check_pointers(const trs_mat *m, int bits, const char *line)
+{
+    int64_t last = trs_index(m->ptr, bits, 0);
+    if (last != m->base)
+        return trs_fail(TRS_EMATRIX, "ptr[0] = %" PRId64 ", but base is %d", last, m->base);
+    for (int64_t i = 0; i < trs_line_count(m); i++) {
+        int64_t next = trs_index(m->ptr, bits, i + 1);
+        if (next < last || next - m->base > m->nnz)
+            return trs_fail(TRS_EMATRIX,
+                            "%s %" PRId64 ": its pointers run from %" PRId64 " to %" PRId64
+                            ", with nnz = %" PRId64,
+                            line, i + m->base, last, next, m->nnz);
+        last = next;
+    }
+    if (last - m->base != m->nnz)
+        return trs_fail(TRS_EMATRIX, "ptr[n] = %" PRId64 " does not fit nnz = %" PRId64, last,
+                        m->nnz);
+    return TRS_OK;
+}
+
+static int check_indices(const trs_mat *m, int pbits, int ibits)
+{
+    const bool csr = trs_by_rows(m);
+    const int64_t lines = trs_line_count(m);
+    for (int64_t i = 0; i < lines; i++) {
+        int64_t end = trs_index(m->ptr, pbits, i + 1) - m->base;
+        for (int64_t p = trs_index(m->ptr, pbits, i) - m->base; p < end; p++) {
+            const int64_t said = trs_index(m->idx, ibits, p);
+            if (said < m->base || said >= lines + m->base)
+                return trs_fail(
+                    TRS_EMATRIX, "%s%s %" PRId64 ": %s %" PRId64 " is not in %d .. %" PRId64,
+                    m->format == TRS_BSR ? "block " : "", csr ? "row" : "column", i + m->base,
+                    csr ? "column" : "row", said, m->base, lines - 1 + m->base);
+            const int64_t j = said - m->base;
+            int64_t row = csr ? i : j, col = csr ? j : i;
+            if ((m->kind & TRS_STRICT) && !trs_in_triangle(m->kind, row, col))
+                return trs_fail(TRS_EMATRIX,
+                                "%srow %" PRId64 ", column %" PRId64
+                                ": an entry outside the %s triangle",
+                                m->format == TRS_BSR ? "block " : "", row + m->base, col + m->base,
+                                m->kind & TRS_LOWER ? "lower" : "upper");
+        }
+    }
+    return TRS_OK;
+}
+
+bool trs_is_zero(const trs_mat *m, int64_t k)
+{
+    double z[2];
+    trs_number_get(m->val, m->dtype, k, z);
+    return z[0] == 0 && z[1] == 0;
+}
+
+/* TRS_STRICT of a full matrix: only zeros in the other triangle. */
+static int check_full(const trs_mat *m)
+{
+    if (!(m->kind & TRS_STRICT)) return TRS_OK;
+    for (int64_t j = 0; j < m->n; j++)
+        for (int64_t i = 0; i < m->n; i++)
+            if (!trs_in_triangle(m->kind, i, j) && !trs_is_zero(m, i + j * m->ld))
+                return trs_fail(TRS_EMATRIX,
+                                "row %" PRId64 ", column %" PRId64
+                                ": an entry outside the %s triangle",
+                                i + m->base, j + m->base, m->kind & TRS_LOWER ? "lower" : "upper");
+    return TRS_OK;
+}
+
+int trs_check_mat(const trs_mat *m)
+{
+    int rc = trs_check_values(m);
+    if (rc) return rc;
+    if (m->format == TRS_DENSE) return check_full(m);
+    if (!m->ptr) return trs_fail(TRS_EARG, "ptr is NULL");
+    if (!m->idx && m->nnz > 0) return trs_fail(TRS_EARG, "idx is NULL");
+    int pbits = m->ptr_bits ? m->ptr_bits : 64, ibits = m->idx_bits ? m->idx_bits : 32;
+    rc = check_pointers(m, pbits,
+                        m->format == TRS_BSR ? "row of blocks"
+                        : trs_by_rows(m)     ? "row"
+                                             : "column");
+    return rc ? rc : check_indices(m, pbits, ibits);
+}

@@ -1,0 +1,59 @@
+/* cpu_serial.c: forward substitution by rows, one thread.  What every other solver is compared with.
+ *
+ *     x(i) = (b(i) - L(i, 1:i-1) x(1:i-1)) / L(i, i)
+ *
+ * Bytes: 12 nnz + 20 n at best; bound by them on wide triangles, by the chain multiply, subtract,
+ * divide, store, load on deep ones. */
+#ifndef T
+
+#include "config.h"
+
+#include "solver.h"
+
+#define TRS_BODY "solvers/cpu_serial.c"
+#include "base/each_type.h"
+
+typedef void (*solve_fn)(const trs_part *, const trs_job *);
+
+static int solve(const trs_part *part, const trs_job *job)
+{
+    static const solve_fn table[] = TRS_PER_TYPE(solve);
+    table[part->side->tri.dtype](part, job);
+    return TRS_OK;
+}
+
+static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+{
+    c->bytes = trs_cpu_stream(m, s, (double)s->nnz, (double)s->n);
+    c->hops = trs_cpu_wait(m, s->waiting, (double)s->n * s->nrhs, c->bytes);
+}
+
+static int64_t bytes(const trs_shape *s)
+{
+    (void)s;
+    return 0;
+}
+
+const trs_solver trs_solver_cpu_serial = {
+    .name = "cpu-serial",
+    .about = "CSR, forward substitution by one thread",
+    .place = TRS_ON_CPU,
+    .family = TRS_TRIANGLE,
+    .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_PARTS,
+    .accuracy = TRS_SUBSTITUTION,
+    .order = TRS_ORDER_NATURAL,
+    .cost = cost,
+    .bytes = bytes,
+    .solve = solve,
+};
+
+#else
+
+#include "cpu_row.h"
+
+static void FN(solve)(const trs_part *part, const trs_job *job)
+{
+    FN(all_rows)(&part->side->tri, part->from, part->to, NULL, job);
+}
+
+#endif

@@ -1,0 +1,207 @@
+/* lapack_getrf.c: LU with partial pivoting by LAPACK (xGETRF, xGETRS), on the CPU.
+ * What a general matrix is solved by where nothing else was asked for and a GPU would not pay.
+ * LAPACK is opened when a general matrix asks for it: a program that solves triangles needs no BLAS. */
+#include "config.h"
+
+#include "general.h"
+#include "base/library.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#ifdef HAVE_LAPACK
+
+/* xGETRF and xGETRS as Fortran has them: arguments by address, the length of a text at the end. */
+typedef void getrf_function(const int *m, const int *n, void *A, const int *lda, int *ipiv,
+                            int *info);
+typedef void getrs_function(const char *op, const int *n, const int *nrhs, const void *A,
+                            const int *lda, const int *ipiv, void *B, const int *ldb, int *info,
+                            size_t op_length);
+
+typedef struct lapack {
+    void *library;
+    getrf_function *getrf;
+    getrs_function *getrs;
+} lapack;
+
+typedef struct lapack_data {
+    lapack lib;
+    void *lu;   /* [n*n] by columns */
+    int *pivot; /* [n] from 1 */
+} lapack_data;
+
+static int lapack_open(lapack *lib, trs_dtype t, char *why, size_t size)
+{
+    static const char letter[] = {
+        [TRS_F64] = 'd', [TRS_F32] = 's', [TRS_C64] = 'z', [TRS_C32] = 'c'};
+    char getrf[] = "?getrf_", getrs[] = "?getrs_";
+    getrf[0] = getrs[0] = letter[t];
+    lib->library = trs_library_open(NULL, "liblapack.so.3", why, size);
+    if (!lib->library) return TRS_ELIBRARY;
+    int rc = trs_library_find(lib->library, getrf, (void **)&lib->getrf, why, size);
+    return rc ? rc : trs_library_find(lib->library, getrs, (void **)&lib->getrs, why, size);
+}
+
+static int analyse(trs_part *part)
+{
+    const trs_tri *t = &part->side->tri;
+    lapack_data *d = part->data = trs_alloc_zero(&part->ctx->mem, 1, sizeof *d);
+    if (!d) return trs_fail(TRS_EMEM, "out of memory");
+    char why[200];
+    int rc = lapack_open(&d->lib, t->dtype, why, sizeof why);
+    if (rc) return trs_fail(rc, "LAPACK: %s", why);
+    d->lu = trs_new(part->ctx, (int64_t)t->n * t->n, trs_size(t->dtype), "the factors");
+    if (d->lu) d->pivot = trs_new(part->ctx, t->n, sizeof *d->pivot, "row exchanges");
+    return d->pivot ? TRS_OK : TRS_EMEM;
+}
+
+static void release(trs_part *part)
+{
+    lapack_data *d = part->data;
+    trs_library_close(d->lib.library);
+    trs_free(&part->ctx->mem, d->lu);
+    trs_free(&part->ctx->mem, d->pivot);
+    trs_free(&part->ctx->mem, d);
+}
+
+/* The first row whose pivot is not finite, or -1: xGETRF does not look for NaN. */
+static int64_t first_not_finite(const trs_tri *t, const void *lu)
+{
+    double z[2];
+    for (int64_t i = 0; i < t->n; i++) {
+        trs_number_get(lu, t->dtype, i * (t->n + (int64_t)1), z);
+        if (!isfinite(z[0]) || !isfinite(z[1])) return i;
+    }
+    return -1;
+}
+
+static int update(trs_part *part)
+{
+    const trs_tri *t = &part->side->tri;
+    lapack_data *d = part->data;
+    int info = 0;
+    memcpy(d->lu, part->side->full, (size_t)t->n * (size_t)t->n * trs_size(t->dtype));
+    const double start = trs_now();
+    if (t->n) d->lib.getrf(&t->n, &t->n, d->lu, &t->n, d->pivot, &info);
+    part->seconds_factor = trs_now() - start;
+    if (info < 0) return trs_fail(TRS_ELIBRARY, "xGETRF refuses argument %d", -info);
+    const int64_t row = info ? info - 1 : first_not_finite(t, d->lu);
+    return trs_general_judge(part, row < 0 ? 1 : INFINITY, row);
+}
+
+static int pivots(const trs_part *part, trs_context *ctx, void *u, bool *odd)
+{
+    const lapack_data *d = part->data;
+    (void)ctx;
+    trs_general_diagonal(part, d->lu, u);
+    for (int k = 0; k < part->side->tri.n; k++)
+        if (d->pivot[k] != k + 1) *odd = !*odd;
+    return TRS_OK;
+}
+
+static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **work)
+{
+    (void)nrhs;
+    *work = trs_new(ctx, part->side->tri.n, trs_size(part->side->tri.dtype), "one x");
+    return *work ? TRS_OK : TRS_EMEM;
+}
+
+static void work_destroy(trs_context *ctx, void *work)
+{
+    trs_free(&ctx->mem, work);
+}
+
+/* The imaginary parts of a vector, negated. */
+static void conjugate(trs_dtype t, int64_t n, void *x)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (t == TRS_C64) ((double *)x)[2 * i + 1] *= -1;
+        else ((float *)x)[2 * i + 1] *= -1;
+}
+
+static int solve(const trs_part *part, const trs_job *job)
+{
+    const trs_tri *t = &part->side->tri;
+    const lapack_data *d = part->data;
+    const int64_t size = (int64_t)trs_size(t->dtype), n = t->n;
+    const int one = 1;
+    char *y = job->work;
+    for (int r = 0; r < job->nrhs; r++) {
+        const char *b = (const char *)job->b.p + r * job->b.cs * size;
+        char *x = (char *)job->x.p + r * job->x.cs * size;
+        for (int64_t i = 0; i < n; i++)
+            memcpy(y + i * size, b + i * job->b.rs * size, (size_t)size);
+        if (job->conj) conjugate(t->dtype, n, y);
+        int info = 0;
+        if (n) d->lib.getrs("N", &t->n, &one, d->lu, &t->n, d->pivot, y, &t->n, &info, 1);
+        if (info) return TRS_ELIBRARY;
+        if (job->conj) conjugate(t->dtype, n, y);
+        for (int64_t i = 0; i < n; i++)
+            memcpy(x + i * job->x.rs * size, y + i * size, (size_t)size);
+    }
+    return TRS_OK;
+}
+
+static int library(char *why, size_t size)
+{
+    lapack lib;
+    int rc = lapack_open(&lib, TRS_F64, why, size);
+    trs_library_close(lib.library);
+    return rc;
+}
+
+#else
+
+static int update(trs_part *part)
+{
+    (void)part;
+    return trs_fail(TRS_ELIBRARY, "built without LAPACK");
+}
+
+static int solve(const trs_part *part, const trs_job *job)
+{
+    (void)part, (void)job;
+    return TRS_ELIBRARY;
+}
+
+static int library(char *why, size_t size)
+{
+    snprintf(why, size, "built without LAPACK");
+    return TRS_ELIBRARY;
+}
+
+#endif
+
+static int64_t bytes(const trs_shape *s)
+{
+    return (int64_t)((s->elem * (double)s->n + 4) * (double)s->n);
+}
+
+static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+{
+    c->bytes = (double)s->n * (double)s->n * s->elem * m->cpu_byte * s->nrhs;
+}
+
+const trs_solver trs_solver_lapack_getrf = {
+    .name = "lapack-getrf",
+    .about = "LU with partial pivoting by LAPACK, CPU",
+    .place = TRS_ON_CPU,
+    .family = TRS_GENERAL_DENSE,
+    .caps = TRS_CAP_ROW_MAJOR | TRS_CAP_PIVOTS,
+    .accuracy = TRS_INVERTING,
+    .order = TRS_ORDER_NATURAL,
+    .full = true,
+    .library = library,
+    .cost = cost,
+    .bytes = bytes,
+    .update = update,
+    .solve = solve,
+#ifdef HAVE_LAPACK
+    .analyse = analyse,
+    .release = release,
+    .pivots = pivots,
+    .work_create = work_create,
+    .work_destroy = work_destroy,
+#endif
+};

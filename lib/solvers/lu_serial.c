@@ -1,0 +1,144 @@
+/* lu_serial.c: the paper's sequential code: right-looking LU without pivoting, then forward and backward
+ * substitution.
+ *
+ *     for i:  for j > i:  A(j, i) = A(j, i) / A(i, i)                    (update L)
+ *                         for k > i:  A(j, k) = A(j, k) - A(i, k) A(j, i)    (update U)
+ *
+ * The matrix lies by columns here, so the loops over j and k change places; every element sees the same
+ * operations in the same order.  Source: Bandara, Ranasinghe, "Effective GPU Strategies for LU
+ * Decomposition", figures 1 and 2.  2/3 n^3 flops; bound by memory: n^3 / 3 elements are passed over. */
+#ifndef T
+
+#include "config.h"
+
+#include "general.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#define TRS_BODY "solvers/lu_serial.c"
+#include "base/each_type.h"
+
+typedef int (*update_fn)(trs_part *);
+typedef void (*solve_fn)(const trs_part *, const trs_job *);
+
+static int64_t bytes(const trs_shape *s)
+{
+    return (int64_t)(s->elem * (double)s->n * (double)s->n);
+}
+
+static int analyse(trs_part *part)
+{
+    const int64_t n = part->side->tri.n;
+    part->data = trs_new(part->ctx, n * n, trs_size(part->side->tri.dtype), "the factors");
+    return part->data ? TRS_OK : TRS_EMEM;
+}
+
+static int update(trs_part *part)
+{
+    static const update_fn table[] = TRS_PER_TYPE(update);
+    return table[part->side->tri.dtype](part);
+}
+
+static int solve(const trs_part *part, const trs_job *job)
+{
+    static const solve_fn table[] = TRS_PER_TYPE(solve);
+    table[part->side->tri.dtype](part, job);
+    return TRS_OK;
+}
+
+static int pivots(const trs_part *part, trs_context *ctx, void *u, bool *odd)
+{
+    (void)ctx, (void)odd;
+    trs_general_diagonal(part, part->data, u);
+    return TRS_OK;
+}
+
+static void release(trs_part *part)
+{
+    trs_free(&part->ctx->mem, part->data);
+}
+
+static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+{
+    c->bytes = (double)s->n * (double)s->n * (s->elem * m->cpu_byte + m->cpu_entry) * s->nrhs;
+    c->hops = 2 * (double)s->n * m->cpu_row * s->nrhs;
+}
+
+const trs_solver trs_solver_lu_serial = {
+    .name = "lu-serial",
+    .about = "right-looking LU without pivoting, CPU (seed)",
+    .place = TRS_ON_CPU,
+    .family = TRS_GENERAL_DENSE,
+    .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR,
+    .accuracy = TRS_INVERTING,
+    .order = TRS_ORDER_NATURAL,
+    .full = true,
+    .cost = cost,
+    .bytes = bytes,
+    .analyse = analyse,
+    .update = update,
+    .solve = solve,
+    .pivots = pivots,
+    .release = release,
+};
+
+#else
+
+/* Largest magnitude of the upper triangle, or of all. */
+static double FN(largest)(const T *A, int64_t n, bool upper)
+{
+    double most = 0;
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = 0; i < (upper ? j + 1 : n); i++) {
+            double a = cabs((double complex)A[i + j * n]);
+            if (a > most || isnan(a)) most = a;
+        }
+    return most;
+}
+
+static int FN(update)(trs_part *part)
+{
+    const int64_t n = part->side->tri.n;
+    const double eps =
+        trs_size(part->side->tri.dtype) / (part->side->tri.dtype >= TRS_C64 ? 2 : 1) == 8
+            ? DBL_EPSILON
+            : FLT_EPSILON;
+    T *A = part->data;
+    memcpy(A, part->side->full, (size_t)(n * n) * sizeof *A);
+    const double most = FN(largest)(A, n, false), start = trs_now();
+    for (int64_t i = 0; i < n; i++) {
+        T *l = A + i * n; /* column i */
+        double pivot = cabs((double complex)l[i]);
+        if (!(pivot > eps * most) || isinf(pivot)) return trs_general_judge(part, INFINITY, i);
+        for (int64_t j = i + 1; j < n; j++) l[j] /= l[i];
+        for (int64_t k = i + 1; k < n; k++) {
+            T *a = A + k * n, u = a[i]; /* column k */
+            for (int64_t j = i + 1; j < n; j++) a[j] -= u * l[j];
+        }
+    }
+    part->seconds_factor = trs_now() - start;
+    return trs_general_judge(part, n ? FN(largest)(A, n, true) / most : 0, -1);
+}
+
+static void FN(solve)(const trs_part *part, const trs_job *job)
+{
+    const int64_t n = part->side->tri.n, bs = job->b.rs, xs = job->x.rs;
+    const T *A = part->data;
+    for (int r = 0; r < job->nrhs; r++) {
+        const T *b = (const T *)job->b.p + r * job->b.cs;
+        T *x = (T *)job->x.p + r * job->x.cs;
+        for (int64_t i = 0; i < n; i++) x[i * xs] = b[i * bs];
+        for (int64_t j = 0; j < n; j++) /* L y = b */
+            for (int64_t i = j + 1; i < n; i++)
+                x[i * xs] -= (job->conj ? CONJ(A[i + j * n]) : A[i + j * n]) * x[j * xs];
+        for (int64_t j = n - 1; j >= 0; j--) { /* U x = y */
+            x[j * xs] /= job->conj ? CONJ(A[j + j * n]) : A[j + j * n];
+            for (int64_t i = 0; i < j; i++)
+                x[i * xs] -= (job->conj ? CONJ(A[i + j * n]) : A[i + j * n]) * x[j * xs];
+        }
+    }
+}
+
+#endif

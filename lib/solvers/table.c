@@ -1,0 +1,59 @@
+/* table.c: the table of solvers.  Makefile.am lists their files; solvers.inc is made from that list. */
+#include "config.h"
+
+#include "base/device.h"
+#include "solver.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const trs_solver *const table[] = {
+#define TRS_SOLVER(name) &trs_solver_##name,
+#include "solvers.inc"
+#undef TRS_SOLVER
+};
+
+enum { COUNT = sizeof table / sizeof table[0] };
+
+const trs_solver *trs_solver_at(int k)
+{
+    return k >= 0 && k < COUNT ? table[k] : NULL;
+}
+
+const trs_solver *trs_solver_named(const char *name)
+{
+    for (int k = 0; k < COUNT; k++)
+        if (!strcmp(table[k]->name, name)) return table[k];
+    return NULL;
+}
+
+int trs_solver_available(const trs_solver *s, int device, char *why, size_t size)
+{
+    if (size) why[0] = '\0';
+    if (s->place == TRS_ON_CPU) return !s->library || !s->library(why, size);
+    if (trs_gpu_probe(device, why, size)) return 0;
+    return !s->library || !s->library(why, size);
+}
+
+static int get(int k, trs_solver_info *info)
+{
+    const trs_solver *s = trs_solver_at(k);
+    if (!info) return trs_fail(TRS_EARG, "solver: info is NULL");
+    if (!s) return trs_fail(TRS_EARG, "solver: there is no number %d", k);
+    memset(info, 0, sizeof *info);
+    info->name = s->name;
+    info->about = s->about;
+    info->needs = s->place == TRS_ON_CPU ? "cpu" : "cuda";
+    info->caps = s->caps;
+    info->accuracy = s->accuracy;
+    info->general = s->family == TRS_GENERAL_DENSE;
+    info->full = s->full;
+    info->available = trs_solver_available(s, 0, info->why, sizeof info->why);
+    return TRS_OK;
+}
+
+int trs_solver_get(int k, trs_solver_info *info)
+{
+    trs_enter();
+    return trs_leave(get(k, info));
+}

@@ -1,0 +1,232 @@
+/* t_residual.c: op(A) x and the backward error against a full matrix and three plain loops. */
+#include "tests/common/model.h"
+
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+
+/* y = op(T) x of the model, in long double; out re [n], im [n]. */
+static void naive(const model *m, const form *f, trs_op op, const zz *x, long double *re,
+                  long double *im)
+{
+    for (int i = 0; i < m->n; i++) re[i] = im[i] = 0;
+    for (int64_t k = 0; k < m->nnz; k++) {
+        int i = op == TRS_N ? m->row[k] : m->col[k], j = op == TRS_N ? m->col[k] : m->row[k];
+        zz a = f->unit && i == j ? 1 : m->val[k];
+        if (!trs_is_complex(f->dtype)) a = creal(a);
+        if (op == TRS_H) a = conj(a);
+        re[i] += (long double)creal(a) * creal(x[j]) - (long double)cimag(a) * cimag(x[j]);
+        im[i] += (long double)creal(a) * cimag(x[j]) + (long double)cimag(a) * creal(x[j]);
+    }
+}
+
+static int64_t at(int64_t i, int r, int64_t ld, trs_layout layout)
+{
+    return layout == TRS_ROW_MAJOR ? i * ld + r : i + r * ld;
+}
+
+static void one_form(uint64_t seed)
+{
+    random_t r = {seed};
+    form f = form_random((trs_dtype)random_below(&r, 4), &r);
+    const bool cplx = trs_is_complex(f.dtype);
+    model m = model_new(seed % 2 ? RANDOM : FULL, random_below(&r, 2), true, cplx, &r);
+    trs_mat a = show(&m, &f, &r);
+    trs_op op = (trs_op)random_below(&r, 3);
+    trs_layout layout = (trs_layout)random_below(&r, 2);
+    const int nrhs = 1 + random_below(&r, 3);
+    const int64_t n = m.n, ld = (layout ? nrhs : n) + random_below(&r, 3);
+    const size_t count = (size_t)(ld * (layout ? n : nrhs)) + 1;
+    void *x = calloc(count, sizeof(zz)), *y = calloc(count, sizeof(zz));
+    zz *xr = calloc((size_t)n, sizeof *xr);
+    long double *re = calloc((size_t)n, sizeof *re), *im = calloc((size_t)n, sizeof *im);
+    assert_true(x && y && xr && re && im);
+    for (size_t k = 0; k < count; k++)
+        set_number(x, f.dtype, (int64_t)k, random_uniform(&r) + random_uniform(&r) * I);
+    assert_int_equal(trs_multiply(&a, op, nrhs, x, ld, y, ld, layout), TRS_OK);
+    for (int c = 0; c < nrhs; c++) {
+        for (int64_t i = 0; i < n; i++) xr[i] = get_number(x, f.dtype, at(i, c, ld, layout));
+        naive(&m, &f, op, xr, re, im);
+        for (int64_t i = 0; i < n; i++) {
+            zz d =
+                get_number(y, f.dtype, at(i, c, ld, layout)) - ((double)re[i] + (double)im[i] * I);
+            assert_at_most(
+                cabs(d), 4 * epsilon(f.dtype) * (cabs((double)re[i] + (double)im[i] * I)) + 1e-18);
+        }
+    }
+    /* y is op(A) x but for its own rounding */
+    trs_error e;
+    assert_int_equal(trs_backward_error(&a, op, nrhs, y, ld, x, ld, layout, &e), TRS_OK);
+    assert_at_most(e.omega, epsilon(f.dtype));
+    assert_at_most(e.normwise, epsilon(f.dtype));
+
+    /* one component made wrong: it is found, and how large it is */
+    const int64_t i = random_below(&r, m.n);
+    const int c = random_below(&r, nrhs);
+    zz was = get_number(y, f.dtype, at(i, c, ld, layout));
+    set_number(y, f.dtype, at(i, c, ld, layout), was + 64);
+    assert_int_equal(trs_backward_error(&a, op, nrhs, y, ld, x, ld, layout, &e), TRS_OK);
+    assert_int_equal(e.row, i);
+    assert_int_equal(e.col, c);
+    assert_at_most(fabs(e.residual - 64), 64 * 64 * epsilon(f.dtype));
+    quality q =
+        judge(&m, f.unit, op, f.dtype, (char *)y + (size_t)at(0, c, ld, layout) * trs_size(f.dtype),
+              at(1, 0, ld, layout), (char *)x + (size_t)at(0, c, ld, layout) * trs_size(f.dtype),
+              at(1, 0, ld, layout));
+    assert_at_most(fabs(e.omega - q.omega), 1e-12 * q.omega);
+    set_number(y, f.dtype, at(i, c, ld, layout), NAN);
+    assert_int_equal(trs_backward_error(&a, op, nrhs, y, ld, x, ld, layout, &e), TRS_OK);
+    assert_false(e.omega <= 1);
+    assert_int_equal(e.row, i);
+    free(x), free(y), free(xr), free(re), free(im);
+    mat_free(&a);
+    model_free(&m);
+}
+
+static void test_forms(void **state)
+{
+    (void)state;
+    for (uint64_t k = 0; k < 200; k++) one_form(k);
+}
+
+/* kind 0: every entry counts; 0/0 = 0. */
+static void test_general(void **state)
+{
+    (void)state;
+    const double val[] = {1, 3, 2, 4}, x[] = {1, 10}, zero[] = {0, 0};
+    trs_mat a = {.n = 2, .ld = 2, .val = val, .format = TRS_DENSE};
+    double y[2];
+    trs_error e;
+    assert_int_equal(trs_multiply(&a, TRS_N, 1, x, 2, y, 2, TRS_COL_MAJOR), TRS_OK);
+    assert_true(y[0] == 21 && y[1] == 43);
+    assert_int_equal(trs_multiply(&a, TRS_T, 1, x, 2, y, 2, TRS_COL_MAJOR), TRS_OK);
+    assert_true(y[0] == 31 && y[1] == 42);
+    assert_int_equal(trs_backward_error(&a, TRS_N, 1, zero, 2, zero, 2, TRS_COL_MAJOR, &e), TRS_OK);
+    assert_true(e.omega == 0 && e.residual == 0 && e.normwise == 0);
+}
+
+/* 1 x 1 systems a x = b whose x is the nearest number, but subnormal: u is the smallest of all, and
+ * safe = (2 + a) safmin = (2 + a) u / eps. */
+static void test_underflow(void **state)
+{
+    (void)state;
+    const double u = DBL_TRUE_MIN, big = 0x1p1000;
+    const struct {
+        double a, b, x, omega;
+    } table[] = {
+        {3, 4 * u, u, DBL_EPSILON / 5},                     /* r = u, x = 4/3 u rounded */
+        {3, 0, 0, 0},                                       /* 0/0 */
+        {big, 0x1p-60 * (1 + 0x1p-20), 0x1p-1060, 0x1p-58}, /* r = 2^-80, safe = 2^-22 */
+        {1, 1e-300, 2e-300, 1. / 3},                        /* wrong, and found so */
+        {1e-300, 1e-300, 2, 1. / 3},
+    };
+    const double safe = DBL_MIN * 3; /* next to 3e-300 */
+    trs_error e;
+    for (size_t k = 0; k < sizeof table / sizeof table[0]; k++) {
+        const trs_mat a = {.n = 1, .ld = 1, .val = &table[k].a, .format = TRS_DENSE};
+        assert_int_equal(
+            trs_backward_error(&a, TRS_N, 1, &table[k].b, 1, &table[k].x, 1, TRS_COL_MAJOR, &e),
+            TRS_OK);
+        print_message("%g x = %g, x = %g: omega %.3g, by hand %.3g\n", table[k].a, table[k].b,
+                      table[k].x, e.omega, table[k].omega);
+        assert_at_most(fabs(e.omega - table[k].omega), (1e-6 + safe / 3e-300) * table[k].omega);
+    }
+    const float low = 3, b = 4 * FLT_TRUE_MIN, x = FLT_TRUE_MIN;
+    const trs_mat a = {.n = 1, .ld = 1, .val = &low, .format = TRS_DENSE, .dtype = TRS_F32};
+    assert_int_equal(trs_backward_error(&a, TRS_N, 1, &b, 1, &x, 1, TRS_COL_MAJOR, &e), TRS_OK);
+    assert_at_most(fabs(e.omega - (double)FLT_EPSILON / 5), 1e-6 * (double)FLT_EPSILON);
+}
+
+/* TRS_STRICT looks at blocks: what stands above the diagonal in one on it is left out, not refused. */
+static void test_strict_blocks(void **state)
+{
+    (void)state;
+    const int64_t ptr[] = {0, 1};
+    const int32_t idx[] = {0};
+    const double val[] = {1, 2, 9, 3}, x[] = {1, 10};
+    trs_mat a = {.n = 2, .nnz = 1, .ptr = ptr, .idx = idx, .val = val, .block = 2};
+    a.format = TRS_BSR, a.kind = TRS_LOWER | TRS_STRICT;
+    double y[2];
+    trs_error e;
+    assert_int_equal(trs_multiply(&a, TRS_N, 1, x, 2, y, 2, TRS_COL_MAJOR), TRS_OK);
+    assert_true(y[0] == 1 && y[1] == 32);
+    assert_int_equal(trs_backward_error(&a, TRS_N, 1, y, 2, x, 2, TRS_COL_MAJOR, &e), TRS_OK);
+    assert_true(e.omega == 0);
+}
+
+/* The first of the worst columns is named, whoever of the threads has it. */
+static void test_many_columns(void **state)
+{
+    (void)state;
+    enum { COLUMNS = 37 };
+    const double val[] = {2};
+    const trs_mat a = {.n = 1, .ld = 1, .val = val, .format = TRS_DENSE};
+    double x[COLUMNS], y[COLUMNS];
+    trs_error e;
+    for (int layout = TRS_COL_MAJOR; layout <= TRS_ROW_MAJOR; layout++)
+        for (int c = 0; c < COLUMNS; c++) {
+            const int64_t ld = layout == TRS_ROW_MAJOR ? COLUMNS : 1;
+            for (int k = 0; k < COLUMNS; k++) x[k] = k + 1;
+            assert_int_equal(trs_multiply(&a, TRS_N, COLUMNS, x, ld, y, ld, (trs_layout)layout),
+                             TRS_OK);
+            for (int k = 0; k < COLUMNS; k++) assert_true(y[k] == 2 * x[k]);
+            for (int k = c; k < COLUMNS; k += 5) x[k] = y[k] = 1; /* all as wrong */
+            assert_int_equal(
+                trs_backward_error(&a, TRS_N, COLUMNS, y, ld, x, ld, (trs_layout)layout, &e),
+                TRS_OK);
+            assert_true(e.row == 0 && e.col == c && e.residual == 1 && e.omega == 1. / 3);
+            y[COLUMNS - 1] = NAN;
+            assert_int_equal(
+                trs_backward_error(&a, TRS_N, COLUMNS, y, ld, x, ld, (trs_layout)layout, &e),
+                TRS_OK);
+            assert_true(e.col == COLUMNS - 1 && isnan(e.omega) && isnan(e.residual));
+        }
+}
+
+static void test_wrong_use(void **state)
+{
+    (void)state;
+    const double val[] = {1, 3, 2, 4};
+    double x[2] = {1, 1}, y[2];
+    trs_mat a = {.n = 2, .ld = 2, .val = val, .format = TRS_DENSE}, bad = a;
+    trs_error e;
+    assert_int_equal(trs_multiply(NULL, TRS_N, 1, x, 2, y, 2, TRS_COL_MAJOR), TRS_EARG);
+    assert_int_equal(trs_multiply(&a, (trs_op)3, 1, x, 2, y, 2, TRS_COL_MAJOR), TRS_EARG);
+    assert_int_equal(trs_multiply(&a, TRS_N, -1, x, 2, y, 2, TRS_COL_MAJOR), TRS_EARG);
+    assert_int_equal(trs_multiply(&a, TRS_N, 1, NULL, 2, y, 2, TRS_COL_MAJOR), TRS_EARG);
+    assert_int_equal(trs_multiply(&a, TRS_N, 1, x, 2, NULL, 2, TRS_COL_MAJOR), TRS_EARG);
+    assert_int_equal(trs_multiply(&a, TRS_N, 1, x, 1, y, 2, TRS_COL_MAJOR), TRS_EARG);
+    assert_int_equal(trs_multiply(&a, TRS_N, 1, x, 2, y, 1, TRS_COL_MAJOR), TRS_EARG);
+    assert_int_equal(trs_multiply(&a, TRS_N, 1, x, 2, y, 2, (trs_layout)7), TRS_EARG);
+    assert_int_equal(trs_backward_error(&a, TRS_N, 1, x, 2, y, 2, TRS_COL_MAJOR, NULL), TRS_EARG);
+    double z[3] = {1, 1, 1};
+    assert_int_equal(trs_multiply(&a, TRS_N, 1, z, 2, z + 1, 2, TRS_COL_MAJOR), TRS_EARG);
+    assert_int_equal(trs_multiply(&a, TRS_N, 1, z, 2, z, 2, TRS_COL_MAJOR), TRS_EARG);
+    assert_int_equal(trs_multiply(&a, TRS_N, 2, x, INT64_MAX, y, 2, TRS_COL_MAJOR), TRS_EARG);
+    assert_int_equal(trs_multiply(&a, TRS_N, 2, x, 2, y, INT64_MAX / 16, TRS_COL_MAJOR), TRS_EARG);
+    assert_int_equal(trs_backward_error(&a, TRS_N, INT_MAX, x, INT64_MAX, y, 2, TRS_COL_MAJOR, &e),
+                     TRS_EARG);
+    bad.device = TRS_CUDA(0);
+    assert_int_equal(trs_multiply(&bad, TRS_N, 1, x, 2, y, 2, TRS_COL_MAJOR), TRS_ESUPPORT);
+    bad = a, bad.ld = 1;
+    assert_int_equal(trs_multiply(&bad, TRS_N, 1, x, 2, y, 2, TRS_COL_MAJOR), TRS_EARG);
+    bad = a, bad.n = -1;
+    assert_int_equal(trs_backward_error(&bad, TRS_N, 1, x, 2, y, 2, TRS_COL_MAJOR, &e), TRS_EARG);
+    a.n = 0;
+    assert_int_equal(trs_backward_error(&a, TRS_N, 1, NULL, 0, NULL, 0, TRS_COL_MAJOR, &e), TRS_OK);
+    assert_int_equal(e.row, -1);
+    assert_int_equal(trs_backward_error(&a, TRS_N, INT_MAX, NULL, 0, NULL, 0, TRS_COL_MAJOR, &e),
+                     TRS_OK);
+    assert_true(e.row == -1 && e.col == -1);
+    assert_int_equal(trs_multiply(&a, TRS_N, INT_MAX, NULL, 0, NULL, 0, TRS_COL_MAJOR), TRS_OK);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_forms),        cmocka_unit_test(test_general),
+        cmocka_unit_test(test_underflow),    cmocka_unit_test(test_strict_blocks),
+        cmocka_unit_test(test_many_columns), cmocka_unit_test(test_wrong_use),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

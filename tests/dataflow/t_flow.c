@@ -1,0 +1,326 @@
+/* t_flow.c: the nodes of a data-flow solver, made on the device and gone through on the host. */
+#include "tests/common/dags.h"
+
+#include "cuda/dataflow/flow.h"
+#include "base/device.h"
+
+/* from NULL: zeros. */
+static void *fetch(trs_context *ctx, const void *from, int64_t count, size_t size)
+{
+    void *p = calloc((size_t)count + 1, size);
+    assert_non_null(p);
+    if (from) assert_int_equal(trs_gpu_get(ctx, p, from, (size_t)count * size), TRS_OK);
+    return p;
+}
+
+/* The same with arrays on the host; free with flow_free. */
+static trs_flow flow_fetch(trs_context *ctx, const trs_flow *d)
+{
+    trs_flow f = *d;
+    f.block = NULL;
+    f.ptr = fetch(ctx, d->ptr, (int64_t)d->nodes + 1, sizeof *f.ptr);
+    f.idx = fetch(ctx, d->idx, d->nnz, sizeof *f.idx);
+    f.row = fetch(ctx, d->row, d->nodes, sizeof *f.row);
+    f.pieces = fetch(ctx, d->pieces, d->nodes, sizeof *f.pieces);
+    f.begin = fetch(ctx, d->begin, d->nodes, sizeof *f.begin);
+    f.place = fetch(ctx, d->place, d->places, sizeof *f.place);
+    f.task = fetch(ctx, d->task, d->tasks, sizeof *f.task);
+    return f;
+}
+
+static void flow_free(trs_flow *f)
+{
+    free(f->ptr);
+    free(f->idx);
+    free(f->row);
+    free(f->pieces);
+    free(f->begin);
+    free(f->place);
+    free(f->task);
+}
+
+/* Every node is in one task, and waits for nodes of earlier tasks only. */
+static void check_tasks(const trs_flow *f)
+{
+    int32_t next = 0;
+    for (int32_t t = 0; t < f->tasks; t++) {
+        const trs_flow_task *task = &f->task[t];
+        assert_int_equal(task->first, next);
+        assert_true(task->count > 0 && task->count * task->lanes <= TRS_FLOW_WARP);
+        next += task->count;
+        for (int32_t k = task->first; k < next; k++)
+            for (int64_t q = f->ptr[k]; q < f->ptr[k + 1]; q++)
+                assert_true(f->idx[q] >= 0 && f->idx[q] < task->first);
+    }
+    assert_int_equal(next, f->nodes);
+    assert_int_equal(f->ptr[0], 0);
+    assert_int_equal(f->ptr[f->nodes], f->nnz);
+}
+
+/* The lanes are the least with which the entries are one batch, at most a warp. */
+static void check_lanes(const trs_flow *f)
+{
+    for (int32_t t = 0; t < f->tasks; t++)
+        for (int32_t k = f->task[t].first; k < f->task[t].first + f->task[t].count; k++) {
+            const int64_t length = f->ptr[k + 1] - f->ptr[k], lanes = f->task[t].lanes;
+            assert_true(lanes == TRS_FLOW_WARP || lanes * TRS_FLOW_BATCH >= length);
+            assert_true(lanes == 1 || lanes / 2 * TRS_FLOW_BATCH < length);
+        }
+}
+
+/* Rows stand by level, then by lanes, then as in the triangle. */
+static void check_order(const trs_flow *f, const int32_t *level)
+{
+    int64_t last = -1;
+    for (int32_t t = 0; t < f->tasks; t++)
+        for (int32_t k = f->task[t].first; k < f->task[t].first + f->task[t].count; k++) {
+            if (f->row[k] < 0) continue;
+            const int64_t key =
+                ((int64_t)level[f->row[k]] * (TRS_FLOW_WARP + 1) + f->task[t].lanes) * 1000000 +
+                f->row[k];
+            assert_true(key > last);
+            last = key;
+        }
+}
+
+/* Where in the triangle entry e of node k is. */
+static int64_t place_of(const trs_flow *f, int32_t k, int64_t e)
+{
+    return f->begin[k] < 0 ? f->place[~f->begin[k] + e] : f->begin[k] + e;
+}
+
+/* Entries are those of the triangle, and then the diagonal; in long rows by level. */
+static void check_values(const trs_flow *f, const trs_side *s, const void *val, const void *inv)
+{
+    const trs_tri *t = &s->tri;
+    const trs_dtype d = t->dtype;
+    for (int32_t k = 0; k < f->nodes; k++) {
+        const int64_t first = f->ptr[k] + f->pieces[k], own = f->ptr[k + 1] - first;
+        for (int64_t q = f->ptr[k]; q < first; q++) assert_true(get_number(val, d, q) == 1);
+        for (int64_t e = 0; e < own; e++)
+            assert_true(get_number(val, d, first + e) == get_number(t->val, d, place_of(f, k, e)));
+        if (f->row[k] < 0) assert_true(get_number(inv, d, k) == -1);
+        else assert_int_equal(place_of(f, k, own), t->ptr[f->row[k] + 1] - 1);
+    }
+}
+
+/* The pieces of a row are those before its own entries, in order. */
+static void check_pieces(const trs_flow *f, const trs_tri *t)
+{
+    for (int32_t k = 0; k < f->nodes; k++) {
+        const int64_t pieces = f->pieces[k], sign = f->begin[k] < 0 ? -1 : 1;
+        if (f->row[k] < 0) continue;
+        for (int64_t p = 0; p < pieces; p++)
+            assert_int_equal(f->begin[f->idx[f->ptr[k] + p]],
+                             f->begin[k] - sign * (pieces - p) * TRS_FLOW_PIECE);
+        assert_int_equal(f->ptr[k + 1] - f->ptr[k] - pieces + pieces * TRS_FLOW_PIECE,
+                         t->ptr[f->row[k] + 1] - t->ptr[f->row[k]] - 1);
+    }
+}
+
+/* Long rows go by level, and within one as in the triangle. */
+static void check_places(const trs_flow *f, const trs_side *s, const int32_t *level)
+{
+    const trs_tri *t = &s->tri;
+    int64_t found = 0;
+    for (int32_t k = 0; k < f->nodes; k++) {
+        const int32_t i = f->row[k];
+        if (i < 0) continue;
+        const int64_t length = t->ptr[i + 1] - t->ptr[i];
+        const bool by_level = length > TRS_FLOW_WARP * TRS_FLOW_BATCH;
+        assert_int_equal(f->begin[k] < 0, by_level);
+        if (!by_level) continue;
+        const int64_t *place = f->place + ~f->begin[k] - (int64_t)f->pieces[k] * TRS_FLOW_PIECE;
+        found += length;
+        for (int64_t e = 0; e < length; e++) {
+            assert_true(place[e] >= t->ptr[i] && place[e] < t->ptr[i + 1]);
+            if (e == 0) continue;
+            const int32_t a = level[t->idx[place[e - 1]]], b = level[t->idx[place[e]]];
+            assert_true(a < b || (a == b && place[e - 1] < place[e]));
+        }
+    }
+    assert_int_equal(found, f->places);
+}
+
+/* x by the nodes in order: (b - sum) times the reciprocal, a piece having b = 0. */
+static void run(const trs_flow *f, trs_dtype d, const void *val, const void *inv, const void *b,
+                void *x)
+{
+    zz *y = calloc((size_t)f->nodes + 1, sizeof *y);
+    assert_non_null(y);
+    for (int32_t k = 0; k < f->nodes; k++) {
+        zz s = f->row[k] < 0 ? 0 : get_number(b, d, f->row[k]);
+        for (int64_t q = f->ptr[k]; q < f->ptr[k + 1]; q++)
+            s -= get_number(val, d, q) * y[f->idx[q]];
+        y[k] = s * get_number(inv, d, k);
+        if (f->row[k] >= 0) set_number(x, d, f->row[k], y[k]);
+    }
+    free(y);
+}
+
+/* [n] of each row. */
+static int32_t *levels_of(const trs_side *s)
+{
+    int32_t *level = calloc((size_t)s->tri.n + 1, sizeof *level);
+    assert_non_null(level);
+    for (int32_t l = 0; l < s->lv.count; l++)
+        for (int32_t k = s->lv.ptr[l]; k < s->lv.ptr[l + 1]; k++) level[s->lv.topo[k]] = l;
+    return level;
+}
+
+/* On the device, and back: x by the nodes of a side. */
+static void solve_by_flow(trs_context *ctx, trs_side *s, const void *b, void *x)
+{
+    const trs_dtype d = s->tri.dtype;
+    const size_t size = trs_size(d);
+    trs_flow far;
+    assert_int_equal(trs_direct_pattern(ctx, s, &trs_solver_dataflow), TRS_OK);
+    const trs_pattern p = trs_pattern_of(s);
+    assert_int_equal(trs_flow_make(ctx, &p, &far), TRS_OK);
+    void *from = trs_gpu_new(ctx, s->tri.nnz, size, "values");
+    void *far_val = trs_gpu_new(ctx, far.nnz, size, "values");
+    void *far_inv = trs_gpu_new(ctx, far.nodes, size, "reciprocals");
+    assert_true(from && far_val && far_inv);
+    assert_int_equal(trs_gpu_put(ctx, from, s->tri.val, (size_t)s->tri.nnz * size), TRS_OK);
+    assert_int_equal(trs_flow_take(&far, d, from, far_val, far_inv, NULL), TRS_OK);
+    trs_flow f = flow_fetch(ctx, &far);
+    int32_t *level = levels_of(s);
+    void *val = fetch(ctx, far_val, f.nnz, size), *inv = fetch(ctx, far_inv, f.nodes, size);
+    check_tasks(&f);
+    check_lanes(&f);
+    check_order(&f, level);
+    check_values(&f, s, val, inv);
+    check_pieces(&f, &s->tri);
+    check_places(&f, s, level);
+    free(level);
+    run(&f, d, val, inv, b, x);
+    free(val);
+    free(inv);
+    flow_free(&f);
+    trs_flow_free(ctx, &far);
+    trs_gpu_free(ctx, from);
+    trs_gpu_free(ctx, far_val);
+    trs_gpu_free(ctx, far_inv);
+}
+
+static void one_case(model m, trs_dtype d)
+{
+    random_t r = {1};
+    form f = {.dtype = d, .format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32};
+    trs_mat a = show(&m, &f, &r);
+    trs_context ctx = {.threads = 1};
+    trs_side s = {.used = true};
+    void *b = calloc((size_t)m.n + 1, sizeof(zz)), *x = calloc((size_t)m.n + 1, sizeof(zz));
+    assert_true(b && x);
+    for (int i = 0; i < m.n; i++) set_number(b, d, i, random_uniform(&r));
+    assert_int_equal(trs_tri_import(&ctx, &a, &s.tri), TRS_OK);
+    assert_int_equal(trs_level_rows(&ctx, &s.tri, 0, s.tri.n, &s.lv), TRS_OK);
+    solve_by_flow(&ctx, &s, b, x);
+    const quality q = judge(&m, false, TRS_N, d, b, 1, x, 1);
+    assert_at_most(q.omega, 4 * (q.longest + 1) * epsilon(d));
+    free(b);
+    free(x);
+    trs_gpu_drop_scratch(&ctx);
+    trs_side_free(&ctx, &s);
+    mat_free(&a);
+    model_free(&m);
+}
+
+/* The level of each row that trs_flow_slack finds, by going through the rows both ways. */
+static void check_slack(trs_context *ctx, trs_side *s, bool expected)
+{
+    const trs_tri *t = &s->tri;
+    assert_int_equal(trs_direct_pattern(ctx, s, &trs_solver_dataflow), TRS_OK);
+    const trs_pattern p = trs_pattern_of(s);
+    const size_t size = (size_t)t->n * sizeof(int32_t);
+    int32_t *far = trs_gpu_new(ctx, t->n, sizeof *far, "levels"), *early = levels_of(s);
+    int32_t *late = malloc(size), *found = malloc(size);
+    assert_true(far && late && found);
+    assert_int_equal(trs_gpu_put(ctx, far, early, size), TRS_OK);
+    assert_int_equal(trs_flow_slack(ctx, &p, far), TRS_OK);
+    assert_int_equal(trs_gpu_get(ctx, found, far, size), TRS_OK);
+    for (int32_t i = 0; i < t->n; i++) late[i] = s->lv.count - 1;
+    for (int32_t i = t->n - 1; i >= 0; i--)
+        for (int64_t q = t->ptr[i]; q < t->ptr[i + 1] - 1; q++)
+            if (late[t->idx[q]] >= late[i]) late[t->idx[q]] = late[i] - 1;
+    for (int32_t i = 0; i < t->n; i++)
+        assert_int_equal(found[i], expected ? (early[i] + late[i]) / 2 : early[i]);
+    free(early);
+    free(late);
+    free(found);
+    trs_gpu_free(ctx, far);
+}
+
+static void skip_without_gpu(void)
+{
+    char why[200];
+    if (!trs_gpu_probe(0, why, sizeof why)) return;
+    print_message("%s\n", why);
+    skip();
+}
+
+static void test_patterns(void **state)
+{
+    (void)state;
+    skip_without_gpu();
+    for (int p = 0; p < PATTERNS; p++)
+        for (int d = 0; d < 4; d++) {
+            random_t r = {(uint64_t)(p * 4 + d)};
+            one_case(model_new((pattern)p, false, false, trs_is_complex((trs_dtype)d), &r),
+                     (trs_dtype)d);
+        }
+}
+
+/* Rows of a chain have no time; those that need two others by chance have, with some that need very many, too. */
+static model with_slack(int n, int kind, random_t *r)
+{
+    model m = {.n = n};
+    for (int i = 0; i < n; i++) {
+        const bool hub = kind == 2 && i % 500 == 499;
+        const int j = i > 0 ? random_below(r, i) : 0, other = i > 0 ? random_below(r, i) : 0;
+        if (kind == 0 && i > 0) model_add(&m, i, i - 1, 1);
+        for (int k = 0; hub && k < i; k += 2) model_add(&m, i, k, 1);
+        if (kind > 0 && !hub && i > 0) model_add(&m, i, j < other ? j : other, 1);
+        if (kind > 0 && !hub && j != other) model_add(&m, i, j < other ? other : j, 1);
+        model_add(&m, i, i, 2);
+    }
+    return m;
+}
+
+static void test_slack(void **state)
+{
+    (void)state;
+    skip_without_gpu();
+    for (int kind = 0; kind < 3; kind++) {
+        random_t r = {(uint64_t)kind};
+        model m = with_slack(5000, kind, &r);
+        form f = {.dtype = TRS_F64, .format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32};
+        trs_mat a = show(&m, &f, &r);
+        trs_context ctx = {.threads = 1};
+        trs_side s = {.used = true};
+        assert_int_equal(trs_tri_import(&ctx, &a, &s.tri), TRS_OK);
+        assert_int_equal(trs_level_rows(&ctx, &s.tri, 0, m.n, &s.lv), TRS_OK);
+        check_slack(&ctx, &s, kind > 0);
+        trs_gpu_drop_scratch(&ctx);
+        trs_side_free(&ctx, &s);
+        mat_free(&a);
+        model_free(&m);
+    }
+}
+
+static void test_dags(void **state)
+{
+    (void)state;
+    skip_without_gpu();
+    for (int k = 0; k < DAGS; k++) {
+        random_t r = {(uint64_t)k};
+        one_case(model_of(&dags[k], 2003, false, &r), TRS_F64);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_patterns), cmocka_unit_test(test_dags),
+                                       cmocka_unit_test(test_slack)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,151 @@
+/* t_many.c: several right-hand sides by data flow: every number of columns that there is a kernel for and those
+ * beside it, by columns and by rows, the same bits each time, and a NaN reaches what depends on it only. */
+#include "tests/common/dags.h"
+
+#include "base/device.h"
+
+#include <math.h>
+
+enum { N = 1003, PAD = 3, AT = N / 3, RUNS = 4 };
+
+typedef struct scene {
+    model m;
+    trs_mat a;
+    trs_dtype dtype;
+    trs_op op;
+    int nrhs;
+    trs_layout layout;
+    int64_t ld, step, next; /* of X and B: row after row, column after column */
+    size_t bytes;
+    char *b, *x, *again;
+    void *far_b, *far_x;
+} scene;
+
+static void *device_new(size_t bytes)
+{
+    void *p;
+    assert_int_equal(trs_device_new(TRS_CUDA(0), bytes, &p), TRS_OK);
+    return p;
+}
+
+/* The last column of B has a NaN in row AT, and the one before an infinity. */
+static void new_b(scene *s, random_t *r)
+{
+    s->b = calloc(3, s->bytes);
+    assert_non_null(s->b);
+    s->x = s->b + s->bytes, s->again = s->x + s->bytes;
+    for (int64_t k = 0; k < (int64_t)(s->bytes / trs_size(s->dtype)); k++)
+        set_number(s->b, s->dtype, k, random_uniform(r) + random_uniform(r) * I);
+    set_number(s->b, s->dtype, AT * s->step + (s->nrhs - 1) * s->next, (double)NAN);
+    set_number(s->b, s->dtype, AT * s->step + (s->nrhs - 2) * s->next, (double)INFINITY);
+    s->far_b = device_new(s->bytes), s->far_x = device_new(s->bytes);
+    assert_int_equal(trs_device_put(TRS_CUDA(0), s->far_b, s->b, s->bytes), TRS_OK);
+}
+
+static scene scene_new(const dag *d, trs_dtype dtype, int nrhs, bool by_rows)
+{
+    random_t r = {(uint64_t)nrhs};
+    form f = {.dtype = dtype, .format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32};
+    scene s = {.dtype = dtype, .nrhs = nrhs, .op = trs_is_complex(dtype) ? TRS_H : TRS_N};
+    s.m = model_of(d, N, trs_is_complex(dtype), &r);
+    s.a = show(&s.m, &f, &r);
+    s.layout = by_rows ? TRS_ROW_MAJOR : TRS_COL_MAJOR;
+    s.ld = (by_rows ? nrhs : N) + PAD;
+    s.step = by_rows ? s.ld : 1;
+    s.next = by_rows ? 1 : s.ld;
+    s.bytes = (size_t)(s.ld * (by_rows ? N : nrhs)) * trs_size(dtype);
+    new_b(&s, &r);
+    return s;
+}
+
+static void scene_free(scene *s)
+{
+    trs_device_free(TRS_CUDA(0), s->far_b);
+    trs_device_free(TRS_CUDA(0), s->far_x);
+    free(s->b);
+    mat_free(&s->a);
+    model_free(&s->m);
+}
+
+static void solve(const scene *s, const trs_plan *p, char *x)
+{
+    const trs_exec exec = {.layout = s->layout};
+    memset(x, 0xff, s->bytes);
+    assert_int_equal(trs_device_put(TRS_CUDA(0), s->far_x, x, s->bytes), TRS_OK);
+    assert_status(trs_solve(p, s->op, s->nrhs, s->far_b, s->ld, s->far_x, s->ld, &exec), TRS_OK);
+    assert_int_equal(trs_device_get(TRS_CUDA(0), x, s->far_x, s->bytes), TRS_OK);
+}
+
+/* Finite where row AT does not reach. */
+static void check_special(const scene *s, const bool *reached, int r)
+{
+    for (int i = 0; i < N; i++) {
+        const zz x = get_number(s->x, s->dtype, i * s->step + r * s->next);
+        const bool finite = isfinite(creal(x)) && isfinite(cimag(x));
+        assert_true(finite == !reached[i]);
+    }
+}
+
+static void check(const scene *s)
+{
+    const size_t size = trs_size(s->dtype);
+    bool reached[N];
+    reach(&s->m, s->op, AT, reached);
+    for (int r = 0; r < s->nrhs - 2; r++) {
+        const size_t at = (size_t)(r * s->next) * size;
+        const quality q =
+            judge(&s->m, false, s->op, s->dtype, s->b + at, s->step, s->x + at, s->step);
+        assert_at_most(q.omega, 4 * (q.longest + 1) * epsilon(s->dtype));
+    }
+    check_special(s, reached, s->nrhs - 2);
+    check_special(s, reached, s->nrhs - 1);
+}
+
+static void run(const dag *d, trs_dtype dtype, int nrhs, bool by_rows)
+{
+    scene s = scene_new(d, dtype, nrhs, by_rows);
+    const trs_options opt = {.solver = "cuda-dataflow",
+                             .device = TRS_CUDA(0),
+                             .ops = 1u << s.op,
+                             .nrhs = nrhs,
+                             .layout = s.layout};
+    trs_plan *p = NULL;
+    assert_status(trs_plan_create(&p, &s.a, &opt), TRS_OK);
+    assert_status(trs_plan_analyse(p), TRS_OK);
+    solve(&s, p, s.x);
+    check(&s);
+    for (int k = 0; k < RUNS; k++) {
+        solve(&s, p, s.again);
+        assert_memory_equal(s.x, s.again, s.bytes);
+    }
+    trs_plan_destroy(p);
+    scene_free(&s);
+}
+
+static void test_columns(void **state)
+{
+    (void)state;
+    static const int columns[] = {2, 3, 5, 8, 9, 16, 17, 32, 35};
+    for (int k = 0; k < 9; k++)
+        for (int d = 0; d < 4; d++) {
+            const int which = (4 * k + d) % DAGS;
+            run(&dags[which], (trs_dtype)d, columns[k], false);
+            run(&dags[(which + 7) % DAGS], (trs_dtype)d, columns[k], true);
+        }
+}
+
+static void test_without_a_device(void **state)
+{
+    (void)state;
+    skip();
+}
+
+int main(void)
+{
+    const struct CMUnitTest none[] = {cmocka_unit_test(test_without_a_device)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_columns)};
+    char why[200];
+    if (!trs_gpu_probe(0, why, sizeof why)) return cmocka_run_group_tests(tests, NULL, NULL);
+    print_message("%s\n", why);
+    return cmocka_run_group_tests(none, NULL, NULL);
+}

@@ -1,0 +1,884 @@
+/* t_lu.c: the factors are what the header says, solves with them are as good as LAPACK's, and what
+ * cannot be factored is refused with its row. */
+#include "tests/common/counter.h"
+#include "tests/common/full.h"
+#include "trisolve-suitesparse.h"
+
+#ifdef HAVE_LAPACKE
+#include <lapacke.h>
+#endif
+
+/* max |F - G| / (n eps max |F| |G|) of the identity that the header states. */
+static double identity_error(const trs_lu *lu, const full *A)
+{
+    trs_mat Lm, Um;
+    const int64_t *P, *Q;
+    const double *s;
+    const int n = A->n;
+    double worst = 0;
+    assert_int_equal(trs_lu_factors(lu, &Lm, &Um, &P, &Q, &s), TRS_OK);
+    const bool cholesky = Um.n == 0;
+    full L = unfold(&Lm), U = cholesky ? full_new(n, A->is_complex) : unfold(&Um);
+    for (int j = 0; cholesky && j < n; j++)
+        for (int i = 0; i < n; i++) U.a[i + n * j] = conj(L.a[j + n * i]);
+    for (int k = 0; k < n; k++)
+        for (int m = 0; m < n; m++) {
+            zz sum = 0;
+            double size = 0;
+            for (int t = 0; t < n; t++) {
+                sum += L.a[k + n * t] * U.a[t + n * m];
+                size += cabs(L.a[k + n * t] * U.a[t + n * m]);
+            }
+            const zz a = (s ? s[P[k]] : 1) * A->a[P[k] + n * Q[m]];
+            const double r = cabs(sum - a);
+            if (r > 0 && !(r / (size + cabs(a)) <= worst)) worst = r / (size + cabs(a));
+        }
+    free(L.a);
+    free(U.a);
+    return worst / (n * DBL_EPSILON);
+}
+
+static void check_identity(const full *A, const form *s, const char *library)
+{
+    trs_lu *lu;
+    trs_lu_info info;
+    trs_mat m = show(A, s);
+    int rc = trs_factor(&lu, &m, NULL);
+    if (rc) print_message("%s\n", trs_message());
+    assert_int_equal(rc, TRS_OK);
+    hide(&m); /* the lu keeps what it needs */
+    assert_int_equal(trs_lu_get_info(lu, &info), TRS_OK);
+    assert_string_equal(info.library, library);
+    const bool single = s->real == TRS_F32;
+    const double error = identity_error(lu, A) * (single ? DBL_EPSILON / (double)FLT_EPSILON : 1);
+    print_message("%-8s n = %d %s, form %d: |LU - A| = %.2g n eps\n", library, A->n,
+                  A->is_complex ? "complex" : "real", (int)(s - forms), error);
+    assert_true(error < 4);
+    trs_lu_destroy(lu);
+}
+
+static void identities(void **state)
+{
+    (void)state;
+    for (int c = 0; c < 2; c++)
+        for (int k = 0; k < FORMS; k++)
+            for (int n = 1; n <= 40; n += 13) {
+                full A = unsymmetric(n, c), H = hermitian(n, c, 4 + n);
+                if (n > 1) check_identity(&A, &forms[k], "UMFPACK");
+                check_identity(&H, &forms[k], "CHOLMOD");
+                free(A.a);
+                free(H.a);
+            }
+}
+
+/* ---- solving -------------------------------------------------------------------------------- */
+
+/* Numbers of the type of the solve: pairs for a complex A. */
+static void put(void *v, bool is_complex, int64_t k, zz z)
+{
+    set_value(v, is_complex ? TRS_C64 : TRS_F64, k, z);
+}
+
+static zz take(const void *v, bool is_complex, int64_t k)
+{
+    return is_complex ? ((const zz *)v)[k] : ((const double *)v)[k];
+}
+
+/* op(A), full. */
+static full op_of(const full *A, trs_op op)
+{
+    const int n = A->n;
+    full f = full_new(n, A->is_complex);
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < n; i++) {
+            zz a = op == TRS_N ? A->a[i + n * j] : A->a[j + n * i];
+            f.a[i + n * j] = op == TRS_H ? conj(a) : a;
+        }
+    return f;
+}
+
+/* LAPACK's X of op(A) X = B, column-major; without LAPACK NULL. */
+static zz *lapack(const full *A, trs_op op, int nrhs, const zz *B)
+{
+#ifdef HAVE_LAPACKE
+    const int n = A->n;
+    full F = op_of(A, op);
+    zz *X = malloc((size_t)(n * nrhs) * sizeof *X);
+    double *R = malloc((size_t)(n * n) * sizeof *R), *r = malloc((size_t)(n * nrhs) * sizeof *r);
+    int *pivot = malloc((size_t)n * sizeof *pivot);
+    for (int k = 0; k < n * n; k++) R[k] = creal(F.a[k]);
+    for (int k = 0; k < n * nrhs; k++) X[k] = B[k], r[k] = creal(B[k]);
+    if (A->is_complex)
+        assert_int_equal(LAPACKE_zgesv(LAPACK_COL_MAJOR, n, nrhs, F.a, n, pivot, X, n), 0);
+    else {
+        assert_int_equal(LAPACKE_dgesv(LAPACK_COL_MAJOR, n, nrhs, R, n, pivot, r, n), 0);
+        for (int k = 0; k < n * nrhs; k++) X[k] = r[k];
+    }
+    free(F.a);
+    free(R);
+    free(r);
+    free(pivot);
+    return X;
+#else
+    (void)A, (void)op, (void)nrhs, (void)B;
+    return NULL;
+#endif
+}
+
+static void check_solve(trs_lu *lu, const full *A, trs_op op, int nrhs, trs_layout layout)
+{
+    const int n = A->n, ld = layout == TRS_ROW_MAJOR ? nrhs + 2 : n + 3;
+    const bool rows = layout == TRS_ROW_MAJOR;
+    const size_t count = (size_t)(rows ? ld * n : ld * nrhs) + 1;
+    const trs_exec exec = {.layout = layout};
+    zz *B = malloc((size_t)(n * nrhs) * sizeof *B);
+    void *b = calloc(count, sizeof(zz)), *x = calloc(count, sizeof(zz));
+    for (int r = 0; r < nrhs; r++)
+        for (int i = 0; i < n; i++) {
+            B[i + n * r] = number(A->is_complex);
+            put(b, A->is_complex, rows ? i * ld + r : i + r * ld, B[i + n * r]);
+        }
+    assert_int_equal(trs_lu_solve(lu, op, nrhs, b, ld, x, ld, &exec), TRS_OK);
+    assert_int_equal(trs_lu_solve(lu, op, nrhs, b, ld, b, ld, &exec), TRS_OK);
+    full F = op_of(A, op);
+    zz *X = lapack(A, op, nrhs, B);
+    double omega = 0, apart = 0, largest = 0;
+    for (int r = 0; r < nrhs; r++)
+        for (int i = 0; i < n; i++) {
+            zz res = B[i + n * r];
+            double size = cabs(res);
+            for (int j = 0; j < n; j++) {
+                zz xj = take(x, A->is_complex, rows ? j * ld + r : j + r * ld);
+                res -= F.a[i + n * j] * xj;
+                size += cabs(F.a[i + n * j] * xj);
+            }
+            if (cabs(res) > omega * size) omega = cabs(res) / size;
+            zz xi = take(x, A->is_complex, rows ? i * ld + r : i + r * ld);
+            assert_true(take(b, A->is_complex, rows ? i * ld + r : i + r * ld) == xi);
+            if (!X) continue;
+            apart = fmax(apart, cabs(xi - X[i + n * r]));
+            largest = fmax(largest, cabs(X[i + n * r]));
+        }
+    print_message("n = %d %s, op %c, %d rhs, %s: omega = %.2g, from LAPACK %.2g\n", n,
+                  A->is_complex ? "complex" : "real", "NTH"[op], nrhs, rows ? "rows" : "columns",
+                  omega, X ? apart / largest : 0);
+    assert_true(omega < 1e-13);
+    if (X) assert_true(apart <= 1e-11 * largest);
+    free(F.a);
+    free(X);
+    free(B);
+    free(b);
+    free(x);
+}
+
+static void solves(void **state)
+{
+    (void)state;
+    for (int c = 0; c < 2; c++)
+        for (int k = 0; k < 3; k++)
+            for (int width = 0; width < 3; width += 2) {
+                full A = k == 0 ? unsymmetric(25, c) : hermitian(25, c, k == 1 ? 20 : 0.1);
+                trs_factor_options opt = {.plan = {.ops = 7, .nrhs = width}};
+                trs_mat m = show(&A, &plain);
+                trs_lu *lu;
+                assert_int_equal(trs_factor(&lu, &m, &opt), TRS_OK);
+                for (trs_op op = TRS_N; op <= TRS_H; op++)
+                    for (int nrhs = 1; nrhs <= 3; nrhs += 2) {
+                        check_solve(lu, &A, op, nrhs, TRS_COL_MAJOR);
+                        check_solve(lu, &A, op, nrhs, TRS_ROW_MAJOR);
+                    }
+                trs_lu_destroy(lu);
+                hide(&m);
+                free(A.a);
+            }
+}
+
+static void orderings(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"amd", "colamd", "metis", "natural", "best"};
+    static const char *const method[] = {"umfpack", "cholmod"};
+    full A = hermitian(30, false, 20);
+    trs_mat m = show(&A, &plain);
+    for (int k = 0; k < 10; k++) {
+        trs_lu *lu;
+        trs_lu_info info;
+        trs_factor_options opt = {.method = method[k / 5], .ordering = name[k % 5]};
+        int rc = trs_factor(&lu, &m, &opt);
+        if (rc) print_message("%s\n", trs_message());
+        assert_int_equal(rc, TRS_OK);
+        assert_int_equal(trs_lu_get_info(lu, &info), TRS_OK);
+        print_message("%s, %s: %s %s, %d + %d entries\n", method[k / 5], name[k % 5], info.library,
+                      info.ordering, (int)info.nnz_l, (int)info.nnz_u);
+        if (k % 5 == 3) assert_string_equal(info.ordering, "natural");
+        assert_true(identity_error(lu, &A) < 4);
+        check_solve(lu, &A, TRS_N, 1, TRS_COL_MAJOR);
+        trs_lu_destroy(lu);
+    }
+    hide(&m);
+    free(A.a);
+}
+
+/* ---- refinement ----------------------------------------------------------------------------- */
+
+/* D A E with rows and columns of very different size, and x of the size of E^-1: row scaling picks the
+ * pivots by the large columns, which say least about x. */
+static void refinement(void **state)
+{
+    (void)state;
+    double most = 0;
+    for (int c = 0; c < 2; c++)
+        for (trs_op op = TRS_N; op <= TRS_H; op++) {
+            const int n = 60;
+            full A = unsymmetric(n, c);
+            double d[60], e[60];
+            for (int i = 0; i < n; i++)
+                d[i] = pow(10, 12 * uniform()), e[i] = pow(10, 12 * uniform());
+            for (int k = 0; k < n * n; k++) A.a[k] *= d[k % n] * e[k / n];
+            trs_mat m = show(&A, &plain);
+            trs_lu *lu;
+            trs_factor_options opt = {.plan = {.ops = 7}};
+            assert_int_equal(trs_factor(&lu, &m, &opt), TRS_OK);
+            zz b[120], x[120];
+            for (int k = 0; k < 2 * n; k++) put(x, c, k, number(c) / (op == TRS_N ? e : d)[k % n]);
+            assert_int_equal(trs_multiply(&m, op, 2, x, n, b, n, TRS_COL_MAJOR), TRS_OK);
+            assert_int_equal(trs_lu_solve(lu, op, 2, b, n, x, n, NULL), TRS_OK);
+            trs_error before, after, again;
+            int steps;
+            assert_int_equal(trs_backward_error(&m, op, 2, b, n, x, n, TRS_COL_MAJOR, &before),
+                             TRS_OK);
+            assert_int_equal(trs_lu_refine(lu, &m, op, 2, b, n, x, n, NULL, 10, &steps, &after),
+                             TRS_OK);
+            assert_int_equal(trs_backward_error(&m, op, 2, b, n, x, n, TRS_COL_MAJOR, &again),
+                             TRS_OK);
+            print_message("op %c: omega %.2g -> %.2g in %d steps\n", "NTH"[op], before.omega,
+                          after.omega, steps);
+            assert_true(after.omega <= before.omega);
+            if (before.omega / after.omega > most) most = before.omega / after.omega;
+            assert_true(after.omega <= (n + 1) * DBL_EPSILON);
+            assert_true(again.omega == after.omega && again.residual == after.residual);
+            assert_true(again.stop == TRS_STOP_NONE && after.stop == TRS_STOP_CONVERGED);
+            assert_true(again.row == after.row && again.col == after.col);
+            assert_true(fabs(again.normwise - after.normwise) <= 1e-6 * after.normwise);
+            trs_lu_destroy(lu);
+            hide(&m);
+            free(A.a);
+        }
+    assert_true(most > 10);
+}
+
+/* A wrong factor on purpose: refinement must bring omega down by itself, or leave x alone. */
+static void refinement_of_a_neighbour(void **state)
+{
+    (void)state;
+    enum { N = 30 };
+    full A = unsymmetric(N, false);
+    trs_mat m = show(&A, &plain);
+    trs_lu *lu;
+    assert_int_equal(trs_factor(&lu, &m, NULL), TRS_OK);
+    for (int k = 0; k < m.nnz; k++) ((double *)m.val)[k] *= 1 + 1e-5 * uniform();
+    double b[N], x[N], kept[N];
+    trs_error before, after;
+    int steps;
+    for (int i = 0; i < N; i++) b[i] = uniform();
+    assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b, N, x, N, NULL), TRS_OK);
+    assert_int_equal(trs_backward_error(&m, TRS_N, 1, b, N, x, N, TRS_COL_MAJOR, &before), TRS_OK);
+    assert_int_equal(trs_lu_refine(lu, &m, TRS_N, 1, b, N, x, N, NULL, 20, &steps, &after), TRS_OK);
+    print_message("a neighbour: omega %.2g -> %.2g in %d steps\n", before.omega, after.omega,
+                  steps);
+    assert_true(before.omega > 1e-9 && after.omega < 1e-14 && steps >= 2);
+    assert_int_equal(after.stop, TRS_STOP_CONVERGED);
+    for (int k = 0; k < m.nnz; k++) ((double *)m.val)[k] *= 3; /* now a step leads away */
+    memcpy(kept, x, sizeof x);
+    assert_int_equal(trs_lu_refine(lu, &m, TRS_N, 1, b, N, x, N, NULL, 20, &steps, &after), TRS_OK);
+    assert_int_equal(after.stop, TRS_STOP_DIVERGED);
+    assert_int_equal(steps, 14); /* the residual doubles: 2^14 > 10^4 */
+    assert_memory_equal(kept, x, sizeof x);
+    trs_lu_destroy(lu);
+    hide(&m);
+    free(A.a);
+}
+
+/* Single precision in and out, double in between. */
+static void single_precision(void **state)
+{
+    (void)state;
+    enum { N = 40 };
+    for (int c = 0; c < 2; c++)
+        for (int k = 0; k < 2; k++) {
+            full A = k ? hermitian(N, c, 9) : unsymmetric(N, c);
+            trs_mat m = show(&A, &forms[FORMS - 1]);
+            trs_lu *lu;
+            trs_error before, after;
+            float complex b[2 * N], x[2 * N];
+            assert_int_equal(trs_factor(&lu, &m, NULL), TRS_OK);
+            for (int i = 0; i < 2 * N; i++) set_value(b, m.dtype, i, number(c));
+            assert_int_equal(trs_lu_solve(lu, TRS_N, 2, b, N, x, N, NULL), TRS_OK);
+            assert_int_equal(trs_backward_error(&m, TRS_N, 2, b, N, x, N, TRS_COL_MAJOR, &before),
+                             TRS_OK);
+            assert_int_equal(trs_lu_refine(lu, &m, TRS_N, 2, b, N, x, N, NULL, 5, NULL, &after),
+                             TRS_OK);
+            print_message("single: omega %.2g, refined %.2g\n", before.omega, after.omega);
+            assert_true(before.omega <= 2 * (double)FLT_EPSILON && after.omega <= before.omega);
+            trs_lu_destroy(lu);
+            hide(&m);
+            free(A.a);
+        }
+}
+
+/* ---- determinants --------------------------------------------------------------------------- */
+
+/* det A by Gaussian elimination with complete pivoting in long double, as mantissa 2^shift. */
+static complex long double eliminated(const full *A, int64_t *shift)
+{
+    const int n = A->n;
+    complex long double *a = malloc((size_t)(n * n + 1) * sizeof *a), det = 1;
+    assert_non_null(a);
+    *shift = 0;
+    for (int k = 0; k < n * n; k++) a[k] = A->a[k];
+    for (int k = 0; k < n; k++) {
+        int e, row = k, col = k;
+        for (int j = k; j < n; j++)
+            for (int i = k; i < n; i++)
+                if (cabsl(a[i + n * j]) > cabsl(a[row + n * col])) row = i, col = j;
+        for (int j = 0; j < n && row != k; j++) {
+            const complex long double t = a[k + n * j];
+            a[k + n * j] = a[row + n * j], a[row + n * j] = t;
+        }
+        for (int i = 0; i < n && col != k; i++) {
+            const complex long double t = a[i + n * k];
+            a[i + n * k] = a[i + n * col], a[i + n * col] = t;
+        }
+        det *= a[k + n * k] * ((row != k) != (col != k) ? -1 : 1);
+        (void)frexpl(cabsl(det), &e);
+        det /= powl(2, e);
+        *shift += e;
+        for (int j = k + 1; j < n; j++)
+            for (int i = k + 1; i < n; i++)
+                a[i + n * j] -= a[i + n * k] / a[k + n * k] * a[k + n * j];
+    }
+    free(a);
+    return det;
+}
+
+/* |det - mantissa 2^shift| / |mantissa 2^shift| */
+static double away(const trs_det *d, complex long double mantissa, int64_t shift)
+{
+    assert_true(d->mantissa >= 1 && d->mantissa < 2);
+    const long double size = scalbnl(d->mantissa, (int)(d->exponent - shift));
+    return (double)(cabsl((d->re + d->im * I) * size - mantissa) / cabsl(mantissa));
+}
+
+static void check_determinant(const full *A, const form *f, const trs_factor_options *opt,
+                              const char *library, double most)
+{
+    trs_lu *lu;
+    trs_lu_info info;
+    trs_det d;
+    int64_t shift;
+    trs_mat m = show(A, f);
+    assert_int_equal(trs_factor(&lu, &m, opt), TRS_OK);
+    assert_int_equal(trs_lu_get_info(lu, &info), TRS_OK);
+    assert_string_equal(info.library, library);
+    assert_int_equal(trs_lu_determinant(lu, &d), TRS_OK);
+    const complex long double det = eliminated(A, &shift);
+    const double apart = away(&d, det, shift);
+    if (apart > 0.1 * most) print_message("%s n = %d: %.2g away\n", library, A->n, apart);
+    assert_true(apart <= most);
+    if (!A->is_complex) assert_true(fabs(d.re) == 1 && d.im == 0);
+    trs_lu_destroy(lu);
+    hide(&m);
+}
+
+static void determinants(void **state)
+{
+    (void)state;
+    const trs_factor_options umfpack = {.method = "umfpack"};
+    for (int c = 0; c < 2; c++)
+        for (int k = 0; k < FORMS; k++)
+            for (int n = 1; n <= 57; n += 7) {
+                full A = unsymmetric(n, c), H = hermitian(n, c, 4 + n);
+                const double most = 1e-11 * (forms[k].real == TRS_F32 ? 1e7 : 1);
+                check_determinant(&A, &forms[k], &umfpack, "UMFPACK", most);
+                check_determinant(&H, &forms[k], &umfpack, "UMFPACK", most);
+                check_determinant(&H, &forms[k], NULL, "CHOLMOD", most);
+                free(A.a);
+                free(H.a);
+            }
+}
+
+/* Exact ones: all permutations of 4, in scaled rows; n + 1 of the second difference; 200 times -1e300. */
+static void known_determinants(void **state)
+{
+    (void)state;
+    const trs_factor_options umfpack = {.method = "umfpack"};
+    trs_lu *lu;
+    trs_det d;
+    for (int k = 0; k < 256; k++) {
+        const int p[4] = {k & 3, k >> 2 & 3, k >> 4 & 3, k >> 6};
+        int inversions = 0, same = 0;
+        full A = full_new(4, false);
+        for (int i = 0; i < 4; i++) {
+            A.a[i + 4 * p[i]] = i + 2; /* 2 3 4 5 */
+            for (int j = 0; j < i; j++) inversions += p[j] > p[i], same += p[j] == p[i];
+        }
+        trs_mat m = show(&A, &plain);
+        const int rc = trs_factor(&lu, &m, &umfpack);
+        assert_int_equal(rc, same ? TRS_EPIVOT : TRS_OK);
+        assert_int_equal(trs_lu_determinant(lu, &d), TRS_OK); /* an empty column: 0 */
+        assert_true(d.re == (same ? 0 : inversions % 2 ? -1 : 1) && d.im == 0);
+        assert_true(fabs(ldexp(d.mantissa, (int)d.exponent) - (same ? 0 : 120)) < 1e-12);
+        trs_lu_destroy(lu);
+        hide(&m);
+        free(A.a);
+    }
+    enum { N = 200 };
+    full A = full_new(N, false), D = full_new(N, false);
+    for (int i = 0; i < N; i++) {
+        A.a[i + N * i] = 2, D.a[i + N * i] = -1e300;
+        if (i > 0) A.a[i + N * (i - 1)] = A.a[i - 1 + N * i] = -1;
+    }
+    for (int k = 0; k < 4; k++) {
+        const trs_factor_options opt = {.method = k < 2 ? NULL : "umfpack"}; /* CHOLMOD if it can */
+        trs_mat m = show(k % 2 ? &A : &D, &plain);
+        assert_int_equal(trs_factor(&lu, &m, &opt), TRS_OK);
+        assert_int_equal(trs_lu_determinant(lu, &d), TRS_OK);
+        assert_true(d.re == 1 && d.im == 0);
+        if (k % 2) assert_true(fabs(ldexp(d.mantissa, (int)d.exponent) - (N + 1)) < 1e-10);
+        else assert_true(fabs((double)d.exponent + log2(d.mantissa) - N * log2(1e300)) < 1e-9);
+        trs_lu_destroy(lu);
+        hide(&m);
+    }
+    free(A.a);
+    free(D.a);
+}
+
+/* Singular in its last pivot: 0, and another matrix in its place is not; nor is what was never factored. */
+static void determinant_of_a_singular_matrix(void **state)
+{
+    (void)state;
+    for (int c = 0; c < 2; c++) {
+        full A = full_new(2, c);
+        trs_lu *lu;
+        trs_det d = {.re = 7};
+        const zz u = c ? 1 + 2 * I : 1;
+        A.a[0] = u, A.a[1] = 2 * u, A.a[2] = 2 * u, A.a[3] = 4 * u;
+        trs_mat m = show(&A, &plain);
+        assert_int_equal(trs_factor(&lu, &m, NULL), TRS_EPIVOT);
+        assert_int_equal(trs_lu_determinant(lu, &d), TRS_OK);
+        assert_true(d.re == 0 && d.im == 0 && d.mantissa == 0 && d.exponent == 0);
+        hide(&m);
+        A.a[3] = 7 * u; /* det = 3 u^2 */
+        m = show(&A, &plain);
+        assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
+        assert_int_equal(trs_lu_determinant(lu, &d), TRS_OK);
+        assert_true(away(&d, 3 * u * u, 0) < 1e-14);
+        ((double *)m.val)[0] = NAN;
+        assert_int_equal(trs_lu_update(lu, &m), TRS_EMATRIX);
+        assert_int_equal(trs_lu_determinant(lu, &d), TRS_ESTATE);
+        assert_true(d.mantissa == 0);
+        assert_int_equal(trs_lu_determinant(lu, NULL), TRS_EARG);
+        trs_lu_destroy(lu);
+        hide(&m);
+        free(A.a);
+    }
+    full A = hermitian(6, false, 20);
+    A.a[3 + 6 * 4] = A.a[4 + 6 * 3] = 100; /* CHOLMOD gives up on it, which says nothing of det A */
+    const trs_factor_options cholmod = {.method = "cholmod"};
+    trs_mat m = show(&A, &plain);
+    trs_lu *lu;
+    trs_det d;
+    assert_int_equal(trs_factor(&lu, &m, &cholmod), TRS_EPIVOT);
+    assert_int_equal(trs_lu_determinant(lu, &d), TRS_ESTATE);
+    trs_lu_destroy(lu);
+    hide(&m);
+    free(A.a);
+}
+
+/* ---- what is refused ------------------------------------------------------------------------ */
+
+static void refuse(const full *A, const form *f, const trs_factor_options *opt, int code,
+                   const char *says)
+{
+    trs_lu *lu;
+    trs_mat m = show(A, f);
+    const int rc = trs_factor(&lu, &m, opt);
+    assert_refused(lu, rc, code, says);
+    hide(&m);
+}
+
+/* Plans in single precision of factors in double, and x in double: the first x has the errors of single precision,
+ * also where B is far outside its range, and refinement takes them away. */
+static void one_rounded(bool definite, bool c, trs_op op)
+{
+    enum { N = 40 };
+    full A = definite ? hermitian(N, c, 9) : unsymmetric(N, c);
+    trs_mat m = show(&A, &plain);
+    trs_lu *lu;
+    const trs_factor_options opt = {.plan = {.ops = 7, .nrhs = 2}, .single = 1};
+    const double range[] = {1, 1e60, 1e-60};
+    trs_error before, after;
+    zz b[3 * N], x[3 * N];
+    assert_int_equal(trs_factor(&lu, &m, &opt), TRS_OK);
+    for (int i = 0; i < 3 * N; i++) put(b, c, i, range[i / N] * number(c));
+    for (int k = 0; k < 2; k++) { /* and with new values, 3 A */
+        assert_int_equal(trs_lu_solve(lu, op, 3, b, N, x, N, NULL), TRS_OK);
+        assert_int_equal(trs_backward_error(&m, op, 3, b, N, x, N, TRS_COL_MAJOR, &before), TRS_OK);
+        assert_int_equal(trs_lu_refine(lu, &m, op, 3, b, N, x, N, NULL, 10, NULL, &after), TRS_OK);
+        print_message("%s, op %c: omega %.2g, refined %.2g\n", definite ? "L L'" : "L U", "NTH"[op],
+                      before.omega, after.omega);
+        assert_true(before.omega > 1e-10 && before.omega < 1e-4);
+        assert_true(after.omega <= (N + 1) * DBL_EPSILON && after.stop == TRS_STOP_CONVERGED);
+        for (int64_t p = 0; p < (c ? 2 : 1) * m.nnz; p++) ((double *)m.val)[p] *= 3;
+        assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
+    }
+    trs_lu_destroy(lu);
+    hide(&m);
+    free(A.a);
+}
+
+static void rounded_factors(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 4; k++)
+        for (trs_op op = TRS_N; op <= TRS_H; op++) one_rounded(k & 1, k & 2, op);
+    full A = hermitian(5, false, 9);
+    const trs_factor_options opt = {.method = "cholmod", .single = 1};
+    for (int k = 0; k < 25; k++) A.a[k] *= 1e90; /* the square root is 1e45 */
+    refuse(&A, &plain, &opt, TRS_ESUPPORT, "factor L in single precision: ");
+    for (int k = 0; k < 25; k++) A.a[k] *= 1e-190;
+    refuse(&A, &plain, &opt, TRS_EPIVOT, "factor L in single precision: row 0: diagonal is zero");
+    free(A.a);
+}
+
+static void singular(void **state)
+{
+    (void)state;
+    full A = full_new(4, false);
+    for (int k = 0; k < 4; k++) A.a[5 * k] = 2;
+    A.a[1 + 4 * 2] = 1;
+    A.a[5 * 2] = 0; /* row and column 2: an empty row */
+    refuse(&A, &forms[0], NULL, TRS_EPIVOT, "row 2 is empty");
+    refuse(&A, &forms[2], NULL, TRS_EPIVOT, "row 3 is empty");
+    A.a[2 + 4 * 1] = 1;
+    A.a[1 + 4 * 2] = 0;
+    refuse(&A, &forms[0], NULL, TRS_EPIVOT, "column 2 is empty");
+    A.a[2 + 4 * 2] = 0.5; /* rows 1 and 2 equal but for a factor */
+    A.a[1 + 4 * 2] = 1;
+    A.a[1 + 4 * 1] = 2;
+    refuse(&A, &forms[0], NULL, TRS_EPIVOT, "singular (3 of 4");
+    refuse(&A, &forms[1], NULL, TRS_EPIVOT, "row ");
+    free(A.a);
+    A = full_new(5, true); /* structurally: rows 0..2 have columns 0, 1 only */
+    for (int i = 0; i < 3; i++) A.a[i] = 1 + I * (double)i, A.a[i + 5] = 2 - 3 * I * (double)i;
+    for (int j = 2; j < 5; j++) A.a[3 + 5 * j] = 1, A.a[4 + 5 * j] = j;
+    refuse(&A, &forms[0], NULL, TRS_EPIVOT, "singular (4 of 5");
+    free(A.a);
+}
+
+static void indefinite(void **state)
+{
+    (void)state;
+    const trs_factor_options cholmod = {.method = "cholmod"};
+    for (int c = 0; c < 2; c++) {
+        full A = hermitian(6, c, 20);
+        A.a[3 + 6 * 4] = 100, A.a[4 + 6 * 3] = 100; /* positive diagonal, not definite */
+        refuse(&A, &plain, &cholmod, TRS_EPIVOT, "not positive definite");
+        trs_lu *lu;
+        trs_lu_info info;
+        trs_mat m = show(&A, &plain);
+        assert_int_equal(trs_factor(&lu, &m, NULL), TRS_OK);
+        trs_lu_get_info(lu, &info);
+        assert_string_equal(info.library, "UMFPACK");
+        check_solve(lu, &A, TRS_N, 1, TRS_COL_MAJOR);
+        assert_int_equal(trs_lu_update(lu, &m), TRS_OK); /* not tried with CHOLMOD again */
+        check_solve(lu, &A, TRS_N, 1, TRS_COL_MAJOR);
+        trs_lu_destroy(lu);
+        hide(&m);
+        A.a[3 + 6 * 4] = 99;
+        refuse(&A, &plain, &cholmod, TRS_EMATRIX, "not Hermitian");
+        free(A.a);
+    }
+}
+
+static void wrong_arguments(void **state)
+{
+    (void)state;
+    full A = unsymmetric(5, false);
+    trs_mat m = show(&A, &plain);
+    trs_lu *lu = NULL;
+    const trs_factor_options method = {.method = "mumps"}, ordering = {.ordering = "random"};
+    const trs_factor_options device = {.plan = {.device = TRS_CUDA(0)}};
+    const trs_factor_options solver = {.plan = {.solver = "no-such"}};
+    assert_int_equal(trs_factor(NULL, &m, NULL), TRS_EARG);
+    assert_int_equal(trs_factor(&lu, NULL, NULL), TRS_EARG);
+    assert_null(lu);
+    refuse(&A, &plain, &method, TRS_ESUPPORT, "mumps");
+    refuse(&A, &plain, &ordering, TRS_ESUPPORT, "random");
+    refuse(&A, &plain, &device, TRS_ESUPPORT, "host");
+    refuse(&A, &plain, &solver, TRS_ESUPPORT, "no-such");
+    assert_int_equal(trs_factor(&lu, &m, NULL), TRS_OK);
+    double b[5] = {1}, x[10];
+    assert_int_equal(trs_lu_solve(lu, TRS_T, 1, b, 5, x, 5, NULL), TRS_ESTATE); /* not announced */
+    assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b, 4, x, 5, NULL), TRS_EARG);
+    assert_int_equal(trs_lu_solve(lu, TRS_N, 1, x, 5, x + 1, 5, NULL), TRS_EARG);
+    assert_int_equal(trs_lu_solve(lu, TRS_N, -1, b, 5, x, 5, NULL), TRS_EARG);
+    assert_int_equal(trs_lu_solve(lu, TRS_N, 0, NULL, 0, NULL, 0, NULL), TRS_OK);
+    trs_lu_destroy(lu);
+    int64_t row = 0, *ptr = (int64_t *)m.ptr;
+    while (ptr[row + 1] - ptr[row] < 2) row++;
+    ((int32_t *)m.idx)[ptr[row]] = ((int32_t *)m.idx)[ptr[row] + 1];
+    assert_int_equal(trs_factor(&lu, &m, NULL), TRS_EMATRIX);
+    assert_non_null(strstr(trs_message(), "stored twice"));
+    trs_lu_destroy(lu);
+    hide(&m);
+    A.a[7] = NAN;
+    refuse(&A, &plain, NULL, TRS_EMATRIX, "row 2, column 1: the value is not finite");
+    free(A.a);
+}
+
+static void tiny_matrices(void **state)
+{
+    (void)state;
+    for (int c = 0; c < 2; c++)
+        for (int k = 0; k < FORMS; k++) {
+            full A = full_new(0, c);
+            trs_mat m = show(&A, &forms[k]);
+            trs_lu *lu;
+            trs_error e;
+            trs_det d;
+            assert_int_equal(trs_factor(&lu, &m, NULL), TRS_OK);
+            assert_int_equal(trs_lu_solve(lu, TRS_N, 3, NULL, 0, NULL, 0, NULL), TRS_OK);
+            assert_int_equal(trs_lu_refine(lu, &m, TRS_N, 1, NULL, 0, NULL, 0, NULL, 3, NULL, &e),
+                             TRS_OK);
+            assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
+            assert_int_equal(trs_lu_determinant(lu, &d), TRS_OK);
+            assert_true(d.re == 1 && d.im == 0 && d.mantissa == 1 && d.exponent == 0);
+            trs_lu_destroy(lu);
+            hide(&m);
+            free(A.a);
+            A = full_new(1, c);
+            refuse(&A, &forms[k], NULL, TRS_EPIVOT, forms[k].base ? "row 1" : "row 0");
+            A.a[0] = -4;
+            m = show(&A, &forms[k]);
+            assert_int_equal(trs_factor(&lu, &m, NULL), TRS_OK);
+            if (k < FORMS - 1) check_solve(lu, &A, TRS_N, 3, TRS_COL_MAJOR);
+            trs_lu_destroy(lu);
+            hide(&m);
+            free(A.a);
+        }
+}
+
+/* Rows near the end of the range: 1 / Rs overflows. */
+static void tiny_rows(void **state)
+{
+    (void)state;
+    full A = unsymmetric(12, false);
+    for (int j = 0; j < 12; j++) A.a[5 + 12 * j] *= 1e-305, A.a[8 + 12 * j] *= 1e-312;
+    trs_mat m = show(&A, &plain);
+    trs_lu *lu;
+    assert_int_equal(trs_factor(&lu, &m, NULL), TRS_OK);
+    double b[12] = {1, 2, 3}, x[12];
+    trs_error e;
+    assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b, 12, x, 12, NULL), TRS_OK);
+    assert_int_equal(trs_lu_refine(lu, &m, TRS_N, 1, b, 12, x, 12, NULL, 5, NULL, &e), TRS_OK);
+    print_message("rows of 1e-305 and 1e-312: omega %.2g\n", e.omega);
+    assert_true(e.omega < 1e-11); /* numbers of 1e-312 have twelve digits */
+    trs_lu_destroy(lu);
+    hide(&m);
+    free(A.a);
+}
+
+/* ---- real matrices --------------------------------------------------------------------------- */
+
+static int read_matrix(const char *file, trs_mm *mm, trs_mat *A)
+{
+    char path[1000];
+    const char *dir = getenv("TRS_SRCDIR");
+    if (!dir) dir = getenv("srcdir");
+    snprintf(path, sizeof path, "%s/matrices/%s", dir ? dir : ".", file);
+    int rc = trs_mm_read(path, NULL, mm);
+    if (!rc) return trs_mm_mat(mm, 0, A);
+    print_message("%s\n", trs_message());
+    trs_mm_free(mm);
+    return rc;
+}
+
+/* Entries in the longest row or column. */
+static int64_t longest_line(const trs_mm *mm)
+{
+    int64_t *count = calloc(2 * (size_t)mm->rows, sizeof *count), longest = 0;
+    assert_non_null(count);
+    for (int64_t i = 0; i < mm->rows; i++)
+        for (int64_t p = mm->ptr[i]; p < mm->ptr[i + 1]; p++) {
+            const int64_t j = mm->rows + mm->idx[p];
+            if (++count[i] > longest) longest = count[i];
+            if (++count[j] > longest) longest = count[j];
+        }
+    free(count);
+    return longest;
+}
+
+/* x = ones, b = op(A) x: solved and refined to the backward error that is good enough for that, an eps for each entry
+ * of the longest row and one more, or about it. */
+static void check_ones(const char *file, const char *library)
+{
+    trs_mm mm;
+    trs_mat A;
+    trs_lu *lu;
+    trs_lu_info info;
+    trs_error e;
+    const trs_factor_options opt = {.plan = {.ops = 7}};
+    int rc = read_matrix(file, &mm, &A), steps;
+    if (rc == TRS_ESUPPORT) return; /* packed, and no libarchive */
+    assert_int_equal(rc, TRS_OK);
+    const bool c = A.dtype == TRS_C64;
+    const int64_t n = A.n;
+    zz *one = calloc((size_t)n, sizeof *one), *b = calloc((size_t)n, sizeof *b);
+    zz *x = calloc((size_t)n, sizeof *x);
+    for (int64_t i = 0; i < n; i++) put(one, c, i, 1);
+    assert_int_equal(trs_factor(&lu, &A, &opt), TRS_OK);
+    trs_lu_get_info(lu, &info);
+    assert_string_equal(info.library, library);
+    const double good = fmax(((double)longest_line(&mm) + 1) * DBL_EPSILON, 1e-14);
+    for (trs_op op = TRS_N; op <= TRS_H; op++) {
+        assert_int_equal(trs_multiply(&A, op, 1, one, n, b, n, TRS_COL_MAJOR), TRS_OK);
+        assert_int_equal(trs_lu_solve(lu, op, 1, b, n, x, n, NULL), TRS_OK);
+        assert_int_equal(trs_lu_refine(lu, &A, op, 1, b, n, x, n, NULL, 5, &steps, &e), TRS_OK);
+        print_message("%s: %s, op %c: omega %.2g after %d steps\n", file, library, "NTH"[op],
+                      e.omega, steps);
+        assert_true(e.omega <= good);
+    }
+    trs_lu_destroy(lu);
+    trs_mm_free(&mm);
+    free(one);
+    free(b);
+    free(x);
+}
+
+static void real_matrices(void **state)
+{
+    (void)state;
+    static const char *const files[][2] = {
+        {"1138_bus.mtx", "CHOLMOD"}, {"bcsstk02.mtx", "CHOLMOD"},
+        {"bfwa62.mtx", "UMFPACK"},   {"cavity10.mtx.xz", "UMFPACK"},
+        {"cg20.mtx", "UMFPACK"},     {"impcol_a.mtx", "UMFPACK"},
+        {"plskz362.mtx", "UMFPACK"}, {"qc324.mtx", "UMFPACK"},
+        {"rdb3200l.mtx", "UMFPACK"}, {"superlu_airfoil2.mtx", "UMFPACK"},
+        {"west0067.mtx", "UMFPACK"}, {"seed4.mtx", "UMFPACK"},
+        {"seed5.mtx", "UMFPACK"},
+    };
+    for (size_t k = 0; k < sizeof files / sizeof files[0]; k++)
+        check_ones(files[k][0], files[k][1]);
+    trs_mm mm;
+    trs_mat A;
+    trs_lu *lu;
+    assert_int_equal(read_matrix("Erdos971.mtx", &mm, &A), TRS_OK);
+    assert_int_equal(trs_factor(&lu, &A, NULL), TRS_EPIVOT);
+    print_message("Erdos971: %s\n", trs_message());
+    trs_lu_destroy(lu);
+    trs_mm_free(&mm);
+}
+
+/* ---- new values ----------------------------------------------------------------------------- */
+
+static void update(void **state)
+{
+    (void)state;
+    for (int c = 0; c < 2; c++)
+        for (int k = 0; k < 2; k++) {
+            full A = k ? hermitian(20, c, 20) : unsymmetric(20, c);
+            trs_mat m = show(&A, &plain);
+            trs_lu *lu;
+            trs_lu_info before, after;
+            assert_int_equal(trs_factor(&lu, &m, NULL), TRS_OK);
+            trs_lu_get_info(lu, &before);
+            hide(&m);
+            for (int t = 0; t < 400; t++) A.a[t] *= k ? 2 : 1 + 0.9 * uniform();
+            m = show(&A, &plain);
+            assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
+            trs_lu_get_info(lu, &after);
+            if (k) assert_ptr_equal(before.l, after.l); /* the plan was kept */
+            assert_true(identity_error(lu, &A) < 4);
+            check_solve(lu, &A, TRS_N, 2, TRS_COL_MAJOR);
+            hide(&m);
+            full S = full_new(20, c); /* a column of zeros: singular, but the pattern of before */
+            m = show(&A, &plain);
+            for (int64_t p = 0; p < m.nnz; p++)
+                if (((const int32_t *)m.idx)[p] == 7) put((void *)m.val, c, p, 0);
+            assert_int_equal(trs_lu_update(lu, &m), TRS_EPIVOT);
+            zz b[20] = {1}, x[20];
+            assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b, 20, x, 20, NULL), TRS_ESTATE);
+            hide(&m);
+            A.a[3] = k ? A.a[3] : 0.25; /* perhaps another pattern */
+            m = show(&A, &plain);
+            assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
+            check_solve(lu, &A, TRS_N, 1, TRS_COL_MAJOR);
+            hide(&m);
+            m = show(&S, &plain);
+            m.n = 19;
+            assert_int_equal(trs_lu_update(lu, &m), TRS_EARG);
+            hide(&m);
+            free(S.a);
+            trs_lu_destroy(lu);
+            free(A.a);
+        }
+}
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+/* Every allocation fails once: TRS_EMEM, a sentence, nothing lost. */
+static void out_of_memory(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        full A = k & 1 ? hermitian(9, k & 2, 20) : unsymmetric(9, k & 2);
+        trs_mat m = show(&A, &forms[2]);
+        int rc = TRS_EMEM, allowed = 0;
+        for (; rc == TRS_EMEM; allowed++) {
+            counter c = {.fail_at = allowed, .and_after = 1};
+            trs_factor_options opt = {.plan = {.memory = counted_memory(&c)}, .single = k > 1};
+            trs_lu *lu;
+            trs_det d;
+            zz b[9] = {1}, x[9];
+            rc = trs_factor(&lu, &m, &opt);
+            if (!rc) rc = trs_lu_update(lu, &m);
+            if (!rc) rc = trs_lu_solve(lu, TRS_N, 1, b, 9, x, 9, NULL);
+            if (!rc) rc = trs_lu_refine(lu, &m, TRS_N, 1, b, 9, x, 9, NULL, 3, NULL, NULL);
+            if (rc && lu) assert_true(*trs_message());
+            if (!rc) rc = trs_lu_determinant(lu, &d);
+            trs_lu_destroy(lu);
+            assert_int_equal(c.live, 0);
+        }
+        print_message("%d allocations\n", allowed - 1);
+        assert_int_equal(rc, TRS_OK);
+        hide(&m);
+        free(A.a);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(identities),
+        cmocka_unit_test(solves),
+        cmocka_unit_test(orderings),
+        cmocka_unit_test(refinement),
+        cmocka_unit_test(refinement_of_a_neighbour),
+        cmocka_unit_test(single_precision),
+        cmocka_unit_test(rounded_factors),
+        cmocka_unit_test(singular),
+        cmocka_unit_test(indefinite),
+        cmocka_unit_test(wrong_arguments),
+        cmocka_unit_test(tiny_matrices),
+        cmocka_unit_test(tiny_rows),
+        cmocka_unit_test(real_matrices),
+        cmocka_unit_test(update),
+        cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(determinants),
+        cmocka_unit_test(known_determinants),
+        cmocka_unit_test(determinant_of_a_singular_matrix),
+    };
+    print_message("%s\n", trs_suitesparse_version());
+    return cmocka_run_group_tests_name("lu", tests, NULL, NULL);
+}

@@ -1,0 +1,9 @@
+# tests/package: the package as its users meet it: installed, linked, set up from nothing
+# a stranger, who has the installed header only; installed.sh compiles it again, in C and in C++
+check_PROGRAMS += tests/package/client
+tests_package_client_SOURCES = tests/package/client.c
+tests_package_client_LDADD = libtrisolve-sparse.la
+TESTS += tests/package/quickstart.sh tests/package/examples.sh tests/package/exports.sh \
+	tests/package/installed.sh
+EXTRA_DIST += tests/package/quickstart.sh tests/package/examples.sh tests/package/exports.sh \
+	tests/package/installed.sh
