@@ -320,24 +320,24 @@ template <class T> static __global__ void keep_kernel(const problem<T> P, view<T
 
 /* ---- the host side ----------------------------------------------------------------------------------- */
 
-static void release(trs_part *part)
+static void release(trs_instance *inst)
 {
-    tiles_free(part->ctx, (tiles *)part->data);
-    trs_free(&part->ctx->mem, part->data);
+    tiles_free(inst->ctx, (tiles *)inst->data);
+    trs_free(&inst->ctx->mem, inst->data);
 }
 
-static int analyse(trs_part *part)
+static int build(trs_instance *inst)
 {
-    const trs_tri *L = &part->side->tri;
-    part->data = trs_alloc_zero(&part->ctx->mem, 1, sizeof(tiles));
-    if (!part->data) return trs_fail(TRS_EMEM, "out of memory");
-    return tiles_new(part->ctx, L->n, L->dtype, (tiles *)part->data);
+    const trs_tri *L = &inst->op->tri;
+    inst->data = trs_alloc_zero(&inst->ctx->mem, 1, sizeof(tiles));
+    if (!inst->data) return trs_fail(TRS_EMEM, "out of memory");
+    return tiles_new(inst->ctx, L->n, L->dtype, (tiles *)inst->data);
 }
 
-static int update_direct(trs_part *part, const void *val, void *stream)
+static int update_direct(trs_instance *inst, const void *val, void *stream)
 {
-    const trs_tri *L = &part->side->tri;
-    return tiles_take((const tiles *)part->data, L->n, &part->side->direct, L->dtype, val,
+    const trs_tri *L = &inst->op->tri;
+    return tiles_take((const tiles *)inst->data, L->n, &inst->op->device, L->dtype, val,
                       (cudaStream_t)stream);
 }
 
@@ -380,13 +380,13 @@ static int work_start(blocked_work *w, trs_context *ctx, size_t size)
     return trs_gpu_wait(NULL);
 }
 
-static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **work)
+static int work_create(const trs_instance *inst, trs_context *ctx, int nrhs, void **work)
 {
-    const int nt = ((const tiles *)part->data)->nt;
+    const int nt = ((const tiles *)inst->data)->nt;
     blocked_work *w = (blocked_work *)trs_alloc_zero(&ctx->mem, 1, sizeof *w);
     *work = w;
     if (!w) return trs_fail(TRS_EMEM, "out of memory");
-    return for_type(part->side->tri.dtype, [&](auto zero) {
+    return for_type(inst->op->tri.dtype, [&](auto zero) {
         using T = decltype(zero);
         w->most = for_width<T>(nrhs, [](auto width, int) { return decltype(width)::value; });
         w->copy_size = (int64_t)nt * BLOCK * w->most;
@@ -396,11 +396,11 @@ static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **
     });
 }
 
-template <class T> static int solve_columns(const trs_part *part, const trs_job *job)
+template <class T> static int solve_columns(const trs_instance *inst, const trs_job *job)
 {
-    const tiles *d = (const tiles *)part->data;
+    const tiles *d = (const tiles *)inst->data;
     const blocked_work *w = (const blocked_work *)job->work;
-    problem<T> P = {.n = part->side->tri.n, .nt = d->nt, .tile = (const T *)d->tile};
+    problem<T> P = {.n = inst->op->tri.n, .nt = d->nt, .tile = (const T *)d->tile};
     P.joined = (const T *)d->joined;
     P.substituted = d->substituted;
     P.split = d->split;
@@ -429,10 +429,10 @@ template <class T> static int solve_columns(const trs_part *part, const trs_job 
     return launched();
 }
 
-static int solve(const trs_part *part, const trs_job *job)
+static int solve(const trs_instance *inst, const trs_job *job)
 {
-    return for_type(part->side->tri.dtype,
-                    [&](auto zero) { return solve_columns<decltype(zero)>(part, job); });
+    return for_type(inst->op->tri.dtype,
+                    [&](auto zero) { return solve_columns<decltype(zero)>(inst, job); });
 }
 
 /* Complex numbers take more arithmetic, and registers; more of both with several columns. */
@@ -456,35 +456,41 @@ static double cost_of_many(const trs_shape *s)
 }
 
 /* One column: half of a step is hidden behind what is read.  Measured for 1500 to 19168 rows. */
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+                            trs_cost *c)
 {
+    const trs_shape *s = &p->shape;
+    (void)built;
     if (s->nrhs > 1) {
         c->sync = 2.5 * m->gpu_launch;
         c->hops = cost_of_many(s) * slower(s);
-        return;
+        return NULL;
     }
     const double step = s->elem > 4 ? 0.5e-6 : 0.4e-6;
     c->sync = 2.8 * m->gpu_launch;
     c->bytes = 0.5 * (double)s->n * (double)s->n * s->elem * m->gpu_byte * slower(s);
     c->hops = panels_of(rows_of_tiles(s->n)) * step * slower(s);
+    return NULL;
 }
 
 /* In a panel that is split rows of tiles wait for one another, and one that is not inverted takes a step a row: all of
  * it for each 8 columns. */
-static void cost_now(const trs_part *part, const trs_shape *s, const trs_machine *m, trs_cost *c)
+static void cost_now(const trs_instance *inst, const trs_shape *s, const trs_machine *m,
+                     trs_cost *c)
 {
-    const tiles *d = (const tiles *)part->data;
+    const tiles *d = (const tiles *)inst->data;
     const double split = s->nrhs == 1 ? 0.9e-6 * (PANEL - 1) : 4e-6;
     const double eights = s->nrhs <= 8 ? 1 : 4 * ((s->nrhs + 31) / 32);
     const double times = s->nrhs == 1 ? 1 : eights * (s->is_complex ? 1.8 : 1);
     cost(s, m, c);
-    c->hops += times * ((double)count_flags(part->ctx, d->split, panels_of(d->nt)) * split +
-                        (double)count_flags(part->ctx, d->substituted, d->nt) * SUBSTITUTED);
+    c->hops += times * ((double)count_flags(inst->ctx, d->split, panels_of(d->nt)) * split +
+                        (double)count_flags(inst->ctx, d->substituted, d->nt) * SUBSTITUTED);
 }
 
 /* The tiles, and T. */
-static int64_t bytes(const trs_shape *s)
+static int64_t bytes(const trs_prospect *p)
 {
+    const trs_shape *s = &p->shape;
     const int64_t elem = (int64_t)s->elem;
     return tiles_bytes(s->n, elem) + s->nnz * (elem + 4) + 8 * (s->n + 1);
 }
@@ -500,10 +506,10 @@ const trs_solver trs_solver_dense_blocked = {
     .full = true,
     .pattern = true,
     .direct = true,
-    .cost = cost,
+    .estimate = estimate,
     .cost_now = cost_now,
     .bytes = bytes,
-    .analyse = analyse,
+    .build = build,
     .update_direct = update_direct,
     .solve = solve,
     .release = release,

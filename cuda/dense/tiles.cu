@@ -137,7 +137,8 @@ void tiles_free(trs_context *ctx, tiles *d)
 }
 
 template <class T>
-static int take(const tiles *d, int64_t n, const trs_direct *L, const T *val, cudaStream_t stream)
+static int take(const tiles *d, int64_t n, const trs_device_view *L, const T *val,
+                cudaStream_t stream)
 {
     const size_t bytes = sizeof(two_tiles<T>);
     T *tile = (T *)d->tile;
@@ -162,7 +163,7 @@ static int take(const tiles *d, int64_t n, const trs_direct *L, const T *val, cu
     return launched();
 }
 
-int tiles_take(const tiles *d, int64_t n, const trs_direct *L, trs_dtype t, const void *val,
+int tiles_take(const tiles *d, int64_t n, const trs_device_view *L, trs_dtype t, const void *val,
                cudaStream_t stream)
 {
     if (n == 0) return TRS_OK;

@@ -5,7 +5,7 @@
 
 extern "C" {
 #include "base/device.h"
-#include "solvers/on_device.h"
+#include "matrix/on_device.h"
 }
 
 #include <cuComplex.h>
@@ -197,10 +197,10 @@ struct device_csr { /* row from + k: entries ptr[k] .. ptr[k+1]-1, the diagonal 
     void *val;
 };
 
-int device_csr_new(const trs_part *part, device_csr *d);
-int device_csr_values(const trs_part *part, device_csr *d); /* from side->tri.val */
+int device_csr_new(const trs_instance *inst, device_csr *d);
+int device_csr_values(const trs_instance *inst, device_csr *d); /* from side->tri.val */
 /* from values of the side on the device */
-int device_csr_take(const trs_part *part, device_csr *d, const void *val, void *stream);
+int device_csr_take(const trs_instance *inst, device_csr *d, const void *val, void *stream);
 void device_csr_free(trs_context *ctx, device_csr *d);
 
 /* ---- a triangle as a full matrix on the device (full.cu) ------------------------------------- */
@@ -212,10 +212,10 @@ struct device_full { /* entry (i, j) is val[i*rs + j*cs], zero where nothing is 
     void *val;     /* [n*n] */
 };
 
-int device_full_new(const trs_part *part, bool by_rows, device_full *d);
-int device_full_values(const trs_part *part, device_full *d); /* from side->tri.val */
+int device_full_new(const trs_instance *inst, bool by_rows, device_full *d);
+int device_full_values(const trs_instance *inst, device_full *d); /* from side->tri.val */
 /* from values of the side on the device */
-int device_full_take(const trs_part *part, device_full *d, const void *val, void *stream);
+int device_full_take(const trs_instance *inst, device_full *d, const void *val, void *stream);
 void device_full_free(trs_context *ctx, device_full *d);
 int64_t device_full_bytes(const trs_shape *s);
 
