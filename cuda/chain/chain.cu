@@ -14,6 +14,7 @@
 #include "config.h"
 
 #include "cuda/blocks/blocks.cuh"
+#include "cuda/matrix/csr.cuh"
 
 enum { THREADS = PLAIN };
 

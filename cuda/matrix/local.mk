@@ -1,5 +1,5 @@
 # cuda/matrix
 if HAVE_CUDA
-libcore_la_SOURCES += cuda/matrix/canonical.cu cuda/matrix/full.cu cuda/matrix/full.cuh \
+libcore_la_SOURCES += cuda/matrix/canonical.cu cuda/matrix/csr.cu cuda/matrix/csr.cuh cuda/matrix/full.cu cuda/matrix/full.cuh \
 	cuda/matrix/level.cu cuda/matrix/level_search.cuh cuda/matrix/prune.cuh cuda/matrix/values.cu
 endif

@@ -11,6 +11,7 @@
  * except where a level has some ten thousand rows. */
 #include "config.h"
 
+#include "cuda/matrix/csr.cuh"
 #include "cuda/runtime/cuda.cuh"
 
 enum { WARP = 32, LONGEST_BLOCK = 512, MOST_RHS = 65535 };

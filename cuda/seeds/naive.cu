@@ -7,6 +7,7 @@
  * Bound by two barriers, a reduction and a division a row; bytes 12 nnz + 20 n on one SM. */
 #include "config.h"
 
+#include "cuda/matrix/csr.cuh"
 #include "cuda/runtime/cuda.cuh"
 
 enum { THREADS = 256 };
