@@ -5,7 +5,7 @@
  * Bytes of an update: elem n^2 written (zeros), then elem nnz read and written. */
 #include "config.h"
 
-#include "cuda/runtime/cuda.cuh"
+#include "full.cuh"
 
 enum { THREADS = PLAIN };
 

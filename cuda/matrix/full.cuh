@@ -5,6 +5,27 @@
 
 #include "cuda/runtime/cuda.cuh"
 
+/* ---- a triangle as a full matrix on the device (full.cu) ------------------------------------- */
+
+struct device_full { /* entry (i, j) is val[i*rs + j*cs], zero where nothing is stored */
+    device_csr L;
+    int64_t n, rs, cs;
+    bool reversed; /* kept in the order of a caller whose side counts backwards */
+    void *val;     /* [n*n] */
+};
+
+int device_full_new(const trs_part *part, bool by_rows, device_full *d);
+int device_full_values(const trs_part *part, device_full *d); /* from side->tri.val */
+/* from values of the side on the device */
+int device_full_take(const trs_part *part, device_full *d, const void *val, void *stream);
+void device_full_free(trs_context *ctx, device_full *d);
+int64_t device_full_bytes(const trs_shape *s);
+
+template <class T> inline view<T> typed(const device_full &d)
+{
+    return {static_cast<T *>(d.val), d.rs, d.cs};
+}
+
 /* ---- triangles --------------------------------------------------------------------------------- */
 
 /* part->data becomes a D, whose first member is the full matrix. */

@@ -1,5 +1,5 @@
-/* device.h: all that the plain C files ask of CUDA.  cuda/runtime/device.cu answers, or lib/base/no_device.c where the
- * library is built without. */
+/* device.h: all that the plain C files ask of CUDA.  cuda/runtime answers, or lib/base/no_device.c where the library is
+ * built without it. */
 #ifndef TRS_DEVICE_H
 #define TRS_DEVICE_H
 
