@@ -50,16 +50,16 @@ typedef struct ranks {
 /* ---- what it takes ------------------------------------------------------------------------------- */
 
 /* To gather, to multiply and to scatter; measured, that costs five launches. */
-static double product(const trs_stretches *s, const trs_machine *m)
+static double product(const trs_cut *s, const trs_machine *m)
 {
     const trs_shape *head = &s->shape[0], *tail = &s->shape[1];
-    const double entries = (double)s->between * head->nrhs, elem = head->elem;
+    const double entries = (double)s->coupling * head->nrhs, elem = head->elem;
     const double numbers = (double)(2 * head->n + 3 * tail->n) * head->nrhs;
     return 5 * m->gpu_launch + entries * ((elem + 4) * m->gpu_byte + m->gpu_gather / 2) +
            numbers * 2 * elem * m->gpu_byte;
 }
 
-void trs_stretches_cost(const trs_stretches *s, const trs_machine *m, trs_cost *c)
+void trs_cut_cost(const trs_cut *s, const trs_machine *m, trs_cost *c)
 {
     for (int k = 0; k < 2; k++) {
         trs_cost one = {0};
@@ -77,7 +77,7 @@ static bool may_solve(const trs_context *ctx, const trs_solver *s, const trs_sha
 {
     const unsigned caps = TRS_CAP_BITWISE | TRS_CAP_CAPTURE;
     return s->family == TRS_TRIANGLE && s->place == TRS_ON_CUDA && (s->caps & caps) == caps &&
-           !s->library && !s->stretches && !s->guesses && !(s->supernodes && !shape->blocks) &&
+           !s->library && !s->cut && !s->guesses && !(s->supernodes && !shape->blocks) &&
            !(s->strips && !shape->strips) && !(s->full && trs_inverts_blindly(s)) &&
            trs_fits(s, shape, ctx->limit);
 }
@@ -121,17 +121,17 @@ static trs_shape shape_of(const ranks *r, int64_t n, int64_t nnz, int64_t from, 
     s.wide_levels = least(b->wide - a->wide, s.levels);
     s.strips = s.strips * n / r->whole.n;
     s.waiting = 1; /* not looked at */
-    s.stretches = NULL;
+    s.cut = NULL;
     return s;
 }
 
-static void shapes_at(const ranks *r, int32_t k, trs_stretches *s)
+static void shapes_at(const ranks *r, int32_t k, trs_cut *s)
 {
     const rank *a = &r->at[k], *all = &r->at[r->count];
     trs_shape *head = &s->shape[0], *tail = &s->shape[1];
     *head = shape_of(r, a->rows, a->entries, 0, a->high + 1);
     *tail = shape_of(r, all->rows - a->rows, all->inner - a->inner, a->low, r->whole.levels);
-    s->between = most(all->entries - a->entries - tail->nnz, 0);
+    s->coupling = most(all->entries - a->entries - tail->nnz, 0);
     head->longest = a->longest;
     head->widest = least(a->blocks ? r->whole.widest : a->widest, head->n);
     tail->longest = k > r->branches ? 2 : least(all->longest, tail->n);
@@ -409,7 +409,7 @@ static int rank_by_levels(ranks *r, const int32_t *level)
 
 typedef struct found {
     double seconds;
-    trs_stretches s;
+    trs_cut s;
 } found;
 
 static bool grows(int64_t now, int64_t was)
@@ -441,7 +441,7 @@ static bool look(const ranks *r, found *best)
 }
 
 /* Rows of lower ranks than the cut, then the others. */
-static void sort_rows(const ranks *r, trs_stretches *s)
+static void sort_rows(const ranks *r, trs_cut *s)
 {
     int32_t head = 0, tail = (int32_t)s->shape[0].n;
     for (int32_t i = 0; i < r->side->tri.n; i++)
@@ -476,7 +476,7 @@ static bool promises(ranks *r, double seconds)
     return look(r, &best);
 }
 
-/* side->stretches, if a cut of these kinds takes less than so many seconds. */
+/* side->cut, if a cut of these kinds takes less than so many seconds. */
 static int find(ranks *r, trs_side *side, bool levels, bool blocks, double seconds)
 {
     const trs_memory *mem = &r->ctx->mem;
@@ -490,7 +490,7 @@ static int find(ranks *r, trs_side *side, bool levels, bool blocks, double secon
     if (!rc && blocks) rc = look_closely(r, BY_BLOCKS, level, &best, row);
     if (!rc && blocks) rc = look_closely(r, BY_LAST_BLOCKS, level, &best, row);
     trs_free(mem, level);
-    if (!rc && best.s.row) side->stretches = best.s;
+    if (!rc && best.s.row) side->cut = best.s;
     else trs_free(mem, row);
     return rc;
 }
@@ -503,21 +503,21 @@ static int find_enough(ranks *r, trs_side *side, bool anyhow)
     const bool blocks = side->super.block && side->super.wide > 0; /* for a dense end */
     const bool levels = promises(r, enough);
     int rc = levels || blocks ? find(r, side, levels, blocks, enough) : TRS_OK;
-    if (!rc && anyhow && !side->stretches.row) rc = find(r, side, true, blocks, INFINITY);
+    if (!rc && anyhow && !side->cut.row) rc = find(r, side, true, blocks, INFINITY);
     return rc;
 }
 
-int trs_stretches_find(trs_context *ctx, trs_side *side, bool anyhow)
+int trs_cut_find(trs_context *ctx, trs_side *side, bool anyhow)
 {
     const trs_levels *lv = &side->lv;
     ranks r = {.ctx = ctx, .side = side};
     trs_context built_in = {0};
-    if (side->stretches.row || lv->count < 2 || !(anyhow || lv->count < side->tri.n)) return TRS_OK;
+    if (side->cut.row || lv->count < 2 || !(anyhow || lv->count < side->tri.n)) return TRS_OK;
     const int64_t count = most(lv->count, side->super.height);
     trs_machine_built_in(&built_in, 9, 0, 6016);
     r.machine = built_in.machine;
     trs_shape_of(ctx, side, &r.whole);
-    r.whole.stretches = NULL;
+    r.whole.cut = NULL;
     r.of_row = trs_alloc(&ctx->mem, side->tri.n, sizeof *r.of_row);
     r.at = trs_alloc(&ctx->mem, count + 1, sizeof *r.at);
     r.level = trs_alloc(&ctx->mem, (int64_t)lv->count + 1, sizeof *r.level);
@@ -528,7 +528,7 @@ int trs_stretches_find(trs_context *ctx, trs_side *side, bool anyhow)
     return rc ? trs_fail(rc, "out of memory for stretches") : TRS_OK;
 }
 
-void trs_stretches_free(trs_context *ctx, trs_stretches *s)
+void trs_cut_free(trs_context *ctx, trs_cut *s)
 {
     trs_free(&ctx->mem, s->row);
     s->row = NULL;

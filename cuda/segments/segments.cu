@@ -319,7 +319,7 @@ static int make_plan(const trs_part *part, const trs_solver *solver, block *a, t
 static int make_blocks(const trs_part *part, const int32_t *row, int32_t head, const void *val)
 {
     segments *d = (segments *)part->data;
-    const trs_stretches *s = &part->side->stretches;
+    const trs_cut *s = &part->side->cut;
     const int32_t n = part->side->tri.n, from[] = {0, head, n};
     const int32_t *number = row + n;
     int rc = TRS_OK;
@@ -335,7 +335,7 @@ static int make_blocks(const trs_part *part, const int32_t *row, int32_t head, c
 }
 
 /* row [n], then number [n]: the inverse. */
-static void order_rows(const trs_stretches *s, int32_t n, int32_t *row)
+static void order_rows(const trs_cut *s, int32_t n, int32_t *row)
 {
     for (int32_t k = 0; k < n; k++) {
         row[k] = s->row ? s->row[k] : k;
@@ -347,7 +347,7 @@ static int analyse(trs_part *part)
 {
     trs_context *ctx = part->ctx;
     const trs_tri *t = &part->side->tri;
-    const trs_stretches *s = &part->side->stretches;
+    const trs_cut *s = &part->side->cut;
     segments *d = (segments *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
     part->data = d;
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
@@ -381,8 +381,8 @@ static void release(trs_part *part)
 /* Without a cut, as there is none where no row waits for another: cuda-dataflow between two moves. */
 static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
-    if (s->stretches) {
-        trs_stretches_cost(s->stretches, m, c);
+    if (s->cut) {
+        trs_cut_cost(s->cut, m, c);
         return;
     }
     trs_solver_dataflow.cost(s, m, c);
@@ -394,14 +394,14 @@ static void cost_now(const trs_part *part, const trs_shape *s, const trs_machine
 {
     const segments *d = (const segments *)part->data;
     cost(s, m, c);
-    for (int k = 0; k < 2 && s->stretches; k++) {
+    for (int k = 0; k < 2 && s->cut; k++) {
         const trs_plan *p = d->plan[k];
         const trs_side *side = &p->side[0];
         trs_cost was = {}, now = {};
         trs_shape shape;
         if (!p->wanted->cost_now) continue;
         trs_shape_of(&p->ctx, side, &shape);
-        s->stretches->solver[k]->cost(&s->stretches->shape[k], m, &was);
+        s->cut->solver[k]->cost(&s->cut->shape[k], m, &was);
         p->wanted->cost_now(side->part, &shape, m, &now);
         c->bytes += now.bytes - was.bytes;
         c->sync += now.sync - was.sync;
@@ -411,7 +411,7 @@ static void cost_now(const trs_part *part, const trs_shape *s, const trs_machine
 
 static int64_t bytes(const trs_shape *s)
 {
-    const trs_stretches *two = s->stretches;
+    const trs_cut *two = s->cut;
     const int64_t each =
         two ? two->solver[0]->bytes(&two->shape[0]) + two->solver[1]->bytes(&two->shape[1])
             : trs_solver_dataflow.bytes(s);
@@ -426,7 +426,7 @@ const trs_solver trs_solver_segments = {
     .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
     .accuracy = TRS_INVERTING,
     .order = TRS_ORDER_NATURAL,
-    .stretches = true,
+    .cut = true,
     .cost = cost,
     .cost_now = cost_now,
     .bytes = bytes,

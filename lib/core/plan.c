@@ -119,8 +119,8 @@ static int order_by_level(trs_context *ctx, trs_side *s)
     int rc = trs_tri_permute(ctx, &s->tri, s->lv.topo, &t);
     if (rc) return rc;
     trs_supernodes_free(ctx, &s->super); /* were of the old order */
-    trs_stretches_free(ctx, &s->stretches);
-    s->stretches.solver[0] = NULL;
+    trs_cut_free(ctx, &s->cut);
+    s->cut.solver[0] = NULL;
     trs_direct_free(ctx, &s->direct);
     trs_tri_free(ctx, &s->tri);
     s->tri = t;
@@ -167,7 +167,7 @@ static int find_supernodes(trs_plan *p, trs_side *s)
 {
     trs_context *ctx = &p->ctx;
     const trs_solver *w = p->wanted;
-    if (s->super.block || (w && !w->stretches ? !w->supernodes : !trs_direct_supernodes(ctx, s)))
+    if (s->super.block || (w && !w->cut ? !w->supernodes : !trs_direct_supernodes(ctx, s)))
         return TRS_OK;
     const int rc =
         p->far ? trs_far_supernodes(ctx, s) : trs_supernodes_make(ctx, &s->tri, &s->super);
@@ -186,20 +186,20 @@ static int find_shapes(trs_plan *p, trs_side *s)
     if (!w && (s->tri.nnz < SHAPES_FROM || is_for_full_solver(ctx, s) ||
                trs_gpu_probe(ctx->device, why, sizeof why)))
         return TRS_OK;
-    if (!w || w->strips || w->stretches) s->strip_rows = trs_direct_strips_rows(ctx, s);
+    if (!w || w->strips || w->cut) s->strip_rows = trs_direct_strips_rows(ctx, s);
     int rc = find_supernodes(p, s);
-    if (rc || p->far || (w && !w->stretches)) return rc;
-    rc = trs_stretches_find(ctx, s, w != NULL);
+    if (rc || p->far || (w && !w->cut)) return rc;
+    rc = trs_cut_find(ctx, s, w != NULL);
     if (w || rc != TRS_EMEM) return rc;
     trs_forget(); /* without a cut, then */
     return TRS_OK;
 }
 
 /* "; 22904 rows by cuda-supernodal, 4096 by dense-blocked" */
-static void describe_stretches(trs_plan *p, const trs_stretches *s)
+static void describe_cut(trs_plan *p, const trs_cut *s)
 {
     const size_t used = strlen(p->reason);
-    if (!p->wanted->stretches || !s->row) return;
+    if (!p->wanted->cut || !s->row) return;
     snprintf(p->reason + used, sizeof p->reason - used, "; %d %s by %s, %d by %s",
              (int)s->shape[0].n, trs_noun(s->shape[0].n, "row", "rows"), s->solver[0]->name,
              (int)s->shape[1].n, s->solver[1]->name);
@@ -232,7 +232,7 @@ static int choose(trs_plan *p)
         snprintf(p->reason + used, sizeof p->reason - used, ": %s",
                  p->info.analyses ? "kept, as other rows are left out" : "named by the caller");
     }
-    describe_stretches(p, &s->stretches);
+    describe_cut(p, &s->cut);
     if (!trs_fits(p->wanted, &shape, ctx->limit))
         return trs_fail(TRS_EMEM, "%s would need %.3g bytes, over the limit", p->wanted->name,
                         (double)p->wanted->bytes(&shape));
@@ -468,7 +468,7 @@ int trs_plan_finish(trs_plan *p, double start)
     rc = pivots != TRS_EPIVOT ? pivots : TRS_OK;
     for (int k = 0; k < 2; k++) {
         trs_supernodes_free(&p->ctx, &p->side[k].super);
-        trs_stretches_free(&p->ctx, &p->side[k].stretches);
+        trs_cut_free(&p->ctx, &p->side[k].cut);
         trs_direct_drop_pattern(&p->ctx, &p->side[k]);
     }
     if (!rc) rc = trs_work_make(&p->own, p, p->ctx.nrhs, &p->ctx);
@@ -609,7 +609,7 @@ void trs_side_free(trs_context *ctx, trs_side *s)
     trs_free(&ctx->mem, s->perm);
     trs_levels_free(ctx, &s->lv);
     trs_supernodes_free(ctx, &s->super);
-    trs_stretches_free(ctx, &s->stretches);
+    trs_cut_free(ctx, &s->cut);
     trs_tri_free(ctx, &s->tri);
     trs_free(&ctx->mem, s->full);
 }

@@ -144,7 +144,7 @@ void trs_shape_of(const trs_context *ctx, const trs_side *s, trs_shape *shape)
                          .tasks = s->super.tasks,
                          .narrow_rows = (double)s->super.narrow_rows,
                          .strips = s->strip_rows ? (s->tri.n - 1) / s->strip_rows + 1 : 0,
-                         .stretches = s->stretches.solver[0] ? &s->stretches : NULL,
+                         .cut = s->cut.solver[0] ? &s->cut : NULL,
                          .elem = (double)trs_size(s->tri.dtype),
                          .is_complex = trs_is_complex(s->tri.dtype),
                          .nrhs = ctx->nrhs};
@@ -208,7 +208,7 @@ static bool eligible(const trs_context *ctx, const trs_solver *s, const trs_shap
     if (s->full && trs_inverts_blindly(s)) return false;
     if (s->supernodes && !shape->blocks) return false;
     if (s->strips && !shape->strips) return false;
-    if (s->stretches && !shape->stretches) return false;
+    if (s->cut && !shape->cut) return false;
     if (ctx->layout == TRS_ROW_MAJOR && ctx->nrhs > 1 && !(s->caps & TRS_CAP_ROW_MAJOR))
         return false;
     if (ctx->bitwise && !(s->caps & TRS_CAP_BITWISE)) return false;

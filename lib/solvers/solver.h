@@ -18,17 +18,17 @@ typedef struct trs_shape {
     double waiting; /* fraction of the rows that wait for the row just before, in natural order */
     double
         scattered; /* fraction of the rows that do not stand beside the row before them in level order */
-    int64_t blocks;      /* of supernodes, 0: not looked for */
-    int64_t height;      /* levels of blocks, panels being one block */
-    int64_t chained;     /* blocks that follow another one of their panel, in all levels */
-    int64_t store;       /* numbers that they keep */
-    int64_t wide_blocks; /* of them */
-    int64_t wide_steps;  /* levels of blocks with a wide one */
-    int64_t tasks;       /* of blocks */
-    double narrow_rows;  /* over the levels of blocks, of the narrow one with most of them */
-    int64_t strips;      /* 0: not looked for, or no good */
-    const struct trs_stretches *stretches; /* NULL: not looked for, or no good */
-    double elem;                           /* bytes of a number */
+    int64_t blocks;            /* of supernodes, 0: not looked for */
+    int64_t height;            /* levels of blocks, panels being one block */
+    int64_t chained;           /* blocks that follow another one of their panel, in all levels */
+    int64_t store;             /* numbers that they keep */
+    int64_t wide_blocks;       /* of them */
+    int64_t wide_steps;        /* levels of blocks with a wide one */
+    int64_t tasks;             /* of blocks */
+    double narrow_rows;        /* over the levels of blocks, of the narrow one with most of them */
+    int64_t strips;            /* 0: not looked for, or no good */
+    const struct trs_cut *cut; /* in two; NULL: none was looked for, or none pays */
+    double elem;               /* bytes of a number */
     bool is_complex;
     int nrhs;
 } trs_shape;
@@ -52,13 +52,13 @@ typedef struct trs_cost { /* seconds of one solve, in its terms */
     double copies;        /* B and X between host and device */
 } trs_cost;
 
-typedef struct trs_stretches { /* of a triangle: a head and a tail (stretches.h) */
-    int32_t *row;       /* [n] of the head, ascending, then of the tail; NULL: there is no cut */
-    int32_t rank;       /* of the cut */
-    int64_t between;    /* entries of the tail's rows in columns of the head */
-    trs_shape shape[2]; /* guessed, but for n and nnz */
-    const struct trs_solver *solver[2];
-} trs_stretches;
+typedef struct trs_cut { /* of a triangle in two, a head and a tail (cuda/segments/cut.h) */
+    int32_t *row;        /* [n] rows of the head, ascending, then those of the tail; NULL: no cut */
+    int32_t rank;        /* the head has the rows of all ranks below this one */
+    int64_t coupling;    /* entries of the coupling block: rows of the tail, columns of the head */
+    trs_shape shape[2];  /* of the head, of the tail; predicted, but for n and nnz */
+    const struct trs_solver *solver[2]; /* likewise */
+} trs_cut;
 
 /* ---- sides and parts ---------------------------------------------------------------------- */
 
@@ -80,13 +80,13 @@ typedef struct trs_side { /* op(T) as a lower triangle */
     void *
         full; /* [n*n] op(A) by columns, of a plan for a general matrix: tri has n and dtype only */
     trs_levels lv;
-    trs_tally tally;         /* of the levels */
-    trs_supernodes super;    /* numbers only, once the plan is settled; all 0: not looked for */
-    int32_t strip_rows;      /* of a strip; 0: not looked for, or no good */
-    trs_stretches stretches; /* the numbers, once the plan is settled */
-    int32_t *perm;     /* plan order: row k of tri is the caller's row perm[k]; NULL: natural */
-    int32_t *perm_dev; /* the same on the device, when the solver runs there */
-    trs_direct direct; /* once it was needed */
+    trs_tally tally;      /* of the levels */
+    trs_supernodes super; /* numbers only, once the plan is settled; all 0: not looked for */
+    int32_t strip_rows;   /* of a strip; 0: not looked for, or no good */
+    trs_cut cut;          /* in two; only its numbers, once the plan is analysed */
+    int32_t *perm;        /* plan order: row k of tri is the caller's row perm[k]; NULL: natural */
+    int32_t *perm_dev;    /* the same on the device, when the solver runs there */
+    trs_direct direct;    /* once it was needed */
     int nparts;
     struct trs_part *part;
 } trs_side;
@@ -140,7 +140,7 @@ typedef struct trs_solver {
     bool supernodes; /* works with the supernodes of its side */
     bool pattern;    /* reads ptr and idx of its side on the device at updates and solves, too */
     bool strips;     /* wants sides that fall into strips */
-    bool stretches;  /* wants sides that are worth cutting in two */
+    bool cut;        /* wants sides that a two-way cut pays for */
     bool direct;     /* looks at its side on the device alone: trs_direct_pattern, update_direct */
     bool by_columns; /* named by the caller, it has the levels of its sides from trs_level_sets */
     bool guesses;    /* cost is what may become of a side, cost_now what did */
