@@ -1,5 +1,5 @@
-/* t_cut.c: a cut leaves no row of the head waiting for the tail, the sums that the costs go by are those of the
- * stretches, and what is picked is every entry once; for any number of threads. */
+/* t_cut.c: no row of the head depends on the tail, the numbers of entries that costs go by are those of the three
+ * blocks, and every entry is in one of them; the cut is the same for any number of threads. */
 #include "tests/common/dags.h"
 
 #include "matrix/submatrix.h"
@@ -42,7 +42,8 @@ static void judge_rows(const trs_side *s, int32_t *number)
     }
 }
 
-/* Entries that are picked are those of these rows and columns, each once; how many.  seen: of the triangle */
+/* The number of entries that are picked: they must be those of these rows and columns, and seen [nnz] of the triangle
+ * must not have them yet. */
 static int64_t judge_pick(trs_context *ctx, const trs_tri *t, const trs_pick *k, char *seen)
 {
     trs_picked a;
@@ -62,7 +63,7 @@ static int64_t judge_pick(trs_context *ctx, const trs_tri *t, const trs_pick *k,
     return count;
 }
 
-static void judge_stretches(trs_context *ctx, const trs_side *s)
+static void judge_cut(trs_context *ctx, const trs_side *s)
 {
     const trs_tri *t = &s->tri;
     const int32_t n = t->n, head = (int32_t)s->cut.shape[0].n;
@@ -78,7 +79,7 @@ static void judge_stretches(trs_context *ctx, const trs_side *s)
     assert_int_equal(judge_pick(ctx, t, &B, seen), s->cut.coupling);
     assert_int_equal(judge_pick(ctx, t, &C, seen), s->cut.shape[1].nnz);
     for (int64_t p = 0; p < t->nnz; p++)
-        assert_true(seen[p]); /* no row of the head waits for the tail */
+        assert_true(seen[p]); /* no row of the head depends on the tail */
     free(number);
     free(seen);
 }
@@ -99,8 +100,8 @@ static void compare_threads(const model *m, bool blocks)
     assert_int_equal(trs_cut_find(&more, &b, true), TRS_OK);
     assert_int_equal(!a.cut.row, a.lv.count < 2 || !has_cuda_solvers());
     if (a.cut.row) {
-        judge_stretches(&one, &a);
-        judge_stretches(&more, &b);
+        judge_cut(&one, &a);
+        judge_cut(&more, &b);
         assert_memory_equal(a.cut.row, b.cut.row, (size_t)m->n * sizeof(int32_t));
         assert_ptr_equal(a.cut.solver[0], b.cut.solver[0]);
         assert_ptr_equal(a.cut.solver[1], b.cut.solver[1]);
@@ -123,7 +124,7 @@ static void test_cuts(void **state)
         }
 }
 
-/* Rows that wait for few others, then full ones. */
+/* Rows that depend on few others, then full ones: the tail must be about the full ones. */
 static void test_dense_end(void **state)
 {
     (void)state;
@@ -141,7 +142,7 @@ static void test_dense_end(void **state)
     trs_side s = side_of(&ctx, &m, false);
     assert_int_equal(trs_cut_find(&ctx, &s, false), TRS_OK);
     assert_non_null(s.cut.row);
-    judge_stretches(&ctx, &s);
+    judge_cut(&ctx, &s);
     print_message("# %s, %s %d\n", s.cut.solver[0]->name, s.cut.solver[1]->name,
                   (int)s.cut.shape[1].n);
     assert_true(s.cut.solver[1]->full);
@@ -150,7 +151,7 @@ static void test_dense_end(void **state)
     model_free(&m);
 }
 
-/* A short thin end, which cuda-merged hopes to make much shorter: no reason not to look for a cut. */
+/* A thin end of few rows, whose levels cuda-merged hopes to merge: that hope must not keep a cut from being found. */
 static void test_guess(void **state)
 {
     (void)state;
@@ -168,7 +169,7 @@ static void test_guess(void **state)
     trs_side s = side_of(&ctx, &m, false);
     assert_int_equal(trs_cut_find(&ctx, &s, false), TRS_OK);
     assert_non_null(s.cut.row);
-    judge_stretches(&ctx, &s);
+    judge_cut(&ctx, &s);
     side_free(&ctx, &s);
     model_free(&m);
 }
