@@ -15,10 +15,13 @@
 
 #include "cuda/blocks/blocks.cuh"
 
+extern "C" {
+#include "solvers/solver.h"
+}
+
 enum { THREADS = PLAIN };
 
 struct chain {
-    device_csr L;
     int rounds;       /* 0: rows have more entries */
     int *substituted; /* on the device; 1: rounds are no good; the others are in its block */
     int32_t *p;       /* [rounds][n] */
@@ -88,18 +91,19 @@ static int solve_columns(const trs_instance *inst, const trs_job *job, int first
     const cudaStream_t stream = (cudaStream_t)job->stream;
     const view<T> b = from_column(typed<T>(job->b), first),
                   x = from_column(typed<T>(job->x), first);
-    const T *Lx = (const T *)d->L.val;
+    const trs_device_view *L = &inst->op->device;
+    const T *Lx = (const T *)L->val;
     const dim3 grid(d->rounds ? blocks_of(n) : 1, (unsigned)count);
     T *from = (T *)job->work, *to = from + (int64_t)job->nrhs * n;
     round_args<T> k = {n, d->rounds ? d->p : NULL, (const T *)d->a, from, job->conj};
-    if (d->rounds) first_kernel<T><<<grid, THREADS, 0, stream>>>(n, d->L.ptr, Lx, b, from, k.cj);
+    if (d->rounds) first_kernel<T><<<grid, THREADS, 0, stream>>>(n, L->ptr, Lx, b, from, k.cj);
     for (int round = 1; round < d->rounds; round++) {
         T *const was = from;
         round_kernel<T><<<grid, THREADS, 0, stream>>>(k, to);
         k.p += n, k.a += n, k.from = to;
         from = to, to = was;
     }
-    last_kernel<T><<<grid, THREADS, 0, stream>>>(k, d->L.ptr, d->L.idx, Lx, b, x, d->substituted);
+    last_kernel<T><<<grid, THREADS, 0, stream>>>(k, L->ptr, L->idx, Lx, b, x, d->substituted);
     return launched();
 }
 
@@ -147,7 +151,6 @@ static void release(trs_instance *inst)
 {
     trs_context *ctx = inst->ctx;
     chain *d = (chain *)inst->data;
-    device_csr_free(ctx, &d->L);
     trs_gpu_free(ctx, d->substituted);
     trs_free(&ctx->mem, d);
 }
@@ -165,7 +168,7 @@ enum { MOST = 1000000 }; /* entries that one thread is asked to go through */
 static int32_t long_row(const trs_operator *s)
 {
     const trs_tri *t = &s->tri;
-    int32_t i = s->tally.longest > 2 ? 0 : t->n;
+    int32_t i = s->statistics.longest > 2 ? 0 : t->n;
     while (i < t->n && t->ptr[i + 1] - t->ptr[i] <= 2) i++;
     return i;
 }
@@ -186,21 +189,26 @@ static int build(trs_instance *inst)
     chain *d = (chain *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
     inst->data = d;
+    const unsigned all = TRS_OP_PATTERN | TRS_OP_VALUES;
+    int rc = trs_operator_host(inst->op, TRS_OP_PATTERN);
+    if (rc) return rc;
     const int32_t row = long_row(inst->op);
     if (row == t->n) d->rounds = rounds_of(inst->op->lv.count);
     else if (t->nnz > MOST)
         return trs_fail(TRS_ESUPPORT,
                         "cuda-chain is for one entry a row beside the diagonal, and a row has %d",
                         (int)(t->ptr[row + 1] - t->ptr[row] - 1));
-    int rc = device_csr_new(inst, &d->L);
+    rc = trs_operator_device(inst->op, all);
     if (rc) return rc;
+    trs_operator_hold(inst->op, all);
     const size_t size = trs_size(t->dtype);
     void *base = trs_gpu_new(ctx, (int64_t)lay_out(d, NULL, t->n, size), 1, "jumps");
     if (base) lay_out(d, (char *)base, t->n, size);
     return base ? TRS_OK : TRS_EMEM;
 }
 
-template <class T> static int make_rounds(const chain *d, int32_t n, cudaStream_t stream)
+template <class T>
+static int make_rounds(const chain *d, int32_t n, const trs_device_view *L, cudaStream_t stream)
 {
     const unsigned blocks = blocks_of(n);
     T *a = (T *)d->a;
@@ -208,8 +216,8 @@ template <class T> static int make_rounds(const chain *d, int32_t n, cudaStream_
         cudaSuccess)
         return TRS_EDEVICE;
     if (d->rounds == 0 || n == 0) return TRS_OK;
-    start_kernel<T><<<blocks, THREADS, 0, stream>>>(n, d->L.ptr, d->L.idx, (const T *)d->L.val,
-                                                    d->p, a, d->substituted);
+    start_kernel<T><<<blocks, THREADS, 0, stream>>>(n, L->ptr, L->idx, (const T *)L->val, d->p, a,
+                                                    d->substituted);
     for (int k = 1; k < d->rounds; k++) {
         const int64_t was = (int64_t)(k - 1) * n;
         jump_kernel<T><<<blocks, THREADS, 0, stream>>>(n, d->p + was, a + was, d->p + was + n,
@@ -218,28 +226,16 @@ template <class T> static int make_rounds(const chain *d, int32_t n, cudaStream_
     return launched();
 }
 
-/* From the values of d->L. */
-static int update_rounds(trs_instance *inst, void *stream)
+static int update(trs_instance *inst, void *stream)
 {
     const trs_tri *t = &inst->op->tri;
     const int rc = for_type(t->dtype, [&](auto zero) {
-        return make_rounds<decltype(zero)>((const chain *)inst->data, t->n, (cudaStream_t)stream);
+        return make_rounds<decltype(zero)>((const chain *)inst->data, t->n, &inst->op->device,
+                                           (cudaStream_t)stream);
     });
     return rc || trs_gpu_wait(stream)
                ? trs_fail(TRS_EDEVICE, "cuda-chain: the products of jumps failed")
                : TRS_OK;
-}
-
-static int update(trs_instance *inst)
-{
-    const int rc = device_csr_values(inst, &((chain *)inst->data)->L);
-    return rc ? rc : update_rounds(inst, NULL);
-}
-
-static int update_direct(trs_instance *inst, const void *val, void *stream)
-{
-    const int rc = device_csr_take(inst, &((chain *)inst->data)->L, val, stream);
-    return rc ? rc : update_rounds(inst, stream);
 }
 
 static int64_t work_bytes(const trs_instance *inst, int nrhs)
@@ -282,7 +278,6 @@ const trs_solver trs_solver_chain = {
     .bytes = bytes,
     .build = build,
     .update = update,
-    .update_direct = update_direct,
     .solve = solve,
     .release = release,
     .work_bytes = work_bytes,

@@ -9,6 +9,7 @@
 
 #include "base/device.h"
 #include "matrix/on_device.h"
+#include "solvers/solver.h"
 
 #include <cuda_runtime_api.h>
 
@@ -31,7 +32,7 @@ static note *note_of(const host_work *w, int nrhs, bool by_rows, bool conj)
 static void CUDART_CB run(void *data)
 {
     const note *n = data;
-    (void)trs_solver_cpu_serial.solve(n->part, &n->job);
+    (void)trs_solver_cpu_serial.solve(n->inst, &n->job);
 }
 
 static void work_destroy(trs_context *ctx, void *work)
@@ -91,14 +92,11 @@ static int solve(const trs_instance *inst, const trs_job *job)
                                    width, lines, true, job->stream);
 }
 
-/* The CPU reads the values of the side on the host: those of this part come over, pivots treated. */
-static int update_direct(trs_instance *inst, const void *val, void *stream)
+/* The CPU reads the triangle of the operator on the host. */
+static int update(trs_instance *inst, void *stream)
 {
-    const trs_tri *t = &inst->op->tri;
-    const size_t size = trs_size(t->dtype), begin = (size_t)t->ptr[inst->from] * size;
-    const size_t bytes = (size_t)t->ptr[inst->to] * size - begin;
-    return trs_gpu_copy_lines((char *)t->val + begin, bytes, (const char *)val + begin, bytes,
-                              bytes, 1, false, stream);
+    (void)stream;
+    return trs_operator_host(inst->op, TRS_OP_PATTERN | TRS_OP_VALUES);
 }
 
 /* The call starts as late as a copy does: with both, no solve takes less. */
@@ -106,8 +104,7 @@ static const char *estimate(const trs_prospect *p, const trs_instance *built, co
                             trs_cost *c)
 {
     const trs_shape *s = &p->shape;
-    (void)built;
-    trs_solver_cpu_serial.cost(s, m, c);
+    (void)trs_solver_cpu_serial.estimate(p, built, m, c);
     c->copies = 2 * m->link_start + 2 * (double)s->n * s->elem * s->nrhs * m->link_byte;
     const double all = c->bytes + c->hops + c->copies, least = 3 * m->link_start;
     c->sync = all < least ? least - all : 0;
@@ -116,8 +113,7 @@ static const char *estimate(const trs_prospect *p, const trs_instance *built, co
 
 static int64_t bytes(const trs_prospect *p)
 {
-    const trs_shape *s = &p->shape;
-    (void)s;
+    (void)p;
     return 0;
 }
 
@@ -131,7 +127,7 @@ const trs_solver trs_solver_host = {
     .order = TRS_ORDER_NATURAL,
     .estimate = estimate,
     .bytes = bytes,
-    .update_direct = update_direct,
+    .update = update,
     .solve = solve,
     .work_create = work_create,
     .work_destroy = work_destroy,

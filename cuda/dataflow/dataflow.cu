@@ -323,6 +323,8 @@ int dataflow_solve(const dataflow *d, const trs_job *job)
 static int build(trs_instance *inst)
 {
     trs_context *ctx = inst->ctx;
+    const int rc = trs_operator_device(inst->op, TRS_OP_PATTERN | TRS_OP_LEVELS);
+    if (rc) return rc;
     const trs_pattern p = trs_pattern_of(inst->op);
     inst->data = trs_alloc_zero(&ctx->mem, 1, sizeof(dataflow));
     if (!inst->data) return trs_fail(TRS_EMEM, "out of memory");
@@ -335,9 +337,10 @@ static void release(trs_instance *inst)
     trs_free(&inst->ctx->mem, inst->data);
 }
 
-static int update_direct(trs_instance *inst, const void *val, void *stream)
+static int update(trs_instance *inst, void *stream)
 {
-    return dataflow_take((const dataflow *)inst->data, val, stream);
+    const int rc = trs_operator_device(inst->op, TRS_OP_VALUES);
+    return rc ? rc : dataflow_take((const dataflow *)inst->data, inst->op->device.val, stream);
 }
 
 static int64_t work_bytes(const trs_instance *inst, int nrhs)
@@ -360,11 +363,8 @@ static void cost_one(const trs_shape *s, const trs_machine *m, trs_cost *c)
     c->hops = (double)s->levels * m->gpu_hop;
 }
 
-static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
-                            trs_cost *c)
+void dataflow_cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
-    const trs_shape *s = &p->shape;
-    (void)built;
     const int most = many_at_once(INT_MAX);
     for (int left = s->nrhs, times; left > 0; left -= times * many_at_once(left)) {
         trs_cost some = {};
@@ -375,6 +375,12 @@ static const char *estimate(const trs_prospect *p, const trs_instance *built, co
         c->sync += times * some.sync;
         c->hops += times * some.hops;
     }
+}
+
+static const char *estimate(const trs_prospect *p, const trs_instance *, const trs_machine *m,
+                            trs_cost *c)
+{
+    dataflow_cost(&p->shape, m, c);
     return NULL;
 }
 
@@ -392,11 +398,10 @@ const trs_solver trs_solver_dataflow = {
     .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
-    .direct = true,
     .estimate = estimate,
     .bytes = bytes,
     .build = build,
-    .update_direct = update_direct,
+    .update = update,
     .solve = solve,
     .release = release,
     .work_bytes = work_bytes,

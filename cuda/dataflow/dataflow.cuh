@@ -28,6 +28,8 @@ int dataflow_take(const dataflow *d, const void *val,
                   void *stream); /* of the triangle, on the device */
 int64_t dataflow_work_bytes(int64_t nodes, int64_t n, trs_dtype dtype, int nrhs);
 int dataflow_solve(const dataflow *d, const trs_job *job);
+/* What a solve of a triangle of this shape is predicted to take. */
+void dataflow_cost(const trs_shape *s, const trs_machine *m, trs_cost *c);
 
 /* ---- many.cu ------------------------------------------------------------------------------------------ */
 

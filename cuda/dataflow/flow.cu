@@ -321,9 +321,8 @@ static int fill(trs_context *ctx, const making &m, trs_flow *f)
 
 trs_pattern trs_pattern_of(const trs_operator *s)
 {
-    const trs_device_view *d = &s->direct;
-    return {s->tri.n,          s->lv.count,       s->tri.nnz,
-            (int64_t *)d->ptr, (int32_t *)d->idx, (int32_t *)d->level};
+    const trs_device_view *d = &s->device;
+    return {s->tri.n, s->lv.count, s->tri.nnz, d->ptr, d->idx, d->level};
 }
 
 int trs_flow_make(trs_context *ctx, const trs_pattern *t, trs_flow *f)

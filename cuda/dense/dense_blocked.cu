@@ -26,6 +26,10 @@
 #include "solve_many.cuh"
 #include "solve_one.cuh"
 
+extern "C" {
+#include "solvers/solver.h"
+}
+
 struct blocked_work {
     turn *state;
     void *copy; /* [2][copy_size] published x */
@@ -81,16 +85,22 @@ static void release(trs_instance *inst)
 static int build(trs_instance *inst)
 {
     const trs_tri *L = &inst->op->tri;
+    const int rc = trs_operator_device(inst->op, TRS_OP_PATTERN);
+    if (rc) return rc;
+    trs_operator_hold(inst->op, TRS_OP_PATTERN);
     inst->data = trs_alloc_zero(&inst->ctx->mem, 1, sizeof(tiles));
     if (!inst->data) return trs_fail(TRS_EMEM, "out of memory");
     return tiles_new(inst->ctx, L->n, L->dtype, (tiles *)inst->data);
 }
 
-static int update_direct(trs_instance *inst, const void *val, void *stream)
+static int update(trs_instance *inst, void *stream)
 {
     const trs_tri *L = &inst->op->tri;
-    return tiles_take((const tiles *)inst->data, L->n, &inst->op->device, L->dtype, val,
-                      (cudaStream_t)stream);
+    const trs_device_view *there = &inst->op->device;
+    const int rc = trs_operator_device(inst->op, TRS_OP_VALUES);
+    return rc ? rc
+              : tiles_take((const tiles *)inst->data, L->n, there, L->dtype, there->val,
+                           (cudaStream_t)stream);
 }
 
 template <class T> static int grids(blocked_work *w, int nt)
@@ -208,35 +218,37 @@ static double cost_of_many(const trs_shape *s)
 }
 
 /* One column: half of a step is hidden behind what is read.  Measured for 1500 to 19168 rows. */
-static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
-                            trs_cost *c)
+static void cost_of_tiles(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
-    const trs_shape *s = &p->shape;
-    (void)built;
     if (s->nrhs > 1) {
         c->sync = 2.5 * m->gpu_launch;
         c->hops = cost_of_many(s) * slower(s);
-        return NULL;
+        return;
     }
     const double step = s->elem > 4 ? 0.5e-6 : 0.4e-6;
     c->sync = 2.8 * m->gpu_launch;
     c->bytes = 0.5 * (double)s->n * (double)s->n * s->elem * m->gpu_byte * slower(s);
     c->hops = panels_of(rows_of_tiles(s->n)) * step * slower(s);
-    return NULL;
 }
 
 /* In a panel that is split rows of tiles wait for one another, and one that is not inverted takes a step a row: all of
  * it for each 8 columns. */
-static void cost_now(const trs_instance *inst, const trs_shape *s, const trs_machine *m,
-                     trs_cost *c)
+static double substituting(const trs_instance *built, const trs_shape *s)
 {
-    const tiles *d = (const tiles *)inst->data;
+    const tiles *d = (const tiles *)built->data;
     const double split = s->nrhs == 1 ? 0.9e-6 * (PANEL - 1) : 4e-6;
     const double eights = s->nrhs <= 8 ? 1 : 4 * ((s->nrhs + 31) / 32);
     const double times = s->nrhs == 1 ? 1 : eights * (s->is_complex ? 1.8 : 1);
-    cost(s, m, c);
-    c->hops += times * ((double)count_flags(inst->ctx, d->split, panels_of(d->nt)) * split +
-                        (double)count_flags(inst->ctx, d->substituted, d->nt) * SUBSTITUTED);
+    return times * ((double)count_flags(built->ctx, d->split, panels_of(d->nt)) * split +
+                    (double)count_flags(built->ctx, d->substituted, d->nt) * SUBSTITUTED);
+}
+
+static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+                            trs_cost *c)
+{
+    cost_of_tiles(&p->shape, m, c);
+    if (built) c->hops += substituting(built, &p->shape);
+    return NULL;
 }
 
 /* The tiles, and T. */
@@ -256,13 +268,11 @@ const trs_solver trs_solver_dense_blocked = {
     .accuracy = TRS_INVERTING,
     .order = TRS_ORDER_NATURAL,
     .full = true,
-    .pattern = true,
-    .direct = true,
+    .reconsiders = true,
     .estimate = estimate,
-    .cost_now = cost_now,
     .bytes = bytes,
     .build = build,
-    .update_direct = update_direct,
+    .update = update,
     .solve = solve,
     .release = release,
     .work_create = work_create,

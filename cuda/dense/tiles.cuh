@@ -59,13 +59,8 @@ inline int rows_of_tiles(int64_t n)
 /* d is zero before; whatever comes of it, free it. */
 int tiles_new(trs_context *ctx, int64_t n, trs_dtype t, tiles *d);
 void tiles_free(trs_context *ctx, tiles *d);
-<<<<<<< HEAD
-/* From values of L on the device, of which ptr and idx are there, too. */
-int tiles_take(const tiles *d, int64_t n, const trs_device_view *L, trs_dtype t, const void *val,
-=======
 /* All arrays of d, from the values val of L, whose ptr and idx are on the device, too; on a stream. */
-int tiles_take(const tiles *d, int64_t n, const trs_direct *L, trs_dtype t, const void *val,
->>>>>>> w-small
+int tiles_take(const tiles *d, int64_t n, const trs_device_view *L, trs_dtype t, const void *val,
                cudaStream_t stream);
 /* Bytes on the device. */
 int64_t tiles_bytes(int64_t n, int64_t elem);

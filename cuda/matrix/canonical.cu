@@ -6,7 +6,6 @@
 #include "config.h"
 
 #include "cuda/runtime/cuda.cuh"
-#include "cuda/strips/strips.h"
 
 #include <cstring>
 
@@ -101,9 +100,10 @@ static __global__ void count_back_kernel(int64_t nnz, int64_t *src)
     if (p < nnz) src[p] = nnz - 1 - p;
 }
 
-int trs_gpu_straight(trs_context *ctx, const trs_mat *m, trs_operator *s)
+int trs_gpu_canonical(const trs_mat *m, trs_operator *op)
 {
-    const trs_device_view *d = &s->direct;
+    trs_context *ctx = op->ctx;
+    const trs_device_view *d = &op->device;
     unsigned long long wrong[2], *found = (unsigned long long *)d->found;
     const intake in = {.n = m->n,
                        .nnz = m->nnz,
@@ -112,14 +112,14 @@ int trs_gpu_straight(trs_context *ctx, const trs_mat *m, trs_operator *s)
                        .idx = m->idx,
                        .wide_ptr = m->ptr_bits != 32,
                        .wide_idx = m->idx_bits == 64,
-                       .reversed = s->reversed,
+                       .reversed = op->reversed,
                        .Lp = (int64_t *)d->ptr,
                        .Li = (int32_t *)d->idx,
                        .wrong = found};
     cudaMemsetAsync(found, 0, sizeof wrong, NULL);
     lines_kernel<<<few_blocks(m->n + 1), THREADS>>>(in);
     entries_kernel<<<few_blocks(m->nnz), THREADS>>>(in);
-    if (s->reversed) count_back_kernel<<<blocks_of(m->nnz), THREADS>>>(m->nnz, (int64_t *)d->src);
+    if (op->reversed) count_back_kernel<<<blocks_of(m->nnz), THREADS>>>(m->nnz, (int64_t *)d->src);
     int rc = trs_gpu_take_values(m->dtype, m->nnz, d->src, m->val, d->val, NULL);
     if (rc) return trs_fail(rc, "a matrix on the device");
     rc = trs_gpu_get(ctx, wrong, found, sizeof wrong);
@@ -150,10 +150,11 @@ static __global__ void common_kernel(int32_t n, const int64_t *Lp, const int32_t
     add_to(&common[1], in_rows);
 }
 
-int trs_gpu_common(trs_context *ctx, const trs_operator *s, int64_t common[2])
+int trs_gpu_common(const trs_operator *op, int64_t common[2])
 {
-    const trs_tri *t = &s->tri;
-    const trs_device_view *d = &s->direct;
+    trs_context *ctx = op->ctx;
+    const trs_tri *t = &op->tri;
+    const trs_device_view *d = &op->device;
     unsigned long long *found = (unsigned long long *)d->found;
     int32_t *length = (int32_t *)trs_gpu_scratch(ctx, (int64_t)t->n * (int64_t)sizeof *length,
                                                  "lengths of columns");
@@ -164,73 +165,4 @@ int trs_gpu_common(trs_context *ctx, const trs_operator *s, int64_t common[2])
     common_kernel<<<few_blocks(t->n), THREADS>>>(t->n, (const int64_t *)d->ptr,
                                                  (const int32_t *)d->idx, length, found);
     return trs_gpu_get(ctx, common, found, 2 * sizeof *found);
-}
-
-/* ---- what a strip would be like ---------------------------------------------------------------------- */
-
-struct sampling {
-    int32_t n, levels;
-    int32_t rows[TRS_LOOKS];
-    const int64_t *Lp;
-    const int32_t *Li, *level;
-    unsigned *stamp; /* [TRS_STRIP_SAMPLES][levels] bit k: met by sample with rows [k] */
-    unsigned long long (*found)[2]; /* [TRS_LOOKS] */
-};
-
-/* Entries of row i in columns before from, which ascend: rows may be long. */
-static __device__ int64_t entries_before(const sampling &s, int64_t i, int32_t from)
-{
-    const int64_t begin = s.Lp[i];
-    int64_t low = begin, high = s.Lp[i + 1] - 1;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (s.Li[middle] < from) low = middle + 1;
-        else high = middle;
-    }
-    return low - begin;
-}
-
-/* Blocks: some of the rows, sample, strip. */
-static __global__ void look_kernel(const sampling s)
-{
-    const int32_t rows = s.rows[blockIdx.z];
-    const int32_t from = (int32_t)((int64_t)(s.n - rows) * (blockIdx.y + 1) / TRS_STRIP_SAMPLES);
-    const unsigned bit = 1u << blockIdx.z;
-    unsigned *stamp = s.stamp + (int64_t)blockIdx.y * s.levels;
-    long long levels = 0, foreign = 0;
-    for (int64_t i = from + index_of_thread(); i < from + (int64_t)rows; i += all_threads()) {
-        unsigned *seen = &stamp[s.level[i]];
-        if (!(*seen & bit)) levels += !(atomicOr(seen, bit) & bit);
-        foreign += entries_before(s, i, from);
-    }
-    __syncwarp();
-    add_to(&s.found[blockIdx.z][0], levels);
-    add_to(&s.found[blockIdx.z][1], foreign);
-}
-
-static size_t lay_out(sampling &s, char *base)
-{
-    size_t used = 0;
-    s.found = carve<unsigned long long[2]>(base, &used, TRS_LOOKS);
-    s.stamp = carve<unsigned>(base, &used, (int64_t)TRS_STRIP_SAMPLES * s.levels);
-    return used;
-}
-
-int trs_gpu_look(trs_context *ctx, const trs_operator *s, const int32_t *rows, int count,
-                 int64_t (*found)[2])
-{
-    sampling all = {.n = s->tri.n,
-                    .levels = s->lv.count,
-                    .Lp = (const int64_t *)s->direct.ptr,
-                    .Li = (const int32_t *)s->direct.idx,
-                    .level = (const int32_t *)s->direct.level};
-    const size_t bytes = lay_out(all, NULL);
-    char *base = (char *)trs_gpu_scratch(ctx, (int64_t)bytes, "samples");
-    if (!base) return TRS_EMEM;
-    lay_out(all, base);
-    memcpy(all.rows, rows, (size_t)count * sizeof *rows);
-    cudaMemsetAsync(base, 0, bytes, NULL);
-    look_kernel<<<dim3(few_blocks(rows[count - 1]), TRS_STRIP_SAMPLES, (unsigned)count), THREADS>>>(
-        all);
-    return trs_gpu_get(ctx, found, all.found, (size_t)count * sizeof *found);
 }

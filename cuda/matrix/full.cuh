@@ -1,25 +1,26 @@
-/* full.cuh: the host side that the seed's dense solvers share: a full matrix on the device as the data
- * of a part, and B copied into X, where the kernels then work in place. */
+/* full.cuh: the host side that the seed's dense solvers share: a full matrix on the device, made
+ * from the triangle of the operator, and B copied into X, where the kernels then work in place. */
 #ifndef TRS_DENSE_CUH
 #define TRS_DENSE_CUH
 
 #include "cuda/runtime/cuda.cuh"
 
+extern "C" {
+#include "solvers/solver.h"
+}
+
 /* ---- a triangle as a full matrix on the device (full.cu) ------------------------------------- */
 
 struct device_full { /* entry (i, j) is val[i*rs + j*cs], zero where nothing is stored */
-    device_csr L;
     int64_t n, rs, cs;
-    bool reversed; /* kept in the order of a caller whose side counts backwards */
+    bool reversed; /* kept in the order of a caller whose triangle is upper */
     void *val;     /* [n*n] */
 };
 
-int device_full_new(const trs_part *part, bool by_rows, device_full *d);
-int device_full_values(const trs_part *part, device_full *d); /* from side->tri.val */
-/* from values of the side on the device */
-int device_full_take(const trs_part *part, device_full *d, const void *val, void *stream);
+int device_full_new(const trs_instance *inst, bool by_rows, device_full *d);
+int device_full_values(const trs_instance *inst, device_full *d, void *stream);
 void device_full_free(trs_context *ctx, device_full *d);
-int64_t device_full_bytes(const trs_shape *s);
+int64_t device_full_bytes(const trs_prospect *p);
 
 template <class T> inline view<T> typed(const device_full &d)
 {
@@ -28,8 +29,8 @@ template <class T> inline view<T> typed(const device_full &d)
 
 /* ---- triangles --------------------------------------------------------------------------------- */
 
-/* part->data becomes a D, whose first member is the full matrix. */
-template <class D> inline int dense_analyse(trs_instance *inst, bool by_rows)
+/* inst->data becomes a D, whose first member is the full matrix. */
+template <class D> inline int dense_build(trs_instance *inst, bool by_rows)
 {
     D *d = (D *)trs_alloc_zero(&inst->ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
@@ -61,16 +62,9 @@ template <class M> inline int dense_make(trs_instance *inst, cudaStream_t stream
     });
 }
 
-template <class M> inline int dense_update(trs_instance *inst)
+template <class M> inline int dense_update(trs_instance *inst, void *stream)
 {
-    int rc = device_full_values(inst, &((typename M::data *)inst->data)->full);
-    if (!rc) rc = dense_make<M>(inst, NULL);
-    return rc ? rc : trs_gpu_wait(NULL);
-}
-
-template <class M> inline int dense_update_direct(trs_instance *inst, const void *val, void *stream)
-{
-    int rc = device_full_take(inst, &((typename M::data *)inst->data)->full, val, stream);
+    int rc = device_full_values(inst, &((typename M::data *)inst->data)->full, stream);
     return rc ? rc : dense_make<M>(inst, (cudaStream_t)stream);
 }
 

@@ -29,10 +29,11 @@ static __global__ void spread_kernel(int32_t n, int32_t count, const int32_t *to
     level[topo[k]] = low;
 }
 
-int trs_gpu_put_levels(trs_context *ctx, const trs_operator *s)
+int trs_gpu_put_levels(const trs_operator *op)
 {
-    const trs_levels *lv = &s->lv;
-    const int32_t n = s->tri.n;
+    trs_context *ctx = op->ctx;
+    const trs_levels *lv = &op->lv;
+    const int32_t n = op->tri.n;
     if (n == 0) return TRS_OK;
     int rc = TRS_EMEM;
     int32_t *topo = (int32_t *)device_copy(ctx, lv->topo, n, sizeof *topo, "topo"), *ptr = NULL;
@@ -40,7 +41,7 @@ int trs_gpu_put_levels(trs_context *ctx, const trs_operator *s)
         ptr = (int32_t *)device_copy(ctx, lv->ptr, (int64_t)lv->count + 1, sizeof *ptr, "lv_ptr");
     if (ptr) {
         spread_kernel<<<blocks_of(n), THREADS>>>(n, lv->count, topo, ptr,
-                                                 (int32_t *)s->direct.level);
+                                                 (int32_t *)op->device.level);
         rc = trs_gpu_wait(NULL) ? trs_fail(TRS_EDEVICE, "levels on the device") : TRS_OK;
     }
     trs_gpu_free(ctx, topo);
@@ -87,31 +88,32 @@ static int find_period(trs_context *ctx, find::search *all)
     return rc;
 }
 
-/* s->direct.level and the number of levels, and memory for s->direct.topo; TRS_ESUPPORT: the host would have been
+/* op->device.level and the number of levels, and memory for op->device.topo; TRS_ESUPPORT: the host would have been
  * faster. */
-static int find_them(trs_context *ctx, trs_operator *s)
+static int find_them(trs_context *ctx, trs_operator *op)
 {
-    /* ns; of a far side what passing the host takes, too */
-    const double host = s->tri.ptr ? 1e6 + 1.5 * (double)s->tri.nnz : 5e5 + 5 * (double)s->tri.nnz;
-    find::search all = {.n = s->tri.n,
-                        .Lp = (const int64_t *)s->direct.ptr,
-                        .Li = (const int32_t *)s->direct.idx,
-                        .level = (int32_t *)s->direct.level,
+    /* ns; where the host has no pattern, with the copy to it */
+    const double host = op->tri.ptr ? 1e6 + 1.5 * (double)op->tri.nnz : 5e5 + 5 * (double)op->tri.nnz;
+    find::search all = {.n = op->tri.n,
+                        .Lp = (const int64_t *)op->device.ptr,
+                        .Li = (const int32_t *)op->device.idx,
+                        .level = (int32_t *)op->device.level,
                         .patience = ctx->patient ? 1e30 : host,
-                        .count = (find::counts *)s->direct.found};
+                        .count = (find::counts *)op->device.found};
     find::counts count = {};
-    leave_out(ctx, &s->tri, &all);
+    leave_out(ctx, &op->tri, &all);
     int rc = find_period(ctx, &all);
     if (rc) return rc;
-    static_assert(sizeof count <= 2 * sizeof(int64_t), "what direct.found has room for");
+    static_assert(sizeof count <= 2 * sizeof(int64_t), "what device.found has room for");
     cudaMemsetAsync(all.count, 0, sizeof count, NULL);
     cudaMemsetAsync(all.level, 0xff, (size_t)all.n * sizeof *all.level, NULL);
     const cudaError_t e = find::launch(all);
     if (e) return failed(e);
-    s->direct.topo = trs_gpu_new(ctx, s->tri.n, sizeof(int32_t), "topo"); /* meanwhile */
-    if (!s->direct.topo) return TRS_EMEM;
+    op->device.topo =
+        (int32_t *)trs_gpu_new(ctx, op->tri.n, sizeof(int32_t), "topo"); /* meanwhile */
+    if (!op->device.topo) return TRS_EMEM;
     rc = trs_gpu_get(ctx, &count, all.count, sizeof count);
-    s->lv.count = count.levels;
+    op->lv.count = count.levels;
     return rc ? rc : count.late ? TRS_ESUPPORT : TRS_OK;
 }
 
@@ -187,7 +189,7 @@ static size_t lay_out(sorting &w, char *base)
 }
 
 /* The sums over all levels. */
-static int tally(trs_context *ctx, const sorting &w, trs_tally *sums)
+static int sum_up(trs_context *ctx, const sorting &w, trs_level_statistics *sums)
 {
     line *level = (line *)trs_new(ctx, w.count, sizeof *level, "sums over levels");
     int rc = level ? trs_gpu_get(ctx, level, w.sum, (size_t)w.count * sizeof *level) : TRS_EMEM;
@@ -214,12 +216,12 @@ static int fetch_levels(trs_context *ctx, const sorting &w, trs_levels *lv)
     return rc;
 }
 
-static int sort_levels(trs_context *ctx, trs_operator *s)
+static int sort_levels(trs_context *ctx, trs_operator *op)
 {
-    sorting w = {.n = s->tri.n,
-                 .count = s->lv.count,
-                 .found = (const int32_t *)s->direct.level,
-                 .topo = (int32_t *)s->direct.topo};
+    sorting w = {.n = op->tri.n,
+                 .count = op->lv.count,
+                 .found = (const int32_t *)op->device.level,
+                 .topo = (int32_t *)op->device.topo};
     cudaError_t e = sort(w); /* says what it needs */
     if (e) return failed(e);
     void *base = trs_gpu_scratch(ctx, (int64_t)lay_out(w, NULL), "the level analysis");
@@ -229,16 +231,17 @@ static int sort_levels(trs_context *ctx, trs_operator *s)
     number_kernel<<<blocks_of(w.n), THREADS>>>(w);
     e = sort(w);
     if (e) return failed(e);
-    sum_kernel<<<blocks_of(w.n), THREADS>>>(w, (const int64_t *)s->direct.ptr);
-    const int rc = tally(ctx, w, &s->tally);
-    return rc ? rc : fetch_levels(ctx, w, &s->lv);
+    sum_kernel<<<blocks_of(w.n), THREADS>>>(w, (const int64_t *)op->device.ptr);
+    const int rc = sum_up(ctx, w, &op->statistics);
+    return rc ? rc : fetch_levels(ctx, w, &op->lv);
 }
 
-int trs_gpu_find_levels(trs_context *ctx, trs_operator *s)
+int trs_gpu_find_levels(trs_operator *op)
 {
-    trs_device_view *d = &s->direct;
-    d->level = trs_gpu_new(ctx, s->tri.n, sizeof(int32_t), "levels");
+    trs_context *ctx = op->ctx;
+    trs_device_view *d = &op->device;
+    d->level = (int32_t *)trs_gpu_new(ctx, op->tri.n, sizeof(int32_t), "levels");
     if (!d->level) return TRS_EMEM;
-    const int rc = find_them(ctx, s);
-    return rc ? rc : sort_levels(ctx, s);
+    const int rc = find_them(ctx, op);
+    return rc ? rc : sort_levels(ctx, op);
 }

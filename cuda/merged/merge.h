@@ -137,7 +137,7 @@ typedef struct merge_outcome { /* T', and how many passes have made it */
 } merge_outcome;
 
 /* Before the analysis, of what the passes will probably do. */
-void merge_cost(const trs_shape *s, const trs_machine *m, trs_cost *c);
+void merge_cost(const trs_prospect *p, const trs_machine *m, trs_cost *c);
 void merge_cost_of(const trs_shape *s, const merge_outcome *o, const trs_machine *m, trs_cost *c);
 
 #endif

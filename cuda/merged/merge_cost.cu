@@ -9,6 +9,7 @@
 #include "cuda/dataflow/dataflow.cuh"
 
 extern "C" {
+#include "analysis/supernodes.h"
 #include "merge.h"
 }
 
@@ -71,7 +72,7 @@ void merge_cost_of(const trs_shape *s, const merge_outcome *o, const trs_machine
 {
     const int columns = many_at_once(s->nrhs), times = (s->nrhs + columns - 1) / columns;
     trs_shape then = merged_shape(s, o);
-    trs_solver_dataflow.cost(&then, m, c);
+    dataflow_cost(&then, m, c);
     if (o->passes == 0) return;
     then = *s;
     then.nrhs = columns;
@@ -84,12 +85,15 @@ void merge_cost_of(const trs_shape *s, const merge_outcome *o, const trs_machine
 /* How many levels on average have rows of one pattern, each row needing all those before it, as in the supernodes of a
  * factor: a full triangle has n, a factor as many as there are levels for one level of supernodes.  Merging such levels
  * brings no entries of T', because the substituted row has the columns that the row has anyway. */
-static double alike(const trs_shape *s)
+static double alike(const trs_prospect *p)
 {
+    const trs_shape *s = &p->shape;
+    const trs_supernodes *blocks =
+        (const trs_supernodes *)trs_prospect_analysis(p, &trs_supernode_analysis, false);
     const double n = (double)s->n;
     if ((double)s->nnz == n * (n + 1) / 2) return n;
-    const double height = (double)(s->height + s->chained);
-    return s->height > 0 ? max((double)s->levels / height, 1.) : 1;
+    const double height = blocks ? (double)blocks->height + blocks->chained : 0;
+    return height > 0 ? max((double)s->levels / height, 1.) : 1;
 }
 
 /* T' after some passes, as far as a shape tells. */
@@ -145,12 +149,13 @@ static bool guess_pass(double n, progress *g)
     return true;
 }
 
-static merge_outcome guess(const trs_shape *s)
+static merge_outcome guess(const trs_prospect *p)
 {
+    const trs_shape *s = &p->shape;
     progress g = {{(double)s->levels, (double)s->nnz, 0},
                   (double)s->widest,
                   s->sum_longest / (double)s->levels,
-                  alike(s),
+                  alike(p),
                   double(MERGE_TIMES) * (double)s->nnz + double(MERGE_FEW)};
     while (g.o.passes < double(MERGE_PASSES) && g.o.nnz > (double)s->n &&
            guess_pass((double)s->n, &g))
@@ -177,14 +182,15 @@ static void mix(const trs_shape *s, const trs_cost *plain, trs_cost *c)
 /* A triangle so large that passes would take more than 20 GB was never measured, and is predicted as T itself.  Where
  * more than four rows are alike, as in factors, the growth of T' is too large more often than not, and T is solved:
  * whether it is depends on the values, so the prediction is the mean of both. */
-void merge_cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+void merge_cost(const trs_prospect *p, const trs_machine *m, trs_cost *c)
 {
+    const trs_shape *s = &p->shape;
     enum { LARGE = 200000000 };
     const double few_alike = 4;
     const merge_outcome plain = {(double)s->levels, (double)s->nnz, 0};
-    const merge_outcome o = s->nnz < LARGE && s->n > 0 ? guess(s) : plain;
+    const merge_outcome o = s->nnz < LARGE && s->n > 0 ? guess(p) : plain;
     merge_cost_of(s, &o, m, c);
-    if (alike(s) > few_alike) {
+    if (alike(p) > few_alike) {
         trs_cost other = {};
         merge_cost_of(s, &plain, m, &other);
         mix(s, &other, c);

@@ -13,7 +13,7 @@
 
 enum { THREADS = 256, PAPERS_BLOCK = 64 };
 
-/* ---- the data of a part ---------------------------------------------------------------------------- */
+/* ---- the data of an instance ---------------------------------------------------------------------------- */
 
 /* TRS_LU_BLOCK=16 .. 512: threads of a block; the paper's best was 64. */
 static int block_size(void)
@@ -23,7 +23,7 @@ static int block_size(void)
     return b >= 16 && b <= 512 ? b : PAPERS_BLOCK;
 }
 
-int general_analyse(trs_instance *inst)
+int general_build(trs_instance *inst)
 {
     const trs_tri *t = &inst->op->tri;
     const int64_t count = (int64_t)t->n * t->n;
@@ -44,8 +44,9 @@ void general_release(trs_instance *inst)
     trs_free(&inst->ctx->mem, d);
 }
 
-int64_t general_bytes(const trs_shape *s)
+int64_t general_bytes(const trs_prospect *p)
 {
+    const trs_shape *s = &p->shape;
     return (int64_t)(2 * s->elem * (double)s->n * (double)s->n);
 }
 
@@ -56,31 +57,23 @@ template <class T> static __global__ void rows_kernel(int64_t n, const T *column
     if (e < n * n) A[e] = columns[e % n * n + e / n];
 }
 
-int general_values(const trs_instance *inst, general_data *d)
+int general_values(const trs_instance *inst, general_data *d, void *stream)
 {
-    const trs_tri *t = &inst->op->tri;
-    const int64_t n = t->n;
-    const size_t bytes = (size_t)(n * n) * trs_size(t->dtype);
-    int rc = d->there ? TRS_OK : trs_gpu_put(inst->ctx, d->columns, inst->op->full, bytes);
+    trs_operator *op = inst->op;
+    const int64_t n = op->tri.n;
+    const size_t bytes = (size_t)(n * n) * trs_size(op->tri.dtype);
+    int rc = trs_operator_device(op, TRS_OP_VALUES);
+    if (!rc) rc = trs_gpu_wait(stream); /* what follows is on the default one */
+    if (!rc && cudaMemcpy(d->columns, op->device.val, bytes, cudaMemcpyDeviceToDevice))
+        rc = trs_fail(TRS_EDEVICE, "the full matrix could not be copied");
+    if (!rc) trs_operator_drop(op, TRS_OP_VALUES);
     if (rc || n == 0) return rc;
-    return for_type(t->dtype, [&](auto zero) {
+    return for_type(op->tri.dtype, [&](auto zero) {
         using T = decltype(zero);
         rows_kernel<T>
             <<<blocks_for(n * n, THREADS), THREADS>>>(n, (const T *)d->columns, (T *)d->A);
         return launched();
     });
-}
-
-int general_update_direct(trs_instance *inst, const void *val, void *stream)
-{
-    const trs_tri *t = &inst->op->tri;
-    general_data *d = (general_data *)inst->data;
-    int rc = trs_gpu_take_values(t->dtype, (int64_t)t->n * t->n, NULL, val, d->columns, stream);
-    if (!rc) rc = trs_gpu_wait(stream); /* what follows is on the default one */
-    d->there = true;
-    if (!rc) rc = inst->solver->update(inst);
-    d->there = false;
-    return rc;
 }
 
 /* ---- pivots ------------------------------------------------------------------------------------------ */
@@ -194,9 +187,12 @@ int general_solve(const trs_instance *inst, const trs_job *job)
     });
 }
 
-void general_cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+const char *general_estimate(const trs_prospect *p, const trs_instance *, const trs_machine *m,
+                             trs_cost *c)
 {
+    const trs_shape *s = &p->shape;
     c->bytes = (double)s->n * (double)s->n * s->elem * s->nrhs * m->gpu_byte;
     c->sync = 2 * m->gpu_launch;
     c->hops = 2 * (double)s->n * 1.5e-6;
+    return NULL;
 }

@@ -13,19 +13,16 @@ extern "C" {
 struct general_data {
     void *A;       /* [n*n] by rows: row i from i*n on; L below the diagonal, U on and above */
     void *columns; /* [n*n] by columns: where new values arrive; then the solver's to use */
-    bool there;    /* they have arrived, from the device */
     int block;     /* threads of a block, for the solvers that have the choice */
 };
 
-int general_analyse(trs_instance *inst);
+int general_build(trs_instance *inst);
 void general_release(trs_instance *inst);
-/* A = op(A) from side->full, or from columns where they are there. */
-int general_values(const trs_instance *inst, general_data *d);
-/* update_direct of all of them: the solver's update, with op(A) by columns on the device; waits. */
-int general_update_direct(trs_instance *inst, const void *val, void *stream);
-int64_t general_bytes(const trs_shape *s);
+/* A = op(A), and columns = the same by columns, from the operator, whose values are read on the stream; waits. */
+int general_values(const trs_instance *inst, general_data *d, void *stream);
+int64_t general_bytes(const trs_prospect *p);
 
-/* Largest magnitudes of A before and of U after, the first bad pivot: into part->growth, or a sentence. */
+/* Largest magnitudes of A before and of U after, the first bad pivot: into inst->growth, or a sentence. */
 int general_largest(const trs_instance *inst, const general_data *d, bool upper, double *most);
 int general_verdict(trs_instance *inst, const general_data *d, double before);
 
@@ -33,12 +30,12 @@ int general_verdict(trs_instance *inst, const general_data *d, double before);
 int general_pivots(const trs_instance *inst, trs_context *ctx, void *u, bool *odd);
 
 /* The whole of update: factor (T (), n, d) launches what makes L and U of A. */
-template <class F> inline int general_update(trs_instance *inst, F factor)
+template <class F> inline int general_update(trs_instance *inst, void *stream, F factor)
 {
     general_data *d = (general_data *)inst->data;
     const int64_t n = inst->op->tri.n;
     double before = 0;
-    int rc = general_values(inst, d);
+    int rc = general_values(inst, d, stream);
     if (rc || n == 0) return rc;
     rc = general_largest(inst, d, false, &before);
     const double start = trs_now();
@@ -54,6 +51,7 @@ template <class F> inline int general_update(trs_instance *inst, F factor)
 
 /* solve, through the factors; and its cost. */
 int general_solve(const trs_instance *inst, const trs_job *job);
-void general_cost(const trs_shape *s, const trs_machine *m, trs_cost *c);
+const char *general_estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+                             trs_cost *c);
 
 #endif

@@ -13,22 +13,25 @@
 
 #include "cuda/runtime/cuda.cuh"
 
+extern "C" {
+#include "solvers/solver.h"
+}
+
 enum { WARP = 32, LONGEST_BLOCK = 512, MOST_RHS = 65535 };
 
 struct multiblock {
-    device_csr L;
     int32_t *topo; /* on the device */
     int *threads;  /* [levels] on the host: of a block of each level */
 };
 
 template <class T>
-static __global__ void level_kernel(const int32_t *topo, int32_t from, const int64_t *Lp,
-                                    const int32_t *Li, const T *Lx, view<T> b, view<T> x, bool cj)
+static __global__ void level_kernel(const int32_t *topo, const int64_t *Lp, const int32_t *Li,
+                                    const T *Lx, view<T> b, view<T> x, bool cj)
 {
     T *s = shared_numbers<T>();
     const int32_t i = topo[blockIdx.x];
     const int r = blockIdx.y, t = threadIdx.x;
-    const int64_t begin = Lp[i - from], diagonal = Lp[i - from + 1] - 1;
+    const int64_t begin = Lp[i], diagonal = Lp[i + 1] - 1;
     T sum = number<T>(0);
     for (int64_t p = begin + t; p < diagonal; p += blockDim.x)
         sum = sum + conj_if(cj, Lx[p]) * x(Li[p], r);
@@ -44,7 +47,6 @@ static __global__ void level_kernel(const int32_t *topo, int32_t from, const int
 static void release(trs_instance *inst)
 {
     multiblock *d = (multiblock *)inst->data;
-    device_csr_free(inst->ctx, &d->L);
     trs_gpu_free(inst->ctx, d->topo);
     trs_free(&inst->ctx->mem, d->threads);
     trs_free(&inst->ctx->mem, d);
@@ -53,7 +55,7 @@ static void release(trs_instance *inst)
 /* Threads for the longest row of level l: a multiple of a warp. */
 static int threads_of(const trs_instance *inst, int32_t l)
 {
-    const trs_levels *lv = inst->lv;
+    const trs_levels *lv = &inst->op->lv;
     const int64_t *Lp = inst->op->tri.ptr;
     int64_t longest = 1;
     for (int32_t k = lv->ptr[l]; k < lv->ptr[l + 1]; k++) {
@@ -70,8 +72,11 @@ static int build(trs_instance *inst)
     multiblock *d = (multiblock *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
     inst->data = d;
-    int rc = device_csr_new(inst, &d->L);
+    const unsigned all = TRS_OP_PATTERN | TRS_OP_VALUES;
+    int rc = trs_operator_host(inst->op, TRS_OP_PATTERN | TRS_OP_LEVELS);
+    if (!rc) rc = trs_operator_device(inst->op, all);
     if (rc) return rc;
+    trs_operator_hold(inst->op, all);
     d->topo =
         (int32_t *)device_copy(ctx, inst->op->lv.topo, inst->op->tri.n, sizeof *d->topo, "topo");
     d->threads = (int *)trs_new(ctx, inst->op->lv.count, sizeof *d->threads, "sizes of blocks");
@@ -80,20 +85,11 @@ static int build(trs_instance *inst)
     return TRS_OK;
 }
 
-static int update(trs_instance *inst)
-{
-    return device_csr_values(inst, &((multiblock *)inst->data)->L);
-}
-
-static int update_direct(trs_instance *inst, const void *val, void *stream)
-{
-    return device_csr_take(inst, &((multiblock *)inst->data)->L, val, stream);
-}
-
 template <class T>
 static int solve_levels(const trs_instance *inst, const trs_job *job, int first, int count)
 {
     const multiblock *d = (const multiblock *)inst->data;
+    const trs_device_view *L = &inst->op->device;
     const int32_t *lv = inst->op->lv.ptr;
     view<T> b = typed<T>(job->b), x = typed<T>(job->x);
     b.p += first * b.cs;
@@ -102,8 +98,7 @@ static int solve_levels(const trs_instance *inst, const trs_job *job, int first,
         const dim3 grid((unsigned)(lv[l + 1] - lv[l]), (unsigned)count);
         level_kernel<T>
             <<<grid, d->threads[l], d->threads[l] * sizeof(T), (cudaStream_t)job->stream>>>(
-                d->topo + lv[l], inst->from, d->L.ptr, d->L.idx, (const T *)d->L.val, b, x,
-                job->conj);
+                d->topo + lv[l], L->ptr, L->idx, (const T *)L->val, b, x, job->conj);
     }
     return launched();
 }
@@ -149,8 +144,6 @@ const trs_solver trs_solver_multiblock = {
     .estimate = estimate,
     .bytes = bytes,
     .build = build,
-    .update = update,
-    .update_direct = update_direct,
     .solve = solve,
     .release = release,
 };

@@ -9,11 +9,15 @@
 
 #include "cuda/runtime/cuda.cuh"
 
+extern "C" {
+#include "solvers/solver.h"
+}
+
 enum { THREADS = 256 };
 
 template <class T>
-static __global__ void naive_kernel(int32_t from, int32_t rows, const int64_t *Lp,
-                                    const int32_t *Li, const T *Lx, view<T> b, view<T> x, bool cj)
+static __global__ void naive_kernel(int32_t rows, const int64_t *Lp, const int32_t *Li, const T *Lx,
+                                    view<T> b, view<T> x, bool cj)
 {
     __shared__ T s[THREADS];
     const int r = blockIdx.x, t = threadIdx.x;
@@ -26,8 +30,8 @@ static __global__ void naive_kernel(int32_t from, int32_t rows, const int64_t *L
         __syncthreads();
         block_sum(s, diagonal - begin < THREADS ? int(diagonal - begin) : int(THREADS));
         if (t == 0) {
-            T rest = diagonal > begin ? b(from + k, r) - s[0] : b(from + k, r);
-            x(from + k, r) = rest / conj_if(cj, Lx[diagonal]);
+            T rest = diagonal > begin ? b(k, r) - s[0] : b(k, r);
+            x(k, r) = rest / conj_if(cj, Lx[diagonal]);
         }
         __syncthreads();
     }
@@ -35,37 +39,22 @@ static __global__ void naive_kernel(int32_t from, int32_t rows, const int64_t *L
 
 static int build(trs_instance *inst)
 {
-    inst->data = trs_alloc_zero(&inst->ctx->mem, 1, sizeof(device_csr));
-    if (!inst->data) return trs_fail(TRS_EMEM, "out of memory");
-    return device_csr_new(inst, (device_csr *)inst->data);
-}
-
-static int update(trs_instance *inst)
-{
-    return device_csr_values(inst, (device_csr *)inst->data);
-}
-
-static int update_direct(trs_instance *inst, const void *val, void *stream)
-{
-    return device_csr_take(inst, (device_csr *)inst->data, val, stream);
+    const unsigned all = TRS_OP_PATTERN | TRS_OP_VALUES;
+    const int rc = trs_operator_device(inst->op, all);
+    if (!rc) trs_operator_hold(inst->op, all);
+    return rc;
 }
 
 static int solve(const trs_instance *inst, const trs_job *job)
 {
-    const device_csr *L = (const device_csr *)inst->data;
+    const trs_device_view *L = &inst->op->device;
     return for_type(inst->op->tri.dtype, [&](auto zero) {
         using T = decltype(zero);
         naive_kernel<T><<<job->nrhs, THREADS, 0, (cudaStream_t)job->stream>>>(
-            inst->from, inst->op->tri.n, L->ptr, L->idx, (const T *)L->val, typed<T>(job->b),
-            typed<T>(job->x), job->conj);
+            inst->op->tri.n, L->ptr, L->idx, (const T *)L->val, typed<T>(job->b), typed<T>(job->x),
+            job->conj);
         return launched();
     });
-}
-
-static void release(trs_instance *inst)
-{
-    device_csr_free(inst->ctx, (device_csr *)inst->data);
-    trs_free(&inst->ctx->mem, inst->data);
 }
 
 static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
@@ -97,8 +86,5 @@ const trs_solver trs_solver_naive = {
     .estimate = estimate,
     .bytes = bytes,
     .build = build,
-    .update = update,
-    .update_direct = update_direct,
     .solve = solve,
-    .release = release,
 };

@@ -17,14 +17,17 @@
 
 #include "cuda/runtime/cuda.cuh"
 
+extern "C" {
+#include "solvers/solver.h"
+}
+
 enum { THREADS = 1024 };
 
 struct single_block {
-    trs_tri csc; /* on the host: src says which CSR entry each value is */
-    int64_t *Lp; /* the same on the device; the diagonal is first in every column */
+    int64_t *Lp; /* by columns, on the device; the diagonal is first in every column */
     int32_t *Li, *topo, *lv;
     void *Lx;
-    void *src; /* csc.src on the device, once it was needed */
+    int64_t *src; /* entry p of the columns is entry src [p] of the operator */
 };
 
 /* A number written by atomics of this block, read past L1. */
@@ -65,7 +68,6 @@ static __global__ void __launch_bounds__(THREADS)
 static void release(trs_instance *inst)
 {
     single_block *d = (single_block *)inst->data;
-    trs_tri_free(inst->ctx, &d->csc);
     trs_gpu_free(inst->ctx, d->Lp);
     trs_gpu_free(inst->ctx, d->Li);
     trs_gpu_free(inst->ctx, d->topo);
@@ -78,37 +80,34 @@ static void release(trs_instance *inst)
 static int build(trs_instance *inst)
 {
     trs_context *ctx = inst->ctx;
-    const trs_levels *lv = inst->lv;
+    const trs_levels *lv = &inst->op->lv;
     single_block *d = (single_block *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
     inst->data = d;
-    trs_tri csr = inst->op->tri;
+    int rc = trs_operator_host(inst->op, TRS_OP_PATTERN | TRS_OP_VALUES | TRS_OP_LEVELS);
+    if (rc) return rc;
+    trs_tri csr = inst->op->tri, csc;
     csr.src = NULL; /* so that the transpose keeps places in this CSR */
-    int rc = trs_tri_transpose(ctx, &csr, true, &d->csc);
+    rc = trs_tri_transpose(ctx, &csr, true, &csc);
     if (rc) return rc;
     const int64_t n = csr.n, nnz = csr.nnz;
-    d->Lp = (int64_t *)device_copy(ctx, d->csc.ptr, n + 1, sizeof *d->Lp, "column pointers");
-    d->Li = (int32_t *)device_copy(ctx, d->csc.idx, nnz, sizeof *d->Li, "rows");
+    d->Lp = (int64_t *)device_copy(ctx, csc.ptr, n + 1, sizeof *d->Lp, "column pointers");
+    d->Li = (int32_t *)device_copy(ctx, csc.idx, nnz, sizeof *d->Li, "rows");
+    d->src = (int64_t *)device_copy(ctx, csc.src, nnz, sizeof *d->src, "places of the values");
+    trs_tri_free(ctx, &csc);
     d->topo = (int32_t *)device_copy(ctx, lv->topo, n, sizeof *d->topo, "topo");
     d->lv = (int32_t *)device_copy(ctx, lv->ptr, (int64_t)lv->count + 1, sizeof *d->lv, "lv_ptr");
     d->Lx = trs_gpu_new(ctx, nnz, trs_size(csr.dtype), "values");
-    return d->Lp && d->Li && d->topo && d->lv && d->Lx ? TRS_OK : TRS_EMEM;
+    return d->Lp && d->Li && d->src && d->topo && d->lv && d->Lx ? TRS_OK : TRS_EMEM;
 }
 
-static int update(trs_instance *inst)
+static int update(trs_instance *inst, void *stream)
 {
     single_block *d = (single_block *)inst->data;
-    trs_tri_read_values(inst->ctx, &d->csc, inst->op->tri.val);
-    return trs_gpu_put(inst->ctx, d->Lx, d->csc.val, (size_t)d->csc.nnz * trs_size(d->csc.dtype));
-}
-
-static int update_direct(trs_instance *inst, const void *val, void *stream)
-{
-    single_block *d = (single_block *)inst->data;
-    const trs_tri *t = &d->csc;
-    if (!d->src) d->src = device_copy(inst->ctx, t->src, t->nnz, sizeof *t->src, "places");
-    if (!d->src) return TRS_EMEM;
-    return trs_gpu_take_values(t->dtype, t->nnz, d->src, val, d->Lx, stream);
+    const int rc = trs_operator_device(inst->op, TRS_OP_VALUES);
+    return rc ? rc
+              : trs_gpu_take_values(inst->op->tri.dtype, inst->op->tri.nnz, d->src,
+                                    inst->op->device.val, d->Lx, stream);
 }
 
 static int64_t work_bytes(const trs_instance *inst, int nrhs)
@@ -147,7 +146,7 @@ static const char *estimate(const trs_prospect *p, const trs_instance *built, co
 static int64_t bytes(const trs_prospect *p)
 {
     const trs_shape *s = &p->shape;
-    return s->nnz * (int64_t)(s->elem + 4) + 16 * (s->n + 1);
+    return s->nnz * (int64_t)(2 * s->elem + 12) + 16 * (s->n + 1);
 }
 
 const trs_solver trs_solver_single_block = {
@@ -163,7 +162,6 @@ const trs_solver trs_solver_single_block = {
     .bytes = bytes,
     .build = build,
     .update = update,
-    .update_direct = update_direct,
     .solve = solve,
     .release = release,
     .work_bytes = work_bytes,

@@ -16,7 +16,7 @@ typedef struct trs_cut_part { /* the head or the tail, as far as it is known bef
     int scaled;               /* what other analyses of the whole say of a part */
     struct {
         const trs_analysis *of;
-        _Alignas(8) char data[TRS_PART_FEATURE_BYTES];
+        double data[TRS_PART_FEATURE_BYTES / sizeof(double)];
     } feature[TRS_MOST_FEATURES - 1];
     const trs_solver *solver;
 } trs_cut_part;

@@ -3,8 +3,8 @@
  *     [ A    ]     x_A = A^-1 b_A
  *     [ B  C ]     x_C = C^-1 (b_C - B x_A)
  *
- * Which rows are the head and who solves them is found in cut.c.  A and C are plans of their own, whose rows stand side
- * by side.  A solve is a sequence of kernels in one stream: b_A is gathered into the work space y, A is solved there in
+ * Which rows are the head and who solves them is found in cut.c.  A and C are operators of their own, whose rows stand
+ * side by side.  A solve is a sequence of kernels in one stream: b_A is gathered into the work space y, A is solved there in
  * place, y_C = b_C - B y_A, C is solved in place, and y is scattered to X.  B is read for the last time before X is
  * written, so that X may be B.
  *
@@ -14,36 +14,40 @@
 #include "config.h"
 
 #include "base/debug.h"
+#include "base/noun.h"
 #include "cuda/runtime/cuda.cuh"
 
 extern "C" {
-#include "matrix/submatrix.h"
+#include "analysis/level.h"
 #include "cut.h"
-#include "core/work.h"
+#include "matrix/submatrix.h"
 }
+
+#include <cstdio>
 
 enum { THREADS = PLAIN, COLUMNS = 4 /* at a time, of several */ };
 
-struct submatrix { /* A, C or B by rows, on the device */
-    int32_t n;     /* rows */
+struct coupling { /* B by rows, on the device */
+    int32_t n;    /* rows */
     int64_t nnz;
     int64_t longest; /* entries of the longest row */
     int64_t *ptr;    /* [n+1] */
     int32_t *idx;    /* [nnz] columns, counted from its first one */
-    int64_t *src;    /* [nnz] entry p is entry src[p] of the side */
+    int64_t *src;    /* [nnz] entry p is entry src[p] of the triangle */
     void *val;       /* [nnz] */
 };
 
 struct segments {
-    int32_t *row;          /* [n] on the device: rows of the head, then of the tail */
-    trs_plan *plan[2];     /* of A, of C; NULL: it has no rows */
-    submatrix triangle[2]; /* A, C; once the plans are made without ptr and idx */
-    submatrix coupling;    /* B */
+    int32_t *row;           /* [n] on the device: rows of the head, then of the tail */
+    int32_t head;           /* rows of it */
+    trs_operator op[2];     /* A, C: their values are places in those of the triangle */
+    trs_instance solver[2]; /* none: it has no rows */
+    coupling B;
 };
 
 struct segments_work {
     void *y; /* [n][nrhs] x of the head, then of the tail */
-    trs_work *work[2];
+    trs_instance_work work[2];
 };
 
 /* ---- solve --------------------------------------------------------------------------------------- */
@@ -150,9 +154,9 @@ template <class T>
 static int subtract(const segments *d, const trs_job *job, view<T> from, view<T> to)
 {
     enum { FEW_ROWS = 20000, LONG = 512, SHORT = 16 };
-    const submatrix &B = d->coupling;
-    const product_args<T> k = {B.n,   job->nrhs,        d->row + d->triangle[0].n, B.idx,
-                               B.ptr, (const T *)B.val, typed<T>(job->b),          from,
+    const coupling &B = d->B;
+    const product_args<T> k = {B.n,   job->nrhs,        d->row + d->head, B.idx,
+                               B.ptr, (const T *)B.val, typed<T>(job->b), from,
                                to,    job->conj};
     if (B.n <= FEW_ROWS && B.longest > LONG) return launch_product<T, THREADS>(k, job->stream);
     if (B.n <= FEW_ROWS || B.nnz > (int64_t)SHORT * B.n)
@@ -173,13 +177,14 @@ static int solve_one(const segments *d, int k, const trs_job *job, void *y, int6
     const segments_work *w = (const segments_work *)job->work;
     trs_job one = *job;
     one.b = one.x = {y, 1, n};
-    return trs_solve_in_place(d->plan[k], w->work[k], &one);
+    one.work = w->work[k].p;
+    return d->solver[k].solver->solve(&d->solver[k], &one);
 }
 
-template <class T> static int solve_all(const trs_part *part, const trs_job *job)
+template <class T> static int solve_all(const trs_instance *inst, const trs_job *job)
 {
-    const segments *d = (const segments *)part->data;
-    const int32_t n = part->side->tri.n, head = d->triangle[0].n;
+    const segments *d = (const segments *)inst->data;
+    const int32_t n = inst->op->tri.n, head = d->head;
     T *y = (T *)((const segments_work *)job->work)->y;
     const view<T> first = {y, 1, n}, second = {y + head, 1, n};
     move(d, head, job, first, job->b, true);
@@ -191,11 +196,11 @@ template <class T> static int solve_all(const trs_part *part, const trs_job *job
     return launched();
 }
 
-static int solve(const trs_part *part, const trs_job *job)
+static int solve(const trs_instance *inst, const trs_job *job)
 {
-    if (part->side->tri.n == 0) return TRS_OK;
-    return for_type(part->side->tri.dtype,
-                    [&](auto zero) { return solve_all<decltype(zero)>(part, job); });
+    if (inst->op->tri.n == 0) return TRS_OK;
+    return for_type(inst->op->tri.dtype,
+                    [&](auto zero) { return solve_all<decltype(zero)>(inst, job); });
 }
 
 /* ---- work space ------------------------------------------------------------------------------------- */
@@ -203,244 +208,220 @@ static int solve(const trs_part *part, const trs_job *job)
 static void work_destroy(trs_context *ctx, void *work)
 {
     segments_work *w = (segments_work *)work;
-    for (int k = 0; k < 2; k++) trs_work_destroy(w->work[k]);
+    for (int k = 0; k < 2; k++) trs_instance_work_destroy(ctx, &w->work[k]);
     trs_gpu_free(ctx, w->y);
     trs_free(&ctx->mem, w);
 }
 
-static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **work)
+static int work_create(const trs_instance *inst, trs_context *ctx, int nrhs, void **work)
 {
-    const segments *d = (const segments *)part->data;
-    const trs_tri *t = &part->side->tri;
+    const segments *d = (const segments *)inst->data;
+    const trs_tri *t = &inst->op->tri;
     segments_work *w = (segments_work *)trs_alloc_zero(&ctx->mem, 1, sizeof *w);
     *work = w;
     if (!w) return trs_fail(TRS_EMEM, "out of memory");
     w->y = trs_gpu_new(ctx, (int64_t)t->n * nrhs, trs_size(t->dtype), "X of head and tail");
     int rc = w->y ? TRS_OK : TRS_EMEM;
     for (int k = 0; k < 2 && !rc; k++)
-        if (d->plan[k]) rc = trs_work_make(&w->work[k], d->plan[k], nrhs, ctx);
+        if (d->solver[k].solver)
+            rc = trs_instance_work_create(&d->solver[k], ctx, nrhs, &w->work[k]);
     return rc;
 }
 
 /* ---- values ------------------------------------------------------------------------------------------- */
 
-static trs_mat matrix(const trs_part *part, const submatrix *a)
+static int update(trs_instance *inst, void *stream)
 {
-    trs_mat m = {};
-    m.n = a->n;
-    m.nnz = a->nnz;
-    m.ptr = a->ptr;
-    m.idx = a->idx;
-    m.val = a->val;
-    m.ptr_bits = 64;
-    m.idx_bits = 32;
-    m.dtype = part->side->tri.dtype;
-    m.format = TRS_CSR;
-    m.kind = TRS_LOWER;
-    m.device = TRS_CUDA(part->ctx->device);
-    return m;
-}
-
-/* Bad pivots of A and C are no failure here: they are those of the side, for which the plan of the side looks itself. */
-static int told(int rc)
-{
-    return !rc || rc == TRS_EPIVOT ? TRS_OK : trs_fail(rc, "head or tail: %s", trs_message());
-}
-
-static int take(const trs_part *part, const submatrix *a, const void *val, void *stream)
-{
-    return trs_gpu_take_values(part->side->tri.dtype, a->nnz, a->src, val, a->val, stream);
-}
-
-static int update_direct(trs_part *part, const void *val, void *stream)
-{
-    segments *d = (segments *)part->data;
-    trs_exec exec = {};
-    exec.stream = stream;
-    int rc = take(part, &d->coupling, val, stream);
-    part->growth = 0;
+    segments *d = (segments *)inst->data;
+    const trs_operator *T = inst->op;
+    int rc = trs_operator_device(inst->op, TRS_OP_VALUES);
+    const void *val = T->device.val;
+    if (!rc) rc = trs_gpu_take_values(T->tri.dtype, d->B.nnz, d->B.src, val, d->B.val, stream);
+    inst->growth = 0;
     for (int k = 0; k < 2 && !rc; k++) {
-        if (!d->plan[k]) continue;
-        const trs_mat m = matrix(part, &d->triangle[k]);
-        rc = take(part, &d->triangle[k], val, stream);
-        if (!rc) rc = told(trs_plan_update(d->plan[k], &m, &exec));
-        part->growth = max(part->growth, d->plan[k]->side[0].part->growth);
+        if (!d->solver[k].solver) continue;
+        rc = trs_operator_take_values(&d->op[k], val, true, stream);
+        if (!rc) rc = trs_instance_update(&d->solver[k], stream);
+        inst->growth = max(inst->growth, d->solver[k].growth);
     }
     return rc;
 }
 
-/* f (val), where val are the values of the side on the host, copied to the device for that long. */
-template <class F> static int with_values(const trs_part *part, F f)
+/* ---- build ---------------------------------------------------------------------------------------------- */
+
+/* The rows and columns that k picks, as an operator without values: they come by the first update. */
+static int make_operator(const trs_instance *inst, const trs_pick *k, trs_operator *op)
 {
-    const trs_tri *t = &part->side->tri;
-    void *val = device_copy(part->ctx, t->val, t->nnz, trs_size(t->dtype), "values");
-    int rc = val ? f(val) : TRS_EMEM;
-    if (!rc) rc = trs_gpu_wait(NULL);
-    trs_gpu_free(part->ctx, val);
+    trs_picked a;
+    int rc = trs_pick_rows(inst->ctx, &inst->op->tri, k, &a);
+    if (rc) {
+        trs_picked_free(inst->ctx, &a);
+        return rc;
+    }
+    trs_tri t = {};
+    t.n = k->end - k->begin;
+    t.nnz = a.ptr[t.n];
+    t.dtype = inst->op->tri.dtype;
+    t.ptr = a.ptr;
+    t.idx = a.idx;
+    t.src = a.src;
+    trs_operator_from_host(op, inst->ctx, &t);
+    op->on_host = TRS_OP_PATTERN;
+    rc = trs_find_levels_on_device(op);
+    return rc == TRS_ESUPPORT ? trs_find_levels(op) : rc;
+}
+
+static int make_solver(const trs_instance *inst, const trs_pick *k, const trs_solver *solver,
+                       trs_operator *op, trs_instance *i)
+{
+    int rc = make_operator(inst, k, op);
+    if (!rc) rc = trs_instance_build(i, op, solver);
+    if (!rc) trs_operator_trim(op);
     return rc;
 }
 
-static int update(trs_part *part)
+static int make_coupling(const trs_instance *inst, const trs_pick *k, coupling *B)
 {
-    return with_values(part, [=](const void *val) { return update_direct(part, val, NULL); });
-}
-
-/* ---- analyse ------------------------------------------------------------------------------------------- */
-
-static void submatrix_free(trs_context *ctx, submatrix *a)
-{
-    void *const all[] = {a->ptr, a->idx, a->src, a->val};
-    for (void *p : all) trs_gpu_free(ctx, p);
-}
-
-/* The rows and columns that k picks, with these values of the side. */
-static int put_submatrix(const trs_part *part, const trs_pick *k, const void *val, submatrix *to)
-{
-    trs_context *ctx = part->ctx;
-    trs_picked host;
-    int rc = trs_pick_rows(ctx, &part->side->tri, k, &host);
-    to->n = k->end - k->begin;
-    to->nnz = rc ? 0 : host.ptr[to->n];
-    for (int32_t i = 0; i < to->n && !rc; i++)
-        to->longest = max(to->longest, host.ptr[i + 1] - host.ptr[i]);
+    trs_context *ctx = inst->ctx;
+    trs_picked a;
+    int rc = trs_pick_rows(ctx, &inst->op->tri, k, &a);
+    B->n = k->end - k->begin;
+    B->nnz = rc ? 0 : a.ptr[B->n];
+    for (int32_t i = 0; i < B->n && !rc; i++) B->longest = max(B->longest, a.ptr[i + 1] - a.ptr[i]);
     if (!rc) {
-        to->ptr = (int64_t *)device_copy(ctx, host.ptr, (int64_t)to->n + 1, 8, "rows");
-        to->idx = (int32_t *)device_copy(ctx, host.idx, to->nnz, 4, "columns");
-        to->src = (int64_t *)device_copy(ctx, host.src, to->nnz, 8, "places of values");
-        to->val = trs_gpu_new(ctx, to->nnz, trs_size(part->side->tri.dtype), "values");
-        rc = to->ptr && to->idx && to->src && to->val ? take(part, to, val, NULL) : TRS_EMEM;
+        B->ptr = (int64_t *)device_copy(ctx, a.ptr, (int64_t)B->n + 1, 8, "rows");
+        B->idx = (int32_t *)device_copy(ctx, a.idx, B->nnz, 4, "columns");
+        B->src = (int64_t *)device_copy(ctx, a.src, B->nnz, 8, "places of values");
+        B->val = trs_gpu_new(ctx, B->nnz, trs_size(inst->op->tri.dtype), "values");
+        rc = B->ptr && B->idx && B->src && B->val ? TRS_OK : TRS_EMEM;
     }
-    trs_picked_free(ctx, &host);
+    trs_picked_free(ctx, &a);
     return rc;
 }
 
-static int make_plan(const trs_part *part, const trs_solver *solver, submatrix *a, trs_plan **plan)
+/* A, C and their solvers, then B.  Without a cut A is all, and there are no C and no B. */
+static int make_blocks(const trs_instance *inst, const trs_cut *cut, const int32_t *row)
 {
-    trs_context *ctx = part->ctx;
-    const trs_mat m = matrix(part, a);
-    trs_options opt = {};
-    opt.solver = solver->name;
-    opt.device = m.device;
-    opt.nrhs = ctx->nrhs;
-    opt.threads = ctx->threads;
-    opt.memory_limit = ctx->limit;
-    opt.memory = ctx->mem;
-    opt.device_memory = ctx->device_memory;
-    int rc = trs_gpu_wait(NULL);
-    if (!rc) rc = trs_plan_create(plan, &m, &opt);
-    if (!rc) rc = trs_plan_analyse(*plan);
-    trs_gpu_free(ctx, a->ptr);
-    trs_gpu_free(ctx, a->idx);
-    a->ptr = NULL;
-    a->idx = NULL;
-    return told(rc);
-}
-
-/* A, C and their plans, then B.  Without a cut A is all, and there are no C and no B. */
-static int make_submatrices(const trs_part *part, const int32_t *row, int32_t head, const void *val)
-{
-    segments *d = (segments *)part->data;
-    const trs_cut *s = &part->side->cut;
-    const int32_t n = part->side->tri.n, from[] = {0, head, n};
+    segments *d = (segments *)inst->data;
+    const int32_t n = inst->op->tri.n, from[] = {0, d->head, n};
     const int32_t *number = row + n;
     int rc = TRS_OK;
     for (int k = 0; k < 2 && from[k] < from[k + 1] && !rc; k++) {
         const trs_pick diagonal = {row, number, from[k], from[k + 1], from[k], from[k + 1]};
-        rc = put_submatrix(part, &diagonal, val, &d->triangle[k]);
-        if (!rc)
-            rc = make_plan(part, s->row ? s->solver[k] : &trs_solver_dataflow, &d->triangle[k],
-                           &d->plan[k]);
+        const trs_solver *solver = cut ? cut->part[k].solver : &trs_solver_dataflow;
+        rc = make_solver(inst, &diagonal, solver, &d->op[k], &d->solver[k]);
     }
-    const trs_pick coupling = {row, number, head, n, 0, head};
-    if (!rc && head < n) rc = put_submatrix(part, &coupling, val, &d->coupling);
+    const trs_pick coupled = {row, number, d->head, n, 0, d->head};
+    if (!rc && d->head < n) rc = make_coupling(inst, &coupled, &d->B);
     /* no entry stands right of A, so no row of the head depends on the tail */
-    TRS_ASSERT(rc ||
-               d->triangle[0].nnz + d->triangle[1].nnz + d->coupling.nnz == part->side->tri.nnz);
+    TRS_ASSERT(rc || d->op[0].tri.nnz + d->op[1].tri.nnz + d->B.nnz == inst->op->tri.nnz);
     return rc;
 }
 
 /* row [n]: those of the head, then of the tail; in row [n..2n-1]: the inverse. */
-static void order_rows(const trs_cut *s, int32_t n, int32_t *row)
+static void order_rows(const trs_cut *cut, int32_t n, int32_t *row)
 {
     for (int32_t k = 0; k < n; k++) {
-        row[k] = s->row ? s->row[k] : k;
+        row[k] = cut ? cut->row[k] : k;
         TRS_ASSERT(row[k] >= 0 && row[k] < n);
         row[n + row[k]] = k;
     }
 }
 
-static int analyse(trs_part *part)
+static int build(trs_instance *inst)
 {
-    trs_context *ctx = part->ctx;
-    const trs_tri *t = &part->side->tri;
-    const trs_cut *s = &part->side->cut;
+    trs_context *ctx = inst->ctx;
+    const int32_t n = inst->op->tri.n;
+    const void *found;
+    int rc = trs_operator_show(inst->op, TRS_OP_PATTERN);
+    if (!rc) rc = trs_operator_analysis(inst->op, &trs_cut_analysis, true, &found);
+    if (rc) return rc;
+    const trs_cut *cut = (const trs_cut *)found;
     segments *d = (segments *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
-    part->data = d;
+    inst->data = d;
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    int32_t *row = (int32_t *)trs_new(ctx, 2 * (int64_t)t->n, sizeof *row, "rows of head and tail");
+    d->head = cut ? (int32_t)cut->part[0].shape.n : n;
+    int32_t *row = (int32_t *)trs_new(ctx, 2 * (int64_t)n, sizeof *row, "rows of head and tail");
     if (!row) return TRS_EMEM;
-    order_rows(s, t->n, row);
-    d->row = (int32_t *)device_copy(ctx, row, t->n, sizeof *row, "rows of head and tail");
-    const int32_t head = s->row ? (int32_t)s->shape[0].n : t->n;
-    const int rc = !d->row ? TRS_EMEM : with_values(part, [=](const void *val) {
-        return make_submatrices(part, row, head, val);
-    });
+    order_rows(cut, n, row);
+    d->row = (int32_t *)device_copy(ctx, row, n, sizeof *row, "rows of head and tail");
+    rc = d->row ? make_blocks(inst, cut, row) : TRS_EMEM;
     trs_free(&ctx->mem, row);
     return rc;
 }
 
-static void release(trs_part *part)
+static void release(trs_instance *inst)
 {
-    trs_context *ctx = part->ctx;
-    segments *d = (segments *)part->data;
+    trs_context *ctx = inst->ctx;
+    segments *d = (segments *)inst->data;
     for (int k = 0; k < 2; k++) {
-        trs_plan_destroy(d->plan[k]);
-        submatrix_free(ctx, &d->triangle[k]);
+        trs_instance_release(&d->solver[k]);
+        trs_operator_free(&d->op[k]);
     }
-    submatrix_free(ctx, &d->coupling);
-    trs_gpu_free(ctx, d->row);
+    void *const all[] = {d->B.ptr, d->B.idx, d->B.src, d->B.val, d->row};
+    for (void *p : all) trs_gpu_free(ctx, p);
     trs_free(&ctx->mem, d);
 }
 
 /* ---- what it takes ------------------------------------------------------------------------------------- */
 
-/* Without a cut, which a triangle of one level has not: cuda-dataflow between a gather and a scatter. */
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+/* What the solvers of head and tail say now, less what they said before they were built. */
+static void add_news(const trs_instance *built, const trs_cut *cut, const trs_machine *m,
+                     trs_cost *c)
 {
-    if (s->cut) {
-        trs_cut_cost(s->cut, m, c);
-        return;
-    }
-    trs_solver_dataflow.cost(s, m, c);
-    c->sync += 2 * m->gpu_launch;
-}
-
-/* The same with what the plans of head and tail have found out since. */
-static void cost_now(const trs_part *part, const trs_shape *s, const trs_machine *m, trs_cost *c)
-{
-    const segments *d = (const segments *)part->data;
-    cost(s, m, c);
-    for (int k = 0; k < 2 && s->cut; k++) {
-        const trs_plan *p = d->plan[k];
-        const trs_side *side = &p->side[0];
+    segments *d = (segments *)built->data;
+    for (int k = 0; k < 2; k++) {
+        const trs_solver *s = d->solver[k].solver;
+        trs_prospect before, after;
         trs_cost was = {}, now = {};
-        trs_shape shape;
-        if (!p->wanted->cost_now) continue;
-        trs_shape_of(&p->ctx, side, &shape);
-        s->cut->solver[k]->cost(&s->cut->shape[k], m, &was);
-        p->wanted->cost_now(side->part, &shape, m, &now);
+        if (!s || !s->reconsiders) continue;
+        trs_cut_prospect(&cut->part[k], 0, &before);
+        trs_prospect_of(&d->op[k], TRS_LOOK, &after);
+        (void)s->estimate(&before, NULL, m, &was);
+        if (s->estimate(&after, &d->solver[k], m, &now)) continue;
         c->bytes += now.bytes - was.bytes;
         c->sync += now.sync - was.sync;
         c->hops += now.hops - was.hops;
     }
 }
 
-static int64_t bytes(const trs_shape *s)
+/* Without a cut, which a triangle of one level has not: cuda-dataflow between a gather and a scatter. */
+static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+                            trs_cost *c)
 {
-    const trs_cut *two = s->cut;
-    const int64_t each =
-        two ? two->solver[0]->bytes(&two->shape[0]) + two->solver[1]->bytes(&two->shape[1])
-            : trs_solver_dataflow.bytes(s);
+    const trs_cut *cut = (const trs_cut *)trs_prospect_analysis(p, &trs_cut_analysis, true);
+    if (!cut && p->effort != TRS_NEED) return "no two-way cut pays";
+    if (!cut) {
+        (void)trs_solver_dataflow.estimate(p, NULL, m, c);
+        c->sync += 2 * m->gpu_launch;
+        return NULL;
+    }
+    trs_cut_cost(cut, m, c);
+    if (built) add_news(built, cut, m, c);
+    return NULL;
+}
+
+/* "; 22904 rows by cuda-supernodal, 4096 by dense-blocked" */
+static void describe(const trs_prospect *p, char *text, size_t size)
+{
+    const trs_cut *cut = (const trs_cut *)trs_prospect_analysis(p, &trs_cut_analysis, true);
+    if (!cut) return;
+    const trs_cut_part *head = &cut->part[0], *tail = &cut->part[1];
+    snprintf(text, size, "; %d %s by %s, %d by %s", (int)head->shape.n,
+             trs_noun(head->shape.n, "row", "rows"), head->solver->name, (int)tail->shape.n,
+             tail->solver->name);
+}
+
+static int64_t bytes(const trs_prospect *p)
+{
+    const trs_shape *s = &p->shape;
+    const trs_cut *cut = (const trs_cut *)trs_prospect_analysis(p, &trs_cut_analysis, true);
+    int64_t each = cut ? 0 : trs_solver_dataflow.bytes(p);
+    for (int k = 0; k < 2 && cut; k++) {
+        trs_prospect part;
+        trs_cut_prospect(&cut->part[k], 0, &part);
+        each += cut->part[k].solver->bytes(&part);
+    }
     return each + s->nnz * (2 * (int64_t)s->elem + 16) + s->n * 32;
 }
 
@@ -452,14 +433,13 @@ const trs_solver trs_solver_segments = {
     .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
     .accuracy = TRS_INVERTING,
     .order = TRS_ORDER_NATURAL,
-    .cut = true,
-    .cost = cost,
-    .cost_now = cost_now,
+    .reconsiders = true,
+    .estimate = estimate,
     .bytes = bytes,
-    .analyse = analyse,
+    .build = build,
     .update = update,
-    .update_direct = update_direct,
     .solve = solve,
+    .describe = describe,
     .release = release,
     .work_create = work_create,
     .work_destroy = work_destroy,

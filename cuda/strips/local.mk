@@ -2,6 +2,7 @@
 libcore_la_SOURCES += cuda/strips/schedule.c cuda/strips/strips.h
 if HAVE_CUDA
 CUDA_SOLVERS += cuda/strips/strips.cu
+libcore_la_SOURCES += cuda/strips/tile_size.cu
 endif
 
 # tests

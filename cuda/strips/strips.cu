@@ -22,6 +22,7 @@
 #include "cuda/runtime/flag.cuh"
 
 extern "C" {
+#include "solvers/solver.h"
 #include "strips.h"
 }
 
@@ -40,14 +41,12 @@ enum {
     PLACES = 128, /* of tasks: at least TASKS * STAGES, a power of two */
     FETCHERS = 2, /* warps */
     THREADS = (TEAM + 1 + FETCHERS) * WARP,
-    GROUP = 4,       /* lines that are read at a time */
-    FILL = 256,      /* threads of a block of the first kernel */
-    ANY_ROWS = 4096, /* of a strip, where nothing speaks for any number */
+    GROUP = 4,  /* lines that are read at a time */
+    FILL = 256, /* threads of a block of the first kernel */
 };
 
 struct strips {
     trs_strips s;     /* on the host */
-    void *packed;     /* on the host, for the values */
     trs_strip *strip; /* on the device from here on */
     trs_chunk *chunk;
     trs_item *item;
@@ -55,8 +54,7 @@ struct strips {
     int16_t *power; /* [32 tasks] of two, that rows are multiplied by */
     int *scaled;    /* 1: some of them are not 0 */
     char *chunks;   /* packed */
-    int32_t *entry; /* once they were needed */
-    int64_t *ptr;   /* [n+1] of the triangle, likewise */
+    int32_t *entry; /* [32 lines] which one of the row it is, for the values */
     int blocks, stages, shared;
 };
 
@@ -514,14 +512,12 @@ static void release(trs_instance *inst)
     trs_context *ctx = inst->ctx;
     strips *d = (strips *)inst->data;
     trs_strips_free(ctx, &d->s);
-    trs_free(&ctx->mem, d->packed);
     trs_gpu_free(ctx, d->strip);
     trs_gpu_free(ctx, d->chunk);
     trs_gpu_free(ctx, d->item);
     trs_gpu_free(ctx, d->row);
     trs_gpu_free(ctx, d->chunks);
     trs_gpu_free(ctx, d->entry);
-    trs_gpu_free(ctx, d->ptr);
     trs_free(&ctx->mem, d);
 }
 
@@ -566,19 +562,23 @@ static int build(trs_instance *inst)
     strips *d = (strips *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
     inst->data = d;
-    const int32_t rows = inst->op->strip_rows ? inst->op->strip_rows : (int32_t)ANY_ROWS;
-    int rc = trs_strips_make(ctx, t, inst->lv, rows, &d->s);
+    const void *found;
+    int rc = trs_operator_analysis(inst->op, &trs_strips_analysis, true, &found);
+    if (!rc) rc = trs_operator_host(inst->op, TRS_OP_PATTERN | TRS_OP_LEVELS);
+    if (!rc) rc = trs_operator_device(inst->op, TRS_OP_PATTERN);
+    if (rc) return rc;
+    rc = trs_strips_make(ctx, t, &inst->op->lv, ((const trs_strips_size *)found)->rows, &d->s);
     if (rc) return rc;
     const trs_strips *s = &d->s;
     const size_t bytes = trs_strips_bytes(s, t->dtype);
-    d->packed = trs_new(ctx, (int64_t)bytes, 1, "strips");
     d->chunks = (char *)trs_gpu_new(ctx, (int64_t)bytes, 1, "strips");
     d->strip =
         (trs_strip *)device_copy(ctx, s->strip, (int64_t)s->count + 1, sizeof *s->strip, "strips");
     d->chunk = (trs_chunk *)device_copy(ctx, s->chunk, s->chunks, sizeof *s->chunk, "chunks");
+    d->entry = (int32_t *)device_copy(ctx, s->entry, s->lines * WARP, sizeof *s->entry, "entries");
     d->item = (trs_item *)device_copy(ctx, s->item, s->items, sizeof *s->item, "items");
     d->row = (int32_t *)trs_gpu_new(ctx, (int64_t)lay_out_rows(d, NULL), 1, "rows");
-    if (!d->packed || !d->chunks || !d->strip || !d->chunk || !d->item || !d->row) return TRS_EMEM;
+    if (!d->entry || !d->chunks || !d->strip || !d->chunk || !d->item || !d->row) return TRS_EMEM;
     lay_out_rows(d, (char *)d->row);
     rc = trs_gpu_put(ctx, d->row, s->row, (size_t)s->tasks * WARP * sizeof *s->row);
     if (rc) return rc;
@@ -591,20 +591,7 @@ static int build(trs_instance *inst)
                : trs_fail(TRS_ESUPPORT, "cuda-strips: too little shared memory on this GPU");
 }
 
-static int update(trs_instance *inst)
-{
-    strips *d = (strips *)inst->data;
-    const trs_tri *t = &inst->op->tri;
-    const trs_strips *s = &d->s;
-    const int scaled = trs_strips_pack(inst->ctx, s, t, d->packed);
-    int rc = trs_gpu_put(inst->ctx, d->scaled, &scaled, sizeof scaled);
-    if (!rc && scaled)
-        rc = trs_gpu_put(inst->ctx, d->power, s->power, (size_t)s->tasks * WARP * sizeof *s->power);
-    return rc ? rc
-              : trs_gpu_put(inst->ctx, d->chunks, d->packed, trs_strips_bytes(&d->s, t->dtype));
-}
-
-/* A warp a chunk, as trs_strips_pack does it. */
+/* A warp a chunk. */
 template <class T>
 static __global__ void update_kernel(int32_t count, const trs_chunk *chunk, const int32_t *entry,
                                      const int32_t *rows, const int64_t *ptr, const T *from,
@@ -633,27 +620,21 @@ static __global__ void update_kernel(int32_t count, const trs_chunk *chunk, cons
     }
 }
 
-static int update_direct(trs_instance *inst, const void *val, void *stream)
+static int update(trs_instance *inst, void *stream)
 {
-    trs_context *ctx = inst->ctx;
     strips *d = (strips *)inst->data;
-    const trs_tri *t = &inst->op->tri;
+    const trs_device_view *L = &inst->op->device;
     const trs_strips *s = &d->s;
-    if (!d->entry)
-        d->entry =
-            (int32_t *)device_copy(ctx, s->entry, s->lines * WARP, sizeof *s->entry, "entries");
-    if (!d->ptr)
-        d->ptr = (int64_t *)device_copy(ctx, t->ptr, (int64_t)t->n + 1, sizeof *t->ptr, "pointers");
-    if (!d->entry || !d->ptr) return TRS_EMEM;
-    if (!s->chunks) return TRS_OK;
+    const int rc = trs_operator_device(inst->op, TRS_OP_VALUES);
+    if (rc || !s->chunks) return rc;
     if (cudaMemsetAsync(d->scaled, 0, sizeof *d->scaled, (cudaStream_t)stream) != cudaSuccess)
         return TRS_EDEVICE;
-    return for_type(t->dtype, [&](auto zero) {
+    return for_type(inst->op->tri.dtype, [&](auto zero) {
         using T = decltype(zero);
         const unsigned blocks = (unsigned)((s->chunks + FILL / WARP - 1) / (FILL / WARP));
-        update_kernel<T><<<blocks, FILL, 0, (cudaStream_t)stream>>>(s->chunks, d->chunk, d->entry,
-                                                                    d->row, d->ptr, (const T *)val,
-                                                                    d->chunks, d->power, d->scaled);
+        update_kernel<T><<<blocks, FILL, 0, (cudaStream_t)stream>>>(
+            s->chunks, d->chunk, d->entry, d->row, L->ptr, (const T *)L->val, d->chunks, d->power,
+            d->scaled);
         return launched();
     });
 }
@@ -704,23 +685,24 @@ static int solve(const trs_instance *inst, const trs_job *job)
  * of a strip waits for lower ones only: so much is enough. */
 static const double LEVEL = 0.28, STRIP = 3.8; /* hops */
 
-static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+static const char *estimate(const trs_prospect *p, const trs_instance *, const trs_machine *m,
                             trs_cost *c)
 {
     const trs_shape *s = &p->shape;
-    (void)built;
-    const double count = s->strips ? (double)s->strips : (double)s->n / (double)ANY_ROWS + 1;
+    const trs_strips_size *size =
+        (const trs_strips_size *)trs_prospect_analysis(p, &trs_strips_analysis, true);
+    if (!size) return "its rows do not fall into tiles that need little of one another";
     c->bytes = ((double)s->nnz * (s->elem + 2) * 1.2 + (double)s->n * (6 * s->elem + 16)) *
                m->gpu_byte * s->nrhs;
     c->sync = 3 * m->gpu_launch * s->nrhs;
-    c->hops = ((double)s->levels * LEVEL + count * STRIP) * m->gpu_hop * s->nrhs;
+    c->hops = ((double)s->levels * LEVEL + size->count * STRIP) * m->gpu_hop * s->nrhs;
     return NULL;
 }
 
 static int64_t bytes(const trs_prospect *p)
 {
     const trs_shape *s = &p->shape;
-    return s->nnz * (int64_t)(s->elem + 4) + s->n * (20 + 2 * (int64_t)s->elem);
+    return s->nnz * (int64_t)(2 * s->elem + 16) + s->n * (28 + 2 * (int64_t)s->elem);
 }
 
 const trs_solver trs_solver_strips = {
@@ -731,12 +713,10 @@ const trs_solver trs_solver_strips = {
     .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
-    .strips = true,
     .estimate = estimate,
     .bytes = bytes,
     .build = build,
     .update = update,
-    .update_direct = update_direct,
     .solve = solve,
     .release = release,
     .work_bytes = work_bytes,

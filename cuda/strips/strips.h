@@ -25,13 +25,9 @@
 #ifndef TRS_STRIPS_H
 #define TRS_STRIPS_H
 
-#include "trisolve-sparse.h"
+#include "matrix/operator.h"
 
 #include <stdbool.h>
-
-struct trs_context;
-struct trs_tri;
-struct trs_levels;
 
 enum {
     TRS_STRIP_WARP = 32,
@@ -82,29 +78,35 @@ typedef struct trs_strips {
     int32_t *entry;   /* [32 lines] which one of the row, NOTHING or PIECE */
 } trs_strips;
 
+/* Of an operator: its row tiles, where they are any good, or where they are needed (tile_size.cu). */
+typedef struct trs_strips_size {
+    int32_t rows;  /* of a tile */
+    int64_t count; /* tiles */
+} trs_strips_size;
+
+extern const trs_analysis trs_strips_analysis;
+
 /* How many rows a strip should have: as few as give its levels a warp of rows each, as some samples say.
  * 0: too many x would be foreign for strips to be any good, or there is no memory to find out. */
-int32_t trs_strips_rows(struct trs_context *ctx, const struct trs_tri *t,
-                        const struct trs_levels *lv);
+int32_t trs_strips_rows(trs_context *ctx, const trs_tri *t, const trs_levels *lv);
 /* The same in two steps, wherever the triangle is: look (rows) finds the levels that rows of the samples
  * belong to and the entries in columns before them, false: it cannot; sample k is the rows from
  * (n - rows) (k + 1) / TRS_STRIP_SAMPLES on. */
-bool trs_strips_possible(const struct trs_tri *t, const struct trs_levels *lv);
+bool trs_strips_possible(const trs_tri *t, const trs_levels *lv);
 int32_t trs_strips_sampled(int32_t n,
                            bool (*look)(void *user, int32_t rows, int64_t *levels,
                                         int64_t *foreign),
                            void *user);
 
 /* rows: of a strip.  TRS_OK, TRS_EMEM, TRS_ESUPPORT (too large). */
-int trs_strips_make(struct trs_context *ctx, const struct trs_tri *t, const struct trs_levels *lv,
-                    int32_t rows, trs_strips *s);
-void trs_strips_free(struct trs_context *ctx, trs_strips *s); /* the numbers stay */
+int trs_strips_make(trs_context *ctx, const trs_tri *t, const trs_levels *lv, int32_t rows,
+                    trs_strips *s);
+void trs_strips_free(trs_context *ctx, trs_strips *s); /* the numbers stay */
 
 /* On the GPU all of a chunk stands together, as it is brought, chunk after chunk:
  *     the trs_chunk, values of its lines, 1 / diagonal of its tasks (of a piece 1, of no row 0), rows, codes
  * A row whose diagonal is not near 1 (near.h) is multiplied by a power of two; to pack says whether any is. */
 size_t trs_strips_bytes(const trs_strips *s, trs_dtype dtype);
-bool trs_strips_pack(const struct trs_context *ctx, const trs_strips *s, const struct trs_tri *t,
-                     void *packed);
+bool trs_strips_pack(const trs_context *ctx, const trs_strips *s, const trs_tri *t, void *packed);
 
 #endif

@@ -23,6 +23,7 @@
 #include "narrow.cuh"
 #include "slice.cuh"
 
+
 struct supernodal_work {
     turn *state;
     void *copy; /* [2][copy_size] */
@@ -122,10 +123,9 @@ static void release(trs_instance *inst)
 }
 
 /* Which panels there are, and room for what an update weighs. */
-static int panels_new(trs_instance *inst, supernodal *d)
+static int panels_new(trs_instance *inst, const trs_supernodes *s, supernodal *d)
 {
     trs_context *ctx = inst->ctx;
-    const trs_supernodes *s = &inst->op->super;
     if (s->panels == 0) return TRS_OK;
     int32_t *first = (int32_t *)trs_new(ctx, s->panels, sizeof *first, "panels");
     for (int32_t t = 0, k = 0; t < s->blocks && first; t++)
@@ -159,7 +159,12 @@ static int build(trs_instance *inst)
     supernodal *d = (supernodal *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
     inst->data = d;
-    const trs_supernodes *s = &inst->op->super;
+    const void *found;
+    int rc = trs_operator_analysis(inst->op, &trs_supernode_analysis, true, &found);
+    if (!rc) rc = trs_operator_device(inst->op, TRS_OP_PATTERN);
+    if (rc) return rc;
+    trs_operator_hold(inst->op, TRS_OP_PATTERN);
+    const trs_supernodes *s = (const trs_supernodes *)found;
     const size_t size = trs_size(inst->op->tri.dtype);
     d->s = *s;
     d->s.block = NULL, d->s.stage = NULL, d->s.column = NULL, d->s.task = NULL;
@@ -172,17 +177,20 @@ static int build(trs_instance *inst)
     d->substituted = (int *)trs_gpu_new(ctx, s->blocks, sizeof(int), "flags of the blocks");
     d->split = (int *)trs_gpu_new(ctx, s->blocks, sizeof(int), "flags of the panels");
     if (!d->block || !d->stage || !d->column || !d->task || !d->thin || !d->store ||
-        !d->substituted || !d->split || panels_new(inst, d))
+        !d->substituted || !d->split || panels_new(inst, s, d))
         return TRS_EMEM;
     if (s->blocks > 0)
         thin_kernel<<<blocks_of(s->blocks), PLAIN>>>(s->blocks, d->block, d->stage, d->thin);
     return launched() || trs_gpu_wait(NULL) ? trs_fail(TRS_EDEVICE, "cuda-supernodal") : TRS_OK;
 }
 
-static int update_direct(trs_instance *inst, const void *val, void *stream)
+static int update(trs_instance *inst, void *stream)
 {
-    return supernodal_take((const supernodal *)inst->data, &inst->op->device, inst->op->tri.dtype,
-                           val, (cudaStream_t)stream);
+    const trs_operator *op = inst->op;
+    const int rc = trs_operator_device(inst->op, TRS_OP_VALUES);
+    return rc ? rc
+              : supernodal_take((const supernodal *)inst->data, &op->device, op->tri.dtype,
+                                op->device.val, (cudaStream_t)stream);
 }
 
 /* Blocks of threads that a solve takes, as far as there is work for them; 0: not one fits. */
@@ -293,7 +301,10 @@ static int solve(const trs_instance *inst, const trs_job *job)
 static int64_t bytes(const trs_prospect *p)
 {
     const trs_shape *s = &p->shape;
-    return (s->nnz + s->store) * (int64_t)s->elem + s->nnz * 4 + s->n * 24 + s->blocks * 200;
+    const trs_supernodes *b =
+        (const trs_supernodes *)trs_prospect_analysis(p, &trs_supernode_analysis, true);
+    const int64_t store = b ? b->store : 0, blocks = b ? b->blocks : 0;
+    return (s->nnz + store) * (int64_t)s->elem + s->nnz * 4 + s->n * 24 + blocks * 200;
 }
 
 const trs_solver trs_solver_supernodal = {
@@ -304,14 +315,11 @@ const trs_solver trs_solver_supernodal = {
     .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
     .accuracy = TRS_INVERTING,
     .order = TRS_ORDER_NATURAL,
-    .supernodes = true,
-    .pattern = true,
-    .direct = true,
-    .cost = supernodal_cost,
-    .cost_now = supernodal_cost_now,
+    .reconsiders = true,
+    .estimate = supernodal_estimate,
     .bytes = bytes,
     .build = build,
-    .update_direct = update_direct,
+    .update = update,
     .solve = solve,
     .release = release,
     .work_create = work_create,

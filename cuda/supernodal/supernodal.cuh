@@ -8,6 +8,11 @@
 
 #include "cuda/blocks/blocks.cuh"
 
+extern "C" {
+#include "analysis/supernodes.h"
+#include "solvers/solver.h"
+}
+
 static_assert(int(BLOCK) == int(TRS_BLOCK), "blocks of supernode.h are tiles of blocks.cuh");
 static_assert(int(SLICE) == int(TRS_SLICE), "and slices are slices");
 
@@ -83,9 +88,8 @@ int supernodal_take(const supernodal *d, const trs_device_view *L, trs_dtype t, 
 
 /* ---- supernodal_cost.cu ------------------------------------------------------------------------ */
 
-void supernodal_cost(const trs_shape *s, const trs_machine *m, trs_cost *c);
-/* With the blocks that an update found no good; waits. */
-void supernodal_cost_now(const trs_instance *inst, const trs_shape *s, const trs_machine *m,
-                         trs_cost *c);
+/* After the build with the blocks that an update found no good, for which it waits. */
+const char *supernodal_estimate(const trs_prospect *p, const trs_instance *built,
+                                const trs_machine *m, trs_cost *c);
 
 #endif

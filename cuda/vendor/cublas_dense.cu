@@ -162,7 +162,6 @@ const trs_solver trs_solver_cublas_dense = {
     .bytes = device_full_bytes,
     .build = build,
     .update = dense_update<as_filled<cublas_data>>,
-    .update_direct = dense_update_direct<as_filled<cublas_data>>,
     .solve = solve,
     .release = release,
     .work_create = work_create,

@@ -101,24 +101,6 @@ static void release(trs_instance *inst)
     trs_free(&inst->ctx->mem, d);
 }
 
-/* d->lu = A, from a side that has op (A). */
-static int put_values(const trs_instance *inst, const cusolver_data *d)
-{
-    const trs_tri *t = &inst->op->tri;
-    const int64_t n = t->n;
-    const size_t size = trs_size(t->dtype), bytes = (size_t)(n * n) * size;
-    const char *full = inst->op->full;
-    if (!inst->op->transposed) return trs_gpu_put(inst->ctx, d->lu, full, bytes);
-    char *a = trs_new(inst->ctx, n * n, size, "A");
-    if (!a) return TRS_EMEM;
-    for (int64_t j = 0; j < n; j++)
-        for (int64_t i = 0; i < n; i++)
-            memcpy(a + (size_t)(j * n + i) * size, full + (size_t)(i * n + j) * size, size);
-    int rc = trs_gpu_put(inst->ctx, d->lu, a, bytes);
-    trs_free(&inst->ctx->mem, a);
-    return rc;
-}
-
 static int factor(const trs_instance *inst, const cusolver_data *d, int *info)
 {
     trs_context *ctx = inst->ctx;
@@ -176,20 +158,18 @@ static int make_factors(trs_instance *inst)
     return trs_general_judge(inst, first < 0 ? 1 : INFINITY, first);
 }
 
-static int update(trs_instance *inst)
+/* The operator has op (A); what is factored is A. */
+static int update(trs_instance *inst, void *stream)
 {
-    if (inst->op->tri.n == 0) return TRS_OK;
-    int rc = put_values(inst, inst->data);
-    return rc ? rc : make_factors(inst);
-}
-
-static int update_direct(trs_instance *inst, const void *val, void *stream)
-{
+    trs_operator *op = inst->op;
     const cusolver_data *d = inst->data;
-    const trs_tri *t = &inst->op->tri;
+    const trs_tri *t = &op->tri;
     if (t->n == 0) return TRS_OK;
-    int rc = trs_gpu_take_full(t->dtype, t->n, t->n, inst->op->transposed, val, d->lu, stream);
+    int rc = trs_operator_device(op, TRS_OP_VALUES);
+    if (!rc)
+        rc = trs_gpu_take_full(t->dtype, t->n, t->n, op->transposed, op->device.val, d->lu, stream);
     if (!rc) rc = trs_gpu_wait(stream); /* cuSOLVER works on the default one */
+    if (!rc) trs_operator_drop(op, TRS_OP_VALUES);
     return rc ? rc : make_factors(inst);
 }
 
@@ -282,7 +262,6 @@ const trs_solver trs_solver_cusolver_getrf = {
     .bytes = bytes,
     .build = build,
     .update = update,
-    .update_direct = update_direct,
     .solve = solve,
     .pivots = pivots,
     .release = release,

@@ -13,12 +13,13 @@
 
 typedef struct cusparse_data {
     trs_cusparse lib;
-    trs_tri csr;           /* on the host, the caller's triangle by rows; src: place in side->tri */
-    void *ptr, *idx, *val; /* the same on the device */
-    void *src;             /* csr.src there, once it was needed */
+    int64_t n, nnz;
+    trs_dtype dtype;
+    void *ptr, *idx, *val; /* on the device: the caller's triangle by rows */
+    void *src;             /* [nnz] there: entry p is entry src [p] of the operator */
     bool wide;             /* 64-bit indices, both */
     bool upper;
-    bool transposed; /* the side is op = T, H */
+    bool transposed; /* the operator is op = T, H */
     int64_t version; /* of the values */
 } cusparse_data;
 
@@ -70,14 +71,14 @@ static int said(const cusparse_data *d, cusparseStatus_t s, const char *what)
 
 /* ---- the matrix ------------------------------------------------------------------------------- */
 
-/* The caller's triangle by rows, from the side's lower one. */
-static int natural_csr(const trs_instance *inst, cusparse_data *d)
+/* The caller's triangle by rows, from the operator's lower one. */
+static int natural_csr(const trs_instance *inst, cusparse_data *d, trs_tri *csr)
 {
     trs_tri t = inst->op->tri;
-    t.src = NULL; /* places in side->tri */
-    int rc = d->transposed ? trs_tri_transpose(inst->ctx, &t, true, &d->csr)
-                           : trs_tri_copy(inst->ctx, &t, &d->csr);
-    if (!rc && inst->op->reversed) rc = trs_tri_reverse(inst->ctx, &d->csr);
+    t.src = NULL; /* places in the operator */
+    int rc = d->transposed ? trs_tri_transpose(inst->ctx, &t, true, csr)
+                           : trs_tri_copy(inst->ctx, &t, csr);
+    if (!rc && inst->op->reversed) rc = trs_tri_reverse(inst->ctx, csr);
     d->upper = d->transposed != inst->op->reversed;
     return rc;
 }
@@ -99,6 +100,25 @@ static int upload_indices(trs_context *ctx, cusparse_data *d, const void *from, 
     return rc;
 }
 
+static int upload(const trs_instance *inst, cusparse_data *d)
+{
+    trs_context *ctx = inst->ctx;
+    trs_tri csr;
+    int rc = natural_csr(inst, d, &csr);
+    if (rc) return rc;
+    const size_t places = (size_t)csr.nnz * sizeof *csr.src;
+    rc = upload_indices(ctx, d, csr.ptr, true, (int64_t)csr.n + 1, &d->ptr);
+    if (!rc) rc = upload_indices(ctx, d, csr.idx, false, csr.nnz, &d->idx);
+    if (!rc && csr.src) {
+        d->src = trs_gpu_new(ctx, csr.nnz, sizeof *csr.src, "places of the values");
+        rc = d->src ? trs_gpu_put(ctx, d->src, csr.src, places) : TRS_EMEM;
+    }
+    if (!rc) d->val = trs_gpu_new(ctx, csr.nnz, trs_size(csr.dtype), "values");
+    if (!rc && !d->val) rc = TRS_EMEM;
+    trs_tri_free(ctx, &csr);
+    return rc;
+}
+
 static int build(trs_instance *inst)
 {
     trs_context *ctx = inst->ctx;
@@ -109,40 +129,27 @@ static int build(trs_instance *inst)
         trs_cusparse_open(&d->lib, why, sizeof why) ? trs_fail(TRS_ELIBRARY, "%s", why) : TRS_OK;
     if (rc) return rc;
     d->transposed = inst->op->transposed;
-    d->wide = inst->op->tri.nnz > INT32_MAX;
-    rc = natural_csr(inst, d);
-    if (!rc) rc = upload_indices(ctx, d, d->csr.ptr, true, (int64_t)d->csr.n + 1, &d->ptr);
-    if (!rc) rc = upload_indices(ctx, d, d->csr.idx, false, d->csr.nnz, &d->idx);
-    if (rc) return rc;
-    d->val = trs_gpu_new(ctx, d->csr.nnz, trs_size(d->csr.dtype), "values");
-    return d->val ? TRS_OK : TRS_EMEM;
+    d->n = inst->op->tri.n;
+    d->nnz = inst->op->tri.nnz;
+    d->dtype = inst->op->tri.dtype;
+    d->wide = d->nnz > INT32_MAX;
+    rc = trs_operator_host(inst->op, TRS_OP_PATTERN | TRS_OP_VALUES);
+    return rc ? rc : upload(inst, d);
 }
 
-static int update(trs_instance *inst)
+static int update(trs_instance *inst, void *stream)
 {
     cusparse_data *d = inst->data;
+    const trs_tri *t = &inst->op->tri;
+    const int rc = trs_operator_device(inst->op, TRS_OP_VALUES);
     d->version++;
-    trs_tri_read_values(inst->ctx, &d->csr, inst->op->tri.val);
-    return trs_gpu_put(inst->ctx, d->val, d->csr.val, (size_t)d->csr.nnz * trs_size(d->csr.dtype));
-}
-
-static int update_direct(trs_instance *inst, const void *val, void *stream)
-{
-    cusparse_data *d = inst->data;
-    const size_t bytes = (size_t)d->csr.nnz * sizeof *d->csr.src;
-    if (!d->src) {
-        d->src = trs_gpu_new(inst->ctx, d->csr.nnz, sizeof *d->csr.src, "places");
-        int rc = d->src ? trs_gpu_put(inst->ctx, d->src, d->csr.src, bytes) : TRS_EMEM;
-        if (rc) return rc;
-    }
-    d->version++;
-    return trs_gpu_take_values(d->csr.dtype, d->csr.nnz, d->src, val, d->val, stream);
+    return rc ? rc
+              : trs_gpu_take_values(t->dtype, t->nnz, d->src, inst->op->device.val, d->val, stream);
 }
 
 static void release(trs_instance *inst)
 {
     cusparse_data *d = inst->data;
-    trs_tri_free(inst->ctx, &d->csr);
     trs_gpu_free(inst->ctx, d->ptr);
     trs_gpu_free(inst->ctx, d->idx);
     trs_gpu_free(inst->ctx, d->val);
@@ -168,9 +175,8 @@ static int make_matrix(const cusparse_data *d, cusparse_work *w)
     int rc = said(d, lib->cusparseCreate(&w->handle), "cusparseCreate");
     if (!rc)
         rc = said(d,
-                  lib->cusparseCreateCsr(&w->mat, d->csr.n, d->csr.n, d->csr.nnz, d->ptr, d->idx,
-                                         d->val, index, index, CUSPARSE_INDEX_BASE_ZERO,
-                                         type_of(d->csr.dtype)),
+                  lib->cusparseCreateCsr(&w->mat, d->n, d->n, d->nnz, d->ptr, d->idx, d->val, index,
+                                         index, CUSPARSE_INDEX_BASE_ZERO, type_of(d->dtype)),
                   "cusparseCreateCsr");
     if (!rc)
         rc = said(
@@ -192,8 +198,8 @@ static int make_buffer(trs_context *ctx, size_t bytes, void **buffer)
 static int analyse_one(const cusparse_data *d, trs_context *ctx, cusparse_work *w, bool conj)
 {
     const trs_cusparse *lib = &d->lib;
-    const cudaDataType type = type_of(d->csr.dtype);
-    const void *one = one_of(d->csr.dtype);
+    const cudaDataType type = type_of(d->dtype);
+    const void *one = one_of(d->dtype);
     analysis *a = &w->one[conj];
     size_t bytes = 0;
     int rc = said(d, lib->cusparseSpSV_createDescr(&a->sv), "cusparseSpSV_createDescr");
@@ -217,8 +223,8 @@ static int analyse_many(const cusparse_data *d, trs_context *ctx, cusparse_work 
                         cusparseDnMatDescr_t b)
 {
     const trs_cusparse *lib = &d->lib;
-    const cudaDataType type = type_of(d->csr.dtype);
-    const void *one = one_of(d->csr.dtype);
+    const cudaDataType type = type_of(d->dtype);
+    const void *one = one_of(d->dtype);
     analysis *a = &w->many[conj];
     size_t bytes = 0;
     int rc = said(d, lib->cusparseSpSM_createDescr(&a->sm), "cusparseSpSM_createDescr");
@@ -243,15 +249,15 @@ static int analyse_many(const cusparse_data *d, trs_context *ctx, cusparse_work 
 static bool announced(const cusparse_data *d, const trs_context *ctx, bool conj)
 {
     if (!d->transposed) return !conj;
-    if (!trs_is_complex(d->csr.dtype)) return !conj;
+    if (!trs_is_complex(d->dtype)) return !conj;
     return ctx->ops & (conj ? 1u << TRS_H : 1u << TRS_T);
 }
 
 static int analyse_all(const cusparse_data *d, trs_context *ctx, cusparse_work *w)
 {
     const trs_cusparse *lib = &d->lib;
-    const cudaDataType type = type_of(d->csr.dtype);
-    const int64_t n = d->csr.n;
+    const cudaDataType type = type_of(d->dtype);
+    const int64_t n = d->n;
     cusparseDnMatDescr_t b = NULL;
     /* the descriptors want an address; solve will set the right ones */
     int rc = said(d, lib->cusparseCreateDnVec(&w->b, n, d->val, type), "cusparseCreateDnVec");
@@ -292,7 +298,7 @@ static int work_create(const trs_instance *inst, trs_context *ctx, int nrhs, voi
     if (!w) return trs_fail(TRS_EMEM, "out of memory");
     w->lib = d->lib;
     w->nrhs = nrhs;
-    if (d->csr.n == 0) return TRS_OK;
+    if (d->n == 0) return TRS_OK;
     int rc = make_matrix(d, w);
     if (rc) return rc;
     trs_gpu_wait(NULL);
@@ -322,8 +328,8 @@ static int solve_one(const cusparse_data *d, cusparse_work *w, bool conj, void *
     const trs_cusparse *lib = &d->lib;
     if (lib->cusparseDnVecSetValues(w->b, b) || lib->cusparseDnVecSetValues(w->x, x))
         return TRS_ELIBRARY;
-    return lib->cusparseSpSV_solve(w->handle, operation(d, conj), one_of(d->csr.dtype), w->mat,
-                                   w->b, w->x, type_of(d->csr.dtype), CUSPARSE_SPSV_ALG_DEFAULT,
+    return lib->cusparseSpSV_solve(w->handle, operation(d, conj), one_of(d->dtype), w->mat, w->b,
+                                   w->x, type_of(d->dtype), CUSPARSE_SPSV_ALG_DEFAULT,
                                    w->one[conj].sv)
                ? TRS_ELIBRARY
                : TRS_OK;
@@ -332,15 +338,15 @@ static int solve_one(const cusparse_data *d, cusparse_work *w, bool conj, void *
 static int solve_many(const cusparse_data *d, cusparse_work *w, bool conj, trs_view vb, trs_view vx)
 {
     const trs_cusparse *lib = &d->lib;
-    const cudaDataType type = type_of(d->csr.dtype);
-    const int64_t n = d->csr.n;
+    const cudaDataType type = type_of(d->dtype);
+    const int64_t n = d->n;
     cusparseDnMatDescr_t b = NULL, x = NULL;
     int rc = TRS_ELIBRARY;
     if (!lib->cusparseCreateDnMat(&b, n, w->nrhs, vb.cs, vb.p, type, CUSPARSE_ORDER_COL) &&
         !lib->cusparseCreateDnMat(&x, n, w->nrhs, vx.cs, vx.p, type, CUSPARSE_ORDER_COL) &&
         !lib->cusparseSpSM_solve(w->handle, operation(d, conj), CUSPARSE_OPERATION_NON_TRANSPOSE,
-                                 one_of(d->csr.dtype), w->mat, b, x, type,
-                                 CUSPARSE_SPSM_ALG_DEFAULT, w->many[conj].sm))
+                                 one_of(d->dtype), w->mat, b, x, type, CUSPARSE_SPSM_ALG_DEFAULT,
+                                 w->many[conj].sm))
         rc = TRS_OK;
     if (b) lib->cusparseDestroyDnMat(b);
     if (x) lib->cusparseDestroyDnMat(x);
@@ -350,7 +356,7 @@ static int solve_many(const cusparse_data *d, cusparse_work *w, bool conj, trs_v
 static int solve(const trs_instance *inst, const trs_job *job)
 {
     const cusparse_data *d = inst->data;
-    const size_t size = trs_size(d->csr.dtype);
+    const size_t size = trs_size(d->dtype);
     const trs_view b = trs_view_natural(inst->op, job->b), x = trs_view_natural(inst->op, job->x);
     cusparse_work *w = job->work;
     bool together = job->nrhs > 1 && job->nrhs == w->nrhs;
@@ -397,7 +403,6 @@ const trs_solver trs_solver_cusparse = {
     .bytes = bytes,
     .build = build,
     .update = update,
-    .update_direct = update_direct,
     .solve = solve,
     .release = release,
     .work_create = work_create,

@@ -14,6 +14,7 @@ extern "C" {
 
 #include "base/device.h"
 #include "matrix/on_device.h"
+#include "solvers/solver.h"
 #include "base/library.h"
 
 /* The functions of each library that we call; vendor.c resolves them by name.  (The formatter never

@@ -108,7 +108,7 @@ int trs_general_choose(trs_plan *p)
     const bool named = p->wanted;
     if (!named) p->wanted = pivoting(p);
     if (!p->wanted) return nothing_pivots(p);
-    p->info.predicted = trs_predict(&s, p->wanted, NULL, p->on_device, &c, &why);
+    p->info.predicted = trs_predict(&s, &p->ctx.machine, p->wanted, NULL, p->on_device, &c, &why);
     snprintf(p->reason, sizeof p->reason, "a full matrix of %" PRId64 " %s: %s", n,
              trs_noun(n, "row", "rows"),
              named ? "named by the caller" : "LU with partial pivoting");

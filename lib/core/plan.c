@@ -54,7 +54,7 @@ static int choose(trs_plan *p)
     p->info.longest = s.shape.longest;
     int rc = TRS_OK;
     if (named) {
-        const double seconds = trs_predict(&s, p->wanted, NULL, p->on_device, &cost, &why);
+        const double seconds = trs_predict(&s, &p->ctx.machine, p->wanted, NULL, p->on_device, &cost, &why);
         p->info.predicted = isnan(seconds) ? 0 : seconds;
         describe_named(p, &s.shape);
     } else rc = choose_among_all(p, &s);
@@ -156,7 +156,7 @@ static double cost_now(trs_plan *p)
         trs_cost c;
         if (!p->op[k].used) continue;
         trs_prospect_of(&p->op[k], TRS_LOOK_IF_LARGE, &s);
-        sum += trs_predict(&s, p->wanted, &p->solver[k], p->on_device, &c, &why);
+        sum += trs_predict(&s, &p->ctx.machine, p->wanted, &p->solver[k], p->on_device, &c, &why);
         operators++;
     }
     return sum / operators;

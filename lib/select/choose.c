@@ -14,10 +14,9 @@
 #include <stdio.h>
 #include <string.h>
 
-double trs_predict(const trs_prospect *p, const trs_solver *s, const trs_instance *built,
-                   bool on_device, trs_cost *c, const char **why)
+double trs_predict(const trs_prospect *p, const trs_machine *m, const trs_solver *s,
+                   const trs_instance *built, bool on_device, trs_cost *c, const char **why)
 {
-    const trs_machine *m = &p->op->ctx->machine;
     memset(c, 0, sizeof *c);
     *why = s->estimate(p, built, m, c);
     if (*why) return NAN;
@@ -151,7 +150,7 @@ int trs_choose(const trs_prospect *p, bool on_device, trs_candidate list[TRS_CAN
     for (int k = 0; trs_solver_at(k); k++) {
         trs_candidate c = {.solver = trs_solver_at(k)};
         if (!eligible(p, c.solver, on_device, &gpu)) continue;
-        c.seconds = trs_predict(p, c.solver, NULL, on_device, &c.cost, &why);
+        c.seconds = trs_predict(p, &p->op->ctx->machine, c.solver, NULL, on_device, &c.cost, &why);
         if (isnan(c.seconds)) continue;
         if (c.solver == &trs_solver_cpu_serial) serial = c;
         if (is_alternative(c.solver) && (!other.solver || c.seconds < other.seconds)) other = c;

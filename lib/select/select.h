@@ -12,8 +12,8 @@ void trs_machine_built_in(trs_context *ctx, int major, int minor, int bus_bits);
 
 /* Predicted seconds of a solve, in its terms, before it is built (built NULL) or after; NAN: not for this solver, and
  * *why says why. */
-double trs_predict(const trs_prospect *p, const trs_solver *s, const trs_instance *built,
-                   bool on_device, trs_cost *c, const char **why);
+double trs_predict(const trs_prospect *p, const trs_machine *m, const trs_solver *s,
+                   const trs_instance *built, bool on_device, trs_cost *c, const char **why);
 size_t trs_describe_shape(char *text, size_t size, const trs_shape *s); /* characters written */
 
 typedef struct trs_candidate {

@@ -87,18 +87,18 @@ static bool is_for_full_solver(const trs_prospect *p)
     return false;
 }
 
-static bool is_worth_looking(const trs_prospect *p)
+static bool is_worth_looking(const trs_prospect *p, bool needed)
 {
-    if (p->effort != TRS_LOOK_IF_LARGE) return true;
-    return p->shape.nnz >= LOOK_FROM && !is_for_full_solver(p);
+    if (p->effort == TRS_NEED) return needed;
+    return p->effort == TRS_LOOK || (p->shape.nnz >= LOOK_FROM && !is_for_full_solver(p));
 }
 
-const void *trs_prospect_analysis(const trs_prospect *p, const trs_analysis *a)
+const void *trs_prospect_analysis(const trs_prospect *p, const trs_analysis *a, bool needed)
 {
     const void *result = NULL;
     for (int k = 0; k < p->features; k++)
         if (p->feature[k].of == a) return p->feature[k].result;
-    if (!p->op || !is_worth_looking(p)) return NULL;
+    if (!p->op || !is_worth_looking(p, needed)) return NULL;
     if (trs_operator_analysis(p->op, a, p->effort == TRS_NEED, &result))
         trs_forget(); /* to build it will fail as well, and say why */
     return result;

@@ -52,8 +52,9 @@ typedef struct trs_prospect {
     } feature[TRS_MOST_FEATURES];
 } trs_prospect;
 
-/* The result of an analysis of the prospect, made on demand; NULL: there is none, or it is not worth its making. */
-const void *trs_prospect_analysis(const trs_prospect *p, const trs_analysis *a);
+/* The result of an analysis of the prospect, made on demand; NULL: there is none, or it is not worth its making.
+ * needed: the solver that asks cannot do without. */
+const void *trs_prospect_analysis(const trs_prospect *p, const trs_analysis *a, bool needed);
 void trs_prospect_of(trs_operator *op, trs_effort effort, trs_prospect *p);
 void trs_shape_of(const trs_operator *op, trs_shape *shape);
 

@@ -90,7 +90,7 @@ static int64_t place_of(const trs_flow *f, int32_t k, int64_t e)
 }
 
 /* Entries are those of the triangle, and then the diagonal; in long rows by level. */
-static void check_values(const trs_flow *f, const trs_side *s, const void *val, const void *inv)
+static void check_values(const trs_flow *f, const trs_operator *s, const void *val, const void *inv)
 {
     const trs_tri *t = &s->tri;
     const trs_dtype d = t->dtype;
@@ -119,7 +119,7 @@ static void check_pieces(const trs_flow *f, const trs_tri *t)
 }
 
 /* Long rows go by level, and within one as in the triangle. */
-static void check_places(const trs_flow *f, const trs_side *s, const int32_t *level)
+static void check_places(const trs_flow *f, const trs_operator *s, const int32_t *level)
 {
     const trs_tri *t = &s->tri;
     int64_t found = 0;
@@ -159,7 +159,7 @@ static void run(const trs_flow *f, trs_dtype d, const void *val, const void *inv
 }
 
 /* [n] of each row. */
-static int32_t *levels_of(const trs_side *s)
+static int32_t *levels_of(const trs_operator *s)
 {
     int32_t *level = calloc((size_t)s->tri.n + 1, sizeof *level);
     assert_non_null(level);
@@ -168,13 +168,13 @@ static int32_t *levels_of(const trs_side *s)
     return level;
 }
 
-/* On the device, and back: x by the nodes of a side. */
-static void solve_by_flow(trs_context *ctx, trs_side *s, const void *b, void *x)
+/* On the device, and back: x by the nodes of an operator. */
+static void solve_by_flow(trs_context *ctx, trs_operator *s, const void *b, void *x)
 {
     const trs_dtype d = s->tri.dtype;
     const size_t size = trs_size(d);
     trs_flow far;
-    assert_int_equal(trs_direct_pattern(ctx, s, &trs_solver_dataflow), TRS_OK);
+    assert_int_equal(trs_operator_device(s, TRS_OP_PATTERN | TRS_OP_LEVELS), TRS_OK);
     const trs_pattern p = trs_pattern_of(s);
     assert_int_equal(trs_flow_make(ctx, &p, &far), TRS_OK);
     void *from = trs_gpu_new(ctx, s->tri.nnz, size, "values");
@@ -209,28 +209,29 @@ static void one_case(model m, trs_dtype d)
     form f = {.dtype = d, .format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32};
     trs_mat a = show(&m, &f, &r);
     trs_context ctx = {.threads = 1};
-    trs_side s = {.used = true};
+    trs_operator s = {.used = true, .ctx = &ctx};
     void *b = calloc((size_t)m.n + 1, sizeof(zz)), *x = calloc((size_t)m.n + 1, sizeof(zz));
     assert_true(b && x);
     for (int i = 0; i < m.n; i++) set_number(b, d, i, random_uniform(&r));
     assert_int_equal(trs_tri_import(&ctx, &a, &s.tri), TRS_OK);
-    assert_int_equal(trs_level_rows(&ctx, &s.tri, 0, s.tri.n, &s.lv), TRS_OK);
+    s.on_host = TRS_OP_PATTERN | TRS_OP_VALUES;
+    assert_int_equal(trs_find_levels(&s), TRS_OK);
     solve_by_flow(&ctx, &s, b, x);
     const quality q = judge(&m, false, TRS_N, d, b, 1, x, 1);
     assert_at_most(q.omega, 4 * (q.longest + 1) * epsilon(d));
     free(b);
     free(x);
     trs_gpu_drop_scratch(&ctx);
-    trs_side_free(&ctx, &s);
+    trs_operator_free(&s);
     mat_free(&a);
     model_free(&m);
 }
 
 /* The level of each row that trs_flow_slack finds, by going through the rows both ways. */
-static void check_slack(trs_context *ctx, trs_side *s, bool expected)
+static void check_slack(trs_context *ctx, trs_operator *s, bool expected)
 {
     const trs_tri *t = &s->tri;
-    assert_int_equal(trs_direct_pattern(ctx, s, &trs_solver_dataflow), TRS_OK);
+    assert_int_equal(trs_operator_device(s, TRS_OP_PATTERN | TRS_OP_LEVELS), TRS_OK);
     const trs_pattern p = trs_pattern_of(s);
     const size_t size = (size_t)t->n * sizeof(int32_t);
     int32_t *far = trs_gpu_new(ctx, t->n, sizeof *far, "levels"), *early = levels_of(s);
@@ -297,12 +298,13 @@ static void test_slack(void **state)
         form f = {.dtype = TRS_F64, .format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32};
         trs_mat a = show(&m, &f, &r);
         trs_context ctx = {.threads = 1};
-        trs_side s = {.used = true};
+        trs_operator s = {.used = true, .ctx = &ctx};
         assert_int_equal(trs_tri_import(&ctx, &a, &s.tri), TRS_OK);
-        assert_int_equal(trs_level_rows(&ctx, &s.tri, 0, m.n, &s.lv), TRS_OK);
+        s.on_host = TRS_OP_PATTERN | TRS_OP_VALUES;
+        assert_int_equal(trs_find_levels(&s), TRS_OK);
         check_slack(&ctx, &s, kind > 0);
         trs_gpu_drop_scratch(&ctx);
-        trs_side_free(&ctx, &s);
+        trs_operator_free(&s);
         mat_free(&a);
         model_free(&m);
     }

@@ -189,7 +189,7 @@ static void compare(trs_context *ctx, const trs_tri *t, int32_t rows, bool scale
 {
     trs_levels lv;
     trs_strips s;
-    assert_int_equal(trs_level_rows(ctx, t, 0, t->n, &lv), TRS_OK);
+    assert_int_equal(trs_level_rows(ctx, t, &lv), TRS_OK);
     assert_int_equal(trs_strips_make(ctx, t, &lv, rows, &s), TRS_OK);
     const size_t n = (size_t)t->n, places = (size_t)s.tasks * WARP;
     char *packed = malloc(trs_strips_bytes(&s, TRS_F64) + 1);
@@ -314,7 +314,7 @@ static void test_rows(void **state)
     trs_levels lv;
     model m = grid(300);
     model_sides(&ctx, &m, &t, &u);
-    assert_int_equal(trs_level_rows(&ctx, &t, 0, t.n, &lv), TRS_OK);
+    assert_int_equal(trs_level_rows(&ctx, &t, &lv), TRS_OK);
     assert_in_range(trs_strips_rows(&ctx, &t, &lv), 25 * 300, 40 * 300);
     trs_levels_free(&ctx, &lv);
     trs_tri_free(&ctx, &t);
@@ -323,7 +323,7 @@ static void test_rows(void **state)
     random_t r = {1};
     m = model_new(RANDOM, false, false, false, &r);
     model_sides(&ctx, &m, &t, &u);
-    assert_int_equal(trs_level_rows(&ctx, &t, 0, t.n, &lv), TRS_OK);
+    assert_int_equal(trs_level_rows(&ctx, &t, &lv), TRS_OK);
     assert_int_equal(trs_strips_rows(&ctx, &t, &lv), 0);
     trs_levels_free(&ctx, &lv);
     trs_tri_free(&ctx, &t);
@@ -360,7 +360,7 @@ static void test_threads(void **state)
     trs_strips one, many;
     model_sides(&ctx, &m, &t, &u);
     assert_in_range(t.nnz, TRS_SHARED_FROM, 10 * TRS_SHARED_FROM);
-    assert_int_equal(trs_level_rows(&ctx, &t, 0, t.n, &lv), TRS_OK);
+    assert_int_equal(trs_level_rows(&ctx, &t, &lv), TRS_OK);
     for (size_t k = 0; k < 3; k++) {
         ctx.threads = 1;
         assert_int_equal(trs_strips_make(&ctx, &t, &lv, rows[k], &one), TRS_OK);
@@ -388,7 +388,7 @@ static void test_out_of_memory(void **state)
     trs_strips s;
     model m = grid(40);
     model_sides(&ctx, &m, &t, &u);
-    assert_int_equal(trs_level_rows(&ctx, &t, 0, t.n, &lv), TRS_OK);
+    assert_int_equal(trs_level_rows(&ctx, &t, &lv), TRS_OK);
     counter memory = {0};
     trs_context poor = {.mem = counted_memory(&memory)};
     int rc = TRS_EMEM;

@@ -23,11 +23,10 @@ const trs_solver trs_solver_dense_doubling = {
     .accuracy = TRS_INVERTING,
     .order = TRS_ORDER_NATURAL,
     .full = true,
-    .cost = doubling_cost,
+    .estimate = doubling_estimate,
     .bytes = device_full_bytes,
-    .analyse = doubling_analyse,
+    .build = doubling_analyse,
     .update = dense_update<doubled<by_elements>>,
-    .update_direct = dense_update_direct<doubled<by_elements>>,
     .solve = doubling_solve,
     .release = pair_release,
 };

@@ -56,11 +56,10 @@ const trs_solver trs_solver_dense_doubling_tiled = {
     .accuracy = TRS_INVERTING,
     .order = TRS_ORDER_NATURAL,
     .full = true,
-    .cost = doubling_cost,
+    .estimate = doubling_estimate,
     .bytes = device_full_bytes,
-    .analyse = doubling_analyse,
+    .build = doubling_analyse,
     .update = dense_update<doubled<by_tiles>>,
-    .update_direct = dense_update_direct<doubled<by_tiles>>,
     .solve = doubling_solve,
     .release = pair_release,
 };

@@ -24,7 +24,7 @@ static __global__ void columns_kernel(int64_t n, int64_t j, view<const T> L, vie
 
 static int build(trs_instance *inst)
 {
-    return pair_analyse(inst, false);
+    return pair_build(inst, false);
 }
 
 template <class T>
@@ -76,7 +76,6 @@ const trs_solver trs_solver_dense_pair = {
     .bytes = device_full_bytes,
     .build = build,
     .update = dense_update<pairs_solved>,
-    .update_direct = dense_update_direct<pairs_solved>,
     .solve = solve,
     .release = pair_release,
 };

@@ -28,7 +28,7 @@ static __global__ void column_kernel(int64_t n, int64_t i, view<const T> L, view
 
 static int build(trs_instance *inst)
 {
-    return dense_analyse<dense_data>(inst, false);
+    return dense_build<dense_data>(inst, false);
 }
 
 static int solve(const trs_instance *inst, const trs_job *job)
@@ -73,7 +73,6 @@ const trs_solver trs_solver_dense_simple = {
     .bytes = device_full_bytes,
     .build = build,
     .update = dense_update<as_filled<dense_data>>,
-    .update_direct = dense_update_direct<as_filled<dense_data>>,
     .solve = solve,
     .release = dense_release<dense_data>,
 };

@@ -94,7 +94,7 @@ inline int double_right(const pair_data *d, view<T> x, int count, bool cj, cudaS
 
 inline int doubling_analyse(trs_instance *inst)
 {
-    return pair_analyse(inst, true);
+    return pair_build(inst, true);
 }
 
 /* S::step<T> (d, i, stream): one doubling of the matrix. */
@@ -121,11 +121,14 @@ inline int doubling_solve(const trs_instance *inst, const trs_job *job)
     });
 }
 
-inline void doubling_cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+inline const char *doubling_estimate(const trs_prospect *p, const trs_instance *,
+                                     const trs_machine *m, trs_cost *c)
 {
+    const trs_shape *s = &p->shape;
     /* its launches read the whole square at a little over half the rate of a copy */
     c->bytes = 1.7 * (double)s->n * (double)s->n * s->elem * s->nrhs * m->gpu_byte;
     for (int64_t i = 1; i < s->n; i *= 2) c->sync += m->gpu_launch;
+    return NULL;
 }
 
 #endif

@@ -103,7 +103,7 @@ inline int most_rows(const trs_context *ctx, size_t each)
     return bytes / (int)each;
 }
 
-template <class W> int gauss_analyse(trs_instance *inst)
+template <class W> int gauss_build(trs_instance *inst)
 {
     const size_t each = 2 * sizeof(typename W::number);
     const trs_tri *t = &inst->op->tri;
@@ -119,7 +119,7 @@ template <class W> int gauss_analyse(trs_instance *inst)
                         name, most, t->n);
     int rc = allow_shared(solve_kernel<W>, (size_t)most * each);
     if (!rc) rc = W::allow((size_t)most * each);
-    return rc ? trs_fail(rc, "%s: no shared memory", name) : general_analyse(inst);
+    return rc ? trs_fail(rc, "%s: no shared memory", name) : general_build(inst);
 }
 
 template <class W> void gauss_work_destroy(trs_context *ctx, void *work)
@@ -139,13 +139,13 @@ int gauss_work_create(const trs_instance *inst, trs_context *ctx, int, void **wo
 }
 
 /* Eliminate with b = 0 and judge U. */
-template <class W> int gauss_update(trs_instance *inst)
+template <class W> int gauss_update(trs_instance *inst, void *stream)
 {
     using T = typename W::number;
     general_data *d = (general_data *)inst->data;
     double before = 0;
     void *work = NULL;
-    int rc = general_values(inst, d);
+    int rc = general_values(inst, d, stream);
     if (rc || inst->op->tri.n == 0) return rc;
     rc = general_largest(inst, d, false, &before);
     if (!rc) rc = gauss_work_create<W>(inst, inst->ctx, 1, &work);
@@ -186,17 +186,20 @@ template <class W> int gauss_solve(const trs_instance *inst, const trs_job *job)
 }
 
 /* A twice, and the two memory objects of a work space. */
-inline int64_t gauss_bytes(const trs_shape *s)
+inline int64_t gauss_bytes(const trs_prospect *p)
 {
-    return 2 * general_bytes(s);
+    return 2 * general_bytes(p);
 }
 
-inline void gauss_cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+inline const char *gauss_estimate(const trs_prospect *p, const trs_instance *, const trs_machine *m,
+                                  trs_cost *c)
 {
+    const trs_shape *s = &p->shape;
     const double n = (double)s->n;
     c->bytes = 2.0 / 3 * n * n * n * s->elem * m->gpu_byte * s->nrhs;
     c->sync = (n + 2) * m->gpu_launch * s->nrhs;
     c->hops = n * 1.5e-6 * s->nrhs;
+    return NULL;
 }
 
 /* The entry of the table for a way. */
@@ -211,11 +214,10 @@ template <class W> constexpr trs_solver gauss_solver(const char *name, const cha
     s.accuracy = TRS_INVERTING;
     s.order = TRS_ORDER_NATURAL;
     s.full = true;
-    s.cost = gauss_cost;
+    s.estimate = gauss_estimate;
     s.bytes = gauss_bytes;
-    s.analyse = gauss_analyse<W>;
+    s.build = gauss_build<W>;
     s.update = gauss_update<W>;
-    s.update_direct = general_update_direct;
     s.solve = gauss_solve<W>;
     s.pivots = gauss_pivots;
     s.release = general_release;

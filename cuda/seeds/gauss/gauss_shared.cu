@@ -59,12 +59,17 @@ void in_place::eliminate(cudaStream_t stream) const
     eliminate_kernel<<<1, dim3(SIDE, SIDE), (size_t)cols * sizeof(double), stream>>>(cols, rows, U);
 }
 
+static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+                            trs_cost *c)
+{
+    (void)gauss_estimate(p, built, m, c);
+    c->bytes *= 132; /* the multiprocessors that are idle */
+    return NULL;
+}
+
 static constexpr trs_solver by_one_block(trs_solver s)
 {
-    s.cost = [](const trs_shape *shape, const trs_machine *m, trs_cost *c) {
-        gauss_cost(shape, m, c);
-        c->bytes *= 132; /* the multiprocessors that are idle */
-    };
+    s.estimate = estimate;
     return s;
 }
 

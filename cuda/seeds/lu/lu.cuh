@@ -45,9 +45,9 @@ static __global__ void update_square(int64_t n, int64_t i, T *A)
 }
 
 /* The loop; step (T (), n, i, d) launches the update of U. */
-template <class S> inline int lu_update(trs_instance *inst, S step)
+template <class S> inline int lu_update(trs_instance *inst, void *stream, S step)
 {
-    return general_update(inst, [&](auto zero, int64_t n, const general_data *d) {
+    return general_update(inst, stream, [&](auto zero, int64_t n, const general_data *d) {
         using T = decltype(zero);
         for (int64_t i = 0; i + 1 < n; i++) {
             divide_column<T><<<blocks_for(n - i - 1, d->block), d->block>>>(n, i, (T *)d->A);
@@ -56,9 +56,9 @@ template <class S> inline int lu_update(trs_instance *inst, S step)
     });
 }
 
-template <bool ROWS, bool SHARED> inline int lu_update_squares(trs_instance *inst)
+template <bool ROWS, bool SHARED> inline int lu_update_squares(trs_instance *inst, void *stream)
 {
-    return lu_update(inst, [](auto zero, int64_t n, int64_t i, const general_data *d) {
+    return lu_update(inst, stream, [](auto zero, int64_t n, int64_t i, const general_data *d) {
         using T = decltype(zero);
         const unsigned count = blocks_for(n - i - 1, d->block);
         update_square<T, ROWS, SHARED>
@@ -68,7 +68,8 @@ template <bool ROWS, bool SHARED> inline int lu_update_squares(trs_instance *ins
 }
 
 /* The entry of the table for a variant. */
-constexpr trs_solver lu_solver(const char *name, const char *about, int (*update)(trs_instance *))
+constexpr trs_solver lu_solver(const char *name, const char *about,
+                               int (*update)(trs_instance *, void *))
 {
     trs_solver s = {};
     s.name = name;
@@ -79,11 +80,10 @@ constexpr trs_solver lu_solver(const char *name, const char *about, int (*update
     s.accuracy = TRS_INVERTING;
     s.order = TRS_ORDER_NATURAL;
     s.full = true;
-    s.cost = general_cost;
+    s.estimate = general_estimate;
     s.bytes = general_bytes;
-    s.analyse = general_analyse;
+    s.build = general_build;
     s.update = update;
-    s.update_direct = general_update_direct;
     s.solve = general_solve;
     s.pivots = general_pivots;
     s.release = general_release;

@@ -4,9 +4,9 @@
 
 #include "lu.cuh"
 
-static int update(trs_instance *inst)
+static int update(trs_instance *inst, void *stream)
 {
-    return lu_update_squares<false, true>(inst);
+    return lu_update_squares<false, true>(inst, stream);
 }
 
 constinit const trs_solver trs_solver_lu_column_shared =

@@ -24,14 +24,14 @@ template <class T> static __global__ void pack_factors(int64_t n, three<T> m)
 }
 
 /* all (T (), n, m): the steps of a variant, m.U being a copy of A before. */
-template <class F> inline int grid_update(trs_instance *inst, F all)
+template <class F> inline int grid_update(trs_instance *inst, void *stream, F all)
 {
     trs_context *ctx = inst->ctx;
     const trs_tri *t = &inst->op->tri;
     const size_t size = trs_size(t->dtype), bytes = (size_t)t->n * (size_t)t->n * size;
     void *L = trs_gpu_new(ctx, (int64_t)t->n * t->n, size, "L");
     if (!L) return TRS_EMEM;
-    int rc = general_update(inst, [&](auto zero, int64_t n, const general_data *d) {
+    int rc = general_update(inst, stream, [&](auto zero, int64_t n, const general_data *d) {
         using T = decltype(zero);
         const three<T> m = {(T *)d->A, (T *)L, (T *)d->columns};
         cudaMemcpyAsync(m.U, m.A, bytes, cudaMemcpyDeviceToDevice);
@@ -43,12 +43,13 @@ template <class F> inline int grid_update(trs_instance *inst, F all)
     return rc;
 }
 
-inline int64_t grid_bytes(const trs_shape *s)
+inline int64_t grid_bytes(const trs_prospect *p)
 {
-    return general_bytes(s) / 2 * 3; /* A, L and U */
+    return general_bytes(p) / 2 * 3; /* A, L and U */
 }
 
-constexpr trs_solver grid_solver(const char *name, const char *about, int (*update)(trs_instance *))
+constexpr trs_solver grid_solver(const char *name, const char *about,
+                                 int (*update)(trs_instance *, void *))
 {
     trs_solver s = lu_solver(name, about, update);
     s.bytes = grid_bytes;

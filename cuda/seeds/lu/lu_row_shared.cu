@@ -4,9 +4,9 @@
 
 #include "lu.cuh"
 
-static int update(trs_instance *inst)
+static int update(trs_instance *inst, void *stream)
 {
-    return lu_update_squares<true, true>(inst);
+    return lu_update_squares<true, true>(inst, stream);
 }
 
 constinit const trs_solver trs_solver_lu_row_shared = lu_solver(
