@@ -1,6 +1,9 @@
-/* gen.c: trisolve-gen KIND SIZE: write a test triangle. */
+/* gen.c: trisolve-gen KIND SIZE: writes a test triangle. */
 #include "config.h"
 
+#include "bin/common/binary.h"
+#include "bin/common/exits.h"
+#include "bin/common/message.h"
 #include "bin/common/problems.h"
 #include "bin/common/sentence.h"
 
@@ -11,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+const char program_name[] = "trisolve-gen";
 
 enum { SEED = 256, DEGREE, DOF, EDGES, ENTRIES, REACH, BINARY };
 
@@ -50,13 +55,6 @@ static void print_help(void)
          "written.");
 }
 
-static void wrong(const char *what, const char *value)
-{
-    fprintf(stderr, "trisolve-gen: %s%s%s\nTry 'trisolve-gen --help'.\n", what, value ? ": " : "",
-            value ? value : "");
-    exit(1);
-}
-
 static int64_t number(const char *text)
 {
     char *end;
@@ -74,15 +72,23 @@ typedef struct arguments {
     problem_options opt;
 } arguments;
 
-/* The place of option c, one that only some kinds heed; NULL: no such option. */
+/* The place of option c, one that only some kinds heed; NULL: it is no such option. */
 static int64_t *place(problem_options *o, int c)
 {
-    return c == DEGREE    ? &o->degree
-           : c == DOF     ? &o->dof
-           : c == EDGES   ? &o->edges
-           : c == ENTRIES ? &o->entries
-           : c == REACH   ? &o->reach
-                          : NULL;
+    switch (c) {
+    case DEGREE:
+        return &o->degree;
+    case DOF:
+        return &o->dof;
+    case EDGES:
+        return &o->edges;
+    case ENTRIES:
+        return &o->entries;
+    case REACH:
+        return &o->reach;
+    default:
+        return NULL;
+    }
 }
 
 static void parse_one(int c, arguments *a)
@@ -91,13 +97,13 @@ static void parse_one(int c, arguments *a)
     if (c == 'o') a->output = optarg;
     else if (c == BINARY) a->binary = true;
     else if (c == SEED) a->opt.seed = (uint64_t)number(optarg);
-    else if (c == 'h') print_help(), exit(0);
-    else if (c == 'V') printf("trisolve-gen %s\n", trs_version()), exit(0);
+    else if (c == 'h') print_help(), exit(EXIT_GOOD);
+    else if (c == 'V') printf("trisolve-gen %s\n", trs_version()), exit(EXIT_GOOD);
     else if (!p) wrong("unknown option, or one without its value", NULL);
     else if ((*p = number(optarg)) == 0) wrong("an option of a kind must be 1 or more", NULL);
 }
 
-/* Does the kind heed the options that were given? */
+/* Leaves when the kind does not heed an option that was given. */
 static void check_options(arguments *a)
 {
     const problem_kind *kind = problem_kind_at(0);
@@ -106,8 +112,8 @@ static void check_options(arguments *a)
     for (const struct option *o = options; o->name; o++) {
         const int64_t *p = place(&a->opt, o->val);
         if (p && *p && !strstr(kind->options, o->name)) {
-            fprintf(stderr, "trisolve-gen: %s does not take --%s\n", a->kind, o->name);
-            exit(1);
+            complain("%s does not take --%s", a->kind, o->name);
+            exit(EXIT_USAGE);
         }
     }
 }
@@ -131,7 +137,7 @@ static void parse(int argc, char **argv, arguments *a)
     if (ends_in_trs(a->output)) a->binary = true;
 }
 
-/* The command that makes the same file again. */
+/* Writes the command that makes the same file again. */
 static void describe(const arguments *a, char *text, size_t size)
 {
     problem_options o = a->opt;
@@ -152,7 +158,7 @@ static int write_matrix(const arguments *a, const trs_mm *mm)
     describe(a, comment, sizeof comment);
     if (!rc && a->binary) rc = binary_write(a->output, mm);
     else if (!rc) rc = trs_mm_write(a->output, &A, A.n, A.n, TRS_GENERAL, comment);
-    if (rc) fprintf(stderr, "trisolve-gen: %s\n", a->binary ? said() : trs_message());
+    if (rc) complain("%s", a->binary ? said() : trs_message());
     return rc;
 }
 
@@ -162,8 +168,8 @@ int main(int argc, char **argv)
     trs_mm mm;
     parse(argc, argv, &a);
     int rc = problem_make(a.kind, a.size, &a.opt, &mm);
-    if (rc) fprintf(stderr, "trisolve-gen: %s\n", said());
+    if (rc) complain("%s", said());
     else rc = write_matrix(&a, &mm);
     trs_mm_free(&mm);
-    return rc != TRS_OK;
+    return rc ? EXIT_USAGE : EXIT_GOOD;
 }

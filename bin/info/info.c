@@ -1,12 +1,13 @@
-/* info.c: trisolve-info FILE...: what a matrix is, and how deep its triangles are. */
+/* info.c: trisolve-info FILE...: what a matrix is, and how many levels its triangles have. */
 #include "config.h"
 
 #include "info.h"
 
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+const char program_name[] = "trisolve-info";
 
 static const char help[] =
     "Usage: trisolve-info [OPTION]... FILE...\n"
@@ -42,24 +43,7 @@ static const struct option options[] = {
     {NULL, 0, NULL, 0},
 };
 
-void complain(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    fputs("trisolve-info: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
-    va_end(args);
-}
-
 /* ---- the command line ---------------------------------------------------------------------------- */
-
-static _Noreturn void wrong(const char *what, const char *value)
-{
-    complain("%s%s%s", what, value ? ": " : "", value ? value : "");
-    fputs("Try 'trisolve-info --help'.\n", stderr);
-    exit(EXIT_USAGE);
-}
 
 static double number(const char *text, double most, const char *what)
 {
@@ -136,7 +120,7 @@ int main(int argc, char **argv)
     arguments a;
     parse_arguments(argc, argv, &a);
     facts *f = calloc((size_t)a.count, sizeof *f);
-    int code = f ? run(&a, f) : (complain("out of memory"), EXIT_USAGE);
+    int code = f ? run(&a, f) : out_of_memory();
     for (int k = 0; f && k < a.count; k++) facts_free(&f[k]);
     free(f);
     if (fflush(stdout)) complain("cannot write to standard output"), code = EXIT_USAGE;

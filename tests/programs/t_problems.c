@@ -8,6 +8,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "bin/common/binary.h"
 #include "bin/common/problems.h"
 #include "bin/common/sentence.h"
 #ifdef HAVE_CHOLMOD
