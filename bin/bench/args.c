@@ -78,7 +78,7 @@ static const char help[] =
     "some\n"
     "solver is too large (1e-10, 1e-4 in single precision).\n";
 
-/* ---- what single options mean -------------------------------------------------------------------- */
+/* ---- what single options mean ---------------------------------------------------------------- */
 
 static void take_trans(const option_row *row, const char *text, void *user)
 {
@@ -133,7 +133,7 @@ static void leave_version(const option_row *row, const char *text, void *user)
     exit(EXIT_GOOD);
 }
 
-/* ---- the options --------------------------------------------------------------------------------- */
+/* ---- the options ----------------------------------------------------------------------------- */
 
 /* Which options were given, as far as others exclude them. */
 enum {
@@ -223,7 +223,7 @@ static const exclusion exclusions[] = {
     {0, 0, NULL},
 };
 
-/* ---- what follows from them ------------------------------------------------------------------------ */
+/* ---- what follows from them ------------------------------------------------------------------ */
 
 static void check_names(const arguments *a)
 {
@@ -250,12 +250,14 @@ static void be_a_child(arguments *a)
     a->apart = false;
 }
 
-/* The GPU that was named, or else the first one where there is one. */
+/* Leaves the GPU that was named, or else the first one, unless it is not there. */
 static void find_device(arguments *a, bool named)
 {
     settings *s = &a->session.settings;
-    if (!a->cpu && trs_device_name(s->device, s->no_gpu, sizeof s->no_gpu) == TRS_OK) return;
-    if (named) wrong("--device", s->no_gpu);
+    char name[sizeof s->no_gpu]; /* of the GPU, or why there is none */
+    if (!a->cpu && trs_device_name(s->device, name, sizeof name) == TRS_OK) return;
+    if (named) wrong("--device", name);
+    if (!a->cpu) memcpy(s->no_gpu, name, sizeof name);
     s->device = TRS_HOST;
 }
 

@@ -5,7 +5,8 @@
 #include "measure/host.h"
 #include "measure/settings.h"
 
-/* Writes the costs to the file that is named in the settings, or to standard output; returns an exit code. */
+/* Writes the costs to the file that is named in the settings, or to standard output; returns an
+ * exit code. */
 int calibrate(const settings *s, const host *h);
 
 #endif

@@ -24,7 +24,7 @@ typedef struct runner {
     bool bad_file, inaccurate;
 } runner;
 
-/* ---- results ------------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 /* Gives a result to every reporter, and writes down what it means for the exit status. */
 static int add(void *user, const result *one)
@@ -38,7 +38,7 @@ static int add(void *user, const result *one)
     return reports_add(&r->reports, one);
 }
 
-/* ---- matrices in this process -------------------------------------------------------------------- */
+/* ---- matrices in this process ---------------------------------------------------------------- */
 
 static int run_triangle(runner *r, const char *file, const input *in, int k)
 {
@@ -92,7 +92,7 @@ static int run_here(runner *r)
     return code;
 }
 
-/* ---- each matrix in a process of its own ----------------------------------------------------------- */
+/* ---- each matrix in a process of its own ----------------------------------------------------- */
 
 /* "12 of 2800, about 3.5 h to go" */
 static void show_way(const runner *r, const char *name, int done, int all, double seconds)
@@ -148,7 +148,7 @@ static int run_all_apart(runner *r)
     return code;
 }
 
-/* ---- a run ---------------------------------------------------------------------------------------- */
+/* ---- a run ----------------------------------------------------------------------------------- */
 
 static int run_what_is_asked(runner *r)
 {

@@ -1,4 +1,5 @@
-/* binary.c: square matrices in a file as they lie in memory, for sizes at which text is too slow. */
+/* binary.c: square matrices in a file as they lie in memory, for sizes at which text is too
+ * slow. */
 #include "config.h"
 
 #include "binary.h"
@@ -39,7 +40,7 @@ int binary_is(const char *file)
     return is;
 }
 
-/* ---- reading ----------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static int refuse(int code, const char *file, const char *what)
 {
@@ -107,7 +108,7 @@ int binary_read(const char *file, int base, trs_mm *mm)
     return rc;
 }
 
-/* ---- writing ----------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 typedef struct output {
     FILE *f;

@@ -12,11 +12,13 @@
 
 #include "trisolve-sparse.h"
 
-/* Does the file begin with that word?  Only regular files are read, so that no pipe loses its first bytes. */
+/* Does the file begin with that word?  Only regular files are read, so that no pipe loses its first
+ * bytes. */
 int binary_is(const char *file);
 
-/* Both leave a sentence in said () after an error.  binary_read always sets mm; it returns TRS_OK, TRS_EFILE,
- * TRS_EFORMAT, TRS_EMEM or TRS_ESUPPORT.  binary_write makes a whole file or none: TRS_OK or TRS_EFILE. */
+/* Both leave a sentence in said () after an error.  binary_read always sets mm; it returns TRS_OK,
+ * TRS_EFILE, TRS_EFORMAT, TRS_EMEM or TRS_ESUPPORT.  binary_write makes a whole file or none:
+ * TRS_OK or TRS_EFILE. */
 int binary_read(const char *file, int base, trs_mm *mm);
 int binary_write(const char *file, const trs_mm *mm);
 

@@ -1,5 +1,5 @@
-/* exits.h: the exit codes of the programs.  trisolve-sparse has all of them; the others have the same numbers
- * for what they have in common. */
+/* exits.h: the exit codes of the programs.  trisolve-sparse has all of them; the others have the
+ * same numbers for what they have in common. */
 #ifndef TRS_BIN_EXITS_H
 #define TRS_BIN_EXITS_H
 

@@ -1,4 +1,5 @@
-/* files.c: a matrix from a file of any kind, which triangle of it has entries, and a bar while it is read. */
+/* files.c: a matrix from a file of any kind, which triangle of it has entries, and a bar while it
+ * is read. */
 #include "config.h"
 
 #include "binary.h"
@@ -21,8 +22,8 @@ bool file_is_lasting(const char *name)
     return strcmp(name, "-") != 0 && stat(name, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* A file that is not Matrix Market may be Rutherford-Boeing or Harwell-Boeing.  When it is neither, the sentence
- * of the first attempt stays, and rc is the result. */
+/* A file that is not Matrix Market may be Rutherford-Boeing or Harwell-Boeing.  When it is neither,
+ * the sentence of the first attempt stays, and rc is the result. */
 static int read_other(const char *name, const trs_mm_options *opt, trs_mm *mm, int rc)
 {
 #ifdef HAVE_RBIO
@@ -80,7 +81,8 @@ static bool is_nonzero(const trs_mat *A, int64_t k)
     return A->dtype == TRS_F64 ? v[k] != 0 : v[2 * k] != 0 || v[2 * k + 1] != 0;
 }
 
-/* Sets *below and *above when column j of a full matrix has entries below and above the diagonal. */
+/* Sets *below and *above when column j of a full matrix has entries below and above the
+ * diagonal. */
 static void look_at_column(const trs_mat *A, int64_t j, bool *below, bool *above)
 {
     for (int64_t i = 0; i < A->n; i++)

@@ -6,8 +6,8 @@
 
 #include <stdbool.h>
 
-/* Reads Matrix Market, Rutherford-Boeing or Harwell-Boeing, packed or not, or the binary form of trisolve-gen.
- * mm is always set; said () is the sentence after an error.  Returns a trs_status. */
+/* Reads Matrix Market, Rutherford-Boeing or Harwell-Boeing, packed or not, or the binary form of
+ * trisolve-gen. mm is always set; said () is the sentence after an error.  Returns a trs_status. */
 int file_read(const char *name, const trs_mm_options *opt, trs_mm *mm);
 
 /* Can it be read a second time?  Standard input cannot, nor a pipe, which would wait for ever. */
@@ -20,14 +20,15 @@ const char *base_name(const char *name);
  * diagonal matrix, 0: neither.  In a full matrix zeros are no entries. */
 unsigned file_kind(const trs_mat *A);
 
-/* Is it worth while to ask for TRS_PERMUTED?  A triangle after permutations has a row with a single entry. */
+/* Is it worth while to ask for TRS_PERMUTED?  A triangle after permutations has a row with a single
+ * entry. */
 bool file_may_be_permuted(const trs_mat *A);
 
 const char *field_name(trs_field f);
 const char *symmetry_name(trs_symmetry s);
 
-/* A trs_mm_options.progress that draws a bar on the standard error stream, when that is a terminal and reading
- * takes more than a second; user: a bar, zero before the first call. */
+/* A trs_mm_options.progress that draws a bar on the standard error stream, when that is a terminal
+ * and reading takes more than a second; user: a bar, zero before the first call. */
 typedef struct bar {
     double start, drawn; /* seconds by now (); 0: not yet */
 } bar;

@@ -6,7 +6,8 @@ extern const char program_name[]; /* each program defines it */
 
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Complains of wrong use, with the value that is wrong (NULL: there is none), and leaves with EXIT_USAGE. */
+/* Complains of wrong use, with the value that is wrong (NULL: there is none), and leaves with
+ * EXIT_USAGE. */
 _Noreturn void wrong(const char *what, const char *value);
 
 /* Complains, and returns EXIT_USAGE. */

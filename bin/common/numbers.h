@@ -16,8 +16,9 @@ const char *dtype_name(trs_dtype t); /* "f32", "f64", "c32", "c64" */
 double part_at(const void *a, trs_dtype t, int64_t k); /* a [k], an array of parts */
 void set_part(void *a, trs_dtype t, int64_t k, double x);
 
-/* count numbers of one type as another one.  A real number becomes a complex one with the imaginary part 0; of
- * a complex number that becomes a real one the real part is left.  The caller frees them.  NULL: no memory. */
+/* count numbers of one type as another one.  A real number becomes a complex one with the imaginary
+ * part 0; of a complex number that becomes a real one the real part is left.  The caller frees
+ * them.  NULL: no memory. */
 void *convert_numbers(const void *from, trs_dtype was, trs_dtype is, int64_t count);
 
 #endif

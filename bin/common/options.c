@@ -17,7 +17,7 @@ enum {
     MOST_ROWS = 64
 }; /* what getopt_long returns for row 0: it is beyond all letters */
 
-/* ---- values -------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static void *place(const option_row *row, void *arguments)
 {
@@ -73,7 +73,7 @@ void take_gib(const option_row *row, const char *text, void *arguments)
     *(int64_t *)place(row, arguments) = (int64_t)(positive_number(row, text) * 0x1p30);
 }
 
-/* ---- the command line ---------------------------------------------------------------------------- */
+/* ---- the command line ------------------------------------------------------------------------ */
 
 /* The letters as getopt wants them: those of options with a text have a colon behind. */
 static void list_letters(const option_row *rows, int count, char *letters)

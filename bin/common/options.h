@@ -1,7 +1,8 @@
 /* options.h: a command line, read by a table with a row for each option.
  *
- * A row says how the option is called and which function takes it.  The functions below store into the member
- * of the program's arguments that lies at the row's offset; a program adds its own for what is particular. */
+ * A row says how the option is called and which function takes it.  The functions below store into
+ * the member of the program's arguments that lies at the row's offset; a program adds its own for
+ * what is particular. */
 #ifndef TRS_BIN_OPTIONS_H
 #define TRS_BIN_OPTIONS_H
 
@@ -22,8 +23,8 @@ typedef struct option_row {
     const char *what;   /* the sentence for a wrong value; in the last row, for an unknown option */
 } option_row;
 
-/* Calls the functions of the options that were given; returns their bits.  Wrong use leaves.  optind is then
- * the place of the first argument that is no option. */
+/* Calls the functions of the options that were given; returns their bits.  Wrong use leaves.
+ * optind is then the place of the first argument that is no option. */
 unsigned take_options(int argc, char **argv, const option_row *rows, void *arguments);
 
 /* What a row may call. */
@@ -40,8 +41,8 @@ double positive_number(const option_row *row, const char *text);
 
 /* Options that exclude one another: one of the first with one of the others. */
 typedef struct exclusion {
-    unsigned one, others; /* bits of the rows; 0, 0: the end of the table */
-    const char *what;
+    unsigned one, others; /* bits of the rows */
+    const char *what;     /* the sentence; NULL: the end of the table */
 } exclusion;
 
 void check_exclusions(unsigned given, const exclusion *table);

@@ -1,7 +1,8 @@
 /* problems.c: the kinds of triangles of the benchmark.
  *
- * Every row is diagonally dominant: the absolute values of its other entries sum to at most 0.9 of the diagonal
- * entry.  So solutions stay moderate and errors can be compared.  lu2d and lu3d are as CHOLMOD makes them. */
+ * Every row is diagonally dominant: the absolute values of its other entries sum to at most 0.9 of
+ * the diagonal entry.  So solutions stay moderate and errors can be compared.  lu2d and lu3d are as
+ * CHOLMOD makes them. */
 #include "config.h"
 
 #include "problems.h"
@@ -24,7 +25,7 @@ typedef struct maker { /* a triangle to which rows are added one after the other
     int failed;   /* TRS_OK, or TRS_EMEM once there was no room for an entry */
 } maker;
 
-/* ---- random numbers: splitmix64 ---------------------------------------------------------- */
+/* ---- random numbers: splitmix64 -------------------------------------------------------------- */
 
 static uint64_t random_bits(maker *m)
 {
@@ -44,7 +45,7 @@ static int64_t below(maker *m, int64_t n)
     return (int64_t)(uniform(m) * (double)n);
 }
 
-/* ---- rows -------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* a + b and a * b for a, b >= 0; INT64_MAX where that is too large for the type. */
 static int64_t plus(int64_t a, int64_t b)
@@ -61,8 +62,8 @@ static int refuse(maker *m, int code, const char *why)
     return say(code, "%s %" PRId64 ": %s", m->kind, m->size, why);
 }
 
-/* Can so many rows and entries be numbered by 32 bits, and held in the memory of this machine?  Without this
- * question an allocation might succeed that the machine can never fill. */
+/* Can so many rows and entries be numbered by 32 bits, and held in the memory of this machine?
+ * Without this question an allocation might succeed that the machine can never fill. */
 static int check_size(maker *m, int64_t rows, int64_t entries)
 {
     const double need = 8.0 * (double)rows + 12.0 * (double)entries,
@@ -129,8 +130,8 @@ static int is_ascending(const int32_t *a, int64_t n)
     return 1;
 }
 
-/* Ends row i: sorts its columns, drops those that stand there twice or are not left of the diagonal, and adds
- * the diagonal and the values. */
+/* Ends row i: sorts its columns, drops those that stand there twice or are not left of the
+ * diagonal, and adds the diagonal and the values. */
 static void end_row(maker *m, int64_t i)
 {
     trs_mm *mm = m->mm;
@@ -149,15 +150,15 @@ static void end_row(maker *m, int64_t i)
     mm->ptr[i + 1] = mm->nnz = q;
 }
 
-/* ---- grids ------------------------------------------------------------------------------- */
+/* ---- grids ----------------------------------------------------------------------------------- */
 
 /* The nodes of the 3 x 3 x 3 stencil around node (0, 0, 0), numbered with x first, are
  *     (k mod 3 - 1, k / 3 mod 3 - 1, k / 9 - 1),   k = 0 ... 26;
  * number 13 is the node itself, and 0 to 12 are those before it in the order of the rows. */
 enum { STENCIL_HALF = 14 };
 
-/* Neighbour k of a node in a grid of d [0] x d [1] x d [2]; -1: it lies outside, or, unless all of the stencil
- * counts, not on an axis. */
+/* Neighbour k of a node in a grid of d [0] x d [1] x d [2]; -1: it lies outside, or, unless all of
+ * the stencil counts, not on an axis. */
 static int64_t stencil_node(const int64_t d[3], int64_t node, int64_t k, int all)
 {
     const int64_t dx = k % 3 - 1, dy = k / 3 % 3 - 1, dz = k / 9 - 1;
@@ -167,8 +168,8 @@ static int64_t stencil_node(const int64_t d[3], int64_t node, int64_t k, int all
     return node + dx + d[0] * (dy + d[1] * dz);
 }
 
-/* The lower triangle of a grid with dof unknowns a node: each is coupled to all unknowns of the neighbours, along
- * the axes or in the whole stencil. */
+/* The lower triangle of a grid with dof unknowns a node: each is coupled to all unknowns of the
+ * neighbours, along the axes or in the whole stencil. */
 static int grid(maker *m, const int64_t d[3], int all, int64_t dof)
 {
     const int64_t nodes = times(times(d[0], d[1]), d[2]), rows = times(nodes, dof);
@@ -223,7 +224,7 @@ static int ilu(maker *m)
     return rc;
 }
 
-/* ---- random triangles ---------------------------------------------------------------------- */
+/* ---- random triangles ------------------------------------------------------------------------ */
 
 static int uniform_rows(maker *m)
 {
@@ -237,9 +238,9 @@ static int uniform_rows(maker *m)
     return rc;
 }
 
-/* An edge of the R-MAT graph: bit by bit its two vertices fall into one of four quadrants of the adjacency
- * matrix, with the probabilities 0.57, 0.19, 0.19 and 0.05.
- * Source: D. Chakrabarti, Y. Zhan and C. Faloutsos, "R-MAT: A Recursive Model for Graph Mining", SDM 2004. */
+/* An edge of the R-MAT graph: bit by bit its two vertices fall into one of four quadrants of the
+ * adjacency matrix, with the probabilities 0.57, 0.19, 0.19 and 0.05. Source: D. Chakrabarti, Y.
+ * Zhan and C. Faloutsos, "R-MAT: A Recursive Model for Graph Mining", SDM 2004. */
 static void rmat_edge(maker *m, int64_t *u, int64_t *v)
 {
     *u = *v = 0;
@@ -261,8 +262,9 @@ static void shuffle(maker *m, int32_t *a, int64_t n)
     }
 }
 
-/* Adds the edges (row [k], col [k]) row by row, after a counting sort: while it runs, first [i + 1] is the next
- * free place of row i in sorted [edges]; afterwards it is where row i ends and row i + 1 begins. */
+/* Adds the edges (row [k], col [k]) row by row, after a counting sort: while it runs, first [i + 1]
+ * is the next free place of row i in sorted [edges]; afterwards it is where row i ends and row i +
+ * 1 begins. */
 static void rows_of_edges(maker *m, int64_t n, int64_t edges, const int32_t *row,
                           const int32_t *col, int64_t *first, int32_t *sorted)
 {
@@ -276,8 +278,8 @@ static void rows_of_edges(maker *m, int64_t n, int64_t edges, const int32_t *row
     }
 }
 
-/* The edges, by place [], a random numbering of the vertices: the larger number is the row.  Numbered as they
- * are made, the vertices would be ordered by their degree. */
+/* The edges, by place [], a random numbering of the vertices: the larger number is the row.
+ * Numbered as they are made, the vertices would be ordered by their degree. */
 static void rmat_edges(maker *m, const int32_t *place, int64_t edges, int32_t *row, int32_t *col)
 {
     int64_t u, v;
@@ -313,8 +315,9 @@ static int rmat(maker *m)
     return rc;
 }
 
-/* As in circuits: a row has one to four entries, most of them near the diagonal, at distances with a heavy tail;
- * 40 columns are nets, in which 0.3 % of all rows behind have an entry; and a few rows have four thousand. */
+/* As in circuits: a row has one to four entries, most of them near the diagonal, at distances with
+ * a heavy tail; 40 columns are nets, in which 0.3 % of all rows behind have an entry; and a few
+ * rows have four thousand. */
 static int circuit(maker *m)
 {
     enum { NETS = 40, LONG = 4000 };
@@ -337,7 +340,7 @@ static int circuit(maker *m)
     return rc;
 }
 
-/* ---- chains and full triangles ------------------------------------------------------------- */
+/* ---- chains and full triangles --------------------------------------------------------------- */
 
 static int chain_of(maker *m, int64_t entries, int64_t reach)
 {
@@ -386,7 +389,7 @@ static int lu3d(maker *m)
     return rc ? rc : problem_make_lu(3, m->size, m->mm);
 }
 
-/* ---- the table --------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static const struct {
     problem_kind kind;

@@ -23,10 +23,10 @@ typedef struct problem_kind {
 /* Kind number k = 0, 1, ...; NULL past the last. */
 const problem_kind *problem_kind_at(int k);
 
-/* A lower triangle in CSR with base 0; the columns of a row ascend, so that its diagonal entry is the last.
- * mm is always set and freed by trs_mm_free; said () is the sentence after an error.
- * Returns TRS_OK, TRS_EARG (the kind is unknown; the size or an option is negative, or too large for this
- * machine), TRS_EMEM, TRS_ESUPPORT (the kind needs CHOLMOD), TRS_ELIBRARY. */
+/* A lower triangle in CSR with base 0; the columns of a row ascend, so that its diagonal entry is
+ * the last. mm is always set and freed by trs_mm_free; said () is the sentence after an error.
+ * Returns TRS_OK, TRS_EARG (the kind is unknown; the size or an option is negative, or too large
+ * for this machine), TRS_EMEM, TRS_ESUPPORT (the kind needs CHOLMOD), TRS_ELIBRARY. */
 int problem_make(const char *kind, int64_t size, const problem_options *opt, trs_mm *mm);
 
 /* The same for the text "KIND:SIZE", with all options at their defaults. */

@@ -1,4 +1,5 @@
-/* problems_lu.c: Cholesky factors as test triangles: the L of the Laplacian of a grid, by CHOLMOD with AMD. */
+/* problems_lu.c: Cholesky factors as test triangles: the L of the Laplacian of a grid, by CHOLMOD
+ * with AMD. */
 #include "config.h"
 
 #include "problems.h"
@@ -11,8 +12,8 @@
 #ifdef HAVE_CHOLMOD
 #include "trisolve-suitesparse.h"
 
-/* The column of k = 0, the diagonal, or of the neighbour of node i along axis |k| - 1, before it for k < 0 and
- * behind it for k > 0; -1: the node lies at that side of the grid. */
+/* The column of k = 0, the diagonal, or of the neighbour of node i along axis |k| - 1, before it
+ * for k < 0 and behind it for k > 0; -1: the node lies at that side of the grid. */
 static int64_t neighbour(int64_t i, int k, int64_t size)
 {
     const int64_t step[3] = {1, size, size * size};

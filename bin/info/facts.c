@@ -11,10 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- sums -------------------------------------------------------------------------------------- */
+/* ---- sums ------------------------------------------------------------------------------------ */
 
 /* A sum in long double that also adds up what each addition loses, since large entries may cancel.
- * Source: A. Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", ZAMM 54, 1974. */
+ * Source: A. Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen",
+ * ZAMM 54, 1974. */
 typedef struct sum {
     long double s, lost;
 } sum;
@@ -50,7 +51,7 @@ static void sum_values(facts *f)
     f->sum_im = isnan(f->max_abs) ? NAN : total(&im);
 }
 
-/* ---- triangles ----------------------------------------------------------------------------------- */
+/* ---- triangles ------------------------------------------------------------------------------- */
 
 /* The entries of row i in the triangle are *p ... *end - 1; columns ascend. */
 static void row_part(const trs_mm *mm, bool lower, int64_t i, int64_t *p, int64_t *end)
@@ -69,8 +70,9 @@ static bool is_zero(const trs_mm *mm, int64_t p)
     return mm->dtype == TRS_C64 ? v[2 * p] == 0 && v[2 * p + 1] == 0 : v[p] == 0;
 }
 
-/* level(i) = 1 + max over the rows j that row i depends on of level(j), or 0 where there are none.  The rows of a
- * lower triangle stand in a topological order, those of an upper one backwards: one pass does. */
+/* level(i) = 1 + max over the rows j that row i depends on of level(j), or 0 where there are none.
+ * The rows of a lower triangle stand in a topological order, those of an upper one backwards: one
+ * pass does. */
 static void find_levels(const trs_mm *mm, bool lower, int32_t *level, triangle *t)
 {
     int64_t n = mm->rows, p, end;
@@ -139,7 +141,8 @@ static int look_at(const trs_mm *mm, bool lower, triangle *t)
     return TRS_OK;
 }
 
-/* A plan for A as a triangle of that kind, with its levels; bad pivots are of no interest.  NULL: there is none. */
+/* A plan for A as a triangle of that kind, with its levels; bad pivots are of no interest.  NULL:
+ * there is none. */
 static trs_plan *analyse(const trs_mat *A, unsigned kind, const char *solver)
 {
     const trs_options opt = {.solver = solver, .threads = 1};
@@ -175,8 +178,8 @@ static int look_at_permuted(const trs_mm *mm, const trs_mat *A, triangle *found)
     return rc;
 }
 
-/* Measures how long the levels take, by a sweep over the rows and by a topological sort of the columns.  The shorter time
- * of two counts, for the first run warms up. */
+/* Measures how long the levels take, by a sweep over the rows and by a topological sort of the
+ * columns.  The shorter time of two counts, for the first run warms up. */
 static void time_levels(const trs_mat *A, unsigned kind, triangle *t)
 {
     static const char *const solver[ANALYSES] = {"cpu-serial", "cpu-level"};
@@ -192,7 +195,8 @@ static void time_levels(const trs_mat *A, unsigned kind, triangle *t)
     }
 }
 
-/* A triangle is looked at itself; of any other square matrix both are, as ILU(0) or Gauss-Seidel have them. */
+/* A triangle is looked at itself; of any other square matrix both are, as ILU(0) or Gauss-Seidel
+ * have them. */
 static int look_at_triangles(const arguments *a, facts *f)
 {
     static const char *const name[] = {"none", "lower", "upper", "diagonal"};
@@ -212,7 +216,7 @@ static int look_at_triangles(const arguments *a, facts *f)
     return rc;
 }
 
-/* ---- a file ---------------------------------------------------------------------------------------- */
+/* ---- a file ---------------------------------------------------------------------------------- */
 
 int facts_read(const arguments *a, const char *file, facts *f)
 {

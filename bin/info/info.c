@@ -43,7 +43,7 @@ static const struct option options[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* ---- the command line ---------------------------------------------------------------------------- */
+/* ---- the command line ------------------------------------------------------------------------ */
 
 static double number(const char *text, double most, const char *what)
 {
@@ -97,7 +97,7 @@ static void parse_arguments(int argc, char **argv, arguments *a)
     if (a->plot && a->count > 1) wrong("--plot is for one file", NULL);
 }
 
-/* ---- running --------------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 static int run(const arguments *a, facts *f)
 {

@@ -28,8 +28,8 @@ typedef struct analysis { /* a way to find the levels */
     double seconds;
 } analysis;
 
-/* The lower or the upper triangle of a sparse matrix, diagonal included; or the one that the matrix is after
- * permutations of its rows and columns. */
+/* The lower or the upper triangle of a sparse matrix, diagonal included; or the one that the matrix
+ * is after permutations of its rows and columns. */
 typedef struct triangle {
     const char *name; /* "lower", "upper", "permuted"; NULL: it was not looked at */
     int64_t entries, levels;

@@ -22,8 +22,9 @@ static void put_quoted(FILE *out, const char *s)
     fputc('\'', out);
 }
 
-/* At most MOST_POINTS points: of several levels in a row the widest is shown.  gnuplot draws a step from a point to
- * the next one: that of level l from l - 0.5 to l + 0.5.  The last step needs a point behind it. */
+/* At most MOST_POINTS points: of several levels in a row the widest is shown.  gnuplot draws a step
+ * from a point to the next one: that of level l from l - 0.5 to l + 0.5.  The last step needs a
+ * point behind it. */
 static void put_points(FILE *out, const triangle *t)
 {
     int64_t step = t->levels / MOST_POINTS + 1, widest = 0;

@@ -17,7 +17,7 @@ static const char *format_name(const facts *f)
     return f->mm.format == TRS_DENSE ? "array" : "coordinate";
 }
 
-/* ---- text ---------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static void print_triangle(const triangle *t)
 {
@@ -54,7 +54,7 @@ void print_text(const facts *f)
     for (int k = 0; k < TRIANGLES; k++) print_triangle(&f->part[k]);
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 #ifdef HAVE_JANSSON
 

@@ -119,7 +119,7 @@ static void leave_version(const option_row *row, const char *text, void *user)
     exit(EXIT_GOOD);
 }
 
-/* ---- the options ------------------------------------------------------------------------------ */
+/* ---- the options ----------------------------------------------------------------------------- */
 
 /* Which options were given, as far as others exclude them. */
 enum {

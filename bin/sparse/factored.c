@@ -1,4 +1,5 @@
-/* factored.c: X by factors of A: complete ones of SuiteSparse, or incomplete ones of this library. */
+/* factored.c: X by factors of A: complete ones of SuiteSparse, or incomplete ones of this
+ * library. */
 #include "config.h"
 
 #include "exits.h"

@@ -1,5 +1,5 @@
-/* failure.c: why x is no solution, in a sentence: a number in the matrix or in the right-hand side is not finite, x
- * overflows, the matrix is singular, or else the backward error is too large. */
+/* failure.c: why x is no solution, in a sentence: a number in the matrix or in the right-hand side
+ * is not finite, x overflows, the matrix is singular, or else the backward error is too large. */
 #include "config.h"
 
 #include "report.h"
@@ -27,7 +27,8 @@ static bool counts(unsigned kind, int64_t i, int64_t j)
     return i > j ? !(kind & TRS_UPPER) : !(kind & TRS_LOWER);
 }
 
-/* Finds the first entry that is not finite in a file's matrix, which is CSR with base 1, or full and by columns. */
+/* Finds the first entry that is not finite in a file's matrix, which is CSR with base 1, or full
+ * and by columns. */
 static bool bad_entry(const trs_mat *A, int64_t *row, int64_t *col)
 {
     const int64_t *ptr = A->ptr;

@@ -1,5 +1,5 @@
-/* left_out.c: rows whose pivot was left out or replaced, with --pivot: another matrix than A was solved with there, so
- * they must not count in the error. */
+/* left_out.c: rows whose pivot was left out or replaced, with --pivot: another matrix than A was
+ * solved with there, so they must not count in the error. */
 #include "config.h"
 
 #include "problem.h"
@@ -43,7 +43,8 @@ static void clear_rows_and_columns(problem *p, const char *out, size_t size)
     }
 }
 
-/* Finds the rows without a usable pivot: out [n].  Their diagonal entries become 0, for a NaN would hide the rest. */
+/* Finds the rows without a usable pivot: out [n].  Their diagonal entries become 0, for a NaN would
+ * hide the rest. */
 static void find_left_out(problem *p, char *out, size_t size)
 {
     for (int64_t i = 0; i < p->A.n; i++) {
@@ -54,7 +55,8 @@ static void find_left_out(problem *p, char *out, size_t size)
     }
 }
 
-/* The error is that of the other rows: those that are left out get the B = op(A) X that their X fulfils. */
+/* The error is that of the other rows: those that are left out get the B = op(A) X that their X
+ * fulfils. */
 int leave_out_rows(const arguments *a, problem *p)
 {
     const size_t size = size_of_number(p->A.dtype);

@@ -21,7 +21,7 @@ int no_memory(const char *what)
     return exit_code(TRS_EMEM);
 }
 
-/* ---- the matrix --------------------------------------------------------------------------------- */
+/* ---- the matrix ------------------------------------------------------------------------------ */
 
 int read_file(const arguments *a, const char *name, trs_mm_options opt, trs_mm *mm)
 {
@@ -66,7 +66,8 @@ static bool takes_full(const arguments *a, const trs_solver_info *s)
     return a->solver ? !strcmp(a->solver, s->name) : (s->caps & TRS_CAP_PIVOTS) != 0;
 }
 
-/* A full matrix that is no triangle goes to the dense solvers, when there is one that can take it. */
+/* A full matrix that is no triangle goes to the dense solvers, when there is one that can take
+ * it. */
 static bool full_system(const arguments *a, const problem *p)
 {
     trs_solver_info s;
@@ -88,7 +89,7 @@ bool find_permuted(const arguments *a, problem *p)
     return found;
 }
 
-/* ---- number types --------------------------------------------------------------------------------- */
+/* ---- number types ---------------------------------------------------------------------------- */
 
 /* Converts the matrix, and B, whose type is rhs, to numbers of type `is`. */
 static int retype(problem *p, trs_dtype rhs, trs_dtype is)
@@ -135,7 +136,7 @@ static bool needs_factors(const arguments *a, problem *p)
     return !full_system(a, p) && !find_permuted(a, p);
 }
 
-/* ---- the problem ---------------------------------------------------------------------------------- */
+/* ---- the problem ----------------------------------------------------------------------------- */
 
 int problem_read(const arguments *a, problem *p)
 {

@@ -19,13 +19,14 @@ typedef struct problem {
 int problem_read(const arguments *a, problem *p); /* an exit code */
 void problem_free(problem *p);
 
-/* B, from the file that was named, from the archive of the matrix, or made.  Return exit codes; *dtype is the type
- * of the numbers in a file.  read_rhs leaves p->B at NULL when there is no file. */
+/* B, from the file that was named, from the archive of the matrix, or made.  Return exit codes;
+ * *dtype is the type of the numbers in a file.  read_rhs leaves p->B at NULL when there is no
+ * file. */
 int read_rhs(const arguments *a, problem *p, trs_dtype *dtype);
 int make_rhs(const arguments *a, problem *p);
 
-/* Reads a file's matrix, or the right-hand side beside it in an archive, which need not be there.  Returns a
- * trs_status. */
+/* Reads a file's matrix, or the right-hand side beside it in an archive, which need not be there.
+ * Returns a trs_status. */
 int read_file(const arguments *a, const char *name, trs_mm_options opt, trs_mm *mm);
 
 /* Complains, and returns the exit code. */
@@ -34,11 +35,12 @@ int no_memory(const char *what);
 /* Is it a triangle after permutations of its rows and columns?  Then p->A.kind is TRS_PERMUTED. */
 bool find_permuted(const arguments *a, problem *p);
 
-/* Makes the rows whose pivot was left out or replaced such that they do not count in the error.  Returns a
- * trs_status. */
+/* Makes the rows whose pivot was left out or replaced such that they do not count in the error.
+ * Returns a trs_status. */
 int leave_out_rows(const arguments *a, problem *p);
 
-/* max |x - exact| / max |exact|, by real and imaginary parts; NaN: it is not known, or some x is NaN. */
+/* max |x - exact| / max |exact|, by real and imaginary parts; NaN: it is not known, or some x is
+ * NaN. */
 double forward_error(const problem *p);
 
 #endif

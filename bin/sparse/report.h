@@ -40,7 +40,7 @@ void print_text(const report *r);
 int print_json(const report *r); /* an exit code */
 int list_solvers(void);          /* likewise */
 
-/* ---- what text and JSON have in common ------------------------------------------------------------ */
+/* ---- what text and JSON have in common ------------------------------------------------------- */
 
 FILE *report_stream(
     const report *r); /* x goes to standard output when asked to; the report then makes way */

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The columns of a file as a full matrix.  The binary form is read as CSR whatever was asked for. */
+/* The columns of a file as a full matrix.  The binary form is read as CSR whatever was asked
+ * for. */
 static void *full_columns(const trs_mm *mm)
 {
     const size_t size = size_of_number(mm->dtype);
@@ -94,8 +95,9 @@ static void set_exact(problem *p, double slope)
     }
 }
 
-/* Is op(A) x nothing but rounding, as with ones and the Laplacian of a graph?  Then any x, even 0, would have the
- * backward error 0.  B is 0 here, so that the error against it is the size of op(A) x. */
+/* Is op(A) x nothing but rounding, as with ones and the Laplacian of a graph?  Then any x, even 0,
+ * would have the backward error 0.  B is 0 here, so that the error against it is the size of op(A)
+ * x. */
 static bool is_annihilated(const arguments *a, const problem *p)
 {
     const double eps = is_single(p->A.dtype) ? (double)FLT_EPSILON : DBL_EPSILON;

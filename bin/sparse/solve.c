@@ -49,7 +49,7 @@ static int run_plan(void *user)
     return trs_solve(j->plan, j->args->op, j->nrhs, j->B, j->T.n, j->X, j->T.n, NULL);
 }
 
-/* ---- two precisions ------------------------------------------------------------------------- */
+/* ---- two precisions -------------------------------------------------------------------------- */
 
 /* Makes copies of the arrays in single precision, when X is to be refined to double. */
 static int round_down(job *j, const problem *p)
@@ -63,7 +63,8 @@ static int round_down(job *j, const problem *p)
     return j->T.val && j->B && j->X ? TRS_OK : TRS_EMEM;
 }
 
-/* X as it was solved; or 0, for refinement to begin with, when it left the range of single precision. */
+/* X as it was solved; or 0, for refinement to begin with, when it left the range of single
+ * precision. */
 static int round_up(job *j, problem *p)
 {
     const int64_t n = p->A.n;
@@ -85,7 +86,7 @@ static void single_free(job *j, const problem *p)
     free(j->X);
 }
 
-/* ---- a triangle ----------------------------------------------------------------------------- */
+/* ---- a triangle ------------------------------------------------------------------------------ */
 
 static int refine_triangle(job *j, problem *p, report *r)
 {

@@ -1,5 +1,5 @@
-/* t_figures.c: the figures of --dense and of triangles, from results that are made up as a machine with a GPU would
- * give them: which figures there are, with which curves and which numbers. */
+/* t_figures.c: the figures of --dense and of triangles, from results that are made up as a machine
+ * with a GPU would give them: which figures there are, with which curves and which numbers. */
 #include "config.h"
 
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 
 const char program_name[] = "t_figures";
 
-/* ---- results -------------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 /* In order: solver k takes (k + 1) n ns to factor or, without factors, to solve. */
 static const char *const triangles[] = {
@@ -75,7 +75,7 @@ static result_list dense_results(void)
     return k;
 }
 
-/* ---- scripts ------------------------------------------------------------------------------------------ */
+/* ---- scripts --------------------------------------------------------------------------------- */
 
 static const char *script_of(const figure_list *l, const char *file)
 {
@@ -174,7 +174,8 @@ static void bars_over_a_reference(void **state)
     has(script, "\nmatrix cpu-serial cuda-dataflow\n");
     has(script, "\n\"it's ?one?\" 2 0.25\n\"two\" 2 ?\nEOD\n");
     has(script, "('it''s \"one\"' 0, 'two' 1)");
-    /* bars reach from 1 to the ratio; dense-serial, 3000 times slower, is not there to flatten them */
+    /* bars reach from 1 to the ratio; dense-serial, 3000 times slower, is not there to flatten
+     * them */
     has(script, "(cut(column(2))):(y(1)):(1):(cut(column(2)))");
     has(script, "\nlow = 0.2273\nhigh = 2.2\n"); /* 0.25 / 1.1, 2 * 1.1 */
     has(caption_of(&l, "solve"), "Not drawn: dense-serial, which");
@@ -220,7 +221,8 @@ static void add_three(result_list *k, int64_t levels, double a, double b, double
  *     8 1 4     8 1 4      cpu-level is wrong on the second, and so is not the fastest there
  *     2 . 1     2 . 1
  *     3 3 6     1 1 2
- * cpu-serial: 1, 2, 8; cpu-level: 1, 1; cpu-other: 1, 2, 4; chosen: third, first, first: 4, 2, 1. */
+ * cpu-serial: 1, 2, 8; cpu-level: 1, 1; cpu-other: 1, 2, 4; chosen: third, first, first: 4, 2,
+ * 1. */
 static void profile_by_hand(void **state)
 {
     const settings s = {0};

@@ -1,9 +1,10 @@
-/* child.c: a matrix in a process of its own, so that a crash, a hang or too much memory costs a row of the results,
- * and the other matrices go on.
+/* child.c: a matrix in a process of its own, so that a crash, a hang or too much memory costs a row
+ * of the results, and the other matrices go on.
  *
- * The child is this program, started anew, since neither OpenMP nor CUDA survive a fork.  It has the same options
- * and --child=FD, the pipe that its results go to.  The parent reads from the pipe until it is closed, and looks
- * ten times a second how long the child takes and how much memory it has. */
+ * The child is this program, started anew, since neither OpenMP nor CUDA survive a fork.  It has
+ * the same options and --child=FD, the pipe that its results go to.  The parent reads from the pipe
+ * until it is closed, and looks ten times a second how long the child takes and how much memory it
+ * has. */
 #include "config.h"
 
 #include "child.h"

@@ -12,8 +12,8 @@ typedef struct processes {
     int options;
 } processes;
 
-/* The results of a matrix, and always how they end: when not as they should, a row says why.  Returns an exit
- * code. */
+/* The results of a matrix, and always how they end: when not as they should, a row says why.
+ * Returns an exit code. */
 int run_child(const settings *s, const processes *p, const char *name, buffer *b);
 
 #endif

@@ -3,8 +3,8 @@
  *     GLOB            the name, or what stands behind its last slash, matches this or another GLOB
  *     n OP NUMBER     the number of rows is so large; OP is < <= > >= or =
  *     nnz OP NUMBER   ... and the number of entries
- *     kind=GLOB       the kind of problem that the file states, its field or its symmetry matches this or
- *                     another GLOB
+ *     kind=GLOB       the kind of problem that the file states, its field or its symmetry matches
+ *                     this or another GLOB
  *
  * All sizes must hold, one GLOB where there are some, and one kind where there are some. */
 #include "config.h"

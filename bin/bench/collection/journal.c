@@ -1,9 +1,9 @@
 /* journal.c: --resume: what a run over many matrices has got to, kept in a file beside its output.
  *
- * FILE.resume, where FILE is the first of --csv, --json and --html, begins with a line that says the version and the
- * options.  Then it has, matrix by matrix, a length, the name, a length, and the bytes of its results.  The run
- * that follows reads them back, so that every output has all of them.  The last matrix may be cut short: then it
- * is run again. */
+ * FILE.resume, where FILE is the first of --csv, --json and --html, begins with a line that says
+ * the version and the options.  Then it has, matrix by matrix, a length, the name, a length, and
+ * the bytes of its results.  The run that follows reads them back, so that every output has all of
+ * them.  The last matrix may be cut short: then it is run again. */
 #include "config.h"
 
 #include "journal.h"
@@ -17,9 +17,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- the parts of the file -------------------------------------------------------------------- */
+/* ---- the parts of the file ------------------------------------------------------------------- */
 
-/* The first line.  Where it is another one, the results cannot be read, or are those of another run. */
+/* The first line.  Where it is another one, the results cannot be read, or are those of another
+ * run. */
 static int make_title(const processes *s, buffer *b)
 {
     char text[200];

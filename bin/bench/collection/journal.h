@@ -1,4 +1,5 @@
-/* journal.h: --resume: what a run over many matrices has got to, kept in a file beside its output. */
+/* journal.h: --resume: what a run over many matrices has got to, kept in a file beside its
+ * output. */
 #ifndef TRS_BIN_BENCH_JOURNAL_H
 #define TRS_BIN_BENCH_JOURNAL_H
 

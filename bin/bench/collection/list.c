@@ -1,5 +1,6 @@
-/* list.c: the names to run over: a folder becomes the matrices in it and below it, in the order of their names,
- * without the right-hand sides that lie beside them.  Links to folders are not followed, for they may lead back. */
+/* list.c: the names to run over: a folder becomes the matrices in it and below it, in the order of
+ * their names, without the right-hand sides that lie beside them.  Links to folders are not
+ * followed, for they may lead back. */
 #include "config.h"
 
 #include "list.h"
@@ -75,10 +76,10 @@ static int walk(name_list *l, const char *dir)
     return code;
 }
 
-/* ---- right-hand sides ---------------------------------------------------------------------------- */
+/* ---- right-hand sides ------------------------------------------------------------------------ */
 
-/* The end of NAME in NAME_b.mtx, NAME_rhs1.mtx.gz and so on, which are the right-hand sides of NAME.mtx in the
- * SuiteSparse collection; NULL: by its name it is none. */
+/* The end of NAME in NAME_b.mtx, NAME_rhs1.mtx.gz and so on, which are the right-hand sides of
+ * NAME.mtx in the SuiteSparse collection; NULL: by its name it is none. */
 static const char *end_of_matrix(const char *name)
 {
     const char *mtx = strstr(base_name(name), ".mtx"), *end = mtx;

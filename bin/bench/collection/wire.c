@@ -1,7 +1,8 @@
 /* wire.c: results as bytes, from a child process to its parent and in the file of --resume.
  *
- * Both ends are the same program with the same options, so structures are sent as they lie in memory.  Pointers
- * to constants of the program, such as names of solvers, mean nothing to the receiver, which puts in its own.
+ * Both ends are the same program with the same options, so structures are sent as they lie in
+ * memory.  Pointers to constants of the program, such as names of solvers, mean nothing to the
+ * receiver, which puts in its own.
  *
  *     record: head of a result | cells [count]     one for each result
  *     record: head of the end                      once */
@@ -79,8 +80,8 @@ int wire_send(int fd, const buffer *b)
 
 /* ---- receiving ------------------------------------------------------------------------------- */
 
-/* The cells that were sent, with the solvers of this process; NULL: no memory, or other cells than those of its
- * settings. */
+/* The cells that were sent, with the solvers of this process; NULL: no memory, or other cells than
+ * those of its settings. */
 static cell *take_cells(const settings *s, const char *p, int sent)
 {
     int count;

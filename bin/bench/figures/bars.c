@@ -1,9 +1,10 @@
-/* bars.c: solve.svg: matrix by matrix, the solve time of every solver over that of the reference, as bars.
+/* bars.c: solve.svg: matrix by matrix, the solve time of every solver over that of the reference,
+ * as bars.
  *
- * A ratio r is drawn on a logarithmic axis as a bar between 1 and r.  Its length is |log r|, so that twice as fast
- * and half as fast look alike, to the left and to the right; the length of a bar that began at the end of the axis
- * would depend on where the axis ends.  A bar that reaches beyond the axis is cut there, and its ratio is written
- * beside it. */
+ * A ratio r is drawn on a logarithmic axis as a bar between 1 and r.  Its length is |log r|, so
+ * that twice as fast and half as fast look alike, to the left and to the right; the length of a bar
+ * that began at the end of the axis would depend on where the axis ends.  A bar that reaches beyond
+ * the axis is cut there, and its ratio is written beside it. */
 #include "config.h"
 
 #include "kinds.h"
@@ -62,8 +63,8 @@ static void put_names(FILE *f, const result_list *l)
     fputs(")\n", f);
 }
 
-/* Row $0 has the height 1, of which bars + 1 equal parts are k = 1 ... bars and half a part at either end: bar k has its
- * middle at y(k). */
+/* Row $0 has the height 1, of which bars + 1 equal parts are k = 1 ... bars and half a part at
+ * either end: bar k has its middle at y(k). */
 static void put_axes(FILE *f, int rows, const comparison *v)
 {
     fprintf(f, "bars = %d\n", v->drawn);

@@ -1,4 +1,5 @@
-/* comparison.c: which solvers the figures of ratios show, over which reference, and how far their axis reaches. */
+/* comparison.c: which solvers the figures of ratios show, over which reference, and how far their
+ * axis reaches. */
 #include "config.h"
 
 #include "comparison.h"

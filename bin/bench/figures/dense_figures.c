@@ -1,8 +1,8 @@
 /* dense_figures.c: the figures of the seed documents, drawn anew from what --dense measured.
  *
- * A table says which curves a figure has.  There are the two figures of the seed "Dense Lower Triangular Solver",
- * figures 7 to 11 of "Effective GPU Strategies for LU Decomposition", the ratio of "Improving Parallel LU
- * Decomposition by ~20x", and one with every solver of each family. */
+ * A table says which curves a figure has.  There are the two figures of the seed "Dense Lower
+ * Triangular Solver", figures 7 to 11 of "Effective GPU Strategies for LU Decomposition", the ratio
+ * of "Improving Parallel LU Decomposition by ~20x", and one with every solver of each family. */
 #include "config.h"
 
 #include "kinds.h"

@@ -1,8 +1,9 @@
-/* figures.h: the figures of a run, as scripts for gnuplot with their numbers inside, so that each can be drawn
- * again, or changed, by hand.
+/* figures.h: the figures of a run, as scripts for gnuplot with their numbers inside, so that each
+ * can be drawn again, or changed, by hand.
  *
- * Of triangles there are three: the performance profile (profile.c), the ratios over the number of levels
- * (ratios.c) and the ratios matrix by matrix (bars.c).  --dense has its own (dense_figures.c). */
+ * Of triangles there are three: the performance profile (profile.c), the ratios over the number of
+ * levels (ratios.c) and the ratios matrix by matrix (bars.c).  --dense has its own
+ * (dense_figures.c). */
 #ifndef TRS_BIN_BENCH_FIGURES_H
 #define TRS_BIN_BENCH_FIGURES_H
 
@@ -23,11 +24,13 @@ typedef struct figure_list {
     figure *figure; /* [count] */
 } figure_list;
 
-/* All figures that the results give.  Returns an exit code; the list is to be freed also after an error. */
+/* All figures that the results give.  Returns an exit code; the list is to be freed also after an
+ * error. */
 int make_figures(const settings *s, const result_list *results, figure_list *l);
 void figures_free(figure_list *l);
 
-/* Runs gnuplot on a script, with SVG to the file; false: there is no gnuplot, or it refuses the script. */
+/* Runs gnuplot on a script, with SVG to the file; false: there is no gnuplot, or it refuses the
+ * script. */
 bool draw(const char *script, FILE *svg);
 
 #endif

@@ -11,7 +11,8 @@
 
 extern char **environ;
 
-/* Runs gnuplot with these as its standard input and output; its status, or -1: it cannot be started. */
+/* Runs gnuplot with these as its standard input and output; its status, or -1: it cannot be
+ * started. */
 static int spawn(int in, int out)
 {
     char *const argv[] = {"gnuplot", NULL};

@@ -1,5 +1,5 @@
-/* kinds.h: the kinds of figures.  Each function adds its figures to the list, or none where there is nothing to
- * show, and returns an exit code. */
+/* kinds.h: the kinds of figures.  Each function adds its figures to the list, or none where there
+ * is nothing to show, and returns an exit code. */
 #ifndef TRS_BIN_BENCH_KINDS_H
 #define TRS_BIN_BENCH_KINDS_H
 

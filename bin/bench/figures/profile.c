@@ -33,7 +33,8 @@ typedef struct profile {
 
 enum { CHOICE = -1 }; /* in place of a solver's number: the one that is chosen on each problem */
 
-/* The cell of a solver that counts towards its profile; NULL: it did not solve this problem, or nobody did. */
+/* The cell of a solver that counts towards its profile; NULL: it did not solve this problem, or
+ * nobody did. */
 static const cell *find_solve(const profile *p, const result *r, const choice *one, int solver)
 {
     if (!one->best) return NULL;

@@ -1,4 +1,5 @@
-/* script.c: what the scripts of all figures have in common: their head, their colours, and curves over n. */
+/* script.c: what the scripts of all figures have in common: their head, their colours, and curves
+ * over n. */
 #include "config.h"
 
 #include "script.h"

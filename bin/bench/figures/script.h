@@ -14,8 +14,8 @@ typedef struct writer {
     figure figure;
 } writer;
 
-/* Begins a script, set in pixels of that size, with its head and its title; adds the whole one to the list.  Both
- * return an exit code. */
+/* Begins a script, set in pixels of that size, with its head and its title; adds the whole one to
+ * the list.  Both return an exit code. */
 int figure_begin(writer *w, const char *file, const char *title, int width, int height);
 int figure_end(writer *w, figure_list *l);
 
@@ -25,8 +25,8 @@ void put_quoted(FILE *f, const char *text); /* in single quotes, in which gnuplo
 void put_column(FILE *f, const char *text); /* as a column of a data block, without quotes within */
 void put_colour(FILE *f, int place);        /* of a line, a point or a bar */
 
-/* The place of a solver by which colours, lines and points are given out.  Those that keep the matrix full stand last:
- * so the solvers that are drawn most have different ones. */
+/* The place of a solver by which colours, lines and points are given out.  Those that keep the
+ * matrix full stand last: so the solvers that are drawn most have different ones. */
 int place_of(const result_list *results, int solver);
 
 typedef struct curve { /* a line of a figure */

@@ -9,7 +9,8 @@
 
 #include "trisolve-suitesparse.h"
 
-/* The plans that come with the factors are not used here, so the solver that takes the least analysis will do. */
+/* The plans that come with the factors are not used here, so the solver that takes the least
+ * analysis will do. */
 int factor_matrix(const trs_mat *A, input *in)
 {
     const trs_factor_options opt = {.plan = {.solver = "cpu-serial"}};

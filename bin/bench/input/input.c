@@ -1,5 +1,5 @@
-/* input.c: a name becomes triangles: the matrix is read or made, the triangle that was asked for is taken, or
- * its factors, and the values are converted to the type that was asked for.
+/* input.c: a name becomes triangles: the matrix is read or made, the triangle that was asked for is
+ * taken, or its factors, and the values are converted to the type that was asked for.
  *
  * Files are read with base 1, so that the library's sentences count rows as the file does. */
 #include "config.h"
@@ -90,7 +90,8 @@ static int read_matrix(const settings *s, const wanted *w, const char *name, inp
     return TRS_OK;
 }
 
-/* Is the matrix left out by its sizes, which stand at the front of a file?  No more of it is read. */
+/* Is the matrix left out by its sizes, which stand at the front of a file?  No more of it is
+ * read. */
 static bool left_out_by_header(const char *filter, const char *name)
 {
     const trs_mm_options opt = {.header = 1};

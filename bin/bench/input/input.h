@@ -23,8 +23,8 @@ typedef struct input {
     char message[400];
 } input;
 
-/* Reads or makes the matrix.  Returns a trs_status, with in->message after an error; without one, count is 0 when
- * the filter has left the matrix out.  in is to be closed also after an error. */
+/* Reads or makes the matrix.  Returns a trs_status, with in->message after an error; without one,
+ * count is 0 when the filter has left the matrix out.  in is to be closed also after an error. */
 int input_open(const settings *s, const wanted *w, const char *name, input *in);
 void input_close(input *in);
 

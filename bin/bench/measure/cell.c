@@ -1,9 +1,9 @@
 /* cell.c: one solver on one triangle: analysis, update, solve, error.
  *
- * GPU solvers find B and X in device memory and are timed by CUDA events.  CPU solvers, and with --host all of
- * them, find B and X on the host and are timed by a steady clock.  The solve whose result is checked comes after
- * all the timed ones, into an X full of NaN: so it shows when a solver leaves an element out, or takes it from
- * what an earlier solve has left there. */
+ * GPU solvers find B and X in device memory and are timed by CUDA events.  CPU solvers, and with
+ * --host all of them, find B and X on the host and are timed by a steady clock.  The solve whose
+ * result is checked comes after all the timed ones, into an X full of NaN: so it shows when a
+ * solver leaves an element out, or takes it from what an earlier solve has left there. */
 #include "config.h"
 
 #include "cell.h"
@@ -135,8 +135,8 @@ static int poison(const bed *b, const cell *c)
                            : TRS_OK;
 }
 
-/* The timed solves, after a first one that warms up; when that alone takes longer than a cell may, it counts and is
- * the only one. */
+/* The timed solves, after a first one that warms up; when that alone takes longer than a cell may,
+ * it counts and is the only one. */
 static int measure_solve(const bed *b, cell *c, const trs_plan *plan)
 {
     const double limit = b->settings->cell_seconds;

@@ -8,8 +8,8 @@
 /* Measures the solver of the cell.  What fails is written down in the cell. */
 void measure_cell(const bed *b, cell *c);
 
-/* An analysed plan of a solver, for B and X on that device; solver NULL: it is chosen.  *plan is to be destroyed
- * also after an error.  Returns a trs_status. */
+/* An analysed plan of a solver, for B and X on that device; solver NULL: it is chosen.  *plan is to
+ * be destroyed also after an error.  Returns a trs_status. */
 int make_plan(const bed *b, const char *solver, int device, trs_plan **plan);
 
 #endif

@@ -1,10 +1,11 @@
 /* dense.c: --dense: every solver of full matrices over a range of sizes.
  *
- * There are two families: triangles, and general matrices by LU or Gauss.  Of each size one matrix is made, the same in
- * every run.  The time to allocate and fill device memory for it is measured apart.  A solver that would take
- * longer than --cell-seconds, judged by how long the last size took, is skipped.  Sources: what the seed documents
- * "Dense Lower Triangular Solver", "Effective GPU Strategies for LU Decomposition" and "Improving Parallel LU
- * Decomposition by ~20x" plot; the block sizes are those of figure 11 of the second. */
+ * There are two families: triangles, and general matrices by LU or Gauss.  Of each size one matrix
+ * is made, the same in every run.  The time to allocate and fill device memory for it is measured
+ * apart.  A solver that would take longer than --cell-seconds, judged by how long the last size
+ * took, is skipped.  Sources: what the seed documents "Dense Lower Triangular Solver", "Effective
+ * GPU Strategies for LU Decomposition" and "Improving Parallel LU Decomposition by ~20x" plot; the
+ * block sizes are those of figure 11 of the second. */
 #include "config.h"
 
 #include "dense.h"
@@ -37,9 +38,10 @@ bool is_size(const char *text)
     return end > text && !*end && n >= 1 && n <= LARGEST;
 }
 
-/* ---- matrices ---------------------------------------------------------------------------------- */
+/* ---- matrices -------------------------------------------------------------------------------- */
 
-/* Numbers in [-1, 1) by columns, with n added on the diagonal: that is large enough for any order of elimination. */
+/* Numbers in [-1, 1) by columns, with n added on the diagonal: that is large enough for any order
+ * of elimination. */
 static void *make_full(trs_dtype t, int64_t n, bool triangle)
 {
     uint64_t state = 20261121u + (uint64_t)n;
@@ -55,7 +57,7 @@ static void *make_full(trs_dtype t, int64_t n, bool triangle)
     return A;
 }
 
-/* ---- memory of the device ----------------------------------------------------------------------- */
+/* ---- memory of the device -------------------------------------------------------------------- */
 
 /* Allocates A, b and x on the device, copies A and b there, and x back. */
 static int move_once(const bed *b, size_t bytes, double *alloc, double *copy)
@@ -90,7 +92,7 @@ static void measure_moves(const bed *b, result *r)
     }
 }
 
-/* ---- cells ----------------------------------------------------------------------------------------- */
+/* ---- cells ----------------------------------------------------------------------------------- */
 
 typedef struct pace { /* how long a cell took at the last size that it solved */
     int64_t n;        /* 0: it has solved none yet */
@@ -105,8 +107,8 @@ typedef struct family {
     pace *paces; /* [count] */
 } family;
 
-/* A family has the solvers of full matrices, and triangles have cpu-serial to compare with, and whatever else was
- * asked for by name. */
+/* A family has the solvers of full matrices, and triangles have cpu-serial to compare with, and
+ * whatever else was asked for by name. */
 static bool belongs(const family *f, const trs_solver_info *s)
 {
     if (!f->triangle) return s->general;
@@ -176,7 +178,7 @@ static void run_cell(const family *f, const bed *b, cell *c, pace *p)
     if (!c->status) *p = (pace){b->T->n, c->factor + c->solve.median};
 }
 
-/* ---- sizes and families ------------------------------------------------------------------------------ */
+/* ---- sizes and families ---------------------------------------------------------------------- */
 
 static int measure_size(const family *f, int64_t n, result *r)
 {

@@ -5,8 +5,8 @@
 #include "result.h"
 #include "settings.h"
 
-/* Measures every file of the list; a file that cannot be read is complained of, and the others go on.  Returns an
- * exit code. */
+/* Measures every file of the list; a file that cannot be read is complained of, and the others go
+ * on.  Returns an exit code. */
 int run_io(const settings *s, char *const *files, int count, taker to);
 
 #endif

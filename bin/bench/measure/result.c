@@ -26,7 +26,7 @@ double promised_error(const cell *c)
     return promises_normwise(c) ? c->error.normwise : c->error.omega;
 }
 
-/* ---- times and ratios --------------------------------------------------------------------------- */
+/* ---- times and ratios ------------------------------------------------------------------------ */
 
 double total(const cell *c)
 {
@@ -60,7 +60,7 @@ double over_total(const result *r, const cell *c, const char *reference)
     return f && !c->status ? total(c) / total(f) : (double)NAN;
 }
 
-/* ---- many results ------------------------------------------------------------------------------- */
+/* ---- many results ---------------------------------------------------------------------------- */
 
 int result_list_add(result_list *l, const result *r)
 {

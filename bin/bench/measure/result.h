@@ -1,7 +1,7 @@
 /* result.h: what was measured: a result is a triangle, a cell one solver on it.
  *
- * All results of triangles of a run have the same solvers in the same order, so that cell k belongs to the same
- * solver everywhere.  A result with a trouble has no figures. */
+ * All results of triangles of a run have the same solvers in the same order, so that cell k belongs
+ * to the same solver everywhere.  A result with a trouble has no figures. */
 #ifndef TRS_BIN_BENCH_RESULT_H
 #define TRS_BIN_BENCH_RESULT_H
 
@@ -41,8 +41,7 @@ typedef struct io_figures { /* of --io: one file; times in seconds */
 
 typedef struct result { /* one triangle, or why there is none */
     const char *name;
-    const char *
-        file; /* the name of the matrix with its folders, or KIND:SIZE; NULL: it was made by --dense */
+    const char *file;  /* the matrix, with its folders, or KIND:SIZE; NULL: of --dense */
     char trouble[400]; /* why there are no cells; "": there are */
     char problem[64];  /* trs_mm.problem */
     unsigned kind;
@@ -64,17 +63,19 @@ void result_free(result *r);
 double promised_error(const cell *c);
 bool promises_normwise(const cell *c);
 
-/* Who takes the results, one after the other.  A return value that is not EXIT_GOOD ends the run with it. */
+/* Who takes the results, one after the other.  A return value that is not EXIT_GOOD ends the run
+ * with it. */
 typedef struct taker {
     int (*take)(void *user, const result *r);
     void *user;
 } taker;
 
-/* ---- times and ratios --------------------------------------------------------------------------- */
+/* ---- times and ratios ------------------------------------------------------------------------ */
 
 double total(const cell *c); /* analysis + one solve, as in the seed's table */
 
-/* Seconds from A and b to x where they lie: the solve, and for a general matrix the factorisation before. */
+/* Seconds from A and b to x where they lie: the solve, and for a general matrix the factorisation
+ * before. */
 double seconds_to_solve(const result *r, const cell *c);
 
 /* The cell of a solver with that block size that did not fail; NULL: there is none. */
@@ -84,7 +85,7 @@ const cell *find_cell(const result *r, const char *solver, int block);
 double over_solve(const result *r, const cell *c, const char *reference);
 double over_total(const result *r, const cell *c, const char *reference);
 
-/* ---- many results ------------------------------------------------------------------------------- */
+/* ---- many results ---------------------------------------------------------------------------- */
 
 typedef struct result_list {
     int count;

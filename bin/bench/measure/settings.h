@@ -26,7 +26,7 @@ typedef struct settings {
     bool low_memory;      /* files are read with little more memory than the matrix takes */
     int device;           /* TRS_CUDA(k), or TRS_HOST: no GPU is used */
     char no_gpu[200];     /* why none is used */
-    /* Is told what is being measured, and NULL, NULL when that is over; NULL: nobody wants to know. */
+    /* is told what is being measured, and NULL, NULL when that is over; NULL: nobody is told */
     void (*watch)(const char *name, const char *step);
 } settings;
 

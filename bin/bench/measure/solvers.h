@@ -5,10 +5,12 @@
 #include "result.h"
 #include "settings.h"
 
-/* One cell for each solver that is to run, in the order of the table: [*count].  NULL: no memory. */
+/* One cell for each solver that is to run, in the order of the table: [*count].  NULL: no
+ * memory. */
 cell *make_cells(const settings *s, int *count);
 
-/* The first name of settings.solvers that no solver has, copied into name [size]; false: all are known. */
+/* The first name of settings.solvers that no solver has, copied into name [size]; false: all are
+ * known. */
 bool find_unknown_solver(const char *solvers, char *name, size_t size);
 
 #endif

@@ -18,7 +18,7 @@ bool counts(const settings *s, const cell *c)
     return !c->status && c->accurate && competes(s, c);
 }
 
-/* ---- the choice --------------------------------------------------------------------------------- */
+/* ---- the choice ------------------------------------------------------------------------------ */
 
 static bool is_chosen(const settings *s, const cell *c)
 {
@@ -66,7 +66,7 @@ double choice_mean(const choice_sum *sum)
     return exp(sum->log_sum / sum->count);
 }
 
-/* ---- solvers ------------------------------------------------------------------------------------ */
+/* ---- solvers --------------------------------------------------------------------------------- */
 
 typedef struct mean { /* the geometric mean of the ratios that are not NaN */
     int count;
@@ -113,7 +113,7 @@ standing find_standing(const settings *s, const result_list *l, int solver)
     return t;
 }
 
-/* ---- counts --------------------------------------------------------------------------------------- */
+/* ---- counts ---------------------------------------------------------------------------------- */
 
 /* Two triangles of one file, its factors, follow each other. */
 static bool is_same_matrix(const result *a, const result *b)

@@ -1,7 +1,8 @@
-/* summary.h: what many results say together: how good the automatic choice is, and how every solver stands.
+/* summary.h: what many results say together: how good the automatic choice is, and how every solver
+ * stands.
  *
- * Only solvers whose B and X are where the choice was asked for compete: on a GPU those that find them in device
- * memory; with --cpu, --host or --dense all of them. */
+ * Only solvers whose B and X are where the choice was asked for compete: on a GPU those that find
+ * them in device memory; with --cpu, --host or --dense all of them. */
 #ifndef TRS_BIN_BENCH_SUMMARY_H
 #define TRS_BIN_BENCH_SUMMARY_H
 
@@ -11,7 +12,7 @@
 /* Did the solver compete, and solve accurately? */
 bool counts(const settings *s, const cell *c);
 
-/* ---- the choice on one triangle ----------------------------------------------------------------- */
+/* ---- the choice on one triangle -------------------------------------------------------------- */
 
 typedef struct choice {
     const cell *taken; /* the automatic choice; NULL: it was not run, or failed */
@@ -21,7 +22,7 @@ typedef struct choice {
 
 choice find_choice(const settings *s, const result *r);
 
-/* ---- the choice on all triangles ----------------------------------------------------------------- */
+/* ---- the choice on all triangles ------------------------------------------------------------- */
 
 enum { BOUNDS = 2 };
 extern const double choice_bounds[BOUNDS]; /* 1.1, 1.3: times the fastest */
@@ -37,15 +38,15 @@ void choice_add(choice_sum *sum, const choice *one);
 choice_sum sum_choices(const settings *s, const result_list *l);
 double choice_mean(const choice_sum *sum); /* the geometric mean of the ratios */
 
-/* ---- a solver on all triangles ------------------------------------------------------------------- */
+/* ---- a solver on all triangles --------------------------------------------------------------- */
 
 typedef struct standing {
-    int good, inaccurate,
-        refused; /* triangles that it solved, solved inaccurately, did not solve */
-    int chosen;  /* ... on which it was the automatic choice */
-    int fastest; /* ... on which it was the fastest; -1: it does not compete */
-    double
-        over_fastest; /* geometric mean, where it is good, of its solve time over the fastest; NaN: none */
+    int good;             /* triangles that it solved accurately */
+    int inaccurate;       /* ... that it solved, but not accurately */
+    int refused;          /* ... that it did not solve */
+    int chosen;           /* ... on which it was the automatic choice */
+    int fastest;          /* ... on which it was the fastest; -1: it does not compete */
+    double over_fastest;  /* geometric mean of its solve times over the fastest where it is good */
     double over_cusparse; /* ... over that of cusparse */
     double over_serial;   /* ... over that of cpu-serial */
 } standing;
@@ -53,7 +54,7 @@ typedef struct standing {
 /* Of the solver with that number in the cells of every result. */
 standing find_standing(const settings *s, const result_list *l, int solver);
 
-/* ---- counts --------------------------------------------------------------------------------------- */
+/* ---- counts ---------------------------------------------------------------------------------- */
 
 typedef struct census {
     int matrices;

@@ -11,15 +11,16 @@
 
 enum { LEVEL_RUNS = 3 };
 
-/* Does the error concern the triangle, or the file of TRISOLVE_MACHINE, rather than what one solver cannot do? */
+/* Does the error concern the triangle, or the file of TRISOLVE_MACHINE, rather than what one solver
+ * cannot do? */
 static bool concerns_all(int status)
 {
     return status == TRS_EPIVOT || status == TRS_EMATRIX || status == TRS_EARG ||
            status == TRS_EFILE || status == TRS_EFORMAT;
 }
 
-/* Marks what the cost model chooses for B and X there.  With TRS_HOST also the features of the triangle are
- * written down, and whether it is one that can be solved. */
+/* Marks what the cost model chooses for B and X there.  With TRS_HOST also the features of the
+ * triangle are written down, and whether it is one that can be solved. */
 static int mark_choice(const bed *b, int device, result *r)
 {
     trs_plan *plan = NULL;
@@ -42,7 +43,8 @@ static int mark_choice(const bed *b, int device, result *r)
     return concerns_all(rc) ? rc : TRS_OK;
 }
 
-/* Seconds that the levels take by the analysis that belongs to this solver, the shortest of a few; 0: not known. */
+/* Seconds that the levels take by the analysis that belongs to this solver, the shortest of a few;
+ * 0: not known. */
 static double level_seconds(const bed *b, const char *solver)
 {
     double best = 0, sum = 0;

@@ -1,8 +1,9 @@
-/* choice.c: --choice: how good the automatic choice is: its time over that of the fastest solver, problem by
- * problem, and the share of the problems within 1.1 and 1.3; and over that of cpu-serial, which no choice may be
- * slower than.
+/* choice.c: --choice: how good the automatic choice is: its time over that of the fastest solver,
+ * problem by problem, and the share of the problems within 1.1 and 1.3; and over that of
+ * cpu-serial, which no choice may be slower than.
  *
- * The choice is the one for the side where B and X were: device memory, or with --cpu and --host the host. */
+ * The choice is the one for the side where B and X were: device memory, or with --cpu and --host
+ * the host. */
 #include "config.h"
 
 #include "report.h"

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- of a cell ------------------------------------------------------------------------------------ */
+/* ---- of a cell ------------------------------------------------------------------------------- */
 
 /* value; NaN where the cell failed before it was measured. */
 static double known(const cell *c, double value)
@@ -18,8 +18,9 @@ static double known(const cell *c, double value)
     return c->status || !c->solve.count ? (double)NAN : value;
 }
 
-/* The group of a matrix of the SuiteSparse collection is the folder of its archive, or, of an unpacked matrix, the
- * folder around the one that is called like the matrix: GROUP/NAME.tar.gz, GROUP/NAME/NAME.mtx. */
+/* The group of a matrix of the SuiteSparse collection is the folder of its archive, or, of an
+ * unpacked matrix, the folder around the one that is called like the matrix: GROUP/NAME.tar.gz,
+ * GROUP/NAME/NAME.mtx. */
 static void put_group(const result *r, const sink *to)
 {
     char group[256] = "";
@@ -96,7 +97,7 @@ static void put_outcome(const result *r, const cell *c, const sink *to)
     to->whole(to->user, "bytes_work", c->info.bytes_work);
 }
 
-/* ---- of a file, with --io ------------------------------------------------------------------------- */
+/* ---- of a file, with --io -------------------------------------------------------------------- */
 
 static void put_file(const result *r, const sink *to)
 {
@@ -121,7 +122,7 @@ static void put_file(const result *r, const sink *to)
     to->text(to->user, "message", r->trouble);
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static void put_cell(const session *s, const result *r, const cell *c, const sink *to)
 {

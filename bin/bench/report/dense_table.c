@@ -1,5 +1,5 @@
-/* dense_table.c: the screen of --dense: a table for each family, triangles and general matrices, with a line for
- * each solver and a column for each size. */
+/* dense_table.c: the screen of --dense: a table for each family, triangles and general matrices,
+ * with a line for each solver and a column for each size. */
 #include "config.h"
 
 #include "report.h"
@@ -48,7 +48,7 @@ static int add(const session *s, void *data, const result *r)
     return EXIT_GOOD;
 }
 
-/* ---- lines ---------------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 static void print_number(double v)
 {
@@ -166,7 +166,8 @@ static void print_moves(const result_list *all, bool triangle)
     print_line(all, triangle, "(copy)", -1, value_copy, NULL), puts("");
 }
 
-/* Prints the sizes above the columns; returns the first result of the family, NULL: there is none. */
+/* Prints the sizes above the columns; returns the first result of the family, NULL: there is
+ * none. */
 static const result *print_sizes(const result_list *all, bool triangle)
 {
     const result *first = NULL;

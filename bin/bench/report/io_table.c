@@ -1,4 +1,5 @@
-/* io_table.c: the screen of --io.  A megabyte is 10^6 bytes of text, unpacked, or of the text that was written. */
+/* io_table.c: the screen of --io.  A megabyte is 10^6 bytes of text, unpacked, or of the text that
+ * was written. */
 #include "config.h"
 
 #include "report.h"

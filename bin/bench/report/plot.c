@@ -1,5 +1,5 @@
-/* plot.c: --plot: the figures as files: NAME.gp, the script with its numbers, and NAME.svg where gnuplot is
- * installed. */
+/* plot.c: --plot: the figures as files: NAME.gp, the script with its numbers, and NAME.svg where
+ * gnuplot is installed. */
 #include "config.h"
 
 #include "output.h"

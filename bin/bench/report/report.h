@@ -1,7 +1,8 @@
-/* report.h: a reporter writes the results of a run somewhere: on the screen, into a file, to another process.
+/* report.h: a reporter writes the results of a run somewhere: on the screen, into a file, to
+ * another process.
  *
- * It is a file that ends in `const reporter reporter_NAME`, and a line of the list below.  All reporters that are
- * wanted get the same results, one after the other. */
+ * It is a file that ends in `const reporter reporter_NAME`, and a line of the list below.  All
+ * reporters that are wanted get the same results, one after the other. */
 #ifndef TRS_BIN_BENCH_REPORT_H
 #define TRS_BIN_BENCH_REPORT_H
 
@@ -14,7 +15,7 @@ typedef struct outputs {           /* what is wanted */
     const char *plot;              /* a folder; NULL: none */
     bool choice;                   /* how good the automatic choice is, on the screen */
     bool quiet;                    /* no table on the screen */
-    int child; /* this is the child of another process, and its results go to this descriptor; 0: it is none */
+    int child; /* where a child process sends its results, a descriptor; 0: this is none */
 } outputs;
 
 typedef struct session { /* what does not change during a run */
@@ -23,13 +24,14 @@ typedef struct session { /* what does not change during a run */
     host host;
 } session;
 
-/* begin, add and end return exit codes.  NULL stands for a function that does nothing. */
+/* begin, add and end return exit codes; NULL stands for a begin or an end that does nothing.  A begin
+ * that fails leaves nothing behind, and then there is no end.  end releases data, and removes a file
+ * that is not complete. */
 typedef struct reporter {
     bool (*wanted)(const session *s);
-    int (*begin)(const session *s, void **data); /* one that fails leaves nothing behind */
+    int (*begin)(const session *s, void **data);
     int (*add)(const session *s, void *data, const result *r);
-    int (*end)(const session *s, void *data,
-               bool complete); /* releases data; an incomplete file is not kept */
+    int (*end)(const session *s, void *data, bool complete);
 } reporter;
 
 /* Every reporter, in the order in which they get a result. */
@@ -44,7 +46,7 @@ typedef struct reporter {
     X(io)                                                                                          \
     X(wire)
 
-/* ---- all that are wanted at once, with exit codes ------------------------------------------------ */
+/* ---- all that are wanted at once, with exit codes -------------------------------------------- */
 
 enum { MOST_REPORTERS = 16 };
 

@@ -7,7 +7,8 @@
 const char *op_name(trs_op op);
 const char *kind_name(unsigned kind);
 
-/* The analysis that found the levels, as a letter: R by rows, C by columns, D on the device; or a blank. */
+/* The analysis that found the levels, as a letter: R by rows, C by columns, D on the device; or a
+ * blank. */
 char levels_mark(const cell *c);
 
 /* v with four digits, into text [size]; a dash for a NaN. */

@@ -1,5 +1,5 @@
-/* lists.c: where the choice is slow, what was refused or is inaccurate, and every matrix in a line, with links to
- * their own tables. */
+/* lists.c: where the choice is slow, what was refused or is inaccurate, and every matrix in a line,
+ * with links to their own tables. */
 #include "config.h"
 
 #include "page.h"
@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- where the choice is slow ----------------------------------------------------------------------- */
+/* ---- where the choice is slow ---------------------------------------------------------------- */
 
 enum { SHOWN = 25 };
 
@@ -26,7 +26,8 @@ static int slowest_first(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* Stores in list [l->count] the triangles on which the choice is beyond the largest bound; how many they are. */
+/* Stores in list [l->count] the triangles on which the choice is beyond the largest bound; how many
+ * they are. */
 static int find_slow(const settings *s, const result_list *l, slow *list)
 {
     int count = 0;
@@ -78,7 +79,7 @@ void put_slow(const page *p)
     free(list);
 }
 
-/* ---- what failed -------------------------------------------------------------------------------- */
+/* ---- what failed ----------------------------------------------------------------------------- */
 
 bool has_failed(const page *p)
 {
@@ -119,7 +120,7 @@ void put_failed(const page *p)
     fputs("</table></div></section>\n", p->f);
 }
 
-/* ---- every matrix in a line ------------------------------------------------------------------------ */
+/* ---- every matrix in a line ------------------------------------------------------------------ */
 
 static const char *solver_name(const cell *c)
 {

@@ -1,6 +1,6 @@
-/* page.c: --html: one page that needs no other file: where it was measured, a summary, the figures where gnuplot is
- * installed, and a table for each matrix.  What a visitor wants first stands first, so the page is written when
- * all results are there. */
+/* page.c: --html: one page that needs no other file: where it was measured, a summary, the figures
+ * where gnuplot is installed, and a table for each matrix.  What a visitor wants first stands
+ * first, so the page is written when all results are there. */
 #include "config.h"
 
 #include "page.h"
@@ -20,8 +20,8 @@ typedef struct html {
     result_list all;
 } html;
 
-/* A table that is wider than the window scrolls by itself, with its first column in sight; the page never does.
- * Figures are drawn on white; on a dark page their lightness is inverted. */
+/* A table that is wider than the window scrolls by itself, with its first column in sight; the page
+ * never does. Figures are drawn on white; on a dark page their lightness is inverted. */
 static const char style[] =
     ":root{color-scheme:light dark;--ink:#1c1e21;--paper:#fff;--faint:#5f6670;--line:#d8dce1;"
     "--shade:#f3f5f7;--link:#0b57a4;--bad:#b3261e}\n"
@@ -82,10 +82,10 @@ void put_link(const page *p, const result *r)
     fputs("</a>", p->f);
 }
 
-/* ---- figures ------------------------------------------------------------------------------------------ */
+/* ---- figures --------------------------------------------------------------------------------- */
 
-/* Writes the svg element, without what stands before it in a file of its own, and with the title of the figure,
- * which is read to those who cannot see it; false: it could not be drawn. */
+/* Writes the svg element, without what stands before it in a file of its own, and with the title of
+ * the figure, which is read to those who cannot see it; false: it could not be drawn. */
 static bool put_svg(FILE *f, const figure *one)
 {
     char line[4096];
@@ -118,8 +118,8 @@ static bool put_figure(FILE *f, const figure *one)
     return drawn;
 }
 
-/* Draws all figures into a file of their own, since the contents, which stand before them in the page, name only
- * what could be drawn; NULL: there are none, or they could not be drawn. */
+/* Draws all figures into a file of their own, since the contents, which stand before them in the
+ * page, name only what could be drawn; NULL: there are none, or they could not be drawn. */
 static FILE *draw_figures(const figure_list *l)
 {
     FILE *drawn = l->count ? tmpfile() : NULL;
@@ -142,7 +142,7 @@ static void put_figures(FILE *f, FILE *drawn)
     fputs("</section>\n", f);
 }
 
-/* ---- the page ----------------------------------------------------------------------------------------- */
+/* ---- the page -------------------------------------------------------------------------------- */
 
 /* Where the solvers found B and X. */
 static const char *where(const settings *s)
@@ -170,7 +170,8 @@ static void put_head(const page *p)
             h->threads, trs_noun(h->threads, "thread", "threads"), where(p->settings));
 }
 
-/* --dense has no sections on choices: its two families have different solvers, and nothing is chosen. */
+/* --dense has no sections on choices: its two families have different solvers, and nothing is
+ * chosen. */
 static bool has_choices(const page *p)
 {
     return first_solved(p->all) && !p->settings->dense;
@@ -217,7 +218,7 @@ static int write_page(const page *p)
     return code;
 }
 
-/* ---- the reporter -------------------------------------------------------------------------------------- */
+/* ---- the reporter ---------------------------------------------------------------------------- */
 
 static bool wanted(const session *s)
 {

@@ -1,4 +1,5 @@
-/* summary.c: the head of the page: how many matrices were solved, how good the choice is, how the solvers stand. */
+/* summary.c: the head of the page: how many matrices were solved, how good the choice is, how the
+ * solvers stand. */
 #include "config.h"
 
 #include "page.h"
@@ -10,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- facts --------------------------------------------------------------------------------------- */
+/* ---- facts ----------------------------------------------------------------------------------- */
 
 static void put_fact(FILE *f, const char *number_text, const char *what)
 {
@@ -63,7 +64,7 @@ void put_summary(const page *p)
     fputs("</section>\n", f);
 }
 
-/* ---- solvers ------------------------------------------------------------------------------------- */
+/* ---- solvers --------------------------------------------------------------------------------- */
 
 static const struct heading {
     const char *name, *about;

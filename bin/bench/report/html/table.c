@@ -1,4 +1,5 @@
-/* table.c: the table of a matrix, with a line for each solver.  A column that would hold dashes alone is left out. */
+/* table.c: the table of a matrix, with a line for each solver.  A column that would hold dashes
+ * alone is left out. */
 #include "config.h"
 
 #include "page.h"
@@ -11,7 +12,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* ---- columns ------------------------------------------------------------------------------------ */
+/* ---- columns --------------------------------------------------------------------------------- */
 
 static double analysis(const result *r, const cell *c)
 {
@@ -71,7 +72,7 @@ static bool has_numbers(const result *r, const struct column *one)
     return false;
 }
 
-/* ---- lines --------------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 static void put_name(FILE *f, const cell *c)
 {
