@@ -119,20 +119,6 @@ static void take_bytes(const option_row *row, const char *text, void *user)
     ((arguments *)user)->processes.memory = positive_number(row, text) * 0x1p30;
 }
 
-static void leave_help(const option_row *row, const char *text, void *user)
-{
-    (void)row, (void)text, (void)user;
-    fputs(help, stdout);
-    exit(EXIT_GOOD);
-}
-
-static void leave_version(const option_row *row, const char *text, void *user)
-{
-    (void)row, (void)text, (void)user;
-    printf("trisolve-bench %s\n", trs_version());
-    exit(EXIT_GOOD);
-}
-
 /* ---- the options ----------------------------------------------------------------------------- */
 
 /* Which options were given, as far as others exclude them. */
@@ -203,7 +189,7 @@ static const option_row rows[] = {
     {"child", 0, TEXT, take_whole, .member = OUTPUT(child), .bits = APART, NUMBERS(1, 1 << 20),
      .what = "--child is not a descriptor"}, /* of collection/child.c */
     {"quiet", 'q', NO_TEXT, take_flag, .member = OUTPUT(quiet)},
-    {"help", 'h', NO_TEXT, leave_help, .what = NULL},
+    {"help", 'h', NO_TEXT, leave_with_text, .what = help},
     {"version", 'V', NO_TEXT, leave_version, .what = NULL},
     {.what = "wrong option"},
 };

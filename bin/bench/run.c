@@ -73,7 +73,7 @@ static int run_name(runner *r, const char *name)
     return code;
 }
 
-/* Leaves only the names that pass the filter; the sizes are not looked at yet. */
+/* Keeps the names that pass the filter.  Sizes and kinds are looked at when the matrix is read. */
 static void filter_names(runner *r)
 {
     name_list *l = &r->names;
@@ -94,7 +94,7 @@ static int run_here(runner *r)
 
 /* ---- each matrix in a process of its own ----------------------------------------------------- */
 
-/* "12 of 2800, about 3.5 h to go" */
+/* Shows "12 of 2800, about 3.5 h to go". */
 static void show_way(const runner *r, const char *name, int done, int all, double seconds)
 {
     char step[100];
@@ -162,7 +162,7 @@ static int run_what_is_asked(runner *r)
     return run_dense(s, to);
 }
 
-/* What a child says last. */
+/* A child says at last how its results end. */
 static int end_child(const runner *r, int code)
 {
     buffer b = {0};

@@ -1,10 +1,12 @@
 /* options.c: a command line, read by a table with a row for each option. */
 #include "config.h"
 
+#include "exits.h"
 #include "message.h"
 #include "options.h"
 
 #include "base/debug.h"
+#include "trisolve-sparse.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -71,6 +73,20 @@ void take_positive(const option_row *row, const char *text, void *arguments)
 void take_gib(const option_row *row, const char *text, void *arguments)
 {
     *(int64_t *)place(row, arguments) = (int64_t)(positive_number(row, text) * 0x1p30);
+}
+
+void leave_with_text(const option_row *row, const char *text, void *arguments)
+{
+    (void)text, (void)arguments;
+    fputs(row->what, stdout);
+    exit(EXIT_GOOD);
+}
+
+void leave_version(const option_row *row, const char *text, void *arguments)
+{
+    (void)row, (void)text, (void)arguments;
+    printf("%s %s\n", program_name, trs_version());
+    exit(EXIT_GOOD);
 }
 
 /* ---- the command line ------------------------------------------------------------------------ */

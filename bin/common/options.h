@@ -32,8 +32,10 @@ void take_flag(const option_row *row, const char *text, void *arguments);  /* bo
 void take_text(const option_row *row, const char *text, void *arguments);  /* const char * */
 void take_bits(const option_row *row, const char *text, void *arguments);  /* unsigned: |= value */
 void take_whole(const option_row *row, const char *text, void *arguments); /* int */
-void take_positive(const option_row *row, const char *text, void *arguments); /* double */
-void take_gib(const option_row *row, const char *text, void *arguments);      /* int64_t, bytes */
+void take_positive(const option_row *row, const char *text, void *arguments);   /* double */
+void take_gib(const option_row *row, const char *text, void *arguments);        /* int64_t, bytes */
+void leave_with_text(const option_row *row, const char *text, void *arguments); /* prints what */
+void leave_version(const option_row *row, const char *text, void *arguments);
 
 /* Numbers as the functions above read them; wrong use leaves. */
 int whole_number(const option_row *row, const char *text);

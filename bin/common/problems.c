@@ -239,8 +239,9 @@ static int uniform_rows(maker *m)
 }
 
 /* An edge of the R-MAT graph: bit by bit its two vertices fall into one of four quadrants of the
- * adjacency matrix, with the probabilities 0.57, 0.19, 0.19 and 0.05. Source: D. Chakrabarti, Y.
- * Zhan and C. Faloutsos, "R-MAT: A Recursive Model for Graph Mining", SDM 2004. */
+ * adjacency matrix, with the probabilities 0.57, 0.19, 0.19 and 0.05.
+ * Source: D. Chakrabarti, Y. Zhan and C. Faloutsos, "R-MAT: A Recursive Model for Graph Mining",
+ * SDM 2004. */
 static void rmat_edge(maker *m, int64_t *u, int64_t *v)
 {
     *u = *v = 0;

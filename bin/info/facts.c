@@ -195,8 +195,8 @@ static void time_levels(const trs_mat *A, unsigned kind, triangle *t)
     }
 }
 
-/* A triangle is looked at itself; of any other square matrix both are, as ILU(0) or Gauss-Seidel
- * have them. */
+/* Of a triangle that one is looked at; of any other square matrix both are, which are those of
+ * ILU(0) and of Gauss-Seidel. */
 static int look_at_triangles(const arguments *a, facts *f)
 {
     static const char *const name[] = {"none", "lower", "upper", "diagonal"};

@@ -3,7 +3,8 @@
 
 #include "info.h"
 
-#include <getopt.h>
+#include "bin/common/options.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -29,68 +30,37 @@ static const char help[] =
     "Exit status: 0 good; 1 wrong use, or a file that cannot be read or understood (the others\n"
     "are reported all the same).\n";
 
-enum { JSON = 256, PLOT, RHS, THREADS, LOW_MEMORY, MEMORY };
-
-static const struct option options[] = {
-    {"json", no_argument, NULL, JSON},
-    {"plot", required_argument, NULL, PLOT},
-    {"rhs", no_argument, NULL, RHS},
-    {"threads", required_argument, NULL, THREADS},
-    {"low-memory", no_argument, NULL, LOW_MEMORY},
-    {"memory", required_argument, NULL, MEMORY},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
-
 /* ---- the command line ------------------------------------------------------------------------ */
 
-static double number(const char *text, double most, const char *what)
+/* A whole number is wanted, which may be written as 1e3. */
+static void take_threads(const option_row *row, const char *text, void *user)
 {
-    char *end;
-    double v = strtod(text, &end);
-    if (end == text || *end || !(v > 0 && v <= most)) wrong(what, text);
-    return v;
+    const int threads = (int)positive_number(row, text);
+    if (threads < 1) wrong(row->what, text);
+    ((arguments *)user)->threads = threads;
 }
 
-static void take(int c, const char *value, arguments *a)
-{
-    switch (c) {
-    case JSON:
-        a->json = true;
-        break;
-    case PLOT:
-        a->plot = value;
-        break;
-    case RHS:
-        a->rhs = true;
-        break;
-    case THREADS:
-        a->threads = (int)number(value, 100000, "--threads is not a positive number");
-        if (a->threads < 1) wrong("--threads is not a positive number", value);
-        break;
-    case LOW_MEMORY:
-        a->low_memory = true;
-        break;
-    case MEMORY:
-        a->memory = (int64_t)(number(value, 0x1p32, "--memory is not a positive number") * 0x1p30);
-        break;
-    case 'h':
-        fputs(help, stdout);
-        exit(EXIT_GOOD);
-    case 'V':
-        printf("trisolve-info %s\n", trs_version());
-        exit(EXIT_GOOD);
-    default:
-        wrong("unknown option", NULL);
-    }
-}
+#define AT(name) .member = offsetof(arguments, name)
+
+/* clang-format off */
+static const option_row rows[] = {
+    {"json", 0, NO_TEXT, take_flag, AT(json)},
+    {"plot", 0, TEXT, take_text, AT(plot)},
+    {"rhs", 0, NO_TEXT, take_flag, AT(rhs)},
+    {"threads", 0, TEXT, take_threads, .most = 100001, .what = "--threads is not a positive number"},
+    {"low-memory", 0, NO_TEXT, take_flag, AT(low_memory)},
+    {"memory", 0, TEXT, take_gib, AT(memory), .most = 0x1.0000000000001p32,
+     .what = "--memory is not a positive number"},
+    {"help", 'h', NO_TEXT, leave_with_text, .what = help},
+    {"version", 'V', NO_TEXT, leave_version, .what = NULL},
+    {.what = "unknown option"},
+};
+/* clang-format on */
 
 static void parse_arguments(int argc, char **argv, arguments *a)
 {
-    int c;
     *a = (arguments){0};
-    while ((c = getopt_long(argc, argv, "hV", options, NULL)) != -1) take(c, optarg, a);
+    take_options(argc, argv, rows, a);
     a->files = argv + optind;
     a->count = argc - optind;
     if (a->count < 1) wrong("no matrix was named", NULL);

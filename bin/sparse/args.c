@@ -112,13 +112,6 @@ static void leave_help(const option_row *row, const char *text, void *user)
     exit(EXIT_GOOD);
 }
 
-static void leave_version(const option_row *row, const char *text, void *user)
-{
-    (void)row, (void)text, (void)user;
-    printf("trisolve-sparse %s\n", trs_version());
-    exit(EXIT_GOOD);
-}
-
 /* ---- the options ----------------------------------------------------------------------------- */
 
 /* Which options were given, as far as others exclude them. */

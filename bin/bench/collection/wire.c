@@ -10,6 +10,7 @@
 
 #include "wire.h"
 
+#include "base/debug.h"
 #include "bin/bench/measure/solvers.h"
 #include "bin/common/exits.h"
 #include "bin/common/message.h"
@@ -104,6 +105,7 @@ static int receive_result(const settings *s, record *head, const buffer *b, size
     r->cells = r->count ? take_cells(s, b->p + *at, r->count) : NULL;
     if (r->count && !r->cells) return out_of_memory();
     *at += (size_t)r->count * sizeof(cell);
+    TRS_ASSERT(*at <= b->size);
     const int code = to.take(to.user, r);
     result_free(r);
     return code;

@@ -8,6 +8,7 @@
 #include "kinds.h"
 #include "script.h"
 
+#include "base/debug.h"
 #include "bin/common/exits.h"
 #include "bin/common/message.h"
 
@@ -133,6 +134,7 @@ static void add_curve(canvas *v, const curve_spec *l)
         any = any || !isnan(y[point]);
         point++;
     }
+    TRS_ASSERT(point <= v->points);
     *c = (curve){.count = point, .x = v->x, .y = y};
     if (l->block) snprintf(c->name, sizeof c->name, "block %d", l->block);
     else snprintf(c->name, sizeof c->name, "%s", l->solver);

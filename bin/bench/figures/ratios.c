@@ -1,6 +1,6 @@
 /* ratios.c: levels.svg: the solve time of every solver over that of the reference, against the
- * number of levels. It shows what is gained where few levels let many rows be solved at a time, and
- * what many levels cost. */
+ * number of levels.  It shows what is gained where few levels let many rows be solved at a time,
+ * and what many levels cost. */
 #include "config.h"
 
 #include "kinds.h"

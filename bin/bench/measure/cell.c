@@ -166,7 +166,7 @@ static int check_solve(const bed *b, cell *c, const trs_plan *plan)
     if (!rc)
         rc = trs_backward_error(b->T, s->op, s->nrhs, b->B, ld, b->X, ld, TRS_COL_MAJOR, &c->error);
     if (rc) return fail(c, rc, NULL);
-    c->accurate = promised_error(c) <= (is_single(b->T->dtype) ? 1e-4 : 1e-10); /* not so a NaN */
+    c->accurate = promised_error(c) <= (is_single(b->T->dtype) ? 1e-4 : 1e-10); /* a NaN is not */
     return TRS_OK;
 }
 

@@ -6,7 +6,7 @@
 #include "settings.h"
 
 /* Measures triangles, then general matrices, of the sizes that settings.names gives, or of a
- * default range. Returns an exit code. */
+ * default range.  Returns an exit code. */
 int run_dense(const settings *s, taker to);
 
 bool is_size(const char *text);

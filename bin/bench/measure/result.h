@@ -1,7 +1,7 @@
 /* result.h: what was measured: a result is a triangle, a cell one solver on it.
  *
  * All results of triangles of a run have the same solvers in the same order, so that cell k belongs
- * to the same solver everywhere.  A result with a trouble has no figures. */
+ * to the same solver everywhere.  A result that has a trouble has no cells. */
 #ifndef TRS_BIN_BENCH_RESULT_H
 #define TRS_BIN_BENCH_RESULT_H
 
@@ -40,10 +40,10 @@ typedef struct io_figures { /* of --io: one file; times in seconds */
 } io_figures;
 
 typedef struct result { /* one triangle, or why there is none */
-    const char *name;
-    const char *file;  /* the matrix, with its folders, or KIND:SIZE; NULL: of --dense */
-    char trouble[400]; /* why there are no cells; "": there are */
-    char problem[64];  /* trs_mm.problem */
+    const char *name;   /* of the file without its folders, and L or U for a factor */
+    const char *file;   /* the matrix, with its folders, or KIND:SIZE; NULL: of --dense */
+    char trouble[400];  /* why there are no cells; "": there are */
+    char problem[64];   /* trs_mm.problem */
     unsigned kind;
     trs_dtype dtype;
     int64_t n, nnz, levels, widest, longest; /* as in trs_info */

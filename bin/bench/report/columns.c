@@ -4,6 +4,7 @@
 #include "columns.h"
 #include "text.h"
 
+#include "base/debug.h"
 #include "bin/common/numbers.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@
 
 /* ---- of a cell ------------------------------------------------------------------------------- */
 
-/* value; NaN where the cell failed before it was measured. */
+/* A value that was measured; NaN where the cell failed before. */
 static double known(const cell *c, double value)
 {
     return c->status || !c->solve.count ? (double)NAN : value;
@@ -147,6 +148,7 @@ void put_row(const session *s, const result *r, int k, const sink *to)
     static const cell none = {0};
     const host *h = &s->host;
     const bool io = s->settings.io;
+    TRS_ASSERT(k >= 0 && k < rows_of(r));
     if (io) put_file(r, to);
     else put_cell(s, r, *r->trouble ? &none : &r->cells[k], to);
     to->whole(to->user, "threads", h->threads);

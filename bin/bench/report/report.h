@@ -24,9 +24,9 @@ typedef struct session { /* what does not change during a run */
     host host;
 } session;
 
-/* begin, add and end return exit codes; NULL stands for a begin or an end that does nothing.  A begin
- * that fails leaves nothing behind, and then there is no end.  end releases data, and removes a file
- * that is not complete. */
+/* begin, add and end return exit codes; NULL stands for a begin or an end that does nothing.  A
+ * begin that fails leaves nothing behind, and then there is no end.  end releases data, and removes
+ * a file that is not complete. */
 typedef struct reporter {
     bool (*wanted)(const session *s);
     int (*begin)(const session *s, void **data);
@@ -53,7 +53,7 @@ enum { MOST_REPORTERS = 16 };
 typedef struct reports {
     const session *session;
     bool open[MOST_REPORTERS];  /* it is wanted, and has begun */
-    void *data[MOST_REPORTERS]; /* its own */
+    void *data[MOST_REPORTERS]; /* what its begin has set */
 } reports;
 
 int reports_begin(reports *r, const session *s);

@@ -5,6 +5,7 @@
 
 #include "page.h"
 
+#include "base/debug.h"
 #include "base/noun.h"
 #include "bin/bench/figures/figures.h"
 #include "bin/bench/report/output.h"
@@ -21,7 +22,7 @@ typedef struct html {
 } html;
 
 /* A table that is wider than the window scrolls by itself, with its first column in sight; the page
- * never does. Figures are drawn on white; on a dark page their lightness is inverted. */
+ * never does.  Figures are drawn on white; on a dark page their lightness is inverted. */
 static const char style[] =
     ":root{color-scheme:light dark;--ink:#1c1e21;--paper:#fff;--faint:#5f6670;--line:#d8dce1;"
     "--shade:#f3f5f7;--link:#0b57a4;--bad:#b3261e}\n"
@@ -72,6 +73,7 @@ void put_number(FILE *f, double v)
 
 int number_of(const page *p, const result *r)
 {
+    TRS_ASSERT(r >= p->all->r && r < p->all->r + p->all->count);
     return (int)(r - p->all->r) + 1;
 }
 
