@@ -3,7 +3,6 @@
 
 #include "args.h"
 
-#include "bin/common/exits.h"
 #include "bin/common/message.h"
 #include "bin/common/numbers.h"
 #include "bin/common/options.h"

@@ -20,7 +20,6 @@
 #include "calibrate.h"
 
 #include "base/noun.h"
-#include "bin/common/exits.h"
 #include "bin/common/message.h"
 #include "measure/cell.h"
 #include "measure/triangle.h"

@@ -3,7 +3,6 @@
 
 #include "run.h"
 
-#include "bin/common/exits.h"
 #include "bin/common/message.h"
 #include "collection/filter.h"
 #include "collection/journal.h"

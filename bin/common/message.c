@@ -1,7 +1,6 @@
 /* message.c: sentences on the standard error stream. */
 #include "config.h"
 
-#include "exits.h"
 #include "message.h"
 
 #include <stdarg.h>

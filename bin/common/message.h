@@ -2,6 +2,8 @@
 #ifndef TRS_BIN_MESSAGE_H
 #define TRS_BIN_MESSAGE_H
 
+#include "exits.h"
+
 extern const char program_name[]; /* each program defines it */
 
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -1,7 +1,6 @@
 /* options.c: a command line, read by a table with a row for each option. */
 #include "config.h"
 
-#include "exits.h"
 #include "message.h"
 #include "options.h"
 

@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include "bin/common/binary.h"
-#include "bin/common/exits.h"
 #include "bin/common/message.h"
 #include "bin/common/options.h"
 #include "bin/common/problems.h"

@@ -3,7 +3,6 @@
 
 #include "report.h"
 
-#include "bin/common/exits.h"
 #include "bin/common/files.h"
 #include "bin/common/message.h"
 

@@ -125,10 +125,25 @@ static zz *lapack(const full *A, trs_op op, int nrhs, const zz *B)
 #endif
 }
 
+/* |b - F x| / (|b| + |F| |x|) in row i, b being b(i); x(j) is number first + j step of x. */
+static double row_error(const full *F, zz b, const void *x, int first, int step, int i)
+{
+    zz res = b;
+    double size = cabs(b);
+    for (int j = 0; j < F->n; j++) {
+        const zz term = F->a[i + F->n * j] * take(x, F->is_complex, first + j * step);
+        res -= term;
+        size += cabs(term);
+    }
+    return cabs(res) > 0 ? cabs(res) / size : 0;
+}
+
 static void check_solve(trs_lu *lu, const full *A, trs_op op, int nrhs, trs_layout layout)
 {
     const int n = A->n, ld = layout == TRS_ROW_MAJOR ? nrhs + 2 : n + 3;
     const bool rows = layout == TRS_ROW_MAJOR;
+    const int step = rows ? ld : 1,
+              next = rows ? 1 : ld; /* from row to row, from column to column */
     const size_t count = (size_t)(rows ? ld * n : ld * nrhs) + 1;
     const trs_exec exec = {.layout = layout};
     zz *B = malloc((size_t)(n * nrhs) * sizeof *B);
@@ -136,7 +151,7 @@ static void check_solve(trs_lu *lu, const full *A, trs_op op, int nrhs, trs_layo
     for (int r = 0; r < nrhs; r++)
         for (int i = 0; i < n; i++) {
             B[i + n * r] = number(A->is_complex);
-            put(b, A->is_complex, rows ? i * ld + r : i + r * ld, B[i + n * r]);
+            put(b, A->is_complex, i * step + r * next, B[i + n * r]);
         }
     assert_int_equal(trs_lu_solve(lu, op, nrhs, b, ld, x, ld, &exec), TRS_OK);
     assert_int_equal(trs_lu_solve(lu, op, nrhs, b, ld, b, ld, &exec), TRS_OK);
@@ -145,16 +160,9 @@ static void check_solve(trs_lu *lu, const full *A, trs_op op, int nrhs, trs_layo
     double omega = 0, apart = 0, largest = 0;
     for (int r = 0; r < nrhs; r++)
         for (int i = 0; i < n; i++) {
-            zz res = B[i + n * r];
-            double size = cabs(res);
-            for (int j = 0; j < n; j++) {
-                zz xj = take(x, A->is_complex, rows ? j * ld + r : j + r * ld);
-                res -= F.a[i + n * j] * xj;
-                size += cabs(F.a[i + n * j] * xj);
-            }
-            if (cabs(res) > omega * size) omega = cabs(res) / size;
-            zz xi = take(x, A->is_complex, rows ? i * ld + r : i + r * ld);
-            assert_true(take(b, A->is_complex, rows ? i * ld + r : i + r * ld) == xi);
+            omega = fmax(omega, row_error(&F, B[i + n * r], x, r * next, step, i));
+            const zz xi = take(x, A->is_complex, i * step + r * next);
+            assert_true(take(b, A->is_complex, i * step + r * next) == xi);
             if (!X) continue;
             apart = fmax(apart, cabs(xi - X[i + n * r]));
             largest = fmax(largest, cabs(X[i + n * r]));

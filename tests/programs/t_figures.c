@@ -10,7 +10,6 @@
 
 #include "bin/bench/figures/figures.h"
 #include "bin/bench/measure/summary.h"
-#include "bin/common/exits.h"
 #include "bin/common/message.h"
 
 #include <math.h>

@@ -9,7 +9,6 @@
 
 #include "child.h"
 
-#include "bin/common/exits.h"
 #include "bin/common/files.h"
 #include "bin/common/message.h"
 

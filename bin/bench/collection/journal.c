@@ -8,7 +8,6 @@
 
 #include "journal.h"
 
-#include "bin/common/exits.h"
 #include "bin/common/message.h"
 
 #include <errno.h>

@@ -5,7 +5,6 @@
 
 #include "list.h"
 
-#include "bin/common/exits.h"
 #include "bin/common/files.h"
 #include "bin/common/message.h"
 

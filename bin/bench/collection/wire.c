@@ -12,7 +12,6 @@
 
 #include "base/debug.h"
 #include "bin/bench/measure/solvers.h"
-#include "bin/common/exits.h"
 #include "bin/common/message.h"
 
 #include <errno.h>

@@ -4,7 +4,6 @@
 
 #include "comparison.h"
 
-#include "bin/common/exits.h"
 #include "bin/common/message.h"
 
 #include <math.h>

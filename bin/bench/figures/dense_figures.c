@@ -9,7 +9,6 @@
 #include "script.h"
 
 #include "base/debug.h"
-#include "bin/common/exits.h"
 #include "bin/common/message.h"
 
 #include <math.h>

@@ -14,7 +14,6 @@
 #include "script.h"
 
 #include "bin/bench/measure/summary.h"
-#include "bin/common/exits.h"
 #include "bin/common/message.h"
 
 #include <math.h>

@@ -11,7 +11,6 @@
 #include "dense.h"
 
 #include "base/debug.h"
-#include "bin/common/exits.h"
 #include "bin/common/message.h"
 #include "bin/common/numbers.h"
 #include "cell.h"

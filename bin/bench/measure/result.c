@@ -3,7 +3,6 @@
 
 #include "result.h"
 
-#include "bin/common/exits.h"
 #include "bin/common/message.h"
 
 #include <math.h>

@@ -11,7 +11,6 @@
 
 #include "base/noun.h"
 #include "bin/bench/measure/summary.h"
-#include "bin/common/exits.h"
 #include "bin/common/message.h"
 
 #include <math.h>

@@ -6,7 +6,6 @@
 #include "screen.h"
 #include "text.h"
 
-#include "bin/common/exits.h"
 #include "bin/common/message.h"
 
 #include <inttypes.h>

@@ -4,7 +4,6 @@
 #include "columns.h"
 #include "output.h"
 
-#include "bin/common/exits.h"
 #include "bin/common/message.h"
 
 static bool wanted(const session *s)

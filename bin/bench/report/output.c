@@ -3,7 +3,6 @@
 
 #include "output.h"
 
-#include "bin/common/exits.h"
 #include "bin/common/message.h"
 
 #include <errno.h>

@@ -6,7 +6,6 @@
 #include "report.h"
 
 #include "bin/bench/figures/figures.h"
-#include "bin/common/exits.h"
 #include "bin/common/message.h"
 
 #include <errno.h>

@@ -4,7 +4,6 @@
 #include "screen.h"
 
 #include "base/noun.h"
-#include "bin/common/exits.h"
 #include "bin/common/message.h"
 
 #include <stdio.h>

@@ -10,7 +10,6 @@
 #include "bin/bench/figures/figures.h"
 #include "bin/bench/report/output.h"
 #include "bin/bench/report/text.h"
-#include "bin/common/exits.h"
 #include "bin/common/message.h"
 
 #include <stdlib.h>
