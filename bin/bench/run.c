@@ -94,7 +94,7 @@ static int run_here(runner *r)
 /* ---- each matrix in a process of its own ----------------------------------------------------- */
 
 /* Shows "12 of 2800, about 3.5 h to go". */
-static void show_way(const runner *r, const char *name, int done, int all, double seconds)
+static void show_remaining(const runner *r, const char *name, int done, int all, double seconds)
 {
     char step[100];
     const double left = done ? seconds / done * (all - done) : 0;
@@ -138,7 +138,7 @@ static int run_all_apart(runner *r)
     const double begun = now();
     for (int k = 0; k < r->names.count && !code; k++) {
         bool ran = false;
-        show_way(r, r->names.name[k], done, r->names.count - known, now() - begun);
+        show_remaining(r, r->names.name[k], done, r->names.count - known, now() - begun);
         code = run_apart(r, &j, r->names.name[k], &ran);
         if (ran) done++;
         else known++;

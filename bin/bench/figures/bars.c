@@ -63,8 +63,8 @@ static void put_names(FILE *f, const result_list *l)
     fputs(")\n", f);
 }
 
-/* Row $0 has the height 1, of which bars + 1 equal parts are k = 1 ... bars and half a part at
- * either end: bar k has its middle at y(k). */
+/* A row has the height 1, from $0 - 1/2 to $0 + 1/2, which the middles of its bars cut into bars + 1
+ * equal parts: that of bar k is y(k). */
 static void put_axes(FILE *f, int rows, const comparison *v)
 {
     fprintf(f, "bars = %d\n", v->drawn);

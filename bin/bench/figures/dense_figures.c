@@ -127,7 +127,7 @@ static void add_curve(canvas *v, const curve_spec *l)
     int point = 0;
     for (int i = 0; i < v->results->count; i++) {
         const result *r = &v->results->r[i];
-        if (!!(r->kind & TRS_LOWER) != v->triangle) continue;
+        if (is_triangle(r) != v->triangle) continue;
         v->x[point] = (double)r->n;
         y[point] = value(r, l);
         any = any || !isnan(y[point]);
@@ -143,7 +143,7 @@ static void add_curve(canvas *v, const curve_spec *l)
 static void add_every_solver(canvas *v, quantity what)
 {
     const result *r = v->results->r, *end = r + v->results->count;
-    while (r < end && (!r->count || !!(r->kind & TRS_LOWER) != v->triangle)) r++;
+    while (r < end && (!r->count || is_triangle(r) != v->triangle)) r++;
     if (r == end) return;
     for (int k = 0; k < r->count; k++)
         if (!r->cells[k].block) add_curve(v, &(curve_spec){r->cells[k].solver.name, 0, what});

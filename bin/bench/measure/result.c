@@ -15,6 +15,11 @@ void result_free(result *r)
     r->cells = NULL;
 }
 
+bool is_triangle(const result *r)
+{
+    return (r->kind & TRS_LOWER) != 0;
+}
+
 bool promises_normwise(const cell *c)
 {
     return c->solver.accuracy == TRS_INVERTING;

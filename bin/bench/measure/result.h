@@ -59,6 +59,9 @@ typedef struct result { /* one triangle, or why there is none */
 
 void result_free(result *r);
 
+/* Of --dense: is it one of the triangles, and not one of the general matrices? */
+bool is_triangle(const result *r);
+
 /* The backward error that the solver promises to keep small. */
 double promised_error(const cell *c);
 bool promises_normwise(const cell *c);

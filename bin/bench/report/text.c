@@ -40,8 +40,3 @@ double megabytes_a_second(int64_t bytes, double seconds)
 {
     return seconds > 0 ? 1e-6 * (double)bytes / seconds : (double)NAN;
 }
-
-bool is_triangle(const result *r)
-{
-    return (r->kind & TRS_LOWER) != 0;
-}

@@ -17,7 +17,4 @@ const char *number(char *text, size_t size, double v);
 /* 10^6 bytes a second; NaN: there was no time. */
 double megabytes_a_second(int64_t bytes, double seconds);
 
-/* Is the result a triangle rather than a general matrix? */
-bool is_triangle(const result *r);
-
 #endif
