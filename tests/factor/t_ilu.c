@@ -8,13 +8,19 @@
 
 typedef enum shape { SPARSE, TRIDIAGONAL, ARROW, SHAPES } shape;
 
+static bool has_entry(shape s, int n, int i, int j)
+{
+    if (s == SPARSE) return uniform() > 0.5;
+    return s == ARROW ? j == n - 1 : j - i < 2;
+}
+
 /* Diagonally dominant, so that no pivot is bad; Hermitian on demand. */
 static full matrix(shape s, int n, bool is_complex, bool symmetric)
 {
     full f = full_new(n, is_complex);
     for (int j = 0; j < n; j++)
         for (int i = 0; i <= j; i++) {
-            const bool in = s == SPARSE ? uniform() > 0.5 : s == ARROW ? j == n - 1 : j - i < 2;
+            const bool in = has_entry(s, n, i, j);
             if (i == j) f.a[i + n * i] = n + uniform();
             else if (in) {
                 f.a[i + n * j] = number(is_complex);
@@ -388,17 +394,12 @@ static void shift_and_boost(void **state)
     free(A.a);
 }
 
-static void wrong_use(void **state)
+static void wrong_options(void **state)
 {
     (void)state;
     full A = matrix(SPARSE, 5, true, true);
-    trs_mat m = show(&A, &plain), other = m;
+    trs_mat m = show(&A, &plain);
     trs_lu *lu = NULL;
-    double b[10] = {1}, x[10];
-    assert_int_equal(trs_ilu(NULL, &m, NULL), TRS_EARG);
-    assert_int_equal(trs_ilu(&lu, NULL, NULL), TRS_EARG);
-    assert_null(lu);
-    assert_int_equal(trs_lu_update(NULL, &m), TRS_EARG);
     const trs_ilu_options wrong[] = {
         {.method = 2},
         {.shift = -1},
@@ -410,17 +411,36 @@ static void wrong_use(void **state)
         {.plan = {.solver = "no-such"}},
         {.plan = {.layout = 7}},
     };
+    assert_int_equal(trs_ilu(NULL, &m, NULL), TRS_EARG);
+    assert_int_equal(trs_ilu(&lu, NULL, NULL), TRS_EARG);
+    assert_null(lu);
+    assert_int_equal(trs_lu_update(NULL, &m), TRS_EARG);
     for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++)
         refuse(&A, &plain, &wrong[k], k == 7 ? TRS_ESUPPORT : TRS_EARG, "");
+    hide(&m);
+    free(A.a);
+}
+
+static void update_of_a_full_matrix(void **state)
+{
+    (void)state;
     double dense[6] = {2, 0, 0, 2};
     trs_mat square = {.n = 2, .ld = 2, .val = dense, .format = TRS_DENSE};
     trs_lu_info info;
-    lu = factor(&square, NULL);
+    trs_lu *lu = factor(&square, NULL);
     trs_lu_get_info(lu, &info);
     assert_int_equal(info.nnz_a, 4);
     square.ld = 3; /* its numbers stand elsewhere */
     assert_int_equal(trs_lu_update(lu, &square), TRS_EARG);
     trs_lu_destroy(lu);
+}
+
+static void wrong_matrices(void **state)
+{
+    (void)state;
+    full A = matrix(SPARSE, 5, true, true);
+    trs_mat m = show(&A, &plain), other = m;
+    trs_lu *lu;
     other.kind = TRS_LOWER;
     assert_int_equal(trs_ilu(&lu, &other, NULL), TRS_EARG);
     assert_int_equal(trs_lu_update(lu, &m), TRS_ESTATE);
@@ -438,14 +458,21 @@ static void wrong_use(void **state)
     assert_non_null(strstr(trs_message(), "twice"));
     trs_lu_destroy(lu);
     hide(&m);
-    m = show(&A, &plain);
+    free(A.a);
+}
+
+static void wrong_solves(void **state)
+{
+    (void)state;
+    full A = matrix(SPARSE, 5, true, true);
+    trs_mat m = show(&A, &plain), other = m;
+    double b[10] = {1}, x[10];
     const trs_ilu_options ic = {.method = TRS_IC0};
-    lu = factor(&m, &ic);
+    trs_lu *lu = factor(&m, &ic);
     assert_int_equal(trs_lu_solve(lu, TRS_T, 1, b, 5, x, 5, NULL), TRS_ESUPPORT);
     assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b, 4, x, 5, NULL), TRS_EARG);
     assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b + 1, 5, b, 5, NULL), TRS_EARG);
     assert_int_equal(trs_lu_solve(lu, TRS_N, 2, b, INT64_MAX, x, 5, NULL), TRS_EARG);
-    other = m;
     other.nnz--;
     assert_int_equal(trs_lu_update(lu, &other), TRS_EARG);
     assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b, 5, x, 5, NULL), TRS_ESTATE);
@@ -553,7 +580,7 @@ static void update(void **state)
                 trs_mat m = show(&A, &forms[k]), x, y;
                 trs_lu *lu = factor(&m, &opt), *fresh;
                 zz b[12] = {0}, s[12], t[12];
-                const size_t bytes = m.dtype == TRS_C64 ? 16 : m.dtype == TRS_F32 ? 4 : 8;
+                const size_t bytes = trs_size(m.dtype);
                 set_value(b, m.dtype, 3, 1);
                 hide(&m);
                 A.a[12 * 12 - 1] = -1;
@@ -768,10 +795,12 @@ int main(void)
         cmocka_unit_test(solves),           cmocka_unit_test(refinement),
         cmocka_unit_test(breakdown),        cmocka_unit_test(triangle_as_it_stands),
         cmocka_unit_test(missing_diagonal), cmocka_unit_test(shift_and_boost),
-        cmocka_unit_test(wrong_use),        cmocka_unit_test(small_matrices),
-        cmocka_unit_test(threads),          cmocka_unit_test(update),
-        cmocka_unit_test(out_of_memory),    cmocka_unit_test(on_a_device),
-        cmocka_unit_test(blocks),           cmocka_unit_test(determinants),
+        cmocka_unit_test(wrong_options),    cmocka_unit_test(update_of_a_full_matrix),
+        cmocka_unit_test(wrong_matrices),   cmocka_unit_test(wrong_solves),
+        cmocka_unit_test(small_matrices),   cmocka_unit_test(threads),
+        cmocka_unit_test(update),           cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(on_a_device),      cmocka_unit_test(blocks),
+        cmocka_unit_test(determinants),
     };
     return cmocka_run_group_tests_name("ilu", tests, NULL, NULL);
 }
