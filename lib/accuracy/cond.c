@@ -141,9 +141,9 @@ static int matrix_norm(const trs_memory *mem, const trs_mat *A, trs_norm which, 
     *value = 0;
     if (!sum) return trs_fail(TRS_EMEM, "condition: out of memory for the sums");
     for (int64_t l = 0; l < A->n; l++) {
-        const int64_t end = trs_line_end(A, l);
-        for (int64_t p = trs_line_begin(A, l); p < end; p++) {
-            const int64_t c = trs_line_cross(A, l, p), i = A->format == TRS_CSR ? l : c;
+        const int64_t end = trs_major_end(A, l);
+        for (int64_t p = trs_major_begin(A, l); p < end; p++) {
+            const int64_t c = trs_minor_index(A, l, p), i = A->format == TRS_CSR ? l : c;
             const int64_t j = l + c - i;
             if (!trs_in_triangle(A->kind, i, j) || (i == j && A->kind & TRS_UNIT)) continue;
             trs_number_get(A->val, A->dtype, p, z);
@@ -167,10 +167,10 @@ static int reciprocal(estimator *s, const trs_memory *mem, const trs_mat *A, trs
     s->n = A->n;
     s->inverse = which == TRS_NORM_ONE ? TRS_N : TRS_H;
     s->adjoint = which == TRS_NORM_ONE ? TRS_H : TRS_N;
-    int rc = trs_lines_of(&ctx, A, &lines);
+    int rc = trs_unblock(&ctx, A, &lines);
     if (rc) return rc;
     rc = matrix_norm(mem, &lines, which, &a);
-    trs_lines_done(&ctx, A, &lines);
+    trs_unblock_done(&ctx, A, &lines);
     if (!rc) rc = inverse_norm(s, mem, &inverse);
     if (!rc) *rcond = A->n == 0 ? 1 : isfinite(a) && isfinite(inverse) ? 1 / a / inverse : 0;
     return rc;

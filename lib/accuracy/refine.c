@@ -155,9 +155,9 @@ static double longest_row(const refiner *s)
     long double most = 0, *count = s->s.size;
     for (int64_t i = 0; i < A->n; i++) count[i] = 0;
     for (int64_t l = 0; l < A->n; l++) {
-        const int64_t end = trs_line_end(A, l);
-        for (int64_t p = trs_line_begin(A, l); p < end; p++) {
-            const int64_t c = trs_line_cross(A, l, p), i = A->format == TRS_CSR ? l : c;
+        const int64_t end = trs_major_end(A, l);
+        for (int64_t p = trs_major_begin(A, l); p < end; p++) {
+            const int64_t c = trs_minor_index(A, l, p), i = A->format == TRS_CSR ? l : c;
             if (trs_in_triangle(A->kind, i, l + c - i)) count[rows ? l : c] += 1;
         }
     }
@@ -187,7 +187,7 @@ static int refine(refiner *s, int nrhs, const void *B, int64_t ldb, void *X, int
     trs_context ctx = {.mem = *s->mem};
     const trs_mat *const A = s->A;
     trs_mat lines;
-    int most = 0, took = 0, rc = trs_lines_of(&ctx, A, &lines);
+    int most = 0, took = 0, rc = trs_unblock(&ctx, A, &lines);
     if (rc) return rc;
     s->A = &lines;
     rc = prepare(s);
@@ -202,7 +202,7 @@ static int refine(refiner *s, int nrhs, const void *B, int64_t ldb, void *X, int
     trs_free(s->mem, s->s.re);
     trs_free(s->mem, s->d);
     trs_free(s->mem, s->best);
-    trs_lines_done(&ctx, A, &lines);
+    trs_unblock_done(&ctx, A, &lines);
     return rc;
 }
 

@@ -141,13 +141,13 @@ static int each_column(columns *c)
     trs_context ctx = {0};
     trs_mat lines;
     if (!c->nrhs || !c->A->n) return TRS_OK;
-    int rc = trs_lines_of(&ctx, c->A, &lines);
+    int rc = trs_unblock(&ctx, c->A, &lines);
     if (rc) return rc;
     const trs_mat *A = c->A;
     c->A = &lines;
     rc = columns_new(c);
     if (!rc) trs_share(c->teams, c->teams, 1, team_columns, c);
-    trs_lines_done(&ctx, A, &lines);
+    trs_unblock_done(&ctx, A, &lines);
     return rc;
 }
 

@@ -191,7 +191,7 @@ static bool multiply_diagonal(product *d, const trs_mat *m)
     const bool first = m->format == TRS_CSC && m->kind & TRS_LOWER;
     bool finite = true;
     for (int64_t k = 0; k < m->n && finite; k++) {
-        const int64_t p = first ? trs_line_begin(m, k) : trs_line_end(m, k) - 1;
+        const int64_t p = first ? trs_major_begin(m, k) : trs_major_end(m, k) - 1;
         finite = multiply_by(d, m->val, m->dtype, p);
     }
     return finite;

@@ -19,7 +19,7 @@ typedef struct trs_ilu_rows {
     const int32_t *topo; /* [n] of L, the plan's */
     int32_t stages;
     trs_level_stage *stage; /* [stages] */
-    trs_progress *progress; /* [stages+1] */
+    trs_stage_progress *progress; /* [stages+1] */
 } trs_ilu_rows;
 
 /* Cut the levels into stages.  TRS_OK, TRS_EMEM. */

@@ -64,14 +64,14 @@ static void put(trs_csc *t, int64_t j, int64_t i, const double *z)
 /* What a walk over the caller's entries does with each of them. */
 static void count(trs_csc *t, const trs_mat *m, int64_t l, int64_t p)
 {
-    t->p[trs_line_cross(m, l, p) + 1]++;
+    t->p[trs_minor_index(m, l, p) + 1]++;
 }
 
 static void move(trs_csc *t, const trs_mat *m, int64_t l, int64_t p)
 {
     double z[2];
     trs_number_get(m->val, m->dtype, p, z);
-    put(t, trs_line_cross(m, l, p), l, z);
+    put(t, trs_minor_index(m, l, p), l, z);
 }
 
 static void tally(trs_csc *t, const trs_mat *m, int64_t l, int64_t p)
@@ -84,8 +84,8 @@ static void walk(const trs_mat *m, trs_csc *t,
                  void (*visit)(trs_csc *, const trs_mat *, int64_t, int64_t))
 {
     for (int64_t l = 0; l < m->n; l++) {
-        const int64_t end = trs_line_end(m, l);
-        for (int64_t p = trs_line_begin(m, l); p < end; p++)
+        const int64_t end = trs_major_end(m, l);
+        for (int64_t p = trs_major_begin(m, l); p < end; p++)
             if (is_entry(m, p)) visit(t, m, l, p);
     }
 }
