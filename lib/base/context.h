@@ -39,7 +39,7 @@ typedef struct trs_context {
     int threads;           /* CPU threads, >= 1 */
     int nrhs;              /* announced, >= 1 */
     trs_layout layout;     /* announced */
-    bool bitwise;          /* only solvers are wanted that promise the bits of cpu-serial */
+    bool bitwise;          /* only solvers with TRS_CAP_BITWISE may be chosen */
     bool patient;          /* for tests: the device may take any time to find levels */
     unsigned ops;          /* announced: 1 << op for each trs_op */
     struct trs_ring *ring; /* pinned memory by which large arrays go to the device (cuda/runtime) */

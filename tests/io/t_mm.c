@@ -7,7 +7,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "io/mm_number.h"
+#include "io/decimal/print.h"
+#include "io/decimal/read.h"
 #include "trisolve-sparse.h"
 
 #include <dirent.h>
@@ -248,7 +249,7 @@ static void test_plain_numbers(void **state)
     assert_true(plain > 200000);
 }
 
-/* Bit k of what trs_gaps_at gives is that of character at + k. */
+/* Bit k of what trs_delimiters_at gives is that of character at + k. */
 static void test_gaps(void **state)
 {
     (void)state;
@@ -259,14 +260,14 @@ static void test_gaps(void **state)
         const int64_t n = trial ? 1 + (int64_t)(bits() % TRS_WINDOW) : TRS_WINDOW,
                       up = (n + 63) / 64 * 64;
         for (int k = 0; k < ROOM; k++) text[k] = some[bits() % (sizeof some - 1)];
-        trs_map_gaps(text, n, map);
+        trs_map_delimiters(text, n, map);
         for (int64_t at = 0; at < n; at++) {
             uint64_t all = 0, sure = UINT64_MAX >> 7;
             for (int64_t k = at; k < at + 64 && k < up; k++)
                 if (text[k] <= ' ' || text[k] > '~') all |= (uint64_t)1 << (k - at);
-            assert_int_equal(trs_gaps_at(map, at, true), all);
-            assert_int_equal(trs_gaps_at(map, at, false) & sure, all & sure);
-            assert_int_equal(trs_gaps_at(map, at, false) & ~all, 0);
+            assert_int_equal(trs_delimiters_at(map, at, true), all);
+            assert_int_equal(trs_delimiters_at(map, at, false) & sure, all & sure);
+            assert_int_equal(trs_delimiters_at(map, at, false) & ~all, 0);
         }
     }
 }
