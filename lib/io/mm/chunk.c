@@ -86,30 +86,49 @@ static bool move_entries(trs_mm_worker *w, const int64_t *from, char *entry, con
     return true;
 }
 
+typedef struct layout { /* of a chunk: where its arrays begin, in bytes from its front */
+    int64_t from, place, mark, entry, end;
+} layout;
+
+static layout lay_out(const trs_mm_worker *w)
+{
+    const trs_mm_job *job = w->job;
+    const bool array = job->head.array;
+    const int64_t size = array ? 8 * job->parts : trs_mm_entry_bytes(job->parts, job->wide);
+    layout l = {.from = sizeof(trs_mm_chunk)};
+    l.place = l.from + (array ? 0 : 8 * (job->ranges + 1));
+    l.mark = l.place + (job->pages ? 8 * job->ranges : 0);
+    l.entry = l.mark + 16 * w->chunk.marks;
+    l.end = l.entry + (job->pages ? 0 : size * w->chunk.kept);
+    return l;
+}
+
+static trs_mm_chunk *no_memory(trs_mm_worker *w)
+{
+    const int64_t n = w->chunk.kept;
+    trs_mm_worker_fail(w, TRS_EMEM, "out of memory, or over the limit set: %" PRId64 " %s", n,
+                       trs_noun(n, "entry", "entries"));
+    return NULL;
+}
+
 trs_mm_chunk *trs_mm_new_chunk(trs_mm_worker *w)
 {
     trs_mm_job *job = w->job;
     trs_mm_chunk *c = &w->chunk;
-    bool array = job->head.array, paged = !array && job->pages;
     if (w->code)
         c->kept = 0; /* nothing will be built: only the counts are wanted, for the sentence */
-    int64_t size = array ? 8 * job->parts : trs_mm_entry_bytes(job->parts, job->wide);
-    int64_t at_from = (int64_t)sizeof *c, at_place = at_from + (array ? 0 : 8 * (job->ranges + 1));
-    int64_t at_mark = at_place + (paged ? 8 * job->ranges : 0), at_entry = at_mark + 16 * c->marks;
-    char *p = trs_mm_carve(&w->store, at_entry + (paged ? 0 : size * c->kept));
-    int64_t *from = p && !array ? (int64_t *)(void *)(p + at_from) : NULL;
-    const char **place = p && paged ? (const char **)(void *)(p + at_place) : NULL;
+    const layout l = lay_out(w);
+    char *p = trs_mm_carve(&w->store, l.end);
+    if (!p) return no_memory(w);
+    int64_t *from = job->head.array ? NULL : (int64_t *)(void *)(p + l.from);
+    const char **place = job->pages ? (const char **)(void *)(p + l.place) : NULL;
     if (from) sum_counts(w, from);
-    if (!p || (c->kept && !move_entries(w, from, p + at_entry, place))) {
-        trs_mm_worker_fail(w, TRS_EMEM, "out of memory, or over the limit set: %" PRId64 " %s",
-                           c->kept, trs_noun(c->kept, "entry", "entries"));
-        return NULL;
-    }
-    if (c->marks) memcpy(p + at_mark, w->mark, (size_t)c->marks * sizeof *w->mark);
+    if (c->kept && !move_entries(w, from, p + l.entry, place)) return no_memory(w);
+    if (c->marks) memcpy(p + l.mark, w->mark, (size_t)c->marks * sizeof *w->mark);
     c->from = from;
     c->place = (const char *const *)place;
-    c->entry = paged ? NULL : p + at_entry;
-    c->mark = (const trs_mm_mark *)(const void *)(p + at_mark);
+    c->entry = place ? NULL : p + l.entry;
+    c->mark = (const trs_mm_mark *)(const void *)(p + l.mark);
     return memcpy(p, c, sizeof *c);
 }
 
