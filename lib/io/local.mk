@@ -9,6 +9,7 @@ libcore_la_SOURCES += lib/io/mm/build.c lib/io/mm/build.h lib/io/mm/chunk.c lib/
 	lib/io/mm/duplicates.c lib/io/mm/explain.c lib/io/mm/header.c lib/io/mm/lines.c lib/io/mm/mm.h \
 	lib/io/mm/parse.c lib/io/mm/parse.h lib/io/mm/read.c lib/io/mm/sort.c lib/io/mm/store.c \
 	lib/io/mm/store.h lib/io/mm/write.c
+EXTRA_DIST += lib/io/README.md
 
 # tests
 if HAVE_CMOCKA
