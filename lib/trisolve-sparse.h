@@ -145,9 +145,8 @@ typedef enum trs_accuracy { TRS_SUBSTITUTION = 0, TRS_INVERTING = 1 } trs_accura
 enum {                        /* bits of trs_solver_info.caps */
        TRS_CAP_BITWISE = 1,   /* the same input gives the same bits, run after run */
        TRS_CAP_ROW_MAJOR = 2, /* several right-hand sides may be stored by rows */
-       TRS_CAP_PARTS = 4,   /* can solve a range of rows, the rows before it being solved already */
-       TRS_CAP_CAPTURE = 8, /* solve only enqueues work: it can be captured in a CUDA graph */
-       TRS_CAP_PIVOTS = 16, /* exchanges rows: for general matrices without zero-pivot trouble */
+       TRS_CAP_CAPTURE = 8,   /* solve only enqueues work: it can be captured in a CUDA graph */
+       TRS_CAP_PIVOTS = 16,   /* exchanges rows: for general matrices without zero-pivot trouble */
 };
 
 typedef struct trs_solver_info {

@@ -189,9 +189,9 @@ static void list_family(int general)
     trs_solver_info s;
     for (int k = 0; trs_solver_get(k, &s) == TRS_OK; k++) {
         if (s.general != general) continue;
-        printf("  %-20s %-5s %-4s %-4s %-5s %-5s %-12s %s\n", s.name, s.needs,
+        printf("  %-20s %-5s %-4s %-4s %-5s %-12s %s\n", s.name, s.needs,
                yes(s.caps & TRS_CAP_BITWISE), yes(s.caps & TRS_CAP_ROW_MAJOR),
-               yes(s.caps & TRS_CAP_PARTS), yes(s.caps & TRS_CAP_CAPTURE),
+               yes(s.caps & TRS_CAP_CAPTURE),
                s.accuracy == TRS_SUBSTITUTION ? "substitution" : "inverting", s.about);
         if (!s.available) printf("  %-20s not here: %s\n", "", s.why);
     }
@@ -199,14 +199,14 @@ static void list_family(int general)
 
 int list_solvers(void)
 {
-    printf("  %-20s %-5s %-4s %-4s %-5s %-5s %-12s %s\n", "name", "needs", "bits", "rows", "parts",
-           "graph", "error", "about");
+    printf("  %-20s %-5s %-4s %-4s %-5s %-12s %s\n", "name", "needs", "bits", "rows", "graph",
+           "error", "about");
     printf(
         "Triangles, sparse or full: F32, F64, C32, C64; lower, upper; N, T, H; any layout of A\n");
     list_family(0);
     printf("General matrices, full:\n");
     list_family(1);
-    printf("bits: the same bits every time; rows: B and X by rows; parts: a range of rows;\n"
+    printf("bits: the same bits every time; rows: B and X by rows;\n"
            "graph: can be captured in a CUDA graph; error: substitution bounds it by components,\n"
            "inverting in the norm\n");
     return EXIT_GOOD;

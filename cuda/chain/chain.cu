@@ -81,10 +81,10 @@ static __global__ void last_kernel(const round_args<T> k, const int64_t *Lp, con
 }
 
 template <class T>
-static int solve_columns(const trs_part *part, const trs_job *job, int first, int count)
+static int solve_columns(const trs_instance *inst, const trs_job *job, int first, int count)
 {
-    const chain *d = (const chain *)part->data;
-    const int32_t n = part->side->tri.n;
+    const chain *d = (const chain *)inst->data;
+    const int32_t n = inst->op->tri.n;
     const cudaStream_t stream = (cudaStream_t)job->stream;
     const view<T> b = from_column(typed<T>(job->b), first),
                   x = from_column(typed<T>(job->x), first);
@@ -103,12 +103,12 @@ static int solve_columns(const trs_part *part, const trs_job *job, int first, in
     return launched();
 }
 
-static int solve(const trs_part *part, const trs_job *job)
+static int solve(const trs_instance *inst, const trs_job *job)
 {
-    if (part->side->tri.n == 0) return TRS_OK;
-    return for_type(part->side->tri.dtype, [&](auto zero) {
+    if (inst->op->tri.n == 0) return TRS_OK;
+    return for_type(inst->op->tri.dtype, [&](auto zero) {
         return for_columns(job->nrhs, [&](int first, int count) {
-            return solve_columns<decltype(zero)>(part, job, first, count);
+            return solve_columns<decltype(zero)>(inst, job, first, count);
         });
     });
 }
@@ -143,10 +143,10 @@ static __global__ void jump_kernel(int32_t n, const int32_t *p, const T *a, int3
     if (!(magnitude(v) <= worst)) *worse = 1;
 }
 
-static void release(trs_part *part)
+static void release(trs_instance *inst)
 {
-    trs_context *ctx = part->ctx;
-    chain *d = (chain *)part->data;
+    trs_context *ctx = inst->ctx;
+    chain *d = (chain *)inst->data;
     device_csr_free(ctx, &d->L);
     trs_gpu_free(ctx, d->substituted);
     trs_free(&ctx->mem, d);
@@ -162,7 +162,7 @@ static int rounds_of(int64_t levels)
 enum { MOST = 1000000 }; /* entries that one thread is asked to go through */
 
 /* The first row with more than one entry beside the diagonal; n: none. */
-static int32_t long_row(const trs_side *s)
+static int32_t long_row(const trs_operator *s)
 {
     const trs_tri *t = &s->tri;
     int32_t i = s->tally.longest > 2 ? 0 : t->n;
@@ -179,20 +179,20 @@ static size_t lay_out(chain *d, char *base, int64_t n, size_t size)
     return used;
 }
 
-static int analyse(trs_part *part)
+static int build(trs_instance *inst)
 {
-    trs_context *ctx = part->ctx;
-    const trs_tri *t = &part->side->tri;
+    trs_context *ctx = inst->ctx;
+    const trs_tri *t = &inst->op->tri;
     chain *d = (chain *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    part->data = d;
-    const int32_t row = long_row(part->side);
-    if (row == t->n) d->rounds = rounds_of(part->lv->count);
+    inst->data = d;
+    const int32_t row = long_row(inst->op);
+    if (row == t->n) d->rounds = rounds_of(inst->op->lv.count);
     else if (t->nnz > MOST)
         return trs_fail(TRS_ESUPPORT,
                         "cuda-chain is for one entry a row beside the diagonal, and a row has %d",
                         (int)(t->ptr[row + 1] - t->ptr[row] - 1));
-    int rc = device_csr_new(part, &d->L);
+    int rc = device_csr_new(inst, &d->L);
     if (rc) return rc;
     const size_t size = trs_size(t->dtype);
     void *base = trs_gpu_new(ctx, (int64_t)lay_out(d, NULL, t->n, size), 1, "jumps");
@@ -219,47 +219,52 @@ template <class T> static int make_rounds(const chain *d, int32_t n, cudaStream_
 }
 
 /* From the values of d->L. */
-static int update_rounds(trs_part *part, void *stream)
+static int update_rounds(trs_instance *inst, void *stream)
 {
-    const trs_tri *t = &part->side->tri;
+    const trs_tri *t = &inst->op->tri;
     const int rc = for_type(t->dtype, [&](auto zero) {
-        return make_rounds<decltype(zero)>((const chain *)part->data, t->n, (cudaStream_t)stream);
+        return make_rounds<decltype(zero)>((const chain *)inst->data, t->n, (cudaStream_t)stream);
     });
     return rc || trs_gpu_wait(stream)
                ? trs_fail(TRS_EDEVICE, "cuda-chain: the products of jumps failed")
                : TRS_OK;
 }
 
-static int update(trs_part *part)
+static int update(trs_instance *inst)
 {
-    const int rc = device_csr_values(part, &((chain *)part->data)->L);
-    return rc ? rc : update_rounds(part, NULL);
+    const int rc = device_csr_values(inst, &((chain *)inst->data)->L);
+    return rc ? rc : update_rounds(inst, NULL);
 }
 
-static int update_direct(trs_part *part, const void *val, void *stream)
+static int update_direct(trs_instance *inst, const void *val, void *stream)
 {
-    const int rc = device_csr_take(part, &((chain *)part->data)->L, val, stream);
-    return rc ? rc : update_rounds(part, stream);
+    const int rc = device_csr_take(inst, &((chain *)inst->data)->L, val, stream);
+    return rc ? rc : update_rounds(inst, stream);
 }
 
-static int64_t work_bytes(const trs_part *part, int nrhs)
+static int64_t work_bytes(const trs_instance *inst, int nrhs)
 {
-    return 2 * (int64_t)nrhs * part->side->tri.n * (int64_t)trs_size(part->side->tri.dtype);
+    return 2 * (int64_t)nrhs * inst->op->tri.n * (int64_t)trs_size(inst->op->tri.dtype);
 }
 
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+                            trs_cost *c)
 {
+    const trs_shape *s = &p->shape;
+    (void)built;
     const double n = (double)s->n * s->nrhs;
     if (s->longest > 2) { /* one thread: a read of memory after the other */
         c->hops = (double)s->nnz * m->gpu_hop;
-        return;
+        return NULL;
     }
     c->sync = (rounds_of(s->levels) + 2.5) * m->gpu_launch;
     c->bytes = rounds_of(s->levels) * n * (4 * s->elem + 4) * m->gpu_byte;
+    return NULL;
 }
 
-static int64_t bytes(const trs_shape *s)
+static int64_t bytes(const trs_prospect *p)
 {
+    const trs_shape *s = &p->shape;
     const int rounds = s->longest > 2 ? 0 : rounds_of(s->levels);
     return s->nnz * (int64_t)(s->elem + 4) + 8 * (s->n + 1) +
            rounds * s->n * (int64_t)(s->elem + 4);
@@ -273,9 +278,9 @@ const trs_solver trs_solver_chain = {
     .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
     .accuracy = TRS_INVERTING,
     .order = TRS_ORDER_NATURAL,
-    .cost = cost,
+    .estimate = estimate,
     .bytes = bytes,
-    .analyse = analyse,
+    .build = build,
     .update = update,
     .update_direct = update_direct,
     .solve = solve,

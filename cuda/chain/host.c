@@ -8,12 +8,12 @@
 #include "config.h"
 
 #include "base/device.h"
-#include "solvers/on_device.h"
+#include "matrix/on_device.h"
 
 #include <cuda_runtime_api.h>
 
 typedef struct note { /* what the function in the stream is told */
-    const trs_part *part;
+    const trs_instance *inst;
     trs_job job;
 } note;
 
@@ -42,22 +42,22 @@ static void work_destroy(trs_context *ctx, void *work)
     trs_free(&ctx->mem, w);
 }
 
-static void write_notes(const trs_part *part, host_work *w)
+static void write_notes(const trs_instance *inst, host_work *w)
 {
-    const int64_t n = part->side->tri.n;
+    const int64_t n = inst->op->tri.n;
     for (int r = 1; r <= w->nrhs; r++)
         for (int k = 0; k < 4; k++) {
             const bool by_rows = k / 2 == 1;
             trs_view v = {w->buffer, by_rows ? r : 1, by_rows ? 1 : n};
             trs_job job = {.nrhs = r, .conj = k % 2 == 1, .threads = 1};
-            job.b = job.x = trs_view_natural(part->side, v); /* its own inverse */
-            *note_of(w, r, by_rows, k % 2 == 1) = (note){part, job};
+            job.b = job.x = trs_view_natural(inst->op, v); /* its own inverse */
+            *note_of(w, r, by_rows, k % 2 == 1) = (note){inst, job};
         }
 }
 
-static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **work)
+static int work_create(const trs_instance *inst, trs_context *ctx, int nrhs, void **work)
 {
-    const trs_tri *t = &part->side->tri;
+    const trs_tri *t = &inst->op->tri;
     host_work *w = *work = trs_alloc_zero(&ctx->mem, 1, sizeof *w);
     if (!w) return trs_fail(TRS_EMEM, "out of memory");
     w->nrhs = nrhs;
@@ -67,17 +67,16 @@ static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **
     w->buffer = trs_gpu_pinned_new(ctx, bytes);
     if (!w->buffer)
         return trs_fail(TRS_EMEM, "%.3g bytes of pinned memory for B and X", (double)bytes);
-    write_notes(part, w);
+    write_notes(inst, w);
     return TRS_OK;
 }
 
-static int solve(const trs_part *part, const trs_job *job)
+static int solve(const trs_instance *inst, const trs_job *job)
 {
     const host_work *w = job->work;
-    const size_t size = trs_size(part->side->tri.dtype);
-    const size_t n = (size_t)part->side->tri.n, many = (size_t)job->nrhs;
-    const trs_view b = trs_view_natural(part->side, job->b),
-                   x = trs_view_natural(part->side, job->x);
+    const size_t size = trs_size(inst->op->tri.dtype);
+    const size_t n = (size_t)inst->op->tri.n, many = (size_t)job->nrhs;
+    const trs_view b = trs_view_natural(inst->op, job->b), x = trs_view_natural(inst->op, job->x);
     const bool by_rows = b.rs != 1 || x.rs != 1;
     const size_t width = (by_rows ? many : n) * size, lines = by_rows ? n : many;
     int rc = trs_gpu_copy_lines(w->buffer, width, b.p, (size_t)(by_rows ? b.rs : b.cs) * size,
@@ -93,26 +92,31 @@ static int solve(const trs_part *part, const trs_job *job)
 }
 
 /* The CPU reads the values of the side on the host: those of this part come over, pivots treated. */
-static int update_direct(trs_part *part, const void *val, void *stream)
+static int update_direct(trs_instance *inst, const void *val, void *stream)
 {
-    const trs_tri *t = &part->side->tri;
-    const size_t size = trs_size(t->dtype), begin = (size_t)t->ptr[part->from] * size;
-    const size_t bytes = (size_t)t->ptr[part->to] * size - begin;
+    const trs_tri *t = &inst->op->tri;
+    const size_t size = trs_size(t->dtype), begin = (size_t)t->ptr[inst->from] * size;
+    const size_t bytes = (size_t)t->ptr[inst->to] * size - begin;
     return trs_gpu_copy_lines((char *)t->val + begin, bytes, (const char *)val + begin, bytes,
                               bytes, 1, false, stream);
 }
 
 /* The call starts as late as a copy does: with both, no solve takes less. */
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+                            trs_cost *c)
 {
+    const trs_shape *s = &p->shape;
+    (void)built;
     trs_solver_cpu_serial.cost(s, m, c);
     c->copies = 2 * m->link_start + 2 * (double)s->n * s->elem * s->nrhs * m->link_byte;
     const double all = c->bytes + c->hops + c->copies, least = 3 * m->link_start;
     c->sync = all < least ? least - all : 0;
+    return NULL;
 }
 
-static int64_t bytes(const trs_shape *s)
+static int64_t bytes(const trs_prospect *p)
 {
+    const trs_shape *s = &p->shape;
     (void)s;
     return 0;
 }
@@ -125,7 +129,7 @@ const trs_solver trs_solver_host = {
     .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
-    .cost = cost,
+    .estimate = estimate,
     .bytes = bytes,
     .update_direct = update_direct,
     .solve = solve,

@@ -320,35 +320,35 @@ int dataflow_solve(const dataflow *d, const trs_job *job)
 
 /* ---- the solver ------------------------------------------------------------------------------------------ */
 
-static int analyse(trs_part *part)
+static int build(trs_instance *inst)
 {
-    trs_context *ctx = part->ctx;
-    const trs_pattern p = trs_pattern_of(part->side);
-    part->data = trs_alloc_zero(&ctx->mem, 1, sizeof(dataflow));
-    if (!part->data) return trs_fail(TRS_EMEM, "out of memory");
-    return dataflow_new(ctx, &p, part->side->tri.dtype, (dataflow *)part->data);
+    trs_context *ctx = inst->ctx;
+    const trs_pattern p = trs_pattern_of(inst->op);
+    inst->data = trs_alloc_zero(&ctx->mem, 1, sizeof(dataflow));
+    if (!inst->data) return trs_fail(TRS_EMEM, "out of memory");
+    return dataflow_new(ctx, &p, inst->op->tri.dtype, (dataflow *)inst->data);
 }
 
-static void release(trs_part *part)
+static void release(trs_instance *inst)
 {
-    dataflow_free(part->ctx, (dataflow *)part->data);
-    trs_free(&part->ctx->mem, part->data);
+    dataflow_free(inst->ctx, (dataflow *)inst->data);
+    trs_free(&inst->ctx->mem, inst->data);
 }
 
-static int update_direct(trs_part *part, const void *val, void *stream)
+static int update_direct(trs_instance *inst, const void *val, void *stream)
 {
-    return dataflow_take((const dataflow *)part->data, val, stream);
+    return dataflow_take((const dataflow *)inst->data, val, stream);
 }
 
-static int64_t work_bytes(const trs_part *part, int nrhs)
+static int64_t work_bytes(const trs_instance *inst, int nrhs)
 {
-    const dataflow *d = (const dataflow *)part->data;
+    const dataflow *d = (const dataflow *)inst->data;
     return dataflow_work_bytes(d->flow.nodes, d->n, d->dtype, nrhs);
 }
 
-static int solve(const trs_part *part, const trs_job *job)
+static int solve(const trs_instance *inst, const trs_job *job)
 {
-    return dataflow_solve((const dataflow *)part->data, job);
+    return dataflow_solve((const dataflow *)inst->data, job);
 }
 
 static void cost_one(const trs_shape *s, const trs_machine *m, trs_cost *c)
@@ -360,8 +360,11 @@ static void cost_one(const trs_shape *s, const trs_machine *m, trs_cost *c)
     c->hops = (double)s->levels * m->gpu_hop;
 }
 
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+                            trs_cost *c)
 {
+    const trs_shape *s = &p->shape;
+    (void)built;
     const int most = many_at_once(INT_MAX);
     for (int left = s->nrhs, times; left > 0; left -= times * many_at_once(left)) {
         trs_cost some = {};
@@ -372,10 +375,12 @@ static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
         c->sync += times * some.sync;
         c->hops += times * some.hops;
     }
+    return NULL;
 }
 
-static int64_t bytes(const trs_shape *s)
+static int64_t bytes(const trs_prospect *p)
 {
+    const trs_shape *s = &p->shape;
     return s->nnz * (int64_t)(2 * s->elem + 12) + s->n * (44 + (int64_t)s->elem);
 }
 
@@ -388,9 +393,9 @@ const trs_solver trs_solver_dataflow = {
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
     .direct = true,
-    .cost = cost,
+    .estimate = estimate,
     .bytes = bytes,
-    .analyse = analyse,
+    .build = build,
     .update_direct = update_direct,
     .solve = solve,
     .release = release,

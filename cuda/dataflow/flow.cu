@@ -319,9 +319,9 @@ static int fill(trs_context *ctx, const making &m, trs_flow *f)
     return e ? failed(e) : TRS_OK;
 }
 
-trs_pattern trs_pattern_of(const trs_side *s)
+trs_pattern trs_pattern_of(const trs_operator *s)
 {
-    const trs_direct *d = &s->direct;
+    const trs_device_view *d = &s->direct;
     return {s->tri.n,          s->lv.count,       s->tri.nnz,
             (int64_t *)d->ptr, (int32_t *)d->idx, (int32_t *)d->level};
 }

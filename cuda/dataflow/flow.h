@@ -43,8 +43,8 @@ typedef struct trs_pattern { /* of a lower triangle on the device: the diagonal 
     const int32_t *level; /* [n] of each row */
 } trs_pattern;
 
-/* Of a side, after trs_direct_pattern. */
-trs_pattern trs_pattern_of(const trs_side *s);
+/* Of a side, after trs_device_view_pattern. */
+trs_pattern trs_pattern_of(const trs_operator *s);
 
 /* level [n] of each row, on the device: half way between the earliest, which p has, and the latest that it may have,
  * where that makes a difference; else level stays as it is (flow_slack.cu).  TRS_OK, TRS_EMEM, TRS_EDEVICE. */

@@ -101,9 +101,9 @@ static __global__ void count_back_kernel(int64_t nnz, int64_t *src)
     if (p < nnz) src[p] = nnz - 1 - p;
 }
 
-int trs_gpu_straight(trs_context *ctx, const trs_mat *m, trs_side *s)
+int trs_gpu_straight(trs_context *ctx, const trs_mat *m, trs_operator *s)
 {
-    const trs_direct *d = &s->direct;
+    const trs_device_view *d = &s->direct;
     unsigned long long wrong[2], *found = (unsigned long long *)d->found;
     const intake in = {.n = m->n,
                        .nnz = m->nnz,
@@ -150,10 +150,10 @@ static __global__ void common_kernel(int32_t n, const int64_t *Lp, const int32_t
     add_to(&common[1], in_rows);
 }
 
-int trs_gpu_common(trs_context *ctx, const trs_side *s, int64_t common[2])
+int trs_gpu_common(trs_context *ctx, const trs_operator *s, int64_t common[2])
 {
     const trs_tri *t = &s->tri;
-    const trs_direct *d = &s->direct;
+    const trs_device_view *d = &s->direct;
     unsigned long long *found = (unsigned long long *)d->found;
     int32_t *length = (int32_t *)trs_gpu_scratch(ctx, (int64_t)t->n * (int64_t)sizeof *length,
                                                  "lengths of columns");
@@ -216,7 +216,7 @@ static size_t lay_out(sampling &s, char *base)
     return used;
 }
 
-int trs_gpu_look(trs_context *ctx, const trs_side *s, const int32_t *rows, int count,
+int trs_gpu_look(trs_context *ctx, const trs_operator *s, const int32_t *rows, int count,
                  int64_t (*found)[2])
 {
     sampling all = {.n = s->tri.n,

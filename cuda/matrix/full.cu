@@ -5,19 +5,19 @@
  * Bytes of an update: elem n^2 written (zeros), then elem nnz read and written. */
 #include "config.h"
 
-#include "cuda/runtime/cuda.cuh"
+#include "full.cuh"
 
 enum { THREADS = PLAIN };
 
-int device_full_new(const trs_part *part, bool by_rows, device_full *d)
+int device_full_new(const trs_instance *inst, bool by_rows, device_full *d)
 {
-    const int64_t n = part->side->tri.n;
+    const int64_t n = inst->op->tri.n;
     d->n = n;
     d->rs = by_rows ? n : 1;
     d->cs = by_rows ? 1 : n;
-    int rc = device_csr_new(part, &d->L);
+    int rc = device_csr_new(inst, &d->L);
     if (rc) return rc;
-    d->val = trs_gpu_new(part->ctx, n * n, trs_size(part->side->tri.dtype), "the full matrix");
+    d->val = trs_gpu_new(inst->ctx, n * n, trs_size(inst->op->tri.dtype), "the full matrix");
     return d->val ? TRS_OK : TRS_EMEM;
 }
 
@@ -41,9 +41,9 @@ static __global__ void fill_kernel(int64_t n, bool reversed, const int64_t *Lp, 
 }
 
 /* d->val from the values of d->L. */
-static int fill(const trs_part *part, device_full *d, cudaStream_t s)
+static int fill(const trs_instance *inst, device_full *d, cudaStream_t s)
 {
-    const trs_dtype t = part->side->tri.dtype;
+    const trs_dtype t = inst->op->tri.dtype;
     if (d->n == 0) return TRS_OK;
     return for_type(t, [&](auto zero) {
         using T = decltype(zero);
@@ -54,16 +54,16 @@ static int fill(const trs_part *part, device_full *d, cudaStream_t s)
     });
 }
 
-int device_full_values(const trs_part *part, device_full *d)
+int device_full_values(const trs_instance *inst, device_full *d)
 {
-    int rc = device_csr_values(part, &d->L);
-    return rc ? rc : fill(part, d, NULL);
+    int rc = device_csr_values(inst, &d->L);
+    return rc ? rc : fill(inst, d, NULL);
 }
 
-int device_full_take(const trs_part *part, device_full *d, const void *val, void *stream)
+int device_full_take(const trs_instance *inst, device_full *d, const void *val, void *stream)
 {
-    int rc = device_csr_take(part, &d->L, val, stream);
-    return rc ? rc : fill(part, d, (cudaStream_t)stream);
+    int rc = device_csr_take(inst, &d->L, val, stream);
+    return rc ? rc : fill(inst, d, (cudaStream_t)stream);
 }
 
 void device_full_free(trs_context *ctx, device_full *d)

@@ -5,22 +5,43 @@
 
 #include "cuda/runtime/cuda.cuh"
 
+/* ---- a triangle as a full matrix on the device (full.cu) ------------------------------------- */
+
+struct device_full { /* entry (i, j) is val[i*rs + j*cs], zero where nothing is stored */
+    device_csr L;
+    int64_t n, rs, cs;
+    bool reversed; /* kept in the order of a caller whose side counts backwards */
+    void *val;     /* [n*n] */
+};
+
+int device_full_new(const trs_part *part, bool by_rows, device_full *d);
+int device_full_values(const trs_part *part, device_full *d); /* from side->tri.val */
+/* from values of the side on the device */
+int device_full_take(const trs_part *part, device_full *d, const void *val, void *stream);
+void device_full_free(trs_context *ctx, device_full *d);
+int64_t device_full_bytes(const trs_shape *s);
+
+template <class T> inline view<T> typed(const device_full &d)
+{
+    return {static_cast<T *>(d.val), d.rs, d.cs};
+}
+
 /* ---- triangles --------------------------------------------------------------------------------- */
 
 /* part->data becomes a D, whose first member is the full matrix. */
-template <class D> inline int dense_analyse(trs_part *part, bool by_rows)
+template <class D> inline int dense_analyse(trs_instance *inst, bool by_rows)
 {
-    D *d = (D *)trs_alloc_zero(&part->ctx->mem, 1, sizeof *d);
+    D *d = (D *)trs_alloc_zero(&inst->ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    part->data = d;
-    return device_full_new(part, by_rows, &d->full);
+    inst->data = d;
+    return device_full_new(inst, by_rows, &d->full);
 }
 
-template <class D> inline void dense_release(trs_part *part)
+template <class D> inline void dense_release(trs_instance *inst)
 {
-    D *d = (D *)part->data;
-    device_full_free(part->ctx, &d->full);
-    trs_free(&part->ctx->mem, d);
+    D *d = (D *)inst->data;
+    device_full_free(inst->ctx, &d->full);
+    trs_free(&inst->ctx->mem, d);
 }
 
 struct dense_data {
@@ -30,27 +51,27 @@ struct dense_data {
 /* What a solver makes of the full matrix, once that has new values:
  *     data                    its D
  *     make (T (), d, stream)  launches, on the stream of the update */
-template <class M> inline int dense_make(trs_part *part, cudaStream_t stream)
+template <class M> inline int dense_make(trs_instance *inst, cudaStream_t stream)
 {
-    typename M::data *d = (typename M::data *)part->data;
+    typename M::data *d = (typename M::data *)inst->data;
     if (d->full.n == 0) return TRS_OK;
-    return for_type(part->side->tri.dtype, [&](auto zero) {
+    return for_type(inst->op->tri.dtype, [&](auto zero) {
         M::make(zero, d, stream);
         return launched();
     });
 }
 
-template <class M> inline int dense_update(trs_part *part)
+template <class M> inline int dense_update(trs_instance *inst)
 {
-    int rc = device_full_values(part, &((typename M::data *)part->data)->full);
-    if (!rc) rc = dense_make<M>(part, NULL);
+    int rc = device_full_values(inst, &((typename M::data *)inst->data)->full);
+    if (!rc) rc = dense_make<M>(inst, NULL);
     return rc ? rc : trs_gpu_wait(NULL);
 }
 
-template <class M> inline int dense_update_direct(trs_part *part, const void *val, void *stream)
+template <class M> inline int dense_update_direct(trs_instance *inst, const void *val, void *stream)
 {
-    int rc = device_full_take(part, &((typename M::data *)part->data)->full, val, stream);
-    return rc ? rc : dense_make<M>(part, (cudaStream_t)stream);
+    int rc = device_full_take(inst, &((typename M::data *)inst->data)->full, val, stream);
+    return rc ? rc : dense_make<M>(inst, (cudaStream_t)stream);
 }
 
 /* The matrix as it is. */
@@ -60,10 +81,10 @@ template <class D> struct as_filled {
 };
 
 /* X = B, after which the kernels forget B. */
-inline int copy_b(const trs_part *part, const trs_job *job)
+inline int copy_b(const trs_instance *inst, const trs_job *job)
 {
     if (job->b.p == job->x.p) return TRS_OK;
-    return trs_gpu_gather(part->side->tri.dtype, part->side->tri.n, job->nrhs, NULL, job->b, job->x,
+    return trs_gpu_gather(inst->op->tri.dtype, inst->op->tri.n, job->nrhs, NULL, job->b, job->x,
                           job->stream);
 }
 

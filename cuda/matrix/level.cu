@@ -29,7 +29,7 @@ static __global__ void spread_kernel(int32_t n, int32_t count, const int32_t *to
     level[topo[k]] = low;
 }
 
-int trs_gpu_put_levels(trs_context *ctx, const trs_side *s)
+int trs_gpu_put_levels(trs_context *ctx, const trs_operator *s)
 {
     const trs_levels *lv = &s->lv;
     const int32_t n = s->tri.n;
@@ -89,7 +89,7 @@ static int find_period(trs_context *ctx, find::search *all)
 
 /* s->direct.level and the number of levels, and memory for s->direct.topo; TRS_ESUPPORT: the host would have been
  * faster. */
-static int find_them(trs_context *ctx, trs_side *s)
+static int find_them(trs_context *ctx, trs_operator *s)
 {
     /* ns; of a far side what passing the host takes, too */
     const double host = s->tri.ptr ? 1e6 + 1.5 * (double)s->tri.nnz : 5e5 + 5 * (double)s->tri.nnz;
@@ -214,7 +214,7 @@ static int fetch_levels(trs_context *ctx, const sorting &w, trs_levels *lv)
     return rc;
 }
 
-static int sort_levels(trs_context *ctx, trs_side *s)
+static int sort_levels(trs_context *ctx, trs_operator *s)
 {
     sorting w = {.n = s->tri.n,
                  .count = s->lv.count,
@@ -234,9 +234,9 @@ static int sort_levels(trs_context *ctx, trs_side *s)
     return rc ? rc : fetch_levels(ctx, w, &s->lv);
 }
 
-int trs_gpu_find_levels(trs_context *ctx, trs_side *s)
+int trs_gpu_find_levels(trs_context *ctx, trs_operator *s)
 {
-    trs_direct *d = &s->direct;
+    trs_device_view *d = &s->direct;
     d->level = trs_gpu_new(ctx, s->tri.n, sizeof(int32_t), "levels");
     if (!d->level) return TRS_EMEM;
     const int rc = find_them(ctx, s);

@@ -80,7 +80,7 @@ struct rows { /* of a side, and the caller's numbers of them */
     __device__ int32_t caller(int32_t k) const { return perm ? perm[k] : reversed ? n - 1 - k : k; }
 };
 
-static rows rows_of(const trs_side *s)
+static rows rows_of(const trs_operator *s)
 {
     return {s->tri.n, (const int64_t *)s->direct.ptr, s->perm_dev, s->reversed};
 }
@@ -95,7 +95,7 @@ static __global__ void find_kernel(rows L, const T *val, unsigned long long *fou
     atomicMin(&found[1], (unsigned long long)L.caller(k));
 }
 
-int trs_gpu_find_pivots(const trs_side *s, void *stream)
+int trs_gpu_find_pivots(const trs_operator *s, void *stream)
 {
     cudaStream_t at = static_cast<cudaStream_t>(stream);
     unsigned long long *found = (unsigned long long *)s->direct.found;
@@ -119,7 +119,7 @@ static __global__ void replace_kernel(int32_t n, const int64_t *ptr, T *val, T v
     if (is_bad(*pivot)) *pivot = value;
 }
 
-int trs_gpu_replace_pivots(const trs_side *s, double value, void *stream)
+int trs_gpu_replace_pivots(const trs_operator *s, double value, void *stream)
 {
     return for_type(s->tri.dtype, [&](auto zero) {
         using T = decltype(zero);

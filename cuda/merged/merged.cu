@@ -1,25 +1,36 @@
-/* merged.cu: levels made one by substitution, pass after pass (merge.cu), then cuda-dataflow.
+/* merged.cu: the solver cuda-merged: level rewriting, pass after pass (merge.h), then cuda-dataflow on what is left.
  *
- * In the solve M b is made, a pass after the other, and T' x = M b solved: who owns a row, how x becomes
- * visible and why it cannot hang: dataflow.cu.  Bytes: those of cuda-dataflow on T', and for each pass 16 n +
- * 20 nnz (N).  Bound by hops, then by the gathers of T'.
- * The residual of T is M^-1 = I + N times that of T', and what is rounded in a pass is as large as I + N times what
- * it is made of: so errors grow with the product of 1 + the largest sum of a row of N, squared but for the last
- * pass.  Where that is more than GROWTH at an update, T itself is solved. */
+ * A pass k turns T x = b into (M T) x = M b.  With p passes a solve makes M_p ... M_1 b, one launch for each pass, and
+ * then solves T_p x = M_p ... M_1 b in one launch: dataflow.cu says who owns a row, how x becomes visible, and why it
+ * cannot hang.  Bytes: those of cuda-dataflow on T_p, and for each pass 16 n + 20 nnz (N).  Bound by levels of T_p x a
+ * dependency latency, where levels are wide by the gathers of x.
+ *
+ * Accuracy: from the residual r_p of T_p follows that of T, r = M_1^-1 ... M_p^-1 r_p, and what is rounded in pass k is
+ * relative to |M_k| times what it is made of.  Here |M_k| = |M_k^-1| = I + |N_k|, whose maximum norm is
+ * g_k = 1 + || N_k ||; in the middle of the product |M_p^-1| |M_p| = I + 2 |N_p|, since N_p N_p = 0.  So the backward
+ * error grows at most by about
+ *
+ *     g_1^2 g_2^2 ... g_(p-1)^2 g_p.
+ *
+ * Where that is more than GROWTH at an update, T itself is solved, by cuda-dataflow. */
 #include "config.h"
 
 #include "cuda/dataflow/dataflow.cuh"
-#include "merge.cuh"
+
+extern "C" {
+#include "merge.h"
+}
 
 static const double GROWTH = 1e4;
 
 struct merged {
     int passes;
-    merging pass[MERGE_PASSES];
-    int32_t *level;       /* [n] of T, between the earliest and the latest */
-    dataflow flow, plain; /* of the last T', and of T when the growth is too large */
-    uint64_t *growth;     /* [MERGE_PASSES] on the device, of the values that came last */
-    bool too_large;
+    merge_pass pass[MERGE_PASSES];
+    int32_t *level;   /* [n] of T, on the device: half way between the earliest and the latest */
+    dataflow flow;    /* of the last T' */
+    dataflow plain;   /* of T; made when an update first needs it */
+    uint64_t *growth; /* [MERGE_PASSES] on the device: see merge_pass_values; of the last update */
+    bool too_large;   /* of that update: T itself is solved */
 };
 
 static int failed(cudaError_t e)
@@ -35,6 +46,8 @@ static trs_pattern pattern_of(const trs_part *part)
     return p;
 }
 
+/* Level sets have each row as early as it can be.  A row that can be later without any other being later is put half
+ * way between the two, for then fewer rows need one of the level just before. */
 static int take_levels(trs_part *part)
 {
     merged *d = (merged *)part->data;
@@ -46,26 +59,26 @@ static int take_levels(trs_part *part)
     return e ? failed(e) : trs_flow_slack(part->ctx, &p, d->level);
 }
 
-/* Passes, odd levels and even ones in turn, until neither kind is worth one. */
+/* Passes, odd levels and even ones in turn, until neither is worth one. */
 static int merge_all(trs_part *part, trs_pattern *p)
 {
     trs_context *ctx = part->ctx;
     merged *d = (merged *)part->data;
-    merge_desk desk = {};
-    int64_t room = MERGE_TIMES * p->nnz + MERGE_FEW;
-    int rc = merge_desk_new(ctx, p->levels, &desk);
+    merge_survey survey = {};
+    int64_t most = MERGE_TIMES * p->nnz + MERGE_FEW;
+    int rc = merge_survey_new(ctx, p->levels, &survey);
     for (int odd = 1; d->passes < MERGE_PASSES && !rc; odd = !odd) {
-        merging *m = &d->pass[d->passes];
-        rc = merge_new(ctx, &desk, p, &odd, room, part->side->tri.dtype, m);
+        merge_pass *m = &d->pass[d->passes];
+        rc = merge_pass_new(ctx, &survey, p, &odd, most, part->side->tri.dtype, m);
         if (rc || !m->to.levels) {
-            merge_free(ctx, m);
+            merge_pass_free(ctx, m);
             break;
         }
-        room -= m->to.nnz + m->nnz;
+        most -= m->to.nnz + m->n_nnz;
         *p = m->to;
         d->passes++;
     }
-    merge_desk_free(ctx, &desk);
+    merge_survey_free(ctx, &survey);
     return rc;
 }
 
@@ -87,7 +100,7 @@ static void release(trs_part *part)
 {
     trs_context *ctx = part->ctx;
     merged *d = (merged *)part->data;
-    for (int k = 0; k < MERGE_PASSES; k++) merge_free(ctx, &d->pass[k]);
+    for (int k = 0; k < MERGE_PASSES; k++) merge_pass_free(ctx, &d->pass[k]);
     dataflow_free(ctx, &d->flow);
     dataflow_free(ctx, &d->plain);
     trs_gpu_free(ctx, d->level);
@@ -95,7 +108,7 @@ static void release(trs_part *part)
     trs_free(&ctx->mem, d);
 }
 
-/* T' and M of all passes; waits, for the growth has to be known. */
+/* The values of T' and N of all passes.  It waits for the stream, since the growth says which triangle is solved. */
 static int take(trs_part *part, const void *val, void *stream)
 {
     merged *d = (merged *)part->data;
@@ -104,9 +117,9 @@ static int take(trs_part *part, const void *val, void *stream)
     double largest[MERGE_PASSES] = {0};
     cudaError_t e = cudaMemsetAsync(d->growth, 0, sizeof largest, s);
     for (int k = 0; k < d->passes; k++) {
-        const int rc = merge_take(&d->pass[k], t, val, d->growth + k, stream);
+        const int rc = merge_pass_values(&d->pass[k], t, val, d->growth + k, stream);
         if (rc) return rc;
-        val = d->pass[k].val;
+        val = d->pass[k].to_val;
     }
     if (!e) e = cudaMemcpyAsync(largest, d->growth, sizeof largest, cudaMemcpyDeviceToHost, s);
     if (!e) e = cudaStreamSynchronize(s);
@@ -119,12 +132,12 @@ static int take(trs_part *part, const void *val, void *stream)
     d->too_large = !(part->growth <= GROWTH);
     if (!d->too_large) return dataflow_take(&d->flow, val, stream);
     part->growth = 1;
-    /* so that a solve that was captured with T' gives NaN, not a bad x */
+    /* a solve that was captured with T' cannot be told to solve T: it is made to give NaN, not a bad x */
     e = cudaMemsetAsync(d->flow.inv, 0xff, (size_t)d->flow.flow.nodes * trs_size(t), s);
     return e ? failed(e) : TRS_OK;
 }
 
-/* T itself, made when it is wanted first. */
+/* cuda-dataflow on T itself. */
 static int make_plain(trs_part *part)
 {
     merged *d = (merged *)part->data;

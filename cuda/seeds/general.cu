@@ -23,25 +23,25 @@ static int block_size(void)
     return b >= 16 && b <= 512 ? b : PAPERS_BLOCK;
 }
 
-int general_analyse(trs_part *part)
+int general_analyse(trs_instance *inst)
 {
-    const trs_tri *t = &part->side->tri;
+    const trs_tri *t = &inst->op->tri;
     const int64_t count = (int64_t)t->n * t->n;
-    general_data *d = (general_data *)trs_alloc_zero(&part->ctx->mem, 1, sizeof *d);
+    general_data *d = (general_data *)trs_alloc_zero(&inst->ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    part->data = d;
+    inst->data = d;
     d->block = block_size();
-    d->A = trs_gpu_new(part->ctx, count, trs_size(t->dtype), "the full matrix");
-    if (d->A) d->columns = trs_gpu_new(part->ctx, count, trs_size(t->dtype), "the full matrix");
+    d->A = trs_gpu_new(inst->ctx, count, trs_size(t->dtype), "the full matrix");
+    if (d->A) d->columns = trs_gpu_new(inst->ctx, count, trs_size(t->dtype), "the full matrix");
     return d->columns ? TRS_OK : TRS_EMEM;
 }
 
-void general_release(trs_part *part)
+void general_release(trs_instance *inst)
 {
-    general_data *d = (general_data *)part->data;
-    trs_gpu_free(part->ctx, d->A);
-    trs_gpu_free(part->ctx, d->columns);
-    trs_free(&part->ctx->mem, d);
+    general_data *d = (general_data *)inst->data;
+    trs_gpu_free(inst->ctx, d->A);
+    trs_gpu_free(inst->ctx, d->columns);
+    trs_free(&inst->ctx->mem, d);
 }
 
 int64_t general_bytes(const trs_shape *s)
@@ -56,12 +56,12 @@ template <class T> static __global__ void rows_kernel(int64_t n, const T *column
     if (e < n * n) A[e] = columns[e % n * n + e / n];
 }
 
-int general_values(const trs_part *part, general_data *d)
+int general_values(const trs_instance *inst, general_data *d)
 {
-    const trs_tri *t = &part->side->tri;
+    const trs_tri *t = &inst->op->tri;
     const int64_t n = t->n;
     const size_t bytes = (size_t)(n * n) * trs_size(t->dtype);
-    int rc = d->there ? TRS_OK : trs_gpu_put(part->ctx, d->columns, part->side->full, bytes);
+    int rc = d->there ? TRS_OK : trs_gpu_put(inst->ctx, d->columns, inst->op->full, bytes);
     if (rc || n == 0) return rc;
     return for_type(t->dtype, [&](auto zero) {
         using T = decltype(zero);
@@ -71,14 +71,14 @@ int general_values(const trs_part *part, general_data *d)
     });
 }
 
-int general_update_direct(trs_part *part, const void *val, void *stream)
+int general_update_direct(trs_instance *inst, const void *val, void *stream)
 {
-    const trs_tri *t = &part->side->tri;
-    general_data *d = (general_data *)part->data;
+    const trs_tri *t = &inst->op->tri;
+    general_data *d = (general_data *)inst->data;
     int rc = trs_gpu_take_values(t->dtype, (int64_t)t->n * t->n, NULL, val, d->columns, stream);
     if (!rc) rc = trs_gpu_wait(stream); /* what follows is on the default one */
     d->there = true;
-    if (!rc) rc = part->solver->update(part);
+    if (!rc) rc = inst->solver->update(inst);
     d->there = false;
     return rc;
 }
@@ -106,19 +106,20 @@ static __global__ void look_kernel(int64_t n, const T *A, bool upper, double tin
         atomicMin(&v->first, (unsigned long long)i);
 }
 
-static int look(const trs_part *part, const general_data *d, bool upper, double tiny, verdict *v)
+static int look(const trs_instance *inst, const general_data *d, bool upper, double tiny,
+                verdict *v)
 {
-    const int64_t n = part->side->tri.n;
+    const int64_t n = inst->op->tri.n;
     verdict *there, start = {0, ~0ull};
-    there = (verdict *)device_copy(part->ctx, &start, 1, sizeof start, "a verdict");
+    there = (verdict *)device_copy(inst->ctx, &start, 1, sizeof start, "a verdict");
     if (!there) return TRS_EMEM;
-    int rc = for_type(part->side->tri.dtype, [&](auto zero) {
+    int rc = for_type(inst->op->tri.dtype, [&](auto zero) {
         using T = decltype(zero);
         look_kernel<T><<<(unsigned)n, THREADS>>>(n, (const T *)d->A, upper, tiny, there);
         return launched();
     });
-    if (!rc) rc = trs_gpu_get(part->ctx, v, there, sizeof *v);
-    trs_gpu_free(part->ctx, there);
+    if (!rc) rc = trs_gpu_get(inst->ctx, v, there, sizeof *v);
+    trs_gpu_free(inst->ctx, there);
     return rc;
 }
 
@@ -131,28 +132,28 @@ static double as_double(unsigned long long bits)
     return a.d;
 }
 
-int general_largest(const trs_part *part, const general_data *d, bool upper, double *most)
+int general_largest(const trs_instance *inst, const general_data *d, bool upper, double *most)
 {
     verdict v;
-    int rc = look(part, d, upper, -1, &v);
+    int rc = look(inst, d, upper, -1, &v);
     *most = rc ? 0 : as_double(v.most);
     return rc;
 }
 
-int general_verdict(trs_part *part, const general_data *d, double before)
+int general_verdict(trs_instance *inst, const general_data *d, double before)
 {
-    const trs_dtype t = part->side->tri.dtype;
+    const trs_dtype t = inst->op->tri.dtype;
     const double eps = t == TRS_F64 || t == TRS_C64 ? DBL_EPSILON : FLT_EPSILON;
     verdict v;
-    int rc = look(part, d, true, eps * before, &v);
+    int rc = look(inst, d, true, eps * before, &v);
     if (rc) return rc;
-    return trs_general_judge(part, as_double(v.most) / before,
+    return trs_general_judge(inst, as_double(v.most) / before,
                              v.first == ~0ull ? -1 : (int64_t)v.first);
 }
 
-int general_pivots(const trs_part *part, trs_context *, void *u, bool *)
+int general_pivots(const trs_instance *inst, trs_context *, void *u, bool *)
 {
-    return trs_general_diagonal_there(part, ((const general_data *)part->data)->A, u);
+    return trs_general_diagonal_there(inst, ((const general_data *)inst->data)->A, u);
 }
 
 /* ---- substitution -------------------------------------------------------------------------------------- */
@@ -179,16 +180,16 @@ static __global__ void substitute_kernel(int64_t n, const T *A, view<T> x, bool 
     }
 }
 
-int general_solve(const trs_part *part, const trs_job *job)
+int general_solve(const trs_instance *inst, const trs_job *job)
 {
-    const general_data *d = (const general_data *)part->data;
-    int rc = copy_b(part, job);
+    const general_data *d = (const general_data *)inst->data;
+    int rc = copy_b(inst, job);
     if (rc) return rc;
-    return for_type(part->side->tri.dtype, [&](auto zero) {
+    return for_type(inst->op->tri.dtype, [&](auto zero) {
         using T = decltype(zero);
         substitute_kernel<T>
             <<<(unsigned)job->nrhs, THREADS, THREADS * sizeof(T), (cudaStream_t)job->stream>>>(
-                part->side->tri.n, (const T *)d->A, typed<T>(job->x), job->conj);
+                inst->op->tri.n, (const T *)d->A, typed<T>(job->x), job->conj);
         return launched();
     });
 }

@@ -17,43 +17,43 @@ struct general_data {
     int block;     /* threads of a block, for the solvers that have the choice */
 };
 
-int general_analyse(trs_part *part);
-void general_release(trs_part *part);
+int general_analyse(trs_instance *inst);
+void general_release(trs_instance *inst);
 /* A = op(A) from side->full, or from columns where they are there. */
-int general_values(const trs_part *part, general_data *d);
+int general_values(const trs_instance *inst, general_data *d);
 /* update_direct of all of them: the solver's update, with op(A) by columns on the device; waits. */
-int general_update_direct(trs_part *part, const void *val, void *stream);
+int general_update_direct(trs_instance *inst, const void *val, void *stream);
 int64_t general_bytes(const trs_shape *s);
 
 /* Largest magnitudes of A before and of U after, the first bad pivot: into part->growth, or a sentence. */
-int general_largest(const trs_part *part, const general_data *d, bool upper, double *most);
-int general_verdict(trs_part *part, const general_data *d, double before);
+int general_largest(const trs_instance *inst, const general_data *d, bool upper, double *most);
+int general_verdict(trs_instance *inst, const general_data *d, double before);
 
 /* pivots of those that leave U in A: rows are not exchanged. */
-int general_pivots(const trs_part *part, trs_context *ctx, void *u, bool *odd);
+int general_pivots(const trs_instance *inst, trs_context *ctx, void *u, bool *odd);
 
 /* The whole of update: factor (T (), n, d) launches what makes L and U of A. */
-template <class F> inline int general_update(trs_part *part, F factor)
+template <class F> inline int general_update(trs_instance *inst, F factor)
 {
-    general_data *d = (general_data *)part->data;
-    const int64_t n = part->side->tri.n;
+    general_data *d = (general_data *)inst->data;
+    const int64_t n = inst->op->tri.n;
     double before = 0;
-    int rc = general_values(part, d);
+    int rc = general_values(inst, d);
     if (rc || n == 0) return rc;
-    rc = general_largest(part, d, false, &before);
+    rc = general_largest(inst, d, false, &before);
     const double start = trs_now();
     if (!rc)
-        rc = for_type(part->side->tri.dtype, [&](auto zero) {
+        rc = for_type(inst->op->tri.dtype, [&](auto zero) {
             factor(zero, n, d);
             return launched();
         });
     if (!rc) rc = trs_gpu_wait(NULL);
-    part->seconds_factor = trs_now() - start;
-    return rc ? rc : general_verdict(part, d, before);
+    inst->seconds_factor = trs_now() - start;
+    return rc ? rc : general_verdict(inst, d, before);
 }
 
 /* solve, through the factors; and its cost. */
-int general_solve(const trs_part *part, const trs_job *job);
+int general_solve(const trs_instance *inst, const trs_job *job);
 void general_cost(const trs_shape *s, const trs_machine *m, trs_cost *c);
 
 #endif

@@ -41,20 +41,20 @@ static __global__ void level_kernel(const int32_t *topo, int32_t from, const int
     }
 }
 
-static void release(trs_part *part)
+static void release(trs_instance *inst)
 {
-    multiblock *d = (multiblock *)part->data;
-    device_csr_free(part->ctx, &d->L);
-    trs_gpu_free(part->ctx, d->topo);
-    trs_free(&part->ctx->mem, d->threads);
-    trs_free(&part->ctx->mem, d);
+    multiblock *d = (multiblock *)inst->data;
+    device_csr_free(inst->ctx, &d->L);
+    trs_gpu_free(inst->ctx, d->topo);
+    trs_free(&inst->ctx->mem, d->threads);
+    trs_free(&inst->ctx->mem, d);
 }
 
 /* Threads for the longest row of level l: a multiple of a warp. */
-static int threads_of(const trs_part *part, int32_t l)
+static int threads_of(const trs_instance *inst, int32_t l)
 {
-    const trs_levels *lv = part->lv;
-    const int64_t *Lp = part->side->tri.ptr;
+    const trs_levels *lv = inst->lv;
+    const int64_t *Lp = inst->op->tri.ptr;
     int64_t longest = 1;
     for (int32_t k = lv->ptr[l]; k < lv->ptr[l + 1]; k++) {
         int64_t length = Lp[lv->topo[k] + 1] - Lp[lv->topo[k]];
@@ -64,71 +64,76 @@ static int threads_of(const trs_part *part, int32_t l)
     return int(longest + WARP - 1) / WARP * WARP;
 }
 
-static int analyse(trs_part *part)
+static int build(trs_instance *inst)
 {
-    trs_context *ctx = part->ctx;
+    trs_context *ctx = inst->ctx;
     multiblock *d = (multiblock *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    part->data = d;
-    int rc = device_csr_new(part, &d->L);
+    inst->data = d;
+    int rc = device_csr_new(inst, &d->L);
     if (rc) return rc;
     d->topo =
-        (int32_t *)device_copy(ctx, part->lv->topo, part->to - part->from, sizeof *d->topo, "topo");
-    d->threads = (int *)trs_new(ctx, part->lv->count, sizeof *d->threads, "sizes of blocks");
+        (int32_t *)device_copy(ctx, inst->op->lv.topo, inst->op->tri.n, sizeof *d->topo, "topo");
+    d->threads = (int *)trs_new(ctx, inst->op->lv.count, sizeof *d->threads, "sizes of blocks");
     if (!d->topo || !d->threads) return TRS_EMEM;
-    for (int32_t l = 0; l < part->lv->count; l++) d->threads[l] = threads_of(part, l);
+    for (int32_t l = 0; l < inst->op->lv.count; l++) d->threads[l] = threads_of(inst, l);
     return TRS_OK;
 }
 
-static int update(trs_part *part)
+static int update(trs_instance *inst)
 {
-    return device_csr_values(part, &((multiblock *)part->data)->L);
+    return device_csr_values(inst, &((multiblock *)inst->data)->L);
 }
 
-static int update_direct(trs_part *part, const void *val, void *stream)
+static int update_direct(trs_instance *inst, const void *val, void *stream)
 {
-    return device_csr_take(part, &((multiblock *)part->data)->L, val, stream);
+    return device_csr_take(inst, &((multiblock *)inst->data)->L, val, stream);
 }
 
 template <class T>
-static int solve_levels(const trs_part *part, const trs_job *job, int first, int count)
+static int solve_levels(const trs_instance *inst, const trs_job *job, int first, int count)
 {
-    const multiblock *d = (const multiblock *)part->data;
-    const int32_t *lv = part->lv->ptr;
+    const multiblock *d = (const multiblock *)inst->data;
+    const int32_t *lv = inst->op->lv.ptr;
     view<T> b = typed<T>(job->b), x = typed<T>(job->x);
     b.p += first * b.cs;
     x.p += first * x.cs;
-    for (int32_t l = 0; l < part->lv->count; l++) {
+    for (int32_t l = 0; l < inst->op->lv.count; l++) {
         const dim3 grid((unsigned)(lv[l + 1] - lv[l]), (unsigned)count);
         level_kernel<T>
             <<<grid, d->threads[l], d->threads[l] * sizeof(T), (cudaStream_t)job->stream>>>(
-                d->topo + lv[l], part->from, d->L.ptr, d->L.idx, (const T *)d->L.val, b, x,
+                d->topo + lv[l], inst->from, d->L.ptr, d->L.idx, (const T *)d->L.val, b, x,
                 job->conj);
     }
     return launched();
 }
 
-static int solve(const trs_part *part, const trs_job *job)
+static int solve(const trs_instance *inst, const trs_job *job)
 {
-    return for_type(part->side->tri.dtype, [&](auto zero) {
+    return for_type(inst->op->tri.dtype, [&](auto zero) {
         int rc = TRS_OK;
         for (int r = 0; r < job->nrhs && !rc; r += MOST_RHS)
-            rc = solve_levels<decltype(zero)>(part, job, r, min(job->nrhs - r, int(MOST_RHS)));
+            rc = solve_levels<decltype(zero)>(inst, job, r, min(job->nrhs - r, int(MOST_RHS)));
         return rc;
     });
 }
 
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+                            trs_cost *c)
 {
+    const trs_shape *s = &p->shape;
+    (void)built;
     double entry = (s->elem + 4) * m->gpu_byte + m->gpu_gather;
     double row = (12 + 3 * s->elem) * m->gpu_byte + 0.8e-9; /* a block each */
     c->bytes = ((double)s->nnz * entry + (double)s->n * row) * s->nrhs;
     c->sync = (double)s->levels * m->gpu_launch;
     c->hops = (double)s->levels * 0.4e-6;
+    return NULL;
 }
 
-static int64_t bytes(const trs_shape *s)
+static int64_t bytes(const trs_prospect *p)
 {
+    const trs_shape *s = &p->shape;
     return s->nnz * (int64_t)(s->elem + 4) + 12 * (s->n + 1);
 }
 
@@ -137,13 +142,13 @@ const trs_solver trs_solver_multiblock = {
     .about = "CSR, a launch a level, a block a row, a thread a nonzero (seed)",
     .place = TRS_ON_CUDA,
     .family = TRS_TRIANGLE,
-    .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_PARTS | TRS_CAP_CAPTURE,
+    .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
     .by_columns = true,
-    .cost = cost,
+    .estimate = estimate,
     .bytes = bytes,
-    .analyse = analyse,
+    .build = build,
     .update = update,
     .update_direct = update_direct,
     .solve = solve,

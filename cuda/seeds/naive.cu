@@ -33,50 +33,55 @@ static __global__ void naive_kernel(int32_t from, int32_t rows, const int64_t *L
     }
 }
 
-static int analyse(trs_part *part)
+static int build(trs_instance *inst)
 {
-    part->data = trs_alloc_zero(&part->ctx->mem, 1, sizeof(device_csr));
-    if (!part->data) return trs_fail(TRS_EMEM, "out of memory");
-    return device_csr_new(part, (device_csr *)part->data);
+    inst->data = trs_alloc_zero(&inst->ctx->mem, 1, sizeof(device_csr));
+    if (!inst->data) return trs_fail(TRS_EMEM, "out of memory");
+    return device_csr_new(inst, (device_csr *)inst->data);
 }
 
-static int update(trs_part *part)
+static int update(trs_instance *inst)
 {
-    return device_csr_values(part, (device_csr *)part->data);
+    return device_csr_values(inst, (device_csr *)inst->data);
 }
 
-static int update_direct(trs_part *part, const void *val, void *stream)
+static int update_direct(trs_instance *inst, const void *val, void *stream)
 {
-    return device_csr_take(part, (device_csr *)part->data, val, stream);
+    return device_csr_take(inst, (device_csr *)inst->data, val, stream);
 }
 
-static int solve(const trs_part *part, const trs_job *job)
+static int solve(const trs_instance *inst, const trs_job *job)
 {
-    const device_csr *L = (const device_csr *)part->data;
-    return for_type(part->side->tri.dtype, [&](auto zero) {
+    const device_csr *L = (const device_csr *)inst->data;
+    return for_type(inst->op->tri.dtype, [&](auto zero) {
         using T = decltype(zero);
         naive_kernel<T><<<job->nrhs, THREADS, 0, (cudaStream_t)job->stream>>>(
-            part->from, part->to - part->from, L->ptr, L->idx, (const T *)L->val, typed<T>(job->b),
+            inst->from, inst->op->tri.n, L->ptr, L->idx, (const T *)L->val, typed<T>(job->b),
             typed<T>(job->x), job->conj);
         return launched();
     });
 }
 
-static void release(trs_part *part)
+static void release(trs_instance *inst)
 {
-    device_csr_free(part->ctx, (device_csr *)part->data);
-    trs_free(&part->ctx->mem, part->data);
+    device_csr_free(inst->ctx, (device_csr *)inst->data);
+    trs_free(&inst->ctx->mem, inst->data);
 }
 
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+                            trs_cost *c)
 {
+    const trs_shape *s = &p->shape;
+    (void)built;
     c->bytes = (double)s->nnz * 0.6e-9; /* one SM */
     c->sync = m->gpu_launch;
     c->hops = (double)s->n * 0.6e-6;
+    return NULL;
 }
 
-static int64_t bytes(const trs_shape *s)
+static int64_t bytes(const trs_prospect *p)
 {
+    const trs_shape *s = &p->shape;
     return s->nnz * (int64_t)(s->elem + 4) + 8 * (s->n + 1);
 }
 
@@ -85,13 +90,13 @@ const trs_solver trs_solver_naive = {
     .about = "CSR, one block, rows in order, a thread a nonzero (seed)",
     .place = TRS_ON_CUDA,
     .family = TRS_TRIANGLE,
-    .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_PARTS | TRS_CAP_CAPTURE,
+    .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
     .by_columns = true,
-    .cost = cost,
+    .estimate = estimate,
     .bytes = bytes,
-    .analyse = analyse,
+    .build = build,
     .update = update,
     .update_direct = update_direct,
     .solve = solve,

@@ -62,27 +62,27 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-static void release(trs_part *part)
+static void release(trs_instance *inst)
 {
-    single_block *d = (single_block *)part->data;
-    trs_tri_free(part->ctx, &d->csc);
-    trs_gpu_free(part->ctx, d->Lp);
-    trs_gpu_free(part->ctx, d->Li);
-    trs_gpu_free(part->ctx, d->topo);
-    trs_gpu_free(part->ctx, d->lv);
-    trs_gpu_free(part->ctx, d->Lx);
-    trs_gpu_free(part->ctx, d->src);
-    trs_free(&part->ctx->mem, d);
+    single_block *d = (single_block *)inst->data;
+    trs_tri_free(inst->ctx, &d->csc);
+    trs_gpu_free(inst->ctx, d->Lp);
+    trs_gpu_free(inst->ctx, d->Li);
+    trs_gpu_free(inst->ctx, d->topo);
+    trs_gpu_free(inst->ctx, d->lv);
+    trs_gpu_free(inst->ctx, d->Lx);
+    trs_gpu_free(inst->ctx, d->src);
+    trs_free(&inst->ctx->mem, d);
 }
 
-static int analyse(trs_part *part)
+static int build(trs_instance *inst)
 {
-    trs_context *ctx = part->ctx;
-    const trs_levels *lv = part->lv;
+    trs_context *ctx = inst->ctx;
+    const trs_levels *lv = inst->lv;
     single_block *d = (single_block *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    part->data = d;
-    trs_tri csr = part->side->tri;
+    inst->data = d;
+    trs_tri csr = inst->op->tri;
     csr.src = NULL; /* so that the transpose keeps places in this CSR */
     int rc = trs_tri_transpose(ctx, &csr, true, &d->csc);
     if (rc) return rc;
@@ -95,53 +95,58 @@ static int analyse(trs_part *part)
     return d->Lp && d->Li && d->topo && d->lv && d->Lx ? TRS_OK : TRS_EMEM;
 }
 
-static int update(trs_part *part)
+static int update(trs_instance *inst)
 {
-    single_block *d = (single_block *)part->data;
-    trs_tri_read_values(part->ctx, &d->csc, part->side->tri.val);
-    return trs_gpu_put(part->ctx, d->Lx, d->csc.val, (size_t)d->csc.nnz * trs_size(d->csc.dtype));
+    single_block *d = (single_block *)inst->data;
+    trs_tri_read_values(inst->ctx, &d->csc, inst->op->tri.val);
+    return trs_gpu_put(inst->ctx, d->Lx, d->csc.val, (size_t)d->csc.nnz * trs_size(d->csc.dtype));
 }
 
-static int update_direct(trs_part *part, const void *val, void *stream)
+static int update_direct(trs_instance *inst, const void *val, void *stream)
 {
-    single_block *d = (single_block *)part->data;
+    single_block *d = (single_block *)inst->data;
     const trs_tri *t = &d->csc;
-    if (!d->src) d->src = device_copy(part->ctx, t->src, t->nnz, sizeof *t->src, "places");
+    if (!d->src) d->src = device_copy(inst->ctx, t->src, t->nnz, sizeof *t->src, "places");
     if (!d->src) return TRS_EMEM;
     return trs_gpu_take_values(t->dtype, t->nnz, d->src, val, d->Lx, stream);
 }
 
-static int64_t work_bytes(const trs_part *part, int nrhs)
+static int64_t work_bytes(const trs_instance *inst, int nrhs)
 {
-    return (int64_t)part->side->tri.n * nrhs * (int64_t)trs_size(part->side->tri.dtype);
+    return (int64_t)inst->op->tri.n * nrhs * (int64_t)trs_size(inst->op->tri.dtype);
 }
 
-static int solve(const trs_part *part, const trs_job *job)
+static int solve(const trs_instance *inst, const trs_job *job)
 {
-    const single_block *d = (const single_block *)part->data;
-    const int32_t n = part->side->tri.n;
+    const single_block *d = (const single_block *)inst->data;
+    const int32_t n = inst->op->tri.n;
     cudaStream_t stream = (cudaStream_t)job->stream;
-    return for_type(part->side->tri.dtype, [&](auto zero) {
+    return for_type(inst->op->tri.dtype, [&](auto zero) {
         using T = decltype(zero);
         T *sums = (T *)job->work;
         if (cudaMemsetAsync(sums, 0, (size_t)n * job->nrhs * sizeof(T), stream) != cudaSuccess)
             return int(TRS_EDEVICE);
         single_block_kernel<T><<<job->nrhs, THREADS, 0, stream>>>(
-            n, part->lv->count, d->topo, d->lv, d->Lp, d->Li, (const T *)d->Lx, sums,
+            n, inst->op->lv.count, d->topo, d->lv, d->Lp, d->Li, (const T *)d->Lx, sums,
             typed<T>(job->b), typed<T>(job->x), job->conj);
         return launched();
     });
 }
 
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+                            trs_cost *c)
 {
+    const trs_shape *s = &p->shape;
+    (void)built;
     c->bytes = (double)s->nnz * 2.1e-9 * s->nrhs; /* atomics of one SM */
     c->sync = 2 * m->gpu_launch;
     c->hops = (double)s->levels * 0.7e-6 + s->sum_longest * 0.065e-6;
+    return NULL;
 }
 
-static int64_t bytes(const trs_shape *s)
+static int64_t bytes(const trs_prospect *p)
 {
+    const trs_shape *s = &p->shape;
     return s->nnz * (int64_t)(s->elem + 4) + 16 * (s->n + 1);
 }
 
@@ -154,9 +159,9 @@ const trs_solver trs_solver_single_block = {
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
     .by_columns = true,
-    .cost = cost,
+    .estimate = estimate,
     .bytes = bytes,
-    .analyse = analyse,
+    .build = build,
     .update = update,
     .update_direct = update_direct,
     .solve = solve,

@@ -1,15 +1,19 @@
-/* segments.cu: a head and a tail, each solved by the solver that suits it.
+/* segments.cu: a triangle cut in two, the head and the tail solved each by the solver that suits it.
  *
- *     [ A    ]     x(head) = A^-1 b(head),   x(tail) = C^-1 (b(tail) - B x(head))
- *     [ B  C ]
+ *     [ A    ]     x_A = A^-1 b_A
+ *     [ B  C ]     x_C = C^-1 (b_C - B x_A)
  *
- * Which rows are which and who solves them: stretches.c.  A and C are plans of their own, whose rows stand together:
- * b(head) is gathered, both are solved in place in the work space, and all is scattered to X at the end, so that X may
- * be B.  Between them B x(head) is subtracted, a team of threads a row, in a fixed order: same bits, and no block of
- * threads waits for another.
- * Bytes: those of the two solvers, (elem + 4) nnz (B) and 5 elem n; bound by the solvers. */
+ * Which rows are the head and who solves them is found in cut.c.  A and C are plans of their own, whose rows stand side
+ * by side.  A solve is a sequence of kernels in one stream: b_A is gathered into the work space y, A is solved there in
+ * place, y_C = b_C - B y_A, C is solved in place, and y is scattered to X.  B is read for the last time before X is
+ * written, so that X may be B.
+ *
+ * A team of threads owns a row of the product and adds its entries in a fixed order: the bits are the same every time.
+ * No block of threads waits for another one, so nothing can hang unless the two solvers do.
+ * Bytes: those of the two solvers, (elem + 4) nnz (B) and 5 elem n.  The time is that of the solvers. */
 #include "config.h"
 
+#include "base/debug.h"
 #include "cuda/runtime/cuda.cuh"
 
 extern "C" {
@@ -20,28 +24,31 @@ extern "C" {
 
 enum { THREADS = PLAIN, COLUMNS = 4 /* at a time, of several */ };
 
-struct block { /* A, C or B on the device */
-    int32_t n;
-    int64_t nnz, longest; /* entries, of a row */
-    int64_t *ptr, *src;   /* [n+1]; entry p is number src[p] of the side */
-    int32_t *idx;         /* from its first column on */
-    void *val;
+struct submatrix { /* A, C or B by rows, on the device */
+    int32_t n;     /* rows */
+    int64_t nnz;
+    int64_t longest; /* entries of the longest row */
+    int64_t *ptr;    /* [n+1] */
+    int32_t *idx;    /* [nnz] columns, counted from its first one */
+    int64_t *src;    /* [nnz] entry p is entry src[p] of the side */
+    void *val;       /* [nnz] */
 };
 
 struct segments {
-    int32_t *row;         /* [n] on the device, of the head, then of the tail */
-    trs_plan *plan[2];    /* NULL: no rows */
-    block part[2], below; /* of A and C, src and val only */
+    int32_t *row;          /* [n] on the device: rows of the head, then of the tail */
+    trs_plan *plan[2];     /* of A, of C; NULL: it has no rows */
+    submatrix triangle[2]; /* A, C; once the plans are made without ptr and idx */
+    submatrix coupling;    /* B */
 };
 
 struct segments_work {
-    void *y; /* [n][nrhs] */
+    void *y; /* [n][nrhs] x of the head, then of the tail */
     trs_work *work[2];
 };
 
 /* ---- solve --------------------------------------------------------------------------------------- */
 
-/* y = x (row), or x (row) = y. */
+/* y = x (row), or x (row) = y: a thread a row. */
 template <class T>
 static __global__ void move_kernel(int32_t n, int nrhs, const int32_t *row, view<T> y, view<T> x,
                                    bool gather)
@@ -63,7 +70,8 @@ template <class T> struct product_args { /* to = b (row) - B from */
     bool cj;
 };
 
-/* The sum over a team, in its first lane; all threads of the block call it. */
+/* The sum over a team of lanes of a warp, or over the block of threads, in its first lane.  All threads of the block
+ * call it. */
 template <int TEAM, class T> static __device__ T sum_of_team(T v)
 {
     __shared__ T all[THREADS];
@@ -80,30 +88,43 @@ template <int TEAM, class T> static __device__ T sum_of_team(T v)
     return v;
 }
 
-/* A team a row; the loads of a batch are under way before the first is looked at. */
+/* Entries of a row that a thread has at a time. */
+template <int WIDTH> constexpr int BATCH = WIDTH == 1 ? 4 : 1;
+
+/* a = entries p, p + TEAM, ... before end, v = right-hand sides r, r+1, ... of x in their columns.  All loads of a batch
+ * are under way before the first product needs one, because a row of B reads x at random. */
+template <int TEAM, class T, int COUNT, int WIDTH>
+static __device__ inline void load(const product_args<T> &k, int64_t p, int64_t end, int r,
+                                   T (&a)[COUNT], T (&v)[COUNT][WIDTH])
+{
+#pragma unroll
+    for (int e = 0; e < COUNT; e++) {
+        if (p + e * TEAM >= end) continue;
+        a[e] = conj_if(k.cj, k.val[p + e * TEAM]);
+        const int32_t j = k.idx[p + e * TEAM];
+        TRS_ASSERT(j >= 0);
+#pragma unroll
+        for (int c = 0; c < WIDTH; c++) v[e][c] = r + c < k.nrhs ? k.from(j, r + c) : number<T>(0);
+    }
+}
+
+/* A team a row, WIDTH right-hand sides at a time.  Rows past the last one have no entries: their teams are here for the
+ * barriers of sum_of_team. */
 template <class T, int TEAM, int WIDTH>
 static __global__ void product_kernel(const product_args<T> k)
 {
-    constexpr int BATCH = WIDTH == 1 ? 4 : 1;
+    constexpr int COUNT = BATCH<WIDTH>;
     const int64_t i = (blockIdx.x * (int64_t)THREADS + threadIdx.x) / TEAM;
     const int lane = threadIdx.x % TEAM;
     const int64_t begin = i < k.n ? k.ptr[i] : 0, end = i < k.n ? k.ptr[i + 1] : 0;
     for (int r = 0; r < k.nrhs; r += WIDTH) {
         T sum[WIDTH];
         for (int c = 0; c < WIDTH; c++) sum[c] = number<T>(0);
-        for (int64_t p = begin + lane; p < end; p += BATCH * TEAM) {
-            T a[BATCH], v[BATCH][WIDTH];
+        for (int64_t p = begin + lane; p < end; p += COUNT * TEAM) {
+            T a[COUNT], v[COUNT][WIDTH];
+            load<TEAM>(k, p, end, r, a, v);
 #pragma unroll
-            for (int e = 0; e < BATCH; e++) {
-                if (p + e * TEAM >= end) continue;
-                a[e] = conj_if(k.cj, k.val[p + e * TEAM]);
-                const int32_t j = k.idx[p + e * TEAM];
-#pragma unroll
-                for (int c = 0; c < WIDTH; c++)
-                    v[e][c] = r + c < k.nrhs ? k.from(j, r + c) : number<T>(0);
-            }
-#pragma unroll
-            for (int e = 0; e < BATCH; e++)
+            for (int e = 0; e < COUNT; e++)
 #pragma unroll
                 for (int c = 0; c < WIDTH; c++)
                     if (p + e * TEAM < end) sum[c] = sum[c] + a[e] * v[e][c];
@@ -124,14 +145,14 @@ template <class T, int TEAM> static int launch_product(const product_args<T> &k,
     return launched();
 }
 
-/* Few rows leave room for large teams, which long rows want; many rows of few entries want small ones. */
+/* Long rows want large teams, and few rows leave room for them; many rows with few entries each want small ones. */
 template <class T>
 static int subtract(const segments *d, const trs_job *job, view<T> from, view<T> to)
 {
     enum { FEW_ROWS = 20000, LONG = 512, SHORT = 16 };
-    const block &B = d->below;
-    const product_args<T> k = {B.n,   job->nrhs,        d->row + d->part[0].n, B.idx,
-                               B.ptr, (const T *)B.val, typed<T>(job->b),      from,
+    const submatrix &B = d->coupling;
+    const product_args<T> k = {B.n,   job->nrhs,        d->row + d->triangle[0].n, B.idx,
+                               B.ptr, (const T *)B.val, typed<T>(job->b),          from,
                                to,    job->conj};
     if (B.n <= FEW_ROWS && B.longest > LONG) return launch_product<T, THREADS>(k, job->stream);
     if (B.n <= FEW_ROWS || B.nnz > (int64_t)SHORT * B.n)
@@ -158,7 +179,7 @@ static int solve_one(const segments *d, int k, const trs_job *job, void *y, int6
 template <class T> static int solve_all(const trs_part *part, const trs_job *job)
 {
     const segments *d = (const segments *)part->data;
-    const int32_t n = part->side->tri.n, head = d->part[0].n;
+    const int32_t n = part->side->tri.n, head = d->triangle[0].n;
     T *y = (T *)((const segments_work *)job->work)->y;
     const view<T> first = {y, 1, n}, second = {y + head, 1, n};
     move(d, head, job, first, job->b, true);
@@ -194,7 +215,7 @@ static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **
     segments_work *w = (segments_work *)trs_alloc_zero(&ctx->mem, 1, sizeof *w);
     *work = w;
     if (!w) return trs_fail(TRS_EMEM, "out of memory");
-    w->y = trs_gpu_new(ctx, (int64_t)t->n * nrhs, trs_size(t->dtype), "stretches of X");
+    w->y = trs_gpu_new(ctx, (int64_t)t->n * nrhs, trs_size(t->dtype), "X of head and tail");
     int rc = w->y ? TRS_OK : TRS_EMEM;
     for (int k = 0; k < 2 && !rc; k++)
         if (d->plan[k]) rc = trs_work_make(&w->work[k], d->plan[k], nrhs, ctx);
@@ -203,7 +224,7 @@ static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **
 
 /* ---- values ------------------------------------------------------------------------------------------- */
 
-static trs_mat matrix(const trs_part *part, const block *a)
+static trs_mat matrix(const trs_part *part, const submatrix *a)
 {
     trs_mat m = {};
     m.n = a->n;
@@ -220,13 +241,13 @@ static trs_mat matrix(const trs_part *part, const block *a)
     return m;
 }
 
-/* Bad pivots of a stretch are the side's: who has it finds them. */
+/* Bad pivots of A and C are no failure here: they are those of the side, for which the plan of the side looks itself. */
 static int told(int rc)
 {
-    return !rc || rc == TRS_EPIVOT ? TRS_OK : trs_fail(rc, "a stretch: %s", trs_message());
+    return !rc || rc == TRS_EPIVOT ? TRS_OK : trs_fail(rc, "head or tail: %s", trs_message());
 }
 
-static int take(const trs_part *part, const block *a, const void *val, void *stream)
+static int take(const trs_part *part, const submatrix *a, const void *val, void *stream)
 {
     return trs_gpu_take_values(part->side->tri.dtype, a->nnz, a->src, val, a->val, stream);
 }
@@ -236,19 +257,19 @@ static int update_direct(trs_part *part, const void *val, void *stream)
     segments *d = (segments *)part->data;
     trs_exec exec = {};
     exec.stream = stream;
-    int rc = take(part, &d->below, val, stream);
+    int rc = take(part, &d->coupling, val, stream);
     part->growth = 0;
     for (int k = 0; k < 2 && !rc; k++) {
         if (!d->plan[k]) continue;
-        const trs_mat m = matrix(part, &d->part[k]);
-        rc = take(part, &d->part[k], val, stream);
+        const trs_mat m = matrix(part, &d->triangle[k]);
+        rc = take(part, &d->triangle[k], val, stream);
         if (!rc) rc = told(trs_plan_update(d->plan[k], &m, &exec));
         part->growth = max(part->growth, d->plan[k]->side[0].part->growth);
     }
     return rc;
 }
 
-/* Values of the side on the host, on the device for as long as they are looked at. */
+/* f (val), where val are the values of the side on the host, copied to the device for that long. */
 template <class F> static int with_values(const trs_part *part, F f)
 {
     const trs_tri *t = &part->side->tri;
@@ -266,14 +287,14 @@ static int update(trs_part *part)
 
 /* ---- analyse ------------------------------------------------------------------------------------------- */
 
-static void block_free(trs_context *ctx, block *a)
+static void submatrix_free(trs_context *ctx, submatrix *a)
 {
     void *const all[] = {a->ptr, a->idx, a->src, a->val};
     for (void *p : all) trs_gpu_free(ctx, p);
 }
 
-/* What k picks, with these values. */
-static int put_block(const trs_part *part, const trs_pick *k, const void *val, block *to)
+/* The rows and columns that k picks, with these values of the side. */
+static int put_submatrix(const trs_part *part, const trs_pick *k, const void *val, submatrix *to)
 {
     trs_context *ctx = part->ctx;
     trs_picked host;
@@ -293,7 +314,7 @@ static int put_block(const trs_part *part, const trs_pick *k, const void *val, b
     return rc;
 }
 
-static int make_plan(const trs_part *part, const trs_solver *solver, block *a, trs_plan **plan)
+static int make_plan(const trs_part *part, const trs_solver *solver, submatrix *a, trs_plan **plan)
 {
     trs_context *ctx = part->ctx;
     const trs_mat m = matrix(part, a);
@@ -315,30 +336,35 @@ static int make_plan(const trs_part *part, const trs_solver *solver, block *a, t
     return told(rc);
 }
 
-/* A, C and B, one after the other. */
-static int make_blocks(const trs_part *part, const int32_t *row, int32_t head, const void *val)
+/* A, C and their plans, then B.  Without a cut A is all, and there are no C and no B. */
+static int make_submatrices(const trs_part *part, const int32_t *row, int32_t head, const void *val)
 {
     segments *d = (segments *)part->data;
-    const trs_stretches *s = &part->side->stretches;
+    const trs_cut *s = &part->side->cut;
     const int32_t n = part->side->tri.n, from[] = {0, head, n};
     const int32_t *number = row + n;
     int rc = TRS_OK;
     for (int k = 0; k < 2 && from[k] < from[k + 1] && !rc; k++) {
-        const trs_pick own = {row, number, from[k], from[k + 1], from[k], from[k + 1]};
-        rc = put_block(part, &own, val, &d->part[k]);
+        const trs_pick diagonal = {row, number, from[k], from[k + 1], from[k], from[k + 1]};
+        rc = put_submatrix(part, &diagonal, val, &d->triangle[k]);
         if (!rc)
-            rc = make_plan(part, s->row ? s->solver[k] : &trs_solver_dataflow, &d->part[k],
+            rc = make_plan(part, s->row ? s->solver[k] : &trs_solver_dataflow, &d->triangle[k],
                            &d->plan[k]);
     }
-    const trs_pick below = {row, number, head, n, 0, head};
-    return rc || head == n ? rc : put_block(part, &below, val, &d->below);
+    const trs_pick coupling = {row, number, head, n, 0, head};
+    if (!rc && head < n) rc = put_submatrix(part, &coupling, val, &d->coupling);
+    /* no entry stands right of A, so no row of the head depends on the tail */
+    TRS_ASSERT(rc ||
+               d->triangle[0].nnz + d->triangle[1].nnz + d->coupling.nnz == part->side->tri.nnz);
+    return rc;
 }
 
-/* row [n], then number [n]: the inverse. */
-static void order_rows(const trs_stretches *s, int32_t n, int32_t *row)
+/* row [n]: those of the head, then of the tail; in row [n..2n-1]: the inverse. */
+static void order_rows(const trs_cut *s, int32_t n, int32_t *row)
 {
     for (int32_t k = 0; k < n; k++) {
         row[k] = s->row ? s->row[k] : k;
+        TRS_ASSERT(row[k] >= 0 && row[k] < n);
         row[n + row[k]] = k;
     }
 }
@@ -347,17 +373,17 @@ static int analyse(trs_part *part)
 {
     trs_context *ctx = part->ctx;
     const trs_tri *t = &part->side->tri;
-    const trs_stretches *s = &part->side->stretches;
+    const trs_cut *s = &part->side->cut;
     segments *d = (segments *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
     part->data = d;
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    int32_t *row = (int32_t *)trs_new(ctx, 2 * (int64_t)t->n, sizeof *row, "rows of stretches");
+    int32_t *row = (int32_t *)trs_new(ctx, 2 * (int64_t)t->n, sizeof *row, "rows of head and tail");
     if (!row) return TRS_EMEM;
     order_rows(s, t->n, row);
-    d->row = (int32_t *)device_copy(ctx, row, t->n, sizeof *row, "rows of stretches");
+    d->row = (int32_t *)device_copy(ctx, row, t->n, sizeof *row, "rows of head and tail");
     const int32_t head = s->row ? (int32_t)s->shape[0].n : t->n;
     const int rc = !d->row ? TRS_EMEM : with_values(part, [=](const void *val) {
-        return make_blocks(part, row, head, val);
+        return make_submatrices(part, row, head, val);
     });
     trs_free(&ctx->mem, row);
     return rc;
@@ -369,39 +395,39 @@ static void release(trs_part *part)
     segments *d = (segments *)part->data;
     for (int k = 0; k < 2; k++) {
         trs_plan_destroy(d->plan[k]);
-        block_free(ctx, &d->part[k]);
+        submatrix_free(ctx, &d->triangle[k]);
     }
-    block_free(ctx, &d->below);
+    submatrix_free(ctx, &d->coupling);
     trs_gpu_free(ctx, d->row);
     trs_free(&ctx->mem, d);
 }
 
 /* ---- what it takes ------------------------------------------------------------------------------------- */
 
-/* Without a cut, as there is none where no row waits for another: cuda-dataflow between two moves. */
+/* Without a cut, which a triangle of one level has not: cuda-dataflow between a gather and a scatter. */
 static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
-    if (s->stretches) {
-        trs_stretches_cost(s->stretches, m, c);
+    if (s->cut) {
+        trs_cut_cost(s->cut, m, c);
         return;
     }
     trs_solver_dataflow.cost(s, m, c);
     c->sync += 2 * m->gpu_launch;
 }
 
-/* What the plans of the stretches say now. */
+/* The same with what the plans of head and tail have found out since. */
 static void cost_now(const trs_part *part, const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
     const segments *d = (const segments *)part->data;
     cost(s, m, c);
-    for (int k = 0; k < 2 && s->stretches; k++) {
+    for (int k = 0; k < 2 && s->cut; k++) {
         const trs_plan *p = d->plan[k];
         const trs_side *side = &p->side[0];
         trs_cost was = {}, now = {};
         trs_shape shape;
         if (!p->wanted->cost_now) continue;
         trs_shape_of(&p->ctx, side, &shape);
-        s->stretches->solver[k]->cost(&s->stretches->shape[k], m, &was);
+        s->cut->solver[k]->cost(&s->cut->shape[k], m, &was);
         p->wanted->cost_now(side->part, &shape, m, &now);
         c->bytes += now.bytes - was.bytes;
         c->sync += now.sync - was.sync;
@@ -411,7 +437,7 @@ static void cost_now(const trs_part *part, const trs_shape *s, const trs_machine
 
 static int64_t bytes(const trs_shape *s)
 {
-    const trs_stretches *two = s->stretches;
+    const trs_cut *two = s->cut;
     const int64_t each =
         two ? two->solver[0]->bytes(&two->shape[0]) + two->solver[1]->bytes(&two->shape[1])
             : trs_solver_dataflow.bytes(s);
@@ -426,7 +452,7 @@ const trs_solver trs_solver_segments = {
     .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
     .accuracy = TRS_INVERTING,
     .order = TRS_ORDER_NATURAL,
-    .stretches = true,
+    .cut = true,
     .cost = cost,
     .cost_now = cost_now,
     .bytes = bytes,

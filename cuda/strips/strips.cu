@@ -509,10 +509,10 @@ static __global__ void __launch_bounds__(THREADS, sizeof(T) > 8 ? 2 : 3)
 
 /* ---- the host side ----------------------------------------------------------------------------------- */
 
-static void release(trs_part *part)
+static void release(trs_instance *inst)
 {
-    trs_context *ctx = part->ctx;
-    strips *d = (strips *)part->data;
+    trs_context *ctx = inst->ctx;
+    strips *d = (strips *)inst->data;
     trs_strips_free(ctx, &d->s);
     trs_free(&ctx->mem, d->packed);
     trs_gpu_free(ctx, d->strip);
@@ -559,15 +559,15 @@ static size_t lay_out_rows(strips *d, char *base)
     return used;
 }
 
-static int analyse(trs_part *part)
+static int build(trs_instance *inst)
 {
-    trs_context *ctx = part->ctx;
-    const trs_tri *t = &part->side->tri;
+    trs_context *ctx = inst->ctx;
+    const trs_tri *t = &inst->op->tri;
     strips *d = (strips *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    part->data = d;
-    const int32_t rows = part->side->strip_rows ? part->side->strip_rows : (int32_t)ANY_ROWS;
-    int rc = trs_strips_make(ctx, t, part->lv, rows, &d->s);
+    inst->data = d;
+    const int32_t rows = inst->op->strip_rows ? inst->op->strip_rows : (int32_t)ANY_ROWS;
+    int rc = trs_strips_make(ctx, t, inst->lv, rows, &d->s);
     if (rc) return rc;
     const trs_strips *s = &d->s;
     const size_t bytes = trs_strips_bytes(s, t->dtype);
@@ -591,17 +591,17 @@ static int analyse(trs_part *part)
                : trs_fail(TRS_ESUPPORT, "cuda-strips: too little shared memory on this GPU");
 }
 
-static int update(trs_part *part)
+static int update(trs_instance *inst)
 {
-    strips *d = (strips *)part->data;
-    const trs_tri *t = &part->side->tri;
+    strips *d = (strips *)inst->data;
+    const trs_tri *t = &inst->op->tri;
     const trs_strips *s = &d->s;
-    const int scaled = trs_strips_pack(part->ctx, s, t, d->packed);
-    int rc = trs_gpu_put(part->ctx, d->scaled, &scaled, sizeof scaled);
+    const int scaled = trs_strips_pack(inst->ctx, s, t, d->packed);
+    int rc = trs_gpu_put(inst->ctx, d->scaled, &scaled, sizeof scaled);
     if (!rc && scaled)
-        rc = trs_gpu_put(part->ctx, d->power, s->power, (size_t)s->tasks * WARP * sizeof *s->power);
+        rc = trs_gpu_put(inst->ctx, d->power, s->power, (size_t)s->tasks * WARP * sizeof *s->power);
     return rc ? rc
-              : trs_gpu_put(part->ctx, d->chunks, d->packed, trs_strips_bytes(&d->s, t->dtype));
+              : trs_gpu_put(inst->ctx, d->chunks, d->packed, trs_strips_bytes(&d->s, t->dtype));
 }
 
 /* A warp a chunk, as trs_strips_pack does it. */
@@ -633,11 +633,11 @@ static __global__ void update_kernel(int32_t count, const trs_chunk *chunk, cons
     }
 }
 
-static int update_direct(trs_part *part, const void *val, void *stream)
+static int update_direct(trs_instance *inst, const void *val, void *stream)
 {
-    trs_context *ctx = part->ctx;
-    strips *d = (strips *)part->data;
-    const trs_tri *t = &part->side->tri;
+    trs_context *ctx = inst->ctx;
+    strips *d = (strips *)inst->data;
+    const trs_tri *t = &inst->op->tri;
     const trs_strips *s = &d->s;
     if (!d->entry)
         d->entry =
@@ -659,15 +659,15 @@ static int update_direct(trs_part *part, const void *val, void *stream)
 }
 
 /* y, b and the ticket */
-static int64_t work_bytes(const trs_part *part, int)
+static int64_t work_bytes(const trs_instance *inst, int)
 {
-    const strips *d = (const strips *)part->data;
-    return 2 * (int64_t)d->s.tasks * WARP * (int64_t)trs_size(part->side->tri.dtype) + 16;
+    const strips *d = (const strips *)inst->data;
+    return 2 * (int64_t)d->s.tasks * WARP * (int64_t)trs_size(inst->op->tri.dtype) + 16;
 }
 
-template <class T> static int solve_columns(const trs_part *part, const trs_job *job)
+template <class T> static int solve_columns(const trs_instance *inst, const trs_job *job)
 {
-    const strips *d = (const strips *)part->data;
+    const strips *d = (const strips *)inst->data;
     const int64_t places = (int64_t)d->s.tasks * WARP;
     const cudaStream_t stream = (cudaStream_t)job->stream;
     T *y = (T *)job->work;
@@ -694,27 +694,32 @@ template <class T> static int solve_columns(const trs_part *part, const trs_job 
     return launched();
 }
 
-static int solve(const trs_part *part, const trs_job *job)
+static int solve(const trs_instance *inst, const trs_job *job)
 {
-    return for_type(part->side->tri.dtype,
-                    [&](auto zero) { return solve_columns<decltype(zero)>(part, job); });
+    return for_type(inst->op->tri.dtype,
+                    [&](auto zero) { return solve_columns<decltype(zero)>(inst, job); });
 }
 
 /* Measured: a level inside a strip, and from one strip to the next one.  No strip is passed twice, and a level
  * of a strip waits for lower ones only: so much is enough. */
 static const double LEVEL = 0.28, STRIP = 3.8; /* hops */
 
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+                            trs_cost *c)
 {
+    const trs_shape *s = &p->shape;
+    (void)built;
     const double count = s->strips ? (double)s->strips : (double)s->n / (double)ANY_ROWS + 1;
     c->bytes = ((double)s->nnz * (s->elem + 2) * 1.2 + (double)s->n * (6 * s->elem + 16)) *
                m->gpu_byte * s->nrhs;
     c->sync = 3 * m->gpu_launch * s->nrhs;
     c->hops = ((double)s->levels * LEVEL + count * STRIP) * m->gpu_hop * s->nrhs;
+    return NULL;
 }
 
-static int64_t bytes(const trs_shape *s)
+static int64_t bytes(const trs_prospect *p)
 {
+    const trs_shape *s = &p->shape;
     return s->nnz * (int64_t)(s->elem + 4) + s->n * (20 + 2 * (int64_t)s->elem);
 }
 
@@ -727,9 +732,9 @@ const trs_solver trs_solver_strips = {
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
     .strips = true,
-    .cost = cost,
+    .estimate = estimate,
     .bytes = bytes,
-    .analyse = analyse,
+    .build = build,
     .update = update,
     .update_direct = update_direct,
     .solve = solve,

@@ -81,14 +81,14 @@ void supernodal_cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
 
 /* Blocks that are not inverted take a step a row; they are thought to be of all sizes, and as many in each level of
  * blocks.  With several columns a step is longer, and most of those that are bad are wide. */
-void supernodal_cost_now(const trs_part *part, const trs_shape *s, const trs_machine *m,
+void supernodal_cost_now(const trs_instance *inst, const trs_shape *s, const trs_machine *m,
                          trs_cost *c)
 {
-    const supernodal *d = (const supernodal *)part->data;
+    const supernodal *d = (const supernodal *)inst->data;
     supernodal_cost(s, m, c);
     if (d->s.blocks == 0) return;
     const double blocks = (double)d->s.blocks, rows = (double)s->n / (blocks * (double)BLOCK);
-    const double bad = (double)count_flags(part->ctx, d->substituted, d->s.blocks) / blocks;
+    const double bad = (double)count_flags(inst->ctx, d->substituted, d->s.blocks) / blocks;
     const double longer = s->nrhs == 1 ? min(rows, 1.) : (s->nrhs <= 8 ? 1 : 3) * turns(s);
     c->hops += bad * (d->s.height + d->s.chained) * longer * SUBSTITUTED;
 }

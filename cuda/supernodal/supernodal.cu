@@ -105,34 +105,34 @@ static __global__ void __launch_bounds__(BLOCK_THREADS) narrow_kernel(const prob
 
 /* ---- the host side ---------------------------------------------------------------------------------------- */
 
-static void release(trs_part *part)
+static void release(trs_instance *inst)
 {
-    supernodal *d = (supernodal *)part->data;
-    trs_gpu_free(part->ctx, d->block);
-    trs_gpu_free(part->ctx, d->stage);
-    trs_gpu_free(part->ctx, d->column);
-    trs_gpu_free(part->ctx, d->task);
-    trs_gpu_free(part->ctx, d->thin);
-    trs_gpu_free(part->ctx, d->store);
-    trs_gpu_free(part->ctx, d->substituted);
-    trs_gpu_free(part->ctx, d->split);
-    trs_gpu_free(part->ctx, d->panel);
-    trs_gpu_free(part->ctx, d->weight);
-    trs_free(&part->ctx->mem, d);
+    supernodal *d = (supernodal *)inst->data;
+    trs_gpu_free(inst->ctx, d->block);
+    trs_gpu_free(inst->ctx, d->stage);
+    trs_gpu_free(inst->ctx, d->column);
+    trs_gpu_free(inst->ctx, d->task);
+    trs_gpu_free(inst->ctx, d->thin);
+    trs_gpu_free(inst->ctx, d->store);
+    trs_gpu_free(inst->ctx, d->substituted);
+    trs_gpu_free(inst->ctx, d->split);
+    trs_gpu_free(inst->ctx, d->panel);
+    trs_gpu_free(inst->ctx, d->weight);
+    trs_free(&inst->ctx->mem, d);
 }
 
 /* Which panels there are, and room for what an update weighs. */
-static int panels_new(trs_part *part, supernodal *d)
+static int panels_new(trs_instance *inst, supernodal *d)
 {
-    trs_context *ctx = part->ctx;
-    const trs_supernodes *s = &part->side->super;
+    trs_context *ctx = inst->ctx;
+    const trs_supernodes *s = &inst->op->super;
     if (s->panels == 0) return TRS_OK;
     int32_t *first = (int32_t *)trs_new(ctx, s->panels, sizeof *first, "panels");
     for (int32_t t = 0, k = 0; t < s->blocks && first; t++)
         if (s->block[t].members > 1 && s->block[t].member == 0) first[k++] = t;
     if (first) d->panel = (int32_t *)device_copy(ctx, first, s->panels, sizeof *first, "panels");
     trs_free(&ctx->mem, first);
-    d->weight = (double *)trs_gpu_new(ctx, part->side->tri.n, sizeof *d->weight, "sums of rows");
+    d->weight = (double *)trs_gpu_new(ctx, inst->op->tri.n, sizeof *d->weight, "sums of rows");
     return d->panel && d->weight ? TRS_OK : TRS_EMEM;
 }
 
@@ -153,14 +153,14 @@ static __global__ void thin_kernel(int32_t blocks, const trs_block *block, const
                stage[k.diagonal].place};
 }
 
-static int analyse(trs_part *part)
+static int build(trs_instance *inst)
 {
-    trs_context *ctx = part->ctx;
+    trs_context *ctx = inst->ctx;
     supernodal *d = (supernodal *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    part->data = d;
-    const trs_supernodes *s = &part->side->super;
-    const size_t size = trs_size(part->side->tri.dtype);
+    inst->data = d;
+    const trs_supernodes *s = &inst->op->super;
+    const size_t size = trs_size(inst->op->tri.dtype);
     d->s = *s;
     d->s.block = NULL, d->s.stage = NULL, d->s.column = NULL, d->s.task = NULL;
     d->block = (trs_block *)device_copy(ctx, s->block, s->blocks, sizeof *s->block, "blocks");
@@ -172,17 +172,17 @@ static int analyse(trs_part *part)
     d->substituted = (int *)trs_gpu_new(ctx, s->blocks, sizeof(int), "flags of the blocks");
     d->split = (int *)trs_gpu_new(ctx, s->blocks, sizeof(int), "flags of the panels");
     if (!d->block || !d->stage || !d->column || !d->task || !d->thin || !d->store ||
-        !d->substituted || !d->split || panels_new(part, d))
+        !d->substituted || !d->split || panels_new(inst, d))
         return TRS_EMEM;
     if (s->blocks > 0)
         thin_kernel<<<blocks_of(s->blocks), PLAIN>>>(s->blocks, d->block, d->stage, d->thin);
     return launched() || trs_gpu_wait(NULL) ? trs_fail(TRS_EDEVICE, "cuda-supernodal") : TRS_OK;
 }
 
-static int update_direct(trs_part *part, const void *val, void *stream)
+static int update_direct(trs_instance *inst, const void *val, void *stream)
 {
-    return supernodal_take((const supernodal *)part->data, &part->side->direct,
-                           part->side->tri.dtype, val, (cudaStream_t)stream);
+    return supernodal_take((const supernodal *)inst->data, &inst->op->device, inst->op->tri.dtype,
+                           val, (cudaStream_t)stream);
 }
 
 /* Blocks of threads that a solve takes, as far as there is work for them; 0: not one fits. */
@@ -231,16 +231,16 @@ static int work_start(supernodal_work *w, trs_context *ctx, size_t size)
     return trs_gpu_wait(NULL);
 }
 
-static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **work)
+static int work_create(const trs_instance *inst, trs_context *ctx, int nrhs, void **work)
 {
-    const supernodal *d = (const supernodal *)part->data;
+    const supernodal *d = (const supernodal *)inst->data;
     supernodal_work *w = (supernodal_work *)trs_alloc_zero(&ctx->mem, 1, sizeof *w);
     *work = w;
     if (!w) return trs_fail(TRS_EMEM, "out of memory");
-    return for_type(part->side->tri.dtype, [&](auto zero) {
+    return for_type(inst->op->tri.dtype, [&](auto zero) {
         using T = decltype(zero);
         w->most = for_width<T>(nrhs, [](auto width, int) { return decltype(width)::value; });
-        w->copy_size = ((int64_t)part->side->tri.n + (int64_t)d->s.pieces * BLOCK) * w->most;
+        w->copy_size = ((int64_t)inst->op->tri.n + (int64_t)d->s.pieces * BLOCK) * w->most;
         int rc = grids<T>(w, d);
         if (rc) return trs_fail(rc, "cuda-supernodal needs more shared memory than there is");
         return work_start(w, ctx, sizeof(T));
@@ -261,13 +261,13 @@ static int launch(const supernodal *d, const problem<T> &P, int grid, cudaStream
                : TRS_EDEVICE;
 }
 
-template <class T> static int solve_columns(const trs_part *part, const trs_job *job)
+template <class T> static int solve_columns(const trs_instance *inst, const trs_job *job)
 {
-    const supernodal *d = (const supernodal *)part->data;
+    const supernodal *d = (const supernodal *)inst->data;
     const supernodal_work *w = (const supernodal_work *)job->work;
     problem<T> P = {
-        part->side->tri.n, d->s.blocks, d->s.tasks,          d->block,       d->stage, d->column,
-        d->task,           d->thin,     (const T *)d->store, d->substituted, d->split};
+        inst->op->tri.n, d->s.blocks, d->s.tasks,          d->block,       d->stage, d->column,
+        d->task,         d->thin,     (const T *)d->store, d->substituted, d->split};
     P.cj = job->conj;
     P.state = w->state;
     P.copy = (T *)w->copy;
@@ -284,14 +284,15 @@ template <class T> static int solve_columns(const trs_part *part, const trs_job 
     return rc;
 }
 
-static int solve(const trs_part *part, const trs_job *job)
+static int solve(const trs_instance *inst, const trs_job *job)
 {
-    return for_type(part->side->tri.dtype,
-                    [&](auto zero) { return solve_columns<decltype(zero)>(part, job); });
+    return for_type(inst->op->tri.dtype,
+                    [&](auto zero) { return solve_columns<decltype(zero)>(inst, job); });
 }
 
-static int64_t bytes(const trs_shape *s)
+static int64_t bytes(const trs_prospect *p)
 {
+    const trs_shape *s = &p->shape;
     return (s->nnz + s->store) * (int64_t)s->elem + s->nnz * 4 + s->n * 24 + s->blocks * 200;
 }
 
@@ -309,7 +310,7 @@ const trs_solver trs_solver_supernodal = {
     .cost = supernodal_cost,
     .cost_now = supernodal_cost_now,
     .bytes = bytes,
-    .analyse = analyse,
+    .build = build,
     .update_direct = update_direct,
     .solve = solve,
     .release = release,

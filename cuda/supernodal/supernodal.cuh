@@ -78,14 +78,14 @@ template <class T> __device__ inline int32_t rest_of_row(const problem<T> &P, in
 /* ---- supernodal_update.cu ---------------------------------------------------------------------- */
 
 /* From values of L on the device, of which ptr and idx are there, too. */
-int supernodal_take(const supernodal *d, const trs_direct *L, trs_dtype t, const void *val,
+int supernodal_take(const supernodal *d, const trs_device_view *L, trs_dtype t, const void *val,
                     cudaStream_t stream);
 
 /* ---- supernodal_cost.cu ------------------------------------------------------------------------ */
 
 void supernodal_cost(const trs_shape *s, const trs_machine *m, trs_cost *c);
 /* With the blocks that an update found no good; waits. */
-void supernodal_cost_now(const trs_part *part, const trs_shape *s, const trs_machine *m,
+void supernodal_cost_now(const trs_instance *inst, const trs_shape *s, const trs_machine *m,
                          trs_cost *c);
 
 #endif

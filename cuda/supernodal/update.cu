@@ -190,7 +190,8 @@ static __global__ void refill_kernel(const source<T> L, const int32_t *panel, T 
 }
 
 template <class T>
-static int take(const supernodal *d, const trs_direct *direct, const T *val, cudaStream_t stream)
+static int take(const supernodal *d, const trs_device_view *direct, const T *val,
+                cudaStream_t stream)
 {
     const size_t bytes = sizeof(two_tiles<T>);
     T *store = (T *)d->store;
@@ -216,7 +217,7 @@ static int take(const supernodal *d, const trs_direct *direct, const T *val, cud
     return launched();
 }
 
-int supernodal_take(const supernodal *d, const trs_direct *L, trs_dtype t, const void *val,
+int supernodal_take(const supernodal *d, const trs_device_view *L, trs_dtype t, const void *val,
                     cudaStream_t stream)
 {
     if (d->s.blocks == 0) return TRS_OK;

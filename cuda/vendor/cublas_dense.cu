@@ -30,33 +30,33 @@ static int library(char *why, size_t size)
     return rc;
 }
 
-static void release(trs_part *part)
+static void release(trs_instance *inst)
 {
-    cublas_data *d = (cublas_data *)part->data;
-    device_full_free(part->ctx, &d->full);
+    cublas_data *d = (cublas_data *)inst->data;
+    device_full_free(inst->ctx, &d->full);
     trs_library_close(d->lib.library);
-    trs_free(&part->ctx->mem, d);
+    trs_free(&inst->ctx->mem, d);
 }
 
-static int analyse(trs_part *part)
+static int build(trs_instance *inst)
 {
-    trs_context *ctx = part->ctx;
+    trs_context *ctx = inst->ctx;
     cublas_data *d = (cublas_data *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    part->data = d;
+    inst->data = d;
     char why[200];
     int rc = trs_cublas_open(&d->lib, why, sizeof why) ? trs_fail(TRS_ELIBRARY, "%s", why) : TRS_OK;
     if (rc) return rc;
-    d->full.reversed = part->side->reversed;
-    return device_full_new(part, true, &d->full);
+    d->full.reversed = inst->op->reversed;
+    return device_full_new(inst, true, &d->full);
 }
 
-static int work_create(const trs_part *part, trs_context *ctx, int, void **work)
+static int work_create(const trs_instance *inst, trs_context *ctx, int, void **work)
 {
     cublas_work *w = (cublas_work *)trs_alloc_zero(&ctx->mem, 1, sizeof *w);
     *work = w;
     if (!w) return trs_fail(TRS_EMEM, "out of memory");
-    w->lib = ((const cublas_data *)part->data)->lib;
+    w->lib = ((const cublas_data *)inst->data)->lib;
     if (w->lib.cublasCreate_v2(&w->handle) == CUBLAS_STATUS_SUCCESS) return TRS_OK;
     return trs_fail(TRS_ELIBRARY, "cublasCreate failed");
 }
@@ -113,16 +113,15 @@ static cublasStatus_t trsm(const trs_cublas *lib, cublasHandle_t h, trs_dtype t,
     }
 }
 
-static int solve(const trs_part *part, const trs_job *job)
+static int solve(const trs_instance *inst, const trs_job *job)
 {
-    const cublas_data *d = (const cublas_data *)part->data;
-    const trs_tri *t = &part->side->tri;
-    const trs_view b = trs_view_natural(part->side, job->b),
-                   x = trs_view_natural(part->side, job->x);
+    const cublas_data *d = (const cublas_data *)inst->data;
+    const trs_tri *t = &inst->op->tri;
+    const trs_view b = trs_view_natural(inst->op, job->b), x = trs_view_natural(inst->op, job->x);
     const cublasHandle_t h = ((const cublas_work *)job->work)->handle;
     /* lower by rows is upper by columns, and op = T undoes the transposition */
     const cublasFillMode_t uplo =
-        part->side->reversed ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER;
+        inst->op->reversed ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER;
     const cublasOperation_t op = job->conj ? CUBLAS_OP_C : CUBLAS_OP_T;
     cublasStatus_t s = d->lib.cublasSetStream_v2(h, (cudaStream_t)job->stream);
     if (s == CUBLAS_STATUS_SUCCESS && b.p != x.p) {
@@ -138,11 +137,15 @@ static int solve(const trs_part *part, const trs_job *job)
     return s == CUBLAS_STATUS_SUCCESS ? TRS_OK : TRS_ELIBRARY;
 }
 
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+                            trs_cost *c)
 {
+    const trs_shape *s = &p->shape;
+    (void)built;
     c->bytes = 0.5 * (double)s->n * (double)s->n * s->elem * m->gpu_byte;
     c->sync = 2 * m->gpu_launch;
     c->hops = (double)s->n / 64 * 4.2e-6;
+    return NULL;
 }
 
 const trs_solver trs_solver_cublas_dense = {
@@ -155,9 +158,9 @@ const trs_solver trs_solver_cublas_dense = {
     .order = TRS_ORDER_NATURAL,
     .full = true,
     .library = library,
-    .cost = cost,
+    .estimate = estimate,
     .bytes = device_full_bytes,
-    .analyse = analyse,
+    .build = build,
     .update = dense_update<as_filled<cublas_data>>,
     .update_direct = dense_update_direct<as_filled<cublas_data>>,
     .solve = solve,

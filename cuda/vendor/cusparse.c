@@ -71,14 +71,14 @@ static int said(const cusparse_data *d, cusparseStatus_t s, const char *what)
 /* ---- the matrix ------------------------------------------------------------------------------- */
 
 /* The caller's triangle by rows, from the side's lower one. */
-static int natural_csr(const trs_part *part, cusparse_data *d)
+static int natural_csr(const trs_instance *inst, cusparse_data *d)
 {
-    trs_tri t = part->side->tri;
+    trs_tri t = inst->op->tri;
     t.src = NULL; /* places in side->tri */
-    int rc = d->transposed ? trs_tri_transpose(part->ctx, &t, true, &d->csr)
-                           : trs_tri_copy(part->ctx, &t, &d->csr);
-    if (!rc && part->side->reversed) rc = trs_tri_reverse(part->ctx, &d->csr);
-    d->upper = d->transposed != part->side->reversed;
+    int rc = d->transposed ? trs_tri_transpose(inst->ctx, &t, true, &d->csr)
+                           : trs_tri_copy(inst->ctx, &t, &d->csr);
+    if (!rc && inst->op->reversed) rc = trs_tri_reverse(inst->ctx, &d->csr);
+    d->upper = d->transposed != inst->op->reversed;
     return rc;
 }
 
@@ -99,18 +99,18 @@ static int upload_indices(trs_context *ctx, cusparse_data *d, const void *from, 
     return rc;
 }
 
-static int analyse(trs_part *part)
+static int build(trs_instance *inst)
 {
-    trs_context *ctx = part->ctx;
-    cusparse_data *d = part->data = trs_alloc_zero(&ctx->mem, 1, sizeof *d);
+    trs_context *ctx = inst->ctx;
+    cusparse_data *d = inst->data = trs_alloc_zero(&ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
     char why[200];
     int rc =
         trs_cusparse_open(&d->lib, why, sizeof why) ? trs_fail(TRS_ELIBRARY, "%s", why) : TRS_OK;
     if (rc) return rc;
-    d->transposed = part->transposed;
-    d->wide = part->side->tri.nnz > INT32_MAX;
-    rc = natural_csr(part, d);
+    d->transposed = inst->op->transposed;
+    d->wide = inst->op->tri.nnz > INT32_MAX;
+    rc = natural_csr(inst, d);
     if (!rc) rc = upload_indices(ctx, d, d->csr.ptr, true, (int64_t)d->csr.n + 1, &d->ptr);
     if (!rc) rc = upload_indices(ctx, d, d->csr.idx, false, d->csr.nnz, &d->idx);
     if (rc) return rc;
@@ -118,37 +118,37 @@ static int analyse(trs_part *part)
     return d->val ? TRS_OK : TRS_EMEM;
 }
 
-static int update(trs_part *part)
+static int update(trs_instance *inst)
 {
-    cusparse_data *d = part->data;
+    cusparse_data *d = inst->data;
     d->version++;
-    trs_tri_read_values(part->ctx, &d->csr, part->side->tri.val);
-    return trs_gpu_put(part->ctx, d->val, d->csr.val, (size_t)d->csr.nnz * trs_size(d->csr.dtype));
+    trs_tri_read_values(inst->ctx, &d->csr, inst->op->tri.val);
+    return trs_gpu_put(inst->ctx, d->val, d->csr.val, (size_t)d->csr.nnz * trs_size(d->csr.dtype));
 }
 
-static int update_direct(trs_part *part, const void *val, void *stream)
+static int update_direct(trs_instance *inst, const void *val, void *stream)
 {
-    cusparse_data *d = part->data;
+    cusparse_data *d = inst->data;
     const size_t bytes = (size_t)d->csr.nnz * sizeof *d->csr.src;
     if (!d->src) {
-        d->src = trs_gpu_new(part->ctx, d->csr.nnz, sizeof *d->csr.src, "places");
-        int rc = d->src ? trs_gpu_put(part->ctx, d->src, d->csr.src, bytes) : TRS_EMEM;
+        d->src = trs_gpu_new(inst->ctx, d->csr.nnz, sizeof *d->csr.src, "places");
+        int rc = d->src ? trs_gpu_put(inst->ctx, d->src, d->csr.src, bytes) : TRS_EMEM;
         if (rc) return rc;
     }
     d->version++;
     return trs_gpu_take_values(d->csr.dtype, d->csr.nnz, d->src, val, d->val, stream);
 }
 
-static void release(trs_part *part)
+static void release(trs_instance *inst)
 {
-    cusparse_data *d = part->data;
-    trs_tri_free(part->ctx, &d->csr);
-    trs_gpu_free(part->ctx, d->ptr);
-    trs_gpu_free(part->ctx, d->idx);
-    trs_gpu_free(part->ctx, d->val);
-    if (d->src) trs_gpu_free(part->ctx, d->src);
+    cusparse_data *d = inst->data;
+    trs_tri_free(inst->ctx, &d->csr);
+    trs_gpu_free(inst->ctx, d->ptr);
+    trs_gpu_free(inst->ctx, d->idx);
+    trs_gpu_free(inst->ctx, d->val);
+    if (d->src) trs_gpu_free(inst->ctx, d->src);
     trs_library_close(d->lib.library);
-    trs_free(&part->ctx->mem, d);
+    trs_free(&inst->ctx->mem, d);
 }
 
 /* ---- the work space: descriptors, analysis, buffer -------------------------------------------------- */
@@ -285,9 +285,9 @@ static void work_destroy(trs_context *ctx, void *work)
     trs_free(&ctx->mem, w);
 }
 
-static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **work)
+static int work_create(const trs_instance *inst, trs_context *ctx, int nrhs, void **work)
 {
-    const cusparse_data *d = part->data;
+    const cusparse_data *d = inst->data;
     cusparse_work *w = *work = trs_alloc_zero(&ctx->mem, 1, sizeof *w);
     if (!w) return trs_fail(TRS_EMEM, "out of memory");
     w->lib = d->lib;
@@ -347,12 +347,11 @@ static int solve_many(const cusparse_data *d, cusparse_work *w, bool conj, trs_v
     return rc;
 }
 
-static int solve(const trs_part *part, const trs_job *job)
+static int solve(const trs_instance *inst, const trs_job *job)
 {
-    const cusparse_data *d = part->data;
+    const cusparse_data *d = inst->data;
     const size_t size = trs_size(d->csr.dtype);
-    const trs_view b = trs_view_natural(part->side, job->b),
-                   x = trs_view_natural(part->side, job->x);
+    const trs_view b = trs_view_natural(inst->op, job->b), x = trs_view_natural(inst->op, job->x);
     cusparse_work *w = job->work;
     bool together = job->nrhs > 1 && job->nrhs == w->nrhs;
     if (d->lib.cusparseSetStream(w->handle, job->stream)) return TRS_ELIBRARY;
@@ -365,18 +364,23 @@ static int solve(const trs_part *part, const trs_job *job)
     return rc;
 }
 
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+                            trs_cost *c)
 {
+    const trs_shape *s = &p->shape;
+    (void)built;
     bool wide = s->n > 4 * s->levels;
     c->bytes = ((double)s->nnz * ((s->elem + 4) * m->gpu_byte + m->gpu_gather) +
                 (double)s->n * (8 + 3 * s->elem) * m->gpu_byte) *
                s->nrhs;
     c->sync = (s->nrhs > 1 ? 6 : 2.5) * m->gpu_launch; /* SpSM, SpSV */
     c->hops = (double)s->levels * (wide ? 1.7e-6 : 0.6e-6) + s->sum_longest * 1e-9;
+    return NULL;
 }
 
-static int64_t bytes(const trs_shape *s)
+static int64_t bytes(const trs_prospect *p)
 {
+    const trs_shape *s = &p->shape;
     return s->nnz * (int64_t)(s->elem + 4) + 4 * (s->n + 1);
 }
 
@@ -389,9 +393,9 @@ const trs_solver trs_solver_cusparse = {
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
     .library = library,
-    .cost = cost,
+    .estimate = estimate,
     .bytes = bytes,
-    .analyse = analyse,
+    .build = build,
     .update = update,
     .update_direct = update_direct,
     .solve = solve,

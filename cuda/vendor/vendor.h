@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 #include "base/device.h"
-#include "solvers/on_device.h"
+#include "matrix/on_device.h"
 #include "base/library.h"
 
 /* The functions of each library that we call; vendor.c resolves them by name.  (The formatter never

@@ -1,7 +1,7 @@
 # lib/analysis
 libcore_la_SOURCES += lib/analysis/amalgamation.c lib/analysis/amalgamation.h \
 	lib/analysis/level.c lib/analysis/level.h lib/analysis/run_length.c lib/analysis/run_length.h \
-	lib/analysis/supernodes.c lib/analysis/supernodes.h
+	lib/analysis/supernode_analysis.c lib/analysis/supernodes.c lib/analysis/supernodes.h
 
 # tests
 if HAVE_CMOCKA

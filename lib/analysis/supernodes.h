@@ -19,12 +19,7 @@
 #ifndef TRS_SUPERNODE_H
 #define TRS_SUPERNODE_H
 
-#include "trisolve-sparse.h"
-
-#include <stdbool.h>
-
-struct trs_context;
-struct trs_tri;
+#include "matrix/operator.h"
 
 enum {
     TRS_BLOCK = 64,   /* rows of a block, and columns of a stage of a wide one */
@@ -91,12 +86,15 @@ typedef struct trs_supernodes {
     trs_task *task;
 } trs_supernodes;
 
-/* Does it look as if rows or columns had common patterns?  O(n + nnz), a fraction of a solve. */
-bool trs_supernodes_likely(struct trs_context *ctx, const struct trs_tri *t);
-/* The same from entries that were found in columns, and in rows, with the pattern of their neighbours. */
-bool trs_supernodes_common(const struct trs_tri *t, int64_t columns, int64_t rows);
+/* Of an operator: a trs_supernodes, where it is worth while (supernode_analysis.c). */
+extern const trs_analysis trs_supernode_analysis;
 
-int trs_supernodes_make(struct trs_context *ctx, const struct trs_tri *t, trs_supernodes *s);
-void trs_supernodes_free(struct trs_context *ctx, trs_supernodes *s); /* the numbers stay */
+/* Does it look as if rows or columns had common patterns?  O(n + nnz), a fraction of a solve. */
+bool trs_supernodes_likely(trs_context *ctx, const trs_tri *t);
+/* The same from entries that were found in columns, and in rows, with the pattern of their neighbours. */
+bool trs_supernodes_common(const trs_tri *t, int64_t columns, int64_t rows);
+
+int trs_supernodes_make(trs_context *ctx, const trs_tri *t, trs_supernodes *s);
+void trs_supernodes_free(trs_context *ctx, trs_supernodes *s); /* the numbers stay */
 
 #endif

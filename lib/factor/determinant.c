@@ -15,7 +15,7 @@
 #include "base/device.h"
 #include "base/debug.h"
 #include "core/plan.h"
-#include "solvers/on_device.h"
+#include "matrix/on_device.h"
 #include "lu.h"
 
 #include <inttypes.h>
@@ -110,19 +110,19 @@ static int find_parity_of_pivots(trs_context *ctx, const trs_plan *p, bool *odd)
 /* ---- of a plan ------------------------------------------------------------------------------ */
 
 /* u = the diagonal of an operator whose values only the device has up to date. */
-static int fetch_diagonal(trs_context *ctx, const trs_side *s, void *u)
+static int fetch_diagonal(trs_context *ctx, const trs_operator *op, void *u)
 {
-    const int64_t n = s->tri.n;
-    const size_t size = trs_size(s->tri.dtype), bytes = (size_t)n * sizeof(int64_t);
+    const int64_t n = op->tri.n;
+    const size_t size = trs_size(op->tri.dtype), bytes = (size_t)n * sizeof(int64_t);
     int64_t *last = trs_new(ctx, n, sizeof *last, "the places of the diagonal");
     int rc = last ? trs_gpu_use(ctx) : TRS_EMEM;
     void *place = rc ? NULL : trs_gpu_new(ctx, n, sizeof *last, "the places of the diagonal");
     void *there = place ? trs_gpu_new(ctx, n, size, "the diagonal") : NULL;
     if (!rc && !there) rc = TRS_EMEM;
-    if (!rc) rc = trs_gpu_get(ctx, last, (const int64_t *)s->direct.ptr + 1, bytes);
+    if (!rc) rc = trs_gpu_get(ctx, last, op->device.ptr + 1, bytes);
     for (int64_t k = 0; k < n && !rc; k++) last[k]--;
     if (!rc) rc = trs_gpu_put(ctx, place, last, bytes);
-    if (!rc) rc = trs_gpu_take_values(s->tri.dtype, n, place, s->direct.val, there, NULL);
+    if (!rc) rc = trs_gpu_take_values(op->tri.dtype, n, place, op->device.val, there, NULL);
     if (!rc) rc = trs_gpu_get(ctx, u, there, (size_t)n * size);
     trs_gpu_free(ctx, there);
     trs_gpu_free(ctx, place);
@@ -131,11 +131,11 @@ static int fetch_diagonal(trs_context *ctx, const trs_side *s, void *u)
 }
 
 /* u [n] = the diagonal of the operator. */
-static int get_diagonal(trs_context *ctx, const trs_plan *p, const trs_side *s, void *u)
+static int get_diagonal(trs_context *ctx, const trs_operator *op, void *u)
 {
-    const trs_tri *t = &s->tri;
+    const trs_tri *t = &op->tri;
     const size_t size = trs_size(t->dtype);
-    if (p->values_there) return fetch_diagonal(ctx, s, u);
+    if (!(op->on_host & TRS_OP_VALUES)) return fetch_diagonal(ctx, op, u);
     for (int64_t k = 0; k < t->n; k++)
         memcpy((char *)u + (size_t)k * size,
                (const char *)t->val + (size_t)(t->ptr[k + 1] - 1) * size, size);
@@ -145,38 +145,39 @@ static int get_diagonal(trs_context *ctx, const trs_plan *p, const trs_side *s, 
 /* u [n] = diag (U), of which count numbers are to be multiplied, and the parity of the row exchanges.  An LU that broke down
  * has pivots up to there.  Their product is det A if no row below had a better pivot to offer, which is so when rows are
  * exchanged, or when there is no row below. */
-static int get_pivots(trs_context *ctx, const trs_part *part, void *u, int64_t *count, bool *odd)
+static int get_pivots(trs_context *ctx, const trs_instance *i, void *u, int64_t *count, bool *odd)
 {
-    if (!part->solver->pivots)
+    if (!i->solver->pivots)
         return trs_fail(TRS_ESUPPORT, "determinant: %s keeps no record of its row exchanges",
-                        part->solver->name);
-    if (part->broken >= 0) *count = part->broken + 1;
-    if (*count < part->side->tri.n && !(part->solver->caps & TRS_CAP_PIVOTS))
+                        i->solver->name);
+    if (i->broken >= 0) *count = i->broken + 1;
+    if (*count < i->op->tri.n && !(i->solver->caps & TRS_CAP_PIVOTS))
         return trs_fail(TRS_EPIVOT,
                         "determinant: row %" PRId64 " has a bad pivot, and %s exchanges no rows",
-                        part->broken + ctx->base, part->solver->name);
-    int rc = part->solver->place == TRS_ON_CUDA ? trs_gpu_use(ctx) : TRS_OK;
-    return rc ? rc : part->solver->pivots(part, ctx, u, odd);
+                        i->broken + ctx->base, i->solver->name);
+    int rc = i->solver->place == TRS_ON_CUDA ? trs_gpu_use(ctx) : TRS_OK;
+    return rc ? rc : i->solver->pivots(i, ctx, u, odd);
 }
 
 static int of_plan(const trs_plan *p, trs_det *det)
 {
     if (!p || !det) return trs_fail(TRS_EARG, "determinant: plan or det is NULL");
-    trs_context ctx = p->ctx;         /* the plan is const, and may be in use */
-    ctx.ring = NULL, ctx.threads = 1; /* so that large copies do without its pinned memory */
-    const trs_side *s =
-        &p->side[p->side[0].used ? 0 : 1]; /* of A or of A', which have the same determinant */
-    int64_t count = s->tri.n;
+    trs_context ctx = p->ctx;             /* the plan is const, and may be in use */
+    ctx.ring = NULL, ctx.threads = 1;     /* so that large copies do without its pinned memory */
+    const int k0 = p->op[0].used ? 0 : 1; /* of A or of A', which have the same determinant */
+    const trs_operator *op = &p->op[k0];
+    int64_t count = op->tri.n;
     product d = {.re = 1};
     bool odd = false;
     *det = (trs_det){0};
     if (!p->judged) return trs_fail(TRS_ESTATE, "determinant: the plan has no values");
-    void *u = trs_new(&ctx, count, trs_size(s->tri.dtype), "the pivots");
+    void *u = trs_new(&ctx, count, trs_size(op->tri.dtype), "the pivots");
     int rc = u ? TRS_OK : TRS_EMEM;
     if (!rc && count > 0)
-        rc = p->general ? get_pivots(&ctx, s->part, u, &count, &odd) : get_diagonal(&ctx, p, s, u);
+        rc = p->general ? get_pivots(&ctx, &p->solver[k0], u, &count, &odd)
+                        : get_diagonal(&ctx, op, u);
     for (int64_t k = 0; k < count && !rc; k++)
-        if (!multiply_by(&d, u, s->tri.dtype, k))
+        if (!multiply_by(&d, u, op->tri.dtype, k))
             rc = trs_fail(TRS_EPIVOT, "determinant: a pivot is not finite");
     if (!rc && p->P) rc = find_parity_of_pivots(&ctx, p, &odd);
     trs_free(&ctx.mem, u);

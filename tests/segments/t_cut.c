@@ -1,5 +1,5 @@
-/* t_cut.c: a cut leaves no row of the head waiting for the tail, the sums that the costs go by are those of the
- * stretches, and what is picked is every entry once; for any number of threads. */
+/* t_cut.c: no row of the head depends on the tail, the numbers of entries that costs go by are those of the three
+ * blocks, and every entry is in one of them; the cut is the same for any number of threads. */
 #include "tests/common/dags.h"
 
 #include "matrix/submatrix.h"
@@ -26,23 +26,24 @@ static trs_side side_of(trs_context *ctx, const model *m, bool blocks)
     return s;
 }
 
-/* number: the inverse of s->stretches.row */
+/* number: the inverse of s->cut.row */
 static void judge_rows(const trs_side *s, int32_t *number)
 {
-    const int32_t n = s->tri.n, head = (int32_t)s->stretches.shape[0].n;
+    const int32_t n = s->tri.n, head = (int32_t)s->cut.shape[0].n;
     assert_in_range(head, 1, n - 1);
-    assert_int_equal(head + s->stretches.shape[1].n, n);
+    assert_int_equal(head + s->cut.shape[1].n, n);
     for (int32_t i = 0; i < n; i++) number[i] = -1;
     for (int32_t k = 0; k < n; k++) {
-        const int32_t i = s->stretches.row[k];
+        const int32_t i = s->cut.row[k];
         assert_in_range(i, 0, n - 1);
         assert_int_equal(number[i], -1);
-        assert_true(k == 0 || k == head || i > s->stretches.row[k - 1]);
+        assert_true(k == 0 || k == head || i > s->cut.row[k - 1]);
         number[i] = k;
     }
 }
 
-/* Entries that are picked are those of these rows and columns, each once; how many.  seen: of the triangle */
+/* The number of entries that are picked: they must be those of these rows and columns, and seen [nnz] of the triangle
+ * must not have them yet. */
 static int64_t judge_pick(trs_context *ctx, const trs_tri *t, const trs_pick *k, char *seen)
 {
     trs_picked a;
@@ -62,30 +63,30 @@ static int64_t judge_pick(trs_context *ctx, const trs_tri *t, const trs_pick *k,
     return count;
 }
 
-static void judge_stretches(trs_context *ctx, const trs_side *s)
+static void judge_cut(trs_context *ctx, const trs_side *s)
 {
     const trs_tri *t = &s->tri;
-    const int32_t n = t->n, head = (int32_t)s->stretches.shape[0].n;
-    for (int e = 0; e < 2; e++) assert_false(s->stretches.solver[e]->guesses);
+    const int32_t n = t->n, head = (int32_t)s->cut.shape[0].n;
+    for (int e = 0; e < 2; e++) assert_false(s->cut.solver[e]->guesses);
     int32_t *number = malloc((size_t)n * sizeof *number);
     char *seen = calloc((size_t)t->nnz, 1);
     assert_true(number && seen);
     judge_rows(s, number);
-    const int32_t *row = s->stretches.row;
+    const int32_t *row = s->cut.row;
     const trs_pick A = {row, number, 0, head, 0, head}, B = {row, number, head, n, 0, head},
                    C = {row, number, head, n, head, n};
-    assert_int_equal(judge_pick(ctx, t, &A, seen), s->stretches.shape[0].nnz);
-    assert_int_equal(judge_pick(ctx, t, &B, seen), s->stretches.between);
-    assert_int_equal(judge_pick(ctx, t, &C, seen), s->stretches.shape[1].nnz);
+    assert_int_equal(judge_pick(ctx, t, &A, seen), s->cut.shape[0].nnz);
+    assert_int_equal(judge_pick(ctx, t, &B, seen), s->cut.coupling);
+    assert_int_equal(judge_pick(ctx, t, &C, seen), s->cut.shape[1].nnz);
     for (int64_t p = 0; p < t->nnz; p++)
-        assert_true(seen[p]); /* no row of the head waits for the tail */
+        assert_true(seen[p]); /* no row of the head depends on the tail */
     free(number);
     free(seen);
 }
 
 static void side_free(trs_context *ctx, trs_side *s)
 {
-    trs_stretches_free(ctx, &s->stretches);
+    trs_cut_free(ctx, &s->cut);
     trs_supernodes_free(ctx, &s->super);
     trs_levels_free(ctx, &s->lv);
     trs_tri_free(ctx, &s->tri);
@@ -95,15 +96,15 @@ static void compare_threads(const model *m, bool blocks)
 {
     trs_context one = {.threads = 1, .nrhs = 1}, more = {.threads = 4, .nrhs = 1};
     trs_side a = side_of(&one, m, blocks), b = side_of(&more, m, blocks);
-    assert_int_equal(trs_stretches_find(&one, &a, true), TRS_OK);
-    assert_int_equal(trs_stretches_find(&more, &b, true), TRS_OK);
-    assert_int_equal(!a.stretches.row, a.lv.count < 2 || !has_cuda_solvers());
-    if (a.stretches.row) {
-        judge_stretches(&one, &a);
-        judge_stretches(&more, &b);
-        assert_memory_equal(a.stretches.row, b.stretches.row, (size_t)m->n * sizeof(int32_t));
-        assert_ptr_equal(a.stretches.solver[0], b.stretches.solver[0]);
-        assert_ptr_equal(a.stretches.solver[1], b.stretches.solver[1]);
+    assert_int_equal(trs_cut_find(&one, &a, true), TRS_OK);
+    assert_int_equal(trs_cut_find(&more, &b, true), TRS_OK);
+    assert_int_equal(!a.cut.row, a.lv.count < 2 || !has_cuda_solvers());
+    if (a.cut.row) {
+        judge_cut(&one, &a);
+        judge_cut(&more, &b);
+        assert_memory_equal(a.cut.row, b.cut.row, (size_t)m->n * sizeof(int32_t));
+        assert_ptr_equal(a.cut.solver[0], b.cut.solver[0]);
+        assert_ptr_equal(a.cut.solver[1], b.cut.solver[1]);
     }
     side_free(&one, &a);
     side_free(&more, &b);
@@ -123,7 +124,7 @@ static void test_cuts(void **state)
         }
 }
 
-/* Rows that wait for few others, then full ones. */
+/* Rows that depend on few others, then full ones: the tail must be about the full ones. */
 static void test_dense_end(void **state)
 {
     (void)state;
@@ -139,18 +140,18 @@ static void test_dense_end(void **state)
         model_add(&m, i, i, 1);
     }
     trs_side s = side_of(&ctx, &m, false);
-    assert_int_equal(trs_stretches_find(&ctx, &s, false), TRS_OK);
-    assert_non_null(s.stretches.row);
-    judge_stretches(&ctx, &s);
-    print_message("# %s, %s %d\n", s.stretches.solver[0]->name, s.stretches.solver[1]->name,
-                  (int)s.stretches.shape[1].n);
-    assert_true(s.stretches.solver[1]->full);
-    assert_in_range(s.stretches.shape[1].n, FULL_ROWS / 2, 2 * FULL_ROWS);
+    assert_int_equal(trs_cut_find(&ctx, &s, false), TRS_OK);
+    assert_non_null(s.cut.row);
+    judge_cut(&ctx, &s);
+    print_message("# %s, %s %d\n", s.cut.solver[0]->name, s.cut.solver[1]->name,
+                  (int)s.cut.shape[1].n);
+    assert_true(s.cut.solver[1]->full);
+    assert_in_range(s.cut.shape[1].n, FULL_ROWS / 2, 2 * FULL_ROWS);
     side_free(&ctx, &s);
     model_free(&m);
 }
 
-/* A short thin end, which cuda-merged hopes to make much shorter: no reason not to look for a cut. */
+/* A thin end of few rows, whose levels cuda-merged hopes to merge: that hope must not keep a cut from being found. */
 static void test_guess(void **state)
 {
     (void)state;
@@ -166,9 +167,9 @@ static void test_guess(void **state)
         model_add(&m, i, i, 1);
     }
     trs_side s = side_of(&ctx, &m, false);
-    assert_int_equal(trs_stretches_find(&ctx, &s, false), TRS_OK);
-    assert_non_null(s.stretches.row);
-    judge_stretches(&ctx, &s);
+    assert_int_equal(trs_cut_find(&ctx, &s, false), TRS_OK);
+    assert_non_null(s.cut.row);
+    judge_cut(&ctx, &s);
     side_free(&ctx, &s);
     model_free(&m);
 }

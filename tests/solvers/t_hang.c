@@ -13,7 +13,7 @@
 #include "tests/common/busy.h"
 #include "tests/common/dags.h"
 #include "base/device.h"
-#include "solvers/on_device.h"
+#include "matrix/on_device.h"
 
 #include <math.h>
 #include <signal.h>

@@ -22,9 +22,9 @@ static __global__ void columns_kernel(int64_t n, int64_t j, view<const T> L, vie
     b(y, r) = b(y, r) - conj_if(cj, L(y, j)) * b(j, r) - conj_if(cj, L(y, j + 1)) * b(j + 1, r);
 }
 
-static int analyse(trs_part *part)
+static int build(trs_instance *inst)
 {
-    return pair_analyse(part, false);
+    return pair_analyse(inst, false);
 }
 
 template <class T>
@@ -39,24 +39,28 @@ static int solve_columns(const pair_data *d, view<T> x, int count, bool cj, cuda
     return launched();
 }
 
-static int solve(const trs_part *part, const trs_job *job)
+static int solve(const trs_instance *inst, const trs_job *job)
 {
-    int rc = copy_b(part, job);
+    int rc = copy_b(inst, job);
     if (rc) return rc;
-    return for_type(part->side->tri.dtype, [&](auto zero) {
+    return for_type(inst->op->tri.dtype, [&](auto zero) {
         using T = decltype(zero);
         return for_columns(job->nrhs, [&](int first, int count) {
-            return solve_columns<T>((const pair_data *)part->data,
+            return solve_columns<T>((const pair_data *)inst->data,
                                     from_column(typed<T>(job->x), first), count, job->conj,
                                     (cudaStream_t)job->stream);
         });
     });
 }
 
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+                            trs_cost *c)
 {
+    const trs_shape *s = &p->shape;
+    (void)built;
     c->bytes = 0.5 * (double)s->n * (double)s->n * s->elem * (1 + s->nrhs) * m->gpu_byte;
     c->sync = 0.5 * (double)s->n * m->gpu_launch;
+    return NULL;
 }
 
 const trs_solver trs_solver_dense_pair = {
@@ -68,9 +72,9 @@ const trs_solver trs_solver_dense_pair = {
     .accuracy = TRS_INVERTING,
     .order = TRS_ORDER_NATURAL,
     .full = true,
-    .cost = cost,
+    .estimate = estimate,
     .bytes = device_full_bytes,
-    .analyse = analyse,
+    .build = build,
     .update = dense_update<pairs_solved>,
     .update_direct = dense_update_direct<pairs_solved>,
     .solve = solve,

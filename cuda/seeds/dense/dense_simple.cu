@@ -26,17 +26,17 @@ static __global__ void column_kernel(int64_t n, int64_t i, view<const T> L, view
     x(y, r) = y == i ? b / conj_if(cj, L(i, i)) : b;
 }
 
-static int analyse(trs_part *part)
+static int build(trs_instance *inst)
 {
-    return dense_analyse<dense_data>(part, false);
+    return dense_analyse<dense_data>(inst, false);
 }
 
-static int solve(const trs_part *part, const trs_job *job)
+static int solve(const trs_instance *inst, const trs_job *job)
 {
-    const device_full *L = &((const dense_data *)part->data)->full;
-    int rc = copy_b(part, job);
+    const device_full *L = &((const dense_data *)inst->data)->full;
+    int rc = copy_b(inst, job);
     if (rc) return rc;
-    return for_type(part->side->tri.dtype, [&](auto zero) {
+    return for_type(inst->op->tri.dtype, [&](auto zero) {
         using T = decltype(zero);
         return for_columns(job->nrhs, [&](int first, int count) {
             const view<T> x = from_column(typed<T>(job->x), first);
@@ -50,10 +50,14 @@ static int solve(const trs_part *part, const trs_job *job)
     });
 }
 
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+                            trs_cost *c)
 {
+    const trs_shape *s = &p->shape;
+    (void)built;
     c->bytes = 0.5 * (double)s->n * (double)s->n * s->elem * (1 + 2 * s->nrhs) * m->gpu_byte;
     c->sync = (double)s->n * m->gpu_launch;
+    return NULL;
 }
 
 const trs_solver trs_solver_dense_simple = {
@@ -65,9 +69,9 @@ const trs_solver trs_solver_dense_simple = {
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
     .full = true,
-    .cost = cost,
+    .estimate = estimate,
     .bytes = device_full_bytes,
-    .analyse = analyse,
+    .build = build,
     .update = dense_update<as_filled<dense_data>>,
     .update_direct = dense_update_direct<as_filled<dense_data>>,
     .solve = solve,

@@ -92,9 +92,9 @@ inline int double_right(const pair_data *d, view<T> x, int count, bool cj, cudaS
 
 /* ---- the members of both solvers ------------------------------------------------------------- */
 
-inline int doubling_analyse(trs_part *part)
+inline int doubling_analyse(trs_instance *inst)
 {
-    return pair_analyse(part, true);
+    return pair_analyse(inst, true);
 }
 
 /* S::step<T> (d, i, stream): one doubling of the matrix. */
@@ -107,14 +107,14 @@ template <class S> struct doubled {
     }
 };
 
-inline int doubling_solve(const trs_part *part, const trs_job *job)
+inline int doubling_solve(const trs_instance *inst, const trs_job *job)
 {
-    int rc = copy_b(part, job);
+    int rc = copy_b(inst, job);
     if (rc) return rc;
-    return for_type(part->side->tri.dtype, [&](auto zero) {
+    return for_type(inst->op->tri.dtype, [&](auto zero) {
         using T = decltype(zero);
         return for_columns(job->nrhs, [&](int first, int count) {
-            return double_right<T>((const pair_data *)part->data,
+            return double_right<T>((const pair_data *)inst->data,
                                    from_column(typed<T>(job->x), first), count, job->conj,
                                    (cudaStream_t)job->stream);
         });

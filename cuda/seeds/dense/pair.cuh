@@ -58,23 +58,23 @@ static __global__ void pair_b(int64_t n, const T *pivot, const T *multiplier, vi
             x(y + 1, r) / conj_if(cj, pivot[y + 1]) - conj_if(cj, multiplier[y + 1]) * even;
 }
 
-inline int pair_analyse(trs_part *part, bool by_rows)
+inline int pair_analyse(trs_instance *inst, bool by_rows)
 {
-    const trs_tri *t = &part->side->tri;
-    int rc = dense_analyse<pair_data>(part, by_rows);
+    const trs_tri *t = &inst->op->tri;
+    int rc = dense_analyse<pair_data>(inst, by_rows);
     if (rc) return rc;
-    pair_data *d = (pair_data *)part->data;
-    d->pivot = trs_gpu_new(part->ctx, t->n, trs_size(t->dtype), "pivots");
-    if (d->pivot) d->multiplier = trs_gpu_new(part->ctx, t->n, trs_size(t->dtype), "multipliers");
+    pair_data *d = (pair_data *)inst->data;
+    d->pivot = trs_gpu_new(inst->ctx, t->n, trs_size(t->dtype), "pivots");
+    if (d->pivot) d->multiplier = trs_gpu_new(inst->ctx, t->n, trs_size(t->dtype), "multipliers");
     return d->multiplier ? TRS_OK : TRS_EMEM;
 }
 
-inline void pair_release(trs_part *part)
+inline void pair_release(trs_instance *inst)
 {
-    pair_data *d = (pair_data *)part->data;
-    trs_gpu_free(part->ctx, d->pivot);
-    trs_gpu_free(part->ctx, d->multiplier);
-    dense_release<pair_data>(part);
+    pair_data *d = (pair_data *)inst->data;
+    trs_gpu_free(inst->ctx, d->pivot);
+    trs_gpu_free(inst->ctx, d->multiplier);
+    dense_release<pair_data>(inst);
 }
 
 /* The full matrix with its 2x2 triangles solved. */

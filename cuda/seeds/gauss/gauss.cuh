@@ -103,12 +103,12 @@ inline int most_rows(const trs_context *ctx, size_t each)
     return bytes / (int)each;
 }
 
-template <class W> int gauss_analyse(trs_part *part)
+template <class W> int gauss_analyse(trs_instance *inst)
 {
     const size_t each = 2 * sizeof(typename W::number);
-    const trs_tri *t = &part->side->tri;
-    const char *name = part->solver->name;
-    const int most = most_rows(part->ctx, each);
+    const trs_tri *t = &inst->op->tri;
+    const char *name = inst->solver->name;
+    const int most = most_rows(inst->ctx, each);
     if (t->dtype != W::TYPE)
         return trs_fail(TRS_ESUPPORT, "%s solves real numbers of %d bits only", name,
                         8 * (int)sizeof(typename W::number));
@@ -119,7 +119,7 @@ template <class W> int gauss_analyse(trs_part *part)
                         name, most, t->n);
     int rc = allow_shared(solve_kernel<W>, (size_t)most * each);
     if (!rc) rc = W::allow((size_t)most * each);
-    return rc ? trs_fail(rc, "%s: no shared memory", name) : general_analyse(part);
+    return rc ? trs_fail(rc, "%s: no shared memory", name) : general_analyse(inst);
 }
 
 template <class W> void gauss_work_destroy(trs_context *ctx, void *work)
@@ -128,26 +128,27 @@ template <class W> void gauss_work_destroy(trs_context *ctx, void *work)
     trs_free(&ctx->mem, work);
 }
 
-template <class W> int gauss_work_create(const trs_part *part, trs_context *ctx, int, void **work)
+template <class W>
+int gauss_work_create(const trs_instance *inst, trs_context *ctx, int, void **work)
 {
     W *w = (W *)trs_alloc_zero(&ctx->mem, 1, sizeof *w);
     *work = w;
     if (!w) return trs_fail(TRS_EMEM, "out of memory");
-    w->rows = part->side->tri.n;
+    w->rows = inst->op->tri.n;
     return w->rows ? w->create(ctx) : TRS_OK;
 }
 
 /* Eliminate with b = 0 and judge U. */
-template <class W> int gauss_update(trs_part *part)
+template <class W> int gauss_update(trs_instance *inst)
 {
     using T = typename W::number;
-    general_data *d = (general_data *)part->data;
+    general_data *d = (general_data *)inst->data;
     double before = 0;
     void *work = NULL;
-    int rc = general_values(part, d);
-    if (rc || part->side->tri.n == 0) return rc;
-    rc = general_largest(part, d, false, &before);
-    if (!rc) rc = gauss_work_create<W>(part, part->ctx, 1, &work);
+    int rc = general_values(inst, d);
+    if (rc || inst->op->tri.n == 0) return rc;
+    rc = general_largest(inst, d, false, &before);
+    if (!rc) rc = gauss_work_create<W>(inst, inst->ctx, 1, &work);
     if (!rc) {
         W w = *(W *)work;
         general_data upper = *d;
@@ -157,22 +158,22 @@ template <class W> int gauss_update(trs_part *part)
         upper_kernel<W><<<dim3(blocks_for(w.rows, LOAD_THREADS), (unsigned)w.rows), LOAD_THREADS>>>(
             w, (T *)upper.A);
         rc = launched();
-        if (!rc) rc = general_verdict(part, &upper, before);
+        if (!rc) rc = general_verdict(inst, &upper, before);
     }
-    if (work) gauss_work_destroy<W>(part->ctx, work);
+    if (work) gauss_work_destroy<W>(inst->ctx, work);
     return rc;
 }
 
 /* An update has left U in columns, by rows. */
-inline int gauss_pivots(const trs_part *part, trs_context *, void *u, bool *)
+inline int gauss_pivots(const trs_instance *inst, trs_context *, void *u, bool *)
 {
-    return trs_general_diagonal_there(part, ((const general_data *)part->data)->columns, u);
+    return trs_general_diagonal_there(inst, ((const general_data *)inst->data)->columns, u);
 }
 
-template <class W> int gauss_solve(const trs_part *part, const trs_job *job)
+template <class W> int gauss_solve(const trs_instance *inst, const trs_job *job)
 {
     using T = typename W::number;
-    const general_data *d = (const general_data *)part->data;
+    const general_data *d = (const general_data *)inst->data;
     const cudaStream_t s = (cudaStream_t)job->stream;
     W w = *(const W *)job->work;
     for (int r = 0; r < job->nrhs; r++) {

@@ -45,9 +45,9 @@ static __global__ void update_square(int64_t n, int64_t i, T *A)
 }
 
 /* The loop; step (T (), n, i, d) launches the update of U. */
-template <class S> inline int lu_update(trs_part *part, S step)
+template <class S> inline int lu_update(trs_instance *inst, S step)
 {
-    return general_update(part, [&](auto zero, int64_t n, const general_data *d) {
+    return general_update(inst, [&](auto zero, int64_t n, const general_data *d) {
         using T = decltype(zero);
         for (int64_t i = 0; i + 1 < n; i++) {
             divide_column<T><<<blocks_for(n - i - 1, d->block), d->block>>>(n, i, (T *)d->A);
@@ -56,9 +56,9 @@ template <class S> inline int lu_update(trs_part *part, S step)
     });
 }
 
-template <bool ROWS, bool SHARED> inline int lu_update_squares(trs_part *part)
+template <bool ROWS, bool SHARED> inline int lu_update_squares(trs_instance *inst)
 {
-    return lu_update(part, [](auto zero, int64_t n, int64_t i, const general_data *d) {
+    return lu_update(inst, [](auto zero, int64_t n, int64_t i, const general_data *d) {
         using T = decltype(zero);
         const unsigned count = blocks_for(n - i - 1, d->block);
         update_square<T, ROWS, SHARED>
@@ -68,7 +68,7 @@ template <bool ROWS, bool SHARED> inline int lu_update_squares(trs_part *part)
 }
 
 /* The entry of the table for a variant. */
-constexpr trs_solver lu_solver(const char *name, const char *about, int (*update)(trs_part *))
+constexpr trs_solver lu_solver(const char *name, const char *about, int (*update)(trs_instance *))
 {
     trs_solver s = {};
     s.name = name;

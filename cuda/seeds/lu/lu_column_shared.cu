@@ -4,9 +4,9 @@
 
 #include "lu.cuh"
 
-static int update(trs_part *part)
+static int update(trs_instance *inst)
 {
-    return lu_update_squares<false, true>(part);
+    return lu_update_squares<false, true>(inst);
 }
 
 constinit const trs_solver trs_solver_lu_column_shared =

@@ -11,9 +11,9 @@ template <class T> static __global__ void update_element(int64_t n, int64_t i, T
     if (k < n) A[j * n + k] = A[j * n + k] - A[i * n + k] * A[j * n + i];
 }
 
-static int update(trs_part *part)
+static int update(trs_instance *inst)
 {
-    return lu_update(part, [](auto zero, int64_t n, int64_t i, const general_data *d) {
+    return lu_update(inst, [](auto zero, int64_t n, int64_t i, const general_data *d) {
         using T = decltype(zero);
         const dim3 grid(blocks_for(n - i - 1, d->block), (unsigned)(n - i - 1));
         update_element<T><<<grid, d->block>>>(n, i, (T *)d->A);

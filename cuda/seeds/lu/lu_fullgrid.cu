@@ -26,9 +26,9 @@ template <class T> static __global__ void upper_kernel(int64_t n, int64_t i, thr
     if (c < n && r > i && c >= i) m.U[r * n + c] = m.A[r * n + c] - m.L[r * n + i] * m.A[i * n + c];
 }
 
-static int update(trs_part *part)
+static int update(trs_instance *inst)
 {
-    return grid_update(part, [](auto zero, int64_t n, auto m) {
+    return grid_update(inst, [](auto zero, int64_t n, auto m) {
         using T = decltype(zero);
         const dim3 all(blocks_for(n, GROUP), (unsigned)n);
         identity_kernel<T><<<all, GROUP>>>(n, m.L);

@@ -24,14 +24,14 @@ template <class T> static __global__ void pack_factors(int64_t n, three<T> m)
 }
 
 /* all (T (), n, m): the steps of a variant, m.U being a copy of A before. */
-template <class F> inline int grid_update(trs_part *part, F all)
+template <class F> inline int grid_update(trs_instance *inst, F all)
 {
-    trs_context *ctx = part->ctx;
-    const trs_tri *t = &part->side->tri;
+    trs_context *ctx = inst->ctx;
+    const trs_tri *t = &inst->op->tri;
     const size_t size = trs_size(t->dtype), bytes = (size_t)t->n * (size_t)t->n * size;
     void *L = trs_gpu_new(ctx, (int64_t)t->n * t->n, size, "L");
     if (!L) return TRS_EMEM;
-    int rc = general_update(part, [&](auto zero, int64_t n, const general_data *d) {
+    int rc = general_update(inst, [&](auto zero, int64_t n, const general_data *d) {
         using T = decltype(zero);
         const three<T> m = {(T *)d->A, (T *)L, (T *)d->columns};
         cudaMemcpyAsync(m.U, m.A, bytes, cudaMemcpyDeviceToDevice);
@@ -39,7 +39,7 @@ template <class F> inline int grid_update(trs_part *part, F all)
         all(zero, n, m);
         pack_factors<T><<<dim3(blocks_for(n, GROUP), (unsigned)n), GROUP>>>(n, m);
     });
-    trs_gpu_free(part->ctx, L);
+    trs_gpu_free(inst->ctx, L);
     return rc;
 }
 
@@ -48,7 +48,7 @@ inline int64_t grid_bytes(const trs_shape *s)
     return general_bytes(s) / 2 * 3; /* A, L and U */
 }
 
-constexpr trs_solver grid_solver(const char *name, const char *about, int (*update)(trs_part *))
+constexpr trs_solver grid_solver(const char *name, const char *about, int (*update)(trs_instance *))
 {
     trs_solver s = lu_solver(name, about, update);
     s.bytes = grid_bytes;

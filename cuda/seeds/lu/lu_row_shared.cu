@@ -4,9 +4,9 @@
 
 #include "lu.cuh"
 
-static int update(trs_part *part)
+static int update(trs_instance *inst)
 {
-    return lu_update_squares<true, true>(part);
+    return lu_update_squares<true, true>(inst);
 }
 
 constinit const trs_solver trs_solver_lu_row_shared = lu_solver(

@@ -11,9 +11,9 @@ template <class T> static __global__ void update_all(int64_t n, int64_t i, T *A)
             A[j * n + k] = A[j * n + k] - A[i * n + k] * A[j * n + i];
 }
 
-static int update(trs_part *part)
+static int update(trs_instance *inst)
 {
-    return lu_update(part, [](auto zero, int64_t n, int64_t i, const general_data *d) {
+    return lu_update(inst, [](auto zero, int64_t n, int64_t i, const general_data *d) {
         using T = decltype(zero);
         update_all<T><<<1, 512>>>(n, i, (T *)d->A);
     });

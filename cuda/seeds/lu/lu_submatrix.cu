@@ -39,9 +39,9 @@ template <class T> static __global__ void column_kernel(int64_t n, int64_t i, th
     if (r < n) m.U[r * n + i] = m.A[r * n + i] - m.L[r * n + i] * m.A[i * n + i];
 }
 
-static int update(trs_part *part)
+static int update(trs_instance *inst)
 {
-    return grid_update(part, [](auto zero, int64_t n, auto m) {
+    return grid_update(inst, [](auto zero, int64_t n, auto m) {
         using T = decltype(zero);
         identity_kernel<T><<<blocks_for(n, GROUP), GROUP>>>(n, m.L);
         for (int64_t i = 0; i + 1 < n; i++) {

@@ -24,34 +24,26 @@ int trs_gpu_leave_out(trs_dtype t, int32_t n, int nrhs, const unsigned char *ski
     return trs_gpu_gather(t, n, nrhs, NULL, b, x, stream);
 }
 
-int trs_gpu_put_levels(trs_context *ctx, const trs_side *s)
+int trs_gpu_put_levels(const trs_operator *op)
 {
-    (void)s;
-    return trs_gpu_use(ctx);
+    return trs_gpu_use(op->ctx);
 }
 
-int trs_gpu_find_levels(trs_context *ctx, trs_side *s)
+int trs_gpu_find_levels(trs_operator *op)
 {
-    return trs_gpu_put_levels(ctx, s);
+    return trs_gpu_use(op->ctx);
 }
 
-int trs_gpu_straight(trs_context *ctx, const trs_mat *m, trs_side *s)
+int trs_gpu_canonical(const trs_mat *m, trs_operator *op)
 {
     (void)m;
-    return trs_gpu_put_levels(ctx, s);
+    return trs_gpu_use(op->ctx);
 }
 
-int trs_gpu_common(trs_context *ctx, const trs_side *s, int64_t common[2])
+int trs_gpu_common(const trs_operator *op, int64_t common[2])
 {
     (void)common;
-    return trs_gpu_put_levels(ctx, s);
-}
-
-int trs_gpu_look(trs_context *ctx, const trs_side *s, const int32_t *rows, int count,
-                 int64_t (*found)[2])
-{
-    (void)rows, (void)count, (void)found;
-    return trs_gpu_put_levels(ctx, s);
+    return trs_gpu_use(op->ctx);
 }
 
 int trs_gpu_take_values(trs_dtype t, int64_t nnz, const void *src, const void *from, void *to,
@@ -64,18 +56,18 @@ int trs_gpu_take_values(trs_dtype t, int64_t nnz, const void *src, const void *f
 int trs_gpu_take_full(trs_dtype t, int64_t n, int64_t ld, bool transposed, const void *from,
                       void *to, void *stream)
 {
-    (void)ld, (void)transposed;
-    return trs_gpu_take_values(t, n, NULL, from, to, stream);
-}
-
-int trs_gpu_find_pivots(const trs_side *s, void *stream)
-{
-    (void)s, (void)stream;
+    (void)t, (void)n, (void)ld, (void)transposed, (void)from, (void)to, (void)stream;
     return TRS_EDEVICE;
 }
 
-int trs_gpu_replace_pivots(const trs_side *s, double value, void *stream)
+int trs_gpu_find_pivots(const trs_operator *op, void *stream)
+{
+    (void)op, (void)stream;
+    return TRS_EDEVICE;
+}
+
+int trs_gpu_replace_pivots(const trs_operator *op, double value, void *stream)
 {
     (void)value;
-    return trs_gpu_find_pivots(s, stream);
+    return trs_gpu_find_pivots(op, stream);
 }
