@@ -35,7 +35,7 @@ static void mark(trs_outline *o, int32_t column)
 
 /* Columns on either side of where a run begins or ends have not one pattern.  A row that goes on as the one before
  * has the same runs. */
-static bool write_runs(build *b, trs_notes *notes, int32_t i)
+static bool write_runs(build *b, trs_arena *notes, int32_t i)
 {
     const int32_t *p = b->t->idx + b->t->ptr[i], *last = b->t->idx + b->t->ptr[i + 1] - 1;
     trs_outline_row *row = &b->o->row[i];
@@ -43,7 +43,7 @@ static bool write_runs(build *b, trs_notes *notes, int32_t i)
     for (int32_t begin = *p; p <= last; p++) {
         while (last - p >= STEP && p[STEP] == *p + STEP) p += STEP;
         if (p < last && p[1] == *p + 1) continue;
-        trs_run *run = trs_notes_more(notes, row->runs);
+        trs_run *run = trs_arena_more(notes, row->runs);
         if (!run) return false;
         run[row->runs++] = (trs_run){begin, *p + 1};
         mark(b->o, begin - 1);
@@ -51,7 +51,7 @@ static bool write_runs(build *b, trs_notes *notes, int32_t i)
         mark(b->o, *p);
         begin = p[1];
     }
-    row->run = trs_notes_keep(notes, row->runs);
+    row->run = trs_arena_keep(notes, row->runs);
     return true;
 }
 
@@ -70,7 +70,7 @@ int trs_outline_make(trs_context *ctx, const trs_tri *t, trs_outline *o)
 {
     build b = {.t = t, .o = o};
     const trs_level_stage all = {0, t->n, t->n / ROWS + 1};
-    trs_progress progress[2];
+    trs_stage_progress progress[2];
     *o = (trs_outline){
         .n = t->n, .entries = t->nnz, .ptr = t->ptr, .threads = trs_team_with_memory(ctx, t->nnz)};
     o->row = trs_new_touched(ctx, t->n, sizeof *o->row, "rows by runs of columns");
@@ -79,14 +79,14 @@ int trs_outline_make(trs_context *ctx, const trs_tri *t, trs_outline *o)
     if (!o->row || !o->notes || !o->differ)
         return trs_fail(TRS_EMEM, "out of memory for runs of columns");
     for (int k = 0; k < o->threads; k++)
-        o->notes[k] = (trs_notes){.mem = &ctx->mem, .size = sizeof(trs_run), .most = t->nnz};
+        o->notes[k] = (trs_arena){.mem = &ctx->mem, .size = sizeof(trs_run), .most = t->nnz};
     trs_stages_run(&all, 1, progress, o->threads, outline_some, &b);
     return b.failed ? trs_fail(TRS_EMEM, "out of memory for runs of columns") : TRS_OK;
 }
 
 void trs_outline_free(trs_context *ctx, trs_outline *o)
 {
-    for (int k = 0; o->notes && k < o->threads; k++) trs_notes_free(&o->notes[k]);
+    for (int k = 0; o->notes && k < o->threads; k++) trs_arena_free(&o->notes[k]);
     trs_free(&ctx->mem, o->notes);
     trs_free(&ctx->mem, (void *)o->differ);
     trs_free(&ctx->mem, o->row);

@@ -28,7 +28,7 @@ typedef struct trs_outline {
     _Atomic uint8_t
         *differ;      /* [n] 1: the column has not the pattern of the next one below its diagonal */
     int threads;      /* for work on all of it */
-    trs_notes *notes; /* [threads] */
+    trs_arena *notes; /* [threads] */
 } trs_outline;
 
 /* TRS_OK, TRS_EMEM; freed by the caller in both cases. */

@@ -106,7 +106,7 @@ typedef struct needs { /* of a block */
 } needs;
 
 typedef struct finder { /* one of the threads */
-    trs_notes sources;
+    trs_arena sources;
     int32_t *slot; /* [blocks] where it stands among the sources of this block, if it is there */
 } finder;
 
@@ -136,7 +136,7 @@ static void free_build(build *b)
 {
     const trs_memory *mem = &b->ctx->mem;
     for (int k = 0; b->finder && k < b->finders; k++) {
-        trs_notes_free(&b->finder[k].sources);
+        trs_arena_free(&b->finder[k].sources);
         trs_free(mem, b->finder[k].slot);
     }
     void *all[] = {b->block, b->needs, b->level, b->of_row, b->place,
@@ -204,7 +204,7 @@ static uint64_t low_bits(int32_t count)
 static source *source_of(finder *f, int32_t *sources, int32_t s)
 {
     const int32_t k = f->slot[s];
-    source *all = trs_notes_more(&f->sources, *sources);
+    source *all = trs_arena_more(&f->sources, *sources);
     if (!all) return NULL;
     if (k < *sources && all[k].block == s) return &all[k];
     all[*sources] = (source){.block = s};
@@ -243,7 +243,7 @@ static bool find_sources(build *b, finder *f, int32_t t)
         if (!add_row(b, f, &sources, low_bits(e) & ~low_bits(i), k->first + i, k->first))
             return false;
     }
-    b->needs[t] = (needs){trs_notes_keep(&f->sources, sources), sources, 0, 0, 0, 0};
+    b->needs[t] = (needs){trs_arena_keep(&f->sources, sources), sources, 0, 0, 0, 0};
     return true;
 }
 
@@ -342,13 +342,13 @@ static int find_all_sources(build *b)
     const int64_t each = blocks_at_a_time(b);
     const int32_t chunks = (int32_t)((b->blocks + each - 1) / each); /* none of them is empty */
     const trs_level_stage all = {0, b->blocks, chunks};
-    trs_progress progress[2];
+    trs_stage_progress progress[2];
     b->finders = most < b->threads ? (int)most : b->threads;
     b->finder = trs_alloc_zero(&b->ctx->mem, b->finders, sizeof *b->finder);
     for (int k = 0; k < b->finders && b->finder; k++) {
         finder *f = &b->finder[k];
         f->sources =
-            (trs_notes){.mem = &b->ctx->mem, .size = sizeof(source), .most = b->o->entries};
+            (trs_arena){.mem = &b->ctx->mem, .size = sizeof(source), .most = b->o->entries};
         f->slot = trs_alloc_zero(&b->ctx->mem, b->blocks, sizeof *f->slot);
         if (!f->slot) b->failed = true;
     }

@@ -79,7 +79,7 @@ int trs_mat_fetch(trs_context *ctx, const trs_mat *m, bool pattern, trs_mat *hos
         int64_t count;
         size_t size;
     } a[] = {{m->val, &host->val, trs_value_count(m), trs_size(m->dtype)},
-             {m->ptr, &host->ptr, trs_line_count(m) + 1, m->ptr_bits == 32 ? 4 : 8},
+             {m->ptr, &host->ptr, trs_major_count(m) + 1, m->ptr_bits == 32 ? 4 : 8},
              {m->idx, &host->idx, m->nnz, m->idx_bits == 64 ? 8 : 4}};
     host->ptr = host->idx = host->val = NULL;
     host->device = TRS_HOST;

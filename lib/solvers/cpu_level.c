@@ -2,7 +2,7 @@
  *
  * The rows are stored anew in the order of topo, so that a level reads its entries as one stream.  A
  * stage is a wide level, cut into chunks, or a run of thin levels, which is one chunk: handing work from
- * core to core costs as much as some thousand entries (stages.c).
+ * core to core costs as much as some thousand entries (base/parallel.h).
  * A row is computed by one thread in one order: the bits are those of cpu-serial for any number of
  * threads.  Bytes as cpu-serial, plus topo; bound by them, then by the hand-overs. */
 #ifndef T
@@ -54,7 +54,7 @@ static int solve(const trs_instance *inst, const trs_job *job)
 static int64_t work_bytes(const trs_instance *inst, int nrhs)
 {
     (void)nrhs;
-    return (((const level_data *)inst->data)->stages + 1) * (int64_t)sizeof(trs_progress);
+    return (((const level_data *)inst->data)->stages + 1) * (int64_t)sizeof(trs_stage_progress);
 }
 
 /* Wide levels are stages of their own, runs of thin ones are one. */

@@ -1,6 +1,6 @@
-/* t_ilu.c: ILU(0) and IC(0) are what their definitions say, on the pattern and by a plain elimination of
- * full matrices; they are exact where there is no fill; what breaks down is refused with its row; threads,
- * forms and updates do not change the bits. */
+/* t_ilu.c: ILU(0) and IC(0) are what their definitions say: L U = A on the pattern, and they equal an elimination of full
+ * matrices that drops fill.  They are exact where there is no fill.  A breakdown is reported with its row.  Threads, forms
+ * and updates do not change the bits. */
 #include "tests/common/counter.h"
 #include "tests/common/full.h"
 
@@ -30,14 +30,14 @@ static full matrix(shape s, int n, bool is_complex, bool symmetric)
     return f;
 }
 
-/* What the library works on: values rounded to the type. */
+/* Round the values to the type, as the library gets them. */
 static void round_to(full *f, trs_dtype t)
 {
     if (t == TRS_F32 || t == TRS_C32)
         for (int k = 0; k < f->n * f->n; k++) f->a[k] = (zz)(float complex)f->a[k];
 }
 
-/* The definition, by elimination of a full matrix: entries outside the pattern are dropped as they
+/* ILU(0) by its definition: elimination of a full matrix, in which entries outside the pattern are dropped as soon as they
  * appear. */
 static full plain_ilu(const full *A)
 {
@@ -55,7 +55,7 @@ static full plain_ilu(const full *A)
     return f;
 }
 
-/* The same for L L^H, by columns. */
+/* The same for L L^H, column by column. */
 static full plain_ic(const full *A)
 {
     const int n = A->n;
@@ -82,7 +82,7 @@ static trs_lu *factor(const trs_mat *m, const trs_ilu_options *opt)
     return lu;
 }
 
-/* L and U (or L^H) of a lu, full. */
+/* L and U (or L^H) of a lu as full matrices. */
 static void take(const trs_lu *lu, full *L, full *U)
 {
     trs_mat l, u;
@@ -107,7 +107,8 @@ static double eps_of(trs_dtype t)
 
 /* ---- what they are -------------------------------------------------------------------------- */
 
-/* max |L U - A| / (|L| |U|) over the pattern, or over all entries; max |F - plain| / largest. */
+/* The largest |L U - A| / (|L| |U|) on the pattern, or of all entries; and the largest |F - G| / max |G|, where G is the
+ * elimination of the full matrix. */
 static void check_factors(const full *A, const trs_mat *m, trs_ilu_method method, bool everywhere)
 {
     const int n = A->n;
@@ -154,7 +155,7 @@ static void definitions(void **state)
                         full A = matrix(s, n, c, method == TRS_IC0);
                         round_to(&A, forms[k].real);
                         trs_mat m = show(&A, &forms[k]);
-                        /* a dense matrix has no zeros, so no fill to leave out */
+                        /* a dense matrix has no zeros, and so no fill that could be dropped */
                         if (m.format != TRS_DENSE || s == ARROW)
                             check_factors(&A, &m, method, s != SPARSE);
                         hide(&m);
@@ -162,7 +163,7 @@ static void definitions(void **state)
                     }
 }
 
-/* The lower triangle alone is what IC(0) reads. */
+/* IC(0) reads the lower triangle only. */
 static void half_a_matrix(void **state)
 {
     (void)state;
@@ -197,7 +198,7 @@ static zz op_of(const full *M, trs_op op, int i, int j)
     return op == TRS_H ? conj(a) : a;
 }
 
-/* max |B - op(L U) X| / (|L| |U| |X| + |B|) */
+/* The largest |B - op(L U) X| / (|L| |U| |X| + |B|). */
 static double solve_error(trs_lu *lu, const full *L, const full *U, trs_dtype t, trs_op op,
                           int nrhs, trs_layout layout)
 {
@@ -302,7 +303,7 @@ static void breakdown(void **state)
     const trs_ilu_options ic = {.method = TRS_IC0};
     for (int c = 0; c < 2; c++) {
         full A = matrix(TRIDIAGONAL, 7, c, true);
-        A.a[3 + 7 * 3] = 0; /* and elimination makes it negative */
+        A.a[3 + 7 * 3] = 0; /* elimination makes it negative */
         refuse(&A, &plain, &ic, TRS_EPIVOT, "row 3: the pivot of IC(0) is negative");
         refuse(&A, &forms[2], &ic, TRS_EPIVOT, "row 4: ");
         for (int k = 0; k < 7; k++) A.a[3 + 7 * k] = A.a[k + 7 * 3] = 0;
@@ -321,7 +322,7 @@ static void breakdown(void **state)
     }
 }
 
-/* A lower triangle whose arrays are those of the factors, entry by entry: 1 0; 2 3 has no L L'. */
+/* A lower triangle whose entries stand where the factors have theirs.  1 0; 2 3 has no L L'. */
 static void triangle_as_it_stands(void **state)
 {
     (void)state;
@@ -335,7 +336,7 @@ static void triangle_as_it_stands(void **state)
     assert_refused(lu, rc, TRS_EPIVOT, "row 1: the pivot of IC(0) is negative");
 }
 
-/* A missing diagonal that elimination fills: 2 x 2 antidiagonal with a corner. */
+/* A missing diagonal entry that elimination fills. */
 static void missing_diagonal(void **state)
 {
     (void)state;
@@ -358,7 +359,7 @@ static void missing_diagonal(void **state)
     free(A.a);
 }
 
-/* Shift and boost: what the header says they do. */
+/* Shift and boost do what the header says. */
 static void shift_and_boost(void **state)
 {
     (void)state;
@@ -509,7 +510,7 @@ static void small_matrices(void **state)
 
 enum { EDGE = 24, NODES = EDGE * EDGE * EDGE };
 
-/* 27 points on a cube: wide levels, much work in a row. */
+/* A 27-point stencil on a cube, which has wide levels and much work in a row. */
 static trs_mat cube(void)
 {
     trs_mat m = {.n = NODES};
@@ -556,7 +557,7 @@ static void threads(void **state)
         }
         trs_lu_destroy(one);
     }
-    ((double *)m.val)[((const int64_t *)m.ptr)[NODES / 2]] = 1e300; /* spoils many rows behind */
+    ((double *)m.val)[((const int64_t *)m.ptr)[NODES / 2]] = 1e300; /* spoils many later rows */
     for (int t = 1; t <= 3; t++) {
         trs_lu *lu;
         trs_ilu_options opt = {.method = TRS_IC0, .plan = {.threads = t}};
@@ -690,7 +691,7 @@ enum { BLOCK = 3, LINES = 3, BLOCKS = 7 };
 static const int64_t block_ptr[LINES + 1] = {0, 2, 5, 7};
 static const int32_t block_idx[BLOCKS] = {1, 0, 0, 1, 2, 1, 2};
 
-/* New numbers in blocks, and the same matrix full. */
+/* Set new numbers in the blocks, and in the same matrix as a full one. */
 static full fill_blocks(trs_layout layout, double *val)
 {
     full A = full_new(BLOCK * LINES, false);
@@ -736,7 +737,7 @@ static void check_same(trs_lu *lu, const trs_mat *m, const full *A)
     hide(&csr);
 }
 
-/* Factors, new values, refinement and condition are those of the same entries in CSR. */
+/* Factors, updates, refinement and condition number are those of the same entries in CSR. */
 static void blocks(void **state)
 {
     (void)state;
@@ -758,7 +759,7 @@ static void blocks(void **state)
     }
 }
 
-/* Second difference: no fill, so that M = A, whose determinant is n + 1.  The plans of the factors know. */
+/* The second difference has no fill, so that L U = A, whose determinant is n + 1: the plans of the factors give it. */
 static void determinants(void **state)
 {
     enum { N = 9 };

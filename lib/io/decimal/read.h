@@ -1,33 +1,29 @@
-/* mm_number.h: numbers as text.  Nothing here knows the locale. */
-#ifndef TRS_MM_NUMBER_H
-#define TRS_MM_NUMBER_H
+/* read.h: decimal text to numbers.  Nothing here depends on the locale.
+ *
+ * A real is read as w 10^q, w being its digits as an integer of 64 bits, and rounded to the nearest double:
+ *
+ *     w and 10^|q| are exact doubles      one multiplication or division rounds correctly (Clinger 1990)
+ *     w has up to 19 digits               trs_nearest: the method of Eisel and Lemire (Lemire 2021)
+ *     more digits                         both ends of an interval of width 10^q, and strtod if they differ
+ *
+ * The short ways are here, to be inlined into the loop over the lines of a file; the long ones are in read.c.
+ * Sources: Clinger, "How to read floating point numbers accurately", PLDI 1990; Lemire, "Number parsing at a gigabyte
+ * per second", Software: Practice and Experience 51 (2021) 1700-1727. */
+#ifndef TRS_DECIMAL_READ_H
+#define TRS_DECIMAL_READ_H
 
-#include "mm_digits.h"
+#include "digits.h"
+#include "powers.h"
+#include "base/debug.h"
 
 #include <float.h>
 
-typedef struct trs_u128 {
-    uint64_t hi, lo;
-} trs_u128;
-
-#define TRS_POWER_MIN (-342)
-#define TRS_POWER_MAX 324
-extern const trs_u128 trs_power[TRS_POWER_MAX - TRS_POWER_MIN + 1];
-
-/* The whole 128-bit product. */
-TRS_INLINE trs_u128 trs_mul(uint64_t a, uint64_t b)
-{
-    __extension__ typedef unsigned __int128 wide;
-    wide c = (wide)a * b;
-    return (trs_u128){(uint64_t)(c >> 64), (uint64_t)c};
-}
-
 /* ---- indices ------------------------------------------------------------------------------- */
 
-/* Any number of digits, a plus sign before them; *k = UINT64_MAX when it does not fit. */
+/* The same for any number of digits, and with a plus sign before them; *k = UINT64_MAX when it does not fit. */
 const char *trs_read_index_slow(const char *p, uint64_t *k);
 
-/* An unsigned integer at p; returns where it ends, NULL: there is none. */
+/* Read the unsigned integer at p; returns where it ends, or NULL when there is none. */
 TRS_INLINE const char *trs_read_index(const char *p, uint64_t *k)
 {
     uint64_t v = trs_eight(p);
@@ -39,10 +35,11 @@ TRS_INLINE const char *trs_read_index(const char *p, uint64_t *k)
 
 /* ---- reals --------------------------------------------------------------------------------- */
 
-/* w 10^q, w with its top bit set: the upper 128 bits of the 192-bit product, the second
- * multiplication being done only when the 9 bits below the mantissa are all ones. */
+/* w 10^q, w with its top bit set: the upper 128 bits of the 192-bit product.  The lower half of the power is multiplied
+ * only if it may matter, which is when the 9 bits below the mantissa are all ones. */
 TRS_INLINE trs_u128 trs_scaled(uint64_t w, int64_t q)
 {
+    TRS_ASSERT(q >= TRS_POWER_MIN && q <= TRS_POWER_MAX && w >> 63);
     trs_u128 c = trs_power[q - TRS_POWER_MIN], z = trs_mul(w, c.hi);
     if ((z.hi & 0x1ff) == 0x1ff) {
         uint64_t more = trs_mul(w, c.lo).hi;
@@ -52,33 +49,34 @@ TRS_INLINE trs_u128 trs_scaled(uint64_t w, int64_t q)
     return z;
 }
 
-/* The exponent, biased, of such a product: of w before `zeros` bits were shifted out, `top` being
- * the first bit of the product. */
+/* The biased exponent of such a product: w had been shifted left by `zeros` bits, and `top` is the first bit of the
+ * product.  217706 / 2^16 is log2 (10) well enough for all q of the table. */
 TRS_INLINE int64_t trs_exponent(int64_t q, int zeros, int top)
 {
     return ((217706 * q) >> 16) + 63 + top - zeros + 1023;
 }
 
-/* The double nearest to w 10^q, ties to even; HUGE_VAL beyond DBL_MAX. */
+/* The double nearest to w 10^q, ties to even; HUGE_VAL when it is beyond DBL_MAX. */
 double trs_nearest(uint64_t w, int64_t q);
 
-/* The same where neither a tie nor an exponent out of bounds can be: w > 0, -300 <= q < -4. */
+/* The same for w > 0 and -300 <= q < -4, where there are no ties and the exponent is that of a normal number. */
 TRS_INLINE double trs_nearest_small(uint64_t w, int64_t q)
 {
+    TRS_ASSERT(w > 0 && q >= -300 && q < -4);
     int zeros = __builtin_clzll(w);
     uint64_t hi = trs_scaled(w << zeros, q).hi;
     int top = (int)(hi >> 63);
-    uint64_t m = hi >> (top + 9); /* 54 bits, the last one to round with */
+    uint64_t m = hi >> (top + 9); /* 54 bits; the last one decides the rounding */
     uint64_t bits = ((m + (m & 1)) >> 1) + ((uint64_t)(trs_exponent(q, zeros, top) - 1) << 52);
     double x;
-    memcpy(&x, &bits, sizeof x); /* a carry beyond the mantissa is the next power of two */
+    memcpy(&x, &bits, sizeof x); /* a carry out of the mantissa gives the next power of two */
     return x;
 }
 
-/* The same for a text of any length, and for nan and inf; NULL: no number, or beyond DBL_MAX. */
+/* trs_read_real for any number of digits, and for nan and inf. */
 const char *trs_read_real_slow(const char *p, double *x);
 
-/* ["e" | "d" [sign] digits]: adds to *q; returns p itself when there is no exponent, NULL when
+/* ["e" | "d" [sign] digits]: add the exponent to *q.  Returns where it ends, p itself when there is none, and NULL when
  * its digits are missing. */
 TRS_INLINE const char *trs_read_exponent(const char *p, int64_t *q)
 {
@@ -93,7 +91,7 @@ TRS_INLINE const char *trs_read_exponent(const char *p, int64_t *q)
     return p;
 }
 
-/* x = -x when minus is 1, as it is when 0. */
+/* x = -x when minus is 1; x stays as it is when minus is 0. */
 TRS_INLINE void trs_flip(double *x, uint64_t minus)
 {
     uint64_t bits;
@@ -104,7 +102,7 @@ TRS_INLINE void trs_flip(double *x, uint64_t minus)
 
 static const uint32_t trs_ten[8] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
 
-/* w = w 10^n + the n digits at p (modulo 2^64: right for up to 19 significant digits). */
+/* w = w 10^n + the n digits at p, modulo 2^64, which is correct for up to 19 significant digits. */
 TRS_INLINE const char *trs_read_digits(const char *p, uint64_t *w)
 {
     for (uint64_t v = trs_eight(p);; v = trs_eight(p)) {
@@ -115,11 +113,13 @@ TRS_INLINE const char *trs_read_digits(const char *p, uint64_t *w)
         }
         *w = *w * 100000000 + trs_join(v);
         p += 8;
-        if (!trs_is_digit(*p)) return p; /* a branch that can be guessed: nobody waits for n */
+        if (!trs_is_digit(*p))
+            return p; /* a branch that is predicted, so that nothing waits for n */
     }
 }
 
-/* d . and n digits, n < 16, with zeros behind them until they are 16; false: it is none. */
+/* w = the digits of "d." and n digits, n < 16, filled up with zeros to 17 digits; false: the text is not of that
+ * form. */
 TRS_INLINE bool trs_join_short(const char *p, int64_t n, uint64_t *w)
 {
     trs_sixteen v = trs_first(trs_load_sixteen(p + 2), n);
@@ -128,11 +128,13 @@ TRS_INLINE bool trs_join_short(const char *p, int64_t n, uint64_t *w)
     return trs_are_sixteen_digits(v) && d < 10 && p[1] == '.';
 }
 
-/* The same with 16 to 18 digits: the last 16 together, what is before them each for itself. */
+/* w = the digits of "d." and 16 to 18 digits: the last 16 are joined together, and those before them one by one; false:
+ * the text is not of that form. */
 TRS_INLINE bool trs_join_long(const char *p, int64_t n, uint64_t *w)
 {
     static const uint32_t times[3][3] = {{1, 0, 0}, {10, 1, 0}, {100, 10, 1}};
-    uint32_t head = (uint32_t)trs_word(p) ^ 0x30302e30; /* d, 0 for the point, two digits more */
+    TRS_ASSERT(n >= 16 && n <= 18);
+    uint32_t head = (uint32_t)trs_word(p) ^ 0x30302e30; /* d, 0 for the point, two more digits */
     trs_sixteen v = trs_load_sixteen(p + n - 14);
     uint64_t pair = trs_join_sixteen(v);
     const uint32_t *t = times[n - 16];
@@ -141,8 +143,8 @@ TRS_INLINE bool trs_join_long(const char *p, int64_t n, uint64_t *w)
     return trs_are_sixteen_digits(v) && !(((head + 0x76767f76) | head) & 0x80808080);
 }
 
-/* [-] d . and at most 18 digits, right up to `end`, as most values are written; false: it is written in
- * another way, or is 0. */
+/* Read [-] d . and at most 18 digits that end at `end`, the plain form, in which most values are written.  false: the
+ * value has another form, or is 0. */
 TRS_INLINE bool trs_read_plain(const char *p, const char *end, double *x)
 {
     const uint64_t minus = *p == '-';
@@ -157,7 +159,7 @@ TRS_INLINE bool trs_read_plain(const char *p, const char *end, double *x)
     return true;
 }
 
-/* Zeros that a number begins with, before the point and after it. */
+/* How many zeros a number begins with, before the point and after it. */
 static inline int64_t trs_count_zeros(const char *p)
 {
     int64_t n = 0;
@@ -165,9 +167,9 @@ static inline int64_t trs_count_zeros(const char *p)
     return n;
 }
 
-/* [sign] digits [. digits] [exponent]: the correctly rounded double.  Returns where it ends;
- * NULL: no number, or one beyond DBL_MAX.  Source of the fast path, w and 10^|q| both exact:
- * Clinger 1990. */
+/* Read [sign] digits [. digits] [exponent], correctly rounded.  Returns where it ends, or NULL when there is no number,
+ * or one beyond DBL_MAX.  The sign is skipped without a branch, for half of the values may be negative, and no
+ * processor predicts which. */
 TRS_INLINE const char *trs_read_real(const char *text, double *x)
 {
     static const double ten[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
@@ -175,11 +177,10 @@ TRS_INLINE const char *trs_read_real(const char *text, double *x)
                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
     const char *p = text;
     const uint64_t minus = *p == '-';
-    p += minus |
-         (*p == '+'); /* without a branch: half of the values are negative, who knows which */
+    p += minus | (*p == '+');
     uint64_t w = (uint64_t)(*p - '0');
     const char *first = p;
-    if (w < 10 && p[1] == '.') p++; /* one digit before the point: most values begin so */
+    if (w < 10 && p[1] == '.') p++; /* most values have one digit before the point */
     else w = 0, p = trs_read_digits(p, &w);
     int64_t digits = p - first, q = 0;
     if (*p == '.') {
@@ -189,7 +190,7 @@ TRS_INLINE const char *trs_read_real(const char *text, double *x)
         digits -= q;
     }
     if ((uint64_t)(digits - 1) >= 19 && (uint64_t)(digits - 1 - trs_count_zeros(first)) >= 19)
-        return trs_read_real_slow(text, x); /* none, or more than w holds */
+        return trs_read_real_slow(text, x); /* there are no digits, or more than w holds */
     if (!(p = trs_read_exponent(p, &q))) return NULL;
     if ((uint64_t)(q + 300) < 296 && w) {
         *x = trs_nearest_small(w, q);
@@ -202,14 +203,5 @@ TRS_INLINE const char *trs_read_real(const char *text, double *x)
     trs_flip(x, minus);
     return p;
 }
-
-/* ---- writing ------------------------------------------------------------------------------- */
-
-enum { TRS_REAL_TEXT = 32, TRS_INT_TEXT = 20 }; /* characters that the longest number takes */
-
-/* Shortest digits that read back to x; nan, inf, -inf.  Returns the end; no NUL is written. */
-char *trs_put_real(char *p, double x);
-char *trs_put_float(char *p, float x);
-char *trs_put_int(char *p, uint64_t k);
 
 #endif

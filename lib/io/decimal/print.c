@@ -1,22 +1,28 @@
-/* mm_print.c: numbers as the shortest text that reads back to the same number.
+/* print.c: numbers as the shortest text that reads back to the same number.
  *
- * A double x = c 2^q is the nearest one to every number between its two midpoints.  Scaled by a
- * power of ten so that the interval is at least one wide and less than ten, it holds a whole
- * number, and perhaps a multiple of ten; three rounded products decide.  Source: Giulietti, "The
- * Schubfach way to render doubles", 2020. */
+ * A double x = c 2^q is the nearest double to every real number between its two midpoints, (c - 1/2) 2^q and
+ * (c + 1/2) 2^q.  A power of ten scales this interval so that its width is at least one and less than ten:
+ *
+ *     -----(--------|-----x--------|------)-----        | integers
+ *         low       s             s+1    high
+ *
+ * Then it contains an integer, and perhaps a multiple of ten, which has one digit less.  Three rounded products, for
+ * both ends and x, tell which of them to take.  Source: Giulietti, "The Schubfach way to render doubles", 2020. */
 #include "config.h"
 
-#include "mm_number.h"
+#include "print.h"
+#include "powers.h"
+#include "base/debug.h"
 
 #include <math.h>
 
-/* The pairs 00..99. */
+/* The pairs of digits 00..99. */
 static const char pair[] = "00010203040506070809101112131415161718192021222324"
                            "25262728293031323334353637383940414243444546474849"
                            "50515253545556575859606162636465666768697071727374"
                            "75767778798081828384858687888990919293949596979899";
 
-/* k in exactly n digits, leading zeros and all. */
+/* Write k in exactly n digits, with leading zeros. */
 static void put_digits(char *p, uint64_t k, int n)
 {
     for (; n > 1; n -= 2, k /= 100) memcpy(p + n - 2, pair + 2 * (k % 100), 2);
@@ -49,15 +55,16 @@ static int floor_log2_pow10(int e)
     return (e * 1741647) >> 19;
 }
 
-/* 10^k as an upper bound of 128 bits; the table rounds down beyond the last exact power. */
+/* An upper bound of 10^k in 128 bits.  Beyond the last exact power the table rounds down. */
 static trs_u128 power_above(int k)
 {
+    TRS_ASSERT(k >= TRS_POWER_MIN && k <= TRS_POWER_MAX);
     trs_u128 g = trs_power[k - TRS_POWER_MIN];
     if (k > 55 && ++g.lo == 0) g.hi++;
     return g;
 }
 
-/* g c / 2^128 rounded to odd: the last bit also says that something was cut off. */
+/* g c / 2^128 rounded to odd: the last bit is set, too, when the quotient is not an integer. */
 static uint64_t round_to_odd(trs_u128 g, uint64_t c)
 {
     trs_u128 y = trs_mul(g.hi, c);
@@ -65,15 +72,16 @@ static uint64_t round_to_odd(trs_u128 g, uint64_t c)
     return (y.hi + (low < y.lo)) | (low > 1);
 }
 
-/* The shortest decimal between the midpoints of c 2^q, the nearest one among those.  narrow: the
- * double below is half as far away as the one above. */
+/* The shortest decimal between the midpoints of c 2^q, and of several the one nearest to it.  low, mid and high are four
+ * times the scaled ends and middle of the interval.  The midpoints of an odd c belong to its neighbours, which are
+ * even.  narrow: c is a power of two, and the double below is half as far away as the one above. */
 static decimal shortest(uint64_t c, int q, bool narrow)
 {
-    uint64_t odd = c & 1; /* of an odd c the midpoints belong to its neighbours */
+    uint64_t odd = c & 1;
     int k = (q * 1262611 - (narrow ? 524031 : 0)) >> 22;
     int h = q + floor_log2_pow10(-k) + 1;
     trs_u128 g = power_above(-k);
-    uint64_t low = round_to_odd(g, (4 * c - 2 + narrow) << h) + odd; /* four times the real thing */
+    uint64_t low = round_to_odd(g, (4 * c - 2 + narrow) << h) + odd;
     uint64_t mid = round_to_odd(g, (4 * c) << h);
     uint64_t high = round_to_odd(g, (4 * c + 2) << h) - odd;
     uint64_t s = mid / 4, t = s / 10;
@@ -87,7 +95,7 @@ static decimal shortest(uint64_t c, int q, bool narrow)
 
 /* ---- layout -------------------------------------------------------------------------------- */
 
-/* d.ddde-k */
+/* Write d.ddd 10^e as d.ddde-k. */
 static char *put_scientific(char *p, uint64_t d, int n, int e)
 {
     put_digits(p + 1, d, n);
@@ -99,9 +107,10 @@ static char *put_scientific(char *p, uint64_t d, int n, int e)
     return trs_put_int(p, (uint64_t)(e < 0 ? -e : e));
 }
 
-/* x = d 10^k written out when that is short, else with an exponent. */
+/* Write x = d 10^k without an exponent when that is short, else with one. */
 static char *put_decimal(char *p, decimal x)
 {
+    TRS_ASSERT(x.d > 0);
     while (x.d % 10 == 0) x.d /= 10, x.k++;
     int n = digits_of(x.d), e = n - 1 + x.k; /* x = d.ddd 10^e */
     if (e < -4 || e > 16) return put_scientific(p, x.d, n, e);
@@ -128,7 +137,7 @@ static char *put_word(char *p, const char *word)
     return p + n;
 }
 
-/* bits of mantissa without the leading one, exponent as stored, its bias */
+/* Write the number with this sign, mantissa of `bits` bits without the leading one, and stored exponent with its bias. */
 static char *put(char *p, bool minus, uint64_t mantissa, int exponent, int bits, int bias)
 {
     if (minus) *p++ = '-';

@@ -1,16 +1,17 @@
-/* mm_read.c: read a Matrix Market file: trs_mm_read, trs_mm_free, trs_mm_mat. */
+/* read.c: read a Matrix Market file: trs_mm_read, trs_mm_free, trs_mm_mat. */
 #include "config.h"
 
 #include "mm.h"
+#include "store.h"
+#include "base/noun.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-/* ---- helpers of all files ------------------------------------------------------------------ */
+/* ---- sentences ------------------------------------------------------------------------------ */
 
 int trs_mm_fail(trs_mm_job *job, int code, int64_t line, const char *format, ...)
 {
@@ -24,36 +25,14 @@ int trs_mm_fail(trs_mm_job *job, int code, int64_t line, const char *format, ...
                     : trs_fail(code, "%s:%lld: %s", name, (long long)line, what);
 }
 
-void *trs_mm_new(trs_mm_job *job, int64_t count, size_t size)
+int trs_mm_too_large(trs_mm_job *job, int64_t nnz)
 {
-    void *p = NULL;
-    trs_mm_lock(job);
-    double bytes = (double)count * (double)size;
-    if (bytes <= (double)(job->opt.memory_limit - job->used))
-        p = trs_alloc(&job->opt.memory, count, size);
-    if (p) job->used += count * (int64_t)size;
-    trs_mm_unlock(job);
-    return p;
-}
-
-void trs_mm_delete(trs_mm_job *job, void *p, int64_t count, size_t size)
-{
-    if (!p) return;
-    trs_mm_lock(job);
-    job->used -= count * (int64_t)size;
-    trs_free(&job->opt.memory, p);
-    trs_mm_unlock(job);
-}
-
-void trs_mm_large_pages(void *p, int64_t bytes)
-{
-#ifdef MADV_HUGEPAGE
-    uintptr_t page = 2 << 20, from = ((uintptr_t)p + page - 1) & ~(page - 1);
-    uintptr_t to = ((uintptr_t)p + (uintptr_t)bytes) & ~(page - 1);
-    if (bytes > 4 << 20 && from < to) madvise((void *)from, to - from, MADV_HUGEPAGE);
-#else
-    (void)p, (void)bytes;
-#endif
+    const trs_mm_head *h = &job->head;
+    return trs_mm_fail(job, TRS_EMEM, h->line,
+                       "out of memory, or over the limit of %" PRId64 " bytes: %" PRId64
+                       " x %" PRId64 " with %" PRId64 " %s",
+                       job->opt.memory_limit, h->rows, h->cols, nnz,
+                       trs_noun(nnz, "entry", "entries"));
 }
 
 trs_mm_quote trs_mm_show(const char *p, const char *end)
@@ -67,8 +46,6 @@ trs_mm_quote trs_mm_show(const char *p, const char *end)
     q.s[n] = '\0';
     return q;
 }
-
-enum { MOST_RANGES = 2048 };
 
 /* ---- options ------------------------------------------------------------------------------- */
 
@@ -94,39 +71,43 @@ static int set_options(trs_mm_job *job, const trs_mm_options *opt)
     return TRS_OK;
 }
 
-/* Cut the lines into ranges.  One should fill half a megabyte of the result: that much stays in
- * a core's cache while its entries are placed in any order.  More ranges are made where keys of
- * 32 bits then do. */
-static void cut_lines(trs_mm_job *job, int64_t stored)
+enum { MOST_RANGES = 2048, RANGE_BYTES = 1 << 19, FEW = 1 << 16 };
+
+/* Cut the major indices into ranges.  A range should fill half a megabyte of the result, which stays in a core's cache
+ * while its entries are placed in any order.  There are more ranges where these make keys of 32 bits wide enough, and
+ * four for each thread unless there are few entries. */
+static void cut_ranges(trs_mm_job *job, int64_t stored)
 {
     const trs_mm_head *h = &job->head;
-    int64_t across = job->by_cols ? h->rows : h->cols, least = 1 << 16;
-    int64_t entry = (4 + 8 * job->words) * (h->symmetry == TRS_GENERAL ? 1 : 2);
-    int64_t most = (int64_t)((double)stored * (double)entry / (1 << 19)) + 1;
-    if (most < 4 * job->threads && stored > least) most = 4 * job->threads;
+    int64_t minors = job->by_cols ? h->rows : h->cols;
+    int64_t entry = (4 + 8 * job->parts) * (h->symmetry == TRS_GENERAL ? 1 : 2);
+    int64_t most = (int64_t)((double)stored * (double)entry / RANGE_BYTES) + 1;
+    if (most < 4 * job->threads && stored > FEW) most = 4 * job->threads;
     if (most > MOST_RANGES) most = MOST_RANGES;
-    job->lines = job->by_cols ? h->cols : h->rows;
+    job->majors = job->by_cols ? h->cols : h->rows;
     job->bits = 1;
-    while (across >> job->bits) job->bits++;
+    while (minors >> job->bits) job->bits++;
     job->shift = 0;
-    while ((job->lines - 1) >> job->shift >= most) job->shift++;
+    while ((job->majors - 1) >> job->shift >= most) job->shift++;
     int narrow = 32 - job->bits;
-    if (job->shift > narrow && (job->lines - 1) >> narrow < MOST_RANGES && stored > least)
+    if (job->shift > narrow && (job->majors - 1) >> narrow < MOST_RANGES && stored > FEW)
         job->shift = narrow;
     job->wide = job->shift > narrow;
-    job->ranges = job->lines ? (int)((job->lines - 1) >> job->shift) + 1 : 0;
+    job->ranges = job->majors ? (int)((job->majors - 1) >> job->shift) + 1 : 0;
+    TRS_ASSERT(job->ranges <= MOST_RANGES && (int64_t)job->ranges << job->shift >= job->majors);
+    TRS_ASSERT(job->wide || job->shift + job->bits <= 32);
 }
 
-/* How to cut the work, once the sizes are known. */
+/* Decide how to share the work among threads, once the sizes are known. */
 static void cut_work(trs_mm_job *job)
 {
     int64_t bytes = trs_input_size(job->in), stored = job->head.stored;
     if (bytes >= 0 && stored > bytes / 4) stored = bytes / 4;
-    job->piece = bytes > (int64_t)4 << 30 ? 1 << 20 : 1 << 18;
-    if (bytes >= 0 && job->threads > bytes / job->piece + 1)
-        job->threads = (int)(bytes / job->piece + 1);
+    job->text_bytes = bytes > (int64_t)4 << 30 ? 1 << 20 : 1 << 18;
+    if (bytes >= 0 && job->threads > bytes / job->text_bytes + 1)
+        job->threads = (int)(bytes / job->text_bytes + 1);
     job->by_cols = job->opt.format == TRS_CSC;
-    cut_lines(job, stored);
+    cut_ranges(job, stored);
 }
 
 static void describe(trs_mm_job *job)
@@ -160,7 +141,7 @@ static int read_all(trs_mm_job *job)
     double start = trs_now(), parsed;
     rc = trs_mm_parse(job);
     parsed = trs_now();
-    if (!rc) rc = trs_mm_build(job);
+    if (!rc) rc = job->head.array ? trs_mm_build_dense(job) : trs_mm_build(job);
     job->mm->bytes = job->bytes;
     job->mm->seconds_parse = parsed - start;
     job->mm->seconds_build = trs_now() - parsed;

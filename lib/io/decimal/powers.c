@@ -1,12 +1,11 @@
-/* mm_powers.c: powers of ten as 128-bit integers.
+/* powers.c: the table of powers of ten: see powers.h.
  *
- * trs_power[q + 342] = c, 2^127 <= c < 2^128, where 10^q = c 2^e for the e that makes it so; c
- * is rounded down for q >= 0 (exact up to q = 55) and up for q < 0, as the proof of reading a
- * number with it wants: Lemire, "Number parsing at a gigabyte per second", 2021.  Made with
- * exact integers; the number tests would fail if a digit were wrong. */
+ * c is rounded down for q >= 0 (it is exact up to q = 55) and up for q < 0, as the proof of reading a number with it
+ * requires: Lemire, "Number parsing at a gigabyte per second", 2021.  The table was made with exact integers; the tests
+ * of numbers fail if a digit is wrong. */
 #include "config.h"
 
-#include "mm_number.h"
+#include "powers.h"
 
 /* clang-format off */
 const trs_u128 trs_power[TRS_POWER_MAX - TRS_POWER_MIN + 1] = {

@@ -1,13 +1,12 @@
-/* mm_number.c: the rarer ways of a number.
+/* read.c: decimal text to numbers: the forms that are too rare to be inlined.
  *
- * trs_nearest is Eisel and Lemire's: one or two 64 x 64 products of the digits with a power of
- * ten kept to 128 bits give 55 right bits, and whether that is enough to round.  Source: Lemire,
- * "Number parsing at a gigabyte per second", Software Practice and Experience 51, 2021; that the
- * 128 bits always suffice for 64-bit w: Mushtak and Lemire, "Fast number parsing without
- * fallback", 2023. */
+ * trs_nearest is the method of Eisel and Lemire: one or two products of 64 by 64 bits, of the digits with a power of ten
+ * that is known to 128 bits, give 55 correct bits, which is enough to round.  Sources: Lemire, "Number parsing at a
+ * gigabyte per second", Software: Practice and Experience 51 (2021) 1700-1727; that 128 bits always suffice for w of 64
+ * bits: Mushtak and Lemire, "Fast number parsing without fallback", Software: Practice and Experience 53 (2023). */
 #include "config.h"
 
-#include "mm_number.h"
+#include "read.h"
 
 #include <locale.h>
 #include <math.h>
@@ -50,14 +49,14 @@ double trs_nearest(uint64_t w, int64_t q)
     int zeros = __builtin_clzll(w);
     trs_u128 z = trs_scaled(w << zeros, q);
     int top = (int)(z.hi >> 63);
-    uint64_t m = z.hi >> (top + 9); /* 54 bits, the last one to round with */
+    uint64_t m = z.hi >> (top + 9); /* 54 bits; the last one decides the rounding */
     int64_t e = trs_exponent(q, zeros, top);
-    if (e <= 0) { /* denormal: no tie can occur, w has too few digits for one */
+    if (e <= 0) { /* subnormal: w has too few digits for a tie */
         m = e > -63 ? m >> (1 - e) : 0;
         m = (m + (m & 1)) >> 1;
         return from_bits(m, 0); /* a carry into bit 52 is the smallest normal number */
     }
-    /* A product without remainder just between two doubles goes to the even one. */
+    /* A product without remainder that is midway between two doubles is rounded to the even one. */
     bool tie = z.lo <= 1 && q >= -4 && q <= 23 && (m & 3) == 1 && m << (top + 9) == z.hi;
     if (tie) m &= ~(uint64_t)1;
     m = (m + (m & 1)) >> 1;
@@ -65,8 +64,8 @@ double trs_nearest(uint64_t w, int64_t q)
     return e >= 2047 ? HUGE_VAL : from_bits(m & ~(1ull << 52), e);
 }
 
-/* strtod for what 19 digits cannot decide, in the C locale.  768 digits decide any double, so of
- * a longer number 780 are kept and one more says whether all that follow are zeros. */
+/* strtod, in the C locale, for what 19 digits cannot decide.  768 significant digits decide any double; of a longer
+ * number 780 are kept, and one more says whether all digits after these are zeros. */
 static bool by_strtod(const char *p, int64_t exponent, double *x)
 {
     char copy[820];
@@ -90,7 +89,7 @@ static bool by_strtod(const char *p, int64_t exponent, double *x)
     return true;
 }
 
-/* [sign] nan | inf | infinity in any case. */
+/* Read [sign] nan | inf | infinity, in capitals or not. */
 static const char *read_word(const char *p, double *x)
 {
     static const char *const word[] = {"infinity", "inf", "nan"};
@@ -107,11 +106,10 @@ static const char *read_word(const char *p, double *x)
     return NULL;
 }
 
-/* The first 19 significant digits as w, the power of ten that goes with them, and how many
- * follow. */
-typedef struct decimal {
+typedef struct decimal { /* w 10^q, cut off after 19 significant digits */
     uint64_t w;
-    int64_t q, digits, significant;
+    int64_t q;
+    int64_t digits, significant; /* how many the text has; significant: without leading zeros */
 } decimal;
 
 static const char *read_decimal(const char *p, decimal *d)
@@ -144,8 +142,7 @@ const char *trs_read_real_slow(const char *text, double *x)
     int64_t exponent = 0;
     if (!(p = trs_read_exponent(p, &exponent))) return NULL;
     *x = trs_nearest(d.w, d.q + exponent);
-    /* Digits were cut, so that w <= the number < w + 1: settled when both ends round to one
-     * double. */
+    /* Digits were cut off, so that the number is in [w, w + 1) 10^q: decided when both ends round to the same double. */
     bool cut = d.significant > 19;
     if (cut && trs_nearest(d.w + 1, d.q + exponent) != *x && !by_strtod(first, exponent, x))
         return NULL;

@@ -1,25 +1,26 @@
-/* mm_header.c: the banner, the comments and the sizes of a Matrix Market file.
+/* header.c: the banner, the comments and the sizes of a Matrix Market file.
  *
  *     %%MatrixMarket matrix coordinate|array real|complex|integer|pattern
  *                           general|symmetric|skew-symmetric|hermitian
  *     % comments and blank lines, as many as there are
  *     rows columns entries        (array: rows columns)
  *
- * Accepted beyond the text of the format, because such files are about: any case of the letters,
- * one %, blanks or a byte order mark before the banner, "double" for real, "unsigned-integer"
- * for integer. */
+ * Files are in use that deviate from the text of the format, so that these are accepted, too: letters in capitals or
+ * not, one % in place of two, blanks or a byte order mark before the banner, "double" for real, and "unsigned-integer"
+ * for integer.  Source of the format: Boisvert, Pozo, Remington, The Matrix Market Exchange Formats: Initial Design,
+ * NISTIR 5935, 1996. */
 #include "config.h"
 
-#include "boeing.h"
 #include "mm.h"
-#include "mm_number.h"
 #include "base/noun.h"
+#include "io/boeing.h"
+#include "io/decimal/digits.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-typedef struct token {
+typedef struct token { /* characters without a blank; p == end: the line has no more */
     const char *p, *end;
 } token;
 
@@ -33,7 +34,7 @@ static token next_token(const char **at, const char *end)
     return t;
 }
 
-/* Is it this word, in any case of its letters? */
+/* Is it this word, in capitals or not? */
 static bool is(token t, const char *word)
 {
     size_t n = strlen(word);
@@ -45,7 +46,7 @@ static bool is(token t, const char *word)
     return true;
 }
 
-/* The place of t among the words, -1: none of them. */
+/* The place of t among the words; -1: it is none of them. */
 static int which(token t, const char *const *words)
 {
     for (int k = 0; words[k]; k++)
@@ -61,7 +62,8 @@ static bool starts(const char *p, const char *end, const char *with)
 
 /* ---- the banner ---------------------------------------------------------------------------- */
 
-/* A Boeing file is known by its second and third line; no_banner: what to say of another one. */
+/* What to say of a file whose first line is no banner: the name of its format if the second and the third line are those of
+ * a Boeing file, else no_banner. */
 static const char *boeing(trs_input *in, const char *no_banner)
 {
     char line[2][128];
@@ -81,7 +83,8 @@ static const char *boeing(trs_input *in, const char *no_banner)
 static int no_banner(trs_mm_job *job, const char *p, const char *end)
 {
     const char *what = "the first line must be %%MatrixMarket matrix ...";
-    const trs_mm_quote read = trs_mm_show(p, end); /* the line goes when the next one is read */
+    const trs_mm_quote read =
+        trs_mm_show(p, end); /* a copy, for the line is lost when the next one is read */
     if (starts(p, end, "\xff\xfe") || starts(p, end, "\xfe\xff"))
         what = "UTF-16 text; Matrix Market files are plain ASCII";
     else if (starts(p, end, "<")) what = "a web page, not a matrix: the download failed";
@@ -100,7 +103,7 @@ static int bad_word(trs_mm_job *job, const char *must, token t)
     return trs_mm_fail(job, TRS_EFORMAT, 1, "%s, read %s", must, trs_mm_show(t.p, t.end).s);
 }
 
-/* Combinations that the format does not have. */
+/* Refuse combinations that the format does not have. */
 static int check_banner(trs_mm_job *job)
 {
     const trs_mm_head *h = &job->head;
@@ -120,6 +123,8 @@ int trs_mm_banner(trs_mm_job *job, const char *p, const char *end)
     static const char *const formats[] = {"coordinate", "array", NULL};
     static const char *const fields[] = {"real",   "complex",          "integer", "pattern",
                                          "double", "unsigned-integer", NULL};
+    static const trs_field meant[] = {TRS_REAL,    TRS_COMPLEX, TRS_INTEGER,
+                                      TRS_PATTERN, TRS_REAL,    TRS_INTEGER};
     static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian",
                                              NULL};
     if (starts(p, end, "\xef\xbb\xbf")) p += 3;
@@ -142,26 +147,32 @@ int trs_mm_banner(trs_mm_job *job, const char *p, const char *end)
     t = next_token(&at, end);
     if (t.p < t.end) return bad_word(job, "the banner has a word too many", t);
     job->head.array = f == 1;
-    job->head.field = d == 4 ? TRS_REAL : d == 5 ? TRS_INTEGER : (trs_field)d;
+    job->head.field = meant[d];
     job->head.symmetry = (trs_symmetry)s;
     return check_banner(job);
 }
 
 /* ---- the sizes ----------------------------------------------------------------------------- */
 
+/* Read the integer t; NULL, or what is wrong with it. */
+static const char *read_size(token t, uint64_t *k)
+{
+    const char *p = t.p + (*t.p == '+' && t.end - t.p > 1);
+    *k = 0;
+    for (; p < t.end && trs_is_digit(*p); p++)
+        *k = *k < UINT64_MAX / 20 ? 10 * *k + (uint64_t)(*p - '0') : UINT64_MAX / 2;
+    if (p < t.end) return "a size must be a whole number, not negative";
+    return *k >= INT64_MAX ? "a size beyond 2^63" : NULL;
+}
+
 int trs_mm_sizes(trs_mm_job *job, const char *at, const char *end, int most, int64_t *size)
 {
     for (int n = 0;; n++) {
         token t = next_token(&at, end);
         if (t.p == t.end) return n;
-        uint64_t k = 0;
-        const char *p = t.p + (*t.p == '+' && t.end - t.p > 1);
-        for (; p < t.end && trs_is_digit(*p); p++)
-            k = k < UINT64_MAX / 20 ? 10 * k + (uint64_t)(*p - '0') : UINT64_MAX / 2;
-        const char *what = p < t.end        ? "a size must be a whole number, not negative"
-                           : k >= INT64_MAX ? "a size beyond 2^63"
-                           : n >= most      ? "a number too many in the sizes"
-                                            : NULL;
+        uint64_t k;
+        const char *what = read_size(t, &k);
+        if (!what && n >= most) what = "a number too many in the sizes";
         if (what) {
             trs_mm_fail(job, TRS_EFORMAT, job->head.line, "%s, read %s", what,
                         trs_mm_show(t.p, t.end).s);
@@ -171,7 +182,7 @@ int trs_mm_sizes(trs_mm_job *job, const char *at, const char *end, int most, int
     }
 }
 
-/* Values that an array file of this symmetry holds. */
+/* How many values an array file of this symmetry holds. */
 static int64_t array_values(const trs_mm_head *h)
 {
     int64_t n = h->rows;
@@ -200,20 +211,19 @@ const char *trs_mm_stored_noun(const trs_mm_head *h)
                     : trs_noun(h->stored, "entry", "entries");
 }
 
-/* An entry takes four bytes at least ("1 1\n"), six with a value, eight when it is complex; a
- * value of an array two or four.  What cannot be in the text is refused before memory is asked
- * for. */
+/* An entry takes at least four bytes ("1 1\n"), six with a value, and eight when that is complex; a value of an array
+ * takes two or four.  What the text cannot hold is refused before memory is asked for. */
 int trs_mm_check_promise(trs_mm_job *job, int64_t bytes)
 {
     const trs_mm_head *h = &job->head;
-    int64_t least = h->array ? 2 * job->words : 4 + 2 * job->words;
+    int64_t least = h->array ? 2 * job->parts : 4 + 2 * job->parts;
     bool wild = h->stored > INT32_MAX || h->stored / (h->cols ? h->cols : 1) > h->rows;
     if (bytes >= 0 && wild && h->stored > (bytes + 1) / least)
         return trs_mm_fail(job, TRS_EFORMAT, h->line,
                            "%" PRId64 " %s announced, but only %" PRId64 " %s", h->stored,
                            trs_mm_stored_noun(h), bytes,
                            trs_noun(bytes, "byte follows", "bytes follow"));
-    double need = (double)h->stored * (8 * job->words + (h->array ? 0 : 4));
+    double need = (double)h->stored * (8 * job->parts + (h->array ? 0 : 4));
     if (need > (double)job->opt.memory_limit && (bytes < 0 || h->stored <= (bytes + 1) / least))
         return trs_mm_fail(job, TRS_EMEM, h->line,
                            "%" PRId64 " %s: %.3g GB are needed, the limit is %.3g GB", h->stored,
@@ -237,8 +247,9 @@ static int read_size_line(trs_mm_job *job, const char *p, const char *end)
     return check_sizes(job);
 }
 
-/* "% kind: structural problem", as files of the SuiteSparse collection have it. */
-static void note_problem(trs_mm *mm, const char *comment, const char *end)
+/* Take the kind of problem from a comment like "% kind: structural problem", which the files of the SuiteSparse collection
+ * have. */
+static void take_kind(trs_mm *mm, const char *comment, const char *end)
 {
     static const char key[] = "% kind: ";
     const char *p = comment + sizeof key - 1;
@@ -247,28 +258,51 @@ static void note_problem(trs_mm *mm, const char *comment, const char *end)
     snprintf(mm->problem, sizeof mm->problem, "%.*s", (int)(n < most ? n : most), p);
 }
 
+/* ---- the head -------------------------------------------------------------------------------- */
+
+/* The next line, p..end-1 without its end.  Returns 1, 0 at the end of the file, or a negative code. */
+static int next_line(trs_mm_job *job, const char **p, const char **end)
+{
+    int64_t n;
+    int rc = trs_input_line(job->in, p, &n);
+    if (rc < 0) return trs_fail(rc, "%s", trs_input_message(job->in));
+    if (rc == 0) return 0;
+    job->head.line++;
+    job->head.cut = trs_input_cut(job->in);
+    *end = *p + n;
+    while (*end > *p && (*end)[-1] == '\r') --*end;
+    return 1;
+}
+
+static int parts_of(trs_field field)
+{
+    if (field == TRS_PATTERN) return 0;
+    return field == TRS_COMPLEX ? 2 : 1;
+}
+
+static int read_banner(trs_mm_job *job)
+{
+    const char *p, *end;
+    int rc = next_line(job, &p, &end);
+    if (rc < 0) return rc;
+    if (rc == 0) return trs_mm_fail(job, TRS_EFORMAT, 1, "the file is empty");
+    rc = trs_mm_banner(job, p, end);
+    job->parts = parts_of(job->head.field);
+    return rc;
+}
+
 int trs_mm_header(trs_mm_job *job)
 {
-    trs_mm_head *h = &job->head;
-    const char *p;
-    int64_t n;
-    bool banner = false;
-    for (;;) {
-        int rc = trs_input_line(job->in, &p, &n);
-        if (rc < 0) return trs_fail(rc, "%s", trs_input_message(job->in));
-        if (rc == 0) break;
-        h->line++;
-        h->cut = trs_input_cut(job->in);
-        const char *at = p, *end = p + n;
-        while (end > p && end[-1] == '\r') end--;
+    const trs_mm_head *h = &job->head;
+    const char *p, *end;
+    int rc = read_banner(job);
+    if (rc) return rc;
+    while ((rc = next_line(job, &p, &end)) == 1) {
+        const char *at = p;
         token t = next_token(&at, end);
-        if (banner && t.p < t.end && *t.p == '%') note_problem(job->mm, p, end);
-        if (banner && (t.p == t.end || *t.p == '%')) continue;
-        rc = banner ? read_size_line(job, p, end) : trs_mm_banner(job, p, end);
-        if (rc || banner) return rc;
-        job->words = h->field == TRS_PATTERN ? 0 : h->field == TRS_COMPLEX ? 2 : 1;
-        banner = true;
+        if (t.p < t.end && *t.p != '%') return read_size_line(job, p, end);
+        take_kind(job->mm, p, end);
     }
-    if (!banner) return trs_mm_fail(job, TRS_EFORMAT, 1, "the file is empty");
+    if (rc < 0) return rc;
     return trs_mm_fail(job, TRS_EFORMAT, h->line + !h->cut, "the file ends before the sizes");
 }
