@@ -3,7 +3,8 @@ libcore_la_SOURCES += cuda/dataflow/flow.h
 if HAVE_CUDA
 CUDA_SOLVERS += cuda/dataflow/dataflow.cu
 libcore_la_SOURCES += cuda/dataflow/dataflow.cuh cuda/dataflow/flow.cu \
-	cuda/dataflow/flow_slack.cu cuda/dataflow/flow_sort.cu cuda/dataflow/many.cu
+	cuda/dataflow/flow_slack.cu cuda/dataflow/flow_sort.cu cuda/dataflow/many.cu \
+	cuda/dataflow/many.cuh cuda/dataflow/single.cu
 endif
 
 # tests

@@ -156,7 +156,7 @@ static int64_t work_bytes(const trs_part *part, int nrhs)
 {
     const merged *d = (const merged *)part->data;
     const trs_tri *t = &part->side->tri;
-    int64_t nodes = t->n + t->nnz / TRS_FLOW_PIECE;
+    int64_t nodes = t->n + t->nnz / TRS_FLOW_PARTIAL;
     if (nodes < d->flow.flow.nodes) nodes = d->flow.flow.nodes;
     return product_bytes(part, nrhs) + dataflow_work_bytes(nodes, t->n, t->dtype, nrhs);
 }
