@@ -1,6 +1,5 @@
-/* reference.c: cuda-dataflow done sequentially: nodes and tasks as flow.h says, and a solve that goes through them.
- *
- * Written to be clear: one loop after the other, qsort for the radix sorts, double complex for all four types. */
+/* reference.c: cuda-dataflow done sequentially: nodes and tasks as flow.h says, and a solve through them.
+ * For clearness qsort stands for the radix sorts, and double complex for all four types. */
 #include "reference.h"
 
 enum { WARP = TRS_FLOW_WARP, BATCH = TRS_FLOW_BATCH, PARTIAL = TRS_FLOW_PARTIAL };
@@ -119,8 +118,7 @@ void reference_free(trs_flow *f)
 
 /* ---- a solve -------------------------------------------------------------------------------------------- */
 
-/* y (k) in column r.  Each lane has every so many-th operand; then the sums of the upper half of the lanes are added to
- * those of the lower half, until one is left. */
+/* y (k) in column r: each lane has every so many-th operand, and the sums of the lanes are added up by halving. */
 static zz compute(const trs_flow *f, const trs_tri *t, int32_t k, int lanes, int nrhs, const zz *b,
                   const zz *y, int r)
 {

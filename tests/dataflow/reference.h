@@ -23,8 +23,8 @@ static inline int32_t reference_levels(const trs_tri *t, int32_t *level)
 trs_flow reference_flow(const trs_tri *t, const int32_t *level, int32_t levels);
 void reference_free(trs_flow *f);
 
-/* Which entry of the triangle is entry e, from 0, of those that node k multiplies; the one behind the last of a row is its
- * diagonal. */
+/* Which entry of the triangle is entry e, from 0, of those that node k multiplies; the one behind the last of a
+ * row is its diagonal. */
 int64_t reference_entry(const trs_flow *f, int32_t k, int64_t e);
 
 /* X (i, r) = x [i*nrhs + r] from B, likewise, and the values of the triangle: node after node. */

@@ -1,5 +1,5 @@
-/* t_flow.c: the schedule of cuda-dataflow: a solve that goes through it node after node is right, and what the device makes
- * of a triangle is the schedule of the reference. */
+/* t_flow.c: the schedule of cuda-dataflow: a solve that goes through it node after node is right, and what the
+ * device makes of a triangle is the schedule of the reference. */
 #include "tests/common/dags.h"
 
 #include "base/device.h"
@@ -35,7 +35,8 @@ static void scene_free(scene *s)
 
 /* ---- the reference ---------------------------------------------------------------------------------------- */
 
-/* Every node is in one task, waits for nodes of earlier tasks only, and has the least lanes with one batch each. */
+/* Every node is in one task, waits for nodes of earlier tasks only, and has the least lanes with one batch
+ * each. */
 static void check_tasks(const trs_flow *f)
 {
     int32_t next = 0;
@@ -139,7 +140,8 @@ static trs_flow flow_fetch(trs_context *ctx, const trs_flow *d)
 
 #define assert_same(a, b, count) assert_memory_equal(a, b, (size_t)(count) * sizeof *(a))
 
-/* In which order long rows are sorted is left to chance: so entries are compared, and not where they are named. */
+/* In which order long rows are sorted is left to chance: so entries are compared, and not where they are
+ * named. */
 static void check_same(const trs_flow *f, const trs_flow *r)
 {
     assert_int_equal(f->nodes, r->nodes);
@@ -159,8 +161,8 @@ static void check_same(const trs_flow *f, const trs_flow *r)
     }
 }
 
-/* Values stand in the order of the operands, partial sums have 1; inv is what is kept of the diagonal, which is near 1 in
- * these triangles, or -1. */
+/* Values stand in the order of the operands, partial sums have 1; inv is what is kept of the diagonal, which is
+ * near 1 in these triangles, or -1. */
 static void check_values(const trs_flow *f, const trs_tri *t, const void *val, const void *inv)
 {
     const trs_dtype d = t->dtype;
@@ -229,17 +231,25 @@ static void check_slack(scene *s, bool expected)
     pattern_free(s);
 }
 
-/* Rows of a chain have none; those that need two others by chance have some, beside a few that need very many, too. */
+/* Kind 0 is a chain, whose rows have no slack.  Rows that need two others by chance have some; in kind 2 there are a few
+ * beside them that need half of all before them. */
+static void add_columns(model *m, int i, int kind, random_t *r)
+{
+    const int j = random_below(r, i), other = random_below(r, i);
+    if (kind == 0) model_add(m, i, i - 1, 1);
+    else if (kind == 2 && i % 500 == 499)
+        for (int k = 0; k < i; k += 2) model_add(m, i, k, 1);
+    else {
+        model_add(m, i, j < other ? j : other, 1);
+        if (j != other) model_add(m, i, j < other ? other : j, 1);
+    }
+}
+
 static model with_slack(int n, int kind, random_t *r)
 {
     model m = {.n = n};
     for (int i = 0; i < n; i++) {
-        const bool hub = kind == 2 && i % 500 == 499;
-        const int j = i > 0 ? random_below(r, i) : 0, other = i > 0 ? random_below(r, i) : 0;
-        if (kind == 0 && i > 0) model_add(&m, i, i - 1, 1);
-        for (int k = 0; hub && k < i; k += 2) model_add(&m, i, k, 1);
-        if (kind > 0 && !hub && i > 0) model_add(&m, i, j < other ? j : other, 1);
-        if (kind > 0 && !hub && j != other) model_add(&m, i, j < other ? other : j, 1);
+        if (i > 0) add_columns(&m, i, kind, r);
         model_add(&m, i, i, 2);
     }
     return m;

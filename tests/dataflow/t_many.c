@@ -1,6 +1,6 @@
 /* t_many.c: several right-hand sides by data flow: every number of columns that there is a kernel for and those
- * beside it, by columns and by rows, the x of the reference, the same bits each time, and a NaN reaches what depends
- * on it only. */
+ * beside it, by columns and by rows, the x of the reference, the same bits each time, and a NaN reaches what
+ * depends on it only. */
 #include "tests/common/dags.h"
 
 #include "base/device.h"
@@ -114,7 +114,8 @@ static int longest_row(const trs_tri *t)
     return (int)longest;
 }
 
-/* X (i, r) = x [i*nrhs + r]; T^H x = b is T^T conj (x) = conj (b).  The entries of the longest row of the triangle. */
+/* X (i, r) = x [i*nrhs + r]; T^H x = b is T^T conj (x) = conj (b).  The entries of the longest row of the
+ * triangle. */
 static int solve_by_reference(const scene *s, zz *x)
 {
     static int32_t level[N];
@@ -145,9 +146,9 @@ static int solve_by_reference(const scene *s, zz *x)
     return longest;
 }
 
-/* The diagonals of T are at least 1, and the other entries of a row add up to 0.71 at most: so a componentwise backward
- * error of omega makes an error of at most 10 omega max |x|, once in x and once in the reference.  For T^H, where this
- * holds by columns, the bound is not proved, but far off. */
+/* The diagonals of T are at least 1, and the other entries of a row add up to 0.71 at most: so a componentwise
+ * backward error of omega makes an error of at most 10 omega max |x|, once in x and once in the reference.  For
+ * T^H, where this holds by columns, the bound is not proved, but far off. */
 static void check_against_reference(const scene *s)
 {
     zz *x = calloc((size_t)N * (size_t)s->nrhs, sizeof *x);
