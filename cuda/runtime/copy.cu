@@ -3,8 +3,9 @@
 
 #include "device.cuh"
 
-/* cudaMemcpy from pageable memory to the device may return before the last bytes have arrived, and a stream that does not
- * wait for the default one would not see them.  What goes to the host has arrived when cudaMemcpy returns. */
+/* cudaMemcpy from pageable memory to the device may return before the last bytes have arrived, and a stream
+ * that does not wait for the default one would not see them.  What goes to the host has arrived when cudaMemcpy
+ * returns. */
 cudaError_t copy_and_wait(void *to, const void *from, size_t bytes, cudaMemcpyKind kind)
 {
     if (!bytes) return cudaSuccess;
@@ -86,7 +87,8 @@ static cudaError_t put_by_ring(trs_context *ctx, const trs_ring *r, char *to, co
     return e ? e : waited;
 }
 
-/* Part k - STAGES leaves its stage before the device fills the stage with part k; meanwhile it fills the other stages. */
+/* Part k - STAGES leaves its stage before the device fills the stage with part k; meanwhile it fills the other
+ * stages. */
 static cudaError_t get_by_ring(trs_context *ctx, const trs_ring *r, char *to, const char *from,
                                size_t bytes)
 {

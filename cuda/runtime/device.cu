@@ -1,4 +1,5 @@
-/* device.cu: whether there is a device that can run our kernels, which one is current, and how many blocks it holds. */
+/* device.cu: whether there is a device that can run our kernels, which one is current, and how many blocks it
+ * holds. */
 #include "config.h"
 
 #include "device.cuh"
@@ -45,8 +46,8 @@ int trs_gpu_use(trs_context *ctx)
 
 static __global__ void probe_kernel() {}
 
-/* A device whose architecture the library was not compiled for is found by asking for the attributes of a kernel, which
- * has to be loaded for that. */
+/* A device whose architecture the library was not compiled for is found by asking for the attributes of a
+ * kernel, which has to be loaded for that. */
 int trs_gpu_probe(int device, char *why, size_t size)
 {
     int count = 0;

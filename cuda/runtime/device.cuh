@@ -1,4 +1,5 @@
-/* device.cuh: what the files of this room share: errors of the CUDA run-time as ours, and the current device. */
+/* device.cuh: what the files of this room share: errors of the CUDA run-time as ours, and the current
+ * device. */
 #ifndef TRS_DEVICE_CUH
 #define TRS_DEVICE_CUH
 
@@ -9,8 +10,8 @@ extern "C" {
 
 #include <cuda_runtime.h>
 
-/* TRS_OK, or TRS_EDEVICE with a sentence that begins with what was done.  The run-time forgets the error, which the next
- * launch would report as its own otherwise. */
+/* TRS_OK, or TRS_EDEVICE with a sentence that begins with what was done.  The run-time forgets the error, which
+ * the next launch would report as its own otherwise. */
 int cuda_status(cudaError_t e, const char *what);
 /* The same without a sentence, for what there is a way around. */
 bool cuda_failed(cudaError_t e);

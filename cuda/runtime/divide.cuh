@@ -1,22 +1,23 @@
 /* divide.cuh: quotients by the diagonal that neither overflow on the way nor lose digits.
  *
- * Each of many right-hand sides is divided by a diagonal entry d, and a product takes a fraction of the time of a
- * quotient.  So an update of the values keeps 1 / d, and a solve multiplies.  The hazard: where d is so small that 1 / d
- * overflows, or so large that 1 / d is subnormal and has lost digits, s / d may well be an ordinary number.  Such a d is
- * kept as it is, and divided by:
+ * Each of many right-hand sides is divided by a diagonal entry d, and a product takes a fraction of the time of
+ * a quotient.  So an update of the values keeps 1 / d, and a solve multiplies.  The hazard: where d is so small
+ * that 1 / d overflows, or so large that 1 / d is subnormal and has lost digits, s / d may well be an ordinary
+ * number.  Such a d is kept as it is, and divided by:
  *
- *        kept (d)    = 1 / d        if d is near 1, that is, 2^-500 <= |d| <= 2^500 (2^-60, 2^60 in single precision)
+ *        kept (d)    = 1 / d        if d is near 1: 2^-500 <= |d| <= 2^500 (2^-60, 2^60 in single precision)
  *                    = d            else; zero, Inf and NaN are not near 1
  *        s over d    = s kept       if kept is near 1
  *                    = s / kept     else
  *
- * No bit says which of the two was kept: the inverse of what is near 1 is near 1 itself, and what is not near 1 was kept
- * as it is.  (An inverse that rounding takes over the bound is drawn in by a few units of the last place, TRS_RIM.)
- * The bounds are such that |d|^2 of a complex d is normal as well.
+ * No bit says which of the two was kept: the inverse of what is near 1 is near 1 itself, and what is not near 1
+ * was kept as it is.  (An inverse that rounding takes over the bound is drawn in by a few units of the last
+ * place, TRS_RIM.) The bounds are such that |d|^2 of a complex d is normal as well.
  *
- * To look at the size of kept lengthens the path from one row to the next by up to an eighth.  So an update also leaves a
- * flag on the device, which says whether any diagonal was kept as it is, and kernels have code for both cases, which
- * they choose once, at their beginning.  The flag is on the device, so that a captured graph follows new values. */
+ * To look at the size of kept lengthens the path from one row to the next by up to an eighth.  So an update
+ * also leaves a flag on the device, which says whether any diagonal was kept as it is, and kernels have code
+ * for both cases, which they choose once, at their beginning.  The flag is on the device, so that a captured
+ * graph follows new values. */
 #ifndef TRS_DIVIDE_CUH
 #define TRS_DIVIDE_CUH
 
@@ -31,8 +32,8 @@ template <class R> constexpr R RIM = TRS_RIM;
 template <> inline constexpr float NEAR<float> = TRS_NEAR_SINGLE;
 template <> inline constexpr float RIM<float> = TRS_RIM_SINGLE;
 
-/* |a|^2.  The fused multiply-add is spelt out, so that the last bit is the same wherever a number is judged; were it left
- * to the compiler, the kernel that keeps a diagonal and the one that uses it might disagree. */
+/* |a|^2.  The fused multiply-add is spelt out, so that the last bit is the same wherever a number is judged;
+ * were it left to the compiler, the kernel that keeps a diagonal and the one that uses it might disagree. */
 __device__ inline float square(float a)
 {
     return a * a;
@@ -71,7 +72,8 @@ template <class T> __device__ inline auto largest_part(T a)
     return max(largest_part(a.x), largest_part(a.y));
 }
 
-/* A power of 2 by which s and d of a complex quotient s / d are multiplied first, so that |d|^2 and 1 / |d| are normal. */
+/* A power of 2 by which s and d of a complex quotient s / d are multiplied first, so that |d|^2 and 1 / |d| are
+ * normal. */
 template <class T> __device__ inline auto factor_for(T d)
 {
     const auto size = largest_part(d);
@@ -91,8 +93,9 @@ __device__ inline cuDoubleComplex operator/(cuDoubleComplex a, cuDoubleComplex d
     return cuCdiv({a.x * by, a.y * by}, {d.x * by, d.y * by});
 }
 
-/* What is kept of a diagonal.  divides is set to 1 where that is not the inverse, and else left alone: threads of
- * a launch that all write 1 need no atomic.  The last bit of a complex inverse may differ from what the host finds. */
+/* What is kept of a diagonal.  divides is set to 1 where that is not the inverse, and else left alone: threads
+ * of a launch that all write 1 need no atomic.  The last bit of a complex inverse may differ from what the host
+ * finds. */
 template <class T> __device__ inline T kept(T d, int *divides)
 {
     using R = decltype(square(d));
@@ -112,8 +115,8 @@ template <class T> __device__ inline T over(bool divides, T s, T kept)
     return !divides || is_near_one(kept) ? s * kept : s / kept;
 }
 
-/* The p for which 2^p d is near 1: 0 where d is near 1 already, and where it is zero, Inf or NaN.  A solver that divides
- * too often to look at sizes scales its rows by 2^p instead, which changes no digit. */
+/* The p for which 2^p d is near 1: 0 where d is near 1 already, and where it is zero, Inf or NaN.  A solver
+ * that divides too often to look at sizes scales its rows by 2^p instead, which changes no digit. */
 template <class T> __device__ inline int power_for(T d)
 {
     const auto size = largest_part(d);

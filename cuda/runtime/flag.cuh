@@ -1,32 +1,35 @@
 /* flag.cuh: a number that is its own flag.
  *
- * In a triangular solve a row waits for numbers that other warps compute in the same launch.  The usual way of handing
- * over a number is to write the number, a fence, and a flag; the reader polls the flag, and reads the number behind
- * another fence: two trips to the L2 cache one after the other.  Here the number itself is the flag:
+ * In a triangular solve a row waits for numbers that other warps compute in the same launch.  The usual way of
+ * handing over a number is to write the number, a fence, and a flag; the reader polls the flag, and reads the
+ * number behind another fence: two trips to the L2 cache one after the other.  Here the number itself is the
+ * flag:
  *
- *        before the solve    y(k) = 0xff..ff for all k        the reserved bit pattern, "not yet"; one cudaMemset
+ *        before the solve    y(k) = 0xff..ff for all k        the reserved bit pattern, "not yet"
  *        who computes y(k)   st.relaxed.gpu  y(k)             once in a solve
  *        who needs y(k)      do v = ld.relaxed.gpu y(k) while v has the reserved pattern
  *
- * Why this needs no fence.  Nothing but y(k) is handed over, and it is one location.  Relaxed accesses of gpu scope are
- * strong in the PTX memory model, so that the two are no data race; a strong access of a naturally aligned number is
- * single-copy atomic, so that no half of a number is seen; and coherence of the one location says that a load returns
- * either the pattern or the number.  Everything else that a row reads (pattern, values, b) was there before the launch.
- * Whoever hands over anything besides the number needs a fence or a release store for it: look at cuda/strips.
+ * Why this needs no fence.  Nothing but y(k) is handed over, and it is one location.  Relaxed accesses of gpu
+ * scope are strong in the PTX memory model, so that the two are no data race; a strong access of a naturally
+ * aligned number is single-copy atomic, so that no half of a number is seen; and coherence of the one location
+ * says that a load returns either the pattern or the number.  Everything else that a row reads (pattern,
+ * values, b) was there before the launch.  Whoever hands over anything besides the number needs a fence or a
+ * release store for it: look at cuda/strips.
  *
- * Why the loop ends.  A relaxed load of gpu scope is answered by L2 and not by the L1 cache of the SM, which is not kept
- * coherent; volatile keeps the compiler from moving the load out of the loop.  So the loop ends if the writer is run,
- * which is what each solver has to show: its warps are all resident, and there is an order in which the first number
- * that is missing can always be computed (README.md).
+ * Why the loop ends.  A relaxed load of gpu scope is answered by L2 and not by the L1 cache of the SM, which is
+ * not kept coherent; volatile keeps the compiler from moving the load out of the loop.  So the loop ends if the
+ * writer is run, which is what each solver has to show: its warps are all resident, and there is an order in
+ * which the first number that is missing can always be computed (README.md).
  *
- * NaN.  The reserved pattern is a NaN: negative, quiet, all bits of its payload set.  A computed number may be that NaN,
- * above all when the caller's b has it, since arithmetic in double precision hands payloads on.  Such a number is
- * rewritten as the usual quiet NaN when it is published: otherwise all who need it would wait forever.  So a NaN in b
- * reaches all x that depend on it, as in a sequential substitution; only its payload may be lost.
+ * NaN.  The reserved pattern is a NaN: negative, quiet, all bits of its payload set.  A computed number may be
+ * that NaN, above all when the caller's b has it, since arithmetic in double precision hands payloads on.  Such
+ * a number is rewritten as the usual quiet NaN when it is published: otherwise all who need it would wait
+ * forever.  So a NaN in b reaches all x that depend on it, as in a sequential substitution; only its payload
+ * may be lost.
  *
- * Complex numbers and packs.  An access of 8 or 16 bytes is, in the model, one access of each of its elements, in no
- * order.  So each part of a complex number, and each number of a pack, is its own flag, and the whole is there when all
- * of its parts are. */
+ * Complex numbers and packs.  An access of 8 or 16 bytes is, in the model, one access of each of its elements,
+ * in no order.  So each part of a complex number, and each number of a pack, is its own flag, and the whole is
+ * there when all of its parts are. */
 #ifndef TRS_FLAG_CUH
 #define TRS_FLAG_CUH
 
@@ -95,8 +98,8 @@ template <class T> __device__ inline bool flag_load(const T *p, T &v)
     return flag_there(v);
 }
 
-/* Looks until the number is there.  The lanes of a warp that call this together leave the loop together: so no lane may
- * wait here for a number that another lane of its own warp publishes only afterwards. */
+/* Looks until the number is there.  The lanes of a warp that call this together leave the loop together: so no
+ * lane may wait here for a number that another lane of its own warp publishes only afterwards. */
 template <class T> __device__ inline T flag_wait(const T *p)
 {
     T v;

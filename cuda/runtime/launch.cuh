@@ -21,13 +21,15 @@ inline unsigned blocks_of(int64_t count)
 /* ---- blocks that wait for one another --------------------------------------------------------------- */
 
 int multiprocessors(); /* of the current device */
-/* Blocks of a kernel whose blocks wait for one another: as many as are wanted, but no more than are resident on the
- * current device at once, nor than the environment variable TRISOLVE_BLOCKS says, which is for tests.  0: not even
- * one block fits.  A block that waited for one which the hardware does not start before others end would never be
- * answered, hence the bound; the launch has to be a cooperative one, so that the bound is kept beside other work. */
+/* Blocks of a kernel whose blocks wait for one another: as many as are wanted, but no more than are resident on
+ * the current device at once, nor than the environment variable TRISOLVE_BLOCKS says, which is for tests.  0:
+ * not even one block fits.  A block that waited for one which the hardware does not start before others end
+ * would never be answered, hence the bound; the launch has to be a cooperative one, so that the bound is kept
+ * beside other work. */
 int waiting_blocks(const void *kernel, int threads, size_t shared, double wanted);
 
-/* Puts the failure of a launch into a sentence, and clears it, so that the next call does not report it again. */
+/* Puts the failure of a launch into a sentence, and clears it, so that the next call does not report it
+ * again. */
 inline int launched()
 {
     const cudaError_t e = cudaGetLastError();
@@ -38,8 +40,8 @@ inline int launched()
 
 /* ---- inside a block ----------------------------------------------------------------------------------- */
 
-/* s[0] = s[0] + ... + s[count-1] by halving.  All threads of the block call it, after s was written and a barrier was
- * passed.  count is at most the size of the block; the order of the sum depends on count alone. */
+/* s[0] = s[0] + ... + s[count-1] by halving.  All threads of the block call it, after s was written and a
+ * barrier was passed.  count is at most the size of the block; the order of the sum depends on count alone. */
 template <class T> __device__ inline void block_sum(T *s, int count)
 {
     TRS_ASSERT(count <= (int)blockDim.x);
@@ -52,8 +54,8 @@ template <class T> __device__ inline void block_sum(T *s, int count)
     }
 }
 
-/* Dynamic shared memory as numbers of any type.  There may be one extern declaration of it in a program, and its type
- * would have to be the same in every kernel; hence bytes, aligned for the widest number. */
+/* Dynamic shared memory as numbers of any type.  There may be one extern declaration of it in a program, and
+ * its type would have to be the same in every kernel; hence bytes, aligned for the widest number. */
 template <class T> __device__ inline T *shared_numbers()
 {
     extern __shared__ __align__(16) unsigned char shared_bytes[];

@@ -1,6 +1,7 @@
 /* memory.cu: memory of the device, scratch memory of a context, and pinned memory of the host.
  *
- * A caller may bring an allocator for device memory (trs_options.device_memory); pinned memory is always ours. */
+ * A caller may bring an allocator for device memory (trs_options.device_memory); pinned memory is always
+ * ours. */
 #include "config.h"
 
 #include "device.cuh"
@@ -49,8 +50,8 @@ void *trs_gpu_scratch(trs_context *ctx, int64_t bytes, const char *what)
     return ctx->scratch;
 }
 
-/* Large pages are allocated, touched and then registered, which takes a fraction of the time of cudaMallocHost, whose
- * pages are small.  Where memory cannot be registered, cudaMallocHost is what remains. */
+/* Large pages are allocated, touched and then registered, which takes a fraction of the time of cudaMallocHost,
+ * whose pages are small.  Where memory cannot be registered, cudaMallocHost is what remains. */
 void *trs_gpu_pinned_new(const trs_context *ctx, size_t bytes)
 {
     const size_t some = bytes > 0 ? bytes : 1;

@@ -7,9 +7,10 @@ extern "C" {
 }
 #include "base/debug.h"
 
-/* Arrays that live and die together share one allocation, since each call of cudaMalloc takes as long as a copy of a
- * megabyte.  A function lay_out calls carve for each of them: with base NULL to learn how many bytes they need, and once
- * more with the memory to get the pointers.  Each array begins at a multiple of 256 bytes, as cudaMalloc's do. */
+/* Arrays that live and die together share one allocation, since each call of cudaMalloc takes as long as a copy
+ * of a megabyte.  A function lay_out calls carve for each of them: with base NULL to learn how many bytes they
+ * need, and once more with the memory to get the pointers.  Each array begins at a multiple of 256 bytes, as
+ * cudaMalloc's do. */
 template <class V> inline V *carve(char *base, size_t *used, int64_t count)
 {
     TRS_ASSERT(count >= 0 && *used % 256 == 0);
@@ -21,7 +22,8 @@ template <class V> inline V *carve(char *base, size_t *used, int64_t count)
 /* count elements of host memory in new device memory.  NULL: ctx has the sentence. */
 void *device_copy(trs_context *ctx, const void *from, int64_t count, size_t size, const char *what);
 
-/* How many of these flags on the device are not 0.  It waits for the device; when that fails, the answer is all. */
+/* How many of these flags on the device are not 0.  It waits for the device; when that fails, the answer is
+ * all. */
 int64_t count_flags(trs_context *ctx, const int *flags, int64_t count);
 
 #endif

@@ -1,8 +1,8 @@
 /* number.cuh: arithmetic on the four types of numbers, real and complex, in single and in double precision.
  *
- * Kernels are templates over the type T of a number.  float and double bring their operators along; cuComplex.h has
- * functions only, from which the operators of the complex types are made here.  Division is in divide.cuh, since a
- * quotient of complex numbers needs more care than the other three operations. */
+ * Kernels are templates over the type T of a number.  float and double bring their operators along; cuComplex.h
+ * has functions only, from which the operators of the complex types are made here.  Division is in divide.cuh,
+ * since a quotient of complex numbers needs more care than the other three operations. */
 #ifndef TRS_NUMBER_CUH
 #define TRS_NUMBER_CUH
 
@@ -106,8 +106,9 @@ template <class T, class F> __device__ inline T for_parts(T v, F f)
     return {f(v.x), f(v.y)};
 }
 
-/* p += a.  The two parts of a complex number are added one after the other, so that a reader may see one without the
- * other; and the order of several sums is left to chance, hence the last bits of the result are, too. */
+/* p += a.  The two parts of a complex number are added one after the other, so that a reader may see one
+ * without the other; and the order of several sums is left to chance, hence the last bits of the result are,
+ * too. */
 template <class T> __device__ inline void atomic_add(T *p, T a)
 {
     atomicAdd(p, a);

@@ -8,8 +8,8 @@ extern "C" {
 
 #include <cuda_runtime.h>
 
-/* Element (i, r), row i of right-hand side r, is p [i rs + r cs]: by columns rs = 1, by rows cs = 1, and for rows that
- * are counted from the last one rs = -1 with p at the last element. */
+/* Element (i, r), row i of right-hand side r, is p [i rs + r cs]: by columns rs = 1, by rows cs = 1, and for
+ * rows that are counted from the last one rs = -1 with p at the last element. */
 template <class T> struct view {
     T *p;
     int64_t rs, cs;
@@ -28,7 +28,8 @@ template <class T> inline view<T> from_column(view<T> v, int r)
     return v;
 }
 
-/* Calls f (first, count) for groups of right-hand sides, as many at a time as the y dimension of a grid may have. */
+/* Calls f (first, count) for groups of right-hand sides, as many at a time as the y dimension of a grid may
+ * have. */
 template <class F> inline int for_columns(int nrhs, F f)
 {
     const int most = 65535;
