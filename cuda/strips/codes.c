@@ -1,10 +1,10 @@
 /* codes.c: the entries of each tile as ELL columns, with the slots where their x will be.
  *
  * A tile is gone through a second time, task by task.  Each lane takes the entries of its row in the order in which
- * they stand, as many early and as many late ones as the task has ELL columns for, and goes on there in the next task
- * of the group.  An x that is still in the local ring has the slot of its position; for all others halo.c finds a
- * slot, once all lanes have their entries.  A second position in the sequence of tasks, 2 CONSUMERS - 1 ahead, says
- * how many ELL columns are about to need halo entries. */
+ * they stand, as many early and as many late ones as the task has ELL columns for, and goes on there in the next
+ * task of the group.  An x that is still in the local ring has the slot of its position; for all others halo.c
+ * finds a slot, once all lanes have their entries.  A second position in the sequence of tasks, 2 CONSUMERS - 1
+ * ahead, says how many ELL columns are about to need halo entries. */
 #include "config.h"
 
 #include "schedule.h"

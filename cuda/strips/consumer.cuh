@@ -1,14 +1,14 @@
 /* consumer.cuh: the consumer warps solve the tasks of a tile, each every CONSUMERS-th one.
  *
- * A lane has a row.  With the inverse of its diagonal d, x = b / d - sum (a / d) x over its entries: the products with
- * 1 / d are made while nothing else can be done, so that one multiplication and addition follows the last x.
+ * A lane has a row.  With the inverse of its diagonal d, x = b / d - sum (a / d) x over its entries: the products
+ * with 1 / d are made while nothing else can be done, so that one multiplication and addition follows the last x.
  *
  * Waits for: the packet of its task (`loaded`); the tasks up to CONSUMERS before it ((1) of strips.h); then, for
  * GROUP ELL columns at a time, until none of the slots that they read is empty, all lanes together.
- * Publishes: x in its slot of the local ring, at once, and in y for other tiles: both are their own flag.  Then, behind
- * a fence, `next`: with it the task is done, its stage may be used again, and what was read may be emptied.
- * Empties, when a task begins: the slots of the task CONSUMERS + WINDOW before it, and those of the halo entries that
- * the consumer's task before was the last to read. */
+ * Publishes: x in its slot of the local ring, at once, and in y for other tiles: both are their own flag.  Then,
+ * behind a fence, `next`: with it the task is done, its stage may be used again, and what was read may be emptied.
+ * Empties, when a task begins: the slots of the task CONSUMERS + WINDOW before it, and those of the halo entries
+ * that the consumer's task before was the last to read. */
 #ifndef TRS_STRIPS_CONSUMER_CUH
 #define TRS_STRIPS_CONSUMER_CUH
 

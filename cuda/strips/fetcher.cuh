@@ -5,9 +5,9 @@
  * Waits for: the slot of an entry (`free_at` tasks of the tile are done), and then x itself in y.
  * Publishes: x in its slot, which is its own flag.
  *
- * Entries of a batch are waited for side by side, batches one after the other.  Whoever looks in vain is in the way of
- * what is looked for; therefore, after a look that found nothing, only one lane looks: the one whose entry is needed
- * first of those left. */
+ * Entries of a batch are waited for side by side, batches one after the other.  Whoever looks in vain is in the way
+ * of what is looked for; therefore, after a look that found nothing, only one lane looks: the one whose entry is
+ * needed first of those left. */
 #ifndef TRS_STRIPS_FETCHER_CUH
 #define TRS_STRIPS_FETCHER_CUH
 

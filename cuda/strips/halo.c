@@ -1,9 +1,9 @@
 /* halo.c: the halo entries of a tile, and the slots that they have one after the other (strips.h).
  *
- * Entry k of the list has slot k mod HALO of the halo ring.  A tile is gone through task by task.  An x that this task
- * reads gets a new entry at the end of the list, unless it has one that lasts: its slot must not be given to another
- * entry before task t + 2 CONSUMERS, where t is this task.  Which entries will do is known from the number of ELL
- * columns that may need new ones in tasks t .. t + 2 CONSUMERS - 1, this one included:
+ * Entry k of the list has slot k mod HALO of the halo ring.  A tile is gone through task by task.  An x that this
+ * task reads gets a new entry at the end of the list, unless it has one that lasts: its slot must not be given to
+ * another entry before task t + 2 CONSUMERS, where t is this task.  Which entries will do is known from the number
+ * of ELL columns that may need new ones in tasks t .. t + 2 CONSUMERS - 1, this one included:
  *
  *     entries from  count + WARP * ells - HALO  on  last until then.
  *

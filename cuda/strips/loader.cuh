@@ -2,8 +2,8 @@
  *
  * Waits for: a stage, which is free when all tasks of the packet in it are done; and the bytes of the oldest packet
  * under way, whenever no stage is free or no packet is left to begin.
- * Publishes: `loaded`, after a fence.  What the TMA unit wrote became visible to the lanes of the loader at the mbarrier,
- * and by the fence it does to whoever reads `loaded` and fences. */
+ * Publishes: `loaded`, after a fence.  What the TMA unit wrote became visible to the lanes of the loader at the
+ * mbarrier, and by the fence it does to whoever reads `loaded` and fences. */
 #ifndef TRS_STRIPS_LOADER_CUH
 #define TRS_STRIPS_LOADER_CUH
 

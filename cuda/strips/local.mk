@@ -1,4 +1,6 @@
 # cuda/strips
+EXTRA_DIST += cuda/strips/README.md cuda/strips/figures/figures.py cuda/strips/figures/solve.svg \
+	cuda/strips/figures/structure.svg
 libcore_la_SOURCES += cuda/strips/codes.c cuda/strips/halo.c cuda/strips/pack.c cuda/strips/packets.c \
 	cuda/strips/schedule.c cuda/strips/schedule.h cuda/strips/strips.h cuda/strips/tasks.c \
 	cuda/strips/tile_rows.c

@@ -7,8 +7,9 @@
 /* ---- how many rows a tile has ------------------------------------------------------------------------ */
 
 /* Row tiles gain where the latency of a dependency counts and is short, which it is inside an SM: there must be many
- * levels, wide enough for a warp, with rows of few entries.  A tile should be as small as its levels allow, since one
- * tile waits for another; they allow it if FULL_PERCENT of the lanes of their warps have a row. */
+ * levels, wide enough for a warp, with rows of few entries.  With fewer rows there are more tiles, and a path crosses
+ * from one to another more often; with more rows a level has more tasks, which one block has to do.  Between them
+ * is the smallest tile whose levels fill FULL_PERCENT of the lanes of a warp each. */
 enum {
     LEVELS_FROM = 400,
     WIDTH_FROM = 16, /* rows in a level, on average */

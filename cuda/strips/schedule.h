@@ -97,7 +97,8 @@ static inline bool is_late(int32_t number, int32_t position)
 enum { PREFETCH = 2 * TRS_STRIP_WARP };
 
 /* The rows of a level are far apart in memory, and no hardware foresees where: fetch what a loop over order [k] will
- * need soon.  Inline, for gcc takes a function of nothing but prefetches for one without effect, and drops the call. */
+ * need soon.  Inline, for gcc takes a function of nothing but prefetches for one without effect, and drops the
+ * call. */
 static inline __attribute__((always_inline)) void prefetch_row(const builder *b, int32_t k,
                                                                int32_t end)
 {
@@ -154,8 +155,8 @@ typedef struct halo_ring {
 } halo_ring;
 
 void trs_halo_begin(halo_ring *r, const builder *b, halo_list *list);
-/* Codes for what is HALO_WANTED in code [begin] .. code [end - 1], entries of the columns column [lane] [entry], read by
- * this task; ells: of it and the 2 CONSUMERS - 1 that follow, with halo entries.  false: out of memory. */
+/* Codes for what is HALO_WANTED in code [begin] .. code [end - 1], entries of the columns column [lane] [entry],
+ * read by this task; ells: of it and the 2 CONSUMERS - 1 that follow, with halo entries.  false: out of memory. */
 bool trs_halo_read(halo_ring *r, int32_t number, int64_t begin, int64_t end,
                    const int32_t *const *column, int32_t ells);
 void trs_halo_end(halo_ring *r);

@@ -24,8 +24,9 @@ __device__ inline int lane_number()
 
 /* ---- slots ------------------------------------------------------------------------------------------- */
 
-/* A slot holds one x, and is empty while all bits are set.  As in flag.cuh nothing but the number itself is published by
- * it, so a relaxed access will do.  The two parts of a complex number are two accesses and two flags. */
+/* A slot holds one x, and is empty while all bits are set.  As in flag.cuh nothing but the number itself is
+ * published by it, so a relaxed access will do.  The two parts of a complex number are two accesses and two
+ * flags. */
 __device__ inline void slot_peek(uint32_t p, double &v)
 {
     delay();
@@ -73,7 +74,7 @@ template <class T> __device__ inline bool slot_is_empty(uint32_t p)
     return !flag_there(v);
 }
 
-/* What this thread did before is visible in its block before what it does after, and the other way round. */
+/* Releases what this thread did before, and acquires for what it does after, within the block. */
 __device__ inline void fence()
 {
     asm volatile("fence.acq_rel.cta;" ::: "memory");
@@ -81,9 +82,9 @@ __device__ inline void fence()
 
 /* ---- bulk copies ---------------------------------------------------------------------------------------- */
 
-/* From compute capability 9.0 on the TMA unit copies, and counts the bytes that have arrived down in an mbarrier, whose
- * phase is over when none are left.  Before that the warp copies by itself; then the fence of whoever waits and says so
- * to others is enough.
+/* From compute capability 9.0 on the TMA unit copies, and counts the bytes that have arrived down in an mbarrier,
+ * whose phase is over when none are left.  Before that the warp copies by itself; then the fence of whoever waits
+ * and says so to others is enough.
  *
  *     bulk_expect (full, bytes); bulk_copy (...); ...; bulk_wait (full, phase)
  *

@@ -1,5 +1,5 @@
-/* strips.cu: cuda-strips: a row tile (strips.h) belongs to one block, which solves it level by level with x in shared
- * memory; x crosses to other tiles as its own flag.  README.md draws it.
+/* strips.cu: cuda-strips: a row tile (strips.h) belongs to one block, which solves it level by level with x in
+ * shared memory; x crosses to other tiles as its own flag.  README.md draws it.
  *
  * The warps of a block, which has one tile at a time:
  *     consumers   each solves every CONSUMERS-th task, 32 rows of a level, a lane each     consumer.cuh
@@ -9,15 +9,15 @@
  * Who owns a row: a lane of a consumer.  How x becomes visible: in its tile by its slot in shared memory, in other
  * tiles by y (position), which their fetchers poll and copy to slots of theirs; all of these are their own flags
  * (flag.cuh).
- * Why it cannot hang: blocks draw tiles in topological order.  Of the tiles that are not solved take the first, and in
- * it the first task that is not done.  Its halo x are of tiles that are solved, or of tasks before it; by (3) of
- * strips.h the slots of these x are free, and its consumer may begin by (1).  A stage is free for its packet, or has
- * it, since all tasks of packets before are done.  No block waits for one that has not started.
+ * Why it cannot hang: blocks draw tiles in topological order, and none waits for one that has not started.  Of the
+ * tiles that are not solved take the first, and in it the first task that is not done.  Its halo x are of tiles that
+ * are solved, or of tasks before it; by (3) of strips.h their slots are free, and by (1) its consumer may begin.  A
+ * stage is free for its packet, or has it, since all tasks of packets before are done.
  * The sum of a row is made in an order that depends on the pattern alone: same bits every time.  Its terms are
  * multiplied by the inverse of the diagonal while there is nothing else to do, so they must not overflow where x
  * does not; a row whose diagonal is not near 1 (near.h) is multiplied by a power of two, b in fill_kernel.
- * Bytes: elem + 2 per entry, padding included, + 5 elem + 12 a row.  Bound by latency: on an H200 0.14 to 0.17 us
- * from a level to the next in a tile, and 1.1 to 1.6 us from a tile to the next. */
+ * Bytes: elem + 2 per entry, padding included, + 7 elem + 8 a row, + elem + 8 per halo entry.  Bound by latency: on
+ * an H200 0.14 to 0.17 us from a level to the next in a tile, and 1.1 to 1.6 us from a tile to the next. */
 #include "config.h"
 
 #include "consumer.cuh"

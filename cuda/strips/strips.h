@@ -28,14 +28,14 @@
  * An entry does not name the column that it multiplies but the slot of shared memory where that x is found:
  *
  *     local x     of the last WINDOW tasks of the same tile; written by the consumer that solves the row
- *     halo x      of earlier tiles, or of the same tile and longer ago; each stands in a list of halo entries, sorted
- *                 by the task that first needs them, and is copied to its slot by a fetcher warp
+ *     halo x      of earlier tiles, or of the same tile and longer ago; each stands in a list of halo entries, in the
+ *                 order in which tasks first need them, and is copied to its slot by a fetcher warp
  *     zero        the x of the padding
  *
  * Slots are rings, and are used again.  Let t be the number of a task in its tile, C = CONSUMERS, W = WINDOW,
  * R = LOCAL / WARP the tasks that the local ring has room for, H = HALO the slots of the halo ring.  A slot is empty
- * (all bits are set, flag.cuh) until x is there, and a reader polls it.  So two things must not happen: a reader finds
- * the x that the slot held before, or an x is wiped out before its last reader has it.  All of it rests on
+ * (all bits are set, flag.cuh) until x is there, and a reader polls it.  So two things must not happen: a reader
+ * finds the x that the slot held before, or an x is wiped out before its last reader has it.  All of it rests on
  *
  *     (1)  task t begins when tasks 0 .. t - C are done.
  *
@@ -46,19 +46,19 @@
  *     (2)  R >= W + 2 C.
  *
  * Halo ring.  Halo entry k of a tile has slot k mod H.  Let u be the last task that reads it.  Other readers, of
- * earlier tasks, may be slower than u; therefore not u but task u + C, of the same consumer, empties the slot when it
- * begins: all readers are done by (1).  Entry k + H is fetched when tasks 0 .. u + C are done, which is its
- * `free_at` = u + C + 1.  Let v be the first task that reads entry k + H.  By (1) the slot is empty when v begins, and
- * the fetcher does not wait for v or a later task, if
+ * earlier tasks, may be slower than u; therefore not u but task u + C, of the same consumer, empties the slot when
+ * it begins: all readers are done by (1).  Entry k + H is fetched when tasks 0 .. u + C are done, which is its
+ * `free_at` = u + C + 1.  Let v be the first task that reads entry k + H.  By (1) the slot is empty when v begins,
+ * and the fetcher does not wait for v or a later task, if
  *
  *     (3)  v >= u + 2 C.
  *
- * The schedule has (3) for every entry: tasks t .. t + 2 C - 1 first need at most EARLY * WARP halo entries each, thus
+ * The schedule has (3) for every entry.  Tasks t .. t + 2 C - 1 need at most EARLY * WARP new halo entries each; thus
  *
  *     (4)  EARLY * WARP * 2 C <= H
  *
- * leaves an entry that task t is the first to read in place until t + 2 C.  A column that task t reads again while its
- * entry might be replaced before that gets a new entry (halo.c). */
+ * leaves an entry that task t is the first to read in place until t + 2 C.  A column that task t reads again while
+ * its entry might be replaced before that gets a new entry (halo.c). */
 #ifndef TRS_STRIPS_H
 #define TRS_STRIPS_H
 
@@ -152,8 +152,8 @@ void trs_strips_free(struct trs_context *ctx, trs_strips *s); /* the arrays; the
  *
  *     trs_packet | values [ells][32] | 1 / diagonal [tasks][32] | row [tasks][32] | slot code [ells][32]
  *
- * 1 / diagonal is 1 for a partial sum, and 0 for NO_ROW.  A row whose diagonal is not near 1 (near.h) is multiplied by
- * a power of two; the result of trs_strips_pack says whether any is. */
+ * 1 / diagonal is 1 for a partial sum, and 0 for NO_ROW.  A row whose diagonal is not near 1 (near.h) is multiplied
+ * by a power of two; the result of trs_strips_pack says whether any is. */
 size_t trs_strips_bytes(const trs_strips *s, trs_dtype dtype);
 bool trs_strips_pack(const struct trs_context *ctx, const trs_strips *s, const struct trs_tri *t,
                      void *packed);

@@ -1,7 +1,7 @@
 /* tasks.c: the tasks of each tile.
  *
- * The rows of a level of a tile are divided into groups of at most a warp.  A group has as many ELL columns of either
- * kind as its longest row has entries; they are dealt out to tasks in this order:
+ * The rows of a level of a tile are divided into groups of at most a warp.  A group has as many ELL columns of
+ * either kind as its longest row has entries; they are dealt out to tasks in this order:
  *
  *     early ELL columns, EARLY at most in a task, until they are used up; then late ones beside the last of these,
  *     ELLS at most with the carry

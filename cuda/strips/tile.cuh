@@ -1,4 +1,5 @@
-/* tile.cuh: what the warps of a block share while it solves a row tile: the arguments of the kernel, and shared memory.
+/* tile.cuh: what the warps of a block share while it solves a row tile: the arguments of the kernel, and shared
+ * memory.
  *
  *     slots       x of the tile's local ring and halo ring, each its own flag          consumers and fetchers write
  *     stages      pipeline stages: buffers of one packet each, with the b of its rows   the loader writes

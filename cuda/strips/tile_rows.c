@@ -1,8 +1,9 @@
 /* tile_rows.c: the rows of each tile, level by level.
  *
  * Levels list all rows by level.  That list is cut into as many parts as keep the threads busy, and each part is
- * dealt out to the tiles: first counted, so that every part knows where its rows go in each tile, behind those of the
- * parts before it; then written.  It is a counting sort by tiles, which is stable and so keeps the order of levels. */
+ * dealt out to the tiles: first counted, so that every part knows where its rows go in each tile, behind those of
+ * the parts before it; then written.  It is a counting sort by tiles, which is stable and so keeps the order of
+ * levels. */
 #include "config.h"
 
 #include "schedule.h"

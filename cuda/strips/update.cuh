@@ -1,4 +1,5 @@
-/* update.cuh: the values of all packets from the values of the matrix, on the device: what pack.c does on the host. */
+/* update.cuh: the values of all packets from the values of the matrix, on the device: what pack.c does on the
+ * host. */
 #ifndef TRS_STRIPS_UPDATE_CUH
 #define TRS_STRIPS_UPDATE_CUH
 
