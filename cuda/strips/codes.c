@@ -44,8 +44,7 @@ typedef struct tile_writer {
     int32_t halo_ells;           /* of this task and the 2 CONSUMERS - 1 that follow */
     const int32_t *column[WARP]; /* of the entries of each lane's row */
     int32_t length[WARP];        /* off-diagonal entries of it */
-    int32_t next[2]
-                [WARP]; /* the first entry that may be left, of the early ones, of the late ones */
+    int32_t next[2][WARP];       /* from where on entries are left: early ones, late ones */
     halo_ring ring;
 } tile_writer;
 
@@ -69,7 +68,7 @@ static int32_t first_left(const tile_writer *w, const task *k, int i)
     return k->early ? smaller(early, late) : late;
 }
 
-static uint16_t local_code(const task *k, int32_t position)
+static uint16_t slot_code(const task *k, int32_t position)
 {
     const bool local = position >= (k->number - TRS_STRIP_WINDOW) * WARP;
     TRS_ASSERT(position < k->group_task * WARP); /* of a lower level */
@@ -90,7 +89,7 @@ static void take_entries(tile_writer *w, const task *k, int i)
         if (e < *next[late] || ell[late] == end[late]) continue;
         const int64_t place = ell[late]++ * WARP + i;
         b->s->entry[place] = e;
-        b->s->code[place] = local_code(k, position);
+        b->s->code[place] = slot_code(k, position);
         *next[late] = e + 1;
         if (ell[0] == end[0] && ell[1] == end[1]) return;
     }

@@ -84,7 +84,7 @@ __device__ inline void solve_task(const kernel_args<T> &k, tile_memory<T> *m, ui
     TRS_ASSERT(s->packet.start[at] + early + s->packet.late[at] <= s->packet.ells);
     const int32_t row = row_of[at * WARP + lane];
     const T inv = conj_if(k.cj, inverse[at * WARP + lane]), minus = number<T>(0) - inv;
-    const uint32_t own = slots + (task * WARP % LOCAL + lane) * (uint32_t)sizeof(T);
+    const uint32_t to = slots + (task * WARP % LOCAL + lane) * (uint32_t)sizeof(T);
     T sum = s->c[at * WARP + lane] * inv;
     val += s->packet.start[at] * WARP + lane;
     code += s->packet.start[at] * WARP + lane;
@@ -92,8 +92,8 @@ __device__ inline void solve_task(const kernel_args<T> &k, tile_memory<T> *m, ui
     sum = add_ells(val + early * WARP, code + early * WARP, slots, s->packet.late[at], k.cj, minus,
                    sum);
     const T x = flag_free(sum);
-    TRS_ASSERT(slot_is_empty<T>(own));
-    slot_put(own, x);
+    TRS_ASSERT(slot_is_empty<T>(to));
+    slot_put(to, x);
     if (row >= 0) {
         TRS_ASSERT(!flag_there(flag_peek(k.y + ((int64_t)first + task) * WARP + lane)));
         flag_store(k.y + ((int64_t)first + task) * WARP + lane, x);

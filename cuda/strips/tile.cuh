@@ -1,7 +1,7 @@
 /* tile.cuh: what the warps of a block share while it solves a row tile: the arguments of the kernel, and shared
  * memory.
  *
- *     slots       x of the tile's local ring and halo ring, each its own flag          consumers and fetchers write
+ *     slots       x of the tile's local ring and halo ring, each its own flag           consumers and fetchers write
  *     stages      pipeline stages: buffers of one packet each, with the b of its rows   the loader writes
  *     loaded      how many tasks have arrived in stages                                 the loader writes
  *     next        the task that each consumer is at, hence which tasks are done         consumers write

@@ -40,10 +40,9 @@ static void check_packets(const trs_strips *s, const char *packed)
 typedef struct ring { /* the halo ring of a tile */
     const trs_strips *s;
     const trs_row_tile *tile;
-    int64_t read; /* entries that tasks have read */
-    int32_t last
-        [TRS_STRIP_HALO]; /* the task that was the last to read the slot's entry before the present one */
-    bool held[TRS_STRIP_HALO]; /* some task will read the present entry once more */
+    int64_t read;                 /* entries that tasks have read */
+    int32_t last[TRS_STRIP_HALO]; /* the last reader of the entry before the present one */
+    bool held[TRS_STRIP_HALO];    /* some task will read the present entry once more */
 } ring;
 
 /* The next entry is read for the first time, in this slot, by this task: (3) of strips.h. */
@@ -51,12 +50,12 @@ static void check_entry(ring *r, int32_t slot, int32_t task)
 {
     const trs_halo_entry *e = &r->s->halo[r->tile->halo + r->read];
     const bool reused = r->read >= TRS_STRIP_HALO;
+    const int32_t window = task < TRS_STRIP_WINDOW ? task : TRS_STRIP_WINDOW;
+    const int32_t oldest = r->tile->task + task - window; /* of the tasks in the window */
     assert_int_equal(slot, r->read % TRS_STRIP_HALO);
     assert_int_equal(e->free_at, reused ? r->last[slot] + TRS_STRIP_CONSUMERS + 1 : 0);
     assert_true(!reused || task >= r->last[slot] + 2 * TRS_STRIP_CONSUMERS);
-    assert_true(e->from <
-                (r->tile->task + (task - TRS_STRIP_WINDOW > 0 ? task - TRS_STRIP_WINDOW : 0)) *
-                    WARP);
+    assert_true(e->from < oldest * WARP);
     r->held[slot] = true;
     r->read++;
 }
@@ -223,7 +222,7 @@ static model grid(int side)
     return m;
 }
 
-/* A row tile of a grid in 2D has some thirty of its lines; on a random triangle tiles are not worth it. */
+/* A row tile of a grid in 2D has some thirty rows of the grid; on a random triangle tiles are not worth it. */
 static void test_rows(void **state)
 {
     (void)state;
