@@ -3,6 +3,7 @@
 #include "tests/common/counter.h"
 #include "tests/common/dags.h"
 
+#include "analysis/level.h"
 #include "reference.h"
 
 #include <math.h>
@@ -104,13 +105,19 @@ static void scale_rows(trs_tri *t, int sign)
             val[p] = ldexp(val[p], sign * power_of(i));
 }
 
-static void compare(trs_context *ctx, const trs_tri *t, int32_t rows, bool scaled)
+static trs_levels levels_of(trs_context *ctx, const trs_tri *t)
 {
     trs_levels lv;
+    assert_int_equal(trs_level_rows(ctx, t, 0, t->n, &lv), TRS_OK);
+    return lv;
+}
+
+static void compare(trs_context *ctx, const trs_tri *t, int32_t rows, bool scaled)
+{
+    trs_levels lv = levels_of(ctx, t);
     trs_strips s;
     random_t r = {(uint64_t)rows};
     const size_t n = (size_t)t->n;
-    assert_int_equal(trs_level_rows(ctx, t, 0, t->n, &lv), TRS_OK);
     assert_int_equal(trs_strips_make(ctx, t, &lv, rows, &s), TRS_OK);
     char *packed = malloc(trs_strips_bytes(&s, TRS_F64) + 1);
     double *b = malloc(n * sizeof *b + 1), *x = malloc(n * sizeof *x + 1);
@@ -231,7 +238,7 @@ static void test_rows(void **state)
     trs_levels lv;
     model m = grid(300);
     model_sides(&ctx, &m, &t, &u);
-    assert_int_equal(trs_level_rows(&ctx, &t, 0, t.n, &lv), TRS_OK);
+    lv = levels_of(&ctx, &t);
     assert_in_range(trs_strips_rows(&ctx, &t, &lv), 25 * 300, 40 * 300);
     trs_levels_free(&ctx, &lv);
     trs_tri_free(&ctx, &t);
@@ -240,7 +247,7 @@ static void test_rows(void **state)
     random_t r = {1};
     m = model_new(RANDOM, false, false, false, &r);
     model_sides(&ctx, &m, &t, &u);
-    assert_int_equal(trs_level_rows(&ctx, &t, 0, t.n, &lv), TRS_OK);
+    lv = levels_of(&ctx, &t);
     assert_int_equal(trs_strips_rows(&ctx, &t, &lv), 0);
     trs_levels_free(&ctx, &lv);
     trs_tri_free(&ctx, &t);
@@ -277,7 +284,7 @@ static void test_threads(void **state)
     trs_strips one, many;
     model_sides(&ctx, &m, &t, &u);
     assert_in_range(t.nnz, TRS_SHARED_FROM, 10 * TRS_SHARED_FROM);
-    assert_int_equal(trs_level_rows(&ctx, &t, 0, t.n, &lv), TRS_OK);
+    lv = levels_of(&ctx, &t);
     for (size_t k = 0; k < 3; k++) {
         ctx.threads = 1;
         assert_int_equal(trs_strips_make(&ctx, &t, &lv, rows[k], &one), TRS_OK);
@@ -305,7 +312,7 @@ static void test_out_of_memory(void **state)
     trs_strips s;
     model m = grid(40);
     model_sides(&ctx, &m, &t, &u);
-    assert_int_equal(trs_level_rows(&ctx, &t, 0, t.n, &lv), TRS_OK);
+    lv = levels_of(&ctx, &t);
     counter memory = {0};
     trs_context poor = {.mem = counted_memory(&memory)};
     int rc = TRS_EMEM;
