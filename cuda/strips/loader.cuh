@@ -70,10 +70,8 @@ __device__ void load(const kernel_args<T> &k, tile_memory<T> *m, const trs_row_t
     const int lane = threadIdx.x % WARP;
     const trs_packet *packet = k.packet + tile.packet;
     const int4 none = {0, 0, 0, 0};
-    int4
-        now = none,
-        next =
-            none; /* heads of 32 packets, and of the 32 after them, for they take a while to come */
+    /* heads of 32 packets, and of the 32 after them, which are read ahead, for they take a while to come */
+    int4 now = none, next = none;
     int32_t begun = 0, ended = 0;
     if (lane < packets) next = *(const int4 *)(packet + lane);
     while (ended < packets) {

@@ -1,10 +1,11 @@
 /* tasks.c: the tasks of each tile.
  *
- * The rows of a level of a tile are divided into groups of at most a warp.  A group has as many ELL columns of
- * either kind as its longest row has entries; they are dealt out to tasks in this order:
+ * The rows of a level of a tile are divided into groups of at most a warp.  A group has as many early ELL columns
+ * as any of its rows has early entries, at most, and as many late ones as any has late entries.  They are dealt out to
+ * tasks in this order:
  *
  *     early ELL columns, EARLY at most in a task, until they are used up; then late ones beside the last of these,
- *     ELLS at most with the carry
+ *     up to ELLS in all, with the carry
  *
  * so a group with few entries, which is most of them, is one task, and a group with a long row is several, of which
  * all but the last compute partial sums.  What is late is counted from the first task of the group, since there the
