@@ -1,5 +1,7 @@
 # cuda/merged
 libcore_la_SOURCES += cuda/merged/merge.h
+EXTRA_DIST += cuda/merged/README.md cuda/merged/figures.py cuda/merged/pass.svg \
+	cuda/merged/solve.svg
 if HAVE_CUDA
 CUDA_SOLVERS += cuda/merged/merged.cu
 libcore_la_SOURCES += cuda/merged/merge.cuh cuda/merged/merge_cost.cu cuda/merged/merge_count.cu \
