@@ -88,8 +88,8 @@ static int find_period(trs_context *ctx, level_search::search *all)
     return rc;
 }
 
-/* s->direct.level and the number of levels, and memory for s->direct.topo; TRS_ESUPPORT: the search has given up, since
- * the host is faster. */
+/* s->direct.level and the number of levels, and memory for s->direct.topo; TRS_ESUPPORT: the host would have been
+ * faster. */
 static int find_them(trs_context *ctx, trs_side *s)
 {
     /* nanoseconds; if the operator is on the device alone, the host has to fetch it first */
