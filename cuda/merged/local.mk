@@ -1,5 +1,7 @@
 # cuda/merged
 libcore_la_SOURCES += cuda/merged/merge.h
+EXTRA_DIST += cuda/merged/README.md cuda/merged/figures.py cuda/merged/pass.svg \
+	cuda/merged/solve.svg
 if HAVE_CUDA
 CUDA_SOLVERS += cuda/merged/merged.cu
 libcore_la_SOURCES += cuda/merged/merge.cuh cuda/merged/merge_cost.cu cuda/merged/merge_count.cu \
@@ -10,6 +12,11 @@ endif
 
 # tests
 if HAVE_CMOCKA
+check_PROGRAMS += tests/merged/t_rewrite
+tests_merged_t_rewrite_SOURCES = tests/merged/t_rewrite.c tests/merged/rewrite.c \
+	tests/merged/rewrite.h $(DAGS) $(MODEL)
+tests_merged_t_rewrite_CFLAGS = $(TEST_FLAGS)
+tests_merged_t_rewrite_LDADD = $(TEST_LIBS)
 if HAVE_CUDA
 check_PROGRAMS += tests/merged/t_merged
 tests_merged_t_merged_SOURCES = tests/merged/t_merged.c $(STREAM) $(MODEL)

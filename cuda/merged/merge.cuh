@@ -7,10 +7,10 @@
 #ifndef TRS_MERGE_CUH
 #define TRS_MERGE_CUH
 
+#include "base/debug.h"
 #include "cuda/runtime/cuda.cuh"
 
 extern "C" {
-#include "base/debug.h"
 #include "merge.h"
 }
 

@@ -54,8 +54,8 @@ static double longer_hop(const trs_shape *s, double length)
 
 /* The shape of T' for the cost of cuda-dataflow.  Long rows of two levels that were merged are waited for together:
  * taking that to be so half of the time, the sum over the levels of the longest row falls by the square root of what
- * is left of the levels.  Rows that come before the first long path of a row do not become more, so what is not in
- * the widest level shrinks with the levels. */
+ * is left of the levels.  cuda-dataflow takes (n - widest) / levels for the number of rows that are computed between a
+ * row and one that needs it; merging makes them no more, so widest is set to leave that quotient as it is. */
 static trs_shape merged_shape(const trs_shape *s, const merge_outcome *o)
 {
     const double left = o->levels / max((double)s->levels, 1.);

@@ -136,8 +136,12 @@ int merge_pass_new(trs_context *ctx, merge_survey *s, const trs_pattern *from, i
                    int64_t most, trs_dtype t, merge_pass *m)
 {
     m->from = *from;
-    const int rc = merge_decide(ctx, s, odd, most, m);
-    return rc || !m->to.levels ? rc : merge_pattern_new(ctx, s, trs_size(t), m);
+    int rc = merge_decide(ctx, s, odd, most, m);
+    if (rc || !m->to.levels) return rc;
+    TRS_ASSERT(m->to.levels < m->from.levels);
+    rc = merge_pattern_new(ctx, s, trs_size(t), m);
+    TRS_ASSERT(rc || (m->to.nnz + m->n_nnz >= m->from.nnz && m->to.nnz + m->n_nnz <= most));
+    return rc;
 }
 
 void merge_pass_free(trs_context *ctx, merge_pass *m)
