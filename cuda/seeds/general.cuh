@@ -1,6 +1,6 @@
-/* general.cuh: the device side that the solvers of general matrices share: A by rows on the device, x of
- * all right-hand sides side by side in the work space, forward and backward substitution, a look at the
- * pivots.  A solver adds how A becomes L and U, or how A and b are eliminated. */
+/* general.cuh: what the solvers of general dense matrices share on the device: A by rows, forward and backward
+ * substitution, a look at the pivots.  A solver adds how A becomes L and U (lu.cuh), or how A and b are eliminated
+ * together (gauss.cuh). */
 #ifndef TRS_GENERAL_CUH
 #define TRS_GENERAL_CUH
 
@@ -12,27 +12,28 @@ extern "C" {
 
 struct general_data {
     void *A;       /* [n*n] by rows: row i from i*n on; L below the diagonal, U on and above */
-    void *columns; /* [n*n] by columns: where new values arrive; then the solver's to use */
-    bool there;    /* they have arrived, from the device */
+    void *columns; /* [n*n] new values, by columns; from then on scratch of the solver */
+    bool there;    /* new values have come from the device: columns has them, side->full has not */
     int block;     /* threads of a block, for the solvers that have the choice */
 };
 
 int general_analyse(trs_part *part);
 void general_release(trs_part *part);
-/* A = op(A) from side->full, or from columns where they are there. */
+/* A = op(A) from side->full, or from columns where the values are there. */
 int general_values(const trs_part *part, general_data *d);
-/* update_direct of all of them: the solver's update, with op(A) by columns on the device; waits. */
+/* update_direct of all these solvers: the solver's update, with op(A) by columns on the device; waits. */
 int general_update_direct(trs_part *part, const void *val, void *stream);
 int64_t general_bytes(const trs_shape *s);
 
-/* Largest magnitudes of A before and of U after, the first bad pivot: into part->growth, or a sentence. */
+/* *most: the largest magnitude in d->A, or in its upper triangle. */
 int general_largest(const trs_part *part, const general_data *d, bool upper, double *most);
+/* Judge U in d->A: its growth over the largest magnitude `before` and its first bad pivot (trs_general_judge). */
 int general_verdict(trs_part *part, const general_data *d, double before);
 
-/* pivots of those that leave U in A: rows are not exchanged. */
+/* trs_solver.pivots of those that leave U in A and do not exchange rows. */
 int general_pivots(const trs_part *part, trs_context *ctx, void *u, bool *odd);
 
-/* The whole of update: factor (T (), n, d) launches what makes L and U of A. */
+/* All of an update: factor (T (), n, d) launches what makes L and U of d->A. */
 template <class F> inline int general_update(trs_part *part, F factor)
 {
     general_data *d = (general_data *)part->data;
@@ -52,7 +53,7 @@ template <class F> inline int general_update(trs_part *part, F factor)
     return rc ? rc : general_verdict(part, d, before);
 }
 
-/* solve, through the factors; and its cost. */
+/* A solve by substitution with L and U, and its cost. */
 int general_solve(const trs_part *part, const trs_job *job);
 void general_cost(const trs_shape *s, const trs_machine *m, trs_cost *c);
 

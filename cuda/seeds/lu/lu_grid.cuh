@@ -1,16 +1,15 @@
-/* lu_grid.cuh: what lu-fullgrid and lu-submatrix share: A, L and U as three matrices by rows, L starting as
- * the identity, and at the end L and U packed into one for the substitution.
+/* lu_grid.cuh: what lu-fullgrid and lu-submatrix share: A, L and U are three matrices by rows, L is the identity at the
+ * start, and at the end L and U are packed into one for the substitution.
+ * Source: blog "Improving Parallel LU Decomposition by ~20x" (2021).
  *
  *     step i:  L(r, i) = A(r, i) / A(i, i),   U(r, c) = A(r, c) - L(r, i) A(i, c),   r > i
- *              A = U where U has changed, so that the next step reads what this one wrote
- *
- * Source: blog "Improving Parallel LU Decomposition by ~20x" (2021). */
+ *              A = U where U has changed, so that the next step reads what this one has written */
 #ifndef TRS_LU_GRID_CUH
 #define TRS_LU_GRID_CUH
 
 #include "lu.cuh"
 
-enum { GROUP = 64 }; /* the blog's work-group */
+enum { GROUP = 64 }; /* threads: the blog's work-group */
 
 template <class T> struct three {
     T *A, *L, *U; /* [n*n] each */
@@ -23,7 +22,7 @@ template <class T> static __global__ void pack_factors(int64_t n, three<T> m)
     if (c < n) m.A[r * n + c] = r > c ? m.L[r * n + c] : m.U[r * n + c];
 }
 
-/* all (T (), n, m): the steps of a variant, m.U being a copy of A before. */
+/* An update; all (T (), n, m) launches the steps of a variant, m.U being a copy of A before. */
 template <class F> inline int grid_update(trs_part *part, F all)
 {
     trs_context *ctx = part->ctx;
