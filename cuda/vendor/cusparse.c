@@ -1,42 +1,14 @@
-/* cusparse.c: the vendor's solver, for comparison: cusparseSpSV, and cusparseSpSM for the number of
- * right-hand sides that was announced.  Source: cuSPARSE 13 manual.
+/* cusparse.c: the vendor's solver, for comparison: cusparseSpSV, and cusparseSpSM for the number of right-hand sides
+ * that was announced.  Source: cuSPARSE 13 manual.
  *
- * cuSPARSE gets the caller's triangle as it is: lower or upper, and T and H by its own transpose
- * operations, so that the comparison is with what a user of cuSPARSE would run.
- * An analysis belongs to one solve in flight and its buffer is used by solve, so both live in the work
- * space.  After new values the work space brings its analysis up to date before the next solve. */
+ * cuSPARSE gets the caller's triangle as it is, lower or upper, and does T and H by its own transpose operations: what
+ * is compared with is what a user of cuSPARSE would run.
+ *
+ * An analysis belongs to one solve in flight, and a solve uses its buffer; so both live in the work space.  After new
+ * values the work space brings its analysis up to date before the next solve. */
 #include "config.h"
 
-#include "vendor.h"
-
-#include <string.h>
-
-typedef struct cusparse_data {
-    trs_cusparse lib;
-    trs_tri csr;           /* on the host, the caller's triangle by rows; src: place in side->tri */
-    void *ptr, *idx, *val; /* the same on the device */
-    void *src;             /* csr.src there, once it was needed */
-    bool wide;             /* 64-bit indices, both */
-    bool upper;
-    bool transposed; /* the side is op = T, H */
-    int64_t version; /* of the values */
-} cusparse_data;
-
-typedef struct analysis { /* of one op and one way to call */
-    cusparseSpSVDescr_t sv;
-    cusparseSpSMDescr_t sm;
-    void *buffer;
-    int64_t version;
-} analysis;
-
-typedef struct cusparse_work {
-    trs_cusparse lib;
-    cusparseHandle_t handle;
-    cusparseSpMatDescr_t mat;
-    cusparseDnVecDescr_t b, x;
-    int nrhs;
-    analysis one[2], many[2]; /* [conj] */
-} cusparse_work;
+#include "cusparse.h"
 
 static int library(char *why, size_t size)
 {
@@ -44,28 +16,6 @@ static int library(char *why, size_t size)
     int rc = trs_cusparse_open(&lib, why, size);
     trs_library_close(lib.library);
     return rc;
-}
-
-static cudaDataType type_of(trs_dtype t)
-{
-    static const cudaDataType type[] = {[TRS_F64] = CUDA_R_64F,
-                                        [TRS_F32] = CUDA_R_32F,
-                                        [TRS_C64] = CUDA_C_64F,
-                                        [TRS_C32] = CUDA_C_32F};
-    return type[t];
-}
-
-static const void *one_of(trs_dtype t)
-{
-    static const double one64[2] = {1, 0};
-    static const float one32[2] = {1, 0};
-    return t == TRS_F64 || t == TRS_C64 ? (const void *)one64 : (const void *)one32;
-}
-
-static int said(const cusparse_data *d, cusparseStatus_t s, const char *what)
-{
-    if (s == CUSPARSE_STATUS_SUCCESS) return TRS_OK;
-    return trs_fail(TRS_ELIBRARY, "cuSPARSE: %s: %s", what, d->lib.cusparseGetErrorString(s));
 }
 
 /* ---- the matrix ------------------------------------------------------------------------------- */
@@ -85,13 +35,13 @@ static int natural_csr(const trs_part *part, cusparse_data *d)
 static int upload_indices(trs_context *ctx, cusparse_data *d, const void *from, bool from64,
                           int64_t count, void **to)
 {
-    const size_t size = d->wide ? 8 : 4;
+    const size_t size = d->long_indices ? 8 : 4;
     void *w = trs_new(ctx, count, size, "indices for cuSPARSE");
     *to = w ? trs_gpu_new(ctx, count, size, "indices for cuSPARSE") : NULL;
     int rc = *to ? TRS_OK : TRS_EMEM;
     for (int64_t k = 0; k < count && !rc; k++) {
         int64_t v = trs_index(from, from64 ? 64 : 32, k);
-        if (d->wide) ((int64_t *)w)[k] = v;
+        if (d->long_indices) ((int64_t *)w)[k] = v;
         else ((int32_t *)w)[k] = (int32_t)v;
     }
     if (!rc) rc = trs_gpu_put(ctx, *to, w, (size_t)count * size);
@@ -109,7 +59,7 @@ static int analyse(trs_part *part)
         trs_cusparse_open(&d->lib, why, sizeof why) ? trs_fail(TRS_ELIBRARY, "%s", why) : TRS_OK;
     if (rc) return rc;
     d->transposed = part->transposed;
-    d->wide = part->side->tri.nnz > INT32_MAX;
+    d->long_indices = part->side->tri.nnz > INT32_MAX;
     rc = natural_csr(part, d);
     if (!rc) rc = upload_indices(ctx, d, d->csr.ptr, true, (int64_t)d->csr.n + 1, &d->ptr);
     if (!rc) rc = upload_indices(ctx, d, d->csr.idx, false, d->csr.nnz, &d->idx);
@@ -151,122 +101,7 @@ static void release(trs_part *part)
     trs_free(&part->ctx->mem, d);
 }
 
-/* ---- the work space: descriptors, analysis, buffer -------------------------------------------------- */
-
-static cusparseOperation_t operation(const cusparse_data *d, bool conj)
-{
-    if (!d->transposed) return CUSPARSE_OPERATION_NON_TRANSPOSE;
-    return conj ? CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE : CUSPARSE_OPERATION_TRANSPOSE;
-}
-
-static int make_matrix(const cusparse_data *d, cusparse_work *w)
-{
-    const trs_cusparse *lib = &d->lib;
-    const cusparseIndexType_t index = d->wide ? CUSPARSE_INDEX_64I : CUSPARSE_INDEX_32I;
-    cusparseFillMode_t fill = d->upper ? CUSPARSE_FILL_MODE_UPPER : CUSPARSE_FILL_MODE_LOWER;
-    cusparseDiagType_t diag = CUSPARSE_DIAG_TYPE_NON_UNIT;
-    int rc = said(d, lib->cusparseCreate(&w->handle), "cusparseCreate");
-    if (!rc)
-        rc = said(d,
-                  lib->cusparseCreateCsr(&w->mat, d->csr.n, d->csr.n, d->csr.nnz, d->ptr, d->idx,
-                                         d->val, index, index, CUSPARSE_INDEX_BASE_ZERO,
-                                         type_of(d->csr.dtype)),
-                  "cusparseCreateCsr");
-    if (!rc)
-        rc = said(
-            d, lib->cusparseSpMatSetAttribute(w->mat, CUSPARSE_SPMAT_FILL_MODE, &fill, sizeof fill),
-            "fill mode");
-    if (!rc)
-        rc = said(
-            d, lib->cusparseSpMatSetAttribute(w->mat, CUSPARSE_SPMAT_DIAG_TYPE, &diag, sizeof diag),
-            "diagonal type");
-    return rc;
-}
-
-static int make_buffer(trs_context *ctx, size_t bytes, void **buffer)
-{
-    *buffer = trs_gpu_new(ctx, (int64_t)bytes, 1, "the buffer of cuSPARSE");
-    return *buffer ? TRS_OK : TRS_EMEM;
-}
-
-static int analyse_one(const cusparse_data *d, trs_context *ctx, cusparse_work *w, bool conj)
-{
-    const trs_cusparse *lib = &d->lib;
-    const cudaDataType type = type_of(d->csr.dtype);
-    const void *one = one_of(d->csr.dtype);
-    analysis *a = &w->one[conj];
-    size_t bytes = 0;
-    int rc = said(d, lib->cusparseSpSV_createDescr(&a->sv), "cusparseSpSV_createDescr");
-    if (!rc)
-        rc =
-            said(d,
-                 lib->cusparseSpSV_bufferSize(w->handle, operation(d, conj), one, w->mat, w->b,
-                                              w->x, type, CUSPARSE_SPSV_ALG_DEFAULT, a->sv, &bytes),
-                 "cusparseSpSV_bufferSize");
-    if (!rc) rc = make_buffer(ctx, bytes, &a->buffer);
-    if (!rc)
-        rc = said(d,
-                  lib->cusparseSpSV_analysis(w->handle, operation(d, conj), one, w->mat, w->b, w->x,
-                                             type, CUSPARSE_SPSV_ALG_DEFAULT, a->sv, a->buffer),
-                  "cusparseSpSV_analysis");
-    a->version = d->version;
-    return rc;
-}
-
-static int analyse_many(const cusparse_data *d, trs_context *ctx, cusparse_work *w, bool conj,
-                        cusparseDnMatDescr_t b)
-{
-    const trs_cusparse *lib = &d->lib;
-    const cudaDataType type = type_of(d->csr.dtype);
-    const void *one = one_of(d->csr.dtype);
-    analysis *a = &w->many[conj];
-    size_t bytes = 0;
-    int rc = said(d, lib->cusparseSpSM_createDescr(&a->sm), "cusparseSpSM_createDescr");
-    if (!rc)
-        rc = said(d,
-                  lib->cusparseSpSM_bufferSize(w->handle, operation(d, conj),
-                                               CUSPARSE_OPERATION_NON_TRANSPOSE, one, w->mat, b, b,
-                                               type, CUSPARSE_SPSM_ALG_DEFAULT, a->sm, &bytes),
-                  "cusparseSpSM_bufferSize");
-    if (!rc) rc = make_buffer(ctx, bytes, &a->buffer);
-    if (!rc)
-        rc = said(d,
-                  lib->cusparseSpSM_analysis(w->handle, operation(d, conj),
-                                             CUSPARSE_OPERATION_NON_TRANSPOSE, one, w->mat, b, b,
-                                             type, CUSPARSE_SPSM_ALG_DEFAULT, a->sm, a->buffer),
-                  "cusparseSpSM_analysis");
-    a->version = d->version;
-    return rc;
-}
-
-/* Which of {T, H}, or N, will be solved? */
-static bool announced(const cusparse_data *d, const trs_context *ctx, bool conj)
-{
-    if (!d->transposed) return !conj;
-    if (!trs_is_complex(d->csr.dtype)) return !conj;
-    return ctx->ops & (conj ? 1u << TRS_H : 1u << TRS_T);
-}
-
-static int analyse_all(const cusparse_data *d, trs_context *ctx, cusparse_work *w)
-{
-    const trs_cusparse *lib = &d->lib;
-    const cudaDataType type = type_of(d->csr.dtype);
-    const int64_t n = d->csr.n;
-    cusparseDnMatDescr_t b = NULL;
-    /* the descriptors want an address; solve will set the right ones */
-    int rc = said(d, lib->cusparseCreateDnVec(&w->b, n, d->val, type), "cusparseCreateDnVec");
-    if (!rc) rc = said(d, lib->cusparseCreateDnVec(&w->x, n, d->val, type), "cusparseCreateDnVec");
-    if (!rc && w->nrhs > 1)
-        rc = said(d, lib->cusparseCreateDnMat(&b, n, w->nrhs, n, d->val, type, CUSPARSE_ORDER_COL),
-                  "cusparseCreateDnMat");
-    for (int conj = 0; conj < 2 && !rc; conj++) {
-        if (!announced(d, ctx, conj)) continue;
-        rc = analyse_one(d, ctx, w, conj);
-        if (!rc && w->nrhs > 1) rc = analyse_many(d, ctx, w, conj, b);
-    }
-    if (b) lib->cusparseDestroyDnMat(b);
-    return rc;
-}
+/* ---- the work space ---------------------------------------------------------------------------- */
 
 static void work_destroy(trs_context *ctx, void *work)
 {
@@ -293,59 +128,17 @@ static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **
     w->lib = d->lib;
     w->nrhs = nrhs;
     if (d->csr.n == 0) return TRS_OK;
-    int rc = make_matrix(d, w);
+    int rc = trs_cusparse_matrix(d, w);
     if (rc) return rc;
     trs_gpu_wait(NULL);
     double start = trs_now();
-    rc = analyse_all(d, ctx, w);
+    rc = trs_cusparse_analyse(d, ctx, w);
     if (!rc) rc = trs_gpu_wait(NULL);
     ctx->seconds_vendor += trs_now() - start;
     return rc;
 }
 
 /* ---- solve ------------------------------------------------------------------------------------------ */
-
-static int refresh(const cusparse_data *d, cusparse_work *w, analysis *a)
-{
-    if (a->version == d->version) return TRS_OK;
-    cusparseStatus_t s = a->sv ? d->lib.cusparseSpSV_updateMatrix(w->handle, a->sv, d->val,
-                                                                  CUSPARSE_SPSV_UPDATE_GENERAL)
-                               : d->lib.cusparseSpSM_updateMatrix(w->handle, a->sm, d->val,
-                                                                  CUSPARSE_SPSM_UPDATE_GENERAL);
-    if (s != CUSPARSE_STATUS_SUCCESS) return TRS_ELIBRARY;
-    a->version = d->version;
-    return TRS_OK;
-}
-
-static int solve_one(const cusparse_data *d, cusparse_work *w, bool conj, void *b, void *x)
-{
-    const trs_cusparse *lib = &d->lib;
-    if (lib->cusparseDnVecSetValues(w->b, b) || lib->cusparseDnVecSetValues(w->x, x))
-        return TRS_ELIBRARY;
-    return lib->cusparseSpSV_solve(w->handle, operation(d, conj), one_of(d->csr.dtype), w->mat,
-                                   w->b, w->x, type_of(d->csr.dtype), CUSPARSE_SPSV_ALG_DEFAULT,
-                                   w->one[conj].sv)
-               ? TRS_ELIBRARY
-               : TRS_OK;
-}
-
-static int solve_many(const cusparse_data *d, cusparse_work *w, bool conj, trs_view vb, trs_view vx)
-{
-    const trs_cusparse *lib = &d->lib;
-    const cudaDataType type = type_of(d->csr.dtype);
-    const int64_t n = d->csr.n;
-    cusparseDnMatDescr_t b = NULL, x = NULL;
-    int rc = TRS_ELIBRARY;
-    if (!lib->cusparseCreateDnMat(&b, n, w->nrhs, vb.cs, vb.p, type, CUSPARSE_ORDER_COL) &&
-        !lib->cusparseCreateDnMat(&x, n, w->nrhs, vx.cs, vx.p, type, CUSPARSE_ORDER_COL) &&
-        !lib->cusparseSpSM_solve(w->handle, operation(d, conj), CUSPARSE_OPERATION_NON_TRANSPOSE,
-                                 one_of(d->csr.dtype), w->mat, b, x, type,
-                                 CUSPARSE_SPSM_ALG_DEFAULT, w->many[conj].sm))
-        rc = TRS_OK;
-    if (b) lib->cusparseDestroyDnMat(b);
-    if (x) lib->cusparseDestroyDnMat(x);
-    return rc;
-}
 
 static int solve(const trs_part *part, const trs_job *job)
 {
@@ -357,11 +150,11 @@ static int solve(const trs_part *part, const trs_job *job)
     bool together = job->nrhs > 1 && job->nrhs == w->nrhs;
     if (d->lib.cusparseSetStream(w->handle, job->stream)) return TRS_ELIBRARY;
     if (b.rs != 1 || x.rs != 1) return TRS_ESUPPORT;
-    int rc = refresh(d, w, together ? &w->many[job->conj] : &w->one[job->conj]);
-    if (rc || together) return rc ? rc : solve_many(d, w, job->conj, b, x);
+    if (together) return trs_cusparse_many(d, w, job->conj, b, x);
+    int rc = TRS_OK;
     for (int r = 0; r < job->nrhs && !rc; r++)
-        rc = solve_one(d, w, job->conj, (char *)b.p + (size_t)(r * b.cs) * size,
-                       (char *)x.p + (size_t)(r * x.cs) * size);
+        rc = trs_cusparse_one(d, w, job->conj, (char *)b.p + (size_t)(r * b.cs) * size,
+                              (char *)x.p + (size_t)(r * x.cs) * size);
     return rc;
 }
 
