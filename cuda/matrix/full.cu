@@ -1,10 +1,12 @@
-/* full.cu: the triangle of a part as a full matrix on the device, for the dense solvers.
+/* full.cu: the triangle of a part as a full matrix on the device, for the dense solvers of the seeds and of cuBLAS.
  *
- * The rows are kept as CSR too, so that new values need one copy and two kernels.  Where nothing is stored the full
- * matrix has -0, and +0 where zero is stored, of either sign, as on the host (cpu_full.h).
- * Bytes of an update: elem n^2 written (zeros), then elem nnz read and written. */
+ * The rows are kept as CSR, too, so that new values take one copy and two kernels.  Where nothing is stored the full
+ * matrix has -0, and where zero is stored, of either sign, it has +0 (as on the host, cpu_full.h).  For 0 NaN is NaN:
+ * this is how a kernel knows a product that it must leave out.
+ * Bytes of an update: elem n^2 zeros are written, then elem nnz read and written. */
 #include "config.h"
 
+#include "base/debug.h"
 #include "cuda/runtime/cuda.cuh"
 
 enum { THREADS = PLAIN };
@@ -27,13 +29,14 @@ template <class T> static __global__ void clear_kernel(int64_t count, T *full)
     if (k < count) full[k] = number<T>(-0.0);
 }
 
-/* One block a row; adding 0 makes -0 +0. */
+/* A block of threads a row; adding 0 makes +0 of -0. */
 template <class T>
 static __global__ void fill_kernel(int64_t n, bool reversed, const int64_t *Lp, const int32_t *Li,
                                    const T *Lx, view<T> full)
 {
     const int64_t i = blockIdx.x;
     for (int64_t p = Lp[i] + threadIdx.x; p < Lp[i + 1]; p += blockDim.x) {
+        TRS_ASSERT(Li[p] >= 0 && Li[p] <= i);
         const T a = Lx[p] + number<T>(0);
         if (reversed) full(n - 1 - i, n - 1 - Li[p]) = a;
         else full(i, Li[p]) = a;

@@ -1,5 +1,5 @@
-/* full.cuh: the host side that the seed's dense solvers share: a full matrix on the device as the data
- * of a part, and B copied into X, where the kernels then work in place. */
+/* full.cuh: what solvers share that store the triangle as a full matrix on the device: the full matrix as the data of a
+ * part, and B copied to X, where the kernels then work in place. */
 #ifndef TRS_DENSE_CUH
 #define TRS_DENSE_CUH
 
@@ -27,9 +27,9 @@ struct dense_data {
     device_full full;
 };
 
-/* What a solver makes of the full matrix, once that has new values:
+/* An M says what a solver makes of the full matrix once that has new values:
  *     data                    its D
- *     make (T (), d, stream)  launches, on the stream of the update */
+ *     make (T (), d, stream)  launches kernels on the stream of the update */
 template <class M> inline int dense_make(trs_part *part, cudaStream_t stream)
 {
     typename M::data *d = (typename M::data *)part->data;
@@ -59,7 +59,7 @@ template <class D> struct as_filled {
     template <class T> static void make(T, const D *, cudaStream_t) {}
 };
 
-/* X = B, after which the kernels forget B. */
+/* X = B, in which the kernels then work. */
 inline int copy_b(const trs_part *part, const trs_job *job)
 {
     if (job->b.p == job->x.p) return TRS_OK;
@@ -72,7 +72,7 @@ inline unsigned blocks_for(int64_t count, int threads)
     return (unsigned)((count + threads - 1) / threads);
 }
 
-/* Is it stored, a being a number of a full matrix (full.cu)? */
+/* Is this number of a full matrix stored in the triangle (full.cu)? */
 template <class T> __device__ inline bool is_entry(T a)
 {
     return a != 0 || !signbit(a);

@@ -1,4 +1,4 @@
-/* cpu_full.c: the triangle of a part as a full matrix on the host, for the CPU's dense solvers. */
+/* cpu_full.c: the triangle of a part as a full matrix on the host, for cpu-dense and dense-serial. */
 #ifndef T
 
 #include "config.h"

@@ -1,42 +1,52 @@
 /* cpu_level.c: the rows of a level are shared among threads.
  *
- * The rows are stored anew in the order of topo, so that a level reads its entries as one stream.  A
- * stage is a wide level, cut into chunks, or a run of thin levels, which is one chunk: handing work from
- * core to core costs as much as some thousand entries (stages.c).
- * A row is computed by one thread in one order: the bits are those of cpu-serial for any number of
- * threads.  Bytes as cpu-serial, plus topo; bound by them, then by the hand-overs. */
+ * The rows are stored anew in level order (topo), so that a level reads its entries as one stream.  A stage is a wide
+ * level, cut into chunks that threads claim, or a sequence of thin levels, which is one chunk: to hand work from core to
+ * core costs as much as some thousand entries (parallel.c).
+ *
+ *     levels     |  0  |      1      | 2 | 3 | 4 |       5       |
+ *     stages     |  0  |      1      |     2     |       3       |
+ *     chunks     | | | | | | | | | | |           | | | | | | | | |
+ *
+ * A row is computed by one thread in the order of cpu_row.h: the bits are those of cpu-serial for any number of
+ * threads.
+ * Bytes: those of cpu-serial, and topo.  They are the time, and the waiting of the threads between stages. */
 #ifndef T
 
 #include "config.h"
 
 #include "solver.h"
+#include "base/debug.h"
 #include "base/parallel.h"
 
 #include <string.h>
 
 typedef struct level_data {
-    bool shared;  /* has a stage of several chunks */
-    trs_tri rows; /* row k of it is row topo [k] of the side */
+    bool shared;  /* there is a stage of several chunks */
+    trs_tri rows; /* its row k is row topo [k] of the side */
     int32_t stages;
     trs_level_stage stage[];
 } level_data;
 
-enum { CHUNK = 2000, ROWS = 4096 }; /* entries of a chunk, at least; rows copied at a time */
+enum {
+    CHUNK = 2000, /* entries of a chunk, at least */
+    ROWS = 4096   /* that a thread copies at a time */
+};
 
 #define TRS_BODY "solvers/cpu_level.c"
 #include "base/each_type.h"
 
 typedef void (*rows_fn)(const trs_part *, const trs_job *, int32_t, int32_t);
 
-typedef struct run { /* what the threads share */
+typedef struct level_solve { /* what the threads share */
     const trs_part *part;
     const trs_job *job;
     rows_fn rows;
-} run;
+} level_solve;
 
 static void do_rows(void *user, int thread, int32_t begin, int32_t end)
 {
-    const run *r = user;
+    const level_solve *r = user;
     (void)thread;
     r->rows(r->part, r->job, begin, end);
 }
@@ -45,7 +55,7 @@ static int solve(const trs_part *part, const trs_job *job)
 {
     static const rows_fn table[] = TRS_PER_TYPE(rows);
     const level_data *d = part->data;
-    run r = {part, job, table[part->side->tri.dtype]};
+    level_solve r = {part, job, table[part->side->tri.dtype]};
     if (!d->shared || job->threads <= 1) r.rows(part, job, 0, part->to - part->from);
     else trs_stages_run(d->stage, d->stages, job->work, job->threads, do_rows, &r);
     return TRS_OK;
@@ -57,7 +67,7 @@ static int64_t work_bytes(const trs_part *part, int nrhs)
     return (((const level_data *)part->data)->stages + 1) * (int64_t)sizeof(trs_progress);
 }
 
-/* Wide levels are stages of their own, runs of thin ones are one. */
+/* A wide level is a stage of its own, a sequence of thin ones is one stage. */
 static void cut_stages(const trs_part *part, level_data *d)
 {
     const int32_t *lv = part->lv->ptr;
@@ -69,6 +79,7 @@ static void cut_stages(const trs_part *part, level_data *d)
         trs_level_stage *last = d->stages > 0 ? &d->stage[d->stages - 1] : NULL;
         if (last && chunks == 1 && last->chunks == 1) last->end = lv[l + 1];
         else d->stage[d->stages++] = (trs_level_stage){lv[l], lv[l + 1], (int32_t)chunks};
+        TRS_ASSERT(d->stages == 1 || d->stage[d->stages - 1].begin == d->stage[d->stages - 2].end);
         d->shared |= chunks > 1 && part->side->tri.nnz >= TRS_SHARED_FROM;
     }
 }
@@ -96,6 +107,7 @@ static int take_rows(trs_part *part, trs_tri *rows)
     for (int32_t k = 0; k < count; k++)
         rows->ptr[k + 1] = rows->ptr[k] + L->ptr[topo[k] + 1] - L->ptr[topo[k]];
     rows->nnz = rows->ptr[count];
+    TRS_ASSERT(rows->nnz == L->ptr[part->to] - L->ptr[part->from]);
     if (trs_tri_entries(part->ctx, rows, true, false)) return TRS_EMEM;
     trs_share(trs_team(part->ctx, rows->nnz), count, ROWS, take_columns, part);
     return TRS_OK;
@@ -128,8 +140,8 @@ static void release(trs_part *part)
     trs_free(&part->ctx->mem, part->data);
 }
 
-/* In level order b and x of one row are far from those of the next: nothing where they stay near the core, else a
- * line from memory for each. */
+/* Seconds that it takes more that b and x of one row are far from those of the next in level order: none where both
+ * stay in the cache, else that of a cache line from memory for each row. */
 static double scatter(const trs_shape *s, const trs_machine *m)
 {
     const double n = (double)s->n;

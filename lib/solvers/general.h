@@ -5,12 +5,13 @@
 
 #include "solver.h"
 
-/* What an update found: growth = largest of U / largest of A; first = the first pivot that is no larger
- * than eps times the largest of A, or not finite, -1: none. */
+/* Keep in the part what an update has found: growth, the largest magnitude of U over that of A, and first, the first
+ * pivot that is no larger than eps times the latter or not finite, -1: none.  TRS_OK, or TRS_EPIVOT with a sentence. */
 int trs_general_judge(trs_part *part, double growth, int64_t first);
 
-/* u [n] = the diagonal of lu [n*n], by rows or by columns; of one on the device, which is waited for. */
+/* u [n] on the host = the diagonal of lu [n*n], which is the same by rows and by columns. */
 void trs_general_diagonal(const trs_part *part, const void *lu, void *u);
+/* The same of lu on the device; waits. */
 int trs_general_diagonal_there(const trs_part *part, const void *lu, void *u);
 
 #endif

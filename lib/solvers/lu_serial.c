@@ -1,12 +1,12 @@
-/* lu_serial.c: the paper's sequential code: right-looking LU without pivoting, then forward and backward
- * substitution.
+/* lu_serial.c: right-looking LU without pivoting, then forward and backward substitution.
+ * Source: Bandara, Ranasinghe, "Effective GPU Strategies for LU Decomposition", figures 1 and 2:
  *
- *     for i:  for j > i:  A(j, i) = A(j, i) / A(i, i)                    (update L)
+ *     for i:  for j > i:  A(j, i) = A(j, i) / A(i, i)                        (update L)
  *                         for k > i:  A(j, k) = A(j, k) - A(i, k) A(j, i)    (update U)
  *
- * The matrix lies by columns here, so the loops over j and k change places; every element sees the same
- * operations in the same order.  Source: Bandara, Ranasinghe, "Effective GPU Strategies for LU
- * Decomposition", figures 1 and 2.  2/3 n^3 flops; bound by memory: n^3 / 3 elements are passed over. */
+ * The matrix is stored by columns here, so the loops over j and k change places; every element sees the same operations
+ * in the same order.
+ * 2/3 n^3 flops; n^3 / 3 elements are read and written.  The time is that of memory. */
 #ifndef T
 
 #include "config.h"
@@ -101,10 +101,7 @@ static double FN(largest)(const T *A, int64_t n, bool upper)
 static int FN(update)(trs_part *part)
 {
     const int64_t n = part->side->tri.n;
-    const double eps =
-        trs_size(part->side->tri.dtype) / (part->side->tri.dtype >= TRS_C64 ? 2 : 1) == 8
-            ? DBL_EPSILON
-            : FLT_EPSILON;
+    const double eps = trs_is_single(part->side->tri.dtype) ? FLT_EPSILON : DBL_EPSILON;
     T *A = part->data;
     memcpy(A, part->side->full, (size_t)(n * n) * sizeof *A);
     const double most = FN(largest)(A, n, false), start = trs_now();
