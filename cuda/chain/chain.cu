@@ -1,18 +1,26 @@
-/* chain.cu: rows with at most one entry beside the diagonal, by pointer jumping: for bidiagonal triangles.
+/* chain.cu: triangles whose rows have at most one entry beside the diagonal, by pointer jumping.
  *
- *     x(i) = c(i) + a(i) x(p(i)),   c(i) = b(i) / L(i,i),   a(i) = -L(i,p(i)) / L(i,i),   p(i) = -1: none
+ * Such rows form trees in which every row points to the one it depends on, its parent p(i):
  *
- *     update:  a, p of round 0;  then  a'(i) = a(i) a(p(i)),  p'(i) = p(p(i))  as long as there is a p
- *     solve:   x = c;  round after round  x'(i) = x(i) + a(i) x(p(i))
+ *     x(i) = c(i) + a(i) x(p(i)),   c(i) = b(i) / L(i,i),   a(i) = -L(i,p(i)) / L(i,i);   p(i) = -1: no parent
  *
- * So a chain of n rows takes log2 n rounds (Wyllie 1979; for recurrences Kogge, Stone 1973), each a launch of
- * a thread a row: no row waits for another within one, and the order of every sum is fixed: same bits.
- * Bytes (3 elem + 4) n a round; bound by the launches, up to some 10^5 rows.
- * Where products of a grow too much, a diagonal is not near 1 (divide.cuh), or a row has more entries, one
- * thread substitutes, row after row; it is not asked to for millions of entries.  Which it is the device knows:
- * a captured solve follows an update. */
+ * A round replaces each parent by its own parent, so that all paths become half as long (Wyllie 1979; for linear
+ * recurrences Kogge and Stone 1973).  The coefficients follow from L alone, so an update makes them for all rounds:
+ *
+ *     update:  a, p of round 0;  then  a'(i) = a(i) a(p(i)),  p'(i) = p(p(i));  where p(i) = -1: a'(i) = 0, p'(i) = -1
+ *     solve:   x = c;  in every round  x'(i) = x(i) + a(i) x(p(i)),  with a and p of this round
+ *
+ * Paths of n rows take ceil (log2 n) rounds, at least one.  A round is a launch with a thread a row, which reads the x
+ * of the round before and writes another array: no row waits for another one, nothing can hang, and the order of every
+ * sum is fixed, so that the bits are the same every time.
+ *
+ * Where products of a grow too much, where a diagonal is not near 1 (divide.cuh) or a row has more entries, one thread
+ * substitutes row after row; it is not asked to for millions of entries.  Which of the two is done is a flag on the
+ * device that an update sets, so that a captured solve follows later updates.
+ * Bytes: (3 elem + 4) n a round.  Up to some 10^5 rows the time is that of the launches. */
 #include "config.h"
 
+#include "base/debug.h"
 #include "cuda/blocks/blocks.cuh"
 
 extern "C" {
@@ -30,6 +38,7 @@ struct chain {
 
 /* ---- solve ------------------------------------------------------------------------------------------- */
 
+/* x = c. */
 template <class T>
 static __global__ void first_kernel(int32_t n, const int64_t *Lp, const T *Lx, const view<T> b,
                                     T *x, bool cj)
@@ -42,11 +51,13 @@ static __global__ void first_kernel(int32_t n, const int64_t *Lp, const T *Lx, c
 template <class T> struct round_args {
     int32_t n;
     const int32_t *p;
-    const T *a, *from; /* of each column in turn */
+    const T *a;
+    const T *from; /* [columns][n] x of the round before */
     bool cj;
     __device__ T operator()(int32_t i, int r) const
     {
         const T *x = from + (int64_t)r * n;
+        TRS_ASSERT(p[i] < i);
         return p[i] < 0 ? x[i] : x[i] + conj_if(cj, a[i]) * x[p[i]];
     }
 };
@@ -70,7 +81,8 @@ static __device__ void substitute(int32_t n, const int64_t *Lp, const int32_t *L
     }
 }
 
-/* The last round, which alone writes to the caller's X; or a thread a right-hand side for all of it. */
+/* The last round, which alone writes to the caller's X: B may be X, and is read until then where rows are substituted.
+ * Or, where they are, a thread a right-hand side for all of it. */
 template <class T>
 static __global__ void last_kernel(const round_args<T> k, const int64_t *Lp, const int32_t *Li,
                                    const T *Lx, const view<T> b, const view<T> x,
@@ -78,6 +90,7 @@ static __global__ void last_kernel(const round_args<T> k, const int64_t *Lp, con
 {
     const int32_t i = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x);
     const int r = blockIdx.y;
+    TRS_ASSERT(k.p || *substituted);
     const T v = k.p && i < k.n ? k(i, r) : number<T>(0);
     if (!*substituted && i < k.n) x(i, r) = v;
     if (*substituted && i == 0) substitute(k.n, Lp, Li, Lx, b, x, r, k.cj);
@@ -119,10 +132,10 @@ static int solve(const trs_instance *inst, const trs_job *job)
 
 /* ---- analyse, update ----------------------------------------------------------------------------------- */
 
-/* Round 0; worse: set when b / d or a may overflow though x does not. */
+/* Round 0; *inaccurate is set where b / L(i,i) or a(i) may overflow though x does not. */
 template <class T>
 static __global__ void start_kernel(int32_t n, const int64_t *Lp, const int32_t *Li, const T *Lx,
-                                    int32_t *p, T *a, int *worse)
+                                    int32_t *p, T *a, int *inaccurate)
 {
     const int32_t i = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x);
     if (i >= n) return;
@@ -130,21 +143,23 @@ static __global__ void start_kernel(int32_t n, const int64_t *Lp, const int32_t 
     const bool has = d > Lp[i];
     p[i] = has ? Li[d - 1] : -1;
     a[i] = has ? number<T>(0) - Lx[d - 1] / Lx[d] : number<T>(0);
-    if (!is_near_one(Lx[d]) || !is_finite(a[i])) *worse = 1;
+    if (!is_near_one(Lx[d]) || !is_finite(a[i])) *inaccurate = 1;
 }
 
-/* Round after round; worse: set when a product is larger than that, or no number. */
+/* The round after one; *inaccurate is set where a product is larger than `worst`, or no number: a rounding error of an
+ * early x is multiplied by it. */
 template <class T>
 static __global__ void jump_kernel(int32_t n, const int32_t *p, const T *a, int32_t *next_p,
-                                   T *next_a, double worst, int *worse)
+                                   T *next_a, double worst, int *inaccurate)
 {
     const int32_t i = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x);
     if (i >= n) return;
     const int32_t j = p[i];
     const T v = j < 0 ? number<T>(0) : a[i] * a[j];
     next_p[i] = j < 0 ? -1 : p[j];
+    TRS_ASSERT(j < i && next_p[i] < i);
     next_a[i] = v;
-    if (!(magnitude(v) <= worst)) *worse = 1;
+    if (!(magnitude(v) <= worst)) *inaccurate = 1;
 }
 
 static void release(trs_instance *inst)
@@ -155,6 +170,7 @@ static void release(trs_instance *inst)
     trs_free(&ctx->mem, d);
 }
 
+/* For paths of that many rows: after k rounds a parent is 2^k rows back. */
 static int rounds_of(int64_t levels)
 {
     int k = 1;
@@ -162,7 +178,7 @@ static int rounds_of(int64_t levels)
     return k;
 }
 
-enum { MOST = 1000000 }; /* entries that one thread is asked to go through */
+enum { MOST = 1000000 }; /* entries that one thread is asked to substitute */
 
 /* The first row with more than one entry beside the diagonal; n: none. */
 static int32_t long_row(const trs_operator *s)

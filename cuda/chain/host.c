@@ -1,12 +1,15 @@
-/* host.c: the CPU solves, between two copies: for chains, on which no GPU beats a core.
+/* host.c: a CPU core solves, between two copies: for long chains of small rows, on which a core with its caches is
+ * faster than any GPU.
  *
- * B is copied to pinned memory, a function in the stream runs cpu-serial there, X is copied back: nothing
- * waits on the host, and all of it can be captured.  What the function is to do follows from the number
- * of right-hand sides, the layout and whether values are conjugated; the work space has a note for each
- * of these, written once, so that solves that are still under way are not disturbed.
- * Bytes over the link: 2 elem n; bound by cpu-serial, and by some 30 us for two copies and a call. */
+ * B is copied to pinned memory, a function in the stream runs cpu-serial there, and X is copied back.  Nothing waits on
+ * the host, and all of it can be captured in a CUDA graph.  The function gets a host_call: what to solve, and the
+ * strides of B and X.  It follows from the number of right-hand sides, the layout and whether values are conjugated; so
+ * the work space has one for each combination, written once, and no solve changes one that an earlier solve, still
+ * under way, is going to read.
+ * Bytes over the link: 2 elem n.  The time is that of cpu-serial, and some 30 us for two copies and a call. */
 #include "config.h"
 
+#include "base/debug.h"
 #include "base/device.h"
 #include "matrix/on_device.h"
 #include "solvers/solver.h"
@@ -16,17 +19,17 @@
 typedef struct note { /* what the function in the stream is told */
     const trs_instance *inst;
     trs_job job;
-} note;
+} host_call;
 
 typedef struct host_work {
     void *buffer; /* [n*nrhs] pinned */
     int nrhs;
-    note *notes; /* [4*nrhs] by number, layout, conj */
+    host_call *calls; /* [4*nrhs] by number of right-hand sides, layout, conj */
 } host_work;
 
-static note *note_of(const host_work *w, int nrhs, bool by_rows, bool conj)
+static host_call *call_of(const host_work *w, int nrhs, bool by_rows, bool conj)
 {
-    return &w->notes[4 * (nrhs - 1) + 2 * by_rows + conj];
+    return &w->calls[4 * (nrhs - 1) + 2 * by_rows + conj];
 }
 
 static void CUDART_CB run(void *data)
@@ -39,7 +42,7 @@ static void work_destroy(trs_context *ctx, void *work)
 {
     host_work *w = work;
     trs_gpu_pinned_free(w->buffer);
-    trs_free(&ctx->mem, w->notes);
+    trs_free(&ctx->mem, w->calls);
     trs_free(&ctx->mem, w);
 }
 
@@ -62,8 +65,8 @@ static int work_create(const trs_instance *inst, trs_context *ctx, int nrhs, voi
     host_work *w = *work = trs_alloc_zero(&ctx->mem, 1, sizeof *w);
     if (!w) return trs_fail(TRS_EMEM, "out of memory");
     w->nrhs = nrhs;
-    w->notes = trs_new(ctx, 4 * (int64_t)nrhs, sizeof *w->notes, "notes to the host");
-    if (!w->notes) return TRS_EMEM;
+    w->calls = trs_new(ctx, 4 * (int64_t)nrhs, sizeof *w->calls, "calls of the host");
+    if (!w->calls) return TRS_EMEM;
     const size_t bytes = (size_t)t->n * (size_t)nrhs * trs_size(t->dtype);
     w->buffer = trs_gpu_pinned_new(ctx, bytes);
     if (!w->buffer)
@@ -80,9 +83,10 @@ static int solve(const trs_instance *inst, const trs_job *job)
     const trs_view b = trs_view_natural(inst->op, job->b), x = trs_view_natural(inst->op, job->x);
     const bool by_rows = b.rs != 1 || x.rs != 1;
     const size_t width = (by_rows ? many : n) * size, lines = by_rows ? n : many;
+    TRS_ASSERT(job->nrhs >= 1 && job->nrhs <= w->nrhs);
     int rc = trs_gpu_copy_lines(w->buffer, width, b.p, (size_t)(by_rows ? b.rs : b.cs) * size,
                                 width, lines, false, job->stream);
-    if (!rc && cudaLaunchHostFunc(job->stream, run, note_of(w, job->nrhs, by_rows, job->conj)) !=
+    if (!rc && cudaLaunchHostFunc(job->stream, run, call_of(w, job->nrhs, by_rows, job->conj)) !=
                    cudaSuccess) {
         (void)cudaGetLastError();
         rc = TRS_EDEVICE;

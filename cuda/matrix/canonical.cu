@@ -1,8 +1,14 @@
-/* canonical.cu: take over a matrix on the device that already is in the form that the solvers want, as
- * straight.c does on the host, and look at its pattern.
+/* canonical.cu: a matrix on the device that is canonical CSR as it stands is taken over there (canonical.c does that on
+ * the host), and its pattern is looked at.
  *
- * One thread a line, for pointers and ends of lines, and one an entry.  Counted from the other end where
- * that makes it a lower triangle.  Bytes: 16 a line, 8 to 12 an entry, in order. */
+ * Canonical is a lower triangle by rows whose columns ascend and whose diagonal comes last.  A triangle whose columns
+ * ascend and whose diagonal comes first becomes one when rows and columns are counted from the other end
+ * (`reversed`).  A line is a row, or a column where the caller stores columns, which makes it the transpose by rows.
+ *
+ * One kernel has a thread a line, for pointers and ends of lines, another a thread an entry.  A column that is not
+ * larger than the one before it, a descent, is right only where a line begins: both kernels count descents, and the
+ * counts must cancel.  So no thread needs to know in which line its entry is.
+ * Bytes: 16 a line, 8 to 12 an entry, in order. */
 #include "config.h"
 
 #include "cuda/runtime/cuda.cuh"
@@ -11,7 +17,8 @@
 
 enum { THREADS = PLAIN, WARP = 32 };
 
-/* As many blocks as are busy at a time: each then adds to a sum once a warp. */
+/* No more blocks of threads than are busy at a time: each warp adds to a sum once, and fewer warps mean fewer
+ * atomics. */
 static unsigned few_blocks(int64_t count)
 {
     enum { MOST = 2048 };
@@ -42,7 +49,7 @@ struct intake {
     bool reversed;
     int64_t *Lp;
     int32_t *Li;
-    unsigned long long *wrong; /* [2] lines; descents that are no beginnings of lines */
+    unsigned long long *wrong; /* [2] lines; descents, less those at which a line begins */
     __device__ int64_t pointer(int64_t i) const { return at(ptr, wide_ptr, i); }
     __device__ int64_t column(int64_t p) const { return at(idx, wide_idx, p); }
     __device__ int64_t at(const void *a, bool wide, int64_t k) const
@@ -52,8 +59,8 @@ struct intake {
     }
 };
 
-/* Is line i, not empty and within the entries, right at its ends?  starts: how often a first column is not
- * larger than the one before it. */
+/* Is line i, which is not empty and within the entries, right at its ends?  *starts counts the descents at which a line
+ * begins. */
 static __device__ bool ends_are_right(const intake &in, int64_t i, int64_t here, int64_t next,
                                       long long *starts)
 {
@@ -123,7 +130,8 @@ int trs_gpu_canonical(const trs_mat *m, trs_operator *op)
     int rc = trs_gpu_take_values(m->dtype, m->nnz, d->src, m->val, d->val, NULL);
     if (rc) return trs_fail(rc, "a matrix on the device");
     rc = trs_gpu_get(ctx, wrong, found, sizeof wrong);
-    return rc ? rc : wrong[0] || wrong[1] ? TRS_EMATRIX : TRS_OK;
+    if (rc) return rc;
+    return wrong[0] || wrong[1] ? TRS_EMATRIX : TRS_OK;
 }
 
 /* ---- is a pattern one for supernodes? -------------------------------------------------------------- */
@@ -134,7 +142,8 @@ static __global__ void length_kernel(int64_t nnz, const int32_t *Li, int32_t *le
     if (p < nnz) atomicAdd(&length[Li[p]], 1);
 }
 
-/* As count_common of supernode.c; a column's length has its diagonal here, which changes no difference. */
+/* Entries of rows, and of columns, that have the pattern of the row or column before, as supernodes.c counts them on
+ * the host.  The length of a column counts its diagonal here, which changes no difference of two lengths. */
 static __global__ void common_kernel(int32_t n, const int64_t *Lp, const int32_t *Li,
                                      const int32_t *length, unsigned long long *common)
 {

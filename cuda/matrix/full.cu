@@ -28,13 +28,14 @@ template <class T> static __global__ void clear_kernel(int64_t count, T *full)
     if (k < count) full[k] = number<T>(-0.0);
 }
 
-/* One block a row; adding 0 makes -0 +0. */
+/* A block of threads a row; adding 0 makes +0 of -0. */
 template <class T>
 static __global__ void fill_kernel(int64_t n, bool reversed, const int64_t *Lp, const int32_t *Li,
                                    const T *Lx, view<T> full)
 {
     const int64_t i = blockIdx.x;
     for (int64_t p = Lp[i] + threadIdx.x; p < Lp[i + 1]; p += blockDim.x) {
+        TRS_ASSERT(Li[p] >= 0 && Li[p] <= i);
         const T a = Lx[p] + number<T>(0);
         if (reversed) full(n - 1 - i, n - 1 - Li[p]) = a;
         else full(i, Li[p]) = a;

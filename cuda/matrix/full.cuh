@@ -49,7 +49,7 @@ struct dense_data {
     device_full full;
 };
 
-/* What a solver makes of the full matrix, once that has new values:
+/* An M says what a solver makes of the full matrix once that has new values:
  *     data                    its D
  *     make (T (), d, stream)  launches, on the stream of the update */
 template <class M> inline int dense_make(trs_instance *inst, cudaStream_t stream)
@@ -87,7 +87,7 @@ inline unsigned blocks_for(int64_t count, int threads)
     return (unsigned)((count + threads - 1) / threads);
 }
 
-/* Is it stored, a being a number of a full matrix (full.cu)? */
+/* Is this number of a full matrix stored in the triangle (full.cu)? */
 template <class T> __device__ inline bool is_entry(T a)
 {
     return a != 0 || !signbit(a);

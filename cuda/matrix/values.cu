@@ -1,6 +1,6 @@
 /* values.cu: new values and their pivots on the device (matrix/operator.c).
  *
- * One thread an entry or a row.  Bytes of a gather: 8 + 2 elements an entry, one of the two at random. */
+ * A thread has an entry, or a row.  Bytes of a gather: 8 and two elements an entry, one of the two read at random. */
 #include "config.h"
 
 #include "cuda/runtime/cuda.cuh"
@@ -72,12 +72,17 @@ __device__ inline bool is_bad(cuDoubleComplex a)
     return !isfinite(a.x) || !isfinite(a.y) || (a.x == 0 && a.y == 0);
 }
 
-struct rows { /* of a side, and the caller's numbers of them */
+struct rows { /* of a side */
     int32_t n;
     const int64_t *ptr;
     const int32_t *perm;
     bool reversed;
-    __device__ int32_t caller(int32_t k) const { return perm ? perm[k] : reversed ? n - 1 - k : k; }
+    /* The caller's number of row k. */
+    __device__ int32_t caller(int32_t k) const
+    {
+        if (perm) return perm[k];
+        return reversed ? n - 1 - k : k;
+    }
 };
 
 static rows rows_of(const trs_operator *op)
@@ -85,7 +90,8 @@ static rows rows_of(const trs_operator *op)
     return {op->tri.n, (const int64_t *)op->device.ptr, op->perm_dev, op->reversed};
 }
 
-/* found: how many, and the first; integers, so that the order of the threads does not matter. */
+/* found: how many bad pivots there are, and the first by the caller's number.  Both are integers, so that the order of
+ * the threads makes no difference. */
 template <class T>
 static __global__ void find_kernel(rows L, const T *val, unsigned long long *found)
 {

@@ -1,9 +1,12 @@
-/* general.cu: general.cuh's functions.
+/* general.cu: the functions of general.cuh: full matrices on the device, a look at pivots, substitution.
  *
- * Substitution has a block a right-hand side: for each row a sum over the block of A(i, j) x(j) for the
- * solved j, which lie side by side, and a barrier.  x is the block's own, so barriers make it visible;
- * nothing else waits, nothing can hang.  Bytes elem n^2 a right-hand side; bound by 2 n steps of a
- * reduction, about 1.5 us each. */
+ *     L y = b:  for i = 0 .. n-1:  y(i) = b(i) - sum, j < i, of A(i, j) y(j)
+ *     U x = y:  for i = n-1 .. 0:  x(i) = (y(i) - sum, j > i, of A(i, j) x(j)) / A(i, i)
+ *
+ * Substitution has a block of threads a right-hand side: for each row the block sums up the products, whose A(i, j) lie
+ * side by side, and passes a barrier.  No other block reads its x, so barriers make it visible.  No block waits for
+ * another one: it cannot hang.
+ * Bytes: elem n^2 a right-hand side.  The time is that of 2 n reductions, about 1.5 us each. */
 #include "config.h"
 
 #include "general.cuh"
@@ -15,7 +18,7 @@ enum { THREADS = 256, PAPERS_BLOCK = 64 };
 
 /* ---- the data of an instance ---------------------------------------------------------------------------- */
 
-/* TRS_LU_BLOCK=16 .. 512: threads of a block; the paper's best was 64. */
+/* TRS_LU_BLOCK=16 .. 512: threads of a block; the best in Bandara and Ranasinghe's paper was 64. */
 static int block_size(void)
 {
     const char *s = getenv("TRS_LU_BLOCK");
@@ -79,11 +82,13 @@ int general_values(const trs_instance *inst, general_data *d, void *stream)
 /* ---- pivots ------------------------------------------------------------------------------------------ */
 
 struct verdict {
-    unsigned long long most; /* bits of the largest magnitude: as integers they compare alike */
-    unsigned long long first;
+    /* the bits of the largest magnitude: those of numbers >= 0 compare as integers like the numbers, and a NaN is
+     * larger than all of them */
+    unsigned long long most;
+    unsigned long long first; /* bad pivot, all ones: none */
 };
 
-/* A block a row; pivots not above tiny are bad (tiny < 0: none is). */
+/* A block of threads a row.  Pivots that are not above tiny are bad; tiny < 0: none is. */
 template <class T>
 static __global__ void look_kernel(int64_t n, const T *A, bool upper, double tiny, verdict *v)
 {
@@ -157,7 +162,7 @@ static __global__ void substitute_kernel(int64_t n, const T *A, view<T> x, bool 
     T *s = shared_numbers<T>();
     const int r = blockIdx.x, t = threadIdx.x;
     for (int64_t k = 0; k < 2 * n; k++) {
-        const bool back = k >= n; /* L y = b, then U x = y */
+        const bool back = k >= n; /* L y = b is done, U x = y */
         const int64_t i = back ? 2 * n - 1 - k : k, from = back ? i + 1 : 0, to = back ? n : i;
         T sum = number<T>(0);
         for (int64_t j = from + t; j < to; j += THREADS)
@@ -166,8 +171,8 @@ static __global__ void substitute_kernel(int64_t n, const T *A, view<T> x, bool 
         __syncthreads();
         block_sum(s, THREADS);
         if (t == 0) {
-            const T rest = x(i, r) - s[0];
-            x(i, r) = back ? rest / conj_if(cj, A[i * n + i]) : rest;
+            const T v = x(i, r) - s[0];
+            x(i, r) = back ? v / conj_if(cj, A[i * n + i]) : v;
         }
         __syncthreads();
     }

@@ -1,6 +1,6 @@
-/* general.cuh: the device side that the solvers of general matrices share: A by rows on the device, x of
- * all right-hand sides side by side in the work space, forward and backward substitution, a look at the
- * pivots.  A solver adds how A becomes L and U, or how A and b are eliminated. */
+/* general.cuh: what the solvers of general dense matrices share on the device: A by rows, forward and backward
+ * substitution, a look at the pivots.  A solver adds how A becomes L and U (lu.cuh), or how A and b are eliminated
+ * together (gauss.cuh). */
 #ifndef TRS_GENERAL_CUH
 #define TRS_GENERAL_CUH
 

@@ -1,16 +1,20 @@
-/* multiblock.cu: a launch a level, a block a row, a thread a nonzero.
- * Source: seed slides, "CSR with Multiblock" and "Pseudocode":
+/* multiblock.cu: a launch a level, a block of threads a row, a thread an entry.
+ * Source: slides "GPU-accelerated sparse triangular solver", pages "CSR with Multiblock" and "Pseudocode":
  *
- *     for each level: dimGrid = rows of the level, dimBlock = nonzeros of its longest row
- *     kernel: shared S[] = value * x;  reduction;  the diagonal's thread: x = (b - S[0]) / l_ii
+ *     for each level:  dimGrid = rows of the level, dimBlock = entries of its longest row
+ *         kernel:      S[t] = L(i, j) x(j);  sum of S by halving;
+ *                      the thread of the diagonal: x(i) = (b(i) - S[0]) / L(i, i)
  *
- * Gap repaired: rows longer than a block loop; a block has at least one warp.
- * A row belongs to one block of one launch.  x becomes visible to the next level because launches in a
- * stream follow one another; nothing waits inside a kernel, so nothing can hang.
- * Bytes 12 nnz + 24 n.  Bound by levels x (a launch + 4 dependent loads + reduction + division),
- * except where a level has some ten thousand rows. */
+ * The page does not say what happens to a row longer than a block may be: its threads take several entries each.  A
+ * block has at least one warp.
+ *
+ * A row belongs to one block of one launch.  x becomes visible to the next level because launches in a stream follow
+ * one another.  Nothing waits inside a kernel: it cannot hang.
+ * Bytes: 12 nnz + 24 n.  The time is that of a launch, four dependent loads, a reduction and a division a level, except
+ * where a level has some ten thousand rows. */
 #include "config.h"
 
+#include "base/debug.h"
 #include "cuda/runtime/cuda.cuh"
 
 extern "C" {
@@ -58,6 +62,7 @@ static int threads_of(const trs_instance *inst, int32_t l)
     const trs_levels *lv = &inst->op->lv;
     const int64_t *Lp = inst->op->tri.ptr;
     int64_t longest = 1;
+    TRS_ASSERT(lv->ptr[l] < lv->ptr[l + 1]);
     for (int32_t k = lv->ptr[l]; k < lv->ptr[l + 1]; k++) {
         int64_t length = Lp[lv->topo[k] + 1] - Lp[lv->topo[k]];
         if (length > longest) longest = length;

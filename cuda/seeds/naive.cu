@@ -1,10 +1,12 @@
-/* naive.cu: one block, rows in order.  Source: seed slides, "Naive: one block, multithreads; solve
- * order: row by row; pro: easy to implement; con: efficiency is bad, not parallelized".
+/* naive.cu: one block of threads goes through the rows in order.
+ * Source: slides "GPU-accelerated sparse triangular solver", page "Naive": "one block, multithreads; solve order: row
+ * by row; pro: easy to implement; con: efficiency is bad, not parallelized".
  *
- * A block has a right-hand side; its threads share the nonzeros of one row at a time.
- * x(i) is written by thread 0 and seen by the block after the barrier that ends the row.
- * It cannot hang: no block waits for another.
- * Bound by two barriers, a reduction and a division a row; bytes 12 nnz + 20 n on one SM. */
+ *     for i:  s[t] = sum of L(i, j) x(j) over every 256th entry;  sum of s by halving;  x(i) = (b(i) - s[0]) / L(i, i)
+ *
+ * A block has a right-hand side, and its threads share the entries of one row at a time.  x(i) is written by thread 0
+ * and visible to the block after the barrier that ends the row.  No block waits for another one: it cannot hang.
+ * Bytes: 12 nnz + 20 n, on one SM; the time is that of two barriers, a reduction and a division a row. */
 #include "config.h"
 
 #include "cuda/runtime/cuda.cuh"

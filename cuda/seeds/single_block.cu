@@ -1,18 +1,19 @@
-/* single_block.cu: CSC, one block, a thread a column of the level.
- * Source: seed slides, "CSC with single block":
+/* single_block.cu: one block of threads, the triangle by columns, a thread a column of the level.
+ * Source: slides "GPU-accelerated sparse triangular solver", page "CSC with single block":
  *
- *     foreach level { foreach column j of the level { if (threadID == j) {
- *         x[j] = (b[j] - sum[j]) / l_jj;   scatter column j times x[j] into the sums } }
- *         __syncthreads (); }
+ *     for each level:  for each column j of it, by a thread of its own:
+ *                          x(j) = (b(j) - sum(j)) / L(j, j)
+ *                          sum(i) += L(i, j) x(j) for all i > j     (atomicAdd)
+ *                      barrier
  *
- * Gap repaired: a level with more columns than threads is done in turns.  The slide's "sum this row"
- * has no row to sum in CSC: the sums are gathered by atomicAdd as columns are finished.
- * A row belongs to the thread of its column; sum [i] is complete, and visible, after the barrier that
- * ends the level of its last predecessor; it is read past L1, where atomics have put it.
- * It cannot hang: no block waits for another.  The order of the atomic additions varies, so the last
- * bits of x do: no same bits claimed.
- * Bytes 12 nnz + 28 n and an atomic a nonzero, on one SM; bound by levels x (barrier + dependent
- * loads) or, where levels are wide, by that SM's rate of atomics. */
+ * The page does not say what happens to a level with more columns than threads: it is done in turns.  Its "sum this
+ * row" has no row to go through in CSC: the sums are gathered as columns are finished.
+ *
+ * Row j belongs to the thread that has column j.  sum(i) is complete and visible after the barrier that ends the level
+ * of the last row that i depends on; it is read past the L1 cache, because atomics are done in the L2.  No block waits
+ * for another one: it cannot hang.  The order of the atomic additions varies, and so do the last bits of x.
+ * Bytes: 12 nnz + 28 n and an atomic an entry, on one SM.  The time is that of a barrier and some dependent loads a
+ * level, or, where levels are wide, that of the atomics. */
 #include "config.h"
 
 #include "cuda/runtime/cuda.cuh"

@@ -1,9 +1,9 @@
-/* cusolver_getrf.c: LU with partial pivoting by cuSOLVER (cusolverDnXgetrf, cusolverDnXgetrs): the vendor's,
- * and what a general matrix is solved by where B and X live on a device.  Source: cuSOLVER 13 manual.
+/* cusolver_getrf.c: LU with partial pivoting by cuSOLVER (cusolverDnXgetrf, cusolverDnXgetrs).  A general matrix is
+ * solved by it where B and X live on a device.  Source: cuSOLVER 13 manual.
  *
- * Side op = T, H factors A itself and solves with cuSOLVER's own transpositions, for there is none that
- * conjugates only.  A handle belongs to one solve in flight, so it lives in the work space, with a copy
- * of X for layouts that cuSOLVER does not know. */
+ * The side op = T, H factors A itself and solves with cuSOLVER's own transpositions, because there is none that only
+ * conjugates.  A handle belongs to one solve in flight, so it lives in the work space, with a copy of X for layouts
+ * that cuSOLVER does not know. */
 #include "config.h"
 
 #include "solvers/general.h"
@@ -44,15 +44,6 @@ static int said(cusolverStatus_t s, const char *what)
     if (s == CUSOLVER_STATUS_SUCCESS) return TRS_OK;
     return trs_fail(s == CUSOLVER_STATUS_ALLOC_FAILED ? TRS_EMEM : TRS_ELIBRARY,
                     "cuSOLVER: %s: status %d", what, (int)s);
-}
-
-static cudaDataType type_of(trs_dtype t)
-{
-    static const cudaDataType type[] = {[TRS_F64] = CUDA_R_64F,
-                                        [TRS_F32] = CUDA_R_32F,
-                                        [TRS_C64] = CUDA_C_64F,
-                                        [TRS_C32] = CUDA_C_32F};
-    return type[t];
 }
 
 /* ---- handles ------------------------------------------------------------------------------------ */
@@ -112,13 +103,14 @@ static int factor(const trs_instance *inst, const cusolver_data *d, int *info)
                                                    n, type, &there, &here),
                   "cusolverDnXgetrf_bufferSize");
     if (rc) return rc;
-    void *far = trs_gpu_new(ctx, (int64_t)there, 1, "the buffer of cuSOLVER");
-    void *near = far ? trs_new(ctx, (int64_t)here + 1, 1, "the buffer of cuSOLVER") : NULL;
-    if (!near) rc = TRS_EMEM;
+    void *on_device = trs_gpu_new(ctx, (int64_t)there, 1, "the buffer of cuSOLVER");
+    void *on_host = on_device ? trs_new(ctx, (int64_t)here + 1, 1, "the buffer of cuSOLVER") : NULL;
+    if (!on_host) rc = TRS_EMEM;
     if (!rc)
-        rc = said(lib->cusolverDnXgetrf(d->own.handle, d->own.params, n, n, type, d->lu, n,
-                                        d->pivot, type, far, there, near, here, d->own.info),
-                  "cusolverDnXgetrf");
+        rc =
+            said(lib->cusolverDnXgetrf(d->own.handle, d->own.params, n, n, type, d->lu, n, d->pivot,
+                                       type, on_device, there, on_host, here, d->own.info),
+                 "cusolverDnXgetrf");
     if (!rc) rc = trs_gpu_get(ctx, info, d->own.info, sizeof *info);
     trs_free(&ctx->mem, near);
     trs_gpu_free(inst->ctx, far);
@@ -224,8 +216,8 @@ static int solve(const trs_instance *inst, const trs_job *job)
     if (x.p != job->b.p)
         rc = trs_gpu_gather(t->dtype, t->n, job->nrhs, NULL, job->b, x, job->stream);
     if (!rc && d->lib.cusolverDnXgetrs(w->own.handle, w->own.params, op, t->n, job->nrhs,
-                                       type_of(t->dtype), d->lu, t->n, d->pivot, type_of(t->dtype),
-                                       x.p, x.cs, w->own.info))
+                                       trs_cuda_type(t->dtype), d->lu, t->n, d->pivot,
+                                       trs_cuda_type(t->dtype), x.p, x.cs, w->own.info))
         rc = TRS_ELIBRARY;
     if (!rc && !fits) rc = trs_gpu_gather(t->dtype, t->n, job->nrhs, NULL, x, job->x, job->stream);
     return rc;

@@ -1,10 +1,11 @@
-/* cusparse.c: the vendor's solver, for comparison: cusparseSpSV, and cusparseSpSM for the number of
- * right-hand sides that was announced.  Source: cuSPARSE 13 manual.
+/* cusparse.c: the vendor's solver, for comparison: cusparseSpSV, and cusparseSpSM for the number of right-hand sides
+ * that was announced.  Source: cuSPARSE 13 manual.
  *
- * cuSPARSE gets the caller's triangle as it is: lower or upper, and T and H by its own transpose
- * operations, so that the comparison is with what a user of cuSPARSE would run.
- * An analysis belongs to one solve in flight and its buffer is used by solve, so both live in the work
- * space.  After new values the work space brings its analysis up to date before the next solve. */
+ * cuSPARSE gets the caller's triangle as it is, lower or upper, and does T and H by its own transpose operations: what
+ * is compared with is what a user of cuSPARSE would run.
+ *
+ * An analysis belongs to one solve in flight, and a solve uses its buffer; so both live in the work space.  After new
+ * values the work space brings its analysis up to date before the next solve. */
 #include "config.h"
 
 #include "vendor.h"
@@ -47,28 +48,6 @@ static int library(char *why, size_t size)
     return rc;
 }
 
-static cudaDataType type_of(trs_dtype t)
-{
-    static const cudaDataType type[] = {[TRS_F64] = CUDA_R_64F,
-                                        [TRS_F32] = CUDA_R_32F,
-                                        [TRS_C64] = CUDA_C_64F,
-                                        [TRS_C32] = CUDA_C_32F};
-    return type[t];
-}
-
-static const void *one_of(trs_dtype t)
-{
-    static const double one64[2] = {1, 0};
-    static const float one32[2] = {1, 0};
-    return t == TRS_F64 || t == TRS_C64 ? (const void *)one64 : (const void *)one32;
-}
-
-static int said(const cusparse_data *d, cusparseStatus_t s, const char *what)
-{
-    if (s == CUSPARSE_STATUS_SUCCESS) return TRS_OK;
-    return trs_fail(TRS_ELIBRARY, "cuSPARSE: %s: %s", what, d->lib.cusparseGetErrorString(s));
-}
-
 /* ---- the matrix ------------------------------------------------------------------------------- */
 
 /* The caller's triangle by rows, from the operator's lower one. */
@@ -86,13 +65,13 @@ static int natural_csr(const trs_instance *inst, cusparse_data *d, trs_tri *csr)
 static int upload_indices(trs_context *ctx, cusparse_data *d, const void *from, bool from64,
                           int64_t count, void **to)
 {
-    const size_t size = d->wide ? 8 : 4;
+    const size_t size = d->long_indices ? 8 : 4;
     void *w = trs_new(ctx, count, size, "indices for cuSPARSE");
     *to = w ? trs_gpu_new(ctx, count, size, "indices for cuSPARSE") : NULL;
     int rc = *to ? TRS_OK : TRS_EMEM;
     for (int64_t k = 0; k < count && !rc; k++) {
         int64_t v = trs_index(from, from64 ? 64 : 32, k);
-        if (d->wide) ((int64_t *)w)[k] = v;
+        if (d->long_indices) ((int64_t *)w)[k] = v;
         else ((int32_t *)w)[k] = (int32_t)v;
     }
     if (!rc) rc = trs_gpu_put(ctx, *to, w, (size_t)count * size);
@@ -303,7 +282,7 @@ static int work_create(const trs_instance *inst, trs_context *ctx, int nrhs, voi
     if (rc) return rc;
     trs_gpu_wait(NULL);
     double start = trs_now();
-    rc = analyse_all(d, ctx, w);
+    rc = trs_cusparse_analyse(d, ctx, w);
     if (!rc) rc = trs_gpu_wait(NULL);
     ctx->seconds_vendor += trs_now() - start;
     return rc;
@@ -362,11 +341,11 @@ static int solve(const trs_instance *inst, const trs_job *job)
     bool together = job->nrhs > 1 && job->nrhs == w->nrhs;
     if (d->lib.cusparseSetStream(w->handle, job->stream)) return TRS_ELIBRARY;
     if (b.rs != 1 || x.rs != 1) return TRS_ESUPPORT;
-    int rc = refresh(d, w, together ? &w->many[job->conj] : &w->one[job->conj]);
-    if (rc || together) return rc ? rc : solve_many(d, w, job->conj, b, x);
+    if (together) return trs_cusparse_many(d, w, job->conj, b, x);
+    int rc = TRS_OK;
     for (int r = 0; r < job->nrhs && !rc; r++)
-        rc = solve_one(d, w, job->conj, (char *)b.p + (size_t)(r * b.cs) * size,
-                       (char *)x.p + (size_t)(r * x.cs) * size);
+        rc = trs_cusparse_one(d, w, job->conj, (char *)b.p + (size_t)(r * b.cs) * size,
+                              (char *)x.p + (size_t)(r * x.cs) * size);
     return rc;
 }
 

@@ -1,11 +1,12 @@
-/* cpu_dense.c: the seed's naive CPU solver: the sparse triangle as a full matrix.
+/* cpu_dense.c: forward substitution by columns on the sparse triangle as a full matrix.
+ * Source: slides "GPU-accelerated sparse triangular solver", page "Basic Algorithm", "Naive CPU" of page "Results":
  *
  *     for i = 1, n:  x(i) = x(i) / L(i, i);  x(i+1:n) = x(i+1:n) - L(i+1:n, i) x(i)
  *
- * The slide's loop divides nowhere because its L has a unit diagonal; here the diagonal is divided by.
- * A zero that is stored is multiplied like any number; where nothing is stored x is passed over, so that a NaN
- * or Inf in b does not reach rows that do not depend on it (cpu_full.h).
- * Source: seed slides, "Basic Algorithm".  Bytes: 8 n^2 / 2; refuses beyond the memory limit. */
+ * The page's loop divides nowhere because its L has a unit diagonal; here the diagonal is divided by.  A zero that is
+ * stored is multiplied like any number; what is not stored is passed over, so that a NaN or Inf in b does not reach
+ * rows that do not depend on it (cpu_full.h).
+ * Bytes: elem n^2 / 2.  Beyond the memory limit the solver refuses. */
 #ifndef T
 
 #include "config.h"

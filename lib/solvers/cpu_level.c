@@ -10,6 +10,7 @@
 #include "config.h"
 
 #include "solver.h"
+#include "base/debug.h"
 #include "base/parallel.h"
 
 #include <string.h>
@@ -21,7 +22,10 @@ typedef struct level_data {
     trs_level_stage stage[];
 } level_data;
 
-enum { CHUNK = 2000, ROWS = 4096 }; /* entries of a chunk, at least; rows copied at a time */
+enum {
+    CHUNK = 2000, /* entries of a chunk, at least */
+    ROWS = 4096   /* that a thread copies at a time */
+};
 
 #define TRS_BODY "solvers/cpu_level.c"
 #include "base/each_type.h"
@@ -32,11 +36,11 @@ typedef struct run { /* what the threads share */
     const trs_instance *inst;
     const trs_job *job;
     rows_fn rows;
-} run;
+} level_solve;
 
 static void do_rows(void *user, int thread, int32_t begin, int32_t end)
 {
-    const run *r = user;
+    const level_solve *r = user;
     (void)thread;
     r->rows(r->inst, r->job, begin, end);
 }
@@ -133,8 +137,8 @@ static void release(trs_instance *inst)
     trs_free(&inst->ctx->mem, inst->data);
 }
 
-/* In level order b and x of one row are far from those of the next: nothing where they stay near the core, else a
- * line from memory for each. */
+/* Seconds that it takes more that b and x of one row are far from those of the next in level order: none where both
+ * stay in the cache, else that of a cache line from memory for each row. */
 static double scatter(const trs_shape *s, const trs_machine *m)
 {
     const double n = (double)s->n;

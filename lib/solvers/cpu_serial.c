@@ -1,9 +1,9 @@
-/* cpu_serial.c: forward substitution by rows, one thread.  What every other solver is compared with.
+/* cpu_serial.c: forward substitution by rows in one thread, with which every other solver is compared.
  *
  *     x(i) = (b(i) - L(i, 1:i-1) x(1:i-1)) / L(i, i)
  *
- * Bytes: 12 nnz + 20 n at best; bound by them on wide triangles, by the chain multiply, subtract,
- * divide, store, load on deep ones. */
+ * Bytes: 12 nnz + 20 n at best.  That is the time of triangles with wide levels; on deep ones it is the dependency
+ * latency of multiply, subtract, divide, store and load. */
 #ifndef T
 
 #include "config.h"

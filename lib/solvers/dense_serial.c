@@ -1,11 +1,11 @@
-/* dense_serial.c: the seed's CPU code: forward substitution, row by row, on the full matrix.
+/* dense_serial.c: forward substitution by rows on the full matrix.
+ * Source: "Dense Lower Triangular Solver", section "Serial Solution":
  *
  *     for i:  for j < i:  b(i) = b(i) - L(i, j) x(j);   x(i) = b(i) / L(i, i)
  *
- * The matrix is kept by rows, so that the inner loop reads it once in order.  Where nothing is stored x is
- * passed over: a NaN or Inf in b reaches only the x that depend on it (cpu_full.h).
- * Source: seed document "Dense Lower Triangular Solver", Serial Solution.  Bytes elem n^2 / 2; bound by
- * the chain of additions of a row. */
+ * The matrix is kept by rows, so that the inner loop reads it once in order.  What is not stored is passed over, so
+ * that a NaN or Inf in b reaches only the x that depend on it (cpu_full.h).
+ * Bytes: elem n^2 / 2.  The time is that of the additions of a row, each of which waits for the one before. */
 #ifndef T
 
 #include "config.h"

@@ -1,4 +1,4 @@
-/* general.c: what the solvers of general dense matrices say of a factorisation: its pivots, and the diagonal of U. */
+/* general.c: the verdict on a factorisation of a general dense matrix, and the diagonal of U. */
 #include "config.h"
 
 #include "base/device.h"

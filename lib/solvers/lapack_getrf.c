@@ -1,6 +1,7 @@
 /* lapack_getrf.c: LU with partial pivoting by LAPACK (xGETRF, xGETRS), on the CPU.
- * What a general matrix is solved by where nothing else was asked for and a GPU would not pay.
- * LAPACK is opened when a general matrix asks for it: a program that solves triangles needs no BLAS. */
+ *
+ * A general matrix is solved by it where the caller has named no solver and a GPU would not pay.  LAPACK is opened when
+ * the first general matrix needs it: a program that solves triangles needs no BLAS. */
 #include "config.h"
 
 #include "general.h"
@@ -12,7 +13,7 @@
 
 #ifdef HAVE_LAPACK
 
-/* xGETRF and xGETRS as Fortran has them: arguments by address, the length of a text at the end. */
+/* xGETRF and xGETRS as Fortran has them: arguments by address, the length of the string at the end. */
 typedef void getrf_function(const int *m, const int *n, void *A, const int *lda, int *ipiv,
                             int *info);
 typedef void getrs_function(const char *op, const int *n, const int *nrhs, const void *A,

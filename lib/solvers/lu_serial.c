@@ -1,12 +1,12 @@
-/* lu_serial.c: the paper's sequential code: right-looking LU without pivoting, then forward and backward
- * substitution.
+/* lu_serial.c: right-looking LU without pivoting, then forward and backward substitution.
+ * Source: Bandara, Ranasinghe, "Effective GPU Strategies for LU Decomposition", figures 1 and 2:
  *
- *     for i:  for j > i:  A(j, i) = A(j, i) / A(i, i)                    (update L)
+ *     for i:  for j > i:  A(j, i) = A(j, i) / A(i, i)                        (update L)
  *                         for k > i:  A(j, k) = A(j, k) - A(i, k) A(j, i)    (update U)
  *
- * The matrix lies by columns here, so the loops over j and k change places; every element sees the same
- * operations in the same order.  Source: Bandara, Ranasinghe, "Effective GPU Strategies for LU
- * Decomposition", figures 1 and 2.  2/3 n^3 flops; bound by memory: n^3 / 3 elements are passed over. */
+ * The matrix is stored by columns here, so the loops over j and k change places; every element sees the same operations
+ * in the same order.
+ * 2/3 n^3 flops; n^3 / 3 elements are read and written.  The time is that of memory. */
 #ifndef T
 
 #include "config.h"

@@ -1,12 +1,14 @@
-/* dense_pair.cu: GPU Complex 1 of the seed document "Dense Lower Triangular Solver": the 2x2 triangles
- * first (pair.cuh), then two columns a launch, a thread a row.
+/* dense_pair.cu: the 2x2 triangles on the diagonal first (pair.cuh), then two columns a launch, a thread a row.
+ * Source: "Dense Lower Triangular Solver", section "GPU Complex 1":
  *
  *     for i < n/2:  kernel, row y > 2i+1:  b(y) = b(y) - L(y, 2i) b(2i) - L(y, 2i+1) b(2i+1)
  *
- * Only those rows are launched; an odd n leaves a last row without a partner, guarded in pair.cuh.
- * Row y belongs to one thread of every launch; b(2i), b(2i+1) are x since the launch before; launches in
- * a stream follow one another; nothing waits, nothing can hang.
- * Bytes elem n^2 / 2 (by columns: coalesced) + n^2 / 4 of x read and written; bound by n / 2 launches. */
+ * An odd n leaves a last row without a partner, which pair.cuh looks after.
+ *
+ * Row y belongs to one thread of every launch; b(2i) and b(2i+1) are x since the launch before.  Launches in a stream
+ * follow one another, and nothing waits inside a kernel: it cannot hang.
+ * Bytes: elem n^2 / 2, read by columns and so coalesced, and n^2 / 4 numbers of x read and written.  The time is that
+ * of n / 2 launches. */
 #include "config.h"
 
 #include "pair.cuh"

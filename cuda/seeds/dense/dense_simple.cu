@@ -1,14 +1,16 @@
-/* dense_simple.cu: GPU Simple of the seed document "Dense Lower Triangular Solver": a launch a column, a
- * thread a row.
+/* dense_simple.cu: a launch a column, a thread a row.
+ * Source: "Dense Lower Triangular Solver", section "GPU Simple":
  *
- *     for i:  kernel, row y:  if (i > 0) b(y) = b(y) - L(y, i-1) x(i-1)
- *                             if (y == i) x(i) = b(i) / L(i, i)
+ *     for i:  kernel, row y >= i:  if (i > 0) b(y) = b(y) - L(y, i-1) x(i-1)
+ *                                  if (y == i) x(i) = b(i) / L(i, i)
  *
- * b and x are one vector: row y is b until its own launch, x from then on.  Only the rows y >= i are
- * launched.  Where nothing of L is stored x is passed over, so that a NaN spreads only where it must (full.cu).
- * Row y belongs to one thread of every launch; x becomes visible because launches in a stream follow one
- * another; nothing waits, nothing can hang.
- * Bytes elem n^2 / 2 (by columns: coalesced) + n^2 / 2 of x read and written; bound by n launches. */
+ * b and x are one vector: row y is b until its own launch, and x from then on.  Where nothing of L is stored x is
+ * passed over, so that a NaN spreads only to what depends on it (full.cu).
+ *
+ * Row y belongs to one thread of every launch.  x becomes visible because launches in a stream follow one another.
+ * Nothing waits inside a kernel: it cannot hang.
+ * Bytes: elem n^2 / 2, read by columns and so coalesced, and n^2 / 2 numbers of x read and written.  The time is that
+ * of n launches. */
 #include "config.h"
 
 #include "cuda/matrix/full.cuh"

@@ -1,11 +1,12 @@
-/* gauss_shared.cu: the early local-memory version, the simplest one: without pivoting, in place, by one
- * block of threads, which holds the pivot's row in shared memory.
+/* gauss_shared.cu: elimination without pivoting in place, by one block of threads that holds the pivot's row in shared
+ * memory.
+ * Source: "Deeper look into the code", the "lmem implementation", which the document names and does not show.  This is
+ * what its other versions leave when the two memory objects are taken away: steps follow one another by barriers
+ * instead of launches, which only one block of threads can pass.
  *
- * The source names it and does not show it; this is what its other versions leave when the two
- * memory objects are taken away: steps follow one another by barriers, not launches, which one block
- * only can pass.  A thread owns the elements of its columns in its rows; row and column of the pivot are
- * only read; nothing can hang.  Bytes 2/3 elem n^3, by one multiprocessor: bound by what one can move.
- * Source: see gauss.cuh. */
+ * A thread owns the elements of its columns in its rows; row and column of the pivot are only read.  One block waits
+ * for nobody: it cannot hang.
+ * Bytes: 2/3 elem n^3, moved by one SM; that is the time. */
 #include "config.h"
 
 #include "gauss.cuh"

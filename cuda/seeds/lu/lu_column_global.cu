@@ -1,5 +1,6 @@
-/* lu_column_global.cu: the paper's "Update through Column with Global Memory Access": a thread a column
- * of a square, everything from global memory.  Neighbours read neighbours: coalesced. */
+/* lu_column_global.cu: a thread a column of a square (lu.cuh), all elements from global memory.
+ * Source: Bandara, Ranasinghe, "Effective GPU Strategies for LU Decomposition", section IV, "Update through Column with
+ * Global Memory Access".  Neighbouring threads read neighbouring elements: accesses are coalesced. */
 #include "config.h"
 
 #include "lu.cuh"

@@ -1,5 +1,6 @@
-/* lu_column_shared.cu: the paper's best, "Update through Column with Shared Memory Access": a thread a
- * column of a square, the piece of column i in shared memory.  Coalesced. */
+/* lu_column_shared.cu: a thread a column of a square (lu.cuh), elements of column i in shared memory.
+ * Source: Bandara, Ranasinghe, "Effective GPU Strategies for LU Decomposition", section IV, "Update through Column with
+ * Shared Memory Access", their best.  Accesses to global memory are coalesced. */
 #include "config.h"
 
 #include "lu.cuh"

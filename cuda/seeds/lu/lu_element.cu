@@ -1,5 +1,6 @@
-/* lu_element.cu: the paper's "Update Each Element": a thread an element, a block a piece of a row; all from
- * global memory, no barrier. */
+/* lu_element.cu: a thread an element (lu.cuh), a block of threads neighbouring elements of a row; all from global
+ * memory, without a barrier.
+ * Source: Bandara, Ranasinghe, "Effective GPU Strategies for LU Decomposition", section IV, "Update Each Element". */
 #include "config.h"
 
 #include "lu.cuh"

@@ -1,16 +1,15 @@
-/* lu_grid.cuh: what lu-fullgrid and lu-submatrix share: A, L and U as three matrices by rows, L starting as
- * the identity, and at the end L and U packed into one for the substitution.
+/* lu_grid.cuh: what lu-fullgrid and lu-submatrix share: A, L and U are three matrices by rows, L is the identity at the
+ * start, and at the end L and U are packed into one for the substitution.
+ * Source: blog "Improving Parallel LU Decomposition by ~20x" (2021).
  *
  *     step i:  L(r, i) = A(r, i) / A(i, i),   U(r, c) = A(r, c) - L(r, i) A(i, c),   r > i
- *              A = U where U has changed, so that the next step reads what this one wrote
- *
- * Source: blog "Improving Parallel LU Decomposition by ~20x" (2021). */
+ *              A = U where U has changed, so that the next step reads what this one has written */
 #ifndef TRS_LU_GRID_CUH
 #define TRS_LU_GRID_CUH
 
 #include "lu.cuh"
 
-enum { GROUP = 64 }; /* the blog's work-group */
+enum { GROUP = 64 }; /* threads: the blog's work-group */
 
 template <class T> struct three {
     T *A, *L, *U; /* [n*n] each */
