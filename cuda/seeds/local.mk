@@ -11,3 +11,4 @@ libcore_la_SOURCES += cuda/seeds/general.cu cuda/seeds/general.cuh cuda/seeds/de
 	cuda/seeds/dense/pair.cuh cuda/seeds/lu/lu.cuh cuda/seeds/lu/lu_grid.cuh \
 	cuda/seeds/gauss/gauss.cuh
 endif
+EXTRA_DIST += cuda/seeds/README.md

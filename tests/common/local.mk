@@ -6,6 +6,8 @@ COUNTER = tests/common/counter.c tests/common/counter.h
 # random triangles as lists of entries, in every form, and the residual of a solve
 MODEL = tests/common/model.c tests/common/model.h
 DAGS = tests/common/dags.c tests/common/dags.h
+# triangles, substitution and comparison for the sequential references of algorithms
+REFERENCE = tests/common/reference.c tests/common/reference.h
 # small full matrices in every form
 FULL = tests/common/full.c tests/common/full.h
 STREAM = tests/common/stream.h
