@@ -11,7 +11,7 @@
  * for each of the n^2 / 8192 tiles, 80 n^2 multiplications; the rest is less. */
 #include "config.h"
 
-#include "cuda/blocks/panel.cuh"
+#include "cuda/blocks/block_inverse.cuh"
 #include "tiles.cuh"
 
 /* A block a row; the rows past n are those of the identity. */

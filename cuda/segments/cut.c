@@ -298,7 +298,7 @@ static void read_blocks(ranks *r, const int32_t *level)
 {
     const trs_supernodes *s = &r->side->super;
     const int64_t *Lp = r->side->tri.ptr;
-    const double entries = (double)r->whole.nnz / (double)s->store;
+    const double entries = (double)r->whole.nnz / (double)s->stored;
     for (int32_t k = 0; k < r->count; k++) r->at[k].low = INT32_MAX;
     for (int32_t i = 0; i < r->side->tri.n; i++) {
         rank *a = &r->at[r->of_row[i]];
@@ -308,13 +308,13 @@ static void read_blocks(ranks *r, const int32_t *level)
         a->low = (int32_t)least(a->low, level[i]);
         a->high = (int32_t)most(a->high, level[i]);
     }
-    for (int32_t e = 0; e < s->stages; e++) {
-        const trs_stage *stage = &s->stage[e];
-        const int32_t *column = s->column + stage->first;
-        const double each = entries * __builtin_popcountll(stage->rows);
-        for (int32_t c = 0, last; c < stage->columns; c = last) {
+    for (int32_t e = 0; e < s->panels; e++) {
+        const trs_panel *panel = &s->panel[e];
+        const int32_t *column = s->column + panel->column;
+        const double each = entries * __builtin_popcountll(panel->row_mask);
+        for (int32_t c = 0, last; c < panel->columns; c = last) {
             const int32_t at = r->of_row[column[c]];
-            for (last = c + 1; last < stage->columns && column[last] == column[last - 1] + 1 &&
+            for (last = c + 1; last < panel->columns && column[last] == column[last - 1] + 1 &&
                                r->of_row[column[last]] == at;)
                 last++;
             r->at[at].inner += (int64_t)(each * (last - c));
@@ -335,29 +335,29 @@ static void levels_of_rows(const trs_levels *lv, int32_t *level)
 
 static void blocks_of_rows(const trs_supernodes *s, int32_t *block)
 {
-    for (int32_t t = 0; t < s->blocks; t++)
-        for (int32_t i = 0; i < s->block[t].rows; i++) block[s->block[t].first + i] = t;
+    for (int32_t t = 0; t < s->count; t++)
+        for (int32_t i = 0; i < s->supernode[t].rows; i++) block[s->supernode[t].first + i] = t;
 }
 
 /* Ranks of blocks, counted from the first ones. */
 static void from_first(const trs_supernodes *s, int32_t *of)
 {
-    for (int32_t k = 0; k < s->stages; k++)
-        of[s->stage[k].block] =
-            (int32_t)most(of[s->stage[k].block], (int64_t)s->stage[k].level + 1);
+    for (int32_t k = 0; k < s->panels; k++)
+        of[s->panel[k].supernode] =
+            (int32_t)most(of[s->panel[k].supernode], (int64_t)s->panel[k].level + 1);
 }
 
 /* From the last ones; blocks of a panel may have one rank.  Stages stand in the order of the rows, so those of whoever
  * needs a block are behind its own. */
 static void from_last(const trs_supernodes *s, const int32_t *block_of, int32_t *of)
 {
-    for (int32_t k = 0; k < s->blocks; k++) of[k] = s->height - 1;
-    for (int32_t e = s->stages - 1; e >= 0; e--) {
-        const trs_stage *stage = &s->stage[e];
-        for (int32_t c = stage->first; c < stage->first + stage->columns; c++) {
+    for (int32_t k = 0; k < s->count; k++) of[k] = s->depth - 1;
+    for (int32_t e = s->panels - 1; e >= 0; e--) {
+        const trs_panel *panel = &s->panel[e];
+        for (int32_t c = panel->column; c < panel->column + panel->columns; c++) {
             const int32_t needed = block_of[s->column[c]];
-            if (needed != stage->block)
-                of[needed] = (int32_t)least(of[needed], of[stage->block] - (stage->level >= 0));
+            if (needed != panel->supernode)
+                of[needed] = (int32_t)least(of[needed], of[panel->supernode] - (panel->level >= 0));
         }
     }
 }
@@ -366,15 +366,15 @@ static void from_last(const trs_supernodes *s, const int32_t *block_of, int32_t 
 static void take_blocks(ranks *r, const int32_t *of)
 {
     const trs_supernodes *s = &r->side->super;
-    for (int32_t k = 0; k < s->blocks; k++) {
+    for (int32_t k = 0; k < s->count; k++) {
         r->at[of[k]].blocks++;
-        r->at[of[k]].chained = most(r->at[of[k]].chained, s->block[k].member);
-        r->at[of[k]].wide += s->block[k].rows > TRS_NARROW;
+        r->at[of[k]].chained = most(r->at[of[k]].chained, s->supernode[k].chain_place);
+        r->at[of[k]].wide += s->supernode[k].rows > TRS_SMALL;
     }
-    for (int32_t e = 0; e < s->stages; e++) {
-        const trs_stage *stage = &s->stage[e];
-        r->at[of[stage->block]].store +=
-            (int64_t)__builtin_popcountll(stage->rows) * ((stage->columns + 3) / 4 * 4);
+    for (int32_t e = 0; e < s->panels; e++) {
+        const trs_panel *panel = &s->panel[e];
+        r->at[of[panel->supernode]].store +=
+            (int64_t)__builtin_popcountll(panel->row_mask) * ((panel->columns + 3) / 4 * 4);
     }
     for (int32_t i = 0; i < r->side->tri.n; i++) r->of_row[i] = of[r->of_row[i]];
 }
@@ -383,9 +383,9 @@ static int rank_by_blocks(ranks *r, bool last, const int32_t *level, bool nearly
 {
     const trs_memory *mem = &r->ctx->mem;
     const trs_supernodes *s = &r->side->super;
-    int32_t *of = trs_alloc_zero(mem, s->blocks, sizeof *of);
+    int32_t *of = trs_alloc_zero(mem, s->count, sizeof *of);
     if (!of) return TRS_EMEM;
-    r->count = s->height;
+    r->count = s->depth;
     memset(r->at, 0, ((size_t)r->count + 1) * sizeof *r->at);
     blocks_of_rows(s, r->of_row);
     if (last) from_last(s, r->of_row, of);
@@ -500,7 +500,7 @@ static int find_enough(ranks *r, trs_side *side, bool anyhow)
 {
     const trs_solver *one = NULL;
     const double enough = cheapest(r, &r->whole, &one) / ENOUGH;
-    const bool blocks = side->super.block && side->super.wide > 0; /* for a dense end */
+    const bool blocks = side->super.supernode && side->super.large > 0; /* for a dense end */
     const bool levels = promises(r, enough);
     int rc = levels || blocks ? find(r, side, levels, blocks, enough) : TRS_OK;
     if (!rc && anyhow && !side->stretches.row) rc = find(r, side, true, blocks, INFINITY);
@@ -513,7 +513,7 @@ int trs_stretches_find(trs_context *ctx, trs_side *side, bool anyhow)
     ranks r = {.ctx = ctx, .side = side};
     trs_context built_in = {0};
     if (side->stretches.row || lv->count < 2 || !(anyhow || lv->count < side->tri.n)) return TRS_OK;
-    const int64_t count = most(lv->count, side->super.height);
+    const int64_t count = most(lv->count, side->super.depth);
     trs_machine_built_in(&built_in, 9, 0, 6016);
     r.machine = built_in.machine;
     trs_shape_of(ctx, side, &r.whole);

@@ -86,9 +86,9 @@ void supernodal_cost_now(const trs_part *part, const trs_shape *s, const trs_mac
 {
     const supernodal *d = (const supernodal *)part->data;
     supernodal_cost(s, m, c);
-    if (d->s.blocks == 0) return;
-    const double blocks = (double)d->s.blocks, rows = (double)s->n / (blocks * (double)BLOCK);
-    const double bad = (double)count_flags(part->ctx, d->substituted, d->s.blocks) / blocks;
+    if (d->s.count == 0) return;
+    const double blocks = (double)d->s.count, rows = (double)s->n / (blocks * (double)BLOCK);
+    const double bad = (double)count_flags(part->ctx, d->substituted, d->s.count) / blocks;
     const double longer = s->nrhs == 1 ? min(rows, 1.) : (s->nrhs <= 8 ? 1 : 3) * turns(s);
-    c->hops += bad * (d->s.height + d->s.chained) * longer * SUBSTITUTED;
+    c->hops += bad * (d->s.depth + d->s.chain_links) * longer * SUBSTITUTED;
 }

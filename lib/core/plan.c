@@ -167,7 +167,7 @@ static int find_supernodes(trs_plan *p, trs_side *s)
 {
     trs_context *ctx = &p->ctx;
     const trs_solver *w = p->wanted;
-    if (s->super.block || (w && !w->stretches ? !w->supernodes : !trs_direct_supernodes(ctx, s)))
+    if (s->super.supernode || (w && !w->stretches ? !w->supernodes : !trs_direct_supernodes(ctx, s)))
         return TRS_OK;
     const int rc =
         p->far ? trs_far_supernodes(ctx, s) : trs_supernodes_make(ctx, &s->tri, &s->super);

@@ -442,7 +442,7 @@ static void test_full(void **state)
         trs_plan *p = create(from[k], &chosen), *q = create(from[k], &named);
         assert_status(trs_plan_analyse(p), TRS_OK);
         assert_string_equal(p->wanted->name, "dense-blocked");
-        assert_int_equal(p->side[0].super.blocks, 0);
+        assert_int_equal(p->side[0].super.count, 0);
         assert_int_equal(p->side[0].lv.count, N);
         assert_status(trs_plan_analyse(q), TRS_OK);
         assert_status(trs_plan_update(q, from[k], NULL), TRS_OK);
