@@ -1,4 +1,5 @@
 # cuda/blocks
 if HAVE_CUDA
-libcore_la_SOURCES += cuda/blocks/blocks.cuh cuda/blocks/block_inverse.cuh
+libcore_la_SOURCES += cuda/blocks/block_inverse.cuh cuda/blocks/blocks.cuh cuda/blocks/inverse.cuh \
+	cuda/blocks/published.cuh cuda/blocks/tile.cuh
 endif

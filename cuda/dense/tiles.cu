@@ -2,7 +2,7 @@
  *
  *     fill    T into tiles; rows from n to the next multiple of 64 are those of the identity
  *     weigh   row sums of |D|, for the growth
- *     invert  M_tt = L_tt^-1 of every row of tiles (blocks.cuh: invert), unless it grows too much
+ *     invert  M_tt = L_tt^-1 of every row of tiles (inverse.cuh: invert), unless it grows too much
  *     join    M_ts = -M_tt (sum of L_tu M_us, s <= u < t)
  *     split   the growth of M, the largest row sum of |M| |D|: may it be used?
  *     scale   S_ts

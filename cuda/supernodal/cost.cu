@@ -1,11 +1,21 @@
-/* cost.cu: what a solve of cuda-supernodal takes, from the shape of the triangle and of its blocks
- * (doc/performance.md: the automatic choice); after the analysis, from what could be inverted as well. */
+/* cost.cu: how long a solve of cuda-supernodal takes, predicted from the numbers of the supernodes; once values are
+ * there, from how many of them could not be inverted as well.
+ *
+ *     seconds = launches + dependency latency (levels, rows of small supernodes, tasks) + bytes of stored entries
+ *
+ * Levels take their time one after the other, whatever stands on them, and stored entries are read meanwhile, so
+ * the model adds up the longest supernode of each level, a share of every task, since tasks are drawn one by one
+ * from a counter, and the time that a copy of the stored entries would take.  The coefficients are in units of the
+ * machine's dependency latency (gpu_hop), launch and byte.  They were fitted to measured solves on an H200: with
+ * one column to 28 factors, two grids and a full triangle (within 14 %), with 8 and 32 columns to 28 factors. */
 #include "config.h"
 
 #include "supernodal.cuh"
 
-/* Hops of warps that read narrow blocks, 256 numbers at a time.  Of a block the first read does not count, and none
- * where it is alone at its height, for it is read while the one before is waited for; of the longest row all count. */
+/* Latencies of warps that read small supernodes, 256 entries at a time.  Where supernodes are many on a level, all
+ * but the first of these reads of a supernode count.  None counts where it is alone on its level, since it is read
+ * while the one before is waited for: the share of the supernodes that are not is 1 - depth / supernodes.  The
+ * longest row counts with all of its reads. */
 static double reading(const trs_shape *s)
 {
     const double blocks = (double)s->blocks, height = (double)s->height, numbers = 256;
@@ -14,15 +24,17 @@ static double reading(const trs_shape *s)
     return 0.24 * (height - height * height / blocks) * max(reads - 1, 0.) + 1.4 * longest;
 }
 
-/* How many times as long as 8 real columns, or 32, these take: more of them are counted as turns of 32. */
+/* How many times as long as 8 real columns, or 32, the columns take: more than 32 are counted as turns of 32. */
 static double turns(const trs_shape *s)
 {
     if (s->nrhs <= 8) return s->is_complex ? 2.1 : 1;
     return (s->nrhs + 31) / 32 * (s->is_complex ? 2.8 : 1);
 }
 
-/* Several columns, in hops, launches and the time that a copy takes: fitted to 28 factors with 8 and 32 columns; and how
- * many times as long it takes where all blocks are narrow, on fem:50. */
+/* The coefficients for several columns: launches; latencies for a level, more for one with a large supernode, for a
+ * further supernode of the longest chain of a level, for a row of the largest small supernode of a level, for a
+ * task; times a copy of the stored entries; and how many times as long all of it takes where all supernodes are
+ * small. */
 struct many_steps {
     double launches, height, wide, chained, rows, drawn, bytes, narrow;
 };
@@ -40,8 +52,8 @@ static void cost_of_many(const trs_shape *s, const trs_machine *m, trs_cost *c)
     c->hops = (steps + k->drawn * (double)s->tasks) * m->gpu_hop * times;
 }
 
-/* One column, some blocks wide: a step of the height, longer with a wide block and by the rows of a narrow one, and what
- * drawing a task takes, fitted to 31 triangles. */
+/* One column, some supernodes large: latencies for a level, more for one with a large supernode, for the rows of
+ * the largest small one, and for drawing a task.  Supernodes of a chain but the first cost nothing more. */
 static void cost_of_mixed(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
     const double steps =
@@ -53,8 +65,9 @@ static void cost_of_mixed(const trs_shape *s, const trs_machine *m, trs_cost *c)
     c->hops = times * (steps + drawn) * m->gpu_hop;
 }
 
-/* One column, all blocks narrow.  A step takes twice a hop and more: it waits for x, then for what is made of it.  Where
- * levels are wide, numbers are read at less than a quarter of the rate of a copy, unless the steps take longer. */
+/* One column, all supernodes small.  A level takes more than two latencies: its warps wait for x, then for what is
+ * made of it.  Levels of many rows are bound by reading, at less than a quarter of the rate of a copy, where that
+ * takes longer. */
 static void cost_of_narrow(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
     const bool known = s->blocks > 0; /* otherwise, no two rows have anything in common */
@@ -79,8 +92,8 @@ void supernodal_cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
     }
 }
 
-/* Blocks that are not inverted take a step a row; they are thought to be of all sizes, and as many in each level of
- * blocks.  With several columns a step is longer, and most of those that are bad are wide. */
+/* Supernodes that are substituted take a barrier a row.  They are assumed to be of all sizes, and as many on each
+ * level.  With several columns a row takes longer, and most supernodes that cannot be inverted are large. */
 void supernodal_cost_now(const trs_part *part, const trs_shape *s, const trs_machine *m,
                          trs_cost *c)
 {

@@ -12,12 +12,12 @@
  * Each kind goes through the packed panels of its task, one a step (panel_stream).  In step p
  *
  *     panel p was copied to shared memory one or two steps ahead, in a ring of RING tiles;
- *     its x was first looked at up to four steps ahead, and is waited for now (blocks.cuh: look, collect);
- *     each thread adds its share of panel times x to its sum (blocks.cuh: share).
+ *     its x was first looked at up to four steps ahead, and is waited for now (published.cuh: look, collect);
+ *     each thread adds its share of panel times x to its sum (tile.cuh: share).
  *
- * Tasks wait for what earlier tasks publish, and for nothing else.
- * Bytes: elem for a stored entry, and elem + 4 for a column, since x is read once for all rows.  Bound by the dependency
- * latency, then by the instructions of a product, some 0.4 us a panel; where a level has many supernodes, by bytes. */
+ * Tasks wait for what earlier tasks publish, and for nothing else.  Bytes: elem for a stored entry, and elem + 4 for
+ * a column, since x is read once for all rows.  Bound by the dependency latency, then by the instructions of a
+ * product, some 0.4 us a panel; where a level has many supernodes, by bytes. */
 #ifndef TRS_SUPERNODAL_LARGE_CUH
 #define TRS_SUPERNODAL_LARGE_CUH
 
@@ -139,13 +139,13 @@ __device__ inline void look_at(T (&looked)[MINE<R>], const large_shared<T, R> *s
 
 /* ---- the kinds ------------------------------------------------------------------------------------------ */
 
-/* What the steps of a task are.  In step p the sum becomes
+/* What the steps of a task do.  In step p the sum becomes
  *
  *     sum + panel x      p <= pivot
  *     sum - panel x      p > pivot
  *
- * and in step `own`, if there is one, it starts anew: x is b - sum, made here, and panel the diagonal block, so that what
- * comes after it is subtracted from M_tt (b - sum), or x is the right-hand side of a substitution.
+ * and in step `own`, if there is one, it starts anew: x is b - sum, made here, and panel the diagonal block, so
+ * that what comes after it is subtracted from M_tt (b - sum), or x is the right-hand side of a substitution.
  *
  *     kind               panels                       own       pivot      b
  *     PARTIAL_SUM        early                        -         -          -
@@ -159,11 +159,11 @@ __device__ inline void look_at(T (&looked)[MINE<R>], const large_shared<T, R> *s
 template <class T> struct steps_of {
     bool partial; /* PARTIAL_SUM or PARTIAL_RHS */
     bool
-        inverted; /* CHAIN that is not split: columns of the chain are multiplied by partial right-hand sides */
+        inverted; /* CHAIN, not split: columns of the chain are those of partial right-hand sides */
     bool substituted; /* by the diagonal block */
     bool last;        /* the diagonal block is taken last, since late panels are L and not S */
     int diagonal;     /* which panel of the task it is */
-    int pivot, own;   /* own: -1 if there is none */
+    int pivot, own;   /* there is no step `own` where it is -1, or behind the last step */
     __device__ steps_of(const problem<T> &P, const trs_task &task, const trs_supernode &k)
         : partial(task.kind == TRS_TASK_PARTIAL_SUM || task.kind == TRS_TASK_PARTIAL_RHS)
     {
@@ -248,8 +248,8 @@ __device__ inline void subtract_from_b(T (&sum)[share<R>::COLUMNS], const T (&b)
     for (int c = 0; c < share<R>::COLUMNS; c++) sum[c] = b[c] - sum[c];
 }
 
-/* After step `own` has made its x: the sum of what comes after it; or x itself, if that is to be substituted, which is
- * returned. */
+/* After step `own` has made its x: the sum of what comes after it; or x itself, if that is to be substituted, which
+ * is returned. */
 template <class T, int R>
 __device__ inline bool begin_anew(T (&sum)[share<R>::COLUMNS], const T *x, bool substituted)
 {

@@ -3,10 +3,10 @@
  * Up to four thread blocks share the rows of a supernode, each owns a slice.  They wait for what the tasks of a whole
  * supernode wait for (large.cuh: PARTIAL_RHS, CHAIN), compute the same and publish their rows.
  *
- * The panels are gone through by phases of up to four.  A thread has four columns of a row of each (blocks.cuh:
- * part_of_tile), in registers a phase ahead, and looks after one of the 256 numbers of x of a phase.  Between two waits
- * no load depends on another: which panels and columns there are is in shared memory before the first wait, and the
- * place of the next number is looked up a phase ahead.
+ * The panels are gone through by phases of up to four.  A thread has four columns of a row of each (tile.cuh:
+ * part_of_tile), in registers a phase ahead, and looks after one of the 256 numbers of x of a phase.  Between two
+ * waits no load depends on another: which panels and columns there are is in shared memory before the first wait,
+ * and the place of the next number is looked up a phase ahead.
  *
  * Bytes: those of its rows, as in large.cuh, with x read once a slice.  Bound by the dependency latency, then by the
  * barriers and the product between two waits. */
@@ -47,8 +47,8 @@ template <class T> struct slice {
         TRS_ASSERT(task.slice < k.slices && first_row < k.rows);
         for (int z = 0; z < 4; z++) sum[z] = number<T>(0);
     }
-    /* A partial right-hand side goes through its panels by fours.  A chain takes the late panels but the last four, whose x
-     * is the oldest; M; and the last four late panels. */
+    /* A partial right-hand side goes through its panels by fours.  A chain takes the late panels but the last four,
+     * whose x is the oldest; M; and the last four late panels. */
     __device__ phase phase_at(int p) const
     {
         const int four = TRS_CHAIN, diagonal = k.chain_place + 1;

@@ -4,12 +4,12 @@
  *     computes     x = M (b - L x), M = L_tt^-1; or by substitution where M is no good
  *     publishes    x, lane by lane
  *
- * The supernodes of a batch are of one level, so that no warp of a thread block waits for another one's x.
- * With one right-hand side 2 to 32 lanes share a row, as many as there are for its rows; with several, each lane has one
- * of the right-hand sides, of some of the rows where there are more lanes than right-hand sides.
- * Where eight warps share a supernode, the first adds up what the others found, and owns the rows.
- * Bytes: elem for a stored entry of the panel and of the diagonal block, and elem + 4 for each column.  Bound by the
- * dependency latency, then by what a warp has in flight at a time: 256 entries in 0.17 us. */
+ * The supernodes of a batch are of one level, so that no warp of a thread block waits for another one's x.  With one
+ * right-hand side 2 to 32 lanes share a row, as many as there are for its rows; with several, each lane has one of
+ * the right-hand sides, of some of the rows where there are more lanes than right-hand sides.  Where eight warps
+ * share a supernode, the first adds up what the others found, and owns the rows.  Bytes: elem for a stored entry of
+ * the panel and of the diagonal block, and elem + 4 for each column.  Bound by the dependency latency, then by what
+ * a warp has in flight at a time: 256 entries in 0.17 us. */
 #ifndef TRS_SUPERNODAL_SMALL_CUH
 #define TRS_SUPERNODAL_SMALL_CUH
 
@@ -33,7 +33,8 @@ template <bool SHARED> struct warp_of {
     __device__ static int number() { return SHARED ? (int)threadIdx.x / WARP : 0; }
 };
 
-/* N numbers of x; those that are not there are asked for again, together.  where is -1 for those that are not wanted. */
+/* N numbers of x; those that are not there are asked for again, together.  where is -1 for those that are not
+ * wanted. */
 template <class T, int N>
 __device__ inline void wait_for_all(T (&x)[N], const int64_t (&where)[N], const T *from)
 {
@@ -182,8 +183,8 @@ static __device__ void solve_small_one(const problem<T> &P, int t, const copies<
 
 /* ---- several right-hand sides ----------------------------------------------------------------------------- */
 
-/* The lanes of a warp on R right-hand sides: ACROSS of them at a time, in GROUPS groups of lanes, of which each has EACH
- * rows: group, group + GROUPS, ... */
+/* The lanes of a warp on R right-hand sides: ACROSS of them at a time, in GROUPS groups of lanes, of which each has
+ * EACH rows: group, group + GROUPS, ... */
 template <int R> struct rhs_lanes {
     static constexpr int ACROSS = R < WARP ? R : WARP, GROUPS = WARP / ACROSS,
                          EACH = TRS_SMALL / GROUPS,
@@ -320,7 +321,8 @@ static __device__ void solve_small_many(const problem<T> &P, int t, const copies
     if (warp == 0) empty_rows(k, h);
 }
 
-/* Small supernode t, by a warp, or by all warps of the thread block where it is SHARED; part is room for their sums. */
+/* Small supernode t, by a warp, or by all warps of the thread block where it is SHARED; part is room for their
+ * sums. */
 template <class T, int R, bool SHARED>
 __device__ inline void solve_small(const problem<T> &P, int t, const copies<T> &h,
                                    warp_sums<T, R> part)

@@ -7,8 +7,8 @@
  *     0 .. n-1                       x
  *     n + 64 p .. n + 64 p + 63      the partial vector number p (trs_supernode.partial)
  *
- * Every number is its own flag (flag.cuh).  There are two copies (blocks.cuh: turn): a solve publishes in one of them, and
- * whoever publishes rows there empties the same rows in the other, for the next solve. */
+ * Every number is its own flag (flag.cuh).  There are two copies (published.cuh): a solve publishes in one of them,
+ * and whoever publishes rows there empties the same rows in the other, for the next solve. */
 #ifndef TRS_SUPERNODAL_CUH
 #define TRS_SUPERNODAL_CUH
 

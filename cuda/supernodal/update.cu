@@ -2,19 +2,19 @@
  *
  *     fill     L into all panels
  *     weigh    row sums of |D| of chains, for the growth of their inverses
- *     invert   M_tt = L_tt^-1 of every supernode (blocks.cuh: invert), unless it grows too much;
+ *     invert   M_tt = L_tt^-1 of every supernode (inverse.cuh), unless it grows too much;
  *              S_t = M_tt L (t, late columns) of large supernodes that are in no chain
  *     join     M_ts of a chain (block_inverse.cuh); its growth, the largest row sum of |M| |D|: may it be used?
  *     scale    S_ts of a chain
  *     refill   L again for M_ts and S_ts of chains that are split
  *
- * Why growth: the error of a product with M is bounded by the unit roundoff times |M| |D|, so where that is large, M is
- * less accurate than substitution (Higham, "Accuracy and Stability of Numerical Algorithms", chapter 8).
+ * Why growth: the error of a product with M is bounded by the unit roundoff times |M| |D|, so where that is large,
+ * M is less accurate than substitution (Higham, "Accuracy and Stability of Numerical Algorithms", chapter 8).
  *
- * A thread block has a panel, a supernode, a chain, or one of a chain's late panels; none waits for another, since each
- * kernel reads what the one before has written.  Bytes: stored entries are written once; what is inverted or scaled is
- * read and written again.  Bound by the longest paths: in `fill` a search in a row of L for each stored entry, in
- * `invert` 64 threads, a column each, in `join` a chain, tile after tile. */
+ * A thread block has a panel, a supernode, a chain, or one of a chain's late panels; none waits for another, since
+ * each kernel reads what the one before has written.  Bytes: stored entries are written once; what is inverted or
+ * scaled is read and written again.  Bound by the longest paths: in `fill` a search in a row of L for each stored
+ * entry, in `invert` 64 threads, a column each, in `join` a chain, tile after tile. */
 #include "config.h"
 
 #include "cuda/blocks/block_inverse.cuh"

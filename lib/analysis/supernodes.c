@@ -7,8 +7,8 @@
  *     packed panels, counted and then written                  supernodal/panels.c
  *     the order of supernodes and tasks                        supernodal/tasks.c
  *
- * Every step is O(n + nnz), but for sorting the predecessors of each supernode.  All are shared among threads, and what
- * they make does not depend on the number of threads: each writes where counts made before say. */
+ * Every step is O(n + nnz), but for sorting the predecessors of each supernode.  All are shared among threads, and
+ * what they make does not depend on the number of threads: each writes where counts made before say. */
 #include "config.h"
 
 #include "supernodes.h"
@@ -29,8 +29,8 @@ static bool row_continues(const trs_tri *t, int32_t i)
     return p[i + 1] - p[i] == p[i] - p[i - 1] + 1 && t->idx[p[i + 1] - 2] == i - 1;
 }
 
-/* Entries in rows of which this is so, and in columns of which the same is so; length [j]: entries of column j below the
- * diagonal. */
+/* Entries in rows of which this is so, and in columns of which the same is so; length [j]: entries of column j
+ * below the diagonal. */
 static void count_common(const trs_tri *t, const int64_t *length, int64_t *columns, int64_t *rows)
 {
     int64_t in_columns = 0, in_rows = 0;
@@ -67,8 +67,8 @@ bool trs_supernodes_common(const trs_tri *t, int64_t columns, int64_t rows)
 
 enum { SAMPLES = 256, SAMPLE_ROWS = 64, SAMPLE_ENTRIES = 64 * SAMPLE_ROWS, BESIDE_PERCENT = 10 };
 
-/* Columns of one pattern stand side by side in their rows, and rows of one pattern below one another.  Does that happen
- * at all, in samples of the rows?  All entries are counted only if it does. */
+/* Columns of one pattern stand side by side in their rows, and rows of one pattern below one another.  Does that
+ * happen at all, in samples of the rows?  All entries are counted only if it does. */
 static bool may_have_common(const trs_tri *t)
 {
     int64_t beside = 0, below = 0, entries = 1;
@@ -99,8 +99,8 @@ bool trs_supernodes_likely(trs_context *ctx, const trs_tri *t)
 
 /* ---- supernodes in the order of the rows ---------------------------------------------------------------- */
 
-/* Sets of more than TRS_SUPERNODE rows are cut evenly.  Returns how many supernodes there are; they are written unless
- * NULL. */
+/* Sets of more than TRS_SUPERNODE rows are cut evenly.  Returns how many supernodes there are; they are written
+ * unless NULL. */
 static int32_t cut(const trs_partition *g, trs_supernode *supernode)
 {
     int32_t count = 0;

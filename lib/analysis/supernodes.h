@@ -1,17 +1,18 @@
 /* supernodes.h: a lower triangle cut into supernodes, to be solved by the inverses of their diagonal blocks.
  *
- * A supernode is a set of consecutive rows and columns of nearly one pattern, fundamental or relaxed (amalgamation.h).
- * Those of more than TRS_SUPERNODE rows are cut evenly, and the parts are called supernodes as well.  Supernode s is a
- * predecessor of t if rows of t have entries in columns of s:
+ * A supernode is a set of consecutive rows and columns of nearly one pattern, fundamental or relaxed
+ * (amalgamation.h).  Those of more than TRS_SUPERNODE rows are cut evenly, and the parts are called supernodes as
+ * well.  Supernode s is a predecessor of t if rows of t have entries in columns of s:
  *
  *     x_t = L_tt^-1 (b_t - sum of L_ts x_s over the predecessors s)
  *
- * The edges s -> t are the supernodal DAG.  The level of t is one more than the deepest level of its predecessors, and
- * the levels are as many as the DAG is deep: for a factor 20 to 40 times fewer than levels of rows.
+ * The edges s -> t are the supernodal DAG.  The level of t is one more than the deepest level of its predecessors,
+ * and the levels are as many as the DAG is deep: for a factor 20 to 40 times fewer than levels of rows.
  *
- * Packed panels.  The columns that t needs are cut into panels.  A panel is a dense matrix of the rows of t that have an
- * entry in one of its columns, and of these columns, so that no index is read for an entry; the zeros that it stores are
- * the price.  A large supernode of five rows (say) with predecessors p, q, r, and r deeper than p and q:
+ * Packed panels.  The columns that t needs are cut into panels.  A panel is a dense matrix of the rows of t that
+ * have an entry in one of its columns, and of these columns, so that no index is read for an entry; the zeros that
+ * it stores are the price.  A large supernode of five rows (say) with predecessors p, q, r, and r deeper than p and
+ * q:
  *
  *                    p        q          r          t
  *     column       3 4 5    9 10     17 20 21    24 .. 28
@@ -29,24 +30,25 @@
  *
  *     offset + (k/4)*4*rows + i*4 + k%4
  *
- * among the stored entries: columns by fours, the last ones filled up with zeros.  The values are L when the analysis is
- * through; what a solver makes of them is its business (cuda/supernodal: M_tt = L_tt^-1 and S = M_tt L in late panels).
+ * among the stored entries: columns by fours, the last ones filled up with zeros.  The analysis stores no values.  What
+ * stands there is the solver's business: cuda/supernodal fills panels with L, and makes M_tt = L_tt^-1 of diagonal
+ * blocks and S = M_tt L of late panels.
  *
  *     large supernode (more than TRS_SMALL rows):  early panels, the diagonal block, one late panel
  *     small supernode:                             one panel of all columns that it needs, the diagonal block
  *     supernode of a chain:                        early panels, its rows of D, its late panels
  *
- * Late columns are those on the critical path: of a large supernode those of its deepest predecessors, as far as they fit
- * into one panel.  What is early can be multiplied before they are known.
+ * Late columns are those on the critical path: of a large supernode those of its deepest predecessors, as far as
+ * they fit into one panel.  What is early can be multiplied before they are known.
  *
- * Chains.  A chain is up to TRS_CHAIN large supernodes, one behind the other, of which each needs nearly all of those
- * before: the parts of a large supernode, say.  Its supernodes have one level, for its diagonal block D, of all its
- * rows, is inverted as a whole.  A supernode of a chain has its rows of D as one panel for each supernode of the chain up
- * to itself, the last of which is its diagonal block.  Its late panels are one for each of up to TRS_CHAIN_LATE
- * predecessors of the chain, of the two levels before it, with all rows.
+ * Chains.  A chain is up to TRS_CHAIN large supernodes, one behind the other, of which each needs nearly all of
+ * those before: the parts of a large supernode, say.  Its supernodes have one level, for its diagonal block D, of
+ * all its rows, is inverted as a whole.  A supernode of a chain has its rows of D as one panel for each supernode
+ * of the chain up to itself, the last of which is its diagonal block.  Its late panels are one for each of up to
+ * TRS_CHAIN_LATE predecessors of the chain, of the two levels before it, with all rows.
  *
- * Tasks are listed in a topological order: a task needs nothing but what earlier tasks have published, so whoever takes
- * them in this order can always go on.
+ * Tasks are listed in a topological order: a task needs nothing but what earlier tasks have published, so whoever
+ * takes them in this order can always go on.
  *
  *     task          computes                                                      publishes
  *     PARTIAL_SUM   y = sum of some early panels times x                          y
@@ -55,8 +57,8 @@
  *     CHAIN         x_t = rows t of D^-1 (r - late panels times x)                x_t
  *     SMALL         the same as LARGE for a batch of small supernodes             their x_t
  *
- * A task multiplies at most TRS_TASK_PANELS panels; the early panels that are too many go to PARTIAL_SUM tasks.
- * A supernode of a chain may be cut into slices of TRS_SLICE rows, each of which is a CHAIN and a PARTIAL_RHS task. */
+ * A task multiplies at most TRS_TASK_PANELS panels; the early panels that are too many go to PARTIAL_SUM tasks.  A
+ * supernode of a chain may be cut into slices of TRS_SLICE rows, each of which is a CHAIN and a PARTIAL_RHS task. */
 #ifndef TRS_SUPERNODES_H
 #define TRS_SUPERNODES_H
 
@@ -86,19 +88,18 @@ typedef struct trs_panel {
     int32_t column;    /* its columns are column [column ..] of trs_supernodes */
     int32_t columns;   /* number of them */
     int32_t supernode; /* that the rows belong to */
-    int32_t
-        level; /* of the deepest supernode whose x it is multiplied by; -1: part of a diagonal block */
+    int32_t level;     /* of the deepest supernode whose x it needs; -1: part of a diagonal block */
 } trs_panel;
 
 typedef struct trs_supernode {
     int32_t first, rows;
-    int32_t panel,
-        panels; /* of its LARGE, CHAIN or SMALL task: those of its partial sums and of its partial
-                                  right-hand side stand before them */
+    /* The panels of its LARGE, CHAIN or SMALL task.  Those of its partial sums and of its partial right-hand side
+     * stand before them. */
+    int32_t panel, panels;
     int32_t diagonal; /* number of the panel that is its diagonal block */
-    int32_t partial,
-        partials;         /* number of its first partial sum, and how many it has; in a chain number
-                                  partial + partials is its partial right-hand side */
+    /* Number of its first partial sum, and how many it has.  In a chain number partial + partials is its partial
+     * right-hand side. */
+    int32_t partial, partials;
     int32_t chain_place;  /* how many supernodes of its chain come before it */
     int32_t chain_length; /* supernodes of its chain; 1: it is in none */
     int32_t slices;       /* CHAIN tasks, and PARTIAL_RHS tasks, that share its rows; else 1 */

@@ -1,13 +1,13 @@
-/* t_supernodes.c: supernodes, packed panels and tasks are what supernodes.h says, and a solve by them, one task after the
- * other (tests/supernodal/reference.c), gives what substitution gives. */
+/* t_supernodes.c: supernodes, packed panels and tasks are what supernodes.h says, and a solve by them, one task
+ * after the other (tests/supernodal/reference.c), gives what substitution gives. */
 #include "tests/common/counter.h"
 #include "tests/common/dags.h"
 #include "tests/supernodal/reference.h"
 
 #include <math.h>
 
-/* The rows of D and S of a supernode of a chain: the columns are those of the supernodes of the chain, and the late columns
- * are the same for all of them. */
+/* The rows of D and S of a supernode of a chain: the columns are those of the supernodes of the chain, and the late
+ * columns are the same for all of them. */
 static void check_chain(const trs_supernodes *s, int32_t t)
 {
     const trs_supernode *k = &s->supernode[t], *first = k - k->chain_place;

@@ -36,8 +36,8 @@ static void fill(const trs_tri *L, const trs_supernodes *s, const trs_panel *p, 
     }
 }
 
-/* Panel q of supernode t, counted from its rows of D on, and then from its late panels on.  NULL: it is above the diagonal
- * of D. */
+/* Panel q of supernode t, counted from its rows of D on, and then from its late panels on.  NULL: it is above the
+ * diagonal of D. */
 static const trs_panel *panel_of(const trs_supernodes *s, const trs_supernode *t, int q)
 {
     if (q >= t->chain_length) return &s->panel[t->diagonal + 1 + q - t->chain_length];
@@ -46,8 +46,8 @@ static const trs_panel *panel_of(const trs_supernodes *s, const trs_supernode *t
 
 enum { MOST = TRS_CHAIN * TRS_SUPERNODE }; /* rows of D */
 
-/* Column c of panel q of all supernodes of a chain that begins with t becomes D^-1 times what it is: of D a column of the
- * identity. */
+/* Column c of panel q of all supernodes of a chain that begins with t becomes D^-1 times what it is: of D a column
+ * of the identity. */
 static void invert_column(const double (*D)[MOST], const trs_supernodes *s, const trs_supernode *t,
                           int q, int c, double *stored)
 {

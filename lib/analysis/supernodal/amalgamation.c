@@ -61,9 +61,9 @@ static int32_t parts(int64_t width)
     return (int32_t)((width + TRS_SUPERNODE - 1) / TRS_SUPERNODE);
 }
 
-/* The depth of the supernodal DAG, whose edges go from a supernode to those that own the rows below it.  The levels are
- * pushed along the edges, since the rows below are what is listed. */
-static int32_t depth_of(const trs_supernode_set *s, const int32_t *of_column, int32_t *level)
+/* The depth of the supernodal DAG, whose edges go from a supernode to those that own the rows below it.  The levels
+ * are pushed along the edges, since the rows below are what is listed. */
+static int32_t depth_of(const trs_supernode_set *s, int32_t *level)
 {
     int32_t depth = 0;
     memset(level, 0, (size_t)s->count * sizeof *level);
@@ -73,7 +73,7 @@ static int32_t depth_of(const trs_supernode_set *s, const int32_t *of_column, in
         if (end > depth) depth = end;
         for (int32_t r = 0; r < g->runs; r++) {
             const trs_run *run = &s->run[g->from + r];
-            for (int32_t to = of_column[run->begin]; to < s->count; to++) {
+            for (int32_t to = s->of_column[run->begin]; to < s->count; to++) {
                 TRS_ASSERT(to > k);
                 if (level[to] < end) level[to] = end;
                 if (s->supernode[to].end >= run->end) break;
@@ -83,9 +83,9 @@ static int32_t depth_of(const trs_supernode_set *s, const int32_t *of_column, in
     return depth;
 }
 
-/* cost = LEVEL depth + ENTRY stored entries + SUPERNODE supernodes, in seconds.  The constants are those of an H200,
- * where factors of grids and of real matrices took 1.1 to 1.4 us a level; only the comparison of two partitions depends
- * on them. */
+/* cost = LEVEL depth + ENTRY stored entries + SUPERNODE supernodes, in seconds.  The constants are those of an
+ * H200, where factors of grids and of real matrices took 1.1 to 1.4 us a level; only the comparison of two
+ * partitions depends on them. */
 static const double LEVEL = 1.2e-6;
 static const double ENTRY =
     1e-11; /* 8 bytes at 0.8 TB/s, the rate of a whole solve with a 3D factor */
@@ -100,7 +100,7 @@ void trs_cost_supernodes(const trs_amalgamation *a, trs_supernode_set *s)
         entries += (double)trs_trapezoid(width, s->supernode[k].below);
         count += (double)parts(width);
     }
-    s->cost = LEVEL * depth_of(s, a->of_column, a->level) + ENTRY * entries + SUPERNODE * count;
+    s->cost = LEVEL * depth_of(s, a->level) + ENTRY * entries + SUPERNODE * count;
 }
 
 /* ---- all of it ----------------------------------------------------------------------------------------- */
@@ -125,10 +125,11 @@ static void free_all(trs_amalgamation *a)
 {
     void *all[] = {a->fundamental.supernode,
                    a->fundamental.run,
+                   a->fundamental.of_column,
                    a->relaxed.supernode,
                    a->relaxed.run,
+                   a->relaxed.of_column,
                    a->first,
-                   a->of_column,
                    a->level,
                    a->range_first,
                    a->range_kept,

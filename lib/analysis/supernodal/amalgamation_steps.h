@@ -6,8 +6,8 @@
  *
  *     A = J L^T J,   J = the identity with its columns reversed:   column j of A is row n-1-j of L
  *
- * A supernode of A is a set of consecutive columns first .. end-1.  As a dense matrix it is a trapezoid: a triangle of
- * `width` rows, and below it the `below` rows in which some of its columns have entries:
+ * A supernode of A is a set of consecutive columns first .. end-1.  As a dense matrix it is a trapezoid: a triangle
+ * of `width` rows, and below it the `below` rows in which some of its columns have entries:
  *
  *     first  x
  *            x x           width = end - first = 3
@@ -23,18 +23,19 @@
 
 typedef struct trs_columns { /* a supernode: columns first .. end-1 of A */
     int32_t first, end;
-    int32_t
-        runs; /* of the rows below, run [from ..]: ascending; some may begin where the one before ends */
-    int32_t below; /* rows in these runs */
+    int32_t runs,
+        below; /* the rows below, and how many runs they are: run [from .. from+runs-1], ascending;
+                            one may begin where the one before ends */
     int64_t from;
     int64_t
-        entries; /* of the fundamental supernodes that it is made of; the others of its trapezoid are fill */
+        entries; /* of the fundamental supernodes that it is made of; the rest of its trapezoid is fill */
 } trs_columns;
 
 typedef struct trs_supernode_set {
     int32_t count;
     trs_columns *supernode; /* [count] */
     trs_run *run;           /* rows below, of all of them */
+    int32_t *of_column;     /* [n] supernode of each column */
     double cost;            /* rough seconds of a solve */
 } trs_supernode_set;
 
@@ -45,11 +46,10 @@ typedef struct trs_amalgamation {
     const trs_run_pattern *pattern;
     bool by_rows; /* A = J L^T J */
     trs_supernode_set fundamental, relaxed;
-    int32_t *first;     /* [count+1] first column of each fundamental supernode, and n */
-    int32_t *of_column; /* [n] supernode: fundamental, and once relax is through, relaxed */
-    int32_t *level;     /* [count] scratch of the cost */
-    int32_t *
-        range_first; /* [ranges+1] the fundamental supernode that each range of columns begins with */
+    int32_t *first; /* [count+1] first column of each fundamental supernode, and n */
+    int32_t *level; /* [count] scratch of the cost */
+    int32_t
+        *range_first; /* [ranges+1] fundamental supernode that each range of columns begins with */
     int32_t *range_kept; /* [ranges] supernodes that merging has left in each */
     int32_t scans;
     trs_row_scan *scan; /* [scans][count] */

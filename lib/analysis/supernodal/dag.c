@@ -1,7 +1,7 @@
 /* dag.c: the supernodal DAG: which columns of which predecessors each supernode needs, its level, and the chains.
  *
- * A supernode's edges are found from the runs of its rows.  Every thread writes the edges that it finds into an arena of
- * its own.  Edges and levels do not depend on the number of threads. */
+ * A supernode's edges are found from the runs of its rows.  Every thread writes the edges that it finds into an
+ * arena of its own.  Edges and levels do not depend on the number of threads. */
 #include "config.h"
 
 #include "steps.h"
@@ -74,8 +74,9 @@ static int64_t area_of(const trs_edge *e)
     return (int64_t)trs_bits(e->row_mask) * trs_bits(e->column_mask);
 }
 
-/* May t go on with the chain that begins with supernode `first` and ends with t-1?  All predecessors before the chain
- * have to be of earlier levels.  At least half of each panel of D, and of all late panels together, has to be filled. */
+/* May t go on with the chain that begins with supernode `first` and ends with t-1?  All predecessors before the
+ * chain have to be of earlier levels.  At least half of each panel of D, and of all late panels together, has to be
+ * filled. */
 static bool fits_chain(const trs_build *b, int32_t t, int32_t first)
 {
     const int32_t level = b->level[first], rows = b->supernode[t].rows;
@@ -133,8 +134,9 @@ static void measure_chains(trs_build *b)
     }
 }
 
-/* Levels are handed on: who has found the edges of some supernodes waits until those before have levels.  Supernodes are
- * claimed in order, so somebody is at those that one waits for.  A claim of none would set `leveled` back. */
+/* Levels are handed on: who has found the edges of some supernodes waits until those before have levels.
+ * Supernodes are claimed in order, so somebody is at those that one waits for.  A claim of none would set `leveled`
+ * back. */
 static void find_some(void *user, int thread, int32_t begin, int32_t end)
 {
     trs_build *b = user;

@@ -1,8 +1,9 @@
 /* fundamental.c: maximal sets of consecutive columns of one pattern, and the rows below each of them.
  *
- * Where column j ends and column j+1 begins a new pattern was marked when the run-length pattern was made.  The rows
- * below a supernode are those of its first column (all of its columns have them).  Where A is L they are found from the
- * rows of L, by a transpose of one column a supernode; where A = J L^T J they are a row of L read backwards. */
+ * Where column j ends and column j+1 begins a new pattern was marked when the run-length pattern was made.  The
+ * rows below a supernode are those of its first column (all of its columns have them).  Where A is L they are found
+ * from the rows of L, by a transpose of one column a supernode; where A = J L^T J they are a row of L read
+ * backwards. */
 #include "config.h"
 
 #include "amalgamation_steps.h"
@@ -38,7 +39,7 @@ static void number_range(void *user, int64_t begin, int64_t end)
         int32_t k = a->range_first[r];
         for (int32_t j = trs_range_begin(a, r); j < trs_range_begin(a, r + 1); j++) {
             if (begins(a, j)) a->first[k++] = j;
-            a->of_column[j] = k - 1;
+            a->fundamental.of_column[j] = k - 1;
         }
         TRS_ASSERT(k == a->range_first[r + 1]);
     }
@@ -49,8 +50,8 @@ static int number_supernodes(trs_amalgamation *a)
     trs_context *ctx = a->ctx;
     const int32_t n = a->pattern->n, ranges = trs_ranges(a);
     a->range_first = trs_new(ctx, (int64_t)ranges + 1, sizeof *a->range_first, "supernodes");
-    a->of_column = trs_new_touched(ctx, n, sizeof *a->of_column, "supernodes of columns");
-    if (!a->range_first || !a->of_column) return TRS_EMEM;
+    a->fundamental.of_column = trs_new_touched(ctx, n, sizeof(int32_t), "supernodes of columns");
+    if (!a->range_first || !a->fundamental.of_column) return TRS_EMEM;
     a->range_first[0] = 0;
     trs_share(a->pattern->threads, ranges, 1, count_range, a);
     for (int32_t r = 0; r < ranges; r++) a->range_first[r + 1] += a->range_first[r];
@@ -110,29 +111,28 @@ static void list_rows(void *user, int64_t begin, int64_t end)
 
 /* ---- the rows below: A = L ---------------------------------------------------------------------------- */
 
-/* The rows of L are cut into `scans`, of consecutive rows each.  A scan keeps one of these records for each supernode.
- * It goes through its rows twice: to count the runs of rows below each supernode, and to write them behind those of the
- * scans before. */
+/* The rows of L are cut into `scans`, of consecutive rows each.  A scan keeps one of these records for each
+ * supernode.  It goes through its rows twice: to count the runs of rows below each supernode, and to write them
+ * behind those of the scans before. */
 struct trs_row_scan {
     int32_t last; /* the last row that was found below the supernode */
-    int32_t
-        runs; /* that were found so far; in the second pass those of earlier scans are counted, too */
+    int32_t runs; /* that were found so far; in the second pass with those of earlier scans */
     int32_t rows;
 };
 
 enum { NO_ROW = -2 }; /* no row is the next one after it */
 
-/* Row i has entries in all columns of a fundamental supernode or in none.  Runs are written if there is room for them,
- * else counted. */
+/* Row i has entries in all columns of a fundamental supernode or in none.  Runs are written if there is room for
+ * them, else counted. */
 static void scan_row(const trs_amalgamation *a, trs_row_scan *scan, int32_t i)
 {
     const trs_run_row *row = &a->pattern->row[i];
-    const int32_t here = a->first[a->of_column[i]];
+    const int32_t here = a->first[a->fundamental.of_column[i]];
     const trs_supernode_set *f = &a->fundamental;
     for (int32_t r = 0; r < row->runs && row->run[r].begin < here; r++) {
         const int32_t run_end = trs_run_end(a->pattern, i, r),
                       end = run_end < here ? run_end : here;
-        int32_t k = a->of_column[row->run[r].begin];
+        int32_t k = a->fundamental.of_column[row->run[r].begin];
         TRS_ASSERT(a->first[k] == row->run[r].begin);
         do {
             trs_row_scan *s = &scan[k];
@@ -179,8 +179,8 @@ static void sum_scans(void *user, int64_t begin, int64_t end)
     }
 }
 
-/* There are three scans for each thread, since they take different times, but not so many that their records were more
- * than a fraction of the triangle. */
+/* There are three scans for each thread, since they take different times, but not so many that their records were
+ * more than a fraction of the triangle. */
 static int count_columns(trs_amalgamation *a)
 {
     const int32_t count = a->fundamental.count, threads = a->pattern->threads;

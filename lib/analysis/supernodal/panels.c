@@ -1,5 +1,5 @@
-/* panels.c: the packed panels of each supernode.  They are counted for all supernodes, then written where the counts of
- * those before say, so that supernodes can be shared among threads. */
+/* panels.c: the packed panels of each supernode.  They are counted for all supernodes, then written where the
+ * counts of those before say, so that supernodes can be shared among threads. */
 #include "config.h"
 
 #include "steps.h"
@@ -240,8 +240,8 @@ static void count_some(void *user, int64_t begin, int64_t end)
     }
 }
 
-/* The first panels of a supernode as tasks for partial sums, and for its partial right-hand side; the others are left to
- * the supernode's own task. */
+/* The first panels of a supernode as tasks for partial sums, and for its partial right-hand side; the others are
+ * left to the supernode's own task. */
 static void list_partials(const trs_build *b, int32_t t)
 {
     trs_supernode *k = &b->supernode[t];

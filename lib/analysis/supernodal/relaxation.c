@@ -1,6 +1,7 @@
-/* relaxation.c: neighbouring supernodes are merged with bounded fill, as relaxed supernodes are (Ashcraft, Grimes: "The
- * influence of relaxed supernode partitions on the multifrontal method", ACM TOMS 15, 1989).  They merge along an
- * elimination tree; here any lower triangle is allowed, so that only neighbours are merged and their patterns united.
+/* relaxation.c: neighbouring supernodes are merged with bounded fill, as relaxed supernodes are (Ashcraft, Grimes:
+ * "The influence of relaxed supernode partitions on the multifrontal method", ACM TOMS 15, 1989).  They merge along
+ * an elimination tree; here any lower triangle is allowed, so that only neighbours are merged and their patterns
+ * united.
  *
  * Supernodes p (columns p.first .. q.first-1) and q (the columns behind) become one supernode r:
  *
@@ -83,8 +84,8 @@ static int32_t unite(two_lists t, int32_t first, trs_run *to, int32_t *rows)
     return count;
 }
 
-/* Merges q into p, the supernode before it, if that is allowed; scratch has room for the runs of both.  The union has at
- * least as many rows as each of its parts, which often is too many already. */
+/* Merges q into p, the supernode before it, if that is allowed; scratch has room for the runs of both.  The union
+ * has at least as many rows as each of its parts, which often is too many already. */
 static bool merge(trs_run *list, trs_columns *p, const trs_columns *q, trs_run *scratch)
 {
     const int64_t width = q->end - p->first, entries = p->entries + q->entries;
@@ -117,7 +118,7 @@ static int32_t merge_last(trs_run *list, trs_columns *stack, int32_t count, trs_
 static int32_t supernode_from(const trs_amalgamation *a, int32_t column)
 {
     if (column == a->pattern->n) return a->fundamental.count;
-    const int32_t k = a->of_column[column];
+    const int32_t k = a->fundamental.of_column[column];
     return k + (a->first[k] < column);
 }
 
@@ -194,7 +195,7 @@ static void number_columns(void *user, int64_t begin, int64_t end)
     trs_amalgamation *a = user;
     for (int32_t k = (int32_t)begin; k < end; k++) {
         const trs_columns *g = &a->relaxed.supernode[k];
-        for (int32_t j = g->first; j < g->end; j++) a->of_column[j] = k;
+        for (int32_t j = g->first; j < g->end; j++) a->relaxed.of_column[j] = k;
     }
 }
 
@@ -204,7 +205,9 @@ int trs_relax(trs_amalgamation *a)
     const int32_t ranges = trs_ranges(a), count = a->fundamental.count;
     a->range_kept = trs_alloc_zero(&a->ctx->mem, ranges, sizeof *a->range_kept);
     a->relaxed.supernode = trs_new_touched(a->ctx, count, sizeof(trs_columns), "supernodes");
-    if (!a->range_kept || !a->relaxed.supernode)
+    a->relaxed.of_column =
+        trs_new_touched(a->ctx, a->pattern->n, sizeof(int32_t), "supernodes of columns");
+    if (!a->range_kept || !a->relaxed.supernode || !a->relaxed.of_column)
         return trs_fail(TRS_EMEM, "out of memory for merging supernodes");
     trs_share(threads, ranges, 1, begin_ranges, a);
     a->range_first[ranges] = count;

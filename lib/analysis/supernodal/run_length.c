@@ -37,8 +37,8 @@ static void mark(trs_run_pattern *p, int32_t column)
         atomic_store_explicit(at, 1, memory_order_relaxed);
 }
 
-/* Where a run begins or ends, the row has an entry in one of two neighbouring columns alone, so that these columns have
- * different patterns.  A row that shares the runs of the row before would mark the same columns again. */
+/* Where a run begins or ends, the row has an entry in one of two neighbouring columns alone, so that these columns
+ * have different patterns.  A row that shares the runs of the row before would mark the same columns again. */
 static bool write_runs(build *b, trs_notes *arena, int32_t i)
 {
     const int32_t *p = b->t->idx + b->t->ptr[i], *last = b->t->idx + b->t->ptr[i + 1] - 1;

@@ -5,8 +5,8 @@
  *
  *     row 7:   x x x . . x x . x        columns 0 1 2 5 6 and the diagonal 8 are the runs [0,3), [5,7), [8,9)
  *
- * A row whose pattern is that of the row before plus its own diagonal shares that row's runs.  Therefore the end of the
- * last run, which always reaches the diagonal, is not what is stored, but is computed by trs_run_end. */
+ * A row whose pattern is that of the row before plus its own diagonal shares that row's runs.  Therefore the end of
+ * the last run, which always reaches the diagonal, is not what is stored, but is computed by trs_run_end. */
 #ifndef TRS_RUN_LENGTH_H
 #define TRS_RUN_LENGTH_H
 

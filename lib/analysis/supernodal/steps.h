@@ -26,8 +26,8 @@ typedef struct trs_node { /* what is known of a supernode while panels are made 
 
 typedef struct trs_edge_finder trs_edge_finder; /* dag.c */
 
-/* Supernodes have a number in the order of the rows, by which these arrays go, and another one in the order of the tasks,
- * by which those of trs_supernodes go. */
+/* Supernodes have a number in the order of the rows, by which these arrays go, and another one in the order of the
+ * tasks, by which those of trs_supernodes go. */
 typedef struct trs_build {
     struct trs_context *ctx;
     const trs_run_pattern *pattern; /* until edges are known */

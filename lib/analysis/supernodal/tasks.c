@@ -1,7 +1,7 @@
 /* tasks.c: the order of supernodes, and the list of tasks.
  *
- * Tasks go level by level.  Those of level l need nothing but x of earlier levels, or what tasks of level l before them
- * publish:
+ * Tasks go level by level.  Those of level l need nothing but x of earlier levels, or what tasks of level l before
+ * them publish:
  *
  *     partial sums and partial right-hand sides that a supernode of level l waits for
  *     large supernodes of level l
@@ -165,8 +165,8 @@ static void order_tasks(const trs_build *b, trs_supernodes *s, const trs_task *p
 
 /* ---- slices ------------------------------------------------------------------------------------------------ */
 
-/* Large supernodes of a level of which those in chains are sliced: with four slices each, they take half of the SMs of a
- * large GPU.  On a level with more of them there is enough to do without. */
+/* Large supernodes of a level of which those in chains are sliced: with four slices each, they take half of the SMs
+ * of a large GPU.  On a level with more of them there is enough to do without. */
 enum { FEW_LARGE = 16 };
 
 /* Sets the slices of all supernodes; returns how many tasks there are at most. */
