@@ -5,3 +5,4 @@ libcore_la_SOURCES += cuda/supernodal/cost.cu cuda/supernodal/large.cuh \
 	cuda/supernodal/slice.cuh cuda/supernodal/small.cuh cuda/supernodal/supernodal.cuh \
 	cuda/supernodal/update.cu
 endif
+EXTRA_DIST += cuda/supernodal/README.md cuda/supernodal/supernodes.svg
