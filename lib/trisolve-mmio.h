@@ -24,6 +24,8 @@
 extern "C" {
 #endif
 
+/* ---- the interface of mmio ------------------------------------------------------------- */
+
 #define MM_MAX_LINE_LENGTH  1025
 #define MM_MAX_TOKEN_LENGTH 64
 #define MatrixMarketBanner  "%%MatrixMarket"

@@ -29,13 +29,15 @@
 extern "C" {
 #endif
 
+/* ---- version of the header ------------------------------------------------------------- */
+
 /* The version of this header; trs_version() gives that of the library that runs. */
 #define TRS_VERSION       "0.1.0"
 #define TRS_VERSION_MAJOR 0
 #define TRS_VERSION_MINOR 1
 #define TRS_VERSION_PATCH 0
 
-/* ---- codes and types -------------------------------------------------------------------- */
+/* ---- status codes ---------------------------------------------------------------------- */
 
 typedef enum trs_status {
     TRS_OK = 0,
@@ -51,6 +53,8 @@ typedef enum trs_status {
     TRS_EDEVICE = -9,   /* no usable GPU, or CUDA reported an error */
     TRS_ELIBRARY = -10, /* a library that does part of the work failed */
 } trs_status;
+
+/* ---- types of numbers and arrays ------------------------------------------------------- */
 
 typedef enum trs_dtype { TRS_F64 = 0, TRS_F32 = 1, TRS_C64 = 2, TRS_C32 = 3 } trs_dtype;
 /* F64 double, F32 float, C64 pairs of double (re, im), C32 pairs of float */
@@ -88,6 +92,8 @@ enum {
 #define TRS_HOST    0         /* host memory; any value <= 0 means this */
 #define TRS_CUDA(k) ((k) + 1) /* memory of CUDA device k */
 
+/* ---- messages and version -------------------------------------------------------------- */
+
 /* What went wrong, in a sentence: "row 4: diagonal is zero".  It is the calling thread's, of its last call
  * that failed; the next call of that thread that succeeds clears it.  Functions that return no code, and those
  * that only tell facts (trs_message, trs_strerror, trs_version, trs_plan_info, trs_lu_get_info), leave it as
@@ -102,6 +108,8 @@ TRS_API const char *trs_strerror(int status);
 
 /* The version that the program runs with, TRS_VERSION being the one it was compiled with: a constant. */
 TRS_API const char *trs_version(void);
+
+/* ---- matrices -------------------------------------------------------------------------- */
 
 /* A square matrix in arrays that the caller owns.  It is read during trs_plan_create,
  * trs_plan_update and trs_factor only, and may be freed or changed after each.  Arrays on a device must
@@ -145,9 +153,8 @@ typedef enum trs_accuracy { TRS_SUBSTITUTION = 0, TRS_INVERTING = 1 } trs_accura
 enum {                        /* bits of trs_solver_info.caps */
        TRS_CAP_BITWISE = 1,   /* the same input gives the same bits, run after run */
        TRS_CAP_ROW_MAJOR = 2, /* several right-hand sides may be stored by rows */
-       TRS_CAP_PARTS = 4,   /* can solve a range of rows, the rows before it being solved already */
-       TRS_CAP_CAPTURE = 8, /* solve only enqueues work: it can be captured in a CUDA graph */
-       TRS_CAP_PIVOTS = 16, /* exchanges rows: for general matrices without zero-pivot trouble */
+       TRS_CAP_CAPTURE = 8,   /* solve only enqueues work: it can be captured in a CUDA graph */
+       TRS_CAP_PIVOTS = 16,   /* exchanges rows: for general matrices without zero-pivot trouble */
 };
 
 typedef struct trs_solver_info {
@@ -385,6 +392,8 @@ TRS_API int trs_plan_permutation(const trs_plan *plan, const int32_t **P, const 
 /* Free a plan; its work spaces must be destroyed before, and no solve be running.
  *     trs_plan *plan ; NULL allowed. */
 TRS_API void trs_plan_destroy(trs_plan *plan);
+
+/* ---- work spaces and solves ------------------------------------------------------------ */
 
 /* A work space for solves with at most max_nrhs right-hand sides at a time (more are done in turns).
  *     trs_work **work ; out: NULL after an error.     const trs_plan *plan ; in.

@@ -18,6 +18,8 @@
 extern "C" {
 #endif
 
+/* ---- complete factors ------------------------------------------------------------------ */
+
 typedef struct trs_factor_options {
     const char *method;   /* "umfpack": any square matrix; "cholmod": Hermitian positive definite;
                              NULL: cholmod when A is exactly Hermitian with a positive diagonal,
@@ -51,6 +53,8 @@ typedef struct trs_factor_options {
  * trs_lu_update factors again with new values. */
 TRS_API int trs_factor(trs_lu **lu, const trs_mat *A, const trs_factor_options *opt);
 
+/* ---- Rutherford-Boeing and Harwell-Boeing files ---------------------------------------- */
+
 /* Read a Rutherford-Boeing file (.rb), also packed or inside a .tar.gz of the SuiteSparse collection, or a
  * Harwell-Boeing file (.rua, .rsa, ...), by RBio; right-hand sides behind the matrix are left out.
  * Arguments, result and ownership as in trs_mm_read; of the options format, base, kind, real_only,
@@ -61,6 +65,8 @@ TRS_API int trs_factor(trs_lu **lu, const trs_mat *A, const trs_factor_options *
  * elements, a Fortran format that is not one field repeated, as "(1P,5E15.8)" is).
  * Sources: Duff, Grimes, Lewis, RAL-TR-97-031 and TR/PA/92/86. */
 TRS_API int trs_rb_read(const char *file, const trs_mm_options *opt, trs_mm *mm);
+
+/* ---- version of SuiteSparse ------------------------------------------------------------ */
 
 /* "UMFPACK 5.7.9, CHOLMOD 3.0.14": what this library was built with. */
 TRS_API const char *trs_suitesparse_version(void);

@@ -1,10 +1,17 @@
 /* args.c: the command line of trisolve-bench, and its help. */
 #include "config.h"
 
-#include "bench.h"
+#include "args.h"
 
-#include <getopt.h>
+#include "bin/common/message.h"
+#include "bin/common/numbers.h"
+#include "bin/common/options.h"
+#include "collection/filter.h"
+#include "measure/dense.h"
+#include "measure/solvers.h"
+
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -70,329 +77,201 @@ static const char help[] =
     "some\n"
     "solver is too large (1e-10, 1e-4 in single precision).\n";
 
-enum {
-    LOWER = 256,
-    UPPER,
-    UNIT,
-    FACTOR,
-    TRANS,
-    PRECISION,
-    NRHS,
-    SOLVERS,
-    DEVICE,
-    CPU,
-    THREADS,
-    SECONDS,
-    MEMORY,
-    LOW_MEMORY,
-    CSV,
-    JSON,
-    HTML,
-    PLOT,
-    FILTER,
-    DENSE,
-    CALIBRATE,
-    IO,
-    ON_HOST,
-    MEASURE,
-    CHOICE,
-    MATRIX_SECONDS,
-    MATRIX_MEMORY,
-    RESUME,
-    CHILD /* of bench_child.c */
-};
+/* ---- what single options mean ---------------------------------------------------------------- */
 
-static const struct option options[] = {
-    {"lower", no_argument, NULL, LOWER},
-    {"upper", no_argument, NULL, UPPER},
-    {"unit", no_argument, NULL, UNIT},
-    {"factor", no_argument, NULL, FACTOR},
-    {"trans", no_argument, NULL, TRANS},
-    {"precision", required_argument, NULL, PRECISION},
-    {"nrhs", required_argument, NULL, NRHS},
-    {"solvers", required_argument, NULL, SOLVERS},
-    {"device", required_argument, NULL, DEVICE},
-    {"cpu", no_argument, NULL, CPU},
-    {"threads", required_argument, NULL, THREADS},
-    {"cell-seconds", required_argument, NULL, SECONDS},
-    {"memory", required_argument, NULL, MEMORY},
-    {"low-memory", no_argument, NULL, LOW_MEMORY},
-    {"csv", required_argument, NULL, CSV},
-    {"json", required_argument, NULL, JSON},
-    {"html", required_argument, NULL, HTML},
-    {"plot", required_argument, NULL, PLOT},
-    {"filter", required_argument, NULL, FILTER},
-    {"dense", no_argument, NULL, DENSE},
-    {"calibrate", no_argument, NULL, CALIBRATE},
-    {"io", no_argument, NULL, IO},
-    {"host", no_argument, NULL, ON_HOST},
-    {"measure", no_argument, NULL, MEASURE},
-    {"choice", no_argument, NULL, CHOICE},
-    {"matrix-seconds", required_argument, NULL, MATRIX_SECONDS},
-    {"matrix-memory", required_argument, NULL, MATRIX_MEMORY},
-    {"resume", no_argument, NULL, RESUME},
-    {"child", required_argument, NULL, CHILD},
-    {"quiet", no_argument, NULL, 'q'},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
-
-static _Noreturn void wrong(const char *what, const char *value)
+static void take_trans(const option_row *row, const char *text, void *user)
 {
-    if (value) complain("%s: %s", what, value);
-    else complain("%s", what);
-    fprintf(stderr, "Try 'trisolve-bench --help'.\n");
-    exit(EXIT_USAGE);
+    (void)row, (void)text;
+    ((arguments *)user)->session.settings.op = TRS_T;
 }
 
-static int whole(const char *text, int least, int most, const char *what)
+static void take_precision(const option_row *row, const char *text, void *user)
 {
-    char *end;
-    long v = strtol(text, &end, 10);
-    if (end == text || *end || v < least || v > most) wrong(what, text);
-    return (int)v;
+    settings *s = &((arguments *)user)->session.settings;
+    int t = TRS_F64;
+    while (t <= TRS_C32 && strcmp(text, dtype_name((trs_dtype)t))) t++;
+    if (t > TRS_C32) wrong(row->what, text);
+    s->retype = true;
+    s->dtype = (trs_dtype)t;
 }
 
-static double positive(const char *text, const char *what)
+static void take_filter(const option_row *row, const char *text, void *user)
 {
-    char *end;
-    double v = strtod(text, &end);
-    if (end == text || *end || !(v > 0) || isinf(v)) wrong(what, text);
-    return v;
+    if (!filter_is_valid(text)) wrong(row->what, text);
+    ((arguments *)user)->wanted.filter = text;
 }
 
-/* ---- solvers by name ------------------------------------------------------------------------- */
-
-/* Is the name one of those between commas? */
-static bool in_list(const char *list, const char *name)
-{
-    const size_t length = strlen(name);
-    for (const char *p = list; p; p = strchr(p, ','), p = p ? p + 1 : NULL)
-        if (!strncmp(p, name, length) && (p[length] == ',' || p[length] == '\0')) return true;
-    return false;
-}
-
-bool is_wanted(const settings *s, const trs_solver_info *solver)
-{
-    if (s->solvers) return in_list(s->solvers, solver->name);
-    if (solver->general && !s->dense) return false;
-    return !strcmp(solver->needs, "cpu") || s->device != TRS_HOST;
-}
-
-static bool is_solver(const char *name)
-{
-    trs_solver_info solver;
-    for (int k = 0; trs_solver_get(k, &solver) == TRS_OK; k++)
-        if (!strcmp(solver.name, name)) return true;
-    return false;
-}
-
-static const char *solvers_known(const char *list)
+static void take_solvers(const option_row *row, const char *text, void *user)
 {
     char name[64];
-    for (const char *p = list; p; p = strchr(p, ','), p = p ? p + 1 : NULL) {
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(p, ","), p);
-        if (!is_solver(name)) wrong("no solver of this build", name);
-    }
-    return list;
+    if (find_unknown_solver(text, name, sizeof name)) wrong(row->what, name);
+    ((arguments *)user)->session.settings.solvers = text;
 }
 
-/* ---- the rest -------------------------------------------------------------------------------- */
-
-static trs_dtype precision(const char *text)
+static void take_device(const option_row *row, const char *text, void *user)
 {
-    for (int t = TRS_F64; t <= TRS_C32; t++)
-        if (!strcmp(text, dtype_name((trs_dtype)t))) return (trs_dtype)t;
-    wrong("--precision is none of f32, f64, c32, c64", text);
+    ((arguments *)user)->session.settings.device = TRS_CUDA(whole_number(row, text));
 }
 
-/* The triangle and the numbers. */
-static bool take_problem(int c, const char *value, settings *s)
+static void take_bytes(const option_row *row, const char *text, void *user)
 {
-    switch (c) {
-    case LOWER:
-        s->kind |= TRS_LOWER;
-        return true;
-    case UPPER:
-        s->kind |= TRS_UPPER;
-        return true;
-    case UNIT:
-        s->kind |= TRS_UNIT;
-        return true;
-    case FACTOR:
-        s->factor = true;
-        return true;
-    case TRANS:
-        s->op = TRS_T;
-        return true;
-    case PRECISION:
-        s->retype = true;
-        s->dtype = precision(value);
-        return true;
-    case FILTER:
-        s->filter = value;
-        if (!filter_is_valid(value))
-            wrong("--filter is not GLOB, n<NUMBER, nnz>=NUMBER, kind=GLOB ...", value);
-        return true;
-    case DENSE:
-        return s->dense = true;
-    case CALIBRATE:
-        return s->calibrate = true;
-    case IO:
-        return s->io = true;
-    case NRHS:
-        s->nrhs = whole(value, 1, 100000, "--nrhs is not a number from 1 to 100000");
-        return true;
-    default:
-        return false;
-    }
+    ((arguments *)user)->processes.memory = positive_number(row, text) * 0x1p30;
 }
 
-/* Where results go. */
-static bool take_output(int c, const char *value, settings *s)
-{
-    switch (c) {
-    case CSV:
-        s->csv = value;
-        return true;
-    case JSON:
-        s->json = value;
-        return true;
-    case HTML:
-        s->html = value;
-        return true;
-    case PLOT:
-        s->plot = value;
-        return true;
-    case CHOICE:
-        return s->choice = true;
-    case 'q':
-        return s->quiet = true;
-    default:
-        return false;
-    }
-}
+/* ---- the options ----------------------------------------------------------------------------- */
 
-/* Processes of their own. */
-static bool take_apart(int c, const char *value, settings *s)
-{
-    switch (c) {
-    case MATRIX_SECONDS:
-        s->matrix_seconds = positive(value, "--matrix-seconds is not a positive number");
-        return true;
-    case MATRIX_MEMORY:
-        s->matrix_memory =
-            (int64_t)(positive(value, "--matrix-memory is not a positive number") * 0x1p30);
-        return true;
-    case RESUME:
-        return s->resume = true;
-    case CHILD:
-        s->child = whole(value, 1, 1 << 20, "--child is not a descriptor");
-        return true;
-    default:
-        return false;
-    }
-}
+/* Which options were given, as far as others exclude them. */
+enum {
+    LOWER = 1,
+    UPPER = 2,
+    KIND = 4, /* any of the two, and --unit */
+    FACTOR = 8,
+    FILTER = 16,
+    DENSE = 32,
+    CALIBRATE = 64,
+    IO = 128,
+    MEASURE = 256,
+    CHOICE = 512,
+    DATA = 1024,    /* --csv, --json */
+    FIGURES = 2048, /* --html, --plot */
+    APART = 4096,
+    DEVICE = 8192,
+    CPU = 16384
+};
 
-static void take(int c, const char *value, settings *s, bool *cpu, bool *device)
-{
-    switch (c) {
-    case ON_HOST:
-        s->on_host = true;
-        break;
-    case MEASURE:
-        s->measure = true;
-        break;
-    case SOLVERS:
-        s->solvers = solvers_known(value);
-        break;
-    case DEVICE:
-        s->device = TRS_CUDA(whole(value, 0, 1000, "--device is not the number of a device"));
-        *device = true;
-        break;
-    case CPU:
-        *cpu = true;
-        break;
-    case THREADS:
-        s->threads = whole(value, 1, 100000, "--threads is not a positive number");
-        break;
-    case SECONDS:
-        s->cell_seconds = positive(value, "--cell-seconds is not a positive number");
-        break;
-    case MEMORY:
-        s->memory_limit = (int64_t)(positive(value, "--memory is not a positive number") * 0x1p30);
-        break;
-    case LOW_MEMORY:
-        s->low_memory = true;
-        break;
-    case 'h':
-        fputs(help, stdout);
-        exit(EXIT_GOOD);
-    case 'V':
-        printf("trisolve-bench %s\n", trs_version());
-        exit(EXIT_GOOD);
-    default: /* getopt has said it */
-        wrong("wrong option", NULL);
-    }
-}
+#define AT(member)      offsetof(arguments, member)
+#define SETTING(member) offsetof(arguments, session.settings.member)
+#define OUTPUT(member)  offsetof(arguments, session.outputs.member)
+#define NUMBERS(a, b)   .least = a, .most = b
 
-/* What --dense and --calibrate take, and go with. */
-static void check_mode(const settings *s)
+/* clang-format off */
+static const option_row rows[] = {
+    {"lower", 0, NO_TEXT, take_bits, .member = AT(wanted.kind), .bits = LOWER | KIND,
+     .value = TRS_LOWER},
+    {"upper", 0, NO_TEXT, take_bits, .member = AT(wanted.kind), .bits = UPPER | KIND,
+     .value = TRS_UPPER},
+    {"unit", 0, NO_TEXT, take_bits, .member = AT(wanted.kind), .bits = KIND, .value = TRS_UNIT},
+    {"factor", 0, NO_TEXT, take_flag, .member = AT(wanted.factor), .bits = FACTOR},
+    {"trans", 0, NO_TEXT, take_trans, .what = NULL},
+    {"precision", 0, TEXT, take_precision,
+     .what = "--precision is none of f32, f64, c32, c64"},
+    {"nrhs", 0, TEXT, take_whole, .member = SETTING(nrhs), NUMBERS(1, 100000),
+     .what = "--nrhs is not a number from 1 to 100000"},
+    {"solvers", 0, TEXT, take_solvers, .what = "no solver of this build"},
+    {"device", 0, TEXT, take_device, .bits = DEVICE, NUMBERS(0, 1000),
+     .what = "--device is not the number of a device"},
+    {"cpu", 0, NO_TEXT, take_flag, .member = AT(cpu), .bits = CPU},
+    {"threads", 0, TEXT, take_whole, .member = SETTING(threads), NUMBERS(1, 100000),
+     .what = "--threads is not a positive number"},
+    {"cell-seconds", 0, TEXT, take_positive, .member = SETTING(cell_seconds), NUMBERS(0, HUGE_VAL),
+     .what = "--cell-seconds is not a positive number"},
+    {"memory", 0, TEXT, take_gib, .member = SETTING(memory_limit), NUMBERS(0, HUGE_VAL),
+     .what = "--memory is not a positive number"},
+    {"low-memory", 0, NO_TEXT, take_flag, .member = SETTING(low_memory)},
+    {"csv", 0, TEXT, take_text, .member = OUTPUT(csv), .bits = DATA},
+    {"json", 0, TEXT, take_text, .member = OUTPUT(json), .bits = DATA},
+    {"html", 0, TEXT, take_text, .member = OUTPUT(html), .bits = FIGURES},
+    {"plot", 0, TEXT, take_text, .member = OUTPUT(plot), .bits = FIGURES},
+    {"filter", 0, TEXT, take_filter, .bits = FILTER,
+     .what = "--filter is not GLOB, n<NUMBER, nnz>=NUMBER, kind=GLOB ..."},
+    {"dense", 0, NO_TEXT, take_flag, .member = SETTING(dense), .bits = DENSE},
+    {"calibrate", 0, NO_TEXT, take_flag, .member = AT(calibrate), .bits = CALIBRATE},
+    {"io", 0, NO_TEXT, take_flag, .member = SETTING(io), .bits = IO},
+    {"host", 0, NO_TEXT, take_flag, .member = SETTING(on_host)},
+    {"measure", 0, NO_TEXT, take_flag, .member = SETTING(measure), .bits = MEASURE},
+    {"choice", 0, NO_TEXT, take_flag, .member = OUTPUT(choice), .bits = CHOICE},
+    {"matrix-seconds", 0, TEXT, take_positive, .member = AT(processes.seconds), .bits = APART,
+     NUMBERS(0, HUGE_VAL), .what = "--matrix-seconds is not a positive number"},
+    {"matrix-memory", 0, TEXT, take_bytes, .bits = APART, NUMBERS(0, HUGE_VAL),
+     .what = "--matrix-memory is not a positive number"},
+    {"resume", 0, NO_TEXT, take_flag, .member = AT(processes.resume), .bits = APART},
+    {"child", 0, TEXT, take_whole, .member = OUTPUT(child), .bits = APART, NUMBERS(1, 1 << 20),
+     .what = "--child is not a descriptor"}, /* of collection/child.c */
+    {"quiet", 'q', NO_TEXT, take_flag, .member = OUTPUT(quiet)},
+    {"help", 'h', NO_TEXT, leave_with_text, .what = help},
+    {"version", 'V', NO_TEXT, leave_version, .what = NULL},
+    {.what = "wrong option"},
+};
+/* clang-format on */
+
+static const exclusion exclusions[] = {
+    {CALIBRATE, DENSE | DATA | FIGURES | CHOICE, "--calibrate goes with none of the other outputs"},
+    {IO, DENSE | CALIBRATE | KIND | FACTOR | CHOICE | FIGURES,
+     "--io reads and writes whole files, and has no figures to draw"},
+    {DENSE, KIND | FACTOR | FILTER | CHOICE | MEASURE,
+     "--dense has its own matrices and no choice among solvers"},
+    {APART, IO | DENSE | CALIBRATE,
+     "--matrix-seconds, --matrix-memory and --resume are for runs over matrices"},
+    {LOWER, UPPER, "--lower and --upper exclude each other"},
+    {FACTOR, KIND, "--factor takes the whole matrix"},
+    {CPU, DEVICE, "--cpu and --device exclude each other"},
+    {0, 0, NULL},
+};
+
+/* ---- what follows from them ------------------------------------------------------------------ */
+
+static void check_names(const arguments *a)
 {
-    if (!s->dense && !s->calibrate && s->count < 1) wrong("no matrix was named", NULL);
-    if (s->calibrate && s->count > 1) wrong("--calibrate writes one file", s->names[1]);
-    if (s->calibrate && (s->dense || s->csv || s->json || s->html || s->plot || s->choice))
-        wrong("--calibrate goes with none of the other outputs", NULL);
-    if (s->io &&
-        (s->dense || s->calibrate || s->kind || s->factor || s->choice || s->html || s->plot))
-        wrong("--io reads and writes whole files, and has no figures to draw", NULL);
+    const settings *s = &a->session.settings;
+    if (!s->dense && !a->calibrate && s->count < 1) wrong("no matrix was named", NULL);
+    if (a->calibrate && s->count > 1) wrong("--calibrate writes one file", s->names[1]);
     for (int k = 0; k < s->count && s->dense; k++)
         if (!is_size(s->names[k])) wrong("--dense: not a size from 1 to 32768", s->names[k]);
-    if (s->dense && (s->kind || s->factor || s->filter || s->choice || s->measure))
-        wrong("--dense has its own matrices and no choice among solvers", NULL);
-    if (s->apart && (s->io || s->dense || s->calibrate))
-        wrong("--matrix-seconds, --matrix-memory and --resume are for runs over matrices", NULL);
-    if (s->resume && !s->csv && !s->json && !s->html)
+}
+
+static void check_values(const arguments *a)
+{
+    const settings *s = &a->session.settings;
+    const outputs *o = &a->session.outputs;
+    if (a->processes.resume && !o->csv && !o->json && !o->html)
         wrong("--resume goes on with a --csv, --json or --html file", NULL);
-    if (s->dense && s->retype && s->dtype != TRS_F64 && s->dtype != TRS_F32)
-        wrong("--dense is for f32 and f64", NULL);
+    if (s->dense && s->retype && parts_of(s->dtype) > 1) wrong("--dense is for f32 and f64", NULL);
 }
 
-/* All output is the parent's. */
-static void be_a_child(settings *s)
+/* A child leaves all output to its parent, and starts no children. */
+static void be_a_child(arguments *a)
 {
-    s->csv = s->json = s->html = s->plot = NULL;
-    s->choice = s->apart = false;
-    s->quiet = true;
+    a->session.outputs = (outputs){.quiet = true, .child = a->session.outputs.child};
+    a->apart = false;
 }
 
-void parse_arguments(int argc, char **argv, settings *s)
+/* Leaves the GPU that was named, or else the first one, unless it is not there. */
+static void find_device(arguments *a, bool named)
 {
-    int c;
-    bool cpu = false, device = false;
+    settings *s = &a->session.settings;
+    char name[sizeof s->no_gpu]; /* of the GPU, or why there is none */
+    if (!a->cpu && trs_device_name(s->device, name, sizeof name) == TRS_OK) return;
+    if (named) wrong("--device", name);
+    if (!a->cpu) memcpy(s->no_gpu, name, sizeof name);
+    s->device = TRS_HOST;
+}
+
+static void show_progress(const char *name, const char *step)
+{
+    if (name) fprintf(stderr, "\r\033[K%.60s: %s", name, step);
+    else fprintf(stderr, "\r\033[K");
+    fflush(stderr);
+}
+
+void parse_arguments(int argc, char **argv, arguments *a)
+{
+    const double machine = (double)(9 * ((int64_t)sysconf(_SC_PHYS_PAGES) / 10)) *
+                           (double)sysconf(_SC_PAGESIZE); /* 9/10 of its memory */
+    settings *s = &a->session.settings;
+    *a = (arguments){.processes = {.seconds = 3600, .memory = machine, .argv = argv}};
     *s = (settings){.nrhs = 1,
                     .cell_seconds = 5,
-                    .matrix_seconds = 3600,
-                    .matrix_memory =
-                        9 * ((int64_t)sysconf(_SC_PHYS_PAGES) / 10) * sysconf(_SC_PAGESIZE),
                     .device = TRS_CUDA(0),
                     .no_gpu = "none was to be used (--cpu)"};
-    while ((c = getopt_long(argc, argv, "qhV", options, NULL)) != -1)
-        if (take_apart(c, optarg, s)) s->apart = true;
-        else if (!take_problem(c, optarg, s) && !take_output(c, optarg, s))
-            take(c, optarg, s, &cpu, &device);
-    s->argv = argv;
-    s->options = optind - 1;
+    const unsigned given = take_options(argc, argv, rows, a);
+    a->processes.options = optind - 1;
+    a->apart = (given & APART) != 0;
     s->names = argv + optind;
     s->count = argc - optind;
-    check_mode(s);
-    if (s->child) be_a_child(s);
-    if ((s->kind & TRS_LOWER) && (s->kind & TRS_UPPER))
-        wrong("--lower and --upper exclude each other", NULL);
-    if (s->factor && s->kind) wrong("--factor takes the whole matrix", NULL);
-    if (cpu && device) wrong("--cpu and --device exclude each other", NULL);
-    if (!cpu && trs_device_name(s->device, s->no_gpu, sizeof s->no_gpu) == TRS_OK) return;
-    if (device) wrong("--device", s->no_gpu);
-    s->device = TRS_HOST;
+    check_names(a);
+    check_values(a);
+    check_exclusions(given, exclusions);
+    if (a->session.outputs.child) be_a_child(a);
+    find_device(a, (given & DEVICE) != 0);
+    if (!a->session.outputs.quiet && isatty(STDERR_FILENO)) s->watch = show_progress;
 }

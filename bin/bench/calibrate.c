@@ -17,8 +17,13 @@
  * one whose solver does not run here is left out, and the library keeps its own. */
 #include "config.h"
 
-#include "bench.h"
+#include "calibrate.h"
+
 #include "base/noun.h"
+#include "bin/common/message.h"
+#include "measure/cell.h"
+#include "measure/triangle.h"
+#include "report/output.h"
 
 #include <math.h>
 #include <stdlib.h>

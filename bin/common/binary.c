@@ -1,7 +1,8 @@
-/* binary.c: triangles in a file as they stand in memory, for sizes at which text is too slow. */
+/* binary.c: square matrices in a file as they lie in memory, for sizes at which text is too
+ * slow. */
 #include "config.h"
 
-#include "problems.h"
+#include "binary.h"
 #include "sentence.h"
 
 #include <errno.h>
@@ -20,7 +21,7 @@ typedef struct header {
     int64_t n, nnz;
 } header;
 
-/* The file is little endian, and is read and written as the memory of such a machine. */
+/* Arrays are read and written as they lie in memory, which must therefore be little endian too. */
 static int little_endian(void)
 {
     const uint16_t one = 1;
@@ -39,14 +40,14 @@ int binary_is(const char *file)
     return is;
 }
 
-/* ---- reading ----------------------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static int refuse(int code, const char *file, const char *what)
 {
     return say(code, "%.200s: %s", file, what);
 }
 
-/* A header, and behind it exactly what it promises? */
+/* Is there a header, and behind it exactly the arrays that it promises? */
 static int read_header(FILE *f, header *h)
 {
     if (fread(h, sizeof *h, 1, f) != 1 || memcmp(h->magic, magic, sizeof magic)) return 0;
@@ -70,7 +71,7 @@ static int read_arrays(FILE *f, const header *h, const char *file, trs_mm *mm)
     return refuse(TRS_EFILE, file, "cannot be read");
 }
 
-/* Pointers ascend from 0 to nnz, columns ascend within a row and are in range. */
+/* Do the pointers ascend from 0 to nnz, and the columns, which are in range, within each row? */
 static int check_arrays(const trs_mm *mm)
 {
     if (mm->ptr[0] != 0 || mm->ptr[mm->rows] != mm->nnz) return 0;
@@ -107,15 +108,16 @@ int binary_read(const char *file, int base, trs_mm *mm)
     return rc;
 }
 
-/* ---- writing ----------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 typedef struct output {
     FILE *f;
-    char target[PATH_MAX];    /* behind links */
-    char part[PATH_MAX + 40]; /* renamed to target when it is whole; "": written directly */
+    char target[PATH_MAX]; /* the file itself, when its name is a link */
+    char part[PATH_MAX +
+              40]; /* a file beside it, renamed when it is whole; "": target is written directly */
 } output;
 
-/* A new file beside the target; devices and pipes are written directly. */
+/* Opens a new file beside the target.  Devices and pipes are written directly. */
 static int open_output(output *o, const char *file)
 {
     struct stat st;
@@ -146,6 +148,12 @@ static int write_arrays(FILE *f, const trs_mm *mm)
            fwrite(mm->idx, 4, nnz, f) == nnz && fwrite(mm->val, 8, nnz, f) == nnz && !fflush(f);
 }
 
+/* Some failures of the streams leave no errno. */
+static int error_number(void)
+{
+    return errno ? errno : EIO;
+}
+
 int binary_write(const char *file, const trs_mm *mm)
 {
     output o = {0};
@@ -153,7 +161,7 @@ int binary_write(const char *file, const trs_mm *mm)
     errno = 0;
     if (!little_endian()) errno = ENOTSUP;
     else good = open_output(&o, file) && write_arrays(o.f, mm);
-    int error = good ? 0 : errno ? errno : EIO;
+    int error = good ? 0 : error_number();
     if (o.f && fclose(o.f) && !error) error = errno;
     if (*o.part && !error && rename(o.part, o.target)) error = errno;
     if (*o.part && error) unlink(o.part);

@@ -1,9 +1,11 @@
-/* files.c: a matrix from a file of any kind, which triangle it is, and a bar while it is read. */
+/* files.c: a matrix from a file of any kind, which triangle of it has entries, and a bar while it
+ * is read. */
 #include "config.h"
 
+#include "binary.h"
 #include "files.h"
-#include "problems.h"
 #include "sentence.h"
+#include "timing.h"
 #ifdef HAVE_RBIO
 #include "trisolve-suitesparse.h"
 #endif
@@ -12,7 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 bool file_is_lasting(const char *name)
@@ -21,7 +22,8 @@ bool file_is_lasting(const char *name)
     return strcmp(name, "-") != 0 && stat(name, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* What was no Matrix Market file may be a Rutherford-Boeing or Harwell-Boeing one. */
+/* A file that is not Matrix Market may be Rutherford-Boeing or Harwell-Boeing.  When it is neither,
+ * the sentence of the first attempt stays, and rc is the result. */
 static int read_other(const char *name, const trs_mm_options *opt, trs_mm *mm, int rc)
 {
 #ifdef HAVE_RBIO
@@ -29,7 +31,7 @@ static int read_other(const char *name, const trs_mm_options *opt, trs_mm *mm, i
     trs_mm rb;
     if (!other || opt->rhs || !file_is_lasting(name)) return rc;
     int rb_rc = trs_rb_read(name, opt, &rb);
-    if (rb_rc == TRS_EFORMAT || rb_rc == TRS_EFILE) { /* no: the first sentence stays */
+    if (rb_rc == TRS_EFORMAT || rb_rc == TRS_EFILE) {
         trs_mm_free(&rb);
         return rc;
     }
@@ -53,6 +55,12 @@ int file_read(const char *name, const trs_mm_options *opt, trs_mm *mm)
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
+const char *base_name(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    return slash && slash[1] ? slash + 1 : name;
+}
+
 const char *field_name(trs_field f)
 {
     static const char *const name[] = {"real", "complex", "integer", "pattern"};
@@ -67,36 +75,37 @@ const char *symmetry_name(trs_symmetry s)
 
 /* ---- which triangle -------------------------------------------------------------------------- */
 
-static bool nonzero(const trs_mat *A, int64_t k)
+static bool is_nonzero(const trs_mat *A, int64_t k)
 {
     const double *v = A->val;
     return A->dtype == TRS_F64 ? v[k] != 0 : v[2 * k] != 0 || v[2 * k + 1] != 0;
 }
 
-/* Are there entries below, or above, the diagonal in column l of a full matrix? */
-static void look_at_column(const trs_mat *A, int64_t l, bool *below, bool *above)
+/* Sets *below and *above when column j of a full matrix has entries below and above the
+ * diagonal. */
+static void look_at_column(const trs_mat *A, int64_t j, bool *below, bool *above)
 {
     for (int64_t i = 0; i < A->n; i++)
-        if (i != l && nonzero(A, i + l * A->ld)) *(i > l ? below : above) = true;
+        if (i != j && is_nonzero(A, i + j * A->ld)) *(i > j ? below : above) = true;
 }
 
-/* The same for row l in CSR. */
-static void look_at_row(const trs_mat *A, int64_t l, bool *below, bool *above)
+/* The same for row i in CSR. */
+static void look_at_row(const trs_mat *A, int64_t i, bool *below, bool *above)
 {
     const int64_t *ptr = A->ptr;
     const int32_t *idx = A->idx;
-    for (int64_t p = ptr[l] - A->base; p < ptr[l + 1] - A->base; p++) {
-        int64_t j = idx[p] - A->base;
-        if (j != l) *(j < l ? below : above) = true;
+    for (int64_t p = ptr[i] - A->base; p < ptr[i + 1] - A->base; p++) {
+        const int64_t j = idx[p] - A->base;
+        if (j != i) *(j < i ? below : above) = true;
     }
 }
 
 unsigned file_kind(const trs_mat *A)
 {
     bool below = false, above = false;
-    for (int64_t l = 0; l < A->n && !(below && above); l++)
-        if (A->format == TRS_DENSE) look_at_column(A, l, &below, &above);
-        else look_at_row(A, l, &below, &above);
+    for (int64_t k = 0; k < A->n && !(below && above); k++)
+        if (A->format == TRS_DENSE) look_at_column(A, k, &below, &above);
+        else look_at_row(A, k, &below, &above);
     return (above ? 0 : TRS_LOWER) | (below ? 0 : TRS_UPPER);
 }
 
@@ -111,13 +120,6 @@ bool file_may_be_permuted(const trs_mat *A)
 /* ---- progress -------------------------------------------------------------------------------- */
 
 enum { WIDTH = 40 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 int draw_bar(void *user, double done)
 {

@@ -1,4 +1,4 @@
-/* files.h: what the programs share: a matrix from a file of any kind, and how far reading is. */
+/* files.h: a matrix from a file of any kind, and a bar that shows how far reading is. */
 #ifndef TRS_BIN_FILES_H
 #define TRS_BIN_FILES_H
 
@@ -6,32 +6,36 @@
 
 #include <stdbool.h>
 
-/* Matrix Market, Rutherford-Boeing or Harwell-Boeing, packed or not, or the binary form of trisolve-gen.
- * mm is always set; said () is the sentence after an error.  Returns a trs_status. */
+/* Reads Matrix Market, Rutherford-Boeing or Harwell-Boeing, packed or not, or the binary form of
+ * trisolve-gen. mm is always set; said () is the sentence after an error.  Returns a trs_status. */
 int file_read(const char *name, const trs_mm_options *opt, trs_mm *mm);
 
-/* Can it be read a second time?  Not standard input, nor a pipe, which would wait for ever. */
+/* Can it be read a second time?  Standard input cannot, nor a pipe, which would wait for ever. */
 bool file_is_lasting(const char *name);
+
+/* What stands behind the last slash of a name. */
+const char *base_name(const char *name);
 
 /* Which triangle holds all entries of a square matrix?  TRS_LOWER, TRS_UPPER, both of them for a
  * diagonal matrix, 0: neither.  In a full matrix zeros are no entries. */
 unsigned file_kind(const trs_mat *A);
 
-/* Is it worth while to ask for TRS_PERMUTED?  A triangle after permutations has a row with a single entry. */
+/* Is it worth while to ask for TRS_PERMUTED?  A triangle after permutations has a row with a single
+ * entry. */
 bool file_may_be_permuted(const trs_mat *A);
 
 const char *field_name(trs_field f);
 const char *symmetry_name(trs_symmetry s);
 
-/* A trs_mm_options.progress that draws a bar on stderr when that is a terminal and reading takes
- * more than a second; user: a bar, zero before the first call. */
+/* A trs_mm_options.progress that draws a bar on the standard error stream, when that is a terminal
+ * and reading takes more than a second; user: a bar, zero before the first call. */
 typedef struct bar {
-    double start, drawn; /* seconds of a steady clock; 0: not yet */
+    double start, drawn; /* seconds by now (); 0: not yet */
 } bar;
 
 int draw_bar(void *user, double done);
 
-/* Take the bar away, also after a failure. */
+/* Takes the bar away, also after a failure. */
 void wipe_bar(bar *b);
 
 #endif

@@ -1,4 +1,8 @@
 # bin/common: what the programs share
-BINARY = bin/common/sentence.c bin/common/sentence.h bin/common/binary.c bin/common/problems.h
-PROBLEMS = bin/common/problems.c bin/common/problems_lu.c $(BINARY)
-FILES = bin/common/files.c bin/common/files.h
+MESSAGE = bin/common/message.c bin/common/message.h bin/common/exits.h
+OPTIONS = bin/common/options.c bin/common/options.h $(MESSAGE)
+TIMING = bin/common/timing.c bin/common/timing.h
+NUMBERS = bin/common/numbers.c bin/common/numbers.h
+BINARY = bin/common/sentence.c bin/common/sentence.h bin/common/binary.c bin/common/binary.h
+PROBLEMS = bin/common/problems.c bin/common/problems_lu.c bin/common/problems.h $(BINARY)
+FILES = bin/common/files.c bin/common/files.h $(TIMING)

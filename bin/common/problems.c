@@ -1,7 +1,8 @@
 /* problems.c: the kinds of triangles of the benchmark.
  *
- * Every row is diagonally dominant (its other entries sum to at most 0.9 of the diagonal), so that
- * solutions stay moderate and errors can be compared; lu2d and lu3d are as CHOLMOD makes them. */
+ * Every row is diagonally dominant: the absolute values of its other entries sum to at most 0.9 of
+ * the diagonal entry.  So solutions stay moderate and errors can be compared.  lu2d and lu3d are as
+ * CHOLMOD makes them. */
 #include "config.h"
 
 #include "problems.h"
@@ -14,17 +15,17 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef struct maker { /* rows are added one after the other */
+typedef struct maker { /* a triangle to which rows are added one after the other */
     const char *kind;
     problem_options opt;
     int64_t size;
     uint64_t state; /* of the random numbers */
     trs_mm *mm;
-    int64_t room; /* entries allocated */
-    int failed;
+    int64_t room; /* entries that mm->idx and mm->val have room for */
+    int failed;   /* TRS_OK, or TRS_EMEM once there was no room for an entry */
 } maker;
 
-/* ---- random numbers: splitmix64 ---------------------------------------------------------- */
+/* ---- random numbers: splitmix64 -------------------------------------------------------------- */
 
 static uint64_t random_bits(maker *m)
 {
@@ -44,9 +45,9 @@ static int64_t below(maker *m, int64_t n)
     return (int64_t)(uniform(m) * (double)n);
 }
 
-/* ---- rows -------------------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
-/* a + b and a * b for a, b >= 0; INT64_MAX when that is too large. */
+/* a + b and a * b for a, b >= 0; INT64_MAX where that is too large for the type. */
 static int64_t plus(int64_t a, int64_t b)
 {
     return a > INT64_MAX - b ? INT64_MAX : a + b;
@@ -61,7 +62,8 @@ static int refuse(maker *m, int code, const char *why)
     return say(code, "%s %" PRId64 ": %s", m->kind, m->size, why);
 }
 
-/* Can so many rows and entries be numbered, and held by this machine?  Asked before allocating. */
+/* Can so many rows and entries be numbered by 32 bits, and held in the memory of this machine?
+ * Without this question an allocation might succeed that the machine can never fill. */
 static int check_size(maker *m, int64_t rows, int64_t entries)
 {
     const double need = 8.0 * (double)rows + 12.0 * (double)entries,
@@ -74,7 +76,7 @@ static int check_size(maker *m, int64_t rows, int64_t entries)
     return refuse(m, TRS_EARG, why);
 }
 
-/* Room for n rows and, as is expected, so many entries. */
+/* Makes room for n rows, and for the number of entries that is expected. */
 static int start(maker *m, int64_t n, int64_t entries)
 {
     trs_mm *mm = m->mm;
@@ -101,14 +103,14 @@ static int set_room(maker *m, int64_t room)
     return TRS_OK;
 }
 
-/* Room for one more entry. */
+/* Makes room for one more entry. */
 static int make_room(maker *m)
 {
     if (m->failed || m->mm->nnz < m->room) return m->failed;
     return set_room(m, m->mm->nnz + m->mm->nnz / 2 + 1024);
 }
 
-/* One more column of the row that is being made. */
+/* Adds a column to the row that is being made. */
 static void add(maker *m, int64_t column)
 {
     if (make_room(m)) return;
@@ -128,7 +130,8 @@ static int is_ascending(const int32_t *a, int64_t n)
     return 1;
 }
 
-/* End row i: sort, drop what stands twice or not below the diagonal, add diagonal and values. */
+/* Ends row i: sorts its columns, drops those that stand there twice or are not left of the
+ * diagonal, and adds the diagonal and the values. */
 static void end_row(maker *m, int64_t i)
 {
     trs_mm *mm = m->mm;
@@ -147,29 +150,39 @@ static void end_row(maker *m, int64_t i)
     mm->ptr[i + 1] = mm->nnz = q;
 }
 
-/* ---- grids ------------------------------------------------------------------------------- */
+/* ---- grids ----------------------------------------------------------------------------------- */
 
-/* Nodes of a box of d, each with the neighbours before it: along the axes, or all of them. */
+/* The nodes of the 3 x 3 x 3 stencil around node (0, 0, 0), numbered with x first, are
+ *     (k mod 3 - 1, k / 3 mod 3 - 1, k / 9 - 1),   k = 0 ... 26;
+ * number 13 is the node itself, and 0 to 12 are those before it in the order of the rows. */
+enum { STENCIL_HALF = 14 };
+
+/* Neighbour k of a node in a grid of d [0] x d [1] x d [2]; -1: it lies outside, or, unless all of
+ * the stencil counts, not on an axis. */
+static int64_t stencil_node(const int64_t d[3], int64_t node, int64_t k, int all)
+{
+    const int64_t dx = k % 3 - 1, dy = k / 3 % 3 - 1, dz = k / 9 - 1;
+    const int64_t x = node % d[0] + dx, y = node / d[0] % d[1] + dy, z = node / d[0] / d[1] + dz;
+    if (!all && dx * dx + dy * dy + dz * dz > 1) return -1;
+    if (x < 0 || y < 0 || z < 0 || x >= d[0] || y >= d[1]) return -1;
+    return node + dx + d[0] * (dy + d[1] * dz);
+}
+
+/* The lower triangle of a grid with dof unknowns a node: each is coupled to all unknowns of the
+ * neighbours, along the axes or in the whole stencil. */
 static int grid(maker *m, const int64_t d[3], int all, int64_t dof)
 {
     const int64_t nodes = times(times(d[0], d[1]), d[2]), rows = times(nodes, dof);
-    const int64_t neighbours = all ? 14 : d[2] == 1 ? 3 : 4;
-    int rc = start(m, rows, times(rows, times(neighbours, dof)));
-    int64_t row = 0;
-    for (int64_t node = 0; node < nodes && !rc; node++)
-        for (int64_t a = 0; a < dof && !rc; a++, row++) {
-            const int64_t x = node % d[0], y = node / d[0] % d[1], z = node / d[0] / d[1];
-            for (int64_t k = 0; k < 14; k++) { /* the neighbours before it, and itself, k = 13 */
-                const int64_t dx = k % 3 - 1, dy = k / 3 % 3 - 1, dz = k / 9 - 1;
-                if (!all && dx * dx + dy * dy + dz * dz > 1) continue;
-                if (x + dx < 0 || y + dy < 0 || z + dz < 0 || x + dx >= d[0] || y + dy >= d[1])
-                    continue;
-                for (int64_t b = 0; b < dof; b++)
-                    add(m, (node + dx + d[0] * (dy + d[1] * dz)) * dof + b);
-            }
-            end_row(m, row);
-            rc = m->failed;
+    const int64_t on_axes = d[2] == 1 ? 3 : 4; /* neighbours before a node, and itself */
+    int rc = start(m, rows, times(rows, times(all ? STENCIL_HALF : on_axes, dof)));
+    for (int64_t row = 0; row < rows && !rc; row++) {
+        for (int64_t k = 0; k < STENCIL_HALF; k++) {
+            const int64_t other = stencil_node(d, row / dof, k, all);
+            for (int64_t b = 0; b < dof && other >= 0; b++) add(m, other * dof + b);
         }
+        end_row(m, row);
+        rc = m->failed;
+    }
     return rc;
 }
 
@@ -211,7 +224,7 @@ static int ilu(maker *m)
     return rc;
 }
 
-/* ---- random ones ------------------------------------------------------------------------- */
+/* ---- random triangles ------------------------------------------------------------------------ */
 
 static int uniform_rows(maker *m)
 {
@@ -225,7 +238,10 @@ static int uniform_rows(maker *m)
     return rc;
 }
 
-/* A vertex pair of the R-MAT graph with probabilities 0.57, 0.19, 0.19, 0.05. */
+/* An edge of the R-MAT graph: bit by bit its two vertices fall into one of four quadrants of the
+ * adjacency matrix, with the probabilities 0.57, 0.19, 0.19 and 0.05.
+ * Source: D. Chakrabarti, Y. Zhan and C. Faloutsos, "R-MAT: A Recursive Model for Graph Mining",
+ * SDM 2004. */
 static void rmat_edge(maker *m, int64_t *u, int64_t *v)
 {
     *u = *v = 0;
@@ -247,7 +263,9 @@ static void shuffle(maker *m, int32_t *a, int64_t n)
     }
 }
 
-/* Edges (row [k], col [k]) to rows, by counting. */
+/* Adds the edges (row [k], col [k]) row by row, after a counting sort: while it runs, first [i + 1]
+ * is the next free place of row i in sorted [edges]; afterwards it is where row i ends and row i +
+ * 1 begins. */
 static void rows_of_edges(maker *m, int64_t n, int64_t edges, const int32_t *row,
                           const int32_t *col, int64_t *first, int32_t *sorted)
 {
@@ -261,7 +279,8 @@ static void rows_of_edges(maker *m, int64_t n, int64_t edges, const int32_t *row
     }
 }
 
-/* The larger vertex is the row.  Rows come in the order of a random numbering, not by level. */
+/* The edges, by place [], a random numbering of the vertices: the larger number is the row.
+ * Numbered as they are made, the vertices would be ordered by their degree. */
 static void rmat_edges(maker *m, const int32_t *place, int64_t edges, int32_t *row, int32_t *col)
 {
     int64_t u, v;
@@ -297,8 +316,9 @@ static int rmat(maker *m)
     return rc;
 }
 
-/* One to four mostly near entries a row with a heavy tail of distances, 40 nets that 0.3 % of the
- * later rows read, and a few rows of four thousand entries. */
+/* As in circuits: a row has one to four entries, most of them near the diagonal, at distances with
+ * a heavy tail; 40 columns are nets, in which 0.3 % of all rows behind have an entry; and a few
+ * rows have four thousand. */
 static int circuit(maker *m)
 {
     enum { NETS = 40, LONG = 4000 };
@@ -321,7 +341,7 @@ static int circuit(maker *m)
     return rc;
 }
 
-/* ---- chains and full ones ---------------------------------------------------------------- */
+/* ---- chains and full triangles --------------------------------------------------------------- */
 
 static int chain_of(maker *m, int64_t entries, int64_t reach)
 {
@@ -356,7 +376,7 @@ static int full(maker *m)
     return rc;
 }
 
-/* Only CHOLMOD can tell how many entries L has; the Laplacian itself must fit, at least. */
+/* Only CHOLMOD can tell how many entries L has, but the Laplacian must fit at least. */
 static int lu2d(maker *m)
 {
     const int64_t n = times(m->size, m->size);
@@ -370,7 +390,7 @@ static int lu3d(maker *m)
     return rc ? rc : problem_make_lu(3, m->size, m->mm);
 }
 
-/* ---- the table --------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static const struct {
     problem_kind kind;
@@ -407,7 +427,7 @@ static int make(int k, maker *m)
     if (o->degree < 0 || o->dof < 0 || o->edges < 0 || o->entries < 0 || o->reach < 0)
         return refuse(m, TRS_EARG, "an option is negative");
     int rc = kinds[k].make(m);
-    if (!rc && m->room) rc = set_room(m, m->mm->nnz + 1); /* what was not needed goes back */
+    if (!rc && m->room) rc = set_room(m, m->mm->nnz + 1); /* give back what was not needed */
     m->mm->stored = m->mm->nnz;
     return rc;
 }

@@ -1,4 +1,5 @@
-/* problems_lu.c: factors as test triangles: the L of a grid Laplacian by CHOLMOD with AMD. */
+/* problems_lu.c: Cholesky factors as test triangles: the L of the Laplacian of a grid, by CHOLMOD
+ * with AMD. */
 #include "config.h"
 
 #include "problems.h"
@@ -11,10 +12,21 @@
 #ifdef HAVE_CHOLMOD
 #include "trisolve-suitesparse.h"
 
-/* The Laplacian of the grid, both triangles, in CSR. */
-static int laplacian(int dimensions, int64_t size, trs_mm *mm)
+/* The column of k = 0, the diagonal, or of the neighbour of node i along axis |k| - 1, before it
+ * for k < 0 and behind it for k > 0; -1: the node lies at that side of the grid. */
+static int64_t neighbour(int64_t i, int k, int64_t size)
 {
     const int64_t step[3] = {1, size, size * size};
+    if (k == 0) return i;
+    const int axis = abs(k) - 1;
+    const int64_t at = i / step[axis] % size;
+    if (k < 0) return at > 0 ? i - step[axis] : -1;
+    return at < size - 1 ? i + step[axis] : -1;
+}
+
+/* The Laplacian of the grid in CSR, both triangles. */
+static int laplacian(int dimensions, int64_t size, trs_mm *mm)
+{
     const int64_t n = dimensions == 2 ? size * size : size * size * size;
     mm->rows = mm->cols = n;
     mm->ptr = malloc(((size_t)n + 1) * sizeof *mm->ptr);
@@ -24,10 +36,9 @@ static int laplacian(int dimensions, int64_t size, trs_mm *mm)
     for (int64_t i = 0; i < n; i++) {
         mm->ptr[i] = mm->nnz;
         for (int k = -dimensions; k <= dimensions; k++) {
-            const int axis = abs(k) - 1;
-            const int64_t at = k ? i / step[axis] % size : 0;
-            if ((k < 0 && at == 0) || (k > 0 && at == size - 1)) continue;
-            mm->idx[mm->nnz] = (int32_t)(k ? i + (k < 0 ? -step[axis] : step[axis]) : i);
+            const int64_t j = neighbour(i, k, size);
+            if (j < 0) continue;
+            mm->idx[mm->nnz] = (int32_t)j;
             val[mm->nnz++] = k ? -1 : 2 * dimensions;
         }
     }
@@ -35,7 +46,7 @@ static int laplacian(int dimensions, int64_t size, trs_mm *mm)
     return TRS_OK;
 }
 
-/* CSC, with 64-bit pointers and 32-bit rows as CHOLMOD's factor comes, to CSR. */
+/* From CSC, with 64-bit pointers and 32-bit rows as CHOLMOD's factor comes, to CSR. */
 static int by_rows(const trs_mat *L, trs_mm *mm)
 {
     const int64_t *Lp = L->ptr;

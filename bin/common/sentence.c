@@ -1,4 +1,4 @@
-/* sentence.c: the last sentence of a program's own functions, which run in one thread. */
+/* sentence.c: what went wrong last in a program's own functions; they all run in one thread. */
 #include "config.h"
 
 #include "sentence.h"

@@ -1,32 +1,29 @@
-/* gen.c: trisolve-gen KIND SIZE: write a test triangle. */
+/* gen.c: trisolve-gen KIND SIZE: writes a test triangle. */
 #include "config.h"
 
+#include "bin/common/binary.h"
+#include "bin/common/message.h"
+#include "bin/common/options.h"
 #include "bin/common/problems.h"
 #include "bin/common/sentence.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEED = 256, DEGREE, DOF, EDGES, ENTRIES, REACH, BINARY };
+const char program_name[] = "trisolve-gen";
 
-static const struct option options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"seed", required_argument, NULL, SEED},
-    {"degree", required_argument, NULL, DEGREE},
-    {"dof", required_argument, NULL, DOF},
-    {"edges", required_argument, NULL, EDGES},
-    {"entries", required_argument, NULL, ENTRIES},
-    {"reach", required_argument, NULL, REACH},
-    {"binary", no_argument, NULL, BINARY},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
-};
+typedef struct arguments {
+    const char *kind, *output;
+    int64_t size;
+    bool binary;
+    problem_options opt;
+} arguments;
+
+/* ---- the command line ------------------------------------------------------------------------ */
 
 static void print_help(void)
 {
@@ -50,13 +47,6 @@ static void print_help(void)
          "written.");
 }
 
-static void wrong(const char *what, const char *value)
-{
-    fprintf(stderr, "trisolve-gen: %s%s%s\nTry 'trisolve-gen --help'.\n", what, value ? ": " : "",
-            value ? value : "");
-    exit(1);
-}
-
 static int64_t number(const char *text)
 {
     char *end;
@@ -67,49 +57,65 @@ static int64_t number(const char *text)
     return v;
 }
 
-typedef struct arguments {
-    const char *kind, *output;
-    int64_t size;
-    bool binary;
-    problem_options opt;
-} arguments;
-
-/* The place of option c, one that only some kinds heed; NULL: no such option. */
-static int64_t *place(problem_options *o, int c)
+static int64_t *place(const option_row *row, arguments *a)
 {
-    return c == DEGREE    ? &o->degree
-           : c == DOF     ? &o->dof
-           : c == EDGES   ? &o->edges
-           : c == ENTRIES ? &o->entries
-           : c == REACH   ? &o->reach
-                          : NULL;
+    return (int64_t *)((char *)a + row->member);
 }
 
-static void parse_one(int c, arguments *a)
+static void take_seed(const option_row *row, const char *text, void *user)
 {
-    int64_t *p = place(&a->opt, c);
-    if (c == 'o') a->output = optarg;
-    else if (c == BINARY) a->binary = true;
-    else if (c == SEED) a->opt.seed = (uint64_t)number(optarg);
-    else if (c == 'h') print_help(), exit(0);
-    else if (c == 'V') printf("trisolve-gen %s\n", trs_version()), exit(0);
-    else if (!p) wrong("unknown option, or one without its value", NULL);
-    else if ((*p = number(optarg)) == 0) wrong("an option of a kind must be 1 or more", NULL);
+    (void)row;
+    ((arguments *)user)->opt.seed = (uint64_t)number(text);
 }
 
-/* Does the kind heed the options that were given? */
+/* Takes an option that only some kinds heed; 0 stands for one that was not given. */
+static void take_count(const option_row *row, const char *text, void *user)
+{
+    *place(row, user) = number(text);
+    if (*place(row, user) == 0) wrong("an option of a kind must be 1 or more", NULL);
+}
+
+static void leave_help(const option_row *row, const char *text, void *user)
+{
+    (void)row, (void)text, (void)user;
+    print_help();
+    exit(EXIT_GOOD);
+}
+
+#define AT(name) .member = offsetof(arguments, name)
+
+static const option_row rows[] = {
+    {"output", 'o', TEXT, take_text, AT(output)},
+    {"seed", 0, TEXT, take_seed, AT(opt.seed)},
+    {"degree", 0, TEXT, take_count, AT(opt.degree)},
+    {"dof", 0, TEXT, take_count, AT(opt.dof)},
+    {"edges", 0, TEXT, take_count, AT(opt.edges)},
+    {"entries", 0, TEXT, take_count, AT(opt.entries)},
+    {"reach", 0, TEXT, take_count, AT(opt.reach)},
+    {"binary", 0, NO_TEXT, take_flag, AT(binary)},
+    {"help", 'h', NO_TEXT, leave_help, .what = NULL},
+    {"version", 'V', NO_TEXT, leave_version, .what = NULL},
+    {.what = "unknown option, or one without its value"},
+};
+
+/* The next row, from this one on, of an option of kinds that was given; NULL: there is none. */
+static const option_row *next_given(const option_row *row, arguments *a)
+{
+    while (row->name && (row->take != take_count || !*place(row, a))) row++;
+    return row->name ? row : NULL;
+}
+
+/* Leaves when the kind does not heed an option that was given. */
 static void check_options(arguments *a)
 {
     const problem_kind *kind = problem_kind_at(0);
     for (int k = 1; kind && strcmp(kind->name, a->kind); k++) kind = problem_kind_at(k);
     if (!kind) wrong("no kind", a->kind);
-    for (const struct option *o = options; o->name; o++) {
-        const int64_t *p = place(&a->opt, o->val);
-        if (p && *p && !strstr(kind->options, o->name)) {
-            fprintf(stderr, "trisolve-gen: %s does not take --%s\n", a->kind, o->name);
-            exit(1);
+    for (const option_row *o = rows; (o = next_given(o, a)); o++)
+        if (!strstr(kind->options, o->name)) {
+            complain("%s does not take --%s", a->kind, o->name);
+            exit(EXIT_USAGE);
         }
-    }
 }
 
 static bool ends_in_trs(const char *name)
@@ -120,9 +126,8 @@ static bool ends_in_trs(const char *name)
 
 static void parse(int argc, char **argv, arguments *a)
 {
-    int c;
     *a = (arguments){.output = "-"};
-    while ((c = getopt_long(argc, argv, "o:hV", options, NULL)) != -1) parse_one(c, a);
+    take_options(argc, argv, rows, a);
     if (argc - optind != 2) wrong("a kind and a size are needed", NULL);
     a->kind = argv[optind];
     a->size = number(argv[optind + 1]);
@@ -131,20 +136,18 @@ static void parse(int argc, char **argv, arguments *a)
     if (ends_in_trs(a->output)) a->binary = true;
 }
 
-/* The command that makes the same file again. */
-static void describe(const arguments *a, char *text, size_t size)
+/* ---- the file -------------------------------------------------------------------------------- */
+
+/* Writes the command that makes the same file again. */
+static void describe(arguments *a, char *text, size_t size)
 {
-    problem_options o = a->opt;
     int n = snprintf(text, size, "trisolve-gen %s %" PRId64 " --seed=%" PRIu64, a->kind, a->size,
-                     o.seed);
-    for (const struct option *p = options; p->name; p++) {
-        const int64_t *value = place(&o, p->val);
-        if (value && *value && n > 0 && (size_t)n < size)
-            n += snprintf(text + n, size - (size_t)n, " --%s=%" PRId64, p->name, *value);
-    }
+                     a->opt.seed);
+    for (const option_row *o = rows; (o = next_given(o, a)) && n > 0 && (size_t)n < size; o++)
+        n += snprintf(text + n, size - (size_t)n, " --%s=%" PRId64, o->name, *place(o, a));
 }
 
-static int write_matrix(const arguments *a, const trs_mm *mm)
+static int write_matrix(arguments *a, const trs_mm *mm)
 {
     char comment[300];
     trs_mat A;
@@ -152,7 +155,7 @@ static int write_matrix(const arguments *a, const trs_mm *mm)
     describe(a, comment, sizeof comment);
     if (!rc && a->binary) rc = binary_write(a->output, mm);
     else if (!rc) rc = trs_mm_write(a->output, &A, A.n, A.n, TRS_GENERAL, comment);
-    if (rc) fprintf(stderr, "trisolve-gen: %s\n", a->binary ? said() : trs_message());
+    if (rc) complain("%s", a->binary ? said() : trs_message());
     return rc;
 }
 
@@ -162,8 +165,8 @@ int main(int argc, char **argv)
     trs_mm mm;
     parse(argc, argv, &a);
     int rc = problem_make(a.kind, a.size, &a.opt, &mm);
-    if (rc) fprintf(stderr, "trisolve-gen: %s\n", said());
+    if (rc) complain("%s", said());
     else rc = write_matrix(&a, &mm);
     trs_mm_free(&mm);
-    return rc != TRS_OK;
+    return rc ? EXIT_USAGE : EXIT_GOOD;
 }

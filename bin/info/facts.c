@@ -1,18 +1,21 @@
-/* facts.c: read a file and find out what there is to say about it. */
+/* facts.c: reads a file and finds out what there is to say about it. */
 #include "config.h"
 
 #include "info.h"
+
 #include "bin/common/sentence.h"
+#include "bin/common/timing.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-/* ---- sums -------------------------------------------------------------------------------------- */
+/* ---- sums ------------------------------------------------------------------------------------ */
 
-/* In long double, with what each addition loses (Neumaier): large entries may cancel. */
+/* A sum in long double that also adds up what each addition loses, since large entries may cancel.
+ * Source: A. Neumaier, "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen",
+ * ZAMM 54, 1974. */
 typedef struct sum {
     long double s, lost;
 } sum;
@@ -41,16 +44,16 @@ static void sum_values(facts *f)
                size = two ? hypot(x, y) : fabs(x);
         add(&re, x);
         if (two) add(&im, y);
-        if (!(size <= f->max_abs)) f->max_abs = size; /* also when it is nan */
+        if (!(size <= f->max_abs)) f->max_abs = size; /* also when it is a NaN */
         if (isnan(size)) break;
     }
     f->sum_re = isnan(f->max_abs) ? NAN : total(&re);
     f->sum_im = isnan(f->max_abs) ? NAN : total(&im);
 }
 
-/* ---- triangles ----------------------------------------------------------------------------------- */
+/* ---- triangles ------------------------------------------------------------------------------- */
 
-/* The entries of row i in the triangle are p..end-1, columns ascending. */
+/* The entries of row i in the triangle are *p ... *end - 1; columns ascend. */
 static void row_part(const trs_mm *mm, bool lower, int64_t i, int64_t *p, int64_t *end)
 {
     *p = mm->ptr[i];
@@ -67,9 +70,10 @@ static bool is_zero(const trs_mm *mm, int64_t p)
     return mm->dtype == TRS_C64 ? v[2 * p] == 0 && v[2 * p + 1] == 0 : v[p] == 0;
 }
 
-/* The level of every row: one more than the highest it depends on.  The rows of a triangle in their
- * order, an upper one's from the last, are in a topological order already: one pass. */
-static void sweep(const trs_mm *mm, bool lower, int32_t *level, triangle *t)
+/* level(i) = 1 + max over the rows j that row i depends on of level(j), or 0 where there are none.
+ * The rows of a lower triangle stand in a topological order, those of an upper one backwards: one
+ * pass does. */
+static void find_levels(const trs_mm *mm, bool lower, int32_t *level, triangle *t)
 {
     int64_t n = mm->rows, p, end;
     for (int64_t k = 0; k < n; k++) {
@@ -90,7 +94,7 @@ static void sweep(const trs_mm *mm, bool lower, int32_t *level, triangle *t)
     }
 }
 
-static int ascending(const void *a, const void *b)
+static int by_width(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
@@ -101,14 +105,14 @@ static double median(const int64_t *width, int64_t n)
     int64_t *w = malloc((size_t)n * sizeof *w);
     if (!w) return NAN;
     memcpy(w, width, (size_t)n * sizeof *w);
-    qsort(w, (size_t)n, sizeof *w, ascending);
+    qsort(w, (size_t)n, sizeof *w, by_width);
     double m = 0.5 * (double)(w[(n - 1) / 2] + w[n / 2]);
     free(w);
     return m;
 }
 
-/* What follows from the widths. */
-static void add_up(const trs_mm *mm, triangle *t)
+/* Works out what follows from the widths and the entries. */
+static void set_means(const trs_mm *mm, triangle *t)
 {
     const double number = mm->dtype == TRS_C64 ? 16 : 8;
     const int64_t n = mm->rows;
@@ -117,7 +121,7 @@ static void add_up(const trs_mm *mm, triangle *t)
         t->median_width = median(t->width, t->levels);
         t->mean_row = (double)t->entries / (double)n;
     }
-    /* values, columns, row pointers; b and x */
+    /* each value with its column; of each row its pointer, b and x */
     t->floor = (double)t->entries * (number + 4) + (double)n * (4 + 2 * number);
 }
 
@@ -127,17 +131,18 @@ static int look_at(const trs_mm *mm, bool lower, triangle *t)
     int32_t *level = malloc((size_t)n * sizeof *level + 1);
     if (!level) return TRS_EMEM;
     t->name = lower ? "lower" : "upper";
-    sweep(mm, lower, level, t);
+    find_levels(mm, lower, level, t);
     t->width = calloc((size_t)t->levels + 1, sizeof *t->width);
     for (int64_t i = 0; t->width && i < n; i++)
         if (++t->width[level[i]] > t->widest) t->widest = t->width[level[i]];
     free(level);
     if (!t->width) return TRS_EMEM;
-    add_up(mm, t);
+    set_means(mm, t);
     return TRS_OK;
 }
 
-/* A plan for A as a triangle of that kind, with its levels; bad pivots are of no interest.  NULL: none. */
+/* A plan for A as a triangle of that kind, with its levels; bad pivots are of no interest.  NULL:
+ * there is none. */
 static trs_plan *analyse(const trs_mat *A, unsigned kind, const char *solver)
 {
     const trs_options opt = {.solver = solver, .threads = 1};
@@ -151,7 +156,7 @@ static trs_plan *analyse(const trs_mat *A, unsigned kind, const char *solver)
     return NULL;
 }
 
-/* A triangle after permutations of rows and columns?  *found: what it is then. */
+/* Is the matrix a triangle after permutations of rows and columns?  Then *found is that one. */
 static int look_at_permuted(const trs_mm *mm, const trs_mat *A, triangle *found)
 {
     const int32_t *topo, *lv_ptr;
@@ -169,12 +174,12 @@ static int look_at_permuted(const trs_mm *mm, const trs_mat *A, triangle *found)
     for (int64_t l = 0; l < t.levels && !rc; l++) t.width[l] = lv_ptr[l + 1] - lv_ptr[l];
     trs_plan_destroy(plan);
     if (rc) free(t.width);
-    else *found = t, add_up(mm, found);
+    else *found = t, set_means(mm, found);
     return rc;
 }
 
-/* How long the levels take, by a sweep over the rows and by a topological sort of the columns: the shorter time of
- * two, for the first one warms up. */
+/* Measures how long the levels take, by a sweep over the rows and by a topological sort of the
+ * columns.  The shorter time of two counts, for the first run warms up. */
 static void time_levels(const trs_mat *A, unsigned kind, triangle *t)
 {
     static const char *const solver[ANALYSES] = {"cpu-serial", "cpu-level"};
@@ -190,33 +195,28 @@ static void time_levels(const trs_mat *A, unsigned kind, triangle *t)
     }
 }
 
-/* A triangle has itself; any other square matrix two, as of ILU(0) or Gauss-Seidel. */
+/* Of a triangle that one is looked at; of any other square matrix both are, which are those of
+ * ILU(0) and of Gauss-Seidel. */
 static int look_at_triangles(const arguments *a, facts *f)
 {
     static const char *const name[] = {"none", "lower", "upper", "diagonal"};
-    static const unsigned part[PARTS] = {TRS_LOWER, TRS_UPPER, TRS_PERMUTED};
+    static const unsigned kinds[TRIANGLES] = {TRS_LOWER, TRS_UPPER, TRS_PERMUTED};
     trs_mat A;
     if (f->mm.rows != f->mm.cols || trs_mm_mat(&f->mm, 0, &A)) return TRS_OK;
     unsigned kind = file_kind(&A);
     f->shape = name[kind];
-    int rc = kind ? TRS_OK : look_at_permuted(&f->mm, &A, &f->part[2]);
-    if (f->part[2].name) f->shape = f->part[2].name;
+    triangle *permuted = &f->part[PERMUTED];
+    int rc = kind ? TRS_OK : look_at_permuted(&f->mm, &A, permuted);
+    if (permuted->name) f->shape = permuted->name;
     if (f->mm.format == TRS_DENSE) return rc;
-    if (!rc && kind != TRS_UPPER) rc = look_at(&f->mm, true, &f->part[0]);
-    if (!rc && !(kind & TRS_LOWER)) rc = look_at(&f->mm, false, &f->part[1]);
-    for (int k = 0; k < PARTS && a->json && !rc; k++)
-        if (f->part[k].name) time_levels(&A, part[k], &f->part[k]);
+    if (!rc && kind != TRS_UPPER) rc = look_at(&f->mm, true, &f->part[LOWER]);
+    if (!rc && !(kind & TRS_LOWER)) rc = look_at(&f->mm, false, &f->part[UPPER]);
+    for (int k = 0; k < TRIANGLES && a->json && !rc; k++)
+        if (f->part[k].name) time_levels(&A, kinds[k], &f->part[k]);
     return rc;
 }
 
-/* ---- public ---------------------------------------------------------------------------------------- */
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+/* ---- a file ---------------------------------------------------------------------------------- */
 
 int facts_read(const arguments *a, const char *file, facts *f)
 {
@@ -243,16 +243,16 @@ int facts_read(const arguments *a, const char *file, facts *f)
         snprintf(f->error, sizeof f->error, "%.200s: out of memory", file);
         complain("%s", f->error);
     }
-    trs_mm kept = f->mm; /* the numbers outlive the arrays */
-    kept.ptr = NULL;
-    kept.idx = kept.row = NULL;
-    kept.val = NULL;
+    trs_mm sizes = f->mm; /* which outlive the arrays */
+    sizes.ptr = NULL;
+    sizes.idx = sizes.row = NULL;
+    sizes.val = NULL;
     trs_mm_free(&f->mm);
-    f->mm = kept;
+    f->mm = sizes;
     return rc ? EXIT_USAGE : EXIT_GOOD;
 }
 
 void facts_free(facts *f)
 {
-    for (int k = 0; k < PARTS; k++) free(f->part[k].width);
+    for (int k = 0; k < TRIANGLES; k++) free(f->part[k].width);
 }

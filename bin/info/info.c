@@ -1,12 +1,14 @@
-/* info.c: trisolve-info FILE...: what a matrix is, and how deep its triangles are. */
+/* info.c: trisolve-info FILE...: what a matrix is, and how many levels its triangles have. */
 #include "config.h"
 
 #include "info.h"
 
-#include <getopt.h>
-#include <stdarg.h>
+#include "bin/common/options.h"
+
 #include <stdio.h>
 #include <stdlib.h>
+
+const char program_name[] = "trisolve-info";
 
 static const char help[] =
     "Usage: trisolve-info [OPTION]... FILE...\n"
@@ -28,92 +30,44 @@ static const char help[] =
     "Exit status: 0 good; 1 wrong use, or a file that cannot be read or understood (the others\n"
     "are reported all the same).\n";
 
-enum { JSON = 256, PLOT, RHS, THREADS, LOW_MEMORY, MEMORY };
+/* ---- the command line ------------------------------------------------------------------------ */
 
-static const struct option options[] = {
-    {"json", no_argument, NULL, JSON},
-    {"plot", required_argument, NULL, PLOT},
-    {"rhs", no_argument, NULL, RHS},
-    {"threads", required_argument, NULL, THREADS},
-    {"low-memory", no_argument, NULL, LOW_MEMORY},
-    {"memory", required_argument, NULL, MEMORY},
-    {"help", no_argument, NULL, 'h'},
-    {"version", no_argument, NULL, 'V'},
-    {NULL, 0, NULL, 0},
+/* A whole number is wanted, which may be written as 1e3. */
+static void take_threads(const option_row *row, const char *text, void *user)
+{
+    const int threads = (int)positive_number(row, text);
+    if (threads < 1) wrong(row->what, text);
+    ((arguments *)user)->threads = threads;
+}
+
+#define AT(name) .member = offsetof(arguments, name)
+
+/* clang-format off */
+static const option_row rows[] = {
+    {"json", 0, NO_TEXT, take_flag, AT(json)},
+    {"plot", 0, TEXT, take_text, AT(plot)},
+    {"rhs", 0, NO_TEXT, take_flag, AT(rhs)},
+    {"threads", 0, TEXT, take_threads, .most = 100001, .what = "--threads is not a positive number"},
+    {"low-memory", 0, NO_TEXT, take_flag, AT(low_memory)},
+    {"memory", 0, TEXT, take_gib, AT(memory), .most = 0x1.0000000000001p32,
+     .what = "--memory is not a positive number"},
+    {"help", 'h', NO_TEXT, leave_with_text, .what = help},
+    {"version", 'V', NO_TEXT, leave_version, .what = NULL},
+    {.what = "unknown option"},
 };
-
-void complain(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    fputs("trisolve-info: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
-    va_end(args);
-}
-
-/* ---- the command line ---------------------------------------------------------------------------- */
-
-static _Noreturn void wrong(const char *what, const char *value)
-{
-    complain("%s%s%s", what, value ? ": " : "", value ? value : "");
-    fputs("Try 'trisolve-info --help'.\n", stderr);
-    exit(EXIT_USAGE);
-}
-
-static double number(const char *text, double most, const char *what)
-{
-    char *end;
-    double v = strtod(text, &end);
-    if (end == text || *end || !(v > 0 && v <= most)) wrong(what, text);
-    return v;
-}
-
-static void take(int c, const char *value, arguments *a)
-{
-    switch (c) {
-    case JSON:
-        a->json = true;
-        break;
-    case PLOT:
-        a->plot = value;
-        break;
-    case RHS:
-        a->rhs = true;
-        break;
-    case THREADS:
-        a->threads = (int)number(value, 100000, "--threads is not a positive number");
-        if (a->threads < 1) wrong("--threads is not a positive number", value);
-        break;
-    case LOW_MEMORY:
-        a->low_memory = true;
-        break;
-    case MEMORY:
-        a->memory = (int64_t)(number(value, 0x1p32, "--memory is not a positive number") * 0x1p30);
-        break;
-    case 'h':
-        fputs(help, stdout);
-        exit(EXIT_GOOD);
-    case 'V':
-        printf("trisolve-info %s\n", trs_version());
-        exit(EXIT_GOOD);
-    default:
-        wrong("unknown option", NULL);
-    }
-}
+/* clang-format on */
 
 static void parse_arguments(int argc, char **argv, arguments *a)
 {
-    int c;
     *a = (arguments){0};
-    while ((c = getopt_long(argc, argv, "hV", options, NULL)) != -1) take(c, optarg, a);
+    take_options(argc, argv, rows, a);
     a->files = argv + optind;
     a->count = argc - optind;
     if (a->count < 1) wrong("no matrix was named", NULL);
     if (a->plot && a->count > 1) wrong("--plot is for one file", NULL);
 }
 
-/* ---- running --------------------------------------------------------------------------------------- */
+/* ---- running --------------------------------------------------------------------------------- */
 
 static int run(const arguments *a, facts *f)
 {
@@ -136,7 +90,7 @@ int main(int argc, char **argv)
     arguments a;
     parse_arguments(argc, argv, &a);
     facts *f = calloc((size_t)a.count, sizeof *f);
-    int code = f ? run(&a, f) : (complain("out of memory"), EXIT_USAGE);
+    int code = f ? run(&a, f) : out_of_memory();
     for (int k = 0; f && k < a.count; k++) facts_free(&f[k]);
     free(f);
     if (fflush(stdout)) complain("cannot write to standard output"), code = EXIT_USAGE;

@@ -1,6 +1,6 @@
 /* plot.c: --plot: the width of every level, drawn by gnuplot.
  *
- * gnuplot writes to a name of its own, which is renamed when it is done. */
+ * gnuplot writes to a temporary name, which is renamed when the drawing is complete. */
 #include "config.h"
 
 #include "info.h"
@@ -14,7 +14,7 @@
 
 enum { MOST_POINTS = 4000 };
 
-/* In gnuplot's quotes, in which only ' must be doubled. */
+/* In gnuplot's single quotes, within which only a quote must be doubled. */
 static void put_quoted(FILE *out, const char *s)
 {
     fputc('\'', out);
@@ -22,8 +22,9 @@ static void put_quoted(FILE *out, const char *s)
     fputc('\'', out);
 }
 
-/* At most so many points: of a run of levels the widest is shown.  gnuplot draws a step from a point to
- * the next one: that of level l from l - 0.5 to l + 0.5, and the last needs a point behind it. */
+/* At most MOST_POINTS points: of several levels in a row the widest is shown.  gnuplot draws a step
+ * from a point to the next one: that of level l from l - 0.5 to l + 0.5.  The last step needs a
+ * point behind it. */
 static void put_points(FILE *out, const triangle *t)
 {
     int64_t step = t->levels / MOST_POINTS + 1, widest = 0;
@@ -37,11 +38,11 @@ static void put_points(FILE *out, const triangle *t)
     fprintf(out, "%.1f %" PRId64 "\nEND\n", (double)t->levels - 0.5, widest);
 }
 
-/* Some room around the steps, so that none lies on the frame. */
+/* Leaves some room around the steps, so that none lies on the frame. */
 static void put_ranges(FILE *out, const facts *f)
 {
     int64_t levels = 0, widest = 0;
-    for (int k = 0; k < PARTS; k++) {
+    for (int k = 0; k < TRIANGLES; k++) {
         if (f->part[k].levels > levels) levels = f->part[k].levels;
         if (f->part[k].widest > widest) widest = f->part[k].widest;
     }
@@ -54,7 +55,7 @@ static void put_ranges(FILE *out, const facts *f)
 static void put_script(FILE *out, const char *file, const facts *f)
 {
     const char *comma = "";
-    for (int k = 0; k < PARTS; k++)
+    for (int k = 0; k < TRIANGLES; k++)
         if (f->part[k].name) put_points(out, &f->part[k]);
     fprintf(out, "set terminal svg size 900, 500 background 'white'\nset output ");
     put_quoted(out, file);
@@ -63,10 +64,11 @@ static void put_script(FILE *out, const char *file, const facts *f)
     fprintf(out, " noenhanced\nset xlabel 'level'\nset ylabel 'rows'\nset logscale y\nset grid\n");
     put_ranges(out, f);
     fprintf(out, "plot ");
-    for (int k = 0; k < PARTS; k++) {
+    for (int k = 0; k < TRIANGLES; k++) {
         const triangle *t = &f->part[k];
         if (!t->name) continue;
-        const int pixels = k == 0 && f->part[1].name ? 3 : 1; /* seen below the upper one's */
+        const bool below = k == LOWER && f->part[UPPER].name; /* the upper one is drawn over it */
+        const int pixels = below ? 3 : 1;
         fprintf(out, "%s$%s with steps linewidth %d title '%s: %" PRId64 " %s'", comma, t->name,
                 pixels, t->name, t->levels, trs_noun(t->levels, "level", "levels"));
         comma = ", ";
@@ -78,7 +80,7 @@ static int run_gnuplot(const char *file, const facts *f)
 {
     FILE *out = popen("gnuplot", "w");
     if (!out) return -1;
-    signal(SIGPIPE, SIG_IGN); /* when there is no gnuplot */
+    signal(SIGPIPE, SIG_IGN); /* the pipe breaks where there is no gnuplot */
     put_script(out, file, f);
     return pclose(out);
 }
@@ -86,7 +88,7 @@ static int run_gnuplot(const char *file, const facts *f)
 int plot_widths(const char *file, const facts *f)
 {
     char part[4096];
-    if (!f->part[0].levels && !f->part[1].levels && !f->part[2].levels) {
+    if (!f->part[LOWER].levels && !f->part[UPPER].levels && !f->part[PERMUTED].levels) {
         complain("--plot: %s has no levels", f->file);
         return EXIT_USAGE;
     }

@@ -1,4 +1,4 @@
-/* report.c: the facts as text for people, or as JSON for programs. */
+/* report.c: the facts as text for people and as JSON for programs. */
 #include "config.h"
 
 #include "info.h"
@@ -17,7 +17,7 @@ static const char *format_name(const facts *f)
     return f->mm.format == TRS_DENSE ? "array" : "coordinate";
 }
 
-/* ---- text ---------------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static void print_triangle(const triangle *t)
 {
@@ -50,11 +50,11 @@ void print_text(const facts *f)
     if (mm->dtype == TRS_C64) printf(" %+.17g i", f->sum_im);
     printf(", largest %.17g\n", f->max_abs);
     printf("triangle   %s%s\n", f->shape ? f->shape : "not square",
-           f->part[2].name ? ": a triangle after permutations of its rows and columns" : "");
-    for (int k = 0; k < PARTS; k++) print_triangle(&f->part[k]);
+           f->part[PERMUTED].name ? ": a triangle after permutations of its rows and columns" : "");
+    for (int k = 0; k < TRIANGLES; k++) print_triangle(&f->part[k]);
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 #ifdef HAVE_JANSSON
 
@@ -85,7 +85,7 @@ static json_t *triangle_json(const triangle *t)
                      "level_analyses", analyses_json(t));
 }
 
-/* A name or a sentence; what is not UTF-8 cannot be said. */
+/* A name or a sentence; null where it is not UTF-8. */
 static json_t *text(const char *s)
 {
     json_t *j = s ? json_string(s) : NULL;
@@ -104,7 +104,7 @@ static json_t *facts_json(const facts *f)
         (json_int_t)mm->duplicates, "rounded", (json_int_t)mm->rounded, "sum_re", number(f->sum_re),
         "sum_im", number(f->sum_im), "max_abs", number(f->max_abs), "seconds_read",
         number(f->seconds), "triangle", text(f->shape));
-    for (int k = 0; j && k < PARTS; k++)
+    for (int k = 0; j && k < TRIANGLES; k++)
         if (f->part[k].name) json_object_set_new(j, f->part[k].name, triangle_json(&f->part[k]));
     return j;
 }

@@ -1,10 +1,13 @@
 /* args.c: the command line of trisolve-sparse, and its help. */
 #include "config.h"
 
-#include "sparse.h"
+#include "args.h"
+#include "exits.h"
+#include "report.h"
 
-#include <getopt.h>
-#include <stddef.h>
+#include "bin/common/message.h"
+#include "bin/common/options.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,177 +63,122 @@ static const char help[] =
     "  -h, --help             this text; then leave\n"
     "  -V, --version          the version; then leave\n";
 
-static void wrong(const char *what, const char *value)
-{
-    complain("%s%s%s", what, value ? ": " : "", value ? value : "");
-    fputs("Try 'trisolve-sparse --help'.\n", stderr);
-    exit(EXIT_USAGE);
-}
+/* ---- what single options mean ---------------------------------------------------------------- */
 
-static int number(const char *text, int least, const char *what)
-{
-    char *end;
-    long v = strtol(text, &end, 10);
-    if (end == text || *end || v < least || v > 1000000000) wrong(what, text);
-    return (int)v;
-}
-
-static double positive(const char *text, const char *what)
-{
-    char *end;
-    double v = strtod(text, &end);
-    if (end == text || *end || !(v > 0 && v < 1e9)) wrong(what, text);
-    return v;
-}
-
-/* ---- the options ------------------------------------------------------------------------------ */
-
-typedef struct option_row { /* what --name=text does to the arguments */
-    const char *name;
-    int letter; /* -o; 0: none */
-    int has_text;
-    void (*take)(const struct option_row *o, const char *text, arguments *a);
-    size_t member; /* where it is kept */
-    int value;     /* a bit, an op, or the least number */
-    const char *what;
-} option_row;
-
-static void take_bit(const option_row *o, const char *text, arguments *a)
+static void take_op(const option_row *row, const char *text, void *user)
 {
     (void)text;
-    a->kind |= (unsigned)o->value;
+    ((arguments *)user)->op = (trs_op)row->value;
 }
 
-static void take_op(const option_row *o, const char *text, arguments *a)
+static void take_factor(const option_row *row, const char *text, void *user)
 {
-    (void)text;
-    a->op = (trs_op)o->value;
-}
-
-static void take_flag(const option_row *o, const char *text, arguments *a)
-{
-    (void)text;
-    *(bool *)((char *)a + o->member) = true;
-}
-
-static void take_text(const option_row *o, const char *text, arguments *a)
-{
-    *(const char **)((char *)a + o->member) = text;
-}
-
-static void take_number(const option_row *o, const char *text, arguments *a)
-{
-    *(int *)((char *)a + o->member) = number(text, o->value, o->what);
-}
-
-static void take_factor(const option_row *o, const char *text, arguments *a)
-{
-    (void)o;
+    arguments *a = user;
+    (void)row;
     a->factor = true;
     a->method = text && strcmp(text, "auto") ? text : NULL;
 }
 
-static void take_precision(const option_row *o, const char *text, arguments *a)
+static void take_precision(const option_row *row, const char *text, void *user)
 {
-    (void)o;
+    arguments *a = user;
     a->single = !strcmp(text, "single") || !strcmp(text, "f32");
-    if (!a->single && strcmp(text, "double") && strcmp(text, "f64"))
-        wrong("--precision is double or single, not", text);
+    if (!a->single && strcmp(text, "double") && strcmp(text, "f64")) wrong(row->what, text);
 }
 
-static void take_memory(const option_row *o, const char *text, arguments *a)
+static void take_pivots(const option_row *row, const char *text, void *user)
 {
-    a->memory = (int64_t)(positive(text, o->what) * 0x1p30);
-}
-
-static void take_tolerance(const option_row *o, const char *text, arguments *a)
-{
-    a->tolerance = positive(text, o->what);
-}
-
-static void take_pivots(const option_row *o, const char *text, arguments *a)
-{
+    arguments *a = user;
     char *end;
     a->pivot_value = strtod(text, &end);
     if (!strcmp(text, "fail")) a->pivot = TRS_PIVOT_FAIL;
     else if (!strcmp(text, "skip")) a->pivot = TRS_PIVOT_SKIP;
-    else if (end == text || *end) wrong(o->what, text);
+    else if (end == text || *end) wrong(row->what, text);
     else a->pivot = TRS_PIVOT_REPLACE;
 }
 
-static void leave_list(const option_row *o, const char *text, arguments *a)
+static void leave_list(const option_row *row, const char *text, void *user)
 {
-    (void)o, (void)text, (void)a;
+    (void)row, (void)text, (void)user;
     exit(list_solvers());
 }
 
-static void leave_help(const option_row *o, const char *text, arguments *a)
+static void leave_help(const option_row *row, const char *text, void *user)
 {
-    (void)o, (void)text, (void)a;
+    (void)row, (void)text, (void)user;
     fputs(help, stdout);
     fputs("\nExit status:\n", stdout);
     for (int k = 0; exit_about(k); k++) printf("  %d  %s\n", k, exit_about(k));
     exit(EXIT_GOOD);
 }
 
-static void leave_version(const option_row *o, const char *text, arguments *a)
-{
-    (void)o, (void)text, (void)a;
-    printf("trisolve-sparse %s\n", trs_version());
-    exit(EXIT_GOOD);
-}
+/* ---- the options ----------------------------------------------------------------------------- */
 
-enum { NO = no_argument, MAY = optional_argument, MUST = required_argument };
-#define AT(member) offsetof(arguments, member)
+/* Which options were given, as far as others exclude them. */
+enum {
+    LOWER = 1,
+    UPPER = 2,
+    FACTOR = 4,
+    PIVOT = 8,    /* other than "fail" */
+    REFINED = 16, /* at least one step */
+    COND = 32,
+    DET = 64,
+    PLAN_FILE = 128, /* is saved or loaded */
+    MEASURE = 256,
+    SOLVER = 512
+};
+
+#define AT(member)    offsetof(arguments, member)
+#define NUMBERS(a, b) .least = a, .most = b
 
 /* clang-format off */
 static const option_row rows[] = {
-    {"lower", 0, NO, take_bit, 0, TRS_LOWER, NULL},
-    {"upper", 0, NO, take_bit, 0, TRS_UPPER, NULL},
-    {"unit", 0, NO, take_bit, 0, TRS_UNIT, NULL},
-    {"trans", 0, NO, take_op, 0, TRS_T, NULL},
-    {"conj-trans", 0, NO, take_op, 0, TRS_H, NULL},
-    {"factor", 0, MAY, take_factor, 0, 0, NULL},
-    {"precision", 0, MUST, take_precision, 0, 0, NULL},
-    {"solver", 0, MUST, take_text, AT(solver), 0, NULL},
-    {"measure", 0, NO, take_flag, AT(measure), 0, NULL},
-    {"threads", 0, MUST, take_number, AT(threads), 1, "--threads is not a positive number"},
-    {"low-memory", 0, NO, take_flag, AT(low_memory), 0, NULL},
-    {"memory", 0, MUST, take_memory, 0, 0, "--memory is not a positive number"},
-    {"repeat", 0, MUST, take_number, AT(repeat), 1, "--repeat is not a positive number"},
-    {"refine", 0, MUST, take_number, AT(refine), 0, "--refine is not a number"},
-    {"cond", 0, NO, take_flag, AT(cond), 0, NULL},
-    {"det", 0, NO, take_flag, AT(det), 0, NULL},
-    {"tolerance", 0, MUST, take_tolerance, 0, 0, "--tolerance is not a positive number"},
-    {"pivot", 0, MUST, take_pivots, 0, 0, "--pivot is fail, skip or a number, not"},
-    {"bitwise", 0, NO, take_flag, AT(bitwise), 0, NULL},
-    {"save-plan", 0, MUST, take_text, AT(save_plan), 0, NULL},
-    {"load-plan", 0, MUST, take_text, AT(load_plan), 0, NULL},
-    {"output", 'o', MUST, take_text, AT(output), 0, NULL},
-    {"json", 0, NO, take_flag, AT(json), 0, NULL},
-    {"quiet", 'q', NO, take_flag, AT(quiet), 0, NULL},
-    {"list-solvers", 0, NO, leave_list, 0, 0, NULL},
-    {"help", 'h', NO, leave_help, 0, 0, NULL},
-    {"version", 'V', NO, leave_version, 0, 0, NULL},
+    {"lower", 0, NO_TEXT, take_bits, .member = AT(kind), .bits = LOWER, .value = TRS_LOWER},
+    {"upper", 0, NO_TEXT, take_bits, .member = AT(kind), .bits = UPPER, .value = TRS_UPPER},
+    {"unit", 0, NO_TEXT, take_bits, .member = AT(kind), .value = TRS_UNIT},
+    {"trans", 0, NO_TEXT, take_op, .value = TRS_T},
+    {"conj-trans", 0, NO_TEXT, take_op, .value = TRS_H},
+    {"factor", 0, MAY_TEXT, take_factor, .bits = FACTOR},
+    {"precision", 0, TEXT, take_precision, .what = "--precision is double or single, not"},
+    {"solver", 0, TEXT, take_text, .member = AT(solver), .bits = SOLVER},
+    {"measure", 0, NO_TEXT, take_flag, .member = AT(measure), .bits = MEASURE},
+    {"threads", 0, TEXT, take_whole, .member = AT(threads), NUMBERS(1, 1e9),
+     .what = "--threads is not a positive number"},
+    {"low-memory", 0, NO_TEXT, take_flag, .member = AT(low_memory)},
+    {"memory", 0, TEXT, take_gib, .member = AT(memory), NUMBERS(0, 1e9),
+     .what = "--memory is not a positive number"},
+    {"repeat", 0, TEXT, take_whole, .member = AT(repeat), NUMBERS(1, 1e9),
+     .what = "--repeat is not a positive number"},
+    {"refine", 0, TEXT, take_whole, .member = AT(refine), NUMBERS(0, 1e9),
+     .what = "--refine is not a number"},
+    {"cond", 0, NO_TEXT, take_flag, .member = AT(cond), .bits = COND},
+    {"det", 0, NO_TEXT, take_flag, .member = AT(det), .bits = DET},
+    {"tolerance", 0, TEXT, take_positive, .member = AT(tolerance), NUMBERS(0, 1e9),
+     .what = "--tolerance is not a positive number"},
+    {"pivot", 0, TEXT, take_pivots, .what = "--pivot is fail, skip or a number, not"},
+    {"bitwise", 0, NO_TEXT, take_flag, .member = AT(bitwise)},
+    {"save-plan", 0, TEXT, take_text, .member = AT(save_plan), .bits = PLAN_FILE},
+    {"load-plan", 0, TEXT, take_text, .member = AT(load_plan), .bits = PLAN_FILE},
+    {"output", 'o', TEXT, take_text, .member = AT(output)},
+    {"json", 0, NO_TEXT, take_flag, .member = AT(json)},
+    {"quiet", 'q', NO_TEXT, take_flag, .member = AT(quiet)},
+    {"list-solvers", 0, NO_TEXT, leave_list, .what = NULL},
+    {"help", 'h', NO_TEXT, leave_help, .what = NULL},
+    {"version", 'V', NO_TEXT, leave_version, .what = NULL},
+    {.what = "unknown option"},
 };
 /* clang-format on */
 
-enum { ROWS = sizeof rows / sizeof rows[0], FIRST = 256 }; /* numbers beyond letters */
-
-static void take_options(int argc, char **argv, arguments *a)
-{
-    struct option options[ROWS + 1] = {{NULL, 0, NULL, 0}};
-    int c;
-    for (int k = 0; k < ROWS; k++)
-        options[k] = (struct option){rows[k].name, rows[k].has_text, NULL, FIRST + k};
-    while ((c = getopt_long(argc, argv, "o:qhV", options, NULL)) != -1) {
-        int k = c - FIRST;
-        for (int r = 0; r < ROWS && c < FIRST; r++)
-            if (rows[r].letter == c) k = r;
-        if (k < 0) wrong("unknown option", NULL);
-        rows[k].take(&rows[k], optarg, a);
-    }
-}
+static const exclusion exclusions[] = {
+    {LOWER, UPPER, "--lower and --upper exclude each other"},
+    {FACTOR, LOWER | UPPER, "--factor takes the whole matrix"},
+    {FACTOR, PIVOT, "--pivot is for triangles"},
+    {PIVOT, REFINED | COND | DET,
+     "--pivot excludes --refine, --cond and --det: another matrix is solved"},
+    {FACTOR, PLAN_FILE, "--save-plan and --load-plan are for triangles"},
+    {MEASURE, SOLVER, "--measure and --solver exclude each other"},
+    {0, 0, NULL},
+};
 
 bool is_incomplete(const char *method)
 {
@@ -240,20 +188,13 @@ bool is_incomplete(const char *method)
 void parse_arguments(int argc, char **argv, arguments *a)
 {
     *a = (arguments){.repeat = 1, .refine = -1};
-    take_options(argc, argv, a);
+    unsigned given = take_options(argc, argv, rows, a);
     if (optind >= argc) wrong("no matrix was named", NULL);
     if (argc - optind > 2) wrong("more than a matrix and a right-hand side", argv[optind + 2]);
     a->matrix = argv[optind];
     a->rhs = argv[optind + 1];
-    if ((a->kind & TRS_LOWER) && (a->kind & TRS_UPPER))
-        wrong("--lower and --upper exclude each other", NULL);
-    if (a->factor && (a->kind & ~(unsigned)TRS_UNIT))
-        wrong("--factor takes the whole matrix", NULL);
-    if (a->factor && a->pivot) wrong("--pivot is for triangles", NULL);
-    if (a->pivot && (a->refine > 0 || a->cond || a->det))
-        wrong("--pivot excludes --refine, --cond and --det: another matrix is solved", NULL);
+    if (a->pivot) given |= PIVOT;
+    if (a->refine > 0) given |= REFINED;
+    check_exclusions(given, exclusions);
     if (a->det && is_incomplete(a->method)) wrong("--det wants complete factors, not", a->method);
-    if (a->factor && (a->save_plan || a->load_plan))
-        wrong("--save-plan and --load-plan are for triangles", NULL);
-    if (a->measure && a->solver) wrong("--measure and --solver exclude each other", NULL);
 }

@@ -1,4 +1,4 @@
-/* exits.c: the one table from the codes of the library to those of the program. */
+/* exits.c: the one table from the status codes of the library to the exit codes of the program. */
 #include "config.h"
 
 #include "exits.h"
@@ -30,6 +30,12 @@ int exit_of(int status)
     for (size_t k = 0; k < sizeof table / sizeof table[0]; k++)
         if (table[k].status == status) return table[k].code;
     return -1;
+}
+
+int exit_code(int status)
+{
+    const int code = exit_of(status);
+    return code < 0 ? EXIT_FAULT : code;
 }
 
 const char *exit_about(int k)

@@ -1,7 +1,11 @@
-/* factored.c: x through factors of A: SuiteSparse's, or incomplete ones of our own. */
+/* factored.c: X by factors of A: complete ones of SuiteSparse, or incomplete ones of this
+ * library. */
 #include "config.h"
 
-#include "sparse.h"
+#include "exits.h"
+#include "solve.h"
+
+#include "bin/common/message.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,15 +1,17 @@
-/* failure.c: why x is no solution, in a sentence: numbers that are not finite in the matrix or in
- * the right-hand side, an overflow, a singular matrix, or else a backward error that is too large. */
+/* failure.c: why x is no solution, in a sentence: a number in the matrix or in the right-hand side
+ * is not finite, x overflows, the matrix is singular, or else the backward error is too large. */
 #include "config.h"
 
-#include "sparse.h"
+#include "report.h"
+
+#include "bin/common/numbers.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Number k of an array of this type. */
+/* Is number k of an array of this type finite, in both parts if it is complex? */
 static bool is_finite(const void *v, trs_dtype t, int64_t k)
 {
     const int parts = parts_of(t);
@@ -18,14 +20,15 @@ static bool is_finite(const void *v, trs_dtype t, int64_t k)
     return finite;
 }
 
-/* Does the entry belong to what was solved with? */
+/* Does entry (i, j) belong to the triangle that was solved with? */
 static bool counts(unsigned kind, int64_t i, int64_t j)
 {
     if (i == j) return !(kind & TRS_UNIT);
     return i > j ? !(kind & TRS_UPPER) : !(kind & TRS_LOWER);
 }
 
-/* The first entry that is not finite, of a file's matrix: CSR with base 1, or by columns. */
+/* Finds the first entry that is not finite in a file's matrix, which is CSR with base 1, or full
+ * and by columns. */
 static bool bad_entry(const trs_mat *A, int64_t *row, int64_t *col)
 {
     const int64_t *ptr = A->ptr;
@@ -42,7 +45,7 @@ static bool bad_entry(const trs_mat *A, int64_t *row, int64_t *col)
     return false;
 }
 
-/* The first number of B or X that is not finite, in the order of substitution. */
+/* Finds the first number of B or X that is not finite, in the order of substitution. */
 static bool bad_row(const problem *p, const void *X, bool upwards, int64_t *row, int64_t *col)
 {
     const int64_t n = p->A.n;
@@ -54,7 +57,7 @@ static bool bad_row(const problem *p, const void *X, bool upwards, int64_t *row,
     return false;
 }
 
-/* As LAPACK's gesvx: a matrix with rcond <= eps cannot be told from a singular one. */
+/* A matrix with rcond <= eps cannot be told from a singular one, as in LAPACK's gesvx. */
 bool is_singular(const report *r)
 {
     const bool estimated = r->args->cond && !r->incomplete;

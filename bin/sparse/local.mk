@@ -1,9 +1,11 @@
 # bin/sparse: trisolve-sparse
 bin_PROGRAMS += bin/trisolve-sparse
 dist_man_MANS += doc/trisolve-sparse.1
-bin_trisolve_sparse_SOURCES = bin/sparse/args.c bin/sparse/exits.c bin/sparse/exits.h \
-	bin/sparse/factored.c bin/sparse/failure.c bin/sparse/problem.c bin/sparse/report.c \
-	bin/sparse/solve.c bin/sparse/sparse.c bin/sparse/sparse.h $(FILES) $(BINARY)
+bin_trisolve_sparse_SOURCES = bin/sparse/args.c bin/sparse/args.h bin/sparse/exits.c \
+	bin/sparse/exits.h bin/sparse/factored.c bin/sparse/failure.c bin/sparse/json.c \
+	bin/sparse/left_out.c bin/sparse/list.c bin/sparse/problem.c bin/sparse/problem.h \
+	bin/sparse/report.c bin/sparse/report.h bin/sparse/rhs.c bin/sparse/solve.c \
+	bin/sparse/solve.h bin/sparse/sparse.c $(FILES) $(BINARY) $(NUMBERS) $(OPTIONS)
 bin_trisolve_sparse_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 bin_trisolve_sparse_LDADD = $(FACTOR_LIBS) libtrisolve-sparse.la $(JANSSON_LIBS)
 

@@ -1,18 +1,15 @@
-/* report.c: what was done, as text or as JSON, and the list of solvers. */
+/* report.c: what was done and found, as text. */
 #include "config.h"
 
-#include "bin/common/files.h"
+#include "report.h"
+
 #include "base/noun.h"
-#include "sparse.h"
+#include "bin/common/files.h"
+#include "bin/common/numbers.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
-
-#ifdef HAVE_JANSSON
-#include <jansson.h>
-#endif
 
 static const char *op_name(trs_op op)
 {
@@ -20,7 +17,7 @@ static const char *op_name(trs_op op)
     return name[op];
 }
 
-static const char *shape_name(unsigned kind)
+const char *shape_name(unsigned kind)
 {
     if (kind & TRS_PERMUTED) return "triangle after permutation of rows and columns";
     if (!(kind & (TRS_LOWER | TRS_UPPER))) return "general";
@@ -28,13 +25,13 @@ static const char *shape_name(unsigned kind)
     return kind & TRS_LOWER ? "lower triangle" : "upper triangle";
 }
 
-static const char *precision_name(const report *r)
+const char *precision_name(const report *r)
 {
     if (is_single(r->problem->A.dtype)) return "single precision";
     return r->args->single ? "single precision, refined in double" : "double precision";
 }
 
-/* "1.23 ms" */
+/* As "1.23 ms". */
 static const char *duration(char *text, size_t size, double s)
 {
     if (s < 1e-3) snprintf(text, size, "%.3g us", 1e6 * s);
@@ -43,8 +40,7 @@ static const char *duration(char *text, size_t size, double s)
     return text;
 }
 
-/* x goes to standard output when asked to; the report then makes way. */
-static FILE *report_stream(const report *r)
+FILE *report_stream(const report *r)
 {
     return r->args->output && !strcmp(r->args->output, "-") ? stderr : stdout;
 }
@@ -57,21 +53,30 @@ static void print_levels(FILE *out, const char *name, const trs_info *i)
             trs_noun(i->levels, "level", "levels"), i->widest, i->longest);
 }
 
+static const char *factors_name(const report *r)
+{
+    if (r->incomplete) return "incomplete factors of the";
+    return r->factored ? "factors of the" : "the";
+}
+
+int64_t entries_of_file(const report *r)
+{
+    const trs_mm *f = &r->problem->file;
+    return f->format == TRS_DENSE ? f->rows * f->cols : f->nnz;
+}
+
 static void print_matrix(FILE *out, const report *r)
 {
     const problem *p = r->problem;
     const trs_mm *f = &p->file;
-    const int64_t entries = f->format == TRS_DENSE ? f->rows * f->cols : f->nnz;
+    const int64_t entries = entries_of_file(r);
     fprintf(out, "matrix     %s: %" PRId64 " x %" PRId64 ", %" PRId64 " %s, %s %s\n",
             r->args->matrix, f->rows, f->cols, entries, trs_noun(entries, "entry", "entries"),
             field_name(f->field), symmetry_name(f->symmetry));
     if (f->duplicates)
         fprintf(out, "           %" PRId64 " %s added to another one in the same place\n",
                 f->duplicates, trs_noun(f->duplicates, "entry was", "entries were"));
-    fprintf(out, "solved     %s with %s %s, %s%s\n", op_name(r->args->op),
-            r->incomplete ? "incomplete factors of the"
-            : r->factored ? "factors of the"
-                          : "the",
+    fprintf(out, "solved     %s with %s %s, %s%s\n", op_name(r->args->op), factors_name(r),
             r->factored ? "matrix" : shape_name(p->A.kind),
             p->A.kind & TRS_PERMUTED ? "no factors needed, " : "", precision_name(r));
     if (p->rhs)
@@ -80,7 +85,7 @@ static void print_matrix(FILE *out, const report *r)
     else fprintf(out, "rhs        none given: b = %s\n", p->made);
 }
 
-static const char *stop_name(trs_stop stop)
+const char *stop_name(trs_stop stop)
 {
     static const char *const name[] = {"", "converged", "steps", "stagnated", "diverged"};
     return name[stop];
@@ -121,7 +126,7 @@ static void print_condition(FILE *out, const report *r)
     else fprintf(out, rcond < 1e-12 ? ": x may have few correct digits\n" : "\n");
 }
 
-/* |det| in ten digits, also where it is no double. */
+/* |det| with ten digits, also where it is beyond the range of a double. */
 static void describe_size(char *text, size_t size, const trs_det *d)
 {
     const long double power = (long double)d->exponent * log10l(2) + log10l(d->mantissa);
@@ -130,7 +135,7 @@ static void describe_size(char *text, size_t size, const trs_det *d)
         snprintf(text, size, "%.10g", ldexp(d->mantissa, (int)d->exponent));
         return;
     }
-    if (digits >= 9.9999999995L) digits = 1, tens += 1; /* would be printed as 10 */
+    if (digits >= 9.9999999995L) digits = 1, tens += 1; /* which would be printed as 10 */
     snprintf(text, size, "%.10Lge%+.0Lf", digits, tens);
 }
 
@@ -146,19 +151,9 @@ static void print_determinant(FILE *out, const report *r)
     else fprintf(out, "det        %s%s\n", d->re < 0 ? "-" : "", text);
 }
 
-void print_text(const report *r)
+static void print_times(FILE *out, const report *r)
 {
-    FILE *out = report_stream(r);
-    char t[4][32];
-    print_matrix(out, r);
-    if (r->factored) {
-        fprintf(out, "factor     %s, ordering %s, %s\n", r->library, r->ordering,
-                duration(t[0], sizeof t[0], r->seconds_factor));
-        print_levels(out, "L", &r->l);
-        if (r->has_u) print_levels(out, "U", &r->u);
-    }
-    fprintf(out, "solver     %s\n           %s\n", r->solver, r->reason);
-    fprintf(out, "costs      %s\n", r->costs);
+    char t[3][32];
     fprintf(out, "time       read %s, analysis %s (levels %s%s%s)\n",
             duration(t[0], sizeof t[0], r->seconds_read),
             duration(t[1], sizeof t[1], r->seconds_analyse),
@@ -167,6 +162,22 @@ void print_text(const report *r)
     fprintf(out, "solve      min %s, median %s, max %s of %d\n",
             duration(t[0], sizeof t[0], r->solve.min), duration(t[1], sizeof t[1], r->solve.median),
             duration(t[2], sizeof t[2], r->solve.max), r->solve.count);
+}
+
+void print_text(const report *r)
+{
+    FILE *out = report_stream(r);
+    char t[32];
+    print_matrix(out, r);
+    if (r->factored) {
+        fprintf(out, "factor     %s, ordering %s, %s\n", r->library, r->ordering,
+                duration(t, sizeof t, r->seconds_factor));
+        print_levels(out, "L", &r->l);
+        if (r->has_u) print_levels(out, "U", &r->u);
+    }
+    fprintf(out, "solver     %s\n           %s\n", r->solver, r->reason);
+    fprintf(out, "costs      %s\n", r->costs);
+    print_times(out, r);
     if (r->pivots)
         fprintf(out,
                 "pivots     %" PRId64 " zero, missing or not finite, the first in row %" PRId64
@@ -178,122 +189,3 @@ void print_text(const report *r)
     print_determinant(out, r);
     if (r->args->output) fprintf(out, "x          written to %s\n", r->args->output);
 }
-
-static const char *yes(unsigned has)
-{
-    return has ? "yes" : "-";
-}
-
-static void list_family(int general)
-{
-    trs_solver_info s;
-    for (int k = 0; trs_solver_get(k, &s) == TRS_OK; k++) {
-        if (s.general != general) continue;
-        printf("  %-20s %-5s %-4s %-4s %-5s %-5s %-12s %s\n", s.name, s.needs,
-               yes(s.caps & TRS_CAP_BITWISE), yes(s.caps & TRS_CAP_ROW_MAJOR),
-               yes(s.caps & TRS_CAP_PARTS), yes(s.caps & TRS_CAP_CAPTURE),
-               s.accuracy == TRS_SUBSTITUTION ? "substitution" : "inverting", s.about);
-        if (!s.available) printf("  %-20s not here: %s\n", "", s.why);
-    }
-}
-
-int list_solvers(void)
-{
-    printf("  %-20s %-5s %-4s %-4s %-5s %-5s %-12s %s\n", "name", "needs", "bits", "rows", "parts",
-           "graph", "error", "about");
-    printf(
-        "Triangles, sparse or full: F32, F64, C32, C64; lower, upper; N, T, H; any layout of A\n");
-    list_family(0);
-    printf("General matrices, full:\n");
-    list_family(1);
-    printf("bits: the same bits every time; rows: B and X by rows; parts: a range of rows;\n"
-           "graph: can be captured in a CUDA graph; error: substitution bounds it by components,\n"
-           "inverting in the norm\n");
-    return EXIT_GOOD;
-}
-
-#ifdef HAVE_JANSSON
-
-static json_t *number(double v)
-{
-    return isfinite(v) ? json_real(v) : json_null();
-}
-
-static json_t *triangle_json(const trs_info *i)
-{
-    return json_pack("{s:I, s:I, s:I, s:I}", "entries", (json_int_t)i->nnz, "levels",
-                     (json_int_t)i->levels, "widest_level", (json_int_t)i->widest, "longest_row",
-                     (json_int_t)i->longest);
-}
-
-static json_t *report_json(const report *r)
-{
-    const trs_mm *f = &r->problem->file;
-    json_t *j =
-        json_pack("{s:s, s:{s:s, s:I, s:I, s:s, s:s, s:I}, s:s, s:i, s:s, s:s, s:s}", "version",
-                  trs_version(), "matrix", "file", r->args->matrix, "n", (json_int_t)f->rows,
-                  "entries", (json_int_t)(f->format == TRS_DENSE ? f->rows * f->cols : f->nnz),
-                  "field", field_name(f->field), "symmetry", symmetry_name(f->symmetry),
-                  "duplicates", (json_int_t)f->duplicates, "shape",
-                  r->factored ? "general" : shape_name(r->problem->A.kind), "nrhs",
-                  r->problem->nrhs, "solver", r->solver, "reason", r->reason, "costs", r->costs);
-    if (!j) return NULL;
-    json_object_set_new(j, "rhs",
-                        json_string(r->problem->rhs ? r->problem->rhs : r->problem->made));
-    json_object_set_new(j, "precision", json_string(precision_name(r)));
-    json_object_set_new(j, r->factored ? "L" : "triangle", triangle_json(&r->l));
-    json_object_set_new(j, "level_analysis", json_string(r->l.analysis));
-    if (r->factored) {
-        if (r->has_u) json_object_set_new(j, "U", triangle_json(&r->u));
-        json_object_set_new(j, "factor",
-                            json_pack("{s:s, s:s, s:i}", "library", r->library, "ordering",
-                                      r->ordering, "refinement_steps", r->refined));
-    }
-    json_object_set_new(
-        j, "seconds",
-        json_pack("{s:f, s:f, s:f, s:f, s:{s:i, s:f, s:f, s:f}}", "read", r->seconds_read, "factor",
-                  r->seconds_factor, "analysis", r->seconds_analyse, "levels",
-                  r->l.seconds_levels + r->u.seconds_levels, "solve", "count", r->solve.count,
-                  "min", r->solve.min, "median", r->solve.median, "max", r->solve.max));
-    if (r->refined > 0) {
-        json_object_set_new(j, "refined", json_integer(r->refined));
-        json_object_set_new(j, "backward_error_before", number(r->omega_before));
-    }
-    if (r->stopped)
-        json_object_set_new(j, "refinement_stopped", json_string(stop_name(r->stopped)));
-    if (*r->failure) json_object_set_new(j, "failure", json_string(r->failure));
-    if (r->args->cond && !r->incomplete)
-        json_object_set_new(j, "rcond_1norm", number(r->condition));
-    if (r->args->det)
-        json_object_set_new(j, "determinant",
-                            json_pack("{s:[f, f], s:f, s:I}", "phase", r->det.re, r->det.im,
-                                      "mantissa", r->det.mantissa, "exponent",
-                                      (json_int_t)r->det.exponent));
-    json_object_set_new(j, "backward_error", number(r->error.omega));
-    json_object_set_new(j, "bad_pivots", json_integer((json_int_t)r->pivots));
-    json_object_set_new(j, "normwise_error", number(r->error.normwise));
-    json_object_set_new(j, "forward_error", number(r->forward));
-    if (r->factored) json_object_set_new(j, "rcond", number(r->rcond));
-    json_object_set_new(j, "tolerance", number(r->tolerance));
-    return j;
-}
-
-int print_json(const report *r)
-{
-    json_t *j = report_json(r);
-    FILE *out = report_stream(r);
-    int failed = !j || json_dumpf(j, out, JSON_INDENT(2)) || fputc('\n', out) == EOF;
-    json_decref(j);
-    return failed ? (complain("cannot write the report"), EXIT_USAGE) : EXIT_GOOD;
-}
-
-#else
-
-int print_json(const report *r)
-{
-    (void)r;
-    complain("--json: built without jansson");
-    return EXIT_USAGE;
-}
-
-#endif

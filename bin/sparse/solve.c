@@ -1,8 +1,11 @@
-/* solve.c: x of a triangle, through a plan; in two precisions when that was asked for. */
+/* solve.c: X of a triangle, by a plan; in two precisions when that was asked for. */
 #include "config.h"
 
-#include "bin/common/files.h"
-#include "sparse.h"
+#include "exits.h"
+#include "solve.h"
+
+#include "bin/common/message.h"
+#include "bin/common/numbers.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -46,9 +49,9 @@ static int run_plan(void *user)
     return trs_solve(j->plan, j->args->op, j->nrhs, j->B, j->T.n, j->X, j->T.n, NULL);
 }
 
-/* ---- two precisions ------------------------------------------------------------------------- */
+/* ---- two precisions -------------------------------------------------------------------------- */
 
-/* Arrays of its own in single precision, when x shall be refined to double. */
+/* Makes copies of the arrays in single precision, when X is to be refined to double. */
 static int round_down(job *j, const problem *p)
 {
     const trs_dtype was = p->A.dtype, is = was == TRS_C64 ? TRS_C32 : TRS_F32;
@@ -60,7 +63,8 @@ static int round_down(job *j, const problem *p)
     return j->T.val && j->B && j->X ? TRS_OK : TRS_EMEM;
 }
 
-/* x as it came, from 0 when it left the range of single precision. */
+/* X as it was solved; or 0, for refinement to begin with, when it left the range of single
+ * precision. */
 static int round_up(job *j, problem *p)
 {
     const int64_t n = p->A.n;
@@ -70,8 +74,7 @@ static int round_up(job *j, problem *p)
     free(p->X);
     p->X = X;
     int rc = trs_backward_error(&p->A, j->args->op, p->nrhs, p->B, n, X, n, TRS_COL_MAJOR, &e);
-    if (!rc && !isfinite(e.omega))
-        memset(X, 0, (size_t)(n * p->nrhs) * (p->A.dtype == TRS_C64 ? 16 : 8));
+    if (!rc && !isfinite(e.omega)) memset(X, 0, (size_t)(n * p->nrhs) * size_of_number(p->A.dtype));
     return rc;
 }
 
@@ -83,7 +86,7 @@ static void single_free(job *j, const problem *p)
     free(j->X);
 }
 
-/* ---- a triangle ----------------------------------------------------------------------------- */
+/* ---- a triangle ------------------------------------------------------------------------------ */
 
 static int refine_triangle(job *j, problem *p, report *r)
 {
@@ -110,18 +113,6 @@ static int solve_with_plan(job *j, problem *p, report *r)
     if (!rc && j->args->det) rc = trs_plan_determinant(j->plan, &r->det);
     if (rc) complain("%s", trs_message());
     return rc;
-}
-
-bool find_permuted(const arguments *a, problem *p)
-{
-    trs_mat T = p->A;
-    trs_plan *plan;
-    if (a->pivot || !file_may_be_permuted(&T)) return false; /* --pivot is about the diagonal */
-    T.kind = TRS_PERMUTED;
-    const bool found = trs_plan_create(&plan, &T, NULL) == TRS_OK;
-    trs_plan_destroy(plan);
-    if (found) p->A.kind = TRS_PERMUTED;
-    return found;
 }
 
 int solve_triangle(const arguments *a, problem *p, report *r)

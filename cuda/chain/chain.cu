@@ -1,24 +1,35 @@
-/* chain.cu: rows with at most one entry beside the diagonal, by pointer jumping: for bidiagonal triangles.
+/* chain.cu: triangles whose rows have at most one entry beside the diagonal, by pointer jumping.
  *
- *     x(i) = c(i) + a(i) x(p(i)),   c(i) = b(i) / L(i,i),   a(i) = -L(i,p(i)) / L(i,i),   p(i) = -1: none
+ * Such rows form trees in which every row points to the one it depends on, its parent p(i):
  *
- *     update:  a, p of round 0;  then  a'(i) = a(i) a(p(i)),  p'(i) = p(p(i))  as long as there is a p
- *     solve:   x = c;  round after round  x'(i) = x(i) + a(i) x(p(i))
+ *     x(i) = c(i) + a(i) x(p(i)),   c(i) = b(i) / L(i,i),   a(i) = -L(i,p(i)) / L(i,i);   p(i) = -1: no parent
  *
- * So a chain of n rows takes log2 n rounds (Wyllie 1979; for recurrences Kogge, Stone 1973), each a launch of
- * a thread a row: no row waits for another within one, and the order of every sum is fixed: same bits.
- * Bytes (3 elem + 4) n a round; bound by the launches, up to some 10^5 rows.
- * Where products of a grow too much, a diagonal is not near 1 (divide.cuh), or a row has more entries, one
- * thread substitutes, row after row; it is not asked to for millions of entries.  Which it is the device knows:
- * a captured solve follows an update. */
+ * A round replaces each parent by its own parent, so that all paths become half as long (Wyllie 1979; for linear
+ * recurrences Kogge and Stone 1973).  The coefficients follow from L alone, so an update makes them for all rounds:
+ *
+ *     update:  a, p of round 0;  then  a'(i) = a(i) a(p(i)),  p'(i) = p(p(i));  where p(i) = -1: a'(i) = 0, p'(i) = -1
+ *     solve:   x = c;  in every round  x'(i) = x(i) + a(i) x(p(i)),  with a and p of this round
+ *
+ * Paths of n rows take ceil (log2 n) rounds, at least one.  A round is a launch with a thread a row, which reads the x
+ * of the round before and writes another array: no row waits for another one, nothing can hang, and the order of every
+ * sum is fixed, so that the bits are the same every time.
+ *
+ * Where products of a grow too much, where a diagonal is not near 1 (divide.cuh) or a row has more entries, one thread
+ * substitutes row after row; it is not asked to for millions of entries.  Which of the two is done is a flag on the
+ * device that an update sets, so that a captured solve follows later updates.
+ * Bytes: (3 elem + 4) n a round.  Up to some 10^5 rows the time is that of the launches. */
 #include "config.h"
 
+#include "base/debug.h"
 #include "cuda/blocks/blocks.cuh"
+
+extern "C" {
+#include "solvers/solver.h"
+}
 
 enum { THREADS = PLAIN };
 
 struct chain {
-    device_csr L;
     int rounds;       /* 0: rows have more entries */
     int *substituted; /* on the device; 1: rounds are no good; the others are in its block */
     int32_t *p;       /* [rounds][n] */
@@ -27,6 +38,7 @@ struct chain {
 
 /* ---- solve ------------------------------------------------------------------------------------------- */
 
+/* x = c. */
 template <class T>
 static __global__ void first_kernel(int32_t n, const int64_t *Lp, const T *Lx, const view<T> b,
                                     T *x, bool cj)
@@ -39,11 +51,13 @@ static __global__ void first_kernel(int32_t n, const int64_t *Lp, const T *Lx, c
 template <class T> struct round_args {
     int32_t n;
     const int32_t *p;
-    const T *a, *from; /* of each column in turn */
+    const T *a;
+    const T *from; /* [columns][n] x of the round before */
     bool cj;
     __device__ T operator()(int32_t i, int r) const
     {
         const T *x = from + (int64_t)r * n;
+        TRS_ASSERT(p[i] < i);
         return p[i] < 0 ? x[i] : x[i] + conj_if(cj, a[i]) * x[p[i]];
     }
 };
@@ -67,7 +81,8 @@ static __device__ void substitute(int32_t n, const int64_t *Lp, const int32_t *L
     }
 }
 
-/* The last round, which alone writes to the caller's X; or a thread a right-hand side for all of it. */
+/* The last round, which alone writes to the caller's X: B may be X, and is read until then where rows are substituted.
+ * Or, where they are, a thread a right-hand side for all of it. */
 template <class T>
 static __global__ void last_kernel(const round_args<T> k, const int64_t *Lp, const int32_t *Li,
                                    const T *Lx, const view<T> b, const view<T> x,
@@ -75,50 +90,52 @@ static __global__ void last_kernel(const round_args<T> k, const int64_t *Lp, con
 {
     const int32_t i = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x);
     const int r = blockIdx.y;
+    TRS_ASSERT(k.p || *substituted);
     const T v = k.p && i < k.n ? k(i, r) : number<T>(0);
     if (!*substituted && i < k.n) x(i, r) = v;
     if (*substituted && i == 0) substitute(k.n, Lp, Li, Lx, b, x, r, k.cj);
 }
 
 template <class T>
-static int solve_columns(const trs_part *part, const trs_job *job, int first, int count)
+static int solve_columns(const trs_instance *inst, const trs_job *job, int first, int count)
 {
-    const chain *d = (const chain *)part->data;
-    const int32_t n = part->side->tri.n;
+    const chain *d = (const chain *)inst->data;
+    const int32_t n = inst->op->tri.n;
     const cudaStream_t stream = (cudaStream_t)job->stream;
     const view<T> b = from_column(typed<T>(job->b), first),
                   x = from_column(typed<T>(job->x), first);
-    const T *Lx = (const T *)d->L.val;
+    const trs_device_view *L = &inst->op->device;
+    const T *Lx = (const T *)L->val;
     const dim3 grid(d->rounds ? blocks_of(n) : 1, (unsigned)count);
     T *from = (T *)job->work, *to = from + (int64_t)job->nrhs * n;
     round_args<T> k = {n, d->rounds ? d->p : NULL, (const T *)d->a, from, job->conj};
-    if (d->rounds) first_kernel<T><<<grid, THREADS, 0, stream>>>(n, d->L.ptr, Lx, b, from, k.cj);
+    if (d->rounds) first_kernel<T><<<grid, THREADS, 0, stream>>>(n, L->ptr, Lx, b, from, k.cj);
     for (int round = 1; round < d->rounds; round++) {
         T *const was = from;
         round_kernel<T><<<grid, THREADS, 0, stream>>>(k, to);
         k.p += n, k.a += n, k.from = to;
         from = to, to = was;
     }
-    last_kernel<T><<<grid, THREADS, 0, stream>>>(k, d->L.ptr, d->L.idx, Lx, b, x, d->substituted);
+    last_kernel<T><<<grid, THREADS, 0, stream>>>(k, L->ptr, L->idx, Lx, b, x, d->substituted);
     return launched();
 }
 
-static int solve(const trs_part *part, const trs_job *job)
+static int solve(const trs_instance *inst, const trs_job *job)
 {
-    if (part->side->tri.n == 0) return TRS_OK;
-    return for_type(part->side->tri.dtype, [&](auto zero) {
+    if (inst->op->tri.n == 0) return TRS_OK;
+    return for_type(inst->op->tri.dtype, [&](auto zero) {
         return for_columns(job->nrhs, [&](int first, int count) {
-            return solve_columns<decltype(zero)>(part, job, first, count);
+            return solve_columns<decltype(zero)>(inst, job, first, count);
         });
     });
 }
 
 /* ---- analyse, update ----------------------------------------------------------------------------------- */
 
-/* Round 0; worse: set when b / d or a may overflow though x does not. */
+/* Round 0; *inaccurate is set where b / L(i,i) or a(i) may overflow though x does not. */
 template <class T>
 static __global__ void start_kernel(int32_t n, const int64_t *Lp, const int32_t *Li, const T *Lx,
-                                    int32_t *p, T *a, int *worse)
+                                    int32_t *p, T *a, int *inaccurate)
 {
     const int32_t i = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x);
     if (i >= n) return;
@@ -126,32 +143,34 @@ static __global__ void start_kernel(int32_t n, const int64_t *Lp, const int32_t 
     const bool has = d > Lp[i];
     p[i] = has ? Li[d - 1] : -1;
     a[i] = has ? number<T>(0) - Lx[d - 1] / Lx[d] : number<T>(0);
-    if (!is_near_one(Lx[d]) || !is_finite(a[i])) *worse = 1;
+    if (!is_near_one(Lx[d]) || !is_finite(a[i])) *inaccurate = 1;
 }
 
-/* Round after round; worse: set when a product is larger than that, or no number. */
+/* The round after one; *inaccurate is set where a product is larger than `worst`, or no number: a rounding error of an
+ * early x is multiplied by it. */
 template <class T>
 static __global__ void jump_kernel(int32_t n, const int32_t *p, const T *a, int32_t *next_p,
-                                   T *next_a, double worst, int *worse)
+                                   T *next_a, double worst, int *inaccurate)
 {
     const int32_t i = (int32_t)(blockIdx.x * blockDim.x + threadIdx.x);
     if (i >= n) return;
     const int32_t j = p[i];
     const T v = j < 0 ? number<T>(0) : a[i] * a[j];
     next_p[i] = j < 0 ? -1 : p[j];
+    TRS_ASSERT(j < i && next_p[i] < i);
     next_a[i] = v;
-    if (!(magnitude(v) <= worst)) *worse = 1;
+    if (!(magnitude(v) <= worst)) *inaccurate = 1;
 }
 
-static void release(trs_part *part)
+static void release(trs_instance *inst)
 {
-    trs_context *ctx = part->ctx;
-    chain *d = (chain *)part->data;
-    device_csr_free(ctx, &d->L);
+    trs_context *ctx = inst->ctx;
+    chain *d = (chain *)inst->data;
     trs_gpu_free(ctx, d->substituted);
     trs_free(&ctx->mem, d);
 }
 
+/* For paths of that many rows: after k rounds a parent is 2^k rows back. */
 static int rounds_of(int64_t levels)
 {
     int k = 1;
@@ -159,13 +178,13 @@ static int rounds_of(int64_t levels)
     return k;
 }
 
-enum { MOST = 1000000 }; /* entries that one thread is asked to go through */
+enum { MOST = 1000000 }; /* entries that one thread is asked to substitute */
 
 /* The first row with more than one entry beside the diagonal; n: none. */
-static int32_t long_row(const trs_side *s)
+static int32_t long_row(const trs_operator *s)
 {
     const trs_tri *t = &s->tri;
-    int32_t i = s->tally.longest > 2 ? 0 : t->n;
+    int32_t i = s->statistics.longest > 2 ? 0 : t->n;
     while (i < t->n && t->ptr[i + 1] - t->ptr[i] <= 2) i++;
     return i;
 }
@@ -179,28 +198,33 @@ static size_t lay_out(chain *d, char *base, int64_t n, size_t size)
     return used;
 }
 
-static int analyse(trs_part *part)
+static int build(trs_instance *inst)
 {
-    trs_context *ctx = part->ctx;
-    const trs_tri *t = &part->side->tri;
+    trs_context *ctx = inst->ctx;
+    const trs_tri *t = &inst->op->tri;
     chain *d = (chain *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    part->data = d;
-    const int32_t row = long_row(part->side);
-    if (row == t->n) d->rounds = rounds_of(part->lv->count);
+    inst->data = d;
+    const unsigned all = TRS_OP_PATTERN | TRS_OP_VALUES;
+    int rc = trs_operator_host(inst->op, TRS_OP_PATTERN);
+    if (rc) return rc;
+    const int32_t row = long_row(inst->op);
+    if (row == t->n) d->rounds = rounds_of(inst->op->lv.count);
     else if (t->nnz > MOST)
         return trs_fail(TRS_ESUPPORT,
                         "cuda-chain is for one entry a row beside the diagonal, and a row has %d",
                         (int)(t->ptr[row + 1] - t->ptr[row] - 1));
-    int rc = device_csr_new(part, &d->L);
+    rc = trs_operator_device(inst->op, all);
     if (rc) return rc;
+    trs_operator_hold(inst->op, all);
     const size_t size = trs_size(t->dtype);
     void *base = trs_gpu_new(ctx, (int64_t)lay_out(d, NULL, t->n, size), 1, "jumps");
     if (base) lay_out(d, (char *)base, t->n, size);
     return base ? TRS_OK : TRS_EMEM;
 }
 
-template <class T> static int make_rounds(const chain *d, int32_t n, cudaStream_t stream)
+template <class T>
+static int make_rounds(const chain *d, int32_t n, const trs_device_view *L, cudaStream_t stream)
 {
     const unsigned blocks = blocks_of(n);
     T *a = (T *)d->a;
@@ -208,8 +232,8 @@ template <class T> static int make_rounds(const chain *d, int32_t n, cudaStream_
         cudaSuccess)
         return TRS_EDEVICE;
     if (d->rounds == 0 || n == 0) return TRS_OK;
-    start_kernel<T><<<blocks, THREADS, 0, stream>>>(n, d->L.ptr, d->L.idx, (const T *)d->L.val,
-                                                    d->p, a, d->substituted);
+    start_kernel<T><<<blocks, THREADS, 0, stream>>>(n, L->ptr, L->idx, (const T *)L->val, d->p, a,
+                                                    d->substituted);
     for (int k = 1; k < d->rounds; k++) {
         const int64_t was = (int64_t)(k - 1) * n;
         jump_kernel<T><<<blocks, THREADS, 0, stream>>>(n, d->p + was, a + was, d->p + was + n,
@@ -218,48 +242,41 @@ template <class T> static int make_rounds(const chain *d, int32_t n, cudaStream_
     return launched();
 }
 
-/* From the values of d->L. */
-static int update_rounds(trs_part *part, void *stream)
+static int update(trs_instance *inst, void *stream)
 {
-    const trs_tri *t = &part->side->tri;
+    const trs_tri *t = &inst->op->tri;
     const int rc = for_type(t->dtype, [&](auto zero) {
-        return make_rounds<decltype(zero)>((const chain *)part->data, t->n, (cudaStream_t)stream);
+        return make_rounds<decltype(zero)>((const chain *)inst->data, t->n, &inst->op->device,
+                                           (cudaStream_t)stream);
     });
     return rc || trs_gpu_wait(stream)
                ? trs_fail(TRS_EDEVICE, "cuda-chain: the products of jumps failed")
                : TRS_OK;
 }
 
-static int update(trs_part *part)
+static int64_t work_bytes(const trs_instance *inst, int nrhs)
 {
-    const int rc = device_csr_values(part, &((chain *)part->data)->L);
-    return rc ? rc : update_rounds(part, NULL);
+    return 2 * (int64_t)nrhs * inst->op->tri.n * (int64_t)trs_size(inst->op->tri.dtype);
 }
 
-static int update_direct(trs_part *part, const void *val, void *stream)
+static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+                            trs_cost *c)
 {
-    const int rc = device_csr_take(part, &((chain *)part->data)->L, val, stream);
-    return rc ? rc : update_rounds(part, stream);
-}
-
-static int64_t work_bytes(const trs_part *part, int nrhs)
-{
-    return 2 * (int64_t)nrhs * part->side->tri.n * (int64_t)trs_size(part->side->tri.dtype);
-}
-
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
-{
+    const trs_shape *s = &p->shape;
+    (void)built;
     const double n = (double)s->n * s->nrhs;
     if (s->longest > 2) { /* one thread: a read of memory after the other */
         c->hops = (double)s->nnz * m->gpu_hop;
-        return;
+        return NULL;
     }
     c->sync = (rounds_of(s->levels) + 2.5) * m->gpu_launch;
     c->bytes = rounds_of(s->levels) * n * (4 * s->elem + 4) * m->gpu_byte;
+    return NULL;
 }
 
-static int64_t bytes(const trs_shape *s)
+static int64_t bytes(const trs_prospect *p)
 {
+    const trs_shape *s = &p->shape;
     const int rounds = s->longest > 2 ? 0 : rounds_of(s->levels);
     return s->nnz * (int64_t)(s->elem + 4) + 8 * (s->n + 1) +
            rounds * s->n * (int64_t)(s->elem + 4);
@@ -273,11 +290,10 @@ const trs_solver trs_solver_chain = {
     .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
     .accuracy = TRS_INVERTING,
     .order = TRS_ORDER_NATURAL,
-    .cost = cost,
+    .estimate = estimate,
     .bytes = bytes,
-    .analyse = analyse,
+    .build = build,
     .update = update,
-    .update_direct = update_direct,
     .solve = solve,
     .release = release,
     .work_bytes = work_bytes,

@@ -1,88 +1,92 @@
-/* host.c: the CPU solves, between two copies: for chains, on which no GPU beats a core.
+/* host.c: a CPU core solves, between two copies: for long chains of small rows, on which a core with its caches is
+ * faster than any GPU.
  *
- * B is copied to pinned memory, a function in the stream runs cpu-serial there, X is copied back: nothing
- * waits on the host, and all of it can be captured.  What the function is to do follows from the number
- * of right-hand sides, the layout and whether values are conjugated; the work space has a note for each
- * of these, written once, so that solves that are still under way are not disturbed.
- * Bytes over the link: 2 elem n; bound by cpu-serial, and by some 30 us for two copies and a call. */
+ * B is copied to pinned memory, a function in the stream runs cpu-serial there, and X is copied back.  Nothing waits on
+ * the host, and all of it can be captured in a CUDA graph.  The function gets a host_call: what to solve, and the
+ * strides of B and X.  It follows from the number of right-hand sides, the layout and whether values are conjugated; so
+ * the work space has one for each combination, written once, and no solve changes one that an earlier solve, still
+ * under way, is going to read.
+ * Bytes over the link: 2 elem n.  The time is that of cpu-serial, and some 30 us for two copies and a call. */
 #include "config.h"
 
+#include "base/debug.h"
 #include "base/device.h"
-#include "solvers/on_device.h"
+#include "matrix/on_device.h"
+#include "solvers/solver.h"
 
 #include <cuda_runtime_api.h>
 
 typedef struct note { /* what the function in the stream is told */
-    const trs_part *part;
+    const trs_instance *inst;
     trs_job job;
-} note;
+} host_call;
 
 typedef struct host_work {
     void *buffer; /* [n*nrhs] pinned */
     int nrhs;
-    note *notes; /* [4*nrhs] by number, layout, conj */
+    host_call *calls; /* [4*nrhs] by number of right-hand sides, layout, conj */
 } host_work;
 
-static note *note_of(const host_work *w, int nrhs, bool by_rows, bool conj)
+static host_call *call_of(const host_work *w, int nrhs, bool by_rows, bool conj)
 {
-    return &w->notes[4 * (nrhs - 1) + 2 * by_rows + conj];
+    return &w->calls[4 * (nrhs - 1) + 2 * by_rows + conj];
 }
 
 static void CUDART_CB run(void *data)
 {
     const note *n = data;
-    (void)trs_solver_cpu_serial.solve(n->part, &n->job);
+    (void)trs_solver_cpu_serial.solve(n->inst, &n->job);
 }
 
 static void work_destroy(trs_context *ctx, void *work)
 {
     host_work *w = work;
     trs_gpu_pinned_free(w->buffer);
-    trs_free(&ctx->mem, w->notes);
+    trs_free(&ctx->mem, w->calls);
     trs_free(&ctx->mem, w);
 }
 
-static void write_notes(const trs_part *part, host_work *w)
+static void write_notes(const trs_instance *inst, host_work *w)
 {
-    const int64_t n = part->side->tri.n;
+    const int64_t n = inst->op->tri.n;
     for (int r = 1; r <= w->nrhs; r++)
         for (int k = 0; k < 4; k++) {
             const bool by_rows = k / 2 == 1;
             trs_view v = {w->buffer, by_rows ? r : 1, by_rows ? 1 : n};
             trs_job job = {.nrhs = r, .conj = k % 2 == 1, .threads = 1};
-            job.b = job.x = trs_view_natural(part->side, v); /* its own inverse */
-            *note_of(w, r, by_rows, k % 2 == 1) = (note){part, job};
+            job.b = job.x = trs_view_natural(inst->op, v); /* its own inverse */
+            *note_of(w, r, by_rows, k % 2 == 1) = (note){inst, job};
         }
 }
 
-static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **work)
+static int work_create(const trs_instance *inst, trs_context *ctx, int nrhs, void **work)
 {
-    const trs_tri *t = &part->side->tri;
+    const trs_tri *t = &inst->op->tri;
     host_work *w = *work = trs_alloc_zero(&ctx->mem, 1, sizeof *w);
     if (!w) return trs_fail(TRS_EMEM, "out of memory");
     w->nrhs = nrhs;
-    w->notes = trs_new(ctx, 4 * (int64_t)nrhs, sizeof *w->notes, "notes to the host");
-    if (!w->notes) return TRS_EMEM;
+    w->calls = trs_new(ctx, 4 * (int64_t)nrhs, sizeof *w->calls, "calls of the host");
+    if (!w->calls) return TRS_EMEM;
     const size_t bytes = (size_t)t->n * (size_t)nrhs * trs_size(t->dtype);
     w->buffer = trs_gpu_pinned_new(ctx, bytes);
     if (!w->buffer)
         return trs_fail(TRS_EMEM, "%.3g bytes of pinned memory for B and X", (double)bytes);
-    write_notes(part, w);
+    write_notes(inst, w);
     return TRS_OK;
 }
 
-static int solve(const trs_part *part, const trs_job *job)
+static int solve(const trs_instance *inst, const trs_job *job)
 {
     const host_work *w = job->work;
-    const size_t size = trs_size(part->side->tri.dtype);
-    const size_t n = (size_t)part->side->tri.n, many = (size_t)job->nrhs;
-    const trs_view b = trs_view_natural(part->side, job->b),
-                   x = trs_view_natural(part->side, job->x);
+    const size_t size = trs_size(inst->op->tri.dtype);
+    const size_t n = (size_t)inst->op->tri.n, many = (size_t)job->nrhs;
+    const trs_view b = trs_view_natural(inst->op, job->b), x = trs_view_natural(inst->op, job->x);
     const bool by_rows = b.rs != 1 || x.rs != 1;
     const size_t width = (by_rows ? many : n) * size, lines = by_rows ? n : many;
+    TRS_ASSERT(job->nrhs >= 1 && job->nrhs <= w->nrhs);
     int rc = trs_gpu_copy_lines(w->buffer, width, b.p, (size_t)(by_rows ? b.rs : b.cs) * size,
                                 width, lines, false, job->stream);
-    if (!rc && cudaLaunchHostFunc(job->stream, run, note_of(w, job->nrhs, by_rows, job->conj)) !=
+    if (!rc && cudaLaunchHostFunc(job->stream, run, call_of(w, job->nrhs, by_rows, job->conj)) !=
                    cudaSuccess) {
         (void)cudaGetLastError();
         rc = TRS_EDEVICE;
@@ -92,28 +96,28 @@ static int solve(const trs_part *part, const trs_job *job)
                                    width, lines, true, job->stream);
 }
 
-/* The CPU reads the values of the side on the host: those of this part come over, pivots treated. */
-static int update_direct(trs_part *part, const void *val, void *stream)
+/* The CPU reads the triangle of the operator on the host. */
+static int update(trs_instance *inst, void *stream)
 {
-    const trs_tri *t = &part->side->tri;
-    const size_t size = trs_size(t->dtype), begin = (size_t)t->ptr[part->from] * size;
-    const size_t bytes = (size_t)t->ptr[part->to] * size - begin;
-    return trs_gpu_copy_lines((char *)t->val + begin, bytes, (const char *)val + begin, bytes,
-                              bytes, 1, false, stream);
+    (void)stream;
+    return trs_operator_host(inst->op, TRS_OP_PATTERN | TRS_OP_VALUES);
 }
 
 /* The call starts as late as a copy does: with both, no solve takes less. */
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+                            trs_cost *c)
 {
-    trs_solver_cpu_serial.cost(s, m, c);
+    const trs_shape *s = &p->shape;
+    (void)trs_solver_cpu_serial.estimate(p, built, m, c);
     c->copies = 2 * m->link_start + 2 * (double)s->n * s->elem * s->nrhs * m->link_byte;
     const double all = c->bytes + c->hops + c->copies, least = 3 * m->link_start;
     c->sync = all < least ? least - all : 0;
+    return NULL;
 }
 
-static int64_t bytes(const trs_shape *s)
+static int64_t bytes(const trs_prospect *p)
 {
-    (void)s;
+    (void)p;
     return 0;
 }
 
@@ -125,9 +129,9 @@ const trs_solver trs_solver_host = {
     .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
-    .cost = cost,
+    .estimate = estimate,
     .bytes = bytes,
-    .update_direct = update_direct,
+    .update = update,
     .solve = solve,
     .work_create = work_create,
     .work_destroy = work_destroy,

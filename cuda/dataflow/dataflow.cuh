@@ -1,5 +1,5 @@
-/* dataflow.cuh: what cuda-dataflow does with a triangle, for solvers that hand it another one (dataflow.cu), and
- * what it does with several right-hand sides (many.cu). */
+/* dataflow.cuh: a triangle that is solved as a data flow: what cuda-dataflow does with one, for solvers that
+ * hand it another one (cuda-merged), and what the files of this room call in each other. */
 #ifndef TRS_DATAFLOW_CUH
 #define TRS_DATAFLOW_CUH
 
@@ -9,36 +9,46 @@ extern "C" {
 #include "flow.h"
 }
 
-enum { MANY = 5 }; /* kernels for several columns */
+enum { MANY_KERNELS = 5 }; /* for 2, 4, 8, 16 and 32 right-hand sides */
 
 struct dataflow {
     int32_t n;
     trs_dtype dtype;
     trs_flow flow;
-    void *val, *inv; /* on the device, in one block with place that begins with inv */
-    int32_t *place;  /* [n] node of each row */
-    bool lengthy;    /* rows are long, for many_solve */
-    int blocks, many_blocks[MANY];
+    void *val; /* [nnz of the flow] on the device, in its order */
+    void *inv; /* [nodes] what is kept of the diagonals; one allocation with val and row_node */
+    int32_t *row_node; /* [n] node of each row, on the device */
+    bool long_rows;    /* for several right-hand sides: lanes share the entries of a row */
+    int single_blocks, many_blocks[MANY_KERNELS]; /* of each kernel's launch */
 };
 
-/* d is zero before; after a failure what is there is to be freed all the same. */
+/* d is zero before; after a failure, what is there has to be freed all the same. */
 int dataflow_new(trs_context *ctx, const trs_pattern *p, trs_dtype dtype, dataflow *d);
 void dataflow_free(trs_context *ctx, dataflow *d);
-int dataflow_take(const dataflow *d, const void *val,
-                  void *stream); /* of the triangle, on the device */
+/* val: values of the triangle, on the device */
+int dataflow_take(const dataflow *d, const void *val, void *stream);
+/* Enough for a flow of so many nodes, and for any of fewer. */
 int64_t dataflow_work_bytes(int64_t nodes, int64_t n, trs_dtype dtype, int nrhs);
 int dataflow_solve(const dataflow *d, const trs_job *job);
+/* What a solve of a triangle of this shape is predicted to take. */
+void dataflow_cost(const trs_shape *s, const trs_machine *m, trs_cost *c);
 
-/* ---- many.cu ------------------------------------------------------------------------------------------ */
+/* ---- one right-hand side: single.cu ---------------------------------------------------------------------- */
 
-int many_new(trs_context *ctx, dataflow *d); /* place, lengthy, many_blocks; the rest is there */
-/* Columns that are solved at a time when nrhs of them are left; 1: not by many_solve. */
+int single_new(dataflow *d); /* single_blocks; the flow is there */
+int64_t single_work_bytes(int64_t nodes, trs_dtype dtype);
+int single_solve(const dataflow *d, const trs_job *job);
+
+/* ---- several: many.cu ------------------------------------------------------------------------------------- */
+
+int many_new(trs_context *ctx,
+             dataflow *d); /* row_node, long_rows, many_blocks; the rest is there */
+/* How many right-hand sides are solved at a time when nrhs are left; 1: not by many_solve. */
 int many_at_once(int nrhs);
-int many_width(int nrhs); /* columns that the kernel has which does so */
-/* y, and B by rows. */
+int many_width(int nrhs); /* right-hand sides that the kernel for nrhs of them has room for */
 int64_t many_work_bytes(int64_t nodes, int64_t n, trs_dtype dtype, int nrhs);
 int many_solve(const dataflow *d, const trs_job *job);
-/* Of one launch with a kernel for so many columns. */
+/* Of one launch of the kernel for width right-hand sides. */
 void many_cost(const trs_shape *s, int width, const trs_machine *m, trs_cost *c);
 
 #endif

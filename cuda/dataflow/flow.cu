@@ -1,10 +1,25 @@
-/* flow.cu: nodes, their order, the tasks of warps, made on the device.
+/* flow.cu: the schedule of cuda-dataflow, made on the device.
  *
- * A row with many entries keeps those that come last (flow_sort.cu) and leaves the others to pieces, so that its
- * critical path is not longer than before.  The levels of the rows are known: a row of level l comes at 2 l, a piece
- * whose entries have level l at most at 2 l + 1, which is before its row and behind what it needs.  Then a
- * stable sort by (level, lanes), so that the order depends on the pattern alone, and one pass to renumber.
- * Bytes: 100 a node and 12 an entry, some of them at random, and what the sort moves: O(n + nnz). */
+ * Cutting long rows.  A row with m > 512 entries would be one warp's for 4 rounds of loads and more.  It is cut
+ * into m / 256 nodes: partial sums of 256 entries each, and the row itself with the 256 to 511 entries that
+ * come last:
+ *
+ *        entries by level (flow_sort.cu)   0 .. 255 | 256 .. 511 | 512 .. 767 | 768 .. m-1   diagonal
+ *        node                              partial  | partial    | partial    | row
+ *        operands of the row                  x          x            x         x x ... x
+ *
+ * A partial sum needs what comes early and is there by the time that the row's own, last entries are.  So the
+ * row's critical path is not longer than before.
+ *
+ * Order.  The levels of the rows are known.  A row of level l gets the key 2 l; a partial sum whose entries
+ * have levels up to l gets 2 l + 1, which is behind all that it needs, and before its row, whose level is
+ * greater than l.  A stable radix sort by (key, lanes) puts the nodes into the order of the schedule, which
+ * therefore depends on the pattern alone.
+ *
+ * A node has two numbers.  In row order, x, the nodes of a row are side by side, the row behind its partial
+ * sums; k is its place in the schedule.  The schedule refers to nodes by k only.
+ *
+ * Bytes: about 130 a node and 12 an entry, some of them at random, and what the sort moves: O(n + nnz). */
 #include "config.h"
 
 #include "cuda/runtime/cuda.cuh"
@@ -18,21 +33,29 @@ extern "C" {
 #include "flow.h"
 }
 
-enum { THREADS = PLAIN, WARP = TRS_FLOW_WARP, BATCH = TRS_FLOW_BATCH, PIECE = TRS_FLOW_PIECE };
+enum { THREADS = PLAIN, WARP = TRS_FLOW_WARP, BATCH = TRS_FLOW_BATCH, PARTIAL = TRS_FLOW_PARTIAL };
 
-struct making { /* nodes in the order of their rows, the pieces of a row before it; on the device */
+/* What a schedule is made from and by; the arrays are on the device. */
+struct making {
     int32_t n, nodes;
     const int64_t *Lp;
     const int32_t *Li, *level; /* [n] of rows */
-    int64_t *at;               /* [n] the entries of a long row in place; NULL: none is */
-    int32_t *first;            /* [n+1] node of each row, or of its first piece */
-    int32_t *owner;            /* [nodes] row */
-    int32_t *mine;             /* [n] place of each row in the order */
-    int32_t *place;            /* [nodes] place of each node */
-    int32_t *count;            /* [nodes+1] what scans go over */
-    uint64_t *key[2];          /* [nodes] level and lanes; before and after sorting */
-    int32_t *order[2];         /* [nodes] */
-    void *temp;                /* of CUB */
+    int64_t *begin;            /* [n] of a long row in flow.sorted, else -1; NULL: no row is long */
+    int32_t *row_nodes;        /* [n+1] nodes of each row, then 0 */
+    int32_t *first;            /* [n+1] x of the first node of each row */
+    int32_t *row;              /* [nodes] row that node x is, or is a partial sum of */
+    uint64_t *node_key;        /* [nodes] level and lanes of node x */
+    int32_t *identity;         /* [nodes] 0, 1, ... */
+    uint64_t *key;             /* [nodes] level and lanes of node k */
+    int32_t *order;            /* [nodes] x of node k */
+    int32_t *place;            /* [nodes] k of node x */
+    int32_t *row_place;        /* [n] k of each row */
+    int32_t *length;           /* [nodes+1] operands of node k, then 0 */
+    int32_t *mark;             /* [nodes] k if node k - 1 has another key, else 0 */
+    int32_t *same_key;         /* [nodes] the first node with the key of node k */
+    int32_t *starts;           /* [nodes+1] 1: a task begins at node k; then 0 */
+    int32_t *task;             /* [nodes+1] tasks that begin before node k */
+    void *temp;                /* [temp_bytes] of CUB */
     size_t temp_bytes;
 };
 
@@ -41,118 +64,131 @@ static __device__ inline int32_t index_of_thread()
     return (int32_t)(blockIdx.x * THREADS + threadIdx.x);
 }
 
+/* ---- nodes ------------------------------------------------------------------------------------------------ */
+
 struct node {
     int32_t row;
-    bool is_piece;
-    int32_t pieces; /* of its row, when it is that */
-    int64_t begin;  /* entries, as in the flow */
-    int32_t count;  /* entries in the flow, the pieces of the row among them */
+    bool is_partial;
+    int32_t partials; /* among its operands */
+    int64_t source;   /* as in the flow */
+    int32_t length;   /* operands */
 };
 
+/* Node x, from the pattern. */
 static __device__ node node_of(const making &m, int32_t x)
 {
-    const int32_t i = m.owner[x], k = x - m.first[i], pieces = m.first[i + 1] - m.first[i] - 1;
-    const int64_t at = m.at ? m.at[i] : -1, skip = (int64_t)k * PIECE;
-    const int64_t begin = at < 0 ? m.Lp[i] + skip : ~(at + skip);
-    if (k < pieces) return {i, true, 0, begin, PIECE};
-    return {i, false, pieces, begin, (int32_t)(m.Lp[i + 1] - 1 - m.Lp[i] - skip) + pieces};
+    const int32_t i = m.row[x], k = x - m.first[i], partials = m.first[i + 1] - m.first[i] - 1;
+    const int64_t begin = m.begin ? m.begin[i] : -1, skip = (int64_t)k * PARTIAL;
+    const int64_t source = begin < 0 ? m.Lp[i] + skip : ~(begin + skip);
+    const int64_t entries = m.Lp[i + 1] - 1 - m.Lp[i]; /* left of the diagonal */
+    TRS_ASSERT(0 <= k && k <= partials && skip <= entries);
+    if (k < partials) return {i, true, 0, source, PARTIAL};
+    return {i, false, partials, source, (int32_t)(entries - skip) + partials};
 }
 
-/* Where in the triangle the entry k of a node is. */
-static __device__ inline int64_t place_of(const int64_t *place, int64_t begin, int32_t k)
+/* Which entry of the triangle is entry e of those that begin at source. */
+static __device__ inline int64_t entry_of(const int64_t *sorted, int64_t source, int32_t e)
 {
-    return begin < 0 ? place[~begin + k] : begin + k;
+    return source < 0 ? sorted[~source + e] : source + e;
 }
 
-static __global__ void count_kernel(const making m)
+static __global__ void row_nodes_kernel(const making m)
 {
     const int32_t i = index_of_thread();
     if (i > m.n) return;
-    const int64_t length = i < m.n ? m.Lp[i + 1] - m.Lp[i] - 1 : 0;
-    m.first[i] = i == m.n ? 0 : length > 2 * PIECE ? (int32_t)(length / PIECE) : 1;
+    const int64_t entries = i < m.n ? m.Lp[i + 1] - m.Lp[i] - 1 : 0;
+    const int32_t nodes = entries > 2 * PARTIAL ? (int32_t)(entries / PARTIAL) : 1;
+    m.row_nodes[i] = i < m.n ? nodes : 0;
 }
 
-static __global__ void own_kernel(const making m)
+static __global__ void row_kernel(const making m)
 {
     const int32_t i = index_of_thread();
     if (i >= m.n) return;
-    for (int32_t x = m.first[i]; x < m.first[i + 1]; x++) m.owner[x] = i;
+    for (int32_t x = m.first[i]; x < m.first[i + 1]; x++) m.row[x] = i;
 }
 
-enum { CLASS_BITS = 3 };
+/* ---- their order -------------------------------------------------------------------------------------------- */
 
-/* log2 of the lanes: the least with which count entries are one batch, at most a warp. */
-static __device__ int class_of(int32_t count)
+enum { LANES_BITS = 3 }; /* of a key; the level stands above them */
+
+/* The logarithm of the lanes of a node: the least with which each lane has one batch, at most a warp. */
+static __device__ int log2_lanes(int32_t length)
 {
-    return count <= BATCH ? 0 : min(32 - __clz((count - 1) / BATCH), 5);
+    return length <= BATCH ? 0 : min(32 - __clz((length - 1) / BATCH), 5);
 }
 
-static __device__ int class_of_key(uint64_t key)
+static __device__ int lanes_of_key(uint64_t key)
 {
-    return (int)(key & ((1 << CLASS_BITS) - 1));
+    return 1 << (key & ((1 << LANES_BITS) - 1));
 }
 
-static __global__ void key_kernel(const making m, const int64_t *place)
+static __global__ void key_kernel(const making m, const int64_t *sorted)
 {
     const int32_t x = index_of_thread();
     if (x >= m.nodes) return;
     const node v = node_of(m, x);
     uint64_t level = 2 * (uint64_t)m.level[v.row];
-    if (v.is_piece) {
-        int32_t most = 0;
-        for (int k = 0; k < PIECE; k++)
-            most = max(most, m.level[m.Li[place_of(place, v.begin, k)]]);
-        level = 2 * (uint64_t)most + 1;
+    if (v.is_partial) {
+        int32_t last = 0;
+        for (int e = 0; e < PARTIAL; e++)
+            last = max(last, m.level[m.Li[entry_of(sorted, v.source, e)]]);
+        TRS_ASSERT(last < m.level[v.row]);
+        level = 2 * (uint64_t)last + 1;
     }
-    m.key[0][x] = level << CLASS_BITS | (uint64_t)class_of(v.count);
-    m.order[0][x] = x;
+    m.node_key[x] = level << LANES_BITS | (uint64_t)log2_lanes(v.length);
+    m.identity[x] = x;
 }
 
-/* What a node is at its place; count: where those of its key begin, once the largest was carried on. */
+/* A thread more than there are nodes writes the zeros behind the last ones, which the scans turn into
+ * totals. */
 static __global__ void place_kernel(const making m, const trs_flow f)
 {
     const int32_t k = index_of_thread();
     if (k > m.nodes) return;
     if (k == m.nodes) {
-        f.ptr[k] = 0;
+        m.length[k] = 0;
         return;
     }
-    const int32_t x = m.order[0][k];
+    const int32_t x = m.order[k];
     const node v = node_of(m, x);
     m.place[x] = k;
-    if (!v.is_piece) m.mine[v.row] = k;
-    f.row[k] = v.is_piece ? -1 : v.row;
-    f.pieces[k] = v.pieces;
-    f.begin[k] = v.begin;
-    f.ptr[k] = v.count;
-    m.count[k] = k > 0 && m.key[0][k] != m.key[0][k - 1] ? k : 0;
+    if (!v.is_partial) m.row_place[v.row] = k;
+    f.row[k] = v.is_partial ? -1 : v.row;
+    f.partials[k] = v.partials;
+    f.source[k] = v.source;
+    m.length[k] = v.length;
+    m.mark[k] = k > 0 && m.key[k] != m.key[k - 1] ? k : 0;
 }
 
-/* Does a task begin here? */
-static __global__ void mark_kernel(const making m)
+/* ---- tasks ---------------------------------------------------------------------------------------------------- */
+
+/* Nodes of one key are cut into tasks of as many as a warp has lanes for. */
+static __global__ void starts_kernel(const making m)
 {
     const int32_t k = index_of_thread();
     if (k > m.nodes) return;
-    m.count[k] = k < m.nodes && (k - m.count[k]) % (WARP >> class_of_key(m.key[0][k])) == 0 ? 1 : 0;
+    m.starts[k] = k < m.nodes && (k - m.same_key[k]) % (WARP / lanes_of_key(m.key[k])) == 0 ? 1 : 0;
 }
 
 static __global__ void task_kernel(const making m, const trs_flow f)
 {
     const int32_t k = index_of_thread();
-    if (k >= m.nodes || m.count[k] == m.count[k + 1]) return;
-    const uint64_t key = m.key[0][k];
-    const int lanes = 1 << class_of_key(key), most = min(WARP / lanes, m.nodes - k);
+    if (k >= m.nodes || !m.starts[k]) return;
+    const uint64_t key = m.key[k];
+    const int lanes = lanes_of_key(key), most = min(WARP / lanes, m.nodes - k);
     int count = 1;
-    while (count < most && m.key[0][k + count] == key) count++;
-    f.task[m.count[k]] = {k, (int16_t)count, (int16_t)lanes};
+    while (count < most && m.key[k + count] == key) count++;
+    TRS_ASSERT(m.task[k] < f.tasks && count * lanes <= WARP);
+    f.task[m.task[k]] = {k, (int16_t)count, (int16_t)lanes};
 }
 
-struct worker {   /* a lane, and the node of its task that it has a share in */
-    int32_t node; /* -1: none */
-    int lane, lanes;
+struct place_in_task { /* of a lane */
+    int32_t node;      /* that it works for; -1: none */
+    int lane, lanes;   /* which one of how many do */
 };
 
-static __device__ worker worker_of(const trs_flow &f)
+static __device__ place_in_task place_in_task_of(const trs_flow &f)
 {
     const int64_t t = (blockIdx.x * (int64_t)THREADS + threadIdx.x) / WARP;
     if (t >= f.tasks) return {-1, 0, 1};
@@ -161,35 +197,38 @@ static __device__ worker worker_of(const trs_flow &f)
     return {sub < task.count ? task.first + sub : -1, (int)(threadIdx.x % task.lanes), task.lanes};
 }
 
-/* Which node an entry multiplies. */
-static __global__ void fill_kernel(const making m, const trs_flow f)
+/* ---- operands, and values in their order ---------------------------------------------------------------------- */
+
+static __global__ void operand_kernel(const making m, const trs_flow f)
 {
-    const worker w = worker_of(f);
+    const place_in_task w = place_in_task_of(f);
     if (w.node < 0) return;
-    const int64_t to = f.ptr[w.node], begin = f.begin[w.node];
-    const int32_t count = (int32_t)(f.ptr[w.node + 1] - to), pieces = f.pieces[w.node];
-    const int32_t x = m.order[0][w.node];
-    for (int32_t q = w.lane; q < count; q += w.lanes)
-        f.idx[to + q] = q < pieces ? m.place[x - pieces + q]
-                                   : m.mine[m.Li[place_of(f.place, begin, q - pieces)]];
+    const int64_t to = f.ptr[w.node], source = f.source[w.node];
+    const int32_t length = (int32_t)(f.ptr[w.node + 1] - to), partials = f.partials[w.node];
+    const int32_t x = m.order[w.node];
+    for (int32_t q = w.lane; q < length; q += w.lanes) {
+        f.idx[to + q] = q < partials ? m.place[x - partials + q]
+                                     : m.row_place[m.Li[entry_of(f.sorted, source, q - partials)]];
+        TRS_ASSERT(f.idx[to + q] < w.node); /* this is why a solve cannot hang */
+    }
 }
 
 template <class T>
 static __global__ void take_kernel(const trs_flow f, const T *from, T *val, T *inv)
 {
-    const worker w = worker_of(f);
+    const place_in_task w = place_in_task_of(f);
     if (w.node < 0) return;
-    const int64_t to = f.ptr[w.node], begin = f.begin[w.node];
-    const int32_t count = (int32_t)(f.ptr[w.node + 1] - to), pieces = f.pieces[w.node];
-    for (int32_t q = w.lane; q < count; q += w.lanes)
-        val[to + q] = q < pieces ? number<T>(1) : from[place_of(f.place, begin, q - pieces)];
+    const int64_t to = f.ptr[w.node], source = f.source[w.node];
+    const int32_t length = (int32_t)(f.ptr[w.node + 1] - to), partials = f.partials[w.node];
+    for (int32_t q = w.lane; q < length; q += w.lanes)
+        val[to + q] = q < partials ? number<T>(1) : from[entry_of(f.sorted, source, q - partials)];
     if (w.lane > 0) return;
     inv[w.node] = f.row[w.node] < 0
                       ? number<T>(-1)
-                      : kept(from[place_of(f.place, begin, count - pieces)], f.divides);
+                      : kept(from[entry_of(f.sorted, source, length - partials)], f.divides);
 }
 
-/* ---- the host side -------------------------------------------------------------------------------------- */
+/* ---- sorts and scans -------------------------------------------------------------------------------------------- */
 
 static int failed(cudaError_t e)
 {
@@ -199,37 +238,40 @@ static int failed(cudaError_t e)
 
 static cudaError_t sort(making &m, int64_t levels)
 {
-    cub::DoubleBuffer<uint64_t> key(m.key[0], m.key[1]);
-    cub::DoubleBuffer<int32_t> order(m.order[0], m.order[1]);
-    int bits = CLASS_BITS + 1;
-    while ((int64_t)1 << (bits - CLASS_BITS - 1) < levels) bits++;
-    const cudaError_t e =
-        cub::DeviceRadixSort::SortPairs(m.temp, m.temp_bytes, key, order, m.nodes, 0, bits);
-    m.key[0] = key.Current();
-    m.order[0] = order.Current();
-    return e;
+    int bits = LANES_BITS + 1;
+    while ((int64_t)1 << (bits - LANES_BITS - 1) < levels) bits++;
+    return cub::DeviceRadixSort::SortPairs(m.temp, m.temp_bytes, m.node_key, m.key, m.identity,
+                                           m.order, m.nodes, 0, bits);
 }
 
-struct largest { /* of two */
+struct larger_of {
     __host__ __device__ int32_t operator()(int32_t a, int32_t b) const { return a > b ? a : b; }
 };
 
-static cudaError_t add_up(making &m, int32_t *a, int32_t count)
+struct sum_of { /* in 64 bits, whatever is added up */
+    __host__ __device__ int64_t operator()(int64_t a, int64_t b) const { return a + b; }
+};
+
+/* sum [k] = a [0] + ... + a [k-1] */
+static cudaError_t add_up(making &m, const int32_t *a, int32_t *sum, int32_t count)
 {
-    return cub::DeviceScan::ExclusiveSum(m.temp, m.temp_bytes, a, a, count);
+    return cub::DeviceScan::ExclusiveSum(m.temp, m.temp_bytes, a, sum, count);
 }
 
-static cudaError_t add_up(making &m, int64_t *a, int32_t count)
+static cudaError_t add_up(making &m, const int32_t *a, int64_t *sum, int32_t count)
 {
-    return cub::DeviceScan::ExclusiveSum(m.temp, m.temp_bytes, a, a, count);
+    return cub::DeviceScan::ExclusiveScan(m.temp, m.temp_bytes, a, sum, sum_of(), (int64_t)0,
+                                          count);
 }
 
-static cudaError_t carry_largest(making &m, int32_t *a, int32_t count)
+/* largest [k] = max (a [0], ..., a [k]) */
+static cudaError_t carry_largest(making &m, const int32_t *a, int32_t *largest, int32_t count)
 {
-    return cub::DeviceScan::InclusiveScan(m.temp, m.temp_bytes, a, a, largest(), count);
+    return cub::DeviceScan::InclusiveScan(m.temp, m.temp_bytes, a, largest, larger_of(), count);
 }
 
-/* The most that one of them wants; m.temp is NULL yet. */
+/* m.temp_bytes: the most that one of them needs.  With temp NULL, as it is yet, CUB only says how much that
+ * is. */
 static cudaError_t find_temp(making &m, int64_t levels)
 {
     size_t most = 0;
@@ -238,26 +280,32 @@ static cudaError_t find_temp(making &m, int64_t levels)
         return e;
     };
     cudaError_t e = larger(sort(m, levels));
-    if (!e) e = larger(add_up(m, (int32_t *)NULL, m.nodes + 1));
-    if (!e) e = larger(add_up(m, (int64_t *)NULL, m.nodes + 1));
-    if (!e) e = larger(carry_largest(m, NULL, m.nodes));
+    if (!e) e = larger(add_up(m, NULL, (int32_t *)NULL, m.nodes + 1));
+    if (!e) e = larger(add_up(m, NULL, (int64_t *)NULL, m.nodes + 1));
+    if (!e) e = larger(carry_largest(m, NULL, NULL, m.nodes));
     m.temp_bytes = most;
     return e;
 }
 
-/* Arrays for m.nodes nodes. */
+/* ---- memory ------------------------------------------------------------------------------------------------------- */
+
 static size_t lay_out(making &m, char *base)
 {
     size_t used = 0;
+    m.row_nodes = carve<int32_t>(base, &used, (int64_t)m.n + 1);
     m.first = carve<int32_t>(base, &used, (int64_t)m.n + 1);
-    m.mine = carve<int32_t>(base, &used, m.n);
-    m.owner = carve<int32_t>(base, &used, m.nodes);
+    m.row_place = carve<int32_t>(base, &used, m.n);
+    m.row = carve<int32_t>(base, &used, m.nodes);
     m.place = carve<int32_t>(base, &used, m.nodes);
-    m.count = carve<int32_t>(base, &used, (int64_t)m.nodes + 1);
-    for (int k = 0; k < 2; k++) {
-        m.key[k] = carve<uint64_t>(base, &used, m.nodes);
-        m.order[k] = carve<int32_t>(base, &used, m.nodes);
-    }
+    m.length = carve<int32_t>(base, &used, (int64_t)m.nodes + 1);
+    m.mark = carve<int32_t>(base, &used, m.nodes);
+    m.same_key = carve<int32_t>(base, &used, m.nodes);
+    m.starts = carve<int32_t>(base, &used, (int64_t)m.nodes + 1);
+    m.task = carve<int32_t>(base, &used, (int64_t)m.nodes + 1);
+    m.node_key = carve<uint64_t>(base, &used, m.nodes);
+    m.key = carve<uint64_t>(base, &used, m.nodes);
+    m.identity = carve<int32_t>(base, &used, m.nodes);
+    m.order = carve<int32_t>(base, &used, m.nodes);
     m.temp = carve<char>(base, &used, (int64_t)m.temp_bytes);
     return used;
 }
@@ -266,10 +314,10 @@ static size_t lay_out(trs_flow &f, char *base)
 {
     size_t used = 0;
     f.ptr = carve<int64_t>(base, &used, (int64_t)f.nodes + 1);
-    f.begin = carve<int64_t>(base, &used, f.nodes);
+    f.source = carve<int64_t>(base, &used, f.nodes);
     f.idx = carve<int32_t>(base, &used, f.nnz);
     f.row = carve<int32_t>(base, &used, f.nodes);
-    f.pieces = carve<int32_t>(base, &used, f.nodes);
+    f.partials = carve<int32_t>(base, &used, f.nodes);
     f.divides = carve<int>(base, &used, 1);
     return used;
 }
@@ -277,35 +325,41 @@ static size_t lay_out(trs_flow &f, char *base)
 static int flow_new(trs_context *ctx, const trs_pattern *t, const making &m, trs_flow *f)
 {
     f->nodes = m.nodes;
-    f->nnz = t->nnz - t->n + (m.nodes - t->n);
-    f->block = trs_gpu_new(ctx, (int64_t)lay_out(*f, NULL), 1, "nodes");
-    if (!f->block) return TRS_EMEM;
-    lay_out(*f, (char *)f->block);
+    f->nnz = t->nnz - t->n + (m.nodes - t->n); /* entries left of the diagonal, and partial sums */
+    f->memory = trs_gpu_new(ctx, (int64_t)lay_out(*f, NULL), 1, "nodes");
+    if (!f->memory) return TRS_EMEM;
+    lay_out(*f, (char *)f->memory);
     return TRS_OK;
 }
 
-/* m.first, and m.nodes as it is. */
+/* ---- all of it ------------------------------------------------------------------------------------------------------ */
+
+/* m.first, and m.nodes, which was a bound. */
 static int cut_rows(trs_context *ctx, making &m)
 {
-    const unsigned lines = blocks_of((int64_t)m.n + 1);
-    count_kernel<<<lines, THREADS>>>(m);
-    cudaError_t e = add_up(m, m.first, m.n + 1);
-    return e ? failed(e) : trs_gpu_get(ctx, &m.nodes, m.first + m.n, sizeof m.nodes);
+    const int32_t bound = m.nodes;
+    row_nodes_kernel<<<blocks_of((int64_t)m.n + 1), THREADS>>>(m);
+    const cudaError_t e = add_up(m, m.row_nodes, m.first, m.n + 1);
+    const int rc = e ? failed(e) : trs_gpu_get(ctx, &m.nodes, m.first + m.n, sizeof m.nodes);
+    TRS_ASSERT(rc || (m.n <= m.nodes && m.nodes <= bound));
+    return rc;
 }
 
-/* The nodes of f at their places, and its tasks counted. */
+/* The nodes of f in the order of the schedule, and how many tasks they are. */
 static int order_nodes(trs_context *ctx, making &m, trs_flow *f)
 {
     const unsigned blocks = blocks_of((int64_t)m.nodes + 1);
-    own_kernel<<<blocks_of(m.n), THREADS>>>(m);
-    key_kernel<<<blocks, THREADS>>>(m, f->place);
+    row_kernel<<<blocks_of(m.n), THREADS>>>(m);
+    key_kernel<<<blocks, THREADS>>>(m, f->sorted);
     cudaError_t e = sort(m, f->levels);
     place_kernel<<<blocks, THREADS>>>(m, *f);
-    if (!e) e = add_up(m, f->ptr, m.nodes + 1);
-    if (!e) e = carry_largest(m, m.count, m.nodes);
-    mark_kernel<<<blocks, THREADS>>>(m);
-    if (!e) e = add_up(m, m.count, m.nodes + 1);
-    return e ? failed(e) : trs_gpu_get(ctx, &f->tasks, m.count + m.nodes, sizeof f->tasks);
+    if (!e) e = add_up(m, m.length, f->ptr, m.nodes + 1);
+    if (!e) e = carry_largest(m, m.mark, m.same_key, m.nodes);
+    starts_kernel<<<blocks, THREADS>>>(m);
+    if (!e) e = add_up(m, m.starts, m.task, m.nodes + 1);
+    const int rc = e ? failed(e) : trs_gpu_get(ctx, &f->tasks, m.task + m.nodes, sizeof f->tasks);
+    TRS_ASSERT(rc || (0 < f->tasks && f->tasks <= f->nodes));
+    return rc;
 }
 
 static int fill(trs_context *ctx, const making &m, trs_flow *f)
@@ -313,22 +367,21 @@ static int fill(trs_context *ctx, const making &m, trs_flow *f)
     f->task = (trs_flow_task *)trs_gpu_new(ctx, f->tasks, sizeof *f->task, "tasks");
     if (!f->task) return TRS_EMEM;
     task_kernel<<<blocks_of(m.nodes), THREADS>>>(m, *f);
-    fill_kernel<<<blocks_of((int64_t)f->tasks * WARP), THREADS>>>(m, *f);
+    operand_kernel<<<blocks_of((int64_t)f->tasks * WARP), THREADS>>>(m, *f);
     cudaError_t e = cudaGetLastError();
     if (!e) e = cudaDeviceSynchronize();
     return e ? failed(e) : TRS_OK;
 }
 
-trs_pattern trs_pattern_of(const trs_side *s)
+trs_pattern trs_pattern_of(const trs_operator *s)
 {
-    const trs_direct *d = &s->direct;
-    return {s->tri.n,          s->lv.count,       s->tri.nnz,
-            (int64_t *)d->ptr, (int32_t *)d->idx, (int32_t *)d->level};
+    const trs_device_view *d = &s->device;
+    return {s->tri.n, s->lv.count, s->tri.nnz, d->ptr, d->idx, d->level};
 }
 
 int trs_flow_make(trs_context *ctx, const trs_pattern *t, trs_flow *f)
 {
-    const int64_t most = t->n + t->nnz / PIECE;
+    const int64_t most = t->n + t->nnz / PARTIAL;
     memset(f, 0, sizeof *f);
     if (t->n == 0) return TRS_OK;
     if (most > INT32_MAX - 64) return trs_fail(TRS_ESUPPORT, "too many nodes for 32 bits");
@@ -336,14 +389,14 @@ int trs_flow_make(trs_context *ctx, const trs_pattern *t, trs_flow *f)
     f->levels = t->levels;
     const cudaError_t e = find_temp(m, f->levels);
     if (e) return failed(e);
-    int rc = trs_flow_sort(ctx, t, &m.at, &f->place, &f->places);
+    int rc = trs_flow_sort(ctx, t, &m.begin, &f->sorted, &f->sorted_count);
     void *base = rc ? NULL : trs_gpu_scratch(ctx, (int64_t)lay_out(m, NULL), "the order of nodes");
     if (base) lay_out(m, (char *)base);
     if (!rc) rc = base ? cut_rows(ctx, m) : TRS_EMEM;
     if (!rc) rc = flow_new(ctx, t, m, f);
     if (!rc) rc = order_nodes(ctx, m, f);
     if (!rc) rc = fill(ctx, m, f);
-    trs_gpu_free(ctx, m.at);
+    trs_gpu_free(ctx, m.begin);
     if (rc) trs_flow_free(ctx, f);
     return rc;
 }
@@ -364,8 +417,8 @@ int trs_flow_take(const trs_flow *f, trs_dtype t, const void *from, void *val, v
 
 void trs_flow_free(trs_context *ctx, trs_flow *f)
 {
-    trs_gpu_free(ctx, f->block);
-    trs_gpu_free(ctx, f->place);
+    trs_gpu_free(ctx, f->memory);
+    trs_gpu_free(ctx, f->sorted);
     trs_gpu_free(ctx, f->task);
     memset(f, 0, sizeof *f);
 }

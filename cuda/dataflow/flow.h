@@ -1,41 +1,61 @@
-/* flow.h: a triangle cut into nodes for data-flow solvers, on the device (flow.cu).
+/* flow.h: the schedule of cuda-dataflow: a lower triangle as nodes, in the order in which warps compute them.
  *
- * A node is a row, or a piece of a long one: the partial sum of some of its entries.  Nodes are
- * ordered by level, then by how many lanes of a warp they get, so that any schedule that takes them
- * in order can always go on. */
+ * A node computes one number y (k).  It is a row of the triangle, or a partial sum of a row that is long:
+ *
+ *        row        y (k) = (b (i) - sum of val (q) y (idx (q))) / diagonal     q = ptr (k) ... ptr (k+1) - 1
+ *        partial    y (k) =          sum of val (q) y (idx (q))
+ *
+ * idx (q) is the node that entry q multiplies, its operand.  A row that was cut has its partial sums as its
+ * first operands, with the value 1.  Nodes are ordered by level, then by how many lanes of a warp compute them,
+ * then by row; the level of a partial sum is between those of its operands and that of its row.  So every
+ * operand comes before the node that needs it, and nodes of one level and as many lanes stand side by side.  A
+ * task is as many of these as one warp computes at a time:
+ *
+ *        node     0 .. 31 | 32 .. 40 | 41 .. 60 | 61 .. 76 | 77 .. 79 | 80 | 81 ..
+ *        level    0       | 0        | 1        | 1        | 1        | 1  | 2
+ *        lanes    1       | 1        | 1        | 2        | 2        | 32 | 1
+ *        task     0       | 1        | 2        | 3        | 4        | 5  | 6
+ *
+ * The schedule is made on the device from the pattern alone (flow.cu, flow_sort.cu), so that x has the same
+ * bits in every solve, and values are brought into its order there. */
 #ifndef TRS_FLOW_H
 #define TRS_FLOW_H
 
 #include "solvers/solver.h"
 
 enum {
-    TRS_FLOW_BATCH = 4,   /* entries a lane has in flight */
-    TRS_FLOW_PIECE = 256, /* entries of a piece; rows with twice as many are cut */
+    TRS_FLOW_BATCH = 4,     /* entries that a lane has in flight at a time */
+    TRS_FLOW_PARTIAL = 256, /* entries of a partial sum; rows of more than twice as many are cut */
     TRS_FLOW_WARP = 32,
 };
 
-typedef struct trs_flow_task { /* what a warp does at a time */
-    int32_t first;             /* node */
-    int16_t count;             /* nodes */
-    int16_t lanes;             /* of a node: 1, 2, 4, ... 32 */
+/* What a warp computes at a time: the nodes first ... first + count - 1. */
+typedef struct trs_flow_task {
+    int32_t first;
+    int16_t count; /* count * lanes is at most a warp */
+    int16_t lanes; /* that compute a node together: 1, 2, 4, ... 32 */
 } trs_flow_task;
 
-typedef struct trs_flow { /* arrays on the device */
+/* The arrays are on the device.  source says where the entries of the triangle are that a node multiplies,
+ * those of a row with the diagonal behind them: s >= 0: entries s, s + 1, ... of the triangle;  s < 0: those
+ * that sorted[~s], sorted[~s + 1], ... name, since the row is long. */
+typedef struct trs_flow {
     int32_t nodes, tasks, levels;
-    int64_t nnz;
-    int64_t *ptr;    /* [nodes+1] entries of each node, the diagonal left out */
-    int32_t *idx;    /* [nnz] node that the entry multiplies */
-    int32_t *row;    /* [nodes] row of the side; -1: a piece */
-    int32_t *pieces; /* [nodes] its first entries are 1: the pieces of this row */
-    int64_t *begin;  /* [nodes] the others are in the triangle from here on, the diagonal behind */
-    int64_t *place; /* [places] of the entries of long rows, by level: where begin < 0, ~begin on */
-    int64_t places;
-    int *divides; /* 1: some diagonals are kept as they are (divide.cuh); of the last values */
-    trs_flow_task *task; /* [tasks] in order */
-    void *block;         /* that the others are in */
+    int64_t nnz;       /* operands of all nodes */
+    int64_t *ptr;      /* [nodes+1] operands of node k: ptr[k] .. ptr[k+1]-1 */
+    int32_t *idx;      /* [nnz] node whose number the operand is */
+    int32_t *row;      /* [nodes] row of the triangle; -1: a partial sum */
+    int32_t *partials; /* [nodes] how many of its operands, the first ones, are partial sums */
+    int64_t *source;   /* [nodes] */
+    int64_t *sorted; /* [sorted_count] entries of the triangle in long rows, each row's by level */
+    int64_t sorted_count;
+    int *divides;        /* [1] 1: of the last values a diagonal was kept as it is (divide.cuh) */
+    trs_flow_task *task; /* [tasks] in the order in which they are given out */
+    void *memory;        /* where the arrays are, but for sorted and task */
 } trs_flow;
 
-typedef struct trs_pattern { /* of a lower triangle on the device: the diagonal last */
+/* Of a lower triangle on the device, by rows, the diagonal last in each. */
+typedef struct trs_pattern {
     int32_t n, levels;
     int64_t nnz;
     const int64_t *ptr;   /* [n+1] */
@@ -43,22 +63,25 @@ typedef struct trs_pattern { /* of a lower triangle on the device: the diagonal 
     const int32_t *level; /* [n] of each row */
 } trs_pattern;
 
-/* Of a side, after trs_direct_pattern. */
-trs_pattern trs_pattern_of(const trs_side *s);
+/* Of a side, after trs_device_view_pattern. */
+trs_pattern trs_pattern_of(const trs_operator *s);
 
-/* level [n] of each row, on the device: half way between the earliest, which p has, and the latest that it may have,
- * where that makes a difference; else level stays as it is (flow_slack.cu).  TRS_OK, TRS_EMEM, TRS_EDEVICE. */
+/* level [n] of each row, on the device, which is what p has: becomes the middle between the earliest level that
+ * the row may have, which p has, and the latest one, if enough rows have a choice; else it stays
+ * (flow_slack.cu).
+ * TRS_OK, TRS_EMEM, TRS_EDEVICE. */
 int trs_flow_slack(trs_context *ctx, const trs_pattern *p, int32_t *level);
 
-/* For rows that a warp does not read at once: place, their entries by level and the diagonal behind them, those of row
- * i from at[i] on; -1 for other rows.  Both stay NULL where there are no such rows; else they are the caller's,
- * whatever is returned. */
-int trs_flow_sort(trs_context *ctx, const trs_pattern *p, int64_t **at, int64_t **place,
-                  int64_t *places);
+/* Entries of rows that are longer than what a warp has in flight, by level (flow_sort.cu).  sorted [count]:
+ * entries of the triangle, row by row, the diagonal last in each; those of row i begin at begin[i], which is -1
+ * for other rows.  Both stay NULL where no row is so long; else they are the caller's to free, whatever is
+ * returned. */
+int trs_flow_sort(trs_context *ctx, const trs_pattern *p, int64_t **begin, int64_t **sorted,
+                  int64_t *count);
 
 int trs_flow_make(trs_context *ctx, const trs_pattern *p, trs_flow *f); /* waits */
-/* Values of the triangle on the device in the order of the flow: val [nnz], inv [nodes] what is kept of the
- * diagonal; a piece is 0 - its sum, times -1. */
+/* Values of the triangle, on the device, in the order of the schedule: val [nnz]; inv [nodes] what is kept of
+ * the diagonal.  A partial sum is made as a row is, with b = 0; since (0 - sum) (-1) = sum, its inv is -1. */
 int trs_flow_take(const trs_flow *f, trs_dtype t, const void *from, void *val, void *inv,
                   void *stream);
 void trs_flow_free(trs_context *ctx, trs_flow *f);

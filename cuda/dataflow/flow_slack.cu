@@ -1,12 +1,22 @@
-/* flow_slack.cu: levels in the middle of what a row may have.
+/* flow_slack.cu: levels in the middle of those that a row may have.
  *
- * A level set has a row as early as it can be; most rows of graphs with a few long rows could come much later, and
- * a row that has time does not have to be merged with those that it does not wait for last.  The latest level of a
- * row is one before the earliest of the latest levels of the rows that need it.
- * latest_kernel: levels from the last to the first, a grid-wide barrier after each; some lanes a row, a block a
- * long one, whose own level is settled, since all who need it have larger levels; it lowers those that it needs by
- * atomicMin.  One cooperative launch, so the barrier cannot hang.  Bytes: 12 an entry, at random; bound by
- * levels x a barrier, 1 us.  The result is unique, and goes by the pattern alone. */
+ * Level scheduling puts each row as early as it can be.  In project scheduling (the critical path method) that
+ * is the earliest time of a job.  It also has a latest one, at which no other job has to come later, and slack
+ * between the two:
+ *
+ *        earliest (i) = 1 + max of earliest (j) over the columns j of row i,    0 if there are none
+ *        latest (j)   = -1 + min of latest (i) over the rows i that need j,     levels - 1 if there are none
+ *
+ * In graphs with a few long rows most rows have slack.  cuda-merged substitutes rows of one level into those of
+ * the next, which is wasted on a row that could come later: so it takes the middle, (earliest + latest) / 2, of
+ * each.
+ *
+ * latest_kernel goes through the levels from the last to the first; a grid-wide barrier ends each.  Some lanes
+ * have a row, or all threads of a block if it is long.  When a level's turn comes, its latest levels are final,
+ * since whoever needs its rows is in a later level; each row then lowers those of its columns by atomicMin.
+ * One cooperative launch, so that all blocks come to the barrier and it cannot hang.  The result is unique and
+ * depends on the pattern alone.  Bytes: 12 an entry, at random; bound by a barrier of 1 us a level.  A sample
+ * of the rows tells first whether it is worth that. */
 #include "config.h"
 
 #include "cuda/runtime/cuda.cuh"
@@ -22,22 +32,24 @@ namespace cg = cooperative_groups;
 
 enum {
     THREADS = PLAIN,
-    WIDE = 512, /* threads of a block of latest_kernel: a barrier takes less with few blocks */
+    WIDE = 512, /* threads of a block of latest_kernel: a barrier takes less time with few blocks */
     WARP = 32,
-    DEEP = 10000,  /* levels: barriers would take longer than is saved */
-    ROUNDS = 16,   /* of the lanes of a row; for a row of more entries a block is worth it */
-    SAMPLED = 16,  /* one row of so many is looked at */
-    WORTH_IT = 16, /* one of so many of these has to have time */
+    DEEP = 10000,  /* levels from which on the barriers would take longer than is saved */
+    ROUNDS = 16,   /* loads of each lane from which on a row is one for the whole block */
+    SAMPLED = 16,  /* one row in so many is in the sample */
+    WORTH_IT = 16, /* one of so many rows of the sample has to have slack */
 };
 
-struct slack { /* on the device */
+struct slack { /* the arrays are on the device */
     trs_pattern t;
-    int32_t *latest;          /* [n] */
-    int32_t *number, *row;    /* [n] 0, 1, ...; rows by level */
-    int32_t *sorted, *begin;  /* [n] their levels; [levels+1] */
-    unsigned long long *seen; /* [2] of the sample: rows, those that have time */
+    int32_t *latest;          /* [n] bound from above on the latest level of each row */
+    int32_t *identity;        /* [n] 0, 1, ... */
+    int32_t *by_level;        /* [n] rows by level */
+    int32_t *level;           /* [n] their levels */
+    int32_t *begin;           /* [levels+1] of each level in by_level */
+    unsigned long long *seen; /* [2] rows of the sample, and those of them that have slack */
     int lanes;                /* of a row: 8, 16 or 32 */
-    void *temp;               /* of CUB */
+    void *temp;               /* [temp_bytes] of CUB */
     size_t temp_bytes;
 };
 
@@ -46,13 +58,16 @@ static __device__ inline int64_t index_of_thread()
     return blockIdx.x * (int64_t)THREADS + threadIdx.x;
 }
 
+/* ---- the sample --------------------------------------------------------------------------------------------- */
+
 static __device__ inline bool in_sample(int32_t i)
 {
     return ((unsigned)i * 2654435761u >> 16) % SAMPLED == 0;
 }
 
-/* Of rows in the sample: one before the first level of those that need it.  So many lanes a row. */
-static __global__ void needed_kernel(const slack s, int lanes)
+/* Of rows in the sample: one before the earliest level of those that need it, which is at least the latest
+ * level. */
+static __global__ void sample_kernel(const slack s, int lanes)
 {
     const int64_t i = index_of_thread() / lanes;
     if (i >= s.t.n) return;
@@ -73,10 +88,12 @@ static __global__ void seen_kernel(const slack s)
     atomicAdd(&s.seen[1], (unsigned long long)have);
 }
 
-static __global__ void number_kernel(const slack s)
+/* ---- latest levels -------------------------------------------------------------------------------------------- */
+
+static __global__ void start_kernel(const slack s)
 {
     const int64_t i = index_of_thread();
-    if (i < s.t.n) s.number[i] = (int32_t)i;
+    if (i < s.t.n) s.identity[i] = (int32_t)i;
     if (i < s.t.n) s.latest[i] = s.t.levels - 1;
 }
 
@@ -84,23 +101,23 @@ static __global__ void begin_kernel(const slack s)
 {
     const int64_t k = index_of_thread();
     if (k >= s.t.n) return;
-    const int32_t l = s.sorted[k];
-    if (k == 0 || s.sorted[k - 1] != l) s.begin[l] = (int32_t)k;
+    const int32_t l = s.level[k];
+    TRS_ASSERT(0 <= l && l < s.t.levels);
+    if (k == 0 || s.level[k - 1] != l) s.begin[l] = (int32_t)k;
     if (k == s.t.n - 1) s.begin[l + 1] = s.t.n;
 }
 
-/* Those that a row needs come before it; by so many threads, of which this is one with its entries from p on. */
-static __device__ inline void lower(const slack &s, int32_t before, int64_t p, int64_t end,
-                                    int threads)
+/* latest (j) <= bound for the columns j of the entries p, p + step, ... before end. */
+static __device__ inline void lower(const slack &s, int32_t bound, int64_t p, int64_t end, int step)
 {
 #pragma unroll 4
-    for (; p < end; p += threads) atomicMin(&s.latest[s.t.idx[p]], before);
+    for (; p < end; p += step) atomicMin(&s.latest[s.t.idx[p]], bound);
 }
 
 enum { AHEAD = 2 }; /* entries of a lane that are read ahead */
 static_assert(AHEAD == 2, "as many -1 below");
 
-/* What a lane has of a row, read before the row's own level is settled. */
+/* What a lane reads of a row before the row's own latest level is final. */
 struct share {
     int32_t row; /* -1: none */
     int64_t p, end;
@@ -110,7 +127,7 @@ struct share {
 static __device__ inline share read_share(const slack &s, int64_t k, int64_t end)
 {
     if (k >= end) return {-1, 0, 0, {-1, -1}};
-    const int32_t i = s.row[k];
+    const int32_t i = s.by_level[k];
     const int64_t p = s.t.ptr[i] + threadIdx.x % s.lanes, last = s.t.ptr[i + 1] - 1;
     share w = {i, p, last, {-1, -1}};
     for (int a = 0; a < AHEAD; a++)
@@ -118,24 +135,30 @@ static __device__ inline share read_share(const slack &s, int64_t k, int64_t end
     return w;
 }
 
-/* A row for some lanes each; long ones by all of the block. */
+/* The columns of a row that is not long, by its lanes. */
+static __device__ inline void lower_short(const slack &s, const share &w)
+{
+    const int32_t bound = __ldcg(&s.latest[w.row]) - 1;
+    for (int a = 0; a < AHEAD; a++)
+        if (w.column[a] >= 0) atomicMin(&s.latest[w.column[a]], bound);
+    lower(s, bound, w.p + AHEAD * s.lanes, w.end, s.lanes);
+}
+
+/* A row for some lanes each; the long ones among these are listed, and then all threads have one after the
+ * other. */
 static __device__ inline void lower_some(const slack &s, const share &w)
 {
     __shared__ int32_t longs[WIDE];
     __shared__ int count;
     const int lane = threadIdx.x % s.lanes;
-    const bool longer = w.row >= 0 && w.end - (w.p - lane) > ROUNDS * s.lanes;
-    if (w.p < w.end && !longer) {
-        const int32_t before = __ldcg(&s.latest[w.row]) - 1;
-        for (int a = 0; a < AHEAD; a++)
-            if (w.column[a] >= 0) atomicMin(&s.latest[w.column[a]], before);
-        lower(s, before, w.p + AHEAD * s.lanes, w.end, s.lanes);
-    }
-    if (!__syncthreads_or(longer)) return;
+    const bool is_long = w.row >= 0 && w.end - (w.p - lane) > ROUNDS * s.lanes;
+    if (w.p < w.end && !is_long) lower_short(s, w);
+    if (!__syncthreads_or(is_long)) return;
     if (threadIdx.x == 0) count = 0;
     __syncthreads();
-    if (longer && lane == 0) longs[atomicAdd(&count, 1)] = w.row;
+    if (is_long && lane == 0) longs[atomicAdd(&count, 1)] = w.row;
     __syncthreads();
+    TRS_ASSERT(count <= WIDE);
     for (int k = 0; k < count; k++) {
         const int32_t i = longs[k];
         lower(s, __ldcg(&s.latest[i]) - 1, s.t.ptr[i] + threadIdx.x, s.t.ptr[i + 1] - 1, WIDE);
@@ -143,7 +166,7 @@ static __device__ inline void lower_some(const slack &s, const share &w)
     __syncthreads();
 }
 
-/* What the next level is going to need is on its way while the barrier is waited for. */
+/* What the next level is going to need is read while the barrier is waited for. */
 static __global__ void __launch_bounds__(WIDE) latest_kernel(const slack s)
 {
     const int32_t rows = (int32_t)gridDim.x * (WIDE / s.lanes);
@@ -152,6 +175,7 @@ static __global__ void __launch_bounds__(WIDE) latest_kernel(const slack s)
     int64_t begin = s.begin[last], end = s.t.n;
     share w = read_share(s, begin + mine, end);
     for (int32_t l = last; l > 0; l--) {
+        TRS_ASSERT(begin < end); /* no level is empty */
         for (int64_t k = begin; k < end; k += rows) {
             if (k > begin) w = read_share(s, k + mine, end);
             lower_some(s, w);
@@ -166,7 +190,9 @@ static __global__ void __launch_bounds__(WIDE) latest_kernel(const slack s)
 static __global__ void middle_kernel(const slack s, int32_t *level)
 {
     const int64_t i = index_of_thread();
-    if (i < s.t.n) level[i] = (s.t.level[i] + s.latest[i]) / 2;
+    if (i >= s.t.n) return;
+    TRS_ASSERT(s.t.level[i] <= s.latest[i]);
+    level[i] = (s.t.level[i] + s.latest[i]) / 2;
 }
 
 /* ---- the host side ------------------------------------------------------------------------------------------ */
@@ -177,28 +203,30 @@ static int failed(cudaError_t e)
     return trs_fail(TRS_EDEVICE, "the latest levels: %s", cudaGetErrorString(e));
 }
 
+/* With temp NULL it only says how much CUB needs. */
 static cudaError_t sort(slack *s)
 {
     int bits = 1;
     while (s->t.levels - 1 >> bits) bits++;
-    return cub::DeviceRadixSort::SortPairs(s->temp, s->temp_bytes, s->t.level, s->sorted, s->number,
-                                           s->row, s->t.n, 0, bits);
+    return cub::DeviceRadixSort::SortPairs(s->temp, s->temp_bytes, s->t.level, s->level,
+                                           s->identity, s->by_level, s->t.n, 0, bits);
 }
 
 static size_t lay_out(slack *s, char *base)
 {
     size_t used = 0;
     s->latest = carve<int32_t>(base, &used, s->t.n);
-    s->number = carve<int32_t>(base, &used, s->t.n);
-    s->row = carve<int32_t>(base, &used, s->t.n);
-    s->sorted = carve<int32_t>(base, &used, s->t.n);
+    s->identity = carve<int32_t>(base, &used, s->t.n);
+    s->by_level = carve<int32_t>(base, &used, s->t.n);
+    s->level = carve<int32_t>(base, &used, s->t.n);
     s->begin = carve<int32_t>(base, &used, (int64_t)s->t.levels + 1);
     s->seen = carve<unsigned long long>(base, &used, 2);
     s->temp = carve<char>(base, &used, (int64_t)s->temp_bytes);
     return used;
 }
 
-/* As many as a row has entries, so many a lane; a warp at most. */
+/* The least lanes, a power of 2 up to a warp, for which a row of average length is at most `each` entries of
+ * each lane. */
 static int lanes_for(const trs_pattern &t, int least, int each)
 {
     int lanes = least;
@@ -206,14 +234,14 @@ static int lanes_for(const trs_pattern &t, int least, int each)
     return lanes;
 }
 
-/* Have enough rows of the sample time? */
+/* Do enough rows of the sample have slack? */
 static int look(trs_context *ctx, const slack *s, bool *worth_it)
 {
     unsigned long long seen[2] = {0};
     const int lanes = lanes_for(s->t, 1, 1);
-    number_kernel<<<blocks_of(s->t.n), THREADS>>>(*s);
+    start_kernel<<<blocks_of(s->t.n), THREADS>>>(*s);
     const cudaError_t e = cudaMemsetAsync(s->seen, 0, sizeof seen, NULL);
-    needed_kernel<<<blocks_of(s->t.n * (int64_t)lanes), THREADS>>>(*s, lanes);
+    sample_kernel<<<blocks_of(s->t.n * (int64_t)lanes), THREADS>>>(*s, lanes);
     seen_kernel<<<blocks_of(s->t.n), THREADS>>>(*s);
     const int rc = e ? failed(e) : trs_gpu_get(ctx, seen, s->seen, sizeof seen);
     *worth_it = seen[1] > seen[0] / WORTH_IT;
@@ -227,7 +255,7 @@ static int find_latest(slack *s)
     const int blocks = waiting_blocks((const void *)latest_kernel, WIDE, 0, wanted);
     void *args[] = {s};
     s->lanes = lanes_for(s->t, 8, AHEAD);
-    number_kernel<<<blocks_of(s->t.n), THREADS>>>(*s);
+    start_kernel<<<blocks_of(s->t.n), THREADS>>>(*s);
     cudaError_t e = sort(s);
     begin_kernel<<<blocks_of(s->t.n), THREADS>>>(*s);
     if (!e)
@@ -241,7 +269,7 @@ int trs_flow_slack(trs_context *ctx, const trs_pattern *t, int32_t *level)
     slack s = {.t = *t};
     bool worth_it = false;
     if (t->levels > DEEP || t->n < 2) return TRS_OK;
-    cudaError_t e = sort(&s); /* says what it needs */
+    cudaError_t e = sort(&s);
     if (e) return failed(e);
     void *base = trs_gpu_scratch(ctx, (int64_t)lay_out(&s, NULL), "the latest levels");
     if (!base) return TRS_EMEM;

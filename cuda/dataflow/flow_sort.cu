@@ -1,10 +1,15 @@
-/* flow_sort.cu: the entries of long rows by level, those that come last at the end.
+/* flow_sort.cu: the entries of long rows by level, so that those come last whose operands do.
  *
- * A row with more entries than a warp reads at a time goes through them in turn; were the one that comes last not
- * among those that it reads last, it would read the others after it, one chain of loads after another.  One stable
- * sort of all of them by row and level, so that the order goes by the pattern alone; which row comes first goes by
- * chance, and makes no difference.  Bytes: some 150 an entry of a long row; without such rows, the row pointers are
- * read once. */
+ * A warp has 32 x 4 entries in flight.  A row with more entries goes through them in rounds, and a round ends
+ * when all of its operands are there:
+ *
+ *        in the order of columns   | .. L .. | ....... | ....... |   L, which comes last, holds up three rounds
+ *        by level                  | ....... | ....... | ..... L |   the others are done by the time L comes
+ *
+ * So the entries of such rows are sorted by the levels of their columns: one stable radix sort of all of them
+ * by (row, level), hence in an order that the pattern alone determines.  (In which order the rows come is left
+ * to chance, by an atomic counter, and makes no difference to any result.)
+ * Bytes: some 150 an entry of a long row; without such rows the row pointers are read once. */
 #include "config.h"
 
 #include "cuda/runtime/cuda.cuh"
@@ -17,15 +22,15 @@ extern "C" {
 
 enum { THREADS = PLAIN, LONG = TRS_FLOW_WARP * TRS_FLOW_BATCH };
 
-struct sorting {               /* on the device */
-    unsigned long long *found; /* [2] rows, their entries */
-    int32_t rows;
-    int64_t entries;
-    int level_bits;
-    int32_t *row;     /* [rows] */
-    uint64_t *key[2]; /* [entries] where its row begins, and its level; before and after */
-    int64_t *place;   /* [entries] before */
-    void *temp;       /* of CUB */
+struct sorting {               /* the arrays are on the device */
+    unsigned long long *found; /* [2] long rows so far, and their entries */
+    int32_t rows;              /* all long rows */
+    int64_t entries;           /* all of theirs */
+    int level_bits;            /* of a key, the lowest ones */
+    int32_t *row;              /* [rows] */
+    uint64_t *key[2]; /* [entries] begin of its row, and level; before and after the sort */
+    int64_t *entry;   /* [entries] of the triangle, before the sort */
+    void *temp;       /* [temp_bytes] of CUB */
     size_t temp_bytes;
 };
 
@@ -43,24 +48,26 @@ static __global__ void find_kernel(const trs_pattern t, const sorting s)
     atomicAdd(&s.found[1], (unsigned long long)length);
 }
 
-static __global__ void list_kernel(const trs_pattern t, const sorting s, int64_t *at)
+static __global__ void list_kernel(const trs_pattern t, const sorting s, int64_t *begin)
 {
     const int64_t i = row_of_thread();
     if (i >= t.n) return;
     const int64_t length = t.ptr[i + 1] - t.ptr[i];
-    at[i] = -1;
+    begin[i] = -1;
     if (length <= LONG) return;
     const unsigned long long k = atomicAdd(&s.found[0], 1);
-    at[i] = (int64_t)atomicAdd(&s.found[1], (unsigned long long)length);
+    begin[i] = (int64_t)atomicAdd(&s.found[1], (unsigned long long)length);
+    TRS_ASSERT(k < (unsigned long long)s.rows && begin[i] + length <= s.entries);
     s.row[k] = (int32_t)i;
 }
 
-static __global__ void key_kernel(const trs_pattern t, const sorting s, const int64_t *at)
+static __global__ void key_kernel(const trs_pattern t, const sorting s, const int64_t *begin)
 {
-    const int64_t i = s.row[blockIdx.x], from = t.ptr[i], length = t.ptr[i + 1] - from, to = at[i];
+    const int64_t i = s.row[blockIdx.x], to = begin[i];
+    const int64_t from = t.ptr[i], length = t.ptr[i + 1] - from;
     for (int64_t q = threadIdx.x; q < length; q += THREADS) {
         s.key[0][to + q] = (uint64_t)to << s.level_bits | (uint64_t)t.level[t.idx[from + q]];
-        s.place[to + q] = from + q;
+        s.entry[to + q] = from + q;
     }
 }
 
@@ -72,6 +79,7 @@ static int failed(cudaError_t e)
     return trs_fail(TRS_EDEVICE, "long rows by level: %s", cudaGetErrorString(e));
 }
 
+/* Enough for the numbers 0 ... count. */
 static int bits_of(int64_t count)
 {
     int bits = 1;
@@ -79,10 +87,11 @@ static int bits_of(int64_t count)
     return bits;
 }
 
-static cudaError_t sort(sorting *s, int64_t *place)
+/* With temp NULL it only says how much CUB needs. */
+static cudaError_t sort(sorting *s, int64_t *sorted)
 {
-    return cub::DeviceRadixSort::SortPairs(s->temp, s->temp_bytes, s->key[0], s->key[1], s->place,
-                                           place, s->entries, 0,
+    return cub::DeviceRadixSort::SortPairs(s->temp, s->temp_bytes, s->key[0], s->key[1], s->entry,
+                                           sorted, s->entries, 0,
                                            s->level_bits + bits_of(s->entries));
 }
 
@@ -92,12 +101,12 @@ static size_t lay_out(sorting *s, char *base)
     s->found = carve<unsigned long long>(base, &used, 2);
     s->row = carve<int32_t>(base, &used, s->rows);
     for (int k = 0; k < 2; k++) s->key[k] = carve<uint64_t>(base, &used, s->entries);
-    s->place = carve<int64_t>(base, &used, s->entries);
+    s->entry = carve<int64_t>(base, &used, s->entries);
     s->temp = carve<char>(base, &used, (int64_t)s->temp_bytes);
     return used;
 }
 
-/* Scratch for all of it, found being 0. */
+/* Scratch memory for all arrays, and found is 0. */
 static int take_scratch(trs_context *ctx, sorting *s)
 {
     void *base = trs_gpu_scratch(ctx, (int64_t)lay_out(s, NULL), "long rows by level");
@@ -107,7 +116,7 @@ static int take_scratch(trs_context *ctx, sorting *s)
     return e ? failed(e) : TRS_OK;
 }
 
-static int count(trs_context *ctx, const trs_pattern *t, sorting *s)
+static int find_long_rows(trs_context *ctx, const trs_pattern *t, sorting *s)
 {
     unsigned long long found[2] = {0};
     int rc = take_scratch(ctx, s);
@@ -119,23 +128,23 @@ static int count(trs_context *ctx, const trs_pattern *t, sorting *s)
     return rc;
 }
 
-int trs_flow_sort(trs_context *ctx, const trs_pattern *t, int64_t **at, int64_t **place,
-                  int64_t *places)
+int trs_flow_sort(trs_context *ctx, const trs_pattern *t, int64_t **begin, int64_t **sorted,
+                  int64_t *count)
 {
     sorting s = {.level_bits = bits_of(t->levels)};
-    int rc = count(ctx, t, &s);
-    *places = s.entries;
+    int rc = find_long_rows(ctx, t, &s);
+    *count = s.entries;
     if (rc || !s.rows) return rc;
     s.temp = NULL;
-    cudaError_t e = sort(&s, NULL); /* says what it needs */
+    cudaError_t e = sort(&s, NULL);
     if (e) return failed(e);
-    *at = (int64_t *)trs_gpu_new(ctx, t->n, sizeof **at, "long rows");
-    if (*at) *place = (int64_t *)trs_gpu_new(ctx, s.entries, sizeof **place, "long rows");
-    rc = *place ? take_scratch(ctx, &s) : TRS_EMEM;
+    *begin = (int64_t *)trs_gpu_new(ctx, t->n, sizeof **begin, "long rows");
+    if (*begin) *sorted = (int64_t *)trs_gpu_new(ctx, s.entries, sizeof **sorted, "long rows");
+    rc = *sorted ? take_scratch(ctx, &s) : TRS_EMEM;
     if (rc) return rc;
-    list_kernel<<<blocks_of(t->n), THREADS>>>(*t, s, *at);
-    key_kernel<<<(unsigned)s.rows, THREADS>>>(*t, s, *at);
-    e = sort(&s, *place);
+    list_kernel<<<blocks_of(t->n), THREADS>>>(*t, s, *begin);
+    key_kernel<<<(unsigned)s.rows, THREADS>>>(*t, s, *begin);
+    e = sort(&s, *sorted);
     if (!e) e = cudaGetLastError();
     return e ? failed(e) : TRS_OK;
 }

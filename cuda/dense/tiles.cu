@@ -1,20 +1,24 @@
-/* tiles.cu: the tiles of a full triangle, inverted, joined by four, and scaled.
+/* tiles.cu: an update of dense-blocked makes the tiles of tiles.cuh.  Six kernels follow one another in a stream:
  *
- *     fill    T into tiles; rows from n to the next multiple of 64 are those of the identity
- *     weigh   row sums of |D|, for the growth
- *     invert  M_tt = L_tt^-1 of every row of tiles (inverse.cuh: invert), unless it grows too much
- *     join    M_ts = -M_tt (sum of L_tu M_us, s <= u < t)
- *     split   the growth of M, the largest row sum of |M| |D|: may it be used?
- *     scale   S_ts
+ *     kernel  makes                                                            a block of threads has
+ *     fill    L in tiles; rows from n to the next multiple of 64: identity     a row of L
+ *     weigh   row sums of |D|, for the growth                                  a row of tiles
+ *     invert  M_tt = L_tt^-1 (inverse.cuh: invert), unless it grows too much    a diagonal tile
+ *     join    M_ts = -M_tt (sum of L_tu M_us, s <= u < t)                      a column of tiles of a panel
+ *     split   a flag: the growth of M, the largest row sum of |M| |D|, is      a panel
+ *             too large for M to be used
+ *     scale   S_ts in the place of L_ts                                        a column of tiles, rows of a panel
  *
- * A block of threads a row, a tile, a column or a panel; none waits for another.  `scale` multiplies 2.5 pairs of tiles
- * for each of the n^2 / 8192 tiles, 80 n^2 multiplications; the rest is less. */
+ * No block waits for another one, and each tile is written by one block a kernel: nothing can hang, and the bits are
+ * the same every time.  `scale` multiplies 2.5 pairs of tiles for each of the n^2 / 8192 tiles, which makes 80 n^2
+ * multiplications; the other kernels need fewer. */
 #include "config.h"
 
+#include "base/debug.h"
 #include "cuda/blocks/block_inverse.cuh"
 #include "tiles.cuh"
 
-/* A block a row; the rows past n are those of the identity. */
+/* A block of threads a row; the rows past n are those of the identity. */
 template <class T>
 static __global__ void fill_kernel(int64_t n, const int64_t *Lp, const int32_t *Li, const T *Lx,
                                    T *tile)
@@ -25,9 +29,11 @@ static __global__ void fill_kernel(int64_t n, const int64_t *Lp, const int32_t *
             tile[tile_number(t, t) * TILE_SIZE + tile_place(i % BLOCK, i % BLOCK)] = number<T>(1);
         return;
     }
-    for (int64_t p = Lp[i] + threadIdx.x; p < Lp[i + 1]; p += blockDim.x)
+    for (int64_t p = Lp[i] + threadIdx.x; p < Lp[i + 1]; p += blockDim.x) {
+        TRS_ASSERT(Li[p] >= 0 && Li[p] <= i);
         tile[tile_number(t, Li[p] / BLOCK) * TILE_SIZE + tile_place(i % BLOCK, Li[p] % BLOCK)] =
             Lx[p];
+    }
 }
 
 /* Where the tiles of L, M and S are, and the weights. */
@@ -45,7 +51,7 @@ template <class T> struct panel_at {
     __device__ double *weight(int t) const { return weights + (int64_t)t * BLOCK; }
 };
 
-/* A block a row of tiles. */
+/* Row sums of |D|. */
 template <class T> static __global__ void weigh_kernel(const panel_at<T> P)
 {
     const int t = blockIdx.x;
@@ -53,7 +59,7 @@ template <class T> static __global__ void weigh_kernel(const panel_at<T> P)
     if (threadIdx.x % 4 == 0) P.weight(t)[threadIdx.x / 4] = sum;
 }
 
-/* A block a diagonal tile. */
+/* M_tt, unless L_tt is to be substituted. */
 template <class T> static __global__ void invert_kernel(T *tile, int *substituted)
 {
     two_tiles<T> *sh = (two_tiles<T> *)shared_numbers<T>();
@@ -76,7 +82,7 @@ __device__ inline bool all_inverted(const int *substituted, int first, int end)
     return all;
 }
 
-/* A block a column of tiles s of a panel, which no other column waits for: M_ts, unless a row is to be substituted. */
+/* Column s of M in a panel, which no other column waits for, unless a row of the panel is to be substituted. */
 template <class T>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
     join_kernel(int nt, const panel_at<T> P, const int *substituted)
@@ -88,7 +94,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
     for (int t = s + 1; t < end; t++) join_tile<T>(sh, P, t, s);
 }
 
-/* A block a panel: may M be used? */
+/* May M of a panel be used? */
 template <class T>
 static __global__ void split_kernel(int nt, const panel_at<T> P, const int *substituted, int *split)
 {
@@ -99,7 +105,7 @@ static __global__ void split_kernel(int nt, const panel_at<T> P, const int *subs
     if (threadIdx.x == 0) split[blockIdx.x] = !good;
 }
 
-/* A block a column of tiles s of a panel, from the last row on: S_ts = sum of M_tu L_us. */
+/* Column s of S in the rows of a panel, from the last one up: S_ts needs L_us of the rows u <= t. */
 template <class T>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
     scale_kernel(int nt, const panel_at<T> P, const int *substituted, const int *split)
@@ -137,7 +143,8 @@ void tiles_free(trs_context *ctx, tiles *d)
 }
 
 template <class T>
-static int take(const tiles *d, int64_t n, const trs_direct *L, const T *val, cudaStream_t stream)
+static int take(const tiles *d, int64_t n, const trs_device_view *L, const T *val,
+                cudaStream_t stream)
 {
     const size_t bytes = sizeof(two_tiles<T>);
     T *tile = (T *)d->tile;
@@ -162,7 +169,7 @@ static int take(const tiles *d, int64_t n, const trs_direct *L, const T *val, cu
     return launched();
 }
 
-int tiles_take(const tiles *d, int64_t n, const trs_direct *L, trs_dtype t, const void *val,
+int tiles_take(const tiles *d, int64_t n, const trs_device_view *L, trs_dtype t, const void *val,
                cudaStream_t stream)
 {
     if (n == 0) return TRS_OK;

@@ -1,14 +1,24 @@
 /* tiles.cuh: a full lower triangle in tiles of 64x64, scaled by the inverses of its diagonal blocks (tiles.cu).
  *
- * Four rows of tiles f .. f+3 are a panel; D is its diagonal block, M = D^-1, so that M_tt = L_tt^-1.
+ * Four rows of tiles f .. f+3 are a panel; D is its diagonal block of 256 rows:
+ *
+ *                     s < f        f f+1 f+2 f+3
+ *         f        [  .   .   .  | L             ]
+ *         f+1      [  .  L_ts .  | L   L         ]       right of the bar: D
+ *         f+2      [  .   .   .  | L   L   L     ]
+ *         f+3      [  .   .   .  | L   L   L   L ]
+ *
+ * Multiplied by M = D^-1 from the left, the rows of a panel do not wait for one another:
  *
  *     x_t = sum of M_ts b_s, f <= s <= t  -  sum of S_ts x_s, s < f;    S_ts = sum of M_tu L_us, f <= u <= t
  *
- * Where M grows too much the panel is split, each of its rows of tiles a panel of its own:
+ * An update makes M and S; a solve is two products.  M is as good as substitution as long as it does not grow: its
+ * growth is the largest row sum of |M| |D|, which is Skeel's condition number of D.  Where that is larger than WORST
+ * (blocks.cuh) the panel is split, and each of its rows of tiles is a panel of its own:
  *
  *     x_t = M_tt b_t - sum of S_ts x_s, s < t;   S_ts = M_tt L_ts
  *
- * and where even M_tt grows too much row t is as it was, to be substituted. */
+ * Where even M_tt grows too much, row t of tiles stays as it was, to be substituted. */
 #ifndef TRS_TILES_CUH
 #define TRS_TILES_CUH
 
@@ -16,13 +26,13 @@
 
 enum { PANEL = 4, PAIRS = PANEL * (PANEL - 1) / 2 };
 
-struct tiles {        /* arrays on the device */
-    int nt;           /* rows of tiles */
-    void *tile;       /* [nt*(nt+1)/2] row t from t(t+1)/2 on: S, the last one M_tt or L_tt */
-    void *joined;     /* [panels][PAIRS] of M, left of the diagonal */
-    double *weight;   /* [nt*64] sums of magnitudes of a row of D */
-    int *substituted; /* [nt] 1: tile row t is L itself */
-    int *split;       /* [panels] 1 */
+struct tiles {    /* arrays on the device */
+    int nt;       /* rows of tiles */
+    void *tile;   /* [nt*(nt+1)/2] row t from t(t+1)/2 on: tiles of S, the last one M_tt or L_tt */
+    void *joined; /* [panels][PAIRS] tiles of M left of the diagonal */
+    double *weight;   /* [nt*64] sums of magnitudes of the rows of D */
+    int *substituted; /* [nt] 1: row t of tiles is L itself, to be substituted */
+    int *split;       /* [panels] 1: each row of tiles is a panel of its own */
 };
 
 __host__ __device__ inline int64_t tile_number(int64_t t, int64_t s)
@@ -49,8 +59,8 @@ inline int rows_of_tiles(int64_t n)
 /* d is zero before; whatever comes of it, free it. */
 int tiles_new(trs_context *ctx, int64_t n, trs_dtype t, tiles *d);
 void tiles_free(trs_context *ctx, tiles *d);
-/* From values of L on the device, of which ptr and idx are there, too. */
-int tiles_take(const tiles *d, int64_t n, const trs_direct *L, trs_dtype t, const void *val,
+/* All arrays of d, from the values val of L, whose ptr and idx are on the device, too; on a stream. */
+int tiles_take(const tiles *d, int64_t n, const trs_device_view *L, trs_dtype t, const void *val,
                cudaStream_t stream);
 /* Bytes on the device. */
 int64_t tiles_bytes(int64_t n, int64_t elem);

@@ -1,18 +1,24 @@
-/* canonical.cu: take over a matrix on the device that already is in the form that the solvers want, as
- * straight.c does on the host, and look at its pattern.
+/* canonical.cu: a matrix on the device that is canonical CSR as it stands is taken over there (canonical.c does that on
+ * the host), and its pattern is looked at.
  *
- * One thread a line, for pointers and ends of lines, and one an entry.  Counted from the other end where
- * that makes it a lower triangle.  Bytes: 16 a line, 8 to 12 an entry, in order. */
+ * Canonical is a lower triangle by rows whose columns ascend and whose diagonal comes last.  A triangle whose columns
+ * ascend and whose diagonal comes first becomes one when rows and columns are counted from the other end
+ * (`reversed`).  A line is a row, or a column where the caller stores columns, which makes it the transpose by rows.
+ *
+ * One kernel has a thread a line, for pointers and ends of lines, another a thread an entry.  A column that is not
+ * larger than the one before it, a descent, is right only where a line begins: both kernels count descents, and the
+ * counts must cancel.  So no thread needs to know in which line its entry is.
+ * Bytes: 16 a line, 8 to 12 an entry, in order. */
 #include "config.h"
 
 #include "cuda/runtime/cuda.cuh"
-#include "cuda/strips/strips.h"
 
 #include <cstring>
 
 enum { THREADS = PLAIN, WARP = 32 };
 
-/* As many blocks as are busy at a time: each then adds to a sum once a warp. */
+/* No more blocks of threads than are busy at a time: each warp adds to a sum once, and fewer warps mean fewer
+ * atomics. */
 static unsigned few_blocks(int64_t count)
 {
     enum { MOST = 2048 };
@@ -43,7 +49,7 @@ struct intake {
     bool reversed;
     int64_t *Lp;
     int32_t *Li;
-    unsigned long long *wrong; /* [2] lines; descents that are no beginnings of lines */
+    unsigned long long *wrong; /* [2] lines; descents, less those at which a line begins */
     __device__ int64_t pointer(int64_t i) const { return at(ptr, wide_ptr, i); }
     __device__ int64_t column(int64_t p) const { return at(idx, wide_idx, p); }
     __device__ int64_t at(const void *a, bool wide, int64_t k) const
@@ -53,8 +59,8 @@ struct intake {
     }
 };
 
-/* Is line i, not empty and within the entries, right at its ends?  starts: how often a first column is not
- * larger than the one before it. */
+/* Is line i, which is not empty and within the entries, right at its ends?  *starts counts the descents at which a line
+ * begins. */
 static __device__ bool ends_are_right(const intake &in, int64_t i, int64_t here, int64_t next,
                                       long long *starts)
 {
@@ -101,9 +107,10 @@ static __global__ void count_back_kernel(int64_t nnz, int64_t *src)
     if (p < nnz) src[p] = nnz - 1 - p;
 }
 
-int trs_gpu_straight(trs_context *ctx, const trs_mat *m, trs_side *s)
+int trs_gpu_canonical(const trs_mat *m, trs_operator *op)
 {
-    const trs_direct *d = &s->direct;
+    trs_context *ctx = op->ctx;
+    const trs_device_view *d = &op->device;
     unsigned long long wrong[2], *found = (unsigned long long *)d->found;
     const intake in = {.n = m->n,
                        .nnz = m->nnz,
@@ -112,18 +119,19 @@ int trs_gpu_straight(trs_context *ctx, const trs_mat *m, trs_side *s)
                        .idx = m->idx,
                        .wide_ptr = m->ptr_bits != 32,
                        .wide_idx = m->idx_bits == 64,
-                       .reversed = s->reversed,
+                       .reversed = op->reversed,
                        .Lp = (int64_t *)d->ptr,
                        .Li = (int32_t *)d->idx,
                        .wrong = found};
     cudaMemsetAsync(found, 0, sizeof wrong, NULL);
     lines_kernel<<<few_blocks(m->n + 1), THREADS>>>(in);
     entries_kernel<<<few_blocks(m->nnz), THREADS>>>(in);
-    if (s->reversed) count_back_kernel<<<blocks_of(m->nnz), THREADS>>>(m->nnz, (int64_t *)d->src);
+    if (op->reversed) count_back_kernel<<<blocks_of(m->nnz), THREADS>>>(m->nnz, (int64_t *)d->src);
     int rc = trs_gpu_take_values(m->dtype, m->nnz, d->src, m->val, d->val, NULL);
     if (rc) return trs_fail(rc, "a matrix on the device");
     rc = trs_gpu_get(ctx, wrong, found, sizeof wrong);
-    return rc ? rc : wrong[0] || wrong[1] ? TRS_EMATRIX : TRS_OK;
+    if (rc) return rc;
+    return wrong[0] || wrong[1] ? TRS_EMATRIX : TRS_OK;
 }
 
 /* ---- is a pattern one for supernodes? -------------------------------------------------------------- */
@@ -134,7 +142,8 @@ static __global__ void length_kernel(int64_t nnz, const int32_t *Li, int32_t *le
     if (p < nnz) atomicAdd(&length[Li[p]], 1);
 }
 
-/* As count_common of supernode.c; a column's length has its diagonal here, which changes no difference. */
+/* Entries of rows, and of columns, that have the pattern of the row or column before, as supernodes.c counts them on
+ * the host.  The length of a column counts its diagonal here, which changes no difference of two lengths. */
 static __global__ void common_kernel(int32_t n, const int64_t *Lp, const int32_t *Li,
                                      const int32_t *length, unsigned long long *common)
 {
@@ -150,10 +159,11 @@ static __global__ void common_kernel(int32_t n, const int64_t *Lp, const int32_t
     add_to(&common[1], in_rows);
 }
 
-int trs_gpu_common(trs_context *ctx, const trs_side *s, int64_t common[2])
+int trs_gpu_common(const trs_operator *op, int64_t common[2])
 {
-    const trs_tri *t = &s->tri;
-    const trs_direct *d = &s->direct;
+    trs_context *ctx = op->ctx;
+    const trs_tri *t = &op->tri;
+    const trs_device_view *d = &op->device;
     unsigned long long *found = (unsigned long long *)d->found;
     int32_t *length = (int32_t *)trs_gpu_scratch(ctx, (int64_t)t->n * (int64_t)sizeof *length,
                                                  "lengths of columns");
@@ -164,73 +174,4 @@ int trs_gpu_common(trs_context *ctx, const trs_side *s, int64_t common[2])
     common_kernel<<<few_blocks(t->n), THREADS>>>(t->n, (const int64_t *)d->ptr,
                                                  (const int32_t *)d->idx, length, found);
     return trs_gpu_get(ctx, common, found, 2 * sizeof *found);
-}
-
-/* ---- what a strip would be like ---------------------------------------------------------------------- */
-
-struct sampling {
-    int32_t n, levels;
-    int32_t rows[TRS_LOOKS];
-    const int64_t *Lp;
-    const int32_t *Li, *level;
-    unsigned *stamp; /* [TRS_STRIP_SAMPLES][levels] bit k: met by sample with rows [k] */
-    unsigned long long (*found)[2]; /* [TRS_LOOKS] */
-};
-
-/* Entries of row i in columns before from, which ascend: rows may be long. */
-static __device__ int64_t entries_before(const sampling &s, int64_t i, int32_t from)
-{
-    const int64_t begin = s.Lp[i];
-    int64_t low = begin, high = s.Lp[i + 1] - 1;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (s.Li[middle] < from) low = middle + 1;
-        else high = middle;
-    }
-    return low - begin;
-}
-
-/* Blocks: some of the rows, sample, strip. */
-static __global__ void look_kernel(const sampling s)
-{
-    const int32_t rows = s.rows[blockIdx.z];
-    const int32_t from = (int32_t)((int64_t)(s.n - rows) * (blockIdx.y + 1) / TRS_STRIP_SAMPLES);
-    const unsigned bit = 1u << blockIdx.z;
-    unsigned *stamp = s.stamp + (int64_t)blockIdx.y * s.levels;
-    long long levels = 0, foreign = 0;
-    for (int64_t i = from + index_of_thread(); i < from + (int64_t)rows; i += all_threads()) {
-        unsigned *seen = &stamp[s.level[i]];
-        if (!(*seen & bit)) levels += !(atomicOr(seen, bit) & bit);
-        foreign += entries_before(s, i, from);
-    }
-    __syncwarp();
-    add_to(&s.found[blockIdx.z][0], levels);
-    add_to(&s.found[blockIdx.z][1], foreign);
-}
-
-static size_t lay_out(sampling &s, char *base)
-{
-    size_t used = 0;
-    s.found = carve<unsigned long long[2]>(base, &used, TRS_LOOKS);
-    s.stamp = carve<unsigned>(base, &used, (int64_t)TRS_STRIP_SAMPLES * s.levels);
-    return used;
-}
-
-int trs_gpu_look(trs_context *ctx, const trs_side *s, const int32_t *rows, int count,
-                 int64_t (*found)[2])
-{
-    sampling all = {.n = s->tri.n,
-                    .levels = s->lv.count,
-                    .Lp = (const int64_t *)s->direct.ptr,
-                    .Li = (const int32_t *)s->direct.idx,
-                    .level = (const int32_t *)s->direct.level};
-    const size_t bytes = lay_out(all, NULL);
-    char *base = (char *)trs_gpu_scratch(ctx, (int64_t)bytes, "samples");
-    if (!base) return TRS_EMEM;
-    lay_out(all, base);
-    memcpy(all.rows, rows, (size_t)count * sizeof *rows);
-    cudaMemsetAsync(base, 0, bytes, NULL);
-    look_kernel<<<dim3(few_blocks(rows[count - 1]), TRS_STRIP_SAMPLES, (unsigned)count), THREADS>>>(
-        all);
-    return trs_gpu_get(ctx, found, all.found, (size_t)count * sizeof *found);
 }

@@ -1,23 +1,24 @@
-/* full.cu: the triangle of a part as a full matrix on the device, for the dense solvers.
+/* full.cu: the triangle of an operator as a full matrix on the device, for the dense solvers.
  *
- * The rows are kept as CSR too, so that new values need one copy and two kernels.  Where nothing is stored the full
+ * It is filled from the operator's own rows on the device, which it holds.  Where nothing is stored the full
  * matrix has -0, and +0 where zero is stored, of either sign, as on the host (cpu_full.h).
  * Bytes of an update: elem n^2 written (zeros), then elem nnz read and written. */
 #include "config.h"
 
-#include "cuda/runtime/cuda.cuh"
+#include "full.cuh"
 
 enum { THREADS = PLAIN };
 
-int device_full_new(const trs_part *part, bool by_rows, device_full *d)
+int device_full_new(const trs_instance *inst, bool by_rows, device_full *d)
 {
-    const int64_t n = part->side->tri.n;
+    const int64_t n = inst->op->tri.n;
     d->n = n;
     d->rs = by_rows ? n : 1;
     d->cs = by_rows ? 1 : n;
-    int rc = device_csr_new(part, &d->L);
+    int rc = trs_operator_device(inst->op, TRS_OP_PATTERN);
     if (rc) return rc;
-    d->val = trs_gpu_new(part->ctx, n * n, trs_size(part->side->tri.dtype), "the full matrix");
+    trs_operator_hold(inst->op, TRS_OP_PATTERN);
+    d->val = trs_gpu_new(inst->ctx, n * n, trs_size(inst->op->tri.dtype), "the full matrix");
     return d->val ? TRS_OK : TRS_EMEM;
 }
 
@@ -27,53 +28,43 @@ template <class T> static __global__ void clear_kernel(int64_t count, T *full)
     if (k < count) full[k] = number<T>(-0.0);
 }
 
-/* One block a row; adding 0 makes -0 +0. */
+/* A block of threads a row; adding 0 makes +0 of -0. */
 template <class T>
 static __global__ void fill_kernel(int64_t n, bool reversed, const int64_t *Lp, const int32_t *Li,
                                    const T *Lx, view<T> full)
 {
     const int64_t i = blockIdx.x;
     for (int64_t p = Lp[i] + threadIdx.x; p < Lp[i + 1]; p += blockDim.x) {
+        TRS_ASSERT(Li[p] >= 0 && Li[p] <= i);
         const T a = Lx[p] + number<T>(0);
         if (reversed) full(n - 1 - i, n - 1 - Li[p]) = a;
         else full(i, Li[p]) = a;
     }
 }
 
-/* d->val from the values of d->L. */
-static int fill(const trs_part *part, device_full *d, cudaStream_t s)
+int device_full_values(const trs_instance *inst, device_full *d, void *stream)
 {
-    const trs_dtype t = part->side->tri.dtype;
-    if (d->n == 0) return TRS_OK;
-    return for_type(t, [&](auto zero) {
+    const cudaStream_t s = (cudaStream_t)stream;
+    const trs_device_view *L = &inst->op->device;
+    const int rc = trs_operator_device(inst->op, TRS_OP_VALUES);
+    if (rc || d->n == 0) return rc;
+    return for_type(inst->op->tri.dtype, [&](auto zero) {
         using T = decltype(zero);
         clear_kernel<T><<<blocks_of(d->n * d->n), THREADS, 0, s>>>(d->n * d->n, (T *)d->val);
-        fill_kernel<T><<<(unsigned)d->n, 128, 0, s>>>(d->n, d->reversed, d->L.ptr, d->L.idx,
-                                                      (const T *)d->L.val, typed<T>(*d));
+        fill_kernel<T><<<(unsigned)d->n, 128, 0, s>>>(d->n, d->reversed, L->ptr, L->idx,
+                                                      (const T *)L->val, typed<T>(*d));
         return launched();
     });
 }
 
-int device_full_values(const trs_part *part, device_full *d)
-{
-    int rc = device_csr_values(part, &d->L);
-    return rc ? rc : fill(part, d, NULL);
-}
-
-int device_full_take(const trs_part *part, device_full *d, const void *val, void *stream)
-{
-    int rc = device_csr_take(part, &d->L, val, stream);
-    return rc ? rc : fill(part, d, (cudaStream_t)stream);
-}
-
 void device_full_free(trs_context *ctx, device_full *d)
 {
-    device_csr_free(ctx, &d->L);
     trs_gpu_free(ctx, d->val);
 }
 
-int64_t device_full_bytes(const trs_shape *s)
+int64_t device_full_bytes(const trs_prospect *p)
 {
+    const trs_shape *s = &p->shape;
     return (int64_t)(s->elem * (double)s->n * (double)s->n) + s->nnz * (int64_t)(s->elem + 4) +
            8 * (s->n + 1);
 }

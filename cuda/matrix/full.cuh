@@ -1,56 +1,71 @@
-/* full.cuh: the host side that the seed's dense solvers share: a full matrix on the device as the data
- * of a part, and B copied into X, where the kernels then work in place. */
+/* full.cuh: the host side that the seed's dense solvers share: a full matrix on the device, made
+ * from the triangle of the operator, and B copied into X, where the kernels then work in place. */
 #ifndef TRS_DENSE_CUH
 #define TRS_DENSE_CUH
 
 #include "cuda/runtime/cuda.cuh"
 
-/* ---- triangles --------------------------------------------------------------------------------- */
-
-/* part->data becomes a D, whose first member is the full matrix. */
-template <class D> inline int dense_analyse(trs_part *part, bool by_rows)
-{
-    D *d = (D *)trs_alloc_zero(&part->ctx->mem, 1, sizeof *d);
-    if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    part->data = d;
-    return device_full_new(part, by_rows, &d->full);
+extern "C" {
+#include "solvers/solver.h"
 }
 
-template <class D> inline void dense_release(trs_part *part)
+/* ---- a triangle as a full matrix on the device (full.cu) ------------------------------------- */
+
+struct device_full { /* entry (i, j) is val[i*rs + j*cs], zero where nothing is stored */
+    int64_t n, rs, cs;
+    bool reversed; /* kept in the order of a caller whose triangle is upper */
+    void *val;     /* [n*n] */
+};
+
+int device_full_new(const trs_instance *inst, bool by_rows, device_full *d);
+int device_full_values(const trs_instance *inst, device_full *d, void *stream);
+void device_full_free(trs_context *ctx, device_full *d);
+int64_t device_full_bytes(const trs_prospect *p);
+
+template <class T> inline view<T> typed(const device_full &d)
 {
-    D *d = (D *)part->data;
-    device_full_free(part->ctx, &d->full);
-    trs_free(&part->ctx->mem, d);
+    return {static_cast<T *>(d.val), d.rs, d.cs};
+}
+
+/* ---- triangles --------------------------------------------------------------------------------- */
+
+/* inst->data becomes a D, whose first member is the full matrix. */
+template <class D> inline int dense_build(trs_instance *inst, bool by_rows)
+{
+    D *d = (D *)trs_alloc_zero(&inst->ctx->mem, 1, sizeof *d);
+    if (!d) return trs_fail(TRS_EMEM, "out of memory");
+    inst->data = d;
+    return device_full_new(inst, by_rows, &d->full);
+}
+
+template <class D> inline void dense_release(trs_instance *inst)
+{
+    D *d = (D *)inst->data;
+    device_full_free(inst->ctx, &d->full);
+    trs_free(&inst->ctx->mem, d);
 }
 
 struct dense_data {
     device_full full;
 };
 
-/* What a solver makes of the full matrix, once that has new values:
+/* An M says what a solver makes of the full matrix once that has new values:
  *     data                    its D
  *     make (T (), d, stream)  launches, on the stream of the update */
-template <class M> inline int dense_make(trs_part *part, cudaStream_t stream)
+template <class M> inline int dense_make(trs_instance *inst, cudaStream_t stream)
 {
-    typename M::data *d = (typename M::data *)part->data;
+    typename M::data *d = (typename M::data *)inst->data;
     if (d->full.n == 0) return TRS_OK;
-    return for_type(part->side->tri.dtype, [&](auto zero) {
+    return for_type(inst->op->tri.dtype, [&](auto zero) {
         M::make(zero, d, stream);
         return launched();
     });
 }
 
-template <class M> inline int dense_update(trs_part *part)
+template <class M> inline int dense_update(trs_instance *inst, void *stream)
 {
-    int rc = device_full_values(part, &((typename M::data *)part->data)->full);
-    if (!rc) rc = dense_make<M>(part, NULL);
-    return rc ? rc : trs_gpu_wait(NULL);
-}
-
-template <class M> inline int dense_update_direct(trs_part *part, const void *val, void *stream)
-{
-    int rc = device_full_take(part, &((typename M::data *)part->data)->full, val, stream);
-    return rc ? rc : dense_make<M>(part, (cudaStream_t)stream);
+    int rc = device_full_values(inst, &((typename M::data *)inst->data)->full, stream);
+    return rc ? rc : dense_make<M>(inst, (cudaStream_t)stream);
 }
 
 /* The matrix as it is. */
@@ -60,10 +75,10 @@ template <class D> struct as_filled {
 };
 
 /* X = B, after which the kernels forget B. */
-inline int copy_b(const trs_part *part, const trs_job *job)
+inline int copy_b(const trs_instance *inst, const trs_job *job)
 {
     if (job->b.p == job->x.p) return TRS_OK;
-    return trs_gpu_gather(part->side->tri.dtype, part->side->tri.n, job->nrhs, NULL, job->b, job->x,
+    return trs_gpu_gather(inst->op->tri.dtype, inst->op->tri.n, job->nrhs, NULL, job->b, job->x,
                           job->stream);
 }
 
@@ -72,7 +87,7 @@ inline unsigned blocks_for(int64_t count, int threads)
     return (unsigned)((count + threads - 1) / threads);
 }
 
-/* Is it stored, a being a number of a full matrix (full.cu)? */
+/* Is this number of a full matrix stored in the triangle (full.cu)? */
 template <class T> __device__ inline bool is_entry(T a)
 {
     return a != 0 || !signbit(a);

@@ -1,7 +1,8 @@
-/* level.cu: the levels of the rows of a side, on the device: found (find.cuh), then a stable sort by level, as on
- * the host, and sums over each level. */
+/* level.cu: the levels of the rows of an operator, on the device: level_search.cuh finds them; then a stable sort by
+ * level gives the rows in level order, as on the host, and sums over each level give the statistics. */
 #include "config.h"
 
+#include "base/debug.h"
 #include "level_search.cuh"
 #include "prune.cuh"
 
@@ -14,7 +15,7 @@ static __device__ int32_t index_of_thread()
     return (int32_t)(blockIdx.x * THREADS + threadIdx.x);
 }
 
-/* One thread a row in level order, which looks for its level. */
+/* level [topo [k]] = the l with ptr [l] <= k < ptr [l + 1].  A thread a row, in level order. */
 static __global__ void spread_kernel(int32_t n, int32_t count, const int32_t *topo,
                                      const int32_t *ptr, int32_t *level)
 {
@@ -29,10 +30,11 @@ static __global__ void spread_kernel(int32_t n, int32_t count, const int32_t *to
     level[topo[k]] = low;
 }
 
-int trs_gpu_put_levels(trs_context *ctx, const trs_side *s)
+int trs_gpu_put_levels(const trs_operator *op)
 {
-    const trs_levels *lv = &s->lv;
-    const int32_t n = s->tri.n;
+    trs_context *ctx = op->ctx;
+    const trs_levels *lv = &op->lv;
+    const int32_t n = op->tri.n;
     if (n == 0) return TRS_OK;
     int rc = TRS_EMEM;
     int32_t *topo = (int32_t *)device_copy(ctx, lv->topo, n, sizeof *topo, "topo"), *ptr = NULL;
@@ -40,7 +42,7 @@ int trs_gpu_put_levels(trs_context *ctx, const trs_side *s)
         ptr = (int32_t *)device_copy(ctx, lv->ptr, (int64_t)lv->count + 1, sizeof *ptr, "lv_ptr");
     if (ptr) {
         spread_kernel<<<blocks_of(n), THREADS>>>(n, lv->count, topo, ptr,
-                                                 (int32_t *)s->direct.level);
+                                                 (int32_t *)op->device.level);
         rc = trs_gpu_wait(NULL) ? trs_fail(TRS_EDEVICE, "levels on the device") : TRS_OK;
     }
     trs_gpu_free(ctx, topo);
@@ -48,7 +50,7 @@ int trs_gpu_put_levels(trs_context *ctx, const trs_side *s)
     return rc;
 }
 
-/* ---- find them -------------------------------------------------------------------------------------- */
+/* ---- the search -------------------------------------------------------------------------------------- */
 
 static int failed(cudaError_t e)
 {
@@ -56,10 +58,10 @@ static int failed(cudaError_t e)
     return trs_fail(TRS_EDEVICE, "levels on the device: %s", cudaGetErrorString(e));
 }
 
-enum { LONG = 16 }; /* entries of a row on average: from here on, leaving out some of them pays */
+enum { LONG = 16 }; /* entries of a row on average: from here on, pruning pays */
 
-/* Where rows are long, and there is memory for it. */
-static void leave_out(trs_context *ctx, const trs_tri *t, find::search *all)
+/* Lets the search wait for fewer entries (prune.cuh), where rows are long and there is memory for it. */
+static void prune_entries(trs_context *ctx, const trs_tri *t, level_search::search *all)
 {
     prune::pruning w = {.n = all->n, .Lp = all->Lp, .Li = all->Li};
     if (t->nnz < (int64_t)LONG * t->n) return;
@@ -75,50 +77,52 @@ static void leave_out(trs_context *ctx, const trs_tri *t, find::search *all)
     all->end = w.end;
 }
 
-/* all->period, where it makes a difference; all->level is used for it. */
-static int find_period(trs_context *ctx, find::search *all)
+/* all->period, where it makes a difference; the samples are in all->level for a while. */
+static int find_period(trs_context *ctx, level_search::search *all)
 {
-    int32_t reach[find::SAMPLES];
+    int32_t reach[level_search::SAMPLES];
     all->period = 1;
-    if (all->end || find::is_all_in_hand(*all)) return TRS_OK;
-    find::reach_kernel<<<1, find::SAMPLES>>>(*all, all->level);
+    if (all->end || level_search::fits_at_once(*all)) return TRS_OK;
+    level_search::reach_kernel<<<1, level_search::SAMPLES>>>(*all, all->level);
     const int rc = trs_gpu_get(ctx, reach, all->level, sizeof reach);
-    all->period = find::period_of(reach);
+    all->period = level_search::period_of(reach);
     return rc;
 }
 
-/* s->direct.level and the number of levels, and memory for s->direct.topo; TRS_ESUPPORT: the host would have been
+/* op->device.level and the number of levels, and memory for op->device.topo; TRS_ESUPPORT: the host would have been
  * faster. */
-static int find_them(trs_context *ctx, trs_side *s)
+static int find_them(trs_context *ctx, trs_operator *op)
 {
-    /* ns; of a far side what passing the host takes, too */
-    const double host = s->tri.ptr ? 1e6 + 1.5 * (double)s->tri.nnz : 5e5 + 5 * (double)s->tri.nnz;
-    find::search all = {.n = s->tri.n,
-                        .Lp = (const int64_t *)s->direct.ptr,
-                        .Li = (const int32_t *)s->direct.idx,
-                        .level = (int32_t *)s->direct.level,
+    /* ns; where the host has no pattern, with the copy to it */
+    const double host = op->tri.ptr ? 1e6 + 1.5 * (double)op->tri.nnz : 5e5 + 5 * (double)op->tri.nnz;
+    find::search all = {.n = op->tri.n,
+                        .Lp = (const int64_t *)op->device.ptr,
+                        .Li = (const int32_t *)op->device.idx,
+                        .level = (int32_t *)op->device.level,
                         .patience = ctx->patient ? 1e30 : host,
-                        .count = (find::counts *)s->direct.found};
+                        .count = (find::counts *)op->device.found};
     find::counts count = {};
-    leave_out(ctx, &s->tri, &all);
+    leave_out(ctx, &op->tri, &all);
     int rc = find_period(ctx, &all);
     if (rc) return rc;
-    static_assert(sizeof count <= 2 * sizeof(int64_t), "what direct.found has room for");
+    static_assert(sizeof count <= 2 * sizeof(int64_t), "what device.found has room for");
     cudaMemsetAsync(all.count, 0, sizeof count, NULL);
     cudaMemsetAsync(all.level, 0xff, (size_t)all.n * sizeof *all.level, NULL);
-    const cudaError_t e = find::launch(all);
+    const cudaError_t e = level_search::launch(all);
     if (e) return failed(e);
-    s->direct.topo = trs_gpu_new(ctx, s->tri.n, sizeof(int32_t), "topo"); /* meanwhile */
-    if (!s->direct.topo) return TRS_EMEM;
+    op->device.topo =
+        (int32_t *)trs_gpu_new(ctx, op->tri.n, sizeof(int32_t), "topo"); /* meanwhile */
+    if (!op->device.topo) return TRS_EMEM;
     rc = trs_gpu_get(ctx, &count, all.count, sizeof count);
-    s->lv.count = count.levels;
+    op->lv.count = count.levels;
     return rc ? rc : count.late ? TRS_ESUPPORT : TRS_OK;
 }
 
-/* ---- sort and sum up --------------------------------------------------------------------------------- */
+/* ---- level order and statistics --------------------------------------------------------------------------------- */
 
-struct line { /* a level */
-    unsigned long long entries, longest;
+struct level_sum {
+    unsigned long long entries;
+    unsigned long long longest; /* entries of the longest row */
 };
 
 struct sorting {          /* on the device */
@@ -127,7 +131,7 @@ struct sorting {          /* on the device */
     int32_t *topo;        /* [n] of the side */
     int32_t *row, *level; /* [n] 0, 1, ...; the levels in order */
     int32_t *ptr;         /* [count+1] */
-    line *sum;            /* [count] */
+    level_sum *sum;       /* [count] */
     void *temp;           /* of CUB */
     size_t temp_bytes;
 };
@@ -138,13 +142,13 @@ static __global__ void number_kernel(const sorting w)
     if (i < w.n) w.row[i] = i;
 }
 
-static __device__ void add_to(line *sum, int64_t entries, int64_t longest)
+static __device__ void add_to(level_sum *sum, int64_t entries, int64_t longest)
 {
     atomicAdd(&sum->entries, (unsigned long long)entries);
     atomicMax(&sum->longest, (unsigned long long)longest);
 }
 
-/* One thread a row in level order.  Rows of a warp mostly have one level: their sum is added at once. */
+/* A thread a row, in level order.  The rows of a warp mostly have one level: then they are added up before. */
 static __global__ void sum_kernel(const sorting w, const int64_t *Lp)
 {
     const int32_t k = index_of_thread(), l = k < w.n ? w.level[k] : -1;
@@ -152,6 +156,7 @@ static __global__ void sum_kernel(const sorting w, const int64_t *Lp)
     if (k < w.n) {
         const int32_t i = w.topo[k];
         length = Lp[i + 1] - Lp[i];
+        TRS_ASSERT(l >= 0 && l < w.count && (k == 0 || l - w.level[k - 1] <= 1));
         if (k == 0 || w.level[k - 1] != l) w.ptr[l] = k;
         if (k == w.n - 1) w.ptr[l + 1] = w.n;
     }
@@ -181,15 +186,15 @@ static size_t lay_out(sorting &w, char *base)
     w.row = carve<int32_t>(base, &used, w.n);
     w.level = carve<int32_t>(base, &used, w.n);
     w.ptr = carve<int32_t>(base, &used, (int64_t)w.count + 1);
-    w.sum = carve<line>(base, &used, w.count);
+    w.sum = carve<level_sum>(base, &used, w.count);
     w.temp = carve<char>(base, &used, (int64_t)w.temp_bytes);
     return used;
 }
 
 /* The sums over all levels. */
-static int tally(trs_context *ctx, const sorting &w, trs_tally *sums)
+static int sum_up(trs_context *ctx, const sorting &w, trs_level_statistics *sums)
 {
-    line *level = (line *)trs_new(ctx, w.count, sizeof *level, "sums over levels");
+    level_sum *level = (level_sum *)trs_new(ctx, w.count, sizeof *level, "sums over levels");
     int rc = level ? trs_gpu_get(ctx, level, w.sum, (size_t)w.count * sizeof *level) : TRS_EMEM;
     *sums = {};
     for (int32_t l = 0; l < w.count && !rc; l++) {
@@ -214,12 +219,12 @@ static int fetch_levels(trs_context *ctx, const sorting &w, trs_levels *lv)
     return rc;
 }
 
-static int sort_levels(trs_context *ctx, trs_side *s)
+static int sort_levels(trs_context *ctx, trs_operator *op)
 {
-    sorting w = {.n = s->tri.n,
-                 .count = s->lv.count,
-                 .found = (const int32_t *)s->direct.level,
-                 .topo = (int32_t *)s->direct.topo};
+    sorting w = {.n = op->tri.n,
+                 .count = op->lv.count,
+                 .found = (const int32_t *)op->device.level,
+                 .topo = (int32_t *)op->device.topo};
     cudaError_t e = sort(w); /* says what it needs */
     if (e) return failed(e);
     void *base = trs_gpu_scratch(ctx, (int64_t)lay_out(w, NULL), "the level analysis");
@@ -229,16 +234,17 @@ static int sort_levels(trs_context *ctx, trs_side *s)
     number_kernel<<<blocks_of(w.n), THREADS>>>(w);
     e = sort(w);
     if (e) return failed(e);
-    sum_kernel<<<blocks_of(w.n), THREADS>>>(w, (const int64_t *)s->direct.ptr);
-    const int rc = tally(ctx, w, &s->tally);
-    return rc ? rc : fetch_levels(ctx, w, &s->lv);
+    sum_kernel<<<blocks_of(w.n), THREADS>>>(w, (const int64_t *)op->device.ptr);
+    const int rc = sum_up(ctx, w, &op->statistics);
+    return rc ? rc : fetch_levels(ctx, w, &op->lv);
 }
 
-int trs_gpu_find_levels(trs_context *ctx, trs_side *s)
+int trs_gpu_find_levels(trs_operator *op)
 {
-    trs_direct *d = &s->direct;
-    d->level = trs_gpu_new(ctx, s->tri.n, sizeof(int32_t), "levels");
+    trs_context *ctx = op->ctx;
+    trs_device_view *d = &op->device;
+    d->level = (int32_t *)trs_gpu_new(ctx, op->tri.n, sizeof(int32_t), "levels");
     if (!d->level) return TRS_EMEM;
-    const int rc = find_them(ctx, s);
-    return rc ? rc : sort_levels(ctx, s);
+    const int rc = find_them(ctx, op);
+    return rc ? rc : sort_levels(ctx, op);
 }

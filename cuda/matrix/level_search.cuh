@@ -1,32 +1,40 @@
 /* level_search.cuh: the kernel that finds the level of every row.
  *
- * One lane a row, in order, 32 rows a warp; a row with many entries is done by the whole warp between the
- * others.  How a level becomes visible: it is its own flag, -1 before; among the rows of a warp by shuffles, so
- * that a chain of 32 rows costs one hop between SMs and not 32.  Why it cannot hang: warps are all resident
- * (cooperative launch) and take rows in order, cyclically; no lane keeps its warp from going on with the
- * others, so the first row that is not done can always be done.  When the rows done so far say that all of them
- * take much longer than the host would, because the triangle is deep, it gives up.
- * Bytes 4 nnz + 20 n, gathers of levels; bound by warps that wait for one another x one hop, and where the rows
- * of a level are far apart by how many rows are in hand at a time. */
-#ifndef TRS_FIND_CUH
-#define TRS_FIND_CUH
+ *     level(i) = 1 + max { level(j) : L(i, j) is an entry, j < i },   0 where there is none
+ *
+ * A lane has a row, a warp 32 consecutive ones, and warps take them in order; a row with many entries is watched by
+ * the whole warp, between the others.
+ * How a level becomes visible: level [i] is its own flag, -1 before.  Nothing else is published with it, so relaxed
+ * loads and stores suffice.  Among the rows of a warp levels are handed on by shuffles, so that a chain of 32 rows
+ * costs one dependency latency between SMs and not 32.
+ * Why it cannot hang: all warps are resident (cooperative launch), each takes rows in order, cyclically, and a lane
+ * that waits never keeps its warp from polling for the other lanes.  So the first row that has no level yet is always
+ * in some warp, everything that it needs is published, and it gets its level.
+ * When it gives up: a deep triangle takes levels x a latency, and the host just goes through the entries.  When the
+ * rows done so far say that all of them take much longer than the host would, the search ends.
+ * Bytes: 4 nnz + 20 n, and a gather of a level for each entry.  Bound by rows that wait for one another x a latency,
+ * and, where the rows of a level are far apart, by how many rows are watched at a time. */
+#ifndef TRS_LEVEL_SEARCH_CUH
+#define TRS_LEVEL_SEARCH_CUH
 
+#include "base/debug.h"
 #include "cuda/runtime/cuda.cuh"
 #include "cuda/runtime/delay.cuh"
 
 #include <algorithm>
 
-namespace find
+namespace level_search
 {
 enum { THREADS = PLAIN, WARP = 32, BATCH = 4, LONG = 64 /* entries */ };
 
-/* Blocks of an SM.  With more of them, rows of one level that are far apart do not wait for a warp; but each row that
- * waits for others here and there polls as many sectors, and they hold one another up: then fewer. */
+/* Blocks of an SM.  The more there are, the farther apart rows of one level may be and still be watched at the same
+ * time.  But where a row needs rows that are scattered, each warp polls as many sectors of memory as it has entries,
+ * and too many warps hold up one another: then fewer are better. */
 enum { PER_SM = 4, SCATTERED_PER_SM = 2 };
 
-struct counts { /* all 0 at first */
-    int done;   /* warps of rows, one in STEP of them */
-    int late;   /* given up */
+struct counts {      /* on the device, all 0 at first */
+    int groups_done; /* groups of 32 rows, counted for one in STEP of them */
+    int gave_up;     /* 1: the host would be faster */
     int levels;
 };
 
@@ -36,10 +44,11 @@ struct search {
     const int32_t *Li;
     const int64_t *end; /* [n] of what each row waits for; NULL: all up to the diagonal */
     int32_t *level;     /* [n] */
-    double patience;    /* ns */
+    double host_ns;     /* what the host would take */
     counts *count;
-    int32_t period; /* most rows wait for the one so many before; 0: scattered ones */
-    int64_t warps;  /* that have rows: a warp has every so many-th 32 of them */
+    int32_t
+        period; /* most rows need one that is so many rows before; 0: what rows need is scattered */
+    int64_t warps; /* that have rows: warp w has groups w, w + warps, ... of 32 rows */
 };
 
 static __device__ inline int32_t peek(const int32_t *p)
@@ -50,8 +59,10 @@ static __device__ inline int32_t peek(const int32_t *p)
     return v;
 }
 
+/* A level, once. */
 static __device__ inline void publish(int32_t *p, int32_t v)
 {
+    TRS_ASSERT(v >= 0 && peek(p) < 0);
     delay();
     asm volatile("st.relaxed.gpu.global.s32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
 }
@@ -63,7 +74,7 @@ static __device__ inline unsigned long long now()
     return t;
 }
 
-/* The largest of all lanes. */
+/* The maximum over the lanes of the warp. */
 static __device__ inline int32_t largest(int32_t v)
 {
 #if __CUDA_ARCH__ >= 800
@@ -74,7 +85,7 @@ static __device__ inline int32_t largest(int32_t v)
 #endif
 }
 
-/* The bits that any lane has. */
+/* The bits that any lane of the warp has. */
 static __device__ inline unsigned union_of(unsigned v)
 {
 #if __CUDA_ARCH__ >= 800
@@ -87,16 +98,16 @@ static __device__ inline unsigned union_of(unsigned v)
 
 /* ---- entries ------------------------------------------------------------------------------------ */
 
-/* The entries of a row that a lane sees to: p, p + STRIDE, ...  In order, since the first ones are likely to be
- * there while the last are waited for. */
-template <int STRIDE> struct lookout {
-    int64_t p, end;
+/* The entries p, p + STRIDE, ... of a row, which a lane watches until their levels are there, BATCH at a time.  They are
+ * taken in order: the rows of the first ones are likely to be done while those of the last are waited for. */
+template <int STRIDE> struct watch {
+    int64_t p, end; /* entries that are not loaded yet */
     int32_t column[BATCH];
-    int32_t highest; /* level seen */
-    unsigned waiting;
-    unsigned within; /* lanes of this warp whose rows it needs; of a row of one lane */
+    int32_t highest;  /* level seen */
+    unsigned waiting; /* a bit for each entry of the batch whose level is not there */
+    unsigned within;  /* lanes of this warp whose rows the row needs; STRIDE is 1 */
 
-    __device__ bool more() const { return p < end; }
+    __device__ bool has_more() const { return p < end; }
     __device__ void load(const int32_t *Li, int32_t first)
     {
         waiting = 0;
@@ -104,6 +115,7 @@ template <int STRIDE> struct lookout {
         for (int j = 0; j < BATCH; j++) {
             if (p + j * STRIDE >= end) continue;
             column[j] = Li[p + j * STRIDE];
+            TRS_ASSERT(column[j] >= 0 && column[j] < first + WARP);
             if (STRIDE == 1 && column[j] >= first) within |= 1u << (column[j] - first);
             else waiting |= 1u << j;
         }
@@ -117,7 +129,7 @@ template <int STRIDE> struct lookout {
         within = 0;
         load(Li, first);
     }
-    /* Is there one more? */
+    /* Has another level come? */
     __device__ bool poll(const int32_t *level)
     {
         const unsigned before = waiting;
@@ -136,9 +148,13 @@ template <int STRIDE> struct lookout {
 
 /* ---- rows of a warp that wait for one another ------------------------------------------------- */
 
-/* None waits for another than the one before it: level = highest + 1 is, along a run of such rows, the
- * largest of highest of k + distance to k + 1, by doubling. */
-static __device__ void settle_runs(lookout<1> &row, bool complete)
+/* Where no row of the warp needs another of it but the one before, the rows form chains, lanes start to end of each.
+ * With h(k) the highest level that row k has seen in other warps,
+ *
+ *     level(k) = max { h(m) + 1 + (k - m) : start <= m <= k },
+ *
+ * a prefix maximum of h(m) - m, which doubling makes in five steps. */
+static __device__ void resolve_chains(watch<1> &row, bool complete)
 {
     const int lane = threadIdx.x % WARP;
     const unsigned upto = (2u << lane) - 1;
@@ -156,8 +172,8 @@ static __device__ void settle_runs(lookout<1> &row, bool complete)
     row.within = 0;
 }
 
-/* One after the other, in order. */
-static __device__ void settle_any(lookout<1> &row, bool complete)
+/* In general: one row after the other, in order. */
+static __device__ void resolve_in_order(watch<1> &row, bool complete)
 {
     for (unsigned left = union_of(row.within); left; left &= left - 1) {
         const int k = __ffs((int)left) - 1;
@@ -169,113 +185,127 @@ static __device__ void settle_any(lookout<1> &row, bool complete)
     }
 }
 
-/* complete: all that comes from other warps was seen. */
-static __device__ void settle(lookout<1> &row, bool complete)
+/* Hands levels on among the rows of a warp; complete: the lane's row has seen all that comes from other warps. */
+static __device__ void resolve_within(watch<1> &row, bool complete)
 {
     const unsigned before = 1u << threadIdx.x % WARP >> 1;
     if (!__any_sync(~0u, complete && row.within)) return;
-    if (__all_sync(~0u, !(row.within & ~before))) settle_runs(row, complete);
-    else settle_any(row, complete);
+    if (__all_sync(~0u, !(row.within & ~before))) resolve_chains(row, complete);
+    else resolve_in_order(row, complete);
 }
 
 /* ---- the rows of a warp ------------------------------------------------------------------------------ */
 
-struct crew { /* a warp with 32 rows, as one of its lanes sees it */
+/* Behind the last entry that row i waits for. */
+static __device__ inline int64_t end_of(const search &s, int64_t i)
+{
+    return s.end ? s.end[i] : s.Lp[i + 1] - 1;
+}
+
+/* 32 consecutive rows, as a lane of the warp that has them sees it.  A row is long when it has more than LONG entries;
+ * long rows are watched by all lanes, one after the other. */
+struct warp_rows {
     const search &s;
     int32_t first;
     int64_t begin, end; /* of the lane's row */
-    lookout<1> row;
-    lookout<WARP> shared; /* the lane's part of the long row in hand, that of lane owner */
-    bool open, complete;  /* not published; all that comes from other warps was seen */
-    unsigned longs;       /* lanes with long rows that are not done */
-    int owner;            /* -1: none */
+    watch<1> row;
+    watch<WARP> of_long; /* the lane's part of the long row of long_lane */
+    bool open;           /* the lane's row is not long, and its level is not published */
+    bool complete;       /* the row has seen all that comes from other warps */
+    unsigned long_lanes; /* lanes with long rows that are not done */
+    int long_lane;       /* whose long row is watched now; -1: none */
 
-    __device__ crew(const search &all, int32_t from)
-        : s(all), first(from), complete(false), owner(-1)
+    __device__ warp_rows(const search &all, int32_t from)
+        : s(all), first(from), complete(false), long_lane(-1)
     {
         const int64_t i = (int64_t)first + threadIdx.x % WARP;
         const bool is_row = i < s.n;
         begin = is_row ? s.Lp[i] : 0;
-        end = !is_row ? 0 : s.end ? s.end[i] : s.Lp[i + 1] - 1;
+        end = is_row ? end_of(s, i) : 0;
         const bool is_long = end - begin > LONG;
-        longs = __ballot_sync(~0u, is_long);
+        long_lanes = __ballot_sync(~0u, is_long);
         open = is_row && !is_long;
         row.start(s.Li, first, begin, open ? end : begin);
     }
 
-    /* These say whether there was something new. */
-    __device__ bool look()
+    /* These two say whether there was something new. */
+    __device__ bool poll_row()
     {
         if (!open || complete) return false;
         const bool news = row.waiting && row.poll(s.level);
         if (row.waiting) return news;
-        if (row.more()) row.load(s.Li, first);
+        if (row.has_more()) row.load(s.Li, first);
         else complete = true;
         return true;
     }
 
-    __device__ bool look_at_long()
+    __device__ bool poll_long_row()
     {
         const int lane = threadIdx.x % WARP;
-        if (!longs) return false;
-        if (owner < 0) {
-            owner = __ffs((int)longs) - 1;
-            const int64_t from = __shfl_sync(~0u, begin, owner) + lane;
-            shared.start(s.Li, first, from, __shfl_sync(~0u, end, owner));
+        if (!long_lanes) return false;
+        if (long_lane < 0) {
+            long_lane = __ffs((int)long_lanes) - 1;
+            const int64_t from = __shfl_sync(~0u, begin, long_lane) + lane;
+            of_long.start(s.Li, first, from, __shfl_sync(~0u, end, long_lane));
         }
-        const bool news = shared.waiting && shared.poll(s.level);
-        if (__any_sync(~0u, shared.waiting)) return news;
-        if (__any_sync(~0u, shared.more())) {
-            shared.load(s.Li, first);
+        const bool news = of_long.waiting && of_long.poll(s.level);
+        if (__any_sync(~0u, of_long.waiting)) return news;
+        if (__any_sync(~0u, of_long.has_more())) {
+            of_long.load(s.Li, first);
             return true;
         }
-        const int32_t highest = largest(shared.highest);
-        if (lane == owner) {
+        const int32_t highest = largest(of_long.highest);
+        if (lane == long_lane) {
+            TRS_ASSERT(highest <
+                       first + lane); /* each level up to that has a row before this one */
             row.highest = highest;
             complete = true;
             publish(s.level + first + lane, highest + 1);
         }
-        longs &= longs - 1;
-        owner = -1;
+        long_lanes &= long_lanes - 1;
+        long_lane = -1;
         return true;
     }
 
-    __device__ void tell()
+    __device__ void publish_complete_rows()
     {
-        settle(row, complete);
+        resolve_within(row, complete);
         if (!open || !complete || row.within) return;
+        TRS_ASSERT(row.highest < first + (int)(threadIdx.x % WARP));
         publish(s.level + first + threadIdx.x % WARP, row.highest + 1);
         open = false;
     }
 
-    __device__ bool is_busy() const { return __any_sync(~0u, open) || longs; }
+    __device__ bool is_busy() const { return __any_sync(~0u, open) || long_lanes; }
 };
 
 /* ---- all rows -------------------------------------------------------------------------------------------- */
 
-enum { ROUNDS = 64, STEP = 8 };
+enum { ROUNDS = 64 /* of polling, between two looks at the clock */, STEP = 8 };
 static const double EARLIEST = 1.5e6, SURE = 6e6; /* ns */
 
-/* As far as the rows done so far tell, which is the less the earlier: the first ones of many triangles are deeper
- * than the others, or get going slowly. */
+/* All rows are predicted to take spent x all / done, which has to be less than what the host takes.  Before SURE the host
+ * gets SURE / spent times as long, for the first rows of many triangles are deeper than the others, or wait for loads
+ * that later rows find in the cache; before EARLIEST nothing is predicted. */
 static __device__ bool is_hopeless(const search &s, unsigned long long begin)
 {
     const double spent = (double)(now() - begin), all = (double)s.n / (WARP * STEP);
-    const double doubt = spent < SURE ? SURE / spent : 1;
-    return peek(&s.count->late) ||
-           (spent > EARLIEST && spent * all > s.patience * doubt * (1 + peek(&s.count->done)));
+    const double margin = spent < SURE ? SURE / spent : 1;
+    return peek(&s.count->gave_up) ||
+           (spent > EARLIEST &&
+            spent * all > s.host_ns * margin * (1 + peek(&s.count->groups_done)));
 }
 
-/* The number of levels up to these rows; 0: given up. */
-static __device__ int32_t do_rows(const search &s, int32_t first, unsigned long long begin)
+/* By a warp: finds the levels of 32 rows, and returns the number of levels up to these; 0: it has given up. */
+static __device__ int32_t find_levels(const search &s, int32_t first, unsigned long long begin)
 {
-    crew c(s, first);
+    warp_rows c(s, first);
     for (int round = 1; c.is_busy(); round++) {
-        const bool news = c.look(), others = c.look_at_long();
-        if (__any_sync(~0u, news || others)) c.tell();
+        const bool news = c.poll_row(), of_long = c.poll_long_row();
+        if (__any_sync(~0u, news || of_long)) c.publish_complete_rows();
         if (round % ROUNDS == 0 && __any_sync(~0u, is_hopeless(s, begin))) return 0;
     }
-    if (threadIdx.x % WARP == 0 && first / WARP % STEP == 0) atomicAdd(&s.count->done, 1);
+    if (threadIdx.x % WARP == 0 && first / WARP % STEP == 0) atomicAdd(&s.count->groups_done, 1);
     return largest(c.complete ? c.row.highest + 2 : 0);
 }
 
@@ -285,11 +315,11 @@ static __global__ void __launch_bounds__(THREADS, PER_SM) find_kernel(const sear
     const int64_t first = (threadIdx.x / WARP) * (int64_t)gridDim.x + blockIdx.x;
     int32_t levels = 0;
     if (first >= s.warps) return;
-    /* neighbours go to different SMs */
+    /* neighbouring groups go to different SMs, where they are polled by different schedulers */
     for (int64_t t = first; t * WARP < s.n; t += s.warps) {
-        const int32_t here = do_rows(s, (int32_t)(t * WARP), begin);
+        const int32_t here = find_levels(s, (int32_t)(t * WARP), begin);
         if (here == 0) {
-            s.count->late = 1;
+            s.count->gave_up = 1;
             return;
         }
         levels = max(levels, here);
@@ -301,8 +331,8 @@ static __global__ void __launch_bounds__(THREADS, PER_SM) find_kernel(const sear
 
 enum { SAMPLES = 256 };
 
-/* How far before their diagonals the farthest entries of some rows are, as an average: of grids, the points around that
- * of the plane before. */
+/* How far before the diagonal the farthest entries of some rows are: the mean distance of those at least 3/4 as far as
+ * the first entry.  In a grid these are the neighbours in the plane before. */
 static __global__ void __launch_bounds__(SAMPLES) reach_kernel(const search s, int32_t *reach)
 {
     const int64_t i = (2 * (int64_t)threadIdx.x + 1) * s.n / (2 * SAMPLES);
@@ -318,7 +348,7 @@ static __global__ void __launch_bounds__(SAMPLES) reach_kernel(const search s, i
     reach[threadIdx.x] = count ? (int32_t)((sum + count / 2) / count) : 0;
 }
 
-/* The reach of most of them; 0: there is none. */
+/* The reach that half of the samples have or more; 0: there is none. */
 static inline int32_t period_of(int32_t (&reach)[SAMPLES])
 {
     std::sort(reach, reach + SAMPLES);
@@ -326,9 +356,11 @@ static inline int32_t period_of(int32_t (&reach)[SAMPLES])
     return std::count(reach, reach + SAMPLES, middle) >= SAMPLES / 2 ? middle : 0;
 }
 
-/* The rows that a warp has next wait for much the same as those it has just done when they are some periods later; were
- * they a part of a period off, they, or those of other warps, would come much too early, and hold up all that wait for
- * the ones between.  One less, for the rows behind the first of a period should not have to wait for the last. */
+/* How many warps have rows, of those that there are.  Let rows need what is one period before them, as the planes of a
+ * grid do.  Then it is best if a warp's next rows are a whole number of periods behind its last ones: what they need is
+ * about to come.  If they were a part of a period off, the warp, or another one, would have rows that can only be done
+ * much later, and while it waits for those nobody has the rows in between, which all others wait for.  One warp fewer,
+ * because the rows behind the first of a period should not have to wait for the last. */
 static inline int64_t warps_in_step(int64_t warps, int64_t period)
 {
     const int64_t periods = period > 0 ? warps * WARP / period : 0;
@@ -336,7 +368,8 @@ static inline int64_t warps_in_step(int64_t warps, int64_t period)
     return some > 0 ? some : warps;
 }
 
-static inline bool is_all_in_hand(const search &all)
+/* Can all rows be watched at the same time? */
+static inline bool fits_at_once(const search &all)
 {
     return all.n <= (int64_t)SCATTERED_PER_SM * multiprocessors() * THREADS;
 }
@@ -353,6 +386,6 @@ static inline cudaError_t launch(search all)
     return cudaLaunchCooperativeKernel((const void *)find_kernel, dim3((unsigned)blocks),
                                        dim3(THREADS), args, 0, NULL);
 }
-} // namespace find
+} // namespace level_search
 
 #endif

@@ -1,12 +1,20 @@
-/* prune.cuh: of the entries of a triangle, those that the search for levels (find.cuh) has to wait for.
+/* prune.cuh: leaves out entries that no level depends on, so that level_search.cuh waits for fewer.
  *
- * Let k be the first row below j that has an entry in column j.  Where row i has both j and k, it comes after k,
- * which comes after j: the longest way to row i does not go from j to i directly, and all levels stay as they are
- * when that entry is left out.  Of a factor L of a symmetric pattern the elimination tree is left; of a full
- * triangle, of every row the one before.
- * A warp a row; none waits for another.  In longer rows only the next entry is asked whether it is such a k, which
- * is enough for the columns of supernodes, and very long ones stay as they are.  Bytes: 8 an entry read, a random
- * 4, a binary search among the columns of the row, which are in the cache by then; what is left is written. */
+ * Let k be the first row below j that has an entry in column j.  Where row i has both j and k, the path j -> k -> i is
+ * longer than the entry (i, j) alone, so that entry decides no level and can be left out:
+ *
+ *     j | d
+ *     k | x  d          level(k) > level(j), level(i) > level(k):  (i, j) is left out
+ *     i | x  x  d
+ *         j  k  i
+ *
+ * This is a part of the transitive reduction of the graph (Aho, Garey and Ullman 1972).  Of a factor L of a symmetric
+ * pattern all of it is found: the elimination tree (Liu 1990) is left, and of a full triangle the entry just before the
+ * diagonal.
+ * A warp has a row; none waits for another.  In rows of more than SEARCHED entries only the next entry is asked whether
+ * it is such a k, which is enough for the columns of supernodes, and those of more than MOST entries stay as they are.
+ * Bytes: 8 an entry read, a random 4, and a binary search among the columns of the row, which are in the cache by then;
+ * what is left is written. */
 #ifndef TRS_PRUNE_CUH
 #define TRS_PRUNE_CUH
 
@@ -16,16 +24,17 @@ namespace prune
 {
 enum { THREADS = PLAIN, WARP = 32 };
 
-/* Entries of a row.  A warp does one alone, and the others should not wait for it. */
+/* Entries of a row: a warp has one alone, and should not take much longer than the others. */
 enum { SEARCHED = 4096, MOST = 1 << 16 };
 
 struct pruning {
     int32_t n;
     const int64_t *Lp;
     const int32_t *Li;
-    uint32_t *first; /* [n] row, not very long, below the diagonal of each column; ~0: none */
-    int32_t *idx;    /* [nnz] row i from Lp [i] on, without its diagonal */
-    int64_t *end;    /* [n] of each row there */
+    uint32_t *
+        first; /* [n] first row, of at most MOST entries, below the diagonal of each column; ~0: none */
+    int32_t *idx; /* [nnz] what is left of row i, from Lp [i] on, without the diagonal */
+    int64_t *end; /* [n] of each row there */
 };
 
 static __device__ inline int64_t row_of_warp()
@@ -33,7 +42,7 @@ static __device__ inline int64_t row_of_warp()
     return (blockIdx.x * (int64_t)THREADS + threadIdx.x) / WARP;
 }
 
-/* Rows come about in order, so most are too late to be the first and need no atomic. */
+/* Rows come roughly in order, so most find a smaller row there already and need no atomic. */
 static __global__ void first_kernel(const pruning w)
 {
     const int64_t i = row_of_warp();
@@ -58,9 +67,9 @@ static __device__ inline bool has(const int32_t *Li, int64_t low, int64_t high, 
     return low < end && Li[low] == k;
 }
 
-/* Does row i, with entries up to the diagonal, come after that of its entry p by way of another? */
-static __device__ inline bool is_spare(const pruning &w, uint32_t i, int64_t p, int64_t diagonal,
-                                       bool search)
+/* Is there a path to row i from the column of its entry p by way of another entry of the row? */
+static __device__ inline bool is_implied(const pruning &w, uint32_t i, int64_t p, int64_t diagonal,
+                                         bool search)
 {
     const uint32_t k = w.first[w.Li[p]];
     if (k >= i) return false;
@@ -76,7 +85,8 @@ static __global__ void prune_kernel(const pruning w)
     const bool search = diagonal - begin <= SEARCHED, all = diagonal - begin > MOST;
     int64_t to = begin;
     for (int64_t p = begin + lane; p - lane < diagonal; p += WARP) {
-        const bool stays = p < diagonal && (all || !is_spare(w, (uint32_t)i, p, diagonal, search));
+        const bool stays =
+            p < diagonal && (all || !is_implied(w, (uint32_t)i, p, diagonal, search));
         const unsigned those = __ballot_sync(~0u, stays);
         if (stays) w.idx[to + __popc(those & ((1u << lane) - 1))] = w.Li[p];
         to += __popc(those);

@@ -1,6 +1,6 @@
-/* values.cu: new values and their pivots on the device (direct.c).
+/* values.cu: new values and their pivots on the device (matrix/operator.c).
  *
- * One thread an entry or a row.  Bytes of a gather: 8 + 2 elements an entry, one of the two at random. */
+ * A thread has an entry, or a row.  Bytes of a gather: 8 and two elements an entry, one of the two read at random. */
 #include "config.h"
 
 #include "cuda/runtime/cuda.cuh"
@@ -72,20 +72,26 @@ __device__ inline bool is_bad(cuDoubleComplex a)
     return !isfinite(a.x) || !isfinite(a.y) || (a.x == 0 && a.y == 0);
 }
 
-struct rows { /* of a side, and the caller's numbers of them */
+struct rows { /* of a side */
     int32_t n;
     const int64_t *ptr;
     const int32_t *perm;
     bool reversed;
-    __device__ int32_t caller(int32_t k) const { return perm ? perm[k] : reversed ? n - 1 - k : k; }
+    /* The caller's number of row k. */
+    __device__ int32_t caller(int32_t k) const
+    {
+        if (perm) return perm[k];
+        return reversed ? n - 1 - k : k;
+    }
 };
 
-static rows rows_of(const trs_side *s)
+static rows rows_of(const trs_operator *op)
 {
-    return {s->tri.n, (const int64_t *)s->direct.ptr, s->perm_dev, s->reversed};
+    return {op->tri.n, (const int64_t *)op->device.ptr, op->perm_dev, op->reversed};
 }
 
-/* found: how many, and the first; integers, so that the order of the threads does not matter. */
+/* found: how many bad pivots there are, and the first by the caller's number.  Both are integers, so that the order of
+ * the threads makes no difference. */
 template <class T>
 static __global__ void find_kernel(rows L, const T *val, unsigned long long *found)
 {
@@ -95,17 +101,17 @@ static __global__ void find_kernel(rows L, const T *val, unsigned long long *fou
     atomicMin(&found[1], (unsigned long long)L.caller(k));
 }
 
-int trs_gpu_find_pivots(const trs_side *s, void *stream)
+int trs_gpu_find_pivots(const trs_operator *op, void *stream)
 {
     cudaStream_t at = static_cast<cudaStream_t>(stream);
-    unsigned long long *found = (unsigned long long *)s->direct.found;
+    unsigned long long *found = (unsigned long long *)op->device.found;
     cudaMemsetAsync(found, 0, sizeof *found, at);
     cudaMemsetAsync(found + 1, 0xff, sizeof *found, at);
-    if (s->tri.n == 0) return launched();
-    return for_type(s->tri.dtype, [&](auto zero) {
+    if (op->tri.n == 0) return launched();
+    return for_type(op->tri.dtype, [&](auto zero) {
         using T = decltype(zero);
-        find_kernel<T>
-            <<<blocks_of(s->tri.n), THREADS, 0, at>>>(rows_of(s), (const T *)s->direct.val, found);
+        find_kernel<T><<<blocks_of(op->tri.n), THREADS, 0, at>>>(rows_of(op),
+                                                                 (const T *)op->device.val, found);
         return launched();
     });
 }
@@ -119,12 +125,12 @@ static __global__ void replace_kernel(int32_t n, const int64_t *ptr, T *val, T v
     if (is_bad(*pivot)) *pivot = value;
 }
 
-int trs_gpu_replace_pivots(const trs_side *s, double value, void *stream)
+int trs_gpu_replace_pivots(const trs_operator *op, double value, void *stream)
 {
-    return for_type(s->tri.dtype, [&](auto zero) {
+    return for_type(op->tri.dtype, [&](auto zero) {
         using T = decltype(zero);
-        replace_kernel<T><<<blocks_of(s->tri.n), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
-            s->tri.n, (const int64_t *)s->direct.ptr, (T *)s->direct.val, number<T>(value));
+        replace_kernel<T><<<blocks_of(op->tri.n), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
+            op->tri.n, (const int64_t *)op->device.ptr, (T *)op->device.val, number<T>(value));
         return launched();
     });
 }

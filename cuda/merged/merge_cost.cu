@@ -1,25 +1,48 @@
-/* merge_cost.cu: what a solve of cuda-merged takes, from the shape of T and of T' (doc/performance.md: the automatic
- * choice).  T' is guessed pass by pass; after the analysis it is known. */
+/* merge_cost.cu: what a solve of cuda-merged takes, predicted from the shape of T and of the last T'.
+ *
+ *     seconds = cuda-dataflow on T'  +  levels (T') x (longer dependency latency)  +  passes x product with M
+ *
+ * After the analysis T' is known; before it is guessed, pass by pass.  The constants below are fits to times measured
+ * on an H200 (doc/performance.md: the automatic choice); latencies are in units of m->gpu_hop. */
 #include "config.h"
 
 #include "cuda/dataflow/dataflow.cuh"
-#include "merge.cuh"
 
-/* Of a pass, in hops, measured from launch to launch: more than merge_new counts, which the bits go by. */
+extern "C" {
+#include "analysis/supernodes.h"
+#include "merge.h"
+}
+
+/* Dependency latencies that the product with M of one pass takes, from its launch to the next.  This is more than
+ * merge_product_latencies says, which is not fitted again, since the bits of x depend on it. */
 static double product_hops(const trs_shape *s)
 {
     return s->nrhs == 1 ? 6 + (double)s->n / 1.2e5 : 6 + 0.1 * s->nrhs;
 }
 
-/* And of several columns in bytes, as many as a copy would move in that time. */
+/* With several columns the product is bound by bytes, too: so many as a copy would move in that time. */
 static double product_bytes(const trs_shape *s)
 {
     return s->nrhs == 1 ? 0 : 4.5 * (double)s->n * s->nrhs * s->elem;
 }
 
-/* By so many hops one takes longer in T' than in T: few entries of a row are there long before the last.  Several
- * columns wait in rounds for them, more than 8 in rounds of 8 entries, or of 4 of 16 bytes, each a hop or two; and not
- * where rows are of very different lengths, as in factors: long ones need little of what comes last. */
+/* By how much a dependency latency in T' is longer than one in T, in units of the latter.
+ *
+ * The latency of a level is the time from when the last x that a row needs is published until the row's own x is.  It
+ * is measured on rows of T, which have a few entries: most of their x are there long before the last one is, and the
+ * row waits for that one alone.  A row of T' has `length` entries, and because several levels became one, many of
+ * their x are published at about the same time, each of them a little late by chance (a polling warp that is not
+ * scheduled, a busy sector of the cache).  The row waits for the latest of these delays.  If m of them are independent
+ * and exponentially distributed with mean d, the latest is expected after
+ *
+ *     d (1 + 1/2 + ... + 1/m), about d (ln m + 0.58),
+ *
+ * hence a logarithm of the length; its two constants are fitted.  It is 0 up to rows of 3 or 4 entries, as those of T.
+ *
+ * With at most 8 columns enough lanes share the entries of a row to wait for most of them at once, so the same holds.
+ * With more columns the entries are read in rounds of 8, or of 4 where a number has 16 bytes, and each round takes one
+ * or two latencies of its own: 0.25 and 0.5 for an entry.  `even` is 1 where all rows have one length.  Where lengths
+ * are very different, as in factors, long rows need little of what comes last, and wait for fewer rounds. */
 static double longer_hop(const trs_shape *s, double length)
 {
     const double mean = (double)s->nnz / (double)s->n, longest = s->sum_longest / (double)s->levels;
@@ -29,8 +52,10 @@ static double longer_hop(const trs_shape *s, double length)
     return (s->elem > 8 ? 0.5 : 0.25) * even * length;
 }
 
-/* T' for cuda-dataflow.  Long rows of levels that are merged are waited for together, half of the time; and no more
- * rows come between a row and what it needs. */
+/* The shape of T' for the cost of cuda-dataflow.  Long rows of two levels that were merged are waited for together:
+ * taking that to be so half of the time, the sum over the levels of the longest row falls by the square root of what
+ * is left of the levels.  cuda-dataflow takes (n - widest) / levels for the number of rows that are computed between a
+ * row and one that needs it; merging makes them no more, so widest is set to leave that quotient as it is. */
 static trs_shape merged_shape(const trs_shape *s, const merge_outcome *o)
 {
     const double left = o->levels / max((double)s->levels, 1.);
@@ -42,12 +67,12 @@ static trs_shape merged_shape(const trs_shape *s, const merge_outcome *o)
     return then;
 }
 
-/* One column is read while longer hops are waited for, half of the time. */
+/* With one column the entries of other rows are read while a row waits for the longer latency, half of that time. */
 void merge_cost_of(const trs_shape *s, const merge_outcome *o, const trs_machine *m, trs_cost *c)
 {
     const int columns = many_at_once(s->nrhs), times = (s->nrhs + columns - 1) / columns;
     trs_shape then = merged_shape(s, o);
-    trs_solver_dataflow.cost(&then, m, c);
+    dataflow_cost(&then, m, c);
     if (o->passes == 0) return;
     then = *s;
     then.nrhs = columns;
@@ -57,54 +82,80 @@ void merge_cost_of(const trs_shape *s, const merge_outcome *o, const trs_machine
     c->bytes += times * o->passes * product_bytes(&then) * m->gpu_byte;
 }
 
-/* Rows, one after the other, that have one pattern and so bring no entries when their levels are merged; on the
- * average. */
-static double alike(const trs_shape *s)
+/* How many levels on average have rows of one pattern, each row needing all those before it, as in the supernodes of a
+ * factor: a full triangle has n, a factor as many as there are levels for one level of supernodes.  Merging such levels
+ * brings no entries of T', because the substituted row has the columns that the row has anyway. */
+static double alike(const trs_prospect *p)
 {
+    const trs_shape *s = &p->shape;
+    const trs_supernodes *blocks =
+        (const trs_supernodes *)trs_prospect_analysis(p, &trs_supernode_analysis, false);
     const double n = (double)s->n;
     if ((double)s->nnz == n * (n + 1) / 2) return n;
-    const double height = (double)(s->height + s->chained);
-    return s->height > 0 ? max((double)s->levels / height, 1.) : 1;
+    const double height = blocks ? (double)blocks->depth + blocks->chain_links : 0;
+    return height > 0 ? max((double)s->levels / height, 1.) : 1;
 }
 
-/* T' on the way, as far as a shape tells. */
+/* T' after some passes, as far as a shape tells. */
 struct progress {
     merge_outcome o;
-    double widest, longest; /* level, and row of a level on the average */
-    double alike, room;
+    double widest;  /* rows of the widest level */
+    double longest; /* entries of the longest row of a level, on average */
+    double alike;   /* see above */
+    double most;    /* entries that further passes may have together */
 };
 
-/* One more pass, if merge_new would probably make it (what it wants at least of many levels is left out).  Levels
- * have widest * u^(ratio - 1) rows for u from 0 to 1; rows of levels that are merged become twice as long where
- * they are not alike, and have as many entries in N. */
+/* One more pass, if merge_pass_new would probably make it; false: it would not.
+ *
+ * Rows.  A row has `length` entries.  If it is rewritten, its row of T' has `longer` more, those that the substituted
+ * rows bring: another `length` where no two rows are alike, and none where two neighbours are.  N has about as many
+ * entries as T' has more, and one at least.  So the fill of a row is 2 longer + 1, times MERGE_LONG_WEIGHT where it has
+ * too many terms for a short row; the longest row of each level is counted apart.
+ *
+ * Levels.  Their widths are taken to be widest u^(ratio - 1) for u between 0 and 1, where ratio is the widest over the
+ * mean, for then the mean is right.  A level is worth merging when its fill takes less time than a dependency latency:
+ * if it has fewer rows than narrow x widest, so that u < share = narrow^(1 / (ratio - 1)).
+ *
+ *              rows |            *
+ *                   |           *       Of these levels one in two is merged.  They have
+ *     narrow widest |- - - - -*         the fraction share^ratio of all rows, the integral
+ *                   |      *  |         of the width up to share.
+ *                   |  *      |
+ *                   +---------+---- u
+ *                           share
+ *
+ * What merge_pass_new wants a pass to save at least of many levels is left out. */
 static bool guess_pass(double n, progress *g)
 {
     const double length = g->o.nnz / n - 1, longer = (1 - min(log2(g->alike), 1.)) * length;
-    const double room = double(MERGE_ROOM), much = double(MERGE_LONG_PRICE);
-    const double price = 4 * longer > room ? much : 1;
-    const double adds = price * (2 * longer + 1); /* of a row */
-    const double adds_longest = g->longest > room ? much * g->longest * longer / 2 : 0;
-    const double few = (MERGE_ENTRIES - adds_longest) / (g->widest * adds);
-    if (few <= 0) return false;
+    const double short_terms = double(MERGE_SHORT_TERMS), long_weight = double(MERGE_LONG_WEIGHT);
+    const double weight = 4 * longer > short_terms ? long_weight : 1;
+    const double fill = weight * (2 * longer + 1); /* of a row */
+    const double fill_longest =
+        g->longest > short_terms ? long_weight * g->longest * longer / 2 : 0; /* of a level */
+    const double narrow = (MERGE_LATENCY_ENTRIES - fill_longest) / (g->widest * fill);
+    if (narrow <= 0) return false;
     const double ratio = max(g->widest * g->o.levels / n, 1.1);
-    const double share = few >= 1 ? 1 : pow(few, 1 / (ratio - 1)), pairs = g->o.levels / 2 * share;
-    const double rows = n / 2 * pow(share, ratio); /* merged */
-    const double gain = pairs - (rows * adds + pairs * adds_longest) / MERGE_ENTRIES;
-    g->room -= g->o.nnz - n + rows * adds;
-    if (gain < merge_product_hops(n) || g->room < 0) return false;
-    g->o = {g->o.levels - pairs, g->o.nnz + rows * longer, g->o.passes + 1};
-    if (few >= 1) g->widest *= 2;
+    const double share = narrow >= 1 ? 1 : pow(narrow, 1 / (ratio - 1));
+    const double merged = g->o.levels / 2 * share; /* levels */
+    const double rows = n / 2 * pow(share, ratio); /* in them */
+    const double gain = merged - (rows * fill + merged * fill_longest) / MERGE_LATENCY_ENTRIES;
+    g->most -= g->o.nnz - n + rows * fill;
+    if (gain < merge_product_latencies(n) || g->most < 0) return false;
+    g->o = {g->o.levels - merged, g->o.nnz + rows * longer, g->o.passes + 1};
+    if (narrow >= 1) g->widest *= 2;
     g->longest *= 1 + longer / length / 2;
     g->alike = max(g->alike / 2, 1.);
     return true;
 }
 
-static merge_outcome guess(const trs_shape *s)
+static merge_outcome guess(const trs_prospect *p)
 {
+    const trs_shape *s = &p->shape;
     progress g = {{(double)s->levels, (double)s->nnz, 0},
                   (double)s->widest,
                   s->sum_longest / (double)s->levels,
-                  alike(s),
+                  alike(p),
                   double(MERGE_TIMES) * (double)s->nnz + double(MERGE_FEW)};
     while (g.o.passes < double(MERGE_PASSES) && g.o.nnz > (double)s->n &&
            guess_pass((double)s->n, &g))
@@ -119,8 +170,8 @@ static void scale(trs_cost *c, double factor)
     c->hops *= factor;
 }
 
-/* Of T and T' in equal parts: the mean of one column, of several the geometric mean, since it is the ratio to
- * others that is won or lost. */
+/* c, predicted for T', becomes the mean of it and of plain, predicted for T.  With several columns it is the geometric
+ * mean: then cuda-merged is compared with solvers that take several times as long, and a ratio decides. */
 static void mix(const trs_shape *s, const trs_cost *plain, trs_cost *c)
 {
     const double t = plain->bytes + plain->sync + plain->hops, now = c->bytes + c->sync + c->hops;
@@ -128,16 +179,18 @@ static void mix(const trs_shape *s, const trs_cost *plain, trs_cost *c)
     if (now > 0) scale(c, mean / now);
 }
 
-/* Nothing is said for what was not measured: more than 20 GB of passes.  Where more than a few rows are alike, as in
- * factors, values have grown too much more often than not. */
-void merge_cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+/* A triangle so large that passes would take more than 20 GB was never measured, and is predicted as T itself.  Where
+ * more than four rows are alike, as in factors, the growth of T' is too large more often than not, and T is solved:
+ * whether it is depends on the values, so the prediction is the mean of both. */
+void merge_cost(const trs_prospect *p, const trs_machine *m, trs_cost *c)
 {
+    const trs_shape *s = &p->shape;
     enum { LARGE = 200000000 };
     const double few_alike = 4;
     const merge_outcome plain = {(double)s->levels, (double)s->nnz, 0};
-    const merge_outcome o = s->nnz < LARGE && s->n > 0 ? guess(s) : plain;
+    const merge_outcome o = s->nnz < LARGE && s->n > 0 ? guess(p) : plain;
     merge_cost_of(s, &o, m, c);
-    if (alike(s) > few_alike) {
+    if (alike(p) > few_alike) {
         trs_cost other = {};
         merge_cost_of(s, &plain, m, &other);
         mix(s, &other, c);

@@ -1,8 +1,11 @@
 /* merge_product.cu: M times a vector, a kernel a pass, in place but for the first.
  *
- * A thread has a row of some columns, and a block one of which N has many entries; none waits for another, since rows
- * that change read rows that do not.  Bytes: 16 n + 20 nnz (N); bound by these where there are many rows, and by a
- * chain of loads where there are few. */
+ *     (M b)(i) = b(i) - sum over j of N(i, j) b(j)
+ *
+ * A thread has a row, and a block has a row of which N has many entries.  None waits for another, and the product can
+ * be made in place: a row i that has entries of N reads rows j that have none, which nobody changes (merge.h).
+ * Bytes: 16 n + 20 nnz (N) for a column of doubles; bound by these where there are many rows, and by a chain of loads
+ * (pointers of the row, its columns, b) where there are few. */
 #include "config.h"
 
 #include "merge.cuh"
@@ -10,17 +13,17 @@
 enum { THREADS = PLAIN };
 
 template <class T> struct product_of {
-    int32_t n, wides;
+    int32_t n, block_rows;
     int nrhs;
-    const int64_t *ptr;
-    const int32_t *idx, *wide;
+    const int64_t *ptr; /* of N */
+    const int32_t *idx, *block_row;
     const T *val; /* of -N */
-    bool cj;
+    bool cj;      /* conjugate the values */
     view<T> from, to;
 };
 
-/* -N of a row times from, of every so many-th entry from p on; the loads of a batch are under way before the first
- * is looked at. */
+/* The sum over entries p, p + every, ... of -N(i, j) from(j, r); the loads of BATCH entries are under way before the
+ * first of them is used. */
 template <class T, int BATCH>
 static __device__ inline T product(const product_of<T> &m, int64_t p, int64_t end, int every, int r)
 {
@@ -40,8 +43,9 @@ static __device__ inline T product(const product_of<T> &m, int64_t p, int64_t en
     return s;
 }
 
-/* By the block. */
-template <class T, int BATCH> static __device__ void wide_product(const product_of<T> &m, int32_t i)
+/* A row by the block. */
+template <class T, int BATCH>
+static __device__ void block_product(const product_of<T> &m, int32_t i)
 {
     __shared__ T sum[THREADS];
     for (int r = (int)blockIdx.y; r < m.nrhs; r += (int)gridDim.y) {
@@ -53,38 +57,46 @@ template <class T, int BATCH> static __device__ void wide_product(const product_
     }
 }
 
-/* to = M from, or of what is in place the rows that change: a thread a row; in the last blocks, a block a row of
- * which N has many entries. */
+/* to = M from, a thread a row; where to is from, rows that do not change are left alone.  The last blocks have a row
+ * each of which N has many entries. */
 template <class T, int BATCH> static __global__ void product_kernel(const product_of<T> m)
 {
     const int64_t i = blockIdx.x * (int64_t)THREADS + threadIdx.x;
-    const unsigned blocks = gridDim.x - (unsigned)m.wides;
+    const unsigned blocks = gridDim.x - (unsigned)m.block_rows;
     if (blockIdx.x >= blocks) {
-        wide_product<T, BATCH>(m, m.wide[blockIdx.x - blocks]);
+        block_product<T, BATCH>(m, m.block_row[blockIdx.x - blocks]);
         return;
     }
     if (i >= m.n) return;
     const int64_t begin = m.ptr[i], end = m.ptr[i + 1];
     if (begin == end && m.from.p == m.to.p) return;
-    if (end - begin > MERGE_MOST) return;
+    if (end - begin > MERGE_SHORT_ROWS) return;
     for (int r = (int)blockIdx.y; r < m.nrhs; r += (int)gridDim.y)
         m.to(i, r) = m.from(i, r) + product<T, BATCH>(m, begin, end, 1, r);
 }
 
-/* Where there are few rows, a chain of loads is what takes time, and so no thread has two columns; where there are many,
- * threads are, and ptr is read anew for every few columns only. */
-int merge_product(const merging *m, trs_dtype t, const trs_job *job, trs_view from, trs_view to)
+/* Where there are few rows, a chain of loads is what takes time: no thread has two columns of the job, and four
+ * entries are read at a time.  Where there are many rows, the number of threads that run at once is what bounds it, so
+ * a thread has COLUMNS of them, reads ptr once for these, and has few registers. */
+int merge_product(const merge_pass *m, trs_dtype t, const trs_job *job, trs_view from, trs_view to)
 {
     enum { SMALL = 200000, COLUMNS = 4, MOST = 65535 };
     const int32_t n = m->from.n;
     return for_type(t, [&](auto zero) {
         using T = decltype(zero);
-        const product_of<T> all = {
-            n,         m->wides,       job->nrhs,   m->ptr, m->idx, m->wide, (const T *)m->n_val,
-            job->conj, typed<T>(from), typed<T>(to)};
+        const product_of<T> all = {n,
+                                   m->block_rows,
+                                   job->nrhs,
+                                   m->n_ptr,
+                                   m->n_idx,
+                                   m->block_row,
+                                   (const T *)m->n_val,
+                                   job->conj,
+                                   typed<T>(from),
+                                   typed<T>(to)};
         const int each = n < SMALL ? 1 : COLUMNS,
                   across = min((job->nrhs + each - 1) / each, int(MOST));
-        const dim3 blocks(blocks_of(n) + (unsigned)m->wides, (unsigned)across);
+        const dim3 blocks(blocks_of(n) + (unsigned)m->block_rows, (unsigned)across);
         const auto kernel = n < SMALL ? product_kernel<T, 4> : product_kernel<T, 1>;
         kernel<<<blocks, THREADS, 0, (cudaStream_t)job->stream>>>(all);
         return launched();

@@ -1,15 +1,21 @@
-/* delay.cuh: for tests: hold up whoever comes by, at random, so that orders come about which are rare.
+/* delay.cuh: random delays, which make rare orders of events common in tests.
  *
- * Kernels whose blocks, or warps, wait for one another call delay where it matters in which order things
- * happen: when a task has been taken, before something is published, before a look whether something has been.
- * Nothing is done unless the library was configured with --enable-delays. */
+ * The hazard of kernels whose blocks or warps wait for one another is an order of events for which nobody has
+ * planned, and which a quiet machine shows once in a million solves.  Such kernels call delay wherever the
+ * order matters: when a task has been taken, before a number is published, before a look whether one has been.
+ * In a library that was configured with --enable-delays a warp is then held up at random; in any other one
+ * delay does nothing.
+ *
+ * A delay is a nanosleep, which lets other warps run.  It never waits for anything, so that it cannot make a
+ * solve hang that would end without it.  The random number comes from the clock of the SM: no state, and no two
+ * runs alike. */
 #ifndef TRS_DELAY_CUH
 #define TRS_DELAY_CUH
 
 #ifdef TRS_DELAYS
 
-/* One in eight times up to 1 us, of these one in sixteen up to 16 us; the lanes of a warp that come together
- * go on together. */
+/* One call in eight sleeps for up to 1 us, and one in sixteen of these for up to 16 us.  Lanes of a warp that
+ * come together draw the same number, so that they go on together. */
 __device__ inline void delay()
 {
     unsigned r;

@@ -1,25 +1,39 @@
-/* divide.cuh: quotients that neither overflow nor lose digits on the way.
+/* divide.cuh: quotients by the diagonal that neither overflow on the way nor lose digits.
  *
- * Every right-hand side is divided by a diagonal d, and a product is several times faster than a quotient: so
- * 1 / d is kept.  But where d is so small that 1 / d overflows, or so large that 1 / d is subnormal, s / d may be a
- * number like any other: such a d is kept as it is, and divided by.  Which of the two it is its size says: the
- * inverse of what is near 1 (near.h) is near 1, and what is not near 1 is kept as it is.  Zero, Inf and NaN
- * are not near 1.  To look at the size of each would take up to an eighth of a hop: an update says whether any is
- * kept as it is, a number on the device, so that a captured solve follows, and kernels have code for both. */
+ * Each of many right-hand sides is divided by a diagonal entry d, and a product takes a fraction of the time of
+ * a quotient.  So an update of the values keeps 1 / d, and a solve multiplies.  The hazard: where d is so small
+ * that 1 / d overflows, or so large that 1 / d is subnormal and has lost digits, s / d may well be an ordinary
+ * number.  Such a d is kept as it is, and divided by:
+ *
+ *        kept (d)    = 1 / d        if d is near 1: 2^-500 <= |d| <= 2^500 (2^-60, 2^60 in single precision)
+ *                    = d            else; zero, Inf and NaN are not near 1
+ *        s over d    = s kept       if kept is near 1
+ *                    = s / kept     else
+ *
+ * No bit says which of the two was kept: the inverse of what is near 1 is near 1 itself, and what is not near 1
+ * was kept as it is.  (An inverse that rounding takes over the bound is drawn in by a few units of the last
+ * place, TRS_RIM.) The bounds are such that |d|^2 of a complex d is normal as well.
+ *
+ * To look at the size of kept lengthens the path from one row to the next by up to an eighth.  So an update
+ * also leaves a flag on the device, which says whether any diagonal was kept as it is, and kernels have code
+ * for both cases, which they choose once, at their beginning.  The flag is on the device, so that a captured
+ * graph follows new values. */
 #ifndef TRS_DIVIDE_CUH
 #define TRS_DIVIDE_CUH
 
 #include "base/near.h"
+#include "number.cuh"
 
 #include <type_traits>
 
-/* R: the parts of a number */
+/* The bounds of base/near.h for the type R of a real number, or of the parts of a complex one. */
 template <class R> constexpr R NEAR = TRS_NEAR;
 template <class R> constexpr R RIM = TRS_RIM;
 template <> inline constexpr float NEAR<float> = TRS_NEAR_SINGLE;
 template <> inline constexpr float RIM<float> = TRS_RIM_SINGLE;
 
-/* |a|^2, to the last bit the same wherever it is asked for */
+/* |a|^2.  The fused multiply-add is spelt out, so that the last bit is the same wherever a number is judged;
+ * were it left to the compiler, the kernel that keeps a diagonal and the one that uses it might disagree. */
 __device__ inline float square(float a)
 {
     return a * a;
@@ -44,7 +58,7 @@ template <class T> __device__ inline bool is_near_one(T a)
     return s >= 1 / most && s <= most;
 }
 
-/* The larger of the parts. */
+/* The larger of |Re a| and |Im a|, which cannot overflow. */
 __device__ inline float largest_part(float a)
 {
     return fabsf(a);
@@ -58,12 +72,14 @@ template <class T> __device__ inline auto largest_part(T a)
     return max(largest_part(a.x), largest_part(a.y));
 }
 
-/* What both parts of a quotient are multiplied by, for |d|^2 and 1 / |d| to be normal. */
+/* A power of 2 by which s and d of a complex quotient s / d are multiplied first, so that |d|^2 and 1 / |d| are
+ * normal. */
 template <class T> __device__ inline auto factor_for(T d)
 {
     const auto size = largest_part(d);
     using R = std::remove_const_t<decltype(size)>;
-    return size < 1 / NEAR<R> ? NEAR<R> : size > NEAR<R> ? 1 / NEAR<R> : R(1);
+    if (size < 1 / NEAR<R>) return NEAR<R>;
+    return size > NEAR<R> ? 1 / NEAR<R> : R(1);
 }
 
 __device__ inline cuFloatComplex operator/(cuFloatComplex a, cuFloatComplex d)
@@ -77,8 +93,9 @@ __device__ inline cuDoubleComplex operator/(cuDoubleComplex a, cuDoubleComplex d
     return cuCdiv({a.x * by, a.y * by}, {d.x * by, d.y * by});
 }
 
-/* What is kept of a diagonal; divides: set when that is not the inverse.  Of a complex one the last bit may
- * differ from what the host finds. */
+/* What is kept of a diagonal.  divides is set to 1 where that is not the inverse, and else left alone: threads
+ * of a launch that all write 1 need no atomic.  The last bit of a complex inverse may differ from what the host
+ * finds. */
 template <class T> __device__ inline T kept(T d, int *divides)
 {
     using R = decltype(square(d));
@@ -92,13 +109,14 @@ template <class T> __device__ inline T kept(T d, int *divides)
     return for_parts(inverse, [=](R part) { return part * by; });
 }
 
-/* s / d, from what is kept of d. */
+/* s / d, from what is kept of d; divides: some diagonal may have been kept as it is. */
 template <class T> __device__ inline T over(bool divides, T s, T kept)
 {
     return !divides || is_near_one(kept) ? s * kept : s / kept;
 }
 
-/* Of two, for d times it to be near 1; 0 for what is, and for what is no number. */
+/* The p for which 2^p d is near 1: 0 where d is near 1 already, and where it is zero, Inf or NaN.  A solver
+ * that divides too often to look at sizes scales its rows by 2^p instead, which changes no digit. */
 template <class T> __device__ inline int power_for(T d)
 {
     const auto size = largest_part(d);
@@ -107,6 +125,7 @@ template <class T> __device__ inline int power_for(T d)
     return size > 0 && isfinite(size) ? -ilogb(size) : 0;
 }
 
+/* 2^power v */
 template <class T> __device__ inline T times_power(T v, int power)
 {
     if (power == 0) return v;

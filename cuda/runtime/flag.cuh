@@ -1,18 +1,42 @@
 /* flag.cuh: a number that is its own flag.
  *
- * Before a solve every number of a buffer is set to one reserved bit pattern (all ones, a NaN).  A
- * relaxed load of the whole number is then both the data and the news: as long as it has the pattern
- * it has not been written.  Nothing else is published with it, so no fence is needed.  A computed NaN
- * that happens to have the pattern is rewritten as the usual quiet NaN, so real NaNs pass through.
- * The parts of a complex number, and of a pack, are a flag each; it is there when all are.  They are read and written
- * by one access of up to 16 bytes, which is ordered as one of each part by itself. */
+ * In a triangular solve a row waits for numbers that other warps compute in the same launch.  The usual way of
+ * handing over a number is to write the number, a fence, and a flag; the reader polls the flag, and reads the
+ * number behind another fence: two trips to the L2 cache one after the other.  Here the number itself is the
+ * flag:
+ *
+ *        before the solve    y(k) = 0xff..ff for all k        the reserved bit pattern, "not yet"
+ *        who computes y(k)   st.relaxed.gpu  y(k)             once in a solve
+ *        who needs y(k)      do v = ld.relaxed.gpu y(k) while v has the reserved pattern
+ *
+ * Why this needs no fence.  Nothing but y(k) is handed over, and it is one location.  Relaxed accesses of gpu
+ * scope are strong in the PTX memory model, so that the two are no data race; a strong access of a naturally
+ * aligned number is single-copy atomic, so that no half of a number is seen; and coherence of the one location
+ * says that a load returns either the pattern or the number.  Everything else that a row reads (pattern,
+ * values, b) was there before the launch.  Whoever hands over anything besides the number needs a fence or a
+ * release store for it: look at cuda/strips.
+ *
+ * Why the loop ends.  A relaxed load of gpu scope is answered by L2 and not by the L1 cache of the SM, which is
+ * not kept coherent; volatile keeps the compiler from moving the load out of the loop.  So the loop ends if the
+ * writer is run, which is what each solver has to show: its warps are all resident, and there is an order in
+ * which the first number that is missing can always be computed (README.md).
+ *
+ * NaN.  The reserved pattern is a NaN: negative, quiet, all bits of its payload set.  A computed number may be
+ * that NaN, above all when the caller's b has it, since arithmetic in double precision hands payloads on.  Such
+ * a number is rewritten as the usual quiet NaN when it is published: otherwise all who need it would wait
+ * forever.  So a NaN in b reaches all x that depend on it, as in a sequential substitution; only its payload
+ * may be lost.
+ *
+ * Complex numbers and packs.  An access of 8 or 16 bytes is, in the model, one access of each of its elements,
+ * in no order.  So each part of a complex number, and each number of a pack, is its own flag, and the whole is
+ * there when all of its parts are. */
 #ifndef TRS_FLAG_CUH
 #define TRS_FLAG_CUH
 
 #include "cuda.cuh"
 #include "delay.cuh"
 
-/* What stands there, perhaps the pattern. */
+/* One look: the number, or the reserved pattern. */
 __device__ inline double flag_peek(const double *p)
 {
     double v;
@@ -51,7 +75,7 @@ __device__ inline cuFloatComplex flag_peek(const cuFloatComplex *p)
     return v;
 }
 
-/* Has it been written? */
+/* Is v a number that was published, and not the reserved pattern? */
 __device__ inline bool flag_there(double v)
 {
     return __double_as_longlong(v) != -1ll;
@@ -67,12 +91,15 @@ template <class T> __device__ inline bool flag_there(T v)
     return flag_there(v.x) && flag_there(v.y);
 }
 
+/* One look; true if the number is there. */
 template <class T> __device__ inline bool flag_load(const T *p, T &v)
 {
     v = flag_peek(p);
     return flag_there(v);
 }
 
+/* Looks until the number is there.  The lanes of a warp that call this together leave the loop together: so no
+ * lane may wait here for a number that another lane of its own warp publishes only afterwards. */
 template <class T> __device__ inline T flag_wait(const T *p)
 {
     T v;
@@ -80,7 +107,7 @@ template <class T> __device__ inline T flag_wait(const T *p)
     return v;
 }
 
-/* v, or the usual quiet NaN where it has the pattern. */
+/* v, or the usual quiet NaN if v has the reserved pattern. */
 __device__ inline double flag_free(double v)
 {
     return flag_there(v) ? v : __longlong_as_double(0x7ff8000000000000ll);
@@ -98,6 +125,7 @@ template <class T> __device__ inline T flag_free(T v)
     return v;
 }
 
+/* Publishes a number. */
 __device__ inline void flag_store(double *p, double v)
 {
     delay();
@@ -126,7 +154,7 @@ __device__ inline void flag_store(cuFloatComplex *p, cuFloatComplex v)
                  : "memory");
 }
 
-/* ---- several side by side ------------------------------------------------------------------------------ */
+/* ---- N numbers side by side, in one access of up to 16 bytes -------------------------------------------- */
 
 template <class T, int N> struct alignas(N * sizeof(T) < 16 ? N * sizeof(T) : 16) pack {
     T v[N];

@@ -1,9 +1,12 @@
-/* general.cu: general.cuh's functions.
+/* general.cu: the functions of general.cuh: full matrices on the device, a look at pivots, substitution.
  *
- * Substitution has a block a right-hand side: for each row a sum over the block of A(i, j) x(j) for the
- * solved j, which lie side by side, and a barrier.  x is the block's own, so barriers make it visible;
- * nothing else waits, nothing can hang.  Bytes elem n^2 a right-hand side; bound by 2 n steps of a
- * reduction, about 1.5 us each. */
+ *     L y = b:  for i = 0 .. n-1:  y(i) = b(i) - sum, j < i, of A(i, j) y(j)
+ *     U x = y:  for i = n-1 .. 0:  x(i) = (y(i) - sum, j > i, of A(i, j) x(j)) / A(i, i)
+ *
+ * Substitution has a block of threads a right-hand side: for each row the block sums up the products, whose A(i, j) lie
+ * side by side, and passes a barrier.  No other block reads its x, so barriers make it visible.  No block waits for
+ * another one: it cannot hang.
+ * Bytes: elem n^2 a right-hand side.  The time is that of 2 n reductions, about 1.5 us each. */
 #include "config.h"
 
 #include "general.cuh"
@@ -13,9 +16,9 @@
 
 enum { THREADS = 256, PAPERS_BLOCK = 64 };
 
-/* ---- the data of a part ---------------------------------------------------------------------------- */
+/* ---- the data of an instance ---------------------------------------------------------------------------- */
 
-/* TRS_LU_BLOCK=16 .. 512: threads of a block; the paper's best was 64. */
+/* TRS_LU_BLOCK=16 .. 512: threads of a block; the best in Bandara and Ranasinghe's paper was 64. */
 static int block_size(void)
 {
     const char *s = getenv("TRS_LU_BLOCK");
@@ -23,29 +26,30 @@ static int block_size(void)
     return b >= 16 && b <= 512 ? b : PAPERS_BLOCK;
 }
 
-int general_analyse(trs_part *part)
+int general_build(trs_instance *inst)
 {
-    const trs_tri *t = &part->side->tri;
+    const trs_tri *t = &inst->op->tri;
     const int64_t count = (int64_t)t->n * t->n;
-    general_data *d = (general_data *)trs_alloc_zero(&part->ctx->mem, 1, sizeof *d);
+    general_data *d = (general_data *)trs_alloc_zero(&inst->ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    part->data = d;
+    inst->data = d;
     d->block = block_size();
-    d->A = trs_gpu_new(part->ctx, count, trs_size(t->dtype), "the full matrix");
-    if (d->A) d->columns = trs_gpu_new(part->ctx, count, trs_size(t->dtype), "the full matrix");
+    d->A = trs_gpu_new(inst->ctx, count, trs_size(t->dtype), "the full matrix");
+    if (d->A) d->columns = trs_gpu_new(inst->ctx, count, trs_size(t->dtype), "the full matrix");
     return d->columns ? TRS_OK : TRS_EMEM;
 }
 
-void general_release(trs_part *part)
+void general_release(trs_instance *inst)
 {
-    general_data *d = (general_data *)part->data;
-    trs_gpu_free(part->ctx, d->A);
-    trs_gpu_free(part->ctx, d->columns);
-    trs_free(&part->ctx->mem, d);
+    general_data *d = (general_data *)inst->data;
+    trs_gpu_free(inst->ctx, d->A);
+    trs_gpu_free(inst->ctx, d->columns);
+    trs_free(&inst->ctx->mem, d);
 }
 
-int64_t general_bytes(const trs_shape *s)
+int64_t general_bytes(const trs_prospect *p)
 {
+    const trs_shape *s = &p->shape;
     return (int64_t)(2 * s->elem * (double)s->n * (double)s->n);
 }
 
@@ -56,14 +60,18 @@ template <class T> static __global__ void rows_kernel(int64_t n, const T *column
     if (e < n * n) A[e] = columns[e % n * n + e / n];
 }
 
-int general_values(const trs_part *part, general_data *d)
+int general_values(const trs_instance *inst, general_data *d, void *stream)
 {
-    const trs_tri *t = &part->side->tri;
-    const int64_t n = t->n;
-    const size_t bytes = (size_t)(n * n) * trs_size(t->dtype);
-    int rc = d->there ? TRS_OK : trs_gpu_put(part->ctx, d->columns, part->side->full, bytes);
+    trs_operator *op = inst->op;
+    const int64_t n = op->tri.n;
+    const size_t bytes = (size_t)(n * n) * trs_size(op->tri.dtype);
+    int rc = trs_operator_device(op, TRS_OP_VALUES);
+    if (!rc) rc = trs_gpu_wait(stream); /* what follows is on the default one */
+    if (!rc && cudaMemcpy(d->columns, op->device.val, bytes, cudaMemcpyDeviceToDevice))
+        rc = trs_fail(TRS_EDEVICE, "the full matrix could not be copied");
+    if (!rc) trs_operator_drop(op, TRS_OP_VALUES);
     if (rc || n == 0) return rc;
-    return for_type(t->dtype, [&](auto zero) {
+    return for_type(op->tri.dtype, [&](auto zero) {
         using T = decltype(zero);
         rows_kernel<T>
             <<<blocks_for(n * n, THREADS), THREADS>>>(n, (const T *)d->columns, (T *)d->A);
@@ -71,26 +79,16 @@ int general_values(const trs_part *part, general_data *d)
     });
 }
 
-int general_update_direct(trs_part *part, const void *val, void *stream)
-{
-    const trs_tri *t = &part->side->tri;
-    general_data *d = (general_data *)part->data;
-    int rc = trs_gpu_take_values(t->dtype, (int64_t)t->n * t->n, NULL, val, d->columns, stream);
-    if (!rc) rc = trs_gpu_wait(stream); /* what follows is on the default one */
-    d->there = true;
-    if (!rc) rc = part->solver->update(part);
-    d->there = false;
-    return rc;
-}
-
 /* ---- pivots ------------------------------------------------------------------------------------------ */
 
 struct verdict {
-    unsigned long long most; /* bits of the largest magnitude: as integers they compare alike */
-    unsigned long long first;
+    /* the bits of the largest magnitude: those of numbers >= 0 compare as integers like the numbers, and a NaN is
+     * larger than all of them */
+    unsigned long long most;
+    unsigned long long first; /* bad pivot, all ones: none */
 };
 
-/* A block a row; pivots not above tiny are bad (tiny < 0: none is). */
+/* A block of threads a row.  Pivots that are not above tiny are bad; tiny < 0: none is. */
 template <class T>
 static __global__ void look_kernel(int64_t n, const T *A, bool upper, double tiny, verdict *v)
 {
@@ -106,19 +104,20 @@ static __global__ void look_kernel(int64_t n, const T *A, bool upper, double tin
         atomicMin(&v->first, (unsigned long long)i);
 }
 
-static int look(const trs_part *part, const general_data *d, bool upper, double tiny, verdict *v)
+static int look(const trs_instance *inst, const general_data *d, bool upper, double tiny,
+                verdict *v)
 {
-    const int64_t n = part->side->tri.n;
+    const int64_t n = inst->op->tri.n;
     verdict *there, start = {0, ~0ull};
-    there = (verdict *)device_copy(part->ctx, &start, 1, sizeof start, "a verdict");
+    there = (verdict *)device_copy(inst->ctx, &start, 1, sizeof start, "a verdict");
     if (!there) return TRS_EMEM;
-    int rc = for_type(part->side->tri.dtype, [&](auto zero) {
+    int rc = for_type(inst->op->tri.dtype, [&](auto zero) {
         using T = decltype(zero);
         look_kernel<T><<<(unsigned)n, THREADS>>>(n, (const T *)d->A, upper, tiny, there);
         return launched();
     });
-    if (!rc) rc = trs_gpu_get(part->ctx, v, there, sizeof *v);
-    trs_gpu_free(part->ctx, there);
+    if (!rc) rc = trs_gpu_get(inst->ctx, v, there, sizeof *v);
+    trs_gpu_free(inst->ctx, there);
     return rc;
 }
 
@@ -131,28 +130,28 @@ static double as_double(unsigned long long bits)
     return a.d;
 }
 
-int general_largest(const trs_part *part, const general_data *d, bool upper, double *most)
+int general_largest(const trs_instance *inst, const general_data *d, bool upper, double *most)
 {
     verdict v;
-    int rc = look(part, d, upper, -1, &v);
+    int rc = look(inst, d, upper, -1, &v);
     *most = rc ? 0 : as_double(v.most);
     return rc;
 }
 
-int general_verdict(trs_part *part, const general_data *d, double before)
+int general_verdict(trs_instance *inst, const general_data *d, double before)
 {
-    const trs_dtype t = part->side->tri.dtype;
+    const trs_dtype t = inst->op->tri.dtype;
     const double eps = t == TRS_F64 || t == TRS_C64 ? DBL_EPSILON : FLT_EPSILON;
     verdict v;
-    int rc = look(part, d, true, eps * before, &v);
+    int rc = look(inst, d, true, eps * before, &v);
     if (rc) return rc;
-    return trs_general_judge(part, as_double(v.most) / before,
+    return trs_general_judge(inst, as_double(v.most) / before,
                              v.first == ~0ull ? -1 : (int64_t)v.first);
 }
 
-int general_pivots(const trs_part *part, trs_context *, void *u, bool *)
+int general_pivots(const trs_instance *inst, trs_context *, void *u, bool *)
 {
-    return trs_general_diagonal_there(part, ((const general_data *)part->data)->A, u);
+    return trs_general_diagonal_there(inst, ((const general_data *)inst->data)->A, u);
 }
 
 /* ---- substitution -------------------------------------------------------------------------------------- */
@@ -163,7 +162,7 @@ static __global__ void substitute_kernel(int64_t n, const T *A, view<T> x, bool 
     T *s = shared_numbers<T>();
     const int r = blockIdx.x, t = threadIdx.x;
     for (int64_t k = 0; k < 2 * n; k++) {
-        const bool back = k >= n; /* L y = b, then U x = y */
+        const bool back = k >= n; /* L y = b is done, U x = y */
         const int64_t i = back ? 2 * n - 1 - k : k, from = back ? i + 1 : 0, to = back ? n : i;
         T sum = number<T>(0);
         for (int64_t j = from + t; j < to; j += THREADS)
@@ -172,30 +171,33 @@ static __global__ void substitute_kernel(int64_t n, const T *A, view<T> x, bool 
         __syncthreads();
         block_sum(s, THREADS);
         if (t == 0) {
-            const T rest = x(i, r) - s[0];
-            x(i, r) = back ? rest / conj_if(cj, A[i * n + i]) : rest;
+            const T v = x(i, r) - s[0];
+            x(i, r) = back ? v / conj_if(cj, A[i * n + i]) : v;
         }
         __syncthreads();
     }
 }
 
-int general_solve(const trs_part *part, const trs_job *job)
+int general_solve(const trs_instance *inst, const trs_job *job)
 {
-    const general_data *d = (const general_data *)part->data;
-    int rc = copy_b(part, job);
+    const general_data *d = (const general_data *)inst->data;
+    int rc = copy_b(inst, job);
     if (rc) return rc;
-    return for_type(part->side->tri.dtype, [&](auto zero) {
+    return for_type(inst->op->tri.dtype, [&](auto zero) {
         using T = decltype(zero);
         substitute_kernel<T>
             <<<(unsigned)job->nrhs, THREADS, THREADS * sizeof(T), (cudaStream_t)job->stream>>>(
-                part->side->tri.n, (const T *)d->A, typed<T>(job->x), job->conj);
+                inst->op->tri.n, (const T *)d->A, typed<T>(job->x), job->conj);
         return launched();
     });
 }
 
-void general_cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+const char *general_estimate(const trs_prospect *p, const trs_instance *, const trs_machine *m,
+                             trs_cost *c)
 {
+    const trs_shape *s = &p->shape;
     c->bytes = (double)s->n * (double)s->n * s->elem * s->nrhs * m->gpu_byte;
     c->sync = 2 * m->gpu_launch;
     c->hops = 2 * (double)s->n * 1.5e-6;
+    return NULL;
 }

@@ -1,34 +1,41 @@
-/* multiblock.cu: a launch a level, a block a row, a thread a nonzero.
- * Source: seed slides, "CSR with Multiblock" and "Pseudocode":
+/* multiblock.cu: a launch a level, a block of threads a row, a thread an entry.
+ * Source: slides "GPU-accelerated sparse triangular solver", pages "CSR with Multiblock" and "Pseudocode":
  *
- *     for each level: dimGrid = rows of the level, dimBlock = nonzeros of its longest row
- *     kernel: shared S[] = value * x;  reduction;  the diagonal's thread: x = (b - S[0]) / l_ii
+ *     for each level:  dimGrid = rows of the level, dimBlock = entries of its longest row
+ *         kernel:      S[t] = L(i, j) x(j);  sum of S by halving;
+ *                      the thread of the diagonal: x(i) = (b(i) - S[0]) / L(i, i)
  *
- * Gap repaired: rows longer than a block loop; a block has at least one warp.
- * A row belongs to one block of one launch.  x becomes visible to the next level because launches in a
- * stream follow one another; nothing waits inside a kernel, so nothing can hang.
- * Bytes 12 nnz + 24 n.  Bound by levels x (a launch + 4 dependent loads + reduction + division),
- * except where a level has some ten thousand rows. */
+ * The page does not say what happens to a row longer than a block may be: its threads take several entries each.  A
+ * block has at least one warp.
+ *
+ * A row belongs to one block of one launch.  x becomes visible to the next level because launches in a stream follow
+ * one another.  Nothing waits inside a kernel: it cannot hang.
+ * Bytes: 12 nnz + 24 n.  The time is that of a launch, four dependent loads, a reduction and a division a level, except
+ * where a level has some ten thousand rows. */
 #include "config.h"
 
+#include "base/debug.h"
 #include "cuda/runtime/cuda.cuh"
+
+extern "C" {
+#include "solvers/solver.h"
+}
 
 enum { WARP = 32, LONGEST_BLOCK = 512, MOST_RHS = 65535 };
 
 struct multiblock {
-    device_csr L;
     int32_t *topo; /* on the device */
     int *threads;  /* [levels] on the host: of a block of each level */
 };
 
 template <class T>
-static __global__ void level_kernel(const int32_t *topo, int32_t from, const int64_t *Lp,
-                                    const int32_t *Li, const T *Lx, view<T> b, view<T> x, bool cj)
+static __global__ void level_kernel(const int32_t *topo, const int64_t *Lp, const int32_t *Li,
+                                    const T *Lx, view<T> b, view<T> x, bool cj)
 {
     T *s = shared_numbers<T>();
     const int32_t i = topo[blockIdx.x];
     const int r = blockIdx.y, t = threadIdx.x;
-    const int64_t begin = Lp[i - from], diagonal = Lp[i - from + 1] - 1;
+    const int64_t begin = Lp[i], diagonal = Lp[i + 1] - 1;
     T sum = number<T>(0);
     for (int64_t p = begin + t; p < diagonal; p += blockDim.x)
         sum = sum + conj_if(cj, Lx[p]) * x(Li[p], r);
@@ -41,21 +48,21 @@ static __global__ void level_kernel(const int32_t *topo, int32_t from, const int
     }
 }
 
-static void release(trs_part *part)
+static void release(trs_instance *inst)
 {
-    multiblock *d = (multiblock *)part->data;
-    device_csr_free(part->ctx, &d->L);
-    trs_gpu_free(part->ctx, d->topo);
-    trs_free(&part->ctx->mem, d->threads);
-    trs_free(&part->ctx->mem, d);
+    multiblock *d = (multiblock *)inst->data;
+    trs_gpu_free(inst->ctx, d->topo);
+    trs_free(&inst->ctx->mem, d->threads);
+    trs_free(&inst->ctx->mem, d);
 }
 
 /* Threads for the longest row of level l: a multiple of a warp. */
-static int threads_of(const trs_part *part, int32_t l)
+static int threads_of(const trs_instance *inst, int32_t l)
 {
-    const trs_levels *lv = part->lv;
-    const int64_t *Lp = part->side->tri.ptr;
+    const trs_levels *lv = &inst->op->lv;
+    const int64_t *Lp = inst->op->tri.ptr;
     int64_t longest = 1;
+    TRS_ASSERT(lv->ptr[l] < lv->ptr[l + 1]);
     for (int32_t k = lv->ptr[l]; k < lv->ptr[l + 1]; k++) {
         int64_t length = Lp[lv->topo[k] + 1] - Lp[lv->topo[k]];
         if (length > longest) longest = length;
@@ -64,71 +71,69 @@ static int threads_of(const trs_part *part, int32_t l)
     return int(longest + WARP - 1) / WARP * WARP;
 }
 
-static int analyse(trs_part *part)
+static int build(trs_instance *inst)
 {
-    trs_context *ctx = part->ctx;
+    trs_context *ctx = inst->ctx;
     multiblock *d = (multiblock *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    part->data = d;
-    int rc = device_csr_new(part, &d->L);
+    inst->data = d;
+    const unsigned all = TRS_OP_PATTERN | TRS_OP_VALUES;
+    int rc = trs_operator_host(inst->op, TRS_OP_PATTERN | TRS_OP_LEVELS);
+    if (!rc) rc = trs_operator_device(inst->op, all);
     if (rc) return rc;
+    trs_operator_hold(inst->op, all);
     d->topo =
-        (int32_t *)device_copy(ctx, part->lv->topo, part->to - part->from, sizeof *d->topo, "topo");
-    d->threads = (int *)trs_new(ctx, part->lv->count, sizeof *d->threads, "sizes of blocks");
+        (int32_t *)device_copy(ctx, inst->op->lv.topo, inst->op->tri.n, sizeof *d->topo, "topo");
+    d->threads = (int *)trs_new(ctx, inst->op->lv.count, sizeof *d->threads, "sizes of blocks");
     if (!d->topo || !d->threads) return TRS_EMEM;
-    for (int32_t l = 0; l < part->lv->count; l++) d->threads[l] = threads_of(part, l);
+    for (int32_t l = 0; l < inst->op->lv.count; l++) d->threads[l] = threads_of(inst, l);
     return TRS_OK;
 }
 
-static int update(trs_part *part)
-{
-    return device_csr_values(part, &((multiblock *)part->data)->L);
-}
-
-static int update_direct(trs_part *part, const void *val, void *stream)
-{
-    return device_csr_take(part, &((multiblock *)part->data)->L, val, stream);
-}
-
 template <class T>
-static int solve_levels(const trs_part *part, const trs_job *job, int first, int count)
+static int solve_levels(const trs_instance *inst, const trs_job *job, int first, int count)
 {
-    const multiblock *d = (const multiblock *)part->data;
-    const int32_t *lv = part->lv->ptr;
+    const multiblock *d = (const multiblock *)inst->data;
+    const trs_device_view *L = &inst->op->device;
+    const int32_t *lv = inst->op->lv.ptr;
     view<T> b = typed<T>(job->b), x = typed<T>(job->x);
     b.p += first * b.cs;
     x.p += first * x.cs;
-    for (int32_t l = 0; l < part->lv->count; l++) {
+    for (int32_t l = 0; l < inst->op->lv.count; l++) {
         const dim3 grid((unsigned)(lv[l + 1] - lv[l]), (unsigned)count);
         level_kernel<T>
             <<<grid, d->threads[l], d->threads[l] * sizeof(T), (cudaStream_t)job->stream>>>(
-                d->topo + lv[l], part->from, d->L.ptr, d->L.idx, (const T *)d->L.val, b, x,
-                job->conj);
+                d->topo + lv[l], L->ptr, L->idx, (const T *)L->val, b, x, job->conj);
     }
     return launched();
 }
 
-static int solve(const trs_part *part, const trs_job *job)
+static int solve(const trs_instance *inst, const trs_job *job)
 {
-    return for_type(part->side->tri.dtype, [&](auto zero) {
+    return for_type(inst->op->tri.dtype, [&](auto zero) {
         int rc = TRS_OK;
         for (int r = 0; r < job->nrhs && !rc; r += MOST_RHS)
-            rc = solve_levels<decltype(zero)>(part, job, r, min(job->nrhs - r, int(MOST_RHS)));
+            rc = solve_levels<decltype(zero)>(inst, job, r, min(job->nrhs - r, int(MOST_RHS)));
         return rc;
     });
 }
 
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+                            trs_cost *c)
 {
+    const trs_shape *s = &p->shape;
+    (void)built;
     double entry = (s->elem + 4) * m->gpu_byte + m->gpu_gather;
     double row = (12 + 3 * s->elem) * m->gpu_byte + 0.8e-9; /* a block each */
     c->bytes = ((double)s->nnz * entry + (double)s->n * row) * s->nrhs;
     c->sync = (double)s->levels * m->gpu_launch;
     c->hops = (double)s->levels * 0.4e-6;
+    return NULL;
 }
 
-static int64_t bytes(const trs_shape *s)
+static int64_t bytes(const trs_prospect *p)
 {
+    const trs_shape *s = &p->shape;
     return s->nnz * (int64_t)(s->elem + 4) + 12 * (s->n + 1);
 }
 
@@ -137,15 +142,13 @@ const trs_solver trs_solver_multiblock = {
     .about = "CSR, a launch a level, a block a row, a thread a nonzero (seed)",
     .place = TRS_ON_CUDA,
     .family = TRS_TRIANGLE,
-    .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_PARTS | TRS_CAP_CAPTURE,
+    .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
     .by_columns = true,
-    .cost = cost,
+    .estimate = estimate,
     .bytes = bytes,
-    .analyse = analyse,
-    .update = update,
-    .update_direct = update_direct,
+    .build = build,
     .solve = solve,
     .release = release,
 };

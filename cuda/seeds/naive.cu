@@ -1,19 +1,25 @@
-/* naive.cu: one block, rows in order.  Source: seed slides, "Naive: one block, multithreads; solve
- * order: row by row; pro: easy to implement; con: efficiency is bad, not parallelized".
+/* naive.cu: one block of threads goes through the rows in order.
+ * Source: slides "GPU-accelerated sparse triangular solver", page "Naive": "one block, multithreads; solve order: row
+ * by row; pro: easy to implement; con: efficiency is bad, not parallelized".
  *
- * A block has a right-hand side; its threads share the nonzeros of one row at a time.
- * x(i) is written by thread 0 and seen by the block after the barrier that ends the row.
- * It cannot hang: no block waits for another.
- * Bound by two barriers, a reduction and a division a row; bytes 12 nnz + 20 n on one SM. */
+ *     for i:  s[t] = sum of L(i, j) x(j) over every 256th entry;  sum of s by halving;  x(i) = (b(i) - s[0]) / L(i, i)
+ *
+ * A block has a right-hand side, and its threads share the entries of one row at a time.  x(i) is written by thread 0
+ * and visible to the block after the barrier that ends the row.  No block waits for another one: it cannot hang.
+ * Bytes: 12 nnz + 20 n, on one SM; the time is that of two barriers, a reduction and a division a row. */
 #include "config.h"
 
 #include "cuda/runtime/cuda.cuh"
 
+extern "C" {
+#include "solvers/solver.h"
+}
+
 enum { THREADS = 256 };
 
 template <class T>
-static __global__ void naive_kernel(int32_t from, int32_t rows, const int64_t *Lp,
-                                    const int32_t *Li, const T *Lx, view<T> b, view<T> x, bool cj)
+static __global__ void naive_kernel(int32_t rows, const int64_t *Lp, const int32_t *Li, const T *Lx,
+                                    view<T> b, view<T> x, bool cj)
 {
     __shared__ T s[THREADS];
     const int r = blockIdx.x, t = threadIdx.x;
@@ -26,57 +32,47 @@ static __global__ void naive_kernel(int32_t from, int32_t rows, const int64_t *L
         __syncthreads();
         block_sum(s, diagonal - begin < THREADS ? int(diagonal - begin) : int(THREADS));
         if (t == 0) {
-            T rest = diagonal > begin ? b(from + k, r) - s[0] : b(from + k, r);
-            x(from + k, r) = rest / conj_if(cj, Lx[diagonal]);
+            T rest = diagonal > begin ? b(k, r) - s[0] : b(k, r);
+            x(k, r) = rest / conj_if(cj, Lx[diagonal]);
         }
         __syncthreads();
     }
 }
 
-static int analyse(trs_part *part)
+static int build(trs_instance *inst)
 {
-    part->data = trs_alloc_zero(&part->ctx->mem, 1, sizeof(device_csr));
-    if (!part->data) return trs_fail(TRS_EMEM, "out of memory");
-    return device_csr_new(part, (device_csr *)part->data);
+    const unsigned all = TRS_OP_PATTERN | TRS_OP_VALUES;
+    const int rc = trs_operator_device(inst->op, all);
+    if (!rc) trs_operator_hold(inst->op, all);
+    return rc;
 }
 
-static int update(trs_part *part)
+static int solve(const trs_instance *inst, const trs_job *job)
 {
-    return device_csr_values(part, (device_csr *)part->data);
-}
-
-static int update_direct(trs_part *part, const void *val, void *stream)
-{
-    return device_csr_take(part, (device_csr *)part->data, val, stream);
-}
-
-static int solve(const trs_part *part, const trs_job *job)
-{
-    const device_csr *L = (const device_csr *)part->data;
-    return for_type(part->side->tri.dtype, [&](auto zero) {
+    const trs_device_view *L = &inst->op->device;
+    return for_type(inst->op->tri.dtype, [&](auto zero) {
         using T = decltype(zero);
         naive_kernel<T><<<job->nrhs, THREADS, 0, (cudaStream_t)job->stream>>>(
-            part->from, part->to - part->from, L->ptr, L->idx, (const T *)L->val, typed<T>(job->b),
-            typed<T>(job->x), job->conj);
+            inst->op->tri.n, L->ptr, L->idx, (const T *)L->val, typed<T>(job->b), typed<T>(job->x),
+            job->conj);
         return launched();
     });
 }
 
-static void release(trs_part *part)
+static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+                            trs_cost *c)
 {
-    device_csr_free(part->ctx, (device_csr *)part->data);
-    trs_free(&part->ctx->mem, part->data);
-}
-
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
-{
+    const trs_shape *s = &p->shape;
+    (void)built;
     c->bytes = (double)s->nnz * 0.6e-9; /* one SM */
     c->sync = m->gpu_launch;
     c->hops = (double)s->n * 0.6e-6;
+    return NULL;
 }
 
-static int64_t bytes(const trs_shape *s)
+static int64_t bytes(const trs_prospect *p)
 {
+    const trs_shape *s = &p->shape;
     return s->nnz * (int64_t)(s->elem + 4) + 8 * (s->n + 1);
 }
 
@@ -85,15 +81,12 @@ const trs_solver trs_solver_naive = {
     .about = "CSR, one block, rows in order, a thread a nonzero (seed)",
     .place = TRS_ON_CUDA,
     .family = TRS_TRIANGLE,
-    .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_PARTS | TRS_CAP_CAPTURE,
+    .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
     .by_columns = true,
-    .cost = cost,
+    .estimate = estimate,
     .bytes = bytes,
-    .analyse = analyse,
-    .update = update,
-    .update_direct = update_direct,
+    .build = build,
     .solve = solve,
-    .release = release,
 };

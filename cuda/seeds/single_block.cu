@@ -1,30 +1,34 @@
-/* single_block.cu: CSC, one block, a thread a column of the level.
- * Source: seed slides, "CSC with single block":
+/* single_block.cu: one block of threads, the triangle by columns, a thread a column of the level.
+ * Source: slides "GPU-accelerated sparse triangular solver", page "CSC with single block":
  *
- *     foreach level { foreach column j of the level { if (threadID == j) {
- *         x[j] = (b[j] - sum[j]) / l_jj;   scatter column j times x[j] into the sums } }
- *         __syncthreads (); }
+ *     for each level:  for each column j of it, by a thread of its own:
+ *                          x(j) = (b(j) - sum(j)) / L(j, j)
+ *                          sum(i) += L(i, j) x(j) for all i > j     (atomicAdd)
+ *                      barrier
  *
- * Gap repaired: a level with more columns than threads is done in turns.  The slide's "sum this row"
- * has no row to sum in CSC: the sums are gathered by atomicAdd as columns are finished.
- * A row belongs to the thread of its column; sum [i] is complete, and visible, after the barrier that
- * ends the level of its last predecessor; it is read past L1, where atomics have put it.
- * It cannot hang: no block waits for another.  The order of the atomic additions varies, so the last
- * bits of x do: no same bits claimed.
- * Bytes 12 nnz + 28 n and an atomic a nonzero, on one SM; bound by levels x (barrier + dependent
- * loads) or, where levels are wide, by that SM's rate of atomics. */
+ * The page does not say what happens to a level with more columns than threads: it is done in turns.  Its "sum this
+ * row" has no row to go through in CSC: the sums are gathered as columns are finished.
+ *
+ * Row j belongs to the thread that has column j.  sum(i) is complete and visible after the barrier that ends the level
+ * of the last row that i depends on; it is read past the L1 cache, because atomics are done in the L2.  No block waits
+ * for another one: it cannot hang.  The order of the atomic additions varies, and so do the last bits of x.
+ * Bytes: 12 nnz + 28 n and an atomic an entry, on one SM.  The time is that of a barrier and some dependent loads a
+ * level, or, where levels are wide, that of the atomics. */
 #include "config.h"
 
 #include "cuda/runtime/cuda.cuh"
 
+extern "C" {
+#include "solvers/solver.h"
+}
+
 enum { THREADS = 1024 };
 
 struct single_block {
-    trs_tri csc; /* on the host: src says which CSR entry each value is */
-    int64_t *Lp; /* the same on the device; the diagonal is first in every column */
+    int64_t *Lp; /* by columns, on the device; the diagonal is first in every column */
     int32_t *Li, *topo, *lv;
     void *Lx;
-    void *src; /* csc.src on the device, once it was needed */
+    int64_t *src; /* entry p of the columns is entry src [p] of the operator */
 };
 
 /* A number written by atomics of this block, read past L1. */
@@ -62,87 +66,88 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-static void release(trs_part *part)
+static void release(trs_instance *inst)
 {
-    single_block *d = (single_block *)part->data;
-    trs_tri_free(part->ctx, &d->csc);
-    trs_gpu_free(part->ctx, d->Lp);
-    trs_gpu_free(part->ctx, d->Li);
-    trs_gpu_free(part->ctx, d->topo);
-    trs_gpu_free(part->ctx, d->lv);
-    trs_gpu_free(part->ctx, d->Lx);
-    trs_gpu_free(part->ctx, d->src);
-    trs_free(&part->ctx->mem, d);
+    single_block *d = (single_block *)inst->data;
+    trs_gpu_free(inst->ctx, d->Lp);
+    trs_gpu_free(inst->ctx, d->Li);
+    trs_gpu_free(inst->ctx, d->topo);
+    trs_gpu_free(inst->ctx, d->lv);
+    trs_gpu_free(inst->ctx, d->Lx);
+    trs_gpu_free(inst->ctx, d->src);
+    trs_free(&inst->ctx->mem, d);
 }
 
-static int analyse(trs_part *part)
+static int build(trs_instance *inst)
 {
-    trs_context *ctx = part->ctx;
-    const trs_levels *lv = part->lv;
+    trs_context *ctx = inst->ctx;
+    const trs_levels *lv = &inst->op->lv;
     single_block *d = (single_block *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    part->data = d;
-    trs_tri csr = part->side->tri;
+    inst->data = d;
+    int rc = trs_operator_host(inst->op, TRS_OP_PATTERN | TRS_OP_VALUES | TRS_OP_LEVELS);
+    if (rc) return rc;
+    trs_tri csr = inst->op->tri, csc;
     csr.src = NULL; /* so that the transpose keeps places in this CSR */
-    int rc = trs_tri_transpose(ctx, &csr, true, &d->csc);
+    rc = trs_tri_transpose(ctx, &csr, true, &csc);
     if (rc) return rc;
     const int64_t n = csr.n, nnz = csr.nnz;
-    d->Lp = (int64_t *)device_copy(ctx, d->csc.ptr, n + 1, sizeof *d->Lp, "column pointers");
-    d->Li = (int32_t *)device_copy(ctx, d->csc.idx, nnz, sizeof *d->Li, "rows");
+    d->Lp = (int64_t *)device_copy(ctx, csc.ptr, n + 1, sizeof *d->Lp, "column pointers");
+    d->Li = (int32_t *)device_copy(ctx, csc.idx, nnz, sizeof *d->Li, "rows");
+    d->src = (int64_t *)device_copy(ctx, csc.src, nnz, sizeof *d->src, "places of the values");
+    trs_tri_free(ctx, &csc);
     d->topo = (int32_t *)device_copy(ctx, lv->topo, n, sizeof *d->topo, "topo");
     d->lv = (int32_t *)device_copy(ctx, lv->ptr, (int64_t)lv->count + 1, sizeof *d->lv, "lv_ptr");
     d->Lx = trs_gpu_new(ctx, nnz, trs_size(csr.dtype), "values");
-    return d->Lp && d->Li && d->topo && d->lv && d->Lx ? TRS_OK : TRS_EMEM;
+    return d->Lp && d->Li && d->src && d->topo && d->lv && d->Lx ? TRS_OK : TRS_EMEM;
 }
 
-static int update(trs_part *part)
+static int update(trs_instance *inst, void *stream)
 {
-    single_block *d = (single_block *)part->data;
-    trs_tri_read_values(part->ctx, &d->csc, part->side->tri.val);
-    return trs_gpu_put(part->ctx, d->Lx, d->csc.val, (size_t)d->csc.nnz * trs_size(d->csc.dtype));
+    single_block *d = (single_block *)inst->data;
+    const int rc = trs_operator_device(inst->op, TRS_OP_VALUES);
+    return rc ? rc
+              : trs_gpu_take_values(inst->op->tri.dtype, inst->op->tri.nnz, d->src,
+                                    inst->op->device.val, d->Lx, stream);
 }
 
-static int update_direct(trs_part *part, const void *val, void *stream)
+static int64_t work_bytes(const trs_instance *inst, int nrhs)
 {
-    single_block *d = (single_block *)part->data;
-    const trs_tri *t = &d->csc;
-    if (!d->src) d->src = device_copy(part->ctx, t->src, t->nnz, sizeof *t->src, "places");
-    if (!d->src) return TRS_EMEM;
-    return trs_gpu_take_values(t->dtype, t->nnz, d->src, val, d->Lx, stream);
+    return (int64_t)inst->op->tri.n * nrhs * (int64_t)trs_size(inst->op->tri.dtype);
 }
 
-static int64_t work_bytes(const trs_part *part, int nrhs)
+static int solve(const trs_instance *inst, const trs_job *job)
 {
-    return (int64_t)part->side->tri.n * nrhs * (int64_t)trs_size(part->side->tri.dtype);
-}
-
-static int solve(const trs_part *part, const trs_job *job)
-{
-    const single_block *d = (const single_block *)part->data;
-    const int32_t n = part->side->tri.n;
+    const single_block *d = (const single_block *)inst->data;
+    const int32_t n = inst->op->tri.n;
     cudaStream_t stream = (cudaStream_t)job->stream;
-    return for_type(part->side->tri.dtype, [&](auto zero) {
+    return for_type(inst->op->tri.dtype, [&](auto zero) {
         using T = decltype(zero);
         T *sums = (T *)job->work;
         if (cudaMemsetAsync(sums, 0, (size_t)n * job->nrhs * sizeof(T), stream) != cudaSuccess)
             return int(TRS_EDEVICE);
         single_block_kernel<T><<<job->nrhs, THREADS, 0, stream>>>(
-            n, part->lv->count, d->topo, d->lv, d->Lp, d->Li, (const T *)d->Lx, sums,
+            n, inst->op->lv.count, d->topo, d->lv, d->Lp, d->Li, (const T *)d->Lx, sums,
             typed<T>(job->b), typed<T>(job->x), job->conj);
         return launched();
     });
 }
 
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+                            trs_cost *c)
 {
+    const trs_shape *s = &p->shape;
+    (void)built;
     c->bytes = (double)s->nnz * 2.1e-9 * s->nrhs; /* atomics of one SM */
     c->sync = 2 * m->gpu_launch;
     c->hops = (double)s->levels * 0.7e-6 + s->sum_longest * 0.065e-6;
+    return NULL;
 }
 
-static int64_t bytes(const trs_shape *s)
+static int64_t bytes(const trs_prospect *p)
 {
-    return s->nnz * (int64_t)(s->elem + 4) + 16 * (s->n + 1);
+    const trs_shape *s = &p->shape;
+    return s->nnz * (int64_t)(2 * s->elem + 12) + 16 * (s->n + 1);
 }
 
 const trs_solver trs_solver_single_block = {
@@ -154,11 +159,10 @@ const trs_solver trs_solver_single_block = {
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
     .by_columns = true,
-    .cost = cost,
+    .estimate = estimate,
     .bytes = bytes,
-    .analyse = analyse,
+    .build = build,
     .update = update,
-    .update_direct = update_direct,
     .solve = solve,
     .release = release,
     .work_bytes = work_bytes,

@@ -1,5 +1,5 @@
 # cuda/segments
-libcore_la_SOURCES += cuda/segments/cut.c cuda/segments/cut.h
+libcore_la_SOURCES += cuda/segments/cut.c cuda/segments/cut.h cuda/segments/ranks.c cuda/segments/ranks.h
 if HAVE_CUDA
 CUDA_SOLVERS += cuda/segments/segments.cu
 endif

@@ -1,47 +1,58 @@
-/* segments.cu: a head and a tail, each solved by the solver that suits it.
+/* segments.cu: a triangle cut in two, the head and the tail solved each by the solver that suits it.
  *
- *     [ A    ]     x(head) = A^-1 b(head),   x(tail) = C^-1 (b(tail) - B x(head))
- *     [ B  C ]
+ *     [ A    ]     x_A = A^-1 b_A
+ *     [ B  C ]     x_C = C^-1 (b_C - B x_A)
  *
- * Which rows are which and who solves them: stretches.c.  A and C are plans of their own, whose rows stand together:
- * b(head) is gathered, both are solved in place in the work space, and all is scattered to X at the end, so that X may
- * be B.  Between them B x(head) is subtracted, a team of threads a row, in a fixed order: same bits, and no block of
- * threads waits for another.
- * Bytes: those of the two solvers, (elem + 4) nnz (B) and 5 elem n; bound by the solvers. */
+ * Which rows are the head and who solves them is found in cut.c.  A and C are operators of their own, whose rows stand
+ * side by side.  A solve is a sequence of kernels in one stream: b_A is gathered into the work space y, A is solved there in
+ * place, y_C = b_C - B y_A, C is solved in place, and y is scattered to X.  B is read for the last time before X is
+ * written, so that X may be B.
+ *
+ * A team of threads owns a row of the product and adds its entries in a fixed order: the bits are the same every time.
+ * No block of threads waits for another one, so nothing can hang unless the two solvers do.
+ * Bytes: those of the two solvers, (elem + 4) nnz (B) and 5 elem n.  The time is that of the solvers. */
 #include "config.h"
 
+#include "base/debug.h"
+#include "base/noun.h"
 #include "cuda/runtime/cuda.cuh"
 
 extern "C" {
-#include "matrix/submatrix.h"
+#include "analysis/level.h"
 #include "cut.h"
-#include "core/work.h"
+#include "matrix/submatrix.h"
 }
+
+#include <cstdio>
 
 enum { THREADS = PLAIN, COLUMNS = 4 /* at a time, of several */ };
 
-struct block { /* A, C or B on the device */
-    int32_t n;
-    int64_t nnz, longest; /* entries, of a row */
-    int64_t *ptr, *src;   /* [n+1]; entry p is number src[p] of the side */
-    int32_t *idx;         /* from its first column on */
-    void *val;
+struct coupling { /* B by rows, on the device */
+    int32_t n;    /* rows */
+    int64_t nnz;
+    int64_t longest; /* entries of the longest row */
+    int64_t *ptr;    /* [n+1] */
+    int32_t *idx;    /* [nnz] columns, counted from its first one */
+    int64_t *src;    /* [nnz] entry p is entry src[p] of the triangle */
+    void *val;       /* [nnz] */
 };
 
 struct segments {
-    int32_t *row;         /* [n] on the device, of the head, then of the tail */
-    trs_plan *plan[2];    /* NULL: no rows */
-    block part[2], below; /* of A and C, src and val only */
+    int32_t *row;           /* [n] on the device: rows of the head, then of the tail */
+    int32_t head;           /* rows of it */
+    trs_operator op[2];     /* A, C: their values are places in those of the triangle */
+    trs_instance solver[2]; /* none: it has no rows */
+    coupling B;
 };
 
 struct segments_work {
-    void *y; /* [n][nrhs] */
-    trs_work *work[2];
+    void *y; /* [n][nrhs] x of the head, then of the tail */
+    trs_instance_work work[2];
 };
 
 /* ---- solve --------------------------------------------------------------------------------------- */
 
-/* y = x (row), or x (row) = y. */
+/* y = x (row), or x (row) = y: a thread a row. */
 template <class T>
 static __global__ void move_kernel(int32_t n, int nrhs, const int32_t *row, view<T> y, view<T> x,
                                    bool gather)
@@ -63,7 +74,8 @@ template <class T> struct product_args { /* to = b (row) - B from */
     bool cj;
 };
 
-/* The sum over a team, in its first lane; all threads of the block call it. */
+/* The sum over a team of lanes of a warp, or over the block of threads, in its first lane.  All threads of the block
+ * call it. */
 template <int TEAM, class T> static __device__ T sum_of_team(T v)
 {
     __shared__ T all[THREADS];
@@ -80,30 +92,43 @@ template <int TEAM, class T> static __device__ T sum_of_team(T v)
     return v;
 }
 
-/* A team a row; the loads of a batch are under way before the first is looked at. */
+/* Entries of a row that a thread has at a time. */
+template <int WIDTH> constexpr int BATCH = WIDTH == 1 ? 4 : 1;
+
+/* a = entries p, p + TEAM, ... before end, v = right-hand sides r, r+1, ... of x in their columns.  All loads of a batch
+ * are under way before the first product needs one, because a row of B reads x at random. */
+template <int TEAM, class T, int COUNT, int WIDTH>
+static __device__ inline void load(const product_args<T> &k, int64_t p, int64_t end, int r,
+                                   T (&a)[COUNT], T (&v)[COUNT][WIDTH])
+{
+#pragma unroll
+    for (int e = 0; e < COUNT; e++) {
+        if (p + e * TEAM >= end) continue;
+        a[e] = conj_if(k.cj, k.val[p + e * TEAM]);
+        const int32_t j = k.idx[p + e * TEAM];
+        TRS_ASSERT(j >= 0);
+#pragma unroll
+        for (int c = 0; c < WIDTH; c++) v[e][c] = r + c < k.nrhs ? k.from(j, r + c) : number<T>(0);
+    }
+}
+
+/* A team a row, WIDTH right-hand sides at a time.  Rows past the last one have no entries: their teams are here for the
+ * barriers of sum_of_team. */
 template <class T, int TEAM, int WIDTH>
 static __global__ void product_kernel(const product_args<T> k)
 {
-    constexpr int BATCH = WIDTH == 1 ? 4 : 1;
+    constexpr int COUNT = BATCH<WIDTH>;
     const int64_t i = (blockIdx.x * (int64_t)THREADS + threadIdx.x) / TEAM;
     const int lane = threadIdx.x % TEAM;
     const int64_t begin = i < k.n ? k.ptr[i] : 0, end = i < k.n ? k.ptr[i + 1] : 0;
     for (int r = 0; r < k.nrhs; r += WIDTH) {
         T sum[WIDTH];
         for (int c = 0; c < WIDTH; c++) sum[c] = number<T>(0);
-        for (int64_t p = begin + lane; p < end; p += BATCH * TEAM) {
-            T a[BATCH], v[BATCH][WIDTH];
+        for (int64_t p = begin + lane; p < end; p += COUNT * TEAM) {
+            T a[COUNT], v[COUNT][WIDTH];
+            load<TEAM>(k, p, end, r, a, v);
 #pragma unroll
-            for (int e = 0; e < BATCH; e++) {
-                if (p + e * TEAM >= end) continue;
-                a[e] = conj_if(k.cj, k.val[p + e * TEAM]);
-                const int32_t j = k.idx[p + e * TEAM];
-#pragma unroll
-                for (int c = 0; c < WIDTH; c++)
-                    v[e][c] = r + c < k.nrhs ? k.from(j, r + c) : number<T>(0);
-            }
-#pragma unroll
-            for (int e = 0; e < BATCH; e++)
+            for (int e = 0; e < COUNT; e++)
 #pragma unroll
                 for (int c = 0; c < WIDTH; c++)
                     if (p + e * TEAM < end) sum[c] = sum[c] + a[e] * v[e][c];
@@ -124,14 +149,14 @@ template <class T, int TEAM> static int launch_product(const product_args<T> &k,
     return launched();
 }
 
-/* Few rows leave room for large teams, which long rows want; many rows of few entries want small ones. */
+/* Long rows want large teams, and few rows leave room for them; many rows with few entries each want small ones. */
 template <class T>
 static int subtract(const segments *d, const trs_job *job, view<T> from, view<T> to)
 {
     enum { FEW_ROWS = 20000, LONG = 512, SHORT = 16 };
-    const block &B = d->below;
-    const product_args<T> k = {B.n,   job->nrhs,        d->row + d->part[0].n, B.idx,
-                               B.ptr, (const T *)B.val, typed<T>(job->b),      from,
+    const coupling &B = d->B;
+    const product_args<T> k = {B.n,   job->nrhs,        d->row + d->head, B.idx,
+                               B.ptr, (const T *)B.val, typed<T>(job->b), from,
                                to,    job->conj};
     if (B.n <= FEW_ROWS && B.longest > LONG) return launch_product<T, THREADS>(k, job->stream);
     if (B.n <= FEW_ROWS || B.nnz > (int64_t)SHORT * B.n)
@@ -152,13 +177,14 @@ static int solve_one(const segments *d, int k, const trs_job *job, void *y, int6
     const segments_work *w = (const segments_work *)job->work;
     trs_job one = *job;
     one.b = one.x = {y, 1, n};
-    return trs_solve_in_place(d->plan[k], w->work[k], &one);
+    one.work = w->work[k].p;
+    return d->solver[k].solver->solve(&d->solver[k], &one);
 }
 
-template <class T> static int solve_all(const trs_part *part, const trs_job *job)
+template <class T> static int solve_all(const trs_instance *inst, const trs_job *job)
 {
-    const segments *d = (const segments *)part->data;
-    const int32_t n = part->side->tri.n, head = d->part[0].n;
+    const segments *d = (const segments *)inst->data;
+    const int32_t n = inst->op->tri.n, head = d->head;
     T *y = (T *)((const segments_work *)job->work)->y;
     const view<T> first = {y, 1, n}, second = {y + head, 1, n};
     move(d, head, job, first, job->b, true);
@@ -170,11 +196,11 @@ template <class T> static int solve_all(const trs_part *part, const trs_job *job
     return launched();
 }
 
-static int solve(const trs_part *part, const trs_job *job)
+static int solve(const trs_instance *inst, const trs_job *job)
 {
-    if (part->side->tri.n == 0) return TRS_OK;
-    return for_type(part->side->tri.dtype,
-                    [&](auto zero) { return solve_all<decltype(zero)>(part, job); });
+    if (inst->op->tri.n == 0) return TRS_OK;
+    return for_type(inst->op->tri.dtype,
+                    [&](auto zero) { return solve_all<decltype(zero)>(inst, job); });
 }
 
 /* ---- work space ------------------------------------------------------------------------------------- */
@@ -182,239 +208,220 @@ static int solve(const trs_part *part, const trs_job *job)
 static void work_destroy(trs_context *ctx, void *work)
 {
     segments_work *w = (segments_work *)work;
-    for (int k = 0; k < 2; k++) trs_work_destroy(w->work[k]);
+    for (int k = 0; k < 2; k++) trs_instance_work_destroy(ctx, &w->work[k]);
     trs_gpu_free(ctx, w->y);
     trs_free(&ctx->mem, w);
 }
 
-static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **work)
+static int work_create(const trs_instance *inst, trs_context *ctx, int nrhs, void **work)
 {
-    const segments *d = (const segments *)part->data;
-    const trs_tri *t = &part->side->tri;
+    const segments *d = (const segments *)inst->data;
+    const trs_tri *t = &inst->op->tri;
     segments_work *w = (segments_work *)trs_alloc_zero(&ctx->mem, 1, sizeof *w);
     *work = w;
     if (!w) return trs_fail(TRS_EMEM, "out of memory");
-    w->y = trs_gpu_new(ctx, (int64_t)t->n * nrhs, trs_size(t->dtype), "stretches of X");
+    w->y = trs_gpu_new(ctx, (int64_t)t->n * nrhs, trs_size(t->dtype), "X of head and tail");
     int rc = w->y ? TRS_OK : TRS_EMEM;
     for (int k = 0; k < 2 && !rc; k++)
-        if (d->plan[k]) rc = trs_work_make(&w->work[k], d->plan[k], nrhs, ctx);
+        if (d->solver[k].solver)
+            rc = trs_instance_work_create(&d->solver[k], ctx, nrhs, &w->work[k]);
     return rc;
 }
 
 /* ---- values ------------------------------------------------------------------------------------------- */
 
-static trs_mat matrix(const trs_part *part, const block *a)
+static int update(trs_instance *inst, void *stream)
 {
-    trs_mat m = {};
-    m.n = a->n;
-    m.nnz = a->nnz;
-    m.ptr = a->ptr;
-    m.idx = a->idx;
-    m.val = a->val;
-    m.ptr_bits = 64;
-    m.idx_bits = 32;
-    m.dtype = part->side->tri.dtype;
-    m.format = TRS_CSR;
-    m.kind = TRS_LOWER;
-    m.device = TRS_CUDA(part->ctx->device);
-    return m;
-}
-
-/* Bad pivots of a stretch are the side's: who has it finds them. */
-static int told(int rc)
-{
-    return !rc || rc == TRS_EPIVOT ? TRS_OK : trs_fail(rc, "a stretch: %s", trs_message());
-}
-
-static int take(const trs_part *part, const block *a, const void *val, void *stream)
-{
-    return trs_gpu_take_values(part->side->tri.dtype, a->nnz, a->src, val, a->val, stream);
-}
-
-static int update_direct(trs_part *part, const void *val, void *stream)
-{
-    segments *d = (segments *)part->data;
-    trs_exec exec = {};
-    exec.stream = stream;
-    int rc = take(part, &d->below, val, stream);
-    part->growth = 0;
+    segments *d = (segments *)inst->data;
+    const trs_operator *T = inst->op;
+    int rc = trs_operator_device(inst->op, TRS_OP_VALUES);
+    const void *val = T->device.val;
+    if (!rc) rc = trs_gpu_take_values(T->tri.dtype, d->B.nnz, d->B.src, val, d->B.val, stream);
+    inst->growth = 0;
     for (int k = 0; k < 2 && !rc; k++) {
-        if (!d->plan[k]) continue;
-        const trs_mat m = matrix(part, &d->part[k]);
-        rc = take(part, &d->part[k], val, stream);
-        if (!rc) rc = told(trs_plan_update(d->plan[k], &m, &exec));
-        part->growth = max(part->growth, d->plan[k]->side[0].part->growth);
+        if (!d->solver[k].solver) continue;
+        rc = trs_operator_take_values(&d->op[k], val, true, stream);
+        if (!rc) rc = trs_instance_update(&d->solver[k], stream);
+        inst->growth = max(inst->growth, d->solver[k].growth);
     }
     return rc;
 }
 
-/* Values of the side on the host, on the device for as long as they are looked at. */
-template <class F> static int with_values(const trs_part *part, F f)
+/* ---- build ---------------------------------------------------------------------------------------------- */
+
+/* The rows and columns that k picks, as an operator without values: they come by the first update. */
+static int make_operator(const trs_instance *inst, const trs_pick *k, trs_operator *op)
 {
-    const trs_tri *t = &part->side->tri;
-    void *val = device_copy(part->ctx, t->val, t->nnz, trs_size(t->dtype), "values");
-    int rc = val ? f(val) : TRS_EMEM;
-    if (!rc) rc = trs_gpu_wait(NULL);
-    trs_gpu_free(part->ctx, val);
+    trs_picked a;
+    int rc = trs_pick_rows(inst->ctx, &inst->op->tri, k, &a);
+    if (rc) {
+        trs_picked_free(inst->ctx, &a);
+        return rc;
+    }
+    trs_tri t = {};
+    t.n = k->end - k->begin;
+    t.nnz = a.ptr[t.n];
+    t.dtype = inst->op->tri.dtype;
+    t.ptr = a.ptr;
+    t.idx = a.idx;
+    t.src = a.src;
+    trs_operator_from_host(op, inst->ctx, &t);
+    op->on_host = TRS_OP_PATTERN;
+    rc = trs_find_levels_on_device(op);
+    return rc == TRS_ESUPPORT ? trs_find_levels(op) : rc;
+}
+
+static int make_solver(const trs_instance *inst, const trs_pick *k, const trs_solver *solver,
+                       trs_operator *op, trs_instance *i)
+{
+    int rc = make_operator(inst, k, op);
+    if (!rc) rc = trs_instance_build(i, op, solver);
+    if (!rc) trs_operator_trim(op);
     return rc;
 }
 
-static int update(trs_part *part)
+static int make_coupling(const trs_instance *inst, const trs_pick *k, coupling *B)
 {
-    return with_values(part, [=](const void *val) { return update_direct(part, val, NULL); });
-}
-
-/* ---- analyse ------------------------------------------------------------------------------------------- */
-
-static void block_free(trs_context *ctx, block *a)
-{
-    void *const all[] = {a->ptr, a->idx, a->src, a->val};
-    for (void *p : all) trs_gpu_free(ctx, p);
-}
-
-/* What k picks, with these values. */
-static int put_block(const trs_part *part, const trs_pick *k, const void *val, block *to)
-{
-    trs_context *ctx = part->ctx;
-    trs_picked host;
-    int rc = trs_pick_rows(ctx, &part->side->tri, k, &host);
-    to->n = k->end - k->begin;
-    to->nnz = rc ? 0 : host.ptr[to->n];
-    for (int32_t i = 0; i < to->n && !rc; i++)
-        to->longest = max(to->longest, host.ptr[i + 1] - host.ptr[i]);
+    trs_context *ctx = inst->ctx;
+    trs_picked a;
+    int rc = trs_pick_rows(ctx, &inst->op->tri, k, &a);
+    B->n = k->end - k->begin;
+    B->nnz = rc ? 0 : a.ptr[B->n];
+    for (int32_t i = 0; i < B->n && !rc; i++) B->longest = max(B->longest, a.ptr[i + 1] - a.ptr[i]);
     if (!rc) {
-        to->ptr = (int64_t *)device_copy(ctx, host.ptr, (int64_t)to->n + 1, 8, "rows");
-        to->idx = (int32_t *)device_copy(ctx, host.idx, to->nnz, 4, "columns");
-        to->src = (int64_t *)device_copy(ctx, host.src, to->nnz, 8, "places of values");
-        to->val = trs_gpu_new(ctx, to->nnz, trs_size(part->side->tri.dtype), "values");
-        rc = to->ptr && to->idx && to->src && to->val ? take(part, to, val, NULL) : TRS_EMEM;
+        B->ptr = (int64_t *)device_copy(ctx, a.ptr, (int64_t)B->n + 1, 8, "rows");
+        B->idx = (int32_t *)device_copy(ctx, a.idx, B->nnz, 4, "columns");
+        B->src = (int64_t *)device_copy(ctx, a.src, B->nnz, 8, "places of values");
+        B->val = trs_gpu_new(ctx, B->nnz, trs_size(inst->op->tri.dtype), "values");
+        rc = B->ptr && B->idx && B->src && B->val ? TRS_OK : TRS_EMEM;
     }
-    trs_picked_free(ctx, &host);
+    trs_picked_free(ctx, &a);
     return rc;
 }
 
-static int make_plan(const trs_part *part, const trs_solver *solver, block *a, trs_plan **plan)
+/* A, C and their solvers, then B.  Without a cut A is all, and there are no C and no B. */
+static int make_blocks(const trs_instance *inst, const trs_cut *cut, const int32_t *row)
 {
-    trs_context *ctx = part->ctx;
-    const trs_mat m = matrix(part, a);
-    trs_options opt = {};
-    opt.solver = solver->name;
-    opt.device = m.device;
-    opt.nrhs = ctx->nrhs;
-    opt.threads = ctx->threads;
-    opt.memory_limit = ctx->limit;
-    opt.memory = ctx->mem;
-    opt.device_memory = ctx->device_memory;
-    int rc = trs_gpu_wait(NULL);
-    if (!rc) rc = trs_plan_create(plan, &m, &opt);
-    if (!rc) rc = trs_plan_analyse(*plan);
-    trs_gpu_free(ctx, a->ptr);
-    trs_gpu_free(ctx, a->idx);
-    a->ptr = NULL;
-    a->idx = NULL;
-    return told(rc);
-}
-
-/* A, C and B, one after the other. */
-static int make_blocks(const trs_part *part, const int32_t *row, int32_t head, const void *val)
-{
-    segments *d = (segments *)part->data;
-    const trs_stretches *s = &part->side->stretches;
-    const int32_t n = part->side->tri.n, from[] = {0, head, n};
+    segments *d = (segments *)inst->data;
+    const int32_t n = inst->op->tri.n, from[] = {0, d->head, n};
     const int32_t *number = row + n;
     int rc = TRS_OK;
     for (int k = 0; k < 2 && from[k] < from[k + 1] && !rc; k++) {
-        const trs_pick own = {row, number, from[k], from[k + 1], from[k], from[k + 1]};
-        rc = put_block(part, &own, val, &d->part[k]);
-        if (!rc)
-            rc = make_plan(part, s->row ? s->solver[k] : &trs_solver_dataflow, &d->part[k],
-                           &d->plan[k]);
+        const trs_pick diagonal = {row, number, from[k], from[k + 1], from[k], from[k + 1]};
+        const trs_solver *solver = cut ? cut->part[k].solver : &trs_solver_dataflow;
+        rc = make_solver(inst, &diagonal, solver, &d->op[k], &d->solver[k]);
     }
-    const trs_pick below = {row, number, head, n, 0, head};
-    return rc || head == n ? rc : put_block(part, &below, val, &d->below);
+    const trs_pick coupled = {row, number, d->head, n, 0, d->head};
+    if (!rc && d->head < n) rc = make_coupling(inst, &coupled, &d->B);
+    /* no entry stands right of A, so no row of the head depends on the tail */
+    TRS_ASSERT(rc || d->op[0].tri.nnz + d->op[1].tri.nnz + d->B.nnz == inst->op->tri.nnz);
+    return rc;
 }
 
-/* row [n], then number [n]: the inverse. */
-static void order_rows(const trs_stretches *s, int32_t n, int32_t *row)
+/* row [n]: those of the head, then of the tail; in row [n..2n-1]: the inverse. */
+static void order_rows(const trs_cut *cut, int32_t n, int32_t *row)
 {
     for (int32_t k = 0; k < n; k++) {
-        row[k] = s->row ? s->row[k] : k;
+        row[k] = cut ? cut->row[k] : k;
+        TRS_ASSERT(row[k] >= 0 && row[k] < n);
         row[n + row[k]] = k;
     }
 }
 
-static int analyse(trs_part *part)
+static int build(trs_instance *inst)
 {
-    trs_context *ctx = part->ctx;
-    const trs_tri *t = &part->side->tri;
-    const trs_stretches *s = &part->side->stretches;
+    trs_context *ctx = inst->ctx;
+    const int32_t n = inst->op->tri.n;
+    const void *found;
+    int rc = trs_operator_show(inst->op, TRS_OP_PATTERN);
+    if (!rc) rc = trs_operator_analysis(inst->op, &trs_cut_analysis, true, &found);
+    if (rc) return rc;
+    const trs_cut *cut = (const trs_cut *)found;
     segments *d = (segments *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
-    part->data = d;
+    inst->data = d;
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    int32_t *row = (int32_t *)trs_new(ctx, 2 * (int64_t)t->n, sizeof *row, "rows of stretches");
+    d->head = cut ? (int32_t)cut->part[0].shape.n : n;
+    int32_t *row = (int32_t *)trs_new(ctx, 2 * (int64_t)n, sizeof *row, "rows of head and tail");
     if (!row) return TRS_EMEM;
-    order_rows(s, t->n, row);
-    d->row = (int32_t *)device_copy(ctx, row, t->n, sizeof *row, "rows of stretches");
-    const int32_t head = s->row ? (int32_t)s->shape[0].n : t->n;
-    const int rc = !d->row ? TRS_EMEM : with_values(part, [=](const void *val) {
-        return make_blocks(part, row, head, val);
-    });
+    order_rows(cut, n, row);
+    d->row = (int32_t *)device_copy(ctx, row, n, sizeof *row, "rows of head and tail");
+    rc = d->row ? make_blocks(inst, cut, row) : TRS_EMEM;
     trs_free(&ctx->mem, row);
     return rc;
 }
 
-static void release(trs_part *part)
+static void release(trs_instance *inst)
 {
-    trs_context *ctx = part->ctx;
-    segments *d = (segments *)part->data;
+    trs_context *ctx = inst->ctx;
+    segments *d = (segments *)inst->data;
     for (int k = 0; k < 2; k++) {
-        trs_plan_destroy(d->plan[k]);
-        block_free(ctx, &d->part[k]);
+        trs_instance_release(&d->solver[k]);
+        trs_operator_free(&d->op[k]);
     }
-    block_free(ctx, &d->below);
-    trs_gpu_free(ctx, d->row);
+    void *const all[] = {d->B.ptr, d->B.idx, d->B.src, d->B.val, d->row};
+    for (void *p : all) trs_gpu_free(ctx, p);
     trs_free(&ctx->mem, d);
 }
 
 /* ---- what it takes ------------------------------------------------------------------------------------- */
 
-/* Without a cut, as there is none where no row waits for another: cuda-dataflow between two moves. */
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+/* What the solvers of head and tail say now, less what they said before they were built. */
+static void add_news(const trs_instance *built, const trs_cut *cut, const trs_machine *m,
+                     trs_cost *c)
 {
-    if (s->stretches) {
-        trs_stretches_cost(s->stretches, m, c);
-        return;
-    }
-    trs_solver_dataflow.cost(s, m, c);
-    c->sync += 2 * m->gpu_launch;
-}
-
-/* What the plans of the stretches say now. */
-static void cost_now(const trs_part *part, const trs_shape *s, const trs_machine *m, trs_cost *c)
-{
-    const segments *d = (const segments *)part->data;
-    cost(s, m, c);
-    for (int k = 0; k < 2 && s->stretches; k++) {
-        const trs_plan *p = d->plan[k];
-        const trs_side *side = &p->side[0];
+    segments *d = (segments *)built->data;
+    for (int k = 0; k < 2; k++) {
+        const trs_solver *s = d->solver[k].solver;
+        trs_prospect before, after;
         trs_cost was = {}, now = {};
-        trs_shape shape;
-        if (!p->wanted->cost_now) continue;
-        trs_shape_of(&p->ctx, side, &shape);
-        s->stretches->solver[k]->cost(&s->stretches->shape[k], m, &was);
-        p->wanted->cost_now(side->part, &shape, m, &now);
+        if (!s || !s->reconsiders) continue;
+        trs_cut_prospect(&cut->part[k], 0, &before);
+        trs_prospect_of(&d->op[k], TRS_LOOK, &after);
+        (void)s->estimate(&before, NULL, m, &was);
+        if (s->estimate(&after, &d->solver[k], m, &now)) continue;
         c->bytes += now.bytes - was.bytes;
         c->sync += now.sync - was.sync;
         c->hops += now.hops - was.hops;
     }
 }
 
-static int64_t bytes(const trs_shape *s)
+/* Without a cut, which a triangle of one level has not: cuda-dataflow between a gather and a scatter. */
+static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+                            trs_cost *c)
 {
-    const trs_stretches *two = s->stretches;
-    const int64_t each =
-        two ? two->solver[0]->bytes(&two->shape[0]) + two->solver[1]->bytes(&two->shape[1])
-            : trs_solver_dataflow.bytes(s);
+    const trs_cut *cut = (const trs_cut *)trs_prospect_analysis(p, &trs_cut_analysis, true);
+    if (!cut && p->effort != TRS_NEED) return "no two-way cut pays";
+    if (!cut) {
+        (void)trs_solver_dataflow.estimate(p, NULL, m, c);
+        c->sync += 2 * m->gpu_launch;
+        return NULL;
+    }
+    trs_cut_cost(cut, m, c);
+    if (built) add_news(built, cut, m, c);
+    return NULL;
+}
+
+/* "; 22904 rows by cuda-supernodal, 4096 by dense-blocked" */
+static void describe(const trs_prospect *p, char *text, size_t size)
+{
+    const trs_cut *cut = (const trs_cut *)trs_prospect_analysis(p, &trs_cut_analysis, true);
+    if (!cut) return;
+    const trs_cut_part *head = &cut->part[0], *tail = &cut->part[1];
+    snprintf(text, size, "; %d %s by %s, %d by %s", (int)head->shape.n,
+             trs_noun(head->shape.n, "row", "rows"), head->solver->name, (int)tail->shape.n,
+             tail->solver->name);
+}
+
+static int64_t bytes(const trs_prospect *p)
+{
+    const trs_shape *s = &p->shape;
+    const trs_cut *cut = (const trs_cut *)trs_prospect_analysis(p, &trs_cut_analysis, true);
+    int64_t each = cut ? 0 : trs_solver_dataflow.bytes(p);
+    for (int k = 0; k < 2 && cut; k++) {
+        trs_prospect part;
+        trs_cut_prospect(&cut->part[k], 0, &part);
+        each += cut->part[k].solver->bytes(&part);
+    }
     return each + s->nnz * (2 * (int64_t)s->elem + 16) + s->n * 32;
 }
 
@@ -426,14 +433,13 @@ const trs_solver trs_solver_segments = {
     .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
     .accuracy = TRS_INVERTING,
     .order = TRS_ORDER_NATURAL,
-    .stretches = true,
-    .cost = cost,
-    .cost_now = cost_now,
+    .reconsiders = true,
+    .estimate = estimate,
     .bytes = bytes,
-    .analyse = analyse,
+    .build = build,
     .update = update,
-    .update_direct = update_direct,
     .solve = solve,
+    .describe = describe,
     .release = release,
     .work_create = work_create,
     .work_destroy = work_destroy,

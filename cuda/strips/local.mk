@@ -1,13 +1,19 @@
 # cuda/strips
-libcore_la_SOURCES += cuda/strips/schedule.c cuda/strips/strips.h
+EXTRA_DIST += cuda/strips/README.md cuda/strips/figures/figures.py cuda/strips/figures/solve.svg \
+	cuda/strips/figures/structure.svg
+libcore_la_SOURCES += cuda/strips/codes.c cuda/strips/halo.c cuda/strips/pack.c cuda/strips/packets.c \
+	cuda/strips/schedule.c cuda/strips/schedule.h cuda/strips/strips.h cuda/strips/tasks.c \
+	cuda/strips/tile_rows.c
 if HAVE_CUDA
 CUDA_SOLVERS += cuda/strips/strips.cu
+libcore_la_SOURCES += cuda/strips/tile_size.cu
 endif
 
 # tests
 if HAVE_CMOCKA
 check_PROGRAMS += tests/strips/t_strips
-tests_strips_t_strips_SOURCES = tests/strips/t_strips.c $(COUNTER) $(DAGS) $(MODEL)
+tests_strips_t_strips_SOURCES = tests/strips/t_strips.c tests/strips/reference.c \
+	tests/strips/reference.h $(COUNTER) $(DAGS) $(MODEL)
 tests_strips_t_strips_CFLAGS = $(TEST_FLAGS)
 tests_strips_t_strips_LDADD = $(TEST_LIBS)
 endif

@@ -1,110 +1,159 @@
-/* strips.h: a triangle cut into strips of consecutive rows, each for one block of threads that goes through it
- * level by level with the x it needs in a small fast store.
+/* strips.h: the schedule of cuda-strips: a lower triangle cut into row tiles, each solved by one block of threads
+ * level by level, with the x that it needs in shared memory.
  *
- * The rows of a strip stand level by level; a task is up to TRS_STRIP_WARP of one level, a lane each.  The
- * entries of a task are lines: line l holds one entry of each of its rows, filled up with zeros.  Lane i of
- * task t is position 32 t + i; there x is published.  Long rows leave the first of their entries to pieces,
- * tasks before theirs: the x of a piece is minus its sum, and one more entry, -1, takes it up.
+ * A row tile is a set of consecutive rows.  On a grid that is numbered row by row it is a strip of the grid, hence
+ * the name of the solver and the prefix of what stands here.  README.md draws all of what follows.
  *
- * TRS_STRIP_TEAM tasks of a strip are under way at a time: task t begins when all up to t - TEAM are done.
- * The lines that need nothing from the tasks in between come first, early, and the late ones behind them.
+ *     T, cut into row tiles         a tile, level by level             a task: 32 rows in sliced ELLPACK
  *
- * An entry does not say which x it multiplies but in which slot of the store that x is found:
+ *     |\                            task 0   level 0   rrrrrrrr..rr    lane        0    1    2   ..   31
+ *     |_\                           task 1   level 0   rrr             ELL 0       a    a    a         a    early
+ *     |hh|\     h: halo x           task 2   level 1   rrrrrrrr..rr    ELL 1       a    0    a         a    early
+ *     |__|l\    l: local x          task 3   level 2   rrrrr           ELL 2       a    a    0         a    late
+ *     |      |\                      ...                               ELL 3      -1   -1   -1        -1    carry
  *
- *     own x         of the last TRS_STRIP_REACH tasks of the strip, in the slot of its position
- *     foreign x     of earlier strips, or long past: items, fetched in the order in which they are needed,
- *                   item k of a strip into slot OWN + k % TRS_STRIP_FOREIGN; of which there is
- *                   one at a time: the last reader of an item empties its slot
- *     zero          what fills the lines up
+ * task        Up to TRS_STRIP_WARP rows of one level of a tile, one for each lane of a warp: the unit of work of a
+ *             consumer warp.  Tasks of a tile are numbered from 0 in the order of the levels.
+ * position    Lane i of task t has position 32 t + i, counted in its tile or, from the first task of the first tile,
+ *             in all of them.  There x is published.
+ * ELL column  One entry of each row of a task, padded with zeros, as in the sliced ELLPACK format.  `ell` is the
+ *             number of one.
+ * partial sum A row that has too many entries for one task takes several.  All but the last compute partial sums:
+ *             such a task publishes x = -(a_1 x_1 + a_2 x_2 + ...) at its positions, and the task that follows
+ *             takes it up as one more ELL column, the carry, whose entries are -1.
+ * early, late TRS_STRIP_CONSUMERS tasks of a tile are under way at a time.  A late ELL column needs x of the tasks
+ *             just before its own, which may be under way with it; an early one does not and stands before them.
+ * packet      Consecutive tasks of a tile that are copied to shared memory together.
  *
- * Task t empties the slots of task t - TEAM - REACH, which nobody reads any more; there is room for twice as many
- * tasks, so that none is emptied late.  And whoever had task t - TEAM empties now the slots of the items that it was
- * the last to read: others before it may have been slower.  Item k is fetched when gate tasks of the strip are
- * done, by which the item before it in the same slot has been emptied; and it has been before a task that reads
- * item k begins. */
+ * An entry does not name the column that it multiplies but the slot of shared memory where that x is found:
+ *
+ *     local x     of the last WINDOW tasks of the same tile; written by the consumer that solves the row
+ *     halo x      of earlier tiles, or of the same tile and longer ago; each stands in a list of halo entries, in the
+ *                 order in which tasks first need them, and is copied to its slot by a fetcher warp
+ *     zero        the x of the padding
+ *
+ * Slots are rings, and are used again.  Let t be the number of a task in its tile, C = CONSUMERS, W = WINDOW,
+ * R = LOCAL / WARP the tasks that the local ring has room for, H = HALO the slots of the halo ring.  A slot is empty
+ * (all bits are set, flag.cuh) until x is there, and a reader polls it.  So two things must not happen: a reader
+ * finds the x that the slot held before, or an x is wiped out before its last reader has it.  All of it rests on
+ *
+ *     (1)  task t begins when tasks 0 .. t - C are done.
+ *
+ * Local ring.  Task s writes the slots of s mod R.  Readers are tasks t with s < t <= s + W.  Task s + W + C empties
+ * the slots when it begins: all readers are done by (1).  The next to write there is task s + R.  It, and hence all
+ * that read what it writes, begins after s + W + C is done if
+ *
+ *     (2)  R >= W + 2 C.
+ *
+ * Halo ring.  Halo entry k of a tile has slot k mod H.  Let u be the last task that reads it.  Other readers, of
+ * earlier tasks, may be slower than u; therefore not u but task u + C, of the same consumer, empties the slot when
+ * it begins: all readers are done by (1).  Entry k + H is fetched when tasks 0 .. u + C are done, which is its
+ * `free_at` = u + C + 1.  Let v be the first task that reads entry k + H.  By (1) the slot is empty when v begins,
+ * and the fetcher does not wait for v or a later task, if
+ *
+ *     (3)  v >= u + 2 C.
+ *
+ * The schedule has (3) for every entry.  Tasks t .. t + 2 C - 1 need at most EARLY * WARP new halo entries each; thus
+ *
+ *     (4)  EARLY * WARP * 2 C <= H
+ *
+ * leaves an entry that task t is the first to read in place until t + 2 C.  A column that task t reads again while
+ * its entry might be replaced before that gets a new entry (halo.c). */
 #ifndef TRS_STRIPS_H
 #define TRS_STRIPS_H
 
-#include "trisolve-sparse.h"
+#include "matrix/operator.h"
 
+#include <assert.h>
 #include <stdbool.h>
-
-struct trs_context;
-struct trs_tri;
-struct trs_levels;
 
 enum {
     TRS_STRIP_WARP = 32,
-    TRS_STRIP_SAMPLES = 5, /* that are looked at to find how many rows a strip should have */
-    TRS_STRIP_TEAM = 6,    /* tasks under way */
-    TRS_STRIP_REACH = 16,
-    TRS_STRIP_OWN = 32 * TRS_STRIP_WARP, /* at least REACH + 2 TEAM tasks */
-    TRS_STRIP_FOREIGN = 2048,
-    TRS_STRIP_ZERO = TRS_STRIP_OWN + TRS_STRIP_FOREIGN, /* the slot */
+    TRS_STRIP_SAMPLES = 5,   /* runs of rows that say how large a tile should be */
+    TRS_STRIP_CONSUMERS = 6, /* tasks of a tile that are under way at a time */
+    TRS_STRIP_WINDOW = 16,   /* tasks before a task whose x are still in the local ring */
+    TRS_STRIP_LOCAL = 32 * TRS_STRIP_WARP,             /* slots of the local ring, from slot 0 on */
+    TRS_STRIP_HALO = 2048,                             /* slots of the halo ring, behind it */
+    TRS_STRIP_ZERO = TRS_STRIP_LOCAL + TRS_STRIP_HALO, /* the slot of the number 0 */
     TRS_STRIP_SLOTS = TRS_STRIP_ZERO + 1,
-    TRS_STRIP_LAST = 0x8000, /* in a code: this reader empties the slot */
-    TRS_STRIP_LINES = 16,    /* of a task, and of a chunk: what is brought from memory at a time */
-    TRS_STRIP_EARLY = 5,     /* early lines of a task: FOREIGN / (WARP * 2 TEAM) */
-    TRS_STRIP_TASKS = 6,     /* of a chunk */
-    TRS_STRIP_NOTHING = -1,  /* an entry that fills up */
-    TRS_STRIP_PIECE = -2,    /* an entry that takes up a piece */
+    TRS_STRIP_LAST = 0x8000, /* bit of a slot code: the last reader of a halo entry */
+    TRS_STRIP_ELLS = 16,     /* most ELL columns of a task, and of a packet */
+    TRS_STRIP_EARLY = 5,     /* most early ELL columns of a task */
+    TRS_STRIP_TASKS = 6,     /* most tasks of a packet */
+    TRS_STRIP_PADDING = -1,  /* trs_strips.entry: no entry, the number 0 */
+    TRS_STRIP_CARRY = -2,    /* trs_strips.entry: none of the matrix, the number -1 */
+    TRS_STRIP_NO_ROW = -1,   /* trs_strips.row: this lane has none */
+    TRS_STRIP_PARTIAL = -2,  /* trs_strips.row: PARTIAL - i stands for a partial sum of row i */
 };
 
-typedef struct trs_chunk { /* 32 bytes */
-    int64_t line;          /* the first one */
-    int32_t task;
-    uint8_t lines, tasks;
-    uint8_t from[TRS_STRIP_TASKS], early[TRS_STRIP_TASKS],
-        late[TRS_STRIP_TASKS]; /* of each task: its
-                       first line in the chunk, and how many */
-} trs_chunk;
+static_assert(TRS_STRIP_LOCAL >= (TRS_STRIP_WINDOW + 2 * TRS_STRIP_CONSUMERS) * TRS_STRIP_WARP,
+              "(2): the local ring is too short");
+static_assert(TRS_STRIP_HALO >= TRS_STRIP_EARLY * TRS_STRIP_WARP * 2 * TRS_STRIP_CONSUMERS,
+              "(4): the halo ring is too short");
+static_assert(TRS_STRIP_SLOTS <= TRS_STRIP_LAST, "a slot code has room for the number of a slot");
 
-typedef struct trs_item {
-    int32_t from; /* position */
-    int32_t gate; /* tasks of the strip */
-} trs_item;
+typedef struct trs_packet { /* 32 bytes */
+    int64_t ell;            /* the first of its ELL columns, counted over all tiles */
+    int32_t task;           /* the first of its tasks, likewise */
+    uint8_t ells, tasks;    /* how many it has */
+    /* of each task: its first ELL column in the packet, and how many of either kind, the early ones first */
+    uint8_t start[TRS_STRIP_TASKS], early[TRS_STRIP_TASKS], late[TRS_STRIP_TASKS];
+} trs_packet;
 
-typedef struct trs_strip { /* begins here and ends where the next one begins */
-    int64_t item;
-    int32_t chunk;
+typedef struct trs_halo_entry {
+    int32_t from;    /* position of x, over all tiles */
+    int32_t free_at; /* the slot is free when so many tasks of the tile are done */
+} trs_halo_entry;
+
+typedef struct trs_row_tile { /* where it begins; it ends where the next one begins */
+    int64_t halo;
+    int32_t packet;
     int32_t task;
-} trs_strip;
+} trs_row_tile;
 
 typedef struct trs_strips {
-    int32_t count, tasks, chunks;
-    int64_t lines, items;
-    trs_strip *strip; /* [count+1] in topological order */
-    trs_chunk *chunk; /* [chunks] */
-    trs_item *item;   /* [items] */
-    int32_t *row;     /* [32 tasks] -1: none, -2 - row: a piece of it */
-    int16_t *power;   /* [32 tasks] of two, that rows of the last values were multiplied by */
-    uint16_t *code;   /* [32 lines] slot and LAST */
-    int32_t *entry;   /* [32 lines] which one of the row, NOTHING or PIECE */
+    int32_t tiles, tasks, packets;
+    int64_t ells, halo_entries;
+    trs_row_tile *tile;   /* [tiles+1] in topological order, which is that of the rows */
+    trs_packet *packet;   /* [packets] */
+    trs_halo_entry *halo; /* [halo_entries] of each tile in the order of first need */
+    int32_t *row;         /* [32 tasks] row at each position, NO_ROW, or PARTIAL - row */
+    int16_t *power; /* [32 tasks] of 2, that the row is multiplied by: set by trs_strips_pack */
+    uint16_t *code; /* [32 ells] slot code of each entry: number of the slot, and LAST */
+    int32_t *entry; /* [32 ells] which entry of its row it is, from 0, PADDING or CARRY */
 } trs_strips;
+
+/* Of an operator: its row tiles, where they are any good, or where they are needed (tile_size.cu). */
+typedef struct trs_strips_size {
+    int32_t rows;  /* of a tile */
+    int64_t count; /* tiles */
+} trs_strips_size;
+
+extern const trs_analysis trs_strips_analysis;
 
 /* How many rows a strip should have: as few as give its levels a warp of rows each, as some samples say.
  * 0: too many x would be foreign for strips to be any good, or there is no memory to find out. */
-int32_t trs_strips_rows(struct trs_context *ctx, const struct trs_tri *t,
-                        const struct trs_levels *lv);
+int32_t trs_strips_rows(trs_context *ctx, const trs_tri *t, const trs_levels *lv);
 /* The same in two steps, wherever the triangle is: look (rows) finds the levels that rows of the samples
  * belong to and the entries in columns before them, false: it cannot; sample k is the rows from
  * (n - rows) (k + 1) / TRS_STRIP_SAMPLES on. */
-bool trs_strips_possible(const struct trs_tri *t, const struct trs_levels *lv);
+bool trs_strips_possible(const trs_tri *t, const trs_levels *lv);
 int32_t trs_strips_sampled(int32_t n,
-                           bool (*look)(void *user, int32_t rows, int64_t *levels,
-                                        int64_t *foreign),
+                           bool (*look)(void *user, int32_t rows, int64_t *levels, int64_t *halo),
                            void *user);
 
 /* rows: of a strip.  TRS_OK, TRS_EMEM, TRS_ESUPPORT (too large). */
-int trs_strips_make(struct trs_context *ctx, const struct trs_tri *t, const struct trs_levels *lv,
-                    int32_t rows, trs_strips *s);
-void trs_strips_free(struct trs_context *ctx, trs_strips *s); /* the numbers stay */
+int trs_strips_make(trs_context *ctx, const trs_tri *t, const trs_levels *lv, int32_t rows,
+                    trs_strips *s);
+void trs_strips_free(trs_context *ctx, trs_strips *s); /* the numbers stay */
 
-/* On the GPU all of a chunk stands together, as it is brought, chunk after chunk:
- *     the trs_chunk, values of its lines, 1 / diagonal of its tasks (of a piece 1, of no row 0), rows, codes
- * A row whose diagonal is not near 1 (near.h) is multiplied by a power of two; to pack says whether any is. */
+/* What the GPU gets: packet after packet, all of one together, as it is copied to shared memory:
+ *
+ *     trs_packet | values [ells][32] | 1 / diagonal [tasks][32] | row [tasks][32] | slot code [ells][32]
+ *
+ * 1 / diagonal is 1 for a partial sum, and 0 for NO_ROW.  A row whose diagonal is not near 1 (near.h) is multiplied
+ * by a power of two; the result of trs_strips_pack says whether any is. */
 size_t trs_strips_bytes(const trs_strips *s, trs_dtype dtype);
-bool trs_strips_pack(const struct trs_context *ctx, const trs_strips *s, const struct trs_tri *t,
-                     void *packed);
+bool trs_strips_pack(const trs_context *ctx, const trs_strips *s, const trs_tri *t, void *packed);
 
 #endif

@@ -102,34 +102,33 @@ static __global__ void __launch_bounds__(BLOCK_THREADS) small_kernel(const probl
 
 /* ---- the host side ---------------------------------------------------------------------------------------- */
 
-static void release(trs_part *part)
+static void release(trs_instance *inst)
 {
-    supernodal *d = (supernodal *)part->data;
-    trs_gpu_free(part->ctx, d->supernode);
-    trs_gpu_free(part->ctx, d->panel);
-    trs_gpu_free(part->ctx, d->column);
-    trs_gpu_free(part->ctx, d->task);
-    trs_gpu_free(part->ctx, d->small);
-    trs_gpu_free(part->ctx, d->stored);
-    trs_gpu_free(part->ctx, d->substituted);
-    trs_gpu_free(part->ctx, d->split);
-    trs_gpu_free(part->ctx, d->chain);
-    trs_gpu_free(part->ctx, d->weight);
-    trs_free(&part->ctx->mem, d);
+    supernodal *d = (supernodal *)inst->data;
+    trs_gpu_free(inst->ctx, d->supernode);
+    trs_gpu_free(inst->ctx, d->panel);
+    trs_gpu_free(inst->ctx, d->column);
+    trs_gpu_free(inst->ctx, d->task);
+    trs_gpu_free(inst->ctx, d->small);
+    trs_gpu_free(inst->ctx, d->stored);
+    trs_gpu_free(inst->ctx, d->substituted);
+    trs_gpu_free(inst->ctx, d->split);
+    trs_gpu_free(inst->ctx, d->chain);
+    trs_gpu_free(inst->ctx, d->weight);
+    trs_free(&inst->ctx->mem, d);
 }
 
 /* The first supernodes of the chains, and room for the weights of an update. */
-static int chains_new(trs_part *part, supernodal *d)
+static int chains_new(trs_instance *inst, const trs_supernodes *s, supernodal *d)
 {
-    trs_context *ctx = part->ctx;
-    const trs_supernodes *s = &part->side->super;
+    trs_context *ctx = inst->ctx;
     if (s->chains == 0) return TRS_OK;
     int32_t *first = (int32_t *)trs_new(ctx, s->chains, sizeof *first, "chains");
     for (int32_t t = 0, k = 0; t < s->count && first; t++)
         if (s->supernode[t].chain_length > 1 && s->supernode[t].chain_place == 0) first[k++] = t;
     if (first) d->chain = (int32_t *)device_copy(ctx, first, s->chains, sizeof *first, "chains");
     trs_free(&ctx->mem, first);
-    d->weight = (double *)trs_gpu_new(ctx, part->side->tri.n, sizeof *d->weight, "sums of rows");
+    d->weight = (double *)trs_gpu_new(ctx, inst->op->tri.n, sizeof *d->weight, "sums of rows");
     return d->chain && d->weight ? TRS_OK : TRS_EMEM;
 }
 
@@ -150,14 +149,19 @@ static __global__ void small_records_kernel(int32_t supernodes, const trs_supern
                 panel[k.diagonal].offset};
 }
 
-static int analyse(trs_part *part)
+static int build(trs_instance *inst)
 {
-    trs_context *ctx = part->ctx;
+    trs_context *ctx = inst->ctx;
     supernodal *d = (supernodal *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    part->data = d;
-    const trs_supernodes *s = &part->side->super;
-    const size_t size = trs_size(part->side->tri.dtype);
+    inst->data = d;
+    const void *found;
+    int rc = trs_operator_analysis(inst->op, &trs_supernode_analysis, true, &found);
+    if (!rc) rc = trs_operator_device(inst->op, TRS_OP_PATTERN);
+    if (rc) return rc;
+    trs_operator_hold(inst->op, TRS_OP_PATTERN);
+    const trs_supernodes *s = (const trs_supernodes *)found;
+    const size_t size = trs_size(inst->op->tri.dtype);
     d->s = *s;
     d->s.supernode = NULL, d->s.panel = NULL, d->s.column = NULL, d->s.task = NULL;
     d->supernode = (trs_supernode *)device_copy(ctx, s->supernode, s->count, sizeof *s->supernode,
@@ -170,7 +174,7 @@ static int analyse(trs_part *part)
     d->substituted = (int *)trs_gpu_new(ctx, s->count, sizeof(int), "flags of the supernodes");
     d->split = (int *)trs_gpu_new(ctx, s->count, sizeof(int), "flags of the chains");
     if (!d->supernode || !d->panel || !d->column || !d->task || !d->small || !d->stored ||
-        !d->substituted || !d->split || chains_new(part, d))
+        !d->substituted || !d->split || chains_new(inst, s, d))
         return TRS_EMEM;
     if (s->count > 0)
         small_records_kernel<<<blocks_of(s->count), PLAIN>>>(s->count, d->supernode, d->panel,
@@ -178,10 +182,13 @@ static int analyse(trs_part *part)
     return launched() || trs_gpu_wait(NULL) ? trs_fail(TRS_EDEVICE, "cuda-supernodal") : TRS_OK;
 }
 
-static int update_direct(trs_part *part, const void *val, void *stream)
+static int update(trs_instance *inst, void *stream)
 {
-    return supernodal_take((const supernodal *)part->data, &part->side->direct,
-                           part->side->tri.dtype, val, (cudaStream_t)stream);
+    const trs_operator *op = inst->op;
+    const int rc = trs_operator_device(inst->op, TRS_OP_VALUES);
+    return rc ? rc
+              : supernodal_take((const supernodal *)inst->data, &op->device, op->tri.dtype,
+                                op->device.val, (cudaStream_t)stream);
 }
 
 /* Thread blocks that a solve takes, as far as there is work for them; 0: not one fits. */
@@ -230,16 +237,16 @@ static int work_start(supernodal_work *w, trs_context *ctx, size_t size)
     return trs_gpu_wait(NULL);
 }
 
-static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **work)
+static int work_create(const trs_instance *inst, trs_context *ctx, int nrhs, void **work)
 {
-    const supernodal *d = (const supernodal *)part->data;
+    const supernodal *d = (const supernodal *)inst->data;
     supernodal_work *w = (supernodal_work *)trs_alloc_zero(&ctx->mem, 1, sizeof *w);
     *work = w;
     if (!w) return trs_fail(TRS_EMEM, "out of memory");
-    return for_type(part->side->tri.dtype, [&](auto zero) {
+    return for_type(inst->op->tri.dtype, [&](auto zero) {
         using T = decltype(zero);
         w->most = for_width<T>(nrhs, [](auto width, int) { return decltype(width)::value; });
-        w->copy_size = ((int64_t)part->side->tri.n + (int64_t)d->s.partials * BLOCK) * w->most;
+        w->copy_size = ((int64_t)inst->op->tri.n + (int64_t)d->s.partials * BLOCK) * w->most;
         int rc = grids<T>(w, d);
         if (rc) return trs_fail(rc, "cuda-supernodal needs more shared memory than there is");
         return work_start(w, ctx, sizeof(T));
@@ -261,12 +268,12 @@ static int launch(const supernodal *d, const problem<T> &P, int grid, cudaStream
                : TRS_EDEVICE;
 }
 
-template <class T> static int solve_columns(const trs_part *part, const trs_job *job)
+template <class T> static int solve_columns(const trs_instance *inst, const trs_job *job)
 {
-    const supernodal *d = (const supernodal *)part->data;
+    const supernodal *d = (const supernodal *)inst->data;
     const supernodal_work *w = (const supernodal_work *)job->work;
-    problem<T> P = {part->side->tri.n, d->s.count, d->s.tasks, d->supernode,         d->panel,
-                    d->column,         d->task,    d->small,   (const T *)d->stored, d->substituted,
+    problem<T> P = {inst->op->tri.n, d->s.count, d->s.tasks, d->supernode,         d->panel,
+                    d->column,       d->task,    d->small,   (const T *)d->stored, d->substituted,
                     d->split};
     P.cj = job->conj;
     P.state = w->state;
@@ -284,33 +291,34 @@ template <class T> static int solve_columns(const trs_part *part, const trs_job 
     return rc;
 }
 
-static int solve(const trs_part *part, const trs_job *job)
+static int solve(const trs_instance *inst, const trs_job *job)
 {
-    return for_type(part->side->tri.dtype,
-                    [&](auto zero) { return solve_columns<decltype(zero)>(part, job); });
+    return for_type(inst->op->tri.dtype,
+                    [&](auto zero) { return solve_columns<decltype(zero)>(inst, job); });
 }
 
-static int64_t bytes(const trs_shape *s)
+static int64_t bytes(const trs_prospect *p)
 {
-    return (s->nnz + s->store) * (int64_t)s->elem + s->nnz * 4 + s->n * 24 + s->blocks * 200;
+    const trs_shape *s = &p->shape;
+    const trs_supernodes *b =
+        (const trs_supernodes *)trs_prospect_analysis(p, &trs_supernode_analysis, true);
+    const int64_t stored = b ? b->stored : 0, supernodes = b ? b->count : 0;
+    return (s->nnz + stored) * (int64_t)s->elem + s->nnz * 4 + s->n * 24 + supernodes * 200;
 }
 
 const trs_solver trs_solver_supernodal = {
     .name = "cuda-supernodal",
-    .about = "blocks of rows with inverted diagonal blocks, dense stages, one launch",
+    .about = "supernodes with inverted diagonal blocks, packed panels, one launch",
     .place = TRS_ON_CUDA,
     .family = TRS_TRIANGLE,
     .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
     .accuracy = TRS_INVERTING,
     .order = TRS_ORDER_NATURAL,
-    .supernodes = true,
-    .pattern = true,
-    .direct = true,
-    .cost = supernodal_cost,
-    .cost_now = supernodal_cost_now,
+    .reconsiders = true,
+    .estimate = supernodal_estimate,
     .bytes = bytes,
-    .analyse = analyse,
-    .update_direct = update_direct,
+    .build = build,
+    .update = update,
     .solve = solve,
     .release = release,
     .work_create = work_create,

@@ -14,6 +14,11 @@
 
 #include "cuda/blocks/blocks.cuh"
 
+extern "C" {
+#include "analysis/supernodes.h"
+#include "solvers/solver.h"
+}
+
 #include "base/debug.h"
 
 static_assert(int(BLOCK) == int(TRS_SUPERNODE),
@@ -106,14 +111,13 @@ template <class T> __device__ inline void publish(T *to, T v)
 /* ---- update.cu --------------------------------------------------------------------------------- */
 
 /* From values of L on the device, of which ptr and idx are there, too. */
-int supernodal_take(const supernodal *d, const trs_direct *L, trs_dtype t, const void *val,
+int supernodal_take(const supernodal *d, const trs_device_view *L, trs_dtype t, const void *val,
                     cudaStream_t stream);
 
 /* ---- cost.cu ------------------------------------------------------------------------------------ */
 
-void supernodal_cost(const trs_shape *s, const trs_machine *m, trs_cost *c);
-/* With the supernodes that the last update could not invert; waits. */
-void supernodal_cost_now(const trs_part *part, const trs_shape *s, const trs_machine *m,
-                         trs_cost *c);
+/* After the build with the supernodes that the last update could not invert, for which it waits. */
+const char *supernodal_estimate(const trs_prospect *p, const trs_instance *built,
+                                const trs_machine *m, trs_cost *c);
 
 #endif

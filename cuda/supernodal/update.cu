@@ -199,7 +199,8 @@ static __global__ void refill_kernel(const values_of<T> L, const int32_t *chain,
 }
 
 template <class T>
-static int take(const supernodal *d, const trs_direct *direct, const T *val, cudaStream_t stream)
+static int take(const supernodal *d, const trs_device_view *direct, const T *val,
+                cudaStream_t stream)
 {
     const size_t bytes = sizeof(two_tiles<T>);
     T *stored = (T *)d->stored;
@@ -228,7 +229,7 @@ static int take(const supernodal *d, const trs_direct *direct, const T *val, cud
     return launched();
 }
 
-int supernodal_take(const supernodal *d, const trs_direct *L, trs_dtype t, const void *val,
+int supernodal_take(const supernodal *d, const trs_device_view *L, trs_dtype t, const void *val,
                     cudaStream_t stream)
 {
     if (d->s.count == 0) return TRS_OK;

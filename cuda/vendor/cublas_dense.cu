@@ -1,11 +1,12 @@
-/* cublas_dense.cu: the vendor's dense solver on the densified triangle, for comparison: cublasXtrsv,
- * and cublasXtrsm for several right-hand sides stored by columns.  Source: seed slides, row "CUBLAS".
+/* cublas_dense.cu: the vendor's dense solver on the triangle as a full matrix, for comparison: cublasXtrsv, and
+ * cublasXtrsm for several right-hand sides stored by columns.
+ * Source: slides "GPU-accelerated sparse triangular solver", page "Results", row "CUBLAS".
  *
- * The full matrix is kept by rows, which cuBLAS sees as the transpose stored by columns: op = T solves
- * with the matrix, op = C with its conjugate.  A side that counts backwards is stored in the caller's
- * order, so that cuBLAS sees plain vectors.
- * Zeros are multiplied too: a NaN or Inf in b spreads within the triangle, hence INVERTING.
- * Bytes 8 n^2 / 2 at best; latency bound: 4.2 us for each 64 rows on an H200. */
+ * The full matrix is kept by rows, which cuBLAS sees as the transpose stored by columns: op = T solves with the matrix,
+ * op = C with its conjugate.  A side that counts backwards is stored in the caller's order, so that cuBLAS sees plain
+ * vectors.  Zeros are multiplied, too: a NaN or Inf in b spreads within the triangle, so the accuracy is that of an
+ * inverting solver.
+ * Bytes: elem n^2 / 2.  The time is that of dependency latencies, 4.2 us for each 64 rows on an H200. */
 #include "config.h"
 
 #include "cuda/matrix/full.cuh"
@@ -30,33 +31,33 @@ static int library(char *why, size_t size)
     return rc;
 }
 
-static void release(trs_part *part)
+static void release(trs_instance *inst)
 {
-    cublas_data *d = (cublas_data *)part->data;
-    device_full_free(part->ctx, &d->full);
+    cublas_data *d = (cublas_data *)inst->data;
+    device_full_free(inst->ctx, &d->full);
     trs_library_close(d->lib.library);
-    trs_free(&part->ctx->mem, d);
+    trs_free(&inst->ctx->mem, d);
 }
 
-static int analyse(trs_part *part)
+static int build(trs_instance *inst)
 {
-    trs_context *ctx = part->ctx;
+    trs_context *ctx = inst->ctx;
     cublas_data *d = (cublas_data *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    part->data = d;
+    inst->data = d;
     char why[200];
     int rc = trs_cublas_open(&d->lib, why, sizeof why) ? trs_fail(TRS_ELIBRARY, "%s", why) : TRS_OK;
     if (rc) return rc;
-    d->full.reversed = part->side->reversed;
-    return device_full_new(part, true, &d->full);
+    d->full.reversed = inst->op->reversed;
+    return device_full_new(inst, true, &d->full);
 }
 
-static int work_create(const trs_part *part, trs_context *ctx, int, void **work)
+static int work_create(const trs_instance *inst, trs_context *ctx, int, void **work)
 {
     cublas_work *w = (cublas_work *)trs_alloc_zero(&ctx->mem, 1, sizeof *w);
     *work = w;
     if (!w) return trs_fail(TRS_EMEM, "out of memory");
-    w->lib = ((const cublas_data *)part->data)->lib;
+    w->lib = ((const cublas_data *)inst->data)->lib;
     if (w->lib.cublasCreate_v2(&w->handle) == CUBLAS_STATUS_SUCCESS) return TRS_OK;
     return trs_fail(TRS_ELIBRARY, "cublasCreate failed");
 }
@@ -113,16 +114,15 @@ static cublasStatus_t trsm(const trs_cublas *lib, cublasHandle_t h, trs_dtype t,
     }
 }
 
-static int solve(const trs_part *part, const trs_job *job)
+static int solve(const trs_instance *inst, const trs_job *job)
 {
-    const cublas_data *d = (const cublas_data *)part->data;
-    const trs_tri *t = &part->side->tri;
-    const trs_view b = trs_view_natural(part->side, job->b),
-                   x = trs_view_natural(part->side, job->x);
+    const cublas_data *d = (const cublas_data *)inst->data;
+    const trs_tri *t = &inst->op->tri;
+    const trs_view b = trs_view_natural(inst->op, job->b), x = trs_view_natural(inst->op, job->x);
     const cublasHandle_t h = ((const cublas_work *)job->work)->handle;
     /* lower by rows is upper by columns, and op = T undoes the transposition */
     const cublasFillMode_t uplo =
-        part->side->reversed ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER;
+        inst->op->reversed ? CUBLAS_FILL_MODE_LOWER : CUBLAS_FILL_MODE_UPPER;
     const cublasOperation_t op = job->conj ? CUBLAS_OP_C : CUBLAS_OP_T;
     cublasStatus_t s = d->lib.cublasSetStream_v2(h, (cudaStream_t)job->stream);
     if (s == CUBLAS_STATUS_SUCCESS && b.p != x.p) {
@@ -138,11 +138,15 @@ static int solve(const trs_part *part, const trs_job *job)
     return s == CUBLAS_STATUS_SUCCESS ? TRS_OK : TRS_ELIBRARY;
 }
 
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+                            trs_cost *c)
 {
+    const trs_shape *s = &p->shape;
+    (void)built;
     c->bytes = 0.5 * (double)s->n * (double)s->n * s->elem * m->gpu_byte;
     c->sync = 2 * m->gpu_launch;
     c->hops = (double)s->n / 64 * 4.2e-6;
+    return NULL;
 }
 
 const trs_solver trs_solver_cublas_dense = {
@@ -155,11 +159,10 @@ const trs_solver trs_solver_cublas_dense = {
     .order = TRS_ORDER_NATURAL,
     .full = true,
     .library = library,
-    .cost = cost,
+    .estimate = estimate,
     .bytes = device_full_bytes,
-    .analyse = analyse,
+    .build = build,
     .update = dense_update<as_filled<cublas_data>>,
-    .update_direct = dense_update_direct<as_filled<cublas_data>>,
     .solve = solve,
     .release = release,
     .work_create = work_create,

@@ -1,9 +1,9 @@
-/* cusolver_getrf.c: LU with partial pivoting by cuSOLVER (cusolverDnXgetrf, cusolverDnXgetrs): the vendor's,
- * and what a general matrix is solved by where B and X live on a device.  Source: cuSOLVER 13 manual.
+/* cusolver_getrf.c: LU with partial pivoting by cuSOLVER (cusolverDnXgetrf, cusolverDnXgetrs).  A general matrix is
+ * solved by it where B and X live on a device.  Source: cuSOLVER 13 manual.
  *
- * Side op = T, H factors A itself and solves with cuSOLVER's own transpositions, for there is none that
- * conjugates only.  A handle belongs to one solve in flight, so it lives in the work space, with a copy
- * of X for layouts that cuSOLVER does not know. */
+ * The side op = T, H factors A itself and solves with cuSOLVER's own transpositions, because there is none that only
+ * conjugates.  A handle belongs to one solve in flight, so it lives in the work space, with a copy of X for layouts
+ * that cuSOLVER does not know. */
 #include "config.h"
 
 #include "solvers/general.h"
@@ -46,15 +46,6 @@ static int said(cusolverStatus_t s, const char *what)
                     "cuSOLVER: %s: status %d", what, (int)s);
 }
 
-static cudaDataType type_of(trs_dtype t)
-{
-    static const cudaDataType type[] = {[TRS_F64] = CUDA_R_64F,
-                                        [TRS_F32] = CUDA_R_32F,
-                                        [TRS_C64] = CUDA_C_64F,
-                                        [TRS_C32] = CUDA_C_32F};
-    return type[t];
-}
-
 /* ---- handles ------------------------------------------------------------------------------------ */
 
 static int handle_new(trs_context *ctx, const trs_cusolver *lib, cusolver_handle *h)
@@ -75,11 +66,11 @@ static void handle_free(trs_context *ctx, const trs_cusolver *lib, cusolver_hand
 
 /* ---- factors ------------------------------------------------------------------------------------ */
 
-static int analyse(trs_part *part)
+static int build(trs_instance *inst)
 {
-    trs_context *ctx = part->ctx;
-    const trs_tri *t = &part->side->tri;
-    cusolver_data *d = part->data = trs_alloc_zero(&ctx->mem, 1, sizeof *d);
+    trs_context *ctx = inst->ctx;
+    const trs_tri *t = &inst->op->tri;
+    cusolver_data *d = inst->data = trs_alloc_zero(&ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
     char why[200];
     int rc =
@@ -91,114 +82,95 @@ static int analyse(trs_part *part)
     return d->pivot ? TRS_OK : TRS_EMEM;
 }
 
-static void release(trs_part *part)
+static void release(trs_instance *inst)
 {
-    cusolver_data *d = part->data;
-    handle_free(part->ctx, &d->lib, &d->own);
-    trs_gpu_free(part->ctx, d->lu);
-    trs_gpu_free(part->ctx, d->pivot);
+    cusolver_data *d = inst->data;
+    handle_free(inst->ctx, &d->lib, &d->own);
+    trs_gpu_free(inst->ctx, d->lu);
+    trs_gpu_free(inst->ctx, d->pivot);
     trs_library_close(d->lib.library);
-    trs_free(&part->ctx->mem, d);
+    trs_free(&inst->ctx->mem, d);
 }
 
-/* d->lu = A, from a side that has op (A). */
-static int put_values(const trs_part *part, const cusolver_data *d)
+static int factor(const trs_instance *inst, const cusolver_data *d, int *info)
 {
-    const trs_tri *t = &part->side->tri;
-    const int64_t n = t->n;
-    const size_t size = trs_size(t->dtype), bytes = (size_t)(n * n) * size;
-    const char *full = part->side->full;
-    if (!part->transposed) return trs_gpu_put(part->ctx, d->lu, full, bytes);
-    char *a = trs_new(part->ctx, n * n, size, "A");
-    if (!a) return TRS_EMEM;
-    for (int64_t j = 0; j < n; j++)
-        for (int64_t i = 0; i < n; i++)
-            memcpy(a + (size_t)(j * n + i) * size, full + (size_t)(i * n + j) * size, size);
-    int rc = trs_gpu_put(part->ctx, d->lu, a, bytes);
-    trs_free(&part->ctx->mem, a);
-    return rc;
-}
-
-static int factor(const trs_part *part, const cusolver_data *d, int *info)
-{
-    trs_context *ctx = part->ctx;
+    trs_context *ctx = inst->ctx;
     const trs_cusolver *lib = &d->lib;
-    const int64_t n = part->side->tri.n;
-    const cudaDataType type = type_of(part->side->tri.dtype);
+    const int64_t n = inst->op->tri.n;
+    const cudaDataType type = type_of(inst->op->tri.dtype);
     size_t there = 0, here = 0;
     int rc = said(lib->cusolverDnXgetrf_bufferSize(d->own.handle, d->own.params, n, n, type, d->lu,
                                                    n, type, &there, &here),
                   "cusolverDnXgetrf_bufferSize");
     if (rc) return rc;
-    void *far = trs_gpu_new(ctx, (int64_t)there, 1, "the buffer of cuSOLVER");
-    void *near = far ? trs_new(ctx, (int64_t)here + 1, 1, "the buffer of cuSOLVER") : NULL;
-    if (!near) rc = TRS_EMEM;
+    void *on_device = trs_gpu_new(ctx, (int64_t)there, 1, "the buffer of cuSOLVER");
+    void *on_host = on_device ? trs_new(ctx, (int64_t)here + 1, 1, "the buffer of cuSOLVER") : NULL;
+    if (!on_host) rc = TRS_EMEM;
     if (!rc)
-        rc = said(lib->cusolverDnXgetrf(d->own.handle, d->own.params, n, n, type, d->lu, n,
-                                        d->pivot, type, far, there, near, here, d->own.info),
-                  "cusolverDnXgetrf");
+        rc =
+            said(lib->cusolverDnXgetrf(d->own.handle, d->own.params, n, n, type, d->lu, n, d->pivot,
+                                       type, on_device, there, on_host, here, d->own.info),
+                 "cusolverDnXgetrf");
     if (!rc) rc = trs_gpu_get(ctx, info, d->own.info, sizeof *info);
     trs_free(&ctx->mem, near);
-    trs_gpu_free(part->ctx, far);
+    trs_gpu_free(inst->ctx, far);
     return rc;
 }
 
 /* *first: the first number of the diagonal of U that is not finite, -1: none. */
-static int look(const trs_part *part, const cusolver_data *d, int64_t *first)
+static int look(const trs_instance *inst, const cusolver_data *d, int64_t *first)
 {
-    const trs_tri *t = &part->side->tri;
+    const trs_tri *t = &inst->op->tri;
     const bool single = trs_is_single(t->dtype);
     const int64_t each = trs_is_complex(t->dtype) ? 2 : 1;
-    void *u = trs_new(part->ctx, t->n, trs_size(t->dtype), "the diagonal of U");
+    void *u = trs_new(inst->ctx, t->n, trs_size(t->dtype), "the diagonal of U");
     if (!u) return TRS_EMEM;
-    int rc = trs_general_diagonal_there(part, d->lu, u);
+    int rc = trs_general_diagonal_there(inst, d->lu, u);
     *first = -1;
     for (int64_t k = each * t->n - 1; k >= 0 && !rc; k--)
         if (!isfinite(single ? (double)((float *)u)[k] : ((double *)u)[k])) *first = k / each;
-    trs_free(&part->ctx->mem, u);
+    trs_free(&inst->ctx->mem, u);
     return rc;
 }
 
 /* Of the values in d->lu. */
-static int make_factors(trs_part *part)
+static int make_factors(trs_instance *inst)
 {
-    const cusolver_data *d = part->data;
+    const cusolver_data *d = inst->data;
     const double start = trs_now();
     int info = 0;
     int64_t first = -1;
-    int rc = factor(part, d, &info);
-    part->seconds_factor = trs_now() - start;
+    int rc = factor(inst, d, &info);
+    inst->seconds_factor = trs_now() - start;
     if (!rc && info < 0)
         rc = trs_fail(TRS_ELIBRARY, "cuSOLVER refuses argument %d of getrf", -info);
-    if (!rc && info == 0) rc = look(part, d, &first);
+    if (!rc && info == 0) rc = look(inst, d, &first);
     if (rc) return rc;
     if (info > 0) first = info - 1;
-    return trs_general_judge(part, first < 0 ? 1 : INFINITY, first);
+    return trs_general_judge(inst, first < 0 ? 1 : INFINITY, first);
 }
 
-static int update(trs_part *part)
+/* The operator has op (A); what is factored is A. */
+static int update(trs_instance *inst, void *stream)
 {
-    if (part->side->tri.n == 0) return TRS_OK;
-    int rc = put_values(part, part->data);
-    return rc ? rc : make_factors(part);
-}
-
-static int update_direct(trs_part *part, const void *val, void *stream)
-{
-    const cusolver_data *d = part->data;
-    const trs_tri *t = &part->side->tri;
+    trs_operator *op = inst->op;
+    const cusolver_data *d = inst->data;
+    const trs_tri *t = &op->tri;
     if (t->n == 0) return TRS_OK;
-    int rc = trs_gpu_take_full(t->dtype, t->n, t->n, part->transposed, val, d->lu, stream);
+    int rc = trs_operator_device(op, TRS_OP_VALUES);
+    if (!rc)
+        rc = trs_gpu_take_full(t->dtype, t->n, t->n, op->transposed, op->device.val, d->lu, stream);
     if (!rc) rc = trs_gpu_wait(stream); /* cuSOLVER works on the default one */
-    return rc ? rc : make_factors(part);
+    if (!rc) trs_operator_drop(op, TRS_OP_VALUES);
+    return rc ? rc : make_factors(inst);
 }
 
-static int pivots(const trs_part *part, trs_context *ctx, void *u, bool *odd)
+static int pivots(const trs_instance *inst, trs_context *ctx, void *u, bool *odd)
 {
-    const cusolver_data *d = part->data;
-    const int32_t n = part->side->tri.n;
+    const cusolver_data *d = inst->data;
+    const int32_t n = inst->op->tri.n;
     int64_t *pivot = trs_new(ctx, n, sizeof *pivot, "row exchanges");
-    int rc = pivot ? trs_general_diagonal_there(part, d->lu, u) : TRS_EMEM;
+    int rc = pivot ? trs_general_diagonal_there(inst, d->lu, u) : TRS_EMEM;
     if (!rc) rc = trs_gpu_get(ctx, pivot, d->pivot, (size_t)n * sizeof *pivot);
     for (int32_t k = 0; k < n && !rc; k++)
         if (pivot[k] != k + 1) *odd = !*odd;
@@ -208,10 +180,10 @@ static int pivots(const trs_part *part, trs_context *ctx, void *u, bool *odd)
 
 /* ---- solve -------------------------------------------------------------------------------------- */
 
-static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **work)
+static int work_create(const trs_instance *inst, trs_context *ctx, int nrhs, void **work)
 {
-    const cusolver_data *d = part->data;
-    const trs_tri *t = &part->side->tri;
+    const cusolver_data *d = inst->data;
+    const trs_tri *t = &inst->op->tri;
     cusolver_work *w = *work = trs_alloc_zero(&ctx->mem, 1, sizeof *w);
     if (!w) return trs_fail(TRS_EMEM, "out of memory");
     w->lib = d->lib;
@@ -229,38 +201,43 @@ static void work_destroy(trs_context *ctx, void *work)
     trs_free(&ctx->mem, w);
 }
 
-static int solve(const trs_part *part, const trs_job *job)
+static int solve(const trs_instance *inst, const trs_job *job)
 {
-    const cusolver_data *d = part->data;
-    const trs_tri *t = &part->side->tri;
+    const cusolver_data *d = inst->data;
+    const trs_tri *t = &inst->op->tri;
     const cusolver_work *w = job->work;
     const bool fits = job->x.rs == 1 && job->x.cs >= t->n;
     const trs_view x = fits ? job->x : (trs_view){w->x, 1, t->n};
-    const cublasOperation_t op = !part->transposed ? CUBLAS_OP_N
-                                 : job->conj       ? CUBLAS_OP_C
-                                                   : CUBLAS_OP_T;
+    const cublasOperation_t op = !inst->op->transposed ? CUBLAS_OP_N
+                                 : job->conj           ? CUBLAS_OP_C
+                                                       : CUBLAS_OP_T;
     if (d->lib.cusolverDnSetStream(w->own.handle, job->stream)) return TRS_ELIBRARY;
     int rc = TRS_OK;
     if (x.p != job->b.p)
         rc = trs_gpu_gather(t->dtype, t->n, job->nrhs, NULL, job->b, x, job->stream);
     if (!rc && d->lib.cusolverDnXgetrs(w->own.handle, w->own.params, op, t->n, job->nrhs,
-                                       type_of(t->dtype), d->lu, t->n, d->pivot, type_of(t->dtype),
-                                       x.p, x.cs, w->own.info))
+                                       trs_cuda_type(t->dtype), d->lu, t->n, d->pivot,
+                                       trs_cuda_type(t->dtype), x.p, x.cs, w->own.info))
         rc = TRS_ELIBRARY;
     if (!rc && !fits) rc = trs_gpu_gather(t->dtype, t->n, job->nrhs, NULL, x, job->x, job->stream);
     return rc;
 }
 
-static int64_t bytes(const trs_shape *s)
+static int64_t bytes(const trs_prospect *p)
 {
+    const trs_shape *s = &p->shape;
     return (int64_t)((s->elem * (double)s->n + 8) * (double)s->n);
 }
 
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+                            trs_cost *c)
 {
+    const trs_shape *s = &p->shape;
+    (void)built;
     c->bytes = (double)s->n * (double)s->n * s->elem * m->gpu_byte;
     c->sync = 10 * m->gpu_launch;
     c->hops = 2 * (double)s->n / 64 * 4.2e-6;
+    return NULL;
 }
 
 const trs_solver trs_solver_cusolver_getrf = {
@@ -273,11 +250,10 @@ const trs_solver trs_solver_cusolver_getrf = {
     .order = TRS_ORDER_NATURAL,
     .full = true,
     .library = library,
-    .cost = cost,
+    .estimate = estimate,
     .bytes = bytes,
-    .analyse = analyse,
+    .build = build,
     .update = update,
-    .update_direct = update_direct,
     .solve = solve,
     .pivots = pivots,
     .release = release,

@@ -1,10 +1,11 @@
-/* cusparse.c: the vendor's solver, for comparison: cusparseSpSV, and cusparseSpSM for the number of
- * right-hand sides that was announced.  Source: cuSPARSE 13 manual.
+/* cusparse.c: the vendor's solver, for comparison: cusparseSpSV, and cusparseSpSM for the number of right-hand sides
+ * that was announced.  Source: cuSPARSE 13 manual.
  *
- * cuSPARSE gets the caller's triangle as it is: lower or upper, and T and H by its own transpose
- * operations, so that the comparison is with what a user of cuSPARSE would run.
- * An analysis belongs to one solve in flight and its buffer is used by solve, so both live in the work
- * space.  After new values the work space brings its analysis up to date before the next solve. */
+ * cuSPARSE gets the caller's triangle as it is, lower or upper, and does T and H by its own transpose operations: what
+ * is compared with is what a user of cuSPARSE would run.
+ *
+ * An analysis belongs to one solve in flight, and a solve uses its buffer; so both live in the work space.  After new
+ * values the work space brings its analysis up to date before the next solve. */
 #include "config.h"
 
 #include "vendor.h"
@@ -13,12 +14,13 @@
 
 typedef struct cusparse_data {
     trs_cusparse lib;
-    trs_tri csr;           /* on the host, the caller's triangle by rows; src: place in side->tri */
-    void *ptr, *idx, *val; /* the same on the device */
-    void *src;             /* csr.src there, once it was needed */
+    int64_t n, nnz;
+    trs_dtype dtype;
+    void *ptr, *idx, *val; /* on the device: the caller's triangle by rows */
+    void *src;             /* [nnz] there: entry p is entry src [p] of the operator */
     bool wide;             /* 64-bit indices, both */
     bool upper;
-    bool transposed; /* the side is op = T, H */
+    bool transposed; /* the operator is op = T, H */
     int64_t version; /* of the values */
 } cusparse_data;
 
@@ -46,52 +48,30 @@ static int library(char *why, size_t size)
     return rc;
 }
 
-static cudaDataType type_of(trs_dtype t)
-{
-    static const cudaDataType type[] = {[TRS_F64] = CUDA_R_64F,
-                                        [TRS_F32] = CUDA_R_32F,
-                                        [TRS_C64] = CUDA_C_64F,
-                                        [TRS_C32] = CUDA_C_32F};
-    return type[t];
-}
-
-static const void *one_of(trs_dtype t)
-{
-    static const double one64[2] = {1, 0};
-    static const float one32[2] = {1, 0};
-    return t == TRS_F64 || t == TRS_C64 ? (const void *)one64 : (const void *)one32;
-}
-
-static int said(const cusparse_data *d, cusparseStatus_t s, const char *what)
-{
-    if (s == CUSPARSE_STATUS_SUCCESS) return TRS_OK;
-    return trs_fail(TRS_ELIBRARY, "cuSPARSE: %s: %s", what, d->lib.cusparseGetErrorString(s));
-}
-
 /* ---- the matrix ------------------------------------------------------------------------------- */
 
-/* The caller's triangle by rows, from the side's lower one. */
-static int natural_csr(const trs_part *part, cusparse_data *d)
+/* The caller's triangle by rows, from the operator's lower one. */
+static int natural_csr(const trs_instance *inst, cusparse_data *d, trs_tri *csr)
 {
-    trs_tri t = part->side->tri;
-    t.src = NULL; /* places in side->tri */
-    int rc = d->transposed ? trs_tri_transpose(part->ctx, &t, true, &d->csr)
-                           : trs_tri_copy(part->ctx, &t, &d->csr);
-    if (!rc && part->side->reversed) rc = trs_tri_reverse(part->ctx, &d->csr);
-    d->upper = d->transposed != part->side->reversed;
+    trs_tri t = inst->op->tri;
+    t.src = NULL; /* places in the operator */
+    int rc = d->transposed ? trs_tri_transpose(inst->ctx, &t, true, csr)
+                           : trs_tri_copy(inst->ctx, &t, csr);
+    if (!rc && inst->op->reversed) rc = trs_tri_reverse(inst->ctx, csr);
+    d->upper = d->transposed != inst->op->reversed;
     return rc;
 }
 
 static int upload_indices(trs_context *ctx, cusparse_data *d, const void *from, bool from64,
                           int64_t count, void **to)
 {
-    const size_t size = d->wide ? 8 : 4;
+    const size_t size = d->long_indices ? 8 : 4;
     void *w = trs_new(ctx, count, size, "indices for cuSPARSE");
     *to = w ? trs_gpu_new(ctx, count, size, "indices for cuSPARSE") : NULL;
     int rc = *to ? TRS_OK : TRS_EMEM;
     for (int64_t k = 0; k < count && !rc; k++) {
         int64_t v = trs_index(from, from64 ? 64 : 32, k);
-        if (d->wide) ((int64_t *)w)[k] = v;
+        if (d->long_indices) ((int64_t *)w)[k] = v;
         else ((int32_t *)w)[k] = (int32_t)v;
     }
     if (!rc) rc = trs_gpu_put(ctx, *to, w, (size_t)count * size);
@@ -99,56 +79,62 @@ static int upload_indices(trs_context *ctx, cusparse_data *d, const void *from, 
     return rc;
 }
 
-static int analyse(trs_part *part)
+static int upload(const trs_instance *inst, cusparse_data *d)
 {
-    trs_context *ctx = part->ctx;
-    cusparse_data *d = part->data = trs_alloc_zero(&ctx->mem, 1, sizeof *d);
+    trs_context *ctx = inst->ctx;
+    trs_tri csr;
+    int rc = natural_csr(inst, d, &csr);
+    if (rc) return rc;
+    const size_t places = (size_t)csr.nnz * sizeof *csr.src;
+    rc = upload_indices(ctx, d, csr.ptr, true, (int64_t)csr.n + 1, &d->ptr);
+    if (!rc) rc = upload_indices(ctx, d, csr.idx, false, csr.nnz, &d->idx);
+    if (!rc && csr.src) {
+        d->src = trs_gpu_new(ctx, csr.nnz, sizeof *csr.src, "places of the values");
+        rc = d->src ? trs_gpu_put(ctx, d->src, csr.src, places) : TRS_EMEM;
+    }
+    if (!rc) d->val = trs_gpu_new(ctx, csr.nnz, trs_size(csr.dtype), "values");
+    if (!rc && !d->val) rc = TRS_EMEM;
+    trs_tri_free(ctx, &csr);
+    return rc;
+}
+
+static int build(trs_instance *inst)
+{
+    trs_context *ctx = inst->ctx;
+    cusparse_data *d = inst->data = trs_alloc_zero(&ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
     char why[200];
     int rc =
         trs_cusparse_open(&d->lib, why, sizeof why) ? trs_fail(TRS_ELIBRARY, "%s", why) : TRS_OK;
     if (rc) return rc;
-    d->transposed = part->transposed;
-    d->wide = part->side->tri.nnz > INT32_MAX;
-    rc = natural_csr(part, d);
-    if (!rc) rc = upload_indices(ctx, d, d->csr.ptr, true, (int64_t)d->csr.n + 1, &d->ptr);
-    if (!rc) rc = upload_indices(ctx, d, d->csr.idx, false, d->csr.nnz, &d->idx);
-    if (rc) return rc;
-    d->val = trs_gpu_new(ctx, d->csr.nnz, trs_size(d->csr.dtype), "values");
-    return d->val ? TRS_OK : TRS_EMEM;
+    d->transposed = inst->op->transposed;
+    d->n = inst->op->tri.n;
+    d->nnz = inst->op->tri.nnz;
+    d->dtype = inst->op->tri.dtype;
+    d->wide = d->nnz > INT32_MAX;
+    rc = trs_operator_host(inst->op, TRS_OP_PATTERN | TRS_OP_VALUES);
+    return rc ? rc : upload(inst, d);
 }
 
-static int update(trs_part *part)
+static int update(trs_instance *inst, void *stream)
 {
-    cusparse_data *d = part->data;
+    cusparse_data *d = inst->data;
+    const trs_tri *t = &inst->op->tri;
+    const int rc = trs_operator_device(inst->op, TRS_OP_VALUES);
     d->version++;
-    trs_tri_read_values(part->ctx, &d->csr, part->side->tri.val);
-    return trs_gpu_put(part->ctx, d->val, d->csr.val, (size_t)d->csr.nnz * trs_size(d->csr.dtype));
+    return rc ? rc
+              : trs_gpu_take_values(t->dtype, t->nnz, d->src, inst->op->device.val, d->val, stream);
 }
 
-static int update_direct(trs_part *part, const void *val, void *stream)
+static void release(trs_instance *inst)
 {
-    cusparse_data *d = part->data;
-    const size_t bytes = (size_t)d->csr.nnz * sizeof *d->csr.src;
-    if (!d->src) {
-        d->src = trs_gpu_new(part->ctx, d->csr.nnz, sizeof *d->csr.src, "places");
-        int rc = d->src ? trs_gpu_put(part->ctx, d->src, d->csr.src, bytes) : TRS_EMEM;
-        if (rc) return rc;
-    }
-    d->version++;
-    return trs_gpu_take_values(d->csr.dtype, d->csr.nnz, d->src, val, d->val, stream);
-}
-
-static void release(trs_part *part)
-{
-    cusparse_data *d = part->data;
-    trs_tri_free(part->ctx, &d->csr);
-    trs_gpu_free(part->ctx, d->ptr);
-    trs_gpu_free(part->ctx, d->idx);
-    trs_gpu_free(part->ctx, d->val);
-    if (d->src) trs_gpu_free(part->ctx, d->src);
+    cusparse_data *d = inst->data;
+    trs_gpu_free(inst->ctx, d->ptr);
+    trs_gpu_free(inst->ctx, d->idx);
+    trs_gpu_free(inst->ctx, d->val);
+    if (d->src) trs_gpu_free(inst->ctx, d->src);
     trs_library_close(d->lib.library);
-    trs_free(&part->ctx->mem, d);
+    trs_free(&inst->ctx->mem, d);
 }
 
 /* ---- the work space: descriptors, analysis, buffer -------------------------------------------------- */
@@ -168,9 +154,8 @@ static int make_matrix(const cusparse_data *d, cusparse_work *w)
     int rc = said(d, lib->cusparseCreate(&w->handle), "cusparseCreate");
     if (!rc)
         rc = said(d,
-                  lib->cusparseCreateCsr(&w->mat, d->csr.n, d->csr.n, d->csr.nnz, d->ptr, d->idx,
-                                         d->val, index, index, CUSPARSE_INDEX_BASE_ZERO,
-                                         type_of(d->csr.dtype)),
+                  lib->cusparseCreateCsr(&w->mat, d->n, d->n, d->nnz, d->ptr, d->idx, d->val, index,
+                                         index, CUSPARSE_INDEX_BASE_ZERO, type_of(d->dtype)),
                   "cusparseCreateCsr");
     if (!rc)
         rc = said(
@@ -192,8 +177,8 @@ static int make_buffer(trs_context *ctx, size_t bytes, void **buffer)
 static int analyse_one(const cusparse_data *d, trs_context *ctx, cusparse_work *w, bool conj)
 {
     const trs_cusparse *lib = &d->lib;
-    const cudaDataType type = type_of(d->csr.dtype);
-    const void *one = one_of(d->csr.dtype);
+    const cudaDataType type = type_of(d->dtype);
+    const void *one = one_of(d->dtype);
     analysis *a = &w->one[conj];
     size_t bytes = 0;
     int rc = said(d, lib->cusparseSpSV_createDescr(&a->sv), "cusparseSpSV_createDescr");
@@ -217,8 +202,8 @@ static int analyse_many(const cusparse_data *d, trs_context *ctx, cusparse_work 
                         cusparseDnMatDescr_t b)
 {
     const trs_cusparse *lib = &d->lib;
-    const cudaDataType type = type_of(d->csr.dtype);
-    const void *one = one_of(d->csr.dtype);
+    const cudaDataType type = type_of(d->dtype);
+    const void *one = one_of(d->dtype);
     analysis *a = &w->many[conj];
     size_t bytes = 0;
     int rc = said(d, lib->cusparseSpSM_createDescr(&a->sm), "cusparseSpSM_createDescr");
@@ -243,15 +228,15 @@ static int analyse_many(const cusparse_data *d, trs_context *ctx, cusparse_work 
 static bool announced(const cusparse_data *d, const trs_context *ctx, bool conj)
 {
     if (!d->transposed) return !conj;
-    if (!trs_is_complex(d->csr.dtype)) return !conj;
+    if (!trs_is_complex(d->dtype)) return !conj;
     return ctx->ops & (conj ? 1u << TRS_H : 1u << TRS_T);
 }
 
 static int analyse_all(const cusparse_data *d, trs_context *ctx, cusparse_work *w)
 {
     const trs_cusparse *lib = &d->lib;
-    const cudaDataType type = type_of(d->csr.dtype);
-    const int64_t n = d->csr.n;
+    const cudaDataType type = type_of(d->dtype);
+    const int64_t n = d->n;
     cusparseDnMatDescr_t b = NULL;
     /* the descriptors want an address; solve will set the right ones */
     int rc = said(d, lib->cusparseCreateDnVec(&w->b, n, d->val, type), "cusparseCreateDnVec");
@@ -285,19 +270,19 @@ static void work_destroy(trs_context *ctx, void *work)
     trs_free(&ctx->mem, w);
 }
 
-static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **work)
+static int work_create(const trs_instance *inst, trs_context *ctx, int nrhs, void **work)
 {
-    const cusparse_data *d = part->data;
+    const cusparse_data *d = inst->data;
     cusparse_work *w = *work = trs_alloc_zero(&ctx->mem, 1, sizeof *w);
     if (!w) return trs_fail(TRS_EMEM, "out of memory");
     w->lib = d->lib;
     w->nrhs = nrhs;
-    if (d->csr.n == 0) return TRS_OK;
+    if (d->n == 0) return TRS_OK;
     int rc = make_matrix(d, w);
     if (rc) return rc;
     trs_gpu_wait(NULL);
     double start = trs_now();
-    rc = analyse_all(d, ctx, w);
+    rc = trs_cusparse_analyse(d, ctx, w);
     if (!rc) rc = trs_gpu_wait(NULL);
     ctx->seconds_vendor += trs_now() - start;
     return rc;
@@ -322,8 +307,8 @@ static int solve_one(const cusparse_data *d, cusparse_work *w, bool conj, void *
     const trs_cusparse *lib = &d->lib;
     if (lib->cusparseDnVecSetValues(w->b, b) || lib->cusparseDnVecSetValues(w->x, x))
         return TRS_ELIBRARY;
-    return lib->cusparseSpSV_solve(w->handle, operation(d, conj), one_of(d->csr.dtype), w->mat,
-                                   w->b, w->x, type_of(d->csr.dtype), CUSPARSE_SPSV_ALG_DEFAULT,
+    return lib->cusparseSpSV_solve(w->handle, operation(d, conj), one_of(d->dtype), w->mat, w->b,
+                                   w->x, type_of(d->dtype), CUSPARSE_SPSV_ALG_DEFAULT,
                                    w->one[conj].sv)
                ? TRS_ELIBRARY
                : TRS_OK;
@@ -332,51 +317,55 @@ static int solve_one(const cusparse_data *d, cusparse_work *w, bool conj, void *
 static int solve_many(const cusparse_data *d, cusparse_work *w, bool conj, trs_view vb, trs_view vx)
 {
     const trs_cusparse *lib = &d->lib;
-    const cudaDataType type = type_of(d->csr.dtype);
-    const int64_t n = d->csr.n;
+    const cudaDataType type = type_of(d->dtype);
+    const int64_t n = d->n;
     cusparseDnMatDescr_t b = NULL, x = NULL;
     int rc = TRS_ELIBRARY;
     if (!lib->cusparseCreateDnMat(&b, n, w->nrhs, vb.cs, vb.p, type, CUSPARSE_ORDER_COL) &&
         !lib->cusparseCreateDnMat(&x, n, w->nrhs, vx.cs, vx.p, type, CUSPARSE_ORDER_COL) &&
         !lib->cusparseSpSM_solve(w->handle, operation(d, conj), CUSPARSE_OPERATION_NON_TRANSPOSE,
-                                 one_of(d->csr.dtype), w->mat, b, x, type,
-                                 CUSPARSE_SPSM_ALG_DEFAULT, w->many[conj].sm))
+                                 one_of(d->dtype), w->mat, b, x, type, CUSPARSE_SPSM_ALG_DEFAULT,
+                                 w->many[conj].sm))
         rc = TRS_OK;
     if (b) lib->cusparseDestroyDnMat(b);
     if (x) lib->cusparseDestroyDnMat(x);
     return rc;
 }
 
-static int solve(const trs_part *part, const trs_job *job)
+static int solve(const trs_instance *inst, const trs_job *job)
 {
-    const cusparse_data *d = part->data;
-    const size_t size = trs_size(d->csr.dtype);
-    const trs_view b = trs_view_natural(part->side, job->b),
-                   x = trs_view_natural(part->side, job->x);
+    const cusparse_data *d = inst->data;
+    const size_t size = trs_size(d->dtype);
+    const trs_view b = trs_view_natural(inst->op, job->b), x = trs_view_natural(inst->op, job->x);
     cusparse_work *w = job->work;
     bool together = job->nrhs > 1 && job->nrhs == w->nrhs;
     if (d->lib.cusparseSetStream(w->handle, job->stream)) return TRS_ELIBRARY;
     if (b.rs != 1 || x.rs != 1) return TRS_ESUPPORT;
-    int rc = refresh(d, w, together ? &w->many[job->conj] : &w->one[job->conj]);
-    if (rc || together) return rc ? rc : solve_many(d, w, job->conj, b, x);
+    if (together) return trs_cusparse_many(d, w, job->conj, b, x);
+    int rc = TRS_OK;
     for (int r = 0; r < job->nrhs && !rc; r++)
-        rc = solve_one(d, w, job->conj, (char *)b.p + (size_t)(r * b.cs) * size,
-                       (char *)x.p + (size_t)(r * x.cs) * size);
+        rc = trs_cusparse_one(d, w, job->conj, (char *)b.p + (size_t)(r * b.cs) * size,
+                              (char *)x.p + (size_t)(r * x.cs) * size);
     return rc;
 }
 
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+                            trs_cost *c)
 {
+    const trs_shape *s = &p->shape;
+    (void)built;
     bool wide = s->n > 4 * s->levels;
     c->bytes = ((double)s->nnz * ((s->elem + 4) * m->gpu_byte + m->gpu_gather) +
                 (double)s->n * (8 + 3 * s->elem) * m->gpu_byte) *
                s->nrhs;
     c->sync = (s->nrhs > 1 ? 6 : 2.5) * m->gpu_launch; /* SpSM, SpSV */
     c->hops = (double)s->levels * (wide ? 1.7e-6 : 0.6e-6) + s->sum_longest * 1e-9;
+    return NULL;
 }
 
-static int64_t bytes(const trs_shape *s)
+static int64_t bytes(const trs_prospect *p)
 {
+    const trs_shape *s = &p->shape;
     return s->nnz * (int64_t)(s->elem + 4) + 4 * (s->n + 1);
 }
 
@@ -389,11 +378,10 @@ const trs_solver trs_solver_cusparse = {
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
     .library = library,
-    .cost = cost,
+    .estimate = estimate,
     .bytes = bytes,
-    .analyse = analyse,
+    .build = build,
     .update = update,
-    .update_direct = update_direct,
     .solve = solve,
     .release = release,
     .work_create = work_create,

@@ -1,5 +1,5 @@
-/* vendor.c: finds cuSPARSE, cuBLAS and cuSOLVER where the loader finds them, then in
- * $TRS_CUDA_LIBDIR, then where configure saw them. */
+/* vendor.c: cuSPARSE, cuBLAS and cuSOLVER are looked for where the loader finds libraries, then in $TRS_CUDA_LIBDIR,
+ * then where configure has seen them. */
 #include "config.h"
 
 #include "vendor.h"
@@ -12,6 +12,15 @@ static void *open_library(const char *soname, char *why, size_t size)
     void *h = trs_library_open(NULL, soname, why, size);
     if (!h && folder) h = trs_library_open(folder, soname, why, size);
     return h ? h : trs_library_open(CUDA_LIBDIR, soname, why, size);
+}
+
+cudaDataType trs_cuda_type(trs_dtype t)
+{
+    static const cudaDataType type[] = {[TRS_F64] = CUDA_R_64F,
+                                        [TRS_F32] = CUDA_R_32F,
+                                        [TRS_C64] = CUDA_C_64F,
+                                        [TRS_C32] = CUDA_C_32F};
+    return type[t];
 }
 
 int trs_cusparse_open(trs_cusparse *lib, char *why, size_t size)

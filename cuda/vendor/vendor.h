@@ -13,11 +13,12 @@ extern "C" {
 #endif
 
 #include "base/device.h"
-#include "solvers/on_device.h"
+#include "matrix/on_device.h"
+#include "solvers/solver.h"
 #include "base/library.h"
 
-/* The functions of each library that we call; vendor.c resolves them by name.  (The formatter never
- * settles on such lists.) */
+/* The functions of each library that we call; vendor.c resolves them by name.  The formatter is off, for it changes
+ * such lists anew every time. */
 /* clang-format off */
 #define TRS_CUSPARSE_FUNCTIONS(F)                                                                  \
     F(cusparseCreate)                                                                              \
@@ -59,6 +60,9 @@ typedef struct trs_cusolver {
     void *library;
     TRS_CUSOLVER_FUNCTIONS(TRS_LIBRARY_MEMBER)
 } trs_cusolver;
+
+/* CUDA's name of a number type. */
+cudaDataType trs_cuda_type(trs_dtype t);
 
 /* 0, or TRS_ELIBRARY with the reason in why.  trs_library_close(lib->library), also after an error. */
 int trs_cusparse_open(trs_cusparse *lib, char *why, size_t size);

@@ -1,30 +1,35 @@
-/* cond.c: an estimate of the condition of a triangle, or of a matrix with factors, in the 1-norm.
+/* cond.c: an estimate of the condition number of a triangle, or of a matrix with factors, in the 1-norm or infinity norm.
  *
- * |A^-1| is found from below by a few solves: Hager's method, in which x = A^-1 v and z = A^-H sign (x)
- * say which unit vector to try next, and Higham's alternating vector, which saves it from the matrices
- * that deceive it.  The steps are those of LAPACK's lacn2, and the result that of trcon.
- * The infinity norm of A^-1 is the 1-norm of A^-H.
- * Source: Higham, FORTRAN codes for estimating the one-norm, ACM TOMS 14 (1988) 381-396; Hager, Condition
- * estimates, SIAM J. Sci. Stat. Comput. 5 (1984) 311-316. */
+ *     1 / condition = 1 / (|A|_1 |A^-1|_1),    |A^-1|_1 = max |A^-1 v|_1 over |v|_1 = 1, which a unit vector attains
+ *
+ * |A^-1|_1 is estimated from below by a few solves.  In Hager's method, x = A^-1 v and z = A^-H sign (x), the gradient of
+ * |A^-1 v|_1, tell which unit vector to try next: the one where |z| is largest.  Higham's alternating vector is tried in the
+ * end, for there are matrices for which Hager's method stops far too early.  The steps are those of LAPACK's lacn2, and the
+ * result is that of trcon.  The infinity norm of A^-1 is the 1-norm of A^-H.
+ * Sources: Hager, Condition estimates, SIAM J. Sci. Stat. Comput. 5 (1984) 311-316; Higham, FORTRAN codes for estimating the
+ * one-norm of a real or complex matrix, ACM TOMS 14 (1988) 381-396. */
 #include "config.h"
 
+#include "base/debug.h"
 #include "factor/lu.h"
 #include "core/plan.h"
 
 #include <math.h>
 
-enum { TRIES = 5 }; /* as LAPACK's itmax */
+enum { TRIES = 5 }; /* vectors of Hager's method, at most: LAPACK's itmax */
 
 typedef struct estimator {
-    const trs_plan *plan; /* what solves: this */
-    trs_lu *lu;           /* or this */
-    void *stage;
-    trs_op inverse, adjoint; /* ops that are A^-1 and A^-H of the norm that is wanted */
+    const trs_plan *plan; /* what solves; NULL: lu does */
+    trs_lu *lu;           /* NULL: plan does */
+    void *stage;          /* of a plan that solves on the device */
+    trs_op inverse,
+        adjoint; /* the ops that apply A^-1 and A^-H; for the infinity norm, A^-H and A^-1 */
     int64_t n;
     trs_dtype type;
     void *x; /* [n] */
 } estimator;
 
+/* x = op(A)^-1 x */
 static int solve(const estimator *s, trs_op op)
 {
     static const trs_exec defaults = {0};
@@ -32,6 +37,7 @@ static int solve(const estimator *s, trs_op op)
     return trs_solve_hosted(s->plan, op, s->x, s->stage, &defaults);
 }
 
+/* |x(i)|, with x(i) in z. */
 static double at(const estimator *s, int64_t i, double z[2])
 {
     trs_number_get(s->x, s->type, i, z);
@@ -44,6 +50,7 @@ static void set(const estimator *s, int64_t i, double value)
     trs_number_put(s->x, s->type, i, z);
 }
 
+/* |x|_1 */
 static double norm(const estimator *s)
 {
     double z[2], sum = 0;
@@ -51,7 +58,8 @@ static double norm(const estimator *s)
     return sum;
 }
 
-/* x = x / |x|, 1 for 0; sign [2*n] keeps it.  Has no sign changed?  For real x that ends the search. */
+/* x(i) = x(i) / |x(i)|, or 1 when x(i) = 0; sign [2*n] keeps a copy.  Has no sign changed?  That ends the search for real x,
+ * since the same signs lead to the same unit vector again. */
 static bool take_signs(const estimator *s, double *sign)
 {
     bool same = !trs_is_complex(s->type);
@@ -66,6 +74,7 @@ static bool take_signs(const estimator *s, double *sign)
     return same;
 }
 
+/* The first i for which |x(i)| is largest. */
 static int64_t largest(const estimator *s)
 {
     int64_t j = 0;
@@ -75,7 +84,7 @@ static int64_t largest(const estimator *s)
     return j;
 }
 
-/* x = e(j), inverse applied; and its norm. */
+/* x = A^-1 e(j), and its norm. */
 static int unit_vector(const estimator *s, int64_t j, double *value)
 {
     for (int64_t i = 0; i < s->n; i++) set(s, i, i == j);
@@ -84,7 +93,7 @@ static int unit_vector(const estimator *s, int64_t j, double *value)
     return rc;
 }
 
-/* A^-1 of (1, -1 - 1/(n-1), 1 + 2/(n-1), ...), 2/3 of whose norm is a lower bound as well. */
+/* x = A^-1 v with v = (1, -1 - 1/(n-1), 1 + 2/(n-1), ...), whose norm is 3 n / 2; so value = |x| / |v| is another lower bound. */
 static int alternating_vector(const estimator *s, double *value)
 {
     for (int64_t i = 0; i < s->n; i++)
@@ -105,6 +114,7 @@ static int search(const estimator *s, double *sign, double *best)
     take_signs(s, sign);
     if ((rc = solve(s, s->adjoint))) return rc;
     int64_t j = largest(s);
+    TRS_ASSERT(j >= 0 && j < s->n);
     for (int k = 2; k <= TRIES; k++) {
         if ((rc = unit_vector(s, j, &value))) return rc;
         const double last = *best;
@@ -120,7 +130,7 @@ static int search(const estimator *s, double *sign, double *best)
     return rc;
 }
 
-/* |A^-1| in the 1-norm; NaN and Inf come through. */
+/* |A^-1| in the 1-norm; NaN and Inf are passed on. */
 static int inverse_norm(estimator *s, const trs_memory *mem, double *value)
 {
     *value = 0;
@@ -134,16 +144,16 @@ static int inverse_norm(estimator *s, const trs_memory *mem, double *value)
     return rc;
 }
 
-/* |A| in the 1-norm, or the infinity norm: sums of columns, or rows. */
+/* |A| in the 1-norm or the infinity norm: the largest sum of a column, or of a row. */
 static int matrix_norm(const trs_memory *mem, const trs_mat *A, trs_norm which, double *value)
 {
     double *sum = trs_alloc_zero(mem, A->n, sizeof *sum), z[2];
     *value = 0;
     if (!sum) return trs_fail(TRS_EMEM, "condition: out of memory for the sums");
     for (int64_t l = 0; l < A->n; l++) {
-        const int64_t end = trs_line_end(A, l);
-        for (int64_t p = trs_line_begin(A, l); p < end; p++) {
-            const int64_t c = trs_line_cross(A, l, p), i = A->format == TRS_CSR ? l : c;
+        const int64_t end = trs_major_end(A, l);
+        for (int64_t p = trs_major_begin(A, l); p < end; p++) {
+            const int64_t c = trs_minor_index(A, l, p), i = A->format == TRS_CSR ? l : c;
             const int64_t j = l + c - i;
             if (!trs_in_triangle(A->kind, i, j) || (i == j && A->kind & TRS_UNIT)) continue;
             trs_number_get(A->val, A->dtype, p, z);
@@ -157,23 +167,25 @@ static int matrix_norm(const trs_memory *mem, const trs_mat *A, trs_norm which, 
     return TRS_OK;
 }
 
-/* 0 when A is as good as singular, or the norms overflow. */
+/* rcond is 0 when a norm overflows, which means that A is numerically singular. */
 static int reciprocal(estimator *s, const trs_memory *mem, const trs_mat *A, trs_norm which,
                       double *rcond)
 {
     trs_context ctx = {.mem = *mem};
-    trs_mat lines;
+    trs_mat scalar;
     double a = 0, inverse = 0;
     s->n = A->n;
     s->inverse = which == TRS_NORM_ONE ? TRS_N : TRS_H;
     s->adjoint = which == TRS_NORM_ONE ? TRS_H : TRS_N;
-    int rc = trs_lines_of(&ctx, A, &lines);
+    int rc = trs_unblock(&ctx, A, &scalar);
     if (rc) return rc;
-    rc = matrix_norm(mem, &lines, which, &a);
-    trs_lines_done(&ctx, A, &lines);
+    rc = matrix_norm(mem, &scalar, which, &a);
+    trs_unblock_done(&ctx, A, &scalar);
     if (!rc) rc = inverse_norm(s, mem, &inverse);
-    if (!rc) *rcond = A->n == 0 ? 1 : isfinite(a) && isfinite(inverse) ? 1 / a / inverse : 0;
-    return rc;
+    if (rc) return rc;
+    *rcond = isfinite(a) && isfinite(inverse) ? 1 / a / inverse : 0;
+    if (A->n == 0) *rcond = 1;
+    return TRS_OK;
 }
 
 static int check(const trs_mat *A, trs_norm which)

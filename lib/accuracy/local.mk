@@ -1,6 +1,7 @@
 # lib/accuracy
 libcore_la_SOURCES += lib/accuracy/cond.c lib/accuracy/refine.c lib/accuracy/residual.c \
 	lib/accuracy/residual.h
+EXTRA_DIST += lib/accuracy/README.md
 
 # tests
 if HAVE_CMOCKA

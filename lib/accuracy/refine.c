@@ -1,13 +1,17 @@
-/* refine.c: iterative refinement: x += A^-1 (b - A x) while that helps.
+/* refine.c: iterative refinement, which repeats while it helps
  *
- * The residual is summed in long double and rounded once.  Each right-hand side is refined by itself, and
- * the best x of its steps is returned.  With complete factors a step or two suffice.  With incomplete ones
- * this is a stationary iteration: its errors may grow before they fall, and fall slowly; and as omega, the
- * componentwise backward error, is never above 1, it cannot show that they grow: the residual does.
- * A^-1 may be a plan or factors of lower precision than A, b and x: then r is scaled by a power of two,
- * so that it does not leave their range.
- * Source: Skeel 1980; Arioli, Demmel, Duff 1989; Higham, Accuracy and Stability, chapter 12; Wilkinson,
- * Rounding Errors in Algebraic Processes, for the two precisions. */
+ *     r = b - op(A) x     d = op(A)^-1 r     x = x + d
+ *
+ * The residual r is summed in long double and rounded once.  Each right-hand side is refined by itself, and the best x of its
+ * steps is returned.  With complete factors a step or two suffice.  With incomplete ones this is a stationary iteration,
+ * whose errors may grow before they fall, and fall slowly.  That they grow, the residual shows; omega, the componentwise
+ * backward error, cannot, as it is never above 1.
+ * The plan or the factors that solve may have lower precision than A, b and x.  Then r is scaled by a power of two, so that
+ * its numbers stay in range.
+ * Sources: Wilkinson, Rounding Errors in Algebraic Processes, 1963, for the two precisions; Skeel, Iterative refinement
+ * implies numerical stability for Gaussian elimination, Math. Comp. 35 (1980) 817-832; Arioli, Demmel, Duff, Solving sparse
+ * linear systems with sparse backward error, SIAM J. Matrix Anal. Appl. 10 (1989) 165-190; Higham, Accuracy and Stability of
+ * Numerical Algorithms, 2nd ed., chapter 12. */
 #include "config.h"
 
 #include "factor/lu.h"
@@ -22,24 +26,24 @@ typedef struct refiner {
     trs_op op;
     const trs_exec *exec;
     const trs_memory *mem;
-    trs_lu *lu;           /* what solves: this */
-    const trs_plan *plan; /* or this */
+    trs_lu *lu;           /* what solves; NULL: plan does */
+    const trs_plan *plan; /* NULL: lu does */
     void *stage;          /* [n] on the device, for a plan that solves there */
-    trs_dtype low;        /* of the plan or the factors */
-    trs_sums s;
-    void *d;      /* [n] correction, of type low */
-    double *best; /* [2*n] x of the smallest omega */
-    double goal;  /* omega that is good enough: that of a stable substitution */
+    trs_dtype low;        /* the type of the plan or the factors */
+    trs_sums s;           /* the residual and the sizes of its terms */
+    void *d;              /* [n] correction, of type low */
+    double *best;         /* [2*n] the best x so far */
+    double goal;          /* an omega that is small enough: that of a stable substitution */
 } refiner;
 
-/* Steps without progress, that is without omega or the residual falling by a hundredth, after which no more
- * is expected; and how much larger the residual gets before it is given up.  Iterations that converge with
- * ILU(0) were seen to pause for 40 steps and to grow 100 times. */
+/* A step makes progress when omega or the residual falls by a hundredth.  After PATIENCE steps without progress no more is
+ * expected; and when the residual has grown GROWTH times, it is given up.  Iterations with ILU(0) that converge in the end
+ * were seen to make no progress for 40 steps, and to grow 100 times. */
 enum { PATIENCE = 50, GROWTH = 10000 };
 
 typedef struct progress {   /* of one right-hand side */
-    trs_error now;          /* of x as it is */
-    double omega, residual; /* when each last fell by a hundredth */
+    trs_error now;          /* of the present x */
+    double omega, residual; /* what they were when each last fell by a hundredth */
     int pause;              /* steps since one of them did */
 } progress;
 
@@ -62,7 +66,7 @@ static int correct(const refiner *s)
     return trs_solve_hosted(s->plan, s->op, s->d, s->stage, s->exec);
 }
 
-/* When d has less range than r: what r is divided by, and d multiplied with. */
+/* What r is divided by, and d multiplied with, when d has less range than r; else 1. */
 static double scale_of(const refiner *s, const trs_error *e)
 {
     return s->low == s->A->dtype ? 1 : trs_power_near(e->residual);
@@ -98,6 +102,7 @@ static void take_back(const refiner *s, trs_column x)
     for (int64_t i = 0; i < s->A->n; i++) put(s, x, i, s->best + 2 * i);
 }
 
+/* Is a the better error? */
 static bool is_better(const trs_error *a, const trs_error *b)
 {
     return a->omega < b->omega || (a->omega == b->omega && a->residual < b->residual);
@@ -113,10 +118,11 @@ static void note_progress(progress *p)
     p->pause = omega || residual ? 0 : p->pause + 1;
 }
 
-/* TRS_STOP_NONE: go on. */
+/* Why to stop; TRS_STOP_NONE: go on. */
 static trs_stop stop_of(const progress *p, double goal, int steps_left)
 {
-    const bool rounded = p->now.normwise <= goal; /* then rows of small numbers are at fault */
+    /* A small normwise error means that only rows of small numbers have a large omega: that is no divergence. */
+    const bool rounded = p->now.normwise <= goal;
     if (p->now.omega <= goal) return TRS_STOP_CONVERGED;
     if (!isfinite(p->now.omega) || (!rounded && !(p->now.residual <= GROWTH * p->residual)))
         return TRS_STOP_DIVERGED;
@@ -124,13 +130,13 @@ static trs_stop stop_of(const progress *p, double goal, int steps_left)
     return steps_left > 0 ? TRS_STOP_NONE : TRS_STOP_STEPS;
 }
 
-/* e: of the x that is returned, with the reason why no more was done. */
+/* Refine one column.  e is the error of the x that is returned, with the reason why no more was done. */
 static int refine_column(const refiner *s, trs_column b, trs_column x, int max_steps, int *steps,
                          trs_error *e)
 {
     progress p;
     trs_stop stop;
-    bool best = true; /* is x as it is */
+    bool best = true; /* x is the best so far */
     int rc = TRS_OK;
     trs_residual(s->A, s->op, b, x, &s->s, e);
     p = (progress){.now = *e, .omega = e->omega, .residual = e->residual};
@@ -147,7 +153,7 @@ static int refine_column(const refiner *s, trs_column b, trs_column x, int max_s
     return rc;
 }
 
-/* Entries in the longest row of op(A), the other triangle and all; counts in s->size. */
+/* How many entries the longest row of op(A) has.  Counts are kept in s->size, which is not in use yet. */
 static double longest_row(const refiner *s)
 {
     const trs_mat *A = s->A;
@@ -155,9 +161,9 @@ static double longest_row(const refiner *s)
     long double most = 0, *count = s->s.size;
     for (int64_t i = 0; i < A->n; i++) count[i] = 0;
     for (int64_t l = 0; l < A->n; l++) {
-        const int64_t end = trs_line_end(A, l);
-        for (int64_t p = trs_line_begin(A, l); p < end; p++) {
-            const int64_t c = trs_line_cross(A, l, p), i = A->format == TRS_CSR ? l : c;
+        const int64_t end = trs_major_end(A, l);
+        for (int64_t p = trs_major_begin(A, l); p < end; p++) {
+            const int64_t c = trs_minor_index(A, l, p), i = A->format == TRS_CSR ? l : c;
             if (trs_in_triangle(A->kind, i, l + c - i)) count[rows ? l : c] += 1;
         }
     }
@@ -178,7 +184,7 @@ static int prepare(refiner *s)
     return TRS_OK;
 }
 
-/* All columns, after the arguments were checked. */
+/* Refine all columns; the arguments are checked. */
 static int refine(refiner *s, int nrhs, const void *B, int64_t ldb, void *X, int64_t ldx,
                   int max_steps, int *steps, trs_error *error)
 {
@@ -186,10 +192,10 @@ static int refine(refiner *s, int nrhs, const void *B, int64_t ldb, void *X, int
     const trs_layout layout = s->exec->layout;
     trs_context ctx = {.mem = *s->mem};
     const trs_mat *const A = s->A;
-    trs_mat lines;
-    int most = 0, took = 0, rc = trs_lines_of(&ctx, A, &lines);
+    trs_mat scalar;
+    int most = 0, took = 0, rc = trs_unblock(&ctx, A, &scalar);
     if (rc) return rc;
-    s->A = &lines;
+    s->A = &scalar;
     rc = prepare(s);
     for (int r = 0; r < nrhs && s->A->n && !rc; r++) {
         rc = refine_column(s, trs_column_of(B, r, ldb, layout, s->A->dtype),
@@ -202,11 +208,11 @@ static int refine(refiner *s, int nrhs, const void *B, int64_t ldb, void *X, int
     trs_free(s->mem, s->s.re);
     trs_free(s->mem, s->d);
     trs_free(s->mem, s->best);
-    trs_lines_done(&ctx, A, &lines);
+    trs_unblock_done(&ctx, A, &scalar);
     return rc;
 }
 
-/* What both refinements refuse. */
+/* Refuse what neither refinement can do. */
 static int check(const refiner *s, int nrhs, const void *B, int64_t ldb, const void *X, int64_t ldx,
                  int max_steps)
 {

@@ -1,12 +1,17 @@
 /* residual.c: b - op(A) x in long double, and the backward errors made of it.
  *
- * One loop serves every format and op: entry (i, j) adds a x(j) to sum (i) and |a| |x(j)| to size (i).
- * |z| of a complex number is |re| + |im|, as in LAPACK's error bounds.
- * The model of rounding with gradual underflow is fl(x op y) = (x op y)(1 + d) + u, |d| <= eps/2 and
- * |u| <= eps/2 safmin (Demmel 1984): next to the terms that d stands for, size has safmin for each product and for
- * b(i), which may underflow, and |a| safmin for the x(j) that may.
- * Source: Oettli and Prager 1964; Higham, Accuracy and Stability of Numerical Algorithms, 7.1; Demmel,
- * Underflow and the reliability of numerical software, SIAM J. Sci. Stat. Comput. 5 (1984) 887-919. */
+ * One loop serves all formats and ops: entry (i, j) of op(A), which is a, adds a x(j) to the sum of row i and |a| |x(j)| to its
+ * size.  |z| of a complex number is |re| + |im|, as in LAPACK's error bounds.
+ * With gradual underflow, the model of rounding is
+ *
+ *     fl(x op y) = (x op y) (1 + d) + u,    |d| <= eps/2,    |u| <= eps/2 safmin       (Demmel 1984).
+ *
+ * So besides |a| |x(j)|, which stands for d, the size has safmin for each product and for b(i), which may underflow, and
+ * |a| safmin for each x(j), which may have done so before.
+ * Sources: Oettli, Prager, Compatibility of approximate solution of linear equations with given error bounds for
+ * coefficients and right-hand sides, Numer. Math. 6 (1964) 405-409; Higham, Accuracy and Stability of Numerical Algorithms,
+ * 2nd ed., section 7.1; Demmel, Underflow and the reliability of numerical software, SIAM J. Sci. Stat. Comput. 5 (1984)
+ * 887-919. */
 #ifndef T
 
 #include "config.h"
@@ -33,7 +38,7 @@ static const multiply_fn multiply[] = TRS_PER_TYPE(multiply);
 static const get_fn get[] = TRS_PER_TYPE(get);
 static const put_fn put[] = TRS_PER_TYPE(put);
 
-/* apart: X and Y must not overlap. */
+/* Check the arguments; apart: X and Y must not overlap. */
 static int check(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, const void *Y,
                  int64_t ldy, trs_layout layout, bool apart)
 {
@@ -61,7 +66,7 @@ int trs_sums_new(const trs_memory *mem, int64_t n, trs_sums *s)
     return TRS_OK;
 }
 
-/* s = op(A) x, and the sizes that go with it. */
+/* s = op(A) x, with the sizes and row sums. */
 static void sum_up(const trs_mat *A, trs_op op, const void *x, int64_t step, const trs_sums *s)
 {
     for (int64_t i = 0; i < 4 * A->n; i++) s->re[i] = 0; /* im, size, row follow */
@@ -77,37 +82,38 @@ trs_column trs_column_of(const void *X, int r, int64_t ld, trs_layout layout, tr
 
 /* ---- columns, shared among threads ------------------------------------------------------------------ */
 
-enum { TEAMS = 8 }; /* at most: each has sums of 64 bytes a row */
+enum { SHARES = 8 }; /* of the columns, at most: each has sums of 64 bytes a row */
 
 typedef struct columns {
     const trs_mat *A;
     trs_op op;
     trs_layout layout;
-    int nrhs, teams;
+    int nrhs, shares;
     const void *X;
-    void *Y; /* op(A) X; or B */
+    void *Y; /* op(A) X; when comparing, B */
     int64_t ldx, ldy;
-    trs_sums sums[TEAMS];
-    bool compare;           /* with B; else multiply */
-    trs_error error[TEAMS]; /* the worst of the columns of each */
+    trs_sums sums[SHARES];
+    bool compare;            /* op(A) X with B; else multiply */
+    trs_error error[SHARES]; /* the worst of the columns of each share */
 } columns;
 
-/* As many teams as there is memory for. */
+/* Make as many shares as there is memory for. */
 static int columns_new(columns *c)
 {
     const int threads = trs_default_threads();
     const int wanted = c->nrhs < threads ? c->nrhs : threads;
-    while (c->teams < wanted && c->teams < TEAMS &&
-           !trs_sums_new(NULL, c->A->n, &c->sums[c->teams]))
-        c->teams++;
-    return c->teams > 0 ? TRS_OK : trs_fail(TRS_EMEM, "out of memory for the sums of a residual");
+    while (c->shares < wanted && c->shares < SHARES &&
+           !trs_sums_new(NULL, c->A->n, &c->sums[c->shares]))
+        c->shares++;
+    return c->shares > 0 ? TRS_OK : trs_fail(TRS_EMEM, "out of memory for the sums of a residual");
 }
 
 static void columns_free(columns *c)
 {
-    for (int k = 0; k < c->teams; k++) trs_free(NULL, c->sums[k].re);
+    for (int k = 0; k < c->shares; k++) trs_free(NULL, c->sums[k].re);
 }
 
+/* Multiply column r, or compare it with B. */
 static void one_column(const columns *c, int r, const trs_sums *s, trs_error *worst)
 {
     const trs_mat *A = c->A;
@@ -123,31 +129,31 @@ static void one_column(const columns *c, int r, const trs_sums *s, trs_error *wo
     for (int64_t i = 0; i < A->n; i++) put[A->dtype](y.p, i * y.step, s->re[i], s->im[i]);
 }
 
-/* The columns of teams begin..end-1. */
-static void team_columns(void *user, int64_t begin, int64_t end)
+/* Do the columns of shares begin..end-1. */
+static void do_shares(void *user, int64_t begin, int64_t end)
 {
     columns *c = user;
     for (int64_t k = begin; k < end; k++) {
         trs_error worst = {.row = -1, .col = -1};
-        for (int64_t r = c->nrhs * k / c->teams; r < c->nrhs * (k + 1) / c->teams; r++)
+        for (int64_t r = c->nrhs * k / c->shares; r < c->nrhs * (k + 1) / c->shares; r++)
             one_column(c, (int)r, &c->sums[k], &worst);
         c->error[k] = worst;
     }
 }
 
-/* All columns of checked arguments. */
+/* Do all columns; the arguments are checked. */
 static int each_column(columns *c)
 {
     trs_context ctx = {0};
-    trs_mat lines;
+    trs_mat scalar;
     if (!c->nrhs || !c->A->n) return TRS_OK;
-    int rc = trs_lines_of(&ctx, c->A, &lines);
+    int rc = trs_unblock(&ctx, c->A, &scalar);
     if (rc) return rc;
     const trs_mat *A = c->A;
-    c->A = &lines;
+    c->A = &scalar;
     rc = columns_new(c);
-    if (!rc) trs_share(c->teams, c->teams, 1, team_columns, c);
-    trs_lines_done(&ctx, A, &lines);
+    if (!rc) trs_share(c->shares, c->shares, 1, do_shares, c);
+    trs_unblock_done(&ctx, A, &scalar);
     return rc;
 }
 
@@ -168,7 +174,7 @@ int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t l
     return trs_leave(product(A, op, nrhs, X, ldx, Y, ldy, layout));
 }
 
-/* Is a a worse error than b?  NaN is the worst. */
+/* Is a a worse error than b?  NaN is worse than any number. */
 static bool worse(long double a, long double b)
 {
     return !isnan(b) && (isnan(a) || a > b);
@@ -219,7 +225,7 @@ static int backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, 
     *error = (trs_error){.row = -1, .col = -1};
     int rc = check(A, op, nrhs, B, ldb, X, ldx, layout, false);
     if (!rc) rc = each_column(&c);
-    for (int k = 0; k < c.teams && !rc; k++)
+    for (int k = 0; k < c.shares && !rc; k++)
         trs_error_fold(error, &c.error[k], (int)c.error[k].col);
     columns_free(&c);
     return rc;
@@ -246,7 +252,7 @@ static void FN(put)(void *p, int64_t k, long double re, long double im)
     ((T *)p)[k] = (T)((double)re + (double)im * I);
 }
 
-/* Add op(A)'s entry (i, j) = a. */
+/* Add the term of entry (i, j) = a of A. */
 static void FN(entry)(T a, int64_t i, int64_t j, trs_op op, const T *x, int64_t step,
                       const trs_sums *s)
 {
@@ -273,7 +279,7 @@ static void FN(multiply)(const trs_mat *A, trs_op op, const void *x, int64_t ste
     const T *Ax = A->val;
     const int pbits = A->ptr_bits ? A->ptr_bits : 64, ibits = A->idx_bits ? A->idx_bits : 32;
     const bool dense = A->format == TRS_DENSE, unit = A->kind & TRS_UNIT;
-    for (int64_t l = 0; l < A->n; l++) { /* line l: a row of CSR, a column of the others */
+    for (int64_t l = 0; l < A->n; l++) { /* major index: the row of CSR, the column of the others */
         int64_t p = dense ? 0 : trs_index(A->ptr, pbits, l) - A->base;
         int64_t end = dense ? A->n : trs_index(A->ptr, pbits, l + 1) - A->base;
         for (; p < end; p++) {

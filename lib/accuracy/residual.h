@@ -1,30 +1,33 @@
-/* residual.h: b - op(A) x of one column, for those who go on from there. */
+/* residual.h: r = b - op(A) x for one right-hand side, and the backward errors of x.
+ *
+ *     componentwise    omega = max_i |r(i)| / (|op(A)| |x| + |b|)(i)
+ *     normwise         |r| / (|op(A)| |x| + |b|) in the infinity norm */
 #ifndef TRS_RESIDUAL_H
 #define TRS_RESIDUAL_H
 
 #include "core/plan.h"
 
 typedef struct trs_sums { /* of one right-hand side, [n] each, in one block that begins at re */
-    long double *re, *im; /* op(A) x, or b - op(A) x */
-    long double *size;    /* |op(A)| |x|, and the safe minimum of its terms */
+    long double *re, *im; /* op(A) x, which trs_residual replaces by b - op(A) x */
+    long double *size;    /* |op(A)| |x|, and the safe minimum for each of its terms */
     long double *row;     /* row sums of |op(A)| */
 } trs_sums;
 
-typedef struct trs_column { /* number i is number i*step of p */
+typedef struct trs_column { /* its element i is number i*step of p */
     void *p;
     int64_t step;
 } trs_column;
 
 trs_column trs_column_of(const void *X, int r, int64_t ld, trs_layout layout, trs_dtype t);
 
-/* TRS_OK, TRS_EMEM; free s->re. */
+/* Returns TRS_OK, TRS_EMEM.  The caller frees s->re. */
 int trs_sums_new(const trs_memory *mem, int64_t n, trs_sums *s);
 
-/* s->re, im = b - op(A) x, and how large it is; A is checked. */
+/* Set s, and the errors e of x.  A has been checked. */
 void trs_residual(const trs_mat *A, trs_op op, trs_column b, trs_column x, const trs_sums *s,
                   trs_error *e);
 
-/* The worst of all columns: column r is added. */
+/* Let `all`, the worst errors of some columns, include those of column r. */
 void trs_error_fold(trs_error *all, const trs_error *one, int r);
 
 #endif

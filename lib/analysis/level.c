@@ -1,40 +1,47 @@
-/* level.c: the level sets of a triangle, in two ways with one result.
+/* level.c: the level sets of a triangle, in three ways with one result.
  *
- * By columns, Kahn's topological sort by in-degree: rows with no unsolved predecessor form level 0;
- * finishing a row lowers the in-degree of the rows that its column names; those that reach zero form the
- * next level.  Source: seed slides, "How to leveling?"; Kahn, Topological sorting of large networks, 1962.
- * By rows, one sweep: the rows of a lower triangle are in topological order as they stand, so that the
- * level of a row is one more than the highest of its columns.  No transposition, no queue.
- * Within a level rows ascend, so that the result does not depend on how it was found.
- * O(n + nnz), whatever the depth. */
+ * By columns, Kahn's topological sort by in-degree: rows with no unsolved predecessor form level 0; finishing a row
+ * lowers the in-degree of the rows that its column names; those that reach zero form the next level.  Source: seed
+ * slides, "How to leveling?"; Kahn, Topological sorting of large networks, 1962.
+ * By rows, one sweep: the rows of a lower triangle are in topological order as they stand, so that the level of a row
+ * is one more than the highest of its columns.  No transposition, no queue.
+ * On the device: cuda/matrix/level.cu.
+ * Within a level rows ascend, so that the result does not depend on how it was found.  O(n + nnz), whatever the
+ * depth. */
 #include "config.h"
 
+#include "base/device.h"
+#include "base/parallel.h"
 #include "level.h"
+#include "matrix/on_device.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
-/* level [i - from] of every row; the number of levels. */
-static int32_t number_levels(const trs_tri *csc, int32_t from, int32_t to, int32_t *indeg,
-                             int32_t *queue, int32_t *level)
+/* ---- by columns ------------------------------------------------------------------------------- */
+
+/* level [i] of every row; the number of levels. */
+static int32_t number_levels(const trs_tri *csc, int32_t *indeg, int32_t *queue, int32_t *level)
 {
-    int32_t rows = to - from, head = 0, tail = 0, count = 0;
-    memset(indeg, 0, (size_t)rows * sizeof *indeg);
-    for (int32_t j = from; j < to; j++)
-        for (int64_t p = csc->ptr[j] + 1; p < csc->ptr[j + 1] && csc->idx[p] < to; p++)
-            indeg[csc->idx[p] - from]++;
-    for (int32_t k = 0; k < rows; k++)
-        if (indeg[k] == 0) queue[tail++] = k;
-    while (head < tail) {
+    const int64_t *Lp = csc->ptr;
+    const int32_t *Li = csc->idx, n = csc->n;
+    int32_t head = 0, tail = 0, count = 0;
+    memset(indeg, 0, (size_t)n * sizeof *indeg);
+    for (int32_t j = 0; j < n; j++)
+        for (int64_t p = Lp[j] + 1; p < Lp[j + 1]; p++) indeg[Li[p]]++;
+    for (int32_t j = 0; j < n; j++)
+        if (indeg[j] == 0) queue[tail++] = j;
+    for (; head < tail; count++)
         for (int32_t end = tail; head < end; head++) {
-            int32_t j = queue[head] + from;
-            level[j - from] = count;
-            for (int64_t p = csc->ptr[j] + 1; p < csc->ptr[j + 1] && csc->idx[p] < to; p++)
-                if (--indeg[csc->idx[p] - from] == 0) queue[tail++] = csc->idx[p] - from;
+            const int32_t j = queue[head];
+            level[j] = count;
+            for (int64_t p = Lp[j] + 1; p < Lp[j + 1]; p++)
+                if (--indeg[Li[p]] == 0) queue[tail++] = Li[p];
         }
-        count++;
-    }
     return count;
 }
+
+/* ---- by rows ---------------------------------------------------------------------------------- */
 
 static inline int32_t larger(int32_t a, int32_t b)
 {
@@ -44,49 +51,45 @@ static inline int32_t larger(int32_t a, int32_t b)
 enum { LONG = 16 }; /* entries; four maxima that do not wait for one another pay from here on */
 
 /* Highest level of the columns at p..end-1, at least -1. */
-static inline int32_t highest(const int32_t *Li, int64_t p, int64_t end, int32_t from,
-                              const int32_t *level)
+static inline int32_t highest(const int32_t *Li, int64_t p, int64_t end, const int32_t *level)
 {
     int32_t a = -1, b = -1, c = -1, d = -1;
     if (end - p >= LONG)
         for (; p < end - 3; p += 4) {
-            a = larger(a, level[Li[p] - from]);
-            b = larger(b, level[Li[p + 1] - from]);
-            c = larger(c, level[Li[p + 2] - from]);
-            d = larger(d, level[Li[p + 3] - from]);
+            a = larger(a, level[Li[p]]);
+            b = larger(b, level[Li[p + 1]]);
+            c = larger(c, level[Li[p + 2]]);
+            d = larger(d, level[Li[p + 3]]);
         }
-    for (; p < end; p++) a = larger(a, level[Li[p] - from]);
+    for (; p < end; p++) a = larger(a, level[Li[p]]);
     return larger(larger(a, b), larger(c, d));
 }
 
-/* The same from the rows.  One that waits for a row known to be of the deepest level so far is one deeper, whatever
- * else it waits for: chains and full triangles are not gone through entry by entry. */
-static int32_t sweep_levels(const trs_tri *csr, int32_t from, int32_t to, int32_t *level)
+/* A row that waits for a row known to be of the deepest level so far is one deeper, whatever else it waits for: chains
+ * and full triangles are not gone through entry by entry. */
+static int32_t sweep_levels(const trs_tri *csr, int32_t *level)
 {
     const int64_t *Lp = csr->ptr;
     const int32_t *Li = csr->idx;
     int32_t count = 0, deepest = -1; /* a row of level count-1 */
-    for (int32_t i = from; i < to; i++) {
-        int64_t p = Lp[i], diagonal = Lp[i + 1] - 1;
-        int32_t mine = count;
-        if (p == diagonal || Li[diagonal - 1] != deepest) {
-            if (from > 0)
-                while (p < diagonal && Li[p] < from) p++;
-            mine = highest(Li, p, diagonal, from, level) + 1;
-        }
-        level[i - from] = mine;
-        if (mine < count) continue;
-        count = mine + 1;
+    for (int32_t i = 0; i < csr->n; i++) {
+        const int64_t p = Lp[i], diagonal = Lp[i + 1] - 1;
+        const bool follows = p < diagonal && Li[diagonal - 1] == deepest;
+        level[i] = follows ? count : highest(Li, p, diagonal, level) + 1;
+        if (level[i] < count) continue;
+        count = level[i] + 1;
         deepest = i;
     }
     return count;
 }
 
+/* ---- level sets ------------------------------------------------------------------------------- */
+
 /* topo and ptr from the level of every row: a counting sort, which keeps rows ascending. */
-static void sort_levels(int32_t rows, int32_t from, const int32_t *level, trs_levels *lv)
+static void sort_levels(int32_t rows, const int32_t *level, trs_levels *lv)
 {
     if (lv->count == rows) { /* a row a level: in order as they stand */
-        for (int32_t k = 0; k < rows; k++) lv->topo[k] = k + from;
+        for (int32_t k = 0; k < rows; k++) lv->topo[k] = k;
         for (int32_t l = 0; l <= lv->count; l++) lv->ptr[l] = l;
         lv->widest = rows > 0;
         return;
@@ -97,42 +100,39 @@ static void sort_levels(int32_t rows, int32_t from, const int32_t *level, trs_le
         if (lv->ptr[l + 1] > lv->widest) lv->widest = lv->ptr[l + 1];
         lv->ptr[l + 1] += lv->ptr[l];
     }
-    for (int32_t k = 0; k < rows; k++) lv->topo[lv->ptr[level[k]]++] = k + from;
+    for (int32_t k = 0; k < rows; k++) lv->topo[lv->ptr[level[k]]++] = k;
     memmove(lv->ptr + 1, lv->ptr, (size_t)lv->count * sizeof *lv->ptr);
     lv->ptr[0] = 0;
 }
 
 /* by_columns: how the triangle is stored. */
-static int find_levels(trs_context *ctx, const trs_tri *t, bool by_columns, int32_t from,
-                       int32_t to, trs_levels *lv)
+static int level_sets(trs_context *ctx, const trs_tri *t, bool by_columns, trs_levels *lv)
 {
-    const int64_t rows = to - from;
-    int rc = TRS_EMEM;
+    const int64_t rows = t->n;
     memset(lv, 0, sizeof *lv);
     int32_t *level =
         trs_new(ctx, by_columns ? 3 * rows : rows, sizeof *level, "the level analysis");
     lv->topo = level ? trs_new(ctx, rows, sizeof *lv->topo, "topo") : NULL;
-    if (!lv->topo) goto done;
-    lv->count = by_columns ? number_levels(t, from, to, level + rows, level + 2 * rows, level)
-                           : sweep_levels(t, from, to, level);
-    lv->ptr = trs_new(ctx, (int64_t)lv->count + 1, sizeof *lv->ptr, "lv_ptr");
-    if (!lv->ptr) goto done;
-    sort_levels((int32_t)rows, from, level, lv);
-    rc = TRS_OK;
-done:
+    if (lv->topo) {
+        lv->count = by_columns ? number_levels(t, level + rows, level + 2 * rows, level)
+                               : sweep_levels(t, level);
+        lv->ptr = trs_new(ctx, (int64_t)lv->count + 1, sizeof *lv->ptr, "lv_ptr");
+    }
+    const bool found = lv->ptr != NULL;
+    if (found) sort_levels(t->n, level, lv);
     trs_free(&ctx->mem, level);
-    if (rc) trs_levels_free(ctx, lv);
-    return rc;
+    if (!found) trs_levels_free(ctx, lv);
+    return found ? TRS_OK : TRS_EMEM;
 }
 
-int trs_level_rows(trs_context *ctx, const trs_tri *csr, int32_t from, int32_t to, trs_levels *lv)
+int trs_level_rows(trs_context *ctx, const trs_tri *csr, trs_levels *lv)
 {
-    return find_levels(ctx, csr, false, from, to, lv);
+    return level_sets(ctx, csr, false, lv);
 }
 
-int trs_level_sets(trs_context *ctx, const trs_tri *csc, int32_t from, int32_t to, trs_levels *lv)
+int trs_level_sets(trs_context *ctx, const trs_tri *csc, trs_levels *lv)
 {
-    return find_levels(ctx, csc, true, from, to, lv);
+    return level_sets(ctx, csc, true, lv);
 }
 
 void trs_levels_free(trs_context *ctx, trs_levels *lv)
@@ -140,4 +140,123 @@ void trs_levels_free(trs_context *ctx, trs_levels *lv)
     trs_free(&ctx->mem, lv->topo);
     trs_free(&ctx->mem, lv->ptr);
     memset(lv, 0, sizeof *lv);
+}
+
+/* ---- statistics ------------------------------------------------------------------------------- */
+
+typedef struct counting { /* integers, so the same for any number of threads */
+    const trs_operator *op;
+    _Atomic int64_t longest, sum_longest, thin, wide;
+} counting;
+
+/* Of levels begin..end-1. */
+static trs_level_statistics count_rows(const trs_operator *op, int64_t begin, int64_t end)
+{
+    const trs_levels *lv = &op->lv;
+    const int64_t *Lp = op->tri.ptr;
+    trs_level_statistics s = {0};
+    for (int64_t l = begin; l < end; l++) {
+        int64_t entries = 0, most = 0;
+        for (int32_t k = lv->ptr[l]; k < lv->ptr[l + 1]; k++) {
+            const int64_t length = Lp[lv->topo[k] + 1] - Lp[lv->topo[k]];
+            entries += length;
+            if (length > most) most = length;
+        }
+        s.sum_longest += most;
+        if (most > s.longest) s.longest = most;
+        if (entries < TRS_THIN) s.thin += entries;
+        else s.wide++;
+    }
+    return s;
+}
+
+/* The same where each level is the row of that number, and short. */
+static bool count_chain(const trs_operator *op, int64_t begin, int64_t end, trs_level_statistics *s)
+{
+    const int64_t *Lp = op->tri.ptr, entries = Lp[end] - Lp[begin];
+    int64_t longest = 0;
+    if (op->lv.count < op->tri.n) return false;
+    for (int64_t i = begin; i < end; i++)
+        longest = Lp[i + 1] - Lp[i] > longest ? Lp[i + 1] - Lp[i] : longest;
+    *s = (trs_level_statistics){longest, entries, entries, 0};
+    return longest < TRS_THIN;
+}
+
+static void count_some(void *user, int64_t begin, int64_t end)
+{
+    counting *all = user;
+    trs_level_statistics s;
+    if (!count_chain(all->op, begin, end, &s)) s = count_rows(all->op, begin, end);
+    all->sum_longest += s.sum_longest;
+    all->thin += s.thin;
+    all->wide += s.wide;
+    int64_t found = all->longest;
+    while (s.longest > found && !atomic_compare_exchange_weak(&all->longest, &found, s.longest))
+        continue;
+}
+
+void trs_count_levels(trs_operator *op)
+{
+    counting all = {.op = op};
+    const int64_t count = op->lv.count;
+    trs_share(trs_team(op->ctx, op->tri.nnz), count, 1 + count / 256, count_some, &all);
+    op->statistics = (trs_level_statistics){all.longest, all.sum_longest, all.thin, all.wide};
+}
+
+/* ---- of an operator --------------------------------------------------------------------------- */
+
+/* Levels on the host, rc saying how that went. */
+static int found(trs_operator *op, int rc)
+{
+    if (rc) return rc;
+    op->on_host |= TRS_OP_LEVELS;
+    trs_count_levels(op);
+    return TRS_OK;
+}
+
+int trs_find_levels(trs_operator *op)
+{
+    int rc = trs_operator_host(op, TRS_OP_PATTERN);
+    return rc ? rc : found(op, trs_level_rows(op->ctx, &op->tri, &op->lv));
+}
+
+int trs_sort_by_in_degree(trs_operator *op)
+{
+    trs_tri csc;
+    int rc = trs_operator_host(op, TRS_OP_PATTERN);
+    if (!rc) rc = trs_tri_transpose(op->ctx, &op->tri, false, &csc);
+    if (rc) return rc;
+    rc = trs_level_sets(op->ctx, &csc, &op->lv);
+    trs_tri_free(op->ctx, &csc);
+    return found(op, rc);
+}
+
+/* What the search and the sort of the levels, and finding nodes by them, take at most, at once: growing costs as much as
+ * a step.  If there is not that much, they ask for less. */
+static int64_t scratch_for(const trs_tri *t)
+{
+    return 50 * (int64_t)t->n + t->nnz / 4 + (1 << 20);
+}
+
+int trs_find_levels_on_device(trs_operator *op)
+{
+    trs_context *ctx = op->ctx;
+    trs_device_view *d = &op->device;
+    const bool resident = !(op->on_host & TRS_OP_PATTERN);
+    int rc = trs_operator_device(op, TRS_OP_PATTERN);
+    if (!rc && resident && !trs_gpu_scratch(ctx, scratch_for(&op->tri), "the analysis"))
+        trs_forget();
+    if (!rc && !d->found) d->found = trs_gpu_new(ctx, 2, sizeof *d->found, "counts");
+    if (!rc && !d->found) rc = TRS_EMEM;
+    if (!rc) rc = trs_gpu_find_levels(op);
+    if (!rc) {
+        op->on_device |= TRS_OP_LEVELS;
+        return resident ? TRS_OK : trs_operator_host(op, TRS_OP_LEVELS);
+    }
+    trs_levels_free(ctx, &op->lv);
+    trs_gpu_free(ctx, d->level);
+    trs_gpu_free(ctx, d->topo);
+    d->level = NULL, d->topo = NULL;
+    trs_gpu_drop_scratch(ctx);
+    return rc;
 }

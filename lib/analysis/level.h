@@ -1,29 +1,21 @@
-/* level.h: the level sets of a triangle, and statistics of them. */
+/* level.h: the level sets of an operator, found by rows, by columns, or on the device, and statistics of them. */
 #ifndef TRS_LEVEL_H
 #define TRS_LEVEL_H
 
-#include "matrix/matrix.h"
+#include "matrix/operator.h"
 
-/* ---- levels ------------------------------------------------------------------------------- */
-
-typedef struct trs_levels {
-    int32_t count;
-    int32_t widest; /* rows */
-    int32_t *topo;  /* [rows] level by level, ascending within one */
-    int32_t *ptr;   /* [count+1] */
-} trs_levels;
-
-/* Level sets of the rows from..to-1, the rows before them being solved already: of a lower triangle by
- * rows, and, with the same result, of one by columns, that is trs_tri_transpose of it. */
-int trs_level_rows(trs_context *ctx, const trs_tri *csr, int32_t from, int32_t to, trs_levels *lv);
-int trs_level_sets(trs_context *ctx, const trs_tri *csc, int32_t from, int32_t to, trs_levels *lv);
+/* Level sets of a lower triangle by rows, and, with the same result, of one by columns (trs_tri_transpose of it). */
+int trs_level_rows(trs_context *ctx, const trs_tri *csr, trs_levels *lv);
+int trs_level_sets(trs_context *ctx, const trs_tri *csc, trs_levels *lv);
 void trs_levels_free(trs_context *ctx, trs_levels *lv);
 
-typedef struct trs_tally { /* of levels (cost.c) */
-    int64_t longest;       /* entries in the longest row */
-    int64_t sum_longest;   /* over the levels, of the longest row of each */
-    int64_t thin;          /* entries in levels too small to share out */
-    int64_t wide;          /* levels, the others */
-} trs_tally;
+/* op->lv and op->statistics, in one of three ways with one result: a sweep over the rows; the topological sort of the
+ * seed documents, by in-degree on the pattern by columns (CSC); on the device, where op->lv.topo stays until it is
+ * asked for.  TRS_ESUPPORT, of the last: the triangle is so deep that the host is faster. */
+int trs_find_levels(trs_operator *op);
+int trs_sort_by_in_degree(trs_operator *op);
+int trs_find_levels_on_device(trs_operator *op);
+
+void trs_count_levels(trs_operator *op); /* op->statistics, from op->lv and the pattern */
 
 #endif

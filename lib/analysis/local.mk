@@ -1,5 +1,6 @@
 # lib/analysis
-libcore_la_SOURCES += lib/analysis/level.c lib/analysis/level.h lib/analysis/supernodes.c \
+libcore_la_SOURCES += lib/analysis/level.c lib/analysis/level.h \
+	lib/analysis/supernode_analysis.c lib/analysis/supernodes.c \
 	lib/analysis/supernodes.h
 # the steps that make supernodes
 libcore_la_SOURCES += lib/analysis/supernodal/amalgamation.c \

@@ -62,12 +62,7 @@
 #ifndef TRS_SUPERNODES_H
 #define TRS_SUPERNODES_H
 
-#include "trisolve-sparse.h"
-
-#include <stdbool.h>
-
-struct trs_context;
-struct trs_tri;
+#include "matrix/operator.h"
 
 enum {
     TRS_SUPERNODE = 64, /* rows of a supernode, and columns of a panel of a large one */
@@ -141,12 +136,15 @@ typedef struct trs_supernodes {
     trs_task *task;           /* [tasks] in topological order */
 } trs_supernodes;
 
-/* Does it look as if rows or columns had common patterns?  O(n + nnz), a fraction of a solve. */
-bool trs_supernodes_likely(struct trs_context *ctx, const struct trs_tri *t);
-/* The same from entries that were found in columns, and in rows, with the pattern of their neighbours. */
-bool trs_supernodes_common(const struct trs_tri *t, int64_t columns, int64_t rows);
+/* Of an operator: a trs_supernodes, where it is worth while (supernode_analysis.c). */
+extern const trs_analysis trs_supernode_analysis;
 
-int trs_supernodes_make(struct trs_context *ctx, const struct trs_tri *t, trs_supernodes *s);
-void trs_supernodes_free(struct trs_context *ctx, trs_supernodes *s); /* the numbers stay */
+/* Does it look as if rows or columns had common patterns?  O(n + nnz), a fraction of a solve. */
+bool trs_supernodes_likely(trs_context *ctx, const trs_tri *t);
+/* The same from entries that were found in columns, and in rows, with the pattern of their neighbours. */
+bool trs_supernodes_common(const trs_tri *t, int64_t columns, int64_t rows);
+
+int trs_supernodes_make(trs_context *ctx, const trs_tri *t, trs_supernodes *s);
+void trs_supernodes_free(trs_context *ctx, trs_supernodes *s); /* the numbers stay */
 
 #endif

@@ -1,4 +1,4 @@
-/* arena.c: pieces of memory, each with many records; a record that outgrows its piece moves to the next. */
+/* arena.c: the blocks of an arena: see arena.h. */
 #include "config.h"
 
 #include "arena.h"
@@ -6,34 +6,34 @@
 #include <stddef.h>
 #include <string.h>
 
-struct trs_piece {
-    struct trs_piece *before;
-    max_align_t at[];
+struct trs_arena_block {
+    struct trs_arena_block *before;
+    max_align_t elements[];
 };
 
-enum { PIECE = (4 << 20) - 64 }; /* bytes */
+enum { BLOCK = (4 << 20) - 64 }; /* bytes; with the block's head they fit in two huge pages */
 
-void *trs_notes_grow(trs_notes *n, int64_t count)
+void *trs_arena_grow(trs_arena *a, int64_t count)
 {
-    int64_t room = PIECE / (int64_t)n->size;
-    if (room > n->most) room = n->most;
+    int64_t room = BLOCK / (int64_t)a->size;
+    if (room > a->most) room = a->most;
     if (room < 2 * count + 1) room = 2 * count + 1;
-    struct trs_piece *p =
-        trs_alloc(n->mem, room * (int64_t)n->size + (int64_t)sizeof *p, sizeof(char));
-    if (!p) return NULL;
-    if (count) memcpy(p->at, n->at, (size_t)count * n->size);
-    p->before = n->piece;
-    n->piece = p;
-    n->at = (char *)p->at;
-    n->room = room;
-    return n->at;
+    struct trs_arena_block *b =
+        trs_alloc(a->mem, room * (int64_t)a->size + (int64_t)sizeof *b, sizeof(char));
+    if (!b) return NULL;
+    if (count) memcpy(b->elements, a->record, (size_t)count * a->size);
+    b->before = a->block;
+    a->block = b;
+    a->record = (char *)b->elements;
+    a->room = room;
+    return a->record;
 }
 
-void trs_notes_free(trs_notes *n)
+void trs_arena_free(trs_arena *a)
 {
-    for (struct trs_piece *p = n->piece, *before; p; p = before) {
-        before = p->before;
-        trs_free(n->mem, p);
+    for (struct trs_arena_block *b = a->block, *before; b; b = before) {
+        before = b->before;
+        trs_free(a->mem, b);
     }
-    n->piece = NULL;
+    a->block = NULL;
 }

@@ -1,33 +1,47 @@
-/* arena.h: records of unknown length, one after the other, that stay where they are; for one thread. */
-#ifndef TRS_NOTES_H
-#define TRS_NOTES_H
+/* arena.h: an arena, in which one thread writes records whose lengths it does not know beforehand.
+ *
+ *     element = trs_arena_more (a, count)   the record that is being written has count elements so far: where it
+ *                                           begins, with room for one more; it may have moved since the last call
+ *     record = trs_arena_keep (a, count)    the record is complete and stays where it is until trs_arena_free
+ *
+ *     block   [ record | record | record being written . . . . . . ]
+ *                               ^ record                  room elements from here to the end
+ *
+ * Memory is asked for in blocks of some megabytes.  A record that outgrows its block is copied to the front of
+ * the next one, which is the only time that anything is copied; all other records keep their addresses. */
+#ifndef TRS_ARENA_H
+#define TRS_ARENA_H
 
+#include "debug.h"
 #include "memory.h"
 
-typedef struct trs_notes {
+typedef struct trs_arena {
     const trs_memory *mem;
-    size_t size;             /* of an element */
-    int64_t most;            /* elements in all, for small pieces when there are few */
-    struct trs_piece *piece; /* the latest */
-    char *at;                /* where the record begins that is being written */
-    int64_t room;            /* elements from there on */
-} trs_notes;
+    size_t size;  /* bytes of an element */
+    int64_t most; /* elements of all records together, at most: a bound for small blocks */
+    struct trs_arena_block *block; /* the latest one, which leads to those before it */
+    char *record;                  /* where the record begins that is being written */
+    int64_t room;                  /* elements from there to the end of the block */
+} trs_arena;
 
-void *trs_notes_grow(trs_notes *n, int64_t count);
-void trs_notes_free(trs_notes *n);
+/* A new block that begins with the count elements of the record in the making; NULL: out of memory. */
+void *trs_arena_grow(trs_arena *a, int64_t count);
+void trs_arena_free(trs_arena *a);
 
 /* Where a record of count elements begins, with room for one more; NULL: out of memory. */
-static inline void *trs_notes_more(trs_notes *n, int64_t count)
+static inline void *trs_arena_more(trs_arena *a, int64_t count)
 {
-    return count < n->room ? n->at : trs_notes_grow(n, count);
+    TRS_ASSERT(count >= 0 && count <= a->room);
+    return count < a->room ? a->record : trs_arena_grow(a, count);
 }
 
-/* The record, of that many elements, is complete. */
-static inline void *trs_notes_keep(trs_notes *n, int64_t count)
+/* The record, of count elements, is complete. */
+static inline void *trs_arena_keep(trs_arena *a, int64_t count)
 {
-    char *record = n->at;
-    n->at += (size_t)count * n->size;
-    n->room -= count;
+    char *record = a->record;
+    TRS_ASSERT(count >= 0 && count <= a->room);
+    a->record += (size_t)count * a->size;
+    a->room -= count;
     return record;
 }
 

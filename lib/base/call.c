@@ -1,10 +1,11 @@
 /* call.c: the state of the calling thread's public call: its sentence, and the CUDA device to restore.
  *
- * This is the only thread-local variable of the library.  Sentences belong to the thread and not to a
- * plan, since a plan is const while several threads solve with it. */
+ * This is the only thread-local variable of the library.  A sentence belongs to the thread and not to a plan, because
+ * a plan is const while several threads solve with it. */
 #include "config.h"
 
 #include "call.h"
+#include "debug.h"
 #include "device.h"
 
 #include <stdarg.h>
@@ -12,8 +13,8 @@
 #include <string.h>
 
 static _Thread_local struct {
-    int depth;  /* public functions that are running, one called by the other */
-    int device; /* to restore at the end of the outermost one; -1: it is still current */
+    int depth;  /* how many public functions are running, one called by the other */
+    int device; /* CUDA device to restore at the end of the outermost one; -1: it is still current */
     bool fresh; /* the sentence was written during this call */
     char sentence[512];
 } call;
@@ -27,6 +28,7 @@ void trs_enter(void)
 
 void trs_leave_silently(void)
 {
+    TRS_ASSERT(call.depth > 0);
     if (--call.depth == 0 && call.device >= 0) trs_gpu_restore(call.device);
 }
 

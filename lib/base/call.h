@@ -1,24 +1,26 @@
-/* call.h: what every public function does first and last, and how a failure is put into words. */
+/* call.h: what every public function does first and last, and how it puts a failure into words.
+ *
+ * Each thread has one sentence, which trs_message () returns: why the last public call failed. */
 #ifndef TRS_CALL_H
 #define TRS_CALL_H
 
 #include "trisolve-sparse.h"
 
 /* A public function calls trs_enter first and ends with `return trs_leave (code)`.  Public functions may
- * call each other: only the outermost call counts.
+ * call each other: only the outermost call takes effect.
  * trs_leave restores the CUDA device that was current, and clears the thread's sentence if the code is
  * TRS_OK; a failure that left no sentence gets that of trs_strerror.  Returns the code. */
 void trs_enter(void);
 int trs_leave(int code);
-/* The same for a function that leaves the sentence as it is: one that cannot fail, or only tells facts. */
+/* The same for a function that cannot fail or only reports facts, and so leaves the sentence as it is. */
 void trs_leave_silently(void);
 
 /* Write the calling thread's sentence and return the code.  The arguments may be trs_message (). */
 int trs_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* An error that the caller has found a way around. */
+/* The caller has found a way around the error: its sentence is not to be kept. */
 void trs_forget(void);
 
-/* Where the outermost call keeps the CUDA device to restore; negative: none was left yet. */
+/* Where the outermost call keeps the CUDA device that trs_leave restores; negative while that one is current. */
 int *trs_device_to_restore(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* context.c: codes, versions, sizes of numbers, memory. */
+/* context.c: version and codes as text, memory with a sentence, and copies by several threads. */
 #include "config.h"
 
 #include "device.h"
@@ -61,7 +61,8 @@ int trs_team_with_memory(const trs_context *ctx, int64_t entries)
 }
 
 enum {
-    PIECE = 1 << 18, /* bytes */
+    COPY_RANGE = 1 << 18, /* bytes that a thread copies at a time */
+    TOUCH_RANGE = 8 * COPY_RANGE,
     PAGE = 4096,
     COPIERS = 8 /* threads: more of them are slower */
 };
@@ -71,7 +72,7 @@ typedef struct copying {
     const char *from;
 } copying;
 
-static void copy_some(void *user, int64_t begin, int64_t end)
+static void copy_range(void *user, int64_t begin, int64_t end)
 {
     const copying *c = user;
     memcpy(c->to + begin, c->from + begin, (size_t)(end - begin));
@@ -81,17 +82,17 @@ void trs_copy(const trs_context *ctx, void *to, const void *from, size_t bytes)
 {
     copying c = {to, from};
     const int team = trs_team(ctx, (int64_t)bytes / 4);
-    trs_share(team < COPIERS ? team : COPIERS, (int64_t)bytes, PIECE, copy_some, &c);
+    trs_share(team < COPIERS ? team : COPIERS, (int64_t)bytes, COPY_RANGE, copy_range, &c);
 }
 
-static void touch_some(void *user, int64_t begin, int64_t end)
+static void touch_range(void *user, int64_t begin, int64_t end)
 {
     for (int64_t k = begin; k < end; k += PAGE) ((volatile char *)user)[k] = 0;
 }
 
 void trs_touch(const trs_context *ctx, void *p, size_t bytes)
 {
-    trs_share(trs_team(ctx, (int64_t)bytes / 4), (int64_t)bytes, 8 * PIECE, touch_some, p);
+    trs_share(trs_team(ctx, (int64_t)bytes / 4), (int64_t)bytes, TOUCH_RANGE, touch_range, p);
 }
 
 void *trs_new_touched(trs_context *ctx, int64_t count, size_t size, const char *what)

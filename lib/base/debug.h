@@ -2,7 +2,7 @@
  *
  * It is checked in builds made by `configure --enable-debug` only; elsewhere the condition is compiled and never
  * evaluated, so it must have no side effects.  What a caller may do wrong is no matter for it: that is an error
- * code with a sentence.  config.h has been included before. */
+ * code with a sentence.  config.h must have been included before. */
 #ifndef TRS_DEBUG_H
 #define TRS_DEBUG_H
 

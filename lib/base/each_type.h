@@ -1,8 +1,12 @@
 /* each_type.h: include TRS_BODY once for each number type.
  *
- * A file with code for all four types names itself in TRS_BODY, includes this, and has its body
- * under #ifdef T:  T the number, REAL its parts, FN (name) the name for this type, CONJ (x) the
- * conjugate, NORMAL (x) is x neither zero, subnormal, infinite nor NaN?  (as a whole, if complex) */
+ * A file with code for all four types names itself in TRS_BODY, includes this header, and has the code under #ifdef T:
+ *
+ *     T            the type of a number
+ *     REAL         the type of its real and imaginary part
+ *     FN (name)    the name of a function for this type: name_f64, name_f32, name_c64, name_c32
+ *     CONJ (x)     the complex conjugate
+ *     NORMAL (x)   is x finite and neither zero nor subnormal?  Of a complex number one part must be. */
 #include <complex.h>
 #include <math.h>
 
@@ -10,7 +14,7 @@
 #define TRS_GLUE(name, suffix)  TRS_GLUE_(name, suffix)
 #define FN(name)                TRS_GLUE(name, SUFFIX)
 
-/* A table indexed by trs_dtype. */
+/* The four functions as a table indexed by trs_dtype. */
 #define TRS_PER_TYPE(name)                                                                         \
     {                                                                                              \
         name##_f64, name##_f32, name##_c64, name##_c32                                             \

@@ -1,4 +1,4 @@
-/* library.c: open libraries at run time: see library.h. */
+/* library.c: libraries that are opened at run time: see library.h. */
 #include "config.h"
 
 #include "library.h"
@@ -7,8 +7,8 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
-/* LOCAL: the names of what is loaded, which may be another release of what the program links, stay out of its
- * way.  NOW: a function that is missing in turn is said here; found missing later it would end the process. */
+/* LOCAL, because what is loaded may be another release of what the program links, whose names must not be replaced.
+ * NOW, because a function that the library itself lacks is then reported here; later it would end the process. */
 enum { OPEN = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE };
 
 void *trs_library_open(const char *folder, const char *soname, char *why, size_t size)

@@ -1,7 +1,7 @@
 /* memory.c: host memory through the caller's callbacks, and the clock.
  *
- * Large blocks ask for huge pages.  A page that is touched for the first time costs a fault: with pages of
- * 4 KiB, faults cost five times what copying a matrix into new memory does. */
+ * For large blocks the system is asked for huge pages.  The first touch of a page is a fault, and with pages of 4 KiB
+ * these faults take five times as long as copying a matrix into the new memory. */
 #include "config.h"
 
 #include "memory.h"
@@ -15,7 +15,7 @@
 
 enum { PAGE = 1 << 16, HUGE_PAGE = 2 << 20, LARGE = HUGE_PAGE }; /* bytes */
 
-/* The product as bytes, 0 when it does not fit. */
+/* count * size, at least 1; 0 when it does not fit. */
 static size_t bytes_of(int64_t count, size_t size)
 {
     if (count < 0 || (size && (uint64_t)count > (uint64_t)(PTRDIFF_MAX / size))) return 0;
@@ -29,7 +29,7 @@ static void *new_block(size_t bytes)
     if (bytes >= LARGE && bytes <= PTRDIFF_MAX - HUGE_PAGE) {
         bytes = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
         void *p = aligned_alloc(HUGE_PAGE, bytes);
-        if (p) (void)madvise(p, bytes, MADV_HUGEPAGE); /* a wish: without them it works as well */
+        if (p) (void)madvise(p, bytes, MADV_HUGEPAGE); /* small pages would do as well */
         return p;
     }
 #endif

@@ -1,4 +1,4 @@
-/* noun.h: the word behind a number in the sentences of the library and the programs. */
+/* noun.h: singular or plural behind a number, in the sentences of the library and the programs. */
 #ifndef TRS_NOUN_H
 #define TRS_NOUN_H
 

@@ -1,4 +1,4 @@
-/* number.h: the four types of numbers, for code that meets a few numbers of any of them. */
+/* number.h: the four types of numbers, for code that reads or writes a few numbers of any of them. */
 #ifndef TRS_NUMBER_H
 #define TRS_NUMBER_H
 
@@ -8,12 +8,12 @@
 
 size_t trs_size(trs_dtype t); /* bytes of one number */
 bool trs_is_complex(trs_dtype t);
-bool trs_is_single(trs_dtype t); /* precision */
+bool trs_is_single(trs_dtype t); /* Is it of single precision, real or complex? */
 
 /* Number k of an array of this type, as (re, im). */
 void trs_number_get(const void *a, trs_dtype t, int64_t k, double z[2]);
 void trs_number_put(void *a, trs_dtype t, int64_t k, const double z[2]);
 
-int64_t trs_index(const void *a, int bits, int64_t k); /* a[k] of either width */
+int64_t trs_index(const void *a, int bits, int64_t k); /* a[k] of 32 or 64 bits */
 
 #endif

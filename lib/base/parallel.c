@@ -1,8 +1,11 @@
-/* parallel.c: work shared among threads.  They claim the chunks of a stage and go on to the next when all of them are
- * done; a thread that the system has put aside holds nobody up unless it has a chunk in hand. */
+/* parallel.c: threads that claim ranges, or the chunks of stages: see parallel.h.
+ *
+ * Claiming is an atomic addition.  A chunk's `done` is counted up with release and waited for with acquire, so that
+ * the rows of a stage see what earlier stages wrote. */
 #include "config.h"
 
 #include "parallel.h"
+#include "debug.h"
 
 #include <sched.h>
 #include <string.h>
@@ -10,7 +13,7 @@
 #include <omp.h>
 #endif
 
-enum { SPINS = 2000 }; /* then give way: whoever has the chunk may need this core */
+enum { SPINS = 2000 }; /* after which a thread yields: whoever has the chunk may need this core */
 
 void trs_wait_for(atomic_int *done, int count)
 {
@@ -58,26 +61,29 @@ static int team_member(void)
 #endif
 }
 
-/* What each thread does. */
-static void run(const trs_level_stage *stage, int32_t count, trs_progress *now, trs_rows_fn rows,
-                void *user)
+static void run_stages(const trs_level_stage *stage, int32_t count, trs_stage_progress *progress,
+                       trs_rows_fn rows, void *user)
 {
     const int thread = team_member();
     for (int32_t s = 0; s < count; s++) {
         const trs_level_stage *g = &stage[s];
+        trs_stage_progress *now = &progress[s];
         const int64_t length = g->end - g->begin, chunks = g->chunks;
         int64_t c;
-        while ((c = atomic_fetch_add(&now[s].claimed, 1)) < chunks) {
+        TRS_ASSERT(g->begin <= g->end && (chunks >= 1 || length == 0));
+        TRS_ASSERT(s == 0 || g->begin == stage[s - 1].end);
+        while ((c = atomic_fetch_add(&now->claimed, 1)) < chunks) {
             rows(user, thread, (int32_t)(g->begin + length * c / chunks),
                  (int32_t)(g->begin + length * (c + 1) / chunks));
-            atomic_fetch_add_explicit(&now[s].done, 1, memory_order_release);
+            atomic_fetch_add_explicit(&now->done, 1, memory_order_release);
         }
-        trs_wait_for(&now[s].done, g->chunks);
+        trs_wait_for(&now->done, g->chunks);
+        TRS_ASSERT(atomic_load(&now->done) == g->chunks);
     }
 }
 
-/* A thread that has not begun may be waiting for the core of one that is done: OpenMP's own barrier would
- * spin on it for milliseconds. */
+/* Wait until all threads of the team have come here.  One that has not begun may be waiting for the core of one that is
+ * done, so that the waiting ones have to yield; the barrier of OpenMP, which follows, would spin for milliseconds. */
 static void leave(atomic_int *left)
 {
     atomic_fetch_add(left, 1);
@@ -88,6 +94,7 @@ void trs_share(int threads, int64_t count, int64_t each, trs_range_fn body, void
 {
     _Atomic int64_t next = 0;
     atomic_int left = 0;
+    TRS_ASSERT(count >= 0 && each > 0);
     if (count <= each) threads = 1;
     (void)threads; /* without OpenMP */
 #pragma omp parallel num_threads(threads) if (threads > 1)
@@ -99,15 +106,15 @@ void trs_share(int threads, int64_t count, int64_t each, trs_range_fn body, void
     }
 }
 
-void trs_stages_run(const trs_level_stage *stage, int32_t count, trs_progress *progress,
+void trs_stages_run(const trs_level_stage *stage, int32_t count, trs_stage_progress *progress,
                     int threads, trs_rows_fn rows, void *user)
 {
-    trs_progress *left = progress + count;
+    trs_stage_progress *left = progress + count;
     memset(progress, 0, ((size_t)count + 1) * sizeof *progress);
     (void)threads; /* without OpenMP */
 #pragma omp parallel num_threads(threads)
     {
-        run(stage, count, progress, rows, user);
+        run_stages(stage, count, progress, rows, user);
         leave(&left->done);
     }
 }

@@ -1,39 +1,51 @@
-/* parallel.h: rows in the order of the levels, shared among threads that need not all be running. */
-#ifndef TRS_STAGES_H
-#define TRS_STAGES_H
+/* parallel.h: CPU threads that share work: ranges in any order, or the rows of a triangle level by level.
+ *
+ * Level by level, the rows stand in level order and are cut into stages.  A stage is one wide level, cut into
+ * chunks, or a run of thin levels, which is one chunk, since handing work from core to core costs as much as
+ * some thousand entries.  The rows of a stage depend on those of earlier stages, and on each other within a chunk
+ * only:
+ *
+ *     level order    | 0 . . . . . . . . . 99 | 100  101  102 | 103 . . . . . 180 |
+ *     stage          |           0            |       1       |         2         |
+ *     chunk          |  0  |  1  |  2  |  3   |       0       |    0    |    1    |
+ *
+ * Threads claim the chunks of a stage one by one and go on to the next stage when all of them are done.  So they need
+ * not all be running: a thread that the system has suspended holds nobody up unless it has claimed a chunk. */
+#ifndef TRS_PARALLEL_H
+#define TRS_PARALLEL_H
 
 #include <stdatomic.h>
 #include <stdint.h>
 
-typedef struct
-    trs_level_stage { /* rows begin..end-1 of the order: a wide level, or a run of thin ones */
-    int32_t begin, end;
-    int32_t chunks; /* that threads claim; a run of thin levels is one */
+typedef struct trs_level_stage {
+    int32_t begin, end; /* rows begin..end-1 of the level order */
+    int32_t
+        chunks; /* >= 1; chunk c has rows begin + (end-begin) c/chunks to begin + (end-begin) (c+1)/chunks */
 } trs_level_stage;
 
-typedef struct trs_progress { /* of one stage */
-    atomic_int claimed, done; /* chunks */
-} trs_progress;
+typedef struct trs_stage_progress { /* of one stage, in chunks */
+    atomic_int claimed;             /* counts on after the last one: each thread asks once more */
+    atomic_int done;
+} trs_stage_progress;
 
-/* As many as OpenMP would take. */
+/* As many threads as OpenMP would take. */
 int trs_default_threads(void);
-/* Of so many that were asked for, those that a solve from here would have: OpenMP, or the processors that this process
- * may run on, may give fewer. */
+/* How many of the threads asked for a solve from here would have: OpenMP, or the processors that this process may
+ * run on, may give fewer. */
 int trs_threads_given(int asked);
 
-/* Do rows begin..end-1; thread 0 .. threads-1 has it. */
-typedef void (*trs_rows_fn)(void *user, int thread, int32_t begin, int32_t end);
-
-/* body for the ranges of 0 .. count-1, each long, in any order and by any of the threads: for work without
- * order.  A thread that comes late finds nothing left to do. */
+/* Calls body for all of 0 .. count-1, in ranges of `each`, in any order and by any of the threads.  A thread that
+ * comes late finds nothing left to do. */
 typedef void (*trs_range_fn)(void *user, int64_t begin, int64_t end);
 void trs_share(int threads, int64_t count, int64_t each, trs_range_fn body, void *user);
 
-/* All stages, one after the other.  progress [count+1] is cleared first. */
-void trs_stages_run(const trs_level_stage *stage, int32_t count, trs_progress *progress,
+/* Calls rows for all chunks, stage after stage; `thread`, 0 .. threads-1, is the one that calls.
+ * progress [count+1] is cleared first. */
+typedef void (*trs_rows_fn)(void *user, int thread, int32_t begin, int32_t end);
+void trs_stages_run(const trs_level_stage *stage, int32_t count, trs_stage_progress *progress,
                     int threads, trs_rows_fn rows, void *user);
 
-/* Until it has come to count. */
+/* Wait until *done has come to count.  Whoever counts it up releases what was written before. */
 void trs_wait_for(atomic_int *done, int count);
 
 #endif

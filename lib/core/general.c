@@ -1,13 +1,13 @@
 /* general.c: plans of general dense matrices: keep op(A) by columns, choose a solver, judge pivots.
  *
- * The same plan, states, views and work spaces as for a triangle; there are no levels and no parts but
- * one.  op = T is a side of its own that holds A'; op = H is T with conjugated b and x, for
+ * The same plan, states, views and work spaces as for a triangle; there are no levels.  op = T is an
+ * operator of its own that holds A'; op = H is T with conjugated b and x, for
  * conj (M) x = b is M conj (x) = conj (b). */
 #include "config.h"
 
 #include "general.h"
 #include "base/device.h"
-#include "solvers/on_device.h"
+#include "matrix/on_device.h"
 #include "base/noun.h"
 
 #include <float.h>
@@ -21,30 +21,48 @@ bool trs_is_general(const trs_mat *m)
     return m->format == TRS_DENSE && !(m->kind & (TRS_LOWER | TRS_UPPER | TRS_PERMUTED));
 }
 
-static int side_new(trs_context *ctx, trs_side *s, const trs_mat *m)
-{
-    s->tri.n = (int32_t)m->n;
-    s->tri.dtype = m->dtype;
-    s->full = trs_new(ctx, m->n * m->n, trs_size(m->dtype), "the full matrix");
-    return s->full ? TRS_OK : TRS_EMEM;
-}
-
-int trs_general_read(trs_plan *p, const trs_mat *m)
+/* op(A) by columns, from A by columns. */
+static int take_on_host(trs_operator *op, const trs_mat *m)
 {
     const int64_t n = m->n, size = (int64_t)trs_size(m->dtype);
     const char *from = m->val;
-    for (int k = 0; k < 2; k++) {
-        trs_side *s = &p->side[k];
-        if (!s->used) continue;
-        int rc = s->full ? TRS_OK : side_new(&p->ctx, s, m);
-        if (rc) return rc;
-        char *to = s->full;
-        for (int64_t j = 0; j < n; j++)
-            for (int64_t i = 0; i < n; i++)
-                memcpy(to + (k == 0 ? j * n + i : i * n + j) * size, from + (j * m->ld + i) * size,
-                       (size_t)size);
-    }
+    if (!op->full) op->full = trs_new(op->ctx, n * n, (size_t)size, "the full matrix");
+    if (!op->full) return TRS_EMEM;
+    char *to = op->full;
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = 0; i < n; i++)
+            memcpy(to + (op->transposed ? i * n + j : j * n + i) * size,
+                   from + (j * m->ld + i) * size, (size_t)size);
     return TRS_OK;
+}
+
+static int take_on_device(trs_operator *op, const trs_mat *m, void *stream)
+{
+    void **to = &op->device.val;
+    int rc = trs_gpu_use(op->ctx);
+    if (rc) return rc;
+    if (!*to) *to = trs_gpu_new(op->ctx, m->n * m->n, trs_size(m->dtype), "the full matrix");
+    op->device.stream = stream;
+    return *to ? trs_gpu_take_full(m->dtype, m->n, m->ld, op->transposed, m->val, *to, stream)
+               : TRS_EMEM;
+}
+
+int trs_general_take(trs_plan *p, const trs_mat *m, bool there, void *stream)
+{
+    int rc = TRS_OK;
+    for (int k = 0; k < 2 && !rc; k++) {
+        trs_operator *op = &p->op[k];
+        if (!op->used) continue;
+        op->ctx = &p->ctx;
+        op->general = true;
+        op->transposed = k == 1;
+        op->tri.n = (int32_t)m->n;
+        op->tri.dtype = m->dtype;
+        rc = there ? take_on_device(op, m, stream) : take_on_host(op, m);
+        op->on_host = there ? 0 : TRS_OP_VALUES;
+        op->on_device = there ? TRS_OP_VALUES : 0;
+    }
+    return rc;
 }
 
 enum { SMALL = 500 }; /* rows below which a CPU is faster than the way to the GPU */
@@ -80,21 +98,21 @@ static int nothing_pivots(const trs_plan *p)
 
 int trs_general_choose(trs_plan *p)
 {
-    const trs_side *s = &p->side[p->side[0].used ? 0 : 1];
-    trs_shape shape;
-    trs_shape_of(&p->ctx, s, &shape);
-    p->info.levels = p->info.longest = shape.n;
-    p->info.widest = shape.n > 0;
+    trs_prospect s;
+    const char *why;
+    trs_cost c;
+    trs_prospect_of(trs_plan_operator(p), TRS_NEED, &s);
+    const int64_t n = s.shape.n;
+    p->info.levels = p->info.longest = n;
+    p->info.widest = n > 0;
     const bool named = p->wanted;
     if (!named) p->wanted = pivoting(p);
     if (!p->wanted) return nothing_pivots(p);
-    trs_cost c;
-    p->info.predicted = trs_predict(&p->ctx, p->wanted, NULL, &shape, p->on_device, &c);
-    snprintf(p->reason, sizeof p->reason, "a full matrix of %" PRId64 " %s: %s", shape.n,
-             trs_noun(shape.n, "row", "rows"),
+    p->info.predicted = trs_predict(&s, &p->ctx.machine, p->wanted, NULL, p->on_device, &c, &why);
+    snprintf(p->reason, sizeof p->reason, "a full matrix of %" PRId64 " %s: %s", n,
+             trs_noun(n, "row", "rows"),
              named ? "named by the caller" : "LU with partial pivoting");
-    if (!trs_fits(p->wanted, &shape, p->ctx.limit))
-        return trs_fail(TRS_EMEM, "%s would need %.3g bytes, over the limit", p->wanted->name,
-                        (double)p->wanted->bytes(&shape));
-    return TRS_OK;
+    if (trs_fits(p->wanted, &s)) return TRS_OK;
+    return trs_fail(TRS_EMEM, "%s would need %.3g bytes, over the limit", p->wanted->name,
+                    (double)p->wanted->bytes(&s));
 }

@@ -1,15 +1,15 @@
-/* measure.c: choose by solving: among the cheapest candidates, where trs_options.measure asks for it, and
- * between cpu-serial and a twin of it wherever the choice comes to that.
+/* measure.c: choose by solving: among the cheapest candidates, where trs_options.measure asks for it, and between
+ * cpu-serial and another solver that gives its bits, wherever the choice comes to that.
  *
- * trs_options.measure: a candidate is tried in a plan of its own over the side's triangle, on b = T * ones, so that x has
- * neither overflow nor tiny numbers; where B and X will live, with the layout and the number of
- * right-hand sides that were announced.  A candidate that cannot be tried keeps its prediction and goes
- * behind those that were.  Source: FFTW's planner, which times what it would otherwise estimate.
+ * trs_options.measure: a candidate is tried in a plan of its own over the operator's triangle, on b = T * ones, so that
+ * x has neither overflow nor tiny numbers; where B and X will live, with the layout and the number of right-hand sides
+ * that were announced.  A candidate that cannot be tried keeps its prediction and goes behind those that were.
+ * Source: FFTW's planner, which times what it would otherwise estimate.
  *
- * Twins: whether another order of the rows pays depends on the caches, on the other users of the memory
- * and on how fast cores hand over, of which the cost model knows too little on a machine that nobody has
- * calibrated.  A twin gives the bits of cpu-serial, so the answer does not depend on which of them is
- * taken; and cpu-serial keeps no data of its own, so both can be asked on the parts of the plan itself. */
+ * The bits of cpu-serial: whether another order of the rows pays depends on the caches, on the other users of the
+ * memory and on how fast cores hand over, of which the cost model knows too little on a machine that nobody has
+ * calibrated.  The answer does not depend on which of the two is taken; and cpu-serial keeps no data of its own, so
+ * both can be asked on the operators of the plan itself. */
 #include "config.h"
 
 #include "plan.h"
@@ -53,24 +53,24 @@ static void set_ones(trs_dtype t, int64_t count, void *x)
         else ((double *)x)[k] = k % step == 0;
 }
 
-static int trial_begin(trial *t, const trs_plan *p, const trs_side *s)
+static int trial_begin(trial *t, const trs_plan *p, trs_operator *op)
 {
     const trs_context *ctx = &p->ctx;
     const int device = TRS_CUDA(ctx->device);
-    const int64_t n = s->tri.n, count = n * ctx->nrhs;
+    const int64_t n = op->tri.n, count = n * ctx->nrhs;
     *t = (trial){.plan = p, .ld = ctx->layout == TRS_ROW_MAJOR ? ctx->nrhs : n};
     t->T = (trs_mat){.n = n,
-                     .nnz = s->tri.nnz,
-                     .ptr = s->tri.ptr,
-                     .idx = s->tri.idx,
-                     .val = s->tri.val,
-                     .dtype = s->tri.dtype,
+                     .nnz = op->tri.nnz,
+                     .ptr = op->tri.ptr,
+                     .idx = op->tri.idx,
+                     .val = op->tri.val,
+                     .dtype = op->tri.dtype,
                      .kind = TRS_LOWER};
-    t->bytes = (size_t)count * trs_size(s->tri.dtype);
-    t->B = trs_alloc(&ctx->mem, count, trs_size(s->tri.dtype));
-    t->X = trs_alloc(&ctx->mem, count, trs_size(s->tri.dtype));
+    t->bytes = (size_t)count * trs_size(op->tri.dtype);
+    t->B = trs_alloc(&ctx->mem, count, trs_size(op->tri.dtype));
+    t->X = trs_alloc(&ctx->mem, count, trs_size(op->tri.dtype));
     if (!t->B || !t->X) return TRS_EMEM;
-    set_ones(s->tri.dtype, count, t->X);
+    set_ones(op->tri.dtype, count, t->X);
     int rc = trs_multiply(&t->T, TRS_N, ctx->nrhs, t->X, t->ld, t->B, t->ld, ctx->layout);
     if (rc || !p->on_device) return rc;
     rc = trs_timer_create(&t->timer, device);
@@ -126,15 +126,15 @@ static int try_candidate(const trial *t, const trs_solver *solver, double *secon
     return rc;
 }
 
-int trs_measure(trs_plan *p, const trs_side *s, trs_candidate *c, int count, char *reason,
+int trs_measure(trs_plan *p, trs_operator *op, trs_candidate *c, int count, char *reason,
                 size_t size)
 {
     size_t used = strlen(reason);
     double seconds[TRS_CANDIDATES];
     int best = -1;
     trial t;
-    if (count < 2 || s->tri.n == 0) return TRS_OK;
-    int rc = trial_begin(&t, p, s);
+    if (count < 2 || op->tri.n == 0) return TRS_OK;
+    int rc = trial_begin(&t, p, op);
     if (rc) trs_fail(rc, "no memory for B and X to measure with");
     for (int k = 0; k < count && !rc; k++) {
         if (k > 1 && c[k].seconds > HOPELESS * c[1].seconds) continue;
@@ -153,7 +153,7 @@ int trs_measure(trs_plan *p, const trs_side *s, trs_candidate *c, int count, cha
     return rc;
 }
 
-/* ---- a twin of cpu-serial ------------------------------------------------------------------------ */
+/* ---- another solver with the bits of cpu-serial ----------------------------------------------------- */
 
 /* Caches fill, and branches of rows of any length are learnt, only over tens of short solves: a round goes on until some
  * solves in a row were not faster than those before, but no longer than a while.  Of solves that take long one round
@@ -163,16 +163,16 @@ enum { FEW = 2, SETTLED = 4, ROUNDS = 2 };
 static const double GAIN = 0.98;              /* what counts as faster than before */
 static const double WHILE = 1e-3;             /* s */
 static const double LONG = 1e-3;              /* s, of a solve */
-static const double BETTER = 1.25, WORSE = 2; /* of the twin, plain to see */
+static const double BETTER = 1.25, WORSE = 2; /* of the other, plain to see */
 static const double FASTER = 1.08;            /* so many times as fast, or cpu-serial stays */
 
 /* The fastest solve of a round; the first one warms up. */
-static double time_part(const trs_part *part, const trs_job *job)
+static double time_solver(const trs_instance *i, const trs_job *job)
 {
     double best = INFINITY, sum = 0;
     for (int k = 0, settled = 0; k <= FEW || (settled < SETTLED && sum < WHILE); k++) {
         const double start = trs_now();
-        (void)part->solver->solve(part, job); /* on a CPU: cannot fail */
+        (void)i->solver->solve(i, job); /* on a CPU: cannot fail */
         const double seconds = trs_now() - start;
         if (k == 0) continue;
         settled = seconds < GAIN * best ? 0 : settled + 1;
@@ -182,40 +182,39 @@ static double time_part(const trs_part *part, const trs_job *job)
     return best;
 }
 
-/* B or X of a side as a solve has them, all 0: no x grows, whatever the values are, and sums and products of zeros
+/* B or X of an operator as a solve has them, all 0: no x grows, whatever the values are, and sums and products of zeros
  * take as long as others.  p NULL: no memory. */
-static trs_view zeros(const trs_plan *p, const trs_side *s)
+static trs_view zeros(const trs_plan *p, const trs_operator *op)
 {
     const bool rows = p->ctx.layout == TRS_ROW_MAJOR;
-    const int64_t n = s->tri.n, nrhs = p->ctx.nrhs, size = (int64_t)trs_size(s->tri.dtype);
+    const int64_t n = op->tri.n, nrhs = p->ctx.nrhs, size = (int64_t)trs_size(op->tri.dtype);
     const trs_view v = {trs_alloc(&p->ctx.mem, n * nrhs, (size_t)size), rows ? nrhs : 1,
                         rows ? 1 : n};
     if (v.p) memset(v.p, 0, (size_t)(n * nrhs * size));
     return v;
 }
 
-/* Seconds of a side's part by its solver, and by cpu-serial, added to those of the other side; false: no memory. */
-static bool time_both(trs_plan *p, const trs_side *s, double *twin, double *serial)
+/* Seconds by this solver, and by cpu-serial, added to those of the other operator; false: no memory. */
+static bool time_both(trs_plan *p, const trs_instance *i, double *other, double *serial)
 {
-    const trs_part *part = s->part;
-    const trs_view b = zeros(p, s), x = zeros(p, s);
-    void *work = trs_alloc(&p->ctx.mem, part->solver->work_bytes(part, p->ctx.nrhs), 1);
+    const trs_view b = zeros(p, i->op), x = zeros(p, i->op);
+    void *work = trs_alloc(&p->ctx.mem, i->solver->work_bytes(i, p->ctx.nrhs), 1);
     const bool room = b.p && x.p && work;
     const trs_job job = {.nrhs = p->ctx.nrhs,
-                         .b = trs_view_natural(s, b),
-                         .x = trs_view_natural(s, x),
+                         .b = trs_view_natural(i->op, b),
+                         .x = trs_view_natural(i->op, x),
                          .threads = p->ctx.threads,
                          .work = work};
     double a = INFINITY, c = INFINITY;
-    trs_part plain = *part;
+    trs_instance plain = *i;
     plain.solver = &trs_solver_cpu_serial;
     plain.data = NULL;
     for (int k = 0; k < ROUNDS && room; k++) {
-        a = fmin(a, time_part(part, &job));
-        c = fmin(c, time_part(&plain, &job));
+        a = fmin(a, time_solver(i, &job));
+        c = fmin(c, time_solver(&plain, &job));
         if ((k > 0 || a > LONG) && (c > BETTER * a || a > WORSE * c)) break;
     }
-    *twin += a;
+    *other += a;
     *serial += c;
     trs_free(&p->ctx.mem, b.p);
     trs_free(&p->ctx.mem, x.p);
@@ -223,31 +222,28 @@ static bool time_both(trs_plan *p, const trs_side *s, double *twin, double *seri
     return room;
 }
 
-static void take_plain(trs_plan *p)
+static void take_serial(trs_plan *p)
 {
-    for (int k = 0; k < 2; k++) {
-        trs_part *part = p->side[k].part;
-        if (!p->side[k].nparts) continue;
-        if (part->solver->release) part->solver->release(part);
-        part->data = NULL;
-        part->solver = &trs_solver_cpu_serial;
-    }
     p->wanted = &trs_solver_cpu_serial;
+    for (int k = 0; k < 2; k++) {
+        trs_instance_release(&p->solver[k]);
+        if (p->op[k].used) (void)trs_instance_build(&p->solver[k], &p->op[k], p->wanted);
+    }
     for (int k = 0; k < p->candidates; k++)
         if (p->candidate[k].solver == p->wanted) p->info.predicted = p->candidate[k].seconds;
 }
 
-void trs_try_twin(trs_plan *p)
+void trs_try_serial(trs_plan *p)
 {
     const size_t used = strlen(p->reason), left = sizeof p->reason - used;
     const char *name = p->wanted->name;
-    double twin = 0, serial = 0;
+    double other = 0, serial = 0;
     bool tried = true;
     for (int k = 0; k < 2 && tried; k++)
-        if (p->side[k].nparts) tried = time_both(p, &p->side[k], &twin, &serial);
+        if (p->op[k].used) tried = time_both(p, &p->solver[k], &other, &serial);
     if (tried)
         snprintf(p->reason + used, left, "; both tried: %s %.3g ms, cpu-serial %.3g ms", name,
-                 1e3 * twin, 1e3 * serial);
+                 1e3 * other, 1e3 * serial);
     else snprintf(p->reason + used, left, "; %s could not be tried", name);
-    if (!tried || serial < FASTER * twin) take_plain(p);
+    if (!tried || serial < FASTER * other) take_serial(p);
 }

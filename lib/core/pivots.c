@@ -1,10 +1,10 @@
 /* pivots.c: pivots that cannot be divided by: found, counted, and dealt with as the plan says.  No solver
  * knows about any of this.
  *
- * Replaced pivots are written into the values of the sides, after these were read and before the solvers see
+ * Replaced pivots are written into the values of the operators, after these were read and before the solvers see
  * them.  To leave a row out, its entries and those of its column are taken out of the pattern, and its diagonal
  * is 1: with zeros in their places, 0 NaN = NaN would carry a NaN of the row, of the column or of an x on.  Solve
- * clears b of the row (solve.c).  So the sides of such a plan are those of a smaller triangle, which is made from
+ * clears b of the row (solve.c).  So the operators of such a plan are those of a smaller triangle, which is made from
  * the whole one whenever other rows have to be left out: at create, and at an update that finds other bad pivots
  * than the one before. */
 #ifndef T
@@ -13,7 +13,7 @@
 
 #include "base/device.h"
 #include "plan.h"
-#include "solvers/on_device.h"
+#include "matrix/on_device.h"
 #include "base/noun.h"
 #include "base/parallel.h"
 
@@ -33,7 +33,7 @@ static bool is_bad(const trs_tri *t, int64_t p)
 
 typedef struct search { /* for bad pivots */
     trs_plan *p;
-    const trs_side *s; /* its rows; NULL: the caller's, and p->skip is marked */
+    const trs_operator *op; /* its rows; NULL: the caller's, and p->skip is marked */
     const trs_tri *t;
     const void *val; /* entry e is val [src [e]], or what TRS_SRC_... says; src NULL: val [e] */
     const int64_t *src;
@@ -44,7 +44,7 @@ typedef struct search { /* for bad pivots */
 
 static void found_bad(search *all, int64_t k)
 {
-    const int64_t place = all->s ? trs_caller_row(all->s, (int32_t)k) : k;
+    const int64_t place = all->op ? trs_caller_row(all->op, (int32_t)k) : k;
     const int64_t row = all->p->P ? all->p->P[place] : place;
     int64_t first = all->first;
     all->bad++;
@@ -73,24 +73,59 @@ static void find(search *all)
     all->p->first_bad = all->bad ? all->first : -1;
 }
 
-static void replace(trs_side *s, double value)
+static void replace_on_host(trs_operator *op, double value)
 {
     const double z[2] = {value, 0};
-    for (int32_t k = 0; k < s->tri.n; k++) {
-        const int64_t diagonal = s->tri.ptr[k + 1] - 1;
-        if (is_bad(&s->tri, diagonal)) trs_number_put(s->tri.val, s->tri.dtype, diagonal, z);
+    for (int32_t k = 0; k < op->tri.n; k++) {
+        const int64_t diagonal = op->tri.ptr[k + 1] - 1;
+        if (is_bad(&op->tri, diagonal)) trs_number_put(op->tri.val, op->tri.dtype, diagonal, z);
     }
 }
 
-/* Both sides have the same. */
-void trs_pivots_treat(trs_plan *p)
+static bool is_on_host(const trs_operator *op)
 {
-    const trs_side *s = &p->side[p->side[0].used ? 0 : 1];
-    search all = {.p = p, .s = s, .t = &s->tri, .val = s->tri.val};
-    find(&all);
-    for (int k = 0; k < 2; k++)
-        if (p->side[k].used && p->bad_pivots && p->pivot == TRS_PIVOT_REPLACE)
-            replace(&p->side[k], p->pivot_value);
+    return op->on_host & TRS_OP_VALUES;
+}
+
+/* As find, where the values are. */
+static int find_on_device(trs_plan *p, trs_operator *op)
+{
+    trs_context *ctx = &p->ctx;
+    trs_device_view *d = &op->device;
+    int64_t found[2];
+    int rc = trs_gpu_use(ctx);
+    if (!rc) rc = trs_operator_device(op, TRS_OP_PATTERN);
+    if (!rc && !d->found) d->found = trs_gpu_new(ctx, 2, sizeof *d->found, "the count of pivots");
+    if (!rc && !d->found) rc = TRS_EMEM;
+    if (!rc) rc = trs_gpu_find_pivots(op, d->stream);
+    if (!rc) rc = trs_gpu_wait(d->stream);
+    if (!rc) rc = trs_gpu_get(ctx, found, d->found, sizeof found);
+    if (rc) return rc;
+    p->bad_pivots = found[0];
+    p->first_bad = found[0] ? found[1] : -1;
+    return TRS_OK;
+}
+
+static int replace(trs_operator *op, double value)
+{
+    if (!is_on_host(op)) return trs_gpu_replace_pivots(op, value, op->device.stream);
+    replace_on_host(op, value);
+    return TRS_OK;
+}
+
+/* Both operators have the same. */
+int trs_pivots_treat(trs_plan *p)
+{
+    trs_operator *op = trs_plan_operator(p);
+    int rc = TRS_OK;
+    if (is_on_host(op)) {
+        search all = {.p = p, .op = op, .t = &op->tri, .val = op->tri.val};
+        find(&all);
+    } else rc = find_on_device(p, op);
+    if (!p->bad_pivots || p->pivot != TRS_PIVOT_REPLACE) return rc;
+    for (int k = 0; k < 2 && !rc; k++)
+        if (p->op[k].used) rc = replace(&p->op[k], p->pivot_value);
+    return rc;
 }
 
 /* ---- rows that are left out ---------------------------------------------------------------------- */
@@ -162,17 +197,18 @@ int trs_pivots_put(trs_plan *p)
 
 /* ---- a bad pivot as an error ------------------------------------------------------------------------ */
 
-int64_t trs_pivot_row(const trs_plan *p, const trs_side *s, int32_t k)
+int64_t trs_pivot_row(const trs_plan *p, const trs_operator *op, int32_t k)
 {
-    const int32_t row = trs_caller_row(s, k);
+    const int32_t row = trs_caller_row(op, k);
     return p->P ? p->P[row] : row;
 }
 
-int64_t trs_pivot_place(const trs_plan *p, const trs_side *s, int64_t row)
+/* The place of the pivot of a caller's row. */
+static int64_t place_of(const trs_plan *p, const trs_operator *op, int64_t row)
 {
     int32_t k = 0;
-    while (trs_pivot_row(p, s, k) != row) k++;
-    return s->tri.ptr[k + 1] - 1;
+    while (trs_pivot_row(p, op, k) != row) k++;
+    return op->tri.ptr[k + 1] - 1;
 }
 
 /* What is wrong with the pivot at this place. */
@@ -186,16 +222,17 @@ static const char *fault_of(const trs_tri *t, int64_t place)
 
 int trs_pivots_judge(trs_plan *p)
 {
-    if (!p->bad_pivots || p->pivot != TRS_PIVOT_FAIL) return TRS_OK;
-    const trs_side *s = &p->side[p->side[0].used ? 0 : 1];
-    const trs_tri *t = &s->tri;
-    const int64_t place = trs_pivot_place(p, s, p->first_bad);
+    trs_operator *op = trs_plan_operator(p);
     char where[60] = "diagonal";
-    for (int32_t k = 0; p->P && k < t->n; k++)
+    if (!p->bad_pivots || p->pivot != TRS_PIVOT_FAIL) return TRS_OK;
+    const int rc = trs_operator_show(op, TRS_OP_PATTERN | TRS_OP_VALUES);
+    if (rc) return rc;
+    const int64_t place = place_of(p, op, p->first_bad);
+    for (int32_t k = 0; p->P && k < op->tri.n; k++)
         if (p->P[k] == p->first_bad)
             snprintf(where, sizeof where, "its pivot, in column %d,", p->Q[k] + p->ctx.base);
     return trs_fail(TRS_EPIVOT, "row %" PRId64 ": %s is %s (%" PRId64 " such %s)",
-                    p->first_bad + p->ctx.base, where, fault_of(t, place), p->bad_pivots,
+                    p->first_bad + p->ctx.base, where, fault_of(&op->tri, place), p->bad_pivots,
                     trs_noun(p->bad_pivots, "row", "rows"));
 }
 

@@ -32,8 +32,8 @@ static int take_options(trs_plan *p, const trs_mat *mat, const trs_options *opt)
     p->measure = opt->measure != 0;
     p->order = opt->order;
     p->general = trs_is_general(mat);
-    p->side[0].used = ctx->ops & 1u << TRS_N;
-    p->side[1].used = ctx->ops & (1u << TRS_T | 1u << TRS_H);
+    p->op[0].used = ctx->ops & 1u << TRS_N;
+    p->op[1].used = ctx->ops & (1u << TRS_T | 1u << TRS_H);
     return TRS_OK;
 }
 
@@ -79,7 +79,7 @@ int trs_mat_fetch(trs_context *ctx, const trs_mat *m, bool pattern, trs_mat *hos
         int64_t count;
         size_t size;
     } a[] = {{m->val, &host->val, trs_value_count(m), trs_size(m->dtype)},
-             {m->ptr, &host->ptr, trs_line_count(m) + 1, m->ptr_bits == 32 ? 4 : 8},
+             {m->ptr, &host->ptr, trs_major_count(m) + 1, m->ptr_bits == 32 ? 4 : 8},
              {m->idx, &host->idx, m->nnz, m->idx_bits == 64 ? 8 : 4}};
     host->ptr = host->idx = host->val = NULL;
     host->device = TRS_HOST;
@@ -113,15 +113,23 @@ static int import(trs_plan *p, const trs_mat *mat)
     p->shape = *mat;
     p->shape.ptr = p->shape.idx = p->shape.val = NULL;
     p->imported_is_t = !permuted && !trs_by_rows(mat);
-    rc = trs_far_import(p, mat);
-    if (rc || p->far) return rc;
+    bool taken = false;
+    rc = trs_plan_take_resident(p, mat, &taken);
+    if (rc || taken) return rc;
     rc = trs_mat_fetch(ctx, mat, true, &host);
-    if (!rc && p->general) rc = trs_general_read(p, &host);
+    if (!rc && p->general) rc = trs_general_take(p, &host, false, NULL);
     else if (!rc && permuted) rc = trs_permuted_import(ctx, &host, &p->imported, &p->P, &p->Q);
     else if (!rc) rc = trs_tri_import(ctx, &host, &p->imported);
     if (!rc && p->pivot == TRS_PIVOT_SKIP) rc = trs_pivots_import(p, host.val);
     trs_mat_fetched(ctx, mat, &host);
     return rc;
+}
+
+static int64_t entries_of(const trs_plan *p, const trs_mat *mat)
+{
+    if (p->general) return mat->n * mat->n;
+    return p->imported.ptr ? p->imported.nnz
+                           : mat->nnz; /* what stays on the device has no others */
 }
 
 static int create(trs_plan **plan, const trs_mat *mat, const trs_options *opt)
@@ -152,7 +160,7 @@ static int create(trs_plan **plan, const trs_mat *mat, const trs_options *opt)
     }
     *plan = p;
     p->state = TRS_CREATED;
-    p->info.nnz = p->general ? mat->n * mat->n : p->far ? mat->nnz : p->imported.nnz;
+    p->info.nnz = entries_of(p, mat);
     p->info.seconds_create = trs_now() - start;
     return TRS_OK;
 }

@@ -2,28 +2,66 @@
 #include "config.h"
 
 #include "base/device.h"
-#include "solvers/on_device.h"
+#include "matrix/on_device.h"
 #include "work.h"
 
 #include <string.h>
 
 /* ---- bytes ---------------------------------------------------------------------------------------- */
 
-/* What a side takes on the host; before analyse, what it will take at most. */
-static int64_t bytes_of_side(const trs_plan *p, const trs_side *s)
+/* What an operator takes on the host; before analyse, what it will take at most. */
+static int64_t host_bytes(const trs_plan *p, const trs_operator *op)
 {
     const int64_t n = p->info.n, elem = (int64_t)trs_size(p->shape.dtype);
     const int64_t nnz = p->info.nnz;
-    if (!s->used) return 0;
+    if (!op->used) return 0;
     if (p->general) return nnz * elem;
-    const bool known = s->lv.ptr, src = !known || s->tri.src;
-    const bool ordered = known ? s->perm != NULL : p->order == TRS_ORDER_LEVEL;
+    const bool known = op->lv.ptr, src = !known || op->tri.src;
+    const bool here = !op->ctx || op->on_host & TRS_OP_PATTERN;
+    const bool ordered = known ? op->perm != NULL : p->order == TRS_ORDER_LEVEL;
     const bool topo =
-        s == &p->side[0] && (ordered || p->P || trs_counts_backwards(p, 0)) && (!p->far || p->topo);
-    const int64_t rows = (p->far ? 0 : 8) + (known && !s->lv.topo ? 0 : 4) + (ordered ? 4 : 0) +
+        op == &p->op[0] && (ordered || p->P || trs_counts_backwards(p, 0)) && (here || p->topo);
+    const int64_t rows = (here ? 8 : 0) + (known && !op->lv.topo ? 0 : 4) + (ordered ? 4 : 0) +
                          (topo ? 4 : 0); /* ptr, lv.topo, perm, topo */
-    const int64_t each = p->far ? 0 : 4 + elem + (src ? 8 : 0);
-    return (n + 1) * rows + 4 * ((known ? s->lv.count : n) + 1) + nnz * each;
+    const int64_t each = here ? 4 + elem + (src ? 8 : 0) : 0;
+    return (n + 1) * rows + 4 * ((known ? op->lv.count : n) + 1) + nnz * each;
+}
+
+/* What it keeps on the device besides what the solver's bytes say. */
+static int64_t device_bytes(const trs_plan *p, const trs_operator *op)
+{
+    const trs_device_view *d = &op->device;
+    int64_t bytes = 0;
+    if (op->perm_dev) bytes += 4 * p->info.n;
+    if (d->topo) bytes += 4 * p->info.n;
+    if (d->block) bytes += 4 * p->info.nnz;
+    if (d->block && d->src) bytes += 8 * p->info.nnz;
+    return bytes;
+}
+
+/* A prospect of which nothing is known but n and nnz. */
+static trs_prospect unknown(const trs_plan *p)
+{
+    return (trs_prospect){.limit = p->ctx.limit,
+                          .shape = {.n = p->info.n,
+                                    .nnz = p->info.nnz,
+                                    .levels = p->info.n,
+                                    .nrhs = p->ctx.nrhs,
+                                    .elem = (double)trs_size(p->shape.dtype)}};
+}
+
+/* With what the analyses made so far tell; none is made for this. */
+static trs_prospect known(const trs_operator *op)
+{
+    trs_prospect s = {.limit = op->ctx->limit};
+    trs_shape_of(op, &s.shape);
+    while (s.features < TRS_MOST_FEATURES) {
+        const void **result = &s.feature[s.features].result;
+        s.feature[s.features].of = trs_operator_analysis_at(op, s.features, result);
+        if (!s.feature[s.features].of) break;
+        s.features++;
+    }
+    return s;
 }
 
 void trs_plan_bytes(const trs_plan *p, const trs_solver *solver, trs_info *info)
@@ -33,36 +71,33 @@ void trs_plan_bytes(const trs_plan *p, const trs_solver *solver, trs_info *info)
     info->bytes_device = 0;
     if (p->skip) info->bytes_host += n + 8 * (n + 1) + p->whole.nnz * (p->whole.src ? 12 : 4);
     for (int k = 0; k < 2; k++) {
-        const trs_side *s = &p->side[k];
-        trs_shape shape = {.n = n, .nnz = p->info.nnz, .levels = n, .nrhs = p->ctx.nrhs};
-        info->bytes_host += bytes_of_side(p, s);
-        if (!s->used || !solver) continue;
-        shape.elem = (double)trs_size(p->shape.dtype);
-        if (s->lv.ptr || s->full) trs_shape_of(&p->ctx, s, &shape);
+        const trs_operator *op = &p->op[k];
+        info->bytes_host += host_bytes(p, op);
+        info->bytes_device += device_bytes(p, op);
+        if (!op->used || !solver) continue;
+        const trs_prospect s = op->lv.ptr || op->general ? known(op) : unknown(p);
         const bool cuda = solver->place == TRS_ON_CUDA;
-        *(cuda ? &info->bytes_device : &info->bytes_host) += solver->bytes(&shape);
-        if (cuda && s->perm) info->bytes_device += 4 * n;
-        if (s->direct.block) info->bytes_device += p->info.nnz * (s->direct.src ? 12 : 4);
-        if (s->direct.topo) info->bytes_device += 4 * n;
+        *(cuda ? &info->bytes_device : &info->bytes_host) += solver->bytes(&s);
     }
     if (p->skip_dev) info->bytes_device += n;
     if (p->P_dev) info->bytes_device += 8 * n;
 }
+
 /* ---- levels ------------------------------------------------------------------------------------- */
 
 /* topo of a permuted triangle, whose levels do not ascend in the caller's numbering: a counting sort. */
-static int sort_topo(trs_plan *p, const trs_side *s)
+static int sort_topo(trs_plan *p, const trs_operator *op)
 {
-    const int32_t n = s->tri.n;
+    const int32_t n = op->tri.n;
     int32_t *topo = trs_new(&p->ctx, n, sizeof *topo, "topo"), *level, *next;
     p->topo = topo;
-    level = topo ? trs_new(&p->ctx, n + (int64_t)s->lv.count, sizeof *level, "topo") : NULL;
+    level = topo ? trs_new(&p->ctx, n + (int64_t)op->lv.count, sizeof *level, "topo") : NULL;
     if (!level) return TRS_EMEM;
     next = level + n; /* of each level */
-    for (int32_t l = 0; l < s->lv.count; l++) {
-        next[l] = s->lv.ptr[l];
-        for (int32_t k = s->lv.ptr[l]; k < s->lv.ptr[l + 1]; k++)
-            level[trs_pivot_row(p, s, s->lv.topo[k])] = l;
+    for (int32_t l = 0; l < op->lv.count; l++) {
+        next[l] = op->lv.ptr[l];
+        for (int32_t k = op->lv.ptr[l]; k < op->lv.ptr[l + 1]; k++)
+            level[trs_pivot_row(p, op, op->lv.topo[k])] = l;
     }
     for (int32_t i = 0; i < n; i++) topo[next[level[i]]++] = i;
     trs_free(&p->ctx.mem, level);
@@ -71,18 +106,18 @@ static int sort_topo(trs_plan *p, const trs_side *s)
 
 int trs_plan_keep_topo(trs_plan *p)
 {
-    const trs_side *s = &p->side[0];
+    const trs_operator *op = &p->op[0];
     const bool descends = trs_counts_backwards(p, 0); /* within a level */
-    if (!s->used) return TRS_OK;
-    if (p->P) return sort_topo(p, s);
-    p->topo = s->lv.topo;
-    if (!s->perm && !s->reversed) return TRS_OK;
-    int32_t *topo = trs_new(&p->ctx, s->tri.n, sizeof *topo, "topo");
+    if (!op->used || !op->lv.topo) return TRS_OK;     /* the host has none yet */
+    if (p->P) return sort_topo(p, op);
+    p->topo = op->lv.topo;
+    if (!op->perm && !op->reversed) return TRS_OK;
+    int32_t *topo = trs_new(&p->ctx, op->tri.n, sizeof *topo, "topo");
     p->topo = topo;
     if (!topo) return TRS_EMEM;
-    for (int32_t l = 0; l < s->lv.count; l++)
-        for (int32_t a = s->lv.ptr[l], b = s->lv.ptr[l + 1], k = a; k < b; k++)
-            topo[descends ? a + b - 1 - k : k] = trs_caller_row(s, s->lv.topo[k]);
+    for (int32_t l = 0; l < op->lv.count; l++)
+        for (int32_t a = op->lv.ptr[l], b = op->lv.ptr[l + 1], k = a; k < b; k++)
+            topo[descends ? a + b - 1 - k : k] = trs_caller_row(op, op->lv.topo[k]);
     return TRS_OK;
 }
 
@@ -104,7 +139,7 @@ int trs_plan_pivots(const trs_plan *p, int64_t *count, int64_t *first)
     return trs_leave(pivots(p, count, first));
 }
 
-/* A far side keeps its topo on the device until it is asked for, maybe by several threads at a time: it is
+/* Levels that were found on the device may have their topo there until it is asked for, maybe by several threads at a time: it is
  * larger than all else that an analysis there brings to the host. */
 static void lock_topo(const trs_plan *p)
 {
@@ -128,11 +163,9 @@ static void tell(const trs_plan *p, trs_info *info)
     trs_plan_bytes(p, p->wanted, info);
     unlock_topo(p);
     info->bytes_work = trs_work_bytes(p, p->ctx.nrhs);
-    const trs_side *last = &p->side[p->side[1].used];
-    if (last->nparts) {
-        info->growth = last->part->growth;
-        info->seconds_factor = last->part->seconds_factor;
-    }
+    const trs_instance *last = &p->solver[p->op[1].used];
+    info->growth = last->growth;
+    info->seconds_factor = last->seconds_factor;
 }
 
 int trs_plan_info(const trs_plan *p, trs_info *info)
@@ -147,7 +180,7 @@ int trs_plan_info(const trs_plan *p, trs_info *info)
 static int bring_topo(trs_plan *p)
 {
     lock_topo(p);
-    int rc = p->topo ? TRS_OK : trs_far_topo(p);
+    int rc = p->topo ? TRS_OK : trs_operator_host(&p->op[0], TRS_OP_LEVELS);
     if (!rc && !p->topo) rc = trs_plan_keep_topo(p);
     unlock_topo(p);
     return rc;
@@ -158,12 +191,12 @@ static int levels(const trs_plan *p, const int32_t **topo, const int32_t **lv_pt
     if (!p || !topo || !lv_ptr) return trs_fail(TRS_EARG, "levels: plan, topo or lv_ptr is NULL");
     if (p->state != TRS_ANALYSED && p->state != TRS_READY)
         return trs_fail(TRS_ESTATE, "levels: the plan is not analysed");
-    if (!p->side[0].lv.ptr)
+    if (!p->op[0].lv.ptr)
         return trs_fail(TRS_ESTATE, "levels: %s",
                         p->general ? "the matrix is general" : "TRS_N was not announced");
     int rc = bring_topo((trs_plan *)p);
     *topo = p->topo;
-    *lv_ptr = p->side[0].lv.ptr;
+    *lv_ptr = p->op[0].lv.ptr;
     return rc;
 }
 

@@ -1,6 +1,6 @@
 /* saved.c: the analysis of a plan in a file: levels, permutation, patterns of the sides, the choice.
  *
- * A file is a head, then for each side its levels, its permutation, and, where the side is not simply
+ * A file is a head, then for each operator its levels, its permutation, and, where the operator is not simply
  * what create imported, its pattern with the places of its entries in that.  It holds no values: they
  * come from the matrix that the loading plan was created with.  Its key is a hash of the pattern as
  * create imported it.  The head has a checksum of its own, so that its lengths can be believed, and the
@@ -10,6 +10,7 @@
  * order; a piece that is read is hashed and looked at while it is still in the cache. */
 #include "config.h"
 
+#include "analysis/level.h"
 #include "plan.h"
 
 #ifdef HAVE_XXHASH
@@ -27,12 +28,12 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-typedef struct side_head {
+typedef struct op_head {
     int32_t used, levels, widest;
     int32_t permuted; /* perm follows topo, and topo is the identity */
-    int32_t stored;   /* ptr, idx and from follow; else the side is what was imported */
+    int32_t stored;   /* ptr, idx and from follow; else the operator is what was imported */
     int32_t reversed;
-} side_head;
+} op_head;
 
 typedef struct head { /* no padding: it is written as it stands */
     char magic[8];
@@ -42,7 +43,7 @@ typedef struct head { /* no padding: it is written as it stands */
     int64_t n, nnz, longest;
     double predicted;
     uint32_t dtype, ops;
-    side_head side[2];
+    op_head op[2];
     char solver[48];
     char reason[496];
     uint64_t check; /* hash of all before */
@@ -66,7 +67,7 @@ static int64_t file_bytes(const head *h)
 {
     int64_t bytes = sizeof *h + sizeof(uint64_t);
     for (int k = 0; k < 2; k++) {
-        const side_head *s = &h->side[k];
+        const op_head *s = &h->op[k];
         if (!s->used) continue;
         bytes += padded(4 * ((int64_t)s->levels + 1)) + padded(4 * h->n);
         if (s->stored) bytes += 8 * (h->n + 1) + padded(4 * h->nnz) + 8 * h->nnz;
@@ -183,10 +184,10 @@ static uint64_t hash(const trs_plan *p, const trs_tri *t)
 
 /* ---- save --------------------------------------------------------------------------------------- */
 
-/* What create imported, made again from a side; src: places in the side. */
+/* What create imported, made again from a operator; src: places in the operator. */
 static int original(const trs_plan *p, trs_context *ctx, int k, trs_tri *t)
 {
-    const trs_side *s = &p->side[k];
+    const trs_operator *s = &p->op[k];
     trs_tri a = s->tri, b;
     int32_t *inv = NULL;
     int rc = TRS_OK;
@@ -207,15 +208,15 @@ static int original(const trs_plan *p, trs_context *ctx, int k, trs_tri *t)
     return rc;
 }
 
-typedef struct saving { /* a side, and what of it is to be written */
-    const trs_side *side;
+typedef struct saving { /* a operator, and what of it is to be written */
+    const trs_operator *op;
     int64_t *from; /* [nnz] place in the imported matrix; NULL: not stored */
 } saving;
 
 /* from, and the hash of the pattern. */
 static int prepare(const trs_plan *p, trs_context *ctx, int k, saving *a, uint64_t *pattern)
 {
-    const trs_side *s = a->side = &p->side[k];
+    const trs_operator *s = a->op = &p->op[k];
     trs_tri t;
     int rc = original(p, ctx, k, &t);
     if (rc) return rc;
@@ -247,9 +248,9 @@ static head make_head(const trs_plan *p, const saving *a, uint64_t pattern)
     snprintf(h.solver, sizeof h.solver, "%s", p->wanted->name);
     snprintf(h.reason, sizeof h.reason, "%.495s", p->reason);
     for (int k = 0; k < 2; k++) {
-        const trs_side *s = a[k].side;
+        const trs_operator *s = a[k].op;
         if (s)
-            h.side[k] = (side_head){
+            h.op[k] = (op_head){
                 true, s->lv.count, s->lv.widest, s->perm != NULL, a[k].from != NULL, s->reversed};
     }
     h.bytes = file_bytes(&h);
@@ -257,10 +258,10 @@ static head make_head(const trs_plan *p, const saving *a, uint64_t pattern)
     return h;
 }
 
-/* The arrays of a side in the order of the file; where they lie, when they are there. */
-static void add_side(batch *b, const saving *a)
+/* The arrays of a operator in the order of the file; where they lie, when they are there. */
+static void add_operator(batch *b, const saving *a)
 {
-    const trs_side *s = a->side;
+    const trs_operator *s = a->op;
     const trs_tri *t = &s->tri;
     add(b, s->lv.ptr, (int64_t)s->lv.count + 1, 4, 0);
     add(b, s->perm ? s->perm : s->lv.topo, t->n, 4, 0);
@@ -276,7 +277,7 @@ static int write_plan(trs_context *ctx, const char *file, const head *h, const s
     trs_output out = {.file = file, .fd = -1};
     batch b = {.fd = -1, .place = sizeof *h};
     for (int k = 0; k < 2; k++)
-        if (s[k].side) add_side(&b, &s[k]);
+        if (s[k].op) add_operator(&b, &s[k]);
     take_all(ctx, &b);
     const uint64_t check = b.sum;
     int rc = trs_output_open(&out);
@@ -293,14 +294,17 @@ static int save(trs_plan *p, const char *file)
 {
     if (!p || !file) return trs_fail(TRS_EARG, "save: plan or file is NULL");
     trs_context *ctx = &p->ctx;
-    if ((p->state != TRS_ANALYSED && p->state != TRS_READY) || !trs_plan_has_sides(p))
+    if ((p->state != TRS_ANALYSED && p->state != TRS_READY) || !trs_plan_is_built(p))
         return trs_fail(TRS_ESTATE, "save: the plan is not analysed");
     if (p->general) return trs_fail(TRS_ESUPPORT, "save: a general matrix has no levels");
     saving a[2] = {{0}, {0}};
     uint64_t pattern = 0;
-    int rc = trs_far_fetch(p);
-    for (int k = 0; k < 2 && !rc; k++)
-        if (p->side[k].used) rc = prepare(p, ctx, k, &a[k], &pattern);
+    int rc = TRS_OK;
+    for (int k = 0; k < 2 && !rc; k++) {
+        if (!p->op[k].used) continue;
+        rc = trs_operator_show(&p->op[k], TRS_OP_PATTERN | TRS_OP_VALUES | TRS_OP_LEVELS);
+        if (!rc) rc = prepare(p, ctx, k, &a[k], &pattern);
+    }
     if (!rc) {
         const head h = make_head(p, a, pattern);
         rc = write_plan(ctx, file, &h, a);
@@ -337,11 +341,11 @@ static int check_head(trs_plan *p, const char *file, const head *h, int64_t byte
     if (h->dtype != (uint32_t)p->shape.dtype)
         return refuse(TRS_EMATRIX, file, "saved for numbers of another type");
     for (int k = 0; k < 2; k++) {
-        if (h->side[k].levels < 0 || h->side[k].levels > h->n)
+        if (h->op[k].levels < 0 || h->op[k].levels > h->n)
             return refuse(TRS_EFORMAT, file, "the head is damaged");
-        if (h->side[k].used != (int32_t)p->side[k].used)
+        if (h->op[k].used != (int32_t)p->op[k].used)
             return refuse(TRS_EARG, file, "saved for other ops");
-        if (h->side[k].used && p->order && (p->order == TRS_ORDER_LEVEL) != h->side[k].permuted)
+        if (h->op[k].used && p->order && (p->order == TRS_ORDER_LEVEL) != h->op[k].permuted)
             return refuse(TRS_EARG, file, "saved with another order of the rows");
     }
     return TRS_OK;
@@ -356,8 +360,10 @@ static int want(trs_context *ctx, batch *b, int64_t count, int size, int64_t bel
     return p ? TRS_OK : TRS_EMEM;
 }
 
-static int want_side(trs_context *ctx, batch *b, const head *h, const side_head *sh, trs_side *s)
+static int want_operator(trs_context *ctx, batch *b, const head *h, const op_head *sh,
+                         trs_operator *s)
 {
+    s->ctx = ctx;
     s->used = true;
     s->reversed = sh->reversed;
     s->lv.count = sh->levels;
@@ -377,16 +383,16 @@ static int want_side(trs_context *ctx, batch *b, const head *h, const side_head 
     return rc;
 }
 
-/* Whatever else is wrong with a side, nothing will be read or written outside arrays because of it. */
-static bool is_sound(const trs_context *ctx, const head *h, trs_side *s)
+/* Whatever else is wrong with a operator, nothing will be read or written outside arrays because of it. */
+static bool is_sound(const trs_context *ctx, const head *h, trs_operator *s)
 {
     bool good = s->lv.ptr[0] == 0 && s->lv.ptr[s->lv.count] == h->n;
     for (int32_t l = 0; l < s->lv.count; l++) good &= s->lv.ptr[l] <= s->lv.ptr[l + 1];
-    return good && (!s->tri.ptr || trs_is_straight(ctx, &s->tri));
+    return good && (!s->tri.ptr || trs_is_canonical(ctx, &s->tri));
 }
 
 typedef struct
-    filling { /* src of a stored side: places in the imported matrix, then in the caller's val */
+    filling { /* src of a stored operator: places in the imported matrix, then in the caller's val */
     const trs_tri *imported;
     trs_tri *t;
 } filling;
@@ -397,7 +403,7 @@ static void follow_some(void *user, int64_t begin, int64_t end)
     for (int64_t p = begin; p < end; p++) f->t->src[p] = f->imported->src[f->t->src[p]];
 }
 
-static int fill_side(trs_context *ctx, const trs_tri *imported, trs_tri *t)
+static int fill_operator(trs_context *ctx, const trs_tri *imported, trs_tri *t)
 {
     filling f = {imported, t};
     t->val = trs_new(ctx, t->nnz, trs_size(t->dtype), "values");
@@ -424,22 +430,22 @@ static int read_arrays(trs_context *ctx, batch *b, bool *good)
     return TRS_OK;
 }
 
-static int read_sides(trs_plan *p, const char *file, int fd, const head *h, trs_side *side)
+static int read_operators(trs_plan *p, const char *file, int fd, const head *h, trs_operator *op)
 {
     batch b = {.fd = fd, .place = sizeof *h};
     bool good = true;
     int rc = TRS_OK;
     for (int k = 0; k < 2 && !rc; k++)
-        if (h->side[k].used) rc = want_side(&p->ctx, &b, h, &h->side[k], &side[k]);
+        if (h->op[k].used) rc = want_operator(&p->ctx, &b, h, &h->op[k], &op[k]);
     if (!rc) rc = read_arrays(&p->ctx, &b, &good);
     if (rc == TRS_EFILE) return refuse(rc, file, "cannot be read");
     for (int k = 0; k < 2 && !rc && good; k++)
-        if (h->side[k].used) good = is_sound(&p->ctx, h, &side[k]);
+        if (h->op[k].used) good = is_sound(&p->ctx, h, &op[k]);
     if (!good) return refuse(TRS_EFORMAT, file, "the file is damaged");
     for (int k = 0; k < 2 && !rc; k++)
-        if (side[k].tri.ptr) rc = fill_side(&p->ctx, &p->imported, &side[k].tri);
+        if (op[k].tri.ptr) rc = fill_operator(&p->ctx, &p->imported, &op[k].tri);
     for (int k = 0; k < 2 && !rc; k++) /* the last that may fail, for it changes the imported one */
-        if (h->side[k].used && !h->side[k].stored && side[k].reversed)
+        if (h->op[k].used && !h->op[k].stored && op[k].reversed)
             rc = trs_tri_reverse(&p->ctx, &p->imported);
     return rc;
 }
@@ -450,36 +456,40 @@ static int take_solver(trs_plan *p, const char *file, const head *h)
     const trs_solver *named = p->wanted;
     if (named && strcmp(named->name, h->solver))
         return trs_fail(TRS_EARG, "%.100s: saved for %s, not for %s", file, h->solver, named->name);
-    const trs_shape shape = {.n = h->n,
-                             .nnz = h->nnz,
-                             .levels = h->side[!h->side[0].used].levels,
-                             .widest = h->side[!h->side[0].used].widest,
-                             .longest = h->longest,
-                             .elem = (double)trs_size(p->shape.dtype),
-                             .nrhs = p->ctx.nrhs};
+    const op_head *one = &h->op[!h->op[0].used];
+    const trs_prospect prospect = {.limit = p->ctx.limit,
+                                   .shape = {.n = h->n,
+                                             .nnz = h->nnz,
+                                             .levels = one->levels,
+                                             .widest = one->widest,
+                                             .longest = h->longest,
+                                             .elem = (double)trs_size(p->shape.dtype),
+                                             .nrhs = p->ctx.nrhs}};
     int rc = trs_plan_find_solver(p, h->solver);
-    if (!rc && !trs_fits(p->wanted, &shape, p->ctx.limit))
+    if (!rc && !trs_fits(p->wanted, &prospect))
         rc = trs_fail(TRS_EMEM, "%s would need more memory than the limit", h->solver);
     if (rc) p->wanted = named;
     return rc;
 }
 
 /* All is well: the plan takes the sides over, and the imported matrix becomes the one not stored. */
-static void adopt(trs_plan *p, const head *h, trs_side *side)
+static void adopt(trs_plan *p, const head *h, trs_operator *op)
 {
     for (int k = 0; k < 2; k++) {
-        if (!side[k].used) continue;
-        if (!h->side[k].stored) {
-            side[k].tri = p->imported;
+        if (!op[k].used) continue;
+        if (!h->op[k].stored) {
+            op[k].tri = p->imported;
             memset(&p->imported, 0, sizeof p->imported);
         }
-        trs_tri_drop_identity(&p->ctx, &side[k].tri);
-        trs_tally_levels(&p->ctx, &side[k]);
-        p->side[k] = side[k];
+        trs_tri_drop_identity(&p->ctx, &op[k].tri);
+        op[k].transposed = k == 1;
+        op[k].on_host = TRS_OP_PATTERN | TRS_OP_VALUES | TRS_OP_LEVELS;
+        trs_count_levels(&op[k]);
+        p->op[k] = op[k];
     }
     trs_tri_free(&p->ctx, &p->imported);
-    p->info.levels = h->side[!h->side[0].used].levels;
-    p->info.widest = h->side[!h->side[0].used].widest;
+    p->info.levels = h->op[!h->op[0].used].levels;
+    p->info.widest = h->op[!h->op[0].used].widest;
     p->info.longest = h->longest;
     p->info.predicted = h->predicted;
     p->info.analysis = "from a saved plan";
@@ -490,7 +500,7 @@ static int read_plan(trs_plan *p, const char *file, int fd)
 {
     struct stat st;
     head h = {.n = 0};
-    trs_side side[2] = {{0}, {0}};
+    trs_operator op[2] = {{0}, {0}};
     if (fstat(fd, &st) || !S_ISREG(st.st_mode)) return refuse(TRS_EFILE, file, "no ordinary file");
     if (!read_all(fd, (char *)&h, sizeof h, 0)) {
         const bool known = st.st_size >= 8 && !memcmp(h.magic, magic, sizeof magic);
@@ -499,10 +509,10 @@ static int read_plan(trs_plan *p, const char *file, int fd)
     int rc = check_head(p, file, &h, st.st_size);
     if (!rc) rc = take_solver(p, file, &h);
     if (rc) return rc;
-    rc = read_sides(p, file, fd, &h, side);
-    if (!rc) adopt(p, &h, side);
+    rc = read_operators(p, file, fd, &h, op);
+    if (!rc) adopt(p, &h, op);
     else
-        for (int k = 0; k < 2; k++) trs_side_free(&p->ctx, &side[k]);
+        for (int k = 0; k < 2; k++) trs_operator_free(&op[k]);
     return rc;
 }
 
@@ -515,7 +525,7 @@ static int load(trs_plan *p, const char *file)
     const int fd = open(file, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return refuse(TRS_EFILE, file, strerror(errno));
     const trs_solver *named = p->wanted;
-    int rc = trs_far_import_after_all(p);
+    int rc = trs_plan_import_to_host(p);
     if (!rc) rc = read_plan(p, file, fd);
     close(fd);
     if (!rc) return trs_plan_finish(p, start);

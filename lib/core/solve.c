@@ -1,12 +1,12 @@
-/* solve.c: X = op(T)^-1 B through the parts of a plan, and the work space that this takes.
+/* solve.c: X = op(T)^-1 B through the solvers of a plan, and the work space that this takes.
  *
  * Layout, order of the rows and direction are settled here by strides: element (i, r) of B stands at
- * p[i*rs + r*cs], with rs < 0 where the side counts backwards.  Only when the plan reorders rows by
+ * p[i*rs + r*cs], with rs < 0 where the operator counts backwards.  Only when the plan reorders rows by
  * level, when A is a triangle after permutations only, or when B and X live on the other side, are they copied. */
 #include "config.h"
 
 #include "base/device.h"
-#include "solvers/on_device.h"
+#include "matrix/on_device.h"
 #include "work.h"
 
 #include <inttypes.h>
@@ -22,25 +22,25 @@ static bool is_staged(const trs_plan *p)
 
 static bool is_ordered(const trs_plan *p)
 {
-    return p->side[0].perm || p->side[1].perm;
+    return p->op[0].perm || p->op[1].perm;
 }
 
 static int64_t scratch_bytes(const trs_plan *p, int nrhs)
 {
     int64_t most = 0;
-    for (int k = 0; k < 2; k++)
-        for (int c = 0; c < p->side[k].nparts; c++) {
-            const trs_part *part = &p->side[k].part[c];
-            int64_t bytes = part->solver->work_bytes ? part->solver->work_bytes(part, nrhs) : 0;
-            if (bytes > most) most = bytes;
-        }
+    for (int k = 0; k < 2; k++) {
+        const trs_instance *i = &p->solver[k];
+        const bool asks = i->solver && i->solver->work_bytes;
+        const int64_t bytes = asks ? i->solver->work_bytes(i, nrhs) : 0;
+        if (bytes > most) most = bytes;
+    }
     return most;
 }
 
 int64_t trs_work_bytes(const trs_plan *p, int nrhs)
 {
     const int64_t one = p->info.n * nrhs * (int64_t)trs_size(p->shape.dtype);
-    if (p->state == TRS_CREATED) { /* the sides are not there yet */
+    if (p->state == TRS_CREATED) { /* nothing is built yet */
         const bool cuda = p->wanted && p->wanted->place == TRS_ON_CUDA;
         const bool scratch = p->wanted && p->wanted->work_bytes;
         return one *
@@ -70,31 +70,21 @@ static int buffer_grow(trs_work *w, trs_buffer *b, int64_t bytes, bool device)
 
 static void served_free(trs_work *w, trs_served *s)
 {
-    for (int k = 0; k < 2; k++) {
-        for (int c = 0; s->own[k] && c < s->parts[k]; c++)
-            if (s->own[k][c].p) s->own[k][c].solver->work_destroy(&w->ctx, s->own[k][c].p);
-        trs_free(&w->ctx.mem, s->own[k]);
-    }
+    for (int k = 0; k < 2; k++) trs_instance_work_destroy(&w->ctx, &s->own[k]);
     trs_free(&w->ctx.mem, s);
 }
 
 /* What the solvers of the plan make for themselves. */
 static int make_own(trs_work *w, trs_served *s, int nrhs, bool *any)
 {
-    for (int k = 0; k < 2; k++) {
-        const trs_side *side = &s->plan->side[k];
-        s->parts[k] = side->nparts;
-        s->own[k] = trs_alloc_zero(&w->ctx.mem, side->nparts, sizeof *s->own[k]);
-        if (!s->own[k]) return trs_fail(TRS_EMEM, "out of memory for a work space");
-        for (int c = 0; c < side->nparts; c++) {
-            const trs_solver *solver = s->own[k][c].solver = side->part[c].solver;
-            if (!solver->work_create) continue;
-            *any = true;
-            int rc = solver->work_create(&side->part[c], &w->ctx, nrhs, &s->own[k][c].p);
-            if (rc) return rc;
-        }
+    int rc = TRS_OK;
+    for (int k = 0; k < 2 && !rc; k++) {
+        const trs_instance *i = &s->plan->solver[k];
+        if (!i->solver || !i->solver->work_create) continue;
+        *any = true;
+        rc = trs_instance_work_create(i, &w->ctx, nrhs, &s->own[k]);
     }
-    return TRS_OK;
+    return rc;
 }
 
 static int grow_buffers(trs_work *w, const trs_plan *p, int nrhs)
@@ -234,19 +224,6 @@ static trs_view from_column(trs_view v, int r, size_t size)
     return v;
 }
 
-/* Rows counted from the other end. */
-static trs_view backwards(trs_view v, int64_t n, size_t size)
-{
-    v.p = (char *)v.p + (n - 1) * v.rs * (int64_t)size;
-    v.rs = -v.rs;
-    return v;
-}
-
-trs_view trs_view_natural(const trs_side *s, trs_view v)
-{
-    return s->reversed ? backwards(v, s->tri.n, trs_size(s->tri.dtype)) : v;
-}
-
 /* ---- rearranging ------------------------------------------------------------------------------------ */
 
 static void copy_element(void *to, int64_t q, const void *from, int64_t p, size_t size)
@@ -291,15 +268,12 @@ static int reorder(const trs_plan *p, const trs_job *job, direction d, order o, 
 
 /* ---- solving ---------------------------------------------------------------------------------------- */
 
-static int solve_parts(const trs_plan *p, const trs_side *s, trs_work *w, trs_job *job)
+static int solve_with(const trs_plan *p, const trs_operator *op, trs_work *w, trs_job *job)
 {
-    int rc = TRS_OK;
-    const trs_own *own = find_served(w, p)->own[s != &p->side[0]];
-    for (int c = 0; c < s->nparts && !rc; c++) {
-        job->work = s->part[c].solver->work_bytes ? w->scratch.p : own[c].p;
-        rc = s->part[c].solver->solve(&s->part[c], job);
-    }
-    return rc;
+    const int k = op != &p->op[0];
+    const trs_instance *i = &p->solver[k];
+    job->work = i->solver->work_bytes ? w->scratch.p : find_served(w, p)->own[k].p;
+    return i->solver->solve(i, job);
 }
 
 /* Rows without a pivot are left out: x = 0 there, and b elsewhere. */
@@ -318,62 +292,55 @@ static int leave_out(const trs_plan *p, const trs_job *job)
 }
 
 /* B and X where the solver runs, in the caller's order, or that of T. */
-static int solve_rows(const trs_plan *p, const trs_side *s, trs_work *w, trs_job job)
+static int solve_rows(const trs_plan *p, const trs_operator *op, trs_work *w, trs_job job)
 {
-    const size_t size = trs_size(p->shape.dtype);
-    const int32_t n = s->tri.n;
-    int rc = TRS_OK;
-    if (!s->perm) {
-        if (s->reversed) job.b = backwards(job.b, n, size), job.x = backwards(job.x, n, size);
-        return solve_parts(p, s, w, &job);
+    if (!op->perm) {
+        job.b = trs_view_natural(op, job.b);
+        job.x = trs_view_natural(op, job.x);
+        return solve_with(p, op, w, &job);
     }
-    const order rows = {s->perm, s->perm_dev};
-    const trs_view x = job.x, y = {w->ordered.p, 1, n};
-    rc = reorder(p, &job, BRING, rows, job.b, y);
+    const order rows = {op->perm, op->perm_dev};
+    const trs_view x = job.x, y = {w->ordered.p, 1, op->tri.n};
+    int rc = reorder(p, &job, BRING, rows, job.b, y);
     job.b = job.x = y;
-    if (!rc) rc = solve_parts(p, s, w, &job);
+    if (!rc) rc = solve_with(p, op, w, &job);
     return rc ? rc : reorder(p, &job, PUT_BACK, rows, y, x);
 }
 
 /* The same, but for rows that are left out.  B stays as it is, so the rest of it goes to X, and from there on it
  * is a solve in place.  A solver that inverts multiplies zeros within its blocks, by which a NaN may reach the x of
  * rows that nothing is stored in. */
-static int solve_side(const trs_plan *p, const trs_side *s, trs_work *w, trs_job job)
+static int solve_kept_rows(const trs_plan *p, const trs_operator *op, trs_work *w, trs_job job)
 {
-    if (!p->skip || !p->bad_pivots) return solve_rows(p, s, w, job);
+    if (!p->skip || !p->bad_pivots) return solve_rows(p, op, w, job);
     int rc = leave_out(p, &job);
     job.b = job.x;
-    if (!rc) rc = solve_rows(p, s, w, job);
+    if (!rc) rc = solve_rows(p, op, w, job);
     return rc || p->wanted->accuracy != TRS_INVERTING ? rc : leave_out(p, &job);
 }
 
 /* T(k, m) = A(P(k), Q(m)):  A x = b is T y = b(P) with x(Q) = y,  A' x = b is T' y = b(Q) with x(P) = y. */
-static int solve_permuted(const trs_plan *p, const trs_side *s, trs_work *w, trs_job job)
+static int solve_permuted(const trs_plan *p, const trs_operator *op, trs_work *w, trs_job job)
 {
     const order rows = {p->P, p->P_dev}, columns = {p->Q, p->Q_dev};
-    const bool transposed = s != &p->side[0];
-    const trs_view x = job.x, y = {w->permuted.p, 1, s->tri.n};
+    const bool transposed = op != &p->op[0];
+    const trs_view x = job.x, y = {w->permuted.p, 1, op->tri.n};
     int rc = reorder(p, &job, BRING, transposed ? columns : rows, job.b, y);
     job.b = job.x = y;
-    if (!rc) rc = solve_side(p, s, w, job);
+    if (!rc) rc = solve_kept_rows(p, op, w, job);
     return rc ? rc : reorder(p, &job, PUT_BACK, transposed ? rows : columns, y, x);
 }
 
 /* B and X where the solver runs, in the caller's order. */
-static int solve_there(const trs_plan *p, const trs_side *s, trs_work *w, trs_job job)
+static int solve_there(const trs_plan *p, const trs_operator *op, trs_work *w, trs_job job)
 {
-    return (p->P ? solve_permuted : solve_side)(p, s, w, job);
-}
-
-int trs_solve_in_place(const trs_plan *p, trs_work *w, const trs_job *job)
-{
-    return solve_there(p, &p->side[0], w, *job);
+    return (p->P ? solve_permuted : solve_kept_rows)(p, op, w, job);
 }
 
 /* B and X on the host, the solver on the device. */
-static int solve_staged(const trs_plan *p, const trs_side *s, trs_work *w, trs_job job)
+static int solve_staged(const trs_plan *p, const trs_operator *op, trs_work *w, trs_job job)
 {
-    const size_t size = trs_size(p->shape.dtype), n = (size_t)s->tri.n, many = (size_t)job.nrhs;
+    const size_t size = trs_size(p->shape.dtype), n = (size_t)op->tri.n, many = (size_t)job.nrhs;
     const bool columns = job.b.rs == 1 && job.x.rs == 1;
     const size_t width = (columns ? n : many) * size, lines = columns ? many : n;
     const trs_view b = job.b, x = job.x;
@@ -381,7 +348,7 @@ static int solve_staged(const trs_plan *p, const trs_side *s, trs_work *w, trs_j
         columns ? (trs_view){w->stage.p, 1, (int64_t)n} : (trs_view){w->stage.p, (int64_t)many, 1};
     int rc = trs_gpu_copy_lines(w->stage.p, width, b.p, (size_t)(columns ? b.cs : b.rs) * size,
                                 width, lines, true, job.stream);
-    if (!rc) rc = solve_there(p, s, w, job);
+    if (!rc) rc = solve_there(p, op, w, job);
     if (!rc)
         rc = trs_gpu_copy_lines(x.p, (size_t)(columns ? x.cs : x.rs) * size, w->stage.p, width,
                                 width, lines, false, job.stream);
@@ -431,7 +398,7 @@ static int solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t 
         return trs_fail(TRS_EARG, "solve: %d threads are out of range", exec->threads);
     int rc = check_solve(p, op, nrhs, B, ldb, X, ldx, exec->layout);
     if (rc || nrhs == 0 || p->info.n == 0) return rc;
-    const trs_side *s = &p->side[op != TRS_N];
+    const trs_operator *t = &p->op[op != TRS_N];
     const size_t size = trs_size(p->shape.dtype);
     const trs_view b = view_of(B, ldb, exec->layout), x = view_of(X, ldx, exec->layout);
     trs_work *w = exec->work ? exec->work : p->own;
@@ -452,7 +419,7 @@ static int solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t 
         job.nrhs = nrhs - r < served->nrhs ? nrhs - r : served->nrhs;
         job.b = from_column(b, r, size);
         job.x = from_column(x, r, size);
-        rc = is_staged(p) ? solve_staged(p, s, w, job) : solve_there(p, s, w, job);
+        rc = is_staged(p) ? solve_staged(p, t, w, job) : solve_there(p, t, w, job);
     }
     return rc;
 }

@@ -9,17 +9,11 @@ typedef struct trs_buffer { /* of bytes, on the host or on the device */
     int64_t bytes;
 } trs_buffer;
 
-typedef struct trs_own { /* what the solver of a part has made for itself */
-    const trs_solver *solver;
-    void *p; /* NULL: nothing */
-} trs_own;
-
 typedef struct trs_served { /* a plan that a work space serves */
     const trs_plan *plan;
     int64_t analyses; /* of the plan, when it was fitted: nothing here is of use to a later one */
     int nrhs;         /* right-hand sides done at a time; INT_MAX when nothing here depends on it */
-    int parts[2];     /* of the sides */
-    trs_own *own[2];  /* [parts] */
+    trs_instance_work own[2]; /* what solvers have made for themselves, for op = N and T */
     struct trs_served *next;
 } trs_served;
 
@@ -29,16 +23,12 @@ struct trs_work {
     trs_buffer stage;    /* [n*nrhs] on the device: B, then X, when they live on the host */
     trs_buffer ordered;  /* [n*nrhs] X in plan order, when that is not natural */
     trs_buffer permuted; /* [n*nrhs] B, then X, in the order of T, of a plan with P and Q */
-    trs_buffer scratch;  /* what a solver needs while a part is solved */
+    trs_buffer scratch;  /* what a solver needs that makes nothing for itself */
     trs_served *served;
 };
 
 int trs_work_make(trs_work **work, const trs_plan *p, int nrhs, trs_context *ctx);
 /* Bytes of the buffers for this plan alone; what vendors' libraries take is not known. */
 int64_t trs_work_bytes(const trs_plan *p, int nrhs);
-
-/* T^-1 of the views of a job where the solver runs, T conjugated if the job says so; of no more right-hand sides than
- * w was made for.  For a plan that is part of another one's solver. */
-int trs_solve_in_place(const trs_plan *p, trs_work *w, const trs_job *job);
 
 #endif

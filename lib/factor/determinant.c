@@ -1,20 +1,21 @@
-/* determinant.c: det A, the product of the pivots of its LU, or of the diagonal of a triangle.
+/* determinant.c: det A as the product of the pivots of its LU, or of the diagonal of a triangle.
  *
  *     P A = L U:                              det A = sgn (P) prod U(k, k)
  *     (L U)(k, m) = s(P(k)) A(P(k), Q(m)):    det A = sgn (P) sgn (Q) prod U(k, k) / prod s(k)
  *     L L^H = A(P, P):                        det A = prod |L(k, k)|^2
  *     T(k, m) = A(P(k), Q(m)), a triangle:    det A = sgn (P) sgn (Q) prod T(k, k)
  *
- * A product of n numbers leaves the range of double long before n is large.  So it is kept as LINPACK's
- * xGEDI keeps it, a mantissa that is brought back near 1 after every factor and an exponent of its own; of 2,
- * not of 10, because then only the multiplications round: n of them, an eps each.
- * Source: Dongarra, Bunch, Moler, Stewart, LINPACK Users' Guide, 1979; Higham, Accuracy and Stability of
- * Numerical Algorithms, section 14.6. */
+ * A product of n numbers leaves the range of double long before n is large.  So it is kept as LINPACK's xGEDI keeps it: as
+ * a mantissa, which is brought back near 1 after every factor, and an exponent of its own.  The base is 2 and not 10,
+ * because then only the n multiplications round, with a relative error of eps each.
+ * Sources: Dongarra, Bunch, Moler, Stewart, LINPACK Users' Guide, 1979; Higham, Accuracy and Stability of Numerical
+ * Algorithms, 2nd ed., section 14.6. */
 #include "config.h"
 
 #include "base/device.h"
+#include "base/debug.h"
 #include "core/plan.h"
-#include "solvers/on_device.h"
+#include "matrix/on_device.h"
 #include "lu.h"
 
 #include <inttypes.h>
@@ -40,7 +41,7 @@ static void normalise(product *d)
 static void multiply(product *d, double re, double im)
 {
     product f = {re, im, 0};
-    normalise(&f); /* so that nothing overflows on the way */
+    normalise(&f); /* so that no product of the parts overflows */
     *d = (product){d->re * f.re - d->im * f.im, d->re * f.im + d->im * f.re,
                    d->exponent + f.exponent};
     normalise(d);
@@ -54,7 +55,7 @@ static void divide(product *d, double by)
     normalise(d);
 }
 
-/* Number p of an array; false: it is not finite. */
+/* Multiply d by number p of an array; false: that number is not finite. */
 static bool multiply_by(product *d, const void *a, trs_dtype t, int64_t p)
 {
     double z[2];
@@ -78,18 +79,23 @@ static trs_det result(const product *d, bool negative)
 
 /* ---- signs ---------------------------------------------------------------------------------- */
 
-/* Does the permutation p [n] have an odd number of even cycles? */
+/* *odd changes when the permutation p [n] is odd, that is when it has an odd number of even cycles.  A cycle of c elements
+ * marks the c - 1 that follow its first one, and each of them is a transposition. */
 static int find_parity(trs_context *ctx, const int64_t *p, int64_t n, bool *odd)
 {
     unsigned char *seen = trs_alloc_zero(&ctx->mem, n, 1);
     if (!seen) return trs_fail(TRS_EMEM, "out of memory for the sign of a permutation");
     for (int64_t k = 0; k < n; k++)
-        for (int64_t j = seen[k] ? k : p[k]; j != k; j = p[j]) seen[j] = 1, *odd = !*odd;
+        for (int64_t j = seen[k] ? k : p[k]; j != k; j = p[j]) {
+            TRS_ASSERT(j >= 0 && j < n && !seen[j]); /* else p is no permutation */
+            seen[j] = 1;
+            *odd = !*odd;
+        }
     trs_free(&ctx->mem, seen);
     return TRS_OK;
 }
 
-/* The same of the one that takes row P(k) to the column Q(k) of its pivot: sgn (P) sgn (Q). */
+/* The same for sgn (P) sgn (Q), the sign of the permutation that takes row P(k) to the column Q(k) of its pivot. */
 static int find_parity_of_pivots(trs_context *ctx, const trs_plan *p, bool *odd)
 {
     const int64_t n = p->info.n;
@@ -103,20 +109,20 @@ static int find_parity_of_pivots(trs_context *ctx, const trs_plan *p, bool *odd)
 
 /* ---- of a plan ------------------------------------------------------------------------------ */
 
-/* The diagonal of a side whose values only the device has up to date. */
-static int fetch_diagonal(trs_context *ctx, const trs_side *s, void *u)
+/* u = the diagonal of an operator whose values only the device has up to date. */
+static int fetch_diagonal(trs_context *ctx, const trs_operator *op, void *u)
 {
-    const int64_t n = s->tri.n;
-    const size_t size = trs_size(s->tri.dtype), bytes = (size_t)n * sizeof(int64_t);
+    const int64_t n = op->tri.n;
+    const size_t size = trs_size(op->tri.dtype), bytes = (size_t)n * sizeof(int64_t);
     int64_t *last = trs_new(ctx, n, sizeof *last, "the places of the diagonal");
     int rc = last ? trs_gpu_use(ctx) : TRS_EMEM;
     void *place = rc ? NULL : trs_gpu_new(ctx, n, sizeof *last, "the places of the diagonal");
     void *there = place ? trs_gpu_new(ctx, n, size, "the diagonal") : NULL;
     if (!rc && !there) rc = TRS_EMEM;
-    if (!rc) rc = trs_gpu_get(ctx, last, (const int64_t *)s->direct.ptr + 1, bytes);
+    if (!rc) rc = trs_gpu_get(ctx, last, op->device.ptr + 1, bytes);
     for (int64_t k = 0; k < n && !rc; k++) last[k]--;
     if (!rc) rc = trs_gpu_put(ctx, place, last, bytes);
-    if (!rc) rc = trs_gpu_take_values(s->tri.dtype, n, place, s->direct.val, there, NULL);
+    if (!rc) rc = trs_gpu_take_values(op->tri.dtype, n, place, op->device.val, there, NULL);
     if (!rc) rc = trs_gpu_get(ctx, u, there, (size_t)n * size);
     trs_gpu_free(ctx, there);
     trs_gpu_free(ctx, place);
@@ -124,51 +130,54 @@ static int fetch_diagonal(trs_context *ctx, const trs_side *s, void *u)
     return rc;
 }
 
-static int get_diagonal(trs_context *ctx, const trs_plan *p, const trs_side *s, void *u)
+/* u [n] = the diagonal of the operator. */
+static int get_diagonal(trs_context *ctx, const trs_operator *op, void *u)
 {
-    const trs_tri *t = &s->tri;
+    const trs_tri *t = &op->tri;
     const size_t size = trs_size(t->dtype);
-    if (p->values_there) return fetch_diagonal(ctx, s, u);
+    if (!(op->on_host & TRS_OP_VALUES)) return fetch_diagonal(ctx, op, u);
     for (int64_t k = 0; k < t->n; k++)
         memcpy((char *)u + (size_t)k * size,
                (const char *)t->val + (size_t)(t->ptr[k + 1] - 1) * size, size);
     return TRS_OK;
 }
 
-/* u [n] = diag (U), of which count numbers are to be multiplied, and the parity of the row exchanges.  An LU
- * that broke down has pivots up to there.  Their product is det A if no row below had a better one to offer:
- * if rows are exchanged, or there are none below. */
-static int get_pivots(trs_context *ctx, const trs_part *part, void *u, int64_t *count, bool *odd)
+/* u [n] = diag (U), of which count numbers are to be multiplied, and the parity of the row exchanges.  An LU that broke down
+ * has pivots up to there.  Their product is det A if no row below had a better pivot to offer, which is so when rows are
+ * exchanged, or when there is no row below. */
+static int get_pivots(trs_context *ctx, const trs_instance *i, void *u, int64_t *count, bool *odd)
 {
-    if (!part->solver->pivots)
+    if (!i->solver->pivots)
         return trs_fail(TRS_ESUPPORT, "determinant: %s keeps no record of its row exchanges",
-                        part->solver->name);
-    if (part->broken >= 0) *count = part->broken + 1;
-    if (*count < part->side->tri.n && !(part->solver->caps & TRS_CAP_PIVOTS))
+                        i->solver->name);
+    if (i->broken >= 0) *count = i->broken + 1;
+    if (*count < i->op->tri.n && !(i->solver->caps & TRS_CAP_PIVOTS))
         return trs_fail(TRS_EPIVOT,
                         "determinant: row %" PRId64 " has a bad pivot, and %s exchanges no rows",
-                        part->broken + ctx->base, part->solver->name);
-    int rc = part->solver->place == TRS_ON_CUDA ? trs_gpu_use(ctx) : TRS_OK;
-    return rc ? rc : part->solver->pivots(part, ctx, u, odd);
+                        i->broken + ctx->base, i->solver->name);
+    int rc = i->solver->place == TRS_ON_CUDA ? trs_gpu_use(ctx) : TRS_OK;
+    return rc ? rc : i->solver->pivots(i, ctx, u, odd);
 }
 
 static int of_plan(const trs_plan *p, trs_det *det)
 {
     if (!p || !det) return trs_fail(TRS_EARG, "determinant: plan or det is NULL");
-    trs_context ctx = p->ctx;         /* the plan is const, and may be in use */
-    ctx.ring = NULL, ctx.threads = 1; /* so large copies go without pinned memory */
-    const trs_side *s = &p->side[p->side[0].used ? 0 : 1]; /* A or A', both with det A */
-    int64_t count = s->tri.n;
+    trs_context ctx = p->ctx;             /* the plan is const, and may be in use */
+    ctx.ring = NULL, ctx.threads = 1;     /* so that large copies do without its pinned memory */
+    const int k0 = p->op[0].used ? 0 : 1; /* of A or of A', which have the same determinant */
+    const trs_operator *op = &p->op[k0];
+    int64_t count = op->tri.n;
     product d = {.re = 1};
     bool odd = false;
     *det = (trs_det){0};
     if (!p->judged) return trs_fail(TRS_ESTATE, "determinant: the plan has no values");
-    void *u = trs_new(&ctx, count, trs_size(s->tri.dtype), "the pivots");
+    void *u = trs_new(&ctx, count, trs_size(op->tri.dtype), "the pivots");
     int rc = u ? TRS_OK : TRS_EMEM;
     if (!rc && count > 0)
-        rc = p->general ? get_pivots(&ctx, s->part, u, &count, &odd) : get_diagonal(&ctx, p, s, u);
+        rc = p->general ? get_pivots(&ctx, &p->solver[k0], u, &count, &odd)
+                        : get_diagonal(&ctx, op, u);
     for (int64_t k = 0; k < count && !rc; k++)
-        if (!multiply_by(&d, u, s->tri.dtype, k))
+        if (!multiply_by(&d, u, op->tri.dtype, k))
             rc = trs_fail(TRS_EPIVOT, "determinant: a pivot is not finite");
     if (!rc && p->P) rc = find_parity_of_pivots(&ctx, p, &odd);
     trs_free(&ctx.mem, u);
@@ -184,42 +193,49 @@ int trs_plan_determinant(const trs_plan *p, trs_det *det)
 
 /* ---- of factors ----------------------------------------------------------------------------- */
 
-/* The diagonal of a factor: the last entry of a line of L by rows and of U by columns, the first one of
- * L by columns. */
+/* Multiply d by the diagonal of a factor.  That is the last entry of each row of L by rows and of each column of U by columns,
+ * and the first one of each column of L by columns.  false: a number is not finite. */
 static bool multiply_diagonal(product *d, const trs_mat *m)
 {
     const bool first = m->format == TRS_CSC && m->kind & TRS_LOWER;
     bool finite = true;
     for (int64_t k = 0; k < m->n && finite; k++) {
-        const int64_t p = first ? trs_line_begin(m, k) : trs_line_end(m, k) - 1;
+        const int64_t p = first ? trs_major_begin(m, k) : trs_major_end(m, k) - 1;
         finite = multiply_by(d, m->val, m->dtype, p);
     }
     return finite;
 }
 
-static int of_factors(const trs_lu *lu, trs_det *det)
+/* The signs of both permutations, the diagonals of both factors, and the row scaling; n = 0 gives 1. */
+static int multiply_factors(const trs_lu *lu, trs_det *det)
 {
-    if (!lu || !det) return trs_fail(TRS_EARG, "determinant: lu or det is NULL");
     trs_context ctx = {.mem = lu->mem};
     const trs_factors *f = &lu->f;
+    const trs_mat *second = f->cholesky ? &f->L : NULL; /* L^H; of L U, L has ones */
     const int64_t n = f->L.n;
     product d = {.re = 1};
     bool odd = false;
-    *det = (trs_det){0};
-    if (lu->singular) return TRS_OK;
-    if (!lu->ready) return trs_fail(TRS_ESTATE, "determinant: there are no factors");
-    if (!f->P)
-        return trs_fail(TRS_ESUPPORT,
-                        "determinant: incomplete factors are those of another matrix than A");
     int rc = f->cholesky ? TRS_OK : find_parity(&ctx, f->P, n, &odd);
     if (!rc && !f->cholesky) rc = find_parity(&ctx, f->Q, n, &odd);
     if (rc) return rc;
     if (!multiply_diagonal(&d, f->cholesky ? &f->L : &f->U) ||
-        (f->cholesky && !multiply_diagonal(&d, &f->L)))
+        (second && !multiply_diagonal(&d, second)))
         return trs_fail(TRS_EPIVOT, "determinant: a pivot is not finite");
     for (int64_t k = 0; k < n && f->scale; k++) divide(&d, f->scale[k]);
     *det = result(&d, odd);
     return TRS_OK;
+}
+
+static int of_factors(const trs_lu *lu, trs_det *det)
+{
+    if (!lu || !det) return trs_fail(TRS_EARG, "determinant: lu or det is NULL");
+    *det = (trs_det){0};
+    if (lu->singular) return TRS_OK;
+    if (!lu->ready) return trs_fail(TRS_ESTATE, "determinant: there are no factors");
+    if (!lu->f.P)
+        return trs_fail(TRS_ESUPPORT,
+                        "determinant: incomplete factors are those of another matrix than A");
+    return multiply_factors(lu, det);
 }
 
 int trs_lu_determinant(const trs_lu *lu, trs_det *det)

@@ -1,16 +1,17 @@
 /* ilu.c: ILU(0) and IC(0) of a sparse matrix, as the factors of a trs_lu.
  *
- *     A --convert.c, both triangles--> rows, ascending, with every diagonal
- *       --the plan of L--> levels --ilu_rows.c--> values --trs_plan_update--> both plans
+ *     A --import both triangles--> rows with ascending columns and every diagonal entry
+ *       --plan of L--> levels --ilu_rows.c--> values --trs_plan_update--> plans of L and U
  *
- * L + U - I is kept in one array of rows; the plans of L and U read one triangle each.  The plan of L is
- * made before its values are known, since its levels are those of the factorisation as well.  New values
- * of A take their places through src and are factored again: no analysis.
- * A diagonal that A does not have becomes an entry of the factors, zero before elimination. */
+ * L + U - I is kept in one CSR matrix, and the plans of L and U read one triangle of it each.  The plan of L is made before
+ * the values of L are known, because its levels are those of the factorisation as well.  New values of A are copied to
+ * their places through src and factored again, without a new analysis.
+ * A diagonal entry that A does not have becomes an entry of the factors; it is zero before elimination. */
 #include "config.h"
 
 #include "ilu.h"
 #include "lu.h"
+#include "base/debug.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -18,12 +19,12 @@
 
 typedef struct ilu {
     trs_ilu_rows rows;
-    trs_mat shape; /* A as it was first, without its arrays */
+    trs_mat shape; /* the first A, without its arrays: all later ones have its pattern */
 } ilu;
 
 /* ---- pattern -------------------------------------------------------------------------------- */
 
-/* One triangle of A by rows; a diagonal that is not stored is there, with src = TRS_SRC_MISSING. */
+/* t = one triangle of A by rows, with all of the diagonal: an entry that A does not have gets src = TRS_SRC_MISSING. */
 static int triangle_rows(trs_context *ctx, const trs_mat *A, unsigned kind, trs_tri *t)
 {
     trs_mat m = *A;
@@ -37,7 +38,8 @@ static int triangle_rows(trs_context *ctx, const trs_mat *A, unsigned kind, trs_
     return rc;
 }
 
-static void copy_part(trs_tri *t, int64_t *q, const trs_tri *from, int64_t begin, int64_t end)
+/* Append entries begin..end-1 of `from` to t, which has *q so far. */
+static void copy_entries(trs_tri *t, int64_t *q, const trs_tri *from, int64_t begin, int64_t end)
 {
     const size_t count = (size_t)(end - begin);
     if (!count) return;
@@ -47,7 +49,7 @@ static void copy_part(trs_tri *t, int64_t *q, const trs_tri *from, int64_t begin
     *q += end - begin;
 }
 
-/* Row by row: L with its diagonal, then U without. */
+/* t = L + U - I, row by row: the row of L with its diagonal, then that of U without. */
 static int join(trs_context *ctx, const trs_tri *L, const trs_tri *U, trs_tri *t)
 {
     *t = (trs_tri){.n = L->n, .nnz = L->nnz + U->nnz - L->n, .dtype = L->dtype};
@@ -59,13 +61,15 @@ static int join(trs_context *ctx, const trs_tri *L, const trs_tri *U, trs_tri *t
     int64_t q = 0;
     for (int32_t i = 0; i < t->n; i++) {
         t->ptr[i] = q;
-        copy_part(t, &q, L, L->ptr[i], L->ptr[i + 1]);
-        copy_part(t, &q, U, U->ptr[i] + 1, U->ptr[i + 1]);
+        copy_entries(t, &q, L, L->ptr[i], L->ptr[i + 1]);
+        copy_entries(t, &q, U, U->ptr[i] + 1, U->ptr[i + 1]);
     }
+    TRS_ASSERT(q == t->nnz);
     t->ptr[t->n] = q;
     return TRS_OK;
 }
 
+/* t = the rows that will hold the factors, with the values of A; f->diag = the places of their diagonal. */
 static int import(trs_context *ctx, const trs_mat *A, trs_ilu_rows *f, trs_tri *t)
 {
     trs_tri L = {0}, U = {0};
@@ -84,6 +88,7 @@ static int import(trs_context *ctx, const trs_mat *A, trs_ilu_rows *f, trs_tri *
         for (int32_t i = 0; i < t->n; i++) {
             int64_t *d = &f->diag[i];
             *d = f->cholesky ? t->ptr[i + 1] - 1 : t->ptr[i] + (L.ptr[i + 1] - L.ptr[i]) - 1;
+            TRS_ASSERT(t->idx[*d] == i);
         }
     trs_tri_free(ctx, &L);
     return rc;
@@ -104,6 +109,7 @@ static int check_finite(trs_lu *lu, const trs_tri *t)
     return TRS_OK;
 }
 
+/* The sentence and the code for the first bad pivot. */
 static int say_fault(trs_lu *lu, const trs_ilu_rows *f, const trs_ilu_outcome *o)
 {
     static const char *const what[] = {"", "zero",
@@ -111,12 +117,14 @@ static int say_fault(trs_lu *lu, const trs_ilu_rows *f, const trs_ilu_outcome *o
                                        "that with the entries left out",
                                        "not finite"};
     const char *name = f->cholesky ? "IC(0)" : "ILU(0)";
-    const int64_t *src = f->t.src; /* NULL: every entry of A in its place, the diagonal too */
+    const int64_t *src =
+        f->t.src; /* NULL: A has every diagonal entry, and its values are in order */
     const bool missing = src && src[f->diag[o->first]] == TRS_SRC_MISSING;
     return trs_fail(TRS_EPIVOT, "row %" PRId64 ": the pivot of %s is %s%s", o->first + lu->base,
                     name, what[o->fault], missing ? " (A has no diagonal entry there)" : "");
 }
 
+/* Factor A, whose values are val. */
 static int compute(trs_lu *lu, ilu *s, const void *val)
 {
     trs_ilu_rows *f = &s->rows;
@@ -161,7 +169,7 @@ static void show(trs_lu *lu, const ilu *s)
     L->kind = TRS_LOWER | TRS_UNIT;
 }
 
-/* The identity, for the first plan of L. */
+/* Set the values to those of the identity, for the first plan of L. */
 static void set_identity(const trs_ilu_rows *f)
 {
     const double one[2] = {1, 0};
@@ -169,13 +177,13 @@ static void set_identity(const trs_ilu_rows *f)
     for (int32_t i = 0; i < f->t.n; i++) trs_number_put(f->t.val, f->t.dtype, f->diag[i], one);
 }
 
-static int team(const trs_lu *lu)
+static int count_threads(const trs_lu *lu)
 {
     const int threads = lu->opt.threads > 0 ? lu->opt.threads : trs_default_threads();
     return threads < TRS_ILU_THREADS ? threads : TRS_ILU_THREADS;
 }
 
-/* Pattern, plan of L, levels. */
+/* Import the pattern, make the plan of L, and cut its levels into stages. */
 static int analyse(trs_lu *lu, ilu *s, const trs_mat *A)
 {
     trs_context ctx = {.mem = lu->mem, .base = A->base == 1};
@@ -185,7 +193,7 @@ static int analyse(trs_lu *lu, ilu *s, const trs_mat *A)
     int rc = import(&ctx, A, f, &f->t);
     lu->info.nnz_a = A->format == TRS_DENSE ? A->n * A->n : trs_value_count(A);
     show(lu, s);
-    f->threads = team(lu);
+    f->threads = count_threads(lu);
     if (rc) return rc;
     set_identity(f);
     rc = trs_lu_plan(lu, true);

@@ -1,25 +1,28 @@
-/* ilu.h: the rows of an incomplete factorisation without fill, and the sweep that computes them. */
+/* ilu.h: the rows of an incomplete factorisation without fill, and the sweep over them that computes it.
+ *
+ *     row i of ILU(0)    | l(i, k), k < i | u(i, i) | u(i, j), j > i |
+ *                        ^ ptr [i]        ^ diag [i]                  ^ ptr [i+1]
+ *     row i of IC(0)     | l(i, k), k < i | l(i, i) | */
 #ifndef TRS_ILU_H
 #define TRS_ILU_H
 
 #include "core/plan.h"
 #include "base/parallel.h"
 
-enum { TRS_ILU_THREADS = 16 }; /* at most: each has an array of n numbers */
+enum { TRS_ILU_THREADS = 16 }; /* at most, for each has an array of n integers */
 
-/* Columns ascend in every row, and every row has its diagonal.  ILU(0): all rows of L + U - I;
- * IC(0): the rows of L, the diagonal last. */
+/* Columns ascend in every row, and every row has its diagonal entry. */
 typedef struct trs_ilu_rows {
     bool cholesky;
     double shift, boost; /* as in trs_ilu_options */
-    trs_tri t;           /* [nnz]; val, ptr and idx are lent by the trs_lu, src is owned */
-    int64_t *diag;       /* [n] place of the diagonal of each row */
+    trs_tri t; /* ptr, idx and val belong to the factors of the trs_lu, src belongs to the rows */
+    int64_t *diag;       /* [n] where the diagonal entry of each row is */
     int threads;         /* 1 .. TRS_ILU_THREADS */
-    int32_t *where;      /* [n*threads] all zero between rows */
-    const int32_t *topo; /* [n] of L, the plan's */
+    int32_t *where;      /* [n*threads] all zero between rows: see ilu_rows.c */
+    const int32_t *topo; /* [n] level order of L, from its plan */
     int32_t stages;
-    trs_level_stage *stage; /* [stages] */
-    trs_progress *progress; /* [stages+1] */
+    trs_level_stage *stage;       /* [stages] */
+    trs_stage_progress *progress; /* [stages+1] */
 } trs_ilu_rows;
 
 /* Cut the levels into stages.  TRS_OK, TRS_EMEM. */
@@ -34,12 +37,13 @@ typedef enum trs_ilu_fault {
 } trs_ilu_fault;
 
 typedef struct trs_ilu_outcome {
-    int64_t first; /* row of the first bad pivot, n: none */
-    trs_ilu_fault fault;
-    int64_t boosted; /* pivots replaced */
+    int64_t first;       /* row of the first bad pivot, n: there is none */
+    trs_ilu_fault fault; /* what is wrong with it */
+    int64_t boosted;     /* how many pivots were replaced */
 } trs_ilu_outcome;
 
-/* Each row by one thread, in one order, whatever threads is.  t.val holds A, and holds the factors afterwards. */
+/* Compute the factors.  t.val holds A before, and the factors afterwards.  Each row is computed by one thread in one order,
+ * so that its bits do not depend on the number of threads. */
 trs_ilu_outcome trs_ilu_compute(const trs_ilu_rows *f);
 
 #endif

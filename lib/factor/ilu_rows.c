@@ -6,21 +6,24 @@
  *         l(i, k) = (a(i, k) - sum_(j < k) l(i, j) conj (l(k, j))) / l(k, k)  for k < i in row i
  *         l(i, i) = sqrt (a(i, i) - sum_(j < i) |l(i, j)|^2)
  *
- * Row i reads the rows k that it names, all of earlier levels of L: the rows of a level are independent,
- * and wide levels are shared among threads.  A row is computed by one thread in one order, so the bits
- * do not depend on their number.  where [j] is 1 + the place of column j in the row at hand, 0 if it has
- * none.  A bad pivot spoils rows behind it only, so the first bad row is one that went wrong by itself.
- * Source: Saad, Iterative Methods for Sparse Linear Systems, section 10.3; Meijerink, van der Vorst 1977. */
+ * Row i reads the rows k that it has entries in, which are all of earlier levels of L.  So the rows of a level are
+ * independent, and wide levels are shared among threads.  A row is computed by one thread in one order, so that the bits do
+ * not depend on the number of threads.  where [j] is 1 + the place of column j in the row that is being computed, and 0 when
+ * that row has no entry there.  A bad pivot spoils later rows only; so the first bad row went wrong by itself.
+ * Sources: Saad, Iterative Methods for Sparse Linear Systems, 2nd ed., section 10.3; Meijerink, van der Vorst, An iterative
+ * solution method for linear systems of which the coefficient matrix is a symmetric M-matrix, Math. Comp. 31 (1977)
+ * 148-162. */
 #ifndef T
 
 #include "config.h"
 
 #include "ilu.h"
+#include "base/debug.h"
 
 #include <math.h>
 
-/* Multiplications: a level with fewer is done by one thread, since handing over would cost more, and a
- * chunk has no fewer. */
+/* In multiplications: a level with fewer than WIDE is computed by one thread, since handing rows over would cost more; a chunk
+ * has at least CHUNK. */
 enum { WIDE = 20000, CHUNK = 10000 };
 
 #define TRS_BODY "factor/ilu_rows.c"
@@ -31,6 +34,7 @@ static const row_fn lu_row[] = TRS_PER_TYPE(lu_row), cholesky_row[] = TRS_PER_TY
 
 /* ---- stages --------------------------------------------------------------------------------- */
 
+/* Multiplications of row i, at most. */
 static int64_t work_of(const trs_ilu_rows *f, int32_t i)
 {
     const int64_t *Lp = f->t.ptr;
@@ -71,6 +75,7 @@ typedef struct sweep {
     trs_ilu_outcome outcome[TRS_ILU_THREADS]; /* of each thread */
 } sweep;
 
+/* Compute rows begin..end-1 of the level order. */
 static void do_rows(void *user, int thread, int32_t begin, int32_t end)
 {
     sweep *s = user;
@@ -111,20 +116,21 @@ static bool FN(finite)(T z)
     return isfinite(creal(z)) && isfinite(cimag(z));
 }
 
-/* Row i enters where; the size that a replaced pivot gets: boost times its largest entry. */
+/* Set where for row i.  Returns the size below which its pivot is replaced: boost times its largest entry. */
 static double FN(enter)(const trs_ilu_rows *f, int32_t i, int32_t *where)
 {
     const T *Lx = f->t.val;
     const int64_t begin = f->t.ptr[i];
     double largest = 0;
     for (int64_t p = begin; p < f->t.ptr[i + 1]; p++) {
+        TRS_ASSERT(where[f->t.idx[p]] == 0);
         where[f->t.idx[p]] = (int32_t)(p - begin) + 1;
         if (FN(size)(Lx[p]) > largest) largest = FN(size)(Lx[p]);
     }
     return f->boost * largest;
 }
 
-/* Row i leaves; is every number in it finite? */
+/* Clear where again.  Is every number of row i finite? */
 static bool FN(leave)(const trs_ilu_rows *f, int32_t i, int32_t *where)
 {
     const T *Lx = f->t.val;
@@ -178,7 +184,8 @@ static trs_ilu_fault FN(cholesky_row)(const trs_ilu_rows *f, int32_t i, int32_t 
     if (f->boost > 0 && d < least) d = least, ++*boosted;
     Lx[diag[i]] = (T)sqrt(d > 0 ? d : 0);
     if (!FN(leave)(f, i, where) || !isfinite(d)) return TRS_ILU_INFINITE;
-    return Lx[diag[i]] != 0 ? TRS_ILU_GOOD : d < 0 ? TRS_ILU_NEGATIVE : TRS_ILU_ZERO;
+    if (Lx[diag[i]] != 0) return TRS_ILU_GOOD;
+    return d < 0 ? TRS_ILU_NEGATIVE : TRS_ILU_ZERO;
 }
 
 #endif

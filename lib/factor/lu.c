@@ -4,18 +4,18 @@
  *                                      and   x = R P' L^-T U^-T Q' b  for A' x = b
  *     L L^H = A(P, P):                       x = P' L^-H L^-1 P b
  *
- * Factors and vectors between the triangles are in double; B and X are of the type of A.  On demand the
- * plans have the factors rounded to single precision, and the vectors y are in single precision too, each
- * divided by a power of two near its largest number, so that it does not leave that range.
- * Who made the factors does not matter here.  The permutations and the scaling cost two passes over
- * the vectors, on the host; the triangles are ordinary plans.
- * Incomplete factors have neither, and the type of A: their plans work on B and X themselves, also on
- * a device. */
+ * The factors and the vectors y between the triangles are in double precision; B and X are of the type of A.  On demand the
+ * plans have the factors rounded to single precision, and the vectors y are in single precision, too: each is divided by a
+ * power of two near its largest number, so that its numbers stay in range.
+ * Which library made the factors does not matter here.  The permutations and the scaling cost two passes over the vectors,
+ * on the host; the triangles are ordinary plans.
+ * Incomplete factors have neither, and are of the type of A: their plans work on B and X themselves, also on a device. */
 #ifndef T
 
 #include "config.h"
 
 #include "lu.h"
+#include "base/debug.h"
 #include "core/plan.h"
 
 #include <float.h>
@@ -24,7 +24,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- birth and death ------------------------------------------------------------------------ */
+/* ---- create and destroy --------------------------------------------------------------------- */
 
 int trs_lu_new(trs_lu **lu, const trs_options *opt)
 {
@@ -106,20 +106,21 @@ static bool same_pattern(const trs_mat *a, const trs_mat *b)
            (!a->nnz || !memcmp(a->idx, b->idx, (size_t)a->nnz * i));
 }
 
-static int say_plan(int rc, const char *name)
+/* Prefix the sentence of a plan's failure with the factor's name. */
+static int name_factor(int rc, const char *name)
 {
     return rc ? trs_fail(rc, "factor %s: %s", name, trs_message()) : rc;
 }
 
-/* The plan of one triangle, made or given its new values; one that cannot be made is dropped. */
+/* Make the plan of one triangle, or give it new values.  A plan that cannot be analysed is destroyed. */
 static int plan_of(trs_lu *lu, trs_plan **plan, const trs_mat *m, const char *name)
 {
-    if (*plan) return say_plan(trs_plan_update(*plan, m, NULL), name);
+    if (*plan) return name_factor(trs_plan_update(*plan, m, NULL), name);
     trs_options opt = lu->opt;
     if (lu->f.cholesky) opt.ops = 1u << TRS_N | 1u << TRS_H;
     int rc = trs_plan_create(plan, m, &opt);
     if (!rc) rc = trs_plan_analyse(*plan);
-    say_plan(rc, name);
+    name_factor(rc, name);
     if (rc) trs_plan_destroy(*plan), *plan = NULL;
     return rc;
 }
@@ -143,6 +144,7 @@ static int round_values(const trs_mat *m, void *val, const char *name)
     return TRS_OK;
 }
 
+/* The same for the triangle in the precision of the plans. */
 static int plan_for(trs_lu *lu, trs_plan **plan, const trs_mat *m, const char *name)
 {
     trs_mat low = *m;
@@ -169,7 +171,7 @@ static int64_t entries(const trs_plan *plan)
     return !plan || trs_plan_info(plan, &info) ? 0 : info.nnz;
 }
 
-static void tell(trs_lu *lu, double seconds)
+static void set_info(trs_lu *lu, double seconds)
 {
     trs_lu_info *info = &lu->info;
     info->library = lu->f.library;
@@ -190,12 +192,27 @@ int trs_lu_plan(trs_lu *lu, bool only_l)
     int rc = plan_for(lu, &lu->l, &lu->f.L, s ? "L in single precision" : "L");
     if (!rc && both) rc = plan_for(lu, &lu->u, &lu->f.U, s ? "U in single precision" : "U");
     lu->ready = !rc && !only_l;
-    tell(lu, trs_now() - start);
+    set_info(lu, trs_now() - start);
     return rc;
+}
+
+/* Is p a permutation of 0 .. n-1?  For assertions: without memory, true is the answer. */
+static inline bool is_permutation(const int64_t *p, int64_t n)
+{
+    char *seen = trs_alloc_zero(NULL, n, 1);
+    bool good = true;
+    for (int64_t k = 0; k < n && seen && good; k++) {
+        good = p[k] >= 0 && p[k] < n && !seen[p[k]];
+        if (good) seen[p[k]] = 1;
+    }
+    trs_free(NULL, seen);
+    return good;
 }
 
 int trs_lu_adopt(trs_lu *lu, trs_factors *f)
 {
+    TRS_ASSERT(!f->P || is_permutation(f->P, f->L.n));
+    TRS_ASSERT(!f->Q || is_permutation(f->Q, f->L.n));
     const double start = trs_now();
     if (!same_pattern(&lu->f.L, &f->L) || !same_pattern(&lu->f.U, &f->U)) drop_plans(lu);
     if (lu->f.L.n != f->L.n || lu->f.L.dtype != f->L.dtype) {
@@ -212,8 +229,8 @@ int trs_lu_adopt(trs_lu *lu, trs_factors *f)
     if (lu->single && !lu->power)
         lu->power = trs_lu_alloc(lu, lu->width, sizeof *lu->power, "their powers of two");
     int rc = lu->y && (lu->power || !lu->single) ? trs_lu_plan(lu, false) : TRS_EMEM;
-    if (rc) drop_plans(lu); /* the next adopt starts afresh */
-    tell(lu, trs_now() - start);
+    if (rc) drop_plans(lu); /* so that the next adopt makes new ones */
+    set_info(lu, trs_now() - start);
     return rc;
 }
 
@@ -237,7 +254,7 @@ const struct trs_core *trs_core(void)
     return &table;
 }
 
-/* ---- questions ------------------------------------------------------------------------------ */
+/* ---- what the caller may ask ------------------------------------------------------------------ */
 
 static int lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P,
                       const int64_t **Q, const double **scale)
@@ -278,14 +295,15 @@ double trs_power_near(double size)
 
 /* ---- solving -------------------------------------------------------------------------------- */
 
-/* B or X against y: element (i, r) is p [i*rs + r*cs] of lu->dtype; y is n by nrhs. */
+/* How B or X is copied to or from y: element (i, r) is p [i*rs + r*cs] of lu->dtype, and y is n by nrhs. */
 typedef struct move {
     int64_t n;
     int nrhs;
-    int parts;     /* of a number of y: 1, complex 2 */
-    double *power; /* [nrhs] of two, that the columns of y are divided by; NULL: y is in double */
+    int parts; /* of a number of y: 2 when complex, else 1 */
+    double *
+        power; /* [nrhs] the powers of two that divide the columns of y; NULL: y is in double precision */
     const int64_t *perm;
-    const double *scale; /* NULL: ones */
+    const double *scale; /* NULL: there is no scaling */
     bool conj;
     int64_t rs, cs;
 } move;
@@ -309,6 +327,7 @@ typedef void (*scatter_fn)(const move *, const void *, void *);
 static const gather_fn gather[] = TRS_PER_TYPE(gather);    /* y = R P b */
 static const scatter_fn scatter[] = TRS_PER_TYPE(scatter); /* x = R P' y */
 
+/* y = op(T)^-1 y for the triangle T of this plan. */
 static int triangle(trs_lu *lu, const trs_plan *plan, trs_op op, int nrhs, const trs_exec *exec)
 {
     const trs_exec e = {.stream = exec->stream, .threads = exec->threads};
@@ -318,17 +337,17 @@ static int triangle(trs_lu *lu, const trs_plan *plan, trs_op op, int nrhs, const
     return trs_fail(rc, "solving with %s: %s", plan == lu->l ? "L" : "U", trs_message());
 }
 
-/* At most lu->width right-hand sides. */
+/* Solve for at most lu->width right-hand sides. */
 static int solve_some(trs_lu *lu, trs_op op, const void *B, move in, void *X, move out,
                       const trs_exec *exec)
 {
     const trs_factors *f = &lu->f;
-    const bool back = !f->cholesky && op != TRS_N; /* A' x = b: U' first */
+    const bool back = !f->cholesky && op != TRS_N; /* A' x = b begins with U' */
     in.perm = back ? f->Q : f->P;
     in.scale = back ? NULL : f->scale;
     out.perm = back || f->cholesky ? f->P : f->Q;
     out.scale = back ? f->scale : NULL;
-    in.conj = out.conj = f->cholesky && op == TRS_T; /* A' = conj (A) */
+    in.conj = out.conj = f->cholesky && op == TRS_T; /* A' = conj (A), for A is Hermitian */
     gather[lu->dtype](&in, B, lu->y);
     int rc = triangle(lu, back ? lu->u : lu->l, back ? op : TRS_N, in.nrhs, exec);
     if (rc) return rc;
@@ -338,7 +357,7 @@ static int solve_some(trs_lu *lu, trs_op op, const void *B, move in, void *X, mo
     return rc;
 }
 
-/* Incomplete factors: X = op(L U)^-1 B, or op(L L^H)^-1 B, in place after the first triangle. */
+/* Solve with incomplete factors: X = op(L U)^-1 B, or op(L L^H)^-1 B.  The second triangle is solved in place. */
 static int solve_direct(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, void *X,
                         int64_t ldx, const trs_exec *exec)
 {
@@ -350,19 +369,26 @@ static int solve_direct(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t 
     return rc ? trs_fail(rc, "solving: %s", trs_message()) : rc;
 }
 
+/* May this op be solved? */
+static int check_op(const trs_lu *lu, trs_op op)
+{
+    const unsigned ops = lu->opt.ops ? lu->opt.ops : 1u << TRS_N;
+    if (!lu->ready) return trs_fail(TRS_ESTATE, "solve: there are no factors");
+    if (!lu->f.cholesky && !(ops & 1u << op))
+        return trs_fail(TRS_ESTATE, "solve: this op was not announced in the options");
+    if (lu->f.cholesky && !lu->f.P && op == TRS_T && trs_is_complex(lu->dtype))
+        return trs_fail(TRS_ESUPPORT, "solve: IC(0) of a complex matrix has no TRS_T");
+    return TRS_OK;
+}
+
 static int check_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, const void *X,
                        int64_t ldx, const trs_exec *exec)
 {
     if ((unsigned)op > TRS_H || nrhs < 0 || (unsigned)exec->layout > TRS_ROW_MAJOR)
         return trs_fail(TRS_EARG, "solve: op, nrhs or layout out of range");
     if (exec->work) return trs_fail(TRS_EARG, "solve: exec->work must be NULL, the lu has its own");
-    if (!lu->ready) return trs_fail(TRS_ESTATE, "solve: there are no factors");
-    const unsigned ops = lu->opt.ops ? lu->opt.ops : 1u << TRS_N;
-    if (!lu->f.cholesky && !(ops & 1u << op))
-        return trs_fail(TRS_ESTATE, "solve: this op was not announced in the options");
-    if (lu->f.cholesky && !lu->f.P && op == TRS_T && trs_is_complex(lu->dtype))
-        return trs_fail(TRS_ESUPPORT, "solve: IC(0) of a complex matrix has no TRS_T");
-    if (nrhs == 0 || lu->f.L.n == 0) return TRS_OK;
+    int rc = check_op(lu, op);
+    if (rc || nrhs == 0 || lu->f.L.n == 0) return rc;
     const int64_t b = trs_extent(B, lu->f.L.n, nrhs, ldb, exec->layout, lu->dtype);
     const int64_t x = trs_extent(X, lu->f.L.n, nrhs, ldx, exec->layout, lu->dtype);
     if (b < 0 || x < 0)
@@ -407,7 +433,7 @@ int trs_lu_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, vo
 
 #else
 
-/* The largest number of R b. */
+/* The size of the largest number of R b. */
 static double FN(size)(const move *m, const T *b)
 {
     double most = 0;

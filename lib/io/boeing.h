@@ -1,10 +1,11 @@
-/* boeing.h: is it a Harwell-Boeing or a Rutherford-Boeing file, and what do its first lines say?
+/* boeing.h: the first lines of Harwell-Boeing and Rutherford-Boeing files.
  *
- *     title, key
- *     lines of all, of pointers, of rows, of values, and, in the older format, of right-hand sides
- *     type, rows, columns, entries, entries of elements
- *     the Fortran formats of pointers, rows, values, and right-hand sides
- *     in the older format, when it has lines of right-hand sides: what these are
+ *     1    title, key
+ *     2    number of all lines, of those with pointers, with rows, with values, and, in the Harwell-Boeing format, with
+ *          right-hand sides
+ *     3    type, rows, columns, entries, entries of elements
+ *     4    the Fortran formats of pointers, rows, values, and right-hand sides
+ *     5    what the right-hand sides are, if a Harwell-Boeing file has any
  *
  * Sources: Duff, Grimes, Lewis, "Users' Guide for the Harwell-Boeing Sparse Matrix Collection", TR/PA/92/86;
  * the same, "The Rutherford-Boeing Sparse Matrix Collection", RAL-TR-97-031. */
@@ -24,8 +25,8 @@ typedef struct trs_boeing {
     int64_t rows, cols, stored;
 } trs_boeing;
 
-/* The second and the third line; false: neither format.  Types are in capitals in the older one, whose
- * fifth count may be blank. */
+/* Read the second and the third line; false: the file has neither format.  In the Harwell-Boeing format the type is in
+ * capitals, and the fifth count may be blank. */
 static inline bool trs_boeing_header(const char *second, const char *third, trs_boeing *h)
 {
     static const char *const letters[] = {"rcpiq", "suhzr", "ae"};

@@ -1,15 +1,20 @@
-/* input.c: the text of a file, whatever it is packed in, as pieces of whole lines.
+/* input.c: the text of a file, whatever it is packed in, as texts of whole lines.
  *
- * A plain file is mapped: a piece is a cut of the map at a line end, and only the last one is
- * copied, to give it the padding that the number reader relies on.  Everything else is a stream,
- * read or unpacked straight into the buffer of the thread that asked: while one thread unpacks,
- * others parse.  What a file is, its first bytes say, not its name.  libarchive is known to this
- * file alone. */
+ * A plain file is mapped into memory: a text is the map from one line end to another, and only the last one is copied, to
+ * give it the padding that reading numbers relies on.
+ *
+ *     map    | text 0     | text 1    | text 2        | . . . . . . . . . |
+ *            ^ begin      ^ begin     ^ begin         ^ at                ^ size
+ *
+ * Everything else is a stream, read or unpacked straight into the buffer of the thread that asked: while one thread
+ * unpacks, others parse.  What follows the last line end in that buffer is held back for the next text.  What a file is,
+ * its first bytes say, not its name. */
 #include "config.h"
 
+#include "archive.h"
 #include "input.h"
-#include "base/library.h"
-#include "mm_number.h"
+#include "base/debug.h"
+#include "decimal/digits.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,59 +25,30 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#ifdef HAVE_LIBARCHIVE
-#include <archive.h>
-#include <archive_entry.h>
 
-/* What is called of libarchive, by pointers: to the functions that are linked, or to those found at run time. */
-#define ARCHIVE_FUNCTIONS(F)                                                                       \
-    F(archive_read_new)                                                                            \
-    F(archive_read_free)                                                                           \
-    F(archive_read_support_filter_gzip)                                                            \
-    F(archive_read_support_filter_xz)                                                              \
-    F(archive_read_support_filter_zstd)                                                            \
-    F(archive_read_support_filter_bzip2)                                                           \
-    F(archive_read_support_format_tar)                                                             \
-    F(archive_read_support_format_raw)                                                             \
-    F(archive_read_support_format_empty)                                                           \
-    F(archive_read_open)                                                                           \
-    F(archive_read_next_header)                                                                    \
-    F(archive_read_data)                                                                           \
-    F(archive_format)                                                                              \
-    F(archive_entry_pathname)                                                                      \
-    F(archive_entry_filetype)                                                                      \
-    F(archive_set_error)                                                                           \
-    F(archive_error_string)
-
-typedef struct archive_library {
-    void *library;
-    ARCHIVE_FUNCTIONS(TRS_LIBRARY_MEMBER)
-} archive_library;
-#endif
-
-enum { LOOK = 512, BLOCK = 1 << 16 };
+enum {
+    HEAD = 512,
+    BLOCK = 1 << 16
+}; /* bytes that tell how a file is packed; bytes to read at a time */
 
 struct trs_input {
     trs_memory mem;
-    const char *file, *suffix; /* as the caller called it; of members of an archive */
+    const char *file; /* as the caller called it */
     int fd;
     int64_t limit, seen; /* bytes of unpacked text: allowed, given so far */
     int64_t packed, got; /* bytes of the file: its size (0: unknown), read so far */
-    bool cut, ended;     /* the last line had no '\n'; the stream is at its end */
+    bool cut;            /* the last line that was given has no '\n' */
+    bool ended;          /* the stream is at its end */
     char message[320];
-    /* a plain file */
-    char *map; /* [size] */
+    /* a plain file: */
+    char *map; /* [size], of which texts up to `at` have been given */
     int64_t size, at;
-    /* a stream: the bytes looked at, and text read but not given */
-    char look[LOOK];
+    /* a stream: */
+    char head[HEAD]; /* its first bytes, [looked] of them, of which [used] have been read */
     int looked, used;
-    char *hold; /* [room], text in from..to-1 */
+    char *hold; /* [room]: text in from..to-1 that was read but not given */
     int64_t room, from, to;
-    char *block;  /* [BLOCK] packed bytes on their way to libarchive */
-    void *unpack; /* struct archive */
-#ifdef HAVE_LIBARCHIVE
-    archive_library la;
-#endif
+    trs_archive *archive; /* NULL: not packed */
 };
 
 static int fail(trs_input *in, int code, const char *format, ...)
@@ -122,12 +98,12 @@ double trs_input_done(const trs_input *in)
 
 /* ---- bytes of the file --------------------------------------------------------------------- */
 
-/* Up to n bytes, those that were looked at first; 0: the end, -1: errno. */
+/* Read up to n bytes, those of the head first; 0: the end, -1: errno. */
 static int64_t read_raw(trs_input *in, char *to, int64_t n)
 {
     if (in->used < in->looked) {
         int64_t left = in->looked - in->used, k = n < left ? n : left;
-        memcpy(to, in->look + in->used, (size_t)k);
+        memcpy(to, in->head + in->used, (size_t)k);
         in->used += (int)k;
         return k;
     }
@@ -138,10 +114,10 @@ static int64_t read_raw(trs_input *in, char *to, int64_t n)
     return k;
 }
 
-static int look(trs_input *in)
+static int read_head(trs_input *in)
 {
-    while (in->looked < LOOK) {
-        ssize_t k = read(in->fd, in->look + in->looked, (size_t)(LOOK - in->looked));
+    while (in->looked < HEAD) {
+        ssize_t k = read(in->fd, in->head + in->looked, (size_t)(HEAD - in->looked));
         if (k < 0 && errno == EINTR) continue;
         if (k < 0) return fail_errno(in);
         if (k == 0) break;
@@ -151,174 +127,20 @@ static int look(trs_input *in)
     return TRS_OK;
 }
 
-static const char *packing(const trs_input *in)
+/* What archive.c calls for more of the packed bytes. */
+static int64_t read_packed(void *user, char *to, int64_t bytes)
 {
-    static const struct {
-        const char *name, *magic;
-        int at, n;
-    } kind[] = {
-        {"gzip", "\x1f\x8b", 0, 2},
-        {"xz",
-         "\xfd"
-         "7zXZ\0",
-         0, 6},
-        {"zstd", "\x28\xb5\x2f\xfd", 0, 4},
-        {"bzip2", "BZh", 0, 3},
-        {"tar", "ustar", 257, 5},
-    };
-    for (size_t k = 0; k < sizeof kind / sizeof kind[0]; k++)
-        if (in->looked >= kind[k].at + kind[k].n &&
-            !memcmp(in->look + kind[k].at, kind[k].magic, (size_t)kind[k].n))
-            return kind[k].name;
-    return NULL;
+    return read_raw(user, to, bytes);
 }
 
-/* ---- libarchive ---------------------------------------------------------------------------- */
-
-#ifdef HAVE_LIBARCHIVE
-#ifdef LIBARCHIVE_SONAME
-static int open_library(archive_library *lib, char *why, size_t size)
+static bool rewind_packed(void *user)
 {
-    lib->library = trs_library_open(NULL, LIBARCHIVE_SONAME, why, size);
-    int rc = lib->library ? TRS_OK : TRS_ELIBRARY;
-    ARCHIVE_FUNCTIONS(TRS_LIBRARY_FIND)
-    return rc;
+    trs_input *in = user;
+    if (lseek(in->fd, 0, SEEK_SET) != 0) return false;
+    in->looked = in->used = 0;
+    in->got = 0;
+    return true;
 }
-#else
-#define LINKED(name) lib->name = name;
-static int open_library(archive_library *lib, char *why, size_t size)
-{
-    (void)why, (void)size;
-    ARCHIVE_FUNCTIONS(LINKED)
-    return TRS_OK;
-}
-#endif
-
-static la_ssize_t give_packed(struct archive *a, void *data, const void **buffer)
-{
-    trs_input *in = data;
-    int64_t k = read_raw(in, in->block, BLOCK);
-    if (k < 0) in->la.archive_set_error(a, errno, "%s", strerror(errno));
-    *buffer = in->block;
-    return k;
-}
-
-static int fail_archive(trs_input *in)
-{
-    const char *why = in->la.archive_error_string(in->unpack);
-    return fail(in, TRS_EFILE, "cannot unpack: %s", why ? why : "damaged");
-}
-
-/* Is `name` the member wanted?  The collection's archives hold NAME/NAME.mtx (or .rb) and, at times,
- * NAME/NAME_b.mtx, NAME/NAME_rhs1.mtx and others; a bare NAME.mtx goes by the archive's own
- * name. */
-static bool wanted(const trs_input *in, const char *name, bool rhs, bool any)
-{
-    static const char *const tail[] = {"_b", "_rhs", "_b1", "_rhs1"};
-    const char *slash = strrchr(name, '/'), *base = slash ? slash + 1 : name;
-    size_t s = strlen(in->suffix), n = strlen(base);
-    if (n <= s || strcmp(base + n - s, in->suffix)) return false;
-    if (any) return true;
-    n -= s;
-    const char *dir = name, *file = strrchr(in->file, '/');
-    file = file ? file + 1 : in->file;
-    for (const char *p = name; slash && p < slash; p++)
-        if (*p == '/') dir = p + 1;
-    size_t k = slash ? (size_t)(slash - dir) : strcspn(file, ".");
-    if (n < k || strncmp(base, slash ? dir : file, k)) return false;
-    if (!rhs) return n == k;
-    for (size_t t = 0; t < sizeof tail / sizeof tail[0]; t++)
-        if (n - k == strlen(tail[t]) && !strncmp(base + k, tail[t], n - k)) return true;
-    return false;
-}
-
-static int open_archive(trs_input *in)
-{
-    archive_library *la = &in->la;
-    char why[120];
-    if (open_library(la, why, sizeof why))
-        return fail(in, TRS_ESUPPORT, "packed by %s, and packed files need libarchive (%s)",
-                    packing(in), why);
-    struct archive *a = in->unpack = la->archive_read_new();
-    if (!in->block) in->block = trs_alloc(&in->mem, BLOCK, 1);
-    if (!a || !in->block) return fail(in, TRS_EMEM, "out of memory");
-    la->archive_read_support_filter_gzip(a);
-    la->archive_read_support_filter_xz(a);
-    la->archive_read_support_filter_zstd(a);
-    la->archive_read_support_filter_bzip2(a);
-    la->archive_read_support_format_tar(a);
-    la->archive_read_support_format_raw(a);
-    la->archive_read_support_format_empty(a);
-    return la->archive_read_open(a, in, NULL, give_packed, NULL) ? fail_archive(in) : TRS_OK;
-}
-
-/* Go to the member; 1: there, 0: there is none. */
-static int find_member(trs_input *in, bool rhs, bool any)
-{
-    const archive_library *la = &in->la;
-    struct archive *a = in->unpack;
-    struct archive_entry *e;
-    int rc;
-    while ((rc = la->archive_read_next_header(a, &e)) == ARCHIVE_OK || rc == ARCHIVE_WARN) {
-        if ((la->archive_format(a) & ARCHIVE_FORMAT_BASE_MASK) != ARCHIVE_FORMAT_TAR)
-            return rhs ? 0 : 1; /* one packed file */
-        const char *name = la->archive_entry_pathname(e);
-        if (name && la->archive_entry_filetype(e) == AE_IFREG && wanted(in, name, rhs, any))
-            return 1;
-    }
-    if (rc != ARCHIVE_EOF) return fail_archive(in);
-    in->ended = la->archive_format(a) == ARCHIVE_FORMAT_EMPTY;
-    return in->ended && !rhs;
-}
-
-static void close_archive(trs_input *in)
-{
-    if (in->unpack) in->la.archive_read_free(in->unpack);
-    trs_library_close(in->la.library);
-    in->unpack = in->la.library = NULL;
-}
-
-/* The matrix that bears the archive's name, else the first .mtx file. */
-static int start_unpacking(trs_input *in, bool rhs)
-{
-    int rc = open_archive(in);
-    int found = rc ? rc : find_member(in, rhs, false);
-    if (found == 0 && !rhs && lseek(in->fd, 0, SEEK_SET) == 0) {
-        close_archive(in);
-        in->looked = in->used = 0;
-        in->got = 0;
-        rc = open_archive(in);
-        found = rc ? rc : find_member(in, rhs, true);
-    }
-    if (found) return found < 0 ? found : TRS_OK;
-    if (rhs) return fail(in, TRS_EFILE, "no right-hand side (NAME_b.mtx or NAME_rhs.mtx) in it");
-    return fail(in, TRS_EFILE, "no matrix (%s file) in the archive", in->suffix);
-}
-
-static int64_t read_unpacked(trs_input *in, char *to, int64_t n)
-{
-    la_ssize_t k = in->la.archive_read_data(in->unpack, to, (size_t)n);
-    return k < 0 ? fail_archive(in) : k;
-}
-#else
-static void close_archive(trs_input *in)
-{
-    (void)in;
-}
-
-static int start_unpacking(trs_input *in, bool rhs)
-{
-    (void)rhs;
-    return fail(in, TRS_ESUPPORT, "packed by %s, and this build has no libarchive: unpack it first",
-                packing(in));
-}
-
-static int64_t read_unpacked(trs_input *in, char *to, int64_t n)
-{
-    (void)in, (void)to, (void)n;
-    return 0;
-}
-#endif
 
 /* ---- open, close --------------------------------------------------------------------------- */
 
@@ -331,7 +153,22 @@ static int map_file(trs_input *in)
     return TRS_OK;
 }
 
-static int start(trs_input *in, bool rhs)
+static int open_archive(trs_input *in, const char *kind, const trs_input_options *opt)
+{
+    char why[160];
+    const trs_archive_source from = {.file = in->file,
+                                     .kind = kind,
+                                     .suffix = opt->suffix ? opt->suffix : ".mtx",
+                                     .rhs = opt->rhs,
+                                     .memory = in->mem,
+                                     .user = in,
+                                     .read = read_packed,
+                                     .rewind = rewind_packed};
+    int rc = trs_archive_open(&in->archive, &from, why, sizeof why);
+    return rc ? fail(in, rc, "%s", why) : TRS_OK;
+}
+
+static int start(trs_input *in, const trs_input_options *opt)
 {
     struct stat st;
     bool standard = !strcmp(in->file, "-");
@@ -340,10 +177,11 @@ static int start(trs_input *in, bool rhs)
     if (S_ISDIR(st.st_mode)) return fail(in, TRS_EFILE, "%s", strerror(EISDIR));
     bool regular = S_ISREG(st.st_mode) && st.st_size > 0;
     if (regular) in->packed = st.st_size;
-    int rc = look(in);
+    int rc = read_head(in);
     if (rc) return rc;
-    if (packing(in)) return start_unpacking(in, rhs);
-    if (rhs)
+    const char *kind = trs_archive_kind(in->head, in->looked);
+    if (kind) return open_archive(in, kind, opt);
+    if (opt->rhs)
         return fail(in, TRS_EFILE, "not an archive: it holds no right-hand side beside the matrix");
     return regular && !standard ? map_file(in) : TRS_OK;
 }
@@ -354,10 +192,9 @@ int trs_input_open(trs_input **out, const char *file, const trs_input_options *o
     if (!in) return trs_fail(TRS_EMEM, "%s: out of memory", trs_input_name(file));
     in->mem = opt->memory;
     in->file = file;
-    in->suffix = opt->suffix ? opt->suffix : ".mtx";
     in->limit = opt->limit;
     in->fd = -1;
-    int rc = start(in, opt->rhs);
+    int rc = start(in, opt);
     if (!rc) return TRS_OK;
     trs_fail(rc, "%s", in->message);
     trs_input_close(in);
@@ -368,10 +205,9 @@ int trs_input_open(trs_input **out, const char *file, const trs_input_options *o
 void trs_input_close(trs_input *in)
 {
     if (!in) return;
-    close_archive(in);
+    trs_archive_close(in->archive);
     if (in->map) munmap(in->map, (size_t)in->size);
     if (in->fd > STDIN_FILENO) close(in->fd);
-    trs_free(&in->mem, in->block);
     trs_free(&in->mem, in->hold);
     trs_memory mem = in->mem;
     trs_free(&mem, in);
@@ -379,12 +215,19 @@ void trs_input_close(trs_input *in)
 
 /* ---- streams ------------------------------------------------------------------------------- */
 
-/* Up to n bytes of text; 0: the end. */
+static int64_t read_unpacked(trs_input *in, char *to, int64_t n)
+{
+    char why[160];
+    int64_t k = trs_archive_read(in->archive, to, n, why, sizeof why);
+    return k < 0 ? fail(in, (int)k, "%s", why) : k;
+}
+
+/* Read up to n bytes of text; 0: the end, or a negative status. */
 static int64_t read_text(trs_input *in, char *to, int64_t n)
 {
     if (in->ended) return 0;
-    int64_t k = in->unpack ? read_unpacked(in, to, n) : read_raw(in, to, n);
-    if (k < 0) return in->unpack ? k : fail_errno(in);
+    int64_t k = in->archive ? read_unpacked(in, to, n) : read_raw(in, to, n);
+    if (k < 0) return in->archive ? k : fail_errno(in);
     in->ended = k == 0;
     in->seen += k;
     if (in->seen <= in->limit) return k;
@@ -392,7 +235,7 @@ static int64_t read_text(trs_input *in, char *to, int64_t n)
                 in->limit);
 }
 
-/* *p [*room] grows to `bytes` at least, keeping the first `keep`. */
+/* Let *p [*room] grow to at least `bytes`; the first `keep` stay. */
 static int grow(trs_input *in, char **p, int64_t *room, int64_t keep, int64_t bytes)
 {
     if (*room >= bytes) return TRS_OK;
@@ -405,7 +248,7 @@ static int grow(trs_input *in, char **p, int64_t *room, int64_t keep, int64_t by
     return TRS_OK;
 }
 
-/* Put what is left in hold at its front and add a block to it: bytes read, 0, or a status. */
+/* Move what is left in hold to its front and read more behind it.  Returns the bytes read, 0, or a negative status. */
 static int64_t refill(trs_input *in)
 {
     int64_t left = in->to - in->from;
@@ -432,6 +275,7 @@ static int stream_line(trs_input *in, const char **line, int64_t *length)
         if (!nl) k = refill(in);
         if (k < 0) return (int)k;
     }
+    TRS_ASSERT(in->from <= in->to && in->to <= in->room);
     if (in->to == in->from) return 0;
     in->cut = !nl;
     *line = in->hold + in->from;
@@ -440,8 +284,8 @@ static int stream_line(trs_input *in, const char **line, int64_t *length)
     return 1;
 }
 
-/* Read until there are `bytes` of text and a line end among them: the bytes in text->buffer, or a
- * status.  What comes after the last line end goes back to hold. */
+/* Read into text->buffer until it holds `bytes` and a line end is among them.  Returns the bytes that it holds, or a negative
+ * status. */
 static int64_t stream_fill(trs_input *in, int64_t bytes, trs_text *text)
 {
     int64_t n = in->to - in->from, want = bytes > n ? bytes : n, k = 1;
@@ -458,6 +302,7 @@ static int64_t stream_fill(trs_input *in, int64_t bytes, trs_text *text)
     return rc;
 }
 
+/* The next text of a stream.  What follows its last line end goes to hold. */
 static int stream_next(trs_input *in, int64_t bytes, trs_text *text)
 {
     int64_t n = stream_fill(in, bytes, text);
@@ -466,6 +311,7 @@ static int stream_next(trs_input *in, int64_t bytes, trs_text *text)
     int64_t end = nl && !in->ended ? nl + 1 - p : n, left = n - end;
     int rc = grow(in, &in->hold, &in->room, 0, left);
     if (rc) return rc;
+    TRS_ASSERT(left >= 0 && end > 0);
     if (left) memcpy(in->hold, p + end, (size_t)left);
     in->to = left;
     in->cut = text->cut = p[end - 1] != '\n';
@@ -499,6 +345,7 @@ static int map_next(trs_input *in, int64_t bytes, trs_text *text)
         if (nl && nl + 1 - p <= left - TRS_TEXT_PAD) n = nl + 1 - p;
     }
     in->at += n;
+    TRS_ASSERT(n > 0 && in->at <= in->size);
     text->begin = p;
     text->end = p + n;
     text->cut = false;

@@ -1,8 +1,15 @@
 # lib/io
-libcore_la_SOURCES += lib/io/boeing.h lib/io/input.c lib/io/input.h lib/io/mm.h \
-	lib/io/mm_build.c lib/io/mm_digits.h lib/io/mm_header.c lib/io/mm_number.c lib/io/mm_number.h \
-	lib/io/mm_parse.c lib/io/mm_powers.c lib/io/mm_print.c lib/io/mm_read.c lib/io/mm_store.c \
-	lib/io/mm_write.c lib/io/mmio.c lib/io/output.c lib/io/output.h lib/io/unpack.c
+libcore_la_SOURCES += lib/io/archive.c lib/io/archive.h lib/io/boeing.h lib/io/input.c lib/io/input.h \
+	lib/io/mmio.c lib/io/output.c lib/io/output.h lib/io/unpack.c
+# decimal: numbers as text
+libcore_la_SOURCES += lib/io/decimal/digits.h lib/io/decimal/powers.c lib/io/decimal/powers.h \
+	lib/io/decimal/print.c lib/io/decimal/print.h lib/io/decimal/read.c lib/io/decimal/read.h
+# mm: Matrix Market files
+libcore_la_SOURCES += lib/io/mm/build.c lib/io/mm/build.h lib/io/mm/chunk.c lib/io/mm/dense.c \
+	lib/io/mm/duplicates.c lib/io/mm/explain.c lib/io/mm/header.c lib/io/mm/lines.c lib/io/mm/mm.h \
+	lib/io/mm/parse.c lib/io/mm/parse.h lib/io/mm/read.c lib/io/mm/sort.c lib/io/mm/store.c \
+	lib/io/mm/store.h lib/io/mm/write.c
+EXTRA_DIST += lib/io/README.md
 
 # tests
 if HAVE_CMOCKA

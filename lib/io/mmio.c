@@ -1,11 +1,13 @@
-/* mmio.c: the C interface of NIST's mmio on this library's reading of lines and numbers.
+/* mmio.c: the C interface of NIST's mmio, with the numbers, banners and sizes of this library's reader.
  *
- * Callers of mmio hold the FILE and often read the entries themselves, so everything here goes
- * line by line and leaves the FILE just behind the last line that was needed. */
+ * Callers of mmio hold the FILE and often read the entries themselves.  So everything here goes line by line, and leaves
+ * the FILE just behind the last line that was needed.  Source of the interface: Boisvert, Pozo, Remington, The Matrix
+ * Market Exchange Formats: Initial Design, NISTIR 5935, 1996, and mmio.h. */
 #include "config.h"
 
-#include "mm.h"
-#include "mm_number.h"
+#include "decimal/print.h"
+#include "decimal/read.h"
+#include "mm/mm.h"
 #include "trisolve-mmio.h"
 
 #include <limits.h>
@@ -30,7 +32,7 @@ static bool make_room(line *l)
     return true;
 }
 
-/* The next line, without its end; false: there is none. */
+/* Read the next line, without its end; false: there is none. */
 static bool read_line(FILE *f, line *l)
 {
     int c = EOF;
@@ -47,7 +49,7 @@ static bool read_line(FILE *f, line *l)
     return true;
 }
 
-/* The next line that is neither blank nor a comment. */
+/* Read the next line that is neither blank nor a comment. */
 static bool read_full_line(FILE *f, line *l)
 {
     while (read_line(f, l)) {
@@ -73,7 +75,7 @@ static const char *word_of(char c, const char *letters, const char *const *words
     return p ? words[p - letters] : NULL;
 }
 
-/* The banner's words behind "matrix"; false: a letter that is none. */
+/* Write the words of the banner, from "matrix" on; false: a letter of t stands for none. */
 static bool spell(MM_typecode t, char *text, size_t size)
 {
     static const char *const formats[] = {MM_COORDINATE_STR, MM_ARRAY_STR};
@@ -90,6 +92,13 @@ char *mm_typecode_to_str(MM_typecode matcode)
 {
     char text[80];
     return spell(matcode, text, sizeof text) ? strdup(text) : NULL;
+}
+
+/* How many doubles a value has. */
+static int parts_of(MM_typecode t)
+{
+    if (mm_is_complex(t)) return 2;
+    return mm_is_pattern(t) ? 0 : 1;
 }
 
 static int count_words(const char *p)
@@ -166,7 +175,7 @@ static const char *read_value(const char *p, double *x, bool whole)
     return end;
 }
 
-/* One entry within M x N on a line of its own. */
+/* Read one entry of an M x N matrix, on a line of its own. */
 static int read_entry(FILE *f, line *l, int M, int N, int *row, int *col, double v[2],
                       MM_typecode t)
 {
@@ -190,11 +199,11 @@ int mm_read_mtx_crd_data(FILE *f, int M, int N, int nz, int row[], int col[], do
                          MM_typecode matcode)
 {
     line l = {0};
-    int rc = 0, words = mm_is_complex(matcode) ? 2 : mm_is_pattern(matcode) ? 0 : 1;
+    int rc = 0, parts = parts_of(matcode);
     for (int k = 0; k < nz && !rc; k++) {
         double v[2] = {0, 0};
         rc = read_entry(f, &l, M, N, &row[k], &col[k], v, matcode);
-        if (!rc && words) memcpy(val + (int64_t)words * k, v, (size_t)words * sizeof *v);
+        if (!rc && parts) memcpy(val + (int64_t)parts * k, v, (size_t)parts * sizeof *v);
     }
     free(l.p);
     return rc;
@@ -216,12 +225,12 @@ int mm_read_mtx_crd_entry(FILE *f, int *row, int *col, double *real, double *img
 
 typedef struct triplets {
     int *row, *col; /* [room] */
-    double *val;    /* [words*room] */
+    double *val;    /* [parts*room] */
     int room;
-    size_t words;
+    size_t parts; /* of a value: 2 when complex, else 1 */
 } triplets;
 
-/* Room for k + 1 entries, asked for in steps: a size line may promise anything. */
+/* Make room for k + 1 entries.  It is asked for in steps, because a size line may announce anything. */
 static bool grow(triplets *a, int k)
 {
     if (k < a->room) return true;
@@ -230,14 +239,14 @@ static bool grow(triplets *a, int k)
     if (row) a->row = row;
     int *col = realloc(a->col, (size_t)room * sizeof *col);
     if (col) a->col = col;
-    double *val = realloc(a->val, (size_t)room * a->words * sizeof *val);
+    double *val = realloc(a->val, (size_t)room * a->parts * sizeof *val);
     if (val) a->val = val;
     if (!row || !col || !val) return false;
     a->room = room;
     return true;
 }
 
-/* nz entries and nothing after them. */
+/* Read nz entries, and see that nothing follows them. */
 static int read_all_entries(FILE *f, int M, int N, int nz, triplets *a, MM_typecode t)
 {
     line l = {0};
@@ -246,7 +255,7 @@ static int read_all_entries(FILE *f, int M, int N, int nz, triplets *a, MM_typec
         double v[2] = {0, 0};
         if (!grow(a, k)) rc = MM_COULD_NOT_READ_FILE;
         if (!rc) rc = read_entry(f, &l, M, N, a->row + k, a->col + k, v, t);
-        if (!rc) memcpy(a->val + a->words * (size_t)k, v, a->words * sizeof *v);
+        if (!rc) memcpy(a->val + a->parts * (size_t)k, v, a->parts * sizeof *v);
     }
     if (!rc && read_full_line(f, &l)) rc = MM_PREMATURE_EOF;
     free(l.p);
@@ -258,7 +267,7 @@ static int read_open_file(FILE *f, int *M, int *N, int *nz, triplets *a, MM_type
     int rc = mm_read_banner(f, matcode);
     if (rc) return rc;
     if (!mm_is_valid(*matcode) || !mm_is_sparse(*matcode)) return MM_UNSUPPORTED_TYPE;
-    a->words = mm_is_complex(*matcode) ? 2 : 1;
+    a->parts = mm_is_complex(*matcode) ? 2 : 1;
     rc = mm_read_mtx_crd_size(f, M, N, nz);
     return rc ? rc : read_all_entries(f, *M, *N, *nz, a, *matcode);
 }
@@ -335,13 +344,13 @@ int mm_write_mtx_array_size(FILE *f, int M, int N)
 static int write_entries(FILE *f, int nz, const int row[], const int col[], const double val[],
                          MM_typecode t)
 {
-    int words = mm_is_complex(t) ? 2 : mm_is_pattern(t) ? 0 : 1;
+    int parts = parts_of(t);
     for (int64_t k = 0; k < nz; k++) {
         char text[2 * TRS_REAL_TEXT + 40];
         char *p = text + sprintf(text, "%d %d", row[k], col[k]);
-        for (int w = 0; w < words; w++) {
+        for (int w = 0; w < parts; w++) {
             *p++ = ' ';
-            p = trs_put_real(p, val[words * k + w]);
+            p = trs_put_real(p, val[parts * k + w]);
         }
         *p++ = '\n';
         if (fwrite(text, 1, (size_t)(p - text), f) != (size_t)(p - text))

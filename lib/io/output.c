@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "output.h"
-#include "mm.h"
+#include "input.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@ int trs_output_fail(trs_output *out, int code, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    TRS_OMP(omp critical(trs_output))
+#pragma omp critical(trs_output)
     {
         snprintf(out->message, sizeof out->message, "%s: %s", trs_input_name(out->file), text);
         out->code = code;
@@ -28,7 +28,7 @@ int trs_output_fail(trs_output *out, int code, const char *format, ...)
     return code;
 }
 
-/* A name of an open file, which is not to be replaced by another one. */
+/* Is it the name of an open file?  Such a one must not be replaced by another file. */
 static bool is_open_file(const char *file)
 {
     return !strncmp(file, "/dev/fd/", 8) || !strncmp(file, "/dev/std", 8);
@@ -39,7 +39,7 @@ static bool is_standard(const char *file)
     return !strcmp(file, "-") || !strcmp(file, "/dev/stdout");
 }
 
-/* A new file beside the target, with the rights that the target has, or a new file gets. */
+/* Create a new file beside the target, with the access rights of the target, or those that a new file gets. */
 static int create_part(trs_output *out, const struct stat *old)
 {
     size_t size = strlen(out->target) + 40;
@@ -77,7 +77,8 @@ int trs_output_open(trs_output *out)
     }
     if (exists && access(out->file, W_OK))
         return trs_output_fail(out, TRS_EFILE, "%s", strerror(errno));
-    out->target = exists ? realpath(out->file, NULL) : strdup(out->file); /* through a link */
+    out->target =
+        exists ? realpath(out->file, NULL) : strdup(out->file); /* of a link, what it leads to */
     if (!out->target) return trs_output_fail(out, TRS_EMEM, "out of memory");
     return create_part(out, exists ? &st : NULL);
 }
@@ -99,7 +100,6 @@ int trs_output_put(trs_output *out, const void *data, int64_t n, int64_t offset)
     return TRS_OK;
 }
 
-/* Close, and rename or remove. */
 int trs_output_close(trs_output *out)
 {
     if (out->fd > STDERR_FILENO && close(out->fd) && !out->code)

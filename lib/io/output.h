@@ -1,8 +1,7 @@
 /* output.h: a file that appears complete or not at all.
  *
- * What is written goes to a new file beside the one asked for, which is renamed when all is well:
- * nobody ever sees half of it.  What is no ordinary file (standard output, /dev/..., a pipe) is
- * written to directly, in order. */
+ * The text is written to a new file beside the one asked for, which is renamed when all is well: nobody ever sees half of
+ * it.  What is not a regular file (standard output, /dev/..., a pipe) is written to directly, in order. */
 #ifndef TRS_OUTPUT_H
 #define TRS_OUTPUT_H
 
@@ -14,22 +13,22 @@
 
 typedef struct trs_output {
     const char *file;
-    char *target; /* what to rename to; NULL: written directly */
-    char *part;   /* the new file until then */
+    char *target; /* what the new file is renamed to; NULL: the file is written to directly */
+    char *part;   /* the name of the new file until then */
     int fd;
-    bool placed;    /* pieces may be written at their places, in any order */
-    int64_t offset; /* bytes so far */
+    bool placed;    /* texts may be written at their offsets, in any order */
+    int64_t offset; /* where the next text begins; the callers count it */
     int code;
-    char message[320]; /* the sentence of the first failure */
+    char message[320]; /* the sentence of the latest failure */
 } trs_output;
 
-/* Of trs_output, file and fd = -1 are set by the caller. */
+/* The caller has set file, fd = -1, and zeros. */
 int trs_output_open(trs_output *out);
 int trs_output_put(trs_output *out, const void *p, int64_t n, int64_t offset);
-int trs_output_close(
-    trs_output *out); /* also after a failed open: rename or remove; out->code, and its sentence */
+/* Close the file, and rename or remove it; also after a failed open.  Returns out->code, with its sentence. */
+int trs_output_close(trs_output *out);
 
-/* Keep the sentence and the code, return it; threads may call it. */
+/* Keep the sentence and the code, and return the code; threads may call it. */
 int trs_output_fail(trs_output *out, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

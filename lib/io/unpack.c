@@ -1,11 +1,11 @@
-/* unpack.c: the text of a packed file for readers of other formats: trs_unpack. */
+/* unpack.c: trs_unpack gives the text of a packed file to readers of other formats. */
 #include "config.h"
 
-#include "mm.h"
+#include "mm/mm.h"
 
 #include <stdio.h>
 
-enum { PIECE = 1 << 18 };
+enum { TEXT_BYTES = 1 << 18 };
 
 static int unpack(const char *file, const char *member, int64_t limit,
                   int (*put)(void *user, const char *text, int64_t bytes), void *user)
@@ -17,7 +17,7 @@ static int unpack(const char *file, const char *member, int64_t limit,
     trs_text text = {0};
     int rc = trs_input_open(&in, file, &opt);
     if (rc) return rc;
-    while ((rc = trs_input_next(in, PIECE, &text)) == 1)
+    while ((rc = trs_input_next(in, TEXT_BYTES, &text)) == 1)
         if (put(user, text.begin, text.end - text.begin - text.cut)) break;
     if (rc < 0) trs_fail(rc, "%s", trs_input_message(in));
     trs_input_text_free(in, &text);

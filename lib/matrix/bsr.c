@@ -90,22 +90,22 @@ int trs_bsr_import(trs_context *ctx, const trs_mat *m, trs_tri *t)
     return rc;
 }
 
-int trs_lines_of(trs_context *ctx, const trs_mat *m, trs_mat *lines)
+int trs_unblock(trs_context *ctx, const trs_mat *m, trs_mat *out)
 {
     expanded e;
-    *lines = *m;
+    *out = *m;
     if (m->format != TRS_BSR) return TRS_OK;
     int rc = expand(ctx, m, &e);
     if (rc) return rc;
     trs_free(&ctx->mem, e.place);
-    *lines = e.csr;
+    *out = e.csr;
     return TRS_OK;
 }
 
-void trs_lines_done(trs_context *ctx, const trs_mat *m, trs_mat *lines)
+void trs_unblock_done(trs_context *ctx, const trs_mat *m, trs_mat *out)
 {
     if (m->format != TRS_BSR) return;
-    trs_free(&ctx->mem, (void *)lines->ptr);
-    trs_free(&ctx->mem, (void *)lines->idx);
-    trs_free(&ctx->mem, (void *)lines->val);
+    trs_free(&ctx->mem, (void *)out->ptr);
+    trs_free(&ctx->mem, (void *)out->idx);
+    trs_free(&ctx->mem, (void *)out->val);
 }

@@ -152,7 +152,7 @@ static int take_all(trs_context *ctx, intake *in)
     return all_lines(ctx, in) ? TRS_OK : TRS_EMATRIX;
 }
 
-int trs_straight_import(trs_context *ctx, const trs_mat *m, trs_tri *t)
+int trs_canonical_import(trs_context *ctx, const trs_mat *m, trs_tri *t)
 {
     intake in = {.m = m,
                  .t = t,
@@ -169,7 +169,7 @@ int trs_straight_import(trs_context *ctx, const trs_mat *m, trs_tri *t)
     return rc;
 }
 
-bool trs_is_straight(const trs_context *ctx, trs_tri *t)
+bool trs_is_canonical(const trs_context *ctx, trs_tri *t)
 {
     const trs_mat m = {.n = t->n, .nnz = t->nnz, .ptr = t->ptr, .idx = t->idx};
     intake in = {.m = &m, .t = t, .diagonal_last = true, .wide_ptr = true, .good = true};

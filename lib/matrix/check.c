@@ -34,26 +34,26 @@ bool trs_overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes)
            (uintptr_t)b < (uintptr_t)a + (uintptr_t)a_bytes;
 }
 
-/* ---- the caller's lines: rows of CSR, columns of the others --------------------------------- */
+/* ---- the caller's matrix by its major index: the row of CSR, the column of the others -------- */
 
-int64_t trs_line_begin(const trs_mat *m, int64_t l)
+int64_t trs_major_begin(const trs_mat *m, int64_t l)
 {
     if (m->format == TRS_DENSE) return l * m->ld;
     return trs_index(m->ptr, m->ptr_bits ? m->ptr_bits : 64, l) - m->base;
 }
 
-int64_t trs_line_end(const trs_mat *m, int64_t l)
+int64_t trs_major_end(const trs_mat *m, int64_t l)
 {
-    return m->format == TRS_DENSE ? l * m->ld + m->n : trs_line_begin(m, l + 1);
+    return m->format == TRS_DENSE ? l * m->ld + m->n : trs_major_begin(m, l + 1);
 }
 
-int64_t trs_line_cross(const trs_mat *m, int64_t l, int64_t p)
+int64_t trs_minor_index(const trs_mat *m, int64_t l, int64_t p)
 {
     if (m->format == TRS_DENSE) return p - l * m->ld;
     return trs_index(m->idx, m->idx_bits ? m->idx_bits : 32, p) - m->base;
 }
 
-int64_t trs_line_count(const trs_mat *m)
+int64_t trs_major_count(const trs_mat *m)
 {
     return m->format == TRS_BSR ? m->n / m->block : m->n;
 }
@@ -114,7 +114,7 @@ static int check_shape(const trs_mat *m)
         return trs_fail(TRS_EARG, "ptr_bits %d, idx_bits %d: 32 or 64 each", m->ptr_bits,
                         m->idx_bits);
     int rc = m->format == TRS_BSR ? check_blocks(m) : TRS_OK;
-    const int64_t lines = rc ? 0 : trs_line_count(m);
+    const int64_t lines = rc ? 0 : trs_major_count(m);
     if (!rc && m->nnz > lines * lines)
         rc = trs_fail(TRS_EMATRIX, "nnz = %" PRId64 " is more than %" PRId64 " squared", m->nnz,
                       lines);
@@ -135,7 +135,7 @@ static int check_pointers(const trs_mat *m, int bits, const char *line)
     int64_t last = trs_index(m->ptr, bits, 0);
     if (last != m->base)
         return trs_fail(TRS_EMATRIX, "ptr[0] = %" PRId64 ", but base is %d", last, m->base);
-    for (int64_t i = 0; i < trs_line_count(m); i++) {
+    for (int64_t i = 0; i < trs_major_count(m); i++) {
         int64_t next = trs_index(m->ptr, bits, i + 1);
         if (next < last || next - m->base > m->nnz)
             return trs_fail(TRS_EMATRIX,
@@ -153,7 +153,7 @@ static int check_pointers(const trs_mat *m, int bits, const char *line)
 static int check_indices(const trs_mat *m, int pbits, int ibits)
 {
     const bool csr = trs_by_rows(m);
-    const int64_t lines = trs_line_count(m);
+    const int64_t lines = trs_major_count(m);
     for (int64_t i = 0; i < lines; i++) {
         int64_t end = trs_index(m->ptr, pbits, i + 1) - m->base;
         for (int64_t p = trs_index(m->ptr, pbits, i) - m->base; p < end; p++) {

@@ -200,7 +200,7 @@ int trs_tri_import(trs_context *ctx, const trs_mat *m, trs_tri *t)
     source s = {m, m->ptr_bits ? m->ptr_bits : 64, m->idx_bits ? m->idx_bits : 32, by_rows,
                 by_rows == !!(m->kind & TRS_LOWER)};
     lines l = {.s = &s, .t = t, .twice = INT64_MAX, .ascend = true};
-    int rc = trs_straight_import(ctx, m, t);
+    int rc = trs_canonical_import(ctx, m, t);
     if (rc != TRS_EMATRIX) return rc;
     rc = trs_check_mat(m);
     if (rc) return rc;

@@ -27,8 +27,8 @@ int64_t trs_value_count(const trs_mat *m);                /* numbers in val */
 /* Bytes of B or X [n, nrhs], both > 0; -1: p is NULL, ld too small, or so large that no memory has it. */
 int64_t trs_extent(const void *p, int64_t n, int nrhs, int64_t ld, trs_layout layout, trs_dtype t);
 bool trs_overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes);
-int64_t trs_line_count(const trs_mat *m); /* rows, columns, or rows of blocks */
-bool trs_by_rows(const trs_mat *m);       /* a line is a row */
+int64_t trs_major_count(const trs_mat *m); /* rows, columns, or rows of blocks: what ptr delimits */
+bool trs_by_rows(const trs_mat *m);        /* the major index is the row */
 bool trs_in_triangle(unsigned kind, int64_t row, int64_t col);
 bool trs_is_zero(const trs_mat *m, int64_t k); /* number k of val */
 
@@ -36,9 +36,9 @@ bool trs_is_zero(const trs_mat *m, int64_t k); /* number k of val */
  * DENSE (convert.c). */
 int trs_tri_import(trs_context *ctx, const trs_mat *m, trs_tri *t);
 int trs_bsr_import(trs_context *ctx, const trs_mat *m, trs_tri *t); /* the same for BSR (bsr.c) */
-/* m itself, or as CSR when it is BSR (bsr.c); then trs_lines_done, unless that failed. */
-int trs_lines_of(trs_context *ctx, const trs_mat *m, trs_mat *lines);
-void trs_lines_done(trs_context *ctx, const trs_mat *m, trs_mat *lines);
+/* out is m itself, or its CSR when m is BSR (bsr.c); call trs_unblock_done afterwards, unless that failed. */
+int trs_unblock(trs_context *ctx, const trs_mat *m, trs_mat *out);
+void trs_unblock_done(trs_context *ctx, const trs_mat *m, trs_mat *out);
 /* idx for t->nnz entries, val and src if they are wanted, within the limit; after TRS_EMEM the caller frees
  * what is there. */
 int trs_tri_entries(trs_context *ctx, trs_tri *t, bool values, bool places);
@@ -53,10 +53,10 @@ int trs_tri_permute(trs_context *ctx, const trs_tri *a, const int32_t *perm, trs
 void trs_tri_read_values(const trs_context *ctx, trs_tri *t, const void *val);
 void trs_tri_free(trs_context *ctx, trs_tri *t);
 
-/* The lines of a checked host matrix: rows of CSR, columns of CSC and DENSE.  Entry p of line l, with
- * begin <= p < end, stands in column or row `cross`. */
-int64_t trs_line_begin(const trs_mat *m, int64_t l);
-int64_t trs_line_end(const trs_mat *m, int64_t l);
-int64_t trs_line_cross(const trs_mat *m, int64_t l, int64_t p);
+/* A checked host matrix by its major index, which is the row of CSR and the column of CSC and DENSE.  The entries
+ * of major index l are begin <= p < end; the minor index of entry p is its column, or its row. */
+int64_t trs_major_begin(const trs_mat *m, int64_t l);
+int64_t trs_major_end(const trs_mat *m, int64_t l);
+int64_t trs_minor_index(const trs_mat *m, int64_t l, int64_t p);
 
 #endif

@@ -27,8 +27,8 @@ static void count_columns(const trs_mat *m, int64_t *count)
 {
     const bool rows = trs_by_rows(m);
     for (int64_t l = 0; l < m->n; l++)
-        for (int64_t p = trs_line_begin(m, l), end = trs_line_end(m, l); p < end; p++)
-            if (is_entry(m, p)) count[rows ? trs_line_cross(m, l, p) : l]++;
+        for (int64_t p = trs_major_begin(m, l), end = trs_major_end(m, l); p < end; p++)
+            if (is_entry(m, p)) count[rows ? trs_minor_index(m, l, p) : l]++;
 }
 
 /* Row and place of every entry, from next [j] on in column j. */
@@ -36,9 +36,9 @@ static void fill_columns(const trs_mat *m, int64_t *next, trs_tri *A)
 {
     const bool rows = trs_by_rows(m);
     for (int64_t l = 0; l < m->n; l++)
-        for (int64_t p = trs_line_begin(m, l), end = trs_line_end(m, l); p < end; p++) {
+        for (int64_t p = trs_major_begin(m, l), end = trs_major_end(m, l); p < end; p++) {
             if (!is_entry(m, p)) continue;
-            const int64_t c = trs_line_cross(m, l, p), q = next[rows ? c : l]++;
+            const int64_t c = trs_minor_index(m, l, p), q = next[rows ? c : l]++;
             A->idx[q] = (int32_t)(rows ? l : c);
             A->src[q] = p;
         }

@@ -11,7 +11,7 @@
 
 #include "base/device.h"
 #include "select.h"
-#include "io/mm_number.h"
+#include "io/decimal/read.h"
 #include "base/parallel.h"
 
 #include <errno.h>

@@ -10,27 +10,25 @@ int trs_machine_find(trs_context *ctx, bool gpu);
 /* Of a GPU of this compute capability and width of bus; major 0: none. */
 void trs_machine_built_in(trs_context *ctx, int major, int minor, int bus_bits);
 
-/* Predicted seconds of a solve, in its terms (cost.c); part NULL: before the analysis. */
-double trs_predict(const trs_context *ctx, const trs_solver *s, const trs_part *part,
-                   const trs_shape *shape, bool on_device, trs_cost *c);
+/* Predicted seconds of a solve, in its terms, before it is built (built NULL) or after; NAN: not for this solver, and
+ * *why says why. */
+double trs_predict(const trs_prospect *p, const trs_machine *m, const trs_solver *s,
+                   const trs_instance *built, bool on_device, trs_cost *c, const char **why);
 size_t trs_describe_shape(char *text, size_t size, const trs_shape *s); /* characters written */
 
 typedef struct trs_candidate {
     const trs_solver *solver;
     double seconds; /* predicted */
     trs_cost cost;
-    bool try_both; /* a twin that may be faster than cpu-serial, or slower: ask both */
+    bool
+        try_both; /* it gives the bits of cpu-serial, and may be faster or slower: solve with both */
 } trs_candidate;
 
 enum { TRS_CANDIDATES = 3 };
 
-/* The cheapest available solvers for a side, the chosen one first; how many (cost.c).
+/* The cheapest available solvers for a prospect, the chosen one first; how many.
  * reason: the shape, and what is predicted of the first two. */
-int trs_choose(const trs_context *ctx, const trs_shape *s, bool on_device,
-               trs_candidate c[TRS_CANDIDATES], char *reason, size_t size);
-
-void trs_tally_levels(const trs_context *ctx, trs_side *s);
-void trs_shape_of(const trs_context *ctx, const trs_side *s, trs_shape *shape);
-bool trs_fits(const trs_solver *s, const trs_shape *shape, int64_t limit);
+int trs_choose(const trs_prospect *p, bool on_device, trs_candidate c[TRS_CANDIDATES], char *reason,
+               size_t size);
 
 #endif

@@ -1,11 +1,12 @@
-/* cpu_dense.c: the seed's naive CPU solver: the sparse triangle as a full matrix.
+/* cpu_dense.c: forward substitution by columns on the sparse triangle as a full matrix.
+ * Source: slides "GPU-accelerated sparse triangular solver", page "Basic Algorithm", "Naive CPU" of page "Results":
  *
  *     for i = 1, n:  x(i) = x(i) / L(i, i);  x(i+1:n) = x(i+1:n) - L(i+1:n, i) x(i)
  *
- * The slide's loop divides nowhere because its L has a unit diagonal; here the diagonal is divided by.
- * A zero that is stored is multiplied like any number; where nothing is stored x is passed over, so that a NaN
- * or Inf in b does not reach rows that do not depend on it (cpu_full.h).
- * Source: seed slides, "Basic Algorithm".  Bytes: 8 n^2 / 2; refuses beyond the memory limit. */
+ * The page's loop divides nowhere because its L has a unit diagonal; here the diagonal is divided by.  A zero that is
+ * stored is multiplied like any number; what is not stored is passed over, so that a NaN or Inf in b does not reach
+ * rows that do not depend on it (cpu_full.h).
+ * Bytes: elem n^2 / 2.  Beyond the memory limit the solver refuses. */
 #ifndef T
 
 #include "config.h"
@@ -15,12 +16,12 @@
 #define TRS_BODY "solvers/cpu_dense.c"
 #include "base/each_type.h"
 
-typedef void (*solve_fn)(const trs_part *, const trs_job *);
+typedef void (*solve_fn)(const trs_instance *, const trs_job *);
 
-static int solve(const trs_part *part, const trs_job *job)
+static int solve(const trs_instance *inst, const trs_job *job)
 {
     static const solve_fn table[] = TRS_PER_TYPE(solve);
-    table[part->side->tri.dtype](part, job);
+    table[inst->op->tri.dtype](inst, job);
     return TRS_OK;
 }
 
@@ -33,9 +34,9 @@ const trs_solver trs_solver_cpu_dense = {
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
     .full = true,
-    .cost = trs_cpu_full_cost,
+    .estimate = trs_cpu_full_estimate,
     .bytes = trs_cpu_full_bytes,
-    .analyse = trs_cpu_full_analyse,
+    .build = trs_cpu_full_build,
     .update = trs_cpu_full_by_columns,
     .solve = solve,
     .release = trs_cpu_full_release,
@@ -45,10 +46,10 @@ const trs_solver trs_solver_cpu_dense = {
 
 #include "base/divide.h"
 
-static void FN(solve)(const trs_part *part, const trs_job *job)
+static void FN(solve)(const trs_instance *inst, const trs_job *job)
 {
-    const int64_t n = part->side->tri.n, bs = job->b.rs, xs = job->x.rs;
-    const T *A = part->data;
+    const int64_t n = inst->op->tri.n, bs = job->b.rs, xs = job->x.rs;
+    const T *A = inst->data;
     for (int r = 0; r < job->nrhs; r++) {
         const T *b = (const T *)job->b.p + r * job->b.cs;
         T *x = (T *)job->x.p + r * job->x.cs;

@@ -1,4 +1,4 @@
-/* cpu_full.c: the triangle of a part as a full matrix on the host, for the CPU's dense solvers. */
+/* cpu_full.c: the triangle of an operator as a full matrix on the host, for the CPU's dense solvers. */
 #ifndef T
 
 #include "config.h"
@@ -8,33 +8,40 @@
 #define TRS_BODY "solvers/cpu_full.c"
 #include "base/each_type.h"
 
-typedef void (*fill_fn)(const trs_part *, int64_t rs, int64_t cs);
+typedef void (*fill_fn)(const trs_instance *, int64_t rs, int64_t cs);
 
-static int fill(trs_part *part, int64_t rs, int64_t cs)
+static int fill(trs_instance *inst, int64_t rs, int64_t cs)
 {
     static const fill_fn table[] = TRS_PER_TYPE(fill);
-    table[part->side->tri.dtype](part, rs, cs);
-    return TRS_OK;
+    const int rc = trs_operator_host(inst->op, TRS_OP_PATTERN | TRS_OP_VALUES);
+    if (!rc) table[inst->op->tri.dtype](inst, rs, cs);
+    return rc;
 }
 
-int trs_cpu_full_by_rows(trs_part *part)
+int trs_cpu_full_by_rows(trs_instance *inst, void *stream)
 {
-    return fill(part, part->side->tri.n, 1);
+    (void)stream;
+    return fill(inst, inst->op->tri.n, 1);
 }
 
-int trs_cpu_full_by_columns(trs_part *part)
+int trs_cpu_full_by_columns(trs_instance *inst, void *stream)
 {
-    return fill(part, 1, part->side->tri.n);
+    (void)stream;
+    return fill(inst, 1, inst->op->tri.n);
 }
 
-int64_t trs_cpu_full_bytes(const trs_shape *s)
+int64_t trs_cpu_full_bytes(const trs_prospect *p)
 {
+    const trs_shape *s = &p->shape;
     return (int64_t)(s->elem * (double)s->n * (double)s->n);
 }
 
 /* Half of the square is read. */
-void trs_cpu_full_cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+const char *trs_cpu_full_estimate(const trs_prospect *p, const trs_instance *built,
+                                  const trs_machine *m, trs_cost *c)
 {
+    const trs_shape *s = &p->shape;
+    (void)built;
     const double n = (double)s->n, entries = 0.5 * n * (n + 1);
     const bool cached = n * n * s->elem < TRS_CACHE;
     const double each = m->cpu_full * (s->is_complex ? TRS_COMPLEX_TIMES : 1);
@@ -42,27 +49,28 @@ void trs_cpu_full_cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
         (entries * (s->elem * (cached ? m->cpu_cached : m->cpu_byte) + each) + n * m->cpu_row) *
         s->nrhs;
     c->hops = trs_cpu_wait(m, 1, n * s->nrhs, c->bytes);
+    return NULL;
 }
 
-int trs_cpu_full_analyse(trs_part *part)
+int trs_cpu_full_build(trs_instance *inst)
 {
-    const int64_t n = part->side->tri.n;
-    part->data = trs_new(part->ctx, n * n, trs_size(part->side->tri.dtype), "the full matrix");
-    return part->data ? TRS_OK : TRS_EMEM;
+    const int64_t n = inst->op->tri.n;
+    inst->data = trs_new(inst->ctx, n * n, trs_size(inst->op->tri.dtype), "the full matrix");
+    return inst->data ? TRS_OK : TRS_EMEM;
 }
 
-void trs_cpu_full_release(trs_part *part)
+void trs_cpu_full_release(trs_instance *inst)
 {
-    trs_free(&part->ctx->mem, part->data);
+    trs_free(&inst->ctx->mem, inst->data);
 }
 
 #else
 
-static void FN(fill)(const trs_part *part, int64_t rs, int64_t cs)
+static void FN(fill)(const trs_instance *inst, int64_t rs, int64_t cs)
 {
-    const trs_tri *L = &part->side->tri;
+    const trs_tri *L = &inst->op->tri;
     const int64_t n = L->n;
-    T *A = part->data;
+    T *A = inst->data;
     for (int64_t k = 0; k < n * n; k++) A[k] = (T)-0.0;
     for (int32_t i = 0; i < n; i++)
         for (int64_t p = L->ptr[i]; p < L->ptr[i + 1]; p++)

@@ -2,7 +2,7 @@
  *
  * The rows are stored anew in the order of topo, so that a level reads its entries as one stream.  A
  * stage is a wide level, cut into chunks, or a run of thin levels, which is one chunk: handing work from
- * core to core costs as much as some thousand entries (stages.c).
+ * core to core costs as much as some thousand entries (base/parallel.h).
  * A row is computed by one thread in one order: the bits are those of cpu-serial for any number of
  * threads.  Bytes as cpu-serial, plus topo; bound by them, then by the hand-overs. */
 #ifndef T
@@ -10,126 +10,135 @@
 #include "config.h"
 
 #include "solver.h"
+#include "base/debug.h"
 #include "base/parallel.h"
 
 #include <string.h>
 
 typedef struct level_data {
     bool shared;  /* has a stage of several chunks */
-    trs_tri rows; /* row k of it is row topo [k] of the side */
+    trs_tri rows; /* row k of it is row topo [k] of the operator */
     int32_t stages;
     trs_level_stage stage[];
 } level_data;
 
-enum { CHUNK = 2000, ROWS = 4096 }; /* entries of a chunk, at least; rows copied at a time */
+enum {
+    CHUNK = 2000, /* entries of a chunk, at least */
+    ROWS = 4096   /* that a thread copies at a time */
+};
 
 #define TRS_BODY "solvers/cpu_level.c"
 #include "base/each_type.h"
 
-typedef void (*rows_fn)(const trs_part *, const trs_job *, int32_t, int32_t);
+typedef void (*rows_fn)(const trs_instance *, const trs_job *, int32_t, int32_t);
 
-typedef struct run { /* what the threads share */
-    const trs_part *part;
+typedef struct level_solve { /* what the threads share */
+    const trs_instance *inst;
     const trs_job *job;
     rows_fn rows;
-} run;
+} level_solve;
 
 static void do_rows(void *user, int thread, int32_t begin, int32_t end)
 {
-    const run *r = user;
+    const level_solve *r = user;
     (void)thread;
-    r->rows(r->part, r->job, begin, end);
+    r->rows(r->inst, r->job, begin, end);
 }
 
-static int solve(const trs_part *part, const trs_job *job)
+static int solve(const trs_instance *inst, const trs_job *job)
 {
     static const rows_fn table[] = TRS_PER_TYPE(rows);
-    const level_data *d = part->data;
-    run r = {part, job, table[part->side->tri.dtype]};
-    if (!d->shared || job->threads <= 1) r.rows(part, job, 0, part->to - part->from);
+    const level_data *d = inst->data;
+    level_solve r = {inst, job, table[inst->op->tri.dtype]};
+    if (!d->shared || job->threads <= 1) r.rows(inst, job, 0, inst->op->tri.n);
     else trs_stages_run(d->stage, d->stages, job->work, job->threads, do_rows, &r);
     return TRS_OK;
 }
 
-static int64_t work_bytes(const trs_part *part, int nrhs)
+static int64_t work_bytes(const trs_instance *inst, int nrhs)
 {
     (void)nrhs;
-    return (((const level_data *)part->data)->stages + 1) * (int64_t)sizeof(trs_progress);
+    return (((const level_data *)inst->data)->stages + 1) * (int64_t)sizeof(trs_stage_progress);
 }
 
 /* Wide levels are stages of their own, runs of thin ones are one. */
-static void cut_stages(const trs_part *part, level_data *d)
+static void cut_stages(const trs_instance *inst, level_data *d)
 {
-    const int32_t *lv = part->lv->ptr;
-    const int64_t most = 2 * (int64_t)part->ctx->threads;
-    for (int32_t l = 0; l < part->lv->count; l++) {
+    const int32_t *lv = inst->op->lv.ptr;
+    const int64_t most = 2 * (int64_t)inst->ctx->threads;
+    for (int32_t l = 0; l < inst->op->lv.count; l++) {
         const int64_t entries = d->rows.ptr[lv[l + 1]] - d->rows.ptr[lv[l]];
         int64_t chunks = entries >= TRS_THIN ? entries / CHUNK : 1;
         if (chunks > most) chunks = most;
         trs_level_stage *last = d->stages > 0 ? &d->stage[d->stages - 1] : NULL;
         if (last && chunks == 1 && last->chunks == 1) last->end = lv[l + 1];
         else d->stage[d->stages++] = (trs_level_stage){lv[l], lv[l + 1], (int32_t)chunks};
-        d->shared |= chunks > 1 && part->side->tri.nnz >= TRS_SHARED_FROM;
+        d->shared |= chunks > 1 && inst->op->tri.nnz >= TRS_SHARED_FROM;
     }
 }
 
 static void take_columns(void *user, int64_t begin, int64_t end)
 {
-    const trs_part *part = user;
-    const trs_tri *L = &part->side->tri, *rows = &((const level_data *)part->data)->rows;
+    const trs_instance *inst = user;
+    const trs_tri *L = &inst->op->tri, *rows = &((const level_data *)inst->data)->rows;
     for (int64_t k = begin; k < end; k++) {
-        const int32_t *from = L->idx + L->ptr[part->lv->topo[k]];
+        const int32_t *from = L->idx + L->ptr[inst->op->lv.topo[k]];
         int32_t *to = rows->idx + rows->ptr[k];
         for (int64_t e = 0; e < rows->ptr[k + 1] - rows->ptr[k]; e++) to[e] = from[e];
     }
 }
 
 /* The rows in the order of topo, without their values. */
-static int take_rows(trs_part *part, trs_tri *rows)
+static int take_rows(trs_instance *inst, trs_tri *rows)
 {
-    const trs_tri *L = &part->side->tri;
-    const int32_t *topo = part->lv->topo, count = part->to - part->from;
+    const trs_tri *L = &inst->op->tri;
+    const int32_t *topo = inst->op->lv.topo, count = inst->op->tri.n;
     *rows = (trs_tri){.n = count, .dtype = L->dtype};
-    rows->ptr = trs_new(part->ctx, (int64_t)count + 1, sizeof *rows->ptr, "row pointers");
+    rows->ptr = trs_new(inst->ctx, (int64_t)count + 1, sizeof *rows->ptr, "row pointers");
     if (!rows->ptr) return TRS_EMEM;
     rows->ptr[0] = 0;
     for (int32_t k = 0; k < count; k++)
         rows->ptr[k + 1] = rows->ptr[k] + L->ptr[topo[k] + 1] - L->ptr[topo[k]];
     rows->nnz = rows->ptr[count];
-    if (trs_tri_entries(part->ctx, rows, true, false)) return TRS_EMEM;
-    trs_share(trs_team(part->ctx, rows->nnz), count, ROWS, take_columns, part);
+    if (trs_tri_entries(inst->ctx, rows, true, false)) return TRS_EMEM;
+    trs_share(trs_team(inst->ctx, rows->nnz), count, ROWS, take_columns, inst);
     return TRS_OK;
 }
 
-static int analyse(trs_part *part)
+static int build(trs_instance *inst)
 {
-    trs_context *ctx = part->ctx;
-    const int64_t levels = part->lv->count;
+    trs_context *ctx = inst->ctx;
+    int rc = trs_operator_host(inst->op, TRS_OP_PATTERN | TRS_OP_LEVELS);
+    if (rc) return rc;
+    const int64_t levels = inst->op->lv.count;
     level_data *d = trs_new(ctx, 1, sizeof *d + (size_t)levels * sizeof *d->stage, "stages");
     if (!d) return TRS_EMEM;
     memset(d, 0, sizeof *d);
-    part->data = d;
-    int rc = take_rows(part, &d->rows);
-    if (!rc) cut_stages(part, d);
+    inst->data = d;
+    rc = take_rows(inst, &d->rows);
+    if (!rc) cut_stages(inst, d);
     return rc;
 }
 
-static int update(trs_part *part)
+static int update(trs_instance *inst, void *stream)
 {
     static const trs_range_fn table[] = TRS_PER_TYPE(take_values);
-    trs_share(trs_team(part->ctx, part->side->tri.nnz), part->to - part->from, ROWS,
-              table[part->side->tri.dtype], part);
+    (void)stream;
+    const int rc = trs_operator_host(inst->op, TRS_OP_VALUES);
+    if (rc) return rc;
+    trs_share(trs_team(inst->ctx, inst->op->tri.nnz), inst->op->tri.n, ROWS,
+              table[inst->op->tri.dtype], inst);
     return TRS_OK;
 }
 
-static void release(trs_part *part)
+static void release(trs_instance *inst)
 {
-    trs_tri_free(part->ctx, &((level_data *)part->data)->rows);
-    trs_free(&part->ctx->mem, part->data);
+    trs_tri_free(inst->ctx, &((level_data *)inst->data)->rows);
+    trs_free(&inst->ctx->mem, inst->data);
 }
 
-/* In level order b and x of one row are far from those of the next: nothing where they stay near the core, else a
- * line from memory for each. */
+/* Seconds that it takes more that b and x of one row are far from those of the next in level order: none where both
+ * stay in the cache, else that of a cache line from memory for each row. */
 static double scatter(const trs_shape *s, const trs_machine *m)
 {
     const double n = (double)s->n;
@@ -137,18 +146,23 @@ static double scatter(const trs_shape *s, const trs_machine *m)
     return s->scattered * n * m->cpu_scatter * s->nrhs;
 }
 
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+                            trs_cost *c)
 {
+    const trs_shape *s = &p->shape;
+    (void)built;
     const bool shared = m->cpu_threads > 1 && s->nnz >= TRS_SHARED_FROM;
     const double share = shared ? 1 - s->thin_entries / (double)s->nnz : 0; /* of the work */
     const double all = trs_cpu_stream(m, s, (double)s->nnz, (double)s->n) + scatter(s, m);
     c->bytes = all * (1 - share + share / m->cpu_threads);
     if (share > 0) c->sync = (2 + (double)s->wide_levels) * m->cpu_barrier;
     c->hops = trs_cpu_wait(m, 1, (double)s->levels * s->nrhs, c->bytes);
+    return NULL;
 }
 
-static int64_t bytes(const trs_shape *s)
+static int64_t bytes(const trs_prospect *p)
 {
+    const trs_shape *s = &p->shape;
     return s->levels * (int64_t)sizeof(trs_level_stage) + s->nnz * (int64_t)(s->elem + 4) +
            8 * s->n;
 }
@@ -158,14 +172,14 @@ const trs_solver trs_solver_cpu_level = {
     .about = "CSR, the rows of a wide level shared among threads (OpenMP)",
     .place = TRS_ON_CPU,
     .family = TRS_TRIANGLE,
-    .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_PARTS,
+    .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR,
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
-    .twin = true,
+    .serial_bits = true,
     .by_columns = true,
-    .cost = cost,
+    .estimate = estimate,
     .bytes = bytes,
-    .analyse = analyse,
+    .build = build,
     .update = update,
     .solve = solve,
     .release = release,
@@ -178,19 +192,19 @@ const trs_solver trs_solver_cpu_level = {
 
 static void FN(take_values)(void *user, int64_t begin, int64_t end)
 {
-    const trs_part *part = user;
-    const trs_tri *L = &part->side->tri, *rows = &((const level_data *)part->data)->rows;
+    const trs_instance *inst = user;
+    const trs_tri *L = &inst->op->tri, *rows = &((const level_data *)inst->data)->rows;
     for (int64_t k = begin; k < end; k++) {
-        const T *from = (const T *)L->val + L->ptr[part->lv->topo[k]];
+        const T *from = (const T *)L->val + L->ptr[inst->op->lv.topo[k]];
         T *to = (T *)rows->val + rows->ptr[k];
         for (int64_t e = 0; e < rows->ptr[k + 1] - rows->ptr[k]; e++) to[e] = from[e];
     }
 }
 
-static void FN(rows)(const trs_part *part, const trs_job *job, int32_t begin, int32_t end)
+static void FN(rows)(const trs_instance *inst, const trs_job *job, int32_t begin, int32_t end)
 {
-    const level_data *d = part->data;
-    FN(all_rows)(&d->rows, begin, end, part->lv->topo, job);
+    const level_data *d = inst->data;
+    FN(all_rows)(&d->rows, begin, end, inst->op->lv.topo, job);
 }
 
 #endif

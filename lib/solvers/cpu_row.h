@@ -2,13 +2,14 @@
  *
  *     x(i) = (b(i) - L(i, 1:i-1) x(1:i-1)) / L(i, i),  row i being stored as row k of L
  *
- * What waits for the row before is kept short: the last column, which is the one that comes last, is
- * subtracted last, a long row is summed up in four parts that do not wait for one another, and the
- * division, by far the slowest step, is made of the diagonal alone, which waits for nothing. */
+ * A core does much of a row before the row before it is done, if what depends on that row is kept short.  So the last
+ * column, whose x comes last, is subtracted last; a long row is summed up in four sums that do not depend on one
+ * another; and the division, by far the slowest step, is that of 1 / L(i, i), which depends on no x. */
 
+#include "base/debug.h"
 #include "base/divide.h"
 
-enum { FN(LONG) = 16 }; /* entries; four sums do not pay for fewer */
+enum { FN(LONG) = 16 }; /* entries of a row: for fewer, four sums do not pay */
 
 static inline T FN(entry)(const trs_tri *L, int64_t p, bool cj)
 {
@@ -37,6 +38,7 @@ static inline void FN(row)(const trs_tri *L, int32_t k, int32_t i, const T *b, i
     const int32_t *Li = L->idx;
     const int64_t diagonal = L->ptr[k + 1] - 1;
     int64_t p = L->ptr[k];
+    TRS_ASSERT(p <= diagonal && Li[diagonal] == i);
     T s = b[i * bs];
     if (diagonal - p >= FN(LONG)) {
         s -= FN(dot)(L, p, diagonal - 1, x, xs, cj);
@@ -53,7 +55,7 @@ static inline void FN(rows_of)(const trs_tri *L, int32_t begin, int32_t end, con
     for (int32_t k = begin; k < end; k++) FN(row)(L, k, topo ? topo[k] : k, b, bs, x, xs, cj);
 }
 
-/* The same for every right-hand side; strides of one, the common case, in code of their own. */
+/* The same for every right-hand side; strides of one, the common case, get machine code of their own. */
 static inline void FN(all_rows)(const trs_tri *L, int32_t begin, int32_t end, const int32_t *topo,
                                 const trs_job *job)
 {

@@ -1,9 +1,9 @@
-/* cpu_serial.c: forward substitution by rows, one thread.  What every other solver is compared with.
+/* cpu_serial.c: forward substitution by rows in one thread, with which every other solver is compared.
  *
  *     x(i) = (b(i) - L(i, 1:i-1) x(1:i-1)) / L(i, i)
  *
- * Bytes: 12 nnz + 20 n at best; bound by them on wide triangles, by the chain multiply, subtract,
- * divide, store, load on deep ones. */
+ * Bytes: 12 nnz + 20 n at best.  That is the time of triangles with wide levels; on deep ones it is the dependency
+ * latency of multiply, subtract, divide, store and load. */
 #ifndef T
 
 #include "config.h"
@@ -13,25 +13,36 @@
 #define TRS_BODY "solvers/cpu_serial.c"
 #include "base/each_type.h"
 
-typedef void (*solve_fn)(const trs_part *, const trs_job *);
+typedef void (*solve_fn)(const trs_instance *, const trs_job *);
 
-static int solve(const trs_part *part, const trs_job *job)
+static int solve(const trs_instance *inst, const trs_job *job)
 {
     static const solve_fn table[] = TRS_PER_TYPE(solve);
-    table[part->side->tri.dtype](part, job);
+    table[inst->op->tri.dtype](inst, job);
     return TRS_OK;
 }
 
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+                            trs_cost *c)
 {
+    const trs_shape *s = &p->shape;
+    (void)built;
     c->bytes = trs_cpu_stream(m, s, (double)s->nnz, (double)s->n);
     c->hops = trs_cpu_wait(m, s->waiting, (double)s->n * s->nrhs, c->bytes);
+    return NULL;
 }
 
-static int64_t bytes(const trs_shape *s)
+static int64_t bytes(const trs_prospect *p)
 {
-    (void)s;
+    (void)p;
     return 0;
+}
+
+/* The operator's own arrays are what it solves with. */
+static int update(trs_instance *inst, void *stream)
+{
+    (void)stream;
+    return trs_operator_host(inst->op, TRS_OP_PATTERN | TRS_OP_VALUES);
 }
 
 const trs_solver trs_solver_cpu_serial = {
@@ -39,11 +50,13 @@ const trs_solver trs_solver_cpu_serial = {
     .about = "CSR, forward substitution by one thread",
     .place = TRS_ON_CPU,
     .family = TRS_TRIANGLE,
-    .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_PARTS,
+    .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR,
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
-    .cost = cost,
+    .serial_bits = true,
+    .estimate = estimate,
     .bytes = bytes,
+    .update = update,
     .solve = solve,
 };
 
@@ -51,9 +64,9 @@ const trs_solver trs_solver_cpu_serial = {
 
 #include "cpu_row.h"
 
-static void FN(solve)(const trs_part *part, const trs_job *job)
+static void FN(solve)(const trs_instance *inst, const trs_job *job)
 {
-    FN(all_rows)(&part->side->tri, part->from, part->to, NULL, job);
+    FN(all_rows)(&inst->op->tri, 0, inst->op->tri.n, NULL, job);
 }
 
 #endif

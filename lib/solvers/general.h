@@ -1,5 +1,5 @@
 /* general.h: what the solvers of general dense matrices have in common.  Such a solver factors in update, or eliminates
- * in solve; op(A) is a full matrix by columns (trs_side.full). */
+ * in solve; op(A) is a full matrix by columns (trs_operator.full). */
 #ifndef TRS_SOLVERS_GENERAL_H
 #define TRS_SOLVERS_GENERAL_H
 
@@ -7,10 +7,10 @@
 
 /* What an update found: growth = largest of U / largest of A; first = the first pivot that is no larger
  * than eps times the largest of A, or not finite, -1: none. */
-int trs_general_judge(trs_part *part, double growth, int64_t first);
+int trs_general_judge(trs_instance *inst, double growth, int64_t first);
 
 /* u [n] = the diagonal of lu [n*n], by rows or by columns; of one on the device, which is waited for. */
-void trs_general_diagonal(const trs_part *part, const void *lu, void *u);
-int trs_general_diagonal_there(const trs_part *part, const void *lu, void *u);
+void trs_general_diagonal(const trs_instance *inst, const void *lu, void *u);
+int trs_general_diagonal_there(const trs_instance *inst, const void *lu, void *u);
 
 #endif

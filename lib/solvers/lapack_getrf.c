@@ -1,6 +1,7 @@
 /* lapack_getrf.c: LU with partial pivoting by LAPACK (xGETRF, xGETRS), on the CPU.
- * What a general matrix is solved by where nothing else was asked for and a GPU would not pay.
- * LAPACK is opened when a general matrix asks for it: a program that solves triangles needs no BLAS. */
+ *
+ * A general matrix is solved by it where the caller has named no solver and a GPU would not pay.  LAPACK is opened when
+ * the first general matrix needs it: a program that solves triangles needs no BLAS. */
 #include "config.h"
 
 #include "general.h"
@@ -12,7 +13,7 @@
 
 #ifdef HAVE_LAPACK
 
-/* xGETRF and xGETRS as Fortran has them: arguments by address, the length of a text at the end. */
+/* xGETRF and xGETRS as Fortran has them: arguments by address, the length of the string at the end. */
 typedef void getrf_function(const int *m, const int *n, void *A, const int *lda, int *ipiv,
                             int *info);
 typedef void getrs_function(const char *op, const int *n, const int *nrhs, const void *A,
@@ -43,26 +44,26 @@ static int lapack_open(lapack *lib, trs_dtype t, char *why, size_t size)
     return rc ? rc : trs_library_find(lib->library, getrs, (void **)&lib->getrs, why, size);
 }
 
-static int analyse(trs_part *part)
+static int build(trs_instance *inst)
 {
-    const trs_tri *t = &part->side->tri;
-    lapack_data *d = part->data = trs_alloc_zero(&part->ctx->mem, 1, sizeof *d);
+    const trs_tri *t = &inst->op->tri;
+    lapack_data *d = inst->data = trs_alloc_zero(&inst->ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
     char why[200];
     int rc = lapack_open(&d->lib, t->dtype, why, sizeof why);
     if (rc) return trs_fail(rc, "LAPACK: %s", why);
-    d->lu = trs_new(part->ctx, (int64_t)t->n * t->n, trs_size(t->dtype), "the factors");
-    if (d->lu) d->pivot = trs_new(part->ctx, t->n, sizeof *d->pivot, "row exchanges");
+    d->lu = trs_new(inst->ctx, (int64_t)t->n * t->n, trs_size(t->dtype), "the factors");
+    if (d->lu) d->pivot = trs_new(inst->ctx, t->n, sizeof *d->pivot, "row exchanges");
     return d->pivot ? TRS_OK : TRS_EMEM;
 }
 
-static void release(trs_part *part)
+static void release(trs_instance *inst)
 {
-    lapack_data *d = part->data;
+    lapack_data *d = inst->data;
     trs_library_close(d->lib.library);
-    trs_free(&part->ctx->mem, d->lu);
-    trs_free(&part->ctx->mem, d->pivot);
-    trs_free(&part->ctx->mem, d);
+    trs_free(&inst->ctx->mem, d->lu);
+    trs_free(&inst->ctx->mem, d->pivot);
+    trs_free(&inst->ctx->mem, d);
 }
 
 /* The first row whose pivot is not finite, or -1: xGETRF does not look for NaN. */
@@ -76,34 +77,37 @@ static int64_t first_not_finite(const trs_tri *t, const void *lu)
     return -1;
 }
 
-static int update(trs_part *part)
+static int update(trs_instance *inst, void *stream)
 {
-    const trs_tri *t = &part->side->tri;
-    lapack_data *d = part->data;
+    (void)stream;
+    const int rc = trs_operator_host(inst->op, TRS_OP_VALUES);
+    if (rc) return rc;
+    const trs_tri *t = &inst->op->tri;
+    lapack_data *d = inst->data;
     int info = 0;
-    memcpy(d->lu, part->side->full, (size_t)t->n * (size_t)t->n * trs_size(t->dtype));
+    memcpy(d->lu, inst->op->full, (size_t)t->n * (size_t)t->n * trs_size(t->dtype));
     const double start = trs_now();
     if (t->n) d->lib.getrf(&t->n, &t->n, d->lu, &t->n, d->pivot, &info);
-    part->seconds_factor = trs_now() - start;
+    inst->seconds_factor = trs_now() - start;
     if (info < 0) return trs_fail(TRS_ELIBRARY, "xGETRF refuses argument %d", -info);
     const int64_t row = info ? info - 1 : first_not_finite(t, d->lu);
-    return trs_general_judge(part, row < 0 ? 1 : INFINITY, row);
+    return trs_general_judge(inst, row < 0 ? 1 : INFINITY, row);
 }
 
-static int pivots(const trs_part *part, trs_context *ctx, void *u, bool *odd)
+static int pivots(const trs_instance *inst, trs_context *ctx, void *u, bool *odd)
 {
-    const lapack_data *d = part->data;
+    const lapack_data *d = inst->data;
     (void)ctx;
-    trs_general_diagonal(part, d->lu, u);
-    for (int k = 0; k < part->side->tri.n; k++)
+    trs_general_diagonal(inst, d->lu, u);
+    for (int k = 0; k < inst->op->tri.n; k++)
         if (d->pivot[k] != k + 1) *odd = !*odd;
     return TRS_OK;
 }
 
-static int work_create(const trs_part *part, trs_context *ctx, int nrhs, void **work)
+static int work_create(const trs_instance *inst, trs_context *ctx, int nrhs, void **work)
 {
     (void)nrhs;
-    *work = trs_new(ctx, part->side->tri.n, trs_size(part->side->tri.dtype), "one x");
+    *work = trs_new(ctx, inst->op->tri.n, trs_size(inst->op->tri.dtype), "one x");
     return *work ? TRS_OK : TRS_EMEM;
 }
 
@@ -120,10 +124,10 @@ static void conjugate(trs_dtype t, int64_t n, void *x)
         else ((float *)x)[2 * i + 1] *= -1;
 }
 
-static int solve(const trs_part *part, const trs_job *job)
+static int solve(const trs_instance *inst, const trs_job *job)
 {
-    const trs_tri *t = &part->side->tri;
-    const lapack_data *d = part->data;
+    const trs_tri *t = &inst->op->tri;
+    const lapack_data *d = inst->data;
     const int64_t size = (int64_t)trs_size(t->dtype), n = t->n;
     const int one = 1;
     char *y = job->work;
@@ -153,15 +157,15 @@ static int library(char *why, size_t size)
 
 #else
 
-static int update(trs_part *part)
+static int update(trs_instance *inst, void *stream)
 {
-    (void)part;
+    (void)inst, (void)stream;
     return trs_fail(TRS_ELIBRARY, "built without LAPACK");
 }
 
-static int solve(const trs_part *part, const trs_job *job)
+static int solve(const trs_instance *inst, const trs_job *job)
 {
-    (void)part, (void)job;
+    (void)inst, (void)job;
     return TRS_ELIBRARY;
 }
 
@@ -173,14 +177,19 @@ static int library(char *why, size_t size)
 
 #endif
 
-static int64_t bytes(const trs_shape *s)
+static int64_t bytes(const trs_prospect *p)
 {
+    const trs_shape *s = &p->shape;
     return (int64_t)((s->elem * (double)s->n + 4) * (double)s->n);
 }
 
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+                            trs_cost *c)
 {
+    const trs_shape *s = &p->shape;
+    (void)built;
     c->bytes = (double)s->n * (double)s->n * s->elem * m->cpu_byte * s->nrhs;
+    return NULL;
 }
 
 const trs_solver trs_solver_lapack_getrf = {
@@ -193,12 +202,12 @@ const trs_solver trs_solver_lapack_getrf = {
     .order = TRS_ORDER_NATURAL,
     .full = true,
     .library = library,
-    .cost = cost,
+    .estimate = estimate,
     .bytes = bytes,
     .update = update,
     .solve = solve,
 #ifdef HAVE_LAPACK
-    .analyse = analyse,
+    .build = build,
     .release = release,
     .pivots = pivots,
     .work_create = work_create,

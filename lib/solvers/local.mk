@@ -2,11 +2,8 @@
 CPU_SOLVERS = lib/solvers/cpu_dense.c lib/solvers/cpu_serial.c lib/solvers/cpu_level.c \
 	lib/solvers/dense_serial.c lib/solvers/lu_serial.c lib/solvers/lapack_getrf.c
 libcore_la_SOURCES += lib/solvers/cpu_full.c lib/solvers/cpu_full.h lib/solvers/cpu_row.h \
-	lib/solvers/general.c lib/solvers/general.h lib/solvers/on_device.h lib/solvers/solver.h \
+	lib/solvers/general.c lib/solvers/general.h lib/solvers/instance.c lib/solvers/prospect.c lib/solvers/solver.h \
 	lib/solvers/table.c
-if !HAVE_CUDA
-libcore_la_SOURCES += lib/solvers/no_device.c
-endif
 
 # tests
 if HAVE_CMOCKA

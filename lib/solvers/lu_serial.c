@@ -1,12 +1,12 @@
-/* lu_serial.c: the paper's sequential code: right-looking LU without pivoting, then forward and backward
- * substitution.
+/* lu_serial.c: right-looking LU without pivoting, then forward and backward substitution.
+ * Source: Bandara, Ranasinghe, "Effective GPU Strategies for LU Decomposition", figures 1 and 2:
  *
- *     for i:  for j > i:  A(j, i) = A(j, i) / A(i, i)                    (update L)
+ *     for i:  for j > i:  A(j, i) = A(j, i) / A(i, i)                        (update L)
  *                         for k > i:  A(j, k) = A(j, k) - A(i, k) A(j, i)    (update U)
  *
- * The matrix lies by columns here, so the loops over j and k change places; every element sees the same
- * operations in the same order.  Source: Bandara, Ranasinghe, "Effective GPU Strategies for LU
- * Decomposition", figures 1 and 2.  2/3 n^3 flops; bound by memory: n^3 / 3 elements are passed over. */
+ * The matrix is stored by columns here, so the loops over j and k change places; every element sees the same operations
+ * in the same order.
+ * 2/3 n^3 flops; n^3 / 3 elements are read and written.  The time is that of memory. */
 #ifndef T
 
 #include "config.h"
@@ -20,50 +20,57 @@
 #define TRS_BODY "solvers/lu_serial.c"
 #include "base/each_type.h"
 
-typedef int (*update_fn)(trs_part *);
-typedef void (*solve_fn)(const trs_part *, const trs_job *);
+typedef int (*update_fn)(trs_instance *);
+typedef void (*solve_fn)(const trs_instance *, const trs_job *);
 
-static int64_t bytes(const trs_shape *s)
+static int64_t bytes(const trs_prospect *p)
 {
+    const trs_shape *s = &p->shape;
     return (int64_t)(s->elem * (double)s->n * (double)s->n);
 }
 
-static int analyse(trs_part *part)
+static int build(trs_instance *inst)
 {
-    const int64_t n = part->side->tri.n;
-    part->data = trs_new(part->ctx, n * n, trs_size(part->side->tri.dtype), "the factors");
-    return part->data ? TRS_OK : TRS_EMEM;
+    const int64_t n = inst->op->tri.n;
+    inst->data = trs_new(inst->ctx, n * n, trs_size(inst->op->tri.dtype), "the factors");
+    return inst->data ? TRS_OK : TRS_EMEM;
 }
 
-static int update(trs_part *part)
+static int update(trs_instance *inst, void *stream)
 {
     static const update_fn table[] = TRS_PER_TYPE(update);
-    return table[part->side->tri.dtype](part);
+    (void)stream;
+    const int rc = trs_operator_host(inst->op, TRS_OP_VALUES);
+    return rc ? rc : table[inst->op->tri.dtype](inst);
 }
 
-static int solve(const trs_part *part, const trs_job *job)
+static int solve(const trs_instance *inst, const trs_job *job)
 {
     static const solve_fn table[] = TRS_PER_TYPE(solve);
-    table[part->side->tri.dtype](part, job);
+    table[inst->op->tri.dtype](inst, job);
     return TRS_OK;
 }
 
-static int pivots(const trs_part *part, trs_context *ctx, void *u, bool *odd)
+static int pivots(const trs_instance *inst, trs_context *ctx, void *u, bool *odd)
 {
     (void)ctx, (void)odd;
-    trs_general_diagonal(part, part->data, u);
+    trs_general_diagonal(inst, inst->data, u);
     return TRS_OK;
 }
 
-static void release(trs_part *part)
+static void release(trs_instance *inst)
 {
-    trs_free(&part->ctx->mem, part->data);
+    trs_free(&inst->ctx->mem, inst->data);
 }
 
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+                            trs_cost *c)
 {
+    const trs_shape *s = &p->shape;
+    (void)built;
     c->bytes = (double)s->n * (double)s->n * (s->elem * m->cpu_byte + m->cpu_entry) * s->nrhs;
     c->hops = 2 * (double)s->n * m->cpu_row * s->nrhs;
+    return NULL;
 }
 
 const trs_solver trs_solver_lu_serial = {
@@ -75,9 +82,9 @@ const trs_solver trs_solver_lu_serial = {
     .accuracy = TRS_INVERTING,
     .order = TRS_ORDER_NATURAL,
     .full = true,
-    .cost = cost,
+    .estimate = estimate,
     .bytes = bytes,
-    .analyse = analyse,
+    .build = build,
     .update = update,
     .solve = solve,
     .pivots = pivots,
@@ -98,34 +105,33 @@ static double FN(largest)(const T *A, int64_t n, bool upper)
     return most;
 }
 
-static int FN(update)(trs_part *part)
+static int FN(update)(trs_instance *inst)
 {
-    const int64_t n = part->side->tri.n;
-    const double eps =
-        trs_size(part->side->tri.dtype) / (part->side->tri.dtype >= TRS_C64 ? 2 : 1) == 8
-            ? DBL_EPSILON
-            : FLT_EPSILON;
-    T *A = part->data;
-    memcpy(A, part->side->full, (size_t)(n * n) * sizeof *A);
+    const int64_t n = inst->op->tri.n;
+    const double eps = trs_size(inst->op->tri.dtype) / (inst->op->tri.dtype >= TRS_C64 ? 2 : 1) == 8
+                           ? DBL_EPSILON
+                           : FLT_EPSILON;
+    T *A = inst->data;
+    memcpy(A, inst->op->full, (size_t)(n * n) * sizeof *A);
     const double most = FN(largest)(A, n, false), start = trs_now();
     for (int64_t i = 0; i < n; i++) {
         T *l = A + i * n; /* column i */
         double pivot = cabs((double complex)l[i]);
-        if (!(pivot > eps * most) || isinf(pivot)) return trs_general_judge(part, INFINITY, i);
+        if (!(pivot > eps * most) || isinf(pivot)) return trs_general_judge(inst, INFINITY, i);
         for (int64_t j = i + 1; j < n; j++) l[j] /= l[i];
         for (int64_t k = i + 1; k < n; k++) {
             T *a = A + k * n, u = a[i]; /* column k */
             for (int64_t j = i + 1; j < n; j++) a[j] -= u * l[j];
         }
     }
-    part->seconds_factor = trs_now() - start;
-    return trs_general_judge(part, n ? FN(largest)(A, n, true) / most : 0, -1);
+    inst->seconds_factor = trs_now() - start;
+    return trs_general_judge(inst, n ? FN(largest)(A, n, true) / most : 0, -1);
 }
 
-static void FN(solve)(const trs_part *part, const trs_job *job)
+static void FN(solve)(const trs_instance *inst, const trs_job *job)
 {
-    const int64_t n = part->side->tri.n, bs = job->b.rs, xs = job->x.rs;
-    const T *A = part->data;
+    const int64_t n = inst->op->tri.n, bs = job->b.rs, xs = job->x.rs;
+    const T *A = inst->data;
     for (int r = 0; r < job->nrhs; r++) {
         const T *b = (const T *)job->b.p + r * job->b.cs;
         T *x = (T *)job->x.p + r * job->x.cs;

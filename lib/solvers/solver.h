@@ -1,14 +1,22 @@
-/* solver.h: what a solver is, what it solves with, and the table of all of them. */
+/* solver.h: what a solver is, what it is asked, and the table of all of them.
+ *
+ *     estimate   what a solve would take, from a prospect and the machine; or a reason why it is not for this one
+ *     build      pattern -> its own data (trs_instance.data)
+ *     update     values -> its own data
+ *     estimate   again, of what was built: the values may have made a difference
+ *     solve      X = op(T)^-1 B, with nothing allocated and nothing waited for
+ *     release
+ *
+ * A solver asks its operator for the pattern, the values and the levels where it needs them, and for analyses that it
+ * goes by (matrix/operator.h).  doc/adding-a-solver.md builds one step by step. */
 #ifndef TRS_SOLVER_H
 #define TRS_SOLVER_H
 
-#include "analysis/level.h"
-#include "analysis/supernodes.h"
-#include "matrix/matrix.h"
+#include "matrix/operator.h"
 
-/* ---- what the cost model looks at --------------------------------------------------------- */
+/* ---- what an estimate looks at ---------------------------------------------------------------- */
 
-typedef struct trs_shape {
+typedef struct trs_shape { /* what every triangle has */
     int64_t n, nnz;
     int64_t levels, widest;
     int64_t longest;     /* entries in the longest row */
@@ -18,20 +26,37 @@ typedef struct trs_shape {
     double waiting; /* fraction of the rows that wait for the row just before, in natural order */
     double
         scattered; /* fraction of the rows that do not stand beside the row before them in level order */
-    int64_t blocks;      /* of supernodes, 0: not looked for */
-    int64_t height;      /* levels of blocks, panels being one block */
-    int64_t chained;     /* blocks that follow another one of their panel, in all levels */
-    int64_t store;       /* numbers that they keep */
-    int64_t wide_blocks; /* of them */
-    int64_t wide_steps;  /* levels of blocks with a wide one */
-    int64_t tasks;       /* of blocks */
-    double narrow_rows;  /* over the levels of blocks, of the narrow one with most of them */
-    int64_t strips;      /* 0: not looked for, or no good */
-    const struct trs_stretches *stretches; /* NULL: not looked for, or no good */
-    double elem;                           /* bytes of a number */
+    double elem; /* bytes of a number */
     bool is_complex;
     int nrhs;
 } trs_shape;
+
+enum { TRS_MOST_FEATURES = 4 };
+
+typedef enum trs_effort { /* which analyses are made for an estimate: those that are worth while, */
+                          TRS_LOOK_IF_LARGE, /* where solves take long enough for them to pay, */
+                          TRS_LOOK,          /* wherever there is a pattern to look at, */
+                          TRS_NEED           /* and those that the solver named cannot do without */
+} trs_effort;
+
+/* A triangle that may be solved with: an operator, or a part of one that has not been made yet. */
+typedef struct trs_prospect {
+    trs_shape shape;
+    int64_t limit;    /* of the memory, bytes; 0: none was set */
+    trs_operator *op; /* NULL: a part, of which the following is guessed */
+    trs_effort effort;
+    int features;
+    struct {
+        const trs_analysis *of;
+        const void *result;
+    } feature[TRS_MOST_FEATURES];
+} trs_prospect;
+
+/* The result of an analysis of the prospect, made on demand; NULL: there is none, or it is not worth its making.
+ * needed: the solver that asks cannot do without. */
+const void *trs_prospect_analysis(const trs_prospect *p, const trs_analysis *a, bool needed);
+void trs_prospect_of(trs_operator *op, trs_effort effort, trs_prospect *p);
+void trs_shape_of(const trs_operator *op, trs_shape *shape);
 
 enum { TRS_CACHE = 48 << 20 }; /* bytes of a matrix that stay near the core between solves */
 
@@ -50,68 +75,27 @@ typedef struct trs_cost { /* seconds of one solve, in its terms */
     double sync;          /* launches and barriers */
     double hops;          /* steps that wait for one another */
     double copies;        /* B and X between host and device */
+    bool preliminary;     /* what it depends on is known only when it has been built */
 } trs_cost;
 
-typedef struct trs_stretches { /* of a triangle: a head and a tail (stretches.h) */
-    int32_t *row;       /* [n] of the head, ascending, then of the tail; NULL: there is no cut */
-    int32_t rank;       /* of the cut */
-    int64_t between;    /* entries of the tail's rows in columns of the head */
-    trs_shape shape[2]; /* guessed, but for n and nnz */
-    const struct trs_solver *solver[2];
-} trs_stretches;
+double trs_seconds(const trs_cost *c);
+void trs_cost_add(trs_cost *sum, const trs_cost *c);
 
-/* ---- sides and parts ---------------------------------------------------------------------- */
+/* ---- a solver at work ------------------------------------------------------------------------- */
 
-typedef struct trs_direct { /* a side on the device: what of it was needed there (direct.c) */
-    void *ptr;              /* [n+1] int64_t */
-    void *idx;              /* [nnz] int32_t, and */
-    void *level;            /* [n] int32_t of each row: until the plan is settled */
-    void *topo;             /* [n] int32_t, while lv.topo is NULL: of a far side */
-    void *src;              /* [nnz] int64_t */
-    void *val;              /* [nnz] */
-    void *found;            /* [2] int64_t: bad pivots, the first of them; other counts */
-    void *block; /* that found, ptr, idx and val are in when the side was far from the start */
-} trs_direct;
+struct trs_solver;
 
-typedef struct trs_side { /* op(T) as a lower triangle */
-    bool used;
-    bool reversed; /* row i of tri is the caller's row n-1-i (before perm) */
-    trs_tri tri;
-    void *
-        full; /* [n*n] op(A) by columns, of a plan for a general matrix: tri has n and dtype only */
-    trs_levels lv;
-    trs_tally tally;         /* of the levels */
-    trs_supernodes super;    /* numbers only, once the plan is settled; all 0: not looked for */
-    int32_t strip_rows;      /* of a strip; 0: not looked for, or no good */
-    trs_stretches stretches; /* the numbers, once the plan is settled */
-    int32_t *perm;     /* plan order: row k of tri is the caller's row perm[k]; NULL: natural */
-    int32_t *perm_dev; /* the same on the device, when the solver runs there */
-    trs_direct direct; /* once it was needed */
-    int nparts;
-    struct trs_part *part;
-} trs_side;
-
-typedef struct trs_part { /* rows from..to-1 of a side in plan order, and who solves them */
+typedef struct trs_instance { /* a solver built for an operator */
     trs_context *ctx;
-    const trs_side *side;
-    bool transposed; /* the side is op = T, H */
-    int32_t from, to;
+    trs_operator *op;
     const struct trs_solver *solver;
-    const trs_levels *lv;  /* of these rows */
-    trs_levels own;        /* lv points here unless the part is the whole side */
     double growth;         /* that update found; 0: the solver does not say */
     int64_t broken;        /* general matrices: the pivot at which LU broke down; -1: at none */
     double seconds_factor; /* that update took to factor, copies not counted; 0: likewise */
     void *data;            /* the solver's */
-} trs_part;
+} trs_instance;
 
-/* X or B: element (i, r) is p[i*rs + r*cs], in elements. */
-typedef struct trs_view {
-    void *p;
-    int64_t rs, cs;
-} trs_view;
-
-typedef struct trs_job { /* one solve of one part */
+typedef struct trs_job { /* one solve */
     int nrhs;
     trs_view b, x; /* b.p may be x.p, then with the same strides */
     bool conj;     /* solve with the conjugated values */
@@ -120,11 +104,7 @@ typedef struct trs_job { /* one solve of one part */
     void *work; /* scratch of solver->work_bytes, or what solver->work_create made */
 } trs_job;
 
-/* The caller's number of row k of a side, from 0. */
-int32_t trs_caller_row(const trs_side *s, int32_t k);
-
-/* The view of a side that counts backwards, seen in the caller's order (rs > 0). */
-trs_view trs_view_natural(const trs_side *s, trs_view v);
+/* ---- solvers ---------------------------------------------------------------------------------- */
 
 typedef enum trs_place { TRS_ON_CPU = 0, TRS_ON_CUDA = 1 } trs_place;
 typedef enum trs_family { TRS_TRIANGLE = 0, TRS_GENERAL_DENSE = 1 } trs_family;
@@ -137,51 +117,67 @@ typedef struct trs_solver {
     trs_accuracy accuracy;
     trs_order order; /* preferred plan order */
     bool full;       /* stores the triangle as a full matrix: has a memory limit by default */
-    bool supernodes; /* works with the supernodes of its side */
-    bool pattern;    /* reads ptr and idx of its side on the device at updates and solves, too */
-    bool strips;     /* wants sides that fall into strips */
-    bool stretches;  /* wants sides that are worth cutting in two */
-    bool direct;     /* looks at its side on the device alone: trs_direct_pattern, update_direct */
-    bool by_columns; /* named by the caller, it has the levels of its sides from trs_level_sets */
-    bool guesses;    /* cost is what may become of a side, cost_now what did */
     bool
-        twin; /* gives the bits of cpu-serial by another order of the rows, and has no other options:
-                        large triangles are solved with both, and the faster one stays */
-    int (*library)(char *why,
-                   size_t size); /* can the library it calls be opened? NULL: it calls none */
-    void (*cost)(const trs_shape *, const trs_machine *, trs_cost *);
-    /* the same of a part with values; NULL: these make no difference */
-    void (*cost_now)(const trs_part *, const trs_shape *, const trs_machine *, trs_cost *);
-    int64_t (*bytes)(const trs_shape *); /* that analyse will take where it runs */
-    int (*analyse)(trs_part *);          /* pattern -> data; NULL: nothing to do */
-    int (*update)(trs_part *);           /* new values in side->tri.val; NULL: nothing to do */
-    /* the same from values of the side on the device, on a stream; NULL: they pass the host */
-    int (*update_direct)(trs_part *, const void *val, void *stream);
-    int (*solve)(const trs_part *, const trs_job *);
+        by_columns; /* named by the caller, it has the levels from a topological sort of the columns (seed) */
+    bool serial_bits; /* gives the bits of cpu-serial, by whatever order of the rows */
+    bool
+        reconsiders; /* its estimate of what was built differs from that before: it may be replaced */
+    /* can the library it calls be opened? 0, or not: the reason; NULL: it calls none */
+    int (*library)(char *why, size_t size);
+    /* Costs of a solve; of what was built, or, built = NULL, before.  Returns NULL, or why it is not for this one. */
+    const char *(*estimate)(const trs_prospect *, const trs_instance *built, const trs_machine *,
+                            trs_cost *);
+    int64_t (*bytes)(const trs_prospect *); /* that build and update will take where it runs */
+    int (*build)(trs_instance *);           /* pattern -> data; NULL: nothing to do */
+    /* The operator has new values; device: in the order of the stream.  NULL: nothing to do */
+    int (*update)(trs_instance *, void *stream);
+    int (*solve)(const trs_instance *, const trs_job *);
+    /* What there is to say of it besides, "; ..."; NULL: nothing */
+    void (*describe)(const trs_prospect *, char *text, size_t size);
     /* general matrices, n > 0: u [n] on the host = diag (U) of the last update; *odd: the parity of its row
      * exchanges, false before the call */
-    int (*pivots)(const trs_part *, trs_context *, void *u, bool *odd);
-    void (*release)(trs_part *); /* data, also half-made; NULL: nothing to do */
-    /* scratch of a solve where the solver runs, shared with other parts and plans; NULL: see below */
-    int64_t (*work_bytes)(const trs_part *, int nrhs);
+    int (*pivots)(const trs_instance *, trs_context *, void *u, bool *odd);
+    void (*release)(trs_instance *); /* data, also half-made; NULL: nothing to do */
+    /* scratch of a solve where the solver runs, shared with other plans; NULL: see below */
+    int64_t (*work_bytes)(const trs_instance *, int nrhs);
     /* a work space of the solver's own, when plain scratch will not do; NULL: needs none */
-    int (*work_create)(const trs_part *, trs_context *, int nrhs, void **);
-    /* the part may be gone by then; the context has the memory that work_create was given */
+    int (*work_create)(const trs_instance *, trs_context *, int nrhs, void **);
+    /* the instance may be gone by then; the context has the memory that work_create was given */
     void (*work_destroy)(trs_context *, void *);
 } trs_solver;
 
 /* Does it invert, and not look at an update what becomes of it? */
 static inline bool trs_inverts_blindly(const trs_solver *s)
 {
-    return s->accuracy == TRS_INVERTING && !s->cost_now;
+    return s->accuracy == TRS_INVERTING && !s->reconsiders;
 }
 
-/* The table: Makefile.am lists the files of the solvers and writes solvers.inc from that list. */
+/* Is there memory for it, the default limit of full matrices included? */
+bool trs_fits(const trs_solver *s, const trs_prospect *p);
+
+/* The table: each room's local.mk lists the files of its solvers, and solvers.inc is made from these lists. */
 #define TRS_SOLVER(name) extern const trs_solver trs_solver_##name;
 #include "solvers.inc"
 #undef TRS_SOLVER
 const trs_solver *trs_solver_at(int k);               /* NULL past the end */
 const trs_solver *trs_solver_named(const char *name); /* NULL: none */
 int trs_solver_available(const trs_solver *s, int device, char *why, size_t size);
+
+/* ---- building one, for a plan or for another solver ---------------------------------------------- */
+
+/* i is zero before, and released by the caller whatever is returned. */
+int trs_instance_build(trs_instance *i, trs_operator *op, const trs_solver *s);
+int trs_instance_update(trs_instance *i, void *stream);
+void trs_instance_release(trs_instance *i);
+
+/* A work space for an instance alone, scratch or the solver's own: trs_job.work. */
+typedef struct trs_instance_work {
+    const trs_solver *solver;
+    void *p;
+} trs_instance_work;
+
+int trs_instance_work_create(const trs_instance *i, trs_context *ctx, int nrhs,
+                             trs_instance_work *w);
+void trs_instance_work_destroy(trs_context *ctx, trs_instance_work *w);
 
 #endif

@@ -1,4 +1,4 @@
-/* t_cond.c: the estimate of the condition against the inverse of the full matrix, and LAPACK's trcon. */
+/* t_cond.c: the estimate of the condition number is compared with the inverse of the full matrix, and with LAPACK's trcon. */
 #include "tests/common/model.h"
 
 #include <float.h>
@@ -7,7 +7,7 @@
 #include <lapacke.h>
 #endif
 
-/* The model as a full matrix, column-major, of what the form makes of it. */
+/* The model as a full column-major matrix, with the values that the form gives it. */
 static zz *full_of(const model *m, const form *f)
 {
     zz *a = calloc((size_t)(m->n * m->n) + 1, sizeof *a);
@@ -31,7 +31,7 @@ static double norm_of(const zz *a, int n, trs_norm which)
     return most;
 }
 
-/* Column by column, rows in the order in which they can be had. */
+/* The inverse, column by column, with rows in the order of their dependencies. */
 static zz *inverse_of(const zz *a, int n, bool upper)
 {
     zz *v = calloc((size_t)(n * n) + 1, sizeof *v);
@@ -105,7 +105,10 @@ static void one_triangle(pattern p, uint64_t seed)
         assert_int_equal(trs_condest(plan, &a, which, &rcond), TRS_OK);
         const double loose = exact > 100 * epsilon(f.dtype) ? 0.1 : 10;
         assert_at_most(exact, rcond * (1 + loose));
-        assert_at_most(rcond, exact * (100 + loose)); /* within 3 nearly always, not by any law */
+        assert_at_most(
+            rcond,
+            exact * (100 +
+                     loose)); /* it is nearly always within a factor of 3, but no bound is known */
         if (exact > 100 * epsilon(f.dtype)) worst = fmax(worst, rcond / exact);
 #ifdef HAVE_LAPACKE
         const double lapack = trcon(T, m.n, m.upper, which, f.dtype);
@@ -129,7 +132,7 @@ static void test_triangles(void **state)
     print_message("at most %.2g times too good, from LAPACK %.2g\n", worst, apart);
 }
 
-/* Known: the n x n lower triangle of ones with -1 below has |T^-1| = 2^(n-1); growth as such. */
+/* A known inverse: T with ones on the diagonal and -1 below has |T^-1| = 2^(n-1). */
 static void test_known(void **state)
 {
     (void)state;
@@ -145,7 +148,7 @@ static void test_known(void **state)
     trs_plan *plan = plan_of(&a, 7);
     assert_int_equal(trs_condest(plan, &a, TRS_NORM_ONE, &rcond), TRS_OK);
     assert_at_most(fabs(rcond * N * 549755813888.0 - 1), 1e-12); /* 2^39 */
-    a.kind |= TRS_UNIT; /* and so with the diagonal not looked at */
+    a.kind |= TRS_UNIT; /* the same when the diagonal is not read */
     trs_plan *unit = plan_of(&a, 7);
     for (int i = 0; i < N; i++) val[ptr[i + 1] - 1] = NAN;
     assert_int_equal(trs_condest(unit, &a, TRS_NORM_ONE, &rcond), TRS_OK);

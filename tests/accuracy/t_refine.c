@@ -1,12 +1,12 @@
-/* t_refine.c: a plan in single precision, refined, is as good as one in double: by the residuals of plain
- * loops, for every pattern, form, op and layout. */
+/* t_refine.c: refinement makes x from a plan in single precision as good as x from one in double.  The residuals are those of
+ * simple loops, for every pattern, form, op and layout. */
 #include "tests/common/model.h"
 
 #include <float.h>
 #include <limits.h>
 #include <math.h>
 
-/* The same matrix with values rounded to single precision; free its val. */
+/* The same matrix with values rounded to single precision; the caller frees its val. */
 static trs_mat rounded(const trs_mat *a)
 {
     trs_mat s = *a;
@@ -33,7 +33,34 @@ static trs_plan *plan_of(const trs_mat *a)
 
 static double worst_before, worst_after;
 
-/* mixed: the plan is in single precision.  b carries a factor far outside its range. */
+/* Both columns of a system, and what their errors are measured by. */
+typedef struct columns {
+    const model *m;
+    const trs_mat *a;
+    bool unit;
+    trs_op op;
+    const void *b, *x;
+    int64_t step, next; /* element (i, c) is number i*step + c*next */
+} columns;
+
+/* The larger omega of both columns; *longest: how many entries the longest row has, zeros of full blocks included. */
+static double worst_omega(const columns *s, double *longest)
+{
+    const trs_dtype t = s->a->dtype;
+    const bool zeros_count = s->a->format == TRS_DENSE || s->a->format == TRS_BSR;
+    double omega = 0;
+    *longest = 0;
+    for (int c = 0; c < 2 && s->m->n; c++) {
+        const size_t at = (size_t)(c * s->next) * trs_size(t);
+        quality q = judge(s->m, s->unit, s->op, t, (const char *)s->b + at, s->step,
+                          (const char *)s->x + at, s->step);
+        omega = fmax(omega, q.omega);
+        *longest = zeros_count ? (double)s->m->n : q.longest;
+    }
+    return omega;
+}
+
+/* mixed: the plan is in single precision.  b may be scaled far outside its range. */
 static void one_triangle(pattern p, uint64_t seed, bool mixed)
 {
     random_t r = {seed};
@@ -44,27 +71,21 @@ static void one_triangle(pattern p, uint64_t seed, bool mixed)
     const trs_op op = (trs_op)(seed % 3);
     const trs_exec exec = {.layout = (trs_layout)random_below(&r, 2)};
     const int64_t n = m.n, ld = (exec.layout ? 2 : n) + random_below(&r, 3);
-    const int64_t bstep = exec.layout ? ld : 1, next = exec.layout ? 1 : ld;
     const size_t count = (size_t)(ld * (exec.layout ? n : 2)) + 1;
-    const double scale = seed % 4 == 0 ? 1e60 : seed % 4 == 1 ? 1e-60 : 1;
+    static const double scales[] = {1e60, 1e-60, 1, 1};
+    const double scale = scales[seed % 4];
     zz *b = calloc(count, sizeof *b), *x = calloc(count, sizeof *x);
     assert_true(b && x);
     for (int64_t k = 0; k < (int64_t)count; k++)
         set_number(b, a.dtype, k, scale * (random_uniform(&r) + random_uniform(&r) * I));
+    const columns both = {&m, &a, f.unit, op, b, x, exec.layout ? ld : 1, exec.layout ? 1 : ld};
     trs_error e;
     int steps;
-    for (int limit = 1; limit <= 10; limit += 9) { /* one step from 0 is a plain solve */
+    for (int limit = 1; limit <= 10; limit += 9) { /* one step from x = 0 is a solve */
         assert_int_equal(trs_refine(plan, &a, op, 2, b, ld, x, ld, &exec, limit, &steps, &e),
                          TRS_OK);
-        double omega = 0, longest = 0;
-        for (int c = 0; c < 2 && n; c++) {
-            const size_t at = (size_t)(c * next) * trs_size(a.dtype);
-            quality q =
-                judge(&m, f.unit, op, a.dtype, (char *)b + at, bstep, (char *)x + at, bstep);
-            omega = fmax(omega, q.omega);
-            longest = a.format == TRS_DENSE || a.format == TRS_BSR ? (double)n
-                                                                   : q.longest; /* zeros count */
-        }
+        double longest;
+        const double omega = worst_omega(&both, &longest);
         assert_at_most(fabs(omega - e.omega), 1e-6 * omega + 1e-18);
         assert_true(steps <= limit);
         if (limit == 1) worst_before = fmax(worst_before, omega);
@@ -93,8 +114,8 @@ static void test_refined(void **state)
     }
 }
 
-/* T = 1 through the plan of m: x = 0, then x += (1 - x) / m, so that r(k) = (1 - 1/m)^k, and
- * omega(k) = |r| / (|x| + 1).  The second column is solved already. */
+/* T = 1 is refined through the plan of m: from x = 0, x += (1 - x) / m, so that r(k) = (1 - 1/m)^k and
+ * omega(k) = |r| / (|x| + 1).  The second column begins with its solution. */
 static void test_stops(void **state)
 {
     (void)state;
@@ -102,7 +123,8 @@ static void test_stops(void **state)
     const int32_t idx[] = {0};
     const struct {
         double m;
-        int limit, steps, kept; /* allowed, done, and of the best x */
+        int limit, steps,
+            kept; /* steps that are allowed, that are done, and that lead to the best x */
         trs_stop stop;
     } table[] = {
         {10, 1000, 330, 330, TRS_STOP_CONVERGED}, /* 0.9^330 = 7.9e-16; omega halves in 7 steps */
@@ -127,7 +149,7 @@ static void test_stops(void **state)
         print_message("m = %g, at most %d: %d steps, stop %d, x = %.17g, omega %.2g\n", table[k].m,
                       table[k].limit, steps, (int)e.stop, x[0], e.omega);
         assert_int_equal(e.stop, table[k].stop);
-        const int slack = e.stop == TRS_STOP_CONVERGED ? 2 : 0; /* roundings near the goal */
+        const int slack = e.stop == TRS_STOP_CONVERGED ? 2 : 0; /* rounding errors near the goal */
         assert_true(abs(steps - table[k].steps) <= slack);
         assert_at_most(fabs(x[0] - (1 - pow(1 - 1 / table[k].m, table[k].kept))), 1e-14);
         assert_at_most(fabs(e.omega - fabs(1 - x[0]) / (fabs(x[0]) + 1)), 1e-15);
@@ -136,8 +158,8 @@ static void test_stops(void **state)
     }
 }
 
-/* T = I through M = 1 0; c 1: I - M^-1 is nilpotent, so that the residual first grows c times and is 0 after
- * two steps.  An x that is not finite is left as it is. */
+/* T = I is refined through the plan of M = 1 0; c 1.  I - M^-1 is nilpotent, so that the residual first grows c times, and is
+ * 0 after two steps.  An x that is not finite is left as it is. */
 static void test_growth_first(void **state)
 {
     (void)state;
@@ -178,8 +200,8 @@ static void device_free(void *user, int device, void *p)
     trs_device_free(device, p);
 }
 
-/* B and X of the plan live on a device; those of the refinement, and of the condition, do not: what
- * carries them there comes from the callbacks of the plan. */
+/* The plan takes B and X on a device, refinement and condition take them on the host.  Memory for the copies comes from the
+ * callbacks of the plan. */
 static void test_on_a_device(void **state)
 {
     (void)state;
@@ -256,7 +278,7 @@ static void test_wrong_use(void **state)
         {plan, &a, TRS_N, INT_MAX, b, x, INT_MAX, 3, TRS_EARG},
         {plan, &a, TRS_N, 1, b, x, 5, -1, TRS_EARG},
         {fresh, &a, TRS_N, 1, b, x, 5, 3, TRS_ESTATE},
-        {high, &s, TRS_N, 1, b, x, 5, 3, TRS_EARG}, /* the plan is the better one */
+        {high, &s, TRS_N, 1, b, x, 5, 3, TRS_EARG}, /* the plan has the higher precision */
         {plan, &a, TRS_N, 1, b, x, 5, 0, TRS_OK},
         {plan, &a, TRS_N, 0, NULL, NULL, 5, 3, TRS_OK},
     };

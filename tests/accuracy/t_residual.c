@@ -1,11 +1,11 @@
-/* t_residual.c: op(A) x and the backward error against a full matrix and three plain loops. */
+/* t_residual.c: op(A) x and the backward error are compared with three simple loops over a full matrix. */
 #include "tests/common/model.h"
 
 #include <float.h>
 #include <limits.h>
 #include <math.h>
 
-/* y = op(T) x of the model, in long double; out re [n], im [n]. */
+/* y = op(T) x of the model, in long double; its parts are in re [n] and im [n]. */
 static void naive(const model *m, const form *f, trs_op op, const zz *x, long double *re,
                   long double *im)
 {
@@ -54,13 +54,13 @@ static void one_form(uint64_t seed)
                 cabs(d), 4 * epsilon(f.dtype) * (cabs((double)re[i] + (double)im[i] * I)) + 1e-18);
         }
     }
-    /* y is op(A) x but for its own rounding */
+    /* y is op(A) x up to rounding */
     trs_error e;
     assert_int_equal(trs_backward_error(&a, op, nrhs, y, ld, x, ld, layout, &e), TRS_OK);
     assert_at_most(e.omega, epsilon(f.dtype));
     assert_at_most(e.normwise, epsilon(f.dtype));
 
-    /* one component made wrong: it is found, and how large it is */
+    /* one component is made wrong: its row and its error must be found */
     const int64_t i = random_below(&r, m.n);
     const int c = random_below(&r, nrhs);
     zz was = get_number(y, f.dtype, at(i, c, ld, layout));
@@ -89,7 +89,7 @@ static void test_forms(void **state)
     for (uint64_t k = 0; k < 200; k++) one_form(k);
 }
 
-/* kind 0: every entry counts; 0/0 = 0. */
+/* With kind 0 every entry counts; and 0/0 = 0. */
 static void test_general(void **state)
 {
     (void)state;
@@ -105,7 +105,7 @@ static void test_general(void **state)
     assert_true(e.omega == 0 && e.residual == 0 && e.normwise == 0);
 }
 
-/* 1 x 1 systems a x = b whose x is the nearest number, but subnormal: u is the smallest of all, and
+/* 1 x 1 systems a x = b whose x is the nearest number, but subnormal.  u is the smallest number of all, and
  * safe = (2 + a) safmin = (2 + a) u / eps. */
 static void test_underflow(void **state)
 {
@@ -117,10 +117,10 @@ static void test_underflow(void **state)
         {3, 4 * u, u, DBL_EPSILON / 5},                     /* r = u, x = 4/3 u rounded */
         {3, 0, 0, 0},                                       /* 0/0 */
         {big, 0x1p-60 * (1 + 0x1p-20), 0x1p-1060, 0x1p-58}, /* r = 2^-80, safe = 2^-22 */
-        {1, 1e-300, 2e-300, 1. / 3},                        /* wrong, and found so */
+        {1, 1e-300, 2e-300, 1. / 3},                        /* x is wrong, which must be found */
         {1e-300, 1e-300, 2, 1. / 3},
     };
-    const double safe = DBL_MIN * 3; /* next to 3e-300 */
+    const double safe = DBL_MIN * 3; /* it is added to 3e-300 */
     trs_error e;
     for (size_t k = 0; k < sizeof table / sizeof table[0]; k++) {
         const trs_mat a = {.n = 1, .ld = 1, .val = &table[k].a, .format = TRS_DENSE};
@@ -137,7 +137,7 @@ static void test_underflow(void **state)
     assert_at_most(fabs(e.omega - (double)FLT_EPSILON / 5), 1e-6 * (double)FLT_EPSILON);
 }
 
-/* TRS_STRICT looks at blocks: what stands above the diagonal in one on it is left out, not refused. */
+/* TRS_STRICT is about blocks: entries above the diagonal in a diagonal block are ignored, not refused. */
 static void test_strict_blocks(void **state)
 {
     (void)state;
@@ -154,7 +154,7 @@ static void test_strict_blocks(void **state)
     assert_true(e.omega == 0);
 }
 
-/* The first of the worst columns is named, whoever of the threads has it. */
+/* Of several columns with the largest error the first one is named, whichever thread has it. */
 static void test_many_columns(void **state)
 {
     (void)state;
@@ -170,7 +170,7 @@ static void test_many_columns(void **state)
             assert_int_equal(trs_multiply(&a, TRS_N, COLUMNS, x, ld, y, ld, (trs_layout)layout),
                              TRS_OK);
             for (int k = 0; k < COLUMNS; k++) assert_true(y[k] == 2 * x[k]);
-            for (int k = c; k < COLUMNS; k += 5) x[k] = y[k] = 1; /* all as wrong */
+            for (int k = c; k < COLUMNS; k += 5) x[k] = y[k] = 1; /* all of them equally wrong */
             assert_int_equal(
                 trs_backward_error(&a, TRS_N, COLUMNS, y, ld, x, ld, (trs_layout)layout, &e),
                 TRS_OK);

@@ -100,9 +100,9 @@ static void one_round(timing *t)
     trs_levels lv;
     trs_plan *p = live(t, "cpu-serial", ANALYSE, UPDATE, SOLVE);
     double start = now();
-    must(trs_level_rows(&p->ctx, &p->side[0].tri, 0, p->side[0].tri.n, &lv), "levels");
+    must(trs_level_rows(&p->ctx, &p->op[0].tri, &lv), "levels");
     keep(t, LEVELS, now() - start);
-    make_strips(t, &p->ctx, &p->side[0].tri, &lv);
+    make_strips(t, &p->ctx, &p->op[0].tri, &lv);
     trs_levels_free(&p->ctx, &lv);
     trs_plan_destroy(p);
     trs_plan_destroy(live(t, "cpu-level", LEVEL_PLAN, LEVEL_UPDATE, LEVEL_SOLVE));

@@ -366,7 +366,7 @@ static const void *to_device(const void *from, size_t bytes)
 trs_mat mat_to_device(const trs_mat *a)
 {
     trs_mat d = *a;
-    d.ptr = to_device(a->ptr, (size_t)(trs_line_count(a) + 1) * (a->ptr_bits == 32 ? 4 : 8));
+    d.ptr = to_device(a->ptr, (size_t)(trs_major_count(a) + 1) * (a->ptr_bits == 32 ? 4 : 8));
     d.idx = to_device(a->idx, (size_t)a->nnz * (a->idx_bits == 64 ? 8 : 4));
     d.val = to_device(a->val, (size_t)trs_value_count(a) * trs_size(a->dtype));
     d.device = TRS_CUDA(0);

@@ -11,6 +11,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "analysis/level.h"
+#include "analysis/supernodes.h"
 #include "core/plan.h"
 
 #include <complex.h>

@@ -1,5 +1,5 @@
-/* t_det.c: determinants by every solver: of matrices with a known one, of triangles, of what is singular, and of
- * what no double can hold. */
+/* t_det.c: determinants by every solver: of matrices whose determinant is known, of triangles, of singular matrices, and of
+ * matrices whose determinant no double can hold. */
 #include "tests/common/model.h"
 
 #include <float.h>
@@ -9,7 +9,7 @@
 #include <lapacke.h>
 #endif
 
-/* Is det = value 2^shift, to so many eps?  Exactly, for 0 of them. */
+/* Is det = value 2^shift, to so many eps?  For 0 eps it must be exact. */
 static void check_det(const trs_solver *s, const trs_det *d, zz value, int64_t shift, double most)
 {
     const zz phase = d->re + d->im * I;
@@ -84,7 +84,7 @@ static known hilbert_of_5(void)
     return k;
 }
 
-/* The number-th permutation of n, its sign from the inversions. */
+/* The number-th permutation of n, with its sign from the inversions. */
 static known permutation(int n, int number)
 {
     known k = known_new(n, 1);
@@ -117,7 +117,7 @@ static bool can_run(const trs_solver *s, trs_family family)
            trs_solver_available(s, 0, why, sizeof why);
 }
 
-/* A solver that exchanges rows and does not keep which says so. */
+/* A solver that exchanges rows, but does not record which, says so. */
 static void no_pivots_kept(void **state)
 {
     (void)state;
@@ -139,7 +139,7 @@ static void no_pivots_kept(void **state)
     }
 }
 
-/* Once more, the values being on the device. */
+/* The same with values on the device. */
 static void update_there(trs_plan *p, const trs_mat *m, int code)
 {
     const size_t bytes = (size_t)m->n * (size_t)m->n * trs_size(m->dtype);
@@ -153,7 +153,7 @@ static void update_there(trs_plan *p, const trs_mat *m, int code)
     trs_device_free(TRS_CUDA(0), val);
 }
 
-/* false: this solver has not that type. */
+/* false: this solver does not have that type. */
 static bool try_general(const trs_solver *s, const known *k, trs_dtype t, unsigned ops, double most)
 {
     trs_mat m = shown(k, t);
@@ -198,9 +198,9 @@ static void known_determinants(void **state)
         count += try_all(s, by_hand(), 10);
         count += try_all(s, complex_by_hand(), 10);
         for (int n = 1; n <= 70; n += 23) count += try_all(s, second_difference(n), 4 * n);
-        count += try_all(s, vandermonde(6), 1e4); /* eps times the condition */
+        count += try_all(s, vandermonde(6), 1e4); /* the error is eps times the condition number */
         count += try_all(s, hilbert_of_5(), 1e6);
-        known singular = known_new(2, 0); /* in the last pivot, which no exchange would better */
+        known singular = known_new(2, 0); /* in the last pivot, where no exchange could help */
         singular.a[0] = 1, singular.a[1] = 2, singular.a[2] = 2, singular.a[3] = 4;
         count += try_all(s, singular, 0);
         for (int k = 0; k < 120 && s->caps & TRS_CAP_PIVOTS; k++)
@@ -210,7 +210,7 @@ static void known_determinants(void **state)
     }
 }
 
-/* 200 times v: v^200 is no double, and no float long before.  Its logarithm tells. */
+/* diag (v, ..., v) of size 200: v^200 is no double, and parts of it are no float.  The logarithm is compared. */
 static void try_range(const trs_solver *s, trs_dtype t, double v)
 {
     enum { N = 200 };
@@ -244,7 +244,7 @@ static void beyond_the_range(void **state)
         }
 }
 
-/* A zero pivot with rows left below it: the others are of no use. */
+/* After a zero pivot with rows below it, the product of the other pivots is not the determinant. */
 static void want_of_an_exchange(void **state)
 {
     const double a[4] = {0, 1, 1, 0}, b[4] = {0, 2, 3, 5}, good[4] = {1, 2, 3, 5};
@@ -272,7 +272,7 @@ static void want_of_an_exchange(void **state)
             assert_status(trs_plan_update(p, &m, NULL), TRS_OK);
             assert_int_equal(trs_plan_determinant(p, &d), TRS_OK);
             check_det(s, &d, -1, 0, 8);
-            m.n = 1; /* an update that is refused leaves none */
+            m.n = 1; /* an update that is refused leaves no values */
             assert_status(trs_plan_update(p, &m, NULL), TRS_EARG);
             assert_int_equal(trs_plan_determinant(p, &d), TRS_ESTATE);
         }
@@ -282,7 +282,7 @@ static void want_of_an_exchange(void **state)
 
 #ifdef HAVE_LAPACKE
 
-/* Many exchanges: LAPACK's own factors, multiplied in the test. */
+/* Many row exchanges: compared with the product of the pivots of LAPACK's factors. */
 static void the_same_as_lapack(void **state)
 {
     enum { N = 90 };
@@ -321,7 +321,7 @@ static void the_same_as_lapack(void **state)
 
 /* ---- triangles ------------------------------------------------------------------------------ */
 
-/* Against sum log2 |T(k, k)| and the phases. */
+/* Compare with sum log2 |T(k, k)| and the sum of the phases. */
 static void check_triangle(const trs_solver *s, const trs_plan *p, const model *m, bool unit)
 {
     long double size = 0;
@@ -357,7 +357,7 @@ static void run_triangle(const trs_solver *s, int number)
     }
     trs_plan_destroy(p);
     if (s->place == TRS_ON_CUDA && rc == TRS_OK && a.format != TRS_DENSE && a.n > 0) {
-        trs_mat there = mat_to_device(&a); /* created from there, and updated from there */
+        trs_mat there = mat_to_device(&a); /* the plan is made and updated from there */
         assert_status(trs_plan_create(&p, &there, &opt), TRS_OK);
         assert_status(trs_plan_analyse(p), TRS_OK);
         check_triangle(s, p, &m, f.unit);
@@ -380,7 +380,7 @@ static void triangles(void **state)
             run_triangle(trs_solver_at(a), k);
 }
 
-/* diag (2, v, 5), with something below. */
+/* A triangle with diagonal (2, v, 5), and entries below it. */
 static void bad_pivots(void **state)
 {
     static const struct {

@@ -1,6 +1,6 @@
-/* t_ilu.c: ILU(0) and IC(0) are what their definitions say, on the pattern and by a plain elimination of
- * full matrices; they are exact where there is no fill; what breaks down is refused with its row; threads,
- * forms and updates do not change the bits. */
+/* t_ilu.c: ILU(0) and IC(0) are what their definitions say: L U = A on the pattern, and they equal an elimination of full
+ * matrices that drops fill.  They are exact where there is no fill.  A breakdown is reported with its row.  Threads, forms
+ * and updates do not change the bits. */
 #include "tests/common/counter.h"
 #include "tests/common/full.h"
 
@@ -8,13 +8,19 @@
 
 typedef enum shape { SPARSE, TRIDIAGONAL, ARROW, SHAPES } shape;
 
+static bool has_entry(shape s, int n, int i, int j)
+{
+    if (s == SPARSE) return uniform() > 0.5;
+    return s == ARROW ? j == n - 1 : j - i < 2;
+}
+
 /* Diagonally dominant, so that no pivot is bad; Hermitian on demand. */
 static full matrix(shape s, int n, bool is_complex, bool symmetric)
 {
     full f = full_new(n, is_complex);
     for (int j = 0; j < n; j++)
         for (int i = 0; i <= j; i++) {
-            const bool in = s == SPARSE ? uniform() > 0.5 : s == ARROW ? j == n - 1 : j - i < 2;
+            const bool in = has_entry(s, n, i, j);
             if (i == j) f.a[i + n * i] = n + uniform();
             else if (in) {
                 f.a[i + n * j] = number(is_complex);
@@ -24,14 +30,14 @@ static full matrix(shape s, int n, bool is_complex, bool symmetric)
     return f;
 }
 
-/* What the library works on: values rounded to the type. */
+/* Round the values to the type, as the library gets them. */
 static void round_to(full *f, trs_dtype t)
 {
     if (t == TRS_F32 || t == TRS_C32)
         for (int k = 0; k < f->n * f->n; k++) f->a[k] = (zz)(float complex)f->a[k];
 }
 
-/* The definition, by elimination of a full matrix: entries outside the pattern are dropped as they
+/* ILU(0) by its definition: elimination of a full matrix, in which entries outside the pattern are dropped as soon as they
  * appear. */
 static full plain_ilu(const full *A)
 {
@@ -49,7 +55,7 @@ static full plain_ilu(const full *A)
     return f;
 }
 
-/* The same for L L^H, by columns. */
+/* The same for L L^H, column by column. */
 static full plain_ic(const full *A)
 {
     const int n = A->n;
@@ -76,7 +82,7 @@ static trs_lu *factor(const trs_mat *m, const trs_ilu_options *opt)
     return lu;
 }
 
-/* L and U (or L^H) of a lu, full. */
+/* L and U (or L^H) of a lu as full matrices. */
 static void take(const trs_lu *lu, full *L, full *U)
 {
     trs_mat l, u;
@@ -101,7 +107,8 @@ static double eps_of(trs_dtype t)
 
 /* ---- what they are -------------------------------------------------------------------------- */
 
-/* max |L U - A| / (|L| |U|) over the pattern, or over all entries; max |F - plain| / largest. */
+/* The largest |L U - A| / (|L| |U|) on the pattern, or of all entries; and the largest |F - G| / max |G|, where G is the
+ * elimination of the full matrix. */
 static void check_factors(const full *A, const trs_mat *m, trs_ilu_method method, bool everywhere)
 {
     const int n = A->n;
@@ -148,7 +155,7 @@ static void definitions(void **state)
                         full A = matrix(s, n, c, method == TRS_IC0);
                         round_to(&A, forms[k].real);
                         trs_mat m = show(&A, &forms[k]);
-                        /* a dense matrix has no zeros, so no fill to leave out */
+                        /* a dense matrix has no zeros, and so no fill that could be dropped */
                         if (m.format != TRS_DENSE || s == ARROW)
                             check_factors(&A, &m, method, s != SPARSE);
                         hide(&m);
@@ -156,7 +163,7 @@ static void definitions(void **state)
                     }
 }
 
-/* The lower triangle alone is what IC(0) reads. */
+/* IC(0) reads the lower triangle only. */
 static void half_a_matrix(void **state)
 {
     (void)state;
@@ -191,7 +198,7 @@ static zz op_of(const full *M, trs_op op, int i, int j)
     return op == TRS_H ? conj(a) : a;
 }
 
-/* max |B - op(L U) X| / (|L| |U| |X| + |B|) */
+/* The largest |B - op(L U) X| / (|L| |U| |X| + |B|). */
 static double solve_error(trs_lu *lu, const full *L, const full *U, trs_dtype t, trs_op op,
                           int nrhs, trs_layout layout)
 {
@@ -296,7 +303,7 @@ static void breakdown(void **state)
     const trs_ilu_options ic = {.method = TRS_IC0};
     for (int c = 0; c < 2; c++) {
         full A = matrix(TRIDIAGONAL, 7, c, true);
-        A.a[3 + 7 * 3] = 0; /* and elimination makes it negative */
+        A.a[3 + 7 * 3] = 0; /* elimination makes it negative */
         refuse(&A, &plain, &ic, TRS_EPIVOT, "row 3: the pivot of IC(0) is negative");
         refuse(&A, &forms[2], &ic, TRS_EPIVOT, "row 4: ");
         for (int k = 0; k < 7; k++) A.a[3 + 7 * k] = A.a[k + 7 * 3] = 0;
@@ -315,7 +322,7 @@ static void breakdown(void **state)
     }
 }
 
-/* A lower triangle whose arrays are those of the factors, entry by entry: 1 0; 2 3 has no L L'. */
+/* A lower triangle whose entries stand where the factors have theirs.  1 0; 2 3 has no L L'. */
 static void triangle_as_it_stands(void **state)
 {
     (void)state;
@@ -329,7 +336,7 @@ static void triangle_as_it_stands(void **state)
     assert_refused(lu, rc, TRS_EPIVOT, "row 1: the pivot of IC(0) is negative");
 }
 
-/* A missing diagonal that elimination fills: 2 x 2 antidiagonal with a corner. */
+/* A missing diagonal entry that elimination fills. */
 static void missing_diagonal(void **state)
 {
     (void)state;
@@ -352,7 +359,7 @@ static void missing_diagonal(void **state)
     free(A.a);
 }
 
-/* Shift and boost: what the header says they do. */
+/* Shift and boost do what the header says. */
 static void shift_and_boost(void **state)
 {
     (void)state;
@@ -388,17 +395,12 @@ static void shift_and_boost(void **state)
     free(A.a);
 }
 
-static void wrong_use(void **state)
+static void wrong_options(void **state)
 {
     (void)state;
     full A = matrix(SPARSE, 5, true, true);
-    trs_mat m = show(&A, &plain), other = m;
+    trs_mat m = show(&A, &plain);
     trs_lu *lu = NULL;
-    double b[10] = {1}, x[10];
-    assert_int_equal(trs_ilu(NULL, &m, NULL), TRS_EARG);
-    assert_int_equal(trs_ilu(&lu, NULL, NULL), TRS_EARG);
-    assert_null(lu);
-    assert_int_equal(trs_lu_update(NULL, &m), TRS_EARG);
     const trs_ilu_options wrong[] = {
         {.method = 2},
         {.shift = -1},
@@ -410,17 +412,36 @@ static void wrong_use(void **state)
         {.plan = {.solver = "no-such"}},
         {.plan = {.layout = 7}},
     };
+    assert_int_equal(trs_ilu(NULL, &m, NULL), TRS_EARG);
+    assert_int_equal(trs_ilu(&lu, NULL, NULL), TRS_EARG);
+    assert_null(lu);
+    assert_int_equal(trs_lu_update(NULL, &m), TRS_EARG);
     for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++)
         refuse(&A, &plain, &wrong[k], k == 7 ? TRS_ESUPPORT : TRS_EARG, "");
+    hide(&m);
+    free(A.a);
+}
+
+static void update_of_a_full_matrix(void **state)
+{
+    (void)state;
     double dense[6] = {2, 0, 0, 2};
     trs_mat square = {.n = 2, .ld = 2, .val = dense, .format = TRS_DENSE};
     trs_lu_info info;
-    lu = factor(&square, NULL);
+    trs_lu *lu = factor(&square, NULL);
     trs_lu_get_info(lu, &info);
     assert_int_equal(info.nnz_a, 4);
     square.ld = 3; /* its numbers stand elsewhere */
     assert_int_equal(trs_lu_update(lu, &square), TRS_EARG);
     trs_lu_destroy(lu);
+}
+
+static void wrong_matrices(void **state)
+{
+    (void)state;
+    full A = matrix(SPARSE, 5, true, true);
+    trs_mat m = show(&A, &plain), other = m;
+    trs_lu *lu;
     other.kind = TRS_LOWER;
     assert_int_equal(trs_ilu(&lu, &other, NULL), TRS_EARG);
     assert_int_equal(trs_lu_update(lu, &m), TRS_ESTATE);
@@ -438,14 +459,21 @@ static void wrong_use(void **state)
     assert_non_null(strstr(trs_message(), "twice"));
     trs_lu_destroy(lu);
     hide(&m);
-    m = show(&A, &plain);
+    free(A.a);
+}
+
+static void wrong_solves(void **state)
+{
+    (void)state;
+    full A = matrix(SPARSE, 5, true, true);
+    trs_mat m = show(&A, &plain), other = m;
+    double b[10] = {1}, x[10];
     const trs_ilu_options ic = {.method = TRS_IC0};
-    lu = factor(&m, &ic);
+    trs_lu *lu = factor(&m, &ic);
     assert_int_equal(trs_lu_solve(lu, TRS_T, 1, b, 5, x, 5, NULL), TRS_ESUPPORT);
     assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b, 4, x, 5, NULL), TRS_EARG);
     assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b + 1, 5, b, 5, NULL), TRS_EARG);
     assert_int_equal(trs_lu_solve(lu, TRS_N, 2, b, INT64_MAX, x, 5, NULL), TRS_EARG);
-    other = m;
     other.nnz--;
     assert_int_equal(trs_lu_update(lu, &other), TRS_EARG);
     assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b, 5, x, 5, NULL), TRS_ESTATE);
@@ -482,7 +510,7 @@ static void small_matrices(void **state)
 
 enum { EDGE = 24, NODES = EDGE * EDGE * EDGE };
 
-/* 27 points on a cube: wide levels, much work in a row. */
+/* A 27-point stencil on a cube, which has wide levels and much work in a row. */
 static trs_mat cube(void)
 {
     trs_mat m = {.n = NODES};
@@ -529,7 +557,7 @@ static void threads(void **state)
         }
         trs_lu_destroy(one);
     }
-    ((double *)m.val)[((const int64_t *)m.ptr)[NODES / 2]] = 1e300; /* spoils many rows behind */
+    ((double *)m.val)[((const int64_t *)m.ptr)[NODES / 2]] = 1e300; /* spoils many later rows */
     for (int t = 1; t <= 3; t++) {
         trs_lu *lu;
         trs_ilu_options opt = {.method = TRS_IC0, .plan = {.threads = t}};
@@ -553,7 +581,7 @@ static void update(void **state)
                 trs_mat m = show(&A, &forms[k]), x, y;
                 trs_lu *lu = factor(&m, &opt), *fresh;
                 zz b[12] = {0}, s[12], t[12];
-                const size_t bytes = m.dtype == TRS_C64 ? 16 : m.dtype == TRS_F32 ? 4 : 8;
+                const size_t bytes = trs_size(m.dtype);
                 set_value(b, m.dtype, 3, 1);
                 hide(&m);
                 A.a[12 * 12 - 1] = -1;
@@ -663,7 +691,7 @@ enum { BLOCK = 3, LINES = 3, BLOCKS = 7 };
 static const int64_t block_ptr[LINES + 1] = {0, 2, 5, 7};
 static const int32_t block_idx[BLOCKS] = {1, 0, 0, 1, 2, 1, 2};
 
-/* New numbers in blocks, and the same matrix full. */
+/* Set new numbers in the blocks, and in the same matrix as a full one. */
 static full fill_blocks(trs_layout layout, double *val)
 {
     full A = full_new(BLOCK * LINES, false);
@@ -709,7 +737,7 @@ static void check_same(trs_lu *lu, const trs_mat *m, const full *A)
     hide(&csr);
 }
 
-/* Factors, new values, refinement and condition are those of the same entries in CSR. */
+/* Factors, updates, refinement and condition number are those of the same entries in CSR. */
 static void blocks(void **state)
 {
     (void)state;
@@ -731,7 +759,7 @@ static void blocks(void **state)
     }
 }
 
-/* Second difference: no fill, so that M = A, whose determinant is n + 1.  The plans of the factors know. */
+/* The second difference has no fill, so that L U = A, whose determinant is n + 1: the plans of the factors give it. */
 static void determinants(void **state)
 {
     enum { N = 9 };
@@ -768,10 +796,12 @@ int main(void)
         cmocka_unit_test(solves),           cmocka_unit_test(refinement),
         cmocka_unit_test(breakdown),        cmocka_unit_test(triangle_as_it_stands),
         cmocka_unit_test(missing_diagonal), cmocka_unit_test(shift_and_boost),
-        cmocka_unit_test(wrong_use),        cmocka_unit_test(small_matrices),
-        cmocka_unit_test(threads),          cmocka_unit_test(update),
-        cmocka_unit_test(out_of_memory),    cmocka_unit_test(on_a_device),
-        cmocka_unit_test(blocks),           cmocka_unit_test(determinants),
+        cmocka_unit_test(wrong_options),    cmocka_unit_test(update_of_a_full_matrix),
+        cmocka_unit_test(wrong_matrices),   cmocka_unit_test(wrong_solves),
+        cmocka_unit_test(small_matrices),   cmocka_unit_test(threads),
+        cmocka_unit_test(update),           cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(on_a_device),      cmocka_unit_test(blocks),
+        cmocka_unit_test(determinants),
     };
     return cmocka_run_group_tests_name("ilu", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* t_lu.c: the factors are what the header says, solves with them are as good as LAPACK's, and what
- * cannot be factored is refused with its row. */
+/* t_lu.c: the factors are what the header says, solves with them are as accurate as LAPACK's, and what cannot be factored is
+ * refused with its row. */
 #include "tests/common/counter.h"
 #include "tests/common/full.h"
 #include "trisolve-suitesparse.h"
@@ -8,7 +8,7 @@
 #include <lapacke.h>
 #endif
 
-/* max |F - G| / (n eps max |F| |G|) of the identity that the header states. */
+/* The largest |F - G| / (n eps max |F| |G|) for the two sides of the identity that the header states. */
 static double identity_error(const trs_lu *lu, const full *A)
 {
     trs_mat Lm, Um;
@@ -46,7 +46,7 @@ static void check_identity(const full *A, const form *s, const char *library)
     int rc = trs_factor(&lu, &m, NULL);
     if (rc) print_message("%s\n", trs_message());
     assert_int_equal(rc, TRS_OK);
-    hide(&m); /* the lu keeps what it needs */
+    hide(&m); /* the lu must have kept what it needs */
     assert_int_equal(trs_lu_get_info(lu, &info), TRS_OK);
     assert_string_equal(info.library, library);
     const bool single = s->real == TRS_F32;
@@ -73,7 +73,7 @@ static void identities(void **state)
 
 /* ---- solving -------------------------------------------------------------------------------- */
 
-/* Numbers of the type of the solve: pairs for a complex A. */
+/* Numbers of the type of the solve, which are pairs for a complex A. */
 static void put(void *v, bool is_complex, int64_t k, zz z)
 {
     set_value(v, is_complex ? TRS_C64 : TRS_F64, k, z);
@@ -84,7 +84,7 @@ static zz take(const void *v, bool is_complex, int64_t k)
     return is_complex ? ((const zz *)v)[k] : ((const double *)v)[k];
 }
 
-/* op(A), full. */
+/* op(A) as a full matrix. */
 static full op_of(const full *A, trs_op op)
 {
     const int n = A->n;
@@ -97,7 +97,7 @@ static full op_of(const full *A, trs_op op)
     return f;
 }
 
-/* LAPACK's X of op(A) X = B, column-major; without LAPACK NULL. */
+/* LAPACK's X of op(A) X = B, column-major; NULL without LAPACK. */
 static zz *lapack(const full *A, trs_op op, int nrhs, const zz *B)
 {
 #ifdef HAVE_LAPACKE
@@ -125,18 +125,35 @@ static zz *lapack(const full *A, trs_op op, int nrhs, const zz *B)
 #endif
 }
 
+/* |b - F x| / (|b| + |F| |x|) in row i, b being b(i); x(j) is number first + j step of x. */
+static double row_error(const full *F, zz b, const void *x, int first, int step, int i)
+{
+    zz res = b;
+    double size = cabs(b);
+    for (int j = 0; j < F->n; j++) {
+        const zz term = F->a[i + F->n * j] * take(x, F->is_complex, first + j * step);
+        res -= term;
+        size += cabs(term);
+    }
+    return cabs(res) > 0 ? cabs(res) / size : 0;
+}
+
 static void check_solve(trs_lu *lu, const full *A, trs_op op, int nrhs, trs_layout layout)
 {
     const int n = A->n, ld = layout == TRS_ROW_MAJOR ? nrhs + 2 : n + 3;
     const bool rows = layout == TRS_ROW_MAJOR;
+    const int step = rows ? ld : 1,
+              next = rows ? 1 : ld; /* from row to row, from column to column */
     const size_t count = (size_t)(rows ? ld * n : ld * nrhs) + 1;
     const trs_exec exec = {.layout = layout};
     zz *B = malloc((size_t)(n * nrhs) * sizeof *B);
     void *b = calloc(count, sizeof(zz)), *x = calloc(count, sizeof(zz));
+    const int step = rows ? ld : 1,
+              next = rows ? 1 : ld; /* element (i, r) is number i*step + r*next */
     for (int r = 0; r < nrhs; r++)
         for (int i = 0; i < n; i++) {
             B[i + n * r] = number(A->is_complex);
-            put(b, A->is_complex, rows ? i * ld + r : i + r * ld, B[i + n * r]);
+            put(b, A->is_complex, i * step + r * next, B[i + n * r]);
         }
     assert_int_equal(trs_lu_solve(lu, op, nrhs, b, ld, x, ld, &exec), TRS_OK);
     assert_int_equal(trs_lu_solve(lu, op, nrhs, b, ld, b, ld, &exec), TRS_OK);
@@ -145,16 +162,9 @@ static void check_solve(trs_lu *lu, const full *A, trs_op op, int nrhs, trs_layo
     double omega = 0, apart = 0, largest = 0;
     for (int r = 0; r < nrhs; r++)
         for (int i = 0; i < n; i++) {
-            zz res = B[i + n * r];
-            double size = cabs(res);
-            for (int j = 0; j < n; j++) {
-                zz xj = take(x, A->is_complex, rows ? j * ld + r : j + r * ld);
-                res -= F.a[i + n * j] * xj;
-                size += cabs(F.a[i + n * j] * xj);
-            }
-            if (cabs(res) > omega * size) omega = cabs(res) / size;
-            zz xi = take(x, A->is_complex, rows ? i * ld + r : i + r * ld);
-            assert_true(take(b, A->is_complex, rows ? i * ld + r : i + r * ld) == xi);
+            omega = fmax(omega, row_error(&F, B[i + n * r], x, r * next, step, i));
+            const zz xi = take(x, A->is_complex, i * step + r * next);
+            assert_true(take(b, A->is_complex, i * step + r * next) == xi);
             if (!X) continue;
             apart = fmax(apart, cabs(xi - X[i + n * r]));
             largest = fmax(largest, cabs(X[i + n * r]));
@@ -177,7 +187,8 @@ static void solves(void **state)
     for (int c = 0; c < 2; c++)
         for (int k = 0; k < 3; k++)
             for (int width = 0; width < 3; width += 2) {
-                full A = k == 0 ? unsymmetric(25, c) : hermitian(25, c, k == 1 ? 20 : 0.1);
+                const double diagonal = k == 1 ? 20 : 0.1;
+                full A = k == 0 ? unsymmetric(25, c) : hermitian(25, c, diagonal);
                 trs_factor_options opt = {.plan = {.ops = 7, .nrhs = width}};
                 trs_mat m = show(&A, &plain);
                 trs_lu *lu;
@@ -221,8 +232,8 @@ static void orderings(void **state)
 
 /* ---- refinement ----------------------------------------------------------------------------- */
 
-/* D A E with rows and columns of very different size, and x of the size of E^-1: row scaling picks the
- * pivots by the large columns, which say least about x. */
+/* D A E, whose rows and columns differ very much in size, and x of the size of E^-1.  Row scaling lets the large columns
+ * choose the pivots, and these have the least effect on x. */
 static void refinement(void **state)
 {
     (void)state;
@@ -267,7 +278,7 @@ static void refinement(void **state)
     assert_true(most > 10);
 }
 
-/* A wrong factor on purpose: refinement must bring omega down by itself, or leave x alone. */
+/* A factor that is wrong on purpose: refinement must reduce omega all the same, or leave x as it is. */
 static void refinement_of_a_neighbour(void **state)
 {
     (void)state;
@@ -288,7 +299,8 @@ static void refinement_of_a_neighbour(void **state)
                   steps);
     assert_true(before.omega > 1e-9 && after.omega < 1e-14 && steps >= 2);
     assert_int_equal(after.stop, TRS_STOP_CONVERGED);
-    for (int k = 0; k < m.nnz; k++) ((double *)m.val)[k] *= 3; /* now a step leads away */
+    for (int k = 0; k < m.nnz; k++)
+        ((double *)m.val)[k] *= 3; /* now each step increases the error */
     memcpy(kept, x, sizeof x);
     assert_int_equal(trs_lu_refine(lu, &m, TRS_N, 1, b, N, x, N, NULL, 20, &steps, &after), TRS_OK);
     assert_int_equal(after.stop, TRS_STOP_DIVERGED);
@@ -299,7 +311,7 @@ static void refinement_of_a_neighbour(void **state)
     free(A.a);
 }
 
-/* Single precision in and out, double in between. */
+/* A, B and X are in single precision, the factors in double. */
 static void single_precision(void **state)
 {
     (void)state;
@@ -361,7 +373,7 @@ static complex long double eliminated(const full *A, int64_t *shift)
     return det;
 }
 
-/* |det - mantissa 2^shift| / |mantissa 2^shift| */
+/* The relative error |det - mantissa 2^shift| / |mantissa 2^shift|. */
 static double away(const trs_det *d, complex long double mantissa, int64_t shift)
 {
     assert_true(d->mantissa >= 1 && d->mantissa < 2);
@@ -407,33 +419,47 @@ static void determinants(void **state)
             }
 }
 
-/* Exact ones: all permutations of 4, in scaled rows; n + 1 of the second difference; 200 times -1e300. */
-static void known_determinants(void **state)
+/* The matrix of p scaled by 2, 3, 4, 5 has the determinant sgn (p) 120, or 0 where p takes a column twice. */
+static void check_permutation(const int p[4])
 {
-    (void)state;
     const trs_factor_options umfpack = {.method = "umfpack"};
     trs_lu *lu;
     trs_det d;
-    for (int k = 0; k < 256; k++) {
-        const int p[4] = {k & 3, k >> 2 & 3, k >> 4 & 3, k >> 6};
-        int inversions = 0, same = 0;
-        full A = full_new(4, false);
-        for (int i = 0; i < 4; i++) {
-            A.a[i + 4 * p[i]] = i + 2; /* 2 3 4 5 */
-            for (int j = 0; j < i; j++) inversions += p[j] > p[i], same += p[j] == p[i];
-        }
-        trs_mat m = show(&A, &plain);
-        const int rc = trs_factor(&lu, &m, &umfpack);
-        assert_int_equal(rc, same ? TRS_EPIVOT : TRS_OK);
-        assert_int_equal(trs_lu_determinant(lu, &d), TRS_OK); /* an empty column: 0 */
-        assert_true(d.re == (same ? 0 : inversions % 2 ? -1 : 1) && d.im == 0);
-        assert_true(fabs(ldexp(d.mantissa, (int)d.exponent) - (same ? 0 : 120)) < 1e-12);
-        trs_lu_destroy(lu);
-        hide(&m);
-        free(A.a);
+    int inversions = 0, same = 0;
+    full A = full_new(4, false);
+    for (int i = 0; i < 4; i++) {
+        A.a[i + 4 * p[i]] = i + 2;
+        for (int j = 0; j < i; j++) inversions += p[j] > p[i], same += p[j] == p[i];
     }
+    double sign = inversions % 2 ? -1 : 1;
+    if (same) sign = 0;
+    trs_mat m = show(&A, &plain);
+    const int rc = trs_factor(&lu, &m, &umfpack);
+    assert_int_equal(rc, same ? TRS_EPIVOT : TRS_OK);
+    assert_int_equal(trs_lu_determinant(lu, &d),
+                     TRS_OK); /* also of a matrix with an empty column */
+    assert_true(d.re == sign && d.im == 0);
+    assert_true(fabs(ldexp(d.mantissa, (int)d.exponent) - (same ? 0 : 120)) < 1e-12);
+    trs_lu_destroy(lu);
+    hide(&m);
+    free(A.a);
+}
+
+static void determinants_of_permutations(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 256; k++)
+        check_permutation((const int[4]){k & 3, k >> 2 & 3, k >> 4 & 3, k >> 6});
+}
+
+/* The second difference of N rows has the determinant N + 1; that of -1e300 I is beyond a double. */
+static void large_determinants(void **state)
+{
     enum { N = 200 };
     full A = full_new(N, false), D = full_new(N, false);
+    trs_lu *lu;
+    trs_det d;
+    (void)state;
     for (int i = 0; i < N; i++) {
         A.a[i + N * i] = 2, D.a[i + N * i] = -1e300;
         if (i > 0) A.a[i + N * (i - 1)] = A.a[i - 1 + N * i] = -1;
@@ -453,7 +479,8 @@ static void known_determinants(void **state)
     free(D.a);
 }
 
-/* Singular in its last pivot: 0, and another matrix in its place is not; nor is what was never factored. */
+/* A matrix that is singular in its last pivot has determinant 0.  With new values it is regular again; and what was never
+ * factored has no determinant. */
 static void determinant_of_a_singular_matrix(void **state)
 {
     (void)state;
@@ -483,7 +510,7 @@ static void determinant_of_a_singular_matrix(void **state)
         free(A.a);
     }
     full A = hermitian(6, false, 20);
-    A.a[3 + 6 * 4] = A.a[4 + 6 * 3] = 100; /* CHOLMOD gives up on it, which says nothing of det A */
+    A.a[3 + 6 * 4] = A.a[4 + 6 * 3] = 100; /* CHOLMOD breaks down, which says nothing about det A */
     const trs_factor_options cholmod = {.method = "cholmod"};
     trs_mat m = show(&A, &plain);
     trs_lu *lu;
@@ -507,8 +534,8 @@ static void refuse(const full *A, const form *f, const trs_factor_options *opt, 
     hide(&m);
 }
 
-/* Plans in single precision of factors in double, and x in double: the first x has the errors of single precision,
- * also where B is far outside its range, and refinement takes them away. */
+/* The plans are in single precision, the factors and x in double.  The first x has the errors of single precision, even where
+ * B is far outside its range, and refinement removes them. */
 static void one_rounded(bool definite, bool c, trs_op op)
 {
     enum { N = 40 };
@@ -521,7 +548,7 @@ static void one_rounded(bool definite, bool c, trs_op op)
     zz b[3 * N], x[3 * N];
     assert_int_equal(trs_factor(&lu, &m, &opt), TRS_OK);
     for (int i = 0; i < 3 * N; i++) put(b, c, i, range[i / N] * number(c));
-    for (int k = 0; k < 2; k++) { /* and with new values, 3 A */
+    for (int k = 0; k < 2; k++) { /* the second time with new values, 3 A */
         assert_int_equal(trs_lu_solve(lu, op, 3, b, N, x, N, NULL), TRS_OK);
         assert_int_equal(trs_backward_error(&m, op, 3, b, N, x, N, TRS_COL_MAJOR, &before), TRS_OK);
         assert_int_equal(trs_lu_refine(lu, &m, op, 3, b, N, x, N, NULL, 10, NULL, &after), TRS_OK);
@@ -557,19 +584,20 @@ static void singular(void **state)
     full A = full_new(4, false);
     for (int k = 0; k < 4; k++) A.a[5 * k] = 2;
     A.a[1 + 4 * 2] = 1;
-    A.a[5 * 2] = 0; /* row and column 2: an empty row */
+    A.a[5 * 2] = 0; /* row and column 2 are empty */
     refuse(&A, &forms[0], NULL, TRS_EPIVOT, "row 2 is empty");
     refuse(&A, &forms[2], NULL, TRS_EPIVOT, "row 3 is empty");
     A.a[2 + 4 * 1] = 1;
     A.a[1 + 4 * 2] = 0;
     refuse(&A, &forms[0], NULL, TRS_EPIVOT, "column 2 is empty");
-    A.a[2 + 4 * 2] = 0.5; /* rows 1 and 2 equal but for a factor */
+    A.a[2 + 4 * 2] = 0.5; /* row 2 is a multiple of row 1 */
     A.a[1 + 4 * 2] = 1;
     A.a[1 + 4 * 1] = 2;
     refuse(&A, &forms[0], NULL, TRS_EPIVOT, "singular (3 of 4");
     refuse(&A, &forms[1], NULL, TRS_EPIVOT, "row ");
     free(A.a);
-    A = full_new(5, true); /* structurally: rows 0..2 have columns 0, 1 only */
+    A = full_new(5,
+                 true); /* structurally singular: rows 0..2 have entries in columns 0 and 1 only */
     for (int i = 0; i < 3; i++) A.a[i] = 1 + I * (double)i, A.a[i + 5] = 2 - 3 * I * (double)i;
     for (int j = 2; j < 5; j++) A.a[3 + 5 * j] = 1, A.a[4 + 5 * j] = j;
     refuse(&A, &forms[0], NULL, TRS_EPIVOT, "singular (4 of 5");
@@ -582,7 +610,8 @@ static void indefinite(void **state)
     const trs_factor_options cholmod = {.method = "cholmod"};
     for (int c = 0; c < 2; c++) {
         full A = hermitian(6, c, 20);
-        A.a[3 + 6 * 4] = 100, A.a[4 + 6 * 3] = 100; /* positive diagonal, not definite */
+        A.a[3 + 6 * 4] = 100,
+                    A.a[4 + 6 * 3] = 100; /* the diagonal is positive, but A is not definite */
         refuse(&A, &plain, &cholmod, TRS_EPIVOT, "not positive definite");
         trs_lu *lu;
         trs_lu_info info;
@@ -591,7 +620,7 @@ static void indefinite(void **state)
         trs_lu_get_info(lu, &info);
         assert_string_equal(info.library, "UMFPACK");
         check_solve(lu, &A, TRS_N, 1, TRS_COL_MAJOR);
-        assert_int_equal(trs_lu_update(lu, &m), TRS_OK); /* not tried with CHOLMOD again */
+        assert_int_equal(trs_lu_update(lu, &m), TRS_OK); /* CHOLMOD is not tried again */
         check_solve(lu, &A, TRS_N, 1, TRS_COL_MAJOR);
         trs_lu_destroy(lu);
         hide(&m);
@@ -669,7 +698,7 @@ static void tiny_matrices(void **state)
         }
 }
 
-/* Rows near the end of the range: 1 / Rs overflows. */
+/* Rows so small that 1 / Rs overflows. */
 static void tiny_rows(void **state)
 {
     (void)state;
@@ -683,7 +712,7 @@ static void tiny_rows(void **state)
     assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b, 12, x, 12, NULL), TRS_OK);
     assert_int_equal(trs_lu_refine(lu, &m, TRS_N, 1, b, 12, x, 12, NULL, 5, NULL, &e), TRS_OK);
     print_message("rows of 1e-305 and 1e-312: omega %.2g\n", e.omega);
-    assert_true(e.omega < 1e-11); /* numbers of 1e-312 have twelve digits */
+    assert_true(e.omega < 1e-11); /* subnormal numbers near 1e-312 have twelve digits */
     trs_lu_destroy(lu);
     hide(&m);
     free(A.a);
@@ -704,7 +733,7 @@ static int read_matrix(const char *file, trs_mm *mm, trs_mat *A)
     return rc;
 }
 
-/* Entries in the longest row or column. */
+/* How many entries the longest row or column has. */
 static int64_t longest_line(const trs_mm *mm)
 {
     int64_t *count = calloc(2 * (size_t)mm->rows, sizeof *count), longest = 0;
@@ -719,8 +748,8 @@ static int64_t longest_line(const trs_mm *mm)
     return longest;
 }
 
-/* x = ones, b = op(A) x: solved and refined to the backward error that is good enough for that, an eps for each entry
- * of the longest row and one more, or about it. */
+/* For b = op(A) (1, ..., 1), solve and refine until the backward error is about that of a stable substitution: an eps for
+ * each entry of the longest row, and one more. */
 static void check_ones(const char *file, const char *library)
 {
     trs_mm mm;
@@ -730,7 +759,7 @@ static void check_ones(const char *file, const char *library)
     trs_error e;
     const trs_factor_options opt = {.plan = {.ops = 7}};
     int rc = read_matrix(file, &mm, &A), steps;
-    if (rc == TRS_ESUPPORT) return; /* packed, and no libarchive */
+    if (rc == TRS_ESUPPORT) return; /* the file is packed, and there is no libarchive */
     assert_int_equal(rc, TRS_OK);
     const bool c = A.dtype == TRS_C64;
     const int64_t n = A.n;
@@ -802,7 +831,7 @@ static void update(void **state)
             assert_true(identity_error(lu, &A) < 4);
             check_solve(lu, &A, TRS_N, 2, TRS_COL_MAJOR);
             hide(&m);
-            full S = full_new(20, c); /* a column of zeros: singular, but the pattern of before */
+            full S = full_new(20, c); /* a column of zeros makes it singular; the pattern stays */
             m = show(&A, &plain);
             for (int64_t p = 0; p < m.nnz; p++)
                 if (((const int32_t *)m.idx)[p] == 7) put((void *)m.val, c, p, 0);
@@ -810,7 +839,7 @@ static void update(void **state)
             zz b[20] = {1}, x[20];
             assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b, 20, x, 20, NULL), TRS_ESTATE);
             hide(&m);
-            A.a[3] = k ? A.a[3] : 0.25; /* perhaps another pattern */
+            A.a[3] = k ? A.a[3] : 0.25; /* with k = 0 the pattern may change */
             m = show(&A, &plain);
             assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
             check_solve(lu, &A, TRS_N, 1, TRS_COL_MAJOR);
@@ -827,7 +856,7 @@ static void update(void **state)
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-/* Every allocation fails once: TRS_EMEM, a sentence, nothing lost. */
+/* Each allocation fails once: there must be TRS_EMEM and a sentence, and nothing may be lost. */
 static void out_of_memory(void **state)
 {
     (void)state;
@@ -876,7 +905,8 @@ int main(void)
         cmocka_unit_test(update),
         cmocka_unit_test(out_of_memory),
         cmocka_unit_test(determinants),
-        cmocka_unit_test(known_determinants),
+        cmocka_unit_test(determinants_of_permutations),
+        cmocka_unit_test(large_determinants),
         cmocka_unit_test(determinant_of_a_singular_matrix),
     };
     print_message("%s\n", trs_suitesparse_version());

@@ -1,5 +1,5 @@
-/* t_rb.c: Rutherford-Boeing files: what RBio's own writer makes of the shipped matrices must be read as
- * the Matrix Market file is, bit for bit; Harwell-Boeing files written by hand; damaged files are refused. */
+/* t_rb.c: Rutherford-Boeing and Harwell-Boeing files.  What RBio's own writer makes of the shipped matrices must be read as the
+ * Matrix Market file is, bit for bit.  Harwell-Boeing files are written by hand.  Damaged files must be refused. */
 #include "config.h"
 
 #include <stdarg.h>
@@ -36,7 +36,7 @@ static void read_mtx(const char *name, const trs_mm_options *opt, trs_mm *mm)
     assert_int_equal(trs_mm_read(path, opt, mm), TRS_OK);
 }
 
-/* A CSC matrix by RBwrite, which finds out what symmetry it has. */
+/* Write a CSC matrix by RBwrite, which finds out what symmetry it has. */
 static void write_rb(const trs_mm *mm, char type[4])
 {
     int64_t n = mm->nnz;
@@ -52,7 +52,7 @@ static void write_rb(const trs_mm *mm, char type[4])
         re[p] = val[complex_values ? 2 * p : p];
         im[p] = complex_values ? val[2 * p + 1] : 0;
     }
-    whole kind = complex_values ? 2 : 0; /* in RBio's numbers */
+    whole kind = complex_values ? 2 : 0; /* as RBio counts the kinds */
     whole rc = RBwrite(file, "a matrix", "key", mm->rows, mm->cols, ptr, idx, re,
                        complex_values ? im : NULL, NULL, NULL, kind, type);
     if (rc < 0) print_error("RBwrite: %d\n", (int)rc);
@@ -134,7 +134,7 @@ static const char huge[] =
     "         1         3 900000001\n"
     "         1         2\n";
 
-/* `good` with a text put in place of another of the same length. */
+/* `good`, in which one text is replaced by another one of the same length. */
 static void assert_changed(const char *was, const char *is, int status, const char *sentence)
 {
     char text[sizeof good];
@@ -183,8 +183,8 @@ static void read_text(const char *text, const trs_mm_options *opt, trs_mm *mm)
  *     -1    0  -0.25
  *   -300   40   1e-100
  *      0    5   6e100
- * with fields that touch, Fortran's ways of writing an exponent, and right-hand sides of their own format
- * behind; also with a \r at each end of a line. */
+ * in fields that touch, with the exponents of Fortran, and followed by right-hand sides that have their own format; also
+ * with a \r at the end of each line. */
 static const char harwell[] =
     "A MATRIX WRITTEN BY HAND                                                BYHAND\n"
     "             7             1             1             3             1\n"
@@ -221,7 +221,7 @@ static void test_harwell(void **state)
     }
 }
 
-/* The newer format allows Fortran's exponents as well. */
+/* Rutherford-Boeing files may have the exponents of Fortran as well. */
 static void test_exponents(void **state)
 {
     (void)state;
@@ -235,7 +235,7 @@ static void test_exponents(void **state)
     trs_mm_free(&mm);
 }
 
-/* Symmetric, its count of right-hand sides blank, as it may be when there are none. */
+/* A symmetric matrix, in whose header the count of right-hand sides is blank, as it may be when there are none. */
 static void test_harwell_symmetric(void **state)
 {
     (void)state;
@@ -252,7 +252,7 @@ static void test_harwell_symmetric(void **state)
     trs_mm_free(&mm);
 }
 
-/* What a reader of words would take for other numbers, or could not take apart. */
+/* Fields that a reader of words would take for other numbers, or could not separate. */
 static void test_fields(void **state)
 {
     (void)state;
@@ -284,7 +284,7 @@ static void test_fields(void **state)
                    "'2.5' leaves its exponent to the format (1P,4F4.1)");
 }
 
-/* RBio's writer makes no pattern files. */
+/* Pattern files, which RBio's writer does not make. */
 static void test_pattern(void **state)
 {
     (void)state;
@@ -306,8 +306,8 @@ static void test_pattern(void **state)
     trs_mm_free(&mm);
 }
 
-/* Cut anywhere, it is refused or, when only blanks and the last digits are gone, read; under
- * sanitizers this shows what RBio makes of it. */
+/* A file that is cut off anywhere is refused or, when only blanks and the last digits are missing, read.  Sanitizers show here
+ * how RBio copes with it. */
 static void test_cut(void **state)
 {
     (void)state;

@@ -1,11 +1,10 @@
-/* fuzz_mm.c: any bytes as a Matrix Market file (libFuzzer).
+/* fuzz_mm.c: any bytes are read as a Matrix Market file (libFuzzer).
  *
- * The bytes are the file, which goes through memory (/proc/self/fd), so that gzip, xz, zstd and
- * tar are fuzzed as well; the last one chooses the options too.  What is accepted must be a
- * well-formed matrix, the same for one thread and two, and must survive being written and read
- * again.
+ * The bytes are a file in memory (/proc/self/fd), so that gzip, xz, zstd and tar are fuzzed as well.  The last byte chooses
+ * the options, too.  What is accepted must be a well-formed matrix, the same one for one thread and for two, and the same
+ * after it was written and read again.
  *
- * .ci/run builds it with clang and runs it for a minute; any files are seeds as they are:
+ * .ci/run builds the program with clang and runs it for a minute.  Any files may serve as seeds:
  *     ./fuzz_mm CORPUS mm-conformance/open */
 #include "config.h"
 
@@ -34,15 +33,15 @@ static int memory_file(const uint8_t *p, size_t n, char path[40])
     return fd;
 }
 
-/* Pointers ascend from the base to the end, indices ascend within each line and are in range. */
-static void check_lines(const trs_mm *mm, int64_t lines, int64_t across)
+/* Pointers ascend from the base to the end, and minor indices ascend within each major index and are in range. */
+static void check_indices(const trs_mm *mm, int64_t majors, int64_t minors)
 {
-    must(mm->ptr[0] == mm->base && mm->ptr[lines] == mm->nnz + mm->base, "pointers");
-    for (int64_t i = 0; i < lines; i++) {
+    must(mm->ptr[0] == mm->base && mm->ptr[majors] == mm->nnz + mm->base, "pointers");
+    for (int64_t i = 0; i < majors; i++) {
         must(mm->ptr[i] <= mm->ptr[i + 1], "pointers ascend");
         for (int64_t p = mm->ptr[i] - mm->base; p < mm->ptr[i + 1] - mm->base; p++) {
             int64_t j = mm->idx[p] - mm->base;
-            must(j >= 0 && j < across, "range of an index");
+            must(j >= 0 && j < minors, "range of an index");
             must(p == mm->ptr[i] - mm->base || mm->idx[p] > mm->idx[p - 1], "indices ascend");
         }
     }
@@ -51,8 +50,8 @@ static void check_lines(const trs_mm *mm, int64_t lines, int64_t across)
 static void check(const trs_mm *mm)
 {
     must(mm->rows >= 0 && mm->cols >= 0 && mm->nnz >= 0 && mm->val != NULL, "sizes");
-    if (mm->format == TRS_CSR) check_lines(mm, mm->rows, mm->cols);
-    if (mm->format == TRS_CSC) check_lines(mm, mm->cols, mm->rows);
+    if (mm->format == TRS_CSR) check_indices(mm, mm->rows, mm->cols);
+    if (mm->format == TRS_CSC) check_indices(mm, mm->cols, mm->rows);
 }
 
 static size_t value_bytes(const trs_mm *mm)
@@ -69,7 +68,7 @@ static void check_equal(const trs_mm *a, const trs_mm *b)
     must(!a->idx || !memcmp(a->idx, b->idx, (size_t)a->nnz * 4), "indices");
 }
 
-/* nan has many bits, and only one is written. */
+/* There are nans of many bits, but only one is written. */
 static bool has_nan(const trs_mm *mm)
 {
     const double *val = mm->val;
@@ -83,7 +82,8 @@ static void write_and_read(const trs_mm *mm, const trs_mm_options *opt)
     char path[] = "/tmp/fuzz_mm.XXXXXX";
     trs_mm again;
     trs_mat mat;
-    bool counts_less = mm->format == TRS_DENSE && mm->symmetry == TRS_SKEW; /* no diagonal in nnz */
+    bool counts_less =
+        mm->format == TRS_DENSE && mm->symmetry == TRS_SKEW; /* nnz is without the diagonal */
     if (trs_mm_mat(mm, 0, &mat) || mm->rows > 1000 || has_nan(mm) || counts_less) return;
     const int fd = mkstemp(path);
     must(fd >= 0, "a temporary file");

@@ -1,4 +1,4 @@
-/* t_mm.c: Matrix Market files read and written: numbers, every kind of file, every way to fail. */
+/* t_mm.c: reading and writing Matrix Market files: numbers, every kind of file, every way to fail. */
 #include "config.h"
 
 #include <stdarg.h>
@@ -7,7 +7,8 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
-#include "io/mm_number.h"
+#include "io/decimal/print.h"
+#include "io/decimal/read.h"
 #include "trisolve-sparse.h"
 
 #include <dirent.h>
@@ -36,7 +37,7 @@ static uint64_t bits(void)
     return seed ^= seed << 17;
 }
 
-/* ---- a directory of our own ---------------------------------------------------------------- */
+/* ---- a temporary directory ----------------------------------------------------------------- */
 
 static char directory[] = "/tmp/t_mm.XXXXXX";
 static char path[100];
@@ -74,7 +75,7 @@ static void put_file(const char *file, const char *text, size_t n)
     assert_int_equal(fclose(f), 0);
 }
 
-/* Write the text to a file and read that. */
+/* Write the text to a file and read the file. */
 static int read_text(const char *text, const trs_mm_options *opt, trs_mm *mm)
 {
     put_file("a.mtx", text, strlen(text));
@@ -88,7 +89,7 @@ static void assert_read(const char *text, const trs_mm_options *opt, trs_mm *mm)
     assert_int_equal(rc, TRS_OK);
 }
 
-/* The text is refused with this code, in this line (0: none), with these words. */
+/* The text must be refused with this code, in this line (0: no line is named), with these words. */
 static void assert_refused(const char *text, const trs_mm_options *opt, int code, int line,
                            const char *words)
 {
@@ -181,7 +182,7 @@ static void test_hard_numbers(void **state)
     for (size_t k = 0; k < sizeof hard / sizeof hard[0]; k++) check_number(hard[k]);
 }
 
-/* Every digit beyond the 17th may decide: numbers halfway between two doubles, and just beside. */
+/* Numbers halfway between two doubles, and just beside that, where any digit after the 17th may decide. */
 static void test_halfway(void **state)
 {
     (void)state;
@@ -220,7 +221,7 @@ static void test_random_numbers(void **state)
     }
 }
 
-/* d.ddd, with a sign or not, of any number of digits, zeros in front, behind and throughout. */
+/* The plain form, d.ddd: with a sign or without, with any number of digits, with zeros in front, behind and throughout. */
 static void test_plain_numbers(void **state)
 {
     (void)state;
@@ -231,25 +232,25 @@ static void test_plain_numbers(void **state)
         if (bits() % 2) text[n++] = '-';
         text[n++] = (char)('0' + bits() % 10 * (bits() % 2));
         text[n++] = '.';
-        for (int d = 0; d < digits; d++)
-            text[n++] = (char)('0' + (k % 3 == 0 && d < zeros    ? 0
-                                      : k % 3 == 1 && d >= zeros ? 0
-                                                                 : bits() % 10));
+        for (int d = 0; d < digits; d++) {
+            const bool zero = (k % 3 == 0 && d < zeros) || (k % 3 == 1 && d >= zeros);
+            text[n++] = (char)('0' + (zero ? 0 : bits() % 10));
+        }
         text[n] = '\0';
         check_number(text);
         double x;
         text[n] = '\n';
         plain += trs_read_plain(text, text + n, &x);
         if (digits < 4) continue;
-        strchr(text, '.')[1 + bits() % 4] = "e,x "[bits() % 4]; /* no digit */
+        strchr(text, '.')[1 + bits() % 4] = "e,x "[bits() % 4]; /* then it is not plain */
         assert_false(trs_read_plain(text, text + n, &x));
     }
     print_message("%d of 300000 read as plain numbers\n", plain);
     assert_true(plain > 200000);
 }
 
-/* Bit k of what trs_gaps_at gives is that of character at + k. */
-static void test_gaps(void **state)
+/* Bit k of trs_delimiters_at says whether character at + k is a delimiter. */
+static void test_delimiters(void **state)
 {
     (void)state;
     enum { ROOM = TRS_WINDOW + TRS_TEXT_PAD + 64 };
@@ -259,14 +260,14 @@ static void test_gaps(void **state)
         const int64_t n = trial ? 1 + (int64_t)(bits() % TRS_WINDOW) : TRS_WINDOW,
                       up = (n + 63) / 64 * 64;
         for (int k = 0; k < ROOM; k++) text[k] = some[bits() % (sizeof some - 1)];
-        trs_map_gaps(text, n, map);
+        trs_map_delimiters(text, n, map);
         for (int64_t at = 0; at < n; at++) {
             uint64_t all = 0, sure = UINT64_MAX >> 7;
             for (int64_t k = at; k < at + 64 && k < up; k++)
                 if (text[k] <= ' ' || text[k] > '~') all |= (uint64_t)1 << (k - at);
-            assert_int_equal(trs_gaps_at(map, at, true), all);
-            assert_int_equal(trs_gaps_at(map, at, false) & sure, all & sure);
-            assert_int_equal(trs_gaps_at(map, at, false) & ~all, 0);
+            assert_int_equal(trs_delimiters_at(map, at, true), all);
+            assert_int_equal(trs_delimiters_at(map, at, false) & sure, all & sure);
+            assert_int_equal(trs_delimiters_at(map, at, false) & ~all, 0);
         }
     }
 }
@@ -285,7 +286,7 @@ static void test_not_numbers(void **state)
     }
 }
 
-/* Digits of text that count. */
+/* How many significant digits the text has. */
 static int significant(const char *text)
 {
     int n = 0, zeros = 0;
@@ -426,7 +427,7 @@ static void test_arrays(void **state)
     trs_mm_free(&mm);
 }
 
-/* No value at all, and text after the last one. */
+/* Files without any value, and with text after the last one. */
 static void test_empty(void **state)
 {
     (void)state;
@@ -479,7 +480,7 @@ static void test_kind(void **state)
     trs_mm_free(&mm);
 }
 
-/* The sizes alone: of a file whose entries are wrong, too. */
+/* Only the sizes are read, also of a file whose entries are wrong. */
 static void test_header(void **state)
 {
     (void)state;
@@ -512,7 +513,7 @@ static void test_words(void **state)
                 NULL, &mm);
     val = mm.val;
     assert_true(val[0] == 9007199254740992 && val[1] == -9007199254740992 && val[2] == 5);
-    assert_true(val[3] == 0x1p64); /* 3 below it: also beyond what 64 bits hold */
+    assert_true(val[3] == 0x1p64); /* 2^64 - 3, for which there is no double */
     assert_int_equal(mm.rounded, 2);
     trs_mm_free(&mm);
 }
@@ -606,7 +607,7 @@ typedef struct text {
     size_t n;
 } text;
 
-/* n x n with nnz entries in any order, some twice; `comments`: blank lines and comments between
+/* Write an n x n matrix with nnz entries in any order, some of them twice; comments: with blank lines and comments between
  * them. */
 static text random_matrix(int n, int nnz, bool comments)
 {
@@ -640,7 +641,7 @@ static void assert_equal(const trs_mm *a, const trs_mm *b)
     assert_memory_equal(a->val, b->val, nnz * 8 * (a->dtype == TRS_C64 ? 2 : 1));
 }
 
-/* The same bits for any number of threads, sums of duplicates included, and with little memory. */
+/* The result has the same bits for any number of threads, sums of duplicates included, and with low_memory. */
 static void test_threads(void **state)
 {
     (void)state;
@@ -667,7 +668,7 @@ static void test_threads(void **state)
     }
 }
 
-/* Lines of all lengths, in order or not, with entries given several times or not, against sums made here. */
+/* Rows of all lengths, in order or not, with entries given several times or not, are compared with sums made here. */
 static void test_order(void **state)
 {
     (void)state;
@@ -723,8 +724,8 @@ static int lines_before(const char *p, const char *end)
     return n;
 }
 
-/* The same entries on even lines, on others, and on both in turn. */
-static void test_even_lines(void **state)
+/* The same entries are read from compact lines, from others, and from both in turn. */
+static void test_compact_lines(void **state)
 {
     (void)state;
     static const char *const form[] = {
@@ -732,7 +733,7 @@ static void test_even_lines(void **state)
         "%d %d\t%s \n", "  %d %08d %s\n", "%% x\n%d %d +%s\n", "%d %d %s0000000000000000000\n"};
     const int n = 99999, nnz = 30000, forms = sizeof form / sizeof form[0];
     char *all = malloc((size_t)nnz * 80 + 100), value[40];
-    trs_mm even, other;
+    trs_mm compact, other;
     assert_non_null(all);
     for (int f = 0; f <= forms; f++) {
         const uint64_t kept = seed;
@@ -742,19 +743,20 @@ static void test_even_lines(void **state)
             int i = (int)(bits() % (uint64_t)n) + 1, j = (int)(bits() % (uint64_t)n) + 1;
             snprintf(value, sizeof value, "0.%0*llu", 1 + k % 18,
                      (unsigned long long)(bits() % 1000000000));
-            p += sprintf(p, form[f < forms ? f : k % 7 ? 0 : k % forms], i, j, value);
+            const int mixed = k % 7 ? 0 : k % forms;
+            p += sprintf(p, form[f < forms ? f : mixed], i, j, value);
         }
         put_file("a.mtx", all, (size_t)(p - all));
         seed = kept;
-        read_as("a.mtx", TRS_CSR, 1 + f % 2, f ? &other : &even);
-        if (f) assert_equal(&even, &other);
+        read_as("a.mtx", TRS_CSR, 1 + f % 2, f ? &other : &compact);
+        if (f) assert_equal(&compact, &other);
         if (f) trs_mm_free(&other);
     }
-    trs_mm_free(&even);
+    trs_mm_free(&compact);
     free(all);
 }
 
-/* Errors deep in a large file are found in their line, the first one of several. */
+/* Of several errors deep in a large file the first one is reported, with its line. */
 static void test_far_errors(void **state)
 {
     (void)state;
@@ -777,7 +779,7 @@ static void test_far_errors(void **state)
                          TRS_EFORMAT);
         assert_memory_equal(trs_message(), begin, strlen(begin));
     }
-    /* too many: the line after the one announced last */
+    /* one entry too many, on the line after the last one that was announced */
     char *count = strstr(t.p, "60000");
     memcpy(count, "30000", 5);
     put_file("big.mtx", t.p, t.n);
@@ -797,7 +799,7 @@ static void test_far_errors(void **state)
 
 /* ---- streams and archives ------------------------------------------------------------------ */
 
-/* Lines longer than the pieces in which text is taken, at their edges too. */
+/* Lines that are longer than a text is meant to be, and that end near its end. */
 static void test_long_lines(void **state)
 {
     (void)state;
@@ -808,7 +810,7 @@ static void test_long_lines(void **state)
     for (int k = 1; k <= N; k++) {
         size_t fill = bits() % LONG;
         if (k % 3 == 0) p[n++] = '%';
-        memset(p + n, k % 3 == 1 ? '\n' : k % 3 ? ' ' : 'c', fill);
+        memset(p + n, "c\n "[k % 3], fill); /* a comment, empty lines, blanks */
         n += fill;
         n += (size_t)sprintf(p + n, "%s%d 1 %d.5", k % 3 ? "" : "\n", k, k);
         n += (size_t)sprintf(p + n, k < N ? "\r\n" : "\r");
@@ -925,7 +927,7 @@ static void test_collection_archive(void **state)
     assert_non_null(strstr(trs_message(), "no matrix"));
 }
 
-/* 64 MB of comments in a few kilobytes stop at the limit. */
+/* A file of a few kilobytes that unpacks to 64 MB of comments is refused at the limit. */
 static void test_bomb(void **state)
 {
     (void)state;
@@ -976,7 +978,7 @@ static void counting_free(void *user, void *p)
     free(p);
 }
 
-/* Let every allocation fail once: a status, a sentence, and nothing left behind. */
+/* Each allocation fails once: there must be a status and a sentence, and nothing may be left behind. */
 static void fail_each(const char *file, trs_format format, int threads)
 {
     trs_mm_options opt = {.format = format,
@@ -1018,9 +1020,8 @@ static void test_failing_memory(void **state)
     free(t.p);
 }
 
-/* malloc of this program and of the objects linked into it (-Wl,--wrap=malloc), for what takes no
- * trs_memory. */
-static int malloc_fail_at, malloc_calls; /* 0: never */
+/* malloc of this program and of the objects linked into it (-Wl,--wrap=malloc), for functions that take no trs_memory. */
+static int malloc_fail_at, malloc_calls; /* malloc_fail_at = 0: none fails */
 
 void *__real_malloc(size_t n);
 void *__wrap_malloc(size_t n);
@@ -1050,14 +1051,14 @@ static void test_failing_memory_of_writer(void **state)
         assert_true(rc == TRS_OK || (rc == TRS_EMEM && strstr(trs_message(), "out of memory")));
         if (rc) failed++, assert_int_equal(files_left(), before);
     }
-    assert_in_range(failed, 3, 20); /* the head, the name, a buffer a thread */
+    assert_in_range(failed, 3, 20); /* the head, the name, and a buffer for each thread */
     unlink(name("out.mtx"));
     trs_mm_free(&mm);
 }
 
 /* ---- memory that is given back ------------------------------------------------------------------ */
 
-/* Kilobytes that a process had at most which reads big.mtx as a stream; 0: it failed. */
+/* The most kilobytes that a process had which reads big.mtx as a stream; 0: it failed. */
 static int64_t most_memory(int low_memory)
 {
     int end[2];
@@ -1079,12 +1080,12 @@ static int64_t most_memory(int low_memory)
     return most;
 }
 
-/* Reading takes the entries twice, as they were parsed and as they are placed; with low_memory hardly
- * more than once. */
+/* Reading needs memory for the entries twice, as they were parsed and as they are placed; with low_memory hardly more than
+ * once. */
 static void test_low_memory(void **state)
 {
     (void)state;
-    enum { N = 1500000, ONE = N / 1024 * 12 }; /* kilobytes of them once */
+    enum { N = 1500000, ONE = N / 1024 * 12 }; /* ONE: kilobytes of them once */
     text t = random_matrix(1000, N, false);
     put_file("big.mtx", t.p, t.n);
     free(t.p);
@@ -1093,7 +1094,7 @@ static void test_low_memory(void **state)
 #endif
     int64_t normal = most_memory(0), low = most_memory(1);
     print_message("# %d kB normally, %d kB with low_memory\n", (int)normal, (int)low);
-    assert_true(low > 0 && normal - low > ONE * 4 / 10); /* large pages blur it */
+    assert_true(low > 0 && normal - low > ONE * 4 / 10); /* huge pages make this uncertain */
 }
 
 /* ---- progress ------------------------------------------------------------------------------ */
@@ -1147,7 +1148,7 @@ static void test_write_and_read(void **state)
         assert_int_equal(
             trs_mm_write(name("out.mtx"), &mat, a.rows, a.cols, TRS_GENERAL, "two\nlines"), TRS_OK);
         read_as("out.mtx", format[f], 0, &b);
-        a.duplicates = 0; /* they are summed now */
+        a.duplicates = 0; /* the file that was written has none */
         assert_equal(&a, &b);
         assert_int_equal(b.size_line, 4);
         trs_mm_free(&a);
@@ -1233,8 +1234,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_hard_numbers),   cmocka_unit_test(test_halfway),
         cmocka_unit_test(test_random_numbers), cmocka_unit_test(test_plain_numbers),
-        cmocka_unit_test(test_not_numbers),    cmocka_unit_test(test_even_lines),
-        cmocka_unit_test(test_gaps),           cmocka_unit_test(test_order),
+        cmocka_unit_test(test_not_numbers),    cmocka_unit_test(test_compact_lines),
+        cmocka_unit_test(test_delimiters),     cmocka_unit_test(test_order),
         cmocka_unit_test(test_shortest),       cmocka_unit_test(test_csr),
         cmocka_unit_test(test_csc_and_coo),    cmocka_unit_test(test_symmetries),
         cmocka_unit_test(test_arrays),         cmocka_unit_test(test_empty),

@@ -1,5 +1,4 @@
-/* t_mmio.c: a program written for NIST's mmio works with trisolve-mmio.h, also where mmio did
- * not. */
+/* t_mmio.c: a program written for NIST's mmio works with trisolve-mmio.h, even where mmio itself failed. */
 #include "config.h"
 
 #include <stdarg.h>
@@ -40,7 +39,7 @@ static FILE *file_with(const char *text)
 
 #define REAL "%%MatrixMarket matrix coordinate real general\n"
 
-/* What programs written for mmio do: banner, sizes, then the entries by fscanf. */
+/* Do as programs written for mmio do: read banner and sizes, then the entries by fscanf. */
 static void test_reading_by_hand(void **state)
 {
     (void)state;
@@ -130,14 +129,14 @@ static int whole(const char *text)
     return rc;
 }
 
-/* Where mmio loops, wraps, or takes what is not there. */
+/* Files for which mmio itself loops, overflows, or makes up what is not there. */
 static void test_what_mmio_gets_wrong(void **state)
 {
     (void)state;
     char text[3000] = REAL "% ";
     memset(text + strlen(REAL) + 2, 'x', 2000);
     strcpy(text + strlen(REAL) + 2002, "\n1 1 1\n1 1 1\n");
-    assert_int_equal(whole(text), 0); /* a comment of 2000 characters */
+    assert_int_equal(whole(text), 0); /* the file has a comment of 2000 characters */
     assert_int_equal(whole(REAL "\n\n1 1 1\n1 1 1\n"), 0);
     assert_int_equal(whole(REAL "2 2 1\n0 1 1\n"), MM_PREMATURE_EOF);
     assert_int_equal(whole(REAL "2 2 1\n3 1 1\n"), MM_PREMATURE_EOF);

@@ -115,7 +115,7 @@ static void test_taken(void **state)
         trs_context ctx = {.threads = 1 + k % THREADS};
         trs_tri t;
         put_on(&a, &f);
-        assert_int_equal(trs_straight_import(&ctx, &a.m, &t), TRS_OK);
+        assert_int_equal(trs_canonical_import(&ctx, &a.m, &t), TRS_OK);
         assert_null(t.src);
         same_arrays(&t, &a);
         trs_tri_free(&ctx, &t);
@@ -178,7 +178,7 @@ static void test_not_taken(void **state)
         trs_tri t;
         if (spoil(&a, &f, k / 8 % WRONGS, k % 3 ? random_below(&r, a.n) : a.n / 2)) {
             put_on(&a, &f);
-            assert_int_equal(trs_straight_import(&ctx, &a.m, &t), TRS_EMATRIX);
+            assert_int_equal(trs_canonical_import(&ctx, &a.m, &t), TRS_EMATRIX);
             assert_null(t.ptr);
             done[k / 8 % WRONGS]++;
         }

@@ -2,7 +2,6 @@
 #include "tests/common/model.h"
 
 #include "base/device.h"
-#include "cuda/strips/strips.h"
 
 #include <unistd.h>
 
@@ -81,16 +80,24 @@ static void assert_same_topo(const scene *s)
     }
 }
 
+/* Is the triangle on the device only? */
+static bool is_resident(const trs_plan *p)
+{
+    const trs_operator *op = &p->op[p->imported_is_t];
+    return op->ctx && !(op->on_host & TRS_OP_PATTERN);
+}
+
 static void assert_same_levels(const scene *s)
 {
-    const trs_side *a = &s->p->side[op_of(s) != TRS_N], *b = &s->far->side[op_of(s) != TRS_N];
+    const trs_operator *a = &s->p->op[op_of(s) != TRS_N];
+    trs_operator *b = &s->far->op[op_of(s) != TRS_N];
     assert_same_topo(s);
-    assert_int_equal(trs_far_topo(s->far), TRS_OK);
+    assert_int_equal(trs_operator_show(b, TRS_OP_LEVELS), TRS_OK);
     assert_int_equal(a->lv.count, b->lv.count);
     assert_int_equal(a->lv.widest, b->lv.widest);
     assert_memory_equal(a->lv.topo, b->lv.topo, (size_t)s->m.n * sizeof *a->lv.topo);
     assert_memory_equal(a->lv.ptr, b->lv.ptr, ((size_t)a->lv.count + 1) * sizeof *a->lv.ptr);
-    assert_memory_equal(&a->tally, &b->tally, sizeof a->tally);
+    assert_memory_equal(&a->statistics, &b->statistics, sizeof a->statistics);
     assert_string_equal(s->p->reason, s->far->reason);
     assert_int_equal(a->reversed, b->reversed);
 }
@@ -134,17 +141,17 @@ static void test_life(void **state)
     for (int k = 0; k < 4 * PATTERNS * 4; k++) {
         const pattern pat = (pattern)(k / 4 % PATTERNS);
         scene s = begin(pat, (trs_dtype)(k / 4 / PATTERNS), k % 2, k / 2 % 2, k);
-        assert_int_equal(s.far->far, s.m.n > 0);
+        assert_int_equal(is_resident(s.far), s.m.n > 0);
         assert_status(trs_plan_analyse(s.p), TRS_OK);
         assert_status(trs_plan_analyse(s.far), TRS_OK);
-        assert_int_equal(s.far->far, s.m.n > 0);
+        assert_int_equal(is_resident(s.far), s.m.n > 0);
         assert_same_levels(&s);
         assert_same_solution(&s);
         assert_status(trs_plan_update(s.far, &s.far_a, NULL), TRS_OK);
-        assert_int_equal(s.far->far, s.m.n > 0);
+        assert_int_equal(is_resident(s.far), s.m.n > 0);
         assert_same_solution(&s);
         const bool came_over = assert_same_saved(&s); /* saving reads the matrix on the host */
-        assert_int_equal(s.far->far, !came_over && s.m.n > 0);
+        assert_int_equal(is_resident(s.far), !came_over && s.m.n > 0);
         assert_same_solution(&s);
         assert_status(trs_plan_update(s.far, &s.far_a, NULL), TRS_OK);
         assert_same_solution(&s);
@@ -162,11 +169,11 @@ static void test_update_from_host(void **state)
         scene s = begin(RANDOM, TRS_F64, k % 2, k / 2 % 2, k);
         assert_status(trs_plan_analyse(s.p), TRS_OK);
         assert_status(trs_plan_analyse(s.far), TRS_OK);
-        assert_true(s.far->far);
+        assert_true(is_resident(s.far));
         for (int64_t q = 0; q < s.a.nnz; q++) ((double *)s.a.val)[q] *= 2;
         assert_status(trs_plan_update(s.p, &s.a, NULL), TRS_OK);
         assert_status(trs_plan_update(s.far, &s.a, NULL), TRS_OK);
-        assert_true(s.far->far);
+        assert_true(is_resident(s.far));
         assert_same_solution(&s);
         end(&s);
     }
@@ -182,12 +189,13 @@ static void test_after_all(void **state)
         trs_options any = s.opt, other = s.opt;
         any.solver = NULL;
         any.device = TRS_CUDA(0);
-        other.solver = "cuda-multiblock";
+        other.solver = "cuda-multiblock"; /* looks for its levels on the host */
         trs_plan *chosen = create(&s.far_a, &any), *named = create(&s.far_a, &other);
-        assert_true(chosen->far);
-        assert_false(named->far);
+        assert_true(is_resident(chosen));
+        assert_true(is_resident(named));
         assert_status(trs_plan_analyse(chosen), TRS_OK);
         assert_status(trs_plan_analyse(named), TRS_OK);
+        assert_false(is_resident(named));
         assert_status(trs_plan_analyse(s.p), TRS_OK);
         if (trs_plan_save(s.p, file) == TRS_OK) assert_status(trs_plan_load(s.far, file), TRS_OK);
         else assert_status(trs_plan_analyse(s.far), TRS_OK);
@@ -228,7 +236,7 @@ static void test_not_straight(void **state)
     idx[at + 1] = first;
     far = mat_to_device(&s.a);
     p = create(&far, &opt);
-    assert_false(p->far);
+    assert_false(is_resident(p));
     trs_plan_destroy(p);
     mat_free_device(&far);
     end(&s);
@@ -288,24 +296,34 @@ static trs_mat grid(int32_t n, int32_t width, int32_t band)
     return (trs_mat){.n = n, .nnz = q, .ptr = ptr, .idx = idx, .val = val, .kind = TRS_LOWER};
 }
 
-static void assert_same_sets(const trs_side *s, const trs_side *t)
+static void assert_same_sets(const trs_operator *s, const trs_operator *t)
 {
-    assert_memory_equal(&s->tally, &t->tally, sizeof s->tally);
+    assert_memory_equal(&s->statistics, &t->statistics, sizeof s->statistics);
     assert_int_equal(s->lv.count, t->lv.count);
     assert_int_equal(s->lv.widest, t->lv.widest);
     assert_memory_equal(s->lv.topo, t->lv.topo, (size_t)s->tri.n * sizeof *s->lv.topo);
     assert_memory_equal(s->lv.ptr, t->lv.ptr, ((size_t)s->lv.count + 1) * sizeof *s->lv.ptr);
 }
 
-/* A triangle on the host that is sent to the device for its levels. */
-static void check_sent(trs_context *ctx, const trs_side *s)
+/* Are supernodes worth looking for? */
+static bool has_supernodes(trs_operator *op)
 {
-    trs_side t = {.used = true};
-    assert_int_equal(trs_tri_copy(ctx, &s->tri, &t.tri), TRS_OK);
-    assert_int_equal(trs_direct_levels(ctx, &t), TRS_OK);
-    assert_same_sets(s, &t);
-    assert_int_equal(trs_direct_supernodes(ctx, &t), trs_supernodes_likely(ctx, &s->tri));
-    trs_side_free(ctx, &t);
+    const void *found;
+    assert_int_equal(trs_operator_analysis(op, &trs_supernode_analysis, false, &found), TRS_OK);
+    return found != NULL;
+}
+
+/* A triangle on the host that is sent to the device for its levels. */
+static void check_sent(trs_context *ctx, trs_operator *s)
+{
+    trs_tri t;
+    trs_operator sent = {.used = true};
+    assert_int_equal(trs_tri_copy(ctx, &s->tri, &t), TRS_OK);
+    trs_operator_from_host(&sent, ctx, &t);
+    assert_int_equal(trs_find_levels_on_device(&sent), TRS_OK);
+    assert_same_sets(s, &sent);
+    assert_int_equal(has_supernodes(&sent), has_supernodes(s));
+    trs_operator_free(&sent);
 }
 
 /* The same, and every so many rows one reads every third column before it. */
@@ -338,17 +356,14 @@ static void judge_pattern(trs_mat a, bool supernodes)
     trs_mat far = mat_to_device(&a);
     const trs_options opt = {.device = TRS_CUDA(0)}, serial = {.solver = "cpu-serial"};
     trs_plan *p = create(&a, &serial), *q = create(&far, &opt);
-    bool stay;
     assert_status(trs_plan_analyse(p), TRS_OK);
-    assert_true(q->far);
-    const trs_side *s = &p->side[0];
-    trs_side *t = &q->side[0];
-    assert_int_equal(trs_far_levels(q, &stay), TRS_OK);
-    assert_true(stay);
-    assert_int_equal(trs_supernodes_likely(&p->ctx, &s->tri), supernodes);
-    assert_int_equal(trs_direct_supernodes(&q->ctx, t), supernodes);
-    assert_int_equal(trs_far_topo(q), TRS_OK);
-    assert_int_equal(trs_direct_strips_rows(&q->ctx, t), trs_strips_rows(&p->ctx, &s->tri, &s->lv));
+    assert_true(is_resident(q));
+    trs_operator *s = &p->op[0], *t = &q->op[0];
+    assert_int_equal(trs_find_levels_on_device(t), TRS_OK);
+    assert_int_equal(has_supernodes(s), supernodes);
+    assert_int_equal(has_supernodes(t), supernodes);
+    assert_true(is_resident(q));
+    assert_int_equal(trs_operator_show(t, TRS_OP_LEVELS), TRS_OK);
     assert_same_sets(s, t);
     check_sent(&p->ctx, s);
     trs_plan_destroy(p);
@@ -389,7 +404,7 @@ static void test_deep(void **state)
     for (int i = 0; i < N; i++) b[i] = i > 0 ? 5 : 4;
     assert_status(trs_plan_create(&p, &far, &opt), TRS_OK);
     assert_status(trs_plan_analyse(p), TRS_OK);
-    assert_int_equal(p->side[0].lv.count, N);
+    assert_int_equal(p->op[0].lv.count, N);
     assert_status(trs_solve(p, TRS_N, 1, b, N, x, N, NULL), TRS_OK);
     for (int i = 0; i < N; i++) assert_at_most(x[i] > 1 ? x[i] - 1 : 1 - x[i], 1e-12);
     free(b);
@@ -413,7 +428,7 @@ static void test_large(void **state)
         const trs_options opt = {.solver = k < 2 ? "cuda-dataflow" : NULL, .nrhs = 1};
         trs_plan *p = create(from[k], &opt);
         assert_status(trs_plan_analyse(p), TRS_OK);
-        assert_true(k != 1 || p->far);
+        assert_true(k != 1 || is_resident(p));
         for (int again = 0; again < 2; again++) {
             assert_status(trs_plan_update(p, again ? &a : from[k], NULL), TRS_OK);
             assert_status(trs_solve(p, TRS_N, 1, b, N, x[k], N, NULL), TRS_OK);
@@ -442,11 +457,11 @@ static void test_full(void **state)
         trs_plan *p = create(from[k], &chosen), *q = create(from[k], &named);
         assert_status(trs_plan_analyse(p), TRS_OK);
         assert_string_equal(p->wanted->name, "dense-blocked");
-        assert_int_equal(p->side[0].super.count, 0);
-        assert_int_equal(p->side[0].lv.count, N);
+        assert_null(p->op[0].analyses);
+        assert_int_equal(p->op[0].lv.count, N);
         assert_status(trs_plan_analyse(q), TRS_OK);
         assert_status(trs_plan_update(q, from[k], NULL), TRS_OK);
-        assert_int_equal(q->far, k);
+        assert_int_equal(is_resident(q), k);
         assert_status(trs_solve(q, TRS_N, 1, b, N, x[k], N, NULL), TRS_OK);
         trs_plan_destroy(p);
         trs_plan_destroy(q);

@@ -101,7 +101,7 @@ static void test_permute(void **state)
     trs_levels lv;
     assert_int_equal(trs_tri_import(&ctx, &a, &t), TRS_OK);
     assert_int_equal(trs_tri_transpose(&ctx, &t, false, &csc), TRS_OK);
-    assert_int_equal(trs_level_sets(&ctx, &csc, 0, t.n, &lv), TRS_OK);
+    assert_int_equal(trs_level_sets(&ctx, &csc, &lv), TRS_OK);
     assert_int_equal(trs_tri_permute(&ctx, &t, lv.topo, &b), TRS_OK);
     check_form(&b, true);
     for (int32_t i = 0; i < b.n; i++)

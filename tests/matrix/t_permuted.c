@@ -132,9 +132,8 @@ static void test_order(void **state)
     for (int k = 0; k < 6 * PATTERNS; k++) {
         random_t r = {(uint64_t)k + 7}, again = r;
         const pattern which = (pattern)(k % PATTERNS);
-        const trs_options opt = {.solver = k % 5 == 4 ? NULL
-                                           : k % 2    ? "cpu-level"
-                                                      : "cpu-serial",
+        const char *solver = k % 2 ? "cpu-level" : "cpu-serial";
+        const trs_options opt = {.solver = k % 5 == 4 ? NULL : solver,
                                  .measure = k % 5 == 4,
                                  .order = (trs_order)(k % 3)};
         form f = {.format = format[k / PATTERNS % 3],
@@ -399,6 +398,38 @@ static void test_pivots(void **state)
     }
 }
 
+/* The matrix that is solved with: as m, but in place of entry (row, col) stands a pivot that replaces it, or that row
+ * and column are those of the identity.  The entry of m becomes 0. */
+static model with_policy(model *m, int row, int col, bool skip)
+{
+    model e = {.n = m->n};
+    for (int64_t at = 0; at < m->nnz; at++) {
+        const int i = m->row[at], j = m->col[at];
+        if (i == row && j == col) {
+            model_add(&e, i, j, skip ? 1 : -2);
+            m->val[at] = 0;
+        } else if (!skip || (i != row && j != col)) model_add(&e, i, j, m->val[at]);
+    }
+    return e;
+}
+
+/* Solves with the plan, whose bad pivot is in row bad_row and column bad_col, and compares with e. */
+static void check_policy(const trs_plan *p, const model *e, trs_op op, trs_dtype dtype, bool skip,
+                         int bad_row, int bad_col, random_t *r)
+{
+    const int n = e->n, out = op ? bad_col : bad_row, in = op ? bad_row : bad_col;
+    zz *b = malloc(2 * (size_t)n * sizeof *b), *x = b + n;
+    assert_non_null(b);
+    for (int i = 0; i < n; i++) set_number(b, dtype, i, random_uniform(r) + random_uniform(r) * I);
+    if (skip) set_number(b, dtype, out, NAN);
+    assert_int_equal(trs_solve(p, op, 1, b, n, x, n, NULL), TRS_OK);
+    if (skip) assert_true(get_number(x, dtype, in) == 0);
+    if (skip) set_number(b, dtype, out, 0);
+    quality q = judge(e, false, op, dtype, b, 1, x, 1);
+    assert_at_most(q.omega, 4 * (q.longest + 1) * epsilon(dtype));
+    free(b);
+}
+
 /* Left out or replaced, as if the matrix had been another one before it was shuffled. */
 static void test_policies(void **state)
 {
@@ -418,30 +449,11 @@ static void test_policies(void **state)
         f.format = k % 5 ? TRS_CSR : TRS_CSC;
         model m = shuffled(RANDOM, k % 2, trs_is_complex(dtype), &r, &row, &col);
         const int one = random_below(&r, m.n), bad_row = row[one], bad_col = col[one];
-        model e = {.n = m.n}; /* what is solved */
-        for (int64_t at = 0; at < m.nnz; at++) {
-            const int i = m.row[at], j = m.col[at];
-            const bool here = i == bad_row && j == bad_col;
-            if (!skip || here || (i != bad_row && j != bad_col))
-                model_add(&e, i, j, here ? (skip ? 1 : -2) : m.val[at]);
-            if (here) m.val[at] = 0;
-        }
+        model e = with_policy(&m, bad_row, bad_col, skip);
         trs_mat a = show_permuted(&m, &f, &r);
         trs_plan *p = ready(&a, &opt);
-        zz *b = malloc(2 * (size_t)m.n * sizeof *b), *x = b + m.n;
-        assert_non_null(b);
-        for (int op = 0; op < 3; op++) {
-            const int out = op ? bad_col : bad_row, in = op ? bad_row : bad_col;
-            for (int i = 0; i < m.n; i++)
-                set_number(b, dtype, i, random_uniform(&r) + random_uniform(&r) * I);
-            if (skip) set_number(b, dtype, out, NAN);
-            assert_int_equal(trs_solve(p, (trs_op)op, 1, b, m.n, x, m.n, NULL), TRS_OK);
-            if (skip) assert_true(get_number(x, dtype, in) == 0);
-            if (skip) set_number(b, dtype, out, 0);
-            quality q = judge(&e, false, (trs_op)op, dtype, b, 1, x, 1);
-            assert_at_most(q.omega, 4 * (q.longest + 1) * epsilon(dtype));
-        }
-        free(b);
+        for (int op = 0; op < 3; op++)
+            check_policy(p, &e, (trs_op)op, dtype, skip, bad_row, bad_col, &r);
         trs_plan_destroy(p);
         mat_free(&a);
         model_free(&m);
@@ -622,7 +634,8 @@ static bool read_triangle(const char *path, model *m)
             if (mm.idx[p] == i) diagonal = v;
             else model_add(m, i, mm.idx[p], v);
         }
-        model_add(m, i, i, diagonal != 0 ? diagonal : most > 0 ? most : 1);
+        if (diagonal == 0) diagonal = most > 0 ? most : 1;
+        model_add(m, i, i, diagonal);
     }
     trs_mm_free(&mm);
     return good;

@@ -1,17 +1,18 @@
-/* t_merged.c: cuda-merged where levels are merged for certain, and where values grow too much for it. */
+/* t_merged.c: the solver cuda-merged on triangles whose levels are certain to be merged, and where the growth of the
+ * values is too large, so that T itself is solved.  What the passes make is compared in t_rewrite.c. */
 #include "tests/common/stream.h"
 
 #include "base/device.h"
 
 #include <math.h>
 
-/* How large entries of row i of n are, beside diagonals of about 1: those of two levels in the middle steep. */
+/* How large the entries of row i of n are, beside diagonals of about 1: 0.3, but steep in two levels in the middle. */
 static double size_of(int i, int n, int width, double steep)
 {
     return i >= n / 2 && i < n / 2 + 2 * width ? steep : 0.3;
 }
 
-/* A triangle with as many levels as rows / width: row i needs i - width, and more others before by chance. */
+/* A triangle of n / width levels: row i needs row i - width, and up to `more` rows before that one, at random. */
 static model deep(int n, int width, int more, double steep, random_t *r)
 {
     model m = {.n = n};
@@ -29,8 +30,8 @@ static model deep(int n, int width, int more, double steep, random_t *r)
     return m;
 }
 
-/* The same with hubs: rows that need many of those before, more than a warp has room for, and that many need; the
- * last one needs more of one level than are put in for a row. */
+/* The same with hubs: long rows (merge.h), which many rows need.  The last row needs more rows of one level than can be
+ * substituted into a row. */
 static model with_hubs(int n, int width, random_t *r)
 {
     model m = {.n = n};
@@ -55,7 +56,7 @@ static trs_plan *analysed(const trs_mat *a, const trs_options *opt, trs_info *in
     return p;
 }
 
-/* x of a plan by cuda-merged, judged. */
+/* How good the x of a plan by cuda-merged is, and the growth that the plan reports. */
 static quality solve_by(const model *m, const trs_mat *a, trs_dtype d, trs_op op, double *growth)
 {
     const trs_options opt = {.solver = "cuda-merged", .ops = 1u << op};
@@ -73,7 +74,7 @@ static quality solve_by(const model *m, const trs_mat *a, trs_dtype d, trs_op op
     return q;
 }
 
-/* Something is merged, and x as good as is promised; steep values: as good as by substitution. */
+/* Some level is merged, and x is as good as is promised; with steep values it is as good as by substitution. */
 static void run(int n, int width, int more, double steep, trs_dtype d)
 {
     random_t r = {(uint64_t)(n + width + more)};
@@ -137,24 +138,24 @@ static void test_growth(void **state)
     run(4000, 10, 2, 1e5, TRS_F64);
 }
 
-/* Entries of T' are too large for float, where none of T and none of x is, and no row of N: the equation of row
- * PUT_IN, in an even level, is put into row CHANGED; column 0 is never in the level just before. */
+/* Some entry of T' is too large for float, though none of T, of x and of N is: the equation of row SUBSTITUTED, in an
+ * even level, is substituted into row REWRITTEN.  Column 0 is never in the level just before. */
 static void test_overflow(void **state)
 {
     (void)state;
-    enum { N = 4000, WIDTH = 10, PUT_IN = 200 * WIDTH, CHANGED = PUT_IN + WIDTH };
+    enum { N = 4000, WIDTH = 10, SUBSTITUTED = 200 * WIDTH, REWRITTEN = SUBSTITUTED + WIDTH };
     const double size = 0x1p58, tiny = 0x1p-69, most = 0.95 * 0x1p127;
     random_t r = {5};
     model m = deep(N, WIDTH, 0, 0.3, &r);
     float b[N], x[N];
     for (int64_t k = 0; k < m.nnz; k++) {
         const bool pivot = m.row[k] == m.col[k];
-        if (m.row[k] == PUT_IN && pivot) m.val[k] = size;
-        if (m.row[k] == CHANGED) m.val[k] = pivot ? size : 2.25 * size;
+        if (m.row[k] == SUBSTITUTED && pivot) m.val[k] = size;
+        if (m.row[k] == REWRITTEN) m.val[k] = pivot ? size : 2.25 * size;
     }
-    model_add(&m, PUT_IN, 0, most);
+    model_add(&m, SUBSTITUTED, 0, most);
     for (int i = 0; i < N; i++) {
-        const bool large = i == PUT_IN || i == CHANGED;
+        const bool large = i == SUBSTITUTED || i == REWRITTEN;
         b[i] = (float)(random_uniform(&r) * (i == 0 ? tiny : large ? size : 1));
     }
     const form f = {.dtype = TRS_F32, .format = TRS_CSR, .ptr_bits = 32, .idx_bits = 32};
@@ -189,7 +190,7 @@ static void update(trs_plan *p, const model *m, trs_dtype d)
     mat_free(&a);
 }
 
-/* Values that grow and values that do not, in turn, on one plan: each time right. */
+/* Values that grow and values that do not, in turn, on one plan; x is right each time. */
 static void test_update(void **state)
 {
     (void)state;
@@ -285,7 +286,7 @@ static void replay_free(replay *c)
     trs_device_free(TRS_CUDA(0), c->x);
 }
 
-/* x as good as the plan says; refused: no number at all. */
+/* x is as good as the plan says; refused: all of x is NaN. */
 static void run_replay(replay *c, bool refused)
 {
     const int n = c->m->n;
@@ -310,7 +311,8 @@ static void run_replay(replay *c, bool refused)
     free(b);
 }
 
-/* Captured while levels are merged, and while T itself is solved; replayed after updates that change which. */
+/* One solve is captured while T' is solved, another while T is; both are replayed after updates that change which of
+ * the two a new solve would take. */
 static void test_replay(void **state)
 {
     (void)state;

@@ -21,6 +21,18 @@ PKG_CONFIG_PATH=$lib/pkgconfig
 LD_LIBRARY_PATH=$lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export PKG_CONFIG_PATH LD_LIBRARY_PATH
 
+# ---- man pages: each function has one of its name, which leads to that of its topic ---------------------------
+pages=$(find "$moved" -name man3)
+for page in "$source"/doc/trisolve-*.3.in; do
+    topic=$(basename "$page" .in)
+    AWK="${AWK:-awk}" sh "$source/build-aux/header-man" --functions "$page" "$source"/lib/trisolve-*.h >names
+    for name in $(cat names); do
+        [ "$(cat "$pages/$name.3")" = ".so man3/$topic" ] && [ -s "$pages/$topic" ] || echo "$name"
+    done
+done >err 2>&1
+if [ -s "$pages/trs_plan_create.3" ] && [ ! -s err ]; then ok 'every function has a man page'
+else not_ok 'functions without a man page'; fi
+
 # ---- what a program has to link: libc, libm, OpenMP; of CUDA what is not linked statically ------------------
 needs='libc libm libgomp libomp libpthread libdl librt libgcc_s libstdc++ libcudart ld-linux-x86-64'
 if ! command -v readelf >/dev/null; then ok 'needs # SKIP no readelf'; else

@@ -3,9 +3,7 @@
 # knows none of that name: every sentence of the man pages must be seen on the page.
 . "${TRS_SRCDIR:-.}/tests/common/tap.sh"
 : "${AWK:=awk}"
-built=${bin%/bin}/doc/trisolve-sparse.3
-[ -r "$built" ] || built=$source/doc/trisolve-sparse.3 # of a release
-pages="$source/doc/trisolve-*.1 $built"
+pages="$source/doc/trisolve-*.1 ${bin%/bin}/doc/trisolve-*.3"
 
 # The macros of mdoc are two or three characters long, the first a capital or %.
 control() { $AWK '/^[.\047]/ && !/^\.(\\"|[A-Z%][A-Za-z0-9][A-Za-z0-9]?( |$))/ { print FILENAME ":" FNR ": " $0 }' "$1"; }
@@ -36,16 +34,45 @@ done
 # ---- the generator: comments may begin with anything
 cat >small.h <<'H'
 #ifndef TRISOLVE_SMALL_H
+/* ---- small things ---- */
+
 /* The extension is
 .bz2 and the quote is
 'this' and the path is C:\e\n. */
 TRS_API int trs_small(void);
+
+/* Two at a time.     int k ; in, "any".
+ *     double *x ; out [k]:
+ *         so many.   int *n ; out.
+ *     and more of it.
+ * It follows from
+ *     x = y   for all y
+ * Returns TRS_OK. */
+TRS_API int trs_two(int k, double *x,
+                    int *n);
+TRS_API void trs_two_free(double *x);
+
+/* ---- other things ---- */
+TRS_API int trs_other(void);
+#endif
 H
-printf '.Dd January 1, 2026\n.Dt SMALL 3\n.Os\n@FUNCTIONS@\n' >small.in
-sh "$source/build-aux/header-man" small.in small.h >small.3
+printf '.Dd January 1, 2026\n.Dt SMALL 3\n.Os\n.Sh NAME\n.Nm small\n.Nd small\n.Sh SMALL\n' >small.3.in
+printf '%s\n' '@SECTION small things@' '.Sh OTHERS' 'Elsewhere:' '@FUNCTIONS other@' >>small.3.in
+echo '@SECTION other things@' >other.3.in
+generate() { AWK=$AWK sh "$source/build-aux/header-man" "$@"; }
+expect 0 'a page' generate small.3.in small.h
+mv out small.3
 control small.3 >out; silent out
+expect 0 'the names of its functions' generate --functions small.3.in small.h
+if [ "$(echo $(cat out))" = 'trs_small trs_two trs_two_free' ]; then ok 'are all of it'; else not_ok 'are others'; fi
+echo '@SECTION no such things@' >bad.3.in
+expect 1 'a section that is not there' generate bad.3.in small.h; says err 'no section no such things in small.h'
 if command -v mandoc >/dev/null 2>&1; then
     plain small.3 >out
-    says out '^ *\.bz2 and the quote is'; says out "^ *'this' and the path is C:[\\]e[\\]n"
+    says out '^ *The extension is \.bz2 and the quote is .this. and the path is C:[\]e[\]n\.$'
+    says out '^   trs_two, trs_two_free$'
+    says out '^     int trs_two\(int k, double \*x,$'; says out '^                 int \*n\);$'
+    says out '^     int k   in, "any"\.$'; says out '^             out \[k\]: so many\.'; says out '^ *x = y   for all y$'
+    says out '^     Elsewhere: trs_other\(\)\.$'
 else ok '# SKIP no mandoc'; fi
 finish

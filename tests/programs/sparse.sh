@@ -62,7 +62,7 @@ if "$solve" --save-plan=plan "$m/seed5.mtx" 2>&1 | grep -q 'without xxhash'; the
     expect 1 'not from a matrix' "$solve" --load-plan="$m/seed5.mtx" "$m/seed5.mtx"; says err 'no saved plan'
     expect 1 'not where there is no folder' "$solve" --save-plan=no/such/plan "$m/seed5.mtx"; says err 'no/such/plan'
 fi
-expect 0 'what solvers promise' "$solve" --list-solvers; says out 'cpu-serial  *cpu  *yes  *yes  *yes  *-  *substitution'
+expect 0 'what solvers promise' "$solve" --list-solvers; says out 'cpu-serial  *cpu  *yes  *yes  *-  *substitution'
 { printf '%%%%MatrixMarket matrix coordinate real general\n40000 40000 40000\n'
   awk 'BEGIN { for (i = 1; i <= 40000; i++) print i, i, 1 }' </dev/null; } >wide.mtx
 expect 4 'more memory than a full matrix may take' "$solve" --solver=cpu-dense wide.mtx; says err 'over the limit'

@@ -1,5 +1,5 @@
-/* t_figures.c: the figures of --dense and of triangles, from results that are made up, as a machine with a
- * GPU would give them: which figures, which curves, which numbers. */
+/* t_figures.c: the figures of --dense and of triangles, from results that are made up as a machine
+ * with a GPU would give them: which figures there are, with which curves and which numbers. */
 #include "config.h"
 
 #include <stdarg.h>
@@ -9,38 +9,16 @@
 #include <cmocka.h>
 
 #include "bin/bench/figures/figures.h"
-#include "bin/bench/report/summary.h"
+#include "bin/bench/measure/summary.h"
+#include "bin/common/message.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what the program has in bench.c and bench_args.c -------------------------------------------- */
+const char program_name[] = "t_figures";
 
-void complain(const char *format, ...)
-{
-    (void)format;
-    fail();
-}
-
-void progress(const settings *s, const char *name, const char *step)
-{
-    (void)s, (void)name, (void)step;
-}
-
-int out_of_memory(void)
-{
-    fail();
-    return EXIT_USAGE;
-}
-
-bool is_wanted(const settings *s, const trs_solver_info *solver)
-{
-    (void)s, (void)solver;
-    return false;
-}
-
-/* ---- results -------------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 /* In order: solver k takes (k + 1) n ns to factor or, without factors, to solve. */
 static const char *const triangles[] = {
@@ -66,7 +44,8 @@ static cell fake(const char *name, int block, int64_t n, double factor, double s
     return c;
 }
 
-static void add_result(kept *k, const char *name, bool triangle, int64_t n, int count, cell *cells)
+static void add_result(result_list *k, const char *name, bool triangle, int64_t n, int count,
+                       cell *cells)
 {
     const result r = {.name = name,
                       .kind = triangle ? TRS_LOWER : 0,
@@ -75,12 +54,12 @@ static void add_result(kept *k, const char *name, bool triangle, int64_t n, int 
                       .copy = (double)n * 1e-6,
                       .count = count,
                       .cells = cells};
-    assert_int_equal(keep(k, &r), EXIT_GOOD);
+    assert_int_equal(result_list_add(k, &r), EXIT_GOOD);
 }
 
-static kept dense_results(void)
+static result_list dense_results(void)
 {
-    kept k = {0};
+    result_list k = {0};
     for (int64_t n = 256; n <= 1024; n *= 2) {
         cell t[T], g[G + 6];
         for (int s = 0; s < T; s++) t[s] = fake(triangles[s], 0, n, 0, (s + 1) * (double)n * ns);
@@ -95,7 +74,7 @@ static kept dense_results(void)
     return k;
 }
 
-/* ---- scripts ------------------------------------------------------------------------------------------ */
+/* ---- scripts --------------------------------------------------------------------------------- */
 
 static const char *script_of(const figure_list *l, const char *file)
 {
@@ -140,7 +119,7 @@ static void the_seeds_figures(void **state)
         {"all-general", G, {"'cusolver-getrf'", "'gauss-vec4'"}},
     };
     const settings s = {.dense = true};
-    kept k = dense_results();
+    result_list k = dense_results();
     figure_list l;
     (void)state;
     assert_int_equal(make_figures(&s, &k, &l), EXIT_GOOD);
@@ -161,7 +140,7 @@ static void the_seeds_figures(void **state)
     has(script_of(&l, "all-general"), "\n256 5e-06\n");        /* Gauss: the solve alone */
     has(script_of(&l, "all-general"), "\n256 0.000261\n");     /* lu-serial: both */
     figures_free(&l);
-    kept_free(&k);
+    result_list_free(&k);
 }
 
 static const char *caption_of(const figure_list *l, const char *file)
@@ -175,7 +154,7 @@ static const char *caption_of(const figure_list *l, const char *file)
 static void bars_over_a_reference(void **state)
 {
     const settings s = {0};
-    kept k = {0};
+    result_list k = {0};
     figure_list l;
     cell one[] = {fake("cpu-serial", 0, 9, 0, 8e-6), fake("cuda-dataflow", 0, 9, 0, 1e-6),
                   fake("dense-serial", 0, 9, 0, 12e-3), fake("cusparse", 0, 9, 0, 4e-6)};
@@ -185,7 +164,7 @@ static void bars_over_a_reference(void **state)
     (void)state;
     two[1].status = TRS_ESUPPORT;
     add_result(&k, "it's \"one\"", true, 9, 4, one);
-    assert_int_equal(keep(&k, &refused), EXIT_GOOD);
+    assert_int_equal(result_list_add(&k, &refused), EXIT_GOOD);
     add_result(&k, "two", true, 9, 4, two);
     assert_int_equal(make_figures(&s, &k, &l), EXIT_GOOD);
     assert_int_equal(l.count, 3);
@@ -194,20 +173,21 @@ static void bars_over_a_reference(void **state)
     has(script, "\nmatrix cpu-serial cuda-dataflow\n");
     has(script, "\n\"it's ?one?\" 2 0.25\n\"two\" 2 ?\nEOD\n");
     has(script, "('it''s \"one\"' 0, 'two' 1)");
-    /* bars reach from 1 to the ratio; dense-serial, 3000 times slower, is not there to flatten them */
+    /* bars reach from 1 to the ratio; dense-serial, 3000 times slower, is not there to flatten
+     * them */
     has(script, "(cut(column(2))):(y(1)):(1):(cut(column(2)))");
     has(script, "\nlow = 0.2273\nhigh = 2.2\n"); /* 0.25 / 1.1, 2 * 1.1 */
     has(caption_of(&l, "solve"), "Not drawn: dense-serial, which");
     assert_null(strstr(script, "dense-serial"));
     figures_free(&l);
-    kept_free(&k);
+    result_list_free(&k);
 }
 
 /* What is slower than a hundred times without being full is cut off. */
 static void bars_are_cut_off(void **state)
 {
     const settings s = {0};
-    kept k = {0};
+    result_list k = {0};
     figure_list l;
     cell one[] = {fake("cpu-serial", 0, 9, 0, 1e-6), fake("cpu-level", 0, 9, 0, 3e-3)};
     (void)state;
@@ -218,11 +198,11 @@ static void bars_are_cut_off(void **state)
     has(script_of(&l, "solve"), "\n\"one\" 3000\n");
     has(script_of(&l, "solve"), "with labels");
     figures_free(&l);
-    kept_free(&k);
+    result_list_free(&k);
 }
 
 /* A result of three solvers on the CPU, of which one was chosen. */
-static void add_three(kept *k, int64_t levels, double a, double b, double c, int chosen)
+static void add_three(result_list *k, int64_t levels, double a, double b, double c, int chosen)
 {
     cell cells[] = {fake("cpu-serial", 0, 9, 0, a), fake("cpu-level", 0, 9, 0, b),
                     fake("cpu-other", 0, 9, 0, c)};
@@ -233,18 +213,19 @@ static void add_three(kept *k, int64_t levels, double a, double b, double c, int
                       .count = 3,
                       .cells = cells};
     cells[chosen].auto_host = true;
-    assert_int_equal(keep(k, &r), EXIT_GOOD);
+    assert_int_equal(result_list_add(k, &r), EXIT_GOOD);
 }
 
 /* Dolan and More's rho by hand.  Times, and ratios to the fastest:
  *     8 1 4     8 1 4      cpu-level is wrong on the second, and so is not the fastest there
  *     2 . 1     2 . 1
  *     3 3 6     1 1 2
- * cpu-serial: 1, 2, 8; cpu-level: 1, 1; cpu-other: 1, 2, 4; chosen: third, first, first: 4, 2, 1. */
+ * cpu-serial: 1, 2, 8; cpu-level: 1, 1; cpu-other: 1, 2, 4; chosen: third, first, first: 4, 2,
+ * 1. */
 static void profile_by_hand(void **state)
 {
     const settings s = {0};
-    kept k = {0};
+    result_list k = {0};
     figure_list l;
     (void)state;
     add_three(&k, 17, 8e-6, 1e-6, 4e-6, 2);
@@ -264,14 +245,14 @@ static void profile_by_hand(void **state)
     has(script_of(&l, "levels"), "$d2 << EOD\n17 0.5\n400 0.5\n9 2\nEOD\n");
     assert_null(strstr(script_of(&l, "levels"), "$d0"));
     figures_free(&l);
-    kept_free(&k);
+    result_list_free(&k);
 }
 
 /* The same results: geometric means, and what is chosen over what is fastest. */
 static void standings_by_hand(void **state)
 {
     const settings s = {0}, on_device = {.device = TRS_CUDA(0)};
-    kept k = {0};
+    result_list k = {0};
     choice_sum sum = {0};
     (void)state;
     add_three(&k, 17, 8e-6, 1e-6, 4e-6, 2);
@@ -294,7 +275,7 @@ static void standings_by_hand(void **state)
     assert_int_equal(other.refused, 1);
     assert_float_equal(other.over_fastest, sqrt(4 * 1), 1e-12);
     for (int i = 0; i < k.count; i++) {
-        const pick p = find_pick(&s, &k.r[i]);
+        const choice p = find_choice(&s, &k.r[i]);
         choice_add(&sum, &p);
     }
     assert_int_equal(sum.count, 3);
@@ -304,14 +285,14 @@ static void standings_by_hand(void **state)
     assert_float_equal(sum.worst, 4, 1e-12);
     /* with B and X on a device cpu-serial, which wants them on the host, does not compete */
     assert_int_equal(find_standing(&on_device, &k, 0).fastest, -1);
-    assert_ptr_equal(find_pick(&on_device, &k.r[2]).best, &k.r[2].cells[1]);
-    kept_free(&k);
+    assert_ptr_equal(find_choice(&on_device, &k.r[2]).best, &k.r[2].cells[1]);
+    result_list_free(&k);
 }
 
 static void nothing_to_draw(void **state)
 {
     const settings s = {0}, dense = {.dense = true};
-    const kept k = {0};
+    const result_list k = {0};
     figure_list l;
     (void)state;
     assert_int_equal(make_figures(&s, &k, &l), EXIT_GOOD);

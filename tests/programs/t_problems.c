@@ -8,6 +8,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 
+#include "bin/common/binary.h"
 #include "bin/common/problems.h"
 #include "bin/common/sentence.h"
 #ifdef HAVE_CHOLMOD
@@ -117,7 +118,8 @@ static int64_t small_size(const char *kind, int k)
                                                                             " grid5 full lu2d ";
     char name[20];
     snprintf(name, sizeof name, " %s ", kind);
-    return size[strstr(edge, name) ? 0 : strstr(square, name) ? 1 : 2][k];
+    if (strstr(edge, name)) return size[0][k];
+    return size[strstr(square, name) ? 1 : 2][k];
 }
 
 static void test_kinds(void **state)
@@ -286,7 +288,8 @@ static double laplacian(int dimensions, int64_t size, int64_t i, int64_t j)
 {
     int64_t apart = 0;
     for (int d = 0; d < dimensions; d++, i /= size, j /= size) apart += llabs(i % size - j % size);
-    return apart == 0 ? 2 * dimensions : apart == 1 ? -1 : 0;
+    if (apart == 0) return 2 * dimensions;
+    return apart == 1 ? -1 : 0;
 }
 
 /* The permutation that the library takes for the same matrix. */

@@ -1,5 +1,5 @@
-/* t_cut.c: a cut leaves no row of the head waiting for the tail, the sums that the costs go by are those of the
- * stretches, and what is picked is every entry once; for any number of threads. */
+/* t_cut.c: no row of the head depends on the tail, the numbers of entries that costs go by are those of the three
+ * blocks, and every entry is in one of them; the cut is the same for any number of threads. */
 #include "tests/common/dags.h"
 
 #include "matrix/submatrix.h"
@@ -12,37 +12,41 @@ static bool has_cuda_solvers(void)
     return false;
 }
 
-static trs_side side_of(trs_context *ctx, const model *m, bool blocks)
+static trs_operator operator_of(trs_context *ctx, const model *m, bool blocks)
 {
     random_t r = {1};
     const form f = {.format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32};
-    trs_side s = {.used = true};
+    trs_operator s = {.used = true};
+    const void *found;
+    trs_tri t;
     trs_mat a = show(m, &f, &r);
-    assert_int_equal(trs_tri_import(ctx, &a, &s.tri), TRS_OK);
-    assert_int_equal(trs_level_rows(ctx, &s.tri, 0, m->n, &s.lv), TRS_OK);
-    trs_tally_levels(ctx, &s);
-    if (blocks) assert_int_equal(trs_supernodes_make(ctx, &s.tri, &s.super), TRS_OK);
+    assert_int_equal(trs_tri_import(ctx, &a, &t), TRS_OK);
+    trs_operator_from_host(&s, ctx, &t);
+    assert_int_equal(trs_find_levels(&s), TRS_OK);
+    if (blocks)
+        assert_int_equal(trs_operator_analysis(&s, &trs_supernode_analysis, true, &found), TRS_OK);
     mat_free(&a);
     return s;
 }
 
-/* number: the inverse of s->stretches.row */
-static void judge_rows(const trs_side *s, int32_t *number)
+/* number: the inverse of cut->row */
+static void judge_rows(int32_t n, const trs_cut *cut, int32_t *number)
 {
-    const int32_t n = s->tri.n, head = (int32_t)s->stretches.shape[0].n;
+    const int32_t head = (int32_t)cut->part[0].shape.n;
     assert_in_range(head, 1, n - 1);
-    assert_int_equal(head + s->stretches.shape[1].n, n);
+    assert_int_equal(head + cut->part[1].shape.n, n);
     for (int32_t i = 0; i < n; i++) number[i] = -1;
     for (int32_t k = 0; k < n; k++) {
-        const int32_t i = s->stretches.row[k];
+        const int32_t i = cut->row[k];
         assert_in_range(i, 0, n - 1);
         assert_int_equal(number[i], -1);
-        assert_true(k == 0 || k == head || i > s->stretches.row[k - 1]);
+        assert_true(k == 0 || k == head || i > cut->row[k - 1]);
         number[i] = k;
     }
 }
 
-/* Entries that are picked are those of these rows and columns, each once; how many.  seen: of the triangle */
+/* The number of entries that are picked: they must be those of these rows and columns, and seen [nnz] of the triangle
+ * must not have them yet. */
 static int64_t judge_pick(trs_context *ctx, const trs_tri *t, const trs_pick *k, char *seen)
 {
     trs_picked a;
@@ -62,51 +66,49 @@ static int64_t judge_pick(trs_context *ctx, const trs_tri *t, const trs_pick *k,
     return count;
 }
 
-static void judge_stretches(trs_context *ctx, const trs_side *s)
+static void judge_cut(trs_context *ctx, const trs_operator *s, const trs_cut *cut)
 {
     const trs_tri *t = &s->tri;
-    const int32_t n = t->n, head = (int32_t)s->stretches.shape[0].n;
-    for (int e = 0; e < 2; e++) assert_false(s->stretches.solver[e]->guesses);
+    const int32_t n = t->n, head = (int32_t)cut->part[0].shape.n;
     int32_t *number = malloc((size_t)n * sizeof *number);
     char *seen = calloc((size_t)t->nnz, 1);
     assert_true(number && seen);
-    judge_rows(s, number);
-    const int32_t *row = s->stretches.row;
+    judge_rows(n, cut, number);
+    const int32_t *row = cut->row;
     const trs_pick A = {row, number, 0, head, 0, head}, B = {row, number, head, n, 0, head},
                    C = {row, number, head, n, head, n};
-    assert_int_equal(judge_pick(ctx, t, &A, seen), s->stretches.shape[0].nnz);
-    assert_int_equal(judge_pick(ctx, t, &B, seen), s->stretches.between);
-    assert_int_equal(judge_pick(ctx, t, &C, seen), s->stretches.shape[1].nnz);
+    assert_int_equal(judge_pick(ctx, t, &A, seen), cut->part[0].shape.nnz);
+    assert_int_equal(judge_pick(ctx, t, &B, seen), cut->coupling);
+    assert_int_equal(judge_pick(ctx, t, &C, seen), cut->part[1].shape.nnz);
     for (int64_t p = 0; p < t->nnz; p++)
-        assert_true(seen[p]); /* no row of the head waits for the tail */
+        assert_true(seen[p]); /* no row of the head depends on the tail */
     free(number);
     free(seen);
 }
 
-static void side_free(trs_context *ctx, trs_side *s)
+static const trs_cut *cut_of(trs_operator *s, bool needed)
 {
-    trs_stretches_free(ctx, &s->stretches);
-    trs_supernodes_free(ctx, &s->super);
-    trs_levels_free(ctx, &s->lv);
-    trs_tri_free(ctx, &s->tri);
+    const void *found;
+    assert_int_equal(trs_operator_analysis(s, &trs_cut_analysis, needed, &found), TRS_OK);
+    return found;
 }
 
 static void compare_threads(const model *m, bool blocks)
 {
     trs_context one = {.threads = 1, .nrhs = 1}, more = {.threads = 4, .nrhs = 1};
-    trs_side a = side_of(&one, m, blocks), b = side_of(&more, m, blocks);
-    assert_int_equal(trs_stretches_find(&one, &a, true), TRS_OK);
-    assert_int_equal(trs_stretches_find(&more, &b, true), TRS_OK);
-    assert_int_equal(!a.stretches.row, a.lv.count < 2 || !has_cuda_solvers());
-    if (a.stretches.row) {
-        judge_stretches(&one, &a);
-        judge_stretches(&more, &b);
-        assert_memory_equal(a.stretches.row, b.stretches.row, (size_t)m->n * sizeof(int32_t));
-        assert_ptr_equal(a.stretches.solver[0], b.stretches.solver[0]);
-        assert_ptr_equal(a.stretches.solver[1], b.stretches.solver[1]);
+    trs_operator a = operator_of(&one, m, blocks), b = operator_of(&more, m, blocks);
+    const trs_cut *x = cut_of(&a, true), *y = cut_of(&b, true);
+    assert_int_equal(!x, a.lv.count < 2 || !has_cuda_solvers());
+    assert_int_equal(!x, !y);
+    if (x) {
+        judge_cut(&one, &a, x);
+        judge_cut(&more, &b, y);
+        assert_memory_equal(x->row, y->row, (size_t)m->n * sizeof(int32_t));
+        assert_ptr_equal(x->part[0].solver, y->part[0].solver);
+        assert_ptr_equal(x->part[1].solver, y->part[1].solver);
     }
-    side_free(&one, &a);
-    side_free(&more, &b);
+    trs_operator_free(&a);
+    trs_operator_free(&b);
 }
 
 static void test_cuts(void **state)
@@ -123,7 +125,7 @@ static void test_cuts(void **state)
         }
 }
 
-/* Rows that wait for few others, then full ones. */
+/* Rows that depend on few others, then full ones: the tail must be about the full ones. */
 static void test_dense_end(void **state)
 {
     (void)state;
@@ -138,19 +140,19 @@ static void test_dense_end(void **state)
         for (int j = from; j < i; j++) model_add(&m, i, j, 1e-4);
         model_add(&m, i, i, 1);
     }
-    trs_side s = side_of(&ctx, &m, false);
-    assert_int_equal(trs_stretches_find(&ctx, &s, false), TRS_OK);
-    assert_non_null(s.stretches.row);
-    judge_stretches(&ctx, &s);
-    print_message("# %s, %s %d\n", s.stretches.solver[0]->name, s.stretches.solver[1]->name,
-                  (int)s.stretches.shape[1].n);
-    assert_true(s.stretches.solver[1]->full);
-    assert_in_range(s.stretches.shape[1].n, FULL_ROWS / 2, 2 * FULL_ROWS);
-    side_free(&ctx, &s);
+    trs_operator s = operator_of(&ctx, &m, false);
+    const trs_cut *cut = cut_of(&s, false);
+    assert_non_null(cut);
+    judge_cut(&ctx, &s, cut);
+    print_message("# %s, %s %d\n", cut->part[0].solver->name, cut->part[1].solver->name,
+                  (int)cut->part[1].shape.n);
+    assert_true(cut->part[1].solver->full);
+    assert_in_range(cut->part[1].shape.n, FULL_ROWS / 2, 2 * FULL_ROWS);
+    trs_operator_free(&s);
     model_free(&m);
 }
 
-/* A short thin end, which cuda-merged hopes to make much shorter: no reason not to look for a cut. */
+/* A thin end of few rows, whose levels cuda-merged hopes to merge: that hope must not keep a cut from being found. */
 static void test_guess(void **state)
 {
     (void)state;
@@ -165,11 +167,11 @@ static void test_guess(void **state)
         for (int k = end < NEED ? end : NEED; k > 0; k--) model_add(&m, i, i - k, 0.01);
         model_add(&m, i, i, 1);
     }
-    trs_side s = side_of(&ctx, &m, false);
-    assert_int_equal(trs_stretches_find(&ctx, &s, false), TRS_OK);
-    assert_non_null(s.stretches.row);
-    judge_stretches(&ctx, &s);
-    side_free(&ctx, &s);
+    trs_operator s = operator_of(&ctx, &m, false);
+    const trs_cut *cut = cut_of(&s, false);
+    assert_non_null(cut);
+    judge_cut(&ctx, &s, cut);
+    trs_operator_free(&s);
     model_free(&m);
 }
 

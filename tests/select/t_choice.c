@@ -197,6 +197,8 @@ static void full_on_the_host(void **state)
 /* The cheapest CUDA solver by prediction, which asks no GPU; NULL: none in this build. */
 static const trs_solver *cheapest_cuda(const trs_shape *shape)
 {
+    const trs_prospect p = {.shape = *shape};
+    const char *no;
     trs_context ctx = {.threads = 1, .nrhs = 1};
     const trs_solver *best = NULL;
     double least = INFINITY;
@@ -205,7 +207,7 @@ static const trs_solver *cheapest_cuda(const trs_shape *shape)
     for (int k = 0; trs_solver_at(k); k++) {
         const trs_solver *s = trs_solver_at(k);
         if (s->family != TRS_TRIANGLE || s->place != TRS_ON_CUDA) continue;
-        const double t = trs_predict(&ctx, s, NULL, shape, true, &c);
+        const double t = trs_predict(&p, &ctx.machine, s, NULL, true, &c, &no);
         if (t < least) least = t, best = s;
     }
     return best;
@@ -404,8 +406,11 @@ static void rows_that_wait(void **state)
  * are take nothing off. */
 static void order_of_levels(void **state)
 {
-    const trs_shape s = {
-        .n = 3000000, .nnz = 3000000, .levels = 2, .scattered = 0.5, .elem = 8, .nrhs = 1};
+    const trs_prospect s = {
+        .shape = {
+            .n = 3000000, .nnz = 3000000, .levels = 2, .scattered = 0.5, .elem = 8, .nrhs = 1}};
+    const trs_solver *level = &trs_solver_cpu_level, *serial = &trs_solver_cpu_serial;
+    const char *no;
     trs_context ctx = {.threads = 1, .nrhs = 1};
     char text[400];
     trs_cost c;
@@ -416,8 +421,8 @@ static void order_of_levels(void **state)
              head);
     set_machine(text);
     assert_int_equal(trs_machine_find(&ctx, false), TRS_OK);
-    assert_true(fabs(trs_predict(&ctx, &trs_solver_cpu_level, NULL, &s, false, &c) - 1.5) < 1e-6);
-    assert_true(trs_predict(&ctx, &trs_solver_cpu_serial, NULL, &s, false, &c) < 1e-6);
+    assert_true(fabs(trs_predict(&s, &ctx.machine, level, NULL, false, &c, &no) - 1.5) < 1e-6);
+    assert_true(trs_predict(&s, &ctx.machine, serial, NULL, false, &c, &no) < 1e-6);
     ctx.threads = TRS_MOST_THREADS;
     assert_int_equal(trs_machine_find(&ctx, false), TRS_OK);
     assert_true(ctx.machine.cpu_threads == trs_threads_given(8));

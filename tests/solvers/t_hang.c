@@ -13,7 +13,7 @@
 #include "tests/common/busy.h"
 #include "tests/common/dags.h"
 #include "base/device.h"
-#include "solvers/on_device.h"
+#include "matrix/on_device.h"
 
 #include <math.h>
 #include <signal.h>
@@ -110,11 +110,17 @@ typedef struct ready { /* to solve */
 
 enum { VARIANTS = 2 };
 
-/* Strips have thousands of rows unless something speaks for another number; full matrices are small. */
+/* Row tiles have thousands of rows unless something speaks for another number; full matrices are small. */
+static bool has_tiles(const trs_solver *s)
+{
+    return !strcmp(s->name, "cuda-strips");
+}
+
 static int size_for(const trs_solver *s)
 {
     if (s->family == TRS_GENERAL_DENSE) return 131;
-    return s->full ? 509 : s->strips ? 9001 : 2003;
+    if (s->full) return 509;
+    return has_tiles(s) ? 9001 : 2003;
 }
 
 static void *device_new(size_t bytes)
@@ -141,7 +147,7 @@ static scene scene_new(const trs_solver *solver, int which, int variant)
     scene s = {.solver = solver, .d = &dags[which], .r = {(uint64_t)which}};
     watch(solver->name, s.d->name, "making it");
     s.op = variant % 2 ? TRS_T : TRS_N;
-    s.nrhs = (solver->strips ? few : columns)[(which + variant) % 4]; /* strips: one by one */
+    s.nrhs = (has_tiles(solver) ? few : columns)[(which + variant) % 4]; /* strips: one by one */
     s.dtype = (trs_dtype)((which / 2 + 2 * variant) % 4);
     s.m = model_of(s.d, size_for(solver), trs_is_complex(s.dtype), &s.r);
     s.bytes = (size_t)s.m.n * (size_t)s.nrhs * trs_size(s.dtype);
@@ -440,20 +446,20 @@ static void find_levels(const dag *d, const char *blocks_allowed, int count)
     assert_int_equal(trs_plan_create(&host, &a, &opt), TRS_OK);
     assert_status(trs_plan_analyse(host), TRS_OK);
     assert_int_equal(trs_plan_create(&far, &far_a, &opt), TRS_OK);
-    assert_true(far->far);
+    assert_false(far->op[0].on_host & TRS_OP_PATTERN);
     far->ctx.patient = true;
     if (blocks_allowed) setenv("TRISOLVE_BLOCKS", blocks_allowed, 1);
-    trs_side *s = &far->side[0];
-    const trs_levels *want = &host->side[0].lv;
+    trs_operator *s = &far->op[0];
+    const trs_levels *want = &host->op[0].lv;
     for (int run = 0; run < count; run++) {
         watch("levels", d->name, "another run");
-        assert_int_equal(trs_gpu_find_levels(&far->ctx, s), TRS_OK);
+        assert_int_equal(trs_find_levels_on_device(s), TRS_OK);
         assert_int_equal(s->lv.count, want->count);
-        assert_int_equal(trs_direct_fetch_topo(&far->ctx, s), TRS_OK);
+        assert_int_equal(trs_operator_show(s, TRS_OP_LEVELS), TRS_OK);
         assert_memory_equal(s->lv.topo, want->topo, (size_t)m.n * sizeof *want->topo);
         trs_levels_free(&far->ctx, &s->lv);
-        trs_gpu_free(&far->ctx, s->direct.level);
-        s->direct.level = NULL;
+        s->on_host &= ~(unsigned)TRS_OP_LEVELS;
+        trs_operator_drop(s, TRS_OP_LEVELS);
     }
     unsetenv("TRISOLVE_BLOCKS");
     trs_plan_destroy(far);

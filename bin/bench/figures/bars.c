@@ -1,43 +1,45 @@
-/* bars.c: solve.svg: matrix by matrix, the solve time of every solver over that of the reference, as bars.
+/* bars.c: solve.svg: matrix by matrix, the solve time of every solver over that of the reference,
+ * as bars.
  *
- * A ratio r is drawn on a logarithmic axis as a bar between 1 and r: its length is |log r|, so that twice
- * as fast and half as fast look alike, to the left and to the right.  (Bars that begin at the end of the
- * axis have lengths that depend on where the axis ends.)  What lies beyond the axis is cut there and
- * its number is written beside it. */
+ * A ratio r is drawn on a logarithmic axis as a bar between 1 and r.  Its length is |log r|, so
+ * that twice as fast and half as fast look alike, to the left and to the right; the length of a bar
+ * that began at the end of the axis would depend on where the axis ends.  A bar that reaches beyond
+ * the axis is cut there, and its ratio is written beside it. */
 #include "config.h"
 
-#include "figures.h"
-#include "bin/bench/report/summary.h"
+#include "kinds.h"
+#include "script.h"
+
+#include "bin/common/exits.h"
 
 #include <math.h>
 
-/* Triangles: of a larger collection nobody reads them all, and the file grows huge. */
-enum { MOST = 300 };
+enum { MOST = 300 }; /* triangles: nobody reads more of them, and the file would grow huge */
 
-enum { BAR = 7, GAP = 7, AROUND = 130 }; /* pixels: a bar, between matrices, title and key */
+enum { BAR = 7, GAP = 7, AROUND = 130 }; /* pixels: of a bar, between matrices, of title and key */
 
-/* "?" where one of the two did not run. */
+/* gnuplot takes "?" for no number: one of the two solvers did not run. */
 static void put_ratio(FILE *f, double ratio)
 {
     if (isnan(ratio)) fputs(" ?", f);
     else fprintf(f, " %.5g", ratio);
 }
 
-static int count_rows(const kept *k)
+static int count_rows(const result_list *l)
 {
     int rows = 0;
-    for (int i = 0; i < k->count; i++) rows += k->r[i].count > 0;
+    for (int i = 0; i < l->count; i++) rows += l->r[i].count > 0;
     return rows;
 }
 
-static void put_data(FILE *f, const kept *k, const comparison *v)
+static void put_data(FILE *f, const result_list *l, const comparison *v)
 {
-    const result *first = first_solved(k);
+    const result *first = first_solved(l);
     fputs("$d << EOD\nmatrix", f);
     for (int c = 0; c < first->count; c++)
         if (v->is_drawn[c]) fprintf(f, " %s", first->cells[c].solver.name);
-    for (int i = 0; i < k->count; i++) {
-        const result *r = &k->r[i];
+    for (int i = 0; i < l->count; i++) {
+        const result *r = &l->r[i];
         if (!r->count) continue;
         fputc('\n', f);
         put_column(f, r->name);
@@ -47,24 +49,26 @@ static void put_data(FILE *f, const kept *k, const comparison *v)
     fputs("\nEOD\n", f);
 }
 
-/* "set ytics ('name' 0, ...)": the names of the rows. */
-static void put_names(FILE *f, const kept *k)
+/* The names of the rows: "set ytics ('name' 0, ...)". */
+static void put_names(FILE *f, const result_list *l)
 {
     int row = 0;
     fputs("set ytics scale 0 font ',11' (", f);
-    for (int i = 0; i < k->count; i++) {
-        if (!k->r[i].count) continue;
+    for (int i = 0; i < l->count; i++) {
+        if (!l->r[i].count) continue;
         if (row) fputs(", ", f);
-        put_quoted(f, k->r[i].name);
+        put_quoted(f, l->r[i].name);
         fprintf(f, " %d", row++);
     }
     fputs(")\n", f);
 }
 
-/* Bar k of row $0 goes from 1 to its ratio, and its middle is at y(k). */
+/* A row has the height 1, from $0 - 1/2 to $0 + 1/2, which the middles of its bars cut into bars + 1
+ * equal parts: that of bar k is y(k). */
 static void put_axes(FILE *f, int rows, const comparison *v)
 {
-    fprintf(f, "bars = %d\nlow = %.4g\nhigh = %.4g\n", v->drawn, v->low, v->high);
+    fprintf(f, "bars = %d\n", v->drawn);
+    put_cut(f, v);
     for (int top = 0; top < 2; top++)
         fprintf(f, "set logscale x%s\nset x%srange [low:high]\nset x%stics %s\n", top ? "2" : "",
                 top ? "2" : "", top ? "2" : "", ratio_tics);
@@ -74,20 +78,20 @@ static void put_axes(FILE *f, int rows, const comparison *v)
           "set arrow from 1, graph 0 to 1, graph 1 nohead front lw 1.2 lc 'black'\n"
           "y(k) = $0 + (k - 0.5 * (bars + 1)) / (bars + 1)\n"
           "half = 0.45 / (bars + 1)\n"
-          "cut(r) = r < low ? low : r > high ? high : r\n"
           "beyond(r) = r < low || r > high ? cut(r) : NaN\n",
           f);
 }
 
-int add_bars(const kept *k, const comparison *v, figure_list *l)
+int add_bars(const result_list *l, const comparison *v, figure_list *figures)
 {
     char title[128];
-    const result *first = first_solved(k);
-    const int rows = count_rows(k), bars = v->drawn;
+    const result *first = first_solved(l);
+    const int rows = count_rows(l), bars = v->drawn;
     writer w;
     if (!bars || rows > MOST) return EXIT_GOOD;
     snprintf(title, sizeof title, "Solve time over that of %s (below 1: faster)", v->reference);
-    const int height = AROUND + 10 * bars + rows * (BAR * bars + GAP); /* the key: two in 20 */
+    const int key = 10 * bars; /* its lines are 20 high, and name two bars each */
+    const int height = AROUND + key + rows * (BAR * bars + GAP);
     int code = figure_begin(&w, "solve", title, FIGURE_WIDTH, height);
     if (code) return code;
     snprintf(
@@ -95,8 +99,8 @@ int add_bars(const kept *k, const comparison *v, figure_list *l)
         "Bars begin at 1, %s: to the left a solver is faster, to the right it is slower. A bar "
         "that is longer than the axis is cut off, and its ratio is written at its end.%s",
         v->reference, v->left_out);
-    put_data(w.f, k, v);
-    put_names(w.f, k);
+    put_data(w.f, l, v);
+    put_names(w.f, l);
     put_axes(w.f, rows, v);
     fputs("plot", w.f);
     for (int c = 0, bar = 0; c < first->count; c++) {
@@ -106,11 +110,11 @@ int add_bars(const kept *k, const comparison *v, figure_list *l)
                 " $d using (cut(column(%d))):(y(%d)):(1):(cut(column(%d))):(y(%d) - half):"
                 "(y(%d) + half) with boxxyerror title columnheader(%d)",
                 bar + 1, bar, bar + 1, bar, bar, bar + 1);
-        put_colour(w.f, place_of(k, c));
+        put_colour(w.f, place_of(l, c));
         fputs(", \\\n ", w.f);
     }
     fputs(" for [k=1:bars] $d using (beyond(column(k+1))):(y(k)):(sprintf('%.4g', column(k+1))) "
           "with labels left offset 0.3,0 font ',9' notitle columnheader\n",
           w.f);
-    return figure_end(&w, l);
+    return figure_end(&w, figures);
 }

@@ -1,35 +1,37 @@
-/* comparison.c: which solvers the figures of ratios show, over which, and how far their axis reaches. */
+/* comparison.c: which solvers the figures of ratios show, over which reference, and how far their
+ * axis reaches. */
 #include "config.h"
 
-#include "figures.h"
-#include "bin/bench/report/summary.h"
+#include "comparison.h"
+
+#include "bin/common/message.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char *find_reference(const kept *k)
+static const char *find_reference(const result_list *l)
 {
-    for (int i = 0; i < k->count; i++)
-        if (find_cell(&k->r[i], "cusparse", 0)) return "cusparse";
+    for (int i = 0; i < l->count; i++)
+        if (find_cell(&l->r[i], "cusparse", 0)) return "cusparse";
     return "cpu-serial";
 }
 
-static bool has_ratio(const kept *k, int solver, const char *reference)
+static bool has_ratio(const result_list *l, int solver, const char *reference)
 {
-    for (int i = 0; i < k->count; i++) {
-        const result *r = &k->r[i];
+    for (int i = 0; i < l->count; i++) {
+        const result *r = &l->r[i];
         if (r->count && !isnan(over_solve(r, &r->cells[solver], reference))) return true;
     }
     return false;
 }
 
-/* v->low and v->high take in the ratios of a solver that is drawn. */
-static void stretch_axis(comparison *v, const kept *k, int solver)
+/* Extends the axis to the ratios of a solver that is drawn.  fmin and fmax leave a NaN out. */
+static void extend_axis(comparison *v, const result_list *l, int solver)
 {
     const double lowest = 0.01, highest = 100, margin = 1.1;
-    for (int i = 0; i < k->count; i++) {
-        const result *r = &k->r[i];
+    for (int i = 0; i < l->count; i++) {
+        const result *r = &l->r[i];
         if (!r->count) continue;
         const double ratio = over_solve(r, &r->cells[solver], v->reference);
         v->low = fmax(lowest, fmin(v->low, ratio / margin));
@@ -43,24 +45,24 @@ static void put_left_out(comparison *v, const char *name)
     snprintf(v->left_out + at, size - at, "%s%s", at ? ", " : " Not drawn: ", name);
 }
 
-int comparison_make(comparison *v, const kept *k)
+int comparison_make(comparison *v, const result_list *l)
 {
-    const result *first = first_solved(k);
-    bool others = false; /* that do not keep the matrix full */
+    const result *first = first_solved(l);
+    bool others = false; /* is a solver drawn that does not keep the matrix full? */
     *v = (comparison){
-        .reference = find_reference(k), .solvers = first->count, .low = 0.5, .high = 2};
+        .reference = find_reference(l), .solvers = first->count, .low = 0.5, .high = 2};
     v->is_drawn = calloc((size_t)v->solvers + 1, sizeof *v->is_drawn);
     if (!v->is_drawn) return out_of_memory();
     for (int c = 0; c < v->solvers; c++) {
         const trs_solver_info *one = &first->cells[c].solver;
-        v->is_drawn[c] = strcmp(one->name, v->reference) != 0 && has_ratio(k, c, v->reference);
+        v->is_drawn[c] = strcmp(one->name, v->reference) != 0 && has_ratio(l, c, v->reference);
         others = others || (v->is_drawn[c] && !one->full);
     }
     for (int c = 0; c < v->solvers; c++) {
         if (!v->is_drawn[c]) continue;
         v->is_drawn[c] = !(others && first->cells[c].solver.full);
         if (!v->is_drawn[c]) put_left_out(v, first->cells[c].solver.name);
-        else stretch_axis(v, k, c), v->drawn++;
+        else extend_axis(v, l, c), v->drawn++;
     }
     const size_t at = strlen(v->left_out);
     if (at)
@@ -68,6 +70,12 @@ int comparison_make(comparison *v, const kept *k)
                  ", which store%s the triangle as a full matrix.",
                  strchr(v->left_out, ',') ? "" : "s");
     return EXIT_GOOD;
+}
+
+void put_cut(FILE *f, const comparison *v)
+{
+    fprintf(f, "low = %.4g\nhigh = %.4g\n", v->low, v->high);
+    fputs("cut(r) = r < low ? low : r > high ? high : r\n", f);
 }
 
 void comparison_free(comparison *v)

@@ -1,30 +1,39 @@
 /* dense_figures.c: the figures of the seed documents, drawn anew from what --dense measured.
  *
- * One table: which curves a figure has.  Seed "Dense Lower Triangular Solver": its two; seed "Effective
- * GPU Strategies for LU Decomposition": figures 7 to 11; seed "Improving Parallel LU Decomposition by
- * ~20x": its ratio; and each family whole. */
+ * A table says which curves a figure has.  There are the two figures of the seed "Dense Lower
+ * Triangular Solver", figures 7 to 11 of "Effective GPU Strategies for LU Decomposition", the ratio
+ * of "Improving Parallel LU Decomposition by ~20x", and one with every solver of each family. */
 #include "config.h"
 
-#include "figures.h"
+#include "kinds.h"
+#include "script.h"
+
+#include "base/debug.h"
+#include "bin/common/message.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum quantity { KERNEL, FACTOR, MOVES, RATIO } quantity;
+typedef enum quantity {
+    KERNEL, /* ms to solve */
+    FACTOR, /* ms to factor */
+    MOVES,  /* ms to allocate on the device and to copy */
+    RATIO   /* of lu-fullgrid over lu-submatrix */
+} quantity;
 
-typedef struct line {
-    const char *solver; /* NULL with KERNEL and FACTOR: every solver of the family */
-    int block;
+typedef struct curve_spec { /* what a curve shows */
+    const char *solver;     /* NULL, in the first of a figure: every solver of the family */
+    int block;              /* as in cell */
     quantity what;
-} line;
+} curve_spec;
 
-enum { LINES = 8, CURVES = 64 };
+enum { SPECS = 8, CURVES = 64 };
 
 static const struct {
     const char *file, *title, *y;
     bool triangle;
-    line lines[LINES]; /* up to the first of nothing */
+    curve_spec curves[SPECS]; /* up to the first that is all 0 */
 } figures[] = {
     {"dense-kernels",
      "Dense Lower Triangular Solver, first figure: kernels",
@@ -83,13 +92,13 @@ static const struct {
 
 enum { FIGURES = sizeof figures / sizeof figures[0] };
 
-static double value(const result *r, const line *l)
+static double value(const result *r, const curve_spec *l)
 {
     const cell *c = find_cell(r, l->solver, l->block);
     const cell *full = find_cell(r, "lu-fullgrid", 0), *sub = find_cell(r, "lu-submatrix", 0);
     switch (l->what) {
     case KERNEL:
-        return c ? 1e3 * dense_seconds(r, c) : (double)NAN;
+        return c ? 1e3 * seconds_to_solve(r, c) : (double)NAN;
     case FACTOR:
         return c && c->factor > 0 ? 1e3 * c->factor : (double)NAN;
     case MOVES:
@@ -100,30 +109,32 @@ static double value(const result *r, const line *l)
 }
 
 typedef struct canvas { /* the curves of one figure */
-    const kept *results;
+    const result_list *results;
     bool triangle;
     int count, points;
     curve curve[CURVES];
-    double *number; /* [(CURVES + 1) * points]: the sizes, then the curves */
+    double *x; /* [points] the sizes */
+    double *y; /* [CURVES * points] the curves, one after the other */
 } canvas;
 
-/* One curve; none without a single point. */
-static void add_curve(canvas *v, const line *l)
+/* Adds a curve, unless it has no point. */
+static void add_curve(canvas *v, const curve_spec *l)
 {
     if (v->count == CURVES) return;
-    double *y = v->number + (v->count + 1) * v->points;
+    double *y = v->y + v->count * v->points;
     curve *c = &v->curve[v->count];
     bool any = false;
     int point = 0;
     for (int i = 0; i < v->results->count; i++) {
         const result *r = &v->results->r[i];
-        if (!!(r->kind & TRS_LOWER) != v->triangle) continue;
-        v->number[point] = (double)r->n;
+        if (is_triangle(r) != v->triangle) continue;
+        v->x[point] = (double)r->n;
         y[point] = value(r, l);
         any = any || !isnan(y[point]);
         point++;
     }
-    *c = (curve){.count = point, .x = v->number, .y = y};
+    TRS_ASSERT(point <= v->points);
+    *c = (curve){.count = point, .x = v->x, .y = y};
     if (l->block) snprintf(c->name, sizeof c->name, "block %d", l->block);
     else snprintf(c->name, sizeof c->name, "%s", l->solver);
     if (any) v->count++;
@@ -132,27 +143,29 @@ static void add_curve(canvas *v, const line *l)
 static void add_every_solver(canvas *v, quantity what)
 {
     const result *r = v->results->r, *end = r + v->results->count;
-    while (r < end && (!r->count || !!(r->kind & TRS_LOWER) != v->triangle)) r++;
+    while (r < end && (!r->count || is_triangle(r) != v->triangle)) r++;
     if (r == end) return;
     for (int k = 0; k < r->count; k++)
-        if (!r->cells[k].block) add_curve(v, &(line){r->cells[k].solver.name, 0, what});
+        if (!r->cells[k].block) add_curve(v, &(curve_spec){r->cells[k].solver.name, 0, what});
 }
 
-int add_dense_figures(const kept *k, figure_list *l)
+int add_dense_figures(const result_list *results, figure_list *l)
 {
     int code = EXIT_GOOD;
-    canvas v = {.results = k, .points = k->count};
-    v.number = calloc((size_t)(CURVES + 1) * (size_t)(k->count + 1), sizeof *v.number);
-    if (!v.number) return out_of_memory();
+    canvas v = {.results = results, .points = results->count};
+    v.x = calloc((size_t)results->count + 1, sizeof *v.x);
+    v.y = calloc(CURVES * ((size_t)results->count + 1), sizeof *v.y);
+    if (!v.x || !v.y) code = out_of_memory();
     for (int i = 0; i < FIGURES && !code; i++) {
-        const line *lines = figures[i].lines;
+        const curve_spec *spec = figures[i].curves;
         v.count = 0;
         v.triangle = figures[i].triangle;
-        if (!lines[0].solver) add_every_solver(&v, lines[0].what);
-        for (int m = 0; m < LINES && lines[m].solver; m++) add_curve(&v, &lines[m]);
+        if (!spec[0].solver) add_every_solver(&v, spec[0].what);
+        for (int m = 0; m < SPECS && spec[m].solver; m++) add_curve(&v, &spec[m]);
         if (v.count)
-            code = add_lines(l, figures[i].file, figures[i].title, figures[i].y, v.count, v.curve);
+            code = add_curves(l, figures[i].file, figures[i].title, figures[i].y, v.count, v.curve);
     }
-    free(v.number);
+    free(v.x);
+    free(v.y);
     return code;
 }

@@ -1,131 +1,28 @@
-/* figures.c: which figures there are, and what they have in common: their head and their colours. */
+/* figures.c: which figures there are. */
 #include "config.h"
 
-#include "figures.h"
-#include "bin/bench/report/summary.h"
+#include "kinds.h"
 
-#include <math.h>
+#include "bin/common/exits.h"
+
 #include <stdlib.h>
-#include <string.h>
 
-/* ---- scripts ------------------------------------------------------------------------------------ */
-
-const char ratio_tics[] = "(0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100)";
-
-void put_quoted(FILE *f, const char *text)
+int make_figures(const settings *s, const result_list *results, figure_list *l)
 {
-    fputc('\'', f);
-    for (; *text; text++) {
-        if (*text == '\'') fputc('\'', f);
-        fputc((unsigned char)*text < ' ' ? '?' : *text, f);
-    }
-    fputc('\'', f);
-}
-
-void put_column(FILE *f, const char *text)
-{
-    fputc('"', f);
-    for (; *text; text++) fputc(*text == '"' || (unsigned char)*text < ' ' ? '?' : *text, f);
-    fputc('"', f);
-}
-
-void put_colour(FILE *f, int place)
-{
-    static const char *const colour[] = {"4e79a7", "f28e2b", "e15759", "59a14f", "b07aa1",
-                                         "9c755f", "76b7b2", "d4a017", "ff9da7", "79706e",
-                                         "1f3b57", "a65200", "8c1d20", "24571b", "6b3d63",
-                                         "4d3627", "2f6f6b", "7a5c00", "c2185b", "b9b9b9"};
-    fprintf(f, " lc rgb '#%s'", colour[place % (int)(sizeof colour / sizeof *colour)]);
-}
-
-int figure_height(int curves)
-{
-    return 440 + 20 * ((curves + 1) / 2);
-}
-
-int figure_begin(writer *w, const char *file, const char *title, int width, int height)
-{
-    *w = (writer){0};
-    snprintf(w->figure.file, sizeof w->figure.file, "%s", file);
-    snprintf(w->figure.title, sizeof w->figure.title, "%s", title);
-    w->f = open_memstream(&w->figure.script, &w->size);
-    if (!w->f) return out_of_memory();
-    fprintf(w->f, "# gnuplot %s.gp >%s.svg\n", file, file);
-    fprintf(w->f, "set terminal svg size %d,%d noenhanced font 'sans,13' background 'white'\n",
-            width, height);
-    fputs("set title ", w->f), put_quoted(w->f, title);
-    fputs("\nset grid lc rgb '#dddddd'\nset datafile missing '?'\n", w->f);
-    return EXIT_GOOD;
-}
-
-int figure_end(writer *w, figure_list *l)
-{
-    const bool bad = fclose(w->f) != 0;
-    figure *grown = bad ? NULL : realloc(l->figure, (size_t)(l->count + 1) * sizeof *grown);
-    if (!grown) {
-        free(w->figure.script);
-        return out_of_memory();
-    }
-    l->figure = grown;
-    l->figure[l->count++] = w->figure;
-    return EXIT_GOOD;
+    comparison v;
+    *l = (figure_list){0};
+    if (!first_solved(results)) return EXIT_GOOD;
+    if (s->dense) return add_dense_figures(results, l);
+    int code = comparison_make(&v, results);
+    if (!code) code = add_profile(s, results, l);
+    if (!code) code = add_ratios(results, &v, l);
+    if (!code) code = add_bars(results, &v, l);
+    comparison_free(&v);
+    return code;
 }
 
 void figures_free(figure_list *l)
 {
     for (int k = 0; k < l->count; k++) free(l->figure[k].script);
     free(l->figure);
-}
-
-int add_lines(figure_list *l, const char *file, const char *title, const char *y, int count,
-              const curve *curves)
-{
-    writer w;
-    int code = figure_begin(&w, file, title, 860, 520);
-    if (code) return code;
-    fputs("set xlabel 'n'\nset logscale x 2\nset logscale y\nset format y '%g'\n"
-          "set key outside right top\nset ylabel ",
-          w.f);
-    put_quoted(w.f, y);
-    fputc('\n', w.f);
-    for (int k = 0; k < count; k++) {
-        fprintf(w.f, "$d%d << EOD\n", k);
-        for (int i = 0; i < curves[k].count; i++)
-            if (!isnan(curves[k].y[i])) fprintf(w.f, "%.9g %.9g\n", curves[k].x[i], curves[k].y[i]);
-        fputs("EOD\n", w.f);
-    }
-    for (int k = 0; k < count; k++) {
-        fprintf(w.f, "%s $d%d with linespoints lw 2 title ", k ? ", \\\n  " : "plot", k);
-        put_quoted(w.f, curves[k].name);
-    }
-    fputc('\n', w.f);
-    return figure_end(&w, l);
-}
-
-/* ---- all of them ----------------------------------------------------------------------------------- */
-
-int place_of(const kept *k, int solver)
-{
-    const result *first = first_solved(k);
-    const int full = first->cells[solver].solver.full;
-    int place = 0;
-    for (int c = 0; c < first->count; c++) {
-        const int other = first->cells[c].solver.full;
-        place += other < full || (other == full && c < solver);
-    }
-    return place;
-}
-
-int make_figures(const settings *s, const kept *k, figure_list *l)
-{
-    comparison v;
-    *l = (figure_list){0};
-    if (!first_solved(k)) return EXIT_GOOD;
-    if (s->dense) return add_dense_figures(k, l);
-    int code = comparison_make(&v, k);
-    if (!code) code = add_profile(s, k, l);
-    if (!code) code = add_ratios(k, &v, l);
-    if (!code) code = add_bars(k, &v, l);
-    comparison_free(&v);
-    return code;
 }

@@ -10,47 +10,52 @@
  * reaches is the share that it solves at all. */
 #include "config.h"
 
-#include "figures.h"
-#include "bin/bench/report/summary.h"
+#include "kinds.h"
+#include "script.h"
+
+#include "bin/bench/measure/summary.h"
+#include "bin/common/message.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-static const double widest_axis = 100; /* what takes longer than that is beyond the figure */
+static const double widest_axis = 100; /* ratios that are larger lie beyond the figure */
 
 typedef struct profile {
     const settings *settings;
-    const kept *all;
-    int problems;  /* which somebody solves */
-    int curves;    /* of solvers */
-    double *ratio; /* [problems], room for one curve */
+    const result_list *all;
+    int problems;  /* that some solver solves */
+    int curves;    /* of solvers that are drawn */
+    double *ratio; /* [all->count] the ratios of the solver that is looked at */
     double end;    /* of the axis */
 } profile;
 
 enum { CHOICE = -1 }; /* in place of a solver's number: the one that is chosen on each problem */
 
-static int ascending(const void *a, const void *b)
+/* The cell of a solver that counts towards its profile; NULL: it did not solve this problem, or
+ * nobody did. */
+static const cell *find_solve(const profile *p, const result *r, const choice *one, int solver)
 {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    if (!one->best) return NULL;
+    const cell *c = solver == CHOICE ? one->taken : &r->cells[solver];
+    return c && counts(p->settings, c) ? c : NULL;
 }
 
-/* The finite ratios of a solver to p->ratio, ascending; how many. */
+/* Stores the finite ratios of a solver in p->ratio, ascending; returns how many there are. */
 static int find_ratios(const profile *p, int solver)
 {
     int count = 0;
     for (int i = 0; i < p->all->count; i++) {
         const result *r = &p->all->r[i];
-        const pick pair = find_pick(p->settings, r);
-        const cell *c = !pair.best ? NULL : solver == CHOICE ? pair.taken : &r->cells[solver];
-        if (c && counts(p->settings, c))
-            p->ratio[count++] = c->solve.median / pair.best->solve.median;
+        const choice one = find_choice(p->settings, r);
+        const cell *c = find_solve(p, r, &one, solver);
+        if (c) p->ratio[count++] = c->solve.median / one.best->solve.median;
     }
     qsort(p->ratio, (size_t)count, sizeof *p->ratio, ascending);
     return count;
 }
 
-/* The steps of rho as points: it is drawn from each to the next first along x, then up. */
+/* The steps of rho as points: gnuplot draws from each to the next first along x, then up. */
 static void put_curve(FILE *f, const profile *p, int solver)
 {
     const int count = find_ratios(p, solver);
@@ -62,18 +67,18 @@ static void put_curve(FILE *f, const profile *p, int solver)
             (double)count / p->problems);
 }
 
-/* Has it a point within the axis? */
+/* Has the solver a point within the axis? */
 static bool is_drawn(const profile *p, int solver)
 {
     return find_ratios(p, solver) > 0 && p->ratio[0] <= p->end;
 }
 
-/* The end of the axis is the largest ratio, unless that is beyond it. */
+/* Counts problems and curves; the axis ends at the largest ratio, or at the widest axis. */
 static void find_scope(profile *p)
 {
     const result *first = first_solved(p->all);
     for (int i = 0; i < p->all->count; i++)
-        p->problems += find_pick(p->settings, &p->all->r[i]).best != NULL;
+        p->problems += find_choice(p->settings, &p->all->r[i]).best != NULL;
     p->end = 2;
     for (int c = 0; c < first->count; c++) {
         const int count = find_ratios(p, c);
@@ -122,17 +127,17 @@ static int add_figure(const profile *p, figure_list *l)
         "them all, or takes on some more than %.3g times as long. Solvers that always do are "
         "not drawn.%s",
         p->problems, p->end,
-        p->settings->device != TRS_HOST && !p->settings->on_host
+        in_device_memory(p->settings)
             ? " Those on the CPU take no part: their B and X are elsewhere."
             : "");
     put_script(p, w.f);
     return figure_end(&w, l);
 }
 
-int add_profile(const settings *s, const kept *k, figure_list *l)
+int add_profile(const settings *s, const result_list *results, figure_list *l)
 {
-    profile p = {.settings = s, .all = k};
-    p.ratio = calloc((size_t)k->count + 1, sizeof *p.ratio);
+    profile p = {.settings = s, .all = results};
+    p.ratio = calloc((size_t)results->count + 1, sizeof *p.ratio);
     if (!p.ratio) return out_of_memory();
     find_scope(&p);
     int code = p.curves > 1 && p.problems > 1 ? add_figure(&p, l) : EXIT_GOOD;

@@ -1,115 +1,36 @@
 /* cell.c: one solver on one triangle: analysis, update, solve, error.
  *
- * GPU solvers find B and X in device memory and are timed by CUDA events; CPU solvers, and with --host
- * all, find them on the host and are timed by a steady clock.  The solve that is checked comes last, after all the
- * timed ones, into an X full of NaN: a solver that leaves an element out, or lives on what an earlier
- * solve left behind, shows. */
+ * GPU solvers find B and X in device memory and are timed by CUDA events.  CPU solvers, and with
+ * --host all of them, find B and X on the host and are timed by a steady clock.  The solve whose
+ * result is checked comes after all the timed ones, into an X full of NaN: so it shows when a
+ * solver leaves an element out, or takes it from what an earlier solve has left there. */
 #include "config.h"
 
-#include "bin/bench/bench.h"
+#include "cell.h"
 
-#include <math.h>
-#include <stdlib.h>
+#include "bin/common/numbers.h"
+
+#include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 enum {
-    PLANS = 5,   /* analyses and updates at most; their median counts */
+    PLANS = 5,   /* analyses and updates at most, of which the median counts */
     ENOUGH = 20, /* solves at least, when there is time */
     MOST = 1000, /* solves at most */
     SHARE = 5    /* analyses and updates may take cell_seconds / SHARE each */
 };
 
-static const double settle = 0.2; /* s: short solves are repeated for as long as this */
-
-double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static spread spread_of(double *s, int count)
-{
-    qsort(s, (size_t)count, sizeof *s, ascending);
-    return (spread){count, s[0], 0.5 * (s[(count - 1) / 2] + s[count / 2]), s[count - 1]};
-}
+static const double short_solves = 0.2; /* s: so long short solves are repeated */
 
 static bool on_gpu(const cell *c)
 {
     return !strcmp(c->solver.needs, "cuda");
 }
 
-/* Where B and X are. */
+/* Are B and X in device memory? */
 static bool on_device(const bed *b, const cell *c)
 {
     return on_gpu(c) && !b->settings->on_host;
-}
-
-static size_t size_of(trs_dtype t)
-{
-    return t == TRS_F32 ? 4 : t == TRS_C64 ? 16 : 8;
-}
-
-/* ---- B and X --------------------------------------------------------------------------------- */
-
-/* Numbers in [-1, 1), the same in every run (splitmix64). */
-static void fill(trs_dtype t, void *x, int64_t count)
-{
-    const bool half = t == TRS_F32 || t == TRS_C32;
-    uint64_t state = SEED;
-    if (t == TRS_C32 || t == TRS_C64) count *= 2;
-    for (int64_t k = 0; k < count; k++) {
-        uint64_t z = state += 0x9e3779b97f4a7c15u;
-        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-        z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-        double v = (double)((z ^ z >> 31) >> 11) * 0x1p-52 - 1;
-        if (half) ((float *)x)[k] = (float)v;
-        else ((double *)x)[k] = v;
-    }
-}
-
-/* No GPU, or no room on it, leaves device_B NULL. */
-static void bed_device(bed *b)
-{
-    const int device = b->settings->device;
-    if (device == TRS_HOST) return;
-    int rc = trs_timer_create(&b->timer, device);
-    if (!rc) rc = trs_device_new(device, b->bytes, &b->device_B);
-    if (!rc) rc = trs_device_new(device, b->bytes, &b->device_X);
-    if (!rc) rc = trs_device_put(device, b->device_B, b->B, b->bytes);
-    if (!rc) return;
-    trs_device_free(device, b->device_B);
-    b->device_B = NULL;
-}
-
-/* b = op(T) x for a known x, so that the solution has moderate numbers. */
-int bed_make(bed *b, const settings *s, const trs_mat *T)
-{
-    const int64_t n = T->n, count = n * s->nrhs, ld = n > 0 ? n : 1;
-    *b = (bed){.settings = s, .T = T, .bytes = (size_t)count * size_of(T->dtype)};
-    b->B = malloc(b->bytes + 1);
-    b->X = malloc(b->bytes + 1);
-    if (!b->B || !b->X) return TRS_EMEM;
-    fill(T->dtype, b->X, count);
-    int rc = trs_multiply(T, s->op, s->nrhs, b->X, ld, b->B, ld, TRS_COL_MAJOR);
-    if (!rc) bed_device(b);
-    return rc;
-}
-
-void bed_free(bed *b)
-{
-    trs_timer_destroy(b->timer);
-    trs_device_free(b->settings->device, b->device_B);
-    trs_device_free(b->settings->device, b->device_X);
-    free(b->B);
-    free(b->X);
 }
 
 /* ---- analysis and update --------------------------------------------------------------------- */
@@ -136,15 +57,15 @@ static int fail(cell *c, int status, const char *message)
     return status;
 }
 
-/* Several plans while there is time, of which the last is kept. */
+/* Makes several plans while there is time, and keeps the last. */
 static int measure_analysis(const bed *b, cell *c, trs_plan **plan)
 {
+    const int device = on_device(b, c) ? b->settings->device : TRS_HOST;
     double analysis[PLANS], setup[PLANS], sum = 0;
     int k = 0;
     while (k < PLANS && (k == 0 || sum < b->settings->cell_seconds / SHARE)) {
         trs_plan_destroy(*plan);
-        int rc =
-            make_plan(b, c->solver.name, on_device(b, c) ? b->settings->device : TRS_HOST, plan);
+        int rc = make_plan(b, c->solver.name, device, plan);
         if (rc) return fail(c, rc, trs_message());
         trs_plan_info(*plan, &c->info);
         const trs_info *i = &c->info;
@@ -156,12 +77,12 @@ static int measure_analysis(const bed *b, cell *c, trs_plan **plan)
     c->analysis = spread_of(analysis, k).median;
     c->setup = spread_of(setup, k).median;
     snprintf(c->levels_by, sizeof c->levels_by, "%s", c->info.analysis);
-    c->info.solver = c->info.reason = c->info.costs = NULL; /* they lived in the plan */
-    c->info.analysis = NULL;                                /* and this in the program */
+    c->info.solver = c->info.reason = c->info.costs = NULL; /* these strings end with the plan */
+    c->info.analysis = NULL; /* and this one means nothing to another process */
     return TRS_OK;
 }
 
-/* What was enqueued has been done. */
+/* Returns when all that was enqueued has been done. */
 static int wait_for_gpu(const bed *b)
 {
     double unused;
@@ -206,14 +127,16 @@ static int solve_once(const bed *b, const cell *c, const trs_plan *plan, double 
     return rc ? rc : stopped;
 }
 
+/* X becomes NaN: all bits 1 are one in every type. */
 static int poison(const bed *b, const cell *c)
 {
-    memset(b->X, 0xff, b->bytes); /* a NaN in every type */
+    memset(b->X, 0xff, b->bytes);
     return on_device(b, c) ? trs_device_put(b->settings->device, b->device_X, b->X, b->bytes)
                            : TRS_OK;
 }
 
-/* The timed solves.  One that alone takes longer than a cell may is the only one. */
+/* The timed solves, after a first one that warms up; when that alone takes longer than a cell may,
+ * it counts and is the only one. */
 static int measure_solve(const bed *b, cell *c, const trs_plan *plan)
 {
     const double limit = b->settings->cell_seconds;
@@ -222,7 +145,7 @@ static int measure_solve(const bed *b, cell *c, const trs_plan *plan)
     if (!rc && first >= limit) s[k++] = first;
     double start = now(), spent = 0;
     while (!rc && first < limit && k < MOST && (k == 0 || spent < limit) &&
-           (k < ENOUGH || spent < settle)) {
+           (k < ENOUGH || spent < short_solves)) {
         rc = solve_once(b, c, plan, &s[k]);
         if (!rc) k++;
         spent = now() - start;
@@ -235,7 +158,6 @@ static int measure_solve(const bed *b, cell *c, const trs_plan *plan)
 static int check_solve(const bed *b, cell *c, const trs_plan *plan)
 {
     const settings *s = b->settings;
-    const bool half = b->T->dtype == TRS_F32 || b->T->dtype == TRS_C32;
     const int64_t ld = b->T->n > 0 ? b->T->n : 1;
     double unused;
     int rc = poison(b, c);
@@ -244,8 +166,7 @@ static int check_solve(const bed *b, cell *c, const trs_plan *plan)
     if (!rc)
         rc = trs_backward_error(b->T, s->op, s->nrhs, b->B, ld, b->X, ld, TRS_COL_MAJOR, &c->error);
     if (rc) return fail(c, rc, NULL);
-    double e = c->solver.accuracy == TRS_INVERTING ? c->error.normwise : c->error.omega;
-    c->accurate = e <= (half ? 1e-4 : 1e-10); /* false for a NaN */
+    c->accurate = promised_error(c) <= (is_single(b->T->dtype) ? 1e-4 : 1e-10); /* a NaN is not */
     return TRS_OK;
 }
 

@@ -1,15 +1,23 @@
-/* dense.c: --dense: every solver of full matrices, family by family, over a range of sizes.
+/* dense.c: --dense: every solver of full matrices over a range of sizes.
  *
- * A triangle or a general matrix of each size, the same in every run; what it takes to allocate and fill
- * device memory for it is measured apart.  A solver that would take longer than --cell-seconds, judged by
- * how long the last size took, is skipped.  Sources: what the seed documents "Dense Lower Triangular
- * Solver", "Effective GPU Strategies for LU Decomposition" and "Improving Parallel LU Decomposition by
- * ~20x" plot; block sizes as in figure 11 of the second. */
+ * There are two families: triangles, and general matrices by LU or Gauss.  Of each size one matrix
+ * is made, the same in every run.  The time to allocate and fill device memory for it is measured
+ * apart.  A solver that would take longer than --cell-seconds, judged by how long the last size
+ * took, is skipped.  Sources: what the seed documents "Dense Lower Triangular Solver", "Effective
+ * GPU Strategies for LU Decomposition" and "Improving Parallel LU Decomposition by ~20x" plot; the
+ * block sizes are those of figure 11 of the second. */
 #include "config.h"
 
-#include "bin/bench/bench.h"
+#include "dense.h"
+
+#include "base/debug.h"
+#include "bin/common/message.h"
+#include "bin/common/numbers.h"
+#include "cell.h"
+#include "solvers.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +25,7 @@ enum { LARGEST = 32768, COPIES = 5 };
 
 static const int default_sizes[] = {256, 512, 1024, 2048, 4096, 8192};
 static const int blocks[] = {16, 32, 64, 128, 256, 512};
-static const char swept[] = "lu-column-shared";
+static const char with_blocks[] = "lu-column-shared"; /* is run with every block size */
 
 enum { SIZES = sizeof default_sizes / sizeof default_sizes[0] };
 enum { BLOCKS = sizeof blocks / sizeof blocks[0] };
@@ -29,35 +37,28 @@ bool is_size(const char *text)
     return end > text && !*end && n >= 1 && n <= LARGEST;
 }
 
-double dense_seconds(const result *r, const cell *c)
-{
-    if (c->status) return (double)NAN;
-    return c->solve.median + (r->kind & (TRS_LOWER | TRS_UPPER) ? 0 : c->factor);
-}
+/* ---- matrices -------------------------------------------------------------------------------- */
 
-/* ---- matrices ---------------------------------------------------------------------------------- */
-
-/* Numbers in [-1, 1), by columns; the diagonal is large enough for any order of elimination. */
+/* Numbers in [-1, 1) by columns, with n added on the diagonal: that is large enough for any order
+ * of elimination. */
 static void *make_full(trs_dtype t, int64_t n, bool triangle)
 {
     uint64_t state = 20261121u + (uint64_t)n;
-    const bool half = t == TRS_F32;
-    void *A = malloc((size_t)(n * n) * (half ? sizeof(float) : sizeof(double)));
+    void *A = malloc((size_t)(n * n) * size_of_number(t));
     for (int64_t k = 0; k < n * n && A; k++) {
         const int64_t i = k % n, j = k / n;
         state = state * 6364136223846793005u + 1442695040888963407u;
         double v = (double)(state >> 11) * 0x1p-52 - 1;
         if (i == j) v += (double)n;
         if (triangle && i < j) v = 0;
-        if (half) ((float *)A)[k] = (float)v;
-        else ((double *)A)[k] = v;
+        set_part(A, t, k, v);
     }
     return A;
 }
 
-/* ---- memory of the device ----------------------------------------------------------------------- */
+/* ---- memory of the device -------------------------------------------------------------------- */
 
-/* A, b and x made on the device, A and b copied there, x copied back. */
+/* Allocates A, b and x on the device, copies A and b there, and x back. */
 static int move_once(const bed *b, size_t bytes, double *alloc, double *copy)
 {
     const int device = b->settings->device;
@@ -78,10 +79,10 @@ static int move_once(const bed *b, size_t bytes, double *alloc, double *copy)
     return rc;
 }
 
-/* The fastest of some: what the first costs more is the driver's start. */
+/* The fastest of some runs counts: the first also starts the driver. */
 static void measure_moves(const bed *b, result *r)
 {
-    const size_t bytes = (size_t)(r->n * r->n) * (r->dtype == TRS_F32 ? 4 : 8);
+    const size_t bytes = (size_t)(r->n * r->n) * size_of_number(r->dtype);
     double alloc, copy;
     if (b->settings->device == TRS_HOST) return;
     for (int k = 0; k < COPIES && !move_once(b, bytes, &alloc, &copy); k++) {
@@ -90,10 +91,10 @@ static void measure_moves(const bed *b, result *r)
     }
 }
 
-/* ---- cells ----------------------------------------------------------------------------------------- */
+/* ---- cells ----------------------------------------------------------------------------------- */
 
-typedef struct pace { /* of a cell: how long its last size took */
-    int64_t n;
+typedef struct pace { /* how long a cell took at the last size that it solved */
+    int64_t n;        /* 0: it has solved none yet */
     double seconds;
 } pace;
 
@@ -101,11 +102,12 @@ typedef struct family {
     const settings *settings;
     bool triangle;
     int count;
-    cell *cells; /* [count] as they are before each size */
+    cell *cells; /* [count] as they are before a size is measured */
     pace *paces; /* [count] */
 } family;
 
-/* The solvers of full matrices, and cpu-serial to compare with; of those that were asked for. */
+/* A family has the solvers of full matrices, and triangles have cpu-serial to compare with, and
+ * whatever else was asked for by name. */
 static bool belongs(const family *f, const trs_solver_info *s)
 {
     if (!f->triangle) return s->general;
@@ -122,11 +124,12 @@ static int family_new(family *f, const settings *s, bool triangle)
     for (int k = 0; k < all && f->cells && f->paces; k++) {
         if (!belongs(f, &cells[k].solver)) continue;
         f->cells[f->count++] = cells[k];
-        for (int b = 0; b < BLOCKS && !strcmp(cells[k].solver.name, swept); b++) {
+        for (int b = 0; b < BLOCKS && !strcmp(cells[k].solver.name, with_blocks); b++) {
             f->cells[f->count] = cells[k];
             f->cells[f->count++].block = blocks[b];
         }
     }
+    TRS_ASSERT(f->count <= all + BLOCKS);
     const bool made = cells && f->cells && f->paces;
     free(cells);
     return made ? EXIT_GOOD : out_of_memory();
@@ -138,30 +141,30 @@ static void family_free(family *f)
     free(f->paces);
 }
 
-/* n^2 operations in a triangle, n^3 in LU. */
-static double expected(const family *f, const pace *p, int64_t n)
+/* Solving with a triangle takes of the order of n^2 operations, LU n^3. */
+static double expected_seconds(const family *f, const pace *p, int64_t n)
 {
     return p->seconds * pow((double)n / (double)(p->n ? p->n : n), f->triangle ? 2 : 3);
 }
 
-/* TRS_LU_BLOCK as the cell wants it, and as it was afterwards. */
+/* Measures with TRS_LU_BLOCK as the cell wants it; afterwards it is as it was. */
 static void measure_block(const bed *b, cell *c)
 {
     static const char name[] = "TRS_LU_BLOCK";
     char text[16];
     const char *was = getenv(name);
-    char *kept_text = was ? strdup(was) : NULL;
+    char *saved = was ? strdup(was) : NULL;
     snprintf(text, sizeof text, "%d", c->block);
     if (c->block) setenv(name, text, 1);
     measure_cell(b, c);
-    if (kept_text) setenv(name, kept_text, 1);
+    if (saved) setenv(name, saved, 1);
     else if (c->block) unsetenv(name);
-    free(kept_text);
+    free(saved);
 }
 
 static void run_cell(const family *f, const bed *b, cell *c, pace *p)
 {
-    const double seconds = expected(f, p, b->T->n);
+    const double seconds = expected_seconds(f, p, b->T->n);
     if (seconds > f->settings->cell_seconds) {
         c->status = TRS_ESUPPORT;
         snprintf(c->message, sizeof c->message,
@@ -170,11 +173,11 @@ static void run_cell(const family *f, const bed *b, cell *c, pace *p)
         return;
     }
     measure_block(b, c);
-    /* medians: the first analysis of all opens the vendor's library */
+    /* the analysis does not count: the first of all opens the vendor's library */
     if (!c->status) *p = (pace){b->T->n, c->factor + c->solve.median};
 }
 
-/* ---- sizes and families ------------------------------------------------------------------------------ */
+/* ---- sizes and families ---------------------------------------------------------------------- */
 
 static int measure_size(const family *f, int64_t n, result *r)
 {
@@ -206,7 +209,7 @@ static int measure_size(const family *f, int64_t n, result *r)
     return rc;
 }
 
-static int run_size(const family *f, int64_t n, int (*take)(void *, const result *), void *user)
+static int run_size(const family *f, int64_t n, taker to)
 {
     char name[64];
     snprintf(name, sizeof name, "%s %lld", f->triangle ? "triangle" : "general", (long long)n);
@@ -219,19 +222,19 @@ static int run_size(const family *f, int64_t n, int (*take)(void *, const result
                 .widest = 1,
                 .longest = n};
     measure_size(f, n, &r);
-    int code = take(user, &r);
+    int code = to.take(to.user, &r);
     result_free(&r);
     return code;
 }
 
-int run_dense(const settings *s, int (*take)(void *, const result *), void *user)
+int run_dense(const settings *s, taker to)
 {
     int code = EXIT_GOOD;
     for (int t = 1; t >= 0 && !code; t--) {
         family f;
         code = family_new(&f, s, t == 1);
         for (int k = 0; k < (s->count ? s->count : SIZES) && !code && f.count; k++)
-            code = run_size(&f, s->count ? atoi(s->names[k]) : default_sizes[k], take, user);
+            code = run_size(&f, s->count ? atoi(s->names[k]) : default_sizes[k], to);
         family_free(&f);
     }
     return code;

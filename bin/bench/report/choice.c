@@ -1,39 +1,45 @@
-/* choice.c: --choice: how good is the automatic choice?  Its time over that of the fastest solver,
- * problem by problem, and the share of the problems within 1.1 and 1.3; and over that of cpu-serial, which no choice
- * may be slower than.
+/* choice.c: --choice: how good the automatic choice is: its time over that of the fastest solver,
+ * problem by problem, and the share of the problems within 1.1 and 1.3; and over that of
+ * cpu-serial, which no choice may be slower than.
  *
- * The choice is the one for where B and X were: in device memory, or with --cpu and --host on the host. */
+ * The choice is the one for the side where B and X were: device memory, or with --cpu and --host
+ * the host. */
 #include "config.h"
 
-#include "summary.h"
+#include "report.h"
+#include "screen.h"
+
 #include "base/noun.h"
+#include "bin/bench/measure/summary.h"
+#include "bin/common/message.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-typedef struct choice {
-    const settings *settings;
+typedef struct choices {
     choice_sum sum;
     double worst_over_serial;
-    char costs[200];
-} choice;
+    char costs[200]; /* of the last result */
+} choices;
 
-static int begin(const settings *s, const host *h, void **data)
+static bool wanted(const session *s)
 {
-    (void)h;
-    if (!s->choice) return EXIT_GOOD;
-    choice *c = *data = calloc(1, sizeof *c);
-    if (!c) return out_of_memory();
-    c->settings = s;
-    return EXIT_GOOD;
+    return s->outputs.choice;
 }
 
-static int add(void *data, const result *r)
+static int begin(const session *s, void **data)
 {
-    choice *c = data;
+    (void)s;
+    *data = calloc(1, sizeof(choices));
+    return *data ? EXIT_GOOD : out_of_memory();
+}
+
+static int add(const session *s, void *data, const result *r)
+{
+    choices *c = data;
     if (*r->trouble) return EXIT_GOOD;
-    const pick p = find_pick(c->settings, r);
+    const choice p = find_choice(&s->settings, r);
     choice_add(&c->sum, &p);
     if (isnan(p.ratio)) {
         printf("choice: %s: the solver that is chosen was not run\n", r->name);
@@ -44,17 +50,17 @@ static int add(void *data, const result *r)
     if (!isnan(over_serial)) printf(" (%.3f of cpu-serial)", over_serial);
     printf(", best %s %.4g ms: %.3f\n", p.best->solver.name, 1e3 * p.best->solve.median, p.ratio);
     snprintf(c->costs, sizeof c->costs, "%s", r->costs);
-    c->worst_over_serial = fmax(c->worst_over_serial, over_serial); /* a NaN is left out */
+    c->worst_over_serial = fmax(c->worst_over_serial, over_serial); /* which leaves a NaN out */
     return fflush(stdout) ? EXIT_USAGE : EXIT_GOOD;
 }
 
-static int end(void *data, bool complete)
+static int end(const session *s, void *data, bool complete)
 {
-    choice *c = data;
+    choices *c = data;
     const choice_sum *sum = &c->sum;
     if (complete && sum->count) {
         printf("\nThe automatic choice%s over the best solver, %d %s:",
-               c->settings->measure ? ", by measuring," : "", sum->count,
+               s->settings.measure ? ", by measuring," : "", sum->count,
                trs_noun(sum->count, "problem", "problems"));
         for (int k = 0; k < BOUNDS; k++)
             printf(" %.1f %% within %.1f,", 100. * sum->within[k] / sum->count, choice_bounds[k]);
@@ -64,8 +70,7 @@ static int end(void *data, bool complete)
     }
     if (complete && sum->missing) printf("%d without a figure\n", sum->missing);
     free(c);
-    if (!fflush(stdout) && !ferror(stdout)) return EXIT_GOOD;
-    return complain("cannot write to standard output"), EXIT_USAGE;
+    return flush_screen();
 }
 
-const report report_choice = {begin, add, end};
+const reporter reporter_choice = {wanted, begin, add, end};

@@ -1,54 +1,27 @@
 /* columns.c: the columns of CSV and JSON: one list, so that both say the same. */
 #include "config.h"
 
-#include "bin/bench/bench.h"
+#include "columns.h"
+#include "text.h"
+
+#include "base/debug.h"
+#include "bin/common/numbers.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-const char *dtype_name(trs_dtype t)
-{
-    static const char *const name[] = {
-        [TRS_F64] = "f64", [TRS_F32] = "f32", [TRS_C64] = "c64", [TRS_C32] = "c32"};
-    return name[t];
-}
+/* ---- of a cell ------------------------------------------------------------------------------- */
 
-const char *op_name(trs_op op)
-{
-    static const char *const name[] = {[TRS_N] = "N", [TRS_T] = "T", [TRS_H] = "H"};
-    return name[op];
-}
-
-const char *kind_name(unsigned kind)
-{
-    if (kind & TRS_UNIT) return kind & TRS_UPPER ? "unit upper" : "unit lower";
-    return kind & TRS_UPPER ? "upper" : kind & TRS_LOWER ? "lower" : "general";
-}
-
-const char *number(char *text, size_t size, double v)
-{
-    if (isnan(v)) snprintf(text, size, "-");
-    else if (v >= 1000) snprintf(text, size, "%.0f", v);
-    else if (v >= 0.01) snprintf(text, size, "%.4g", v);
-    else snprintf(text, size, "%.3g", v);
-    return text;
-}
-
-char levels_mark(const cell *c)
-{
-    if (c->info.seconds_vendor > 0 || !*c->levels_by) return ' ';
-    if (strstr(c->levels_by, "CSC")) return 'C';
-    return strstr(c->levels_by, "device") ? 'D' : 'R';
-}
-
-/* NaN where the cell did not get there. */
+/* A value that was measured; NaN where the cell failed before. */
 static double known(const cell *c, double value)
 {
     return c->status || !c->solve.count ? (double)NAN : value;
 }
 
-/* The folder that the file, or the folder named like it, is in: of the collection's archives and of
- * what is unpacked from them that is the group. */
+/* The group of a matrix of the SuiteSparse collection is the folder of its archive, or, of an
+ * unpacked matrix, the folder around the one that is called like the matrix: GROUP/NAME.tar.gz,
+ * GROUP/NAME/NAME.mtx. */
 static void put_group(const result *r, const sink *to)
 {
     char group[256] = "";
@@ -102,30 +75,59 @@ static void put_times(const result *r, const cell *c, const sink *to)
     to->real(to->user, "predicted", known(c, c->info.predicted));
 }
 
+static const char *accuracy_name(const cell *c)
+{
+    return promises_normwise(c) ? "inverting" : "substitution";
+}
+
+static const char *outcome_name(const cell *c)
+{
+    if (c->status || !c->solve.count) return "refused";
+    return c->accurate ? "good" : "inaccurate";
+}
+
 static void put_outcome(const result *r, const cell *c, const sink *to)
 {
-    const bool measured = !c->status && c->solve.count;
-    to->text(to->user, "accuracy",
-             !c->solver.name                       ? ""
-             : c->solver.accuracy == TRS_INVERTING ? "inverting"
-                                                   : "substitution");
+    to->text(to->user, "accuracy", c->solver.name ? accuracy_name(c) : "");
     to->real(to->user, "omega", known(c, c->error.omega));
     to->real(to->user, "normwise", known(c, c->error.normwise));
-    to->text(to->user, "outcome", !measured ? "refused" : c->accurate ? "good" : "inaccurate");
+    to->text(to->user, "outcome", outcome_name(c));
     to->text(to->user, "message", *r->trouble ? r->trouble : c->message);
     to->whole(to->user, "bytes_host", c->info.bytes_host);
     to->whole(to->user, "bytes_device", c->info.bytes_device);
     to->whole(to->user, "bytes_work", c->info.bytes_work);
 }
 
-/* cell c of the result; the result's trouble goes with an empty cell. */
-void put_columns(const settings *s, const host *h, const result *r, const cell *c, const sink *to)
+/* ---- of a file, with --io -------------------------------------------------------------------- */
+
+static void put_file(const result *r, const sink *to)
 {
-    if (s->io) {
-        put_io_columns(s, h, r, to);
-        return;
-    }
-    put_matrix(s, r, to);
+    static const io_figures none = {0};
+    const io_figures *f = r->io && !*r->trouble ? r->io : &none;
+    to->text(to->user, "matrix", r->name);
+    to->text(to->user, "type", dtype_name(r->dtype));
+    to->whole(to->user, "rows", r->n);
+    to->whole(to->user, "nnz", r->nnz);
+    to->whole(to->user, "runs", f->runs);
+    to->whole(to->user, "bytes_file", f->packed);
+    to->whole(to->user, "bytes_text", f->bytes);
+    to->whole(to->user, "bytes_written", f->written);
+    to->real(to->user, "read", f->runs ? f->total : (double)NAN);
+    to->real(to->user, "parse", f->runs ? f->parse : (double)NAN);
+    to->real(to->user, "build", f->runs ? f->build : (double)NAN);
+    to->real(to->user, "write", f->runs ? f->write : (double)NAN);
+    to->real(to->user, "read_rate", megabytes_a_second(f->bytes, f->total));
+    to->real(to->user, "parse_rate", megabytes_a_second(f->bytes, f->parse));
+    to->real(to->user, "build_rate", megabytes_a_second(f->bytes, f->build));
+    to->real(to->user, "write_rate", megabytes_a_second(f->written, f->write));
+    to->text(to->user, "message", r->trouble);
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static void put_cell(const session *s, const result *r, const cell *c, const sink *to)
+{
+    put_matrix(&s->settings, r, to);
     to->text(to->user, "solver", c->solver.name ? c->solver.name : "");
     to->whole(to->user, "auto_host", c->auto_host);
     to->whole(to->user, "auto_device", c->auto_device);
@@ -134,13 +136,30 @@ void put_columns(const settings *s, const host *h, const result *r, const cell *
     to->real(to->user, "alloc", r->alloc > 0 ? r->alloc : (double)NAN);
     to->real(to->user, "copy", r->copy > 0 ? r->copy : (double)NAN);
     put_outcome(r, c, to);
+}
+
+int rows_of(const result *r)
+{
+    return *r->trouble ? 1 : r->count;
+}
+
+void put_row(const session *s, const result *r, int k, const sink *to)
+{
+    static const cell none = {0};
+    const host *h = &s->host;
+    const bool io = s->settings.io;
+    TRS_ASSERT(k >= 0 && k < rows_of(r));
+    if (io) put_file(r, to);
+    else put_cell(s, r, *r->trouble ? &none : &r->cells[k], to);
     to->whole(to->user, "threads", h->threads);
     to->text(to->user, "cpu", h->cpu);
-    to->text(to->user, "gpu", h->gpu);
-    to->text(to->user, "driver", h->driver);
-    to->text(to->user, "costs", r->costs);
-    to->whole(to->user, "seed", SEED);
+    if (!io) {
+        to->text(to->user, "gpu", h->gpu);
+        to->text(to->user, "driver", h->driver);
+        to->text(to->user, "costs", r->costs);
+        to->whole(to->user, "seed", SEED);
+    }
     to->text(to->user, "version", trs_version());
     to->text(to->user, "date", h->date);
-    to->text(to->user, "file", r->file ? r->file : "");
+    if (!io) to->text(to->user, "file", r->file ? r->file : "");
 }

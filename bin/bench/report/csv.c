@@ -1,7 +1,10 @@
-/* csv.c: --csv, after RFC 4180, and the file under a temporary name that JSON uses too. */
+/* csv.c: --csv, after RFC 4180. */
 #include "config.h"
 
-#include "bin/bench/bench.h"
+#include "columns.h"
+#include "output.h"
+
+#include "bin/common/message.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,40 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- files that are whole or not there ------------------------------------------------------- */
-
-int file_open(output *o, const char *name)
-{
-    o->name = name;
-    int length = snprintf(o->temporary, sizeof o->temporary, "%s.part", name);
-    if (length < 0 || (size_t)length >= sizeof o->temporary)
-        return complain("%s: the name is too long", name), EXIT_USAGE;
-    o->f = fopen(o->temporary, "w");
-    if (!o->f) return complain("%s: %s", o->temporary, strerror(errno)), EXIT_USAGE;
-    return EXIT_GOOD;
-}
-
-int file_close(output *o, bool complete)
-{
-    bool bad = ferror(o->f) != 0;
-    if (fclose(o->f)) bad = true;
-    if (bad) complain("%s: cannot write", o->temporary);
-    if (!bad && complete && rename(o->temporary, o->name)) {
-        complain("%s: %s", o->name, strerror(errno));
-        bad = true;
-    }
-    if (bad || !complete) remove(o->temporary);
-    return bad ? EXIT_USAGE : EXIT_GOOD;
-}
-
-/* ---- CSV ------------------------------------------------------------------------------------- */
-
 typedef struct csv {
-    const settings *settings;
-    const host *host;
     output out;
-    bool names; /* of the columns, on this line */
-    bool begun; /* the line */
+    bool names; /* of the columns, are written instead of values */
+    bool begun; /* the line has a field already */
 } csv;
 
 static void put_field(csv *c, const char *text)
@@ -82,45 +55,51 @@ static void put_real(void *user, const char *column, double value)
     put_text(user, column, text);
 }
 
-static void put_line(csv *c, const result *r, const cell *k, bool names)
+static void put_line(const session *s, csv *c, const result *r, int k)
 {
     const sink to = {put_text, put_whole, put_real, c};
-    c->names = names;
     c->begun = false;
-    put_columns(c->settings, c->host, r, k, &to);
+    put_row(s, r, k, &to);
     fputs("\r\n", c->out.f);
 }
 
-static int begin(const settings *s, const host *h, void **data)
+static bool wanted(const session *s)
 {
-    static const result no_result = {.name = ""};
-    static const cell no_cell = {0};
-    if (!s->csv) return EXIT_GOOD;
-    csv *c = *data = calloc(1, sizeof *c);
-    if (!c) return out_of_memory();
-    c->settings = s;
-    c->host = h;
-    int code = file_open(&c->out, s->csv);
-    if (!code) put_line(c, &no_result, &no_cell, true);
-    return code;
+    return s->outputs.csv != NULL;
 }
 
-static int add(void *data, const result *r)
+static int begin(const session *s, void **data)
 {
-    static const cell no_cell = {0};
+    static const result none = {.name = "", .trouble = "none"};
+    csv *c = calloc(1, sizeof *c);
+    if (!c) return out_of_memory();
+    const int code = file_open(&c->out, s->outputs.csv);
+    if (code) {
+        free(c);
+        return code;
+    }
+    c->names = true;
+    put_line(s, c, &none, 0);
+    c->names = false;
+    *data = c;
+    return EXIT_GOOD;
+}
+
+static int add(const session *s, void *data, const result *r)
+{
     csv *c = data;
-    if (*r->trouble) put_line(c, r, &no_cell, false);
-    for (int k = 0; k < r->count && !*r->trouble; k++) put_line(c, r, &r->cells[k], false);
+    for (int k = 0; k < rows_of(r); k++) put_line(s, c, r, k);
     if (!fflush(c->out.f)) return EXIT_GOOD;
     return complain("%s: %s", c->out.temporary, strerror(errno)), EXIT_USAGE;
 }
 
-static int end(void *data, bool complete)
+static int end(const session *s, void *data, bool complete)
 {
     csv *c = data;
-    int code = c->out.f ? file_close(&c->out, complete) : EXIT_GOOD;
+    (void)s;
+    const int code = file_close(&c->out, complete);
     free(c);
     return code;
 }
 
-const report report_csv = {begin, add, end};
+const reporter reporter_csv = {wanted, begin, add, end};

@@ -1,13 +1,16 @@
-/* table.c: the table on the screen: a heading a triangle, a line a solver. */
+/* table.c: the table on the screen, with a heading for each triangle and a line for each solver. */
 #include "config.h"
 
-#include "bin/bench/bench.h"
+#include "report.h"
+#include "screen.h"
+#include "text.h"
+
 #include "base/noun.h"
+#include "bin/common/exits.h"
+#include "bin/common/numbers.h"
 
 #include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdio.h>
 
 static const char legend[] =
     "Times are in ms: medians, warm.  GPU solvers: B and X in device memory, CUDA events; with\n"
@@ -23,19 +26,16 @@ static const char legend[] =
     "  /cusparse, /serial: solve over that of cusparse, of cpu-serial (below 1: faster)\n"
     "  * the automatic choice for B and X on the host, + in device memory\n";
 
-void print_host(const host *h)
+static bool wanted(const session *s)
 {
-    printf("trisolve-bench %s, %s\n", trs_version(), h->date);
-    printf("GPU  %s\nCPU  %s, %d %s\n\n", h->gpu, h->cpu, h->threads,
-           trs_noun(h->threads, "thread", "threads"));
+    return !s->outputs.quiet && !s->settings.dense && !s->settings.io;
 }
 
-static int begin(const settings *s, const host *h, void **data)
+static int begin(const session *s, void **data)
 {
-    if (s->quiet || s->dense || s->io) return EXIT_GOOD;
-    print_host(h);
+    (void)data;
+    print_host(&s->host);
     fputs(legend, stdout);
-    *data = (void *)(uintptr_t)s;
     return EXIT_GOOD;
 }
 
@@ -56,22 +56,16 @@ static void print_cell(const result *r, const cell *c)
                             over_total(r, c, "cuda-multiblock"),
                             over_solve(r, c, "cusparse"),
                             over_solve(r, c, "cpu-serial")};
-    const bool normwise = c->solver.accuracy == TRS_INVERTING;
     for (int k = 0; k < 8; k++) number(t[k], sizeof t[k], value[k]);
     printf("%s%s%-18s %9s%c %9s %9s %9s %4d %9s %11s %8.1e%s %9s %9s%s\n", c->auto_host ? "*" : " ",
            c->auto_device ? "+" : " ", c->solver.name, t[0], levels_mark(c), t[1], t[2], t[3],
-           c->solve.count, t[4], t[5], normwise ? c->error.normwise : c->error.omega,
-           normwise ? "N" : " ", t[6], t[7], c->accurate ? "" : "  INACCURATE");
+           c->solve.count, t[4], t[5], promised_error(c), promises_normwise(c) ? "N" : " ", t[6],
+           t[7], c->accurate ? "" : "  INACCURATE");
 }
 
-static int add(void *data, const result *r)
+static void print_heading(const settings *s, const result *r)
 {
-    const settings *s = data;
     char t[2][32];
-    if (*r->trouble) {
-        printf("\n%s\n  refused: %s\n", r->name, r->trouble);
-        return EXIT_GOOD;
-    }
     printf("\n%s: %s, n %" PRId64 ", nnz %" PRId64 ", %" PRId64 " %s, widest %" PRId64
            ", longest row %" PRId64 "; %s, op %s, %d %s\n",
            r->name, kind_name(r->kind), r->n, r->nnz, r->levels,
@@ -81,17 +75,26 @@ static int add(void *data, const result *r)
            number(t[0], sizeof t[0], 1e3 * r->sweep), number(t[1], sizeof t[1], 1e3 * r->sort));
     printf("  %-18s %9s  %9s %9s %9s %4s %9s %11s %8s  %9s %9s\n", "solver", "analysis", "setup",
            "update", "solve", "of", "total", "total/multi", "omega", "/cusparse", "/serial");
+}
+
+static int add(const session *s, void *data, const result *r)
+{
+    (void)data;
+    if (*r->trouble) {
+        printf("\n%s\n  refused: %s\n", r->name, r->trouble);
+        return EXIT_GOOD;
+    }
+    print_heading(&s->settings, r);
     for (int k = 0; k < r->count; k++)
         if (r->cells[k].status) print_refused(&r->cells[k]);
         else print_cell(r, &r->cells[k]);
     return fflush(stdout) ? EXIT_USAGE : EXIT_GOOD;
 }
 
-static int end(void *data, bool complete)
+static int end(const session *s, void *data, bool complete)
 {
-    (void)data, (void)complete;
-    if (!fflush(stdout) && !ferror(stdout)) return EXIT_GOOD;
-    return complain("cannot write to standard output"), EXIT_USAGE;
+    (void)s, (void)data, (void)complete;
+    return flush_screen();
 }
 
-const report report_table = {begin, add, end};
+const reporter reporter_table = {wanted, begin, add, end};

@@ -1,8 +1,10 @@
-/* dense_doubling.cu: GPU Complex 2 without shared memory: doubling.cuh with a thread an element.
+/* dense_doubling.cu: identity blocks on the diagonal double (doubling.cuh), a thread an element of L.
+ * Source: "Dense Lower Triangular Solver", section "GPU Complex 2".
  *
- * Each thread owns an element of L, then each block a row of b; every i is a launch, so nothing waits and
- * nothing can hang.  Update: n^3 / 6 products, two reads of L each (hardly cached for large i); solve:
- * elem n^2 / 2 bytes, bound by log2 n launches and their tails. */
+ * In an update a thread owns an element of L, in a solve a block of threads a row of b.  Every doubling is a launch;
+ * nothing waits inside one: it cannot hang.  An update multiplies n^3 / 6 times, with two reads of L each, which caches
+ * hardly help for large blocks.  A solve reads elem n^2 / 2 bytes; its time is that of log2 n launches and of their
+ * last blocks of threads. */
 #include "config.h"
 
 #include "doubling.cuh"
@@ -23,11 +25,10 @@ const trs_solver trs_solver_dense_doubling = {
     .accuracy = TRS_INVERTING,
     .order = TRS_ORDER_NATURAL,
     .full = true,
-    .cost = doubling_cost,
+    .estimate = doubling_estimate,
     .bytes = device_full_bytes,
-    .analyse = doubling_analyse,
+    .build = doubling_analyse,
     .update = dense_update<doubled<by_elements>>,
-    .update_direct = dense_update_direct<doubled<by_elements>>,
     .solve = doubling_solve,
     .release = pair_release,
 };

@@ -1,24 +1,30 @@
-/* dense_doubling_tiled.cu: GPU Complex 2 with the seed's "Parallel Optimizations": from i = 32 on, 32x32
- * tiles of the row elements and of the multipliers in shared memory; before that doubling.cuh's kernel,
- * because a tile would straddle valid and invalid rows.
+/* dense_doubling_tiled.cu: dense-doubling with tiles in shared memory.
+ * Source: "Dense Lower Triangular Solver", section "GPU Complex 2" with "Parallel Optimizations".
  *
- * From i = 32 on a tile of 32 valid rows has one set of multipliers, and the columns left of them are a
- * multiple of 64: a tile is inside or outside as a whole, only rows y >= n are guarded.
- * A block owns a tile of L for one launch; nothing waits, nothing can hang.  Update: n^3 / 6 products, a
- * 32nd of the reads of dense-doubling, bound by shared memory; solve: as dense-doubling. */
+ * From i = 32 on, 32x32 tiles of the row elements and of the multipliers pass through shared memory.  Then a tile of 32
+ * valid rows has one set of multipliers, and the columns left of them are a multiple of 64: a tile is inside or outside
+ * as a whole, and only rows y >= n need a guard.  For smaller i a tile would lie across valid and other rows, so the
+ * kernel of doubling.cuh is used.
+ *
+ * A block of threads owns a tile of L for one launch; nothing waits for another block: it cannot hang.
+ * An update multiplies n^3 / 6 times with a 32nd of the reads of dense-doubling; its time is that of shared memory.  A
+ * solve is that of dense-doubling. */
 #include "config.h"
 
+#include "base/debug.h"
 #include "doubling.cuh"
 
 enum { TILE = 32 };
 
+/* Subtract from a tile of the lower halves: i / 32 products of tiles. */
 template <class T> static __global__ void tile_kernel(int64_t n, int64_t i, view<T> L)
 {
     __shared__ T above[TILE][TILE], multiplier[TILE][TILE]; /* L(d, x), L(y, d) */
     const int tx = threadIdx.x, ty = threadIdx.y;
     const int64_t first = valid_row(blockIdx.y * (int64_t)TILE, i), y = first + ty;
     const int64_t x = blockIdx.x * (int64_t)TILE + tx, columns = valid_columns(first, i);
-    if (blockIdx.x * (int64_t)TILE >= columns) return; /* the whole block */
+    TRS_ASSERT(columns % TILE == 0 && i % TILE == 0);
+    if (blockIdx.x * (int64_t)TILE >= columns) return; /* the whole block, before any barrier */
     T sum = number<T>(0);
     for (int64_t d = columns; d < columns + i; d += TILE) {
         above[ty][tx] = L(d + ty, x);
@@ -56,11 +62,10 @@ const trs_solver trs_solver_dense_doubling_tiled = {
     .accuracy = TRS_INVERTING,
     .order = TRS_ORDER_NATURAL,
     .full = true,
-    .cost = doubling_cost,
+    .estimate = doubling_estimate,
     .bytes = device_full_bytes,
-    .analyse = doubling_analyse,
+    .build = doubling_analyse,
     .update = dense_update<doubled<by_tiles>>,
-    .update_direct = dense_update_direct<doubled<by_tiles>>,
     .solve = doubling_solve,
     .release = pair_release,
 };

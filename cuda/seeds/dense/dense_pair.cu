@@ -1,12 +1,14 @@
-/* dense_pair.cu: GPU Complex 1 of the seed document "Dense Lower Triangular Solver": the 2x2 triangles
- * first (pair.cuh), then two columns a launch, a thread a row.
+/* dense_pair.cu: the 2x2 triangles on the diagonal first (pair.cuh), then two columns a launch, a thread a row.
+ * Source: "Dense Lower Triangular Solver", section "GPU Complex 1":
  *
  *     for i < n/2:  kernel, row y > 2i+1:  b(y) = b(y) - L(y, 2i) b(2i) - L(y, 2i+1) b(2i+1)
  *
- * Only those rows are launched; an odd n leaves a last row without a partner, guarded in pair.cuh.
- * Row y belongs to one thread of every launch; b(2i), b(2i+1) are x since the launch before; launches in
- * a stream follow one another; nothing waits, nothing can hang.
- * Bytes elem n^2 / 2 (by columns: coalesced) + n^2 / 4 of x read and written; bound by n / 2 launches. */
+ * An odd n leaves a last row without a partner, which pair.cuh looks after.
+ *
+ * Row y belongs to one thread of every launch; b(2i) and b(2i+1) are x since the launch before.  Launches in a stream
+ * follow one another, and nothing waits inside a kernel: it cannot hang.
+ * Bytes: elem n^2 / 2, read by columns and so coalesced, and n^2 / 4 numbers of x read and written.  The time is that
+ * of n / 2 launches. */
 #include "config.h"
 
 #include "pair.cuh"
@@ -22,9 +24,9 @@ static __global__ void columns_kernel(int64_t n, int64_t j, view<const T> L, vie
     b(y, r) = b(y, r) - conj_if(cj, L(y, j)) * b(j, r) - conj_if(cj, L(y, j + 1)) * b(j + 1, r);
 }
 
-static int analyse(trs_part *part)
+static int build(trs_instance *inst)
 {
-    return pair_analyse(part, false);
+    return pair_build(inst, false);
 }
 
 template <class T>
@@ -39,24 +41,28 @@ static int solve_columns(const pair_data *d, view<T> x, int count, bool cj, cuda
     return launched();
 }
 
-static int solve(const trs_part *part, const trs_job *job)
+static int solve(const trs_instance *inst, const trs_job *job)
 {
-    int rc = copy_b(part, job);
+    int rc = copy_b(inst, job);
     if (rc) return rc;
-    return for_type(part->side->tri.dtype, [&](auto zero) {
+    return for_type(inst->op->tri.dtype, [&](auto zero) {
         using T = decltype(zero);
         return for_columns(job->nrhs, [&](int first, int count) {
-            return solve_columns<T>((const pair_data *)part->data,
+            return solve_columns<T>((const pair_data *)inst->data,
                                     from_column(typed<T>(job->x), first), count, job->conj,
                                     (cudaStream_t)job->stream);
         });
     });
 }
 
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+                            trs_cost *c)
 {
+    const trs_shape *s = &p->shape;
+    (void)built;
     c->bytes = 0.5 * (double)s->n * (double)s->n * s->elem * (1 + s->nrhs) * m->gpu_byte;
     c->sync = 0.5 * (double)s->n * m->gpu_launch;
+    return NULL;
 }
 
 const trs_solver trs_solver_dense_pair = {
@@ -68,11 +74,10 @@ const trs_solver trs_solver_dense_pair = {
     .accuracy = TRS_INVERTING,
     .order = TRS_ORDER_NATURAL,
     .full = true,
-    .cost = cost,
+    .estimate = estimate,
     .bytes = device_full_bytes,
-    .analyse = analyse,
+    .build = build,
     .update = dense_update<pairs_solved>,
-    .update_direct = dense_update_direct<pairs_solved>,
     .solve = solve,
     .release = pair_release,
 };

@@ -1,14 +1,16 @@
-/* dense_simple.cu: GPU Simple of the seed document "Dense Lower Triangular Solver": a launch a column, a
- * thread a row.
+/* dense_simple.cu: a launch a column, a thread a row.
+ * Source: "Dense Lower Triangular Solver", section "GPU Simple":
  *
- *     for i:  kernel, row y:  if (i > 0) b(y) = b(y) - L(y, i-1) x(i-1)
- *                             if (y == i) x(i) = b(i) / L(i, i)
+ *     for i:  kernel, row y >= i:  if (i > 0) b(y) = b(y) - L(y, i-1) x(i-1)
+ *                                  if (y == i) x(i) = b(i) / L(i, i)
  *
- * b and x are one vector: row y is b until its own launch, x from then on.  Only the rows y >= i are
- * launched.  Where nothing of L is stored x is passed over, so that a NaN spreads only where it must (full.cu).
- * Row y belongs to one thread of every launch; x becomes visible because launches in a stream follow one
- * another; nothing waits, nothing can hang.
- * Bytes elem n^2 / 2 (by columns: coalesced) + n^2 / 2 of x read and written; bound by n launches. */
+ * b and x are one vector: row y is b until its own launch, and x from then on.  Where nothing of L is stored x is
+ * passed over, so that a NaN spreads only to what depends on it (full.cu).
+ *
+ * Row y belongs to one thread of every launch.  x becomes visible because launches in a stream follow one another.
+ * Nothing waits inside a kernel: it cannot hang.
+ * Bytes: elem n^2 / 2, read by columns and so coalesced, and n^2 / 2 numbers of x read and written.  The time is that
+ * of n launches. */
 #include "config.h"
 
 #include "cuda/matrix/full.cuh"
@@ -26,17 +28,17 @@ static __global__ void column_kernel(int64_t n, int64_t i, view<const T> L, view
     x(y, r) = y == i ? b / conj_if(cj, L(i, i)) : b;
 }
 
-static int analyse(trs_part *part)
+static int build(trs_instance *inst)
 {
-    return dense_analyse<dense_data>(part, false);
+    return dense_build<dense_data>(inst, false);
 }
 
-static int solve(const trs_part *part, const trs_job *job)
+static int solve(const trs_instance *inst, const trs_job *job)
 {
-    const device_full *L = &((const dense_data *)part->data)->full;
-    int rc = copy_b(part, job);
+    const device_full *L = &((const dense_data *)inst->data)->full;
+    int rc = copy_b(inst, job);
     if (rc) return rc;
-    return for_type(part->side->tri.dtype, [&](auto zero) {
+    return for_type(inst->op->tri.dtype, [&](auto zero) {
         using T = decltype(zero);
         return for_columns(job->nrhs, [&](int first, int count) {
             const view<T> x = from_column(typed<T>(job->x), first);
@@ -50,10 +52,14 @@ static int solve(const trs_part *part, const trs_job *job)
     });
 }
 
-static void cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+                            trs_cost *c)
 {
+    const trs_shape *s = &p->shape;
+    (void)built;
     c->bytes = 0.5 * (double)s->n * (double)s->n * s->elem * (1 + 2 * s->nrhs) * m->gpu_byte;
     c->sync = (double)s->n * m->gpu_launch;
+    return NULL;
 }
 
 const trs_solver trs_solver_dense_simple = {
@@ -65,11 +71,10 @@ const trs_solver trs_solver_dense_simple = {
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
     .full = true,
-    .cost = cost,
+    .estimate = estimate,
     .bytes = device_full_bytes,
-    .analyse = analyse,
+    .build = build,
     .update = dense_update<as_filled<dense_data>>,
-    .update_direct = dense_update_direct<as_filled<dense_data>>,
     .solve = solve,
     .release = dense_release<dense_data>,
 };

@@ -1,15 +1,20 @@
-/* doubling.cuh: GPU Complex 2 of the seed document "Dense Lower Triangular Solver": after the 2x2
- * triangles (pair.cuh) the identity blocks on the diagonal double, i = 2, 4, 8, ...
+/* doubling.cuh: after the 2x2 triangles (pair.cuh) the identity blocks on the diagonal double, i = 2, 4, 8, ...
+ * Source: "Dense Lower Triangular Solver", section "GPU Complex 2":
  *
  *     for i = 2; i < n; i = 2i:   valid rows y: the lower half of every 2i rows;  d = y - y % i - 1 - j
  *         L(y, x) = L(y, x) - sum, j < i, of L(d, x) L(y, d)      columns x left of the multipliers
  *         b(y)    = b(y)    - sum, j < i, of b(d) L(y, d)
  *
- * The row multipliers L(y, d) become zero but are not written, says the seed; so after the last i each of
- * them still stands where it was used, and b can follow later: L in update, b in every solve, with the
- * same numbers in the same order of i.  n need not be a power of two: rows y >= n are guarded, and d < y.
- * A launch writes rows of lower halves, in columns left of the multipliers; it reads rows of upper halves
- * and the multipliers, which nobody writes: no two threads meet. */
+ *                     columns x   columns d
+ *     upper half   [  L(d, x)        I             ]      i rows d
+ *     lower half   [  L(y, x)     L(y, d)     I    ]      i rows y, which are valid
+ *
+ * The multipliers L(y, d) become zero but are not written, says the document.  So after the last i each of them still
+ * stands where it was used, and b can follow later: L is changed by an update, b by every solve, with the same numbers
+ * in the same order of i.  n need not be a power of two: rows y >= n are guarded, and d < y.
+ *
+ * A launch writes rows of lower halves in columns left of the multipliers.  It reads rows of upper halves and the
+ * multipliers, which nobody writes in this launch: no two threads meet. */
 #ifndef TRS_DOUBLING_CUH
 #define TRS_DOUBLING_CUH
 
@@ -60,7 +65,7 @@ template <class T> inline void double_elements(const pair_data *d, int64_t i, cu
         element_kernel<T><<<grid, dim3(PAIR_WIDE, PAIR_HIGH), 0, s>>>(rows, i, typed<T>(d->full));
 }
 
-/* b: a block a valid row (the seed has one thread), because the multipliers lie side by side. */
+/* b: a block of threads a valid row, where the document has one thread, because the multipliers lie side by side. */
 template <class T> static __global__ void double_b(int64_t i, view<const T> L, view<T> b, bool cj)
 {
     T *s = shared_numbers<T>();
@@ -92,12 +97,12 @@ inline int double_right(const pair_data *d, view<T> x, int count, bool cj, cudaS
 
 /* ---- the members of both solvers ------------------------------------------------------------- */
 
-inline int doubling_analyse(trs_part *part)
+inline int doubling_analyse(trs_instance *inst)
 {
-    return pair_analyse(part, true);
+    return pair_build(inst, true);
 }
 
-/* S::step<T> (d, i, stream): one doubling of the matrix. */
+/* The full matrix with its blocks doubled; S::step<T> (d, i, stream) does it once. */
 template <class S> struct doubled {
     using data = pair_data;
     template <class T> static void make(T zero, const pair_data *d, cudaStream_t s)
@@ -107,25 +112,28 @@ template <class S> struct doubled {
     }
 };
 
-inline int doubling_solve(const trs_part *part, const trs_job *job)
+inline int doubling_solve(const trs_instance *inst, const trs_job *job)
 {
-    int rc = copy_b(part, job);
+    int rc = copy_b(inst, job);
     if (rc) return rc;
-    return for_type(part->side->tri.dtype, [&](auto zero) {
+    return for_type(inst->op->tri.dtype, [&](auto zero) {
         using T = decltype(zero);
         return for_columns(job->nrhs, [&](int first, int count) {
-            return double_right<T>((const pair_data *)part->data,
+            return double_right<T>((const pair_data *)inst->data,
                                    from_column(typed<T>(job->x), first), count, job->conj,
                                    (cudaStream_t)job->stream);
         });
     });
 }
 
-inline void doubling_cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+inline const char *doubling_estimate(const trs_prospect *p, const trs_instance *,
+                                     const trs_machine *m, trs_cost *c)
 {
+    const trs_shape *s = &p->shape;
     /* its launches read the whole square at a little over half the rate of a copy */
     c->bytes = 1.7 * (double)s->n * (double)s->n * s->elem * s->nrhs * m->gpu_byte;
     for (int64_t i = 1; i < s->n; i *= 2) c->sync += m->gpu_launch;
+    return NULL;
 }
 
 #endif

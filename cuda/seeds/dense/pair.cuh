@@ -1,13 +1,14 @@
-/* pair.cuh: the first step of the seed's Complex 1 and Complex 2, "triangle solver": row operations that
- * make every 2x2 triangle on the diagonal the identity.
+/* pair.cuh: row operations that make every 2x2 triangle on the diagonal the identity: the first step of dense-pair and
+ * of dense-doubling.
+ * Source: "Dense Lower Triangular Solver", the "triangle solver" of sections "GPU Complex 1" and "GPU Complex 2":
  *
  *     even y:  L(y, x) = L(y, x) / L(y, y)                                     b(y) likewise
- *     odd y:   L(y, x) = L(y, x) / L(y, y) - L(y, y-1) / L(y, y) L(y-1, x)
+ *     odd y:   L(y, x) = L(y, x) / L(y, y) - L(y, y-1) / L(y, y) L(y-1, x)     b(y) likewise
  *
- * L is changed once, in update; b in every solve.  The seed's kernel reads L(y, y), L(y, y-1) and
- * L(y-1, x) while their owners overwrite them.  Repair: the pivots and the multipliers are copied first
- * (b needs them later anyhow), and a thread reads its four elements before it writes any.  Each
- * row is divided before it is multiplied, where the seed divides last: rows may be of very different sizes. */
+ * L is changed once, by an update, and b by every solve.  In the document a kernel reads L(y, y), L(y, y-1) and L(y-1,
+ * x) while the threads that own them overwrite them.  Here pivots and multipliers are copied first, which b needs later
+ * anyhow, and a thread owns both rows of a pair.  A row is divided before it is multiplied, where the document divides
+ * last: rows may be of very different sizes, and the product could overflow. */
 #ifndef TRS_PAIR_CUH
 #define TRS_PAIR_CUH
 
@@ -30,7 +31,7 @@ static __global__ void pair_pivots(int64_t n, view<const T> L, T *pivot, T *mult
     multiplier[y] = y % 2 ? L(y, y - 1) / L(y, y) : number<T>(0);
 }
 
-/* A thread a square of four elements. */
+/* A thread a square of 2x2 elements. */
 template <class T>
 static __global__ void pair_matrix(int64_t n, view<T> L, const T *pivot, const T *multiplier)
 {
@@ -44,7 +45,7 @@ static __global__ void pair_matrix(int64_t n, view<T> L, const T *pivot, const T
     }
 }
 
-/* A thread two rows of b. */
+/* A thread a pair of rows of b. */
 template <class T>
 static __global__ void pair_b(int64_t n, const T *pivot, const T *multiplier, view<T> x, bool cj)
 {
@@ -58,23 +59,23 @@ static __global__ void pair_b(int64_t n, const T *pivot, const T *multiplier, vi
             x(y + 1, r) / conj_if(cj, pivot[y + 1]) - conj_if(cj, multiplier[y + 1]) * even;
 }
 
-inline int pair_analyse(trs_part *part, bool by_rows)
+inline int pair_build(trs_instance *inst, bool by_rows)
 {
-    const trs_tri *t = &part->side->tri;
-    int rc = dense_analyse<pair_data>(part, by_rows);
+    const trs_tri *t = &inst->op->tri;
+    int rc = dense_build<pair_data>(inst, by_rows);
     if (rc) return rc;
-    pair_data *d = (pair_data *)part->data;
-    d->pivot = trs_gpu_new(part->ctx, t->n, trs_size(t->dtype), "pivots");
-    if (d->pivot) d->multiplier = trs_gpu_new(part->ctx, t->n, trs_size(t->dtype), "multipliers");
+    pair_data *d = (pair_data *)inst->data;
+    d->pivot = trs_gpu_new(inst->ctx, t->n, trs_size(t->dtype), "pivots");
+    if (d->pivot) d->multiplier = trs_gpu_new(inst->ctx, t->n, trs_size(t->dtype), "multipliers");
     return d->multiplier ? TRS_OK : TRS_EMEM;
 }
 
-inline void pair_release(trs_part *part)
+inline void pair_release(trs_instance *inst)
 {
-    pair_data *d = (pair_data *)part->data;
-    trs_gpu_free(part->ctx, d->pivot);
-    trs_gpu_free(part->ctx, d->multiplier);
-    dense_release<pair_data>(part);
+    pair_data *d = (pair_data *)inst->data;
+    trs_gpu_free(inst->ctx, d->pivot);
+    trs_gpu_free(inst->ctx, d->multiplier);
+    dense_release<pair_data>(inst);
 }
 
 /* The full matrix with its 2x2 triangles solved. */

@@ -1,28 +1,32 @@
-/* gauss.cuh: Gaussian elimination of A and b together, then back substitution by one block: what gauss-texture,
- * gauss-vec4 and gauss-shared share.
+/* gauss.cuh: Gaussian elimination of A and b together, then back substitution: what gauss-texture, gauss-vec4 and
+ * gauss-shared share.
+ * Source: "Deeper look into the code" of a study of Gaussian elimination in OpenCL.
  *
- * A right-hand side at a time is put beside A as column n of a work copy, eliminated and substituted.
- * An update eliminates once with b = 0, to find bad pivots and growth before anything is solved.
+ *     step p:   (A b)(i, j) = (A b)(i, j) - (A b)(i, p) / (A b)(p, p) (A b)(p, j),   i, j > p      makes  U x = y
+ *     row i:    x(i) = (y(i) - sum, j > i, of U(i, j) x(j)) / U(i, i)                from the last row on
  *
- * Back substitution, for each row from the last one: the products U(row, col) x(col) into the first half
- * of shared memory, their sum by halving, x(row) into the second half.  When the rows outnumber the
- * threads, the threads slide along as a window.  Barriers make shared memory visible; there is one
- * block, so nothing can hang.  Bytes elem n^2 / 2; bound by about log2 n + 3 barriers a row.
+ * One right-hand side at a time is put beside A as column n of a copy in the work space, eliminated and
+ * substituted.  An update eliminates once with b = 0, to find bad pivots and growth before anything is solved.
  *
- * Source: "Deeper look into the code" of a study of Gaussian elimination in OpenCL.  Repaired: the sum
- * over no columns at all, for the last row, was read from shared memory that nobody had written. */
+ * Back substitution is done by one block of threads: the products of a row go to the first half of shared memory, their
+ * sum is made by halving, and x(i) goes to the second half.  Where there are more columns than threads, the threads
+ * slide along as a window.  Barriers make shared memory visible; with one block nothing can hang.
+ * Bytes: elem n^2 / 2.  The time is that of about log2 n + 3 barriers a row.
+ *
+ * In the document the sum over no columns at all, of the last row, is read from shared memory that nobody has written;
+ * here that row has no sum. */
 #ifndef TRS_GAUSS_CUH
 #define TRS_GAUSS_CUH
 
 #include "cuda/seeds/general.cuh"
 
-/* A solver is a way W to eliminate: its memory objects of rows x cols, cols > rows, and
- *     number, TYPE                    of the elements
- *     create, destroy                 the memory objects; 0 or a sentence
- *     allow                           shared memory for its kernels
- *     eliminate (stream)              launches
- *     put (row, col, a)               in the object where elimination starts
- *     get (row, col)                  from the object where the row ends: U, and y in column `rows`
+/* A solver is a way W to eliminate: memory objects of rows x cols, cols > rows, and
+ *     number, TYPE           type of the elements
+ *     create, destroy        make the memory objects (0 or an error code with a sentence), and free them
+ *     allow (bytes)          let its kernels have that much shared memory
+ *     eliminate (stream)     launches the steps
+ *     put (row, col, a)      writes the object that elimination begins with
+ *     get (row, col)         reads the object that a row ends in: U, and y in column `rows`
  * Kernels take a W by value. */
 
 /* Let a kernel have that much dynamic shared memory. */
@@ -54,6 +58,22 @@ template <class W> static __global__ void upper_kernel(W w, typename W::number *
     if (col >= row && col < w.rows) U[(int64_t)row * w.rows + col] = w.get(row, col);
 }
 
+/* lmem[first] = lmem[first] + ... + lmem[first+count-1] by halving, where an odd one out is taken along by the last
+ * pair; all threads of the block call it. */
+template <class T> static __device__ inline void sum_by_halving(T *lmem, int first, int count)
+{
+    int is_odd = count & 1;
+    for (int i = count >> 1; i > 0; i = i >> 1) {
+        for (int col = threadIdx.x; col < i; col += blockDim.x) {
+            const int temp_col = first + col;
+            lmem[temp_col] += lmem[temp_col + i];
+            if (col == i - 1 && is_odd) lmem[temp_col] += lmem[temp_col + i + 1];
+        }
+        __syncthreads();
+        is_odd = i & 1;
+    }
+}
+
 template <class W>
 static __global__ void __launch_bounds__(SOLVE_THREADS)
     solve_kernel(W w, view<typename W::number> x)
@@ -66,16 +86,7 @@ static __global__ void __launch_bounds__(SOLVE_THREADS)
             if (col > row) lmem[col] = lmem[rows + col] * w.get(row, col);
         __syncthreads();
         const int cols_remaining = rows - 1 - row;
-        int is_odd = cols_remaining & 1;
-        for (int i = cols_remaining >> 1; i > 0; i = i >> 1) {
-            for (int col = li; col < i; col += n_li) {
-                const int temp_col = row + 1 + col;
-                lmem[temp_col] += lmem[temp_col + i];
-                if (col == i - 1 && is_odd) lmem[temp_col] += lmem[temp_col + i + 1];
-            }
-            __syncthreads();
-            is_odd = i & 1;
-        }
+        sum_by_halving(lmem, row + 1, cols_remaining);
         for (int col = li; col < rows; col += n_li)
             if (col == row) {
                 T sum = w.get(row, rows);
@@ -95,7 +106,7 @@ template <class W> inline void load(const W &w, const void *A, view<typename W::
 
 /* ---- the functions of a solver ------------------------------------------------------------------- */
 
-/* Rows for which a block has the shared memory. */
+/* Rows for which one block of threads has the shared memory. */
 inline int most_rows(const trs_context *ctx, size_t each)
 {
     int bytes = 0;
@@ -103,12 +114,12 @@ inline int most_rows(const trs_context *ctx, size_t each)
     return bytes / (int)each;
 }
 
-template <class W> int gauss_analyse(trs_part *part)
+template <class W> int gauss_build(trs_instance *inst)
 {
     const size_t each = 2 * sizeof(typename W::number);
-    const trs_tri *t = &part->side->tri;
-    const char *name = part->solver->name;
-    const int most = most_rows(part->ctx, each);
+    const trs_tri *t = &inst->op->tri;
+    const char *name = inst->solver->name;
+    const int most = most_rows(inst->ctx, each);
     if (t->dtype != W::TYPE)
         return trs_fail(TRS_ESUPPORT, "%s solves real numbers of %d bits only", name,
                         8 * (int)sizeof(typename W::number));
@@ -119,7 +130,7 @@ template <class W> int gauss_analyse(trs_part *part)
                         name, most, t->n);
     int rc = allow_shared(solve_kernel<W>, (size_t)most * each);
     if (!rc) rc = W::allow((size_t)most * each);
-    return rc ? trs_fail(rc, "%s: no shared memory", name) : general_analyse(part);
+    return rc ? trs_fail(rc, "%s: no shared memory", name) : general_build(inst);
 }
 
 template <class W> void gauss_work_destroy(trs_context *ctx, void *work)
@@ -128,26 +139,27 @@ template <class W> void gauss_work_destroy(trs_context *ctx, void *work)
     trs_free(&ctx->mem, work);
 }
 
-template <class W> int gauss_work_create(const trs_part *part, trs_context *ctx, int, void **work)
+template <class W>
+int gauss_work_create(const trs_instance *inst, trs_context *ctx, int, void **work)
 {
     W *w = (W *)trs_alloc_zero(&ctx->mem, 1, sizeof *w);
     *work = w;
     if (!w) return trs_fail(TRS_EMEM, "out of memory");
-    w->rows = part->side->tri.n;
+    w->rows = inst->op->tri.n;
     return w->rows ? w->create(ctx) : TRS_OK;
 }
 
 /* Eliminate with b = 0 and judge U. */
-template <class W> int gauss_update(trs_part *part)
+template <class W> int gauss_update(trs_instance *inst, void *stream)
 {
     using T = typename W::number;
-    general_data *d = (general_data *)part->data;
+    general_data *d = (general_data *)inst->data;
     double before = 0;
     void *work = NULL;
-    int rc = general_values(part, d);
-    if (rc || part->side->tri.n == 0) return rc;
-    rc = general_largest(part, d, false, &before);
-    if (!rc) rc = gauss_work_create<W>(part, part->ctx, 1, &work);
+    int rc = general_values(inst, d, stream);
+    if (rc || inst->op->tri.n == 0) return rc;
+    rc = general_largest(inst, d, false, &before);
+    if (!rc) rc = gauss_work_create<W>(inst, inst->ctx, 1, &work);
     if (!rc) {
         W w = *(W *)work;
         general_data upper = *d;
@@ -157,22 +169,22 @@ template <class W> int gauss_update(trs_part *part)
         upper_kernel<W><<<dim3(blocks_for(w.rows, LOAD_THREADS), (unsigned)w.rows), LOAD_THREADS>>>(
             w, (T *)upper.A);
         rc = launched();
-        if (!rc) rc = general_verdict(part, &upper, before);
+        if (!rc) rc = general_verdict(inst, &upper, before);
     }
-    if (work) gauss_work_destroy<W>(part->ctx, work);
+    if (work) gauss_work_destroy<W>(inst->ctx, work);
     return rc;
 }
 
 /* An update has left U in columns, by rows. */
-inline int gauss_pivots(const trs_part *part, trs_context *, void *u, bool *)
+inline int gauss_pivots(const trs_instance *inst, trs_context *, void *u, bool *)
 {
-    return trs_general_diagonal_there(part, ((const general_data *)part->data)->columns, u);
+    return trs_general_diagonal_there(inst, ((const general_data *)inst->data)->columns, u);
 }
 
-template <class W> int gauss_solve(const trs_part *part, const trs_job *job)
+template <class W> int gauss_solve(const trs_instance *inst, const trs_job *job)
 {
     using T = typename W::number;
-    const general_data *d = (const general_data *)part->data;
+    const general_data *d = (const general_data *)inst->data;
     const cudaStream_t s = (cudaStream_t)job->stream;
     W w = *(const W *)job->work;
     for (int r = 0; r < job->nrhs; r++) {
@@ -185,20 +197,23 @@ template <class W> int gauss_solve(const trs_part *part, const trs_job *job)
 }
 
 /* A twice, and the two memory objects of a work space. */
-inline int64_t gauss_bytes(const trs_shape *s)
+inline int64_t gauss_bytes(const trs_prospect *p)
 {
-    return 2 * general_bytes(s);
+    return 2 * general_bytes(p);
 }
 
-inline void gauss_cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
+inline const char *gauss_estimate(const trs_prospect *p, const trs_instance *, const trs_machine *m,
+                                  trs_cost *c)
 {
+    const trs_shape *s = &p->shape;
     const double n = (double)s->n;
     c->bytes = 2.0 / 3 * n * n * n * s->elem * m->gpu_byte * s->nrhs;
     c->sync = (n + 2) * m->gpu_launch * s->nrhs;
     c->hops = n * 1.5e-6 * s->nrhs;
+    return NULL;
 }
 
-/* The entry of the table for a way. */
+/* The entry of a way in the table of solvers. */
 template <class W> constexpr trs_solver gauss_solver(const char *name, const char *about)
 {
     trs_solver s = {};
@@ -210,11 +225,10 @@ template <class W> constexpr trs_solver gauss_solver(const char *name, const cha
     s.accuracy = TRS_INVERTING;
     s.order = TRS_ORDER_NATURAL;
     s.full = true;
-    s.cost = gauss_cost;
+    s.estimate = gauss_estimate;
     s.bytes = gauss_bytes;
-    s.analyse = gauss_analyse<W>;
+    s.build = gauss_build<W>;
     s.update = gauss_update<W>;
-    s.update_direct = general_update_direct;
     s.solve = gauss_solve<W>;
     s.pivots = gauss_pivots;
     s.release = general_release;

@@ -1,11 +1,12 @@
-/* gauss_shared.cu: the early local-memory version, the simplest one: without pivoting, in place, by one
- * block of threads, which holds the pivot's row in shared memory.
+/* gauss_shared.cu: elimination without pivoting in place, by one block of threads that holds the pivot's row in shared
+ * memory.
+ * Source: "Deeper look into the code", the "lmem implementation", which the document names and does not show.  This is
+ * what its other versions leave when the two memory objects are taken away: steps follow one another by barriers
+ * instead of launches, which only one block of threads can pass.
  *
- * The source names it and does not show it; this is what its other versions leave when the two
- * memory objects are taken away: steps follow one another by barriers, not launches, which one block
- * only can pass.  A thread owns the elements of its columns in its rows; row and column of the pivot are
- * only read; nothing can hang.  Bytes 2/3 elem n^3, by one multiprocessor: bound by what one can move.
- * Source: see gauss.cuh. */
+ * A thread owns the elements of its columns in its rows; row and column of the pivot are only read.  One block waits
+ * for nobody: it cannot hang.
+ * Bytes: 2/3 elem n^3, moved by one SM; that is the time. */
 #include "config.h"
 
 #include "gauss.cuh"
@@ -59,12 +60,17 @@ void in_place::eliminate(cudaStream_t stream) const
     eliminate_kernel<<<1, dim3(SIDE, SIDE), (size_t)cols * sizeof(double), stream>>>(cols, rows, U);
 }
 
+static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+                            trs_cost *c)
+{
+    (void)gauss_estimate(p, built, m, c);
+    c->bytes *= 132; /* the multiprocessors that are idle */
+    return NULL;
+}
+
 static constexpr trs_solver by_one_block(trs_solver s)
 {
-    s.cost = [](const trs_shape *shape, const trs_machine *m, trs_cost *c) {
-        gauss_cost(shape, m, c);
-        c->bytes *= 132; /* the multiprocessors that are idle */
-    };
+    s.estimate = estimate;
     return s;
 }
 

@@ -1,10 +1,13 @@
-/* gauss_texture.cu: elimination without pivoting on two 2D textures in turn: a launch reads one and writes
- * the other, and only what the step changes: the rows and columns after the pivot's.  So the rows of U end
- * in the texture that their own step read: even rows in the first, odd rows in the second.
+/* gauss_texture.cu: elimination without pivoting on two 2D textures in turn.
+ * Source: "Deeper look into the code", section "No pivot Gaussian elimination texture" (gauss.cuh).
  *
- * A thread an element, which it alone writes, read by the next launch only; nothing waits.  Numbers are
- * fp32, one a pixel.  2 n^3 / 3 elements of 4 bytes: bound by memory beyond the L2, by n launches before.
- * Source: see gauss.cuh, "No pivot Gaussian elimination texture". */
+ * A launch reads one texture and writes the other, only what the step changes: rows and columns after the pivot's.  So
+ * the rows of U end in the texture that their own step has read: even rows in the first, odd rows in the second.
+ *
+ * A thread owns an element, which only the next launch reads.  Nothing waits inside a kernel: it cannot hang.  Numbers
+ * are fp32, one a pixel.
+ * Bytes: 2 n^3 / 3 elements of 4 bytes.  The time is that of memory where A is larger than the L2, else that of n
+ * launches. */
 #include "config.h"
 
 #include "gauss.cuh"
@@ -59,7 +62,7 @@ struct textures {
 int textures::create(trs_context *)
 {
     const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
-    cudaTextureDesc how = {}; /* the nearest pixel, by number, as it is */
+    cudaTextureDesc how = {}; /* the nearest pixel, by its number, its value as it is */
     cudaResourceDesc what = {};
     what.resType = cudaResourceTypeArray;
     how.addressMode[0] = how.addressMode[1] = cudaAddressModeClamp;

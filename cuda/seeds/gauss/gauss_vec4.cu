@@ -1,20 +1,23 @@
 /* gauss_vec4.cu: elimination with partial pivoting on two buffers in turn, four doubles a thread.
+ * Source: "Deeper look into the code", section "Partial pivot Gaussian elimination buffer vec 4" (gauss.cuh).
  *
- * Every block of threads finds the pivot for itself: it reads the column into shared memory and halves
- * it, keeping the larger of two and its row; the last one takes the odd one along.  All blocks do the
- * same operations, so they agree.  The threads of the pivot's row compute row `pivot` simplified, which
- * takes its place, and those of row pivot+1 carry the pivot's row over to the output.  So row k of U ends
- * in the buffer that step k wrote, and the last row where the row before it did.
+ * Every block of threads finds the pivot for itself.  It reads the column into shared memory and halves it, keeping the
+ * larger of two numbers and its row; the last pair takes an odd one along.  All blocks do the same operations in the
+ * same order, so they agree without waiting for one another.
  *
- * A thread four elements, which it alone writes, read by the next launch only; barriers are within a
- * block, nothing else waits.  Bytes 2/3 elem n^3, and n reads of a column by each block of a step, out of
- * the L2: bound by these.
+ * In step p the row with the pivot becomes row p.  Its threads compute what row p becomes, which takes its place, and
+ * the threads of row p+1 carry the pivot's row over to the output.  So row k of U ends in the buffer that step k has
+ * written, and the last row where the row before it did.
  *
- * Source: see gauss.cuh, "Partial pivot Gaussian elimination buffer vec 4".  Repaired: the odd one was
- * taken along by thread number `li`, which is wrong once the window slides (li stays, temp_col moves on):
- * by temp_col.  Left out: a second store of the pivot itself, which is part of the vector carried over. */
+ * A thread owns four elements, which only the next launch reads.  Barriers are within a block: it cannot hang.
+ * Bytes: 2/3 elem n^3, and n reads of a column by each block of a step, out of the L2; the latter are the time.
+ *
+ * In the document the odd one is taken along by thread number `li`, which is wrong once the window slides, for li stays
+ * and temp_col moves on; here by temp_col.  Its second store of the pivot itself is left out, for the pivot is part of
+ * the vector that is carried over. */
 #include "config.h"
 
+#include "base/debug.h"
 #include "gauss.cuh"
 
 namespace
@@ -24,27 +27,11 @@ struct alignas(32) vec4 { /* loaded and stored as a whole */
 };
 } // namespace
 
-static __global__ void eliminate_kernel(int cols_quarts, int rows, int pivot, const vec4 *in_U,
-                                        vec4 *out_U)
+/* The row of the largest magnitude of count in lmem, their rows being i_lmem; all threads of the block call it. */
+static __device__ inline int row_of_largest(double *lmem, int *i_lmem, int count, int li, int n_li)
 {
-    const double *s_in_U = (const double *)in_U;
-    const int col = blockIdx.x * blockDim.x + threadIdx.x + pivot / 4;
-    const int row = blockIdx.y * blockDim.y + threadIdx.y + pivot + 1;
-    const int64_t cols = 4 * (int64_t)cols_quarts;
-    const int li = threadIdx.y * blockDim.x + threadIdx.x;
-    const int n_li = blockDim.x * blockDim.y;
-    double *lmem = shared_numbers<double>();    /* [rows-pivot] magnitudes */
-    int *i_lmem = (int *)(lmem + rows - pivot); /* [rows-pivot] their rows */
-
-    for (int i = li; pivot + i < rows; i += n_li) {
-        lmem[i] = fabs(s_in_U[(pivot + i) * cols + pivot]);
-        i_lmem[i] = i + pivot;
-    }
-    __syncthreads();
-
-    const int rows_remaining = rows - pivot;
-    int is_odd = rows_remaining & 1;
-    for (int i = rows_remaining >> 1; i > 0; i = i >> 1) {
+    int is_odd = count & 1;
+    for (int i = count >> 1; i > 0; i = i >> 1) {
         for (int temp_col = li; temp_col < i; temp_col += n_li) {
             const int old_index_max = i_lmem[temp_col];
             int index_max = old_index_max;
@@ -69,7 +56,28 @@ static __global__ void eliminate_kernel(int cols_quarts, int rows, int pivot, co
         __syncthreads();
         is_odd = i & 1;
     }
-    const int64_t pivot_row = i_lmem[0];
+    return i_lmem[0];
+}
+
+static __global__ void eliminate_kernel(int cols_quarts, int rows, int pivot, const vec4 *in_U,
+                                        vec4 *out_U)
+{
+    const double *s_in_U = (const double *)in_U;
+    const int col = blockIdx.x * blockDim.x + threadIdx.x + pivot / 4;
+    const int row = blockIdx.y * blockDim.y + threadIdx.y + pivot + 1;
+    const int64_t cols = 4 * (int64_t)cols_quarts;
+    const int li = threadIdx.y * blockDim.x + threadIdx.x;
+    const int n_li = blockDim.x * blockDim.y;
+    double *lmem = shared_numbers<double>();    /* [rows-pivot] magnitudes */
+    int *i_lmem = (int *)(lmem + rows - pivot); /* [rows-pivot] their rows */
+
+    for (int i = li; pivot + i < rows; i += n_li) {
+        lmem[i] = fabs(s_in_U[(pivot + i) * cols + pivot]);
+        i_lmem[i] = i + pivot;
+    }
+    __syncthreads();
+    const int64_t pivot_row = row_of_largest(lmem, i_lmem, rows - pivot, li, n_li);
+    TRS_ASSERT(pivot_row >= pivot && pivot_row < rows);
 
     if (row >= rows || col >= cols_quarts) return;
     const int64_t old_row = row != pivot_row ? row : pivot; /* that becomes this row */
@@ -136,8 +144,8 @@ void buffers::eliminate(cudaStream_t stream) const
 static constexpr trs_solver pivoting(trs_solver s)
 {
     s.caps |= TRS_CAP_PIVOTS;
-    s.pivots =
-        NULL; /* which rows were exchanged is not kept, and so not the sign of their product */
+    /* which rows were exchanged is not kept, and so not the sign of the determinant */
+    s.pivots = NULL;
     return s;
 }
 

@@ -1,14 +1,13 @@
-/* lu.cuh: the loop of the paper's GPU codes: for every i a launch that divides column i (update L), then
- * a launch of the variant's own that updates the trailing sub-matrix (update U), which is cut into squares
- * of `block` rows and columns, a block of threads each.
+/* lu.cuh: right-looking LU without pivoting, the loop that six of the lu-... solvers share.
+ * Source: Bandara, Ranasinghe, "Effective GPU Strategies for LU Decomposition", sections III and IV.
  *
- *     A(j, i) = A(j, i) / A(i, i)              j > i
- *     A(j, k) = A(j, k) - A(i, k) A(j, i)      j, k > i
+ *     for i:  launch 1, "update L":  A(j, i) = A(j, i) / A(i, i)              j > i
+ *             launch 2, "update U":  A(j, k) = A(j, k) - A(i, k) A(j, i)      j, k > i
  *
- * Row i and column i are only read by the second launch, and every other element has one owner: no two
- * threads meet, nothing waits.  Source: Bandara, Ranasinghe, "Effective GPU Strategies for LU
- * Decomposition", sections III and IV.  2/3 n^3 flops; n^3 / 3 elements read and written: bound by memory
- * beyond the L2, by 2 n launches for small n. */
+ * Launch 2 is the variant's own.  Where the trailing sub-matrix is cut into squares of `block` rows and columns, a
+ * block of threads has a square.  Row i and column i are only read by launch 2, and every other element has one owner:
+ * no two threads meet, nothing waits inside a kernel.  2/3 n^3 flops; n^3 / 3 elements are read and written.  The time
+ * is that of memory where A is larger than the L2, and of 2 n launches for small n. */
 #ifndef TRS_LU_CUH
 #define TRS_LU_CUH
 
@@ -20,8 +19,8 @@ template <class T> static __global__ void divide_column(int64_t n, int64_t i, T 
     if (j < n) A[j * n + i] = A[j * n + i] / A[i * n + i];
 }
 
-/* A thread a row of the square (ROWS) or a column; what all of them need, the piece of row i or of column
- * i, comes from global memory each time, or once from there into shared memory (SHARED). */
+/* A thread owns a row of the square (ROWS), or a column.  What all threads of the block need, elements of row i or of
+ * column i, is read from global memory each time, or once from there into shared memory (SHARED). */
 template <class T, bool ROWS, bool SHARED>
 static __global__ void update_square(int64_t n, int64_t i, T *A)
 {
@@ -39,15 +38,17 @@ static __global__ void update_square(int64_t n, int64_t i, T *A)
     const T own = ROWS ? A[mine * n + i] : A[i * n + mine];
     for (int m = 0; m < count; m++) {
         const int64_t j = ROWS ? mine : first + m, k = ROWS ? first + m : mine;
-        const T common = SHARED ? s[m] : ROWS ? A[i * n + k] : A[j * n + i];
+        T common;
+        if (SHARED) common = s[m];
+        else common = ROWS ? A[i * n + k] : A[j * n + i];
         A[j * n + k] = A[j * n + k] - common * own;
     }
 }
 
 /* The loop; step (T (), n, i, d) launches the update of U. */
-template <class S> inline int lu_update(trs_part *part, S step)
+template <class S> inline int lu_update(trs_instance *inst, void *stream, S step)
 {
-    return general_update(part, [&](auto zero, int64_t n, const general_data *d) {
+    return general_update(inst, stream, [&](auto zero, int64_t n, const general_data *d) {
         using T = decltype(zero);
         for (int64_t i = 0; i + 1 < n; i++) {
             divide_column<T><<<blocks_for(n - i - 1, d->block), d->block>>>(n, i, (T *)d->A);
@@ -56,9 +57,9 @@ template <class S> inline int lu_update(trs_part *part, S step)
     });
 }
 
-template <bool ROWS, bool SHARED> inline int lu_update_squares(trs_part *part)
+template <bool ROWS, bool SHARED> inline int lu_update_squares(trs_instance *inst, void *stream)
 {
-    return lu_update(part, [](auto zero, int64_t n, int64_t i, const general_data *d) {
+    return lu_update(inst, stream, [](auto zero, int64_t n, int64_t i, const general_data *d) {
         using T = decltype(zero);
         const unsigned count = blocks_for(n - i - 1, d->block);
         update_square<T, ROWS, SHARED>
@@ -68,7 +69,8 @@ template <bool ROWS, bool SHARED> inline int lu_update_squares(trs_part *part)
 }
 
 /* The entry of the table for a variant. */
-constexpr trs_solver lu_solver(const char *name, const char *about, int (*update)(trs_part *))
+constexpr trs_solver lu_solver(const char *name, const char *about,
+                               int (*update)(trs_instance *, void *))
 {
     trs_solver s = {};
     s.name = name;
@@ -79,11 +81,10 @@ constexpr trs_solver lu_solver(const char *name, const char *about, int (*update
     s.accuracy = TRS_INVERTING;
     s.order = TRS_ORDER_NATURAL;
     s.full = true;
-    s.cost = general_cost;
+    s.estimate = general_estimate;
     s.bytes = general_bytes;
-    s.analyse = general_analyse;
+    s.build = general_build;
     s.update = update;
-    s.update_direct = general_update_direct;
     s.solve = general_solve;
     s.pivots = general_pivots;
     s.release = general_release;

@@ -1,12 +1,13 @@
-/* lu_column_global.cu: the paper's "Update through Column with Global Memory Access": a thread a column
- * of a square, everything from global memory.  Neighbours read neighbours: coalesced. */
+/* lu_column_global.cu: a thread a column of a square (lu.cuh), all elements from global memory.
+ * Source: Bandara, Ranasinghe, "Effective GPU Strategies for LU Decomposition", section IV, "Update through Column with
+ * Global Memory Access".  Neighbouring threads read neighbouring elements: accesses are coalesced. */
 #include "config.h"
 
 #include "lu.cuh"
 
-static int update(trs_part *part)
+static int update(trs_instance *inst, void *stream)
 {
-    return lu_update_squares<false, false>(part);
+    return lu_update_squares<false, false>(inst, stream);
 }
 
 constinit const trs_solver trs_solver_lu_column_global = lu_solver(

@@ -1,5 +1,6 @@
-/* lu_element.cu: the paper's "Update Each Element": a thread an element, a block a piece of a row; all from
- * global memory, no barrier. */
+/* lu_element.cu: a thread an element (lu.cuh), a block of threads neighbouring elements of a row; all from global
+ * memory, without a barrier.
+ * Source: Bandara, Ranasinghe, "Effective GPU Strategies for LU Decomposition", section IV, "Update Each Element". */
 #include "config.h"
 
 #include "lu.cuh"
@@ -11,9 +12,9 @@ template <class T> static __global__ void update_element(int64_t n, int64_t i, T
     if (k < n) A[j * n + k] = A[j * n + k] - A[i * n + k] * A[j * n + i];
 }
 
-static int update(trs_part *part)
+static int update(trs_instance *inst, void *stream)
 {
-    return lu_update(part, [](auto zero, int64_t n, int64_t i, const general_data *d) {
+    return lu_update(inst, stream, [](auto zero, int64_t n, int64_t i, const general_data *d) {
         using T = decltype(zero);
         const dim3 grid(blocks_for(n - i - 1, d->block), (unsigned)(n - i - 1));
         update_element<T><<<grid, d->block>>>(n, i, (T *)d->A);

@@ -1,16 +1,15 @@
-/* lu_grid.cuh: what lu-fullgrid and lu-submatrix share: A, L and U as three matrices by rows, L starting as
- * the identity, and at the end L and U packed into one for the substitution.
+/* lu_grid.cuh: what lu-fullgrid and lu-submatrix share: A, L and U are three matrices by rows, L is the identity at the
+ * start, and at the end L and U are packed into one for the substitution.
+ * Source: blog "Improving Parallel LU Decomposition by ~20x" (2021).
  *
  *     step i:  L(r, i) = A(r, i) / A(i, i),   U(r, c) = A(r, c) - L(r, i) A(i, c),   r > i
- *              A = U where U has changed, so that the next step reads what this one wrote
- *
- * Source: blog "Improving Parallel LU Decomposition by ~20x" (2021). */
+ *              A = U where U has changed, so that the next step reads what this one has written */
 #ifndef TRS_LU_GRID_CUH
 #define TRS_LU_GRID_CUH
 
 #include "lu.cuh"
 
-enum { GROUP = 64 }; /* the blog's work-group */
+enum { GROUP = 64 }; /* threads: the blog's work-group */
 
 template <class T> struct three {
     T *A, *L, *U; /* [n*n] each */
@@ -24,14 +23,14 @@ template <class T> static __global__ void pack_factors(int64_t n, three<T> m)
 }
 
 /* all (T (), n, m): the steps of a variant, m.U being a copy of A before. */
-template <class F> inline int grid_update(trs_part *part, F all)
+template <class F> inline int grid_update(trs_instance *inst, void *stream, F all)
 {
-    trs_context *ctx = part->ctx;
-    const trs_tri *t = &part->side->tri;
+    trs_context *ctx = inst->ctx;
+    const trs_tri *t = &inst->op->tri;
     const size_t size = trs_size(t->dtype), bytes = (size_t)t->n * (size_t)t->n * size;
     void *L = trs_gpu_new(ctx, (int64_t)t->n * t->n, size, "L");
     if (!L) return TRS_EMEM;
-    int rc = general_update(part, [&](auto zero, int64_t n, const general_data *d) {
+    int rc = general_update(inst, stream, [&](auto zero, int64_t n, const general_data *d) {
         using T = decltype(zero);
         const three<T> m = {(T *)d->A, (T *)L, (T *)d->columns};
         cudaMemcpyAsync(m.U, m.A, bytes, cudaMemcpyDeviceToDevice);
@@ -39,16 +38,17 @@ template <class F> inline int grid_update(trs_part *part, F all)
         all(zero, n, m);
         pack_factors<T><<<dim3(blocks_for(n, GROUP), (unsigned)n), GROUP>>>(n, m);
     });
-    trs_gpu_free(part->ctx, L);
+    trs_gpu_free(inst->ctx, L);
     return rc;
 }
 
-inline int64_t grid_bytes(const trs_shape *s)
+inline int64_t grid_bytes(const trs_prospect *p)
 {
-    return general_bytes(s) / 2 * 3; /* A, L and U */
+    return general_bytes(p) / 2 * 3; /* A, L and U */
 }
 
-constexpr trs_solver grid_solver(const char *name, const char *about, int (*update)(trs_part *))
+constexpr trs_solver grid_solver(const char *name, const char *about,
+                                 int (*update)(trs_instance *, void *))
 {
     trs_solver s = lu_solver(name, about, update);
     s.bytes = grid_bytes;

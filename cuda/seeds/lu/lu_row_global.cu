@@ -1,12 +1,13 @@
-/* lu_row_global.cu: the paper's "Update through Row with Global Memory Access": a thread a row of
- * a square, everything from global memory.  Neighbouring threads read elements n apart: not coalesced. */
+/* lu_row_global.cu: a thread a row of a square (lu.cuh), all elements from global memory.
+ * Source: Bandara, Ranasinghe, "Effective GPU Strategies for LU Decomposition", section IV, "Update through Row with
+ * Global Memory Access".  Neighbouring threads read elements n apart: accesses are not coalesced. */
 #include "config.h"
 
 #include "lu.cuh"
 
-static int update(trs_part *part)
+static int update(trs_instance *inst, void *stream)
 {
-    return lu_update_squares<true, false>(part);
+    return lu_update_squares<true, false>(inst, stream);
 }
 
 constinit const trs_solver trs_solver_lu_row_global =

@@ -1,12 +1,13 @@
-/* lu_row_shared.cu: the paper's "Update through Row with Shared Memory Access": a thread a row of a
- * square, the piece of row i in shared memory.  The rows themselves are not coalesced: the paper's worst. */
+/* lu_row_shared.cu: a thread a row of a square (lu.cuh), elements of row i in shared memory.
+ * Source: Bandara, Ranasinghe, "Effective GPU Strategies for LU Decomposition", section IV, "Update through Row with
+ * Shared Memory Access", their worst: accesses to the rows that are updated are not coalesced. */
 #include "config.h"
 
 #include "lu.cuh"
 
-static int update(trs_part *part)
+static int update(trs_instance *inst, void *stream)
 {
-    return lu_update_squares<true, true>(part);
+    return lu_update_squares<true, true>(inst, stream);
 }
 
 constinit const trs_solver trs_solver_lu_row_shared = lu_solver(

@@ -1,5 +1,7 @@
-/* lu_simple.cu: the paper's "simple (without blocking)" code: the sub-matrix is not divided, so one
- * block of threads goes over it, a thread a column. */
+/* lu_simple.cu: the trailing sub-matrix is not divided (lu.cuh), so one block of threads goes over it, a thread a
+ * column.
+ * Source: Bandara, Ranasinghe, "Effective GPU Strategies for LU Decomposition", the "simple (without blocking)" GPU
+ * code of figure 7. */
 #include "config.h"
 
 #include "lu.cuh"
@@ -11,9 +13,9 @@ template <class T> static __global__ void update_all(int64_t n, int64_t i, T *A)
             A[j * n + k] = A[j * n + k] - A[i * n + k] * A[j * n + i];
 }
 
-static int update(trs_part *part)
+static int update(trs_instance *inst, void *stream)
 {
-    return lu_update(part, [](auto zero, int64_t n, int64_t i, const general_data *d) {
+    return lu_update(inst, stream, [](auto zero, int64_t n, int64_t i, const general_data *d) {
         using T = decltype(zero);
         update_all<T><<<1, 512>>>(n, i, (T *)d->A);
     });

@@ -1,10 +1,11 @@
-/* lu_submatrix.cu: the blog's improved version: launches of the size of what is left, with offsets; the
- * pivot column apart from the trailing update; the pivot read once a group into shared memory; only the
- * sub-matrix that changed is copied from U to A; the identity by a launch of N.
+/* lu_submatrix.cu: launches have the size of the trailing sub-matrix, with offsets; the pivot column is a launch apart
+ * from the trailing update; the pivot is read once a group of threads into shared memory; only the sub-matrix that has
+ * changed is copied from U to A; the identity is a launch of N (lu_grid.cuh).
+ * Source: blog "Improving Parallel LU Decomposition by ~20x", the improved version.
  *
- * The pivot column of U becomes zero after the trailing update, which reads its L, not it.  An element has
- * one owner a launch; barriers are within a group only; nothing waits, nothing can hang.
- * Bytes 5 elem (n-i)^2 in step i, so 5/3 elem n^3: bound by memory. */
+ * The pivot column of U becomes zero after the trailing update, which reads column i of L instead of it.  An element
+ * has one owner a launch, and barriers are within a group of threads: it cannot hang.
+ * Bytes: 5 elem (n-i)^2 in step i, together 5/3 elem n^3.  The time is that of memory. */
 #include "config.h"
 
 #include "lu_grid.cuh"
@@ -39,9 +40,9 @@ template <class T> static __global__ void column_kernel(int64_t n, int64_t i, th
     if (r < n) m.U[r * n + i] = m.A[r * n + i] - m.L[r * n + i] * m.A[i * n + i];
 }
 
-static int update(trs_part *part)
+static int update(trs_instance *inst, void *stream)
 {
-    return grid_update(part, [](auto zero, int64_t n, auto m) {
+    return grid_update(inst, stream, [](auto zero, int64_t n, auto m) {
         using T = decltype(zero);
         identity_kernel<T><<<blocks_for(n, GROUP), GROUP>>>(n, m.L);
         for (int64_t i = 0; i + 1 < n; i++) {

@@ -13,7 +13,7 @@
 /* ---- edges --------------------------------------------------------------------------------------------- */
 
 struct trs_edge_finder { /* of one thread */
-    trs_notes arena;     /* of the edges */
+    trs_arena arena;     /* of the edges */
     int32_t *slot; /* [count] where a source would stand among the edges of the supernode at hand */
 };
 
@@ -22,7 +22,7 @@ struct trs_edge_finder { /* of one thread */
 static trs_edge *edge_from(trs_edge_finder *f, int32_t *edges, int32_t source)
 {
     const int32_t k = f->slot[source];
-    trs_edge *all = trs_notes_more(&f->arena, *edges);
+    trs_edge *all = trs_arena_more(&f->arena, *edges);
     if (!all) return NULL;
     if (k < *edges && all[k].source == source) return &all[k];
     all[*edges] = (trs_edge){.source = source};
@@ -62,7 +62,7 @@ static bool find_predecessors(trs_build *b, trs_edge_finder *f, int32_t t)
         const uint64_t alike = trs_low_bits(e) & ~trs_low_bits(i);
         if (!add_row(b, f, &edges, alike, k->first + i, k->first)) return false;
     }
-    b->node[t] = (trs_node){.edge = trs_notes_keep(&f->arena, edges), .edges = edges};
+    b->node[t] = (trs_node){.edge = trs_arena_keep(&f->arena, edges), .edges = edges};
     return true;
 }
 
@@ -158,7 +158,7 @@ static int new_finders(trs_build *b)
     b->finder = trs_alloc_zero(mem, b->finders, sizeof *b->finder);
     for (int k = 0; k < b->finders && b->finder; k++) {
         trs_edge_finder *f = &b->finder[k];
-        f->arena = (trs_notes){.mem = mem, .size = sizeof(trs_edge), .most = b->pattern->entries};
+        f->arena = (trs_arena){.mem = mem, .size = sizeof(trs_edge), .most = b->pattern->entries};
         f->slot = trs_alloc_zero(mem, b->count, sizeof *f->slot);
         got = got && f->slot;
     }
@@ -170,7 +170,7 @@ int trs_find_edges(trs_build *b)
     const int64_t claim = trs_claim(b);
     const int32_t claims = (int32_t)((b->count + claim - 1) / claim); /* none of them is empty */
     const trs_level_stage all = {0, b->count, claims};
-    trs_progress progress[2];
+    trs_stage_progress progress[2];
     const int rc = new_finders(b);
     if (!rc) trs_stages_run(&all, 1, progress, b->finders, find_some, b);
     if (rc || b->failed) return trs_fail(TRS_EMEM, "out of memory for the edges of supernodes");
@@ -181,7 +181,7 @@ int trs_find_edges(trs_build *b)
 void trs_finders_free(trs_build *b)
 {
     for (int k = 0; b->finder && k < b->finders; k++) {
-        trs_notes_free(&b->finder[k].arena);
+        trs_arena_free(&b->finder[k].arena);
         trs_free(&b->ctx->mem, b->finder[k].slot);
     }
     trs_free(&b->ctx->mem, b->finder);

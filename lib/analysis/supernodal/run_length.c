@@ -39,7 +39,7 @@ static void mark(trs_run_pattern *p, int32_t column)
 
 /* Where a run begins or ends, the row has an entry in one of two neighbouring columns alone, so that these columns
  * have different patterns.  A row that shares the runs of the row before would mark the same columns again. */
-static bool write_runs(build *b, trs_notes *arena, int32_t i)
+static bool write_runs(build *b, trs_arena *arena, int32_t i)
 {
     const int32_t *p = b->t->idx + b->t->ptr[i], *last = b->t->idx + b->t->ptr[i + 1] - 1;
     trs_run_row *row = &b->pattern->row[i];
@@ -47,7 +47,7 @@ static bool write_runs(build *b, trs_notes *arena, int32_t i)
     for (int32_t begin = *p; p <= last; p++) {
         while (last - p >= STRIDE && p[STRIDE] == *p + STRIDE) p += STRIDE;
         if (p < last && p[1] == *p + 1) continue;
-        trs_run *run = trs_notes_more(arena, row->runs);
+        trs_run *run = trs_arena_more(arena, row->runs);
         if (!run) return false;
         run[row->runs++] = (trs_run){begin, *p + 1};
         mark(b->pattern, begin - 1);
@@ -55,7 +55,7 @@ static bool write_runs(build *b, trs_notes *arena, int32_t i)
         mark(b->pattern, *p);
         begin = p[1];
     }
-    row->run = trs_notes_keep(arena, row->runs);
+    row->run = trs_arena_keep(arena, row->runs);
     TRS_ASSERT(row->run[row->runs - 1].end == i + 1);
     return true;
 }
@@ -76,7 +76,7 @@ int trs_run_pattern_make(trs_context *ctx, const trs_tri *t, trs_run_pattern *p)
 {
     build b = {.t = t, .pattern = p};
     const trs_level_stage all = {0, t->n, t->n / ROWS_A_CLAIM + 1};
-    trs_progress progress[2];
+    trs_stage_progress progress[2];
     *p = (trs_run_pattern){
         .n = t->n, .entries = t->nnz, .ptr = t->ptr, .threads = trs_team_with_memory(ctx, t->nnz)};
     p->row = trs_new_touched(ctx, t->n, sizeof *p->row, "rows by runs of columns");
@@ -85,14 +85,14 @@ int trs_run_pattern_make(trs_context *ctx, const trs_tri *t, trs_run_pattern *p)
     if (!p->row || !p->arena || !p->differ)
         return trs_fail(TRS_EMEM, "out of memory for runs of columns");
     for (int k = 0; k < p->threads; k++)
-        p->arena[k] = (trs_notes){.mem = &ctx->mem, .size = sizeof(trs_run), .most = t->nnz};
+        p->arena[k] = (trs_arena){.mem = &ctx->mem, .size = sizeof(trs_run), .most = t->nnz};
     trs_stages_run(&all, 1, progress, p->threads, encode_rows, &b);
     return b.failed ? trs_fail(TRS_EMEM, "out of memory for runs of columns") : TRS_OK;
 }
 
 void trs_run_pattern_free(trs_context *ctx, trs_run_pattern *p)
 {
-    for (int k = 0; p->arena && k < p->threads; k++) trs_notes_free(&p->arena[k]);
+    for (int k = 0; p->arena && k < p->threads; k++) trs_arena_free(&p->arena[k]);
     trs_free(&ctx->mem, p->arena);
     trs_free(&ctx->mem, (void *)p->differ);
     trs_free(&ctx->mem, p->row);

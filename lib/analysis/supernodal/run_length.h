@@ -35,7 +35,7 @@ typedef struct trs_run_pattern {
     trs_run_row *row;        /* [n] */
     _Atomic uint8_t *differ; /* [n] 1: columns j and j+1 have different patterns below row j */
     int threads;             /* for work on all of it */
-    trs_notes *arena;        /* [threads] holds the runs */
+    trs_arena *arena;        /* [threads] holds the runs */
 } trs_run_pattern;
 
 /* Returns TRS_OK or TRS_EMEM; in both cases the caller frees what was made. */

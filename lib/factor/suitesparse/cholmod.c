@@ -1,13 +1,15 @@
 /* cholmod.c: A(P, P) = L L^H by CHOLMOD, for Hermitian positive definite matrices.
  *
- * L comes by columns, rows ascending, diagonal first.  A supernodal factor stores explicit zeros where
- * columns were merged (7 to 9 % on a grid); final_resymbol drops them, so that L has its exact pattern,
- * which depends on the pattern of A alone.
- * The analysis is kept symbolic and copied for every numeric factorisation: factoring again into a
- * simplicial factor would be simplicial, and slow. */
+ * L is returned by columns, with ascending rows and the diagonal first.  A supernodal factor stores explicit zeros where
+ * columns were merged (7 to 9 % on a grid); final_resymbol drops them, so that L has its exact pattern, which depends on
+ * the pattern of A alone.
+ * The symbolic analysis is kept, and copied for every numeric factorisation: CHOLMOD would factor again into a simplicial
+ * factor by its simplicial method, which is slow.
+ * Source: Chen, Davis, Hager, Rajamanickam, Algorithm 887: CHOLMOD, ACM TOMS 35 (2008) 22:1-22:14. */
 #include "config.h"
 
 #include "factor.h"
+#include "base/debug.h"
 
 #ifdef HAVE_CHOLMOD
 
@@ -31,7 +33,7 @@ static int failed(const cholmod_common *c, const char *doing)
     return trs_fail(TRS_ELIBRARY, "CHOLMOD failed while %s: status %d", doing, c->status);
 }
 
-/* The lower triangle of A, seen by CHOLMOD. */
+/* A as CHOLMOD takes it, which reads the lower triangle. */
 static cholmod_sparse view(const trs_csc *A)
 {
     return (cholmod_sparse){
@@ -53,7 +55,8 @@ static cholmod_sparse view(const trs_csc *A)
 /* ---- analysis ------------------------------------------------------------------------------- */
 
 static const struct {
-    const char *name, *said;
+    const char *name; /* as the caller says it */
+    const char *said; /* as trs_lu_info says it */
     int value;
 } orderings[] = {{"amd", "AMD", CHOLMOD_AMD},
                  {"metis", "METIS", CHOLMOD_METIS},
@@ -91,7 +94,7 @@ static void set_defaults(cholmod_common *c)
 {
     c->print = 0;
     c->useGPU = 0;
-    c->final_asis = 0; /* the form of L: LL', simplicial, packed, exact pattern */
+    c->final_asis = 0; /* L is to be of the form LL', simplicial, packed, with its exact pattern */
     c->final_super = 0;
     c->final_ll = 1;
     c->final_pack = 1;
@@ -122,8 +125,9 @@ static void release(trs_lu *lu, void *data)
     trs_lu_free(lu, d);
 }
 
-/* ---- numbers -------------------------------------------------------------------------------- */
+/* ---- numeric factorisation ------------------------------------------------------------------ */
 
+/* The sentence and the code when column k of L has no good pivot. */
 static int indefinite(trs_lu *lu, const cholmod_factor *L, size_t k)
 {
     const int64_t *P = L->Perm;
@@ -132,6 +136,7 @@ static int indefinite(trs_lu *lu, const cholmod_factor *L, size_t k)
                     P[k] + lu->base);
 }
 
+/* A(j, j), which is stored. */
 static double diagonal(const trs_csc *A, int64_t j)
 {
     int64_t p = A->p[j];
@@ -139,8 +144,8 @@ static double diagonal(const trs_csc *A, int64_t j)
     return A->x[A->is_complex ? 2 * p : p];
 }
 
-/* L(k, k)^2 is A(i, i) less a sum of squares, i = P(k).  When next to nothing is left of it, it is
- * rounding: A is semidefinite or worse, however its rows are scaled. */
+/* L(k, k)^2 is A(i, i) minus a sum of squares, i = P(k).  When almost nothing is left of A(i, i), that is rounding error, and
+ * A is semidefinite or indefinite, however its rows are scaled. */
 static int check_pivots(trs_lu *lu, const trs_csc *A, const cholmod_factor *L)
 {
     const int64_t *Lp = L->p, *P = L->Perm;
@@ -160,14 +165,18 @@ static void *copy(trs_lu *lu, const void *from, int64_t count, size_t size, cons
     return to && count ? memcpy(to, from, (size_t)count * size) : to;
 }
 
-/* n < 2^31: indices need 32 bits only. */
+/* The indices in 32 bits, which are enough because n < 2^31. */
 static int32_t *narrow(trs_lu *lu, const int64_t *from, int64_t count)
 {
     int32_t *to = trs_lu_alloc(lu, count, sizeof *to, "the rows of L");
-    for (int64_t p = 0; to && p < count; p++) to[p] = (int32_t)from[p];
+    for (int64_t p = 0; to && p < count; p++) {
+        TRS_ASSERT(from[p] >= 0 && from[p] <= INT32_MAX);
+        to[p] = (int32_t)from[p];
+    }
     return to;
 }
 
+/* *f = the factors, copied. */
 static int take(trs_lu *lu, const cholmod_factor *L, trs_factors *f, cholmod_common *c)
 {
     const int64_t n = (int64_t)L->n, nnz = ((const int64_t *)L->p)[n];

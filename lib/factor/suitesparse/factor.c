@@ -1,7 +1,7 @@
-/* factor.c: who factors A?  CHOLMOD when A is Hermitian with a positive diagonal, and UMFPACK when it
- * is not, or when CHOLMOD finds that A is not positive definite after all.
+/* factor.c: which library factors A.  CHOLMOD does when A is Hermitian with a positive diagonal; UMFPACK does when it is not,
+ * or when CHOLMOD finds that A is not positive definite after all.
  *
- * What is kept for the next values: the method, its symbolic analysis, and the pattern it is of. */
+ * For the next values of A the method, its symbolic analysis and the pattern that was analysed are kept. */
 #include "config.h"
 
 #include "factor.h"
@@ -13,15 +13,15 @@
 #include <time.h>
 
 typedef struct backend {
-    char wanted[16];   /* method that the caller named; "": automatic */
+    char wanted[16];   /* the method that the caller named; "": none was named */
     char ordering[16]; /* "": the default */
-    bool fell_back;    /* Hermitian, but not definite: UMFPACK from now on */
-    bool known;        /* n and dtype are set, by the first A */
+    bool fell_back;    /* A is Hermitian, but not definite: UMFPACK is used from now on */
+    bool known;        /* the first A has set n and dtype */
     int64_t n;
     trs_dtype dtype;
-    const trs_method *method; /* that made symbolic; NULL: there is none */
+    const trs_method *method; /* what made symbolic; NULL: there is none */
     void *symbolic;
-    trs_csc pattern; /* that symbolic is of; x = NULL */
+    trs_csc pattern; /* what was analysed; x = NULL */
 } backend;
 
 /* ---- the table ------------------------------------------------------------------------------ */
@@ -70,6 +70,7 @@ const char *trs_suitesparse_version(void)
 
 /* ---- is A Hermitian, with a positive real diagonal? ------------------------------------------- */
 
+/* Are the values of entries p and q conjugates of each other? */
 static bool conjugates(const trs_csc *A, int64_t p, int64_t q)
 {
     if (!A->is_complex) return A->x[p] == A->x[q];
@@ -78,12 +79,13 @@ static bool conjugates(const trs_csc *A, int64_t p, int64_t q)
 
 static bool positive(const trs_csc *A, int64_t p)
 {
-    return A->is_complex ? A->x[2 * p] > 0 && A->x[2 * p + 1] == 0 : A->x[p] > 0;
+    if (!A->is_complex) return A->x[p] > 0;
+    return A->x[2 * p] > 0 && A->x[2 * p + 1] == 0;
 }
 
-/* w [j] walks up column j: when the columns before j are done, it has met their images in the upper
- * part of column j one after the other, and stands at the diagonal.  Returns the first column where
- * this fails, n when nowhere. */
+/* w [j] moves along column j, whose rows ascend.  Each entry (i, j) below the diagonal must have its mirror image (j, i) at
+ * w [i], which then moves on.  So when the columns before j are done, w [j] has passed all entries above the diagonal of
+ * column j, and must be at the diagonal.  Returns the first column where this fails, or n. */
 static int64_t first_unsymmetric(const trs_csc *A, int64_t *w)
 {
     memcpy(w, A->p, (size_t)A->n * sizeof *w);
@@ -91,7 +93,7 @@ static int64_t first_unsymmetric(const trs_csc *A, int64_t *w)
         int64_t p = w[j];
         if (p == A->p[j + 1] || A->i[p] != j || !positive(A, p)) return j;
         for (p++; p < A->p[j + 1]; p++) {
-            const int64_t i = A->i[p], q = w[i]++; /* A (i, j) below, A (j, i) above the diagonal */
+            const int64_t i = A->i[p], q = w[i]++; /* the places of A(i, j) and of A(j, i) */
             if (q == A->p[i + 1] || A->i[q] != j || !conjugates(A, p, q)) return j;
         }
     }
@@ -136,7 +138,7 @@ static int choose(trs_lu *lu, const backend *b, const trs_csc *A, const trs_meth
     return trs_fail(TRS_ESUPPORT, "A is not Hermitian, and this build has no UMFPACK");
 }
 
-/* An empty row or column, found before any work is done. */
+/* Refuse an empty row or column before any work is done. */
 static int check_lines(trs_lu *lu, const trs_csc *A)
 {
     char *seen = trs_lu_alloc(lu, A->n, 1, "the test for empty rows");
@@ -155,6 +157,7 @@ static int check_lines(trs_lu *lu, const trs_csc *A)
 
 /* ---- factoring ------------------------------------------------------------------------------ */
 
+/* Release the symbolic analysis. */
 static void forget(trs_lu *lu, backend *b)
 {
     if (b->method) b->method->release(lu, b->symbolic);
@@ -169,6 +172,7 @@ static void release(trs_lu *lu, void *data)
     trs_lu_free(lu, data);
 }
 
+/* Has this method analysed the pattern of A? */
 static bool is_known(const backend *b, const trs_csc *A, const trs_method *method)
 {
     const trs_csc *was = &b->pattern;
@@ -177,6 +181,7 @@ static bool is_known(const backend *b, const trs_csc *A, const trs_method *metho
            !memcmp(was->i, A->i, (size_t)A->nnz * sizeof *A->i);
 }
 
+/* Factor A by this method; the analysis is done again only if it is of another pattern. */
 static int run(trs_lu *lu, backend *b, const trs_csc *A, const trs_method *method, trs_factors *f)
 {
     int rc = TRS_OK;
@@ -189,7 +194,7 @@ static int run(trs_lu *lu, backend *b, const trs_csc *A, const trs_method *metho
     return rc ? rc : method->numeric(lu, A, b->symbolic, f);
 }
 
-/* n = 0: nothing for a library to do. */
+/* The factors for n = 0, where a library has nothing to do. */
 static int no_rows(trs_lu *lu, const trs_csc *A, trs_factors *f)
 {
     int64_t *ptr = trs_lu_alloc(lu, 1, sizeof *ptr, "pointers");
@@ -215,7 +220,7 @@ static int factor_csc(trs_lu *lu, backend *b, const trs_csc *A, trs_factors *f)
     return run(lu, b, A, other, f);
 }
 
-/* The pattern of A goes to the backend, the rest is freed. */
+/* Move the pattern of A to the backend, and free the rest. */
 static void keep_pattern(trs_lu *lu, backend *b, trs_csc *A)
 {
     trs_lu_csc_free(lu, &b->pattern);
@@ -226,6 +231,7 @@ static void keep_pattern(trs_lu *lu, backend *b, trs_csc *A)
     trs_lu_csc_free(lu, A);
 }
 
+/* A must have the n and dtype of the first one. */
 static int same_kind(trs_lu *lu, backend *b, const trs_csc *A)
 {
     if (b->known && (b->n != A->n || b->dtype != lu->dtype))

@@ -1,10 +1,10 @@
-/* factor.h: what factor.c asks of a library that factors: analysis once, numbers as often as wanted. */
+/* factor.h: what factor.c asks of a library that factors: one symbolic analysis, and any number of numeric factorisations. */
 #ifndef TRS_SUITESPARSE_FACTOR_H
 #define TRS_SUITESPARSE_FACTOR_H
 
 #include "factor/lu.h"
 
-/* These of call.h and lu.h are in the other library, which exports the table alone. */
+/* These functions of call.h and lu.h are in libtrisolve-sparse, which exports only the table of them. */
 #define trs_enter           trs_core()->trs_enter
 #define trs_leave           trs_core()->trs_leave
 #define trs_fail            trs_core()->trs_fail
@@ -18,11 +18,11 @@
 
 typedef struct trs_method {
     const char *name;
-    int hermitian; /* 1: for Hermitian positive definite matrices alone */
-    /* Order A and look at its pattern.  *symbolic is set, for release, also after an error.
-     * ordering: NULL: the library's default. */
+    int hermitian; /* 1: only for Hermitian positive definite matrices */
+    /* Order A and analyse its pattern.  *symbolic is set, for release, also after an error.  ordering: NULL means the
+     * library's default. */
     int (*analyse)(trs_lu *lu, const trs_csc *A, const char *ordering, void **symbolic);
-    /* TRS_EPIVOT: it broke down, and the sentence says in which row. */
+    /* Factor A.  TRS_EPIVOT: the factorisation broke down, and the sentence says in which row. */
     int (*numeric)(trs_lu *lu, const trs_csc *A, void *symbolic, trs_factors *f);
     void (*release)(trs_lu *lu, void *symbolic);
 } trs_method;

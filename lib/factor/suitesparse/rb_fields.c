@@ -1,8 +1,9 @@
-/* rb_fields.c: the fields of a Boeing file as words. */
+/* rb_fields.c: the fields of a Boeing file, one number a line: see rb_fields.h. */
 #include "config.h"
 
 #include "factor.h"
 #include "rb_fields.h"
+#include "base/debug.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -12,7 +13,7 @@ enum { HEADER = 4, LONGEST = 60 };
 
 /* ---- formats ------------------------------------------------------------------------------------- */
 
-/* The next "(...)" from *at, in capitals without blanks; false: there is none, or it is too long. */
+/* text = the next "(...)" from *at, in capitals and without blanks; false: there is none, or it is too long. */
 static bool next_format(const char **at, char text[32])
 {
     int n = 0;
@@ -26,6 +27,7 @@ static bool next_format(const char **at, char text[32])
     return p && *p == ')';
 }
 
+/* The number at *s, which moves behind it; `otherwise` when there is none, -1 when it is out of range. */
 static int number_at(const char **s, int otherwise)
 {
     if (!isdigit((unsigned char)**s)) return otherwise;
@@ -35,7 +37,7 @@ static int number_at(const char **s, int otherwise)
     return v <= 100000 ? (int)v : -1;
 }
 
-/* [scale P [,]] [count] I|E|D|F|G [S|N] width [. decimals [E digits]] */
+/* Parse [scale P [,]] [count] I|E|D|F|G [S|N] width [. decimals [E digits]]. */
 static bool parse_format(trs_rb_format *f)
 {
     const char *s = f->text + 1;
@@ -59,18 +61,20 @@ static bool parse_format(trs_rb_format *f)
            !strcmp(s, ")");
 }
 
-static int parts(const trs_boeing *h)
+/* A pattern has no values. */
+static int sections(const trs_boeing *h)
 {
     return h->type[0] == 'p' || h->type[0] == 'q' ? 2 : 3;
 }
 
-/* Pointers, rows, values: each begins on a line of its own, and what has no numbers is passed over. */
-static void start_part(trs_rb_fields *f, int part)
+/* Go on with this section of pointers, rows and values, or with the next one that has numbers.  Each begins on a line of its
+ * own. */
+static void start_section(trs_rb_fields *f, int section)
 {
     const trs_boeing *h = &f->head;
     const int64_t count[] = {h->cols + 1, h->stored, h->stored * (h->type[0] == 'c' ? 2 : 1)};
-    for (f->left = 0; part < parts(h) && !f->left; part++) f->left = count[part];
-    f->part = f->left ? part - 1 : 3;
+    for (f->left = 0; section < sections(h) && !f->left; section++) f->left = count[section];
+    f->section = f->left ? section - 1 : 3;
 }
 
 int trs_rb_formats(trs_rb_fields *f, const char *fourth)
@@ -78,13 +82,13 @@ int trs_rb_formats(trs_rb_fields *f, const char *fourth)
     f->line = HEADER;
     if (f->head.type[2] == 'e')
         return trs_fail(TRS_ESUPPORT, "finite elements, not assembled, which RBio does not read");
-    for (int k = 0; k < parts(&f->head); k++) {
+    for (int k = 0; k < sections(&f->head); k++) {
         trs_rb_format *one = &f->format[k];
         if (!next_format(&fourth, one->text) || !parse_format(one) || (k < 2 && one->real))
             return trs_fail(TRS_ESUPPORT, "the Fortran format '%s' is not read here", one->text);
     }
     f->line = 0;
-    start_part(f, 0);
+    start_section(f, 0);
     return TRS_OK;
 }
 
@@ -96,7 +100,7 @@ static bool blank(const char *p, int64_t n)
     return n <= 0;
 }
 
-/* Fortran's exponents: D and Q for E, and none before a sign: 1.5-100. */
+/* Write the number p [n] as C has it.  Fortran may have D or Q in place of E, and no letter before a sign: 1.5-100. */
 static void write_as_c(const char *p, int n, char *word)
 {
     bool exponent = false;
@@ -117,9 +121,11 @@ static bool is_number(const char *word, bool real)
     return end > word && !*end && (isfinite(v) || strpbrk(word, "NnIi"));
 }
 
+/* Write the number in the field p [n] to out. */
 static int take_field(trs_rb_fields *f, const char *p, int n)
 {
-    const trs_rb_format *format = &f->format[f->part];
+    const trs_rb_format *format = &f->format[f->section];
+    TRS_ASSERT(n <= LONGEST);
     char word[2 * LONGEST + 1], shown[LONGEST + 1];
     for (; n > 0 && *p == ' '; p++) n--;
     while (n > 0 && p[n - 1] == ' ') n--;
@@ -135,9 +141,10 @@ static int take_field(trs_rb_fields *f, const char *p, int n)
     return fprintf(f->out, "%s\n", word) > 0 ? TRS_OK : TRS_EFILE;
 }
 
+/* Read a line of fields. */
 static int take_fields(trs_rb_fields *f, const char *p, int64_t n)
 {
-    const trs_rb_format *format = &f->format[f->part];
+    const trs_rb_format *format = &f->format[f->section];
     int rc = TRS_OK;
     for (int k = 0; k < format->count && f->left && !rc && !blank(p, n); k++, f->left--) {
         const int width = n < format->width ? (int)n : format->width;
@@ -147,7 +154,7 @@ static int take_fields(trs_rb_fields *f, const char *p, int64_t n)
     }
     if (!rc && !blank(p, n))
         rc = trs_fail(TRS_EMATRIX, "text behind the last field of %s", format->text);
-    if (!f->left) start_part(f, f->part + 1);
+    if (!f->left) start_section(f, f->section + 1);
     return rc;
 }
 
@@ -157,5 +164,5 @@ int trs_rb_line(trs_rb_fields *f, const char *p, int64_t n)
     while (n > 0 && p[n - 1] == '\r') n--;
     if (f->line <= HEADER) return fprintf(f->out, "%.*s\n", (int)n, p) > 0 ? TRS_OK : TRS_EFILE;
     if (f->line == HEADER + 1 && f->head.has_rhs) return TRS_OK;
-    return f->part < 3 ? take_fields(f, p, n) : TRS_OK;
+    return f->section < 3 ? take_fields(f, p, n) : TRS_OK;
 }

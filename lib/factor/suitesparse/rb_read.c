@@ -1,12 +1,15 @@
 /* rb_read.c: read a Rutherford-Boeing or Harwell-Boeing file with RBio: trs_rb_read.
  *
- * RBio reads from named files only, so that the text, unpacked where it is packed, first goes to a
- * temporary file without a name, number by number as rb_fields.c finds them.  The header is looked at before
- * RBio sees it: what is of another format is left alone, and sizes that the file cannot hold are refused
- * before memory is asked for. */
+ *     FILE, packed or not --trs_unpack--> text --rb_fields.c--> temporary file --RBio--> columns --here--> CSR, CSC, COO
+ *
+ * RBio reads from named files only.  So the text goes to a temporary file first, which has no name but /dev/fd/N, number by
+ * number as rb_fields.c finds them.  The header is read before RBio sees it: a file of another format is refused as such,
+ * and sizes that the file cannot hold are refused before memory is asked for.
+ * Sources of the formats: see io/boeing.h. */
 #include "config.h"
 
 #include "factor.h"
+#include "base/debug.h"
 #include "base/noun.h"
 #include "rb_fields.h"
 #include "trisolve-suitesparse.h"
@@ -31,12 +34,12 @@ typedef int64_t whole;
 typedef struct text_file {
     const char *file;
     trs_rb_fields fields; /* out: the temporary file */
-    int64_t bytes;        /* read */
-    bool known;           /* it is of one of the two formats */
+    int64_t bytes;        /* of the text that was read */
+    bool known;           /* the file has one of the two formats */
     int rc;
 } text_file;
 
-typedef struct rb { /* what RBio gives */
+typedef struct rb { /* the matrix from RBio */
     whole rows, cols, kind, symmetry;
     whole *ptr, *idx; /* by columns */
     double *re, *im;
@@ -62,7 +65,7 @@ static int fail(int code, const text_file *t, const char *format, ...)
 
 /* ---- the text ---------------------------------------------------------------------------------- */
 
-/* Line k from 0 of the text, at most size-1 characters; false: there is none. */
+/* Copy line k, from 0, of the text, at most size-1 characters of it; false: there is none, or it is empty. */
 static bool get_line(const char *p, int64_t bytes, int k, char *line, size_t size)
 {
     const char *end = p + bytes;
@@ -78,7 +81,7 @@ static bool get_line(const char *p, int64_t bytes, int k, char *line, size_t siz
     return n > 0;
 }
 
-/* The fourth line begins with a Fortran format. */
+/* Has the text the header of a Boeing file?  Its fourth line, which is copied to `format`, begins with a Fortran format. */
 static bool is_boeing(const char *p, int64_t bytes, trs_boeing *h, char format[128])
 {
     char second[128], third[128];
@@ -93,7 +96,7 @@ static bool in_range(const trs_boeing *h)
            h->stored >= 0 && h->stored <= INT64_MAX / 16;
 }
 
-/* A piece of the text, whole lines; non-zero: no more of it is wanted. */
+/* Take some lines of the text; non-zero: no more of it is wanted. */
 static int put(void *user, const char *text, int64_t bytes)
 {
     text_file *t = user;
@@ -104,14 +107,15 @@ static int put(void *user, const char *text, int64_t bytes)
         t->rc = in_range(&t->fields.head) ? trs_rb_formats(&t->fields, format) : TRS_EMATRIX;
     }
     t->bytes += bytes;
-    for (const char *end = text + bytes; text < end && !t->rc && t->fields.part < 3;) {
+    for (const char *end = text + bytes; text < end && !t->rc && t->fields.section < 3;) {
         const char *nl = memchr(text, '\n', (size_t)(end - text));
         t->rc = trs_rb_line(&t->fields, text, (nl ? nl : end) - text);
         text = nl ? nl + 1 : end;
     }
-    return t->rc || t->fields.part == 3;
+    return t->rc || t->fields.section == 3;
 }
 
+/* Write the text to a temporary file. */
 static int unpack(const trs_mm_options *opt, text_file *t)
 {
     const trs_boeing *h = &t->fields.head;
@@ -135,6 +139,7 @@ static int unpack(const trs_mm_options *opt, text_file *t)
 
 /* ---- the matrix -------------------------------------------------------------------------------- */
 
+/* What the codes of RBio mean. */
 static const char *explain(whole code)
 {
     switch (code) {
@@ -203,32 +208,38 @@ static void *allocate(trs_mm *mm, int64_t count, size_t size)
     return mm->memory.alloc ? mm->memory.alloc(mm->memory.user, bytes) : malloc(bytes);
 }
 
-/* Entry p of RBio's column j to place q. */
-static void put_entry(const rb *r, trs_mm *mm, int64_t p, int64_t q, int64_t place)
+/* Copy the value of RBio's entry p to entry q, which has this minor index. */
+static void put_entry(const rb *r, trs_mm *mm, int64_t p, int64_t q, int64_t minor)
 {
     double *val = mm->val;
-    mm->idx[q] = (int32_t)place + mm->base;
+    mm->idx[q] = (int32_t)minor + mm->base;
     if (mm->dtype == TRS_F64) val[q] = r->re ? r->re[p] : 1;
     else val[2 * q] = r->re[p], val[2 * q + 1] = r->im[p];
 }
 
-/* By rows (or columns) with a counting sort, which leaves the columns ascending within a row; RBio
- * has seen to it that rows ascend within a column. */
-static int fill(const rb *r, const trs_mm_options *opt, trs_mm *mm)
+static bool new_arrays(const trs_mm_options *opt, trs_mm *mm, int64_t majors)
 {
-    bool by_cols = opt->format == TRS_CSC;
-    int64_t lines = by_cols ? mm->cols : mm->rows;
-    mm->ptr = allocate(mm, lines + 2, sizeof *mm->ptr);
+    mm->ptr = allocate(mm, majors + 2, sizeof *mm->ptr);
     mm->idx = allocate(mm, mm->nnz, sizeof *mm->idx);
     mm->val = allocate(mm, mm->nnz, mm->dtype == TRS_C64 ? 16 : 8);
     if (opt->format == TRS_COO) mm->row = allocate(mm, mm->nnz, sizeof *mm->row);
-    if (!mm->ptr || !mm->idx || !mm->val || (opt->format == TRS_COO && !mm->row)) return TRS_EMEM;
-    memset(mm->ptr, 0, (size_t)(lines + 2) * sizeof *mm->ptr);
-    int64_t *next = mm->ptr + 1; /* counted two places up, so that placing leaves ptr right */
-    for (int64_t j = 0; j < mm->cols; j++)
+    return mm->ptr && mm->idx && mm->val && (opt->format != TRS_COO || mm->row);
+}
+
+/* Count the entries of each major index i in count [i+1], and sum the counts: count [i] is where major index i begins. */
+static void count_entries(const rb *r, const trs_mm_options *opt, int64_t majors, int64_t *count)
+{
+    const bool by_cols = opt->format == TRS_CSC;
+    for (int64_t j = 0; j < r->cols; j++)
         for (int64_t p = r->ptr[j]; p < r->ptr[j + 1]; p++)
-            next[1 + (by_cols ? j : r->idx[p])] += is_wanted(opt, r->idx[p], j);
-    for (int64_t l = 0; l < lines; l++) next[l + 1] += next[l];
+            count[1 + (by_cols ? j : r->idx[p])] += is_wanted(opt, r->idx[p], j);
+    for (int64_t i = 0; i < majors; i++) count[i + 1] += count[i];
+}
+
+/* Place each entry at next [i], which moves on, for its major index i. */
+static void place_entries(const rb *r, const trs_mm_options *opt, trs_mm *mm, int64_t *next)
+{
+    const bool by_cols = opt->format == TRS_CSC;
     for (int64_t j = 0; j < mm->cols; j++)
         for (int64_t p = r->ptr[j]; p < r->ptr[j + 1]; p++) {
             int64_t i = r->idx[p];
@@ -237,8 +248,20 @@ static int fill(const rb *r, const trs_mm_options *opt, trs_mm *mm)
             put_entry(r, mm, p, q, by_cols ? i : j);
             if (mm->row) mm->row[q] = (int32_t)i + mm->base;
         }
-    mm->nnz = mm->ptr[lines];
-    for (int64_t l = 0; l <= lines; l++) mm->ptr[l] += mm->base;
+}
+
+/* A counting sort by the major index.  It leaves the columns ascending within a row; RBio has checked that rows ascend within
+ * a column.  Counts and places are kept one place up in ptr, so that the places, moved on, are the pointers in the end. */
+static int fill(const rb *r, const trs_mm_options *opt, trs_mm *mm)
+{
+    int64_t majors = opt->format == TRS_CSC ? mm->cols : mm->rows;
+    if (!new_arrays(opt, mm, majors)) return TRS_EMEM;
+    memset(mm->ptr, 0, (size_t)(majors + 2) * sizeof *mm->ptr);
+    count_entries(r, opt, majors, mm->ptr + 1);
+    place_entries(r, opt, mm, mm->ptr + 1);
+    TRS_ASSERT(mm->ptr[0] == 0 && mm->ptr[majors] <= mm->nnz);
+    mm->nnz = mm->ptr[majors];
+    for (int64_t l = 0; l <= majors; l++) mm->ptr[l] += mm->base;
     return TRS_OK;
 }
 

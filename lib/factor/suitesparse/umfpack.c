@@ -1,12 +1,14 @@
 /* umfpack.c: P R A Q = L U by UMFPACK, for any square matrix, real or complex.
  *
- * Conventions, from umfpack_get_numeric.h and checked in tests/factor/t_lu.c: (L U)(k, m) = s(P(k)) A(P(k), Q(m))
- * with s(i) = do_recip ? Rs(i) : 1 / Rs(i) by row of A; L by rows, unit diagonal stored last; U by columns,
- * diagonal last.  A singular A gives a warning and an object all the same.
- * The 64-bit interfaces are used, packed complex: a NULL for the imaginary part. */
+ * Its conventions, from umfpack_get_numeric.h and checked in tests/factor/t_lu.c: (L U)(k, m) = s(P(k)) A(P(k), Q(m)), with
+ * s(i) = Rs(i) if do_recip, else 1 / Rs(i), by row of A; L is by rows, with its unit diagonal stored last; U is by columns,
+ * diagonal last.  For a singular A there is a warning, and a Numeric object all the same.
+ * The 64-bit interfaces are used.  Complex numbers are packed, which a NULL for the imaginary part says.
+ * Source: Davis, Algorithm 832: UMFPACK V4.3, ACM TOMS 30 (2004) 196-199. */
 #include "config.h"
 
 #include "factor.h"
+#include "base/debug.h"
 
 #ifdef HAVE_UMFPACK
 
@@ -23,7 +25,7 @@ typedef struct umfpack {
     double Info[UMFPACK_INFO];
 } umfpack;
 
-/* ---- one name for real and complex ---------------------------------------------------------- */
+/* ---- one function for real and complex ------------------------------------------------------- */
 
 static int64_t symbolic(const trs_csc *A, umfpack *u)
 {
@@ -54,7 +56,7 @@ static int64_t count_entries(const umfpack *u, int64_t *lnz, int64_t *unz, void 
     return umfpack_dl_get_lunz(lnz, unz, &rows, &cols, &diagonal, Numeric);
 }
 
-/* P, Q, Rs and the diagonal of U. */
+/* Get P, Q, Rs and D, the diagonal of U. */
 static int64_t get_order(const umfpack *u, trs_factors *f, double *D, int64_t *recip, void *Numeric)
 {
     if (u->is_complex)
@@ -122,12 +124,13 @@ static void free_symbolic(const umfpack *u, void **Symbolic)
     else umfpack_dl_free_symbolic(Symbolic);
 }
 
-/* AMD and COLAMD are quick, but on a three-dimensional mesh they fill more than METIS does: when much
- * work is to be expected, ask METIS too, and keep the better of the two.  A METIS that fails, or is not
- * there, is no error. */
+/* AMD and COLAMD are quick, but on a three-dimensional mesh their factors have more fill than those of METIS.  So when much
+ * work is expected, METIS is tried as well, and the better of the two is kept.  It is no error when METIS fails or is
+ * missing. */
 static void try_metis(const trs_csc *A, umfpack *u)
 {
-    const double enough = 1e10; /* flops, an upper bound that is often ten times too high */
+    const double enough =
+        1e10; /* flops of the estimate, which is an upper bound, often ten times too high */
     umfpack m = *u;
     if (u->Info[UMFPACK_FLOPS_ESTIMATE] < enough) return;
     m.Symbolic = NULL;
@@ -167,7 +170,7 @@ static void release(trs_lu *lu, void *data)
     trs_lu_free(lu, u);
 }
 
-/* ---- numbers -------------------------------------------------------------------------------- */
+/* ---- numeric factorisation ------------------------------------------------------------------ */
 
 static bool is_finite(const umfpack *u, const double *D, int64_t k)
 {
@@ -178,9 +181,11 @@ static bool is_finite(const umfpack *u, const double *D, int64_t k)
 static bool good_pivot(const umfpack *u, const double *D, int64_t k)
 {
     if (!is_finite(u, D, k)) return false;
-    return u->is_complex ? D[2 * k] != 0 || D[2 * k + 1] != 0 : D[k] != 0;
+    if (!u->is_complex) return D[k] != 0;
+    return D[2 * k] != 0 || D[2 * k + 1] != 0;
 }
 
+/* Refuse a factorisation with pivots that are zero or not finite. */
 static int check_pivots(trs_lu *lu, const umfpack *u, const trs_factors *f, const double *D,
                         int64_t n)
 {
@@ -198,7 +203,7 @@ static int check_pivots(trs_lu *lu, const umfpack *u, const trs_factors *f, cons
                     f->P[first] + lu->base, f->Q[first] + lu->base, good, n);
 }
 
-/* Rs becomes factors to multiply with; false: one is out of range, since a row of A is tiny. */
+/* Make the factors that rows are multiplied with of Rs; false: one is out of range, because a row of A is tiny. */
 static bool to_multipliers(double *s, int64_t n, int64_t recip)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -208,6 +213,7 @@ static bool to_multipliers(double *s, int64_t n, int64_t recip)
     return true;
 }
 
+/* Take P, Q and the scaling, and check the pivots. */
 static int take_order(trs_lu *lu, const umfpack *u, trs_factors *f, int64_t n, void *Numeric,
                       bool *scalable)
 {
@@ -234,13 +240,16 @@ static int mat_new(trs_lu *lu, trs_mat *m, const umfpack *u, int64_t n, int64_t 
     return m->ptr && m->idx && m->val ? TRS_OK : TRS_EMEM;
 }
 
-/* n < 2^31: indices need 32 bits only. */
+/* Keep the indices in 32 bits, which are enough because n < 2^31. */
 static int narrow(trs_lu *lu, trs_mat *m)
 {
     const int64_t *from = m->idx;
     int32_t *to = trs_lu_alloc(lu, m->nnz, sizeof *to, "the indices of a factor");
     if (!to) return TRS_EMEM;
-    for (int64_t p = 0; p < m->nnz; p++) to[p] = (int32_t)from[p];
+    for (int64_t p = 0; p < m->nnz; p++) {
+        TRS_ASSERT(from[p] >= 0 && from[p] < m->n);
+        to[p] = (int32_t)from[p];
+    }
     trs_lu_free(lu, (void *)m->idx);
     m->idx = to;
     m->idx_bits = 32;
@@ -265,7 +274,7 @@ static int take_triangles(trs_lu *lu, const umfpack *u, trs_factors *f, int64_t 
     return TRS_OK;
 }
 
-/* One numeric factorisation with the scaling that Control says. */
+/* Factor once, with the scaling that Control asks for. */
 static int attempt(trs_lu *lu, const trs_csc *A, umfpack *u, trs_factors *f, bool *scalable)
 {
     void *Numeric = NULL;

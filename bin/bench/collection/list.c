@@ -1,0 +1,147 @@
+/* list.c: the names to run over: a folder becomes the matrices in it and below it, in the order of
+ * their names, without the right-hand sides that lie beside them.  Links to folders are not
+ * followed, for they may lead back. */
+#include "config.h"
+
+#include "list.h"
+
+#include "bin/common/files.h"
+#include "bin/common/message.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static int list_add(name_list *l, const char *dir, const char *name)
+{
+    char **grown = realloc(l->name, (size_t)(l->count + 1) * sizeof *grown);
+    if (!grown) return out_of_memory();
+    l->name = grown;
+    size_t size = strlen(name) + (dir ? strlen(dir) + 1 : 0) + 1;
+    char *text = l->name[l->count] = malloc(size);
+    if (!text) return out_of_memory();
+    snprintf(text, size, "%s%s%s", dir ? dir : "", dir ? "/" : "", name);
+    l->count++;
+    return EXIT_GOOD;
+}
+
+static bool ends_in(const char *name, const char *end)
+{
+    const size_t length = strlen(name), l = strlen(end);
+    return length > l && !strcmp(name + length - l, end);
+}
+
+/* Is it x.mtx, x.mtx.gz and so on, x.tar.gz of the SuiteSparse collection, or x.trs? */
+static bool is_matrix(const char *name)
+{
+    const char *mtx = strstr(name, ".mtx");
+    if (mtx && (mtx[4] == '\0' || mtx[4] == '.')) return true;
+    return ends_in(name, ".tar.gz") || ends_in(name, ".trs");
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static int walk(name_list *l, const char *dir);
+
+/* Goes down into a folder, takes a matrix, and leaves out everything else. */
+static int list_entry(name_list *l, const char *dir, const char *name)
+{
+    struct stat st;
+    if (name[0] == '.') return EXIT_GOOD;
+    int code = list_add(l, dir, name);
+    if (code) return code;
+    char *path = l->name[l->count - 1];
+    const bool down = !lstat(path, &st) && S_ISDIR(st.st_mode);
+    if (!down && is_matrix(name)) return EXIT_GOOD;
+    l->count--;
+    if (down) walk(l, path); /* a folder that cannot be opened stops nothing else */
+    free(path);
+    return EXIT_GOOD;
+}
+
+static int walk(name_list *l, const char *dir)
+{
+    int code = EXIT_GOOD;
+    DIR *d = opendir(dir);
+    if (!d) return complain("%s: %s", dir, strerror(errno)), EXIT_USAGE;
+    for (struct dirent *e; !code && (e = readdir(d));) code = list_entry(l, dir, e->d_name);
+    closedir(d);
+    return code;
+}
+
+/* ---- right-hand sides ------------------------------------------------------------------------ */
+
+/* The end of NAME in NAME_b.mtx, NAME_rhs1.mtx.gz and so on, which are the right-hand sides of
+ * NAME.mtx in the SuiteSparse collection; NULL: by its name it is none. */
+static const char *end_of_matrix(const char *name)
+{
+    const char *mtx = strstr(base_name(name), ".mtx"), *end = mtx;
+    if (!mtx) return NULL;
+    while (end > name && end[-1] >= '0' && end[-1] <= '9') end--;
+    if (end - name > 2 && !strncmp(end - 2, "_b", 2)) return end - 2;
+    if (end - name > 4 && !strncmp(end - 4, "_rhs", 4)) return end - 4;
+    return NULL;
+}
+
+/* Is its matrix one of the names from there on? */
+static bool is_right_hand_side(const name_list *l, int from, const char *name)
+{
+    const char *end = end_of_matrix(name);
+    const size_t length = end ? (size_t)(end - name) : 0;
+    for (int k = from; k < l->count && end; k++)
+        if (!strncmp(l->name[k], name, length) && !strncmp(l->name[k] + length, ".mtx", 4))
+            return true;
+    return false;
+}
+
+/* Drops those that lie beside their matrix.  All are judged before the first goes. */
+static int drop_right_hand_sides(name_list *l, int from)
+{
+    bool *drop = calloc((size_t)(l->count - from) + 1, sizeof *drop);
+    int left = from;
+    if (!drop) return out_of_memory();
+    for (int k = from; k < l->count; k++) drop[k - from] = is_right_hand_side(l, from, l->name[k]);
+    for (int k = from; k < l->count; k++)
+        if (drop[k - from]) free(l->name[k]);
+        else l->name[left++] = l->name[k];
+    l->count = left;
+    free(drop);
+    return EXIT_GOOD;
+}
+
+static int list_directory(name_list *l, const char *dir)
+{
+    const int before = l->count;
+    int code = walk(l, dir);
+    if (!code && l->count == before)
+        return complain("%s: no matrices in this directory", dir), EXIT_USAGE;
+    if (!code) code = drop_right_hand_sides(l, before);
+    if (!code) qsort(l->name + before, (size_t)(l->count - before), sizeof *l->name, by_name);
+    return code;
+}
+
+int list_names(char *const *names, int count, name_list *l)
+{
+    struct stat st;
+    int code = EXIT_GOOD;
+    *l = (name_list){0};
+    for (int k = 0; k < count && !code; k++) {
+        const char *name = names[k];
+        bool dir = !stat(name, &st) && S_ISDIR(st.st_mode);
+        code = dir ? list_directory(l, name) : list_add(l, NULL, name);
+        l->directory = l->directory || dir;
+    }
+    return code;
+}
+
+void list_free(name_list *l)
+{
+    for (int k = 0; k < l->count; k++) free(l->name[k]);
+    free(l->name);
+}

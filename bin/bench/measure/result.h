@@ -1,0 +1,104 @@
+/* result.h: what was measured: a result is a triangle, a cell one solver on it.
+ *
+ * All results of triangles of a run have the same solvers in the same order, so that cell k belongs
+ * to the same solver everywhere.  A result that has a trouble has no cells. */
+#ifndef TRS_BIN_BENCH_RESULT_H
+#define TRS_BIN_BENCH_RESULT_H
+
+#include "bin/common/timing.h"
+#include "trisolve-sparse.h"
+
+#include <stdbool.h>
+
+enum { NAME_SIZE = 512 }; /* of the name of a triangle, its end included */
+
+typedef struct cell { /* one solver on one triangle; all times in seconds */
+    trs_solver_info solver;
+    bool auto_host, auto_device; /* it is the automatic choice for B and X on that side */
+    int status;                  /* of the first call that failed, with its sentence: */
+    char message[320];
+    trs_info info;      /* of the plan, without its strings */
+    char levels_by[64]; /* trs_info.analysis */
+    double analysis;    /* by the vendor's library where it has one, else of the levels */
+    double setup;       /* the rest of trs_plan_analyse */
+    double update;
+    double factor; /* the part of update that makes L and U; 0: there is none */
+    int block;     /* of the solvers that TRS_LU_BLOCK sets the block size of; 0: its default */
+    spread solve;
+    trs_error error;
+    bool accurate; /* its backward error is within the bound of its precision */
+} cell;
+
+typedef struct io_figures { /* of --io: one file; times in seconds */
+    int runs;
+    int64_t bytes;   /* of its text, unpacked */
+    int64_t packed;  /* of the file */
+    int64_t written; /* of its copy */
+    double total;    /* reading, of which: */
+    double parse, build;
+    double write;
+} io_figures;
+
+typedef struct result { /* one triangle, or why there is none */
+    const char *name;   /* of the file without its folders, and L or U for a factor */
+    const char *file;   /* the matrix, with its folders, or KIND:SIZE; NULL: of --dense */
+    char trouble[400];  /* why there are no cells; "": there are */
+    char problem[64];   /* trs_mm.problem */
+    unsigned kind;
+    trs_dtype dtype;
+    int64_t n, nnz, levels, widest, longest; /* as in trs_info */
+    double sweep;    /* seconds that the levels take by a sweep over the rows; 0: not measured */
+    double sort;     /* ... by a topological sort of the columns */
+    char costs[200]; /* where the cost model has its numbers from */
+    double alloc;    /* --dense with a GPU: seconds to allocate A, b, x there; else 0 */
+    double copy;     /* ... to copy A and b there, and x back */
+    io_figures *io;  /* of --io; else NULL */
+    int count;
+    cell *cells; /* [count] */
+} result;
+
+void result_free(result *r);
+
+/* Of --dense: is it one of the triangles, and not one of the general matrices? */
+bool is_triangle(const result *r);
+
+/* The backward error that the solver promises to keep small. */
+double promised_error(const cell *c);
+bool promises_normwise(const cell *c);
+
+/* Who takes the results, one after the other.  A return value that is not EXIT_GOOD ends the run
+ * with it. */
+typedef struct taker {
+    int (*take)(void *user, const result *r);
+    void *user;
+} taker;
+
+/* ---- times and ratios ------------------------------------------------------------------------ */
+
+double total(const cell *c); /* analysis + one solve, as in the seed's table */
+
+/* Seconds from A and b to x where they lie: the solve, and for a general matrix the factorisation
+ * before. */
+double seconds_to_solve(const result *r, const cell *c);
+
+/* The cell of a solver with that block size that did not fail; NULL: there is none. */
+const cell *find_cell(const result *r, const char *solver, int block);
+
+/* Seconds over those of a reference in the same result; NaN when either did not run. */
+double over_solve(const result *r, const cell *c, const char *reference);
+double over_total(const result *r, const cell *c, const char *reference);
+
+/* ---- many results ---------------------------------------------------------------------------- */
+
+typedef struct result_list {
+    int count;
+    result *r; /* [count] copies; those with a trouble have no cells */
+} result_list;
+
+int result_list_add(result_list *l, const result *r); /* an exit code */
+void result_list_free(result_list *l);
+
+/* The first result that has cells; NULL: there is none. */
+const result *first_solved(const result_list *l);
+
+#endif

@@ -1,0 +1,256 @@
+/* page.c: --html: one page that needs no other file: where it was measured, a summary, the figures
+ * where gnuplot is installed, and a table for each matrix.  What a visitor wants first stands
+ * first, so the page is written when all results are there. */
+#include "config.h"
+
+#include "page.h"
+
+#include "base/debug.h"
+#include "base/noun.h"
+#include "bin/bench/figures/figures.h"
+#include "bin/bench/report/output.h"
+#include "bin/bench/report/text.h"
+#include "bin/common/message.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct html {
+    output out;
+    result_list all;
+} html;
+
+/* A table that is wider than the window scrolls by itself, with its first column in sight; the page
+ * never does.  Figures are drawn on white; on a dark page their lightness is inverted. */
+static const char style[] =
+    ":root{color-scheme:light dark;--ink:#1c1e21;--paper:#fff;--faint:#5f6670;--line:#d8dce1;"
+    "--shade:#f3f5f7;--link:#0b57a4;--bad:#b3261e}\n"
+    "@media(prefers-color-scheme:dark){:root{--ink:#e3e5e8;--paper:#16181b;--faint:#9aa2ac;"
+    "--line:#363b42;--shade:#1f2327;--link:#7fb8f5;--bad:#ff8a80}"
+    "figure svg{filter:invert(.91) hue-rotate(180deg)}}\n"
+    "body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);"
+    "max-width:68rem;margin:0 auto;padding:1rem}\n"
+    "h1{font-size:1.5rem;margin:.3em 0}\n"
+    "h2{font-size:1.25rem;margin:2em 0 .5em;border-bottom:1px solid var(--line)}\n"
+    "h3{font-size:1rem;margin:1.8em 0 0;overflow-wrap:anywhere}p{margin:.4em 0}\n"
+    "a{color:var(--link);text-decoration:none}a:hover{text-decoration:underline}\n"
+    ".why,small,figcaption{color:var(--faint)}.bad,.bad td{color:var(--bad)}\n"
+    "nav ul,.facts{list-style:none;padding:0;margin:.8em 0;display:flex;flex-wrap:wrap;"
+    "gap:.4em 1.2em}\n"
+    ".facts{gap:.6em}.facts li{background:var(--shade);border-radius:6px;padding:.4em .8em}"
+    ".facts b{font-size:1.25rem;margin-right:.2em}\n"
+    ".wide{overflow-x:auto;margin:.5em 0}figure div{overflow:auto;max-height:90vh}\n"
+    "table{border-collapse:collapse;font-variant-numeric:tabular-nums}\n"
+    "td,th{padding:.15em .7em;text-align:right;vertical-align:top;white-space:nowrap}\n"
+    "th{font-weight:600;box-shadow:inset 0 -1px var(--faint)}\n"
+    "tr:nth-child(2n+3) td{background:var(--shade)}\n"
+    "td:first-child,th:first-child{text-align:left;position:sticky;left:0;"
+    "background:var(--paper)}\n"
+    "td.why,th.why,.word{text-align:left}td.why{white-space:normal;min-width:16em}\n"
+    "tr.best td{font-weight:600}td small{font-weight:400;margin-left:.4em}\n"
+    "tr:target td,:target>h3{background:#fd05}\n"
+    "figure{margin:1.5em 0}figure svg{display:block;width:100%;max-width:860px;min-width:520px;"
+    "height:auto}figcaption{max-width:54rem}\n"
+    "@media(max-width:40rem){body{padding:.7rem}td,th{padding:.15em .45em;font-size:14px}"
+    "td:first-child{min-width:9em;max-width:11em;white-space:normal;overflow-wrap:anywhere}"
+    "td small{display:block;margin:0}}\n";
+
+void put_text(FILE *f, const char *text)
+{
+    for (; *text; text++)
+        if (*text == '<') fputs("&lt;", f);
+        else if (*text == '&') fputs("&amp;", f);
+        else if (*text == '"') fputs("&quot;", f);
+        else fputc((unsigned char)*text < ' ' ? ' ' : *text, f);
+}
+
+void put_number(FILE *f, double v)
+{
+    char t[32];
+    fprintf(f, "<td>%s</td>", number(t, sizeof t, v));
+}
+
+int number_of(const page *p, const result *r)
+{
+    TRS_ASSERT(r >= p->all->r && r < p->all->r + p->all->count);
+    return (int)(r - p->all->r) + 1;
+}
+
+void put_link(const page *p, const result *r)
+{
+    fprintf(p->f, "<a href=\"#m%d\">", number_of(p, r));
+    put_text(p->f, r->name);
+    fputs("</a>", p->f);
+}
+
+/* ---- figures --------------------------------------------------------------------------------- */
+
+/* Writes the svg element, without what stands before it in a file of its own, and with the title of
+ * the figure, which is read to those who cannot see it; false: it could not be drawn. */
+static bool put_svg(FILE *f, const figure *one)
+{
+    char line[4096];
+    bool inside = false;
+    FILE *svg = tmpfile();
+    if (!svg) return false;
+    const bool drawn = draw(one->script, svg);
+    rewind(svg);
+    while (drawn && fgets(line, sizeof line, svg)) {
+        inside = inside || !strncmp(line, "<svg", 4);
+        if (!inside) continue;
+        if (strncmp(line, "<title>", 7)) fputs(line, f);
+        else fputs("<title>", f), put_text(f, one->title), fputs("</title>\n", f);
+    }
+    fclose(svg);
+    return inside;
+}
+
+static bool put_figure(FILE *f, const figure *one)
+{
+    fprintf(f, "<figure id=\"figure-%s\"><div>\n", one->file);
+    const bool drawn = put_svg(f, one);
+    fputs("</div>", f);
+    if (*one->caption) {
+        fputs("<figcaption>", f);
+        put_text(f, one->caption);
+        fputs("</figcaption>", f);
+    }
+    fputs("</figure>\n", f);
+    return drawn;
+}
+
+/* Draws all figures into a file of their own, since the contents, which stand before them in the
+ * page, name only what could be drawn; NULL: there are none, or they could not be drawn. */
+static FILE *draw_figures(const figure_list *l)
+{
+    FILE *drawn = l->count ? tmpfile() : NULL;
+    for (int k = 0; k < l->count && drawn; k++) {
+        if (put_figure(drawn, &l->figure[k])) continue;
+        fclose(drawn);
+        drawn = NULL;
+    }
+    if (l->count && !drawn) complain("--html: gnuplot is not here, or failed: no figures");
+    return drawn;
+}
+
+static void put_figures(FILE *f, FILE *drawn)
+{
+    char some[4096];
+    fputs("<section id=\"figures\"><h2>Figures</h2>\n", f);
+    if (!drawn) fputs("<p>gnuplot is not here, or failed: no figures.</p>\n", f);
+    else rewind(drawn);
+    for (size_t n; drawn && (n = fread(some, 1, sizeof some, drawn)) > 0;) fwrite(some, 1, n, f);
+    fputs("</section>\n", f);
+}
+
+/* ---- the page -------------------------------------------------------------------------------- */
+
+/* Where the solvers found B and X. */
+static const char *where(const settings *s)
+{
+    if (s->on_host || s->device == TRS_HOST) return "B and X on the host";
+    return "GPU solvers find B and X in device memory";
+}
+
+static void put_head(const page *p)
+{
+    const host *h = p->host;
+    FILE *f = p->f;
+    fprintf(f,
+            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+            "<title>trisolve-bench, %s</title>\n<style>%s</style></head><body>\n"
+            "<h1>trisolve-bench</h1>\n<p>Version %s, %s<br>GPU: ",
+            h->date, style, trs_version(), h->date);
+    put_text(f, h->gpu);
+    fputs("<br>CPU: ", f);
+    put_text(f, h->cpu);
+    fprintf(f,
+            ", %d %s</p>\n<p>Times in ms, medians, warm; %s. Bold: the fastest solve. A ratio "
+            "below 1 is faster.</p>\n",
+            h->threads, trs_noun(h->threads, "thread", "threads"), where(p->settings));
+}
+
+/* --dense has no sections on choices: its two families have different solvers, and nothing is
+ * chosen. */
+static bool has_choices(const page *p)
+{
+    return first_solved(p->all) && !p->settings->dense;
+}
+
+static void put_contents(const page *p, const figure_list *l, bool drawn)
+{
+    FILE *f = p->f;
+    fputs("<nav><ul><li><a href=\"#summary\">Summary</a></li>", f);
+    if (has_choices(p)) fputs("<li><a href=\"#solvers\">Solvers</a></li>", f);
+    if (l->count) fputs("<li><a href=\"#figures\">Figures</a>", f);
+    for (int k = 0; k < l->count && drawn; k++)
+        fprintf(f, "%s <a href=\"#figure-%s\">%s</a>", k ? "," : ":", l->figure[k].file,
+                l->figure[k].file);
+    if (l->count) fputs("</li>", f);
+    if (has_choices(p)) fputs("<li><a href=\"#slow\">Where the choice is slow</a></li>", f);
+    if (has_failed(p)) fputs("<li><a href=\"#failed\">Refused or inaccurate</a></li>", f);
+    fputs("<li><a href=\"#matrices\">Matrices</a></li></ul></nav>\n", f);
+}
+
+static void put_page(const page *p, const figure_list *l, FILE *drawn)
+{
+    put_head(p);
+    put_contents(p, l, drawn != NULL);
+    put_summary(p);
+    if (has_choices(p)) put_solvers(p);
+    if (l->count) put_figures(p->f, drawn);
+    if (has_choices(p)) put_slow(p);
+    put_failed(p);
+    put_every_line(p);
+    for (int i = 0; i < p->all->count; i++)
+        if (p->all->r[i].count) put_section(p, &p->all->r[i]);
+    fputs("</body></html>\n", p->f);
+}
+
+static int write_page(const page *p)
+{
+    figure_list l;
+    int code = make_figures(p->settings, p->all, &l);
+    FILE *drawn = code ? NULL : draw_figures(&l);
+    if (!code) put_page(p, &l, drawn);
+    if (drawn) fclose(drawn);
+    figures_free(&l);
+    return code;
+}
+
+/* ---- the reporter ---------------------------------------------------------------------------- */
+
+static bool wanted(const session *s)
+{
+    return s->outputs.html != NULL;
+}
+
+static int begin(const session *s, void **data)
+{
+    html *h = calloc(1, sizeof *h);
+    if (!h) return out_of_memory();
+    const int code = file_open(&h->out, s->outputs.html);
+    if (code) free(h);
+    else *data = h;
+    return code;
+}
+
+static int add(const session *s, void *data, const result *r)
+{
+    (void)s;
+    return result_list_add(&((html *)data)->all, r);
+}
+
+static int end(const session *s, void *data, bool complete)
+{
+    html *h = data;
+    const page p = {h->out.f, &s->settings, &s->host, &h->all};
+    int code = complete ? write_page(&p) : EXIT_GOOD;
+    const int closed = file_close(&h->out, complete && !code);
+    result_list_free(&h->all);
+    free(h);
+    return code ? code : closed;
+}
+
+const reporter reporter_html = {wanted, begin, add, end};

@@ -1,0 +1,154 @@
+/* table.c: the table of a matrix, with a line for each solver.  A column that would hold dashes
+ * alone is left out. */
+#include "config.h"
+
+#include "page.h"
+
+#include "base/noun.h"
+#include "bin/bench/measure/summary.h"
+#include "bin/bench/report/text.h"
+#include "bin/common/numbers.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+/* ---- columns --------------------------------------------------------------------------------- */
+
+static double analysis(const result *r, const cell *c)
+{
+    (void)r;
+    return 1e3 * c->analysis;
+}
+
+static double setup(const result *r, const cell *c)
+{
+    (void)r;
+    return 1e3 * c->setup;
+}
+
+static double update(const result *r, const cell *c)
+{
+    (void)r;
+    return 1e3 * c->update;
+}
+
+static double factor(const result *r, const cell *c)
+{
+    (void)r;
+    return c->factor > 0 ? 1e3 * c->factor : (double)NAN;
+}
+
+static double solve(const result *r, const cell *c)
+{
+    (void)r;
+    return 1e3 * c->solve.median;
+}
+
+static double over_cusparse(const result *r, const cell *c)
+{
+    return over_solve(r, c, "cusparse");
+}
+
+static double over_serial(const result *r, const cell *c)
+{
+    return over_solve(r, c, "cpu-serial");
+}
+
+static const struct column {
+    const char *name;
+    double (*value)(const result *r, const cell *c); /* NaN: there is none */
+} columns[] = {
+    {"analysis", analysis},       {"setup", setup}, {"update", update},
+    {"factor", factor},           {"solve", solve}, {"/cusparse", over_cusparse},
+    {"/cpu-serial", over_serial},
+};
+
+enum { COLUMNS = sizeof columns / sizeof columns[0] };
+
+static bool has_numbers(const result *r, const struct column *one)
+{
+    for (int k = 0; k < r->count; k++)
+        if (!r->cells[k].status && !isnan(one->value(r, &r->cells[k]))) return true;
+    return false;
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+static void put_name(FILE *f, const cell *c)
+{
+    put_text(f, c->solver.name);
+    if (c->block) fprintf(f, "/%d", c->block);
+    if (c->auto_host || c->auto_device)
+        fprintf(f, " <small>choice for %s%s%s</small>", c->auto_host ? "the host" : "",
+                c->auto_host && c->auto_device ? ", " : "", c->auto_device ? "the device" : "");
+}
+
+/* The time has the letter of the analysis that found the levels behind it. */
+static void put_analysis(FILE *f, const cell *c)
+{
+    char t[32];
+    fprintf(f, "<td>%s %c</td>", number(t, sizeof t, 1e3 * c->analysis), levels_mark(c));
+}
+
+static void put_line(FILE *f, const result *r, const cell *c, bool best, int shown)
+{
+    fputs(best ? "<tr class=\"best\"><td>" : "<tr><td>", f);
+    put_name(f, c);
+    fputs("</td>", f);
+    if (c->status) {
+        fprintf(f, "<td colspan=\"%d\" class=\"why\">refused: ", shown + 1);
+        put_text(f, c->message);
+        fputs("</td></tr>\n", f);
+        return;
+    }
+    for (int k = 0; k < COLUMNS; k++)
+        if (columns[k].value == analysis) put_analysis(f, c);
+        else if (has_numbers(r, &columns[k])) put_number(f, columns[k].value(r, c));
+    fprintf(f, "<td>%.1e%s%s</td></tr>\n", promised_error(c), promises_normwise(c) ? " N" : "",
+            c->accurate ? "" : " inaccurate");
+}
+
+static void put_table(const page *p, const result *r)
+{
+    const cell *best = find_choice(p->settings, r).best;
+    FILE *f = p->f;
+    int shown = 0;
+    fputs("<div class=\"wide\"><table><tr><th>solver</th>", f);
+    for (int k = 0; k < COLUMNS; k++) {
+        if (!has_numbers(r, &columns[k])) continue;
+        fprintf(f, "<th>%s</th>", columns[k].name);
+        shown++;
+    }
+    fputs("<th>error</th></tr>\n", f);
+    for (int k = 0; k < r->count; k++) put_line(f, r, &r->cells[k], &r->cells[k] == best, shown);
+    fputs("</table></div>\n", f);
+}
+
+static void put_features(const page *p, const result *r)
+{
+    const settings *s = p->settings;
+    char t[2][32];
+    fprintf(p->f,
+            "%s, n %" PRId64 ", nnz %" PRId64 ", %" PRId64 " %s, widest %" PRId64
+            ", longest row %" PRId64 "; %s, op %s, %d %s",
+            kind_name(r->kind), r->n, r->nnz, r->levels, trs_noun(r->levels, "level", "levels"),
+            r->widest, r->longest, dtype_name(r->dtype), op_name(s->op), s->nrhs,
+            trs_noun(s->nrhs, "right-hand side", "right-hand sides"));
+    if (r->sweep > 0)
+        fprintf(p->f, "; levels by rows (R) %s ms, by columns (C) %s ms",
+                number(t[0], sizeof t[0], 1e3 * r->sweep),
+                number(t[1], sizeof t[1], 1e3 * r->sort));
+}
+
+void put_section(const page *p, const result *r)
+{
+    FILE *f = p->f;
+    fprintf(f, "<section id=\"m%d\"><h3>", number_of(p, r));
+    put_text(f, r->name);
+    fputs("</h3>\n<p>", f);
+    if (*r->problem) put_text(f, r->problem), fputs("; ", f);
+    put_features(p, r);
+    fputs("</p>\n", f);
+    put_table(p, r);
+    fputs("</section>\n", f);
+}

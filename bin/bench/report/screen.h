@@ -1,0 +1,12 @@
+/* screen.h: what the reports on the screen have in common. */
+#ifndef TRS_BIN_BENCH_SCREEN_H
+#define TRS_BIN_BENCH_SCREEN_H
+
+#include "bin/bench/measure/host.h"
+
+void print_host(const host *h); /* the head of a table */
+
+/* Shows what was printed, with a sentence and an exit code when that fails. */
+int flush_screen(void);
+
+#endif

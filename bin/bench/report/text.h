@@ -1,0 +1,20 @@
+/* text.h: numbers and names as the reports write them. */
+#ifndef TRS_BIN_BENCH_TEXT_H
+#define TRS_BIN_BENCH_TEXT_H
+
+#include "bin/bench/measure/result.h"
+
+const char *op_name(trs_op op);
+const char *kind_name(unsigned kind);
+
+/* The analysis that found the levels, as a letter: R by rows, C by columns, D on the device; or a
+ * blank. */
+char levels_mark(const cell *c);
+
+/* v with four digits, into text [size]; a dash for a NaN. */
+const char *number(char *text, size_t size, double v);
+
+/* 10^6 bytes a second; NaN: there was no time. */
+double megabytes_a_second(int64_t bytes, double seconds);
+
+#endif

@@ -1,0 +1,208 @@
+/* run.c: everything that is named is measured and reported; the exit status tells how that went. */
+#include "config.h"
+
+#include "run.h"
+
+#include "bin/common/message.h"
+#include "collection/filter.h"
+#include "collection/journal.h"
+#include "collection/list.h"
+#include "measure/dense.h"
+#include "measure/io.h"
+#include "measure/triangle.h"
+
+#include <stdlib.h>
+
+typedef struct runner {
+    const arguments *args;
+    const settings *settings;
+    reports reports;
+    name_list names;
+    int measured; /* triangles, or files */
+    int left_out; /* by --filter */
+    bool bad_file, inaccurate;
+} runner;
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+/* Gives a result to every reporter, and writes down what it means for the exit status. */
+static int add(void *user, const result *one)
+{
+    runner *r = user;
+    for (int k = 0; k < one->count && !*one->trouble; k++) {
+        const cell *c = &one->cells[k];
+        if (!c->status && !c->accurate) r->inaccurate = true;
+    }
+    if (!*one->trouble) r->measured++;
+    return reports_add(&r->reports, one);
+}
+
+/* ---- matrices in this process ---------------------------------------------------------------- */
+
+static int run_triangle(runner *r, const char *file, const input *in, int k)
+{
+    result one;
+    measure_triangle(r->settings, in->name[k], &in->T[k], &one);
+    one.file = file;
+    snprintf(one.problem, sizeof one.problem, "%s", in->file.problem);
+    const int code = add(r, &one);
+    result_free(&one);
+    return code;
+}
+
+static int add_trouble(runner *r, const char *file, const input *in)
+{
+    result trouble = {.name = in->name[0], .file = file};
+    snprintf(trouble.problem, sizeof trouble.problem, "%s", in->file.problem);
+    snprintf(trouble.trouble, sizeof trouble.trouble, "%s", in->message);
+    if (in->bad_file) complain("%s", in->message), r->bad_file = true;
+    return add(r, &trouble);
+}
+
+static int run_name(runner *r, const char *name)
+{
+    input in;
+    progress(r->settings, name, "reading");
+    const int rc = input_open(r->settings, &r->args->wanted, name, &in);
+    progress(r->settings, NULL, NULL);
+    r->left_out += in.left_out;
+    int code = rc ? add_trouble(r, name, &in) : EXIT_GOOD;
+    for (int k = 0; k < in.count && !rc && !code; k++) code = run_triangle(r, name, &in, k);
+    input_close(&in);
+    return code;
+}
+
+/* Keeps the names that pass the filter.  Sizes and kinds are looked at when the matrix is read. */
+static void filter_names(runner *r)
+{
+    name_list *l = &r->names;
+    int left = 0;
+    for (int k = 0; k < l->count; k++)
+        if (filter_takes_name(r->args->wanted.filter, l->name[k])) l->name[left++] = l->name[k];
+        else free(l->name[k]);
+    l->count = left;
+}
+
+static int run_here(runner *r)
+{
+    int code = EXIT_GOOD;
+    warm_up(r->settings);
+    for (int k = 0; k < r->names.count && !code; k++) code = run_name(r, r->names.name[k]);
+    return code;
+}
+
+/* ---- each matrix in a process of its own ----------------------------------------------------- */
+
+/* Shows "12 of 2800, about 3.5 h to go". */
+static void show_remaining(const runner *r, const char *name, int done, int all, double seconds)
+{
+    char step[100];
+    const double left = done ? seconds / done * (all - done) : 0;
+    int n = snprintf(step, sizeof step, "%d of %d", done + 1, all);
+    if (left > 5400)
+        snprintf(step + n, sizeof step - (size_t)n, ", about %.1f h to go", left / 3600);
+    else if (left > 90)
+        snprintf(step + n, sizeof step - (size_t)n, ", about %.0f min to go", left / 60);
+    else if (left > 0) snprintf(step + n, sizeof step - (size_t)n, ", about %.0f s to go", left);
+    progress(r->settings, name, step);
+}
+
+/* Runs the matrix, unless an earlier run has got to it; *ran says which. */
+static int run_apart(runner *r, journal *j, const char *name, bool *ran)
+{
+    buffer b = {0};
+    ending e = {.whole = 0};
+    int code = EXIT_GOOD;
+    *ran = !journal_find(j, name, &b);
+    if (*ran) {
+        b = (buffer){0};
+        code = run_child(r->settings, &r->args->processes, name, &b);
+        if (!code) code = journal_add(j, name, &b);
+    }
+    progress(r->settings, NULL, NULL);
+    if (!code) code = wire_receive(r->settings, name, &b, (taker){add, r}, &e);
+    r->bad_file = r->bad_file || e.bad_file;
+    r->left_out += e.left_out;
+    if (*ran) free(b.p);
+    return code;
+}
+
+static int run_all_apart(runner *r)
+{
+    const outputs *o = &r->args->session.outputs;
+    const char *first[] = {o->csv, o->json, o->html, NULL};
+    int file = 0, done = 0, known = 0;
+    while (file < 3 && !first[file]) file++;
+    journal j;
+    int code = journal_open(&j, &r->args->processes, first[file]);
+    const double begun = now();
+    for (int k = 0; k < r->names.count && !code; k++) {
+        bool ran = false;
+        show_remaining(r, r->names.name[k], done, r->names.count - known, now() - begun);
+        code = run_apart(r, &j, r->names.name[k], &ran);
+        if (ran) done++;
+        else known++;
+    }
+    journal_close(&j, !code);
+    return code;
+}
+
+/* ---- a run ----------------------------------------------------------------------------------- */
+
+static int run_what_is_asked(runner *r)
+{
+    const settings *s = r->settings;
+    const taker to = {add, r};
+    if (s->io) return run_io(s, r->names.name, r->names.count, to);
+    if (r->args->apart || (r->names.directory && !r->args->session.outputs.child))
+        return run_all_apart(r);
+    if (!s->dense) return run_here(r);
+    warm_up(s);
+    return run_dense(s, to);
+}
+
+/* A child says at last how its results end. */
+static int end_child(const runner *r, int code)
+{
+    buffer b = {0};
+    if (!code) code = wire_end(&b, r->bad_file, r->left_out > 0);
+    if (!code) code = wire_send(r->args->session.outputs.child, &b);
+    free(b.p);
+    return code;
+}
+
+/* Says what is to be said at the end; returns the exit code. */
+static int conclude(const runner *r, int named, int code)
+{
+    if (r->left_out) complain("%d of %d left out by --filter", r->left_out, named);
+    if (code) return code;
+    if (!r->measured) {
+        complain(r->settings->io ? "there was no file to read" : "there was no triangle to solve");
+        return EXIT_USAGE;
+    }
+    if (r->inaccurate) complain("some backward error is too large");
+    if (r->bad_file) return EXIT_USAGE;
+    return r->inaccurate ? EXIT_INACCURATE : EXIT_GOOD;
+}
+
+static int run_and_report(runner *r)
+{
+    const int named = r->names.count;
+    filter_names(r);
+    if (!r->settings->io) r->left_out = named - r->names.count;
+    int code = reports_begin(&r->reports, &r->args->session);
+    if (!code) code = run_what_is_asked(r);
+    const int closed = reports_end(&r->reports, !code);
+    if (!code) code = closed;
+    return r->args->session.outputs.child ? end_child(r, code) : conclude(r, named, code);
+}
+
+int run(const arguments *a)
+{
+    const settings *s = &a->session.settings;
+    runner r = {.args = a, .settings = s};
+    int code = s->dense ? EXIT_GOOD : list_names(s->names, s->count, &r.names);
+    if (!code) code = run_and_report(&r);
+    list_free(&r.names);
+    return code;
+}

@@ -1,0 +1,39 @@
+/* args.h: the command line of trisolve-sparse. */
+#ifndef TRS_BIN_SPARSE_ARGS_H
+#define TRS_BIN_SPARSE_ARGS_H
+
+#include "trisolve-sparse.h"
+
+#include <stdbool.h>
+
+typedef struct arguments {
+    const char *matrix;
+    const char *rhs;    /* the file of B; NULL: that in the archive of the matrix, or one is made */
+    const char *output; /* the file that x is written to; NULL: none */
+    const char *solver; /* NULL: it is chosen */
+    bool measure;       /* ... by solving with the cheapest candidates */
+    bool factor;        /* even a triangle is factored */
+    const char *method; /* of factoring; NULL: it is chosen */
+    unsigned kind;      /* TRS_LOWER or TRS_UPPER, TRS_UNIT, as asked for */
+    trs_op op;
+    bool single; /* solve in single precision */
+    int repeat, threads;
+    int refine;       /* steps at most; -1: was not said */
+    bool cond;        /* estimate the condition */
+    bool det;         /* compute the determinant */
+    double tolerance; /* of the backward error; 0: by precision */
+    bool bitwise;
+    const char *save_plan, *load_plan; /* files; NULL: none */
+    trs_pivot pivot;
+    double pivot_value; /* of TRS_PIVOT_REPLACE */
+    bool json, quiet;
+    bool low_memory;
+    int64_t memory; /* bytes that reading may take; 0: the default */
+} arguments;
+
+/* Leaves after --help, --version and --list-solvers, and after wrong use with EXIT_USAGE. */
+void parse_arguments(int argc, char **argv, arguments *a);
+
+bool is_incomplete(const char *method); /* ilu0 or ic0 */
+
+#endif

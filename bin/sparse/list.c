@@ -1,0 +1,39 @@
+/* list.c: --list-solvers: the table of solvers. */
+#include "config.h"
+
+#include "report.h"
+
+#include "bin/common/exits.h"
+
+static const char *yes(unsigned has)
+{
+    return has ? "yes" : "-";
+}
+
+static void list_family(int general)
+{
+    trs_solver_info s;
+    for (int k = 0; trs_solver_get(k, &s) == TRS_OK; k++) {
+        if (s.general != general) continue;
+        printf("  %-20s %-5s %-4s %-4s %-5s %-12s %s\n", s.name, s.needs,
+               yes(s.caps & TRS_CAP_BITWISE), yes(s.caps & TRS_CAP_ROW_MAJOR),
+               yes(s.caps & TRS_CAP_CAPTURE),
+               s.accuracy == TRS_SUBSTITUTION ? "substitution" : "inverting", s.about);
+        if (!s.available) printf("  %-20s not here: %s\n", "", s.why);
+    }
+}
+
+int list_solvers(void)
+{
+    printf("  %-20s %-5s %-4s %-4s %-5s %-12s %s\n", "name", "needs", "bits", "rows", "graph",
+           "error", "about");
+    printf(
+        "Triangles, sparse or full: F32, F64, C32, C64; lower, upper; N, T, H; any layout of A\n");
+    list_family(0);
+    printf("General matrices, full:\n");
+    list_family(1);
+    printf("bits: the same bits every time; rows: B and X by rows;\n"
+           "graph: can be captured in a CUDA graph; error: substitution bounds it by components,\n"
+           "inverting in the norm\n");
+    return EXIT_GOOD;
+}

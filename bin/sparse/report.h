@@ -1,0 +1,52 @@
+/* report.h: what was done and found. */
+#ifndef TRS_BIN_SPARSE_REPORT_H
+#define TRS_BIN_SPARSE_REPORT_H
+
+#include "problem.h"
+
+#include "bin/common/timing.h"
+
+#include <stdio.h>
+
+typedef struct report {
+    const arguments *args;
+    const problem *problem;
+    bool factored;
+    trs_info l, u; /* of the triangle, or of both factors; without the plan's strings: */
+    char solver[64], reason[500], costs[200];
+    bool has_u;
+    char library[32], ordering[32];
+    bool incomplete;     /* the factors are */
+    int refined;         /* steps of refinement; -1: was not tried */
+    trs_stop stopped;    /* why there were no more */
+    double omega_before; /* backward error before the first step */
+    double rcond;        /* a library's cheap estimate of 1 / condition; 0: there is none */
+    double condition;    /* 1 / condition in the 1-norm, estimated on demand; 0: was not */
+    trs_det det;         /* of the matrix, on demand */
+    int64_t pivots;      /* that could not be divided by */
+    int64_t first_pivot; /* the row of the first */
+    double seconds_read, seconds_analyse, seconds_factor;
+    spread solve;
+    trs_error error;
+    double forward; /* max |x - exact| / max |exact|; NaN: it is not known */
+    double tolerance;
+    char failure[500]; /* why x is no solution; "": it is one */
+} report;
+
+bool is_singular(const report *r); /* to working precision, as far as the condition is known */
+void explain_failure(report *r);   /* sets r->failure */
+
+void print_text(const report *r);
+int print_json(const report *r); /* an exit code */
+int list_solvers(void);          /* likewise */
+
+/* ---- what text and JSON have in common ------------------------------------------------------- */
+
+FILE *report_stream(
+    const report *r); /* x goes to standard output when asked to; the report then makes way */
+int64_t entries_of_file(const report *r);
+const char *shape_name(unsigned kind);
+const char *precision_name(const report *r);
+const char *stop_name(trs_stop stop);
+
+#endif

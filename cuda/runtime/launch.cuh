@@ -1,0 +1,65 @@
+/* launch.cuh: how many threads a launch has, what its blocks share, and what it leaves behind. */
+#ifndef TRS_LAUNCH_CUH
+#define TRS_LAUNCH_CUH
+
+extern "C" {
+#include "base/device.h"
+}
+#include "base/debug.h"
+
+#include <cuda_runtime.h>
+
+/* ---- a thread an element ------------------------------------------------------------------------- */
+
+enum { PLAIN = 256 }; /* threads of a block in which each has an element to itself */
+
+inline unsigned blocks_of(int64_t count)
+{
+    return (unsigned)((count + PLAIN - 1) / PLAIN);
+}
+
+/* ---- blocks that wait for one another --------------------------------------------------------------- */
+
+int multiprocessors(); /* of the current device */
+/* Blocks of a kernel whose blocks wait for one another: as many as are wanted, but no more than are resident on
+ * the current device at once, nor than the environment variable TRISOLVE_BLOCKS says, which is for tests.  0:
+ * not even one block fits.  A block that waited for one which the hardware does not start before others end
+ * would never be answered, hence the bound; the launch has to be a cooperative one, so that the bound is kept
+ * beside other work. */
+int waiting_blocks(const void *kernel, int threads, size_t shared, double wanted);
+
+/* Puts the failure of a launch into a sentence, and clears it, so that the next call does not report it
+ * again. */
+inline int launched()
+{
+    const cudaError_t e = cudaGetLastError();
+    if (e == cudaSuccess) return TRS_OK;
+    return trs_fail(TRS_EDEVICE, "a kernel was not launched: %s: %s", cudaGetErrorName(e),
+                    cudaGetErrorString(e));
+}
+
+/* ---- inside a block ----------------------------------------------------------------------------------- */
+
+/* s[0] = s[0] + ... + s[count-1] by halving.  All threads of the block call it, after s was written and a
+ * barrier was passed.  count is at most the size of the block; the order of the sum depends on count alone. */
+template <class T> __device__ inline void block_sum(T *s, int count)
+{
+    TRS_ASSERT(count <= (int)blockDim.x);
+    while (count > 1) {
+        int half = (count + 1) / 2;
+        if ((int)threadIdx.x < count - half)
+            s[threadIdx.x] = s[threadIdx.x] + s[threadIdx.x + half];
+        __syncthreads();
+        count = half;
+    }
+}
+
+/* Dynamic shared memory as numbers of any type.  There may be one extern declaration of it in a program, and
+ * its type would have to be the same in every kernel; hence bytes, aligned for the widest number. */
+template <class T> __device__ inline T *shared_numbers()
+{
+    extern __shared__ __align__(16) unsigned char shared_bytes[];
+    return reinterpret_cast<T *>(shared_bytes);
+}
+
+#endif

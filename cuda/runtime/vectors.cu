@@ -1,0 +1,68 @@
+/* vectors.cu: the rows of B and X in another order, or some of them left out, on the device.
+ *
+ * One thread an element; nothing is shared.  Bytes: an element read and one written, of which one at random
+ * where there is a permutation, and 4 for the permutation. */
+#include "config.h"
+
+#include "cuda.cuh"
+
+/* y(k) = x(perm(k)), or x(perm(k)) = y(k) if back; perm NULL is the identity. */
+template <class T>
+static __global__ void reorder_kernel(int32_t n, int nrhs, const int32_t *perm, view<T> x,
+                                      view<T> y, bool back)
+{
+    int64_t t = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    if (t >= (int64_t)n * nrhs) return;
+    int64_t k = t % n, r = t / n, i = perm ? perm[k] : k;
+    if (back) x(i, r) = y(k, r);
+    else y(k, r) = x(i, r);
+}
+
+static int reorder(trs_dtype t, int32_t n, int nrhs, const int32_t *perm, trs_view x, trs_view y,
+                   bool back, void *stream)
+{
+    const int threads = 256;
+    const unsigned blocks = (unsigned)(((int64_t)n * nrhs + threads - 1) / threads);
+    return for_type(t, [&](auto zero) {
+        using T = decltype(zero);
+        reorder_kernel<T><<<blocks, threads, 0, static_cast<cudaStream_t>(stream)>>>(
+            n, nrhs, perm, typed<T>(x), typed<T>(y), back);
+        return launched();
+    });
+}
+
+int trs_gpu_gather(trs_dtype t, int32_t n, int nrhs, const int32_t *perm, trs_view x, trs_view y,
+                   void *stream)
+{
+    return reorder(t, n, nrhs, perm, x, y, false, stream);
+}
+
+int trs_gpu_scatter(trs_dtype t, int32_t n, int nrhs, const int32_t *perm, trs_view y, trs_view x,
+                    void *stream)
+{
+    return reorder(t, n, nrhs, perm, x, y, true, stream);
+}
+
+/* x(i) = skip(i) ? 0 : b(i). */
+template <class T>
+static __global__ void leave_out_kernel(int32_t n, int nrhs, const unsigned char *skip, view<T> b,
+                                        view<T> x)
+{
+    int64_t t = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+    if (t >= (int64_t)n * nrhs) return;
+    int64_t i = t % n, r = t / n;
+    x(i, r) = skip[i] ? number<T>(0) : b(i, r);
+}
+
+int trs_gpu_leave_out(trs_dtype t, int32_t n, int nrhs, const unsigned char *skip, trs_view b,
+                      trs_view x, void *stream)
+{
+    const int threads = 256;
+    const unsigned blocks = (unsigned)(((int64_t)n * nrhs + threads - 1) / threads);
+    return for_type(t, [&](auto zero) {
+        using T = decltype(zero);
+        leave_out_kernel<T><<<blocks, threads, 0, static_cast<cudaStream_t>(stream)>>>(
+            n, nrhs, skip, typed<T>(b), typed<T>(x));
+        return launched();
+    });
+}

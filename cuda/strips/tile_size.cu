@@ -1,0 +1,182 @@
+/* tile_size.cu: how many rows a row tile of cuda-strips should have, as an analysis of an operator.
+ *
+ * Samples of the rows are looked at for tiles of growing size (trs_strips_sampled): where pattern and levels are on the
+ * device, there, for several sizes in one call, since a call costs more than a look at small tiles does; else on the
+ * host. */
+#include "config.h"
+
+#include "cuda/runtime/cuda.cuh"
+
+extern "C" {
+#include "strips.h"
+}
+
+#include <cstring>
+
+enum { THREADS = PLAIN, WARP = TRS_STRIP_WARP, LOOKS = 16 /* sizes at a time */ };
+
+/* As many blocks as are busy at a time: each then adds to a sum once a warp. */
+static unsigned few_blocks(int64_t count)
+{
+    enum { MOST = 2048 };
+    return blocks_of(count) < MOST ? blocks_of(count) : (unsigned)MOST;
+}
+
+static __device__ int64_t index_of_thread()
+{
+    return blockIdx.x * (int64_t)THREADS + threadIdx.x;
+}
+
+static __device__ int64_t all_threads()
+{
+    return gridDim.x * (int64_t)THREADS;
+}
+
+/* Every lane of the warp calls it. */
+static __device__ void add_to(unsigned long long *sum, long long mine)
+{
+    for (int by = WARP / 2; by > 0; by /= 2) mine += __shfl_down_sync(~0u, mine, by);
+    if (threadIdx.x % WARP == 0 && mine) atomicAdd(sum, (unsigned long long)mine);
+}
+
+struct sampling {
+    int32_t n, levels;
+    int32_t rows[LOOKS];
+    const int64_t *Lp;
+    const int32_t *Li, *level;
+    unsigned *stamp; /* [TRS_STRIP_SAMPLES][levels] bit k: met by sample with rows [k] */
+    unsigned long long (*found)[2]; /* [LOOKS] */
+};
+
+/* Entries of row i in columns before from, which ascend: rows may be long. */
+static __device__ int64_t entries_before(const sampling &s, int64_t i, int32_t from)
+{
+    const int64_t begin = s.Lp[i];
+    int64_t low = begin, high = s.Lp[i + 1] - 1;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (s.Li[middle] < from) low = middle + 1;
+        else high = middle;
+    }
+    return low - begin;
+}
+
+/* Blocks: some of the rows, sample, strip. */
+static __global__ void look_kernel(const sampling s)
+{
+    const int32_t rows = s.rows[blockIdx.z];
+    const int32_t from = (int32_t)((int64_t)(s.n - rows) * (blockIdx.y + 1) / TRS_STRIP_SAMPLES);
+    const unsigned bit = 1u << blockIdx.z;
+    unsigned *stamp = s.stamp + (int64_t)blockIdx.y * s.levels;
+    long long levels = 0, foreign = 0;
+    for (int64_t i = from + index_of_thread(); i < from + (int64_t)rows; i += all_threads()) {
+        unsigned *seen = &stamp[s.level[i]];
+        if (!(*seen & bit)) levels += !(atomicOr(seen, bit) & bit);
+        foreign += entries_before(s, i, from);
+    }
+    __syncwarp();
+    add_to(&s.found[blockIdx.z][0], levels);
+    add_to(&s.found[blockIdx.z][1], foreign);
+}
+
+static size_t lay_out(sampling &s, char *base)
+{
+    size_t used = 0;
+    s.found = carve<unsigned long long[2]>(base, &used, LOOKS);
+    s.stamp = carve<unsigned>(base, &used, (int64_t)TRS_STRIP_SAMPLES * s.levels);
+    return used;
+}
+
+/* Of tiles of rows [0], ... rows [count-1] rows, count at most LOOKS: found [k] = the levels that the samples have rows
+ * of, and the entries in columns before them, over all samples. */
+static int look_at(const trs_operator *op, const int32_t *rows, int count, int64_t (*found)[2])
+{
+    trs_context *ctx = op->ctx;
+    sampling all = {.n = op->tri.n,
+                    .levels = op->lv.count,
+                    .Lp = op->device.ptr,
+                    .Li = op->device.idx,
+                    .level = op->device.level};
+    const size_t bytes = lay_out(all, NULL);
+    char *base = (char *)trs_gpu_scratch(ctx, (int64_t)bytes, "samples");
+    if (!base) return TRS_EMEM;
+    lay_out(all, base);
+    memcpy(all.rows, rows, (size_t)count * sizeof *rows);
+    cudaMemsetAsync(base, 0, bytes, NULL);
+    look_kernel<<<dim3(few_blocks(rows[count - 1]), TRS_STRIP_SAMPLES, (unsigned)count), THREADS>>>(
+        all);
+    return trs_gpu_get(ctx, found, all.found, (size_t)count * sizeof *found);
+}
+
+/* ---- the analysis ------------------------------------------------------------------------------------ */
+
+enum { MOST_SIZES = 128, ANY_ROWS = 4096 /* of a tile, where nothing speaks for any number */ };
+
+struct samples {
+    const trs_operator *op;
+    int sizes; /* that will be asked for */
+    int looked, asked;
+    int32_t rows[MOST_SIZES];
+    int64_t found[MOST_SIZES][2]; /* of the first ones */
+};
+
+/* For a first run of trs_strips_sampled, which names the sizes: it stops at the first size that is good enough, and
+ * with so many levels none is. */
+static bool note_size(void *user, int32_t rows, int64_t *levels, int64_t *foreign)
+{
+    samples *all = (samples *)user;
+    *levels = INT64_MAX;
+    *foreign = 0;
+    if (all->sizes < MOST_SIZES) all->rows[all->sizes++] = rows;
+    return true;
+}
+
+/* For a second run, in the same order. */
+static bool look(void *user, int32_t, int64_t *levels, int64_t *foreign)
+{
+    samples *all = (samples *)user;
+    const int k = all->asked++, left = all->sizes - all->looked;
+    if (k >= all->sizes) return false;
+    if (k == all->looked) {
+        const int count = left < LOOKS ? left : LOOKS;
+        if (look_at(all->op, all->rows + k, count, all->found + k)) return false;
+        all->looked += count;
+    }
+    *levels = all->found[k][0];
+    *foreign = all->found[k][1];
+    return true;
+}
+
+static int32_t sample_on_device(const trs_operator *op)
+{
+    samples all = {};
+    all.op = op;
+    if (!trs_strips_possible(&op->tri, &op->lv)) return 0;
+    (void)trs_strips_sampled(op->tri.n, note_size, &all);
+    return trs_strips_sampled(op->tri.n, look, &all);
+}
+
+static int make(trs_operator *op, bool needed, void *result, bool *found)
+{
+    const unsigned both = TRS_OP_PATTERN | TRS_OP_LEVELS;
+    trs_strips_size *size = (trs_strips_size *)result;
+    if ((op->on_device & both) == both) size->rows = sample_on_device(op);
+    else size->rows = trs_strips_rows(op->ctx, &op->tri, &op->lv);
+    if (!size->rows && needed) size->rows = ANY_ROWS;
+    if (size->rows) size->count = (op->tri.n - 1) / size->rows + 1;
+    *found = size->rows > 0;
+    return TRS_OK;
+}
+
+static void scale(const void *whole, double share, void *part)
+{
+    *(trs_strips_size *)part = *(const trs_strips_size *)whole;
+    ((trs_strips_size *)part)->count =
+        (int64_t)((double)((const trs_strips_size *)whole)->count * share);
+}
+
+const trs_analysis trs_strips_analysis = {.name = "the size of row tiles",
+                                          .size = sizeof(trs_strips_size),
+                                          .make = make,
+                                          .trim = NULL,
+                                          .scale = scale};

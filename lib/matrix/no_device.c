@@ -1,0 +1,73 @@
+/* no_device.c: the answers of on_device.h in a library built without CUDA. */
+#include "config.h"
+
+#include "base/device.h"
+#include "on_device.h"
+
+int trs_gpu_gather(trs_dtype t, int32_t n, int nrhs, const int32_t *perm, trs_view x, trs_view y,
+                   void *stream)
+{
+    (void)t, (void)n, (void)nrhs, (void)perm, (void)x, (void)y, (void)stream;
+    return TRS_EDEVICE;
+}
+
+int trs_gpu_scatter(trs_dtype t, int32_t n, int nrhs, const int32_t *perm, trs_view y, trs_view x,
+                    void *stream)
+{
+    return trs_gpu_gather(t, n, nrhs, perm, y, x, stream);
+}
+
+int trs_gpu_leave_out(trs_dtype t, int32_t n, int nrhs, const unsigned char *skip, trs_view b,
+                      trs_view x, void *stream)
+{
+    (void)skip;
+    return trs_gpu_gather(t, n, nrhs, NULL, b, x, stream);
+}
+
+int trs_gpu_put_levels(const trs_operator *op)
+{
+    return trs_gpu_use(op->ctx);
+}
+
+int trs_gpu_find_levels(trs_operator *op)
+{
+    return trs_gpu_use(op->ctx);
+}
+
+int trs_gpu_canonical(const trs_mat *m, trs_operator *op)
+{
+    (void)m;
+    return trs_gpu_use(op->ctx);
+}
+
+int trs_gpu_common(const trs_operator *op, int64_t common[2])
+{
+    (void)common;
+    return trs_gpu_use(op->ctx);
+}
+
+int trs_gpu_take_values(trs_dtype t, int64_t nnz, const void *src, const void *from, void *to,
+                        void *stream)
+{
+    (void)t, (void)nnz, (void)src, (void)from, (void)to, (void)stream;
+    return TRS_EDEVICE;
+}
+
+int trs_gpu_take_full(trs_dtype t, int64_t n, int64_t ld, bool transposed, const void *from,
+                      void *to, void *stream)
+{
+    (void)t, (void)n, (void)ld, (void)transposed, (void)from, (void)to, (void)stream;
+    return TRS_EDEVICE;
+}
+
+int trs_gpu_find_pivots(const trs_operator *op, void *stream)
+{
+    (void)op, (void)stream;
+    return TRS_EDEVICE;
+}
+
+int trs_gpu_replace_pivots(const trs_operator *op, double value, void *stream)
+{
+    (void)value;
+    return trs_gpu_find_pivots(op, stream);
+}

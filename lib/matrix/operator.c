@@ -1,0 +1,366 @@
+/* operator.c: where the pattern, the values and the levels of an operator are, and what is kept with it. */
+#include "config.h"
+
+#include "base/debug.h"
+#include "base/device.h"
+#include "on_device.h"
+#include "operator.h"
+
+#include <string.h>
+
+int32_t trs_caller_row(const trs_operator *op, int32_t k)
+{
+    if (op->perm) return op->perm[k];
+    return op->reversed ? op->tri.n - 1 - k : k;
+}
+
+trs_view trs_view_natural(const trs_operator *op, trs_view v)
+{
+    if (!op->reversed) return v;
+    v.p = (char *)v.p + (op->tri.n - 1) * v.rs * (int64_t)trs_size(op->tri.dtype);
+    v.rs = -v.rs;
+    return v;
+}
+
+static int64_t value_count(const trs_operator *op)
+{
+    return op->general ? (int64_t)op->tri.n * op->tri.n : op->tri.nnz;
+}
+
+static size_t value_bytes(const trs_operator *op)
+{
+    return (size_t)value_count(op) * trs_size(op->tri.dtype);
+}
+
+static void *host_values(const trs_operator *op)
+{
+    return op->general ? op->full : op->tri.val;
+}
+
+/* ---- to the host ------------------------------------------------------------------------------ */
+
+/* ptr and idx.  Of an operator that came from the device counted backwards, the values come in the caller's order
+ * backwards, too. */
+static int fetch_pattern(trs_operator *op)
+{
+    trs_context *ctx = op->ctx;
+    const bool places = op->device.src != NULL;
+    trs_tri t = {.n = op->tri.n, .nnz = op->tri.nnz, .dtype = op->tri.dtype};
+    t.ptr = trs_new(ctx, (int64_t)t.n + 1, sizeof *t.ptr, "row pointers");
+    int rc = t.ptr ? trs_tri_entries(ctx, &t, false, places) : TRS_EMEM;
+    if (!rc) rc = trs_gpu_get(ctx, t.ptr, op->device.ptr, ((size_t)t.n + 1) * sizeof *t.ptr);
+    if (!rc) rc = trs_gpu_get(ctx, t.idx, op->device.idx, (size_t)t.nnz * sizeof *t.idx);
+    for (int64_t q = 0; q < t.nnz && !rc && places; q++) t.src[q] = t.nnz - 1 - q;
+    if (rc) trs_tri_free(ctx, &t);
+    else op->tri = t;
+    return rc;
+}
+
+static int fetch_values(trs_operator *op)
+{
+    trs_context *ctx = op->ctx;
+    void **val = op->general ? &op->full : &op->tri.val;
+    if (!*val) *val = trs_new(ctx, value_count(op), trs_size(op->tri.dtype), "values");
+    int rc = *val ? trs_gpu_wait(op->device.stream) : TRS_EMEM;
+    return rc ? rc : trs_gpu_get(ctx, *val, op->device.val, value_bytes(op));
+}
+
+static int fetch_topo(trs_operator *op)
+{
+    trs_context *ctx = op->ctx;
+    const size_t bytes = (size_t)op->tri.n * sizeof *op->lv.topo;
+    int32_t *topo = trs_new(ctx, op->tri.n, sizeof *topo, "topo");
+    int rc = topo ? trs_gpu_get(ctx, topo, op->device.topo, bytes) : TRS_EMEM;
+    if (rc) {
+        trs_free(&ctx->mem, topo);
+        return rc;
+    }
+    op->lv.topo = topo;
+    trs_gpu_free(ctx, op->device.topo);
+    op->device.topo = NULL;
+    return TRS_OK;
+}
+
+int trs_operator_host(trs_operator *op, unsigned what)
+{
+    if (what & TRS_OP_VALUES) op->host_values_wanted = true;
+    return trs_operator_show(op, what);
+}
+
+int trs_operator_show(trs_operator *op, unsigned what)
+{
+    const unsigned missing = what & ~op->on_host;
+    if (!missing) return TRS_OK;
+    int rc = trs_gpu_use(op->ctx);
+    if (!rc && missing & TRS_OP_PATTERN) rc = fetch_pattern(op);
+    if (!rc && missing & TRS_OP_VALUES) rc = fetch_values(op);
+    if (!rc && missing & TRS_OP_LEVELS) rc = fetch_topo(op);
+    if (!rc) op->on_host |= missing;
+    return rc;
+}
+
+/* ---- to the device ---------------------------------------------------------------------------- */
+
+static void *copy_to_device(trs_context *ctx, const void *from, int64_t count, size_t size,
+                            const char *what)
+{
+    void *to = trs_gpu_new(ctx, count, size, what);
+    if (!to || !trs_gpu_put(ctx, to, from, (size_t)count * size)) return to;
+    trs_gpu_free(ctx, to);
+    return NULL;
+}
+
+static int put_pattern(trs_operator *op)
+{
+    trs_context *ctx = op->ctx;
+    trs_device_view *d = &op->device;
+    const trs_tri *t = &op->tri;
+    if (!d->ptr) d->ptr = copy_to_device(ctx, t->ptr, (int64_t)t->n + 1, sizeof *t->ptr, "rows");
+    if (d->ptr && !d->idx) d->idx = copy_to_device(ctx, t->idx, t->nnz, sizeof *t->idx, "columns");
+    return d->idx ? TRS_OK : TRS_EMEM;
+}
+
+static int put_levels(trs_operator *op)
+{
+    op->device.level = trs_gpu_new(op->ctx, op->tri.n, sizeof *op->device.level, "levels");
+    const int rc = op->device.level ? trs_gpu_put_levels(op) : TRS_EMEM;
+    if (!rc) return TRS_OK;
+    trs_gpu_free(op->ctx, op->device.level);
+    op->device.level = NULL;
+    return rc;
+}
+
+static int new_values(trs_operator *op)
+{
+    void **val = &op->device.val;
+    if (!*val) *val = trs_gpu_new(op->ctx, value_count(op), trs_size(op->tri.dtype), "values");
+    return *val ? TRS_OK : TRS_EMEM;
+}
+
+static int put_values(trs_operator *op)
+{
+    int rc = new_values(op);
+    if (!rc) rc = trs_gpu_put(op->ctx, op->device.val, host_values(op), value_bytes(op));
+    op->device.stream = NULL;
+    return rc;
+}
+
+int trs_operator_device(trs_operator *op, unsigned what)
+{
+    const unsigned missing = what & ~op->on_device;
+    if (!missing) return TRS_OK;
+    int rc = trs_gpu_use(op->ctx);
+    if (!rc && missing & TRS_OP_PATTERN) rc = put_pattern(op);
+    if (!rc && missing & TRS_OP_VALUES) rc = put_values(op);
+    if (!rc && missing & TRS_OP_LEVELS) rc = trs_operator_host(op, TRS_OP_LEVELS);
+    if (!rc && missing & TRS_OP_LEVELS) rc = put_levels(op);
+    if (!rc) op->on_device |= missing;
+    return rc;
+}
+
+void trs_operator_hold(trs_operator *op, unsigned what)
+{
+    TRS_ASSERT((what & ~op->on_device) == 0);
+    op->held |= what;
+}
+
+void trs_operator_drop(trs_operator *op, unsigned what)
+{
+    trs_context *ctx = op->ctx;
+    trs_device_view *d = &op->device;
+    const unsigned copied = d->block ? TRS_OP_LEVELS : op->on_host | TRS_OP_LEVELS;
+    what &= op->on_device & ~op->held & copied;
+    if (what & TRS_OP_LEVELS) {
+        trs_gpu_free(ctx, d->level);
+        d->level = NULL;
+    }
+    if (what & TRS_OP_PATTERN) { /* ptr stays: pivots are found by it */
+        trs_gpu_free(ctx, d->idx);
+        d->idx = NULL;
+    }
+    if (what & TRS_OP_VALUES) {
+        trs_gpu_free(ctx, d->val);
+        d->val = NULL;
+    }
+    op->on_device &= ~what;
+}
+
+void trs_operator_leave_host(trs_operator *op)
+{
+    const unsigned both = TRS_OP_PATTERN | TRS_OP_VALUES;
+    const trs_tri empty = {.n = op->tri.n, .nnz = op->tri.nnz, .dtype = op->tri.dtype};
+    if ((op->on_device & both) != both) return;
+    trs_tri_free(op->ctx, &op->tri);
+    op->tri = empty;
+    op->on_host &= ~both;
+}
+
+/* ---- new values ------------------------------------------------------------------------------- */
+
+static int take_on_device(trs_operator *op, const void *val, void *stream)
+{
+    trs_context *ctx = op->ctx;
+    trs_device_view *d = &op->device;
+    const trs_tri *t = &op->tri;
+    int rc = trs_gpu_use(ctx);
+    if (!rc && t->src && !d->src) {
+        d->src = copy_to_device(ctx, t->src, t->nnz, sizeof *t->src, "places of the values");
+        if (!d->src) rc = TRS_EMEM;
+    }
+    if (!rc) rc = new_values(op);
+    if (!rc) rc = trs_gpu_take_values(t->dtype, t->nnz, d->src, val, d->val, stream);
+    d->stream = stream;
+    return rc;
+}
+
+/* The caller's values, as they are, to the device: the host has no triangle to put them in, or nobody looks at them
+ * there. */
+static int send_to_device(trs_operator *op, const void *val)
+{
+    trs_context *ctx = op->ctx;
+    const bool in_order = !op->tri.src && !op->device.src;
+    int rc = trs_gpu_use(ctx);
+    if (!rc) rc = new_values(op);
+    op->device.stream = NULL;
+    if (rc || in_order) return rc ? rc : trs_gpu_put(ctx, op->device.val, val, value_bytes(op));
+    void *there = copy_to_device(ctx, val, value_count(op), trs_size(op->tri.dtype), "new values");
+    rc = there ? take_on_device(op, there, NULL) : TRS_EMEM;
+    trs_gpu_free(ctx, there);
+    return rc;
+}
+
+static int read_on_host(trs_operator *op, const void *val)
+{
+    trs_tri *t = &op->tri;
+    if (!t->val) t->val = trs_new(op->ctx, t->nnz, trs_size(t->dtype), "values");
+    if (!t->val) return TRS_EMEM;
+    trs_tri_read_values(op->ctx, t, val);
+    return TRS_OK;
+}
+
+int trs_operator_take_values(trs_operator *op, const void *val, bool there, void *stream)
+{
+    const bool device_only =
+        !(op->on_host & TRS_OP_PATTERN) ||
+        (op->on_device & TRS_OP_VALUES && !op->host_values_wanted && !op->tri.src);
+    int rc = TRS_OK;
+    if (there) rc = take_on_device(op, val, stream);
+    else if (device_only) rc = send_to_device(op, val);
+    else rc = read_on_host(op, val);
+    const bool on_device = there || device_only;
+    op->on_host = (op->on_host & ~(unsigned)TRS_OP_VALUES) | (on_device ? 0 : TRS_OP_VALUES);
+    op->on_device = (op->on_device & ~(unsigned)TRS_OP_VALUES) | (on_device ? TRS_OP_VALUES : 0);
+    op->host_values_wanted = false;
+    return rc;
+}
+
+/* ---- analyses --------------------------------------------------------------------------------- */
+
+typedef struct trs_cached {
+    const trs_analysis *analysis;
+    bool needed; /* it was made for somebody who cannot do without */
+    bool found;
+    struct trs_cached *next;
+    _Alignas(16) char result[];
+} cached;
+
+static void cached_free(trs_operator *op, cached *c)
+{
+    if (c->analysis->trim) c->analysis->trim(op->ctx, c->result);
+    trs_free(&op->ctx->mem, c);
+}
+
+/* In the place of one that found nothing worth while. */
+static int make(trs_operator *op, const trs_analysis *a, bool needed, cached **at)
+{
+    cached *c = trs_alloc_zero(&op->ctx->mem, 1, sizeof *c + a->size);
+    if (!c) return trs_fail(TRS_EMEM, "out of memory for %s", a->name);
+    c->analysis = a;
+    c->needed = needed;
+    int rc = a->make(op, needed, c->result, &c->found);
+    if (rc) {
+        if (a->trim) a->trim(op->ctx, c->result);
+        memset(c->result, 0, a->size);
+        c->found = false;
+    }
+    cached *before = *at;
+    c->next = before ? before->next : NULL;
+    if (before) cached_free(op, before);
+    *at = c;
+    return rc;
+}
+
+int trs_operator_analysis(trs_operator *op, const trs_analysis *a, bool needed, const void **result)
+{
+    cached **at = &op->analyses;
+    int rc = TRS_OK;
+    while (*at && (*at)->analysis != a) at = &(*at)->next;
+    if (!*at || (needed && !(*at)->needed && !(*at)->found)) rc = make(op, a, needed, at);
+    if (rc && !needed) {
+        trs_forget();
+        rc = TRS_OK;
+    }
+    *result = *at && (*at)->found ? (*at)->result : NULL;
+    return rc;
+}
+
+const trs_analysis *trs_operator_analysis_at(const trs_operator *op, int k, const void **result)
+{
+    for (const cached *c = op->analyses; c; c = c->next) {
+        if (!c->found || k-- > 0) continue;
+        *result = c->result;
+        return c->analysis;
+    }
+    return NULL;
+}
+
+void trs_operator_trim(trs_operator *op)
+{
+    for (cached *c = op->analyses; c; c = c->next)
+        if (c->analysis->trim) c->analysis->trim(op->ctx, c->result);
+    trs_operator_drop(op, TRS_OP_PATTERN | TRS_OP_LEVELS);
+}
+
+/* ---- beginning and end ------------------------------------------------------------------------ */
+
+void trs_operator_from_host(trs_operator *op, trs_context *ctx, trs_tri *t)
+{
+    op->ctx = ctx;
+    op->tri = *t;
+    op->on_host = TRS_OP_PATTERN | TRS_OP_VALUES;
+    memset(t, 0, sizeof *t);
+}
+
+static void device_free(trs_operator *op)
+{
+    trs_device_view *d = &op->device;
+    if (d->block) d->ptr = NULL, d->idx = NULL, d->val = NULL, d->found = NULL;
+    void *const all[] = {d->block, d->ptr, d->idx, d->val, d->level, d->topo, d->src, d->found};
+    for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) trs_gpu_free(op->ctx, all[k]);
+    memset(d, 0, sizeof *d);
+    op->on_device = 0;
+}
+
+void trs_operator_forget(trs_operator *op)
+{
+    for (cached *c = op->analyses, *next; c; c = next) {
+        next = c->next;
+        cached_free(op, c);
+    }
+    op->analyses = NULL;
+    device_free(op);
+}
+
+void trs_operator_free(trs_operator *op)
+{
+    if (!op->ctx) return;
+    const trs_memory *mem = &op->ctx->mem;
+    trs_operator_forget(op);
+    trs_gpu_free(op->ctx, op->perm_dev);
+    trs_free(mem, op->perm);
+    trs_free(mem, op->lv.topo);
+    trs_free(mem, op->lv.ptr);
+    trs_free(mem, op->full);
+    trs_tri_free(op->ctx, &op->tri);
+    memset(op, 0, sizeof *op);
+}

@@ -1,0 +1,136 @@
+/* prospect.c: what estimates look at: the shape of a triangle, and its analyses where these are worth their making. */
+#include "config.h"
+
+#include "base/device.h"
+#include "solver.h"
+
+/* ---- shape ------------------------------------------------------------------------------------ */
+
+/* Does row i wait for row i-1? */
+static bool waits(const trs_operator *op, int64_t i)
+{
+    const int64_t diagonal = op->tri.ptr[i + 1] - 1;
+    return diagonal > op->tri.ptr[i] && op->tri.idx[diagonal - 1] == i - 1;
+}
+
+enum { CACHE_LINE_ROWS = 8 }; /* rows whose x share a cache line, about */
+
+/* Are row k of the level order and the one before it apart? */
+static bool is_scattered(const trs_operator *op, int64_t k)
+{
+    const int32_t *topo = op->lv.topo;
+    return k > 0 && (topo[k] < topo[k - 1] || topo[k] > topo[k - 1] + CACHE_LINE_ROWS);
+}
+
+/* Fraction of the rows of which that holds: of all when they are few, else of some runs of neighbours at equal
+ * distances, for a row at every so many would fall in with the lines of a grid. */
+static double fraction(const trs_operator *op, bool (*holds)(const trs_operator *, int64_t))
+{
+    enum { RUN = 64, RUNS = 64 };
+    const int64_t n = op->tri.n, step = n > RUN * RUNS ? n / RUNS : RUN;
+    int64_t seen = 0, found = 0;
+    for (int64_t begin = 0; begin < n; begin += step)
+        for (int64_t k = begin; k < begin + RUN && k < n; k++, seen++) found += holds(op, k);
+    return seen ? (double)found / (double)seen : 0;
+}
+
+void trs_shape_of(const trs_operator *op, trs_shape *shape)
+{
+    /* a pattern on the device only is not looked at, and the worst is assumed */
+    const bool seen = op->tri.ptr && op->tri.idx;
+    *shape = (trs_shape){.n = op->tri.n,
+                         .nnz = op->tri.nnz,
+                         .levels = op->lv.count,
+                         .widest = op->lv.widest,
+                         .longest = op->statistics.longest,
+                         .sum_longest = (double)op->statistics.sum_longest,
+                         .thin_entries = (double)op->statistics.thin,
+                         .wide_levels = op->statistics.wide,
+                         .waiting = seen ? fraction(op, waits) : 1,
+                         .scattered = seen && op->lv.topo ? fraction(op, is_scattered) : 1,
+                         .elem = (double)trs_size(op->tri.dtype),
+                         .is_complex = trs_is_complex(op->tri.dtype),
+                         .nrhs = op->ctx->nrhs};
+}
+
+void trs_prospect_of(trs_operator *op, trs_effort effort, trs_prospect *p)
+{
+    *p = (trs_prospect){.op = op, .effort = effort, .limit = op->ctx->limit};
+    trs_shape_of(op, &p->shape);
+}
+
+/* ---- analyses --------------------------------------------------------------------------------- */
+
+enum {
+    FULL_LIMIT = 8
+}; /* GiB that a solver storing a full matrix may take when nothing was said */
+
+bool trs_fits(const trs_solver *s, const trs_prospect *p)
+{
+    int64_t limit = p->limit;
+    if (limit == 0 && s->full) limit = (int64_t)FULL_LIMIT << 30;
+    return limit == 0 || s->bytes(p) <= limit;
+}
+
+enum { FULL_PERCENT = 90, LOOK_FROM = 5000 };
+
+/* Nearly all entries that there can be, and a solver of full matrices may store them. */
+static bool is_for_full_solver(const trs_prospect *p)
+{
+    const double n = (double)p->shape.n;
+    if (200 * (double)p->shape.nnz < FULL_PERCENT * n * (n + 1)) return false;
+    for (int k = 0; trs_solver_at(k); k++) {
+        const trs_solver *s = trs_solver_at(k);
+        if (s->full && s->place == TRS_ON_CUDA && s->family == TRS_TRIANGLE && trs_fits(s, p))
+            return true;
+    }
+    return false;
+}
+
+static bool is_worth_looking(const trs_prospect *p, bool needed)
+{
+    if (p->effort == TRS_NEED) return needed;
+    return p->effort == TRS_LOOK || (p->shape.nnz >= LOOK_FROM && !is_for_full_solver(p));
+}
+
+const void *trs_prospect_analysis(const trs_prospect *p, const trs_analysis *a, bool needed)
+{
+    const void *result = NULL;
+    for (int k = 0; k < p->features; k++)
+        if (p->feature[k].of == a) return p->feature[k].result;
+    if (!p->op || !is_worth_looking(p, needed)) return NULL;
+    if (trs_operator_analysis(p->op, a, p->effort == TRS_NEED, &result))
+        trs_forget(); /* to build it will fail as well, and say why */
+    return result;
+}
+
+/* ---- costs ------------------------------------------------------------------------------------ */
+
+double trs_cpu_stream(const trs_machine *m, const trs_shape *s, double entries, double rows)
+{
+    double entry = s->elem + 4, row = 8 + 3 * s->elem;
+    bool cached = (double)s->nnz * entry + (double)s->n * row < TRS_CACHE;
+    double bytes = (entries * entry + rows * row) * (cached ? m->cpu_cached : m->cpu_byte);
+    const double each = m->cpu_entry * (s->is_complex ? TRS_COMPLEX_TIMES : 1);
+    return (bytes + entries * each + rows * m->cpu_row) * s->nrhs;
+}
+
+double trs_cpu_wait(const trs_machine *m, double waiting, double rows, double work)
+{
+    const double latency = rows * m->cpu_hop;
+    return latency > work ? waiting * (latency - work) : 0;
+}
+
+double trs_seconds(const trs_cost *c)
+{
+    return c->bytes + c->sync + c->hops + c->copies;
+}
+
+void trs_cost_add(trs_cost *sum, const trs_cost *c)
+{
+    sum->bytes += c->bytes;
+    sum->sync += c->sync;
+    sum->hops += c->hops;
+    sum->copies += c->copies;
+    sum->preliminary |= c->preliminary;
+}
