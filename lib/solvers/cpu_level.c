@@ -32,7 +32,7 @@ enum {
 
 typedef void (*rows_fn)(const trs_instance *, const trs_job *, int32_t, int32_t);
 
-typedef struct run { /* what the threads share */
+typedef struct level_solve { /* what the threads share */
     const trs_instance *inst;
     const trs_job *job;
     rows_fn rows;
@@ -49,7 +49,7 @@ static int solve(const trs_instance *inst, const trs_job *job)
 {
     static const rows_fn table[] = TRS_PER_TYPE(rows);
     const level_data *d = inst->data;
-    run r = {inst, job, table[inst->op->tri.dtype]};
+    level_solve r = {inst, job, table[inst->op->tri.dtype]};
     if (!d->shared || job->threads <= 1) r.rows(inst, job, 0, inst->op->tri.n);
     else trs_stages_run(d->stage, d->stages, job->work, job->threads, do_rows, &r);
     return TRS_OK;
