@@ -1,4 +1,6 @@
 # cuda/blocks
 if HAVE_CUDA
-libcore_la_SOURCES += cuda/blocks/blocks.cuh cuda/blocks/panel.cuh
+libcore_la_SOURCES += cuda/blocks/block_inverse.cuh cuda/blocks/blocks.cuh cuda/blocks/inverse.cuh \
+	cuda/blocks/published.cuh cuda/blocks/tile.cuh
 endif
+EXTRA_DIST += cuda/blocks/README.md

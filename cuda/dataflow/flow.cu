@@ -373,10 +373,10 @@ static int fill(trs_context *ctx, const making &m, trs_flow *f)
     return e ? failed(e) : TRS_OK;
 }
 
-trs_pattern trs_pattern_of(const trs_operator *s)
+trs_pattern trs_pattern_of(const trs_operator *op)
 {
-    const trs_device_view *d = &s->device;
-    return {s->tri.n, s->lv.count, s->tri.nnz, d->ptr, d->idx, d->level};
+    const trs_device_view *d = &op->device;
+    return {op->tri.n, op->lv.count, op->tri.nnz, d->ptr, d->idx, d->level};
 }
 
 int trs_flow_make(trs_context *ctx, const trs_pattern *t, trs_flow *f)

@@ -63,8 +63,8 @@ typedef struct trs_pattern {
     const int32_t *level; /* [n] of each row */
 } trs_pattern;
 
-/* Of a side, after trs_device_view_pattern. */
-trs_pattern trs_pattern_of(const trs_operator *s);
+/* Of an operator whose pattern and levels are on the device (trs_operator_device). */
+trs_pattern trs_pattern_of(const trs_operator *op);
 
 /* level [n] of each row, on the device, which is what p has: becomes the middle between the earliest level that
  * the row may have, which p has, and the latest one, if enough rows have a choice; else it stays

@@ -3,7 +3,7 @@
  *     kernel  makes                                                            a block of threads has
  *     fill    L in tiles; rows from n to the next multiple of 64: identity     a row of L
  *     weigh   row sums of |D|, for the growth                                  a row of tiles
- *     invert  M_tt = L_tt^-1 (blocks.cuh: invert), unless it grows too much    a diagonal tile
+ *     invert  M_tt = L_tt^-1 (inverse.cuh: invert), unless it grows too much    a diagonal tile
  *     join    M_ts = -M_tt (sum of L_tu M_us, s <= u < t)                      a column of tiles of a panel
  *     split   a flag: the growth of M, the largest row sum of |M| |D|, is      a panel
  *             too large for M to be used
@@ -15,7 +15,7 @@
 #include "config.h"
 
 #include "base/debug.h"
-#include "cuda/blocks/panel.cuh"
+#include "cuda/blocks/block_inverse.cuh"
 #include "tiles.cuh"
 
 /* A block of threads a row; the rows past n are those of the identity. */

@@ -92,7 +92,7 @@ static double alike(const trs_prospect *p)
         (const trs_supernodes *)trs_prospect_analysis(p, &trs_supernode_analysis, false);
     const double n = (double)s->n;
     if ((double)s->nnz == n * (n + 1) / 2) return n;
-    const double height = blocks ? (double)blocks->height + blocks->chained : 0;
+    const double height = blocks ? (double)blocks->depth + blocks->chain_links : 0;
     return height > 0 ? max((double)s->levels / height, 1.) : 1;
 }
 

@@ -174,7 +174,7 @@ static int64_t work_bytes(const trs_instance *inst, int nrhs)
 {
     const merged *d = (const merged *)inst->data;
     const trs_tri *t = &inst->op->tri;
-    int64_t nodes = t->n + t->nnz / TRS_FLOW_PIECE;
+    int64_t nodes = t->n + t->nnz / TRS_FLOW_PARTIAL;
     if (nodes < d->flow.flow.nodes) nodes = d->flow.flow.nodes;
     return product_bytes(inst, nrhs) + dataflow_work_bytes(nodes, t->n, t->dtype, nrhs);
 }

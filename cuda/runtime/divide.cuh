@@ -21,12 +21,12 @@
 #ifndef TRS_DIVIDE_CUH
 #define TRS_DIVIDE_CUH
 
-#include "base/near.h"
+#include "base/number/near.h"
 #include "number.cuh"
 
 #include <type_traits>
 
-/* The bounds of base/near.h for the type R of a real number, or of the parts of a complex one. */
+/* The bounds of base/number/near.h for the type R of a real number, or of the parts of a complex one. */
 template <class R> constexpr R NEAR = TRS_NEAR;
 template <class R> constexpr R RIM = TRS_RIM;
 template <> inline constexpr float NEAR<float> = TRS_NEAR_SINGLE;

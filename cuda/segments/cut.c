@@ -61,7 +61,7 @@ static double product(const trs_cut *s, const trs_machine *m)
 void trs_cut_prospect(const trs_cut_part *part, int64_t limit, trs_prospect *p)
 {
     *p = (trs_prospect){.shape = part->shape, .limit = limit};
-    if (part->blocks.blocks) {
+    if (part->blocks.count) {
         p->feature[0].of = &trs_supernode_analysis;
         p->feature[0].result = &part->blocks;
         p->features = 1;
@@ -146,22 +146,22 @@ static void shapes_of_blocks(const search *r, int32_t k, trs_cut *s)
     const rank_sum *a = &r->ranks.head[k].sum, *all = &r->ranks.head[r->ranks.count].sum;
     const trs_supernodes *whole = r->blocks;
     trs_supernodes *head = &s->part[0].blocks, *tail = &s->part[1].blocks;
-    head->blocks = (int32_t)a->blocks;
-    head->wide = (int32_t)a->wide;
-    head->store = a->store;
-    head->chained = (int32_t)a->chained;
-    head->height = head->blocks ? k : 0;
-    tail->blocks = (int32_t)(all->blocks - a->blocks);
-    tail->wide = (int32_t)(all->wide - a->wide);
-    tail->store = all->store - a->store;
-    tail->chained = (int32_t)(all->chained - a->chained);
-    tail->height = tail->blocks ? r->ranks.count - k : 0;
+    head->count = (int32_t)a->blocks;
+    head->large = (int32_t)a->wide;
+    head->stored = a->store;
+    head->chain_links = (int32_t)a->chained;
+    head->depth = head->count ? k : 0;
+    tail->count = (int32_t)(all->blocks - a->blocks);
+    tail->large = (int32_t)(all->wide - a->wide);
+    tail->stored = all->store - a->store;
+    tail->chain_links = (int32_t)(all->chained - a->chained);
+    tail->depth = tail->count ? r->ranks.count - k : 0;
     for (int i = 0; i < 2 && whole; i++) {
         trs_supernodes *part = &s->part[i].blocks;
-        const double share = (double)part->height / (double)whole->height;
-        part->wide_levels = (int32_t)(share * (double)whole->wide_levels);
-        part->tasks = (int32_t)((int64_t)whole->tasks * part->blocks / whole->blocks);
-        part->narrow_rows = (int64_t)(share * (double)whole->narrow_rows);
+        const double share = (double)part->depth / (double)whole->depth;
+        part->large_levels = (int32_t)(share * (double)whole->large_levels);
+        part->tasks = (int32_t)((int64_t)whole->tasks * part->count / whole->count);
+        part->small_rows = (int64_t)(share * (double)whole->small_rows);
     }
 }
 
@@ -344,7 +344,7 @@ static int find_worth(search *r, bool needed, trs_cut *cut)
 {
     const trs_solver *one = NULL;
     const double enough = cheapest(r, &r->whole, &one) / WORTH_CUTTING;
-    const bool blocks = r->blocks && r->blocks->wide > 0;
+    const bool blocks = r->blocks && r->blocks->large > 0;
     const bool levels = promises(r, enough);
     int rc = levels || blocks ? find(r, levels, blocks, enough, cut) : TRS_OK;
     if (!rc && needed && !cut->row) rc = find(r, true, blocks, INFINITY, cut);

@@ -20,7 +20,7 @@ static int64_t most(int64_t a, int64_t b)
 
 int trs_ranks_new(ranks *r, const trs_operator *op, const trs_supernodes *blocks)
 {
-    const int64_t count = most(op->lv.count, (blocks ? blocks->height : 0));
+    const int64_t count = most(op->lv.count, (blocks ? blocks->depth : 0));
     *r = (ranks){.ctx = op->ctx, .op = op, .blocks = blocks};
     r->of_row = trs_alloc(&op->ctx->mem, op->tri.n, sizeof *r->of_row);
     r->of_rank = trs_alloc(&op->ctx->mem, count, sizeof *r->of_rank);
@@ -186,9 +186,9 @@ int trs_ranks_by_levels(ranks *r, const int32_t *level)
 /* of [blocks]: a block is one level above the highest one that it needs columns of. */
 static void rank_from_first(const trs_supernodes *s, int32_t *of)
 {
-    for (int32_t k = 0; k < s->stages; k++) {
-        int32_t *rank = &of[s->stage[k].block];
-        *rank = (int32_t)most(*rank, (int64_t)s->stage[k].level + 1);
+    for (int32_t k = 0; k < s->panels; k++) {
+        int32_t *rank = &of[s->panel[k].supernode];
+        *rank = (int32_t)most(*rank, (int64_t)s->panel[k].level + 1);
     }
 }
 
@@ -197,14 +197,14 @@ static void rank_from_first(const trs_supernodes *s, int32_t *of)
  * needs is looked at. */
 static void rank_from_last(const trs_supernodes *s, const int32_t *block_of_row, int32_t *of)
 {
-    for (int32_t k = 0; k < s->blocks; k++) of[k] = s->height - 1;
-    for (int32_t e = s->stages - 1; e >= 0; e--) {
-        const trs_stage *stage = &s->stage[e];
-        const int32_t below = of[stage->block] - (stage->level >= 0);
-        for (int32_t c = stage->first; c < stage->first + stage->columns; c++) {
+    for (int32_t k = 0; k < s->count; k++) of[k] = s->depth - 1;
+    for (int32_t e = s->panels - 1; e >= 0; e--) {
+        const trs_panel *panel = &s->panel[e];
+        const int32_t below = of[panel->supernode] - (panel->level >= 0);
+        for (int32_t c = panel->column; c < panel->column + panel->columns; c++) {
             const int32_t needed = block_of_row[s->column[c]];
-            TRS_ASSERT(needed <= stage->block);
-            if (needed != stage->block) of[needed] = (int32_t)least(of[needed], below);
+            TRS_ASSERT(needed <= panel->supernode);
+            if (needed != panel->supernode) of[needed] = (int32_t)least(of[needed], below);
         }
     }
 }
@@ -213,16 +213,16 @@ static void rank_from_last(const trs_supernodes *s, const int32_t *block_of_row,
 static void add_blocks(ranks *r, const int32_t *of)
 {
     const trs_supernodes *s = r->blocks;
-    for (int32_t k = 0; k < s->blocks; k++) {
+    for (int32_t k = 0; k < s->count; k++) {
         rank_sum *sum = &r->of_rank[of[k]];
         sum->blocks++;
-        sum->chained = most(sum->chained, s->block[k].member);
-        sum->wide += s->block[k].rows > TRS_NARROW;
+        sum->chained = most(sum->chained, s->supernode[k].chain_place);
+        sum->wide += s->supernode[k].rows > TRS_SMALL;
     }
-    for (int32_t e = 0; e < s->stages; e++) {
-        const trs_stage *stage = &s->stage[e];
-        const int64_t rows = __builtin_popcountll(stage->rows);
-        r->of_rank[of[stage->block]].store += rows * ((stage->columns + 3) / 4 * 4);
+    for (int32_t e = 0; e < s->panels; e++) {
+        const trs_panel *panel = &s->panel[e];
+        const int64_t rows = __builtin_popcountll(panel->row_mask);
+        r->of_rank[of[panel->supernode]].store += rows * ((panel->columns + 3) / 4 * 4);
     }
 }
 
@@ -232,16 +232,16 @@ static void estimate_rows(ranks *r, const int32_t *level)
 {
     const trs_supernodes *s = r->blocks;
     const int64_t *Lp = r->op->tri.ptr;
-    const double filled = (double)r->op->tri.nnz / (double)s->store;
+    const double filled = (double)r->op->tri.nnz / (double)s->stored;
     for (int32_t i = 0; i < r->op->tri.n; i++)
         add_row(&r->of_rank[r->of_row[i]], Lp[i + 1] - Lp[i], level[i]);
-    for (int32_t e = 0; e < s->stages; e++) {
-        const trs_stage *stage = &s->stage[e];
-        const int32_t *column = s->column + stage->first;
-        const double each = filled * __builtin_popcountll(stage->rows);
-        for (int32_t c = 0, last; c < stage->columns; c = last) {
+    for (int32_t e = 0; e < s->panels; e++) {
+        const trs_panel *panel = &s->panel[e];
+        const int32_t *column = s->column + panel->column;
+        const double each = filled * __builtin_popcountll(panel->row_mask);
+        for (int32_t c = 0, last; c < panel->columns; c = last) {
             const int32_t rank = r->of_row[column[c]];
-            for (last = c + 1; last < stage->columns && column[last] == column[last - 1] + 1 &&
+            for (last = c + 1; last < panel->columns && column[last] == column[last - 1] + 1 &&
                                r->of_row[column[last]] == rank;)
                 last++;
             r->of_rank[rank].column_entries += (int64_t)(each * (last - c));
@@ -255,12 +255,13 @@ static void estimate_rows(ranks *r, const int32_t *level)
 static void rank_rows(ranks *r, bool from_last, int32_t *block_of_row, int32_t *of)
 {
     const trs_supernodes *s = r->blocks;
-    for (int32_t k = 0; k < s->blocks; k++)
-        for (int32_t i = 0; i < s->block[k].rows; i++) block_of_row[s->block[k].first + i] = k;
+    for (int32_t k = 0; k < s->count; k++)
+        for (int32_t i = 0; i < s->supernode[k].rows; i++)
+            block_of_row[s->supernode[k].first + i] = k;
     if (from_last) rank_from_last(s, block_of_row, of);
     else rank_from_first(s, of);
     for (int32_t i = 0; i < r->op->tri.n; i++) r->of_row[i] = of[block_of_row[i]];
-    start_sums(r, s->height);
+    start_sums(r, s->depth);
     add_blocks(r, of);
 }
 
@@ -269,7 +270,7 @@ int trs_ranks_by_blocks(ranks *r, bool from_last, bool estimate, const int32_t *
     const trs_memory *mem = &r->ctx->mem;
     const trs_supernodes *s = r->blocks;
     int32_t *block_of_row = trs_alloc(mem, r->op->tri.n, sizeof *block_of_row);
-    int32_t *of = trs_alloc_zero(mem, s->blocks, sizeof *of);
+    int32_t *of = trs_alloc_zero(mem, s->count, sizeof *of);
     const int rc = block_of_row && of ? TRS_OK : TRS_EMEM;
     if (!rc) rank_rows(r, from_last, block_of_row, of);
     trs_free(mem, block_of_row);

@@ -24,7 +24,7 @@ typedef struct rank_sum { /* over the rows of one rank, or of several */
     int64_t column_entries; /* entries in the columns of the same numbers */
     int64_t blocks;         /* supernodal blocks; 0 where ranks are levels of rows */
     int64_t chained;        /* over the ranks: blocks of the largest panel but one */
-    int64_t wide;           /* blocks with more than TRS_NARROW rows */
+    int64_t wide;           /* supernodes with more than TRS_SMALL rows */
     int64_t store;          /* values that the blocks keep */
     int64_t longest;        /* entries of the longest row */
     int32_t first_level;    /* the lowest level of a row, INT32_MAX: there is no row */

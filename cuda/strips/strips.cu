@@ -27,38 +27,18 @@
 
 extern "C" {
 #include "solvers/solver.h"
-#include "strips.h"
 }
 
-enum {
-    WARP = TRS_STRIP_WARP,
-    TEAM = TRS_STRIP_TEAM,
-    REACH = TRS_STRIP_REACH,
-    OWN = TRS_STRIP_OWN,
-    FOREIGN = TRS_STRIP_FOREIGN,
-    ZERO = TRS_STRIP_ZERO,
-    LINES = TRS_STRIP_LINES,
-    EARLY = TRS_STRIP_EARLY,
-    TASKS = TRS_STRIP_TASKS,
-    LAST = TRS_STRIP_LAST,
-    STAGES = 12,  /* most chunks in shared memory */
-    PLACES = 128, /* of tasks: at least TASKS * STAGES, a power of two */
-    FETCHERS = 2, /* warps */
-    THREADS = (TEAM + 1 + FETCHERS) * WARP,
-    GROUP = 4,  /* lines that are read at a time */
-    FILL = 256, /* threads of a block of the first kernel */
-};
-
 struct strips {
-    trs_strips s;     /* on the host */
-    trs_strip *strip; /* on the device from here on */
-    trs_chunk *chunk;
-    trs_item *item;
-    int32_t *row;   /* in one block with the next two */
+    trs_strips s;       /* on the host */
+    trs_row_tile *tile; /* on the device from here on */
+    trs_packet *packet;
+    trs_halo_entry *halo;
+    int32_t *row;   /* [32 tasks], in one allocation with the next two */
     int16_t *power; /* [32 tasks] of two, that rows are multiplied by */
     int *scaled;    /* 1: some of them are not 0 */
-    char *chunks;   /* packed */
-    int32_t *entry; /* [32 lines] which one of the row it is, for the values */
+    char *packed;   /* the packets (strips.h) */
+    int32_t *entry; /* [32 ells] */
     int blocks, stages, shared;
 };
 
@@ -116,12 +96,8 @@ static void release(trs_instance *inst)
     trs_context *ctx = inst->ctx;
     strips *d = (strips *)inst->data;
     trs_strips_free(ctx, &d->s);
-    trs_gpu_free(ctx, d->strip);
-    trs_gpu_free(ctx, d->chunk);
-    trs_gpu_free(ctx, d->item);
-    trs_gpu_free(ctx, d->row);
-    trs_gpu_free(ctx, d->values);
-    trs_gpu_free(ctx, d->entry);
+    void *const all[] = {d->tile, d->packet, d->halo, d->row, d->packed, d->entry};
+    for (void *p : all) trs_gpu_free(ctx, p);
     trs_free(&ctx->mem, d);
 }
 
@@ -159,32 +135,49 @@ static size_t lay_out_rows(strips *d, char *base)
     return used;
 }
 
+/* All of the schedule that solves and updates read, and packets without values. */
+static int put_schedule(trs_context *ctx, trs_dtype dtype, strips *d)
+{
+    const trs_strips *s = &d->s;
+    const int64_t lanes = s->ells * WARP;
+    d->packed = (char *)trs_gpu_new(ctx, (int64_t)trs_strips_bytes(s, dtype), 1, "packets");
+    d->tile =
+        (trs_row_tile *)device_copy(ctx, s->tile, (int64_t)s->tiles + 1, sizeof *s->tile, "tiles");
+    d->packet = (trs_packet *)device_copy(ctx, s->packet, s->packets, sizeof *s->packet, "packets");
+    d->halo =
+        (trs_halo_entry *)device_copy(ctx, s->halo, s->halo_entries, sizeof *s->halo, "halo x");
+    d->entry = (int32_t *)device_copy(ctx, s->entry, lanes, sizeof *s->entry, "entries");
+    d->row = (int32_t *)trs_gpu_new(ctx, (int64_t)lay_out_rows(d, NULL), 1, "rows");
+    uint16_t *code = (uint16_t *)device_copy(ctx, s->code, lanes, sizeof *code, "slot codes");
+    int rc = d->packed && d->tile && d->packet && d->halo && d->entry && d->row && code ? TRS_OK
+                                                                                        : TRS_EMEM;
+    lay_out_rows(d, (char *)d->row);
+    if (!rc) rc = trs_gpu_put(ctx, d->row, s->row, (size_t)s->tasks * WARP * sizeof *s->row);
+    if (!rc && s->packets)
+        rc = for_type(dtype, [&](auto zero) {
+            using T = decltype(zero);
+            frame_kernel<T><<<packet_blocks(s->packets), FILL>>>(s->packets, d->packet, d->row,
+                                                                 code, d->packed);
+            return launched() ? launched() : trs_gpu_wait(NULL);
+        });
+    trs_gpu_free(ctx, code);
+    return rc;
+}
+
 static int build(trs_instance *inst)
 {
     trs_context *ctx = inst->ctx;
     const trs_tri *t = &inst->op->tri;
+    const void *size;
+    int rc = trs_operator_analysis(inst->op, &trs_strips_analysis, true, &size);
+    if (!rc) rc = trs_operator_show(inst->op, TRS_OP_PATTERN | TRS_OP_LEVELS);
+    if (!rc) rc = trs_operator_device(inst->op, TRS_OP_PATTERN);
+    if (rc) return rc;
     strips *d = (strips *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
     inst->data = d;
-    const void *found;
-    int rc = trs_operator_analysis(inst->op, &trs_strips_analysis, true, &found);
-    if (!rc) rc = trs_operator_host(inst->op, TRS_OP_PATTERN | TRS_OP_LEVELS);
-    if (!rc) rc = trs_operator_device(inst->op, TRS_OP_PATTERN);
-    if (rc) return rc;
-    rc = trs_strips_make(ctx, t, &inst->op->lv, ((const trs_strips_size *)found)->rows, &d->s);
-    if (rc) return rc;
-    const trs_strips *s = &d->s;
-    const size_t bytes = trs_strips_bytes(s, t->dtype);
-    d->chunks = (char *)trs_gpu_new(ctx, (int64_t)bytes, 1, "strips");
-    d->strip =
-        (trs_strip *)device_copy(ctx, s->strip, (int64_t)s->count + 1, sizeof *s->strip, "strips");
-    d->chunk = (trs_chunk *)device_copy(ctx, s->chunk, s->chunks, sizeof *s->chunk, "chunks");
-    d->entry = (int32_t *)device_copy(ctx, s->entry, s->lines * WARP, sizeof *s->entry, "entries");
-    d->item = (trs_item *)device_copy(ctx, s->item, s->items, sizeof *s->item, "items");
-    d->row = (int32_t *)trs_gpu_new(ctx, (int64_t)lay_out_rows(d, NULL), 1, "rows");
-    if (!d->entry || !d->chunks || !d->strip || !d->chunk || !d->item || !d->row) return TRS_EMEM;
-    lay_out_rows(d, (char *)d->row);
-    rc = trs_gpu_put(ctx, d->row, s->row, (size_t)s->tasks * WARP * sizeof *s->row);
+    rc = trs_strips_make(ctx, t, &inst->op->lv, ((const trs_strips_size *)size)->rows, &d->s);
+    if (!rc) rc = put_schedule(ctx, t->dtype, d);
     if (rc) return rc;
     for_type(t->dtype, [&](auto zero) {
         count_blocks<decltype(zero)>(ctx, d);
@@ -195,50 +188,19 @@ static int build(trs_instance *inst)
                : trs_fail(TRS_ESUPPORT, "cuda-strips: too little shared memory on this GPU");
 }
 
-/* A warp a chunk. */
-template <class T>
-static __global__ void update_kernel(int32_t count, const trs_chunk *chunk, const int32_t *entry,
-                                     const int32_t *rows, const int64_t *ptr, const T *from,
-                                     char *chunks, int16_t *powers, int *scaled)
-{
-    const int32_t which = (int32_t)(((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / WARP);
-    const int lane = threadIdx.x % WARP;
-    if (which >= count) return;
-    const trs_chunk *c = &chunk[which];
-    T *val = (T *)(chunks + chunk_place<T>(which, c->line, c->task) + sizeof *c) + lane;
-    T *inv = val + c->lines * WARP;
-    for (int k = 0; k < c->tasks; k++) {
-        const int64_t position = ((int64_t)c->task + k) * WARP + lane;
-        const int32_t stored = rows[position];
-        const int32_t row = stored < -1 ? TRS_STRIP_PIECE - stored : stored;
-        const T d = row < 0 ? number<T>(1) : from[ptr[row + 1] - 1];
-        const int power = power_for(d);
-        powers[position] = (int16_t)power;
-        if (power) *scaled = 1;
-        for (int l = c->from[k]; l < c->from[k] + c->early[k] + c->late[k]; l++) {
-            const int32_t e = entry[(c->line + l) * WARP + lane];
-            val[l * WARP] = e >= 0 ? times_power(from[ptr[row] + e], power)
-                                   : number<T>(e == TRS_STRIP_PIECE ? -1 : 0);
-        }
-        inv[k * WARP] = stored >= 0 ? number<T>(1) / times_power(d, power) : number<T>(stored < -1);
-    }
-}
-
 static int update(trs_instance *inst, void *stream)
 {
     strips *d = (strips *)inst->data;
     const trs_device_view *L = &inst->op->device;
-    const trs_strips *s = &d->s;
     const int rc = trs_operator_device(inst->op, TRS_OP_VALUES);
-    if (rc || !s->chunks) return rc;
+    if (rc || !d->s.packets) return rc;
     if (cudaMemsetAsync(d->scaled, 0, sizeof *d->scaled, (cudaStream_t)stream) != cudaSuccess)
         return TRS_EDEVICE;
     return for_type(inst->op->tri.dtype, [&](auto zero) {
         using T = decltype(zero);
-        const unsigned blocks = (unsigned)((s->chunks + FILL / WARP - 1) / (FILL / WARP));
-        update_kernel<T><<<blocks, FILL, 0, (cudaStream_t)stream>>>(
-            s->chunks, d->chunk, d->entry, d->row, L->ptr, (const T *)L->val, d->chunks, d->power,
-            d->scaled);
+        update_kernel<T><<<packet_blocks(d->s.packets), FILL, 0, (cudaStream_t)stream>>>(
+            d->s.packets, d->packet, d->entry, d->row, L->ptr, (const T *)L->val, d->packed,
+            d->power, d->scaled);
         return launched();
     });
 }
@@ -264,7 +226,7 @@ template <class T> static int solve_columns(const trs_instance *inst, const trs_
                                   d->packet,
                                   d->halo,
                                   d->row,
-                                  d->values,
+                                  d->packed,
                                   y,
                                   y + places,
                                   (int *)(y + 2 * places),
@@ -285,9 +247,9 @@ static int solve(const trs_instance *inst, const trs_job *job)
                     [&](auto zero) { return solve_columns<decltype(zero)>(inst, job); });
 }
 
-/* Measured: a level inside a strip, and from one strip to the next one.  No strip is passed twice, and a level
- * of a strip waits for lower ones only: so much is enough. */
-static const double LEVEL = 0.28, STRIP = 3.8; /* hops */
+/* Measured: a level inside a tile, and from one tile to the next one.  No tile is passed twice, and a level of a tile
+ * waits for lower ones only: so much is enough. */
+static const double LEVEL = 0.28, TILE = 3.8; /* dependency latencies */
 
 static const char *estimate(const trs_prospect *p, const trs_instance *, const trs_machine *m,
                             trs_cost *c)
@@ -295,18 +257,19 @@ static const char *estimate(const trs_prospect *p, const trs_instance *, const t
     const trs_shape *s = &p->shape;
     const trs_strips_size *size =
         (const trs_strips_size *)trs_prospect_analysis(p, &trs_strips_analysis, true);
-    if (!size) return "its rows do not fall into tiles that need little of one another";
+    if (!size) return "row tiles of it would need too many x of one another";
     c->bytes = ((double)s->nnz * (s->elem + 2) * 1.2 + (double)s->n * (6 * s->elem + 16)) *
                m->gpu_byte * s->nrhs;
     c->sync = 3 * m->gpu_launch * s->nrhs;
-    c->hops = ((double)s->levels * LEVEL + size->count * STRIP) * m->gpu_hop * s->nrhs;
+    c->hops = ((double)s->levels * LEVEL + (double)size->tiles * TILE) * m->gpu_hop * s->nrhs;
     return NULL;
 }
 
+/* The schedule, the packets, and the operator's own pointers and values. */
 static int64_t bytes(const trs_prospect *p)
 {
     const trs_shape *s = &p->shape;
-    return s->nnz * (int64_t)(2 * s->elem + 16) + s->n * (28 + 2 * (int64_t)s->elem);
+    return s->nnz * (int64_t)(2 * s->elem + 12) + s->n * (28 + 2 * (int64_t)s->elem);
 }
 
 const trs_solver trs_solver_strips = {

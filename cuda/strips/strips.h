@@ -118,42 +118,46 @@ typedef struct trs_strips {
     trs_packet *packet;   /* [packets] */
     trs_halo_entry *halo; /* [halo_entries] of each tile in the order of first need */
     int32_t *row;         /* [32 tasks] row at each position, NO_ROW, or PARTIAL - row */
-    int16_t *power; /* [32 tasks] of 2, that the row is multiplied by: set by trs_strips_pack */
+    int16_t *
+        power; /* [32 tasks] of 2, that the row is multiplied by: room for the reference of the tests */
     uint16_t *code; /* [32 ells] slot code of each entry: number of the slot, and LAST */
     int32_t *entry; /* [32 ells] which entry of its row it is, from 0, PADDING or CARRY */
 } trs_strips;
 
-/* Of an operator: its row tiles, where they are any good, or where they are needed (tile_size.cu). */
+/* The row at a position, also where a partial sum of it stands; NO_ROW. */
+#define TRS_STRIP_ROW(stored)                                                                      \
+    ((stored) < TRS_STRIP_NO_ROW ? TRS_STRIP_PARTIAL - (stored) : (stored))
+
 typedef struct trs_strips_size {
     int32_t rows;  /* of a tile */
-    int64_t count; /* tiles */
+    int64_t tiles; /* how many there are */
 } trs_strips_size;
 
+/* Of an operator: a trs_strips_size, where tiles are any good, or where they are needed (tile_size.cu). */
 extern const trs_analysis trs_strips_analysis;
 
-/* How many rows a strip should have: as few as give its levels a warp of rows each, as some samples say.
- * 0: too many x would be foreign for strips to be any good, or there is no memory to find out. */
+/* Rows of a tile: as few as give each of its levels a warp of rows, as some samples say.  0: so many x would be halo
+ * x that cuda-strips cannot be fast, or there is no memory to find out. */
 int32_t trs_strips_rows(trs_context *ctx, const trs_tri *t, const trs_levels *lv);
-/* The same in two steps, wherever the triangle is: look (rows) finds the levels that rows of the samples
- * belong to and the entries in columns before them, false: it cannot; sample k is the rows from
- * (n - rows) (k + 1) / TRS_STRIP_SAMPLES on. */
+/* The same in two steps, for a triangle on the host or on the device.  look (user, rows, levels, halo) counts the
+ * levels that the rows of all samples belong to, and their entries in columns before the sample; false: it cannot.
+ * Sample k has the rows from (n - rows) (k + 1) / TRS_STRIP_SAMPLES on. */
 bool trs_strips_possible(const trs_tri *t, const trs_levels *lv);
 int32_t trs_strips_sampled(int32_t n,
                            bool (*look)(void *user, int32_t rows, int64_t *levels, int64_t *halo),
                            void *user);
 
-/* rows: of a strip.  TRS_OK, TRS_EMEM, TRS_ESUPPORT (too large). */
+/* The schedule for tiles of so many rows.  TRS_OK, TRS_EMEM, TRS_ESUPPORT (too many tasks for 32 bits). */
 int trs_strips_make(trs_context *ctx, const trs_tri *t, const trs_levels *lv, int32_t rows,
                     trs_strips *s);
-void trs_strips_free(trs_context *ctx, trs_strips *s); /* the numbers stay */
+void trs_strips_free(trs_context *ctx, trs_strips *s); /* the arrays; the counts stay */
 
-/* What the GPU gets: packet after packet, all of one together, as it is copied to shared memory:
+/* What the GPU has: packet after packet, all of one together, as it is copied to shared memory (update.cuh):
  *
  *     trs_packet | values [ells][32] | 1 / diagonal [tasks][32] | row [tasks][32] | slot code [ells][32]
  *
  * 1 / diagonal is 1 for a partial sum, and 0 for NO_ROW.  A row whose diagonal is not near 1 (near.h) is multiplied
- * by a power of two; the result of trs_strips_pack says whether any is. */
+ * by a power of two. */
 size_t trs_strips_bytes(const trs_strips *s, trs_dtype dtype);
-bool trs_strips_pack(const trs_context *ctx, const trs_strips *s, const trs_tri *t, void *packed);
 
 #endif

@@ -68,15 +68,15 @@ static __global__ void look_kernel(const sampling s)
     const int32_t from = (int32_t)((int64_t)(s.n - rows) * (blockIdx.y + 1) / TRS_STRIP_SAMPLES);
     const unsigned bit = 1u << blockIdx.z;
     unsigned *stamp = s.stamp + (int64_t)blockIdx.y * s.levels;
-    long long levels = 0, foreign = 0;
+    long long levels = 0, halo = 0;
     for (int64_t i = from + index_of_thread(); i < from + (int64_t)rows; i += all_threads()) {
         unsigned *seen = &stamp[s.level[i]];
         if (!(*seen & bit)) levels += !(atomicOr(seen, bit) & bit);
-        foreign += entries_before(s, i, from);
+        halo += entries_before(s, i, from);
     }
     __syncwarp();
     add_to(&s.found[blockIdx.z][0], levels);
-    add_to(&s.found[blockIdx.z][1], foreign);
+    add_to(&s.found[blockIdx.z][1], halo);
 }
 
 static size_t lay_out(sampling &s, char *base)
@@ -122,17 +122,17 @@ struct samples {
 
 /* For a first run of trs_strips_sampled, which names the sizes: it stops at the first size that is good enough, and
  * with so many levels none is. */
-static bool note_size(void *user, int32_t rows, int64_t *levels, int64_t *foreign)
+static bool note_size(void *user, int32_t rows, int64_t *levels, int64_t *halo)
 {
     samples *all = (samples *)user;
     *levels = INT64_MAX;
-    *foreign = 0;
+    *halo = 0;
     if (all->sizes < MOST_SIZES) all->rows[all->sizes++] = rows;
     return true;
 }
 
 /* For a second run, in the same order. */
-static bool look(void *user, int32_t, int64_t *levels, int64_t *foreign)
+static bool look(void *user, int32_t, int64_t *levels, int64_t *halo)
 {
     samples *all = (samples *)user;
     const int k = all->asked++, left = all->sizes - all->looked;
@@ -143,7 +143,7 @@ static bool look(void *user, int32_t, int64_t *levels, int64_t *foreign)
         all->looked += count;
     }
     *levels = all->found[k][0];
-    *foreign = all->found[k][1];
+    *halo = all->found[k][1];
     return true;
 }
 
@@ -163,7 +163,7 @@ static int make(trs_operator *op, bool needed, void *result, bool *found)
     if ((op->on_device & both) == both) size->rows = sample_on_device(op);
     else size->rows = trs_strips_rows(op->ctx, &op->tri, &op->lv);
     if (!size->rows && needed) size->rows = ANY_ROWS;
-    if (size->rows) size->count = (op->tri.n - 1) / size->rows + 1;
+    if (size->rows) size->tiles = (op->tri.n - 1) / size->rows + 1;
     *found = size->rows > 0;
     return TRS_OK;
 }
@@ -171,8 +171,8 @@ static int make(trs_operator *op, bool needed, void *result, bool *found)
 static void scale(const void *whole, double share, void *part)
 {
     *(trs_strips_size *)part = *(const trs_strips_size *)whole;
-    ((trs_strips_size *)part)->count =
-        (int64_t)((double)((const trs_strips_size *)whole)->count * share);
+    ((trs_strips_size *)part)->tiles =
+        (int64_t)((double)((const trs_strips_size *)whole)->tiles * share);
 }
 
 const trs_analysis trs_strips_analysis = {.name = "the size of row tiles",

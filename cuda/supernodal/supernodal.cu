@@ -1,40 +1,37 @@
-/* supernodal.cu: one launch over blocks of rows, solved by the inverses of their diagonal blocks.
+/* supernodal.cu: one launch over supernodes, which are solved by the inverses of their diagonal blocks.
  *
- *     update:  M_tt = L_tt^-1;  S_t = M_tt L (t, its latest columns)               supernodal_update.cu
- *     solve:   x_t = M_tt (b_t - early stages) - S_t x (latest columns)            wide blocks
- *              x_t = M_tt (b_t - L (t, columns) x)                                 narrow ones
- *              r_t = b_t - early stages;  x_t = sum of M_tu r_u - S_t x (latest)   panels (panel.cuh)
+ *     update:  M_tt = L_tt^-1;  S_t = M_tt L (t, late columns)                         update.cu
+ *     solve:   x_t = M_tt (b_t - L (t, early columns) x) - S_t x (late columns)        large supernodes (large.cuh)
+ *              x_t = M_tt (b_t - L (t, columns) x)                                     small ones (small.cuh)
+ *              r_t = b_t - L (t, early columns) x;  x_t = sum of M_tu r_u - S_t x      chains (large.cuh, slice.cuh)
  *
- * Blocks, stages and tasks are those of supernode.h.  A stage is a dense matrix of the rows that have something
- * in some columns, so 8 bytes are read for a number where plain CSR reads 12, x once for all rows; and the levels
- * are those of blocks, for a factor 20 to 40 times fewer than those of rows.
+ * The data structure and its words are those of lib/analysis/supernodes.h.  Entries of a packed panel take 8 bytes
+ * where CSR takes 12, and x is read once for all rows of a panel.
  *
- * Who owns a row: a block of 256 threads (supernodal_wide.cuh), or each of four that share its block of rows
- * (supernodal_slice.cuh), or a warp, by itself or as the first of eight that share the columns (supernodal_narrow.cuh).
- * How x becomes visible: every number is its own flag (supernodal.cuh).
- * Cannot hang: a task waits for earlier ones alone, and tasks are taken in topological order, from a ticket counter, or
- * cyclically by warps that are all resident where all blocks are narrow (cooperative launch).
- * Same bits every time: the order of every sum depends on the pattern and on the last update alone.  Where an
- * inverse grows too much, or S_t overflows, the block is substituted, and its panel split: L_tu stay, and
- * x_t = M_tt (r_t - L_tu x_u - L_ts x_s).  A NaN in b spreads over its block or panel, and over the rows of a stage.
- * Bytes: those of the stages, b and x.  Bound by the height of the blocks' graph, 1.1 to 1.4 us each, then by bytes. */
+ * Who owns a row: a thread block, or each of up to four that share a supernode of a chain, or a warp (small.cuh).
+ * How x becomes visible: every number is its own flag (supernodal.cuh).  Why it cannot hang: a task waits for
+ * earlier tasks alone, and tasks are taken in topological order: from a ticket counter, or cyclically by warps that
+ * are all resident where all supernodes are small (cooperative launch).  Why the bits are always the same: the order
+ * of every sum depends on the pattern and on the last update alone.  Where M_tt grows too much, or S_t overflows,
+ * supernode t is substituted, and its chain is split: L_tu stay, and x_t = M_tt (r_t - L_tu x_u - L_ts x_s).  A NaN
+ * in b spreads over its supernode or chain, and over the rows of a panel.  Bytes: stored entries, b and x.  Bound by
+ * the depth of the DAG, 1.1 to 1.4 us a level, then by bytes. */
 #include "config.h"
 
-#include "narrow.cuh"
 #include "slice.cuh"
-
+#include "small.cuh"
 
 struct supernodal_work {
     turn *state;
     void *copy; /* [2][copy_size] */
     int64_t copy_size;
     int most;    /* right-hand sides at a time */
-    int grid[4]; /* blocks of threads, for each number of right-hand sides at a time */
+    int grid[4]; /* thread blocks, for each number of right-hand sides at a time */
 };
 
 /* ---- kernels -------------------------------------------------------------------------------------------- */
 
-/* The next task; one without blocks when there is none left. */
+/* The next task; one without supernodes when there is none left. */
 template <class T> __device__ inline trs_task draw(const problem<T> &P)
 {
     const unsigned t = atomicAdd(&P.state->ticket, 1u);
@@ -43,63 +40,62 @@ template <class T> __device__ inline trs_task draw(const problem<T> &P)
     return task;
 }
 
-/* Any but a bundle.  With several right-hand sides, and where a panel is split, all of a block is done with its first
- * slice. */
+/* Any task but a batch.  A chain that is split, and several right-hand sides, are no matter for slices: the first
+ * slice does all of its supernode. */
 template <class T, int R>
-__device__ inline void solve_task(wide<T, R> *sh, const problem<T> &P, const trs_task &task,
-                                  const here<T> &h)
+__device__ inline void solve_task(large_shared<T, R> *sh, const problem<T> &P, const trs_task &task,
+                                  const copies<T> &h)
 {
-    const bool sliced_task = task.kind == TRS_TASK_PANEL || task.kind == TRS_TASK_REST;
-    if (sliced_task) {
-        const trs_block &k = P.block[task.block];
-        const bool split = task.kind == TRS_TASK_PANEL && P.split[task.block - k.member];
+    if (task.kind == TRS_TASK_CHAIN || task.kind == TRS_TASK_PARTIAL_RHS) {
+        const trs_supernode &k = P.supernode[task.supernode];
+        const bool split = task.kind == TRS_TASK_CHAIN && P.split[task.supernode - k.chain_place];
         if constexpr (R == 1)
             if (k.slices > 1 && !split) {
                 solve_slice<T>(sh, P, task, h);
                 return;
             }
-        if (task.piece > 0) return;
+        if (task.slice > 0) return;
     }
-    solve_wide<T, R>(sh, P, task, h);
+    solve_large<T, R>(sh, P, task, h);
 }
 
-/* Wide blocks among the others: a block of threads draws tickets. */
+/* Large supernodes among the others: thread blocks draw tasks by tickets. */
 template <class T, int R>
 static __global__ void __launch_bounds__(BLOCK_THREADS) mixed_kernel(const problem<T> P)
 {
-    wide<T, R> *sh = (wide<T, R> *)shared_numbers<T>();
-    static_assert(sizeof(T[WARPS][TRS_NARROW][R]) <= sizeof sh->tile, "room for parts");
-    static_assert(int(TRS_BUNDLE) <= int(WARPS), "a warp for each block of a bundle");
-    const here<T> h(P);
+    large_shared<T, R> *sh = (large_shared<T, R> *)shared_numbers<T>();
+    static_assert(sizeof(T[WARPS][TRS_SMALL][R]) <= sizeof sh->tile, "room for sums of warps");
+    static_assert(int(TRS_BATCH) <= int(WARPS), "a warp for each supernode of a batch");
+    const copies<T> h(P);
     const unsigned now = P.state->now;
     for (;;) {
         if (threadIdx.x == 0) sh->task = draw(P);
         __syncthreads();
         const trs_task task = sh->task;
-        if (task.blocks == 0) break;
+        if (task.supernodes == 0) break;
         delay();
-        if (task.kind != TRS_TASK_BUNDLE) {
+        if (task.kind != TRS_TASK_SMALL) {
             solve_task<T, R>(sh, P, task, h);
             __pipeline_wait_prior(0);
-        } else if (task.blocks == 1) /* for all warps */
-            solve_thin<T, R>(P, task.block, h, (parts<T, R>)sh->tile);
-        else if ((int)threadIdx.x / WARP < task.blocks)
-            solve_thin<T, R>(P, task.block + (int)threadIdx.x / WARP, h, NULL);
+        } else if (task.supernodes == 1) /* for all warps */
+            solve_small<T, R, true>(P, task.supernode, h, (warp_sums<T, R>)sh->tile);
+        else if ((int)threadIdx.x / WARP < task.supernodes)
+            solve_small<T, R, false>(P, task.supernode + (int)threadIdx.x / WARP, h, NULL);
         __syncthreads(); /* before shared memory is used again */
     }
     finish<R>(P.state, now);
 }
 
-/* All blocks narrow: warps take them in turn, neighbours go to different SMs. */
+/* All supernodes small: warps take them in turn, and neighbours go to different SMs. */
 template <class T, int R>
-static __global__ void __launch_bounds__(BLOCK_THREADS) narrow_kernel(const problem<T> P)
+static __global__ void __launch_bounds__(BLOCK_THREADS) small_kernel(const problem<T> P)
 {
-    const here<T> h(P);
+    const copies<T> h(P);
     const unsigned now = P.state->now;
     const int warps = gridDim.x * WARPS;
-    for (int t = (threadIdx.x / WARP) * gridDim.x + blockIdx.x; t < P.blocks; t += warps) {
+    for (int t = (threadIdx.x / WARP) * gridDim.x + blockIdx.x; t < P.supernodes; t += warps) {
         delay();
-        solve_thin<T, R>(P, t, h, NULL);
+        solve_small<T, R, false>(P, t, h, NULL);
     }
     finish<R>(P.state, now);
 }
@@ -109,48 +105,48 @@ static __global__ void __launch_bounds__(BLOCK_THREADS) narrow_kernel(const prob
 static void release(trs_instance *inst)
 {
     supernodal *d = (supernodal *)inst->data;
-    trs_gpu_free(inst->ctx, d->block);
-    trs_gpu_free(inst->ctx, d->stage);
+    trs_gpu_free(inst->ctx, d->supernode);
+    trs_gpu_free(inst->ctx, d->panel);
     trs_gpu_free(inst->ctx, d->column);
     trs_gpu_free(inst->ctx, d->task);
-    trs_gpu_free(inst->ctx, d->thin);
-    trs_gpu_free(inst->ctx, d->store);
+    trs_gpu_free(inst->ctx, d->small);
+    trs_gpu_free(inst->ctx, d->stored);
     trs_gpu_free(inst->ctx, d->substituted);
     trs_gpu_free(inst->ctx, d->split);
-    trs_gpu_free(inst->ctx, d->panel);
+    trs_gpu_free(inst->ctx, d->chain);
     trs_gpu_free(inst->ctx, d->weight);
     trs_free(&inst->ctx->mem, d);
 }
 
-/* Which panels there are, and room for what an update weighs. */
-static int panels_new(trs_instance *inst, const trs_supernodes *s, supernodal *d)
+/* The first supernodes of the chains, and room for the weights of an update. */
+static int chains_new(trs_instance *inst, const trs_supernodes *s, supernodal *d)
 {
     trs_context *ctx = inst->ctx;
-    if (s->panels == 0) return TRS_OK;
-    int32_t *first = (int32_t *)trs_new(ctx, s->panels, sizeof *first, "panels");
-    for (int32_t t = 0, k = 0; t < s->blocks && first; t++)
-        if (s->block[t].members > 1 && s->block[t].member == 0) first[k++] = t;
-    if (first) d->panel = (int32_t *)device_copy(ctx, first, s->panels, sizeof *first, "panels");
+    if (s->chains == 0) return TRS_OK;
+    int32_t *first = (int32_t *)trs_new(ctx, s->chains, sizeof *first, "chains");
+    for (int32_t t = 0, k = 0; t < s->count && first; t++)
+        if (s->supernode[t].chain_length > 1 && s->supernode[t].chain_place == 0) first[k++] = t;
+    if (first) d->chain = (int32_t *)device_copy(ctx, first, s->chains, sizeof *first, "chains");
     trs_free(&ctx->mem, first);
     d->weight = (double *)trs_gpu_new(ctx, inst->op->tri.n, sizeof *d->weight, "sums of rows");
-    return d->panel && d->weight ? TRS_OK : TRS_EMEM;
+    return d->chain && d->weight ? TRS_OK : TRS_EMEM;
 }
 
-/* What a warp has to know of each block, wide ones too. */
-static __global__ void thin_kernel(int32_t blocks, const trs_block *block, const trs_stage *stage,
-                                   narrow *thin)
+/* What a warp has to know of each supernode; large ones get a record, too, which is not read. */
+static __global__ void small_records_kernel(int32_t supernodes, const trs_supernode *supernode,
+                                            const trs_panel *panel, small_supernode *small)
 {
     const int32_t t = (int32_t)(blockIdx.x * PLAIN + threadIdx.x);
-    if (t >= blocks) return;
-    const trs_block k = block[t];
-    const trs_stage s = stage[k.stage];
-    const bool first = k.stages < 2; /* it needs no columns */
-    thin[t] = {k.first,
-               k.rows,
-               first ? 0 : s.first,
-               first ? 0 : s.columns,
-               first ? 0 : s.place,
-               stage[k.diagonal].place};
+    if (t >= supernodes) return;
+    const trs_supernode k = supernode[t];
+    const trs_panel s = panel[k.panel];
+    const bool alone = k.panels < 2; /* it needs no columns */
+    small[t] = {k.first,
+                k.rows,
+                alone ? 0 : s.column,
+                alone ? 0 : s.columns,
+                alone ? 0 : s.offset,
+                panel[k.diagonal].offset};
 }
 
 static int build(trs_instance *inst)
@@ -167,20 +163,22 @@ static int build(trs_instance *inst)
     const trs_supernodes *s = (const trs_supernodes *)found;
     const size_t size = trs_size(inst->op->tri.dtype);
     d->s = *s;
-    d->s.block = NULL, d->s.stage = NULL, d->s.column = NULL, d->s.task = NULL;
-    d->block = (trs_block *)device_copy(ctx, s->block, s->blocks, sizeof *s->block, "blocks");
-    d->stage = (trs_stage *)device_copy(ctx, s->stage, s->stages, sizeof *s->stage, "stages");
+    d->s.supernode = NULL, d->s.panel = NULL, d->s.column = NULL, d->s.task = NULL;
+    d->supernode = (trs_supernode *)device_copy(ctx, s->supernode, s->count, sizeof *s->supernode,
+                                                "supernodes");
+    d->panel = (trs_panel *)device_copy(ctx, s->panel, s->panels, sizeof *s->panel, "panels");
     d->column = (int32_t *)device_copy(ctx, s->column, s->columns, sizeof *s->column, "columns");
     d->task = (trs_task *)device_copy(ctx, s->task, s->tasks, sizeof *s->task, "tasks");
-    d->thin = (narrow *)trs_gpu_new(ctx, s->blocks, sizeof *d->thin, "narrow blocks");
-    d->store = trs_gpu_new(ctx, s->store, size, "the values of the stages");
-    d->substituted = (int *)trs_gpu_new(ctx, s->blocks, sizeof(int), "flags of the blocks");
-    d->split = (int *)trs_gpu_new(ctx, s->blocks, sizeof(int), "flags of the panels");
-    if (!d->block || !d->stage || !d->column || !d->task || !d->thin || !d->store ||
-        !d->substituted || !d->split || panels_new(inst, s, d))
+    d->small = (small_supernode *)trs_gpu_new(ctx, s->count, sizeof *d->small, "small supernodes");
+    d->stored = trs_gpu_new(ctx, s->stored, size, "the entries of the panels");
+    d->substituted = (int *)trs_gpu_new(ctx, s->count, sizeof(int), "flags of the supernodes");
+    d->split = (int *)trs_gpu_new(ctx, s->count, sizeof(int), "flags of the chains");
+    if (!d->supernode || !d->panel || !d->column || !d->task || !d->small || !d->stored ||
+        !d->substituted || !d->split || chains_new(inst, s, d))
         return TRS_EMEM;
-    if (s->blocks > 0)
-        thin_kernel<<<blocks_of(s->blocks), PLAIN>>>(s->blocks, d->block, d->stage, d->thin);
+    if (s->count > 0)
+        small_records_kernel<<<blocks_of(s->count), PLAIN>>>(s->count, d->supernode, d->panel,
+                                                             d->small);
     return launched() || trs_gpu_wait(NULL) ? trs_fail(TRS_EDEVICE, "cuda-supernodal") : TRS_OK;
 }
 
@@ -193,13 +191,13 @@ static int update(trs_instance *inst, void *stream)
                                 op->device.val, (cudaStream_t)stream);
 }
 
-/* Blocks of threads that a solve takes, as far as there is work for them; 0: not one fits. */
+/* Thread blocks that a solve takes, as far as there is work for them; 0: not one fits. */
 template <class T, int R> static int grid_of(const supernodal *d)
 {
-    const size_t bytes = sizeof(wide<T, R>);
-    if (d->s.wide == 0) {
-        const int64_t work = 6 * (int64_t)d->s.blocks / max(d->s.height, 1) / 8;
-        return waiting_blocks((const void *)narrow_kernel<T, R>, BLOCK_THREADS, 0,
+    const size_t bytes = sizeof(large_shared<T, R>);
+    if (d->s.large == 0) {
+        const int64_t work = 6 * (int64_t)d->s.count / max(d->s.depth, 1) / 8;
+        return waiting_blocks((const void *)small_kernel<T, R>, BLOCK_THREADS, 0,
                               (double)max(work, (int64_t)multiprocessors()));
     }
     if (allow(mixed_kernel<T, R>, bytes) != cudaSuccess) return 0;
@@ -248,7 +246,7 @@ static int work_create(const trs_instance *inst, trs_context *ctx, int nrhs, voi
     return for_type(inst->op->tri.dtype, [&](auto zero) {
         using T = decltype(zero);
         w->most = for_width<T>(nrhs, [](auto width, int) { return decltype(width)::value; });
-        w->copy_size = ((int64_t)inst->op->tri.n + (int64_t)d->s.pieces * BLOCK) * w->most;
+        w->copy_size = ((int64_t)inst->op->tri.n + (int64_t)d->s.partials * BLOCK) * w->most;
         int rc = grids<T>(w, d);
         if (rc) return trs_fail(rc, "cuda-supernodal needs more shared memory than there is");
         return work_start(w, ctx, sizeof(T));
@@ -258,12 +256,13 @@ static int work_create(const trs_instance *inst, trs_context *ctx, int nrhs, voi
 template <class T, int R>
 static int launch(const supernodal *d, const problem<T> &P, int grid, cudaStream_t stream)
 {
-    if (d->s.wide > 0) {
-        mixed_kernel<T, R><<<(unsigned)grid, BLOCK_THREADS, sizeof(wide<T, R>), stream>>>(P);
+    if (d->s.large > 0) {
+        mixed_kernel<T, R>
+            <<<(unsigned)grid, BLOCK_THREADS, sizeof(large_shared<T, R>), stream>>>(P);
         return launched();
     }
     void *args[] = {(void *)&P};
-    return cudaLaunchCooperativeKernel((const void *)narrow_kernel<T, R>, dim3((unsigned)grid),
+    return cudaLaunchCooperativeKernel((const void *)small_kernel<T, R>, dim3((unsigned)grid),
                                        dim3(BLOCK_THREADS), args, 0, stream) == cudaSuccess
                ? TRS_OK
                : TRS_EDEVICE;
@@ -273,9 +272,9 @@ template <class T> static int solve_columns(const trs_instance *inst, const trs_
 {
     const supernodal *d = (const supernodal *)inst->data;
     const supernodal_work *w = (const supernodal_work *)job->work;
-    problem<T> P = {
-        inst->op->tri.n, d->s.blocks, d->s.tasks,          d->block,       d->stage, d->column,
-        d->task,         d->thin,     (const T *)d->store, d->substituted, d->split};
+    problem<T> P = {inst->op->tri.n, d->s.count, d->s.tasks, d->supernode,         d->panel,
+                    d->column,       d->task,    d->small,   (const T *)d->stored, d->substituted,
+                    d->split};
     P.cj = job->conj;
     P.state = w->state;
     P.copy = (T *)w->copy;
@@ -303,13 +302,13 @@ static int64_t bytes(const trs_prospect *p)
     const trs_shape *s = &p->shape;
     const trs_supernodes *b =
         (const trs_supernodes *)trs_prospect_analysis(p, &trs_supernode_analysis, true);
-    const int64_t store = b ? b->store : 0, blocks = b ? b->blocks : 0;
-    return (s->nnz + store) * (int64_t)s->elem + s->nnz * 4 + s->n * 24 + blocks * 200;
+    const int64_t stored = b ? b->stored : 0, supernodes = b ? b->count : 0;
+    return (s->nnz + stored) * (int64_t)s->elem + s->nnz * 4 + s->n * 24 + supernodes * 200;
 }
 
 const trs_solver trs_solver_supernodal = {
     .name = "cuda-supernodal",
-    .about = "blocks of rows with inverted diagonal blocks, dense stages, one launch",
+    .about = "supernodes with inverted diagonal blocks, packed panels, one launch",
     .place = TRS_ON_CUDA,
     .family = TRS_TRIANGLE,
     .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,

@@ -1,8 +1,14 @@
-/* supernodal.cuh: blocks of rows on the device, and where what a solve finds is published (supernodal.cu).
+/* supernodal.cuh: supernodes on the device, and where a solve publishes what it computes.  The words are those of
+ * lib/analysis/supernodes.h, the method and its protocol are in README.md.
  *
- * A copy of x has a number for every row and right-hand side of the kernel, then 64 rows for each piece and each rest:
- * those of a block follow one another, the rest last.  Every number is its own flag (flag.cuh).  There are two copies
- * (blocks.cuh: turn): who publishes rows in one of them empties these rows in the other, for the next solve. */
+ * A copy of x has a place for every row, and behind them TRS_SUPERNODE places for every partial sum and every partial
+ * right-hand side, each with R numbers, the right-hand sides that the kernel solves at a time:
+ *
+ *     0 .. n-1                       x
+ *     n + 64 p .. n + 64 p + 63      the partial vector number p (trs_supernode.partial)
+ *
+ * Every number is its own flag (flag.cuh).  There are two copies (published.cuh): a solve publishes in one of them,
+ * and whoever publishes rows there empties the same rows in the other, for the next solve. */
 #ifndef TRS_SUPERNODAL_CUH
 #define TRS_SUPERNODAL_CUH
 
@@ -13,39 +19,42 @@ extern "C" {
 #include "solvers/solver.h"
 }
 
-static_assert(int(BLOCK) == int(TRS_BLOCK), "blocks of supernode.h are tiles of blocks.cuh");
+#include "base/debug.h"
+
+static_assert(int(BLOCK) == int(TRS_SUPERNODE),
+              "a supernode of supernodes.h fills a tile of blocks.cuh");
 static_assert(int(SLICE) == int(TRS_SLICE), "and slices are slices");
 
-struct narrow { /* all that a warp has to know about a narrow block */
+struct small_supernode { /* all that a warp has to know about one */
     int32_t first, rows;
-    int32_t column, columns;
-    int64_t place, inverse; /* in the store */
+    int32_t column, columns; /* of its packed panel: column [column ..]; 0, 0: it needs none */
+    int64_t panel, inverse;  /* offsets of its packed panel, and of its diagonal block */
 };
 
 struct supernodal {
-    trs_supernodes s; /* the numbers */
-    trs_block *block; /* these on the device */
-    trs_stage *stage;
+    trs_supernodes s;         /* the numbers */
+    trs_supernode *supernode; /* these arrays are on the device */
+    trs_panel *panel;
     int32_t *column;
     trs_task *task;
-    narrow *thin; /* [blocks] */
-    void *store;
-    int *substituted; /* [blocks] 1: the diagonal block is as it was */
-    int *split;       /* [blocks] not 0: the panel that begins there is not inverted */
-    int32_t *panel;   /* [panels] the block that each begins with */
-    double *weight;   /* [n] sums of magnitudes of rows of D, where there are panels */
+    small_supernode *small; /* [count] */
+    void *stored;           /* [stored] entries of the packed panels */
+    int *substituted;       /* [count] 1: the diagonal block is L_tt, not its inverse */
+    int *split;             /* [count] not 0: the chain that begins there is not inverted */
+    int32_t *chain;         /* [chains] the supernode that each begins with */
+    double *weight;         /* [n] sums of magnitudes of rows of D, where there are chains */
 };
 
 /* ---- a solve ------------------------------------------------------------------------------------ */
 
 template <class T> struct problem { /* what a solve goes by */
-    int32_t n, blocks, tasks;
-    const trs_block *block;
-    const trs_stage *stage;
+    int32_t n, supernodes, tasks;
+    const trs_supernode *supernode;
+    const trs_panel *panel;
     const int32_t *column;
     const trs_task *task;
-    const narrow *thin;
-    const T *store;
+    const small_supernode *small;
+    const T *stored;
     const int *substituted, *split;
     int nrhs; /* of b and x, up to R: the right-hand sides of the kernel */
     view<T> b, x;
@@ -55,40 +64,59 @@ template <class T> struct problem { /* what a solve goes by */
     int64_t copy_size;
 };
 
-template <class T> struct here { /* the two copies in this solve */
-    T *mine, *other;
-    int old; /* right-hand sides that the other may hold */
-    __device__ explicit here(const problem<T> &P)
+template <class T> struct copies { /* of x, in this solve */
+    T *published;                  /* numbers of this solve */
+    T *emptied;                    /* those of the solve before, which go */
+    int width; /* right-hand sides that the solve before had; 0: that copy is empty */
+    __device__ explicit copies(const problem<T> &P)
     {
         const unsigned now = P.state->now;
-        mine = P.copy + now * P.copy_size;
-        other = P.copy + (1 - now) * P.copy_size;
-        old = (int)P.state->width[1 - now];
+        TRS_ASSERT(now < 2 && P.state->width[now] == 0); /* empty before anything is published */
+        published = P.copy + now * P.copy_size;
+        emptied = P.copy + (1 - now) * P.copy_size;
+        width = (int)P.state->width[1 - now];
     }
 };
 
-/* Where the rest of a block of a panel is published. */
-template <class T> __device__ inline int32_t rest_of(const problem<T> &P, const trs_block &k)
+/* The place of partial sum number p, p counting from the first one of its supernode. */
+template <class T>
+__device__ inline int32_t place_of_partial(const problem<T> &P, const trs_supernode &k, int p)
 {
-    return P.n + (k.piece + k.pieces) * BLOCK;
+    return P.n + (k.partial + p) * BLOCK;
 }
 
-/* The same of a row of its panel; block is the last one that it may be of. */
-template <class T> __device__ inline int32_t rest_of_row(const problem<T> &P, int block, int row)
+/* The place of the partial right-hand side of a supernode of a chain. */
+template <class T>
+__device__ inline int32_t place_of_rhs(const problem<T> &P, const trs_supernode &k)
 {
-    while (row < P.block[block].first) block--;
-    return rest_of(P, P.block[block]) + row - P.block[block].first;
+    return place_of_partial(P, k, k.partials);
 }
 
-/* ---- supernodal_update.cu ---------------------------------------------------------------------- */
+/* The same of a row of its chain; supernode is the last one that the row may belong to. */
+template <class T>
+__device__ inline int32_t place_of_rhs_row(const problem<T> &P, int supernode, int row)
+{
+    while (row < P.supernode[supernode].first) supernode--;
+    TRS_ASSERT(row < P.supernode[supernode].first + P.supernode[supernode].rows);
+    return place_of_rhs(P, P.supernode[supernode]) + row - P.supernode[supernode].first;
+}
+
+/* A row is published once: nothing stands there before. */
+template <class T> __device__ inline void publish(T *to, T v)
+{
+    TRS_ASSERT(!flag_there(flag_peek(to)));
+    flag_store(to, v);
+}
+
+/* ---- update.cu --------------------------------------------------------------------------------- */
 
 /* From values of L on the device, of which ptr and idx are there, too. */
 int supernodal_take(const supernodal *d, const trs_device_view *L, trs_dtype t, const void *val,
                     cudaStream_t stream);
 
-/* ---- supernodal_cost.cu ------------------------------------------------------------------------ */
+/* ---- cost.cu ------------------------------------------------------------------------------------ */
 
-/* After the build with the blocks that an update found no good, for which it waits. */
+/* After the build with the supernodes that the last update could not invert, for which it waits. */
 const char *supernodal_estimate(const trs_prospect *p, const trs_instance *built,
                                 const trs_machine *m, trs_cost *c);
 

@@ -1,7 +1,14 @@
 # lib/analysis
-libcore_la_SOURCES += lib/analysis/amalgamation.c lib/analysis/amalgamation.h \
-	lib/analysis/level.c lib/analysis/level.h lib/analysis/run_length.c lib/analysis/run_length.h \
-	lib/analysis/supernode_analysis.c lib/analysis/supernodes.c lib/analysis/supernodes.h
+libcore_la_SOURCES += lib/analysis/level.c lib/analysis/level.h \
+	lib/analysis/supernode_analysis.c lib/analysis/supernodes.c \
+	lib/analysis/supernodes.h
+# the steps that make supernodes
+libcore_la_SOURCES += lib/analysis/supernodal/amalgamation.c \
+	lib/analysis/supernodal/amalgamation.h lib/analysis/supernodal/amalgamation_steps.h \
+	lib/analysis/supernodal/dag.c lib/analysis/supernodal/fundamental.c \
+	lib/analysis/supernodal/panels.c lib/analysis/supernodal/relaxation.c \
+	lib/analysis/supernodal/run_length.c lib/analysis/supernodal/run_length.h \
+	lib/analysis/supernodal/steps.h lib/analysis/supernodal/tasks.c
 
 # tests
 if HAVE_CMOCKA
@@ -10,7 +17,8 @@ tests_analysis_t_level_SOURCES = tests/analysis/t_level.c $(MODEL)
 tests_analysis_t_level_CFLAGS = $(TEST_FLAGS)
 tests_analysis_t_level_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/analysis/t_supernodes
-tests_analysis_t_supernodes_SOURCES = tests/analysis/t_supernodes.c $(COUNTER) $(DAGS) $(MODEL)
+tests_analysis_t_supernodes_SOURCES = tests/analysis/t_supernodes.c \
+	tests/supernodal/reference.c tests/supernodal/reference.h $(COUNTER) $(DAGS) $(MODEL)
 tests_analysis_t_supernodes_CFLAGS = $(TEST_FLAGS)
 tests_analysis_t_supernodes_LDADD = $(TEST_LIBS)
 endif

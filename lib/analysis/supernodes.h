@@ -1,89 +1,139 @@
-/* supernodes.h: a triangle cut into blocks of rows, to be solved by the inverses of their diagonal blocks.
+/* supernodes.h: a lower triangle cut into supernodes, to be solved by the inverses of their diagonal blocks.
  *
- * A block is a supernode (consecutive rows and columns with nearly one pattern, fundamental or relaxed), or
- * a slice of one with at most TRS_BLOCK rows.  What a block needs from earlier rows is stored in stages: the
- * rows of the block that have something in a set of at most TRS_BLOCK columns, as a dense matrix.  Zeros that
- * this stores, and those of relaxed supernodes, are the price for reading no index per entry.
+ * A supernode is a set of consecutive rows and columns of nearly one pattern, fundamental or relaxed
+ * (amalgamation.h).  Those of more than TRS_SUPERNODE rows are cut evenly, and the parts are called supernodes as
+ * well.  Supernode s is a predecessor of t if rows of t have entries in columns of s:
  *
- *     wide block (more than TRS_NARROW rows):   early stages ..., the diagonal block, the latest stage
- *     narrow block:                             one stage with all its columns, the diagonal block
- *     wide block of a panel:                    early stages ..., its rows of D, its rows of S
+ *     x_t = L_tt^-1 (b_t - sum of L_ts x_s over the predecessors s)
  *
- * A panel is up to TRS_PANEL wide blocks, one after the other, of which each needs nearly all of those before.  D is its
- * diagonal block, a stage for each block, S what it needs of the latest blocks before, each a stage of all rows: so
- * that a panel is a step on the way from block to block, and not each of its blocks.
+ * The edges s -> t are the supernodal DAG.  The level of t is one more than the deepest level of its predecessors,
+ * and the levels are as many as the DAG is deep: for a factor 20 to 40 times fewer than levels of rows.
  *
- * Tasks stand in topological order: whoever takes them in this order can always go on.  A wide block with
- * many stages leaves the early ones to pieces: tasks that sum up some stages for it.  The early stages of a block of a
- * panel are a task of their own, its rest: b less all that its pieces and they come to. */
-#ifndef TRS_SUPERNODE_H
-#define TRS_SUPERNODE_H
+ * Packed panels.  The columns that t needs are cut into panels.  A panel is a dense matrix of the rows of t that
+ * have an entry in one of its columns, and of these columns, so that no index is read for an entry; the zeros that
+ * it stores are the price.  A large supernode of five rows (say) with predecessors p, q, r, and r deeper than p and
+ * q:
+ *
+ *                    p        q          r          t
+ *     column       3 4 5    9 10     17 20 21    24 .. 28
+ *                 -------  ------   ---------   ----------
+ *     row 24       x x x    . .      x  x  x     d
+ *         25       x x x    . .      x  x  x     d d
+ *         26       . . .    x x      x  x  x     d d d
+ *         27       . . .    x x      x  x  x     d d d d
+ *         28       x x x    . .      x  x  x     d d d d d
+ *     panel        0        1        3           2
+ *     row_mask     10011    01100    11111       11111
+ *                  early    early    late        diagonal block
+ *
+ * Entry (i, k) of a panel, i counting the rows that it has, k its columns, stands at
+ *
+ *     offset + (k/4)*4*rows + i*4 + k%4
+ *
+ * among the stored entries: columns by fours, the last ones filled up with zeros.  The analysis stores no values.  What
+ * stands there is the solver's business: cuda/supernodal fills panels with L, and makes M_tt = L_tt^-1 of diagonal
+ * blocks and S = M_tt L of late panels.
+ *
+ *     large supernode (more than TRS_SMALL rows):  early panels, the diagonal block, one late panel
+ *     small supernode:                             one panel of all columns that it needs, the diagonal block
+ *     supernode of a chain:                        early panels, its rows of D, its late panels
+ *
+ * Late columns are those on the critical path: of a large supernode those of its deepest predecessors, as far as
+ * they fit into one panel.  What is early can be multiplied before they are known.
+ *
+ * Chains.  A chain is up to TRS_CHAIN large supernodes, one behind the other, of which each needs nearly all of
+ * those before: the parts of a large supernode, say.  Its supernodes have one level, for its diagonal block D, of
+ * all its rows, is inverted as a whole.  A supernode of a chain has its rows of D as one panel for each supernode
+ * of the chain up to itself, the last of which is its diagonal block.  Its late panels are one for each of up to
+ * TRS_CHAIN_LATE predecessors of the chain, of the two levels before it, with all rows.
+ *
+ * Tasks are listed in a topological order: a task needs nothing but what earlier tasks have published, so whoever
+ * takes them in this order can always go on.
+ *
+ *     task          computes                                                      publishes
+ *     PARTIAL_SUM   y = sum of some early panels times x                          y
+ *     PARTIAL_RHS   r_t = b_t - early panels times x - partial sums of t          r_t (the partial right-hand side)
+ *     LARGE         x_t = L_tt^-1 (b_t - early panels - partial sums - late x)    x_t
+ *     CHAIN         x_t = rows t of D^-1 (r - late panels times x)                x_t
+ *     SMALL         the same as LARGE for a batch of small supernodes             their x_t
+ *
+ * A task multiplies at most TRS_TASK_PANELS panels; the early panels that are too many go to PARTIAL_SUM tasks.  A
+ * supernode of a chain may be cut into slices of TRS_SLICE rows, each of which is a CHAIN and a PARTIAL_RHS task. */
+#ifndef TRS_SUPERNODES_H
+#define TRS_SUPERNODES_H
 
 #include "matrix/operator.h"
 
 enum {
-    TRS_BLOCK = 64,   /* rows of a block, and columns of a stage of a wide one */
-    TRS_NARROW = 16,  /* a block with more rows is wide */
-    TRS_BUNDLE = 8,   /* narrow blocks of a task */
-    TRS_ALONE = 1024, /* values beside its diagonal block: one with more is alone in its bundle */
-    TRS_STAGES = 24,  /* of a task, the diagonal block counted */
-    TRS_PANEL = 4,    /* blocks of a panel */
-    TRS_LATEST = 8, /* latest blocks before a panel, of the last two levels: those of two panels */
-    TRS_SLICE = 16, /* rows of a block of a panel that are a task, where its level has few blocks */
+    TRS_SUPERNODE = 64, /* rows of a supernode, and columns of a panel of a large one */
+    TRS_SMALL = 16,     /* a supernode with more rows is large */
+    TRS_BATCH = 8,      /* small supernodes of a task */
+    TRS_BATCH_ENTRIES =
+        1024, /* a small supernode with more off-diagonal entries is a batch by itself */
+    TRS_TASK_PANELS = 24, /* panels of a task, the diagonal block counted */
+    TRS_CHAIN = 4,        /* supernodes of a chain */
+    TRS_CHAIN_LATE = 8,   /* late panels of a supernode of a chain */
+    TRS_SLICE = 16,       /* rows of a slice */
 };
 
-/* A dense matrix of rows x columns; entry (i, k), i counting the rows that it has, stands at
- * place + (k/4)*4*rows + i*4 + k%4, the last columns being filled up with zeros. */
-typedef struct trs_stage {
-    int64_t place;   /* in the store of values */
-    uint64_t rows;   /* bit i: it has row i of the block */
-    int32_t first;   /* its columns are column[first ..] */
-    int32_t columns; /* number of them */
-    int32_t block;
-    int32_t level; /* of the latest block that it waits for; -1: part of a diagonal block */
-} trs_stage;
+/* A packed panel. */
+typedef struct trs_panel {
+    int64_t offset;    /* of its first stored entry */
+    uint64_t row_mask; /* bit i: it has row i of its supernode */
+    int32_t column;    /* its columns are column [column ..] of trs_supernodes */
+    int32_t columns;   /* number of them */
+    int32_t supernode; /* that the rows belong to */
+    int32_t level;     /* of the deepest supernode whose x it needs; -1: part of a diagonal block */
+} trs_panel;
 
-typedef struct trs_block {
+typedef struct trs_supernode {
     int32_t first, rows;
-    int32_t stage, stages; /* with the diagonal block, without those of pieces and of the rest */
-    int32_t diagonal;      /* which of all stages is the diagonal block */
-    int32_t piece,
-        pieces; /* numbers of the first one, and how many; the rest has the next number */
-    int32_t member, members; /* which of how many blocks of a panel; 0 of 1 */
-    int32_t slices;          /* tasks that share its rows, and those of its rest */
-} trs_block;
+    /* The panels of its LARGE, CHAIN or SMALL task.  Those of its partial sums and of its partial right-hand side
+     * stand before them. */
+    int32_t panel, panels;
+    int32_t diagonal; /* number of the panel that is its diagonal block */
+    /* Number of its first partial sum, and how many it has.  In a chain number partial + partials is its partial
+     * right-hand side. */
+    int32_t partial, partials;
+    int32_t chain_place;  /* how many supernodes of its chain come before it */
+    int32_t chain_length; /* supernodes of its chain; 1: it is in none */
+    int32_t slices;       /* CHAIN tasks, and PARTIAL_RHS tasks, that share its rows; else 1 */
+} trs_supernode;
 
 typedef enum trs_task_kind {
-    TRS_TASK_WIDE,
-    TRS_TASK_PIECE,
-    TRS_TASK_BUNDLE, /* narrow blocks of a level; one with more than TRS_ALONE values is alone in it */
-    TRS_TASK_REST, /* a slice */
-    TRS_TASK_PANEL /* a slice, once there are the rests of its block and of those before */
+    TRS_TASK_LARGE,
+    TRS_TASK_PARTIAL_SUM,
+    TRS_TASK_SMALL,
+    TRS_TASK_PARTIAL_RHS,
+    TRS_TASK_CHAIN
 } trs_task_kind;
 
 typedef struct trs_task {
     int32_t kind;
-    int32_t block, blocks;   /* the first one, and how many: 1 unless a bundle */
-    int32_t stage, stages;   /* of a wide block or a piece */
-    int32_t piece;           /* number of a piece, or of a slice in its block */
-    int32_t column, columns; /* of these stages together */
+    int32_t supernode, supernodes; /* the first one, and how many; 1 unless the task is a batch */
+    int32_t panel, panels; /* that it multiplies; 0, 0 for a batch, whose supernodes know theirs */
+    union {
+        int32_t partial; /* PARTIAL_SUM: its number */
+        int32_t slice;   /* PARTIAL_RHS, CHAIN: its number in the supernode */
+    };
+    int32_t column, columns; /* of its panels together: column [column ..] */
 } trs_task;
 
 typedef struct trs_supernodes {
-    int32_t blocks, stages, tasks;
-    int32_t pieces;      /* and rests */
-    int32_t wide;        /* blocks */
-    int32_t height;      /* levels of blocks; those of a panel have one level */
-    int32_t wide_levels; /* of them: with a wide block */
-    int32_t panels;
-    int32_t chained;     /* over the levels, of the largest panel all blocks but one */
-    int64_t narrow_rows; /* over the levels, of the narrow block that has most of them */
-    int64_t columns;     /* of all stages */
-    int64_t store;       /* values kept */
-    trs_block *block;    /* in topological order */
-    trs_stage *stage;    /* the ones of a block follow each other */
-    int32_t *column;     /* rows of the triangle */
-    trs_task *task;
+    int32_t count, panels, tasks;
+    int32_t partials;     /* partial sums and partial right-hand sides */
+    int32_t large;        /* supernodes */
+    int32_t depth;        /* levels of the DAG */
+    int32_t large_levels; /* levels that have a large supernode */
+    int32_t chains;
+    int32_t chain_links;      /* sum over the levels: supernodes of the longest chain, less one */
+    int64_t small_rows;       /* sum over the levels: rows of the largest small supernode */
+    int64_t columns;          /* of all panels */
+    int64_t stored;           /* stored entries of all panels */
+    trs_supernode *supernode; /* [count] in topological order */
+    trs_panel *panel;         /* [panels] by supernodes in the order of their rows */
+    int32_t *column;          /* [columns] columns of the triangle */
+    trs_task *task;           /* [tasks] in topological order */
 } trs_supernodes;
 
 /* Of an operator: a trs_supernodes, where it is worth while (supernode_analysis.c). */

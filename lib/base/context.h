@@ -4,7 +4,7 @@
 
 #include "call.h"
 #include "memory.h"
-#include "number.h"
+#include "number/number.h"
 
 #include <stdbool.h>
 
@@ -74,7 +74,7 @@ int trs_check_device(int device);
 
 /* A level with fewer than TRS_THIN entries is solved by one CPU thread, since handing rows over would cost more.
  * Work on fewer than TRS_SHARED_FROM entries (half a millisecond) is left to one thread altogether: when the machine
- * is busy, a thread that has to wait for its core costs whole milliseconds. */
+ * is busy, a thread that has to wait for its core costs milliseconds. */
 enum { TRS_THIN = 4000, TRS_SHARED_FROM = 500000 };
 
 #endif

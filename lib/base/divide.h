@@ -1,6 +1,6 @@
 /* divide.h: quotients that neither overflow nor lose digits on the way, for the type that each_type.h has set.
  * cuda/runtime/divide.cuh has the same for the GPU. */
-#include "near.h"
+#include "number/near.h"
 
 #include <tgmath.h>
 

@@ -358,8 +358,8 @@ static int solve_some(trs_lu *lu, trs_op op, const void *B, move in, void *X, mo
 }
 
 /* Solve with incomplete factors: X = op(L U)^-1 B, or op(L L^H)^-1 B.  The second triangle is solved in place. */
-static int solve_direct(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, void *X,
-                        int64_t ldx, const trs_exec *exec)
+static int solve_unpermuted(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, void *X,
+                            int64_t ldx, const trs_exec *exec)
 {
     const bool cholesky = lu->f.cholesky, back = !cholesky && op != TRS_N;
     const trs_plan *first = back ? lu->u : lu->l;
@@ -408,7 +408,7 @@ static int solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, vo
     const int64_t size = (int64_t)trs_size(lu->dtype);
     const bool rows = exec->layout == TRS_ROW_MAJOR;
     if (lu->f.L.n == 0) return rc;
-    if (!rc && !lu->f.P) return solve_direct(lu, op, nrhs, B, ldb, X, ldx, exec);
+    if (!rc && !lu->f.P) return solve_unpermuted(lu, op, nrhs, B, ldb, X, ldx, exec);
     for (int r = 0; r < nrhs && !rc; r += lu->width) {
         const int some = nrhs - r < lu->width ? nrhs - r : lu->width;
         move in = {.n = lu->f.L.n, .nrhs = some}, out;

@@ -6,7 +6,7 @@
  *     map    | text 0     | text 1    | text 2        | . . . . . . . . . |
  *            ^ begin      ^ begin     ^ begin         ^ at                ^ size
  *
- * Everything else is a stream, read or unpacked straight into the buffer of the thread that asked: while one thread
+ * Everything else is a stream, read or unpacked into the buffer of the thread that asked: while one thread
  * unpacks, others parse.  What follows the last line end in that buffer is held back for the next text.  What a file is,
  * its first bytes say, not its name. */
 #include "config.h"

@@ -165,12 +165,12 @@ int mm_read_mtx_array_size(FILE *f, int *M, int *N)
 
 /* ---- entries ------------------------------------------------------------------------------- */
 
-static const char *read_value(const char *p, double *x, bool whole)
+static const char *read_value(const char *p, double *x, bool integer)
 {
     if (!p || !trs_is_blank(*p)) return NULL;
     p = trs_skip_blanks(p);
     const char *end = trs_read_real(p, x);
-    for (p += *p == '-' || *p == '+'; whole && p < end; p++)
+    for (p += *p == '-' || *p == '+'; integer && p < end; p++)
         if (!trs_is_digit(*p)) return NULL;
     return end;
 }

@@ -32,7 +32,7 @@ enum {
 
 typedef void (*rows_fn)(const trs_instance *, const trs_job *, int32_t, int32_t);
 
-typedef struct run { /* what the threads share */
+typedef struct level_solve { /* what the threads share */
     const trs_instance *inst;
     const trs_job *job;
     rows_fn rows;

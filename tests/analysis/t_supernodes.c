@@ -1,225 +1,177 @@
-/* t_supernodes.c: blocks, stages and tasks hold every entry once, and solving by them in the order of the
- * tasks, one after the other, gives what substitution gives. */
+/* t_supernodes.c: supernodes, packed panels and tasks are what supernodes.h says, and a solve by them, one task
+ * after the other (tests/supernodal/reference.c), gives what substitution gives. */
 #include "tests/common/counter.h"
 #include "tests/common/dags.h"
+#include "tests/supernodal/reference.h"
 
 #include <math.h>
 
-static double entry(const trs_tri *t, int32_t i, int32_t j)
+/* The rows of D and S of a supernode of a chain: the columns are those of the supernodes of the chain, and the late
+ * columns are the same for all of them. */
+static void check_chain(const trs_supernodes *s, int32_t t)
 {
-    for (int64_t p = t->ptr[i]; p < t->ptr[i + 1]; p++)
-        if (t->idx[p] == j) return ((const double *)t->val)[p];
-    return 0;
-}
-
-/* sum [i] += stage * x; every x must be there. */
-static void add_stage(const trs_tri *t, const trs_supernodes *s, const trs_stage *g,
-                      const double *x, double *sum)
-{
-    const trs_block *k = &s->block[g->block];
-    for (int i = 0; i < k->rows; i++)
-        for (int c = 0; c < g->columns && g->rows >> i & 1; c++) {
-            const int32_t j = s->column[g->first + c];
-            assert_true(j < k->first);
-            assert_true(!isnan(x[j]));
-            sum[i] += entry(t, k->first + i, j) * x[j];
-        }
-}
-
-static void add_pieces(const trs_block *k, const double *piece, double *sum)
-{
-    for (int p = k->piece; p < k->piece + k->pieces; p++)
-        for (int i = 0; i < k->rows; i++) {
-            assert_true(!isnan(piece[p * TRS_BLOCK + i]));
-            sum[i] += piece[p * TRS_BLOCK + i];
-        }
-}
-
-/* Of a block of a panel: its rows of D and S, of which the blocks before and the latest ones are. */
-static void check_panel(const trs_supernodes *s, int32_t n, const double *piece)
-{
-    const trs_block *k = &s->block[n];
-    const trs_stage *g = &s->stage[k->stage];
-    assert_in_range(k->members, 2, TRS_PANEL);
-    assert_in_range(k->stages, k->member + 1, k->member + 1 + TRS_LATEST);
-    assert_int_equal(k->diagonal, k->stage + k->member);
-    for (int32_t u = 0; u <= k->member; u++, g++) {
-        const trs_block *of = &s->block[n - k->member + u];
-        assert_int_equal(of->member, u);
-        assert_int_equal(of->members, k->members);
-        if (u < k->member) assert_int_equal(of->first + of->rows, of[1].first);
-        assert_int_equal(g->columns, of->rows);
-        assert_int_equal(s->column[g->first], of->first);
-        assert_int_equal(s->column[g->first + g->columns - 1], of->first + of->rows - 1);
-        assert_true(!isnan(piece[(size_t)(of->piece + of->pieces) * TRS_BLOCK]));
+    const trs_supernode *k = &s->supernode[t], *first = k - k->chain_place;
+    assert_in_range(k->chain_length, 2, TRS_CHAIN);
+    assert_in_range(k->panels, k->chain_place + 1, k->chain_place + 1 + TRS_CHAIN_LATE);
+    assert_int_equal(k->diagonal, k->panel + k->chain_place);
+    for (int32_t u = 0; u <= k->chain_place; u++) {
+        const trs_panel *p = &s->panel[k->panel + u];
+        assert_int_equal(first[u].chain_place, u);
+        assert_int_equal(first[u].chain_length, k->chain_length);
+        if (u < k->chain_place)
+            assert_int_equal(first[u].first + first[u].rows, first[u + 1].first);
+        assert_int_equal(p->columns, first[u].rows);
+        assert_int_equal(s->column[p->column], first[u].first);
+        assert_int_equal(s->column[p->column + p->columns - 1], first[u].first + p->columns - 1);
     }
-    const trs_block *other = &s->block[n - k->member];
-    const trs_stage *f = &s->stage[other->diagonal + 1];
-    for (; g < &s->stage[k->stage + k->stages]; g++, f++) {
-        assert_int_equal(__builtin_popcountll(g->rows), k->rows);
-        assert_int_equal(g->columns, f->columns); /* S has the same columns for all blocks */
-        for (int c = 0; c < g->columns; c++)
-            assert_int_equal(s->column[g->first + c], s->column[f->first + c]);
+    for (int32_t q = 1; k->diagonal + q < k->panel + k->panels; q++) {
+        const trs_panel *p = &s->panel[k->diagonal + q], *f = &s->panel[first->diagonal + q];
+        assert_int_equal(__builtin_popcountll(p->row_mask), k->rows);
+        assert_int_equal(p->columns, f->columns);
+        assert_memory_equal(s->column + p->column, s->column + f->column,
+                            (size_t)p->columns * sizeof *s->column);
     }
 }
 
-/* b - sum, substituted through the diagonal block */
-static void finish_block(const trs_tri *t, const trs_block *k, const double *b, const double *sum,
-                         double *x)
+static int alone; /* batches so far of one supernode that has too many entries for a warp */
+
+/* Entries beside the diagonal block. */
+static int64_t off_diagonal(const trs_supernodes *s, const trs_supernode *k)
 {
-    for (int i = 0; i < k->rows; i++) {
-        const int32_t row = k->first + i;
-        double v = b[row] - sum[i];
-        assert_true(isnan(x[row]));
-        for (int c = 0; c < i; c++) v -= entry(t, row, k->first + c) * x[k->first + c];
-        x[row] = v / entry(t, row, row);
+    int64_t entries = 0;
+    for (int p = k->panel; p < k->panel + k->panels; p++)
+        if (p != k->diagonal)
+            entries += (int64_t)__builtin_popcountll(s->panel[p].row_mask) * s->panel[p].columns;
+    return entries;
+}
+
+static void check_supernode(const trs_supernodes *s, int32_t t)
+{
+    const trs_supernode *k = &s->supernode[t];
+    const bool large = k->rows > TRS_SMALL;
+    assert_in_range(k->rows, 1, TRS_SUPERNODE);
+    assert_in_range(k->diagonal, k->panel, k->panel + k->panels - 1);
+    assert_int_equal(s->panel[k->diagonal].columns, k->rows);
+    for (int p = k->panel; p < k->panel + k->panels; p++) {
+        assert_int_equal(s->panel[p].supernode, t);
+        assert_true(!large || s->panel[p].columns <= TRS_SUPERNODE);
+    }
+    assert_true(large || k->panels <= 2);
+    assert_true(!large || k->panels <= TRS_TASK_PANELS);
+    assert_in_range(k->slices, 1, (k->rows + TRS_SLICE - 1) / TRS_SLICE);
+    if (k->chain_length > 1) check_chain(s, t);
+}
+
+/* Every row is in one supernode. */
+static void check_rows(const trs_tri *t, const trs_supernodes *s)
+{
+    char *seen = calloc((size_t)t->n + 1, 1);
+    assert_non_null(seen);
+    for (int k = 0; k < s->count; k++)
+        for (int i = 0; i < s->supernode[k].rows; i++)
+            assert_int_equal(seen[s->supernode[k].first + i]++, 0);
+    for (int i = 0; i < t->n; i++) assert_int_equal(seen[i], 1);
+    free(seen);
+}
+
+/* What kind of task supernodes, and panels, are given to. */
+static void check_task(const trs_supernodes *s, const trs_task *task)
+{
+    const trs_supernode *k = &s->supernode[task->supernode];
+    const bool partial = task->kind == TRS_TASK_PARTIAL_SUM || task->kind == TRS_TASK_PARTIAL_RHS;
+    assert_true(task->panels <= TRS_TASK_PANELS);
+    assert_in_range(task->supernodes, 1, task->kind == TRS_TASK_SMALL ? TRS_BATCH : 1);
+    for (int p = task->panel; p < task->panel + task->panels; p++) {
+        assert_int_equal(s->panel[p].supernode, task->supernode);
+        assert_true(s->panel[p].columns <= TRS_SUPERNODE);
+        assert_true(!partial || p < k->panel);
+    }
+    if (task->kind == TRS_TASK_PARTIAL_SUM)
+        assert_in_range(task->partial, k->partial, k->partial + k->partials - 1);
+    if (task->kind == TRS_TASK_PARTIAL_RHS || task->kind == TRS_TASK_CHAIN) {
+        assert_true(k->chain_length > 1);
+        assert_in_range(task->slice, 0, k->slices - 1);
+    }
+    if (task->kind == TRS_TASK_LARGE) assert_true(k->rows > TRS_SMALL && k->chain_length == 1);
+    for (int u = 0; u < task->supernodes && task->kind == TRS_TASK_SMALL; u++) {
+        const bool too_many = off_diagonal(s, k + u) > TRS_BATCH_ENTRIES;
+        assert_true(k[u].rows <= TRS_SMALL && (!too_many || task->supernodes == 1));
+        alone += too_many;
     }
 }
 
-static void run_block(const trs_tri *t, const trs_supernodes *s, int32_t n, const double *b,
-                      const double *piece, double *x)
+/* No two panels share a stored entry, and together they have room for all of the triangle. */
+static void check_stored(const trs_tri *t, const trs_supernodes *s)
 {
-    const trs_block *k = &s->block[n];
-    double sum[TRS_BLOCK] = {0};
-    assert_in_range(k->diagonal, k->stage, k->stage + k->stages - 1);
-    assert_int_equal(s->stage[k->diagonal].columns, k->rows);
-    for (int g = k->stage; g < k->stage + k->stages; g++) {
-        assert_int_equal(s->stage[g].block, n);
-        if (g != k->diagonal) add_stage(t, s, &s->stage[g], x, sum);
-    }
-    if (k->members > 1) {
-        const double *rest = piece + (k->piece + k->pieces) * TRS_BLOCK;
-        check_panel(s, n, piece);
-        for (int i = 0; i < k->rows; i++) sum[i] += b[k->first + i] - rest[i];
-    } else add_pieces(k, piece, sum);
-    finish_block(t, k, b, sum, x);
-}
-
-/* Here the first slice does what all slices of a block would do; done is a number that is made by it. */
-static bool is_first_slice(const trs_block *k, int32_t slice, double done)
-{
-    assert_in_range(slice, 0, k->slices - 1);
-    assert_true(k->slices == 1 || (k->slices - 1) * TRS_SLICE < k->rows);
-    assert_true(k->slices == 1 || k->slices * TRS_SLICE >= k->rows);
-    assert_true(isnan(done) == (slice == 0));
-    return slice == 0;
-}
-
-/* The sum of a piece, or what is left of b after all pieces and stages. */
-static void run_piece(const trs_tri *t, const trs_supernodes *s, const trs_task *task,
-                      const double *b, double *piece, const double *x)
-{
-    const trs_block *k = &s->block[task->block];
-    const bool rest = task->kind == TRS_TASK_REST;
-    double *sum = piece + (rest ? k->piece + k->pieces : task->piece) * TRS_BLOCK;
-    assert_true(task->stages <= TRS_STAGES);
-    if (rest && !is_first_slice(k, task->piece, sum[0])) return;
-    assert_true(isnan(sum[0]));
-    memset(sum, 0, TRS_BLOCK * sizeof *sum);
-    for (int g = task->stage; g < task->stage + task->stages; g++) {
-        assert_true(s->stage[g].columns <= TRS_BLOCK);
-        add_stage(t, s, &s->stage[g], x, sum);
-    }
-    if (!rest) return;
-    assert_true(k->members > 1);
-    add_pieces(k, piece, sum);
-    for (int i = 0; i < k->rows; i++) sum[i] = b[k->first + i] - sum[i];
-}
-
-static int long_blocks; /* narrow ones that were met so far, of which each is alone in its bundle */
-
-/* Values of block n that its diagonal block has not. */
-static int64_t beside_diagonal(const trs_supernodes *s, int n)
-{
-    const trs_block *k = &s->block[n];
-    int64_t values = 0;
-    for (int g = k->stage; g < k->stage + k->stages; g++)
-        if (g != k->diagonal)
-            values += (int64_t)__builtin_popcountll(s->stage[g].rows) * s->stage[g].columns;
-    return values;
-}
-
-static void run_task(const trs_tri *t, const trs_supernodes *s, const trs_task *task,
-                     const double *b, double *piece, double *x)
-{
-    if (task->kind == TRS_TASK_PIECE || task->kind == TRS_TASK_REST) {
-        run_piece(t, s, task, b, piece, x);
-        return;
-    }
-    const trs_block *first = &s->block[task->block];
-    if (task->kind == TRS_TASK_PANEL && !is_first_slice(first, task->piece, x[first->first]))
-        return;
-    for (int k = task->block; k < task->block + task->blocks; k++) {
-        const bool is_wide = s->block[k].rows > TRS_NARROW;
-        assert_int_equal(is_wide, task->kind != TRS_TASK_BUNDLE);
-        assert_int_equal(s->block[k].members > 1, task->kind == TRS_TASK_PANEL);
-        assert_true(!is_wide || s->block[k].stages <= TRS_STAGES);
-        const bool is_long = !is_wide && beside_diagonal(s, k) > TRS_ALONE;
-        assert_true(!is_long || task->blocks == 1);
-        long_blocks += is_long;
-        run_block(t, s, k, b, piece, x);
-    }
-}
-
-/* No two stages share a number, and together they have room for all of the triangle. */
-static void check_store(const trs_tri *t, const trs_supernodes *s)
-{
-    int64_t store = 0, room = 0;
-    for (int g = 0; g < s->stages; g++) {
-        const trs_stage *k = &s->stage[g];
-        const int64_t rows = __builtin_popcountll(k->rows);
-        assert_int_equal(k->place, store);
-        assert_int_equal(k->place % 4, 0);
-        store += rows * ((k->columns + 3) / 4 * 4);
+    int64_t stored = 0, room = 0;
+    for (int p = 0; p < s->panels; p++) {
+        const trs_panel *k = &s->panel[p];
+        const int64_t rows = __builtin_popcountll(k->row_mask);
+        assert_int_equal(k->offset, stored);
+        assert_int_equal(k->offset % 4, 0);
+        stored += rows * ((k->columns + 3) / 4 * 4);
         room += rows * k->columns;
     }
-    assert_int_equal(store, s->store);
+    assert_int_equal(stored, s->stored);
     assert_true(room >= t->nnz);
 }
 
-/* The level of a block: one after the latest that it waits for; pieces wait for no later one. */
-static int level_of_block(const trs_supernodes *s, const trs_block *k)
+/* One after the deepest level that it waits for; partial sums wait for no deeper one. */
+static int level_of(const trs_supernodes *s, const trs_supernode *k)
 {
     int level = 0;
-    for (int g = k->stage; g < k->stage + k->stages; g++)
-        if (s->stage[g].level + 1 > level) level = s->stage[g].level + 1;
+    for (int p = k->panel; p < k->panel + k->panels; p++)
+        if (s->panel[p].level + 1 > level) level = s->panel[p].level + 1;
     return level;
 }
 
-/* What the cost model is told of the levels, found level by level. */
+/* The sums over the levels that the cost model is told, found level by level. */
 static void check_levels(const trs_supernodes *s)
 {
-    int64_t rows = 0, wide = 0;
-    for (int l = 0; l < s->height; l++) {
-        int most_rows = 0, has_wide = 0;
-        for (int t = 0; t < s->blocks; t++) {
-            const trs_block *k = &s->block[t];
-            if (level_of_block(s, k) != l) continue;
-            if (k->rows > TRS_NARROW) has_wide = 1;
+    int64_t rows = 0, large = 0;
+    for (int l = 0; l < s->depth; l++) {
+        int most_rows = 0, has_large = 0;
+        for (int t = 0; t < s->count; t++) {
+            const trs_supernode *k = &s->supernode[t];
+            if (level_of(s, k) != l) continue;
+            if (k->rows > TRS_SMALL) has_large = 1;
             else if (k->rows > most_rows) most_rows = k->rows;
         }
         rows += most_rows;
-        wide += has_wide;
+        large += has_large;
     }
-    assert_int_equal(rows, s->narrow_rows);
-    assert_int_equal(wide, s->wide_levels);
+    assert_int_equal(rows, s->small_rows);
+    assert_int_equal(large, s->large_levels);
+}
+
+/* Solving by the data structure is right, and no task needs what is published later, which is NaN until then. */
+static void check_solve(const trs_tri *t, const trs_supernodes *s)
+{
+    const int64_t partials = (int64_t)s->partials * TRS_SUPERNODE;
+    double *b = malloc((size_t)t->n * sizeof *b + 1), *x = malloc((size_t)t->n * sizeof *x + 1);
+    double *stored = malloc((size_t)s->stored * sizeof *stored + 1);
+    double *partial = malloc((size_t)partials * sizeof *partial + 1);
+    assert_true(b && x && stored && partial);
+    for (int i = 0; i < t->n; i++) b[i] = 1 + i % 7, x[i] = NAN;
+    for (int64_t i = 0; i < partials; i++) partial[i] = NAN;
+    reference_update(t, s, stored);
+    reference_solve(s, stored, b, x, partial);
+    check_solved(t, b, x);
+    free(b);
+    free(x);
+    free(stored);
+    free(partial);
 }
 
 static void compare(trs_context *ctx, const trs_tri *t, trs_supernodes *s)
 {
-    double *b = malloc((size_t)t->n * sizeof *b + 1), *x = malloc((size_t)t->n * sizeof *x + 1);
     assert_int_equal(trs_supernodes_make(ctx, t, s), TRS_OK);
-    check_store(t, s);
+    check_rows(t, s);
+    check_stored(t, s);
     check_levels(s);
-    double *piece = malloc((size_t)s->pieces * TRS_BLOCK * sizeof *piece + 1);
-    assert_true(b && x && piece);
-    for (int i = 0; i < t->n; i++) b[i] = 1 + i % 7, x[i] = NAN;
-    for (int i = 0; i < s->pieces * TRS_BLOCK; i++) piece[i] = NAN;
-    for (int k = 0; k < s->tasks; k++) run_task(t, s, &s->task[k], b, piece, x);
-    check_solved(t, b, x);
-    free(b);
-    free(x);
-    free(piece);
+    for (int k = 0; k < s->count; k++) check_supernode(s, k);
+    for (int k = 0; k < s->tasks; k++) check_task(s, &s->task[k]);
+    check_solve(t, s);
 }
 
 /* Lower and upper as they are, and transposed. */
@@ -250,18 +202,18 @@ static void test_patterns(void **state)
         }
 }
 
-/* Among them blocks all of whose sources are of one level, and more than one task can take. */
+/* Among them supernodes with more panels than a task takes, all of one level. */
 static void test_dags(void **state)
 {
     (void)state;
-    long_blocks = 0;
+    alone = 0;
     for (int k = 0; k < DAGS; k++) {
         random_t r = {(uint64_t)k};
         model m = model_of(&dags[k], 2003, false, &r);
         compare_model(&m, NULL);
         model_free(&m);
     }
-    assert_true(long_blocks > 0);
+    assert_true(alone > 0);
 }
 
 static model full(int n)
@@ -272,23 +224,23 @@ static model full(int n)
     return m;
 }
 
-/* A full triangle is one supernode: n / 64 blocks, each with what is left of it in tiles of 64; panels of 4. */
+/* A full triangle is one set of columns: n / 64 supernodes with panels of 64 x 64, in chains of four. */
 static void test_full(void **state)
 {
     (void)state;
     model m = full(2000);
     trs_supernodes s;
     compare_model(&m, &s);
-    assert_int_equal(s.blocks, 32);
-    assert_int_equal(s.height, 8);
-    assert_int_equal(s.panels, 8);
-    assert_int_equal(s.wide, 32);
-    assert_int_equal(s.stages, 32 * 33 / 2);
-    assert_true(s.pieces > 0);
+    assert_int_equal(s.count, 32);
+    assert_int_equal(s.depth, 8);
+    assert_int_equal(s.chains, 8);
+    assert_int_equal(s.large, 32);
+    assert_int_equal(s.panels, 32 * 33 / 2);
+    assert_true(s.partials > 0);
     model_free(&m);
 }
 
-/* Blocks of 3 equal rows, as finite elements with three unknowns a node have. */
+/* Sets of 3 equal rows, as finite elements with three unknowns a node have. */
 static void test_fused_rows(void **state)
 {
     (void)state;
@@ -303,7 +255,7 @@ static void test_fused_rows(void **state)
     }
     trs_supernodes s;
     compare_model(&m, &s);
-    assert_true(s.blocks <= 100);
+    assert_true(s.count <= 100);
     model_free(&m);
 }
 
@@ -331,17 +283,17 @@ static model factor(int n, random_t *r)
 
 static void assert_same(const trs_supernodes *a, const trs_supernodes *b)
 {
-    assert_int_equal(a->blocks, b->blocks);
-    assert_int_equal(a->stages, b->stages);
-    assert_int_equal(a->tasks, b->tasks);
-    assert_int_equal(a->pieces, b->pieces);
-    assert_int_equal(a->wide, b->wide);
-    assert_int_equal(a->height, b->height);
+    assert_int_equal(a->count, b->count);
     assert_int_equal(a->panels, b->panels);
+    assert_int_equal(a->tasks, b->tasks);
+    assert_int_equal(a->partials, b->partials);
+    assert_int_equal(a->large, b->large);
+    assert_int_equal(a->depth, b->depth);
+    assert_int_equal(a->chains, b->chains);
     assert_int_equal(a->columns, b->columns);
-    assert_int_equal(a->store, b->store);
-    assert_memory_equal(a->block, b->block, (size_t)a->blocks * sizeof *a->block);
-    assert_memory_equal(a->stage, b->stage, (size_t)a->stages * sizeof *a->stage);
+    assert_int_equal(a->stored, b->stored);
+    assert_memory_equal(a->supernode, b->supernode, (size_t)a->count * sizeof *a->supernode);
+    assert_memory_equal(a->panel, b->panel, (size_t)a->panels * sizeof *a->panel);
     assert_memory_equal(a->column, b->column, (size_t)a->columns * sizeof *a->column);
     assert_memory_equal(a->task, b->task, (size_t)a->tasks * sizeof *a->task);
 }

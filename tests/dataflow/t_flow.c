@@ -165,39 +165,6 @@ static void check_same(const trs_flow *f, const trs_flow *r)
  * near 1 in these triangles, or -1. */
 static void check_values(const trs_flow *f, const trs_tri *t, const void *val, const void *inv)
 {
-    for (int32_t t = 0; t < f->tasks; t++)
-        for (int32_t k = f->task[t].first; k < f->task[t].first + f->task[t].count; k++) {
-            const int64_t length = f->ptr[k + 1] - f->ptr[k], lanes = f->task[t].lanes;
-            assert_true(lanes == TRS_FLOW_WARP || lanes * TRS_FLOW_BATCH >= length);
-            assert_true(lanes == 1 || lanes / 2 * TRS_FLOW_BATCH < length);
-        }
-}
-
-/* Rows stand by level, then by lanes, then as in the triangle. */
-static void check_order(const trs_flow *f, const int32_t *level)
-{
-    int64_t last = -1;
-    for (int32_t t = 0; t < f->tasks; t++)
-        for (int32_t k = f->task[t].first; k < f->task[t].first + f->task[t].count; k++) {
-            if (f->row[k] < 0) continue;
-            const int64_t key =
-                ((int64_t)level[f->row[k]] * (TRS_FLOW_WARP + 1) + f->task[t].lanes) * 1000000 +
-                f->row[k];
-            assert_true(key > last);
-            last = key;
-        }
-}
-
-/* Where in the triangle entry e of node k is. */
-static int64_t place_of(const trs_flow *f, int32_t k, int64_t e)
-{
-    return f->begin[k] < 0 ? f->place[~f->begin[k] + e] : f->begin[k] + e;
-}
-
-/* Entries are those of the triangle, and then the diagonal; in long rows by level. */
-static void check_values(const trs_flow *f, const trs_operator *s, const void *val, const void *inv)
-{
-    const trs_tri *t = &s->tri;
     const trs_dtype d = t->dtype;
     for (int32_t k = 0; k < f->nodes; k++) {
         const int64_t first = f->ptr[k] + f->partials[k], own = f->ptr[k + 1] - first;
@@ -215,133 +182,36 @@ static void check_values(const trs_flow *f, const trs_operator *s, const void *v
 
 static void check_device(scene *s)
 {
-    for (int32_t k = 0; k < f->nodes; k++) {
-        const int64_t pieces = f->pieces[k], sign = f->begin[k] < 0 ? -1 : 1;
-        if (f->row[k] < 0) continue;
-        for (int64_t p = 0; p < pieces; p++)
-            assert_int_equal(f->begin[f->idx[f->ptr[k] + p]],
-                             f->begin[k] - sign * (pieces - p) * TRS_FLOW_PIECE);
-        assert_int_equal(f->ptr[k + 1] - f->ptr[k] - pieces + pieces * TRS_FLOW_PIECE,
-                         t->ptr[f->row[k] + 1] - t->ptr[f->row[k]] - 1);
-    }
-}
-
-/* Long rows go by level, and within one as in the triangle. */
-static void check_places(const trs_flow *f, const trs_operator *s, const int32_t *level)
-{
-    const trs_tri *t = &s->tri;
-    int64_t found = 0;
-    for (int32_t k = 0; k < f->nodes; k++) {
-        const int32_t i = f->row[k];
-        if (i < 0) continue;
-        const int64_t length = t->ptr[i + 1] - t->ptr[i];
-        const bool by_level = length > TRS_FLOW_WARP * TRS_FLOW_BATCH;
-        assert_int_equal(f->begin[k] < 0, by_level);
-        if (!by_level) continue;
-        const int64_t *place = f->place + ~f->begin[k] - (int64_t)f->pieces[k] * TRS_FLOW_PIECE;
-        found += length;
-        for (int64_t e = 0; e < length; e++) {
-            assert_true(place[e] >= t->ptr[i] && place[e] < t->ptr[i + 1]);
-            if (e == 0) continue;
-            const int32_t a = level[t->idx[place[e - 1]]], b = level[t->idx[place[e]]];
-            assert_true(a < b || (a == b && place[e - 1] < place[e]));
-        }
-    }
-    assert_int_equal(found, f->places);
-}
-
-/* x by the nodes in order: (b - sum) times the reciprocal, a piece having b = 0. */
-static void run(const trs_flow *f, trs_dtype d, const void *val, const void *inv, const void *b,
-                void *x)
-{
-    zz *y = calloc((size_t)f->nodes + 1, sizeof *y);
-    assert_non_null(y);
-    for (int32_t k = 0; k < f->nodes; k++) {
-        zz s = f->row[k] < 0 ? 0 : get_number(b, d, f->row[k]);
-        for (int64_t q = f->ptr[k]; q < f->ptr[k + 1]; q++)
-            s -= get_number(val, d, q) * y[f->idx[q]];
-        y[k] = s * get_number(inv, d, k);
-        if (f->row[k] >= 0) set_number(x, d, f->row[k], y[k]);
-    }
-    free(y);
-}
-
-/* [n] of each row. */
-static int32_t *levels_of(const trs_operator *s)
-{
-    int32_t *level = calloc((size_t)s->tri.n + 1, sizeof *level);
-    assert_non_null(level);
-    for (int32_t l = 0; l < s->lv.count; l++)
-        for (int32_t k = s->lv.ptr[l]; k < s->lv.ptr[l + 1]; k++) level[s->lv.topo[k]] = l;
-    return level;
-}
-
-/* On the device, and back: x by the nodes of an operator. */
-static void solve_by_flow(trs_context *ctx, trs_operator *s, const void *b, void *x)
-{
-    const trs_dtype d = s->tri.dtype;
-    const size_t size = trs_size(d);
-    trs_flow far;
-    assert_int_equal(trs_operator_device(s, TRS_OP_PATTERN | TRS_OP_LEVELS), TRS_OK);
-    const trs_pattern p = trs_pattern_of(s);
-    assert_int_equal(trs_flow_make(ctx, &p, &far), TRS_OK);
-    void *from = trs_gpu_new(ctx, s->tri.nnz, size, "values");
-    void *far_val = trs_gpu_new(ctx, far.nnz, size, "values");
-    void *far_inv = trs_gpu_new(ctx, far.nodes, size, "reciprocals");
-    assert_true(from && far_val && far_inv);
-    assert_int_equal(trs_gpu_put(ctx, from, s->tri.val, (size_t)s->tri.nnz * size), TRS_OK);
-    assert_int_equal(trs_flow_take(&far, d, from, far_val, far_inv, NULL), TRS_OK);
-    trs_flow f = flow_fetch(ctx, &far);
-    int32_t *level = levels_of(s);
-    void *val = fetch(ctx, far_val, f.nnz, size), *inv = fetch(ctx, far_inv, f.nodes, size);
-    check_tasks(&f);
-    check_lanes(&f);
-    check_order(&f, level);
-    check_values(&f, s, val, inv);
-    check_pieces(&f, &s->tri);
-    check_places(&f, s, level);
-    free(level);
-    run(&f, d, val, inv, b, x);
-    free(val);
-    free(inv);
-    flow_free(&f);
-    trs_flow_free(ctx, &far);
+    trs_context *ctx = &s->ctx;
+    const size_t size = trs_size(s->t.dtype);
+    trs_flow there, r = reference_flow(&s->t, s->level, s->p.levels);
+    pattern_put(s);
+    assert_int_equal(trs_flow_make(ctx, &s->p, &there), TRS_OK);
+    void *from = put(ctx, s->t.val, s->t.nnz, size);
+    void *val_there = trs_gpu_new(ctx, there.nnz, size, "values");
+    void *inv_there = trs_gpu_new(ctx, there.nodes, size, "reciprocals");
+    assert_true(val_there && inv_there);
+    assert_int_equal(trs_flow_take(&there, s->t.dtype, from, val_there, inv_there, NULL), TRS_OK);
+    trs_flow f = flow_fetch(ctx, &there);
+    void *val = fetch(ctx, val_there, f.nnz, size), *inv = fetch(ctx, inv_there, f.nodes, size);
+    check_same(&f, &r);
+    check_values(&f, &s->t, val, inv);
+    free(val), free(inv);
+    reference_free(&f);
+    reference_free(&r);
+    trs_flow_free(ctx, &there);
     trs_gpu_free(ctx, from);
     trs_gpu_free(ctx, val_there);
     trs_gpu_free(ctx, inv_there);
     pattern_free(s);
 }
 
-static void one_case(model m, trs_dtype d)
-{
-    random_t r = {1};
-    form f = {.dtype = d, .format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32};
-    trs_mat a = show(&m, &f, &r);
-    trs_context ctx = {.threads = 1};
-    trs_operator s = {.used = true, .ctx = &ctx};
-    void *b = calloc((size_t)m.n + 1, sizeof(zz)), *x = calloc((size_t)m.n + 1, sizeof(zz));
-    assert_true(b && x);
-    for (int i = 0; i < m.n; i++) set_number(b, d, i, random_uniform(&r));
-    assert_int_equal(trs_tri_import(&ctx, &a, &s.tri), TRS_OK);
-    s.on_host = TRS_OP_PATTERN | TRS_OP_VALUES;
-    assert_int_equal(trs_find_levels(&s), TRS_OK);
-    solve_by_flow(&ctx, &s, b, x);
-    const quality q = judge(&m, false, TRS_N, d, b, 1, x, 1);
-    assert_at_most(q.omega, 4 * (q.longest + 1) * epsilon(d));
-    free(b);
-    free(x);
-    trs_gpu_drop_scratch(&ctx);
-    trs_operator_free(&s);
-    mat_free(&a);
-    model_free(&m);
-}
+/* ---- slack --------------------------------------------------------------------------------------------------- */
 
 /* The level of each row that trs_flow_slack finds, by going through the rows both ways. */
-static void check_slack(trs_context *ctx, trs_operator *s, bool expected)
+static void check_slack(scene *s, bool expected)
 {
-    const trs_tri *t = &s->tri;
-    assert_int_equal(trs_operator_device(s, TRS_OP_PATTERN | TRS_OP_LEVELS), TRS_OK);
-    const trs_pattern p = trs_pattern_of(s);
+    const trs_tri *t = &s->t;
     const size_t size = (size_t)t->n * sizeof(int32_t);
     int32_t *late = malloc(size), *found = malloc(size);
     assert_true(late && found);
@@ -445,29 +315,10 @@ static void test_slack(void **state)
     skip_without_gpu();
     for (int kind = 0; kind < 3; kind++) {
         random_t r = {(uint64_t)kind};
-        model m = with_slack(5000, kind, &r);
-        form f = {.dtype = TRS_F64, .format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32};
-        trs_mat a = show(&m, &f, &r);
-        trs_context ctx = {.threads = 1};
-        trs_operator s = {.used = true, .ctx = &ctx};
-        assert_int_equal(trs_tri_import(&ctx, &a, &s.tri), TRS_OK);
-        s.on_host = TRS_OP_PATTERN | TRS_OP_VALUES;
-        assert_int_equal(trs_find_levels(&s), TRS_OK);
-        check_slack(&ctx, &s, kind > 0);
-        trs_gpu_drop_scratch(&ctx);
-        trs_operator_free(&s);
-        mat_free(&a);
-        model_free(&m);
-    }
-}
-
-static void test_dags(void **state)
-{
-    (void)state;
-    skip_without_gpu();
-    for (int k = 0; k < DAGS; k++) {
-        random_t r = {(uint64_t)k};
-        one_case(model_of(&dags[k], 2003, false, &r), TRS_F64);
+        scene s;
+        scene_new(&s, with_slack(5000, kind, &r), TRS_F64, &r);
+        check_slack(&s, kind > 0);
+        scene_free(&s);
     }
 }
 

@@ -26,9 +26,9 @@
 #include <SuiteSparse_config.h>
 
 #ifdef SuiteSparse_long
-typedef SuiteSparse_long whole;
+typedef SuiteSparse_long rb_int;
 #else
-typedef int64_t whole;
+typedef int64_t rb_int;
 #endif
 
 typedef struct text_file {
@@ -40,8 +40,8 @@ typedef struct text_file {
 } text_file;
 
 typedef struct rb { /* the matrix from RBio */
-    whole rows, cols, kind, symmetry;
-    whole *ptr, *idx; /* by columns */
+    rb_int rows, cols, kind, symmetry;
+    rb_int *ptr, *idx; /* by columns */
     double *re, *im;
 } rb;
 
@@ -140,7 +140,7 @@ static int unpack(const trs_mm_options *opt, text_file *t)
 /* ---- the matrix -------------------------------------------------------------------------------- */
 
 /* What the codes of RBio mean. */
-static const char *explain(whole code)
+static const char *explain(rb_int code)
 {
     switch (code) {
     case RBIO_CP_INVALID:
@@ -167,11 +167,11 @@ static const char *explain(whole code)
 static int read_rb(const text_file *t, rb *r)
 {
     char path[40], title[73], key[9], type[4];
-    whole size, zeros, *zero_ptr = NULL, *zero_idx = NULL;
+    rb_int size, zeros, *zero_ptr = NULL, *zero_idx = NULL;
     snprintf(path, sizeof path, "/dev/fd/%d", fileno(t->fields.out));
     rewind(t->fields.out);
-    whole rc = RBread(path, 1, 0, title, key, type, &r->rows, &r->cols, &r->kind, &r->symmetry,
-                      &size, &zeros, &r->ptr, &r->idx, &r->re, &r->im, &zero_ptr, &zero_idx);
+    rb_int rc = RBread(path, 1, 0, title, key, type, &r->rows, &r->cols, &r->kind, &r->symmetry,
+                       &size, &zeros, &r->ptr, &r->idx, &r->re, &r->im, &zero_ptr, &zero_idx);
     SuiteSparse_free(zero_ptr);
     SuiteSparse_free(zero_idx);
     if (rc == RBIO_OUT_OF_MEMORY) return fail(TRS_EMEM, t, "out of memory");

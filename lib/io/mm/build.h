@@ -16,9 +16,8 @@ typedef struct trs_mm_build_state {
     int64_t *ptr;   /* [majors+1] */
     int32_t *idx;   /* [nnz] minor indices */
     double *val;    /* [parts*nnz] */
-    int64_t
-        duplicate[2]; /* major and minor index of the first entry given twice, -1: there is none */
-    bool failed;      /* out of memory */
+    int64_t duplicate[2]; /* major and minor index of the first duplicate, -1: none */
+    bool failed;          /* out of memory */
 } trs_mm_build_state;
 
 /* ---- sort.c ---------------------------------------------------------------------------------- */

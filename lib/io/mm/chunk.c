@@ -1,6 +1,6 @@
 /* chunk.c: the entries of a text become a chunk, range by range: see mm.h.
  *
- * It is a counting sort by range, whose counts lines.c has made.  A chunk is one piece of memory:
+ * It is a counting sort by range, whose counts lines.c has made.  All of a chunk is one block of memory:
  *
  *     | trs_mm_chunk | from [ranges+1] | place [ranges] | mark [marks] | entry ... |
  *                      coordinate file   low_memory                      not with low_memory */

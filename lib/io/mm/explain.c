@@ -42,12 +42,12 @@ static bool is_whole(const char *p, const char *end)
 static bool explain_value(trs_mm_worker *w, const char **at)
 {
     const char *p = trs_skip_blanks(*at), *end = token_end(p);
-    bool whole = w->job->head.field == TRS_INTEGER;
+    bool integer = w->job->head.field == TRS_INTEGER;
     double x;
     *at = end;
-    if (trs_read_real(p, &x) == end && (!whole || is_whole(p, end))) return false;
+    if (trs_read_real(p, &x) == end && (!integer || is_whole(p, end))) return false;
     trs_mm_worker_fail(w, TRS_EFORMAT, "the value must be %s, read %s",
-                       whole ? "a whole number" : "a number within the range of double",
+                       integer ? "a whole number" : "a number within the range of double",
                        trs_mm_show(p, end).s);
     return true;
 }

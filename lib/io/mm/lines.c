@@ -70,9 +70,10 @@ static const char *read_integer(trs_mm_worker *w, const char *text, double *x)
 }
 
 /* Read the value at p, of one part or two; NULL: there is none. */
-TRS_INLINE const char *read_value(trs_mm_worker *w, const char *p, double *v, int parts, bool whole)
+TRS_INLINE const char *read_value(trs_mm_worker *w, const char *p, double *v, int parts,
+                                  bool integer)
 {
-    if (parts == 1 && whole) return read_integer(w, p, v);
+    if (parts == 1 && integer) return read_integer(w, p, v);
     p = trs_read_real(p, v);
     if (parts == 1 || !p) return p;
     return trs_is_blank(*p) ? trs_read_real(trs_skip_blanks(p + 1), v + 1) : NULL;
@@ -96,11 +97,11 @@ TRS_INLINE bool obeys(const entry *e, trs_symmetry s)
 typedef struct loop { /* what the loop over the lines uses, as local variables */
     uint64_t rows, cols;
     trs_symmetry symmetry;
-    bool whole;  /* the values are integers */
-    int32_t *ij; /* the worker's buffers */
+    bool integer; /* the values are integers */
+    int32_t *ij;  /* the worker's buffers */
     double *val;
     int64_t *count;
-    int64_t kept;    /* of the whole text */
+    int64_t kept;    /* of this text */
     int64_t entries; /* lines with an entry since start_loop */
     unsigned kind;
     int shift;
@@ -116,7 +117,7 @@ TRS_INLINE loop start_loop(const loop *last, const bool usual)
     if (!usual) return s;
     s.symmetry = TRS_GENERAL;
     s.kind = 0;
-    s.whole = s.by_cols = false;
+    s.integer = s.by_cols = false;
     return s;
 }
 
@@ -134,11 +135,11 @@ TRS_INLINE bool read_compact_value(trs_mm_worker *w, const loop *s, const char *
 {
     double x, v[2] = {0, 0};
     if (p[-1] != ' ') return false;
-    if (parts == 1 && !s->whole && trs_read_plain(p, nl, &x)) {
+    if (parts == 1 && !s->integer && trs_read_plain(p, nl, &x)) {
         e->v[0] = x;
         return true;
     }
-    const char *end = read_value(w, p, v, parts, s->whole);
+    const char *end = read_value(w, p, v, parts, s->integer);
     e->v[0] = v[0];
     e->v[1] = v[1];
     return end == nl;
@@ -182,7 +183,7 @@ TRS_INLINE bool read_entry(trs_mm_worker *w, const loop *s, const char **at, ent
     if (!p || i - 1 >= s->rows || j - 1 >= s->cols) return false;
     if (parts) {
         if (!trs_is_blank(*p)) return false;
-        if (!(p = read_value(w, trs_skip_blanks(p + 1), e->v, parts, s->whole))) return false;
+        if (!(p = read_value(w, trs_skip_blanks(p + 1), e->v, parts, s->integer))) return false;
     }
     if (*p != '\n') {
         p = trs_skip_blanks(p);
@@ -282,14 +283,14 @@ void trs_mm_parse_entries(trs_mm_worker *w)
     loop s = {.rows = (uint64_t)h->rows,
               .cols = (uint64_t)h->cols,
               .symmetry = h->symmetry,
-              .whole = h->field == TRS_INTEGER,
+              .integer = h->field == TRS_INTEGER,
               .ij = w->ij,
               .val = w->val,
               .count = w->count,
               .kind = job->opt.kind,
               .shift = job->shift,
               .by_cols = job->by_cols};
-    bool usual = s.symmetry == TRS_GENERAL && !s.kind && !s.whole && !s.by_cols;
+    bool usual = s.symmetry == TRS_GENERAL && !s.kind && !s.integer && !s.by_cols;
     memset(w->count, 0, (size_t)job->ranges * sizeof *w->count);
     if (job->parts == 0) parse_lines(w, &s, 0, false);
     else if (job->parts == 2) parse_lines(w, &s, 2, false);
@@ -303,7 +304,7 @@ void trs_mm_parse_entries(trs_mm_worker *w)
 void trs_mm_parse_values(trs_mm_worker *w)
 {
     const int parts = w->job->parts;
-    const bool whole = w->job->head.field == TRS_INTEGER;
+    const bool integer = w->job->head.field == TRS_INTEGER;
     const char *p = w->text.begin, *end = w->text.end;
     bool fresh = true; /* at the beginning of a line, where a comment may stand */
     while (p < end && !w->code) {
@@ -314,7 +315,7 @@ void trs_mm_parse_values(trs_mm_worker *w)
             fresh = true;
             continue;
         }
-        const char *after = read_value(w, p, w->val + parts * w->chunk.kept, parts, whole);
+        const char *after = read_value(w, p, w->val + parts * w->chunk.kept, parts, integer);
         if (!after || !(trs_is_blank(*after) || trs_mm_is_line_end(after))) {
             trs_mm_explain(w, p);
             return;

@@ -1,12 +1,18 @@
-/* panel.cuh: the inverse of the diagonal block of a panel, which is some rows of tiles, and what is scaled with it.
+/* block_inverse.cuh: the inverse of a block triangle D of a few rows of tiles, and what stands left of D scaled by
+ * it.
  *
- *     M_ts = -M_tt (sum of L_tu M_us, s <= u < t);    S_ts = sum of M_tu L_us, u <= t
+ *              s         f   f+1  f+2                M = D^-1,  S = M L:
+ *            L_fs   |   L_ff
+ *     ...    L_f+1s |   L      L                     M_tt = L_tt^-1 (inverse.cuh)
+ *            L_f+2s |   L      L     L               M_ts = -M_tt (sum of L_tu M_us, s <= u < t),   s < t
+ *                          D                         S_ts = sum of M_tu L_us, f <= u <= t,          s < f
  *
- * P says where tiles are: P.tile (t, u) is L_tu, M_tt where t = u; P.joined (t, u), u < t, is where M_tu goes,
- * which may be the same place; P.weight (u) are the sums of magnitudes of the rows of D, those of tile row u.
- * By 256 threads. */
-#ifndef TRS_PANEL_CUH
-#define TRS_PANEL_CUH
+ * D is that of a panel of dense-blocked, or of a chain of supernodes.  The argument D of a function says where its
+ * tiles are: D.tile (t, u) is L_tu, and M_tt where t = u; D.joined (t, u), u < t, is where M_tu goes, which may be
+ * the same place; D.weight (u) are the sums of magnitudes of the rows of tile row u of D.  All functions are for
+ * 256 threads. */
+#ifndef TRS_BLOCK_INVERSE_CUH
+#define TRS_BLOCK_INVERSE_CUH
 
 #include "blocks.cuh"
 
@@ -50,33 +56,33 @@ __device__ inline void store_tile(const tile_at<T> &to, const columns<T> &sum, b
             to.at(me.row, me.first + c) = minus ? number<T>(0) - sum[c] : sum[c];
 }
 
-/* M_ts, from M_us and L_tu, s <= u < t, which are there: where M goes to the place of L, the M_ts of a row are made in the
- * order of s. */
+/* Makes M_ts from M_us and L_tu, s <= u < t, which have to be there: where M_ts takes the place of L_ts, those of a
+ * row are made in the order of s. */
 template <class T, class P>
-__device__ inline void join_tile(two_tiles<T> *sh, const P &panel, int t, int s)
+__device__ inline void join_tile(two_tiles<T> *sh, const P &D, int t, int s)
 {
-    const tile_at<T> M = panel.joined(t, s);
+    const tile_at<T> M = D.joined(t, s);
     columns<T> sum;
     clear<T>(sum);
     for (int u = s; u < t; u++)
-        add_tiles<T>(sh, sum, panel.tile(t, u), u > s ? panel.joined(u, s) : panel.tile(s, s));
+        add_tiles<T>(sh, sum, D.tile(t, u), u > s ? D.joined(u, s) : D.tile(s, s));
     __syncthreads(); /* L_ts has been read, where M_ts goes */
     store_tile<T>(M, sum, true);
     clear<T>(sum);
-    add_tiles<T>(sh, sum, panel.tile(t, t), M);
+    add_tiles<T>(sh, sum, D.tile(t, t), M);
     __syncthreads();
     store_tile<T>(M, sum, false);
     __syncthreads();
 }
 
-/* Of row threadIdx.x / 4 of tile row t, on each of four lanes: the row of |M| |D| 1. */
-template <class T, class P> __device__ inline double growth_of_row(const P &panel, int first, int t)
+/* Row threadIdx.x / 4 of |M| |D| e in tile row t, e all ones; the same on each of four lanes. */
+template <class T, class P> __device__ inline double growth_of_row(const P &D, int first, int t)
 {
     const int i = threadIdx.x / 4;
     double sum = 0;
     for (int s = first; s <= t; s++) {
-        const tile_at<T> M = s < t ? panel.joined(t, s) : panel.tile(t, t);
-        const double *weight = panel.weight(s);
+        const tile_at<T> M = s < t ? D.joined(t, s) : D.tile(t, t);
+        const double *weight = D.weight(s);
         for (int k = threadIdx.x % 4; k < BLOCK; k += 4)
             if (M.has(i, k)) sum += magnitude(M.at(i, k)) * weight[k];
     }
@@ -84,7 +90,7 @@ template <class T, class P> __device__ inline double growth_of_row(const P &pane
     return sum + from_lane(sum, 2);
 }
 
-/* The largest of what the threads have; a NaN is larger than any number. */
+/* The largest v of all threads; a NaN counts as larger than any number. */
 __device__ inline double largest_of_block(double *scratch, double v)
 {
     __syncthreads();
@@ -97,40 +103,41 @@ __device__ inline double largest_of_block(double *scratch, double v)
 
 /* The growth of M: the largest row sum of |M| |D|, of tile rows first+1 .. end-1. */
 template <class T, class P>
-__device__ inline double growth_of(two_tiles<T> *sh, const P &panel, int first, int end)
+__device__ inline double growth_of(two_tiles<T> *sh, const P &D, int first, int end)
 {
     double growth = 0;
     for (int t = first + 1; t < end; t++) {
-        const double g = growth_of_row<T>(panel, first, t);
+        const double g = growth_of_row<T>(D, first, t);
         growth = g > growth || isnan(g) ? g : growth;
     }
     return largest_of_block((double *)sh->b, growth);
 }
 
-/* S_ts in the place of L_ts, from M_tu, first <= u <= t, and L_us; s is before the panel.  Of this thread's numbers: are
- * they finite? */
+/* Makes S_ts in the place of L_ts, from M_tu, first <= u <= t, and L_us; s is left of D.  The rows of a column are
+ * made from the last one up, since S_ts needs L_us of the rows above.  Returns whether this thread's numbers are
+ * finite. */
 template <class T, class P>
-__device__ inline bool scale_tile(two_tiles<T> *sh, const P &panel, int first, int t, int s)
+__device__ inline bool scale_tile(two_tiles<T> *sh, const P &D, int first, int t, int s)
 {
     columns<T> sum;
     clear<T>(sum);
     for (int u = first; u <= t; u++)
-        add_tiles<T>(sh, sum, u < t ? panel.joined(t, u) : panel.tile(t, t), panel.tile(u, s));
+        add_tiles<T>(sh, sum, u < t ? D.joined(t, u) : D.tile(t, t), D.tile(u, s));
     __syncthreads();
-    store_tile<T>(panel.tile(t, s), sum, false);
+    store_tile<T>(D.tile(t, s), sum, false);
     bool finite = true;
     for (int c = 0; c < share<BLOCK>::COLUMNS; c++) finite = finite && is_finite(sum[c]);
     return finite;
 }
 
-/* The sums of magnitudes of row threadIdx.x / 4 of D, of tile row t, on each of four lanes; before anything is
+/* The sum of magnitudes of row threadIdx.x / 4 of D in tile row t, the same on each of four lanes; before anything is
  * inverted. */
-template <class T, class P> __device__ inline double weigh_row(const P &panel, int first, int t)
+template <class T, class P> __device__ inline double weigh_row(const P &D, int first, int t)
 {
     const int i = threadIdx.x / 4;
     double sum = 0;
     for (int s = first; s <= t; s++) {
-        const tile_at<T> L = panel.tile(t, s);
+        const tile_at<T> L = D.tile(t, s);
         for (int k = threadIdx.x % 4; k < BLOCK; k += 4)
             if (L.has(i, k)) sum += magnitude(L.at(i, k));
     }

@@ -1,11 +1,10 @@
-/* pack.c: the schedule with its values, packet after packet, as the GPU copies it (strips.h).
- *
- * cuda/strips/update.cuh does the same on the device. */
+/* pack.c: the packets of a schedule with their values, as the device makes them (cuda/strips/update.cuh), made on the
+ * host for the reference. */
 #ifndef T
 
 #include "config.h"
 
-#include "strips.h"
+#include "reference.h"
 
 #include "base/context.h"
 #include "base/debug.h"
@@ -27,13 +26,6 @@ static size_t bytes_of_task(size_t elem)
     return WARP * (elem + sizeof(int32_t));
 }
 
-size_t trs_strips_bytes(const trs_strips *s, trs_dtype dtype)
-{
-    const size_t elem = trs_size(dtype);
-    return (size_t)s->packets * sizeof(trs_packet) + (size_t)s->ells * bytes_of_ell(elem) +
-           (size_t)s->tasks * bytes_of_task(elem);
-}
-
 typedef struct packing {
     const trs_strips *s;
     const trs_tri *t;
@@ -41,10 +33,10 @@ typedef struct packing {
     atomic_bool scaled; /* some rows are */
 } packing;
 
-#define TRS_BODY "cuda/strips/pack.c"
+#define TRS_BODY "tests/strips/pack.c"
 #include "base/each_type.h"
 
-bool trs_strips_pack(const trs_context *ctx, const trs_strips *s, const trs_tri *t, void *packed)
+bool reference_pack(const trs_context *ctx, const trs_strips *s, const trs_tri *t, void *packed)
 {
     static const trs_range_fn table[] = TRS_PER_TYPE(pack_some);
     packing all = {s, t, packed, false};

@@ -1,0 +1,181 @@
+/* tile.cuh: tiles of 64x64 numbers, and what the 256 threads of a block do with one.
+ *
+ * Entry (i, k) of a tile stands at (k/4)*256 + i*4 + k%4: columns by fours, so that the threads of a warp read
+ * neighbouring 16 or 32 bytes.  A panel of fewer rows is stored by the same formula, with 4 times its rows for 256.
+ *
+ *     k%4 ->   0    1    2    3       columns 0-3        4-7             60-63
+ *     row 0    0    1    2    3      +---------+---------+--   --+---------+
+ *     row 1    4    5    6    7      |  0..255 |256..511 |  ...  |  ..4095 |
+ *     ...                            +---------+---------+--   --+---------+
+ *     row 63  252  253  254  255
+ *
+ * One right-hand side: four lanes share a row, lane q has the columns k = q mod 4, and neighbours read neighbours.
+ * R right-hand sides: a thread reads four entries of its row at once, and has a quarter of the right-hand sides. */
+#ifndef TRS_TILE_CUH
+#define TRS_TILE_CUH
+
+#include "cuda/runtime/flag.cuh"
+
+#include "base/debug.h"
+
+#include <cuda_pipeline.h>
+
+enum { BLOCK = 64, TILE_SIZE = BLOCK * BLOCK, BLOCK_THREADS = 256 };
+
+__host__ __device__ constexpr int tile_place(int i, int k, int rows = BLOCK)
+{
+    return k / 4 * 4 * rows + i * 4 + k % 4;
+}
+
+/* ---- who has which row ------------------------------------------------------------------------------- */
+
+/* The share that a thread has of 64 rows and R right-hand sides, 1 or a multiple of 4. */
+template <int R> struct share {
+    static constexpr int COLUMNS = R == 1 ? 1 : R / 4;
+    int row, first; /* its row, and the first of its COLUMNS right-hand sides */
+    int lane;       /* R = 1: which of the four that share the row it is */
+    __device__ share()
+        : row(R == 1 ? (int)threadIdx.x / 4 : (int)threadIdx.x % BLOCK),
+          first(R == 1 ? 0 : (int)threadIdx.x / BLOCK * COLUMNS), lane((int)threadIdx.x % 4)
+    {
+    }
+    __device__ bool writes() const
+    {
+        return R > 1 || lane == 0;
+    } /* it has sums that no other thread has */
+};
+
+template <class T> struct alignas(16) quad {
+    T v[4];
+};
+
+/* sum += or -= tile * x, this thread's share; x [64][R] in shared memory, R > 1. */
+template <class T, int R>
+__device__ inline void add_product(T (&sum)[share<R>::COLUMNS], const T *tile, const T *x,
+                                   bool minus, bool cj)
+{
+    constexpr int C = share<R>::COLUMNS;
+    const share<R> me;
+    T part[C];
+    for (int c = 0; c < C; c++) part[c] = number<T>(0);
+#pragma unroll 2
+    for (int k = 0; k < BLOCK; k += 4) {
+        const quad<T> l = *(const quad<T> *)(tile + tile_place(me.row, k));
+#pragma unroll
+        for (int z = 0; z < 4; z++) {
+            const pack<T, C> v = *(const pack<T, C> *)(x + (k + z) * R + me.first);
+            const T a = conj_if(cj, l.v[z]);
+#pragma unroll
+            for (int c = 0; c < C; c++) part[c] = part[c] + a * v.v[c];
+        }
+    }
+    for (int c = 0; c < C; c++) sum[c] = minus ? sum[c] - part[c] : sum[c] + part[c];
+}
+
+__device__ inline float from_lane(float a, int mask)
+{
+    return __shfl_xor_sync(~0u, a, mask);
+}
+__device__ inline double from_lane(double a, int mask)
+{
+    return __shfl_xor_sync(~0u, a, mask);
+}
+template <class T> __device__ inline T from_lane(T a, int mask)
+{
+    a.x = __shfl_xor_sync(~0u, a.x, mask);
+    a.y = __shfl_xor_sync(~0u, a.y, mask);
+    return a;
+}
+
+__device__ inline float of_lane(float a, int lane)
+{
+    return __shfl_sync(~0u, a, lane);
+}
+__device__ inline double of_lane(double a, int lane)
+{
+    return __shfl_sync(~0u, a, lane);
+}
+template <class T> __device__ inline T of_lane(T a, int lane)
+{
+    a.x = __shfl_sync(~0u, a.x, lane);
+    a.y = __shfl_sync(~0u, a.y, lane);
+    return a;
+}
+
+/* R = 1: the sum over the four lanes of a row, the same in each of them. */
+template <class T, int R> __device__ inline void join_lanes(T (&sum)[share<R>::COLUMNS])
+{
+    if constexpr (R == 1) {
+        sum[0] = sum[0] + from_lane(sum[0], 1);
+        sum[0] = sum[0] + from_lane(sum[0], 2);
+    }
+}
+
+/* v = tile^-1 v by substitution, row after row, where the inverse would be inaccurate.  The tile is lower; x
+ * [rows][R] in shared memory is scratch.  This takes a barrier a row: it is slow, and rare. */
+template <class T, int R>
+__device__ inline void substitute(T (&v)[share<R>::COLUMNS], const T *tile, int rows, T *x, bool cj)
+{
+    const share<R> me;
+    for (int k = 0; k < rows; k++) {
+        for (int c = 0; c < share<R>::COLUMNS && me.row == k; c++)
+            x[k * R + me.first + c] = v[c] = v[c] / conj_if(cj, tile[tile_place(k, k, rows)]);
+        __syncthreads();
+        for (int c = 0; c < share<R>::COLUMNS && me.row > k && me.row < rows; c++)
+            v[c] = v[c] - conj_if(cj, tile[tile_place(me.row, k, rows)]) * x[k * R + me.first + c];
+    }
+}
+
+/* ---- a slice: 16 rows of 64, one right-hand side, 256 threads ------------------------------------------ */
+
+enum {
+    SLICE = 16,             /* rows that a thread block has, so that all SMs have some to read */
+    SLICES = BLOCK / SLICE, /* in a row of tiles */
+    WARPS = BLOCK_THREADS / 32
+};
+
+/* The part of a slice of a tile that a thread has: four columns of row threadIdx.x % SLICE. */
+template <class T> struct part_of_tile {
+    quad<T> v;
+    __device__ static int column() { return 4 * ((int)threadIdx.x / SLICE); }
+    __device__ void load(const T *tile, int first_row, int rows = BLOCK)
+    {
+        v = *(const quad<T> *)(tile +
+                               tile_place(first_row + (int)threadIdx.x % SLICE, column(), rows));
+    }
+    /* sum += the part times x [64]. */
+    __device__ void multiply(T (&sum)[4], const T *x, bool cj) const
+    {
+        const quad<T> w = *(const quad<T> *)(x + column());
+#pragma unroll
+        for (int z = 0; z < 4; z++) sum[z] = sum[z] + conj_if(cj, v.v[z]) * w.v[z];
+    }
+};
+
+/* The sum over all threads of a row, in each of them; part [WARPS] in shared memory is scratch. */
+template <class T> __device__ inline T join_parts(T (*part)[SLICE], const T (&sum)[4])
+{
+    const int row = threadIdx.x % SLICE;
+    T v = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    v = v + from_lane(v, SLICE);
+    part[threadIdx.x / 32][row] = v;
+    __syncthreads();
+    T half[2];
+    for (int k = 0; k < 2; k++)
+        half[k] = (part[4 * k][row] + part[4 * k + 1][row]) +
+                  (part[4 * k + 2][row] + part[4 * k + 3][row]);
+    return half[0] + half[1];
+}
+
+/* ---- tiles from global to shared memory, ahead of their use --------------------------------------- */
+
+/* Starts the copy of a tile, 16 bytes a thread at a time; the caller commits. */
+template <class T> __device__ inline void fetch_tile(T *to, const T *from)
+{
+    constexpr int EACH = 16 / sizeof(T);
+#pragma unroll
+    for (int e = (int)threadIdx.x * EACH; e < TILE_SIZE; e += BLOCK_THREADS * EACH)
+        __pipeline_memcpy_async(to + e, from + e, 16);
+}
+
+#endif

@@ -1,0 +1,51 @@
+/* run_length.h: the pattern of a lower triangle, run-length encoded row by row.
+ *
+ * A run is a set of consecutive columns in which a row has entries.  Where there are supernodes, there are far fewer
+ * runs than entries:
+ *
+ *     row 7:   x x x . . x x . x        columns 0 1 2 5 6 and the diagonal 8 are the runs [0,3), [5,7), [8,9)
+ *
+ * A row whose pattern is that of the row before plus its own diagonal shares that row's runs.  Therefore the end of
+ * the last run, which always reaches the diagonal, is not what is stored, but is computed by trs_run_end. */
+#ifndef TRS_RUN_LENGTH_H
+#define TRS_RUN_LENGTH_H
+
+#include "base/arena.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+struct trs_context;
+struct trs_tri;
+
+typedef struct trs_run { /* columns begin .. end-1 */
+    int32_t begin, end;
+} trs_run;
+
+typedef struct trs_run_row {
+    const trs_run *run; /* [runs] ascending, the last one holds the diagonal */
+    int32_t runs;
+    bool same; /* the pattern is that of the row before plus the diagonal */
+} trs_run_row;
+
+typedef struct trs_run_pattern {
+    int32_t n;
+    int64_t entries;         /* of the triangle, the diagonal included */
+    const int64_t *ptr;      /* [n+1] of the triangle */
+    trs_run_row *row;        /* [n] */
+    _Atomic uint8_t *differ; /* [n] 1: columns j and j+1 have different patterns below row j */
+    int threads;             /* for work on all of it */
+    trs_arena *arena;        /* [threads] holds the runs */
+} trs_run_pattern;
+
+/* Returns TRS_OK or TRS_EMEM; in both cases the caller frees what was made. */
+int trs_run_pattern_make(struct trs_context *ctx, const struct trs_tri *t, trs_run_pattern *p);
+void trs_run_pattern_free(struct trs_context *ctx, trs_run_pattern *p);
+
+/* The end of run k of row i. */
+static inline int32_t trs_run_end(const trs_run_pattern *p, int32_t i, int32_t k)
+{
+    return k + 1 < p->row[i].runs ? p->row[i].run[k].end : i + 1;
+}
+
+#endif
