@@ -16,7 +16,7 @@
 
 #include <cuda_runtime_api.h>
 
-typedef struct note { /* what the function in the stream is told */
+typedef struct host_call { /* for the function in the stream */
     const trs_instance *inst;
     trs_job job;
 } host_call;
@@ -34,8 +34,8 @@ static host_call *call_of(const host_work *w, int nrhs, bool by_rows, bool conj)
 
 static void CUDART_CB run(void *data)
 {
-    const note *n = data;
-    (void)trs_solver_cpu_serial.solve(n->inst, &n->job);
+    const host_call *c = data;
+    (void)trs_solver_cpu_serial.solve(c->inst, &c->job);
 }
 
 static void work_destroy(trs_context *ctx, void *work)
@@ -46,7 +46,7 @@ static void work_destroy(trs_context *ctx, void *work)
     trs_free(&ctx->mem, w);
 }
 
-static void write_notes(const trs_instance *inst, host_work *w)
+static void write_calls(const trs_instance *inst, host_work *w)
 {
     const int64_t n = inst->op->tri.n;
     for (int r = 1; r <= w->nrhs; r++)
@@ -55,7 +55,7 @@ static void write_notes(const trs_instance *inst, host_work *w)
             trs_view v = {w->buffer, by_rows ? r : 1, by_rows ? 1 : n};
             trs_job job = {.nrhs = r, .conj = k % 2 == 1, .threads = 1};
             job.b = job.x = trs_view_natural(inst->op, v); /* its own inverse */
-            *note_of(w, r, by_rows, k % 2 == 1) = (note){inst, job};
+            *call_of(w, r, by_rows, k % 2 == 1) = (host_call){inst, job};
         }
 }
 
@@ -71,7 +71,7 @@ static int work_create(const trs_instance *inst, trs_context *ctx, int nrhs, voi
     w->buffer = trs_gpu_pinned_new(ctx, bytes);
     if (!w->buffer)
         return trs_fail(TRS_EMEM, "%.3g bytes of pinned memory for B and X", (double)bytes);
-    write_notes(inst, w);
+    write_calls(inst, w);
     return TRS_OK;
 }
 
@@ -80,7 +80,8 @@ static int solve(const trs_instance *inst, const trs_job *job)
     const host_work *w = job->work;
     const size_t size = trs_size(inst->op->tri.dtype);
     const size_t n = (size_t)inst->op->tri.n, many = (size_t)job->nrhs;
-    const trs_view b = trs_view_natural(inst->op, job->b), x = trs_view_natural(inst->op, job->x);
+    const trs_view b = trs_view_natural(inst->op, job->b),
+                   x = trs_view_natural(inst->op, job->x);
     const bool by_rows = b.rs != 1 || x.rs != 1;
     const size_t width = (by_rows ? many : n) * size, lines = by_rows ? n : many;
     TRS_ASSERT(job->nrhs >= 1 && job->nrhs <= w->nrhs);
@@ -96,14 +97,14 @@ static int solve(const trs_instance *inst, const trs_job *job)
                                    width, lines, true, job->stream);
 }
 
-/* The CPU reads the triangle of the operator on the host. */
+/* cpu-serial reads the triangle of the operator on the host. */
 static int update(trs_instance *inst, void *stream)
 {
     (void)stream;
     return trs_operator_host(inst->op, TRS_OP_PATTERN | TRS_OP_VALUES);
 }
 
-/* The call starts as late as a copy does: with both, no solve takes less. */
+/* Two copies and the call of the function start one after the other: no solve takes less than three starts. */
 static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
                             trs_cost *c)
 {

@@ -93,16 +93,16 @@ static int find_period(trs_context *ctx, level_search::search *all)
  * faster. */
 static int find_them(trs_context *ctx, trs_operator *op)
 {
-    /* ns; where the host has no pattern, with the copy to it */
-    const double host = op->tri.ptr ? 1e6 + 1.5 * (double)op->tri.nnz : 5e5 + 5 * (double)op->tri.nnz;
-    find::search all = {.n = op->tri.n,
-                        .Lp = (const int64_t *)op->device.ptr,
-                        .Li = (const int32_t *)op->device.idx,
-                        .level = (int32_t *)op->device.level,
-                        .patience = ctx->patient ? 1e30 : host,
-                        .count = (find::counts *)op->device.found};
-    find::counts count = {};
-    leave_out(ctx, &op->tri, &all);
+    /* nanoseconds; if the operator is on the device alone, the host has to fetch it first */
+    const double host = op->tri.ptr ? 1e6 + 1.5 * (double)s->tri.nnz : 5e5 + 5 * (double)s->tri.nnz;
+    level_search::search all = {.n = op->tri.n,
+                                .Lp = (const int64_t *)op->device.ptr,
+                                .Li = (const int32_t *)op->device.idx,
+                                .level = (int32_t *)op->device.level,
+                                .host_ns = ctx->patient ? 1e30 : host,
+                                .count = (level_search::counts *)op->device.found};
+    level_search::counts count = {};
+    prune_entries(ctx, &op->tri, &all);
     int rc = find_period(ctx, &all);
     if (rc) return rc;
     static_assert(sizeof count <= 2 * sizeof(int64_t), "what device.found has room for");
@@ -110,12 +110,12 @@ static int find_them(trs_context *ctx, trs_operator *op)
     cudaMemsetAsync(all.level, 0xff, (size_t)all.n * sizeof *all.level, NULL);
     const cudaError_t e = level_search::launch(all);
     if (e) return failed(e);
-    op->device.topo =
-        (int32_t *)trs_gpu_new(ctx, op->tri.n, sizeof(int32_t), "topo"); /* meanwhile */
+    op->device.topo = (int32_t *)trs_gpu_new(ctx, op->tri.n, sizeof(int32_t), "topo"); /* meanwhile */
     if (!op->device.topo) return TRS_EMEM;
     rc = trs_gpu_get(ctx, &count, all.count, sizeof count);
     op->lv.count = count.levels;
-    return rc ? rc : count.late ? TRS_ESUPPORT : TRS_OK;
+    if (rc) return rc;
+    return count.gave_up ? TRS_ESUPPORT : TRS_OK;
 }
 
 /* ---- level order and statistics --------------------------------------------------------------------------------- */
@@ -191,7 +191,7 @@ static size_t lay_out(sorting &w, char *base)
     return used;
 }
 
-/* The sums over all levels. */
+/* The statistics: sums over all levels. */
 static int sum_up(trs_context *ctx, const sorting &w, trs_level_statistics *sums)
 {
     level_sum *level = (level_sum *)trs_new(ctx, w.count, sizeof *level, "sums over levels");

@@ -33,8 +33,9 @@ void trs_strips_add_task(packet_writer *w, const task *k)
 
 size_t trs_strips_bytes(const trs_strips *s, trs_dtype dtype)
 {
-    const size_t elem = trs_size(dtype), ell = WARP * (elem + sizeof(uint16_t));
-    const size_t task = WARP * (elem + sizeof(int32_t));
-    return (size_t)s->packets * sizeof(trs_packet) + (size_t)s->ells * ell +
-           (size_t)s->tasks * task;
+    const size_t elem = trs_size(dtype);
+    const size_t ell_bytes = TRS_STRIP_WARP * (elem + sizeof(uint16_t));
+    const size_t task_bytes = TRS_STRIP_WARP * (elem + sizeof(int32_t));
+    return (size_t)s->packets * sizeof(trs_packet) + (size_t)s->ells * ell_bytes +
+           (size_t)s->tasks * task_bytes;
 }

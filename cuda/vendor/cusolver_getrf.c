@@ -97,7 +97,7 @@ static int factor(const trs_instance *inst, const cusolver_data *d, int *info)
     trs_context *ctx = inst->ctx;
     const trs_cusolver *lib = &d->lib;
     const int64_t n = inst->op->tri.n;
-    const cudaDataType type = type_of(inst->op->tri.dtype);
+    const cudaDataType type = trs_cuda_type(inst->op->tri.dtype);
     size_t there = 0, here = 0;
     int rc = said(lib->cusolverDnXgetrf_bufferSize(d->own.handle, d->own.params, n, n, type, d->lu,
                                                    n, type, &there, &here),
@@ -112,12 +112,12 @@ static int factor(const trs_instance *inst, const cusolver_data *d, int *info)
                                        type, on_device, there, on_host, here, d->own.info),
                  "cusolverDnXgetrf");
     if (!rc) rc = trs_gpu_get(ctx, info, d->own.info, sizeof *info);
-    trs_free(&ctx->mem, near);
-    trs_gpu_free(inst->ctx, far);
+    trs_free(&ctx->mem, on_host);
+    trs_gpu_free(inst->ctx, on_device);
     return rc;
 }
 
-/* *first: the first number of the diagonal of U that is not finite, -1: none. */
+/* *first: the first number of the diagonal of U that is not finite, -1: none; getrf itself does not look for NaN. */
 static int look(const trs_instance *inst, const cusolver_data *d, int64_t *first)
 {
     const trs_tri *t = &inst->op->tri;
@@ -133,7 +133,7 @@ static int look(const trs_instance *inst, const cusolver_data *d, int64_t *first
     return rc;
 }
 
-/* Of the values in d->lu. */
+/* L and U of the values in d->lu, in their place. */
 static int make_factors(trs_instance *inst)
 {
     const cusolver_data *d = inst->data;
@@ -150,7 +150,7 @@ static int make_factors(trs_instance *inst)
     return trs_general_judge(inst, first < 0 ? 1 : INFINITY, first);
 }
 
-/* The operator has op (A); what is factored is A. */
+/* The operator has op(A); what is factored is A. */
 static int update(trs_instance *inst, void *stream)
 {
     trs_operator *op = inst->op;
@@ -201,6 +201,12 @@ static void work_destroy(trs_context *ctx, void *work)
     trs_free(&ctx->mem, w);
 }
 
+static cublasOperation_t operation(const trs_instance *inst, bool conj)
+{
+    if (!inst->op->transposed) return CUBLAS_OP_N;
+    return conj ? CUBLAS_OP_C : CUBLAS_OP_T;
+}
+
 static int solve(const trs_instance *inst, const trs_job *job)
 {
     const cusolver_data *d = inst->data;
@@ -208,9 +214,7 @@ static int solve(const trs_instance *inst, const trs_job *job)
     const cusolver_work *w = job->work;
     const bool fits = job->x.rs == 1 && job->x.cs >= t->n;
     const trs_view x = fits ? job->x : (trs_view){w->x, 1, t->n};
-    const cublasOperation_t op = !inst->op->transposed ? CUBLAS_OP_N
-                                 : job->conj           ? CUBLAS_OP_C
-                                                       : CUBLAS_OP_T;
+    const cublasOperation_t op = operation(inst, job->conj);
     if (d->lib.cusolverDnSetStream(w->own.handle, job->stream)) return TRS_ELIBRARY;
     int rc = TRS_OK;
     if (x.p != job->b.p)

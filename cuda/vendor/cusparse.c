@@ -8,37 +8,7 @@
  * values the work space brings its analysis up to date before the next solve. */
 #include "config.h"
 
-#include "vendor.h"
-
-#include <string.h>
-
-typedef struct cusparse_data {
-    trs_cusparse lib;
-    int64_t n, nnz;
-    trs_dtype dtype;
-    void *ptr, *idx, *val; /* on the device: the caller's triangle by rows */
-    void *src;             /* [nnz] there: entry p is entry src [p] of the operator */
-    bool wide;             /* 64-bit indices, both */
-    bool upper;
-    bool transposed; /* the operator is op = T, H */
-    int64_t version; /* of the values */
-} cusparse_data;
-
-typedef struct analysis { /* of one op and one way to call */
-    cusparseSpSVDescr_t sv;
-    cusparseSpSMDescr_t sm;
-    void *buffer;
-    int64_t version;
-} analysis;
-
-typedef struct cusparse_work {
-    trs_cusparse lib;
-    cusparseHandle_t handle;
-    cusparseSpMatDescr_t mat;
-    cusparseDnVecDescr_t b, x;
-    int nrhs;
-    analysis one[2], many[2]; /* [conj] */
-} cusparse_work;
+#include "cusparse.h"
 
 static int library(char *why, size_t size)
 {
@@ -100,30 +70,29 @@ static int upload(const trs_instance *inst, cusparse_data *d)
 
 static int build(trs_instance *inst)
 {
-    trs_context *ctx = inst->ctx;
-    cusparse_data *d = inst->data = trs_alloc_zero(&ctx->mem, 1, sizeof *d);
+    const trs_tri *t = &inst->op->tri;
+    cusparse_data *d = inst->data = trs_alloc_zero(&inst->ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
     char why[200];
     int rc =
         trs_cusparse_open(&d->lib, why, sizeof why) ? trs_fail(TRS_ELIBRARY, "%s", why) : TRS_OK;
+    if (!rc) rc = trs_operator_show(inst->op, TRS_OP_PATTERN | TRS_OP_VALUES);
     if (rc) return rc;
+    d->n = t->n;
+    d->nnz = t->nnz;
+    d->dtype = t->dtype;
     d->transposed = inst->op->transposed;
-    d->n = inst->op->tri.n;
-    d->nnz = inst->op->tri.nnz;
-    d->dtype = inst->op->tri.dtype;
-    d->wide = d->nnz > INT32_MAX;
-    rc = trs_operator_host(inst->op, TRS_OP_PATTERN | TRS_OP_VALUES);
-    return rc ? rc : upload(inst, d);
+    d->long_indices = t->nnz > INT32_MAX;
+    return upload(inst, d);
 }
 
 static int update(trs_instance *inst, void *stream)
 {
     cusparse_data *d = inst->data;
-    const trs_tri *t = &inst->op->tri;
     const int rc = trs_operator_device(inst->op, TRS_OP_VALUES);
     d->version++;
     return rc ? rc
-              : trs_gpu_take_values(t->dtype, t->nnz, d->src, inst->op->device.val, d->val, stream);
+              : trs_gpu_take_values(d->dtype, d->nnz, d->src, inst->op->device.val, d->val, stream);
 }
 
 static void release(trs_instance *inst)
@@ -137,121 +106,7 @@ static void release(trs_instance *inst)
     trs_free(&inst->ctx->mem, d);
 }
 
-/* ---- the work space: descriptors, analysis, buffer -------------------------------------------------- */
-
-static cusparseOperation_t operation(const cusparse_data *d, bool conj)
-{
-    if (!d->transposed) return CUSPARSE_OPERATION_NON_TRANSPOSE;
-    return conj ? CUSPARSE_OPERATION_CONJUGATE_TRANSPOSE : CUSPARSE_OPERATION_TRANSPOSE;
-}
-
-static int make_matrix(const cusparse_data *d, cusparse_work *w)
-{
-    const trs_cusparse *lib = &d->lib;
-    const cusparseIndexType_t index = d->wide ? CUSPARSE_INDEX_64I : CUSPARSE_INDEX_32I;
-    cusparseFillMode_t fill = d->upper ? CUSPARSE_FILL_MODE_UPPER : CUSPARSE_FILL_MODE_LOWER;
-    cusparseDiagType_t diag = CUSPARSE_DIAG_TYPE_NON_UNIT;
-    int rc = said(d, lib->cusparseCreate(&w->handle), "cusparseCreate");
-    if (!rc)
-        rc = said(d,
-                  lib->cusparseCreateCsr(&w->mat, d->n, d->n, d->nnz, d->ptr, d->idx, d->val, index,
-                                         index, CUSPARSE_INDEX_BASE_ZERO, type_of(d->dtype)),
-                  "cusparseCreateCsr");
-    if (!rc)
-        rc = said(
-            d, lib->cusparseSpMatSetAttribute(w->mat, CUSPARSE_SPMAT_FILL_MODE, &fill, sizeof fill),
-            "fill mode");
-    if (!rc)
-        rc = said(
-            d, lib->cusparseSpMatSetAttribute(w->mat, CUSPARSE_SPMAT_DIAG_TYPE, &diag, sizeof diag),
-            "diagonal type");
-    return rc;
-}
-
-static int make_buffer(trs_context *ctx, size_t bytes, void **buffer)
-{
-    *buffer = trs_gpu_new(ctx, (int64_t)bytes, 1, "the buffer of cuSPARSE");
-    return *buffer ? TRS_OK : TRS_EMEM;
-}
-
-static int analyse_one(const cusparse_data *d, trs_context *ctx, cusparse_work *w, bool conj)
-{
-    const trs_cusparse *lib = &d->lib;
-    const cudaDataType type = type_of(d->dtype);
-    const void *one = one_of(d->dtype);
-    analysis *a = &w->one[conj];
-    size_t bytes = 0;
-    int rc = said(d, lib->cusparseSpSV_createDescr(&a->sv), "cusparseSpSV_createDescr");
-    if (!rc)
-        rc =
-            said(d,
-                 lib->cusparseSpSV_bufferSize(w->handle, operation(d, conj), one, w->mat, w->b,
-                                              w->x, type, CUSPARSE_SPSV_ALG_DEFAULT, a->sv, &bytes),
-                 "cusparseSpSV_bufferSize");
-    if (!rc) rc = make_buffer(ctx, bytes, &a->buffer);
-    if (!rc)
-        rc = said(d,
-                  lib->cusparseSpSV_analysis(w->handle, operation(d, conj), one, w->mat, w->b, w->x,
-                                             type, CUSPARSE_SPSV_ALG_DEFAULT, a->sv, a->buffer),
-                  "cusparseSpSV_analysis");
-    a->version = d->version;
-    return rc;
-}
-
-static int analyse_many(const cusparse_data *d, trs_context *ctx, cusparse_work *w, bool conj,
-                        cusparseDnMatDescr_t b)
-{
-    const trs_cusparse *lib = &d->lib;
-    const cudaDataType type = type_of(d->dtype);
-    const void *one = one_of(d->dtype);
-    analysis *a = &w->many[conj];
-    size_t bytes = 0;
-    int rc = said(d, lib->cusparseSpSM_createDescr(&a->sm), "cusparseSpSM_createDescr");
-    if (!rc)
-        rc = said(d,
-                  lib->cusparseSpSM_bufferSize(w->handle, operation(d, conj),
-                                               CUSPARSE_OPERATION_NON_TRANSPOSE, one, w->mat, b, b,
-                                               type, CUSPARSE_SPSM_ALG_DEFAULT, a->sm, &bytes),
-                  "cusparseSpSM_bufferSize");
-    if (!rc) rc = make_buffer(ctx, bytes, &a->buffer);
-    if (!rc)
-        rc = said(d,
-                  lib->cusparseSpSM_analysis(w->handle, operation(d, conj),
-                                             CUSPARSE_OPERATION_NON_TRANSPOSE, one, w->mat, b, b,
-                                             type, CUSPARSE_SPSM_ALG_DEFAULT, a->sm, a->buffer),
-                  "cusparseSpSM_analysis");
-    a->version = d->version;
-    return rc;
-}
-
-/* Which of {T, H}, or N, will be solved? */
-static bool announced(const cusparse_data *d, const trs_context *ctx, bool conj)
-{
-    if (!d->transposed) return !conj;
-    if (!trs_is_complex(d->dtype)) return !conj;
-    return ctx->ops & (conj ? 1u << TRS_H : 1u << TRS_T);
-}
-
-static int analyse_all(const cusparse_data *d, trs_context *ctx, cusparse_work *w)
-{
-    const trs_cusparse *lib = &d->lib;
-    const cudaDataType type = type_of(d->dtype);
-    const int64_t n = d->n;
-    cusparseDnMatDescr_t b = NULL;
-    /* the descriptors want an address; solve will set the right ones */
-    int rc = said(d, lib->cusparseCreateDnVec(&w->b, n, d->val, type), "cusparseCreateDnVec");
-    if (!rc) rc = said(d, lib->cusparseCreateDnVec(&w->x, n, d->val, type), "cusparseCreateDnVec");
-    if (!rc && w->nrhs > 1)
-        rc = said(d, lib->cusparseCreateDnMat(&b, n, w->nrhs, n, d->val, type, CUSPARSE_ORDER_COL),
-                  "cusparseCreateDnMat");
-    for (int conj = 0; conj < 2 && !rc; conj++) {
-        if (!announced(d, ctx, conj)) continue;
-        rc = analyse_one(d, ctx, w, conj);
-        if (!rc && w->nrhs > 1) rc = analyse_many(d, ctx, w, conj, b);
-    }
-    if (b) lib->cusparseDestroyDnMat(b);
-    return rc;
-}
+/* ---- the work space ---------------------------------------------------------------------------- */
 
 static void work_destroy(trs_context *ctx, void *work)
 {
@@ -278,7 +133,7 @@ static int work_create(const trs_instance *inst, trs_context *ctx, int nrhs, voi
     w->lib = d->lib;
     w->nrhs = nrhs;
     if (d->n == 0) return TRS_OK;
-    int rc = make_matrix(d, w);
+    int rc = trs_cusparse_matrix(d, w);
     if (rc) return rc;
     trs_gpu_wait(NULL);
     double start = trs_now();
@@ -290,53 +145,12 @@ static int work_create(const trs_instance *inst, trs_context *ctx, int nrhs, voi
 
 /* ---- solve ------------------------------------------------------------------------------------------ */
 
-static int refresh(const cusparse_data *d, cusparse_work *w, analysis *a)
-{
-    if (a->version == d->version) return TRS_OK;
-    cusparseStatus_t s = a->sv ? d->lib.cusparseSpSV_updateMatrix(w->handle, a->sv, d->val,
-                                                                  CUSPARSE_SPSV_UPDATE_GENERAL)
-                               : d->lib.cusparseSpSM_updateMatrix(w->handle, a->sm, d->val,
-                                                                  CUSPARSE_SPSM_UPDATE_GENERAL);
-    if (s != CUSPARSE_STATUS_SUCCESS) return TRS_ELIBRARY;
-    a->version = d->version;
-    return TRS_OK;
-}
-
-static int solve_one(const cusparse_data *d, cusparse_work *w, bool conj, void *b, void *x)
-{
-    const trs_cusparse *lib = &d->lib;
-    if (lib->cusparseDnVecSetValues(w->b, b) || lib->cusparseDnVecSetValues(w->x, x))
-        return TRS_ELIBRARY;
-    return lib->cusparseSpSV_solve(w->handle, operation(d, conj), one_of(d->dtype), w->mat, w->b,
-                                   w->x, type_of(d->dtype), CUSPARSE_SPSV_ALG_DEFAULT,
-                                   w->one[conj].sv)
-               ? TRS_ELIBRARY
-               : TRS_OK;
-}
-
-static int solve_many(const cusparse_data *d, cusparse_work *w, bool conj, trs_view vb, trs_view vx)
-{
-    const trs_cusparse *lib = &d->lib;
-    const cudaDataType type = type_of(d->dtype);
-    const int64_t n = d->n;
-    cusparseDnMatDescr_t b = NULL, x = NULL;
-    int rc = TRS_ELIBRARY;
-    if (!lib->cusparseCreateDnMat(&b, n, w->nrhs, vb.cs, vb.p, type, CUSPARSE_ORDER_COL) &&
-        !lib->cusparseCreateDnMat(&x, n, w->nrhs, vx.cs, vx.p, type, CUSPARSE_ORDER_COL) &&
-        !lib->cusparseSpSM_solve(w->handle, operation(d, conj), CUSPARSE_OPERATION_NON_TRANSPOSE,
-                                 one_of(d->dtype), w->mat, b, x, type, CUSPARSE_SPSM_ALG_DEFAULT,
-                                 w->many[conj].sm))
-        rc = TRS_OK;
-    if (b) lib->cusparseDestroyDnMat(b);
-    if (x) lib->cusparseDestroyDnMat(x);
-    return rc;
-}
-
 static int solve(const trs_instance *inst, const trs_job *job)
 {
     const cusparse_data *d = inst->data;
     const size_t size = trs_size(d->dtype);
-    const trs_view b = trs_view_natural(inst->op, job->b), x = trs_view_natural(inst->op, job->x);
+    const trs_view b = trs_view_natural(inst->op, job->b),
+                   x = trs_view_natural(inst->op, job->x);
     cusparse_work *w = job->work;
     bool together = job->nrhs > 1 && job->nrhs == w->nrhs;
     if (d->lib.cusparseSetStream(w->handle, job->stream)) return TRS_ELIBRARY;

@@ -6,12 +6,13 @@
 
 typedef struct cusparse_data {
     trs_cusparse lib;
-    trs_tri csr;           /* on the host: the caller's triangle by rows; src: place in side->tri */
-    bool upper;            /* it is */
-    bool transposed;       /* the side is op = T, H of it */
+    int64_t n, nnz;
+    trs_dtype dtype;
+    bool upper;            /* the caller's triangle is */
+    bool transposed;       /* the operator is op = T, H of it */
     bool long_indices;     /* ptr and idx have 64 bits */
-    void *ptr, *idx, *val; /* csr on the device */
-    void *src;             /* csr.src on the device, once an update from there needs it */
+    void *ptr, *idx, *val; /* the caller's triangle by rows, on the device */
+    void *src;             /* [nnz] there: its entry p is entry src [p] of the operator; NULL: p */
     int64_t version;       /* of the values: how many updates there were */
 } cusparse_data;
 

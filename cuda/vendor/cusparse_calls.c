@@ -31,9 +31,9 @@ int trs_cusparse_matrix(const cusparse_data *d, cusparse_work *w)
     int rc = said(d, lib->cusparseCreate(&w->handle), "cusparseCreate");
     if (!rc)
         rc = said(d,
-                  lib->cusparseCreateCsr(&w->mat, d->csr.n, d->csr.n, d->csr.nnz, d->ptr, d->idx,
+                  lib->cusparseCreateCsr(&w->mat, d->n, d->n, d->nnz, d->ptr, d->idx,
                                          d->val, index, index, CUSPARSE_INDEX_BASE_ZERO,
-                                         trs_cuda_type(d->csr.dtype)),
+                                         trs_cuda_type(d->dtype)),
                   "cusparseCreateCsr");
     if (!rc)
         rc = said(
@@ -55,8 +55,8 @@ static int make_buffer(trs_context *ctx, size_t bytes, void **buffer)
 static int analyse_one(const cusparse_data *d, trs_context *ctx, cusparse_work *w, bool conj)
 {
     const trs_cusparse *lib = &d->lib;
-    const cudaDataType type = trs_cuda_type(d->csr.dtype);
-    const void *one = one_of(d->csr.dtype);
+    const cudaDataType type = trs_cuda_type(d->dtype);
+    const void *one = one_of(d->dtype);
     analysis *a = &w->one[conj];
     size_t bytes = 0;
     int rc = said(d, lib->cusparseSpSV_createDescr(&a->sv), "cusparseSpSV_createDescr");
@@ -80,8 +80,8 @@ static int analyse_many(const cusparse_data *d, trs_context *ctx, cusparse_work 
                         cusparseDnMatDescr_t b)
 {
     const trs_cusparse *lib = &d->lib;
-    const cudaDataType type = trs_cuda_type(d->csr.dtype);
-    const void *one = one_of(d->csr.dtype);
+    const cudaDataType type = trs_cuda_type(d->dtype);
+    const void *one = one_of(d->dtype);
     analysis *a = &w->many[conj];
     size_t bytes = 0;
     int rc = said(d, lib->cusparseSpSM_createDescr(&a->sm), "cusparseSpSM_createDescr");
@@ -106,15 +106,15 @@ static int analyse_many(const cusparse_data *d, trs_context *ctx, cusparse_work 
 static bool announced(const cusparse_data *d, const trs_context *ctx, bool conj)
 {
     if (!d->transposed) return !conj;
-    if (!trs_is_complex(d->csr.dtype)) return !conj;
+    if (!trs_is_complex(d->dtype)) return !conj;
     return ctx->ops & (conj ? 1u << TRS_H : 1u << TRS_T);
 }
 
 int trs_cusparse_analyse(const cusparse_data *d, trs_context *ctx, cusparse_work *w)
 {
     const trs_cusparse *lib = &d->lib;
-    const cudaDataType type = trs_cuda_type(d->csr.dtype);
-    const int64_t n = d->csr.n;
+    const cudaDataType type = trs_cuda_type(d->dtype);
+    const int64_t n = d->n;
     cusparseDnMatDescr_t b = NULL;
     /* descriptors want an address: any will do, a solve sets the right ones */
     int rc = said(d, lib->cusparseCreateDnVec(&w->b, n, d->val, type), "cusparseCreateDnVec");
@@ -152,8 +152,8 @@ int trs_cusparse_one(const cusparse_data *d, cusparse_work *w, bool conj, void *
     if (refresh(d, w, &w->one[conj])) return TRS_ELIBRARY;
     if (lib->cusparseDnVecSetValues(w->b, b) || lib->cusparseDnVecSetValues(w->x, x))
         return TRS_ELIBRARY;
-    return lib->cusparseSpSV_solve(w->handle, operation(d, conj), one_of(d->csr.dtype), w->mat,
-                                   w->b, w->x, trs_cuda_type(d->csr.dtype),
+    return lib->cusparseSpSV_solve(w->handle, operation(d, conj), one_of(d->dtype), w->mat,
+                                   w->b, w->x, trs_cuda_type(d->dtype),
                                    CUSPARSE_SPSV_ALG_DEFAULT, w->one[conj].sv)
                ? TRS_ELIBRARY
                : TRS_OK;
@@ -162,15 +162,15 @@ int trs_cusparse_one(const cusparse_data *d, cusparse_work *w, bool conj, void *
 int trs_cusparse_many(const cusparse_data *d, cusparse_work *w, bool conj, trs_view vb, trs_view vx)
 {
     const trs_cusparse *lib = &d->lib;
-    const cudaDataType type = trs_cuda_type(d->csr.dtype);
-    const int64_t n = d->csr.n;
+    const cudaDataType type = trs_cuda_type(d->dtype);
+    const int64_t n = d->n;
     cusparseDnMatDescr_t b = NULL, x = NULL;
     int rc = TRS_ELIBRARY;
     if (refresh(d, w, &w->many[conj])) return rc;
     if (!lib->cusparseCreateDnMat(&b, n, w->nrhs, vb.cs, vb.p, type, CUSPARSE_ORDER_COL) &&
         !lib->cusparseCreateDnMat(&x, n, w->nrhs, vx.cs, vx.p, type, CUSPARSE_ORDER_COL) &&
         !lib->cusparseSpSM_solve(w->handle, operation(d, conj), CUSPARSE_OPERATION_NON_TRANSPOSE,
-                                 one_of(d->csr.dtype), w->mat, b, x, type,
+                                 one_of(d->dtype), w->mat, b, x, type,
                                  CUSPARSE_SPSM_ALG_DEFAULT, w->many[conj].sm))
         rc = TRS_OK;
     if (b) lib->cusparseDestroyDnMat(b);

@@ -1,10 +1,16 @@
 /* cpu_level.c: the rows of a level are shared among threads.
  *
- * The rows are stored anew in the order of topo, so that a level reads its entries as one stream.  A
- * stage is a wide level, cut into chunks, or a run of thin levels, which is one chunk: handing work from
- * core to core costs as much as some thousand entries (base/parallel.h).
- * A row is computed by one thread in one order: the bits are those of cpu-serial for any number of
- * threads.  Bytes as cpu-serial, plus topo; bound by them, then by the hand-overs. */
+ * The rows are stored anew in level order (topo), so that a level reads its entries as one stream.  A stage is a wide
+ * level, cut into chunks that threads claim, or a sequence of thin levels, which is one chunk: to hand work from core to
+ * core costs as much as some thousand entries (base/parallel.h).
+ *
+ *     levels     |  0  |      1      | 2 | 3 | 4 |       5       |
+ *     stages     |  0  |      1      |     2     |       3       |
+ *     chunks     | | | | | | | | | | |           | | | | | | | | |
+ *
+ * A row is computed by one thread in the order of cpu_row.h: the bits are those of cpu-serial for any number of
+ * threads.
+ * Bytes: those of cpu-serial, and topo.  They are the time, and the waiting of the threads between stages. */
 #ifndef T
 
 #include "config.h"
@@ -61,7 +67,7 @@ static int64_t work_bytes(const trs_instance *inst, int nrhs)
     return (((const level_data *)inst->data)->stages + 1) * (int64_t)sizeof(trs_stage_progress);
 }
 
-/* Wide levels are stages of their own, runs of thin ones are one. */
+/* A wide level is a stage of its own, a sequence of thin ones is one stage. */
 static void cut_stages(const trs_instance *inst, level_data *d)
 {
     const int32_t *lv = inst->op->lv.ptr;
@@ -73,6 +79,7 @@ static void cut_stages(const trs_instance *inst, level_data *d)
         trs_level_stage *last = d->stages > 0 ? &d->stage[d->stages - 1] : NULL;
         if (last && chunks == 1 && last->chunks == 1) last->end = lv[l + 1];
         else d->stage[d->stages++] = (trs_level_stage){lv[l], lv[l + 1], (int32_t)chunks};
+        TRS_ASSERT(d->stages == 1 || d->stage[d->stages - 1].begin == d->stage[d->stages - 2].end);
         d->shared |= chunks > 1 && inst->op->tri.nnz >= TRS_SHARED_FROM;
     }
 }
@@ -100,6 +107,7 @@ static int take_rows(trs_instance *inst, trs_tri *rows)
     for (int32_t k = 0; k < count; k++)
         rows->ptr[k + 1] = rows->ptr[k] + L->ptr[topo[k] + 1] - L->ptr[topo[k]];
     rows->nnz = rows->ptr[count];
+    TRS_ASSERT(rows->nnz == L->nnz);
     if (trs_tri_entries(inst->ctx, rows, true, false)) return TRS_EMEM;
     trs_share(trs_team(inst->ctx, rows->nnz), count, ROWS, take_columns, inst);
     return TRS_OK;
