@@ -149,18 +149,10 @@ static __global__ void small_records_kernel(int32_t supernodes, const trs_supern
                 panel[k.diagonal].offset};
 }
 
-static int build(trs_instance *inst)
+/* The arrays of the analysis, and room for what an update makes. */
+static int arrays_new(trs_instance *inst, const trs_supernodes *s, supernodal *d)
 {
     trs_context *ctx = inst->ctx;
-    supernodal *d = (supernodal *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
-    if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    inst->data = d;
-    const void *found;
-    int rc = trs_operator_analysis(inst->op, &trs_supernode_analysis, true, &found);
-    if (!rc) rc = trs_operator_device(inst->op, TRS_OP_PATTERN);
-    if (rc) return rc;
-    trs_operator_hold(inst->op, TRS_OP_PATTERN);
-    const trs_supernodes *s = (const trs_supernodes *)found;
     const size_t size = trs_size(inst->op->tri.dtype);
     d->s = *s;
     d->s.supernode = NULL, d->s.panel = NULL, d->s.column = NULL, d->s.task = NULL;
@@ -174,8 +166,25 @@ static int build(trs_instance *inst)
     d->substituted = (int *)trs_gpu_new(ctx, s->count, sizeof(int), "flags of the supernodes");
     d->split = (int *)trs_gpu_new(ctx, s->count, sizeof(int), "flags of the chains");
     if (!d->supernode || !d->panel || !d->column || !d->task || !d->small || !d->stored ||
-        !d->substituted || !d->split || chains_new(inst, s, d))
+        !d->substituted || !d->split)
         return TRS_EMEM;
+    return chains_new(inst, s, d);
+}
+
+static int build(trs_instance *inst)
+{
+    trs_context *ctx = inst->ctx;
+    supernodal *d = (supernodal *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
+    if (!d) return trs_fail(TRS_EMEM, "out of memory");
+    inst->data = d;
+    const void *found;
+    int rc = trs_operator_analysis(inst->op, &trs_supernode_analysis, true, &found);
+    if (!rc) rc = trs_operator_device(inst->op, TRS_OP_PATTERN);
+    if (rc) return rc;
+    trs_operator_hold(inst->op, TRS_OP_PATTERN);
+    const trs_supernodes *s = (const trs_supernodes *)found;
+    rc = arrays_new(inst, s, d);
+    if (rc) return rc;
     if (s->count > 0)
         small_records_kernel<<<blocks_of(s->count), PLAIN>>>(s->count, d->supernode, d->panel,
                                                              d->small);

@@ -3,7 +3,6 @@
  *     update:  M = D^-1;  S = M L (., late columns)         D: the diagonal block of a chain, or of a supernode alone
  *     solve:   the tasks in their order; what a task needs is NaN until the task that publishes it has been there */
 #include "reference.h"
-
 #include <string.h>
 
 /* Entry (i, k) of a packed panel, i counting its own rows. */
@@ -11,8 +10,6 @@ static int64_t place(const trs_panel *p, int i, int k)
 {
     return p->offset + (int64_t)(k / 4) * 4 * __builtin_popcountll(p->row_mask) + i * 4 + k % 4;
 }
-
-/* ---- update ------------------------------------------------------------------------------------------- */
 
 static double entry(const trs_tri *L, int32_t i, int32_t j)
 {
@@ -36,8 +33,7 @@ static void fill(const trs_tri *L, const trs_supernodes *s, const trs_panel *p, 
     }
 }
 
-/* Panel q of supernode t, counted from its rows of D on, and then from its late panels on.  NULL: it is above the
- * diagonal of D. */
+/* Panel q of supernode t, from its rows of D on, then its late ones; NULL: it is above the diagonal of D. */
 static const trs_panel *panel_of(const trs_supernodes *s, const trs_supernode *t, int q)
 {
     if (q >= t->chain_length) return &s->panel[t->diagonal + 1 + q - t->chain_length];
@@ -46,8 +42,7 @@ static const trs_panel *panel_of(const trs_supernodes *s, const trs_supernode *t
 
 enum { MOST = TRS_CHAIN * TRS_SUPERNODE }; /* rows of D */
 
-/* Column c of panel q of all supernodes of a chain that begins with t becomes D^-1 times what it is: of D a column
- * of the identity. */
+/* Column c of panel q of a chain from t on becomes D^-1 times what it is: of D a column of the identity. */
 static void invert_column(const double (*D)[MOST], const trs_supernodes *s, const trs_supernode *t,
                           int q, int c, double *stored)
 {
@@ -82,9 +77,7 @@ void reference_update(const trs_tri *L, const trs_supernodes *s, double *stored)
     }
 }
 
-/* ---- solve ----------------------------------------------------------------------------------------------- */
-
-/* y += sign times panel times x, which has a number for each column of the panel, or of L (column not NULL). */
+/* y += sign times panel times x, by columns of the panel, or of L (column not NULL). */
 static void multiply(const trs_panel *p, const double *stored, double sign, const int32_t *column,
                      const double *x, double *y)
 {
