@@ -94,7 +94,7 @@ static int find_period(trs_context *ctx, level_search::search *all)
 static int find_them(trs_context *ctx, trs_operator *op)
 {
     /* nanoseconds; if the operator is on the device alone, the host has to fetch it first */
-    const double host = op->tri.ptr ? 1e6 + 1.5 * (double)s->tri.nnz : 5e5 + 5 * (double)s->tri.nnz;
+    const double host = op->tri.ptr ? 1e6 + 1.5 * (double)op->tri.nnz : 5e5 + 5 * (double)op->tri.nnz;
     level_search::search all = {.n = op->tri.n,
                                 .Lp = (const int64_t *)op->device.ptr,
                                 .Li = (const int32_t *)op->device.idx,
@@ -128,7 +128,7 @@ struct level_sum {
 struct sorting {          /* on the device */
     int32_t n, count;     /* rows, levels */
     const int32_t *found; /* [n] level of each row */
-    int32_t *topo;        /* [n] of the side */
+    int32_t *topo;        /* [n] of the operator */
     int32_t *row, *level; /* [n] 0, 1, ...; the levels in order */
     int32_t *ptr;         /* [count+1] */
     level_sum *sum;       /* [count] */

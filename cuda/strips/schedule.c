@@ -149,10 +149,9 @@ static int schedule_new(builder *b)
     const int64_t places = (int64_t)s->tasks * TRS_STRIP_WARP, entries = s->ells * TRS_STRIP_WARP;
     s->packet = trs_new(ctx, s->packets, sizeof *s->packet, "packets of row tiles");
     s->row = trs_new_touched(ctx, places, sizeof *s->row, "rows of tasks");
-    s->power = trs_new_touched(ctx, places, sizeof *s->power, "powers of rows");
     s->code = trs_new_touched(ctx, entries, sizeof *s->code, "slots of entries");
     s->entry = trs_new_touched(ctx, entries, sizeof *s->entry, "entries of row tiles");
-    return s->packet && s->row && s->power && s->code && s->entry ? TRS_OK : TRS_EMEM;
+    return s->packet && s->row && s->code && s->entry ? TRS_OK : TRS_EMEM;
 }
 
 static int build(builder *b)
@@ -185,14 +184,12 @@ void trs_strips_free(trs_context *ctx, trs_strips *s)
     trs_free(mem, s->packet);
     trs_free(mem, s->halo);
     trs_free(mem, s->row);
-    trs_free(mem, s->power);
     trs_free(mem, s->code);
     trs_free(mem, s->entry);
     s->tile = NULL;
     s->packet = NULL;
     s->halo = NULL;
     s->row = NULL;
-    s->power = NULL;
     s->code = NULL;
     s->entry = NULL;
 }

@@ -118,8 +118,6 @@ typedef struct trs_strips {
     trs_packet *packet;   /* [packets] */
     trs_halo_entry *halo; /* [halo_entries] of each tile in the order of first need */
     int32_t *row;         /* [32 tasks] row at each position, NO_ROW, or PARTIAL - row */
-    int16_t *
-        power; /* [32 tasks] of 2, that the row is multiplied by: room for the reference of the tests */
     uint16_t *code; /* [32 ells] slot code of each entry: number of the slot, and LAST */
     int32_t *entry; /* [32 ells] which entry of its row it is, from 0, PADDING or CARRY */
 } trs_strips;

@@ -142,8 +142,6 @@ static void check_solve(trs_lu *lu, const full *A, trs_op op, int nrhs, trs_layo
 {
     const int n = A->n, ld = layout == TRS_ROW_MAJOR ? nrhs + 2 : n + 3;
     const bool rows = layout == TRS_ROW_MAJOR;
-    const int step = rows ? ld : 1,
-              next = rows ? 1 : ld; /* from row to row, from column to column */
     const size_t count = (size_t)(rows ? ld * n : ld * nrhs) + 1;
     const trs_exec exec = {.layout = layout};
     zz *B = malloc((size_t)(n * nrhs) * sizeof *B);

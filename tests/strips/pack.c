@@ -30,16 +30,18 @@ typedef struct packing {
     const trs_strips *s;
     const trs_tri *t;
     char *to;
+    int16_t *power; /* [32 tasks] */
     atomic_bool scaled; /* some rows are */
 } packing;
 
 #define TRS_BODY "tests/strips/pack.c"
 #include "base/each_type.h"
 
-bool reference_pack(const trs_context *ctx, const trs_strips *s, const trs_tri *t, void *packed)
+bool reference_pack(const trs_context *ctx, const trs_strips *s, const trs_tri *t, void *packed,
+                    int16_t *power)
 {
     static const trs_range_fn table[] = TRS_PER_TYPE(pack_some);
-    packing all = {s, t, packed, false};
+    packing all = {s, t, packed, power, false};
     trs_share(trs_team(ctx, t->nnz), s->packets, 64, table[t->dtype], &all);
     return all.scaled;
 }
@@ -64,7 +66,7 @@ static void FN(pack_lane)(packing *all, int64_t position, int64_t ell, int ells,
     }
     const T d = row < 0 ? 1 : from[t->ptr[row + 1] - t->ptr[row] - 1];
     const int power = FN(power_for)(d);
-    s->power[position] = (int16_t)power;
+    all->power[position] = (int16_t)power;
     *inverse = stored >= 0 ? 1 / d : stored < TRS_STRIP_NO_ROW;
     if (power == 0) return;
     all->scaled = true;

@@ -22,6 +22,7 @@ typedef struct block {
     const trs_strips *s;
     const trs_row_tile *tile;
     const char *packed;
+    const int16_t *power;
     const double *b;
     double *x, *y; /* y [32 tasks] by position, of all tiles */
     double slot[TRS_STRIP_SLOTS];
@@ -97,7 +98,7 @@ static void end_task(block *m, consumer *c, const task *k)
 {
     for (int i = 0; i < WARP; i++) {
         const int32_t row = k->row[i], position = (m->tile->task + c->task) * WARP + i;
-        const double b = row < 0 ? 0 : ldexp(m->b[row], m->s->power[position]);
+        const double b = row < 0 ? 0 : ldexp(m->b[row], m->power[position]);
         const double x = (b - c->sum[i]) * k->inverse[i];
         double *slot = &m->slot[(c->task * WARP + i) % TRS_STRIP_LOCAL];
         assert_true(isnan(*slot) && (row < 0 || isnan(m->x[row])));
@@ -138,11 +139,11 @@ static void solve_tile(block *m, random_t *r)
     }
 }
 
-void reference_solve(const trs_strips *s, const char *packed, const double *b, double *x,
-                     random_t *r)
+void reference_solve(const trs_strips *s, const char *packed, const int16_t *power, const double *b,
+                     double *x, random_t *r)
 {
     const size_t size = (size_t)s->tasks * WARP * sizeof(double);
-    block m = {.s = s, .packed = packed, .b = b, .x = x, .y = malloc(size + 1)};
+    block m = {.s = s, .packed = packed, .power = power, .b = b, .x = x, .y = malloc(size + 1)};
     assert_non_null(m.y);
     memset(m.y, 0xff, size); /* NaN */
     for (m.tile = s->tile; m.tile < s->tile + s->tiles; m.tile++) solve_tile(&m, r);

@@ -108,22 +108,32 @@ static void scale_rows(trs_tri *t, int sign)
 static trs_levels levels_of(trs_context *ctx, const trs_tri *t)
 {
     trs_levels lv;
-    trs_strips s;
     assert_int_equal(trs_level_rows(ctx, t, &lv), TRS_OK);
+    return lv;
+}
+
+static void compare(trs_context *ctx, const trs_tri *t, int32_t rows, bool scaled)
+{
+    trs_levels lv = levels_of(ctx, t);
+    trs_strips s;
+    random_t r = {(uint64_t)rows};
+    const size_t n = (size_t)t->n;
     assert_int_equal(trs_strips_make(ctx, t, &lv, rows, &s), TRS_OK);
     char *packed = malloc(trs_strips_bytes(&s, TRS_F64) + 1);
     double *b = malloc(n * sizeof *b + 1), *x = malloc(n * sizeof *x + 1);
-    assert_true(packed && b && x);
-    assert_int_equal(reference_pack(ctx, &s, t, packed), scaled && n > 0);
+    int16_t *power = malloc((size_t)s.tasks * WARP * sizeof *power + 1);
+    assert_true(packed && b && x && power);
+    assert_int_equal(reference_pack(ctx, &s, t, packed, power), scaled && n > 0);
     check_packets(&s, packed);
     check_halo(&s);
     for (size_t i = 0; i < n; i++) {
         b[i] = ldexp(1 + (double)(i % 7), scaled ? power_of((int32_t)i) : 0);
         x[i] = NAN;
     }
-    reference_solve(&s, packed, b, x, &r);
+    reference_solve(&s, packed, power, b, x, &r);
     check_solved(t, b, x);
     free(packed);
+    free(power);
     free(b);
     free(x);
     trs_strips_free(ctx, &s);
