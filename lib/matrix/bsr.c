@@ -1,7 +1,7 @@
-/* bsr.c: a matrix of blocks (BSR) as one of numbers (CSR).
+/* bsr.c: turns a matrix of blocks (BSR) into one of numbers (CSR).
  *
- * Entry (a, c) of a block that stands at place p is number p r^2 + a r + c of val when the blocks are
- * stored by rows, p r^2 + c r + a when by columns, as in cuSPARSE.  All r^2 numbers of a stored block are
+ * Block p has r x r numbers.  Its entry (a, c) is number p r^2 + a r + c of val when blocks are stored by rows, and
+ * number p r^2 + c r + a when they are stored by columns, as in cuSPARSE.  All r^2 numbers of a stored block are
  * entries, zeros too. */
 #include "config.h"
 
@@ -24,7 +24,7 @@ static void expanded_free(trs_context *ctx, expanded *e)
     trs_free(&ctx->mem, e->val);
 }
 
-/* Row a of the blocks begin..end-1, behind position q. */
+/* Write row a of the blocks begin..end-1 from entry q on, and return the entry behind it. */
 static int64_t expand_row(const trs_mat *m, int64_t a, int64_t begin, int64_t end, expanded *e,
                           int64_t q)
 {

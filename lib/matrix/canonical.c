@@ -1,11 +1,13 @@
-/* canonical.c: take over a matrix that already is in the form that the solvers want.
+/* canonical.c: takes over a matrix that is in canonical form already, in one pass.
  *
- * Most callers have it: every line holds its diagonal and nothing of the other triangle, and its columns
- * ascend, so that the diagonal is last or first.  Such a matrix is checked and copied in one pass,
- * block by block, by all threads.  Places p with idx [p] <= idx [p-1] are counted without regard to
- * lines; when no more are found than there are where lines begin, all lines ascend, and with the
- * diagonal at one end and the range kept at the other no column is wrong and none is stored twice.
- * Anything else, errors too, is left to check.c and convert.c, which find the words for it. */
+ * Most callers have such a matrix: every row of CSR, or column of CSC, holds its diagonal and nothing of the other
+ * triangle, and its indices ascend, so that the diagonal stands last or first.  Below a row stands for either.
+ * The matrix is checked and copied block by block, by all threads.  A *descent* is an entry p with
+ * idx [p] <= idx [p-1].  Descents are counted over blocks of entries, without regard to where rows begin, because a
+ * loop without branches is vectorised; those at the beginnings of rows are counted by themselves.  If both counts are
+ * the same, all rows ascend.  Then, with the diagonal at one end of each row and an index in range at the other, no
+ * index is wrong and none is stored twice.
+ * Whatever is not so, errors too, is left to check.c and import.c, which find the words for it. */
 #include "config.h"
 
 #include "base/parallel.h"
@@ -16,17 +18,17 @@
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-enum { BLOCK = 8192 }; /* entries taken at a time: they stay in the first cache */
+enum { BLOCK = 8192 }; /* entries that are taken at a time, which stay in the first cache */
 
 typedef struct intake {
     const trs_mat *m;
     trs_tri *t;
     bool diagonal_last;
-    bool wide_ptr, wide_idx; /* 64 bits */
-    atomic_bool good;        /* so far */
+    bool wide_ptr, wide_idx; /* 64 bits, not 32 */
+    atomic_bool good;        /* nothing was found yet that is not canonical */
 } intake;
 
-/* a [k], in code of its own for each width: wide is known where this is inlined. */
+/* a [k].  Each width has code of its own, since `wide` is a constant where this is inlined. */
 static ALWAYS_INLINE int64_t at(const void *a, bool wide, int64_t k)
 {
     return wide ? ((const int64_t *)a)[k] : ((const int32_t *)a)[k];
@@ -37,7 +39,7 @@ static ALWAYS_INLINE int64_t minus(int64_t a, int64_t b) /* of numbers not yet l
     return (int64_t)((uint64_t)a - (uint64_t)b);
 }
 
-/* Pointers of lines begin..end-1, counted from 0; false: a line is empty or runs backwards. */
+/* Take the pointers of rows begin..end-1, less the base.  Returns false if a row is empty or runs backwards. */
 static ALWAYS_INLINE bool take_pointers(const intake *in, int64_t begin, int64_t end, bool wide)
 {
     const void *ptr = in->m->ptr;
@@ -51,7 +53,7 @@ static ALWAYS_INLINE bool take_pointers(const intake *in, int64_t begin, int64_t
     return !bad;
 }
 
-/* Columns of entries begin..end-1; returns how often one is not larger than the one before it. */
+/* Take the indices of entries begin..end-1, and return how many descents there are among them. */
 static ALWAYS_INLINE int64_t take_columns(const intake *in, int64_t begin, int64_t end, bool wide,
                                           bool copy)
 {
@@ -67,8 +69,8 @@ static ALWAYS_INLINE int64_t take_columns(const intake *in, int64_t begin, int64
     return descents;
 }
 
-/* How often the first of a line begin+1..end-1 is not larger than the last of the line before it; -1: a
- * line begin..end-1 has an end that is not as it should be. */
+/* Return how many of the rows begin+1..end-1 begin with a descent, or -1 if a row of begin..end-1 lacks its diagonal at
+ * one end or has an index out of range at the other. */
 static ALWAYS_INLINE int64_t check_ends(const intake *in, int64_t begin, int64_t end, bool wide)
 {
     const void *idx = in->m->idx;
@@ -85,8 +87,8 @@ static ALWAYS_INLINE int64_t check_ends(const intake *in, int64_t begin, int64_t
     return bad ? -1 : descents;
 }
 
-static ALWAYS_INLINE bool take_lines(const intake *in, int64_t begin, int64_t end, bool wide,
-                                     bool copy)
+static ALWAYS_INLINE bool take_majors(const intake *in, int64_t begin, int64_t end, bool wide,
+                                      bool copy)
 {
     const int64_t p = in->t->ptr[begin], q = in->t->ptr[end];
     const int64_t expected = check_ends(in, begin, end, wide);
@@ -125,20 +127,20 @@ static bool all_pointers(const trs_context *ctx, intake *in)
     return in->good;
 }
 
-static void lines_from(void *user, int64_t begin, int64_t end)
+static void majors_from(void *user, int64_t begin, int64_t end)
 {
     intake *in = user;
     if (!in->good) return;
-    if (!(!in->m->val    ? take_lines(in, begin, end, false, false)
-          : in->wide_idx ? take_lines(in, begin, end, true, true)
-                         : take_lines(in, begin, end, false, true)))
+    if (!(!in->m->val    ? take_majors(in, begin, end, false, false)
+          : in->wide_idx ? take_majors(in, begin, end, true, true)
+                         : take_majors(in, begin, end, false, true)))
         in->good = false;
 }
 
-static bool all_lines(const trs_context *ctx, intake *in)
+static bool all_majors(const trs_context *ctx, intake *in)
 {
     const int64_t n = in->m->n, each = 1 + (int64_t)((double)n * 8 * BLOCK / (double)in->m->nnz);
-    trs_share(trs_team(ctx, in->m->nnz), n, each, lines_from, in);
+    trs_share(trs_team(ctx, in->m->nnz), n, each, majors_from, in);
     return in->good;
 }
 
@@ -149,7 +151,7 @@ static int take_all(trs_context *ctx, intake *in)
     if (!t->ptr) return TRS_EMEM;
     if (!all_pointers(ctx, in)) return TRS_EMATRIX;
     if (trs_tri_entries(ctx, t, true, false)) return TRS_EMEM;
-    return all_lines(ctx, in) ? TRS_OK : TRS_EMATRIX;
+    return all_majors(ctx, in) ? TRS_OK : TRS_EMATRIX;
 }
 
 int trs_canonical_import(trs_context *ctx, const trs_mat *m, trs_tri *t)
@@ -174,5 +176,5 @@ bool trs_is_canonical(const trs_context *ctx, trs_tri *t)
     const trs_mat m = {.n = t->n, .nnz = t->nnz, .ptr = t->ptr, .idx = t->idx};
     intake in = {.m = &m, .t = t, .diagonal_last = true, .wide_ptr = true, .good = true};
     if (t->n < 1 || t->nnz < t->n) return t->n == 0 && t->nnz == 0;
-    return all_pointers(ctx, &in) && all_lines(ctx, &in);
+    return all_pointers(ctx, &in) && all_majors(ctx, &in);
 }

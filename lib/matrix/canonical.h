@@ -1,14 +1,14 @@
-/* canonical.h: take over a matrix that already is in the form that the solvers want. */
+/* canonical.h: matrices that are in canonical form already (trs_tri of matrix.h), but for their base and widths. */
 #ifndef TRS_CANONICAL_H
 #define TRS_CANONICAL_H
 
 #include "matrix.h"
 
-/* Check and copy in one pass.  m has passed trs_check_values.
- * TRS_OK, TRS_EMEM; TRS_EMATRIX, with no sentence: it is not in that form, or not well-formed. */
+/* Check m, which has passed trs_check_values, and copy it, in one pass.
+ * Returns TRS_OK, TRS_EMEM, or TRS_EMATRIX without a sentence if m is not canonical, or not well-formed. */
 int trs_canonical_import(trs_context *ctx, const trs_mat *m, trs_tri *t);
 
-/* Is t, whose arrays may hold anything, a pattern in that form? */
+/* Is the pattern of t canonical?  Its arrays may hold anything. */
 bool trs_is_canonical(const trs_context *ctx, trs_tri *t);
 
 #endif

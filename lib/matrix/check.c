@@ -1,5 +1,5 @@
-/* check.c: is what the caller passed a well-formed matrix?  One pass over it, before anything else
- * looks at it, so that nothing later can read outside the arrays. */
+/* check.c: is what the caller passed a well-formed matrix?  This is one pass over it before anything else looks at it,
+ * so that nothing later can read outside the arrays. */
 #include "config.h"
 
 #include "matrix.h"
@@ -21,11 +21,11 @@ int64_t trs_value_count(const trs_mat *m)
 
 int64_t trs_extent(const void *p, int64_t n, int nrhs, int64_t ld, trs_layout layout, trs_dtype t)
 {
-    const int64_t lines = layout == TRS_ROW_MAJOR ? n : nrhs;
+    const int64_t vectors = layout == TRS_ROW_MAJOR ? n : nrhs;
     const int64_t width = layout == TRS_ROW_MAJOR ? nrhs : n;
     const int64_t size = (int64_t)trs_size(t), most = (int64_t)1 << 56; /* bytes; addresses end */
-    if (!p || ld < width || ld > most / size / lines) return -1;
-    return (ld * (lines - 1) + width) * size;
+    if (!p || ld < width || ld > most / size / vectors) return -1;
+    return (ld * (vectors - 1) + width) * size;
 }
 
 bool trs_overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes)
@@ -114,10 +114,10 @@ static int check_shape(const trs_mat *m)
         return trs_fail(TRS_EARG, "ptr_bits %d, idx_bits %d: 32 or 64 each", m->ptr_bits,
                         m->idx_bits);
     int rc = m->format == TRS_BSR ? check_blocks(m) : TRS_OK;
-    const int64_t lines = rc ? 0 : trs_major_count(m);
-    if (!rc && m->nnz > lines * lines)
+    const int64_t count = rc ? 0 : trs_major_count(m);
+    if (!rc && m->nnz > count * count)
         rc = trs_fail(TRS_EMATRIX, "nnz = %" PRId64 " is more than %" PRId64 " squared", m->nnz,
-                      lines);
+                      count);
     return rc;
 }
 
@@ -130,7 +130,7 @@ int trs_check_values(const trs_mat *m)
     return TRS_OK;
 }
 
-static int check_pointers(const trs_mat *m, int bits, const char *line)
+static int check_pointers(const trs_mat *m, int bits, const char *major)
 {
     int64_t last = trs_index(m->ptr, bits, 0);
     if (last != m->base)
@@ -141,7 +141,7 @@ static int check_pointers(const trs_mat *m, int bits, const char *line)
             return trs_fail(TRS_EMATRIX,
                             "%s %" PRId64 ": its pointers run from %" PRId64 " to %" PRId64
                             ", with nnz = %" PRId64,
-                            line, i + m->base, last, next, m->nnz);
+                            major, i + m->base, last, next, m->nnz);
         last = next;
     }
     if (last - m->base != m->nnz)
@@ -153,16 +153,16 @@ static int check_pointers(const trs_mat *m, int bits, const char *line)
 static int check_indices(const trs_mat *m, int pbits, int ibits)
 {
     const bool csr = trs_by_rows(m);
-    const int64_t lines = trs_major_count(m);
-    for (int64_t i = 0; i < lines; i++) {
+    const int64_t count = trs_major_count(m);
+    for (int64_t i = 0; i < count; i++) {
         int64_t end = trs_index(m->ptr, pbits, i + 1) - m->base;
         for (int64_t p = trs_index(m->ptr, pbits, i) - m->base; p < end; p++) {
             const int64_t said = trs_index(m->idx, ibits, p);
-            if (said < m->base || said >= lines + m->base)
+            if (said < m->base || said >= count + m->base)
                 return trs_fail(
                     TRS_EMATRIX, "%s%s %" PRId64 ": %s %" PRId64 " is not in %d .. %" PRId64,
                     m->format == TRS_BSR ? "block " : "", csr ? "row" : "column", i + m->base,
-                    csr ? "column" : "row", said, m->base, lines - 1 + m->base);
+                    csr ? "column" : "row", said, m->base, count - 1 + m->base);
             const int64_t j = said - m->base;
             int64_t row = csr ? i : j, col = csr ? j : i;
             if ((m->kind & TRS_STRICT) && !trs_in_triangle(m->kind, row, col))
@@ -183,7 +183,7 @@ bool trs_is_zero(const trs_mat *m, int64_t k)
     return z[0] == 0 && z[1] == 0;
 }
 
-/* TRS_STRICT of a full matrix: only zeros in the other triangle. */
+/* With TRS_STRICT a full matrix must have zeros in the other triangle. */
 static int check_full(const trs_mat *m)
 {
     if (!(m->kind & TRS_STRICT)) return TRS_OK;

@@ -1,11 +1,13 @@
-/* cycle.c: why a matrix is no triangle after permutations of its rows and columns, to say it.
+/* cycle.c: finds why a matrix is no triangle after permutations of its rows and columns, for the sentence that says so.
  *
- * permuted.c has given pivots to rows with a single column left, and the rows that are left have two or more.  What is
- * behind them goes in the same way from the other end, columns with a single row left; in the core that then remains
- * every row has two columns and every column two rows.  With a row for each of its columns (a matching), row i waits for
- * the rows of its other columns; since every row of the core waits for another one, some wait in a cycle.
- * Without a matching, some columns have fewer rows than they are, and the matrix is singular whatever its values.
- * O(n + nnz) but for the matching, which is given up after some times through the matrix.
+ * permuted.c has given pivots to rows with a single column left; each row that is left has two columns or more.  From
+ * the other end columns with a single row left are taken away in the same manner.  In the *core* that then remains every
+ * row has at least two columns, and every column at least two rows.
+ * If the columns of the core can be matched with rows, then row i, which is matched with column j, waits for the rows
+ * that are matched with its other columns.  Every row of the core waits for another one, so some of them wait in a
+ * cycle.  If there is no matching, then some k columns have entries in fewer than k rows, and the matrix is singular
+ * whatever its values are.
+ * The work is O(n + nnz), but for the matching, which is given up when it has looked at every entry some times.
  * Source: Duff, On algorithms for obtaining a maximum transversal, ACM TOMS 7 (1981). */
 #include "config.h"
 
@@ -16,13 +18,13 @@
 typedef struct search {
     trs_context *ctx;
     const trs_tri *A;      /* by columns */
-    int32_t *row, *column; /* [n] matched to each column, to each row; -1: none */
+    int32_t *row, *column; /* [n] what each column, and each row, is matched with; -1: nothing */
     int32_t *mark;         /* [n] on rows, or on columns */
     int32_t *path;         /* [n] columns */
     int32_t *core;         /* [size] columns */
     int32_t size;
-    int64_t *at;    /* [n] where to go on in each column */
-    int64_t looked; /* entries of the core, so far */
+    int64_t *at;    /* [n] the entry of each column at which the search goes on */
+    int64_t looked; /* how many entries of the core were looked at */
 } search;
 
 static void match(search *s, int32_t i, int32_t j)
@@ -33,7 +35,8 @@ static void match(search *s, int32_t i, int32_t j)
 
 /* ---- the core --------------------------------------------------------------------------------- */
 
-/* From the other end, as permuted.c's find_order: left and sum [n] of columns; R is A by rows. */
+/* Take columns with a single row left away, as find_order of permuted.c does with rows.  left and sum [n] are of
+ * columns, and R is A by rows. */
 static int peel(search *s, const trs_tri *R, int32_t *left, int32_t *sum)
 {
     const trs_tri *A = s->A;
@@ -66,7 +69,7 @@ static int peel(search *s, const trs_tri *R, int32_t *left, int32_t *sum)
 
 /* ---- rows for its columns ------------------------------------------------------------------------ */
 
-/* The diagonal, which most matrices have, else any row that is free. */
+/* Match each column with its diagonal, which most matrices have, and the others with any row that is free. */
 static void match_cheaply(search *s, bool diagonal)
 {
     for (int32_t k = 0; k < s->size; k++) {
@@ -78,10 +81,11 @@ static void match_cheaply(search *s, bool diagonal)
     }
 }
 
-enum { CLOSED = -2 }; /* a mark on rows that are of no use */
+enum { CLOSED = -2 }; /* marks rows from which no free row is reached */
 
-/* A row for column j along a path on which columns change their rows, the last one to a row that was free.  false:
- * the rows that were seen, so many, are one fewer than the columns that they are matched to, with j. */
+/* Find a row for column j along an augmenting path: the columns on it change their rows, and the last one takes a row
+ * that was free.  Returns false if there is none: then the *seen rows that were reached are one fewer than j and the
+ * columns that they are matched with. */
 static bool find_row(search *s, int32_t j, int32_t *seen)
 {
     const trs_tri *A = s->A;
@@ -124,9 +128,9 @@ static int too_few_rows(search *s, int32_t j)
                     j + s->ctx->base, seen, seen);
 }
 
-enum { PATIENCE = 4 }; /* times through the matrix */
+enum { PATIENCE = 4 }; /* how many times as many entries as there are may be looked at */
 
-/* Rows outside the core cannot help. */
+/* Match the columns of the core with its rows; rows outside have no entries in these columns. */
 static int match_core(search *s)
 {
     const trs_tri *A = s->A;

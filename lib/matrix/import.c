@@ -1,9 +1,10 @@
-/* import.c: from what the caller has to the one shape the solvers know.
+/* import.c: makes a canonical triangle of what the caller has.
  *
- * What already has it goes through straight.c.  Whatever else comes in (CSR, CSC, dense, any widths, base 0 or 1, columns in any order, the other triangle
- * filled or not) is read once, line by line, a line being a row of CSR or a column of the others.
- * What is kept is "op(T) by rows": T itself for CSR, T' for the others.  Transposing and counting
- * backwards, both O(nnz) and both carrying the values and where they came from, make the rest. */
+ * A matrix that is canonical already goes through canonical.c.  Any other one (CSR, CSC or dense, of any widths and
+ * either base, columns in any order, the other triangle filled or not) is read once, by its major index, which is the
+ * row of CSR and the column of the others.  The result is op(T) by rows as the caller stored it, T itself for CSR and
+ * T' for the others.  The operators are made of it by transposing and by counting backwards.  Both take O(nnz) and
+ * carry the values along, and the places where these came from. */
 #include "config.h"
 
 #include "base/parallel.h"
@@ -13,7 +14,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { BLOCK = 1 << 16, LINES = 1024 }; /* entries, lines that a thread takes at a time */
+enum {
+    BLOCK = 1 << 16,
+    MAJORS = 1024
+}; /* entries, and major indices, that a thread takes at a time */
 
 int trs_tri_entries(trs_context *ctx, trs_tri *t, bool values, bool places)
 {
@@ -48,22 +52,24 @@ void trs_tri_free(trs_context *ctx, trs_tri *t)
 
 /* ---- reading the caller's arrays ------------------------------------------------------------ */
 
-typedef struct source { /* the caller's matrix, widths and bases resolved */
+typedef struct source { /* the caller's matrix; defaults of widths are resolved */
     const trs_mat *m;
     int pbits, ibits;
     bool by_rows;
-    bool diagonal_last; /* in a line of the wanted triangle in ascending order */
+    bool
+        diagonal_last; /* where indices ascend, the diagonal follows the wanted triangle, else it precedes it */
 } source;
 
-/* The entries of line i are begin..end-1; entry p stands at cross index (p), value place (p). */
-static int64_t line_begin(const source *s, int64_t i)
+/* The entries with major index i are begin <= p < end.  Entry p has minor index cross (p), and its value stands at
+ * place (p). */
+static int64_t major_begin(const source *s, int64_t i)
 {
     return s->m->format == TRS_DENSE ? 0 : trs_index(s->m->ptr, s->pbits, i) - s->m->base;
 }
 
-static int64_t line_end(const source *s, int64_t i)
+static int64_t major_end(const source *s, int64_t i)
 {
-    return s->m->format == TRS_DENSE ? s->m->n : line_begin(s, i + 1);
+    return s->m->format == TRS_DENSE ? s->m->n : major_begin(s, i + 1);
 }
 
 static int64_t cross(const source *s, int64_t p)
@@ -76,51 +82,51 @@ static int64_t place(const source *s, int64_t i, int64_t p)
     return s->m->format == TRS_DENSE ? i * s->m->ld + p : p;
 }
 
-/* Off the diagonal, in the triangle that is wanted? */
+/* Is an entry off the diagonal, and in the triangle that is wanted? */
 static bool wanted(const source *s, int64_t i, int64_t j)
 {
     if (i == j) return false;
     return s->by_rows ? trs_in_triangle(s->m->kind, i, j) : trs_in_triangle(s->m->kind, j, i);
 }
 
-typedef struct lines { /* all of them, on their way */
+typedef struct intake { /* of the matrix, shared among threads */
     const source *s;
     trs_tri *t;
-    _Atomic int64_t twice; /* the first whose diagonal is stored twice */
-    atomic_bool ascend;    /* all do */
-} lines;
+    _Atomic int64_t twice; /* the first major index whose diagonal is stored twice */
+    atomic_bool ascend;    /* the minor indices do, as far as they were looked at */
+} intake;
 
-/* Entries of a line, into ptr [i+1]: a diagonal one, stored or not, and those that are wanted. */
+/* ptr [i+1] = the number of entries with major index i: those that are wanted, and the diagonal, stored or not. */
 static void count_some(void *user, int64_t begin, int64_t end)
 {
-    const lines *l = user;
+    const intake *l = user;
     const source *s = l->s;
     for (int64_t i = begin; i < end; i++) {
         int64_t count = 1;
-        for (int64_t p = line_begin(s, i), q = line_end(s, i); p < q; p++)
+        for (int64_t p = major_begin(s, i), q = major_end(s, i); p < q; p++)
             count += wanted(s, i, cross(s, p));
         l->t->ptr[i + 1] = count;
     }
 }
 
-static void count_lines(const trs_context *ctx, lines *l)
+static void count_majors(const trs_context *ctx, intake *l)
 {
     const int64_t n = l->s->m->n;
     int64_t *ptr = l->t->ptr;
     ptr[0] = 0;
-    trs_share(trs_team(ctx, line_begin(l->s, n > 0 ? n - 1 : 0)), n, LINES, count_some, l);
+    trs_share(trs_team(ctx, major_begin(l->s, n > 0 ? n - 1 : 0)), n, MAJORS, count_some, l);
     for (int64_t i = 0; i < n; i++) ptr[i + 1] += ptr[i];
     l->t->nnz = ptr[n];
 }
 
-/* Copy the wanted entries of line i, and where its diagonal is stored; false: they do not ascend.
- * *twice: that row, when its diagonal is stored twice. */
-static bool copy_line(const source *s, int64_t i, trs_tri *t, int64_t *twice)
+/* Copy the wanted entries with major index i, and the place of the diagonal.  Returns false if they do not ascend.
+ * *twice becomes i if the diagonal is stored twice. */
+static bool copy_major(const source *s, int64_t i, trs_tri *t, int64_t *twice)
 {
     int64_t last = -1, q = t->ptr[i] + !s->diagonal_last, diagonal = TRS_SRC_MISSING;
     const int64_t at = s->diagonal_last ? t->ptr[i + 1] - 1 : t->ptr[i];
     bool ascend = true;
-    for (int64_t p = line_begin(s, i), end = line_end(s, i); p < end; p++) {
+    for (int64_t p = major_begin(s, i), end = major_end(s, i); p < end; p++) {
         int64_t j = cross(s, p);
         if (j == i) {
             if (diagonal != TRS_SRC_MISSING && i < *twice) *twice = i;
@@ -139,25 +145,25 @@ static bool copy_line(const source *s, int64_t i, trs_tri *t, int64_t *twice)
 
 static void copy_some(void *user, int64_t begin, int64_t end)
 {
-    lines *l = user;
+    intake *l = user;
     int64_t twice = INT64_MAX, found = l->twice;
     bool ascend = true;
-    for (int64_t i = begin; i < end; i++) ascend &= copy_line(l->s, i, l->t, &twice);
+    for (int64_t i = begin; i < end; i++) ascend &= copy_major(l->s, i, l->t, &twice);
     if (!ascend) l->ascend = false;
     while (twice < found && !atomic_compare_exchange_weak(&l->twice, &found, twice)) continue;
 }
 
-/* A diagonal that is stored twice is an error. */
-static int copy_lines(trs_context *ctx, lines *l)
+/* Copy all entries.  A diagonal that is stored twice is an error. */
+static int copy_majors(trs_context *ctx, intake *l)
 {
     const int base = l->s->m->base;
-    trs_share(trs_team(ctx, l->t->nnz), l->s->m->n, LINES, copy_some, l);
+    trs_share(trs_team(ctx, l->t->nnz), l->s->m->n, MAJORS, copy_some, l);
     if (l->twice == INT64_MAX) return TRS_OK;
     return trs_fail(TRS_EMATRIX, "row %" PRId64 ", column %" PRId64 " is stored twice",
                     l->twice + base, l->twice + base);
 }
 
-/* After sorting: two equal neighbours are one entry stored twice. */
+/* When t is sorted, two equal neighbours are an entry that was stored twice. */
 static int find_duplicate(trs_context *ctx, const source *s, const trs_tri *t)
 {
     for (int32_t i = 0; i < t->n; i++)
@@ -169,8 +175,9 @@ static int find_duplicate(trs_context *ctx, const source *s, const trs_tri *t)
     return TRS_OK;
 }
 
-/* Sort every line, in O(nnz): transposing sorts. */
-static int sort_lines(trs_context *ctx, trs_tri *t)
+/* Sort the columns of every row in O(nnz), by transposing twice: a transposition visits rows in order, so each row of
+ * its result ascends. */
+static int sort_majors(trs_context *ctx, trs_tri *t)
 {
     trs_tri a;
     int rc = trs_tri_transpose(ctx, t, true, &a);
@@ -199,7 +206,7 @@ int trs_tri_import(trs_context *ctx, const trs_mat *m, trs_tri *t)
     const bool by_rows = m->format == TRS_CSR;
     source s = {m, m->ptr_bits ? m->ptr_bits : 64, m->idx_bits ? m->idx_bits : 32, by_rows,
                 by_rows == !!(m->kind & TRS_LOWER)};
-    lines l = {.s = &s, .t = t, .twice = INT64_MAX, .ascend = true};
+    intake l = {.s = &s, .t = t, .twice = INT64_MAX, .ascend = true};
     int rc = trs_canonical_import(ctx, m, t);
     if (rc != TRS_EMATRIX) return rc;
     rc = trs_check_mat(m);
@@ -207,12 +214,12 @@ int trs_tri_import(trs_context *ctx, const trs_mat *m, trs_tri *t)
     *t = (trs_tri){.n = (int32_t)m->n, .dtype = m->dtype};
     t->ptr = trs_new(ctx, m->n + 1, sizeof *t->ptr, "row pointers");
     if (!t->ptr) return TRS_EMEM;
-    count_lines(ctx, &l);
+    count_majors(ctx, &l);
     rc = trs_tri_entries(ctx, t, true, true);
-    if (!rc) rc = copy_lines(ctx, &l);
+    if (!rc) rc = copy_majors(ctx, &l);
     if (!rc) trs_tri_read_values(ctx, t, m->val);
     if (!rc && !l.ascend) {
-        rc = sort_lines(ctx, t);
+        rc = sort_majors(ctx, t);
         if (!rc) rc = find_duplicate(ctx, &s, t);
     }
     if (rc) trs_tri_free(ctx, t);
@@ -225,7 +232,7 @@ int trs_tri_import(trs_context *ctx, const trs_mat *m, trs_tri *t)
     for (int64_t p = begin; p < end; p++)                                                          \
     ((T *)t->val)[p] = t->src[p] >= 0 ? ((const T *)val)[t->src[p]] : (T)(t->src[p] == TRS_SRC_UNIT)
 
-typedef struct reading { /* of new values */
+typedef struct reading { /* new values on their way into a triangle */
     trs_tri *t;
     const void *val;
 } reading;
@@ -304,7 +311,7 @@ int trs_tri_copy(trs_context *ctx, const trs_tri *a, trs_tri *t)
     return TRS_OK;
 }
 
-/* Entries p and nnz-1-p change places. */
+/* Exchange the entries p and nnz-1-p. */
 static void swap_some(void *user, int64_t begin, int64_t end)
 {
     trs_tri *t = user;
@@ -343,12 +350,12 @@ int trs_tri_reverse(trs_context *ctx, trs_tri *t)
         t->ptr[k] = s;
     }
     if (src == t->src) return TRS_OK;
-    t->src = src; /* each stood where it is counted from the other end */
+    t->src = src; /* entry p was entry nnz-1-p */
     trs_share(trs_team(ctx, t->nnz), t->nnz, BLOCK, number_some, t);
     return TRS_OK;
 }
 
-/* The rows that are listed, in that order; columns stay.  src: places in a. */
+/* t = the rows of a that are listed, in that order, with columns as they are; src has places in a. */
 static int take_rows(trs_context *ctx, const trs_tri *a, const int32_t *rows, int32_t count,
                      trs_tri *t)
 {
@@ -368,7 +375,7 @@ static int take_rows(trs_context *ctx, const trs_tri *a, const int32_t *rows, in
     return TRS_OK;
 }
 
-/* t = P a P', row k of t being row perm [k] of a; perm must be a topological order. */
+/* t = P a P': row k of t is row perm [k] of a.  perm must be a topological order, so that t is a lower triangle. */
 int trs_tri_permute(trs_context *ctx, const trs_tri *a, const int32_t *perm, trs_tri *t)
 {
     int32_t *inv = trs_new(ctx, a->n, sizeof *inv, "a permutation");
@@ -381,7 +388,7 @@ int trs_tri_permute(trs_context *ctx, const trs_tri *a, const int32_t *perm, trs
             t->idx[q] = inv[t->idx[q]];
             if (a->src) t->src[q] = a->src[t->src[q]];
         }
-        rc = sort_lines(ctx, t);
+        rc = sort_majors(ctx, t);
     }
     trs_free(&ctx->mem, inv);
     return rc;

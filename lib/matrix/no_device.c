@@ -1,4 +1,4 @@
-/* no_device.c: the answers of on_device.h in a library built without CUDA. */
+/* no_device.c: answers on_device.h in a library that is built without CUDA. */
 #include "config.h"
 
 #include "base/device.h"

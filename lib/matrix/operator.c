@@ -1,4 +1,4 @@
-/* operator.c: where the pattern, the values and the levels of an operator are, and what is kept with it. */
+/* operator.c: copies pattern, values and levels of an operator to where they are wanted, and keeps its analyses. */
 #include "config.h"
 
 #include "base/debug.h"
@@ -39,8 +39,8 @@ static void *host_values(const trs_operator *op)
 
 /* ---- to the host ------------------------------------------------------------------------------ */
 
-/* ptr and idx.  Of an operator that came from the device counted backwards, the values come in the caller's order
- * backwards, too. */
+/* Copy ptr and idx to the host.  An operator that came from the device and is reversed has its entries in the caller's
+ * order backwards, which src says. */
 static int fetch_pattern(trs_operator *op)
 {
     trs_context *ctx = op->ctx;
@@ -174,7 +174,7 @@ void trs_operator_drop(trs_operator *op, unsigned what)
         trs_gpu_free(ctx, d->level);
         d->level = NULL;
     }
-    if (what & TRS_OP_PATTERN) { /* ptr stays: pivots are found by it */
+    if (what & TRS_OP_PATTERN) { /* ptr stays, because pivots are found by it */
         trs_gpu_free(ctx, d->idx);
         d->idx = NULL;
     }
@@ -213,8 +213,8 @@ static int take_on_device(trs_operator *op, const void *val, void *stream)
     return rc;
 }
 
-/* The caller's values, as they are, to the device: the host has no triangle to put them in, or nobody looks at them
- * there. */
+/* Copy the caller's values to the device as they are, and gather there.  This is for operators of which the host has no
+ * triangle, or of which nobody looks at the values on the host. */
 static int send_to_device(trs_operator *op, const void *val)
 {
     trs_context *ctx = op->ctx;
@@ -258,7 +258,7 @@ int trs_operator_take_values(trs_operator *op, const void *val, bool there, void
 
 typedef struct trs_cached {
     const trs_analysis *analysis;
-    bool needed; /* it was made for somebody who cannot do without */
+    bool needed; /* it was made for a solver that cannot do without it */
     bool found;
     struct trs_cached *next;
     _Alignas(16) char result[];
@@ -270,7 +270,7 @@ static void cached_free(trs_operator *op, cached *c)
     trs_free(&op->ctx->mem, c);
 }
 
-/* In the place of one that found nothing worth while. */
+/* Make an analysis, in the place of an earlier one that found nothing worth while. */
 static int make(trs_operator *op, const trs_analysis *a, bool needed, cached **at)
 {
     cached *c = trs_alloc_zero(&op->ctx->mem, 1, sizeof *c + a->size);

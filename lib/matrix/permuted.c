@@ -1,11 +1,12 @@
-/* permuted.c: a matrix that is a triangle after permutations of its rows and columns.
+/* permuted.c: imports a matrix that is a triangle after permutations of its rows and columns.
  *
- * Wanted are P and Q with A(P(k), Q(m)) = 0 for k < m.  A row with a single column left must have its pivot there;
- * all other rows lose the column of a pivot.  This is the topological sort by in-degree that finds levels (level.c),
- * the in-degree of a row being the number of columns it has left.  The exclusive or of their numbers is kept, which is
- * the last column itself when one is left, so that nothing is searched: O(n + nnz).
- * Of the rows that are ready the latest goes first: it follows the row that it waited for last, which keeps bands and
- * supernodes together; an order level by level would tear them apart.
+ * Wanted are P and Q with A(P(k), Q(m)) = 0 for k < m.  A row with a single column left must have its pivot there, and
+ * all other rows then lose that column.  This is the topological sort by in-degree that finds levels (level.c), where
+ * the in-degree of a row is the number of columns that it has left.  The exclusive or of the numbers of these columns
+ * is kept for each row.  When one column is left it is the number of that column, so nothing is searched for, and the
+ * work is O(n + nnz).
+ * Of the rows that are ready the one that became so last goes first.  It follows the row that it waited for, which keeps
+ * bands and supernodes together; an order level by level would tear them apart.
  * Source: Gilbert, Moler, Schreiber, Sparse matrices in MATLAB, SIAM J. Matrix Anal. Appl. 13 (1992), whose backslash
  * looks for such triangles. */
 #include "config.h"
@@ -17,7 +18,7 @@
 
 /* ---- the columns of A ------------------------------------------------------------------------- */
 
-/* Of a full matrix only what is not zero is an entry: nothing else could be a triangle. */
+/* Only numbers of a full matrix that are not zero are entries, for else it could be no triangle. */
 static bool is_entry(const trs_mat *m, int64_t p)
 {
     return m->format != TRS_DENSE || !trs_is_zero(m, p);
@@ -31,7 +32,7 @@ static void count_columns(const trs_mat *m, int64_t *count)
             if (is_entry(m, p)) count[rows ? trs_minor_index(m, l, p) : l]++;
 }
 
-/* Row and place of every entry, from next [j] on in column j. */
+/* Write row and place of every entry; those of column j stand from next [j] on. */
 static void fill_columns(const trs_mat *m, int64_t *next, trs_tri *A)
 {
     const bool rows = trs_by_rows(m);
@@ -44,7 +45,8 @@ static void fill_columns(const trs_mat *m, int64_t *next, trs_tri *A)
         }
 }
 
-/* A by columns: rows in idx, in any order, and places in src; the caller frees what is there. */
+/* Make A of m, by columns: rows are in idx, in any order, and places in src.  The caller frees what is there, also after
+ * an error. */
 static int take_columns(trs_context *ctx, const trs_mat *m, trs_tri *A)
 {
     *A = (trs_tri){.n = (int32_t)m->n, .dtype = m->dtype};
@@ -66,25 +68,28 @@ static int take_columns(trs_context *ctx, const trs_mat *m, trs_tri *A)
 
 typedef struct row {
     int32_t entries;
-    int32_t left;  /* columns */
-    int32_t sum;   /* their exclusive or */
-    int32_t place; /* the last column it was seen in; then k, P(k) being this row */
+    int32_t left; /* how many columns it has that are not yet of a pivot */
+    int32_t sum;  /* the exclusive or of their numbers */
+    union {
+        int32_t seen;  /* while entries are counted, the last column that it was seen in */
+        int32_t place; /* k, where P(k) is this row */
+    };
 } row;
 
-/* Entries of each row; none stored twice, and no row or column without any. */
+/* Count the entries of each row.  None may be stored twice, and no row or column may be empty. */
 static int count_rows(trs_context *ctx, const trs_tri *A, row *rows)
 {
     const int base = ctx->base;
-    for (int32_t i = 0; i < A->n; i++) rows[i] = (row){.place = -1};
+    for (int32_t i = 0; i < A->n; i++) rows[i] = (row){.seen = -1};
     for (int32_t j = 0; j < A->n; j++) {
         if (A->ptr[j] == A->ptr[j + 1])
             return trs_fail(TRS_EMATRIX, "structurally singular: column %d has no entry", j + base);
         for (int64_t q = A->ptr[j]; q < A->ptr[j + 1]; q++) {
             row *r = &rows[A->idx[q]];
-            if (r->place == j)
+            if (r->seen == j)
                 return trs_fail(TRS_EMATRIX, "row %d, column %d is stored twice", A->idx[q] + base,
                                 j + base);
-            r->place = j;
+            r->seen = j;
             r->entries++;
             r->sum ^= j;
         }
@@ -124,10 +129,10 @@ static int find_order(trs_context *ctx, const trs_tri *A, row *rows, int32_t *re
                                 i + base, other + base, j + base);
         }
     }
-    return k == n ? TRS_OK : trs_permuted_explain(ctx, A, P, Q, k); /* some wait for others */
+    return k == n ? TRS_OK : trs_permuted_explain(ctx, A, P, Q, k);
 }
 
-/* t from the columns of A in their order, which fills its rows from left to right. */
+/* Make t of the columns of A in the order of Q, which fills its rows from left to right. */
 static int take_rows(trs_context *ctx, const trs_tri *A, const row *rows, const int32_t *P,
                      const int32_t *Q, trs_tri *t)
 {
@@ -143,8 +148,8 @@ static int take_rows(trs_context *ctx, const trs_tri *A, const row *rows, const 
             t->idx[to] = k;
             t->src[to] = A->src[q];
         }
-    memmove(next + 1, next,
-            (size_t)t->n * sizeof *next); /* next [k] had come to the end of row k */
+    /* next [k] has come to the end of row k */
+    memmove(next + 1, next, (size_t)t->n * sizeof *next);
     next[0] = 0;
     return TRS_OK;
 }

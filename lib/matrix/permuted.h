@@ -5,15 +5,16 @@
 #include "matrix.h"
 
 /* Check m, which is on the host, and find t(k, l) = m(P [k], Q [l]), a lower triangle with the values of m.
- * P, Q ; out [n], the caller's also after an error.  TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX: there is none. */
+ * P, Q ; out [n], the caller's also after an error.
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, or TRS_EMATRIX if there are no such permutations. */
 int trs_permuted_import(trs_context *ctx, const trs_mat *m, trs_tri *t, int32_t **P, int32_t **Q);
 
-/* The sentence, and TRS_EMATRIX, when no row of A, by columns, has a single column left after k pivots (P, Q): a row
- * on a cycle, or columns that have too few rows.  TRS_EMEM (cycle.c). */
+/* No row of A, which is by columns, has a single column left after k pivots (P, Q).  Say why: a row is on a cycle, or
+ * some columns have too few rows.  Returns TRS_EMATRIX, TRS_EMEM (cycle.c). */
 int trs_permuted_explain(trs_context *ctx, const trs_tri *A, const int32_t *P, const int32_t *Q,
                          int32_t k);
 
-/* New values of a full matrix: t was made when its zeros were no entries, and they must still be zero. */
+/* Check that new values of a full matrix are zero where they were zero when t was made, as these are no entries of t. */
 int trs_permuted_zeros(trs_context *ctx, const trs_mat *m, const trs_tri *t);
 
 #endif

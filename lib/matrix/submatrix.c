@@ -1,4 +1,4 @@
-/* submatrix.c: some rows and columns of a triangle: counted, then written, shared among threads. */
+/* submatrix.c: takes some rows and columns of a triangle: threads count their entries, then write them. */
 #include "config.h"
 
 #include "submatrix.h"
