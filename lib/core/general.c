@@ -1,8 +1,7 @@
-/* general.c: plans of general dense matrices: keep op(A) by columns, choose a solver, judge pivots.
+/* general.c: plans of general dense matrices, of which op(A) is kept by columns.
  *
- * The same plan, states, views and work spaces as for a triangle; there are no levels.  op = T is an
- * operator of its own that holds A'; op = H is T with conjugated b and x, for
- * conj (M) x = b is M conj (x) = conj (b). */
+ * They have the same states, views and work spaces as plans of triangles, but no levels.  op = T is an operator of its
+ * own that holds A'.  op = H is T with conjugated b and x, because conj (M) x = b is M conj (x) = conj (b). */
 #include "config.h"
 
 #include "general.h"
@@ -21,7 +20,7 @@ bool trs_is_general(const trs_mat *m)
     return m->format == TRS_DENSE && !(m->kind & (TRS_LOWER | TRS_UPPER | TRS_PERMUTED));
 }
 
-/* op(A) by columns, from A by columns. */
+/* Copy op(A) by columns from A by columns. */
 static int take_on_host(trs_operator *op, const trs_mat *m)
 {
     const int64_t n = m->n, size = (int64_t)trs_size(m->dtype);
@@ -65,9 +64,9 @@ int trs_general_take(trs_plan *p, const trs_mat *m, bool there, void *stream)
     return rc;
 }
 
-enum { SMALL = 500 }; /* rows below which a CPU is faster than the way to the GPU */
+enum { SMALL = 500 }; /* with fewer rows a CPU is faster than the way to the GPU */
 
-/* The automatic choice always pivots. */
+/* The automatic choice is always a solver that exchanges rows. */
 static const trs_solver *pivoting(const trs_plan *p)
 {
     const bool cpu_first = !p->on_device && p->info.n < SMALL;

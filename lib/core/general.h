@@ -5,13 +5,13 @@
 
 #include "plan.h"
 
-/* A dense matrix of neither triangle? */
+/* Is m a dense matrix of neither triangle? */
 bool trs_is_general(const trs_mat *m);
 
-/* The values of m, which is on the host or, there, on the device, into every operator in use. */
+/* Copy the values of m into every operator in use.  there: m is on the device, else on the host. */
 int trs_general_take(trs_plan *p, const trs_mat *m, bool there, void *stream);
 
-/* p->wanted, reason and info: named by the caller, or one that pivots. */
+/* Set p->wanted, to the solver that the caller named or to one that exchanges rows, and reason and info. */
 int trs_general_choose(trs_plan *p);
 
 #endif

@@ -1,4 +1,4 @@
-/* hosted.c: a vector on the host, wherever the plan solves. */
+/* hosted.c: solves with a vector that is on the host, wherever the plan solves. */
 #include "config.h"
 
 #include "base/device.h"
@@ -6,7 +6,7 @@
 
 int trs_hosted_new(const trs_plan *p, void **stage)
 {
-    trs_context ctx = p->ctx; /* a sentence of its own */
+    trs_context ctx = p->ctx; /* a copy, since the plan is const */
     *stage = NULL;
     if (!p->on_device) return TRS_OK;
     int rc = trs_gpu_use(&ctx);
@@ -21,7 +21,7 @@ void trs_hosted_free(const trs_plan *p, void *stage)
     trs_gpu_free(&ctx, stage);
 }
 
-/* On the default stream, which the copies are ordered by. */
+/* This solves on the default stream, because the copies are in its order. */
 int trs_solve_hosted(const trs_plan *p, trs_op op, void *x, void *stage, const trs_exec *exec)
 {
     const int64_t n = p->info.n;

@@ -1,15 +1,16 @@
-/* measure.c: choose by solving: among the cheapest candidates, where trs_options.measure asks for it, and between
- * cpu-serial and another solver that gives its bits, wherever the choice comes to that.
+/* measure.c: chooses by solving: among the cheapest candidates where trs_options.measure asks for it, and between
+ * cpu-serial and another solver that gives its bits wherever the choice comes to these two.
  *
- * trs_options.measure: a candidate is tried in a plan of its own over the operator's triangle, on b = T * ones, so that
- * x has neither overflow nor tiny numbers; where B and X will live, with the layout and the number of right-hand sides
- * that were announced.  A candidate that cannot be tried keeps its prediction and goes behind those that were.
+ * With trs_options.measure a candidate solves in a plan of its own over the operator's triangle.  It has b = T * ones,
+ * so that x neither overflows nor has tiny numbers, and B and X are where they will live, with the layout and the
+ * number of right-hand sides that were announced.  A candidate that cannot be tried is not taken unless all others fail
+ * too.
  * Source: FFTW's planner, which times what it would otherwise estimate.
  *
- * The bits of cpu-serial: whether another order of the rows pays depends on the caches, on the other users of the
- * memory and on how fast cores hand over, of which the cost model knows too little on a machine that nobody has
- * calibrated.  The answer does not depend on which of the two is taken; and cpu-serial keeps no data of its own, so
- * both can be asked on the operators of the plan itself. */
+ * A solver with the bits of cpu-serial differs from it in the order of the rows only.  Whether that pays depends on the
+ * caches, on other users of the memory and on how fast cores hand work over, of which the cost model knows too little
+ * on a machine that nobody has calibrated.  x does not depend on which of the two is taken, and cpu-serial keeps no
+ * data of its own, so both solve with the operators of the plan itself. */
 #include "config.h"
 
 #include "plan.h"
@@ -18,19 +19,19 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TRIES = 9 }; /* solves after one to warm up; the fastest counts */
+enum { TRIES = 9 }; /* solves after one to warm up, of which the fastest counts */
 
-static const double ENOUGH = 0.05; /* s, for the tries of one candidate */
+static const double ENOUGH = 0.05; /* seconds for the tries of one candidate */
 static const double HOPELESS =
-    4; /* a third that is predicted to take so many times as long is not tried */
+    4; /* a third candidate that is predicted to take so many times as long is not tried */
 
-typedef struct trial { /* B and X of a candidate */
+typedef struct trial { /* the solves of one candidate */
     const trs_plan *plan;
     trs_mat T;
     int64_t ld;
     size_t bytes;
-    void *B, *X;         /* on the host */
-    void *far_B, *far_X; /* on the device; NULL: B and X live on the host */
+    void *B, *X;               /* on the host */
+    void *device_B, *device_X; /* NULL: B and X live on the host */
     trs_timer *timer;
 } trial;
 
@@ -39,8 +40,8 @@ static void trial_end(trial *t)
     const int device = TRS_CUDA(t->plan->ctx.device);
     const trs_memory *mem = &t->plan->ctx.mem;
     trs_timer_destroy(t->timer);
-    trs_device_free(device, t->far_B);
-    trs_device_free(device, t->far_X);
+    trs_device_free(device, t->device_B);
+    trs_device_free(device, t->device_X);
     trs_free(mem, t->B);
     trs_free(mem, t->X);
 }
@@ -74,9 +75,9 @@ static int trial_begin(trial *t, const trs_plan *p, trs_operator *op)
     int rc = trs_multiply(&t->T, TRS_N, ctx->nrhs, t->X, t->ld, t->B, t->ld, ctx->layout);
     if (rc || !p->on_device) return rc;
     rc = trs_timer_create(&t->timer, device);
-    if (!rc) rc = trs_device_new(device, t->bytes, &t->far_B);
-    if (!rc) rc = trs_device_new(device, t->bytes, &t->far_X);
-    return rc ? rc : trs_device_put(device, t->far_B, t->B, t->bytes);
+    if (!rc) rc = trs_device_new(device, t->bytes, &t->device_B);
+    if (!rc) rc = trs_device_new(device, t->bytes, &t->device_X);
+    return rc ? rc : trs_device_put(device, t->device_B, t->B, t->bytes);
 }
 
 static int solve_once(const trial *t, const trs_plan *plan, double *seconds)
@@ -86,14 +87,14 @@ static int solve_once(const trial *t, const trs_plan *plan, double *seconds)
     const double start = trs_now();
     int rc = t->timer ? trs_timer_start(t->timer, NULL) : TRS_OK;
     if (!rc)
-        rc = trs_solve(plan, TRS_N, ctx->nrhs, t->timer ? t->far_B : t->B, t->ld,
-                       t->timer ? t->far_X : t->X, t->ld, &exec);
+        rc = trs_solve(plan, TRS_N, ctx->nrhs, t->timer ? t->device_B : t->B, t->ld,
+                       t->timer ? t->device_X : t->X, t->ld, &exec);
     *seconds = trs_now() - start;
     if (!rc && t->timer) rc = trs_timer_stop(t->timer, NULL, seconds);
     return rc;
 }
 
-/* The fastest of some solves after one to warm up. */
+/* *best = the seconds of the fastest of some solves after one to warm up. */
 static int time_plan(const trial *t, const trs_plan *plan, double *best)
 {
     const double start = trs_now();
@@ -155,35 +156,37 @@ int trs_measure(trs_plan *p, trs_operator *op, trs_candidate *c, int count, char
 
 /* ---- another solver with the bits of cpu-serial ----------------------------------------------------- */
 
-/* Caches fill, and branches of rows of any length are learnt, only over tens of short solves: a round goes on until some
- * solves in a row were not faster than those before, but no longer than a while.  Of solves that take long one round
- * will do where the difference is plain. */
-enum { FEW = 2, SETTLED = 4, ROUNDS = 2 };
+/* Caches fill, and branches of rows of changing length are learnt, only over tens of short solves.  So a round goes on
+ * until STEADY solves in a row were not faster than the fastest before them, but no longer than MOST_SECONDS.  Where
+ * solves take longer than LONG and the difference is plain, one round is enough. */
+enum { FEW = 2, STEADY = 4, ROUNDS = 2 };
 
-static const double GAIN = 0.98;              /* what counts as faster than before */
-static const double WHILE = 1e-3;             /* s */
-static const double LONG = 1e-3;              /* s, of a solve */
-static const double BETTER = 1.25, WORSE = 2; /* of the other, plain to see */
-static const double FASTER = 1.08;            /* so many times as fast, or cpu-serial stays */
+static const double GAIN =
+    0.98; /* a solve is faster if it takes less than so many times the best */
+static const double MOST_SECONDS = 1e-3; /* of a round */
+static const double LONG = 1e-3;         /* seconds of a solve */
+static const double BETTER = 1.25,
+                    WORSE = 2; /* ratios by which the other solver is plainly faster, or slower */
+static const double FASTER = 1.08; /* cpu-serial stays unless the other is so many times as fast */
 
-/* The fastest solve of a round; the first one warms up. */
+/* The seconds of the fastest solve of a round, of which the first one warms up. */
 static double time_solver(const trs_instance *i, const trs_job *job)
 {
     double best = INFINITY, sum = 0;
-    for (int k = 0, settled = 0; k <= FEW || (settled < SETTLED && sum < WHILE); k++) {
+    for (int k = 0, steady = 0; k <= FEW || (steady < STEADY && sum < MOST_SECONDS); k++) {
         const double start = trs_now();
-        (void)i->solver->solve(i, job); /* on a CPU: cannot fail */
+        (void)i->solver->solve(i, job); /* a solve on a CPU cannot fail */
         const double seconds = trs_now() - start;
         if (k == 0) continue;
-        settled = seconds < GAIN * best ? 0 : settled + 1;
+        steady = seconds < GAIN * best ? 0 : steady + 1;
         sum += seconds;
         best = fmin(best, seconds);
     }
     return best;
 }
 
-/* B or X of an operator as a solve has them, all 0: no x grows, whatever the values are, and sums and products of zeros
- * take as long as others.  p NULL: no memory. */
+/* B or X of an operator as a solve has them, filled with zeros: then no x grows, whatever the values are, and sums and
+ * products of zeros take as long as others.  p is NULL if there is no memory. */
 static trs_view zeros(const trs_plan *p, const trs_operator *op)
 {
     const bool rows = p->ctx.layout == TRS_ROW_MAJOR;
@@ -194,7 +197,8 @@ static trs_view zeros(const trs_plan *p, const trs_operator *op)
     return v;
 }
 
-/* Seconds by this solver, and by cpu-serial, added to those of the other operator; false: no memory. */
+/* Add the seconds that this solver takes, and cpu-serial, to *other and *serial.  Returns false if there is no memory.
+ * */
 static bool time_both(trs_plan *p, const trs_instance *i, double *other, double *serial)
 {
     const trs_view b = zeros(p, i->op), x = zeros(p, i->op);

@@ -1,7 +1,7 @@
-/* operators.c: the operators of a plan: op(T) = T and T', from the caller's matrix, and their levels.
+/* operators.c: makes the operators of a plan, T and T', of the caller's matrix, and finds their levels.
  *
- * A matrix in canonical form (matrix/canonical.h) whose arrays are on the device is taken over there, and the host sees
- * of it what somebody asks for.  Any other matrix is imported on the host. */
+ * A canonical matrix (matrix/canonical.h) whose arrays are on the device is taken over there, and the host sees of it
+ * what somebody asks for.  Any other matrix is imported on the host. */
 #include "config.h"
 
 #include "analysis/level.h"
@@ -20,9 +20,9 @@ bool trs_counts_backwards(const trs_plan *p, int k)
 
 static bool may_stay(const trs_plan *p, const trs_mat *m)
 {
-    const bool by_lines = m->format == TRS_CSR || m->format == TRS_CSC;
+    const bool has_pointers = m->format == TRS_CSR || m->format == TRS_CSC;
     const bool named_elsewhere = p->wanted && p->wanted->place != TRS_ON_CUDA;
-    return by_lines && m->device == TRS_CUDA(p->ctx.device) &&
+    return has_pointers && m->device == TRS_CUDA(p->ctx.device) &&
            !(m->kind & (TRS_UNIT | TRS_PERMUTED)) && m->n > 0 && m->nnz >= m->n && m->ptr &&
            m->idx && !p->general && p->pivot != TRS_PIVOT_SKIP && !p->measure && !p->ctx.limit &&
            p->order != TRS_ORDER_LEVEL && !named_elsewhere;
@@ -33,7 +33,7 @@ static int64_t padded(int64_t bytes)
     return (bytes + 255) / 256 * 256;
 }
 
-/* One block for all of these, since each allocation takes up to 0.1 ms. */
+/* All arrays are in one allocation, since each allocation takes up to 0.1 ms. */
 static int allocate(trs_operator *op)
 {
     const trs_tri *t = &op->tri;
@@ -100,11 +100,11 @@ int trs_plan_import_to_host(trs_plan *p)
 
 /* ---- levels ----------------------------------------------------------------------------------- */
 
-/* The device finds the levels of larger triangles sooner, and has what is sent there to do so for the solvers
- * that want it. */
+/* The device finds the levels of triangles with so many entries sooner than the host.  The pattern that is copied there
+ * for it is used by the solvers, too. */
 enum { LEVELS_THERE_FROM = 2000000, FULL_PERCENT = 90 };
 
-/* Nearly all entries that there can be: the host need not go through the rows to find their levels. */
+/* Has it nearly all entries that there can be?  Then the host finds the levels without going through the rows. */
 static bool is_full(const trs_tri *t)
 {
     return 200 * (double)t->nnz >= FULL_PERCENT * (double)t->n * ((double)t->n + 1);
@@ -118,8 +118,8 @@ static bool had_better_ask_device(const trs_plan *p, const trs_operator *op)
     return !trs_gpu_probe(p->ctx.device, why, sizeof why);
 }
 
-/* Every way gives the same levels.  A solver that is named gets the analysis that belongs to it; the choice among
- * solvers goes by the fastest one, and what it found is not looked for again, whoever is chosen. */
+/* Every way gives the same levels.  A solver of the seeds that is named gets the seeds' analysis.  The automatic choice
+ * uses the fastest one, and no other follows, whichever solver is chosen. */
 static int find_levels(trs_plan *p, trs_operator *op)
 {
     const bool by_columns = p->wanted && p->wanted->by_columns;
@@ -135,7 +135,7 @@ static int find_levels(trs_plan *p, trs_operator *op)
 
 /* ---- all of it -------------------------------------------------------------------------------- */
 
-/* The imported triangle, counted from the end that makes it a lower one. */
+/* Operator k takes the imported triangle over, which is counted backwards if it is an upper one. */
 static int orient(trs_plan *p, int k)
 {
     trs_operator *op = &p->op[k];
@@ -145,7 +145,7 @@ static int orient(trs_plan *p, int k)
     return op->reversed ? trs_tri_reverse(&p->ctx, &op->tri) : TRS_OK;
 }
 
-/* The transpose of a lower triangle is an upper one, and so it is counted from the other end. */
+/* The transpose of a lower triangle is an upper one, so it is counted backwards. */
 static int transpose(trs_operator *from, trs_operator *to)
 {
     trs_tri t;

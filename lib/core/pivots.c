@@ -1,12 +1,12 @@
-/* pivots.c: pivots that cannot be divided by: found, counted, and dealt with as the plan says.  No solver
- * knows about any of this.
+/* pivots.c: finds and counts bad pivots, which cannot be divided by, and treats them as the plan says.  No solver knows
+ * about any of this.
  *
- * Replaced pivots are written into the values of the operators, after these were read and before the solvers see
- * them.  To leave a row out, its entries and those of its column are taken out of the pattern, and its diagonal
- * is 1: with zeros in their places, 0 NaN = NaN would carry a NaN of the row, of the column or of an x on.  Solve
- * clears b of the row (solve.c).  So the operators of such a plan are those of a smaller triangle, which is made from
- * the whole one whenever other rows have to be left out: at create, and at an update that finds other bad pivots
- * than the one before. */
+ * Replaced pivots are written into the values of the operators, after these were read and before the solvers see them.
+ * To leave row i out, the entries of row i and column i are taken out of the pattern, but for the diagonal, which
+ * becomes 1; and a solve clears b(i) (solve.c).  Zeros in the places of these entries would not do: because 0 NaN =
+ * NaN, a NaN of the row, of the column or of x(i) would still reach other rows.  So the operators of such a plan are
+ * those of a triangle with fewer entries, which is made of the whole one whenever other rows have to be left out: at
+ * create, and at an update that finds other bad pivots than the one before. */
 #ifndef T
 
 #include "config.h"
@@ -22,7 +22,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROWS = 1 << 14 }; /* that a thread looks at at a time */
+enum { ROWS = 1 << 14 }; /* rows that a thread looks at at a time */
 
 static bool is_bad(const trs_tri *t, int64_t p)
 {
@@ -33,13 +33,14 @@ static bool is_bad(const trs_tri *t, int64_t p)
 
 typedef struct search { /* for bad pivots */
     trs_plan *p;
-    const trs_operator *op; /* its rows; NULL: the caller's, and p->skip is marked */
+    const trs_operator
+        *op; /* whose rows are looked at; NULL: the caller's rows, and p->skip is marked */
     const trs_tri *t;
     const void *val; /* entry e is val [src [e]], or what TRS_SRC_... says; src NULL: val [e] */
     const int64_t *src;
-    bool diagonal_first; /* in a row of t */
+    bool diagonal_first; /* where the diagonal stands in a row of t */
     _Atomic int64_t bad, first;
-    atomic_bool other; /* rows than p->skip has marked */
+    atomic_bool other; /* p->skip had other rows marked */
 } search;
 
 static void found_bad(search *all, int64_t k)
@@ -51,7 +52,7 @@ static void found_bad(search *all, int64_t k)
     while (row < first && !atomic_compare_exchange_weak(&all->first, &first, row)) continue;
 }
 
-static void note(search *all, int64_t k, bool bad)
+static void mark(search *all, int64_t k, bool bad)
 {
     if (bad) found_bad(all, k);
     if (!all->p->skip || all->p->skip[k] == bad) return;
@@ -62,7 +63,7 @@ static void note(search *all, int64_t k, bool bad)
 #define TRS_BODY "core/pivots.c"
 #include "base/each_type.h"
 
-/* Count them, find the first, mark them in p->skip. */
+/* Count the bad pivots, find the first, and mark them in p->skip. */
 static void find(search *all)
 {
     static const trs_range_fn search_some[] = TRS_PER_TYPE(search_some);
@@ -87,7 +88,7 @@ static bool is_on_host(const trs_operator *op)
     return op->on_host & TRS_OP_VALUES;
 }
 
-/* As find, where the values are. */
+/* Do what find does for values that are on the device. */
 static int find_on_device(trs_plan *p, trs_operator *op)
 {
     trs_context *ctx = &p->ctx;
@@ -113,7 +114,7 @@ static int replace(trs_operator *op, double value)
     return TRS_OK;
 }
 
-/* Both operators have the same. */
+/* Both operators have the same pivots, so one of them is searched. */
 int trs_pivots_treat(trs_plan *p)
 {
     trs_operator *op = trs_plan_operator(p);
@@ -138,7 +139,7 @@ bool trs_pivots_other(trs_plan *p, const void *val)
     return all.other;
 }
 
-/* Entry e of row i of the whole triangle stays. */
+/* Does entry e of row i of the whole triangle stay? */
 static bool stays(const trs_plan *p, int32_t i, int64_t e)
 {
     const int32_t j = p->whole.idx[e];
@@ -175,7 +176,7 @@ int trs_pivots_leave_out(trs_plan *p, const void *val)
 int trs_pivots_import(trs_plan *p, const void *val)
 {
     trs_context *ctx = &p->ctx;
-    trs_free(&ctx->mem, p->imported.val); /* the others stay */
+    trs_free(&ctx->mem, p->imported.val); /* the other arrays become those of p->whole */
     p->imported.val = NULL;
     p->whole = p->imported;
     memset(&p->imported, 0, sizeof p->imported);
@@ -246,7 +247,7 @@ static void FN(search_some)(void *user, int64_t begin, int64_t end)
     for (int64_t k = begin; k < end; k++) {
         const int64_t e = all->diagonal_first ? Lp[k] : Lp[k + 1] - 1, at = src ? src[e] : e;
         const T d = at >= 0 ? Lx[at] : (T)(at == TRS_SRC_UNIT);
-        note(all, k, d == 0 || d - d != 0); /* Inf - Inf and NaN are not 0 */
+        mark(all, k, d == 0 || d - d != 0); /* Inf - Inf and NaN are not 0 */
     }
 }
 

@@ -1,9 +1,10 @@
 /* plan.c: analyse, update, destroy: the life of a plan.
  *
- *     create:  check the caller's matrix, take it over (plan_create.c)
- *     analyse: operators and levels (operators.c) -> solver -> order -> instances -> work space -> first values
- *     update:  new values to where the solvers look at them, pivots looked at, solvers told; or, where
- *              other rows have to be left out than before, all of analyse but the choice of the solver
+ *     create   checks the caller's matrix and imports it (plan_create.c)
+ *     analyse  makes operators and levels (operators.c), chooses a solver, orders the rows as it wants them, builds
+ *              instances of it and a work space, and gives them the first values
+ *     update   takes new values to where the solvers look at them, treats pivots, and tells the solvers.  Where other
+ *              rows have to be left out than before, it does all that analyse does, but for the choice.
  *
  * Questions about a plan are answered in plan_info.c. */
 #include "config.h"
@@ -54,7 +55,8 @@ static int choose(trs_plan *p)
     p->info.longest = s.shape.longest;
     int rc = TRS_OK;
     if (named) {
-        const double seconds = trs_predict(&s, &p->ctx.machine, p->wanted, NULL, p->on_device, &cost, &why);
+        const double seconds =
+            trs_predict(&s, &p->ctx.machine, p->wanted, NULL, p->on_device, &cost, &why);
         p->info.predicted = isnan(seconds) ? 0 : seconds;
         describe_named(p, &s.shape);
     } else rc = choose_among_all(p, &s);
@@ -80,7 +82,7 @@ static int update_instances(trs_plan *p, void *stream)
     return rc;
 }
 
-/* The solvers have the values, or rc says why not; may the plan be solved with? */
+/* rc says whether the solvers have the values.  Judge the pivots, and let the plan be solved with if all is well. */
 static int values_known(trs_plan *p, int rc)
 {
     if (!p->general && (!rc || rc == TRS_EPIVOT) && trs_pivots_judge(p)) rc = TRS_EPIVOT;
@@ -108,7 +110,7 @@ static bool may_use_gpu(const trs_plan *p)
     return !trs_gpu_probe(p->ctx.device, why, sizeof why);
 }
 
-/* A permutation on the device; perm NULL: there is none. */
+/* Copy a permutation to the device, unless perm is NULL or it is there. */
 static int put_permutation(trs_context *ctx, int64_t n, const int32_t *perm, int32_t **there)
 {
     if (!perm || *there) return TRS_OK;
@@ -131,7 +133,7 @@ static void release_solvers(trs_plan *p)
     for (int k = 0; k < 2; k++) trs_instance_release(&p->solver[k]);
 }
 
-/* Instances of p->wanted, with values; TRS_EPIVOT: there they are, and with other values they will do. */
+/* Make instances of p->wanted with values.  After TRS_EPIVOT they are there, and good with other values. */
 static int build(trs_plan *p)
 {
     int rc = TRS_OK;
@@ -145,7 +147,7 @@ static int build(trs_plan *p)
     return rc ? rc : update_instances(p, NULL);
 }
 
-/* Of a solve, with T or its transpose. */
+/* The seconds that a solve is predicted to take by what was built, the mean over T and T' if both are announced. */
 static double cost_now(trs_plan *p)
 {
     double sum = 0;
@@ -162,7 +164,8 @@ static double cost_now(trs_plan *p)
     return sum / operators;
 }
 
-/* Another solver, after this one took so many seconds; INFINITY: could not be made. */
+/* Build another solver in place of this one, which is predicted to take so many seconds; INFINITY: could not be made.
+ * */
 static int build_other(trs_plan *p, const trs_solver *other, double seconds)
 {
     const size_t used = strlen(p->reason), left = sizeof p->reason - used;
@@ -174,14 +177,14 @@ static int build_other(trs_plan *p, const trs_solver *other, double seconds)
     return rc ? rc : build(p);
 }
 
-/* Pivots are replaced once: a second look would find none to replace. */
+/* Pivots that were replaced once are gone, so that a second build would find and count none. */
 static bool may_build_again(const trs_plan *p)
 {
     return !p->bad_pivots || p->pivot == TRS_PIVOT_SKIP;
 }
 
-/* Instances of the first candidate that there is memory for.  Of one that inverts the values may have been the
- * reason. */
+/* Build the first candidate that there is memory for.  A solver that inverts without looking at the growth is not taken
+ * in place of another, because the values may have been what made that one fail. */
 static int build_first(trs_plan *p)
 {
     int rc = check_limit(p);
@@ -197,8 +200,10 @@ static int build_first(trs_plan *p)
     return rc;
 }
 
-/* What was built and the values tell what was not known when p->wanted was chosen; where another solver is predicted to
- * be faster than this one has turned out to be, that one is built instead. */
+/* Choose again.  What was built, and the values, tell what was not known when p->wanted was chosen: how many levels
+ * could be rewritten, how many diagonal blocks have to be substituted.  Where the next candidate is predicted to be
+ * faster than this solver is predicted now, that one is built instead; if it turns out to be slower, this one is built
+ * again. */
 static int choose_again(trs_plan *p)
 {
     if (!may_build_again(p)) return TRS_OK;
@@ -221,7 +226,7 @@ static int choose_again(trs_plan *p)
     return TRS_OK;
 }
 
-/* Is what the plan has chosen, not by measuring, still open? */
+/* Has the plan chosen, not by measuring, a solver that is to be tried against cpu-serial? */
 static bool is_to_be_tried(const trs_plan *p)
 {
     int k = 0;
@@ -247,7 +252,7 @@ int trs_plan_finish(trs_plan *p, double start)
     return rc;
 }
 
-/* The operators are there, and who solves is known. */
+/* Order the rows and finish.  The operators are there, and the solver is known. */
 static int order_and_finish(trs_plan *p, double start)
 {
     const trs_order order = p->order ? p->order : p->wanted->order;
@@ -279,7 +284,7 @@ int trs_plan_analyse(trs_plan *p)
 
 /* ---- new values -------------------------------------------------------------------------------------- */
 
-/* All that an analysis has found. */
+/* Free all that an analysis has made. */
 static void forget_operators(trs_plan *p)
 {
     trs_work_destroy(p->own);
@@ -299,8 +304,8 @@ bool trs_plan_is_built(const trs_plan *p)
     return p->solver[p->op[0].used ? 0 : 1].solver != NULL;
 }
 
-/* Other rows have to be left out: analyse what is left now, for the same solver, since work spaces and what was
- * captured belong to it. */
+/* Other rows have to be left out: analyse what is left now.  The solver stays the same, since work spaces and captured
+ * solves belong to it. */
 static int analyse_again(trs_plan *p, const void *val)
 {
     const double start = trs_now();
@@ -317,13 +322,13 @@ static int analyse_again(trs_plan *p, const void *val)
     return rc;
 }
 
-/* All entries of the matrix, those that are left out too, with their places in val. */
+/* The triangle with all entries, those that are left out too, and their places in val. */
 static const trs_tri *whole_triangle(trs_plan *p)
 {
     return p->skip ? &p->whole : &trs_plan_operator(p)->tri;
 }
 
-/* Values of the matrix, on the host or, there, on the device that solves. */
+/* Take new values of the matrix.  there: they are on the device that solves, else on the host. */
 static int take_values(trs_plan *p, const trs_mat *mat, bool there, void *stream)
 {
     int rc = p->P ? trs_permuted_zeros(&p->ctx, mat, whole_triangle(p)) : TRS_OK;
@@ -356,7 +361,7 @@ static int update(trs_plan *p, const trs_mat *mat, const trs_exec *exec)
         return trs_fail(TRS_EARG, "update: n, nnz, ld, block, dtype or format differ from create");
     void *stream = exec ? exec->stream : NULL;
     if (may_stay(p, mat)) return values_known(p, take_values(p, mat, true, stream));
-    if (mat->device > 0 && trs_gpu_wait(stream)) /* whoever writes them there has to be done */
+    if (mat->device > 0 && trs_gpu_wait(stream)) /* the stream may still be writing them */
         return trs_fail(TRS_EDEVICE, "update: the stream has failed");
     rc = trs_mat_fetch(&p->ctx, mat, false, &host);
     if (!rc) rc = take_values(p, &host, false, NULL);

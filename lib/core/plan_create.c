@@ -1,4 +1,4 @@
-/* plan_create.c: a plan from the caller's options and matrix, which is checked and taken over. */
+/* plan_create.c: makes a plan of the caller's options and matrix, which is checked and imported. */
 #include "config.h"
 
 #include "general.h"

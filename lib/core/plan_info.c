@@ -1,4 +1,4 @@
-/* plan_info.c: what a plan tells: bytes, facts, bad pivots, permutations, levels. */
+/* plan_info.c: answers questions about a plan: bytes, facts, bad pivots, permutations, levels. */
 #include "config.h"
 
 #include "base/device.h"
@@ -9,7 +9,7 @@
 
 /* ---- bytes ---------------------------------------------------------------------------------------- */
 
-/* What an operator takes on the host; before analyse, what it will take at most. */
+/* The bytes that an operator takes on the host, or, before analyse, will take at most. */
 static int64_t host_bytes(const trs_plan *p, const trs_operator *op)
 {
     const int64_t n = p->info.n, elem = (int64_t)trs_size(p->shape.dtype);
@@ -27,7 +27,7 @@ static int64_t host_bytes(const trs_plan *p, const trs_operator *op)
     return (n + 1) * rows + 4 * ((known ? op->lv.count : n) + 1) + nnz * each;
 }
 
-/* What it keeps on the device besides what the solver's bytes say. */
+/* The bytes that it keeps on the device besides those that the solver counts. */
 static int64_t device_bytes(const trs_plan *p, const trs_operator *op)
 {
     const trs_device_view *d = &op->device;
@@ -50,7 +50,7 @@ static trs_prospect unknown(const trs_plan *p)
                                     .elem = (double)trs_size(p->shape.dtype)}};
 }
 
-/* With what the analyses made so far tell; none is made for this. */
+/* A prospect with the analyses that were made so far; none is made for it. */
 static trs_prospect known(const trs_operator *op)
 {
     trs_prospect s = {.limit = op->ctx->limit};
@@ -85,7 +85,7 @@ void trs_plan_bytes(const trs_plan *p, const trs_solver *solver, trs_info *info)
 
 /* ---- levels ------------------------------------------------------------------------------------- */
 
-/* topo of a permuted triangle, whose levels do not ascend in the caller's numbering: a counting sort. */
+/* Make topo of a permuted triangle.  Its levels do not ascend in the caller's numbering, so a counting sort does it. */
 static int sort_topo(trs_plan *p, const trs_operator *op)
 {
     const int32_t n = op->tri.n;
@@ -139,8 +139,8 @@ int trs_plan_pivots(const trs_plan *p, int64_t *count, int64_t *first)
     return trs_leave(pivots(p, count, first));
 }
 
-/* Levels that were found on the device may have their topo there until it is asked for, maybe by several threads at a time: it is
- * larger than all else that an analysis there brings to the host. */
+/* Levels that were found on the device may have their topo there until it is asked for, since it is larger than all
+ * else that such an analysis brings to the host.  Several threads may ask for it at a time. */
 static void lock_topo(const trs_plan *p)
 {
     pthread_mutex_lock(&((trs_plan *)p)->topo_lock);

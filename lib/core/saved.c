@@ -1,13 +1,16 @@
-/* saved.c: the analysis of a plan in a file: levels, permutation, patterns of the sides, the choice.
+/* saved.c: keeps the analysis of a plan in a file: levels, permutation, patterns of the operators, the choice.
  *
- * A file is a head, then for each operator its levels, its permutation, and, where the operator is not simply
- * what create imported, its pattern with the places of its entries in that.  It holds no values: they
- * come from the matrix that the loading plan was created with.  Its key is a hash of the pattern as
- * create imported it.  The head has a checksum of its own, so that its lengths can be believed, and the
- * rest has another at the end; nothing of the plan is touched before both were right.
+ * A file is a head, then for each operator its levels, its permutation, and, where the operator is not simply what
+ * create imported, its pattern with the places of its entries in that.  It holds no values: they come from the matrix
+ * that the loading plan was created with.
  *
- * Hashes are sums over pieces of arrays, each seeded with its place, so that threads can take them in any
- * order; a piece that is read is hashed and looked at while it is still in the cache. */
+ *     | head, checksum | levels | permutation or topo | ptr | idx | places |   the same for T'   | checksum of arrays |
+ *
+ * The key is a hash of the pattern as create imported it.  The head has a checksum of its own, so that its lengths can
+ * be believed, and the arrays have another; nothing of the plan is touched before both were right.
+ *
+ * A hash is the sum of the hashes of pieces of the arrays, each seeded with the piece's place, so that threads can take
+ * pieces in any order.  A piece that was read is hashed and checked while it is still in the cache. */
 #include "config.h"
 
 #include "analysis/level.h"
@@ -30,12 +33,12 @@
 
 typedef struct op_head {
     int32_t used, levels, widest;
-    int32_t permuted; /* perm follows topo, and topo is the identity */
-    int32_t stored;   /* ptr, idx and from follow; else the operator is what was imported */
+    int32_t permuted; /* perm is stored in place of topo, which is the identity */
+    int32_t stored;   /* ptr, idx and places are stored; else the operator is what was imported */
     int32_t reversed;
 } op_head;
 
-typedef struct head { /* no padding: it is written as it stands */
+typedef struct head { /* without padding, since it is written as it stands */
     char magic[8];
     uint32_t order, version;
     int64_t bytes;    /* of the whole file */
@@ -46,7 +49,7 @@ typedef struct head { /* no padding: it is written as it stands */
     op_head op[2];
     char solver[48];
     char reason[496];
-    uint64_t check; /* hash of all before */
+    uint64_t check; /* the hash of all fields before */
 } head;
 
 static const char magic[8] = "trsplan";
@@ -77,20 +80,21 @@ static int64_t file_bytes(const head *h)
 
 /* ---- pieces of arrays -------------------------------------------------------------------------- */
 
-enum { PIECE = 1 << 18 }; /* bytes: it stays in the second cache */
+enum { PIECE = 1 << 18 }; /* bytes that a thread reads and hashes at a time, in the second cache */
 
 typedef struct array { /* of numbers of 4 or 8 bytes */
     char *p;
-    int64_t bytes, place; /* in the file, or in what makes the key */
-    int size;
-    int64_t below; /* they must be in 0 .. below-1; 0: they may be anything */
+    int64_t bytes;
+    int64_t place; /* of the first byte in the file, or in what makes the key */
+    int size;      /* bytes of a number */
+    int64_t below; /* numbers must be in 0 .. below-1; 0: they may be anything */
 } array;
 
 typedef struct batch { /* of arrays that lie one after the other */
     array a[10];
     int count;
-    int64_t place; /* of the next one */
-    int fd;        /* that they are to be read from; -1: they are there */
+    int64_t place; /* where the next array will stand */
+    int fd;        /* the file that they are to be read from; -1: they are in memory */
     _Atomic uint64_t sum;
     atomic_bool unread, wrong;
 } batch;
@@ -135,7 +139,7 @@ static int64_t pieces(const array *a)
     return (a->bytes + PIECE - 1) / PIECE;
 }
 
-/* Pieces begin..end-1 of all arrays, counted through. */
+/* Take pieces begin..end-1, which are counted over all arrays. */
 static void take_some(void *user, int64_t begin, int64_t end)
 {
     batch *b = user;
@@ -169,7 +173,7 @@ static bool is_identity(const trs_tri *t)
     return true;
 }
 
-/* The pattern as create imported it, and where its entries stand in the caller's val. */
+/* The hash of the pattern as create imported it, with the places of its entries in the caller's val. */
 static uint64_t hash(const trs_plan *p, const trs_tri *t)
 {
     batch b = {.fd = -1};
@@ -184,7 +188,7 @@ static uint64_t hash(const trs_plan *p, const trs_tri *t)
 
 /* ---- save --------------------------------------------------------------------------------------- */
 
-/* What create imported, made again from a operator; src: places in the operator. */
+/* Make t, what create imported, of operator k; src has places in the operator. */
 static int original(const trs_plan *p, trs_context *ctx, int k, trs_tri *t)
 {
     const trs_operator *s = &p->op[k];
@@ -208,12 +212,12 @@ static int original(const trs_plan *p, trs_context *ctx, int k, trs_tri *t)
     return rc;
 }
 
-typedef struct saving { /* a operator, and what of it is to be written */
+typedef struct saving { /* an operator, and what of it is to be written */
     const trs_operator *op;
-    int64_t *from; /* [nnz] place in the imported matrix; NULL: not stored */
+    int64_t *from; /* [nnz] places of its entries in the imported matrix; NULL: not stored */
 } saving;
 
-/* from, and the hash of the pattern. */
+/* Find a->from, and the hash of the pattern. */
 static int prepare(const trs_plan *p, trs_context *ctx, int k, saving *a, uint64_t *pattern)
 {
     const trs_operator *s = a->op = &p->op[k];
@@ -258,7 +262,7 @@ static head make_head(const trs_plan *p, const saving *a, uint64_t pattern)
     return h;
 }
 
-/* The arrays of a operator in the order of the file; where they lie, when they are there. */
+/* Add the arrays of an operator in the order of the file. */
 static void add_operator(batch *b, const saving *a)
 {
     const trs_operator *s = a->op;
@@ -320,7 +324,7 @@ static int refuse(int code, const char *file, const char *why)
     return trs_fail(code, "%.150s: %s", file, why);
 }
 
-/* The head can be believed, and belongs to this plan. */
+/* Can the head be believed, and does it belong to this plan? */
 static int check_head(trs_plan *p, const char *file, const head *h, int64_t bytes)
 {
     if (memcmp(h->magic, magic, sizeof magic)) return refuse(TRS_EFORMAT, file, "no saved plan");
@@ -351,7 +355,7 @@ static int check_head(trs_plan *p, const char *file, const head *h, int64_t byte
     return TRS_OK;
 }
 
-/* Room in the plan for the next array of the file. */
+/* Allocate the next array of the file, and add it to the batch that is to be read. */
 static int want(trs_context *ctx, batch *b, int64_t count, int size, int64_t below, void *to)
 {
     void *p = trs_new(ctx, count, (size_t)size, "a saved plan");
@@ -383,7 +387,8 @@ static int want_operator(trs_context *ctx, batch *b, const head *h, const op_hea
     return rc;
 }
 
-/* Whatever else is wrong with a operator, nothing will be read or written outside arrays because of it. */
+/* Is an operator sound enough that nothing will be read or written outside of arrays, whatever else is wrong with it?
+ * */
 static bool is_sound(const trs_context *ctx, const head *h, trs_operator *s)
 {
     bool good = s->lv.ptr[0] == 0 && s->lv.ptr[s->lv.count] == h->n;
@@ -392,7 +397,7 @@ static bool is_sound(const trs_context *ctx, const head *h, trs_operator *s)
 }
 
 typedef struct
-    filling { /* src of a stored operator: places in the imported matrix, then in the caller's val */
+    filling { /* src of a stored operator, from places in the imported matrix to places in the caller's val */
     const trs_tri *imported;
     trs_tri *t;
 } filling;
@@ -413,7 +418,7 @@ static int fill_operator(trs_context *ctx, const trs_tri *imported, trs_tri *t)
     return TRS_OK;
 }
 
-/* Read what is wanted; are the checksum, the zeros between the arrays and all numbers right? */
+/* Read the batch.  *good: the checksum, the zeros between the arrays and all numbers are right. */
 static int read_arrays(trs_context *ctx, batch *b, bool *good)
 {
     char pad[8] = {0};
@@ -423,9 +428,9 @@ static int read_arrays(trs_context *ctx, batch *b, bool *good)
     if (b->unread || !read_all(b->fd, (char *)&check, sizeof check, b->place)) return TRS_EFILE;
     *good &= check == b->sum;
     for (const array *a = b->a; a < b->a + b->count; a++) {
-        const int64_t rest = padded(a->bytes) - a->bytes;
-        if (!read_all(b->fd, pad, rest, a->place + a->bytes)) return TRS_EFILE;
-        for (int64_t k = 0; k < rest; k++) *good &= !pad[k];
+        const int64_t padding = padded(a->bytes) - a->bytes;
+        if (!read_all(b->fd, pad, padding, a->place + a->bytes)) return TRS_EFILE;
+        for (int64_t k = 0; k < padding; k++) *good &= !pad[k];
     }
     return TRS_OK;
 }
@@ -444,13 +449,13 @@ static int read_operators(trs_plan *p, const char *file, int fd, const head *h, 
     if (!good) return refuse(TRS_EFORMAT, file, "the file is damaged");
     for (int k = 0; k < 2 && !rc; k++)
         if (op[k].tri.ptr) rc = fill_operator(&p->ctx, &p->imported, &op[k].tri);
-    for (int k = 0; k < 2 && !rc; k++) /* the last that may fail, for it changes the imported one */
+    for (int k = 0; k < 2 && !rc; k++) /* the last step that may fail, as it changes p->imported */
         if (h->op[k].used && !h->op[k].stored && op[k].reversed)
             rc = trs_tri_reverse(&p->ctx, &p->imported);
     return rc;
 }
 
-/* The solver of the file, if this plan may have it. */
+/* Take the solver of the file, if this plan may have it. */
 static int take_solver(trs_plan *p, const char *file, const head *h)
 {
     const trs_solver *named = p->wanted;
@@ -472,7 +477,7 @@ static int take_solver(trs_plan *p, const char *file, const head *h)
     return rc;
 }
 
-/* All is well: the plan takes the sides over, and the imported matrix becomes the one not stored. */
+/* All is well: the plan takes the operators over, and the imported matrix becomes the one that is not stored. */
 static void adopt(trs_plan *p, const head *h, trs_operator *op)
 {
     for (int k = 0; k < 2; k++) {

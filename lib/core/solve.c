@@ -1,8 +1,10 @@
-/* solve.c: X = op(T)^-1 B through the solvers of a plan, and the work space that this takes.
+/* solve.c: solves X = op(T)^-1 B by the solvers of a plan, and makes the work space that this takes.
  *
- * Layout, order of the rows and direction are settled here by strides: element (i, r) of B stands at
- * p[i*rs + r*cs], with rs < 0 where the operator counts backwards.  Only when the plan reorders rows by
- * level, when A is a triangle after permutations only, or when B and X live on the other side, are they copied. */
+ * Layouts and reversed operators are a matter of strides: element (i, r) of B stands at p[i*rs + r*cs], with rs < 0
+ * where the operator counts rows backwards.  B and X are copied only where the plan stores rows in level order, where
+ * A is a triangle after permutations, or where the solver runs on the device and B and X live on the host:
+ *
+ *     B (host) --stage--> B (device) --P, permuted--> b of T --topo, ordered--> plan order --solver--> x, and back */
 #include "config.h"
 
 #include "base/device.h"
@@ -56,7 +58,7 @@ static void buffer_free(trs_work *w, trs_buffer *b, bool device)
     *b = (trs_buffer){0};
 }
 
-/* At least so many bytes; as it was when there is no room. */
+/* Let a buffer have at least so many bytes.  It stays as it was if there is no memory. */
 static int buffer_grow(trs_work *w, trs_buffer *b, int64_t bytes, bool device)
 {
     if (bytes <= b->bytes) return TRS_OK;
@@ -74,7 +76,7 @@ static void served_free(trs_work *w, trs_served *s)
     trs_free(&w->ctx.mem, s);
 }
 
-/* What the solvers of the plan make for themselves. */
+/* Have the solvers of the plan make work spaces of their own, if they want any. */
 static int make_own(trs_work *w, trs_served *s, int nrhs, bool *any)
 {
     int rc = TRS_OK;
@@ -103,7 +105,7 @@ static trs_served *find_served(const trs_work *w, const trs_plan *p)
     return s;
 }
 
-/* The plan is served from now on, and no longer as it was before. */
+/* Serve a plan from now on, in place of what served it before. */
 static void take_served(trs_work *w, trs_served *s)
 {
     trs_served **at = &w->served;
@@ -231,7 +233,7 @@ static void copy_element(void *to, int64_t q, const void *from, int64_t p, size_
     memcpy((char *)to + q * (int64_t)size, (const char *)from + p * (int64_t)size, size);
 }
 
-/* perm NULL: the identity */
+/* y (k) = x (perm [k]) for every column.  perm NULL is the identity. */
 static void gather(size_t size, int32_t n, int nrhs, const int32_t *perm, trs_view x, trs_view y)
 {
     for (int r = 0; r < nrhs; r++)
@@ -248,12 +250,12 @@ static void scatter(size_t size, int32_t n, int nrhs, const int32_t *perm, trs_v
 }
 
 typedef struct order {            /* a permutation */
-    const int32_t *host, *device; /* [n]; where the solver runs */
+    const int32_t *host, *device; /* [n]; the one where the solver runs is not NULL */
 } order;
 
 typedef enum direction { BRING, PUT_BACK } direction;
 
-/* BRING: to (k) = from (order (k)); PUT_BACK: to (order (k)) = from (k); where the solver runs. */
+/* BRING does to (k) = from (order (k)), PUT_BACK does to (order (k)) = from (k), where the solver runs. */
 static int reorder(const trs_plan *p, const trs_job *job, direction d, order o, trs_view from,
                    trs_view to)
 {
@@ -276,7 +278,7 @@ static int solve_with(const trs_plan *p, const trs_operator *op, trs_work *w, tr
     return i->solver->solve(i, job);
 }
 
-/* Rows without a pivot are left out: x = 0 there, and b elsewhere. */
+/* x = 0 in the rows that are left out, and x = b in the others. */
 static int leave_out(const trs_plan *p, const trs_job *job)
 {
     const size_t size = trs_size(p->shape.dtype);
@@ -291,7 +293,7 @@ static int leave_out(const trs_plan *p, const trs_job *job)
     return TRS_OK;
 }
 
-/* B and X where the solver runs, in the caller's order, or that of T. */
+/* Solve with B and X that are where the solver runs, in the caller's order, or in that of T if A is permuted. */
 static int solve_rows(const trs_plan *p, const trs_operator *op, trs_work *w, trs_job job)
 {
     if (!op->perm) {
@@ -307,9 +309,9 @@ static int solve_rows(const trs_plan *p, const trs_operator *op, trs_work *w, tr
     return rc ? rc : reorder(p, &job, PUT_BACK, rows, y, x);
 }
 
-/* The same, but for rows that are left out.  B stays as it is, so the rest of it goes to X, and from there on it
- * is a solve in place.  A solver that inverts multiplies zeros within its blocks, by which a NaN may reach the x of
- * rows that nothing is stored in. */
+/* The same where rows are left out.  B may not be changed, so the rows of it that are kept go to X, and the solve is
+ * done in place.  A solver that inverts multiplies zeros within its blocks too, so that a NaN may reach the x of rows
+ * that are left out; these are cleared once more. */
 static int solve_kept_rows(const trs_plan *p, const trs_operator *op, trs_work *w, trs_job job)
 {
     if (!p->skip || !p->bad_pivots) return solve_rows(p, op, w, job);
@@ -331,27 +333,27 @@ static int solve_permuted(const trs_plan *p, const trs_operator *op, trs_work *w
     return rc ? rc : reorder(p, &job, PUT_BACK, transposed ? rows : columns, y, x);
 }
 
-/* B and X where the solver runs, in the caller's order. */
+/* Solve with B and X that are where the solver runs, in the caller's order. */
 static int solve_there(const trs_plan *p, const trs_operator *op, trs_work *w, trs_job job)
 {
     return (p->P ? solve_permuted : solve_kept_rows)(p, op, w, job);
 }
 
-/* B and X on the host, the solver on the device. */
+/* Solve on the device with B and X on the host. */
 static int solve_staged(const trs_plan *p, const trs_operator *op, trs_work *w, trs_job job)
 {
     const size_t size = trs_size(p->shape.dtype), n = (size_t)op->tri.n, many = (size_t)job.nrhs;
     const bool columns = job.b.rs == 1 && job.x.rs == 1;
-    const size_t width = (columns ? n : many) * size, lines = columns ? many : n;
+    const size_t width = (columns ? n : many) * size, vectors = columns ? many : n;
     const trs_view b = job.b, x = job.x;
     job.b = job.x =
         columns ? (trs_view){w->stage.p, 1, (int64_t)n} : (trs_view){w->stage.p, (int64_t)many, 1};
     int rc = trs_gpu_copy_lines(w->stage.p, width, b.p, (size_t)(columns ? b.cs : b.rs) * size,
-                                width, lines, true, job.stream);
+                                width, vectors, true, job.stream);
     if (!rc) rc = solve_there(p, op, w, job);
     if (!rc)
         rc = trs_gpu_copy_lines(x.p, (size_t)(columns ? x.cs : x.rs) * size, w->stage.p, width,
-                                width, lines, false, job.stream);
+                                width, vectors, false, job.stream);
     int waited = trs_gpu_wait(job.stream);
     return rc ? rc : waited;
 }

@@ -1,8 +1,8 @@
 /* cycle.c: finds why a matrix is no triangle after permutations of its rows and columns, for the sentence that says so.
  *
  * permuted.c has given pivots to rows with a single column left; each row that is left has two columns or more.  From
- * the other end columns with a single row left are taken away in the same manner.  In the *core* that then remains every
- * row has at least two columns, and every column at least two rows.
+ * the other end columns with a single row left are taken away in the same manner.  In the *core* that then remains
+ * every row has at least two columns, and every column at least two rows.
  * If the columns of the core can be matched with rows, then row i, which is matched with column j, waits for the rows
  * that are matched with its other columns.  Every row of the core waits for another one, so some of them wait in a
  * cycle.  If there is no matching, then some k columns have entries in fewer than k rows, and the matrix is singular

@@ -117,7 +117,8 @@ typedef struct trs_analysis {
     void (*scale)(const void *whole, double share, void *part);
 } trs_analysis;
 
-/* *result is the operator's, made now or before, or NULL if there is none.  Unless it is needed, no error is returned. */
+/* *result is the operator's, made now or before, or NULL if there is none.  Unless it is needed, no error is returned.
+ * */
 int trs_operator_analysis(trs_operator *op, const trs_analysis *a, bool needed,
                           const void **result);
 /* Free the arrays of all results; their numbers can still be read. */

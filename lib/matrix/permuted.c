@@ -45,8 +45,8 @@ static void fill_columns(const trs_mat *m, int64_t *next, trs_tri *A)
         }
 }
 
-/* Make A of m, by columns: rows are in idx, in any order, and places in src.  The caller frees what is there, also after
- * an error. */
+/* Make A of m, by columns: rows are in idx, in any order, and places in src.  The caller frees what is there, also
+ * after an error. */
 static int take_columns(trs_context *ctx, const trs_mat *m, trs_tri *A)
 {
     *A = (trs_tri){.n = (int32_t)m->n, .dtype = m->dtype};
