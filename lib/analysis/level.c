@@ -1,13 +1,15 @@
-/* level.c: the level sets of a triangle, in three ways with one result.
+/* level.c: finds the level sets of a triangle, in one of three ways.
  *
- * By columns, Kahn's topological sort by in-degree: rows with no unsolved predecessor form level 0; finishing a row
- * lowers the in-degree of the rows that its column names; those that reach zero form the next level.  Source: seed
- * slides, "How to leveling?"; Kahn, Topological sorting of large networks, 1962.
- * By rows, one sweep: the rows of a lower triangle are in topological order as they stand, so that the level of a row
- * is one more than the highest of its columns.  No transposition, no queue.
- * On the device: cuda/matrix/level.cu.
- * Within a level rows ascend, so that the result does not depend on how it was found.  O(n + nnz), whatever the
- * depth. */
+ *     level (i) = 1 + max { level (j) : row i has an entry in column j < i },    0 if there is none
+ *
+ * By rows this is one sweep, because the rows of a lower triangle are in topological order as they stand.
+ * By columns it is Kahn's topological sort by in-degree: rows without entries left of the diagonal form level 0; a row
+ * that is finished lowers the in-degree of the rows that its column names, and those that reach zero form the next
+ * level.  It needs the transpose of the pattern and a queue, and takes four to seven times as long; it is there because
+ * the seed slides have it ("How to leveling?"; Kahn, Topological sorting of large networks, 1962).
+ * On the device it is a search by all rows at once (cuda/matrix).
+ * Within a level rows ascend, so the result does not depend on the way.  Both on the host take O(n + nnz), whatever the
+ * depth is. */
 #include "config.h"
 
 #include "base/device.h"
@@ -20,7 +22,7 @@
 
 /* ---- by columns ------------------------------------------------------------------------------- */
 
-/* level [i] of every row; the number of levels. */
+/* Find level [i] of every row, and return the number of levels. */
 static int32_t number_levels(const trs_tri *csc, int32_t *indeg, int32_t *queue, int32_t *level)
 {
     const int64_t *Lp = csc->ptr;
@@ -48,9 +50,9 @@ static inline int32_t larger(int32_t a, int32_t b)
     return a > b ? a : b;
 }
 
-enum { LONG = 16 }; /* entries; four maxima that do not wait for one another pay from here on */
+enum { LONG = 16 }; /* entries from which on four maxima that do not wait for one another pay */
 
-/* Highest level of the columns at p..end-1, at least -1. */
+/* The highest level of the columns of entries p..end-1, or -1 if there are none. */
 static inline int32_t highest(const int32_t *Li, int64_t p, int64_t end, const int32_t *level)
 {
     int32_t a = -1, b = -1, c = -1, d = -1;
@@ -65,13 +67,14 @@ static inline int32_t highest(const int32_t *Li, int64_t p, int64_t end, const i
     return larger(larger(a, b), larger(c, d));
 }
 
-/* A row that waits for a row known to be of the deepest level so far is one deeper, whatever else it waits for: chains
- * and full triangles are not gone through entry by entry. */
+/* Find level [i] of every row, and return the number of levels.  A row whose last column is a row of the deepest level
+ * yet is one level deeper, whatever its other columns are, so chains and full triangles are not gone through entry by
+ * entry. */
 static int32_t sweep_levels(const trs_tri *csr, int32_t *level)
 {
     const int64_t *Lp = csr->ptr;
     const int32_t *Li = csr->idx;
-    int32_t count = 0, deepest = -1; /* a row of level count-1 */
+    int32_t count = 0, deepest = -1; /* deepest is a row of level count-1 */
     for (int32_t i = 0; i < csr->n; i++) {
         const int64_t p = Lp[i], diagonal = Lp[i + 1] - 1;
         const bool follows = p < diagonal && Li[diagonal - 1] == deepest;
@@ -85,10 +88,10 @@ static int32_t sweep_levels(const trs_tri *csr, int32_t *level)
 
 /* ---- level sets ------------------------------------------------------------------------------- */
 
-/* topo and ptr from the level of every row: a counting sort, which keeps rows ascending. */
+/* Make topo and ptr of the level of every row, by a counting sort, which keeps rows ascending. */
 static void sort_levels(int32_t rows, const int32_t *level, trs_levels *lv)
 {
-    if (lv->count == rows) { /* a row a level: in order as they stand */
+    if (lv->count == rows) { /* each level has one row, so the rows are in level order */
         for (int32_t k = 0; k < rows; k++) lv->topo[k] = k;
         for (int32_t l = 0; l <= lv->count; l++) lv->ptr[l] = l;
         lv->widest = rows > 0;
@@ -105,7 +108,7 @@ static void sort_levels(int32_t rows, const int32_t *level, trs_levels *lv)
     lv->ptr[0] = 0;
 }
 
-/* by_columns: how the triangle is stored. */
+/* by_columns says how the triangle is stored. */
 static int level_sets(trs_context *ctx, const trs_tri *t, bool by_columns, trs_levels *lv)
 {
     const int64_t rows = t->n;
@@ -144,12 +147,12 @@ void trs_levels_free(trs_context *ctx, trs_levels *lv)
 
 /* ---- statistics ------------------------------------------------------------------------------- */
 
-typedef struct counting { /* integers, so the same for any number of threads */
+typedef struct counting { /* sums of integers, which are the same for any number of threads */
     const trs_operator *op;
     _Atomic int64_t longest, sum_longest, thin, wide;
 } counting;
 
-/* Of levels begin..end-1. */
+/* The statistics of levels begin..end-1. */
 static trs_level_statistics count_rows(const trs_operator *op, int64_t begin, int64_t end)
 {
     const trs_levels *lv = &op->lv;
@@ -170,7 +173,7 @@ static trs_level_statistics count_rows(const trs_operator *op, int64_t begin, in
     return s;
 }
 
-/* The same where each level is the row of that number, and short. */
+/* The same where each level is the row of that number.  Returns false if it is not so, or if a row is long. */
 static bool count_chain(const trs_operator *op, int64_t begin, int64_t end, trs_level_statistics *s)
 {
     const int64_t *Lp = op->tri.ptr, entries = Lp[end] - Lp[begin];
@@ -205,7 +208,7 @@ void trs_count_levels(trs_operator *op)
 
 /* ---- of an operator --------------------------------------------------------------------------- */
 
-/* Levels on the host, rc saying how that went. */
+/* The levels were found on the host, unless rc is an error. */
 static int found(trs_operator *op, int rc)
 {
     if (rc) return rc;
@@ -231,8 +234,9 @@ int trs_sort_by_in_degree(trs_operator *op)
     return found(op, rc);
 }
 
-/* What the search and the sort of the levels, and finding nodes by them, take at most, at once: growing costs as much as
- * a step.  If there is not that much, they ask for less. */
+/* The bytes that the search for levels, their sort and the steps of cuda-dataflow by them take at most.  They are
+ * allocated at once, since to grow costs as much as a step.  If there is not that much memory, the steps ask for less.
+ * */
 static int64_t scratch_for(const trs_tri *t)
 {
     return 50 * (int64_t)t->n + t->nnz / 4 + (1 << 20);

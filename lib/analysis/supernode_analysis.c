@@ -1,11 +1,11 @@
-/* supernode_analysis.c: the supernodes of an operator, where its pattern looks as if it had any. */
+/* supernode_analysis.c: makes supernodes an analysis of an operator, where its pattern looks as if it had any. */
 #include "config.h"
 
 #include "base/device.h"
 #include "matrix/on_device.h"
 #include "supernodes.h"
 
-/* Asked where the pattern is. */
+/* Does it look as if there were supernodes?  The pattern is looked at where it is. */
 static bool is_likely(trs_operator *op)
 {
     int64_t common[2];
@@ -14,7 +14,7 @@ static bool is_likely(trs_operator *op)
     return trs_supernodes_common(&op->tri, common[0], common[1]);
 }
 
-/* They are made on the host.  A pattern that was on the device only is there for that long. */
+/* Supernodes are made on the host.  A pattern that was on the device only is on the host for that long. */
 static int make(trs_operator *op, bool needed, void *result, bool *found)
 {
     const bool resident = !(op->on_host & TRS_OP_PATTERN);

@@ -1,4 +1,4 @@
-/* arena.c: the blocks of an arena: see arena.h. */
+/* arena.c: allocates the blocks of an arena; see arena.h. */
 #include "config.h"
 
 #include "arena.h"

@@ -17,25 +17,26 @@
 
 typedef struct trs_arena {
     const trs_memory *mem;
-    size_t size;  /* bytes of an element */
-    int64_t most; /* elements of all records together, at most: a bound for small blocks */
+    size_t size; /* bytes of an element */
+    int64_t
+        most; /* all records together have at most so many elements; a block need not be larger */
     struct trs_arena_block *block; /* the latest one, which leads to those before it */
     char *record;                  /* where the record begins that is being written */
     int64_t room;                  /* elements from there to the end of the block */
 } trs_arena;
 
-/* A new block that begins with the count elements of the record in the making; NULL: out of memory. */
+/* Begin a new block with the count elements of the record in the making.  Returns NULL if there is no memory. */
 void *trs_arena_grow(trs_arena *a, int64_t count);
 void trs_arena_free(trs_arena *a);
 
-/* Where a record of count elements begins, with room for one more; NULL: out of memory. */
+/* Returns where a record of count elements begins, with room for one more, or NULL if there is no memory. */
 static inline void *trs_arena_more(trs_arena *a, int64_t count)
 {
     TRS_ASSERT(count >= 0 && count <= a->room);
     return count < a->room ? a->record : trs_arena_grow(a, count);
 }
 
-/* The record, of count elements, is complete. */
+/* The record is complete with count elements; returns where it is. */
 static inline void *trs_arena_keep(trs_arena *a, int64_t count)
 {
     char *record = a->record;

@@ -1,4 +1,4 @@
-/* context.c: version and codes as text, memory with a sentence, and copies by several threads. */
+/* context.c: gives version and codes as text, allocates with a sentence, and copies by several threads. */
 #include "config.h"
 
 #include "device.h"

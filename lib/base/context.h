@@ -1,4 +1,5 @@
-/* context.h: what every step of the library is given: memory, device, threads, and what the caller announced. */
+/* context.h: the context, which every step of the library is given: memory, device, threads, and what the caller
+ * announced. */
 #ifndef TRS_CONTEXT_H
 #define TRS_CONTEXT_H
 
@@ -50,26 +51,26 @@ typedef struct trs_context {
     char costs[200];       /* where its numbers are from */
 } trs_context;
 
-/* trs_alloc, with a sentence when it fails: "out of memory: 12 bytes for the levels". */
+/* Allocate as trs_alloc does, and leave a sentence on failure: "out of memory: 12 bytes for the levels". */
 void *trs_new(trs_context *ctx, int64_t count, size_t size, const char *what);
 
-/* A caller may ask for so many threads: OpenMP ends a program that has too many. */
+/* A caller may not ask for more threads, since OpenMP ends a program that has too many. */
 enum { TRS_MOST_THREADS = 1024 };
 
 /* The same for an array that several threads are going to write.  Its pages are touched here, because threads that
  * meet in a new page each clear it. */
 void *trs_new_touched(trs_context *ctx, int64_t count, size_t size, const char *what);
 
-/* How many threads work on so many entries: one when there are few. */
+/* The number of threads that work on so many entries: one if there are few. */
 int trs_team(const trs_context *ctx, int64_t entries);
-/* The same for threads that allocate: one with a caller's allocator, which need not be thread-safe. */
+/* The same for threads that allocate: one if the caller has an allocator, which need not be thread-safe. */
 int trs_team_with_memory(const trs_context *ctx, int64_t entries);
 
-/* Copy by these threads; and touch new memory by them, for the first touch of a page costs more than a copy. */
+/* Copy by several threads; and touch new memory by them, since the first touch of a page costs more than a copy. */
 void trs_copy(const trs_context *ctx, void *to, const void *from, size_t bytes);
 void trs_touch(const trs_context *ctx, void *p, size_t bytes);
 
-/* Is there the GPU that arrays are said to live on?  TRS_OK, also for the host; TRS_EDEVICE. */
+/* Is there the device that arrays are said to live on?  Returns TRS_OK, also for the host, or TRS_EDEVICE. */
 int trs_check_device(int device);
 
 /* A level with fewer than TRS_THIN entries is solved by one CPU thread, since handing rows over would cost more.

@@ -1,4 +1,4 @@
-/* library.c: libraries that are opened at run time: see library.h. */
+/* library.c: opens libraries at run time; see library.h. */
 #include "config.h"
 
 #include "library.h"

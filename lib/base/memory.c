@@ -1,4 +1,4 @@
-/* memory.c: host memory through the caller's callbacks, and the clock.
+/* memory.c: gets host memory by the caller's callbacks, and reads the clock.
  *
  * For large blocks the system is asked for huge pages.  The first touch of a page is a fault, and with pages of 4 KiB
  * these faults take five times as long as copying a matrix into the new memory. */
@@ -15,7 +15,7 @@
 
 enum { PAGE = 1 << 16, HUGE_PAGE = 2 << 20, LARGE = HUGE_PAGE }; /* bytes */
 
-/* count * size, at least 1; 0 when it does not fit. */
+/* count * size, at least 1, or 0 if the product overflows. */
 static size_t bytes_of(int64_t count, size_t size)
 {
     if (count < 0 || (size && (uint64_t)count > (uint64_t)(PTRDIFF_MAX / size))) return 0;

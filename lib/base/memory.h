@@ -1,16 +1,17 @@
-/* memory.h: host memory through the caller's callbacks, and the clock. */
+/* memory.h: host memory by the caller's callbacks, and the clock. */
 #ifndef TRS_MEMORY_H
 #define TRS_MEMORY_H
 
 #include "trisolve-sparse.h"
 
-/* count * size bytes, not cleared; at least one byte, so that NULL always means failure.  The product may overflow,
- * and count may be negative: then NULL is returned. */
+/* Allocate count * size bytes, which are not cleared, and at least one byte, so that NULL always means failure.  The
+ * product may overflow, and count may be negative: then NULL is returned. */
 void *trs_alloc(const trs_memory *mem, int64_t count, size_t size);
 void *trs_alloc_zero(const trs_memory *mem, int64_t count, size_t size);
 void trs_free(const trs_memory *mem, void *p);
 
-/* Whole pages, which no other allocation shares; NULL: out of memory.  The caller frees them by free. */
+/* Allocate whole pages, which no other allocation shares.  Returns NULL if there is no memory.  The caller frees them
+ * by free. */
 void *trs_alloc_pages(size_t bytes);
 
 double trs_now(void); /* seconds of a monotonic clock */

@@ -1,4 +1,4 @@
-/* no_device.c: the answers to device.h in a library that is built without CUDA. */
+/* no_device.c: answers device.h in a library that is built without CUDA. */
 #include "config.h"
 
 #include "device.h"

@@ -1,4 +1,4 @@
-/* parallel.c: threads that claim ranges, or the chunks of stages: see parallel.h.
+/* parallel.c: lets threads claim ranges, or the chunks of stages; see parallel.h.
  *
  * Claiming is an atomic addition.  A chunk's `done` is counted up with release and waited for with acquire, so that
  * the rows of a stage see what earlier stages wrote. */
@@ -13,7 +13,9 @@
 #include <omp.h>
 #endif
 
-enum { SPINS = 2000 }; /* after which a thread yields: whoever has the chunk may need this core */
+enum {
+    SPINS = 2000
+}; /* looks after which a thread yields, as the thread that has the chunk may need this core */
 
 void trs_wait_for(atomic_int *done, int count)
 {

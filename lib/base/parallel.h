@@ -24,22 +24,23 @@ typedef struct trs_level_stage {
 } trs_level_stage;
 
 typedef struct trs_stage_progress { /* of one stage, in chunks */
-    atomic_int claimed;             /* counts on after the last one: each thread asks once more */
+    atomic_int
+        claimed; /* exceeds the number of chunks, since each thread asks once more than it gets */
     atomic_int done;
 } trs_stage_progress;
 
-/* As many threads as OpenMP would take. */
+/* The number of threads that OpenMP would take. */
 int trs_default_threads(void);
-/* How many of the threads asked for a solve from here would have: OpenMP, or the processors that this process may
- * run on, may give fewer. */
+/* The number of threads that a solve from here would have if it asked for so many.  OpenMP, or the processors that this
+ * process may run on, may give fewer. */
 int trs_threads_given(int asked);
 
-/* Calls body for all of 0 .. count-1, in ranges of `each`, in any order and by any of the threads.  A thread that
- * comes late finds nothing left to do. */
+/* Call body for all of 0 .. count-1, in ranges of `each`, in any order and by any of the threads.  A thread that comes
+ * late finds nothing left to do. */
 typedef void (*trs_range_fn)(void *user, int64_t begin, int64_t end);
 void trs_share(int threads, int64_t count, int64_t each, trs_range_fn body, void *user);
 
-/* Calls rows for all chunks, stage after stage; `thread`, 0 .. threads-1, is the one that calls.
+/* Call rows for all chunks, stage after stage; `thread`, 0 .. threads-1, is the thread that calls it.
  * progress [count+1] is cleared first. */
 typedef void (*trs_rows_fn)(void *user, int thread, int32_t begin, int32_t end);
 void trs_stages_run(const trs_level_stage *stage, int32_t count, trs_stage_progress *progress,

@@ -6,7 +6,7 @@
  * The page's loop divides nowhere because its L has a unit diagonal; here the diagonal is divided by.  A zero that is
  * stored is multiplied like any number; what is not stored is passed over, so that a NaN or Inf in b does not reach
  * rows that do not depend on it (cpu_full.h).
- * Bytes: elem n^2 / 2.  Beyond the memory limit the solver refuses. */
+ * It reads elem n^2 / 2 bytes.  Beyond the memory limit it is refused. */
 #ifndef T
 
 #include "config.h"

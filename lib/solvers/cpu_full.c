@@ -1,4 +1,4 @@
-/* cpu_full.c: the triangle of an operator as a full matrix on the host, for the CPU's dense solvers. */
+/* cpu_full.c: keeps the triangle of an operator as a full matrix on the host, for the CPU's dense solvers. */
 #ifndef T
 
 #include "config.h"

@@ -8,14 +8,14 @@
 
 #include "solver.h"
 
-/* Is a, a number of that matrix, stored in the triangle?  tgmath.h has been included. */
+/* Is a, a number of that matrix, an entry of the triangle?  tgmath.h has been included. */
 #define TRS_IS_ENTRY(a) (creal(a) != 0 || !signbit(creal(a)))
 
 const char *trs_cpu_full_estimate(const trs_prospect *p, const trs_instance *built,
                                   const trs_machine *m, trs_cost *c);
 int64_t trs_cpu_full_bytes(const trs_prospect *p);
 int trs_cpu_full_build(trs_instance *inst);
-/* The values of the operator: (i, j) at i*n + j, or at i + j*n. */
+/* Put the values of the operator into the matrix, (i, j) at i*n + j, or at i + j*n. */
 int trs_cpu_full_by_rows(trs_instance *inst, void *stream);
 int trs_cpu_full_by_columns(trs_instance *inst, void *stream);
 void trs_cpu_full_release(trs_instance *inst);

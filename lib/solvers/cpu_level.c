@@ -1,8 +1,8 @@
-/* cpu_level.c: the rows of a level are shared among threads.
+/* cpu_level.c: forward substitution by rows, where threads share the rows of a level.
  *
  * The rows are stored anew in level order (topo), so that a level reads its entries as one stream.  A stage is a wide
- * level, cut into chunks that threads claim, or a sequence of thin levels, which is one chunk: to hand work from core to
- * core costs as much as some thousand entries (base/parallel.h).
+ * level, cut into chunks that threads claim, or a sequence of thin levels, which is one chunk: to hand work from core
+ * to core costs as much as some thousand entries (base/parallel.h).
  *
  *     levels     |  0  |      1      | 2 | 3 | 4 |       5       |
  *     stages     |  0  |      1      |     2     |       3       |
@@ -10,7 +10,7 @@
  *
  * A row is computed by one thread in the order of cpu_row.h: the bits are those of cpu-serial for any number of
  * threads.
- * Bytes: those of cpu-serial, and topo.  They are the time, and the waiting of the threads between stages. */
+ * It reads the bytes of cpu-serial, and topo.  These, and the waiting of the threads between stages, are its time. */
 #ifndef T
 
 #include "config.h"
@@ -22,15 +22,15 @@
 #include <string.h>
 
 typedef struct level_data {
-    bool shared;  /* has a stage of several chunks */
+    bool shared;  /* there is a stage of several chunks */
     trs_tri rows; /* row k of it is row topo [k] of the operator */
     int32_t stages;
     trs_level_stage stage[];
 } level_data;
 
 enum {
-    CHUNK = 2000, /* entries of a chunk, at least */
-    ROWS = 4096   /* that a thread copies at a time */
+    CHUNK = 2000, /* a chunk has at least so many entries */
+    ROWS = 4096   /* rows that a thread copies at a time */
 };
 
 #define TRS_BODY "solvers/cpu_level.c"
@@ -95,7 +95,7 @@ static void take_columns(void *user, int64_t begin, int64_t end)
     }
 }
 
-/* The rows in the order of topo, without their values. */
+/* Copy the rows in the order of topo, without their values. */
 static int take_rows(trs_instance *inst, trs_tri *rows)
 {
     const trs_tri *L = &inst->op->tri;

@@ -9,7 +9,7 @@
 #include "base/debug.h"
 #include "base/divide.h"
 
-enum { FN(LONG) = 16 }; /* entries of a row: for fewer, four sums do not pay */
+enum { FN(LONG) = 16 }; /* entries of a row from which on four sums pay */
 
 static inline T FN(entry)(const trs_tri *L, int64_t p, bool cj)
 {
@@ -17,7 +17,7 @@ static inline T FN(entry)(const trs_tri *L, int64_t p, bool cj)
     return cj ? CONJ(a) : a;
 }
 
-/* Sum of L x over entries p..end-1. */
+/* The sum of L x over entries p..end-1. */
 static inline T FN(dot)(const trs_tri *L, int64_t p, int64_t end, const T *x, int64_t xs, bool cj)
 {
     const int32_t *Li = L->idx;
@@ -48,7 +48,7 @@ static inline void FN(row)(const trs_tri *L, int32_t k, int32_t i, const T *b, i
     x[i * xs] = FN(divide)(s, FN(entry)(L, diagonal, cj));
 }
 
-/* Rows begin..end-1 of L; row k of it is row topo [k], NULL: row k. */
+/* Solve rows begin..end-1 of L, of which row k is row topo [k] of the triangle; topo NULL is the identity. */
 static inline void FN(rows_of)(const trs_tri *L, int32_t begin, int32_t end, const int32_t *topo,
                                const T *b, int64_t bs, T *x, int64_t xs, bool cj)
 {

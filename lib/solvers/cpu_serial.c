@@ -2,8 +2,8 @@
  *
  *     x(i) = (b(i) - L(i, 1:i-1) x(1:i-1)) / L(i, i)
  *
- * Bytes: 12 nnz + 20 n at best.  That is the time of triangles with wide levels; on deep ones it is the dependency
- * latency of multiply, subtract, divide, store and load. */
+ * It reads and writes 12 nnz + 20 n bytes at best.  That is its time on triangles with wide levels; on deep ones it is
+ * the dependency latency of multiply, subtract, divide, store and load. */
 #ifndef T
 
 #include "config.h"
@@ -38,7 +38,7 @@ static int64_t bytes(const trs_prospect *p)
     return 0;
 }
 
-/* The operator's own arrays are what it solves with. */
+/* It solves with the arrays of the operator, and has none of its own. */
 static int update(trs_instance *inst, void *stream)
 {
     (void)stream;

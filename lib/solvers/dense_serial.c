@@ -5,7 +5,7 @@
  *
  * The matrix is kept by rows, so that the inner loop reads it once in order.  What is not stored is passed over, so
  * that a NaN or Inf in b reaches only the x that depend on it (cpu_full.h).
- * Bytes: elem n^2 / 2.  The time is that of the additions of a row, each of which waits for the one before. */
+ * It reads elem n^2 / 2 bytes.  Its time is that of the additions of a row, each of which waits for the one before. */
 #ifndef T
 
 #include "config.h"

@@ -1,4 +1,4 @@
-/* general.c: the verdict on a factorisation of a general dense matrix, and the diagonal of U. */
+/* general.c: judges a factorisation of a general dense matrix, and takes the diagonal of U. */
 #include "config.h"
 
 #include "base/device.h"

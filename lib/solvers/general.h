@@ -5,11 +5,12 @@
 
 #include "solver.h"
 
-/* What an update found: growth = largest of U / largest of A; first = the first pivot that is no larger
- * than eps times the largest of A, or not finite, -1: none. */
+/* An update has found the growth, the largest number of U over the largest of A, and the first pivot that is no larger
+ * than eps times the largest number of A, or not finite; -1: there is none. */
 int trs_general_judge(trs_instance *inst, double growth, int64_t first);
 
-/* u [n] = the diagonal of lu [n*n], by rows or by columns; of one on the device, which is waited for. */
+/* u [n] = the diagonal of lu [n*n], which is by rows or by columns, and on the host; or on the device, which is waited
+ * for. */
 void trs_general_diagonal(const trs_instance *inst, const void *lu, void *u);
 int trs_general_diagonal_there(const trs_instance *inst, const void *lu, void *u);
 

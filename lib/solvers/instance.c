@@ -1,4 +1,4 @@
-/* instance.c: a solver built for an operator, and a work space for it. */
+/* instance.c: builds a solver for an operator, and makes a work space for it. */
 #include "config.h"
 
 #include "base/device.h"

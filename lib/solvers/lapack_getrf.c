@@ -13,7 +13,7 @@
 
 #ifdef HAVE_LAPACK
 
-/* xGETRF and xGETRS as Fortran has them: arguments by address, the length of the string at the end. */
+/* xGETRF and xGETRS are Fortran's: arguments are passed by address, and the length of the string at the end. */
 typedef void getrf_function(const int *m, const int *n, void *A, const int *lda, int *ipiv,
                             int *info);
 typedef void getrs_function(const char *op, const int *n, const int *nrhs, const void *A,
@@ -116,7 +116,7 @@ static void work_destroy(trs_context *ctx, void *work)
     trs_free(&ctx->mem, work);
 }
 
-/* The imaginary parts of a vector, negated. */
+/* Conjugate a vector in place. */
 static void conjugate(trs_dtype t, int64_t n, void *x)
 {
     for (int64_t i = 0; i < n; i++)

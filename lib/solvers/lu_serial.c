@@ -6,7 +6,7 @@
  *
  * The matrix is stored by columns here, so the loops over j and k change places; every element sees the same operations
  * in the same order.
- * 2/3 n^3 flops; n^3 / 3 elements are read and written.  The time is that of memory. */
+ * It does 2/3 n^3 flops, and reads and writes n^3 / 3 elements, which is its time. */
 #ifndef T
 
 #include "config.h"
@@ -93,7 +93,7 @@ const trs_solver trs_solver_lu_serial = {
 
 #else
 
-/* Largest magnitude of the upper triangle, or of all. */
+/* The largest magnitude of a number of the upper triangle, or of the whole matrix. */
 static double FN(largest)(const T *A, int64_t n, bool upper)
 {
     double most = 0;

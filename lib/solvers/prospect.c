@@ -1,4 +1,4 @@
-/* prospect.c: what estimates look at: the shape of a triangle, and its analyses where these are worth their making. */
+/* prospect.c: makes what estimates look at, the shape of a triangle, and its analyses where these are worth making. */
 #include "config.h"
 
 #include "base/device.h"
@@ -13,17 +13,17 @@ static bool waits(const trs_operator *op, int64_t i)
     return diagonal > op->tri.ptr[i] && op->tri.idx[diagonal - 1] == i - 1;
 }
 
-enum { CACHE_LINE_ROWS = 8 }; /* rows whose x share a cache line, about */
+enum { CACHE_LINE_ROWS = 8 }; /* about so many rows have their x in one cache line */
 
-/* Are row k of the level order and the one before it apart? */
+/* Is row k of the level order far from the one before it? */
 static bool is_scattered(const trs_operator *op, int64_t k)
 {
     const int32_t *topo = op->lv.topo;
     return k > 0 && (topo[k] < topo[k - 1] || topo[k] > topo[k - 1] + CACHE_LINE_ROWS);
 }
 
-/* Fraction of the rows of which that holds: of all when they are few, else of some runs of neighbours at equal
- * distances, for a row at every so many would fall in with the lines of a grid. */
+/* The fraction of the rows of which that holds.  If there are many rows, only some runs of neighbours are looked at, at
+ * equal distances; single rows at equal distances would all be at the same place of a grid's lines. */
 static double fraction(const trs_operator *op, bool (*holds)(const trs_operator *, int64_t))
 {
     enum { RUN = 64, RUNS = 64 };
@@ -36,7 +36,7 @@ static double fraction(const trs_operator *op, bool (*holds)(const trs_operator 
 
 void trs_shape_of(const trs_operator *op, trs_shape *shape)
 {
-    /* a pattern on the device only is not looked at, and the worst is assumed */
+    /* A pattern that is on the device only is not looked at, and the worst is assumed. */
     const bool seen = op->tri.ptr && op->tri.idx;
     *shape = (trs_shape){.n = op->tri.n,
                          .nnz = op->tri.nnz,
@@ -63,7 +63,7 @@ void trs_prospect_of(trs_operator *op, trs_effort effort, trs_prospect *p)
 
 enum {
     FULL_LIMIT = 8
-}; /* GiB that a solver storing a full matrix may take when nothing was said */
+}; /* GiB that a solver with a full matrix may take if the caller has set no limit */
 
 bool trs_fits(const trs_solver *s, const trs_prospect *p)
 {
@@ -74,7 +74,7 @@ bool trs_fits(const trs_solver *s, const trs_prospect *p)
 
 enum { FULL_PERCENT = 90, LOOK_FROM = 5000 };
 
-/* Nearly all entries that there can be, and a solver of full matrices may store them. */
+/* Has the triangle nearly all entries that there can be, and is there memory for a solver of full matrices? */
 static bool is_for_full_solver(const trs_prospect *p)
 {
     const double n = (double)p->shape.n;
@@ -100,7 +100,7 @@ const void *trs_prospect_analysis(const trs_prospect *p, const trs_analysis *a, 
         if (p->feature[k].of == a) return p->feature[k].result;
     if (!p->op || !is_worth_looking(p, needed)) return NULL;
     if (trs_operator_analysis(p->op, a, p->effort == TRS_NEED, &result))
-        trs_forget(); /* to build it will fail as well, and say why */
+        trs_forget(); /* the build will fail as well, and say why */
     return result;
 }
 

@@ -1,11 +1,11 @@
 /* solver.h: what a solver is, what it is asked, and the table of all of them.
  *
- *     estimate   what a solve would take, from a prospect and the machine; or a reason why it is not for this one
- *     build      pattern -> its own data (trs_instance.data)
- *     update     values -> its own data
- *     estimate   again, of what was built: the values may have made a difference
- *     solve      X = op(T)^-1 B, with nothing allocated and nothing waited for
- *     release
+ *     estimate   says what a solve would take, by a prospect and the machine; or why the solver is not for this one
+ *     build      makes the solver's own data of the pattern (trs_instance.data)
+ *     update     puts values into these data
+ *     estimate   is asked again, of what was built, as the values may have made a difference
+ *     solve      solves X = op(T)^-1 B; it allocates nothing and waits for nothing
+ *     release    frees the data
  *
  * A solver asks its operator for the pattern, the values and the levels where it needs them, and for analyses that it
  * goes by (matrix/operator.h).  doc/adding-a-solver.md builds one step by step. */
@@ -43,7 +43,7 @@ typedef enum trs_effort { /* which analyses are made for an estimate: those that
 typedef struct trs_prospect {
     trs_shape shape;
     int64_t limit;    /* of the memory, bytes; 0: none was set */
-    trs_operator *op; /* NULL: a part, of which the following is guessed */
+    trs_operator *op; /* NULL: a part, of which shape and features are estimates */
     trs_effort effort;
     int features;
     struct {
@@ -52,8 +52,8 @@ typedef struct trs_prospect {
     } feature[TRS_MOST_FEATURES];
 } trs_prospect;
 
-/* The result of an analysis of the prospect, made on demand; NULL: there is none, or it is not worth its making.
- * needed: the solver that asks cannot do without. */
+/* The result of an analysis of the prospect, which is made on demand; NULL if there is none, or if it is not worth
+ * making.  needed: the solver that asks cannot do without it. */
 const void *trs_prospect_analysis(const trs_prospect *p, const trs_analysis *a, bool needed);
 void trs_prospect_of(trs_operator *op, trs_effort effort, trs_prospect *p);
 void trs_shape_of(const trs_operator *op, trs_shape *shape);
@@ -89,15 +89,16 @@ typedef struct trs_instance { /* a solver built for an operator */
     trs_context *ctx;
     trs_operator *op;
     const struct trs_solver *solver;
-    double growth;         /* that update found; 0: the solver does not say */
-    int64_t broken;        /* general matrices: the pivot at which LU broke down; -1: at none */
-    double seconds_factor; /* that update took to factor, copies not counted; 0: likewise */
-    void *data;            /* the solver's */
+    double growth;  /* which the update found; 0: the solver does not say */
+    int64_t broken; /* general matrices: the pivot at which LU broke down; -1: it did not */
+    double
+        seconds_factor; /* which the update took to factor, without copies; 0: the solver does not say */
+    void *data;         /* the solver's own */
 } trs_instance;
 
 typedef struct trs_job { /* one solve */
     int nrhs;
-    trs_view b, x; /* b.p may be x.p, then with the same strides */
+    trs_view b, x; /* b.p may be x.p if the strides are the same */
     bool conj;     /* solve with the conjugated values */
     int threads;
     void *stream;
@@ -116,43 +117,49 @@ typedef struct trs_solver {
     unsigned caps;
     trs_accuracy accuracy;
     trs_order order; /* preferred plan order */
-    bool full;       /* stores the triangle as a full matrix: has a memory limit by default */
+    bool full; /* it stores the triangle as a full matrix, and so has a memory limit by default */
     bool
-        by_columns; /* named by the caller, it has the levels from a topological sort of the columns (seed) */
-    bool serial_bits; /* gives the bits of cpu-serial, by whatever order of the rows */
+        by_columns; /* if the caller names it, levels are found by a topological sort of the columns (seed) */
+    bool serial_bits; /* it gives the bits of cpu-serial, in whatever order it takes the rows */
     bool
-        reconsiders; /* its estimate of what was built differs from that before: it may be replaced */
-    /* can the library it calls be opened? 0, or not: the reason; NULL: it calls none */
+        reconsiders; /* its estimate of what was built may differ from that before; then it may be replaced */
+    /* Can the library that it calls be opened?  Returns TRS_OK, or an error and why.  NULL: it calls none.
+     * */
     int (*library)(char *why, size_t size);
-    /* Costs of a solve; of what was built, or, built = NULL, before.  Returns NULL, or why it is not for this one. */
+    /* Predict the costs of a solve with what was built, or before the build if built is NULL.  Returns NULL, or why the
+     * solver is not for this prospect. */
     const char *(*estimate)(const trs_prospect *, const trs_instance *built, const trs_machine *,
                             trs_cost *);
-    int64_t (*bytes)(const trs_prospect *); /* that build and update will take where it runs */
-    int (*build)(trs_instance *);           /* pattern -> data; NULL: nothing to do */
-    /* The operator has new values; device: in the order of the stream.  NULL: nothing to do */
+    int64_t (*bytes)(
+        const trs_prospect *);    /* which build and update will take where the solver runs */
+    int (*build)(trs_instance *); /* Make data of the pattern.  NULL: there is nothing to do. */
+    /* The operator has new values; on the device they are read in the order of the stream.  NULL: there is nothing to
+     * do. */
     int (*update)(trs_instance *, void *stream);
     int (*solve)(const trs_instance *, const trs_job *);
-    /* What there is to say of it besides, "; ..."; NULL: nothing */
+    /* Say what there is to say besides, as "; ...".  NULL: nothing */
     void (*describe)(const trs_prospect *, char *text, size_t size);
-    /* general matrices, n > 0: u [n] on the host = diag (U) of the last update; *odd: the parity of its row
-     * exchanges, false before the call */
+    /* Of general matrices with n > 0: u [n] on the host = diag (U) of the last update, and *odd, which is false before,
+     * the parity of its row exchanges. */
     int (*pivots)(const trs_instance *, trs_context *, void *u, bool *odd);
-    void (*release)(trs_instance *); /* data, also half-made; NULL: nothing to do */
-    /* scratch of a solve where the solver runs, shared with other plans; NULL: see below */
+    void (*release)(
+        trs_instance *); /* Free data, also half-made ones.  NULL: there is nothing to do. */
+    /* The bytes of scratch of a solve, where the solver runs, which may be shared with other plans.  NULL: see below.
+     * */
     int64_t (*work_bytes)(const trs_instance *, int nrhs);
-    /* a work space of the solver's own, when plain scratch will not do; NULL: needs none */
+    /* Make a work space of the solver's own, where plain scratch will not do.  NULL: it needs none. */
     int (*work_create)(const trs_instance *, trs_context *, int nrhs, void **);
-    /* the instance may be gone by then; the context has the memory that work_create was given */
+    /* The instance may be gone by then; the context has the memory that work_create was given. */
     void (*work_destroy)(trs_context *, void *);
 } trs_solver;
 
-/* Does it invert, and not look at an update what becomes of it? */
+/* Does it invert without looking at the growth at an update? */
 static inline bool trs_inverts_blindly(const trs_solver *s)
 {
     return s->accuracy == TRS_INVERTING && !s->reconsiders;
 }
 
-/* Is there memory for it, the default limit of full matrices included? */
+/* Is it within the limit of memory, which full matrices have by default? */
 bool trs_fits(const trs_solver *s, const trs_prospect *p);
 
 /* The table: each room's local.mk lists the files of its solvers, and solvers.inc is made from these lists. */
@@ -165,12 +172,12 @@ int trs_solver_available(const trs_solver *s, int device, char *why, size_t size
 
 /* ---- building one, for a plan or for another solver ---------------------------------------------- */
 
-/* i is zero before, and released by the caller whatever is returned. */
+/* Build a solver for op in *i, which is zero before.  The caller releases it whatever is returned. */
 int trs_instance_build(trs_instance *i, trs_operator *op, const trs_solver *s);
 int trs_instance_update(trs_instance *i, void *stream);
 void trs_instance_release(trs_instance *i);
 
-/* A work space for an instance alone, scratch or the solver's own: trs_job.work. */
+/* A work space for an instance alone, either scratch or of the solver's own; p is trs_job.work. */
 typedef struct trs_instance_work {
     const trs_solver *solver;
     void *p;

@@ -1,4 +1,4 @@
-/* number.c: the four types of numbers. */
+/* number.c: reads and writes numbers of any of the four types. */
 #include "config.h"
 
 #include "number.h"
