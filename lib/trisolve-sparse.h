@@ -94,7 +94,7 @@ enum {
 
 /* ---- messages and version -------------------------------------------------------------- */
 
-/* What went wrong, in a sentence: "row 4: diagonal is zero".  It is the calling thread's, of its last call
+/* Say what went wrong in a sentence: "row 4: diagonal is zero".  It is that of the calling thread's last call
  * that failed; the next call of that thread that succeeds clears it.  Functions that return no code, and those
  * that only tell facts (trs_message, trs_strerror, trs_version, trs_plan_info, trs_lu_get_info), leave it as
  * it is when they succeed.
@@ -102,20 +102,20 @@ enum {
  * NULL. */
 TRS_API const char *trs_message(void);
 
-/* A sentence for a code.     int status ; in, any number.
+/* Put a code into a sentence.     int status ; in, any number.
  * Returns a constant, never NULL: "unknown status" for what is no code. */
 TRS_API const char *trs_strerror(int status);
 
-/* The version that the program runs with, TRS_VERSION being the one it was compiled with: a constant. */
+/* Returns the version that the program runs with, a constant; TRS_VERSION is the one that it was compiled with. */
 TRS_API const char *trs_version(void);
 
 /* ---- matrices -------------------------------------------------------------------------- */
 
 /* A square matrix in arrays that the caller owns.  It is read during trs_plan_create,
  * trs_plan_update and trs_factor only, and may be freed or changed after each.  Arrays on a device must
- * be complete by trs_plan_create.  A CSR or CSC there that is a triangle as it stands (each line ascends, with its
- * diagonal and nothing of the other triangle) and whose transpose is not asked for is analysed there if a solver
- * that can is chosen; whatever else is read over to the host.
+ * be complete by trs_plan_create.  A CSR or CSC there that is canonical (in each row, or column, the indices ascend, with
+ * the diagonal and nothing of the other triangle) and whose transpose is not asked for is analysed there if a solver
+ * is chosen that can do so; any other matrix is copied to the host.
  * What is stored is an entry, zeros too: everything in CSR and CSC, all numbers of a block of BSR, all of a DENSE
  * triangle.  Since 0 NaN is NaN, x may show which zeros are stored (trs_solve). */
 typedef struct trs_mat {
@@ -146,8 +146,8 @@ typedef struct trs_mat {
 
 /* What a solver promises about the error of its x:
  * SUBSTITUTION: omega <= 4 (longest row + 1) eps, omega = max |b - T x|_i / (|T| |x| + |b|)_i
- * INVERTING:    |b - T x| <= c n eps growth |T| |x| in the norm (inverted blocks, levels
- *                merged by substitution, dense BLAS) */
+ * INVERTING:    |b - T x| <= c n eps growth |T| |x| in the norm (inverted diagonal blocks, rewritten
+ *                levels, dense BLAS) */
 typedef enum trs_accuracy { TRS_SUBSTITUTION = 0, TRS_INVERTING = 1 } trs_accuracy;
 
 enum {                        /* bits of trs_solver_info.caps */
@@ -169,7 +169,7 @@ typedef struct trs_solver_info {
     int full;      /* 1: keeps the matrix full, zeros and all */
 } trs_solver_info;
 
-/* The solver with number k = 0, 1, ... of this build.
+/* Describe solver number k = 0, 1, ... of this build.
  *     int k ; in.     trs_solver_info *info ; out; its strings are constants but for why.
  * Looks whether it can run here, which opens the libraries that it calls.
  * Returns TRS_OK, TRS_EARG (past the last; info NULL). */
@@ -217,7 +217,8 @@ typedef struct trs_options {
     int nrhs;          /* right-hand sides usually solved at once, >= 0; 0: 1.  Any number works. */
     trs_layout layout; /* of B and X, as trs_exec.layout will have it */
     int threads;       /* for CPU solvers, at most 1024; 0: what OpenMP says */
-    int64_t memory_limit; /* bytes the plan may keep on one side, host or device (the analysis takes
+    int64_t
+        memory_limit; /* bytes the plan may keep on the host, or on the device (the analysis takes
                              about as much again for a while); 0: 8 GiB for solvers that store the
                              triangle as a full matrix, no limit for others */
     trs_order order;
@@ -272,7 +273,7 @@ typedef struct trs_info {
     int on_gpu;             /* 1: the solver runs on a GPU */
     double seconds_factor;  /* general matrices: making L and U of values that are there already, in
                                the last update; 0: the solver keeps no factors */
-    double growth;    /* largest of U / largest of A, or what merged levels may lose; else 0 */
+    double growth;    /* largest of U / largest of A, or what rewritten levels may lose; else 0 */
     int64_t analyses; /* 1 after analyse or load, and one more for each update that left out other
                          rows (TRS_PIVOT_SKIP); 0 before */
 } trs_info;
@@ -284,8 +285,8 @@ typedef struct trs_info {
  *     const trs_options *opt ; in, NULL: all defaults.
  * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX (not well-formed; TRS_PERMUTED: no triangle after
  * permutations, the sentence names a row on a cycle, or rows and columns that make it singular), TRS_ESUPPORT
- * (no solver of that name, not in this build, or it does not do what the options ask for), TRS_EDEVICE (opt->device or mat->device is no
- * usable GPU: the driver's reason is said).  Rows and columns in sentences count from mat->base. */
+ * (no solver of that name, not in this build, or it does not do what the options ask for), TRS_EDEVICE (opt->device or
+ * mat->device is no usable GPU: the driver's reason is said).  Rows and columns in sentences count from mat->base. */
 TRS_API int trs_plan_create(trs_plan **plan, const trs_mat *mat, const trs_options *opt);
 
 /* Levels, choice of solver, storage, and the first values.  Once per plan.
@@ -320,8 +321,8 @@ TRS_API int trs_plan_save(trs_plan *plan, const char *file);
  * after TRS_EARG, TRS_ESTATE the plan is as before, and can still be analysed. */
 TRS_API int trs_plan_load(trs_plan *plan, const char *file);
 
-/* New values for the same pattern, O(nnz), no analysis.  No solve on this plan may be running.  With val
- * on the plan's device, CUDA solvers take them from there, on exec->stream; with TRS_PIVOT_SKIP they pass the host.
+/* Take new values for the same pattern, in O(nnz) and without an analysis.  No solve on this plan may be running.
+ * With val on the plan's device, CUDA solvers take them from there, on exec->stream; with TRS_PIVOT_SKIP they pass the host.
  * Returns when the values are in place.
  * Where bad pivots stand in other rows than before, TRS_PIVOT_SKIP takes an analysis, after which the solver is the
  * same, trs_info.analyses has grown, work spaces but the plan's own have to be fitted again (trs_work_fit), what was
@@ -335,7 +336,7 @@ TRS_API int trs_plan_load(trs_plan *plan, const char *file);
  * stale values is impossible. */
 TRS_API int trs_plan_update(trs_plan *plan, const trs_mat *mat, const trs_exec *exec);
 
-/* Pivots that the last analyse or update found to be zero, missing or not finite, whatever was done
+/* Count the pivots that the last analyse or update found to be zero, missing or not finite, whatever was done
  * about them.
  *     int64_t *count ; out, NULL allowed.     int64_t *first ; out, NULL allowed: the first such row,
  *     counted from mat->base; -1 when count = 0.
@@ -349,8 +350,8 @@ typedef struct trs_det {
     int64_t exponent; /* of 2 */
 } trs_det;            /* det = 0: all four are 0.  n = 0: det = 1. */
 
-/* The determinant of the matrix that the plan solves with, O(n): the product of the diagonal of a triangle, with the
- * signs of P and Q where they were permuted; of a general matrix that of the pivots of its LU, with the sign of the
+/* Compute the determinant of the matrix that the plan solves with, in O(n): the product of the diagonal of a triangle,
+ * with the signs of P and Q where they were permuted; of a general matrix that of the pivots of its LU, with the sign of the
  * row exchanges.
  *     const trs_plan *plan ; after analyse or update has returned TRS_OK or TRS_EPIVOT: a singular matrix has
  *         the determinant 0.  Rows that TRS_PIVOT_SKIP leaves out are left out here too, and
@@ -363,12 +364,12 @@ typedef struct trs_det {
  * Source: LINPACK Users' Guide, 1979 (xGEDI); Higham, Accuracy and Stability, section 14.6. */
 TRS_API int trs_plan_determinant(const trs_plan *plan, trs_det *det);
 
-/* Facts about a plan, in any state; counts that are not known yet are 0.
+/* Tell facts about a plan, in any state; counts that are not known yet are 0.
  *     const trs_plan *plan ; in.     trs_info *info ; out; its strings belong to the plan.
  * Returns TRS_OK, TRS_EARG. */
 TRS_API int trs_plan_info(const trs_plan *plan, trs_info *info);
 
-/* The level sets of op = TRS_N in the caller's numbering minus base (0..n-1), after analyse; TRS_N must be
+/* Show the level sets of op = TRS_N in the caller's numbering minus base (0..n-1), after analyse; TRS_N must be
  * among trs_options.ops.  They are those of the triangle that is solved, in which a row that TRS_PIVOT_SKIP leaves
  * out depends on none.
  *     const int32_t **topo ; out [n]: rows level by level, ascending within one.
@@ -379,7 +380,7 @@ TRS_API int trs_plan_info(const trs_plan *plan, trs_info *info);
  * TRS_EDEVICE. */
 TRS_API int trs_plan_levels(const trs_plan *plan, const int32_t **topo, const int32_t **lv_ptr);
 
-/* The permutations of a plan for a matrix of kind TRS_PERMUTED, after create: T(k, m) = A(P(k), Q(m)) is a lower
+/* Show the permutations of a plan for a matrix of kind TRS_PERMUTED, after create: T(k, m) = A(P(k), Q(m)) is a lower
  * triangle, so that A(P(k), Q(k)) are the pivots, in the order in which A x = b is solved.
  *     const int32_t **P, **Q ; out [n]: rows, columns, from 0.  They belong to the plan; NULL: the matrix is
  *         of another kind.
@@ -395,7 +396,7 @@ TRS_API void trs_plan_destroy(trs_plan *plan);
 
 /* ---- work spaces and solves ------------------------------------------------------------ */
 
-/* A work space for solves with at most max_nrhs right-hand sides at a time (more are done in turns).
+/* Make a work space for solves with at most max_nrhs right-hand sides at a time; more are done in turns.
  *     trs_work **work ; out: NULL after an error.     const trs_plan *plan ; in.
  *     int max_nrhs ; >= 1.
  * It belongs to the caller, needs the plan to live as long, and serves one solve at a time.
@@ -412,10 +413,10 @@ TRS_API int trs_work_create(trs_work **work, const trs_plan *plan, int max_nrhs)
  * serves what it served before. */
 TRS_API int trs_work_fit(trs_work *work, const trs_plan *plan, int max_nrhs);
 
-/* trs_work *work ; NULL allowed.  No solve with it may be running. */
+/* Free a work space, with which no solve may be running.     trs_work *work ; NULL allowed. */
 TRS_API void trs_work_destroy(trs_work *work);
 
-/* X = op(T)^-1 B.
+/* Solve X = op(T)^-1 B.
  *     trs_op op ; must have been announced in trs_options.ops.
  *     int nrhs ; >= 0.
  *     const void *B ; in, dtype of the plan, where trs_options.device says.
@@ -425,7 +426,7 @@ TRS_API void trs_work_destroy(trs_work *work);
  * While exec->stream is being captured, solvers without TRS_CAP_CAPTURE, and B and X on the host, are
  * refused with TRS_ESUPPORT; so are B and X by rows without TRS_CAP_ROW_MAJOR.  A captured solve follows updates:
  * replayed, it solves with the values that came last.  Only where trs_info.growth of cuda-merged, or of cuda-segments,
- * becomes 1, since values grow too much to merge levels, it has to be captured anew; X is NaN until then.
+ * becomes 1, since values grow too much to rewrite levels, it has to be captured anew; X is NaN until then.
  * Allocates nothing.  With B and X on the device it only enqueues work on exec->stream; a CUDA
  * solver with B and X on the host copies them and waits.
  * A NaN or Inf in B reaches every x(i) that depends on it through stored entries, zeros too (trs_mat), and no other
@@ -474,7 +475,7 @@ typedef struct trs_error {
 TRS_API int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
                                const void *X, int64_t ldx, trs_layout layout, trs_error *error);
 
-/* Iterative refinement of X with a plan: X += op(T)^-1 (B - op(T) X), residuals in long double, until
+/* Refine X iteratively with a plan: X += op(T)^-1 (B - op(T) X), with residuals in long double, until
  * one of trs_stop.  What is left in X is the one of the smallest omega, which may be the one given.
  *     const trs_plan *plan ; in: of T, or of T rounded to single precision: then B and X are double,
  *         and gain in a few cheap solves what double precision gives, as long as the condition of T is
@@ -499,7 +500,7 @@ typedef enum trs_norm {
     TRS_NORM_INF = 1, /* largest row sum */
 } trs_norm;
 
-/* Estimate 1 / (|T| |T^-1|), at most 11 solves, as LAPACK's trcon: |T^-1| is bounded from below, seldom
+/* Estimate 1 / (|T| |T^-1|) by at most 11 solves, as LAPACK's trcon does: |T^-1| is bounded from below, and seldom
  * more than three times too small.
  *     const trs_plan *plan ; in: of T; TRS_N and TRS_H announced.  Its own work space is used.
  *     const trs_mat *T ; in: the matrix, on the host, with n, dtype and kind of the plan: its norm.
@@ -509,7 +510,7 @@ typedef enum trs_norm {
  * error of trs_solve.  Source: Higham, ACM TOMS 14 (1988); Hager 1984. */
 TRS_API int trs_condest(const trs_plan *plan, const trs_mat *T, trs_norm norm, double *rcond);
 
-/* Y = op(A) X in the dtype of A, accumulated in long double.
+/* Multiply Y = op(A) X in the dtype of A, accumulating in long double.
  *     const trs_mat *A ; in, as in trs_backward_error.   X, ldx ; in, as B, ldb in trs_solve.
  *     void *Y ; out, likewise with ldy; it must not overlap X.   trs_layout layout ; of both.
  * Threads and memory as in trs_backward_error.
@@ -519,11 +520,12 @@ TRS_API int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, i
 
 /* ---- device memory, for callers without a CUDA compiler ------------------------------------ */
 
-/* Memory on a CUDA device, as by cudaMalloc.
+/* Allocate memory on a CUDA device, as cudaMalloc does.
  *     int device ; TRS_CUDA(k).     size_t bytes ; any.     void **p ; out: NULL after an error.
  * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EDEVICE. */
 TRS_API int trs_device_new(int device, size_t bytes, void **p);
-/* void *p ; of trs_device_new on that device, NULL allowed.  Waits for work that uses it. */
+/* Free memory on a device, and wait for work that uses it first.     void *p ; of trs_device_new on that device,
+ * NULL allowed. */
 TRS_API void trs_device_free(int device, void *p);
 
 /* Copy to (put) or from (get) the device on the default stream, and wait.
@@ -539,12 +541,12 @@ TRS_API int trs_device_get(int device, void *to, const void *from, size_t bytes)
  * Returns TRS_OK, TRS_EARG, TRS_EDEVICE. */
 TRS_API int trs_device_copy(int device, void *to, const void *from, size_t bytes, void *stream);
 
-/* "NVIDIA H200, 132 SMs, 139 GiB, driver 13.0", or why there is no such device.
+/* Name a device, as "NVIDIA H200, 132 SMs, 139 GiB, driver 13.0", or say why there is no such device.
  *     int device ; TRS_CUDA(k).     char *name ; out [size], cut to fit.     size_t size ; > 0.
  * Returns TRS_OK, TRS_EARG, TRS_EDEVICE (no such device, or no CUDA in this build). */
 TRS_API int trs_device_name(int device, char *name, size_t size);
 
-/* Time between two points of a stream by CUDA events.  stop waits and gives the seconds since start.
+/* Take the time between two points of a stream by CUDA events.  stop waits and gives the seconds since start.
  *     trs_timer **timer ; out: NULL after an error; to be destroyed.     int device ; TRS_CUDA(k).
  *     void *stream ; cudaStream_t, NULL: the default stream; the same for start and stop.
  *     double *seconds ; out.
@@ -588,7 +590,7 @@ typedef struct trs_ilu_options {
     trs_options plan; /* of both triangles, device included; TRS_N is always among the ops */
 } trs_ilu_options;
 
-/* Incomplete factors of A without fill, to precondition with: trs_lu_solve is x = M^-1 b, M = L U or
+/* Make incomplete factors of A without fill, to precondition with: trs_lu_solve is x = M^-1 b, M = L U or
  * L L^H, of the type of A, and the diagonal is where the pivots are: rows are not exchanged.
  *     trs_lu **lu ; out: to be destroyed, also after an error, unless it is NULL then.
  *     const trs_mat *A ; in: any format, on the host; kind = 0.  IC(0) reads the lower triangle alone,
@@ -618,7 +620,7 @@ TRS_API int trs_ilu(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt);
  * trs_lu_solve answers TRS_ESTATE until an update succeeds. */
 TRS_API int trs_lu_update(trs_lu *lu, const trs_mat *A);
 
-/* L and U as matrices in arrays that the lu owns, on the host:
+/* Show L and U as matrices in arrays that the lu owns, on the host:
  * (L U)(k, m) = scale(P(k)) A(P(k), Q(m)), or L L^H = A(P, P).
  *     const trs_lu *lu ; in.
  *     trs_mat *L, *U ; out, NULL allowed: CSR or CSC.  U->n = 0 and U->ptr = NULL for L L^H.  ILU(0):
@@ -629,7 +631,7 @@ TRS_API int trs_lu_update(trs_lu *lu, const trs_mat *A);
 TRS_API int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P,
                            const int64_t **Q, const double **scale);
 
-/* X = op(A)^-1 B through the factors; arguments as in trs_solve.
+/* Solve X = op(A)^-1 B through the factors; arguments are as in trs_solve.
  *     trs_lu *lu ; its work space is used: one solve at a time.
  *     B, X ; on the host; of incomplete factors where trs_ilu_options.plan.device says.
  *     const trs_exec *exec ; in, NULL: all defaults.  exec->work must be NULL.
@@ -640,7 +642,7 @@ TRS_API int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64
 TRS_API int trs_lu_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, void *X,
                          int64_t ldx, const trs_exec *exec);
 
-/* Fixed-precision iterative refinement of X through the factors, otherwise as trs_refine.  With complete
+/* Refine X iteratively in fixed precision through the factors, otherwise as trs_refine does.  With complete
  * factors one or two steps do; incomplete ones may converge in many, or not at all.
  *     const trs_mat *A ; in: the matrix that was factored.   int *steps ; out, NULL allowed.
  *     trs_error *error ; out, NULL allowed: of the X returned.
@@ -649,12 +651,12 @@ TRS_API int trs_lu_refine(trs_lu *lu, const trs_mat *A, trs_op op, int nrhs, con
                           int64_t ldb, void *X, int64_t ldx, const trs_exec *exec, int max_steps,
                           int *steps, trs_error *error);
 
-/* Estimate 1 / (|A| |A^-1|) through the factors; arguments as trs_condest.
+/* Estimate 1 / (|A| |A^-1|) through the factors; arguments are as in trs_condest.
  *     trs_lu *lu ; factors of A, on the host; L U: TRS_N and TRS_H announced; L L^H: no need.
  * Returns as trs_lu_solve, and TRS_EMATRIX. */
 TRS_API int trs_lu_condest(trs_lu *lu, const trs_mat *A, trs_norm norm, double *rcond);
 
-/* det A from complete factors, O(n): (L U)(k, m) = scale(P(k)) A(P(k), Q(m)), so
+/* Compute det A from complete factors, in O(n): (L U)(k, m) = scale(P(k)) A(P(k), Q(m)), so
  * det A = sgn(P) sgn(Q) prod U(k, k) / prod scale(k); or prod |L(k, k)|^2 of L L^H.
  *     const trs_lu *lu ; of trs_factor.  Also one that was refused with TRS_EPIVOT since a pivot of A is exactly
  *         0, or a row or column empty: det = 0.
@@ -664,7 +666,7 @@ TRS_API int trs_lu_condest(trs_lu *lu, const trs_mat *A, trs_norm norm, double *
  * of trs_lu_get_info). */
 TRS_API int trs_lu_determinant(const trs_lu *lu, trs_det *det);
 
-/* Facts about factors.
+/* Tell facts about factors.
  *     const trs_lu *lu ; in.     trs_lu_info *info ; out; strings are constants, plans belong to the lu
  *         and are NULL when there are none.
  * Returns TRS_OK, TRS_EARG. */
@@ -750,13 +752,13 @@ TRS_API int trs_mm_read(const char *file, const trs_mm_options *opt, trs_mm *mm)
 /* Free the arrays and clear mm.     trs_mm *mm ; of trs_mm_read, also freed before; NULL allowed. */
 TRS_API void trs_mm_free(trs_mm *mm);
 
-/* The same arrays seen as a trs_mat.
+/* Show the same arrays as a trs_mat.
  *     const trs_mm *mm ; in, square, not COO.     unsigned kind ; bits of trs_mat.kind, 0: general.
  *     trs_mat *mat ; out; its arrays stay those of mm.
  * Returns TRS_OK, TRS_EARG. */
 TRS_API int trs_mm_mat(const trs_mm *mm, unsigned kind, trs_mat *mat);
 
-/* The text of a file, unpacked as trs_mm_read does it, in pieces of whole lines.  For readers of other
+/* Read the text of a file, unpacked as trs_mm_read does it, in pieces of whole lines.  This is for readers of other
  * formats, as that of Rutherford-Boeing and Harwell-Boeing files in libtrisolve-suitesparse.
  *     const char *member ; in: of an archive the file NAME/NAME<member> is taken, else the first one
  *         whose name ends so; NULL: ".mtx".
@@ -767,7 +769,7 @@ TRS_API int trs_mm_mat(const trs_mm *mm, unsigned kind, trs_mat *mat);
 TRS_API int trs_unpack(const char *file, const char *member, int64_t limit,
                        int (*put)(void *user, const char *text, int64_t bytes), void *user);
 
-/* Write a matrix: CSR or CSC as a coordinate file, DENSE as an array file; shortest digits that read
+/* Write a matrix: CSR or CSC as a coordinate file, DENSE as an array file, with the fewest digits that read
  * back to the same number.  The text goes to a temporary name beside `file`, renamed when complete.
  *     int64_t rows, cols ; A->n is not looked at, so that rectangular ones can be written; CSR has
  *         rows+1 pointers, CSC cols+1.

@@ -235,8 +235,7 @@ int trs_sort_by_in_degree(trs_operator *op)
 }
 
 /* The bytes that the search for levels, their sort and the steps of cuda-dataflow by them take at most.  They are
- * allocated at once, since to grow costs as much as a step.  If there is not that much memory, the steps ask for less.
- * */
+ * allocated at once, since to grow costs as much as a step.  If there is not that much memory, the steps ask for less. */
 static int64_t scratch_for(const trs_tri *t)
 {
     return 50 * (int64_t)t->n + t->nnz / 4 + (1 << 20);

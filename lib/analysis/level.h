@@ -4,8 +4,7 @@
 
 #include "matrix/operator.h"
 
-/* Find the level sets of a lower triangle by rows; and, with the same result, by its columns (trs_tri_transpose of it).
- * */
+/* Find the level sets of a lower triangle by rows; and, with the same result, by its columns (trs_tri_transpose of it). */
 int trs_level_rows(trs_context *ctx, const trs_tri *csr, trs_levels *lv);
 int trs_level_sets(trs_context *ctx, const trs_tri *csc, trs_levels *lv);
 void trs_levels_free(trs_context *ctx, trs_levels *lv);

@@ -18,8 +18,8 @@
 typedef struct trs_arena {
     const trs_memory *mem;
     size_t size; /* bytes of an element */
-    int64_t
-        most; /* all records together have at most so many elements; a block need not be larger */
+    /* all records together have at most so many elements; a block need not be larger */
+    int64_t most;
     struct trs_arena_block *block; /* the latest one, which leads to those before it */
     char *record;                  /* where the record begins that is being written */
     int64_t room;                  /* elements from there to the end of the block */

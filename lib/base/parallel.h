@@ -19,8 +19,8 @@
 
 typedef struct trs_level_stage {
     int32_t begin, end; /* rows begin..end-1 of the level order */
-    int32_t
-        chunks; /* >= 1; chunk c has rows begin + (end-begin) c/chunks to begin + (end-begin) (c+1)/chunks */
+    /* >= 1; chunk c has rows begin + (end-begin) c/chunks to begin + (end-begin) (c+1)/chunks */
+    int32_t chunks;
 } trs_level_stage;
 
 typedef struct trs_stage_progress { /* of one stage, in chunks */

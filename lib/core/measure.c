@@ -197,8 +197,7 @@ static trs_view zeros(const trs_plan *p, const trs_operator *op)
     return v;
 }
 
-/* Add the seconds that this solver takes, and cpu-serial, to *other and *serial.  Returns false if there is no memory.
- * */
+/* Add the seconds that this solver takes, and cpu-serial, to *other and *serial.  Returns false if there is no memory. */
 static bool time_both(trs_plan *p, const trs_instance *i, double *other, double *serial)
 {
     const trs_view b = zeros(p, i->op), x = zeros(p, i->op);

@@ -164,8 +164,7 @@ static double cost_now(trs_plan *p)
     return sum / operators;
 }
 
-/* Build another solver in place of this one, which is predicted to take so many seconds; INFINITY: could not be made.
- * */
+/* Build another solver in place of this one, which is predicted to take so many seconds; INFINITY: could not be made. */
 static int build_other(trs_plan *p, const trs_solver *other, double seconds)
 {
     const size_t used = strlen(p->reason), left = sizeof p->reason - used;

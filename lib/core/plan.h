@@ -19,22 +19,22 @@ struct trs_plan {
     trs_context ctx;
     enum { TRS_FAILED, TRS_CREATED, TRS_ANALYSED, TRS_READY } state;
     trs_mat shape; /* the caller's matrix, with NULL in place of its arrays */
-    trs_tri
-        imported; /* until analyse: op(T) by rows as the caller stored it, when it came by the host */
+    /* until analyse: op(T) by rows as the caller stored it, when it came by the host */
+    trs_tri imported;
     bool imported_is_t; /* what was imported, or taken over on the device, is T' */
     trs_operator op[2]; /* for op = N; for op = T and H */
     trs_instance solver[2];
     const trs_solver *wanted;
-    trs_candidate
-        candidate[TRS_CANDIDATES]; /* what the plan chooses from, its first choice first */
+    /* what the plan chooses from, its first choice first */
+    trs_candidate candidate[TRS_CANDIDATES];
     int candidates;
     bool on_device; /* B and X live on the GPU */
     bool measure;   /* choose by solving */
     bool general;   /* a general dense matrix (general.c) */
     bool judged;    /* the last update has brought values and looked at their pivots */
     trs_order order;
-    const int32_t *
-        topo; /* [n] level order of op = N in the caller's numbering; it may be that of its levels */
+    /* [n] level order of op = N in the caller's numbering; it may be that of its levels */
+    const int32_t *topo;
     pthread_mutex_t topo_lock; /* for topo, which several threads may ask for */
     trs_pivot pivot;
     double pivot_value;
@@ -67,8 +67,7 @@ void trs_mat_fetched(trs_context *ctx, const trs_mat *m, trs_mat *host);
 int trs_plan_keep_topo(trs_plan *p); /* makes p->topo */
 /* Fill in info->bytes_host and bytes_device, with those of the solver unless it is NULL. */
 void trs_plan_bytes(const trs_plan *p, const trs_solver *solver, trs_info *info);
-/* Make instances, the work space and the first values, when operators and choice are there.  start: when analyse began.
- * */
+/* Make instances, the work space and the first values, when operators and choice are there.  start: when analyse began. */
 int trs_plan_finish(trs_plan *p, double start);
 /* Is a solver built?  It is not if an update had to analyse again and failed; then another update has to do it. */
 bool trs_plan_is_built(const trs_plan *p);

@@ -11,8 +11,8 @@ typedef struct trs_buffer { /* on the host or on the device */
 
 typedef struct trs_served { /* a plan that a work space is fitted to */
     const trs_plan *plan;
-    int64_t
-        analyses; /* how often the plan was analysed by then; after another analysis it has to be fitted again */
+    /* how often the plan was analysed by then; after another analysis it has to be fitted again */
+    int64_t analyses;
     int nrhs; /* right-hand sides done at a time; INT_MAX if nothing depends on it */
     trs_instance_work own[2]; /* work spaces of the solvers' own, for op = N and T */
     struct trs_served *next;

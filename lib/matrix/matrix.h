@@ -15,8 +15,8 @@ typedef struct trs_tri {
     int64_t *ptr; /* [n+1] */
     int32_t *idx; /* [nnz] */
     void *val;    /* [nnz] */
-    int64_t *
-        src; /* [nnz] place of each value in the caller's val, or TRS_SRC_...; NULL: entry p has place p */
+    /* [nnz] place of each value in the caller's val, or TRS_SRC_...; NULL: entry p has place p */
+    int64_t *src;
 } trs_tri;
 
 enum { TRS_SRC_UNIT = -1, TRS_SRC_MISSING = -2 };
@@ -25,8 +25,7 @@ int trs_check_mat(const trs_mat *m);    /* Is m well-formed?  (check.c) */
 int trs_check_values(const trs_mat *m); /* Is as much of it well-formed as has to be to read val? */
 bool trs_same_arrays(const trs_mat *a, const trs_mat *b); /* Has each number the same place? */
 int64_t trs_value_count(const trs_mat *m);                /* the length of val */
-/* The bytes of B or X with n > 0 rows and nrhs > 0 columns; -1 if p is NULL, ld is too small, or no memory has so many.
- * */
+/* The bytes of B or X with n > 0 rows and nrhs > 0 columns; -1 if p is NULL, ld is too small, or no memory has so many. */
 int64_t trs_extent(const void *p, int64_t n, int nrhs, int64_t ld, trs_layout layout, trs_dtype t);
 bool trs_overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes);
 int64_t trs_major_count(const trs_mat *m); /* of major indices; those of BSR are rows of blocks */

@@ -38,10 +38,10 @@ typedef struct
     int32_t *level;   /* [n] of each row */
     int32_t *topo;    /* [n] while lv.topo is NULL, where the levels were found on the device */
     int64_t *src;     /* [nnz] as trs_tri.src */
-    int64_t
-        *found; /* [2] how many bad pivots, and the first of them; used for other counts besides */
-    void *
-        block; /* the allocation of found, ptr, idx and val of a matrix that came from the device */
+    /* [2] what the last step counted for the host: of pivots, how many are bad, and the first of them */
+    int64_t *found;
+    /* the allocation of found, ptr, idx and val of a matrix that came from the device */
+    void *block;
     void *stream; /* the stream that the values were last written on */
 } trs_device_view;
 
@@ -117,8 +117,7 @@ typedef struct trs_analysis {
     void (*scale)(const void *whole, double share, void *part);
 } trs_analysis;
 
-/* *result is the operator's, made now or before, or NULL if there is none.  Unless it is needed, no error is returned.
- * */
+/* *result is the operator's, made now or before, or NULL if there is none.  Unless it is needed, no error is returned. */
 int trs_operator_analysis(trs_operator *op, const trs_analysis *a, bool needed,
                           const void **result);
 /* Free the arrays of all results; their numbers can still be read. */

@@ -14,8 +14,7 @@ int trs_permuted_import(trs_context *ctx, const trs_mat *m, trs_tri *t, int32_t 
 int trs_permuted_explain(trs_context *ctx, const trs_tri *A, const int32_t *P, const int32_t *Q,
                          int32_t k);
 
-/* Check that new values of a full matrix are zero where they were zero when t was made, as these are no entries of t.
- * */
+/* Check that new values of a full matrix are zero where they were zero when t was made, as these are no entries of t. */
 int trs_permuted_zeros(trs_context *ctx, const trs_mat *m, const trs_tri *t);
 
 #endif

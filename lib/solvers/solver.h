@@ -24,8 +24,8 @@ typedef struct trs_shape { /* what every triangle has */
     double thin_entries; /* entries in levels too small to share out */
     int64_t wide_levels; /* the others */
     double waiting; /* fraction of the rows that wait for the row just before, in natural order */
-    double
-        scattered; /* fraction of the rows that do not stand beside the row before them in level order */
+    /* fraction of the rows that do not stand beside the row before them in level order */
+    double scattered;
     double elem; /* bytes of a number */
     bool is_complex;
     int nrhs;
@@ -91,9 +91,9 @@ typedef struct trs_instance { /* a solver built for an operator */
     const struct trs_solver *solver;
     double growth;  /* which the update found; 0: the solver does not say */
     int64_t broken; /* general matrices: the pivot at which LU broke down; -1: it did not */
-    double
-        seconds_factor; /* which the update took to factor, without copies; 0: the solver does not say */
-    void *data;         /* the solver's own */
+    /* which the update took to factor, without copies; 0: the solver does not say */
+    double seconds_factor;
+    void *data; /* the solver's own */
 } trs_instance;
 
 typedef struct trs_job { /* one solve */
@@ -118,20 +118,19 @@ typedef struct trs_solver {
     trs_accuracy accuracy;
     trs_order order; /* preferred plan order */
     bool full; /* it stores the triangle as a full matrix, and so has a memory limit by default */
-    bool
-        by_columns; /* if the caller names it, levels are found by a topological sort of the columns (seed) */
+    /* if the caller names it, levels are found by a topological sort of the columns (seed) */
+    bool by_columns;
     bool serial_bits; /* it gives the bits of cpu-serial, in whatever order it takes the rows */
-    bool
-        reconsiders; /* its estimate of what was built may differ from that before; then it may be replaced */
-    /* Can the library that it calls be opened?  Returns TRS_OK, or an error and why.  NULL: it calls none.
-     * */
+    /* its estimate of what was built may differ from that before; then it may be replaced */
+    bool reconsiders;
+    /* Can the library that it calls be opened?  Returns TRS_OK, or an error and why.  NULL: it calls none. */
     int (*library)(char *why, size_t size);
     /* Predict the costs of a solve with what was built, or before the build if built is NULL.  Returns NULL, or why the
      * solver is not for this prospect. */
     const char *(*estimate)(const trs_prospect *, const trs_instance *built, const trs_machine *,
                             trs_cost *);
-    int64_t (*bytes)(
-        const trs_prospect *);    /* which build and update will take where the solver runs */
+    /* which build and update will take where the solver runs */
+    int64_t (*bytes)(const trs_prospect *);
     int (*build)(trs_instance *); /* Make data of the pattern.  NULL: there is nothing to do. */
     /* The operator has new values; on the device they are read in the order of the stream.  NULL: there is nothing to
      * do. */
@@ -142,10 +141,9 @@ typedef struct trs_solver {
     /* Of general matrices with n > 0: u [n] on the host = diag (U) of the last update, and *odd, which is false before,
      * the parity of its row exchanges. */
     int (*pivots)(const trs_instance *, trs_context *, void *u, bool *odd);
-    void (*release)(
-        trs_instance *); /* Free data, also half-made ones.  NULL: there is nothing to do. */
-    /* The bytes of scratch of a solve, where the solver runs, which may be shared with other plans.  NULL: see below.
-     * */
+    /* Free data, also half-made ones.  NULL: there is nothing to do. */
+    void (*release)(trs_instance *);
+    /* The bytes of scratch of a solve, where the solver runs, which may be shared with other plans.  NULL: see below. */
     int64_t (*work_bytes)(const trs_instance *, int nrhs);
     /* Make a work space of the solver's own, where plain scratch will not do.  NULL: it needs none. */
     int (*work_create)(const trs_instance *, trs_context *, int nrhs, void **);
