@@ -180,7 +180,7 @@ static void compare_model(const model *m, trs_supernodes *keep)
     trs_context ctx = {0};
     trs_tri t, u;
     trs_supernodes s;
-    model_sides(&ctx, m, &t, &u);
+    model_triangles(&ctx, m, &t, &u);
     compare(&ctx, &u, &s);
     trs_supernodes_free(&ctx, &s);
     compare(&ctx, &t, &s);
@@ -320,7 +320,7 @@ static void test_threads(void **state)
     for (int k = 0; k < 2; k++) {
         trs_context ctx = {0};
         trs_tri t, u;
-        model_sides(&ctx, &m[k], &t, &u);
+        model_triangles(&ctx, &m[k], &t, &u);
         check_threads(&t);
         check_threads(&u);
         trs_tri_free(&ctx, &t);

@@ -26,13 +26,13 @@ enum {
     LEVEL_PLAN,
     LEVEL_UPDATE,
     LEVEL_SOLVE,
-    STRIPS,
+    ROW_TILES,
     PHASES
 };
 
 static const char *const name[PHASES] = {"solve",      "create",    "levels",
                                          "ready",      "update",    "cpu-level ready",
-                                         "its update", "its solve", "strips"};
+                                         "its update", "its solve", "row tiles"};
 
 static clockid_t the_clock = CLOCK_MONOTONIC;
 
@@ -83,15 +83,15 @@ static trs_plan *live(timing *t, const char *solver, int ready, int update, int 
     return p;
 }
 
-enum { ANY_ROWS = 4096 }; /* of a strip, where strips are no good */
+enum { ANY_ROWS = 4096 }; /* of a row tile, where row tiles are no good */
 
-static void make_strips(timing *t, trs_context *ctx, const trs_tri *tri, const trs_levels *lv)
+static void make_row_tiles(timing *t, trs_context *ctx, const trs_tri *tri, const trs_levels *lv)
 {
     const int32_t rows = trs_strips_rows(ctx, tri, lv);
     trs_strips s;
     const double start = now();
-    must(trs_strips_make(ctx, tri, lv, rows ? rows : ANY_ROWS, &s), "strips");
-    keep(t, STRIPS, now() - start);
+    must(trs_strips_make(ctx, tri, lv, rows ? rows : ANY_ROWS, &s), "row tiles");
+    keep(t, ROW_TILES, now() - start);
     trs_strips_free(ctx, &s);
 }
 
@@ -102,7 +102,7 @@ static void one_round(timing *t)
     double start = now();
     must(trs_level_rows(&p->ctx, &p->op[0].tri, &lv), "levels");
     keep(t, LEVELS, now() - start);
-    make_strips(t, &p->ctx, &p->op[0].tri, &lv);
+    make_row_tiles(t, &p->ctx, &p->op[0].tri, &lv);
     trs_levels_free(&p->ctx, &lv);
     trs_plan_destroy(p);
     trs_plan_destroy(live(t, "cpu-level", LEVEL_PLAN, LEVEL_UPDATE, LEVEL_SOLVE));

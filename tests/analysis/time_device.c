@@ -35,9 +35,9 @@ static const char *const name[PHASES] = {"serial", "cusparse", "its solve", "hos
                                          "update", "dev crea", "ready",     "update",    "solve"};
 
 typedef struct timing {
-    trs_mat L, far; /* on the host, on the device */
-    double *b;      /* [2n] B and X */
-    void *far_b;    /* the same on the device */
+    trs_mat L, device_L; /* on the host, on the device */
+    double *b;           /* [2n] B and X */
+    void *device_b;      /* the same on the device */
     const char *solver;
     char chosen[40];
     double best[PHASES];
@@ -62,7 +62,7 @@ static void solve(timing *t, const trs_plan *p, double *b, int phase)
     for (int k = 0; k < 4; k++) {
         const double start = trs_now();
         must(trs_solve(p, TRS_N, 1, b, n, b + n, n, NULL), "solve");
-        if (b == t->far_b) must(trs_gpu_wait(NULL), "solve");
+        if (b == t->device_b) must(trs_gpu_wait(NULL), "solve");
         keep(t, phase, trs_now() - start);
     }
 }
@@ -86,7 +86,7 @@ static void live(timing *t, const char *solver, const trs_mat *m, int create, in
     must(trs_plan_info(p, &info), "info");
     if (phase == SOLVE) snprintf(t->chosen, sizeof t->chosen, "%s", info.solver);
     if (phase == VENDOR_SOLVE) keep(t, VENDOR, info.seconds_vendor);
-    solve(t, p, serial ? t->b : t->far_b, phase);
+    solve(t, p, serial ? t->b : t->device_b, phase);
     trs_plan_destroy(p);
 }
 
@@ -95,7 +95,7 @@ static void one_round(timing *t)
     live(t, "cpu-serial", &t->L, -1, SERIAL);
     live(t, "cusparse", &t->L, -1, VENDOR_SOLVE);
     live(t, t->solver, &t->L, HOST_CREATE, SOLVE);
-    live(t, t->solver, &t->far, CREATE, SOLVE);
+    live(t, t->solver, &t->device_L, CREATE, SOLVE);
 }
 
 static void *to_device(const void *from, size_t bytes)
@@ -118,24 +118,24 @@ static void one_problem(const char *spec, const char *solver, int rounds)
                       .kind = TRS_LOWER},
                 .solver = solver};
     const size_t n = (size_t)mm.rows, nnz = (size_t)mm.nnz;
-    t.far = t.L;
-    t.far.device = TRS_CUDA(0);
-    t.far.ptr = to_device(mm.ptr, (n + 1) * sizeof *mm.ptr);
-    t.far.idx = to_device(mm.idx, nnz * sizeof *mm.idx);
-    t.far.val = to_device(mm.val, nnz * sizeof(double));
+    t.device_L = t.L;
+    t.device_L.device = TRS_CUDA(0);
+    t.device_L.ptr = to_device(mm.ptr, (n + 1) * sizeof *mm.ptr);
+    t.device_L.idx = to_device(mm.idx, nnz * sizeof *mm.idx);
+    t.device_L.val = to_device(mm.val, nnz * sizeof(double));
     t.b = malloc(2 * n * sizeof *t.b);
     if (!t.b) must(TRS_EMEM, spec);
     for (size_t i = 0; i < 2 * n; i++) t.b[i] = 1;
-    t.far_b = to_device(t.b, 2 * n * sizeof *t.b);
+    t.device_b = to_device(t.b, 2 * n * sizeof *t.b);
     for (int k = 0; k < rounds; k++) one_round(&t);
     printf("%-16s", spec);
     for (int k = 0; k < PHASES; k++) printf(" %9.2f", 1e3 * t.best[k]);
     printf("  %s\n", t.chosen);
     fflush(stdout);
-    trs_device_free(TRS_CUDA(0), (void *)t.far.ptr);
-    trs_device_free(TRS_CUDA(0), (void *)t.far.idx);
-    trs_device_free(TRS_CUDA(0), (void *)t.far.val);
-    trs_device_free(TRS_CUDA(0), t.far_b);
+    trs_device_free(TRS_CUDA(0), (void *)t.device_L.ptr);
+    trs_device_free(TRS_CUDA(0), (void *)t.device_L.idx);
+    trs_device_free(TRS_CUDA(0), (void *)t.device_L.val);
+    trs_device_free(TRS_CUDA(0), t.device_b);
     free(t.b);
     trs_mm_free(&mm);
 }

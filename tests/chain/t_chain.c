@@ -126,7 +126,7 @@ static void check_tree(bool random, double ratio, bool is_accurate)
     model m = {.n = N};
     for (int i = 1; i < N; i++) model_add(&m, i, random ? random_below(&r, i) : i - 1, -2 * ratio);
     for (int i = 0; i < N; i++) model_add(&m, i, i, 2);
-    model_sides(&ctx, &m, &t, &u);
+    model_triangles(&ctx, &m, &t, &u);
     accurate = 0;
     check_triangle(&ctx, &t);
     assert_int_equal(accurate, is_accurate);

@@ -89,7 +89,7 @@ static int stars(int n, int i, int *col)
     return i > center ? span(center, center + 1, col) : span(center - 37, center, col);
 }
 
-/* Some rows are so long that they are cut into pieces. */
+/* Some rows are so long that cuda-dataflow makes partial sums of them. */
 static int random_rows(int n, int i, int *col)
 {
     random_t r = {(uint64_t)i};

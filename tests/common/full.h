@@ -39,7 +39,7 @@ typedef struct form { /* how a full matrix is shown to the library */
     trs_format format;
     int ptr_bits, idx_bits, base;
     trs_dtype real, cplx;
-    bool shuffled; /* entries of a line backwards */
+    bool shuffled; /* the entries of a row, or column, are backwards */
 } form;
 
 enum { FORMS = 6 };

@@ -222,34 +222,34 @@ static trs_mat show_dense(const model *m, const form *f, trs_mat a)
     return a;
 }
 
-typedef struct item {
-    uint64_t key; /* line, then place in it */
-    int line, cross, row, col;
+typedef struct entry {
+    uint64_t key; /* major, then place in it */
+    int major, minor, row, col;
     zz val;
-} item;
+} entry;
 
 static int by_key(const void *a, const void *b)
 {
-    uint64_t x = ((const item *)a)->key, y = ((const item *)b)->key;
+    uint64_t x = ((const entry *)a)->key, y = ((const entry *)b)->key;
     return (x > y) - (x < y);
 }
 
-/* BSR: line and cross count blocks, and the entries of a block stay together when shuffled. */
-static void put(item *it, const form *f, int row, int col, zz v, random_t *r)
+/* Of BSR, major and minor are numbers of blocks, and the entries of a block stay together when shuffled. */
+static void put(entry *it, const form *f, int row, int col, zz v, random_t *r)
 {
     const bool by_rows = f->format != TRS_CSC;
     const int block = f->format == TRS_BSR ? f->block : 1;
-    *it = (item){.line = (by_rows ? row : col) / block,
-                 .cross = (by_rows ? col : row) / block,
-                 .row = row,
-                 .col = col,
-                 .val = v};
-    uint64_t place = (uint64_t)it->cross;
+    *it = (entry){.major = (by_rows ? row : col) / block,
+                  .minor = (by_rows ? col : row) / block,
+                  .row = row,
+                  .col = col,
+                  .val = v};
+    uint64_t place = (uint64_t)it->minor;
     if (f->shuffled) place = block > 1 ? place * 0x9e3779b1u & 0x7fffffffu : random_bits(r) >> 33;
-    it->key = (uint64_t)it->line << 32 | place;
+    it->key = (uint64_t)it->major << 32 | place;
 }
 
-static int64_t list_items(const model *m, const form *f, item *it, random_t *r)
+static int64_t list_entries(const model *m, const form *f, entry *it, random_t *r)
 {
     int64_t k = 0;
     for (int64_t p = 0; p < m->nnz; p++) {
@@ -268,19 +268,19 @@ static void set_index(void *a, int bits, int64_t k, int64_t v)
     else ((int32_t *)a)[k] = (int32_t)v;
 }
 
-static trs_mat show_sparse(const form *f, const item *it, int64_t count, trs_mat a)
+static trs_mat show_sparse(const form *f, const entry *it, int64_t count, trs_mat a)
 {
     /* sized to the byte, so that a sanitizer sees every step outside */
     void *ptr = malloc((size_t)(a.n + 1) * (size_t)f->ptr_bits / 8);
     void *idx = malloc((size_t)count * (size_t)f->idx_bits / 8);
     void *val = malloc((size_t)count * trs_size(f->dtype));
     int64_t k = 0;
-    for (int line = 0; line <= a.n; line++) {
-        while (k < count && it[k].line < line) k++;
-        set_index(ptr, f->ptr_bits, line, k + f->base);
+    for (int major = 0; major <= a.n; major++) {
+        while (k < count && it[k].major < major) k++;
+        set_index(ptr, f->ptr_bits, major, k + f->base);
     }
     for (k = 0; k < count; k++) {
-        set_index(idx, f->idx_bits, k, it[k].cross + f->base);
+        set_index(idx, f->idx_bits, k, it[k].minor + f->base);
         set_number(val, f->dtype, k, it[k].val);
     }
     a.nnz = count;
@@ -297,22 +297,22 @@ static zz filler(const form *f, bool upper, int64_t i, int64_t j)
     return f->unit && f->hidden && i == j ? NAN : 0;
 }
 
-static trs_mat show_blocks(const form *f, const item *it, int64_t count, trs_mat a)
+static trs_mat show_blocks(const form *f, const entry *it, int64_t count, trs_mat a)
 {
-    const int64_t r = f->block, lines = a.n / r;
+    const int64_t r = f->block, majors = a.n / r;
     const bool by_rows = f->block_layout == TRS_ROW_MAJOR;
     a.block = f->block;
     a.block_layout = f->block_layout;
     for (int64_t k = 0; k < count; k++) a.nnz += k == 0 || it[k].key != it[k - 1].key;
-    void *ptr = malloc((size_t)(lines + 1) * (size_t)f->ptr_bits / 8);
+    void *ptr = malloc((size_t)(majors + 1) * (size_t)f->ptr_bits / 8);
     void *idx = malloc((size_t)a.nnz * (size_t)f->idx_bits / 8);
     void *val = malloc((size_t)(a.nnz * r * r) * trs_size(f->dtype));
     int64_t k = 0, p = 0;
-    for (int64_t line = 0; line < lines; line++) {
-        set_index(ptr, f->ptr_bits, line, p + f->base);
-        for (; k < count && it[k].line == line; p++) {
-            const int64_t j0 = it[k].cross * r, i0 = line * r;
-            set_index(idx, f->idx_bits, p, it[k].cross + f->base);
+    for (int64_t major = 0; major < majors; major++) {
+        set_index(ptr, f->ptr_bits, major, p + f->base);
+        for (; k < count && it[k].major == major; p++) {
+            const int64_t j0 = it[k].minor * r, i0 = major * r;
+            set_index(idx, f->idx_bits, p, it[k].minor + f->base);
             for (int64_t e = 0; e < r * r; e++) {
                 int64_t i = i0 + (by_rows ? e / r : e % r), j = j0 + (by_rows ? e % r : e / r);
                 set_number(val, f->dtype, p * r * r + e, filler(f, a.kind & TRS_UPPER, i, j));
@@ -323,7 +323,7 @@ static trs_mat show_blocks(const form *f, const item *it, int64_t count, trs_mat
             }
         }
     }
-    set_index(ptr, f->ptr_bits, lines, p + f->base);
+    set_index(ptr, f->ptr_bits, majors, p + f->base);
     a.ptr = ptr;
     a.idx = idx;
     a.val = val;
@@ -339,9 +339,9 @@ trs_mat show(const model *m, const form *wish, random_t *r)
     a.ptr_bits = f.ptr_bits;
     a.idx_bits = f.idx_bits;
     if (f.format == TRS_DENSE) return show_dense(m, &f, a);
-    item *it = malloc((size_t)(2 * m->nnz + 1) * sizeof *it);
+    entry *it = malloc((size_t)(2 * m->nnz + 1) * sizeof *it);
     assert_non_null(it);
-    const int64_t count = list_items(m, &f, it, r);
+    const int64_t count = list_entries(m, &f, it, r);
     a = f.format == TRS_BSR ? show_blocks(&f, it, count, a) : show_sparse(&f, it, count, a);
     free(it);
     return a;
@@ -460,9 +460,9 @@ char *matrix_file(const char *name)
     return NULL;
 }
 
-/* ---- the sides of a plan ------------------------------------------------------------------------ */
+/* ---- the triangles of a plan ------------------------------------------------------------------------ */
 
-void model_sides(trs_context *ctx, const model *m, trs_tri *t, trs_tri *transposed)
+void model_triangles(trs_context *ctx, const model *m, trs_tri *t, trs_tri *transposed)
 {
     random_t r = {1};
     form f = {.format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32, .dtype = TRS_F64};

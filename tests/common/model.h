@@ -86,7 +86,7 @@ typedef struct form {
     trs_format format;
     bool unit;     /* the diagonal is one */
     bool hidden;   /* ... and yet NaN is stored there */
-    bool shuffled; /* entries of a line in no order */
+    bool shuffled; /* the entries of a row, or column, are in no order */
     bool garbage;  /* NaN in the other triangle */
     int base, ptr_bits, idx_bits;
     int pad;   /* DENSE: rows between n and ld */
@@ -119,10 +119,10 @@ void reach(const model *m, trs_op op, int k, bool *out);
 
 char *matrix_file(const char *name); /* matrices/NAME of the sources; free it.  NULL: not there */
 
-/* ---- the sides of a plan ------------------------------------------------------------------------ */
+/* ---- the triangles of a plan ------------------------------------------------------------------------ */
 
 /* T, real, and T', as lower triangles; freed by trs_tri_free. */
-void model_sides(trs_context *ctx, const model *m, trs_tri *t, trs_tri *transposed);
+void model_triangles(trs_context *ctx, const model *m, trs_tri *t, trs_tri *transposed);
 
 /* L x = b to 1e-13 in every row, or the test fails; L in double. */
 void check_solved(const trs_tri *L, const double *b, const double *x);

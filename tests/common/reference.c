@@ -7,7 +7,7 @@ static void for_both_sides(model *m, void (*f)(trs_context *, const trs_tri *))
 {
     trs_context ctx = {.threads = 1, .nrhs = 1};
     trs_tri t, u;
-    model_sides(&ctx, m, &t, &u);
+    model_triangles(&ctx, m, &t, &u);
     f(&ctx, &t);
     f(&ctx, &u);
     trs_tri_free(&ctx, &t);

@@ -40,7 +40,7 @@ static void check_growth(int distance, double entry, int count)
         model_add(&m, i, i, 1);
     }
     split = substituted = 0;
-    model_sides(&ctx, &m, &t, &u);
+    model_triangles(&ctx, &m, &t, &u);
     check_triangle(&ctx, &t);
     check_triangle(&ctx, &u);
     trs_tri_free(&ctx, &t);

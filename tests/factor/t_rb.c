@@ -62,12 +62,12 @@ static void write_rb(const trs_mm *mm, char type[4])
 
 static void assert_equal(const trs_mm *a, const trs_mm *b)
 {
-    int64_t lines = a->format == TRS_CSC ? a->cols : a->rows;
+    int64_t majors = a->format == TRS_CSC ? a->cols : a->rows;
     assert_true(a->rows == b->rows && a->cols == b->cols && a->nnz == b->nnz);
     assert_int_equal(a->format, b->format);
     assert_int_equal(a->dtype, b->dtype);
     assert_int_equal(a->base, b->base);
-    if (a->ptr) assert_memory_equal(a->ptr, b->ptr, (size_t)(lines + 1) * 8);
+    if (a->ptr) assert_memory_equal(a->ptr, b->ptr, (size_t)(majors + 1) * 8);
     if (a->row) assert_memory_equal(a->row, b->row, (size_t)a->nnz * 4);
     assert_memory_equal(a->idx, b->idx, (size_t)a->nnz * 4);
     assert_memory_equal(a->val, b->val, (size_t)a->nnz * (a->dtype == TRS_C64 ? 16 : 8));

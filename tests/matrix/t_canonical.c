@@ -7,7 +7,7 @@
 enum { THREADS = 3 };
 
 typedef struct form_of {            /* of the arrays */
-    bool wide_ptr, wide_idx, first; /* 64 bits; the diagonal comes first in a line */
+    bool wide_ptr, wide_idx, first; /* 64 bits; the diagonal comes first in a row, or column */
     int base;
     trs_format format;
 } form_of;
@@ -127,13 +127,13 @@ static void test_taken(void **state)
 
 enum { SWAPPED, TWICE, OTHER_TRIANGLE, BELOW, BEYOND, NO_DIAGONAL, MOVED, BACKWARDS, WRONGS };
 
-/* One thing wrong in the line of entry p; false: it has no room for that. */
-static bool spoil(arrays *a, const form_of *f, int wrong, int32_t line)
+/* Make one thing wrong in this row, or column.  Returns false if it has no room for that. */
+static bool spoil(arrays *a, const form_of *f, int wrong, int32_t major)
 {
-    const int64_t begin = a->ptr[line] + f->first, end = a->ptr[line + 1] - !f->first;
+    const int64_t begin = a->ptr[major] + f->first, end = a->ptr[major + 1] - !f->first;
     const int64_t last = f->first ? end - 1 : begin; /* the one that range is about */
     const int64_t diagonal = f->first ? begin - 1 : end, two = begin + (end - begin) / 2;
-    if (end - begin < 3 || line < 3 || line > a->n - 4) return false;
+    if (end - begin < 3 || major < 3 || major > a->n - 4) return false;
     switch (wrong) {
     case SWAPPED:
         a->idx[two] = a->idx[two] + a->idx[two - 1];
@@ -144,7 +144,7 @@ static bool spoil(arrays *a, const form_of *f, int wrong, int32_t line)
         a->idx[two] = a->idx[two - 1];
         break;
     case OTHER_TRIANGLE:
-        a->idx[f->first ? begin : end - 1] = f->first ? line - 1 : line + 1;
+        a->idx[f->first ? begin : end - 1] = f->first ? major - 1 : major + 1;
         break;
     case BELOW:
         a->idx[last] = -1;
@@ -153,13 +153,13 @@ static bool spoil(arrays *a, const form_of *f, int wrong, int32_t line)
         a->idx[last] = a->n;
         break;
     case NO_DIAGONAL:
-        a->idx[diagonal] = f->first ? line + 1 : line - 1;
+        a->idx[diagonal] = f->first ? major + 1 : major - 1;
         break;
     case MOVED:
-        a->ptr[line]++;
+        a->ptr[major]++;
         break;
     case BACKWARDS:
-        a->ptr[line] = a->ptr[line + 1] + 1;
+        a->ptr[major] = a->ptr[major + 1] + 1;
         break;
     }
     return true;
@@ -189,7 +189,7 @@ static void test_not_taken(void **state)
 
 /* ---- the general way, shared among threads, gives the same ---------------------------------------- */
 
-/* Every line begins somewhere in its middle. */
+/* Every row begins somewhere in its middle. */
 static void turn_lines(arrays *a, random_t *r)
 {
     for (int32_t i = 0; i < a->n; i++) {

@@ -8,9 +8,9 @@
 typedef struct scene { /* one matrix, on the host and on the device, and a plan of each */
     model m;
     form f;
-    trs_mat a, far_a;
+    trs_mat a, device_a;
     trs_options opt;
-    trs_plan *p, *far;
+    trs_plan *p, *resident;
     random_t r;
 } scene;
 
@@ -33,19 +33,19 @@ static scene begin(pattern pat, trs_dtype d, bool upper, bool by_columns, int nu
                  .base = number / 2 % 2};
     s.m = model_new(pat, upper, false, trs_is_complex(d), &s.r);
     s.a = show(&s.m, &s.f, &s.r);
-    s.far_a = mat_to_device(&s.a);
+    s.device_a = mat_to_device(&s.a);
     s.opt = (trs_options){.solver = number / 5 % 2 ? "cuda-supernodal" : "cuda-dataflow",
                           .ops = by_columns ? 1u << TRS_T : 1u << TRS_N};
     s.p = create(&s.a, &s.opt);
-    s.far = create(&s.far_a, &s.opt);
+    s.resident = create(&s.device_a, &s.opt);
     return s;
 }
 
 static void end(scene *s)
 {
     trs_plan_destroy(s->p);
-    trs_plan_destroy(s->far);
-    mat_free_device(&s->far_a);
+    trs_plan_destroy(s->resident);
+    mat_free_device(&s->device_a);
     mat_free(&s->a);
     model_free(&s->m);
 }
@@ -63,7 +63,7 @@ static void assert_same_solution(scene *s)
     assert_non_null(b);
     for (int i = 0; i < n; i++) set_number(b, s->f.dtype, i, random_uniform(&s->r));
     assert_status(trs_solve(s->p, op_of(s), 1, b, n, x, n, NULL), TRS_OK);
-    assert_status(trs_solve(s->far, op_of(s), 1, b, n, y, n, NULL), TRS_OK);
+    assert_status(trs_solve(s->resident, op_of(s), 1, b, n, y, n, NULL), TRS_OK);
     assert_memory_equal(x, y, bytes);
     free(b);
 }
@@ -75,7 +75,7 @@ static void assert_same_topo(const scene *s)
     const int want = op_of(s) == TRS_N ? TRS_OK : TRS_ESTATE;
     assert_int_equal(trs_plan_levels(s->p, &topo[0], &lv[0]), want);
     for (int again = 0; again < 2; again++) {
-        assert_int_equal(trs_plan_levels(s->far, &topo[1], &lv[1]), want);
+        assert_int_equal(trs_plan_levels(s->resident, &topo[1], &lv[1]), want);
         if (want == TRS_OK) assert_memory_equal(topo[0], topo[1], (size_t)s->m.n * sizeof *topo[0]);
     }
 }
@@ -90,7 +90,7 @@ static bool is_resident(const trs_plan *p)
 static void assert_same_levels(const scene *s)
 {
     const trs_operator *a = &s->p->op[op_of(s) != TRS_N];
-    trs_operator *b = &s->far->op[op_of(s) != TRS_N];
+    trs_operator *b = &s->resident->op[op_of(s) != TRS_N];
     assert_same_topo(s);
     assert_int_equal(trs_operator_show(b, TRS_OP_LEVELS), TRS_OK);
     assert_int_equal(a->lv.count, b->lv.count);
@@ -98,7 +98,7 @@ static void assert_same_levels(const scene *s)
     assert_memory_equal(a->lv.topo, b->lv.topo, (size_t)s->m.n * sizeof *a->lv.topo);
     assert_memory_equal(a->lv.ptr, b->lv.ptr, ((size_t)a->lv.count + 1) * sizeof *a->lv.ptr);
     assert_memory_equal(&a->statistics, &b->statistics, sizeof a->statistics);
-    assert_string_equal(s->p->reason, s->far->reason);
+    assert_string_equal(s->p->reason, s->resident->reason);
     assert_int_equal(a->reversed, b->reversed);
 }
 
@@ -120,7 +120,7 @@ static bool assert_same_saved(const scene *s)
     size_t bytes[2];
     char *text[2];
     for (int k = 0; k < 2; k++) {
-        trs_plan *p = k ? s->far : s->p;
+        trs_plan *p = k ? s->resident : s->p;
         snprintf(file[k], sizeof file[k], "t_far-%d-%d.plan", (int)getpid(), k);
         const int rc = trs_plan_save(p, file[k]);
         if (rc == TRS_ESUPPORT) return false;
@@ -141,21 +141,21 @@ static void test_life(void **state)
     for (int k = 0; k < 4 * PATTERNS * 4; k++) {
         const pattern pat = (pattern)(k / 4 % PATTERNS);
         scene s = begin(pat, (trs_dtype)(k / 4 / PATTERNS), k % 2, k / 2 % 2, k);
-        assert_int_equal(is_resident(s.far), s.m.n > 0);
+        assert_int_equal(is_resident(s.resident), s.m.n > 0);
         assert_status(trs_plan_analyse(s.p), TRS_OK);
-        assert_status(trs_plan_analyse(s.far), TRS_OK);
-        assert_int_equal(is_resident(s.far), s.m.n > 0);
+        assert_status(trs_plan_analyse(s.resident), TRS_OK);
+        assert_int_equal(is_resident(s.resident), s.m.n > 0);
         assert_same_levels(&s);
         assert_same_solution(&s);
-        assert_status(trs_plan_update(s.far, &s.far_a, NULL), TRS_OK);
-        assert_int_equal(is_resident(s.far), s.m.n > 0);
+        assert_status(trs_plan_update(s.resident, &s.device_a, NULL), TRS_OK);
+        assert_int_equal(is_resident(s.resident), s.m.n > 0);
         assert_same_solution(&s);
         const bool came_over = assert_same_saved(&s); /* saving reads the matrix on the host */
-        assert_int_equal(is_resident(s.far), !came_over && s.m.n > 0);
+        assert_int_equal(is_resident(s.resident), !came_over && s.m.n > 0);
         assert_same_solution(&s);
-        assert_status(trs_plan_update(s.far, &s.far_a, NULL), TRS_OK);
+        assert_status(trs_plan_update(s.resident, &s.device_a, NULL), TRS_OK);
         assert_same_solution(&s);
-        assert_status(trs_plan_update(s.far, &s.a, NULL), TRS_OK);
+        assert_status(trs_plan_update(s.resident, &s.a, NULL), TRS_OK);
         assert_same_solution(&s);
         end(&s);
     }
@@ -168,12 +168,12 @@ static void test_update_from_host(void **state)
     for (int k = 0; k < 10; k++) {
         scene s = begin(RANDOM, TRS_F64, k % 2, k / 2 % 2, k);
         assert_status(trs_plan_analyse(s.p), TRS_OK);
-        assert_status(trs_plan_analyse(s.far), TRS_OK);
-        assert_true(is_resident(s.far));
+        assert_status(trs_plan_analyse(s.resident), TRS_OK);
+        assert_true(is_resident(s.resident));
         for (int64_t q = 0; q < s.a.nnz; q++) ((double *)s.a.val)[q] *= 2;
         assert_status(trs_plan_update(s.p, &s.a, NULL), TRS_OK);
-        assert_status(trs_plan_update(s.far, &s.a, NULL), TRS_OK);
-        assert_true(is_resident(s.far));
+        assert_status(trs_plan_update(s.resident, &s.a, NULL), TRS_OK);
+        assert_true(is_resident(s.resident));
         assert_same_solution(&s);
         end(&s);
     }
@@ -190,15 +190,16 @@ static void test_after_all(void **state)
         any.solver = NULL;
         any.device = TRS_CUDA(0);
         other.solver = "cuda-multiblock"; /* looks for its levels on the host */
-        trs_plan *chosen = create(&s.far_a, &any), *named = create(&s.far_a, &other);
+        trs_plan *chosen = create(&s.device_a, &any), *named = create(&s.device_a, &other);
         assert_true(is_resident(chosen));
         assert_true(is_resident(named));
         assert_status(trs_plan_analyse(chosen), TRS_OK);
         assert_status(trs_plan_analyse(named), TRS_OK);
         assert_false(is_resident(named));
         assert_status(trs_plan_analyse(s.p), TRS_OK);
-        if (trs_plan_save(s.p, file) == TRS_OK) assert_status(trs_plan_load(s.far, file), TRS_OK);
-        else assert_status(trs_plan_analyse(s.far), TRS_OK);
+        if (trs_plan_save(s.p, file) == TRS_OK)
+            assert_status(trs_plan_load(s.resident, file), TRS_OK);
+        else assert_status(trs_plan_analyse(s.resident), TRS_OK);
         unlink(file);
         assert_same_levels(&s);
         assert_same_solution(&s);
@@ -208,7 +209,7 @@ static void test_after_all(void **state)
     }
 }
 
-/* Whatever is not straight passes the host, and errors have their words from there. */
+/* A matrix that is not canonical passes the host, and errors have their words from there. */
 static void test_not_straight(void **state)
 {
     (void)state;
@@ -222,23 +223,23 @@ static void test_not_straight(void **state)
     const int64_t at = ptr[row] - s.a.base;
     const int32_t first = idx[at];
     idx[at] = idx[at + 1]; /* twice in a row */
-    trs_mat far = mat_to_device(&s.a);
-    assert_int_equal(trs_plan_create(&p, &far, &opt), TRS_EMATRIX);
+    trs_mat device_a = mat_to_device(&s.a);
+    assert_int_equal(trs_plan_create(&p, &device_a, &opt), TRS_EMATRIX);
     assert_non_null(strstr(trs_message(), "stored twice"));
     trs_plan_destroy(p);
-    mat_free_device(&far);
+    mat_free_device(&device_a);
     idx[at] = 1000000; /* no column */
-    far = mat_to_device(&s.a);
-    assert_int_equal(trs_plan_create(&p, &far, &opt), TRS_EMATRIX);
+    device_a = mat_to_device(&s.a);
+    assert_int_equal(trs_plan_create(&p, &device_a, &opt), TRS_EMATRIX);
     trs_plan_destroy(p);
-    mat_free_device(&far);
+    mat_free_device(&device_a);
     idx[at] = idx[at + 1]; /* changed places, which is allowed */
     idx[at + 1] = first;
-    far = mat_to_device(&s.a);
-    p = create(&far, &opt);
+    device_a = mat_to_device(&s.a);
+    p = create(&device_a, &opt);
     assert_false(is_resident(p));
     trs_plan_destroy(p);
-    mat_free_device(&far);
+    mat_free_device(&device_a);
     end(&s);
 }
 
@@ -252,33 +253,33 @@ static void test_pivots(void **state)
         const bool first = trs_index(s.a.idx, s.f.idx_bits, at) - s.a.base == s.m.n / 2;
         const int64_t last = trs_index(s.a.ptr, s.f.ptr_bits, s.m.n / 2 + 1) - s.a.base - 1;
         ((double *)s.a.val)[first ? at : last] = 0;
-        trs_mat far = mat_to_device(&s.a);
+        trs_mat device_a = mat_to_device(&s.a);
         s.opt.pivot = (trs_pivot)(k / 4);
         s.opt.pivot_value = 3;
-        for (int side = 0; side < 2; side++) {
-            p[side] = create(side ? &far : &s.a, &s.opt);
-            const int rc = trs_plan_analyse(p[side]);
+        for (int there = 0; there < 2; there++) {
+            p[there] = create(there ? &device_a : &s.a, &s.opt);
+            const int rc = trs_plan_analyse(p[there]);
             assert_status(rc, s.opt.pivot == TRS_PIVOT_FAIL ? TRS_EPIVOT : TRS_OK);
         }
         assert_string_equal(trs_message(), trs_message());
         int64_t count[2], row[2];
-        for (int side = 0; side < 2; side++)
-            assert_int_equal(trs_plan_pivots(p[side], &count[side], &row[side]), TRS_OK);
+        for (int there = 0; there < 2; there++)
+            assert_int_equal(trs_plan_pivots(p[there], &count[there], &row[there]), TRS_OK);
         assert_int_equal(count[0], 1);
         assert_int_equal(count[1], 1);
         assert_int_equal(row[0], row[1]);
         trs_plan_destroy(s.p);
-        trs_plan_destroy(s.far);
+        trs_plan_destroy(s.resident);
         s.p = p[0];
-        s.far = p[1];
+        s.resident = p[1];
         if (s.opt.pivot != TRS_PIVOT_FAIL) assert_same_solution(&s);
-        mat_free_device(&far);
+        mat_free_device(&device_a);
         end(&s);
     }
 }
 
-/* What the choice goes by, on a triangle that is large enough for it: a grid whose rows are `width` long;
- * full: with the neighbours of a strip of entries too, as a factor has them. */
+/* What the choice goes by is looked at on triangles that are large enough for it: a grid whose rows are `width` long,
+ * and with `band` > 1 the entries beside the diagonal too, as a factor has them. */
 static trs_mat grid(int32_t n, int32_t width, int32_t band)
 {
     int64_t *ptr = malloc(((size_t)n + 1) * sizeof *ptr);
@@ -353,9 +354,9 @@ static trs_mat grid_with_long_rows(int32_t n, int32_t width, int32_t band)
 /* Frees a. */
 static void judge_pattern(trs_mat a, bool supernodes)
 {
-    trs_mat far = mat_to_device(&a);
+    trs_mat device_a = mat_to_device(&a);
     const trs_options opt = {.device = TRS_CUDA(0)}, serial = {.solver = "cpu-serial"};
-    trs_plan *p = create(&a, &serial), *q = create(&far, &opt);
+    trs_plan *p = create(&a, &serial), *q = create(&device_a, &opt);
     assert_status(trs_plan_analyse(p), TRS_OK);
     assert_true(is_resident(q));
     trs_operator *s = &p->op[0], *t = &q->op[0];
@@ -368,7 +369,7 @@ static void judge_pattern(trs_mat a, bool supernodes)
     check_sent(&p->ctx, s);
     trs_plan_destroy(p);
     trs_plan_destroy(q);
-    mat_free_device(&far);
+    mat_free_device(&device_a);
     mat_free(&a);
 }
 
@@ -396,20 +397,20 @@ static void test_deep(void **state)
 {
     (void)state;
     enum { N = 300000 };
-    trs_mat a = grid(N, N, 1), far = mat_to_device(&a);
+    trs_mat a = grid(N, N, 1), device_a = mat_to_device(&a);
     const trs_options opt = {.solver = "cuda-dataflow"};
     double *b = malloc(2 * sizeof *b * N), *x = b + N;
     trs_plan *p = NULL;
     assert_non_null(b);
     for (int i = 0; i < N; i++) b[i] = i > 0 ? 5 : 4;
-    assert_status(trs_plan_create(&p, &far, &opt), TRS_OK);
+    assert_status(trs_plan_create(&p, &device_a, &opt), TRS_OK);
     assert_status(trs_plan_analyse(p), TRS_OK);
     assert_int_equal(p->op[0].lv.count, N);
     assert_status(trs_solve(p, TRS_N, 1, b, N, x, N, NULL), TRS_OK);
     for (int i = 0; i < N; i++) assert_at_most(x[i] > 1 ? x[i] - 1 : 1 - x[i], 1e-12);
     free(b);
     trs_plan_destroy(p);
-    mat_free_device(&far);
+    mat_free_device(&device_a);
     mat_free(&a);
 }
 
@@ -419,8 +420,8 @@ static void test_large(void **state)
 {
     (void)state;
     enum { SIDE = 1200, N = SIDE * SIDE };
-    trs_mat a = grid(N, SIDE, 1), far = mat_to_device(&a);
-    const trs_mat *const from[] = {&a, &far, &far};
+    trs_mat a = grid(N, SIDE, 1), device_a = mat_to_device(&a);
+    const trs_mat *const from[] = {&a, &device_a, &device_a};
     double *b = malloc(4 * sizeof *b * N), *x[] = {b + N, b + 2 * N, b + 3 * N};
     assert_non_null(b);
     for (int i = 0; i < N; i++) b[i] = 1 + i % 7;
@@ -438,7 +439,7 @@ static void test_large(void **state)
     assert_memory_equal(x[0], x[1], N * sizeof *b);
     for (int i = 0; i < N; i++) assert_at_most((x[0][i] - x[2][i]) * (x[0][i] - x[2][i]), 1e-20);
     free(b);
-    mat_free_device(&far);
+    mat_free_device(&device_a);
     mat_free(&a);
 }
 
@@ -447,8 +448,8 @@ static void test_full(void **state)
 {
     (void)state;
     enum { N = 1500 };
-    trs_mat a = grid(N, N, N - 1), far = mat_to_device(&a);
-    const trs_mat *const from[] = {&a, &far};
+    trs_mat a = grid(N, N, N - 1), device_a = mat_to_device(&a);
+    const trs_mat *const from[] = {&a, &device_a};
     const trs_options chosen = {.device = TRS_CUDA(0)}, named = {.solver = "dense-blocked"};
     double *b = malloc(3 * sizeof *b * N), *x[] = {b + N, b + 2 * N};
     assert_non_null(b);
@@ -468,7 +469,7 @@ static void test_full(void **state)
     }
     assert_memory_equal(x[0], x[1], N * sizeof *b);
     free(b);
-    mat_free_device(&far);
+    mat_free_device(&device_a);
     mat_free(&a);
 }
 

@@ -303,7 +303,7 @@ static bool waits_for_itself(const model *m, const int *row, const int *col, int
     return again;
 }
 
-/* Entries of shuffled triangles on the wrong side close cycles, one or several; the row that is named is on one. */
+/* Entries in the other triangle of a shuffled one close cycles, one or several; the row that is named is on one. */
 static void test_cycles(void **state)
 {
     (void)state;

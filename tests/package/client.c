@@ -26,7 +26,8 @@ typedef struct scene { /* one case */
     int garbage;      /* NaN in the other triangle */
     number T[MOST][MOST];
     unsigned char stored[MOST][MOST];
-    int turn, step, pad; /* where lines begin, and which way they run; between columns */
+    int turn, step,
+        pad; /* the first entry of a row, or column, and the step to the next one; between columns */
     trs_mat mat;
     trs_op op;
     trs_layout layout;
@@ -189,16 +190,16 @@ static void put_block(const scene *s, void *val, int64_t p, int I, int J)
                 value_of(s, I + a, J + c));
 }
 
-/* ptr, idx and val of the lines, whose entries begin anywhere and may run backwards. */
-static void store_lines(scene *s, void *ptr, void *idx, void *val)
+/* Make ptr, idx and val, by rows or by columns, whose entries begin anywhere and may run backwards. */
+static void store_majors(scene *s, void *ptr, void *idx, void *val)
 {
     const trs_mat *m = &s->mat;
-    const int r = m->format == TRS_BSR ? m->block : 1, lines = s->n / r;
+    const int r = m->format == TRS_BSR ? m->block : 1, majors = s->n / r;
     int64_t p = 0;
     set_index(ptr, m->ptr_bits == 32 ? 32 : 64, 0, m->base);
-    for (int l = 0; l < lines; l++) {
-        for (int k = 0; k < lines; k++) {
-            const int c = (((s->turn + k) * s->step) % lines + lines) % lines;
+    for (int l = 0; l < majors; l++) {
+        for (int k = 0; k < majors; k++) {
+            const int c = (((s->turn + k) * s->step) % majors + majors) % majors;
             const int I = r * (m->format == TRS_CSC ? c : l),
                       J = r * (m->format == TRS_CSC ? l : c);
             if (!s->stored[I][J]) continue;
@@ -222,7 +223,7 @@ static void store(scene *s)
     } else {
         void *ptr = room(8 * (MOST + 1)), *idx = room(8 * MOST * MOST);
         m->ptr = ptr, m->idx = idx;
-        store_lines(s, ptr, idx, val);
+        store_majors(s, ptr, idx, val);
     }
 }
 

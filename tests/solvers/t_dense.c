@@ -110,7 +110,7 @@ typedef struct cell {
     trs_dtype t;
     int64_t n;
     int nrhs;
-    unsigned side; /* TRS_LOWER, TRS_UPPER, or 0: general */
+    unsigned triangle; /* TRS_LOWER, TRS_UPPER, or 0: general */
     trs_op op;
     trs_layout layout;
     bool in_place;
@@ -119,8 +119,8 @@ typedef struct cell {
 static const char *name_of(const cell *c)
 {
     static char text[160];
-    snprintf(text, sizeof text, "%s kind %d type %d n %d nrhs %d side %u op %d layout %d",
-             c->solver->name, (int)c->kind, (int)c->t, (int)c->n, c->nrhs, c->side, (int)c->op,
+    snprintf(text, sizeof text, "%s kind %d type %d n %d nrhs %d triangle %u op %d layout %d",
+             c->solver->name, (int)c->kind, (int)c->t, (int)c->n, c->nrhs, c->triangle, (int)c->op,
              (int)c->layout);
     return text;
 }
@@ -176,8 +176,12 @@ static int try(const cell *c, double *worst)
     void *A = padded(new_matrix(c->kind, c->t, c->n), c->t, c->n);
     void *one = padded(new_matrix(IDENTITY, c->t, c->n), c->t, c->n);
     void *B = new_vectors(c->t, c->n * c->nrhs), *X = malloc(bytes);
-    const trs_mat m = {
-        .n = c->n, .val = A, .ld = c->n + 1, .dtype = c->t, .format = TRS_DENSE, .kind = c->side};
+    const trs_mat m = {.n = c->n,
+                       .val = A,
+                       .ld = c->n + 1,
+                       .dtype = c->t,
+                       .format = TRS_DENSE,
+                       .kind = c->triangle};
     trs_mat first = m;
     if (there) first.val = one;
     const trs_options o = {
@@ -238,7 +242,7 @@ static void over_triangles(kind k, const int *counts, int ncounts, int first, in
                 for (int r = 0; r < ncounts; r++) {
                     cell c = {.solver = solver, .kind = k, .n = sizes[a], .nrhs = counts[r]};
                     c.t = (trs_dtype)(v % 4);
-                    c.side = v / 4 % 2 ? TRS_UPPER : TRS_LOWER;
+                    c.triangle = v / 4 % 2 ? TRS_UPPER : TRS_LOWER;
                     c.op = (trs_op)(v / 8);
                     c.in_place = v % 3 == 1;
                     if (solver->caps & TRS_CAP_ROW_MAJOR)
@@ -288,7 +292,7 @@ static void large_triangles(void **state)
                             .kind = v ? STEEP : LINKED,
                             .t = v ? TRS_F32 : TRS_F64,
                             .n = n,
-                            .side = v ? TRS_UPPER : TRS_LOWER,
+                            .triangle = v ? TRS_UPPER : TRS_LOWER,
                             .nrhs = 1};
             assert_int_equal(try(&c, &worst), TRS_OK);
         }

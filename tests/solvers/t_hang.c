@@ -94,7 +94,7 @@ typedef struct scene {
     trs_op op;
     int nrhs;
     size_t bytes;           /* of B and X */
-    trs_mat a, far_a;       /* far_a: the same on the device */
+    trs_mat a, device_a;    /* device_a: the same on the device */
     void *b[BS], *want[BS]; /* X of the first run */
     void *x;
     void *dev_b[BS], *dev_x[STREAMS][DEPTH];
@@ -147,7 +147,9 @@ static scene scene_new(const trs_solver *solver, int which, int variant)
     scene s = {.solver = solver, .d = &dags[which], .r = {(uint64_t)which}};
     watch(solver->name, s.d->name, "making it");
     s.op = variant % 2 ? TRS_T : TRS_N;
-    s.nrhs = (has_tiles(solver) ? few : columns)[(which + variant) % 4]; /* strips: one by one */
+    s.nrhs = (has_tiles(solver)
+                  ? few
+                  : columns)[(which + variant) % 4]; /* cuda-strips solves them one by one */
     s.dtype = (trs_dtype)((which / 2 + 2 * variant) % 4);
     s.m = model_of(s.d, size_for(solver), trs_is_complex(s.dtype), &s.r);
     s.bytes = (size_t)s.m.n * (size_t)s.nrhs * trs_size(s.dtype);
@@ -155,7 +157,7 @@ static scene scene_new(const trs_solver *solver, int which, int variant)
     if (general) f.format = TRS_DENSE;
     s.a = show(&s.m, &f, &s.r);
     if (general) s.a.kind = 0; /* a lower triangle is a general matrix too */
-    s.far_a = mat_to_device(&s.a);
+    s.device_a = mat_to_device(&s.a);
     for (int q = 0; q < BS; q++) new_b(&s, q);
     s.x = malloc(s.bytes);
     assert_non_null(s.x);
@@ -178,7 +180,7 @@ static void scene_free(scene *s)
         free(s->want[q]);
     }
     free(s->x);
-    mat_free_device(&s->far_a);
+    mat_free_device(&s->device_a);
     mat_free(&s->a);
     model_free(&s->m);
 }
@@ -193,7 +195,7 @@ static ready ready_new(const scene *s, int count)
     opt.bitwise = 1;
     snprintf(text, sizeof text, "%d", count);
     setenv("TRISOLVE_BLOCKS", text, 1);
-    assert_status(trs_plan_create(&r.plan, &s->far_a, &opt), TRS_OK);
+    assert_status(trs_plan_create(&r.plan, &s->device_a, &opt), TRS_OK);
     r.plan->ctx.patient = true;
     const int rc = trs_plan_analyse(r.plan);
     if (rc != TRS_ESUPPORT) assert_status(rc, TRS_OK);
@@ -440,16 +442,16 @@ static void find_levels(const dag *d, const char *blocks_allowed, int count)
     form f = {.dtype = TRS_F32, .format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32};
     trs_options opt = {.solver = "cuda-dataflow", .ops = 1u << TRS_N};
     model m = model_of(d, 2003, false, &r);
-    trs_mat a = show(&m, &f, &r), far_a = mat_to_device(&a);
-    trs_plan *host, *far;
+    trs_mat a = show(&m, &f, &r), device_a = mat_to_device(&a);
+    trs_plan *host, *resident;
     watch("levels", d->name, "analysis");
     assert_int_equal(trs_plan_create(&host, &a, &opt), TRS_OK);
     assert_status(trs_plan_analyse(host), TRS_OK);
-    assert_int_equal(trs_plan_create(&far, &far_a, &opt), TRS_OK);
-    assert_false(far->op[0].on_host & TRS_OP_PATTERN);
-    far->ctx.patient = true;
+    assert_int_equal(trs_plan_create(&resident, &device_a, &opt), TRS_OK);
+    assert_false(resident->op[0].on_host & TRS_OP_PATTERN);
+    resident->ctx.patient = true;
     if (blocks_allowed) setenv("TRISOLVE_BLOCKS", blocks_allowed, 1);
-    trs_operator *s = &far->op[0];
+    trs_operator *s = &resident->op[0];
     const trs_levels *want = &host->op[0].lv;
     for (int run = 0; run < count; run++) {
         watch("levels", d->name, "another run");
@@ -457,14 +459,14 @@ static void find_levels(const dag *d, const char *blocks_allowed, int count)
         assert_int_equal(s->lv.count, want->count);
         assert_int_equal(trs_operator_show(s, TRS_OP_LEVELS), TRS_OK);
         assert_memory_equal(s->lv.topo, want->topo, (size_t)m.n * sizeof *want->topo);
-        trs_levels_free(&far->ctx, &s->lv);
+        trs_levels_free(&resident->ctx, &s->lv);
         s->on_host &= ~(unsigned)TRS_OP_LEVELS;
         trs_operator_drop(s, TRS_OP_LEVELS);
     }
     unsetenv("TRISOLVE_BLOCKS");
-    trs_plan_destroy(far);
+    trs_plan_destroy(resident);
     trs_plan_destroy(host);
-    mat_free_device(&far_a);
+    mat_free_device(&device_a);
     mat_free(&a);
     model_free(&m);
 }

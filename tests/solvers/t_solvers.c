@@ -135,7 +135,7 @@ typedef struct block { /* B or X with a margin of a known byte around what is us
     unsigned char *p, *device;
 } block;
 
-static int64_t lines_of(const scene *s)
+static int64_t vectors_of(const scene *s)
 {
     return s->opt.layout == TRS_ROW_MAJOR ? s->m.n : s->nrhs;
 }
@@ -147,7 +147,7 @@ static int64_t place_of(const scene *s, int64_t ld, int64_t i, int r)
 
 static block block_new(const scene *s, int64_t ld)
 {
-    block b = {.bytes = (size_t)(ld * lines_of(s)) * trs_size(s->f.dtype)};
+    block b = {.bytes = (size_t)(ld * vectors_of(s)) * trs_size(s->f.dtype)};
     b.p = malloc(b.bytes + 1);
     assert_non_null(b.p);
     memset(b.p, 0xa5, b.bytes);
@@ -189,9 +189,9 @@ static void check_padding(const scene *s, const block *x)
 {
     const size_t size = trs_size(s->f.dtype);
     const int64_t width = s->opt.layout == TRS_ROW_MAJOR ? s->nrhs : s->m.n;
-    for (int64_t line = 0; line < lines_of(s); line++)
-        for (size_t k = (size_t)(line * s->ldx + width) * size;
-             k < (size_t)((line + 1) * s->ldx) * size; k++)
+    for (int64_t vector = 0; vector < vectors_of(s); vector++)
+        for (size_t k = (size_t)(vector * s->ldx + width) * size;
+             k < (size_t)((vector + 1) * s->ldx) * size; k++)
             require(s, x->p[k] == 0xa5, "wrote between n and ld");
 }
 
@@ -362,13 +362,13 @@ static bool *entries_of(const trs_mat *a)
     bool *stored = calloc((size_t)(n * n), sizeof *stored);
     assert_non_null(stored);
     for (int64_t k = 0; k < n * n && a->format == TRS_DENSE; k++) see(stored, a, k / n, k % n);
-    for (int64_t line = 0; line < n / r && a->format != TRS_DENSE; line++)
-        for (int64_t p = index_at(a->ptr, a->ptr_bits, line) - a->base;
-             p < index_at(a->ptr, a->ptr_bits, line + 1) - a->base; p++) {
-            const int64_t cross = index_at(a->idx, a->idx_bits, p) - a->base;
+    for (int64_t major = 0; major < n / r && a->format != TRS_DENSE; major++)
+        for (int64_t p = index_at(a->ptr, a->ptr_bits, major) - a->base;
+             p < index_at(a->ptr, a->ptr_bits, major + 1) - a->base; p++) {
+            const int64_t minor = index_at(a->idx, a->idx_bits, p) - a->base;
             for (int64_t c = 0; c < r * r; c++)
-                if (a->format == TRS_CSC) see(stored, a, cross, line);
-                else see(stored, a, line * r + c / r, cross * r + c % r);
+                if (a->format == TRS_CSC) see(stored, a, minor, major);
+                else see(stored, a, major * r + c / r, minor * r + c % r);
         }
     return stored;
 }

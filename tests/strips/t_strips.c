@@ -146,7 +146,7 @@ static void compare_model(const model *m)
     static const int32_t rows[] = {1, 7, 33, 100, 1000, 100000};
     trs_context ctx = {.threads = 2};
     trs_tri t, u;
-    model_sides(&ctx, m, &t, &u);
+    model_triangles(&ctx, m, &t, &u);
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         compare(&ctx, &t, rows[k], false);
         compare(&ctx, &u, rows[k], false);
@@ -239,7 +239,7 @@ static void test_rows(void **state)
     trs_tri t, u;
     trs_levels lv;
     model m = grid(300);
-    model_sides(&ctx, &m, &t, &u);
+    model_triangles(&ctx, &m, &t, &u);
     assert_int_equal(trs_level_rows(&ctx, &t, &lv), TRS_OK);
     assert_in_range(trs_strips_rows(&ctx, &t, &lv), 25 * 300, 40 * 300);
     trs_levels_free(&ctx, &lv);
@@ -248,7 +248,7 @@ static void test_rows(void **state)
     model_free(&m);
     random_t r = {1};
     m = model_new(RANDOM, false, false, false, &r);
-    model_sides(&ctx, &m, &t, &u);
+    model_triangles(&ctx, &m, &t, &u);
     assert_int_equal(trs_level_rows(&ctx, &t, &lv), TRS_OK);
     assert_int_equal(trs_strips_rows(&ctx, &t, &lv), 0);
     trs_levels_free(&ctx, &lv);
@@ -284,7 +284,7 @@ static void test_threads(void **state)
     trs_tri t, u;
     trs_levels lv;
     trs_strips one, many;
-    model_sides(&ctx, &m, &t, &u);
+    model_triangles(&ctx, &m, &t, &u);
     assert_in_range(t.nnz, TRS_SHARED_FROM, 10 * TRS_SHARED_FROM);
     assert_int_equal(trs_level_rows(&ctx, &t, &lv), TRS_OK);
     for (size_t k = 0; k < 3; k++) {
@@ -313,7 +313,7 @@ static void test_out_of_memory(void **state)
     trs_levels lv;
     trs_strips s;
     model m = grid(40);
-    model_sides(&ctx, &m, &t, &u);
+    model_triangles(&ctx, &m, &t, &u);
     assert_int_equal(trs_level_rows(&ctx, &t, &lv), TRS_OK);
     counter memory = {0};
     trs_context poor = {.mem = counted_memory(&memory)};
