@@ -1,12 +1,13 @@
-/* time_analysis.c: where the time of an analysis goes, phase by phase, in serial solves.
+/* time_analysis.c: shows where the time of an analysis goes, phase by phase, in units of a solve by cpu-serial.
  *
- *     make tests/time_analysis && tests/time_analysis [-c] [-t THREADS] [-r ROUNDS] grid7:100 rmat:18 ...
+ *     make tests/analysis/time_analysis && tests/analysis/time_analysis [-c] [-t THREADS] [-r ROUNDS] grid7:100 rmat:18 ...
  *
- * The rounds go through all phases in turn, so that a busy machine disturbs all of them; the smallest
- * time of each counts; -c: time of the processor, not of the clock, for one thread where others are at
- * work.  "solve" is cpu-serial's, with its rows in the caller's order. */
+ * The rounds go through all phases in turn, so that a busy machine disturbs all of them, and the smallest time of each
+ * counts.  With -c it is the time of the processor and not of the clock, for one thread on a busy machine.  "solve" is
+ * that of cpu-serial, with its rows in the caller's order. */
 #include "config.h"
 
+#include "analysis/level.h"
 #include "core/plan.h"
 #include "bin/common/problems.h"
 #include "trisolve-mmio.h"
@@ -17,22 +18,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum {
-    SOLVE,
-    CREATE,
-    LEVELS,
-    ANALYSE,
-    UPDATE,
-    LEVEL_PLAN,
-    LEVEL_UPDATE,
-    LEVEL_SOLVE,
-    ROW_TILES,
-    PHASES
-};
+enum { SOLVE, CREATE, LEVELS, ANALYSE, UPDATE, LEVEL_PLAN, LEVEL_UPDATE, LEVEL_SOLVE, PHASES };
 
-static const char *const name[PHASES] = {"solve",      "create",    "levels",
-                                         "ready",      "update",    "cpu-level ready",
-                                         "its update", "its solve", "row tiles"};
+static const char *const name[PHASES] = {"solve",  "create",          "levels",     "ready",
+                                         "update", "cpu-level ready", "its update", "its solve"};
 
 static clockid_t the_clock = CLOCK_MONOTONIC;
 
@@ -83,18 +72,6 @@ static trs_plan *live(timing *t, const char *solver, int ready, int update, int 
     return p;
 }
 
-enum { ANY_ROWS = 4096 }; /* of a row tile, where row tiles are no good */
-
-static void make_row_tiles(timing *t, trs_context *ctx, const trs_tri *tri, const trs_levels *lv)
-{
-    const int32_t rows = trs_strips_rows(ctx, tri, lv);
-    trs_strips s;
-    const double start = now();
-    must(trs_strips_make(ctx, tri, lv, rows ? rows : ANY_ROWS, &s), "row tiles");
-    keep(t, ROW_TILES, now() - start);
-    trs_strips_free(ctx, &s);
-}
-
 static void one_round(timing *t)
 {
     trs_levels lv;
@@ -102,7 +79,6 @@ static void one_round(timing *t)
     double start = now();
     must(trs_level_rows(&p->ctx, &p->op[0].tri, &lv), "levels");
     keep(t, LEVELS, now() - start);
-    make_row_tiles(t, &p->ctx, &p->op[0].tri, &lv);
     trs_levels_free(&p->ctx, &lv);
     trs_plan_destroy(p);
     trs_plan_destroy(live(t, "cpu-level", LEVEL_PLAN, LEVEL_UPDATE, LEVEL_SOLVE));
