@@ -36,7 +36,7 @@ struct merged {
 static int failed(cudaError_t e)
 {
     (void)cudaGetLastError();
-    return trs_fail(TRS_EDEVICE, "merged levels: %s", cudaGetErrorString(e));
+    return trs_fail(TRS_EDEVICE, "level rewriting: %s", cudaGetErrorString(e));
 }
 
 static trs_pattern pattern_of(const trs_instance *inst)
@@ -225,7 +225,7 @@ static int64_t bytes(const trs_prospect *p)
 
 const trs_solver trs_solver_merged = {
     .name = "cuda-merged",
-    .about = "pairs of levels made one by substitution, then cuda-dataflow",
+    .about = "level rewriting: a level merged into the one before, then cuda-dataflow",
     .place = TRS_ON_CUDA,
     .family = TRS_TRIANGLE,
     .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,

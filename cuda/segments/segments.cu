@@ -427,7 +427,7 @@ static int64_t bytes(const trs_prospect *p)
 
 const trs_solver trs_solver_segments = {
     .name = "cuda-segments",
-    .about = "a head and a tail of the levels, each by a solver of its own",
+    .about = "a two-way cut: a head and a tail, each by a solver of its own",
     .place = TRS_ON_CUDA,
     .family = TRS_TRIANGLE,
     .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,

@@ -274,7 +274,7 @@ static int64_t bytes(const trs_prospect *p)
 
 const trs_solver trs_solver_strips = {
     .name = "cuda-strips",
-    .about = "a block of threads for a strip of rows, level by level, x in shared memory",
+    .about = "a block of threads for a row tile, level by level, x in shared memory",
     .place = TRS_ON_CUDA,
     .family = TRS_TRIANGLE,
     .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,

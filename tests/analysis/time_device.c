@@ -1,7 +1,7 @@
 /* time_device.c: what a plan for the GPU takes until it is ready, from a matrix on the host and from one on
  * the device, with cuSPARSE's own analysis beside it; milliseconds.
  *
- *     make tests/time_device && tests/time_device [-s SOLVER] [-r ROUNDS] grid7:100 rmat:18 ...
+ *     make tests/analysis/time_device && tests/analysis/time_device [-s SOLVER] [-r ROUNDS] grid7:100 rmat:18 ...
  *
  * Without -s the library chooses.  The rounds go through all phases in turn; the smallest time of each
  * counts, so a device that is warm.  "serial" is a solve of cpu-serial. */

@@ -1,4 +1,4 @@
-/* bed.h: the test bed of a triangle: op(T) X = B, with B and X on both sides. */
+/* bed.h: the test bed of a triangle: op(T) X = B, with B and X on the host and on the device. */
 #ifndef TRS_BIN_BENCH_BED_H
 #define TRS_BIN_BENCH_BED_H
 

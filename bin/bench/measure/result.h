@@ -14,8 +14,9 @@ enum { NAME_SIZE = 512 }; /* of the name of a triangle, its end included */
 
 typedef struct cell { /* one solver on one triangle; all times in seconds */
     trs_solver_info solver;
-    bool auto_host, auto_device; /* it is the automatic choice for B and X on that side */
-    int status;                  /* of the first call that failed, with its sentence: */
+    bool auto_host,
+        auto_device; /* it is the automatic choice for B and X on the host, on the device */
+    int status;      /* of the first call that failed, with its sentence: */
     char message[320];
     trs_info info;      /* of the plan, without its strings */
     char levels_by[64]; /* trs_info.analysis */

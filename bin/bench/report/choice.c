@@ -2,8 +2,8 @@
  * problem by problem, and the share of the problems within 1.1 and 1.3; and over that of
  * cpu-serial, which no choice may be slower than.
  *
- * The choice is the one for the side where B and X were: device memory, or with --cpu and --host
- * the host. */
+ * The choice is the one for where B and X were: in device memory, or with --cpu and --host on the
+ * host. */
 #include "config.h"
 
 #include "report.h"
