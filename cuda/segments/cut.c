@@ -93,10 +93,11 @@ static bool keeps_promises(const trs_solver *s)
            !s->library && strcmp(s->name, "cuda-segments");
 }
 
-/* Seconds of the fastest solver for such a triangle, and which one it is; INFINITY: there is none.  No solver is whose
- * cost before it is built is only a hope (`preliminary`: cuda-merged, which finds out there how far levels can be
- * rewritten).  It may not have the head or the tail, because nobody reconsiders the cut when the hope fails.  It is no
- * measure for the whole either: a hope that fails would keep a cut from being found that pays. */
+/* Seconds of the fastest solver for such a triangle, and which one it is; INFINITY: there is none.  Solvers are left out
+ * whose estimate before the build is `preliminary`: cuda-merged, which finds out only there how far levels can be
+ * rewritten.  Such a solver may not have the head or the tail, because nobody reconsiders the cut when its estimate turns
+ * out to be too low.  Nor does it count for the whole, because then too low an estimate would keep a cut from being found
+ * that pays. */
 static double cheapest(const search *r, const trs_prospect *p, const trs_solver **who)
 {
     double least = INFINITY;

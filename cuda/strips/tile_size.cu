@@ -61,7 +61,7 @@ static __device__ int64_t entries_before(const sampling &s, int64_t i, int32_t f
     return low - begin;
 }
 
-/* Blocks: some of the rows, sample, strip. */
+/* The block of threads (x, y, z) looks at some of the rows of sample y, for tiles of s.rows [z] rows. */
 static __global__ void look_kernel(const sampling s)
 {
     const int32_t rows = s.rows[blockIdx.z];
@@ -114,14 +114,15 @@ enum { MOST_SIZES = 128, ANY_ROWS = 4096 /* of a tile, where nothing speaks for 
 
 struct samples {
     const trs_operator *op;
-    int sizes; /* that will be asked for */
+    int sizes; /* how many will be asked for */
     int looked, asked;
     int32_t rows[MOST_SIZES];
     int64_t found[MOST_SIZES][2]; /* of the first ones */
 };
 
-/* For a first run of trs_strips_sampled, which names the sizes: it stops at the first size that is good enough, and
- * with so many levels none is. */
+/* trs_strips_sampled asks for one size of tiles after the other, and stops at the first one that is good enough, which
+ * is so if rows >= 0.85 * 32 * levels.  It is run twice.  In the first run this function only notes the sizes: it answers
+ * with INT64_MAX levels, with which no size is good enough, so that all sizes are named. */
 static bool note_size(void *user, int32_t rows, int64_t *levels, int64_t *halo)
 {
     samples *all = (samples *)user;
@@ -131,7 +132,7 @@ static bool note_size(void *user, int32_t rows, int64_t *levels, int64_t *halo)
     return true;
 }
 
-/* For a second run, in the same order. */
+/* In the second run the sizes come in the same order, and the device looks at LOOKS of them at a time. */
 static bool look(void *user, int32_t, int64_t *levels, int64_t *halo)
 {
     samples *all = (samples *)user;
