@@ -1,6 +1,6 @@
 /* submatrix.h: some rows and columns of a triangle as a matrix of their own. */
-#ifndef TRS_PICK_H
-#define TRS_PICK_H
+#ifndef TRS_SUBMATRIX_H
+#define TRS_SUBMATRIX_H
 
 #include "matrix.h"
 
