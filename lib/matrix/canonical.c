@@ -128,11 +128,12 @@ static bool all_pointers(const trs_context *ctx, intake *in)
 static void lines_from(void *user, int64_t begin, int64_t end)
 {
     intake *in = user;
+    bool good;
     if (!in->good) return;
-    if (!(!in->m->val    ? take_lines(in, begin, end, false, false)
-          : in->wide_idx ? take_lines(in, begin, end, true, true)
-                         : take_lines(in, begin, end, false, true)))
-        in->good = false;
+    if (!in->m->val) good = take_lines(in, begin, end, false, false);
+    else if (in->wide_idx) good = take_lines(in, begin, end, true, true);
+    else good = take_lines(in, begin, end, false, true);
+    if (!good) in->good = false;
 }
 
 static bool all_lines(const trs_context *ctx, intake *in)

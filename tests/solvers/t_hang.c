@@ -422,9 +422,10 @@ static void solve_special(scene *s, const ready *r, int row, special what)
 static void run_special(scene *s, const ready *r)
 {
     ready one = ready_new(s, 1);
+    const int n = s->m.n;
     for (int what = 0; what < SPECIALS; what++)
         for (int k = 0; k < 4; k++) {
-            const int n = s->m.n, row = k == 0 ? 0 : k == 1 ? n - 1 : random_below(&s->r, n);
+            const int ends[] = {0, n - 1}, row = k < 2 ? ends[k] : random_below(&s->r, n);
             watch(s->solver->name, s->d->name, "NaN and Inf");
             solve_special(s, k % 2 ? r : &one, row, (special)what);
         }
