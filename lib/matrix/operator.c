@@ -258,7 +258,7 @@ int trs_operator_take_values(trs_operator *op, const void *val, bool there, void
 
 typedef struct trs_cached {
     const trs_analysis *analysis;
-    bool needed; /* it was made for somebody who cannot do without */
+    bool needed; /* it has been made for somebody who cannot do without */
     bool found;
     struct trs_cached *next;
     _Alignas(16) char result[];
@@ -276,8 +276,8 @@ static int make(trs_operator *op, const trs_analysis *a, bool needed, cached **a
     cached *c = trs_alloc_zero(&op->ctx->mem, 1, sizeof *c + a->size);
     if (!c) return trs_fail(TRS_EMEM, "out of memory for %s", a->name);
     c->analysis = a;
-    c->needed = needed;
     int rc = a->make(op, needed, c->result, &c->found);
+    c->needed = needed && !rc; /* after a failure somebody else who needs it may try again */
     if (rc) {
         if (a->trim) a->trim(op->ctx, c->result);
         memset(c->result, 0, a->size);
