@@ -160,7 +160,6 @@ int trs_operator_device(trs_operator *op, unsigned what)
 
 void trs_operator_hold(trs_operator *op, unsigned what)
 {
-    TRS_ASSERT((what & ~op->on_device) == 0);
     op->held |= what;
 }
 
@@ -254,11 +253,17 @@ int trs_operator_take_values(trs_operator *op, const void *val, bool there, void
     return rc;
 }
 
+void trs_operator_changed_on_host(trs_operator *op)
+{
+    TRS_ASSERT(op->on_host & TRS_OP_VALUES);
+    op->on_device &= ~(unsigned)TRS_OP_VALUES;
+}
+
 /* ---- analyses --------------------------------------------------------------------------------- */
 
 typedef struct trs_cached {
     const trs_analysis *analysis;
-    bool needed; /* it has been made for somebody who cannot do without */
+    bool needed; /* it was made for somebody who cannot do without */
     bool found;
     struct trs_cached *next;
     _Alignas(16) char result[];
@@ -277,7 +282,7 @@ static int make(trs_operator *op, const trs_analysis *a, bool needed, cached **a
     if (!c) return trs_fail(TRS_EMEM, "out of memory for %s", a->name);
     c->analysis = a;
     int rc = a->make(op, needed, c->result, &c->found);
-    c->needed = needed && !rc; /* after a failure somebody else who needs it may try again */
+    c->needed = needed && !rc; /* after an error it is made again for somebody who needs it */
     if (rc) {
         if (a->trim) a->trim(op->ctx, c->result);
         memset(c->result, 0, a->size);
