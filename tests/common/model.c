@@ -460,6 +460,18 @@ char *matrix_file(const char *name)
     return NULL;
 }
 
+/* ---- solvers ------------------------------------------------------------------------------------ */
+
+const char *available_solver(const char *const *names, int count)
+{
+    char why[200];
+    for (int k = 0; k < count; k++) {
+        const trs_solver *s = trs_solver_named(names[k]);
+        if (s && trs_solver_available(s, 0, why, sizeof why)) return s->name;
+    }
+    return NULL;
+}
+
 /* ---- the sides of a plan ------------------------------------------------------------------------ */
 
 void model_sides(trs_context *ctx, const model *m, trs_tri *t, trs_tri *transposed)

@@ -439,7 +439,8 @@ static void find_levels(const dag *d, const char *blocks_allowed, int count)
 {
     random_t r = {1};
     form f = {.dtype = TRS_F32, .format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32};
-    trs_options opt = {.solver = "cuda-dataflow", .ops = 1u << TRS_N};
+    static const char *const on_device[] = {"cuda-dataflow", "cuda-merged", "cuda-supernodal"};
+    trs_options opt = {.solver = available_solver(on_device, 3), .ops = 1u << TRS_N};
     model m = model_of(d, 2003, false, &r);
     trs_mat a = show(&m, &f, &r), far_a = mat_to_device(&a);
     trs_plan *host, *far;
