@@ -80,8 +80,7 @@ static int solve(const trs_instance *inst, const trs_job *job)
     const host_work *w = job->work;
     const size_t size = trs_size(inst->op->tri.dtype);
     const size_t n = (size_t)inst->op->tri.n, many = (size_t)job->nrhs;
-    const trs_view b = trs_view_natural(inst->op, job->b),
-                   x = trs_view_natural(inst->op, job->x);
+    const trs_view b = trs_view_natural(inst->op, job->b), x = trs_view_natural(inst->op, job->x);
     const bool by_rows = b.rs != 1 || x.rs != 1;
     const size_t width = (by_rows ? many : n) * size, lines = by_rows ? n : many;
     TRS_ASSERT(job->nrhs >= 1 && job->nrhs <= w->nrhs);
@@ -92,9 +91,9 @@ static int solve(const trs_instance *inst, const trs_job *job)
         (void)cudaGetLastError();
         rc = TRS_EDEVICE;
     }
-    return rc ? rc
-              : trs_gpu_copy_lines(x.p, (size_t)(by_rows ? x.rs : x.cs) * size, w->buffer, width,
-                                   width, lines, true, job->stream);
+    if (rc) return rc;
+    return trs_gpu_copy_lines(x.p, (size_t)(by_rows ? x.rs : x.cs) * size, w->buffer, width, width,
+                              lines, true, job->stream);
 }
 
 /* cpu-serial reads the triangle of the operator on the host. */

@@ -238,7 +238,8 @@ static double substituting(const trs_instance *built, const trs_shape *s)
     const tiles *d = (const tiles *)built->data;
     const double split = s->nrhs == 1 ? 0.9e-6 * (PANEL - 1) : 4e-6;
     const double eights = s->nrhs <= 8 ? 1 : 4 * ((s->nrhs + 31) / 32);
-    const double times = s->nrhs == 1 ? 1 : eights * (s->is_complex ? 1.8 : 1);
+    const double columns = eights * (s->is_complex ? 1.8 : 1);
+    const double times = s->nrhs == 1 ? 1 : columns;
     return times * ((double)count_flags(built->ctx, d->split, panels_of(d->nt)) * split +
                     (double)count_flags(built->ctx, d->substituted, d->nt) * SUBSTITUTED);
 }

@@ -13,7 +13,7 @@ static __global__ void take_kernel(int64_t nnz, const int64_t *src, const T *fro
     const int64_t p = blockIdx.x * (int64_t)THREADS + threadIdx.x;
     if (p >= nnz) return;
     const int64_t s = src[p];
-    to[p] = s >= 0 ? from[s] : number<T>(s == TRS_SRC_UNIT ? 1 : 0);
+    to[p] = s >= 0 ? from[s] : number<T>(s == TRS_SRC_UNIT);
 }
 
 int trs_gpu_take_values(trs_dtype t, int64_t nnz, const void *src, const void *from, void *to,

@@ -52,7 +52,7 @@ static __global__ void update_kernel(int32_t count, const trs_packet *packet, co
             const int32_t e = entry[(p->ell + l) * WARP + lane];
             TRS_ASSERT(e < 0 || ptr[row] + e < ptr[row + 1] - 1);
             val[l * WARP] = e >= 0 ? times_power(from[ptr[row] + e], power)
-                                   : number<T>(e == TRS_STRIP_CARRY ? -1 : 0);
+                                   : number<T>(-(e == TRS_STRIP_CARRY));
         }
         inverse[k * WARP] = stored >= 0 ? number<T>(1) / times_power(d, power)
                                         : number<T>(stored < TRS_STRIP_NO_ROW);

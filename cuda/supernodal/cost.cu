@@ -104,7 +104,8 @@ static double substituting(const trs_instance *built, const trs_shape *s)
     if (d->s.count == 0) return 0;
     const double blocks = (double)d->s.count, rows = (double)s->n / (blocks * (double)BLOCK);
     const double bad = (double)count_flags(built->ctx, d->substituted, d->s.count) / blocks;
-    const double longer = s->nrhs == 1 ? min(rows, 1.) : (s->nrhs <= 8 ? 1 : 3) * turns(s);
+    const double columns = (s->nrhs <= 8 ? 1 : 3) * turns(s);
+    const double longer = s->nrhs == 1 ? min(rows, 1.) : columns;
     return bad * (d->s.depth + d->s.chain_links) * longer * SUBSTITUTED;
 }
 

@@ -18,7 +18,7 @@ tests_analysis_t_level_CFLAGS = $(TEST_FLAGS)
 tests_analysis_t_level_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/analysis/t_supernodes
 tests_analysis_t_supernodes_SOURCES = tests/analysis/t_supernodes.c \
-	tests/supernodal/reference.c tests/supernodal/reference.h $(COUNTER) $(DAGS) $(MODEL)
+	tests/analysis/supernodal_reference.c tests/analysis/supernodal_reference.h $(COUNTER) $(DAGS) $(MODEL)
 tests_analysis_t_supernodes_CFLAGS = $(TEST_FLAGS)
 tests_analysis_t_supernodes_LDADD = $(TEST_LIBS)
 endif

@@ -21,7 +21,8 @@ static int take_options(trs_plan *p, const trs_mat *mat, const trs_options *opt)
     if ((unsigned)opt->layout > TRS_ROW_MAJOR || (unsigned)opt->order > TRS_ORDER_LEVEL)
         return trs_fail(TRS_EARG, "unknown layout or order");
     ctx->base = mat->base == 1;
-    ctx->device = opt->device > 0 ? opt->device - 1 : mat->device > 0 ? mat->device - 1 : 0;
+    const int device = opt->device > 0 ? opt->device : mat->device;
+    ctx->device = device > 0 ? device - 1 : 0;
     ctx->limit = opt->memory_limit;
     ctx->threads = opt->threads ? opt->threads : trs_default_threads();
     ctx->nrhs = opt->nrhs ? opt->nrhs : 1;

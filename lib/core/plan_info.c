@@ -23,8 +23,8 @@ static int64_t host_bytes(const trs_plan *p, const trs_operator *op)
         op == &p->op[0] && (ordered || p->P || trs_counts_backwards(p, 0)) && (here || p->topo);
     const int64_t rows = (here ? 8 : 0) + (known && !op->lv.topo ? 0 : 4) + (ordered ? 4 : 0) +
                          (topo ? 4 : 0); /* ptr, lv.topo, perm, topo */
-    const int64_t each = here ? 4 + elem + (src ? 8 : 0) : 0;
-    return (n + 1) * rows + 4 * ((known ? op->lv.count : n) + 1) + nnz * each;
+    const int64_t each = 4 + elem + (src ? 8 : 0);
+    return (n + 1) * rows + 4 * ((known ? op->lv.count : n) + 1) + (here ? nnz * each : 0);
 }
 
 /* The bytes that it keeps on the device besides those that the solver counts. */

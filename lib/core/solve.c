@@ -324,13 +324,14 @@ static int solve_kept_rows(const trs_plan *p, const trs_operator *op, trs_work *
 /* T(k, m) = A(P(k), Q(m)):  A x = b is T y = b(P) with x(Q) = y,  A' x = b is T' y = b(Q) with x(P) = y. */
 static int solve_permuted(const trs_plan *p, const trs_operator *op, trs_work *w, trs_job job)
 {
-    const order rows = {p->P, p->P_dev}, columns = {p->Q, p->Q_dev};
+    const order P = {p->P, p->P_dev}, Q = {p->Q, p->Q_dev};
     const bool transposed = op != &p->op[0];
+    const order of_b = transposed ? Q : P, of_x = transposed ? P : Q;
     const trs_view x = job.x, y = {w->permuted.p, 1, op->tri.n};
-    int rc = reorder(p, &job, BRING, transposed ? columns : rows, job.b, y);
+    int rc = reorder(p, &job, BRING, of_b, job.b, y);
     job.b = job.x = y;
     if (!rc) rc = solve_kept_rows(p, op, w, job);
-    return rc ? rc : reorder(p, &job, PUT_BACK, transposed ? rows : columns, y, x);
+    return rc ? rc : reorder(p, &job, PUT_BACK, of_x, y, x);
 }
 
 /* Solve with B and X that are where the solver runs, in the caller's order. */

@@ -130,11 +130,12 @@ static bool all_pointers(const trs_context *ctx, intake *in)
 static void majors_from(void *user, int64_t begin, int64_t end)
 {
     intake *in = user;
+    bool good;
     if (!in->good) return;
-    if (!(!in->m->val    ? take_majors(in, begin, end, false, false)
-          : in->wide_idx ? take_majors(in, begin, end, true, true)
-                         : take_majors(in, begin, end, false, true)))
-        in->good = false;
+    if (!in->m->val) good = take_majors(in, begin, end, false, false);
+    else if (in->wide_idx) good = take_majors(in, begin, end, true, true);
+    else good = take_majors(in, begin, end, false, true);
+    if (!good) in->good = false;
 }
 
 static bool all_majors(const trs_context *ctx, intake *in)

@@ -205,9 +205,7 @@ int trs_check_mat(const trs_mat *m)
     if (!m->ptr) return trs_fail(TRS_EARG, "ptr is NULL");
     if (!m->idx && m->nnz > 0) return trs_fail(TRS_EARG, "idx is NULL");
     int pbits = m->ptr_bits ? m->ptr_bits : 64, ibits = m->idx_bits ? m->idx_bits : 32;
-    rc = check_pointers(m, pbits,
-                        m->format == TRS_BSR ? "row of blocks"
-                        : trs_by_rows(m)     ? "row"
-                                             : "column");
+    const char *line = trs_by_rows(m) ? "row" : "column";
+    rc = check_pointers(m, pbits, m->format == TRS_BSR ? "row of blocks" : line);
     return rc ? rc : check_indices(m, pbits, ibits);
 }

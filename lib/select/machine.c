@@ -71,16 +71,16 @@ void trs_machine_built_in(trs_context *ctx, int major, int minor, int bus_bits)
 {
     const chip *c = find_chip(major, minor, bus_bits);
     trs_machine *m = &ctx->machine;
+    const char *costs = major ? "an H200, for a GPU that is not known: not measured"
+                              : "the host of an H200, measured";
     *m = h200;
     if (c) {
         m->gpu_byte /= c->bandwidth;
         m->gpu_gather /= c->sms;
         m->link_byte /= c->link;
+        costs = c->costs;
     }
-    snprintf(ctx->costs, sizeof ctx->costs, "built in, %s",
-             !major ? "the host of an H200, measured"
-             : c    ? c->costs
-                    : "an H200, for a GPU that is not known: not measured");
+    snprintf(ctx->costs, sizeof ctx->costs, "built in, %s", costs);
 }
 
 /* ---- from a file ------------------------------------------------------------------------------ */

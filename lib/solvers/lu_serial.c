@@ -108,9 +108,7 @@ static double FN(largest)(const T *A, int64_t n, bool upper)
 static int FN(update)(trs_instance *inst)
 {
     const int64_t n = inst->op->tri.n;
-    const double eps = trs_size(inst->op->tri.dtype) / (inst->op->tri.dtype >= TRS_C64 ? 2 : 1) == 8
-                           ? DBL_EPSILON
-                           : FLT_EPSILON;
+    const double eps = sizeof(REAL) == sizeof(double) ? DBL_EPSILON : FLT_EPSILON;
     T *A = inst->data;
     memcpy(A, inst->op->full, (size_t)(n * n) * sizeof *A);
     const double most = FN(largest)(A, n, false), start = trs_now();

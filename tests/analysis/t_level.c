@@ -105,13 +105,6 @@ static void test_seed(void **state)
     }
 }
 
-/* The seed's three CUDA solvers and cpu-level, when named, have the levels of the topological sort. */
-static bool is_of_the_slides(const char *solver)
-{
-    return !strcmp(solver, "cuda-naive") || !strcmp(solver, "cuda-single-block") ||
-           !strcmp(solver, "cuda-multiblock") || !strcmp(solver, "cpu-level");
-}
-
 /* An analysed plan; *how: which analysis it says it had. */
 static trs_plan *analysed(const trs_mat *a, const char *solver, const char **how)
 {
@@ -143,9 +136,8 @@ static void test_analysis(void **state)
             const trs_solver *s = trs_solver_at(k);
             if (s->family != TRS_TRIANGLE || !trs_solver_available(s, 0, why, sizeof why)) continue;
             trs_plan *p = analysed(&a, s->name, &how);
-            assert_string_equal(how, is_of_the_slides(s->name)
-                                         ? "topological sort by in-degree (CSC)"
-                                         : "one sweep over the rows");
+            assert_string_equal(how, s->by_columns ? "topological sort by in-degree (CSC)"
+                                                   : "one sweep over the rows");
             for (int op = 0; op < 2; op++) {
                 const trs_levels *x = &p->op[op].lv, *y = &swept->op[op].lv;
                 assert_int_equal(x->count, y->count);

@@ -1,8 +1,8 @@
 /* t_supernodes.c: supernodes, packed panels and tasks are what supernodes.h says, and a solve by them, one task
- * after the other (tests/supernodal/reference.c), gives what substitution gives. */
+ * after the other (tests/analysis/supernodal_reference.c), gives what substitution gives. */
 #include "tests/common/counter.h"
 #include "tests/common/dags.h"
-#include "tests/supernodal/reference.h"
+#include "tests/analysis/supernodal_reference.h"
 
 #include <math.h>
 

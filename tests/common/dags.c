@@ -56,7 +56,8 @@ static int last_of_level(int n, int i, int *col)
 static int hub(int n, int i, int *col)
 {
     const int m = n / 2;
-    return i < m ? 0 : i == m ? span(0, m, col) : span(m, m + 1, col);
+    if (i < m) return 0;
+    return i == m ? span(0, m, col) : span(m, m + 1, col);
 }
 
 /* Some rows at the end wait for all those at the beginning, and for none of each other. */
@@ -67,13 +68,15 @@ static int two_levels(int n, int i, int *col)
 
 static int arrow(int n, int i, int *col)
 {
-    return i == 0 ? 0 : i < n - 60 ? span(0, 1, col) : span(0, i, col);
+    if (i == 0) return 0;
+    return i < n - 60 ? span(0, 1, col) : span(0, i, col);
 }
 
 static int triangle(int n, int i, int *col)
 {
     const int first = n / 3, last = first + 149;
-    return i < first ? 0 : i <= last ? span(first, i, col) : span(last, last + 1, col);
+    if (i < first) return 0;
+    return i <= last ? span(first, i, col) : span(last, last + 1, col);
 }
 
 static int blocks(int n, int i, int *col)

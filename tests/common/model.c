@@ -110,11 +110,11 @@ static void seed_example(model *m)
 {
     static const int four[][3] = {{2, 0, 1}, {3, 0, 1}, {3, 2, 1}};
     static const int five[][3] = {{3, 0, 1}, {3, 1, 1}, {4, 0, 1}};
-    for (int k = 0; k < 3; k++) {
-        const int *e = m->n == 4 ? four[k] : five[k];
-        model_add(m, e[0], e[1], e[2]);
-    }
-    for (int i = 0; i < m->n; i++) model_add(m, i, i, m->n == 4 ? 1 : i == 4 ? 4 : 2);
+    static const int diagonal_four[] = {1, 1, 1, 1}, diagonal_five[] = {2, 2, 2, 2, 4};
+    const int(*entry)[3] = m->n == 4 ? four : five;
+    const int *diagonal = m->n == 4 ? diagonal_four : diagonal_five;
+    for (int k = 0; k < 3; k++) model_add(m, entry[k][0], entry[k][1], entry[k][2]);
+    for (int i = 0; i < m->n; i++) model_add(m, i, i, diagonal[i]);
 }
 
 /* How many entries row i has left of the diagonal; full and arrow rows: all columns in turn. */
@@ -174,8 +174,8 @@ model model_new(pattern p, bool upper, bool small, bool is_complex, random_t *r)
         const int left = left_of(p, m.n, i), start = random_below(r, i);
         for (int k = 0; k < left; k++) {
             zz v = random_uniform(r) + (is_complex ? random_uniform(r) * I : 0);
-            int shift = left > 200 ? 8 : left > 8 ? 4 : 1;
-            model_add(&m, i, column_of(p, i, k, start), v * ldexp(1, -shift));
+            const int shift = left > 8 ? 4 : 1;
+            model_add(&m, i, column_of(p, i, k, start), v * ldexp(1, left > 200 ? -8 : -shift));
         }
         zz d = 1.5 + random_uniform(r) / 2 + (is_complex ? random_uniform(r) * I : 0);
         model_add(&m, i, i, random_below(r, 2) ? d : -d);
@@ -457,6 +457,18 @@ char *matrix_file(const char *name)
     snprintf(path, 4096, "%s/matrices/%s", top ? top : ".", name);
     if (access(path, R_OK) == 0) return path;
     free(path);
+    return NULL;
+}
+
+/* ---- solvers ------------------------------------------------------------------------------------ */
+
+const char *available_solver(const char *const *names, int count)
+{
+    char why[200];
+    for (int k = 0; k < count; k++) {
+        const trs_solver *s = trs_solver_named(names[k]);
+        if (s && trs_solver_available(s, 0, why, sizeof why)) return s->name;
+    }
     return NULL;
 }
 

@@ -119,6 +119,12 @@ void reach(const model *m, trs_op op, int k, bool *out);
 
 char *matrix_file(const char *name); /* matrices/NAME of the sources; free it.  NULL: not there */
 
+/* ---- solvers ------------------------------------------------------------------------------------ */
+
+/* The first of these solvers, [count], that can be used here; NULL: none.  A test that is not of a solver's room gets
+ * along without that solver. */
+const char *available_solver(const char *const *names, int count);
+
 /* ---- the triangles of a plan ------------------------------------------------------------------------ */
 
 /* T, real, and T', as lower triangles; freed by trs_tri_free. */

@@ -57,7 +57,8 @@ static model expected(const model *m, const bad *d, trs_pivot policy, double val
         const int i = m->row[k], j = m->col[k];
         const bool skip = policy == TRS_PIVOT_SKIP, here = is_bad(d, i) && i == j;
         if (skip && i != j && (is_bad(d, i) || is_bad(d, j))) continue;
-        model_add(&e, i, j, !here ? m->val[k] : skip ? 1 : value);
+        const double pivot = skip ? 1 : value;
+        model_add(&e, i, j, here ? pivot : m->val[k]);
     }
     e.upper = m->upper;
     return e;
@@ -379,7 +380,7 @@ static void draw_matrix(far *c, shape s, random_t *r)
 {
     const bool is_complex = trs_is_complex(c->dtype);
     for (int i = 0; i < FAR_ROWS; i++) {
-        const int from = s == ALL ? 0 : s == LINE ? i - 1 : i - 40;
+        const int near = s == LINE ? i - 1 : i - 40, from = s == ALL ? 0 : near;
         const int step = s == FEW ? 10 + random_below(r, 25) : 1;
         for (int j = from < 0 ? 0 : from; j < i; j += step)
             model_add(&c->m, i, j,

@@ -37,7 +37,8 @@ static model with_hubs(int n, int width, random_t *r)
     model m = {.n = n};
     for (int i = 0; i < n; i++) {
         const bool last = i == n - 1, hub = i % 97 < 3 || last;
-        const int from = last ? n - 1 - width : i % 97 ? i / 2 : 0, step = last ? 1 : 1 + i % 7;
+        const int half = i % 97 ? i / 2 : 0;
+        const int from = last ? n - 1 - width : half, step = last ? 1 : 1 + i % 7;
         for (int j = from; hub && j < i - 1; j += step) model_add(&m, i, j, random_uniform(r) / n);
         if (i > 0 && hub) model_add(&m, i, i - 1, 0.3 * random_uniform(r));
         if (i >= width && !hub) model_add(&m, i, i - width + i % 2, 0.3 * random_uniform(r));
@@ -155,8 +156,8 @@ static void test_overflow(void **state)
     }
     model_add(&m, SUBSTITUTED, 0, most);
     for (int i = 0; i < N; i++) {
-        const bool large = i == SUBSTITUTED || i == REWRITTEN;
-        b[i] = (float)(random_uniform(&r) * (i == 0 ? tiny : large ? size : 1));
+        const double by = i == SUBSTITUTED || i == REWRITTEN ? size : 1;
+        b[i] = (float)(random_uniform(&r) * (i == 0 ? tiny : by));
     }
     const form f = {.dtype = TRS_F32, .format = TRS_CSR, .ptr_bits = 32, .idx_bits = 32};
     const trs_options opt = {.solver = "cuda-merged"};

@@ -62,8 +62,8 @@ static double element(kind k, int64_t n, int64_t i, int64_t j)
         return i == j;
     case STEEP:
         if (i == j) return 1.5;
-        return (i == j + 1 || j == i + 1) && (i < j ? i : j) < 30 ? 2.5
-                                                                  : 0.1 * next_random() / (double)n;
+        if ((i == j + 1 && j < 30) || (j == i + 1 && i < 30)) return 2.5;
+        return 0.1 * next_random() / (double)n;
     case HILBERT:
         return 1.0 / (double)(i + j + 1) + (i == j);
     case SHIFTED:

@@ -424,9 +424,10 @@ static void solve_special(scene *s, const ready *r, int row, special what)
 static void run_special(scene *s, const ready *r)
 {
     ready one = ready_new(s, 1);
+    const int n = s->m.n;
     for (int what = 0; what < SPECIALS; what++)
         for (int k = 0; k < 4; k++) {
-            const int n = s->m.n, row = k == 0 ? 0 : k == 1 ? n - 1 : random_below(&s->r, n);
+            const int ends[] = {0, n - 1}, row = k < 2 ? ends[k] : random_below(&s->r, n);
             watch(s->solver->name, s->d->name, "NaN and Inf");
             solve_special(s, k % 2 ? r : &one, row, (special)what);
         }
@@ -440,7 +441,8 @@ static void find_levels(const dag *d, const char *blocks_allowed, int count)
 {
     random_t r = {1};
     form f = {.dtype = TRS_F32, .format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32};
-    trs_options opt = {.solver = "cuda-dataflow", .ops = 1u << TRS_N};
+    static const char *const on_device[] = {"cuda-dataflow", "cuda-merged", "cuda-supernodal"};
+    trs_options opt = {.solver = available_solver(on_device, 3), .ops = 1u << TRS_N};
     model m = model_of(d, 2003, false, &r);
     trs_mat a = show(&m, &f, &r), device_a = mat_to_device(&a);
     trs_plan *host, *resident;

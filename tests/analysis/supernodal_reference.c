@@ -1,8 +1,8 @@
-/* reference.c: what cuda-supernodal computes, by the same data structure (supernodes.h) and sequentially.
+/* supernodal_reference.c: what cuda-supernodal computes, by the same data structure (supernodes.h) and sequentially.
  *
  *     update:  M = D^-1;  S = M L (., late columns)         D: the diagonal block of a chain, or of a supernode alone
  *     solve:   the tasks in their order; what a task needs is NaN until the task that publishes it has been there */
-#include "reference.h"
+#include "supernodal_reference.h"
 #include <string.h>
 
 /* Entry (i, k) of a packed panel, i counting its own rows. */

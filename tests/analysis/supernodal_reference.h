@@ -1,4 +1,4 @@
-/* reference.h: a triangle solved by its supernodes, one number after the other (reference.c). */
+/* supernodal_reference.h: a triangle solved by its supernodes, one number after the other (supernodal_reference.c). */
 #ifndef TRS_SUPERNODAL_REFERENCE_H
 #define TRS_SUPERNODAL_REFERENCE_H
 

@@ -1,0 +1,19 @@
+# lib/example: the solver that doc/adding-a-solver.md builds
+if EXAMPLE_SOLVER
+CPU_SOLVERS += lib/example/cpu_columns.c
+libcore_la_SOURCES += lib/example/columns.c lib/example/columns.h
+endif
+
+# tests
+if HAVE_CMOCKA
+if EXAMPLE_SOLVER
+check_PROGRAMS += tests/example/t_columns
+tests_example_t_columns_SOURCES = tests/example/t_columns.c $(REFERENCE) $(DAGS) $(MODEL)
+tests_example_t_columns_CFLAGS = $(TEST_FLAGS)
+tests_example_t_columns_LDADD = $(TEST_LIBS)
+endif
+endif
+
+# the document, and a test that its code is that of the files
+EXTRA_DIST += doc/adding-a-solver.md tests/example/document.sh
+TESTS += tests/example/document.sh
