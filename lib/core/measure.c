@@ -4,6 +4,7 @@
  * trs_options.measure: a candidate is tried in a plan of its own over the operator's triangle, on b = T * ones, so that
  * x has neither overflow nor tiny numbers; where B and X will live, with the layout and the number of right-hand sides
  * that were announced.  A candidate that cannot be tried keeps its prediction and goes behind those that were.
+ * What was found is kept as wisdom, for later plans of the kind (recall.c).
  * Source: FFTW's planner, which times what it would otherwise estimate.
  *
  * The bits of cpu-serial: whether another order of the rows pays depends on the caches, on the other users of the
@@ -150,6 +151,7 @@ int trs_measure(trs_plan *p, trs_operator *op, trs_candidate *c, int count, char
         c[best] = c[0];
         c[0] = fastest;
     }
+    if (best >= 0) trs_remember(p, c[0].solver, seconds[best]);
     return rc;
 }
 

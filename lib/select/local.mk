@@ -1,5 +1,6 @@
 # lib/select
-libcore_la_SOURCES += lib/select/choose.c lib/select/machine.c lib/select/select.h
+libcore_la_SOURCES += lib/select/choose.c lib/select/machine.c lib/select/select.h \
+	lib/select/user_costs.c lib/select/wisdom.c lib/select/wisdom.h
 
 # tests
 if HAVE_CMOCKA
@@ -7,5 +8,9 @@ check_PROGRAMS += tests/select/t_choice
 tests_select_t_choice_SOURCES = tests/select/t_choice.c $(COUNTER) $(MODEL)
 tests_select_t_choice_CFLAGS = $(TEST_FLAGS)
 tests_select_t_choice_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/select/t_wisdom
+tests_select_t_wisdom_SOURCES = tests/select/t_wisdom.c $(MODEL)
+tests_select_t_wisdom_CFLAGS = $(TEST_FLAGS)
+tests_select_t_wisdom_LDADD = $(TEST_LIBS) -lpthread
 endif
 EXTRA_DIST += tests/select/choice.sh

@@ -1,0 +1,60 @@
+/* user_costs.c: the costs that `trisolve-bench --calibrate --save` has put into the user's cache.
+ *
+ * A home may be shared by machines with different GPUs, so that the file counts only where it was measured with the GPU
+ * at hand, which the line "# GPU: " of the program tells.  Nobody has asked for this file in this run: one that does not
+ * fit or cannot be read is no error, and trs_info.costs says that it was ignored. */
+#include "config.h"
+
+#include "base/user_cache.h"
+#include "select.h"
+
+#include <string.h>
+
+void trs_chip_name(int device, char *name, size_t size)
+{
+    if (trs_device_name(TRS_CUDA(device), name, size)) {
+        trs_forget();
+        snprintf(name, size, "none");
+    }
+    char *driver = strstr(name, ", driver"); /* which is no part of the chip */
+    if (driver) *driver = '\0';
+}
+
+/* Does the file have a line "# GPU: " with the name of this GPU? */
+static bool is_of_gpu(FILE *f, int device)
+{
+    static const char start[] = "# GPU: ";
+    char line[200], chip[200];
+    trs_chip_name(device, chip, sizeof chip);
+    const size_t skip = sizeof start - 1, length = strlen(chip);
+    while (fgets(line, sizeof line, f)) {
+        if (strncmp(line, start, skip)) continue;
+        const char *end = line + skip + length;
+        return !strncmp(line + skip, chip, length) && (*end == ',' || *end == '\n');
+    }
+    return false;
+}
+
+static void say_ignored(trs_context *ctx, const char *file, const char *why)
+{
+    const size_t used = strlen(ctx->costs);
+    snprintf(ctx->costs + used, sizeof ctx->costs - used, "; ignored %s%s", file, why);
+}
+
+void trs_machine_from_cache(trs_context *ctx, bool gpu)
+{
+    const trs_machine machine = ctx->machine;
+    char file[1000], costs[sizeof ctx->costs];
+    FILE *f = trs_user_cache("machine", file, sizeof file) ? fopen(file, "r") : NULL;
+    if (!f) return;
+    const bool fits = !gpu || is_of_gpu(f, ctx->device);
+    fclose(f);
+    memcpy(costs, ctx->costs, sizeof costs);
+    if (!fits) say_ignored(ctx, file, ": not measured with this GPU");
+    else if (trs_machine_read(ctx, file)) {
+        ctx->machine = machine;
+        memcpy(ctx->costs, costs, sizeof costs);
+        say_ignored(ctx, trs_message(), "");
+        trs_forget();
+    }
+}
