@@ -291,12 +291,12 @@ typedef struct trs_info {
 TRS_API int trs_plan_create(trs_plan **plan, const trs_mat *mat, const trs_options *opt);
 
 /* Levels, choice of solver, storage, and the first values.  Once per plan.
- * Where no solver is named, one is chosen by what is known best:
- *     1. wisdom about this pattern, see trs_wisdom_import; the environment variable TRISOLVE_WISDOM names a file
- *     2. predictions by the costs in the file that TRISOLVE_MACHINE names
- *     3. ... by those that `trisolve-bench --calibrate --save` has put into the user's cache, if it was with this GPU
- *     4. ... by those that are built in, also where TRISOLVE_MACHINE is set to nothing
- * trs_info.reason and trs_info.costs say which it was.
+ * Where no solver is named, the first of these decides, and trs_info.reason and trs_info.costs say which it was:
+ *     1. wisdom about this pattern (trs_wisdom_import)
+ *     2. predictions, by the costs in the file that the environment variable TRISOLVE_MACHINE names
+ *     3. predictions, by the costs that `trisolve-bench --calibrate --save` has put into the user's cache with this GPU
+ *     4. predictions, by the costs that are built in
+ * TRISOLVE_MACHINE set to nothing leaves out 3.
  * Where the choice is between cpu-serial and cpu-level, which give the same bits, both solve until their
  * times have settled, three times at least and for some milliseconds at most where a solve takes less (with
  * trs_options.nrhs right-hand sides, for N and for T), and the faster one stays; not where the triangle is

@@ -68,7 +68,8 @@ static int choose(trs_plan *p)
     p->info.longest = s.shape.longest;
     int rc = TRS_OK;
     if (named) {
-        const double seconds = trs_predict(&s, &p->ctx.machine, p->wanted, NULL, p->on_device, &cost, &why);
+        const double seconds =
+            trs_predict(&s, &p->ctx.machine, p->wanted, NULL, p->on_device, &cost, &why);
         p->info.predicted = isnan(seconds) ? 0 : seconds;
         describe_named(p, &s.shape);
     } else rc = choose_among_all(p, &s);

@@ -8,9 +8,18 @@
 #include "base/user_cache.h"
 #include "select.h"
 
+#include <pthread.h>
 #include <string.h>
 
-void trs_chip_name(int device, char *name, size_t size)
+/* The driver is slow to tell all the properties of a device, among which the name is: it is asked once, and again where
+ * another device is meant. */
+static struct {
+    pthread_mutex_t lock;
+    int device;
+    char name[200]; /* "": not asked yet */
+} chip = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void ask_chip_name(int device, char *name, size_t size)
 {
     if (trs_device_name(TRS_CUDA(device), name, size)) {
         trs_forget();
@@ -20,17 +29,26 @@ void trs_chip_name(int device, char *name, size_t size)
     if (driver) *driver = '\0';
 }
 
+void trs_chip_name(int device, char *name, size_t size)
+{
+    pthread_mutex_lock(&chip.lock);
+    if (!chip.name[0] || chip.device != device) ask_chip_name(device, chip.name, sizeof chip.name);
+    chip.device = device;
+    snprintf(name, size, "%s", chip.name);
+    pthread_mutex_unlock(&chip.lock);
+}
+
 /* Does the file have a line "# GPU: " with the name of this GPU? */
 static bool is_of_gpu(FILE *f, int device)
 {
     static const char start[] = "# GPU: ";
-    char line[200], chip[200];
-    trs_chip_name(device, chip, sizeof chip);
-    const size_t skip = sizeof start - 1, length = strlen(chip);
+    char line[200], name[200];
+    trs_chip_name(device, name, sizeof name);
+    const size_t skip = sizeof start - 1, length = strlen(name);
     while (fgets(line, sizeof line, f)) {
         if (strncmp(line, start, skip)) continue;
         const char *end = line + skip + length;
-        return !strncmp(line + skip, chip, length) && (*end == ',' || *end == '\n');
+        return !strncmp(line + skip, name, length) && (*end == ',' || *end == '\n');
     }
     return false;
 }

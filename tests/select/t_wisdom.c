@@ -2,6 +2,7 @@
  * wisdom is refused and changes nothing.  And the costs in the user's cache, which come next in the choice. */
 #include "tests/common/model.h"
 
+#include "base/device.h"
 #include "base/parallel.h"
 #include "matrix/pattern_hash.h"
 #include "select/wisdom.h"
@@ -179,6 +180,47 @@ static void hashes(void **state)
     assert_int_equal(trs_pattern_hash(&op, &shared), TRS_OK);
     assert_true(one != shared && moved != shared);
     free(idx);
+}
+
+/* ---- on a device ------------------------------------------------------------------------------- */
+
+/* The device finds the hash that the host finds, and so a matrix that is there finds what was measured here. */
+static void found_on_a_device(void **state)
+{
+    const form f = {.ptr_bits = 64, .idx_bits = 32};
+    char why[200];
+    (void)state;
+    if (trs_gpu_probe(0, why, sizeof why)) skip();
+    for (int k = 0; k < 4; k++) {
+        random_t r = {3};
+        const trs_options opt = {.device = TRS_CUDA(0)},
+                          measured = {.device = TRS_CUDA(0), .measure = 1};
+        model m = model_new(k < 2 ? RANDOM : CHAIN, k % 2, false, false, &r);
+        trs_mat here = show(&m, &f, &r), there = mat_to_device(&here);
+        trs_plan *p, *q;
+        trs_info info;
+        uint64_t on_device, on_host;
+        assert_status(trs_plan_create(&p, &there, &opt), TRS_OK);
+        trs_operator *op = trs_plan_operator(p);
+        assert_false(op->on_host & TRS_OP_PATTERN);
+        assert_int_equal(trs_pattern_hash(op, &on_device), TRS_OK);
+        assert_int_equal(trs_operator_show(op, TRS_OP_PATTERN), TRS_OK);
+        assert_int_equal(trs_pattern_hash(op, &on_host), TRS_OK);
+        assert_true(on_device == on_host);
+        trs_plan_destroy(p);
+        assert_status(trs_plan_create(&q, &here, &measured), TRS_OK);
+        assert_status(trs_plan_analyse(q), TRS_OK);
+        assert_status(trs_plan_create(&p, &there, &opt), TRS_OK);
+        assert_status(trs_plan_analyse(p), TRS_OK);
+        assert_int_equal(trs_plan_info(p, &info), TRS_OK);
+        print_message("# %s: %s\n", info.solver, info.reason);
+        assert_non_null(strstr(info.reason, ": wisdom: cu"));
+        trs_plan_destroy(p);
+        trs_plan_destroy(q);
+        mat_free_device(&there);
+        mat_free(&here);
+        model_free(&m);
+    }
 }
 
 /* ---- files ------------------------------------------------------------------------------------- */
@@ -541,6 +583,7 @@ int main(void)
         cmocka_unit_test_teardown(found_for_the_same_question, clean),
         cmocka_unit_test_teardown(not_found_for_another, clean),
         cmocka_unit_test(hashes),
+        cmocka_unit_test_teardown(found_on_a_device, clean),
         cmocka_unit_test_teardown(kept_in_a_file, clean),
         cmocka_unit_test_teardown(lines, clean),
         cmocka_unit_test_teardown(answers_that_cannot_be_had, clean),
