@@ -1,6 +1,9 @@
 # lib/select
-libcore_la_SOURCES += lib/select/choose.c lib/select/machine.c lib/select/select.h \
-	lib/select/user_costs.c lib/select/wisdom.c lib/select/wisdom.h
+libcore_la_SOURCES += lib/select/choose.c lib/select/machine.c lib/select/select.h
+
+# what earlier runs have measured
+libcore_la_SOURCES += lib/select/user_costs.c lib/select/user_costs.h lib/select/wisdom.c \
+	lib/select/wisdom.h
 
 # tests
 if HAVE_CMOCKA

@@ -14,6 +14,7 @@
 #include "select.h"
 #include "io/decimal/read.h"
 #include "base/parallel.h"
+#include "user_costs.h"
 
 #include <errno.h>
 #include <math.h>
@@ -160,6 +161,12 @@ int trs_machine_read(trs_context *ctx, const char *file)
     if (!f) return trs_fail(TRS_EFILE, "TRISOLVE_MACHINE: %.100s: %s", file, strerror(errno));
     int rc = read_lines(ctx, f, file);
     fclose(f);
+    return rc;
+}
+
+static int from_file(trs_context *ctx, const char *file)
+{
+    const int rc = trs_machine_read(ctx, file);
     snprintf(ctx->costs, sizeof ctx->costs, "%s", file);
     return rc;
 }
@@ -174,7 +181,7 @@ int trs_machine_find(trs_context *ctx, bool gpu)
     trs_machine_built_in(ctx, major, minor, bus_bits);
     ctx->machine.cpu_threads =
         trs_threads_given(ctx->threads < MOST_USEFUL ? ctx->threads : MOST_USEFUL);
-    if (file && *file) return trs_machine_read(ctx, file);
+    if (file && *file) return from_file(ctx, file);
     if (!file) trs_machine_from_cache(ctx, gpu);
     return TRS_OK;
 }

@@ -7,13 +7,8 @@
 /* ctx->machine and ctx->costs: from the file of TRISOLVE_MACHINE, else from the user's cache, else built in; gpu: for
  * ctx->device.  TRISOLVE_MACHINE set to nothing: built in.  TRS_OK, TRS_EFILE, TRS_EFORMAT. */
 int trs_machine_find(trs_context *ctx, bool gpu);
-/* What this file names, into the costs that are there already.  TRS_OK, TRS_EFILE, TRS_EFORMAT. */
+/* Costs that the file names replace those of ctx->machine.  TRS_OK, TRS_EFILE, TRS_EFORMAT. */
 int trs_machine_read(trs_context *ctx, const char *file);
-/* The same from the file in the user's cache, if there is one, and if it was measured with the GPU of ctx->device where
- * gpu says that it matters; else ctx->costs says why not, and nothing changes (user_costs.c). */
-void trs_machine_from_cache(trs_context *ctx, bool gpu);
-/* The GPU by its name and size, "NVIDIA H200, 132 SMs, 139 GiB"; "none" where there is none (user_costs.c). */
-void trs_chip_name(int device, char *name, size_t size);
 /* Of a GPU of this compute capability and width of bus; major 0: none. */
 void trs_machine_built_in(trs_context *ctx, int major, int minor, int bus_bits);
 

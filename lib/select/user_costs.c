@@ -7,6 +7,7 @@
 
 #include "base/user_cache.h"
 #include "select.h"
+#include "user_costs.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -56,22 +57,21 @@ static bool is_of_gpu(FILE *f, int device)
 static void say_ignored(trs_context *ctx, const char *file, const char *why)
 {
     const size_t used = strlen(ctx->costs);
-    snprintf(ctx->costs + used, sizeof ctx->costs - used, "; ignored %s%s", file, why);
+    snprintf(ctx->costs + used, sizeof ctx->costs - used, "; ignored %.150s%s", file, why);
 }
 
 void trs_machine_from_cache(trs_context *ctx, bool gpu)
 {
-    const trs_machine machine = ctx->machine;
-    char file[1000], costs[sizeof ctx->costs];
+    const trs_machine before = ctx->machine;
+    char file[1000];
     FILE *f = trs_user_cache("machine", file, sizeof file) ? fopen(file, "r") : NULL;
     if (!f) return;
     const bool fits = !gpu || is_of_gpu(f, ctx->device);
     fclose(f);
-    memcpy(costs, ctx->costs, sizeof costs);
     if (!fits) say_ignored(ctx, file, ": not measured with this GPU");
-    else if (trs_machine_read(ctx, file)) {
-        ctx->machine = machine;
-        memcpy(ctx->costs, costs, sizeof costs);
+    else if (!trs_machine_read(ctx, file)) snprintf(ctx->costs, sizeof ctx->costs, "%.190s", file);
+    else {
+        ctx->machine = before;
         say_ignored(ctx, trs_message(), "");
         trs_forget();
     }

@@ -18,7 +18,7 @@
 #include "io/decimal/read.h"
 #include "io/output.h"
 #include "matrix/pattern_hash.h"
-#include "select.h"
+#include "user_costs.h"
 #include "wisdom.h"
 
 #include <ctype.h>

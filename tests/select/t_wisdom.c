@@ -5,6 +5,7 @@
 #include "base/device.h"
 #include "base/parallel.h"
 #include "matrix/pattern_hash.h"
+#include "select/user_costs.h"
 #include "select/wisdom.h"
 
 #include <glob.h>
