@@ -17,25 +17,25 @@
 static struct {
     pthread_mutex_t lock;
     int device;
-    char name[200]; /* "": not asked yet */
+    char name[200]; /* "": not asked yet, or there is none */
 } chip = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void ask_chip_name(int device, char *name, size_t size)
+static void ask_chip_name(int device)
 {
-    if (trs_device_name(TRS_CUDA(device), name, size)) {
+    chip.device = device;
+    if (trs_device_name(TRS_CUDA(device), chip.name, sizeof chip.name)) {
         trs_forget();
-        snprintf(name, size, "none");
+        chip.name[0] = '\0';
     }
-    char *driver = strstr(name, ", driver"); /* which is no part of the chip */
+    char *driver = strstr(chip.name, ", driver"); /* which is no part of the chip */
     if (driver) *driver = '\0';
 }
 
 void trs_chip_name(int device, char *name, size_t size)
 {
     pthread_mutex_lock(&chip.lock);
-    if (!chip.name[0] || chip.device != device) ask_chip_name(device, chip.name, sizeof chip.name);
-    chip.device = device;
-    snprintf(name, size, "%s", chip.name);
+    if (!chip.name[0] || chip.device != device) ask_chip_name(device);
+    snprintf(name, size, "%s", chip.name[0] ? chip.name : "none");
     pthread_mutex_unlock(&chip.lock);
 }
 
@@ -43,7 +43,7 @@ void trs_chip_name(int device, char *name, size_t size)
 static bool is_of_gpu(FILE *f, int device)
 {
     static const char start[] = "# GPU: ";
-    char line[200], name[200];
+    char line[300], name[200];
     trs_chip_name(device, name, sizeof name);
     const size_t skip = sizeof start - 1, length = strlen(name);
     while (fgets(line, sizeof line, f)) {

@@ -13,6 +13,7 @@
  * the hash of their pattern, in the order in which they came. */
 #include "config.h"
 
+#include "base/debug.h"
 #include "base/parallel.h"
 #include "io/decimal/print.h"
 #include "io/decimal/read.h"
@@ -176,6 +177,7 @@ static bool has_words(int k)
 
 static void print_number(FILE *f, int k, uint64_t value)
 {
+    TRS_ASSERT(!has_words(k) || (value < WORDS && column[k].words[value]));
     if (has_words(k)) fprintf(f, "%s ", column[k].words[value]);
     else if (k == TRS_KEY_PATTERN) fprintf(f, "%016" PRIx64 " ", value);
     else fprintf(f, "%" PRIu64 " ", value);
@@ -265,8 +267,9 @@ static int refuse(const reading *r, const char *what, const char *why)
 /* The line that has been read, the first of which is the head. */
 static int take_line(reading *r)
 {
-    const size_t length = strcspn(r->line, "\r\n");
+    size_t length = strcspn(r->line, "\n");
     if (!r->line[length] && !feof(r->f)) return refuse(r, "the line is too long, or no text", "");
+    if (length && r->line[length - 1] == '\r') length--;
     r->line[length] = '\0';
     if (r->number == 1 && strcmp(r->line, head))
         return refuse(r, "no wisdom: the first line is not ", head);
@@ -291,7 +294,7 @@ static int read_lines(reading *r)
     return rc;
 }
 
-/* The first of two lines with one key is put last, and so it stays behind: see put. */
+/* In the order of the file, in which the later of two lines with one key counts. */
 static entry *reversed(entry *list)
 {
     entry *first = NULL;

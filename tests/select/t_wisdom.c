@@ -264,7 +264,7 @@ static void lines(void **state)
     char text[1000];
     size_t size;
     (void)state;
-    snprintf(text, sizeof text, "%s\n# a word\n%s \t\n%s", head, line, line);
+    snprintf(text, sizeof text, "%s\r\n# a word\n%s \t\n%s", head, line, line);
     char *second = strstr(strstr(text, "cpu-level") + 1, "cpu-level");
     memcpy(second, "no-solver", 9);
     write_text(file, text, strlen(text) - 1); /* no end of line at the end */
