@@ -3,7 +3,7 @@
 
 #include "args.h"
 
-#include "bin/common/cache.h"
+#include "bin/common/files.h"
 #include "bin/common/message.h"
 #include "bin/common/numbers.h"
 #include "bin/common/options.h"

@@ -31,7 +31,7 @@ BENCH_REPORT = bin/bench/report/choice.c bin/bench/report/columns.c bin/bench/re
 bin_trisolve_bench_SOURCES = bin/bench/args.c bin/bench/args.h bin/bench/bench.c \
 	bin/bench/calibrate.c bin/bench/calibrate.h bin/bench/run.c bin/bench/run.h \
 	$(BENCH_MEASURE) $(BENCH_FIGURES) $(BENCH_INPUT) $(BENCH_COLLECTION) $(BENCH_REPORT) \
-	$(CACHE) $(FILES) $(NUMBERS) $(OPTIONS) $(PROBLEMS)
+	$(FILES) $(NUMBERS) $(OPTIONS) $(PROBLEMS)
 bin_trisolve_bench_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 bin_trisolve_bench_LDADD = $(FACTOR_LIBS) libtrisolve-sparse.la $(JANSSON_LIBS)
 

@@ -5,7 +5,7 @@ bin_trisolve_sparse_SOURCES = bin/sparse/args.c bin/sparse/args.h bin/sparse/exi
 	bin/sparse/exits.h bin/sparse/factored.c bin/sparse/failure.c bin/sparse/json.c \
 	bin/sparse/left_out.c bin/sparse/list.c bin/sparse/problem.c bin/sparse/problem.h \
 	bin/sparse/report.c bin/sparse/report.h bin/sparse/rhs.c bin/sparse/solve.c \
-	bin/sparse/solve.h bin/sparse/sparse.c $(CACHE) $(FILES) $(BINARY) $(NUMBERS) $(OPTIONS)
+	bin/sparse/solve.h bin/sparse/sparse.c $(FILES) $(BINARY) $(NUMBERS) $(OPTIONS)
 bin_trisolve_sparse_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 bin_trisolve_sparse_LDADD = $(FACTOR_LIBS) libtrisolve-sparse.la $(JANSSON_LIBS)
 

@@ -4,7 +4,7 @@
 #include "exits.h"
 #include "solve.h"
 
-#include "bin/common/cache.h"
+#include "bin/common/files.h"
 #include "bin/common/message.h"
 #include "bin/common/numbers.h"
 

@@ -13,7 +13,7 @@
  * both can be asked on the operators of the plan itself. */
 #include "config.h"
 
-#include "plan.h"
+#include "recall.h"
 
 #include <math.h>
 #include <stdio.h>

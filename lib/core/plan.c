@@ -12,7 +12,7 @@
 #include "general.h"
 #include "matrix/on_device.h"
 #include "matrix/permuted.h"
-#include "plan.h"
+#include "recall.h"
 #include "select/wisdom.h"
 #include "work.h"
 

@@ -91,11 +91,6 @@ int trs_solve_hosted(const trs_plan *p, trs_op op, void *x, void *stage, const t
 /* Put the fastest of count candidates first, by solving with them; say so in reason (measure.c). */
 int trs_measure(trs_plan *p, trs_operator *op, trs_candidate *c, int count, char *reason,
                 size_t size);
-/* c: the solver that wisdom has for such a plan, which p->reason then says; false: there is none, or, as ignored [size]
- * says, one that cannot be chosen (recall.c). */
-bool trs_recall(trs_plan *p, const trs_prospect *s, trs_candidate *c, char *ignored, size_t size);
-/* For later plans: this solver was the fastest, and took so long (recall.c). */
-void trs_remember(trs_plan *p, const trs_solver *solver, double seconds);
 /* p->wanted gives the bits of cpu-serial: that takes over unless it is slower when both solve, or where there is no
  * memory to find out.  Says so in the reason (measure.c). */
 void trs_try_serial(trs_plan *p);
