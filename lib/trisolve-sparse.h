@@ -210,7 +210,7 @@ typedef struct trs_device_memory {
 } trs_device_memory;
 
 typedef struct trs_options {
-    const char *solver; /* name of a solver; NULL: chosen by the cost model.  Not kept. */
+    const char *solver; /* name of a solver; NULL: by wisdom, else by the cost model.  Not kept. */
     int device;         /* where B and X will live: TRS_HOST or TRS_CUDA(k) */
     unsigned ops;       /* ops that will be solved, bits 1 << TRS_N | ...; 0: TRS_N alone.  Each of
                              {N} and {T, H} has storage and analysis of its own. */
@@ -230,7 +230,8 @@ typedef struct trs_options {
     int measure; /* 1, and no solver named: analyse solves with the few solvers that are predicted to be
                     cheapest and keeps the fastest; it takes some times as long and, for the while,
                     the memory of a second plan, and the bits of x are those of whichever it is.
-                    General matrices: no difference. */
+                    What was found is kept as wisdom, and where there is wisdom already nothing is
+                    measured.  General matrices: no difference. */
 } trs_options;
 
 typedef struct trs_exec {
@@ -250,8 +251,9 @@ typedef struct trs_info {
     const char *reason; /* one sentence; "" before analyse.  Lives as long as the plan. */
     double predicted;   /* seconds a solve by the cost model */
     const char
-        *costs; /* where the numbers of the cost model are from: "built in, H200, measured", or
-                           the file that TRISOLVE_MACHINE names; "" before analyse.  Likewise. */
+        *costs; /* where the numbers of the cost model are from: the file that TRISOLVE_MACHINE
+                           names, that in the user's cache, or "built in, H200, measured"; "" before
+                           analyse.  Likewise. */
     int64_t
         bytes_host; /* the plan's storage; before analyse what it will take at most, if the solver
                            was named, or without what the solver takes */
@@ -290,14 +292,18 @@ typedef struct trs_info {
 TRS_API int trs_plan_create(trs_plan **plan, const trs_mat *mat, const trs_options *opt);
 
 /* Levels, choice of solver, storage, and the first values.  Once per plan.
- * The environment variable TRISOLVE_MACHINE names a file of costs that `trisolve-bench --calibrate`
- * wrote; the choice goes by them.
+ * Where no solver is named, the first of these decides, and trs_info.reason and trs_info.costs say which it was:
+ *     1. wisdom about this pattern (trs_wisdom_import)
+ *     2. predictions, by the costs in the file that the environment variable TRISOLVE_MACHINE names
+ *     3. predictions, by the costs that `trisolve-bench --calibrate --save` has put into the user's cache with this GPU
+ *     4. predictions, by the costs that are built in
+ * TRISOLVE_MACHINE set to nothing leaves out 3.
  * Where the choice is between cpu-serial and cpu-level, which give the same bits, both solve until their
  * times have settled, three times at least and for some milliseconds at most where a solve takes less (with
  * trs_options.nrhs right-hand sides, for N and for T), and the faster one stays; not where the triangle is
  * tiny, or the prediction beyond doubt.  A solver that is named spares the time.
  * Returns TRS_OK, TRS_ESTATE, TRS_EMEM, TRS_ESUPPORT, TRS_EDEVICE, TRS_ELIBRARY, TRS_EFILE or
- * TRS_EFORMAT (that file cannot be read, or is none: file and line are said), or TRS_EPIVOT: a
+ * TRS_EFORMAT (a file that a variable names cannot be read, or is none: file and line are said), or TRS_EPIVOT: a
  * pivot is zero, missing or not finite (trs_plan_pivots says which); all else is then ready, and a
  * trs_plan_update with good values makes the plan solvable. */
 TRS_API int trs_plan_analyse(trs_plan *plan);
@@ -393,6 +399,33 @@ TRS_API int trs_plan_permutation(const trs_plan *plan, const int32_t **P, const 
 /* Free a plan; its work spaces must be destroyed before, and no solve be running.
  *     trs_plan *plan ; NULL allowed. */
 TRS_API void trs_plan_destroy(trs_plan *plan);
+
+/* ---- wisdom ------------------------------------------------------------------------------ */
+
+/* Wisdom is what plans with trs_options.measure have found: for the pattern of a triangle, which solver was the fastest,
+ * and how long it took.  It belongs to the process, and all plans without trs_options.solver go by it, as long as all
+ * that the time depends on is the same: number type, ops, number of right-hand sides, layout, where B and X live, order,
+ * bitwise, memory limit, threads, GPU, processors, and the version of the library.  Values make no difference.  An entry
+ * whose solver cannot be chosen, or is not in this build, is passed over.  With these functions a user measures once on
+ * each machine.  They may be called by several threads at a time, also while plans are made.
+ * Source: FFTW; Frigo, Johnson, Proceedings of the IEEE 93 (2005). */
+
+/* Add the wisdom of a file; where the file and the process know the same triangle, the file is believed.  The first
+ * trs_plan_analyse does so with the file that the environment variable TRISOLVE_WISDOM names.
+ *     const char *file ; in: as trs_wisdom_export writes it.
+ * After an error the wisdom is as before; trs_message has the file, the line, and what is wrong with it.
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EFILE (cannot be opened or read), TRS_EFORMAT (no wisdom, or a line
+ * is wrong). */
+TRS_API int trs_wisdom_import(const char *file);
+
+/* Write all the wisdom of the process, a line of text an entry.
+ *     const char *file ; in.  It is written under another name beside the old one, and takes its place when all of it is
+ *         on the disk; "-": standard output.
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EFILE. */
+TRS_API int trs_wisdom_export(const char *file);
+
+/* Forget the wisdom of the process.  Files stay, and that of TRISOLVE_WISDOM is not imported again. */
+TRS_API void trs_wisdom_forget(void);
 
 /* ---- work spaces and solves ------------------------------------------------------------ */
 

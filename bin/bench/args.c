@@ -3,6 +3,7 @@
 
 #include "args.h"
 
+#include "bin/common/files.h"
 #include "bin/common/message.h"
 #include "bin/common/numbers.h"
 #include "bin/common/options.h"
@@ -19,7 +20,7 @@
 static const char help[] =
     "Usage: trisolve-bench [OPTION]... FILE|DIRECTORY|KIND:SIZE...\n"
     "       trisolve-bench [OPTION]... --dense [N...]\n"
-    "       trisolve-bench --calibrate [FILE]\n"
+    "       trisolve-bench --calibrate [FILE|--save]\n"
     "       trisolve-bench [OPTION]... --io FILE|DIRECTORY...\n"
     "Run every solver on every triangle; show analysis, update and solve times and the error.\n"
     "\n"
@@ -35,6 +36,9 @@ static const char help[] =
     "(default:\n"
     "                         standard output); the library reads the file that the environment\n"
     "                         variable TRISOLVE_MACHINE names\n"
+    "      --save             with --calibrate: write them to the user's cache, where the library "
+    "looks\n"
+    "                         when that variable is not set\n"
     "      --io               read each Matrix Market file and write it again, in MB/s\n"
     "\n"
     "What is solved:\n"
@@ -176,6 +180,7 @@ static const option_row rows[] = {
      .what = "--filter is not GLOB, n<NUMBER, nnz>=NUMBER, kind=GLOB ..."},
     {"dense", 0, NO_TEXT, take_flag, .member = SETTING(dense), .bits = DENSE},
     {"calibrate", 0, NO_TEXT, take_flag, .member = AT(calibrate), .bits = CALIBRATE},
+    {"save", 0, NO_TEXT, take_flag, .member = AT(save)},
     {"io", 0, NO_TEXT, take_flag, .member = SETTING(io), .bits = IO},
     {"host", 0, NO_TEXT, take_flag, .member = SETTING(on_host)},
     {"measure", 0, NO_TEXT, take_flag, .member = SETTING(measure), .bits = MEASURE},
@@ -215,6 +220,8 @@ static void check_names(const arguments *a)
     const settings *s = &a->session.settings;
     if (!s->dense && !a->calibrate && s->count < 1) wrong("no matrix was named", NULL);
     if (a->calibrate && s->count > 1) wrong("--calibrate writes one file", s->names[1]);
+    if (a->save && !a->calibrate) wrong("--save goes with --calibrate", NULL);
+    if (a->save && s->count > 0) wrong("--save names a file of its own", s->names[0]);
     for (int k = 0; k < s->count && s->dense; k++)
         if (!is_size(s->names[k])) wrong("--dense: not a size from 1 to 32768", s->names[k]);
 }
@@ -226,6 +233,15 @@ static void check_values(const arguments *a)
     if (a->processes.resume && !o->csv && !o->json && !o->html)
         wrong("--resume goes on with a --csv, --json or --html file", NULL);
     if (s->dense && s->retype && parts_of(s->dtype) > 1) wrong("--dense is for f32 and f64", NULL);
+}
+
+/* The costs go to the user's cache. */
+static void find_cache(arguments *a)
+{
+    if (cache_file("machine", a->saved, sizeof a->saved)) exit(EXIT_USAGE);
+    a->saved_name = a->saved;
+    a->session.settings.names = &a->saved_name;
+    a->session.settings.count = 1;
 }
 
 /* A child leaves all output to its parent, and starts no children. */
@@ -271,6 +287,7 @@ void parse_arguments(int argc, char **argv, arguments *a)
     check_names(a);
     check_values(a);
     check_exclusions(given, exclusions);
+    if (a->save) find_cache(a);
     if (a->session.outputs.child) be_a_child(a);
     find_device(a, (given & DEVICE) != 0);
     if (!a->session.outputs.quiet && isatty(STDERR_FILENO)) s->watch = show_progress;

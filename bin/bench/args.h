@@ -13,6 +13,9 @@ typedef struct arguments {
     bool apart;     /* each matrix runs in a process of its own */
     bool calibrate; /* costs are measured instead */
     bool cpu;       /* no GPU is used */
+    bool save;      /* the costs are put into the user's cache, */
+    /* into this file, which is then the only name in the settings */
+    char saved[4096], *saved_name;
 } arguments;
 
 /* Leaves after --help and --version, and after wrong use. */

@@ -321,7 +321,7 @@ int calibrate(const settings *s, const host *h)
     output o;
     int code = s->count ? file_open(&o, s->names[0]) : EXIT_GOOD;
     if (code) return code;
-    unsetenv("TRISOLVE_MACHINE"); /* one that is to be replaced may be wrong */
+    setenv("TRISOLVE_MACHINE", "", 1); /* a file that is to be replaced may be wrong */
     warm_up(s);
     calibrate_cpu(s, h->threads, &c);
     if (s->device != TRS_HOST) calibrate_gpu(s, &c);

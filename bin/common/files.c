@@ -1,15 +1,18 @@
-/* files.c: a matrix from a file of any kind, which triangle of it has entries, and a bar while it
- * is read. */
+/* files.c: a matrix from a file of any kind, which triangle of it has entries, a bar while it is
+ * read, and the names of files in the user's cache. */
 #include "config.h"
 
+#include "base/user_cache.h"
 #include "binary.h"
 #include "files.h"
+#include "message.h"
 #include "sentence.h"
 #include "timing.h"
 #ifdef HAVE_RBIO
 #include "trisolve-suitesparse.h"
 #endif
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -139,4 +142,26 @@ void wipe_bar(bar *b)
 {
     if (b->drawn > 0) fprintf(stderr, "\r\033[K");
     b->drawn = 0;
+}
+
+/* ---- the user's cache ------------------------------------------------------------------------ */
+
+/* As mkdir -p does, for what stands before the last slash; path is as it was afterwards. */
+static int make_folders(char *path)
+{
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        const int failed = mkdir(path, 0700) && errno != EEXIST ? errno : 0;
+        if (failed) complain("%s: %s", path, strerror(failed));
+        *slash = '/';
+        if (failed) return EXIT_USAGE;
+    }
+    return EXIT_GOOD;
+}
+
+int cache_file(const char *name, char *path, size_t size)
+{
+    if (trs_user_cache(name, path, size)) return make_folders(path);
+    complain("there is no cache: neither XDG_CACHE_HOME nor HOME names a folder");
+    return EXIT_USAGE;
 }

@@ -1,4 +1,5 @@
-/* files.h: a matrix from a file of any kind, and a bar that shows how far reading is. */
+/* files.h: a matrix from a file of any kind, a bar that shows how far reading is, and files in the
+ * user's cache. */
 #ifndef TRS_BIN_FILES_H
 #define TRS_BIN_FILES_H
 
@@ -37,5 +38,9 @@ int draw_bar(void *user, double done);
 
 /* Takes the bar away, also after a failure. */
 void wipe_bar(bar *b);
+
+/* path [size]: the file of this name in the user's cache, to be read or written; the folders above it are made.  Returns
+ * an exit code, with a sentence. */
+int cache_file(const char *name, char *path, size_t size);
 
 #endif

@@ -35,6 +35,9 @@ static const char help[] =
     "How:\n"
     "      --solver=NAME      a solver of --list-solvers; default: chosen by a cost model\n"
     "      --measure          choose by solving with the few that are predicted to be cheapest\n"
+    "      --wisdom[=FILE]    choose by what earlier runs have measured of this pattern, as FILE "
+    "says\n"
+    "                         (default: in the user's cache); with --measure, add to it\n"
     "      --threads=N        for CPU solvers\n"
     "      --low-memory       read with little more memory than the matrix takes\n"
     "      --memory=GIB       limit for a file's arrays and for its unpacked text (default: three\n"
@@ -77,6 +80,14 @@ static void take_factor(const option_row *row, const char *text, void *user)
     (void)row;
     a->factor = true;
     a->method = text && strcmp(text, "auto") ? text : NULL;
+}
+
+static void take_wisdom(const option_row *row, const char *text, void *user)
+{
+    arguments *a = user;
+    (void)row;
+    a->wise = true;
+    a->wisdom = text;
 }
 
 static void take_precision(const option_row *row, const char *text, void *user)
@@ -125,7 +136,8 @@ enum {
     DET = 64,
     PLAN_FILE = 128, /* is saved or loaded */
     MEASURE = 256,
-    SOLVER = 512
+    SOLVER = 512,
+    WISDOM = 1024
 };
 
 #define AT(member)    offsetof(arguments, member)
@@ -142,6 +154,7 @@ static const option_row rows[] = {
     {"precision", 0, TEXT, take_precision, .what = "--precision is double or single, not"},
     {"solver", 0, TEXT, take_text, .member = AT(solver), .bits = SOLVER},
     {"measure", 0, NO_TEXT, take_flag, .member = AT(measure), .bits = MEASURE},
+    {"wisdom", 0, MAY_TEXT, take_wisdom, .bits = WISDOM},
     {"threads", 0, TEXT, take_whole, .member = AT(threads), NUMBERS(1, 1e9),
      .what = "--threads is not a positive number"},
     {"low-memory", 0, NO_TEXT, take_flag, .member = AT(low_memory)},
@@ -177,6 +190,8 @@ static const exclusion exclusions[] = {
      "--pivot excludes --refine, --cond and --det: another matrix is solved"},
     {FACTOR, PLAN_FILE, "--save-plan and --load-plan are for triangles"},
     {MEASURE, SOLVER, "--measure and --solver exclude each other"},
+    {WISDOM, SOLVER | PLAN_FILE,
+     "--wisdom is for the choice of a solver: no --solver, no plan in a file"},
     {0, 0, NULL},
 };
 

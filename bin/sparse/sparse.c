@@ -4,11 +4,13 @@
 #include "exits.h"
 #include "solve.h"
 
+#include "bin/common/files.h"
 #include "bin/common/message.h"
 #include "bin/common/numbers.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 const char program_name[] = "trisolve-sparse";
 
@@ -51,6 +53,25 @@ static int judge(const arguments *a, problem *p, report *r)
     return TRS_OK;
 }
 
+/* ---- wisdom ---------------------------------------------------------------------------------- */
+
+/* Takes over what earlier runs have measured; there may be no file yet.  Returns an exit code. */
+static int import_wisdom(const char *file)
+{
+    if (access(file, F_OK) || !trs_wisdom_import(file)) return EXIT_GOOD;
+    complain("%s", trs_message());
+    return EXIT_USAGE;
+}
+
+static int export_wisdom(const char *file)
+{
+    if (!trs_wisdom_export(file)) return EXIT_GOOD;
+    complain("%s", trs_message());
+    return EXIT_USAGE;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------- */
+
 static int run(const arguments *a, problem *p, report *r)
 {
     const double start = now();
@@ -70,13 +91,26 @@ static int run(const arguments *a, problem *p, report *r)
     return EXIT_INACCURATE;
 }
 
+/* With what earlier runs have measured; what this one measures is added to it. */
+static int run_wisely(const arguments *a, problem *p, report *r)
+{
+    char cached[4096];
+    const char *file = a->wisdom ? a->wisdom : cached;
+    int code = a->wisdom ? EXIT_GOOD : cache_file("wisdom", cached, sizeof cached);
+    if (!code) code = import_wisdom(file);
+    if (code) return code;
+    code = run(a, p, r);
+    const int written = a->measure ? export_wisdom(file) : EXIT_GOOD;
+    return code ? code : written;
+}
+
 int main(int argc, char **argv)
 {
     arguments a;
     problem p = {0};
     report r = {.args = &a, .problem = &p, .forward = NAN, .refined = -1};
     parse_arguments(argc, argv, &a);
-    int code = run(&a, &p, &r);
+    int code = a.wise ? run_wisely(&a, &p, &r) : run(&a, &p, &r);
     problem_free(&p);
     if (fflush(stdout))
         complain("cannot write to standard output"), code = code ? code : EXIT_USAGE;

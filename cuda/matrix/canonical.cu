@@ -12,6 +12,9 @@
 #include "config.h"
 
 #include "cuda/runtime/cuda.cuh"
+extern "C" {
+#include "matrix/pattern_hash.h"
+}
 
 #include <cstring>
 
@@ -174,4 +177,27 @@ int trs_gpu_common(const trs_operator *op, int64_t common[2])
     common_kernel<<<few_blocks(t->n), THREADS>>>(t->n, (const int64_t *)d->ptr,
                                                  (const int32_t *)d->idx, length, found);
     return trs_gpu_get(ctx, common, found, 2 * sizeof *found);
+}
+
+/* ---- which pattern is it? -------------------------------------------------------------------------- */
+
+static __global__ void hash_kernel(int64_t nnz, const int32_t *Li, unsigned long long *sum)
+{
+    uint64_t mine = 0;
+    for (int64_t p = index_of_thread(); p < nnz; p += all_threads())
+        mine += trs_hash_entry(p, Li[p]);
+    __syncwarp();
+    add_to(sum, (long long)mine);
+}
+
+int trs_gpu_hash(const trs_operator *op, uint64_t *hash)
+{
+    unsigned long long *sum = (unsigned long long *)op->device.found;
+    const int rc = trs_gpu_use(op->ctx);
+    if (rc) return rc;
+    TRS_ASSERT(sum && op->device.idx);
+    cudaMemsetAsync(sum, 0, sizeof *sum, NULL);
+    hash_kernel<<<few_blocks(op->tri.nnz), THREADS>>>(op->tri.nnz, (const int32_t *)op->device.idx,
+                                                      sum);
+    return trs_gpu_get(op->ctx, hash, sum, sizeof *hash);
 }

@@ -4,7 +4,7 @@
  * With trs_options.measure a candidate solves in a plan of its own over the operator's triangle.  It has b = T * ones,
  * so that x neither overflows nor has tiny numbers, and B and X are where they will live, with the layout and the
  * number of right-hand sides that were announced.  A candidate that cannot be tried is not taken unless all others fail
- * too.
+ * too.  What was found is kept as wisdom, for later plans of the kind (recall.c).
  * Source: FFTW's planner, which times what it would otherwise estimate.
  *
  * A solver with the bits of cpu-serial differs from it in the order of the rows only.  Whether that pays depends on the
@@ -13,7 +13,7 @@
  * data of its own, so both solve with the operators of the plan itself. */
 #include "config.h"
 
-#include "plan.h"
+#include "recall.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -151,6 +151,7 @@ int trs_measure(trs_plan *p, trs_operator *op, trs_candidate *c, int count, char
         c[best] = c[0];
         c[0] = fastest;
     }
+    if (best >= 0) trs_remember(p, c[0].solver, seconds[best]);
     return rc;
 }
 

@@ -13,7 +13,8 @@
 #include "general.h"
 #include "matrix/on_device.h"
 #include "matrix/permuted.h"
-#include "plan.h"
+#include "recall.h"
+#include "select/wisdom.h"
 #include "work.h"
 
 #include <math.h>
@@ -30,17 +31,30 @@ static void describe_named(trs_plan *p, const trs_shape *shape)
              p->info.analyses ? "kept, as other rows are left out" : "named by the caller");
 }
 
+/* By prediction, and by measuring where that was asked for. */
+static int choose_anew(trs_plan *p, const trs_prospect *s, const char *wisdom_ignored)
+{
+    trs_candidate *c = p->candidate;
+    p->candidates = trs_choose(s, p->on_device, c, p->reason, sizeof p->reason);
+    if (!p->candidates) return trs_fail(TRS_ESUPPORT, "no solver of this build can do this here");
+    const size_t used = strlen(p->reason);
+    snprintf(p->reason + used, sizeof p->reason - used, "%s", wisdom_ignored);
+    if (!p->measure) return TRS_OK;
+    const int count = p->candidates;
+    p->candidates = 1;
+    return trs_measure(p, s->op, c, count, p->reason, sizeof p->reason);
+}
+
 static int choose_among_all(trs_plan *p, const trs_prospect *s)
 {
     trs_candidate *c = p->candidate;
-    const int count = trs_choose(s, p->on_device, c, p->reason, sizeof p->reason);
-    if (!count) return trs_fail(TRS_ESUPPORT, "no solver of this build can do this here");
-    const int rc =
-        p->measure ? trs_measure(p, s->op, c, count, p->reason, sizeof p->reason) : TRS_OK;
-    p->candidates = p->measure ? 1 : count;
+    char ignored[100];
+    p->candidates = trs_recall(p, s, c, ignored, sizeof ignored);
+    const int rc = p->candidates ? TRS_OK : choose_anew(p, s, ignored);
+    if (rc) return rc;
     p->wanted = c[0].solver;
     p->info.predicted = c[0].seconds;
-    return rc;
+    return TRS_OK;
 }
 
 static int choose(trs_plan *p)
@@ -268,7 +282,8 @@ static int analyse(trs_plan *p)
     if (p->state != TRS_CREATED) return trs_fail(TRS_ESTATE, "analyse: not a fresh plan");
     double start = trs_now();
     p->state = TRS_FAILED;
-    int rc = trs_machine_find(&p->ctx, may_use_gpu(p));
+    int rc = trs_wisdom_from_environment();
+    if (!rc) rc = trs_machine_find(&p->ctx, may_use_gpu(p));
     if (!rc && p->general) rc = trs_general_choose(p);
     else if (!rc) rc = trs_plan_make_operators(p);
     if (!rc && !p->general) rc = choose(p);

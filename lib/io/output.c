@@ -102,6 +102,8 @@ int trs_output_put(trs_output *out, const void *data, int64_t n, int64_t offset)
 
 int trs_output_close(trs_output *out)
 {
+    if (out->part && out->durable && !out->code && fsync(out->fd))
+        trs_output_fail(out, TRS_EFILE, "cannot be written: %s", strerror(errno));
     if (out->fd > STDERR_FILENO && close(out->fd) && !out->code)
         trs_output_fail(out, TRS_EFILE, "cannot be written: %s", strerror(errno));
     if (out->part && !out->code && rename(out->part, out->target))

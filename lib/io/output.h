@@ -16,6 +16,7 @@ typedef struct trs_output {
     char *target; /* what the new file is renamed to; NULL: the file is written to directly */
     char *part;   /* the name of the new file until then */
     int fd;
+    bool durable;   /* all of it is on the disk before the new file gets its name */
     bool placed;    /* texts may be written at their offsets, in any order */
     int64_t offset; /* where the next text begins; the callers count it */
     int code;

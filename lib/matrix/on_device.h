@@ -26,6 +26,8 @@ int trs_gpu_find_levels(trs_operator *op);
 int trs_gpu_canonical(const trs_mat *m, trs_operator *op);
 /* Count the entries in columns, and in rows, that have the pattern of their neighbours (analysis/supernodes.c). */
 int trs_gpu_common(const trs_operator *op, int64_t common[2]);
+/* The hash of a pattern that is on the device only (pattern_hash.h). */
+int trs_gpu_hash(const trs_operator *op, uint64_t *hash);
 
 /* ---- values on the device; op->device.val, ptr and found are there ------------------------------------------------- */
 

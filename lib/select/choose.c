@@ -141,17 +141,31 @@ static void describe_kept(char *text, size_t size, const trs_candidate *faster)
                  serial, CLEARLY);
 }
 
+/* c: the solver, what it is predicted to take, and false if it cannot be chosen; *gpu as in eligible. */
+static bool consider(const trs_prospect *p, const trs_solver *s, bool on_device, int *gpu,
+                     trs_candidate *c)
+{
+    const char *why;
+    *c = (trs_candidate){.solver = s};
+    if (!eligible(p, s, on_device, gpu)) return false;
+    c->seconds = trs_predict(p, &p->op->ctx->machine, s, NULL, on_device, &c->cost, &why);
+    return !isnan(c->seconds);
+}
+
+bool trs_candidate_of(const trs_prospect *p, const trs_solver *s, bool on_device, trs_candidate *c)
+{
+    int gpu = -1;
+    return consider(p, s, on_device, &gpu, c);
+}
+
 int trs_choose(const trs_prospect *p, bool on_device, trs_candidate list[TRS_CANDIDATES],
                char *reason, size_t size)
 {
     trs_candidate serial = {0}, other = {0};
-    const char *why;
     int gpu = -1, count = 0;
     for (int k = 0; trs_solver_at(k); k++) {
-        trs_candidate c = {.solver = trs_solver_at(k)};
-        if (!eligible(p, c.solver, on_device, &gpu)) continue;
-        c.seconds = trs_predict(p, &p->op->ctx->machine, c.solver, NULL, on_device, &c.cost, &why);
-        if (isnan(c.seconds)) continue;
+        trs_candidate c;
+        if (!consider(p, trs_solver_at(k), on_device, &gpu, &c)) continue;
         if (c.solver == &trs_solver_cpu_serial) serial = c;
         if (is_alternative(c.solver) && (!other.solver || c.seconds < other.seconds)) other = c;
         count = insert(list, count, &c);

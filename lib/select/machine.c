@@ -1,5 +1,6 @@
 /* machine.c: what single steps cost here, for the cost model: built-in values, or those of a file that
- * `trisolve-bench --calibrate` has measured and the environment variable TRISOLVE_MACHINE names.
+ * `trisolve-bench --calibrate` has measured and the environment variable TRISOLVE_MACHINE names, or that is in the
+ * user's cache (user_costs.c).
  *
  *     # trisolve-sparse machine 1
  *     cpu_byte 6.7e-11
@@ -13,6 +14,7 @@
 #include "select.h"
 #include "io/decimal/read.h"
 #include "base/parallel.h"
+#include "user_costs.h"
 
 #include <errno.h>
 #include <math.h>
@@ -153,12 +155,18 @@ static int read_lines(trs_context *ctx, FILE *f, const char *file)
     return wrong ? trs_fail(TRS_EFORMAT, "%.100s:%d: %s", file, number, wrong) : TRS_OK;
 }
 
-static int from_file(trs_context *ctx, const char *file)
+int trs_machine_read(trs_context *ctx, const char *file)
 {
     FILE *f = fopen(file, "r");
     if (!f) return trs_fail(TRS_EFILE, "TRISOLVE_MACHINE: %.100s: %s", file, strerror(errno));
     int rc = read_lines(ctx, f, file);
     fclose(f);
+    return rc;
+}
+
+static int from_file(trs_context *ctx, const char *file)
+{
+    const int rc = trs_machine_read(ctx, file);
     snprintf(ctx->costs, sizeof ctx->costs, "%s", file);
     return rc;
 }
@@ -173,5 +181,7 @@ int trs_machine_find(trs_context *ctx, bool gpu)
     trs_machine_built_in(ctx, major, minor, bus_bits);
     ctx->machine.cpu_threads =
         trs_threads_given(ctx->threads < MOST_USEFUL ? ctx->threads : MOST_USEFUL);
-    return file && *file ? from_file(ctx, file) : TRS_OK;
+    if (file && *file) return from_file(ctx, file);
+    if (!file) trs_machine_from_cache(ctx, gpu);
+    return TRS_OK;
 }

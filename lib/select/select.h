@@ -4,9 +4,11 @@
 
 #include "solvers/solver.h"
 
-/* ctx->machine and ctx->costs: from the file of TRISOLVE_MACHINE, else built in; gpu: for ctx->device.
- * TRS_OK, TRS_EFILE, TRS_EFORMAT. */
+/* ctx->machine and ctx->costs: from the file of TRISOLVE_MACHINE, else from the user's cache, else built in; gpu: for
+ * ctx->device.  TRISOLVE_MACHINE set to nothing: built in.  TRS_OK, TRS_EFILE, TRS_EFORMAT. */
 int trs_machine_find(trs_context *ctx, bool gpu);
+/* Costs that the file names replace those of ctx->machine.  TRS_OK, TRS_EFILE, TRS_EFORMAT. */
+int trs_machine_read(trs_context *ctx, const char *file);
 /* Of a GPU of this compute capability and width of bus; major 0: none. */
 void trs_machine_built_in(trs_context *ctx, int major, int minor, int bus_bits);
 
@@ -23,6 +25,9 @@ typedef struct trs_candidate {
     bool
         try_both; /* it gives the bits of cpu-serial, and may be faster or slower: solve with both */
 } trs_candidate;
+
+/* This solver as a candidate; false: it cannot solve this, or not here. */
+bool trs_candidate_of(const trs_prospect *p, const trs_solver *s, bool on_device, trs_candidate *c);
 
 enum { TRS_CANDIDATES = 3 };
 

@@ -388,6 +388,19 @@ check $? "a wrong file is refused with its line"
 run --calibrate machine
 gives 0 "and can be replaced"
 unset TRISOLVE_MACHINE
+was=$XDG_CACHE_HOME XDG_CACHE_HOME=$dir/a/cache
+export XDG_CACHE_HOME
+run --calibrate --save
+gives 0 "--calibrate --save"
+[ "$(ls a/cache/trisolve-sparse)" = machine ] && head -n 1 a/cache/trisolve-sparse/machine | grep -q '^# trisolve-sparse machine '
+check $? "the costs are in the user's cache"
+"$bindir/trisolve-sparse" --solver=cpu-serial --lower general.mtx >out 2>err
+[ $? = 0 ] && grep -q "^costs  *$dir/a/cache/trisolve-sparse/machine$" out
+check $? "the library goes by them"
+TRISOLVE_MACHINE='' "$bindir/trisolve-sparse" --lower general.mtx >out 2>err
+[ $? = 0 ] && grep -q '^costs  *built in, [^;]*$' out
+check $? "but not where TRISOLVE_MACHINE is set to nothing"
+XDG_CACHE_HOME=$was
 
 # ---- reading and writing files ---------------------------------------------------------------------------
 printf '%%%%MatrixMarket matrix coordinate real general\n2 3 2\n1 1 1.5\n2 3 -2\n' >wide.mtx
@@ -457,7 +470,7 @@ gives 1 "a folder for plots that cannot be made"
 run --calibrate nodir/machine
 gives 1 "a file of costs that cannot be written"
 for wrong in '--dense 0' '--dense 5x' '--dense 100000' '--dense --lower 5' '--dense --precision=c64 5' \
-    '--calibrate a b' '--calibrate --dense' '--calibrate --csv=c.csv'; do
+    '--calibrate a b' '--calibrate --save a' '--save a' '--calibrate --dense' '--calibrate --csv=c.csv'; do
     # shellcheck disable=SC2086 # words
     run $wrong
     gives 1 "$wrong"

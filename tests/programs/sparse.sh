@@ -54,6 +54,32 @@ for with in --refine=1 --cond --det; do
     expect 1 "no $with of another matrix" "$solve" --pivot=skip $with zero.mtx; says err 'another matrix'
 done
 expect 1 'zero cannot replace' "$solve" --pivot=0 zero.mtx; says err 'cannot replace'
+
+# ---- wisdom
+expect 0 'measured and kept' "$solve" --measure --wisdom=wisdom "$m/seed5.mtx"; says out '; measured cpu-serial '
+says wisdom '^# trisolve-sparse wisdom 1$'; says wisdom ' 5 8 lower f64 N 1 columns host auto any 0 .* cpu-[a-z]* [0-9.e-]* '
+expect 0 'and found again' "$solve" --wisdom=wisdom "$m/seed5.mtx"; says out ': wisdom: cpu-[a-z]* took .* ms here'
+cp wisdom before
+expect 0 'also to measure' "$solve" --measure --wisdom=wisdom "$m/seed5.mtx"; says out ': wisdom: cpu-'
+expect 0 'nothing is new' cmp wisdom before
+expect 0 'not of the transpose' "$solve" --trans --wisdom=wisdom "$m/seed5.mtx"; says out ': predicted '
+TRISOLVE_WISDOM=wisdom; export TRISOLVE_WISDOM
+expect 0 'by the environment' "$solve" "$m/seed5.mtx"; says out ': wisdom: cpu-'
+sed '$s/lower/left/' before >wisdom
+expect 1 'a wrong file of wisdom' "$solve" "$m/seed5.mtx"; says err 'wisdom:3: missing or wrong: kind'
+unset TRISOLVE_WISDOM
+expect 1 'one that is named' "$solve" --wisdom=wisdom "$m/seed5.mtx"; says err 'wisdom:3: missing or wrong: kind'
+expect 1 'wisdom and a solver' "$solve" --wisdom --solver=cpu-serial "$m/seed5.mtx"; says err 'no --solver'
+expect 1 'nowhere to write to' "$solve" --measure --wisdom=no/such/file "$m/seed5.mtx"; says err 'no/such/file'
+expect 0 'no file yet' "$solve" --wisdom=none "$m/seed5.mtx"; says out ': predicted '; absent none
+was=$XDG_CACHE_HOME XDG_CACHE_HOME=$folder/a/cache; export XDG_CACHE_HOME
+expect 0 'kept in the cache of the user' "$solve" --measure --wisdom "$m/seed5.mtx"
+expect 0 'and found there' "$solve" --wisdom "$m/seed5.mtx"; says out ': wisdom: cpu-'
+expect 0 'when it is asked for' "$solve" "$m/seed5.mtx"; says out ': predicted '
+expect 0 'alone' test "$(ls a/cache/trisolve-sparse)" = wisdom
+XDG_CACHE_HOME=$was
+
+# ---- analyses in files
 expect 0 'the same bits' "$solve" --bitwise "$m/seed5.mtx"
 if "$solve" --save-plan=plan "$m/seed5.mtx" 2>&1 | grep -q 'without xxhash'; then ok '# SKIP no xxhash'; else
     expect 0 'an analysis saved' "$solve" --lower --save-plan=plan "$m/rdb3200l.mtx"
