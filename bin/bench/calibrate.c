@@ -6,11 +6,11 @@
  *
  *     cpu_byte, cpu_cached   one core adds up an array that does not, and does, fit its cache
  *     cpu_entry, cpu_full    cpu-serial and cpu-dense on a full triangle
- *     cpu_row                cpu-serial on a diagonal;   cpu_hop: on a bidiagonal one, all of it
+ *     cpu_row                cpu-serial on a diagonal;   cpu_latency: on a bidiagonal one, all of it
  *     cpu_scatter            cpu-level, one thread, on a bundle of chains whose b and x fit no cache
  *     cpu_barrier            ... with all threads on wide levels, over its share of cpu-serial
  *     gpu_byte               a copy within the device;   link_*: to it and back
- *     gpu_launch             cuda-multiblock, a level more;   gpu_hop: cuda-dataflow, a level more
+ *     gpu_launch             cuda-multiblock, a level more;   gpu_latency: cuda-dataflow, a level more
  *     gpu_gather             cuda-dataflow on random columns
  *
  * A cost that comes out as nothing, lost in the noise or hidden behind another, is set to a picosecond;
@@ -34,8 +34,9 @@ enum { RUNS = 9 };
 static const double least = 1e-12; /* s */
 
 typedef struct costs {
-    double cpu_byte, cpu_cached, cpu_entry, cpu_full, cpu_row, cpu_hop, cpu_scatter, cpu_barrier;
-    double gpu_byte, gpu_gather, gpu_launch, gpu_hop, link_byte, link_start; /* 0: not known */
+    double cpu_byte, cpu_cached, cpu_entry, cpu_full, cpu_row, cpu_latency, cpu_scatter,
+        cpu_barrier;
+    double gpu_byte, gpu_gather, gpu_launch, gpu_latency, link_byte, link_start; /* 0: not known */
 } costs;
 
 static double at_least(double seconds)
@@ -206,7 +207,7 @@ static void calibrate_cpu(const settings *s, int threads, costs *c)
     c->cpu_entry = at_least((t_full - full * t_one) / (entries - full) - 12 * c->cpu_cached);
     c->cpu_row = at_least(t_one - 44 * c->cpu_cached - c->cpu_entry);
     c->cpu_full = at_least((t_dense - full * c->cpu_row) / entries - 8 * c->cpu_cached);
-    c->cpu_hop = at_least(t_two);
+    c->cpu_latency = at_least(t_two);
     c->cpu_scatter = scatter_seconds(s, c);
     if (threads < 2) return;
     const int shared = threads < 8 ? threads : 8;
@@ -278,7 +279,7 @@ static void calibrate_gpu(const settings *s, costs *c)
     const double entries = HALF * (RANDOM + 2.), rows = 2. * HALF;
     calibrate_memory(s->device, c);
     c->gpu_launch = at_least(level_seconds(s, "cuda-multiblock"));
-    c->gpu_hop = at_least(level_seconds(s, "cuda-dataflow"));
+    c->gpu_latency = at_least(level_seconds(s, "cuda-dataflow"));
     const double t = made_seconds(s, "cuda-dataflow", 2 * HALF, length_random, column_random);
     if (!(c->gpu_byte > 0)) return; /* no room: nothing to take off */
     const double known = (12 * entries + 44 * rows) * c->gpu_byte + 2.5 * c->gpu_launch;
@@ -295,7 +296,7 @@ static void put_cost(FILE *f, const char *name, double seconds)
 
 static void put_costs(FILE *f, const host *h, const costs *c)
 {
-    fprintf(f, "# trisolve-sparse machine 1\n# trisolve-bench %s --calibrate, %s\n", trs_version(),
+    fprintf(f, "# trisolve-sparse machine 2\n# trisolve-bench %s --calibrate, %s\n", trs_version(),
             h->date);
     fprintf(f, "# CPU: %s, %d %s\n# GPU: %s\n# seconds\n", h->cpu, h->threads,
             trs_noun(h->threads, "thread", "threads"), h->gpu);
@@ -304,13 +305,13 @@ static void put_costs(FILE *f, const host *h, const costs *c)
     put_cost(f, "cpu_entry", c->cpu_entry);
     put_cost(f, "cpu_full", c->cpu_full);
     put_cost(f, "cpu_row", c->cpu_row);
-    put_cost(f, "cpu_hop", c->cpu_hop);
+    put_cost(f, "cpu_latency", c->cpu_latency);
     put_cost(f, "cpu_scatter", c->cpu_scatter);
     put_cost(f, "cpu_barrier", c->cpu_barrier);
     put_cost(f, "gpu_byte", c->gpu_byte);
     put_cost(f, "gpu_gather", c->gpu_gather);
     put_cost(f, "gpu_launch", c->gpu_launch);
-    put_cost(f, "gpu_hop", c->gpu_hop);
+    put_cost(f, "gpu_latency", c->gpu_latency);
     put_cost(f, "link_byte", c->link_byte);
     put_cost(f, "link_start", c->link_start);
 }

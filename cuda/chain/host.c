@@ -80,8 +80,7 @@ static int solve(const trs_instance *inst, const trs_job *job)
     const host_work *w = job->work;
     const size_t size = trs_size(inst->op->tri.dtype);
     const size_t n = (size_t)inst->op->tri.n, many = (size_t)job->nrhs;
-    const trs_view b = trs_view_natural(inst->op, job->b),
-                   x = trs_view_natural(inst->op, job->x);
+    const trs_view b = trs_view_natural(inst->op, job->b), x = trs_view_natural(inst->op, job->x);
     const bool by_rows = b.rs != 1 || x.rs != 1;
     const size_t width = (by_rows ? many : n) * size, lines = by_rows ? n : many;
     TRS_ASSERT(job->nrhs >= 1 && job->nrhs <= w->nrhs);
@@ -104,14 +103,14 @@ static int update(trs_instance *inst, void *stream)
     return trs_operator_host(inst->op, TRS_OP_PATTERN | TRS_OP_VALUES);
 }
 
-/* Two copies and the call of the function start one after the other: no solve takes less than three starts. */
+/* Two copies and the call of the function start one after the other: no solve takes less than some starts. */
 static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
                             trs_cost *c)
 {
     const trs_shape *s = &p->shape;
     (void)trs_solver_cpu_serial.estimate(p, built, m, c);
     c->copies = 2 * m->link_start + 2 * (double)s->n * s->elem * s->nrhs * m->link_byte;
-    const double all = c->bytes + c->hops + c->copies, least = 3 * m->link_start;
+    const double all = c->bytes + c->latency + c->copies, least = m->chain_starts * m->link_start;
     c->sync = all < least ? least - all : 0;
     return NULL;
 }
