@@ -54,7 +54,8 @@ static int choose(trs_plan *p)
     p->info.longest = s.shape.longest;
     int rc = TRS_OK;
     if (named) {
-        const double seconds = trs_predict(&s, &p->ctx.machine, p->wanted, NULL, p->on_device, &cost, &why);
+        const double seconds =
+            trs_predict(&s, &p->ctx.machine, p->wanted, NULL, p->on_device, &cost, &why);
         p->info.predicted = isnan(seconds) ? 0 : seconds;
         describe_named(p, &s.shape);
     } else rc = choose_among_all(p, &s);
@@ -145,23 +146,6 @@ static int build(trs_plan *p)
     return rc ? rc : update_instances(p, NULL);
 }
 
-/* Of a solve, with T or its transpose. */
-static double cost_now(trs_plan *p)
-{
-    double sum = 0;
-    int operators = 0;
-    for (int k = 0; k < 2; k++) {
-        trs_prospect s;
-        const char *why;
-        trs_cost c;
-        if (!p->op[k].used) continue;
-        trs_prospect_of(&p->op[k], TRS_LOOK_IF_LARGE, &s);
-        sum += trs_predict(&s, &p->ctx.machine, p->wanted, &p->solver[k], p->on_device, &c, &why);
-        operators++;
-    }
-    return sum / operators;
-}
-
 /* Another solver, after this one took so many seconds; INFINITY: could not be made. */
 static int build_other(trs_plan *p, const trs_solver *other, double seconds)
 {
@@ -205,12 +189,13 @@ static int choose_again(trs_plan *p)
     for (int k = 1; k < p->candidates && p->wanted->reconsiders; k++) {
         const trs_candidate *next = &p->candidate[k];
         const trs_solver *const last = p->wanted;
-        const double now = cost_now(p);
+        const double now = trs_plan_cost(p, &p->ctx.machine, TRS_LOOK_IF_LARGE);
         p->info.predicted = now;
         if (now <= next->seconds) break;
         if (trs_inverts_blindly(next->solver)) continue;
         const int failed = build_other(p, next->solver, now);
-        const double then = failed ? INFINITY : cost_now(p);
+        const double then =
+            failed ? INFINITY : trs_plan_cost(p, &p->ctx.machine, TRS_LOOK_IF_LARGE);
         if (then < now) {
             p->info.predicted = then;
             continue;

@@ -70,6 +70,9 @@ int trs_plan_finish(trs_plan *p, double start);
 /* false: an update that had to analyse again has failed, and another one has to do it. */
 bool trs_plan_is_built(const trs_plan *p);
 
+/* Seconds of a solve by what is built, with T or its transpose (predict.c). */
+double trs_plan_cost(trs_plan *p, const trs_machine *m, trs_effort effort);
+
 /* ---- operators (operators.c) ------------------------------------------------------------------- */
 
 bool trs_counts_backwards(const trs_plan *p, int k); /* op(T) of operator k is upper */
