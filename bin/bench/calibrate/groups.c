@@ -33,7 +33,7 @@ static const cost_group groups[] = {
     {"cusparse", {"cusparse_"}, {"cusparse"}, {1, 8, 32}, 0, false, 0},
     {"cublas", {"cublas_"}, {"cublas-dense"}, {1, 8, 32}, 5000, false, 0},
     {"cusolver", {"cusolver_"}, {"cusolver-getrf"}, {1, 8, 32}, 0, false, 0},
-    {"chain", {"chain_"}, {"cuda-chain", "cuda-host"}, {1, 8, 32}, 100000, false, 0},
+    {"chain", {"chain_"}, {"cuda-chain", "cuda-host"}, {1, 8, 32}, 100000, false, 4},
     {"naive", {"naive_"}, {"cuda-naive"}, {1}, 20000, false, 0},
     {"single-block", {"single_"}, {"cuda-single-block"}, {1}, 100000, false, 0},
     {"multiblock", {"multiblock_"}, {"cuda-multiblock"}, {1, 8}, 0, false, 0},
