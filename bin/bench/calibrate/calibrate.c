@@ -82,6 +82,14 @@ static int find_machine(calibration *c)
     return EXIT_GOOD;
 }
 
+/* 0: there is no such cost, for its room was taken out. */
+static double cost_named(calibration *c, const char *name)
+{
+    for (int k = 0; k < COSTS; k++)
+        if (!strcmp(cost_names[k].name, name)) return *cost_in(&c->machine, k);
+    return 0;
+}
+
 /* ---- steps, then groups -------------------------------------------------------------------------- */
 
 static void take_steps(calibration *c)
@@ -89,7 +97,7 @@ static void take_steps(calibration *c)
     trs_machine found = {0};
     steps_cpu(c->settings, c->host->threads, &found);
     if (c->settings->device != TRS_HOST)
-        steps_gpu(c->settings, c->machine.dataflow_launches, &found);
+        steps_gpu(c->settings, cost_named(c, "dataflow_launches"), &found);
     for (int k = 0; k < COSTS; k++) {
         const double seconds = *cost_in(&found, k);
         if (!(seconds > 0 && seconds <= 1)) continue;

@@ -16,13 +16,14 @@
 
 #include "fit.h"
 
+#include "base/debug.h"
 #include "bin/common/timing.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double RIDGE = 0.1, LARGE = 0.15;
+static const double RIDGE = 0.2, LARGE = 0.15;
 
 enum { STEPS = 40, STEPS_WITHOUT = 4 /* one problem */, TRIES = 8 };
 
@@ -125,6 +126,7 @@ static void solve_step(const normal *n, int costs, double mu, vector s)
         for (int j = 0; j <= i; j++) {
             double a = n->JJ[i][j] * (i == j ? 1 + mu : 1);
             for (int k = 0; k < j; k++) a -= A[i][k] * A[j][k];
+            TRS_ASSERT(i != j || a > 0);
             A[i][j] = i == j ? sqrt(a) : a / A[j][j];
         }
     for (int i = 0; i < costs; i++) {
@@ -198,6 +200,7 @@ static void leave_one_out(const fit_model *f, const search *whole, const vector 
         if (error && now() < f->until) count += leave_out(&s, x, error + count);
     }
     if (count > 0 && r->problems > 1) {
+        TRS_ASSERT(count <= f->samples);
         const spread all = spread_of(error, count);
         r->median = all.median;
         r->worst = all.max;
@@ -210,6 +213,7 @@ bool fit(const fit_model *f, const double start[FIT_COSTS], fit_result *r)
     search s = {.f = f, .without = -1};
     vector x = {0};
     normal n;
+    TRS_ASSERT(f->costs > 0 && f->costs <= FIT_COSTS);
     *r = (fit_result){.problems = 0};
     memcpy(r->cost, start, (size_t)f->costs * sizeof *start);
     for (int j = 0; j < f->costs; j++) s.start[j] = x[j] = log(start[j]);

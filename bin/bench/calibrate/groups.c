@@ -6,6 +6,7 @@
 
 #include "groups.h"
 
+#include "base/debug.h"
 #include "bin/bench/measure/cell.h"
 #include "bin/common/numbers.h"
 #include "bin/common/timing.h"
@@ -122,6 +123,7 @@ static void add_sample(samples *s, const bed *b, const trs_solver_info *solver, 
         return;
     }
     if (gpu && !(p->best[column] < seconds)) p->best[column] = seconds;
+    TRS_ASSERT(s->count < MOST_SAMPLES);
     s->plan[s->count] = plan;
     s->problem[s->count] = problem;
     s->seconds[s->count++] = seconds;
@@ -226,7 +228,7 @@ bool group_fit(const settings *s, const cost_group *g, fit_problems *p, double s
     all->machine = *m;
     all->until = now() + seconds;
     take_costs(all);
-    take_samples(all, p);
+    if (all->costs > 0) take_samples(all, p);
     const bool found = all->count > 0 && fit_costs(all, m, fitted, r);
     for (int k = 0; k < all->count; k++) trs_plan_destroy(all->plan[k]);
     free(all);

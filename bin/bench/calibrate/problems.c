@@ -7,6 +7,7 @@
 
 #include "problems.h"
 
+#include "base/debug.h"
 #include "bin/common/numbers.h"
 #include "bin/common/problems.h"
 #include "bin/common/timing.h"
@@ -78,6 +79,7 @@ enum {
 static void add(fit_problems *p, const char *name, int rc, trs_dtype dtype)
 {
     fit_problem *one = &p->problem[p->count];
+    TRS_ASSERT(p->count < MOST_PROBLEMS);
     if (!rc) rc = trs_mm_mat(&one->mm, 0, &one->T);
     if (!rc && dtype != TRS_F64) {
         one->T.val = one->converted = convert_numbers(one->mm.val, TRS_F64, dtype, one->mm.nnz);
