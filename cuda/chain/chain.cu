@@ -205,7 +205,6 @@ static int build(trs_instance *inst)
     chain *d = (chain *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
     inst->data = d;
-    const unsigned all = TRS_OP_PATTERN | TRS_OP_VALUES;
     int rc = trs_operator_host(inst->op, TRS_OP_PATTERN);
     if (rc) return rc;
     const int32_t row = long_row(inst->op);
@@ -214,9 +213,9 @@ static int build(trs_instance *inst)
         return trs_fail(TRS_ESUPPORT,
                         "cuda-chain is for one entry a row beside the diagonal, and a row has %d",
                         (int)(t->ptr[row + 1] - t->ptr[row] - 1));
-    rc = trs_operator_device(inst->op, all);
+    rc = trs_operator_device(inst->op, TRS_OP_PATTERN);
     if (rc) return rc;
-    trs_operator_hold(inst->op, all);
+    trs_operator_hold(inst->op, TRS_OP_PATTERN | TRS_OP_VALUES);
     const size_t size = trs_size(t->dtype);
     void *base = trs_gpu_new(ctx, (int64_t)lay_out(d, NULL, t->n, size), 1, "jumps");
     if (base) lay_out(d, (char *)base, t->n, size);

@@ -77,11 +77,10 @@ static int build(trs_instance *inst)
     multiblock *d = (multiblock *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
     inst->data = d;
-    const unsigned all = TRS_OP_PATTERN | TRS_OP_VALUES;
     int rc = trs_operator_host(inst->op, TRS_OP_PATTERN | TRS_OP_LEVELS);
-    if (!rc) rc = trs_operator_device(inst->op, all);
+    if (!rc) rc = trs_operator_device(inst->op, TRS_OP_PATTERN);
     if (rc) return rc;
-    trs_operator_hold(inst->op, all);
+    trs_operator_hold(inst->op, TRS_OP_PATTERN | TRS_OP_VALUES);
     d->topo =
         (int32_t *)device_copy(ctx, inst->op->lv.topo, inst->op->tri.n, sizeof *d->topo, "topo");
     d->threads = (int *)trs_new(ctx, inst->op->lv.count, sizeof *d->threads, "sizes of blocks");

@@ -41,9 +41,8 @@ static __global__ void naive_kernel(int32_t rows, const int64_t *Lp, const int32
 
 static int build(trs_instance *inst)
 {
-    const unsigned all = TRS_OP_PATTERN | TRS_OP_VALUES;
-    const int rc = trs_operator_device(inst->op, all);
-    if (!rc) trs_operator_hold(inst->op, all);
+    const int rc = trs_operator_device(inst->op, TRS_OP_PATTERN);
+    if (!rc) trs_operator_hold(inst->op, TRS_OP_PATTERN | TRS_OP_VALUES);
     return rc;
 }
 

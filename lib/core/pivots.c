@@ -80,6 +80,7 @@ static void replace_on_host(trs_operator *op, double value)
         const int64_t diagonal = op->tri.ptr[k + 1] - 1;
         if (is_bad(&op->tri, diagonal)) trs_number_put(op->tri.val, op->tri.dtype, diagonal, z);
     }
+    trs_operator_changed_on_host(op);
 }
 
 static bool is_on_host(const trs_operator *op)

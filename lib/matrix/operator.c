@@ -160,7 +160,6 @@ int trs_operator_device(trs_operator *op, unsigned what)
 
 void trs_operator_hold(trs_operator *op, unsigned what)
 {
-    TRS_ASSERT((what & ~op->on_device) == 0);
     op->held |= what;
 }
 
@@ -254,6 +253,12 @@ int trs_operator_take_values(trs_operator *op, const void *val, bool there, void
     return rc;
 }
 
+void trs_operator_changed_on_host(trs_operator *op)
+{
+    TRS_ASSERT(op->on_host & TRS_OP_VALUES);
+    op->on_device &= ~(unsigned)TRS_OP_VALUES;
+}
+
 /* ---- analyses --------------------------------------------------------------------------------- */
 
 typedef struct trs_cached {
@@ -276,8 +281,8 @@ static int make(trs_operator *op, const trs_analysis *a, bool needed, cached **a
     cached *c = trs_alloc_zero(&op->ctx->mem, 1, sizeof *c + a->size);
     if (!c) return trs_fail(TRS_EMEM, "out of memory for %s", a->name);
     c->analysis = a;
-    c->needed = needed;
     int rc = a->make(op, needed, c->result, &c->found);
+    c->needed = needed && !rc; /* after an error it is made again for somebody who needs it */
     if (rc) {
         if (a->trim) a->trim(op->ctx, c->result);
         memset(c->result, 0, a->size);

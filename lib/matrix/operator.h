@@ -69,7 +69,8 @@ int trs_operator_host(trs_operator *op, unsigned what);
 int trs_operator_show(trs_operator *op, unsigned what);
 /* They are on the device: op->device.  Values are waited for on op->device.stream or written there. */
 int trs_operator_device(trs_operator *op, unsigned what);
-/* A solver goes on reading this on the device after it has been built, and gets it at every update. */
+/* A solver goes on reading this on the device after it has been built: it is kept there, and is there, up to date, at
+ * every update. */
 void trs_operator_hold(trs_operator *op, unsigned what);
 /* What has been copied to the host of an operator that came from the device is freed there. */
 void trs_operator_leave_host(trs_operator *op);
@@ -81,6 +82,8 @@ void trs_operator_drop(trs_operator *op, unsigned what);
 int trs_operator_take_values(trs_operator *op, const void *val, bool there, void *stream);
 /* The operator has the triangle and its values on the host, from now on. */
 void trs_operator_from_host(trs_operator *op, trs_context *ctx, trs_tri *t);
+/* Somebody has written to tri.val, or to the full matrix: what the device has of the values is out of date. */
+void trs_operator_changed_on_host(trs_operator *op);
 void trs_operator_free(trs_operator *op);
 
 /* The caller's number of row k, from 0. */
