@@ -1,7 +1,7 @@
 /* bench.c: trisolve-bench: every solver on every triangle, into every report. */
 #include "config.h"
 
-#include "calibrate.h"
+#include "calibrate/calibrate.h"
 #include "run.h"
 
 #include "bin/common/message.h"

@@ -9,6 +9,10 @@ BENCH_MEASURE = bin/bench/measure/bed.c bin/bench/measure/bed.h bin/bench/measur
 	bin/bench/measure/settings.h bin/bench/measure/solvers.c bin/bench/measure/solvers.h \
 	bin/bench/measure/summary.c bin/bench/measure/summary.h bin/bench/measure/triangle.c \
 	bin/bench/measure/triangle.h
+BENCH_CALIBRATE = bin/bench/calibrate/calibrate.c bin/bench/calibrate/calibrate.h \
+	bin/bench/calibrate/costs.h bin/bench/calibrate/fit.c bin/bench/calibrate/fit.h \
+	bin/bench/calibrate/groups.c bin/bench/calibrate/groups.h bin/bench/calibrate/problems.c \
+	bin/bench/calibrate/problems.h bin/bench/calibrate/steps.c bin/bench/calibrate/steps.h
 BENCH_FIGURES = bin/bench/figures/bars.c bin/bench/figures/comparison.c \
 	bin/bench/figures/comparison.h bin/bench/figures/dense_figures.c bin/bench/figures/figures.c \
 	bin/bench/figures/figures.h bin/bench/figures/gnuplot.c bin/bench/figures/kinds.h \
@@ -29,7 +33,7 @@ BENCH_REPORT = bin/bench/report/choice.c bin/bench/report/columns.c bin/bench/re
 	bin/bench/report/html/lists.c bin/bench/report/html/page.c bin/bench/report/html/page.h \
 	bin/bench/report/html/summary.c bin/bench/report/html/table.c
 bin_trisolve_bench_SOURCES = bin/bench/args.c bin/bench/args.h bin/bench/bench.c \
-	bin/bench/calibrate.c bin/bench/calibrate.h bin/bench/run.c bin/bench/run.h \
+	$(BENCH_CALIBRATE) bin/bench/run.c bin/bench/run.h \
 	$(BENCH_MEASURE) $(BENCH_FIGURES) $(BENCH_INPUT) $(BENCH_COLLECTION) $(BENCH_REPORT) \
 	$(FILES) $(NUMBERS) $(OPTIONS) $(PROBLEMS)
 bin_trisolve_bench_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
@@ -37,6 +41,11 @@ bin_trisolve_bench_LDADD = $(FACTOR_LIBS) libtrisolve-sparse.la $(JANSSON_LIBS)
 
 # tests
 if HAVE_CMOCKA
+check_PROGRAMS += tests/programs/t_fit
+tests_programs_t_fit_SOURCES = tests/programs/t_fit.c bin/bench/calibrate/fit.c \
+	bin/bench/calibrate/fit.h $(TIMING)
+tests_programs_t_fit_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
+tests_programs_t_fit_LDADD = $(CMOCKA_LIBS)
 check_PROGRAMS += tests/programs/t_figures
 tests_programs_t_figures_SOURCES = tests/programs/t_figures.c $(BENCH_MEASURE) $(BENCH_FIGURES) \
 	$(MESSAGE) $(NUMBERS) $(TIMING)

@@ -18,10 +18,6 @@ template <class T, class F> static auto for_width(int nrhs, F f)
     return f(integral_constant<int, 32>(), 2);
 }
 
-/* Seconds that the substitution of a diagonal block takes in the place of a product with its inverse, measured on
- * an H200. */
-static const double SUBSTITUTED = 13e-6;
-
 /* Lets a kernel have that much dynamic shared memory. */
 template <class K> inline cudaError_t allow(K kernel, size_t bytes)
 {

@@ -265,10 +265,10 @@ static const char *estimate(const trs_prospect *p, const trs_instance *built, co
     (void)built;
     const double n = (double)s->n * s->nrhs;
     if (s->longest > 2) { /* one thread: a read of memory after the other */
-        c->hops = (double)s->nnz * m->gpu_hop;
+        c->latency = (double)s->nnz * m->gpu_latency;
         return NULL;
     }
-    c->sync = (rounds_of(s->levels) + 2.5) * m->gpu_launch;
+    c->sync = (rounds_of(s->levels) + m->chain_launches) * m->gpu_launch;
     c->bytes = rounds_of(s->levels) * n * (4 * s->elem + 4) * m->gpu_byte;
     return NULL;
 }

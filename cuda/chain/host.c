@@ -103,14 +103,14 @@ static int update(trs_instance *inst, void *stream)
     return trs_operator_host(inst->op, TRS_OP_PATTERN | TRS_OP_VALUES);
 }
 
-/* Two copies and the call of the function start one after the other: no solve takes less than three starts. */
+/* Two copies and the call of the function start one after the other: no solve takes less than some starts. */
 static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
                             trs_cost *c)
 {
     const trs_shape *s = &p->shape;
     (void)trs_solver_cpu_serial.estimate(p, built, m, c);
     c->copies = 2 * m->link_start + 2 * (double)s->n * s->elem * s->nrhs * m->link_byte;
-    const double all = c->bytes + c->hops + c->copies, least = 3 * m->link_start;
+    const double all = c->bytes + c->latency + c->copies, least = m->chain_starts * m->link_start;
     c->sync = all < least ? least - all : 0;
     return NULL;
 }

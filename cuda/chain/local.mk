@@ -1,4 +1,5 @@
 # cuda/chain
+COSTS += cuda/chain/costs
 if HAVE_CUDA
 CUDA_SOLVERS += cuda/chain/chain.cu cuda/chain/host.c
 endif

@@ -104,8 +104,8 @@ static void cost_one(const trs_shape *s, const trs_machine *m, trs_cost *c)
     const double entry = (s->elem + 4) * m->gpu_byte, row = 20 * m->gpu_byte;
     c->bytes =
         (double)s->nnz * (entry + m->gpu_gather) + (double)s->n * (row + 3 * s->elem * m->gpu_byte);
-    c->sync = 3.5 * m->gpu_launch;
-    c->hops = (double)s->levels * m->gpu_hop;
+    c->sync = m->dataflow_launches * m->gpu_launch;
+    c->latency = (double)s->levels * m->gpu_latency;
 }
 
 void dataflow_cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
@@ -118,7 +118,7 @@ void dataflow_cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
         else cost_one(s, m, &some);
         c->bytes += times * some.bytes;
         c->sync += times * some.sync;
-        c->hops += times * some.hops;
+        c->latency += times * some.latency;
     }
 }
 

@@ -1,4 +1,5 @@
 # cuda/dataflow
+COSTS += cuda/dataflow/costs
 EXTRA_DIST += cuda/dataflow/README.md cuda/dataflow/dataflow.svg cuda/dataflow/figure.py
 libcore_la_SOURCES += cuda/dataflow/flow.h
 if HAVE_CUDA

@@ -208,8 +208,7 @@ int many_solve(const dataflow *d, const trs_job *job)
         d, kind, [&](auto shape) { return solve<decltype(shape)>(d, job, d->many_blocks[kind]); });
 }
 
-/* Fitted to 2, 8 and 32 right-hand sides of 90 triangles on an H200.  Some 2500 teams take the rows in turn.
- * Where a level has more rows than that, a team comes late to a long row: all operands are there, and the
+/* Some teams of lanes, dataflow_many_teams, take the rows in turn.  Where a level has more rows than that, a team comes late to a long row: all operands are there, and the
  * rounds in which they are loaded take time; else it is through with all but the last when that comes.  Rows of
  * thousands of entries wait for their partial sums, too.  The widest level is left out: it is often the first,
  * of rows that wait for none. */
@@ -217,11 +216,15 @@ void many_cost(const trs_shape *s, int width, const trs_machine *m, trs_cost *c)
 {
     const double n = (double)s->n, nnz = (double)s->nnz, levels = max((double)s->levels, 1.);
     const double numbers = width * s->elem, operands = width < 32 ? 16 : 8; /* in a round */
-    const double rows = max(n - (double)s->widest, 0.) / levels, teams = 2500, thousands = 2048;
-    const double late = s->sum_longest / operands * min(rows / teams, 1.); /* rounds */
+    const double rows = max(n - (double)s->widest, 0.) / levels, thousands = 2048;
+    const double late =
+        s->sum_longest / operands * min(rows / m->dataflow_many_teams, 1.); /* rounds */
     const double partials = min(s->sum_longest / thousands, levels);
-    c->bytes = (7.5 * nnz * (s->elem + 4) + 8.4 * n * numbers) * m->gpu_byte;
-    c->sync = 6.5 * m->gpu_launch;
-    c->hops =
-        (levels * (0.885 + 0.035 * log2(1 + rows)) + 0.35 * partials + 0.22 * late) * m->gpu_hop;
+    c->bytes =
+        (m->dataflow_many_entries * nnz * (s->elem + 4) + m->dataflow_many_rows * n * numbers) *
+        m->gpu_byte;
+    c->sync = m->dataflow_many_launches * m->gpu_launch;
+    c->latency = (levels * (m->dataflow_many_level + m->dataflow_many_wider * log2(1 + rows)) +
+                  m->dataflow_many_partial * partials + m->dataflow_many_late * late) *
+                 m->gpu_latency;
 }

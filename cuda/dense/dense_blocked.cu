@@ -198,57 +198,59 @@ static int solve(const trs_instance *inst, const trs_job *job)
 }
 
 /* Complex numbers take more arithmetic, and registers; more of both with several columns. */
-static double slower(const trs_shape *s)
+static double slower(const trs_shape *s, const trs_machine *m)
 {
     if (!s->is_complex) return 1;
-    if (s->elem <= 8) return 1.2;
-    if (s->nrhs == 1) return 1.8;
-    return s->nrhs <= 8 ? 2.8 : 2.25;
+    if (s->elem <= 8) return m->dense_complex_single;
+    if (s->nrhs == 1) return m->dense_complex;
+    return s->nrhs <= 8 ? m->dense_8_complex : m->dense_32_complex;
 }
 
-/* Seconds of several columns, measured with 2, 8 and 32 on an H200: steps, a panel of rows after the one before, and
- * products.  8 columns wait for these where there are more rows of tiles than SMs, 32 where all SMs together take
- * longer than half of the steps; more are done in turns. */
-static double cost_of_many(const trs_shape *s)
+/* Seconds of several columns: steps, a panel of rows after the one before, and products.  8 columns wait for these
+ * where there are more rows of tiles than SMs, 32 where all SMs together take longer than half of the steps; more are
+ * done in turns. */
+static double cost_of_many(const trs_shape *s, const trs_machine *m)
 {
-    const int rows = rows_of_tiles(s->n), sms = 132;
+    const int rows = rows_of_tiles(s->n);
     const double n = (double)s->n, steps = panels_of(rows), turns = (s->nrhs + 31) / 32;
-    if (s->nrhs <= 8) return 8.7e-6 * steps + (rows > sms ? 1.5e-12 * n * n : 0);
-    return turns * max(21.8e-6 * steps, 10.9e-6 * steps + 3.46e-12 * n * n);
+    if (s->nrhs <= 8)
+        return m->dense_8_panel * steps + (rows > m->gpu_sms ? m->dense_8_square * n * n : 0);
+    return turns *
+           max(m->dense_32_panel * steps, m->dense_32_behind * steps + m->dense_32_square * n * n);
 }
 
-/* One column: half of a step is hidden behind what is read.  Measured for 1500 to 19168 rows. */
+/* One column: half of a step is hidden behind what is read. */
 static void cost_of_tiles(const trs_shape *s, const trs_machine *m, trs_cost *c)
 {
     if (s->nrhs > 1) {
-        c->sync = 2.5 * m->gpu_launch;
-        c->hops = cost_of_many(s) * slower(s);
+        c->sync = m->dense_many_launches * m->gpu_launch;
+        c->latency = cost_of_many(s, m) * slower(s, m);
         return;
     }
-    const double step = s->elem > 4 ? 0.5e-6 : 0.4e-6;
-    c->sync = 2.8 * m->gpu_launch;
-    c->bytes = 0.5 * (double)s->n * (double)s->n * s->elem * m->gpu_byte * slower(s);
-    c->hops = panels_of(rows_of_tiles(s->n)) * step * slower(s);
+    const double step = s->elem > 4 ? m->dense_panel : m->dense_panel_single;
+    c->sync = m->dense_launches * m->gpu_launch;
+    c->bytes = 0.5 * (double)s->n * (double)s->n * s->elem * m->gpu_byte * slower(s, m);
+    c->latency = panels_of(rows_of_tiles(s->n)) * step * slower(s, m);
 }
 
 /* In a panel that is split rows of tiles wait for one another, and one that is not inverted takes a step a row: all of
  * it for each 8 columns. */
-static double substituting(const trs_instance *built, const trs_shape *s)
+static double substituting(const trs_instance *built, const trs_shape *s, const trs_machine *m)
 {
     const tiles *d = (const tiles *)built->data;
-    const double split = s->nrhs == 1 ? 0.9e-6 * (PANEL - 1) : 4e-6;
+    const double split = s->nrhs == 1 ? m->dense_split * (PANEL - 1) : m->dense_many_split;
     const double eights = s->nrhs <= 8 ? 1 : 4 * ((s->nrhs + 31) / 32);
-    const double columns = eights * (s->is_complex ? 1.8 : 1);
+    const double columns = eights * (s->is_complex ? m->dense_many_substituted : 1);
     const double times = s->nrhs == 1 ? 1 : columns;
     return times * ((double)count_flags(built->ctx, d->split, panels_of(d->nt)) * split +
-                    (double)count_flags(built->ctx, d->substituted, d->nt) * SUBSTITUTED);
+                    (double)count_flags(built->ctx, d->substituted, d->nt) * m->blocks_substituted);
 }
 
 static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
                             trs_cost *c)
 {
     cost_of_tiles(&p->shape, m, c);
-    if (built) c->hops += substituting(built, &p->shape);
+    if (built) c->latency += substituting(built, &p->shape, m);
     return NULL;
 }
 

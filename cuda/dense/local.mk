@@ -1,4 +1,5 @@
 # cuda/dense
+COSTS += cuda/dense/costs
 if HAVE_CUDA
 CUDA_SOLVERS += cuda/dense/dense_blocked.cu
 libcore_la_SOURCES += cuda/dense/row_of_tiles.cuh cuda/dense/solve_many.cuh \

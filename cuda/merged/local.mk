@@ -1,4 +1,5 @@
 # cuda/merged
+COSTS += cuda/merged/costs
 libcore_la_SOURCES += cuda/merged/merge.h
 EXTRA_DIST += cuda/merged/README.md cuda/merged/figures.py cuda/merged/pass.svg \
 	cuda/merged/solve.svg

@@ -2,8 +2,8 @@
  *
  *     seconds = cuda-dataflow on T'  +  levels (T') x (longer dependency latency)  +  passes x product with M
  *
- * After the analysis T' is known; before it is guessed, pass by pass.  The constants below are fits to times measured
- * on an H200 (doc/performance.md: the automatic choice); latencies are in units of m->gpu_hop. */
+ * After the analysis T' is known; before it is guessed, pass by pass.  The constants are those of the file `costs`;
+ * latencies are in units of m->gpu_latency. */
 #include "config.h"
 
 #include "cuda/dataflow/dataflow.cuh"
@@ -15,15 +15,16 @@ extern "C" {
 
 /* Dependency latencies that the product with M of one pass takes, from its launch to the next.  This is more than
  * merge_product_latencies says, which is not fitted again, since the bits of x depend on it. */
-static double product_hops(const trs_shape *s)
+static double product_latencies(const trs_shape *s, const trs_machine *m)
 {
-    return s->nrhs == 1 ? 6 + (double)s->n / 1.2e5 : 6 + 0.1 * s->nrhs;
+    return m->merged_product + (s->nrhs == 1 ? (double)s->n / m->merged_product_rows
+                                             : m->merged_product_column * s->nrhs);
 }
 
 /* With several columns the product is bound by bytes, too: so many as a copy would move in that time. */
-static double product_bytes(const trs_shape *s)
+static double product_bytes(const trs_shape *s, const trs_machine *m)
 {
-    return s->nrhs == 1 ? 0 : 4.5 * (double)s->n * s->nrhs * s->elem;
+    return s->nrhs == 1 ? 0 : m->merged_product_copies * (double)s->n * s->nrhs * s->elem;
 }
 
 /* By how much a dependency latency in T' is longer than one in T, in units of the latter.
@@ -37,19 +38,20 @@ static double product_bytes(const trs_shape *s)
  *
  *     d (1 + 1/2 + ... + 1/m), about d (ln m + 0.58),
  *
- * hence a logarithm of the length; its two constants are fitted.  It is 0 up to rows of 3 or 4 entries, as those of T.
+ * hence a logarithm of the length, merged_longer log2 (length) - merged_free.  It is 0 up to rows of a few entries, as
+ * those of T.
  *
  * With at most 8 columns enough lanes share the entries of a row to wait for most of them at once, so the same holds.
  * With more columns the entries are read in rounds of 8, or of 4 where a number has 16 bytes, and each round takes one
- * or two latencies of its own: 0.25 and 0.5 for an entry.  `even` is 1 where all rows have one length.  Where lengths
+ * or two latencies of its own: merged_round and merged_round_wide are those for an entry.  `even` is 1 where all rows have one length.  Where lengths
  * are very different, as in factors, long rows need little of what comes last, and wait for fewer rounds. */
-static double longer_hop(const trs_shape *s, double length)
+static double longer_latency(const trs_shape *s, double length, const trs_machine *m)
 {
     const double mean = (double)s->nnz / (double)s->n, longest = s->sum_longest / (double)s->levels;
     const double even = min(mean / longest, 1.);
-    if (s->nrhs == 1) return max(0.225 * log2(length) - 0.4, 0.);
-    if (s->nrhs <= 8) return 0.32 * even * log2(max(length, 1.));
-    return (s->elem > 8 ? 0.5 : 0.25) * even * length;
+    if (s->nrhs == 1) return max(m->merged_longer * log2(length) - m->merged_free, 0.);
+    if (s->nrhs <= 8) return m->merged_longer_few * even * log2(max(length, 1.));
+    return (s->elem > 8 ? m->merged_round_wide : m->merged_round) * even * length;
 }
 
 /* The shape of T' for the cost of cuda-dataflow.  Long rows of two levels that were merged are waited for together:
@@ -67,7 +69,7 @@ static trs_shape merged_shape(const trs_shape *s, const merge_outcome *o)
     return then;
 }
 
-/* With one column the entries of other rows are read while a row waits for the longer latency, half of that time. */
+/* With one column the entries of other rows are read while a row waits for the longer latency, merged_overlap of that time. */
 void merge_cost_of(const trs_shape *s, const merge_outcome *o, const trs_machine *m, trs_cost *c)
 {
     const int columns = many_at_once(s->nrhs), times = (s->nrhs + columns - 1) / columns;
@@ -76,10 +78,11 @@ void merge_cost_of(const trs_shape *s, const merge_outcome *o, const trs_machine
     if (o->passes == 0) return;
     then = *s;
     then.nrhs = columns;
-    const double longer = times * o->levels * longer_hop(&then, o->nnz / (double)s->n) * m->gpu_hop;
-    c->hops += longer - (s->nrhs == 1 ? 0.5 * min(longer, c->bytes) : 0);
-    c->sync += times * o->passes * product_hops(&then) * m->gpu_hop;
-    c->bytes += times * o->passes * product_bytes(&then) * m->gpu_byte;
+    const double longer =
+        times * o->levels * longer_latency(&then, o->nnz / (double)s->n, m) * m->gpu_latency;
+    c->latency += longer - (s->nrhs == 1 ? m->merged_overlap * min(longer, c->bytes) : 0);
+    c->sync += times * o->passes * product_latencies(&then, m) * m->gpu_latency;
+    c->bytes += times * o->passes * product_bytes(&then, m) * m->gpu_byte;
 }
 
 /* How many levels on average have rows of one pattern, each row needing all those before it, as in the supernodes of a
@@ -167,30 +170,30 @@ static void scale(trs_cost *c, double factor)
 {
     c->bytes *= factor;
     c->sync *= factor;
-    c->hops *= factor;
+    c->latency *= factor;
 }
 
 /* c, predicted for T', becomes the mean of it and of plain, predicted for T.  With several columns it is the geometric
  * mean: then cuda-merged is compared with solvers that take several times as long, and a ratio decides. */
 static void mix(const trs_shape *s, const trs_cost *plain, trs_cost *c)
 {
-    const double t = plain->bytes + plain->sync + plain->hops, now = c->bytes + c->sync + c->hops;
+    const double t = plain->bytes + plain->sync + plain->latency,
+                 now = c->bytes + c->sync + c->latency;
     const double mean = s->nrhs == 1 ? (t + now) / 2 : sqrt(t * now);
     if (now > 0) scale(c, mean / now);
 }
 
 /* A triangle so large that passes would take more than 20 GB was never measured, and is predicted as T itself.  Where
- * more than four rows are alike, as in factors, the growth of T' is too large more often than not, and T is solved:
+ * more than merged_alike rows are alike, as in factors, the growth of T' is too large more often than not, and T is solved:
  * whether it is depends on the values, so the prediction is the mean of both. */
 void merge_cost(const trs_prospect *p, const trs_machine *m, trs_cost *c)
 {
     const trs_shape *s = &p->shape;
     enum { LARGE = 200000000 };
-    const double few_alike = 4;
     const merge_outcome plain = {(double)s->levels, (double)s->nnz, 0};
     const merge_outcome o = s->nnz < LARGE && s->n > 0 ? guess(p) : plain;
     merge_cost_of(s, &o, m, c);
-    if (alike(p) > few_alike) {
+    if (alike(p) > m->merged_alike) {
         trs_cost other = {};
         merge_cost_of(s, &plain, m, &other);
         mix(s, &other, c);

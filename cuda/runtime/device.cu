@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 
 int cuda_status(cudaError_t e, const char *what)
 {
@@ -65,14 +66,42 @@ int trs_gpu_probe(int device, char *why, size_t size)
     return TRS_EDEVICE;
 }
 
-int trs_gpu_chip(int device, int *major, int *minor, int *bus_bits)
+static cudaError_t ask_chip(int device, trs_chip *chip)
 {
-    cudaError_t e = cudaDeviceGetAttribute(major, cudaDevAttrComputeCapabilityMajor, device);
-    if (e == cudaSuccess)
-        e = cudaDeviceGetAttribute(minor, cudaDevAttrComputeCapabilityMinor, device);
-    if (e == cudaSuccess)
-        e = cudaDeviceGetAttribute(bus_bits, cudaDevAttrGlobalMemoryBusWidth, device);
-    return cuda_failed(e) ? TRS_EDEVICE : TRS_OK;
+    int kilohertz = 0, memory_kilohertz = 0, bus_bits = 0;
+    const struct {
+        cudaDeviceAttr what;
+        int *answer;
+    } questions[] = {
+        {cudaDevAttrComputeCapabilityMajor, &chip->major},
+        {cudaDevAttrComputeCapabilityMinor, &chip->minor},
+        {cudaDevAttrMultiProcessorCount, &chip->sms},
+        {cudaDevAttrClockRate, &kilohertz},
+        {cudaDevAttrMemoryClockRate, &memory_kilohertz},
+        {cudaDevAttrGlobalMemoryBusWidth, &bus_bits},
+    };
+    for (const auto &q : questions) {
+        const cudaError_t e = cudaDeviceGetAttribute(q.answer, q.what, device);
+        if (e != cudaSuccess) return e;
+    }
+    chip->clock = 1e3 * kilohertz;
+    chip->bandwidth = 2 * 1e3 * memory_kilohertz * bus_bits / 8; /* double data rate */
+    return cudaSuccess;
+}
+
+/* Every plan asks.  Clock rates are read over PCIe, which takes a millisecond, so the answer is kept. */
+int trs_gpu_chip(int device, trs_chip *chip)
+{
+    enum { KEPT = 64 };
+    static trs_chip kept[KEPT];
+    static std::mutex lock;
+    const std::lock_guard<std::mutex> guard(lock);
+    const bool keep = device >= 0 && device < KEPT;
+    *chip = {};
+    if (keep && kept[device].sms) *chip = kept[device];
+    else if (cuda_failed(ask_chip(device, chip))) return TRS_EDEVICE;
+    if (keep) kept[device] = *chip;
+    return TRS_OK;
 }
 
 /* ---- how many blocks it holds ------------------------------------------------------------------------- */

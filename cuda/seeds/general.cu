@@ -198,6 +198,6 @@ const char *general_estimate(const trs_prospect *p, const trs_instance *, const 
     const trs_shape *s = &p->shape;
     c->bytes = (double)s->n * (double)s->n * s->elem * s->nrhs * m->gpu_byte;
     c->sync = 2 * m->gpu_launch;
-    c->hops = 2 * (double)s->n * 1.5e-6;
+    c->latency = 2 * (double)s->n * m->general_row;
     return NULL;
 }

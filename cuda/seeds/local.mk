@@ -1,4 +1,5 @@
 # cuda/seeds
+COSTS += cuda/seeds/costs
 if HAVE_CUDA
 CUDA_SOLVERS += cuda/seeds/naive.cu cuda/seeds/single_block.cu cuda/seeds/multiblock.cu \
 	cuda/seeds/dense/dense_simple.cu cuda/seeds/dense/dense_pair.cu \

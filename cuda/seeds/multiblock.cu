@@ -123,10 +123,10 @@ static const char *estimate(const trs_prospect *p, const trs_instance *built, co
     const trs_shape *s = &p->shape;
     (void)built;
     double entry = (s->elem + 4) * m->gpu_byte + m->gpu_gather;
-    double row = (12 + 3 * s->elem) * m->gpu_byte + 0.8e-9; /* a block each */
+    double row = (12 + 3 * s->elem) * m->gpu_byte + m->multiblock_row;
     c->bytes = ((double)s->nnz * entry + (double)s->n * row) * s->nrhs;
     c->sync = (double)s->levels * m->gpu_launch;
-    c->hops = (double)s->levels * 0.4e-6;
+    c->latency = (double)s->levels * m->multiblock_level;
     return NULL;
 }
 

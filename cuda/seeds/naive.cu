@@ -63,9 +63,9 @@ static const char *estimate(const trs_prospect *p, const trs_instance *built, co
 {
     const trs_shape *s = &p->shape;
     (void)built;
-    c->bytes = (double)s->nnz * 0.6e-9; /* one SM */
+    c->bytes = (double)s->nnz * m->naive_entry;
     c->sync = m->gpu_launch;
-    c->hops = (double)s->n * 0.6e-6;
+    c->latency = (double)s->n * m->naive_row;
     return NULL;
 }
 

@@ -138,9 +138,9 @@ static const char *estimate(const trs_prospect *p, const trs_instance *built, co
 {
     const trs_shape *s = &p->shape;
     (void)built;
-    c->bytes = (double)s->nnz * 2.1e-9 * s->nrhs; /* atomics of one SM */
+    c->bytes = (double)s->nnz * m->single_entry * s->nrhs;
     c->sync = 2 * m->gpu_launch;
-    c->hops = (double)s->levels * 0.7e-6 + s->sum_longest * 0.065e-6;
+    c->latency = (double)s->levels * m->single_level + s->sum_longest * m->single_longest;
     return NULL;
 }
 

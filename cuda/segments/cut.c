@@ -27,9 +27,6 @@
 #include <math.h>
 #include <string.h>
 
-/* The best solver for the whole triangle must be predicted to take this many times as long as the cut. */
-static const double WORTH_CUTTING = 1.1;
-
 typedef struct level_sum { /* of all levels before one */
     int64_t entries;
     int64_t thin; /* entries in levels with fewer than TRS_THIN */
@@ -38,7 +35,7 @@ typedef struct level_sum { /* of all levels before one */
 
 typedef struct search {
     trs_operator *op;
-    trs_machine machine; /* built-in costs */
+    trs_machine machine; /* the built-in table */
     trs_prospect whole;
     const trs_supernodes *blocks; /* of the whole; NULL: none */
     level_sum *level;             /* [levels+1] */
@@ -47,14 +44,15 @@ typedef struct search {
 
 /* ---- what it takes ------------------------------------------------------------------------------- */
 
-/* Seconds of t_product: x_A and b_C are gathered, B is multiplied, x is scattered.  These kernels were measured to take
- * as long as five launches beside what they move. */
+/* Seconds of t_product: x_A and b_C are gathered, B is multiplied, x is scattered.  These kernels take
+ * some launches beside what they move. */
 static double product(const trs_cut *s, const trs_machine *m)
 {
     const trs_shape *head = &s->part[0].shape, *tail = &s->part[1].shape;
     const double entries = (double)s->coupling * head->nrhs, elem = head->elem;
     const double numbers = (double)(2 * head->n + 3 * tail->n) * head->nrhs;
-    return 5 * m->gpu_launch + entries * ((elem + 4) * m->gpu_byte + m->gpu_gather / 2) +
+    return m->segments_launches * m->gpu_launch +
+           entries * ((elem + 4) * m->gpu_byte + m->gpu_gather * m->segments_gather) +
            numbers * 2 * elem * m->gpu_byte;
 }
 
@@ -344,7 +342,7 @@ static bool promises(search *r, double seconds)
 static int find_worth(search *r, bool needed, trs_cut *cut)
 {
     const trs_solver *one = NULL;
-    const double enough = cheapest(r, &r->whole, &one) / WORTH_CUTTING;
+    const double enough = cheapest(r, &r->whole, &one) / r->machine.segments_worth;
     const bool blocks = r->blocks && r->blocks->large > 0;
     const bool levels = promises(r, enough);
     int rc = levels || blocks ? find(r, levels, blocks, enough, cut) : TRS_OK;
@@ -364,14 +362,12 @@ static int make(trs_operator *op, bool needed, void *result, bool *worth)
     trs_cut *cut = result;
     const trs_memory *mem = &op->ctx->mem;
     search r = {.op = op};
-    trs_context built_in = {0};
     const void *blocks;
     if (!is_possible(op, needed)) return TRS_OK;
     int rc = trs_operator_show(op, TRS_OP_PATTERN | TRS_OP_LEVELS);
     if (!rc) rc = trs_operator_analysis(op, &trs_supernode_analysis, false, &blocks);
     if (rc) return rc;
-    trs_machine_built_in(&built_in, 9, 0, 6016);
-    r.machine = built_in.machine;
+    r.machine = *trs_machine_table();
     r.blocks = blocks;
     trs_prospect_of(op, TRS_LOOK, &r.whole);
     r.level = trs_alloc(mem, (int64_t)op->lv.count + 1, sizeof *r.level);

@@ -1,4 +1,5 @@
 # cuda/segments
+COSTS += cuda/segments/costs
 libcore_la_SOURCES += cuda/segments/cut.c cuda/segments/cut.h cuda/segments/ranks.c cuda/segments/ranks.h
 if HAVE_CUDA
 CUDA_SOLVERS += cuda/segments/segments.cu

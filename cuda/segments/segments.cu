@@ -381,7 +381,7 @@ static void add_news(const trs_instance *built, const trs_cut *cut, const trs_ma
         if (s->estimate(&after, &d->solver[k], m, &now)) continue;
         c->bytes += now.bytes - was.bytes;
         c->sync += now.sync - was.sync;
-        c->hops += now.hops - was.hops;
+        c->latency += now.latency - was.latency;
     }
 }
 

@@ -1,4 +1,5 @@
 # cuda/strips
+COSTS += cuda/strips/costs
 EXTRA_DIST += cuda/strips/README.md cuda/strips/figures/figures.py cuda/strips/figures/solve.svg \
 	cuda/strips/figures/structure.svg
 libcore_la_SOURCES += cuda/strips/codes.c cuda/strips/halo.c cuda/strips/packets.c \

@@ -247,10 +247,8 @@ static int solve(const trs_instance *inst, const trs_job *job)
                     [&](auto zero) { return solve_columns<decltype(zero)>(inst, job); });
 }
 
-/* Measured: a level inside a tile, and from one tile to the next one.  No tile is passed twice, and a level of a tile
- * waits for lower ones only: so much is enough. */
-static const double LEVEL = 0.28, TILE = 3.8; /* dependency latencies */
-
+/* The latency is that of the levels inside a tile and of the steps from one tile to the next one.  No tile is passed
+ * twice, and a level of a tile waits for lower ones only: so much is enough. */
 static const char *estimate(const trs_prospect *p, const trs_instance *, const trs_machine *m,
                             trs_cost *c)
 {
@@ -258,10 +256,12 @@ static const char *estimate(const trs_prospect *p, const trs_instance *, const t
     const trs_strips_size *size =
         (const trs_strips_size *)trs_prospect_analysis(p, &trs_strips_analysis, true);
     if (!size) return "row tiles of it would need too many x of one another";
-    c->bytes = ((double)s->nnz * (s->elem + 2) * 1.2 + (double)s->n * (6 * s->elem + 16)) *
-               m->gpu_byte * s->nrhs;
-    c->sync = 3 * m->gpu_launch * s->nrhs;
-    c->hops = ((double)s->levels * LEVEL + (double)size->tiles * TILE) * m->gpu_hop * s->nrhs;
+    c->bytes =
+        ((double)s->nnz * (s->elem + 2) * m->strips_packing + (double)s->n * (6 * s->elem + 16)) *
+        m->gpu_byte * s->nrhs;
+    c->sync = m->strips_launches * m->gpu_launch * s->nrhs;
+    c->latency = ((double)s->levels * m->strips_level + (double)size->tiles * m->strips_tile) *
+                 m->gpu_latency * s->nrhs;
     return NULL;
 }
 

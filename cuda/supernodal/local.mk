@@ -1,4 +1,5 @@
 # cuda/supernodal
+COSTS += cuda/supernodal/costs
 if HAVE_CUDA
 CUDA_SOLVERS += cuda/supernodal/supernodal.cu
 libcore_la_SOURCES += cuda/supernodal/cost.cu cuda/supernodal/large.cuh \

@@ -145,7 +145,7 @@ static const char *estimate(const trs_prospect *p, const trs_instance *built, co
     (void)built;
     c->bytes = 0.5 * (double)s->n * (double)s->n * s->elem * m->gpu_byte;
     c->sync = 2 * m->gpu_launch;
-    c->hops = (double)s->n / 64 * 4.2e-6;
+    c->latency = (double)s->n / 64 * m->cublas_block;
     return NULL;
 }
 

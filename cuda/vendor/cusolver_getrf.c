@@ -239,8 +239,8 @@ static const char *estimate(const trs_prospect *p, const trs_instance *built, co
     const trs_shape *s = &p->shape;
     (void)built;
     c->bytes = (double)s->n * (double)s->n * s->elem * m->gpu_byte;
-    c->sync = 10 * m->gpu_launch;
-    c->hops = 2 * (double)s->n / 64 * 4.2e-6;
+    c->sync = m->cusolver_launches * m->gpu_launch;
+    c->latency = 2 * (double)s->n / 64 * m->cusolver_block;
     return NULL;
 }
 

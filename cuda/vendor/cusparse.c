@@ -149,8 +149,7 @@ static int solve(const trs_instance *inst, const trs_job *job)
 {
     const cusparse_data *d = inst->data;
     const size_t size = trs_size(d->dtype);
-    const trs_view b = trs_view_natural(inst->op, job->b),
-                   x = trs_view_natural(inst->op, job->x);
+    const trs_view b = trs_view_natural(inst->op, job->b), x = trs_view_natural(inst->op, job->x);
     cusparse_work *w = job->work;
     bool together = job->nrhs > 1 && job->nrhs == w->nrhs;
     if (d->lib.cusparseSetStream(w->handle, job->stream)) return TRS_ELIBRARY;
@@ -168,12 +167,13 @@ static const char *estimate(const trs_prospect *p, const trs_instance *built, co
 {
     const trs_shape *s = &p->shape;
     (void)built;
-    bool wide = s->n > 4 * s->levels;
+    bool wide = (double)s->n > m->cusparse_wide * (double)s->levels;
     c->bytes = ((double)s->nnz * ((s->elem + 4) * m->gpu_byte + m->gpu_gather) +
                 (double)s->n * (8 + 3 * s->elem) * m->gpu_byte) *
                s->nrhs;
-    c->sync = (s->nrhs > 1 ? 6 : 2.5) * m->gpu_launch; /* SpSM, SpSV */
-    c->hops = (double)s->levels * (wide ? 1.7e-6 : 0.6e-6) + s->sum_longest * 1e-9;
+    c->sync = (s->nrhs > 1 ? m->cusparse_many_launches : m->cusparse_launches) * m->gpu_launch;
+    c->latency = (double)s->levels * (wide ? m->cusparse_wide_level : m->cusparse_level) +
+                 s->sum_longest * m->cusparse_longest;
     return NULL;
 }
 

@@ -11,22 +11,13 @@
 
 /* ---- the machine ---------------------------------------------------------------------------- */
 
-typedef struct trs_machine { /* costs of single steps, in seconds (select/machine.c) */
-    double cpu_threads;      /* how many threads share the work of a wide level */
-    double cpu_byte;         /* one core reads a byte of the matrix from memory */
-    double cpu_cached;       /* one core reads a byte of it from cache */
-    double cpu_entry;        /* arithmetic of an entry */
-    double cpu_full;         /* arithmetic of an entry of a full matrix, which may be zero */
-    double cpu_row;          /* loop, division and store of a row */
-    double cpu_hop;          /* dependency latency: a row needs the row just before it */
-    double cpu_scatter;      /* added for a row whose b and x are far from the last ones */
-    double cpu_barrier;      /* threads wait for one another */
-    double gpu_byte;         /* a byte of the matrix is read from device memory */
-    double gpu_gather;       /* x is read at a random place */
-    double gpu_launch;       /* a kernel follows another one in a stream */
-    double gpu_hop;          /* dependency latency between two rows of one kernel */
-    double link_byte;        /* a byte is copied between host and device */
-    double link_start;       /* a copy is begun and waited for */
+/* What single steps cost, and what the machine is: a field for each line of the rooms' files `costs`, which say what it
+ * means, in which unit, and where it is from (select/machine.c). */
+typedef struct trs_machine {
+    double cpu_threads; /* how many threads share the work of a wide level */
+#define TRS_COST(name, value, unit) double name;
+#include "costs.inc"
+#undef TRS_COST
 } trs_machine;
 
 /* ---- context: memory, device, what was announced ------------------------------------------- */

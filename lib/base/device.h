@@ -7,8 +7,16 @@
 
 /* Can kernels of this library run on the device?  TRS_OK, or TRS_EDEVICE with the reason in why [size]. */
 int trs_gpu_probe(int device, char *why, size_t size);
-/* Compute capability and width of the memory bus, which identify a chip and are quick to ask for. */
-int trs_gpu_chip(int device, int *major, int *minor, int *bus_bits);
+
+typedef struct trs_chip { /* what a GPU says of itself; 0: it does not say */
+    int major, minor;     /* compute capability */
+    int sms;
+    double bandwidth; /* bytes a second at most: 2 x memory clock x bus width */
+    double clock;     /* highest of an SM, Hz */
+} trs_chip;
+
+/* TRS_OK, TRS_EDEVICE. */
+int trs_gpu_chip(int device, trs_chip *chip);
 /* Make ctx->device current until the public call ends: trs_leave restores the one before it. */
 int trs_gpu_use(trs_context *ctx);
 void trs_gpu_restore(int device); /* called by trs_leave */

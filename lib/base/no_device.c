@@ -14,9 +14,10 @@ int trs_gpu_probe(int device, char *why, size_t size)
     return TRS_EDEVICE;
 }
 
-int trs_gpu_chip(int device, int *major, int *minor, int *bus_bits)
+int trs_gpu_chip(int device, trs_chip *chip)
 {
-    (void)device, (void)major, (void)minor, (void)bus_bits;
+    (void)device;
+    *chip = (trs_chip){0};
     return TRS_EDEVICE;
 }
 

@@ -1,7 +1,8 @@
 # lib/core
 libcore_la_SOURCES += lib/core/general.c lib/core/general.h \
 	lib/core/hosted.c lib/core/measure.c lib/core/operators.c lib/core/pivots.c \
-	lib/core/plan.c lib/core/plan.h lib/core/plan_create.c lib/core/plan_info.c lib/core/saved.c \
+	lib/core/plan.c lib/core/plan.h lib/core/plan_create.c lib/core/plan_info.c lib/core/predict.c \
+	lib/core/predict.h lib/core/saved.c \
 	lib/core/solve.c lib/core/work.h
 libcore_la_SOURCES += lib/core/recall.c lib/core/recall.h
 

@@ -161,23 +161,6 @@ static int build(trs_plan *p)
     return rc ? rc : update_instances(p, NULL);
 }
 
-/* The seconds that a solve is predicted to take by what was built, the mean over T and T' if both are announced. */
-static double cost_now(trs_plan *p)
-{
-    double sum = 0;
-    int operators = 0;
-    for (int k = 0; k < 2; k++) {
-        trs_prospect s;
-        const char *why;
-        trs_cost c;
-        if (!p->op[k].used) continue;
-        trs_prospect_of(&p->op[k], TRS_LOOK_IF_LARGE, &s);
-        sum += trs_predict(&s, &p->ctx.machine, p->wanted, &p->solver[k], p->on_device, &c, &why);
-        operators++;
-    }
-    return sum / operators;
-}
-
 /* Build another solver in place of this one, which is predicted to take so many seconds; INFINITY: could not be made. */
 static int build_other(trs_plan *p, const trs_solver *other, double seconds)
 {
@@ -223,12 +206,13 @@ static int choose_again(trs_plan *p)
     for (int k = 1; k < p->candidates && p->wanted->reconsiders; k++) {
         const trs_candidate *next = &p->candidate[k];
         const trs_solver *const last = p->wanted;
-        const double now = cost_now(p);
+        const double now = trs_plan_cost(p, &p->ctx.machine, TRS_LOOK_IF_LARGE);
         p->info.predicted = now;
         if (now <= next->seconds) break;
         if (trs_inverts_blindly(next->solver)) continue;
         const int failed = build_other(p, next->solver, now);
-        const double then = failed ? INFINITY : cost_now(p);
+        const double then =
+            failed ? INFINITY : trs_plan_cost(p, &p->ctx.machine, TRS_LOOK_IF_LARGE);
         if (then < now) {
             p->info.predicted = then;
             continue;

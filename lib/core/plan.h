@@ -72,6 +72,9 @@ int trs_plan_finish(trs_plan *p, double start);
 /* Is a solver built?  It is not if an update had to analyse again and failed; then another update has to do it. */
 bool trs_plan_is_built(const trs_plan *p);
 
+/* Seconds of a solve by what is built, with T or its transpose (predict.c). */
+double trs_plan_cost(trs_plan *p, const trs_machine *m, trs_effort effort);
+
 /* ---- operators (operators.c) ------------------------------------------------------------------- */
 
 bool trs_counts_backwards(const trs_plan *p, int k); /* Is op(T) of operator k an upper triangle? */

@@ -31,8 +31,8 @@ typedef void (*solve_fn)(const trs_instance *, const trs_job *);
 /* Seconds for which x is written at places that are neither in the cache nor next to one another. */
 static double scatter(const trs_shape *s, const trs_machine *m, double updates)
 {
-    if (2 * (double)s->n * s->elem < TRS_CACHE) return 0;
-    return updates * m->cpu_scatter * s->nrhs;
+    if (2 * (double)s->n * s->elem < m->cpu_cache) return 0;
+    return updates * m->columns_scatter * s->nrhs;
 }
 
 static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
@@ -45,7 +45,7 @@ static const char *estimate(const trs_prospect *p, const trs_instance *built, co
     c->bytes = trs_cpu_stream(m, s, (double)s->nnz, (double)s->n) +
                2 * s->elem * updates * m->cpu_cached * s->nrhs +
                scatter(s, m, columns ? columns->apart * updates : updates);
-    c->hops = trs_cpu_wait(m, s->waiting, (double)s->n * s->nrhs, c->bytes);
+    c->latency = trs_cpu_wait(m, s->waiting, (double)s->n * s->nrhs, c->bytes);
     return NULL;
 }
 

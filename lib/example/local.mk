@@ -2,6 +2,7 @@
 if EXAMPLE_SOLVER
 CPU_SOLVERS += lib/example/cpu_columns.c
 libcore_la_SOURCES += lib/example/columns.c lib/example/columns.h
+COSTS += lib/example/costs
 endif
 
 # tests
@@ -15,5 +16,5 @@ endif
 endif
 
 # the document, and a test that its code is that of the files
-EXTRA_DIST += doc/adding-a-solver.md tests/example/document.sh
+EXTRA_DIST += lib/example/costs doc/adding-a-solver.md tests/example/document.sh
 TESTS += tests/example/document.sh

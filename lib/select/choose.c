@@ -41,14 +41,14 @@ size_t trs_describe_shape(char *text, size_t size, const trs_shape *s)
                    size);
 }
 
-/* "; next cpu-level 1.4 ms (bytes 1.1, sync 0.2, hops 0.1, copies 0)" */
+/* "; next cpu-level 1.4 ms (bytes 1.1, sync 0.2, latency 0.1, copies 0)" */
 static size_t describe(char *text, size_t size, const char *before, const trs_solver *s,
                        const trs_cost *c)
 {
     return written(snprintf(text, size,
-                            "%s%s %.3g ms (bytes %.2g, sync %.2g, hops %.2g, copies %.2g)", before,
-                            s->name, 1e3 * trs_seconds(c), 1e3 * c->bytes, 1e3 * c->sync,
-                            1e3 * c->hops, 1e3 * c->copies),
+                            "%s%s %.3g ms (bytes %.2g, sync %.2g, latency %.2g, copies %.2g)",
+                            before, s->name, 1e3 * trs_seconds(c), 1e3 * c->bytes, 1e3 * c->sync,
+                            1e3 * c->latency, 1e3 * c->copies),
                    size);
 }
 

@@ -1,4 +1,5 @@
 # lib/select
+COSTS += lib/select/costs
 libcore_la_SOURCES += lib/select/choose.c lib/select/machine.c lib/select/select.h
 
 # what earlier runs have measured

@@ -2,18 +2,22 @@
  * `trisolve-bench --calibrate` has measured and the environment variable TRISOLVE_MACHINE names, or that is in the
  * user's cache (user_costs.c).
  *
- *     # trisolve-sparse machine 1
- *     cpu_byte 6.7e-11
- *     gpu_launch 2.7e-6
+ *     # trisolve-sparse machine 2
+ *     gpu_launch 2.7e-6    # s: a kernel follows another one in a stream
+ *     strips_level 0.28    # latencies: a level inside a row tile
  *
- * A line a cost, in seconds; # begins a comment; what is not named keeps its built-in value.  A file that
- * is asked for and cannot be used is an error: who measured his machine wants to know. */
+ * A line a cost; # begins a comment; what is not named keeps its built-in value.  A file that is asked for and cannot
+ * be used is an error: who measured his machine wants to know.
+ *
+ * The built-in table is made of the files `costs` of the rooms, in the same format.  A comment there begins with the
+ * unit: seconds, or multiples of another cost (latencies: of gpu_latency, launches: of gpu_launch, copies: of the time
+ * in which so many bytes are copied, by gpu_byte), or a ratio.  So a room's costs follow the machine's where they are
+ * not measured themselves. */
 #include "config.h"
 
-#include "base/device.h"
-#include "select.h"
-#include "io/decimal/read.h"
 #include "base/parallel.h"
+#include "io/decimal/read.h"
+#include "select.h"
 #include "user_costs.h"
 
 #include <errno.h>
@@ -24,131 +28,136 @@
 
 /* ---- built in ------------------------------------------------------------------------------- */
 
-/* Measured on an NVIDIA H200 and its host; see doc/performance.md. */
-static const trs_machine h200 = {
+static const trs_machine table = {
     .cpu_threads = 1,
-    .cpu_byte = 1 / 15e9,
-    .cpu_cached = 1 / 40e9,
-    .cpu_entry = 0.2e-9,
-    .cpu_full = 0.45e-9,
-    .cpu_row = 0.5e-9,
-    .cpu_hop = 5.5e-9,
-    .cpu_scatter = 4e-9,
-    .cpu_barrier = 4e-6,
-    .gpu_byte = 1 / 4.5e12,
-    .gpu_gather = 1 / 118e9,
-    .gpu_launch = 2.7e-6,
-    .gpu_hop = 0.55e-6,
-    .link_byte = 1 / 25e9,
-    .link_start = 10e-6,
+#define TRS_COST(name, value, unit) .name = value,
+#include "costs.inc"
+#undef TRS_COST
 };
-
-/* How a GPU is known, and what it has of what the H200 has: published memory bandwidth over 4.8 TB/s,
- * SMs over 132, and the generation of the bus to the host.  Random reads go with the SMs; what a launch
- * and a hop take is latency, and is not scaled. */
-typedef struct chip {
-    const char *costs;
-    int major, minor, bus_bits;
-    double bandwidth, sms, link;
-} chip;
-
-#define SCALED "scaled from an H200 by bandwidth and SMs: not measured"
-
-static const chip chips[] = {
-    {"H200, measured", 9, 0, 6016, 1, 1, 1},
-    {"H100, " SCALED, 9, 0, 5120, 3.35 / 4.8, 1, 1},
-    {"A100, " SCALED, 8, 0, 5120, 2.04 / 4.8, 108. / 132, 0.5},
-};
-
-enum { CHIPS = sizeof chips / sizeof chips[0] };
-
-static const chip *find_chip(int major, int minor, int bus_bits)
-{
-    for (const chip *c = chips; c < chips + CHIPS; c++)
-        if (c->major == major && c->minor == minor && c->bus_bits == bus_bits) return c;
-    return NULL;
-}
-
-void trs_machine_built_in(trs_context *ctx, int major, int minor, int bus_bits)
-{
-    const chip *c = find_chip(major, minor, bus_bits);
-    trs_machine *m = &ctx->machine;
-    const char *costs = major ? "an H200, for a GPU that is not known: not measured"
-                              : "the host of an H200, measured";
-    *m = h200;
-    if (c) {
-        m->gpu_byte /= c->bandwidth;
-        m->gpu_gather /= c->sms;
-        m->link_byte /= c->link;
-        costs = c->costs;
-    }
-    snprintf(ctx->costs, sizeof ctx->costs, "built in, %s", costs);
-}
-
-/* ---- from a file ------------------------------------------------------------------------------ */
 
 static const struct {
-    const char *name;
+    const char *name, *unit;
     size_t place;
 } costs[] = {
-    {"cpu_byte", offsetof(trs_machine, cpu_byte)},
-    {"cpu_cached", offsetof(trs_machine, cpu_cached)},
-    {"cpu_entry", offsetof(trs_machine, cpu_entry)},
-    {"cpu_full", offsetof(trs_machine, cpu_full)},
-    {"cpu_row", offsetof(trs_machine, cpu_row)},
-    {"cpu_hop", offsetof(trs_machine, cpu_hop)},
-    {"cpu_scatter", offsetof(trs_machine, cpu_scatter)},
-    {"cpu_barrier", offsetof(trs_machine, cpu_barrier)},
-    {"gpu_byte", offsetof(trs_machine, gpu_byte)},
-    {"gpu_gather", offsetof(trs_machine, gpu_gather)},
-    {"gpu_launch", offsetof(trs_machine, gpu_launch)},
-    {"gpu_hop", offsetof(trs_machine, gpu_hop)},
-    {"link_byte", offsetof(trs_machine, link_byte)},
-    {"link_start", offsetof(trs_machine, link_start)},
+#define TRS_COST(name, value, unit) {#name, unit, offsetof(trs_machine, name)},
+#include "costs.inc"
+#undef TRS_COST
 };
 
 enum { COSTS = sizeof costs / sizeof costs[0], LINE = 200 };
 
-static const char head[] = "# trisolve-sparse machine 1";
+static double *cost_of(trs_machine *m, int k)
+{
+    return (double *)((char *)m + costs[k].place);
+}
+
+const trs_machine *trs_machine_table(void)
+{
+    return &table;
+}
+
+static bool is_near(double a, double b)
+{
+    return fabs(a - b) <= 0.03 * b; /* drivers round clock rates */
+}
+
+bool trs_machine_fits(const trs_machine *m, const trs_chip *chip)
+{
+    return chip->major == (int)m->chip_major && chip->minor == (int)m->chip_minor &&
+           chip->sms == (int)m->gpu_sms && is_near(chip->bandwidth, m->gpu_bandwidth) &&
+           is_near(chip->clock, m->gpu_clock);
+}
+
+static bool is_known(const trs_chip *chip)
+{
+    return chip->sms > 0 && chip->bandwidth > 0 && chip->clock > 0;
+}
+
+/* From the GPU of the table to another one.  A byte is scaled by the memory's bandwidth, and a random read by the SMs,
+ * since each has so many reads in flight.  The time of work that an SM does alone is scaled by its clock.  Launches and
+ * latencies are not scaled: they are those of the driver and of the way to the L2 cache, which no fact tells.  Nor are
+ * copies, since a GPU is not asked for the generation of its PCIe bus. */
+static void scale(trs_machine *m, const trs_chip *chip)
+{
+    for (int k = 0; k < COSTS; k++)
+        if (!strcmp(costs[k].unit, "SM s")) *cost_of(m, k) *= m->gpu_clock / chip->clock;
+    m->gpu_byte *= m->gpu_bandwidth / chip->bandwidth;
+    m->gpu_gather *= m->gpu_sms / chip->sms;
+    m->chip_major = chip->major;
+    m->chip_minor = chip->minor;
+    m->gpu_sms = chip->sms;
+    m->gpu_bandwidth = chip->bandwidth;
+    m->gpu_clock = chip->clock;
+}
+
+void trs_machine_built_in(trs_context *ctx, const trs_chip *chip)
+{
+    const char *words = "built in, the host of an H200, measured";
+    ctx->machine = table;
+    if (chip && trs_machine_fits(&table, chip)) words = "built in, H200, measured";
+    else if (chip && is_known(chip)) {
+        scale(&ctx->machine, chip);
+        words = "built in for an H200, scaled to this GPU by bandwidth and SMs: not measured";
+    } else if (chip) words = "built in for an H200, used for a GPU that is not known: not measured";
+    snprintf(ctx->costs, sizeof ctx->costs, "%s", words);
+}
+
+/* ---- from a file ------------------------------------------------------------------------------ */
+
+static const char head[] = "# trisolve-sparse machine 2",
+                  head_before[] = "# trisolve-sparse machine 1";
 
 static bool is_end(char c)
 {
     return c == '\0' || c == '\n' || c == '\r' || c == '#';
 }
 
+/* NULL, or why it cannot be the value of that cost. */
+static const char *judge(int k, double value)
+{
+    const bool fact = !strcmp(costs[k].unit, "fact"), seconds = strchr("sS", costs[k].unit[0]);
+    if (seconds && !(value > 0 && value <= 1)) return "not between 0 and 1 second";
+    return isfinite(value) && (fact ? value >= 0 : value > 0) ? NULL : "not a positive number";
+}
+
 /* "name value" into m, or what is wrong with it. */
-static const char *take_line(const char *line, trs_machine *m, unsigned *seen)
+static const char *take_line(const char *line, trs_machine *m, bool seen[COSTS])
 {
     const char *p = trs_skip_blanks(line);
     const size_t length = strcspn(p, " \t\r\n#");
     double value;
+    int k = 0;
     if (is_end(*p)) return NULL;
-    for (int k = 0; k < COSTS; k++) {
-        if (strlen(costs[k].name) != length || memcmp(p, costs[k].name, length)) continue;
-        if (*seen & 1u << k) return "the second value for this cost";
-        *seen |= 1u << k;
-        p = trs_read_real(trs_skip_blanks(p + length), &value);
-        if (!p || !is_end(*trs_skip_blanks(p))) return "not a number";
-        if (!(value > 0) || value > 1) return "not between 0 and 1 second";
-        memcpy((char *)m + costs[k].place, &value, sizeof value);
-        return NULL;
-    }
-    return "no such cost";
+    while (k < COSTS && (strlen(costs[k].name) != length || memcmp(p, costs[k].name, length))) k++;
+    if (k == COSTS) return "no such cost";
+    if (seen[k]) return "the second value for this cost";
+    seen[k] = true;
+    p = trs_read_real(trs_skip_blanks(p + length), &value);
+    if (!p || !is_end(*trs_skip_blanks(p))) return "not a number";
+    *cost_of(m, k) = value;
+    return judge(k, value);
 }
 
-static int read_lines(trs_context *ctx, FILE *f, const char *file)
+static const char *judge_head(const char *line)
+{
+    if (!strncmp(line, head, sizeof head - 1)) return NULL;
+    if (!strncmp(line, head_before, sizeof head_before - 1))
+        return "its costs are those of an earlier version: calibrate again";
+    return "not a machine file: it does not begin with \"# trisolve-sparse machine 2\"";
+}
+
+static int read_lines(FILE *f, const char *file, trs_machine *m)
 {
     char line[LINE + TRS_TEXT_PAD];
     const char *wrong = NULL;
-    unsigned seen = 0;
+    bool seen[COSTS] = {false};
     int number = 0;
     for (memset(line, 0, sizeof line); !wrong && fgets(line, LINE, f); memset(line, 0, LINE)) {
         const size_t length = strlen(line);
         number++;
         if (length && line[length - 1] != '\n' && !feof(f)) wrong = "the line is too long";
-        else if (number == 1 && strncmp(line, head, sizeof head - 1))
-            wrong = "not a machine file: it does not begin with \"# trisolve-sparse machine 1\"";
-        else wrong = take_line(line, &ctx->machine, &seen);
+        else if (number == 1) wrong = judge_head(line);
+        else wrong = take_line(line, m, seen);
     }
     if (ferror(f)) return trs_fail(TRS_EFILE, "%.100s: %s", file, strerror(errno));
     if (!number) number = 1, wrong = "an empty file";
@@ -158,8 +167,8 @@ static int read_lines(trs_context *ctx, FILE *f, const char *file)
 int trs_machine_read(trs_context *ctx, const char *file)
 {
     FILE *f = fopen(file, "r");
-    if (!f) return trs_fail(TRS_EFILE, "TRISOLVE_MACHINE: %.100s: %s", file, strerror(errno));
-    int rc = read_lines(ctx, f, file);
+    if (!f) return trs_fail(TRS_EFILE, "%.100s: %s", file, strerror(errno));
+    const int rc = read_lines(f, file, &ctx->machine);
     fclose(f);
     return rc;
 }
@@ -171,17 +180,32 @@ static int from_file(trs_context *ctx, const char *file)
     return rc;
 }
 
+/* ---- here ------------------------------------------------------------------------------------- */
+
+/* Bytes of the last cache that the first core can use; 0: the system does not say.  sysconf would say the bytes of all
+ * such caches, of which a processor may have a dozen that its cores do not share. */
+static double last_cache(void)
+{
+    FILE *f = fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "r");
+    double kibibytes = 0;
+    if (f && fscanf(f, "%lfK", &kibibytes) != 1) kibibytes = 0;
+    if (f) fclose(f);
+    return kibibytes * 1024;
+}
+
 enum { MOST_USEFUL = 8 }; /* threads: with more of them memory is the limit */
 
 int trs_machine_find(trs_context *ctx, bool gpu)
 {
     const char *file = getenv("TRISOLVE_MACHINE");
-    int major = 0, minor = 0, bus_bits = 0;
-    if (gpu && trs_gpu_chip(ctx->device, &major, &minor, &bus_bits)) major = 1; /* some GPU */
-    trs_machine_built_in(ctx, major, minor, bus_bits);
+    const double cache = last_cache();
+    trs_chip chip = {0};
+    if (gpu) (void)trs_gpu_chip(ctx->device, &chip); /* some GPU, if it does not say */
+    trs_machine_built_in(ctx, gpu ? &chip : NULL);
+    if (cache > 0) ctx->machine.cpu_cache = cache;
     ctx->machine.cpu_threads =
         trs_threads_given(ctx->threads < MOST_USEFUL ? ctx->threads : MOST_USEFUL);
     if (file && *file) return from_file(ctx, file);
-    if (!file) trs_machine_from_cache(ctx, gpu);
+    if (!file) trs_machine_from_cache(ctx, gpu ? &chip : NULL);
     return TRS_OK;
 }

@@ -2,15 +2,21 @@
 #ifndef TRS_SELECT_H
 #define TRS_SELECT_H
 
+#include "base/device.h"
 #include "solvers/solver.h"
 
 /* ctx->machine and ctx->costs: from the file of TRISOLVE_MACHINE, else from the user's cache, else built in; gpu: for
  * ctx->device.  TRISOLVE_MACHINE set to nothing: built in.  TRS_OK, TRS_EFILE, TRS_EFORMAT. */
 int trs_machine_find(trs_context *ctx, bool gpu);
-/* Costs that the file names replace those of ctx->machine.  TRS_OK, TRS_EFILE, TRS_EFORMAT. */
+/* The built-in table, of an H200 and its host. */
+const trs_machine *trs_machine_table(void);
+/* ctx->machine and ctx->costs: the table, scaled to this GPU unless it is the one that the table was measured on.
+ * NULL: there is no GPU; chip->sms 0: nothing is known of it. */
+void trs_machine_built_in(trs_context *ctx, const trs_chip *chip);
+/* Costs and facts that the file names replace those of ctx->machine.  TRS_OK, TRS_EFILE, TRS_EFORMAT. */
 int trs_machine_read(trs_context *ctx, const char *file);
-/* Of a GPU of this compute capability and width of bus; major 0: none. */
-void trs_machine_built_in(trs_context *ctx, int major, int minor, int bus_bits);
+/* Is it the machine of that chip, as far as the chip says what it is? */
+bool trs_machine_fits(const trs_machine *m, const trs_chip *chip);
 
 /* Predicted seconds of a solve, in its terms, before it is built (built NULL) or after; NAN: not for this solver, and
  * *why says why. */

@@ -14,12 +14,12 @@
 #include "config.h"
 
 #include "base/debug.h"
+#include "base/device.h"
 #include "base/parallel.h"
 #include "io/decimal/print.h"
 #include "io/decimal/read.h"
 #include "io/output.h"
 #include "matrix/pattern_hash.h"
-#include "user_costs.h"
 #include "wisdom.h"
 
 #include <ctype.h>
@@ -114,6 +114,16 @@ int trs_wisdom_add(const trs_wisdom *w)
     return TRS_OK;
 }
 
+/* By what it says of itself, as "sm_90, 132 SMs, 4.8 TB/s". */
+static void name_chip(int device, char *name, size_t size)
+{
+    trs_chip c;
+    if (trs_gpu_chip(device, &c)) snprintf(name, size, "none");
+    else
+        snprintf(name, size, "sm_%d%d, %d SMs, %.2g TB/s", c.major, c.minor, c.sms,
+                 1e-12 * c.bandwidth);
+}
+
 int trs_wisdom_key(const trs_operator *op, unsigned kind, bool on_device, trs_order order,
                    trs_wisdom *w)
 {
@@ -133,7 +143,7 @@ int trs_wisdom_key(const trs_operator *op, unsigned kind, bool on_device, trs_or
     w->key[TRS_KEY_THREADS] = (uint64_t)trs_threads_given(ctx->threads);
     w->key[TRS_KEY_CPUS] = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
     snprintf(w->version, sizeof w->version, "%s", trs_version());
-    trs_chip_name(ctx->device, w->chip, sizeof w->chip);
+    name_chip(ctx->device, w->chip, sizeof w->chip);
     return trs_pattern_hash(op, &w->key[TRS_KEY_PATTERN]);
 }
 

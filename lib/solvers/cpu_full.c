@@ -43,12 +43,12 @@ const char *trs_cpu_full_estimate(const trs_prospect *p, const trs_instance *bui
     const trs_shape *s = &p->shape;
     (void)built;
     const double n = (double)s->n, entries = 0.5 * n * (n + 1);
-    const bool cached = n * n * s->elem < TRS_CACHE;
-    const double each = m->cpu_full * (s->is_complex ? TRS_COMPLEX_TIMES : 1);
+    const bool cached = n * n * s->elem < m->cpu_cache;
+    const double each = m->cpu_full * (s->is_complex ? m->cpu_complex : 1);
     c->bytes =
         (entries * (s->elem * (cached ? m->cpu_cached : m->cpu_byte) + each) + n * m->cpu_row) *
         s->nrhs;
-    c->hops = trs_cpu_wait(m, 1, n * s->nrhs, c->bytes);
+    c->latency = trs_cpu_wait(m, 1, n * s->nrhs, c->bytes);
     return NULL;
 }
 

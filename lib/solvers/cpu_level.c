@@ -150,7 +150,7 @@ static void release(trs_instance *inst)
 static double scatter(const trs_shape *s, const trs_machine *m)
 {
     const double n = (double)s->n;
-    if (2 * n * s->elem < TRS_CACHE / 2) return 0;
+    if (2 * n * s->elem < m->cpu_near * m->cpu_cache) return 0;
     return s->scattered * n * m->cpu_scatter * s->nrhs;
 }
 
@@ -164,7 +164,7 @@ static const char *estimate(const trs_prospect *p, const trs_instance *built, co
     const double all = trs_cpu_stream(m, s, (double)s->nnz, (double)s->n) + scatter(s, m);
     c->bytes = all * (1 - share + share / m->cpu_threads);
     if (share > 0) c->sync = (2 + (double)s->wide_levels) * m->cpu_barrier;
-    c->hops = trs_cpu_wait(m, 1, (double)s->levels * s->nrhs, c->bytes);
+    c->latency = trs_cpu_wait(m, 1, (double)s->levels * s->nrhs, c->bytes);
     return NULL;
 }
 

@@ -28,7 +28,7 @@ static const char *estimate(const trs_prospect *p, const trs_instance *built, co
     const trs_shape *s = &p->shape;
     (void)built;
     c->bytes = trs_cpu_stream(m, s, (double)s->nnz, (double)s->n);
-    c->hops = trs_cpu_wait(m, s->waiting, (double)s->n * s->nrhs, c->bytes);
+    c->latency = trs_cpu_wait(m, s->waiting, (double)s->n * s->nrhs, c->bytes);
     return NULL;
 }
 

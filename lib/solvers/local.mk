@@ -1,4 +1,5 @@
 # lib/solvers
+COSTS += lib/solvers/costs
 CPU_SOLVERS = lib/solvers/cpu_dense.c lib/solvers/cpu_serial.c lib/solvers/cpu_level.c \
 	lib/solvers/dense_serial.c lib/solvers/lu_serial.c lib/solvers/lapack_getrf.c
 libcore_la_SOURCES += lib/solvers/cpu_full.c lib/solvers/cpu_full.h lib/solvers/cpu_row.h \

@@ -69,7 +69,7 @@ static const char *estimate(const trs_prospect *p, const trs_instance *built, co
     const trs_shape *s = &p->shape;
     (void)built;
     c->bytes = (double)s->n * (double)s->n * (s->elem * m->cpu_byte + m->cpu_entry) * s->nrhs;
-    c->hops = 2 * (double)s->n * m->cpu_row * s->nrhs;
+    c->latency = 2 * (double)s->n * m->cpu_row * s->nrhs;
     return NULL;
 }
 

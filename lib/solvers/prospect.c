@@ -109,28 +109,28 @@ const void *trs_prospect_analysis(const trs_prospect *p, const trs_analysis *a, 
 double trs_cpu_stream(const trs_machine *m, const trs_shape *s, double entries, double rows)
 {
     double entry = s->elem + 4, row = 8 + 3 * s->elem;
-    bool cached = (double)s->nnz * entry + (double)s->n * row < TRS_CACHE;
+    bool cached = (double)s->nnz * entry + (double)s->n * row < m->cpu_cache;
     double bytes = (entries * entry + rows * row) * (cached ? m->cpu_cached : m->cpu_byte);
-    const double each = m->cpu_entry * (s->is_complex ? TRS_COMPLEX_TIMES : 1);
+    const double each = m->cpu_entry * (s->is_complex ? m->cpu_complex : 1);
     return (bytes + entries * each + rows * m->cpu_row) * s->nrhs;
 }
 
 double trs_cpu_wait(const trs_machine *m, double waiting, double rows, double work)
 {
-    const double latency = rows * m->cpu_hop;
+    const double latency = rows * m->cpu_latency;
     return latency > work ? waiting * (latency - work) : 0;
 }
 
 double trs_seconds(const trs_cost *c)
 {
-    return c->bytes + c->sync + c->hops + c->copies;
+    return c->bytes + c->sync + c->latency + c->copies;
 }
 
 void trs_cost_add(trs_cost *sum, const trs_cost *c)
 {
     sum->bytes += c->bytes;
     sum->sync += c->sync;
-    sum->hops += c->hops;
+    sum->latency += c->latency;
     sum->copies += c->copies;
     sum->preliminary |= c->preliminary;
 }

@@ -58,12 +58,6 @@ const void *trs_prospect_analysis(const trs_prospect *p, const trs_analysis *a, 
 void trs_prospect_of(trs_operator *op, trs_effort effort, trs_prospect *p);
 void trs_shape_of(const trs_operator *op, trs_shape *shape);
 
-enum { TRS_CACHE = 48 << 20 }; /* bytes of a matrix that stay near the core between solves */
-
-enum {
-    TRS_COMPLEX_TIMES = 8
-}; /* so many times the arithmetic of an entry: no two are done at once */
-
 /* Seconds one core takes to go through entries and rows that stream by. */
 double trs_cpu_stream(const trs_machine *m, const trs_shape *s, double entries, double rows);
 /* Seconds that one core takes for rows beyond their work, where this fraction of them waits for the row just before:
@@ -73,7 +67,7 @@ double trs_cpu_wait(const trs_machine *m, double waiting, double rows, double wo
 typedef struct trs_cost { /* seconds of one solve, in its terms */
     double bytes;         /* data moved */
     double sync;          /* launches and barriers */
-    double hops;          /* steps that wait for one another */
+    double latency;       /* steps that wait for one another */
     double copies;        /* B and X between host and device */
     bool preliminary;     /* what it depends on is known only when it has been built */
 } trs_cost;

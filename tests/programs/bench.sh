@@ -367,17 +367,19 @@ check $? "nor with --dense, where LU has a factorisation"
 rm -r tree/*_* tree/a/b/*_*
 
 # ---- what steps cost here --------------------------------------------------------------------------------
-run --calibrate machine
+run --cell-seconds=0.5 --calibrate machine
 gives 0 "--calibrate"
-[ "$(grep -cE '^cpu_(byte|cached|entry|full|row|hop|scatter) +[0-9.e-]+$' machine)" = 7 ] && grep -q '^# gpu_byte .*not measured' machine
+[ "$(grep -cE '^cpu_(byte|cached|entry|full|row|latency|scatter) +[0-9.e-]+ +# s' machine)" = 7 ] && grep -q '^# gpu_byte .*not measured' machine
 check $? "the costs of the CPU are in the file, those of the GPU that is not there are not"
+grep -q '^# fit cpu: [0-9]* problems, [0-9]* costs, leave-one-out error median ' machine && ! grep -q '^# fit strips' machine
+check $? "and so is how well they fit"
 awk '/^cpu_(byte|cached)/ { if ($2 < 1e-13 || $2 > 1e-8) bad = 1 } END { exit bad }' machine
 check $? "memory moves between 0.1 GB and 10 TB a second"
 TRISOLVE_MACHINE=machine "$bindir/trisolve-sparse" --lower general.mtx >out 2>err
 [ $? = 0 ] && grep -q '^costs  *machine$' out
 check $? "the library goes by it"
-run --calibrate
-[ "$status" = 0 ] && head -n 1 out | grep -q '^# trisolve-sparse machine 1$'
+run --cell-seconds=0.01 --calibrate
+[ "$status" = 0 ] && head -n 1 out | grep -q '^# trisolve-sparse machine 2$'
 check $? "without a file it goes to standard output"
 echo wrong >>machine
 TRISOLVE_MACHINE=machine
@@ -385,7 +387,7 @@ export TRISOLVE_MACHINE
 run folder
 [ "$status" = 1 ] && grep -q 'machine:.*no such cost' out
 check $? "a wrong file is refused with its line"
-run --calibrate machine
+run --cell-seconds=0.01 --calibrate machine
 gives 0 "and can be replaced"
 unset TRISOLVE_MACHINE
 was=$XDG_CACHE_HOME XDG_CACHE_HOME=$dir/a/cache

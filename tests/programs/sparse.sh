@@ -27,7 +27,7 @@ expect 0 'a named solver' "$solve" --solver=cpu-level "$m/seed5.mtx"; says out '
 expect 0 'repeated' "$solve" --repeat=5 "$m/seed5.mtx"; says out 'median .* of 5'
 expect 0 'chosen by measuring' "$solve" --measure "$m/seed5.mtx"; says out '; measured cpu-serial '
 expect 1 'measured and named' "$solve" --measure --solver=cpu-serial "$m/seed5.mtx"; says err 'exclude'
-printf '# trisolve-sparse machine 1\ncpu_row 1e-3\nlink_start 1\n' >machine
+printf '# trisolve-sparse machine 2\ncpu_row 1e-3\nlink_start 1\n' >machine
 TRISOLVE_MACHINE=machine; export TRISOLVE_MACHINE
 expect 0 'costs from a file' "$solve" "$m/seed5.mtx"; says out '^costs  *machine$'; says out 'predicted .* 5 ms'
 printf 'cpu_rows 1e-3\n' >>machine

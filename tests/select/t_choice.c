@@ -11,7 +11,7 @@
 
 /* ---- a file of costs ------------------------------------------------------------------------------ */
 
-static const char head[] = "# trisolve-sparse machine 1\n";
+static const char head[] = "# trisolve-sparse machine 2\n";
 
 static void set_machine(const char *text)
 {
@@ -69,7 +69,7 @@ static trs_info choice(const model *m, trs_plan **p)
 static void costs_from_a_file(void **state)
 {
     static const char tiny[] = "cpu_byte 1e-20\ncpu_cached 1e-20 # near\r\n\n  cpu_entry 1e-20\n"
-                               "cpu_hop 1e-20\ncpu_barrier 1\nlink_start 1\n";
+                               "cpu_latency 1e-20\ncpu_barrier 1\nlink_start 1\n";
     char text[400];
     trs_plan *p;
     (void)state;
@@ -88,32 +88,61 @@ static void costs_from_a_file(void **state)
     model_free(&m);
 }
 
-/* Published: 4.8, 3.35 and 2.04 TB/s, 132, 132 and 108 SMs.  Only the H200's were measured. */
+static void assert_work_of_an_sm(const trs_machine *m, double times)
+{
+    const trs_machine *table = trs_machine_table();
+#define TRS_COST(name, value, unit)                                                                \
+    if (!strcmp(unit, "SM s")) assert_true(fabs(m->name / (times * table->name) - 1) < 1e-12);
+#include "costs.inc"
+#undef TRS_COST
+}
+
+/* An H200, the same as another driver rounds it, an H100, an A100, a chip that says nothing, none. */
 static void costs_built_in(void **state)
 {
     static const struct {
-        int major, minor, bus_bits;
-        double bandwidth, sms;
+        trs_chip chip;
         const char *words;
+        double byte, read, sm; /* times those of the table */
     } gpus[] = {
-        {9, 0, 6016, 4.8, 132, "H200, measured"},
-        {9, 0, 5120, 3.35, 132, "H100, scaled from an H200 by bandwidth and SMs: not measured"},
-        {8, 0, 5120, 2.04, 108, "A100, scaled from an H200 by bandwidth and SMs: not measured"},
-        {7, 0, 4096, 4.8, 132, "not known: not measured"},
-        {0, 0, 0, 4.8, 132, "the host of an H200"},
+        {{9, 0, 132, 4.8e12, 1.98e9}, "built in, H200, measured", 1, 1, 1},
+        {{9, 0, 132, 4.814e12, 1.98e9}, "built in, H200, measured", 1, 1, 1},
+        {{9, 0, 132, 2.4e12, 1.98e9}, "for an H200, scaled to this GPU", 2, 1, 1},
+        {{8, 0, 66, 1.2e12, 0.99e9},
+         "scaled to this GPU by bandwidth and SMs: not measured",
+         4,
+         2,
+         2},
+        {{0}, "not known: not measured", 1, 1, 1},
     };
-    trs_context first = {0}, ctx = {0};
+    const trs_machine *table = trs_machine_table();
+    trs_context ctx = {0};
     (void)state;
-    trs_machine_built_in(&first, 9, 0, 6016);
-    for (int k = 0; k < 5; k++) {
-        trs_machine_built_in(&ctx, gpus[k].major, gpus[k].minor, gpus[k].bus_bits);
+    for (size_t k = 0; k < sizeof gpus / sizeof gpus[0]; k++) {
+        const trs_chip *chip = &gpus[k].chip;
+        const trs_machine *m = &ctx.machine;
+        trs_machine_built_in(&ctx, chip);
         assert_non_null(strstr(ctx.costs, gpus[k].words));
-        assert_true(fabs(ctx.machine.gpu_byte * gpus[k].bandwidth / (first.machine.gpu_byte * 4.8) -
-                         1) < 1e-12);
-        assert_true(fabs(ctx.machine.gpu_gather * gpus[k].sms / (first.machine.gpu_gather * 132) -
-                         1) < 1e-12);
-        assert_true(ctx.machine.cpu_hop == first.machine.cpu_hop);
+        assert_true(fabs(m->gpu_byte / (gpus[k].byte * table->gpu_byte) - 1) < 1e-12);
+        assert_true(fabs(m->gpu_gather / (gpus[k].read * table->gpu_gather) - 1) < 1e-12);
+        assert_work_of_an_sm(m, gpus[k].sm);
+        assert_true(m->gpu_latency == table->gpu_latency && m->cpu_latency == table->cpu_latency);
+        assert_true(!chip->sms || trs_machine_fits(m, chip));
     }
+    trs_machine_built_in(&ctx, NULL);
+    assert_non_null(strstr(ctx.costs, "the host of an H200"));
+    assert_memory_equal(&ctx.machine, table, sizeof *table);
+}
+
+/* The table that is installed is a machine file with a line for every cost. */
+static void table_as_a_file(void **state)
+{
+    const trs_machine *table = trs_machine_table();
+    trs_context ctx = {0};
+    (void)state;
+    assert_int_equal(trs_machine_read(&ctx, "h200.machine"), TRS_OK);
+    ctx.machine.cpu_threads = table->cpu_threads;
+    assert_memory_equal(&ctx.machine, table, sizeof *table);
 }
 
 static void refuse(const char *text, int code, const char *words)
@@ -146,6 +175,10 @@ static void wrong_files(void **state)
         {"cpu_row -1e-9\n", ":2: not between"},
         {"cpu_row nan\n", ":2: not between"},
         {"cpu_row 1.5\n", ":2: not between"},
+        {"gpu_byte 2\n", ":2: not between"},
+        {"cpu_complex 0\n", ":2: not a positive number"},
+        {"cpu_complex inf\n", ":2: not a positive number"},
+        {"gpu_sms -1\n", ":2: not a positive number"},
     };
     char text[600];
     (void)state;
@@ -157,6 +190,8 @@ static void wrong_files(void **state)
     refuse(text, TRS_EFORMAT, ":2: the line is too long");
     refuse("", TRS_EFORMAT, ":1: an empty file");
     refuse("cpu_row 1e-9\n", TRS_EFORMAT, ":1: not a machine file");
+    refuse("# trisolve-sparse machine 1\n", TRS_EFORMAT,
+           ":1: its costs are those of an earlier version: calibrate");
     assert_int_equal(setenv("TRISOLVE_MACHINE", "no/such/file", 1), 0);
     refuse(NULL, TRS_EFILE, "no/such/file");
     assert_int_equal(setenv("TRISOLVE_MACHINE", ".", 1), 0); /* a folder */
@@ -172,7 +207,7 @@ static void full_on_the_host(void **state)
     trs_plan *p;
     (void)state;
     snprintf(text, sizeof text,
-             "%scpu_byte 1e-6\ncpu_cached 1e-6\ncpu_entry 1e-20\ncpu_row 1e-20\ncpu_hop 1e-20\n"
+             "%scpu_byte 1e-6\ncpu_cached 1e-6\ncpu_entry 1e-20\ncpu_row 1e-20\ncpu_latency 1e-20\n"
              "cpu_barrier 1\nlink_start 1\n",
              head);
     set_machine(text);
@@ -365,7 +400,7 @@ static model two_levels(int half, int each)
  * predicted to lose, and never taken untried. */
 static void rows_that_wait(void **state)
 {
-    static const double hop[] = {1e-9, 1.15e-6, 2e-6}; /* s; a row takes 1e-6 */
+    static const double latency[] = {1e-9, 1.15e-6, 2e-6}; /* s; a row takes 1e-6 */
     char text[400];
     trs_plan *p;
     trs_info i;
@@ -377,8 +412,8 @@ static void rows_that_wait(void **state)
             const trs_options opt = {.threads = threads};
             snprintf(text, sizeof text,
                      "%scpu_byte 1e-20\ncpu_cached 1e-20\ncpu_entry 1e-20\ncpu_row 1e-6\n"
-                     "cpu_hop %g\nlink_start 1\n",
-                     head, hop[k]);
+                     "cpu_latency %g\nlink_start 1\n",
+                     head, latency[k]);
             set_machine(text);
             p = plan_of(&g, &opt, &rc);
             assert_status(rc, TRS_OK);
@@ -415,10 +450,11 @@ static void order_of_levels(void **state)
     char text[400];
     trs_cost c;
     (void)state;
-    snprintf(text, sizeof text,
-             "%scpu_byte 1e-20\ncpu_entry 1e-20\ncpu_row 1e-20\ncpu_hop 1e-20\ncpu_barrier 1e-20\n"
-             "cpu_scatter 1e-6\n",
-             head);
+    snprintf(
+        text, sizeof text,
+        "%scpu_byte 1e-20\ncpu_entry 1e-20\ncpu_row 1e-20\ncpu_latency 1e-20\ncpu_barrier 1e-20\n"
+        "cpu_scatter 1e-6\ncpu_cache 1e6\n",
+        head);
     set_machine(text);
     assert_int_equal(trs_machine_find(&ctx, false), TRS_OK);
     assert_true(fabs(trs_predict(&s, &ctx.machine, level, NULL, false, &c, &no) - 1.5) < 1e-6);
@@ -493,7 +529,7 @@ static void try_both(const model *m, trs_options opt, trs_op op)
     free(x), free(y);
 }
 
-static const char two_threads_pay[] = "cpu_hop 1e-20\ncpu_barrier 1e-20\n";
+static const char two_threads_pay[] = "cpu_latency 1e-20\ncpu_barrier 1e-20\n";
 
 /* A GPU solves these triangles faster than a CPU does: there is nothing to try. */
 static bool a_gpu_is_here(void)
@@ -611,6 +647,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(costs_from_a_file, no_machine),
         cmocka_unit_test(costs_built_in),
+        cmocka_unit_test(table_as_a_file),
         cmocka_unit_test_teardown(wrong_files, no_machine),
         cmocka_unit_test_teardown(full_on_the_host, no_machine),
         cmocka_unit_test(full_on_the_device),

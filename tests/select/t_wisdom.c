@@ -5,6 +5,7 @@
 #include "base/device.h"
 #include "base/parallel.h"
 #include "matrix/pattern_hash.h"
+#include "select/select.h"
 #include "select/user_costs.h"
 #include "select/wisdom.h"
 
@@ -17,7 +18,7 @@ static const char file[] = "t_wisdom.file", other_file[] = "t_wisdom.other";
 static const char head[] = "# trisolve-sparse wisdom 1\n";
 static const char line[] =
     "9ae16a3b2f90404f 100 498 lower f64 N 1 columns host auto any 0 8 16 0.1.0 "
-    "cpu-level 0.000391 NVIDIA H200, 132 SMs, 139 GiB\n";
+    "cpu-level 0.000391 sm_90, 132 SMs, 4.8 TB/s\n";
 
 static void write_text(const char *name, const char *text, size_t size)
 {
@@ -274,7 +275,7 @@ static void lines(void **state)
     assert_null(strstr(out, "cpu-level"));
     assert_non_null(strstr(out,
                            "9ae16a3b2f90404f 100 498 lower f64 N 1 columns host auto any 0 8 16 "
-                           "0.1.0 no-solver 0.000391 NVIDIA H200, 132 SMs, 139 GiB\n"));
+                           "0.1.0 no-solver 0.000391 sm_90, 132 SMs, 4.8 TB/s\n"));
     free(out);
 }
 
@@ -338,9 +339,8 @@ static void wrong_files(void **state)
         {"0.000391", "inf", ":2: missing or wrong: seconds"},
         {"0.000391", "nan", ":2: missing or wrong: seconds"},
         {"0.000391", "0.000391s", ":2: missing or wrong: seconds"},
-        {"NVIDIA H200, 132 SMs, 139 GiB", "", ":2: missing or wrong: chip"},
-        {"0.1.0 cpu-level 0.000391 NVIDIA H200, 132 SMs, 139 GiB", "",
-         ":2: missing or wrong: version"},
+        {"sm_90, 132 SMs, 4.8 TB/s", "", ":2: missing or wrong: chip"},
+        {"0.1.0 cpu-level 0.000391 sm_90, 132 SMs, 4.8 TB/s", "", ":2: missing or wrong: version"},
     };
     char text[1000];
     (void)state;
@@ -504,7 +504,7 @@ static void damaged_files(void **state)
 
 /* ---- costs in the user's cache ----------------------------------------------------------------- */
 
-static const char machine_head[] = "# trisolve-sparse machine 1\n";
+static const char machine_head[] = "# trisolve-sparse machine 2\n";
 
 /* trs_info.costs, the user's cache having a file with this text; NULL: it has none. */
 static void costs_with(const char *text, const char *words)
@@ -529,12 +529,10 @@ static void costs_with(const char *text, const char *words)
 
 static void costs_of_the_user(void **state)
 {
-    char was[1000], chip[200], text[1000];
+    char was[1000], text[1000];
     (void)state;
     snprintf(was, sizeof was, "%s", getenv("XDG_CACHE_HOME") ? getenv("XDG_CACHE_HOME") : "");
-    trs_chip_name(0, chip, sizeof chip);
-    snprintf(text, sizeof text, "%s# GPU: %s, driver for CUDA 13.0\ncpu_row 1e-3\n", machine_head,
-             chip);
+    snprintf(text, sizeof text, "%scpu_row 1e-3\n", machine_head);
     costs_with(NULL, "built in");
     costs_with(text, "/t_wisdom.cache/trisolve-sparse/machine");
     setenv("TRISOLVE_MACHINE", "", 1);
@@ -546,31 +544,33 @@ static void costs_of_the_user(void **state)
     strcat(text, "cpu_rows 1\n");
     costs_with(text, "built in");
     costs_with(text, "; ignored /");
-    costs_with(text, "/machine:4: no such cost");
+    costs_with(text, "/machine:3: no such cost");
     setenv("XDG_CACHE_HOME", was, 1);
 }
 
 /* As on a machine with a GPU, whatever there is here. */
 static void costs_of_another_gpu(void **state)
 {
-    static const char other[] = "# trisolve-sparse machine 1\n# GPU: a chip of tomorrow, 1 SM\n";
+    static const char other[] = "# trisolve-sparse machine 2\ngpu_sms 1000\n";
+    const trs_chip chip = {9, 0, 132, 4.8e12, 1.98e9};
     char folder[900], path[1000];
-    trs_context ctx = {.costs = "built in"};
+    trs_context ctx = {.costs = "built in", .machine = *trs_machine_table()};
     (void)state;
     assert_non_null(getcwd(folder, sizeof folder - 20));
     strcat(folder, "/t_wisdom.cache");
     snprintf(path, sizeof path, "%s/trisolve-sparse/machine", folder);
     setenv("XDG_CACHE_HOME", folder, 1);
     write_text(path, other, sizeof other - 1);
-    trs_machine_from_cache(&ctx, true);
+    trs_machine_from_cache(&ctx, &chip);
     assert_non_null(strstr(ctx.costs, "built in; ignored /"));
     assert_non_null(strstr(ctx.costs, "/machine: not measured with this GPU"));
-    trs_machine_from_cache(&ctx, false); /* only the CPU's costs matter */
+    assert_true(trs_machine_fits(&ctx.machine, &chip));
+    trs_machine_from_cache(&ctx, NULL); /* only the CPU's costs matter */
     assert_string_equal(ctx.costs, path);
     setenv("XDG_CACHE_HOME", "t_wisdom.cache", 1); /* relative: does not count */
     setenv("HOME", folder, 1);
     snprintf(ctx.costs, sizeof ctx.costs, "built in");
-    trs_machine_from_cache(&ctx, false);
+    trs_machine_from_cache(&ctx, NULL);
     assert_string_equal(ctx.costs, "built in");
     remove(path);
     *strrchr(path, '/') = '\0';

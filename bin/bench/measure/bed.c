@@ -33,6 +33,18 @@ static void bed_device(bed *b)
     b->device_B = NULL;
 }
 
+int bed_make_room(bed *b, const settings *s, int64_t n, trs_dtype t)
+{
+    const int64_t count = n * s->nrhs;
+    *b = (bed){.settings = s, .bytes = (size_t)count * size_of_number(t)};
+    b->B = malloc(b->bytes + 1);
+    b->X = malloc(b->bytes + 1);
+    if (!b->B || !b->X) return TRS_EMEM;
+    fill(t, b->B, count);
+    bed_device(b);
+    return TRS_OK;
+}
+
 /* The solution has moderate numbers, so that the errors of solvers can be compared. */
 int bed_make(bed *b, const settings *s, const trs_mat *T)
 {

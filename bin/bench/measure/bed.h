@@ -15,6 +15,8 @@ typedef struct bed {
 
 /* B = op(T) X for an X that is known; returns a trs_status.  Also a bed that failed is freed. */
 int bed_make(bed *b, const settings *s, const trs_mat *T);
+/* B with numbers in [-1, 1), and X, for a triangle of n rows or fewer: b->T is left to the caller. */
+int bed_make_room(bed *b, const settings *s, int64_t n, trs_dtype t);
 void bed_free(bed *b);
 
 #endif

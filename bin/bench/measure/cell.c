@@ -112,10 +112,9 @@ static int measure_update(const bed *b, cell *c, trs_plan *plan)
 
 /* ---- solve ----------------------------------------------------------------------------------- */
 
-static int solve_once(const bed *b, const cell *c, const trs_plan *plan, double *seconds)
+int time_solve(const bed *b, const trs_plan *plan, bool gpu, double *seconds)
 {
     const settings *s = b->settings;
-    const bool gpu = on_device(b, c);
     const int64_t ld = b->T->n > 0 ? b->T->n : 1;
     double start = now();
     int rc = gpu ? trs_timer_start(b->timer, NULL) : TRS_OK;
@@ -125,6 +124,11 @@ static int solve_once(const bed *b, const cell *c, const trs_plan *plan, double 
     int stopped = gpu ? trs_timer_stop(b->timer, NULL, seconds) : TRS_OK;
     if (!gpu) *seconds = now() - start;
     return rc ? rc : stopped;
+}
+
+static int solve_once(const bed *b, const cell *c, const trs_plan *plan, double *seconds)
+{
+    return time_solve(b, plan, on_device(b, c), seconds);
 }
 
 /* X becomes NaN: all bits 1 are one in every type. */

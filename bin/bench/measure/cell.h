@@ -12,4 +12,7 @@ void measure_cell(const bed *b, cell *c);
  * be destroyed also after an error.  Returns a trs_status. */
 int make_plan(const bed *b, const char *solver, int device, trs_plan **plan);
 
+/* One solve, timed, with B and X on the device (gpu) or on the host.  Returns a trs_status. */
+int time_solve(const bed *b, const trs_plan *plan, bool gpu, double *seconds);
+
 #endif

@@ -130,8 +130,7 @@ inline const char *doubling_estimate(const trs_prospect *p, const trs_instance *
                                      const trs_machine *m, trs_cost *c)
 {
     const trs_shape *s = &p->shape;
-    /* its launches read the whole square at a little over half the rate of a copy */
-    c->bytes = 1.7 * (double)s->n * (double)s->n * s->elem * s->nrhs * m->gpu_byte;
+    c->bytes = m->doubling_copies * (double)s->n * (double)s->n * s->elem * s->nrhs * m->gpu_byte;
     for (int64_t i = 1; i < s->n; i *= 2) c->sync += m->gpu_launch;
     return NULL;
 }

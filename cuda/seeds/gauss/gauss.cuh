@@ -209,7 +209,7 @@ inline const char *gauss_estimate(const trs_prospect *p, const trs_instance *, c
     const double n = (double)s->n;
     c->bytes = 2.0 / 3 * n * n * n * s->elem * m->gpu_byte * s->nrhs;
     c->sync = (n + 2) * m->gpu_launch * s->nrhs;
-    c->hops = n * 1.5e-6 * s->nrhs;
+    c->latency = n * m->gauss_row * s->nrhs;
     return NULL;
 }
 

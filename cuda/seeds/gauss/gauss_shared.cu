@@ -64,7 +64,7 @@ static const char *estimate(const trs_prospect *p, const trs_instance *built, co
                             trs_cost *c)
 {
     (void)gauss_estimate(p, built, m, c);
-    c->bytes *= 132; /* the multiprocessors that are idle */
+    c->bytes *= m->gpu_sms; /* all but one are idle */
     return NULL;
 }
 

@@ -1,29 +1,23 @@
-/* calibrate.c: --calibrate: what single steps cost on this machine, for the library's cost model,
- * as the file that TRISOLVE_MACHINE names.
+/* steps.c: what single steps cost on this machine.
  *
- * Each cost comes from a run in which it is most of the time, the rest being taken off by what is known
- * already.  The runs are solves, by the public solvers, of triangles made for it:
+ * Each cost comes from a run in which it is most of the time, the rest being taken off by what is known already.  The
+ * runs are solves, by the public solvers, of triangles made for it:
  *
  *     cpu_byte, cpu_cached   one core adds up an array that does not, and does, fit its cache
  *     cpu_entry, cpu_full    cpu-serial and cpu-dense on a full triangle
- *     cpu_row                cpu-serial on a diagonal;   cpu_hop: on a bidiagonal one, all of it
+ *     cpu_row                cpu-serial on a diagonal;   cpu_latency: on a bidiagonal one, all of it
  *     cpu_scatter            cpu-level, one thread, on a bundle of chains whose b and x fit no cache
  *     cpu_barrier            ... with all threads on wide levels, over its share of cpu-serial
  *     gpu_byte               a copy within the device;   link_*: to it and back
- *     gpu_launch             cuda-multiblock, a level more;   gpu_hop: cuda-dataflow, a level more
+ *     gpu_launch             cuda-multiblock, a level more;   gpu_latency: cuda-dataflow, a level more
  *     gpu_gather             cuda-dataflow on random columns
  *
- * A cost that comes out as nothing, lost in the noise or hidden behind another, is set to a picosecond;
- * one whose solver does not run here is left out, and the library keeps its own. */
+ * A cost that comes out as nothing, lost in the noise or hidden behind another, is set to a picosecond. */
 #include "config.h"
 
-#include "calibrate.h"
+#include "steps.h"
 
-#include "base/noun.h"
-#include "bin/common/message.h"
-#include "measure/cell.h"
-#include "measure/triangle.h"
-#include "report/output.h"
+#include "bin/bench/measure/cell.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,11 +26,6 @@
 enum { RUNS = 9 };
 
 static const double least = 1e-12; /* s */
-
-typedef struct costs {
-    double cpu_byte, cpu_cached, cpu_entry, cpu_full, cpu_row, cpu_hop, cpu_scatter, cpu_barrier;
-    double gpu_byte, gpu_gather, gpu_launch, gpu_hop, link_byte, link_start; /* 0: not known */
-} costs;
 
 static double at_least(double seconds)
 {
@@ -184,7 +173,7 @@ static double stream(int64_t count)
 
 /* What a row takes beyond its bytes and its arithmetic when those around it in memory are not its neighbours in
  * level order. */
-static double scatter_seconds(const settings *s, const costs *c)
+static double scatter_seconds(const settings *s, const trs_machine *c)
 {
     const int32_t n = CHAINS * LINK;
     settings alone = *s;
@@ -193,7 +182,7 @@ static double scatter_seconds(const settings *s, const costs *c)
     return at_least(t - (24 + 32) * c->cpu_byte - 2 * c->cpu_entry - c->cpu_row);
 }
 
-static void calibrate_cpu(const settings *s, int threads, costs *c)
+void steps_cpu(const settings *s, int threads, trs_machine *c)
 {
     const int n = 20000, full = 1000, wide = WIDTH * LEVELS;
     const double entries = 0.5 * full * (full + 1);
@@ -206,7 +195,7 @@ static void calibrate_cpu(const settings *s, int threads, costs *c)
     c->cpu_entry = at_least((t_full - full * t_one) / (entries - full) - 12 * c->cpu_cached);
     c->cpu_row = at_least(t_one - 44 * c->cpu_cached - c->cpu_entry);
     c->cpu_full = at_least((t_dense - full * c->cpu_row) / entries - 8 * c->cpu_cached);
-    c->cpu_hop = at_least(t_two);
+    c->cpu_latency = at_least(t_two);
     c->cpu_scatter = scatter_seconds(s, c);
     if (threads < 2) return;
     const int shared = threads < 8 ? threads : 8;
@@ -246,7 +235,7 @@ static double copy_seconds(int device, void *to, const void *from, size_t bytes)
     return rc ? (double)NAN : best;
 }
 
-static void calibrate_memory(int device, costs *c)
+static void calibrate_memory(int device, trs_machine *c)
 {
     const size_t bytes = (size_t)256 << 20, some = bytes / 4;
     void *here = calloc(1, some), *a = NULL, *b = NULL;
@@ -273,60 +262,15 @@ static double level_seconds(const settings *s, const char *solver)
            (many - few);
 }
 
-static void calibrate_gpu(const settings *s, costs *c)
+void steps_gpu(const settings *s, double launches, trs_machine *c)
 {
     const double entries = HALF * (RANDOM + 2.), rows = 2. * HALF;
     calibrate_memory(s->device, c);
     c->gpu_launch = at_least(level_seconds(s, "cuda-multiblock"));
-    c->gpu_hop = at_least(level_seconds(s, "cuda-dataflow"));
+    c->gpu_latency = at_least(level_seconds(s, "cuda-dataflow"));
     const double t = made_seconds(s, "cuda-dataflow", 2 * HALF, length_random, column_random);
     if (!(c->gpu_byte > 0)) return; /* no room: nothing to take off */
-    const double known = (12 * entries + 44 * rows) * c->gpu_byte + 2.5 * c->gpu_launch;
+    const double known =
+        (12 * entries + 44 * rows) * c->gpu_byte + launches * c->gpu_launch + 2 * c->gpu_latency;
     c->gpu_gather = at_least((t - known) / entries);
-}
-
-/* ---- the file -------------------------------------------------------------------------------------- */
-
-static void put_cost(FILE *f, const char *name, double seconds)
-{
-    if (seconds > 0 && seconds <= 1) fprintf(f, "%-12s %.4g\n", name, seconds);
-    else fprintf(f, "# %-12s not measured\n", name);
-}
-
-static void put_costs(FILE *f, const host *h, const costs *c)
-{
-    fprintf(f, "# trisolve-sparse machine 1\n# trisolve-bench %s --calibrate, %s\n", trs_version(),
-            h->date);
-    fprintf(f, "# CPU: %s, %d %s\n# GPU: %s\n# seconds\n", h->cpu, h->threads,
-            trs_noun(h->threads, "thread", "threads"), h->gpu);
-    put_cost(f, "cpu_byte", c->cpu_byte);
-    put_cost(f, "cpu_cached", c->cpu_cached);
-    put_cost(f, "cpu_entry", c->cpu_entry);
-    put_cost(f, "cpu_full", c->cpu_full);
-    put_cost(f, "cpu_row", c->cpu_row);
-    put_cost(f, "cpu_hop", c->cpu_hop);
-    put_cost(f, "cpu_scatter", c->cpu_scatter);
-    put_cost(f, "cpu_barrier", c->cpu_barrier);
-    put_cost(f, "gpu_byte", c->gpu_byte);
-    put_cost(f, "gpu_gather", c->gpu_gather);
-    put_cost(f, "gpu_launch", c->gpu_launch);
-    put_cost(f, "gpu_hop", c->gpu_hop);
-    put_cost(f, "link_byte", c->link_byte);
-    put_cost(f, "link_start", c->link_start);
-}
-
-int calibrate(const settings *s, const host *h)
-{
-    costs c = {0};
-    output o;
-    int code = s->count ? file_open(&o, s->names[0]) : EXIT_GOOD;
-    if (code) return code;
-    setenv("TRISOLVE_MACHINE", "", 1); /* a file that is to be replaced may be wrong */
-    warm_up(s);
-    calibrate_cpu(s, h->threads, &c);
-    if (s->device != TRS_HOST) calibrate_gpu(s, &c);
-    put_costs(s->count ? o.f : stdout, h, &c);
-    if (s->count) return file_close(&o, true);
-    if (!fflush(stdout) && !ferror(stdout)) return EXIT_GOOD;
-    return complain("cannot write to standard output"), EXIT_USAGE;
 }

@@ -1,0 +1,191 @@
+/* calibrate.c: --calibrate: what steps cost on this machine, for the library's cost model, as the file that
+ * TRISOLVE_MACHINE names.
+ *
+ * Single steps are measured first (steps.c).  They are the units of most other costs, and the start of those of the
+ * CPU.  Then each group of costs is fitted to the times of its solvers on a set of problems (groups.c, fit.c).  A cost
+ * that nothing here depends on, because its solver does not run or no problem of the set shows it, is left out, and the
+ * library keeps its own. */
+#include "config.h"
+
+#include "calibrate.h"
+
+#include "base/noun.h"
+#include "bin/bench/measure/cell.h"
+#include "bin/bench/measure/triangle.h"
+#include "bin/bench/report/output.h"
+#include "bin/common/message.h"
+#include "bin/common/timing.h"
+#include "core/predict.h"
+#include "costs.h"
+#include "groups.h"
+#include "steps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const cost_name cost_names[COSTS] = {
+#define TRS_COST(name, value, unit) {#name, unit, offsetof(trs_machine, name)},
+#include "costs.inc"
+#undef TRS_COST
+};
+
+/* s, of --cell-seconds: problems are made, solvers of a group are timed, and all of it ends, within so many times it. */
+enum { MAKING = 4, GROUP = 3, ALL = 44 };
+
+enum { MOST_GROUPS = 32 };
+
+typedef struct calibration {
+    const settings *settings;
+    const host *host;
+    double start;
+    trs_machine machine;
+    bool known[COSTS];
+    bool is_fitted[MOST_GROUPS];
+    fit_result result[MOST_GROUPS];
+} calibration;
+
+/* ---- where it begins ---------------------------------------------------------------------------- */
+
+/* What the library takes for granted on this machine, and what the machine says of itself. */
+static int begin(calibration *c, const char *solver, int device)
+{
+    static const int64_t ptr[] = {0, 1, 2};
+    static const int32_t idx[] = {0, 1};
+    static const double val[] = {1, 1};
+    const trs_mat T = {.n = 2, .nnz = 2, .ptr = ptr, .idx = idx, .val = val, .kind = TRS_LOWER};
+    const bed b = {.settings = c->settings, .T = &T};
+    trs_plan *plan = NULL;
+    int rc = make_plan(&b, solver, device, &plan);
+    if (!rc) rc = trs_plan_machine(plan, &c->machine);
+    trs_plan_destroy(plan);
+    return rc;
+}
+
+static void know_facts(calibration *c, bool gpu)
+{
+    for (int k = 0; k < COSTS; k++)
+        if (!strcmp(cost_names[k].unit, "fact"))
+            c->known[k] = gpu || !strncmp(cost_names[k].name, "cpu_", 4);
+}
+
+static int find_machine(calibration *c)
+{
+    const settings *s = c->settings;
+    if (strcmp(trs_version(), TRS_VERSION))
+        return complain("--calibrate: the library is version %s, and this program belongs to %s",
+                        trs_version(), TRS_VERSION),
+               EXIT_USAGE;
+    int rc = begin(c, "cpu-serial", TRS_HOST);
+    if (!rc && s->device != TRS_HOST) rc = begin(c, "cuda-dataflow", s->device);
+    if (rc) return complain("--calibrate: %s", trs_message()), EXIT_USAGE;
+    know_facts(c, s->device != TRS_HOST);
+    return EXIT_GOOD;
+}
+
+/* 0: there is no such cost, for its room was taken out. */
+static double cost_named(calibration *c, const char *name)
+{
+    for (int k = 0; k < COSTS; k++)
+        if (!strcmp(cost_names[k].name, name)) return *cost_in(&c->machine, k);
+    return 0;
+}
+
+/* ---- steps, then groups -------------------------------------------------------------------------- */
+
+static void take_steps(calibration *c)
+{
+    trs_machine found = {0};
+    steps_cpu(c->settings, c->host->threads, &found);
+    if (c->settings->device != TRS_HOST)
+        steps_gpu(c->settings, cost_named(c, "dataflow_launches"), &found);
+    for (int k = 0; k < COSTS; k++) {
+        const double seconds = *cost_in(&found, k);
+        if (!(seconds > 0 && seconds <= 1)) continue;
+        *cost_in(&c->machine, k) = seconds;
+        c->known[k] = true;
+    }
+}
+
+static void fit_groups(calibration *c, fit_problems *p)
+{
+    const settings *s = c->settings;
+    const double until = c->start + ALL * s->cell_seconds;
+    const cost_group *g;
+    for (int k = 0; (g = cost_group_at(k)) != NULL && k < MOST_GROUPS; k++) {
+        const double left = until - now(), most = GROUP * s->cell_seconds;
+        if ((!is_of_cpu(g) && s->device == TRS_HOST) || left <= 0) continue;
+        c->is_fitted[k] =
+            group_fit(s, g, p, left < most ? left : most, &c->machine, c->known, &c->result[k]);
+    }
+}
+
+/* ---- the file -------------------------------------------------------------------------------------- */
+
+static void put_head(FILE *f, const host *h)
+{
+    fprintf(f, "# trisolve-sparse machine 2\n# trisolve-bench %s --calibrate, %s\n", trs_version(),
+            h->date);
+    fprintf(f, "# CPU: %s, %d %s\n# GPU: %s\n", h->cpu, h->threads,
+            trs_noun(h->threads, "thread", "threads"), h->gpu);
+}
+
+static int count_costs(const cost_group *g, const bool *known)
+{
+    int count = 0;
+    for (int k = 0; k < COSTS; k++)
+        count +=
+            known[k] && strcmp(cost_names[k].unit, "fact") && is_in_group(g, cost_names[k].name);
+    return count;
+}
+
+/* "# fit strips: 24 problems, 5 costs, leave-one-out error median 6 %, worst 31 %" */
+static void put_fit(FILE *f, const cost_group *g, const fit_result *r, int costs)
+{
+    fprintf(f, "# fit %s: %d %s, %d %s", g->name, r->problems,
+            trs_noun(r->problems, "problem", "problems"), costs, trs_noun(costs, "cost", "costs"));
+    if (r->median >= 0)
+        fprintf(f, ", leave-one-out error median %.2g %%, worst %.2g %%", 100 * r->median,
+                100 * r->worst);
+    fprintf(f, "\n");
+}
+
+static void put_file(FILE *f, calibration *c)
+{
+    const cost_group *g;
+    put_head(f, c->host);
+    for (int k = 0; (g = cost_group_at(k)) != NULL; k++)
+        if (c->is_fitted[k]) put_fit(f, g, &c->result[k], count_costs(g, c->known));
+    for (int k = 0; k < COSTS; k++) {
+        const cost_name *n = &cost_names[k];
+        if (c->known[k])
+            fprintf(f, "%-28s %-10.4g # %s\n", n->name, *cost_in(&c->machine, k), n->unit);
+        else fprintf(f, "# %-26s not measured\n", n->name);
+    }
+}
+
+static int write_file(calibration *c, output *o)
+{
+    put_file(c->settings->count ? o->f : stdout, c);
+    if (c->settings->count) return file_close(o, true);
+    if (!fflush(stdout) && !ferror(stdout)) return EXIT_GOOD;
+    return complain("cannot write to standard output"), EXIT_USAGE;
+}
+
+int calibrate(const settings *s, const host *h)
+{
+    calibration c = {.settings = s, .host = h, .start = now()};
+    fit_problems p;
+    output o;
+    int code = s->count ? file_open(&o, s->names[0]) : EXIT_GOOD;
+    if (code) return code;
+    setenv("TRISOLVE_MACHINE", "", 1); /* a file that is to be replaced may be wrong */
+    warm_up(s);
+    code = find_machine(&c);
+    if (code) return s->count ? file_close(&o, false), code : code;
+    take_steps(&c);
+    progress(s, "calibrate", "problems");
+    problems_make(&p, MAKING * s->cell_seconds);
+    fit_groups(&c, &p);
+    problems_free(&p);
+    return write_file(&c, &o);
+}

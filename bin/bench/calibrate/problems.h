@@ -1,0 +1,28 @@
+/* problems.h: the triangles, and a few general matrices, that costs are fitted to. */
+#ifndef TRS_BIN_BENCH_CALIBRATE_PROBLEMS_H
+#define TRS_BIN_BENCH_CALIBRATE_PROBLEMS_H
+
+#include "trisolve-sparse.h"
+
+enum { MOST_PROBLEMS = 48 };
+
+typedef struct fit_problem {
+    char name[40];
+    trs_mat T;
+    trs_mm mm;       /* whose arrays T has, */
+    void *full;      /* or these numbers: then it is a general full matrix */
+    void *converted; /* values of T, if they are not those of mm; else NULL */
+    double best
+        [3]; /* seconds of the fastest solver of the GPU so far, by number of columns; 0: none */
+} fit_problem;
+
+typedef struct fit_problems {
+    int count;
+    fit_problem problem[MOST_PROBLEMS]; /* [count] */
+} fit_problems;
+
+/* What this build cannot make is left out, and what takes longer to make than so many seconds in all. */
+void problems_make(fit_problems *p, double seconds);
+void problems_free(fit_problems *p);
+
+#endif

@@ -1,0 +1,57 @@
+/* predict.c: what a solve by a plan that is built takes on some machine. */
+#include "config.h"
+
+#include "predict.h"
+
+#include "base/device.h"
+#include "plan.h"
+
+#include <math.h>
+
+double trs_plan_cost(trs_plan *p, const trs_machine *m, trs_effort effort)
+{
+    double sum = 0;
+    int operators = 0;
+    for (int k = 0; k < 2; k++) {
+        trs_prospect s;
+        const char *why;
+        trs_cost c;
+        if (!p->op[k].used) continue;
+        trs_prospect_of(&p->op[k], effort, &s);
+        sum += trs_predict(&s, m, p->wanted, &p->solver[k], p->on_device, &c, &why);
+        operators++;
+    }
+    return sum / operators;
+}
+
+static bool is_analysed(const trs_plan *p)
+{
+    return p->state == TRS_ANALYSED || p->state == TRS_READY;
+}
+
+static int machine_of(const trs_plan *p, trs_machine *m)
+{
+    if (!p || !m) return trs_fail(TRS_EARG, "machine: plan or machine is NULL");
+    if (!is_analysed(p)) return trs_fail(TRS_ESTATE, "machine: the plan is not analysed");
+    *m = p->ctx.machine;
+    return TRS_OK;
+}
+
+int trs_plan_machine(const trs_plan *p, trs_machine *m)
+{
+    trs_enter();
+    return trs_leave(machine_of(p, m));
+}
+
+/* Estimates of what was built may look at flags on the device. */
+double trs_plan_predict(const trs_plan *plan, const trs_machine *m)
+{
+    trs_plan *p = (trs_plan *)plan; /* analyses are kept in it */
+    double seconds = NAN;
+    trs_enter();
+    const bool possible = p && m && is_analysed(p) && trs_plan_is_built(p);
+    if (possible && (p->wanted->place == TRS_ON_CPU || !trs_gpu_use(&p->ctx)))
+        seconds = trs_plan_cost(p, m, TRS_LOOK);
+    trs_leave_silently();
+    return seconds;
+}

@@ -1,0 +1,16 @@
+/* predict.h: what `trisolve-bench --calibrate` asks of the library beside its public interface, to fit costs to times.
+ *
+ * The library exports these functions, but they are not for other programs: trs_machine changes with every cost that
+ * is added.  A program asks first whether trs_version () is the TRS_VERSION that it was compiled with. */
+#ifndef TRS_PREDICT_H
+#define TRS_PREDICT_H
+
+#include "base/context.h"
+
+/* The costs that an analysed plan goes by: TRS_OK, TRS_EARG, TRS_ESTATE. */
+TRS_API int trs_plan_machine(const trs_plan *plan, trs_machine *machine);
+/* Seconds that a solve by an analysed plan is predicted to take on that machine; of T and its transpose the mean, if
+ * both were announced.  NaN: the plan is not analysed, or its solver would not be chosen for it at any cost. */
+TRS_API double trs_plan_predict(const trs_plan *plan, const trs_machine *machine);
+
+#endif
