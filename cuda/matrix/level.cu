@@ -94,7 +94,8 @@ static int find_period(trs_context *ctx, level_search::search *all)
 static int find_them(trs_context *ctx, trs_operator *op)
 {
     /* nanoseconds; if the operator is on the device alone, the host has to fetch it first */
-    const double host = op->tri.ptr ? 1e6 + 1.5 * (double)op->tri.nnz : 5e5 + 5 * (double)op->tri.nnz;
+    const double host =
+        op->tri.ptr ? 1e6 + 1.5 * (double)op->tri.nnz : 5e5 + 5 * (double)op->tri.nnz;
     level_search::search all = {.n = op->tri.n,
                                 .Lp = (const int64_t *)op->device.ptr,
                                 .Li = (const int32_t *)op->device.idx,
@@ -110,7 +111,8 @@ static int find_them(trs_context *ctx, trs_operator *op)
     cudaMemsetAsync(all.level, 0xff, (size_t)all.n * sizeof *all.level, NULL);
     const cudaError_t e = level_search::launch(all);
     if (e) return failed(e);
-    op->device.topo = (int32_t *)trs_gpu_new(ctx, op->tri.n, sizeof(int32_t), "topo"); /* meanwhile */
+    op->device.topo =
+        (int32_t *)trs_gpu_new(ctx, op->tri.n, sizeof(int32_t), "topo"); /* meanwhile */
     if (!op->device.topo) return TRS_EMEM;
     rc = trs_gpu_get(ctx, &count, all.count, sizeof count);
     op->lv.count = count.levels;

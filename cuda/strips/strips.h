@@ -118,8 +118,8 @@ typedef struct trs_strips {
     trs_packet *packet;   /* [packets] */
     trs_halo_entry *halo; /* [halo_entries] of each tile in the order of first need */
     int32_t *row;         /* [32 tasks] row at each position, NO_ROW, or PARTIAL - row */
-    uint16_t *code; /* [32 ells] slot code of each entry: number of the slot, and LAST */
-    int32_t *entry; /* [32 ells] which entry of its row it is, from 0, PADDING or CARRY */
+    uint16_t *code;       /* [32 ells] slot code of each entry: number of the slot, and LAST */
+    int32_t *entry;       /* [32 ells] which entry of its row it is, from 0, PADDING or CARRY */
 } trs_strips;
 
 /* The row at a position, also where a partial sum of it stands; NO_ROW. */

@@ -31,9 +31,8 @@ int trs_cusparse_matrix(const cusparse_data *d, cusparse_work *w)
     int rc = said(d, lib->cusparseCreate(&w->handle), "cusparseCreate");
     if (!rc)
         rc = said(d,
-                  lib->cusparseCreateCsr(&w->mat, d->n, d->n, d->nnz, d->ptr, d->idx,
-                                         d->val, index, index, CUSPARSE_INDEX_BASE_ZERO,
-                                         trs_cuda_type(d->dtype)),
+                  lib->cusparseCreateCsr(&w->mat, d->n, d->n, d->nnz, d->ptr, d->idx, d->val, index,
+                                         index, CUSPARSE_INDEX_BASE_ZERO, trs_cuda_type(d->dtype)),
                   "cusparseCreateCsr");
     if (!rc)
         rc = said(
@@ -152,9 +151,9 @@ int trs_cusparse_one(const cusparse_data *d, cusparse_work *w, bool conj, void *
     if (refresh(d, w, &w->one[conj])) return TRS_ELIBRARY;
     if (lib->cusparseDnVecSetValues(w->b, b) || lib->cusparseDnVecSetValues(w->x, x))
         return TRS_ELIBRARY;
-    return lib->cusparseSpSV_solve(w->handle, operation(d, conj), one_of(d->dtype), w->mat,
-                                   w->b, w->x, trs_cuda_type(d->dtype),
-                                   CUSPARSE_SPSV_ALG_DEFAULT, w->one[conj].sv)
+    return lib->cusparseSpSV_solve(w->handle, operation(d, conj), one_of(d->dtype), w->mat, w->b,
+                                   w->x, trs_cuda_type(d->dtype), CUSPARSE_SPSV_ALG_DEFAULT,
+                                   w->one[conj].sv)
                ? TRS_ELIBRARY
                : TRS_OK;
 }
@@ -170,8 +169,8 @@ int trs_cusparse_many(const cusparse_data *d, cusparse_work *w, bool conj, trs_v
     if (!lib->cusparseCreateDnMat(&b, n, w->nrhs, vb.cs, vb.p, type, CUSPARSE_ORDER_COL) &&
         !lib->cusparseCreateDnMat(&x, n, w->nrhs, vx.cs, vx.p, type, CUSPARSE_ORDER_COL) &&
         !lib->cusparseSpSM_solve(w->handle, operation(d, conj), CUSPARSE_OPERATION_NON_TRANSPOSE,
-                                 one_of(d->dtype), w->mat, b, x, type,
-                                 CUSPARSE_SPSM_ALG_DEFAULT, w->many[conj].sm))
+                                 one_of(d->dtype), w->mat, b, x, type, CUSPARSE_SPSM_ALG_DEFAULT,
+                                 w->many[conj].sm))
         rc = TRS_OK;
     if (b) lib->cusparseDestroyDnMat(b);
     if (x) lib->cusparseDestroyDnMat(x);

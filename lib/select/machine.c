@@ -117,7 +117,8 @@ static const char *judge(int k, double value)
 {
     const bool fact = !strcmp(costs[k].unit, "fact"), seconds = strchr("sS", costs[k].unit[0]);
     if (seconds && !(value > 0 && value <= 1)) return "not between 0 and 1 second";
-    return isfinite(value) && (fact ? value >= 0 : value > 0) ? NULL : "not a positive number";
+    const bool in_range = fact ? value >= 0 : value > 0;
+    return isfinite(value) && in_range ? NULL : "not a positive number";
 }
 
 /* "name value" into m, or what is wrong with it. */

@@ -30,7 +30,7 @@ typedef struct packing {
     const trs_strips *s;
     const trs_tri *t;
     char *to;
-    int16_t *power; /* [32 tasks] */
+    int16_t *power;     /* [32 tasks] */
     atomic_bool scaled; /* some rows are */
 } packing;
 
