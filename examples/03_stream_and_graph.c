@@ -8,7 +8,6 @@
 #include <cuda_runtime_api.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { EDGE = 60, N = EDGE * EDGE, REPLAYS = 10 };
 

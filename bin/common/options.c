@@ -7,7 +7,6 @@
 #include "base/debug.h"
 #include "trisolve-sparse.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -9,9 +9,7 @@
 #include "matrix/on_device.h"
 #include "base/noun.h"
 
-#include <float.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

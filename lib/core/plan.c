@@ -11,7 +11,6 @@
 
 #include "base/device.h"
 #include "general.h"
-#include "matrix/on_device.h"
 #include "matrix/permuted.h"
 #include "recall.h"
 #include "select/wisdom.h"
@@ -19,7 +18,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- analyse: who solves ---------------------------------------------------------------------- */

@@ -1,11 +1,7 @@
 /* plan_info.c: answers questions about a plan: bytes, facts, bad pivots, permutations, levels. */
 #include "config.h"
 
-#include "base/device.h"
-#include "matrix/on_device.h"
 #include "work.h"
-
-#include <string.h>
 
 /* ---- bytes ---------------------------------------------------------------------------------------- */
 

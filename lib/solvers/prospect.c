@@ -1,7 +1,6 @@
 /* prospect.c: makes what estimates look at, the shape of a triangle, and its analyses where these are worth making. */
 #include "config.h"
 
-#include "base/device.h"
 #include "solver.h"
 
 /* ---- shape ------------------------------------------------------------------------------------ */

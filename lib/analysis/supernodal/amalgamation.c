@@ -11,7 +11,6 @@
 #include "amalgamation_steps.h"
 #include "analysis/supernodes.h"
 
-#include "matrix/matrix.h"
 #include "base/debug.h"
 #include "base/parallel.h"
 
