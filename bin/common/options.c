@@ -12,10 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum {
-    FIRST = 256,
-    MOST_ROWS = 64
-}; /* what getopt_long returns for row 0: it is beyond all letters */
+/* FIRST is what getopt_long returns for row 0: it is beyond all letters */
+enum { FIRST = 256, MOST_ROWS = 64 };
 
 /* ---- values ---------------------------------------------------------------------------------- */
 

@@ -43,8 +43,8 @@ struct trs_plan {
     int32_t *P_dev, *Q_dev; /* the same on the device, when the solver runs there */
     /* with TRS_PIVOT_SKIP only, else empty */
     trs_tri whole; /* what was imported, before rows were left out, without values */
-    unsigned char *skip,
-        *skip_dev; /* [n] 1: the row is left out; in the caller's numbering, or T's if permuted */
+    /* [n] 1: the row is left out; in the caller's numbering, or T's if permuted */
+    unsigned char *skip, *skip_dev;
     trs_work *own;
     trs_info info;
     char reason[500];

@@ -396,8 +396,8 @@ static bool is_sound(const trs_context *ctx, const head *h, trs_operator *s)
     return good && (!s->tri.ptr || trs_is_canonical(ctx, &s->tri));
 }
 
-typedef struct
-    filling { /* src of a stored operator, from places in the imported matrix to places in the caller's val */
+/* src of a stored operator, from places in the imported matrix to places in the caller's val */
+typedef struct filling {
     const trs_tri *imported;
     trs_tri *t;
 } filling;

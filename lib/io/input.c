@@ -26,10 +26,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-    HEAD = 512,
-    BLOCK = 1 << 16
-}; /* bytes that tell how a file is packed; bytes to read at a time */
+/* bytes that tell how a file is packed; bytes to read at a time */
+enum { HEAD = 512, BLOCK = 1 << 16 };
 
 struct trs_input {
     trs_memory mem;

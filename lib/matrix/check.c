@@ -6,13 +6,6 @@
 
 #include <inttypes.h>
 
-bool trs_in_triangle(unsigned kind, int64_t row, int64_t col)
-{
-    if (kind & TRS_LOWER) return row >= col;
-    if (kind & TRS_UPPER) return row <= col;
-    return true;
-}
-
 int64_t trs_value_count(const trs_mat *m)
 {
     if (m->format == TRS_DENSE) return m->ld * m->n;
@@ -32,25 +25,6 @@ bool trs_overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes)
 {
     return (uintptr_t)a < (uintptr_t)b + (uintptr_t)b_bytes &&
            (uintptr_t)b < (uintptr_t)a + (uintptr_t)a_bytes;
-}
-
-/* ---- the caller's matrix by its major index: the row of CSR, the column of the others -------- */
-
-int64_t trs_major_begin(const trs_mat *m, int64_t l)
-{
-    if (m->format == TRS_DENSE) return l * m->ld;
-    return trs_index(m->ptr, m->ptr_bits ? m->ptr_bits : 64, l) - m->base;
-}
-
-int64_t trs_major_end(const trs_mat *m, int64_t l)
-{
-    return m->format == TRS_DENSE ? l * m->ld + m->n : trs_major_begin(m, l + 1);
-}
-
-int64_t trs_minor_index(const trs_mat *m, int64_t l, int64_t p)
-{
-    if (m->format == TRS_DENSE) return p - l * m->ld;
-    return trs_index(m->idx, m->idx_bits ? m->idx_bits : 32, p) - m->base;
 }
 
 int64_t trs_major_count(const trs_mat *m)

@@ -60,9 +60,8 @@ void trs_prospect_of(trs_operator *op, trs_effort effort, trs_prospect *p)
 
 /* ---- analyses --------------------------------------------------------------------------------- */
 
-enum {
-    FULL_LIMIT = 8
-}; /* GiB that a solver with a full matrix may take if the caller has set no limit */
+/* GiB that a solver with a full matrix may take if the caller has set no limit */
+enum { FULL_LIMIT = 8 };
 
 bool trs_fits(const trs_solver *s, const trs_prospect *p)
 {
