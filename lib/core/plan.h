@@ -51,6 +51,19 @@ struct trs_plan {
     bool capture_anyhow; /* for tests: solvers may be captured that do not claim it */
 };
 
+static inline bool trs_plan_is_analysed(const trs_plan *p)
+{
+    return p->state == TRS_ANALYSED || p->state == TRS_READY;
+}
+
+/* TRS_OK, or TRS_EARG (NULL) or TRS_ESTATE with a sentence that begins with what was asked for. */
+static inline int trs_plan_check_analysed(const trs_plan *p, const char *asked)
+{
+    if (!p) return trs_fail(TRS_EARG, "%s: plan is NULL", asked);
+    if (trs_plan_is_analysed(p)) return TRS_OK;
+    return trs_fail(TRS_ESTATE, "%s: the plan is not analysed", asked);
+}
+
 /* The first operator in use, which is asked what both have in common. */
 static inline trs_operator *trs_plan_operator(trs_plan *p)
 {

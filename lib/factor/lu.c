@@ -65,10 +65,8 @@ void trs_lu_destroy(trs_lu *lu)
 
 void *trs_lu_alloc(trs_lu *lu, int64_t count, size_t size, const char *what)
 {
-    void *p = trs_alloc(&lu->mem, count, size);
-    if (!p)
-        trs_fail(TRS_EMEM, "out of memory: %.3g bytes for %s", (double)count * (double)size, what);
-    return p;
+    trs_context ctx = {.mem = lu->mem};
+    return trs_new(&ctx, count, size, what);
 }
 
 void trs_lu_free(trs_lu *lu, void *p)
@@ -322,10 +320,9 @@ static double get(const move *m, const void *y, int64_t k)
 #define TRS_BODY "factor/lu.c"
 #include "base/each_type.h"
 
-typedef void (*gather_fn)(const move *, const void *, void *);
-typedef void (*scatter_fn)(const move *, const void *, void *);
-static const gather_fn gather[] = TRS_PER_TYPE(gather);    /* y = R P b */
-static const scatter_fn scatter[] = TRS_PER_TYPE(scatter); /* x = R P' y */
+typedef void (*move_fn)(const move *, const void *, void *);
+static const move_fn gather[] = TRS_PER_TYPE(gather);   /* y = R P b */
+static const move_fn scatter[] = TRS_PER_TYPE(scatter); /* x = R P' y */
 
 /* y = op(T)^-1 y for the triangle T of this plan. */
 static int triangle(trs_lu *lu, const trs_plan *plan, trs_op op, int nrhs, const trs_exec *exec)

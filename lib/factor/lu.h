@@ -10,6 +10,7 @@
 
 #include "base/call.h"
 #include "base/library.h"
+#include "base/memory.h"
 
 #include <stdbool.h>
 
@@ -84,6 +85,7 @@ int trs_lu_plan(trs_lu *lu, bool only_l);
     F(trs_enter)                                                                                   \
     F(trs_leave)                                                                                   \
     F(trs_fail)                                                                                    \
+    F(trs_now)                                                                                     \
     F(trs_lu_new)                                                                                  \
     F(trs_lu_alloc)                                                                                \
     F(trs_lu_free)                                                                                 \

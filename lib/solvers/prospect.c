@@ -70,6 +70,13 @@ bool trs_fits(const trs_solver *s, const trs_prospect *p)
     return limit == 0 || s->bytes(p) <= limit;
 }
 
+int trs_check_fit(const trs_solver *s, const trs_prospect *p)
+{
+    if (trs_fits(s, p)) return TRS_OK;
+    return trs_fail(TRS_EMEM, "%s would need %.3g bytes, over the limit", s->name,
+                    (double)s->bytes(p));
+}
+
 enum { FULL_PERCENT = 90, LOOK_FROM = 5000 };
 
 /* Has the triangle nearly all entries that there can be, and is there memory for a solver of full matrices? */

@@ -7,8 +7,8 @@
 
 #include "mm.h"
 #include "io/decimal/print.h"
+#include "base/number/number.h"
 #include "io/output.h"
-#include "matrix/matrix.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -35,13 +35,23 @@ typedef struct writer {
 
 /* ---- entries ------------------------------------------------------------------------------- */
 
+static int64_t ptr_at(const writer *w, int64_t i)
+{
+    return trs_index(w->A->ptr, w->A->ptr_bits, i) - w->A->base;
+}
+
+static int64_t minor_at(const trs_mat *A, int64_t p)
+{
+    return trs_index(A->idx, A->idx_bits, p) - A->base;
+}
+
 /* The major index of entry p: the last one that begins at p or before. */
 static int64_t major_of(const writer *w, int64_t p)
 {
     int64_t low = 0, high = w->majors; /* ptr[low] <= p < ptr[high] */
     while (high - low > 1) {
         int64_t mid = low + (high - low) / 2;
-        if (trs_major_begin(w->A, mid) <= p) low = mid;
+        if (ptr_at(w, mid) <= p) low = mid;
         else high = mid;
     }
     return low;
@@ -55,7 +65,7 @@ static bool is_written(const writer *w, int64_t i, int64_t j)
 /* Row and column, from 0, of entry p, which has this major index. */
 static void entry_at(const writer *w, int64_t major, int64_t p, int64_t *i, int64_t *j)
 {
-    int64_t minor = trs_minor_index(w->A, major, p);
+    int64_t minor = minor_at(w->A, p);
     *i = w->A->format == TRS_CSC ? minor : major;
     *j = w->A->format == TRS_CSC ? major : minor;
 }
@@ -81,11 +91,11 @@ static char *put_value(const writer *w, char *p, int64_t k)
 static char *print_entries(const writer *w, char *text, int64_t from, int64_t to)
 {
     char *c = text;
-    int64_t major = major_of(w, from), end = trs_major_begin(w->A, major + 1);
-    TRS_ASSERT(trs_major_begin(w->A, major) <= from && from < end);
+    int64_t major = major_of(w, from), end = ptr_at(w, major + 1);
+    TRS_ASSERT(ptr_at(w, major) <= from && from < end);
     for (int64_t p = from; p < to; p++) {
         int64_t i, j;
-        while (p >= end) end = trs_major_begin(w->A, ++major + 1);
+        while (p >= end) end = ptr_at(w, ++major + 1);
         entry_at(w, major, p, &i, &j);
         if (!is_written(w, i, j)) continue;
         c = trs_put_int(c, (uint64_t)i + 1);
@@ -151,17 +161,15 @@ static int check_entries(writer *w)
 {
     const trs_mat *A = w->A;
     int64_t minors = A->format == TRS_CSC ? w->rows : w->cols, bad = -1, count = 0;
-    if (trs_major_begin(w->A, 0) != 0) return refuse(w, "the first pointer is not the base");
+    if (ptr_at(w, 0) != 0) return refuse(w, "the first pointer is not the base");
     for (int64_t i = 0; i < w->majors; i++)
-        if (trs_major_begin(w->A, i + 1) < trs_major_begin(w->A, i))
-            return refuse(w, "pointers descend");
-    w->nnz = trs_major_begin(w->A, w->majors);
+        if (ptr_at(w, i + 1) < ptr_at(w, i)) return refuse(w, "pointers descend");
+    w->nnz = ptr_at(w, w->majors);
     if (w->nnz && (!A->idx || !A->val)) return refuse(w, "an array is NULL");
 #pragma omp parallel for reduction(+ : count) reduction(max : bad)
     for (int64_t major = 0; major < w->majors; major++)
-        for (int64_t p = trs_major_begin(w->A, major), end = trs_major_begin(w->A, major + 1);
-             p < end; p++) {
-            int64_t i, j, minor = trs_minor_index(A, major, p);
+        for (int64_t p = ptr_at(w, major), end = ptr_at(w, major + 1); p < end; p++) {
+            int64_t i, j, minor = minor_at(A, p);
             entry_at(w, major, p, &i, &j);
             if (minor < 0 || minor >= minors) bad = p;
             count += is_written(w, i, j);
@@ -261,7 +269,10 @@ static int mm_write(const char *file, const trs_mat *A, int64_t rows, int64_t co
                     trs_symmetry symmetry, const char *comment)
 {
     if (!file || !A) return trs_fail(TRS_EARG, "file or A is NULL");
-    writer w = {.A = A,
+    trs_mat a = *A;
+    if (!a.ptr_bits) a.ptr_bits = 64;
+    if (!a.idx_bits) a.idx_bits = 32;
+    writer w = {.A = &a,
                 .rows = rows,
                 .cols = cols,
                 .symmetry = symmetry,
