@@ -48,8 +48,8 @@ typedef struct trs_amalgamation {
     trs_supernode_set fundamental, relaxed;
     int32_t *first; /* [count+1] first column of each fundamental supernode, and n */
     int32_t *level; /* [count] scratch of the cost */
-    int32_t
-        *range_first; /* [ranges+1] fundamental supernode that each range of columns begins with */
+    /* [ranges+1] fundamental supernode that each range of columns begins with */
+    int32_t *range_first;
     int32_t *range_kept; /* [ranges] supernodes that merging has left in each */
     int32_t scans;
     trs_row_scan *scan; /* [scans][count] */
