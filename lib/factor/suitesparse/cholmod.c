@@ -9,7 +9,6 @@
 #include "config.h"
 
 #include "factor.h"
-#include "base/debug.h"
 
 #ifdef HAVE_CHOLMOD
 
@@ -165,17 +164,6 @@ static void *copy(trs_lu *lu, const void *from, int64_t count, size_t size, cons
     return to && count ? memcpy(to, from, (size_t)count * size) : to;
 }
 
-/* The indices in 32 bits, which are enough because n < 2^31. */
-static int32_t *narrow(trs_lu *lu, const int64_t *from, int64_t count)
-{
-    int32_t *to = trs_lu_alloc(lu, count, sizeof *to, "the rows of L");
-    for (int64_t p = 0; to && p < count; p++) {
-        TRS_ASSERT(from[p] >= 0 && from[p] <= INT32_MAX);
-        to[p] = (int32_t)from[p];
-    }
-    return to;
-}
-
 /* *f = the factors, copied. */
 static int take(trs_lu *lu, const cholmod_factor *L, trs_factors *f, cholmod_common *c)
 {
@@ -186,7 +174,7 @@ static int take(trs_lu *lu, const cholmod_factor *L, trs_factors *f, cholmod_com
     f->L.kind = TRS_LOWER;
     f->L.dtype = is_complex ? TRS_C64 : TRS_F64;
     f->L.ptr = copy(lu, L->p, n + 1, 8, "the pointers of L");
-    f->L.idx = narrow(lu, L->i, nnz);
+    f->L.idx = trs_narrow(lu, L->i, nnz, n);
     f->L.val = copy(lu, L->x, nnz, is_complex ? 16 : 8, "the values of L");
     f->P = copy(lu, L->Perm, n, 8, "P");
     f->cholesky = true;

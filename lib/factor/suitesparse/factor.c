@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "factor.h"
+#include "base/debug.h"
 #include "trisolve-suitesparse.h"
 
 #include <inttypes.h>
@@ -65,6 +66,16 @@ static const trs_method *method_named(const char *name)
 const char *trs_suitesparse_version(void)
 {
     return UMFPACK_SAYS ", " CHOLMOD_SAYS;
+}
+
+int32_t *trs_narrow(trs_lu *lu, const int64_t *from, int64_t count, int64_t n)
+{
+    int32_t *to = trs_lu_alloc(lu, count, sizeof *to, "the indices of a factor");
+    for (int64_t p = 0; to && p < count; p++) {
+        TRS_ASSERT(from[p] >= 0 && from[p] < n);
+        to[p] = (int32_t)from[p];
+    }
+    return to;
 }
 
 /* ---- is A Hermitian, with a positive real diagonal? ------------------------------------------- */

@@ -28,6 +28,9 @@ typedef struct trs_method {
     void (*release)(trs_lu *lu, void *symbolic);
 } trs_method;
 
+/* Indices below n of a factor in 32 bits, which are enough because n < 2^31.  NULL and a sentence when there is no memory. */
+int32_t *trs_narrow(trs_lu *lu, const int64_t *from, int64_t count, int64_t n);
+
 extern const trs_method trs_method_umfpack, trs_method_cholmod;
 
 #endif

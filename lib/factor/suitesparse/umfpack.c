@@ -8,7 +8,6 @@
 #include "config.h"
 
 #include "factor.h"
-#include "base/debug.h"
 
 #ifdef HAVE_UMFPACK
 
@@ -240,16 +239,10 @@ static int mat_new(trs_lu *lu, trs_mat *m, const umfpack *u, int64_t n, int64_t 
     return m->ptr && m->idx && m->val ? TRS_OK : TRS_EMEM;
 }
 
-/* Keep the indices in 32 bits, which are enough because n < 2^31. */
 static int narrow(trs_lu *lu, trs_mat *m)
 {
-    const int64_t *from = m->idx;
-    int32_t *to = trs_lu_alloc(lu, m->nnz, sizeof *to, "the indices of a factor");
+    int32_t *to = trs_narrow(lu, m->idx, m->nnz, m->n);
     if (!to) return TRS_EMEM;
-    for (int64_t p = 0; p < m->nnz; p++) {
-        TRS_ASSERT(from[p] >= 0 && from[p] < m->n);
-        to[p] = (int32_t)from[p];
-    }
     trs_lu_free(lu, (void *)m->idx);
     m->idx = to;
     m->idx_bits = 32;
