@@ -123,9 +123,9 @@ static int solve_columns(const trs_instance *inst, const trs_job *job, int first
 static int solve(const trs_instance *inst, const trs_job *job)
 {
     if (inst->op->tri.n == 0) return TRS_OK;
-    return for_type(inst->op->tri.dtype, [&](auto zero) {
+    return for_type(inst->op->tri.dtype, [&]<class T>(T) {
         return for_columns(job->nrhs, [&](int first, int count) {
-            return solve_columns<decltype(zero)>(inst, job, first, count);
+            return solve_columns<T>(inst, job, first, count);
         });
     });
 }
@@ -244,9 +244,9 @@ static int make_rounds(const chain *d, int32_t n, const trs_device_view *L, cuda
 static int update(trs_instance *inst, void *stream)
 {
     const trs_tri *t = &inst->op->tri;
-    const int rc = for_type(t->dtype, [&](auto zero) {
-        return make_rounds<decltype(zero)>((const chain *)inst->data, t->n, &inst->op->device,
-                                           (cudaStream_t)stream);
+    const int rc = for_type(t->dtype, [&]<class T>(T) {
+        return make_rounds<T>((const chain *)inst->data, t->n, &inst->op->device,
+                              (cudaStream_t)stream);
     });
     return rc || trs_gpu_wait(stream)
                ? trs_fail(TRS_EDEVICE, "cuda-chain: the products of jumps failed")

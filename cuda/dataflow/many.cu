@@ -136,9 +136,8 @@ template <class S> static int count_blocks(const dataflow *d)
 /* Calls f (shape) with the shape of the kernel of that kind for d. */
 template <class F> static int for_kernel(const dataflow *d, int kind, F f)
 {
-    return for_type(d->dtype, [&](auto zero) {
-        return for_shape<decltype(zero)>(widths[kind], d->long_rows, f);
-    });
+    return for_type(d->dtype,
+                    [&]<class T>(T) { return for_shape<T>(widths[kind], d->long_rows, f); });
 }
 
 int many_new(trs_context *ctx, dataflow *d)

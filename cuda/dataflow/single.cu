@@ -277,8 +277,8 @@ template <class T> static int count_blocks(const trs_flow *f)
 
 int single_new(dataflow *d)
 {
-    return for_type(d->dtype, [&](auto zero) {
-        d->single_blocks = count_blocks<decltype(zero)>(&d->flow);
+    return for_type(d->dtype, [&]<class T>(T) {
+        d->single_blocks = count_blocks<T>(&d->flow);
         return int(TRS_OK);
     });
 }
@@ -310,5 +310,5 @@ template <class T> static int solve(const dataflow *d, const trs_job *job)
 
 int single_solve(const dataflow *d, const trs_job *job)
 {
-    return for_type(d->dtype, [&](auto zero) { return solve<decltype(zero)>(d, job); });
+    return for_type(d->dtype, [&]<class T>(T) { return solve<T>(d, job); });
 }

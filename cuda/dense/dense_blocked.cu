@@ -148,8 +148,7 @@ static int work_create(const trs_instance *inst, trs_context *ctx, int nrhs, voi
     blocked_work *w = (blocked_work *)trs_alloc_zero(&ctx->mem, 1, sizeof *w);
     *work = w;
     if (!w) return trs_fail(TRS_EMEM, "out of memory");
-    return for_type(inst->op->tri.dtype, [&](auto zero) {
-        using T = decltype(zero);
+    return for_type(inst->op->tri.dtype, [&]<class T>(T) {
         w->most = for_width<T>(nrhs, [](auto width, int) { return decltype(width)::value; });
         w->copy_size = (int64_t)nt * BLOCK * w->most;
         int rc = grids<T>(w, nt);
@@ -193,8 +192,7 @@ template <class T> static int solve_columns(const trs_instance *inst, const trs_
 
 static int solve(const trs_instance *inst, const trs_job *job)
 {
-    return for_type(inst->op->tri.dtype,
-                    [&](auto zero) { return solve_columns<decltype(zero)>(inst, job); });
+    return for_type(inst->op->tri.dtype, [&]<class T>(T) { return solve_columns<T>(inst, job); });
 }
 
 /* Complex numbers take more arithmetic, and registers; more of both with several columns. */

@@ -173,10 +173,7 @@ int tiles_take(const tiles *d, int64_t n, const trs_device_view *L, trs_dtype t,
                cudaStream_t stream)
 {
     if (n == 0) return TRS_OK;
-    return for_type(t, [&](auto zero) {
-        using T = decltype(zero);
-        return take<T>(d, n, L, (const T *)val, stream);
-    });
+    return for_type(t, [&]<class T>(T) { return take<T>(d, n, L, (const T *)val, stream); });
 }
 
 int64_t tiles_bytes(int64_t n, int64_t elem)

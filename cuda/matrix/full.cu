@@ -48,8 +48,7 @@ int device_full_values(const trs_instance *inst, device_full *d, void *stream)
     const trs_device_view *L = &inst->op->device;
     const int rc = trs_operator_device(inst->op, TRS_OP_VALUES);
     if (rc || d->n == 0) return rc;
-    return for_type(inst->op->tri.dtype, [&](auto zero) {
-        using T = decltype(zero);
+    return for_type(inst->op->tri.dtype, [&]<class T>(T) {
         clear_kernel<T><<<blocks_of(d->n * d->n), THREADS, 0, s>>>(d->n * d->n, (T *)d->val);
         fill_kernel<T><<<(unsigned)d->n, 128, 0, s>>>(d->n, d->reversed, L->ptr, L->idx,
                                                       (const T *)L->val, typed<T>(*d));

@@ -25,8 +25,7 @@ int trs_gpu_take_values(trs_dtype t, int64_t nnz, const void *src, const void *f
         cudaMemcpyAsync(to, from, (size_t)nnz * trs_size(t), cudaMemcpyDeviceToDevice, s);
         return launched();
     }
-    return for_type(t, [&](auto zero) {
-        using T = decltype(zero);
+    return for_type(t, [&]<class T>(T) {
         take_kernel<T><<<blocks_of(nnz), THREADS, 0, s>>>(nnz, (const int64_t *)src,
                                                           (const T *)from, (T *)to);
         return launched();
@@ -45,8 +44,7 @@ int trs_gpu_take_full(trs_dtype t, int64_t n, int64_t ld, bool transposed, const
                       void *to, void *stream)
 {
     if (n == 0) return TRS_OK;
-    return for_type(t, [&](auto zero) {
-        using T = decltype(zero);
+    return for_type(t, [&]<class T>(T) {
         take_full_kernel<T><<<blocks_of(n * n), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
             n, ld, transposed, (const T *)from, (T *)to);
         return launched();
@@ -108,8 +106,7 @@ int trs_gpu_find_pivots(const trs_operator *op, void *stream)
     cudaMemsetAsync(found, 0, sizeof *found, at);
     cudaMemsetAsync(found + 1, 0xff, sizeof *found, at);
     if (op->tri.n == 0) return launched();
-    return for_type(op->tri.dtype, [&](auto zero) {
-        using T = decltype(zero);
+    return for_type(op->tri.dtype, [&]<class T>(T) {
         find_kernel<T><<<blocks_of(op->tri.n), THREADS, 0, at>>>(rows_of(op),
                                                                  (const T *)op->device.val, found);
         return launched();
@@ -127,8 +124,7 @@ static __global__ void replace_kernel(int32_t n, const int64_t *ptr, T *val, T v
 
 int trs_gpu_replace_pivots(const trs_operator *op, double value, void *stream)
 {
-    return for_type(op->tri.dtype, [&](auto zero) {
-        using T = decltype(zero);
+    return for_type(op->tri.dtype, [&]<class T>(T) {
         replace_kernel<T><<<blocks_of(op->tri.n), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
             op->tri.n, (const int64_t *)op->device.ptr, (T *)op->device.val, number<T>(value));
         return launched();

@@ -96,8 +96,7 @@ static __global__ void __launch_bounds__(THREADS)
 int merge_pass_values(const merge_pass *m, trs_dtype t, const void *val, uint64_t *growth,
                       void *stream)
 {
-    return for_type(t, [&](auto zero) {
-        using T = decltype(zero);
+    return for_type(t, [&]<class T>(T) {
         values_kernel<T><<<blocks_for(m->from.n), THREADS, 0, (cudaStream_t)stream>>>(
             *m, (const T *)val, growth);
         const int rc = launched();

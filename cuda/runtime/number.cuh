@@ -124,7 +124,8 @@ template <> __device__ inline void atomic_add(cuDoubleComplex *p, cuDoubleComple
     atomicAdd(&p->y, a.y);
 }
 
-/* Calls f (T ()) with the C++ type T of a trs_dtype, so that a generic lambda is instantiated for each type. */
+/* Calls f (T ()) with the C++ type T of a trs_dtype.  f is a lambda [..]<class T>(T) {...}, which is compiled for each
+ * type. */
 template <class F> inline int for_type(trs_dtype t, F f)
 {
     switch (t) {

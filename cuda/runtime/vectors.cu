@@ -23,8 +23,7 @@ static int reorder(trs_dtype t, int32_t n, int nrhs, const int32_t *perm, trs_vi
 {
     const int threads = 256;
     const unsigned blocks = (unsigned)(((int64_t)n * nrhs + threads - 1) / threads);
-    return for_type(t, [&](auto zero) {
-        using T = decltype(zero);
+    return for_type(t, [&]<class T>(T) {
         reorder_kernel<T><<<blocks, threads, 0, static_cast<cudaStream_t>(stream)>>>(
             n, nrhs, perm, typed<T>(x), typed<T>(y), back);
         return launched();
@@ -59,8 +58,7 @@ int trs_gpu_leave_out(trs_dtype t, int32_t n, int nrhs, const unsigned char *ski
 {
     const int threads = 256;
     const unsigned blocks = (unsigned)(((int64_t)n * nrhs + threads - 1) / threads);
-    return for_type(t, [&](auto zero) {
-        using T = decltype(zero);
+    return for_type(t, [&]<class T>(T) {
         leave_out_kernel<T><<<blocks, threads, 0, static_cast<cudaStream_t>(stream)>>>(
             n, nrhs, skip, typed<T>(b), typed<T>(x));
         return launched();

@@ -71,8 +71,7 @@ int general_values(const trs_instance *inst, general_data *d, void *stream)
         rc = trs_fail(TRS_EDEVICE, "the full matrix could not be copied");
     if (!rc) trs_operator_drop(op, TRS_OP_VALUES);
     if (rc || n == 0) return rc;
-    return for_type(op->tri.dtype, [&](auto zero) {
-        using T = decltype(zero);
+    return for_type(op->tri.dtype, [&]<class T>(T) {
         rows_kernel<T>
             <<<blocks_for(n * n, THREADS), THREADS>>>(n, (const T *)d->columns, (T *)d->A);
         return launched();
@@ -111,8 +110,7 @@ static int look(const trs_instance *inst, const general_data *d, bool upper, dou
     verdict *there, start = {0, ~0ull};
     there = (verdict *)device_copy(inst->ctx, &start, 1, sizeof start, "a verdict");
     if (!there) return TRS_EMEM;
-    int rc = for_type(inst->op->tri.dtype, [&](auto zero) {
-        using T = decltype(zero);
+    int rc = for_type(inst->op->tri.dtype, [&]<class T>(T) {
         look_kernel<T><<<(unsigned)n, THREADS>>>(n, (const T *)d->A, upper, tiny, there);
         return launched();
     });
@@ -183,8 +181,7 @@ int general_solve(const trs_instance *inst, const trs_job *job)
     const general_data *d = (const general_data *)inst->data;
     int rc = copy_b(inst, job);
     if (rc) return rc;
-    return for_type(inst->op->tri.dtype, [&](auto zero) {
-        using T = decltype(zero);
+    return for_type(inst->op->tri.dtype, [&]<class T>(T) {
         substitute_kernel<T>
             <<<(unsigned)job->nrhs, THREADS, THREADS * sizeof(T), (cudaStream_t)job->stream>>>(
                 inst->op->tri.n, (const T *)d->A, typed<T>(job->x), job->conj);

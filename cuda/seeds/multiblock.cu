@@ -109,10 +109,10 @@ static int solve_levels(const trs_instance *inst, const trs_job *job, int first,
 
 static int solve(const trs_instance *inst, const trs_job *job)
 {
-    return for_type(inst->op->tri.dtype, [&](auto zero) {
+    return for_type(inst->op->tri.dtype, [&]<class T>(T) {
         int rc = TRS_OK;
         for (int r = 0; r < job->nrhs && !rc; r += MOST_RHS)
-            rc = solve_levels<decltype(zero)>(inst, job, r, min(job->nrhs - r, int(MOST_RHS)));
+            rc = solve_levels<T>(inst, job, r, min(job->nrhs - r, int(MOST_RHS)));
         return rc;
     });
 }

@@ -49,8 +49,7 @@ static int build(trs_instance *inst)
 static int solve(const trs_instance *inst, const trs_job *job)
 {
     const trs_device_view *L = &inst->op->device;
-    return for_type(inst->op->tri.dtype, [&](auto zero) {
-        using T = decltype(zero);
+    return for_type(inst->op->tri.dtype, [&]<class T>(T) {
         naive_kernel<T><<<job->nrhs, THREADS, 0, (cudaStream_t)job->stream>>>(
             inst->op->tri.n, L->ptr, L->idx, (const T *)L->val, typed<T>(job->b), typed<T>(job->x),
             job->conj);

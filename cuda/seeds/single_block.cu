@@ -121,8 +121,7 @@ static int solve(const trs_instance *inst, const trs_job *job)
     const single_block *d = (const single_block *)inst->data;
     const int32_t n = inst->op->tri.n;
     cudaStream_t stream = (cudaStream_t)job->stream;
-    return for_type(inst->op->tri.dtype, [&](auto zero) {
-        using T = decltype(zero);
+    return for_type(inst->op->tri.dtype, [&]<class T>(T) {
         T *sums = (T *)job->work;
         if (cudaMemsetAsync(sums, 0, (size_t)n * job->nrhs * sizeof(T), stream) != cudaSuccess)
             return int(TRS_EDEVICE);

@@ -199,8 +199,7 @@ template <class T> static int solve_all(const trs_instance *inst, const trs_job 
 static int solve(const trs_instance *inst, const trs_job *job)
 {
     if (inst->op->tri.n == 0) return TRS_OK;
-    return for_type(inst->op->tri.dtype,
-                    [&](auto zero) { return solve_all<decltype(zero)>(inst, job); });
+    return for_type(inst->op->tri.dtype, [&]<class T>(T) { return solve_all<T>(inst, job); });
 }
 
 /* ---- work space ------------------------------------------------------------------------------------- */

@@ -154,8 +154,7 @@ static int put_schedule(trs_context *ctx, trs_dtype dtype, strips *d)
     lay_out_rows(d, (char *)d->row);
     if (!rc) rc = trs_gpu_put(ctx, d->row, s->row, (size_t)s->tasks * WARP * sizeof *s->row);
     if (!rc && s->packets)
-        rc = for_type(dtype, [&](auto zero) {
-            using T = decltype(zero);
+        rc = for_type(dtype, [&]<class T>(T) {
             frame_kernel<T><<<packet_blocks(s->packets), FILL>>>(s->packets, d->packet, d->row,
                                                                  code, d->packed);
             return launched() ? launched() : trs_gpu_wait(NULL);
@@ -179,8 +178,8 @@ static int build(trs_instance *inst)
     rc = trs_strips_make(ctx, t, &inst->op->lv, ((const trs_strips_size *)size)->rows, &d->s);
     if (!rc) rc = put_schedule(ctx, t->dtype, d);
     if (rc) return rc;
-    for_type(t->dtype, [&](auto zero) {
-        count_blocks<decltype(zero)>(ctx, d);
+    for_type(t->dtype, [&]<class T>(T) {
+        count_blocks<T>(ctx, d);
         return int(TRS_OK);
     });
     return d->blocks || !t->n
@@ -196,8 +195,7 @@ static int update(trs_instance *inst, void *stream)
     if (rc || !d->s.packets) return rc;
     if (cudaMemsetAsync(d->scaled, 0, sizeof *d->scaled, (cudaStream_t)stream) != cudaSuccess)
         return TRS_EDEVICE;
-    return for_type(inst->op->tri.dtype, [&](auto zero) {
-        using T = decltype(zero);
+    return for_type(inst->op->tri.dtype, [&]<class T>(T) {
         update_kernel<T><<<packet_blocks(d->s.packets), FILL, 0, (cudaStream_t)stream>>>(
             d->s.packets, d->packet, d->entry, d->row, L->ptr, (const T *)L->val, d->packed,
             d->power, d->scaled);
@@ -243,8 +241,7 @@ template <class T> static int solve_columns(const trs_instance *inst, const trs_
 
 static int solve(const trs_instance *inst, const trs_job *job)
 {
-    return for_type(inst->op->tri.dtype,
-                    [&](auto zero) { return solve_columns<decltype(zero)>(inst, job); });
+    return for_type(inst->op->tri.dtype, [&]<class T>(T) { return solve_columns<T>(inst, job); });
 }
 
 /* The latency is that of the levels inside a tile and of the steps from one tile to the next one.  No tile is passed

@@ -252,8 +252,7 @@ static int work_create(const trs_instance *inst, trs_context *ctx, int nrhs, voi
     supernodal_work *w = (supernodal_work *)trs_alloc_zero(&ctx->mem, 1, sizeof *w);
     *work = w;
     if (!w) return trs_fail(TRS_EMEM, "out of memory");
-    return for_type(inst->op->tri.dtype, [&](auto zero) {
-        using T = decltype(zero);
+    return for_type(inst->op->tri.dtype, [&]<class T>(T) {
         w->most = for_width<T>(nrhs, [](auto width, int) { return decltype(width)::value; });
         w->copy_size = ((int64_t)inst->op->tri.n + (int64_t)d->s.partials * BLOCK) * w->most;
         int rc = grids<T>(w, d);
@@ -302,8 +301,7 @@ template <class T> static int solve_columns(const trs_instance *inst, const trs_
 
 static int solve(const trs_instance *inst, const trs_job *job)
 {
-    return for_type(inst->op->tri.dtype,
-                    [&](auto zero) { return solve_columns<decltype(zero)>(inst, job); });
+    return for_type(inst->op->tri.dtype, [&]<class T>(T) { return solve_columns<T>(inst, job); });
 }
 
 static int64_t bytes(const trs_prospect *p)

@@ -233,8 +233,5 @@ int supernodal_take(const supernodal *d, const trs_device_view *L, trs_dtype t, 
                     cudaStream_t stream)
 {
     if (d->s.count == 0) return TRS_OK;
-    return for_type(t, [&](auto zero) {
-        using T = decltype(zero);
-        return take<T>(d, L, (const T *)val, stream);
-    });
+    return for_type(t, [&]<class T>(T) { return take<T>(d, L, (const T *)val, stream); });
 }

@@ -38,8 +38,7 @@ static int solve(const trs_instance *inst, const trs_job *job)
     const device_full *L = &((const dense_data *)inst->data)->full;
     int rc = copy_b(inst, job);
     if (rc) return rc;
-    return for_type(inst->op->tri.dtype, [&](auto zero) {
-        using T = decltype(zero);
+    return for_type(inst->op->tri.dtype, [&]<class T>(T) {
         return for_columns(job->nrhs, [&](int first, int count) {
             const view<T> x = from_column(typed<T>(job->x), first);
             for (int64_t i = 0; i < L->n; i++) {

@@ -116,8 +116,7 @@ inline int doubling_solve(const trs_instance *inst, const trs_job *job)
 {
     int rc = copy_b(inst, job);
     if (rc) return rc;
-    return for_type(inst->op->tri.dtype, [&](auto zero) {
-        using T = decltype(zero);
+    return for_type(inst->op->tri.dtype, [&]<class T>(T) {
         return for_columns(job->nrhs, [&](int first, int count) {
             return double_right<T>((const pair_data *)inst->data,
                                    from_column(typed<T>(job->x), first), count, job->conj,
