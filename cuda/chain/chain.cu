@@ -202,9 +202,8 @@ static int build(trs_instance *inst)
 {
     trs_context *ctx = inst->ctx;
     const trs_tri *t = &inst->op->tri;
-    chain *d = (chain *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
-    if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    inst->data = d;
+    chain *d = data_new<chain>(ctx, &inst->data);
+    if (!d) return TRS_EMEM;
     int rc = trs_operator_host(inst->op, TRS_OP_PATTERN);
     if (rc) return rc;
     const int32_t row = long_row(inst->op);

@@ -364,7 +364,7 @@ static int order_nodes(trs_context *ctx, making &m, trs_flow *f)
 
 static int fill(trs_context *ctx, const making &m, trs_flow *f)
 {
-    f->task = (trs_flow_task *)trs_gpu_new(ctx, f->tasks, sizeof *f->task, "tasks");
+    f->task = device_new<trs_flow_task>(ctx, f->tasks, "tasks");
     if (!f->task) return TRS_EMEM;
     task_kernel<<<blocks_of(m.nodes), THREADS>>>(m, *f);
     operand_kernel<<<blocks_of((int64_t)f->tasks * WARP), THREADS>>>(m, *f);
@@ -416,8 +416,6 @@ int trs_flow_take(const trs_flow *f, trs_dtype t, const void *from, void *val, v
 
 void trs_flow_free(trs_context *ctx, trs_flow *f)
 {
-    trs_gpu_free(ctx, f->memory);
-    trs_gpu_free(ctx, f->sorted);
-    trs_gpu_free(ctx, f->task);
+    device_free(ctx, f->memory, f->sorted, f->task);
     memset(f, 0, sizeof *f);
 }

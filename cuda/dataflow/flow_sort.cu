@@ -138,8 +138,8 @@ int trs_flow_sort(trs_context *ctx, const trs_pattern *t, int64_t **begin, int64
     s.temp = NULL;
     cudaError_t e = sort(&s, NULL);
     if (e) return failed(e);
-    *begin = (int64_t *)trs_gpu_new(ctx, t->n, sizeof **begin, "long rows");
-    if (*begin) *sorted = (int64_t *)trs_gpu_new(ctx, s.entries, sizeof **sorted, "long rows");
+    *begin = device_new<int64_t>(ctx, t->n, "long rows");
+    if (*begin) *sorted = device_new<int64_t>(ctx, s.entries, "long rows");
     rc = *sorted ? take_scratch(ctx, &s) : TRS_EMEM;
     if (rc) return rc;
     list_kernel<<<blocks_of(t->n), THREADS>>>(*t, s, *begin);

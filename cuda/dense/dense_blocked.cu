@@ -88,9 +88,8 @@ static int build(trs_instance *inst)
     const int rc = trs_operator_device(inst->op, TRS_OP_PATTERN);
     if (rc) return rc;
     trs_operator_hold(inst->op, TRS_OP_PATTERN);
-    inst->data = trs_alloc_zero(&inst->ctx->mem, 1, sizeof(tiles));
-    if (!inst->data) return trs_fail(TRS_EMEM, "out of memory");
-    return tiles_new(inst->ctx, L->n, L->dtype, (tiles *)inst->data);
+    tiles *d = data_new<tiles>(inst->ctx, &inst->data);
+    return d ? tiles_new(inst->ctx, L->n, L->dtype, d) : TRS_EMEM;
 }
 
 static int update(trs_instance *inst, void *stream)
@@ -122,9 +121,7 @@ template <class T> static int grids(blocked_work *w, int nt)
 static void work_destroy(trs_context *ctx, void *work)
 {
     blocked_work *w = (blocked_work *)work;
-    trs_gpu_free(ctx, w->state);
-    trs_gpu_free(ctx, w->copy);
-    trs_gpu_free(ctx, w->b);
+    device_free(ctx, w->state, w->copy, w->b);
     trs_free(&ctx->mem, w);
 }
 
@@ -132,7 +129,7 @@ static void work_destroy(trs_context *ctx, void *work)
 static int work_start(blocked_work *w, trs_context *ctx, size_t size)
 {
     const size_t bytes = 2 * (size_t)w->copy_size * size;
-    w->state = (turn *)trs_gpu_new(ctx, 1, sizeof *w->state, "the state of a solve");
+    w->state = device_new<turn>(ctx, 1, "the state of a solve");
     w->copy = trs_gpu_new(ctx, (int64_t)bytes, 1, "published x");
     w->b = trs_gpu_new(ctx, w->copy_size, size, "B");
     if (!w->state || !w->copy || !w->b) return TRS_EMEM;
@@ -145,9 +142,8 @@ static int work_start(blocked_work *w, trs_context *ctx, size_t size)
 static int work_create(const trs_instance *inst, trs_context *ctx, int nrhs, void **work)
 {
     const int nt = ((const tiles *)inst->data)->nt;
-    blocked_work *w = (blocked_work *)trs_alloc_zero(&ctx->mem, 1, sizeof *w);
-    *work = w;
-    if (!w) return trs_fail(TRS_EMEM, "out of memory");
+    blocked_work *w = data_new<blocked_work>(ctx, work);
+    if (!w) return TRS_EMEM;
     return for_type(inst->op->tri.dtype, [&]<class T>(T) {
         w->most = for_width<T>(nrhs, [](auto width, int) { return decltype(width)::value; });
         w->copy_size = (int64_t)nt * BLOCK * w->most;

@@ -127,19 +127,15 @@ int tiles_new(trs_context *ctx, int64_t n, trs_dtype t, tiles *d)
     const size_t size = trs_size(t);
     d->tile = trs_gpu_new(ctx, tile_number(d->nt, 0) * TILE_SIZE, size, "the tiles");
     d->joined = trs_gpu_new(ctx, (int64_t)panels * PAIRS * TILE_SIZE, size, "tiles of panels");
-    d->weight = (double *)trs_gpu_new(ctx, (int64_t)d->nt * BLOCK, sizeof(double), "sums of rows");
-    d->substituted = (int *)trs_gpu_new(ctx, d->nt, sizeof(int), "flags of the tiles");
-    d->split = (int *)trs_gpu_new(ctx, panels, sizeof(int), "flags of the panels");
+    d->weight = device_new<double>(ctx, (int64_t)d->nt * BLOCK, "sums of rows");
+    d->substituted = device_new<int>(ctx, d->nt, "flags of the tiles");
+    d->split = device_new<int>(ctx, panels, "flags of the panels");
     return d->tile && d->joined && d->weight && d->substituted && d->split ? TRS_OK : TRS_EMEM;
 }
 
 void tiles_free(trs_context *ctx, tiles *d)
 {
-    trs_gpu_free(ctx, d->tile);
-    trs_gpu_free(ctx, d->joined);
-    trs_gpu_free(ctx, d->weight);
-    trs_gpu_free(ctx, d->substituted);
-    trs_gpu_free(ctx, d->split);
+    device_free(ctx, d->tile, d->joined, d->weight, d->substituted, d->split);
 }
 
 template <class T>

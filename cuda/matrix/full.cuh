@@ -32,9 +32,8 @@ template <class T> inline view<T> typed(const device_full &d)
 /* inst->data becomes a D, whose first member is the full matrix. */
 template <class D> inline int dense_build(trs_instance *inst, bool by_rows)
 {
-    D *d = (D *)trs_alloc_zero(&inst->ctx->mem, 1, sizeof *d);
-    if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    inst->data = d;
+    D *d = data_new<D>(inst->ctx, &inst->data);
+    if (!d) return TRS_EMEM;
     return device_full_new(inst, by_rows, &d->full);
 }
 

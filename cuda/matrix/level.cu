@@ -37,16 +37,14 @@ int trs_gpu_put_levels(const trs_operator *op)
     const int32_t n = op->tri.n;
     if (n == 0) return TRS_OK;
     int rc = TRS_EMEM;
-    int32_t *topo = (int32_t *)device_copy(ctx, lv->topo, n, sizeof *topo, "topo"), *ptr = NULL;
-    if (topo)
-        ptr = (int32_t *)device_copy(ctx, lv->ptr, (int64_t)lv->count + 1, sizeof *ptr, "lv_ptr");
+    int32_t *topo = device_copy(ctx, lv->topo, n, "topo"), *ptr = NULL;
+    if (topo) ptr = device_copy(ctx, lv->ptr, (int64_t)lv->count + 1, "lv_ptr");
     if (ptr) {
         spread_kernel<<<blocks_of(n), THREADS>>>(n, lv->count, topo, ptr,
                                                  (int32_t *)op->device.level);
         rc = trs_gpu_wait(NULL) ? trs_fail(TRS_EDEVICE, "levels on the device") : TRS_OK;
     }
-    trs_gpu_free(ctx, topo);
-    trs_gpu_free(ctx, ptr);
+    device_free(ctx, topo, ptr);
     return rc;
 }
 
@@ -111,8 +109,7 @@ static int find_them(trs_context *ctx, trs_operator *op)
     cudaMemsetAsync(all.level, 0xff, (size_t)all.n * sizeof *all.level, NULL);
     const cudaError_t e = level_search::launch(all);
     if (e) return failed(e);
-    op->device.topo =
-        (int32_t *)trs_gpu_new(ctx, op->tri.n, sizeof(int32_t), "topo"); /* meanwhile */
+    op->device.topo = device_new<int32_t>(ctx, op->tri.n, "topo"); /* meanwhile */
     if (!op->device.topo) return TRS_EMEM;
     rc = trs_gpu_get(ctx, &count, all.count, sizeof count);
     op->lv.count = count.levels;
@@ -245,7 +242,7 @@ int trs_gpu_find_levels(trs_operator *op)
 {
     trs_context *ctx = op->ctx;
     trs_device_view *d = &op->device;
-    d->level = (int32_t *)trs_gpu_new(ctx, op->tri.n, sizeof(int32_t), "levels");
+    d->level = device_new<int32_t>(ctx, op->tri.n, "levels");
     if (!d->level) return TRS_EMEM;
     const int rc = find_them(ctx, op);
     return rc ? rc : sort_levels(ctx, op);

@@ -124,8 +124,7 @@ void merge_survey_free(trs_context *ctx, merge_survey *s)
 {
     trs_free(&ctx->mem, s->host_memory);
     trs_free(&ctx->mem, s->host_new_level);
-    trs_gpu_free(ctx, s->device_memory);
-    trs_gpu_free(ctx, s->row_memory);
+    device_free(ctx, s->device_memory, s->row_memory);
     memset(s, 0, sizeof *s);
 }
 

@@ -146,7 +146,6 @@ int merge_pass_new(trs_context *ctx, merge_survey *s, const trs_pattern *from, i
 
 void merge_pass_free(trs_context *ctx, merge_pass *m)
 {
-    void *const all[] = {m->row_memory, m->entry_memory, m->long_row, m->target, m->block_row};
-    for (void *p : all) trs_gpu_free(ctx, p);
+    device_free(ctx, m->row_memory, m->entry_memory, m->long_row, m->target, m->block_row);
     memset(m, 0, sizeof *m);
 }

@@ -52,7 +52,7 @@ static int take_levels(trs_instance *inst)
 {
     merged *d = (merged *)inst->data;
     const trs_pattern p = trs_pattern_of(inst->op);
-    d->level = (int32_t *)trs_gpu_new(inst->ctx, p.n, sizeof *d->level, "levels");
+    d->level = device_new<int32_t>(inst->ctx, p.n, "levels");
     if (!d->level) return TRS_EMEM;
     const cudaError_t e =
         cudaMemcpy(d->level, p.level, (size_t)p.n * sizeof *d->level, cudaMemcpyDeviceToDevice);
@@ -85,14 +85,13 @@ static int merge_all(trs_instance *inst, trs_pattern *p)
 static int build(trs_instance *inst)
 {
     trs_context *ctx = inst->ctx;
-    merged *d = (merged *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
-    if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    inst->data = d;
+    merged *d = data_new<merged>(ctx, &inst->data);
+    if (!d) return TRS_EMEM;
     if (inst->op->tri.n == 0) return TRS_OK;
     int rc = trs_operator_device(inst->op, TRS_OP_PATTERN | TRS_OP_LEVELS);
     if (rc) return rc;
     trs_operator_hold(inst->op, TRS_OP_PATTERN); /* for plain, when an update needs it */
-    d->growth = (uint64_t *)trs_gpu_new(ctx, MERGE_PASSES, sizeof *d->growth, "growth");
+    d->growth = device_new<uint64_t>(ctx, MERGE_PASSES, "growth");
     rc = d->growth ? take_levels(inst) : TRS_EMEM;
     trs_pattern p = pattern_of(inst);
     if (!rc) rc = merge_all(inst, &p);
@@ -106,8 +105,7 @@ static void release(trs_instance *inst)
     for (int k = 0; k < MERGE_PASSES; k++) merge_pass_free(ctx, &d->pass[k]);
     dataflow_free(ctx, &d->flow);
     dataflow_free(ctx, &d->plain);
-    trs_gpu_free(ctx, d->level);
-    trs_gpu_free(ctx, d->growth);
+    device_free(ctx, d->level, d->growth);
     trs_free(&ctx->mem, d);
 }
 

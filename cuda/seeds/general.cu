@@ -30,9 +30,8 @@ int general_build(trs_instance *inst)
 {
     const trs_tri *t = &inst->op->tri;
     const int64_t count = (int64_t)t->n * t->n;
-    general_data *d = (general_data *)trs_alloc_zero(&inst->ctx->mem, 1, sizeof *d);
-    if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    inst->data = d;
+    general_data *d = data_new<general_data>(inst->ctx, &inst->data);
+    if (!d) return TRS_EMEM;
     d->block = block_size();
     d->A = trs_gpu_new(inst->ctx, count, trs_size(t->dtype), "the full matrix");
     if (d->A) d->columns = trs_gpu_new(inst->ctx, count, trs_size(t->dtype), "the full matrix");
@@ -42,8 +41,7 @@ int general_build(trs_instance *inst)
 void general_release(trs_instance *inst)
 {
     general_data *d = (general_data *)inst->data;
-    trs_gpu_free(inst->ctx, d->A);
-    trs_gpu_free(inst->ctx, d->columns);
+    device_free(inst->ctx, d->A, d->columns);
     trs_free(&inst->ctx->mem, d);
 }
 
@@ -107,8 +105,8 @@ static int look(const trs_instance *inst, const general_data *d, bool upper, dou
                 verdict *v)
 {
     const int64_t n = inst->op->tri.n;
-    verdict *there, start = {0, ~0ull};
-    there = (verdict *)device_copy(inst->ctx, &start, 1, sizeof start, "a verdict");
+    const verdict start = {0, ~0ull};
+    verdict *there = device_copy(inst->ctx, &start, 1, "a verdict");
     if (!there) return TRS_EMEM;
     int rc = for_type(inst->op->tri.dtype, [&]<class T>(T) {
         look_kernel<T><<<(unsigned)n, THREADS>>>(n, (const T *)d->A, upper, tiny, there);

@@ -74,15 +74,13 @@ static int threads_of(const trs_instance *inst, int32_t l)
 static int build(trs_instance *inst)
 {
     trs_context *ctx = inst->ctx;
-    multiblock *d = (multiblock *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
-    if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    inst->data = d;
+    multiblock *d = data_new<multiblock>(ctx, &inst->data);
+    if (!d) return TRS_EMEM;
     int rc = trs_operator_host(inst->op, TRS_OP_PATTERN | TRS_OP_LEVELS);
     if (!rc) rc = trs_operator_device(inst->op, TRS_OP_PATTERN);
     if (rc) return rc;
     trs_operator_hold(inst->op, TRS_OP_PATTERN | TRS_OP_VALUES);
-    d->topo =
-        (int32_t *)device_copy(ctx, inst->op->lv.topo, inst->op->tri.n, sizeof *d->topo, "topo");
+    d->topo = device_copy(ctx, inst->op->lv.topo, inst->op->tri.n, "topo");
     d->threads = (int *)trs_new(ctx, inst->op->lv.count, sizeof *d->threads, "sizes of blocks");
     if (!d->topo || !d->threads) return TRS_EMEM;
     for (int32_t l = 0; l < inst->op->lv.count; l++) d->threads[l] = threads_of(inst, l);

@@ -96,8 +96,7 @@ static void release(trs_instance *inst)
     trs_context *ctx = inst->ctx;
     strips *d = (strips *)inst->data;
     trs_strips_free(ctx, &d->s);
-    void *const all[] = {d->tile, d->packet, d->halo, d->row, d->packed, d->entry};
-    for (void *p : all) trs_gpu_free(ctx, p);
+    device_free(ctx, d->tile, d->packet, d->halo, d->row, d->packed, d->entry);
     trs_free(&ctx->mem, d);
 }
 
@@ -141,14 +140,12 @@ static int put_schedule(trs_context *ctx, trs_dtype dtype, strips *d)
     const trs_strips *s = &d->s;
     const int64_t lanes = s->ells * WARP;
     d->packed = (char *)trs_gpu_new(ctx, (int64_t)trs_strips_bytes(s, dtype), 1, "packets");
-    d->tile =
-        (trs_row_tile *)device_copy(ctx, s->tile, (int64_t)s->tiles + 1, sizeof *s->tile, "tiles");
-    d->packet = (trs_packet *)device_copy(ctx, s->packet, s->packets, sizeof *s->packet, "packets");
-    d->halo =
-        (trs_halo_entry *)device_copy(ctx, s->halo, s->halo_entries, sizeof *s->halo, "halo x");
-    d->entry = (int32_t *)device_copy(ctx, s->entry, lanes, sizeof *s->entry, "entries");
+    d->tile = device_copy(ctx, s->tile, (int64_t)s->tiles + 1, "tiles");
+    d->packet = device_copy(ctx, s->packet, s->packets, "packets");
+    d->halo = device_copy(ctx, s->halo, s->halo_entries, "halo x");
+    d->entry = device_copy(ctx, s->entry, lanes, "entries");
     d->row = (int32_t *)trs_gpu_new(ctx, (int64_t)lay_out_rows(d, NULL), 1, "rows");
-    uint16_t *code = (uint16_t *)device_copy(ctx, s->code, lanes, sizeof *code, "slot codes");
+    uint16_t *code = device_copy(ctx, s->code, lanes, "slot codes");
     int rc = d->packed && d->tile && d->packet && d->halo && d->entry && d->row && code ? TRS_OK
                                                                                         : TRS_EMEM;
     lay_out_rows(d, (char *)d->row);
@@ -172,9 +169,8 @@ static int build(trs_instance *inst)
     if (!rc) rc = trs_operator_show(inst->op, TRS_OP_PATTERN | TRS_OP_LEVELS);
     if (!rc) rc = trs_operator_device(inst->op, TRS_OP_PATTERN);
     if (rc) return rc;
-    strips *d = (strips *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
-    if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    inst->data = d;
+    strips *d = data_new<strips>(ctx, &inst->data);
+    if (!d) return TRS_EMEM;
     rc = trs_strips_make(ctx, t, &inst->op->lv, ((const trs_strips_size *)size)->rows, &d->s);
     if (!rc) rc = put_schedule(ctx, t->dtype, d);
     if (rc) return rc;

@@ -105,16 +105,8 @@ static __global__ void __launch_bounds__(BLOCK_THREADS) small_kernel(const probl
 static void release(trs_instance *inst)
 {
     supernodal *d = (supernodal *)inst->data;
-    trs_gpu_free(inst->ctx, d->supernode);
-    trs_gpu_free(inst->ctx, d->panel);
-    trs_gpu_free(inst->ctx, d->column);
-    trs_gpu_free(inst->ctx, d->task);
-    trs_gpu_free(inst->ctx, d->small);
-    trs_gpu_free(inst->ctx, d->stored);
-    trs_gpu_free(inst->ctx, d->substituted);
-    trs_gpu_free(inst->ctx, d->split);
-    trs_gpu_free(inst->ctx, d->chain);
-    trs_gpu_free(inst->ctx, d->weight);
+    device_free(inst->ctx, d->supernode, d->panel, d->column, d->task, d->small, d->stored,
+                d->substituted, d->split, d->chain, d->weight);
     trs_free(&inst->ctx->mem, d);
 }
 
@@ -126,9 +118,9 @@ static int chains_new(trs_instance *inst, const trs_supernodes *s, supernodal *d
     int32_t *first = (int32_t *)trs_new(ctx, s->chains, sizeof *first, "chains");
     for (int32_t t = 0, k = 0; t < s->count && first; t++)
         if (s->supernode[t].chain_length > 1 && s->supernode[t].chain_place == 0) first[k++] = t;
-    if (first) d->chain = (int32_t *)device_copy(ctx, first, s->chains, sizeof *first, "chains");
+    if (first) d->chain = device_copy(ctx, first, s->chains, "chains");
     trs_free(&ctx->mem, first);
-    d->weight = (double *)trs_gpu_new(ctx, inst->op->tri.n, sizeof *d->weight, "sums of rows");
+    d->weight = device_new<double>(ctx, inst->op->tri.n, "sums of rows");
     return d->chain && d->weight ? TRS_OK : TRS_EMEM;
 }
 
@@ -156,15 +148,14 @@ static int arrays_new(trs_instance *inst, const trs_supernodes *s, supernodal *d
     const size_t size = trs_size(inst->op->tri.dtype);
     d->s = *s;
     d->s.supernode = NULL, d->s.panel = NULL, d->s.column = NULL, d->s.task = NULL;
-    d->supernode = (trs_supernode *)device_copy(ctx, s->supernode, s->count, sizeof *s->supernode,
-                                                "supernodes");
-    d->panel = (trs_panel *)device_copy(ctx, s->panel, s->panels, sizeof *s->panel, "panels");
-    d->column = (int32_t *)device_copy(ctx, s->column, s->columns, sizeof *s->column, "columns");
-    d->task = (trs_task *)device_copy(ctx, s->task, s->tasks, sizeof *s->task, "tasks");
-    d->small = (small_supernode *)trs_gpu_new(ctx, s->count, sizeof *d->small, "small supernodes");
+    d->supernode = device_copy(ctx, s->supernode, s->count, "supernodes");
+    d->panel = device_copy(ctx, s->panel, s->panels, "panels");
+    d->column = device_copy(ctx, s->column, s->columns, "columns");
+    d->task = device_copy(ctx, s->task, s->tasks, "tasks");
+    d->small = device_new<small_supernode>(ctx, s->count, "small supernodes");
     d->stored = trs_gpu_new(ctx, s->stored, size, "the entries of the panels");
-    d->substituted = (int *)trs_gpu_new(ctx, s->count, sizeof(int), "flags of the supernodes");
-    d->split = (int *)trs_gpu_new(ctx, s->count, sizeof(int), "flags of the chains");
+    d->substituted = device_new<int>(ctx, s->count, "flags of the supernodes");
+    d->split = device_new<int>(ctx, s->count, "flags of the chains");
     if (!d->supernode || !d->panel || !d->column || !d->task || !d->small || !d->stored ||
         !d->substituted || !d->split)
         return TRS_EMEM;
@@ -174,9 +165,8 @@ static int arrays_new(trs_instance *inst, const trs_supernodes *s, supernodal *d
 static int build(trs_instance *inst)
 {
     trs_context *ctx = inst->ctx;
-    supernodal *d = (supernodal *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
-    if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    inst->data = d;
+    supernodal *d = data_new<supernodal>(ctx, &inst->data);
+    if (!d) return TRS_EMEM;
     const void *found;
     int rc = trs_operator_analysis(inst->op, &trs_supernode_analysis, true, &found);
     if (!rc) rc = trs_operator_device(inst->op, TRS_OP_PATTERN);
@@ -228,8 +218,7 @@ template <class T> static int grids(supernodal_work *w, const supernodal *d)
 static void work_destroy(trs_context *ctx, void *work)
 {
     supernodal_work *w = (supernodal_work *)work;
-    trs_gpu_free(ctx, w->state);
-    trs_gpu_free(ctx, w->copy);
+    device_free(ctx, w->state, w->copy);
     trs_free(&ctx->mem, w);
 }
 
@@ -237,7 +226,7 @@ static void work_destroy(trs_context *ctx, void *work)
 static int work_start(supernodal_work *w, trs_context *ctx, size_t size)
 {
     const size_t bytes = 2 * (size_t)w->copy_size * size;
-    w->state = (turn *)trs_gpu_new(ctx, 1, sizeof *w->state, "the state of a solve");
+    w->state = device_new<turn>(ctx, 1, "the state of a solve");
     if (w->state) w->copy = trs_gpu_new(ctx, (int64_t)bytes, 1, "published x");
     if (!w->copy) return TRS_EMEM;
     if (cudaMemset(w->state, 0, sizeof *w->state) != cudaSuccess ||
@@ -249,9 +238,8 @@ static int work_start(supernodal_work *w, trs_context *ctx, size_t size)
 static int work_create(const trs_instance *inst, trs_context *ctx, int nrhs, void **work)
 {
     const supernodal *d = (const supernodal *)inst->data;
-    supernodal_work *w = (supernodal_work *)trs_alloc_zero(&ctx->mem, 1, sizeof *w);
-    *work = w;
-    if (!w) return trs_fail(TRS_EMEM, "out of memory");
+    supernodal_work *w = data_new<supernodal_work>(ctx, work);
+    if (!w) return TRS_EMEM;
     return for_type(inst->op->tri.dtype, [&]<class T>(T) {
         w->most = for_width<T>(nrhs, [](auto width, int) { return decltype(width)::value; });
         w->copy_size = ((int64_t)inst->op->tri.n + (int64_t)d->s.partials * BLOCK) * w->most;

@@ -42,9 +42,8 @@ static void release(trs_instance *inst)
 static int build(trs_instance *inst)
 {
     trs_context *ctx = inst->ctx;
-    cublas_data *d = (cublas_data *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
-    if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    inst->data = d;
+    cublas_data *d = data_new<cublas_data>(ctx, &inst->data);
+    if (!d) return TRS_EMEM;
     char why[200];
     int rc = trs_cublas_open(&d->lib, why, sizeof why) ? trs_fail(TRS_ELIBRARY, "%s", why) : TRS_OK;
     if (rc) return rc;
@@ -54,9 +53,8 @@ static int build(trs_instance *inst)
 
 static int work_create(const trs_instance *inst, trs_context *ctx, int, void **work)
 {
-    cublas_work *w = (cublas_work *)trs_alloc_zero(&ctx->mem, 1, sizeof *w);
-    *work = w;
-    if (!w) return trs_fail(TRS_EMEM, "out of memory");
+    cublas_work *w = data_new<cublas_work>(ctx, work);
+    if (!w) return TRS_EMEM;
     w->lib = ((const cublas_data *)inst->data)->lib;
     if (w->lib.cublasCreate_v2(&w->handle) == CUBLAS_STATUS_SUCCESS) return TRS_OK;
     return trs_fail(TRS_ELIBRARY, "cublasCreate failed");

@@ -73,8 +73,7 @@ inline int pair_build(trs_instance *inst, bool by_rows)
 inline void pair_release(trs_instance *inst)
 {
     pair_data *d = (pair_data *)inst->data;
-    trs_gpu_free(inst->ctx, d->pivot);
-    trs_gpu_free(inst->ctx, d->multiplier);
+    device_free(inst->ctx, d->pivot, d->multiplier);
     dense_release<pair_data>(inst);
 }
 

@@ -142,9 +142,8 @@ template <class W> void gauss_work_destroy(trs_context *ctx, void *work)
 template <class W>
 int gauss_work_create(const trs_instance *inst, trs_context *ctx, int, void **work)
 {
-    W *w = (W *)trs_alloc_zero(&ctx->mem, 1, sizeof *w);
-    *work = w;
-    if (!w) return trs_fail(TRS_EMEM, "out of memory");
+    W *w = data_new<W>(ctx, work);
+    if (!w) return TRS_EMEM;
     w->rows = inst->op->tri.n;
     return w->rows ? w->create(ctx) : TRS_OK;
 }

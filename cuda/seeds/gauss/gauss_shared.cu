@@ -51,7 +51,7 @@ struct in_place {
 int in_place::create(trs_context *ctx)
 {
     cols = rows + 1;
-    U = (double *)trs_gpu_new(ctx, (int64_t)rows * cols, sizeof(double), "(A b)");
+    U = device_new<double>(ctx, (int64_t)rows * cols, "(A b)");
     return U ? TRS_OK : TRS_EMEM;
 }
 

@@ -117,7 +117,7 @@ int buffers::create(trs_context *ctx)
 {
     cols = (rows + 1 + 3) / 4 * 4;
     for (int k = 0; k < 2; k++) {
-        U[k] = (double *)trs_gpu_new(ctx, (int64_t)rows * cols, sizeof(double), "(A b)");
+        U[k] = device_new<double>(ctx, (int64_t)rows * cols, "(A b)");
         if (!U[k]) return TRS_EMEM;
     }
     return TRS_OK;
@@ -125,8 +125,7 @@ int buffers::create(trs_context *ctx)
 
 void buffers::destroy(trs_context *ctx)
 {
-    trs_gpu_free(ctx, U[0]);
-    trs_gpu_free(ctx, U[1]);
+    device_free(ctx, U[0], U[1]);
 }
 
 void buffers::eliminate(cudaStream_t stream) const
