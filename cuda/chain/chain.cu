@@ -189,15 +189,6 @@ static int32_t long_row(const trs_operator *s)
     return i;
 }
 
-static size_t lay_out(chain *d, char *base, int64_t n, size_t size)
-{
-    size_t used = 0;
-    d->substituted = carve<int>(base, &used, 1);
-    d->p = carve<int32_t>(base, &used, d->rounds * n);
-    d->a = carve<char>(base, &used, d->rounds * n * (int64_t)size);
-    return used;
-}
-
 static int build(trs_instance *inst)
 {
     trs_context *ctx = inst->ctx;
@@ -215,10 +206,13 @@ static int build(trs_instance *inst)
     rc = trs_operator_device(inst->op, TRS_OP_PATTERN);
     if (rc) return rc;
     trs_operator_hold(inst->op, TRS_OP_PATTERN | TRS_OP_VALUES);
-    const size_t size = trs_size(t->dtype);
-    void *base = trs_gpu_new(ctx, (int64_t)lay_out(d, NULL, t->n, size), 1, "jumps");
-    if (base) lay_out(d, (char *)base, t->n, size);
-    return base ? TRS_OK : TRS_EMEM;
+    const int64_t jumps = (int64_t)d->rounds * t->n;
+    carve_new(ctx, "jumps", [&](carver &carve) {
+        carve(d->substituted, 1);
+        carve(d->p, jumps);
+        carve(d->a, jumps * (int64_t)trs_size(t->dtype));
+    });
+    return d->substituted ? TRS_OK : TRS_EMEM;
 }
 
 template <class T>

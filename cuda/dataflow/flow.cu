@@ -289,47 +289,38 @@ static cudaError_t find_temp(making &m, int64_t levels)
 
 /* ---- memory ------------------------------------------------------------------------------------------------------- */
 
-static size_t lay_out(making &m, char *base)
+static void lay_out(making &m, carver &carve)
 {
-    size_t used = 0;
-    m.row_nodes = carve<int32_t>(base, &used, (int64_t)m.n + 1);
-    m.first = carve<int32_t>(base, &used, (int64_t)m.n + 1);
-    m.row_place = carve<int32_t>(base, &used, m.n);
-    m.row = carve<int32_t>(base, &used, m.nodes);
-    m.place = carve<int32_t>(base, &used, m.nodes);
-    m.length = carve<int32_t>(base, &used, (int64_t)m.nodes + 1);
-    m.mark = carve<int32_t>(base, &used, m.nodes);
-    m.same_key = carve<int32_t>(base, &used, m.nodes);
-    m.starts = carve<int32_t>(base, &used, (int64_t)m.nodes + 1);
-    m.task = carve<int32_t>(base, &used, (int64_t)m.nodes + 1);
-    m.node_key = carve<uint64_t>(base, &used, m.nodes);
-    m.key = carve<uint64_t>(base, &used, m.nodes);
-    m.identity = carve<int32_t>(base, &used, m.nodes);
-    m.order = carve<int32_t>(base, &used, m.nodes);
-    m.temp = carve<char>(base, &used, (int64_t)m.temp_bytes);
-    return used;
-}
-
-static size_t lay_out(trs_flow &f, char *base)
-{
-    size_t used = 0;
-    f.ptr = carve<int64_t>(base, &used, (int64_t)f.nodes + 1);
-    f.source = carve<int64_t>(base, &used, f.nodes);
-    f.idx = carve<int32_t>(base, &used, f.nnz);
-    f.row = carve<int32_t>(base, &used, f.nodes);
-    f.partials = carve<int32_t>(base, &used, f.nodes);
-    f.divides = carve<int>(base, &used, 1);
-    return used;
+    carve(m.row_nodes, (int64_t)m.n + 1);
+    carve(m.first, (int64_t)m.n + 1);
+    carve(m.row_place, m.n);
+    carve(m.row, m.nodes);
+    carve(m.place, m.nodes);
+    carve(m.length, (int64_t)m.nodes + 1);
+    carve(m.mark, m.nodes);
+    carve(m.same_key, m.nodes);
+    carve(m.starts, (int64_t)m.nodes + 1);
+    carve(m.task, (int64_t)m.nodes + 1);
+    carve(m.node_key, m.nodes);
+    carve(m.key, m.nodes);
+    carve(m.identity, m.nodes);
+    carve(m.order, m.nodes);
+    carve(m.temp, (int64_t)m.temp_bytes);
 }
 
 static int flow_new(trs_context *ctx, const trs_pattern *t, const making &m, trs_flow *f)
 {
     f->nodes = m.nodes;
     f->nnz = t->nnz - t->n + (m.nodes - t->n); /* entries left of the diagonal, and partial sums */
-    f->memory = trs_gpu_new(ctx, (int64_t)lay_out(*f, NULL), 1, "nodes");
-    if (!f->memory) return TRS_EMEM;
-    lay_out(*f, (char *)f->memory);
-    return TRS_OK;
+    f->memory = carve_new(ctx, "nodes", [&](carver &carve) {
+        carve(f->ptr, (int64_t)f->nodes + 1);
+        carve(f->source, f->nodes);
+        carve(f->idx, f->nnz);
+        carve(f->row, f->nodes);
+        carve(f->partials, f->nodes);
+        carve(f->divides, 1);
+    });
+    return f->memory ? TRS_OK : TRS_EMEM;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------------------------------ */
@@ -390,9 +381,9 @@ int trs_flow_make(trs_context *ctx, const trs_pattern *t, trs_flow *f)
     const cudaError_t e = find_temp(m, f->levels);
     if (e) return failed(e);
     int rc = trs_flow_sort(ctx, t, &m.begin, &f->sorted, &f->sorted_count);
-    void *base = rc ? NULL : trs_gpu_scratch(ctx, (int64_t)lay_out(m, NULL), "the order of nodes");
-    if (base) lay_out(m, (char *)base);
-    if (!rc) rc = base ? cut_rows(ctx, m) : TRS_EMEM;
+    const auto all = [&](carver &carve) { lay_out(m, carve); };
+    if (!rc && !carve_scratch(ctx, "the order of nodes", all)) rc = TRS_EMEM;
+    if (!rc) rc = cut_rows(ctx, m);
     if (!rc) rc = flow_new(ctx, t, m, f);
     if (!rc) rc = order_nodes(ctx, m, f);
     if (!rc) rc = fill(ctx, m, f);

@@ -212,19 +212,6 @@ static cudaError_t sort(slack *s)
                                            s->identity, s->by_level, s->t.n, 0, bits);
 }
 
-static size_t lay_out(slack *s, char *base)
-{
-    size_t used = 0;
-    s->latest = carve<int32_t>(base, &used, s->t.n);
-    s->identity = carve<int32_t>(base, &used, s->t.n);
-    s->by_level = carve<int32_t>(base, &used, s->t.n);
-    s->level = carve<int32_t>(base, &used, s->t.n);
-    s->begin = carve<int32_t>(base, &used, (int64_t)s->t.levels + 1);
-    s->seen = carve<unsigned long long>(base, &used, 2);
-    s->temp = carve<char>(base, &used, (int64_t)s->temp_bytes);
-    return used;
-}
-
 /* The least lanes, a power of 2 up to a warp, for which a row of average length is at most `each` entries of
  * each lane. */
 static int lanes_for(const trs_pattern &t, int least, int each)
@@ -271,9 +258,16 @@ int trs_flow_slack(trs_context *ctx, const trs_pattern *t, int32_t *level)
     if (t->levels > DEEP || t->n < 2) return TRS_OK;
     cudaError_t e = sort(&s);
     if (e) return failed(e);
-    void *base = trs_gpu_scratch(ctx, (int64_t)lay_out(&s, NULL), "the latest levels");
+    void *const base = carve_scratch(ctx, "the latest levels", [&](carver &carve) {
+        carve(s.latest, t->n);
+        carve(s.identity, t->n);
+        carve(s.by_level, t->n);
+        carve(s.level, t->n);
+        carve(s.begin, (int64_t)t->levels + 1);
+        carve(s.seen, 2);
+        carve(s.temp, (int64_t)s.temp_bytes);
+    });
     if (!base) return TRS_EMEM;
-    lay_out(&s, (char *)base);
     int rc = look(ctx, &s, &worth_it);
     if (rc || !worth_it) return rc;
     rc = find_latest(&s);

@@ -95,23 +95,17 @@ static cudaError_t sort(sorting *s, int64_t *sorted)
                                            s->level_bits + bits_of(s->entries));
 }
 
-static size_t lay_out(sorting *s, char *base)
-{
-    size_t used = 0;
-    s->found = carve<unsigned long long>(base, &used, 2);
-    s->row = carve<int32_t>(base, &used, s->rows);
-    for (int k = 0; k < 2; k++) s->key[k] = carve<uint64_t>(base, &used, s->entries);
-    s->entry = carve<int64_t>(base, &used, s->entries);
-    s->temp = carve<char>(base, &used, (int64_t)s->temp_bytes);
-    return used;
-}
-
 /* Scratch memory for all arrays, and found is 0. */
 static int take_scratch(trs_context *ctx, sorting *s)
 {
-    void *base = trs_gpu_scratch(ctx, (int64_t)lay_out(s, NULL), "long rows by level");
+    void *const base = carve_scratch(ctx, "long rows by level", [&](carver &carve) {
+        carve(s->found, 2);
+        carve(s->row, s->rows);
+        for (int k = 0; k < 2; k++) carve(s->key[k], s->entries);
+        carve(s->entry, s->entries);
+        carve(s->temp, (int64_t)s->temp_bytes);
+    });
     if (!base) return TRS_EMEM;
-    lay_out(s, (char *)base);
     const cudaError_t e = cudaMemsetAsync(s->found, 0, 2 * sizeof *s->found, NULL);
     return e ? failed(e) : TRS_OK;
 }

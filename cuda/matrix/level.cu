@@ -63,13 +63,15 @@ static void prune_entries(trs_context *ctx, const trs_tri *t, level_search::sear
 {
     prune::pruning w = {.n = all->n, .Lp = all->Lp, .Li = all->Li};
     if (t->nnz < (int64_t)LONG * t->n) return;
-    const size_t bytes = prune::lay_out(w, t->nnz, NULL);
-    char *base = (char *)trs_gpu_scratch(ctx, (int64_t)bytes, "the search for levels");
+    void *const base = carve_scratch(ctx, "the search for levels", [&](carver &carve) {
+        carve(w.end, w.n);
+        carve(w.first, w.n);
+        carve(w.idx, t->nnz);
+    });
     if (!base) {
         trs_forget();
         return;
     }
-    prune::lay_out(w, t->nnz, base);
     prune::launch(w);
     all->Li = w.idx;
     all->end = w.end;
@@ -179,17 +181,6 @@ static cudaError_t sort(sorting &w)
                                            w.n, 0, bits);
 }
 
-static size_t lay_out(sorting &w, char *base)
-{
-    size_t used = 0;
-    w.row = carve<int32_t>(base, &used, w.n);
-    w.level = carve<int32_t>(base, &used, w.n);
-    w.ptr = carve<int32_t>(base, &used, (int64_t)w.count + 1);
-    w.sum = carve<level_sum>(base, &used, w.count);
-    w.temp = carve<char>(base, &used, (int64_t)w.temp_bytes);
-    return used;
-}
-
 /* The statistics: sums over all levels. */
 static int sum_up(trs_context *ctx, const sorting &w, trs_level_statistics *sums)
 {
@@ -226,9 +217,14 @@ static int sort_levels(trs_context *ctx, trs_operator *op)
                  .topo = (int32_t *)op->device.topo};
     cudaError_t e = sort(w); /* says what it needs */
     if (e) return failed(e);
-    void *base = trs_gpu_scratch(ctx, (int64_t)lay_out(w, NULL), "the level analysis");
+    void *const base = carve_scratch(ctx, "the level analysis", [&](carver &carve) {
+        carve(w.row, w.n);
+        carve(w.level, w.n);
+        carve(w.ptr, (int64_t)w.count + 1);
+        carve(w.sum, w.count);
+        carve(w.temp, (int64_t)w.temp_bytes);
+    });
     if (!base) return TRS_EMEM;
-    lay_out(w, (char *)base);
     cudaMemsetAsync(w.sum, 0, (size_t)w.count * sizeof *w.sum, NULL);
     number_kernel<<<blocks_of(w.n), THREADS>>>(w);
     e = sort(w);

@@ -94,15 +94,6 @@ static __global__ void prune_kernel(const pruning w)
     if (lane == 0) w.end[i] = to;
 }
 
-static inline size_t lay_out(pruning &w, int64_t nnz, char *base)
-{
-    size_t used = 0;
-    w.end = carve<int64_t>(base, &used, w.n);
-    w.first = carve<uint32_t>(base, &used, w.n);
-    w.idx = carve<int32_t>(base, &used, nnz);
-    return used;
-}
-
 static inline void launch(const pruning &w)
 {
     const unsigned blocks = blocks_of((int64_t)w.n * WARP);

@@ -78,32 +78,16 @@ static int sum_up(trs_context *ctx, const int32_t *count, int64_t *ptr, int64_t 
     return e ? merge_failed(e) : trs_gpu_get(ctx, all, ptr + n, sizeof *all);
 }
 
-static size_t lay_out_rows(merge_pass *m, char *base)
-{
-    size_t used = 0;
-    m->to_ptr = carve<int64_t>(base, &used, (int64_t)m->from.n + 1);
-    m->n_ptr = carve<int64_t>(base, &used, (int64_t)m->from.n + 1);
-    m->to_level = carve<int32_t>(base, &used, m->from.n);
-    return used;
-}
-
-static size_t lay_out_entries(merge_pass *m, char *base, size_t size)
-{
-    size_t used = 0;
-    m->to_val = carve<char>(base, &used, m->to.nnz * (int64_t)size);
-    m->n_val = carve<char>(base, &used, m->n_nnz * (int64_t)size);
-    m->to_idx = carve<int32_t>(base, &used, m->to.nnz);
-    m->n_idx = carve<int32_t>(base, &used, m->n_nnz);
-    return used;
-}
-
 /* m->to_level, m->to_ptr and m->n_ptr. */
 static int rows_new(trs_context *ctx, const merge_survey *s, merge_pass *m)
 {
     const int32_t n = m->from.n;
-    m->row_memory = trs_gpu_new(ctx, (int64_t)lay_out_rows(m, NULL), 1, "rows");
+    m->row_memory = carve_new(ctx, "rows", [&](carver &carve) {
+        carve(m->to_ptr, (int64_t)n + 1);
+        carve(m->n_ptr, (int64_t)n + 1);
+        carve(m->to_level, n);
+    });
     if (!m->row_memory) return TRS_EMEM;
-    lay_out_rows(m, (char *)m->row_memory);
     const size_t levels = (size_t)m->from.levels * sizeof *s->new_level;
     int rc = trs_gpu_put(ctx, s->new_level, s->host_new_level, levels);
     if (rc) return rc;
@@ -118,9 +102,13 @@ int merge_pattern_new(trs_context *ctx, const merge_survey *s, size_t size, merg
 {
     int rc = rows_new(ctx, s, m);
     if (rc) return rc;
-    m->entry_memory = trs_gpu_new(ctx, (int64_t)lay_out_entries(m, NULL, size), 1, "entries");
+    m->entry_memory = carve_new(ctx, "entries", [&](carver &carve) {
+        carve(m->to_val, m->to.nnz * (int64_t)size);
+        carve(m->n_val, m->n_nnz * (int64_t)size);
+        carve(m->to_idx, m->to.nnz);
+        carve(m->n_idx, m->n_nnz);
+    });
     if (!m->entry_memory) return TRS_EMEM;
-    lay_out_entries(m, (char *)m->entry_memory, size);
     m->to.n = m->from.n;
     m->to.ptr = m->to_ptr;
     m->to.idx = m->to_idx;

@@ -124,32 +124,25 @@ template <class T> static void count_blocks(trs_context *ctx, strips *d)
     d->blocks = waiting_blocks(kernel, THREADS, (size_t)d->shared, d->s.tiles);
 }
 
-static size_t lay_out_rows(strips *d, char *base)
-{
-    const int64_t places = (int64_t)d->s.tasks * WARP;
-    size_t used = 0;
-    d->row = carve<int32_t>(base, &used, places);
-    d->power = carve<int16_t>(base, &used, places);
-    d->scaled = carve<int>(base, &used, 1);
-    return used;
-}
-
 /* All of the schedule that solves and updates read, and packets without values. */
 static int put_schedule(trs_context *ctx, trs_dtype dtype, strips *d)
 {
     const trs_strips *s = &d->s;
-    const int64_t lanes = s->ells * WARP;
+    const int64_t lanes = s->ells * WARP, places = (int64_t)s->tasks * WARP;
     d->packed = (char *)trs_gpu_new(ctx, (int64_t)trs_strips_bytes(s, dtype), 1, "packets");
     d->tile = device_copy(ctx, s->tile, (int64_t)s->tiles + 1, "tiles");
     d->packet = device_copy(ctx, s->packet, s->packets, "packets");
     d->halo = device_copy(ctx, s->halo, s->halo_entries, "halo x");
     d->entry = device_copy(ctx, s->entry, lanes, "entries");
-    d->row = (int32_t *)trs_gpu_new(ctx, (int64_t)lay_out_rows(d, NULL), 1, "rows");
+    carve_new(ctx, "rows", [&](carver &carve) {
+        carve(d->row, places);
+        carve(d->power, places);
+        carve(d->scaled, 1);
+    });
     uint16_t *code = device_copy(ctx, s->code, lanes, "slot codes");
     int rc = d->packed && d->tile && d->packet && d->halo && d->entry && d->row && code ? TRS_OK
                                                                                         : TRS_EMEM;
-    lay_out_rows(d, (char *)d->row);
-    if (!rc) rc = trs_gpu_put(ctx, d->row, s->row, (size_t)s->tasks * WARP * sizeof *s->row);
+    if (!rc) rc = trs_gpu_put(ctx, d->row, s->row, (size_t)places * sizeof *s->row);
     if (!rc && s->packets)
         rc = for_type(dtype, [&]<class T>(T) {
             frame_kernel<T><<<packet_blocks(s->packets), FILL>>>(s->packets, d->packet, d->row,

@@ -79,14 +79,6 @@ static __global__ void look_kernel(const sampling s)
     add_to(&s.found[blockIdx.z][1], halo);
 }
 
-static size_t lay_out(sampling &s, char *base)
-{
-    size_t used = 0;
-    s.found = carve<unsigned long long[2]>(base, &used, LOOKS);
-    s.stamp = carve<unsigned>(base, &used, (int64_t)TRS_STRIP_SAMPLES * s.levels);
-    return used;
-}
-
 /* Of tiles of rows [0], ... rows [count-1] rows, count at most LOOKS: found [k] = the levels that the samples have rows
  * of, and the entries in columns before them, over all samples. */
 static int look_at(const trs_operator *op, const int32_t *rows, int count, int64_t (*found)[2])
@@ -97,10 +89,13 @@ static int look_at(const trs_operator *op, const int32_t *rows, int count, int64
                     .Lp = op->device.ptr,
                     .Li = op->device.idx,
                     .level = op->device.level};
-    const size_t bytes = lay_out(all, NULL);
-    char *base = (char *)trs_gpu_scratch(ctx, (int64_t)bytes, "samples");
+    const auto lay_out = [&](carver &carve) {
+        carve(all.found, LOOKS);
+        carve(all.stamp, (int64_t)TRS_STRIP_SAMPLES * all.levels);
+    };
+    const size_t bytes = carved_bytes(lay_out);
+    void *base = carve_scratch(ctx, "samples", lay_out);
     if (!base) return TRS_EMEM;
-    lay_out(all, base);
     memcpy(all.rows, rows, (size_t)count * sizeof *rows);
     cudaMemsetAsync(base, 0, bytes, NULL);
     look_kernel<<<dim3(few_blocks(rows[count - 1]), TRS_STRIP_SAMPLES, (unsigned)count), THREADS>>>(
