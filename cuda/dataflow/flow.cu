@@ -230,12 +230,6 @@ static __global__ void take_kernel(const trs_flow f, const T *from, T *val, T *i
 
 /* ---- sorts and scans -------------------------------------------------------------------------------------------- */
 
-static int failed(cudaError_t e)
-{
-    (void)cudaGetLastError();
-    return trs_fail(TRS_EDEVICE, "the order of nodes: %s", cudaGetErrorString(e));
-}
-
 static cudaError_t sort(making &m, int64_t levels)
 {
     int bits = LANES_BITS + 1;
@@ -331,7 +325,8 @@ static int cut_rows(trs_context *ctx, making &m)
     const int32_t bound = m.nodes;
     row_nodes_kernel<<<blocks_of((int64_t)m.n + 1), THREADS>>>(m);
     const cudaError_t e = add_up(m, m.row_nodes, m.first, m.n + 1);
-    const int rc = e ? failed(e) : trs_gpu_get(ctx, &m.nodes, m.first + m.n, sizeof m.nodes);
+    const int rc = e ? cuda_status(e, "the order of nodes")
+                     : trs_gpu_get(ctx, &m.nodes, m.first + m.n, sizeof m.nodes);
     TRS_ASSERT(rc || (m.n <= m.nodes && m.nodes <= bound));
     return rc;
 }
@@ -348,7 +343,8 @@ static int order_nodes(trs_context *ctx, making &m, trs_flow *f)
     if (!e) e = carry_largest(m, m.mark, m.same_key, m.nodes);
     starts_kernel<<<blocks, THREADS>>>(m);
     if (!e) e = add_up(m, m.starts, m.task, m.nodes + 1);
-    const int rc = e ? failed(e) : trs_gpu_get(ctx, &f->tasks, m.task + m.nodes, sizeof f->tasks);
+    const int rc = e ? cuda_status(e, "the order of nodes")
+                     : trs_gpu_get(ctx, &f->tasks, m.task + m.nodes, sizeof f->tasks);
     TRS_ASSERT(rc || (0 < f->tasks && f->tasks <= f->nodes));
     return rc;
 }
@@ -361,7 +357,7 @@ static int fill(trs_context *ctx, const making &m, trs_flow *f)
     operand_kernel<<<blocks_of((int64_t)f->tasks * WARP), THREADS>>>(m, *f);
     cudaError_t e = cudaGetLastError();
     if (!e) e = cudaDeviceSynchronize();
-    return e ? failed(e) : TRS_OK;
+    return cuda_status(e, "the order of nodes");
 }
 
 trs_pattern trs_pattern_of(const trs_operator *op)
@@ -379,7 +375,7 @@ int trs_flow_make(trs_context *ctx, const trs_pattern *t, trs_flow *f)
     making m = {.n = t->n, .nodes = (int32_t)most, .Lp = t->ptr, .Li = t->idx, .level = t->level};
     f->levels = t->levels;
     const cudaError_t e = find_temp(m, f->levels);
-    if (e) return failed(e);
+    if (e) return cuda_status(e, "the order of nodes");
     int rc = trs_flow_sort(ctx, t, &m.begin, &f->sorted, &f->sorted_count);
     const auto all = [&](carver &carve) { lay_out(m, carve); };
     if (!rc && !carve_scratch(ctx, "the order of nodes", all)) rc = TRS_EMEM;

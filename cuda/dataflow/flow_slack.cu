@@ -197,12 +197,6 @@ static __global__ void middle_kernel(const slack s, int32_t *level)
 
 /* ---- the host side ------------------------------------------------------------------------------------------ */
 
-static int failed(cudaError_t e)
-{
-    (void)cudaGetLastError();
-    return trs_fail(TRS_EDEVICE, "the latest levels: %s", cudaGetErrorString(e));
-}
-
 /* With temp NULL it only says how much CUB needs. */
 static cudaError_t sort(slack *s)
 {
@@ -230,7 +224,8 @@ static int look(trs_context *ctx, const slack *s, bool *worth_it)
     const cudaError_t e = cudaMemsetAsync(s->seen, 0, sizeof seen, NULL);
     sample_kernel<<<blocks_of(s->t.n * (int64_t)lanes), THREADS>>>(*s, lanes);
     seen_kernel<<<blocks_of(s->t.n), THREADS>>>(*s);
-    const int rc = e ? failed(e) : trs_gpu_get(ctx, seen, s->seen, sizeof seen);
+    const int rc =
+        e ? cuda_status(e, "the latest levels") : trs_gpu_get(ctx, seen, s->seen, sizeof seen);
     *worth_it = seen[1] > seen[0] / WORTH_IT;
     return rc;
 }
@@ -240,15 +235,12 @@ static int find_latest(slack *s)
     const double rows = (double)s->t.n / s->t.levels; /* of a level, on average */
     const double wanted = min(max(rows / (WIDE / (int)WARP), 8.0), (double)multiprocessors());
     const int blocks = waiting_blocks((const void *)latest_kernel, WIDE, 0, wanted);
-    void *args[] = {s};
     s->lanes = lanes_for(s->t, 8, AHEAD);
     start_kernel<<<blocks_of(s->t.n), THREADS>>>(*s);
-    cudaError_t e = sort(s);
+    const cudaError_t e = sort(s);
     begin_kernel<<<blocks_of(s->t.n), THREADS>>>(*s);
-    if (!e)
-        e = cudaLaunchCooperativeKernel((const void *)latest_kernel, dim3((unsigned)blocks),
-                                        dim3(WIDE), args, 0, NULL);
-    return e ? failed(e) : TRS_OK;
+    if (e) return cuda_status(e, "the latest levels");
+    return launch_together((const void *)latest_kernel, blocks, WIDE, *s, NULL);
 }
 
 int trs_flow_slack(trs_context *ctx, const trs_pattern *t, int32_t *level)
@@ -257,7 +249,7 @@ int trs_flow_slack(trs_context *ctx, const trs_pattern *t, int32_t *level)
     bool worth_it = false;
     if (t->levels > DEEP || t->n < 2) return TRS_OK;
     cudaError_t e = sort(&s);
-    if (e) return failed(e);
+    if (e) return cuda_status(e, "the latest levels");
     void *const base = carve_scratch(ctx, "the latest levels", [&](carver &carve) {
         carve(s.latest, t->n);
         carve(s.identity, t->n);
@@ -275,5 +267,5 @@ int trs_flow_slack(trs_context *ctx, const trs_pattern *t, int32_t *level)
     middle_kernel<<<blocks_of(t->n), THREADS>>>(s, level);
     e = cudaGetLastError();
     if (!e) e = cudaDeviceSynchronize();
-    return e ? failed(e) : TRS_OK;
+    return cuda_status(e, "the latest levels");
 }

@@ -73,12 +73,6 @@ static __global__ void key_kernel(const trs_pattern t, const sorting s, const in
 
 /* ---- the host side ------------------------------------------------------------------------------------------ */
 
-static int failed(cudaError_t e)
-{
-    (void)cudaGetLastError();
-    return trs_fail(TRS_EDEVICE, "long rows by level: %s", cudaGetErrorString(e));
-}
-
 /* Enough for the numbers 0 ... count. */
 static int bits_of(int64_t count)
 {
@@ -107,7 +101,7 @@ static int take_scratch(trs_context *ctx, sorting *s)
     });
     if (!base) return TRS_EMEM;
     const cudaError_t e = cudaMemsetAsync(s->found, 0, 2 * sizeof *s->found, NULL);
-    return e ? failed(e) : TRS_OK;
+    return cuda_status(e, "long rows by level");
 }
 
 static int find_long_rows(trs_context *ctx, const trs_pattern *t, sorting *s)
@@ -131,7 +125,7 @@ int trs_flow_sort(trs_context *ctx, const trs_pattern *t, int64_t **begin, int64
     if (rc || !s.rows) return rc;
     s.temp = NULL;
     cudaError_t e = sort(&s, NULL);
-    if (e) return failed(e);
+    if (e) return cuda_status(e, "long rows by level");
     *begin = device_new<int64_t>(ctx, t->n, "long rows");
     if (*begin) *sorted = device_new<int64_t>(ctx, s.entries, "long rows");
     rc = *sorted ? take_scratch(ctx, &s) : TRS_EMEM;
@@ -140,5 +134,5 @@ int trs_flow_sort(trs_context *ctx, const trs_pattern *t, int64_t **begin, int64
     key_kernel<<<(unsigned)s.rows, THREADS>>>(*t, s, *begin);
     e = sort(&s, *sorted);
     if (!e) e = cudaGetLastError();
-    return e ? failed(e) : TRS_OK;
+    return cuda_status(e, "long rows by level");
 }

@@ -160,12 +160,8 @@ template <class S, class T = typename S::type>
 static int launch(const many_args<T> &k, int blocks, cudaStream_t stream)
 {
     const size_t flags = (size_t)k.nodes * S::WIDTH * sizeof(T);
-    void *args[] = {(void *)&k};
     if (cudaMemsetAsync(k.y, 0xff, flags, stream) != cudaSuccess) return TRS_EDEVICE;
-    return cudaLaunchCooperativeKernel((const void *)many_kernel<S>, dim3((unsigned)blocks),
-                                       dim3(THREADS), args, 0, stream) == cudaSuccess
-               ? TRS_OK
-               : TRS_EDEVICE;
+    return launch_together((const void *)many_kernel<S>, blocks, THREADS, k, stream);
 }
 
 /* Where the columns of B and X are apart, a row of R numbers is in R sectors.  So B is brought into rows first,

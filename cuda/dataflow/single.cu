@@ -294,18 +294,14 @@ template <class T> static int solve(const dataflow *d, const trs_job *job)
 {
     const trs_flow *f = &d->flow;
     cudaStream_t stream = (cudaStream_t)job->stream;
-    single_args<T> k = {
+    const single_args<T> k = {
         f->tasks,          f->task,           f->ptr,     f->idx,         f->row,
         (const T *)d->val, (const T *)d->inv, f->divides, (T *)job->work, typed<T>(job->b),
         typed<T>(job->x),  job->conj};
-    void *args[] = {&k};
     const size_t bytes = (size_t)f->nodes * sizeof(T) * (size_t)stride_of(f->nodes, sizeof(T));
     TRS_ASSERT((int64_t)bytes <= single_work_bytes(f->nodes, d->dtype));
     if (cudaMemsetAsync(k.y, 0xff, bytes, stream) != cudaSuccess) return TRS_EDEVICE;
-    return cudaLaunchCooperativeKernel(kernel_of<T>(f), dim3((unsigned)d->single_blocks),
-                                       dim3(THREADS), args, 0, stream) == cudaSuccess
-               ? TRS_OK
-               : TRS_EDEVICE;
+    return launch_together(kernel_of<T>(f), d->single_blocks, THREADS, k, stream);
 }
 
 int single_solve(const dataflow *d, const trs_job *job)

@@ -50,12 +50,6 @@ int trs_gpu_put_levels(const trs_operator *op)
 
 /* ---- the search -------------------------------------------------------------------------------------- */
 
-static int failed(cudaError_t e)
-{
-    (void)cudaGetLastError();
-    return trs_fail(TRS_EDEVICE, "levels on the device: %s", cudaGetErrorString(e));
-}
-
 enum { LONG = 16 }; /* entries of a row on average: from here on, pruning pays */
 
 /* Lets the search wait for fewer entries (prune.cuh), where rows are long and there is memory for it. */
@@ -109,8 +103,8 @@ static int find_them(trs_context *ctx, trs_operator *op)
     static_assert(sizeof count <= 2 * sizeof(int64_t), "what device.found has room for");
     cudaMemsetAsync(all.count, 0, sizeof count, NULL);
     cudaMemsetAsync(all.level, 0xff, (size_t)all.n * sizeof *all.level, NULL);
-    const cudaError_t e = level_search::launch(all);
-    if (e) return failed(e);
+    rc = level_search::launch(all);
+    if (rc) return rc;
     op->device.topo = device_new<int32_t>(ctx, op->tri.n, "topo"); /* meanwhile */
     if (!op->device.topo) return TRS_EMEM;
     rc = trs_gpu_get(ctx, &count, all.count, sizeof count);
@@ -216,7 +210,7 @@ static int sort_levels(trs_context *ctx, trs_operator *op)
                  .found = (const int32_t *)op->device.level,
                  .topo = (int32_t *)op->device.topo};
     cudaError_t e = sort(w); /* says what it needs */
-    if (e) return failed(e);
+    if (e) return cuda_status(e, "levels on the device");
     void *const base = carve_scratch(ctx, "the level analysis", [&](carver &carve) {
         carve(w.row, w.n);
         carve(w.level, w.n);
@@ -228,7 +222,7 @@ static int sort_levels(trs_context *ctx, trs_operator *op)
     cudaMemsetAsync(w.sum, 0, (size_t)w.count * sizeof *w.sum, NULL);
     number_kernel<<<blocks_of(w.n), THREADS>>>(w);
     e = sort(w);
-    if (e) return failed(e);
+    if (e) return cuda_status(e, "levels on the device");
     sum_kernel<<<blocks_of(w.n), THREADS>>>(w, (const int64_t *)op->device.ptr);
     const int rc = sum_up(ctx, w, &op->statistics);
     return rc ? rc : fetch_levels(ctx, w, &op->lv);

@@ -375,16 +375,14 @@ static inline bool fits_at_once(const search &all)
 }
 
 /* all.level is -1 everywhere. */
-static inline cudaError_t launch(search all)
+static inline int launch(search all)
 {
     const double rows = (all.n + (double)THREADS - 1) / (int)THREADS;
     const int per_sm = all.period ? PER_SM : SCATTERED_PER_SM;
     const double most = min((double)per_sm * multiprocessors(), max(rows, 1.0));
     const int blocks = waiting_blocks((const void *)find_kernel, THREADS, 0, most);
     all.warps = warps_in_step((int64_t)blocks * (THREADS / WARP), all.period);
-    void *args[] = {&all};
-    return cudaLaunchCooperativeKernel((const void *)find_kernel, dim3((unsigned)blocks),
-                                       dim3(THREADS), args, 0, NULL);
+    return launch_together((const void *)find_kernel, blocks, THREADS, all, NULL);
 }
 } // namespace level_search
 

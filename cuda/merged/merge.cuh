@@ -14,12 +14,6 @@ extern "C" {
 #include "merge.h"
 }
 
-inline int merge_failed(cudaError_t e)
-{
-    (void)cudaGetLastError();
-    return trs_fail(TRS_EDEVICE, "merging levels: %s", cudaGetErrorString(e));
-}
-
 /* Is level l merged with the one before? */
 static __device__ inline bool is_merged(const int32_t *new_level, int32_t l)
 {

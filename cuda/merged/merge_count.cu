@@ -180,7 +180,7 @@ static int count_rows(trs_context *ctx, merge_pass *m, int parity, int every, me
     const cudaError_t e =
         cudaMemsetAsync(s->device.totals, 0, bytes_of_counts(m->from.levels), NULL);
     count_kernel<<<blocks_for(rows), THREADS>>>(m->from, c);
-    const int rc = e ? merge_failed(e) : fetch_counts(ctx, m, s);
+    const int rc = e ? cuda_status(e, "merging levels") : fetch_counts(ctx, m, s);
     return rc || !s->host.totals->listed ? rc : count_long_rows(ctx, m, &c, s);
 }
 

@@ -255,8 +255,7 @@ int merge_long_list(trs_context *ctx, const int32_t *list, int every, const merg
     m->long_row = device_new<merge_long_row>(ctx, g.listed, "long rows");
     if (!m->long_row) return TRS_EMEM;
     list_kernel<<<blocks_of(g.listed * (int64_t)WARP), PLAIN>>>(*m, g);
-    const cudaError_t e = cudaGetLastError();
-    return e ? merge_failed(e) : TRS_OK;
+    return launched();
 }
 
 struct tables {
@@ -280,8 +279,7 @@ int merge_long_count(trs_context *ctx, int every, const merge_survey *s, const m
     int rc = tables_new(ctx, m, &t);
     if (rc) return rc;
     count_kernel<<<t.blocks, THREADS>>>(*m, t.memory, t.each, every, s->device.level);
-    const cudaError_t e = cudaGetLastError();
-    return e ? merge_failed(e) : TRS_OK;
+    return launched();
 }
 
 int merge_long_place(trs_context *ctx, const merge_survey *s, merge_pass *m)
@@ -292,7 +290,7 @@ int merge_long_place(trs_context *ctx, const merge_survey *s, merge_pass *m)
     if (!there) return TRS_EMEM;
     const cudaError_t e = cudaMemsetAsync(there, 0, sizeof found, NULL);
     place_kernel<<<blocks_of(m->long_rows), THREADS>>>(*m, *s, there);
-    int rc = e ? merge_failed(e) : trs_gpu_get(ctx, &found, there, sizeof found);
+    int rc = e ? cuda_status(e, "merging levels") : trs_gpu_get(ctx, &found, there, sizeof found);
     if (rc) return rc;
     m->block_rows = found.block_rows;
     const int64_t targets = (int64_t)found.targets;
@@ -306,6 +304,5 @@ int merge_long_fill(trs_context *ctx, const merge_pass *m)
     int rc = tables_new(ctx, m, &t);
     if (rc) return rc;
     fill_kernel<<<t.blocks, THREADS>>>(*m, t.memory, t.each);
-    const cudaError_t e = cudaGetLastError();
-    return e ? merge_failed(e) : TRS_OK;
+    return launched();
 }

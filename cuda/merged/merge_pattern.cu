@@ -71,11 +71,11 @@ static int sum_up(trs_context *ctx, const int32_t *count, int64_t *ptr, int64_t 
     size_t bytes = 0;
     const int64_t zero = 0;
     cudaError_t e = cub::DeviceScan::ExclusiveScan(NULL, bytes, count, ptr, plus(), zero, n + 1);
-    if (e) return merge_failed(e);
+    if (e) return cuda_status(e, "merging levels");
     void *temp = trs_gpu_scratch(ctx, (int64_t)bytes, "sums");
     if (!temp) return TRS_EMEM;
     e = cub::DeviceScan::ExclusiveScan(temp, bytes, count, ptr, plus(), zero, n + 1);
-    return e ? merge_failed(e) : trs_gpu_get(ctx, all, ptr + n, sizeof *all);
+    return e ? cuda_status(e, "merging levels") : trs_gpu_get(ctx, all, ptr + n, sizeof *all);
 }
 
 /* m->to_level, m->to_ptr and m->n_ptr. */
@@ -115,9 +115,8 @@ int merge_pattern_new(trs_context *ctx, const merge_survey *s, size_t size, merg
     m->to.level = m->to_level;
     fill_kernel<<<blocks_for(m->from.n), THREADS>>>(*m);
     if (m->long_rows) rc = merge_long_fill(ctx, m);
-    const cudaError_t e = cudaGetLastError();
-    if (rc) return rc;
-    return e ? merge_failed(e) : TRS_OK;
+    const int last = launched();
+    return rc ? rc : last;
 }
 
 int merge_pass_new(trs_context *ctx, merge_survey *s, const trs_pattern *from, int *odd,

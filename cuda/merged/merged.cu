@@ -33,12 +33,6 @@ struct merged {
     bool too_large;   /* of that update: T itself is solved */
 };
 
-static int failed(cudaError_t e)
-{
-    (void)cudaGetLastError();
-    return trs_fail(TRS_EDEVICE, "level rewriting: %s", cudaGetErrorString(e));
-}
-
 static trs_pattern pattern_of(const trs_instance *inst)
 {
     trs_pattern p = trs_pattern_of(inst->op);
@@ -56,7 +50,7 @@ static int take_levels(trs_instance *inst)
     if (!d->level) return TRS_EMEM;
     const cudaError_t e =
         cudaMemcpy(d->level, p.level, (size_t)p.n * sizeof *d->level, cudaMemcpyDeviceToDevice);
-    return e ? failed(e) : trs_flow_slack(inst->ctx, &p, d->level);
+    return e ? cuda_status(e, "level rewriting") : trs_flow_slack(inst->ctx, &p, d->level);
 }
 
 /* Passes, odd levels and even ones in turn, until neither is worth one. */
@@ -124,7 +118,7 @@ static int take(trs_instance *inst, const void *val, void *stream)
     }
     if (!e) e = cudaMemcpyAsync(largest, d->growth, sizeof largest, cudaMemcpyDeviceToHost, s);
     if (!e) e = cudaStreamSynchronize(s);
-    if (e) return failed(e);
+    if (e) return cuda_status(e, "level rewriting");
     inst->growth = 1;
     for (int k = 0; k < d->passes; k++) {
         const double one = 1 + (largest[k] <= 1 ? 1 : largest[k]);
@@ -135,7 +129,7 @@ static int take(trs_instance *inst, const void *val, void *stream)
     inst->growth = 1;
     /* a solve that was captured with T' cannot be told to solve T: it is made to give NaN, not a bad x */
     e = cudaMemsetAsync(d->flow.inv, 0xff, (size_t)d->flow.flow.nodes * trs_size(t), s);
-    return e ? failed(e) : TRS_OK;
+    return cuda_status(e, "level rewriting");
 }
 
 /* cuda-dataflow on T itself. */

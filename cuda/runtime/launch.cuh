@@ -2,12 +2,7 @@
 #ifndef TRS_LAUNCH_CUH
 #define TRS_LAUNCH_CUH
 
-extern "C" {
-#include "base/device.h"
-}
-#include "base/debug.h"
-
-#include <cuda_runtime.h>
+#include "device.cuh"
 
 /* ---- a thread an element ------------------------------------------------------------------------- */
 
@@ -32,10 +27,18 @@ int waiting_blocks(const void *kernel, int threads, size_t shared, double wanted
  * again. */
 inline int launched()
 {
-    const cudaError_t e = cudaGetLastError();
-    if (e == cudaSuccess) return TRS_OK;
-    return trs_fail(TRS_EDEVICE, "a kernel was not launched: %s: %s", cudaGetErrorName(e),
-                    cudaGetErrorString(e));
+    return cuda_status(cudaGetLastError(), "a kernel was not launched");
+}
+
+/* Launches a kernel of one argument whose blocks wait for one another. */
+template <class A>
+inline int launch_together(const void *kernel, int blocks, int threads, const A &argument,
+                           cudaStream_t stream)
+{
+    void *arguments[] = {(void *)&argument};
+    return cuda_status(cudaLaunchCooperativeKernel(kernel, dim3((unsigned)blocks),
+                                                   dim3((unsigned)threads), arguments, 0, stream),
+                       "a kernel was not launched");
 }
 
 /* ---- inside a block ----------------------------------------------------------------------------------- */

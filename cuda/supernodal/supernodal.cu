@@ -257,11 +257,7 @@ static int launch(const supernodal *d, const problem<T> &P, int grid, cudaStream
             <<<(unsigned)grid, BLOCK_THREADS, sizeof(large_shared<T, R>), stream>>>(P);
         return launched();
     }
-    void *args[] = {(void *)&P};
-    return cudaLaunchCooperativeKernel((const void *)small_kernel<T, R>, dim3((unsigned)grid),
-                                       dim3(BLOCK_THREADS), args, 0, stream) == cudaSuccess
-               ? TRS_OK
-               : TRS_EDEVICE;
+    return launch_together((const void *)small_kernel<T, R>, grid, BLOCK_THREADS, P, stream);
 }
 
 template <class T> static int solve_columns(const trs_instance *inst, const trs_job *job)
