@@ -33,7 +33,7 @@ extern "C" {
 #include "flow.h"
 }
 
-enum { THREADS = PLAIN, WARP = TRS_FLOW_WARP, BATCH = TRS_FLOW_BATCH, PARTIAL = TRS_FLOW_PARTIAL };
+enum { WARP = TRS_FLOW_WARP, BATCH = TRS_FLOW_BATCH, PARTIAL = TRS_FLOW_PARTIAL };
 
 /* What a schedule is made from and by; the arrays are on the device. */
 struct making {
@@ -58,11 +58,6 @@ struct making {
     void *temp;                /* [temp_bytes] of CUB */
     size_t temp_bytes;
 };
-
-static __device__ inline int32_t index_of_thread()
-{
-    return (int32_t)(blockIdx.x * THREADS + threadIdx.x);
-}
 
 /* ---- nodes ------------------------------------------------------------------------------------------------ */
 
@@ -94,7 +89,7 @@ static __device__ inline int64_t entry_of(const int64_t *sorted, int64_t source,
 
 static __global__ void row_nodes_kernel(const making m)
 {
-    const int32_t i = index_of_thread();
+    const int32_t i = index32_of_thread();
     if (i > m.n) return;
     const int64_t entries = i < m.n ? m.Lp[i + 1] - m.Lp[i] - 1 : 0;
     const int32_t nodes = entries > 2 * PARTIAL ? (int32_t)(entries / PARTIAL) : 1;
@@ -103,7 +98,7 @@ static __global__ void row_nodes_kernel(const making m)
 
 static __global__ void row_kernel(const making m)
 {
-    const int32_t i = index_of_thread();
+    const int32_t i = index32_of_thread();
     if (i >= m.n) return;
     for (int32_t x = m.first[i]; x < m.first[i + 1]; x++) m.row[x] = i;
 }
@@ -125,7 +120,7 @@ static __device__ int lanes_of_key(uint64_t key)
 
 static __global__ void key_kernel(const making m, const int64_t *sorted)
 {
-    const int32_t x = index_of_thread();
+    const int32_t x = index32_of_thread();
     if (x >= m.nodes) return;
     const node v = node_of(m, x);
     uint64_t level = 2 * (uint64_t)m.level[v.row];
@@ -144,7 +139,7 @@ static __global__ void key_kernel(const making m, const int64_t *sorted)
  * totals. */
 static __global__ void place_kernel(const making m, const trs_flow f)
 {
-    const int32_t k = index_of_thread();
+    const int32_t k = index32_of_thread();
     if (k > m.nodes) return;
     if (k == m.nodes) {
         m.length[k] = 0;
@@ -166,14 +161,14 @@ static __global__ void place_kernel(const making m, const trs_flow f)
 /* Nodes of one key are cut into tasks of as many as a warp has lanes for. */
 static __global__ void starts_kernel(const making m)
 {
-    const int32_t k = index_of_thread();
+    const int32_t k = index32_of_thread();
     if (k > m.nodes) return;
     m.starts[k] = k < m.nodes && (k - m.same_key[k]) % (WARP / lanes_of_key(m.key[k])) == 0 ? 1 : 0;
 }
 
 static __global__ void task_kernel(const making m, const trs_flow f)
 {
-    const int32_t k = index_of_thread();
+    const int32_t k = index32_of_thread();
     if (k >= m.nodes || !m.starts[k]) return;
     const uint64_t key = m.key[k];
     const int lanes = lanes_of_key(key), most = min(WARP / lanes, m.nodes - k);
@@ -190,7 +185,7 @@ struct place_in_task { /* of a lane */
 
 static __device__ place_in_task place_in_task_of(const trs_flow &f)
 {
-    const int64_t t = (blockIdx.x * (int64_t)THREADS + threadIdx.x) / WARP;
+    const int64_t t = (blockIdx.x * (int64_t)PLAIN + threadIdx.x) / WARP;
     if (t >= f.tasks) return {-1, 0, 1};
     const trs_flow_task task = f.task[t];
     const int sub = threadIdx.x % WARP / task.lanes;
@@ -323,7 +318,7 @@ static int flow_new(trs_context *ctx, const trs_pattern *t, const making &m, trs
 static int cut_rows(trs_context *ctx, making &m)
 {
     const int32_t bound = m.nodes;
-    row_nodes_kernel<<<blocks_of((int64_t)m.n + 1), THREADS>>>(m);
+    row_nodes_kernel<<<blocks_of((int64_t)m.n + 1), PLAIN>>>(m);
     const cudaError_t e = add_up(m, m.row_nodes, m.first, m.n + 1);
     const int rc = e ? cuda_status(e, "the order of nodes")
                      : trs_gpu_get(ctx, &m.nodes, m.first + m.n, sizeof m.nodes);
@@ -335,13 +330,13 @@ static int cut_rows(trs_context *ctx, making &m)
 static int order_nodes(trs_context *ctx, making &m, trs_flow *f)
 {
     const unsigned blocks = blocks_of((int64_t)m.nodes + 1);
-    row_kernel<<<blocks_of(m.n), THREADS>>>(m);
-    key_kernel<<<blocks, THREADS>>>(m, f->sorted);
+    row_kernel<<<blocks_of(m.n), PLAIN>>>(m);
+    key_kernel<<<blocks, PLAIN>>>(m, f->sorted);
     cudaError_t e = sort(m, f->levels);
-    place_kernel<<<blocks, THREADS>>>(m, *f);
+    place_kernel<<<blocks, PLAIN>>>(m, *f);
     if (!e) e = add_up(m, m.length, f->ptr, m.nodes + 1);
     if (!e) e = carry_largest(m, m.mark, m.same_key, m.nodes);
-    starts_kernel<<<blocks, THREADS>>>(m);
+    starts_kernel<<<blocks, PLAIN>>>(m);
     if (!e) e = add_up(m, m.starts, m.task, m.nodes + 1);
     const int rc = e ? cuda_status(e, "the order of nodes")
                      : trs_gpu_get(ctx, &f->tasks, m.task + m.nodes, sizeof f->tasks);
@@ -353,8 +348,8 @@ static int fill(trs_context *ctx, const making &m, trs_flow *f)
 {
     f->task = device_new<trs_flow_task>(ctx, f->tasks, "tasks");
     if (!f->task) return TRS_EMEM;
-    task_kernel<<<blocks_of(m.nodes), THREADS>>>(m, *f);
-    operand_kernel<<<blocks_of((int64_t)f->tasks * WARP), THREADS>>>(m, *f);
+    task_kernel<<<blocks_of(m.nodes), PLAIN>>>(m, *f);
+    operand_kernel<<<blocks_of((int64_t)f->tasks * WARP), PLAIN>>>(m, *f);
     cudaError_t e = cudaGetLastError();
     if (!e) e = cudaDeviceSynchronize();
     return cuda_status(e, "the order of nodes");
@@ -395,7 +390,7 @@ int trs_flow_take(const trs_flow *f, trs_dtype t, const void *from, void *val, v
     if (cudaMemsetAsync(f->divides, 0, sizeof *f->divides, (cudaStream_t)stream) != cudaSuccess)
         return TRS_EDEVICE;
     return for_type(t, [&]<class T>(T) {
-        take_kernel<T><<<blocks_of((int64_t)f->tasks * WARP), THREADS, 0, (cudaStream_t)stream>>>(
+        take_kernel<T><<<blocks_of((int64_t)f->tasks * WARP), PLAIN, 0, (cudaStream_t)stream>>>(
             *f, (const T *)from, (T *)val, (T *)inv);
         return launched();
     });

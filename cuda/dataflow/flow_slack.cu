@@ -31,7 +31,6 @@ extern "C" {
 namespace cg = cooperative_groups;
 
 enum {
-    THREADS = PLAIN,
     WIDE = 512, /* threads of a block of latest_kernel: a barrier takes less time with few blocks */
     WARP = 32,
     DEEP = 10000,  /* levels from which on the barriers would take longer than is saved */
@@ -52,11 +51,6 @@ struct slack { /* the arrays are on the device */
     void *temp;               /* [temp_bytes] of CUB */
     size_t temp_bytes;
 };
-
-static __device__ inline int64_t index_of_thread()
-{
-    return blockIdx.x * (int64_t)THREADS + threadIdx.x;
-}
 
 /* ---- the sample --------------------------------------------------------------------------------------------- */
 
@@ -220,10 +214,10 @@ static int look(trs_context *ctx, const slack *s, bool *worth_it)
 {
     unsigned long long seen[2] = {0};
     const int lanes = lanes_for(s->t, 1, 1);
-    start_kernel<<<blocks_of(s->t.n), THREADS>>>(*s);
+    start_kernel<<<blocks_of(s->t.n), PLAIN>>>(*s);
     const cudaError_t e = cudaMemsetAsync(s->seen, 0, sizeof seen, NULL);
-    sample_kernel<<<blocks_of(s->t.n * (int64_t)lanes), THREADS>>>(*s, lanes);
-    seen_kernel<<<blocks_of(s->t.n), THREADS>>>(*s);
+    sample_kernel<<<blocks_of(s->t.n * (int64_t)lanes), PLAIN>>>(*s, lanes);
+    seen_kernel<<<blocks_of(s->t.n), PLAIN>>>(*s);
     const int rc =
         e ? cuda_status(e, "the latest levels") : trs_gpu_get(ctx, seen, s->seen, sizeof seen);
     *worth_it = seen[1] > seen[0] / WORTH_IT;
@@ -236,9 +230,9 @@ static int find_latest(slack *s)
     const double wanted = min(max(rows / (WIDE / (int)WARP), 8.0), (double)multiprocessors());
     const int blocks = waiting_blocks((const void *)latest_kernel, WIDE, 0, wanted);
     s->lanes = lanes_for(s->t, 8, AHEAD);
-    start_kernel<<<blocks_of(s->t.n), THREADS>>>(*s);
+    start_kernel<<<blocks_of(s->t.n), PLAIN>>>(*s);
     const cudaError_t e = sort(s);
-    begin_kernel<<<blocks_of(s->t.n), THREADS>>>(*s);
+    begin_kernel<<<blocks_of(s->t.n), PLAIN>>>(*s);
     if (e) return cuda_status(e, "the latest levels");
     return launch_together((const void *)latest_kernel, blocks, WIDE, *s, NULL);
 }
@@ -264,7 +258,7 @@ int trs_flow_slack(trs_context *ctx, const trs_pattern *t, int32_t *level)
     if (rc || !worth_it) return rc;
     rc = find_latest(&s);
     if (rc) return rc;
-    middle_kernel<<<blocks_of(t->n), THREADS>>>(s, level);
+    middle_kernel<<<blocks_of(t->n), PLAIN>>>(s, level);
     e = cudaGetLastError();
     if (!e) e = cudaDeviceSynchronize();
     return cuda_status(e, "the latest levels");

@@ -20,7 +20,7 @@ extern "C" {
 #include "flow.h"
 }
 
-enum { THREADS = PLAIN, LONG = TRS_FLOW_WARP * TRS_FLOW_BATCH };
+enum { LONG = TRS_FLOW_WARP * TRS_FLOW_BATCH };
 
 struct sorting {               /* the arrays are on the device */
     unsigned long long *found; /* [2] long rows so far, and their entries */
@@ -34,14 +34,9 @@ struct sorting {               /* the arrays are on the device */
     size_t temp_bytes;
 };
 
-static __device__ inline int64_t row_of_thread()
-{
-    return blockIdx.x * (int64_t)THREADS + threadIdx.x;
-}
-
 static __global__ void find_kernel(const trs_pattern t, const sorting s)
 {
-    const int64_t i = row_of_thread();
+    const int64_t i = index_of_thread();
     const int64_t length = i < t.n ? t.ptr[i + 1] - t.ptr[i] : 0;
     if (length <= LONG) return;
     atomicAdd(&s.found[0], 1);
@@ -50,7 +45,7 @@ static __global__ void find_kernel(const trs_pattern t, const sorting s)
 
 static __global__ void list_kernel(const trs_pattern t, const sorting s, int64_t *begin)
 {
-    const int64_t i = row_of_thread();
+    const int64_t i = index_of_thread();
     if (i >= t.n) return;
     const int64_t length = t.ptr[i + 1] - t.ptr[i];
     begin[i] = -1;
@@ -65,7 +60,7 @@ static __global__ void key_kernel(const trs_pattern t, const sorting s, const in
 {
     const int64_t i = s.row[blockIdx.x], to = begin[i];
     const int64_t from = t.ptr[i], length = t.ptr[i + 1] - from;
-    for (int64_t q = threadIdx.x; q < length; q += THREADS) {
+    for (int64_t q = threadIdx.x; q < length; q += PLAIN) {
         s.key[0][to + q] = (uint64_t)to << s.level_bits | (uint64_t)t.level[t.idx[from + q]];
         s.entry[to + q] = from + q;
     }
@@ -109,7 +104,7 @@ static int find_long_rows(trs_context *ctx, const trs_pattern *t, sorting *s)
     unsigned long long found[2] = {0};
     int rc = take_scratch(ctx, s);
     if (rc) return rc;
-    find_kernel<<<blocks_of(t->n), THREADS>>>(*t, *s);
+    find_kernel<<<blocks_of(t->n), PLAIN>>>(*t, *s);
     rc = trs_gpu_get(ctx, found, s->found, sizeof found);
     s->rows = (int32_t)found[0];
     s->entries = (int64_t)found[1];
@@ -130,8 +125,8 @@ int trs_flow_sort(trs_context *ctx, const trs_pattern *t, int64_t **begin, int64
     if (*begin) *sorted = device_new<int64_t>(ctx, s.entries, "long rows");
     rc = *sorted ? take_scratch(ctx, &s) : TRS_EMEM;
     if (rc) return rc;
-    list_kernel<<<blocks_of(t->n), THREADS>>>(*t, s, *begin);
-    key_kernel<<<(unsigned)s.rows, THREADS>>>(*t, s, *begin);
+    list_kernel<<<blocks_of(t->n), PLAIN>>>(*t, s, *begin);
+    key_kernel<<<(unsigned)s.rows, PLAIN>>>(*t, s, *begin);
     e = sort(&s, *sorted);
     if (!e) e = cudaGetLastError();
     return cuda_status(e, "long rows by level");

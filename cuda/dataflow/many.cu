@@ -95,7 +95,7 @@ static __global__ void row_node_kernel(const trs_flow f, int32_t *row_node,
                                        unsigned long long *squares)
 {
     __shared__ unsigned long long s[PLAIN];
-    const int32_t k = (int32_t)(blockIdx.x * PLAIN + threadIdx.x);
+    const int32_t k = index32_of_thread();
     const int64_t length = k < f.nodes ? f.ptr[k + 1] - f.ptr[k] : 0;
     s[threadIdx.x] = (unsigned long long)(length * length);
     if (k < f.nodes && f.row[k] >= 0) row_node[f.row[k]] = k;

@@ -81,11 +81,6 @@ inline int copy_b(const trs_instance *inst, const trs_job *job)
                           job->stream);
 }
 
-inline unsigned blocks_for(int64_t count, int threads)
-{
-    return (unsigned)((count + threads - 1) / threads);
-}
-
 /* Is this number of a full matrix stored in the triangle (full.cu)? */
 template <class T> __device__ inline bool is_entry(T a)
 {

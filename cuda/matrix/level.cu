@@ -8,18 +8,13 @@
 
 #include <cub/device/device_radix_sort.cuh>
 
-enum { THREADS = PLAIN, WARP = 32 };
-
-static __device__ int32_t index_of_thread()
-{
-    return (int32_t)(blockIdx.x * THREADS + threadIdx.x);
-}
+enum { WARP = 32 };
 
 /* level [topo [k]] = the l with ptr [l] <= k < ptr [l + 1].  A thread a row, in level order. */
 static __global__ void spread_kernel(int32_t n, int32_t count, const int32_t *topo,
                                      const int32_t *ptr, int32_t *level)
 {
-    const int32_t k = index_of_thread();
+    const int32_t k = index32_of_thread();
     if (k >= n) return;
     int32_t low = 0, high = count; /* ptr [low] <= k < ptr [high] */
     while (high - low > 1) {
@@ -40,8 +35,8 @@ int trs_gpu_put_levels(const trs_operator *op)
     int32_t *topo = device_copy(ctx, lv->topo, n, "topo"), *ptr = NULL;
     if (topo) ptr = device_copy(ctx, lv->ptr, (int64_t)lv->count + 1, "lv_ptr");
     if (ptr) {
-        spread_kernel<<<blocks_of(n), THREADS>>>(n, lv->count, topo, ptr,
-                                                 (int32_t *)op->device.level);
+        spread_kernel<<<blocks_of(n), PLAIN>>>(n, lv->count, topo, ptr,
+                                               (int32_t *)op->device.level);
         rc = trs_gpu_wait(NULL) ? trs_fail(TRS_EDEVICE, "levels on the device") : TRS_OK;
     }
     device_free(ctx, topo, ptr);
@@ -133,7 +128,7 @@ struct sorting {          /* on the device */
 
 static __global__ void number_kernel(const sorting w)
 {
-    const int32_t i = index_of_thread();
+    const int32_t i = index32_of_thread();
     if (i < w.n) w.row[i] = i;
 }
 
@@ -146,7 +141,7 @@ static __device__ void add_to(level_sum *sum, int64_t entries, int64_t longest)
 /* A thread a row, in level order.  The rows of a warp mostly have one level: then they are added up before. */
 static __global__ void sum_kernel(const sorting w, const int64_t *Lp)
 {
-    const int32_t k = index_of_thread(), l = k < w.n ? w.level[k] : -1;
+    const int32_t k = index32_of_thread(), l = k < w.n ? w.level[k] : -1;
     int64_t length = 0;
     if (k < w.n) {
         const int32_t i = w.topo[k];
@@ -220,10 +215,10 @@ static int sort_levels(trs_context *ctx, trs_operator *op)
     });
     if (!base) return TRS_EMEM;
     cudaMemsetAsync(w.sum, 0, (size_t)w.count * sizeof *w.sum, NULL);
-    number_kernel<<<blocks_of(w.n), THREADS>>>(w);
+    number_kernel<<<blocks_of(w.n), PLAIN>>>(w);
     e = sort(w);
     if (e) return cuda_status(e, "levels on the device");
-    sum_kernel<<<blocks_of(w.n), THREADS>>>(w, (const int64_t *)op->device.ptr);
+    sum_kernel<<<blocks_of(w.n), PLAIN>>>(w, (const int64_t *)op->device.ptr);
     const int rc = sum_up(ctx, w, &op->statistics);
     return rc ? rc : fetch_levels(ctx, w, &op->lv);
 }

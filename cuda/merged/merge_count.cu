@@ -70,7 +70,7 @@ static __device__ void append(bool wanted, int32_t i, int32_t *list, int32_t *co
 static __global__ void __launch_bounds__(THREADS)
     count_kernel(const trs_pattern t, const counting c)
 {
-    const int64_t i = index_of_thread() * c.every;
+    const int64_t i = row_of_thread() * c.every;
     const row_of_t r = row_at(t, i);
     const bool wanted = r.level > 0 && (c.parity == ANY || r.level % 2 == c.parity);
     const bool too_long = r.length > MERGE_SHORT_TERMS;
@@ -179,7 +179,7 @@ static int count_rows(trs_context *ctx, merge_pass *m, int parity, int every, me
     if (!c.list) return TRS_EMEM;
     const cudaError_t e =
         cudaMemsetAsync(s->device.totals, 0, bytes_of_counts(m->from.levels), NULL);
-    count_kernel<<<blocks_for(rows), THREADS>>>(m->from, c);
+    count_kernel<<<blocks_of(rows, THREADS), THREADS>>>(m->from, c);
     const int rc = e ? cuda_status(e, "merging levels") : fetch_counts(ctx, m, s);
     return rc || !s->host.totals->listed ? rc : count_long_rows(ctx, m, &c, s);
 }

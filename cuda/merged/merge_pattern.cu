@@ -19,7 +19,7 @@ using namespace short_rows;
 static __global__ void copied_kernel(const trs_pattern t, const int32_t *new_level,
                                      int32_t *to_level, int32_t *to_count, int32_t *n_count)
 {
-    const int64_t i = index_of_thread();
+    const int64_t i = row_of_thread();
     if (i > t.n) return;
     const int32_t l = i < t.n ? t.level[i] : -1;
     if (l >= 0) to_level[i] = new_level[l];
@@ -50,7 +50,7 @@ struct fill_work {
 /* Columns of T', in the order in which they are met, and of N. */
 static __global__ void __launch_bounds__(THREADS) fill_kernel(const merge_pass m)
 {
-    const int64_t i = index_of_thread();
+    const int64_t i = row_of_thread();
     warp_memory &w = memory_of_warp();
     const row_target c(m, i);
     const int64_t length = c.is_copied ? m.from.ptr[i + 1] - c.r.begin : 0;
@@ -113,7 +113,7 @@ int merge_pattern_new(trs_context *ctx, const merge_survey *s, size_t size, merg
     m->to.ptr = m->to_ptr;
     m->to.idx = m->to_idx;
     m->to.level = m->to_level;
-    fill_kernel<<<blocks_for(m->from.n), THREADS>>>(*m);
+    fill_kernel<<<blocks_of(m->from.n, THREADS), THREADS>>>(*m);
     if (m->long_rows) rc = merge_long_fill(ctx, m);
     const int last = launched();
     return rc ? rc : last;

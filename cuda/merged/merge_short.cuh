@@ -406,15 +406,9 @@ static __device__ inline row_of_t row_at(const trs_pattern &t, int64_t i)
     return {begin, (int32_t)min(length, (int64_t)MERGE_SHORT_TERMS + 1), t.level[i]};
 }
 
-static __device__ inline int64_t index_of_thread()
+static __device__ inline int64_t row_of_thread()
 {
     return blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-}
-
-/* Where a thread has a row. */
-static inline unsigned blocks_for(int64_t rows)
-{
-    return (unsigned)((rows + THREADS - 1) / THREADS);
 }
 } // namespace short_rows
 

@@ -8,9 +8,42 @@
 
 enum { PLAIN = 256 }; /* threads of a block in which each has an element to itself */
 
-inline unsigned blocks_of(int64_t count)
+inline unsigned blocks_of(int64_t count, int threads = PLAIN)
 {
-    return (unsigned)((count + PLAIN - 1) / PLAIN);
+    return (unsigned)((count + threads - 1) / threads);
+}
+
+/* In blocks of PLAIN threads; the second where indices have 32 bits. */
+__device__ inline int64_t index_of_thread()
+{
+    return blockIdx.x * (int64_t)PLAIN + threadIdx.x;
+}
+
+__device__ inline int32_t index32_of_thread()
+{
+    return (int32_t)(blockIdx.x * PLAIN + threadIdx.x);
+}
+
+/* ---- sums over many elements ---------------------------------------------------------------------- */
+
+/* No more blocks than are busy at a time: a thread then has every all_threads ()-th element, and each warp adds to a
+ * sum once, so that fewer warps mean fewer atomics. */
+inline unsigned few_blocks(int64_t count)
+{
+    const unsigned most = 2048;
+    return blocks_of(count) < most ? blocks_of(count) : most;
+}
+
+__device__ inline int64_t all_threads()
+{
+    return gridDim.x * (int64_t)PLAIN;
+}
+
+/* Every lane of the warp calls it. */
+__device__ inline void add_to(unsigned long long *sum, long long mine)
+{
+    for (int by = 16; by > 0; by /= 2) mine += __shfl_down_sync(~0u, mine, by);
+    if (threadIdx.x % 32 == 0 && mine) atomicAdd(sum, (unsigned long long)mine);
 }
 
 /* ---- blocks that wait for one another --------------------------------------------------------------- */

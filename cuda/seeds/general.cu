@@ -54,7 +54,7 @@ int64_t general_bytes(const trs_prospect *p)
 /* A thread an element: from columns to rows. */
 template <class T> static __global__ void rows_kernel(int64_t n, const T *columns, T *A)
 {
-    const int64_t e = blockIdx.x * (int64_t)THREADS + threadIdx.x;
+    const int64_t e = index_of_thread();
     if (e < n * n) A[e] = columns[e % n * n + e / n];
 }
 
@@ -70,8 +70,7 @@ int general_values(const trs_instance *inst, general_data *d, void *stream)
     if (!rc) trs_operator_drop(op, TRS_OP_VALUES);
     if (rc || n == 0) return rc;
     return for_type(op->tri.dtype, [&]<class T>(T) {
-        rows_kernel<T>
-            <<<blocks_for(n * n, THREADS), THREADS>>>(n, (const T *)d->columns, (T *)d->A);
+        rows_kernel<T><<<blocks_of(n * n), PLAIN>>>(n, (const T *)d->columns, (T *)d->A);
         return launched();
     });
 }

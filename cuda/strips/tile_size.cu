@@ -13,31 +13,7 @@ extern "C" {
 
 #include <cstring>
 
-enum { THREADS = PLAIN, WARP = TRS_STRIP_WARP, LOOKS = 16 /* sizes at a time */ };
-
-/* As many blocks as are busy at a time: each then adds to a sum once a warp. */
-static unsigned few_blocks(int64_t count)
-{
-    enum { MOST = 2048 };
-    return blocks_of(count) < MOST ? blocks_of(count) : (unsigned)MOST;
-}
-
-static __device__ int64_t index_of_thread()
-{
-    return blockIdx.x * (int64_t)THREADS + threadIdx.x;
-}
-
-static __device__ int64_t all_threads()
-{
-    return gridDim.x * (int64_t)THREADS;
-}
-
-/* Every lane of the warp calls it. */
-static __device__ void add_to(unsigned long long *sum, long long mine)
-{
-    for (int by = WARP / 2; by > 0; by /= 2) mine += __shfl_down_sync(~0u, mine, by);
-    if (threadIdx.x % WARP == 0 && mine) atomicAdd(sum, (unsigned long long)mine);
-}
+enum { LOOKS = 16 /* sizes at a time */ };
 
 struct sampling {
     int32_t n, levels;
@@ -98,7 +74,7 @@ static int look_at(const trs_operator *op, const int32_t *rows, int count, int64
     if (!base) return TRS_EMEM;
     memcpy(all.rows, rows, (size_t)count * sizeof *rows);
     cudaMemsetAsync(base, 0, bytes, NULL);
-    look_kernel<<<dim3(few_blocks(rows[count - 1]), TRS_STRIP_SAMPLES, (unsigned)count), THREADS>>>(
+    look_kernel<<<dim3(few_blocks(rows[count - 1]), TRS_STRIP_SAMPLES, (unsigned)count), PLAIN>>>(
         all);
     return trs_gpu_get(ctx, found, all.found, (size_t)count * sizeof *found);
 }

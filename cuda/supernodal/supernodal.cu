@@ -128,7 +128,7 @@ static int chains_new(trs_instance *inst, const trs_supernodes *s, supernodal *d
 static __global__ void small_records_kernel(int32_t supernodes, const trs_supernode *supernode,
                                             const trs_panel *panel, small_supernode *small)
 {
-    const int32_t t = (int32_t)(blockIdx.x * PLAIN + threadIdx.x);
+    const int32_t t = index32_of_thread();
     if (t >= supernodes) return;
     const trs_supernode k = supernode[t];
     const trs_panel s = panel[k.panel];

@@ -40,7 +40,7 @@ template <class T> static void double_tiles(const pair_data *d, int64_t i, cudaS
 {
     const int64_t rows = valid_rows(d->full.n, i);
     const int64_t columns = valid_columns(valid_row(rows - 1, i), i);
-    const dim3 grid(blocks_for(columns, TILE), blocks_for(rows, TILE));
+    const dim3 grid(blocks_of(columns, TILE), blocks_of(rows, TILE));
     if (columns > 0)
         tile_kernel<T><<<grid, dim3(TILE, TILE), 0, s>>>(d->full.n, i, typed<T>(d->full));
 }

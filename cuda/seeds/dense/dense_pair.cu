@@ -35,7 +35,7 @@ static int solve_columns(const pair_data *d, view<T> x, int count, bool cj, cuda
     const int64_t n = d->full.n;
     pair_right<T>(d, x, count, cj, stream);
     for (int64_t j = 0; j + 2 < n; j += 2) {
-        const dim3 grid(blocks_for(n - j - 2, THREADS), (unsigned)count);
+        const dim3 grid(blocks_of(n - j - 2, THREADS), (unsigned)count);
         columns_kernel<T><<<grid, THREADS, 0, stream>>>(n, j, typed<const T>(d->full), x, cj);
     }
     return launched();

@@ -42,7 +42,7 @@ static int solve(const trs_instance *inst, const trs_job *job)
         return for_columns(job->nrhs, [&](int first, int count) {
             const view<T> x = from_column(typed<T>(job->x), first);
             for (int64_t i = 0; i < L->n; i++) {
-                const dim3 grid(blocks_for(L->n - i, THREADS), (unsigned)count);
+                const dim3 grid(blocks_of(L->n - i, THREADS), (unsigned)count);
                 column_kernel<T><<<grid, THREADS, 0, (cudaStream_t)job->stream>>>(
                     L->n, i, typed<const T>(*L), x, job->conj);
             }

@@ -60,7 +60,7 @@ template <class T> inline void double_elements(const pair_data *d, int64_t i, cu
 {
     const int64_t rows = valid_rows(d->full.n, i);
     const int64_t columns = valid_columns(valid_row(rows - 1, i), i);
-    const dim3 grid(blocks_for(columns, PAIR_WIDE), blocks_for(rows, PAIR_HIGH));
+    const dim3 grid(blocks_of(columns, PAIR_WIDE), blocks_of(rows, PAIR_HIGH));
     if (columns > 0)
         element_kernel<T><<<grid, dim3(PAIR_WIDE, PAIR_HIGH), 0, s>>>(rows, i, typed<T>(d->full));
 }

@@ -84,8 +84,8 @@ struct pairs_solved {
     {
         const int64_t n = d->full.n, pairs = (n + 1) / 2;
         T *pivot = (T *)d->pivot, *multiplier = (T *)d->multiplier;
-        const dim3 grid(blocks_for(pairs, PAIR_WIDE), blocks_for(pairs, PAIR_HIGH));
-        pair_pivots<T><<<blocks_for(n, PAIR_THREADS), PAIR_THREADS, 0, s>>>(
+        const dim3 grid(blocks_of(pairs, PAIR_WIDE), blocks_of(pairs, PAIR_HIGH));
+        pair_pivots<T><<<blocks_of(n, PAIR_THREADS), PAIR_THREADS, 0, s>>>(
             n, typed<const T>(d->full), pivot, multiplier);
         pair_matrix<T>
             <<<grid, dim3(PAIR_WIDE, PAIR_HIGH), 0, s>>>(n, typed<T>(d->full), pivot, multiplier);
@@ -95,7 +95,7 @@ struct pairs_solved {
 template <class T>
 inline void pair_right(const pair_data *d, view<T> x, int count, bool cj, cudaStream_t stream)
 {
-    const dim3 grid(blocks_for((d->full.n + 1) / 2, PAIR_THREADS), (unsigned)count);
+    const dim3 grid(blocks_of((d->full.n + 1) / 2, PAIR_THREADS), (unsigned)count);
     pair_b<T><<<grid, PAIR_THREADS, 0, stream>>>(d->full.n, (const T *)d->pivot,
                                                  (const T *)d->multiplier, x, cj);
 }

@@ -100,7 +100,7 @@ static __global__ void __launch_bounds__(SOLVE_THREADS)
 
 template <class W> inline void load(const W &w, const void *A, view<typename W::number> b, void *s)
 {
-    const dim3 grid(blocks_for(w.cols, LOAD_THREADS), (unsigned)w.rows);
+    const dim3 grid(blocks_of(w.cols, LOAD_THREADS), (unsigned)w.rows);
     load_kernel<W><<<grid, LOAD_THREADS, 0, (cudaStream_t)s>>>(w, (const typename W::number *)A, b);
 }
 
@@ -165,7 +165,7 @@ template <class W> int gauss_update(trs_instance *inst, void *stream)
         upper.A = d->columns;
         load(w, d->A, view<T>{NULL, 1, 1}, NULL);
         w.eliminate(NULL);
-        upper_kernel<W><<<dim3(blocks_for(w.rows, LOAD_THREADS), (unsigned)w.rows), LOAD_THREADS>>>(
+        upper_kernel<W><<<dim3(blocks_of(w.rows, LOAD_THREADS), (unsigned)w.rows), LOAD_THREADS>>>(
             w, (T *)upper.A);
         rc = launched();
         if (!rc) rc = general_verdict(inst, &upper, before);

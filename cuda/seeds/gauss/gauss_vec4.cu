@@ -132,7 +132,7 @@ void buffers::eliminate(cudaStream_t stream) const
 {
     const dim3 block(32, 16);
     for (int pivot = 0; pivot + 1 < rows; pivot++) {
-        const dim3 grid(blocks_for(cols / 4 - pivot / 4, 32), blocks_for(rows - pivot - 1, 16));
+        const dim3 grid(blocks_of(cols / 4 - pivot / 4, 32), blocks_of(rows - pivot - 1, 16));
         const size_t shared = (size_t)(rows - pivot) * (sizeof(double) + sizeof(int));
         const int in = pivot & 1;
         eliminate_kernel<<<grid, block, shared, stream>>>(cols / 4, rows, pivot,

@@ -50,7 +50,7 @@ template <class S> inline int lu_update(trs_instance *inst, void *stream, S step
 {
     return general_update(inst, stream, [&]<class T>(T, int64_t n, const general_data *d) {
         for (int64_t i = 0; i + 1 < n; i++) {
-            divide_column<T><<<blocks_for(n - i - 1, d->block), d->block>>>(n, i, (T *)d->A);
+            divide_column<T><<<blocks_of(n - i - 1, d->block), d->block>>>(n, i, (T *)d->A);
             step(T(), n, i, d);
         }
     });
@@ -59,7 +59,7 @@ template <class S> inline int lu_update(trs_instance *inst, void *stream, S step
 template <bool ROWS, bool SHARED> inline int lu_update_squares(trs_instance *inst, void *stream)
 {
     return lu_update(inst, stream, []<class T>(T, int64_t n, int64_t i, const general_data *d) {
-        const unsigned count = blocks_for(n - i - 1, d->block);
+        const unsigned count = blocks_of(n - i - 1, d->block);
         update_square<T, ROWS, SHARED>
             <<<dim3(count, count), d->block, SHARED ? (size_t)d->block * sizeof(T) : 0>>>(
                 n, i, (T *)d->A);

@@ -35,7 +35,7 @@ template <class F> inline int grid_update(trs_instance *inst, void *stream, F al
         cudaMemcpyAsync(m.U, m.A, bytes, cudaMemcpyDeviceToDevice);
         cudaMemsetAsync(m.L, 0, bytes);
         all(T(), n, m);
-        pack_factors<T><<<dim3(blocks_for(n, GROUP), (unsigned)n), GROUP>>>(n, m);
+        pack_factors<T><<<dim3(blocks_of(n, GROUP), (unsigned)n), GROUP>>>(n, m);
     });
     trs_gpu_free(inst->ctx, L);
     return rc;
