@@ -30,13 +30,8 @@ extern "C" {
 #include "solvers/solver.h"
 }
 
-struct blocked_work {
-    turn *state;
-    void *copy; /* [2][copy_size] published x */
-    void *b;    /* [copy_size] B, where X overwrites it */
-    int64_t copy_size;
-    int most;    /* right-hand sides at a time: 1, 8, 32 or 64 */
-    int grid[4]; /* blocks of threads, for each of those */
+struct blocked_work : published_work {
+    void *b; /* [copy_size] B, where X overwrites it */
 };
 
 /* ---- the kernel ---- */
@@ -102,41 +97,20 @@ static int update(trs_instance *inst, void *stream)
                            (cudaStream_t)stream);
 }
 
-template <class T> static int grids(blocked_work *w, int nt)
+/* Thread blocks of a launch, as many as there is work for; 0: not one fits. */
+template <class T, int R> static int grid_of(int nt)
 {
-    int rc = TRS_OK;
-    for (int nrhs = 1; nrhs <= 64 && !rc; nrhs *= 2)
-        rc = for_width<T>(nrhs, [&](auto width, int k) {
-            constexpr int R = decltype(width)::value;
-            const auto kernel = solve_kernel<T, R>;
-            const size_t bytes = sizeof(memory<T, R>);
-            if (allow(kernel, bytes) != cudaSuccess) return TRS_EDEVICE;
-            w->grid[k] = waiting_blocks((const void *)kernel, BLOCK_THREADS, bytes,
-                                        max(nt, 1) * (BLOCK / ROWS<R>));
-            return w->grid[k] > 0 ? TRS_OK : TRS_EDEVICE;
-        });
-    return rc;
+    const auto kernel = solve_kernel<T, R>;
+    const size_t bytes = sizeof(memory<T, R>);
+    if (allow(kernel, bytes) != cudaSuccess) return 0;
+    return waiting_blocks((const void *)kernel, BLOCK_THREADS, bytes,
+                          max(nt, 1) * (BLOCK / ROWS<R>));
 }
 
 static void work_destroy(trs_context *ctx, void *work)
 {
-    blocked_work *w = (blocked_work *)work;
-    device_free(ctx, w->state, w->copy, w->b);
-    trs_free(&ctx->mem, w);
-}
-
-/* Both copies are empty, and it is turn 0. */
-static int work_start(blocked_work *w, trs_context *ctx, size_t size)
-{
-    const size_t bytes = 2 * (size_t)w->copy_size * size;
-    w->state = device_new<turn>(ctx, 1, "the state of a solve");
-    w->copy = trs_gpu_new(ctx, (int64_t)bytes, 1, "published x");
-    w->b = trs_gpu_new(ctx, w->copy_size, size, "B");
-    if (!w->state || !w->copy || !w->b) return TRS_EMEM;
-    if (cudaMemset(w->state, 0, sizeof *w->state) != cudaSuccess ||
-        cudaMemset(w->copy, 0xff, bytes) != cudaSuccess)
-        return trs_fail(TRS_EDEVICE, "cudaMemset");
-    return trs_gpu_wait(NULL);
+    trs_gpu_free(ctx, ((blocked_work *)work)->b);
+    published_destroy(ctx, work);
 }
 
 static int work_create(const trs_instance *inst, trs_context *ctx, int nrhs, void **work)
@@ -145,11 +119,11 @@ static int work_create(const trs_instance *inst, trs_context *ctx, int nrhs, voi
     blocked_work *w = data_new<blocked_work>(ctx, work);
     if (!w) return TRS_EMEM;
     return for_type(inst->op->tri.dtype, [&]<class T>(T) {
-        w->most = for_width<T>(nrhs, [](auto width, int) { return decltype(width)::value; });
-        w->copy_size = (int64_t)nt * BLOCK * w->most;
-        int rc = grids<T>(w, nt);
-        if (rc) return trs_fail(rc, "dense-blocked needs more shared memory than there is");
-        return work_start(w, ctx, sizeof(T));
+        const int rc = published_start<T>(inst, ctx, nrhs, (int64_t)nt * BLOCK, w, [&](auto width) {
+            return grid_of<T, decltype(width)::value>(nt);
+        });
+        if (!rc) w->b = trs_gpu_new(ctx, w->copy_size, sizeof(T), "B");
+        return rc || w->b ? rc : TRS_EMEM;
     });
 }
 

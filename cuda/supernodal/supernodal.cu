@@ -21,14 +21,6 @@
 #include "slice.cuh"
 #include "small.cuh"
 
-struct supernodal_work {
-    turn *state;
-    void *copy; /* [2][copy_size] */
-    int64_t copy_size;
-    int most;    /* right-hand sides at a time */
-    int grid[4]; /* thread blocks, for each number of right-hand sides at a time */
-};
-
 /* ---- kernels -------------------------------------------------------------------------------------------- */
 
 /* The next task; one without supernodes when there is none left. */
@@ -204,48 +196,16 @@ template <class T, int R> static int grid_of(const supernodal *d)
                           max(d->s.tasks, 1));
 }
 
-template <class T> static int grids(supernodal_work *w, const supernodal *d)
-{
-    int rc = TRS_OK;
-    for (int nrhs = 1; nrhs <= 64 && !rc; nrhs *= 2)
-        rc = for_width<T>(nrhs, [&](auto width, int k) {
-            w->grid[k] = grid_of<T, decltype(width)::value>(d);
-            return w->grid[k] > 0 ? TRS_OK : TRS_EDEVICE;
-        });
-    return rc;
-}
-
-static void work_destroy(trs_context *ctx, void *work)
-{
-    supernodal_work *w = (supernodal_work *)work;
-    device_free(ctx, w->state, w->copy);
-    trs_free(&ctx->mem, w);
-}
-
-/* Both copies empty, turn 0. */
-static int work_start(supernodal_work *w, trs_context *ctx, size_t size)
-{
-    const size_t bytes = 2 * (size_t)w->copy_size * size;
-    w->state = device_new<turn>(ctx, 1, "the state of a solve");
-    if (w->state) w->copy = trs_gpu_new(ctx, (int64_t)bytes, 1, "published x");
-    if (!w->copy) return TRS_EMEM;
-    if (cudaMemset(w->state, 0, sizeof *w->state) != cudaSuccess ||
-        cudaMemset(w->copy, 0xff, bytes) != cudaSuccess)
-        return trs_fail(TRS_EDEVICE, "cudaMemset");
-    return trs_gpu_wait(NULL);
-}
-
 static int work_create(const trs_instance *inst, trs_context *ctx, int nrhs, void **work)
 {
     const supernodal *d = (const supernodal *)inst->data;
-    supernodal_work *w = data_new<supernodal_work>(ctx, work);
+    const int64_t rows = inst->op->tri.n + (int64_t)d->s.partials * BLOCK;
+    published_work *w = data_new<published_work>(ctx, work);
     if (!w) return TRS_EMEM;
     return for_type(inst->op->tri.dtype, [&]<class T>(T) {
-        w->most = for_width<T>(nrhs, [](auto width, int) { return decltype(width)::value; });
-        w->copy_size = ((int64_t)inst->op->tri.n + (int64_t)d->s.partials * BLOCK) * w->most;
-        int rc = grids<T>(w, d);
-        if (rc) return trs_fail(rc, "cuda-supernodal needs more shared memory than there is");
-        return work_start(w, ctx, sizeof(T));
+        return published_start<T>(inst, ctx, nrhs, rows, w, [&](auto width) {
+            return grid_of<T, decltype(width)::value>(d);
+        });
     });
 }
 
@@ -263,7 +223,7 @@ static int launch(const supernodal *d, const problem<T> &P, int grid, cudaStream
 template <class T> static int solve_columns(const trs_instance *inst, const trs_job *job)
 {
     const supernodal *d = (const supernodal *)inst->data;
-    const supernodal_work *w = (const supernodal_work *)job->work;
+    const published_work *w = (const published_work *)job->work;
     problem<T> P = {inst->op->tri.n, d->s.count, d->s.tasks, d->supernode,         d->panel,
                     d->column,       d->task,    d->small,   (const T *)d->stored, d->substituted,
                     d->split};
@@ -313,5 +273,5 @@ const trs_solver trs_solver_supernodal = {
     .solve = solve,
     .release = release,
     .work_create = work_create,
-    .work_destroy = work_destroy,
+    .work_destroy = published_destroy,
 };

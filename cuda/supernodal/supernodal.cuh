@@ -16,7 +16,6 @@
 
 extern "C" {
 #include "analysis/supernodes.h"
-#include "solvers/solver.h"
 }
 
 #include "base/debug.h"
