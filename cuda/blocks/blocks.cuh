@@ -6,10 +6,6 @@
 #include "inverse.cuh"
 #include "published.cuh"
 
-extern "C" {
-#include "solvers/solver.h"
-}
-
 /* f (integral_constant R, k) for the smallest of R = 1, 8, 32, 64 that is not less than nrhs, k = 0, 1, 2, 3 its
  * number.  Numbers of 16 bytes have no kernel for 64: more than 32 right-hand sides go by turns. */
 template <class T, class F> static auto for_width(int nrhs, F f)

@@ -23,10 +23,6 @@
 #include "base/debug.h"
 #include "cuda/blocks/blocks.cuh"
 
-extern "C" {
-#include "solvers/solver.h"
-}
-
 enum { THREADS = PLAIN };
 
 struct chain {

@@ -22,16 +22,12 @@
  * Bytes: about 130 a node and 12 an entry, some of them at random, and what the sort moves: O(n + nnz). */
 #include "config.h"
 
-#include "cuda/runtime/cuda.cuh"
+#include "dataflow.cuh"
 
 #include <cstring>
 
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
-
-extern "C" {
-#include "flow.h"
-}
 
 enum { WARP = TRS_FLOW_WARP, BATCH = TRS_FLOW_BATCH, PARTIAL = TRS_FLOW_PARTIAL };
 

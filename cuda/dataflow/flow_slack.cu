@@ -19,11 +19,7 @@
  * of the rows tells first whether it is worth that. */
 #include "config.h"
 
-#include "cuda/runtime/cuda.cuh"
-
-extern "C" {
-#include "flow.h"
-}
+#include "dataflow.cuh"
 
 #include <cooperative_groups.h>
 #include <cub/device/device_radix_sort.cuh>

@@ -12,13 +12,9 @@
  * Bytes: some 150 an entry of a long row; without such rows the row pointers are read once. */
 #include "config.h"
 
-#include "cuda/runtime/cuda.cuh"
+#include "dataflow.cuh"
 
 #include <cub/device/device_radix_sort.cuh>
-
-extern "C" {
-#include "flow.h"
-}
 
 enum { LONG = TRS_FLOW_WARP * TRS_FLOW_BATCH };
 

@@ -5,7 +5,6 @@
  * X into rows and back.  Bound by the dependency latency where levels are narrow, else by y and by that. */
 #include "config.h"
 
-#include "dataflow.cuh"
 #include "many.cuh"
 
 #include <climits>

@@ -23,12 +23,8 @@
 #ifndef TRS_MANY_CUH
 #define TRS_MANY_CUH
 
-#include "cuda/runtime/cuda.cuh"
+#include "dataflow.cuh"
 #include "cuda/runtime/flag.cuh"
-
-extern "C" {
-#include "flow.h"
-}
 
 enum { THREADS = 256, WARP = TRS_FLOW_WARP };
 

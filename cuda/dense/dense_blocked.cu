@@ -26,10 +26,6 @@
 #include "solve_many.cuh"
 #include "solve_one.cuh"
 
-extern "C" {
-#include "solvers/solver.h"
-}
-
 struct blocked_work : published_work {
     void *b; /* [copy_size] B, where X overwrites it */
 };

@@ -5,10 +5,6 @@
 
 #include "cuda/runtime/cuda.cuh"
 
-extern "C" {
-#include "solvers/solver.h"
-}
-
 /* ---- a triangle as a full matrix on the device (full.cu) ------------------------------------- */
 
 struct device_full { /* entry (i, j) is val[i*rs + j*cs], zero where nothing is stored */

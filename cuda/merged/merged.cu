@@ -16,10 +16,7 @@
 #include "config.h"
 
 #include "cuda/dataflow/dataflow.cuh"
-
-extern "C" {
-#include "merge.h"
-}
+#include "merge.cuh"
 
 static const double GROWTH = 1e4;
 

@@ -17,10 +17,6 @@
 #include "base/debug.h"
 #include "cuda/runtime/cuda.cuh"
 
-extern "C" {
-#include "solvers/solver.h"
-}
-
 enum { WARP = 32, LONGEST_BLOCK = 512, MOST_RHS = 65535 };
 
 struct multiblock {

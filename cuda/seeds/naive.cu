@@ -11,10 +11,6 @@
 
 #include "cuda/runtime/cuda.cuh"
 
-extern "C" {
-#include "solvers/solver.h"
-}
-
 enum { THREADS = 256 };
 
 template <class T>

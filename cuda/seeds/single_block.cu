@@ -18,10 +18,6 @@
 
 #include "cuda/runtime/cuda.cuh"
 
-extern "C" {
-#include "solvers/solver.h"
-}
-
 enum { THREADS = 1024 };
 
 struct single_block {

@@ -25,10 +25,6 @@
 #include "loader.cuh"
 #include "update.cuh"
 
-extern "C" {
-#include "solvers/solver.h"
-}
-
 struct strips {
     trs_strips s;       /* on the host */
     trs_row_tile *tile; /* on the device from here on */
