@@ -18,12 +18,6 @@ template <class T, class F> static auto for_width(int nrhs, F f)
     return f(integral_constant<int, 32>(), 2);
 }
 
-/* Lets a kernel have that much dynamic shared memory. */
-template <class K> inline cudaError_t allow(K kernel, size_t bytes)
-{
-    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
-}
-
 /* ---- work spaces -------------------------------------------------------------------------------------- */
 
 struct published_work {

@@ -247,11 +247,10 @@ static int64_t work_bytes(const trs_instance *inst, int nrhs)
     return 2 * (int64_t)nrhs * inst->op->tri.n * (int64_t)trs_size(inst->op->tri.dtype);
 }
 
-static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+static const char *estimate(const trs_prospect *p, const trs_instance *, const trs_machine *m,
                             trs_cost *c)
 {
     const trs_shape *s = &p->shape;
-    (void)built;
     const double n = (double)s->n * s->nrhs;
     if (s->longest > 2) { /* one thread: a read of memory after the other */
         c->latency = (double)s->nnz * m->gpu_latency;

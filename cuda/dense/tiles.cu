@@ -148,10 +148,10 @@ static int take(const tiles *d, int64_t n, const trs_device_view *L, const T *va
     const unsigned nt = (unsigned)d->nt, panels = (unsigned)panels_of(d->nt);
     if (cudaMemsetAsync(tile, 0, (size_t)tile_number(d->nt, 0) * TILE_SIZE * sizeof(T), stream) !=
             cudaSuccess ||
-        allow(invert_kernel<T>, bytes) != cudaSuccess ||
-        allow(join_kernel<T>, bytes) != cudaSuccess ||
-        allow(split_kernel<T>, bytes) != cudaSuccess ||
-        allow(scale_kernel<T>, bytes) != cudaSuccess)
+        allow_shared(invert_kernel<T>, bytes) != cudaSuccess ||
+        allow_shared(join_kernel<T>, bytes) != cudaSuccess ||
+        allow_shared(split_kernel<T>, bytes) != cudaSuccess ||
+        allow_shared(scale_kernel<T>, bytes) != cudaSuccess)
         return TRS_EDEVICE;
     fill_kernel<T><<<nt * BLOCK, 128, 0, stream>>>(n, (const int64_t *)L->ptr,
                                                    (const int32_t *)L->idx, val, tile);

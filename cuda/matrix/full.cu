@@ -54,11 +54,6 @@ int device_full_values(const trs_instance *inst, device_full *d, void *stream)
     });
 }
 
-void device_full_free(trs_context *ctx, device_full *d)
-{
-    trs_gpu_free(ctx, d->val);
-}
-
 int64_t device_full_bytes(const trs_prospect *p)
 {
     const trs_shape *s = &p->shape;

@@ -15,7 +15,6 @@ struct device_full { /* entry (i, j) is val[i*rs + j*cs], zero where nothing is 
 
 int device_full_new(const trs_instance *inst, bool by_rows, device_full *d);
 int device_full_values(const trs_instance *inst, device_full *d, void *stream);
-void device_full_free(trs_context *ctx, device_full *d);
 int64_t device_full_bytes(const trs_prospect *p);
 
 template <class T> inline view<T> typed(const device_full &d)
@@ -26,17 +25,17 @@ template <class T> inline view<T> typed(const device_full &d)
 /* ---- triangles --------------------------------------------------------------------------------- */
 
 /* inst->data becomes a D, whose first member is the full matrix. */
-template <class D> inline int dense_build(trs_instance *inst, bool by_rows)
+template <class D, bool BY_ROWS> inline int dense_build(trs_instance *inst)
 {
     D *d = data_new<D>(inst->ctx, &inst->data);
     if (!d) return TRS_EMEM;
-    return device_full_new(inst, by_rows, &d->full);
+    return device_full_new(inst, BY_ROWS, &d->full);
 }
 
 template <class D> inline void dense_release(trs_instance *inst)
 {
     D *d = (D *)inst->data;
-    device_full_free(inst->ctx, &d->full);
+    trs_gpu_free(inst->ctx, d->full.val);
     trs_free(&inst->ctx->mem, d);
 }
 
@@ -75,6 +74,19 @@ inline int copy_b(const trs_instance *inst, const trs_job *job)
     if (job->b.p == job->x.p) return TRS_OK;
     return trs_gpu_gather(inst->op->tri.dtype, inst->op->tri.n, job->nrhs, NULL, job->b, job->x,
                           job->stream);
+}
+
+/* The same, and then f (x, count) launches what solves in place for count columns from the first of x on. */
+template <class F> inline int solve_in_place(const trs_instance *inst, const trs_job *job, F f)
+{
+    const int rc = copy_b(inst, job);
+    if (rc) return rc;
+    return for_type(inst->op->tri.dtype, [&]<class T>(T) {
+        return for_columns(job->nrhs, [&](int first, int count) {
+            f(from_column(typed<T>(job->x), first), count);
+            return launched();
+        });
+    });
 }
 
 /* Is this number of a full matrix stored in the triangle (full.cu)? */

@@ -74,6 +74,12 @@ inline int launch_together(const void *kernel, int blocks, int threads, const A 
                        "a kernel was not launched");
 }
 
+/* Lets a kernel have that much dynamic shared memory. */
+template <class K> inline cudaError_t allow_shared(K kernel, size_t bytes)
+{
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+}
+
 /* ---- inside a block ----------------------------------------------------------------------------------- */
 
 /* s[0] = s[0] + ... + s[count-1] by halving.  All threads of the block call it, after s was written and a

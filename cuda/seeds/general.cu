@@ -11,6 +11,7 @@
 
 #include "general.cuh"
 
+#include <bit>
 #include <cfloat>
 #include <cstdlib>
 
@@ -116,20 +117,11 @@ static int look(const trs_instance *inst, const general_data *d, bool upper, dou
     return rc;
 }
 
-static double as_double(unsigned long long bits)
-{
-    union {
-        unsigned long long u;
-        double d;
-    } a = {bits};
-    return a.d;
-}
-
 int general_largest(const trs_instance *inst, const general_data *d, bool upper, double *most)
 {
     verdict v;
     int rc = look(inst, d, upper, -1, &v);
-    *most = rc ? 0 : as_double(v.most);
+    *most = rc ? 0 : std::bit_cast<double>(v.most);
     return rc;
 }
 
@@ -140,7 +132,7 @@ int general_verdict(trs_instance *inst, const general_data *d, double before)
     verdict v;
     int rc = look(inst, d, true, eps * before, &v);
     if (rc) return rc;
-    return trs_general_judge(inst, as_double(v.most) / before,
+    return trs_general_judge(inst, std::bit_cast<double>(v.most) / before,
                              v.first == ~0ull ? -1 : (int64_t)v.first);
 }
 

@@ -17,7 +17,7 @@
 #include "base/debug.h"
 #include "cuda/runtime/cuda.cuh"
 
-enum { WARP = 32, LONGEST_BLOCK = 512, MOST_RHS = 65535 };
+enum { WARP = 32, LONGEST_BLOCK = 512 };
 
 struct multiblock {
     int32_t *topo; /* on the device */
@@ -89,9 +89,8 @@ static int solve_levels(const trs_instance *inst, const trs_job *job, int first,
     const multiblock *d = (const multiblock *)inst->data;
     const trs_device_view *L = &inst->op->device;
     const int32_t *lv = inst->op->lv.ptr;
-    view<T> b = typed<T>(job->b), x = typed<T>(job->x);
-    b.p += first * b.cs;
-    x.p += first * x.cs;
+    const view<T> b = from_column(typed<T>(job->b), first),
+                  x = from_column(typed<T>(job->x), first);
     for (int32_t l = 0; l < inst->op->lv.count; l++) {
         const dim3 grid((unsigned)(lv[l + 1] - lv[l]), (unsigned)count);
         level_kernel<T>
@@ -104,18 +103,16 @@ static int solve_levels(const trs_instance *inst, const trs_job *job, int first,
 static int solve(const trs_instance *inst, const trs_job *job)
 {
     return for_type(inst->op->tri.dtype, [&]<class T>(T) {
-        int rc = TRS_OK;
-        for (int r = 0; r < job->nrhs && !rc; r += MOST_RHS)
-            rc = solve_levels<T>(inst, job, r, min(job->nrhs - r, int(MOST_RHS)));
-        return rc;
+        return for_columns(job->nrhs, [&](int first, int count) {
+            return solve_levels<T>(inst, job, first, count);
+        });
     });
 }
 
-static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+static const char *estimate(const trs_prospect *p, const trs_instance *, const trs_machine *m,
                             trs_cost *c)
 {
     const trs_shape *s = &p->shape;
-    (void)built;
     double entry = (s->elem + 4) * m->gpu_byte + m->gpu_gather;
     double row = (12 + 3 * s->elem) * m->gpu_byte + m->multiblock_row;
     c->bytes = ((double)s->nnz * entry + (double)s->n * row) * s->nrhs;

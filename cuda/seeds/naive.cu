@@ -53,11 +53,10 @@ static int solve(const trs_instance *inst, const trs_job *job)
     });
 }
 
-static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+static const char *estimate(const trs_prospect *p, const trs_instance *, const trs_machine *m,
                             trs_cost *c)
 {
     const trs_shape *s = &p->shape;
-    (void)built;
     c->bytes = (double)s->nnz * m->naive_entry;
     c->sync = m->gpu_launch;
     c->latency = (double)s->n * m->naive_row;

@@ -122,11 +122,10 @@ static int solve(const trs_instance *inst, const trs_job *job)
     });
 }
 
-static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+static const char *estimate(const trs_prospect *p, const trs_instance *, const trs_machine *m,
                             trs_cost *c)
 {
     const trs_shape *s = &p->shape;
-    (void)built;
     c->bytes = (double)s->nnz * m->single_entry * s->nrhs;
     c->sync = 2 * m->gpu_launch;
     c->latency = (double)s->levels * m->single_level + s->sum_longest * m->single_longest;

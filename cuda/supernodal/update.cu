@@ -211,8 +211,9 @@ static int take(const supernodal *d, const trs_device_view *direct, const T *val
                             (const int32_t *)direct->idx,
                             val};
     const chain_in_panels<T> P = {d->supernode, d->panel, stored, d->weight};
-    if (allow(invert_kernel<T>, bytes) != cudaSuccess ||
-        allow(join_kernel<T>, bytes) != cudaSuccess || allow(scale_kernel<T>, bytes) != cudaSuccess)
+    if (allow_shared(invert_kernel<T>, bytes) != cudaSuccess ||
+        allow_shared(join_kernel<T>, bytes) != cudaSuccess ||
+        allow_shared(scale_kernel<T>, bytes) != cudaSuccess)
         return TRS_EDEVICE;
     fill_kernel<T><<<(unsigned)d->s.panels, 128, 0, stream>>>(L, stored);
     const unsigned chains = (unsigned)d->s.chains;

@@ -34,7 +34,7 @@ static int library(char *why, size_t size)
 static void release(trs_instance *inst)
 {
     cublas_data *d = (cublas_data *)inst->data;
-    device_full_free(inst->ctx, &d->full);
+    trs_gpu_free(inst->ctx, d->full.val);
     trs_library_close(d->lib.library);
     trs_free(&inst->ctx->mem, d);
 }
@@ -136,11 +136,10 @@ static int solve(const trs_instance *inst, const trs_job *job)
     return s == CUBLAS_STATUS_SUCCESS ? TRS_OK : TRS_ELIBRARY;
 }
 
-static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+static const char *estimate(const trs_prospect *p, const trs_instance *, const trs_machine *m,
                             trs_cost *c)
 {
     const trs_shape *s = &p->shape;
-    (void)built;
     c->bytes = 0.5 * (double)s->n * (double)s->n * s->elem * m->gpu_byte;
     c->sync = 2 * m->gpu_launch;
     c->latency = (double)s->n / 64 * m->cublas_block;

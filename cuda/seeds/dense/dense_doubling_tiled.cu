@@ -53,19 +53,6 @@ struct by_tiles {
     }
 };
 
-const trs_solver trs_solver_dense_doubling_tiled = {
-    .name = "dense-doubling-tiled",
-    .about = "dense-doubling with 32x32 tiles in shared memory (seed, Complex 2 optimised)",
-    .place = TRS_ON_CUDA,
-    .family = TRS_TRIANGLE,
-    .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
-    .accuracy = TRS_INVERTING,
-    .order = TRS_ORDER_NATURAL,
-    .full = true,
-    .estimate = doubling_estimate,
-    .bytes = device_full_bytes,
-    .build = doubling_analyse,
-    .update = dense_update<doubled<by_tiles>>,
-    .solve = doubling_solve,
-    .release = pair_release,
-};
+constinit const trs_solver trs_solver_dense_doubling_tiled = doubling_solver<by_tiles>(
+    "dense-doubling-tiled",
+    "dense-doubling with 32x32 tiles in shared memory (seed, Complex 2 optimised)");

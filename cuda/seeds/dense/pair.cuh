@@ -59,10 +59,10 @@ static __global__ void pair_b(int64_t n, const T *pivot, const T *multiplier, vi
             x(y + 1, r) / conj_if(cj, pivot[y + 1]) - conj_if(cj, multiplier[y + 1]) * even;
 }
 
-inline int pair_build(trs_instance *inst, bool by_rows)
+template <bool BY_ROWS> inline int pair_build(trs_instance *inst)
 {
     const trs_tri *t = &inst->op->tri;
-    int rc = dense_build<pair_data>(inst, by_rows);
+    int rc = dense_build<pair_data, BY_ROWS>(inst);
     if (rc) return rc;
     pair_data *d = (pair_data *)inst->data;
     d->pivot = trs_gpu_new(inst->ctx, t->n, trs_size(t->dtype), "pivots");

@@ -66,27 +66,4 @@ template <bool ROWS, bool SHARED> inline int lu_update_squares(trs_instance *ins
     });
 }
 
-/* The entry of the table for a variant. */
-constexpr trs_solver lu_solver(const char *name, const char *about,
-                               int (*update)(trs_instance *, void *))
-{
-    trs_solver s = {};
-    s.name = name;
-    s.about = about;
-    s.place = TRS_ON_CUDA;
-    s.family = TRS_GENERAL_DENSE;
-    s.caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE;
-    s.accuracy = TRS_INVERTING;
-    s.order = TRS_ORDER_NATURAL;
-    s.full = true;
-    s.estimate = general_estimate;
-    s.bytes = general_bytes;
-    s.build = general_build;
-    s.update = update;
-    s.solve = general_solve;
-    s.pivots = general_pivots;
-    s.release = general_release;
-    return s;
-}
-
 #endif

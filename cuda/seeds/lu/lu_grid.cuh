@@ -49,7 +49,7 @@ inline int64_t grid_bytes(const trs_prospect *p)
 constexpr trs_solver grid_solver(const char *name, const char *about,
                                  int (*update)(trs_instance *, void *))
 {
-    trs_solver s = lu_solver(name, about, update);
+    trs_solver s = general_solver(name, about, update);
     s.bytes = grid_bytes;
     return s;
 }
