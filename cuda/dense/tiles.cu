@@ -153,8 +153,7 @@ static int take(const tiles *d, int64_t n, const trs_device_view *L, const T *va
         allow_shared(split_kernel<T>, bytes) != cudaSuccess ||
         allow_shared(scale_kernel<T>, bytes) != cudaSuccess)
         return TRS_EDEVICE;
-    fill_kernel<T><<<nt * BLOCK, 128, 0, stream>>>(n, (const int64_t *)L->ptr,
-                                                   (const int32_t *)L->idx, val, tile);
+    fill_kernel<T><<<nt * BLOCK, 128, 0, stream>>>(n, L->ptr, L->idx, val, tile);
     weigh_kernel<T><<<nt, BLOCK_THREADS, 0, stream>>>(P);
     invert_kernel<T><<<nt, BLOCK_THREADS, bytes, stream>>>(tile, d->substituted);
     join_kernel<T>

@@ -96,13 +96,13 @@ int trs_gpu_canonical(const trs_mat *m, trs_operator *op)
                        .wide_ptr = m->ptr_bits != 32,
                        .wide_idx = m->idx_bits == 64,
                        .reversed = op->reversed,
-                       .Lp = (int64_t *)d->ptr,
-                       .Li = (int32_t *)d->idx,
+                       .Lp = d->ptr,
+                       .Li = d->idx,
                        .wrong = found};
     cudaMemsetAsync(found, 0, sizeof wrong, NULL);
     lines_kernel<<<few_blocks(m->n + 1), PLAIN>>>(in);
     entries_kernel<<<few_blocks(m->nnz), PLAIN>>>(in);
-    if (op->reversed) count_back_kernel<<<blocks_of(m->nnz), PLAIN>>>(m->nnz, (int64_t *)d->src);
+    if (op->reversed) count_back_kernel<<<blocks_of(m->nnz), PLAIN>>>(m->nnz, d->src);
     int rc = trs_gpu_take_values(m->dtype, m->nnz, d->src, m->val, d->val, NULL);
     if (rc) return trs_fail(rc, "a matrix on the device");
     rc = trs_gpu_get(ctx, wrong, found, sizeof wrong);
@@ -146,9 +146,8 @@ int trs_gpu_common(const trs_operator *op, int64_t common[2])
     if (!length) return TRS_EMEM;
     cudaMemsetAsync(length, 0, (size_t)t->n * sizeof *length, NULL);
     cudaMemsetAsync(found, 0, 2 * sizeof *found, NULL);
-    length_kernel<<<blocks_of(t->nnz), PLAIN>>>(t->nnz, (const int32_t *)d->idx, length);
-    common_kernel<<<few_blocks(t->n), PLAIN>>>(t->n, (const int64_t *)d->ptr,
-                                               (const int32_t *)d->idx, length, found);
+    length_kernel<<<blocks_of(t->nnz), PLAIN>>>(t->nnz, d->idx, length);
+    common_kernel<<<few_blocks(t->n), PLAIN>>>(t->n, d->ptr, d->idx, length, found);
     return trs_gpu_get(ctx, common, found, 2 * sizeof *found);
 }
 
@@ -170,7 +169,6 @@ int trs_gpu_hash(const trs_operator *op, uint64_t *hash)
     if (rc) return rc;
     TRS_ASSERT(sum && op->device.idx);
     cudaMemsetAsync(sum, 0, sizeof *sum, NULL);
-    hash_kernel<<<few_blocks(op->tri.nnz), PLAIN>>>(op->tri.nnz, (const int32_t *)op->device.idx,
-                                                    sum);
+    hash_kernel<<<few_blocks(op->tri.nnz), PLAIN>>>(op->tri.nnz, op->device.idx, sum);
     return trs_gpu_get(op->ctx, hash, sum, sizeof *hash);
 }

@@ -35,8 +35,7 @@ int trs_gpu_put_levels(const trs_operator *op)
     int32_t *topo = device_copy(ctx, lv->topo, n, "topo"), *ptr = NULL;
     if (topo) ptr = device_copy(ctx, lv->ptr, (int64_t)lv->count + 1, "lv_ptr");
     if (ptr) {
-        spread_kernel<<<blocks_of(n), PLAIN>>>(n, lv->count, topo, ptr,
-                                               (int32_t *)op->device.level);
+        spread_kernel<<<blocks_of(n), PLAIN>>>(n, lv->count, topo, ptr, op->device.level);
         rc = trs_gpu_wait(NULL) ? trs_fail(TRS_EDEVICE, "levels on the device") : TRS_OK;
     }
     device_free(ctx, topo, ptr);
@@ -86,9 +85,9 @@ static int find_them(trs_context *ctx, trs_operator *op)
     const double host =
         op->tri.ptr ? 1e6 + 1.5 * (double)op->tri.nnz : 5e5 + 5 * (double)op->tri.nnz;
     level_search::search all = {.n = op->tri.n,
-                                .Lp = (const int64_t *)op->device.ptr,
-                                .Li = (const int32_t *)op->device.idx,
-                                .level = (int32_t *)op->device.level,
+                                .Lp = op->device.ptr,
+                                .Li = op->device.idx,
+                                .level = op->device.level,
                                 .host_ns = ctx->patient ? 1e30 : host,
                                 .count = (level_search::counts *)op->device.found};
     level_search::counts count = {};
@@ -200,10 +199,8 @@ static int fetch_levels(trs_context *ctx, const sorting &w, trs_levels *lv)
 
 static int sort_levels(trs_context *ctx, trs_operator *op)
 {
-    sorting w = {.n = op->tri.n,
-                 .count = op->lv.count,
-                 .found = (const int32_t *)op->device.level,
-                 .topo = (int32_t *)op->device.topo};
+    sorting w = {
+        .n = op->tri.n, .count = op->lv.count, .found = op->device.level, .topo = op->device.topo};
     cudaError_t e = sort(w); /* says what it needs */
     if (e) return cuda_status(e, "levels on the device");
     void *const base = carve_scratch(ctx, "the level analysis", [&](carver &carve) {
@@ -218,7 +215,7 @@ static int sort_levels(trs_context *ctx, trs_operator *op)
     number_kernel<<<blocks_of(w.n), PLAIN>>>(w);
     e = sort(w);
     if (e) return cuda_status(e, "levels on the device");
-    sum_kernel<<<blocks_of(w.n), PLAIN>>>(w, (const int64_t *)op->device.ptr);
+    sum_kernel<<<blocks_of(w.n), PLAIN>>>(w, op->device.ptr);
     const int rc = sum_up(ctx, w, &op->statistics);
     return rc ? rc : fetch_levels(ctx, w, &op->lv);
 }

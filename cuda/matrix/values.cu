@@ -83,7 +83,7 @@ struct rows { /* of an operator */
 
 static rows rows_of(const trs_operator *op)
 {
-    return {op->tri.n, (const int64_t *)op->device.ptr, op->perm_dev, op->reversed};
+    return {op->tri.n, op->device.ptr, op->perm_dev, op->reversed};
 }
 
 /* found: how many bad pivots there are, and the first by the caller's number.  Both are integers, so that the order of
@@ -124,7 +124,7 @@ int trs_gpu_replace_pivots(const trs_operator *op, double value, void *stream)
 {
     return for_type(op->tri.dtype, [&]<class T>(T) {
         replace_kernel<T><<<blocks_of(op->tri.n), PLAIN, 0, static_cast<cudaStream_t>(stream)>>>(
-            op->tri.n, (const int64_t *)op->device.ptr, (T *)op->device.val, number<T>(value));
+            op->tri.n, op->device.ptr, (T *)op->device.val, number<T>(value));
         return launched();
     });
 }

@@ -204,12 +204,7 @@ static int take(const supernodal *d, const trs_device_view *direct, const T *val
 {
     const size_t bytes = sizeof(two_tiles<T>);
     T *stored = (T *)d->stored;
-    const values_of<T> L = {d->supernode,
-                            d->panel,
-                            d->column,
-                            (const int64_t *)direct->ptr,
-                            (const int32_t *)direct->idx,
-                            val};
+    const values_of<T> L = {d->supernode, d->panel, d->column, direct->ptr, direct->idx, val};
     const chain_in_panels<T> P = {d->supernode, d->panel, stored, d->weight};
     if (allow_shared(invert_kernel<T>, bytes) != cudaSuccess ||
         allow_shared(join_kernel<T>, bytes) != cudaSuccess ||
