@@ -23,14 +23,6 @@ struct cublas_work {
     cublasHandle_t handle;
 };
 
-static int library(char *why, size_t size)
-{
-    trs_cublas lib;
-    int rc = trs_cublas_open(&lib, why, size);
-    trs_library_close(lib.library);
-    return rc;
-}
-
 static void release(trs_instance *inst)
 {
     cublas_data *d = (cublas_data *)inst->data;
@@ -44,8 +36,7 @@ static int build(trs_instance *inst)
     trs_context *ctx = inst->ctx;
     cublas_data *d = data_new<cublas_data>(ctx, &inst->data);
     if (!d) return TRS_EMEM;
-    char why[200];
-    int rc = trs_cublas_open(&d->lib, why, sizeof why) ? trs_fail(TRS_ELIBRARY, "%s", why) : TRS_OK;
+    int rc = trs_cublas_open(&d->lib);
     if (rc) return rc;
     d->full.reversed = inst->op->reversed;
     return device_full_new(inst, true, &d->full);
@@ -155,7 +146,7 @@ const trs_solver trs_solver_cublas_dense = {
     .accuracy = TRS_INVERTING,
     .order = TRS_ORDER_NATURAL,
     .full = true,
-    .library = library,
+    .library = trs_cublas_library,
     .estimate = estimate,
     .bytes = device_full_bytes,
     .build = build,

@@ -31,14 +31,6 @@ typedef struct cusolver_work {
     void *x; /* [n*nrhs] on the device, by columns */
 } cusolver_work;
 
-static int library(char *why, size_t size)
-{
-    trs_cusolver lib;
-    int rc = trs_cusolver_open(&lib, why, size);
-    trs_library_close(lib.library);
-    return rc;
-}
-
 static int said(cusolverStatus_t s, const char *what)
 {
     if (s == CUSOLVER_STATUS_SUCCESS) return TRS_OK;
@@ -72,9 +64,7 @@ static int build(trs_instance *inst)
     const trs_tri *t = &inst->op->tri;
     cusolver_data *d = inst->data = trs_alloc_zero(&ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    char why[200];
-    int rc =
-        trs_cusolver_open(&d->lib, why, sizeof why) ? trs_fail(TRS_ELIBRARY, "%s", why) : TRS_OK;
+    int rc = trs_cusolver_open(&d->lib);
     if (!rc) rc = handle_new(ctx, &d->lib, &d->own);
     if (rc) return rc;
     d->lu = trs_gpu_new(ctx, (int64_t)t->n * t->n, trs_size(t->dtype), "the factors");
@@ -253,7 +243,7 @@ const trs_solver trs_solver_cusolver_getrf = {
     .accuracy = TRS_INVERTING,
     .order = TRS_ORDER_NATURAL,
     .full = true,
-    .library = library,
+    .library = trs_cusolver_library,
     .estimate = estimate,
     .bytes = bytes,
     .build = build,
