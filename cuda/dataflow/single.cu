@@ -95,11 +95,6 @@ __device__ inline void poll_batch(const single_args<T> &k, batch<T> &e)
         }
 }
 
-template <class T> __device__ inline T shuffle_down(T v, int by, int width)
-{
-    return for_parts(v, [=](auto part) { return __shfl_down_sync(~0u, part, by, width); });
-}
-
 /* ---- a task ------------------------------------------------------------------------------------------------ */
 
 /* What a lane computes of a task.  The first lane of a node also subtracts the sum from b and publishes. */

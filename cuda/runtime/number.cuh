@@ -106,6 +106,21 @@ template <class T, class F> __device__ inline T for_parts(T v, F f)
     return {f(v.x), f(v.y)};
 }
 
+/* v of another lane: of lane `from`, of the one whose number differs in the bits of mask, or of the one `by` lanes
+ * behind, in each `width` lanes of the warp. */
+template <class T> __device__ inline T shuffle(T v, int from, int width = 32)
+{
+    return for_parts(v, [=](auto part) { return __shfl_sync(~0u, part, from, width); });
+}
+template <class T> __device__ inline T shuffle_xor(T v, int mask)
+{
+    return for_parts(v, [=](auto part) { return __shfl_xor_sync(~0u, part, mask); });
+}
+template <class T> __device__ inline T shuffle_down(T v, int by, int width)
+{
+    return for_parts(v, [=](auto part) { return __shfl_down_sync(~0u, part, by, width); });
+}
+
 /* p += a.  The two parts of a complex number are added one after the other, so that a reader may see one
  * without the other; and the order of several sums is left to chance, hence the last bits of the result are,
  * too. */

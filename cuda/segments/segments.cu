@@ -80,8 +80,7 @@ template <int TEAM, class T> static __device__ T sum_of_team(T v)
 {
     __shared__ T all[THREADS];
     if (TEAM < THREADS) {
-        for (int by = TEAM / 2; by > 0; by /= 2)
-            v = v + for_parts(v, [=](auto part) { return __shfl_xor_sync(~0u, part, by); });
+        for (int by = TEAM / 2; by > 0; by /= 2) v = v + shuffle_xor(v, by);
         return v;
     }
     all[threadIdx.x] = v;
