@@ -112,16 +112,6 @@ static double cheapest(const search *r, const trs_prospect *p, const trs_solver 
 
 /* ---- shapes ---------------------------------------------------------------------------------------- */
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Of n rows with nnz entries that stand in levels from..to-1 of the whole triangle: what is not known of them is taken
  * to be spread evenly over these levels. */
 static trs_shape shape_of(const search *r, int64_t n, int64_t nnz, int64_t from, int64_t to)
@@ -260,12 +250,13 @@ static bool look(const search *r, found *best)
     return better;
 }
 
-/* Rows of the ranks below that of the cut, then the others. */
-static void sort_rows(const ranks *r, trs_cut *s)
+/* s->row = row: rows of the ranks below that of the cut, then the others. */
+static void sort_rows(const ranks *r, int32_t *row, trs_cut *s)
 {
     const int32_t n = r->op->tri.n, rows = (int32_t)s->part[0].shape.n;
     int32_t head = 0, tail = rows;
-    for (int32_t i = 0; i < n; i++) s->row[r->of_row[i] < s->rank ? head++ : tail++] = i;
+    s->row = row;
+    for (int32_t i = 0; i < n; i++) row[r->of_row[i] < s->rank ? head++ : tail++] = i;
     TRS_ASSERT(head == rows && tail == n);
 }
 
@@ -274,8 +265,7 @@ static int look_at_levels(search *r, const int32_t *level, found *best, int32_t 
 {
     const int rc = trs_ranks_by_levels(&r->ranks, level);
     if (rc || !look(r, best)) return rc;
-    best->s.row = row;
-    sort_rows(&r->ranks, &best->s);
+    sort_rows(&r->ranks, row, &best->s);
     return TRS_OK;
 }
 
@@ -288,8 +278,7 @@ static int look_at_blocks(search *r, bool from_last, const int32_t *level, found
     if (rc || !look(r, &estimated)) return rc;
     rc = trs_ranks_by_blocks(&r->ranks, from_last, false, level);
     if (rc || !look(r, best)) return rc;
-    best->s.row = row;
-    sort_rows(&r->ranks, &best->s);
+    sort_rows(&r->ranks, row, &best->s);
     return TRS_OK;
 }
 

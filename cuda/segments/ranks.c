@@ -8,16 +8,6 @@
 
 #include <string.h>
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 int trs_ranks_new(ranks *r, const trs_operator *op, const trs_supernodes *blocks)
 {
     const int64_t count = most(op->lv.count, (blocks ? blocks->depth : 0));
@@ -226,7 +216,7 @@ static void add_blocks(ranks *r, const int32_t *of)
     }
 }
 
-/* Instead of read_rows: the columns of a stage have as many entries each as it has rows, less the share of zeros that
+/* Instead of read_rows: the columns of a packed panel have as many entries each as it has rows, less the share of zeros that
  * all blocks store. */
 static void estimate_rows(ranks *r, const int32_t *level)
 {

@@ -18,6 +18,16 @@
 #include "analysis/supernodes.h"
 #include "solvers/solver.h"
 
+static inline int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 typedef struct rank_sum { /* over the rows of one rank, or of several */
     int64_t rows;
     int64_t row_entries;    /* entries in these rows */
