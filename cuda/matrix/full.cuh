@@ -43,30 +43,25 @@ struct dense_data {
     device_full full;
 };
 
-/* An M says what a solver makes of the full matrix once that has new values:
+/* The matrix as it is. */
+template <class D> inline int dense_fill(trs_instance *inst, void *stream)
+{
+    return device_full_values(inst, &((D *)inst->data)->full, stream);
+}
+
+/* And what a solver makes of it, which an M says:
  *     data                    its D
  *     make (T (), d, stream)  launches, on the stream of the update */
-template <class M> inline int dense_make(trs_instance *inst, cudaStream_t stream)
+template <class M> inline int dense_update(trs_instance *inst, void *stream)
 {
     typename M::data *d = (typename M::data *)inst->data;
-    if (d->full.n == 0) return TRS_OK;
-    return for_type(inst->op->tri.dtype, [&](auto zero) {
-        M::make(zero, d, stream);
+    const int rc = dense_fill<typename M::data>(inst, stream);
+    if (rc || d->full.n == 0) return rc;
+    return for_type(inst->op->tri.dtype, [&]<class T>(T zero) {
+        M::make(zero, d, (cudaStream_t)stream);
         return launched();
     });
 }
-
-template <class M> inline int dense_update(trs_instance *inst, void *stream)
-{
-    int rc = device_full_values(inst, &((typename M::data *)inst->data)->full, stream);
-    return rc ? rc : dense_make<M>(inst, (cudaStream_t)stream);
-}
-
-/* The matrix as it is. */
-template <class D> struct as_filled {
-    using data = D;
-    template <class T> static void make(T, const D *, cudaStream_t) {}
-};
 
 /* X = B, after which the kernels forget B. */
 inline int copy_b(const trs_instance *inst, const trs_job *job)

@@ -32,8 +32,8 @@ int trs_gpu_put_levels(const trs_operator *op)
     const int32_t n = op->tri.n;
     if (n == 0) return TRS_OK;
     int rc = TRS_EMEM;
-    int32_t *topo = device_copy(ctx, lv->topo, n, "topo"), *ptr = NULL;
-    if (topo) ptr = device_copy(ctx, lv->ptr, (int64_t)lv->count + 1, "lv_ptr");
+    int32_t *topo = device_copy(ctx, lv->topo, n, "topo");
+    int32_t *ptr = topo ? device_copy(ctx, lv->ptr, (int64_t)lv->count + 1, "lv_ptr") : NULL;
     if (ptr) {
         spread_kernel<<<blocks_of(n), PLAIN>>>(n, lv->count, topo, ptr, op->device.level);
         rc = trs_gpu_wait(NULL) ? trs_fail(TRS_EDEVICE, "levels on the device") : TRS_OK;

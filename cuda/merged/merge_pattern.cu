@@ -98,7 +98,8 @@ static int rows_new(trs_context *ctx, const merge_survey *s, merge_pass *m)
     return rc ? rc : sum_up(ctx, s->n_count, m->n_ptr, n, &m->n_nnz);
 }
 
-int merge_pattern_new(trs_context *ctx, const merge_survey *s, size_t size, merge_pass *m)
+/* The patterns of T' and N, and memory for their values. */
+static int pattern_new(trs_context *ctx, const merge_survey *s, size_t size, merge_pass *m)
 {
     int rc = rows_new(ctx, s, m);
     if (rc) return rc;
@@ -126,7 +127,7 @@ int merge_pass_new(trs_context *ctx, merge_survey *s, const trs_pattern *from, i
     int rc = merge_decide(ctx, s, odd, most, m);
     if (rc || !m->to.levels) return rc;
     TRS_ASSERT(m->to.levels < m->from.levels);
-    rc = merge_pattern_new(ctx, s, trs_size(t), m);
+    rc = pattern_new(ctx, s, trs_size(t), m);
     TRS_ASSERT(rc || (m->to.nnz + m->n_nnz >= m->from.nnz && m->to.nnz + m->n_nnz <= most));
     return rc;
 }

@@ -186,10 +186,5 @@ void trs_strips_free(trs_context *ctx, trs_strips *s)
     trs_free(mem, s->row);
     trs_free(mem, s->code);
     trs_free(mem, s->entry);
-    s->tile = NULL;
-    s->packet = NULL;
-    s->halo = NULL;
-    s->row = NULL;
-    s->code = NULL;
-    s->entry = NULL;
+    *s = (trs_strips){0};
 }

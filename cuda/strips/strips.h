@@ -148,7 +148,7 @@ int32_t trs_strips_sampled(int32_t n,
 /* The schedule for tiles of so many rows.  TRS_OK, TRS_EMEM, TRS_ESUPPORT (too many tasks for 32 bits). */
 int trs_strips_make(trs_context *ctx, const trs_tri *t, const trs_levels *lv, int32_t rows,
                     trs_strips *s);
-void trs_strips_free(trs_context *ctx, trs_strips *s); /* the arrays; the counts stay */
+void trs_strips_free(trs_context *ctx, trs_strips *s);
 
 /* What the GPU has: packet after packet, all of one together, as it is copied to shared memory (update.cuh):
  *

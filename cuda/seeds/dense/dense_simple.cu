@@ -61,7 +61,7 @@ const trs_solver trs_solver_dense_simple = {
     .estimate = estimate,
     .bytes = device_full_bytes,
     .build = dense_build<dense_data, false>,
-    .update = dense_update<as_filled<dense_data>>,
+    .update = dense_fill<dense_data>,
     .solve = solve,
     .release = dense_release<dense_data>,
 };
