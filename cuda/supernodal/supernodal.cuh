@@ -100,13 +100,6 @@ __device__ inline int32_t place_of_rhs_row(const problem<T> &P, int supernode, i
     return place_of_rhs(P, P.supernode[supernode]) + row - P.supernode[supernode].first;
 }
 
-/* A row is published once: nothing stands there before. */
-template <class T> __device__ inline void publish(T *to, T v)
-{
-    TRS_ASSERT(!flag_there(flag_peek(to)));
-    flag_store(to, v);
-}
-
 /* ---- update.cu --------------------------------------------------------------------------------- */
 
 /* From values of L on the device, of which ptr and idx are there, too. */
