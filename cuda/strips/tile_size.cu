@@ -55,11 +55,10 @@ static __global__ void look_kernel(const sampling s)
     add_to(&s.found[blockIdx.z][1], halo);
 }
 
-/* Of tiles of rows [0], ... rows [count-1] rows, count at most LOOKS: found [k] = the levels that the samples have rows
- * of, and the entries in columns before them, over all samples. */
-static int look_at(const trs_operator *op, const int32_t *rows, int count, int64_t (*found)[2])
+/* See trs_strips_sampled. */
+static bool look(void *user, const int32_t *rows, int count, int64_t (*found)[2])
 {
-    trs_context *ctx = op->ctx;
+    const trs_operator *op = (const trs_operator *)user;
     sampling all = {.n = op->tri.n,
                     .levels = op->lv.count,
                     .Lp = op->device.ptr,
@@ -70,62 +69,23 @@ static int look_at(const trs_operator *op, const int32_t *rows, int count, int64
         carve(all.stamp, (int64_t)TRS_STRIP_SAMPLES * all.levels);
     };
     const size_t bytes = carved_bytes(lay_out);
-    void *base = carve_scratch(ctx, "samples", lay_out);
-    if (!base) return TRS_EMEM;
+    void *base = carve_scratch(op->ctx, "samples", lay_out);
+    if (!base) return false;
     memcpy(all.rows, rows, (size_t)count * sizeof *rows);
     cudaMemsetAsync(base, 0, bytes, NULL);
     look_kernel<<<dim3(few_blocks(rows[count - 1]), TRS_STRIP_SAMPLES, (unsigned)count), PLAIN>>>(
         all);
-    return trs_gpu_get(ctx, found, all.found, (size_t)count * sizeof *found);
+    return !trs_gpu_get(op->ctx, found, all.found, (size_t)count * sizeof *found);
 }
 
 /* ---- the analysis ------------------------------------------------------------------------------------ */
 
-enum { MOST_SIZES = 128, ANY_ROWS = 4096 /* of a tile, where nothing speaks for any number */ };
+enum { ANY_ROWS = 4096 /* of a tile, where nothing speaks for any number */ };
 
-struct samples {
-    const trs_operator *op;
-    int sizes; /* how many will be asked for */
-    int looked, asked;
-    int32_t rows[MOST_SIZES];
-    int64_t found[MOST_SIZES][2]; /* of the first ones */
-};
-
-/* trs_strips_sampled asks for one size of tiles after the other, and stops at the first one that is good enough, which
- * is so if rows >= 0.85 * 32 * levels.  It is run twice.  In the first run this function only notes the sizes: it answers
- * with INT64_MAX levels, with which no size is good enough, so that all sizes are named. */
-static bool note_size(void *user, int32_t rows, int64_t *levels, int64_t *halo)
+static int32_t sample_on_device(trs_operator *op)
 {
-    samples *all = (samples *)user;
-    *levels = INT64_MAX;
-    *halo = 0;
-    if (all->sizes < MOST_SIZES) all->rows[all->sizes++] = rows;
-    return true;
-}
-
-/* In the second run the sizes come in the same order, and the device looks at LOOKS of them at a time. */
-static bool look(void *user, int32_t, int64_t *levels, int64_t *halo)
-{
-    samples *all = (samples *)user;
-    const int k = all->asked++, left = all->sizes - all->looked;
-    if (k >= all->sizes) return false;
-    if (k == all->looked) {
-        const int count = left < LOOKS ? left : LOOKS;
-        if (look_at(all->op, all->rows + k, count, all->found + k)) return false;
-        all->looked += count;
-    }
-    *levels = all->found[k][0];
-    *halo = all->found[k][1];
-    return true;
-}
-
-static int32_t sample_on_device(const trs_operator *op)
-{
-    samples all = {};
-    all.op = op;
     if (!trs_strips_possible(&op->tri, &op->lv)) return 0;
-    (void)trs_strips_sampled(op->tri.n, note_size, &all);
-    return trs_strips_sampled(op->tri.n, look, &all);
+    return trs_strips_sampled(op->tri.n, LOOKS, look, op);
 }
 
 static int make(trs_operator *op, bool needed, void *result, bool *found)
