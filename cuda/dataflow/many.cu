@@ -107,9 +107,7 @@ static __global__ void row_node_kernel(const trs_flow f, int32_t *row_node,
  * the sum of the squared lengths over the sum of the lengths; where it is large, lanes share rows. */
 static int look_at_rows(trs_context *ctx, dataflow *d)
 {
-    enum {
-        LONG = 10
-    }; /* entries, as measured: of triangles with 9 and 11.5 each was faster on its side */
+    enum { LONG = 10 }; /* entries: triangles with 9 are faster as short ones, with 11.5 as long */
     const trs_flow *f = &d->flow;
     unsigned long long squares = 0;
     void *sum = trs_gpu_scratch(ctx, sizeof squares, "lengths of rows");
@@ -202,10 +200,10 @@ int many_solve(const dataflow *d, const trs_job *job)
         d, kind, [&](auto shape) { return solve<decltype(shape)>(d, job, d->many_blocks[kind]); });
 }
 
-/* Some teams of lanes, dataflow_many_teams, take the rows in turn.  Where a level has more rows than that, a team comes late to a long row: all operands are there, and the
- * rounds in which they are loaded take time; else it is through with all but the last when that comes.  Rows of
- * thousands of entries wait for their partial sums, too.  The widest level is left out: it is often the first,
- * of rows that wait for none. */
+/* Some teams of lanes, dataflow_many_teams, take the rows in turn.  Where a level has more rows than that, a team
+ * comes late to a long row: all operands are there, and the rounds in which they are loaded take time; else it is
+ * through with all but the last when that comes.  Rows of thousands of entries wait for their partial sums, too.  The
+ * widest level is left out: it is often the first, of rows that wait for none. */
 void many_cost(const trs_shape *s, int width, const trs_machine *m, trs_cost *c)
 {
     const double n = (double)s->n, nnz = (double)s->nnz, levels = max((double)s->levels, 1.);

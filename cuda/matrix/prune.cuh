@@ -31,8 +31,8 @@ struct pruning {
     int32_t n;
     const int64_t *Lp;
     const int32_t *Li;
-    uint32_t *
-        first; /* [n] first row, of at most MOST entries, below the diagonal of each column; ~0: none */
+    /* [n] first row, of at most MOST entries, below the diagonal of each column; ~0: none */
+    uint32_t *first;
     int32_t *idx; /* [nnz] what is left of row i, from Lp [i] on, without the diagonal */
     int64_t *end; /* [n] of each row there */
 };

@@ -41,9 +41,9 @@ enum { SUBSTITUTED = 1 << 20 };
 /* Shared memory of a warp.  Entries are numbered through the batch, terms through those rows of it that are expanded
  * together. */
 struct warp_memory {
-    int64_t source
-        [ENTRIES]; /* place in T of the first entry of the row that is substituted for the entry; of an entry
-                                that is a term itself: ~ its own place */
+    /* place in T of the first entry of the row that is substituted for the entry; of an entry that is a term itself:
+     * ~ its own place */
+    int64_t source[ENTRIES];
     int32_t column[ENTRIES];
     uint32_t before[ENTRIES + 1]; /* terms + SUBSTITUTED rows of all entries before it */
     uint8_t lane[ENTRIES];        /* that has the row of the entry */

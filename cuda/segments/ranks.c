@@ -216,8 +216,8 @@ static void add_blocks(ranks *r, const int32_t *of)
     }
 }
 
-/* Instead of read_rows: the columns of a packed panel have as many entries each as it has rows, less the share of zeros that
- * all blocks store. */
+/* Instead of read_rows: the columns of a packed panel have as many entries each as it has rows, less the share of
+ * zeros that all blocks store. */
 static void estimate_rows(ranks *r, const int32_t *level)
 {
     const trs_supernodes *s = r->blocks;
