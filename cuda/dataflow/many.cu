@@ -73,20 +73,11 @@ template <class T, int R, class F> static int for_length(bool long_rows, F f)
     return long_rows ? f(shape<T, R, LONG>()) : f(shape<T, R, SHORT>());
 }
 
-template <class T, class F> static int for_shape(int width, bool long_rows, F f)
+template <class T, int R = 2, class F> static int for_shape(int width, bool long_rows, F f)
 {
-    switch (width) {
-    case 2:
-        return for_length<T, 2>(long_rows, f);
-    case 4:
-        return for_length<T, 4>(long_rows, f);
-    case 8:
-        return for_length<T, 8>(long_rows, f);
-    case 16:
-        return for_length<T, 16>(long_rows, f);
-    default:
-        return for_length<T, 32>(long_rows, f);
-    }
+    if constexpr (R < 32)
+        if (width > R) return for_shape<T, 2 * R>(width, long_rows, f);
+    return for_length<T, R>(long_rows, f);
 }
 
 /* row_node, and squares += the squares of the lengths of all nodes. */
