@@ -129,29 +129,20 @@ static trs_shape shape_of(const search *r, int64_t n, int64_t nnz, int64_t from,
     return s;
 }
 
-/* The features of supernodal blocks, of the head and of the tail. */
-static void shapes_of_blocks(const search *r, int32_t k, trs_cut *s)
+/* The features of supernodal blocks of a part, from the sum over them and its number of ranks. */
+static void shape_of_blocks(const rank_sum *sum, int32_t depth, const trs_supernodes *whole,
+                            trs_supernodes *part)
 {
-    const rank_sum *a = &r->ranks.head[k].sum, *all = &r->ranks.head[r->ranks.count].sum;
-    const trs_supernodes *whole = r->blocks;
-    trs_supernodes *head = &s->part[0].blocks, *tail = &s->part[1].blocks;
-    head->count = (int32_t)a->blocks;
-    head->large = (int32_t)a->wide;
-    head->stored = a->store;
-    head->chain_links = (int32_t)a->chained;
-    head->depth = head->count ? k : 0;
-    tail->count = (int32_t)(all->blocks - a->blocks);
-    tail->large = (int32_t)(all->wide - a->wide);
-    tail->stored = all->store - a->store;
-    tail->chain_links = (int32_t)(all->chained - a->chained);
-    tail->depth = tail->count ? r->ranks.count - k : 0;
-    for (int i = 0; i < 2 && whole; i++) {
-        trs_supernodes *part = &s->part[i].blocks;
-        const double share = (double)part->depth / (double)whole->depth;
-        part->large_levels = (int32_t)(share * (double)whole->large_levels);
-        part->tasks = (int32_t)((int64_t)whole->tasks * part->count / whole->count);
-        part->small_rows = (int64_t)(share * (double)whole->small_rows);
-    }
+    part->count = (int32_t)sum->blocks;
+    part->large = (int32_t)sum->wide;
+    part->stored = sum->store;
+    part->chain_links = (int32_t)sum->chained;
+    part->depth = part->count ? depth : 0;
+    if (!whole) return;
+    const double share = (double)part->depth / (double)whole->depth;
+    part->large_levels = (int32_t)(share * (double)whole->large_levels);
+    part->tasks = (int32_t)((int64_t)whole->tasks * part->count / whole->count);
+    part->small_rows = (int64_t)(share * (double)whole->small_rows);
 }
 
 /* What other analyses of the whole, made for its own estimates, say of a part. */
@@ -182,7 +173,12 @@ static void shapes_at(const search *r, int32_t k, trs_cut *s)
     head->widest = least(a->blocks ? r->whole.shape.widest : h->widest, head->n);
     tail->longest = k > r->ranks.chains_above ? 2 : least(all->longest, tail->n);
     tail->widest = least(r->whole.shape.widest, 2 * tail->n / tail->levels);
-    shapes_of_blocks(r, k, s);
+    const rank_sum rest = {.blocks = all->blocks - a->blocks,
+                           .wide = all->wide - a->wide,
+                           .store = all->store - a->store,
+                           .chained = all->chained - a->chained};
+    shape_of_blocks(a, k, r->blocks, &s->part[0].blocks);
+    shape_of_blocks(&rest, r->ranks.count - k, r->blocks, &s->part[1].blocks);
     for (int i = 0; i < 2; i++) scale_features(r, &s->part[i]);
 }
 
