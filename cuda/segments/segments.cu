@@ -268,15 +268,6 @@ static int make_operator(const trs_instance *inst, const trs_pick *k, trs_operat
     return rc == TRS_ESUPPORT ? trs_find_levels(op) : rc;
 }
 
-static int make_solver(const trs_instance *inst, const trs_pick *k, const trs_solver *solver,
-                       trs_operator *op, trs_instance *i)
-{
-    int rc = make_operator(inst, k, op);
-    if (!rc) rc = trs_instance_build(i, op, solver);
-    if (!rc) trs_operator_trim(op);
-    return rc;
-}
-
 static int make_coupling(const trs_instance *inst, const trs_pick *k, coupling *B)
 {
     trs_context *ctx = inst->ctx;
@@ -306,7 +297,9 @@ static int make_blocks(const trs_instance *inst, const trs_cut *cut, const int32
     for (int k = 0; k < 2 && from[k] < from[k + 1] && !rc; k++) {
         const trs_pick diagonal = {row, number, from[k], from[k + 1], from[k], from[k + 1]};
         const trs_solver *solver = cut ? cut->part[k].solver : &trs_solver_dataflow;
-        rc = make_solver(inst, &diagonal, solver, &d->op[k], &d->solver[k]);
+        rc = make_operator(inst, &diagonal, &d->op[k]);
+        if (!rc) rc = trs_instance_build(&d->solver[k], &d->op[k], solver);
+        if (!rc) trs_operator_trim(&d->op[k]);
     }
     const trs_pick coupled = {row, number, d->head, n, 0, d->head};
     if (!rc && d->head < n) rc = make_coupling(inst, &coupled, &d->B);

@@ -98,20 +98,14 @@ template <class W> inline void load(const W &w, const void *A, view<typename W::
 
 /* ---- the functions of a solver ------------------------------------------------------------------- */
 
-/* Rows for which one block of threads has the shared memory. */
-inline int most_rows(const trs_context *ctx, size_t each)
-{
-    int bytes = 0;
-    cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, ctx->device);
-    return bytes / (int)each;
-}
-
 template <class W> int gauss_build(trs_instance *inst)
 {
     const size_t each = 2 * sizeof(typename W::number);
     const trs_tri *t = &inst->op->tri;
     const char *name = inst->solver->name;
-    const int most = most_rows(inst->ctx, each);
+    int bytes = 0;
+    cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, inst->ctx->device);
+    const int most = bytes / (int)each; /* rows */
     if (t->dtype != W::TYPE)
         return trs_fail(TRS_ESUPPORT, "%s solves real numbers of %d bits only", name,
                         8 * (int)sizeof(typename W::number));
