@@ -8,7 +8,6 @@
 #include <cuda_runtime_api.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { EDGE = 60, N = EDGE * EDGE, REPLAYS = 10 };
 
@@ -40,9 +39,27 @@ static int capture(const trs_plan *plan, const trs_exec *exec, const double *b, 
     return rc;
 }
 
-int main(void)
+/* New values in b, the same graph; *worst: the largest error. */
+static int replay(const trs_mat *L, const trs_exec *exec, cudaGraphExec_t graph, double *b,
+                  double *x, double *worst)
 {
     static double exact[N], host_b[N], host_x[N];
+    cudaStream_t stream = exec->stream;
+    for (int k = 0; k < REPLAYS; k++) {
+        for (int i = 0; i < N; i++) exact[i] = sin(i * (k + 1));
+        trs_multiply(L, TRS_N, 1, exact, N, host_b, N, TRS_COL_MAJOR);
+        cudaMemcpyAsync(b, host_b, sizeof host_b, cudaMemcpyHostToDevice, stream);
+        if (cudaGraphLaunch(graph, stream)) return TRS_EDEVICE;
+        cudaMemcpyAsync(host_x, x, sizeof host_x, cudaMemcpyDeviceToHost, stream);
+        if (cudaStreamSynchronize(stream)) return TRS_EDEVICE;
+        for (int i = 0; i < N; i++) *worst = fmax(*worst, fabs(host_x[i] - exact[i]));
+    }
+    return TRS_OK;
+}
+
+int main(void)
+{
+    const size_t bytes = N * sizeof(double);
     char name[200];
     if (trs_device_name(TRS_CUDA(0), name, sizeof name)) return printf("no GPU: %s\n", name), 77;
 
@@ -57,23 +74,14 @@ int main(void)
     if (!rc) rc = trs_plan_analyse(plan);
     if (!rc) rc = trs_work_create(&exec.work, plan, 1);
     if (rc) return fprintf(stderr, "%s\n", trs_message()), 1;
-    if (cudaStreamCreate(&stream) || cudaMalloc((void **)&b, sizeof host_b) ||
-        cudaMalloc((void **)&x, sizeof host_x))
+    if (cudaStreamCreate(&stream) || cudaMalloc((void **)&b, bytes) ||
+        cudaMalloc((void **)&x, bytes))
         return fprintf(stderr, "CUDA: no stream or memory\n"), 1;
     exec.stream = stream;
-    cudaMemset(b, 0, sizeof host_b);
+    cudaMemset(b, 0, bytes);
     rc = trs_solve(plan, TRS_N, 1, b, N, x, N, &exec); /* the first one loads the kernels */
     if (!rc) rc = capture(plan, &exec, b, x, &graph);
-
-    for (int k = 0; k < REPLAYS && !rc; k++) { /* new values in b, the same graph */
-        for (int i = 0; i < N; i++) exact[i] = sin(i * (k + 1));
-        trs_multiply(&L, TRS_N, 1, exact, N, host_b, N, TRS_COL_MAJOR);
-        cudaMemcpyAsync(b, host_b, sizeof host_b, cudaMemcpyHostToDevice, stream);
-        if (cudaGraphLaunch(graph, stream)) rc = TRS_EDEVICE;
-        cudaMemcpyAsync(host_x, x, sizeof host_x, cudaMemcpyDeviceToHost, stream);
-        if (cudaStreamSynchronize(stream)) rc = TRS_EDEVICE;
-        for (int i = 0; i < N; i++) worst = fmax(worst, fabs(host_x[i] - exact[i]));
-    }
+    if (!rc) rc = replay(&L, &exec, graph, b, x, &worst);
     printf("%s: %d replays, largest error %.2g\n", name, REPLAYS, worst);
     if (rc) fprintf(stderr, "%s\n", trs_strerror(rc));
     if (graph) cudaGraphExecDestroy(graph);

@@ -113,8 +113,8 @@ int binary_read(const char *file, int base, trs_mm *mm)
 typedef struct output {
     FILE *f;
     char target[PATH_MAX]; /* the file itself, when its name is a link */
-    char part[PATH_MAX +
-              40]; /* a file beside it, renamed when it is whole; "": target is written directly */
+    /* a file beside it, renamed when it is whole; "": target is written directly */
+    char part[PATH_MAX + 40];
 } output;
 
 /* Opens a new file beside the target.  Devices and pipes are written directly. */

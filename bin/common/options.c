@@ -7,16 +7,13 @@
 #include "base/debug.h"
 #include "trisolve-sparse.h"
 
-#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum {
-    FIRST = 256,
-    MOST_ROWS = 64
-}; /* what getopt_long returns for row 0: it is beyond all letters */
+/* FIRST is what getopt_long returns for row 0: it is beyond all letters */
+enum { FIRST = 256, MOST_ROWS = 64 };
 
 /* ---- values ---------------------------------------------------------------------------------- */
 

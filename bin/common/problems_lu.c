@@ -5,9 +5,7 @@
 #include "problems.h"
 #include "sentence.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #ifdef HAVE_CHOLMOD
 #include "trisolve-suitesparse.h"

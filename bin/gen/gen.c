@@ -36,14 +36,13 @@ static void print_help(void)
     }
     puts("\nOptions:\n"
          "  -o, --output=FILE    write there; the file appears complete or not at all\n"
-         "      --binary         in the binary form that the other programs read too, fast at any "
-         "size;\n"
-         "                       a FILE ending in .trs is written so without being asked\n"
+         "      --binary         in the binary form that the other programs read too, fast at any\n"
+         "                       size; a FILE ending in .trs is written so without being asked\n"
          "      --seed=N         of the random numbers (0)\n"
          "      --degree=N --dof=N --edges=N --entries=N --reach=N   as the kinds say; 1 or more\n"
          "  -h, --help           this text; then leave\n"
          "  -V, --version        the version; then leave\n\n"
-         "Exit status: 0 written; 1 wrong use, not enough memory, or a file that cannot be "
+         "Exit status: 0 written; 1 wrong use, not enough memory, or a file that cannot be\n"
          "written.");
 }
 

@@ -94,19 +94,12 @@ static void find_levels(const trs_mm *mm, bool lower, int32_t *level, triangle *
     }
 }
 
-static int by_width(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static double median(const int64_t *width, int64_t n)
 {
-    int64_t *w = malloc((size_t)n * sizeof *w);
+    double *w = malloc((size_t)n * sizeof *w);
     if (!w) return NAN;
-    memcpy(w, width, (size_t)n * sizeof *w);
-    qsort(w, (size_t)n, sizeof *w, by_width);
-    double m = 0.5 * (double)(w[(n - 1) / 2] + w[n / 2]);
+    for (int64_t l = 0; l < n; l++) w[l] = (double)width[l];
+    const double m = spread_of(w, (int)n).median;
     free(w);
     return m;
 }

@@ -55,19 +55,17 @@ static int judge(const arguments *a, problem *p, report *r)
 
 /* ---- wisdom ---------------------------------------------------------------------------------- */
 
-/* Takes over what earlier runs have measured; there may be no file yet.  Returns an exit code. */
-static int import_wisdom(const char *file)
+static int complain_of(int status)
 {
-    if (access(file, F_OK) || !trs_wisdom_import(file)) return EXIT_GOOD;
+    if (!status) return EXIT_GOOD;
     complain("%s", trs_message());
     return EXIT_USAGE;
 }
 
-static int export_wisdom(const char *file)
+/* Takes over what earlier runs have measured; there may be no file yet.  Returns an exit code. */
+static int import_wisdom(const char *file)
 {
-    if (!trs_wisdom_export(file)) return EXIT_GOOD;
-    complain("%s", trs_message());
-    return EXIT_USAGE;
+    return access(file, F_OK) ? EXIT_GOOD : complain_of(trs_wisdom_import(file));
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
@@ -100,7 +98,7 @@ static int run_wisely(const arguments *a, problem *p, report *r)
     if (!code) code = import_wisdom(file);
     if (code) return code;
     code = run(a, p, r);
-    const int written = a->measure ? export_wisdom(file) : EXIT_GOOD;
+    const int written = a->measure ? complain_of(trs_wisdom_export(file)) : EXIT_GOOD;
     return code ? code : written;
 }
 

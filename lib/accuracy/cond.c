@@ -22,8 +22,8 @@ typedef struct estimator {
     const trs_plan *plan; /* what solves; NULL: lu does */
     trs_lu *lu;           /* NULL: plan does */
     void *stage;          /* of a plan that solves on the device */
-    trs_op inverse,
-        adjoint; /* the ops that apply A^-1 and A^-H; for the infinity norm, A^-H and A^-1 */
+    /* the ops that apply A^-1 and A^-H; for the infinity norm, A^-H and A^-1 */
+    trs_op inverse, adjoint;
     int64_t n;
     trs_dtype type;
     void *x; /* [n] */

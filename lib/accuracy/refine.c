@@ -216,19 +216,10 @@ static int refine(refiner *s, int nrhs, const void *B, int64_t ldb, void *X, int
 static int check(const refiner *s, int nrhs, const void *B, int64_t ldb, const void *X, int64_t ldx,
                  int max_steps)
 {
-    const trs_mat *A = s->A;
-    const trs_layout layout = s->exec->layout;
-    if ((unsigned)s->op > TRS_H || nrhs < 0 || max_steps < 0 || (unsigned)layout > TRS_ROW_MAJOR)
-        return trs_fail(TRS_EARG, "op, nrhs, layout or max_steps out of range");
-    if (A->device > 0) return trs_fail(TRS_ESUPPORT, "A must be in host memory");
-    int rc = trs_check_mat(A);
-    if (rc) return rc;
-    if (!nrhs || !A->n) return TRS_OK;
-    const int64_t b = trs_extent(B, A->n, nrhs, ldb, layout, A->dtype);
-    const int64_t x = trs_extent(X, A->n, nrhs, ldx, layout, A->dtype);
-    if (b < 0 || x < 0)
-        return trs_fail(TRS_EARG, "B or X is NULL, or ldb or ldx too small or too large");
-    return trs_overlap(B, b, X, x) ? trs_fail(TRS_EARG, "B and X overlap") : TRS_OK;
+    const int rc =
+        max_steps < 0 ? trs_fail(TRS_EARG, "max_steps = %d is negative", max_steps)
+                      : trs_check_columns(s->A, s->op, nrhs, B, ldb, X, ldx, s->exec->layout, true);
+    return rc ? trs_fail(rc, "refine: %s", trs_message()) : TRS_OK;
 }
 
 static int refine_lu(trs_lu *lu, const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
@@ -243,7 +234,7 @@ static int refine_lu(trs_lu *lu, const trs_mat *A, trs_op op, int nrhs, const vo
     if (lu->opt.device > 0) return trs_fail(TRS_ESUPPORT, "refine: the factors solve on a device");
     if (A->kind) return trs_fail(TRS_ESUPPORT, "refine: kind of A");
     int rc = check(&s, nrhs, B, ldb, X, ldx, max_steps);
-    if (rc) return trs_fail(rc, "refine: %s", trs_message());
+    if (rc) return rc;
     if (A->n != lu->f.L.n || A->dtype != lu->dtype)
         return trs_fail(TRS_EARG, "refine: A is not the matrix that was factored");
     return refine(&s, nrhs, B, ldb, X, ldx, max_steps, steps, error);
@@ -273,7 +264,7 @@ static int refine_plan(const trs_plan *plan, const trs_mat *A, trs_op op, int nr
     s.mem = &ctx.mem;
     s.low = plan->shape.dtype;
     int rc = check(&s, nrhs, B, ldb, X, ldx, max_steps);
-    if (rc) return trs_fail(rc, "refine: %s", trs_message());
+    if (rc) return rc;
     if (plan->state != TRS_READY || !(plan->ctx.ops & 1u << op))
         return trs_fail(TRS_ESTATE, "refine: the plan cannot be solved with this op");
     const unsigned same = TRS_LOWER | TRS_UPPER | TRS_UNIT | TRS_PERMUTED;

@@ -38,9 +38,8 @@ static const multiply_fn multiply[] = TRS_PER_TYPE(multiply);
 static const get_fn get[] = TRS_PER_TYPE(get);
 static const put_fn put[] = TRS_PER_TYPE(put);
 
-/* Check the arguments; apart: X and Y must not overlap. */
-static int check(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, const void *Y,
-                 int64_t ldy, trs_layout layout, bool apart)
+int trs_check_columns(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx,
+                      const void *Y, int64_t ldy, trs_layout layout, bool apart)
 {
     if (!A) return trs_fail(TRS_EARG, "A is NULL");
     if ((unsigned)op > TRS_H || nrhs < 0 || (unsigned)layout > TRS_ROW_MAJOR)
@@ -53,7 +52,7 @@ static int check(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t l
     const int64_t y = trs_extent(Y, A->n, nrhs, ldy, layout, A->dtype);
     if (x < 0 || y < 0)
         return trs_fail(TRS_EARG, "an array is NULL, or its leading dimension is out of range");
-    return apart && trs_overlap(X, x, Y, y) ? trs_fail(TRS_EARG, "X and Y overlap") : TRS_OK;
+    return apart && trs_overlap(X, x, Y, y) ? trs_fail(TRS_EARG, "the two arrays overlap") : TRS_OK;
 }
 
 int trs_sums_new(const trs_memory *mem, int64_t n, trs_sums *s)
@@ -161,7 +160,7 @@ static int product(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t
                    int64_t ldy, trs_layout layout)
 {
     columns c = {A, op, layout, nrhs, .X = X, .ldx = ldx, .Y = Y, .ldy = ldy};
-    int rc = check(A, op, nrhs, X, ldx, Y, ldy, layout, true);
+    int rc = trs_check_columns(A, op, nrhs, X, ldx, Y, ldy, layout, true);
     if (!rc) rc = each_column(&c);
     columns_free(&c);
     return rc;
@@ -223,7 +222,7 @@ static int backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, 
     c.compare = true;
     if (!error) return trs_fail(TRS_EARG, "error is NULL");
     *error = (trs_error){.row = -1, .col = -1};
-    int rc = check(A, op, nrhs, B, ldb, X, ldx, layout, false);
+    int rc = trs_check_columns(A, op, nrhs, B, ldb, X, ldx, layout, false);
     if (!rc) rc = each_column(&c);
     for (int k = 0; k < c.shares && !rc; k++)
         trs_error_fold(error, &c.error[k], (int)c.error[k].col);

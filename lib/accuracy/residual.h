@@ -20,6 +20,11 @@ typedef struct trs_column { /* its element i is number i*step of p */
 
 trs_column trs_column_of(const void *X, int r, int64_t ld, trs_layout layout, trs_dtype t);
 
+/* Check A, op and two arrays of nrhs columns each; apart: they must not overlap.  TRS_OK, TRS_EARG, TRS_ESUPPORT, or as
+ * trs_check_mat. */
+int trs_check_columns(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx,
+                      const void *Y, int64_t ldy, trs_layout layout, bool apart);
+
 /* Returns TRS_OK, TRS_EMEM.  The caller frees s->re. */
 int trs_sums_new(const trs_memory *mem, int64_t n, trs_sums *s);
 

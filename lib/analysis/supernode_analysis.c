@@ -1,7 +1,6 @@
 /* supernode_analysis.c: makes supernodes an analysis of an operator, where its pattern looks as if it had any. */
 #include "config.h"
 
-#include "base/device.h"
 #include "matrix/on_device.h"
 #include "supernodes.h"
 

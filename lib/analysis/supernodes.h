@@ -68,8 +68,8 @@ enum {
     TRS_SUPERNODE = 64, /* rows of a supernode, and columns of a panel of a large one */
     TRS_SMALL = 16,     /* a supernode with more rows is large */
     TRS_BATCH = 8,      /* small supernodes of a task */
-    TRS_BATCH_ENTRIES =
-        1024, /* a small supernode with more off-diagonal entries is a batch by itself */
+    /* a small supernode with more off-diagonal entries is a batch by itself */
+    TRS_BATCH_ENTRIES = 1024,
     TRS_TASK_PANELS = 24, /* panels of a task, the diagonal block counted */
     TRS_CHAIN = 4,        /* supernodes of a chain */
     TRS_CHAIN_LATE = 8,   /* late panels of a supernode of a chain */

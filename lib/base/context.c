@@ -14,32 +14,20 @@ const char *trs_version(void)
 
 const char *trs_strerror(int status)
 {
-    switch (status) {
-    case TRS_OK:
-        return "no error";
-    case TRS_EARG:
-        return "an argument is NULL, out of range, or contradicts another";
-    case TRS_ESTATE:
-        return "called out of order";
-    case TRS_EMEM:
-        return "out of memory, or over the limit that was set";
-    case TRS_ESUPPORT:
-        return "this solver or this build cannot do that";
-    case TRS_EMATRIX:
-        return "the matrix is not well-formed";
-    case TRS_EPIVOT:
-        return "a pivot is missing, zero, or not finite";
-    case TRS_EFILE:
-        return "a file cannot be opened, read, or written";
-    case TRS_EFORMAT:
-        return "what the file holds is not well-formed";
-    case TRS_EDEVICE:
-        return "no usable GPU, or CUDA reported an error";
-    case TRS_ELIBRARY:
-        return "a library failed";
-    default:
-        return "unknown status";
-    }
+    static const char *const text[] = {
+        [-TRS_OK] = "no error",
+        [-TRS_EARG] = "an argument is NULL, out of range, or contradicts another",
+        [-TRS_ESTATE] = "called out of order",
+        [-TRS_EMEM] = "out of memory, or over the limit that was set",
+        [-TRS_ESUPPORT] = "this solver or this build cannot do that",
+        [-TRS_EMATRIX] = "the matrix is not well-formed",
+        [-TRS_EPIVOT] = "a pivot is missing, zero, or not finite",
+        [-TRS_EFILE] = "a file cannot be opened, read, or written",
+        [-TRS_EFORMAT] = "what the file holds is not well-formed",
+        [-TRS_EDEVICE] = "no usable GPU, or CUDA reported an error",
+        [-TRS_ELIBRARY] = "a library failed",
+    };
+    return status > 0 || status < TRS_ELIBRARY ? "unknown status" : text[-status];
 }
 
 void *trs_new(trs_context *ctx, int64_t count, size_t size, const char *what)

@@ -13,9 +13,8 @@
 #include <omp.h>
 #endif
 
-enum {
-    SPINS = 2000
-}; /* looks after which a thread yields, as the thread that has the chunk may need this core */
+/* looks after which a thread yields, as the thread that has the chunk may need this core */
+enum { SPINS = 2000 };
 
 void trs_wait_for(atomic_int *done, int count)
 {

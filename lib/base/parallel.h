@@ -24,8 +24,8 @@ typedef struct trs_level_stage {
 } trs_level_stage;
 
 typedef struct trs_stage_progress { /* of one stage, in chunks */
-    atomic_int
-        claimed; /* exceeds the number of chunks, since each thread asks once more than it gets */
+    /* exceeds the number of chunks, since each thread asks once more than it gets */
+    atomic_int claimed;
     atomic_int done;
 } trs_stage_progress;
 

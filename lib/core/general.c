@@ -9,9 +9,7 @@
 #include "matrix/on_device.h"
 #include "base/noun.h"
 
-#include <float.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -111,7 +109,5 @@ int trs_general_choose(trs_plan *p)
     snprintf(p->reason, sizeof p->reason, "a full matrix of %" PRId64 " %s: %s", n,
              trs_noun(n, "row", "rows"),
              named ? "named by the caller" : "LU with partial pivoting");
-    if (trs_fits(p->wanted, &s)) return TRS_OK;
-    return trs_fail(TRS_EMEM, "%s would need %.3g bytes, over the limit", p->wanted->name,
-                    (double)p->wanted->bytes(&s));
+    return trs_check_fit(p->wanted, &s);
 }

@@ -22,8 +22,8 @@
 enum { TRIES = 9 }; /* solves after one to warm up, of which the fastest counts */
 
 static const double ENOUGH = 0.05; /* seconds for the tries of one candidate */
-static const double HOPELESS =
-    4; /* a third candidate that is predicted to take so many times as long is not tried */
+/* a third candidate that is predicted to take so many times as long is not tried */
+static const double HOPELESS = 4;
 
 typedef struct trial { /* the solves of one candidate */
     const trs_plan *plan;
@@ -162,8 +162,8 @@ int trs_measure(trs_plan *p, trs_operator *op, trs_candidate *c, int count, char
  * solves take longer than LONG and the difference is plain, one round is enough. */
 enum { FEW = 2, STEADY = 4, ROUNDS = 2 };
 
-static const double GAIN =
-    0.98; /* a solve is faster if it takes less than so many times the best */
+/* a solve is faster if it takes less than so many times the best */
+static const double GAIN = 0.98;
 static const double MOST_SECONDS = 1e-3; /* of a round */
 static const double LONG = 1e-3;         /* seconds of a solve */
 static const double BETTER = 1.25,

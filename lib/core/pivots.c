@@ -33,8 +33,8 @@ static bool is_bad(const trs_tri *t, int64_t p)
 
 typedef struct search { /* for bad pivots */
     trs_plan *p;
-    const trs_operator
-        *op; /* whose rows are looked at; NULL: the caller's rows, and p->skip is marked */
+    /* whose rows are looked at; NULL: the caller's rows, and p->skip is marked */
+    const trs_operator *op;
     const trs_tri *t;
     const void *val; /* entry e is val [src [e]], or what TRS_SRC_... says; src NULL: val [e] */
     const int64_t *src;

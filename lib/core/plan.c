@@ -11,7 +11,6 @@
 
 #include "base/device.h"
 #include "general.h"
-#include "matrix/on_device.h"
 #include "matrix/permuted.h"
 #include "recall.h"
 #include "select/wisdom.h"
@@ -19,7 +18,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- analyse: who solves ---------------------------------------------------------------------- */
@@ -77,9 +75,7 @@ static int choose(trs_plan *p)
     if (rc) return rc;
     const size_t used = strlen(p->reason);
     if (p->wanted->describe) p->wanted->describe(&s, p->reason + used, sizeof p->reason - used);
-    if (trs_fits(p->wanted, &s)) return TRS_OK;
-    return trs_fail(TRS_EMEM, "%s would need %.3g bytes, over the limit", p->wanted->name,
-                    (double)p->wanted->bytes(&s));
+    return trs_check_fit(p->wanted, &s);
 }
 
 /* ---- values ------------------------------------------------------------------------------------ */
@@ -348,12 +344,12 @@ static bool may_stay(const trs_plan *p, const trs_mat *mat)
 static int update(trs_plan *p, const trs_mat *mat, const trs_exec *exec)
 {
     if (!p || !mat) return trs_fail(TRS_EARG, "update: plan or mat is NULL");
-    if (p->state != TRS_ANALYSED && p->state != TRS_READY)
-        return trs_fail(TRS_ESTATE, "update: the plan is not analysed");
+    trs_mat host;
+    int rc = trs_plan_check_analysed(p, "update");
+    if (rc) return rc;
     p->state = TRS_ANALYSED;
     p->judged = false;
-    trs_mat host;
-    int rc = trs_check_values(mat);
+    rc = trs_check_values(mat);
     if (rc) return rc;
     if (!trs_same_arrays(&p->shape, mat))
         return trs_fail(TRS_EARG, "update: n, nnz, ld, block, dtype or format differ from create");

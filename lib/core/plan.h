@@ -43,13 +43,26 @@ struct trs_plan {
     int32_t *P_dev, *Q_dev; /* the same on the device, when the solver runs there */
     /* with TRS_PIVOT_SKIP only, else empty */
     trs_tri whole; /* what was imported, before rows were left out, without values */
-    unsigned char *skip,
-        *skip_dev; /* [n] 1: the row is left out; in the caller's numbering, or T's if permuted */
+    /* [n] 1: the row is left out; in the caller's numbering, or T's if permuted */
+    unsigned char *skip, *skip_dev;
     trs_work *own;
     trs_info info;
     char reason[500];
     bool capture_anyhow; /* for tests: solvers may be captured that do not claim it */
 };
+
+static inline bool trs_plan_is_analysed(const trs_plan *p)
+{
+    return p->state == TRS_ANALYSED || p->state == TRS_READY;
+}
+
+/* TRS_OK, or TRS_EARG (NULL) or TRS_ESTATE with a sentence that begins with what was asked for. */
+static inline int trs_plan_check_analysed(const trs_plan *p, const char *asked)
+{
+    if (!p) return trs_fail(TRS_EARG, "%s: plan is NULL", asked);
+    if (trs_plan_is_analysed(p)) return TRS_OK;
+    return trs_fail(TRS_ESTATE, "%s: the plan is not analysed", asked);
+}
 
 /* The first operator in use, which is asked what both have in common. */
 static inline trs_operator *trs_plan_operator(trs_plan *p)

@@ -1,30 +1,31 @@
 /* plan_info.c: answers questions about a plan: bytes, facts, bad pivots, permutations, levels. */
 #include "config.h"
 
-#include "base/device.h"
-#include "matrix/on_device.h"
 #include "work.h"
 
-#include <string.h>
-
 /* ---- bytes ---------------------------------------------------------------------------------------- */
+
+/* The bytes of levels and permutations of an operator on the host.  known: its levels are; here: its pattern is. */
+static int64_t order_bytes(const trs_plan *p, const trs_operator *op, bool known, bool here)
+{
+    const bool ordered = known ? op->perm != NULL : p->order == TRS_ORDER_LEVEL;
+    const bool other = ordered || p->P || trs_counts_backwards(p, 0);
+    const bool has_topo = op == &p->op[0] && other && (here || p->topo);
+    const bool has_own = !known || op->lv.topo;
+    const int64_t levels = known ? op->lv.count : p->info.n;
+    return 4 * (levels + 1) + 4 * (p->info.n + 1) * (has_own + ordered + has_topo);
+}
 
 /* The bytes that an operator takes on the host, or, before analyse, will take at most. */
 static int64_t host_bytes(const trs_plan *p, const trs_operator *op)
 {
-    const int64_t n = p->info.n, elem = (int64_t)trs_size(p->shape.dtype);
-    const int64_t nnz = p->info.nnz;
+    const int64_t n = p->info.n, nnz = p->info.nnz, elem = (int64_t)trs_size(p->shape.dtype);
     if (!op->used) return 0;
     if (p->general) return nnz * elem;
-    const bool known = op->lv.ptr, src = !known || op->tri.src;
+    const bool known = op->lv.ptr, places = !known || op->tri.src;
     const bool here = !op->ctx || op->on_host & TRS_OP_PATTERN;
-    const bool ordered = known ? op->perm != NULL : p->order == TRS_ORDER_LEVEL;
-    const bool topo =
-        op == &p->op[0] && (ordered || p->P || trs_counts_backwards(p, 0)) && (here || p->topo);
-    const int64_t rows = (here ? 8 : 0) + (known && !op->lv.topo ? 0 : 4) + (ordered ? 4 : 0) +
-                         (topo ? 4 : 0); /* ptr, lv.topo, perm, topo */
-    const int64_t each = 4 + elem + (src ? 8 : 0);
-    return (n + 1) * rows + 4 * ((known ? op->lv.count : n) + 1) + (here ? nnz * each : 0);
+    const int64_t pattern = 8 * (n + 1) + nnz * (4 + elem + 8 * places);
+    return (here ? pattern : 0) + order_bytes(p, op, known, here);
 }
 
 /* The bytes that it keeps on the device besides those that the solver counts. */
@@ -125,9 +126,8 @@ int trs_plan_keep_topo(trs_plan *p)
 
 static int pivots(const trs_plan *p, int64_t *count, int64_t *first)
 {
-    if (!p) return trs_fail(TRS_EARG, "pivots: plan is NULL");
-    if (p->state != TRS_ANALYSED && p->state != TRS_READY)
-        return trs_fail(TRS_ESTATE, "pivots: the plan is not analysed");
+    const int rc = trs_plan_check_analysed(p, "pivots");
+    if (rc) return rc;
     if (count) *count = p->bad_pivots;
     if (first) *first = p->bad_pivots ? p->first_bad + p->ctx.base : -1;
     return TRS_OK;
@@ -188,13 +188,13 @@ static int bring_topo(trs_plan *p)
 
 static int levels(const trs_plan *p, const int32_t **topo, const int32_t **lv_ptr)
 {
-    if (!p || !topo || !lv_ptr) return trs_fail(TRS_EARG, "levels: plan, topo or lv_ptr is NULL");
-    if (p->state != TRS_ANALYSED && p->state != TRS_READY)
-        return trs_fail(TRS_ESTATE, "levels: the plan is not analysed");
+    if (!topo || !lv_ptr) return trs_fail(TRS_EARG, "levels: topo or lv_ptr is NULL");
+    int rc = trs_plan_check_analysed(p, "levels");
+    if (rc) return rc;
     if (!p->op[0].lv.ptr)
         return trs_fail(TRS_ESTATE, "levels: %s",
                         p->general ? "the matrix is general" : "TRS_N was not announced");
-    int rc = bring_topo((trs_plan *)p);
+    rc = bring_topo((trs_plan *)p);
     *topo = p->topo;
     *lv_ptr = p->op[0].lv.ptr;
     return rc;

@@ -24,17 +24,12 @@ double trs_plan_cost(trs_plan *p, const trs_machine *m, trs_effort effort)
     return sum / operators;
 }
 
-static bool is_analysed(const trs_plan *p)
-{
-    return p->state == TRS_ANALYSED || p->state == TRS_READY;
-}
-
 static int machine_of(const trs_plan *p, trs_machine *m)
 {
-    if (!p || !m) return trs_fail(TRS_EARG, "machine: plan or machine is NULL");
-    if (!is_analysed(p)) return trs_fail(TRS_ESTATE, "machine: the plan is not analysed");
-    *m = p->ctx.machine;
-    return TRS_OK;
+    if (!m) return trs_fail(TRS_EARG, "machine: machine is NULL");
+    const int rc = trs_plan_check_analysed(p, "machine");
+    if (!rc) *m = p->ctx.machine;
+    return rc;
 }
 
 int trs_plan_machine(const trs_plan *p, trs_machine *m)
@@ -49,7 +44,7 @@ double trs_plan_predict(const trs_plan *plan, const trs_machine *m)
     trs_plan *p = (trs_plan *)plan; /* analyses are kept in it */
     double seconds = NAN;
     trs_enter();
-    const bool possible = p && m && is_analysed(p) && trs_plan_is_built(p);
+    const bool possible = p && m && trs_plan_is_analysed(p) && trs_plan_is_built(p);
     if (possible && (p->wanted->place == TRS_ON_CPU || !trs_gpu_use(&p->ctx)))
         seconds = trs_plan_cost(p, m, TRS_LOOK);
     trs_leave_silently();

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* The key of a plan that has its operators, in the order in which create imported the rows. */
 static int key_of(trs_plan *p, trs_wisdom *w)

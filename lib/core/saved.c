@@ -298,7 +298,7 @@ static int save(trs_plan *p, const char *file)
 {
     if (!p || !file) return trs_fail(TRS_EARG, "save: plan or file is NULL");
     trs_context *ctx = &p->ctx;
-    if ((p->state != TRS_ANALYSED && p->state != TRS_READY) || !trs_plan_is_built(p))
+    if (!trs_plan_is_analysed(p) || !trs_plan_is_built(p))
         return trs_fail(TRS_ESTATE, "save: the plan is not analysed");
     if (p->general) return trs_fail(TRS_ESUPPORT, "save: a general matrix has no levels");
     saving a[2] = {{0}, {0}};
@@ -324,8 +324,8 @@ static int refuse(int code, const char *file, const char *why)
     return trs_fail(code, "%.150s: %s", file, why);
 }
 
-/* Can the head be believed, and does it belong to this plan? */
-static int check_head(trs_plan *p, const char *file, const head *h, int64_t bytes)
+/* Is it a saved plan of this library, as long as its head says? */
+static int check_file(const char *file, const head *h, int64_t bytes)
 {
     if (memcmp(h->magic, magic, sizeof magic)) return refuse(TRS_EFORMAT, file, "no saved plan");
     if (h->order == 0x04030201)
@@ -338,6 +338,12 @@ static int check_head(trs_plan *p, const char *file, const head *h, int64_t byte
     if (bytes < h->bytes) return refuse(TRS_EFORMAT, file, "the file is cut off");
     if (bytes > h->bytes || file_bytes(h) != bytes)
         return refuse(TRS_EFORMAT, file, "the file is not as long as its head says");
+    return TRS_OK;
+}
+
+/* Does it belong to the matrix and the options of this plan? */
+static int check_plan(const trs_plan *p, const char *file, const head *h)
+{
     if (h->n != p->info.n || h->nnz != p->info.nnz || h->pattern != hash(p, &p->imported))
         return refuse(TRS_EMATRIX, file,
                       p->skip ? "saved for a matrix of another pattern, or with other rows left out"
@@ -345,11 +351,12 @@ static int check_head(trs_plan *p, const char *file, const head *h, int64_t byte
     if (h->dtype != (uint32_t)p->shape.dtype)
         return refuse(TRS_EMATRIX, file, "saved for numbers of another type");
     for (int k = 0; k < 2; k++) {
-        if (h->op[k].levels < 0 || h->op[k].levels > h->n)
+        const op_head *one = &h->op[k];
+        if (one->levels < 0 || one->levels > h->n)
             return refuse(TRS_EFORMAT, file, "the head is damaged");
-        if (h->op[k].used != (int32_t)p->op[k].used)
+        if (one->used != (int32_t)p->op[k].used)
             return refuse(TRS_EARG, file, "saved for other ops");
-        if (h->op[k].used && p->order && (p->order == TRS_ORDER_LEVEL) != h->op[k].permuted)
+        if (one->used && p->order && (p->order == TRS_ORDER_LEVEL) != one->permuted)
             return refuse(TRS_EARG, file, "saved with another order of the rows");
     }
     return TRS_OK;
@@ -396,8 +403,8 @@ static bool is_sound(const trs_context *ctx, const head *h, trs_operator *s)
     return good && (!s->tri.ptr || trs_is_canonical(ctx, &s->tri));
 }
 
-typedef struct
-    filling { /* src of a stored operator, from places in the imported matrix to places in the caller's val */
+/* src of a stored operator, from places in the imported matrix to places in the caller's val */
+typedef struct filling {
     const trs_tri *imported;
     trs_tri *t;
 } filling;
@@ -435,18 +442,24 @@ static int read_arrays(trs_context *ctx, batch *b, bool *good)
     return TRS_OK;
 }
 
-static int read_operators(trs_plan *p, const char *file, int fd, const head *h, trs_operator *op)
+/* Read the operators as they are in the file, and refuse them unless they are sound. */
+static int read_sound(trs_context *ctx, const char *file, int fd, const head *h, trs_operator *op)
 {
     batch b = {.fd = fd, .place = sizeof *h};
     bool good = true;
     int rc = TRS_OK;
     for (int k = 0; k < 2 && !rc; k++)
-        if (h->op[k].used) rc = want_operator(&p->ctx, &b, h, &h->op[k], &op[k]);
-    if (!rc) rc = read_arrays(&p->ctx, &b, &good);
+        if (h->op[k].used) rc = want_operator(ctx, &b, h, &h->op[k], &op[k]);
+    if (!rc) rc = read_arrays(ctx, &b, &good);
     if (rc == TRS_EFILE) return refuse(rc, file, "cannot be read");
     for (int k = 0; k < 2 && !rc && good; k++)
-        if (h->op[k].used) good = is_sound(&p->ctx, h, &op[k]);
-    if (!good) return refuse(TRS_EFORMAT, file, "the file is damaged");
+        if (h->op[k].used) good = is_sound(ctx, h, &op[k]);
+    return good ? rc : refuse(TRS_EFORMAT, file, "the file is damaged");
+}
+
+static int read_operators(trs_plan *p, const char *file, int fd, const head *h, trs_operator *op)
+{
+    int rc = read_sound(&p->ctx, file, fd, h, op);
     for (int k = 0; k < 2 && !rc; k++)
         if (op[k].tri.ptr) rc = fill_operator(&p->ctx, &p->imported, &op[k].tri);
     for (int k = 0; k < 2 && !rc; k++) /* the last step that may fail, as it changes p->imported */
@@ -471,8 +484,7 @@ static int take_solver(trs_plan *p, const char *file, const head *h)
                                              .elem = (double)trs_size(p->shape.dtype),
                                              .nrhs = p->ctx.nrhs}};
     int rc = trs_plan_find_solver(p, h->solver);
-    if (!rc && !trs_fits(p->wanted, &prospect))
-        rc = trs_fail(TRS_EMEM, "%s would need more memory than the limit", h->solver);
+    if (!rc) rc = trs_check_fit(p->wanted, &prospect);
     if (rc) p->wanted = named;
     return rc;
 }
@@ -511,7 +523,8 @@ static int read_plan(trs_plan *p, const char *file, int fd)
         const bool known = st.st_size >= 8 && !memcmp(h.magic, magic, sizeof magic);
         return refuse(TRS_EFORMAT, file, known ? "the file is cut off" : "no saved plan");
     }
-    int rc = check_head(p, file, &h, st.st_size);
+    int rc = check_file(file, &h, st.st_size);
+    if (!rc) rc = check_plan(p, file, &h);
     if (!rc) rc = take_solver(p, file, &h);
     if (rc) return rc;
     rc = read_operators(p, file, fd, &h, op);

@@ -153,12 +153,9 @@ int trs_work_make(trs_work **work, const trs_plan *p, int nrhs, trs_context *ctx
 
 static int check_work(const trs_plan *p, int max_nrhs)
 {
-    if (!p) return trs_fail(TRS_EARG, "work space: plan is NULL");
-    if (max_nrhs < 1)
-        return trs_fail(TRS_EARG, "work space: max_nrhs = %d is not positive", max_nrhs);
-    if (p->state != TRS_ANALYSED && p->state != TRS_READY)
-        return trs_fail(TRS_ESTATE, "work space: the plan is not analysed");
-    return TRS_OK;
+    const int rc = trs_plan_check_analysed(p, "work space");
+    if (rc || max_nrhs > 0) return rc;
+    return trs_fail(TRS_EARG, "work space: max_nrhs = %d is not positive", max_nrhs);
 }
 
 static int work_create(trs_work **work, const trs_plan *p, int max_nrhs)
@@ -359,37 +356,80 @@ static int solve_staged(const trs_plan *p, const trs_operator *op, trs_work *w, 
     return rc ? rc : waited;
 }
 
-static int check_solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t ldb,
-                       const void *X, int64_t ldx, trs_layout layout)
+/* ---- checks, and all right-hand sides ---------------------------------------------------------------- */
+
+static int check_plan(const trs_plan *p, trs_op op, int nrhs, const trs_exec *exec)
 {
+    if (exec->threads < 0 || exec->threads > TRS_MOST_THREADS)
+        return trs_fail(TRS_EARG, "solve: %d threads are out of range", exec->threads);
     if (!p) return trs_fail(TRS_EARG, "solve: plan is NULL");
-    if (nrhs < 0 || (unsigned)op > TRS_H || (unsigned)layout > TRS_ROW_MAJOR)
+    if (nrhs < 0 || (unsigned)op > TRS_H || (unsigned)exec->layout > TRS_ROW_MAJOR)
         return trs_fail(TRS_EARG, "solve: op, nrhs or layout is out of range");
-    if (p->state != TRS_READY)
-        return trs_fail(TRS_ESTATE, "solve: the plan %s",
-                        p->state == TRS_ANALYSED ? "has no values it can be solved with"
-                                                 : "is not analysed");
+    if (p->state == TRS_ANALYSED)
+        return trs_fail(TRS_ESTATE, "solve: the plan has no values it can be solved with");
+    if (p->state != TRS_READY) return trs_fail(TRS_ESTATE, "solve: the plan is not analysed");
     if (!(p->ctx.ops & 1u << op))
         return trs_fail(TRS_ESTATE, "solve: TRS_%c was not announced in the options", "NTH"[op]);
-    if (nrhs == 0 || p->info.n == 0) return TRS_OK;
+    return TRS_OK;
+}
+
+/* A single column with a leading dimension of 1 is one by rows as well. */
+static bool takes_layout(const trs_plan *p, int64_t ldb, int64_t ldx, trs_layout layout)
+{
+    return layout != TRS_ROW_MAJOR || (ldb <= 1 && ldx <= 1) || p->wanted->caps & TRS_CAP_ROW_MAJOR;
+}
+
+static int check_vectors(const trs_plan *p, int nrhs, const void *B, int64_t ldb, const void *X,
+                         int64_t ldx, trs_layout layout)
+{
     if (!B || !X) return trs_fail(TRS_EARG, "solve: %c is NULL", B ? 'X' : 'B');
     const int64_t b = trs_extent(B, p->info.n, nrhs, ldb, layout, p->shape.dtype);
     const int64_t x = trs_extent(X, p->info.n, nrhs, ldx, layout, p->shape.dtype);
     if (b < 0 || x < 0 || ldb > INT32_MAX || ldx > INT32_MAX)
         return trs_fail(TRS_EARG, "solve: ldb = %" PRId64 " or ldx = %" PRId64 " is out of range",
                         ldb, ldx);
-    if (B == X ? ldb != ldx : trs_overlap(B, b, X, x))
-        return trs_fail(TRS_EARG, B == X ? "solve: X is B, but ldb and ldx differ"
-                                         : "solve: B and X overlap");
-    if (layout == TRS_ROW_MAJOR && (ldb > 1 || ldx > 1) && !(p->wanted->caps & TRS_CAP_ROW_MAJOR))
+    if (B == X && ldb != ldx) return trs_fail(TRS_EARG, "solve: X is B, but ldb and ldx differ");
+    if (B != X && trs_overlap(B, b, X, x)) return trs_fail(TRS_EARG, "solve: B and X overlap");
+    if (!takes_layout(p, ldb, ldx, layout))
         return trs_fail(TRS_ESUPPORT, "solve: %s takes no B and X by rows", p->wanted->name);
     return TRS_OK;
 }
 
-static bool may_be_captured(const trs_plan *p)
+static int check_fitted(const trs_plan *p, const trs_served *served)
 {
-    if (!p->info.on_gpu || p->capture_anyhow) return true; /* a CPU solver uses no stream */
-    return !is_staged(p) && (p->wanted->caps & TRS_CAP_CAPTURE);
+    if (!served) return trs_fail(TRS_EARG, "solve: the work space was not made for this plan");
+    if (served->analyses == p->info.analyses) return TRS_OK;
+    return trs_fail(TRS_ESTATE, "solve: an update has analysed the plan again since the work space "
+                                "was fitted: trs_work_fit");
+}
+
+static int check_capture(const trs_plan *p, void *stream)
+{
+    if (!p->info.on_gpu || p->capture_anyhow) return TRS_OK; /* a CPU solver uses no stream */
+    const bool may = !is_staged(p) && p->wanted->caps & TRS_CAP_CAPTURE;
+    if (may || !trs_gpu_is_capturing(stream)) return TRS_OK;
+    return trs_fail(TRS_ESUPPORT, "solve: %s",
+                    is_staged(p) ? "B and X on the host cannot be captured in a graph"
+                                 : "the solver cannot be captured in a graph");
+}
+
+/* Solve for as many right-hand sides at a time as the work space was made for. */
+static int solve_all(const trs_plan *p, trs_op op, trs_work *w, int most, int nrhs, trs_view b,
+                     trs_view x, const trs_exec *exec)
+{
+    const trs_operator *t = &p->op[op != TRS_N];
+    const size_t size = trs_size(p->shape.dtype);
+    trs_job job = {.stream = exec->stream,
+                   .threads = exec->threads > 0 ? exec->threads : p->ctx.threads,
+                   .conj = op == TRS_H && trs_is_complex(p->shape.dtype)};
+    int rc = TRS_OK;
+    for (int r = 0; r < nrhs && !rc; r += job.nrhs) {
+        job.nrhs = nrhs - r < most ? nrhs - r : most;
+        job.b = from_column(b, r, size);
+        job.x = from_column(x, r, size);
+        rc = is_staged(p) ? solve_staged(p, t, w, job) : solve_there(p, t, w, job);
+    }
+    return rc;
 }
 
 static int solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t ldb, void *X,
@@ -397,34 +437,18 @@ static int solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t 
 {
     static const trs_exec defaults = {0};
     if (!exec) exec = &defaults;
-    if (exec->threads < 0 || exec->threads > TRS_MOST_THREADS)
-        return trs_fail(TRS_EARG, "solve: %d threads are out of range", exec->threads);
-    int rc = check_solve(p, op, nrhs, B, ldb, X, ldx, exec->layout);
+    int rc = check_plan(p, op, nrhs, exec);
     if (rc || nrhs == 0 || p->info.n == 0) return rc;
-    const trs_operator *t = &p->op[op != TRS_N];
-    const size_t size = trs_size(p->shape.dtype);
-    const trs_view b = view_of(B, ldb, exec->layout), x = view_of(X, ldx, exec->layout);
+    rc = check_vectors(p, nrhs, B, ldb, X, ldx, exec->layout);
+    if (rc) return rc;
     trs_work *w = exec->work ? exec->work : p->own;
     const trs_served *served = find_served(w, p);
-    if (!served) return trs_fail(TRS_EARG, "solve: the work space was not made for this plan");
-    if (served->analyses != p->info.analyses)
-        return trs_fail(TRS_ESTATE, "solve: an update has analysed the plan again since the work "
-                                    "space was fitted: trs_work_fit");
-    trs_job job = {.stream = exec->stream,
-                   .threads = exec->threads > 0 ? exec->threads : p->ctx.threads};
-    job.conj = op == TRS_H && trs_is_complex(p->shape.dtype);
-    if (p->info.on_gpu) rc = trs_gpu_use(&w->ctx);
-    if (!rc && !may_be_captured(p) && trs_gpu_is_capturing(exec->stream))
-        return trs_fail(TRS_ESUPPORT, "solve: %s",
-                        is_staged(p) ? "B and X on the host cannot be captured in a graph"
-                                     : "the solver cannot be captured in a graph");
-    for (int r = 0; r < nrhs && !rc; r += job.nrhs) {
-        job.nrhs = nrhs - r < served->nrhs ? nrhs - r : served->nrhs;
-        job.b = from_column(b, r, size);
-        job.x = from_column(x, r, size);
-        rc = is_staged(p) ? solve_staged(p, t, w, job) : solve_there(p, t, w, job);
-    }
-    return rc;
+    rc = check_fitted(p, served);
+    if (!rc && p->info.on_gpu) rc = trs_gpu_use(&w->ctx);
+    if (!rc) rc = check_capture(p, exec->stream);
+    return rc ? rc
+              : solve_all(p, op, w, served->nrhs, nrhs, view_of(B, ldb, exec->layout),
+                          view_of(X, ldx, exec->layout), exec);
 }
 
 int trs_solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t ldb, void *X,

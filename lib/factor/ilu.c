@@ -117,8 +117,8 @@ static int say_fault(trs_lu *lu, const trs_ilu_rows *f, const trs_ilu_outcome *o
                                        "that with the entries left out",
                                        "not finite"};
     const char *name = f->cholesky ? "IC(0)" : "ILU(0)";
-    const int64_t *src =
-        f->t.src; /* NULL: A has every diagonal entry, and its values are in order */
+    /* NULL: A has every diagonal entry, and its values are in order */
+    const int64_t *src = f->t.src;
     const bool missing = src && src[f->diag[o->first]] == TRS_SRC_MISSING;
     return trs_fail(TRS_EPIVOT, "row %" PRId64 ": the pivot of %s is %s%s", o->first + lu->base,
                     name, what[o->fault], missing ? " (A has no diagonal entry there)" : "");

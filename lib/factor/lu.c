@@ -65,10 +65,8 @@ void trs_lu_destroy(trs_lu *lu)
 
 void *trs_lu_alloc(trs_lu *lu, int64_t count, size_t size, const char *what)
 {
-    void *p = trs_alloc(&lu->mem, count, size);
-    if (!p)
-        trs_fail(TRS_EMEM, "out of memory: %.3g bytes for %s", (double)count * (double)size, what);
-    return p;
+    trs_context ctx = {.mem = lu->mem};
+    return trs_new(&ctx, count, size, what);
 }
 
 void trs_lu_free(trs_lu *lu, void *p)
@@ -300,8 +298,8 @@ typedef struct move {
     int64_t n;
     int nrhs;
     int parts; /* of a number of y: 2 when complex, else 1 */
-    double *
-        power; /* [nrhs] the powers of two that divide the columns of y; NULL: y is in double precision */
+    /* [nrhs] the powers of two that divide the columns of y; NULL: y is in double precision */
+    double *power;
     const int64_t *perm;
     const double *scale; /* NULL: there is no scaling */
     bool conj;
@@ -322,10 +320,9 @@ static double get(const move *m, const void *y, int64_t k)
 #define TRS_BODY "factor/lu.c"
 #include "base/each_type.h"
 
-typedef void (*gather_fn)(const move *, const void *, void *);
-typedef void (*scatter_fn)(const move *, const void *, void *);
-static const gather_fn gather[] = TRS_PER_TYPE(gather);    /* y = R P b */
-static const scatter_fn scatter[] = TRS_PER_TYPE(scatter); /* x = R P' y */
+typedef void (*move_fn)(const move *, const void *, void *);
+static const move_fn gather[] = TRS_PER_TYPE(gather);   /* y = R P b */
+static const move_fn scatter[] = TRS_PER_TYPE(scatter); /* x = R P' y */
 
 /* y = op(T)^-1 y for the triangle T of this plan. */
 static int triangle(trs_lu *lu, const trs_plan *plan, trs_op op, int nrhs, const trs_exec *exec)

@@ -10,6 +10,7 @@
 
 #include "base/call.h"
 #include "base/library.h"
+#include "base/memory.h"
 
 #include <stdbool.h>
 
@@ -47,8 +48,8 @@ struct trs_lu {
     bool single;     /* the plans of complete factors, and y, are in single precision */
     int width;       /* how many right-hand sides are solved at a time */
     void *y;         /* [n*width] in pivot order, of the type of the plans */
-    double *
-        power; /* [width] the powers of two that the columns of y were divided by; NULL unless single */
+    /* [width] the powers of two that the columns of y were divided by; NULL unless single */
+    double *power;
     trs_lu_info info;
     void *backend;
     int (*update)(trs_lu *lu, const trs_mat *A); /* factors an A of the same pattern */
@@ -84,6 +85,7 @@ int trs_lu_plan(trs_lu *lu, bool only_l);
     F(trs_enter)                                                                                   \
     F(trs_leave)                                                                                   \
     F(trs_fail)                                                                                    \
+    F(trs_now)                                                                                     \
     F(trs_lu_new)                                                                                  \
     F(trs_lu_alloc)                                                                                \
     F(trs_lu_free)                                                                                 \

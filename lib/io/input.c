@@ -26,10 +26,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-    HEAD = 512,
-    BLOCK = 1 << 16
-}; /* bytes that tell how a file is packed; bytes to read at a time */
+/* bytes that tell how a file is packed; bytes to read at a time */
+enum { HEAD = 512, BLOCK = 1 << 16 };
 
 struct trs_input {
     trs_memory mem;
@@ -302,6 +300,17 @@ static int64_t stream_fill(trs_input *in, int64_t bytes, trs_text *text)
     return rc;
 }
 
+/* The text is what the buffer has, n characters, with a '\n' and the padding behind them. */
+static void end_text(trs_input *in, trs_text *text, int64_t n)
+{
+    char *p = text->buffer;
+    in->cut = text->cut = p[n - 1] != '\n';
+    if (text->cut) p[n++] = '\n';
+    memset(p + n, 0, TRS_TEXT_PAD);
+    text->begin = p;
+    text->end = p + n;
+}
+
 /* The next text of a stream.  What follows its last line end goes to hold. */
 static int stream_next(trs_input *in, int64_t bytes, trs_text *text)
 {
@@ -314,11 +323,7 @@ static int stream_next(trs_input *in, int64_t bytes, trs_text *text)
     TRS_ASSERT(left >= 0 && end > 0);
     if (left) memcpy(in->hold, p + end, (size_t)left);
     in->to = left;
-    in->cut = text->cut = p[end - 1] != '\n';
-    if (text->cut) p[end++] = '\n';
-    memset(p + end, 0, TRS_TEXT_PAD);
-    text->begin = p;
-    text->end = p + end;
+    end_text(in, text, end);
     return 1;
 }
 
@@ -353,11 +358,7 @@ static int map_next(trs_input *in, int64_t bytes, trs_text *text)
     int rc = grow(in, &text->buffer, &text->room, 0, n + 1 + TRS_TEXT_PAD);
     if (rc) return rc;
     memcpy(text->buffer, p, (size_t)n);
-    in->cut = text->cut = p[n - 1] != '\n';
-    if (text->cut) text->buffer[n++] = '\n';
-    memset(text->buffer + n, 0, TRS_TEXT_PAD);
-    text->begin = text->buffer;
-    text->end = text->buffer + n;
+    end_text(in, text, n);
     return 1;
 }
 

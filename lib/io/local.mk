@@ -4,6 +4,11 @@ libcore_la_SOURCES += lib/io/archive.c lib/io/archive.h lib/io/boeing.h lib/io/i
 # decimal: numbers as text
 libcore_la_SOURCES += lib/io/decimal/digits.h lib/io/decimal/powers.c lib/io/decimal/powers.h \
 	lib/io/decimal/print.c lib/io/decimal/print.h lib/io/decimal/read.c lib/io/decimal/read.h
+EXTRA_DIST += lib/io/decimal/powers.awk
+BUILT_SOURCES += powers.inc
+CLEANFILES += powers.inc
+powers.inc: lib/io/decimal/powers.awk
+	$(AM_V_GEN)$(AWK) -f $(srcdir)/lib/io/decimal/powers.awk >$@.new && mv $@.new $@
 # mm: Matrix Market files
 libcore_la_SOURCES += lib/io/mm/build.c lib/io/mm/build.h lib/io/mm/chunk.c lib/io/mm/dense.c \
 	lib/io/mm/duplicates.c lib/io/mm/explain.c lib/io/mm/header.c lib/io/mm/lines.c lib/io/mm/mm.h \

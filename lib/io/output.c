@@ -77,8 +77,8 @@ int trs_output_open(trs_output *out)
     }
     if (exists && access(out->file, W_OK))
         return trs_output_fail(out, TRS_EFILE, "%s", strerror(errno));
-    out->target =
-        exists ? realpath(out->file, NULL) : strdup(out->file); /* of a link, what it leads to */
+    /* of a link, what it leads to */
+    out->target = exists ? realpath(out->file, NULL) : strdup(out->file);
     if (!out->target) return trs_output_fail(out, TRS_EMEM, "out of memory");
     return create_part(out, exists ? &st : NULL);
 }

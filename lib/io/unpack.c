@@ -3,8 +3,6 @@
 
 #include "mm/mm.h"
 
-#include <stdio.h>
-
 enum { TEXT_BYTES = 1 << 18 };
 
 static int unpack(const char *file, const char *member, int64_t limit,

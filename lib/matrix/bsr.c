@@ -64,8 +64,8 @@ static int expand(trs_context *ctx, const trs_mat *m, expanded *e)
     trs_tri_read_values(ctx, &values, m->val);
     e->csr = *m;
     e->csr.format = TRS_CSR;
-    e->csr.kind =
-        m->kind & ~(unsigned)TRS_STRICT; /* that is about the blocks, which were looked at */
+    /* that is about the blocks, which were looked at */
+    e->csr.kind = m->kind & ~(unsigned)TRS_STRICT;
     e->csr.nnz = nnz;
     e->csr.ptr = e->ptr, e->csr.ptr_bits = 64;
     e->csr.idx = e->idx, e->csr.idx_bits = 32;

@@ -6,13 +6,6 @@
 
 #include <inttypes.h>
 
-bool trs_in_triangle(unsigned kind, int64_t row, int64_t col)
-{
-    if (kind & TRS_LOWER) return row >= col;
-    if (kind & TRS_UPPER) return row <= col;
-    return true;
-}
-
 int64_t trs_value_count(const trs_mat *m)
 {
     if (m->format == TRS_DENSE) return m->ld * m->n;
@@ -32,25 +25,6 @@ bool trs_overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes)
 {
     return (uintptr_t)a < (uintptr_t)b + (uintptr_t)b_bytes &&
            (uintptr_t)b < (uintptr_t)a + (uintptr_t)a_bytes;
-}
-
-/* ---- the caller's matrix by its major index: the row of CSR, the column of the others -------- */
-
-int64_t trs_major_begin(const trs_mat *m, int64_t l)
-{
-    if (m->format == TRS_DENSE) return l * m->ld;
-    return trs_index(m->ptr, m->ptr_bits ? m->ptr_bits : 64, l) - m->base;
-}
-
-int64_t trs_major_end(const trs_mat *m, int64_t l)
-{
-    return m->format == TRS_DENSE ? l * m->ld + m->n : trs_major_begin(m, l + 1);
-}
-
-int64_t trs_minor_index(const trs_mat *m, int64_t l, int64_t p)
-{
-    if (m->format == TRS_DENSE) return p - l * m->ld;
-    return trs_index(m->idx, m->idx_bits ? m->idx_bits : 32, p) - m->base;
 }
 
 int64_t trs_major_count(const trs_mat *m)
@@ -84,14 +58,8 @@ static int check_blocks(const trs_mat *m)
     return TRS_OK;
 }
 
-static int check_shape(const trs_mat *m)
+static int check_kind(const trs_mat *m)
 {
-    if (m->n < 0 || m->n > INT32_MAX - 1)
-        return trs_fail(TRS_EARG, "n = %" PRId64 " is not in 0 .. 2^31 - 2", m->n);
-    if ((unsigned)m->dtype > TRS_C32) return trs_fail(TRS_EARG, "unknown dtype %d", m->dtype);
-    if (m->format != TRS_CSR && m->format != TRS_CSC && m->format != TRS_DENSE &&
-        m->format != TRS_BSR)
-        return trs_fail(TRS_EARG, "format %d is not CSR, CSC, BSR or DENSE", (int)m->format);
     if (m->kind & ~31u) return trs_fail(TRS_EARG, "unknown bits in kind: %u", m->kind);
     if (m->kind & TRS_PERMUTED && m->kind != TRS_PERMUTED)
         return trs_fail(TRS_EARG,
@@ -100,25 +68,49 @@ static int check_shape(const trs_mat *m)
         return trs_fail(TRS_ESUPPORT, "blocks (BSR) are no triangle after permutations");
     if ((m->kind & TRS_LOWER) && (m->kind & TRS_UPPER))
         return trs_fail(TRS_EARG, "kind has both TRS_LOWER and TRS_UPPER");
-    if (m->base != 0 && m->base != 1) return trs_fail(TRS_EARG, "base %d is not 0 or 1", m->base);
-    if (m->format == TRS_DENSE) {
-        if (m->ld < m->n)
-            return trs_fail(TRS_EARG, "ld = %" PRId64 " is less than n = %" PRId64, m->ld, m->n);
-        if (m->n && m->ld > INT64_MAX / 16 / m->n)
-            return trs_fail(TRS_EARG, "ld = %" PRId64 " is too large", m->ld);
-        return TRS_OK;
-    }
+    return TRS_OK;
+}
+
+/* Is ld such that the size of a full matrix is a number of bytes? */
+static int check_leading_dimension(const trs_mat *m)
+{
+    if (m->ld < m->n)
+        return trs_fail(TRS_EARG, "ld = %" PRId64 " is less than n = %" PRId64, m->ld, m->n);
+    if (m->n && m->ld > INT64_MAX / 16 / m->n)
+        return trs_fail(TRS_EARG, "ld = %" PRId64 " is too large", m->ld);
+    return TRS_OK;
+}
+
+static bool is_width(int bits)
+{
+    return bits == 0 || bits == 32 || bits == 64;
+}
+
+static int check_entries(const trs_mat *m)
+{
     if (m->nnz < 0) return trs_fail(TRS_EARG, "nnz = %" PRId64 " is negative", m->nnz);
-    if ((m->ptr_bits != 0 && m->ptr_bits != 32 && m->ptr_bits != 64) ||
-        (m->idx_bits != 0 && m->idx_bits != 32 && m->idx_bits != 64))
+    if (!is_width(m->ptr_bits) || !is_width(m->idx_bits))
         return trs_fail(TRS_EARG, "ptr_bits %d, idx_bits %d: 32 or 64 each", m->ptr_bits,
                         m->idx_bits);
-    int rc = m->format == TRS_BSR ? check_blocks(m) : TRS_OK;
+    const int rc = m->format == TRS_BSR ? check_blocks(m) : TRS_OK;
     const int64_t count = rc ? 0 : trs_major_count(m);
-    if (!rc && m->nnz > count * count)
-        rc = trs_fail(TRS_EMATRIX, "nnz = %" PRId64 " is more than %" PRId64 " squared", m->nnz,
-                      count);
-    return rc;
+    if (rc || m->nnz <= count * count) return rc;
+    return trs_fail(TRS_EMATRIX, "nnz = %" PRId64 " is more than %" PRId64 " squared", m->nnz,
+                    count);
+}
+
+static int check_shape(const trs_mat *m)
+{
+    if (m->n < 0 || m->n > INT32_MAX - 1)
+        return trs_fail(TRS_EARG, "n = %" PRId64 " is not in 0 .. 2^31 - 2", m->n);
+    if ((unsigned)m->dtype > TRS_C32) return trs_fail(TRS_EARG, "unknown dtype %d", m->dtype);
+    if (m->format != TRS_CSR && m->format != TRS_CSC && m->format != TRS_DENSE &&
+        m->format != TRS_BSR)
+        return trs_fail(TRS_EARG, "format %d is not CSR, CSC, BSR or DENSE", (int)m->format);
+    const int rc = check_kind(m);
+    if (rc) return rc;
+    if (m->base != 0 && m->base != 1) return trs_fail(TRS_EARG, "base %d is not 0 or 1", m->base);
+    return m->format == TRS_DENSE ? check_leading_dimension(m) : check_entries(m);
 }
 
 int trs_check_values(const trs_mat *m)
@@ -150,6 +142,14 @@ static int check_pointers(const trs_mat *m, int bits, const char *major)
     return TRS_OK;
 }
 
+static int refuse_outside(const trs_mat *m, int64_t row, int64_t col)
+{
+    return trs_fail(TRS_EMATRIX,
+                    "%srow %" PRId64 ", column %" PRId64 ": an entry outside the %s triangle",
+                    m->format == TRS_BSR ? "block " : "", row + m->base, col + m->base,
+                    m->kind & TRS_LOWER ? "lower" : "upper");
+}
+
 static int check_indices(const trs_mat *m, int pbits, int ibits)
 {
     const bool csr = trs_by_rows(m);
@@ -166,11 +166,7 @@ static int check_indices(const trs_mat *m, int pbits, int ibits)
             const int64_t j = said - m->base;
             int64_t row = csr ? i : j, col = csr ? j : i;
             if ((m->kind & TRS_STRICT) && !trs_in_triangle(m->kind, row, col))
-                return trs_fail(TRS_EMATRIX,
-                                "%srow %" PRId64 ", column %" PRId64
-                                ": an entry outside the %s triangle",
-                                m->format == TRS_BSR ? "block " : "", row + m->base, col + m->base,
-                                m->kind & TRS_LOWER ? "lower" : "upper");
+                return refuse_outside(m, row, col);
         }
     }
     return TRS_OK;
@@ -190,10 +186,7 @@ static int check_full(const trs_mat *m)
     for (int64_t j = 0; j < m->n; j++)
         for (int64_t i = 0; i < m->n; i++)
             if (!trs_in_triangle(m->kind, i, j) && !trs_is_zero(m, i + j * m->ld))
-                return trs_fail(TRS_EMATRIX,
-                                "row %" PRId64 ", column %" PRId64
-                                ": an entry outside the %s triangle",
-                                i + m->base, j + m->base, m->kind & TRS_LOWER ? "lower" : "upper");
+                return refuse_outside(m, i, j);
     return TRS_OK;
 }
 

@@ -14,10 +14,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum {
-    BLOCK = 1 << 16,
-    MAJORS = 1024
-}; /* entries, and major indices, that a thread takes at a time */
+/* entries, and major indices, that a thread takes at a time */
+enum { BLOCK = 1 << 16, MAJORS = 1024 };
 
 int trs_tri_entries(trs_context *ctx, trs_tri *t, bool values, bool places)
 {
@@ -52,35 +50,12 @@ void trs_tri_free(trs_context *ctx, trs_tri *t)
 
 /* ---- reading the caller's arrays ------------------------------------------------------------ */
 
-typedef struct source { /* the caller's matrix; defaults of widths are resolved */
+typedef struct source { /* the caller's matrix */
     const trs_mat *m;
-    int pbits, ibits;
     bool by_rows;
-    bool
-        diagonal_last; /* where indices ascend, the diagonal follows the wanted triangle, else it precedes it */
+    /* where indices ascend, the diagonal follows the wanted triangle, else it precedes it */
+    bool diagonal_last;
 } source;
-
-/* The entries with major index i are begin <= p < end.  Entry p has minor index cross (p), and its value stands at
- * place (p). */
-static int64_t major_begin(const source *s, int64_t i)
-{
-    return s->m->format == TRS_DENSE ? 0 : trs_index(s->m->ptr, s->pbits, i) - s->m->base;
-}
-
-static int64_t major_end(const source *s, int64_t i)
-{
-    return s->m->format == TRS_DENSE ? s->m->n : major_begin(s, i + 1);
-}
-
-static int64_t cross(const source *s, int64_t p)
-{
-    return s->m->format == TRS_DENSE ? p : trs_index(s->m->idx, s->ibits, p) - s->m->base;
-}
-
-static int64_t place(const source *s, int64_t i, int64_t p)
-{
-    return s->m->format == TRS_DENSE ? i * s->m->ld + p : p;
-}
 
 /* Is an entry off the diagonal, and in the triangle that is wanted? */
 static bool wanted(const source *s, int64_t i, int64_t j)
@@ -103,8 +78,8 @@ static void count_some(void *user, int64_t begin, int64_t end)
     const source *s = l->s;
     for (int64_t i = begin; i < end; i++) {
         int64_t count = 1;
-        for (int64_t p = major_begin(s, i), q = major_end(s, i); p < q; p++)
-            count += wanted(s, i, cross(s, p));
+        for (int64_t p = trs_major_begin(s->m, i), q = trs_major_end(s->m, i); p < q; p++)
+            count += wanted(s, i, trs_minor_index(s->m, i, p));
         l->t->ptr[i + 1] = count;
     }
 }
@@ -114,7 +89,7 @@ static void count_majors(const trs_context *ctx, intake *l)
     const int64_t n = l->s->m->n;
     int64_t *ptr = l->t->ptr;
     ptr[0] = 0;
-    trs_share(trs_team(ctx, major_begin(l->s, n > 0 ? n - 1 : 0)), n, MAJORS, count_some, l);
+    trs_share(trs_team(ctx, trs_major_begin(l->s->m, n > 0 ? n - 1 : 0)), n, MAJORS, count_some, l);
     for (int64_t i = 0; i < n; i++) ptr[i + 1] += ptr[i];
     l->t->nnz = ptr[n];
 }
@@ -126,16 +101,16 @@ static bool copy_major(const source *s, int64_t i, trs_tri *t, int64_t *twice)
     int64_t last = -1, q = t->ptr[i] + !s->diagonal_last, diagonal = TRS_SRC_MISSING;
     const int64_t at = s->diagonal_last ? t->ptr[i + 1] - 1 : t->ptr[i];
     bool ascend = true;
-    for (int64_t p = major_begin(s, i), end = major_end(s, i); p < end; p++) {
-        int64_t j = cross(s, p);
+    for (int64_t p = trs_major_begin(s->m, i), end = trs_major_end(s->m, i); p < end; p++) {
+        int64_t j = trs_minor_index(s->m, i, p);
         if (j == i) {
             if (diagonal != TRS_SRC_MISSING && i < *twice) *twice = i;
-            diagonal = place(s, i, p);
+            diagonal = p;
         } else if (wanted(s, i, j)) {
             ascend &= j > last;
             last = j;
             t->idx[q] = (int32_t)j;
-            t->src[q++] = place(s, i, p);
+            t->src[q++] = p;
         }
     }
     t->idx[at] = (int32_t)i;
@@ -204,8 +179,7 @@ int trs_tri_import(trs_context *ctx, const trs_mat *m, trs_tri *t)
         return bad ? bad : trs_bsr_import(ctx, m, t);
     }
     const bool by_rows = m->format == TRS_CSR;
-    source s = {m, m->ptr_bits ? m->ptr_bits : 64, m->idx_bits ? m->idx_bits : 32, by_rows,
-                by_rows == !!(m->kind & TRS_LOWER)};
+    source s = {m, by_rows, by_rows == !!(m->kind & TRS_LOWER)};
     intake l = {.s = &s, .t = t, .twice = INT64_MAX, .ascend = true};
     int rc = trs_canonical_import(ctx, m, t);
     if (rc != TRS_EMATRIX) return rc;

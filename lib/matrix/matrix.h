@@ -30,7 +30,6 @@ int64_t trs_extent(const void *p, int64_t n, int nrhs, int64_t ld, trs_layout la
 bool trs_overlap(const void *a, int64_t a_bytes, const void *b, int64_t b_bytes);
 int64_t trs_major_count(const trs_mat *m); /* of major indices; those of BSR are rows of blocks */
 bool trs_by_rows(const trs_mat *m);        /* Is the major index the row? */
-bool trs_in_triangle(unsigned kind, int64_t row, int64_t col);
 bool trs_is_zero(const trs_mat *m, int64_t k); /* Is number k of val zero? */
 
 /* Check m and make t = op(T) by rows as the caller stored it: T for CSR and BSR, T' for CSC and DENSE (import.c). */
@@ -55,10 +54,30 @@ int trs_tri_permute(trs_context *ctx, const trs_tri *a, const int32_t *perm, trs
 void trs_tri_read_values(const trs_context *ctx, trs_tri *t, const void *val);
 void trs_tri_free(trs_context *ctx, trs_tri *t);
 
+static inline bool trs_in_triangle(unsigned kind, int64_t row, int64_t col)
+{
+    if (kind & TRS_LOWER) return row >= col;
+    if (kind & TRS_UPPER) return row <= col;
+    return true;
+}
+
 /* A checked matrix on the host by its *major index*, which is the row of CSR and the column of CSC and DENSE.  The
  * entries of major index l are begin <= p < end; the *minor index* of entry p is its column, or its row. */
-int64_t trs_major_begin(const trs_mat *m, int64_t l);
-int64_t trs_major_end(const trs_mat *m, int64_t l);
-int64_t trs_minor_index(const trs_mat *m, int64_t l, int64_t p);
+static inline int64_t trs_major_begin(const trs_mat *m, int64_t l)
+{
+    if (m->format == TRS_DENSE) return l * m->ld;
+    return trs_index(m->ptr, m->ptr_bits ? m->ptr_bits : 64, l) - m->base;
+}
+
+static inline int64_t trs_major_end(const trs_mat *m, int64_t l)
+{
+    return m->format == TRS_DENSE ? l * m->ld + m->n : trs_major_begin(m, l + 1);
+}
+
+static inline int64_t trs_minor_index(const trs_mat *m, int64_t l, int64_t p)
+{
+    if (m->format == TRS_DENSE) return p - l * m->ld;
+    return trs_index(m->idx, m->idx_bits ? m->idx_bits : 32, p) - m->base;
+}
 
 #endif

@@ -15,8 +15,8 @@
 
 #include "matrix.h"
 
-typedef struct
-    trs_levels { /* level sets: the rows of a level depend on rows of lower levels only */
+/* level sets: the rows of a level depend on rows of lower levels only */
+typedef struct trs_levels {
     int32_t count;
     int32_t widest; /* rows of the largest level */
     int32_t *topo;  /* [n] the rows level by level, ascending within a level */
@@ -30,14 +30,14 @@ typedef struct trs_level_statistics {
     int64_t wide;        /* levels with TRS_THIN entries or more */
 } trs_level_statistics;
 
-typedef struct
-    trs_device_view { /* arrays of an operator on the device; what was not asked for is NULL */
-    int64_t *ptr;     /* [n+1] */
-    int32_t *idx;     /* [nnz] */
-    void *val;        /* [nnz]; of a general matrix [n*n] */
-    int32_t *level;   /* [n] of each row */
-    int32_t *topo;    /* [n] while lv.topo is NULL, where the levels were found on the device */
-    int64_t *src;     /* [nnz] as trs_tri.src */
+/* arrays of an operator on the device; what was not asked for is NULL */
+typedef struct trs_device_view {
+    int64_t *ptr;   /* [n+1] */
+    int32_t *idx;   /* [nnz] */
+    void *val;      /* [nnz]; of a general matrix [n*n] */
+    int32_t *level; /* [n] of each row */
+    int32_t *topo;  /* [n] while lv.topo is NULL, where the levels were found on the device */
+    int64_t *src;   /* [nnz] as trs_tri.src */
     /* [2] what the last step counted for the host: of pivots, how many are bad, and the first of them */
     int64_t *found;
     /* the allocation of found, ptr, idx and val of a matrix that came from the device */

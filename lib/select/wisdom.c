@@ -266,7 +266,8 @@ typedef struct reading {
     const char *file;
     char line[LINE];
     int number;
-    entry *list; /* read so far, the last one first */
+    /* read so far, and where the next one is linked: of two lines with one key the later one counts */
+    entry *list, **end;
 } reading;
 
 static int refuse(const reading *r, const char *what, const char *why)
@@ -286,8 +287,9 @@ static int take_line(reading *r)
     if (r->line[0] == '#' || !r->line[strspn(r->line, " \t")]) return TRS_OK;
     entry *e = malloc(sizeof *e);
     if (!e) return trs_fail(TRS_EMEM, "out of memory for wisdom");
-    e->next = r->list;
-    r->list = e;
+    e->next = NULL;
+    *r->end = e;
+    r->end = &e->next;
     const char *wrong = read_entry(r->line, &e->w);
     return wrong ? refuse(r, "missing or wrong: ", wrong) : TRS_OK;
 }
@@ -304,21 +306,9 @@ static int read_lines(reading *r)
     return rc;
 }
 
-/* In the order of the file, in which the later of two lines with one key counts. */
-static entry *reversed(entry *list)
-{
-    entry *first = NULL;
-    for (entry *e = list, *next; e; e = next) {
-        next = e->next;
-        e->next = first;
-        first = e;
-    }
-    return first;
-}
-
 static int import(const char *file, bool from_environment)
 {
-    reading r = {.file = file, .f = fopen(file, "r")};
+    reading r = {.file = file, .f = fopen(file, "r"), .end = &r.list};
     if (!r.f)
         return trs_fail(TRS_EFILE, "%s%.200s: %s", from_environment ? "TRISOLVE_WISDOM: " : "",
                         file, strerror(errno));
@@ -329,7 +319,7 @@ static int import(const char *file, bool from_environment)
         return rc;
     }
     pthread_mutex_lock(&table.lock);
-    for (entry *e = reversed(r.list), *next; e; e = next) {
+    for (entry *e = r.list, *next; e; e = next) {
         next = e->next;
         put(e);
     }

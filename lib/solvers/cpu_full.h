@@ -1,4 +1,4 @@
-/* cpu_full.h: the triangle of an operator as a full matrix on the host: trs_instance.data, [n*n].
+/* cpu_full.h: a full matrix on the host, trs_instance.data, [n*n]: that of a triangle, or the factors of a general one.
  *
  * Where nothing is stored the matrix has -0, and where zero is stored, of either sign, it has +0.  For 0 NaN is NaN,
  * and a NaN in x may reach only rows that have a stored entry for it: this is how a solver knows the products that it

@@ -3,7 +3,6 @@
 
 #include "base/device.h"
 #include "general.h"
-#include "matrix/on_device.h"
 
 #include <inttypes.h>
 #include <string.h>

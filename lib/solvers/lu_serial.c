@@ -11,6 +11,7 @@
 
 #include "config.h"
 
+#include "cpu_full.h"
 #include "general.h"
 
 #include <float.h>
@@ -22,19 +23,6 @@
 
 typedef int (*update_fn)(trs_instance *);
 typedef void (*solve_fn)(const trs_instance *, const trs_job *);
-
-static int64_t bytes(const trs_prospect *p)
-{
-    const trs_shape *s = &p->shape;
-    return (int64_t)(s->elem * (double)s->n * (double)s->n);
-}
-
-static int build(trs_instance *inst)
-{
-    const int64_t n = inst->op->tri.n;
-    inst->data = trs_new(inst->ctx, n * n, trs_size(inst->op->tri.dtype), "the factors");
-    return inst->data ? TRS_OK : TRS_EMEM;
-}
 
 static int update(trs_instance *inst, void *stream)
 {
@@ -58,11 +46,6 @@ static int pivots(const trs_instance *inst, trs_context *ctx, void *u, bool *odd
     return TRS_OK;
 }
 
-static void release(trs_instance *inst)
-{
-    trs_free(&inst->ctx->mem, inst->data);
-}
-
 static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
                             trs_cost *c)
 {
@@ -83,12 +66,12 @@ const trs_solver trs_solver_lu_serial = {
     .order = TRS_ORDER_NATURAL,
     .full = true,
     .estimate = estimate,
-    .bytes = bytes,
-    .build = build,
+    .bytes = trs_cpu_full_bytes,
+    .build = trs_cpu_full_build,
     .update = update,
     .solve = solve,
     .pivots = pivots,
-    .release = release,
+    .release = trs_cpu_full_release,
 };
 
 #else

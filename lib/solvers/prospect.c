@@ -1,7 +1,6 @@
 /* prospect.c: makes what estimates look at, the shape of a triangle, and its analyses where these are worth making. */
 #include "config.h"
 
-#include "base/device.h"
 #include "solver.h"
 
 /* ---- shape ------------------------------------------------------------------------------------ */
@@ -61,15 +60,21 @@ void trs_prospect_of(trs_operator *op, trs_effort effort, trs_prospect *p)
 
 /* ---- analyses --------------------------------------------------------------------------------- */
 
-enum {
-    FULL_LIMIT = 8
-}; /* GiB that a solver with a full matrix may take if the caller has set no limit */
+/* GiB that a solver with a full matrix may take if the caller has set no limit */
+enum { FULL_LIMIT = 8 };
 
 bool trs_fits(const trs_solver *s, const trs_prospect *p)
 {
     int64_t limit = p->limit;
     if (limit == 0 && s->full) limit = (int64_t)FULL_LIMIT << 30;
     return limit == 0 || s->bytes(p) <= limit;
+}
+
+int trs_check_fit(const trs_solver *s, const trs_prospect *p)
+{
+    if (trs_fits(s, p)) return TRS_OK;
+    return trs_fail(TRS_EMEM, "%s would need %.3g bytes, over the limit", s->name,
+                    (double)s->bytes(p));
 }
 
 enum { FULL_PERCENT = 90, LOOK_FROM = 5000 };

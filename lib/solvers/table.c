@@ -4,7 +4,6 @@
 #include "base/device.h"
 #include "solver.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const trs_solver *const table[] = {

@@ -589,6 +589,17 @@ static void test_allocations(void **state)
     }
 }
 
+/* Row 0, and rows that have its column. */
+static void make_two_levels(int32_t n, int32_t left_out, int64_t *ptr, int32_t *idx, double *val)
+{
+    for (int32_t i = 0, p = 0; i < n; i++) {
+        ptr[i] = p;
+        if (i > 0) idx[p] = 0, val[p++] = 1;
+        idx[p] = i, val[p++] = i == left_out ? 0 : 2;
+        ptr[i + 1] = p;
+    }
+}
+
 /* Rows of two levels, so wide that several threads are faster, or a GPU, one of them without a pivot; every allocation
  * fails in turn: where it was one of the solver, another one takes over and says why. */
 static void test_next_candidate(void **state)
@@ -600,12 +611,7 @@ static void test_next_candidate(void **state)
     int taken_over = 0, rc = TRS_EMEM;
     (void)state;
     assert_true(ptr && idx && val && x);
-    for (int32_t i = 0, p = 0; i < N; i++) {
-        ptr[i] = p;
-        if (i > 0) idx[p] = 0, val[p++] = 1;
-        idx[p] = i, val[p++] = i == LEFT_OUT ? 0 : 2;
-        ptr[i + 1] = p;
-    }
+    make_two_levels(N, LEFT_OUT, ptr, idx, val);
     const trs_mat m = {
         .n = N, .nnz = 2 * N - 1, .ptr = ptr, .idx = idx, .val = val, .kind = TRS_LOWER};
     counter c = {.fail_at = 0};

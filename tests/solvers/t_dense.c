@@ -168,6 +168,31 @@ static int update_from_device(trs_plan *p, const trs_mat *m)
     return rc;
 }
 
+/* Solve up to three times, in place once; each x has to be as accurate as the solver promises. */
+static int solve_and_check(const cell *c, trs_plan *p, const trs_mat *m, const void *B, void *X,
+                           double *worst)
+{
+    const trs_exec exec = {.layout = c->layout};
+    const int64_t ld = c->layout == TRS_ROW_MAJOR ? c->nrhs : c->n;
+    trs_error e = {0};
+    int rc = TRS_OK;
+    for (int turn = 0; turn < (c->in_place ? 1 : 3) && !rc; turn++) {
+        rc = trs_solve(p, c->op, c->nrhs, c->in_place ? X : B, ld, X, ld, &exec);
+        if (!rc) rc = trs_backward_error(m, c->op, c->nrhs, B, ld, X, ld, c->layout, &e);
+        if (!rc) check_error(c, p, &e);
+        *worst = fmax(*worst, e.normwise / eps_of(c->t));
+    }
+    return rc;
+}
+
+static void check_refusal(const cell *c, int rc)
+{
+    if (rc == TRS_EPIVOT && !strstr(trs_message(), "row "))
+        fail_msg("%s: a pivot without its row: %s", name_of(c), trs_message());
+    else if (rc && rc != TRS_EPIVOT && rc != TRS_ESUPPORT)
+        fail_msg("%s: %d, %s", name_of(c), rc, trs_message());
+}
+
 /* CUDA solvers get every other matrix from the device, after the identity. */
 static int try(const cell *c, double *worst)
 {
@@ -186,25 +211,14 @@ static int try(const cell *c, double *worst)
     if (there) first.val = one;
     const trs_options o = {
         .solver = c->solver->name, .ops = 1u << c->op, .nrhs = c->nrhs, .layout = c->layout};
-    const trs_exec exec = {.layout = c->layout};
-    const int64_t ld = c->layout == TRS_ROW_MAJOR ? c->nrhs : c->n;
     trs_plan *p;
-    trs_error e = {0};
     int rc = trs_plan_create(&p, &first, &o);
     if (!rc) rc = trs_plan_analyse(p);
     if (!rc && there) rc = update_from_device(p, &m);
     if (c->in_place) memcpy(X, B, bytes);
     else memset(X, 0xff, bytes);
-    for (int turn = 0; turn < 3 && !rc && !(turn && c->in_place); turn++) {
-        rc = trs_solve(p, c->op, c->nrhs, c->in_place ? X : B, ld, X, ld, &exec);
-        if (!rc) rc = trs_backward_error(&m, c->op, c->nrhs, B, ld, X, ld, c->layout, &e);
-        if (!rc) check_error(c, p, &e);
-        if (e.normwise / eps_of(c->t) > *worst) *worst = e.normwise / eps_of(c->t);
-    }
-    if (rc == TRS_EPIVOT && !strstr(trs_message(), "row "))
-        fail_msg("%s: a pivot without its row: %s", name_of(c), trs_message());
-    else if (rc && rc != TRS_EPIVOT && rc != TRS_ESUPPORT)
-        fail_msg("%s: %d, %s", name_of(c), rc, trs_message());
+    if (!rc) rc = solve_and_check(c, p, &m, B, X, worst);
+    check_refusal(c, rc);
     trs_plan_destroy(p);
     free(A);
     free(one);
@@ -320,19 +334,32 @@ static void the_seeds_example(void **state)
 
 /* ---- general matrices ----------------------------------------------------------------------------------- */
 
+/* Number 0..11: a type, an op, and one right-hand side or three. */
+static cell general_cell(const trs_solver *s, kind k, int64_t n, int number)
+{
+    return (cell){.solver = s,
+                  .kind = k,
+                  .t = (trs_dtype)(number % 4),
+                  .n = n,
+                  .nrhs = number % 2 ? 3 : 1,
+                  .op = (trs_op)(number / 4)};
+}
+
+static bool is_general_tested(const trs_solver *s, kind k)
+{
+    return is_tested(s, TRS_GENERAL_DENSE) && (k != EVEN || s->caps & TRS_CAP_PIVOTS);
+}
+
 static void over_general(kind k, int first, int last)
 {
     for (int s = 0; trs_solver_at(s); s++) {
         const trs_solver *solver = trs_solver_at(s);
         double worst = 0;
         unsigned done = 0, refused = 0; /* types */
-        if (!is_tested(solver, TRS_GENERAL_DENSE)) continue;
-        if (k == EVEN && !(solver->caps & TRS_CAP_PIVOTS)) continue;
+        if (!is_general_tested(solver, k)) continue;
         for (int a = first; a < last; a++)
             for (int v = 0; v < 12; v++) {
-                cell c = {.solver = solver, .kind = k, .n = sizes[a], .nrhs = v % 2 ? 3 : 1};
-                c.t = (trs_dtype)(v % 4);
-                c.op = (trs_op)(v / 4);
+                const cell c = general_cell(solver, k, sizes[a], v);
                 if (c.n > 300 && v > 1) continue;
                 const bool pivots = solver->caps & TRS_CAP_PIVOTS || k != SHIFTED || c.n == 1;
                 const int rc = try(&c, &worst);

@@ -13,6 +13,7 @@
 #include "bin/bench/measure/cell.h"
 #include "bin/bench/measure/triangle.h"
 #include "bin/bench/report/output.h"
+#include "bin/bench/report/screen.h"
 #include "bin/common/message.h"
 #include "bin/common/timing.h"
 #include "core/predict.h"
@@ -166,9 +167,7 @@ static void put_file(FILE *f, calibration *c)
 static int write_file(calibration *c, output *o)
 {
     put_file(c->settings->count ? o->f : stdout, c);
-    if (c->settings->count) return file_close(o, true);
-    if (!fflush(stdout) && !ferror(stdout)) return EXIT_GOOD;
-    return complain("cannot write to standard output"), EXIT_USAGE;
+    return c->settings->count ? file_close(o, true) : flush_screen();
 }
 
 int calibrate(const settings *s, const host *h)

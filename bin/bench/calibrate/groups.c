@@ -8,6 +8,7 @@
 
 #include "base/debug.h"
 #include "bin/bench/measure/cell.h"
+#include "bin/bench/measure/solvers.h"
 #include "bin/common/numbers.h"
 #include "bin/common/timing.h"
 #include "core/predict.h"
@@ -74,13 +75,6 @@ typedef struct samples {
     double seconds[MOST_SAMPLES];
     bool at_least[MOST_SAMPLES]; /* it took longer than that */
 } samples;
-
-static bool find_solver(const char *name, trs_solver_info *solver)
-{
-    for (int k = 0; trs_solver_get(k, solver) == TRS_OK; k++)
-        if (!strcmp(solver->name, name)) return solver->available;
-    return false;
-}
 
 static bool suits(const cost_group *g, const fit_problem *p, const trs_solver_info *solver)
 {
@@ -175,7 +169,7 @@ static void take_samples(samples *s, fit_problems *p)
     int solvers = 0;
     bed room[2];
     for (int k = 0; k < GROUP_NAMES && g->solver[k]; k++)
-        solvers += find_solver(g->solver[k], &solver[solvers]);
+        solvers += find_solver(g->solver[k], &solver[solvers]) && solver[solvers].available;
     if (!solvers) return;
     int rc = make_room(&room[0], s->settings, p, TRS_F64);
     if (make_room(&room[1], s->settings, p, TRS_F32)) rc = TRS_EMEM;

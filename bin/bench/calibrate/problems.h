@@ -12,8 +12,8 @@ typedef struct fit_problem {
     trs_mm mm;       /* whose arrays T has, */
     void *full;      /* or these numbers: then it is a general full matrix */
     void *converted; /* values of T, if they are not those of mm; else NULL */
-    double best
-        [3]; /* seconds of the fastest solver of the GPU so far, by number of columns; 0: none */
+    /* seconds of the fastest solver of the GPU so far, by number of columns; 0: none */
+    double best[3];
 } fit_problem;
 
 typedef struct fit_problems {

@@ -18,6 +18,7 @@
 #include "steps.h"
 
 #include "bin/bench/measure/cell.h"
+#include "bin/bench/measure/solvers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -123,22 +124,19 @@ static int32_t column_random(int32_t i, int32_t k) /* one in each sixteenth of t
 /* The fastest solve, in seconds; NaN: the solver did not run. */
 static double solve_seconds(const settings *s, const char *solver, const trs_mat *T)
 {
-    cell c = {.status = TRS_ESUPPORT};
+    cell c = {.status = TRS_OK};
     settings quick = *s;
     bed b;
     quick.cell_seconds = 0.5;
     quick.nrhs = 1;
     quick.op = TRS_N;
     quick.on_host = false;
-    for (int k = 0; trs_solver_get(k, &c.solver) == TRS_OK; k++) {
-        if (strcmp(c.solver.name, solver) || !c.solver.available) continue;
-        progress(s, "calibrate", solver);
-        c.status = bed_make(&b, &quick, T);
-        if (!c.status) measure_cell(&b, &c);
-        bed_free(&b);
-        progress(s, NULL, NULL);
-        break;
-    }
+    if (!find_solver(solver, &c.solver) || !c.solver.available) return (double)NAN;
+    progress(s, "calibrate", solver);
+    c.status = bed_make(&b, &quick, T);
+    if (!c.status) measure_cell(&b, &c);
+    bed_free(&b);
+    progress(s, NULL, NULL);
     return c.status ? (double)NAN : c.solve.min;
 }
 

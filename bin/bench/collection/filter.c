@@ -11,6 +11,8 @@
 
 #include "filter.h"
 
+#include "bin/common/files.h"
+
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,22 +96,14 @@ static bool holds(const term *t, double value)
 
 static bool is_kind(const char *glob, const trs_mm *mm)
 {
-    static const char *const field[] = {[TRS_REAL] = "real",
-                                        [TRS_COMPLEX] = "complex",
-                                        [TRS_INTEGER] = "integer",
-                                        [TRS_PATTERN] = "pattern"};
-    static const char *const symmetry[] = {[TRS_GENERAL] = "general",
-                                           [TRS_SYMMETRIC] = "symmetric",
-                                           [TRS_SKEW] = "skew-symmetric",
-                                           [TRS_HERMITIAN] = "hermitian"};
-    return !fnmatch(glob, mm->problem, 0) || !fnmatch(glob, field[mm->field], 0) ||
-           !fnmatch(glob, symmetry[mm->symmetry], 0);
+    return !fnmatch(glob, mm->problem, 0) || !fnmatch(glob, field_name(mm->field), 0) ||
+           !fnmatch(glob, symmetry_name(mm->symmetry), 0);
 }
 
 bool filter_takes_matrix(const char *filter, const trs_mm *mm)
 {
-    const int64_t stored =
-        mm->stored ? mm->stored : mm->nnz; /* what is made has no lines of a file */
+    /* what is made has no lines of a file */
+    const int64_t stored = mm->stored ? mm->stored : mm->nnz;
     term t;
     bool valid, kinds = false, kind = false;
     while (next_term(&filter, &t, &valid)) {

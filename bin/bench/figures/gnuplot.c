@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <spawn.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -33,13 +33,18 @@ static void bed_device(bed *b)
     b->device_B = NULL;
 }
 
-int bed_make_room(bed *b, const settings *s, int64_t n, trs_dtype t)
+static int bed_host(bed *b, const settings *s, int64_t count, trs_dtype t)
 {
-    const int64_t count = n * s->nrhs;
     *b = (bed){.settings = s, .bytes = (size_t)count * size_of_number(t)};
     b->B = malloc(b->bytes + 1);
     b->X = malloc(b->bytes + 1);
-    if (!b->B || !b->X) return TRS_EMEM;
+    return b->B && b->X ? TRS_OK : TRS_EMEM;
+}
+
+int bed_make_room(bed *b, const settings *s, int64_t n, trs_dtype t)
+{
+    const int64_t count = n * s->nrhs;
+    if (bed_host(b, s, count, t)) return TRS_EMEM;
     fill(t, b->B, count);
     bed_device(b);
     return TRS_OK;
@@ -49,10 +54,8 @@ int bed_make_room(bed *b, const settings *s, int64_t n, trs_dtype t)
 int bed_make(bed *b, const settings *s, const trs_mat *T)
 {
     const int64_t n = T->n, count = n * s->nrhs, ld = n > 0 ? n : 1;
-    *b = (bed){.settings = s, .T = T, .bytes = (size_t)count * size_of_number(T->dtype)};
-    b->B = malloc(b->bytes + 1);
-    b->X = malloc(b->bytes + 1);
-    if (!b->B || !b->X) return TRS_EMEM;
+    if (bed_host(b, s, count, T->dtype)) return TRS_EMEM;
+    b->T = T;
     fill(T->dtype, b->X, count);
     int rc = trs_multiply(T, s->op, s->nrhs, b->X, ld, b->B, ld, TRS_COL_MAJOR);
     if (!rc) bed_device(b);

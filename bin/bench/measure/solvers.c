@@ -45,19 +45,19 @@ cell *make_cells(const settings *s, int *count)
     return cells;
 }
 
-static bool is_solver(const char *name)
+bool find_solver(const char *name, trs_solver_info *solver)
 {
-    trs_solver_info solver;
-    for (int k = 0; trs_solver_get(k, &solver) == TRS_OK; k++)
-        if (!strcmp(solver.name, name)) return true;
+    for (int k = 0; trs_solver_get(k, solver) == TRS_OK; k++)
+        if (!strcmp(solver->name, name)) return true;
     return false;
 }
 
 bool find_unknown_solver(const char *solvers, char *name, size_t size)
 {
+    trs_solver_info solver;
     for (const char *p = solvers; p; p = next_name(p)) {
         snprintf(name, size, "%.*s", (int)strcspn(p, ","), p);
-        if (!is_solver(name)) return true;
+        if (!find_solver(name, &solver)) return true;
     }
     return false;
 }

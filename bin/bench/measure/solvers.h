@@ -13,4 +13,7 @@ cell *make_cells(const settings *s, int *count);
  * known. */
 bool find_unknown_solver(const char *solvers, char *name, size_t size);
 
+/* The solver of that name in *solver; false: there is none. */
+bool find_solver(const char *name, trs_solver_info *solver);
+
 #endif

@@ -11,7 +11,6 @@
 #include "amalgamation_steps.h"
 #include "analysis/supernodes.h"
 
-#include "matrix/matrix.h"
 #include "base/debug.h"
 #include "base/parallel.h"
 
@@ -87,10 +86,10 @@ static int32_t depth_of(const trs_supernode_set *s, int32_t *level)
  * H200, where factors of grids and of real matrices took 1.1 to 1.4 us a level; only the comparison of two
  * partitions depends on them. */
 static const double LEVEL = 1.2e-6;
-static const double ENTRY =
-    1e-11; /* 8 bytes at 0.8 TB/s, the rate of a whole solve with a 3D factor */
-static const double SUPERNODE =
-    0.7e-9; /* 1.5 us of a warp, 2112 warps (16 on each of 132 SMs) at a time */
+/* 8 bytes at 0.8 TB/s, the rate of a whole solve with a 3D factor */
+static const double ENTRY = 1e-11;
+/* 1.5 us of a warp, 2112 warps (16 on each of 132 SMs) at a time */
+static const double SUPERNODE = 0.7e-9;
 
 void trs_cost_supernodes(const trs_amalgamation *a, trs_supernode_set *s)
 {

@@ -31,7 +31,6 @@
 #include "amalgamation_steps.h"
 #include "analysis/supernodes.h"
 
-#include "matrix/matrix.h"
 #include "base/debug.h"
 #include "base/parallel.h"
 
@@ -39,9 +38,8 @@
 
 /* ---- two supernodes ------------------------------------------------------------------------------------ */
 
-enum {
-    ANY_NEIGHBOURS = 8
-}; /* columns up to which neighbours are merged that have no row in common */
+/* columns up to which neighbours are merged that have no row in common */
+enum { ANY_NEIGHBOURS = 8 };
 
 static bool allows_fill(int64_t width, int64_t below, int64_t entries)
 {

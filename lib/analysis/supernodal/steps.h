@@ -44,8 +44,8 @@ typedef struct trs_build {
     atomic_bool failed;
     trs_panel *panel; /* [panels] */
     int32_t *column;  /* [columns] */
-    trs_task *
-        partial; /* [partials] the tasks that make partial sums and right-hand sides, by supernodes */
+    /* [partials] the tasks that make partial sums and right-hand sides, by supernodes */
+    trs_task *partial;
     int32_t *ordered_level; /* [count] levels in the order of the tasks */
     trs_supernode *ordered; /* [count] */
 } trs_build;

@@ -13,7 +13,6 @@
 
 #include "steps.h"
 
-#include "matrix/matrix.h"
 #include "base/debug.h"
 #include "base/parallel.h"
 

@@ -19,47 +19,28 @@ bool trs_is_single(trs_dtype t)
     return t == TRS_F32 || t == TRS_C32;
 }
 
+/* Number k of an array of real numbers. */
+static double get(const void *a, trs_dtype t, int64_t k)
+{
+    return trs_is_single(t) ? (double)((const float *)a)[k] : ((const double *)a)[k];
+}
+
+static void put(void *a, trs_dtype t, int64_t k, double x)
+{
+    if (trs_is_single(t)) ((float *)a)[k] = (float)x;
+    else ((double *)a)[k] = x;
+}
+
 void trs_number_get(const void *a, trs_dtype t, int64_t k, double z[2])
 {
-    const double *d = a;
-    const float *f = a;
-    switch (t) {
-    case TRS_F64:
-        z[0] = d[k], z[1] = 0;
-        break;
-    case TRS_F32:
-        z[0] = f[k], z[1] = 0;
-        break;
-    case TRS_C64:
-        z[0] = d[2 * k], z[1] = d[2 * k + 1];
-        break;
-    case TRS_C32:
-        z[0] = f[2 * k], z[1] = f[2 * k + 1];
-        break;
-    }
+    const bool pairs = trs_is_complex(t);
+    z[0] = get(a, t, pairs ? 2 * k : k);
+    z[1] = pairs ? get(a, t, 2 * k + 1) : 0;
 }
 
 void trs_number_put(void *a, trs_dtype t, int64_t k, const double z[2])
 {
-    double *d = a;
-    float *f = a;
-    switch (t) {
-    case TRS_F64:
-        d[k] = z[0];
-        break;
-    case TRS_F32:
-        f[k] = (float)z[0];
-        break;
-    case TRS_C64:
-        d[2 * k] = z[0], d[2 * k + 1] = z[1];
-        break;
-    case TRS_C32:
-        f[2 * k] = (float)z[0], f[2 * k + 1] = (float)z[1];
-        break;
-    }
-}
-
-int64_t trs_index(const void *a, int bits, int64_t k)
-{
-    return bits == 64 ? ((const int64_t *)a)[k] : ((const int32_t *)a)[k];
+    const bool pairs = trs_is_complex(t);
+    put(a, t, pairs ? 2 * k : k, z[0]);
+    if (pairs) put(a, t, 2 * k + 1, z[1]);
 }

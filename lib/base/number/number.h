@@ -14,6 +14,9 @@ bool trs_is_single(trs_dtype t); /* Is it of single precision, real or complex? 
 void trs_number_get(const void *a, trs_dtype t, int64_t k, double z[2]);
 void trs_number_put(void *a, trs_dtype t, int64_t k, const double z[2]);
 
-int64_t trs_index(const void *a, int bits, int64_t k); /* a[k] of 32 or 64 bits */
+static inline int64_t trs_index(const void *a, int bits, int64_t k) /* a[k] of 32 or 64 bits */
+{
+    return bits == 64 ? ((const int64_t *)a)[k] : ((const int32_t *)a)[k];
+}
 
 #endif

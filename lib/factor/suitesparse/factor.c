@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 typedef struct backend {
     char wanted[16];   /* the method that the caller named; "": none was named */
@@ -246,9 +245,8 @@ static int factor(trs_lu *lu, const trs_mat *mat)
 {
     trs_factors f = {0};
     trs_csc A = {0};
-    struct timespec from, to;
     backend *b = lu->backend;
-    clock_gettime(CLOCK_MONOTONIC, &from);
+    const double start = trs_now();
     lu->ready = lu->singular = false;
     int rc = trs_lu_import(lu, mat, &A);
     if (!rc) rc = same_kind(lu, b, &A);
@@ -258,9 +256,7 @@ static int factor(trs_lu *lu, const trs_mat *mat)
         keep_pattern(lu, b, &A);
     }
     trs_lu_csc_free(lu, &A);
-    clock_gettime(CLOCK_MONOTONIC, &to);
-    lu->info.seconds_factor =
-        (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
+    lu->info.seconds_factor = trs_now() - start;
     if (!rc) rc = trs_lu_adopt(lu, &f);
     trs_lu_factors_free(lu, &f);
     return rc;

@@ -4,10 +4,11 @@
 
 #include "factor/lu.h"
 
-/* These functions of call.h and lu.h are in libtrisolve-sparse, which exports only the table of them. */
+/* These functions of call.h, memory.h and lu.h are in libtrisolve-sparse, which exports only the table of them. */
 #define trs_enter           trs_core()->trs_enter
 #define trs_leave           trs_core()->trs_leave
 #define trs_fail            trs_core()->trs_fail
+#define trs_now             trs_core()->trs_now
 #define trs_lu_new          trs_core()->trs_lu_new
 #define trs_lu_alloc        trs_core()->trs_lu_alloc
 #define trs_lu_free         trs_core()->trs_lu_free

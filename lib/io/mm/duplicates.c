@@ -74,8 +74,8 @@ static int64_t second_line(const trs_mm_job *job, uint64_t i, uint64_t j)
     while (times < 2 && trs_input_line(in, &p, &n) == 1) {
         uint64_t a = 0, b = 0;
         if (++line <= job->head.line) continue;
-        size_t some =
-            n < 120 ? (size_t)n : 120; /* room for two indices and the blanks before them */
+        /* room for two indices and the blanks before them */
+        size_t some = n < 120 ? (size_t)n : 120;
         memcpy(text, p, some);
         text[some] = '\n';
         p = trs_read_index(trs_skip_blanks(text), &a);

@@ -28,8 +28,8 @@ bool trs_mm_all_ascend(const int32_t *idx, int64_t begin, const int64_t *end, in
     int64_t last = end[majors - 1], falls = 0;
     for (int64_t p = begin + 1; p < last; p++) falls += idx[p - 1] >= idx[p];
     for (int64_t k = 0; end[k] < last; begin = end[k++]) {
-        const int some =
-            end[k] > begin; /* an empty one ends where another one has ended: count that once */
+        /* an empty one ends where another one has ended: count that once */
+        const int some = end[k] > begin;
         falls -= some & (idx[end[k] - some] >= idx[end[k]]);
     }
     return falls == 0;

@@ -7,6 +7,7 @@
 
 #include "mm.h"
 #include "io/decimal/print.h"
+#include "base/number/number.h"
 #include "io/output.h"
 
 #include <inttypes.h>
@@ -27,21 +28,21 @@ typedef struct writer {
     trs_symmetry symmetry;
     int parts;   /* of a value: 2 when complex, else 1 */
     bool single; /* they are float, not double */
-    int64_t
-        written; /* entries of the file: of A without the upper triangle that a symmetry implies */
+    /* entries of the file: of A without the upper triangle that a symmetry implies */
+    int64_t written;
     trs_output out;
 } writer;
 
 /* ---- entries ------------------------------------------------------------------------------- */
 
-static int64_t index_at(const void *a, int bits, int64_t k)
-{
-    return bits == 32 ? ((const int32_t *)a)[k] : ((const int64_t *)a)[k];
-}
-
 static int64_t ptr_at(const writer *w, int64_t i)
 {
-    return index_at(w->A->ptr, w->A->ptr_bits, i) - w->A->base;
+    return trs_index(w->A->ptr, w->A->ptr_bits, i) - w->A->base;
+}
+
+static int64_t minor_at(const trs_mat *A, int64_t p)
+{
+    return trs_index(A->idx, A->idx_bits, p) - A->base;
 }
 
 /* The major index of entry p: the last one that begins at p or before. */
@@ -64,7 +65,7 @@ static bool is_written(const writer *w, int64_t i, int64_t j)
 /* Row and column, from 0, of entry p, which has this major index. */
 static void entry_at(const writer *w, int64_t major, int64_t p, int64_t *i, int64_t *j)
 {
-    int64_t minor = index_at(w->A->idx, w->A->idx_bits, p) - w->A->base;
+    int64_t minor = minor_at(w->A, p);
     *i = w->A->format == TRS_CSC ? minor : major;
     *j = w->A->format == TRS_CSC ? major : minor;
 }
@@ -168,7 +169,7 @@ static int check_entries(writer *w)
 #pragma omp parallel for reduction(+ : count) reduction(max : bad)
     for (int64_t major = 0; major < w->majors; major++)
         for (int64_t p = ptr_at(w, major), end = ptr_at(w, major + 1); p < end; p++) {
-            int64_t i, j, minor = index_at(A->idx, A->idx_bits, p) - A->base;
+            int64_t i, j, minor = minor_at(A, p);
             entry_at(w, major, p, &i, &j);
             if (minor < 0 || minor >= minors) bad = p;
             count += is_written(w, i, j);
@@ -271,13 +272,12 @@ static int mm_write(const char *file, const trs_mat *A, int64_t rows, int64_t co
     trs_mat a = *A;
     if (!a.ptr_bits) a.ptr_bits = 64;
     if (!a.idx_bits) a.idx_bits = 32;
-    bool cplx = a.dtype == TRS_C64 || a.dtype == TRS_C32;
     writer w = {.A = &a,
                 .rows = rows,
                 .cols = cols,
                 .symmetry = symmetry,
-                .parts = cplx ? 2 : 1,
-                .single = a.dtype == TRS_F32 || a.dtype == TRS_C32};
+                .parts = trs_is_complex(A->dtype) ? 2 : 1,
+                .single = trs_is_single(A->dtype)};
     w.out = (trs_output){.file = file, .fd = -1};
     return write_matrix(&w, comment);
 }

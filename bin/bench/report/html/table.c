@@ -11,64 +11,39 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-static double analysis(const result *r, const cell *c)
-{
-    (void)r;
-    return 1e3 * c->analysis;
-}
-
-static double setup(const result *r, const cell *c)
-{
-    (void)r;
-    return 1e3 * c->setup;
-}
-
-static double update(const result *r, const cell *c)
-{
-    (void)r;
-    return 1e3 * c->update;
-}
-
-static double factor(const result *r, const cell *c)
-{
-    (void)r;
-    return c->factor > 0 ? 1e3 * c->factor : (double)NAN;
-}
-
-static double solve(const result *r, const cell *c)
-{
-    (void)r;
-    return 1e3 * c->solve.median;
-}
-
-static double over_cusparse(const result *r, const cell *c)
-{
-    return over_solve(r, c, "cusparse");
-}
-
-static double over_serial(const result *r, const cell *c)
-{
-    return over_solve(r, c, "cpu-serial");
-}
-
+/* A column has a time of each solver, in ms, or its solve over that of another one. */
 static const struct column {
-    const char *name;
-    double (*value)(const result *r, const cell *c); /* NaN: there is none */
+    const char *name, *reference; /* the other solver; NULL: the column has times */
+    size_t seconds;               /* where these are in a cell */
 } columns[] = {
-    {"analysis", analysis},       {"setup", setup}, {"update", update},
-    {"factor", factor},           {"solve", solve}, {"/cusparse", over_cusparse},
-    {"/cpu-serial", over_serial},
+    {"analysis", NULL, offsetof(cell, analysis)},
+    {"setup", NULL, offsetof(cell, setup)},
+    {"update", NULL, offsetof(cell, update)},
+    {"factor", NULL, offsetof(cell, factor)},
+    {"solve", NULL, offsetof(cell, solve.median)},
+    {"/cusparse", "cusparse", 0},
+    {"/cpu-serial", "cpu-serial", 0},
 };
 
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
 
+/* NaN: there is none. */
+static double value(const struct column *one, const result *r, const cell *c)
+{
+    if (one->reference) return over_solve(r, c, one->reference);
+    const double seconds = *(const double *)((const char *)c + one->seconds);
+    const bool none = one->seconds == offsetof(cell, factor) && !(seconds > 0);
+    return none ? (double)NAN : 1e3 * seconds;
+}
+
 static bool has_numbers(const result *r, const struct column *one)
 {
     for (int k = 0; k < r->count; k++)
-        if (!r->cells[k].status && !isnan(one->value(r, &r->cells[k]))) return true;
+        if (!r->cells[k].status && !isnan(value(one, r, &r->cells[k]))) return true;
     return false;
 }
 
@@ -102,8 +77,8 @@ static void put_line(FILE *f, const result *r, const cell *c, bool best, int sho
         return;
     }
     for (int k = 0; k < COLUMNS; k++)
-        if (columns[k].value == analysis) put_analysis(f, c);
-        else if (has_numbers(r, &columns[k])) put_number(f, columns[k].value(r, c));
+        if (k == 0) put_analysis(f, c);
+        else if (has_numbers(r, &columns[k])) put_number(f, value(&columns[k], r, c));
     fprintf(f, "<td>%.1e%s%s</td></tr>\n", promised_error(c), promises_normwise(c) ? " N" : "",
             c->accurate ? "" : " inaccurate");
 }
