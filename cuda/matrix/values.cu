@@ -72,7 +72,7 @@ __device__ inline bool is_bad(cuDoubleComplex a)
     return !isfinite(a.x) || !isfinite(a.y) || (a.x == 0 && a.y == 0);
 }
 
-struct rows { /* of a side */
+struct rows { /* of an operator */
     int32_t n;
     const int64_t *ptr;
     const int32_t *perm;
