@@ -28,8 +28,8 @@ typedef struct trs_candidate {
     const trs_solver *solver;
     double seconds; /* predicted */
     trs_cost cost;
-    bool
-        try_both; /* it gives the bits of cpu-serial, and may be faster or slower: solve with both */
+    /* it gives the bits of cpu-serial, and may be faster or slower: solve with both */
+    bool try_both;
 } trs_candidate;
 
 /* This solver as a candidate; false: it cannot solve this, or not here. */

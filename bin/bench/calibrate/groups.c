@@ -101,8 +101,8 @@ static double seconds_of_solves(const bed *b, const trs_plan *plan, bool gpu)
     return spread_of(run, count).min;
 }
 
-/* Is it so slow beside solvers of groups before that nobody would choose it, and a prediction need not be good? */
-static bool is_hopeless(const cost_group *g, const fit_problem *p, int column, double seconds)
+/* Is it so slow beside the solvers of earlier groups that nobody would choose it, whatever is predicted? */
+static bool is_too_slow(const cost_group *g, const fit_problem *p, int column, double seconds)
 {
     return g->slower && p->best[column] > 0 && seconds > g->slower * p->best[column];
 }
@@ -118,7 +118,7 @@ static void add_sample(samples *s, const bed *b, const trs_solver_info *solver, 
     if (!rc) rc = make_plan(b, solver->name, gpu ? b->settings->device : TRS_HOST, &plan);
     if (!rc && trs_plan_predict(plan, &s->machine) < TOO_LONG)
         seconds = seconds_of_solves(b, plan, gpu);
-    if (!(seconds > 0) || is_hopeless(s->group, p, column, seconds)) {
+    if (!(seconds > 0) || is_too_slow(s->group, p, column, seconds)) {
         trs_plan_destroy(plan);
         return;
     }
