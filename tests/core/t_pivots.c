@@ -1,8 +1,8 @@
 /* t_pivots.c: what every solver does about pivots that are zero, missing or not finite, and about those that are
  * so small or so large that their inverses overflow or are subnormal.
  *
- * The answer is judged with a matrix that the test makes itself: the bad rows and columns taken out, or
- * the pivots replaced. */
+ * x must solve with a matrix that the test makes itself: with the bad rows and columns taken out, or the pivots
+ * replaced. */
 #include "tests/common/model.h"
 
 #include <math.h>
@@ -76,7 +76,7 @@ static void check_x(const trs_solver *s, const model *e, const bad *d, trs_pivot
         assert_true(creal(v) == 0 && cimag(v) == 0);
         set_number(clean, f->dtype, d->row[k], 0);
     }
-    quality q = judge(e, false, op, f->dtype, clean, 1, x, 1);
+    quality q = quality_of(e, false, op, f->dtype, clean, 1, x, 1);
     if (s->accuracy == TRS_SUBSTITUTION) assert_at_most(q.omega, 4 * (q.longest + 1) * eps);
     else assert_at_most(q.normwise, 8 * (e->n + 1) * eps);
     free(clean);

@@ -1,4 +1,6 @@
-/* t_plan.c: wrong use in any order: arguments, pivots, updates, memory that runs out. */
+/* t_plan.c: calls that are wrong, or that come in the wrong order, fail with the right code and a sentence, and leave
+ * the plan as good as it was: arguments, options, pivots, updates, limits, and memory that runs out at any
+ * allocation. */
 #include "tests/common/counter.h"
 #include "tests/common/model.h"
 
@@ -678,7 +680,7 @@ static void share_work(const trs_solver *s)
         const int k = turn % 2, n = m[k].n;
         assert_int_equal(trs_solve(p[k], TRS_N, 4, b[k], n, x, n, &exec), TRS_OK);
         for (int col = 0; col < 4; col++) {
-            quality q = judge(&m[k], false, TRS_N, TRS_F64, b[k] + col * n, 1, x + col * n, 1);
+            quality q = quality_of(&m[k], false, TRS_N, TRS_F64, b[k] + col * n, 1, x + col * n, 1);
             assert_at_most(s->accuracy == TRS_SUBSTITUTION ? q.omega : q.normwise, 1e-11);
         }
     }

@@ -1,5 +1,8 @@
-/* t_canonical.c: matrices that are taken over as they are, what is not, and work that threads share.
- * Some of them have more entries than a thread is given alone. */
+/* t_canonical.c: which matrices are taken over as they are (lib/matrix/canonical.c).
+ *
+ * One that is canonical as the caller stores it gives an operator with the same arrays.  One in which a single thing is
+ * wrong is not taken over.  With its rows turned it is converted, by threads that share the work, to the same arrays.
+ * Some matrices have more entries than a thread is given alone. */
 #include "tests/common/model.h"
 
 #include "matrix/canonical.h"

@@ -1,5 +1,6 @@
-/* t_choice.c: the automatic choice: the costs it goes by, the file they may come from, dense solvers for
- * triangles that are nearly full, the choice by measuring, and that between cpu-serial and cpu-level. */
+/* t_choice.c: the automatic choice.  With costs that the test sets, predictions must be those by hand; files of costs
+ * that are wrong must be refused; a triangle that is nearly full must go to a dense solver; what was measured must be
+ * what is chosen; and of cpu-serial and cpu-level the one that the test's costs make faster must stay. */
 #include "tests/common/counter.h"
 #include "tests/common/model.h"
 
