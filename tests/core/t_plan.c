@@ -75,7 +75,8 @@ enum { NOT_READY = TRS_ESTATE }; /* of saving and loading */
 enum { NOT_READY = TRS_ESUPPORT };
 #endif
 
-/* A failure has a sentence of its own, which the next call that succeeds clears, and facts do not. */
+/* The call failed with this code (0: any), and with a sentence of its own.  Functions that cannot fail keep it, and the
+ * next call that succeeds clears it. */
 static void refused_(int rc, int code, int line)
 {
     const trs_mat m = mat4(val4);
@@ -187,7 +188,7 @@ static void *other_thread(void *message)
     return NULL;
 }
 
-/* A sentence belongs to the thread whose call failed; what a failure falls back on leaves none. */
+/* A sentence belongs to the thread whose call failed.  trs_plan_info keeps it, and a solve that succeeds clears it. */
 static void test_sentences(void **state)
 {
     (void)state;
@@ -210,7 +211,7 @@ static void test_sentences(void **state)
     trs_plan_destroy(p);
 }
 
-/* What has nothing to do with plans, and what takes a device that is not there. */
+/* NULL, or a device that is not there, in functions that take no plan. */
 static void test_null_elsewhere(void **state)
 {
     (void)state;
