@@ -409,7 +409,7 @@ TRS_API void trs_plan_destroy(trs_plan *plan);
  * each machine.  They may be called by several threads at a time, also while plans are made.
  * Source: FFTW; Frigo, Johnson, Proceedings of the IEEE 93 (2005). */
 
-/* Add the wisdom of a file; where the file and the process know the same triangle, the file is believed.  The first
+/* Add the wisdom of a file; where the file and the process know the same triangle, that of the file counts.  The first
  * trs_plan_analyse does so with the file that the environment variable TRISOLVE_WISDOM names.
  *     const char *file ; in: as trs_wisdom_export writes it.
  * After an error the wisdom is as before; trs_message has the file, the line, and what is wrong with it.

@@ -324,7 +324,7 @@ static int refuse(int code, const char *file, const char *why)
     return trs_fail(code, "%.150s: %s", file, why);
 }
 
-/* Can the head be believed, and does it belong to this plan? */
+/* Is the head whole, and does it belong to this plan? */
 static int check_head(trs_plan *p, const char *file, const head *h, int64_t bytes)
 {
     if (memcmp(h->magic, magic, sizeof magic)) return refuse(TRS_EFORMAT, file, "no saved plan");

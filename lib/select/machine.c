@@ -6,8 +6,8 @@
  *     gpu_launch 2.7e-6    # s: a kernel follows another one in a stream
  *     strips_level 0.28    # latencies: a level inside a row tile
  *
- * A line a cost; # begins a comment; what is not named keeps its built-in value.  A file that
- * TRISOLVE_MACHINE names and that cannot be used is an error, since whoever names one does not want other costs.
+ * A line a cost; # begins a comment; what is not named keeps its built-in value.  A file that TRISOLVE_MACHINE names and
+ * that cannot be used is an error, since whoever names one does not want other costs.
  *
  * The built-in table is made of the files `costs` of the rooms, in the same format.  A comment there begins with the
  * unit: seconds, or multiples of another cost (latencies: of gpu_latency, launches: of gpu_launch, copies: of the time

@@ -152,8 +152,9 @@ static void test_dense_end(void **state)
     model_free(&m);
 }
 
-/* A thin end of few rows, whose levels cuda-merged hopes to merge: that hope must not keep a cut from being found. */
-static void test_guess(void **state)
+/* A thin end of few rows, whose levels cuda-merged is predicted to merge: too good a prediction, made before the passes,
+ * must not keep a cut from being found. */
+static void test_thin_end(void **state)
 {
     (void)state;
     enum { N = 13000, END = 500, NEED = 12 };
@@ -180,7 +181,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cuts),
         cmocka_unit_test(test_dense_end),
-        cmocka_unit_test(test_guess),
+        cmocka_unit_test(test_thin_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
