@@ -226,7 +226,7 @@ static void test_after_all(void **state)
 }
 
 /* A matrix that is not canonical passes the host, and errors have their words from there. */
-static void test_not_straight(void **state)
+static void test_not_canonical(void **state)
 {
     (void)state;
     scene s = begin(RANDOM, TRS_F64, false, false, 1);
@@ -501,7 +501,7 @@ int main(void)
     const struct CMUnitTest none[] = {cmocka_unit_test(test_without_a_device)};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_life),      cmocka_unit_test(test_update_from_host),
-        cmocka_unit_test(test_after_all), cmocka_unit_test(test_not_straight),
+        cmocka_unit_test(test_after_all), cmocka_unit_test(test_not_canonical),
         cmocka_unit_test(test_pivots),    cmocka_unit_test(test_patterns),
         cmocka_unit_test(test_long_rows), cmocka_unit_test(test_deep),
         cmocka_unit_test(test_large),     cmocka_unit_test(test_full)};
