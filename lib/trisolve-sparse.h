@@ -217,10 +217,10 @@ typedef struct trs_options {
     int nrhs;          /* right-hand sides usually solved at once, >= 0; 0: 1.  Any number works. */
     trs_layout layout; /* of B and X, as trs_exec.layout will have it */
     int threads;       /* for CPU solvers, at most 1024; 0: what OpenMP says */
-    int64_t
-        memory_limit; /* bytes the plan may keep on the host, or on the device (the analysis takes
-                             about as much again for a while); 0: 8 GiB for solvers that store the
-                             triangle as a full matrix, no limit for others */
+    /* bytes the plan may keep on the host, or on the device (the analysis takes about as much again
+     * for a while); 0: 8 GiB for solvers that store the triangle as a full matrix, no limit for
+     * others */
+    int64_t memory_limit;
     trs_order order;
     trs_memory memory;
     int bitwise;     /* 1: only solvers with TRS_CAP_BITWISE, chosen or named */
@@ -613,9 +613,9 @@ typedef enum trs_ilu_method {
 
 typedef struct trs_ilu_options {
     trs_ilu_method method;
-    double
-        shift; /* >= 0: the diagonal of A counts 1 + shift times.  Enough of it lets IC(0) succeed
-                       on every positive definite matrix (Manteuffel 1980); 0.001 is usual. */
+    /* >= 0: the diagonal of A counts 1 + shift times.  Enough of it lets IC(0) succeed on every
+     * positive definite matrix (Manteuffel 1980); 0.001 is usual. */
+    double shift;
     double boost; /* 0: a bad pivot is an error.  In (0, 1]: a pivot smaller than boost times the
                        largest entry of its row of A is replaced by that product (its sign is kept;
                        IC(0): pivots, which are squared there, become positive). */
@@ -768,9 +768,9 @@ typedef struct trs_mm { /* what a file held; owned by the caller, freed by trs_m
     double seconds_parse,
         seconds_build; /* wall clock: text into entries, entries into the arrays */
     int64_t size_line; /* the line of the sizes, for sentences about them; 0: not reached */
-    char
-        problem[64]; /* where it is from, as files of the SuiteSparse collection say it in a comment
-                          ("% kind: structural problem"); "": not said */
+    /* where it is from, as files of the SuiteSparse collection say it in a comment ("% kind:
+     * structural problem"); "": not said */
+    char problem[64];
 } trs_mm;
 
 /* Read a Matrix Market file (.mtx, also packed by gzip, xz, zstd, or inside a .tar.gz of the SuiteSparse

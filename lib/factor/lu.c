@@ -300,8 +300,8 @@ typedef struct move {
     int64_t n;
     int nrhs;
     int parts; /* of a number of y: 2 when complex, else 1 */
-    double *
-        power; /* [nrhs] the powers of two that divide the columns of y; NULL: y is in double precision */
+    /* [nrhs] the powers of two that divide the columns of y; NULL: y is in double precision */
+    double *power;
     const int64_t *perm;
     const double *scale; /* NULL: there is no scaling */
     bool conj;

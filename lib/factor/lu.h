@@ -47,8 +47,8 @@ struct trs_lu {
     bool single;     /* the plans of complete factors, and y, are in single precision */
     int width;       /* how many right-hand sides are solved at a time */
     void *y;         /* [n*width] in pivot order, of the type of the plans */
-    double *
-        power; /* [width] the powers of two that the columns of y were divided by; NULL unless single */
+    /* [width] the powers of two that the columns of y were divided by; NULL unless single */
+    double *power;
     trs_lu_info info;
     void *backend;
     int (*update)(trs_lu *lu, const trs_mat *A); /* factors an A of the same pattern */

@@ -105,8 +105,8 @@ static int fail_unpacking(const trs_archive *a, char *why, size_t size)
 typedef struct member {
     const char *base; /* [length] NAME without the suffix */
     size_t length;
-    const char *
-        matrix; /* [matrix_length] DIR, or, without one, what the archive itself is called up to a '.' */
+    /* [matrix_length] DIR, or, without one, what the archive itself is called up to a '.' */
+    const char *matrix;
     size_t matrix_length;
 } member;
 

@@ -56,8 +56,8 @@ typedef struct source { /* the caller's matrix; defaults of widths are resolved 
     const trs_mat *m;
     int pbits, ibits;
     bool by_rows;
-    bool
-        diagonal_last; /* where indices ascend, the diagonal follows the wanted triangle, else it precedes it */
+    /* where indices ascend, the diagonal follows the wanted triangle, else it precedes it */
+    bool diagonal_last;
 } source;
 
 /* The entries with major index i are begin <= p < end.  Entry p has minor index cross (p), and its value stands at

@@ -27,8 +27,8 @@ typedef struct trs_columns { /* a supernode: columns first .. end-1 of A */
         below; /* the rows below, and how many runs they are: run [from .. from+runs-1], ascending;
                             one may begin where the one before ends */
     int64_t from;
-    int64_t
-        entries; /* of the fundamental supernodes that it is made of; the rest of its trapezoid is fill */
+    /* of the fundamental supernodes that it is made of; the rest of its trapezoid is fill */
+    int64_t entries;
 } trs_columns;
 
 typedef struct trs_supernode_set {
@@ -48,8 +48,8 @@ typedef struct trs_amalgamation {
     trs_supernode_set fundamental, relaxed;
     int32_t *first; /* [count+1] first column of each fundamental supernode, and n */
     int32_t *level; /* [count] scratch of the cost */
-    int32_t
-        *range_first; /* [ranges+1] fundamental supernode that each range of columns begins with */
+    /* [ranges+1] fundamental supernode that each range of columns begins with */
+    int32_t *range_first;
     int32_t *range_kept; /* [ranges] supernodes that merging has left in each */
     int32_t scans;
     trs_row_scan *scan; /* [scans][count] */

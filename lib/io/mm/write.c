@@ -27,8 +27,8 @@ typedef struct writer {
     trs_symmetry symmetry;
     int parts;   /* of a value: 2 when complex, else 1 */
     bool single; /* they are float, not double */
-    int64_t
-        written; /* entries of the file: of A without the upper triangle that a symmetry implies */
+    /* entries of the file: of A without the upper triangle that a symmetry implies */
+    int64_t written;
     trs_output out;
 } writer;
 
