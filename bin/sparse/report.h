@@ -42,8 +42,8 @@ int list_solvers(void);          /* likewise */
 
 /* ---- what text and JSON have in common ------------------------------------------------------- */
 
-FILE *report_stream(
-    const report *r); /* x goes to standard output when asked to; the report then makes way */
+/* Standard output, or standard error when x goes to standard output. */
+FILE *report_stream(const report *r);
 int64_t entries_of_file(const report *r);
 const char *shape_name(unsigned kind);
 const char *precision_name(const report *r);

@@ -97,7 +97,8 @@ void trs_machine_built_in(trs_context *ctx, const trs_chip *chip)
     if (chip && trs_machine_fits(&table, chip)) words = "built in, H200, measured";
     else if (chip && is_known(chip)) {
         scale(&ctx->machine, chip);
-        words = "built in for an H200, scaled to this GPU by bandwidth and SMs: not measured";
+        words =
+            "built in for an H200, scaled to this GPU by bandwidth, SMs and clock: not measured";
     } else if (chip) words = "built in for an H200, used for a GPU that is not known: not measured";
     snprintf(ctx->costs, sizeof ctx->costs, "%s", words);
 }

@@ -110,7 +110,7 @@ static void costs_built_in(void **state)
         {{9, 0, 132, 4.814e12, 1.98e9}, "built in, H200, measured", 1, 1, 1},
         {{9, 0, 132, 2.4e12, 1.98e9}, "for an H200, scaled to this GPU", 2, 1, 1},
         {{8, 0, 66, 1.2e12, 0.99e9},
-         "scaled to this GPU by bandwidth and SMs: not measured",
+         "scaled to this GPU by bandwidth, SMs and clock: not measured",
          4,
          2,
          2},

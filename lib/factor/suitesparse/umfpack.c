@@ -129,8 +129,8 @@ static void free_symbolic(const umfpack *u, void **Symbolic)
  * missing. */
 static void try_metis(const trs_csc *A, umfpack *u)
 {
-    const double enough =
-        1e10; /* flops of the estimate, which is an upper bound, often ten times too high */
+    /* flops of the estimate, which is an upper bound, often ten times too high */
+    const double enough = 1e10;
     umfpack m = *u;
     if (u->Info[UMFPACK_FLOPS_ESTIMATE] < enough) return;
     m.Symbolic = NULL;

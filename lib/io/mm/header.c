@@ -83,8 +83,8 @@ static const char *boeing(trs_input *in, const char *no_banner)
 static int no_banner(trs_mm_job *job, const char *p, const char *end)
 {
     const char *what = "the first line must be %%MatrixMarket matrix ...";
-    const trs_mm_quote read =
-        trs_mm_show(p, end); /* a copy, for the line is lost when the next one is read */
+    /* a copy, for the line is lost when the next one is read */
+    const trs_mm_quote read = trs_mm_show(p, end);
     if (starts(p, end, "\xff\xfe") || starts(p, end, "\xfe\xff"))
         what = "UTF-16 text; Matrix Market files are plain ASCII";
     else if (starts(p, end, "<")) what = "a web page, not a matrix: the download failed";
