@@ -27,9 +27,9 @@
 #include <unistd.h>
 
 enum {
-    HEAD = 512,
-    BLOCK = 1 << 16
-}; /* bytes that tell how a file is packed; bytes to read at a time */
+    HEAD = 512,     /* bytes that tell how a file is packed */
+    BLOCK = 1 << 16 /* bytes to read at a time */
+};
 
 struct trs_input {
     trs_memory mem;
