@@ -46,7 +46,13 @@ static fit_model make(data *d, double noise)
         d->rows[k] = exp(2 + 10 * uniform(&z));
         d->seconds[k] = predict(d, k, truth) * (1 + noise * (2 * uniform(&z) - 1));
     }
-    return (fit_model){COSTS, SAMPLES, d->problem, d->seconds, predict, d, INFINITY};
+    return (fit_model){.costs = COSTS,
+                       .samples = SAMPLES,
+                       .problem = d->problem,
+                       .seconds = d->seconds,
+                       .predict = predict,
+                       .user = d,
+                       .until = INFINITY};
 }
 
 /* From costs that are wrong by factors of 3 to 10. */
@@ -100,6 +106,31 @@ static void spoilt_times(void **state)
     assert_true(r.median < 0.15 && r.worst > 0.8);
 }
 
+/* Every third time is only known to be above a third of it, and says no more than that. */
+static void bounds(void **state)
+{
+    data d;
+    fit_result r;
+    fit_model f = make(&d, 0);
+    bool at_least[SAMPLES] = {false};
+    (void)state;
+    for (int k = 0; k < SAMPLES; k += 3) {
+        at_least[k] = true;
+        d.seconds[k] /= 3;
+    }
+    f.at_least = at_least;
+    assert_true(fit(&f, start, &r));
+    assert_found(&r, 0.03);
+    assert_true(r.median < 0.01 && r.worst < 0.05);
+    for (int k = 0; k < SAMPLES;
+         k++) { /* all take twice as long as they did at the start, or longer */
+        at_least[k] = true;
+        d.seconds[k] = 2 * predict(&d, k, start);
+    }
+    assert_true(fit(&f, start, &r));
+    for (int k = 0; k < SAMPLES; k++) assert_true(predict(&d, k, r.cost) > 0.95 * d.seconds[k]);
+}
+
 static void nothing_to_go_by(void **state)
 {
     data d;
@@ -121,9 +152,8 @@ static void nothing_to_go_by(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exact_times),
-        cmocka_unit_test(noisy_times),
-        cmocka_unit_test(spoilt_times),
+        cmocka_unit_test(exact_times),      cmocka_unit_test(noisy_times),
+        cmocka_unit_test(spoilt_times),     cmocka_unit_test(bounds),
         cmocka_unit_test(nothing_to_go_by),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

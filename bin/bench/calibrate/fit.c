@@ -41,13 +41,19 @@ typedef struct search {
     int without;  /* the problem that is left out; -1: none */
 } search;
 
-/* log p_k - log t_k; NaN: it cannot be predicted. */
+static bool is_bound(const search *s, int k)
+{
+    return s->f->at_least && s->f->at_least[k];
+}
+
+/* log p_k - log t_k, or 0 above a bound; NaN: it cannot be predicted. */
 static double residual(const search *s, const vector x, int k)
 {
     vector cost = {0};
     for (int j = 0; j < s->f->costs; j++) cost[j] = exp(x[j]);
     const double p = s->f->predict(s->f->user, k, cost);
-    return p > 0 ? log(p / s->f->seconds[k]) : (double)NAN;
+    const double r = p > 0 ? log(p / s->f->seconds[k]) : (double)NAN;
+    return is_bound(s, k) && r > 0 ? 0 : r;
 }
 
 static bool counts(const search *s, int k)
@@ -174,7 +180,7 @@ static int leave_out(const search *s, const vector x, double *error)
     minimise(s, y, STEPS_WITHOUT);
     for (int k = 0; k < s->f->samples; k++) {
         const double r = counts(s, k) ? (double)NAN : residual(s, y, k);
-        if (!isnan(r)) error[count++] = fabs(exp(r) - 1);
+        if (!isnan(r) && !(is_bound(s, k) && r >= 0)) error[count++] = fabs(exp(r) - 1);
     }
     return count;
 }

@@ -7,7 +7,10 @@
  *
  * is minimised, where c0 are the costs so far.  The second sum is small; a cost keeps its value where the samples say
  * nothing of it.  rho is Huber's function: r^2 for small r, and linear for large ones, so that a time that something
- * else on the machine has spoilt does not count for more than others. */
+ * else on the machine has spoilt does not count for more than others.
+ *
+ * Of a solver that takes far longer than others it matters only that the prediction says so: then t_k is a bound, and
+ * the residual is 0 where p_k is above it. */
 #ifndef TRS_BIN_BENCH_FIT_H
 #define TRS_BIN_BENCH_FIT_H
 
@@ -19,6 +22,7 @@ typedef struct fit_model {
     int costs, samples;
     const int *problem;    /* [samples] ascending; samples of one problem are left out together */
     const double *seconds; /* [samples] t_k */
+    const bool *at_least; /* [samples] it took t_k or longer: a larger p_k is as good; NULL: none */
     /* p_k; NaN: it cannot be predicted */
     double (*predict)(void *user, int sample, const double cost[FIT_COSTS]);
     void *user;

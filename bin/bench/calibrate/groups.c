@@ -26,11 +26,11 @@ static const cost_group groups[] = {
     {"cpu", {"cpu_"}, {"cpu-serial", "cpu-level"}, {1, 8, 32}, 0, false, 0},
     {"cpu-dense", {"cpu_full"}, {"cpu-dense"}, {1, 8, 32}, 1500, true, 0},
     {"dataflow", {"dataflow_"}, {"cuda-dataflow"}, {1, 8, 32}, 0, false, 0},
-    {"dense", {"dense_", "blocks_"}, {"dense-blocked"}, {1, 8, 32}, 12000, false, 0},
-    {"strips", {"strips_"}, {"cuda-strips"}, {1, 8, 32}, 0, false, 4},
+    {"dense", {"dense_", "blocks_"}, {"dense-blocked"}, {1, 8, 32}, 12000, false, 3},
+    {"strips", {"strips_"}, {"cuda-strips"}, {1, 8, 32}, 0, false, 2},
     {"supernodal", {"supernodal_"}, {"cuda-supernodal"}, {1, 8, 32}, 0, false, 0},
-    {"merged", {"merged_"}, {"cuda-merged"}, {1, 8, 32}, 0, false, 0},
-    {"segments", {"segments_"}, {"cuda-segments"}, {1, 8}, 0, false, 0},
+    {"merged", {"merged_"}, {"cuda-merged"}, {1, 8, 32}, 0, false, 3},
+    {"segments", {"segments_"}, {"cuda-segments"}, {1, 8}, 0, false, 3},
     {"cusparse", {"cusparse_"}, {"cusparse"}, {1, 8, 32}, 0, false, 0},
     {"cublas", {"cublas_"}, {"cublas-dense"}, {1, 8, 32}, 5000, false, 0},
     {"cusolver", {"cusolver_"}, {"cusolver-getrf"}, {1, 8, 32}, 0, false, 0},
@@ -72,6 +72,7 @@ typedef struct samples {
     trs_plan *plan[MOST_SAMPLES];
     int problem[MOST_SAMPLES];
     double seconds[MOST_SAMPLES];
+    bool at_least[MOST_SAMPLES]; /* it took longer than that */
 } samples;
 
 static bool find_solver(const char *name, trs_solver_info *solver)
@@ -101,10 +102,10 @@ static double seconds_of_solves(const bed *b, const trs_plan *plan, bool gpu)
     return spread_of(run, count).min;
 }
 
-/* Is it so slow beside the solvers of earlier groups that nobody would choose it, whatever is predicted? */
-static bool is_too_slow(const cost_group *g, const fit_problem *p, int column, double seconds)
+/* The time beyond which nobody would choose a solver, since those of earlier groups are so much faster. */
+static double longest_of_use(const cost_group *g, const fit_problem *p, int column)
 {
-    return g->slower && p->best[column] > 0 && seconds > g->slower * p->best[column];
+    return g->slower && p->best[column] > 0 ? g->slower * p->best[column] : INFINITY;
 }
 
 /* Adds a sample with columns [column], if the solver can do it in good time. */
@@ -118,15 +119,17 @@ static void add_sample(samples *s, const bed *b, const trs_solver_info *solver, 
     if (!rc) rc = make_plan(b, solver->name, gpu ? b->settings->device : TRS_HOST, &plan);
     if (!rc && trs_plan_predict(plan, &s->machine) < TOO_LONG)
         seconds = seconds_of_solves(b, plan, gpu);
-    if (!(seconds > 0) || is_too_slow(s->group, p, column, seconds)) {
+    if (!(seconds > 0)) {
         trs_plan_destroy(plan);
         return;
     }
+    const double longest = longest_of_use(s->group, p, column);
     if (gpu && !(p->best[column] < seconds)) p->best[column] = seconds;
     TRS_ASSERT(s->count < MOST_SAMPLES);
     s->plan[s->count] = plan;
     s->problem[s->count] = problem;
-    s->seconds[s->count++] = seconds;
+    s->at_least[s->count] = seconds > longest;
+    s->seconds[s->count++] = fmin(seconds, longest);
 }
 
 /* All columns of a problem for all solvers.  B and X of any problem are parts of those of the bed. */
@@ -203,8 +206,14 @@ static void take_costs(samples *s)
 
 static bool fit_costs(samples *s, trs_machine *m, bool *fitted, fit_result *r)
 {
-    const fit_model model = {s->costs, s->count, s->problem,     s->seconds,
-                             predict,  s,        now() + FITTING};
+    const fit_model model = {.costs = s->costs,
+                             .samples = s->count,
+                             .problem = s->problem,
+                             .seconds = s->seconds,
+                             .at_least = s->at_least,
+                             .predict = predict,
+                             .user = s,
+                             .until = now() + FITTING};
     double start[FIT_COSTS] = {0};
     for (int j = 0; j < s->costs; j++) start[j] = *cost_in(m, s->cost[j]);
     progress(s->settings, s->group->name, "fit");

@@ -65,6 +65,9 @@ static const struct {
     {"grid7", 60, {0}, TRS_F64},
     {"lu3d", 26, {0}, TRS_F64},
     {"rand", 30000, {.degree = 40}, TRS_F64}, /* long rows */
+    {"grid27", 50, {0}, TRS_F64},
+    {"fem", 30, {0}, TRS_F64},
+    {"rmat", 18, {0}, TRS_F64},
 };
 
 static const int64_t dense[] = {200, 600, 1500};

@@ -12,7 +12,7 @@
  *     gpu_launch             cuda-multiblock, a level more;   gpu_latency: cuda-dataflow, a level more
  *     gpu_gather             cuda-dataflow on random columns
  *
- * A cost that comes out as nothing, lost in the noise or hidden behind another, is set to a picosecond. */
+ * A cost that comes out as nothing, lost in the noise or hidden behind another, is set to a femtosecond. */
 #include "config.h"
 
 #include "steps.h"
@@ -25,7 +25,7 @@
 
 enum { RUNS = 9 };
 
-static const double least = 1e-12; /* s */
+static const double least = 1e-15; /* s */
 
 static double at_least(double seconds)
 {
