@@ -191,10 +191,10 @@ int many_solve(const dataflow *d, const trs_job *job)
         d, kind, [&](auto shape) { return solve<decltype(shape)>(d, job, d->many_blocks[kind]); });
 }
 
-/* Some teams of lanes, dataflow_many_teams, take the rows in turn.  Where a level has more rows than that, a team
- * comes late to a long row: all operands are there, and the rounds in which they are loaded take time; else it is
- * through with all but the last when that comes.  Rows of thousands of entries wait for their partial sums, too.  The
- * widest level is left out: it is often the first, of rows that wait for none. */
+/* Some teams of lanes, dataflow_many_teams, take the rows in turn.  Where a level has more rows than there are teams, a
+ * team comes late to a long row: all operands are there, and the rounds in which they are loaded take time.  Elsewhere
+ * the team has multiplied all operands but the last when that one comes.  Rows of thousands of entries wait for their
+ * partial sums, too.  The widest level is left out: it is often the first, of rows that wait for none. */
 void many_cost(const trs_shape *s, int width, const trs_machine *m, trs_cost *c)
 {
     const double n = (double)s->n, nnz = (double)s->nnz, levels = max((double)s->levels, 1.);

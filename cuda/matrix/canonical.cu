@@ -3,7 +3,8 @@
  *
  * Canonical is a lower triangle by rows whose columns ascend and whose diagonal comes last.  A triangle whose columns
  * ascend and whose diagonal comes first becomes one when rows and columns are counted from the other end
- * (`reversed`).  A line is a row, or a column where the caller stores columns, which makes it the transpose by rows.
+ * (`reversed`).  Where the caller stores columns, they are the rows of the transpose.  So a line here is a row or, of
+ * a matrix by columns, a column.
  *
  * One kernel has a thread a line, for pointers and ends of lines, another a thread an entry.  A column that is not
  * larger than the one before it, a descent, is right only where a line begins: both kernels count descents, and the

@@ -46,8 +46,9 @@ struct search {
     int32_t *level;     /* [n] */
     double host_ns;     /* what the host would take */
     counts *count;
-    int32_t period; /* most rows need one so many rows before; 0: what rows need is scattered */
-    int64_t warps;  /* that have rows: warp w has groups w, w + warps, ... of 32 rows */
+    /* most rows need one that is so many rows before; 0: what rows need is scattered */
+    int32_t period;
+    int64_t warps; /* that have rows: warp w has groups w, w + warps, ... of 32 rows */
 };
 
 static __device__ inline int32_t peek(const int32_t *p)

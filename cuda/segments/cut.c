@@ -91,11 +91,11 @@ static bool keeps_promises(const trs_solver *s)
            !s->library && strcmp(s->name, "cuda-segments");
 }
 
-/* Seconds of the fastest solver for such a triangle, and which one it is; INFINITY: there is none.  Solvers are left out
- * whose estimate before the build is `preliminary`: cuda-merged, which finds out only there how far levels can be
- * rewritten.  Such a solver may not have the head or the tail, because nobody reconsiders the cut when its estimate turns
- * out to be too low.  Nor does it count for the whole, because then too low an estimate would keep a cut from being found
- * that pays. */
+/* Seconds of the fastest solver for such a triangle, and which one it is; INFINITY: there is none.  Solvers are left
+ * out whose estimate before the build is `preliminary`: cuda-merged, which finds out only there how far levels can be
+ * rewritten.  Such a solver may not have the head or the tail, because nobody reconsiders the cut when its estimate
+ * turns out to be too low.  Nor does it count for the whole, because then too low an estimate would keep a cut from
+ * being found that pays. */
 static double cheapest(const search *r, const trs_prospect *p, const trs_solver **who)
 {
     double least = INFINITY;
@@ -322,8 +322,8 @@ static bool promises(search *r, double seconds)
 }
 
 /* A cut that is worth it; needed: else the best one there is.  That one is looked for second, so that a triangle with a
- * cut that is worth it is cut there whether the caller has named cuda-segments or not.  Wide blocks are a reason to
- * look, too: they may be a dense end, which the sizes of levels do not show. */
+ * cut that is worth it is cut there whether the caller has named cuda-segments or not.  Large supernodes are a
+ * reason to look, too: they may be a dense end, which the sizes of levels do not show. */
 static int find_worth(search *r, bool needed, trs_cut *cut)
 {
     const trs_solver *one = NULL;

@@ -157,8 +157,9 @@ __device__ inline void look_at(T (&looked)[MINE<R>], const large_shared<T, R> *s
  *                        M_tt or L_tt                 L_tt
  */
 template <class T> struct steps_of {
-    bool partial;     /* PARTIAL_SUM or PARTIAL_RHS */
-    bool inverted;    /* CHAIN, not split: columns of the chain are partial right-hand sides */
+    bool partial; /* PARTIAL_SUM or PARTIAL_RHS */
+    /* CHAIN, not split: columns of the chain are those of partial right-hand sides */
+    bool inverted;
     bool substituted; /* by the diagonal block */
     bool last;        /* the diagonal block is taken last, since late panels are L and not S */
     int diagonal;     /* which panel of the task it is */

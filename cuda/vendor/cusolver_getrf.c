@@ -2,8 +2,8 @@
  * solved by it where B and X live on a device.  Source: cuSOLVER 13 manual.
  *
  * The operator of op = T, H factors A itself and solves with cuSOLVER's own transpositions, because there is none that
- * only conjugates.  A handle belongs to one solve in flight, so it lives in the work space, with a copy of X for layouts
- * that cuSOLVER does not know. */
+ * only conjugates.  A handle belongs to one solve in flight, so it lives in the work space, with a copy of X for
+ * layouts that cuSOLVER does not know. */
 #include "config.h"
 
 #include "solvers/general.h"
