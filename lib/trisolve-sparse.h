@@ -217,10 +217,10 @@ typedef struct trs_options {
     int nrhs;          /* right-hand sides usually solved at once, >= 0; 0: 1.  Any number works. */
     trs_layout layout; /* of B and X, as trs_exec.layout will have it */
     int threads;       /* for CPU solvers, at most 1024; 0: what OpenMP says */
-    int64_t
-        memory_limit; /* bytes the plan may keep on the host, or on the device (the analysis takes
-                             about as much again for a while); 0: 8 GiB for solvers that store the
-                             triangle as a full matrix, no limit for others */
+    /* bytes the plan may keep on the host, or on the device (the analysis takes about as much again
+     * for a while); 0: 8 GiB for solvers that store the triangle as a full matrix, no limit for
+     * others */
+    int64_t memory_limit;
     trs_order order;
     trs_memory memory;
     int bitwise;     /* 1: only solvers with TRS_CAP_BITWISE, chosen or named */
@@ -248,15 +248,14 @@ typedef struct trs_info {
     int64_t widest;     /* rows in the largest level */
     int64_t longest;    /* entries in the longest row, diagonal included */
     const char *solver; /* chosen or named; NULL before analyse.  Lives as long as the plan. */
-    const char *reason; /* one sentence; "" before analyse.  Lives as long as the plan. */
+    const char *reason; /* one line: the shape, then what was known, predicted or measured of which
+                           solvers; "" before analyse.  Lives as long as the plan. */
     double predicted;   /* seconds a solve by the cost model */
-    const char
-        *costs; /* where the numbers of the cost model are from: the file that TRISOLVE_MACHINE
-                           names, that in the user's cache, or "built in, H200, measured"; "" before
-                           analyse.  Likewise. */
-    int64_t
-        bytes_host; /* the plan's storage; before analyse what it will take at most, if the solver
-                           was named, or without what the solver takes */
+    const char *costs; /* where the numbers of the cost model are from: the name of a file, or words
+                           that begin with "built in"; then, where the file in the user's cache does
+                           not count, "; ignored" and why.  "" before analyse.  Likewise. */
+    int64_t bytes_host; /* the plan's storage; before analyse what it will take at most, if the
+                           solver was named, or without what the solver takes */
     int64_t bytes_device;
     int64_t bytes_work; /* more, for each work space of trs_options.nrhs right-hand sides, where the
                            solver runs; not counted are buffers of vendors' libraries, those in
@@ -299,7 +298,7 @@ TRS_API int trs_plan_create(trs_plan **plan, const trs_mat *mat, const trs_optio
  *     4. predictions, by the costs that are built in
  * TRISOLVE_MACHINE set to nothing leaves out 3.
  * Where the choice is between cpu-serial and cpu-level, which give the same bits, both solve until their
- * times have settled, three times at least and for some milliseconds at most where a solve takes less (with
+ * times get no shorter, three times at least and for some milliseconds at most where a solve takes less (with
  * trs_options.nrhs right-hand sides, for N and for T), and the faster one stays; not where the triangle is
  * tiny, or the prediction beyond doubt.  A solver that is named spares the time.
  * Returns TRS_OK, TRS_ESTATE, TRS_EMEM, TRS_ESUPPORT, TRS_EDEVICE, TRS_ELIBRARY, TRS_EFILE or
@@ -410,7 +409,7 @@ TRS_API void trs_plan_destroy(trs_plan *plan);
  * each machine.  They may be called by several threads at a time, also while plans are made.
  * Source: FFTW; Frigo, Johnson, Proceedings of the IEEE 93 (2005). */
 
-/* Add the wisdom of a file; where the file and the process know the same triangle, the file is believed.  The first
+/* Add the wisdom of a file; where the file and the process know the same triangle, that of the file counts.  The first
  * trs_plan_analyse does so with the file that the environment variable TRISOLVE_WISDOM names.
  *     const char *file ; in: as trs_wisdom_export writes it.
  * After an error the wisdom is as before; trs_message has the file, the line, and what is wrong with it.
@@ -574,7 +573,7 @@ TRS_API int trs_device_get(int device, void *to, const void *from, size_t bytes)
  * Returns TRS_OK, TRS_EARG, TRS_EDEVICE. */
 TRS_API int trs_device_copy(int device, void *to, const void *from, size_t bytes, void *stream);
 
-/* Name a device, as "NVIDIA H200, 132 SMs, 139 GiB, driver 13.0", or say why there is no such device.
+/* Name a device, as "NVIDIA H200, 132 SMs, 139 GiB, driver for CUDA 13.0", or say why there is no such device.
  *     int device ; TRS_CUDA(k).     char *name ; out [size], cut to fit.     size_t size ; > 0.
  * Returns TRS_OK, TRS_EARG, TRS_EDEVICE (no such device, or no CUDA in this build). */
 TRS_API int trs_device_name(int device, char *name, size_t size);
@@ -614,9 +613,9 @@ typedef enum trs_ilu_method {
 
 typedef struct trs_ilu_options {
     trs_ilu_method method;
-    double
-        shift; /* >= 0: the diagonal of A counts 1 + shift times.  Enough of it lets IC(0) succeed
-                       on every positive definite matrix (Manteuffel 1980); 0.001 is usual. */
+    /* >= 0: the diagonal of A counts 1 + shift times.  Enough of it lets IC(0) succeed on every
+     * positive definite matrix (Manteuffel 1980); 0.001 is usual. */
+    double shift;
     double boost; /* 0: a bad pivot is an error.  In (0, 1]: a pivot smaller than boost times the
                        largest entry of its row of A is replaced by that product (its sign is kept;
                        IC(0): pivots, which are squared there, become positive). */
@@ -704,11 +703,12 @@ TRS_API int trs_lu_determinant(const trs_lu *lu, trs_det *det);
  *         and are NULL when there are none.
  * Returns TRS_OK, TRS_EARG. */
 TRS_API int trs_lu_get_info(const trs_lu *lu, trs_lu_info *info);
-/* What libtrisolve-suitesparse calls in this library; nothing for programs, and another in every version. */
-TRS_API const struct trs_core *trs_core(void);
 
 /* Free factors and their plans.     trs_lu *lu ; NULL allowed. */
 TRS_API void trs_lu_destroy(trs_lu *lu);
+
+/* What libtrisolve-suitesparse calls in this library; not for programs, and different in every version. */
+TRS_API const struct trs_core *trs_core(void);
 
 /* ---- Matrix Market ---------------------------------------------------------------------- */
 
@@ -768,9 +768,9 @@ typedef struct trs_mm { /* what a file held; owned by the caller, freed by trs_m
     double seconds_parse,
         seconds_build; /* wall clock: text into entries, entries into the arrays */
     int64_t size_line; /* the line of the sizes, for sentences about them; 0: not reached */
-    char
-        problem[64]; /* where it is from, as files of the SuiteSparse collection say it in a comment
-                          ("% kind: structural problem"); "": not said */
+    /* where it is from, as files of the SuiteSparse collection say it in a comment ("% kind:
+     * structural problem"); "": not said */
+    char problem[64];
 } trs_mm;
 
 /* Read a Matrix Market file (.mtx, also packed by gzip, xz, zstd, or inside a .tar.gz of the SuiteSparse

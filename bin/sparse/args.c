@@ -82,7 +82,7 @@ static void take_wisdom(const option_row *row, const char *text, void *user)
 {
     arguments *a = user;
     (void)row;
-    a->wise = true;
+    a->use_wisdom = true;
     a->wisdom = text;
 }
 

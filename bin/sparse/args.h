@@ -12,7 +12,7 @@ typedef struct arguments {
     const char *output; /* the file that x is written to; NULL: none */
     const char *solver; /* NULL: it is chosen */
     bool measure;       /* ... by solving with the cheapest candidates */
-    bool wise;          /* ... by what earlier runs have measured */
+    bool use_wisdom;    /* ... by what earlier runs have measured */
     const char *wisdom; /* the file of that; NULL: in the user's cache */
     bool factor;        /* even a triangle is factored */
     const char *method; /* of factoring; NULL: it is chosen */

@@ -42,7 +42,7 @@ int list_solvers(void);          /* likewise */
 
 /* ---- what text and JSON have in common ------------------------------------------------------- */
 
-/* x goes to standard output when asked to; the report then makes way */
+/* Standard output, or standard error when x goes to standard output. */
 FILE *report_stream(const report *r);
 int64_t entries_of_file(const report *r);
 const char *shape_name(unsigned kind);

@@ -39,7 +39,7 @@ static int write_solution(const arguments *a, const problem *p)
 }
 
 /* Finds the errors of X, and why it is no solution if it is none; returns a trs_status. */
-static int judge(const arguments *a, problem *p, report *r)
+static int find_errors(const arguments *a, problem *p, report *r)
 {
     const int64_t n = p->A.n;
     int rc = r->pivots ? leave_out_rows(a, p) : TRS_OK;
@@ -79,7 +79,7 @@ static int run(const arguments *a, problem *p, report *r)
     r->factored = p->factored;
     code = r->factored ? solve_factored(a, p, r) : solve_triangle(a, p, r);
     if (code) return code;
-    int rc = judge(a, p, r);
+    int rc = find_errors(a, p, r);
     if (!rc) rc = write_solution(a, p);
     if (rc) return exit_code(rc);
     if (a->json) code = print_json(r);
@@ -90,7 +90,7 @@ static int run(const arguments *a, problem *p, report *r)
 }
 
 /* With what earlier runs have measured; what this one measures is added to it. */
-static int run_wisely(const arguments *a, problem *p, report *r)
+static int run_with_wisdom(const arguments *a, problem *p, report *r)
 {
     char cached[4096];
     const char *file = a->wisdom ? a->wisdom : cached;
@@ -108,7 +108,7 @@ int main(int argc, char **argv)
     problem p = {0};
     report r = {.args = &a, .problem = &p, .forward = NAN, .refined = -1};
     parse_arguments(argc, argv, &a);
-    int code = a.wise ? run_wisely(&a, &p, &r) : run(&a, &p, &r);
+    int code = a.use_wisdom ? run_with_wisdom(&a, &p, &r) : run(&a, &p, &r);
     problem_free(&p);
     if (fflush(stdout))
         complain("cannot write to standard output"), code = code ? code : EXIT_USAGE;

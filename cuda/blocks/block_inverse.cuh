@@ -86,8 +86,8 @@ template <class T, class P> __device__ inline double growth_of_row(const P &D, i
         for (int k = threadIdx.x % 4; k < BLOCK; k += 4)
             if (M.has(i, k)) sum += magnitude(M.at(i, k)) * weight[k];
     }
-    sum += from_lane(sum, 1);
-    return sum + from_lane(sum, 2);
+    sum += shuffle_xor(sum, 1);
+    return sum + shuffle_xor(sum, 2);
 }
 
 /* The largest v of all threads; a NaN counts as larger than any number. */
@@ -141,8 +141,8 @@ template <class T, class P> __device__ inline double weigh_row(const P &D, int f
         for (int k = threadIdx.x % 4; k < BLOCK; k += 4)
             if (L.has(i, k)) sum += magnitude(L.at(i, k));
     }
-    sum += from_lane(sum, 1);
-    return sum + from_lane(sum, 2);
+    sum += shuffle_xor(sum, 1);
+    return sum + shuffle_xor(sum, 2);
 }
 
 #endif

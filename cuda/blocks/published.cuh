@@ -22,6 +22,13 @@ template <class T> __device__ inline void flag_clear(T *p)
     for (int w = 0; w < (int)(sizeof(T) / sizeof(unsigned)); w++) ((unsigned *)p)[w] = ~0u;
 }
 
+/* Publishes one number in this solve's copy; its place has been emptied by the solve before. */
+template <class T> __device__ inline void publish(T *place, T v)
+{
+    TRS_ASSERT(!flag_there(flag_peek(place)));
+    flag_store(place, v);
+}
+
 /* ---- turns ------------------------------------------------------------------------------------------ */
 
 struct turn {          /* on the device, in the work space */

@@ -72,42 +72,12 @@ __device__ inline void add_product(T (&sum)[share<R>::COLUMNS], const T *tile, c
     for (int c = 0; c < C; c++) sum[c] = minus ? sum[c] - part[c] : sum[c] + part[c];
 }
 
-__device__ inline float from_lane(float a, int mask)
-{
-    return __shfl_xor_sync(~0u, a, mask);
-}
-__device__ inline double from_lane(double a, int mask)
-{
-    return __shfl_xor_sync(~0u, a, mask);
-}
-template <class T> __device__ inline T from_lane(T a, int mask)
-{
-    a.x = __shfl_xor_sync(~0u, a.x, mask);
-    a.y = __shfl_xor_sync(~0u, a.y, mask);
-    return a;
-}
-
-__device__ inline float of_lane(float a, int lane)
-{
-    return __shfl_sync(~0u, a, lane);
-}
-__device__ inline double of_lane(double a, int lane)
-{
-    return __shfl_sync(~0u, a, lane);
-}
-template <class T> __device__ inline T of_lane(T a, int lane)
-{
-    a.x = __shfl_sync(~0u, a.x, lane);
-    a.y = __shfl_sync(~0u, a.y, lane);
-    return a;
-}
-
 /* R = 1: the sum over the four lanes of a row, the same in each of them. */
 template <class T, int R> __device__ inline void join_lanes(T (&sum)[share<R>::COLUMNS])
 {
     if constexpr (R == 1) {
-        sum[0] = sum[0] + from_lane(sum[0], 1);
-        sum[0] = sum[0] + from_lane(sum[0], 2);
+        sum[0] = sum[0] + shuffle_xor(sum[0], 1);
+        sum[0] = sum[0] + shuffle_xor(sum[0], 2);
     }
 }
 
@@ -157,7 +127,7 @@ template <class T> __device__ inline T join_parts(T (*part)[SLICE], const T (&su
 {
     const int row = threadIdx.x % SLICE;
     T v = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-    v = v + from_lane(v, SLICE);
+    v = v + shuffle_xor(v, SLICE);
     part[threadIdx.x / 32][row] = v;
     __syncthreads();
     T half[2];

@@ -23,10 +23,6 @@
 #include "base/debug.h"
 #include "cuda/blocks/blocks.cuh"
 
-extern "C" {
-#include "solvers/solver.h"
-}
-
 enum { THREADS = PLAIN };
 
 struct chain {
@@ -123,9 +119,9 @@ static int solve_columns(const trs_instance *inst, const trs_job *job, int first
 static int solve(const trs_instance *inst, const trs_job *job)
 {
     if (inst->op->tri.n == 0) return TRS_OK;
-    return for_type(inst->op->tri.dtype, [&](auto zero) {
+    return for_type(inst->op->tri.dtype, [&]<class T>(T) {
         return for_columns(job->nrhs, [&](int first, int count) {
-            return solve_columns<decltype(zero)>(inst, job, first, count);
+            return solve_columns<T>(inst, job, first, count);
         });
     });
 }
@@ -189,22 +185,12 @@ static int32_t long_row(const trs_operator *s)
     return i;
 }
 
-static size_t lay_out(chain *d, char *base, int64_t n, size_t size)
-{
-    size_t used = 0;
-    d->substituted = carve<int>(base, &used, 1);
-    d->p = carve<int32_t>(base, &used, d->rounds * n);
-    d->a = carve<char>(base, &used, d->rounds * n * (int64_t)size);
-    return used;
-}
-
 static int build(trs_instance *inst)
 {
     trs_context *ctx = inst->ctx;
     const trs_tri *t = &inst->op->tri;
-    chain *d = (chain *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
-    if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    inst->data = d;
+    chain *d = data_new<chain>(ctx, &inst->data);
+    if (!d) return TRS_EMEM;
     int rc = trs_operator_host(inst->op, TRS_OP_PATTERN);
     if (rc) return rc;
     const int32_t row = long_row(inst->op);
@@ -216,10 +202,13 @@ static int build(trs_instance *inst)
     rc = trs_operator_device(inst->op, TRS_OP_PATTERN);
     if (rc) return rc;
     trs_operator_hold(inst->op, TRS_OP_PATTERN | TRS_OP_VALUES);
-    const size_t size = trs_size(t->dtype);
-    void *base = trs_gpu_new(ctx, (int64_t)lay_out(d, NULL, t->n, size), 1, "jumps");
-    if (base) lay_out(d, (char *)base, t->n, size);
-    return base ? TRS_OK : TRS_EMEM;
+    const int64_t jumps = (int64_t)d->rounds * t->n;
+    carve_new(ctx, "jumps", [&](carver &carve) {
+        carve(d->substituted, 1);
+        carve(d->p, jumps);
+        carve(d->a, jumps * (int64_t)trs_size(t->dtype));
+    });
+    return d->substituted ? TRS_OK : TRS_EMEM;
 }
 
 template <class T>
@@ -244,9 +233,9 @@ static int make_rounds(const chain *d, int32_t n, const trs_device_view *L, cuda
 static int update(trs_instance *inst, void *stream)
 {
     const trs_tri *t = &inst->op->tri;
-    const int rc = for_type(t->dtype, [&](auto zero) {
-        return make_rounds<decltype(zero)>((const chain *)inst->data, t->n, &inst->op->device,
-                                           (cudaStream_t)stream);
+    const int rc = for_type(t->dtype, [&]<class T>(T) {
+        return make_rounds<T>((const chain *)inst->data, t->n, &inst->op->device,
+                              (cudaStream_t)stream);
     });
     return rc || trs_gpu_wait(stream)
                ? trs_fail(TRS_EDEVICE, "cuda-chain: the products of jumps failed")
@@ -258,11 +247,10 @@ static int64_t work_bytes(const trs_instance *inst, int nrhs)
     return 2 * (int64_t)nrhs * inst->op->tri.n * (int64_t)trs_size(inst->op->tri.dtype);
 }
 
-static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+static const char *estimate(const trs_prospect *p, const trs_instance *, const trs_machine *m,
                             trs_cost *c)
 {
     const trs_shape *s = &p->shape;
-    (void)built;
     const double n = (double)s->n * s->nrhs;
     if (s->longest > 2) { /* one thread: a read of memory after the other */
         c->latency = (double)s->nnz * m->gpu_latency;

@@ -71,9 +71,8 @@ static int build(trs_instance *inst)
     const int rc = trs_operator_device(inst->op, TRS_OP_PATTERN | TRS_OP_LEVELS);
     if (rc) return rc;
     const trs_pattern p = trs_pattern_of(inst->op);
-    inst->data = trs_alloc_zero(&ctx->mem, 1, sizeof(dataflow));
-    if (!inst->data) return trs_fail(TRS_EMEM, "out of memory");
-    return dataflow_new(ctx, &p, inst->op->tri.dtype, (dataflow *)inst->data);
+    dataflow *d = data_new<dataflow>(ctx, &inst->data);
+    return d ? dataflow_new(ctx, &p, inst->op->tri.dtype, d) : TRS_EMEM;
 }
 
 static void release(trs_instance *inst)

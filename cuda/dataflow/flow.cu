@@ -22,18 +22,14 @@
  * Bytes: about 130 a node and 12 an entry, some of them at random, and what the sort moves: O(n + nnz). */
 #include "config.h"
 
-#include "cuda/runtime/cuda.cuh"
+#include "dataflow.cuh"
 
 #include <cstring>
 
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
-extern "C" {
-#include "flow.h"
-}
-
-enum { THREADS = PLAIN, WARP = TRS_FLOW_WARP, BATCH = TRS_FLOW_BATCH, PARTIAL = TRS_FLOW_PARTIAL };
+enum { WARP = TRS_FLOW_WARP, BATCH = TRS_FLOW_BATCH, PARTIAL = TRS_FLOW_PARTIAL };
 
 /* What a schedule is made from and by; the arrays are on the device. */
 struct making {
@@ -58,11 +54,6 @@ struct making {
     void *temp;                /* [temp_bytes] of CUB */
     size_t temp_bytes;
 };
-
-static __device__ inline int32_t index_of_thread()
-{
-    return (int32_t)(blockIdx.x * THREADS + threadIdx.x);
-}
 
 /* ---- nodes ------------------------------------------------------------------------------------------------ */
 
@@ -94,7 +85,7 @@ static __device__ inline int64_t entry_of(const int64_t *sorted, int64_t source,
 
 static __global__ void row_nodes_kernel(const making m)
 {
-    const int32_t i = index_of_thread();
+    const int32_t i = index32_of_thread();
     if (i > m.n) return;
     const int64_t entries = i < m.n ? m.Lp[i + 1] - m.Lp[i] - 1 : 0;
     const int32_t nodes = entries > 2 * PARTIAL ? (int32_t)(entries / PARTIAL) : 1;
@@ -103,7 +94,7 @@ static __global__ void row_nodes_kernel(const making m)
 
 static __global__ void row_kernel(const making m)
 {
-    const int32_t i = index_of_thread();
+    const int32_t i = index32_of_thread();
     if (i >= m.n) return;
     for (int32_t x = m.first[i]; x < m.first[i + 1]; x++) m.row[x] = i;
 }
@@ -125,7 +116,7 @@ static __device__ int lanes_of_key(uint64_t key)
 
 static __global__ void key_kernel(const making m, const int64_t *sorted)
 {
-    const int32_t x = index_of_thread();
+    const int32_t x = index32_of_thread();
     if (x >= m.nodes) return;
     const node v = node_of(m, x);
     uint64_t level = 2 * (uint64_t)m.level[v.row];
@@ -144,7 +135,7 @@ static __global__ void key_kernel(const making m, const int64_t *sorted)
  * totals. */
 static __global__ void place_kernel(const making m, const trs_flow f)
 {
-    const int32_t k = index_of_thread();
+    const int32_t k = index32_of_thread();
     if (k > m.nodes) return;
     if (k == m.nodes) {
         m.length[k] = 0;
@@ -166,14 +157,14 @@ static __global__ void place_kernel(const making m, const trs_flow f)
 /* Nodes of one key are cut into tasks of as many as a warp has lanes for. */
 static __global__ void starts_kernel(const making m)
 {
-    const int32_t k = index_of_thread();
+    const int32_t k = index32_of_thread();
     if (k > m.nodes) return;
     m.starts[k] = k < m.nodes && (k - m.same_key[k]) % (WARP / lanes_of_key(m.key[k])) == 0 ? 1 : 0;
 }
 
 static __global__ void task_kernel(const making m, const trs_flow f)
 {
-    const int32_t k = index_of_thread();
+    const int32_t k = index32_of_thread();
     if (k >= m.nodes || !m.starts[k]) return;
     const uint64_t key = m.key[k];
     const int lanes = lanes_of_key(key), most = min(WARP / lanes, m.nodes - k);
@@ -190,7 +181,7 @@ struct place_in_task { /* of a lane */
 
 static __device__ place_in_task place_in_task_of(const trs_flow &f)
 {
-    const int64_t t = (blockIdx.x * (int64_t)THREADS + threadIdx.x) / WARP;
+    const int64_t t = (blockIdx.x * (int64_t)PLAIN + threadIdx.x) / WARP;
     if (t >= f.tasks) return {-1, 0, 1};
     const trs_flow_task task = f.task[t];
     const int sub = threadIdx.x % WARP / task.lanes;
@@ -229,12 +220,6 @@ static __global__ void take_kernel(const trs_flow f, const T *from, T *val, T *i
 }
 
 /* ---- sorts and scans -------------------------------------------------------------------------------------------- */
-
-static int failed(cudaError_t e)
-{
-    (void)cudaGetLastError();
-    return trs_fail(TRS_EDEVICE, "the order of nodes: %s", cudaGetErrorString(e));
-}
 
 static cudaError_t sort(making &m, int64_t levels)
 {
@@ -289,47 +274,38 @@ static cudaError_t find_temp(making &m, int64_t levels)
 
 /* ---- memory ------------------------------------------------------------------------------------------------------- */
 
-static size_t lay_out(making &m, char *base)
+static void lay_out(making &m, carver &carve)
 {
-    size_t used = 0;
-    m.row_nodes = carve<int32_t>(base, &used, (int64_t)m.n + 1);
-    m.first = carve<int32_t>(base, &used, (int64_t)m.n + 1);
-    m.row_place = carve<int32_t>(base, &used, m.n);
-    m.row = carve<int32_t>(base, &used, m.nodes);
-    m.place = carve<int32_t>(base, &used, m.nodes);
-    m.length = carve<int32_t>(base, &used, (int64_t)m.nodes + 1);
-    m.mark = carve<int32_t>(base, &used, m.nodes);
-    m.same_key = carve<int32_t>(base, &used, m.nodes);
-    m.starts = carve<int32_t>(base, &used, (int64_t)m.nodes + 1);
-    m.task = carve<int32_t>(base, &used, (int64_t)m.nodes + 1);
-    m.node_key = carve<uint64_t>(base, &used, m.nodes);
-    m.key = carve<uint64_t>(base, &used, m.nodes);
-    m.identity = carve<int32_t>(base, &used, m.nodes);
-    m.order = carve<int32_t>(base, &used, m.nodes);
-    m.temp = carve<char>(base, &used, (int64_t)m.temp_bytes);
-    return used;
-}
-
-static size_t lay_out(trs_flow &f, char *base)
-{
-    size_t used = 0;
-    f.ptr = carve<int64_t>(base, &used, (int64_t)f.nodes + 1);
-    f.source = carve<int64_t>(base, &used, f.nodes);
-    f.idx = carve<int32_t>(base, &used, f.nnz);
-    f.row = carve<int32_t>(base, &used, f.nodes);
-    f.partials = carve<int32_t>(base, &used, f.nodes);
-    f.divides = carve<int>(base, &used, 1);
-    return used;
+    carve(m.row_nodes, (int64_t)m.n + 1);
+    carve(m.first, (int64_t)m.n + 1);
+    carve(m.row_place, m.n);
+    carve(m.row, m.nodes);
+    carve(m.place, m.nodes);
+    carve(m.length, (int64_t)m.nodes + 1);
+    carve(m.mark, m.nodes);
+    carve(m.same_key, m.nodes);
+    carve(m.starts, (int64_t)m.nodes + 1);
+    carve(m.task, (int64_t)m.nodes + 1);
+    carve(m.node_key, m.nodes);
+    carve(m.key, m.nodes);
+    carve(m.identity, m.nodes);
+    carve(m.order, m.nodes);
+    carve(m.temp, (int64_t)m.temp_bytes);
 }
 
 static int flow_new(trs_context *ctx, const trs_pattern *t, const making &m, trs_flow *f)
 {
     f->nodes = m.nodes;
     f->nnz = t->nnz - t->n + (m.nodes - t->n); /* entries left of the diagonal, and partial sums */
-    f->memory = trs_gpu_new(ctx, (int64_t)lay_out(*f, NULL), 1, "nodes");
-    if (!f->memory) return TRS_EMEM;
-    lay_out(*f, (char *)f->memory);
-    return TRS_OK;
+    f->memory = carve_new(ctx, "nodes", [&](carver &carve) {
+        carve(f->ptr, (int64_t)f->nodes + 1);
+        carve(f->source, f->nodes);
+        carve(f->idx, f->nnz);
+        carve(f->row, f->nodes);
+        carve(f->partials, f->nodes);
+        carve(f->divides, 1);
+    });
+    return f->memory ? TRS_OK : TRS_EMEM;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------------------------------ */
@@ -338,9 +314,10 @@ static int flow_new(trs_context *ctx, const trs_pattern *t, const making &m, trs
 static int cut_rows(trs_context *ctx, making &m)
 {
     const int32_t bound = m.nodes;
-    row_nodes_kernel<<<blocks_of((int64_t)m.n + 1), THREADS>>>(m);
+    row_nodes_kernel<<<blocks_of((int64_t)m.n + 1), PLAIN>>>(m);
     const cudaError_t e = add_up(m, m.row_nodes, m.first, m.n + 1);
-    const int rc = e ? failed(e) : trs_gpu_get(ctx, &m.nodes, m.first + m.n, sizeof m.nodes);
+    const int rc = e ? cuda_status(e, "the order of nodes")
+                     : trs_gpu_get(ctx, &m.nodes, m.first + m.n, sizeof m.nodes);
     TRS_ASSERT(rc || (m.n <= m.nodes && m.nodes <= bound));
     return rc;
 }
@@ -349,28 +326,29 @@ static int cut_rows(trs_context *ctx, making &m)
 static int order_nodes(trs_context *ctx, making &m, trs_flow *f)
 {
     const unsigned blocks = blocks_of((int64_t)m.nodes + 1);
-    row_kernel<<<blocks_of(m.n), THREADS>>>(m);
-    key_kernel<<<blocks, THREADS>>>(m, f->sorted);
+    row_kernel<<<blocks_of(m.n), PLAIN>>>(m);
+    key_kernel<<<blocks, PLAIN>>>(m, f->sorted);
     cudaError_t e = sort(m, f->levels);
-    place_kernel<<<blocks, THREADS>>>(m, *f);
+    place_kernel<<<blocks, PLAIN>>>(m, *f);
     if (!e) e = add_up(m, m.length, f->ptr, m.nodes + 1);
     if (!e) e = carry_largest(m, m.mark, m.same_key, m.nodes);
-    starts_kernel<<<blocks, THREADS>>>(m);
+    starts_kernel<<<blocks, PLAIN>>>(m);
     if (!e) e = add_up(m, m.starts, m.task, m.nodes + 1);
-    const int rc = e ? failed(e) : trs_gpu_get(ctx, &f->tasks, m.task + m.nodes, sizeof f->tasks);
+    const int rc = e ? cuda_status(e, "the order of nodes")
+                     : trs_gpu_get(ctx, &f->tasks, m.task + m.nodes, sizeof f->tasks);
     TRS_ASSERT(rc || (0 < f->tasks && f->tasks <= f->nodes));
     return rc;
 }
 
 static int fill(trs_context *ctx, const making &m, trs_flow *f)
 {
-    f->task = (trs_flow_task *)trs_gpu_new(ctx, f->tasks, sizeof *f->task, "tasks");
+    f->task = device_new<trs_flow_task>(ctx, f->tasks, "tasks");
     if (!f->task) return TRS_EMEM;
-    task_kernel<<<blocks_of(m.nodes), THREADS>>>(m, *f);
-    operand_kernel<<<blocks_of((int64_t)f->tasks * WARP), THREADS>>>(m, *f);
+    task_kernel<<<blocks_of(m.nodes), PLAIN>>>(m, *f);
+    operand_kernel<<<blocks_of((int64_t)f->tasks * WARP), PLAIN>>>(m, *f);
     cudaError_t e = cudaGetLastError();
     if (!e) e = cudaDeviceSynchronize();
-    return e ? failed(e) : TRS_OK;
+    return cuda_status(e, "the order of nodes");
 }
 
 trs_pattern trs_pattern_of(const trs_operator *op)
@@ -388,11 +366,11 @@ int trs_flow_make(trs_context *ctx, const trs_pattern *t, trs_flow *f)
     making m = {.n = t->n, .nodes = (int32_t)most, .Lp = t->ptr, .Li = t->idx, .level = t->level};
     f->levels = t->levels;
     const cudaError_t e = find_temp(m, f->levels);
-    if (e) return failed(e);
+    if (e) return cuda_status(e, "the order of nodes");
     int rc = trs_flow_sort(ctx, t, &m.begin, &f->sorted, &f->sorted_count);
-    void *base = rc ? NULL : trs_gpu_scratch(ctx, (int64_t)lay_out(m, NULL), "the order of nodes");
-    if (base) lay_out(m, (char *)base);
-    if (!rc) rc = base ? cut_rows(ctx, m) : TRS_EMEM;
+    const auto all = [&](carver &carve) { lay_out(m, carve); };
+    if (!rc && !carve_scratch(ctx, "the order of nodes", all)) rc = TRS_EMEM;
+    if (!rc) rc = cut_rows(ctx, m);
     if (!rc) rc = flow_new(ctx, t, m, f);
     if (!rc) rc = order_nodes(ctx, m, f);
     if (!rc) rc = fill(ctx, m, f);
@@ -407,9 +385,8 @@ int trs_flow_take(const trs_flow *f, trs_dtype t, const void *from, void *val, v
     if (f->tasks == 0) return TRS_OK;
     if (cudaMemsetAsync(f->divides, 0, sizeof *f->divides, (cudaStream_t)stream) != cudaSuccess)
         return TRS_EDEVICE;
-    return for_type(t, [&](auto zero) {
-        using T = decltype(zero);
-        take_kernel<T><<<blocks_of((int64_t)f->tasks * WARP), THREADS, 0, (cudaStream_t)stream>>>(
+    return for_type(t, [&]<class T>(T) {
+        take_kernel<T><<<blocks_of((int64_t)f->tasks * WARP), PLAIN, 0, (cudaStream_t)stream>>>(
             *f, (const T *)from, (T *)val, (T *)inv);
         return launched();
     });
@@ -417,8 +394,6 @@ int trs_flow_take(const trs_flow *f, trs_dtype t, const void *from, void *val, v
 
 void trs_flow_free(trs_context *ctx, trs_flow *f)
 {
-    trs_gpu_free(ctx, f->memory);
-    trs_gpu_free(ctx, f->sorted);
-    trs_gpu_free(ctx, f->task);
+    device_free(ctx, f->memory, f->sorted, f->task);
     memset(f, 0, sizeof *f);
 }

@@ -19,11 +19,7 @@
  * of the rows tells first whether it is worth that. */
 #include "config.h"
 
-#include "cuda/runtime/cuda.cuh"
-
-extern "C" {
-#include "flow.h"
-}
+#include "dataflow.cuh"
 
 #include <cooperative_groups.h>
 #include <cub/device/device_radix_sort.cuh>
@@ -31,7 +27,6 @@ extern "C" {
 namespace cg = cooperative_groups;
 
 enum {
-    THREADS = PLAIN,
     WIDE = 512, /* threads of a block of latest_kernel: a barrier takes less time with few blocks */
     WARP = 32,
     DEEP = 10000,  /* levels from which on the barriers would take longer than is saved */
@@ -52,11 +47,6 @@ struct slack { /* the arrays are on the device */
     void *temp;               /* [temp_bytes] of CUB */
     size_t temp_bytes;
 };
-
-static __device__ inline int64_t index_of_thread()
-{
-    return blockIdx.x * (int64_t)THREADS + threadIdx.x;
-}
 
 /* ---- the sample --------------------------------------------------------------------------------------------- */
 
@@ -197,12 +187,6 @@ static __global__ void middle_kernel(const slack s, int32_t *level)
 
 /* ---- the host side ------------------------------------------------------------------------------------------ */
 
-static int failed(cudaError_t e)
-{
-    (void)cudaGetLastError();
-    return trs_fail(TRS_EDEVICE, "the latest levels: %s", cudaGetErrorString(e));
-}
-
 /* With temp NULL it only says how much CUB needs. */
 static cudaError_t sort(slack *s)
 {
@@ -210,19 +194,6 @@ static cudaError_t sort(slack *s)
     while (s->t.levels - 1 >> bits) bits++;
     return cub::DeviceRadixSort::SortPairs(s->temp, s->temp_bytes, s->t.level, s->level,
                                            s->identity, s->by_level, s->t.n, 0, bits);
-}
-
-static size_t lay_out(slack *s, char *base)
-{
-    size_t used = 0;
-    s->latest = carve<int32_t>(base, &used, s->t.n);
-    s->identity = carve<int32_t>(base, &used, s->t.n);
-    s->by_level = carve<int32_t>(base, &used, s->t.n);
-    s->level = carve<int32_t>(base, &used, s->t.n);
-    s->begin = carve<int32_t>(base, &used, (int64_t)s->t.levels + 1);
-    s->seen = carve<unsigned long long>(base, &used, 2);
-    s->temp = carve<char>(base, &used, (int64_t)s->temp_bytes);
-    return used;
 }
 
 /* The least lanes, a power of 2 up to a warp, for which a row of average length is at most `each` entries of
@@ -239,11 +210,12 @@ static int look(trs_context *ctx, const slack *s, bool *worth_it)
 {
     unsigned long long seen[2] = {0};
     const int lanes = lanes_for(s->t, 1, 1);
-    start_kernel<<<blocks_of(s->t.n), THREADS>>>(*s);
+    start_kernel<<<blocks_of(s->t.n), PLAIN>>>(*s);
     const cudaError_t e = cudaMemsetAsync(s->seen, 0, sizeof seen, NULL);
-    sample_kernel<<<blocks_of(s->t.n * (int64_t)lanes), THREADS>>>(*s, lanes);
-    seen_kernel<<<blocks_of(s->t.n), THREADS>>>(*s);
-    const int rc = e ? failed(e) : trs_gpu_get(ctx, seen, s->seen, sizeof seen);
+    sample_kernel<<<blocks_of(s->t.n * (int64_t)lanes), PLAIN>>>(*s, lanes);
+    seen_kernel<<<blocks_of(s->t.n), PLAIN>>>(*s);
+    const int rc =
+        e ? cuda_status(e, "the latest levels") : trs_gpu_get(ctx, seen, s->seen, sizeof seen);
     *worth_it = seen[1] > seen[0] / WORTH_IT;
     return rc;
 }
@@ -253,15 +225,12 @@ static int find_latest(slack *s)
     const double rows = (double)s->t.n / s->t.levels; /* of a level, on average */
     const double wanted = min(max(rows / (WIDE / (int)WARP), 8.0), (double)multiprocessors());
     const int blocks = waiting_blocks((const void *)latest_kernel, WIDE, 0, wanted);
-    void *args[] = {s};
     s->lanes = lanes_for(s->t, 8, AHEAD);
-    start_kernel<<<blocks_of(s->t.n), THREADS>>>(*s);
-    cudaError_t e = sort(s);
-    begin_kernel<<<blocks_of(s->t.n), THREADS>>>(*s);
-    if (!e)
-        e = cudaLaunchCooperativeKernel((const void *)latest_kernel, dim3((unsigned)blocks),
-                                        dim3(WIDE), args, 0, NULL);
-    return e ? failed(e) : TRS_OK;
+    start_kernel<<<blocks_of(s->t.n), PLAIN>>>(*s);
+    const cudaError_t e = sort(s);
+    begin_kernel<<<blocks_of(s->t.n), PLAIN>>>(*s);
+    if (e) return cuda_status(e, "the latest levels");
+    return launch_together((const void *)latest_kernel, blocks, WIDE, *s, NULL);
 }
 
 int trs_flow_slack(trs_context *ctx, const trs_pattern *t, int32_t *level)
@@ -270,16 +239,23 @@ int trs_flow_slack(trs_context *ctx, const trs_pattern *t, int32_t *level)
     bool worth_it = false;
     if (t->levels > DEEP || t->n < 2) return TRS_OK;
     cudaError_t e = sort(&s);
-    if (e) return failed(e);
-    void *base = trs_gpu_scratch(ctx, (int64_t)lay_out(&s, NULL), "the latest levels");
+    if (e) return cuda_status(e, "the latest levels");
+    void *const base = carve_scratch(ctx, "the latest levels", [&](carver &carve) {
+        carve(s.latest, t->n);
+        carve(s.identity, t->n);
+        carve(s.by_level, t->n);
+        carve(s.level, t->n);
+        carve(s.begin, (int64_t)t->levels + 1);
+        carve(s.seen, 2);
+        carve(s.temp, (int64_t)s.temp_bytes);
+    });
     if (!base) return TRS_EMEM;
-    lay_out(&s, (char *)base);
     int rc = look(ctx, &s, &worth_it);
     if (rc || !worth_it) return rc;
     rc = find_latest(&s);
     if (rc) return rc;
-    middle_kernel<<<blocks_of(t->n), THREADS>>>(s, level);
+    middle_kernel<<<blocks_of(t->n), PLAIN>>>(s, level);
     e = cudaGetLastError();
     if (!e) e = cudaDeviceSynchronize();
-    return e ? failed(e) : TRS_OK;
+    return cuda_status(e, "the latest levels");
 }

@@ -12,15 +12,11 @@
  * Bytes: some 150 an entry of a long row; without such rows the row pointers are read once. */
 #include "config.h"
 
-#include "cuda/runtime/cuda.cuh"
+#include "dataflow.cuh"
 
 #include <cub/device/device_radix_sort.cuh>
 
-extern "C" {
-#include "flow.h"
-}
-
-enum { THREADS = PLAIN, LONG = TRS_FLOW_WARP * TRS_FLOW_BATCH };
+enum { LONG = TRS_FLOW_WARP * TRS_FLOW_BATCH };
 
 struct sorting {               /* the arrays are on the device */
     unsigned long long *found; /* [2] long rows so far, and their entries */
@@ -34,14 +30,9 @@ struct sorting {               /* the arrays are on the device */
     size_t temp_bytes;
 };
 
-static __device__ inline int64_t row_of_thread()
-{
-    return blockIdx.x * (int64_t)THREADS + threadIdx.x;
-}
-
 static __global__ void find_kernel(const trs_pattern t, const sorting s)
 {
-    const int64_t i = row_of_thread();
+    const int64_t i = index_of_thread();
     const int64_t length = i < t.n ? t.ptr[i + 1] - t.ptr[i] : 0;
     if (length <= LONG) return;
     atomicAdd(&s.found[0], 1);
@@ -50,7 +41,7 @@ static __global__ void find_kernel(const trs_pattern t, const sorting s)
 
 static __global__ void list_kernel(const trs_pattern t, const sorting s, int64_t *begin)
 {
-    const int64_t i = row_of_thread();
+    const int64_t i = index_of_thread();
     if (i >= t.n) return;
     const int64_t length = t.ptr[i + 1] - t.ptr[i];
     begin[i] = -1;
@@ -65,19 +56,13 @@ static __global__ void key_kernel(const trs_pattern t, const sorting s, const in
 {
     const int64_t i = s.row[blockIdx.x], to = begin[i];
     const int64_t from = t.ptr[i], length = t.ptr[i + 1] - from;
-    for (int64_t q = threadIdx.x; q < length; q += THREADS) {
+    for (int64_t q = threadIdx.x; q < length; q += PLAIN) {
         s.key[0][to + q] = (uint64_t)to << s.level_bits | (uint64_t)t.level[t.idx[from + q]];
         s.entry[to + q] = from + q;
     }
 }
 
 /* ---- the host side ------------------------------------------------------------------------------------------ */
-
-static int failed(cudaError_t e)
-{
-    (void)cudaGetLastError();
-    return trs_fail(TRS_EDEVICE, "long rows by level: %s", cudaGetErrorString(e));
-}
 
 /* Enough for the numbers 0 ... count. */
 static int bits_of(int64_t count)
@@ -95,25 +80,19 @@ static cudaError_t sort(sorting *s, int64_t *sorted)
                                            s->level_bits + bits_of(s->entries));
 }
 
-static size_t lay_out(sorting *s, char *base)
-{
-    size_t used = 0;
-    s->found = carve<unsigned long long>(base, &used, 2);
-    s->row = carve<int32_t>(base, &used, s->rows);
-    for (int k = 0; k < 2; k++) s->key[k] = carve<uint64_t>(base, &used, s->entries);
-    s->entry = carve<int64_t>(base, &used, s->entries);
-    s->temp = carve<char>(base, &used, (int64_t)s->temp_bytes);
-    return used;
-}
-
 /* Scratch memory for all arrays, and found is 0. */
 static int take_scratch(trs_context *ctx, sorting *s)
 {
-    void *base = trs_gpu_scratch(ctx, (int64_t)lay_out(s, NULL), "long rows by level");
+    void *const base = carve_scratch(ctx, "long rows by level", [&](carver &carve) {
+        carve(s->found, 2);
+        carve(s->row, s->rows);
+        for (int k = 0; k < 2; k++) carve(s->key[k], s->entries);
+        carve(s->entry, s->entries);
+        carve(s->temp, (int64_t)s->temp_bytes);
+    });
     if (!base) return TRS_EMEM;
-    lay_out(s, (char *)base);
     const cudaError_t e = cudaMemsetAsync(s->found, 0, 2 * sizeof *s->found, NULL);
-    return e ? failed(e) : TRS_OK;
+    return cuda_status(e, "long rows by level");
 }
 
 static int find_long_rows(trs_context *ctx, const trs_pattern *t, sorting *s)
@@ -121,7 +100,7 @@ static int find_long_rows(trs_context *ctx, const trs_pattern *t, sorting *s)
     unsigned long long found[2] = {0};
     int rc = take_scratch(ctx, s);
     if (rc) return rc;
-    find_kernel<<<blocks_of(t->n), THREADS>>>(*t, *s);
+    find_kernel<<<blocks_of(t->n), PLAIN>>>(*t, *s);
     rc = trs_gpu_get(ctx, found, s->found, sizeof found);
     s->rows = (int32_t)found[0];
     s->entries = (int64_t)found[1];
@@ -137,14 +116,14 @@ int trs_flow_sort(trs_context *ctx, const trs_pattern *t, int64_t **begin, int64
     if (rc || !s.rows) return rc;
     s.temp = NULL;
     cudaError_t e = sort(&s, NULL);
-    if (e) return failed(e);
-    *begin = (int64_t *)trs_gpu_new(ctx, t->n, sizeof **begin, "long rows");
-    if (*begin) *sorted = (int64_t *)trs_gpu_new(ctx, s.entries, sizeof **sorted, "long rows");
+    if (e) return cuda_status(e, "long rows by level");
+    *begin = device_new<int64_t>(ctx, t->n, "long rows");
+    if (*begin) *sorted = device_new<int64_t>(ctx, s.entries, "long rows");
     rc = *sorted ? take_scratch(ctx, &s) : TRS_EMEM;
     if (rc) return rc;
-    list_kernel<<<blocks_of(t->n), THREADS>>>(*t, s, *begin);
-    key_kernel<<<(unsigned)s.rows, THREADS>>>(*t, s, *begin);
+    list_kernel<<<blocks_of(t->n), PLAIN>>>(*t, s, *begin);
+    key_kernel<<<(unsigned)s.rows, PLAIN>>>(*t, s, *begin);
     e = sort(&s, *sorted);
     if (!e) e = cudaGetLastError();
-    return e ? failed(e) : TRS_OK;
+    return cuda_status(e, "long rows by level");
 }

@@ -5,7 +5,6 @@
  * X into rows and back.  Bound by the dependency latency where levels are narrow, else by y and by that. */
 #include "config.h"
 
-#include "dataflow.cuh"
 #include "many.cuh"
 
 #include <climits>
@@ -74,20 +73,11 @@ template <class T, int R, class F> static int for_length(bool long_rows, F f)
     return long_rows ? f(shape<T, R, LONG>()) : f(shape<T, R, SHORT>());
 }
 
-template <class T, class F> static int for_shape(int width, bool long_rows, F f)
+template <class T, int R = 2, class F> static int for_shape(int width, bool long_rows, F f)
 {
-    switch (width) {
-    case 2:
-        return for_length<T, 2>(long_rows, f);
-    case 4:
-        return for_length<T, 4>(long_rows, f);
-    case 8:
-        return for_length<T, 8>(long_rows, f);
-    case 16:
-        return for_length<T, 16>(long_rows, f);
-    default:
-        return for_length<T, 32>(long_rows, f);
-    }
+    if constexpr (R < 32)
+        if (width > R) return for_shape<T, 2 * R>(width, long_rows, f);
+    return for_length<T, R>(long_rows, f);
 }
 
 /* row_node, and squares += the squares of the lengths of all nodes. */
@@ -95,7 +85,7 @@ static __global__ void row_node_kernel(const trs_flow f, int32_t *row_node,
                                        unsigned long long *squares)
 {
     __shared__ unsigned long long s[PLAIN];
-    const int32_t k = (int32_t)(blockIdx.x * PLAIN + threadIdx.x);
+    const int32_t k = index32_of_thread();
     const int64_t length = k < f.nodes ? f.ptr[k + 1] - f.ptr[k] : 0;
     s[threadIdx.x] = (unsigned long long)(length * length);
     if (k < f.nodes && f.row[k] >= 0) row_node[f.row[k]] = k;
@@ -108,9 +98,7 @@ static __global__ void row_node_kernel(const trs_flow f, int32_t *row_node,
  * the sum of the squared lengths over the sum of the lengths; where it is large, lanes share rows. */
 static int look_at_rows(trs_context *ctx, dataflow *d)
 {
-    enum {
-        LONG = 10
-    }; /* entries, as measured: of triangles with 9 and 11.5 each was faster on its side */
+    enum { LONG = 10 }; /* entries: triangles with 9 are faster as short ones, with 11.5 as long */
     const trs_flow *f = &d->flow;
     unsigned long long squares = 0;
     void *sum = trs_gpu_scratch(ctx, sizeof squares, "lengths of rows");
@@ -136,9 +124,8 @@ template <class S> static int count_blocks(const dataflow *d)
 /* Calls f (shape) with the shape of the kernel of that kind for d. */
 template <class F> static int for_kernel(const dataflow *d, int kind, F f)
 {
-    return for_type(d->dtype, [&](auto zero) {
-        return for_shape<decltype(zero)>(widths[kind], d->long_rows, f);
-    });
+    return for_type(d->dtype,
+                    [&]<class T>(T) { return for_shape<T>(widths[kind], d->long_rows, f); });
 }
 
 int many_new(trs_context *ctx, dataflow *d)
@@ -161,12 +148,8 @@ template <class S, class T = typename S::type>
 static int launch(const many_args<T> &k, int blocks, cudaStream_t stream)
 {
     const size_t flags = (size_t)k.nodes * S::WIDTH * sizeof(T);
-    void *args[] = {(void *)&k};
     if (cudaMemsetAsync(k.y, 0xff, flags, stream) != cudaSuccess) return TRS_EDEVICE;
-    return cudaLaunchCooperativeKernel((const void *)many_kernel<S>, dim3((unsigned)blocks),
-                                       dim3(THREADS), args, 0, stream) == cudaSuccess
-               ? TRS_OK
-               : TRS_EDEVICE;
+    return launch_together((const void *)many_kernel<S>, blocks, THREADS, k, stream);
 }
 
 /* Where the columns of B and X are apart, a row of R numbers is in R sectors.  So B is brought into rows first,
@@ -208,10 +191,10 @@ int many_solve(const dataflow *d, const trs_job *job)
         d, kind, [&](auto shape) { return solve<decltype(shape)>(d, job, d->many_blocks[kind]); });
 }
 
-/* Some teams of lanes, dataflow_many_teams, take the rows in turn.  Where a level has more rows than that, a team comes late to a long row: all operands are there, and the
- * rounds in which they are loaded take time; else it is through with all but the last when that comes.  Rows of
- * thousands of entries wait for their partial sums, too.  The widest level is left out: it is often the first,
- * of rows that wait for none. */
+/* Some teams of lanes, dataflow_many_teams, take the rows in turn.  Where a level has more rows than there are teams, a
+ * team comes late to a long row: all operands are there, and the rounds in which they are loaded take time.  Elsewhere
+ * the team has multiplied all operands but the last when that one comes.  Rows of thousands of entries wait for their
+ * partial sums, too.  The widest level is left out: it is often the first, of rows that wait for none. */
 void many_cost(const trs_shape *s, int width, const trs_machine *m, trs_cost *c)
 {
     const double n = (double)s->n, nnz = (double)s->nnz, levels = max((double)s->levels, 1.);

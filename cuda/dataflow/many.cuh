@@ -23,12 +23,8 @@
 #ifndef TRS_MANY_CUH
 #define TRS_MANY_CUH
 
-#include "cuda/runtime/cuda.cuh"
+#include "dataflow.cuh"
 #include "cuda/runtime/flag.cuh"
-
-extern "C" {
-#include "flow.h"
-}
 
 enum { THREADS = 256, WARP = TRS_FLOW_WARP };
 
@@ -182,11 +178,6 @@ __device__ inline void poll_operands(const many_args<T> &k, const place_in_warp<
         if (w.waiting >> j & 1 && flag_there(w.y[j])) w.waiting &= ~(1u << j);
 }
 
-template <class T> __device__ inline T shuffle(T v, int from, int width)
-{
-    return for_parts(v, [=](auto part) { return __shfl_sync(~0u, part, from, width); });
-}
-
 /* s = s + a y, where whole says that all operands of the team are there. */
 template <class S, class T = typename S::type>
 __device__ inline void add_operands(typename S::columns &s, const operands<S> &w,
@@ -208,8 +199,7 @@ template <class S> __device__ inline typename S::columns sum_of_team(typename S:
 #pragma unroll
     for (int by = S::ACROSS; by < S::TEAM; by *= 2)
         for (int c = 0; c < S::COLUMNS; c++) {
-            const T other =
-                for_parts(s.v[c], [=](auto part) { return __shfl_xor_sync(~0u, part, by, WARP); });
+            const T other = shuffle_xor(s.v[c], by);
             s.v[c] = s.v[c] + other;
         }
     return s;

@@ -95,11 +95,6 @@ __device__ inline void poll_batch(const single_args<T> &k, batch<T> &e)
         }
 }
 
-template <class T> __device__ inline T shuffle_down(T v, int by, int width)
-{
-    return for_parts(v, [=](auto part) { return __shfl_down_sync(~0u, part, by, width); });
-}
-
 /* ---- a task ------------------------------------------------------------------------------------------------ */
 
 /* What a lane computes of a task.  The first lane of a node also subtracts the sum from b and publishes. */
@@ -277,8 +272,8 @@ template <class T> static int count_blocks(const trs_flow *f)
 
 int single_new(dataflow *d)
 {
-    return for_type(d->dtype, [&](auto zero) {
-        d->single_blocks = count_blocks<decltype(zero)>(&d->flow);
+    return for_type(d->dtype, [&]<class T>(T) {
+        d->single_blocks = count_blocks<T>(&d->flow);
         return int(TRS_OK);
     });
 }
@@ -294,21 +289,17 @@ template <class T> static int solve(const dataflow *d, const trs_job *job)
 {
     const trs_flow *f = &d->flow;
     cudaStream_t stream = (cudaStream_t)job->stream;
-    single_args<T> k = {
+    const single_args<T> k = {
         f->tasks,          f->task,           f->ptr,     f->idx,         f->row,
         (const T *)d->val, (const T *)d->inv, f->divides, (T *)job->work, typed<T>(job->b),
         typed<T>(job->x),  job->conj};
-    void *args[] = {&k};
     const size_t bytes = (size_t)f->nodes * sizeof(T) * (size_t)stride_of(f->nodes, sizeof(T));
     TRS_ASSERT((int64_t)bytes <= single_work_bytes(f->nodes, d->dtype));
     if (cudaMemsetAsync(k.y, 0xff, bytes, stream) != cudaSuccess) return TRS_EDEVICE;
-    return cudaLaunchCooperativeKernel(kernel_of<T>(f), dim3((unsigned)d->single_blocks),
-                                       dim3(THREADS), args, 0, stream) == cudaSuccess
-               ? TRS_OK
-               : TRS_EDEVICE;
+    return launch_together(kernel_of<T>(f), d->single_blocks, THREADS, k, stream);
 }
 
 int single_solve(const dataflow *d, const trs_job *job)
 {
-    return for_type(d->dtype, [&](auto zero) { return solve<decltype(zero)>(d, job); });
+    return for_type(d->dtype, [&]<class T>(T) { return solve<T>(d, job); });
 }

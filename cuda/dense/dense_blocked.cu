@@ -26,17 +26,8 @@
 #include "solve_many.cuh"
 #include "solve_one.cuh"
 
-extern "C" {
-#include "solvers/solver.h"
-}
-
-struct blocked_work {
-    turn *state;
-    void *copy; /* [2][copy_size] published x */
-    void *b;    /* [copy_size] B, where X overwrites it */
-    int64_t copy_size;
-    int most;    /* right-hand sides at a time: 1, 8, 32 or 64 */
-    int grid[4]; /* blocks of threads, for each of those */
+struct blocked_work : published_work {
+    void *b; /* [copy_size] B, where X overwrites it */
 };
 
 /* ---- the kernel ---- */
@@ -88,9 +79,8 @@ static int build(trs_instance *inst)
     const int rc = trs_operator_device(inst->op, TRS_OP_PATTERN);
     if (rc) return rc;
     trs_operator_hold(inst->op, TRS_OP_PATTERN);
-    inst->data = trs_alloc_zero(&inst->ctx->mem, 1, sizeof(tiles));
-    if (!inst->data) return trs_fail(TRS_EMEM, "out of memory");
-    return tiles_new(inst->ctx, L->n, L->dtype, (tiles *)inst->data);
+    tiles *d = data_new<tiles>(inst->ctx, &inst->data);
+    return d ? tiles_new(inst->ctx, L->n, L->dtype, d) : TRS_EMEM;
 }
 
 static int update(trs_instance *inst, void *stream)
@@ -103,58 +93,33 @@ static int update(trs_instance *inst, void *stream)
                            (cudaStream_t)stream);
 }
 
-template <class T> static int grids(blocked_work *w, int nt)
+/* Thread blocks of a launch, as many as there is work for; 0: not one fits. */
+template <class T, int R> static int grid_of(int nt)
 {
-    int rc = TRS_OK;
-    for (int nrhs = 1; nrhs <= 64 && !rc; nrhs *= 2)
-        rc = for_width<T>(nrhs, [&](auto width, int k) {
-            constexpr int R = decltype(width)::value;
-            const auto kernel = solve_kernel<T, R>;
-            const size_t bytes = sizeof(memory<T, R>);
-            if (allow(kernel, bytes) != cudaSuccess) return TRS_EDEVICE;
-            w->grid[k] = waiting_blocks((const void *)kernel, BLOCK_THREADS, bytes,
-                                        max(nt, 1) * (BLOCK / ROWS<R>));
-            return w->grid[k] > 0 ? TRS_OK : TRS_EDEVICE;
-        });
-    return rc;
+    const auto kernel = solve_kernel<T, R>;
+    const size_t bytes = sizeof(memory<T, R>);
+    if (allow_shared(kernel, bytes) != cudaSuccess) return 0;
+    return waiting_blocks((const void *)kernel, BLOCK_THREADS, bytes,
+                          max(nt, 1) * (BLOCK / ROWS<R>));
 }
 
 static void work_destroy(trs_context *ctx, void *work)
 {
-    blocked_work *w = (blocked_work *)work;
-    trs_gpu_free(ctx, w->state);
-    trs_gpu_free(ctx, w->copy);
-    trs_gpu_free(ctx, w->b);
-    trs_free(&ctx->mem, w);
-}
-
-/* Both copies are empty, and it is turn 0. */
-static int work_start(blocked_work *w, trs_context *ctx, size_t size)
-{
-    const size_t bytes = 2 * (size_t)w->copy_size * size;
-    w->state = (turn *)trs_gpu_new(ctx, 1, sizeof *w->state, "the state of a solve");
-    w->copy = trs_gpu_new(ctx, (int64_t)bytes, 1, "published x");
-    w->b = trs_gpu_new(ctx, w->copy_size, size, "B");
-    if (!w->state || !w->copy || !w->b) return TRS_EMEM;
-    if (cudaMemset(w->state, 0, sizeof *w->state) != cudaSuccess ||
-        cudaMemset(w->copy, 0xff, bytes) != cudaSuccess)
-        return trs_fail(TRS_EDEVICE, "cudaMemset");
-    return trs_gpu_wait(NULL);
+    trs_gpu_free(ctx, ((blocked_work *)work)->b);
+    published_destroy(ctx, work);
 }
 
 static int work_create(const trs_instance *inst, trs_context *ctx, int nrhs, void **work)
 {
     const int nt = ((const tiles *)inst->data)->nt;
-    blocked_work *w = (blocked_work *)trs_alloc_zero(&ctx->mem, 1, sizeof *w);
-    *work = w;
-    if (!w) return trs_fail(TRS_EMEM, "out of memory");
-    return for_type(inst->op->tri.dtype, [&](auto zero) {
-        using T = decltype(zero);
-        w->most = for_width<T>(nrhs, [](auto width, int) { return decltype(width)::value; });
-        w->copy_size = (int64_t)nt * BLOCK * w->most;
-        int rc = grids<T>(w, nt);
-        if (rc) return trs_fail(rc, "dense-blocked needs more shared memory than there is");
-        return work_start(w, ctx, sizeof(T));
+    blocked_work *w = data_new<blocked_work>(ctx, work);
+    if (!w) return TRS_EMEM;
+    return for_type(inst->op->tri.dtype, [&]<class T>(T) {
+        const int rc = published_start<T>(inst, ctx, nrhs, (int64_t)nt * BLOCK, w, [&](auto width) {
+            return grid_of<T, decltype(width)::value>(nt);
+        });
+        if (!rc) w->b = trs_gpu_new(ctx, w->copy_size, sizeof(T), "B");
+        return rc || w->b ? rc : TRS_EMEM;
     });
 }
 
@@ -193,8 +158,7 @@ template <class T> static int solve_columns(const trs_instance *inst, const trs_
 
 static int solve(const trs_instance *inst, const trs_job *job)
 {
-    return for_type(inst->op->tri.dtype,
-                    [&](auto zero) { return solve_columns<decltype(zero)>(inst, job); });
+    return for_type(inst->op->tri.dtype, [&]<class T>(T) { return solve_columns<T>(inst, job); });
 }
 
 /* Complex numbers take more arithmetic, and registers; more of both with several columns. */

@@ -66,13 +66,6 @@ __device__ inline void load_b(T *x, const problem<T> &P, int t, int rows = BLOCK
     }
 }
 
-/* Publish one number of x in this solve's copy; its place has been emptied by the solve before. */
-template <class T> __device__ inline void publish(T *place, T v)
-{
-    TRS_ASSERT(!flag_there(flag_peek(place)));
-    flag_store(place, v);
-}
-
 /* Empty the place of these rows of x in the copy of the other turn, for the next solve: nobody reads that copy now.  It
  * may have been written with another number of right-hand sides. */
 template <class T>

@@ -127,19 +127,15 @@ int tiles_new(trs_context *ctx, int64_t n, trs_dtype t, tiles *d)
     const size_t size = trs_size(t);
     d->tile = trs_gpu_new(ctx, tile_number(d->nt, 0) * TILE_SIZE, size, "the tiles");
     d->joined = trs_gpu_new(ctx, (int64_t)panels * PAIRS * TILE_SIZE, size, "tiles of panels");
-    d->weight = (double *)trs_gpu_new(ctx, (int64_t)d->nt * BLOCK, sizeof(double), "sums of rows");
-    d->substituted = (int *)trs_gpu_new(ctx, d->nt, sizeof(int), "flags of the tiles");
-    d->split = (int *)trs_gpu_new(ctx, panels, sizeof(int), "flags of the panels");
+    d->weight = device_new<double>(ctx, (int64_t)d->nt * BLOCK, "sums of rows");
+    d->substituted = device_new<int>(ctx, d->nt, "flags of the tiles");
+    d->split = device_new<int>(ctx, panels, "flags of the panels");
     return d->tile && d->joined && d->weight && d->substituted && d->split ? TRS_OK : TRS_EMEM;
 }
 
 void tiles_free(trs_context *ctx, tiles *d)
 {
-    trs_gpu_free(ctx, d->tile);
-    trs_gpu_free(ctx, d->joined);
-    trs_gpu_free(ctx, d->weight);
-    trs_gpu_free(ctx, d->substituted);
-    trs_gpu_free(ctx, d->split);
+    device_free(ctx, d->tile, d->joined, d->weight, d->substituted, d->split);
 }
 
 template <class T>
@@ -152,13 +148,12 @@ static int take(const tiles *d, int64_t n, const trs_device_view *L, const T *va
     const unsigned nt = (unsigned)d->nt, panels = (unsigned)panels_of(d->nt);
     if (cudaMemsetAsync(tile, 0, (size_t)tile_number(d->nt, 0) * TILE_SIZE * sizeof(T), stream) !=
             cudaSuccess ||
-        allow(invert_kernel<T>, bytes) != cudaSuccess ||
-        allow(join_kernel<T>, bytes) != cudaSuccess ||
-        allow(split_kernel<T>, bytes) != cudaSuccess ||
-        allow(scale_kernel<T>, bytes) != cudaSuccess)
+        allow_shared(invert_kernel<T>, bytes) != cudaSuccess ||
+        allow_shared(join_kernel<T>, bytes) != cudaSuccess ||
+        allow_shared(split_kernel<T>, bytes) != cudaSuccess ||
+        allow_shared(scale_kernel<T>, bytes) != cudaSuccess)
         return TRS_EDEVICE;
-    fill_kernel<T><<<nt * BLOCK, 128, 0, stream>>>(n, (const int64_t *)L->ptr,
-                                                   (const int32_t *)L->idx, val, tile);
+    fill_kernel<T><<<nt * BLOCK, 128, 0, stream>>>(n, L->ptr, L->idx, val, tile);
     weigh_kernel<T><<<nt, BLOCK_THREADS, 0, stream>>>(P);
     invert_kernel<T><<<nt, BLOCK_THREADS, bytes, stream>>>(tile, d->substituted);
     join_kernel<T>
@@ -173,10 +168,7 @@ int tiles_take(const tiles *d, int64_t n, const trs_device_view *L, trs_dtype t,
                cudaStream_t stream)
 {
     if (n == 0) return TRS_OK;
-    return for_type(t, [&](auto zero) {
-        using T = decltype(zero);
-        return take<T>(d, n, L, (const T *)val, stream);
-    });
+    return for_type(t, [&]<class T>(T) { return take<T>(d, n, L, (const T *)val, stream); });
 }
 
 int64_t tiles_bytes(int64_t n, int64_t elem)

@@ -3,7 +3,8 @@
  *
  * Canonical is a lower triangle by rows whose columns ascend and whose diagonal comes last.  A triangle whose columns
  * ascend and whose diagonal comes first becomes one when rows and columns are counted from the other end
- * (`reversed`).  A line is a row, or a column where the caller stores columns, which makes it the transpose by rows.
+ * (`reversed`).  Where the caller stores columns, they are the rows of the transpose.  So a line here is a row or, of
+ * a matrix by columns, a column.
  *
  * One kernel has a thread a line, for pointers and ends of lines, another a thread an entry.  A column that is not
  * larger than the one before it, a descent, is right only where a line begins: both kernels count descents, and the
@@ -17,33 +18,6 @@ extern "C" {
 }
 
 #include <cstring>
-
-enum { THREADS = PLAIN, WARP = 32 };
-
-/* No more blocks of threads than are busy at a time: each warp adds to a sum once, and fewer warps mean fewer
- * atomics. */
-static unsigned few_blocks(int64_t count)
-{
-    enum { MOST = 2048 };
-    return blocks_of(count) < MOST ? blocks_of(count) : (unsigned)MOST;
-}
-
-static __device__ int64_t index_of_thread()
-{
-    return blockIdx.x * (int64_t)THREADS + threadIdx.x;
-}
-
-static __device__ int64_t all_threads()
-{
-    return gridDim.x * (int64_t)THREADS;
-}
-
-/* Every lane of the warp calls it. */
-static __device__ void add_to(unsigned long long *sum, long long mine)
-{
-    for (int by = WARP / 2; by > 0; by /= 2) mine += __shfl_down_sync(~0u, mine, by);
-    if (threadIdx.x % WARP == 0 && mine) atomicAdd(sum, (unsigned long long)mine);
-}
 
 struct intake {
     int64_t n, nnz, base;
@@ -123,13 +97,13 @@ int trs_gpu_canonical(const trs_mat *m, trs_operator *op)
                        .wide_ptr = m->ptr_bits != 32,
                        .wide_idx = m->idx_bits == 64,
                        .reversed = op->reversed,
-                       .Lp = (int64_t *)d->ptr,
-                       .Li = (int32_t *)d->idx,
+                       .Lp = d->ptr,
+                       .Li = d->idx,
                        .wrong = found};
     cudaMemsetAsync(found, 0, sizeof wrong, NULL);
-    lines_kernel<<<few_blocks(m->n + 1), THREADS>>>(in);
-    entries_kernel<<<few_blocks(m->nnz), THREADS>>>(in);
-    if (op->reversed) count_back_kernel<<<blocks_of(m->nnz), THREADS>>>(m->nnz, (int64_t *)d->src);
+    lines_kernel<<<few_blocks(m->n + 1), PLAIN>>>(in);
+    entries_kernel<<<few_blocks(m->nnz), PLAIN>>>(in);
+    if (op->reversed) count_back_kernel<<<blocks_of(m->nnz), PLAIN>>>(m->nnz, d->src);
     int rc = trs_gpu_take_values(m->dtype, m->nnz, d->src, m->val, d->val, NULL);
     if (rc) return trs_fail(rc, "a matrix on the device");
     rc = trs_gpu_get(ctx, wrong, found, sizeof wrong);
@@ -173,9 +147,8 @@ int trs_gpu_common(const trs_operator *op, int64_t common[2])
     if (!length) return TRS_EMEM;
     cudaMemsetAsync(length, 0, (size_t)t->n * sizeof *length, NULL);
     cudaMemsetAsync(found, 0, 2 * sizeof *found, NULL);
-    length_kernel<<<blocks_of(t->nnz), THREADS>>>(t->nnz, (const int32_t *)d->idx, length);
-    common_kernel<<<few_blocks(t->n), THREADS>>>(t->n, (const int64_t *)d->ptr,
-                                                 (const int32_t *)d->idx, length, found);
+    length_kernel<<<blocks_of(t->nnz), PLAIN>>>(t->nnz, d->idx, length);
+    common_kernel<<<few_blocks(t->n), PLAIN>>>(t->n, d->ptr, d->idx, length, found);
     return trs_gpu_get(ctx, common, found, 2 * sizeof *found);
 }
 
@@ -197,7 +170,6 @@ int trs_gpu_hash(const trs_operator *op, uint64_t *hash)
     if (rc) return rc;
     TRS_ASSERT(sum && op->device.idx);
     cudaMemsetAsync(sum, 0, sizeof *sum, NULL);
-    hash_kernel<<<few_blocks(op->tri.nnz), THREADS>>>(op->tri.nnz, (const int32_t *)op->device.idx,
-                                                      sum);
+    hash_kernel<<<few_blocks(op->tri.nnz), PLAIN>>>(op->tri.nnz, op->device.idx, sum);
     return trs_gpu_get(op->ctx, hash, sum, sizeof *hash);
 }

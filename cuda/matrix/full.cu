@@ -7,8 +7,6 @@
 
 #include "full.cuh"
 
-enum { THREADS = PLAIN };
-
 int device_full_new(const trs_instance *inst, bool by_rows, device_full *d)
 {
     const int64_t n = inst->op->tri.n;
@@ -24,7 +22,7 @@ int device_full_new(const trs_instance *inst, bool by_rows, device_full *d)
 
 template <class T> static __global__ void clear_kernel(int64_t count, T *full)
 {
-    const int64_t k = blockIdx.x * (int64_t)THREADS + threadIdx.x;
+    const int64_t k = index_of_thread();
     if (k < count) full[k] = number<T>(-0.0);
 }
 
@@ -48,18 +46,12 @@ int device_full_values(const trs_instance *inst, device_full *d, void *stream)
     const trs_device_view *L = &inst->op->device;
     const int rc = trs_operator_device(inst->op, TRS_OP_VALUES);
     if (rc || d->n == 0) return rc;
-    return for_type(inst->op->tri.dtype, [&](auto zero) {
-        using T = decltype(zero);
-        clear_kernel<T><<<blocks_of(d->n * d->n), THREADS, 0, s>>>(d->n * d->n, (T *)d->val);
+    return for_type(inst->op->tri.dtype, [&]<class T>(T) {
+        clear_kernel<T><<<blocks_of(d->n * d->n), PLAIN, 0, s>>>(d->n * d->n, (T *)d->val);
         fill_kernel<T><<<(unsigned)d->n, 128, 0, s>>>(d->n, d->reversed, L->ptr, L->idx,
                                                       (const T *)L->val, typed<T>(*d));
         return launched();
     });
-}
-
-void device_full_free(trs_context *ctx, device_full *d)
-{
-    trs_gpu_free(ctx, d->val);
 }
 
 int64_t device_full_bytes(const trs_prospect *p)

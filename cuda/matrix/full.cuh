@@ -5,10 +5,6 @@
 
 #include "cuda/runtime/cuda.cuh"
 
-extern "C" {
-#include "solvers/solver.h"
-}
-
 /* ---- a triangle as a full matrix on the device (full.cu) ------------------------------------- */
 
 struct device_full { /* entry (i, j) is val[i*rs + j*cs], zero where nothing is stored */
@@ -19,7 +15,6 @@ struct device_full { /* entry (i, j) is val[i*rs + j*cs], zero where nothing is 
 
 int device_full_new(const trs_instance *inst, bool by_rows, device_full *d);
 int device_full_values(const trs_instance *inst, device_full *d, void *stream);
-void device_full_free(trs_context *ctx, device_full *d);
 int64_t device_full_bytes(const trs_prospect *p);
 
 template <class T> inline view<T> typed(const device_full &d)
@@ -30,18 +25,17 @@ template <class T> inline view<T> typed(const device_full &d)
 /* ---- triangles --------------------------------------------------------------------------------- */
 
 /* inst->data becomes a D, whose first member is the full matrix. */
-template <class D> inline int dense_build(trs_instance *inst, bool by_rows)
+template <class D, bool BY_ROWS> inline int dense_build(trs_instance *inst)
 {
-    D *d = (D *)trs_alloc_zero(&inst->ctx->mem, 1, sizeof *d);
-    if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    inst->data = d;
-    return device_full_new(inst, by_rows, &d->full);
+    D *d = data_new<D>(inst->ctx, &inst->data);
+    if (!d) return TRS_EMEM;
+    return device_full_new(inst, BY_ROWS, &d->full);
 }
 
 template <class D> inline void dense_release(trs_instance *inst)
 {
     D *d = (D *)inst->data;
-    device_full_free(inst->ctx, &d->full);
+    trs_gpu_free(inst->ctx, d->full.val);
     trs_free(&inst->ctx->mem, d);
 }
 
@@ -49,30 +43,25 @@ struct dense_data {
     device_full full;
 };
 
-/* An M says what a solver makes of the full matrix once that has new values:
+/* The matrix as it is. */
+template <class D> inline int dense_fill(trs_instance *inst, void *stream)
+{
+    return device_full_values(inst, &((D *)inst->data)->full, stream);
+}
+
+/* And what a solver makes of it, which an M says:
  *     data                    its D
  *     make (T (), d, stream)  launches, on the stream of the update */
-template <class M> inline int dense_make(trs_instance *inst, cudaStream_t stream)
+template <class M> inline int dense_update(trs_instance *inst, void *stream)
 {
     typename M::data *d = (typename M::data *)inst->data;
-    if (d->full.n == 0) return TRS_OK;
-    return for_type(inst->op->tri.dtype, [&](auto zero) {
-        M::make(zero, d, stream);
+    const int rc = dense_fill<typename M::data>(inst, stream);
+    if (rc || d->full.n == 0) return rc;
+    return for_type(inst->op->tri.dtype, [&]<class T>(T zero) {
+        M::make(zero, d, (cudaStream_t)stream);
         return launched();
     });
 }
-
-template <class M> inline int dense_update(trs_instance *inst, void *stream)
-{
-    int rc = device_full_values(inst, &((typename M::data *)inst->data)->full, stream);
-    return rc ? rc : dense_make<M>(inst, (cudaStream_t)stream);
-}
-
-/* The matrix as it is. */
-template <class D> struct as_filled {
-    using data = D;
-    template <class T> static void make(T, const D *, cudaStream_t) {}
-};
 
 /* X = B, after which the kernels forget B. */
 inline int copy_b(const trs_instance *inst, const trs_job *job)
@@ -82,9 +71,17 @@ inline int copy_b(const trs_instance *inst, const trs_job *job)
                           job->stream);
 }
 
-inline unsigned blocks_for(int64_t count, int threads)
+/* The same, and then f (x, count) launches what solves in place for count columns from the first of x on. */
+template <class F> inline int solve_in_place(const trs_instance *inst, const trs_job *job, F f)
 {
-    return (unsigned)((count + threads - 1) / threads);
+    const int rc = copy_b(inst, job);
+    if (rc) return rc;
+    return for_type(inst->op->tri.dtype, [&]<class T>(T) {
+        return for_columns(job->nrhs, [&](int first, int count) {
+            f(from_column(typed<T>(job->x), first), count);
+            return launched();
+        });
+    });
 }
 
 /* Is this number of a full matrix stored in the triangle (full.cu)? */

@@ -8,18 +8,13 @@
 
 #include <cub/device/device_radix_sort.cuh>
 
-enum { THREADS = PLAIN, WARP = 32 };
-
-static __device__ int32_t index_of_thread()
-{
-    return (int32_t)(blockIdx.x * THREADS + threadIdx.x);
-}
+enum { WARP = 32 };
 
 /* level [topo [k]] = the l with ptr [l] <= k < ptr [l + 1].  A thread a row, in level order. */
 static __global__ void spread_kernel(int32_t n, int32_t count, const int32_t *topo,
                                      const int32_t *ptr, int32_t *level)
 {
-    const int32_t k = index_of_thread();
+    const int32_t k = index32_of_thread();
     if (k >= n) return;
     int32_t low = 0, high = count; /* ptr [low] <= k < ptr [high] */
     while (high - low > 1) {
@@ -37,26 +32,17 @@ int trs_gpu_put_levels(const trs_operator *op)
     const int32_t n = op->tri.n;
     if (n == 0) return TRS_OK;
     int rc = TRS_EMEM;
-    int32_t *topo = (int32_t *)device_copy(ctx, lv->topo, n, sizeof *topo, "topo"), *ptr = NULL;
-    if (topo)
-        ptr = (int32_t *)device_copy(ctx, lv->ptr, (int64_t)lv->count + 1, sizeof *ptr, "lv_ptr");
+    int32_t *topo = device_copy(ctx, lv->topo, n, "topo");
+    int32_t *ptr = topo ? device_copy(ctx, lv->ptr, (int64_t)lv->count + 1, "lv_ptr") : NULL;
     if (ptr) {
-        spread_kernel<<<blocks_of(n), THREADS>>>(n, lv->count, topo, ptr,
-                                                 (int32_t *)op->device.level);
+        spread_kernel<<<blocks_of(n), PLAIN>>>(n, lv->count, topo, ptr, op->device.level);
         rc = trs_gpu_wait(NULL) ? trs_fail(TRS_EDEVICE, "levels on the device") : TRS_OK;
     }
-    trs_gpu_free(ctx, topo);
-    trs_gpu_free(ctx, ptr);
+    device_free(ctx, topo, ptr);
     return rc;
 }
 
 /* ---- the search -------------------------------------------------------------------------------------- */
-
-static int failed(cudaError_t e)
-{
-    (void)cudaGetLastError();
-    return trs_fail(TRS_EDEVICE, "levels on the device: %s", cudaGetErrorString(e));
-}
 
 enum { LONG = 16 }; /* entries of a row on average: from here on, pruning pays */
 
@@ -65,13 +51,15 @@ static void prune_entries(trs_context *ctx, const trs_tri *t, level_search::sear
 {
     prune::pruning w = {.n = all->n, .Lp = all->Lp, .Li = all->Li};
     if (t->nnz < (int64_t)LONG * t->n) return;
-    const size_t bytes = prune::lay_out(w, t->nnz, NULL);
-    char *base = (char *)trs_gpu_scratch(ctx, (int64_t)bytes, "the search for levels");
+    void *const base = carve_scratch(ctx, "the search for levels", [&](carver &carve) {
+        carve(w.end, w.n);
+        carve(w.first, w.n);
+        carve(w.idx, t->nnz);
+    });
     if (!base) {
         trs_forget();
         return;
     }
-    prune::lay_out(w, t->nnz, base);
     prune::launch(w);
     all->Li = w.idx;
     all->end = w.end;
@@ -97,9 +85,9 @@ static int find_them(trs_context *ctx, trs_operator *op)
     const double host =
         op->tri.ptr ? 1e6 + 1.5 * (double)op->tri.nnz : 5e5 + 5 * (double)op->tri.nnz;
     level_search::search all = {.n = op->tri.n,
-                                .Lp = (const int64_t *)op->device.ptr,
-                                .Li = (const int32_t *)op->device.idx,
-                                .level = (int32_t *)op->device.level,
+                                .Lp = op->device.ptr,
+                                .Li = op->device.idx,
+                                .level = op->device.level,
                                 .host_ns = ctx->patient ? 1e30 : host,
                                 .count = (level_search::counts *)op->device.found};
     level_search::counts count = {};
@@ -109,10 +97,9 @@ static int find_them(trs_context *ctx, trs_operator *op)
     static_assert(sizeof count <= 2 * sizeof(int64_t), "what device.found has room for");
     cudaMemsetAsync(all.count, 0, sizeof count, NULL);
     cudaMemsetAsync(all.level, 0xff, (size_t)all.n * sizeof *all.level, NULL);
-    const cudaError_t e = level_search::launch(all);
-    if (e) return failed(e);
-    op->device.topo =
-        (int32_t *)trs_gpu_new(ctx, op->tri.n, sizeof(int32_t), "topo"); /* meanwhile */
+    rc = level_search::launch(all);
+    if (rc) return rc;
+    op->device.topo = device_new<int32_t>(ctx, op->tri.n, "topo"); /* meanwhile */
     if (!op->device.topo) return TRS_EMEM;
     rc = trs_gpu_get(ctx, &count, all.count, sizeof count);
     op->lv.count = count.levels;
@@ -140,7 +127,7 @@ struct sorting {          /* on the device */
 
 static __global__ void number_kernel(const sorting w)
 {
-    const int32_t i = index_of_thread();
+    const int32_t i = index32_of_thread();
     if (i < w.n) w.row[i] = i;
 }
 
@@ -153,7 +140,7 @@ static __device__ void add_to(level_sum *sum, int64_t entries, int64_t longest)
 /* A thread a row, in level order.  The rows of a warp mostly have one level: then they are added up before. */
 static __global__ void sum_kernel(const sorting w, const int64_t *Lp)
 {
-    const int32_t k = index_of_thread(), l = k < w.n ? w.level[k] : -1;
+    const int32_t k = index32_of_thread(), l = k < w.n ? w.level[k] : -1;
     int64_t length = 0;
     if (k < w.n) {
         const int32_t i = w.topo[k];
@@ -180,17 +167,6 @@ static cudaError_t sort(sorting &w)
     while (w.count - 1 >> bits) bits++;
     return cub::DeviceRadixSort::SortPairs(w.temp, w.temp_bytes, w.found, w.level, w.row, w.topo,
                                            w.n, 0, bits);
-}
-
-static size_t lay_out(sorting &w, char *base)
-{
-    size_t used = 0;
-    w.row = carve<int32_t>(base, &used, w.n);
-    w.level = carve<int32_t>(base, &used, w.n);
-    w.ptr = carve<int32_t>(base, &used, (int64_t)w.count + 1);
-    w.sum = carve<level_sum>(base, &used, w.count);
-    w.temp = carve<char>(base, &used, (int64_t)w.temp_bytes);
-    return used;
 }
 
 /* The statistics: sums over all levels. */
@@ -223,20 +199,23 @@ static int fetch_levels(trs_context *ctx, const sorting &w, trs_levels *lv)
 
 static int sort_levels(trs_context *ctx, trs_operator *op)
 {
-    sorting w = {.n = op->tri.n,
-                 .count = op->lv.count,
-                 .found = (const int32_t *)op->device.level,
-                 .topo = (int32_t *)op->device.topo};
+    sorting w = {
+        .n = op->tri.n, .count = op->lv.count, .found = op->device.level, .topo = op->device.topo};
     cudaError_t e = sort(w); /* says what it needs */
-    if (e) return failed(e);
-    void *base = trs_gpu_scratch(ctx, (int64_t)lay_out(w, NULL), "the level analysis");
+    if (e) return cuda_status(e, "levels on the device");
+    void *const base = carve_scratch(ctx, "the level analysis", [&](carver &carve) {
+        carve(w.row, w.n);
+        carve(w.level, w.n);
+        carve(w.ptr, (int64_t)w.count + 1);
+        carve(w.sum, w.count);
+        carve(w.temp, (int64_t)w.temp_bytes);
+    });
     if (!base) return TRS_EMEM;
-    lay_out(w, (char *)base);
     cudaMemsetAsync(w.sum, 0, (size_t)w.count * sizeof *w.sum, NULL);
-    number_kernel<<<blocks_of(w.n), THREADS>>>(w);
+    number_kernel<<<blocks_of(w.n), PLAIN>>>(w);
     e = sort(w);
-    if (e) return failed(e);
-    sum_kernel<<<blocks_of(w.n), THREADS>>>(w, (const int64_t *)op->device.ptr);
+    if (e) return cuda_status(e, "levels on the device");
+    sum_kernel<<<blocks_of(w.n), PLAIN>>>(w, op->device.ptr);
     const int rc = sum_up(ctx, w, &op->statistics);
     return rc ? rc : fetch_levels(ctx, w, &op->lv);
 }
@@ -245,7 +224,7 @@ int trs_gpu_find_levels(trs_operator *op)
 {
     trs_context *ctx = op->ctx;
     trs_device_view *d = &op->device;
-    d->level = (int32_t *)trs_gpu_new(ctx, op->tri.n, sizeof(int32_t), "levels");
+    d->level = device_new<int32_t>(ctx, op->tri.n, "levels");
     if (!d->level) return TRS_EMEM;
     const int rc = find_them(ctx, op);
     return rc ? rc : sort_levels(ctx, op);

@@ -46,8 +46,8 @@ struct search {
     int32_t *level;     /* [n] */
     double host_ns;     /* what the host would take */
     counts *count;
-    int32_t
-        period; /* most rows need one that is so many rows before; 0: what rows need is scattered */
+    /* most rows need one that is so many rows before; 0: what rows need is scattered */
+    int32_t period;
     int64_t warps; /* that have rows: warp w has groups w, w + warps, ... of 32 rows */
 };
 
@@ -375,16 +375,14 @@ static inline bool fits_at_once(const search &all)
 }
 
 /* all.level is -1 everywhere. */
-static inline cudaError_t launch(search all)
+static inline int launch(search all)
 {
     const double rows = (all.n + (double)THREADS - 1) / (int)THREADS;
     const int per_sm = all.period ? PER_SM : SCATTERED_PER_SM;
     const double most = min((double)per_sm * multiprocessors(), max(rows, 1.0));
     const int blocks = waiting_blocks((const void *)find_kernel, THREADS, 0, most);
     all.warps = warps_in_step((int64_t)blocks * (THREADS / WARP), all.period);
-    void *args[] = {&all};
-    return cudaLaunchCooperativeKernel((const void *)find_kernel, dim3((unsigned)blocks),
-                                       dim3(THREADS), args, 0, NULL);
+    return launch_together((const void *)find_kernel, blocks, THREADS, all, NULL);
 }
 } // namespace level_search
 

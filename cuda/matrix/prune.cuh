@@ -31,8 +31,8 @@ struct pruning {
     int32_t n;
     const int64_t *Lp;
     const int32_t *Li;
-    uint32_t *
-        first; /* [n] first row, of at most MOST entries, below the diagonal of each column; ~0: none */
+    /* [n] first row, of at most MOST entries, below the diagonal of each column; ~0: none */
+    uint32_t *first;
     int32_t *idx; /* [nnz] what is left of row i, from Lp [i] on, without the diagonal */
     int64_t *end; /* [n] of each row there */
 };
@@ -92,15 +92,6 @@ static __global__ void prune_kernel(const pruning w)
         to += __popc(those);
     }
     if (lane == 0) w.end[i] = to;
-}
-
-static inline size_t lay_out(pruning &w, int64_t nnz, char *base)
-{
-    size_t used = 0;
-    w.end = carve<int64_t>(base, &used, w.n);
-    w.first = carve<uint32_t>(base, &used, w.n);
-    w.idx = carve<int32_t>(base, &used, nnz);
-    return used;
 }
 
 static inline void launch(const pruning &w)

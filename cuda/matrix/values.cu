@@ -5,12 +5,10 @@
 
 #include "cuda/runtime/cuda.cuh"
 
-enum { THREADS = PLAIN };
-
 template <class T>
 static __global__ void take_kernel(int64_t nnz, const int64_t *src, const T *from, T *to)
 {
-    const int64_t p = blockIdx.x * (int64_t)THREADS + threadIdx.x;
+    const int64_t p = index_of_thread();
     if (p >= nnz) return;
     const int64_t s = src[p];
     to[p] = s >= 0 ? from[s] : number<T>(s == TRS_SRC_UNIT);
@@ -25,10 +23,9 @@ int trs_gpu_take_values(trs_dtype t, int64_t nnz, const void *src, const void *f
         cudaMemcpyAsync(to, from, (size_t)nnz * trs_size(t), cudaMemcpyDeviceToDevice, s);
         return launched();
     }
-    return for_type(t, [&](auto zero) {
-        using T = decltype(zero);
-        take_kernel<T><<<blocks_of(nnz), THREADS, 0, s>>>(nnz, (const int64_t *)src,
-                                                          (const T *)from, (T *)to);
+    return for_type(t, [&]<class T>(T) {
+        take_kernel<T>
+            <<<blocks_of(nnz), PLAIN, 0, s>>>(nnz, (const int64_t *)src, (const T *)from, (T *)to);
         return launched();
     });
 }
@@ -37,7 +34,7 @@ template <class T>
 static __global__ void take_full_kernel(int64_t n, int64_t ld, bool transposed, const T *from,
                                         T *to)
 {
-    const int64_t e = blockIdx.x * (int64_t)THREADS + threadIdx.x, i = e % n, j = e / n;
+    const int64_t e = index_of_thread(), i = e % n, j = e / n;
     if (j < n) to[e] = transposed ? from[j + i * ld] : from[i + j * ld];
 }
 
@@ -45,9 +42,8 @@ int trs_gpu_take_full(trs_dtype t, int64_t n, int64_t ld, bool transposed, const
                       void *to, void *stream)
 {
     if (n == 0) return TRS_OK;
-    return for_type(t, [&](auto zero) {
-        using T = decltype(zero);
-        take_full_kernel<T><<<blocks_of(n * n), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
+    return for_type(t, [&]<class T>(T) {
+        take_full_kernel<T><<<blocks_of(n * n), PLAIN, 0, static_cast<cudaStream_t>(stream)>>>(
             n, ld, transposed, (const T *)from, (T *)to);
         return launched();
     });
@@ -72,7 +68,7 @@ __device__ inline bool is_bad(cuDoubleComplex a)
     return !isfinite(a.x) || !isfinite(a.y) || (a.x == 0 && a.y == 0);
 }
 
-struct rows { /* of a side */
+struct rows { /* of an operator */
     int32_t n;
     const int64_t *ptr;
     const int32_t *perm;
@@ -87,7 +83,7 @@ struct rows { /* of a side */
 
 static rows rows_of(const trs_operator *op)
 {
-    return {op->tri.n, (const int64_t *)op->device.ptr, op->perm_dev, op->reversed};
+    return {op->tri.n, op->device.ptr, op->perm_dev, op->reversed};
 }
 
 /* found: how many bad pivots there are, and the first by the caller's number.  Both are integers, so that the order of
@@ -95,7 +91,7 @@ static rows rows_of(const trs_operator *op)
 template <class T>
 static __global__ void find_kernel(rows L, const T *val, unsigned long long *found)
 {
-    const int32_t k = (int32_t)(blockIdx.x * THREADS + threadIdx.x);
+    const int32_t k = index32_of_thread();
     if (k >= L.n || !is_bad(val[L.ptr[k + 1] - 1])) return;
     atomicAdd(&found[0], 1ull);
     atomicMin(&found[1], (unsigned long long)L.caller(k));
@@ -108,10 +104,9 @@ int trs_gpu_find_pivots(const trs_operator *op, void *stream)
     cudaMemsetAsync(found, 0, sizeof *found, at);
     cudaMemsetAsync(found + 1, 0xff, sizeof *found, at);
     if (op->tri.n == 0) return launched();
-    return for_type(op->tri.dtype, [&](auto zero) {
-        using T = decltype(zero);
-        find_kernel<T><<<blocks_of(op->tri.n), THREADS, 0, at>>>(rows_of(op),
-                                                                 (const T *)op->device.val, found);
+    return for_type(op->tri.dtype, [&]<class T>(T) {
+        find_kernel<T>
+            <<<blocks_of(op->tri.n), PLAIN, 0, at>>>(rows_of(op), (const T *)op->device.val, found);
         return launched();
     });
 }
@@ -119,7 +114,7 @@ int trs_gpu_find_pivots(const trs_operator *op, void *stream)
 template <class T>
 static __global__ void replace_kernel(int32_t n, const int64_t *ptr, T *val, T value)
 {
-    const int32_t k = (int32_t)(blockIdx.x * THREADS + threadIdx.x);
+    const int32_t k = index32_of_thread();
     if (k >= n) return;
     T *pivot = val + ptr[k + 1] - 1;
     if (is_bad(*pivot)) *pivot = value;
@@ -127,10 +122,9 @@ static __global__ void replace_kernel(int32_t n, const int64_t *ptr, T *val, T v
 
 int trs_gpu_replace_pivots(const trs_operator *op, double value, void *stream)
 {
-    return for_type(op->tri.dtype, [&](auto zero) {
-        using T = decltype(zero);
-        replace_kernel<T><<<blocks_of(op->tri.n), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
-            op->tri.n, (const int64_t *)op->device.ptr, (T *)op->device.val, number<T>(value));
+    return for_type(op->tri.dtype, [&]<class T>(T) {
+        replace_kernel<T><<<blocks_of(op->tri.n), PLAIN, 0, static_cast<cudaStream_t>(stream)>>>(
+            op->tri.n, op->device.ptr, (T *)op->device.val, number<T>(value));
         return launched();
     });
 }

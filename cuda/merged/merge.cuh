@@ -14,12 +14,6 @@ extern "C" {
 #include "merge.h"
 }
 
-inline int merge_failed(cudaError_t e)
-{
-    (void)cudaGetLastError();
-    return trs_fail(TRS_EDEVICE, "merging levels: %s", cudaGetErrorString(e));
-}
-
 /* Is level l merged with the one before? */
 static __device__ inline bool is_merged(const int32_t *new_level, int32_t l)
 {
@@ -39,8 +33,6 @@ __device__ inline void raise_growth(uint64_t *growth, double sum)
 /* m->to.levels, 0 when no pass is worth it, s->new_level, and what of the rows was counted on the way; *odd as for
  * merge_pass_new. */
 int merge_decide(trs_context *ctx, merge_survey *s, int *odd, int64_t most, merge_pass *m);
-/* The patterns of T' and N, and memory for their values. */
-int merge_pattern_new(trs_context *ctx, const merge_survey *s, size_t size, merge_pass *m);
 
 /* ---- long rows ---- */
 

@@ -79,8 +79,8 @@ typedef struct merge_pass { /* one pass; arrays on the device */
     void *row_memory, *entry_memory; /* that the arrays above are in */
     int32_t long_rows, most_terms;   /* how many there are; terms of the longest */
     merge_long_row *long_row;        /* [long_rows] in any order */
-    int32_t *
-        target; /* of each term of the long rows: the entry of its row of T' that it is added to; -1: none */
+    /* of each term of the long rows: the entry of its row of T' that it is added to; -1: none */
+    int32_t *target;
     int32_t block_rows; /* rows of N with more than MERGE_SHORT_ROWS entries */
     int32_t *block_row; /* [long_rows] these rows, in any order */
 } merge_pass;

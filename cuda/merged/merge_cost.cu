@@ -2,8 +2,8 @@
  *
  *     seconds = cuda-dataflow on T'  +  levels (T') x (longer dependency latency)  +  passes x product with M
  *
- * After the analysis T' is known; before it is guessed, pass by pass.  The constants are those of the file `costs`;
- * latencies are in units of m->gpu_latency. */
+ * Before the passes are made, T' is estimated pass by pass; after that it is known.  The constants are those of the
+ * file `costs`; latencies are in units of m->gpu_latency. */
 #include "config.h"
 
 #include "cuda/dataflow/dataflow.cuh"
@@ -43,8 +43,10 @@ static double product_bytes(const trs_shape *s, const trs_machine *m)
  *
  * With at most 8 columns enough lanes share the entries of a row to wait for most of them at once, so the same holds.
  * With more columns the entries are read in rounds of 8, or of 4 where a number has 16 bytes, and each round takes one
- * or two latencies of its own: merged_round and merged_round_wide are those for an entry.  `even` is 1 where all rows have one length.  Where lengths
- * are very different, as in factors, long rows need little of what comes last, and wait for fewer rounds. */
+ * or two latencies of its own: merged_round and merged_round_wide are those for an entry.
+ *
+ * `even` is 1 where all rows have one length.  Where lengths are very different, as in factors, long rows need little
+ * of what comes last, and wait for fewer rounds. */
 static double longer_latency(const trs_shape *s, double length, const trs_machine *m)
 {
     const double mean = (double)s->nnz / (double)s->n, longest = s->sum_longest / (double)s->levels;
@@ -69,7 +71,8 @@ static trs_shape merged_shape(const trs_shape *s, const merge_outcome *o)
     return then;
 }
 
-/* With one column the entries of other rows are read while a row waits for the longer latency, merged_overlap of that time. */
+/* With one column the entries of other rows are read while a row waits for the longer latency: they take
+ * merged_overlap of that time. */
 void merge_cost_of(const trs_shape *s, const merge_outcome *o, const trs_machine *m, trs_cost *c)
 {
     const int columns = many_at_once(s->nrhs), times = (s->nrhs + columns - 1) / columns;
@@ -184,8 +187,8 @@ static void mix(const trs_shape *s, const trs_cost *plain, trs_cost *c)
 }
 
 /* A triangle so large that passes would take more than 20 GB was never measured, and is predicted as T itself.  Where
- * more than merged_alike rows are alike, as in factors, the growth of T' is too large more often than not, and T is solved:
- * whether it is depends on the values, so the prediction is the mean of both. */
+ * more than merged_alike rows are alike, as in factors, the growth of T' is too large more often than not, and T is
+ * solved: whether it is depends on the values, so the prediction is the mean of both. */
 void merge_cost(const trs_prospect *p, const trs_machine *m, trs_cost *c)
 {
     const trs_shape *s = &p->shape;

@@ -70,7 +70,7 @@ static __device__ void append(bool wanted, int32_t i, int32_t *list, int32_t *co
 static __global__ void __launch_bounds__(THREADS)
     count_kernel(const trs_pattern t, const counting c)
 {
-    const int64_t i = index_of_thread() * c.every;
+    const int64_t i = row_of_thread() * c.every;
     const row_of_t r = row_at(t, i);
     const bool wanted = r.level > 0 && (c.parity == ANY || r.level % 2 == c.parity);
     const bool too_long = r.length > MERGE_SHORT_TERMS;
@@ -90,74 +90,57 @@ static __global__ void __launch_bounds__(THREADS)
 /* ---- the survey ---------------------------------------------------------------------------------- */
 
 /* totals and level, on the host or on the device. */
-static size_t lay_out(merge_counts *c, char *base, int64_t levels)
+static void lay_out(merge_counts &c, int64_t levels, carver &carve)
 {
-    size_t used = 0;
-    c->totals = carve<merge_totals>(base, &used, 1);
-    c->level = carve<merge_level>(base, &used, levels);
-    return used;
+    carve(c.totals, 1);
+    carve(c.level, levels);
 }
 
-static size_t lay_out(merge_survey *s, char *base, int64_t levels)
+static size_t bytes_of_counts(int64_t levels)
 {
-    const size_t counts = lay_out(&s->device, base, levels);
-    size_t used = 0;
-    s->new_level = carve<int32_t>(base ? base + counts : NULL, &used, levels);
-    return counts + used;
+    merge_counts c;
+    return carved_bytes([&](carver &carve) { lay_out(c, levels, carve); });
 }
 
 int merge_survey_new(trs_context *ctx, int64_t levels, merge_survey *s)
 {
-    const size_t counts = lay_out(&s->host, NULL, levels);
-    s->host_memory = trs_new(ctx, (int64_t)counts, 1, "levels");
+    s->host_memory = trs_new(ctx, (int64_t)bytes_of_counts(levels), 1, "levels");
     if (s->host_memory)
         s->host_new_level = (int32_t *)trs_new(ctx, levels, sizeof *s->host_new_level, "levels");
     if (!s->host_new_level) return TRS_EMEM;
-    s->device_memory = trs_gpu_new(ctx, (int64_t)lay_out(s, NULL, levels), 1, "levels");
-    if (!s->device_memory) return TRS_EMEM;
-    lay_out(&s->host, (char *)s->host_memory, levels);
-    lay_out(s, (char *)s->device_memory, levels);
-    return TRS_OK;
+    carver on_host = {(char *)s->host_memory, 0};
+    lay_out(s->host, levels, on_host);
+    s->device_memory = carve_new(ctx, "levels", [&](carver &carve) {
+        lay_out(s->device, levels, carve);
+        carve(s->new_level, levels);
+    });
+    return s->device_memory ? TRS_OK : TRS_EMEM;
 }
 
 void merge_survey_free(trs_context *ctx, merge_survey *s)
 {
     trs_free(&ctx->mem, s->host_memory);
     trs_free(&ctx->mem, s->host_new_level);
-    trs_gpu_free(ctx, s->device_memory);
-    trs_gpu_free(ctx, s->row_memory);
+    device_free(ctx, s->device_memory, s->row_memory);
     memset(s, 0, sizeof *s);
-}
-
-static size_t lay_out_rows(merge_survey *s, char *base, int32_t n)
-{
-    size_t used = 0;
-    s->to_count = carve<int32_t>(base, &used, n + (int64_t)1);
-    s->n_count = carve<int32_t>(base, &used, n + (int64_t)1);
-    return used;
 }
 
 /* All passes of a triangle have the same number of rows. */
 static int rows_new(trs_context *ctx, merge_survey *s, int32_t n)
 {
     if (s->row_memory) return TRS_OK;
-    s->row_memory = trs_gpu_new(ctx, (int64_t)lay_out_rows(s, NULL, n), 1, "rows");
-    if (!s->row_memory) return TRS_EMEM;
-    lay_out_rows(s, (char *)s->row_memory, n);
-    return TRS_OK;
+    s->row_memory = carve_new(ctx, "rows", [&](carver &carve) {
+        carve(s->to_count, n + (int64_t)1);
+        carve(s->n_count, n + (int64_t)1);
+    });
+    return s->row_memory ? TRS_OK : TRS_EMEM;
 }
 
 /* ---- counting ------------------------------------------------------------------------------------ */
 
-static size_t bytes_of_counts(const merge_pass *m)
-{
-    merge_counts c;
-    return lay_out(&c, NULL, m->from.levels);
-}
-
 static int fetch_counts(trs_context *ctx, const merge_pass *m, const merge_survey *s)
 {
-    return trs_gpu_get(ctx, s->host.totals, s->device.totals, bytes_of_counts(m));
+    return trs_gpu_get(ctx, s->host.totals, s->device.totals, bytes_of_counts(m->from.levels));
 }
 
 /* What the long rows among those listed add.  A level with too many terms of long rows is fixed before their columns
@@ -172,7 +155,7 @@ static int count_long_rows(trs_context *ctx, merge_pass *m, const counting *c,
     m->most_terms = s->host.totals->most_terms;
     for (int32_t l = 0; l < m->from.levels; l++)
         if (s->host.level[l].long_terms > MERGE_LEVEL_LONG_TERMS) s->host.level[l].fixed = 1;
-    rc = trs_gpu_put(ctx, s->device.totals, s->host.totals, bytes_of_counts(m));
+    rc = trs_gpu_put(ctx, s->device.totals, s->host.totals, bytes_of_counts(m->from.levels));
     if (!rc && m->long_rows) rc = merge_long_count(ctx, c->every, s, m);
     return rc ? rc : fetch_counts(ctx, m, s);
 }
@@ -194,9 +177,10 @@ static int count_rows(trs_context *ctx, merge_pass *m, int parity, int every, me
                   (int32_t *)trs_gpu_scratch(ctx, (int64_t)list, "long rows"),
                   &s->device.totals->listed};
     if (!c.list) return TRS_EMEM;
-    const cudaError_t e = cudaMemsetAsync(s->device.totals, 0, bytes_of_counts(m), NULL);
-    count_kernel<<<blocks_for(rows), THREADS>>>(m->from, c);
-    const int rc = e ? merge_failed(e) : fetch_counts(ctx, m, s);
+    const cudaError_t e =
+        cudaMemsetAsync(s->device.totals, 0, bytes_of_counts(m->from.levels), NULL);
+    count_kernel<<<blocks_of(rows, THREADS), THREADS>>>(m->from, c);
+    const int rc = e ? cuda_status(e, "merging levels") : fetch_counts(ctx, m, s);
     return rc || !s->host.totals->listed ? rc : count_long_rows(ctx, m, &c, s);
 }
 

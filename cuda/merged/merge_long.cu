@@ -252,11 +252,10 @@ int merge_long_list(trs_context *ctx, const int32_t *list, int every, const merg
                     merge_pass *m)
 {
     const listing g = {list, s->host.totals->listed, every, s->device.level, s->device.totals};
-    m->long_row = (merge_long_row *)trs_gpu_new(ctx, g.listed, sizeof *m->long_row, "long rows");
+    m->long_row = device_new<merge_long_row>(ctx, g.listed, "long rows");
     if (!m->long_row) return TRS_EMEM;
     list_kernel<<<blocks_of(g.listed * (int64_t)WARP), PLAIN>>>(*m, g);
-    const cudaError_t e = cudaGetLastError();
-    return e ? merge_failed(e) : TRS_OK;
+    return launched();
 }
 
 struct tables {
@@ -280,23 +279,22 @@ int merge_long_count(trs_context *ctx, int every, const merge_survey *s, const m
     int rc = tables_new(ctx, m, &t);
     if (rc) return rc;
     count_kernel<<<t.blocks, THREADS>>>(*m, t.memory, t.each, every, s->device.level);
-    const cudaError_t e = cudaGetLastError();
-    return e ? merge_failed(e) : TRS_OK;
+    return launched();
 }
 
 int merge_long_place(trs_context *ctx, const merge_survey *s, merge_pass *m)
 {
     placed found = {};
-    m->block_row = (int32_t *)trs_gpu_new(ctx, m->long_rows, sizeof *m->block_row, "long rows");
+    m->block_row = device_new<int32_t>(ctx, m->long_rows, "long rows");
     placed *there = m->block_row ? (placed *)trs_gpu_scratch(ctx, sizeof found, "targets") : NULL;
     if (!there) return TRS_EMEM;
     const cudaError_t e = cudaMemsetAsync(there, 0, sizeof found, NULL);
     place_kernel<<<blocks_of(m->long_rows), THREADS>>>(*m, *s, there);
-    int rc = e ? merge_failed(e) : trs_gpu_get(ctx, &found, there, sizeof found);
+    int rc = e ? cuda_status(e, "merging levels") : trs_gpu_get(ctx, &found, there, sizeof found);
     if (rc) return rc;
     m->block_rows = found.block_rows;
     const int64_t targets = (int64_t)found.targets;
-    m->target = (int32_t *)trs_gpu_new(ctx, targets ? targets : 1, sizeof *m->target, "targets");
+    m->target = device_new<int32_t>(ctx, targets ? targets : 1, "targets");
     return m->target ? TRS_OK : TRS_EMEM;
 }
 
@@ -306,6 +304,5 @@ int merge_long_fill(trs_context *ctx, const merge_pass *m)
     int rc = tables_new(ctx, m, &t);
     if (rc) return rc;
     fill_kernel<<<t.blocks, THREADS>>>(*m, t.memory, t.each);
-    const cudaError_t e = cudaGetLastError();
-    return e ? merge_failed(e) : TRS_OK;
+    return launched();
 }

@@ -80,8 +80,7 @@ int merge_long_values(const merge_pass *m, trs_dtype t, const void *val, uint64_
                       cudaStream_t stream)
 {
     const unsigned blocks = (unsigned)min(m->long_rows, 8 * multiprocessors());
-    return for_type(t, [&](auto zero) {
-        using T = decltype(zero);
+    return for_type(t, [&]<class T>(T) {
         values_kernel<T><<<blocks, THREADS, 0, stream>>>(*m, (const T *)val, growth);
         return launched();
     });

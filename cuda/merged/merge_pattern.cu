@@ -19,7 +19,7 @@ using namespace short_rows;
 static __global__ void copied_kernel(const trs_pattern t, const int32_t *new_level,
                                      int32_t *to_level, int32_t *to_count, int32_t *n_count)
 {
-    const int64_t i = index_of_thread();
+    const int64_t i = row_of_thread();
     if (i > t.n) return;
     const int32_t l = i < t.n ? t.level[i] : -1;
     if (l >= 0) to_level[i] = new_level[l];
@@ -50,7 +50,7 @@ struct fill_work {
 /* Columns of T', in the order in which they are met, and of N. */
 static __global__ void __launch_bounds__(THREADS) fill_kernel(const merge_pass m)
 {
-    const int64_t i = index_of_thread();
+    const int64_t i = row_of_thread();
     warp_memory &w = memory_of_warp();
     const row_target c(m, i);
     const int64_t length = c.is_copied ? m.from.ptr[i + 1] - c.r.begin : 0;
@@ -71,39 +71,23 @@ static int sum_up(trs_context *ctx, const int32_t *count, int64_t *ptr, int64_t 
     size_t bytes = 0;
     const int64_t zero = 0;
     cudaError_t e = cub::DeviceScan::ExclusiveScan(NULL, bytes, count, ptr, plus(), zero, n + 1);
-    if (e) return merge_failed(e);
+    if (e) return cuda_status(e, "merging levels");
     void *temp = trs_gpu_scratch(ctx, (int64_t)bytes, "sums");
     if (!temp) return TRS_EMEM;
     e = cub::DeviceScan::ExclusiveScan(temp, bytes, count, ptr, plus(), zero, n + 1);
-    return e ? merge_failed(e) : trs_gpu_get(ctx, all, ptr + n, sizeof *all);
-}
-
-static size_t lay_out_rows(merge_pass *m, char *base)
-{
-    size_t used = 0;
-    m->to_ptr = carve<int64_t>(base, &used, (int64_t)m->from.n + 1);
-    m->n_ptr = carve<int64_t>(base, &used, (int64_t)m->from.n + 1);
-    m->to_level = carve<int32_t>(base, &used, m->from.n);
-    return used;
-}
-
-static size_t lay_out_entries(merge_pass *m, char *base, size_t size)
-{
-    size_t used = 0;
-    m->to_val = carve<char>(base, &used, m->to.nnz * (int64_t)size);
-    m->n_val = carve<char>(base, &used, m->n_nnz * (int64_t)size);
-    m->to_idx = carve<int32_t>(base, &used, m->to.nnz);
-    m->n_idx = carve<int32_t>(base, &used, m->n_nnz);
-    return used;
+    return e ? cuda_status(e, "merging levels") : trs_gpu_get(ctx, all, ptr + n, sizeof *all);
 }
 
 /* m->to_level, m->to_ptr and m->n_ptr. */
 static int rows_new(trs_context *ctx, const merge_survey *s, merge_pass *m)
 {
     const int32_t n = m->from.n;
-    m->row_memory = trs_gpu_new(ctx, (int64_t)lay_out_rows(m, NULL), 1, "rows");
+    m->row_memory = carve_new(ctx, "rows", [&](carver &carve) {
+        carve(m->to_ptr, (int64_t)n + 1);
+        carve(m->n_ptr, (int64_t)n + 1);
+        carve(m->to_level, n);
+    });
     if (!m->row_memory) return TRS_EMEM;
-    lay_out_rows(m, (char *)m->row_memory);
     const size_t levels = (size_t)m->from.levels * sizeof *s->new_level;
     int rc = trs_gpu_put(ctx, s->new_level, s->host_new_level, levels);
     if (rc) return rc;
@@ -114,22 +98,26 @@ static int rows_new(trs_context *ctx, const merge_survey *s, merge_pass *m)
     return rc ? rc : sum_up(ctx, s->n_count, m->n_ptr, n, &m->n_nnz);
 }
 
-int merge_pattern_new(trs_context *ctx, const merge_survey *s, size_t size, merge_pass *m)
+/* The patterns of T' and N, and memory for their values. */
+static int pattern_new(trs_context *ctx, const merge_survey *s, size_t size, merge_pass *m)
 {
     int rc = rows_new(ctx, s, m);
     if (rc) return rc;
-    m->entry_memory = trs_gpu_new(ctx, (int64_t)lay_out_entries(m, NULL, size), 1, "entries");
+    m->entry_memory = carve_new(ctx, "entries", [&](carver &carve) {
+        carve(m->to_val, m->to.nnz * (int64_t)size);
+        carve(m->n_val, m->n_nnz * (int64_t)size);
+        carve(m->to_idx, m->to.nnz);
+        carve(m->n_idx, m->n_nnz);
+    });
     if (!m->entry_memory) return TRS_EMEM;
-    lay_out_entries(m, (char *)m->entry_memory, size);
     m->to.n = m->from.n;
     m->to.ptr = m->to_ptr;
     m->to.idx = m->to_idx;
     m->to.level = m->to_level;
-    fill_kernel<<<blocks_for(m->from.n), THREADS>>>(*m);
+    fill_kernel<<<blocks_of(m->from.n, THREADS), THREADS>>>(*m);
     if (m->long_rows) rc = merge_long_fill(ctx, m);
-    const cudaError_t e = cudaGetLastError();
-    if (rc) return rc;
-    return e ? merge_failed(e) : TRS_OK;
+    const int last = launched();
+    return rc ? rc : last;
 }
 
 int merge_pass_new(trs_context *ctx, merge_survey *s, const trs_pattern *from, int *odd,
@@ -139,14 +127,13 @@ int merge_pass_new(trs_context *ctx, merge_survey *s, const trs_pattern *from, i
     int rc = merge_decide(ctx, s, odd, most, m);
     if (rc || !m->to.levels) return rc;
     TRS_ASSERT(m->to.levels < m->from.levels);
-    rc = merge_pattern_new(ctx, s, trs_size(t), m);
+    rc = pattern_new(ctx, s, trs_size(t), m);
     TRS_ASSERT(rc || (m->to.nnz + m->n_nnz >= m->from.nnz && m->to.nnz + m->n_nnz <= most));
     return rc;
 }
 
 void merge_pass_free(trs_context *ctx, merge_pass *m)
 {
-    void *const all[] = {m->row_memory, m->entry_memory, m->long_row, m->target, m->block_row};
-    for (void *p : all) trs_gpu_free(ctx, p);
+    device_free(ctx, m->row_memory, m->entry_memory, m->long_row, m->target, m->block_row);
     memset(m, 0, sizeof *m);
 }

@@ -82,8 +82,7 @@ int merge_product(const merge_pass *m, trs_dtype t, const trs_job *job, trs_view
 {
     enum { SMALL = 200000, COLUMNS = 4, MOST = 65535 };
     const int32_t n = m->from.n;
-    return for_type(t, [&](auto zero) {
-        using T = decltype(zero);
+    return for_type(t, [&]<class T>(T) {
         const product_of<T> all = {n,
                                    m->block_rows,
                                    job->nrhs,

@@ -41,9 +41,9 @@ enum { SUBSTITUTED = 1 << 20 };
 /* Shared memory of a warp.  Entries are numbered through the batch, terms through those rows of it that are expanded
  * together. */
 struct warp_memory {
-    int64_t source
-        [ENTRIES]; /* place in T of the first entry of the row that is substituted for the entry; of an entry
-                                that is a term itself: ~ its own place */
+    /* place in T of the first entry of the row that is substituted for the entry; of an entry that is a term itself:
+     * ~ its own place */
+    int64_t source[ENTRIES];
     int32_t column[ENTRIES];
     uint32_t before[ENTRIES + 1]; /* terms + SUBSTITUTED rows of all entries before it */
     uint8_t lane[ENTRIES];        /* that has the row of the entry */
@@ -406,15 +406,9 @@ static __device__ inline row_of_t row_at(const trs_pattern &t, int64_t i)
     return {begin, (int32_t)min(length, (int64_t)MERGE_SHORT_TERMS + 1), t.level[i]};
 }
 
-static __device__ inline int64_t index_of_thread()
+static __device__ inline int64_t row_of_thread()
 {
     return blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
-}
-
-/* Where a thread has a row. */
-static inline unsigned blocks_for(int64_t rows)
-{
-    return (unsigned)((rows + THREADS - 1) / THREADS);
 }
 } // namespace short_rows
 

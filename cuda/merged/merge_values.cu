@@ -82,7 +82,7 @@ static __global__ void __launch_bounds__(THREADS)
     values_kernel(const merge_pass m, const T *val, uint64_t *growth)
 {
     __shared__ value_memory<T> all[THREADS / WARP];
-    const int64_t i = index_of_thread();
+    const int64_t i = row_of_thread();
     warp_memory &w = memory_of_warp();
     const row_target c(m, i);
     const int64_t length = c.is_copied ? m.from.ptr[i + 1] - c.r.begin : 0;
@@ -96,9 +96,8 @@ static __global__ void __launch_bounds__(THREADS)
 int merge_pass_values(const merge_pass *m, trs_dtype t, const void *val, uint64_t *growth,
                       void *stream)
 {
-    return for_type(t, [&](auto zero) {
-        using T = decltype(zero);
-        values_kernel<T><<<blocks_for(m->from.n), THREADS, 0, (cudaStream_t)stream>>>(
+    return for_type(t, [&]<class T>(T) {
+        values_kernel<T><<<blocks_of(m->from.n, THREADS), THREADS, 0, (cudaStream_t)stream>>>(
             *m, (const T *)val, growth);
         const int rc = launched();
         return rc || !m->long_rows ? rc

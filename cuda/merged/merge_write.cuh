@@ -10,9 +10,9 @@ namespace short_rows
 /* A lane's row, once m.to_ptr and m.n_ptr are there. */
 struct row_target {
     row_of_t r;
-    bool is_row, is_copied,
-        is_rewritten; /* is_rewritten: here, unless its terms turn out to be too many */
-    int64_t to, n_to; /* its first place in T' and in N */
+    bool is_row, is_copied;
+    bool is_rewritten; /* here, unless its terms turn out to be too many */
+    int64_t to, n_to;  /* its first place in T' and in N */
     __device__ row_target(const merge_pass &m, int64_t i)
         : r(row_at(m.from, i)), is_row(i < m.from.n), is_copied(false), is_rewritten(false), to(0),
           n_to(0)

@@ -16,10 +16,7 @@
 #include "config.h"
 
 #include "cuda/dataflow/dataflow.cuh"
-
-extern "C" {
-#include "merge.h"
-}
+#include "merge.cuh"
 
 static const double GROWTH = 1e4;
 
@@ -32,12 +29,6 @@ struct merged {
     uint64_t *growth; /* [MERGE_PASSES] on the device: see merge_pass_values; of the last update */
     bool too_large;   /* of that update: T itself is solved */
 };
-
-static int failed(cudaError_t e)
-{
-    (void)cudaGetLastError();
-    return trs_fail(TRS_EDEVICE, "level rewriting: %s", cudaGetErrorString(e));
-}
 
 static trs_pattern pattern_of(const trs_instance *inst)
 {
@@ -52,11 +43,11 @@ static int take_levels(trs_instance *inst)
 {
     merged *d = (merged *)inst->data;
     const trs_pattern p = trs_pattern_of(inst->op);
-    d->level = (int32_t *)trs_gpu_new(inst->ctx, p.n, sizeof *d->level, "levels");
+    d->level = device_new<int32_t>(inst->ctx, p.n, "levels");
     if (!d->level) return TRS_EMEM;
     const cudaError_t e =
         cudaMemcpy(d->level, p.level, (size_t)p.n * sizeof *d->level, cudaMemcpyDeviceToDevice);
-    return e ? failed(e) : trs_flow_slack(inst->ctx, &p, d->level);
+    return e ? cuda_status(e, "level rewriting") : trs_flow_slack(inst->ctx, &p, d->level);
 }
 
 /* Passes, odd levels and even ones in turn, until neither is worth one. */
@@ -85,14 +76,13 @@ static int merge_all(trs_instance *inst, trs_pattern *p)
 static int build(trs_instance *inst)
 {
     trs_context *ctx = inst->ctx;
-    merged *d = (merged *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
-    if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    inst->data = d;
+    merged *d = data_new<merged>(ctx, &inst->data);
+    if (!d) return TRS_EMEM;
     if (inst->op->tri.n == 0) return TRS_OK;
     int rc = trs_operator_device(inst->op, TRS_OP_PATTERN | TRS_OP_LEVELS);
     if (rc) return rc;
     trs_operator_hold(inst->op, TRS_OP_PATTERN); /* for plain, when an update needs it */
-    d->growth = (uint64_t *)trs_gpu_new(ctx, MERGE_PASSES, sizeof *d->growth, "growth");
+    d->growth = device_new<uint64_t>(ctx, MERGE_PASSES, "growth");
     rc = d->growth ? take_levels(inst) : TRS_EMEM;
     trs_pattern p = pattern_of(inst);
     if (!rc) rc = merge_all(inst, &p);
@@ -106,8 +96,7 @@ static void release(trs_instance *inst)
     for (int k = 0; k < MERGE_PASSES; k++) merge_pass_free(ctx, &d->pass[k]);
     dataflow_free(ctx, &d->flow);
     dataflow_free(ctx, &d->plain);
-    trs_gpu_free(ctx, d->level);
-    trs_gpu_free(ctx, d->growth);
+    device_free(ctx, d->level, d->growth);
     trs_free(&ctx->mem, d);
 }
 
@@ -126,7 +115,7 @@ static int take(trs_instance *inst, const void *val, void *stream)
     }
     if (!e) e = cudaMemcpyAsync(largest, d->growth, sizeof largest, cudaMemcpyDeviceToHost, s);
     if (!e) e = cudaStreamSynchronize(s);
-    if (e) return failed(e);
+    if (e) return cuda_status(e, "level rewriting");
     inst->growth = 1;
     for (int k = 0; k < d->passes; k++) {
         const double one = 1 + (largest[k] <= 1 ? 1 : largest[k]);
@@ -137,7 +126,7 @@ static int take(trs_instance *inst, const void *val, void *stream)
     inst->growth = 1;
     /* a solve that was captured with T' cannot be told to solve T: it is made to give NaN, not a bad x */
     e = cudaMemsetAsync(d->flow.inv, 0xff, (size_t)d->flow.flow.nodes * trs_size(t), s);
-    return e ? failed(e) : TRS_OK;
+    return cuda_status(e, "level rewriting");
 }
 
 /* cuda-dataflow on T itself. */

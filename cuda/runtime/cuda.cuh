@@ -1,5 +1,5 @@
 /* cuda.cuh: what nearly every kernel of the library needs: numbers of four types and their quotients, B and X,
- * launches, and arrays on the device. */
+ * launches, arrays on the device, and what a solver is. */
 #ifndef TRS_CUDA_CUH
 #define TRS_CUDA_CUH
 
@@ -8,5 +8,9 @@
 #include "memory.cuh"
 #include "number.cuh"
 #include "view.cuh"
+
+extern "C" {
+#include "solvers/solver.h"
+}
 
 #endif

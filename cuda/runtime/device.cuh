@@ -1,5 +1,4 @@
-/* device.cuh: what the files of this room share: errors of the CUDA run-time as ours, and the current
- * device. */
+/* device.cuh: errors of the CUDA run-time as ours, the current device, and a copy that waits. */
 #ifndef TRS_DEVICE_CUH
 #define TRS_DEVICE_CUH
 

@@ -2,20 +2,48 @@
 #ifndef TRS_LAUNCH_CUH
 #define TRS_LAUNCH_CUH
 
-extern "C" {
-#include "base/device.h"
-}
-#include "base/debug.h"
-
-#include <cuda_runtime.h>
+#include "device.cuh"
 
 /* ---- a thread an element ------------------------------------------------------------------------- */
 
 enum { PLAIN = 256 }; /* threads of a block in which each has an element to itself */
 
-inline unsigned blocks_of(int64_t count)
+inline unsigned blocks_of(int64_t count, int threads = PLAIN)
 {
-    return (unsigned)((count + PLAIN - 1) / PLAIN);
+    return (unsigned)((count + threads - 1) / threads);
+}
+
+/* In blocks of PLAIN threads; the second where indices have 32 bits. */
+__device__ inline int64_t index_of_thread()
+{
+    return blockIdx.x * (int64_t)PLAIN + threadIdx.x;
+}
+
+__device__ inline int32_t index32_of_thread()
+{
+    return (int32_t)(blockIdx.x * PLAIN + threadIdx.x);
+}
+
+/* ---- sums over many elements ---------------------------------------------------------------------- */
+
+/* No more blocks than are busy at a time: a thread then has every all_threads ()-th element, and each warp adds to a
+ * sum once, so that fewer warps mean fewer atomics. */
+inline unsigned few_blocks(int64_t count)
+{
+    const unsigned most = 2048;
+    return blocks_of(count) < most ? blocks_of(count) : most;
+}
+
+__device__ inline int64_t all_threads()
+{
+    return gridDim.x * (int64_t)PLAIN;
+}
+
+/* Every lane of the warp calls it. */
+__device__ inline void add_to(unsigned long long *sum, long long mine)
+{
+    for (int by = 16; by > 0; by /= 2) mine += __shfl_down_sync(~0u, mine, by);
+    if (threadIdx.x % 32 == 0 && mine) atomicAdd(sum, (unsigned long long)mine);
 }
 
 /* ---- blocks that wait for one another --------------------------------------------------------------- */
@@ -32,10 +60,24 @@ int waiting_blocks(const void *kernel, int threads, size_t shared, double wanted
  * again. */
 inline int launched()
 {
-    const cudaError_t e = cudaGetLastError();
-    if (e == cudaSuccess) return TRS_OK;
-    return trs_fail(TRS_EDEVICE, "a kernel was not launched: %s: %s", cudaGetErrorName(e),
-                    cudaGetErrorString(e));
+    return cuda_status(cudaGetLastError(), "a kernel was not launched");
+}
+
+/* Launches a kernel of one argument whose blocks wait for one another. */
+template <class A>
+inline int launch_together(const void *kernel, int blocks, int threads, const A &argument,
+                           cudaStream_t stream)
+{
+    void *arguments[] = {(void *)&argument};
+    return cuda_status(cudaLaunchCooperativeKernel(kernel, dim3((unsigned)blocks),
+                                                   dim3((unsigned)threads), arguments, 0, stream),
+                       "a kernel was not launched");
+}
+
+/* Lets a kernel have that much dynamic shared memory. */
+template <class K> inline cudaError_t allow_shared(K kernel, size_t bytes)
+{
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
 }
 
 /* ---- inside a block ----------------------------------------------------------------------------------- */

@@ -69,16 +69,6 @@ void trs_gpu_pinned_free(void *p)
     else free(p);
 }
 
-void *device_copy(trs_context *ctx, const void *from, int64_t count, size_t size, const char *what)
-{
-    void *p = trs_gpu_new(ctx, count, size, what);
-    if (p && trs_gpu_put(ctx, p, from, (size_t)count * size)) {
-        trs_gpu_free(ctx, p);
-        p = NULL;
-    }
-    return p;
-}
-
 int64_t count_flags(trs_context *ctx, const int *flags, int64_t count)
 {
     int *there = (int *)trs_new(ctx, count, sizeof *there, "flags");

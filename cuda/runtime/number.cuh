@@ -106,6 +106,21 @@ template <class T, class F> __device__ inline T for_parts(T v, F f)
     return {f(v.x), f(v.y)};
 }
 
+/* v of another lane: of lane `from`, of the one whose number differs in the bits of mask, or of the one `by` lanes
+ * behind, in each `width` lanes of the warp. */
+template <class T> __device__ inline T shuffle(T v, int from, int width = 32)
+{
+    return for_parts(v, [=](auto part) { return __shfl_sync(~0u, part, from, width); });
+}
+template <class T> __device__ inline T shuffle_xor(T v, int mask)
+{
+    return for_parts(v, [=](auto part) { return __shfl_xor_sync(~0u, part, mask); });
+}
+template <class T> __device__ inline T shuffle_down(T v, int by, int width)
+{
+    return for_parts(v, [=](auto part) { return __shfl_down_sync(~0u, part, by, width); });
+}
+
 /* p += a.  The two parts of a complex number are added one after the other, so that a reader may see one
  * without the other; and the order of several sums is left to chance, hence the last bits of the result are,
  * too. */
@@ -124,7 +139,8 @@ template <> __device__ inline void atomic_add(cuDoubleComplex *p, cuDoubleComple
     atomicAdd(&p->y, a.y);
 }
 
-/* Calls f (T ()) with the C++ type T of a trs_dtype, so that a generic lambda is instantiated for each type. */
+/* Calls f (T ()) with the C++ type T of a trs_dtype.  f is a lambda [..]<class T>(T) {...}, which is compiled for each
+ * type. */
 template <class F> inline int for_type(trs_dtype t, F f)
 {
     switch (t) {

@@ -21,11 +21,9 @@ static __global__ void reorder_kernel(int32_t n, int nrhs, const int32_t *perm, 
 static int reorder(trs_dtype t, int32_t n, int nrhs, const int32_t *perm, trs_view x, trs_view y,
                    bool back, void *stream)
 {
-    const int threads = 256;
-    const unsigned blocks = (unsigned)(((int64_t)n * nrhs + threads - 1) / threads);
-    return for_type(t, [&](auto zero) {
-        using T = decltype(zero);
-        reorder_kernel<T><<<blocks, threads, 0, static_cast<cudaStream_t>(stream)>>>(
+    const unsigned blocks = blocks_of((int64_t)n * nrhs);
+    return for_type(t, [&]<class T>(T) {
+        reorder_kernel<T><<<blocks, PLAIN, 0, static_cast<cudaStream_t>(stream)>>>(
             n, nrhs, perm, typed<T>(x), typed<T>(y), back);
         return launched();
     });
@@ -57,11 +55,9 @@ static __global__ void leave_out_kernel(int32_t n, int nrhs, const unsigned char
 int trs_gpu_leave_out(trs_dtype t, int32_t n, int nrhs, const unsigned char *skip, trs_view b,
                       trs_view x, void *stream)
 {
-    const int threads = 256;
-    const unsigned blocks = (unsigned)(((int64_t)n * nrhs + threads - 1) / threads);
-    return for_type(t, [&](auto zero) {
-        using T = decltype(zero);
-        leave_out_kernel<T><<<blocks, threads, 0, static_cast<cudaStream_t>(stream)>>>(
+    const unsigned blocks = blocks_of((int64_t)n * nrhs);
+    return for_type(t, [&]<class T>(T) {
+        leave_out_kernel<T><<<blocks, PLAIN, 0, static_cast<cudaStream_t>(stream)>>>(
             n, nrhs, skip, typed<T>(b), typed<T>(x));
         return launched();
     });

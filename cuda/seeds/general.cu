@@ -11,6 +11,7 @@
 
 #include "general.cuh"
 
+#include <bit>
 #include <cfloat>
 #include <cstdlib>
 
@@ -30,9 +31,8 @@ int general_build(trs_instance *inst)
 {
     const trs_tri *t = &inst->op->tri;
     const int64_t count = (int64_t)t->n * t->n;
-    general_data *d = (general_data *)trs_alloc_zero(&inst->ctx->mem, 1, sizeof *d);
-    if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    inst->data = d;
+    general_data *d = data_new<general_data>(inst->ctx, &inst->data);
+    if (!d) return TRS_EMEM;
     d->block = block_size();
     d->A = trs_gpu_new(inst->ctx, count, trs_size(t->dtype), "the full matrix");
     if (d->A) d->columns = trs_gpu_new(inst->ctx, count, trs_size(t->dtype), "the full matrix");
@@ -42,8 +42,7 @@ int general_build(trs_instance *inst)
 void general_release(trs_instance *inst)
 {
     general_data *d = (general_data *)inst->data;
-    trs_gpu_free(inst->ctx, d->A);
-    trs_gpu_free(inst->ctx, d->columns);
+    device_free(inst->ctx, d->A, d->columns);
     trs_free(&inst->ctx->mem, d);
 }
 
@@ -56,7 +55,7 @@ int64_t general_bytes(const trs_prospect *p)
 /* A thread an element: from columns to rows. */
 template <class T> static __global__ void rows_kernel(int64_t n, const T *columns, T *A)
 {
-    const int64_t e = blockIdx.x * (int64_t)THREADS + threadIdx.x;
+    const int64_t e = index_of_thread();
     if (e < n * n) A[e] = columns[e % n * n + e / n];
 }
 
@@ -71,10 +70,8 @@ int general_values(const trs_instance *inst, general_data *d, void *stream)
         rc = trs_fail(TRS_EDEVICE, "the full matrix could not be copied");
     if (!rc) trs_operator_drop(op, TRS_OP_VALUES);
     if (rc || n == 0) return rc;
-    return for_type(op->tri.dtype, [&](auto zero) {
-        using T = decltype(zero);
-        rows_kernel<T>
-            <<<blocks_for(n * n, THREADS), THREADS>>>(n, (const T *)d->columns, (T *)d->A);
+    return for_type(op->tri.dtype, [&]<class T>(T) {
+        rows_kernel<T><<<blocks_of(n * n), PLAIN>>>(n, (const T *)d->columns, (T *)d->A);
         return launched();
     });
 }
@@ -108,11 +105,10 @@ static int look(const trs_instance *inst, const general_data *d, bool upper, dou
                 verdict *v)
 {
     const int64_t n = inst->op->tri.n;
-    verdict *there, start = {0, ~0ull};
-    there = (verdict *)device_copy(inst->ctx, &start, 1, sizeof start, "a verdict");
+    const verdict start = {0, ~0ull};
+    verdict *there = device_copy(inst->ctx, &start, 1, "a verdict");
     if (!there) return TRS_EMEM;
-    int rc = for_type(inst->op->tri.dtype, [&](auto zero) {
-        using T = decltype(zero);
+    int rc = for_type(inst->op->tri.dtype, [&]<class T>(T) {
         look_kernel<T><<<(unsigned)n, THREADS>>>(n, (const T *)d->A, upper, tiny, there);
         return launched();
     });
@@ -121,20 +117,11 @@ static int look(const trs_instance *inst, const general_data *d, bool upper, dou
     return rc;
 }
 
-static double as_double(unsigned long long bits)
-{
-    union {
-        unsigned long long u;
-        double d;
-    } a = {bits};
-    return a.d;
-}
-
 int general_largest(const trs_instance *inst, const general_data *d, bool upper, double *most)
 {
     verdict v;
     int rc = look(inst, d, upper, -1, &v);
-    *most = rc ? 0 : as_double(v.most);
+    *most = rc ? 0 : std::bit_cast<double>(v.most);
     return rc;
 }
 
@@ -145,7 +132,7 @@ int general_verdict(trs_instance *inst, const general_data *d, double before)
     verdict v;
     int rc = look(inst, d, true, eps * before, &v);
     if (rc) return rc;
-    return trs_general_judge(inst, as_double(v.most) / before,
+    return trs_general_judge(inst, std::bit_cast<double>(v.most) / before,
                              v.first == ~0ull ? -1 : (int64_t)v.first);
 }
 
@@ -183,8 +170,7 @@ int general_solve(const trs_instance *inst, const trs_job *job)
     const general_data *d = (const general_data *)inst->data;
     int rc = copy_b(inst, job);
     if (rc) return rc;
-    return for_type(inst->op->tri.dtype, [&](auto zero) {
-        using T = decltype(zero);
+    return for_type(inst->op->tri.dtype, [&]<class T>(T) {
         substitute_kernel<T>
             <<<(unsigned)job->nrhs, THREADS, THREADS * sizeof(T), (cudaStream_t)job->stream>>>(
                 inst->op->tri.n, (const T *)d->A, typed<T>(job->x), job->conj);

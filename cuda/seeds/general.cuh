@@ -54,4 +54,27 @@ int general_solve(const trs_instance *inst, const trs_job *job);
 const char *general_estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
                              trs_cost *c);
 
+/* The entry of the table for a solver that makes L and U of A. */
+constexpr trs_solver general_solver(const char *name, const char *about,
+                                    int (*update)(trs_instance *, void *))
+{
+    trs_solver s = {};
+    s.name = name;
+    s.about = about;
+    s.place = TRS_ON_CUDA;
+    s.family = TRS_GENERAL_DENSE;
+    s.caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE;
+    s.accuracy = TRS_INVERTING;
+    s.order = TRS_ORDER_NATURAL;
+    s.full = true;
+    s.estimate = general_estimate;
+    s.bytes = general_bytes;
+    s.build = general_build;
+    s.update = update;
+    s.solve = general_solve;
+    s.pivots = general_pivots;
+    s.release = general_release;
+    return s;
+}
+
 #endif

@@ -17,11 +17,7 @@
 #include "base/debug.h"
 #include "cuda/runtime/cuda.cuh"
 
-extern "C" {
-#include "solvers/solver.h"
-}
-
-enum { WARP = 32, LONGEST_BLOCK = 512, MOST_RHS = 65535 };
+enum { WARP = 32, LONGEST_BLOCK = 512 };
 
 struct multiblock {
     int32_t *topo; /* on the device */
@@ -74,15 +70,13 @@ static int threads_of(const trs_instance *inst, int32_t l)
 static int build(trs_instance *inst)
 {
     trs_context *ctx = inst->ctx;
-    multiblock *d = (multiblock *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
-    if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    inst->data = d;
+    multiblock *d = data_new<multiblock>(ctx, &inst->data);
+    if (!d) return TRS_EMEM;
     int rc = trs_operator_host(inst->op, TRS_OP_PATTERN | TRS_OP_LEVELS);
     if (!rc) rc = trs_operator_device(inst->op, TRS_OP_PATTERN);
     if (rc) return rc;
     trs_operator_hold(inst->op, TRS_OP_PATTERN | TRS_OP_VALUES);
-    d->topo =
-        (int32_t *)device_copy(ctx, inst->op->lv.topo, inst->op->tri.n, sizeof *d->topo, "topo");
+    d->topo = device_copy(ctx, inst->op->lv.topo, inst->op->tri.n, "topo");
     d->threads = (int *)trs_new(ctx, inst->op->lv.count, sizeof *d->threads, "sizes of blocks");
     if (!d->topo || !d->threads) return TRS_EMEM;
     for (int32_t l = 0; l < inst->op->lv.count; l++) d->threads[l] = threads_of(inst, l);
@@ -95,9 +89,8 @@ static int solve_levels(const trs_instance *inst, const trs_job *job, int first,
     const multiblock *d = (const multiblock *)inst->data;
     const trs_device_view *L = &inst->op->device;
     const int32_t *lv = inst->op->lv.ptr;
-    view<T> b = typed<T>(job->b), x = typed<T>(job->x);
-    b.p += first * b.cs;
-    x.p += first * x.cs;
+    const view<T> b = from_column(typed<T>(job->b), first),
+                  x = from_column(typed<T>(job->x), first);
     for (int32_t l = 0; l < inst->op->lv.count; l++) {
         const dim3 grid((unsigned)(lv[l + 1] - lv[l]), (unsigned)count);
         level_kernel<T>
@@ -109,19 +102,17 @@ static int solve_levels(const trs_instance *inst, const trs_job *job, int first,
 
 static int solve(const trs_instance *inst, const trs_job *job)
 {
-    return for_type(inst->op->tri.dtype, [&](auto zero) {
-        int rc = TRS_OK;
-        for (int r = 0; r < job->nrhs && !rc; r += MOST_RHS)
-            rc = solve_levels<decltype(zero)>(inst, job, r, min(job->nrhs - r, int(MOST_RHS)));
-        return rc;
+    return for_type(inst->op->tri.dtype, [&]<class T>(T) {
+        return for_columns(job->nrhs, [&](int first, int count) {
+            return solve_levels<T>(inst, job, first, count);
+        });
     });
 }
 
-static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+static const char *estimate(const trs_prospect *p, const trs_instance *, const trs_machine *m,
                             trs_cost *c)
 {
     const trs_shape *s = &p->shape;
-    (void)built;
     double entry = (s->elem + 4) * m->gpu_byte + m->gpu_gather;
     double row = (12 + 3 * s->elem) * m->gpu_byte + m->multiblock_row;
     c->bytes = ((double)s->nnz * entry + (double)s->n * row) * s->nrhs;

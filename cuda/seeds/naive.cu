@@ -11,10 +11,6 @@
 
 #include "cuda/runtime/cuda.cuh"
 
-extern "C" {
-#include "solvers/solver.h"
-}
-
 enum { THREADS = 256 };
 
 template <class T>
@@ -49,8 +45,7 @@ static int build(trs_instance *inst)
 static int solve(const trs_instance *inst, const trs_job *job)
 {
     const trs_device_view *L = &inst->op->device;
-    return for_type(inst->op->tri.dtype, [&](auto zero) {
-        using T = decltype(zero);
+    return for_type(inst->op->tri.dtype, [&]<class T>(T) {
         naive_kernel<T><<<job->nrhs, THREADS, 0, (cudaStream_t)job->stream>>>(
             inst->op->tri.n, L->ptr, L->idx, (const T *)L->val, typed<T>(job->b), typed<T>(job->x),
             job->conj);
@@ -58,11 +53,10 @@ static int solve(const trs_instance *inst, const trs_job *job)
     });
 }
 
-static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+static const char *estimate(const trs_prospect *p, const trs_instance *, const trs_machine *m,
                             trs_cost *c)
 {
     const trs_shape *s = &p->shape;
-    (void)built;
     c->bytes = (double)s->nnz * m->naive_entry;
     c->sync = m->gpu_launch;
     c->latency = (double)s->n * m->naive_row;

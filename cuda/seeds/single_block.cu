@@ -18,10 +18,6 @@
 
 #include "cuda/runtime/cuda.cuh"
 
-extern "C" {
-#include "solvers/solver.h"
-}
-
 enum { THREADS = 1024 };
 
 struct single_block {
@@ -69,12 +65,7 @@ static __global__ void __launch_bounds__(THREADS)
 static void release(trs_instance *inst)
 {
     single_block *d = (single_block *)inst->data;
-    trs_gpu_free(inst->ctx, d->Lp);
-    trs_gpu_free(inst->ctx, d->Li);
-    trs_gpu_free(inst->ctx, d->topo);
-    trs_gpu_free(inst->ctx, d->lv);
-    trs_gpu_free(inst->ctx, d->Lx);
-    trs_gpu_free(inst->ctx, d->src);
+    device_free(inst->ctx, d->Lp, d->Li, d->topo, d->lv, d->Lx, d->src);
     trs_free(&inst->ctx->mem, d);
 }
 
@@ -82,9 +73,8 @@ static int build(trs_instance *inst)
 {
     trs_context *ctx = inst->ctx;
     const trs_levels *lv = &inst->op->lv;
-    single_block *d = (single_block *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
-    if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    inst->data = d;
+    single_block *d = data_new<single_block>(ctx, &inst->data);
+    if (!d) return TRS_EMEM;
     int rc = trs_operator_host(inst->op, TRS_OP_PATTERN | TRS_OP_VALUES | TRS_OP_LEVELS);
     if (rc) return rc;
     trs_tri csr = inst->op->tri, csc;
@@ -92,12 +82,12 @@ static int build(trs_instance *inst)
     rc = trs_tri_transpose(ctx, &csr, true, &csc);
     if (rc) return rc;
     const int64_t n = csr.n, nnz = csr.nnz;
-    d->Lp = (int64_t *)device_copy(ctx, csc.ptr, n + 1, sizeof *d->Lp, "column pointers");
-    d->Li = (int32_t *)device_copy(ctx, csc.idx, nnz, sizeof *d->Li, "rows");
-    d->src = (int64_t *)device_copy(ctx, csc.src, nnz, sizeof *d->src, "places of the values");
+    d->Lp = device_copy(ctx, csc.ptr, n + 1, "column pointers");
+    d->Li = device_copy(ctx, csc.idx, nnz, "rows");
+    d->src = device_copy(ctx, csc.src, nnz, "places of the values");
     trs_tri_free(ctx, &csc);
-    d->topo = (int32_t *)device_copy(ctx, lv->topo, n, sizeof *d->topo, "topo");
-    d->lv = (int32_t *)device_copy(ctx, lv->ptr, (int64_t)lv->count + 1, sizeof *d->lv, "lv_ptr");
+    d->topo = device_copy(ctx, lv->topo, n, "topo");
+    d->lv = device_copy(ctx, lv->ptr, (int64_t)lv->count + 1, "lv_ptr");
     d->Lx = trs_gpu_new(ctx, nnz, trs_size(csr.dtype), "values");
     return d->Lp && d->Li && d->src && d->topo && d->lv && d->Lx ? TRS_OK : TRS_EMEM;
 }
@@ -121,8 +111,7 @@ static int solve(const trs_instance *inst, const trs_job *job)
     const single_block *d = (const single_block *)inst->data;
     const int32_t n = inst->op->tri.n;
     cudaStream_t stream = (cudaStream_t)job->stream;
-    return for_type(inst->op->tri.dtype, [&](auto zero) {
-        using T = decltype(zero);
+    return for_type(inst->op->tri.dtype, [&]<class T>(T) {
         T *sums = (T *)job->work;
         if (cudaMemsetAsync(sums, 0, (size_t)n * job->nrhs * sizeof(T), stream) != cudaSuccess)
             return int(TRS_EDEVICE);
@@ -133,11 +122,10 @@ static int solve(const trs_instance *inst, const trs_job *job)
     });
 }
 
-static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+static const char *estimate(const trs_prospect *p, const trs_instance *, const trs_machine *m,
                             trs_cost *c)
 {
     const trs_shape *s = &p->shape;
-    (void)built;
     c->bytes = (double)s->nnz * m->single_entry * s->nrhs;
     c->sync = 2 * m->gpu_launch;
     c->latency = (double)s->levels * m->single_level + s->sum_longest * m->single_longest;

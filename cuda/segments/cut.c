@@ -91,11 +91,11 @@ static bool keeps_promises(const trs_solver *s)
            !s->library && strcmp(s->name, "cuda-segments");
 }
 
-/* Seconds of the fastest solver for such a triangle, and which one it is; INFINITY: there is none.  Solvers are left out
- * whose estimate before the build is `preliminary`: cuda-merged, which finds out only there how far levels can be
- * rewritten.  Such a solver may not have the head or the tail, because nobody reconsiders the cut when its estimate turns
- * out to be too low.  Nor does it count for the whole, because then too low an estimate would keep a cut from being found
- * that pays. */
+/* Seconds of the fastest solver for such a triangle, and which one it is; INFINITY: there is none.  Solvers are left
+ * out whose estimate before the build is `preliminary`: cuda-merged, which finds out only there how far levels can be
+ * rewritten.  Such a solver may not have the head or the tail, because nobody reconsiders the cut when its estimate
+ * turns out to be too low.  Nor does it count for the whole, because then too low an estimate would keep a cut from
+ * being found that pays. */
 static double cheapest(const search *r, const trs_prospect *p, const trs_solver **who)
 {
     double least = INFINITY;
@@ -111,16 +111,6 @@ static double cheapest(const search *r, const trs_prospect *p, const trs_solver 
 }
 
 /* ---- shapes ---------------------------------------------------------------------------------------- */
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 /* Of n rows with nnz entries that stand in levels from..to-1 of the whole triangle: what is not known of them is taken
  * to be spread evenly over these levels. */
@@ -139,29 +129,20 @@ static trs_shape shape_of(const search *r, int64_t n, int64_t nnz, int64_t from,
     return s;
 }
 
-/* The features of supernodal blocks, of the head and of the tail. */
-static void shapes_of_blocks(const search *r, int32_t k, trs_cut *s)
+/* The features of supernodal blocks of a part, from the sum over them and its number of ranks. */
+static void shape_of_blocks(const rank_sum *sum, int32_t depth, const trs_supernodes *whole,
+                            trs_supernodes *part)
 {
-    const rank_sum *a = &r->ranks.head[k].sum, *all = &r->ranks.head[r->ranks.count].sum;
-    const trs_supernodes *whole = r->blocks;
-    trs_supernodes *head = &s->part[0].blocks, *tail = &s->part[1].blocks;
-    head->count = (int32_t)a->blocks;
-    head->large = (int32_t)a->wide;
-    head->stored = a->store;
-    head->chain_links = (int32_t)a->chained;
-    head->depth = head->count ? k : 0;
-    tail->count = (int32_t)(all->blocks - a->blocks);
-    tail->large = (int32_t)(all->wide - a->wide);
-    tail->stored = all->store - a->store;
-    tail->chain_links = (int32_t)(all->chained - a->chained);
-    tail->depth = tail->count ? r->ranks.count - k : 0;
-    for (int i = 0; i < 2 && whole; i++) {
-        trs_supernodes *part = &s->part[i].blocks;
-        const double share = (double)part->depth / (double)whole->depth;
-        part->large_levels = (int32_t)(share * (double)whole->large_levels);
-        part->tasks = (int32_t)((int64_t)whole->tasks * part->count / whole->count);
-        part->small_rows = (int64_t)(share * (double)whole->small_rows);
-    }
+    part->count = (int32_t)sum->blocks;
+    part->large = (int32_t)sum->wide;
+    part->stored = sum->store;
+    part->chain_links = (int32_t)sum->chained;
+    part->depth = part->count ? depth : 0;
+    if (!whole) return;
+    const double share = (double)part->depth / (double)whole->depth;
+    part->large_levels = (int32_t)(share * (double)whole->large_levels);
+    part->tasks = (int32_t)((int64_t)whole->tasks * part->count / whole->count);
+    part->small_rows = (int64_t)(share * (double)whole->small_rows);
 }
 
 /* What other analyses of the whole, made for its own estimates, say of a part. */
@@ -192,7 +173,12 @@ static void shapes_at(const search *r, int32_t k, trs_cut *s)
     head->widest = least(a->blocks ? r->whole.shape.widest : h->widest, head->n);
     tail->longest = k > r->ranks.chains_above ? 2 : least(all->longest, tail->n);
     tail->widest = least(r->whole.shape.widest, 2 * tail->n / tail->levels);
-    shapes_of_blocks(r, k, s);
+    const rank_sum rest = {.blocks = all->blocks - a->blocks,
+                           .wide = all->wide - a->wide,
+                           .store = all->store - a->store,
+                           .chained = all->chained - a->chained};
+    shape_of_blocks(a, k, r->blocks, &s->part[0].blocks);
+    shape_of_blocks(&rest, r->ranks.count - k, r->blocks, &s->part[1].blocks);
     for (int i = 0; i < 2; i++) scale_features(r, &s->part[i]);
 }
 
@@ -260,12 +246,13 @@ static bool look(const search *r, found *best)
     return better;
 }
 
-/* Rows of the ranks below that of the cut, then the others. */
-static void sort_rows(const ranks *r, trs_cut *s)
+/* s->row = row: rows of the ranks below that of the cut, then the others. */
+static void sort_rows(const ranks *r, int32_t *row, trs_cut *s)
 {
     const int32_t n = r->op->tri.n, rows = (int32_t)s->part[0].shape.n;
     int32_t head = 0, tail = rows;
-    for (int32_t i = 0; i < n; i++) s->row[r->of_row[i] < s->rank ? head++ : tail++] = i;
+    s->row = row;
+    for (int32_t i = 0; i < n; i++) row[r->of_row[i] < s->rank ? head++ : tail++] = i;
     TRS_ASSERT(head == rows && tail == n);
 }
 
@@ -274,8 +261,7 @@ static int look_at_levels(search *r, const int32_t *level, found *best, int32_t 
 {
     const int rc = trs_ranks_by_levels(&r->ranks, level);
     if (rc || !look(r, best)) return rc;
-    best->s.row = row;
-    sort_rows(&r->ranks, &best->s);
+    sort_rows(&r->ranks, row, &best->s);
     return TRS_OK;
 }
 
@@ -288,8 +274,7 @@ static int look_at_blocks(search *r, bool from_last, const int32_t *level, found
     if (rc || !look(r, &estimated)) return rc;
     rc = trs_ranks_by_blocks(&r->ranks, from_last, false, level);
     if (rc || !look(r, best)) return rc;
-    best->s.row = row;
-    sort_rows(&r->ranks, &best->s);
+    sort_rows(&r->ranks, row, &best->s);
     return TRS_OK;
 }
 
@@ -337,8 +322,8 @@ static bool promises(search *r, double seconds)
 }
 
 /* A cut that is worth it; needed: else the best one there is.  That one is looked for second, so that a triangle with a
- * cut that is worth it is cut there whether the caller has named cuda-segments or not.  Wide blocks are a reason to
- * look, too: they may be a dense end, which the sizes of levels do not show. */
+ * cut that is worth it is cut there whether the caller has named cuda-segments or not.  Large supernodes are a
+ * reason to look, too: they may be a dense end, which the sizes of levels do not show. */
 static int find_worth(search *r, bool needed, trs_cut *cut)
 {
     const trs_solver *one = NULL;

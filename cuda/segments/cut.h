@@ -12,7 +12,7 @@ enum { TRS_PART_FEATURE_BYTES = 64 };
 
 typedef struct trs_cut_part { /* the head or the tail, as far as it is known before it is made */
     trs_shape shape;          /* predicted, but for n and nnz */
-    trs_supernodes blocks;    /* numbers only; none: blocks.blocks = 0 */
+    trs_supernodes blocks;    /* numbers only; none: blocks.count = 0 */
     int scaled;               /* what other analyses of the whole say of a part */
     struct {
         const trs_analysis *of;

@@ -1,4 +1,4 @@
-/* ranks.c: ranks of rows by levels or by supernodal blocks, and sums over them: O(n + nnz), shared among threads. */
+/* ranks.c: ranks of rows by levels or by supernodes, and sums over them: O(n + nnz), shared among threads. */
 #include "config.h"
 
 #include "ranks.h"
@@ -7,16 +7,6 @@
 #include "base/parallel.h"
 
 #include <string.h>
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t most(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
 
 int trs_ranks_new(ranks *r, const trs_operator *op, const trs_supernodes *blocks)
 {
@@ -192,7 +182,7 @@ static void rank_from_first(const trs_supernodes *s, int32_t *of)
     }
 }
 
-/* of [blocks]: a block is one level below the lowest one that needs columns of it, but blocks of a panel, which have
+/* of [blocks]: a block is one level below the lowest one that needs columns of it, but blocks of a chain, which have
  * one level, may have one rank.  What a block needs stands before it, so that a block's rank is final when what it
  * needs is looked at. */
 static void rank_from_last(const trs_supernodes *s, const int32_t *block_of_row, int32_t *of)
@@ -226,8 +216,8 @@ static void add_blocks(ranks *r, const int32_t *of)
     }
 }
 
-/* Instead of read_rows: the columns of a stage have as many entries each as it has rows, less the share of zeros that
- * all blocks store. */
+/* Instead of read_rows: the columns of a packed panel have as many entries each as it has rows, less the share of zeros
+ * that all panels store. */
 static void estimate_rows(ranks *r, const int32_t *level)
 {
     const trs_supernodes *s = r->blocks;

@@ -9,23 +9,35 @@
  *         tail   [  B     C  ]      nnz (B) = nnz (T) - nnz (A) - nnz (C),   the coupling block
  *
  * Both counts are sums over ranks, so that one pass over the entries serves all cuts.  Three kinds of ranks are known:
- * the level of a row; the level of its supernodal block, counted from the blocks that depend on nothing; and the same
- * counted back from the blocks that nothing depends on.  Of these two the first leaves a dense end of the triangle to
- * the tail, the second a dense beginning to the head: that is what the transpose of a dense end looks like. */
+ * the level of a row; the level of its supernode, counted from the supernodes that depend on nothing; and the same
+ * counted back from the supernodes that nothing depends on.  Of these two the first leaves a dense end of the triangle
+ * to the tail, the second a dense beginning to the head: that is what the transpose of a dense end looks like.
+ *
+ * Here a block is a supernode. */
 #ifndef TRS_RANKS_H
 #define TRS_RANKS_H
 
 #include "analysis/supernodes.h"
 #include "solvers/solver.h"
 
+static inline int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
 typedef struct rank_sum { /* over the rows of one rank, or of several */
     int64_t rows;
     int64_t row_entries;    /* entries in these rows */
     int64_t column_entries; /* entries in the columns of the same numbers */
-    int64_t blocks;         /* supernodal blocks; 0 where ranks are levels of rows */
-    int64_t chained;        /* over the ranks: blocks of the largest panel but one */
-    int64_t wide;           /* supernodes with more than TRS_SMALL rows */
-    int64_t store;          /* values that the blocks keep */
+    int64_t blocks;         /* 0 where ranks are levels of rows */
+    int64_t chained;        /* sum over the ranks: blocks of the longest chain, less one */
+    int64_t wide;           /* large supernodes: more than TRS_SMALL rows */
+    int64_t store;          /* stored entries of the packed panels of the blocks */
     int64_t longest;        /* entries of the longest row */
     int32_t first_level;    /* the lowest level of a row, INT32_MAX: there is no row */
     int32_t last_level;     /* the highest */

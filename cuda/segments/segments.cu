@@ -80,8 +80,7 @@ template <int TEAM, class T> static __device__ T sum_of_team(T v)
 {
     __shared__ T all[THREADS];
     if (TEAM < THREADS) {
-        for (int by = TEAM / 2; by > 0; by /= 2)
-            v = v + for_parts(v, [=](auto part) { return __shfl_xor_sync(~0u, part, by); });
+        for (int by = TEAM / 2; by > 0; by /= 2) v = v + shuffle_xor(v, by);
         return v;
     }
     all[threadIdx.x] = v;
@@ -199,8 +198,7 @@ template <class T> static int solve_all(const trs_instance *inst, const trs_job 
 static int solve(const trs_instance *inst, const trs_job *job)
 {
     if (inst->op->tri.n == 0) return TRS_OK;
-    return for_type(inst->op->tri.dtype,
-                    [&](auto zero) { return solve_all<decltype(zero)>(inst, job); });
+    return for_type(inst->op->tri.dtype, [&]<class T>(T) { return solve_all<T>(inst, job); });
 }
 
 /* ---- work space ------------------------------------------------------------------------------------- */
@@ -217,9 +215,8 @@ static int work_create(const trs_instance *inst, trs_context *ctx, int nrhs, voi
 {
     const segments *d = (const segments *)inst->data;
     const trs_tri *t = &inst->op->tri;
-    segments_work *w = (segments_work *)trs_alloc_zero(&ctx->mem, 1, sizeof *w);
-    *work = w;
-    if (!w) return trs_fail(TRS_EMEM, "out of memory");
+    segments_work *w = data_new<segments_work>(ctx, work);
+    if (!w) return TRS_EMEM;
     w->y = trs_gpu_new(ctx, (int64_t)t->n * nrhs, trs_size(t->dtype), "X of head and tail");
     int rc = w->y ? TRS_OK : TRS_EMEM;
     for (int k = 0; k < 2 && !rc; k++)
@@ -271,15 +268,6 @@ static int make_operator(const trs_instance *inst, const trs_pick *k, trs_operat
     return rc == TRS_ESUPPORT ? trs_find_levels(op) : rc;
 }
 
-static int make_solver(const trs_instance *inst, const trs_pick *k, const trs_solver *solver,
-                       trs_operator *op, trs_instance *i)
-{
-    int rc = make_operator(inst, k, op);
-    if (!rc) rc = trs_instance_build(i, op, solver);
-    if (!rc) trs_operator_trim(op);
-    return rc;
-}
-
 static int make_coupling(const trs_instance *inst, const trs_pick *k, coupling *B)
 {
     trs_context *ctx = inst->ctx;
@@ -289,9 +277,9 @@ static int make_coupling(const trs_instance *inst, const trs_pick *k, coupling *
     B->nnz = rc ? 0 : a.ptr[B->n];
     for (int32_t i = 0; i < B->n && !rc; i++) B->longest = max(B->longest, a.ptr[i + 1] - a.ptr[i]);
     if (!rc) {
-        B->ptr = (int64_t *)device_copy(ctx, a.ptr, (int64_t)B->n + 1, 8, "rows");
-        B->idx = (int32_t *)device_copy(ctx, a.idx, B->nnz, 4, "columns");
-        B->src = (int64_t *)device_copy(ctx, a.src, B->nnz, 8, "places of values");
+        B->ptr = device_copy(ctx, a.ptr, (int64_t)B->n + 1, "rows");
+        B->idx = device_copy(ctx, a.idx, B->nnz, "columns");
+        B->src = device_copy(ctx, a.src, B->nnz, "places of values");
         B->val = trs_gpu_new(ctx, B->nnz, trs_size(inst->op->tri.dtype), "values");
         rc = B->ptr && B->idx && B->src && B->val ? TRS_OK : TRS_EMEM;
     }
@@ -309,7 +297,9 @@ static int make_blocks(const trs_instance *inst, const trs_cut *cut, const int32
     for (int k = 0; k < 2 && from[k] < from[k + 1] && !rc; k++) {
         const trs_pick diagonal = {row, number, from[k], from[k + 1], from[k], from[k + 1]};
         const trs_solver *solver = cut ? cut->part[k].solver : &trs_solver_dataflow;
-        rc = make_solver(inst, &diagonal, solver, &d->op[k], &d->solver[k]);
+        rc = make_operator(inst, &diagonal, &d->op[k]);
+        if (!rc) rc = trs_instance_build(&d->solver[k], &d->op[k], solver);
+        if (!rc) trs_operator_trim(&d->op[k]);
     }
     const trs_pick coupled = {row, number, d->head, n, 0, d->head};
     if (!rc && d->head < n) rc = make_coupling(inst, &coupled, &d->B);
@@ -337,14 +327,13 @@ static int build(trs_instance *inst)
     if (!rc) rc = trs_operator_analysis(inst->op, &trs_cut_analysis, true, &found);
     if (rc) return rc;
     const trs_cut *cut = (const trs_cut *)found;
-    segments *d = (segments *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
-    inst->data = d;
-    if (!d) return trs_fail(TRS_EMEM, "out of memory");
+    segments *d = data_new<segments>(ctx, &inst->data);
+    if (!d) return TRS_EMEM;
     d->head = cut ? (int32_t)cut->part[0].shape.n : n;
     int32_t *row = (int32_t *)trs_new(ctx, 2 * (int64_t)n, sizeof *row, "rows of head and tail");
     if (!row) return TRS_EMEM;
     order_rows(cut, n, row);
-    d->row = (int32_t *)device_copy(ctx, row, n, sizeof *row, "rows of head and tail");
+    d->row = device_copy(ctx, row, n, "rows of head and tail");
     rc = d->row ? make_blocks(inst, cut, row) : TRS_EMEM;
     trs_free(&ctx->mem, row);
     return rc;
@@ -358,8 +347,7 @@ static void release(trs_instance *inst)
         trs_instance_release(&d->solver[k]);
         trs_operator_free(&d->op[k]);
     }
-    void *const all[] = {d->B.ptr, d->B.idx, d->B.src, d->B.val, d->row};
-    for (void *p : all) trs_gpu_free(ctx, p);
+    device_free(ctx, d->B.ptr, d->B.idx, d->B.src, d->B.val, d->row);
     trs_free(&ctx->mem, d);
 }
 

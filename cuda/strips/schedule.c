@@ -47,25 +47,32 @@ static void look_from(sample *s, int32_t from, int32_t rows, int64_t *levels, in
     }
 }
 
-static bool look_here(void *user, int32_t rows, int64_t *levels, int64_t *halo)
+static bool look_here(void *user, const int32_t *rows, int count, int64_t (*found)[2])
 {
     sample *s = user;
-    *levels = *halo = 0;
-    for (int k = 1; k <= SAMPLES; k++)
-        look_from(s, (int32_t)((int64_t)(s->t->n - rows) * k / SAMPLES), rows, levels, halo);
+    for (int k = 0; k < count; k++) {
+        found[k][0] = found[k][1] = 0;
+        for (int i = 1; i <= SAMPLES; i++)
+            look_from(s, (int32_t)((int64_t)(s->t->n - rows[k]) * i / SAMPLES), rows[k],
+                      &found[k][0], &found[k][1]);
+    }
     return true;
 }
 
-int32_t trs_strips_sampled(int32_t n, bool (*look)(void *, int32_t, int64_t *, int64_t *),
-                           void *user)
+int32_t trs_strips_sampled(int32_t n, int at_once, trs_strips_look *look, void *user)
 {
-    for (double size = 1024; size < n / 4.; size *= 1.15) {
-        const int32_t rows = (int32_t)size;
-        int64_t levels, halo;
-        if (!look(user, rows, &levels, &halo)) return 0;
-        const double all = (double)rows * SAMPLES;
-        if (100 * all < (double)levels * TRS_STRIP_WARP * FULL_PERCENT) continue;
-        return (double)halo > all * MOST_HALO ? 0 : rows;
+    enum { MOST_SIZES = 100 }; /* 1024 * 1.15^100 is more than 2^30 */
+    int32_t rows[MOST_SIZES];
+    int64_t found[MOST_SIZES][2];
+    int sizes = 0;
+    for (double size = 1024; size < n / 4.; size *= 1.15) rows[sizes++] = (int32_t)size;
+    TRS_ASSERT(sizes <= MOST_SIZES);
+    for (int k = 0; k < sizes; k++) {
+        const double all = (double)rows[k] * SAMPLES;
+        if (k % at_once == 0 && !look(user, rows + k, smaller(sizes - k, at_once), found + k))
+            return 0;
+        if (100 * all < (double)found[k][0] * TRS_STRIP_WARP * FULL_PERCENT) continue;
+        return (double)found[k][1] > all * MOST_HALO ? 0 : rows[k];
     }
     return 0;
 }
@@ -85,7 +92,7 @@ int32_t trs_strips_rows(trs_context *ctx, const trs_tri *t, const trs_levels *lv
     s.stamp = trs_alloc_zero(&ctx->mem, lv->count, sizeof *s.stamp);
     if (s.level && s.stamp) {
         trs_share(trs_team(ctx, t->n), lv->count, 16, find_levels, &s);
-        rows = trs_strips_sampled(t->n, look_here, &s);
+        rows = trs_strips_sampled(t->n, 1, look_here, &s);
     }
     trs_free(&ctx->mem, s.level);
     trs_free(&ctx->mem, s.stamp);
@@ -186,10 +193,5 @@ void trs_strips_free(trs_context *ctx, trs_strips *s)
     trs_free(mem, s->row);
     trs_free(mem, s->code);
     trs_free(mem, s->entry);
-    s->tile = NULL;
-    s->packet = NULL;
-    s->halo = NULL;
-    s->row = NULL;
-    s->code = NULL;
-    s->entry = NULL;
+    *s = (trs_strips){0};
 }

@@ -25,10 +25,6 @@
 #include "loader.cuh"
 #include "update.cuh"
 
-extern "C" {
-#include "solvers/solver.h"
-}
-
 struct strips {
     trs_strips s;       /* on the host */
     trs_row_tile *tile; /* on the device from here on */
@@ -96,8 +92,7 @@ static void release(trs_instance *inst)
     trs_context *ctx = inst->ctx;
     strips *d = (strips *)inst->data;
     trs_strips_free(ctx, &d->s);
-    void *const all[] = {d->tile, d->packet, d->halo, d->row, d->packed, d->entry};
-    for (void *p : all) trs_gpu_free(ctx, p);
+    device_free(ctx, d->tile, d->packet, d->halo, d->row, d->packed, d->entry);
     trs_free(&ctx->mem, d);
 }
 
@@ -125,37 +120,27 @@ template <class T> static void count_blocks(trs_context *ctx, strips *d)
     d->blocks = waiting_blocks(kernel, THREADS, (size_t)d->shared, d->s.tiles);
 }
 
-static size_t lay_out_rows(strips *d, char *base)
-{
-    const int64_t places = (int64_t)d->s.tasks * WARP;
-    size_t used = 0;
-    d->row = carve<int32_t>(base, &used, places);
-    d->power = carve<int16_t>(base, &used, places);
-    d->scaled = carve<int>(base, &used, 1);
-    return used;
-}
-
 /* All of the schedule that solves and updates read, and packets without values. */
 static int put_schedule(trs_context *ctx, trs_dtype dtype, strips *d)
 {
     const trs_strips *s = &d->s;
-    const int64_t lanes = s->ells * WARP;
+    const int64_t lanes = s->ells * WARP, places = (int64_t)s->tasks * WARP;
     d->packed = (char *)trs_gpu_new(ctx, (int64_t)trs_strips_bytes(s, dtype), 1, "packets");
-    d->tile =
-        (trs_row_tile *)device_copy(ctx, s->tile, (int64_t)s->tiles + 1, sizeof *s->tile, "tiles");
-    d->packet = (trs_packet *)device_copy(ctx, s->packet, s->packets, sizeof *s->packet, "packets");
-    d->halo =
-        (trs_halo_entry *)device_copy(ctx, s->halo, s->halo_entries, sizeof *s->halo, "halo x");
-    d->entry = (int32_t *)device_copy(ctx, s->entry, lanes, sizeof *s->entry, "entries");
-    d->row = (int32_t *)trs_gpu_new(ctx, (int64_t)lay_out_rows(d, NULL), 1, "rows");
-    uint16_t *code = (uint16_t *)device_copy(ctx, s->code, lanes, sizeof *code, "slot codes");
+    d->tile = device_copy(ctx, s->tile, (int64_t)s->tiles + 1, "tiles");
+    d->packet = device_copy(ctx, s->packet, s->packets, "packets");
+    d->halo = device_copy(ctx, s->halo, s->halo_entries, "halo x");
+    d->entry = device_copy(ctx, s->entry, lanes, "entries");
+    carve_new(ctx, "rows", [&](carver &carve) {
+        carve(d->row, places);
+        carve(d->power, places);
+        carve(d->scaled, 1);
+    });
+    uint16_t *code = device_copy(ctx, s->code, lanes, "slot codes");
     int rc = d->packed && d->tile && d->packet && d->halo && d->entry && d->row && code ? TRS_OK
                                                                                         : TRS_EMEM;
-    lay_out_rows(d, (char *)d->row);
-    if (!rc) rc = trs_gpu_put(ctx, d->row, s->row, (size_t)s->tasks * WARP * sizeof *s->row);
+    if (!rc) rc = trs_gpu_put(ctx, d->row, s->row, (size_t)places * sizeof *s->row);
     if (!rc && s->packets)
-        rc = for_type(dtype, [&](auto zero) {
-            using T = decltype(zero);
+        rc = for_type(dtype, [&]<class T>(T) {
             frame_kernel<T><<<packet_blocks(s->packets), FILL>>>(s->packets, d->packet, d->row,
                                                                  code, d->packed);
             return launched() ? launched() : trs_gpu_wait(NULL);
@@ -173,14 +158,13 @@ static int build(trs_instance *inst)
     if (!rc) rc = trs_operator_show(inst->op, TRS_OP_PATTERN | TRS_OP_LEVELS);
     if (!rc) rc = trs_operator_device(inst->op, TRS_OP_PATTERN);
     if (rc) return rc;
-    strips *d = (strips *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
-    if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    inst->data = d;
+    strips *d = data_new<strips>(ctx, &inst->data);
+    if (!d) return TRS_EMEM;
     rc = trs_strips_make(ctx, t, &inst->op->lv, ((const trs_strips_size *)size)->rows, &d->s);
     if (!rc) rc = put_schedule(ctx, t->dtype, d);
     if (rc) return rc;
-    for_type(t->dtype, [&](auto zero) {
-        count_blocks<decltype(zero)>(ctx, d);
+    for_type(t->dtype, [&]<class T>(T) {
+        count_blocks<T>(ctx, d);
         return int(TRS_OK);
     });
     return d->blocks || !t->n
@@ -196,8 +180,7 @@ static int update(trs_instance *inst, void *stream)
     if (rc || !d->s.packets) return rc;
     if (cudaMemsetAsync(d->scaled, 0, sizeof *d->scaled, (cudaStream_t)stream) != cudaSuccess)
         return TRS_EDEVICE;
-    return for_type(inst->op->tri.dtype, [&](auto zero) {
-        using T = decltype(zero);
+    return for_type(inst->op->tri.dtype, [&]<class T>(T) {
         update_kernel<T><<<packet_blocks(d->s.packets), FILL, 0, (cudaStream_t)stream>>>(
             d->s.packets, d->packet, d->entry, d->row, L->ptr, (const T *)L->val, d->packed,
             d->power, d->scaled);
@@ -243,8 +226,7 @@ template <class T> static int solve_columns(const trs_instance *inst, const trs_
 
 static int solve(const trs_instance *inst, const trs_job *job)
 {
-    return for_type(inst->op->tri.dtype,
-                    [&](auto zero) { return solve_columns<decltype(zero)>(inst, job); });
+    return for_type(inst->op->tri.dtype, [&]<class T>(T) { return solve_columns<T>(inst, job); });
 }
 
 /* The latency is that of the levels inside a tile and of the steps from one tile to the next one.  No tile is passed

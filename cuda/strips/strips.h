@@ -137,18 +137,19 @@ extern const trs_analysis trs_strips_analysis;
 /* Rows of a tile: as few as give each of its levels a warp of rows, as some samples say.  0: so many x would be halo
  * x that cuda-strips cannot be fast, or there is no memory to find out. */
 int32_t trs_strips_rows(trs_context *ctx, const trs_tri *t, const trs_levels *lv);
-/* The same in two steps, for a triangle on the host or on the device.  look (user, rows, levels, halo) counts the
- * levels that the rows of all samples belong to, and their entries in columns before the sample; false: it cannot.
- * Sample k has the rows from (n - rows) (k + 1) / TRS_STRIP_SAMPLES on. */
+/* The same in two steps, for a triangle on the host or on the device.  Sizes of tiles are tried from small to large.
+ * look (user, rows, count, found) looks at samples for the sizes rows [0] < ... < rows [count-1], of which it is given
+ * at_once together, or fewer at the end: found [k] = the levels that the rows of all samples belong to, and their
+ * entries in columns before the sample.  It returns false if it cannot.  Sample k has the rows from
+ * (n - rows) (k + 1) / TRS_STRIP_SAMPLES on. */
 bool trs_strips_possible(const trs_tri *t, const trs_levels *lv);
-int32_t trs_strips_sampled(int32_t n,
-                           bool (*look)(void *user, int32_t rows, int64_t *levels, int64_t *halo),
-                           void *user);
+typedef bool trs_strips_look(void *user, const int32_t *rows, int count, int64_t (*found)[2]);
+int32_t trs_strips_sampled(int32_t n, int at_once, trs_strips_look *look, void *user);
 
 /* The schedule for tiles of so many rows.  TRS_OK, TRS_EMEM, TRS_ESUPPORT (too many tasks for 32 bits). */
 int trs_strips_make(trs_context *ctx, const trs_tri *t, const trs_levels *lv, int32_t rows,
                     trs_strips *s);
-void trs_strips_free(trs_context *ctx, trs_strips *s); /* the arrays; the counts stay */
+void trs_strips_free(trs_context *ctx, trs_strips *s);
 
 /* What the GPU has: packet after packet, all of one together, as it is copied to shared memory (update.cuh):
  *

@@ -52,7 +52,7 @@ template <class T> struct kernel_args {
     bool cj; /* the matrix is conjugated */
 };
 
-/* Where a packet begins in what trs_strips_pack made. */
+/* Where a packet begins, in bytes from the first one (strips.h, trs_strips_bytes). */
 template <class T>
 __device__ inline int64_t packet_offset(int64_t number, int64_t ell, int64_t task)
 {

@@ -11,8 +11,8 @@
 typedef struct sort {
     builder *b;
     int32_t parts;
-    int32_t
-        *count; /* [parts][tiles] rows of a part in each tile; of the last part nobody needs them */
+    /* [parts][tiles] rows of a part in each tile; of the last part nobody needs them */
+    int32_t *count;
     int32_t *place; /* [parts][tiles] where in order the next one of them goes */
 } sort;
 

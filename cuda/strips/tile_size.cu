@@ -13,31 +13,7 @@ extern "C" {
 
 #include <cstring>
 
-enum { THREADS = PLAIN, WARP = TRS_STRIP_WARP, LOOKS = 16 /* sizes at a time */ };
-
-/* As many blocks as are busy at a time: each then adds to a sum once a warp. */
-static unsigned few_blocks(int64_t count)
-{
-    enum { MOST = 2048 };
-    return blocks_of(count) < MOST ? blocks_of(count) : (unsigned)MOST;
-}
-
-static __device__ int64_t index_of_thread()
-{
-    return blockIdx.x * (int64_t)THREADS + threadIdx.x;
-}
-
-static __device__ int64_t all_threads()
-{
-    return gridDim.x * (int64_t)THREADS;
-}
-
-/* Every lane of the warp calls it. */
-static __device__ void add_to(unsigned long long *sum, long long mine)
-{
-    for (int by = WARP / 2; by > 0; by /= 2) mine += __shfl_down_sync(~0u, mine, by);
-    if (threadIdx.x % WARP == 0 && mine) atomicAdd(sum, (unsigned long long)mine);
-}
+enum { LOOKS = 16 /* sizes at a time */ };
 
 struct sampling {
     int32_t n, levels;
@@ -79,82 +55,37 @@ static __global__ void look_kernel(const sampling s)
     add_to(&s.found[blockIdx.z][1], halo);
 }
 
-static size_t lay_out(sampling &s, char *base)
+/* See trs_strips_sampled. */
+static bool look(void *user, const int32_t *rows, int count, int64_t (*found)[2])
 {
-    size_t used = 0;
-    s.found = carve<unsigned long long[2]>(base, &used, LOOKS);
-    s.stamp = carve<unsigned>(base, &used, (int64_t)TRS_STRIP_SAMPLES * s.levels);
-    return used;
-}
-
-/* Of tiles of rows [0], ... rows [count-1] rows, count at most LOOKS: found [k] = the levels that the samples have rows
- * of, and the entries in columns before them, over all samples. */
-static int look_at(const trs_operator *op, const int32_t *rows, int count, int64_t (*found)[2])
-{
-    trs_context *ctx = op->ctx;
+    const trs_operator *op = (const trs_operator *)user;
     sampling all = {.n = op->tri.n,
                     .levels = op->lv.count,
                     .Lp = op->device.ptr,
                     .Li = op->device.idx,
                     .level = op->device.level};
-    const size_t bytes = lay_out(all, NULL);
-    char *base = (char *)trs_gpu_scratch(ctx, (int64_t)bytes, "samples");
-    if (!base) return TRS_EMEM;
-    lay_out(all, base);
+    const auto lay_out = [&](carver &carve) {
+        carve(all.found, LOOKS);
+        carve(all.stamp, (int64_t)TRS_STRIP_SAMPLES * all.levels);
+    };
+    const size_t bytes = carved_bytes(lay_out);
+    void *base = carve_scratch(op->ctx, "samples", lay_out);
+    if (!base) return false;
     memcpy(all.rows, rows, (size_t)count * sizeof *rows);
     cudaMemsetAsync(base, 0, bytes, NULL);
-    look_kernel<<<dim3(few_blocks(rows[count - 1]), TRS_STRIP_SAMPLES, (unsigned)count), THREADS>>>(
+    look_kernel<<<dim3(few_blocks(rows[count - 1]), TRS_STRIP_SAMPLES, (unsigned)count), PLAIN>>>(
         all);
-    return trs_gpu_get(ctx, found, all.found, (size_t)count * sizeof *found);
+    return !trs_gpu_get(op->ctx, found, all.found, (size_t)count * sizeof *found);
 }
 
 /* ---- the analysis ------------------------------------------------------------------------------------ */
 
-enum { MOST_SIZES = 128, ANY_ROWS = 4096 /* of a tile, where nothing speaks for any number */ };
+enum { ANY_ROWS = 4096 /* of a tile, where nothing speaks for any number */ };
 
-struct samples {
-    const trs_operator *op;
-    int sizes; /* how many will be asked for */
-    int looked, asked;
-    int32_t rows[MOST_SIZES];
-    int64_t found[MOST_SIZES][2]; /* of the first ones */
-};
-
-/* trs_strips_sampled asks for one size of tiles after the other, and stops at the first one that is good enough, which
- * is so if rows >= 0.85 * 32 * levels.  It is run twice.  In the first run this function only notes the sizes: it answers
- * with INT64_MAX levels, with which no size is good enough, so that all sizes are named. */
-static bool note_size(void *user, int32_t rows, int64_t *levels, int64_t *halo)
+static int32_t sample_on_device(trs_operator *op)
 {
-    samples *all = (samples *)user;
-    *levels = INT64_MAX;
-    *halo = 0;
-    if (all->sizes < MOST_SIZES) all->rows[all->sizes++] = rows;
-    return true;
-}
-
-/* In the second run the sizes come in the same order, and the device looks at LOOKS of them at a time. */
-static bool look(void *user, int32_t, int64_t *levels, int64_t *halo)
-{
-    samples *all = (samples *)user;
-    const int k = all->asked++, left = all->sizes - all->looked;
-    if (k >= all->sizes) return false;
-    if (k == all->looked) {
-        const int count = left < LOOKS ? left : LOOKS;
-        if (look_at(all->op, all->rows + k, count, all->found + k)) return false;
-        all->looked += count;
-    }
-    *levels = all->found[k][0];
-    *halo = all->found[k][1];
-    return true;
-}
-
-static int32_t sample_on_device(const trs_operator *op)
-{
-    samples all = {};
-    all.op = op;
     if (!trs_strips_possible(&op->tri, &op->lv)) return 0;
-    (void)trs_strips_sampled(op->tri.n, note_size, &all);
-    return trs_strips_sampled(op->tri.n, look, &all);
+    return trs_strips_sampled(op->tri.n, LOOKS, look, op);
 }
 
 static int make(trs_operator *op, bool needed, void *result, bool *found)

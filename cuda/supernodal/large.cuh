@@ -158,8 +158,8 @@ __device__ inline void look_at(T (&looked)[MINE<R>], const large_shared<T, R> *s
  */
 template <class T> struct steps_of {
     bool partial; /* PARTIAL_SUM or PARTIAL_RHS */
-    bool
-        inverted; /* CHAIN, not split: columns of the chain are those of partial right-hand sides */
+    /* CHAIN, not split: columns of the chain are those of partial right-hand sides */
+    bool inverted;
     bool substituted; /* by the diagonal block */
     bool last;        /* the diagonal block is taken last, since late panels are L and not S */
     int diagonal;     /* which panel of the task it is */

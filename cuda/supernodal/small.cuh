@@ -81,7 +81,7 @@ struct row_lanes {
     /* The sum over the lanes of a row, in each of them. */
     template <class T> __device__ T over_lanes(T sum) const
     {
-        for (int by = 1; by < lanes; by *= 2) sum = sum + from_lane(sum, by);
+        for (int by = 1; by < lanes; by *= 2) sum = sum + shuffle_xor(sum, by);
         return sum;
     }
 };
@@ -131,7 +131,7 @@ __device__ inline T multiply(const small_supernode &k, const T (&d)[IN_FLIGHT], 
 #pragma unroll
     for (int j = 0; j < IN_FLIGHT; j++) {
         if (j * me.lanes >= k.rows) break;
-        sum = sum + d[j] * of_lane(v, min(me.sub + j * me.lanes, k.rows - 1) * me.lanes);
+        sum = sum + d[j] * shuffle(v, min(me.sub + j * me.lanes, k.rows - 1) * me.lanes);
     }
     return sum;
 }
@@ -144,7 +144,7 @@ __device__ inline T substitute(const problem<T> &P, const small_supernode &k, co
     const int row = min(me.i, k.rows - 1);
     for (int c = 0; c < k.rows; c++) {
         if (me.i == c) v = v / conj_if(P.cj, L[place_of(k, c, c)]);
-        const T x = of_lane(v, c * me.lanes);
+        const T x = shuffle(v, c * me.lanes);
         if (row > c) v = v - conj_if(P.cj, L[place_of(k, row, c)]) * x;
     }
     return v;
@@ -245,7 +245,7 @@ __device__ inline void apply_column(rows_of_lane<R, T> &v, rows_of_lane<R, T> &w
     if (substituted && group == c % GROUPS)
         v[c / GROUPS] = v[c / GROUPS] / a[c % AHEAD][c / GROUPS];
     const T x =
-        of_lane(v[c / GROUPS], c % GROUPS * rhs_lanes<R>::ACROSS + lane % rhs_lanes<R>::ACROSS);
+        shuffle(v[c / GROUPS], c % GROUPS * rhs_lanes<R>::ACROSS + lane % rhs_lanes<R>::ACROSS);
 #pragma unroll
     for (int m = 0; m < rhs_lanes<R>::EACH; m++) {
         const int i = group + m * GROUPS;

@@ -21,14 +21,6 @@
 #include "slice.cuh"
 #include "small.cuh"
 
-struct supernodal_work {
-    turn *state;
-    void *copy; /* [2][copy_size] */
-    int64_t copy_size;
-    int most;    /* right-hand sides at a time */
-    int grid[4]; /* thread blocks, for each number of right-hand sides at a time */
-};
-
 /* ---- kernels -------------------------------------------------------------------------------------------- */
 
 /* The next task; one without supernodes when there is none left. */
@@ -105,16 +97,8 @@ static __global__ void __launch_bounds__(BLOCK_THREADS) small_kernel(const probl
 static void release(trs_instance *inst)
 {
     supernodal *d = (supernodal *)inst->data;
-    trs_gpu_free(inst->ctx, d->supernode);
-    trs_gpu_free(inst->ctx, d->panel);
-    trs_gpu_free(inst->ctx, d->column);
-    trs_gpu_free(inst->ctx, d->task);
-    trs_gpu_free(inst->ctx, d->small);
-    trs_gpu_free(inst->ctx, d->stored);
-    trs_gpu_free(inst->ctx, d->substituted);
-    trs_gpu_free(inst->ctx, d->split);
-    trs_gpu_free(inst->ctx, d->chain);
-    trs_gpu_free(inst->ctx, d->weight);
+    device_free(inst->ctx, d->supernode, d->panel, d->column, d->task, d->small, d->stored,
+                d->substituted, d->split, d->chain, d->weight);
     trs_free(&inst->ctx->mem, d);
 }
 
@@ -126,9 +110,9 @@ static int chains_new(trs_instance *inst, const trs_supernodes *s, supernodal *d
     int32_t *first = (int32_t *)trs_new(ctx, s->chains, sizeof *first, "chains");
     for (int32_t t = 0, k = 0; t < s->count && first; t++)
         if (s->supernode[t].chain_length > 1 && s->supernode[t].chain_place == 0) first[k++] = t;
-    if (first) d->chain = (int32_t *)device_copy(ctx, first, s->chains, sizeof *first, "chains");
+    if (first) d->chain = device_copy(ctx, first, s->chains, "chains");
     trs_free(&ctx->mem, first);
-    d->weight = (double *)trs_gpu_new(ctx, inst->op->tri.n, sizeof *d->weight, "sums of rows");
+    d->weight = device_new<double>(ctx, inst->op->tri.n, "sums of rows");
     return d->chain && d->weight ? TRS_OK : TRS_EMEM;
 }
 
@@ -136,7 +120,7 @@ static int chains_new(trs_instance *inst, const trs_supernodes *s, supernodal *d
 static __global__ void small_records_kernel(int32_t supernodes, const trs_supernode *supernode,
                                             const trs_panel *panel, small_supernode *small)
 {
-    const int32_t t = (int32_t)(blockIdx.x * PLAIN + threadIdx.x);
+    const int32_t t = index32_of_thread();
     if (t >= supernodes) return;
     const trs_supernode k = supernode[t];
     const trs_panel s = panel[k.panel];
@@ -156,15 +140,14 @@ static int arrays_new(trs_instance *inst, const trs_supernodes *s, supernodal *d
     const size_t size = trs_size(inst->op->tri.dtype);
     d->s = *s;
     d->s.supernode = NULL, d->s.panel = NULL, d->s.column = NULL, d->s.task = NULL;
-    d->supernode = (trs_supernode *)device_copy(ctx, s->supernode, s->count, sizeof *s->supernode,
-                                                "supernodes");
-    d->panel = (trs_panel *)device_copy(ctx, s->panel, s->panels, sizeof *s->panel, "panels");
-    d->column = (int32_t *)device_copy(ctx, s->column, s->columns, sizeof *s->column, "columns");
-    d->task = (trs_task *)device_copy(ctx, s->task, s->tasks, sizeof *s->task, "tasks");
-    d->small = (small_supernode *)trs_gpu_new(ctx, s->count, sizeof *d->small, "small supernodes");
+    d->supernode = device_copy(ctx, s->supernode, s->count, "supernodes");
+    d->panel = device_copy(ctx, s->panel, s->panels, "panels");
+    d->column = device_copy(ctx, s->column, s->columns, "columns");
+    d->task = device_copy(ctx, s->task, s->tasks, "tasks");
+    d->small = device_new<small_supernode>(ctx, s->count, "small supernodes");
     d->stored = trs_gpu_new(ctx, s->stored, size, "the entries of the panels");
-    d->substituted = (int *)trs_gpu_new(ctx, s->count, sizeof(int), "flags of the supernodes");
-    d->split = (int *)trs_gpu_new(ctx, s->count, sizeof(int), "flags of the chains");
+    d->substituted = device_new<int>(ctx, s->count, "flags of the supernodes");
+    d->split = device_new<int>(ctx, s->count, "flags of the chains");
     if (!d->supernode || !d->panel || !d->column || !d->task || !d->small || !d->stored ||
         !d->substituted || !d->split)
         return TRS_EMEM;
@@ -174,9 +157,8 @@ static int arrays_new(trs_instance *inst, const trs_supernodes *s, supernodal *d
 static int build(trs_instance *inst)
 {
     trs_context *ctx = inst->ctx;
-    supernodal *d = (supernodal *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
-    if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    inst->data = d;
+    supernodal *d = data_new<supernodal>(ctx, &inst->data);
+    if (!d) return TRS_EMEM;
     const void *found;
     int rc = trs_operator_analysis(inst->op, &trs_supernode_analysis, true, &found);
     if (!rc) rc = trs_operator_device(inst->op, TRS_OP_PATTERN);
@@ -209,56 +191,21 @@ template <class T, int R> static int grid_of(const supernodal *d)
         return waiting_blocks((const void *)small_kernel<T, R>, BLOCK_THREADS, 0,
                               (double)max(work, (int64_t)multiprocessors()));
     }
-    if (allow(mixed_kernel<T, R>, bytes) != cudaSuccess) return 0;
+    if (allow_shared(mixed_kernel<T, R>, bytes) != cudaSuccess) return 0;
     return waiting_blocks((const void *)mixed_kernel<T, R>, BLOCK_THREADS, bytes,
                           max(d->s.tasks, 1));
-}
-
-template <class T> static int grids(supernodal_work *w, const supernodal *d)
-{
-    int rc = TRS_OK;
-    for (int nrhs = 1; nrhs <= 64 && !rc; nrhs *= 2)
-        rc = for_width<T>(nrhs, [&](auto width, int k) {
-            w->grid[k] = grid_of<T, decltype(width)::value>(d);
-            return w->grid[k] > 0 ? TRS_OK : TRS_EDEVICE;
-        });
-    return rc;
-}
-
-static void work_destroy(trs_context *ctx, void *work)
-{
-    supernodal_work *w = (supernodal_work *)work;
-    trs_gpu_free(ctx, w->state);
-    trs_gpu_free(ctx, w->copy);
-    trs_free(&ctx->mem, w);
-}
-
-/* Both copies empty, turn 0. */
-static int work_start(supernodal_work *w, trs_context *ctx, size_t size)
-{
-    const size_t bytes = 2 * (size_t)w->copy_size * size;
-    w->state = (turn *)trs_gpu_new(ctx, 1, sizeof *w->state, "the state of a solve");
-    if (w->state) w->copy = trs_gpu_new(ctx, (int64_t)bytes, 1, "published x");
-    if (!w->copy) return TRS_EMEM;
-    if (cudaMemset(w->state, 0, sizeof *w->state) != cudaSuccess ||
-        cudaMemset(w->copy, 0xff, bytes) != cudaSuccess)
-        return trs_fail(TRS_EDEVICE, "cudaMemset");
-    return trs_gpu_wait(NULL);
 }
 
 static int work_create(const trs_instance *inst, trs_context *ctx, int nrhs, void **work)
 {
     const supernodal *d = (const supernodal *)inst->data;
-    supernodal_work *w = (supernodal_work *)trs_alloc_zero(&ctx->mem, 1, sizeof *w);
-    *work = w;
-    if (!w) return trs_fail(TRS_EMEM, "out of memory");
-    return for_type(inst->op->tri.dtype, [&](auto zero) {
-        using T = decltype(zero);
-        w->most = for_width<T>(nrhs, [](auto width, int) { return decltype(width)::value; });
-        w->copy_size = ((int64_t)inst->op->tri.n + (int64_t)d->s.partials * BLOCK) * w->most;
-        int rc = grids<T>(w, d);
-        if (rc) return trs_fail(rc, "cuda-supernodal needs more shared memory than there is");
-        return work_start(w, ctx, sizeof(T));
+    const int64_t rows = inst->op->tri.n + (int64_t)d->s.partials * BLOCK;
+    published_work *w = data_new<published_work>(ctx, work);
+    if (!w) return TRS_EMEM;
+    return for_type(inst->op->tri.dtype, [&]<class T>(T) {
+        return published_start<T>(inst, ctx, nrhs, rows, w, [&](auto width) {
+            return grid_of<T, decltype(width)::value>(d);
+        });
     });
 }
 
@@ -270,17 +217,13 @@ static int launch(const supernodal *d, const problem<T> &P, int grid, cudaStream
             <<<(unsigned)grid, BLOCK_THREADS, sizeof(large_shared<T, R>), stream>>>(P);
         return launched();
     }
-    void *args[] = {(void *)&P};
-    return cudaLaunchCooperativeKernel((const void *)small_kernel<T, R>, dim3((unsigned)grid),
-                                       dim3(BLOCK_THREADS), args, 0, stream) == cudaSuccess
-               ? TRS_OK
-               : TRS_EDEVICE;
+    return launch_together((const void *)small_kernel<T, R>, grid, BLOCK_THREADS, P, stream);
 }
 
 template <class T> static int solve_columns(const trs_instance *inst, const trs_job *job)
 {
     const supernodal *d = (const supernodal *)inst->data;
-    const supernodal_work *w = (const supernodal_work *)job->work;
+    const published_work *w = (const published_work *)job->work;
     problem<T> P = {inst->op->tri.n, d->s.count, d->s.tasks, d->supernode,         d->panel,
                     d->column,       d->task,    d->small,   (const T *)d->stored, d->substituted,
                     d->split};
@@ -302,8 +245,7 @@ template <class T> static int solve_columns(const trs_instance *inst, const trs_
 
 static int solve(const trs_instance *inst, const trs_job *job)
 {
-    return for_type(inst->op->tri.dtype,
-                    [&](auto zero) { return solve_columns<decltype(zero)>(inst, job); });
+    return for_type(inst->op->tri.dtype, [&]<class T>(T) { return solve_columns<T>(inst, job); });
 }
 
 static int64_t bytes(const trs_prospect *p)
@@ -331,5 +273,5 @@ const trs_solver trs_solver_supernodal = {
     .solve = solve,
     .release = release,
     .work_create = work_create,
-    .work_destroy = work_destroy,
+    .work_destroy = published_destroy,
 };

@@ -16,7 +16,6 @@
 
 extern "C" {
 #include "analysis/supernodes.h"
-#include "solvers/solver.h"
 }
 
 #include "base/debug.h"
@@ -99,13 +98,6 @@ __device__ inline int32_t place_of_rhs_row(const problem<T> &P, int supernode, i
     while (row < P.supernode[supernode].first) supernode--;
     TRS_ASSERT(row < P.supernode[supernode].first + P.supernode[supernode].rows);
     return place_of_rhs(P, P.supernode[supernode]) + row - P.supernode[supernode].first;
-}
-
-/* A row is published once: nothing stands there before. */
-template <class T> __device__ inline void publish(T *to, T v)
-{
-    TRS_ASSERT(!flag_there(flag_peek(to)));
-    flag_store(to, v);
 }
 
 /* ---- update.cu --------------------------------------------------------------------------------- */

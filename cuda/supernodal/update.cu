@@ -204,15 +204,11 @@ static int take(const supernodal *d, const trs_device_view *direct, const T *val
 {
     const size_t bytes = sizeof(two_tiles<T>);
     T *stored = (T *)d->stored;
-    const values_of<T> L = {d->supernode,
-                            d->panel,
-                            d->column,
-                            (const int64_t *)direct->ptr,
-                            (const int32_t *)direct->idx,
-                            val};
+    const values_of<T> L = {d->supernode, d->panel, d->column, direct->ptr, direct->idx, val};
     const chain_in_panels<T> P = {d->supernode, d->panel, stored, d->weight};
-    if (allow(invert_kernel<T>, bytes) != cudaSuccess ||
-        allow(join_kernel<T>, bytes) != cudaSuccess || allow(scale_kernel<T>, bytes) != cudaSuccess)
+    if (allow_shared(invert_kernel<T>, bytes) != cudaSuccess ||
+        allow_shared(join_kernel<T>, bytes) != cudaSuccess ||
+        allow_shared(scale_kernel<T>, bytes) != cudaSuccess)
         return TRS_EDEVICE;
     fill_kernel<T><<<(unsigned)d->s.panels, 128, 0, stream>>>(L, stored);
     const unsigned chains = (unsigned)d->s.chains;
@@ -233,8 +229,5 @@ int supernodal_take(const supernodal *d, const trs_device_view *L, trs_dtype t, 
                     cudaStream_t stream)
 {
     if (d->s.count == 0) return TRS_OK;
-    return for_type(t, [&](auto zero) {
-        using T = decltype(zero);
-        return take<T>(d, L, (const T *)val, stream);
-    });
+    return for_type(t, [&]<class T>(T) { return take<T>(d, L, (const T *)val, stream); });
 }

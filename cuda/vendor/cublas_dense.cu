@@ -3,9 +3,9 @@
  * Source: slides "GPU-accelerated sparse triangular solver", page "Results", row "CUBLAS".
  *
  * The full matrix is kept by rows, which cuBLAS sees as the transpose stored by columns: op = T solves with the matrix,
- * op = C with its conjugate.  A side that counts backwards is stored in the caller's order, so that cuBLAS sees plain
- * vectors.  Zeros are multiplied, too: a NaN or Inf in b spreads within the triangle, so the accuracy is that of an
- * inverting solver.
+ * op = C with its conjugate.  An operator whose rows are counted backwards is stored in the caller's order, so that
+ * cuBLAS sees plain vectors.  Zeros are multiplied, too: a NaN or Inf in b spreads within the triangle, so the accuracy
+ * is that of an inverting solver.
  * Bytes: elem n^2 / 2.  The time is that of dependency latencies, 4.2 us for each 64 rows on an H200. */
 #include "config.h"
 
@@ -23,18 +23,10 @@ struct cublas_work {
     cublasHandle_t handle;
 };
 
-static int library(char *why, size_t size)
-{
-    trs_cublas lib;
-    int rc = trs_cublas_open(&lib, why, size);
-    trs_library_close(lib.library);
-    return rc;
-}
-
 static void release(trs_instance *inst)
 {
     cublas_data *d = (cublas_data *)inst->data;
-    device_full_free(inst->ctx, &d->full);
+    trs_gpu_free(inst->ctx, d->full.val);
     trs_library_close(d->lib.library);
     trs_free(&inst->ctx->mem, d);
 }
@@ -42,11 +34,9 @@ static void release(trs_instance *inst)
 static int build(trs_instance *inst)
 {
     trs_context *ctx = inst->ctx;
-    cublas_data *d = (cublas_data *)trs_alloc_zero(&ctx->mem, 1, sizeof *d);
-    if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    inst->data = d;
-    char why[200];
-    int rc = trs_cublas_open(&d->lib, why, sizeof why) ? trs_fail(TRS_ELIBRARY, "%s", why) : TRS_OK;
+    cublas_data *d = data_new<cublas_data>(ctx, &inst->data);
+    if (!d) return TRS_EMEM;
+    int rc = trs_cublas_open(&d->lib);
     if (rc) return rc;
     d->full.reversed = inst->op->reversed;
     return device_full_new(inst, true, &d->full);
@@ -54,9 +44,8 @@ static int build(trs_instance *inst)
 
 static int work_create(const trs_instance *inst, trs_context *ctx, int, void **work)
 {
-    cublas_work *w = (cublas_work *)trs_alloc_zero(&ctx->mem, 1, sizeof *w);
-    *work = w;
-    if (!w) return trs_fail(TRS_EMEM, "out of memory");
+    cublas_work *w = data_new<cublas_work>(ctx, work);
+    if (!w) return TRS_EMEM;
     w->lib = ((const cublas_data *)inst->data)->lib;
     if (w->lib.cublasCreate_v2(&w->handle) == CUBLAS_STATUS_SUCCESS) return TRS_OK;
     return trs_fail(TRS_ELIBRARY, "cublasCreate failed");
@@ -138,11 +127,10 @@ static int solve(const trs_instance *inst, const trs_job *job)
     return s == CUBLAS_STATUS_SUCCESS ? TRS_OK : TRS_ELIBRARY;
 }
 
-static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+static const char *estimate(const trs_prospect *p, const trs_instance *, const trs_machine *m,
                             trs_cost *c)
 {
     const trs_shape *s = &p->shape;
-    (void)built;
     c->bytes = 0.5 * (double)s->n * (double)s->n * s->elem * m->gpu_byte;
     c->sync = 2 * m->gpu_launch;
     c->latency = (double)s->n / 64 * m->cublas_block;
@@ -158,11 +146,11 @@ const trs_solver trs_solver_cublas_dense = {
     .accuracy = TRS_INVERTING,
     .order = TRS_ORDER_NATURAL,
     .full = true,
-    .library = library,
+    .library = trs_cublas_library,
     .estimate = estimate,
     .bytes = device_full_bytes,
     .build = build,
-    .update = dense_update<as_filled<cublas_data>>,
+    .update = dense_fill<cublas_data>,
     .solve = solve,
     .release = release,
     .work_create = work_create,

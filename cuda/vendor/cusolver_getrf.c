@@ -1,9 +1,9 @@
 /* cusolver_getrf.c: LU with partial pivoting by cuSOLVER (cusolverDnXgetrf, cusolverDnXgetrs).  A general matrix is
  * solved by it where B and X live on a device.  Source: cuSOLVER 13 manual.
  *
- * The side op = T, H factors A itself and solves with cuSOLVER's own transpositions, because there is none that only
- * conjugates.  A handle belongs to one solve in flight, so it lives in the work space, with a copy of X for layouts
- * that cuSOLVER does not know. */
+ * The operator of op = T, H factors A itself and solves with cuSOLVER's own transpositions, because there is none that
+ * only conjugates.  A handle belongs to one solve in flight, so it lives in the work space, with a copy of X for
+ * layouts that cuSOLVER does not know. */
 #include "config.h"
 
 #include "solvers/general.h"
@@ -30,14 +30,6 @@ typedef struct cusolver_work {
     cusolver_handle own;
     void *x; /* [n*nrhs] on the device, by columns */
 } cusolver_work;
-
-static int library(char *why, size_t size)
-{
-    trs_cusolver lib;
-    int rc = trs_cusolver_open(&lib, why, size);
-    trs_library_close(lib.library);
-    return rc;
-}
 
 static int said(cusolverStatus_t s, const char *what)
 {
@@ -72,9 +64,7 @@ static int build(trs_instance *inst)
     const trs_tri *t = &inst->op->tri;
     cusolver_data *d = inst->data = trs_alloc_zero(&ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    char why[200];
-    int rc =
-        trs_cusolver_open(&d->lib, why, sizeof why) ? trs_fail(TRS_ELIBRARY, "%s", why) : TRS_OK;
+    int rc = trs_cusolver_open(&d->lib);
     if (!rc) rc = handle_new(ctx, &d->lib, &d->own);
     if (rc) return rc;
     d->lu = trs_gpu_new(ctx, (int64_t)t->n * t->n, trs_size(t->dtype), "the factors");
@@ -253,7 +243,7 @@ const trs_solver trs_solver_cusolver_getrf = {
     .accuracy = TRS_INVERTING,
     .order = TRS_ORDER_NATURAL,
     .full = true,
-    .library = library,
+    .library = trs_cusolver_library,
     .estimate = estimate,
     .bytes = bytes,
     .build = build,

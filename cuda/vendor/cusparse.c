@@ -10,14 +10,6 @@
 
 #include "cusparse.h"
 
-static int library(char *why, size_t size)
-{
-    trs_cusparse lib;
-    int rc = trs_cusparse_open(&lib, why, size);
-    trs_library_close(lib.library);
-    return rc;
-}
-
 /* ---- the matrix ------------------------------------------------------------------------------- */
 
 /* The caller's triangle by rows, from the operator's lower one. */
@@ -73,9 +65,7 @@ static int build(trs_instance *inst)
     const trs_tri *t = &inst->op->tri;
     cusparse_data *d = inst->data = trs_alloc_zero(&inst->ctx->mem, 1, sizeof *d);
     if (!d) return trs_fail(TRS_EMEM, "out of memory");
-    char why[200];
-    int rc =
-        trs_cusparse_open(&d->lib, why, sizeof why) ? trs_fail(TRS_ELIBRARY, "%s", why) : TRS_OK;
+    int rc = trs_cusparse_open(&d->lib);
     if (!rc) rc = trs_operator_show(inst->op, TRS_OP_PATTERN | TRS_OP_VALUES);
     if (rc) return rc;
     d->n = t->n;
@@ -191,7 +181,7 @@ const trs_solver trs_solver_cusparse = {
     .caps = 0, /* a captured SpSV would go on with the values of before an update */
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
-    .library = library,
+    .library = trs_cusparse_library,
     .estimate = estimate,
     .bytes = bytes,
     .build = build,

@@ -101,7 +101,7 @@ static int analyse_many(const cusparse_data *d, trs_context *ctx, cusparse_work 
     return rc;
 }
 
-/* Was the op announced that this side is solved for: N, or T, or H (conj)? */
+/* Was the op announced that this operator is solved for: N, or T, or H (conj)? */
 static bool announced(const cusparse_data *d, const trs_context *ctx, bool conj)
 {
     if (!d->transposed) return !conj;

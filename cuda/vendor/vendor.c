@@ -23,26 +23,30 @@ cudaDataType trs_cuda_type(trs_dtype t)
     return type[t];
 }
 
-int trs_cusparse_open(trs_cusparse *lib, char *why, size_t size)
-{
-    lib->library = open_library(CUSPARSE_SONAME, why, size);
-    int rc = lib->library ? TRS_OK : TRS_ELIBRARY;
-    TRS_CUSPARSE_FUNCTIONS(TRS_LIBRARY_FIND)
-    return rc;
-}
+/* For each library: find_... opens it and finds its functions, trs_..._library says whether that can be done, and
+ * trs_..._open does it. */
+#define VENDOR_LIBRARY(name, NAME)                                                                 \
+    static int find_##name(trs_##name *lib, char *why, size_t size)                                \
+    {                                                                                              \
+        lib->library = open_library(NAME##_SONAME, why, size);                                     \
+        int rc = lib->library ? TRS_OK : TRS_ELIBRARY;                                             \
+        TRS_##NAME##_FUNCTIONS(TRS_LIBRARY_FIND);                                                  \
+        return rc;                                                                                 \
+    }                                                                                              \
+    int trs_##name##_library(char *why, size_t size)                                               \
+    {                                                                                              \
+        trs_##name lib;                                                                            \
+        int rc = find_##name(&lib, why, size);                                                     \
+        trs_library_close(lib.library);                                                            \
+        return rc;                                                                                 \
+    }                                                                                              \
+    int trs_##name##_open(trs_##name *lib)                                                         \
+    {                                                                                              \
+        char why[200];                                                                             \
+        int rc = find_##name(lib, why, sizeof why);                                                \
+        return rc ? trs_fail(rc, "%s", why) : TRS_OK;                                              \
+    }
 
-int trs_cublas_open(trs_cublas *lib, char *why, size_t size)
-{
-    lib->library = open_library(CUBLAS_SONAME, why, size);
-    int rc = lib->library ? TRS_OK : TRS_ELIBRARY;
-    TRS_CUBLAS_FUNCTIONS(TRS_LIBRARY_FIND)
-    return rc;
-}
-
-int trs_cusolver_open(trs_cusolver *lib, char *why, size_t size)
-{
-    lib->library = open_library(CUSOLVER_SONAME, why, size);
-    int rc = lib->library ? TRS_OK : TRS_ELIBRARY;
-    TRS_CUSOLVER_FUNCTIONS(TRS_LIBRARY_FIND)
-    return rc;
-}
+VENDOR_LIBRARY(cusparse, CUSPARSE)
+VENDOR_LIBRARY(cublas, CUBLAS)
+VENDOR_LIBRARY(cusolver, CUSOLVER)

@@ -64,10 +64,14 @@ typedef struct trs_cusolver {
 /* CUDA's name of a number type. */
 cudaDataType trs_cuda_type(trs_dtype t);
 
-/* 0, or TRS_ELIBRARY with the reason in why.  trs_library_close(lib->library), also after an error. */
-int trs_cusparse_open(trs_cusparse *lib, char *why, size_t size);
-int trs_cublas_open(trs_cublas *lib, char *why, size_t size);
-int trs_cusolver_open(trs_cusolver *lib, char *why, size_t size);
+/* Can it be opened?  TRS_OK, or TRS_ELIBRARY with the reason in why [size]: the `library` of a solver. */
+int trs_cusparse_library(char *why, size_t size);
+int trs_cublas_library(char *why, size_t size);
+int trs_cusolver_library(char *why, size_t size);
+/* TRS_OK, or TRS_ELIBRARY with a sentence.  trs_library_close (lib->library), also after an error. */
+int trs_cusparse_open(trs_cusparse *lib);
+int trs_cublas_open(trs_cublas *lib);
+int trs_cusolver_open(trs_cusolver *lib);
 
 #ifdef __cplusplus
 }

@@ -93,7 +93,8 @@ static int unit_vector(const estimator *s, int64_t j, double *value)
     return rc;
 }
 
-/* x = A^-1 v with v = (1, -1 - 1/(n-1), 1 + 2/(n-1), ...), whose norm is 3 n / 2; so value = |x| / |v| is another lower bound. */
+/* x = A^-1 v with v = (1, -1 - 1/(n-1), 1 + 2/(n-1), ...), whose norm is 3 n / 2; so value = |x| / |v| is another lower
+ * bound. */
 static int alternating_vector(const estimator *s, double *value)
 {
     for (int64_t i = 0; i < s->n; i++)

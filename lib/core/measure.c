@@ -22,8 +22,8 @@
 enum { TRIES = 9 }; /* solves after one to warm up, of which the fastest counts */
 
 static const double ENOUGH = 0.05; /* seconds for the tries of one candidate */
-/* a third candidate that is predicted to take so many times as long is not tried */
-static const double HOPELESS = 4;
+/* A third candidate that is predicted to take so many times as long as the second one is not tried. */
+static const double TOO_SLOW = 4;
 
 typedef struct trial { /* the solves of one candidate */
     const trs_plan *plan;
@@ -138,7 +138,7 @@ int trs_measure(trs_plan *p, trs_operator *op, trs_candidate *c, int count, char
     int rc = trial_begin(&t, p, op);
     if (rc) trs_fail(rc, "no memory for B and X to measure with");
     for (int k = 0; k < count && !rc; k++) {
-        if (k > 1 && c[k].seconds > HOPELESS * c[1].seconds) continue;
+        if (k > 1 && c[k].seconds > TOO_SLOW * c[1].seconds) continue;
         if (try_candidate(&t, c[k].solver, &seconds[k])) continue;
         const int w = snprintf(reason + used, size - used, "; measured %s %.3g ms",
                                c[k].solver->name, 1e3 * seconds[k]);

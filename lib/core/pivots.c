@@ -222,7 +222,7 @@ static const char *fault_of(const trs_tri *t, int64_t place)
     return z[0] == 0 && z[1] == 0 ? "zero" : "not finite";
 }
 
-int trs_pivots_judge(trs_plan *p)
+int trs_pivots_report(trs_plan *p)
 {
     trs_operator *op = trs_plan_operator(p);
     char where[60] = "diagonal";

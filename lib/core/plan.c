@@ -92,11 +92,11 @@ static int update_instances(trs_plan *p, void *stream)
     return rc;
 }
 
-/* rc says whether the solvers have the values.  Judge the pivots, and let the plan be solved with if all is well. */
+/* rc says whether the solvers have the values.  If the pivots are good, too, the plan can be solved with. */
 static int values_known(trs_plan *p, int rc)
 {
-    if (!p->general && (!rc || rc == TRS_EPIVOT) && trs_pivots_judge(p)) rc = TRS_EPIVOT;
-    p->judged = !rc || rc == TRS_EPIVOT;
+    if (!p->general && (!rc || rc == TRS_EPIVOT) && trs_pivots_report(p)) rc = TRS_EPIVOT;
+    p->pivots_known = !rc || rc == TRS_EPIVOT;
     p->state = rc ? TRS_ANALYSED : TRS_READY;
     return rc;
 }
@@ -348,7 +348,7 @@ static int update(trs_plan *p, const trs_mat *mat, const trs_exec *exec)
     int rc = trs_plan_check_analysed(p, "update");
     if (rc) return rc;
     p->state = TRS_ANALYSED;
-    p->judged = false;
+    p->pivots_known = false;
     rc = trs_check_values(mat);
     if (rc) return rc;
     if (!trs_same_arrays(&p->shape, mat))

@@ -28,10 +28,10 @@ struct trs_plan {
     /* what the plan chooses from, its first choice first */
     trs_candidate candidate[TRS_CANDIDATES];
     int candidates;
-    bool on_device; /* B and X live on the GPU */
-    bool measure;   /* choose by solving */
-    bool general;   /* a general dense matrix (general.c) */
-    bool judged;    /* the last update has brought values and looked at their pivots */
+    bool on_device;    /* B and X live on the GPU */
+    bool measure;      /* choose by solving */
+    bool general;      /* a general dense matrix (general.c) */
+    bool pivots_known; /* the last update has brought values and looked at their pivots */
     trs_order order;
     /* [n] level order of op = N in the caller's numbering; it may be that of its levels */
     const int32_t *topo;
@@ -128,6 +128,6 @@ int trs_pivots_put(trs_plan *p); /* copy p->skip to the device, if a solve needs
 /* The caller's row with the pivot of row k of an operator. */
 int64_t trs_pivot_row(const trs_plan *p, const trs_operator *op, int32_t k);
 /* Returns TRS_EPIVOT with a sentence if there are bad pivots and the plan says fail. */
-int trs_pivots_judge(trs_plan *p);
+int trs_pivots_report(trs_plan *p);
 
 #endif

@@ -394,8 +394,7 @@ static int want_operator(trs_context *ctx, batch *b, const head *h, const op_hea
     return rc;
 }
 
-/* Is an operator sound enough that nothing will be read or written outside of arrays, whatever else is wrong with it?
- * */
+/* Is an operator sound enough that nothing will be read or written outside of arrays, whatever else is wrong? */
 static bool is_sound(const trs_context *ctx, const head *h, trs_operator *s)
 {
     bool good = s->lv.ptr[0] == 0 && s->lv.ptr[s->lv.count] == h->n;

@@ -70,14 +70,14 @@ static int buffer_grow(trs_work *w, trs_buffer *b, int64_t bytes, bool device)
     return TRS_OK;
 }
 
-static void served_free(trs_work *w, trs_served *s)
+static void fitted_free(trs_work *w, trs_fitted *s)
 {
     for (int k = 0; k < 2; k++) trs_instance_work_destroy(&w->ctx, &s->own[k]);
     trs_free(&w->ctx.mem, s);
 }
 
 /* Have the solvers of the plan make work spaces of their own, if they want any. */
-static int make_own(trs_work *w, trs_served *s, int nrhs, bool *any)
+static int make_own(trs_work *w, trs_fitted *s, int nrhs, bool *any)
 {
     int rc = TRS_OK;
     for (int k = 0; k < 2 && !rc; k++) {
@@ -98,22 +98,22 @@ static int grow_buffers(trs_work *w, const trs_plan *p, int nrhs)
     return rc ? rc : buffer_grow(w, &w->scratch, scratch_bytes(p, nrhs), w->on_gpu);
 }
 
-static trs_served *find_served(const trs_work *w, const trs_plan *p)
+static trs_fitted *find_fitted(const trs_work *w, const trs_plan *p)
 {
-    trs_served *s = w->served;
+    trs_fitted *s = w->fitted;
     while (s && s->plan != p) s = s->next;
     return s;
 }
 
-/* Serve a plan from now on, in place of what served it before. */
-static void take_served(trs_work *w, trs_served *s)
+/* Into the list, in the place of what is there for the same plan. */
+static void put_fitted(trs_work *w, trs_fitted *s)
 {
-    trs_served **at = &w->served;
+    trs_fitted **at = &w->fitted;
     while (*at && (*at)->plan != s->plan) at = &(*at)->next;
-    trs_served *old = *at;
+    trs_fitted *old = *at;
     s->next = old ? old->next : NULL;
     *at = s;
-    if (old) served_free(w, old);
+    if (old) fitted_free(w, old);
 }
 
 static int fit(trs_work *w, const trs_plan *p, int nrhs)
@@ -121,15 +121,15 @@ static int fit(trs_work *w, const trs_plan *p, int nrhs)
     bool any = trs_work_bytes(p, nrhs) > 0;
     int rc = p->info.on_gpu ? trs_gpu_use(&w->ctx) : TRS_OK;
     if (rc) return rc;
-    trs_served *s = trs_alloc_zero(&w->ctx.mem, 1, sizeof *s);
+    trs_fitted *s = trs_alloc_zero(&w->ctx.mem, 1, sizeof *s);
     if (!s) return trs_fail(TRS_EMEM, "out of memory for a work space");
     s->plan = p;
     s->analyses = p->info.analyses;
     rc = make_own(w, s, nrhs, &any);
     if (!rc) rc = grow_buffers(w, p, nrhs);
     s->nrhs = any ? nrhs : INT_MAX;
-    if (rc) served_free(w, s);
-    else take_served(w, s);
+    if (rc) fitted_free(w, s);
+    else put_fitted(w, s);
     return rc;
 }
 
@@ -179,7 +179,7 @@ static int work_fit(trs_work *w, const trs_plan *p, int max_nrhs)
     if (rc) return rc;
     if (p->info.on_gpu != w->on_gpu || (w->on_gpu && p->ctx.device != w->ctx.device))
         return trs_fail(TRS_EARG, "work space: the plan runs on another device");
-    const trs_served *s = find_served(w, p);
+    const trs_fitted *s = find_fitted(w, p);
     const bool fits = s && s->analyses == p->info.analyses && s->nrhs >= max_nrhs;
     return fits ? TRS_OK : fit(w, p, max_nrhs);
 }
@@ -194,9 +194,9 @@ void trs_work_destroy(trs_work *w)
 {
     if (!w) return;
     trs_enter();
-    for (trs_served *s = w->served, *next; s; s = next) {
+    for (trs_fitted *s = w->fitted, *next; s; s = next) {
         next = s->next;
-        served_free(w, s);
+        fitted_free(w, s);
     }
     buffer_free(w, &w->stage, true);
     buffer_free(w, &w->ordered, w->on_gpu);
@@ -271,7 +271,7 @@ static int solve_with(const trs_plan *p, const trs_operator *op, trs_work *w, tr
 {
     const int k = op != &p->op[0];
     const trs_instance *i = &p->solver[k];
-    job->work = i->solver->work_bytes ? w->scratch.p : find_served(w, p)->own[k].p;
+    job->work = i->solver->work_bytes ? w->scratch.p : find_fitted(w, p)->own[k].p;
     return i->solver->solve(i, job);
 }
 
@@ -395,10 +395,10 @@ static int check_vectors(const trs_plan *p, int nrhs, const void *B, int64_t ldb
     return TRS_OK;
 }
 
-static int check_fitted(const trs_plan *p, const trs_served *served)
+static int check_fitted(const trs_plan *p, const trs_fitted *fitted)
 {
-    if (!served) return trs_fail(TRS_EARG, "solve: the work space was not made for this plan");
-    if (served->analyses == p->info.analyses) return TRS_OK;
+    if (!fitted) return trs_fail(TRS_EARG, "solve: the work space was not made for this plan");
+    if (fitted->analyses == p->info.analyses) return TRS_OK;
     return trs_fail(TRS_ESTATE, "solve: an update has analysed the plan again since the work space "
                                 "was fitted: trs_work_fit");
 }
@@ -442,12 +442,12 @@ static int solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t 
     rc = check_vectors(p, nrhs, B, ldb, X, ldx, exec->layout);
     if (rc) return rc;
     trs_work *w = exec->work ? exec->work : p->own;
-    const trs_served *served = find_served(w, p);
-    rc = check_fitted(p, served);
+    const trs_fitted *fitted = find_fitted(w, p);
+    rc = check_fitted(p, fitted);
     if (!rc && p->info.on_gpu) rc = trs_gpu_use(&w->ctx);
     if (!rc) rc = check_capture(p, exec->stream);
     return rc ? rc
-              : solve_all(p, op, w, served->nrhs, nrhs, view_of(B, ldb, exec->layout),
+              : solve_all(p, op, w, fitted->nrhs, nrhs, view_of(B, ldb, exec->layout),
                           view_of(X, ldx, exec->layout), exec);
 }
 

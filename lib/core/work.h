@@ -9,14 +9,14 @@ typedef struct trs_buffer { /* on the host or on the device */
     int64_t bytes;
 } trs_buffer;
 
-typedef struct trs_served { /* a plan that a work space is fitted to */
+typedef struct trs_fitted { /* a plan that a work space is fitted to */
     const trs_plan *plan;
     /* how often the plan was analysed by then; after another analysis it has to be fitted again */
     int64_t analyses;
     int nrhs; /* right-hand sides done at a time; INT_MAX if nothing depends on it */
     trs_instance_work own[2]; /* work spaces of the solvers' own, for op = N and T */
-    struct trs_served *next;
-} trs_served;
+    struct trs_fitted *next;
+} trs_fitted;
 
 struct trs_work {
     trs_context ctx;     /* whose memory it has */
@@ -25,7 +25,7 @@ struct trs_work {
     trs_buffer ordered;  /* [n*nrhs] B, then X, in plan order, if that is not the natural one */
     trs_buffer permuted; /* [n*nrhs] B, then X, in the order of T, if the plan has P and Q */
     trs_buffer scratch;  /* for solvers without a work space of their own */
-    trs_served *served;
+    trs_fitted *fitted;  /* a list */
 };
 
 int trs_work_make(trs_work **work, const trs_plan *p, int nrhs, trs_context *ctx);

@@ -150,11 +150,11 @@ static int get_pivots(trs_context *ctx, const trs_instance *i, void *u, int64_t 
     if (!i->solver->pivots)
         return trs_fail(TRS_ESUPPORT, "determinant: %s keeps no record of its row exchanges",
                         i->solver->name);
-    if (i->broken >= 0) *count = i->broken + 1;
+    if (i->breakdown >= 0) *count = i->breakdown + 1;
     if (*count < i->op->tri.n && !(i->solver->caps & TRS_CAP_PIVOTS))
         return trs_fail(TRS_EPIVOT,
                         "determinant: row %" PRId64 " has a bad pivot, and %s exchanges no rows",
-                        i->broken + ctx->base, i->solver->name);
+                        i->breakdown + ctx->base, i->solver->name);
     int rc = i->solver->place == TRS_ON_CUDA ? trs_gpu_use(ctx) : TRS_OK;
     return rc ? rc : i->solver->pivots(i, ctx, u, odd);
 }
@@ -170,7 +170,7 @@ static int of_plan(const trs_plan *p, trs_det *det)
     product d = {.re = 1};
     bool odd = false;
     *det = (trs_det){0};
-    if (!p->judged) return trs_fail(TRS_ESTATE, "determinant: the plan has no values");
+    if (!p->pivots_known) return trs_fail(TRS_ESTATE, "determinant: the plan has no values");
     void *u = trs_new(&ctx, count, trs_size(op->tri.dtype), "the pivots");
     int rc = u ? TRS_OK : TRS_EMEM;
     if (!rc && count > 0)

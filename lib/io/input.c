@@ -26,8 +26,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* bytes that tell how a file is packed; bytes to read at a time */
-enum { HEAD = 512, BLOCK = 1 << 16 };
+enum {
+    HEAD = 512,     /* bytes that tell how a file is packed */
+    BLOCK = 1 << 16 /* bytes to read at a time */
+};
 
 struct trs_input {
     trs_memory mem;

@@ -1,8 +1,9 @@
 /* choose.c: predicted seconds of a solve, solver by solver, and the choice of the cheapest.
  *
  * A prediction has four terms: bytes moved, launches and barriers, steps that wait for one another, and copies of B and
- * X when they live on the other side.  Each solver computes its own from the shape of the triangle, from the
- * analyses that it asks for, and from the costs of single steps (machine.c). */
+ * X when these live on the host and the solver runs on the GPU, or the other way round.  Each solver computes its own
+ * from the shape of the triangle, from the analyses that it asks for, and from the costs of single steps
+ * (machine.c). */
 #include "config.h"
 
 #include "base/device.h"
@@ -82,17 +83,17 @@ static int insert(trs_candidate *list, int count, const trs_candidate *c)
 
 enum { TINY = 500 }; /* entries: solves of a microsecond are left to cpu-serial */
 
-/* Costs of another machine may be wrong by so much. */
-static const double HOPELESS = 2;
+/* Costs of another machine may be wrong by so much: what is predicted to take more is not tried. */
+static const double TOO_SLOW = 2;
 
-/* Are both to be solved with?  Not where it is hopeless, nor where both go through the rows in one order and there are no
- * threads to gain from.  In a large triangle there are caches, other threads and rows of changing length besides what
- * the prediction knows. */
+/* Are both to be solved with?  Not where the other one is predicted to be too slow, nor where both go through the rows
+ * in one order and there are no threads to gain from.  In a large triangle there are caches, other threads and rows of
+ * changing length besides what the prediction knows. */
 static bool is_worth_a_try(const trs_shape *shape, const trs_candidate *other,
                            const trs_candidate *serial)
 {
     const bool large = shape->nnz >= TRS_SHARED_FROM, reordered = shape->scattered != 0;
-    if (!other->solver || !serial->solver || other->seconds > HOPELESS * serial->seconds)
+    if (!other->solver || !serial->solver || other->seconds > TOO_SLOW * serial->seconds)
         return false;
     if (large && reordered) return true;
     if (large) return other->seconds < serial->seconds;

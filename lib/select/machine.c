@@ -6,8 +6,8 @@
  *     gpu_launch 2.7e-6    # s: a kernel follows another one in a stream
  *     strips_level 0.28    # latencies: a level inside a row tile
  *
- * A line a cost; # begins a comment; what is not named keeps its built-in value.  A file that is asked for and cannot
- * be used is an error: who measured his machine wants to know.
+ * A line a cost; # begins a comment; what is not named keeps its built-in value.  A file that TRISOLVE_MACHINE names and
+ * that cannot be used is an error, since whoever names one does not want other costs.
  *
  * The built-in table is made of the files `costs` of the rooms, in the same format.  A comment there begins with the
  * unit: seconds, or multiples of another cost (latencies: of gpu_latency, launches: of gpu_launch, copies: of the time
@@ -97,7 +97,8 @@ void trs_machine_built_in(trs_context *ctx, const trs_chip *chip)
     if (chip && trs_machine_fits(&table, chip)) words = "built in, H200, measured";
     else if (chip && is_known(chip)) {
         scale(&ctx->machine, chip);
-        words = "built in for an H200, scaled to this GPU by bandwidth and SMs: not measured";
+        words =
+            "built in for an H200, scaled to this GPU by bandwidth, SMs and clock: not measured";
     } else if (chip) words = "built in for an H200, used for a GPU that is not known: not measured";
     snprintf(ctx->costs, sizeof ctx->costs, "%s", words);
 }
@@ -113,7 +114,7 @@ static bool is_end(char c)
 }
 
 /* NULL, or why it cannot be the value of that cost. */
-static const char *judge(int k, double value)
+static const char *check_value(int k, double value)
 {
     const bool fact = !strcmp(costs[k].unit, "fact"), seconds = strchr("sS", costs[k].unit[0]);
     if (seconds && !(value > 0 && value <= 1)) return "not between 0 and 1 second";
@@ -136,10 +137,10 @@ static const char *take_line(const char *line, trs_machine *m, bool seen[COSTS])
     p = trs_read_real(trs_skip_blanks(p + length), &value);
     if (!p || !is_end(*trs_skip_blanks(p))) return "not a number";
     *cost_of(m, k) = value;
-    return judge(k, value);
+    return check_value(k, value);
 }
 
-static const char *judge_head(const char *line)
+static const char *check_head(const char *line)
 {
     if (!strncmp(line, head, sizeof head - 1)) return NULL;
     if (!strncmp(line, head_before, sizeof head_before - 1))
@@ -157,7 +158,7 @@ static int read_lines(FILE *f, const char *file, trs_machine *m)
         const size_t length = strlen(line);
         number++;
         if (length && line[length - 1] != '\n' && !feof(f)) wrong = "the line is too long";
-        else if (number == 1) wrong = judge_head(line);
+        else if (number == 1) wrong = check_head(line);
         else wrong = take_line(line, m, seen);
     }
     if (ferror(f)) return trs_fail(TRS_EFILE, "%.100s: %s", file, strerror(errno));

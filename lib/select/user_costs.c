@@ -1,8 +1,8 @@
 /* user_costs.c: the costs that `trisolve-bench --calibrate --save` has put into the user's cache.
  *
  * A home may be shared by machines with different GPUs, so that the file counts only where the facts in it are those of
- * the GPU at hand.  Nobody has asked for this file in this run: one that does not fit or cannot be read is no error, and
- * trs_info.costs says that it was ignored. */
+ * the GPU at hand.  Nobody has asked for this file in this run: one that does not fit or cannot be read is no error,
+ * and trs_info.costs says that it was ignored. */
 #include "config.h"
 
 #include "user_costs.h"

@@ -9,8 +9,8 @@
  * whole, because nobody could tell what else in it is.  A solver that this build does not have is no error, since
  * builds differ.
  *
- * The table is the process's, as a plan is made by any thread; every access holds its lock.  Entries hang from buckets by
- * the hash of their pattern, in the order in which they came. */
+ * The table is the process's, as a plan is made by any thread; every access holds its lock.  Entries hang from buckets
+ * by the hash of their pattern, in the order in which they came. */
 #include "config.h"
 
 #include "base/debug.h"

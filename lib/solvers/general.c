@@ -1,4 +1,4 @@
-/* general.c: judges a factorisation of a general dense matrix, and takes the diagonal of U. */
+/* general.c: how a factorisation of a general dense matrix went, and the diagonal of U. */
 #include "config.h"
 
 #include "base/device.h"
@@ -11,7 +11,7 @@ int trs_general_judge(trs_instance *inst, double growth, int64_t first)
 {
     trs_context *ctx = inst->ctx;
     inst->growth = growth;
-    inst->broken = first;
+    inst->breakdown = first;
     if (first < 0) return TRS_OK;
     return trs_fail(TRS_EPIVOT, "row %" PRId64 ": the pivot is zero, tiny or not finite%s",
                     first + ctx->base,

@@ -33,10 +33,11 @@ typedef struct trs_shape { /* what every triangle has */
 
 enum { TRS_MOST_FEATURES = 4 };
 
-typedef enum trs_effort { /* which analyses are made for an estimate: those that are worth while, */
-                          TRS_LOOK_IF_LARGE, /* where solves take long enough for them to pay, */
-                          TRS_LOOK,          /* wherever there is a pattern to look at, */
-                          TRS_NEED           /* and those that the solver named cannot do without */
+/* Which analyses are made for an estimate. */
+typedef enum trs_effort {
+    TRS_LOOK_IF_LARGE, /* those that are worth while, if solves take long enough for them to pay */
+    TRS_LOOK,          /* those that are worth while, whatever the size */
+    TRS_NEED           /* only those that the solver that was named cannot do without */
 } trs_effort;
 
 /* A triangle that may be solved with: an operator, or a part of one that has not been made yet. */
@@ -83,8 +84,8 @@ typedef struct trs_instance { /* a solver built for an operator */
     trs_context *ctx;
     trs_operator *op;
     const struct trs_solver *solver;
-    double growth;  /* which the update found; 0: the solver does not say */
-    int64_t broken; /* general matrices: the pivot at which LU broke down; -1: it did not */
+    double growth;     /* which the update found; 0: the solver does not say */
+    int64_t breakdown; /* general matrices: the pivot at which LU broke down; -1: it did not */
     /* which the update took to factor, without copies; 0: the solver does not say */
     double seconds_factor;
     void *data; /* the solver's own */

@@ -1,5 +1,5 @@
-/* t_refine.c: refinement makes x from a plan in single precision as good as x from one in double.  The residuals are those of
- * simple loops, for every pattern, form, op and layout. */
+/* t_refine.c: refinement makes x from a plan in single precision as good as x from one in double.  The residuals are
+ * those of simple loops, for every pattern, form, op and layout. */
 #include "tests/common/model.h"
 
 #include <float.h>
@@ -52,8 +52,8 @@ static double worst_omega(const columns *s, double *longest)
     *longest = 0;
     for (int c = 0; c < 2 && s->m->n; c++) {
         const size_t at = (size_t)(c * s->next) * trs_size(t);
-        quality q = judge(s->m, s->unit, s->op, t, (const char *)s->b + at, s->step,
-                          (const char *)s->x + at, s->step);
+        quality q = quality_of(s->m, s->unit, s->op, t, (const char *)s->b + at, s->step,
+                               (const char *)s->x + at, s->step);
         omega = fmax(omega, q.omega);
         *longest = zeros_count ? (double)s->m->n : q.longest;
     }
@@ -158,8 +158,8 @@ static void test_stops(void **state)
     }
 }
 
-/* T = I is refined through the plan of M = 1 0; c 1.  I - M^-1 is nilpotent, so that the residual first grows c times, and is
- * 0 after two steps.  An x that is not finite is left as it is. */
+/* T = I is refined through the plan of M = 1 0; c 1.  I - M^-1 is nilpotent, so that the residual first grows c times,
+ * and is 0 after two steps.  An x that is not finite is left as it is. */
 static void test_growth_first(void **state)
 {
     (void)state;
@@ -200,8 +200,8 @@ static void device_free(void *user, int device, void *p)
     trs_device_free(device, p);
 }
 
-/* The plan takes B and X on a device, refinement and condition take them on the host.  Memory for the copies comes from the
- * callbacks of the plan. */
+/* The plan takes B and X on a device, refinement and condition take them on the host.  Memory for the copies comes from
+ * the callbacks of the plan. */
 static void test_on_a_device(void **state)
 {
     (void)state;
@@ -229,7 +229,7 @@ static void test_on_a_device(void **state)
     const long before = given;
     assert_int_equal(trs_refine(there, &a, TRS_N, 1, b, n, x, n, NULL, 10, NULL, NULL), TRS_OK);
     assert_int_equal(given, before + 1);
-    quality q = judge(&m, f.unit, TRS_N, TRS_F64, b, 1, x, 1);
+    quality q = quality_of(&m, f.unit, TRS_N, TRS_F64, b, 1, x, 1);
     assert_at_most(q.omega, (q.longest + 1) * DBL_EPSILON);
     assert_int_equal(trs_condest(high, &a, TRS_NORM_ONE, &one), TRS_OK);
     assert_int_equal(given, before + 2);

@@ -69,10 +69,10 @@ static void one_form(uint64_t seed)
     assert_int_equal(e.row, i);
     assert_int_equal(e.col, c);
     assert_at_most(fabs(e.residual - 64), 64 * 64 * epsilon(f.dtype));
-    quality q =
-        judge(&m, f.unit, op, f.dtype, (char *)y + (size_t)at(0, c, ld, layout) * trs_size(f.dtype),
-              at(1, 0, ld, layout), (char *)x + (size_t)at(0, c, ld, layout) * trs_size(f.dtype),
-              at(1, 0, ld, layout));
+    quality q = quality_of(
+        &m, f.unit, op, f.dtype, (char *)y + (size_t)at(0, c, ld, layout) * trs_size(f.dtype),
+        at(1, 0, ld, layout), (char *)x + (size_t)at(0, c, ld, layout) * trs_size(f.dtype),
+        at(1, 0, ld, layout));
     assert_at_most(fabs(e.omega - q.omega), 1e-12 * q.omega);
     set_number(y, f.dtype, at(i, c, ld, layout), NAN);
     assert_int_equal(trs_backward_error(&a, op, nrhs, y, ld, x, ld, layout, &e), TRS_OK);

@@ -1,4 +1,4 @@
-/* counter.c: counted memory, see counter.h. */
+/* counter.c: memory for the library's callbacks that is counted, and refused on demand; see counter.h. */
 #include "config.h"
 
 #include "counter.h"

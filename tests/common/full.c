@@ -1,4 +1,4 @@
-/* full.c: small matrices kept full, in every form that a caller may show them in. */
+/* full.c: small matrices kept full, to compare with; shown to the library in every form that a caller may have. */
 #include "full.h"
 
 static uint64_t seed = 1;

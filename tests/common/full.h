@@ -1,4 +1,4 @@
-/* full.h: small matrices kept full, in every form that a caller may show them in. */
+/* full.h: small matrices kept full, to compare with; shown to the library in every form that a caller may have. */
 #ifndef TRS_TESTS_FULL_H
 #define TRS_TESTS_FULL_H
 

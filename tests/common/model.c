@@ -1,4 +1,4 @@
-/* model.c: random triangles in every form, and an independent residual. */
+/* model.c: random triangles in every form that a caller may have them, and residuals computed without the library. */
 #include "model.h"
 
 #include <float.h>
@@ -407,8 +407,8 @@ static double larger(double a, long double b) /* NaN wins */
     return isnan(a) || (b <= a) ? a : (double)b;
 }
 
-quality judge(const model *m, bool unit, trs_op op, trs_dtype t, const void *b, int64_t bstep,
-              const void *x, int64_t xstep)
+quality quality_of(const model *m, bool unit, trs_op op, trs_dtype t, const void *b, int64_t bstep,
+                   const void *x, int64_t xstep)
 {
     quality q = {0};
     row_sum *s = calloc((size_t)m->n + 1, sizeof *s);

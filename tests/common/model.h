@@ -111,8 +111,8 @@ typedef struct quality {
 } quality;
 
 /* Of one right-hand side whose element i is at i*step; unit: as if the diagonal were one. */
-quality judge(const model *m, bool unit, trs_op op, trs_dtype t, const void *b, int64_t bstep,
-              const void *x, int64_t xstep);
+quality quality_of(const model *m, bool unit, trs_op op, trs_dtype t, const void *b, int64_t bstep,
+                   const void *x, int64_t xstep);
 
 /* y = |a| of the pattern: which x depend on b(k)?  out [n]. */
 void reach(const model *m, trs_op op, int k, bool *out);

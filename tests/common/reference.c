@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-static void for_both_sides(model *m, void (*f)(trs_context *, const trs_tri *))
+static void for_both_triangles(model *m, void (*f)(trs_context *, const trs_tri *))
 {
     trs_context ctx = {.threads = 1, .nrhs = 1};
     trs_tri t, u;
@@ -20,12 +20,12 @@ void for_all_triangles(int n, void (*f)(trs_context *ctx, const trs_tri *L))
     for (int p = 0; p < PATTERNS; p++) {
         random_t r = {(uint64_t)p};
         model m = model_new((pattern)p, false, true, false, &r);
-        for_both_sides(&m, f);
+        for_both_triangles(&m, f);
     }
     for (int d = 0; d < DAGS; d++) {
         random_t r = {(uint64_t)d};
         model m = model_of(&dags[d], n, false, &r);
-        for_both_sides(&m, f);
+        for_both_triangles(&m, f);
     }
 }
 

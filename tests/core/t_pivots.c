@@ -1,8 +1,8 @@
 /* t_pivots.c: what every solver does about pivots that are zero, missing or not finite, and about those that are
  * so small or so large that their inverses overflow or are subnormal.
  *
- * The answer is judged with a matrix that the test makes itself: the bad rows and columns taken out, or
- * the pivots replaced. */
+ * x must solve with a matrix that the test makes itself: with the bad rows and columns taken out, or the pivots
+ * replaced. */
 #include "tests/common/model.h"
 
 #include <math.h>
@@ -76,7 +76,7 @@ static void check_x(const trs_solver *s, const model *e, const bad *d, trs_pivot
         assert_true(creal(v) == 0 && cimag(v) == 0);
         set_number(clean, f->dtype, d->row[k], 0);
     }
-    quality q = judge(e, false, op, f->dtype, clean, 1, x, 1);
+    quality q = quality_of(e, false, op, f->dtype, clean, 1, x, 1);
     if (s->accuracy == TRS_SUBSTITUTION) assert_at_most(q.omega, 4 * (q.longest + 1) * eps);
     else assert_at_most(q.normwise, 8 * (e->n + 1) * eps);
     free(clean);
@@ -297,7 +297,7 @@ static void run_hand(const trs_solver *s, int number)
     }
 }
 
-/* The row left out stands between a NaN of b and rows that may not see it. */
+/* The row that is left out stands between the row where b is NaN and the others, whose x must not become NaN by it. */
 static void run_hidden(const trs_solver *s, int number)
 {
     const hand *h = &by_hand[1];
@@ -330,11 +330,13 @@ static void run_hidden(const trs_solver *s, int number)
 /* ---- pivots far from 1 ------------------------------------------------------------------------------ */
 
 enum { FAR_ROWS = 130, FAR_COLUMNS = 9, FAR_CASES = 72 };
-enum { RIM = 500, RIM_SINGLE = 60 }; /* the powers of two up to which numbers are near 1 (near.h) */
+/* The powers of two up to which numbers are near 1 (near.h): pivots of the size 2^RIM and 2^-RIM are just near. */
+enum { RIM = 500, RIM_SINGLE = 60 };
 
 typedef enum shape { LINE, FEW, ALL, SHAPES } shape; /* entries of a row beside the diagonal */
 
-/* Rows of op (T) times powers of two, of which x, below 1 and known, takes no notice. */
+/* A system op (T) x = b whose x is known and smaller than 1.  Each row, and its b, is multiplied by a power of two, which
+ * leaves x as it is, but makes the pivots so large or so small that 1 / pivot may not be a normal number. */
 typedef struct far {
     trs_dtype dtype;
     trs_op op;
@@ -348,7 +350,7 @@ static zz times_power(zz v, int power)
     return CMPLX(ldexp(creal(v), power), ldexp(cimag(v), power));
 }
 
-/* Multiples of 1 / of that are at most most / of. */
+/* A random multiple of 1 / of, at most most / of in size. */
 static zz fraction(random_t *r, int most, int of, bool is_complex)
 {
     const double re = random_below(r, 2 * most + 1) - most;
@@ -356,7 +358,7 @@ static zz fraction(random_t *r, int most, int of, bool is_complex)
     return CMPLX(re / of, im / of);
 }
 
-/* All rows far, or some. */
+/* all: the same power for all rows. */
 static void draw_powers(far *c, bool all, random_t *r)
 {
     static const int of_double[] = {-1060, -1030, -1023, 1021, 1023, RIM, -RIM, 0};
@@ -366,7 +368,7 @@ static void draw_powers(far *c, bool all, random_t *r)
     for (int i = 0; i < FAR_ROWS; i++) c->power[i] = all ? one : of[random_below(r, 8)];
 }
 
-/* At the rim of size 1, but for what rounding does to it. */
+/* Complex pivots at the rim have the modulus 1, but for rounding, before they are multiplied by their power. */
 static zz far_pivot(const far *c, int row, random_t *r)
 {
     static const double pivots[] = {1, -1.5, 1.25};
@@ -391,7 +393,7 @@ static void draw_matrix(far *c, shape s, random_t *r)
     c->m.n = FAR_ROWS;
 }
 
-/* Products and sums are exact but for those at the rim. */
+/* x, and b = op (T) x: products and sums are exact but for complex pivots at the rim. */
 static void draw_x(far *c, random_t *r)
 {
     for (int k = 0; k < FAR_ROWS * FAR_COLUMNS; k++)
@@ -425,8 +427,8 @@ static double far_error(const far *c, const trs_plan *p, int nrhs)
     return error;
 }
 
-/* Other people's libraries divide as they do: it is told.  So are sums of floats by atomic additions, for which
- * subnormal ones are zero. */
+/* A solver that misses is named.  Only those may that call a vendor's library, which divides in its own way, and
+ * cuda-single-block in single precision, whose atomic additions take subnormal numbers for zero. */
 static void check_far(const trs_solver *s, const far *c, const trs_plan *p, const char *when)
 {
     static const int nrhs[] = {1, 3, FAR_COLUMNS};

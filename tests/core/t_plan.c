@@ -1,4 +1,6 @@
-/* t_plan.c: wrong use in any order: arguments, pivots, updates, memory that runs out. */
+/* t_plan.c: calls that are wrong, or that come in the wrong order, fail with the right code and a sentence, and leave
+ * the plan as good as it was: arguments, options, pivots, updates, limits, and memory that runs out at any
+ * allocation. */
 #include "tests/common/counter.h"
 #include "tests/common/model.h"
 
@@ -73,7 +75,8 @@ enum { NOT_READY = TRS_ESTATE }; /* of saving and loading */
 enum { NOT_READY = TRS_ESUPPORT };
 #endif
 
-/* A failure has a sentence of its own, which the next call that succeeds clears, and facts do not. */
+/* The call failed with this code (0: any), and with a sentence of its own.  Functions that cannot fail keep it, and the
+ * next call that succeeds clears it. */
 static void refused_(int rc, int code, int line)
 {
     const trs_mat m = mat4(val4);
@@ -185,7 +188,7 @@ static void *other_thread(void *message)
     return NULL;
 }
 
-/* A sentence belongs to the thread whose call failed; what a failure falls back on leaves none. */
+/* A sentence belongs to the thread whose call failed.  trs_plan_info keeps it, and a solve that succeeds clears it. */
 static void test_sentences(void **state)
 {
     (void)state;
@@ -208,7 +211,7 @@ static void test_sentences(void **state)
     trs_plan_destroy(p);
 }
 
-/* What has nothing to do with plans, and what takes a device that is not there. */
+/* NULL, or a device that is not there, in functions that take no plan. */
 static void test_null_elsewhere(void **state)
 {
     (void)state;
@@ -684,7 +687,7 @@ static void share_work(const trs_solver *s)
         const int k = turn % 2, n = m[k].n;
         assert_int_equal(trs_solve(p[k], TRS_N, 4, b[k], n, x, n, &exec), TRS_OK);
         for (int col = 0; col < 4; col++) {
-            quality q = judge(&m[k], false, TRS_N, TRS_F64, b[k] + col * n, 1, x + col * n, 1);
+            quality q = quality_of(&m[k], false, TRS_N, TRS_F64, b[k] + col * n, 1, x + col * n, 1);
             assert_at_most(s->accuracy == TRS_SUBSTITUTION ? q.omega : q.normwise, 1e-11);
         }
     }

@@ -1,5 +1,5 @@
-/* t_saved.c: analyses in files: what is loaded solves as what was saved, and no damaged or foreign file
- * is taken. */
+/* t_saved.c: analyses in files: a plan that is loaded gives the x of the plan that was saved, and no file is taken that
+ * is damaged, made up, or of another pattern. */
 #include "tests/common/counter.h"
 #include "tests/common/model.h"
 
@@ -305,7 +305,7 @@ static void test_nonsense(void **state)
     unlink(file);
 }
 
-static void test_foreign(void **state)
+static void test_other_pattern(void **state)
 {
     (void)state;
     size_t size;
@@ -474,7 +474,7 @@ int main(void)
     struct CMUnitTest tests[64] = {{"damage", test_damage, NULL, NULL, NULL},
                                    {"large", test_large, NULL, NULL, NULL},
                                    {"nonsense", test_nonsense, NULL, NULL, NULL},
-                                   {"foreign", test_foreign, NULL, NULL, NULL},
+                                   {"other pattern", test_other_pattern, NULL, NULL, NULL},
                                    {"states", test_states, NULL, NULL, NULL},
                                    {"pivots", test_pivots, NULL, NULL, NULL},
                                    {"left out", test_left_out, NULL, NULL, NULL},

@@ -72,7 +72,7 @@ static double residual(const scene *s, const trs_flow *f)
     for (int c = 0; c < NRHS; c++) {
         for (int64_t i = 0; i < n; i++) set_number(bd, d, i, b[i * NRHS + c]);
         for (int64_t i = 0; i < n; i++) set_number(xd, d, i, x[i * NRHS + c]);
-        const quality q = judge(&s->m, false, TRS_N, d, bd, 1, xd, 1);
+        const quality q = quality_of(&s->m, false, TRS_N, d, bd, 1, xd, 1);
         assert_at_most(q.omega, 4 * (q.longest + 1) * epsilon(d));
         if (worst < q.omega / epsilon(d)) worst = q.omega / epsilon(d);
     }
@@ -231,8 +231,8 @@ static void check_slack(scene *s, bool expected)
     pattern_free(s);
 }
 
-/* Kind 0 is a chain, whose rows have no slack.  Rows that need two others by chance have some; in kind 2 there are a few
- * beside them that need half of all before them. */
+/* Kind 0 is a chain, whose rows have no slack.  Rows that need two others by chance have some; in kind 2 there are a
+ * few beside them that need half of all before them. */
 static void add_columns(model *m, int i, int kind, random_t *r)
 {
     const int j = random_below(r, i), other = random_below(r, i);

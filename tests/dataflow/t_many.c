@@ -177,7 +177,7 @@ static void check(const scene *s)
     for (int r = 0; r < s->nrhs - 2; r++) {
         const size_t at = (size_t)(r * s->next) * size;
         const quality q =
-            judge(&s->m, false, s->op, s->dtype, s->b + at, s->step, s->x + at, s->step);
+            quality_of(&s->m, false, s->op, s->dtype, s->b + at, s->step, s->x + at, s->step);
         assert_at_most(q.omega, 4 * (q.longest + 1) * epsilon(s->dtype));
     }
     check_against_reference(s);

@@ -1,5 +1,6 @@
-/* t_det.c: determinants by every solver: of matrices whose determinant is known, of triangles, of singular matrices, and of
- * matrices whose determinant no double can hold. */
+/* t_det.c: determinants by every solver, compared with determinants that are known, of triangles with the product of
+ * the diagonal in logarithms, and with LAPACK's; of singular matrices, and of those whose determinant no double can
+ * hold. */
 #include "tests/common/model.h"
 
 #include <float.h>

@@ -1,4 +1,5 @@
-/* t_mm.c: reading and writing Matrix Market files: numbers, every kind of file, every way to fail. */
+/* t_mm.c: reading and writing Matrix Market files: what is read is compared with strtod, with matrices that the test
+ * wrote itself, and between one thread and several; what is wrong must be refused with its code, line and words. */
 #include "config.h"
 
 #include <stdarg.h>
@@ -221,7 +222,8 @@ static void test_random_numbers(void **state)
     }
 }
 
-/* The plain form, d.ddd: with a sign or without, with any number of digits, with zeros in front, behind and throughout. */
+/* The plain form, d.ddd: with a sign or without, with any number of digits, with zeros in front, behind and
+ * throughout. */
 static void test_plain_numbers(void **state)
 {
     (void)state;
@@ -607,8 +609,8 @@ typedef struct text {
     size_t n;
 } text;
 
-/* Write an n x n matrix with nnz entries in any order, some of them twice; comments: with blank lines and comments between
- * them. */
+/* Write an n x n matrix with nnz entries in any order, some of them twice; comments: with blank lines and comments
+ * between them. */
 static text random_matrix(int n, int nnz, bool comments)
 {
     text t = {malloc((size_t)nnz * 48 + 200), 0};
@@ -1020,7 +1022,8 @@ static void test_failing_memory(void **state)
     free(t.p);
 }
 
-/* malloc of this program and of the objects linked into it (-Wl,--wrap=malloc), for functions that take no trs_memory. */
+/* malloc of this program and of the objects linked into it (-Wl,--wrap=malloc), for functions that take no
+ * trs_memory. */
 static int malloc_fail_at, malloc_calls; /* malloc_fail_at = 0: none fails */
 
 void *__real_malloc(size_t n);
@@ -1080,8 +1083,8 @@ static int64_t most_memory(int low_memory)
     return most;
 }
 
-/* Reading needs memory for the entries twice, as they were parsed and as they are placed; with low_memory hardly more than
- * once. */
+/* Reading needs memory for the entries twice, as they were parsed and as they are placed; with low_memory hardly more
+ * than once. */
 static void test_low_memory(void **state)
 {
     (void)state;

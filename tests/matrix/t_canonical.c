@@ -1,5 +1,8 @@
-/* t_canonical.c: matrices that are taken over as they are, what is not, and work that threads share.
- * Some of them have more entries than a thread is given alone. */
+/* t_canonical.c: which matrices are taken over as they are (lib/matrix/canonical.c).
+ *
+ * One that is canonical as the caller stores it gives an operator with the same arrays.  One in which a single thing is
+ * wrong is not taken over.  With its rows turned it is converted, by threads that share the work, to the same arrays.
+ * Some matrices have more entries than a thread is given alone. */
 #include "tests/common/model.h"
 
 #include "matrix/canonical.h"
@@ -27,7 +30,7 @@ static void *need(int64_t count, size_t size)
     return p;
 }
 
-/* Lines of 0 to most entries besides the diagonal; the widest of n / 2. */
+/* Rows, or columns, of 0 to most entries besides the diagonal; the widest of n / 2. */
 static arrays make(int32_t n, int most, bool first, random_t *r)
 {
     arrays a = {.n = n};
@@ -190,7 +193,7 @@ static void test_not_taken(void **state)
 /* ---- the general way, shared among threads, gives the same ---------------------------------------- */
 
 /* Every row begins somewhere in its middle. */
-static void turn_lines(arrays *a, random_t *r)
+static void turn_rows(arrays *a, random_t *r)
 {
     for (int32_t i = 0; i < a->n; i++) {
         const int64_t p = a->ptr[i], length = a->ptr[i + 1] - p, by = random_below(r, (int)length);
@@ -218,7 +221,7 @@ static void test_general(void **state)
         arrays turned = make(sizes[k % 5].n, sizes[k % 5].most, f.first, &again);
         trs_context ctx = {.threads = THREADS};
         trs_tri t;
-        turn_lines(&turned, &again);
+        turn_rows(&turned, &again);
         put_on(&turned, &f);
         assert_int_equal(trs_tri_import(&ctx, &turned.m, &t), TRS_OK);
         same_arrays(&t, &a);

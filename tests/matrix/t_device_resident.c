@@ -1,4 +1,5 @@
-/* t_device_resident.c: matrices that are on the device and stay there: everything is as if they had passed the host. */
+/* t_device_resident.c: a plan of a matrix that is on the device, and stays there, is the same as one of the matrix on
+ * the host: facts, levels, statistics, pivots, saved file, error codes, and x bit for bit. */
 #include "tests/common/model.h"
 
 #include "base/device.h"
@@ -225,7 +226,7 @@ static void test_after_all(void **state)
 }
 
 /* A matrix that is not canonical passes the host, and errors have their words from there. */
-static void test_not_straight(void **state)
+static void test_not_canonical(void **state)
 {
     (void)state;
     scene s = begin(RANDOM, TRS_F64, false, false, 1);
@@ -367,7 +368,7 @@ static trs_mat grid_with_long_rows(int32_t n, int32_t width, int32_t band)
 }
 
 /* Frees a. */
-static void judge_pattern(trs_mat a, bool supernodes)
+static void compare_patterns(trs_mat a, bool supernodes)
 {
     trs_mat device_a = mat_to_device(&a);
     const trs_options opt = {.device = TRS_CUDA(0)}, serial = {.solver = "cpu-serial"};
@@ -388,23 +389,23 @@ static void judge_pattern(trs_mat a, bool supernodes)
     mat_free(&a);
 }
 
-static void test_judgement(void **state)
+static void test_patterns(void **state)
 {
     (void)state;
-    judge_pattern(grid(600 * 600, 600, 1), false);
-    judge_pattern(grid(100000, 50, 1), false);
-    judge_pattern(grid(100 * 100, 100, 99), true);
-    judge_pattern(grid_with_long_rows(100000, 50, 1), false);
+    compare_patterns(grid(600 * 600, 600, 1), false);
+    compare_patterns(grid(100000, 50, 1), false);
+    compare_patterns(grid(100 * 100, 100, 99), true);
+    compare_patterns(grid_with_long_rows(100000, 50, 1), false);
 }
 
 /* Rows so long that entries are left out of the search for levels, or too long for that. */
 static void test_long_rows(void **state)
 {
     (void)state;
-    judge_pattern(grid(1500, 1500, 1499), true);
-    judge_pattern(grid(40000, 40, 39), true);
-    judge_pattern(grid_with_long_rows(30000, 60, 29), true);
-    judge_pattern(grid_with_long_rows(230000, 700, 17), false);
+    compare_patterns(grid(1500, 1500, 1499), true);
+    compare_patterns(grid(40000, 40, 39), true);
+    compare_patterns(grid_with_long_rows(30000, 60, 29), true);
+    compare_patterns(grid_with_long_rows(230000, 700, 17), false);
 }
 
 /* The search for the levels of a chain is given up, or not: it depends on the device. */
@@ -500,8 +501,8 @@ int main(void)
     const struct CMUnitTest none[] = {cmocka_unit_test(test_without_a_device)};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_life),      cmocka_unit_test(test_update_from_host),
-        cmocka_unit_test(test_after_all), cmocka_unit_test(test_not_straight),
-        cmocka_unit_test(test_pivots),    cmocka_unit_test(test_judgement),
+        cmocka_unit_test(test_after_all), cmocka_unit_test(test_not_canonical),
+        cmocka_unit_test(test_pivots),    cmocka_unit_test(test_patterns),
         cmocka_unit_test(test_long_rows), cmocka_unit_test(test_deep),
         cmocka_unit_test(test_large),     cmocka_unit_test(test_full)};
     char why[200];

@@ -1,6 +1,8 @@
-/* t_permuted.c: triangles whose rows and columns were permuted: the order that is found, by its definition; what is no
- * such triangle, by the sentence; and solves, by residuals.  (t_solvers solves such triangles by every solver with
- * every type, op, layout and format.) */
+/* t_permuted.c: triangles whose rows and columns were permuted.
+ *
+ * The order that is found must make a lower triangle with the levels that the triangle had before; what is no such
+ * triangle must be refused with the sentence that says why; and x must solve with the matrix as it was given, by its
+ * residual.  (t_solvers solves such triangles by every solver with every type, op, layout and format.) */
 #include "tests/common/counter.h"
 #include "tests/common/model.h"
 
@@ -425,7 +427,7 @@ static void check_policy(const trs_plan *p, const model *e, trs_op op, trs_dtype
     assert_int_equal(trs_solve(p, op, 1, b, n, x, n, NULL), TRS_OK);
     if (skip) assert_true(get_number(x, dtype, in) == 0);
     if (skip) set_number(b, dtype, out, 0);
-    quality q = judge(e, false, op, dtype, b, 1, x, 1);
+    quality q = quality_of(e, false, op, dtype, b, 1, x, 1);
     assert_at_most(q.omega, 4 * (q.longest + 1) * epsilon(dtype));
     free(b);
 }
@@ -666,7 +668,7 @@ static void solve_real(const char *path)
             assert_int_equal(trs_solve(p, (trs_op)op, 1, b, m.n, x, m.n, NULL), TRS_OK);
             assert_int_equal(
                 trs_backward_error(&a, (trs_op)op, 1, b, m.n, x, m.n, TRS_COL_MAJOR, &e), TRS_OK);
-            quality q = judge(&m, false, (trs_op)op, TRS_F64, b, 1, x, 1);
+            quality q = quality_of(&m, false, (trs_op)op, TRS_F64, b, 1, x, 1);
             if (isfinite(e.residual) && s->accuracy == TRS_SUBSTITUTION)
                 assert_at_most(q.omega, 4 * (q.longest + 1) * epsilon(TRS_F64));
             if (isfinite(e.residual)) assert_at_most(q.normwise, 1e-10);

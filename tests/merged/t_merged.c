@@ -70,7 +70,7 @@ static quality solve_by(const model *m, const trs_mat *a, trs_dtype d, trs_op op
     assert_status(trs_solve(p, op, 1, b, m->n, x, m->n, NULL), TRS_OK);
     *growth = info.growth;
     trs_plan_destroy(p);
-    const quality q = judge(m, false, op, d, b, 1, x, 1);
+    const quality q = quality_of(m, false, op, d, b, 1, x, 1);
     free(b);
     return q;
 }
@@ -165,7 +165,7 @@ static void test_overflow(void **state)
     trs_info info;
     trs_plan *p = analysed(&a, &opt, &info);
     assert_status(trs_solve(p, TRS_N, 1, b, N, x, N, NULL), TRS_OK);
-    const quality q = judge(&m, false, TRS_N, TRS_F32, b, 1, x, 1);
+    const quality q = quality_of(&m, false, TRS_N, TRS_F32, b, 1, x, 1);
     assert_at_most(q.omega, 4 * (q.longest + 1) * epsilon(TRS_F32));
     assert_true(info.growth == 1);
     trs_plan_destroy(p);
@@ -213,7 +213,7 @@ static void test_update(void **state)
         assert_status(trs_plan_info(p, &info), TRS_OK);
         assert_true(round % 2 ? info.growth == 1 : info.growth > 1);
         assert_status(trs_solve(p, TRS_N, 1, b, m.n, b + n, m.n, NULL), TRS_OK);
-        const quality q = judge(&m, false, TRS_N, TRS_F64, b, 1, b + n, 1);
+        const quality q = quality_of(&m, false, TRS_N, TRS_F64, b, 1, b + n, 1);
         assert_at_most(q.normwise, 4 * (q.longest + 1) * epsilon(TRS_F64) * info.growth);
     }
     trs_plan_destroy(p);
@@ -303,7 +303,7 @@ static void run_replay(replay *c, bool refused)
     assert_int_equal(trs_device_get(TRS_CUDA(0), x, c->x, bytes), TRS_OK);
     assert_status(trs_plan_info(c->p, &info), TRS_OK);
     for (int i = 0; i < n; i++) nothing = nothing && isnan(x[i]);
-    const quality q = judge(c->m, false, TRS_N, TRS_F64, b, 1, x, 1);
+    const quality q = quality_of(c->m, false, TRS_N, TRS_F64, b, 1, x, 1);
     const double most = 4 * (q.longest + 1) * epsilon(TRS_F64);
     assert_int_equal(nothing, refused);
     if (refused) assert_true(info.growth == 1);

@@ -126,8 +126,8 @@ static void check_solution(const model *m, const rewriting *w)
     for (int i = 0; i < m->n; i++) b[i] = x[i] = y[i] = random_uniform(&r);
     rewrite_solve(w, x);
     rewrite_solve(&plain, y);
-    const quality q = judge(m, false, TRS_N, TRS_F64, b, 1, x, 1);
-    const quality q_plain = judge(m, false, TRS_N, TRS_F64, b, 1, y, 1);
+    const quality q = quality_of(m, false, TRS_N, TRS_F64, b, 1, x, 1);
+    const quality q_plain = quality_of(m, false, TRS_N, TRS_F64, b, 1, y, 1);
     const double most = 4 * (q.longest + 1) * epsilon(TRS_F64);
     assert_at_most(q_plain.omega, most);
     assert_at_most(q.normwise, most * growth);

@@ -370,8 +370,8 @@ static void draw_call(scene *s, trs_solver_info *info)
     o->memory.alloc = give, o->memory.free = take, o->memory.user = &live;
 }
 
-/* y = op(T) x, then how far x is from solving for y: not at all. */
-static int judge(scene *s)
+/* y = op(T) x, and then the backward error of x for that y, which must be that of rounding. */
+static int check_backward_error(scene *s)
 {
     const trs_dtype t = s->mat.dtype;
     unsigned char *X = (unsigned char *)room(BYTES), *Y = (unsigned char *)room(BYTES);
@@ -411,7 +411,7 @@ static int one_case(uint64_t seed)
     draw_pattern(&s);
     draw_call(&s, &info);
     store(&s);
-    int bad = judge(&s);
+    int bad = check_backward_error(&s);
     int rc = trs_plan_create(&plan, &s.mat, &s.opt);
     unstore(&s.mat);
     if (!rc) rc = trs_plan_analyse(plan);

@@ -1,5 +1,6 @@
 #!/bin/sh
-# gen.sh: trisolve-gen, and that its triangles are solved.
+# gen.sh: trisolve-gen: the sizes of what it makes are those of closed formulas, trisolve-sparse solves it, and wrong
+# arguments are refused.
 . "${TRS_SRCDIR:-.}/tests/common/tap.sh"
 gen=$bin/trisolve-gen
 solve=$bin/trisolve-sparse

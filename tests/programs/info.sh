@@ -1,5 +1,6 @@
 #!/bin/sh
-# info.sh: the program trisolve-info as a user meets it, and on every case of the conformance table.
+# info.sh: trisolve-info as a user meets it: what it prints, and its exit status; and on every case of the conformance
+# table its verdict.
 # MM_CONFORMANCE names the folder with expected.tsv; mm-conformance/open in TRS_SHARED is taken when there.
 . "${TRS_SRCDIR:-.}/tests/common/tap.sh"
 info=$bin/trisolve-info

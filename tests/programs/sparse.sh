@@ -1,5 +1,6 @@
 #!/bin/sh
-# sparse.sh: the program trisolve-sparse as a user meets it.
+# sparse.sh: trisolve-sparse as a user meets it: what it prints and writes, and its exit status, for each option and for
+# wrong use.
 . "${TRS_SRCDIR:-.}/tests/common/tap.sh"
 solve=$bin/trisolve-sparse
 m=$source/matrices

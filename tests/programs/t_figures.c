@@ -1,5 +1,5 @@
-/* t_figures.c: the figures of --dense and of triangles, from results that are made up as a machine
- * with a GPU would give them: which figures there are, with which curves and which numbers. */
+/* t_figures.c: the figures of --dense and of triangles, from results that are made up as a machine with a GPU would
+ * give them: there must be these figures, with these curves, and with numbers that were computed by hand. */
 #include "config.h"
 
 #include <stdarg.h>

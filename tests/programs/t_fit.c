@@ -1,4 +1,5 @@
-/* t_fit.c: costs from times: a model whose costs are known, with noise, with spoilt times, and with nothing to go by. */
+/* t_fit.c: times are made up from costs, and the fit must find these costs again: from exact times, from noisy ones,
+ * and where some are ten times too long; with nothing to go by, the costs must stay as they were. */
 #include "bin/bench/calibrate/fit.h"
 
 #include <math.h>

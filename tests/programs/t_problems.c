@@ -1,5 +1,6 @@
-/* t_problems.c: the made triangles are what their kinds say: triangles, dominant, of the size and
- * depth that a formula gives, the same for the same seed; and their binary files. */
+/* t_problems.c: the made triangles are what their kinds say: lower triangles, diagonally dominant, of the size and
+ * depth that a formula gives, the same for the same seed; factors are compared with the matrix that they are factors
+ * of.  A binary file that is read is what was written, and a damaged one is refused. */
 #include "config.h"
 
 #include <stdarg.h>

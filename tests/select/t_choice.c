@@ -1,5 +1,6 @@
-/* t_choice.c: the automatic choice: the costs it goes by, the file they may come from, dense solvers for
- * triangles that are nearly full, the choice by measuring, and that between cpu-serial and cpu-level. */
+/* t_choice.c: the automatic choice.  With costs that the test sets, predictions must be those by hand; files of costs
+ * that are wrong must be refused; a triangle that is nearly full must go to a dense solver; what was measured must be
+ * what is chosen; and of cpu-serial and cpu-level the one that the test's costs make faster must stay. */
 #include "tests/common/counter.h"
 #include "tests/common/model.h"
 
@@ -109,7 +110,7 @@ static void costs_built_in(void **state)
         {{9, 0, 132, 4.814e12, 1.98e9}, "built in, H200, measured", 1, 1, 1},
         {{9, 0, 132, 2.4e12, 1.98e9}, "for an H200, scaled to this GPU", 2, 1, 1},
         {{8, 0, 66, 1.2e12, 0.99e9},
-         "scaled to this GPU by bandwidth and SMs: not measured",
+         "scaled to this GPU by bandwidth, SMs and clock: not measured",
          4,
          2,
          2},

@@ -259,7 +259,8 @@ static void kept_in_a_file(void **state)
     free(text_again);
 }
 
-/* The later line of a file is believed, and the file more than the process; what the machine does not know stays. */
+/* Of two lines for one question the later one counts, and a file counts more than what the process knew; lines about
+ * solvers or devices that are not here are kept. */
 static void lines(void **state)
 {
     char text[1000];
@@ -279,7 +280,7 @@ static void lines(void **state)
     free(out);
 }
 
-/* An answer to the plain question that nobody has measured. */
+/* Make up what was measured for the plain question: this solver was the fastest. */
 static void answer(const char *solver)
 {
     question q = plain;

@@ -1,4 +1,5 @@
-/* t_solvers.c: a seeded sample of all shapes of a triangle at once, for every solver.
+/* t_solvers.c: every solver on a seeded sample of all shapes of a triangle: the residual of x, computed by the test, is
+ * within the bound of the solver's class, and nothing is written beside X.
  *
  * The full product of patterns, types, ops, formats, widths, orders, layouts, ... has millions of
  * cases.  What is drawn depends on the number of the case alone, so that it can be run again. */
@@ -200,9 +201,9 @@ static void check_quality(const scene *s, const block *b, const block *x)
     const size_t size = trs_size(s->f.dtype);
     for (int r = 0; r < s->nrhs && s->m.n; r++) {
         quality q =
-            judge(&s->m, s->f.unit, s->op, s->f.dtype,
-                  b->p + (size_t)place_of(s, s->ldb, 0, r) * size, place_of(s, s->ldb, 1, 0),
-                  x->p + (size_t)place_of(s, s->ldx, 0, r) * size, place_of(s, s->ldx, 1, 0));
+            quality_of(&s->m, s->f.unit, s->op, s->f.dtype,
+                       b->p + (size_t)place_of(s, s->ldb, 0, r) * size, place_of(s, s->ldb, 1, 0),
+                       x->p + (size_t)place_of(s, s->ldx, 0, r) * size, place_of(s, s->ldx, 1, 0));
         const double eps = epsilon(s->f.dtype);
         const bool careful = s->solver->accuracy == TRS_SUBSTITUTION;
         double bound = careful ? 4 * (q.longest + 1) * eps : 8 * (s->m.n + 1) * eps;

@@ -1,5 +1,5 @@
-/* t_threads.c: a plan is const while it solves: many threads share it, each with its own work space and,
- * on a GPU, its own stream. */
+/* t_threads.c: a plan is const while it solves.  Many threads share one, each with its own work space and, on a GPU,
+ * its own stream, and every x must be what a lone thread found before. */
 #include "tests/common/stream.h"
 
 #include <pthread.h>

@@ -96,7 +96,7 @@ static double seconds_of_solves(const bed *b, const trs_plan *plan, bool gpu)
     return spread_of(run, count).min;
 }
 
-/* The time beyond which nobody would choose a solver, since those of groups before are so much faster. */
+/* The time beyond which nobody would choose a solver, since those of earlier groups are so much faster. */
 static double longest_of_use(const cost_group *g, const fit_problem *p, int column)
 {
     return g->slower && p->best[column] > 0 ? g->slower * p->best[column] : INFINITY;

@@ -17,8 +17,9 @@ typedef struct cost_group {
     int columns[GROUP_NAMES];        /* right-hand sides; 0: no more */
     int64_t rows;   /* of a problem at most: these solvers are slow, or keep a full matrix */
     bool only_full; /* only triangles that are nearly full */
-    double
-        slower; /* than the fastest of groups before by more than this: the time is only a bound; 0: never */
+    /* where a solver takes more times as long as the fastest of earlier groups, that is only a bound of its time (fit.h);
+     * 0: never */
+    double slower;
 } cost_group;
 
 /* Group number k = 0, 1, ..., those of the CPU first: the costs of a group depend on those of groups before it.  NULL

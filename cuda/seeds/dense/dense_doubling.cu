@@ -16,19 +16,5 @@ struct by_elements {
     }
 };
 
-const trs_solver trs_solver_dense_doubling = {
-    .name = "dense-doubling",
-    .about = "full triangle, identity blocks double: 2, 4, 8, ... rows (seed, Complex 2)",
-    .place = TRS_ON_CUDA,
-    .family = TRS_TRIANGLE,
-    .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
-    .accuracy = TRS_INVERTING,
-    .order = TRS_ORDER_NATURAL,
-    .full = true,
-    .estimate = doubling_estimate,
-    .bytes = device_full_bytes,
-    .build = doubling_analyse,
-    .update = dense_update<doubled<by_elements>>,
-    .solve = doubling_solve,
-    .release = pair_release,
-};
+constinit const trs_solver trs_solver_dense_doubling = doubling_solver<by_elements>(
+    "dense-doubling", "full triangle, identity blocks double: 2, 4, 8, ... rows (seed, Complex 2)");

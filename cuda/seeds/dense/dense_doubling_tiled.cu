@@ -40,7 +40,7 @@ template <class T> static void double_tiles(const pair_data *d, int64_t i, cudaS
 {
     const int64_t rows = valid_rows(d->full.n, i);
     const int64_t columns = valid_columns(valid_row(rows - 1, i), i);
-    const dim3 grid(blocks_for(columns, TILE), blocks_for(rows, TILE));
+    const dim3 grid(blocks_of(columns, TILE), blocks_of(rows, TILE));
     if (columns > 0)
         tile_kernel<T><<<grid, dim3(TILE, TILE), 0, s>>>(d->full.n, i, typed<T>(d->full));
 }
@@ -53,19 +53,6 @@ struct by_tiles {
     }
 };
 
-const trs_solver trs_solver_dense_doubling_tiled = {
-    .name = "dense-doubling-tiled",
-    .about = "dense-doubling with 32x32 tiles in shared memory (seed, Complex 2 optimised)",
-    .place = TRS_ON_CUDA,
-    .family = TRS_TRIANGLE,
-    .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
-    .accuracy = TRS_INVERTING,
-    .order = TRS_ORDER_NATURAL,
-    .full = true,
-    .estimate = doubling_estimate,
-    .bytes = device_full_bytes,
-    .build = doubling_analyse,
-    .update = dense_update<doubled<by_tiles>>,
-    .solve = doubling_solve,
-    .release = pair_release,
-};
+constinit const trs_solver trs_solver_dense_doubling_tiled = doubling_solver<by_tiles>(
+    "dense-doubling-tiled",
+    "dense-doubling with 32x32 tiles in shared memory (seed, Complex 2 optimised)");

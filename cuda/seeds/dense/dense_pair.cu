@@ -24,42 +24,25 @@ static __global__ void columns_kernel(int64_t n, int64_t j, view<const T> L, vie
     b(y, r) = b(y, r) - conj_if(cj, L(y, j)) * b(j, r) - conj_if(cj, L(y, j + 1)) * b(j + 1, r);
 }
 
-static int build(trs_instance *inst)
-{
-    return pair_build(inst, false);
-}
-
-template <class T>
-static int solve_columns(const pair_data *d, view<T> x, int count, bool cj, cudaStream_t stream)
-{
-    const int64_t n = d->full.n;
-    pair_right<T>(d, x, count, cj, stream);
-    for (int64_t j = 0; j + 2 < n; j += 2) {
-        const dim3 grid(blocks_for(n - j - 2, THREADS), (unsigned)count);
-        columns_kernel<T><<<grid, THREADS, 0, stream>>>(n, j, typed<const T>(d->full), x, cj);
-    }
-    return launched();
-}
-
 static int solve(const trs_instance *inst, const trs_job *job)
 {
-    int rc = copy_b(inst, job);
-    if (rc) return rc;
-    return for_type(inst->op->tri.dtype, [&](auto zero) {
-        using T = decltype(zero);
-        return for_columns(job->nrhs, [&](int first, int count) {
-            return solve_columns<T>((const pair_data *)inst->data,
-                                    from_column(typed<T>(job->x), first), count, job->conj,
-                                    (cudaStream_t)job->stream);
-        });
+    const pair_data *d = (const pair_data *)inst->data;
+    const int64_t n = d->full.n;
+    const cudaStream_t stream = (cudaStream_t)job->stream;
+    return solve_in_place(inst, job, [&]<class T>(view<T> x, int count) {
+        pair_right<T>(d, x, count, job->conj, stream);
+        for (int64_t j = 0; j + 2 < n; j += 2) {
+            const dim3 grid(blocks_of(n - j - 2, THREADS), (unsigned)count);
+            columns_kernel<T>
+                <<<grid, THREADS, 0, stream>>>(n, j, typed<const T>(d->full), x, job->conj);
+        }
     });
 }
 
-static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+static const char *estimate(const trs_prospect *p, const trs_instance *, const trs_machine *m,
                             trs_cost *c)
 {
     const trs_shape *s = &p->shape;
-    (void)built;
     c->bytes = 0.5 * (double)s->n * (double)s->n * s->elem * (1 + s->nrhs) * m->gpu_byte;
     c->sync = 0.5 * (double)s->n * m->gpu_launch;
     return NULL;
@@ -76,7 +59,7 @@ const trs_solver trs_solver_dense_pair = {
     .full = true,
     .estimate = estimate,
     .bytes = device_full_bytes,
-    .build = build,
+    .build = pair_build<false>,
     .update = dense_update<pairs_solved>,
     .solve = solve,
     .release = pair_release,

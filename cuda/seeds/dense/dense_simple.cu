@@ -28,35 +28,22 @@ static __global__ void column_kernel(int64_t n, int64_t i, view<const T> L, view
     x(y, r) = y == i ? b / conj_if(cj, L(i, i)) : b;
 }
 
-static int build(trs_instance *inst)
-{
-    return dense_build<dense_data>(inst, false);
-}
-
 static int solve(const trs_instance *inst, const trs_job *job)
 {
     const device_full *L = &((const dense_data *)inst->data)->full;
-    int rc = copy_b(inst, job);
-    if (rc) return rc;
-    return for_type(inst->op->tri.dtype, [&](auto zero) {
-        using T = decltype(zero);
-        return for_columns(job->nrhs, [&](int first, int count) {
-            const view<T> x = from_column(typed<T>(job->x), first);
-            for (int64_t i = 0; i < L->n; i++) {
-                const dim3 grid(blocks_for(L->n - i, THREADS), (unsigned)count);
-                column_kernel<T><<<grid, THREADS, 0, (cudaStream_t)job->stream>>>(
-                    L->n, i, typed<const T>(*L), x, job->conj);
-            }
-            return launched();
-        });
+    return solve_in_place(inst, job, [&]<class T>(view<T> x, int count) {
+        for (int64_t i = 0; i < L->n; i++) {
+            const dim3 grid(blocks_of(L->n - i, THREADS), (unsigned)count);
+            column_kernel<T><<<grid, THREADS, 0, (cudaStream_t)job->stream>>>(
+                L->n, i, typed<const T>(*L), x, job->conj);
+        }
     });
 }
 
-static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
+static const char *estimate(const trs_prospect *p, const trs_instance *, const trs_machine *m,
                             trs_cost *c)
 {
     const trs_shape *s = &p->shape;
-    (void)built;
     c->bytes = 0.5 * (double)s->n * (double)s->n * s->elem * (1 + 2 * s->nrhs) * m->gpu_byte;
     c->sync = (double)s->n * m->gpu_launch;
     return NULL;
@@ -73,8 +60,8 @@ const trs_solver trs_solver_dense_simple = {
     .full = true,
     .estimate = estimate,
     .bytes = device_full_bytes,
-    .build = build,
-    .update = dense_update<as_filled<dense_data>>,
+    .build = dense_build<dense_data, false>,
+    .update = dense_fill<dense_data>,
     .solve = solve,
     .release = dense_release<dense_data>,
 };

@@ -60,7 +60,7 @@ template <class T> inline void double_elements(const pair_data *d, int64_t i, cu
 {
     const int64_t rows = valid_rows(d->full.n, i);
     const int64_t columns = valid_columns(valid_row(rows - 1, i), i);
-    const dim3 grid(blocks_for(columns, PAIR_WIDE), blocks_for(rows, PAIR_HIGH));
+    const dim3 grid(blocks_of(columns, PAIR_WIDE), blocks_of(rows, PAIR_HIGH));
     if (columns > 0)
         element_kernel<T><<<grid, dim3(PAIR_WIDE, PAIR_HIGH), 0, s>>>(rows, i, typed<T>(d->full));
 }
@@ -82,25 +82,7 @@ template <class T> static __global__ void double_b(int64_t i, view<const T> L, v
     if (threadIdx.x == 0) b(y, r) = b(y, r) - s[0];
 }
 
-template <class T>
-inline int double_right(const pair_data *d, view<T> x, int count, bool cj, cudaStream_t stream)
-{
-    pair_right<T>(d, x, count, cj, stream);
-    for (int64_t i = 2; i < d->full.n; i *= 2) {
-        const dim3 grid((unsigned)valid_rows(d->full.n, i), (unsigned)count);
-        const int threads = (int)min(max(i, (int64_t)32), (int64_t)ROW_THREADS);
-        double_b<T><<<grid, threads, (size_t)threads * sizeof(T), stream>>>(
-            i, typed<const T>(d->full), x, cj);
-    }
-    return launched();
-}
-
 /* ---- the members of both solvers ------------------------------------------------------------- */
-
-inline int doubling_analyse(trs_instance *inst)
-{
-    return pair_build(inst, true);
-}
 
 /* The full matrix with its blocks doubled; S::step<T> (d, i, stream) does it once. */
 template <class S> struct doubled {
@@ -114,15 +96,16 @@ template <class S> struct doubled {
 
 inline int doubling_solve(const trs_instance *inst, const trs_job *job)
 {
-    int rc = copy_b(inst, job);
-    if (rc) return rc;
-    return for_type(inst->op->tri.dtype, [&](auto zero) {
-        using T = decltype(zero);
-        return for_columns(job->nrhs, [&](int first, int count) {
-            return double_right<T>((const pair_data *)inst->data,
-                                   from_column(typed<T>(job->x), first), count, job->conj,
-                                   (cudaStream_t)job->stream);
-        });
+    const pair_data *d = (const pair_data *)inst->data;
+    const cudaStream_t stream = (cudaStream_t)job->stream;
+    return solve_in_place(inst, job, [&]<class T>(view<T> x, int count) {
+        pair_right<T>(d, x, count, job->conj, stream);
+        for (int64_t i = 2; i < d->full.n; i *= 2) {
+            const dim3 grid((unsigned)valid_rows(d->full.n, i), (unsigned)count);
+            const int threads = (int)min(max(i, (int64_t)32), (int64_t)ROW_THREADS);
+            double_b<T><<<grid, threads, (size_t)threads * sizeof(T), stream>>>(
+                i, typed<const T>(d->full), x, job->conj);
+        }
     });
 }
 
@@ -133,6 +116,27 @@ inline const char *doubling_estimate(const trs_prospect *p, const trs_instance *
     c->bytes = m->doubling_copies * (double)s->n * (double)s->n * s->elem * s->nrhs * m->gpu_byte;
     for (int64_t i = 1; i < s->n; i *= 2) c->sync += m->gpu_launch;
     return NULL;
+}
+
+/* The entry of the table for steps S. */
+template <class S> constexpr trs_solver doubling_solver(const char *name, const char *about)
+{
+    trs_solver s = {};
+    s.name = name;
+    s.about = about;
+    s.place = TRS_ON_CUDA;
+    s.family = TRS_TRIANGLE;
+    s.caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE;
+    s.accuracy = TRS_INVERTING;
+    s.order = TRS_ORDER_NATURAL;
+    s.full = true;
+    s.estimate = doubling_estimate;
+    s.bytes = device_full_bytes;
+    s.build = pair_build<true>;
+    s.update = dense_update<doubled<S>>;
+    s.solve = doubling_solve;
+    s.release = pair_release;
+    return s;
 }
 
 #endif

@@ -59,10 +59,10 @@ static __global__ void pair_b(int64_t n, const T *pivot, const T *multiplier, vi
             x(y + 1, r) / conj_if(cj, pivot[y + 1]) - conj_if(cj, multiplier[y + 1]) * even;
 }
 
-inline int pair_build(trs_instance *inst, bool by_rows)
+template <bool BY_ROWS> inline int pair_build(trs_instance *inst)
 {
     const trs_tri *t = &inst->op->tri;
-    int rc = dense_build<pair_data>(inst, by_rows);
+    int rc = dense_build<pair_data, BY_ROWS>(inst);
     if (rc) return rc;
     pair_data *d = (pair_data *)inst->data;
     d->pivot = trs_gpu_new(inst->ctx, t->n, trs_size(t->dtype), "pivots");
@@ -73,8 +73,7 @@ inline int pair_build(trs_instance *inst, bool by_rows)
 inline void pair_release(trs_instance *inst)
 {
     pair_data *d = (pair_data *)inst->data;
-    trs_gpu_free(inst->ctx, d->pivot);
-    trs_gpu_free(inst->ctx, d->multiplier);
+    device_free(inst->ctx, d->pivot, d->multiplier);
     dense_release<pair_data>(inst);
 }
 
@@ -85,8 +84,8 @@ struct pairs_solved {
     {
         const int64_t n = d->full.n, pairs = (n + 1) / 2;
         T *pivot = (T *)d->pivot, *multiplier = (T *)d->multiplier;
-        const dim3 grid(blocks_for(pairs, PAIR_WIDE), blocks_for(pairs, PAIR_HIGH));
-        pair_pivots<T><<<blocks_for(n, PAIR_THREADS), PAIR_THREADS, 0, s>>>(
+        const dim3 grid(blocks_of(pairs, PAIR_WIDE), blocks_of(pairs, PAIR_HIGH));
+        pair_pivots<T><<<blocks_of(n, PAIR_THREADS), PAIR_THREADS, 0, s>>>(
             n, typed<const T>(d->full), pivot, multiplier);
         pair_matrix<T>
             <<<grid, dim3(PAIR_WIDE, PAIR_HIGH), 0, s>>>(n, typed<T>(d->full), pivot, multiplier);
@@ -96,7 +95,7 @@ struct pairs_solved {
 template <class T>
 inline void pair_right(const pair_data *d, view<T> x, int count, bool cj, cudaStream_t stream)
 {
-    const dim3 grid(blocks_for((d->full.n + 1) / 2, PAIR_THREADS), (unsigned)count);
+    const dim3 grid(blocks_of((d->full.n + 1) / 2, PAIR_THREADS), (unsigned)count);
     pair_b<T><<<grid, PAIR_THREADS, 0, stream>>>(d->full.n, (const T *)d->pivot,
                                                  (const T *)d->multiplier, x, cj);
 }

@@ -23,19 +23,11 @@
 /* A solver is a way W to eliminate: memory objects of rows x cols, cols > rows, and
  *     number, TYPE           type of the elements
  *     create, destroy        make the memory objects (0 or an error code with a sentence), and free them
- *     allow (bytes)          let its kernels have that much shared memory
+ *     allow (bytes)          let its kernels have that much shared memory (a cudaError_t)
  *     eliminate (stream)     launches the steps
  *     put (row, col, a)      writes the object that elimination begins with
  *     get (row, col)         reads the object that a row ends in: U, and y in column `rows`
  * Kernels take a W by value. */
-
-/* Let a kernel have that much dynamic shared memory. */
-template <class K> inline int allow_shared(K kernel, size_t bytes)
-{
-    cudaError_t e =
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
-    return e == cudaSuccess ? TRS_OK : TRS_EDEVICE;
-}
 
 enum { SOLVE_THREADS = 1024, LOAD_THREADS = 256 };
 
@@ -100,26 +92,20 @@ static __global__ void __launch_bounds__(SOLVE_THREADS)
 
 template <class W> inline void load(const W &w, const void *A, view<typename W::number> b, void *s)
 {
-    const dim3 grid(blocks_for(w.cols, LOAD_THREADS), (unsigned)w.rows);
+    const dim3 grid(blocks_of(w.cols, LOAD_THREADS), (unsigned)w.rows);
     load_kernel<W><<<grid, LOAD_THREADS, 0, (cudaStream_t)s>>>(w, (const typename W::number *)A, b);
 }
 
 /* ---- the functions of a solver ------------------------------------------------------------------- */
-
-/* Rows for which one block of threads has the shared memory. */
-inline int most_rows(const trs_context *ctx, size_t each)
-{
-    int bytes = 0;
-    cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, ctx->device);
-    return bytes / (int)each;
-}
 
 template <class W> int gauss_build(trs_instance *inst)
 {
     const size_t each = 2 * sizeof(typename W::number);
     const trs_tri *t = &inst->op->tri;
     const char *name = inst->solver->name;
-    const int most = most_rows(inst->ctx, each);
+    int bytes = 0;
+    cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, inst->ctx->device);
+    const int most = bytes / (int)each; /* rows */
     if (t->dtype != W::TYPE)
         return trs_fail(TRS_ESUPPORT, "%s solves real numbers of %d bits only", name,
                         8 * (int)sizeof(typename W::number));
@@ -128,9 +114,9 @@ template <class W> int gauss_build(trs_instance *inst)
                         "%s keeps two numbers a row in the shared memory of one block: "
                         "it has room for %d rows, not %d",
                         name, most, t->n);
-    int rc = allow_shared(solve_kernel<W>, (size_t)most * each);
-    if (!rc) rc = W::allow((size_t)most * each);
-    return rc ? trs_fail(rc, "%s: no shared memory", name) : general_build(inst);
+    if (allow_shared(solve_kernel<W>, (size_t)most * each) || W::allow((size_t)most * each))
+        return trs_fail(TRS_EDEVICE, "%s: no shared memory", name);
+    return general_build(inst);
 }
 
 template <class W> void gauss_work_destroy(trs_context *ctx, void *work)
@@ -142,9 +128,8 @@ template <class W> void gauss_work_destroy(trs_context *ctx, void *work)
 template <class W>
 int gauss_work_create(const trs_instance *inst, trs_context *ctx, int, void **work)
 {
-    W *w = (W *)trs_alloc_zero(&ctx->mem, 1, sizeof *w);
-    *work = w;
-    if (!w) return trs_fail(TRS_EMEM, "out of memory");
+    W *w = data_new<W>(ctx, work);
+    if (!w) return TRS_EMEM;
     w->rows = inst->op->tri.n;
     return w->rows ? w->create(ctx) : TRS_OK;
 }
@@ -166,7 +151,7 @@ template <class W> int gauss_update(trs_instance *inst, void *stream)
         upper.A = d->columns;
         load(w, d->A, view<T>{NULL, 1, 1}, NULL);
         w.eliminate(NULL);
-        upper_kernel<W><<<dim3(blocks_for(w.rows, LOAD_THREADS), (unsigned)w.rows), LOAD_THREADS>>>(
+        upper_kernel<W><<<dim3(blocks_of(w.rows, LOAD_THREADS), (unsigned)w.rows), LOAD_THREADS>>>(
             w, (T *)upper.A);
         rc = launched();
         if (!rc) rc = general_verdict(inst, &upper, before);
@@ -216,22 +201,12 @@ inline const char *gauss_estimate(const trs_prospect *p, const trs_instance *, c
 /* The entry of a way in the table of solvers. */
 template <class W> constexpr trs_solver gauss_solver(const char *name, const char *about)
 {
-    trs_solver s = {};
-    s.name = name;
-    s.about = about;
-    s.place = TRS_ON_CUDA;
-    s.family = TRS_GENERAL_DENSE;
-    s.caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE;
-    s.accuracy = TRS_INVERTING;
-    s.order = TRS_ORDER_NATURAL;
-    s.full = true;
+    trs_solver s = general_solver(name, about, gauss_update<W>);
     s.estimate = gauss_estimate;
     s.bytes = gauss_bytes;
     s.build = gauss_build<W>;
-    s.update = gauss_update<W>;
     s.solve = gauss_solve<W>;
     s.pivots = gauss_pivots;
-    s.release = general_release;
     s.work_create = gauss_work_create<W>;
     s.work_destroy = gauss_work_destroy<W>;
     return s;

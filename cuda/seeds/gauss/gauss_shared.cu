@@ -39,7 +39,7 @@ struct in_place {
     int rows, cols;
     double *U; /* [rows][cols] */
 
-    static int allow(size_t bytes) { return allow_shared(eliminate_kernel, bytes); }
+    static cudaError_t allow(size_t bytes) { return allow_shared(eliminate_kernel, bytes); }
     int create(trs_context *ctx);
     void destroy(trs_context *ctx) { trs_gpu_free(ctx, U); }
     void eliminate(cudaStream_t stream) const;
@@ -51,7 +51,7 @@ struct in_place {
 int in_place::create(trs_context *ctx)
 {
     cols = rows + 1;
-    U = (double *)trs_gpu_new(ctx, (int64_t)rows * cols, sizeof(double), "(A b)");
+    U = device_new<double>(ctx, (int64_t)rows * cols, "(A b)");
     return U ? TRS_OK : TRS_EMEM;
 }
 

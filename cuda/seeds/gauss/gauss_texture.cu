@@ -47,7 +47,7 @@ struct textures {
     cudaTextureObject_t texture[2];
     cudaSurfaceObject_t surface[2];
 
-    static int allow(size_t) { return TRS_OK; }
+    static cudaError_t allow(size_t) { return cudaSuccess; }
     int create(trs_context *);
     void destroy(trs_context *ctx);
     void eliminate(cudaStream_t stream) const;
@@ -96,7 +96,7 @@ void textures::eliminate(cudaStream_t stream) const
 {
     const dim3 block(32, 8);
     for (int pivot = 0; pivot + 1 < rows; pivot++) {
-        const dim3 grid(blocks_for(cols - pivot - 1, 32), blocks_for(rows - pivot - 1, 8));
+        const dim3 grid(blocks_of(cols - pivot - 1, 32), blocks_of(rows - pivot - 1, 8));
         const int in = pivot & 1;
         eliminate_kernel<<<grid, block, 0, stream>>>(cols, rows, pivot, texture[in],
                                                      surface[1 - in]);

@@ -100,7 +100,7 @@ struct buffers {
     int rows, cols; /* cols is a multiple of 4: zeros after b */
     double *U[2];   /* [rows][cols] */
 
-    static int allow(size_t bytes) { return allow_shared(eliminate_kernel, bytes); }
+    static cudaError_t allow(size_t bytes) { return allow_shared(eliminate_kernel, bytes); }
     int create(trs_context *ctx);
     void destroy(trs_context *ctx);
     void eliminate(cudaStream_t stream) const;
@@ -117,7 +117,7 @@ int buffers::create(trs_context *ctx)
 {
     cols = (rows + 1 + 3) / 4 * 4;
     for (int k = 0; k < 2; k++) {
-        U[k] = (double *)trs_gpu_new(ctx, (int64_t)rows * cols, sizeof(double), "(A b)");
+        U[k] = device_new<double>(ctx, (int64_t)rows * cols, "(A b)");
         if (!U[k]) return TRS_EMEM;
     }
     return TRS_OK;
@@ -125,15 +125,14 @@ int buffers::create(trs_context *ctx)
 
 void buffers::destroy(trs_context *ctx)
 {
-    trs_gpu_free(ctx, U[0]);
-    trs_gpu_free(ctx, U[1]);
+    device_free(ctx, U[0], U[1]);
 }
 
 void buffers::eliminate(cudaStream_t stream) const
 {
     const dim3 block(32, 16);
     for (int pivot = 0; pivot + 1 < rows; pivot++) {
-        const dim3 grid(blocks_for(cols / 4 - pivot / 4, 32), blocks_for(rows - pivot - 1, 16));
+        const dim3 grid(blocks_of(cols / 4 - pivot / 4, 32), blocks_of(rows - pivot - 1, 16));
         const size_t shared = (size_t)(rows - pivot) * (sizeof(double) + sizeof(int));
         const int in = pivot & 1;
         eliminate_kernel<<<grid, block, shared, stream>>>(cols / 4, rows, pivot,

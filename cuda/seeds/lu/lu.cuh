@@ -48,47 +48,22 @@ static __global__ void update_square(int64_t n, int64_t i, T *A)
 /* The loop; step (T (), n, i, d) launches the update of U. */
 template <class S> inline int lu_update(trs_instance *inst, void *stream, S step)
 {
-    return general_update(inst, stream, [&](auto zero, int64_t n, const general_data *d) {
-        using T = decltype(zero);
+    return general_update(inst, stream, [&]<class T>(T, int64_t n, const general_data *d) {
         for (int64_t i = 0; i + 1 < n; i++) {
-            divide_column<T><<<blocks_for(n - i - 1, d->block), d->block>>>(n, i, (T *)d->A);
-            step(zero, n, i, d);
+            divide_column<T><<<blocks_of(n - i - 1, d->block), d->block>>>(n, i, (T *)d->A);
+            step(T(), n, i, d);
         }
     });
 }
 
 template <bool ROWS, bool SHARED> inline int lu_update_squares(trs_instance *inst, void *stream)
 {
-    return lu_update(inst, stream, [](auto zero, int64_t n, int64_t i, const general_data *d) {
-        using T = decltype(zero);
-        const unsigned count = blocks_for(n - i - 1, d->block);
+    return lu_update(inst, stream, []<class T>(T, int64_t n, int64_t i, const general_data *d) {
+        const unsigned count = blocks_of(n - i - 1, d->block);
         update_square<T, ROWS, SHARED>
             <<<dim3(count, count), d->block, SHARED ? (size_t)d->block * sizeof(T) : 0>>>(
                 n, i, (T *)d->A);
     });
-}
-
-/* The entry of the table for a variant. */
-constexpr trs_solver lu_solver(const char *name, const char *about,
-                               int (*update)(trs_instance *, void *))
-{
-    trs_solver s = {};
-    s.name = name;
-    s.about = about;
-    s.place = TRS_ON_CUDA;
-    s.family = TRS_GENERAL_DENSE;
-    s.caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE;
-    s.accuracy = TRS_INVERTING;
-    s.order = TRS_ORDER_NATURAL;
-    s.full = true;
-    s.estimate = general_estimate;
-    s.bytes = general_bytes;
-    s.build = general_build;
-    s.update = update;
-    s.solve = general_solve;
-    s.pivots = general_pivots;
-    s.release = general_release;
-    return s;
 }
 
 #endif

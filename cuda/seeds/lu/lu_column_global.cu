@@ -5,10 +5,6 @@
 
 #include "lu.cuh"
 
-static int update(trs_instance *inst, void *stream)
-{
-    return lu_update_squares<false, false>(inst, stream);
-}
-
-constinit const trs_solver trs_solver_lu_column_global = lu_solver(
-    "lu-column-global", "LU without pivoting, a thread a column, global memory (seed)", update);
+constinit const trs_solver trs_solver_lu_column_global = general_solver(
+    "lu-column-global", "LU without pivoting, a thread a column, global memory (seed)",
+    lu_update_squares<false, false>);

@@ -5,11 +5,6 @@
 
 #include "lu.cuh"
 
-static int update(trs_instance *inst, void *stream)
-{
-    return lu_update_squares<false, true>(inst, stream);
-}
-
-constinit const trs_solver trs_solver_lu_column_shared =
-    lu_solver("lu-column-shared",
-              "LU without pivoting, a thread a column, column i in shared memory (seed)", update);
+constinit const trs_solver trs_solver_lu_column_shared = general_solver(
+    "lu-column-shared", "LU without pivoting, a thread a column, column i in shared memory (seed)",
+    lu_update_squares<false, true>);

@@ -14,12 +14,11 @@ template <class T> static __global__ void update_element(int64_t n, int64_t i, T
 
 static int update(trs_instance *inst, void *stream)
 {
-    return lu_update(inst, stream, [](auto zero, int64_t n, int64_t i, const general_data *d) {
-        using T = decltype(zero);
-        const dim3 grid(blocks_for(n - i - 1, d->block), (unsigned)(n - i - 1));
+    return lu_update(inst, stream, []<class T>(T, int64_t n, int64_t i, const general_data *d) {
+        const dim3 grid(blocks_of(n - i - 1, d->block), (unsigned)(n - i - 1));
         update_element<T><<<grid, d->block>>>(n, i, (T *)d->A);
     });
 }
 
 constinit const trs_solver trs_solver_lu_element =
-    lu_solver("lu-element", "LU without pivoting, a thread an element (seed)", update);
+    general_solver("lu-element", "LU without pivoting, a thread an element (seed)", update);

@@ -29,9 +29,8 @@ template <class T> static __global__ void upper_kernel(int64_t n, int64_t i, thr
 
 static int update(trs_instance *inst, void *stream)
 {
-    return grid_update(inst, stream, [](auto zero, int64_t n, auto m) {
-        using T = decltype(zero);
-        const dim3 all(blocks_for(n, GROUP), (unsigned)n);
+    return grid_update(inst, stream, []<class T>(T, int64_t n, three<T> m) {
+        const dim3 all(blocks_of(n, GROUP), (unsigned)n);
         identity_kernel<T><<<all, GROUP>>>(n, m.L);
         for (int64_t i = 0; i + 1 < n; i++) {
             lower_kernel<T><<<all.x, GROUP>>>(n, i, m);

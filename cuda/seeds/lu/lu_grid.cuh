@@ -30,13 +30,12 @@ template <class F> inline int grid_update(trs_instance *inst, void *stream, F al
     const size_t size = trs_size(t->dtype), bytes = (size_t)t->n * (size_t)t->n * size;
     void *L = trs_gpu_new(ctx, (int64_t)t->n * t->n, size, "L");
     if (!L) return TRS_EMEM;
-    int rc = general_update(inst, stream, [&](auto zero, int64_t n, const general_data *d) {
-        using T = decltype(zero);
+    int rc = general_update(inst, stream, [&]<class T>(T, int64_t n, const general_data *d) {
         const three<T> m = {(T *)d->A, (T *)L, (T *)d->columns};
         cudaMemcpyAsync(m.U, m.A, bytes, cudaMemcpyDeviceToDevice);
         cudaMemsetAsync(m.L, 0, bytes);
-        all(zero, n, m);
-        pack_factors<T><<<dim3(blocks_for(n, GROUP), (unsigned)n), GROUP>>>(n, m);
+        all(T(), n, m);
+        pack_factors<T><<<dim3(blocks_of(n, GROUP), (unsigned)n), GROUP>>>(n, m);
     });
     trs_gpu_free(inst->ctx, L);
     return rc;
@@ -50,7 +49,7 @@ inline int64_t grid_bytes(const trs_prospect *p)
 constexpr trs_solver grid_solver(const char *name, const char *about,
                                  int (*update)(trs_instance *, void *))
 {
-    trs_solver s = lu_solver(name, about, update);
+    trs_solver s = general_solver(name, about, update);
     s.bytes = grid_bytes;
     return s;
 }

@@ -5,10 +5,6 @@
 
 #include "lu.cuh"
 
-static int update(trs_instance *inst, void *stream)
-{
-    return lu_update_squares<true, false>(inst, stream);
-}
-
 constinit const trs_solver trs_solver_lu_row_global =
-    lu_solver("lu-row-global", "LU without pivoting, a thread a row, global memory (seed)", update);
+    general_solver("lu-row-global", "LU without pivoting, a thread a row, global memory (seed)",
+                   lu_update_squares<true, false>);

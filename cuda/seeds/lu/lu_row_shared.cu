@@ -5,10 +5,6 @@
 
 #include "lu.cuh"
 
-static int update(trs_instance *inst, void *stream)
-{
-    return lu_update_squares<true, true>(inst, stream);
-}
-
-constinit const trs_solver trs_solver_lu_row_shared = lu_solver(
-    "lu-row-shared", "LU without pivoting, a thread a row, row i in shared memory (seed)", update);
+constinit const trs_solver trs_solver_lu_row_shared = general_solver(
+    "lu-row-shared", "LU without pivoting, a thread a row, row i in shared memory (seed)",
+    lu_update_squares<true, true>);

@@ -15,11 +15,10 @@ template <class T> static __global__ void update_all(int64_t n, int64_t i, T *A)
 
 static int update(trs_instance *inst, void *stream)
 {
-    return lu_update(inst, stream, [](auto zero, int64_t n, int64_t i, const general_data *d) {
-        using T = decltype(zero);
+    return lu_update(inst, stream, []<class T>(T, int64_t n, int64_t i, const general_data *d) {
         update_all<T><<<1, 512>>>(n, i, (T *)d->A);
     });
 }
 
 constinit const trs_solver trs_solver_lu_simple =
-    lu_solver("lu-simple", "LU without pivoting, one block of threads (seed)", update);
+    general_solver("lu-simple", "LU without pivoting, one block of threads (seed)", update);

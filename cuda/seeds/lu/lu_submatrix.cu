@@ -42,12 +42,11 @@ template <class T> static __global__ void column_kernel(int64_t n, int64_t i, th
 
 static int update(trs_instance *inst, void *stream)
 {
-    return grid_update(inst, stream, [](auto zero, int64_t n, auto m) {
-        using T = decltype(zero);
-        identity_kernel<T><<<blocks_for(n, GROUP), GROUP>>>(n, m.L);
+    return grid_update(inst, stream, []<class T>(T, int64_t n, three<T> m) {
+        identity_kernel<T><<<blocks_of(n, GROUP), GROUP>>>(n, m.L);
         for (int64_t i = 0; i + 1 < n; i++) {
             const int64_t left = n - i - 1, first = (i + 1) * n + i;
-            const unsigned groups = blocks_for(left, GROUP);
+            const unsigned groups = blocks_of(left, GROUP);
             lower_kernel<T><<<groups, GROUP, sizeof(T)>>>(n, i, m);
             trailing_kernel<T><<<dim3(groups, (unsigned)left), GROUP, sizeof(T)>>>(n, i, m);
             column_kernel<T><<<groups, GROUP>>>(n, i, m);

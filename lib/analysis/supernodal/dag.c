@@ -134,8 +134,8 @@ static void measure_chains(trs_build *b)
 }
 
 /* Levels are handed on: who has found the edges of some supernodes waits until those before have levels.
- * Supernodes are claimed in order, so somebody is at those that one waits for.  A claim of none would set `leveled`
- * back. */
+ * Supernodes are claimed in order, so another thread is at work on those that one waits for.  No range is empty, which
+ * would set `leveled` back. */
 static void find_some(void *user, int thread, int32_t begin, int32_t end)
 {
     trs_build *b = user;

@@ -148,8 +148,8 @@ static int choose(trs_lu *lu, const backend *b, const trs_csc *A, const trs_meth
     return trs_fail(TRS_ESUPPORT, "A is not Hermitian, and this build has no UMFPACK");
 }
 
-/* Refuse an empty row or column before any work is done. */
-static int check_lines(trs_lu *lu, const trs_csc *A)
+/* An empty row or column is refused before any work is done. */
+static int refuse_empty_lines(trs_lu *lu, const trs_csc *A)
 {
     char *seen = trs_lu_alloc(lu, A->n, 1, "the test for empty rows");
     if (!seen) return TRS_EMEM;
@@ -222,7 +222,7 @@ static int factor_csc(trs_lu *lu, backend *b, const trs_csc *A, trs_factors *f)
     const trs_method *method, *other = first_method(false);
     int rc = choose(lu, b, A, &method);
     if (!rc && A->n == 0) return no_rows(lu, A, f);
-    if (!rc) rc = check_lines(lu, A);
+    if (!rc) rc = refuse_empty_lines(lu, A);
     if (!rc) rc = run(lu, b, A, method, f);
     if (rc != TRS_EPIVOT || *b->wanted || !b->method || !method->hermitian || !other) return rc;
     trs_lu_factors_free(lu, f);

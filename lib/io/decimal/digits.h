@@ -205,9 +205,9 @@ TRS_INLINE uint64_t trs_find_delimiters(const char *p)
 }
 
 enum {
-    TRS_WINDOW = 4096,
-    TRS_BITMAP = TRS_WINDOW / 8 + 16
-}; /* characters of a window; bytes of its bitmap */
+    TRS_WINDOW = 4096,               /* characters of a window */
+    TRS_BITMAP = TRS_WINDOW / 8 + 16 /* bytes of its bitmap */
+};
 
 /* map = the bits of the n characters at p, n <= TRS_WINDOW, and of up to 63 characters after them; a word of zeros
  * follows.  The next window is prefetched, because no processor prefetches beyond a page by itself. */

@@ -21,8 +21,10 @@ static inline bool ascends(const int32_t *idx, int64_t n)
     return true;
 }
 
-/* They all ascend when an index that is not larger than the one before it stands nowhere else than where a major index
- * begins.  So the loop need not know where these are: how many entries each has is what a processor predicts worst. */
+/* Do the minor indices of every major index ascend?  They do when an index that is not larger than the one before it, a
+ * fall, stands nowhere else than where a major index begins.  So all falls are counted without knowing where these begin,
+ * and then those at the beginnings are taken off: a loop over the entries of each major index would be mispredicted at
+ * every end. */
 bool trs_mm_all_ascend(const int32_t *idx, int64_t begin, const int64_t *end, int64_t majors)
 {
     int64_t last = end[majors - 1], falls = 0;
