@@ -371,7 +371,9 @@ run --cell-seconds=0.5 --calibrate machine
 gives 0 "--calibrate"
 [ "$(grep -cE '^cpu_(byte|cached|entry|full|row|latency|scatter) +[0-9.e-]+ +# s' machine)" = 7 ] && grep -q '^# gpu_byte .*not measured' machine
 check $? "the costs of the CPU are in the file, those of the GPU that is not there are not"
-grep -q '^# fit cpu: [0-9]* problems, [0-9]* costs, leave-one-out error median ' machine && ! grep -q '^# fit strips' machine
+# on a busy machine there may be time for a single problem, and then no error is known
+grep -qE '^# fit cpu: ([2-9]|[1-9][0-9]+) problems, [0-9]+ costs, leave-one-out error median |^# fit cpu: 1 problem,' machine &&
+    ! grep -q '^# fit strips' machine
 check $? "and so is how well they fit"
 awk '/^cpu_(byte|cached)/ { if ($2 < 1e-13 || $2 > 1e-8) bad = 1 } END { exit bad }' machine
 check $? "memory moves between 0.1 GB and 10 TB a second"
