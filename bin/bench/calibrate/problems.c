@@ -78,6 +78,9 @@ enum {
     BAD_ROWS = 1500 /* of triangles whose blocks cannot be inverted */
 };
 
+enum { BAD = 2 };
+_Static_assert((int)SPARSE + BAD + (int)DENSE <= MOST_PROBLEMS, "there is room for all problems");
+
 /* The triangle of the next problem, made with this status; in numbers of that type. */
 static void add(fit_problems *p, const char *name, int rc, trs_dtype dtype)
 {

@@ -4,7 +4,7 @@
 
 #include "trisolve-sparse.h"
 
-enum { MOST_PROBLEMS = 48 };
+enum { MOST_PROBLEMS = 64 };
 
 typedef struct fit_problem {
     char name[40];
