@@ -16,6 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <signal.h>
+#include <sys/prctl.h>
+#endif
 
 static const char help[] =
     "Usage: trisolve-bench [OPTION]... FILE|DIRECTORY|KIND:SIZE...\n"
@@ -119,6 +123,17 @@ static void take_bytes(const option_row *row, const char *text, void *user)
     ((arguments *)user)->processes.memory = positive_number(row, text) * 0x1p30;
 }
 
+/* Of collection/child.c.  A child ends with its parent. */
+static void take_child(const option_row *row, const char *text, void *user)
+{
+    FILE *f = fdopen(whole_number(row, text), "ab");
+    if (!f) wrong(row->what, text);
+    ((arguments *)user)->session.outputs.child = f;
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+}
+
 /* ---- the options ----------------------------------------------------------------------------- */
 
 /* Which options were given, as far as others exclude them. */
@@ -187,8 +202,8 @@ static const option_row rows[] = {
     {"matrix-memory", 0, TEXT, take_bytes, .bits = APART, NUMBERS(0, HUGE_VAL),
      .what = "--matrix-memory is not a positive number"},
     {"resume", 0, NO_TEXT, take_flag, .member = AT(processes.resume), .bits = APART},
-    {"child", 0, TEXT, take_whole, .member = OUTPUT(child), .bits = APART, NUMBERS(1, 1 << 20),
-     .what = "--child is not a descriptor"}, /* of collection/child.c */
+    {"child", 0, TEXT, take_child, .bits = APART, NUMBERS(1, 1 << 20),
+     .what = "--child is not a descriptor"},
     {"quiet", 'q', NO_TEXT, take_flag, .member = OUTPUT(quiet)},
     {"help", 'h', NO_TEXT, leave_with_text, .what = help},
     {"version", 'V', NO_TEXT, leave_version, .what = NULL},

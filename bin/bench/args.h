@@ -2,7 +2,7 @@
 #ifndef TRS_BIN_BENCH_ARGS_H
 #define TRS_BIN_BENCH_ARGS_H
 
-#include "collection/child.h"
+#include "collection/journal.h"
 #include "input/input.h"
 #include "report/report.h"
 

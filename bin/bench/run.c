@@ -5,7 +5,7 @@
 
 #include "bin/common/message.h"
 #include "collection/filter.h"
-#include "collection/journal.h"
+#include "collection/child.h"
 #include "collection/list.h"
 #include "measure/dense.h"
 #include "measure/io.h"
@@ -110,20 +110,14 @@ static void show_remaining(const runner *r, const char *name, int done, int all,
 /* Runs the matrix, unless an earlier run has got to it; *ran says which. */
 static int run_apart(runner *r, journal *j, const char *name, bool *ran)
 {
-    buffer b = {0};
-    ending e = {.whole = 0};
-    int code = EXIT_GOOD;
-    *ran = !journal_find(j, name, &b);
-    if (*ran) {
-        b = (buffer){0};
-        code = run_child(r->settings, &r->args->processes, name, &b);
-        if (!code) code = journal_add(j, name, &b);
-    }
+    size_t at = journal_find(j, name);
+    ending e = {.ended = false};
+    *ran = !at;
+    int code = at ? EXIT_GOOD : run_child(r->settings, &r->args->processes, name, j, &at);
     progress(r->settings, NULL, NULL);
-    if (!code) code = wire_receive(r->settings, name, &b, (taker){add, r}, &e);
+    if (!code) code = wire_receive(r->settings, name, journal_from(j, at), (taker){add, r}, &e);
     r->bad_file = r->bad_file || e.bad_file;
     r->left_out += e.left_out;
-    if (*ran) free(b.p);
     return code;
 }
 
@@ -161,16 +155,6 @@ static int run_what_is_asked(runner *r)
     return run_dense(s, to);
 }
 
-/* A child says at last how its results end. */
-static int end_child(const runner *r, int code)
-{
-    buffer b = {0};
-    if (!code) code = wire_end(&b, r->bad_file, r->left_out > 0);
-    if (!code) code = wire_send(r->args->session.outputs.child, &b);
-    free(b.p);
-    return code;
-}
-
 /* Says what is to be said at the end; returns the exit code. */
 static int conclude(const runner *r, int named, int code)
 {
@@ -194,7 +178,9 @@ static int run_and_report(runner *r)
     if (!code) code = run_what_is_asked(r);
     const int closed = reports_end(&r->reports, !code);
     if (!code) code = closed;
-    return r->args->session.outputs.child ? end_child(r, code) : conclude(r, named, code);
+    FILE *child = r->args->session.outputs.child;
+    if (!child) return conclude(r, named, code);
+    return code ? code : wire_end(child, r->bad_file, r->left_out > 0);
 }
 
 int run(const arguments *a)

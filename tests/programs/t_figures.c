@@ -253,7 +253,6 @@ static void standings_by_hand(void **state)
 {
     const settings s = {0}, on_device = {.device = TRS_CUDA(0)};
     result_list k = {0};
-    choice_sum sum = {0};
     (void)state;
     add_three(&k, 17, 8e-6, 1e-6, 4e-6, 2);
     add_three(&k, 400, 2e-6, 5e-7, 1e-6, 0);
@@ -274,15 +273,13 @@ static void standings_by_hand(void **state)
     assert_float_equal(level.over_serial, sqrt(1. / 8 * 4 / 3), 1e-12);
     assert_int_equal(other.refused, 1);
     assert_float_equal(other.over_fastest, sqrt(4 * 1), 1e-12);
-    for (int i = 0; i < k.count; i++) {
-        const choice p = find_choice(&s, &k.r[i]);
-        choice_add(&sum, &p);
-    }
+    const choice_sum sum = sum_choices(&s, &k);
     assert_int_equal(sum.count, 3);
     assert_int_equal(sum.fastest, 1);
     assert_int_equal(sum.within[0], 1);
     assert_float_equal(choice_mean(&sum), cbrt(4 * 2 * 1), 1e-12);
     assert_float_equal(sum.worst, 4, 1e-12);
+    assert_float_equal(sum.worst_over_serial, 1, 1e-12); /* 4 of 8, 2 of 2, 3 of 3 us */
     /* with B and X on a device cpu-serial, which wants them on the host, does not compete */
     assert_int_equal(find_standing(&on_device, &k, 0).fastest, -1);
     assert_ptr_equal(find_choice(&on_device, &k.r[2]).best, &k.r[2].cells[1]);

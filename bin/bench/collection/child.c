@@ -2,9 +2,9 @@
  * of the results, and the other matrices go on.
  *
  * The child is this program, started anew, since neither OpenMP nor CUDA survive a fork.  It has
- * the same options and --child=FD, the pipe that its results go to.  The parent reads from the pipe
- * until it is closed, and looks ten times a second how long the child takes and how much memory it
- * has. */
+ * the same options and --child=FD, the descriptor of the journal, to whose end it writes its
+ * results.  The parent looks a hundred times a second whether the child has ended, how long it
+ * takes and how much memory it has. */
 #include "config.h"
 
 #include "child.h"
@@ -13,54 +13,31 @@
 #include "bin/common/message.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <signal.h>
-#include <stdio.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
 
-/* ---- starting -------------------------------------------------------------------------------- */
+extern char **environ;
 
-static _Noreturn void become_child(const processes *s, const char *name, int fd)
+static int start(const processes *s, const char *name, int fd, pid_t *pid)
 {
     char option[32];
     char **argv = calloc((size_t)s->options + 4, sizeof *argv);
-    if (!argv) _exit(127);
-#ifdef __linux__
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-#endif
+    if (!argv) return out_of_memory();
     snprintf(option, sizeof option, "--child=%d", fd);
     argv[0] = s->argv[0];
     argv[1] = option;
     memcpy(argv + 2, s->argv + 1, (size_t)s->options * sizeof *argv);
     argv[2 + s->options] = (char *)name;
-    fcntl(fd, F_SETFD, 0);
-    execv("/proc/self/exe", argv);
-    execvp(argv[0], argv);
-    _exit(127);
-}
-
-static int start(const processes *s, const char *name, pid_t *pid, int *from)
-{
-    int fd[2];
-    if (pipe(fd)) return complain("pipe: %s", strerror(errno)), EXIT_USAGE;
-    fcntl(fd[0], F_SETFD, FD_CLOEXEC);
-    fcntl(fd[1], F_SETFD, FD_CLOEXEC);
-    fflush(NULL);
-    *pid = fork();
-    if (*pid == 0) become_child(s, name, fd[1]);
-    close(fd[1]);
-    *from = fd[0];
-    if (*pid > 0) return EXIT_GOOD;
-    close(fd[0]);
-    return complain("fork: %s", strerror(errno)), EXIT_USAGE;
+    int error = posix_spawn(pid, "/proc/self/exe", NULL, NULL, argv, environ);
+    if (error) error = posix_spawnp(pid, argv[0], NULL, NULL, argv, environ);
+    free(argv);
+    return error ? (complain("%s: %s", s->argv[0], strerror(error)), EXIT_USAGE) : EXIT_GOOD;
 }
 
 /* ---- watching -------------------------------------------------------------------------------- */
@@ -87,22 +64,6 @@ static bool is_beyond(const processes *s, pid_t pid, double begun, char *why, si
     return *why != '\0';
 }
 
-/* Reads all that the child sends; why [size] says why it was stopped, if it was. */
-static int listen(const processes *s, pid_t pid, int from, buffer *b, char *why, size_t size)
-{
-    const double begun = now();
-    int code = EXIT_GOOD;
-    for (;;) {
-        char part[1 << 16];
-        struct pollfd ready = {.fd = from, .events = POLLIN};
-        if (!*why && is_beyond(s, pid, begun, why, size)) kill(pid, SIGKILL);
-        if (poll(&ready, 1, 100) <= 0) continue;
-        const ssize_t n = read(from, part, sizeof part);
-        if (n == 0 || (n < 0 && errno != EINTR)) return code;
-        if (n > 0 && !code) code = buffer_add(b, part, (size_t)n);
-    }
-}
-
 /* Says how the process ended, unless the reason is known. */
 static void explain(int status, char *why, size_t size)
 {
@@ -113,6 +74,20 @@ static void explain(int status, char *why, size_t size)
     else snprintf(why, size, "the process ended with status %d", WEXITSTATUS(status));
 }
 
+/* Waits for the end of the process; why [size] says how it ended. */
+static void watch(const processes *s, pid_t pid, char *why, size_t size)
+{
+    const struct timespec pause = {.tv_nsec = 10000000};
+    const double begun = now();
+    int status = 0;
+    pid_t ended;
+    while ((ended = waitpid(pid, &status, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
+        if (!*why && is_beyond(s, pid, begun, why, size)) kill(pid, SIGKILL);
+        nanosleep(&pause, NULL);
+    }
+    explain(status, why, size);
+}
+
 /* ---- both ------------------------------------------------------------------------------------ */
 
 static int ignore_result(void *user, const result *r)
@@ -121,30 +96,31 @@ static int ignore_result(void *user, const result *r)
     return EXIT_GOOD;
 }
 
-/* Adds a row that says why there are no more. */
-static int add_trouble(const char *name, const char *why, buffer *b)
+/* Adds a row that says why there are no more, in place of all that is behind. */
+static int add_trouble(journal *j, const char *name, const char *why, size_t behind)
 {
     result r = {.name = base_name(name)};
     snprintf(r.trouble, sizeof r.trouble, "%s", why);
     complain("%s: %s", name, why);
-    int code = wire_result(b, &r);
-    return code ? code : wire_end(b, true, false);
+    int code = journal_cut(j, behind);
+    if (!code) code = wire_result(j->f, &r);
+    if (!code) code = wire_end(j->f, true, false);
+    return code ? code : journal_read(j);
 }
 
-int run_child(const settings *s, const processes *p, const char *name, buffer *b)
+int run_child(const settings *s, const processes *p, const char *name, journal *j, size_t *at)
 {
     char why[200] = "";
     pid_t pid;
-    int from, status = 0;
     ending e;
-    int code = start(p, name, &pid, &from);
+    int code = wire_matrix(j->f, name);
+    if (!code) code = journal_read(j);
+    *at = j->size;
+    if (!code) code = start(p, name, fileno(j->f), &pid);
     if (code) return code;
-    code = listen(p, pid, from, b, why, sizeof why);
-    close(from);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-    if (!code) code = wire_receive(s, name, b, (taker){ignore_result, NULL}, &e);
+    watch(p, pid, why, sizeof why);
+    code = journal_read(j);
+    if (!code) code = wire_receive(s, name, journal_from(j, *at), (taker){ignore_result, NULL}, &e);
     if (code || e.ended) return code;
-    explain(status, why, sizeof why);
-    b->size = e.whole;
-    return add_trouble(name, why, b);
+    return add_trouble(j, name, why, (size_t)(e.whole - j->all));
 }

@@ -1,137 +1,120 @@
-/* journal.c: --resume: what a run over many matrices has got to, kept in a file beside its output.
+/* journal.c: a file with the results of a run over many matrices.
  *
  * FILE.resume, where FILE is the first of --csv, --json and --html, begins with a line that says
- * the version and the options.  Then it has, matrix by matrix, a length, the name, a length, and
- * the bytes of its results.  The run that follows reads them back, so that every output has all of
- * them.  The last matrix may be cut short: then it is run again. */
+ * the version and the options.  Then it has the matrices as wire.c writes them: the parent process
+ * its name, the child process its results.  The run that follows with --resume reads them back, so
+ * that every output has all of them.  The last matrix may be cut short: then it is run again.
+ * Where there is no FILE the results go to a temporary file, which serves the processes alone. */
 #include "config.h"
 
 #include "journal.h"
 
+#include "base/debug.h"
+#include "bin/common/exits.h"
 #include "bin/common/message.h"
 
 #include <errno.h>
-#include <stdint.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- the parts of the file ------------------------------------------------------------------- */
+static int fail(const journal *j)
+{
+    return complain("%s: %s", *j->name ? j->name : "temporary file", strerror(errno)), EXIT_USAGE;
+}
+
+/* ---- the bytes of the file ------------------------------------------------------------------- */
+
+bytes journal_from(const journal *j, size_t at)
+{
+    TRS_ASSERT(at <= j->size);
+    return (bytes){j->all + at, j->all + j->size};
+}
+
+int journal_read(journal *j)
+{
+    struct stat st;
+    if (fstat(fileno(j->f), &st)) return fail(j);
+    char *grown = realloc(j->all, (size_t)st.st_size + 1);
+    if (!grown) return out_of_memory();
+    j->all = grown;
+    while (j->size < (size_t)st.st_size) {
+        const ssize_t n =
+            pread(fileno(j->f), j->all + j->size, (size_t)st.st_size - j->size, (off_t)j->size);
+        if (n <= 0) return fail(j);
+        j->size += (size_t)n;
+    }
+    return EXIT_GOOD;
+}
+
+int journal_cut(journal *j, size_t size)
+{
+    TRS_ASSERT(size <= j->size);
+    j->size = size;
+    return ftruncate(fileno(j->f), (off_t)size) ? fail(j) : EXIT_GOOD;
+}
+
+/* ---- an earlier run -------------------------------------------------------------------------- */
 
 /* The first line.  Where it is another one, the results cannot be read, or are those of another
- * run. */
-static int make_title(const processes *s, buffer *b)
+ * run.  NULL: no memory. */
+static char *make_title(const processes *p)
 {
-    char text[200];
-    snprintf(text, sizeof text, "trisolve-bench %s %zu %zu", trs_version(), sizeof(result),
-             sizeof(cell));
-    int code = buffer_add(b, text, strlen(text));
-    for (int k = 1; k <= s->options && !code; k++) {
-        if (!strcmp(s->argv[k], "--resume")) continue;
-        code = buffer_add(b, " ", 1);
-        if (!code) code = buffer_add(b, s->argv[k], strlen(s->argv[k]));
-    }
-    return code ? code : buffer_add(b, "\n", 1);
+    char *title = NULL;
+    size_t size;
+    FILE *f = open_memstream(&title, &size);
+    if (!f) return NULL;
+    fprintf(f, "trisolve-bench %s %zu %zu", trs_version(), sizeof(result), sizeof(cell));
+    for (int k = 1; k <= p->options; k++)
+        if (strcmp(p->argv[k], "--resume")) fprintf(f, " %s", p->argv[k]);
+    fputc('\n', f);
+    return fclose(f) ? NULL : title;
 }
 
-/* Takes a length and as many bytes at *at; false: not all of them are there. */
-static bool take_part(const buffer *all, size_t *at, buffer *part)
+/* Goes on with the matrices that are there as a whole, or else begins anew. */
+static int take_up(journal *j, bool resume, const char *title)
 {
-    uint64_t size;
-    if (all->size - *at < sizeof size) return false;
-    memcpy(&size, all->p + *at, sizeof size);
-    if (all->size - *at - sizeof size < size) return false;
-    *part = (buffer){.p = all->p + *at + sizeof size, .size = (size_t)size};
-    *at += sizeof size + (size_t)size;
-    return true;
-}
-
-/* ---- reading --------------------------------------------------------------------------------- */
-
-static int read_old(journal *j, FILE *f)
-{
-    char part[1 << 16];
-    size_t n;
-    int code = EXIT_GOOD;
-    while (!code && (n = fread(part, 1, sizeof part, f)) > 0) code = buffer_add(&j->old, part, n);
-    return code;
-}
-
-/* The end of the last matrix that is there as a whole. */
-static size_t whole_part(const journal *j)
-{
-    size_t at = j->first, whole = at;
-    buffer name, results;
-    while (take_part(&j->old, &at, &name) && take_part(&j->old, &at, &results)) whole = at;
-    return whole;
-}
-
-/* Goes on with the file, if there is one. */
-static int reopen(journal *j, const buffer *title)
-{
-    j->f = fopen(j->name, "r+b");
-    if (!j->f) return EXIT_GOOD;
-    int code = read_old(j, j->f);
+    bytes name;
+    int code = resume ? journal_read(j) : journal_cut(j, 0);
+    j->first = strlen(title);
     if (code) return code;
-    if (j->old.size < title->size || memcmp(j->old.p, title->p, title->size))
+    if (!j->size) return fputs(title, j->f) < 0 || fflush(j->f) ? fail(j) : journal_read(j);
+    if (j->size < j->first || memcmp(j->all, title, j->first))
         return complain("%s is of another version, or of a run with other options: %.*s", j->name,
-                        j->old.size ? (int)strcspn(j->old.p, "\n") : 0,
-                        j->old.size ? j->old.p : ""),
+                        (int)strcspn(j->all, "\n"), j->all),
                EXIT_USAGE;
-    j->first = title->size;
-    j->old.size = whole_part(j);
-    if (ftruncate(fileno(j->f), (off_t)j->old.size) || fseek(j->f, 0, SEEK_END))
-        return complain("%s: %s", j->name, strerror(errno)), EXIT_USAGE;
-    return EXIT_GOOD;
+    j->old = j->first;
+    for (bytes b = journal_from(j, j->first); wire_next(&b, &name);)
+        j->old = (size_t)(b.p - j->all);
+    return journal_cut(j, j->old);
 }
 
 int journal_open(journal *j, const processes *p, const char *output)
 {
-    buffer title = {0};
-    *j = (journal){0};
-    if (!output) return EXIT_GOOD;
-    snprintf(j->name, sizeof j->name, "%s.resume", output);
-    int code = make_title(p, &title);
-    if (!code && p->resume) code = reopen(j, &title);
-    if (!code && !j->f) {
-        j->f = fopen(j->name, "wb");
-        if (j->f) fwrite(title.p, 1, title.size, j->f);
-        else complain("%s: %s", j->name, strerror(errno)), code = EXIT_USAGE;
-    }
-    free(title.p);
+    *j = (journal){.f = NULL};
+    if (output) snprintf(j->name, sizeof j->name, "%s.resume", output);
+    j->f = output ? fopen(j->name, "a+b") : tmpfile();
+    if (!j->f || fcntl(fileno(j->f), F_SETFL, O_APPEND)) return fail(j);
+    char *title = make_title(p);
+    const int code = title ? take_up(j, p->resume, title) : out_of_memory();
+    free(title);
     return code;
 }
 
-bool journal_find(const journal *j, const char *name, buffer *results)
+size_t journal_find(const journal *j, const char *name)
 {
-    size_t at = j->first;
-    buffer known;
-    while (take_part(&j->old, &at, &known) && take_part(&j->old, &at, results))
-        if (known.size == strlen(name) && !memcmp(known.p, name, known.size)) return true;
-    return false;
-}
-
-/* ---- writing --------------------------------------------------------------------------------- */
-
-static void put_part(FILE *f, const void *p, size_t n)
-{
-    const uint64_t size = n;
-    fwrite(&size, sizeof size, 1, f);
-    fwrite(p, 1, n, f);
-}
-
-int journal_add(journal *j, const char *name, const buffer *results)
-{
-    if (!j->f) return EXIT_GOOD;
-    put_part(j->f, name, strlen(name));
-    put_part(j->f, results->p, results->size);
-    if (!fflush(j->f) && !ferror(j->f)) return EXIT_GOOD;
-    return complain("%s: %s", j->name, strerror(errno)), EXIT_USAGE;
+    bytes known, b = {j->all + j->first, j->all + j->old};
+    while (b.p < b.end && wire_next(&b, &known))
+        if ((size_t)(known.end - known.p) == strlen(name) && !memcmp(known.p, name, strlen(name)))
+            return (size_t)(known.end - j->all);
+    return 0;
 }
 
 void journal_close(journal *j, bool complete)
 {
     if (j->f) fclose(j->f);
-    if (j->f && complete) remove(j->name);
-    free(j->old.p);
+    if (j->f && *j->name && complete) remove(j->name);
+    free(j->all);
 }

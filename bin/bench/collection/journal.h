@@ -1,24 +1,35 @@
-/* journal.h: --resume: what a run over many matrices has got to, kept in a file beside its
- * output. */
+/* journal.h: what a run over many matrices has got to: a file that child processes write their
+ * results to, and that --resume reads again. */
 #ifndef TRS_BIN_BENCH_JOURNAL_H
 #define TRS_BIN_BENCH_JOURNAL_H
 
-#include "child.h"
+#include "wire.h"
 
-#include <stdio.h>
+typedef struct processes {
+    bool resume;    /* matrices that an earlier run has got to are not run again */
+    double seconds; /* that the process of a matrix may take */
+    double memory;  /* bytes that it may have */
+    char **argv;    /* the command line, of which argv [1] ... argv [options] are options */
+    int options;
+} processes;
 
 typedef struct journal {
-    char name[4096];
-    FILE *f;      /* NULL: there is no output beside which it could be kept */
-    buffer old;   /* what an earlier run has left */
-    size_t first; /* where its first matrix begins */
+    char name[4096];   /* of the file; "": it has none, for there is no output to keep it beside */
+    FILE *f;           /* to which a child process writes as well */
+    char *all;         /* [size] the file as it was when it was read last */
+    size_t size;       /* bytes of it */
+    size_t first, old; /* in which the matrices of an earlier run begin and end */
 } journal;
 
-/* The functions return exit codes.  output NULL: there is none. */
+/* The functions return exit codes.  output: the file beside which it is kept, or NULL. */
 int journal_open(journal *j, const processes *p, const char *output);
-bool journal_find(const journal *j, const char *name,
-                  buffer *results); /* whose bytes belong to j */
-int journal_add(journal *j, const char *name, const buffer *results);
 void journal_close(journal *j, bool complete); /* the file of a complete run is removed */
+
+/* Where the results of the matrix begin that an earlier run has got to; 0: nowhere. */
+size_t journal_find(const journal *j, const char *name);
+
+bytes journal_from(const journal *j, size_t at); /* all bytes from there on */
+int journal_read(journal *j);                    /* reads what was written since */
+int journal_cut(journal *j, size_t size);        /* drops all that is behind */
 
 #endif

@@ -5,27 +5,30 @@
 #include "bin/bench/measure/result.h"
 #include "bin/bench/measure/settings.h"
 
-typedef struct buffer { /* bytes that grow; free p */
-    char *p;            /* [size] */
-    size_t size, room;
-} buffer;
+#include <stdio.h>
 
-int buffer_add(buffer *b, const void *p, size_t size); /* an exit code, as all of these */
+/* The name of a matrix is written, its results one after the other, and then how they end.  Each
+ * call writes all of it to the file.  These and wire_receive return exit codes. */
+int wire_matrix(FILE *f, const char *name);
+int wire_result(FILE *f, const result *r);
+int wire_end(FILE *f, bool bad_file, bool left_out);
 
-/* Results are sent one after the other, and then how they end. */
-int wire_result(buffer *b, const result *r);
-int wire_end(buffer *b, bool bad_file, bool left_out);
-
-/* Writes all bytes to the descriptor. */
-int wire_send(int fd, const buffer *b);
+typedef struct bytes { /* a part of what was written */
+    const char *p, *end;
+} bytes;
 
 typedef struct ending { /* how the results of a matrix end */
-    bool ended;         /* as they should: with what wire_end has sent */
+    bool ended;         /* as they should: with what wire_end has written */
     bool bad_file, left_out;
-    size_t whole; /* bytes of whole records */
+    const char *whole; /* the end of the last record that is there as a whole */
 } ending;
 
-/* Hands out the results in the buffer, as those of that file, and says how they end. */
-int wire_receive(const settings *s, const char *file, const buffer *b, taker to, ending *e);
+/* Hands out the results of a matrix, which begin at b.p, as those of that file, and says how they
+ * end. */
+int wire_receive(const settings *s, const char *file, bytes b, taker to, ending *e);
+
+/* The matrix at b->p, in *name; b is then what follows its results.  False: it is not there as a
+ * whole. */
+bool wire_next(bytes *b, bytes *name);
 
 #endif

@@ -37,14 +37,14 @@ static void put_data(FILE *f, const result_list *l, const comparison *v)
     const result *first = first_solved(l);
     fputs("$d << EOD\nmatrix", f);
     for (int c = 0; c < first->count; c++)
-        if (v->is_drawn[c]) fprintf(f, " %s", first->cells[c].solver.name);
+        if (v->points[c]) fprintf(f, " %s", first->cells[c].solver.name);
     for (int i = 0; i < l->count; i++) {
         const result *r = &l->r[i];
         if (!r->count) continue;
         fputc('\n', f);
         put_column(f, r->name);
         for (int c = 0; c < r->count; c++)
-            if (v->is_drawn[c]) put_ratio(f, over_solve(r, &r->cells[c], v->reference));
+            if (v->points[c]) put_ratio(f, ratio_of(v, r, c));
     }
     fputs("\nEOD\n", f);
 }
@@ -102,19 +102,16 @@ int add_bars(const result_list *l, const comparison *v, figure_list *figures)
     put_data(w.f, l, v);
     put_names(w.f, l);
     put_axes(w.f, rows, v);
-    fputs("plot", w.f);
-    for (int c = 0, bar = 0; c < first->count; c++) {
-        if (!v->is_drawn[c]) continue;
+    for (int c = 0, bar = 1; c < first->count; c++) {
+        if (!v->points[c]) continue;
+        fprintf(next_part(&w),
+                "$d using (cut(column(%d))):(y(%d)):(1):(cut(column(%d))):(y(%d) - half):"
+                "(y(%d) + half) with boxxyerror title columnheader(%d) lc rgb '%s'",
+                bar + 1, bar, bar + 1, bar, bar, bar + 1, colour_of(place_of(l, c)));
         bar++;
-        fprintf(w.f,
-                " $d using (cut(column(%d))):(y(%d)):(1):(cut(column(%d))):(y(%d) - half):"
-                "(y(%d) + half) with boxxyerror title columnheader(%d)",
-                bar + 1, bar, bar + 1, bar, bar, bar + 1);
-        put_colour(w.f, place_of(l, c));
-        fputs(", \\\n ", w.f);
     }
-    fputs(" for [k=1:bars] $d using (beyond(column(k+1))):(y(k)):(sprintf('%.4g', column(k+1))) "
-          "with labels left offset 0.3,0 font ',9' notitle columnheader\n",
-          w.f);
+    fputs("for [k=1:bars] $d using (beyond(column(k+1))):(y(k)):(sprintf('%.4g', column(k+1))) "
+          "with labels left offset 0.3,0 font ',9' notitle columnheader",
+          next_part(&w));
     return figure_end(&w, figures);
 }

@@ -17,13 +17,16 @@ static const char *find_reference(const result_list *l)
     return "cpu-serial";
 }
 
-static bool has_ratio(const result_list *l, int solver, const char *reference)
+double ratio_of(const comparison *v, const result *r, int solver)
 {
-    for (int i = 0; i < l->count; i++) {
-        const result *r = &l->r[i];
-        if (r->count && !isnan(over_solve(r, &r->cells[solver], reference))) return true;
-    }
-    return false;
+    return r->count ? over_solve(r, &r->cells[solver], v->reference) : (double)NAN;
+}
+
+static int count_points(const comparison *v, const result_list *l, int solver)
+{
+    int count = 0;
+    for (int i = 0; i < l->count; i++) count += !isnan(ratio_of(v, &l->r[i], solver));
+    return count;
 }
 
 /* Extends the axis to the ratios of a solver that is drawn.  fmin and fmax leave a NaN out. */
@@ -31,9 +34,7 @@ static void extend_axis(comparison *v, const result_list *l, int solver)
 {
     const double lowest = 0.01, highest = 100, margin = 1.1;
     for (int i = 0; i < l->count; i++) {
-        const result *r = &l->r[i];
-        if (!r->count) continue;
-        const double ratio = over_solve(r, &r->cells[solver], v->reference);
+        const double ratio = ratio_of(v, &l->r[i], solver);
         v->low = fmax(lowest, fmin(v->low, ratio / margin));
         v->high = fmin(highest, fmax(v->high, ratio * margin));
     }
@@ -51,18 +52,18 @@ int comparison_make(comparison *v, const result_list *l)
     bool others = false; /* is a solver drawn that does not keep the matrix full? */
     *v = (comparison){
         .reference = find_reference(l), .solvers = first->count, .low = 0.5, .high = 2};
-    v->is_drawn = calloc((size_t)v->solvers + 1, sizeof *v->is_drawn);
-    if (!v->is_drawn) return out_of_memory();
+    v->points = calloc((size_t)v->solvers + 1, sizeof *v->points);
+    if (!v->points) return out_of_memory();
     for (int c = 0; c < v->solvers; c++) {
         const trs_solver_info *one = &first->cells[c].solver;
-        v->is_drawn[c] = strcmp(one->name, v->reference) != 0 && has_ratio(l, c, v->reference);
-        others = others || (v->is_drawn[c] && !one->full);
+        if (strcmp(one->name, v->reference) != 0) v->points[c] = count_points(v, l, c);
+        others = others || (v->points[c] && !one->full);
     }
     for (int c = 0; c < v->solvers; c++) {
-        if (!v->is_drawn[c]) continue;
-        v->is_drawn[c] = !(others && first->cells[c].solver.full);
-        if (!v->is_drawn[c]) put_left_out(v, first->cells[c].solver.name);
-        else extend_axis(v, l, c), v->drawn++;
+        if (!v->points[c]) continue;
+        if (others && first->cells[c].solver.full) v->points[c] = 0;
+        if (v->points[c]) extend_axis(v, l, c), v->drawn++;
+        else put_left_out(v, first->cells[c].solver.name);
     }
     const size_t at = strlen(v->left_out);
     if (at)
@@ -80,5 +81,5 @@ void put_cut(FILE *f, const comparison *v)
 
 void comparison_free(comparison *v)
 {
-    free(v->is_drawn);
+    free(v->points);
 }

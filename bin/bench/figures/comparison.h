@@ -14,7 +14,7 @@
 typedef struct comparison {
     const char *reference;
     int solvers;        /* of each result */
-    bool *is_drawn;     /* [solvers] */
+    int *points;        /* [solvers] the ratios that a solver has; 0: it is not drawn */
     int drawn;          /* how many are */
     double low, high;   /* the ends of the axis */
     char left_out[400]; /* " Not drawn: A, B, which ...", or "", for the caption */
@@ -22,6 +22,9 @@ typedef struct comparison {
 
 int comparison_make(comparison *v, const result_list *results); /* an exit code */
 void comparison_free(comparison *v);
+
+/* The ratio of a solver there; NaN: there is none. */
+double ratio_of(const comparison *v, const result *r, int solver);
 
 /* Defines in a script low, high and cut (r), the ratio r or the end of the axis that it lies
  * beyond. */

@@ -8,19 +8,9 @@
 #include "kinds.h"
 #include "script.h"
 
-#include "base/debug.h"
-#include "bin/common/message.h"
+#include "bin/common/exits.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-typedef enum quantity {
-    KERNEL, /* ms to solve */
-    FACTOR, /* ms to factor */
-    MOVES,  /* ms to allocate on the device and to copy */
-    RATIO   /* of lu-fullgrid over lu-submatrix */
-} quantity;
 
 typedef struct curve_spec { /* what a curve shows */
     const char *solver;     /* NULL, in the first of a figure: every solver of the family */
@@ -28,7 +18,7 @@ typedef struct curve_spec { /* what a curve shows */
     quantity what;
 } curve_spec;
 
-enum { SPECS = 8, CURVES = 64 };
+enum { SPECS = 8 };
 
 static const struct {
     const char *file, *title, *y;
@@ -39,133 +29,105 @@ static const struct {
      "Dense Lower Triangular Solver, first figure: kernels",
      "ms",
      true,
-     {{"dense-serial", 0, KERNEL},
-      {"dense-simple", 0, KERNEL},
-      {"dense-pair", 0, KERNEL},
-      {"dense-doubling", 0, KERNEL},
-      {"dense-doubling-tiled", 0, KERNEL},
-      {"dense-blocked", 0, KERNEL},
-      {"cublas-dense", 0, KERNEL}}},
+     {{"dense-serial", 0, SOLVE_MS},
+      {"dense-simple", 0, SOLVE_MS},
+      {"dense-pair", 0, SOLVE_MS},
+      {"dense-doubling", 0, SOLVE_MS},
+      {"dense-doubling-tiled", 0, SOLVE_MS},
+      {"dense-blocked", 0, SOLVE_MS},
+      {"cublas-dense", 0, SOLVE_MS}}},
     {"dense-copies",
      "Dense Lower Triangular Solver, second figure: allocation and copies against the CPU",
      "ms",
      true,
-     {{"allocate and copy", 0, MOVES}, {"dense-serial", 0, KERNEL}, {"dense-blocked", 0, KERNEL}}},
+     {{"allocate and copy", 0, MOVES_MS},
+      {"dense-serial", 0, SOLVE_MS},
+      {"dense-blocked", 0, SOLVE_MS}}},
     {"lu-figure7",
      "LU, figure 7: CPU and simple (without blocking) GPU",
      "ms to factor",
      false,
-     {{"lu-serial", 0, FACTOR}, {"lu-simple", 0, FACTOR}}},
+     {{"lu-serial", 0, FACTOR_MS}, {"lu-simple", 0, FACTOR_MS}}},
     {"lu-figure8",
      "LU, figure 8: update through rows, global and shared memory",
      "ms to factor",
      false,
-     {{"lu-row-global", 0, FACTOR}, {"lu-row-shared", 0, FACTOR}}},
+     {{"lu-row-global", 0, FACTOR_MS}, {"lu-row-shared", 0, FACTOR_MS}}},
     {"lu-figure9",
      "LU, figure 9: update through columns, global and shared memory",
      "ms to factor",
      false,
-     {{"lu-column-global", 0, FACTOR}, {"lu-column-shared", 0, FACTOR}}},
+     {{"lu-column-global", 0, FACTOR_MS}, {"lu-column-shared", 0, FACTOR_MS}}},
     {"lu-figure10",
      "LU, figure 10: rows, columns, elements",
      "ms to factor",
      false,
-     {{"lu-row-shared", 0, FACTOR}, {"lu-column-shared", 0, FACTOR}, {"lu-element", 0, FACTOR}}},
+     {{"lu-row-shared", 0, FACTOR_MS},
+      {"lu-column-shared", 0, FACTOR_MS},
+      {"lu-element", 0, FACTOR_MS}}},
     {"lu-figure11",
      "LU, figure 11: block size of the update through columns, shared memory",
      "ms to factor",
      false,
-     {{"lu-column-shared", 16, FACTOR},
-      {"lu-column-shared", 32, FACTOR},
-      {"lu-column-shared", 64, FACTOR},
-      {"lu-column-shared", 128, FACTOR},
-      {"lu-column-shared", 256, FACTOR},
-      {"lu-column-shared", 512, FACTOR}}},
+     {{"lu-column-shared", 16, FACTOR_MS},
+      {"lu-column-shared", 32, FACTOR_MS},
+      {"lu-column-shared", 64, FACTOR_MS},
+      {"lu-column-shared", 128, FACTOR_MS},
+      {"lu-column-shared", 256, FACTOR_MS},
+      {"lu-column-shared", 512, FACTOR_MS}}},
     {"lu-submatrix",
      "LU: the full grid over the sub-matrix (the seed had 23)",
      "times as long",
      false,
-     {{"lu-fullgrid / lu-submatrix", 0, RATIO}}},
-    {"all-triangles", "Triangles: every solver", "ms", true, {{NULL, 0, KERNEL}}},
-    {"all-general", "LU and Gauss, to factor and to solve", "ms", false, {{NULL, 0, KERNEL}}},
+     {{"lu-fullgrid / lu-submatrix", 0, SUBMATRIX_RATIO}}},
+    {"all-triangles", "Triangles: every solver", "ms", true, {{NULL, 0, SOLVE_MS}}},
+    {"all-general", "LU and Gauss, to factor and to solve", "ms", false, {{NULL, 0, SOLVE_MS}}},
 };
 
 enum { FIGURES = sizeof figures / sizeof figures[0] };
 
-static double value(const result *r, const curve_spec *l)
+/* Draws a curve over n, unless it has no point. */
+static void add_curve(writer *w, const result_list *l, bool triangle, const curve_spec *one)
 {
-    const cell *c = find_cell(r, l->solver, l->block);
-    const cell *full = find_cell(r, "lu-fullgrid", 0), *sub = find_cell(r, "lu-submatrix", 0);
-    switch (l->what) {
-    case KERNEL:
-        return c ? 1e3 * seconds_to_solve(r, c) : (double)NAN;
-    case FACTOR:
-        return c && c->factor > 0 ? 1e3 * c->factor : (double)NAN;
-    case MOVES:
-        return r->alloc > 0 && r->copy > 0 ? 1e3 * (r->alloc + r->copy) : (double)NAN;
-    default:
-        return full && sub ? full->factor / sub->factor : (double)NAN;
+    char name[80];
+    const int before = w->drawn;
+    snprintf(name, sizeof name, "%s", one->solver);
+    if (one->block) snprintf(name, sizeof name, "block %d", one->block);
+    for (const result *r = l->r; r < l->r + l->count; r++) {
+        const double y = quantity_of(r, find_cell(r, one->solver, one->block), one->what);
+        if (is_triangle(r) != triangle || isnan(y)) continue;
+        if (w->drawn == before) curve_begin(w, before, "with linespoints lw 2", name);
+        fprintf(w->f, "%.9g %.9g\n", (double)r->n, y);
     }
+    if (w->drawn > before) curve_end(w);
 }
 
-typedef struct canvas { /* the curves of one figure */
-    const result_list *results;
-    bool triangle;
-    int count, points;
-    curve curve[CURVES];
-    double *x; /* [points] the sizes */
-    double *y; /* [CURVES * points] the curves, one after the other */
-} canvas;
-
-/* Adds a curve, unless it has no point. */
-static void add_curve(canvas *v, const curve_spec *l)
+static void add_every_solver(writer *w, const result_list *l, bool triangle, quantity what)
 {
-    if (v->count == CURVES) return;
-    double *y = v->y + v->count * v->points;
-    curve *c = &v->curve[v->count];
-    bool any = false;
-    int point = 0;
-    for (int i = 0; i < v->results->count; i++) {
-        const result *r = &v->results->r[i];
-        if (is_triangle(r) != v->triangle) continue;
-        v->x[point] = (double)r->n;
-        y[point] = value(r, l);
-        any = any || !isnan(y[point]);
-        point++;
-    }
-    TRS_ASSERT(point <= v->points);
-    *c = (curve){.count = point, .x = v->x, .y = y};
-    if (l->block) snprintf(c->name, sizeof c->name, "block %d", l->block);
-    else snprintf(c->name, sizeof c->name, "%s", l->solver);
-    if (any) v->count++;
-}
-
-static void add_every_solver(canvas *v, quantity what)
-{
-    const result *r = v->results->r, *end = r + v->results->count;
-    while (r < end && (!r->count || is_triangle(r) != v->triangle)) r++;
-    if (r == end) return;
-    for (int k = 0; k < r->count; k++)
-        if (!r->cells[k].block) add_curve(v, &(curve_spec){r->cells[k].solver.name, 0, what});
+    const result *r = l->r, *end = l->r + l->count;
+    while (r < end && (!r->count || is_triangle(r) != triangle)) r++;
+    for (int k = 0; r < end && k < r->count; k++)
+        if (!r->cells[k].block)
+            add_curve(w, l, triangle, &(curve_spec){r->cells[k].solver.name, 0, what});
 }
 
 int add_dense_figures(const result_list *results, figure_list *l)
 {
     int code = EXIT_GOOD;
-    canvas v = {.results = results, .points = results->count};
-    v.x = calloc((size_t)results->count + 1, sizeof *v.x);
-    v.y = calloc(CURVES * ((size_t)results->count + 1), sizeof *v.y);
-    if (!v.x || !v.y) code = out_of_memory();
     for (int i = 0; i < FIGURES && !code; i++) {
         const curve_spec *spec = figures[i].curves;
-        v.count = 0;
-        v.triangle = figures[i].triangle;
-        if (!spec[0].solver) add_every_solver(&v, spec[0].what);
-        for (int m = 0; m < SPECS && spec[m].solver; m++) add_curve(&v, &spec[m]);
-        if (v.count)
-            code = add_curves(l, figures[i].file, figures[i].title, figures[i].y, v.count, v.curve);
+        const bool triangle = figures[i].triangle;
+        writer w;
+        code = figure_begin(&w, figures[i].file, figures[i].title, 860, 520);
+        if (code) return code;
+        fprintf(w.f,
+                "set xlabel 'n'\nset logscale x 2\nset logscale y\nset format y '%%g'\n"
+                "set key outside right top\nset ylabel '%s'\n",
+                figures[i].y);
+        if (!spec[0].solver) add_every_solver(&w, results, triangle, spec[0].what);
+        for (int m = 0; m < SPECS && spec[m].solver; m++)
+            add_curve(&w, results, triangle, &spec[m]);
+        code = figure_end(&w, l);
     }
-    free(v.x);
-    free(v.y);
     return code;
 }

@@ -23,6 +23,6 @@ int make_figures(const settings *s, const result_list *results, figure_list *l)
 
 void figures_free(figure_list *l)
 {
-    for (int k = 0; k < l->count; k++) free(l->figure[k].script);
+    for (int k = 0; k < l->count; k++) free(l->figure[k].script), free(l->figure[k].svg);
     free(l->figure);
 }

@@ -17,6 +17,7 @@ typedef struct figure {
     char title[160];   /* also within the figure */
     char caption[800]; /* how it is to be read; "": there is nothing to say */
     char *script;      /* for gnuplot, which then writes SVG to its standard output */
+    char *svg;         /* that text; NULL: it was not drawn */
 } figure;
 
 typedef struct figure_list {
@@ -29,8 +30,7 @@ typedef struct figure_list {
 int make_figures(const settings *s, const result_list *results, figure_list *l);
 void figures_free(figure_list *l);
 
-/* Runs gnuplot on a script, with SVG to the file; false: there is no gnuplot, or it refuses the
- * script. */
-bool draw(const char *script, FILE *svg);
+/* Lets gnuplot draw all of them; false: there is no gnuplot, or it refuses a script. */
+bool draw(figure_list *l);
 
 #endif

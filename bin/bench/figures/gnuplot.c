@@ -1,10 +1,12 @@
-/* gnuplot.c: gnuplot draws a script. */
+/* gnuplot.c: gnuplot draws the scripts. */
 #include "config.h"
 
 #include "figures.h"
 
 #include <errno.h>
 #include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,13 +29,22 @@ static int spawn(int in, int out)
     return bad ? -1 : status;
 }
 
-bool draw(const char *script, FILE *svg)
+static bool draw_one(figure *one)
 {
-    FILE *in = tmpfile();
-    if (!in) return false;
-    const bool written = fputs(script, in) >= 0 && !fflush(in) && !fflush(svg);
-    int status = -1;
-    if (written && lseek(fileno(in), 0, SEEK_SET) == 0) status = spawn(fileno(in), fileno(svg));
-    fclose(in);
-    return status == 0 && fseek(svg, 0, SEEK_END) == 0 && ftell(svg) > 0;
+    FILE *in = tmpfile(), *out = tmpfile();
+    size_t size = 0;
+    bool drawn = in && out && fputs(one->script, in) >= 0 && !fflush(in) &&
+                 lseek(fileno(in), 0, SEEK_SET) == 0 && spawn(fileno(in), fileno(out)) == 0;
+    if (drawn) rewind(out);
+    drawn = drawn && getdelim(&one->svg, &size, '\0', out) > 0 && strstr(one->svg, "<svg");
+    if (in) fclose(in);
+    if (out) fclose(out);
+    return drawn;
+}
+
+bool draw(figure_list *l)
+{
+    bool drawn = true;
+    for (int k = 0; k < l->count && drawn; k++) drawn = draw_one(&l->figure[k]);
+    return drawn;
 }

@@ -56,21 +56,24 @@ static int find_ratios(const profile *p, int solver)
 }
 
 /* The steps of rho as points: gnuplot draws from each to the next first along x, then up. */
-static void put_curve(FILE *f, const profile *p, int solver)
+static void put_curve(writer *w, const profile *p, int solver)
 {
     const int count = find_ratios(p, solver);
-    fprintf(f, "$d%d << EOD\n1 0\n", solver + 1);
+    const int place = solver == CHOICE ? 0 : place_of(p->all, solver);
+    char style[100] = "with steps lw 3 dt '.' lc 'black'";
+    if (!count || p->ratio[0] > p->end) return; /* it has no point within the axis */
+    if (solver != CHOICE)
+        snprintf(style, sizeof style, "with steps lw 2 dt %d lc rgb '%s'", 1 + place / 10,
+                 colour_of(place));
+    curve_begin(w, solver + 1, style,
+                solver == CHOICE ? "automatic choice"
+                                 : first_solved(p->all)->cells[solver].solver.name);
+    fputs("1 0\n", w->f);
     for (int k = 0; k < count; k++)
         if (k + 1 == count || p->ratio[k] < p->ratio[k + 1])
-            fprintf(f, "%.5g %.5g\n", p->ratio[k], (double)(k + 1) / p->problems);
-    fprintf(f, "%.5g %.5g\nEOD\n", fmax(p->end, count ? p->ratio[count - 1] : 1),
-            (double)count / p->problems);
-}
-
-/* Has the solver a point within the axis? */
-static bool is_drawn(const profile *p, int solver)
-{
-    return find_ratios(p, solver) > 0 && p->ratio[0] <= p->end;
+            fprintf(w->f, "%.5g %.5g\n", p->ratio[k], (double)(k + 1) / p->problems);
+    fprintf(w->f, "%.5g %.5g\n", fmax(p->end, p->ratio[count - 1]), (double)count / p->problems);
+    curve_end(w);
 }
 
 /* Counts problems and curves; the axis ends at the largest ratio, or at the widest axis. */
@@ -85,32 +88,8 @@ static void find_scope(profile *p)
         if (count) p->end = fmax(p->end, 1.05 * p->ratio[count - 1]);
     }
     p->end = fmin(p->end, widest_axis);
-    for (int c = 0; c < first->count; c++) p->curves += is_drawn(p, c);
-}
-
-static void put_script(const profile *p, FILE *f)
-{
-    const result *first = first_solved(p->all);
-    const char *join = "plot";
-    fprintf(f,
-            "set logscale x\nset xrange [1:%.4g]\nset yrange [0:1.02]\nset xtics %s\n"
-            "set xlabel 'times as long as the fastest' offset 0,0.4\n"
-            "set ylabel 'share of the triangles'\nset key below height 1\n",
-            p->end, ratio_tics);
-    for (int c = CHOICE; c < first->count; c++)
-        if (is_drawn(p, c)) put_curve(f, p, c);
-    for (int c = 0; c < first->count; c++) {
-        if (!is_drawn(p, c)) continue;
-        const int place = place_of(p->all, c);
-        fprintf(f, "%s $d%d with steps lw 2 dt %d", join, c + 1, 1 + place / 10);
-        put_colour(f, place);
-        fputs(" title ", f);
-        put_quoted(f, first->cells[c].solver.name);
-        join = ", \\\n ";
-    }
-    if (is_drawn(p, CHOICE))
-        fprintf(f, "%s $d0 with steps lw 3 dt '.' lc 'black' title 'automatic choice'", join);
-    fputc('\n', f);
+    for (int c = 0; c < first->count; c++)
+        p->curves += find_ratios(p, c) > 0 && p->ratio[0] <= p->end;
 }
 
 static int add_figure(const profile *p, figure_list *l)
@@ -130,7 +109,13 @@ static int add_figure(const profile *p, figure_list *l)
         in_device_memory(p->settings)
             ? " Those on the CPU take no part: their B and X are elsewhere."
             : "");
-    put_script(p, w.f);
+    fprintf(w.f,
+            "set logscale x\nset xrange [1:%.4g]\nset yrange [0:1.02]\nset xtics %s\n"
+            "set xlabel 'times as long as the fastest' offset 0,0.4\n"
+            "set ylabel 'share of the triangles'\nset key below height 1\n",
+            p->end, ratio_tics);
+    for (int c = 0; c < first_solved(p->all)->count; c++) put_curve(&w, p, c);
+    put_curve(&w, p, CHOICE);
     return figure_end(&w, l);
 }
 

@@ -11,25 +11,18 @@
 #include <inttypes.h>
 #include <math.h>
 
-static int count_points(const result_list *l, int solver, const char *reference)
+static void put_points(writer *w, const result_list *l, const comparison *v, int solver)
 {
-    int count = 0;
+    const int place = place_of(l, solver);
+    char style[100];
+    snprintf(style, sizeof style, "using 1:(cut($2)) with points pt %d lc rgb '%s'", 4 + place % 11,
+             colour_of(place));
+    curve_begin(w, solver, style, first_solved(l)->cells[solver].solver.name);
     for (int i = 0; i < l->count; i++) {
-        const result *r = &l->r[i];
-        count += r->count && !isnan(over_solve(r, &r->cells[solver], reference));
+        const double ratio = ratio_of(v, &l->r[i], solver);
+        if (!isnan(ratio)) fprintf(w->f, "%" PRId64 " %.5g\n", l->r[i].levels, ratio);
     }
-    return count;
-}
-
-static void put_points(FILE *f, const result_list *l, int solver, const char *reference)
-{
-    fprintf(f, "$d%d << EOD\n", solver);
-    for (int i = 0; i < l->count; i++) {
-        const result *r = &l->r[i];
-        const double ratio = r->count ? over_solve(r, &r->cells[solver], reference) : (double)NAN;
-        if (!isnan(ratio)) fprintf(f, "%" PRId64 " %.5g\n", r->levels, ratio);
-    }
-    fputs("EOD\n", f);
+    curve_end(w);
 }
 
 static void put_axes(FILE *f, const comparison *v)
@@ -47,14 +40,10 @@ static void put_axes(FILE *f, const comparison *v)
 int add_ratios(const result_list *l, const comparison *v, figure_list *figures)
 {
     char title[128];
-    const char *join = "plot";
-    const result *first = first_solved(l);
     int most = 0;
     writer w;
-    for (int c = 0; c < v->solvers; c++) {
-        const int points = v->is_drawn[c] ? count_points(l, c, v->reference) : 0;
-        if (points > most) most = points;
-    }
+    for (int c = 0; c < v->solvers; c++)
+        if (v->points[c] > most) most = v->points[c];
     if (most < 2) return EXIT_GOOD;
     snprintf(title, sizeof title, "Solve time over that of %s, by levels (below 1: faster)",
              v->reference);
@@ -66,17 +55,7 @@ int add_ratios(const result_list *l, const comparison *v, figure_list *figures)
              "What lies beyond the axis is drawn at its end.%s",
              v->left_out);
     put_axes(w.f, v);
-    for (int c = 0; c < first->count; c++)
-        if (v->is_drawn[c]) put_points(w.f, l, c, v->reference);
-    for (int c = 0; c < first->count; c++) {
-        if (!v->is_drawn[c]) continue;
-        const int place = place_of(l, c);
-        fprintf(w.f, "%s $d%d using 1:(cut($2)) with points pt %d", join, c, 4 + place % 11);
-        put_colour(w.f, place);
-        fputs(" title ", w.f);
-        put_quoted(w.f, first->cells[c].solver.name);
-        join = ", \\\n ";
-    }
-    fputc('\n', w.f);
+    for (int c = 0; c < v->solvers; c++)
+        if (v->points[c]) put_points(&w, l, v, c);
     return figure_end(&w, figures);
 }

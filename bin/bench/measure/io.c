@@ -74,15 +74,13 @@ static int measure_file(const settings *s, const char *file, const char *copy, i
 
 static int run_file(const settings *s, const char *file, const char *copy, result *r)
 {
-    io_figures f = {0};
     trs_mm mm = {0};
     progress(s, file, "reading and writing");
-    int rc = measure_file(s, file, copy, &f, &mm);
+    int rc = measure_file(s, file, copy, &r->io, &mm);
     progress(s, NULL, NULL);
     r->n = mm.rows;
     r->nnz = mm.nnz;
     r->dtype = mm.dtype;
-    *r->io = f;
     if (rc) snprintf(r->trouble, sizeof r->trouble, "%s", trs_message());
     trs_mm_free(&mm);
     return rc;
@@ -93,8 +91,7 @@ static int run_files(const settings *s, char *const *files, int count, const cha
     cell one = {.accurate = true};
     bool bad = false;
     for (int k = 0; k < count; k++) {
-        io_figures f;
-        result r = {.name = files[k], .io = &f, .count = 1, .cells = &one};
+        result r = {.name = files[k], .count = 1, .cells = &one};
         if (run_file(s, files[k], copy, &r)) complain("%s", r.trouble), bad = true;
         const int code = to.take(to.user, &r);
         if (code) return code;

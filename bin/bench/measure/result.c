@@ -52,6 +52,35 @@ const cell *find_cell(const result *r, const char *solver, int block)
     return NULL;
 }
 
+static double factor_ms(const cell *c)
+{
+    return c && c->factor > 0 ? 1e3 * c->factor : (double)NAN;
+}
+
+static double measured_ms(double seconds)
+{
+    return seconds > 0 ? 1e3 * seconds : (double)NAN;
+}
+
+double quantity_of(const result *r, const cell *c, quantity what)
+{
+    switch (what) {
+    case SOLVE_MS:
+        return c ? 1e3 * seconds_to_solve(r, c) : (double)NAN;
+    case FACTOR_MS:
+        return factor_ms(c);
+    case ALLOC_MS:
+        return measured_ms(r->alloc);
+    case COPY_MS:
+        return measured_ms(r->copy);
+    case MOVES_MS:
+        return measured_ms(r->alloc) + measured_ms(r->copy);
+    default:
+        return factor_ms(find_cell(r, "lu-fullgrid", 0)) /
+               factor_ms(find_cell(r, "lu-submatrix", 0));
+    }
+}
+
 double over_solve(const result *r, const cell *c, const char *reference)
 {
     const cell *f = find_cell(r, reference, 0);

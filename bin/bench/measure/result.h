@@ -53,7 +53,7 @@ typedef struct result { /* one triangle, or why there is none */
     char costs[200]; /* where the cost model has its numbers from */
     double alloc;    /* --dense with a GPU: seconds to allocate A, b, x there; else 0 */
     double copy;     /* ... to copy A and b there, and x back */
-    io_figures *io;  /* of --io; else NULL */
+    io_figures io;   /* of --io; else all 0 */
     int count;
     cell *cells; /* [count] */
 } result;
@@ -81,6 +81,18 @@ double total(const cell *c); /* analysis + one solve, as in the seed's table */
 /* Seconds from A and b to x where they lie: the solve, and for a general matrix the factorisation
  * before. */
 double seconds_to_solve(const result *r, const cell *c);
+
+/* What --dense shows of a result, and of a cell of it, in ms; NaN: there is none. */
+typedef enum quantity {
+    SOLVE_MS,       /* seconds_to_solve; NaN for a cell that is NULL */
+    FACTOR_MS,      /* to factor; likewise */
+    ALLOC_MS,       /* to allocate on the device */
+    COPY_MS,        /* to copy there and back */
+    MOVES_MS,       /* both */
+    SUBMATRIX_RATIO /* no time: the ratio of factoring by lu-fullgrid to lu-submatrix */
+} quantity;
+
+double quantity_of(const result *r, const cell *c, quantity what);
 
 /* The cell of a solver with that block size that did not fail; NULL: there is none. */
 const cell *find_cell(const result *r, const char *solver, int block);

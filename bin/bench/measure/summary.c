@@ -38,25 +38,21 @@ choice find_choice(const settings *s, const result *r)
     return p;
 }
 
-void choice_add(choice_sum *sum, const choice *one)
-{
-    if (isnan(one->ratio)) {
-        sum->missing++;
-        return;
-    }
-    sum->count++;
-    sum->log_sum += log(one->ratio);
-    sum->worst = fmax(sum->worst, one->ratio);
-    sum->fastest += one->taken == one->best;
-    for (int k = 0; k < BOUNDS; k++) sum->within[k] += one->ratio <= choice_bounds[k];
-}
-
 choice_sum sum_choices(const settings *s, const result_list *l)
 {
     choice_sum sum = {0};
     for (int i = 0; i < l->count; i++) {
-        const choice one = find_choice(s, &l->r[i]);
-        if (l->r[i].count) choice_add(&sum, &one);
+        const result *r = &l->r[i];
+        const choice one = find_choice(s, r);
+        sum.missing += r->count && isnan(one.ratio);
+        if (isnan(one.ratio)) continue;
+        sum.count++;
+        sum.log_sum += log(one.ratio);
+        sum.worst = fmax(sum.worst, one.ratio);
+        sum.fastest += one.taken == one.best;
+        for (int k = 0; k < BOUNDS; k++) sum.within[k] += one.ratio <= choice_bounds[k];
+        /* which leaves a NaN out */
+        sum.worst_over_serial = fmax(sum.worst_over_serial, over_solve(r, one.taken, "cpu-serial"));
     }
     return sum;
 }

@@ -28,13 +28,13 @@ enum { BOUNDS = 2 };
 extern const double choice_bounds[BOUNDS]; /* 1.1, 1.3: times the fastest */
 
 typedef struct choice_sum {
-    int count, missing;    /* triangles with a ratio, and without */
-    int fastest;           /* ... on which the choice is the fastest solver */
-    int within[BOUNDS];    /* ... on which it is within that bound */
-    double log_sum, worst; /* of the ratios */
+    int count, missing;       /* triangles with a ratio, and without */
+    int fastest;              /* ... on which the choice is the fastest solver */
+    int within[BOUNDS];       /* ... on which it is within that bound */
+    double log_sum, worst;    /* of the ratios */
+    double worst_over_serial; /* of the choice over cpu-serial; 0: that was not run */
 } choice_sum;
 
-void choice_add(choice_sum *sum, const choice *one);
 choice_sum sum_choices(const settings *s, const result_list *l);
 double choice_mean(const choice_sum *sum); /* the geometric mean of the ratios */
 

@@ -11,6 +11,35 @@
 #include <stdio.h>
 #include <string.h>
 
+/* ---- fields ---------------------------------------------------------------------------------- */
+
+static void put_field(row *to, const field one)
+{
+    TRS_ASSERT(to->count < MOST_FIELDS);
+    to->field[to->count++] = one;
+}
+
+static void put_text(row *to, const char *column, const char *text)
+{
+    put_field(to, (field){.column = column, .text = text});
+}
+
+static void put_whole(row *to, const char *column, int64_t whole)
+{
+    put_field(to, (field){.column = column, .is_whole = true, .whole = whole});
+}
+
+static void put_real(row *to, const char *column, double real)
+{
+    put_field(to, (field){.column = column, .real = real});
+}
+
+/* A time that is 0 was not measured. */
+static void put_seconds(row *to, const char *column, double seconds)
+{
+    put_real(to, column, seconds > 0 ? seconds : (double)NAN);
+}
+
 /* ---- of a cell ------------------------------------------------------------------------------- */
 
 /* A value that was measured; NaN where the cell failed before. */
@@ -22,57 +51,56 @@ static double known(const cell *c, double value)
 /* The group of a matrix of the SuiteSparse collection is the folder of its archive, or, of an
  * unpacked matrix, the folder around the one that is called like the matrix: GROUP/NAME.tar.gz,
  * GROUP/NAME/NAME.mtx. */
-static void put_group(const result *r, const sink *to)
+static void put_group(const result *r, row *to)
 {
-    char group[256] = "";
     const char *end = r->file ? strrchr(r->file, '/') : NULL;
     for (int up = 0; end && up < 2; up++) {
         const char *from = end;
         while (from > r->file && from[-1] != '/') from--;
         const size_t length = (size_t)(end - from);
-        snprintf(group, sizeof group, "%.*s", (int)length, from);
-        const bool same = length && !strncmp(strrchr(r->file, '/') + 1, group, length);
+        snprintf(to->group, sizeof to->group, "%.*s", (int)length, from);
+        const bool same = length && !strncmp(strrchr(r->file, '/') + 1, to->group, length);
         if (!same || from == r->file) break;
         end = from - 1;
     }
-    to->text(to->user, "group", group);
+    put_text(to, "group", to->group);
 }
 
-static void put_matrix(const settings *s, const result *r, const sink *to)
+static void put_matrix(const settings *s, const result *r, row *to)
 {
-    to->text(to->user, "matrix", r->name);
+    put_text(to, "matrix", r->name);
     put_group(r, to);
-    to->text(to->user, "kind", r->problem);
-    to->text(to->user, "triangle", kind_name(r->kind));
-    to->text(to->user, "type", dtype_name(r->dtype));
-    to->text(to->user, "op", op_name(s->op));
-    to->whole(to->user, "nrhs", s->nrhs);
-    to->whole(to->user, "n", r->n);
-    to->whole(to->user, "nnz", r->nnz);
-    to->whole(to->user, "levels", r->levels);
-    to->whole(to->user, "widest", r->widest);
-    to->whole(to->user, "longest", r->longest);
-    to->real(to->user, "levels_by_rows", r->sweep > 0 ? r->sweep : (double)NAN);
-    to->real(to->user, "levels_by_columns", r->sort > 0 ? r->sort : (double)NAN);
+    put_text(to, "kind", r->problem);
+    put_text(to, "triangle", kind_name(r->kind));
+    put_text(to, "type", dtype_name(r->dtype));
+    put_text(to, "op", op_name(s->op));
+    put_whole(to, "nrhs", s->nrhs);
+    put_whole(to, "n", r->n);
+    put_whole(to, "nnz", r->nnz);
+    put_whole(to, "levels", r->levels);
+    put_whole(to, "widest", r->widest);
+    put_whole(to, "longest", r->longest);
+    put_seconds(to, "levels_by_rows", r->sweep);
+    put_seconds(to, "levels_by_columns", r->sort);
 }
 
-static void put_times(const result *r, const cell *c, const sink *to)
+static void put_times(const result *r, const cell *c, row *to)
 {
-    to->real(to->user, "create", known(c, c->info.seconds_create));
-    to->real(to->user, "analysis", known(c, c->analysis));
-    to->text(to->user, "levels_by", c->levels_by);
-    to->real(to->user, "setup", known(c, c->setup));
-    to->real(to->user, "update", known(c, c->update));
-    to->real(to->user, "factor", c->factor > 0 ? known(c, c->factor) : (double)NAN);
-    to->whole(to->user, "solves", c->solve.count);
-    to->real(to->user, "solve_min", known(c, c->solve.min));
-    to->real(to->user, "solve", known(c, c->solve.median));
-    to->real(to->user, "solve_max", known(c, c->solve.max));
-    to->real(to->user, "total", known(c, total(c)));
-    to->real(to->user, "total_over_multiblock", over_total(r, c, "cuda-multiblock"));
-    to->real(to->user, "solve_over_cusparse", over_solve(r, c, "cusparse"));
-    to->real(to->user, "solve_over_serial", over_solve(r, c, "cpu-serial"));
-    to->real(to->user, "predicted", known(c, c->info.predicted));
+    put_real(to, "create", known(c, c->info.seconds_create));
+    put_real(to, "analysis", known(c, c->analysis));
+    put_text(to, "levels_by", c->levels_by);
+    put_real(to, "setup", known(c, c->setup));
+    put_real(to, "update", known(c, c->update));
+    put_real(to, "factor", c->factor > 0 ? known(c, c->factor) : (double)NAN);
+    put_whole(to, "solves", c->solve.count);
+    put_real(to, "solve_min", known(c, c->solve.min));
+    put_real(to, "solve", known(c, c->solve.median));
+    put_real(to, "solve_max", known(c, c->solve.max));
+    put_real(to, "total", known(c, total(c)));
+    put_real(to, "total_over_multiblock", over_total(r, c, "cuda-multiblock"));
+    put_real(to, "solve_over_cusparse", over_solve(r, c, "cusparse"));
+    put_real(to, "solve_over_serial", over_solve(r, c, "cpu-serial"));
+    put_real(to, "predicted", known(c, c->info.predicted));
 }
 
 static const char *accuracy_name(const cell *c)
@@ -86,55 +114,54 @@ static const char *outcome_name(const cell *c)
     return c->accurate ? "good" : "inaccurate";
 }
 
-static void put_outcome(const result *r, const cell *c, const sink *to)
+static void put_outcome(const result *r, const cell *c, row *to)
 {
-    to->text(to->user, "accuracy", c->solver.name ? accuracy_name(c) : "");
-    to->real(to->user, "omega", known(c, c->error.omega));
-    to->real(to->user, "normwise", known(c, c->error.normwise));
-    to->text(to->user, "outcome", outcome_name(c));
-    to->text(to->user, "message", *r->trouble ? r->trouble : c->message);
-    to->whole(to->user, "bytes_host", c->info.bytes_host);
-    to->whole(to->user, "bytes_device", c->info.bytes_device);
-    to->whole(to->user, "bytes_work", c->info.bytes_work);
+    put_text(to, "accuracy", c->solver.name ? accuracy_name(c) : "");
+    put_real(to, "omega", known(c, c->error.omega));
+    put_real(to, "normwise", known(c, c->error.normwise));
+    put_text(to, "outcome", outcome_name(c));
+    put_text(to, "message", *r->trouble ? r->trouble : c->message);
+    put_whole(to, "bytes_host", c->info.bytes_host);
+    put_whole(to, "bytes_device", c->info.bytes_device);
+    put_whole(to, "bytes_work", c->info.bytes_work);
 }
 
 /* ---- of a file, with --io -------------------------------------------------------------------- */
 
-static void put_file(const result *r, const sink *to)
+static void put_file(const result *r, row *to)
 {
-    static const io_figures none = {0};
-    const io_figures *f = r->io && !*r->trouble ? r->io : &none;
-    to->text(to->user, "matrix", r->name);
-    to->text(to->user, "type", dtype_name(r->dtype));
-    to->whole(to->user, "rows", r->n);
-    to->whole(to->user, "nnz", r->nnz);
-    to->whole(to->user, "runs", f->runs);
-    to->whole(to->user, "bytes_file", f->packed);
-    to->whole(to->user, "bytes_text", f->bytes);
-    to->whole(to->user, "bytes_written", f->written);
-    to->real(to->user, "read", f->runs ? f->total : (double)NAN);
-    to->real(to->user, "parse", f->runs ? f->parse : (double)NAN);
-    to->real(to->user, "build", f->runs ? f->build : (double)NAN);
-    to->real(to->user, "write", f->runs ? f->write : (double)NAN);
-    to->real(to->user, "read_rate", megabytes_a_second(f->bytes, f->total));
-    to->real(to->user, "parse_rate", megabytes_a_second(f->bytes, f->parse));
-    to->real(to->user, "build_rate", megabytes_a_second(f->bytes, f->build));
-    to->real(to->user, "write_rate", megabytes_a_second(f->written, f->write));
-    to->text(to->user, "message", r->trouble);
+    const io_figures *f = &r->io;
+    put_text(to, "matrix", r->name);
+    put_text(to, "type", dtype_name(r->dtype));
+    put_whole(to, "rows", r->n);
+    put_whole(to, "nnz", r->nnz);
+    put_whole(to, "runs", f->runs);
+    put_whole(to, "bytes_file", f->packed);
+    put_whole(to, "bytes_text", f->bytes);
+    put_whole(to, "bytes_written", f->written);
+    put_seconds(to, "read", f->total);
+    put_seconds(to, "parse", f->parse);
+    put_seconds(to, "build", f->build);
+    put_seconds(to, "write", f->write);
+    put_real(to, "read_rate", megabytes_a_second(f->bytes, f->total));
+    put_real(to, "parse_rate", megabytes_a_second(f->bytes, f->parse));
+    put_real(to, "build_rate", megabytes_a_second(f->bytes, f->build));
+    put_real(to, "write_rate", megabytes_a_second(f->written, f->write));
+    put_text(to, "message", r->trouble);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-static void put_cell(const session *s, const result *r, const cell *c, const sink *to)
+static void put_cell(const session *s, const result *r, const cell *c, row *to)
 {
     put_matrix(&s->settings, r, to);
-    to->text(to->user, "solver", c->solver.name ? c->solver.name : "");
-    to->whole(to->user, "auto_host", c->auto_host);
-    to->whole(to->user, "auto_device", c->auto_device);
-    to->whole(to->user, "block", c->block);
+    put_text(to, "solver", c->solver.name ? c->solver.name : "");
+    put_whole(to, "auto_host", c->auto_host);
+    put_whole(to, "auto_device", c->auto_device);
+    put_whole(to, "block", c->block);
     put_times(r, c, to);
-    to->real(to->user, "alloc", r->alloc > 0 ? r->alloc : (double)NAN);
-    to->real(to->user, "copy", r->copy > 0 ? r->copy : (double)NAN);
+    put_seconds(to, "alloc", r->alloc);
+    put_seconds(to, "copy", r->copy);
     put_outcome(r, c, to);
 }
 
@@ -143,23 +170,25 @@ int rows_of(const result *r)
     return *r->trouble ? 1 : r->count;
 }
 
-void put_row(const session *s, const result *r, int k, const sink *to)
+void make_row(const session *s, const result *r, int k, row *to)
 {
     static const cell none = {0};
     const host *h = &s->host;
     const bool io = s->settings.io;
     TRS_ASSERT(k >= 0 && k < rows_of(r));
+    to->count = 0;
+    to->group[0] = '\0';
     if (io) put_file(r, to);
     else put_cell(s, r, *r->trouble ? &none : &r->cells[k], to);
-    to->whole(to->user, "threads", h->threads);
-    to->text(to->user, "cpu", h->cpu);
+    put_whole(to, "threads", h->threads);
+    put_text(to, "cpu", h->cpu);
     if (!io) {
-        to->text(to->user, "gpu", h->gpu);
-        to->text(to->user, "driver", h->driver);
-        to->text(to->user, "costs", r->costs);
-        to->whole(to->user, "seed", SEED);
+        put_text(to, "gpu", h->gpu);
+        put_text(to, "driver", h->driver);
+        put_text(to, "costs", r->costs);
+        put_whole(to, "seed", SEED);
     }
-    to->text(to->user, "version", trs_version());
-    to->text(to->user, "date", h->date);
-    if (!io) to->text(to->user, "file", r->file ? r->file : "");
+    put_text(to, "version", trs_version());
+    put_text(to, "date", h->date);
+    if (!io) put_text(to, "file", r->file ? r->file : "");
 }

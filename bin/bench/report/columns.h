@@ -4,16 +4,24 @@
 
 #include "report.h"
 
-/* Where the values go, in the order of the columns. */
-typedef struct sink {
-    void (*text)(void *user, const char *column, const char *value);
-    void (*whole)(void *user, const char *column, int64_t value);
-    void (*real)(void *user, const char *column, double value); /* NaN: there is none */
-    void *user;
-} sink;
+enum { MOST_FIELDS = 64 };
+
+typedef struct field {
+    const char *column;
+    const char *text; /* NULL: the value is a number, whole or real */
+    bool is_whole;
+    int64_t whole;
+    double real; /* NaN: there is none */
+} field;
+
+typedef struct row {
+    int count;
+    field field[MOST_FIELDS]; /* [count], in the order of the columns */
+    char group[256];
+} row;
 
 /* Row k of a result, which has rows_of (r) of them: a cell of it, or its trouble. */
 int rows_of(const result *r);
-void put_row(const session *s, const result *r, int k, const sink *to);
+void make_row(const session *s, const result *r, int k, row *to);
 
 #endif

@@ -2,27 +2,15 @@
 #include "config.h"
 
 #include "columns.h"
-#include "output.h"
 
-#include "bin/common/message.h"
+#include "bin/common/exits.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-typedef struct csv {
-    output out;
-    bool names; /* of the columns, are written instead of values */
-    bool begun; /* the line has a field already */
-} csv;
-
-static void put_field(csv *c, const char *text)
+static void put_text(FILE *f, const char *text)
 {
-    FILE *f = c->out.f;
-    if (c->begun) fputc(',', f);
-    c->begun = true;
     if (!text[strcspn(text, ",\"\r\n")]) {
         fputs(text, f);
         return;
@@ -35,71 +23,35 @@ static void put_field(csv *c, const char *text)
     fputc('"', f);
 }
 
-static void put_text(void *user, const char *column, const char *value)
+static void put_value(FILE *f, const field *one)
 {
-    csv *c = user;
-    put_field(c, c->names ? column : value);
+    if (one->text) put_text(f, one->text);
+    else if (one->is_whole) fprintf(f, "%" PRId64, one->whole);
+    else if (!isnan(one->real)) fprintf(f, "%.9g", one->real);
 }
 
-static void put_whole(void *user, const char *column, int64_t value)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%" PRId64, value);
-    put_text(user, column, text);
-}
-
-static void put_real(void *user, const char *column, double value)
-{
-    char text[32] = "";
-    if (!isnan(value)) snprintf(text, sizeof text, "%.9g", value);
-    put_text(user, column, text);
-}
-
-static void put_line(const session *s, csv *c, const result *r, int k)
-{
-    const sink to = {put_text, put_whole, put_real, c};
-    c->begun = false;
-    put_row(s, r, k, &to);
-    fputs("\r\n", c->out.f);
-}
-
-static bool wanted(const session *s)
-{
-    return s->outputs.csv != NULL;
-}
-
-static int begin(const session *s, void **data)
+static int begin(const report *p)
 {
     static const result none = {.name = "", .trouble = "none"};
-    csv *c = calloc(1, sizeof *c);
-    if (!c) return out_of_memory();
-    const int code = file_open(&c->out, s->outputs.csv);
-    if (code) {
-        free(c);
-        return code;
-    }
-    c->names = true;
-    put_line(s, c, &none, 0);
-    c->names = false;
-    *data = c;
+    row line;
+    make_row(p->session, &none, 0, &line);
+    for (int k = 0; k < line.count; k++) fprintf(p->f, "%s%s", k ? "," : "", line.field[k].column);
+    fputs("\r\n", p->f);
     return EXIT_GOOD;
 }
 
-static int add(const session *s, void *data, const result *r)
+static int add(const report *p, const result *r)
 {
-    csv *c = data;
-    for (int k = 0; k < rows_of(r); k++) put_line(s, c, r, k);
-    if (!fflush(c->out.f)) return EXIT_GOOD;
-    return complain("%s: %s", c->out.temporary, strerror(errno)), EXIT_USAGE;
+    for (int i = 0; i < rows_of(r); i++) {
+        row line;
+        make_row(p->session, r, i, &line);
+        for (int k = 0; k < line.count; k++) {
+            if (k) fputc(',', p->f);
+            put_value(p->f, &line.field[k]);
+        }
+        fputs("\r\n", p->f);
+    }
+    return EXIT_GOOD;
 }
 
-static int end(const session *s, void *data, bool complete)
-{
-    csv *c = data;
-    (void)s;
-    const int code = file_close(&c->out, complete);
-    free(c);
-    return code;
-}
-
-const reporter reporter_csv = {wanted, begin, add, end};
+const reporter reporter_csv = {begin, add, NULL};

@@ -11,40 +11,29 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static bool wanted(const session *s)
+static int begin(const report *p)
 {
-    return s->settings.io && !s->outputs.quiet;
-}
-
-static int begin(const session *s, void **data)
-{
-    (void)data;
-    print_host(&s->host);
+    print_host(&p->session->host);
     printf("MB/s of text, medians: reading, and its parts parsing and building; writing\n\n"
            "%-32s %10s %12s %9s %9s %9s %9s\n",
            "matrix", "MB", "entries", "read", "parse", "build", "write");
     return EXIT_GOOD;
 }
 
-static void print_figures(const result *r)
+static int add(const report *p, const result *r)
 {
-    const io_figures *f = r->io;
-    char t[5][32];
-    const double value[] = {1e-6 * (double)f->bytes, megabytes_a_second(f->bytes, f->total),
-                            megabytes_a_second(f->bytes, f->parse),
-                            megabytes_a_second(f->bytes, f->build),
-                            megabytes_a_second(f->written, f->write)};
-    for (int k = 0; k < 5; k++) number(t[k], sizeof t[k], value[k]);
-    printf("%-32s %10s %12" PRId64 " %9s %9s %9s %9s\n", r->name, t[0], r->nnz, t[1], t[2], t[3],
-           t[4]);
+    const io_figures *f = &r->io;
+    char mb[32];
+    (void)p;
+    if (*r->trouble) return printf("%-32s %s\n", r->name, r->trouble), EXIT_GOOD;
+    printf("%-32s %10s %12" PRId64, r->name, number(mb, sizeof mb, 1e-6 * (double)f->bytes),
+           r->nnz);
+    print_number(megabytes_a_second(f->bytes, f->total));
+    print_number(megabytes_a_second(f->bytes, f->parse));
+    print_number(megabytes_a_second(f->bytes, f->build));
+    print_number(megabytes_a_second(f->written, f->write));
+    puts("");
+    return EXIT_GOOD;
 }
 
-static int add(const session *s, void *data, const result *r)
-{
-    (void)s, (void)data;
-    if (*r->trouble) printf("%-32s %s\n", r->name, r->trouble);
-    else print_figures(r);
-    return flush_screen();
-}
-
-const reporter reporter_io = {wanted, begin, add, NULL};
+const reporter reporter_io = {begin, add, NULL};

@@ -2,82 +2,49 @@
  * gnuplot is installed. */
 #include "config.h"
 
-#include "output.h"
 #include "report.h"
 
 #include "bin/bench/figures/figures.h"
 #include "bin/common/message.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-static bool wanted(const session *s)
+static int begin(const report *p)
 {
-    return s->outputs.plot != NULL;
+    const char *folder = p->session->outputs.plot;
+    if (!mkdir(folder, 0777) || errno == EEXIST) return EXIT_GOOD;
+    return complain("%s: %s", folder, strerror(errno)), EXIT_USAGE;
 }
 
-static int begin(const session *s, void **data)
-{
-    const char *folder = s->outputs.plot;
-    if (mkdir(folder, 0777) && errno != EEXIST)
-        return complain("%s: %s", folder, strerror(errno)), EXIT_USAGE;
-    *data = calloc(1, sizeof(result_list));
-    return *data ? EXIT_GOOD : out_of_memory();
-}
-
-static int add(const session *s, void *data, const result *r)
-{
-    (void)s;
-    return *r->trouble ? EXIT_GOOD : result_list_add(data, r);
-}
-
-static int write_script(const char *folder, const figure *f)
+static int write_file(const char *folder, const figure *one, const char *kind, const char *text)
 {
     char name[4000];
     output o;
-    snprintf(name, sizeof name, "%s/%s.gp", folder, f->file);
+    snprintf(name, sizeof name, "%s/%s.%s", folder, one->file, kind);
     int code = file_open(&o, name);
     if (code) return code;
-    fputs(f->script, o.f);
+    fputs(text, o.f);
     return file_close(&o, true);
 }
 
-static int write_svg(const char *folder, const figure *f, bool *drawn)
+static int end(const report *p)
 {
-    char name[4000];
-    output o;
-    snprintf(name, sizeof name, "%s/%s.svg", folder, f->file);
-    int code = file_open(&o, name);
-    if (code) return code;
-    *drawn = draw(f->script, o.f);
-    return file_close(&o, *drawn);
-}
-
-static int write_figures(const session *s, const result_list *all)
-{
-    const char *folder = s->outputs.plot;
+    const char *folder = p->session->outputs.plot;
     figure_list l;
-    bool drawn = true;
-    int code = make_figures(&s->settings, all, &l);
+    int code = make_figures(p->settings, p->all, &l);
     if (!code && !l.count) complain("--plot: nothing to draw");
-    for (int k = 0; k < l.count && !code; k++) code = write_script(folder, &l.figure[k]);
-    for (int k = 0; k < l.count && !code && drawn; k++)
-        code = write_svg(folder, &l.figure[k], &drawn);
-    if (!drawn)
+    const bool drawn = !code && draw(&l);
+    for (int k = 0; k < l.count && !code; k++) {
+        const figure *one = &l.figure[k];
+        code = write_file(folder, one, "gp", one->script);
+        if (!code && drawn) code = write_file(folder, one, "svg", one->svg);
+    }
+    if (!code && !drawn)
         complain("--plot: gnuplot is not here, or failed: %s has its scripts alone", folder);
     figures_free(&l);
     return code;
 }
 
-static int end(const session *s, void *data, bool complete)
-{
-    result_list *all = data;
-    const int code = complete ? write_figures(s, all) : EXIT_GOOD;
-    result_list_free(all);
-    free(all);
-    return code;
-}
-
-const reporter reporter_plot = {wanted, begin, add, end};
+const reporter reporter_plot = {begin, NULL, end};

@@ -2,45 +2,81 @@
 #include "config.h"
 
 #include "report.h"
+#include "screen.h"
 
-#include "bin/common/exits.h"
+#include "bin/common/message.h"
 
-#define DECLARE(name) extern const reporter reporter_##name;
-EVERY_REPORTER(DECLARE)
+extern const reporter reporter_table, reporter_dense, reporter_choice, reporter_csv, reporter_json,
+    reporter_plot, reporter_html, reporter_io, reporter_wire;
 
-#define ROW(name) &reporter_##name,
-static const reporter *const reporters[] = {EVERY_REPORTER(ROW)};
+/* Writes out what the reporter has written so far, with a sentence and an exit code when that
+ * fails. */
+static int flush_report(const report *p)
+{
+    if (p->f == stdout) return flush_screen();
+    if (!fflush(p->f) && !ferror(p->f)) return EXIT_GOOD;
+    return complain("%s: cannot write", p->out.temporary), EXIT_USAGE;
+}
 
-enum { REPORTERS = sizeof reporters / sizeof reporters[0] };
-_Static_assert((int)REPORTERS <= (int)MOST_REPORTERS, "MOST_REPORTERS is too small");
+/* file NULL: standard output. */
+static int begin(reports *r, const session *s, const reporter *by, const char *file)
+{
+    report *p = &r->report[r->count];
+    *p = (report){stdout, s, &s->settings, &r->all, by, {.name = NULL}};
+    int code = file ? file_open(&p->out, file) : EXIT_GOOD;
+    if (code) return code;
+    if (file) p->f = p->out.f;
+    r->count++;
+    return by->begin ? by->begin(p) : EXIT_GOOD;
+}
 
 int reports_begin(reports *r, const session *s)
 {
+    const outputs *o = &s->outputs;
+    const bool dense = s->settings.dense, io = s->settings.io;
+    const struct {
+        const reporter *by;
+        bool wanted;
+        const char *file;
+    } every[MOST_REPORTS] = {/* in the order in which they get a result */
+                             {&reporter_table, !o->quiet && !dense && !io, NULL},
+                             {&reporter_dense, !o->quiet && dense, NULL},
+                             {&reporter_choice, o->choice, NULL},
+                             {&reporter_csv, o->csv != NULL, o->csv},
+                             {&reporter_json, o->json != NULL, o->json},
+                             {&reporter_plot, o->plot != NULL, NULL},
+                             {&reporter_html, o->html != NULL, o->html},
+                             {&reporter_io, !o->quiet && io, NULL},
+                             {&reporter_wire, o->child != NULL, NULL}};
     int code = EXIT_GOOD;
-    *r = (reports){.session = s};
-    for (int k = 0; k < REPORTERS && !code; k++) {
-        if (!reporters[k]->wanted(s)) continue;
-        if (reporters[k]->begin) code = reporters[k]->begin(s, &r->data[k]);
-        r->open[k] = !code;
-    }
+    *r = (reports){.count = 0};
+    for (int k = 0; k < MOST_REPORTS && !code; k++)
+        if (every[k].wanted) code = begin(r, s, every[k].by, every[k].file);
     return code;
 }
 
 int reports_add(reports *r, const result *one)
 {
-    int code = EXIT_GOOD;
-    for (int k = 0; k < REPORTERS && !code; k++)
-        if (r->open[k]) code = reporters[k]->add(r->session, r->data[k], one);
+    int code = result_list_add(&r->all, one);
+    for (int k = 0; k < r->count && !code; k++) {
+        const report *p = &r->report[k];
+        if (p->by->add) code = p->by->add(p, one);
+        if (!code) code = flush_report(p);
+    }
     return code;
 }
 
 int reports_end(reports *r, bool complete)
 {
     int code = EXIT_GOOD;
-    for (int k = 0; k < REPORTERS; k++) {
-        if (!r->open[k] || !reporters[k]->end) continue;
-        const int closed = reporters[k]->end(r->session, r->data[k], complete);
-        if (!code) code = closed;
+    for (int k = 0; k < r->count; k++) {
+        report *p = &r->report[k];
+        int ended = complete && p->by->end ? p->by->end(p) : EXIT_GOOD;
+        const bool whole = complete && !ended;
+        const int closed = p->f == stdout ? flush_screen() : file_close(&p->out, whole);
+        if (!ended) ended = closed;
+        if (!code) code = ended;
     }
+    result_list_free(&r->all);
     return code;
 }

@@ -1,10 +1,13 @@
 /* report.h: a reporter writes the results of a run somewhere: on the screen, into a file, to
  * another process.
  *
- * It is a file that ends in `const reporter reporter_NAME`, and a line of the list below.  All
- * reporters that are wanted get the same results, one after the other. */
+ * It is a file that ends in `const reporter reporter_NAME`, and a line of the list in report.c.
+ * All reporters that are wanted get the same results, one after the other, and keep nothing: what
+ * was measured so far is in the list that they share. */
 #ifndef TRS_BIN_BENCH_REPORT_H
 #define TRS_BIN_BENCH_REPORT_H
+
+#include "output.h"
 
 #include "bin/bench/measure/host.h"
 #include "bin/bench/measure/result.h"
@@ -15,7 +18,7 @@ typedef struct outputs {           /* what is wanted */
     const char *plot;              /* a folder; NULL: none */
     bool choice;                   /* how good the automatic choice is, on the screen */
     bool quiet;                    /* no table on the screen */
-    int child; /* where a child process sends its results, a descriptor; 0: this is none */
+    FILE *child; /* where a child process writes its results; NULL: this is none */
 } outputs;
 
 typedef struct session { /* what does not change during a run */
@@ -24,36 +27,31 @@ typedef struct session { /* what does not change during a run */
     host host;
 } session;
 
-/* begin, add and end return exit codes; NULL stands for a begin or an end that does nothing.  A
- * begin that fails leaves nothing behind, and then there is no end.  end releases data, and removes
- * a file that is not complete. */
-typedef struct reporter {
-    bool (*wanted)(const session *s);
-    int (*begin)(const session *s, void **data);
-    int (*add)(const session *s, void *data, const result *r);
-    int (*end)(const session *s, void *data, bool complete);
-} reporter;
+typedef struct report { /* what a reporter writes, and from what */
+    FILE *f;            /* its file, which appears when the run is complete; or standard output */
+    const session *session;
+    const settings *settings; /* of the session */
+    const result_list *all;   /* the results so far */
+    const struct reporter *by;
+    output out; /* behind f; of standard output not in use */
+} report;
 
-/* Every reporter, in the order in which they get a result. */
-#define EVERY_REPORTER(X)                                                                          \
-    X(table)                                                                                       \
-    X(dense)                                                                                       \
-    X(choice)                                                                                      \
-    X(csv)                                                                                         \
-    X(json)                                                                                        \
-    X(plot)                                                                                        \
-    X(html)                                                                                        \
-    X(io)                                                                                          \
-    X(wire)
+/* They return exit codes; NULL stands for one that does nothing.  end is called when the run is
+ * complete.  Whether f could be written is seen to in report.c. */
+typedef struct reporter {
+    int (*begin)(const report *p);
+    int (*add)(const report *p, const result *r);
+    int (*end)(const report *p);
+} reporter;
 
 /* ---- all that are wanted at once, with exit codes -------------------------------------------- */
 
-enum { MOST_REPORTERS = 16 };
+enum { MOST_REPORTS = 9 };
 
 typedef struct reports {
-    const session *session;
-    bool open[MOST_REPORTERS];  /* it is wanted, and has begun */
-    void *data[MOST_REPORTERS]; /* what its begin has set */
+    int count;
+    report report[MOST_REPORTS]; /* [count] those that are wanted, and have begun */
+    result_list all;
 } reports;
 
 int reports_begin(reports *r, const session *s);

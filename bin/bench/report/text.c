@@ -3,8 +3,11 @@
 
 #include "text.h"
 
+#include "base/noun.h"
+#include "bin/common/numbers.h"
+
+#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 const char *op_name(trs_op op)
@@ -34,6 +37,22 @@ const char *number(char *text, size_t size, double v)
     else if (v >= 0.01) snprintf(text, size, "%.4g", v);
     else snprintf(text, size, "%.3g", v);
     return text;
+}
+
+void print_number(double v)
+{
+    char t[32];
+    printf(" %9s", number(t, sizeof t, v));
+}
+
+void put_features(FILE *f, const settings *s, const result *r)
+{
+    fprintf(f,
+            "%s, n %" PRId64 ", nnz %" PRId64 ", %" PRId64 " %s, widest %" PRId64
+            ", longest row %" PRId64 "; %s, op %s, %d %s",
+            kind_name(r->kind), r->n, r->nnz, r->levels, trs_noun(r->levels, "level", "levels"),
+            r->widest, r->longest, dtype_name(r->dtype), op_name(s->op), s->nrhs,
+            trs_noun(s->nrhs, "right-hand side", "right-hand sides"));
 }
 
 double megabytes_a_second(int64_t bytes, double seconds)

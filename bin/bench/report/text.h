@@ -3,6 +3,9 @@
 #define TRS_BIN_BENCH_TEXT_H
 
 #include "bin/bench/measure/result.h"
+#include "bin/bench/measure/settings.h"
+
+#include <stdio.h>
 
 const char *op_name(trs_op op);
 const char *kind_name(unsigned kind);
@@ -13,6 +16,11 @@ char levels_mark(const cell *c);
 
 /* v with four digits, into text [size]; a dash for a NaN. */
 const char *number(char *text, size_t size, double v);
+
+void print_number(double v); /* likewise, as the next column of a table on the screen */
+
+/* "lower, n 400, nnz 1160, ..., 1 right-hand side": the triangle and what is solved with it. */
+void put_features(FILE *f, const settings *s, const result *r);
 
 /* 10^6 bytes a second; NaN: there was no time. */
 double megabytes_a_second(int64_t bytes, double seconds);

@@ -39,7 +39,7 @@ static int find_slow(const settings *s, const result_list *l, slow *list)
     return count;
 }
 
-static void put_slow_line(const page *p, const slow *one)
+static void put_slow_line(const report *p, const slow *one)
 {
     const choice *c = &one->choice;
     FILE *f = p->f;
@@ -54,7 +54,7 @@ static void put_slow_line(const page *p, const slow *one)
     fputs("</tr>\n", f);
 }
 
-static void put_slow_table(const page *p, const slow *list, int count, double bound)
+static void put_slow_table(const report *p, const slow *list, int count, double bound)
 {
     FILE *f = p->f;
     fprintf(f, "<p>On %d %s it takes more than %.1f times as long as the fastest%s.</p>\n", count,
@@ -67,7 +67,7 @@ static void put_slow_table(const page *p, const slow *list, int count, double bo
     fputs("</table></div>\n", f);
 }
 
-void put_slow(const page *p)
+void put_slow(const report *p)
 {
     const double bound = choice_bounds[BOUNDS - 1];
     slow *list = calloc((size_t)p->all->count + 1, sizeof *list);
@@ -81,13 +81,13 @@ void put_slow(const page *p)
 
 /* ---- what failed ----------------------------------------------------------------------------- */
 
-bool has_failed(const page *p)
+bool has_failed(const report *p)
 {
     const census n = take_census(p->all);
     return n.refused || n.inaccurate;
 }
 
-static void put_inaccurate(const page *p, const result *r, const cell *c)
+static void put_inaccurate(const report *p, const result *r, const cell *c)
 {
     fputs("<tr class=\"bad\"><td>", p->f);
     put_link(p, r);
@@ -95,7 +95,7 @@ static void put_inaccurate(const page *p, const result *r, const cell *c)
             promised_error(c));
 }
 
-static void put_refused(const page *p, const result *r)
+static void put_refused(const report *p, const result *r)
 {
     FILE *f = p->f;
     fprintf(f, "<tr id=\"m%d\"><td>", number_of(p, r));
@@ -105,7 +105,7 @@ static void put_refused(const page *p, const result *r)
     fputs("</td></tr>\n", f);
 }
 
-void put_failed(const page *p)
+void put_failed(const report *p)
 {
     if (!has_failed(p)) return;
     fputs("<section id=\"failed\"><h2>Refused or inaccurate</h2>\n<div class=\"wide\"><table>\n"
@@ -127,7 +127,7 @@ static const char *solver_name(const cell *c)
     return c ? c->solver.name : "-";
 }
 
-static void put_line(const page *p, const result *r, bool choices)
+static void put_line(const report *p, const result *r, bool choices)
 {
     const choice one = find_choice(p->settings, r);
     FILE *f = p->f;
@@ -148,7 +148,7 @@ static void put_line(const page *p, const result *r, bool choices)
     fputs("</tr>\n", f);
 }
 
-void put_every_line(const page *p)
+void put_every_line(const report *p)
 {
     const bool choices = sum_choices(p->settings, p->all).count > 0;
     fprintf(

@@ -12,13 +12,7 @@
 #include "bin/bench/report/text.h"
 #include "bin/common/message.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-typedef struct html {
-    output out;
-    result_list all;
-} html;
 
 /* A table that is wider than the window scrolls by itself, with its first column in sight; the page
  * never does.  Figures are drawn on white; on a dark page their lightness is inverted. */
@@ -70,13 +64,13 @@ void put_number(FILE *f, double v)
     fprintf(f, "<td>%s</td>", number(t, sizeof t, v));
 }
 
-int number_of(const page *p, const result *r)
+int number_of(const report *p, const result *r)
 {
     TRS_ASSERT(r >= p->all->r && r < p->all->r + p->all->count);
     return (int)(r - p->all->r) + 1;
 }
 
-void put_link(const page *p, const result *r)
+void put_link(const report *p, const result *r)
 {
     fprintf(p->f, "<a href=\"#m%d\">", number_of(p, r));
     put_text(p->f, r->name);
@@ -86,29 +80,23 @@ void put_link(const page *p, const result *r)
 /* ---- figures --------------------------------------------------------------------------------- */
 
 /* Writes the svg element, without what stands before it in a file of its own, and with the title of
- * the figure, which is read to those who cannot see it; false: it could not be drawn. */
-static bool put_svg(FILE *f, const figure *one)
+ * the figure, which is read to those who cannot see it. */
+static void put_svg(FILE *f, const figure *one)
 {
-    char line[4096];
-    bool inside = false;
-    FILE *svg = tmpfile();
-    if (!svg) return false;
-    const bool drawn = draw(one->script, svg);
-    rewind(svg);
-    while (drawn && fgets(line, sizeof line, svg)) {
-        inside = inside || !strncmp(line, "<svg", 4);
-        if (!inside) continue;
-        if (strncmp(line, "<title>", 7)) fputs(line, f);
-        else fputs("<title>", f), put_text(f, one->title), fputs("</title>\n", f);
+    const char *svg = strstr(one->svg, "<svg"), *title = strstr(svg, "<title>");
+    const char *behind = title ? strstr(title, "</title>") : NULL;
+    if (behind) {
+        fprintf(f, "%.*s<title>", (int)(title - svg), svg);
+        put_text(f, one->title);
+        svg = behind;
     }
-    fclose(svg);
-    return inside;
+    fputs(svg, f);
 }
 
-static bool put_figure(FILE *f, const figure *one)
+static void put_figure(FILE *f, const figure *one)
 {
     fprintf(f, "<figure id=\"figure-%s\"><div>\n", one->file);
-    const bool drawn = put_svg(f, one);
+    put_svg(f, one);
     fputs("</div>", f);
     if (*one->caption) {
         fputs("<figcaption>", f);
@@ -116,30 +104,14 @@ static bool put_figure(FILE *f, const figure *one)
         fputs("</figcaption>", f);
     }
     fputs("</figure>\n", f);
-    return drawn;
 }
 
-/* Draws all figures into a file of their own, since the contents, which stand before them in the
- * page, name only what could be drawn; NULL: there are none, or they could not be drawn. */
-static FILE *draw_figures(const figure_list *l)
+static void put_figures(FILE *f, const figure_list *l, bool drawn)
 {
-    FILE *drawn = l->count ? tmpfile() : NULL;
-    for (int k = 0; k < l->count && drawn; k++) {
-        if (put_figure(drawn, &l->figure[k])) continue;
-        fclose(drawn);
-        drawn = NULL;
-    }
-    if (l->count && !drawn) complain("--html: gnuplot is not here, or failed: no figures");
-    return drawn;
-}
-
-static void put_figures(FILE *f, FILE *drawn)
-{
-    char some[4096];
+    if (!l->count) return;
     fputs("<section id=\"figures\"><h2>Figures</h2>\n", f);
     if (!drawn) fputs("<p>gnuplot is not here, or failed: no figures.</p>\n", f);
-    else rewind(drawn);
-    for (size_t n; drawn && (n = fread(some, 1, sizeof some, drawn)) > 0;) fwrite(some, 1, n, f);
+    for (int k = 0; k < l->count && drawn; k++) put_figure(f, &l->figure[k]);
     fputs("</section>\n", f);
 }
 
@@ -152,9 +124,9 @@ static const char *where(const settings *s)
     return "GPU solvers find B and X in device memory";
 }
 
-static void put_head(const page *p)
+static void put_head(const report *p)
 {
-    const host *h = p->host;
+    const host *h = &p->session->host;
     FILE *f = p->f;
     fprintf(f,
             "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
@@ -173,12 +145,12 @@ static void put_head(const page *p)
 
 /* --dense has no sections on choices: its two families have different solvers, and nothing is
  * chosen. */
-static bool has_choices(const page *p)
+static bool has_choices(const report *p)
 {
     return first_solved(p->all) && !p->settings->dense;
 }
 
-static void put_contents(const page *p, const figure_list *l, bool drawn)
+static void put_contents(const report *p, const figure_list *l, bool drawn)
 {
     FILE *f = p->f;
     fputs("<nav><ul><li><a href=\"#summary\">Summary</a></li>", f);
@@ -193,64 +165,25 @@ static void put_contents(const page *p, const figure_list *l, bool drawn)
     fputs("<li><a href=\"#matrices\">Matrices</a></li></ul></nav>\n", f);
 }
 
-static void put_page(const page *p, const figure_list *l, FILE *drawn)
+static int end(const report *p)
 {
+    figure_list l;
+    int code = make_figures(p->settings, p->all, &l);
+    const bool drawn = !code && draw(&l);
+    if (!code && !drawn) complain("--html: gnuplot is not here, or failed: no figures");
     put_head(p);
-    put_contents(p, l, drawn != NULL);
+    put_contents(p, &l, drawn);
     put_summary(p);
     if (has_choices(p)) put_solvers(p);
-    if (l->count) put_figures(p->f, drawn);
+    put_figures(p->f, &l, drawn);
     if (has_choices(p)) put_slow(p);
     put_failed(p);
     put_every_line(p);
     for (int i = 0; i < p->all->count; i++)
         if (p->all->r[i].count) put_section(p, &p->all->r[i]);
     fputs("</body></html>\n", p->f);
-}
-
-static int write_page(const page *p)
-{
-    figure_list l;
-    int code = make_figures(p->settings, p->all, &l);
-    FILE *drawn = code ? NULL : draw_figures(&l);
-    if (!code) put_page(p, &l, drawn);
-    if (drawn) fclose(drawn);
     figures_free(&l);
     return code;
 }
 
-/* ---- the reporter ---------------------------------------------------------------------------- */
-
-static bool wanted(const session *s)
-{
-    return s->outputs.html != NULL;
-}
-
-static int begin(const session *s, void **data)
-{
-    html *h = calloc(1, sizeof *h);
-    if (!h) return out_of_memory();
-    const int code = file_open(&h->out, s->outputs.html);
-    if (code) free(h);
-    else *data = h;
-    return code;
-}
-
-static int add(const session *s, void *data, const result *r)
-{
-    (void)s;
-    return result_list_add(&((html *)data)->all, r);
-}
-
-static int end(const session *s, void *data, bool complete)
-{
-    html *h = data;
-    const page p = {h->out.f, &s->settings, &s->host, &h->all};
-    int code = complete ? write_page(&p) : EXIT_GOOD;
-    const int closed = file_close(&h->out, complete && !code);
-    result_list_free(&h->all);
-    free(h);
-    return code ? code : closed;
-}
-
-const reporter reporter_html = {wanted, begin, add, end};
+const reporter reporter_html = {NULL, NULL, end};

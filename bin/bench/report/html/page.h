@@ -4,15 +4,6 @@
 
 #include "bin/bench/report/report.h"
 
-#include <stdio.h>
-
-typedef struct page {
-    FILE *f;
-    const settings *settings;
-    const host *host;
-    const result_list *all;
-} page;
-
 /* ---- what all parts write (page.c) ----------------------------------------------------------- */
 
 void put_text(FILE *f, const char *text); /* as HTML has it */
@@ -20,23 +11,23 @@ void put_number(FILE *f, double v);       /* as a field of a table; NaN: a dash 
 
 /* The name of a result as a link to its section or line, which has the id "m" and its number from
  * 1. */
-void put_link(const page *p, const result *r);
-int number_of(const page *p, const result *r);
+void put_link(const report *p, const result *r);
+int number_of(const report *p, const result *r);
 
 /* ---- what is said of all results (summary.c) ------------------------------------------------- */
 
-void put_summary(const page *p);
-void put_solvers(const page *p);
+void put_summary(const report *p);
+void put_solvers(const report *p);
 
 /* ---- which results are looked at for what (lists.c) ------------------------------------------ */
 
-void put_slow(const page *p);       /* those on which the choice is slow */
-bool has_failed(const page *p);     /* is there anything for: */
-void put_failed(const page *p);     /* what was refused, or solved inaccurately */
-void put_every_line(const page *p); /* all of them */
+void put_slow(const report *p);       /* those on which the choice is slow */
+bool has_failed(const report *p);     /* is there anything for: */
+void put_failed(const report *p);     /* what was refused, or solved inaccurately */
+void put_every_line(const report *p); /* all of them */
 
 /* ---- a result that was not refused (table.c) ------------------------------------------------- */
 
-void put_section(const page *p, const result *r);
+void put_section(const report *p, const result *r);
 
 #endif

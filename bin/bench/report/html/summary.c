@@ -45,7 +45,7 @@ static void put_counts(FILE *f, const census *n)
                 n->inaccurate);
 }
 
-void put_summary(const page *p)
+void put_summary(const report *p)
 {
     FILE *f = p->f;
     const census n = take_census(p->all);
@@ -96,7 +96,7 @@ static void list_values(const standing *t, double value[HEADINGS])
 }
 
 /* Marks the headings whose columns would not hold dashes alone. */
-static void find_shown(const page *p, int solvers, bool shown[HEADINGS])
+static void find_shown(const report *p, int solvers, bool shown[HEADINGS])
 {
     double value[HEADINGS];
     for (int c = 0; c < solvers; c++) {
@@ -106,7 +106,7 @@ static void find_shown(const page *p, int solvers, bool shown[HEADINGS])
     }
 }
 
-static void put_solver(const page *p, const char *name, int solver, const bool shown[HEADINGS])
+static void put_solver(const report *p, const char *name, int solver, const bool shown[HEADINGS])
 {
     double value[HEADINGS];
     const standing t = find_standing(p->settings, p->all, solver);
@@ -117,7 +117,7 @@ static void put_solver(const page *p, const char *name, int solver, const bool s
     fputs("</tr>\n", p->f);
 }
 
-void put_solvers(const page *p)
+void put_solvers(const report *p)
 {
     FILE *f = p->f;
     const result *first = first_solved(p->all);

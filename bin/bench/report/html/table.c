@@ -4,12 +4,9 @@
 
 #include "page.h"
 
-#include "base/noun.h"
 #include "bin/bench/measure/summary.h"
 #include "bin/bench/report/text.h"
-#include "bin/common/numbers.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
 
@@ -83,7 +80,7 @@ static void put_line(FILE *f, const result *r, const cell *c, bool best, int sho
             c->accurate ? "" : " inaccurate");
 }
 
-static void put_table(const page *p, const result *r)
+static void put_table(const report *p, const result *r)
 {
     const cell *best = find_choice(p->settings, r).best;
     FILE *f = p->f;
@@ -99,30 +96,19 @@ static void put_table(const page *p, const result *r)
     fputs("</table></div>\n", f);
 }
 
-static void put_features(const page *p, const result *r)
-{
-    const settings *s = p->settings;
-    char t[2][32];
-    fprintf(p->f,
-            "%s, n %" PRId64 ", nnz %" PRId64 ", %" PRId64 " %s, widest %" PRId64
-            ", longest row %" PRId64 "; %s, op %s, %d %s",
-            kind_name(r->kind), r->n, r->nnz, r->levels, trs_noun(r->levels, "level", "levels"),
-            r->widest, r->longest, dtype_name(r->dtype), op_name(s->op), s->nrhs,
-            trs_noun(s->nrhs, "right-hand side", "right-hand sides"));
-    if (r->sweep > 0)
-        fprintf(p->f, "; levels by rows (R) %s ms, by columns (C) %s ms",
-                number(t[0], sizeof t[0], 1e3 * r->sweep),
-                number(t[1], sizeof t[1], 1e3 * r->sort));
-}
-
-void put_section(const page *p, const result *r)
+void put_section(const report *p, const result *r)
 {
     FILE *f = p->f;
+    char t[2][32];
     fprintf(f, "<section id=\"m%d\"><h3>", number_of(p, r));
     put_text(f, r->name);
     fputs("</h3>\n<p>", f);
     if (*r->problem) put_text(f, r->problem), fputs("; ", f);
-    put_features(p, r);
+    put_features(f, p->settings, r);
+    if (r->sweep > 0)
+        fprintf(f, "; levels by rows (R) %s ms, by columns (C) %s ms",
+                number(t[0], sizeof t[0], 1e3 * r->sweep),
+                number(t[1], sizeof t[1], 1e3 * r->sort));
     fputs("</p>\n", f);
     put_table(p, r);
     fputs("</section>\n", f);
