@@ -18,8 +18,7 @@ BENCH_FIGURES = bin/bench/figures/bars.c bin/bench/figures/comparison.c \
 	bin/bench/figures/figures.h bin/bench/figures/gnuplot.c bin/bench/figures/kinds.h \
 	bin/bench/figures/profile.c bin/bench/figures/ratios.c bin/bench/figures/script.c \
 	bin/bench/figures/script.h
-BENCH_INPUT = bin/bench/input/factor.c bin/bench/input/input.c bin/bench/input/input.h \
-	bin/bench/input/made.c bin/bench/input/sources.h
+BENCH_INPUT = bin/bench/input/factor.c bin/bench/input/input.c bin/bench/input/input.h
 BENCH_COLLECTION = bin/bench/collection/child.c bin/bench/collection/child.h \
 	bin/bench/collection/filter.c bin/bench/collection/filter.h bin/bench/collection/journal.c \
 	bin/bench/collection/journal.h bin/bench/collection/list.c bin/bench/collection/list.h \

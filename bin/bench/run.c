@@ -4,6 +4,7 @@
 #include "run.h"
 
 #include "bin/common/message.h"
+#include "bin/common/sentence.h"
 #include "collection/filter.h"
 #include "collection/child.h"
 #include "collection/list.h"
@@ -54,8 +55,8 @@ static int add_trouble(runner *r, const char *file, const input *in)
 {
     result trouble = {.name = in->name[0], .file = file};
     snprintf(trouble.problem, sizeof trouble.problem, "%s", in->file.problem);
-    snprintf(trouble.trouble, sizeof trouble.trouble, "%s", in->message);
-    if (in->bad_file) complain("%s", in->message), r->bad_file = true;
+    snprintf(trouble.trouble, sizeof trouble.trouble, "%.399s", said());
+    if (in->bad_file) complain("%s", said()), r->bad_file = true;
     return add(r, &trouble);
 }
 

@@ -14,31 +14,31 @@
 #include "bin/common/files.h"
 
 #include <fnmatch.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
+
+enum { LESS = 1, EQUAL = 2, MORE = 4 };
 
 typedef struct term {
     char glob[256];
-    const char *of; /* "n", "nnz", "kind"; NULL: the name */
-    char op[3];     /* of n and nnz, with: */
+    enum { NAME, KIND, ROWS, ENTRIES } of;
+    int holds; /* of ROWS and ENTRIES: when the number is LESS, EQUAL, MORE than: */
     double bound;
 } term;
 
-/* Reads "n<=1e6" when `of` is "n"; false: the text is no such bound. */
-static bool read_bound(const char *text, const char *of, term *t)
+/* Reads "nnz<=1e6". */
+static bool read_bound(term *t)
 {
-    const size_t length = strlen(of);
-    if (strncmp(text, of, length)) return false;
-    const char *p = text + length;
-    const size_t signs = strspn(p, "<>=");
-    if (signs < 1 || signs > 2) return false;
-    memcpy(t->op, p, signs);
-    t->op[signs] = '\0';
-    char *end;
-    t->bound = strtod(p + signs, &end);
-    t->of = of;
-    return end > p + signs && !*end && (t->op[0] != '=' || signs == 1) &&
-           (signs == 1 || t->op[1] == '=');
+    static const char *const ops[] = {
+        [LESS] = "<", [LESS | EQUAL] = "<=", [EQUAL] = "=", [MORE] = ">", [MORE | EQUAL] = ">="};
+    char of[4], op[3];
+    int end = 0;
+    sscanf(t->glob, "%3[nz]%2[<>=]%lf%n", of, op, &t->bound, &end);
+    if (!end || t->glob[end] || (strcmp(of, "n") && strcmp(of, "nnz"))) return false;
+    t->of = of[1] ? ENTRIES : ROWS;
+    for (int k = LESS; k <= (MORE | EQUAL); k++)
+        if (ops[k] && !strcmp(op, ops[k])) t->holds = k;
+    return t->holds != 0;
 }
 
 /* Takes the next term off the filter; false: there is none.  *valid: it can be understood. */
@@ -47,20 +47,12 @@ static bool next_term(const char **filter, term *t, bool *valid)
     const char *p = *filter;
     if (!p || !*p) return false;
     const size_t length = strcspn(p, ",");
+    const bool kind = !strncmp(p, "kind=", 5);
     *filter = p[length] ? p + length + 1 : NULL;
-    *t = (term){.of = NULL};
-    *valid = length > 0 && length < sizeof t->glob;
-    if (!*valid) return true;
-    memcpy(t->glob, p, length);
-    t->glob[length] = '\0';
-    if (!strncmp(t->glob, "kind=", 5)) {
-        memmove(t->glob, t->glob + 5, length - 4);
-        t->of = "kind";
-        *valid = length > 5;
-        return true;
-    }
-    if (!strpbrk(t->glob, "<>=")) return true;
-    *valid = read_bound(t->glob, "nnz", t) || read_bound(t->glob, "n", t);
+    *t = (term){.of = kind ? KIND : NAME};
+    snprintf(t->glob, sizeof t->glob, "%.*s", (int)length - 5 * kind, p + 5 * kind);
+    *valid = *t->glob && length < sizeof t->glob;
+    if (!kind && strpbrk(t->glob, "<>=")) *valid = *valid && read_bound(t);
     return true;
 }
 
@@ -79,7 +71,7 @@ bool filter_takes_name(const char *filter, const char *name)
     term t;
     bool valid, any = false;
     while (next_term(&filter, &t, &valid)) {
-        if (t.of) continue;
+        if (t.of != NAME) continue;
         any = true;
         if (!fnmatch(t.glob, name, 0) || (slash && !fnmatch(t.glob, slash + 1, 0))) return true;
     }
@@ -88,10 +80,8 @@ bool filter_takes_name(const char *filter, const char *name)
 
 static bool holds(const term *t, double value)
 {
-    const bool equal = t->op[1] == '=' || t->op[0] == '=';
-    if (value == t->bound) return equal;
-    if (t->op[0] == '<') return value < t->bound;
-    return t->op[0] == '>' && value > t->bound;
+    if (value == t->bound) return (t->holds & EQUAL) != 0;
+    return (t->holds & (value < t->bound ? LESS : MORE)) != 0;
 }
 
 static bool is_kind(const char *glob, const trs_mm *mm)
@@ -107,9 +97,8 @@ bool filter_takes_matrix(const char *filter, const trs_mm *mm)
     term t;
     bool valid, kinds = false, kind = false;
     while (next_term(&filter, &t, &valid)) {
-        if (!t.of) continue;
-        if (!strcmp(t.of, "kind")) kinds = true, kind = kind || is_kind(t.glob, mm);
-        else if (!holds(&t, (double)(strcmp(t.of, "n") ? stored : mm->rows))) return false;
+        if (t.of == KIND) kinds = true, kind = kind || is_kind(t.glob, mm);
+        if (t.of >= ROWS && !holds(&t, (double)(t.of == ROWS ? mm->rows : stored))) return false;
     }
     return kind || !kinds;
 }

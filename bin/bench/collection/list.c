@@ -8,23 +8,18 @@
 #include "bin/common/files.h"
 #include "bin/common/message.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <stdio.h>
+#include <fts.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-static int list_add(name_list *l, const char *dir, const char *name)
+static int list_add(name_list *l, const char *name)
 {
     char **grown = realloc(l->name, (size_t)(l->count + 1) * sizeof *grown);
-    if (!grown) return out_of_memory();
-    l->name = grown;
-    size_t size = strlen(name) + (dir ? strlen(dir) + 1 : 0) + 1;
-    char *text = l->name[l->count] = malloc(size);
+    if (grown) l->name = grown;
+    char *text = grown ? strdup(name) : NULL;
     if (!text) return out_of_memory();
-    snprintf(text, size, "%s%s%s", dir ? dir : "", dir ? "/" : "", name);
-    l->count++;
+    l->name[l->count++] = text;
     return EXIT_GOOD;
 }
 
@@ -47,31 +42,20 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int walk(name_list *l, const char *dir);
-
-/* Goes down into a folder, takes a matrix, and leaves out everything else. */
-static int list_entry(name_list *l, const char *dir, const char *name)
-{
-    struct stat st;
-    if (name[0] == '.') return EXIT_GOOD;
-    int code = list_add(l, dir, name);
-    if (code) return code;
-    char *path = l->name[l->count - 1];
-    const bool down = !lstat(path, &st) && S_ISDIR(st.st_mode);
-    if (!down && is_matrix(name)) return EXIT_GOOD;
-    l->count--;
-    if (down) walk(l, path); /* a folder that cannot be opened stops nothing else */
-    free(path);
-    return EXIT_GOOD;
-}
-
+/* Takes the matrices in a folder and below it; what is hidden is left out, and a folder that cannot
+ * be opened stops nothing else. */
 static int walk(name_list *l, const char *dir)
 {
-    int code = EXIT_GOOD;
-    DIR *d = opendir(dir);
-    if (!d) return complain("%s: %s", dir, strerror(errno)), EXIT_USAGE;
-    for (struct dirent *e; !code && (e = readdir(d));) code = list_entry(l, dir, e->d_name);
-    closedir(d);
+    char *const roots[] = {(char *)dir, NULL};
+    FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
+    int code = tree ? EXIT_GOOD : out_of_memory();
+    for (FTSENT *e; !code && (e = fts_read(tree));) {
+        if (e->fts_level > 0 && e->fts_name[0] == '.') fts_set(tree, e, FTS_SKIP);
+        else if (e->fts_info == FTS_DNR) complain("%s: %s", e->fts_path, strerror(e->fts_errno));
+        else if (e->fts_info != FTS_D && e->fts_info != FTS_DP && is_matrix(e->fts_name))
+            code = list_add(l, e->fts_path);
+    }
+    if (tree) fts_close(tree);
     return code;
 }
 
@@ -134,7 +118,7 @@ int list_names(char *const *names, int count, name_list *l)
     for (int k = 0; k < count && !code; k++) {
         const char *name = names[k];
         bool dir = !stat(name, &st) && S_ISDIR(st.st_mode);
-        code = dir ? list_directory(l, name) : list_add(l, NULL, name);
+        code = dir ? list_directory(l, name) : list_add(l, name);
         l->directory = l->directory || dir;
     }
     return code;

@@ -1,9 +1,9 @@
 /* factor.c: --factor: the factors L and U of a general matrix, in builds with SuiteSparse. */
 #include "config.h"
 
-#include "sources.h"
+#include "input.h"
 
-#include <stdio.h>
+#include "bin/common/sentence.h"
 
 #ifdef HAVE_SUITESPARSE
 
@@ -16,10 +16,7 @@ int factor_matrix(const trs_mat *A, input *in)
     const trs_factor_options opt = {.plan = {.solver = "cpu-serial"}};
     int rc = trs_factor(&in->lu, A, &opt);
     if (!rc) rc = trs_lu_factors(in->lu, &in->T[0], &in->T[1], NULL, NULL, NULL);
-    if (rc) {
-        snprintf(in->message, sizeof in->message, "factors: %.300s", trs_message());
-        return rc;
-    }
+    if (rc) return say(rc, "factors: %.300s", trs_message());
     in->count = in->T[1].ptr ? 2 : 1; /* there is no U of L L' */
     return TRS_OK;
 }
@@ -34,9 +31,8 @@ void factor_free(input *in)
 
 int factor_matrix(const trs_mat *A, input *in)
 {
-    (void)A;
-    snprintf(in->message, sizeof in->message, "--factor: built without SuiteSparse");
-    return TRS_ESUPPORT;
+    (void)A, (void)in;
+    return say(TRS_ESUPPORT, "--factor: built without SuiteSparse");
 }
 
 void factor_free(input *in)

@@ -5,31 +5,18 @@
 #include "config.h"
 
 #include "input.h"
-#include "sources.h"
 
 #include "bin/bench/collection/filter.h"
 #include "bin/common/files.h"
 #include "bin/common/numbers.h"
+#include "bin/common/problems.h"
 #include "bin/common/sentence.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-static int refuse(input *in, int status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static int refuse(input *in, int status, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    vsnprintf(in->message, sizeof in->message, format, args);
-    va_end(args);
-    return status;
-}
 
 /* ---- number types ---------------------------------------------------------------------------- */
 
@@ -39,13 +26,11 @@ static int retype(const settings *s, input *in)
         trs_mat *T = &in->T[k];
         if (T->dtype == s->dtype) continue;
         if (parts_of(T->dtype) > parts_of(s->dtype))
-            return refuse(in, TRS_ESUPPORT, "complex values, and --precision=%s",
-                          dtype_name(s->dtype));
+            return say(TRS_ESUPPORT, "complex values, and --precision=%s", dtype_name(s->dtype));
         const int64_t count = T->format == TRS_DENSE ? T->ld * T->n : T->nnz;
         T->val = in->converted[k] = convert_numbers(T->val, T->dtype, s->dtype, count);
         T->dtype = s->dtype;
-        if (!T->val)
-            return refuse(in, TRS_EMEM, "out of memory for values as %s", dtype_name(s->dtype));
+        if (!T->val) return say(TRS_EMEM, "out of memory for values as %s", dtype_name(s->dtype));
     }
     return TRS_OK;
 }
@@ -68,11 +53,19 @@ static int take_triangle(const wanted *w, const trs_mat *A, input *in)
     if (!triangle) triangle = file_kind(A);
     if (triangle & TRS_LOWER) triangle = TRS_LOWER; /* also of a diagonal matrix */
     if (!triangle && A->format != TRS_DENSE)
-        return refuse(in, TRS_EMATRIX, "not a triangle: see --lower, --upper and --factor");
+        return say(TRS_EMATRIX, "not a triangle: see --lower, --upper and --factor");
     in->T[0] = *A;
     in->T[0].kind = triangle | (w->kind & TRS_UNIT);
     in->count = 1;
     return TRS_OK;
+}
+
+/* Is it KIND:SIZE, and no file of that name? */
+static bool is_kind(const char *name)
+{
+    struct stat st;
+    const char *colon = strchr(name, ':');
+    return colon && colon > name && colon[1] && !strchr(name, '/') && stat(name, &st) != 0;
 }
 
 static int read_matrix(const settings *s, const wanted *w, const char *name, input *in)
@@ -81,12 +74,12 @@ static int read_matrix(const settings *s, const wanted *w, const char *name, inp
                                 .kind = w->factor ? 0 : w->kind & (TRS_LOWER | TRS_UPPER),
                                 .threads = s->threads,
                                 .low_memory = s->low_memory};
-    int rc = is_made(name) ? make_matrix(name, &in->file) : file_read(name, &opt, &in->file);
+    int rc = is_kind(name) ? problem_named(name, &in->file) : file_read(name, &opt, &in->file);
     in->bad_file = rc != TRS_OK;
-    if (rc) return refuse(in, rc, "%s", said());
+    if (rc) return rc;
     if (in->file.rows != in->file.cols)
-        return refuse(in, TRS_EMATRIX, "%" PRId64 " x %" PRId64 ", not square", in->file.rows,
-                      in->file.cols);
+        return say(TRS_EMATRIX, "%" PRId64 " x %" PRId64 ", not square", in->file.rows,
+                   in->file.cols);
     return TRS_OK;
 }
 
@@ -97,7 +90,7 @@ static bool left_out_by_header(const char *filter, const char *name)
     const trs_mm_options opt = {.header = 1};
     struct stat st;
     trs_mm head;
-    if (!filter || stat(name, &st) || !S_ISREG(st.st_mode) || is_made(name)) return false;
+    if (!filter || stat(name, &st) || !S_ISREG(st.st_mode)) return false;
     const bool known = trs_mm_read(name, &opt, &head) == TRS_OK;
     const bool taken = !known || filter_takes_matrix(filter, &head);
     trs_mm_free(&head);
@@ -115,7 +108,7 @@ int input_open(const settings *s, const wanted *w, const char *name, input *in)
     in->left_out = !filter_takes_matrix(w->filter, &in->file);
     if (in->left_out) return TRS_OK;
     rc = trs_mm_mat(&in->file, 0, &A);
-    if (rc) return refuse(in, rc, "%s", trs_message());
+    if (rc) return say(rc, "%s", trs_message());
     rc = w->factor ? take_factors(&A, name, in) : take_triangle(w, &A, in);
     return rc ? rc : retype(s, in);
 }

@@ -20,12 +20,15 @@ typedef struct input {
     char name[2][NAME_SIZE];
     bool bad_file; /* it could not be read, as against: it is not for this */
     bool left_out; /* by the filter */
-    char message[400];
 } input;
 
-/* Reads or makes the matrix.  Returns a trs_status, with in->message after an error; without one,
- * count is 0 when the filter has left the matrix out.  in is to be closed also after an error. */
+/* Reads or makes the matrix.  Returns a trs_status, with a sentence in said () after an error; without
+ * one, count is 0 when the filter has left the matrix out.  in is to be closed also after an error. */
 int input_open(const settings *s, const wanted *w, const char *name, input *in);
 void input_close(input *in);
+
+/* L and U of A become in->T.  Returns a trs_status; TRS_ESUPPORT: built without SuiteSparse. */
+int factor_matrix(const trs_mat *A, input *in);
+void factor_free(input *in);
 
 #endif

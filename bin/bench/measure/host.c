@@ -10,18 +10,13 @@
 #include <omp.h>
 #endif
 
-static void name_cpu(char *name, size_t size)
+static void name_cpu(char name[128])
 {
     char line[512];
     FILE *f = fopen("/proc/cpuinfo", "r");
-    snprintf(name, size, "unknown");
-    while (f && fgets(line, sizeof line, f)) {
-        const char *value = strchr(line, ':');
-        if (strncmp(line, "model name", 10) || !value) continue;
-        value += 1 + strspn(value + 1, " \t");
-        snprintf(name, size, "%.*s", (int)strcspn(value, "\n"), value);
-        break;
-    }
+    snprintf(name, 128, "unknown");
+    while (f && fgets(line, sizeof line, f) && sscanf(line, "model name : %127[^\n]", name) < 1)
+        continue;
     if (f) fclose(f);
 }
 
@@ -46,7 +41,7 @@ void find_host(const settings *s, host *h)
     struct tm tm;
     if (!localtime_r(&t, &tm) || !strftime(h->date, sizeof h->date, "%Y-%m-%d %H:%M", &tm))
         h->date[0] = '\0';
-    name_cpu(h->cpu, sizeof h->cpu);
+    name_cpu(h->cpu);
     name_driver(h->driver, sizeof h->driver);
     h->threads = s->threads ? s->threads : 1;
 #ifdef _OPENMP
