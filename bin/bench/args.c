@@ -84,12 +84,6 @@ static const char help[] =
 
 /* ---- what single options mean ---------------------------------------------------------------- */
 
-static void take_trans(const option_row *row, const char *text, void *user)
-{
-    (void)row, (void)text;
-    ((arguments *)user)->session.settings.op = TRS_T;
-}
-
 static void take_precision(const option_row *row, const char *text, void *user)
 {
     settings *s = &((arguments *)user)->session.settings;
@@ -116,11 +110,6 @@ static void take_solvers(const option_row *row, const char *text, void *user)
 static void take_device(const option_row *row, const char *text, void *user)
 {
     ((arguments *)user)->session.settings.device = TRS_CUDA(whole_number(row, text));
-}
-
-static void take_bytes(const option_row *row, const char *text, void *user)
-{
-    ((arguments *)user)->processes.memory = positive_number(row, text) * 0x1p30;
 }
 
 /* Of collection/child.c.  A child ends with its parent. */
@@ -168,7 +157,7 @@ static const option_row rows[] = {
      .value = TRS_UPPER},
     {"unit", 0, NO_TEXT, take_bits, .member = AT(wanted.kind), .bits = KIND, .value = TRS_UNIT},
     {"factor", 0, NO_TEXT, take_flag, .member = AT(wanted.factor), .bits = FACTOR},
-    {"trans", 0, NO_TEXT, take_trans, .what = NULL},
+    {"trans", 0, NO_TEXT, take_bits, .member = SETTING(op), .value = TRS_T},
     {"precision", 0, TEXT, take_precision,
      .what = "--precision is none of f32, f64, c32, c64"},
     {"nrhs", 0, TEXT, take_whole, .member = SETTING(nrhs), NUMBERS(1, 100000),
@@ -199,7 +188,8 @@ static const option_row rows[] = {
     {"choice", 0, NO_TEXT, take_flag, .member = OUTPUT(choice), .bits = CHOICE},
     {"matrix-seconds", 0, TEXT, take_positive, .member = AT(processes.seconds), .bits = APART,
      NUMBERS(0, HUGE_VAL), .what = "--matrix-seconds is not a positive number"},
-    {"matrix-memory", 0, TEXT, take_bytes, .bits = APART, NUMBERS(0, HUGE_VAL),
+    {"matrix-memory", 0, TEXT, take_gib, .member = AT(processes.memory), .bits = APART,
+     NUMBERS(0, 0x1p33),
      .what = "--matrix-memory is not a positive number"},
     {"resume", 0, NO_TEXT, take_flag, .member = AT(processes.resume), .bits = APART},
     {"child", 0, TEXT, take_child, .bits = APART, NUMBERS(1, 1 << 20),
@@ -283,8 +273,7 @@ static void show_progress(const char *name, const char *step)
 
 void parse_arguments(int argc, char **argv, arguments *a)
 {
-    const double machine = (double)(9 * ((int64_t)sysconf(_SC_PHYS_PAGES) / 10)) *
-                           (double)sysconf(_SC_PAGESIZE); /* 9/10 of its memory */
+    const int64_t machine = 9 * (sysconf(_SC_PHYS_PAGES) / 10) * sysconf(_SC_PAGESIZE);
     settings *s = &a->session.settings;
     *a = (arguments){.processes = {.seconds = 3600, .memory = machine, .argv = argv}};
     *s = (settings){.nrhs = 1,

@@ -114,7 +114,7 @@ static int run_apart(runner *r, journal *j, const char *name, bool *ran)
     size_t at = journal_find(j, name);
     ending e = {.ended = false};
     *ran = !at;
-    int code = at ? EXIT_GOOD : run_child(r->settings, &r->args->processes, name, j, &at);
+    int code = at ? EXIT_GOOD : run_child(&r->args->processes, name, j, &at);
     progress(r->settings, NULL, NULL);
     if (!code) code = wire_receive(r->settings, name, journal_from(j, at), (taker){add, r}, &e);
     r->bad_file = r->bad_file || e.bad_file;

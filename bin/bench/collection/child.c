@@ -59,8 +59,9 @@ static bool is_beyond(const processes *s, pid_t pid, double begun, char *why, si
 {
     if (now() - begun > s->seconds)
         snprintf(why, size, "stopped after %g s (--matrix-seconds)", s->seconds);
-    else if ((double)memory_of(pid) > s->memory)
-        snprintf(why, size, "stopped at %.3g GiB of memory (--matrix-memory)", s->memory / 0x1p30);
+    else if (memory_of(pid) > s->memory)
+        snprintf(why, size, "stopped at %.3g GiB of memory (--matrix-memory)",
+                 (double)s->memory / 0x1p30);
     return *why != '\0';
 }
 
@@ -90,12 +91,6 @@ static void watch(const processes *s, pid_t pid, char *why, size_t size)
 
 /* ---- both ------------------------------------------------------------------------------------ */
 
-static int ignore_result(void *user, const result *r)
-{
-    (void)user, (void)r;
-    return EXIT_GOOD;
-}
-
 /* Adds a row that says why there are no more, in place of all that is behind. */
 static int add_trouble(journal *j, const char *name, const char *why, size_t behind)
 {
@@ -108,19 +103,18 @@ static int add_trouble(journal *j, const char *name, const char *why, size_t beh
     return code ? code : journal_read(j);
 }
 
-int run_child(const settings *s, const processes *p, const char *name, journal *j, size_t *at)
+int run_child(const processes *p, const char *name, journal *j, size_t *at)
 {
     char why[200] = "";
     pid_t pid;
-    ending e;
+    const size_t begun = j->size;
     int code = wire_matrix(j->f, name);
-    if (!code) code = journal_read(j);
-    *at = j->size;
     if (!code) code = start(p, name, fileno(j->f), &pid);
     if (code) return code;
     watch(p, pid, why, sizeof why);
     code = journal_read(j);
-    if (!code) code = wire_receive(s, name, journal_from(j, *at), (taker){ignore_result, NULL}, &e);
-    if (code || e.ended) return code;
-    return add_trouble(j, name, why, (size_t)(e.whole - j->all));
+    bytes b = journal_from(j, begun), known = {b.p, b.p};
+    const bool whole = wire_next(&b, &known);
+    *at = (size_t)(known.end - j->all);
+    return whole || code ? code : add_trouble(j, name, why, (size_t)(b.p - j->all));
 }

@@ -6,6 +6,6 @@
 
 /* Writes the results of a matrix into the journal, from *at on, and always how they end: when not
  * as they should, a row says why.  Returns an exit code. */
-int run_child(const settings *s, const processes *p, const char *name, journal *j, size_t *at);
+int run_child(const processes *p, const char *name, journal *j, size_t *at);
 
 #endif

@@ -8,7 +8,7 @@
 typedef struct processes {
     bool resume;    /* matrices that an earlier run has got to are not run again */
     double seconds; /* that the process of a matrix may take */
-    double memory;  /* bytes that it may have */
+    int64_t memory; /* bytes that it may have */
     char **argv;    /* the command line, of which argv [1] ... argv [options] are options */
     int options;
 } processes;

@@ -103,9 +103,9 @@ int wire_receive(const settings *s, const char *file, bytes b, taker to, ending 
     record head;
     const char *follows;
     int code = EXIT_GOOD;
-    *e = (ending){.whole = b.p};
+    *e = (ending){.ended = false};
     while (!code && !e->ended && take(&b, &head, &follows)) {
-        *e = (ending){head.what == END, head.bad_file, head.left_out, b.p};
+        *e = (ending){head.what == END, head.bad_file, head.left_out};
         if (!e->ended) code = hand_out(s, file, &head, follows, to);
     }
     return code;

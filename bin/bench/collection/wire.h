@@ -20,7 +20,6 @@ typedef struct bytes { /* a part of what was written */
 typedef struct ending { /* how the results of a matrix end */
     bool ended;         /* as they should: with what wire_end has written */
     bool bad_file, left_out;
-    const char *whole; /* the end of the last record that is there as a whole */
 } ending;
 
 /* Hands out the results of a matrix, which begin at b.p, as those of that file, and says how they
@@ -28,7 +27,7 @@ typedef struct ending { /* how the results of a matrix end */
 int wire_receive(const settings *s, const char *file, bytes b, taker to, ending *e);
 
 /* The matrix at b->p, in *name; b is then what follows its results.  False: it is not there as a
- * whole. */
+ * whole; b is what follows the records that are. */
 bool wire_next(bytes *b, bytes *name);
 
 #endif

@@ -102,7 +102,7 @@ standing find_standing(const settings *s, const result_list *l, int solver)
         mean_add(&cusparse, over_solve(r, c, "cusparse"));
         mean_add(&serial, over_solve(r, c, "cpu-serial"));
     }
-    if (!takes_part) t.fastest = -1;
+    if (!takes_part) t.fastest = NAN;
     t.over_fastest = mean_of(&fastest);
     t.over_cusparse = mean_of(&cusparse);
     t.over_serial = mean_of(&serial);

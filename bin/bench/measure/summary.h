@@ -41,11 +41,11 @@ double choice_mean(const choice_sum *sum); /* the geometric mean of the ratios *
 /* ---- a solver on all triangles --------------------------------------------------------------- */
 
 typedef struct standing {
-    int good;             /* triangles that it solved accurately */
-    int inaccurate;       /* ... that it solved, but not accurately */
-    int refused;          /* ... that it did not solve */
-    int chosen;           /* ... on which it was the automatic choice */
-    int fastest;          /* ... on which it was the fastest; -1: it does not compete */
+    double good;          /* triangles that it solved accurately */
+    double inaccurate;    /* ... that it solved, but not accurately */
+    double refused;       /* ... that it did not solve */
+    double chosen;        /* ... on which it was the automatic choice */
+    double fastest;       /* ... on which it was the fastest; NaN: it does not compete */
     double over_fastest;  /* geometric mean of its solve times over the fastest where it is good */
     double over_cusparse; /* ... over that of cusparse */
     double over_serial;   /* ... over that of cpu-serial */

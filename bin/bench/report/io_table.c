@@ -23,11 +23,9 @@ static int begin(const report *p)
 static int add(const report *p, const result *r)
 {
     const io_figures *f = &r->io;
-    char mb[32];
     (void)p;
     if (*r->trouble) return printf("%-32s %s\n", r->name, r->trouble), EXIT_GOOD;
-    printf("%-32s %10s %12" PRId64, r->name, number(mb, sizeof mb, 1e-6 * (double)f->bytes),
-           r->nnz);
+    printf("%-32s %10s %12" PRId64, r->name, number(1e-6 * (double)f->bytes).s, r->nnz);
     print_number(megabytes_a_second(f->bytes, f->total));
     print_number(megabytes_a_second(f->bytes, f->parse));
     print_number(megabytes_a_second(f->bytes, f->build));

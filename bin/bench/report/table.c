@@ -57,13 +57,12 @@ static void print_cell(const result *r, const cell *c)
 
 static int add(const report *p, const result *r)
 {
-    char t[2][32];
     printf("\n%s", r->name);
     if (*r->trouble) return printf("\n  refused: %s\n", r->trouble), EXIT_GOOD;
     fputs(": ", stdout);
     put_features(stdout, p->settings, r);
-    printf("\nlevels by rows (R) %s ms, by columns (C) %s ms\n",
-           number(t[0], sizeof t[0], 1e3 * r->sweep), number(t[1], sizeof t[1], 1e3 * r->sort));
+    printf("\nlevels by rows (R) %s ms, by columns (C) %s ms\n", number(1e3 * r->sweep).s,
+           number(1e3 * r->sort).s);
     printf("  %-18s %9s  %9s %9s %9s %4s %9s %11s %8s  %9s %9s\n", "solver", "analysis", "setup",
            "update", "solve", "of", "total", "total/multi", "omega", "/cusparse", "/serial");
     for (int k = 0; k < r->count; k++) print_cell(r, &r->cells[k]);

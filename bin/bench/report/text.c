@@ -30,19 +30,17 @@ char levels_mark(const cell *c)
     return strstr(c->levels_by, "device") ? 'D' : 'R';
 }
 
-const char *number(char *text, size_t size, double v)
+number_text number(double v)
 {
-    if (isnan(v)) snprintf(text, size, "-");
-    else if (v >= 1000) snprintf(text, size, "%.0f", v);
-    else if (v >= 0.01) snprintf(text, size, "%.4g", v);
-    else snprintf(text, size, "%.3g", v);
-    return text;
+    number_text t = {"-"};
+    if (v >= 1000) snprintf(t.s, sizeof t.s, "%.0f", v);
+    else if (!isnan(v)) snprintf(t.s, sizeof t.s, "%.*g", v >= 0.01 ? 4 : 3, v);
+    return t;
 }
 
 void print_number(double v)
 {
-    char t[32];
-    printf(" %9s", number(t, sizeof t, v));
+    printf(" %9s", number(v).s);
 }
 
 void put_features(FILE *f, const settings *s, const result *r)

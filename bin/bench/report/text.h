@@ -14,8 +14,12 @@ const char *kind_name(unsigned kind);
  * blank. */
 char levels_mark(const cell *c);
 
-/* v with four digits, into text [size]; a dash for a NaN. */
-const char *number(char *text, size_t size, double v);
+/* number (v).s is v with four digits; a dash for a NaN. */
+typedef struct number_text {
+    char s[32];
+} number_text;
+
+number_text number(double v);
 
 void print_number(double v); /* likewise, as the next column of a table on the screen */
 

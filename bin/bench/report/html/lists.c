@@ -8,7 +8,6 @@
 #include "bin/bench/measure/summary.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 
 /* ---- where the choice is slow ---------------------------------------------------------------- */
@@ -42,16 +41,14 @@ static int find_slow(const settings *s, const result_list *l, slow *list)
 static void put_slow_line(const report *p, const slow *one)
 {
     const choice *c = &one->choice;
-    FILE *f = p->f;
-    fputs("<tr><td>", f);
     put_link(p, one->r);
-    fprintf(f, "</td><td>%" PRId64 "</td><td class=\"word\">%s</td>", one->r->levels,
-            c->taken->solver.name);
-    put_number(f, 1e3 * c->taken->solve.median);
-    fprintf(f, "<td class=\"word\">%s</td>", c->best->solver.name);
-    put_number(f, 1e3 * c->best->solve.median);
-    put_number(f, c->ratio);
-    fputs("</tr>\n", f);
+    fprintf(p->f, "<td>%" PRId64 "</td>", one->r->levels);
+    put_word(p->f, c->taken->solver.name);
+    put_number(p->f, 1e3 * c->taken->solve.median);
+    put_word(p->f, c->best->solver.name);
+    put_number(p->f, 1e3 * c->best->solve.median);
+    put_number(p->f, c->ratio);
+    fputs("</tr>\n", p->f);
 }
 
 static void put_slow_table(const report *p, const slow *list, int count, double bound)
@@ -87,24 +84,6 @@ bool has_failed(const report *p)
     return n.refused || n.inaccurate;
 }
 
-static void put_inaccurate(const report *p, const result *r, const cell *c)
-{
-    fputs("<tr class=\"bad\"><td>", p->f);
-    put_link(p, r);
-    fprintf(p->f, "</td><td class=\"why\">%s: backward error %.1e</td></tr>\n", c->solver.name,
-            promised_error(c));
-}
-
-static void put_refused(const report *p, const result *r)
-{
-    FILE *f = p->f;
-    fprintf(f, "<tr id=\"m%d\"><td>", number_of(p, r));
-    put_text(f, r->name);
-    fputs("</td><td class=\"why\">", f);
-    put_text(f, r->trouble);
-    fputs("</td></tr>\n", f);
-}
-
 void put_failed(const report *p)
 {
     if (!has_failed(p)) return;
@@ -113,38 +92,35 @@ void put_failed(const report *p)
           p->f);
     for (int i = 0; i < p->all->count; i++) {
         const result *r = &p->all->r[i];
-        for (int c = 0; c < r->count; c++)
-            if (!r->cells[c].status && !r->cells[c].accurate) put_inaccurate(p, r, &r->cells[c]);
-        if (!r->count) put_refused(p, r);
+        for (const cell *k = r->cells; k < r->cells + r->count; k++) {
+            if (k->status || k->accurate) continue;
+            put_link(p, r);
+            fprintf(p->f, "<td class=\"why bad\">%s: backward error %.1e</td></tr>\n",
+                    k->solver.name, promised_error(k));
+        }
+        if (!r->count)
+            fprintf(p->f, "<tr id=\"m%d\"><td>%s</td><td class=\"why\">%s</td></tr>\n",
+                    number_of(p, r), escaped(r->name).s, escaped(r->trouble).s);
     }
     fputs("</table></div></section>\n", p->f);
 }
 
 /* ---- every matrix in a line ------------------------------------------------------------------ */
 
-static const char *solver_name(const cell *c)
-{
-    return c ? c->solver.name : "-";
-}
-
 static void put_line(const report *p, const result *r, bool choices)
 {
     const choice one = find_choice(p->settings, r);
     FILE *f = p->f;
-    fputs("<tr><td>", f);
     put_link(p, r);
     if (!r->count) {
-        fprintf(f, "</td><td colspan=\"%d\" class=\"why\">refused</td></tr>\n", choices ? 7 : 5);
+        fprintf(f, "<td colspan=\"%d\" class=\"why\">refused</td></tr>\n", choices ? 7 : 5);
         return;
     }
-    fprintf(f, "</td><td>%" PRId64 "</td><td>%" PRId64 "</td><td>%" PRId64 "</td>", r->n, r->nnz,
+    fprintf(f, "<td>%" PRId64 "</td><td>%" PRId64 "</td><td>%" PRId64 "</td>", r->n, r->nnz,
             r->levels);
-    fprintf(f, "<td class=\"word\">%s</td>", solver_name(one.best));
-    put_number(f, one.best ? 1e3 * seconds_to_solve(r, one.best) : (double)NAN);
-    if (choices) {
-        fprintf(f, "<td class=\"word\">%s</td>", solver_name(one.taken));
-        put_number(f, one.ratio);
-    }
+    put_word(f, one.best ? one.best->solver.name : NULL);
+    put_number(f, quantity_of(r, one.best, SOLVE_MS));
+    if (choices) put_word(f, one.taken ? one.taken->solver.name : NULL), put_number(f, one.ratio);
     fputs("</tr>\n", f);
 }
 

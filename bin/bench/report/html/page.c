@@ -49,19 +49,27 @@ static const char style[] =
     "td:first-child{min-width:9em;max-width:11em;white-space:normal;overflow-wrap:anywhere}"
     "td small{display:block;margin:0}}\n";
 
-void put_text(FILE *f, const char *text)
+html_text escaped(const char *text)
 {
-    for (; *text; text++)
+    html_text t = {""};
+    FILE *f = fmemopen(t.s, sizeof t.s - 1, "w");
+    for (; f && *text; text++)
         if (*text == '<') fputs("&lt;", f);
         else if (*text == '&') fputs("&amp;", f);
         else if (*text == '"') fputs("&quot;", f);
         else fputc((unsigned char)*text < ' ' ? ' ' : *text, f);
+    if (f) fclose(f);
+    return t;
 }
 
 void put_number(FILE *f, double v)
 {
-    char t[32];
-    fprintf(f, "<td>%s</td>", number(t, sizeof t, v));
+    fprintf(f, "<td>%s</td>", number(v).s);
+}
+
+void put_word(FILE *f, const char *word)
+{
+    fprintf(f, "<td class=\"word\">%s</td>", word ? word : "-");
 }
 
 int number_of(const report *p, const result *r)
@@ -72,9 +80,7 @@ int number_of(const report *p, const result *r)
 
 void put_link(const report *p, const result *r)
 {
-    fprintf(p->f, "<a href=\"#m%d\">", number_of(p, r));
-    put_text(p->f, r->name);
-    fputs("</a>", p->f);
+    fprintf(p->f, "<tr><td><a href=\"#m%d\">%s</a></td>", number_of(p, r), escaped(r->name).s);
 }
 
 /* ---- figures --------------------------------------------------------------------------------- */
@@ -85,12 +91,8 @@ static void put_svg(FILE *f, const figure *one)
 {
     const char *svg = strstr(one->svg, "<svg"), *title = strstr(svg, "<title>");
     const char *behind = title ? strstr(title, "</title>") : NULL;
-    if (behind) {
-        fprintf(f, "%.*s<title>", (int)(title - svg), svg);
-        put_text(f, one->title);
-        svg = behind;
-    }
-    fputs(svg, f);
+    if (behind) fprintf(f, "%.*s<title>%s", (int)(title - svg), svg, escaped(one->title).s);
+    fputs(behind ? behind : svg, f);
 }
 
 static void put_figure(FILE *f, const figure *one)
@@ -98,11 +100,7 @@ static void put_figure(FILE *f, const figure *one)
     fprintf(f, "<figure id=\"figure-%s\"><div>\n", one->file);
     put_svg(f, one);
     fputs("</div>", f);
-    if (*one->caption) {
-        fputs("<figcaption>", f);
-        put_text(f, one->caption);
-        fputs("</figcaption>", f);
-    }
+    if (*one->caption) fprintf(f, "<figcaption>%s</figcaption>", escaped(one->caption).s);
     fputs("</figure>\n", f);
 }
 
@@ -132,15 +130,13 @@ static void put_head(const report *p)
             "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
             "<title>trisolve-bench, %s</title>\n<style>%s</style></head><body>\n"
-            "<h1>trisolve-bench</h1>\n<p>Version %s, %s<br>GPU: ",
-            h->date, style, trs_version(), h->date);
-    put_text(f, h->gpu);
-    fputs("<br>CPU: ", f);
-    put_text(f, h->cpu);
+            "<h1>trisolve-bench</h1>\n<p>Version %s, %s<br>GPU: %s<br>CPU: %s, %d %s</p>\n",
+            h->date, style, trs_version(), h->date, escaped(h->gpu).s, escaped(h->cpu).s,
+            h->threads, trs_noun(h->threads, "thread", "threads"));
     fprintf(f,
-            ", %d %s</p>\n<p>Times in ms, medians, warm; %s. Bold: the fastest solve. A ratio "
-            "below 1 is faster.</p>\n",
-            h->threads, trs_noun(h->threads, "thread", "threads"), where(p->settings));
+            "<p>Times in ms, medians, warm; %s. Bold: the fastest solve. A ratio below 1 is "
+            "faster.</p>\n",
+            where(p->settings));
 }
 
 /* --dense has no sections on choices: its two families have different solvers, and nothing is

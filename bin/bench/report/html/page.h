@@ -6,11 +6,18 @@
 
 /* ---- what all parts write (page.c) ----------------------------------------------------------- */
 
-void put_text(FILE *f, const char *text); /* as HTML has it */
-void put_number(FILE *f, double v);       /* as a field of a table; NaN: a dash */
+/* escaped (text).s is the text as HTML has it. */
+typedef struct html_text {
+    char s[5000];
+} html_text;
 
-/* The name of a result as a link to its section or line, which has the id "m" and its number from
- * 1. */
+html_text escaped(const char *text);
+
+void put_number(FILE *f, double v);       /* as a field of a table; NaN: a dash */
+void put_word(FILE *f, const char *word); /* likewise; NULL: a dash */
+
+/* Begins a line of a table with the name of a result, as a link to its section or line, which has
+ * the id "m" and its number from 1. */
 void put_link(const report *p, const result *r);
 int number_of(const report *p, const result *r);
 

@@ -9,28 +9,20 @@
 #include "bin/bench/report/text.h"
 
 #include <math.h>
-#include <string.h>
+#include <stddef.h>
+#include <stdlib.h>
 
 /* ---- facts ----------------------------------------------------------------------------------- */
 
-static void put_fact(FILE *f, const char *number_text, const char *what)
-{
-    fprintf(f, "<li><b>%s</b> %s</li>\n", number_text, what);
-}
-
 static void put_choice(FILE *f, const choice_sum *sum)
 {
-    char t[32], u[64];
-    snprintf(t, sizeof t, "%.0f %%", 100. * sum->fastest / sum->count);
-    put_fact(f, t, "of the choices are the fastest solver");
-    for (int k = 0; k < BOUNDS; k++) {
-        snprintf(t, sizeof t, "%.0f %%", 100. * sum->within[k] / sum->count);
-        snprintf(u, sizeof u, "are within %.1f of it", choice_bounds[k]);
-        put_fact(f, t, u);
-    }
-    snprintf(t, sizeof t, "%.3f", choice_mean(sum));
-    put_fact(f, t, "geometric mean of choice over fastest");
-    put_fact(f, number(t, sizeof t, sum->worst), "at worst");
+    fprintf(f, "<li><b>%.0f %%</b> of the choices are the fastest solver</li>\n",
+            100. * sum->fastest / sum->count);
+    for (int k = 0; k < BOUNDS; k++)
+        fprintf(f, "<li><b>%.0f %%</b> are within %.1f of it</li>\n",
+                100. * sum->within[k] / sum->count, choice_bounds[k]);
+    fprintf(f, "<li><b>%.3f</b> geometric mean of choice over fastest</li>\n", choice_mean(sum));
+    fprintf(f, "<li><b>%s</b> at worst</li>\n", number(sum->worst).s);
 }
 
 static void put_counts(FILE *f, const census *n)
@@ -56,11 +48,9 @@ void put_summary(const report *p)
     if (first && !p->settings->dense) fprintf(f, "<li><b>%d</b> solvers</li>\n", first->count);
     if (sum.count) put_choice(f, &sum);
     fputs("</ul>\n", f);
-    if (first && *first->costs) {
-        fputs("<p class=\"why\">The choice goes by these costs: ", f);
-        put_text(f, first->costs);
-        fputs(".</p>\n", f);
-    }
+    if (first && *first->costs)
+        fprintf(f, "<p class=\"why\">The choice goes by these costs: %s.</p>\n",
+                escaped(first->costs).s);
     fputs("</section>\n", f);
 }
 
@@ -68,60 +58,49 @@ void put_summary(const report *p)
 
 static const struct heading {
     const char *name, *about;
+    size_t value; /* where it is in a standing */
 } headings[] = {
-    {"solved", "triangles that it solved accurately"},
-    {"inaccurate", "triangles on which its backward error is too large"},
-    {"refused", "triangles that it cannot solve"},
-    {"chosen", "triangles on which it is the automatic choice"},
-    {"fastest", "triangles on which it is the fastest"},
-    {"/fastest", "solve time over that of the fastest solver"},
-    {"/cusparse", "solve time over that of cusparse"},
-    {"/cpu-serial", "solve time over that of cpu-serial"},
+    {"solved", "triangles that it solved accurately", offsetof(standing, good)},
+    {"inaccurate", "triangles on which its backward error is too large",
+     offsetof(standing, inaccurate)},
+    {"refused", "triangles that it cannot solve", offsetof(standing, refused)},
+    {"chosen", "triangles on which it is the automatic choice", offsetof(standing, chosen)},
+    {"fastest", "triangles on which it is the fastest", offsetof(standing, fastest)},
+    {"/fastest", "solve time over that of the fastest solver", offsetof(standing, over_fastest)},
+    {"/cusparse", "solve time over that of cusparse", offsetof(standing, over_cusparse)},
+    {"/cpu-serial", "solve time over that of cpu-serial", offsetof(standing, over_serial)},
 };
 
 enum { HEADINGS = sizeof headings / sizeof headings[0] };
 
-/* The values in the order of the headings; NaN: a dash. */
-static void list_values(const standing *t, double value[HEADINGS])
+static double value(const standing *t, int heading)
 {
-    const double all[HEADINGS] = {t->good,
-                                  t->inaccurate,
-                                  t->refused,
-                                  t->chosen,
-                                  t->fastest < 0 ? (double)NAN : t->fastest,
-                                  t->over_fastest,
-                                  t->over_cusparse,
-                                  t->over_serial};
-    memcpy(value, all, sizeof all);
+    return *(const double *)((const char *)t + headings[heading].value);
 }
 
-/* Marks the headings whose columns would not hold dashes alone. */
-static void find_shown(const report *p, int solvers, bool shown[HEADINGS])
+/* Columns that would hold dashes alone are left out. */
+static void put_standings(FILE *f, const result *first, const standing *t)
 {
-    double value[HEADINGS];
-    for (int c = 0; c < solvers; c++) {
-        const standing t = find_standing(p->settings, p->all, c);
-        list_values(&t, value);
-        for (int h = 0; h < HEADINGS; h++) shown[h] = shown[h] || !isnan(value[h]);
+    bool shown[HEADINGS] = {false};
+    for (int h = 0; h < HEADINGS; h++) {
+        for (int c = 0; c < first->count; c++) shown[h] = shown[h] || !isnan(value(&t[c], h));
+        if (shown[h]) fprintf(f, "<th title=\"%s\">%s</th>", headings[h].about, headings[h].name);
     }
-}
-
-static void put_solver(const report *p, const char *name, int solver, const bool shown[HEADINGS])
-{
-    double value[HEADINGS];
-    const standing t = find_standing(p->settings, p->all, solver);
-    list_values(&t, value);
-    fprintf(p->f, "<tr><td>%s</td>", name);
-    for (int h = 0; h < HEADINGS; h++)
-        if (shown[h]) put_number(p->f, value[h]);
-    fputs("</tr>\n", p->f);
+    fputs("</tr>\n", f);
+    for (int c = 0; c < first->count; c++) {
+        fprintf(f, "<tr><td>%s</td>", first->cells[c].solver.name);
+        for (int h = 0; h < HEADINGS; h++)
+            if (shown[h]) put_number(f, value(&t[c], h));
+        fputs("</tr>\n", f);
+    }
 }
 
 void put_solvers(const report *p)
 {
     FILE *f = p->f;
     const result *first = first_solved(p->all);
-    bool shown[HEADINGS] = {false};
+    standing *t = calloc((size_t)first->count + 1, sizeof *t);
+    for (int c = 0; t && c < first->count; c++) t[c] = find_standing(p->settings, p->all, c);
     fprintf(
         f,
         "<section id=\"solvers\"><h2>Solvers</h2>\n<p>Counts of triangles; then geometric means, "
@@ -132,10 +111,7 @@ void put_solvers(const report *p)
             ? " Solvers on the CPU take no part in the choice, nor in what is fastest: their B "
               "and X are on the host."
             : "");
-    find_shown(p, first->count, shown);
-    for (int h = 0; h < HEADINGS; h++)
-        if (shown[h]) fprintf(f, "<th title=\"%s\">%s</th>", headings[h].about, headings[h].name);
-    fputs("</tr>\n", f);
-    for (int c = 0; c < first->count; c++) put_solver(p, first->cells[c].solver.name, c, shown);
+    if (t) put_standings(f, first, t);
     fputs("</table></div></section>\n", f);
+    free(t);
 }

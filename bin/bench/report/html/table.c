@@ -48,18 +48,11 @@ static bool has_numbers(const result *r, const struct column *one)
 
 static void put_name(FILE *f, const cell *c)
 {
-    put_text(f, c->solver.name);
+    fputs(c->solver.name, f);
     if (c->block) fprintf(f, "/%d", c->block);
     if (c->auto_host || c->auto_device)
         fprintf(f, " <small>choice for %s%s%s</small>", c->auto_host ? "the host" : "",
                 c->auto_host && c->auto_device ? ", " : "", c->auto_device ? "the device" : "");
-}
-
-/* The time has the letter of the analysis that found the levels behind it. */
-static void put_analysis(FILE *f, const cell *c)
-{
-    char t[32];
-    fprintf(f, "<td>%s %c</td>", number(t, sizeof t, 1e3 * c->analysis), levels_mark(c));
 }
 
 static void put_line(FILE *f, const result *r, const cell *c, bool best, int shown)
@@ -68,14 +61,14 @@ static void put_line(FILE *f, const result *r, const cell *c, bool best, int sho
     put_name(f, c);
     fputs("</td>", f);
     if (c->status) {
-        fprintf(f, "<td colspan=\"%d\" class=\"why\">refused: ", shown + 1);
-        put_text(f, c->message);
-        fputs("</td></tr>\n", f);
+        fprintf(f, "<td colspan=\"%d\" class=\"why\">refused: %s</td></tr>\n", shown + 1,
+                escaped(c->message).s);
         return;
     }
-    for (int k = 0; k < COLUMNS; k++)
-        if (k == 0) put_analysis(f, c);
-        else if (has_numbers(r, &columns[k])) put_number(f, value(&columns[k], r, c));
+    /* the first has the letter of the analysis that found the levels behind it */
+    fprintf(f, "<td>%s %c</td>", number(1e3 * c->analysis).s, levels_mark(c));
+    for (int k = 1; k < COLUMNS; k++)
+        if (has_numbers(r, &columns[k])) put_number(f, value(&columns[k], r, c));
     fprintf(f, "<td>%.1e%s%s</td></tr>\n", promised_error(c), promises_normwise(c) ? " N" : "",
             c->accurate ? "" : " inaccurate");
 }
@@ -99,16 +92,12 @@ static void put_table(const report *p, const result *r)
 void put_section(const report *p, const result *r)
 {
     FILE *f = p->f;
-    char t[2][32];
-    fprintf(f, "<section id=\"m%d\"><h3>", number_of(p, r));
-    put_text(f, r->name);
-    fputs("</h3>\n<p>", f);
-    if (*r->problem) put_text(f, r->problem), fputs("; ", f);
+    fprintf(f, "<section id=\"m%d\"><h3>%s</h3>\n<p>%s%s", number_of(p, r), escaped(r->name).s,
+            escaped(r->problem).s, *r->problem ? "; " : "");
     put_features(f, p->settings, r);
     if (r->sweep > 0)
-        fprintf(f, "; levels by rows (R) %s ms, by columns (C) %s ms",
-                number(t[0], sizeof t[0], 1e3 * r->sweep),
-                number(t[1], sizeof t[1], 1e3 * r->sort));
+        fprintf(f, "; levels by rows (R) %s ms, by columns (C) %s ms", number(1e3 * r->sweep).s,
+                number(1e3 * r->sort).s);
     fputs("</p>\n", f);
     put_table(p, r);
     fputs("</section>\n", f);
