@@ -166,12 +166,9 @@ static const option_row rows[] = {
     {"device", 0, TEXT, take_device, .bits = DEVICE, NUMBERS(0, 1000),
      .what = "--device is not the number of a device"},
     {"cpu", 0, NO_TEXT, take_flag, .member = AT(cpu), .bits = CPU},
-    {"threads", 0, TEXT, take_whole, .member = SETTING(threads), NUMBERS(1, 100000),
-     .what = "--threads is not a positive number"},
-    {"cell-seconds", 0, TEXT, take_positive, .member = SETTING(cell_seconds), NUMBERS(0, HUGE_VAL),
-     .what = "--cell-seconds is not a positive number"},
-    {"memory", 0, TEXT, take_gib, .member = SETTING(memory_limit), NUMBERS(0, HUGE_VAL),
-     .what = "--memory is not a positive number"},
+    {"threads", 0, TEXT, take_whole, .member = SETTING(threads), NUMBERS(1, 100000)},
+    {"cell-seconds", 0, TEXT, take_positive, .member = SETTING(cell_seconds), NUMBERS(0, HUGE_VAL)},
+    {"memory", 0, TEXT, take_gib, .member = SETTING(memory_limit), NUMBERS(0, HUGE_VAL)},
     {"low-memory", 0, NO_TEXT, take_flag, .member = SETTING(low_memory)},
     {"csv", 0, TEXT, take_text, .member = OUTPUT(csv), .bits = DATA},
     {"json", 0, TEXT, take_text, .member = OUTPUT(json), .bits = DATA},
@@ -187,10 +184,9 @@ static const option_row rows[] = {
     {"measure", 0, NO_TEXT, take_flag, .member = SETTING(measure), .bits = MEASURE},
     {"choice", 0, NO_TEXT, take_flag, .member = OUTPUT(choice), .bits = CHOICE},
     {"matrix-seconds", 0, TEXT, take_positive, .member = AT(processes.seconds), .bits = APART,
-     NUMBERS(0, HUGE_VAL), .what = "--matrix-seconds is not a positive number"},
+     NUMBERS(0, HUGE_VAL)},
     {"matrix-memory", 0, TEXT, take_gib, .member = AT(processes.memory), .bits = APART,
-     NUMBERS(0, 0x1p33),
-     .what = "--matrix-memory is not a positive number"},
+     NUMBERS(0, 0x1p33)},
     {"resume", 0, NO_TEXT, take_flag, .member = AT(processes.resume), .bits = APART},
     {"child", 0, TEXT, take_child, .bits = APART, NUMBERS(1, 1 << 20),
      .what = "--child is not a descriptor"},
@@ -237,13 +233,13 @@ static void check_values(const arguments *a)
     if (s->dense && s->retype && parts_of(s->dtype) > 1) wrong("--dense is for f32 and f64", NULL);
 }
 
-/* The costs go to the user's cache. */
-static void find_cache(arguments *a)
+/* The costs go to the user's cache: the only name is that of the file there. */
+static void find_cache(settings *s)
 {
-    if (cache_file("machine", a->saved, sizeof a->saved)) exit(EXIT_USAGE);
-    a->saved_name = a->saved;
-    a->session.settings.names = &a->saved_name;
-    a->session.settings.count = 1;
+    static char path[4096], *name = path;
+    if (cache_file("machine", path, sizeof path)) exit(EXIT_USAGE);
+    s->names = &name;
+    s->count = 1;
 }
 
 /* A child leaves all output to its parent, and starts no children. */
@@ -288,7 +284,7 @@ void parse_arguments(int argc, char **argv, arguments *a)
     check_names(a);
     check_values(a);
     check_exclusions(given, exclusions);
-    if (a->save) find_cache(a);
+    if (a->save) find_cache(s);
     if (a->session.outputs.child) be_a_child(a);
     find_device(a, (given & DEVICE) != 0);
     if (!a->session.outputs.quiet && isatty(STDERR_FILENO)) s->watch = show_progress;

@@ -13,12 +13,13 @@ typedef struct arguments {
     bool apart;     /* each matrix runs in a process of its own */
     bool calibrate; /* costs are measured instead */
     bool cpu;       /* no GPU is used */
-    bool save;      /* the costs are put into the user's cache, */
-    /* into this file, which is then the only name in the settings */
-    char saved[4096], *saved_name;
+    bool save;      /* the costs are put into the user's cache */
 } arguments;
 
 /* Leaves after --help and --version, and after wrong use. */
 void parse_arguments(int argc, char **argv, arguments *a);
+
+/* Measures and reports everything that is named (run.c).  Returns an exit code. */
+int run(const arguments *a);
 
 #endif

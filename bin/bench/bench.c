@@ -1,8 +1,8 @@
 /* bench.c: trisolve-bench: every solver on every triangle, into every report. */
 #include "config.h"
 
+#include "args.h"
 #include "calibrate/calibrate.h"
-#include "run.h"
 
 #include "bin/common/message.h"
 

@@ -19,7 +19,7 @@ BENCH_FIGURES = bin/bench/figures/bars.c bin/bench/figures/comparison.c \
 	bin/bench/figures/profile.c bin/bench/figures/ratios.c bin/bench/figures/script.c \
 	bin/bench/figures/script.h
 BENCH_INPUT = bin/bench/input/factor.c bin/bench/input/input.c bin/bench/input/input.h
-BENCH_COLLECTION = bin/bench/collection/child.c bin/bench/collection/child.h \
+BENCH_COLLECTION = bin/bench/collection/child.c \
 	bin/bench/collection/filter.c bin/bench/collection/filter.h bin/bench/collection/journal.c \
 	bin/bench/collection/journal.h bin/bench/collection/list.c bin/bench/collection/list.h \
 	bin/bench/collection/wire.c bin/bench/collection/wire.h
@@ -28,11 +28,11 @@ BENCH_REPORT = bin/bench/report/choice.c bin/bench/report/columns.c bin/bench/re
 	bin/bench/report/json.c bin/bench/report/output.c bin/bench/report/output.h \
 	bin/bench/report/plot.c bin/bench/report/report.c bin/bench/report/report.h \
 	bin/bench/report/screen.c bin/bench/report/screen.h bin/bench/report/table.c \
-	bin/bench/report/text.c bin/bench/report/text.h bin/bench/report/wire.c \
+	bin/bench/report/text.c bin/bench/report/text.h \
 	bin/bench/report/html/lists.c bin/bench/report/html/page.c bin/bench/report/html/page.h \
 	bin/bench/report/html/summary.c bin/bench/report/html/table.c
 bin_trisolve_bench_SOURCES = bin/bench/args.c bin/bench/args.h bin/bench/bench.c \
-	$(BENCH_CALIBRATE) bin/bench/run.c bin/bench/run.h \
+	$(BENCH_CALIBRATE) bin/bench/run.c \
 	$(BENCH_MEASURE) $(BENCH_FIGURES) $(BENCH_INPUT) $(BENCH_COLLECTION) $(BENCH_REPORT) \
 	$(FILES) $(NUMBERS) $(OPTIONS) $(PROBLEMS)
 bin_trisolve_bench_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)

@@ -1,12 +1,11 @@
 /* run.c: everything that is named is measured and reported; the exit status tells how that went. */
 #include "config.h"
 
-#include "run.h"
+#include "args.h"
 
 #include "bin/common/message.h"
 #include "bin/common/sentence.h"
 #include "collection/filter.h"
-#include "collection/child.h"
 #include "collection/list.h"
 #include "measure/dense.h"
 #include "measure/io.h"
@@ -26,7 +25,7 @@ typedef struct runner {
 
 /* ---- results --------------------------------------------------------------------------------- */
 
-/* Gives a result to every reporter, and writes down what it means for the exit status. */
+/* Gives a result to every reporter, or of a child to its parent, and writes down what it means for the exit status. */
 static int add(void *user, const result *one)
 {
     runner *r = user;
@@ -35,29 +34,27 @@ static int add(void *user, const result *one)
         if (!c->status && !c->accurate) r->inaccurate = true;
     }
     if (!*one->trouble) r->measured++;
-    return reports_add(&r->reports, one);
+    FILE *child = r->args->session.outputs.child;
+    return child ? wire_result(child, one) : reports_add(&r->reports, one);
 }
 
 /* ---- matrices in this process ---------------------------------------------------------------- */
 
-static int run_triangle(runner *r, const char *file, const input *in, int k)
+static int add_named(runner *r, const char *file, const input *in, result *one)
 {
-    result one;
-    measure_triangle(r->settings, in->name[k], &in->T[k], &one);
-    one.file = file;
-    snprintf(one.problem, sizeof one.problem, "%s", in->file.problem);
-    const int code = add(r, &one);
-    result_free(&one);
+    one->file = file;
+    snprintf(one->problem, sizeof one->problem, "%s", in->file.problem);
+    const int code = add(r, one);
+    result_free(one);
     return code;
 }
 
 static int add_trouble(runner *r, const char *file, const input *in)
 {
-    result trouble = {.name = in->name[0], .file = file};
-    snprintf(trouble.problem, sizeof trouble.problem, "%s", in->file.problem);
+    result trouble = {.name = in->name[0]};
     snprintf(trouble.trouble, sizeof trouble.trouble, "%.399s", said());
     if (in->bad_file) complain("%s", said()), r->bad_file = true;
-    return add(r, &trouble);
+    return add_named(r, file, in, &trouble);
 }
 
 static int run_name(runner *r, const char *name)
@@ -68,7 +65,11 @@ static int run_name(runner *r, const char *name)
     progress(r->settings, NULL, NULL);
     r->left_out += in.left_out;
     int code = rc ? add_trouble(r, name, &in) : EXIT_GOOD;
-    for (int k = 0; k < in.count && !rc && !code; k++) code = run_triangle(r, name, &in, k);
+    for (int k = 0; k < in.count && !rc && !code; k++) {
+        result one;
+        measure_triangle(r->settings, in.name[k], &in.T[k], &one);
+        code = add_named(r, name, &in, &one);
+    }
     input_close(&in);
     return code;
 }
@@ -94,17 +95,14 @@ static int run_here(runner *r)
 
 /* ---- each matrix in a process of its own ----------------------------------------------------- */
 
-/* Shows "12 of 2800, about 3.5 h to go". */
+/* Shows "12 of 2800, about 3.50 h to go". */
 static void show_remaining(const runner *r, const char *name, int done, int all, double seconds)
 {
     char step[100];
     const double left = done ? seconds / done * (all - done) : 0;
-    int n = snprintf(step, sizeof step, "%d of %d", done + 1, all);
-    if (left > 5400)
-        snprintf(step + n, sizeof step - (size_t)n, ", about %.1f h to go", left / 3600);
-    else if (left > 90)
-        snprintf(step + n, sizeof step - (size_t)n, ", about %.0f min to go", left / 60);
-    else if (left > 0) snprintf(step + n, sizeof step - (size_t)n, ", about %.0f s to go", left);
+    if (left > 0)
+        snprintf(step, sizeof step, "%d of %d, about %.2f h to go", done + 1, all, left / 3600);
+    else snprintf(step, sizeof step, "%d of %d", done + 1, all);
     progress(r->settings, name, step);
 }
 

@@ -22,12 +22,20 @@ static void *place(const option_row *row, void *arguments)
     return (char *)arguments + row->member;
 }
 
+/* The sentence of the row, or the one that most have. */
+static _Noreturn void wrong_value(const option_row *row, const char *text)
+{
+    char what[80];
+    snprintf(what, sizeof what, "--%s is not a positive number", row->name);
+    wrong(row->what ? row->what : what, text);
+}
+
 int whole_number(const option_row *row, const char *text)
 {
     char *end;
     const long v = strtol(text, &end, 10);
     if (end == text || *end || (double)v < row->least || (double)v > row->most)
-        wrong(row->what, text);
+        wrong_value(row, text);
     return (int)v;
 }
 
@@ -35,7 +43,7 @@ double positive_number(const option_row *row, const char *text)
 {
     char *end;
     const double v = strtod(text, &end);
-    if (end == text || *end || !(v > 0 && v < row->most)) wrong(row->what, text);
+    if (end == text || *end || !(v > 0 && v < row->most)) wrong_value(row, text);
     return v;
 }
 

@@ -20,7 +20,9 @@ typedef struct option_row {
     unsigned bits; /* that say, in the result of take_options, that the option was given */
     unsigned value;
     double least, most; /* a whole number is in [least, most], a positive one is below most */
-    const char *what;   /* the sentence for a wrong value; in the last row, for an unknown option */
+    /* the sentence for a wrong value, NULL: that it is not a positive number; in the last row, for
+     * an unknown option */
+    const char *what;
 } option_row;
 
 /* Calls the functions of the options that were given; returns their bits.  Wrong use leaves.

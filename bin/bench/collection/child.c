@@ -3,11 +3,11 @@
  *
  * The child is this program, started anew, since neither OpenMP nor CUDA survive a fork.  It has
  * the same options and --child=FD, the descriptor of the journal, to whose end it writes its
- * results.  The parent looks a hundred times a second whether the child has ended, how long it
- * takes and how much memory it has. */
+ * results.  The parent looks whether the child has ended, how long it takes and how much memory it
+ * has: after a millisecond, after twice as long each time, and at last about eight times a second. */
 #include "config.h"
 
-#include "child.h"
+#include "journal.h"
 
 #include "bin/common/files.h"
 #include "bin/common/message.h"
@@ -78,13 +78,14 @@ static void explain(int status, char *why, size_t size)
 /* Waits for the end of the process; why [size] says how it ended. */
 static void watch(const processes *s, pid_t pid, char *why, size_t size)
 {
-    const struct timespec pause = {.tv_nsec = 10000000};
+    struct timespec pause = {.tv_nsec = 1000000};
     const double begun = now();
     int status = 0;
     pid_t ended;
     while ((ended = waitpid(pid, &status, WNOHANG)) == 0 || (ended < 0 && errno == EINTR)) {
         if (!*why && is_beyond(s, pid, begun, why, size)) kill(pid, SIGKILL);
         nanosleep(&pause, NULL);
+        if (pause.tv_nsec < 100000000) pause.tv_nsec *= 2;
     }
     explain(status, why, size);
 }

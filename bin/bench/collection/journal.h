@@ -32,4 +32,10 @@ bytes journal_from(const journal *j, size_t at); /* all bytes from there on */
 int journal_read(journal *j);                    /* reads what was written since */
 int journal_cut(journal *j, size_t size);        /* drops all that is behind */
 
+/* ---- a process of its own for a matrix (child.c) --------------------------------------------- */
+
+/* Writes the results of the matrix into the journal, from *at on, and always how they end: when not
+ * as they should, a row says why.  Returns an exit code. */
+int run_child(const processes *p, const char *name, journal *j, size_t *at);
+
 #endif

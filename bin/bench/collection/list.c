@@ -84,19 +84,15 @@ static bool is_right_hand_side(const name_list *l, int from, const char *name)
     return false;
 }
 
-/* Drops those that lie beside their matrix.  All are judged before the first goes. */
-static int drop_right_hand_sides(name_list *l, int from)
+/* Drops those that lie beside their matrix.  In the order of names the matrix stands before them,
+ * so that from the end on each is judged while its matrix is still there. */
+static void drop_right_hand_sides(name_list *l, int from)
 {
-    bool *drop = calloc((size_t)(l->count - from) + 1, sizeof *drop);
-    int left = from;
-    if (!drop) return out_of_memory();
-    for (int k = from; k < l->count; k++) drop[k - from] = is_right_hand_side(l, from, l->name[k]);
-    for (int k = from; k < l->count; k++)
-        if (drop[k - from]) free(l->name[k]);
-        else l->name[left++] = l->name[k];
-    l->count = left;
-    free(drop);
-    return EXIT_GOOD;
+    for (int k = l->count - 1; k >= from; k--) {
+        if (!is_right_hand_side(l, from, l->name[k])) continue;
+        free(l->name[k]);
+        memmove(l->name + k, l->name + k + 1, (size_t)(--l->count - k) * sizeof *l->name);
+    }
 }
 
 static int list_directory(name_list *l, const char *dir)
@@ -105,9 +101,10 @@ static int list_directory(name_list *l, const char *dir)
     int code = walk(l, dir);
     if (!code && l->count == before)
         return complain("%s: no matrices in this directory", dir), EXIT_USAGE;
-    if (!code) code = drop_right_hand_sides(l, before);
-    if (!code) qsort(l->name + before, (size_t)(l->count - before), sizeof *l->name, by_name);
-    return code;
+    if (code) return code;
+    qsort(l->name + before, (size_t)(l->count - before), sizeof *l->name, by_name);
+    drop_right_hand_sides(l, before);
+    return EXIT_GOOD;
 }
 
 int list_names(char *const *names, int count, name_list *l)

@@ -25,13 +25,6 @@ static void put_ratio(FILE *f, double ratio)
     else fprintf(f, " %.5g", ratio);
 }
 
-static int count_rows(const result_list *l)
-{
-    int rows = 0;
-    for (int i = 0; i < l->count; i++) rows += l->r[i].count > 0;
-    return rows;
-}
-
 static void put_data(FILE *f, const result_list *l, const comparison *v)
 {
     const result *first = first_solved(l);
@@ -86,7 +79,7 @@ int add_bars(const result_list *l, const comparison *v, figure_list *figures)
 {
     char title[128];
     const result *first = first_solved(l);
-    const int rows = count_rows(l), bars = v->drawn;
+    const int rows = v->triangles, bars = v->drawn;
     writer w;
     if (!bars || rows > MOST) return EXIT_GOOD;
     snprintf(title, sizeof title, "Solve time over that of %s (below 1: faster)", v->reference);

@@ -52,6 +52,7 @@ int comparison_make(comparison *v, const result_list *l)
     bool others = false; /* is a solver drawn that does not keep the matrix full? */
     *v = (comparison){
         .reference = find_reference(l), .solvers = first->count, .low = 0.5, .high = 2};
+    for (int i = 0; i < l->count; i++) v->triangles += l->r[i].count > 0;
     v->points = calloc((size_t)v->solvers + 1, sizeof *v->points);
     if (!v->points) return out_of_memory();
     for (int c = 0; c < v->solvers; c++) {

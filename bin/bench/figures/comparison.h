@@ -14,6 +14,7 @@
 typedef struct comparison {
     const char *reference;
     int solvers;        /* of each result */
+    int triangles;      /* results that were solved */
     int *points;        /* [solvers] the ratios that a solver has; 0: it is not drawn */
     int drawn;          /* how many are */
     double low, high;   /* the ends of the axis */

@@ -93,17 +93,17 @@ static void measure_moves(const bed *b, result *r)
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-typedef struct pace { /* how long a cell took at the last size that it solved */
-    int64_t n;        /* 0: it has solved none yet */
-    double seconds;
-} pace;
+typedef struct candidate { /* a cell as it is before a size is measured, and how it does */
+    cell cell;
+    int64_t n;      /* the last size that it solved; 0: none yet */
+    double seconds; /* that this took */
+} candidate;
 
 typedef struct family {
     const settings *settings;
     bool triangle;
     int count;
-    cell *cells; /* [count] as they are before a size is measured */
-    pace *paces; /* [count] */
+    candidate *candidates; /* [count] */
 } family;
 
 /* A family has the solvers of full matrices, and triangles have cpu-serial to compare with, and
@@ -117,34 +117,27 @@ static bool belongs(const family *f, const trs_solver_info *s)
 static int family_new(family *f, const settings *s, bool triangle)
 {
     int all;
-    *f = (family){.settings = s, .triangle = triangle};
     cell *cells = make_cells(s, &all);
-    f->cells = calloc((size_t)(all + BLOCKS) + 1, sizeof *cells);
-    f->paces = calloc((size_t)(all + BLOCKS) + 1, sizeof *f->paces);
-    for (int k = 0; k < all && f->cells && f->paces; k++) {
+    *f = (family){.settings = s, .triangle = triangle};
+    f->candidates = calloc((size_t)(all + BLOCKS) + 1, sizeof *f->candidates);
+    for (int k = 0; k < all && cells && f->candidates; k++) {
+        const int many = strcmp(cells[k].solver.name, with_blocks) ? 0 : BLOCKS;
         if (!belongs(f, &cells[k].solver)) continue;
-        f->cells[f->count++] = cells[k];
-        for (int b = 0; b < BLOCKS && !strcmp(cells[k].solver.name, with_blocks); b++) {
-            f->cells[f->count] = cells[k];
-            f->cells[f->count++].block = blocks[b];
+        for (int b = -1; b < many; b++) {
+            cells[k].block = b < 0 ? 0 : blocks[b];
+            f->candidates[f->count++].cell = cells[k];
         }
     }
     TRS_ASSERT(f->count <= all + BLOCKS);
-    const bool made = cells && f->cells && f->paces;
+    const bool made = cells && f->candidates;
     free(cells);
     return made ? EXIT_GOOD : out_of_memory();
 }
 
-static void family_free(family *f)
-{
-    free(f->cells);
-    free(f->paces);
-}
-
 /* Solving with a triangle takes of the order of n^2 operations, LU n^3. */
-static double expected_seconds(const family *f, const pace *p, int64_t n)
+static double expected_seconds(const family *f, const candidate *one, int64_t n)
 {
-    return p->seconds * pow((double)n / (double)(p->n ? p->n : n), f->triangle ? 2 : 3);
+    return one->seconds * pow((double)n / (double)(one->n ? one->n : n), f->triangle ? 2 : 3);
 }
 
 /* Measures with TRS_LU_BLOCK as the cell wants it; afterwards it is as it was. */
@@ -162,9 +155,10 @@ static void measure_block(const bed *b, cell *c)
     free(saved);
 }
 
-static void run_cell(const family *f, const bed *b, cell *c, pace *p)
+static void run_cell(const family *f, const bed *b, candidate *one, cell *c)
 {
-    const double seconds = expected_seconds(f, p, b->T->n);
+    const double seconds = expected_seconds(f, one, b->T->n);
+    *c = one->cell;
     if (seconds > f->settings->cell_seconds) {
         c->status = TRS_ESUPPORT;
         snprintf(c->message, sizeof c->message,
@@ -174,7 +168,7 @@ static void run_cell(const family *f, const bed *b, cell *c, pace *p)
     }
     measure_block(b, c);
     /* the analysis does not count: the first of all opens the vendor's library */
-    if (!c->status) *p = (pace){b->T->n, c->factor + c->solve.median};
+    if (!c->status) one->n = b->T->n, one->seconds = c->factor + c->solve.median;
 }
 
 /* ---- sizes and families ---------------------------------------------------------------------- */
@@ -191,16 +185,12 @@ static int measure_size(const family *f, int64_t n, result *r)
                        .format = TRS_DENSE,
                        .kind = r->kind};
     bed b = {.settings = s};
-    r->cells = malloc((size_t)f->count * sizeof *r->cells + 1);
+    r->cells = calloc((size_t)f->count + 1, sizeof *r->cells);
     int rc = A && r->cells ? bed_make(&b, s, &T) : TRS_EMEM;
-    if (!rc) {
-        memcpy(r->cells, f->cells, (size_t)f->count * sizeof *r->cells);
-        r->count = f->count;
-        measure_moves(&b, r);
-    }
-    for (int k = 0; k < r->count; k++) {
-        progress(s, r->name, r->cells[k].solver.name);
-        run_cell(f, &b, &r->cells[k], &f->paces[k]);
+    if (!rc) measure_moves(&b, r);
+    for (; r->count < f->count && !rc; r->count++) {
+        progress(s, r->name, f->candidates[r->count].cell.solver.name);
+        run_cell(f, &b, &f->candidates[r->count], &r->cells[r->count]);
     }
     progress(s, NULL, NULL);
     if (rc) snprintf(r->trouble, sizeof r->trouble, "%s", trs_strerror(rc));
@@ -235,7 +225,7 @@ int run_dense(const settings *s, taker to)
         code = family_new(&f, s, t == 1);
         for (int k = 0; k < (s->count ? s->count : SIZES) && !code && f.count; k++)
             code = run_size(&f, s->count ? atoi(s->names[k]) : default_sizes[k], to);
-        family_free(&f);
+        free(f.candidates);
     }
     return code;
 }

@@ -101,13 +101,13 @@ static int run_files(const settings *s, char *const *files, int count, const cha
 
 int run_io(const settings *s, char *const *files, int count, taker to)
 {
-    const char *parent = getenv("TMPDIR");
-    char folder[2000], copy[2020];
-    snprintf(folder, sizeof folder, "%s/trisolve-bench.XXXXXX", parent ? parent : "/tmp");
-    if (!mkdtemp(folder)) return complain("%s: %s", folder, strerror(errno)), EXIT_USAGE;
-    snprintf(copy, sizeof copy, "%s/copy.mtx", folder);
-    int code = run_files(s, files, count, copy, to);
+    const char *folder = getenv("TMPDIR");
+    char copy[2000];
+    snprintf(copy, sizeof copy, "%s/trisolve-bench.XXXXXX", folder ? folder : "/tmp");
+    const int fd = mkstemp(copy);
+    if (fd < 0) return complain("%s: %s", copy, strerror(errno)), EXIT_USAGE;
+    close(fd);
+    const int code = run_files(s, files, count, copy, to);
     unlink(copy);
-    rmdir(folder);
     return code;
 }

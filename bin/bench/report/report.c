@@ -7,7 +7,7 @@
 #include "bin/common/message.h"
 
 extern const reporter reporter_table, reporter_dense, reporter_choice, reporter_csv, reporter_json,
-    reporter_plot, reporter_html, reporter_io, reporter_wire;
+    reporter_plot, reporter_html, reporter_io;
 
 /* Writes out what the reporter has written so far, with a sentence and an exit code when that
  * fails. */
@@ -46,8 +46,7 @@ int reports_begin(reports *r, const session *s)
                              {&reporter_json, o->json != NULL, o->json},
                              {&reporter_plot, o->plot != NULL, NULL},
                              {&reporter_html, o->html != NULL, o->html},
-                             {&reporter_io, !o->quiet && io, NULL},
-                             {&reporter_wire, o->child != NULL, NULL}};
+                             {&reporter_io, !o->quiet && io, NULL}};
     int code = EXIT_GOOD;
     *r = (reports){.count = 0};
     for (int k = 0; k < MOST_REPORTS && !code; k++)

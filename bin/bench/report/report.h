@@ -1,5 +1,5 @@
-/* report.h: a reporter writes the results of a run somewhere: on the screen, into a file, to
- * another process.
+/* report.h: a reporter writes the results of a run somewhere: on the screen or into a
+ * file.
  *
  * It is a file that ends in `const reporter reporter_NAME`, and a line of the list in report.c.
  * All reporters that are wanted get the same results, one after the other, and keep nothing: what
@@ -46,7 +46,7 @@ typedef struct reporter {
 
 /* ---- all that are wanted at once, with exit codes -------------------------------------------- */
 
-enum { MOST_REPORTS = 9 };
+enum { MOST_REPORTS = 8 };
 
 typedef struct reports {
     int count;
