@@ -78,7 +78,7 @@ host(368, 60, "levels and analyses", "levels: one sweep over the rows; supernode
      room="lib/analysis, rooms")
 device(368, 60, "levels", "a search by all rows at once;", "statistics, samples for row tiles", room="cuda/matrix")
 arrow(350, 428, 350, 456)
-arrow(755, 428, 535, 456, "features", at=(60, -2))
+arrow(755, 428, 535, 456, "features", at=(70, 12))
 
 host(456, 60, "estimate and choice", "every solver predicts its seconds from the features and the", "costs of the machine; the least is taken",
      room="lib/select")
