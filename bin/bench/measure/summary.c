@@ -18,23 +18,6 @@ bool counts(const settings *s, const cell *c)
     return !c->status && c->accurate && competes(s, c);
 }
 
-typedef struct mean { /* the geometric mean of the ratios that are not NaN */
-    int count;
-    double log_sum;
-} mean;
-
-static void mean_add(mean *m, double ratio)
-{
-    if (isnan(ratio)) return;
-    m->count++;
-    m->log_sum += log(ratio);
-}
-
-static double mean_of(const mean *m)
-{
-    return m->count ? exp(m->log_sum / m->count) : (double)NAN;
-}
-
 /* ---- the choice ------------------------------------------------------------------------------ */
 
 static bool is_chosen(const settings *s, const cell *c)
@@ -55,28 +38,56 @@ choice find_choice(const settings *s, const result *r)
     return p;
 }
 
+void choice_add(choice_sum *sum, const choice *one)
+{
+    if (isnan(one->ratio)) {
+        sum->missing++;
+        return;
+    }
+    sum->count++;
+    sum->log_sum += log(one->ratio);
+    sum->worst = fmax(sum->worst, one->ratio);
+    sum->fastest += one->taken == one->best;
+    for (int k = 0; k < BOUNDS; k++) sum->within[k] += one->ratio <= choice_bounds[k];
+}
+
 choice_sum sum_choices(const settings *s, const result_list *l)
 {
     choice_sum sum = {0};
-    mean ratios = {0};
-    for (int i = 0; i < l->count; i++) {
-        const result *r = &l->r[i];
+    for (const result *r = l->r; r < l->r + l->count; r++) {
         const choice one = find_choice(s, r);
-        sum.missing += r->count && isnan(one.ratio);
-        if (isnan(one.ratio)) continue;
-        sum.count++;
-        mean_add(&ratios, one.ratio);
-        sum.worst = fmax(sum.worst, one.ratio);
-        sum.fastest += one.taken == one.best;
-        for (int k = 0; k < BOUNDS; k++) sum.within[k] += one.ratio <= choice_bounds[k];
+        if (!r->count) continue;
+        choice_add(&sum, &one);
+        if (!one.taken || !one.best) continue;
         /* which leaves a NaN out */
         sum.worst_over_serial = fmax(sum.worst_over_serial, over_solve(r, one.taken, "cpu-serial"));
     }
-    sum.mean = mean_of(&ratios);
     return sum;
 }
 
+double choice_mean(const choice_sum *sum)
+{
+    return exp(sum->log_sum / sum->count);
+}
+
 /* ---- solvers --------------------------------------------------------------------------------- */
+
+typedef struct mean { /* the geometric mean of the ratios that are not NaN */
+    int count;
+    double log_sum;
+} mean;
+
+static void mean_add(mean *m, double ratio)
+{
+    if (isnan(ratio)) return;
+    m->count++;
+    m->log_sum += log(ratio);
+}
+
+static double mean_of(const mean *m)
+{
+    return m->count ? exp(m->log_sum / m->count) : (double)NAN;
+}
 
 standing find_standing(const settings *s, const result_list *l, int solver)
 {

@@ -31,11 +31,13 @@ typedef struct choice_sum {
     int count, missing;       /* triangles with a ratio, and without */
     int fastest;              /* ... on which the choice is the fastest solver */
     int within[BOUNDS];       /* ... on which it is within that bound */
-    double mean, worst;       /* of the ratios, the geometric mean; without any NaN, 0 */
+    double log_sum, worst;    /* of the ratios */
     double worst_over_serial; /* of the choice over cpu-serial; 0: that was not run */
 } choice_sum;
 
+void choice_add(choice_sum *sum, const choice *one); /* all but worst_over_serial */
 choice_sum sum_choices(const settings *s, const result_list *l);
+double choice_mean(const choice_sum *sum); /* the geometric mean of the ratios */
 
 /* ---- a solver on all triangles --------------------------------------------------------------- */
 

@@ -39,7 +39,7 @@ static int end(const report *p)
                trs_noun(sum.count, "problem", "problems"));
         for (int k = 0; k < BOUNDS; k++)
             printf(" %.1f %% within %.1f,", 100. * sum.within[k] / sum.count, choice_bounds[k]);
-        printf(" geometric mean %.3f, worst %.3f", sum.mean, sum.worst);
+        printf(" geometric mean %.3f, worst %.3f", choice_mean(&sum), sum.worst);
         if (sum.worst_over_serial > 0)
             printf("; over cpu-serial, worst %.3f", sum.worst_over_serial);
         printf("\nCosts: %s\n", first_solved(p->all)->costs);

@@ -21,7 +21,7 @@ static void put_choice(FILE *f, const choice_sum *sum)
     for (int k = 0; k < BOUNDS; k++)
         fprintf(f, "<li><b>%.0f %%</b> are within %.1f of it</li>\n",
                 100. * sum->within[k] / sum->count, choice_bounds[k]);
-    fprintf(f, "<li><b>%.3f</b> geometric mean of choice over fastest</li>\n", sum->mean);
+    fprintf(f, "<li><b>%.3f</b> geometric mean of choice over fastest</li>\n", choice_mean(sum));
     fprintf(f, "<li><b>%s</b> at worst</li>\n", number(sum->worst).s);
 }
 
