@@ -31,12 +31,8 @@ static long double magnitude(long double re, long double im)
 #include "base/each_type.h"
 
 typedef void (*multiply_fn)(const trs_mat *, trs_op, const void *, int64_t, const trs_sums *);
-typedef void (*get_fn)(const void *, int64_t, long double *, long double *);
-typedef void (*put_fn)(void *, int64_t, long double, long double);
 
 static const multiply_fn multiply[] = TRS_PER_TYPE(multiply);
-static const get_fn get[] = TRS_PER_TYPE(get);
-static const put_fn put[] = TRS_PER_TYPE(put);
 
 int trs_check_columns(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx,
                       const void *Y, int64_t ldy, trs_layout layout, bool apart)
@@ -125,7 +121,10 @@ static void one_column(const columns *c, int r, const trs_sums *s, trs_error *wo
         return;
     }
     sum_up(A, c->op, x.p, x.step, s);
-    for (int64_t i = 0; i < A->n; i++) put[A->dtype](y.p, i * y.step, s->re[i], s->im[i]);
+    for (int64_t i = 0; i < A->n; i++) {
+        const double z[2] = {(double)s->re[i], (double)s->im[i]};
+        trs_number_put(y.p, A->dtype, i * y.step, z);
+    }
 }
 
 /* Do the columns of shares begin..end-1. */
@@ -187,17 +186,17 @@ void trs_residual(const trs_mat *A, trs_op op, trs_column b, trs_column x, const
     *e = (trs_error){.row = -1};
     sum_up(A, op, x.p, x.step, s);
     for (int64_t i = 0; i < A->n; i++) {
-        long double bre, bim, xre, xim;
-        get[A->dtype](b.p, i * b.step, &bre, &bim);
-        get[A->dtype](x.p, i * x.step, &xre, &xim);
-        s->re[i] = bre - s->re[i];
-        s->im[i] = bim - s->im[i];
-        long double r = magnitude(s->re[i], s->im[i]);
-        long double omega = r / (s->size[i] + magnitude(bre, bim) + safmin);
+        double zb[2], zx[2];
+        trs_number_get(b.p, A->dtype, i * b.step, zb);
+        trs_number_get(x.p, A->dtype, i * x.step, zx);
+        s->re[i] = zb[0] - s->re[i];
+        s->im[i] = zb[1] - s->im[i];
+        const long double r = magnitude(s->re[i], s->im[i]), bsize = magnitude(zb[0], zb[1]);
+        const long double omega = r / (s->size[i] + bsize + safmin);
         if (e->row < 0 || worse(omega, worst)) worst = omega, e->row = i;
         if (worse(r, rnorm)) rnorm = r;
-        if (worse(magnitude(bre, bim), bnorm)) bnorm = magnitude(bre, bim);
-        if (worse(magnitude(xre, xim), xnorm)) xnorm = magnitude(xre, xim);
+        if (worse(bsize, bnorm)) bnorm = bsize;
+        if (worse(magnitude(zx[0], zx[1]), xnorm)) xnorm = magnitude(zx[0], zx[1]);
         if (worse(s->row[i], anorm)) anorm = s->row[i];
     }
     long double scale = anorm * (xnorm + safmin) + bnorm + safmin;
@@ -238,18 +237,6 @@ int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int
 }
 
 #else
-
-static void FN(get)(const void *p, int64_t k, long double *re, long double *im)
-{
-    double complex z = ((const T *)p)[k];
-    *re = creal(z);
-    *im = cimag(z);
-}
-
-static void FN(put)(void *p, int64_t k, long double re, long double im)
-{
-    ((T *)p)[k] = (T)((double)re + (double)im * I);
-}
 
 /* Add the term of entry (i, j) = a of A. */
 static void FN(entry)(T a, int64_t i, int64_t j, trs_op op, const T *x, int64_t step,
