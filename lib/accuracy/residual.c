@@ -155,21 +155,15 @@ static int each_column(columns *c)
     return rc;
 }
 
-static int product(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
-                   int64_t ldy, trs_layout layout)
-{
-    columns c = {A, op, layout, nrhs, .X = X, .ldx = ldx, .Y = Y, .ldy = ldy};
-    int rc = trs_check_columns(A, op, nrhs, X, ldx, Y, ldy, layout, true);
-    if (!rc) rc = each_column(&c);
-    columns_free(&c);
-    return rc;
-}
-
 int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
                  int64_t ldy, trs_layout layout)
 {
     trs_enter();
-    return trs_leave(product(A, op, nrhs, X, ldx, Y, ldy, layout));
+    columns c = {A, op, layout, nrhs, .X = X, .ldx = ldx, .Y = Y, .ldy = ldy};
+    int rc = trs_check_columns(A, op, nrhs, X, ldx, Y, ldy, layout, true);
+    if (!rc) rc = each_column(&c);
+    columns_free(&c);
+    return trs_leave(rc);
 }
 
 /* Is a a worse error than b?  NaN is worse than any number. */
@@ -214,26 +208,20 @@ void trs_error_fold(trs_error *all, const trs_error *one, int r)
     if (one->stop > all->stop) all->stop = one->stop;
 }
 
-static int backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
-                          const void *X, int64_t ldx, trs_layout layout, trs_error *error)
+int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
+                       const void *X, int64_t ldx, trs_layout layout, trs_error *error)
 {
+    trs_enter();
     columns c = {A, op, layout, nrhs, .X = X, .ldx = ldx, .Y = (void *)B, .ldy = ldb};
     c.compare = true;
-    if (!error) return trs_fail(TRS_EARG, "error is NULL");
+    if (!error) return trs_leave(trs_fail(TRS_EARG, "error is NULL"));
     *error = (trs_error){.row = -1, .col = -1};
     int rc = trs_check_columns(A, op, nrhs, B, ldb, X, ldx, layout, false);
     if (!rc) rc = each_column(&c);
     for (int k = 0; k < c.shares && !rc; k++)
         trs_error_fold(error, &c.error[k], (int)c.error[k].col);
     columns_free(&c);
-    return rc;
-}
-
-int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
-                       const void *X, int64_t ldx, trs_layout layout, trs_error *error)
-{
-    trs_enter();
-    return trs_leave(backward_error(A, op, nrhs, B, ldb, X, ldx, layout, error));
+    return trs_leave(rc);
 }
 
 #else

@@ -124,19 +124,14 @@ int trs_plan_keep_topo(trs_plan *p)
 
 /* ---- questions ----------------------------------------------------------------------------------- */
 
-static int pivots(const trs_plan *p, int64_t *count, int64_t *first)
-{
-    const int rc = trs_plan_check_analysed(p, "pivots");
-    if (rc) return rc;
-    if (count) *count = p->bad_pivots;
-    if (first) *first = p->bad_pivots ? p->first_bad + p->ctx.base : -1;
-    return TRS_OK;
-}
-
 int trs_plan_pivots(const trs_plan *p, int64_t *count, int64_t *first)
 {
     trs_enter();
-    return trs_leave(pivots(p, count, first));
+    const int rc = trs_plan_check_analysed(p, "pivots");
+    if (rc) return trs_leave(rc);
+    if (count) *count = p->bad_pivots;
+    if (first) *first = p->bad_pivots ? p->first_bad + p->ctx.base : -1;
+    return trs_leave(TRS_OK);
 }
 
 /* Levels that were found on the device may have their topo there until it is asked for, since it is larger than all
@@ -186,20 +181,6 @@ static int bring_topo(trs_plan *p)
     return rc;
 }
 
-static int levels(const trs_plan *p, const int32_t **topo, const int32_t **lv_ptr)
-{
-    if (!topo || !lv_ptr) return trs_fail(TRS_EARG, "levels: topo or lv_ptr is NULL");
-    int rc = trs_plan_check_analysed(p, "levels");
-    if (rc) return rc;
-    if (!p->op[0].lv.ptr)
-        return trs_fail(TRS_ESTATE, "levels: %s",
-                        p->general ? "the matrix is general" : "TRS_N was not announced");
-    rc = bring_topo((trs_plan *)p);
-    *topo = p->topo;
-    *lv_ptr = p->op[0].lv.ptr;
-    return rc;
-}
-
 int trs_plan_permutation(const trs_plan *p, const int32_t **P, const int32_t **Q)
 {
     trs_enter();
@@ -214,5 +195,15 @@ int trs_plan_permutation(const trs_plan *p, const int32_t **P, const int32_t **Q
 int trs_plan_levels(const trs_plan *p, const int32_t **topo, const int32_t **lv_ptr)
 {
     trs_enter();
-    return trs_leave(levels(p, topo, lv_ptr));
+    if (!topo || !lv_ptr) return trs_leave(trs_fail(TRS_EARG, "levels: topo or lv_ptr is NULL"));
+    int rc = trs_plan_check_analysed(p, "levels");
+    if (rc) return trs_leave(rc);
+    if (!p->op[0].lv.ptr)
+        return trs_leave(
+            trs_fail(TRS_ESTATE, "levels: %s",
+                     p->general ? "the matrix is general" : "TRS_N was not announced"));
+    rc = bring_topo((trs_plan *)p);
+    *topo = p->topo;
+    *lv_ptr = p->op[0].lv.ptr;
+    return trs_leave(rc);
 }

@@ -158,18 +158,13 @@ static int check_work(const trs_plan *p, int max_nrhs)
     return trs_fail(TRS_EARG, "work space: max_nrhs = %d is not positive", max_nrhs);
 }
 
-static int work_create(trs_work **work, const trs_plan *p, int max_nrhs)
-{
-    if (!work) return trs_fail(TRS_EARG, "work space: work is NULL");
-    *work = NULL;
-    int rc = check_work(p, max_nrhs);
-    return rc ? rc : trs_work_make(work, p, max_nrhs, NULL);
-}
-
 int trs_work_create(trs_work **work, const trs_plan *p, int max_nrhs)
 {
     trs_enter();
-    return trs_leave(work_create(work, p, max_nrhs));
+    if (!work) return trs_leave(trs_fail(TRS_EARG, "work space: work is NULL"));
+    *work = NULL;
+    const int rc = check_work(p, max_nrhs);
+    return trs_leave(rc ? rc : trs_work_make(work, p, max_nrhs, NULL));
 }
 
 static int work_fit(trs_work *w, const trs_plan *p, int max_nrhs)

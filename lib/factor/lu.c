@@ -232,17 +232,12 @@ int trs_lu_adopt(trs_lu *lu, trs_factors *f)
     return rc;
 }
 
-static int lu_update(trs_lu *lu, const trs_mat *A)
-{
-    if (!lu || !A) return trs_fail(TRS_EARG, "update: lu or A is NULL");
-    if (!lu->update) return trs_fail(TRS_ESTATE, "update: there is no pattern yet");
-    return lu->update(lu, A);
-}
-
 int trs_lu_update(trs_lu *lu, const trs_mat *A)
 {
     trs_enter();
-    return trs_leave(lu_update(lu, A));
+    if (!lu || !A) return trs_leave(trs_fail(TRS_EARG, "update: lu or A is NULL"));
+    if (!lu->update) return trs_leave(trs_fail(TRS_ESTATE, "update: there is no pattern yet"));
+    return trs_leave(lu->update(lu, A));
 }
 
 const struct trs_core *trs_core(void)
@@ -254,23 +249,17 @@ const struct trs_core *trs_core(void)
 
 /* ---- what the caller may ask ------------------------------------------------------------------ */
 
-static int lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P,
-                      const int64_t **Q, const double **scale)
+int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P, const int64_t **Q,
+                   const double **scale)
 {
-    if (!lu || !lu->f.L.ptr) return trs_fail(TRS_EARG, "factors: there are none");
+    trs_enter();
+    if (!lu || !lu->f.L.ptr) return trs_leave(trs_fail(TRS_EARG, "factors: there are none"));
     if (L) *L = lu->f.L;
     if (U) *U = lu->f.U;
     if (P) *P = lu->f.P;
     if (Q) *Q = lu->f.cholesky ? lu->f.P : lu->f.Q;
     if (scale) *scale = lu->f.scale;
-    return TRS_OK;
-}
-
-int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P, const int64_t **Q,
-                   const double **scale)
-{
-    trs_enter();
-    return trs_leave(lu_factors(lu, L, U, P, Q, scale));
+    return trs_leave(TRS_OK);
 }
 
 int trs_lu_get_info(const trs_lu *lu, trs_lu_info *info)
