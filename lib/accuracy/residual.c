@@ -251,16 +251,14 @@ static void FN(multiply)(const trs_mat *A, trs_op op, const void *x, int64_t ste
                          const trs_sums *s)
 {
     const T *Ax = A->val;
-    const int pbits = A->ptr_bits ? A->ptr_bits : 64, ibits = A->idx_bits ? A->idx_bits : 32;
-    const bool dense = A->format == TRS_DENSE, unit = A->kind & TRS_UNIT;
-    for (int64_t l = 0; l < A->n; l++) { /* major index: the row of CSR, the column of the others */
-        int64_t p = dense ? 0 : trs_index(A->ptr, pbits, l) - A->base;
-        int64_t end = dense ? A->n : trs_index(A->ptr, pbits, l + 1) - A->base;
-        for (; p < end; p++) {
-            int64_t c = dense ? p : trs_index(A->idx, ibits, p) - A->base;
-            int64_t i = A->format == TRS_CSR ? l : c, j = A->format == TRS_CSR ? c : l;
+    const bool unit = A->kind & TRS_UNIT;
+    for (int64_t l = 0; l < A->n; l++) {
+        const int64_t end = trs_major_end(A, l);
+        for (int64_t p = trs_major_begin(A, l); p < end; p++) {
+            const int64_t c = trs_minor_index(A, l, p);
+            const int64_t i = A->format == TRS_CSR ? l : c, j = A->format == TRS_CSR ? c : l;
             if (!trs_in_triangle(A->kind, i, j) || (unit && i == j)) continue;
-            FN(entry)(Ax[dense ? l * A->ld + p : p], i, j, op, x, step, s);
+            FN(entry)(Ax[p], i, j, op, x, step, s);
         }
         if (unit) FN(entry)(1, l, l, op, x, step, s);
     }

@@ -134,19 +134,7 @@ int trs_plan_pivots(const trs_plan *p, int64_t *count, int64_t *first)
     return trs_leave(TRS_OK);
 }
 
-/* Levels that were found on the device may have their topo there until it is asked for, since it is larger than all
- * else that such an analysis brings to the host.  Several threads may ask for it at a time. */
-static void lock_topo(const trs_plan *p)
-{
-    pthread_mutex_lock(&((trs_plan *)p)->topo_lock);
-}
-
-static void unlock_topo(const trs_plan *p)
-{
-    pthread_mutex_unlock(&((trs_plan *)p)->topo_lock);
-}
-
-static void tell(const trs_plan *p, trs_info *info)
+static void tell(trs_plan *p, trs_info *info)
 {
     *info = p->info;
     info->solver = p->wanted ? p->wanted->name : NULL;
@@ -154,9 +142,9 @@ static void tell(const trs_plan *p, trs_info *info)
     info->costs = p->ctx.costs;
     if (!info->analysis) info->analysis = "";
     if (p->state == TRS_FAILED) return;
-    lock_topo(p);
+    pthread_mutex_lock(&p->topo_lock);
     trs_plan_bytes(p, p->wanted, info);
-    unlock_topo(p);
+    pthread_mutex_unlock(&p->topo_lock);
     info->bytes_work = trs_work_bytes(p, p->ctx.nrhs);
     const trs_instance *last = &p->solver[p->op[1].used];
     info->growth = last->growth;
@@ -167,17 +155,19 @@ int trs_plan_info(const trs_plan *p, trs_info *info)
 {
     trs_enter();
     if (!p || !info) return trs_leave(trs_fail(TRS_EARG, "info: plan or info is NULL"));
-    tell(p, info);
+    tell((trs_plan *)p, info);
     trs_leave_silently();
     return TRS_OK;
 }
 
+/* Levels that were found on the device may have their topo there until it is asked for, since it is larger than all
+ * else that such an analysis brings to the host.  Several threads may ask for it at a time. */
 static int bring_topo(trs_plan *p)
 {
-    lock_topo(p);
+    pthread_mutex_lock(&p->topo_lock);
     int rc = p->topo ? TRS_OK : trs_operator_host(&p->op[0], TRS_OP_LEVELS);
     if (!rc && !p->topo) rc = trs_plan_keep_topo(p);
-    unlock_topo(p);
+    pthread_mutex_unlock(&p->topo_lock);
     return rc;
 }
 
