@@ -19,7 +19,6 @@
 #include "core/plan.h"
 
 #include <float.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

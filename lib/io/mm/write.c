@@ -201,13 +201,12 @@ static char *print_comment(char *p, const char *comment)
 
 static int write_head(writer *w, const char *comment)
 {
-    static const char *const symmetry[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
     bool dense = w->A->format == TRS_DENSE;
     char *text = malloc(300 + (comment ? 4 * strlen(comment) : 0));
     if (!text) return trs_output_fail(&w->out, TRS_EMEM, "out of memory");
     char *p =
         text + sprintf(text, "%%%%MatrixMarket matrix %s %s %s\n", dense ? "array" : "coordinate",
-                       w->parts == 2 ? "complex" : "real", symmetry[w->symmetry]);
+                       w->parts == 2 ? "complex" : "real", trs_mm_symmetry[w->symmetry]);
     p = print_comment(p, comment);
     p += sprintf(p, "%" PRId64 " %" PRId64, w->rows, w->cols);
     if (!dense) p += sprintf(p, " %" PRId64, w->written);
