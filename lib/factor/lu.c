@@ -25,12 +25,11 @@
 
 /* ---- create and destroy --------------------------------------------------------------------- */
 
-int trs_lu_new(trs_lu **lu, const trs_options *opt)
+int trs_lu_new(trs_lu **lu, const trs_mat *A, const trs_options *opt)
 {
-    static const trs_options defaults = {0};
     if (!lu) return trs_fail(TRS_EARG, "lu is NULL");
     *lu = NULL;
-    if (!opt) opt = &defaults;
+    if (!A) return trs_fail(TRS_EARG, "A is NULL");
     if (!opt->memory.alloc != !opt->memory.free)
         return trs_fail(TRS_EARG, "one of memory.alloc and memory.free is NULL");
     trs_lu *a = *lu = trs_alloc_zero(&opt->memory, 1, sizeof *a);
