@@ -78,11 +78,11 @@ host(368, 60, "levels and analyses", "levels: one sweep over the rows; supernode
      room="lib/analysis, rooms")
 device(368, 60, "levels", "a search by all rows at once;", "statistics, samples for row tiles", room="cuda/matrix")
 arrow(350, 428, 350, 456)
-arrow(755, 428, 535, 456, "features", at=(10, 3))
+arrow(755, 428, 535, 456, "features", at=(70, 12))
 
 host(456, 60, "estimate and choice", "every solver predicts its seconds from the features and the", "costs of the machine; the least is taken",
      room="lib/select")
-box(590, 470, 330, 44, GREY, "costs of the machine", "built in, or of a file that was calibrated")
+box(590, 470, 330, 44, GREY, "wisdom, or costs of the machine", "measured for this pattern; calibrated or built in")
 arrow(590, 492, 552, 492)
 down(516, 548, [HOST])
 arrow(550, 516, 600, 546)

@@ -375,6 +375,8 @@ check $? "the costs of the CPU are in the file, those of the GPU that is not the
 grep -qE '^# fit cpu: ([2-9]|[1-9][0-9]+) problems, [0-9]+ costs, leave-one-out error median |^# fit cpu: 1 problem,' machine &&
     ! grep -q '^# fit strips' machine
 check $? "and so is how well they fit"
+[ "$(grep -cE '^# choice, (earlier|fitted) costs: [0-9]+ solves?, [0-9.]+ % within 1.1 of the fastest' machine)" = 2 ]
+check $? "and how well they choose"
 awk '/^cpu_(byte|cached)/ { if ($2 < 1e-13 || $2 > 1e-8) bad = 1 } END { exit bad }' machine
 check $? "memory moves between 0.1 GB and 10 TB a second"
 TRISOLVE_MACHINE=machine "$bindir/trisolve-sparse" --lower general.mtx >out 2>err

@@ -71,9 +71,10 @@ typedef struct samples {
     double until;               /* no further sample is begun */
     int count;
     trs_plan *plan[MOST_SAMPLES];
-    int problem[MOST_SAMPLES];
-    double seconds[MOST_SAMPLES];
-    bool at_least[MOST_SAMPLES]; /* it took longer than that */
+    int problem[MOST_SAMPLES], column[MOST_SAMPLES];
+    double measured[MOST_SAMPLES];
+    double seconds[MOST_SAMPLES]; /* by which the costs are fitted: measured, */
+    bool at_least[MOST_SAMPLES];  /* or less than that */
 } samples;
 
 static bool suits(const cost_group *g, const fit_problem *p, const trs_solver_info *solver)
@@ -102,6 +103,12 @@ static double longest_of_use(const cost_group *g, const fit_problem *p, int colu
     return g->slower && p->best[column] > 0 ? g->slower * p->best[column] : INFINITY;
 }
 
+/* Is it one of those among which a choice is made?  B and X are on the GPU, if there is one. */
+static bool competes(const samples *s, const trs_solver_info *solver)
+{
+    return (s->settings->device != TRS_HOST) == (strcmp(solver->needs, "cpu") != 0);
+}
+
 /* Adds a sample with columns [column], if the solver can do it in good time. */
 static void add_sample(samples *s, const bed *b, const trs_solver_info *solver, fit_problem *p,
                        int problem, int column)
@@ -118,10 +125,13 @@ static void add_sample(samples *s, const bed *b, const trs_solver_info *solver, 
         return;
     }
     const double longest = longest_of_use(s->group, p, column);
-    if (gpu && !(p->best[column] < seconds)) p->best[column] = seconds;
+    if (competes(s, solver) && !(p->best[column] > 0 && p->best[column] < seconds))
+        p->best[column] = seconds;
     TRS_ASSERT(s->count < MOST_SAMPLES);
     s->plan[s->count] = plan;
     s->problem[s->count] = problem;
+    s->column[s->count] = column;
+    s->measured[s->count] = seconds;
     s->at_least[s->count] = seconds > longest;
     s->seconds[s->count++] = fmin(seconds, longest);
 }
@@ -221,8 +231,27 @@ static bool fit_costs(samples *s, trs_machine *m, bool *fitted, fit_result *r)
     return found;
 }
 
+static void choose(fit_choice *c, double predicted, double seconds)
+{
+    if (predicted > 0 && !(c->seconds > 0 && c->predicted <= predicted))
+        *c = (fit_choice){predicted, seconds};
+}
+
+/* Which of the problems would the solvers of this group be chosen for? */
+static void note_choices(const samples *s, fit_problems *p, const trs_machine *before,
+                         const trs_machine *fitted)
+{
+    if (is_of_cpu(s->group) != (s->settings->device == TRS_HOST)) return;
+    for (int k = 0; k < s->count; k++) {
+        fit_problem *one = &p->problem[s->problem[k]];
+        const int column = s->column[k];
+        choose(&one->before[column], trs_plan_predict(s->plan[k], before), s->measured[k]);
+        choose(&one->fitted[column], trs_plan_predict(s->plan[k], fitted), s->measured[k]);
+    }
+}
+
 bool group_fit(const settings *s, const cost_group *g, fit_problems *p, double seconds,
-               trs_machine *m, bool *fitted, fit_result *r)
+               const trs_machine *before, trs_machine *m, bool *fitted, fit_result *r)
 {
     samples *all = calloc(1, sizeof *all);
     if (!all) return false;
@@ -233,6 +262,7 @@ bool group_fit(const settings *s, const cost_group *g, fit_problems *p, double s
     take_costs(all);
     if (all->costs > 0) take_samples(all, p);
     const bool found = all->count > 0 && fit_costs(all, m, fitted, r);
+    note_choices(all, p, before, m);
     for (int k = 0; k < all->count; k++) trs_plan_destroy(all->plan[k]);
     free(all);
     return found;

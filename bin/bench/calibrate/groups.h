@@ -29,9 +29,10 @@ bool is_of_cpu(const cost_group *g);
 /* Is the cost of that name one of the group? */
 bool is_in_group(const cost_group *g, const char *name);
 
-/* Costs of the group in m become those that fit best to the times of its solvers here, for about so many seconds.
- * *fitted [k]: number k of the costs was determined (costs.h).  Returns false where nothing could be measured. */
+/* Costs of the group in m become those that fit best to the times of its solvers here, for about so many seconds; before:
+ * the costs that were taken for granted.  *fitted [k]: number k of the costs was determined (costs.h).  Returns false
+ * where nothing could be measured. */
 bool group_fit(const settings *s, const cost_group *g, fit_problems *p, double seconds,
-               trs_machine *m, bool *fitted, fit_result *r);
+               const trs_machine *before, trs_machine *m, bool *fitted, fit_result *r);
 
 #endif

@@ -6,14 +6,21 @@
 
 enum { MOST_PROBLEMS = 64 };
 
+/* The choice among the solvers that were timed: the one of which the shortest time was predicted, and its time. */
+typedef struct fit_choice {
+    double predicted, seconds; /* 0: none was timed */
+} fit_choice;
+
 typedef struct fit_problem {
     char name[40];
     trs_mat T;
     trs_mm mm;       /* whose arrays T has, */
     void *full;      /* or these numbers: then it is a general full matrix */
     void *converted; /* values of T, if they are not those of mm; else NULL */
-    /* seconds of the fastest solver of the GPU so far, by number of columns; 0: none */
+    /* By number of columns, among the solvers so far, of the GPU if there is one: seconds of the fastest, 0: none; the
+     * choice by the costs that were taken for granted, and by those that were fitted. */
     double best[3];
+    fit_choice before[3], fitted[3];
 } fit_problem;
 
 typedef struct fit_problems {
