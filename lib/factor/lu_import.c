@@ -48,7 +48,8 @@ static void place(trs_csc *t, const trs_mat *m, int64_t l, int64_t p)
     TRS_ASSERT(q < t->nnz);
     trs_number_get(m->val, m->dtype, p, z);
     t->i[q] = l;
-    trs_number_put(t->x, t->is_complex ? TRS_C64 : TRS_F64, q, z);
+    if (!t->is_complex) t->x[q] = z[0];
+    else t->x[2 * q] = z[0], t->x[2 * q + 1] = z[1];
 }
 
 static void walk(const trs_mat *m, trs_csc *t,
