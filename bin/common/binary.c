@@ -3,16 +3,14 @@
 #include "config.h"
 
 #include "binary.h"
+#include "io/output.h"
 #include "sentence.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static const char magic[8] = "TRISOLV1";
 
@@ -110,61 +108,24 @@ int binary_read(const char *file, int base, trs_mm *mm)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-typedef struct output {
-    FILE *f;
-    char target[PATH_MAX]; /* the file itself, when its name is a link */
-    /* a file beside it, renamed when it is whole; "": target is written directly */
-    char part[PATH_MAX + 40];
-} output;
-
-/* Opens a new file beside the target.  Devices and pipes are written directly. */
-static int open_output(output *o, const char *file)
-{
-    struct stat st;
-    const int exists = !stat(file, &st);
-    if ((exists && !S_ISREG(st.st_mode)) || !strncmp(file, "/dev/fd/", 8) ||
-        !strncmp(file, "/dev/std", 8)) {
-        int fd = open(file, O_WRONLY | O_CLOEXEC);
-        if (fd >= 0) o->f = fdopen(fd, "wb");
-        return o->f != NULL;
-    }
-    if (strlen(file) >= sizeof o->target) return errno = ENAMETOOLONG, 0;
-    if (exists && (access(file, W_OK) || !realpath(file, o->target))) return 0;
-    if (!exists) strcpy(o->target, file);
-    snprintf(o->part, sizeof o->part, "%s.part-%ld", o->target, (long)getpid());
-    int fd = open(o->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0) o->part[0] = '\0';
-    if (fd >= 0 && exists) (void)!fchmod(fd, st.st_mode & 07777);
-    if (fd >= 0) o->f = fdopen(fd, "wb");
-    return o->f != NULL;
-}
-
-static int write_arrays(FILE *f, const trs_mm *mm)
-{
-    const size_t n = (size_t)mm->rows, nnz = (size_t)mm->nnz;
-    header h = {.n = mm->rows, .nnz = mm->nnz};
-    memcpy(h.magic, magic, sizeof magic);
-    return fwrite(&h, sizeof h, 1, f) == 1 && fwrite(mm->ptr, 8, n + 1, f) == n + 1 &&
-           fwrite(mm->idx, 4, nnz, f) == nnz && fwrite(mm->val, 8, nnz, f) == nnz && !fflush(f);
-}
-
-/* Some failures of the streams leave no errno. */
-static int error_number(void)
-{
-    return errno ? errno : EIO;
-}
-
 int binary_write(const char *file, const trs_mm *mm)
 {
-    output o = {0};
-    int good = 0;
-    errno = 0;
-    if (!little_endian()) errno = ENOTSUP;
-    else good = open_output(&o, file) && write_arrays(o.f, mm);
-    int error = good ? 0 : error_number();
-    if (o.f && fclose(o.f) && !error) error = errno;
-    if (*o.part && !error && rename(o.part, o.target)) error = errno;
-    if (*o.part && error) unlink(o.part);
-    if (!error) return TRS_OK;
-    return say(TRS_EFILE, "%.200s: cannot be written: %s", file, strerror(error));
+    header h = {.n = mm->rows, .nnz = mm->nnz};
+    const struct {
+        const void *p;
+        int64_t bytes;
+    } array[] = {{&h, sizeof h},
+                 {mm->ptr, 8 * (mm->rows + 1)},
+                 {mm->idx, 4 * mm->nnz},
+                 {mm->val, 8 * mm->nnz}};
+    trs_output out = {.file = file, .fd = -1};
+    memcpy(h.magic, magic, sizeof magic);
+    if (!little_endian()) return refuse(TRS_ESUPPORT, file, "is for little endian machines");
+    int rc = trs_output_open(&out);
+    for (int k = 0; k < 4 && !rc; k++) {
+        rc = trs_output_put(&out, array[k].p, array[k].bytes, out.offset);
+        out.offset += array[k].bytes;
+    }
+    rc = trs_output_close(&out);
+    return rc ? say(rc, "%s", trs_message()) : TRS_OK;
 }

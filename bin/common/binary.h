@@ -18,7 +18,7 @@ int binary_is(const char *file);
 
 /* Both leave a sentence in said () after an error.  binary_read always sets mm; it returns TRS_OK,
  * TRS_EFILE, TRS_EFORMAT, TRS_EMEM or TRS_ESUPPORT.  binary_write makes a whole file or none:
- * TRS_OK or TRS_EFILE. */
+ * TRS_OK, TRS_EFILE, TRS_EMEM or TRS_ESUPPORT. */
 int binary_read(const char *file, int base, trs_mm *mm);
 int binary_write(const char *file, const trs_mm *mm);
 

@@ -59,23 +59,13 @@ static int factor_incompletely(const arguments *a, const problem *p, trs_lu **lu
 static int solve_with_factors(job *j, report *r)
 {
     const arguments *a = j->args;
-    const problem *p = j->p;
-    const int64_t n = p->A.n;
     const int steps = a->refine < 0 ? 3 : a->refine;
-    trs_error before, after = {0};
     int rc;
     r->solve = measure(a->repeat, run_lu, j, &rc);
     if (!rc) r->refined = 0;
-    if (!rc && steps > 0) {
-        rc = trs_backward_error(&p->A, a->op, p->nrhs, p->B, n, p->X, n, TRS_COL_MAJOR, &before);
-        r->omega_before = before.omega;
-        if (!rc)
-            rc = trs_lu_refine(j->lu, &p->A, a->op, p->nrhs, p->B, n, p->X, n, NULL, steps,
-                               &r->refined, &after);
-        r->stopped = after.stop;
-    }
+    if (!rc && steps > 0) rc = refine(NULL, j->lu, steps, r);
     if (!rc && a->cond && !r->incomplete)
-        rc = trs_lu_condest(j->lu, &p->A, TRS_NORM_ONE, &r->condition);
+        rc = trs_lu_condest(j->lu, &j->p->A, TRS_NORM_ONE, &r->condition);
     if (!rc && a->det) rc = trs_lu_determinant(j->lu, &r->det);
     if (rc) complain("%s", trs_message());
     return rc;

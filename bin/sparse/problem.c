@@ -160,6 +160,12 @@ void problem_free(problem *p)
     free(p->exact);
 }
 
+int backward_error(const arguments *a, const problem *p, trs_error *e)
+{
+    const int64_t n = p->A.n;
+    return trs_backward_error(&p->A, a->op, p->nrhs, p->B, n, p->X, n, TRS_COL_MAJOR, e);
+}
+
 double forward_error(const problem *p)
 {
     const trs_dtype t = p->A.dtype;

@@ -39,6 +39,9 @@ bool find_permuted(const arguments *a, problem *p);
  * Returns a trs_status. */
 int leave_out_rows(const arguments *a, problem *p);
 
+/* That of X; returns a trs_status. */
+int backward_error(const arguments *a, const problem *p, trs_error *e);
+
 /* max |x - exact| / max |exact|, by real and imaginary parts; NaN: it is not known, or some x is
  * NaN. */
 double forward_error(const problem *p);

@@ -49,6 +49,23 @@ static int run_plan(void *user)
     return trs_solve(j->plan, j->args->op, j->nrhs, j->B, j->T.n, j->X, j->T.n, NULL);
 }
 
+int refine(const trs_plan *plan, trs_lu *lu, int steps, report *r)
+{
+    const problem *p = r->problem;
+    const trs_op op = r->args->op;
+    const int64_t n = p->A.n;
+    trs_error before, after = {0};
+    int rc = backward_error(r->args, p, &before);
+    if (rc) return rc;
+    r->omega_before = before.omega;
+    rc = lu ? trs_lu_refine(lu, &p->A, op, p->nrhs, p->B, n, p->X, n, NULL, steps, &r->refined,
+                            &after)
+            : trs_refine(plan, &p->A, op, p->nrhs, p->B, n, p->X, n, NULL, steps, &r->refined,
+                         &after);
+    r->stopped = after.stop;
+    return rc;
+}
+
 /* ---- two precisions -------------------------------------------------------------------------- */
 
 /* Makes copies of the arrays in single precision, when X is to be refined to double. */
@@ -73,7 +90,7 @@ static int round_up(job *j, problem *p)
     if (!X) return TRS_EMEM;
     free(p->X);
     p->X = X;
-    int rc = trs_backward_error(&p->A, j->args->op, p->nrhs, p->B, n, X, n, TRS_COL_MAJOR, &e);
+    int rc = backward_error(j->args, p, &e);
     if (!rc && !isfinite(e.omega)) memset(X, 0, (size_t)(n * p->nrhs) * size_of_number(p->A.dtype));
     return rc;
 }
@@ -88,27 +105,12 @@ static void single_free(job *j, const problem *p)
 
 /* ---- a triangle ------------------------------------------------------------------------------ */
 
-static int refine_triangle(job *j, problem *p, report *r)
-{
-    const int64_t n = p->A.n;
-    trs_error before, after = {0};
-    int rc = j->T.dtype != p->A.dtype ? round_up(j, p) : TRS_OK;
-    if (!rc)
-        rc = trs_backward_error(&p->A, j->args->op, p->nrhs, p->B, n, p->X, n, TRS_COL_MAJOR,
-                                &before);
-    if (rc) return rc;
-    r->omega_before = before.omega;
-    rc = trs_refine(j->plan, &p->A, j->args->op, p->nrhs, p->B, n, p->X, n, NULL, j->args->refine,
-                    &r->refined, &after);
-    r->stopped = after.stop;
-    return rc;
-}
-
 static int solve_with_plan(job *j, problem *p, report *r)
 {
     int rc;
     r->solve = measure(j->args->repeat, run_plan, j, &rc);
-    if (!rc && j->args->refine > 0) rc = refine_triangle(j, p, r);
+    if (!rc && j->T.dtype != p->A.dtype) rc = round_up(j, p);
+    if (!rc && j->args->refine > 0) rc = refine(j->plan, NULL, j->args->refine, r);
     if (!rc && j->args->cond) rc = trs_condest(j->plan, &j->T, TRS_NORM_ONE, &r->condition);
     if (!rc && j->args->det) rc = trs_plan_determinant(j->plan, &r->det);
     if (rc) complain("%s", trs_message());

@@ -15,6 +15,10 @@ trs_options plan_options(const arguments *a, const problem *p);
 /* The facts of a plan.  When info is r->l its strings are copied, since they end with the plan. */
 void keep_info(const trs_plan *plan, trs_info *info, report *r);
 
+/* Refines X with the plan, or with lu unless that is NULL, by so many steps at most.  Returns a
+ * trs_status. */
+int refine(const trs_plan *plan, trs_lu *lu, int steps, report *r);
+
 /* Runs so often, and when that is more than once, once before to warm up.  *status: a
  * trs_status. */
 spread measure(int repeat, int (*run)(void *), void *user, int *status);

@@ -41,10 +41,8 @@ static int write_solution(const arguments *a, const problem *p)
 /* Finds the errors of X, and why it is no solution if it is none; returns a trs_status. */
 static int find_errors(const arguments *a, problem *p, report *r)
 {
-    const int64_t n = p->A.n;
     int rc = r->pivots ? leave_out_rows(a, p) : TRS_OK;
-    if (!rc)
-        rc = trs_backward_error(&p->A, a->op, p->nrhs, p->B, n, p->X, n, TRS_COL_MAJOR, &r->error);
+    if (!rc) rc = backward_error(a, p, &r->error);
     if (rc) return complain("%s", trs_message()), rc;
     r->forward = forward_error(p);
     const double usual = is_single(p->A.dtype) ? 1e-4 : 1e-10;

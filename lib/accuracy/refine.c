@@ -212,6 +212,8 @@ static int refine(refiner *s, int nrhs, const void *B, int64_t ldb, void *X, int
     return rc;
 }
 
+static const trs_exec defaults = {0};
+
 /* Refuse what neither refinement can do. */
 static int check(const refiner *s, int nrhs, const void *B, int64_t ldb, const void *X, int64_t ldx,
                  int max_steps)
@@ -222,22 +224,13 @@ static int check(const refiner *s, int nrhs, const void *B, int64_t ldb, const v
     return rc ? trs_fail(rc, "refine: %s", trs_message()) : TRS_OK;
 }
 
-static int refine_lu(trs_lu *lu, const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
-                     void *X, int64_t ldx, const trs_exec *exec, int max_steps, int *steps,
-                     trs_error *error)
+/* Can the factors refine at all? */
+static int check_lu(const trs_lu *lu, const trs_mat *A)
 {
-    static const trs_exec defaults = {0};
     if (!lu || !A) return trs_fail(TRS_EARG, "refine: lu or A is NULL");
-    refiner s = {.A = A, .op = op, .exec = exec ? exec : &defaults, .lu = lu, .mem = &lu->mem};
-    s.low = lu->dtype;
     if (!lu->ready) return trs_fail(TRS_ESTATE, "refine: there are no factors");
     if (lu->opt.device > 0) return trs_fail(TRS_ESUPPORT, "refine: the factors solve on a device");
-    if (A->kind) return trs_fail(TRS_ESUPPORT, "refine: kind of A");
-    int rc = check(&s, nrhs, B, ldb, X, ldx, max_steps);
-    if (rc) return rc;
-    if (A->n != lu->f.L.n || A->dtype != lu->dtype)
-        return trs_fail(TRS_EARG, "refine: A is not the matrix that was factored");
-    return refine(&s, nrhs, B, ldb, X, ldx, max_steps, steps, error);
+    return A->kind ? trs_fail(TRS_ESUPPORT, "refine: kind of A") : TRS_OK;
 }
 
 int trs_lu_refine(trs_lu *lu, const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
@@ -245,7 +238,14 @@ int trs_lu_refine(trs_lu *lu, const trs_mat *A, trs_op op, int nrhs, const void 
                   trs_error *error)
 {
     trs_enter();
-    return trs_leave(refine_lu(lu, A, op, nrhs, B, ldb, X, ldx, exec, max_steps, steps, error));
+    int rc = check_lu(lu, A);
+    if (rc) return trs_leave(rc);
+    refiner s = {.A = A, .op = op, .exec = exec ? exec : &defaults, .lu = lu, .mem = &lu->mem};
+    s.low = lu->dtype;
+    rc = check(&s, nrhs, B, ldb, X, ldx, max_steps);
+    if (!rc && (A->n != lu->f.L.n || A->dtype != lu->dtype))
+        rc = trs_fail(TRS_EARG, "refine: A is not the matrix that was factored");
+    return trs_leave(rc ? rc : refine(&s, nrhs, B, ldb, X, ldx, max_steps, steps, error));
 }
 
 static bool single_of(trs_dtype low, trs_dtype high)
@@ -253,28 +253,17 @@ static bool single_of(trs_dtype low, trs_dtype high)
     return (low == TRS_F32 && high == TRS_F64) || (low == TRS_C32 && high == TRS_C64);
 }
 
-static int refine_plan(const trs_plan *plan, const trs_mat *A, trs_op op, int nrhs, const void *B,
-                       int64_t ldb, void *X, int64_t ldx, const trs_exec *exec, int max_steps,
-                       int *steps, trs_error *error)
+/* Has the plan, in s, been made of A, for this op? */
+static int check_plan(const refiner *s)
 {
-    static const trs_exec defaults = {0};
-    if (!plan || !A) return trs_fail(TRS_EARG, "refine: plan or T is NULL");
-    trs_context ctx = {.mem = plan->ctx.mem, .base = A->base == 1};
-    refiner s = {.A = A, .op = op, .exec = exec ? exec : &defaults, .plan = plan};
-    s.mem = &ctx.mem;
-    s.low = plan->shape.dtype;
-    int rc = check(&s, nrhs, B, ldb, X, ldx, max_steps);
-    if (rc) return rc;
-    if (plan->state != TRS_READY || !(plan->ctx.ops & 1u << op))
-        return trs_fail(TRS_ESTATE, "refine: the plan cannot be solved with this op");
+    const trs_plan *plan = s->plan;
     const unsigned same = TRS_LOWER | TRS_UPPER | TRS_UNIT | TRS_PERMUTED;
-    if (A->n != plan->info.n || (A->kind & same) != (plan->shape.kind & same) ||
-        (A->dtype != s.low && !single_of(s.low, A->dtype)))
+    if (plan->state != TRS_READY || !(plan->ctx.ops & 1u << s->op))
+        return trs_fail(TRS_ESTATE, "refine: the plan cannot be solved with this op");
+    if (s->A->n != plan->info.n || (s->A->kind & same) != (plan->shape.kind & same) ||
+        (s->A->dtype != s->low && !single_of(s->low, s->A->dtype)))
         return trs_fail(TRS_EARG, "refine: T is not the matrix of the plan");
-    rc = trs_hosted_new(plan, &s.stage);
-    if (!rc) rc = refine(&s, nrhs, B, ldb, X, ldx, max_steps, steps, error);
-    trs_hosted_free(plan, s.stage);
-    return rc;
+    return TRS_OK;
 }
 
 int trs_refine(const trs_plan *plan, const trs_mat *A, trs_op op, int nrhs, const void *B,
@@ -282,5 +271,15 @@ int trs_refine(const trs_plan *plan, const trs_mat *A, trs_op op, int nrhs, cons
                trs_error *error)
 {
     trs_enter();
-    return trs_leave(refine_plan(plan, A, op, nrhs, B, ldb, X, ldx, exec, max_steps, steps, error));
+    if (!plan || !A) return trs_leave(trs_fail(TRS_EARG, "refine: plan or T is NULL"));
+    refiner s = {.A = A, .op = op, .exec = exec ? exec : &defaults, .plan = plan};
+    s.mem = &plan->ctx.mem;
+    s.low = plan->shape.dtype;
+    int rc = check(&s, nrhs, B, ldb, X, ldx, max_steps);
+    if (!rc) rc = check_plan(&s);
+    if (rc) return trs_leave(rc);
+    rc = trs_hosted_new(plan, &s.stage);
+    if (!rc) rc = refine(&s, nrhs, B, ldb, X, ldx, max_steps, steps, error);
+    trs_hosted_free(plan, s.stage);
+    return trs_leave(rc);
 }

@@ -31,12 +31,8 @@ static long double magnitude(long double re, long double im)
 #include "base/each_type.h"
 
 typedef void (*multiply_fn)(const trs_mat *, trs_op, const void *, int64_t, const trs_sums *);
-typedef void (*get_fn)(const void *, int64_t, long double *, long double *);
-typedef void (*put_fn)(void *, int64_t, long double, long double);
 
 static const multiply_fn multiply[] = TRS_PER_TYPE(multiply);
-static const get_fn get[] = TRS_PER_TYPE(get);
-static const put_fn put[] = TRS_PER_TYPE(put);
 
 int trs_check_columns(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx,
                       const void *Y, int64_t ldy, trs_layout layout, bool apart)
@@ -125,7 +121,10 @@ static void one_column(const columns *c, int r, const trs_sums *s, trs_error *wo
         return;
     }
     sum_up(A, c->op, x.p, x.step, s);
-    for (int64_t i = 0; i < A->n; i++) put[A->dtype](y.p, i * y.step, s->re[i], s->im[i]);
+    for (int64_t i = 0; i < A->n; i++) {
+        const double z[2] = {(double)s->re[i], (double)s->im[i]};
+        trs_number_put(y.p, A->dtype, i * y.step, z);
+    }
 }
 
 /* Do the columns of shares begin..end-1. */
@@ -156,21 +155,15 @@ static int each_column(columns *c)
     return rc;
 }
 
-static int product(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
-                   int64_t ldy, trs_layout layout)
-{
-    columns c = {A, op, layout, nrhs, .X = X, .ldx = ldx, .Y = Y, .ldy = ldy};
-    int rc = trs_check_columns(A, op, nrhs, X, ldx, Y, ldy, layout, true);
-    if (!rc) rc = each_column(&c);
-    columns_free(&c);
-    return rc;
-}
-
 int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
                  int64_t ldy, trs_layout layout)
 {
     trs_enter();
-    return trs_leave(product(A, op, nrhs, X, ldx, Y, ldy, layout));
+    columns c = {A, op, layout, nrhs, .X = X, .ldx = ldx, .Y = Y, .ldy = ldy};
+    int rc = trs_check_columns(A, op, nrhs, X, ldx, Y, ldy, layout, true);
+    if (!rc) rc = each_column(&c);
+    columns_free(&c);
+    return trs_leave(rc);
 }
 
 /* Is a a worse error than b?  NaN is worse than any number. */
@@ -187,17 +180,17 @@ void trs_residual(const trs_mat *A, trs_op op, trs_column b, trs_column x, const
     *e = (trs_error){.row = -1};
     sum_up(A, op, x.p, x.step, s);
     for (int64_t i = 0; i < A->n; i++) {
-        long double bre, bim, xre, xim;
-        get[A->dtype](b.p, i * b.step, &bre, &bim);
-        get[A->dtype](x.p, i * x.step, &xre, &xim);
-        s->re[i] = bre - s->re[i];
-        s->im[i] = bim - s->im[i];
-        long double r = magnitude(s->re[i], s->im[i]);
-        long double omega = r / (s->size[i] + magnitude(bre, bim) + safmin);
+        double zb[2], zx[2];
+        trs_number_get(b.p, A->dtype, i * b.step, zb);
+        trs_number_get(x.p, A->dtype, i * x.step, zx);
+        s->re[i] = zb[0] - s->re[i];
+        s->im[i] = zb[1] - s->im[i];
+        const long double r = magnitude(s->re[i], s->im[i]), bsize = magnitude(zb[0], zb[1]);
+        const long double omega = r / (s->size[i] + bsize + safmin);
         if (e->row < 0 || worse(omega, worst)) worst = omega, e->row = i;
         if (worse(r, rnorm)) rnorm = r;
-        if (worse(magnitude(bre, bim), bnorm)) bnorm = magnitude(bre, bim);
-        if (worse(magnitude(xre, xim), xnorm)) xnorm = magnitude(xre, xim);
+        if (worse(bsize, bnorm)) bnorm = bsize;
+        if (worse(magnitude(zx[0], zx[1]), xnorm)) xnorm = magnitude(zx[0], zx[1]);
         if (worse(s->row[i], anorm)) anorm = s->row[i];
     }
     long double scale = anorm * (xnorm + safmin) + bnorm + safmin;
@@ -215,41 +208,23 @@ void trs_error_fold(trs_error *all, const trs_error *one, int r)
     if (one->stop > all->stop) all->stop = one->stop;
 }
 
-static int backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
-                          const void *X, int64_t ldx, trs_layout layout, trs_error *error)
+int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
+                       const void *X, int64_t ldx, trs_layout layout, trs_error *error)
 {
+    trs_enter();
     columns c = {A, op, layout, nrhs, .X = X, .ldx = ldx, .Y = (void *)B, .ldy = ldb};
     c.compare = true;
-    if (!error) return trs_fail(TRS_EARG, "error is NULL");
+    if (!error) return trs_leave(trs_fail(TRS_EARG, "error is NULL"));
     *error = (trs_error){.row = -1, .col = -1};
     int rc = trs_check_columns(A, op, nrhs, B, ldb, X, ldx, layout, false);
     if (!rc) rc = each_column(&c);
     for (int k = 0; k < c.shares && !rc; k++)
         trs_error_fold(error, &c.error[k], (int)c.error[k].col);
     columns_free(&c);
-    return rc;
-}
-
-int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
-                       const void *X, int64_t ldx, trs_layout layout, trs_error *error)
-{
-    trs_enter();
-    return trs_leave(backward_error(A, op, nrhs, B, ldb, X, ldx, layout, error));
+    return trs_leave(rc);
 }
 
 #else
-
-static void FN(get)(const void *p, int64_t k, long double *re, long double *im)
-{
-    double complex z = ((const T *)p)[k];
-    *re = creal(z);
-    *im = cimag(z);
-}
-
-static void FN(put)(void *p, int64_t k, long double re, long double im)
-{
-    ((T *)p)[k] = (T)((double)re + (double)im * I);
-}
 
 /* Add the term of entry (i, j) = a of A. */
 static void FN(entry)(T a, int64_t i, int64_t j, trs_op op, const T *x, int64_t step,
@@ -276,16 +251,14 @@ static void FN(multiply)(const trs_mat *A, trs_op op, const void *x, int64_t ste
                          const trs_sums *s)
 {
     const T *Ax = A->val;
-    const int pbits = A->ptr_bits ? A->ptr_bits : 64, ibits = A->idx_bits ? A->idx_bits : 32;
-    const bool dense = A->format == TRS_DENSE, unit = A->kind & TRS_UNIT;
-    for (int64_t l = 0; l < A->n; l++) { /* major index: the row of CSR, the column of the others */
-        int64_t p = dense ? 0 : trs_index(A->ptr, pbits, l) - A->base;
-        int64_t end = dense ? A->n : trs_index(A->ptr, pbits, l + 1) - A->base;
-        for (; p < end; p++) {
-            int64_t c = dense ? p : trs_index(A->idx, ibits, p) - A->base;
-            int64_t i = A->format == TRS_CSR ? l : c, j = A->format == TRS_CSR ? c : l;
+    const bool unit = A->kind & TRS_UNIT;
+    for (int64_t l = 0; l < A->n; l++) {
+        const int64_t end = trs_major_end(A, l);
+        for (int64_t p = trs_major_begin(A, l); p < end; p++) {
+            const int64_t c = trs_minor_index(A, l, p);
+            const int64_t i = A->format == TRS_CSR ? l : c, j = A->format == TRS_CSR ? c : l;
             if (!trs_in_triangle(A->kind, i, j) || (unit && i == j)) continue;
-            FN(entry)(Ax[dense ? l * A->ld + p : p], i, j, op, x, step, s);
+            FN(entry)(Ax[p], i, j, op, x, step, s);
         }
         if (unit) FN(entry)(1, l, l, op, x, step, s);
     }

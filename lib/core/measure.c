@@ -48,10 +48,8 @@ static void trial_end(trial *t)
 
 static void set_ones(trs_dtype t, int64_t count, void *x)
 {
-    const int step = trs_is_complex(t) ? 2 : 1;
-    for (int64_t k = 0; k < count * step; k++)
-        if (trs_is_single(t)) ((float *)x)[k] = k % step == 0;
-        else ((double *)x)[k] = k % step == 0;
+    const double one[2] = {1, 0};
+    for (int64_t k = 0; k < count; k++) trs_number_put(x, t, k, one);
 }
 
 static int trial_begin(trial *t, const trs_plan *p, trs_operator *op)

@@ -84,11 +84,6 @@ static void replace_on_host(trs_operator *op, double value)
     trs_operator_changed_on_host(op);
 }
 
-static bool is_on_host(const trs_operator *op)
-{
-    return op->on_host & TRS_OP_VALUES;
-}
-
 /* Do what find does for values that are on the device. */
 static int find_on_device(trs_plan *p, trs_operator *op)
 {
@@ -110,7 +105,7 @@ static int find_on_device(trs_plan *p, trs_operator *op)
 
 static int replace(trs_operator *op, double value)
 {
-    if (!is_on_host(op)) return trs_gpu_replace_pivots(op, value, op->device.stream);
+    if (!(op->on_host & TRS_OP_VALUES)) return trs_gpu_replace_pivots(op, value, op->device.stream);
     replace_on_host(op, value);
     return TRS_OK;
 }
@@ -120,7 +115,7 @@ int trs_pivots_treat(trs_plan *p)
 {
     trs_operator *op = trs_plan_operator(p);
     int rc = TRS_OK;
-    if (is_on_host(op)) {
+    if (op->on_host & TRS_OP_VALUES) {
         search all = {.p = p, .op = op, .t = &op->tri, .val = op->tri.val};
         find(&all);
     } else rc = find_on_device(p, op);

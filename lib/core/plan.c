@@ -256,24 +256,20 @@ static int order_and_finish(trs_plan *p, double start)
     return rc ? rc : trs_plan_finish(p, start);
 }
 
-static int analyse(trs_plan *p)
+int trs_plan_analyse(trs_plan *p)
 {
-    if (!p) return trs_fail(TRS_EARG, "analyse: plan is NULL");
-    if (p->state != TRS_CREATED) return trs_fail(TRS_ESTATE, "analyse: not a fresh plan");
-    double start = trs_now();
+    trs_enter();
+    if (!p) return trs_leave(trs_fail(TRS_EARG, "analyse: plan is NULL"));
+    if (p->state != TRS_CREATED)
+        return trs_leave(trs_fail(TRS_ESTATE, "analyse: not a fresh plan"));
+    const double start = trs_now();
     p->state = TRS_FAILED;
     int rc = trs_wisdom_from_environment();
     if (!rc) rc = trs_machine_find(&p->ctx, may_use_gpu(p));
     if (!rc && p->general) rc = trs_general_choose(p);
     else if (!rc) rc = trs_plan_make_operators(p);
     if (!rc && !p->general) rc = choose(p);
-    return rc ? rc : order_and_finish(p, start);
-}
-
-int trs_plan_analyse(trs_plan *p)
-{
-    trs_enter();
-    return trs_leave(analyse(p));
+    return trs_leave(rc ? rc : order_and_finish(p, start));
 }
 
 /* ---- new values -------------------------------------------------------------------------------------- */

@@ -124,34 +124,17 @@ int trs_plan_keep_topo(trs_plan *p)
 
 /* ---- questions ----------------------------------------------------------------------------------- */
 
-static int pivots(const trs_plan *p, int64_t *count, int64_t *first)
-{
-    const int rc = trs_plan_check_analysed(p, "pivots");
-    if (rc) return rc;
-    if (count) *count = p->bad_pivots;
-    if (first) *first = p->bad_pivots ? p->first_bad + p->ctx.base : -1;
-    return TRS_OK;
-}
-
 int trs_plan_pivots(const trs_plan *p, int64_t *count, int64_t *first)
 {
     trs_enter();
-    return trs_leave(pivots(p, count, first));
+    const int rc = trs_plan_check_analysed(p, "pivots");
+    if (rc) return trs_leave(rc);
+    if (count) *count = p->bad_pivots;
+    if (first) *first = p->bad_pivots ? p->first_bad + p->ctx.base : -1;
+    return trs_leave(TRS_OK);
 }
 
-/* Levels that were found on the device may have their topo there until it is asked for, since it is larger than all
- * else that such an analysis brings to the host.  Several threads may ask for it at a time. */
-static void lock_topo(const trs_plan *p)
-{
-    pthread_mutex_lock(&((trs_plan *)p)->topo_lock);
-}
-
-static void unlock_topo(const trs_plan *p)
-{
-    pthread_mutex_unlock(&((trs_plan *)p)->topo_lock);
-}
-
-static void tell(const trs_plan *p, trs_info *info)
+static void tell(trs_plan *p, trs_info *info)
 {
     *info = p->info;
     info->solver = p->wanted ? p->wanted->name : NULL;
@@ -159,9 +142,9 @@ static void tell(const trs_plan *p, trs_info *info)
     info->costs = p->ctx.costs;
     if (!info->analysis) info->analysis = "";
     if (p->state == TRS_FAILED) return;
-    lock_topo(p);
+    pthread_mutex_lock(&p->topo_lock);
     trs_plan_bytes(p, p->wanted, info);
-    unlock_topo(p);
+    pthread_mutex_unlock(&p->topo_lock);
     info->bytes_work = trs_work_bytes(p, p->ctx.nrhs);
     const trs_instance *last = &p->solver[p->op[1].used];
     info->growth = last->growth;
@@ -172,31 +155,19 @@ int trs_plan_info(const trs_plan *p, trs_info *info)
 {
     trs_enter();
     if (!p || !info) return trs_leave(trs_fail(TRS_EARG, "info: plan or info is NULL"));
-    tell(p, info);
+    tell((trs_plan *)p, info);
     trs_leave_silently();
     return TRS_OK;
 }
 
+/* Levels that were found on the device may have their topo there until it is asked for, since it is larger than all
+ * else that such an analysis brings to the host.  Several threads may ask for it at a time. */
 static int bring_topo(trs_plan *p)
 {
-    lock_topo(p);
+    pthread_mutex_lock(&p->topo_lock);
     int rc = p->topo ? TRS_OK : trs_operator_host(&p->op[0], TRS_OP_LEVELS);
     if (!rc && !p->topo) rc = trs_plan_keep_topo(p);
-    unlock_topo(p);
-    return rc;
-}
-
-static int levels(const trs_plan *p, const int32_t **topo, const int32_t **lv_ptr)
-{
-    if (!topo || !lv_ptr) return trs_fail(TRS_EARG, "levels: topo or lv_ptr is NULL");
-    int rc = trs_plan_check_analysed(p, "levels");
-    if (rc) return rc;
-    if (!p->op[0].lv.ptr)
-        return trs_fail(TRS_ESTATE, "levels: %s",
-                        p->general ? "the matrix is general" : "TRS_N was not announced");
-    rc = bring_topo((trs_plan *)p);
-    *topo = p->topo;
-    *lv_ptr = p->op[0].lv.ptr;
+    pthread_mutex_unlock(&p->topo_lock);
     return rc;
 }
 
@@ -214,5 +185,15 @@ int trs_plan_permutation(const trs_plan *p, const int32_t **P, const int32_t **Q
 int trs_plan_levels(const trs_plan *p, const int32_t **topo, const int32_t **lv_ptr)
 {
     trs_enter();
-    return trs_leave(levels(p, topo, lv_ptr));
+    if (!topo || !lv_ptr) return trs_leave(trs_fail(TRS_EARG, "levels: topo or lv_ptr is NULL"));
+    int rc = trs_plan_check_analysed(p, "levels");
+    if (rc) return trs_leave(rc);
+    if (!p->op[0].lv.ptr)
+        return trs_leave(
+            trs_fail(TRS_ESTATE, "levels: %s",
+                     p->general ? "the matrix is general" : "TRS_N was not announced"));
+    rc = bring_topo((trs_plan *)p);
+    *topo = p->topo;
+    *lv_ptr = p->op[0].lv.ptr;
+    return trs_leave(rc);
 }

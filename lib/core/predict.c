@@ -24,18 +24,13 @@ double trs_plan_cost(trs_plan *p, const trs_machine *m, trs_effort effort)
     return sum / operators;
 }
 
-static int machine_of(const trs_plan *p, trs_machine *m)
-{
-    if (!m) return trs_fail(TRS_EARG, "machine: machine is NULL");
-    const int rc = trs_plan_check_analysed(p, "machine");
-    if (!rc) *m = p->ctx.machine;
-    return rc;
-}
-
 int trs_plan_machine(const trs_plan *p, trs_machine *m)
 {
     trs_enter();
-    return trs_leave(machine_of(p, m));
+    if (!m) return trs_leave(trs_fail(TRS_EARG, "machine: machine is NULL"));
+    const int rc = trs_plan_check_analysed(p, "machine");
+    if (!rc) *m = p->ctx.machine;
+    return trs_leave(rc);
 }
 
 /* Estimates of what was built may look at flags on the device. */

@@ -158,36 +158,25 @@ static int check_work(const trs_plan *p, int max_nrhs)
     return trs_fail(TRS_EARG, "work space: max_nrhs = %d is not positive", max_nrhs);
 }
 
-static int work_create(trs_work **work, const trs_plan *p, int max_nrhs)
-{
-    if (!work) return trs_fail(TRS_EARG, "work space: work is NULL");
-    *work = NULL;
-    int rc = check_work(p, max_nrhs);
-    return rc ? rc : trs_work_make(work, p, max_nrhs, NULL);
-}
-
 int trs_work_create(trs_work **work, const trs_plan *p, int max_nrhs)
 {
     trs_enter();
-    return trs_leave(work_create(work, p, max_nrhs));
-}
-
-static int work_fit(trs_work *w, const trs_plan *p, int max_nrhs)
-{
-    if (!w) return trs_fail(TRS_EARG, "work space: work is NULL");
-    int rc = check_work(p, max_nrhs);
-    if (rc) return rc;
-    if (p->info.on_gpu != w->on_gpu || (w->on_gpu && p->ctx.device != w->ctx.device))
-        return trs_fail(TRS_EARG, "work space: the plan runs on another device");
-    const trs_fitted *s = find_fitted(w, p);
-    const bool fits = s && s->analyses == p->info.analyses && s->nrhs >= max_nrhs;
-    return fits ? TRS_OK : fit(w, p, max_nrhs);
+    if (!work) return trs_leave(trs_fail(TRS_EARG, "work space: work is NULL"));
+    *work = NULL;
+    const int rc = check_work(p, max_nrhs);
+    return trs_leave(rc ? rc : trs_work_make(work, p, max_nrhs, NULL));
 }
 
 int trs_work_fit(trs_work *w, const trs_plan *p, int max_nrhs)
 {
     trs_enter();
-    return trs_leave(work_fit(w, p, max_nrhs));
+    int rc = w ? check_work(p, max_nrhs) : trs_fail(TRS_EARG, "work space: work is NULL");
+    if (!rc && (p->info.on_gpu != w->on_gpu || (w->on_gpu && p->ctx.device != w->ctx.device)))
+        rc = trs_fail(TRS_EARG, "work space: the plan runs on another device");
+    if (rc) return trs_leave(rc);
+    const trs_fitted *s = find_fitted(w, p);
+    const bool fits = s && s->analyses == p->info.analyses && s->nrhs >= max_nrhs;
+    return trs_leave(fits ? TRS_OK : fit(w, p, max_nrhs));
 }
 
 void trs_work_destroy(trs_work *w)

@@ -215,6 +215,9 @@ static int multiply_factors(const trs_lu *lu, trs_det *det)
     const int64_t n = f->L.n;
     product d = {.re = 1};
     bool odd = false;
+    if (!f->P)
+        return trs_fail(TRS_ESUPPORT,
+                        "determinant: incomplete factors are those of another matrix than A");
     int rc = f->cholesky ? TRS_OK : find_parity(&ctx, f->P, n, &odd);
     if (!rc && !f->cholesky) rc = find_parity(&ctx, f->Q, n, &odd);
     if (rc) return rc;
@@ -226,20 +229,12 @@ static int multiply_factors(const trs_lu *lu, trs_det *det)
     return TRS_OK;
 }
 
-static int of_factors(const trs_lu *lu, trs_det *det)
-{
-    if (!lu || !det) return trs_fail(TRS_EARG, "determinant: lu or det is NULL");
-    *det = (trs_det){0};
-    if (lu->singular) return TRS_OK;
-    if (!lu->ready) return trs_fail(TRS_ESTATE, "determinant: there are no factors");
-    if (!lu->f.P)
-        return trs_fail(TRS_ESUPPORT,
-                        "determinant: incomplete factors are those of another matrix than A");
-    return multiply_factors(lu, det);
-}
-
 int trs_lu_determinant(const trs_lu *lu, trs_det *det)
 {
     trs_enter();
-    return trs_leave(of_factors(lu, det));
+    if (!lu || !det) return trs_leave(trs_fail(TRS_EARG, "determinant: lu or det is NULL"));
+    *det = (trs_det){0};
+    if (lu->singular) return trs_leave(TRS_OK);
+    if (!lu->ready) return trs_leave(trs_fail(TRS_ESTATE, "determinant: there are no factors"));
+    return trs_leave(multiply_factors(lu, det));
 }

@@ -248,11 +248,8 @@ static int check_options(const trs_ilu_options *opt)
 static int ilu_of(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt)
 {
     static const trs_ilu_options defaults = {0};
-    if (!lu) return trs_fail(TRS_EARG, "lu is NULL");
-    *lu = NULL;
-    if (!A) return trs_fail(TRS_EARG, "A is NULL");
     if (!opt) opt = &defaults;
-    int rc = trs_lu_new(lu, &opt->plan);
+    int rc = trs_lu_new(lu, A, &opt->plan);
     if (!rc) rc = check_options(opt);
     if (!rc) rc = trs_check_device(opt->plan.device);
     if (rc) return rc;

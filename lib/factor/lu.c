@@ -19,19 +19,17 @@
 #include "core/plan.h"
 
 #include <float.h>
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 /* ---- create and destroy --------------------------------------------------------------------- */
 
-int trs_lu_new(trs_lu **lu, const trs_options *opt)
+int trs_lu_new(trs_lu **lu, const trs_mat *A, const trs_options *opt)
 {
-    static const trs_options defaults = {0};
     if (!lu) return trs_fail(TRS_EARG, "lu is NULL");
     *lu = NULL;
-    if (!opt) opt = &defaults;
+    if (!A) return trs_fail(TRS_EARG, "A is NULL");
     if (!opt->memory.alloc != !opt->memory.free)
         return trs_fail(TRS_EARG, "one of memory.alloc and memory.free is NULL");
     trs_lu *a = *lu = trs_alloc_zero(&opt->memory, 1, sizeof *a);
@@ -232,17 +230,12 @@ int trs_lu_adopt(trs_lu *lu, trs_factors *f)
     return rc;
 }
 
-static int lu_update(trs_lu *lu, const trs_mat *A)
-{
-    if (!lu || !A) return trs_fail(TRS_EARG, "update: lu or A is NULL");
-    if (!lu->update) return trs_fail(TRS_ESTATE, "update: there is no pattern yet");
-    return lu->update(lu, A);
-}
-
 int trs_lu_update(trs_lu *lu, const trs_mat *A)
 {
     trs_enter();
-    return trs_leave(lu_update(lu, A));
+    if (!lu || !A) return trs_leave(trs_fail(TRS_EARG, "update: lu or A is NULL"));
+    if (!lu->update) return trs_leave(trs_fail(TRS_ESTATE, "update: there is no pattern yet"));
+    return trs_leave(lu->update(lu, A));
 }
 
 const struct trs_core *trs_core(void)
@@ -254,23 +247,17 @@ const struct trs_core *trs_core(void)
 
 /* ---- what the caller may ask ------------------------------------------------------------------ */
 
-static int lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P,
-                      const int64_t **Q, const double **scale)
+int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P, const int64_t **Q,
+                   const double **scale)
 {
-    if (!lu || !lu->f.L.ptr) return trs_fail(TRS_EARG, "factors: there are none");
+    trs_enter();
+    if (!lu || !lu->f.L.ptr) return trs_leave(trs_fail(TRS_EARG, "factors: there are none"));
     if (L) *L = lu->f.L;
     if (U) *U = lu->f.U;
     if (P) *P = lu->f.P;
     if (Q) *Q = lu->f.cholesky ? lu->f.P : lu->f.Q;
     if (scale) *scale = lu->f.scale;
-    return TRS_OK;
-}
-
-int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P, const int64_t **Q,
-                   const double **scale)
-{
-    trs_enter();
-    return trs_leave(lu_factors(lu, L, U, P, Q, scale));
+    return trs_leave(TRS_OK);
 }
 
 int trs_lu_get_info(const trs_lu *lu, trs_lu_info *info)

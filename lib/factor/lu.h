@@ -56,9 +56,9 @@ struct trs_lu {
     void (*release)(trs_lu *lu, void *backend);
 };
 
-/* Make a lu without factors.  opt is for its plans; NULL means the defaults.
+/* Make a lu for A without factors.  opt is for its plans.
  * Returns TRS_OK, TRS_EARG, TRS_EMEM (then *lu = NULL), TRS_ESUPPORT. */
-int trs_lu_new(trs_lu **lu, const trs_options *opt);
+int trs_lu_new(trs_lu **lu, const trs_mat *A, const trs_options *opt);
 
 /* NULL and a sentence when there is no memory. */
 void *trs_lu_alloc(trs_lu *lu, int64_t count, size_t size, const char *what);

@@ -21,16 +21,6 @@ void trs_lu_csc_free(trs_lu *lu, trs_csc *C)
     memset(C, 0, sizeof *C);
 }
 
-static int csc_new(trs_lu *lu, trs_csc *C)
-{
-    C->p = trs_lu_alloc(lu, C->n + 1, sizeof *C->p, "column pointers of A");
-    C->i = trs_lu_alloc(lu, C->nnz, sizeof *C->i, "rows of A");
-    C->x = trs_lu_alloc(lu, C->nnz, (C->is_complex ? 2 : 1) * sizeof *C->x, "values of A");
-    if (C->p && C->i && C->x) return TRS_OK;
-    trs_lu_csc_free(lu, C);
-    return TRS_EMEM;
-}
-
 static bool is_entry(const trs_mat *m, int64_t p)
 {
     double z[2];
@@ -41,47 +31,25 @@ static bool is_entry(const trs_mat *m, int64_t p)
 
 /* ---- transposing ---------------------------------------------------------------------------- */
 
-/* p [j+1] is the number of entries in column j; afterwards column j begins at p [j]. */
-static void sum_counts(trs_csc *t)
+/* What a walk over the entries of m may do with entry p, of major index l.  Column j of the transpose begins at next [j], which
+ * moves on when an entry is placed; next [j+1] counts the entries of column j before.  next is one place up in t->p, so that
+ * the places, moved on, are the pointers in the end. */
+static void count(trs_csc *t, const trs_mat *m, int64_t l, int64_t p)
 {
-    for (int64_t j = 0; j < t->n; j++) t->p[j + 1] += t->p[j];
-}
-
-/* Placing the entries has moved p [j] to the end of column j, which is where column j+1 begins: set the pointers back. */
-static void reset_pointers(trs_csc *t)
-{
-    memmove(t->p + 1, t->p, (size_t)t->n * sizeof *t->p);
-    t->p[0] = 0;
-}
-
-/* Place entry (i, j) at p [j], which moves on. */
-static void put(trs_csc *t, int64_t j, int64_t i, const double *z)
-{
-    const int64_t q = t->p[j]++;
-    TRS_ASSERT(q < t->nnz);
-    t->i[q] = i;
-    if (!t->is_complex) t->x[q] = z[0];
-    else t->x[2 * q] = z[0], t->x[2 * q + 1] = z[1];
-}
-
-/* What a walk over the caller's entries may do with entry p, of major index l: count it in its column of the transpose, place
- * it there, or only count it. */
-static void count_in_column(trs_csc *t, const trs_mat *m, int64_t l, int64_t p)
-{
-    t->p[trs_minor_index(m, l, p) + 1]++;
+    int64_t *next = t->p + 1;
+    next[trs_minor_index(m, l, p) + 1]++;
 }
 
 static void place(trs_csc *t, const trs_mat *m, int64_t l, int64_t p)
 {
+    int64_t *next = t->p + 1;
+    const int64_t q = next[trs_minor_index(m, l, p)]++;
     double z[2];
+    TRS_ASSERT(q < t->nnz);
     trs_number_get(m->val, m->dtype, p, z);
-    put(t, trs_minor_index(m, l, p), l, z);
-}
-
-static void count(trs_csc *t, const trs_mat *m, int64_t l, int64_t p)
-{
-    (void)m, (void)l, (void)p;
-    t->nnz++;
+    t->i[q] = l;
+    if (!t->is_complex) t->x[q] = z[0];
+    else t->x[2 * q] = z[0], t->x[2 * q + 1] = z[1];
 }
 
 static void walk(const trs_mat *m, trs_csc *t,
@@ -94,36 +62,36 @@ static void walk(const trs_mat *m, trs_csc *t,
     }
 }
 
-/* t = the caller's matrix by its minor index: A by columns when that is CSR, else A' by columns. */
-static int read_transposed(trs_lu *lu, const trs_mat *m, trs_csc *t)
+/* t = m by its minor index: A by columns when m is A in CSR, else A' by columns.  The caller frees t, also after an error. */
+static int transpose(trs_lu *lu, const trs_mat *m, trs_csc *t)
 {
-    t->nnz = 0;
+    const int64_t n = m->n;
+    *t = (trs_csc){.n = n, .is_complex = trs_is_complex(m->dtype)};
+    t->p = trs_lu_alloc(lu, n + 2, sizeof *t->p, "column pointers of A");
+    if (!t->p) return TRS_EMEM;
+    memset(t->p, 0, ((size_t)n + 2) * sizeof *t->p);
     walk(m, t, count);
-    int rc = csc_new(lu, t);
-    if (rc) return rc;
-    memset(t->p, 0, ((size_t)t->n + 1) * sizeof *t->p);
-    walk(m, t, count_in_column);
-    sum_counts(t);
-    TRS_ASSERT(t->p[t->n] == t->nnz);
+    for (int64_t j = 0; j < n; j++) t->p[j + 2] += t->p[j + 1];
+    t->nnz = t->p[n + 1];
+    t->i = trs_lu_alloc(lu, t->nnz, sizeof *t->i, "rows of A");
+    t->x = trs_lu_alloc(lu, t->nnz, (t->is_complex ? 2 : 1) * sizeof *t->x, "values of A");
+    if (!t->i || !t->x) return TRS_EMEM;
     walk(m, t, place);
-    reset_pointers(t);
-    TRS_ASSERT(t->p[t->n] == t->nnz);
+    TRS_ASSERT(t->p[n] == t->nnz);
     return TRS_OK;
 }
 
-static int transpose(trs_lu *lu, const trs_csc *a, trs_csc *t)
+/* The columns of c as the rows of a matrix. */
+static trs_mat rows_of(const trs_csc *c)
 {
-    const int step = a->is_complex ? 2 : 1;
-    *t = (trs_csc){.n = a->n, .nnz = a->nnz, .is_complex = a->is_complex};
-    int rc = csc_new(lu, t);
-    if (rc) return rc;
-    memset(t->p, 0, ((size_t)t->n + 1) * sizeof *t->p);
-    for (int64_t p = 0; p < a->nnz; p++) t->p[a->i[p] + 1]++;
-    sum_counts(t);
-    for (int64_t j = 0; j < a->n; j++)
-        for (int64_t p = a->p[j]; p < a->p[j + 1]; p++) put(t, a->i[p], j, a->x + step * p);
-    reset_pointers(t);
-    return TRS_OK;
+    return (trs_mat){.n = c->n,
+                     .nnz = c->nnz,
+                     .ptr = c->p,
+                     .idx = c->i,
+                     .val = c->x,
+                     .ptr_bits = 64,
+                     .idx_bits = 64,
+                     .dtype = c->is_complex ? TRS_C64 : TRS_F64};
 }
 
 /* ---- import --------------------------------------------------------------------------------- */
@@ -166,13 +134,12 @@ int trs_lu_import(trs_lu *lu, const trs_mat *A, trs_csc *C)
     if (rc) return rc;
     lu->base = A->base;
     lu->dtype = A->dtype;
-    C->n = A->n;
-    C->is_complex = trs_is_complex(A->dtype);
-    rc = read_transposed(lu, A, C);
+    rc = transpose(lu, A, C);
     if (!rc && A->format != TRS_CSR) {
-        trs_csc rows = *C;
+        trs_csc first = *C;
+        const trs_mat rows = rows_of(&first);
         rc = transpose(lu, &rows, C);
-        trs_lu_csc_free(lu, &rows);
+        trs_lu_csc_free(lu, &first);
     }
     if (!rc) rc = check_entries(lu, C);
     if (rc) trs_lu_csc_free(lu, C);

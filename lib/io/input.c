@@ -98,9 +98,11 @@ double trs_input_done(const trs_input *in)
 
 /* ---- bytes of the file --------------------------------------------------------------------- */
 
-/* Read up to n bytes, those of the head first; 0: the end, -1: errno. */
-static int64_t read_raw(trs_input *in, char *to, int64_t n)
+/* Read up to n bytes of the input `user`, those of the head first; 0: the end, -1: errno.  archive.c calls this for more of
+ * the packed bytes. */
+static int64_t read_raw(void *user, char *to, int64_t n)
 {
+    trs_input *in = user;
     if (in->used < in->looked) {
         int64_t left = in->looked - in->used, k = n < left ? n : left;
         memcpy(to, in->head + in->used, (size_t)k);
@@ -125,12 +127,6 @@ static int read_head(trs_input *in)
     }
     in->got = in->looked;
     return TRS_OK;
-}
-
-/* What archive.c calls for more of the packed bytes. */
-static int64_t read_packed(void *user, char *to, int64_t bytes)
-{
-    return read_raw(user, to, bytes);
 }
 
 static bool rewind_packed(void *user)
@@ -162,7 +158,7 @@ static int open_archive(trs_input *in, const char *kind, const trs_input_options
                                      .rhs = opt->rhs,
                                      .memory = in->mem,
                                      .user = in,
-                                     .read = read_packed,
+                                     .read = read_raw,
                                      .rewind = rewind_packed};
     int rc = trs_archive_open(&in->archive, &from, why, sizeof why);
     return rc ? fail(in, rc, "%s", why) : TRS_OK;

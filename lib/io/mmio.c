@@ -230,10 +230,9 @@ typedef struct triplets {
     size_t parts; /* of a value: 2 when complex, else 1 */
 } triplets;
 
-/* Make room for k + 1 entries.  It is asked for in steps, because a size line may announce anything. */
-static bool grow(triplets *a, int k)
+/* Make room for more entries.  It is asked for in steps, because a size line may announce anything. */
+static bool grow(triplets *a)
 {
-    if (k < a->room) return true;
     int room = a->room > INT_MAX / 2 ? INT_MAX : 2 * a->room + 1024;
     int *row = realloc(a->row, (size_t)room * sizeof *row);
     if (row) a->row = row;
@@ -250,12 +249,12 @@ static bool grow(triplets *a, int k)
 static int read_all_entries(FILE *f, int M, int N, int nz, triplets *a, MM_typecode t)
 {
     line l = {0};
-    int rc = grow(a, 0) ? 0 : MM_COULD_NOT_READ_FILE;
-    for (int k = 0; k < nz && !rc; k++) {
-        double v[2] = {0, 0};
-        if (!grow(a, k)) rc = MM_COULD_NOT_READ_FILE;
-        if (!rc) rc = read_entry(f, &l, M, N, a->row + k, a->col + k, v, t);
-        if (!rc) memcpy(a->val + a->parts * (size_t)k, v, a->parts * sizeof *v);
+    int rc = grow(a) ? 0 : MM_COULD_NOT_READ_FILE;
+    for (int k = 0, some; k < nz && !rc; k += some) {
+        if (k == a->room && !grow(a)) return MM_COULD_NOT_READ_FILE;
+        some = (nz < a->room ? nz : a->room) - k;
+        rc = mm_read_mtx_crd_data(f, M, N, some, a->row + k, a->col + k,
+                                  a->val + a->parts * (size_t)k, t);
     }
     if (!rc && read_full_line(f, &l)) rc = MM_PREMATURE_EOF;
     free(l.p);
@@ -284,18 +283,16 @@ int mm_read_mtx_crd(char *fname, int *M, int *N, int *nz, int **row, int **col, 
     if (!f) return MM_COULD_NOT_READ_FILE;
     int rc = read_open_file(f, M, N, nz, &a, matcode);
     if (!standard) fclose(f);
-    if (rc || mm_is_pattern(*matcode)) { /* a pattern has no values */
-        free(a.val);
-        a.val = NULL;
-    }
     if (rc) {
         free(a.row);
         free(a.col);
+        free(a.val);
         return rc;
     }
     *row = a.row;
     *col = a.col;
-    *val = a.val;
+    if (mm_is_pattern(*matcode)) free(a.val); /* it has no values */
+    else *val = a.val;
     return 0;
 }
 
@@ -303,10 +300,7 @@ int mm_read_unsymmetric_sparse(const char *fname, int *M, int *N, int *nz, doubl
                                int **col)
 {
     MM_typecode t;
-    char *name = strdup(fname);
-    int rc = name ? mm_read_mtx_crd(name, M, N, nz, row, col, val, &t) : MM_COULD_NOT_READ_FILE;
-    free(name);
-    if (rc) return -1;
+    if (mm_read_mtx_crd((char *)fname, M, N, nz, row, col, val, &t)) return -1;
     for (int k = 0; k < *nz; k++) (*row)[k]--, (*col)[k]--;
     if (mm_is_real(t) && mm_is_general(t)) return 0;
     free(*row);

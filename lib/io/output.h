@@ -1,7 +1,9 @@
 /* output.h: a file that appears complete or not at all.
  *
  * The text is written to a new file beside the one asked for, which is renamed when all is well: nobody ever sees half of
- * it.  What is not a regular file (standard output, /dev/..., a pipe) is written to directly, in order. */
+ * it.  What is not a regular file (standard output, /dev/..., a pipe) is written to directly, in order.
+ *
+ * The library exports open, put and close to its own programs, but they are not for others: trs_output may change. */
 #ifndef TRS_OUTPUT_H
 #define TRS_OUTPUT_H
 
@@ -24,10 +26,10 @@ typedef struct trs_output {
 } trs_output;
 
 /* The caller has set file, fd = -1, and zeros. */
-int trs_output_open(trs_output *out);
-int trs_output_put(trs_output *out, const void *p, int64_t n, int64_t offset);
+TRS_API int trs_output_open(trs_output *out);
+TRS_API int trs_output_put(trs_output *out, const void *p, int64_t n, int64_t offset);
 /* Close the file, and rename or remove it; also after a failed open.  Returns out->code, with its sentence. */
-int trs_output_close(trs_output *out);
+TRS_API int trs_output_close(trs_output *out);
 
 /* Keep the sentence and the code, and return the code; threads may call it. */
 int trs_output_fail(trs_output *out, int code, const char *format, ...)

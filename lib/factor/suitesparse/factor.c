@@ -278,11 +278,8 @@ static int factor(trs_lu *lu, const trs_mat *mat)
 static int factor_new(trs_lu **lu, const trs_mat *A, const trs_factor_options *opt)
 {
     static const trs_factor_options defaults = {0};
-    if (!lu) return trs_fail(TRS_EARG, "lu is NULL");
-    *lu = NULL;
-    if (!A) return trs_fail(TRS_EARG, "A is NULL");
     if (!opt) opt = &defaults;
-    int rc = trs_lu_new(lu, &opt->plan);
+    int rc = trs_lu_new(lu, A, &opt->plan);
     if (rc) return rc;
     if (opt->plan.device > 0)
         return trs_fail(TRS_ESUPPORT, "factors solve with B and X on the host only");

@@ -142,26 +142,20 @@ static int unpack(const trs_mm_options *opt, text_file *t)
 /* What the codes of RBio mean. */
 static const char *explain(rb_int code)
 {
-    switch (code) {
-    case RBIO_CP_INVALID:
-        return "column pointers are wrong";
-    case RBIO_ROW_INVALID:
-        return "a row number is out of range";
-    case RBIO_DUPLICATE:
-        return "an entry is given twice";
-    case RBIO_EXTRANEOUS:
-        return "a symmetric matrix with entries above the diagonal";
-    case RBIO_JUMBLED:
-        return "rows do not ascend within a column";
-    case RBIO_CP_IOERROR:
-        return "column pointers cannot be read";
-    case RBIO_ROW_IOERROR:
-        return "row numbers cannot be read";
-    case RBIO_VALUE_IOERROR:
-        return "values cannot be read";
-    default:
-        return "the header cannot be read";
-    }
+    static const struct {
+        rb_int code;
+        const char *what;
+    } table[] = {{RBIO_CP_INVALID, "column pointers are wrong"},
+                 {RBIO_ROW_INVALID, "a row number is out of range"},
+                 {RBIO_DUPLICATE, "an entry is given twice"},
+                 {RBIO_EXTRANEOUS, "a symmetric matrix with entries above the diagonal"},
+                 {RBIO_JUMBLED, "rows do not ascend within a column"},
+                 {RBIO_CP_IOERROR, "column pointers cannot be read"},
+                 {RBIO_ROW_IOERROR, "row numbers cannot be read"},
+                 {RBIO_VALUE_IOERROR, "values cannot be read"}};
+    for (size_t k = 0; k < sizeof table / sizeof table[0]; k++)
+        if (table[k].code == code) return table[k].what;
+    return "the header cannot be read";
 }
 
 static int read_rb(const text_file *t, rb *r)

@@ -62,16 +62,16 @@ static int count_tokens(const char *p)
 /* The line is well-formed, so that entry (i, j) must break a rule of the symmetry. */
 static void explain_symmetry(trs_mm_worker *w, int64_t i, int64_t j)
 {
-    static const char *const name[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
-    trs_symmetry s = w->job->head.symmetry;
+    const trs_symmetry s = w->job->head.symmetry;
+    const char *name = trs_mm_symmetry[s];
     if (i < j)
         trs_mm_worker_fail(w, TRS_EFORMAT,
                            "entry (%" PRId64 ", %" PRId64
                            ") is above the diagonal; a %s file holds the lower triangle",
-                           i, j, name[s]);
+                           i, j, name);
     else
         trs_mm_worker_fail(w, TRS_EFORMAT, "diagonal entry %" PRId64 " of a %s matrix must be %s",
-                           i, name[s], s == TRS_SKEW ? "zero" : "real");
+                           i, name, s == TRS_SKEW ? "zero" : "real");
 }
 
 void trs_mm_explain(trs_mm_worker *w, const char *p)

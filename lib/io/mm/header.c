@@ -118,6 +118,8 @@ static int check_banner(trs_mm_job *job)
     return TRS_OK;
 }
 
+const char *const trs_mm_symmetry[] = {"general", "symmetric", "skew-symmetric", "hermitian", NULL};
+
 int trs_mm_banner(trs_mm_job *job, const char *p, const char *end)
 {
     static const char *const formats[] = {"coordinate", "array", NULL};
@@ -125,8 +127,6 @@ int trs_mm_banner(trs_mm_job *job, const char *p, const char *end)
                                          "double", "unsigned-integer", NULL};
     static const trs_field meant[] = {TRS_REAL,    TRS_COMPLEX, TRS_INTEGER,
                                       TRS_PATTERN, TRS_REAL,    TRS_INTEGER};
-    static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian",
-                                             NULL};
     if (starts(p, end, "\xef\xbb\xbf")) p += 3;
     const char *at = p;
     token t = next_token(&at, end);
@@ -140,7 +140,7 @@ int trs_mm_banner(trs_mm_job *job, const char *p, const char *end)
     if (f < 0) return bad_word(job, "the format must be \"coordinate\" or \"array\"", t);
     int d = which(t = next_token(&at, end), fields);
     if (d < 0) return bad_word(job, "the field must be real, complex, integer or pattern", t);
-    int s = which(t = next_token(&at, end), symmetries);
+    int s = which(t = next_token(&at, end), trs_mm_symmetry);
     if (s < 0)
         return bad_word(job, "the symmetry must be general, symmetric, skew-symmetric or hermitian",
                         t);

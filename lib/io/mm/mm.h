@@ -148,6 +148,8 @@ const char *trs_mm_stored_noun(const trs_mm_head *h);
 /* ---- header.c: banner and sizes --------------------------------------------------------------- */
 
 int trs_mm_header(trs_mm_job *job);
+/* The word of each trs_symmetry; then NULL. */
+extern const char *const trs_mm_symmetry[];
 /* The banner on the line p..end-1 into job->head. */
 int trs_mm_banner(trs_mm_job *job, const char *p, const char *end);
 /* The integers of a line into size [most].  Returns how many there are, or -1 with a sentence: one of them is none, or

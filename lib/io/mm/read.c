@@ -202,13 +202,15 @@ void trs_mm_free(trs_mm *mm)
     *mm = (trs_mm){0};
 }
 
-static int mm_mat(const trs_mm *mm, unsigned kind, trs_mat *mat)
+int trs_mm_mat(const trs_mm *mm, unsigned kind, trs_mat *mat)
 {
-    if (!mm || !mat || !mm->val) return trs_fail(TRS_EARG, "mm or mat is NULL, or mm is empty");
+    trs_enter();
+    if (!mm || !mat || !mm->val)
+        return trs_leave(trs_fail(TRS_EARG, "mm or mat is NULL, or mm is empty"));
     if (mm->rows != mm->cols)
-        return trs_fail(TRS_EARG, "the matrix is not square: %" PRId64 " x %" PRId64, mm->rows,
-                        mm->cols);
-    if (mm->format == TRS_COO) return trs_fail(TRS_EARG, "the matrix is in TRS_COO");
+        return trs_leave(trs_fail(TRS_EARG, "the matrix is not square: %" PRId64 " x %" PRId64,
+                                  mm->rows, mm->cols));
+    if (mm->format == TRS_COO) return trs_leave(trs_fail(TRS_EARG, "the matrix is in TRS_COO"));
     *mat = (trs_mat){.n = mm->rows,
                      .nnz = mm->nnz,
                      .ptr = mm->ptr,
@@ -222,11 +224,5 @@ static int mm_mat(const trs_mm *mm, unsigned kind, trs_mat *mat)
                      .format = mm->format,
                      .kind = kind,
                      .device = TRS_HOST};
-    return TRS_OK;
-}
-
-int trs_mm_mat(const trs_mm *mm, unsigned kind, trs_mat *mat)
-{
-    trs_enter();
-    return trs_leave(mm_mat(mm, kind, mat));
+    return trs_leave(TRS_OK);
 }

@@ -201,13 +201,12 @@ static char *print_comment(char *p, const char *comment)
 
 static int write_head(writer *w, const char *comment)
 {
-    static const char *const symmetry[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
     bool dense = w->A->format == TRS_DENSE;
     char *text = malloc(300 + (comment ? 4 * strlen(comment) : 0));
     if (!text) return trs_output_fail(&w->out, TRS_EMEM, "out of memory");
     char *p =
         text + sprintf(text, "%%%%MatrixMarket matrix %s %s %s\n", dense ? "array" : "coordinate",
-                       w->parts == 2 ? "complex" : "real", symmetry[w->symmetry]);
+                       w->parts == 2 ? "complex" : "real", trs_mm_symmetry[w->symmetry]);
     p = print_comment(p, comment);
     p += sprintf(p, "%" PRId64 " %" PRId64, w->rows, w->cols);
     if (!dense) p += sprintf(p, " %" PRId64, w->written);
@@ -265,10 +264,11 @@ static int write_matrix(writer *w, const char *comment)
     return trs_output_close(&w->out);
 }
 
-static int mm_write(const char *file, const trs_mat *A, int64_t rows, int64_t cols,
-                    trs_symmetry symmetry, const char *comment)
+int trs_mm_write(const char *file, const trs_mat *A, int64_t rows, int64_t cols,
+                 trs_symmetry symmetry, const char *comment)
 {
-    if (!file || !A) return trs_fail(TRS_EARG, "file or A is NULL");
+    trs_enter();
+    if (!file || !A) return trs_leave(trs_fail(TRS_EARG, "file or A is NULL"));
     trs_mat a = *A;
     if (!a.ptr_bits) a.ptr_bits = 64;
     if (!a.idx_bits) a.idx_bits = 32;
@@ -279,12 +279,5 @@ static int mm_write(const char *file, const trs_mat *A, int64_t rows, int64_t co
                 .parts = trs_is_complex(A->dtype) ? 2 : 1,
                 .single = trs_is_single(A->dtype)};
     w.out = (trs_output){.file = file, .fd = -1};
-    return write_matrix(&w, comment);
-}
-
-int trs_mm_write(const char *file, const trs_mat *A, int64_t rows, int64_t cols,
-                 trs_symmetry symmetry, const char *comment)
-{
-    trs_enter();
-    return trs_leave(mm_write(file, A, rows, cols, symmetry, comment));
+    return trs_leave(write_matrix(&w, comment));
 }
