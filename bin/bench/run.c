@@ -95,14 +95,17 @@ static int run_here(runner *r)
 
 /* ---- each matrix in a process of its own ----------------------------------------------------- */
 
-/* Shows "12 of 2800, about 3.50 h to go". */
+/* Shows "12 of 2800, about 3.5 h to go". */
 static void show_remaining(const runner *r, const char *name, int done, int all, double seconds)
 {
     char step[100];
     const double left = done ? seconds / done * (all - done) : 0;
-    if (left > 0)
-        snprintf(step, sizeof step, "%d of %d, about %.2f h to go", done + 1, all, left / 3600);
-    else snprintf(step, sizeof step, "%d of %d", done + 1, all);
+    int n = snprintf(step, sizeof step, "%d of %d", done + 1, all);
+    if (left > 5400)
+        snprintf(step + n, sizeof step - (size_t)n, ", about %.1f h to go", left / 3600);
+    else if (left > 90)
+        snprintf(step + n, sizeof step - (size_t)n, ", about %.0f min to go", left / 60);
+    else if (left > 0) snprintf(step + n, sizeof step - (size_t)n, ", about %.0f s to go", left);
     progress(r->settings, name, step);
 }
 
