@@ -52,6 +52,8 @@ typedef enum trs_status {
         -8, /* what a file holds is not what it should be: Matrix Market, a saved plan, ... */
     TRS_EDEVICE = -9,   /* no usable GPU, or CUDA reported an error */
     TRS_ELIBRARY = -10, /* a library that does part of the work failed */
+    TRS_EGROWTH =
+        -11, /* new values do not suit the pivots of the factors: rounding errors grew too much */
 } trs_status;
 
 /* ---- types of numbers and arrays ------------------------------------------------------- */
@@ -611,6 +613,14 @@ typedef enum trs_ilu_method {
     TRS_IC0 = 1,  /* L L^H = A likewise; Hermitian positive definite matrices */
 } trs_ilu_method;
 
+/* Rows and columns are permuted alike before the factors are made, A(P, P).  The order decides how many levels the
+ * factors have, and how good they are as preconditioners. */
+typedef enum trs_ilu_ordering {
+    TRS_ILU_NATURAL = 0,
+    TRS_ILU_RCM = 1,        /* reverse Cuthill-McKee: a small bandwidth */
+    TRS_ILU_MULTICOLOUR = 2 /* rows of one colour are independent: few levels, more iterations */
+} trs_ilu_ordering;
+
 typedef struct trs_ilu_options {
     trs_ilu_method method;
     /* >= 0: the diagonal of A counts 1 + shift times.  Enough of it lets IC(0) succeed on every
@@ -620,6 +630,9 @@ typedef struct trs_ilu_options {
                        largest entry of its row of A is replaced by that product (its sign is kept;
                        IC(0): pivots, which are squared there, become positive). */
     trs_options plan; /* of both triangles, device included; TRS_N is always among the ops */
+    int level;        /* >= 0: level of fill k of ILU(k), IC(k); 0: no fill */
+    trs_ilu_ordering ordering;
+    int defer; /* 1, on a device: updates do not wait for the pivots; trs_lu_status tells */
 } trs_ilu_options;
 
 /* Make incomplete factors of A without fill, to precondition with: trs_lu_solve is x = M^-1 b, M = L U or
@@ -651,6 +664,23 @@ TRS_API int trs_ilu(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt);
  * Returns as trs_ilu and trs_factor, and TRS_ESTATE when there is no pattern; after an error
  * trs_lu_solve answers TRS_ESTATE until an update succeeds. */
 TRS_API int trs_lu_update(trs_lu *lu, const trs_mat *A);
+
+/* The same in the order of a stream: with A and the factors on one device it enqueues the numeric phase and the updates of
+ * both plans, and waits for the pivots only, unless the options say that it must not wait at all (trs_ilu_options.defer,
+ * trs_factor_options.on_growth); then it can be captured in a CUDA graph together with solves.
+ *     const trs_exec *exec ; in, NULL: the default stream.  Only the stream is heeded.
+ * Returns as trs_lu_update. */
+TRS_API int trs_lu_update_on(trs_lu *lu, const trs_mat *A, const trs_exec *exec);
+
+/* Wait for the last update, and tell what it found.
+ *     trs_lu *lu ; in.
+ *     int64_t *bad ; out, NULL allowed: how many pivots are zero or not finite, or of L L^H not positive.
+ *     int64_t *first ; out, NULL allowed: the first row with one, from 0; -1: none.
+ *     double *growth ; out, NULL allowed: max |l(i, k) u(k, j)| / max |a(i, j)|, the factor by which rounding errors
+ *         of the factors may exceed those of A; 0: not known (factors made on the host).
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE (there are no factors), TRS_EDEVICE, TRS_EPIVOT (bad > 0), TRS_EGROWTH (growth is
+ * above trs_factor_options.growth_limit). */
+TRS_API int trs_lu_status(trs_lu *lu, int64_t *bad, int64_t *first, double *growth);
 
 /* Show L and U as matrices in arrays that the lu owns, on the host:
  * (L U)(k, m) = scale(P(k)) A(P(k), Q(m)), or L L^H = A(P, P).

@@ -20,6 +20,12 @@ extern "C" {
 
 /* ---- complete factors ------------------------------------------------------------------ */
 
+/* What to do when new values of a matrix on a device do not suit the pivots that its factors have. */
+typedef enum trs_growth {
+    TRS_GROWTH_REPORT = 0,  /* trs_lu_status says so; updates do not wait and can be captured */
+    TRS_GROWTH_REFACTOR = 1 /* the update waits, and factors on the host, with new pivots */
+} trs_growth;
+
 typedef struct trs_factor_options {
     const char *method;   /* "umfpack": any square matrix; "cholmod": Hermitian positive definite;
                              NULL: cholmod when A is exactly Hermitian with a positive diagonal,
@@ -35,6 +41,9 @@ typedef struct trs_factor_options {
                              half the bytes.  trs_lu_refine brings x to the precision of A in a few
                              steps more while the condition of A is well below 1e7; above that
                              trs_lu_condest is too small. */
+    trs_growth on_growth; /* of factors on a device */
+    double
+        growth_limit; /* above which growth is too much; 0: 1e6 in double, 10 in single precision */
 } trs_factor_options;
 
 /* Factor A and make the plans of both triangles.

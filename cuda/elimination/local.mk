@@ -1,0 +1,4 @@
+# cuda/elimination
+if HAVE_CUDA
+libcore_la_SOURCES += cuda/elimination/elimination.cu
+endif
