@@ -35,6 +35,7 @@ pkgconfig_DATA += trisolve-suitesparse.pc
 noinst_LTLIBRARIES += libcore-suitesparse.la
 libcore_suitesparse_la_SOURCES = lib/factor/suitesparse/cholmod.c \
 	lib/factor/suitesparse/factor.c lib/factor/suitesparse/factor.h \
+	lib/factor/suitesparse/klu.c lib/factor/suitesparse/klu_order.c lib/factor/suitesparse/klu_order.h \
 	lib/factor/suitesparse/rb_fields.c lib/factor/suitesparse/rb_fields.h \
 	lib/factor/suitesparse/rb_read.c lib/factor/suitesparse/umfpack.c
 libcore_suitesparse_la_CPPFLAGS = $(AM_CPPFLAGS) $(SUITESPARSE_CPPFLAGS)
