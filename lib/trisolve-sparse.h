@@ -596,7 +596,7 @@ TRS_API void trs_timer_destroy(trs_timer *timer);
 typedef struct trs_lu trs_lu; /* x = Q U^-1 L^-1 P R b, with plans for both triangles */
 
 typedef struct trs_lu_info {
-    const char *library;  /* "UMFPACK", "CHOLMOD", "ILU(0)", "IC(0)" */
+    const char *library;  /* "UMFPACK", "CHOLMOD", "KLU", "ILU(0)", "IC(0)" */
     const char *ordering; /* "AMD", "COLAMD", "METIS", ... */
     int64_t n, nnz_a;     /* of A */
     int64_t nnz_l, nnz_u; /* of the factors, diagonals included; nnz_u = 0 for L L' */
@@ -658,7 +658,8 @@ TRS_API int trs_ilu(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt);
  *         ptr and idx must be as before too; ptr and idx are not read again and may be NULL.
  * After trs_factor, a pattern as before uses the ordering and symbolic analysis again, and the plans too
  * when the factors have the pattern that they had: always with L L^H, with L U when the pivots stay where
- * they were.  Another pattern is analysed anew.
+ * they were.  KLU keeps them there as long as the factors grow little more than with pivots of their own.
+ * Another pattern is analysed anew.
  * No solve may be running.  Arrays and plans of trs_lu_factors and trs_lu_get_info are no longer valid
  * after trs_factor; those of trs_ilu stay.
  * Returns as trs_ilu and trs_factor, and TRS_ESTATE when there is no pattern; after an error
