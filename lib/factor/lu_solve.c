@@ -8,7 +8,8 @@
  * factors in single precision, the vectors y are in single precision, too: each is divided by a power of two near its
  * largest number, so that its numbers stay in range.
  * The permutations and the scaling cost two passes over the vectors, on the host; the triangles are ordinary plans.
- * Incomplete factors have neither: their plans work on B and X themselves, also on a device. */
+ * Incomplete factors in the order of A have neither: their plans work on B and X themselves, also on a device.  In another
+ * order they are solved with as complete factors are, with y of their type. */
 #ifndef T
 
 #include "config.h"
@@ -34,7 +35,8 @@ typedef struct move {
     int64_t n;
     int nrhs;
     int parts; /* of a number of y: 2 when complex, else 1 */
-    /* [nrhs] the powers of two that divide the columns of y; NULL: y is in double precision */
+    bool low;  /* y is in single precision */
+    /* [nrhs] the powers of two that divide the columns of y; NULL: these are not divided */
     double *power;
     const int64_t *perm;
     const double *scale; /* NULL: there is no scaling */
@@ -44,13 +46,13 @@ typedef struct move {
 
 static void put(const move *m, void *y, int64_t k, double v)
 {
-    if (m->power) ((float *)y)[k] = (float)v;
+    if (m->low) ((float *)y)[k] = (float)v;
     else ((double *)y)[k] = v;
 }
 
 static double get(const move *m, const void *y, int64_t k)
 {
-    return m->power ? (double)((const float *)y)[k] : ((const double *)y)[k];
+    return m->low ? (double)((const float *)y)[k] : ((const double *)y)[k];
 }
 
 #define TRS_BODY "factor/lu_solve.c"
@@ -90,7 +92,7 @@ static int solve_some(trs_lu *lu, trs_op op, const void *B, move in, void *X, mo
     return rc;
 }
 
-/* Solve with incomplete factors: X = op(L U)^-1 B, or op(L L^H)^-1 B.  The second triangle is solved in place. */
+/* Solve with factors in the order of A: X = op(L U)^-1 B, or op(L L^H)^-1 B.  The second triangle is solved in place. */
 static int solve_unpermuted(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, void *X,
                             int64_t ldx, const trs_exec *exec)
 {
@@ -142,11 +144,14 @@ static int solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, vo
     const bool rows = exec->layout == TRS_ROW_MAJOR;
     if (lu->f.L.n == 0) return rc;
     if (!rc && !lu->f.P) return solve_unpermuted(lu, op, nrhs, B, ldb, X, ldx, exec);
+    if (!rc && lu->opt.device > 0)
+        rc = trs_fail(TRS_ESUPPORT, "solve: factors with a permutation solve on the host only");
     for (int r = 0; r < nrhs && !rc; r += lu->width) {
         const int some = nrhs - r < lu->width ? nrhs - r : lu->width;
         move in = {.n = lu->f.L.n, .nrhs = some}, out;
         in.parts = trs_is_complex(lu->dtype) ? 2 : 1;
         in.power = lu->single ? lu->power : NULL;
+        in.low = lu->single || lu->f.L.dtype == TRS_F32 || lu->f.L.dtype == TRS_C32;
         out = in;
         in.rs = rows ? ldb : 1, in.cs = rows ? 1 : ldb;
         out.rs = rows ? ldx : 1, out.cs = rows ? 1 : ldx;
