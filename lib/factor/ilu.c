@@ -1,6 +1,7 @@
-/* ilu.c: ILU(0) and IC(0) of a sparse matrix, as the factors of a trs_lu.
+/* ilu.c: ILU(k) and IC(k) of a sparse matrix, as the factors of a trs_lu.
  *
  *     A --import both triangles--> rows with ascending columns and every diagonal entry
+ *       --order.c--> rows of A(P, P) --fill.c--> entries for fill, without a place in A
  *       --plan of L--> levels --ilu_rows.c--> values --trs_plan_update--> plans of L and U
  *
  * L + U - I is kept in one CSR matrix, and the plans of L and U read one triangle of it each.  The plan of L is made before
@@ -9,16 +10,22 @@
  * A diagonal entry that A does not have becomes an entry of the factors; it is zero before elimination. */
 #include "config.h"
 
+#include "fill.h"
 #include "ilu.h"
 #include "lu.h"
+#include "order.h"
 #include "base/debug.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef struct ilu {
     trs_ilu_rows rows;
+    int level; /* of fill */
+    trs_ilu_ordering ordering;
+    char name[24]; /* "ILU(0)" */
     trs_mat shape; /* the first A, without its arrays: all later ones have its pattern */
 } ilu;
 
@@ -69,32 +76,98 @@ static int join(trs_context *ctx, const trs_tri *L, const trs_tri *U, trs_tri *t
     return TRS_OK;
 }
 
-/* t = the rows that will hold the factors, with the values of A; f->diag = the places of their diagonal. */
-static int import(trs_context *ctx, const trs_mat *A, trs_ilu_rows *f, trs_tri *t)
+/* The upper triangle of A; of half a matrix, which is real, the mirror image of the lower one. */
+static int upper_rows(trs_context *ctx, const trs_mat *A, const trs_tri *L, trs_tri *U)
+{
+    if (A->kind != TRS_LOWER) return triangle_rows(ctx, A, TRS_UPPER, U);
+    return trs_tri_transpose(ctx, L, true, U);
+}
+
+/* t = both triangles of A, or for L L^H in the order of A the lower one alone. */
+static int import(trs_context *ctx, const trs_mat *A, bool lower_only, trs_tri *t)
 {
     trs_tri L = {0}, U = {0};
     int rc = triangle_rows(ctx, A, TRS_LOWER, &L);
-    f->diag = rc ? NULL : trs_new(ctx, L.n, sizeof *f->diag, "places of the diagonal");
-    if (!rc && !f->diag) rc = TRS_EMEM;
-    if (!rc && f->cholesky) {
+    if (!rc && lower_only) {
         *t = L;
-        memset(&L, 0, sizeof L);
-    } else if (!rc) {
-        rc = triangle_rows(ctx, A, TRS_UPPER, &U);
-        if (!rc) rc = join(ctx, &L, &U, t);
+        return TRS_OK;
     }
+    if (!rc) rc = upper_rows(ctx, A, &L, &U);
+    if (!rc) rc = join(ctx, &L, &U, t);
     trs_tri_free(ctx, &U);
-    if (!rc)
-        for (int32_t i = 0; i < t->n; i++) {
-            int64_t *d = &f->diag[i];
-            *d = f->cholesky ? t->ptr[i + 1] - 1 : t->ptr[i] + (L.ptr[i + 1] - L.ptr[i]) - 1;
-            TRS_ASSERT(t->idx[*d] == i);
-        }
     trs_tri_free(ctx, &L);
     return rc;
 }
 
+/* Drop what is above the diagonal. */
+static void keep_lower(trs_tri *t)
+{
+    int64_t q = 0;
+    for (int32_t i = 0; i < t->n; i++) {
+        const int64_t begin = t->ptr[i];
+        t->ptr[i] = q;
+        for (int64_t p = begin; p < t->ptr[i + 1] && t->idx[p] <= i; p++, q++) {
+            t->idx[q] = t->idx[p];
+            t->src[q] = t->src[p];
+        }
+    }
+    t->ptr[t->n] = t->nnz = q;
+}
+
+/* t = A(P, P), and P goes to the lu. */
+static int permute(trs_context *ctx, trs_lu *lu, const ilu *s, trs_tri *t)
+{
+    trs_tri old = *t;
+    int32_t *perm = trs_new(ctx, old.n, sizeof *perm, "an order");
+    lu->f.P = trs_lu_alloc(lu, old.n, sizeof *lu->f.P, "P");
+    if (!s->rows.cholesky) lu->f.Q = trs_lu_alloc(lu, old.n, sizeof *lu->f.Q, "Q");
+    int rc = perm && lu->f.P && (lu->f.Q || s->rows.cholesky) ? TRS_OK : TRS_EMEM;
+    lu->y = trs_lu_alloc(lu, old.n * (int64_t)lu->width, trs_size(old.dtype), "work vectors");
+    if (!lu->y) rc = TRS_EMEM;
+    if (!rc) rc = trs_order_rows(ctx, &old, s->ordering, perm);
+    if (!rc) rc = trs_tri_permute(ctx, &old, perm, t);
+    for (int32_t k = 0; k < old.n && !rc; k++) {
+        lu->f.P[k] = perm[k];
+        if (lu->f.Q) lu->f.Q[k] = perm[k];
+    }
+    trs_free(&ctx->mem, perm);
+    if (rc) *t = old;
+    else trs_tri_free(ctx, &old);
+    return rc;
+}
+
+/* t = the rows that will hold the factors. */
+static int make_rows(trs_context *ctx, trs_lu *lu, const ilu *s, const trs_mat *A, trs_tri *t)
+{
+    const bool permuted = s->ordering != TRS_ILU_NATURAL, cholesky = s->rows.cholesky;
+    int rc = import(ctx, A, cholesky && !permuted, t);
+    if (!rc && permuted) rc = permute(ctx, lu, s, t);
+    if (!rc && permuted && cholesky) keep_lower(t);
+    if (!rc && s->level > 0) rc = trs_fill(ctx, t, s->level, cholesky);
+    return rc;
+}
+
+/* diag = the places of the diagonal. */
+static int find_diagonal(trs_context *ctx, const trs_tri *t, int64_t **diag)
+{
+    *diag = trs_new(ctx, t->n, sizeof **diag, "places of the diagonal");
+    if (!*diag) return TRS_EMEM;
+    for (int32_t i = 0; i < t->n; i++) {
+        int64_t p = t->ptr[i];
+        while (t->idx[p] < i) p++;
+        TRS_ASSERT(t->idx[p] == i);
+        (*diag)[i] = p;
+    }
+    return TRS_OK;
+}
+
 /* ---- values --------------------------------------------------------------------------------- */
+
+/* Row k of the factors as sentences count it, which is a row, or a column, of A. */
+static int64_t line_of(const trs_lu *lu, int64_t k)
+{
+    return (lu->f.P ? lu->f.P[k] : k) + lu->base;
+}
 
 static int check_finite(trs_lu *lu, const trs_tri *t)
 {
@@ -103,8 +176,9 @@ static int check_finite(trs_lu *lu, const trs_tri *t)
             double z[2];
             trs_number_get(t->val, t->dtype, p, z);
             if (isfinite(z[0]) && isfinite(z[1])) continue;
-            return trs_fail(TRS_EMATRIX, "row %d, column %d: the value is not finite", i + lu->base,
-                            t->idx[p] + lu->base);
+            return trs_fail(TRS_EMATRIX,
+                            "row %" PRId64 ", column %" PRId64 ": the value is not finite",
+                            line_of(lu, i), line_of(lu, t->idx[p]));
         }
     return TRS_OK;
 }
@@ -116,12 +190,12 @@ static int say_fault(trs_lu *lu, const trs_ilu_rows *f, const trs_ilu_outcome *o
                                        "negative: A is not positive definite, or loses "
                                        "that with the entries left out",
                                        "not finite"};
-    const char *name = f->cholesky ? "IC(0)" : "ILU(0)";
     /* NULL: A has every diagonal entry, and its values are in order */
     const int64_t *src = f->t.src;
     const bool missing = src && src[f->diag[o->first]] == TRS_SRC_MISSING;
-    return trs_fail(TRS_EPIVOT, "row %" PRId64 ": the pivot of %s is %s%s", o->first + lu->base,
-                    name, what[o->fault], missing ? " (A has no diagonal entry there)" : "");
+    return trs_fail(TRS_EPIVOT, "row %" PRId64 ": the pivot of %s is %s%s", line_of(lu, o->first),
+                    lu->f.library, what[o->fault],
+                    missing ? " (A has no diagonal entry there)" : "");
 }
 
 /* Factor A, whose values are val. */
@@ -161,8 +235,9 @@ static void show(trs_lu *lu, const ilu *s)
     L->dtype = t->dtype;
     L->kind = TRS_LOWER;
     lu->f.cholesky = s->rows.cholesky;
-    lu->f.library = s->rows.cholesky ? "IC(0)" : "ILU(0)";
-    lu->f.ordering = "natural";
+    lu->f.incomplete = true;
+    lu->f.library = s->name;
+    lu->f.ordering = trs_order_name(s->ordering);
     if (s->rows.cholesky) return;
     *U = *L;
     U->kind = TRS_UPPER;
@@ -186,14 +261,15 @@ static int count_threads(const trs_lu *lu)
 /* Import the pattern, make the plan of L, and cut its levels into stages. */
 static int analyse(trs_lu *lu, ilu *s, const trs_mat *A)
 {
-    trs_context ctx = {.mem = lu->mem, .base = A->base == 1};
+    trs_context ctx = {.mem = lu->mem, .base = A->base == 1, .threads = count_threads(lu)};
     trs_ilu_rows *f = &s->rows;
     const int32_t *topo, *lv_ptr;
     trs_info info;
-    int rc = import(&ctx, A, f, &f->t);
+    int rc = make_rows(&ctx, lu, s, A, &f->t);
+    if (!rc) rc = find_diagonal(&ctx, &f->t, &f->diag);
     lu->info.nnz_a = A->format == TRS_DENSE ? A->n * A->n : trs_value_count(A);
     show(lu, s);
-    f->threads = count_threads(lu);
+    f->threads = ctx.threads;
     if (rc) return rc;
     set_identity(f);
     rc = trs_lu_plan(lu, true);
@@ -213,6 +289,8 @@ static int check(trs_lu *lu, const ilu *s, const trs_mat *A)
     if (A->kind && !(s->rows.cholesky && A->kind == TRS_LOWER))
         return trs_fail(TRS_EARG, "kind must be 0%s",
                         s->rows.cholesky ? " or TRS_LOWER" : ": A is a general matrix");
+    if (A->kind && s->ordering != TRS_ILU_NATURAL && trs_is_complex(A->dtype))
+        return trs_fail(TRS_ESUPPORT, "half a complex matrix is not permuted: kind must be 0");
     return trs_check_mat(A);
 }
 
@@ -242,6 +320,9 @@ static int check_options(const trs_ilu_options *opt)
         return trs_fail(TRS_EARG, "unknown method %d", (int)opt->method);
     if (!(opt->shift >= 0) || !isfinite(opt->shift) || !(opt->boost >= 0) || !(opt->boost <= 1))
         return trs_fail(TRS_EARG, "shift must be at least 0, and boost in 0 .. 1");
+    if (opt->level < 0) return trs_fail(TRS_EARG, "level = %d is negative", opt->level);
+    if ((unsigned)opt->ordering > TRS_ILU_MULTICOLOUR)
+        return trs_fail(TRS_EARG, "unknown ordering %d", (int)opt->ordering);
     return TRS_OK;
 }
 
@@ -264,6 +345,9 @@ static int ilu_of(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt)
     s->rows.cholesky = opt->method == TRS_IC0;
     s->rows.shift = opt->shift;
     s->rows.boost = opt->boost;
+    s->level = opt->level;
+    s->ordering = opt->ordering;
+    snprintf(s->name, sizeof s->name, "%s(%d)", s->rows.cholesky ? "IC" : "ILU", s->level);
     s->shape = *A;
     s->shape.ptr = s->shape.idx = s->shape.val = NULL;
     rc = check(*lu, s, A);

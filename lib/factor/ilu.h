@@ -1,8 +1,8 @@
-/* ilu.h: the rows of an incomplete factorisation without fill, and the sweep over them that computes it.
+/* ilu.h: the rows of an incomplete factorisation, and the sweep over them that computes it.
  *
- *     row i of ILU(0)    | l(i, k), k < i | u(i, i) | u(i, j), j > i |
+ *     row i of ILU(k)    | l(i, k), k < i | u(i, i) | u(i, j), j > i |
  *                        ^ ptr [i]        ^ diag [i]                  ^ ptr [i+1]
- *     row i of IC(0)     | l(i, k), k < i | l(i, i) | */
+ *     row i of IC(k)     | l(i, k), k < i | l(i, i) | */
 #ifndef TRS_ILU_H
 #define TRS_ILU_H
 

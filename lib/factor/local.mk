@@ -1,7 +1,8 @@
 # lib/factor
-libcore_la_SOURCES += lib/factor/determinant.c lib/factor/ilu.c lib/factor/ilu.h \
+libcore_la_SOURCES += lib/factor/determinant.c lib/factor/fill.c lib/factor/fill.h \
+	lib/factor/ilu.c lib/factor/ilu.h \
 	lib/factor/ilu_rows.c lib/factor/lu.c lib/factor/lu.h \
-	lib/factor/lu_import.c lib/factor/lu_solve.c
+	lib/factor/lu_import.c lib/factor/lu_solve.c lib/factor/order.c lib/factor/order.h
 EXTRA_DIST += lib/factor/README.md
 
 # tests
@@ -10,6 +11,10 @@ check_PROGRAMS += tests/factor/t_ilu
 tests_factor_t_ilu_SOURCES = tests/factor/t_ilu.c $(COUNTER) $(FULL)
 tests_factor_t_ilu_CFLAGS = $(TEST_FLAGS)
 tests_factor_t_ilu_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/factor/t_fill
+tests_factor_t_fill_SOURCES = tests/factor/t_fill.c $(COUNTER) $(FULL)
+tests_factor_t_fill_CFLAGS = $(TEST_FLAGS)
+tests_factor_t_fill_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/factor/t_det
 tests_factor_t_det_SOURCES = tests/factor/t_det.c $(MODEL)
 tests_factor_t_det_CFLAGS = $(TEST_FLAGS)
