@@ -77,7 +77,7 @@ static int failed(const klu *k, const char *doing)
 /* Circuits and power grids have few entries a row, a pattern that is nearly symmetric, most of the diagonal, and little
  * fill: then nothing is gained by the dense blocks of UMFPACK, nor by its search for rows.  Forty flops an entry are where CHOLMOD begins to use
  * dense blocks, too. */
-enum { FEW_ENTRIES = 10, FEW_FLOPS = 40 };
+enum { FEW_ENTRIES = 12, FEW_FLOPS = 40 };
 
 static bool suits(const trs_klu_order *o)
 {
