@@ -331,7 +331,7 @@ static void test_refused(void **state)
     end(&c);
 }
 
-/* Solvers that need the host for new values say so. */
+/* Solvers that need the host for new values say so; cuda-host only where it was not asked to refresh. */
 static void test_by_host(void **state)
 {
     (void)state;
