@@ -24,6 +24,10 @@ int trs_gpu_find_levels(trs_operator *op);
 /* Fill ptr, idx and val of op->device, and src if op->reversed, from m, which is on the device; their memory is there.
  * Returns TRS_EMATRIX without a sentence if m is not canonical (canonical.h), or not well-formed. */
 int trs_gpu_canonical(const trs_mat *m, trs_operator *op);
+/* The same of any m with pointers.  The memory is allocated here, and op->tri.nnz becomes the number of entries.
+ * transposed: op is the transpose of what m has by its major index.
+ * Returns TRS_OK, TRS_EMEM, TRS_EDEVICE, or TRS_EMATRIX without a sentence if m is not well-formed. */
+int trs_gpu_import(const trs_mat *m, bool transposed, trs_operator *op);
 /* Count the entries in columns, and in rows, that have the pattern of their neighbours (analysis/supernodes.c). */
 int trs_gpu_common(const trs_operator *op, int64_t common[2]);
 /* The hash of a pattern that is on the device only (pattern_hash.h). */
