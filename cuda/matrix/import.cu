@@ -31,7 +31,7 @@
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 
-namespace import
+namespace importing
 {
 /* ---- the caller's arrays ----------------------------------------------------------------------- */
 
@@ -382,11 +382,12 @@ template <class P> static int take(const source &a, const void *val, trs_operato
     rc = trs_gpu_take_values(op->tri.dtype, w.listed, d->src, val, d->val, NULL);
     return rc ? rc : look(ctx, a, w, &ascends);
 }
-} // namespace import
+} // namespace importing
 
 int trs_gpu_import(const trs_mat *m, bool transposed, trs_operator *op)
 {
-    const import::source a = import::source_of(m, transposed, op);
+    const importing::source a = importing::source_of(m, transposed, op);
     const bool narrow = a.entries + a.n < INT32_MAX;
-    return narrow ? import::take<int32_t>(a, m->val, op) : import::take<int64_t>(a, m->val, op);
+    return narrow ? importing::take<int32_t>(a, m->val, op)
+                  : importing::take<int64_t>(a, m->val, op);
 }

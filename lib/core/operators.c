@@ -65,6 +65,7 @@ static void forget_operator(trs_operator *op)
     op->used = used;
 }
 
+/* Without memory for the import there, the host does it: what the device has to hold is less then. */
 int trs_plan_take_resident(trs_plan *p, const trs_mat *m, bool *taken)
 {
     *taken = false;
@@ -74,7 +75,10 @@ int trs_plan_take_resident(trs_plan *p, const trs_mat *m, bool *taken)
         if (p->op[k].used) rc = take(p, m, k);
     *taken = !rc;
     for (int k = 0; k < 2 && rc; k++) forget_operator(&p->op[k]);
-    return rc == TRS_EMATRIX ? TRS_OK : rc;
+    if (rc != TRS_EMEM) return rc == TRS_EMATRIX ? TRS_OK : rc;
+    trs_gpu_drop_scratch(&p->ctx);
+    trs_forget();
+    return TRS_OK;
 }
 
 static bool is_resident(const trs_operator *op)
