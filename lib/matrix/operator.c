@@ -39,19 +39,28 @@ static void *host_values(const trs_operator *op)
 
 /* ---- to the host ------------------------------------------------------------------------------ */
 
-/* Copy ptr, idx and, of an operator that came from the device, src to the host. */
 static int fetch_pattern(trs_operator *op)
 {
     trs_context *ctx = op->ctx;
-    const bool places = op->device.src != NULL;
     trs_tri t = {.n = op->tri.n, .nnz = op->tri.nnz, .dtype = op->tri.dtype};
     t.ptr = trs_new(ctx, (int64_t)t.n + 1, sizeof *t.ptr, "row pointers");
-    int rc = t.ptr ? trs_tri_entries(ctx, &t, false, places) : TRS_EMEM;
+    int rc = t.ptr ? trs_tri_entries(ctx, &t, false, false) : TRS_EMEM;
     if (!rc) rc = trs_gpu_get(ctx, t.ptr, op->device.ptr, ((size_t)t.n + 1) * sizeof *t.ptr);
     if (!rc) rc = trs_gpu_get(ctx, t.idx, op->device.idx, (size_t)t.nnz * sizeof *t.idx);
-    if (!rc && places) rc = trs_gpu_get(ctx, t.src, op->device.src, (size_t)t.nnz * sizeof *t.src);
     if (rc) trs_tri_free(ctx, &t);
-    else op->tri = t;
+    else op->tri.ptr = t.ptr, op->tri.idx = t.idx;
+    return rc;
+}
+
+/* What takes new values on the host needs their places, too. */
+static int fetch_places(trs_operator *op)
+{
+    trs_tri *t = &op->tri;
+    const size_t bytes = (size_t)t->nnz * sizeof *t->src;
+    int64_t *src = trs_new_touched(op->ctx, t->nnz, sizeof *src, "places of the values");
+    const int rc = src ? trs_gpu_get(op->ctx, src, op->device.src, bytes) : TRS_EMEM;
+    if (rc) trs_free(&op->ctx->mem, src);
+    else t->src = src;
     return rc;
 }
 
@@ -61,7 +70,8 @@ static int fetch_values(trs_operator *op)
     void **val = op->general ? &op->full : &op->tri.val;
     if (!*val) *val = trs_new(ctx, value_count(op), trs_size(op->tri.dtype), "values");
     int rc = *val ? trs_gpu_wait(op->device.stream) : TRS_EMEM;
-    return rc ? rc : trs_gpu_get(ctx, *val, op->device.val, value_bytes(op));
+    if (!rc) rc = trs_gpu_get(ctx, *val, op->device.val, value_bytes(op));
+    return !rc && op->device.src && !op->tri.src ? fetch_places(op) : rc;
 }
 
 static int fetch_topo(trs_operator *op)

@@ -50,10 +50,11 @@ static int64_t place(const trs_tri *t, int64_t p)
     return t->src ? t->src[p] : p;
 }
 
-static void assert_same_operator(const trs_operator *a, trs_operator *b)
+static void assert_same_operator(trs_operator *a, trs_operator *b)
 {
     const trs_tri *s = &a->tri, *t = &b->tri;
     const unsigned all = TRS_OP_PATTERN | TRS_OP_VALUES | TRS_OP_LEVELS;
+    assert_status(trs_operator_show(a, all), TRS_OK);
     assert_status(trs_operator_show(b, all), TRS_OK);
     assert_int_equal(s->n, t->n);
     assert_int_equal(s->nnz, t->nnz);
