@@ -85,9 +85,9 @@ struct source {
     {
         if (block == 1) return p;
         const place at = place_of(p, l);
-        const int32_t inside =
-            block_by_rows ? at.row * block + at.column : at.column * block + at.row;
-        return at.block * block * block + inside;
+        const int64_t r = block;
+        return (at.block * r + (block_by_rows ? at.row : at.column)) * r +
+               (block_by_rows ? at.column : at.row);
     }
     /* The minor index of entry p in line l; -1: there is no such. */
     __device__ int32_t minor(int64_t p, int32_t l) const
