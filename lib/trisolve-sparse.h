@@ -606,6 +606,8 @@ typedef struct trs_lu_info {
     double seconds_analyse; /* of the two plans */
     double rcond;           /* the library's cheap estimate of 1 / condition; 0: none */
     int64_t boosted;        /* pivots that trs_ilu_options.boost replaced */
+    /* what computes the factors of new values on the device, a constant; NULL: the host computes them */
+    const char *kernel;
 } trs_lu_info;
 
 typedef enum trs_ilu_method {

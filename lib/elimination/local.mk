@@ -1,5 +1,5 @@
 # lib/elimination
-libcore_la_SOURCES += lib/elimination/elimination.h
+libcore_la_SOURCES += lib/elimination/elimination.h lib/elimination/lu_rows.h
 if !HAVE_CUDA
 libcore_la_SOURCES += lib/elimination/no_device.c
 endif

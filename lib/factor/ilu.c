@@ -9,8 +9,8 @@
  * A diagonal entry that A does not have becomes an entry of the factors; it is zero before elimination. */
 #include "config.h"
 
+#include "device/lu_device.h"
 #include "ilu.h"
-#include "lu.h"
 #include "base/debug.h"
 
 #include <inttypes.h>
@@ -109,19 +109,23 @@ static int check_finite(trs_lu *lu, const trs_tri *t)
     return TRS_OK;
 }
 
-/* The sentence and the code for the first bad pivot. */
-static int say_fault(trs_lu *lu, const trs_ilu_rows *f, const trs_ilu_outcome *o)
+int trs_ilu_say_fault(const trs_lu *lu, int64_t row, trs_ilu_fault fault, bool missing)
 {
     static const char *const what[] = {"", "zero",
                                        "negative: A is not positive definite, or loses "
                                        "that with the entries left out",
                                        "not finite"};
-    const char *name = f->cholesky ? "IC(0)" : "ILU(0)";
+    return trs_fail(TRS_EPIVOT, "row %" PRId64 ": the pivot of %s is %s%s", row + lu->base,
+                    lu->f.library, what[fault], missing ? " (A has no diagonal entry there)" : "");
+}
+
+/* The sentence and the code for the first bad pivot. */
+static int say_fault(trs_lu *lu, const trs_ilu_rows *f, const trs_ilu_outcome *o)
+{
     /* NULL: A has every diagonal entry, and its values are in order */
     const int64_t *src = f->t.src;
     const bool missing = src && src[f->diag[o->first]] == TRS_SRC_MISSING;
-    return trs_fail(TRS_EPIVOT, "row %" PRId64 ": the pivot of %s is %s%s", o->first + lu->base,
-                    name, what[o->fault], missing ? " (A has no diagonal entry there)" : "");
+    return trs_ilu_say_fault(lu, o->first, o->fault, missing);
 }
 
 /* Factor A, whose values are val. */
@@ -152,6 +156,13 @@ static void release(trs_lu *lu, void *data)
     trs_lu_free(lu, s);
 }
 
+static void name_factors(trs_lu *lu, const ilu *s)
+{
+    lu->f.cholesky = s->rows.cholesky;
+    lu->f.library = s->rows.cholesky ? "IC(0)" : "ILU(0)";
+    lu->f.ordering = "natural";
+}
+
 /* The factors as the trs_lu shows them: it owns ptr, idx and val, once. */
 static void show(trs_lu *lu, const ilu *s)
 {
@@ -160,9 +171,6 @@ static void show(trs_lu *lu, const ilu *s)
     *L = (trs_mat){.n = t->n, .nnz = t->nnz, .ptr = t->ptr, .idx = t->idx, .val = t->val};
     L->dtype = t->dtype;
     L->kind = TRS_LOWER;
-    lu->f.cholesky = s->rows.cholesky;
-    lu->f.library = s->rows.cholesky ? "IC(0)" : "ILU(0)";
-    lu->f.ordering = "natural";
     if (s->rows.cholesky) return;
     *U = *L;
     U->kind = TRS_UPPER;
@@ -183,20 +191,16 @@ static int count_threads(const trs_lu *lu)
     return threads < TRS_ILU_THREADS ? threads : TRS_ILU_THREADS;
 }
 
-/* Import the pattern, make the plan of L, and cut its levels into stages. */
-static int analyse(trs_lu *lu, ilu *s, const trs_mat *A)
+/* Make the plan of L, and cut its levels into stages. */
+static int analyse(trs_lu *lu, ilu *s)
 {
-    trs_context ctx = {.mem = lu->mem, .base = A->base == 1};
+    trs_context ctx = {.mem = lu->mem};
     trs_ilu_rows *f = &s->rows;
     const int32_t *topo, *lv_ptr;
     trs_info info;
-    int rc = import(&ctx, A, f, &f->t);
-    lu->info.nnz_a = A->format == TRS_DENSE ? A->n * A->n : trs_value_count(A);
-    show(lu, s);
     f->threads = count_threads(lu);
-    if (rc) return rc;
     set_identity(f);
-    rc = trs_lu_plan(lu, true);
+    int rc = trs_lu_plan(lu, true);
     if (rc) return rc;
     f->where = trs_alloc_zero(&lu->mem, (int64_t)f->t.n * f->threads, sizeof *f->where);
     if (!f->where) return trs_fail(TRS_EMEM, "out of memory for the places of a row");
@@ -209,11 +213,12 @@ static int analyse(trs_lu *lu, ilu *s, const trs_mat *A)
 static int check(trs_lu *lu, const ilu *s, const trs_mat *A)
 {
     lu->base = A->base == 1;
-    if (A->device > 0) return trs_fail(TRS_ESUPPORT, "A must be in host memory");
+    if (A->device > 0 && lu->opt.device <= 0)
+        return trs_fail(TRS_ESUPPORT, "A must be in host memory");
     if (A->kind && !(s->rows.cholesky && A->kind == TRS_LOWER))
         return trs_fail(TRS_EARG, "kind must be 0%s",
                         s->rows.cholesky ? " or TRS_LOWER" : ": A is a general matrix");
-    return trs_check_mat(A);
+    return A->device > 0 ? trs_check_values(A) : trs_check_mat(A);
 }
 
 static int same_shape(const trs_mat *was, const trs_mat *A)
@@ -230,10 +235,59 @@ static int update(trs_lu *lu, const trs_mat *A)
     if (!lu->l || !s->rows.topo)
         return trs_fail(TRS_ESTATE, "update: the pattern was never analysed");
     lu->ready = false;
-    if (A->device > 0) return trs_fail(TRS_ESUPPORT, "A must be in host memory");
     int rc = same_shape(&s->shape, A);
     if (!rc) rc = compute(lu, s, A->val);
     return rc ? rc : trs_lu_plan(lu, false);
+}
+
+/* ---- the first factors ---------------------------------------------------------------------- */
+
+/* The rows are there: factor A, which is on the host, there. */
+static int factor_here(trs_lu *lu, const trs_mat *A)
+{
+    show(lu, lu->backend);
+    int rc = analyse(lu, lu->backend);
+    const double first = lu->info.seconds_analyse; /* the plan of L */
+    if (!rc) rc = update(lu, A);
+    lu->info.seconds_analyse += first;
+    return rc;
+}
+
+/* Factor A on the device, unless *made becomes false.  t: the rows, on the host; NULL: the pattern is that of A. */
+static int factor_there(trs_lu *lu, const trs_mat *A, const trs_tri *t, const trs_ilu_options *opt,
+                        bool *made)
+{
+    trs_lu_task task = {.A = A, .pattern = A, .dtype = A->dtype, .limit = INFINITY};
+    trs_mat rows;
+    if (t) {
+        rows = (trs_mat){.n = t->n, .nnz = t->nnz, .ptr = t->ptr, .idx = t->idx};
+        task.pattern = &rows;
+        task.src = t->src;
+    }
+    task.cholesky = opt->method == TRS_IC0;
+    task.shift = opt->shift;
+    task.boost = opt->boost;
+    task.waits = !opt->defer;
+    return trs_lu_device_make(lu, &task, made);
+}
+
+static int factor(trs_lu *lu, const trs_mat *A, const trs_ilu_options *opt)
+{
+    ilu *s = lu->backend;
+    trs_context ctx = {.mem = lu->mem, .base = lu->base, .threads = 1};
+    trs_mat host;
+    const bool there = lu->opt.device > 0, as_a = A->format != TRS_DENSE;
+    bool made = false;
+    int rc = there && as_a ? factor_there(lu, A, NULL, opt, &made) : TRS_OK;
+    if (rc || made) return rc;
+    ctx.device = A->device > 0 ? A->device - 1 : 0;
+    rc = trs_mat_fetch(&ctx, A, true, &host);
+    if (!rc) rc = import(&ctx, &host, &s->rows, &s->rows.t);
+    if (!rc && there && !as_a) rc = factor_there(lu, A, &s->rows.t, opt, &made);
+    if (rc || made) trs_tri_free(&ctx, &s->rows.t);
+    else rc = factor_here(lu, &host);
+    trs_mat_fetched(&ctx, A, &host);
+    return rc;
 }
 
 static int check_options(const trs_ilu_options *opt)
@@ -251,7 +305,6 @@ static int ilu_of(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt)
     if (!opt) opt = &defaults;
     int rc = trs_lu_new(lu, A, &opt->plan);
     if (!rc) rc = check_options(opt);
-    if (!rc) rc = trs_check_device(opt->plan.device);
     if (rc) return rc;
     ilu *s = trs_alloc_zero(&(*lu)->mem, 1, sizeof *s);
     if (!s) return trs_fail(TRS_EMEM, "out of memory for a handle");
@@ -266,12 +319,10 @@ static int ilu_of(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt)
     s->rows.boost = opt->boost;
     s->shape = *A;
     s->shape.ptr = s->shape.idx = s->shape.val = NULL;
+    name_factors(*lu, s);
+    (*lu)->info.nnz_a = A->format == TRS_DENSE ? A->n * A->n : trs_value_count(A);
     rc = check(*lu, s, A);
-    if (!rc) rc = analyse(*lu, s, A);
-    const double first = (*lu)->info.seconds_analyse; /* the plan of L */
-    if (!rc) rc = update(*lu, A);
-    (*lu)->info.seconds_analyse += first;
-    return rc;
+    return rc ? rc : factor(*lu, A, opt);
 }
 
 int trs_ilu(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt)

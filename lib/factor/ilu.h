@@ -36,6 +36,9 @@ typedef enum trs_ilu_fault {
     TRS_ILU_INFINITE
 } trs_ilu_fault;
 
+/* The code and the sentence for a bad pivot in this row of A, from 0; missing: A has no diagonal entry there. */
+int trs_ilu_say_fault(const trs_lu *lu, int64_t row, trs_ilu_fault fault, bool missing);
+
 typedef struct trs_ilu_outcome {
     int64_t first;       /* row of the first bad pivot, n: there is none */
     trs_ilu_fault fault; /* what is wrong with it */

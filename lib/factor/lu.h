@@ -51,13 +51,21 @@ struct trs_lu {
     /* [width] the powers of two that the columns of y were divided by; NULL unless single */
     double *power;
     trs_lu_info info;
+    /* factors that are computed on a device; NULL: they are computed on the host, and f has their arrays */
+    struct trs_lu_device *device;
+    trs_mat
+        pattern; /* of complete factors with plans on a device: that of A, in arrays of the lu */
+    bool reads_pattern;  /* update looks at ptr and idx of A again */
+    bool host_only;      /* no kernel refactors these factors on the device */
+    bool refactors;      /* new values that do not suit the pivots are factored on the host */
+    double growth_limit; /* of complete factors on a device */
     void *backend;
-    int (*update)(trs_lu *lu, const trs_mat *A); /* factors an A of the same pattern */
+    int (*update)(trs_lu *lu, const trs_mat *A); /* factors an A of the same pattern, on the host */
     void (*release)(trs_lu *lu, void *backend);
 };
 
 /* Make a lu for A without factors.  opt is for its plans.
- * Returns TRS_OK, TRS_EARG, TRS_EMEM (then *lu = NULL), TRS_ESUPPORT. */
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM (then *lu = NULL), TRS_EDEVICE. */
 int trs_lu_new(trs_lu **lu, const trs_mat *A, const trs_options *opt);
 
 /* NULL and a sentence when there is no memory. */
@@ -74,10 +82,24 @@ double trs_power_near(double size);
 /* Take the factors over and make the plans.  *f is empty afterwards, also after an error.  When the patterns are those of the
  * factors before, the plans only get the new values. */
 int trs_lu_adopt(trs_lu *lu, trs_factors *f);
+/* The same for complete factors of A on the host; where the plans are on a device, the factors are computed there again, and new values
+ * will be, if there is a kernel for them. */
+int trs_lu_adopt_there(trs_lu *lu, const trs_mat *A, trs_factors *f);
+/* Call lu->update; the factors are for a device, and A may be there. */
+int trs_lu_update_on_host(trs_lu *lu, const trs_mat *A, void *stream);
+void trs_lu_triangles_free(trs_lu *lu, trs_factors *f); /* L and U alone */
 void trs_lu_factors_free(trs_lu *lu, trs_factors *f);
+/* Free the arrays of a matrix that the lu has made. */
+void trs_lu_mat_free(trs_lu *lu, trs_mat *m);
 
 /* Make the plans of lu->f, or give them the values of lu->f; only_l: the plan of L alone. */
 int trs_lu_plan(trs_lu *lu, bool only_l);
+bool trs_lu_same_pattern(const trs_mat *a, const trs_mat *b);
+/* Make the plan of one triangle, or give it new values in the order of the stream.  A plan that cannot be analysed is
+ * destroyed.  The name is for sentences. */
+int trs_lu_plan_of(trs_lu *lu, trs_plan **plan, const trs_mat *m, const char *name, void *stream);
+/* Fill in what the plans say; seconds: what they took. */
+void trs_lu_set_info(trs_lu *lu, double seconds);
 
 /* The functions that libtrisolve-suitesparse calls, each under its own name in the table.  The macros of
  * lib/factor/suitesparse/factor.h let its sources call them as usual. */
@@ -91,7 +113,8 @@ int trs_lu_plan(trs_lu *lu, bool only_l);
     F(trs_lu_free)                                                                                 \
     F(trs_lu_import)                                                                               \
     F(trs_lu_csc_free)                                                                             \
-    F(trs_lu_adopt)                                                                                \
+    F(trs_lu_adopt_there)                                                                          \
+    F(trs_lu_update_on_host)                                                                       \
     F(trs_lu_factors_free)
 
 struct trs_core {
