@@ -233,13 +233,10 @@ static int make_rounds(const chain *d, int32_t n, const trs_device_view *L, cuda
 static int update(trs_instance *inst, void *stream)
 {
     const trs_tri *t = &inst->op->tri;
-    const int rc = for_type(t->dtype, [&]<class T>(T) {
+    return for_type(t->dtype, [&]<class T>(T) {
         return make_rounds<T>((const chain *)inst->data, t->n, &inst->op->device,
                               (cudaStream_t)stream);
     });
-    return rc || trs_gpu_wait(stream)
-               ? trs_fail(TRS_EDEVICE, "cuda-chain: the products of jumps failed")
-               : TRS_OK;
 }
 
 static int64_t work_bytes(const trs_instance *inst, int nrhs)
@@ -277,6 +274,7 @@ const trs_solver trs_solver_chain = {
     .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
     .accuracy = TRS_INVERTING,
     .order = TRS_ORDER_NATURAL,
+    .refreshes = true,
     .estimate = estimate,
     .bytes = bytes,
     .build = build,

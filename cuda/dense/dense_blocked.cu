@@ -236,6 +236,7 @@ const trs_solver trs_solver_dense_blocked = {
     .order = TRS_ORDER_NATURAL,
     .full = true,
     .reconsiders = true,
+    .refreshes = true,
     .estimate = estimate,
     .bytes = bytes,
     .build = build,

@@ -12,13 +12,17 @@
  *
  *     g_1^2 g_2^2 ... g_(p-1)^2 g_p.
  *
- * Where that is more than GROWTH at an update, T itself is solved, by cuda-dataflow. */
+ * Where that is more than GROWTH at an update, T itself is solved, by cuda-dataflow.  A refresh, for which nobody waits, goes
+ * on with what the last update has found; the growth stays on the device until somebody asks, and where it is beyond
+ * HOPELESS, x becomes NaN. */
 #include "config.h"
 
 #include "cuda/dataflow/dataflow.cuh"
 #include "merge.cuh"
 
 static const double GROWTH = 1e4;
+/* With which half of the digits would be gone; in single precision an update allows as much. */
+static const double HOPELESS_DOUBLE = 1e8, HOPELESS_SINGLE = GROWTH;
 
 struct merged {
     int passes;
@@ -26,8 +30,8 @@ struct merged {
     int32_t *level;   /* [n] of T, on the device: half way between the earliest and the latest */
     dataflow flow;    /* of the last T' */
     dataflow plain;   /* of T; made when an update first needs it */
-    uint64_t *growth; /* [MERGE_PASSES] on the device: see merge_pass_values; of the last update */
-    bool too_large;   /* of that update: T itself is solved */
+    uint64_t *growth; /* [MERGE_PASSES] on the device: see merge_pass_values; of the last values */
+    bool too_large;   /* at the last update: T itself is solved */
 };
 
 static trs_pattern pattern_of(const trs_instance *inst)
@@ -100,33 +104,58 @@ static void release(trs_instance *inst)
     trs_free(&ctx->mem, d);
 }
 
-/* The values of T' and N of all passes.  It waits for the stream, since the growth says which triangle is solved. */
+/* The values of T' and N of all passes, and d->growth; *val is that of T before, and of the last T' after it. */
+static int take_passes(const merged *d, trs_dtype t, const void **val, void *stream)
+{
+    const size_t bytes = MERGE_PASSES * sizeof *d->growth;
+    int rc = cuda_status(cudaMemsetAsync(d->growth, 0, bytes, (cudaStream_t)stream), "growth");
+    for (int k = 0; k < d->passes && !rc; k++) {
+        rc = merge_pass_values(&d->pass[k], t, *val, d->growth + k, stream);
+        *val = d->pass[k].to_val;
+    }
+    return rc;
+}
+
+/* Of so many passes, the sums that merge_pass_values has left of each; 0 is one below 1. */
+static __host__ __device__ double growth_of(const double *largest, int passes)
+{
+    double growth = 1;
+    for (int k = 0; k < passes; k++) {
+        const double one = 1 + (largest[k] <= 1 ? 1 : largest[k]);
+        growth *= k + 1 < passes ? one * one : one;
+    }
+    return growth;
+}
+
+/* Of the values that T' has.  It waits for the stream. */
+static int find_growth(trs_instance *inst, void *stream)
+{
+    const merged *d = (const merged *)inst->data;
+    const cudaStream_t s = (cudaStream_t)stream;
+    double largest[MERGE_PASSES];
+    if (inst->op->tri.n == 0 || d->too_large) return TRS_OK;
+    cudaError_t e = cudaMemcpyAsync(largest, d->growth, sizeof largest, cudaMemcpyDeviceToHost, s);
+    if (!e) e = cudaStreamSynchronize(s);
+    inst->growth = growth_of(largest, d->passes);
+    return cuda_status(e, "level rewriting");
+}
+
+/* T', by which T is solved unless its values grow too much. */
 static int take(trs_instance *inst, const void *val, void *stream)
 {
     merged *d = (merged *)inst->data;
     const trs_dtype t = inst->op->tri.dtype;
-    const cudaStream_t s = (cudaStream_t)stream;
-    double largest[MERGE_PASSES] = {0};
-    cudaError_t e = cudaMemsetAsync(d->growth, 0, sizeof largest, s);
-    for (int k = 0; k < d->passes; k++) {
-        const int rc = merge_pass_values(&d->pass[k], t, val, d->growth + k, stream);
-        if (rc) return rc;
-        val = d->pass[k].to_val;
-    }
-    if (!e) e = cudaMemcpyAsync(largest, d->growth, sizeof largest, cudaMemcpyDeviceToHost, s);
-    if (!e) e = cudaStreamSynchronize(s);
-    if (e) return cuda_status(e, "level rewriting");
-    inst->growth = 1;
-    for (int k = 0; k < d->passes; k++) {
-        const double one = 1 + (largest[k] <= 1 ? 1 : largest[k]);
-        inst->growth *= k + 1 < d->passes ? one * one : one;
-    }
+    d->too_large = false;
+    int rc = take_passes(d, t, &val, stream);
+    if (!rc) rc = find_growth(inst, stream);
+    if (rc) return rc;
     d->too_large = !(inst->growth <= GROWTH);
     if (!d->too_large) return dataflow_take(&d->flow, val, stream);
     inst->growth = 1;
     /* a solve that was captured with T' cannot be told to solve T: it is made to give NaN, not a bad x */
-    e = cudaMemsetAsync(d->flow.inv, 0xff, (size_t)d->flow.flow.nodes * trs_size(t), s);
-    return cuda_status(e, "level rewriting");
+    const size_t bytes = (size_t)d->flow.flow.nodes * trs_size(t);
+    return cuda_status(cudaMemsetAsync(d->flow.inv, 0xff, bytes, (cudaStream_t)stream),
+                       "level rewriting");
 }
 
 /* cuda-dataflow on T itself. */
@@ -150,6 +179,33 @@ static int update(trs_instance *inst, void *stream)
     if (!rc) rc = take(inst, val, stream);
     if (!rc && d->too_large && !d->plain.inv) rc = make_plain(inst);
     return !rc && d->plain.inv ? dataflow_take(&d->plain, val, stream) : rc;
+}
+
+/* If the growth is more than most, what is kept of the diagonals becomes NaN: words [count] of 32 bits.  A thread has every
+ * all_threads ()-th word; usually it reads the growth and ends. */
+static __global__ void refuse_kernel(const uint64_t *growth, int passes, double most, int64_t count,
+                                     unsigned *words)
+{
+    if (growth_of((const double *)growth, passes) <= most) return;
+    for (int64_t k = index_of_thread(); k < count; k += all_threads()) words[k] = ~0u;
+}
+
+/* T' as it was found good by the last update, and T where it was needed before. */
+static int refresh(trs_instance *inst, void *stream)
+{
+    const merged *d = (const merged *)inst->data;
+    const trs_dtype t = inst->op->tri.dtype;
+    const void *val = inst->op->device.val;
+    int rc = d->plain.inv ? dataflow_take(&d->plain, val, stream) : TRS_OK;
+    if (rc || d->too_large || inst->op->tri.n == 0) return rc;
+    rc = take_passes(d, t, &val, stream);
+    if (!rc) rc = dataflow_take(&d->flow, val, stream);
+    if (rc || d->passes == 0) return rc;
+    const int64_t words = d->flow.flow.nodes * (int64_t)(trs_size(t) / sizeof(unsigned));
+    refuse_kernel<<<few_blocks(words), PLAIN, 0, (cudaStream_t)stream>>>(
+        d->growth, d->passes, trs_is_single(t) ? HOPELESS_SINGLE : HOPELESS_DOUBLE, words,
+        (unsigned *)d->flow.inv);
+    return launched();
 }
 
 /* M b, and what cuda-dataflow wants, for T' or for T. */
@@ -221,10 +277,13 @@ const trs_solver trs_solver_merged = {
     .accuracy = TRS_INVERTING,
     .order = TRS_ORDER_NATURAL,
     .reconsiders = true,
+    .refreshes = true,
     .estimate = estimate,
     .bytes = bytes,
     .build = build,
     .update = update,
+    .refresh = refresh,
+    .find_growth = find_growth,
     .solve = solve,
     .release = release,
     .work_bytes = work_bytes,

@@ -136,6 +136,7 @@ const trs_solver trs_solver_multiblock = {
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
     .by_columns = true,
+    .refreshes = true,
     .estimate = estimate,
     .bytes = bytes,
     .build = build,

@@ -78,6 +78,7 @@ const trs_solver trs_solver_naive = {
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
     .by_columns = true,
+    .refreshes = true,
     .estimate = estimate,
     .bytes = bytes,
     .build = build,

@@ -14,8 +14,8 @@
  * sums cost O(n + nnz), so they are made only where a prediction from the sizes of the levels alone promises that much.
  *
  * Where a triangle is cut decides the bits of x.  So all of this follows from the pattern, from whether supernodes were
- * looked for and from the options nrhs and memory_limit, by the costs of steps that are built in.  Costs measured on
- * this machine are not used, nor does the number of threads make a difference. */
+ * looked for, from the options nrhs and memory_limit and from whether the plan has to refresh, by the costs of steps that
+ * are built in.  Costs measured on this machine are not used, nor does the number of threads make a difference. */
 #include "config.h"
 
 #include "cut.h"
@@ -83,12 +83,13 @@ void trs_cut_cost(const trs_cut *s, const trs_machine *m, trs_cost *c)
 }
 
 /* Does the solver keep what cuda-segments promises, the same bits every time and that it can be captured, wherever the
- * library runs?  It is not cuda-segments itself. */
-static bool keeps_promises(const trs_solver *s)
+ * library runs, and does it refresh if the plan wants that?  It is not cuda-segments itself. */
+static bool keeps_promises(const search *r, const trs_solver *s)
 {
     const unsigned caps = TRS_CAP_BITWISE | TRS_CAP_CAPTURE;
     return s->family == TRS_TRIANGLE && s->place == TRS_ON_CUDA && (s->caps & caps) == caps &&
-           !s->library && strcmp(s->name, "cuda-segments");
+           !s->library && strcmp(s->name, "cuda-segments") &&
+           (s->refreshes || !r->op->ctx->refreshes);
 }
 
 /* Seconds of the fastest solver for such a triangle, and which one it is; INFINITY: there is none.  Solvers are left
@@ -102,7 +103,8 @@ static double cheapest(const search *r, const trs_prospect *p, const trs_solver 
     for (int k = 0; trs_solver_at(k); k++) {
         const trs_solver *s = trs_solver_at(k);
         trs_cost c = {0};
-        if (!keeps_promises(s) || (s->full && trs_inverts_blindly(s)) || !trs_fits(s, p)) continue;
+        if (!keeps_promises(r, s) || (s->full && trs_inverts_blindly(s)) || !trs_fits(s, p))
+            continue;
         if (s->estimate(p, NULL, &r->machine, &c) || c.preliminary) continue;
         const double t = trs_seconds(&c);
         if (t < least) least = t, *who = s;

@@ -227,20 +227,51 @@ static int work_create(const trs_instance *inst, trs_context *ctx, int nrhs, voi
 
 /* ---- values ------------------------------------------------------------------------------------------- */
 
-static int update(trs_instance *inst, void *stream)
+/* The values of B, of A and of C; take (solver) tells the solvers of A and C. */
+template <class F> static int take_values(trs_instance *inst, void *stream, F take)
 {
     segments *d = (segments *)inst->data;
     const trs_operator *T = inst->op;
-    int rc = trs_operator_device(inst->op, TRS_OP_VALUES);
     const void *val = T->device.val;
-    if (!rc) rc = trs_gpu_take_values(T->tri.dtype, d->B.nnz, d->B.src, val, d->B.val, stream);
-    inst->growth = 0;
+    int rc = trs_gpu_take_values(T->tri.dtype, d->B.nnz, d->B.src, val, d->B.val, stream);
     for (int k = 0; k < 2 && !rc; k++) {
         if (!d->solver[k].solver) continue;
         rc = trs_operator_take_values(&d->op[k], val, true, stream);
-        if (!rc) rc = trs_instance_update(&d->solver[k], stream);
-        inst->growth = max(inst->growth, d->solver[k].growth);
+        if (!rc) rc = take(&d->solver[k]);
     }
+    return rc;
+}
+
+/* The larger growth of the two. */
+static void compare_growth(trs_instance *inst)
+{
+    const segments *d = (const segments *)inst->data;
+    inst->growth = max(d->solver[0].growth, d->solver[1].growth);
+}
+
+static int update(trs_instance *inst, void *stream)
+{
+    int rc = trs_operator_device(inst->op, TRS_OP_VALUES);
+    if (!rc)
+        rc = take_values(inst, stream,
+                         [=](trs_instance *part) { return trs_instance_update(part, stream); });
+    compare_growth(inst);
+    return rc;
+}
+
+static int refresh(trs_instance *inst, void *stream)
+{
+    return take_values(inst, stream,
+                       [=](trs_instance *part) { return trs_instance_refresh(part, stream); });
+}
+
+static int find_growth(trs_instance *inst, void *stream)
+{
+    segments *d = (segments *)inst->data;
+    int rc = TRS_OK;
+    for (int k = 0; k < 2 && !rc; k++)
+        if (d->solver[k].solver) rc = trs_instance_find_growth(&d->solver[k], stream);
+    compare_growth(inst);
     return rc;
 }
 
@@ -287,8 +318,8 @@ static int make_coupling(const trs_instance *inst, const trs_pick *k, coupling *
     return rc;
 }
 
-/* A, C and their solvers, then B.  Without a cut A is all, and there are no C and no B. */
-static int make_blocks(const trs_instance *inst, const trs_cut *cut, const int32_t *row)
+/* A, C and their solvers, then B.  Without a cut A is all, and there are no C and no B.  It refreshes if both do. */
+static int make_blocks(trs_instance *inst, const trs_cut *cut, const int32_t *row)
 {
     segments *d = (segments *)inst->data;
     const int32_t n = inst->op->tri.n, from[] = {0, d->head, n};
@@ -299,6 +330,7 @@ static int make_blocks(const trs_instance *inst, const trs_cut *cut, const int32
         const trs_solver *solver = cut ? cut->part[k].solver : &trs_solver_dataflow;
         rc = make_operator(inst, &diagonal, &d->op[k]);
         if (!rc) rc = trs_instance_build(&d->solver[k], &d->op[k], solver);
+        inst->refreshes = inst->refreshes && solver->refreshes;
         if (!rc) trs_operator_trim(&d->op[k]);
     }
     const trs_pick coupled = {row, number, d->head, n, 0, d->head};
@@ -422,10 +454,13 @@ const trs_solver trs_solver_segments = {
     .accuracy = TRS_INVERTING,
     .order = TRS_ORDER_NATURAL,
     .reconsiders = true,
+    .refreshes = true,
     .estimate = estimate,
     .bytes = bytes,
     .build = build,
     .update = update,
+    .refresh = refresh,
+    .find_growth = find_growth,
     .solve = solve,
     .describe = describe,
     .release = release,

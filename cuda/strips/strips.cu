@@ -262,6 +262,7 @@ const trs_solver trs_solver_strips = {
     .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
+    .refreshes = true,
     .estimate = estimate,
     .bytes = bytes,
     .build = build,

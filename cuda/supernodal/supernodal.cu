@@ -266,6 +266,7 @@ const trs_solver trs_solver_supernodal = {
     .accuracy = TRS_INVERTING,
     .order = TRS_ORDER_NATURAL,
     .reconsiders = true,
+    .refreshes = true,
     .estimate = supernodal_estimate,
     .bytes = bytes,
     .build = build,

@@ -146,6 +146,7 @@ const trs_solver trs_solver_cublas_dense = {
     .accuracy = TRS_INVERTING,
     .order = TRS_ORDER_NATURAL,
     .full = true,
+    .refreshes = true,
     .library = trs_cublas_library,
     .estimate = estimate,
     .bytes = device_full_bytes,

@@ -32,6 +32,7 @@ typedef struct trs_context {
     int nrhs;              /* announced, >= 1 */
     trs_layout layout;     /* announced */
     bool bitwise;          /* only solvers with TRS_CAP_BITWISE may be chosen */
+    bool refreshes;        /* only solvers may be chosen that take new values without the host */
     bool patient;          /* for tests: the device may take any time to find levels */
     unsigned ops;          /* announced: 1 << op for each trs_op */
     struct trs_ring *ring; /* pinned memory by which large arrays go to the device (cuda/runtime) */

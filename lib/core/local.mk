@@ -2,7 +2,7 @@
 libcore_la_SOURCES += lib/core/general.c lib/core/general.h \
 	lib/core/hosted.c lib/core/measure.c lib/core/operators.c lib/core/pivots.c \
 	lib/core/plan.c lib/core/plan.h lib/core/plan_create.c lib/core/plan_info.c lib/core/predict.c \
-	lib/core/predict.h lib/core/saved.c \
+	lib/core/predict.h lib/core/refresh.c lib/core/refresh.h lib/core/saved.c \
 	lib/core/solve.c lib/core/work.h
 libcore_la_SOURCES += lib/core/recall.c lib/core/recall.h
 
@@ -20,6 +20,11 @@ check_PROGRAMS += tests/core/t_saved
 tests_core_t_saved_SOURCES = tests/core/t_saved.c $(COUNTER) $(MODEL)
 tests_core_t_saved_CFLAGS = $(TEST_FLAGS)
 tests_core_t_saved_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/core/t_refresh
+tests_core_t_refresh_SOURCES = tests/core/t_refresh.c $(STREAM) $(MODEL)
+tests_core_t_refresh_CFLAGS = $(TEST_FLAGS)
+tests_core_t_refresh_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_core_t_refresh_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/core/t_device
 tests_core_t_device_SOURCES = tests/core/t_device.c $(MODEL)
 tests_core_t_device_CFLAGS = $(TEST_FLAGS)

@@ -5,6 +5,7 @@
  *              instances of it and a work space, and gives them the first values
  *     update   takes new values to where the solvers look at them, treats pivots, and tells the solvers.  Where other
  *              rows have to be left out than before, it does all that analyse does, but for the choice.
+ *              refresh.c does without looking at the values
  *
  * Questions about a plan are answered in plan_info.c. */
 #include "config.h"
@@ -13,6 +14,7 @@
 #include "general.h"
 #include "matrix/permuted.h"
 #include "recall.h"
+#include "refresh.h"
 #include "select/wisdom.h"
 #include "work.h"
 
@@ -238,6 +240,7 @@ int trs_plan_finish(trs_plan *p, double start)
     rc = pivots != TRS_EPIVOT ? pivots : TRS_OK;
     for (int k = 0; k < 2; k++)
         if (p->op[k].ctx) trs_operator_trim(&p->op[k]);
+    if (!rc && p->ctx.refreshes) rc = trs_refresh_prepare(p);
     if (!rc) rc = trs_work_make(&p->own, p, p->ctx.nrhs, &p->ctx);
     if (!rc) rc = values_known(p, pivots);
     p->info.seconds_analyse = trs_now() - start;

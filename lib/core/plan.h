@@ -85,11 +85,6 @@ int trs_plan_finish(trs_plan *p, double start);
 /* Is a solver built?  It is not if an update had to analyse again and failed; then another update has to do it. */
 bool trs_plan_is_built(const trs_plan *p);
 
-/* Give the plan the values of mat, which are on its device and whose pivots the caller knows to be good.  It only enqueues
- * work on the stream, so it can be captured, if trs_plan_refreshes; mat needs no ptr and idx. */
-int trs_plan_refresh(trs_plan *p, const trs_mat *mat, const trs_exec *exec);
-bool trs_plan_refreshes(const trs_plan *p); /* Can its solver take new values without the host? */
-
 /* Seconds of a solve by what is built, with T or its transpose (predict.c). */
 double trs_plan_cost(trs_plan *p, const trs_machine *m, trs_effort effort);
 

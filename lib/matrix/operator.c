@@ -196,18 +196,23 @@ void trs_operator_leave_host(trs_operator *op)
 
 /* ---- new values ------------------------------------------------------------------------------- */
 
-static int take_on_device(trs_operator *op, const void *val, void *stream)
+int trs_operator_prepare(trs_operator *op)
 {
     trs_context *ctx = op->ctx;
-    trs_device_view *d = &op->device;
     const trs_tri *t = &op->tri;
-    int rc = trs_gpu_use(ctx);
-    if (!rc && t->src && !d->src) {
-        d->src = copy_to_device(ctx, t->src, t->nnz, sizeof *t->src, "places of the values");
-        if (!d->src) rc = TRS_EMEM;
-    }
-    if (!rc) rc = new_values(op);
-    if (!rc) rc = trs_gpu_take_values(t->dtype, t->nnz, d->src, val, d->val, stream);
+    int64_t **src = &op->device.src;
+    const int rc = trs_gpu_use(ctx);
+    if (rc) return rc;
+    if (t->src && !*src)
+        *src = copy_to_device(ctx, t->src, t->nnz, sizeof **src, "places of the values");
+    return t->src && !*src ? TRS_EMEM : new_values(op);
+}
+
+static int take_on_device(trs_operator *op, const void *val, void *stream)
+{
+    trs_device_view *d = &op->device;
+    int rc = trs_operator_prepare(op);
+    if (!rc) rc = trs_gpu_take_values(op->tri.dtype, op->tri.nnz, d->src, val, d->val, stream);
     d->stream = stream;
     return rc;
 }

@@ -81,6 +81,9 @@ void trs_operator_leave_host(trs_operator *op);
 /* Free on the device what no solver holds, and what is on the host too. */
 void trs_operator_drop(trs_operator *op, unsigned what);
 
+/* Have memory for values on the device, and the places that they are gathered from: after that they can be taken there
+ * without an allocation.  Returns TRS_OK, TRS_EMEM, TRS_EDEVICE. */
+int trs_operator_prepare(trs_operator *op);
 /* Take new values from the caller's val, whose entry src [e] is value e of the operator.  there: val is on the device,
  * and is read on the stream.  Returns TRS_OK, TRS_EMEM, TRS_EDEVICE. */
 int trs_operator_take_values(trs_operator *op, const void *val, bool there, void *stream);

@@ -63,6 +63,7 @@ static bool eligible(const trs_prospect *p, const trs_solver *s, bool on_device,
     if (ctx->layout == TRS_ROW_MAJOR && ctx->nrhs > 1 && !(s->caps & TRS_CAP_ROW_MAJOR))
         return false;
     if (ctx->bitwise && !(s->caps & TRS_CAP_BITWISE)) return false;
+    if (ctx->refreshes && !(s->refreshes && s->caps & TRS_CAP_CAPTURE)) return false;
     if (s->place == TRS_ON_CPU) return !on_device;
     if (*gpu < 0) *gpu = !trs_gpu_probe(ctx->device, why, sizeof why);
     return *gpu && trs_solver_available(s, ctx->device, why, sizeof why);

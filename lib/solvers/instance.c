@@ -1,6 +1,7 @@
 /* instance.c: builds a solver for an operator, and makes a work space for it. */
 #include "config.h"
 
+#include "base/debug.h"
 #include "base/device.h"
 #include "solver.h"
 
@@ -13,7 +14,7 @@ static int use_device(const trs_instance *i)
 
 int trs_instance_build(trs_instance *i, trs_operator *op, const trs_solver *s)
 {
-    *i = (trs_instance){.ctx = op->ctx, .op = op, .solver = s};
+    *i = (trs_instance){.ctx = op->ctx, .op = op, .solver = s, .refreshes = s->refreshes};
     op->held = 0;
     op->host_values_wanted = false;
     int rc = use_device(i);
@@ -26,6 +27,20 @@ int trs_instance_update(trs_instance *i, void *stream)
     if (!rc && i->op->held) rc = trs_operator_device(i->op, i->op->held);
     if (!rc && i->solver->update) rc = i->solver->update(i, stream);
     return rc;
+}
+
+int trs_instance_refresh(trs_instance *i, void *stream)
+{
+    const trs_solver *s = i->solver;
+    TRS_ASSERT(i->refreshes && i->op->on_device & TRS_OP_VALUES &&
+               !(i->op->held & ~i->op->on_device));
+    if (s->refresh) return s->refresh(i, stream);
+    return s->update ? s->update(i, stream) : TRS_OK;
+}
+
+int trs_instance_find_growth(trs_instance *i, void *stream)
+{
+    return i->solver->find_growth ? i->solver->find_growth(i, stream) : TRS_OK;
 }
 
 void trs_instance_release(trs_instance *i)

@@ -2,7 +2,8 @@
  *
  *     estimate   says what a solve would take, by a prospect and the machine; or why the solver is not for this one
  *     build      makes the solver's own data of the pattern (trs_instance.data)
- *     update     puts values into these data
+ *     update     puts values into these data, and may go by them
+ *     refresh    puts values into these data in the order of a stream, and goes by what update has found
  *     estimate   is asked again, of what was built, as the values may have made a difference
  *     solve      solves X = op(T)^-1 B; it allocates nothing and waits for nothing
  *     release    frees the data
@@ -84,6 +85,7 @@ typedef struct trs_instance { /* a solver built for an operator */
     trs_context *ctx;
     trs_operator *op;
     const struct trs_solver *solver;
+    bool refreshes;    /* as solver->refreshes; a build may find that it does not */
     double growth;     /* which the update found; 0: the solver does not say */
     int64_t breakdown; /* general matrices: the pivot at which LU broke down; -1: it did not */
     /* which the update took to factor, without copies; 0: the solver does not say */
@@ -118,6 +120,9 @@ typedef struct trs_solver {
     bool serial_bits; /* it gives the bits of cpu-serial, in whatever order it takes the rows */
     /* its estimate of what was built may differ from that before; then it may be replaced */
     bool reconsiders;
+    /* it takes new values from the device without the host: what takes them only enqueues work on the stream, and can be
+     * captured in a CUDA graph */
+    bool refreshes;
     /* Can the library that it calls be opened?  Returns TRS_OK, or an error and why.  NULL: it calls none. */
     int (*library)(char *why, size_t size);
     /* Predict the costs of a solve with what was built, or before the build if built is NULL.  Returns NULL, or why the
@@ -130,6 +135,11 @@ typedef struct trs_solver {
     /* The operator has new values; on the device they are read in the order of the stream.  NULL: there is nothing to
      * do. */
     int (*update)(trs_instance *, void *stream);
+    /* The same by a solver that refreshes, where its update looks at the values on the host: what that found stays.
+     * NULL: update does it. */
+    int (*refresh)(trs_instance *, void *stream);
+    /* Set growth after a refresh, in the order of the stream, which is waited for.  NULL: no refresh changes it. */
+    int (*find_growth)(trs_instance *, void *stream);
     int (*solve)(const trs_instance *, const trs_job *);
     /* Say what there is to say besides, as "; ...".  NULL: nothing */
     void (*describe)(const trs_prospect *, char *text, size_t size);
@@ -169,6 +179,10 @@ int trs_solver_available(const trs_solver *s, int device, char *why, size_t size
 /* Build a solver for op in *i, which is zero before.  The caller releases it whatever is returned. */
 int trs_instance_build(trs_instance *i, trs_operator *op, const trs_solver *s);
 int trs_instance_update(trs_instance *i, void *stream);
+/* Of an instance that refreshes and has been updated before, for an operator with new values on the device. */
+int trs_instance_refresh(trs_instance *i, void *stream);
+/* Set growth to that of the last values.  It waits for the stream. */
+int trs_instance_find_growth(trs_instance *i, void *stream);
 void trs_instance_release(trs_instance *i);
 
 /* A work space for an instance alone, either scratch or of the solver's own; p is trs_job.work. */

@@ -3,6 +3,7 @@
 #include "tests/common/stream.h"
 
 #include "base/device.h"
+#include "core/refresh.h"
 
 #include <math.h>
 
@@ -222,6 +223,66 @@ static void test_update(void **state)
     model_free(&m);
 }
 
+/* x is as good as the growth says, or all NaN. */
+static void check_refreshed(trs_plan *p, const model *m, const double *b, bool hopeless)
+{
+    const size_t n = (size_t)m->n;
+    double *x = calloc(n, sizeof *x), growth = 0;
+    bool nothing = true;
+    assert_non_null(x);
+    assert_status(trs_solve(p, TRS_N, 1, b, m->n, x, m->n, NULL), TRS_OK);
+    assert_status(trs_plan_growth(p, NULL, &growth), TRS_OK);
+    for (size_t i = 0; i < n; i++) nothing = nothing && isnan(x[i]);
+    const quality q = quality_of(m, false, TRS_N, TRS_F64, b, 1, x, 1);
+    assert_int_equal(nothing, hopeless);
+    if (hopeless) assert_true(growth > 1e8);
+    else assert_at_most(q.normwise, 4 * (q.longest + 1) * epsilon(TRS_F64) * growth);
+    free(x);
+}
+
+static void refresh(trs_plan *p, const model *m)
+{
+    const form f = {.dtype = TRS_F64, .format = TRS_CSR, .ptr_bits = 32, .idx_bits = 32};
+    random_t r = {1};
+    trs_mat a = show(m, &f, &r), there = mat_to_device(&a);
+    assert_status(trs_plan_refresh(p, &there, NULL), TRS_OK);
+    mat_free_device(&there);
+    mat_free(&a);
+}
+
+/* A refresh goes on with T' and tells the growth; what an update has found to grow too much is solved by T. */
+static void test_refresh(void **state)
+{
+    (void)state;
+    random_t r = {3};
+    enum { N = 4000, WIDTH = 8 };
+    model m = deep(N, WIDTH, 2, 0.3, &r);
+    const form f = {.dtype = TRS_F64, .format = TRS_CSR, .ptr_bits = 32, .idx_bits = 32};
+    const trs_options opt = {.solver = "cuda-merged"};
+    trs_mat a = show(&m, &f, &r);
+    double b[N], growth;
+    trs_info info;
+    trs_plan *p = analysed(&a, &opt, &info);
+    assert_true(trs_plan_refreshes(p));
+    for (int i = 0; i < N; i++) b[i] = random_uniform(&r);
+    for (int round = 0; round < 4; round++) {
+        new_values(&m, WIDTH, round % 2 ? 1e5 : 0.3, &r);
+        refresh(p, &m);
+        check_refreshed(p, &m, b, round % 2);
+    }
+    update(p, &m, TRS_F64);
+    for (int round = 0; round < 2; round++) {
+        check_refreshed(p, &m, b, false);
+        assert_status(trs_plan_growth(p, NULL, &growth), TRS_OK);
+        assert_true(growth == 1);
+        new_values(&m, WIDTH, round ? 1e5 : 0.3, &r);
+        refresh(p, &m);
+    }
+    trs_plan_destroy(p);
+    mat_free(&a);
+    model_free(&m);
+}
+
 /* A plan that has chosen cuda-merged looks for another solver when values grow. */
 static void test_choice(void **state)
 {
@@ -367,8 +428,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_merged), cmocka_unit_test(test_hubs),
         cmocka_unit_test(test_growth), cmocka_unit_test(test_overflow),
-        cmocka_unit_test(test_update), cmocka_unit_test(test_choice),
-        cmocka_unit_test(test_replay)};
+        cmocka_unit_test(test_update), cmocka_unit_test(test_refresh),
+        cmocka_unit_test(test_choice), cmocka_unit_test(test_replay)};
     char why[200];
     if (!trs_gpu_probe(0, why, sizeof why)) return cmocka_run_group_tests(tests, NULL, NULL);
     print_message("%s\n", why);

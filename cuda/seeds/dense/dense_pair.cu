@@ -57,6 +57,7 @@ const trs_solver trs_solver_dense_pair = {
     .accuracy = TRS_INVERTING,
     .order = TRS_ORDER_NATURAL,
     .full = true,
+    .refreshes = true,
     .estimate = estimate,
     .bytes = device_full_bytes,
     .build = pair_build<false>,

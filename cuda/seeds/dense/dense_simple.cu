@@ -58,6 +58,7 @@ const trs_solver trs_solver_dense_simple = {
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
     .full = true,
+    .refreshes = true,
     .estimate = estimate,
     .bytes = device_full_bytes,
     .build = dense_build<dense_data, false>,

@@ -130,6 +130,7 @@ template <class S> constexpr trs_solver doubling_solver(const char *name, const 
     s.accuracy = TRS_INVERTING;
     s.order = TRS_ORDER_NATURAL;
     s.full = true;
+    s.refreshes = true;
     s.estimate = doubling_estimate;
     s.bytes = device_full_bytes;
     s.build = pair_build<true>;

@@ -1,0 +1,41 @@
+/* refresh.h: new values for a plan, in the order of a stream and without the host.
+ *
+ *     trs_plan_update   gathers the values, counts bad pivots and waits for the count, tells the solvers, some of which
+ *                       look how much errors grow with these values and choose another way to solve; and waits for all
+ *     trs_plan_refresh  gathers the values and tells the solvers, on a stream; the ways to solve stay
+ *
+ * So the caller knows that the pivots are good, or does not use x, and looks at the growth when there is time.
+ * cuda-supernodal, dense-blocked and cuda-chain bound the growth with every refresh, since they decide on the device what is
+ * substituted.  cuda-merged, alone or in cuda-segments, goes on with rewritten levels, and tells the growth; where it is
+ * so large that half of the digits of x would be gone, x is NaN. */
+#ifndef TRS_REFRESH_H
+#define TRS_REFRESH_H
+
+#include "plan.h"
+
+/* Before analyse, of a plan whose B and X live on a device: a solver that can only take new values by the host is not to
+ * be chosen.  One that was named stays. */
+void trs_plan_require_refresh(trs_plan *p);
+/* After analyse: can the plan be refreshed?  Not with a solver that needs the host, with TRS_PERMUTED or TRS_PIVOT_SKIP. */
+bool trs_plan_refreshes(const trs_plan *p);
+
+/* Give the plan the values of mat, which are on its device and whose pivots the caller knows to be good.
+ *     const trs_mat *mat ; in.  As for trs_plan_update, on the device of the plan: only val is read.
+ *     const trs_exec *exec ; in, NULL: the default stream.  Only the stream is heeded.
+ * It only enqueues work on the stream, and can be captured in a CUDA graph; a replay reads the array that mat had.  Where
+ * refreshing was not required before analyse, the first refresh allocates, and is refused while the stream is captured, as
+ * it is where no good values have been there before.  No other refresh, update or solve of the plan may be under way that
+ * the order of the stream does not put before or after it.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_ESUPPORT (not trs_plan_refreshes), TRS_EMEM, TRS_EDEVICE.  After an error
+ * trs_solve answers TRS_ESTATE until an update or a refresh succeeds. */
+int trs_plan_refresh(trs_plan *p, const trs_mat *mat, const trs_exec *exec);
+
+/* *growth = how much larger errors may be than those of substitution, with the values that the last update or refresh has
+ * brought; 0: the solver bounds it by itself, and does not say.  It waits for the stream, which is that of the refresh, or
+ * that on which its graph was launched.  Returns TRS_OK, TRS_EDEVICE. */
+int trs_plan_growth(trs_plan *p, void *stream, double *growth);
+
+/* Make on the device what a refresh needs, as far as it is not there (plan.c). */
+int trs_refresh_prepare(trs_plan *p);
+
+#endif
