@@ -7,7 +7,7 @@
 #include "lu.h"
 #include "base/debug.h"
 #include "base/device.h"
-#include "core/plan.h"
+#include "core/refresh.h"
 #include "device/lu_device.h"
 
 #include <float.h>
@@ -118,6 +118,7 @@ int trs_lu_plan_of(trs_lu *lu, trs_plan **plan, const trs_mat *m, const char *na
     trs_options opt = lu->opt;
     if (lu->f.cholesky) opt.ops = 1u << TRS_N | 1u << TRS_H;
     int rc = trs_plan_create(plan, m, &opt);
+    if (!rc && m->device > 0) trs_plan_require_refresh(*plan);
     if (!rc) rc = trs_plan_analyse(*plan);
     name_factor(rc, name);
     if (rc) trs_plan_destroy(*plan), *plan = NULL;

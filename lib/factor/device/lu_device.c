@@ -9,12 +9,15 @@
 #include "analysis/level.h"
 #include "base/debug.h"
 #include "base/device.h"
-#include "core/plan.h"
+#include "core/refresh.h"
 #include "factor/ilu.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+
+/* Of plans that were refreshed: above the first they had better choose again, above the second x is worth nothing, or NaN. */
+static const double much_growth = 1e4, hopeless = 1e8;
 
 /* ---- arrays ------------------------------------------------------------------------------------- */
 
@@ -148,6 +151,30 @@ static int feed_plans(trs_lu *lu, void *stream)
     return TRS_OK;
 }
 
+/* How much larger than those of substitution the errors of a solve may be with these values: a plan was refreshed, and
+ * solves in the way that it has chosen for others. */
+static int growth_of_plans(trs_lu *lu, void *stream, double *growth)
+{
+    double second = 0;
+    int rc = trs_plan_growth(lu->l, stream, growth);
+    if (!rc && lu->u) rc = trs_plan_growth(lu->u, stream, &second);
+    if (!(second <= *growth)) *growth = second;
+    return rc;
+}
+
+/* A quarter of the digits of x may be lost: up to there the plans keep their way to solve, else they choose again. */
+static int choose_again(trs_lu *lu, void *stream)
+{
+    const trs_exec exec = {.stream = stream};
+    double growth;
+    trs_mat L, U;
+    int rc = growth_of_plans(lu, stream, &growth);
+    if (rc || growth <= much_growth) return rc;
+    triangles(lu, &L, &U);
+    rc = trs_plan_update(lu->l, &L, &exec);
+    return rc || !lu->u ? rc : trs_plan_update(lu->u, &U, &exec);
+}
+
 static bool can_refresh(const trs_lu *lu)
 {
     return has_plans(lu) && trs_plan_refreshes(lu->l) && (!lu->u || trs_plan_refreshes(lu->u));
@@ -208,13 +235,21 @@ int trs_lu_device_status(trs_lu *lu, int64_t *bad, int64_t *first, double *growt
 {
     trs_lu_device *d = lu->device;
     trs_elimination_outcome o;
+    double plans;
     int rc = trs_gpu_wait_for_all(&d->ctx);
     if (!rc) rc = trs_gpu_get(&d->ctx, &o, d->outcome, sizeof o);
     if (rc) return rc;
     *bad = (int64_t)o.bad;
     *first = o.bad ? row_of_a(lu, (int64_t)(o.first / 4)) : -1;
     *growth = growth_of(&o);
-    return judge(lu, &o);
+    rc = judge(lu, &o);
+    if (rc || !has_plans(lu)) return rc;
+    rc = growth_of_plans(lu, NULL, &plans);
+    if (rc || plans <= hopeless) return rc;
+    return trs_fail(TRS_EGROWTH,
+                    "the triangles cannot be solved as the first ones were: errors grow "
+                    "by %.3g",
+                    plans);
 }
 
 /* ---- values --------------------------------------------------------------------------------------- */
@@ -295,6 +330,7 @@ int trs_lu_device_update(trs_lu *lu, const trs_mat *A, void *stream)
         if (!rc) rc = feed_plans(lu, stream);
         if (!rc && d->waits) rc = read_outcome(d, stream, &o);
         if (!rc && d->waits) rc = judge(lu, &o);
+        if (!rc && d->waits) rc = choose_again(lu, stream);
     }
     lu->info.seconds_factor = trs_now() - start;
     lu->ready = !rc;
