@@ -1,4 +1,17 @@
 # cuda/elimination
 if HAVE_CUDA
-libcore_la_SOURCES += cuda/elimination/elimination.cu
+libcore_la_SOURCES += cuda/elimination/elimination.cu cuda/elimination/kernels.cuh \
+	cuda/elimination/pivots.cuh cuda/elimination/rows.cu cuda/elimination/rows.cuh \
+	cuda/elimination/rows_kernel.cuh cuda/elimination/rows_schedule.cu
+endif
+
+# tests
+if HAVE_CMOCKA
+if HAVE_CUDA
+check_PROGRAMS += tests/elimination/t_elimination
+tests_elimination_t_elimination_SOURCES = tests/elimination/t_elimination.c $(STREAM) $(MODEL)
+tests_elimination_t_elimination_CFLAGS = $(TEST_FLAGS)
+tests_elimination_t_elimination_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_elimination_t_elimination_LDADD = $(TEST_LIBS)
+endif
 endif
