@@ -12,11 +12,29 @@ check_PROGRAMS += tests/factor/t_ilu
 tests_factor_t_ilu_SOURCES = tests/factor/t_ilu.c $(COUNTER) $(FULL)
 tests_factor_t_ilu_CFLAGS = $(TEST_FLAGS)
 tests_factor_t_ilu_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/factor/t_complete_fill
+tests_factor_t_complete_fill_SOURCES = tests/factor/t_complete_fill.c $(FULL)
+tests_factor_t_complete_fill_CFLAGS = $(TEST_FLAGS)
+tests_factor_t_complete_fill_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/factor/t_det
 tests_factor_t_det_SOURCES = tests/factor/t_det.c $(MODEL)
 tests_factor_t_det_CFLAGS = $(TEST_FLAGS)
 tests_factor_t_det_LDADD = $(TEST_LIBS)
+if HAVE_CUDA
+check_PROGRAMS += tests/factor/t_ilu_device
+tests_factor_t_ilu_device_SOURCES = tests/factor/t_ilu_device.c tests/factor/there.h $(COUNTER) $(FULL)
+tests_factor_t_ilu_device_CFLAGS = $(TEST_FLAGS)
+tests_factor_t_ilu_device_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_factor_t_ilu_device_LDADD = $(TEST_LIBS)
+endif
 if HAVE_SUITESPARSE
+if HAVE_CUDA
+check_PROGRAMS += tests/factor/t_lu_device
+tests_factor_t_lu_device_SOURCES = tests/factor/t_lu_device.c tests/factor/there.h $(FULL)
+tests_factor_t_lu_device_CFLAGS = $(TEST_FLAGS)
+tests_factor_t_lu_device_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_factor_t_lu_device_LDADD = libcore-suitesparse.la $(TEST_LIBS)
+endif
 check_PROGRAMS += tests/factor/t_lu
 tests_factor_t_lu_SOURCES = tests/factor/t_lu.c $(COUNTER) $(FULL)
 tests_factor_t_lu_CFLAGS = $(TEST_FLAGS)
