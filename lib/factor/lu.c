@@ -44,8 +44,7 @@ void trs_lu_destroy(trs_lu *lu)
     trs_plan_destroy(lu->l);
     trs_plan_destroy(lu->u);
     trs_lu_factors_free(lu, &lu->f);
-    trs_free(&lu->mem, lu->y);
-    trs_free(&lu->mem, lu->power);
+    trs_lu_vectors_free(lu);
     trs_memory mem = lu->mem;
     trs_free(&mem, lu);
     trs_leave_silently();
@@ -116,6 +115,11 @@ static trs_dtype single_of(trs_dtype t)
     return trs_is_complex(t) ? TRS_C32 : TRS_F32;
 }
 
+trs_dtype trs_lu_plan_type(const trs_lu *lu)
+{
+    return lu->single ? single_of(lu->f.L.dtype) : lu->f.L.dtype;
+}
+
 /* val = the values of m in single precision. */
 static int round_values(const trs_mat *m, void *val, const char *name)
 {
@@ -149,6 +153,7 @@ static void drop_plans(trs_lu *lu)
     trs_plan_destroy(lu->l);
     trs_plan_destroy(lu->u);
     lu->l = lu->u = NULL;
+    lu->drops++;
 }
 
 static int64_t entries(const trs_plan *plan)
@@ -177,6 +182,7 @@ int trs_lu_plan(trs_lu *lu, bool only_l)
     const bool s = lu->single, both = !lu->f.cholesky && !only_l;
     int rc = plan_for(lu, &lu->l, &lu->f.L, s ? "L in single precision" : "L");
     if (!rc && both) rc = plan_for(lu, &lu->u, &lu->f.U, s ? "U in single precision" : "U");
+    if (!rc && !only_l) rc = trs_lu_vectors(lu);
     lu->ready = !rc && !only_l;
     set_info(lu, trs_now() - start);
     return rc;
@@ -201,20 +207,11 @@ int trs_lu_adopt(trs_lu *lu, trs_factors *f)
     TRS_ASSERT(!f->Q || is_permutation(f->Q, f->L.n));
     const double start = trs_now();
     if (!same_pattern(&lu->f.L, &f->L) || !same_pattern(&lu->f.U, &f->U)) drop_plans(lu);
-    if (lu->f.L.n != f->L.n || lu->f.L.dtype != f->L.dtype) {
-        trs_free(&lu->mem, lu->y);
-        lu->y = NULL;
-    }
     lu->ready = false;
     trs_lu_factors_free(lu, &lu->f);
     lu->f = *f;
     memset(f, 0, sizeof *f);
-    const int64_t count = lu->f.L.n * (int64_t)lu->width;
-    const trs_dtype type = lu->single ? single_of(lu->f.L.dtype) : lu->f.L.dtype;
-    if (!lu->y) lu->y = trs_lu_alloc(lu, count, trs_size(type), "work vectors");
-    if (lu->single && !lu->power)
-        lu->power = trs_lu_alloc(lu, lu->width, sizeof *lu->power, "their powers of two");
-    int rc = lu->y && (lu->power || !lu->single) ? trs_lu_plan(lu, false) : TRS_EMEM;
+    int rc = trs_lu_plan(lu, false);
     if (rc) drop_plans(lu); /* so that the next adopt makes new ones */
     set_info(lu, trs_now() - start);
     return rc;
