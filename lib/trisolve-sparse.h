@@ -181,6 +181,7 @@ TRS_API int trs_solver_get(int k, trs_solver_info *info);
 
 typedef struct trs_plan trs_plan; /* one triangle, analysed; const and shareable while solving */
 typedef struct trs_work trs_work; /* what changes during a solve; one solve in flight at a time */
+typedef struct trs_lu_work trs_lu_work; /* the same of a solve with the factors of a matrix */
 
 typedef enum trs_order {
     TRS_ORDER_AUTO = 0,    /* what the solver prefers */
@@ -241,6 +242,8 @@ typedef struct trs_exec {
     trs_work *work;    /* NULL: the plan's own, and then the plan must not be shared */
     int threads;       /* for CPU solvers, at most 1024; 0: the plan's */
     trs_layout layout; /* of B and X */
+    trs_lu_work *lu_work; /* trs_lu_solve and trs_lu_refine: NULL: the lu's own, and then the lu must not
+                             be shared; others ignore it */
 } trs_exec;
 
 typedef struct trs_info {
@@ -552,6 +555,10 @@ TRS_API int trs_condest(const trs_plan *plan, const trs_mat *T, trs_norm norm, d
 TRS_API int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
                          int64_t ldy, trs_layout layout);
 
+/* TODO */
+TRS_API int trs_multiply_on(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx,
+                            void *Y, int64_t ldy, const trs_exec *exec);
+
 /* ---- device memory, for callers without a CUDA compiler ------------------------------------ */
 
 /* Allocate memory on a CUDA device, as cudaMalloc does.
@@ -695,14 +702,28 @@ TRS_API int trs_lu_status(trs_lu *lu, int64_t *bad, int64_t *first, double *grow
 TRS_API int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P,
                            const int64_t **Q, const double **scale);
 
+/* Make a work space for solves with factors, with at most max_nrhs right-hand sides at a time; more are done in turns.
+ * Threads, or streams, that solve with the same factors at the same time each bring one, as trs_exec.lu_work.
+ *     trs_lu_work **work ; out: NULL after an error.     const trs_lu *lu ; in.     int max_nrhs ; >= 1.
+ * It belongs to the caller, needs the lu to live as long, and serves one solve at a time.  It serves the lu after updates
+ * too, until one of them makes other plans, which trs_factor's may (trs_lu_update): solves answer TRS_ESTATE then.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE (there are no factors), TRS_EMEM, TRS_EDEVICE, TRS_ELIBRARY. */
+TRS_API int trs_lu_work_create(trs_lu_work **work, const trs_lu *lu, int max_nrhs);
+
+/* Free a work space, with which no solve may be running.     trs_lu_work *work ; NULL allowed. */
+TRS_API void trs_lu_work_destroy(trs_lu_work *work);
+
 /* Solve X = op(A)^-1 B through the factors; arguments are as in trs_solve.
- *     trs_lu *lu ; its work space is used: one solve at a time.
- *     B, X ; on the host; of incomplete factors where trs_ilu_options.plan.device says.
+ *     trs_lu *lu ; without exec->lu_work its own work space is used: one solve at a time.
+ *     B, X ; of the dtype of A, where trs_options.device of the plans says.
  *     const trs_exec *exec ; in, NULL: all defaults.  exec->work must be NULL.
- * L L^H solves with every op (complex IC(0): not TRS_T), L U with those announced.
+ * L L^H solves with every op (complex IC(0) without permutation: not TRS_T), L U with those announced.
+ * Permutations, scaling and change of precision are one pass over B and one over X.  Allocates nothing; with B and X on a
+ * device it only enqueues work on exec->stream, and can be captured in a CUDA graph if the solvers of both plans can.
+ * A captured solve follows updates that leave the plans (trs_lu_update).
  * Several steps of refinement are the caller's business: trs_lu_refine.
- * Returns TRS_OK, TRS_EARG, TRS_ESTATE (no factors; op not announced), TRS_ESUPPORT, TRS_EMEM,
- * TRS_EDEVICE, TRS_ELIBRARY. */
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE (no factors; op not announced; the work space is of other plans), TRS_ESUPPORT,
+ * TRS_EMEM, TRS_EDEVICE, TRS_ELIBRARY. */
 TRS_API int trs_lu_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, void *X,
                          int64_t ldx, const trs_exec *exec);
 

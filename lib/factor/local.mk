@@ -1,7 +1,7 @@
 # lib/factor
 libcore_la_SOURCES += lib/factor/determinant.c lib/factor/ilu.c lib/factor/ilu.h \
 	lib/factor/ilu_rows.c lib/factor/lu.c lib/factor/lu.h \
-	lib/factor/lu_import.c lib/factor/lu_solve.c lib/factor/lu_update.c \
+	lib/factor/lu_import.c lib/factor/lu_solve.c lib/factor/lu_update.c lib/factor/lu_work.c \
 	lib/factor/device/complete.c lib/factor/device/complete_fill.c lib/factor/device/complete_fill.h \
 	lib/factor/device/fetch.c lib/factor/device/lu_device.c lib/factor/device/lu_device.h
 EXTRA_DIST += lib/factor/README.md

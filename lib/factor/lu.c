@@ -83,8 +83,7 @@ void trs_lu_destroy(trs_lu *lu)
     trs_lu_device_free(lu);
     trs_lu_mat_free(lu, &lu->pattern);
     trs_lu_factors_free(lu, &lu->f);
-    trs_free(&lu->mem, lu->y);
-    trs_free(&lu->mem, lu->power);
+    trs_lu_vectors_free(lu);
     trs_memory mem = lu->mem;
     trs_free(&mem, lu);
     trs_leave_silently();
@@ -130,6 +129,11 @@ static trs_dtype single_of(trs_dtype t)
     return trs_is_complex(t) ? TRS_C32 : TRS_F32;
 }
 
+trs_dtype trs_lu_plan_type(const trs_lu *lu)
+{
+    return lu->single ? single_of(lu->f.L.dtype) : lu->f.L.dtype;
+}
+
 /* val = the values of m in single precision. */
 static int round_values(const trs_mat *m, void *val, const char *name)
 {
@@ -163,6 +167,7 @@ static void drop_plans(trs_lu *lu)
     trs_plan_destroy(lu->l);
     trs_plan_destroy(lu->u);
     lu->l = lu->u = NULL;
+    lu->drops++;
 }
 
 static int64_t entries(const trs_plan *plan)
@@ -191,6 +196,7 @@ int trs_lu_plan(trs_lu *lu, bool only_l)
     const bool s = lu->single, both = !lu->f.cholesky && !only_l;
     int rc = plan_for(lu, &lu->l, &lu->f.L, s ? "L in single precision" : "L");
     if (!rc && both) rc = plan_for(lu, &lu->u, &lu->f.U, s ? "U in single precision" : "U");
+    if (!rc && !only_l) rc = trs_lu_vectors(lu);
     lu->ready = !rc && !only_l;
     trs_lu_set_info(lu, trs_now() - start);
     return rc;
@@ -209,35 +215,26 @@ static inline bool is_permutation(const int64_t *p, int64_t n)
     return good;
 }
 
-/* *f becomes that of the lu, with vectors between the triangles. */
-static int take_over(trs_lu *lu, trs_factors *f)
+/* *f becomes that of the lu. */
+static void take_over(trs_lu *lu, trs_factors *f)
 {
     TRS_ASSERT(!f->P || is_permutation(f->P, f->L.n));
     TRS_ASSERT(!f->Q || is_permutation(f->Q, f->L.n));
-    if (lu->f.L.n != f->L.n || lu->f.L.dtype != f->L.dtype) {
-        trs_free(&lu->mem, lu->y);
-        lu->y = NULL;
-    }
     lu->ready = false;
     trs_lu_factors_free(lu, &lu->f);
     lu->f = *f;
     memset(f, 0, sizeof *f);
-    const int64_t count = lu->f.L.n * (int64_t)lu->width;
-    const trs_dtype type = lu->single ? single_of(lu->f.L.dtype) : lu->f.L.dtype;
-    if (!lu->y) lu->y = trs_lu_alloc(lu, count, trs_size(type), "work vectors");
-    if (lu->single && !lu->power)
-        lu->power = trs_lu_alloc(lu, lu->width, sizeof *lu->power, "their powers of two");
-    return lu->y && (lu->power || !lu->single) ? TRS_OK : TRS_EMEM;
 }
 
 int trs_lu_adopt(trs_lu *lu, trs_factors *f)
 {
     const double start = trs_now();
-    if (!trs_lu_same_pattern(&lu->f.L, &f->L) || !trs_lu_same_pattern(&lu->f.U, &f->U))
+    if (lu->device || !trs_lu_same_pattern(&lu->f.L, &f->L) ||
+        !trs_lu_same_pattern(&lu->f.U, &f->U))
         drop_plans(lu);
     trs_lu_device_free(lu);
-    int rc = take_over(lu, f);
-    if (!rc) rc = trs_lu_plan(lu, false);
+    take_over(lu, f);
+    int rc = trs_lu_plan(lu, false);
     if (rc) drop_plans(lu); /* so that the next adopt makes new ones */
     trs_lu_set_info(lu, trs_now() - start);
     return rc;
@@ -270,8 +267,8 @@ int trs_lu_adopt_there(trs_lu *lu, const trs_mat *A, trs_factors *f)
     if (lu->host_only || !trs_lu_complete_fits(lu, f)) return trs_lu_adopt(lu, f);
     drop_plans(lu);
     trs_lu_device_free(lu);
-    rc = take_over(lu, f);
-    if (!rc) rc = trs_lu_complete_make(lu, A, &made);
+    take_over(lu, f);
+    rc = trs_lu_complete_make(lu, A, &made);
     if (!rc && !made) rc = trs_lu_plan(lu, false);
     if (rc) drop_plans(lu);
     return rc;

@@ -67,6 +67,7 @@ void trs_lu_device_free(trs_lu *lu)
     trs_gpu_drop_ring(&d->ctx);
     trs_free(&lu->mem, d);
     lu->device = NULL;
+    lu->info.kernel = NULL;
 }
 
 /* ---- analysis ----------------------------------------------------------------------------------- */
@@ -148,7 +149,7 @@ static int feed_plans(trs_lu *lu, void *stream)
     if (rc || had) return rc;
     trs_gpu_lu_rows_join(&d->ctx, &d->rows);
     trs_lu_set_info(lu, trs_now() - start);
-    return TRS_OK;
+    return trs_lu_vectors(lu);
 }
 
 /* How much larger than those of substitution the errors of a solve may be with these values: a plan was refreshed, and
