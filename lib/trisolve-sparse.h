@@ -603,8 +603,8 @@ TRS_API void trs_timer_destroy(trs_timer *timer);
 typedef struct trs_lu trs_lu; /* x = Q U^-1 L^-1 P R b, with plans for both triangles */
 
 typedef struct trs_lu_info {
-    const char *library;  /* "UMFPACK", "CHOLMOD", "ILU(0)", "IC(0)" */
-    const char *ordering; /* "AMD", "COLAMD", "METIS", ... */
+    const char *library;  /* "UMFPACK", "CHOLMOD", "KLU", "ILU(0)", "IC(2)", ... */
+    const char *ordering; /* "AMD", "COLAMD", "METIS", "natural", "RCM", "multicolour", ... */
     int64_t n, nnz_a;     /* of A */
     int64_t nnz_l, nnz_u; /* of the factors, diagonals included; nnz_u = 0 for L L' */
     const trs_plan *l,
@@ -618,16 +618,18 @@ typedef struct trs_lu_info {
 } trs_lu_info;
 
 typedef enum trs_ilu_method {
-    TRS_ILU0 = 0, /* L U = A where A has an entry; any matrix */
+    TRS_ILU0 = 0, /* L U = A where the factors have an entry; any matrix */
     TRS_IC0 = 1,  /* L L^H = A likewise; Hermitian positive definite matrices */
 } trs_ilu_method;
 
-/* Rows and columns are permuted alike before the factors are made, A(P, P).  The order decides how many levels the
- * factors have, and how good they are as preconditioners. */
+/* Rows and columns are permuted alike before the factors are made, A(P, P), by the graph of A + A'.  The order decides how
+ * many levels the factors have, and how good they are as preconditioners. */
 typedef enum trs_ilu_ordering {
     TRS_ILU_NATURAL = 0,
-    TRS_ILU_RCM = 1,        /* reverse Cuthill-McKee: a small bandwidth */
-    TRS_ILU_MULTICOLOUR = 2 /* rows of one colour are independent: few levels, more iterations */
+    TRS_ILU_RCM = 1, /* reverse Cuthill-McKee: a small bandwidth */
+    /* rows of one colour are independent: without fill, L and U have at most as many levels as there
+     * are colours, and more iterations are needed */
+    TRS_ILU_MULTICOLOUR = 2
 } trs_ilu_ordering;
 
 typedef struct trs_ilu_options {
@@ -639,26 +641,31 @@ typedef struct trs_ilu_options {
                        largest entry of its row of A is replaced by that product (its sign is kept;
                        IC(0): pivots, which are squared there, become positive). */
     trs_options plan; /* of both triangles, device included; TRS_N is always among the ops */
-    int level;        /* >= 0: level of fill k of ILU(k), IC(k); 0: no fill */
-    trs_ilu_ordering ordering;
+    /* >= 0: of fill: entries that come of at most so many eliminations one upon the other are kept, ILU(k), IC(k).  An
+     * entry of A has level 0, and (i, j) by pivot m the levels of (i, m) and (m, j) and 1. */
+    int level;
+    trs_ilu_ordering ordering; /* of rows and columns */
     int defer; /* 1, on a device: updates do not wait for the pivots; trs_lu_status tells */
 } trs_ilu_options;
 
-/* Make incomplete factors of A without fill, to precondition with: trs_lu_solve is x = M^-1 b, M = L U or
+/* Make incomplete factors of A, without fill or with some, to precondition with: trs_lu_solve is x = M^-1 b, M = L U or
  * L L^H, of the type of A, and the diagonal is where the pivots are: rows are not exchanged.
  *     trs_lu **lu ; out: to be destroyed, also after an error, unless it is NULL then.
- *     const trs_mat *A ; in: any format, on the host; kind = 0.  IC(0) reads the lower triangle alone,
- *         and the real part of its diagonal; kind may be TRS_LOWER then.  A diagonal entry that A
- *         does not have becomes an entry of the factors, zero before elimination.
+ *     const trs_mat *A ; in: any format, on the host; kind = 0.  IC in the natural order reads the lower
+ *         triangle alone, and the real part of its diagonal; in another order it reads both.  kind may be
+ *         TRS_LOWER for IC, in another order of real matrices only.  A diagonal entry that A does not have
+ *         becomes an entry of the factors, as fill does, zero before elimination.
  *     const trs_ilu_options *opt ; in, NULL: ILU(0), all defaults.  opt->plan.threads also factor, at
- *         most 16; each takes 4 n bytes.  The bits do not depend on how many.
+ *         most 16; each takes 4 n bytes, and 8 n while fill is looked for.  The bits do not depend on how many.
  * Rows of a level of L are factored at the same time.  trs_lu_update takes new values without analysis.
  * On a device, or from several threads, solve with the plans of trs_lu_get_info: L, then U (L with
  * TRS_H), each with a work space of its own; trs_lu_solve does just that with those of the plans.
  * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX (not well-formed, or a value is not finite),
- * TRS_EPIVOT (the sentence names the first row whose pivot is zero, not positive or not finite; new
- * values can be given), TRS_ESUPPORT (A on a device), or an error of trs_plan_create, trs_plan_analyse.
- * Source: Meijerink and van der Vorst 1977; Saad, Iterative Methods for Sparse Linear Systems, 10.3. */
+ * TRS_EPIVOT (the sentence names the row of A whose pivot is the first that is zero, not positive or not
+ * finite; new values can be given), TRS_ESUPPORT (A on a device; half a complex matrix in another order),
+ * or an error of trs_plan_create, trs_plan_analyse.
+ * Source: Meijerink and van der Vorst 1977; Saad, Iterative Methods for Sparse Linear Systems, 10.3; Hysom
+ * and Pothen 2001; Cuthill and McKee 1969. */
 TRS_API int trs_ilu(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt);
 
 /* Factor A again with new values.
@@ -667,7 +674,8 @@ TRS_API int trs_ilu(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt);
  *         ptr and idx must be as before too; ptr and idx are not read again and may be NULL.
  * After trs_factor, a pattern as before uses the ordering and symbolic analysis again, and the plans too
  * when the factors have the pattern that they had: always with L L^H, with L U when the pivots stay where
- * they were.  Another pattern is analysed anew.
+ * they were.  KLU keeps them there as long as the factors grow little more than with pivots of their own.
+ * Another pattern is analysed anew.
  * No solve may be running.  Arrays and plans of trs_lu_factors and trs_lu_get_info are no longer valid
  * after trs_factor; those of trs_ilu stay.
  * Returns as trs_ilu and trs_factor, and TRS_ESTATE when there is no pattern; after an error
@@ -694,10 +702,10 @@ TRS_API int trs_lu_status(trs_lu *lu, int64_t *bad, int64_t *first, double *grow
 /* Show L and U as matrices in arrays that the lu owns, on the host:
  * (L U)(k, m) = scale(P(k)) A(P(k), Q(m)), or L L^H = A(P, P).
  *     const trs_lu *lu ; in.
- *     trs_mat *L, *U ; out, NULL allowed: CSR or CSC.  U->n = 0 and U->ptr = NULL for L L^H.  ILU(0):
+ *     trs_mat *L, *U ; out, NULL allowed: CSR or CSC.  U->n = 0 and U->ptr = NULL for L L^H.  ILU:
  *         the same arrays, L + U - I in CSR, and only the kind differs.
  *     const int64_t **P, **Q ; out [n], NULL allowed.   const double **scale ; out [n], NULL allowed;
- *         NULL: no permutation (incomplete factors), no scaling.
+ *         NULL: no permutation (incomplete factors in the natural order), no scaling.
  * Returns TRS_OK, TRS_EARG (also: there are no factors). */
 TRS_API int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P,
                            const int64_t **Q, const double **scale);
@@ -717,7 +725,7 @@ TRS_API void trs_lu_work_destroy(trs_lu_work *work);
  *     trs_lu *lu ; without exec->lu_work its own work space is used: one solve at a time.
  *     B, X ; of the dtype of A, where trs_options.device of the plans says.
  *     const trs_exec *exec ; in, NULL: all defaults.  exec->work must be NULL.
- * L L^H solves with every op (complex IC(0) without permutation: not TRS_T), L U with those announced.
+ * L L^H solves with every op (complex IC in the natural order: not TRS_T), L U with those announced.
  * Permutations, scaling and change of precision are one pass over B and one over X.  Allocates nothing; with B and X on a
  * device it only enqueues work on exec->stream, and can be captured in a CUDA graph if the solvers of both plans can.
  * A captured solve follows updates that leave the plans (trs_lu_update).
@@ -752,8 +760,8 @@ TRS_API int trs_lu_condest(trs_lu *lu, const trs_mat *A, trs_norm norm, double *
 TRS_API int trs_lu_determinant(const trs_lu *lu, trs_det *det);
 
 /* Tell facts about factors.
- *     const trs_lu *lu ; in.     trs_lu_info *info ; out; strings are constants, plans belong to the lu
- *         and are NULL when there are none.
+ *     const trs_lu *lu ; in.     trs_lu_info *info ; out; strings and plans belong to the lu, and plans are
+ *         NULL when there are none.
  * Returns TRS_OK, TRS_EARG. */
 TRS_API int trs_lu_get_info(const trs_lu *lu, trs_lu_info *info);
 

@@ -1,14 +1,14 @@
 /* trisolve-suitesparse.h: factor a general sparse matrix with SuiteSparse, solve with the factors.
  *
  *     trs_lu *lu;
- *     int rc = trs_factor(&lu, &A, NULL);        CHOLMOD when it can be, else UMFPACK; both plans
+ *     int rc = trs_factor(&lu, &A, NULL);        the library is chosen; both plans
  *     if (!rc) rc = trs_lu_solve(lu, TRS_N, 1, b, n, x, n, NULL);            A x = b
  *     if (!rc) rc = trs_lu_refine(lu, &A, TRS_N, 1, b, n, x, n, NULL, 10, NULL, NULL);
  *     if (rc) fprintf(stderr, "%s\n", trs_message());
  *     trs_lu_destroy(lu);
  *
- * This is the second library, libtrisolve-suitesparse.  It links UMFPACK and CHOLMOD, which are under
- * the GPL; libtrisolve-sparse, which has trs_lu_solve and all else, does not. */
+ * This is the second library, libtrisolve-suitesparse.  It links UMFPACK, CHOLMOD and KLU, the
+ * first two of which are under the GPL; libtrisolve-sparse, which has trs_lu_solve and all else, does not. */
 #ifndef TRISOLVE_SUITESPARSE_H
 #define TRISOLVE_SUITESPARSE_H
 
@@ -27,12 +27,16 @@ typedef enum trs_growth {
 } trs_growth;
 
 typedef struct trs_factor_options {
-    const char *method;   /* "umfpack": any square matrix; "cholmod": Hermitian positive definite;
-                             NULL: cholmod when A is exactly Hermitian with a positive diagonal,
-                             and umfpack when it is not or turns out not to be definite.  Not kept. */
-    const char *ordering; /* "amd" (umfpack, unsymmetric: COLAMD), "colamd" (the same), "metis",
-                             "natural", or "best" (tries several); NULL: AMD or COLAMD, and METIS too
-                             when they promise much work, keeping the better.  Not kept. */
+    const char *method;   /* "umfpack", "klu": any square matrix; "cholmod": Hermitian positive
+                             definite; NULL: cholmod when A is exactly Hermitian with a positive
+                             diagonal; klu when the pattern is that of a circuit or power grid (short
+                             rows, mostly symmetric, most of the diagonal, less than 40 flops an
+                             entry of the factors); umfpack for all else, and when one of these
+                             breaks down.  Not kept. */
+    const char *ordering; /* "amd" (umfpack, unsymmetric: COLAMD), "colamd" (umfpack: the same),
+                             "metis", "natural", or "best" (tries several); NULL: AMD or COLAMD, and
+                             METIS too when they promise much work, keeping the better.  klu on a
+                             device keeps the one with the fewest levels.  Not kept. */
     trs_options plan;     /* of both triangles.  ops: those of trs_lu_solve; 0: TRS_N alone (L L^H
                              solves with every op anyhow).  nrhs: solved at a time; more are done in
                              turns.  device must be TRS_HOST, layout is ignored.  memory: also for the
@@ -56,7 +60,7 @@ typedef struct trs_factor_options {
  * single precision.
  * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX (not well-formed; a value is not finite; "cholmod"
  * was asked for and A is not Hermitian), TRS_EPIVOT (A is singular, or "cholmod" was asked for and A is
- * not positive definite: the sentence names a row, counted from A->base), TRS_ESUPPORT (unknown method
+ * not positive definite: the sentence names a row, of "klu" a column, counted from A->base), TRS_ESUPPORT (unknown method
  * or ordering, or not in this build), TRS_ELIBRARY, or an error of trs_plan_create, trs_plan_analyse.
  * With opt->single, TRS_ESUPPORT also means that a number of L or U is beyond that range.
  * trs_lu_update factors again with new values. */
@@ -77,7 +81,7 @@ TRS_API int trs_rb_read(const char *file, const trs_mm_options *opt, trs_mm *mm)
 
 /* ---- version of SuiteSparse ------------------------------------------------------------ */
 
-/* "UMFPACK 5.7.9, CHOLMOD 3.0.14": what this library was built with. */
+/* "UMFPACK 5.7.9, CHOLMOD 3.0.14, KLU 1.3.9": what this library was built with. */
 TRS_API const char *trs_suitesparse_version(void);
 
 #ifdef __cplusplus

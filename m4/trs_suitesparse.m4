@@ -1,15 +1,15 @@
 # TRS_SUITESPARSE
 # ---------------
 # --with-suitesparse[=DIR|yes|no|auto].  Sets SUITESPARSE_CPPFLAGS, SUITESPARSE_LIBS,
-# have_umfpack, have_cholmod, have_rbio, AC_DEFINE HAVE_UMFPACK, HAVE_CHOLMOD, HAVE_RBIO,
-# AM_CONDITIONAL HAVE_SUITESPARSE (either of the first two; RBio comes with them or not at all).  Debian bookworm's SuiteSparse 5.12 has no .pc files and its
+# have_umfpack, have_cholmod, have_klu, have_rbio, AC_DEFINE HAVE_UMFPACK, HAVE_CHOLMOD, HAVE_KLU, HAVE_RBIO,
+# AM_CONDITIONAL HAVE_SUITESPARSE (either of the first two; KLU and RBio come with them or not at all).  Debian bookworm's SuiteSparse 5.12 has no .pc files and its
 # headers in /usr/include/suitesparse, so headers and libraries are probed directly.
 AC_DEFUN([TRS_SUITESPARSE],[
 AC_ARG_WITH([suitesparse],
-  [AS_HELP_STRING([--with-suitesparse@<:@=DIR@:>@],[UMFPACK and CHOLMOD in DIR, to factor general matrices @<:@auto@:>@])],
+  [AS_HELP_STRING([--with-suitesparse@<:@=DIR@:>@],[UMFPACK, CHOLMOD and KLU in DIR, to factor general matrices @<:@auto@:>@])],
   [],[with_suitesparse=auto])
 SUITESPARSE_CPPFLAGS= SUITESPARSE_LIBS=
-have_umfpack=no have_cholmod=no have_rbio=no
+have_umfpack=no have_cholmod=no have_klu=no have_rbio=no
 AS_IF([test "x$with_suitesparse" != xno],[
   trs_save_CPPFLAGS=$CPPFLAGS trs_save_LIBS=$LIBS trs_save_LDFLAGS=$LDFLAGS
   AS_CASE([$with_suitesparse],
@@ -23,6 +23,7 @@ AS_IF([test "x$with_suitesparse" != xno],[
   CPPFLAGS="$CPPFLAGS $SUITESPARSE_CPPFLAGS"
   AC_CHECK_HEADER([umfpack.h],[AC_CHECK_LIB([umfpack],[umfpack_dl_symbolic],[have_umfpack=yes],[],[$LIBS])])
   AC_CHECK_HEADER([cholmod.h],[AC_CHECK_LIB([cholmod],[cholmod_l_start],[have_cholmod=yes],[],[$LIBS])])
+  AC_CHECK_HEADER([klu.h],[AC_CHECK_LIB([klu],[klu_l_analyze_given],[have_klu=yes],[],[-lbtf -lcolamd -lamd -lsuitesparseconfig $LIBS])])
   AC_CHECK_HEADER([RBio.h],[AC_CHECK_LIB([rbio],[RBread],[have_rbio=yes],[],[-lsuitesparseconfig $LIBS])])
   CPPFLAGS=$trs_save_CPPFLAGS LIBS=$trs_save_LIBS LDFLAGS=$trs_save_LDFLAGS
 ])
@@ -32,7 +33,10 @@ AS_IF([test $have_umfpack = yes],
 AS_IF([test $have_cholmod = yes],
   [AS_VAR_APPEND([SUITESPARSE_LIBS],["-lcholmod "])
    AC_DEFINE([HAVE_CHOLMOD],[1],[Define to 1 if CHOLMOD is used.])])
-AS_IF([test $have_umfpack$have_cholmod = nono],[have_rbio=no])
+AS_IF([test $have_umfpack$have_cholmod = nono],[have_klu=no have_rbio=no])
+AS_IF([test $have_klu = yes],
+  [AS_VAR_APPEND([SUITESPARSE_LIBS],["-lklu -lbtf "])
+   AC_DEFINE([HAVE_KLU],[1],[Define to 1 if KLU is used.])])
 AS_IF([test $have_rbio = yes],
   [AS_VAR_APPEND([SUITESPARSE_LIBS],["-lrbio "])
    AC_DEFINE([HAVE_RBIO],[1],[Define to 1 if RBio is used.])])

@@ -28,8 +28,9 @@ static const char help[] =
     "      --unit             its diagonal is 1, whatever is stored\n"
     "      --trans            solve with the transpose\n"
     "      --conj-trans       solve with the conjugate transpose\n"
-    "      --factor[=METHOD]  factor, also a triangle; METHOD: auto, cholmod, umfpack; or,\n"
-    "                         without fill, ilu0, ic0: M x = b with M near A, then refinement\n"
+    "      --factor[=METHOD]  factor, also a triangle; METHOD: auto, cholmod, klu, umfpack;\n"
+    "                         or, without fill, ilu0, ic0: M x = b with M near A, then refinement\n"
+    "      --ordering=NAME    of complete factors: amd, colamd, metis, natural, best\n"
     "      --precision=P      double (default) or single\n"
     "How:\n"
     "      --solver=NAME      a solver of --list-solvers; default: chosen by a cost model\n"
@@ -147,6 +148,7 @@ static const option_row rows[] = {
     {"trans", 0, NO_TEXT, take_op, .value = TRS_T},
     {"conj-trans", 0, NO_TEXT, take_op, .value = TRS_H},
     {"factor", 0, MAY_TEXT, take_factor, .bits = FACTOR},
+    {"ordering", 0, TEXT, take_text, .member = AT(ordering)},
     {"precision", 0, TEXT, take_precision, .what = "--precision is double or single, not"},
     {"solver", 0, TEXT, take_text, .member = AT(solver), .bits = SOLVER},
     {"measure", 0, NO_TEXT, take_flag, .member = AT(measure), .bits = MEASURE},

@@ -16,7 +16,8 @@ typedef struct arguments {
     const char *wisdom; /* the file of that; NULL: in the user's cache */
     bool factor;        /* even a triangle is factored */
     const char *method; /* of factoring; NULL: it is chosen */
-    unsigned kind;      /* TRS_LOWER or TRS_UPPER, TRS_UNIT, as asked for */
+    const char *ordering; /* of complete factors; NULL: it is chosen */
+    unsigned kind;        /* TRS_LOWER or TRS_UPPER, TRS_UNIT, as asked for */
     trs_op op;
     bool single; /* solve in single precision */
     int repeat, threads;

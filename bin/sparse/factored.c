@@ -31,8 +31,10 @@ static int run_lu(void *user)
 
 static int factor(const arguments *a, const problem *p, trs_lu **lu)
 {
-    const trs_factor_options opt = {
-        .method = a->method, .plan = plan_options(a, p), .single = a->single};
+    const trs_factor_options opt = {.method = a->method,
+                                    .ordering = a->ordering,
+                                    .plan = plan_options(a, p),
+                                    .single = a->single};
     return trs_factor(lu, &p->A, &opt);
 }
 

@@ -215,7 +215,7 @@ static int multiply_factors(const trs_lu *lu, trs_det *det)
     const int64_t n = f->L.n;
     product d = {.re = 1};
     bool odd = false;
-    if (!f->P)
+    if (f->incomplete)
         return trs_fail(TRS_ESUPPORT,
                         "determinant: incomplete factors are those of another matrix than A");
     int rc = f->cholesky ? TRS_OK : find_parity(&ctx, f->P, n, &odd);

@@ -1,6 +1,7 @@
-/* ilu.c: ILU(0) and IC(0) of a sparse matrix, as the factors of a trs_lu.
+/* ilu.c: ILU(k) and IC(k) of a sparse matrix, as the factors of a trs_lu.
  *
  *     A --import both triangles--> rows with ascending columns and every diagonal entry
+ *       --order.c--> rows of A(P, P) --fill.c--> entries for fill, without a place in A
  *       --plan of L--> levels --ilu_rows.c--> values --trs_plan_update--> plans of L and U
  *
  * L + U - I is kept in one CSR matrix, and the plans of L and U read one triangle of it each.  The plan of L is made before
@@ -10,15 +11,22 @@
 #include "config.h"
 
 #include "device/lu_device.h"
+#include "fill.h"
 #include "ilu.h"
+#include "order.h"
 #include "base/debug.h"
+#include "base/device.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef struct ilu {
     trs_ilu_rows rows;
+    int level; /* of fill */
+    trs_ilu_ordering ordering;
+    char name[24]; /* "ILU(0)" */
     trs_mat shape; /* the first A, without its arrays: all later ones have its pattern */
 } ilu;
 
@@ -69,32 +77,96 @@ static int join(trs_context *ctx, const trs_tri *L, const trs_tri *U, trs_tri *t
     return TRS_OK;
 }
 
-/* t = the rows that will hold the factors, with the values of A; f->diag = the places of their diagonal. */
-static int import(trs_context *ctx, const trs_mat *A, trs_ilu_rows *f, trs_tri *t)
+/* The upper triangle of A; of half a matrix, which is real, the mirror image of the lower one. */
+static int upper_rows(trs_context *ctx, const trs_mat *A, const trs_tri *L, trs_tri *U)
+{
+    if (A->kind != TRS_LOWER) return triangle_rows(ctx, A, TRS_UPPER, U);
+    return trs_tri_transpose(ctx, L, true, U);
+}
+
+/* t = both triangles of A, or for L L^H in the order of A the lower one alone. */
+static int import(trs_context *ctx, const trs_mat *A, bool lower_only, trs_tri *t)
 {
     trs_tri L = {0}, U = {0};
     int rc = triangle_rows(ctx, A, TRS_LOWER, &L);
-    f->diag = rc ? NULL : trs_new(ctx, L.n, sizeof *f->diag, "places of the diagonal");
-    if (!rc && !f->diag) rc = TRS_EMEM;
-    if (!rc && f->cholesky) {
+    if (!rc && lower_only) {
         *t = L;
-        memset(&L, 0, sizeof L);
-    } else if (!rc) {
-        rc = triangle_rows(ctx, A, TRS_UPPER, &U);
-        if (!rc) rc = join(ctx, &L, &U, t);
+        return TRS_OK;
     }
+    if (!rc) rc = upper_rows(ctx, A, &L, &U);
+    if (!rc) rc = join(ctx, &L, &U, t);
     trs_tri_free(ctx, &U);
-    if (!rc)
-        for (int32_t i = 0; i < t->n; i++) {
-            int64_t *d = &f->diag[i];
-            *d = f->cholesky ? t->ptr[i + 1] - 1 : t->ptr[i] + (L.ptr[i + 1] - L.ptr[i]) - 1;
-            TRS_ASSERT(t->idx[*d] == i);
-        }
     trs_tri_free(ctx, &L);
     return rc;
 }
 
+/* Drop what is above the diagonal. */
+static void keep_lower(trs_tri *t)
+{
+    int64_t q = 0;
+    for (int32_t i = 0; i < t->n; i++) {
+        const int64_t begin = t->ptr[i];
+        t->ptr[i] = q;
+        for (int64_t p = begin; p < t->ptr[i + 1] && t->idx[p] <= i; p++, q++) {
+            t->idx[q] = t->idx[p];
+            t->src[q] = t->src[p];
+        }
+    }
+    t->ptr[t->n] = t->nnz = q;
+}
+
+/* t = A(P, P), and P goes to the lu. */
+static int permute(trs_context *ctx, trs_lu *lu, const ilu *s, trs_tri *t)
+{
+    trs_tri old = *t;
+    int32_t *perm = trs_new(ctx, old.n, sizeof *perm, "an order");
+    lu->f.P = trs_lu_alloc(lu, old.n, sizeof *lu->f.P, "P");
+    if (!s->rows.cholesky) lu->f.Q = trs_lu_alloc(lu, old.n, sizeof *lu->f.Q, "Q");
+    int rc = perm && lu->f.P && (lu->f.Q || s->rows.cholesky) ? TRS_OK : TRS_EMEM;
+    if (!rc) rc = trs_order_rows(ctx, &old, s->ordering, perm);
+    if (!rc) rc = trs_tri_permute(ctx, &old, perm, t);
+    for (int32_t k = 0; k < old.n && !rc; k++) {
+        lu->f.P[k] = perm[k];
+        if (lu->f.Q) lu->f.Q[k] = perm[k];
+    }
+    trs_free(&ctx->mem, perm);
+    if (rc) *t = old;
+    else trs_tri_free(ctx, &old);
+    return rc;
+}
+
+/* t = the rows that will hold the factors. */
+static int make_rows(trs_context *ctx, trs_lu *lu, const ilu *s, const trs_mat *A, trs_tri *t)
+{
+    const bool permuted = s->ordering != TRS_ILU_NATURAL, cholesky = s->rows.cholesky;
+    int rc = import(ctx, A, cholesky && !permuted, t);
+    if (!rc && permuted) rc = permute(ctx, lu, s, t);
+    if (!rc && permuted && cholesky) keep_lower(t);
+    if (!rc && s->level > 0) rc = trs_fill(ctx, t, s->level, cholesky);
+    return rc;
+}
+
+/* diag = the places of the diagonal. */
+static int find_diagonal(trs_context *ctx, const trs_tri *t, int64_t **diag)
+{
+    *diag = trs_new(ctx, t->n, sizeof **diag, "places of the diagonal");
+    if (!*diag) return TRS_EMEM;
+    for (int32_t i = 0; i < t->n; i++) {
+        int64_t p = t->ptr[i];
+        while (t->idx[p] < i) p++;
+        TRS_ASSERT(t->idx[p] == i);
+        (*diag)[i] = p;
+    }
+    return TRS_OK;
+}
+
 /* ---- values --------------------------------------------------------------------------------- */
+
+/* Row k of the factors as sentences count it, which is a row, or a column, of A. */
+static int64_t line_of(const trs_lu *lu, int64_t k)
+{
+    return (lu->f.P ? lu->f.P[k] : k) + lu->base;
+}
 
 static int check_finite(trs_lu *lu, const trs_tri *t)
 {
@@ -103,19 +175,20 @@ static int check_finite(trs_lu *lu, const trs_tri *t)
             double z[2];
             trs_number_get(t->val, t->dtype, p, z);
             if (isfinite(z[0]) && isfinite(z[1])) continue;
-            return trs_fail(TRS_EMATRIX, "row %d, column %d: the value is not finite", i + lu->base,
-                            t->idx[p] + lu->base);
+            return trs_fail(TRS_EMATRIX,
+                            "row %" PRId64 ", column %" PRId64 ": the value is not finite",
+                            line_of(lu, i), line_of(lu, t->idx[p]));
         }
     return TRS_OK;
 }
 
-int trs_ilu_say_fault(const trs_lu *lu, int64_t row, trs_ilu_fault fault, bool missing)
+int trs_ilu_say_fault(const trs_lu *lu, int64_t k, trs_ilu_fault fault, bool missing)
 {
     static const char *const what[] = {"", "zero",
                                        "negative: A is not positive definite, or loses "
                                        "that with the entries left out",
                                        "not finite"};
-    return trs_fail(TRS_EPIVOT, "row %" PRId64 ": the pivot of %s is %s%s", row + lu->base,
+    return trs_fail(TRS_EPIVOT, "row %" PRId64 ": the pivot of %s is %s%s", line_of(lu, k),
                     lu->f.library, what[fault], missing ? " (A has no diagonal entry there)" : "");
 }
 
@@ -159,8 +232,9 @@ static void release(trs_lu *lu, void *data)
 static void name_factors(trs_lu *lu, const ilu *s)
 {
     lu->f.cholesky = s->rows.cholesky;
-    lu->f.library = s->rows.cholesky ? "IC(0)" : "ILU(0)";
-    lu->f.ordering = "natural";
+    lu->f.incomplete = true;
+    lu->f.library = s->name;
+    lu->f.ordering = trs_order_name(s->ordering);
 }
 
 /* The factors as the trs_lu shows them: it owns ptr, idx and val, once. */
@@ -198,9 +272,11 @@ static int analyse(trs_lu *lu, ilu *s)
     trs_ilu_rows *f = &s->rows;
     const int32_t *topo, *lv_ptr;
     trs_info info;
+    int rc = find_diagonal(&ctx, &f->t, &f->diag);
     f->threads = count_threads(lu);
+    if (rc) return rc;
     set_identity(f);
-    int rc = trs_lu_plan(lu, true);
+    rc = trs_lu_plan(lu, true);
     if (rc) return rc;
     f->where = trs_alloc_zero(&lu->mem, (int64_t)f->t.n * f->threads, sizeof *f->where);
     if (!f->where) return trs_fail(TRS_EMEM, "out of memory for the places of a row");
@@ -218,6 +294,8 @@ static int check(trs_lu *lu, const ilu *s, const trs_mat *A)
     if (A->kind && !(s->rows.cholesky && A->kind == TRS_LOWER))
         return trs_fail(TRS_EARG, "kind must be 0%s",
                         s->rows.cholesky ? " or TRS_LOWER" : ": A is a general matrix");
+    if (A->kind && s->ordering != TRS_ILU_NATURAL && trs_is_complex(A->dtype))
+        return trs_fail(TRS_ESUPPORT, "half a complex matrix is not permuted: kind must be 0");
     return A->device > 0 ? trs_check_values(A) : trs_check_mat(A);
 }
 
@@ -271,22 +349,29 @@ static int factor_there(trs_lu *lu, const trs_mat *A, const trs_tri *t, const tr
     return trs_lu_device_make(lu, &task, made);
 }
 
+/* Are the entries of the factors those of A, at their places?  Then the device needs no rows of the host. */
+static bool is_pattern_of(const ilu *s, const trs_mat *A)
+{
+    return A->format != TRS_DENSE && s->level == 0 && s->ordering == TRS_ILU_NATURAL;
+}
+
 static int factor(trs_lu *lu, const trs_mat *A, const trs_ilu_options *opt)
 {
     ilu *s = lu->backend;
-    trs_context ctx = {.mem = lu->mem, .base = lu->base, .threads = 1};
+    trs_context ctx = {.mem = lu->mem, .base = lu->base, .threads = count_threads(lu)};
     trs_mat host;
-    const bool there = lu->opt.device > 0, as_a = A->format != TRS_DENSE;
+    const bool there = lu->opt.device > 0, as_a = is_pattern_of(s, A);
     bool made = false;
     int rc = there && as_a ? factor_there(lu, A, NULL, opt, &made) : TRS_OK;
     if (rc || made) return rc;
     ctx.device = A->device > 0 ? A->device - 1 : 0;
     rc = trs_mat_fetch(&ctx, A, true, &host);
-    if (!rc) rc = import(&ctx, &host, &s->rows, &s->rows.t);
+    if (!rc) rc = make_rows(&ctx, lu, s, &host, &s->rows.t);
     if (!rc && there && !as_a) rc = factor_there(lu, A, &s->rows.t, opt, &made);
     if (rc || made) trs_tri_free(&ctx, &s->rows.t);
     else rc = factor_here(lu, &host);
     trs_mat_fetched(&ctx, A, &host);
+    trs_gpu_drop_ring(&ctx);
     return rc;
 }
 
@@ -296,6 +381,9 @@ static int check_options(const trs_ilu_options *opt)
         return trs_fail(TRS_EARG, "unknown method %d", (int)opt->method);
     if (!(opt->shift >= 0) || !isfinite(opt->shift) || !(opt->boost >= 0) || !(opt->boost <= 1))
         return trs_fail(TRS_EARG, "shift must be at least 0, and boost in 0 .. 1");
+    if (opt->level < 0) return trs_fail(TRS_EARG, "level = %d is negative", opt->level);
+    if ((unsigned)opt->ordering > TRS_ILU_MULTICOLOUR)
+        return trs_fail(TRS_EARG, "unknown ordering %d", (int)opt->ordering);
     return TRS_OK;
 }
 
@@ -317,6 +405,9 @@ static int ilu_of(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt)
     s->rows.cholesky = opt->method == TRS_IC0;
     s->rows.shift = opt->shift;
     s->rows.boost = opt->boost;
+    s->level = opt->level;
+    s->ordering = opt->ordering;
+    snprintf(s->name, sizeof s->name, "%s(%d)", s->rows.cholesky ? "IC" : "ILU", s->level);
     s->shape = *A;
     s->shape.ptr = s->shape.idx = s->shape.val = NULL;
     name_factors(*lu, s);

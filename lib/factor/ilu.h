@@ -1,8 +1,8 @@
-/* ilu.h: the rows of an incomplete factorisation without fill, and the sweep over them that computes it.
+/* ilu.h: the rows of an incomplete factorisation, and the sweep over them that computes it.
  *
- *     row i of ILU(0)    | l(i, k), k < i | u(i, i) | u(i, j), j > i |
+ *     row i of ILU(k)    | l(i, k), k < i | u(i, i) | u(i, j), j > i |
  *                        ^ ptr [i]        ^ diag [i]                  ^ ptr [i+1]
- *     row i of IC(0)     | l(i, k), k < i | l(i, i) | */
+ *     row i of IC(k)     | l(i, k), k < i | l(i, i) | */
 #ifndef TRS_ILU_H
 #define TRS_ILU_H
 
@@ -30,8 +30,8 @@ typedef struct trs_ilu_rows {
 int trs_ilu_stages(trs_context *ctx, trs_ilu_rows *f, const int32_t *topo, const int32_t *lv_ptr,
                    int32_t levels);
 
-/* The code and the sentence for a bad pivot in this row of A, from 0; missing: A has no diagonal entry there. */
-int trs_ilu_say_fault(const trs_lu *lu, int64_t row, trs_ilu_fault fault, bool missing);
+/* The code and the sentence for a bad pivot in row k of the factors; missing: A has no diagonal entry there. */
+int trs_ilu_say_fault(const trs_lu *lu, int64_t k, trs_ilu_fault fault, bool missing);
 
 typedef struct trs_ilu_outcome {
     int64_t first;       /* row of the first bad pivot, n: there is none */

@@ -1,8 +1,8 @@
-/* ilu_rows.c: the numbers of ILU(0) and IC(0), row by row.
+/* ilu_rows.c: the numbers of ILU(k) and IC(k), row by row, in the pattern that is given.
  *
- *     ILU(0), row i, the IKJ form of elimination:   for k < i in row i, ascending:
+ *     ILU, row i, the IKJ form of elimination:   for k < i in row i, ascending:
  *         l(i, k) = a(i, k) / u(k, k);   a(i, j) -= l(i, k) u(k, j)  for j > k, where row i has j
- *     IC(0), row i:
+ *     IC, row i:
  *         l(i, k) = (a(i, k) - sum_(j < k) l(i, j) conj (l(k, j))) / l(k, k)  for k < i in row i
  *         l(i, i) = sqrt (a(i, i) - sum_(j < i) |l(i, j)|^2)
  *

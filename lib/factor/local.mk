@@ -1,7 +1,9 @@
 # lib/factor
-libcore_la_SOURCES += lib/factor/determinant.c lib/factor/ilu.c lib/factor/ilu.h \
+libcore_la_SOURCES += lib/factor/determinant.c lib/factor/fill.c lib/factor/fill.h \
+	lib/factor/ilu.c lib/factor/ilu.h \
 	lib/factor/ilu_rows.c lib/factor/lu.c lib/factor/lu.h \
 	lib/factor/lu_import.c lib/factor/lu_solve.c lib/factor/lu_update.c lib/factor/lu_work.c \
+	lib/factor/order.c lib/factor/order.h \
 	lib/factor/device/complete.c lib/factor/device/complete_fill.c lib/factor/device/complete_fill.h \
 	lib/factor/device/fetch.c lib/factor/device/lu_device.c lib/factor/device/lu_device.h
 EXTRA_DIST += lib/factor/README.md
@@ -16,6 +18,10 @@ check_PROGRAMS += tests/factor/t_complete_fill
 tests_factor_t_complete_fill_SOURCES = tests/factor/t_complete_fill.c $(FULL)
 tests_factor_t_complete_fill_CFLAGS = $(TEST_FLAGS)
 tests_factor_t_complete_fill_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/factor/t_fill
+tests_factor_t_fill_SOURCES = tests/factor/t_fill.c $(COUNTER) $(FULL)
+tests_factor_t_fill_CFLAGS = $(TEST_FLAGS)
+tests_factor_t_fill_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/factor/t_det
 tests_factor_t_det_SOURCES = tests/factor/t_det.c $(MODEL)
 tests_factor_t_det_CFLAGS = $(TEST_FLAGS)
@@ -55,6 +61,7 @@ pkgconfig_DATA += trisolve-suitesparse.pc
 noinst_LTLIBRARIES += libcore-suitesparse.la
 libcore_suitesparse_la_SOURCES = lib/factor/suitesparse/cholmod.c \
 	lib/factor/suitesparse/factor.c lib/factor/suitesparse/factor.h \
+	lib/factor/suitesparse/klu.c lib/factor/suitesparse/klu_order.c lib/factor/suitesparse/klu_order.h \
 	lib/factor/suitesparse/rb_fields.c lib/factor/suitesparse/rb_fields.h \
 	lib/factor/suitesparse/rb_read.c lib/factor/suitesparse/umfpack.c
 libcore_suitesparse_la_CPPFLAGS = $(AM_CPPFLAGS) $(SUITESPARSE_CPPFLAGS)

@@ -23,12 +23,13 @@ typedef struct trs_csc {
 } trs_csc;
 
 /* (L U)(k, m) = scale(P(k)) A(P(k), Q(m)), or L L^H = A(P, P).  The arrays are from trs_lu_alloc.  L and U may be two
- * triangles of the same arrays.  Incomplete factors have P = NULL: they are of the type of A, without permutation and
- * scaling. */
+ * triangles of the same arrays.  Incomplete factors are of the type of A, without scaling, and P = Q: NULL, or the order
+ * of rows and columns alike. */
 typedef struct trs_factors {
     bool cholesky;
+    bool incomplete;
     trs_mat L, U;                   /* of type F64 or C64; cholesky: U is all zero */
-    int64_t *P, *Q;                 /* [n] each; cholesky: Q = NULL */
+    int64_t *P, *Q;                 /* [n] each, two arrays; cholesky: Q = NULL */
     double *scale;                  /* [n] by row of A; NULL: there is no scaling */
     double rcond;                   /* 0: unknown */
     const char *library, *ordering; /* names, which are constants */

@@ -206,6 +206,12 @@ if "$solve" "$m/bfwa62.mtx" 2>&1 | grep -q 'no SuiteSparse'; then
 else
     expect 0 'symmetric positive definite' "$solve" "$m/1138_bus.mtx"; says out 'CHOLMOD'
     expect 0 'unsymmetric' "$solve" "$m/west0067.mtx"; says out 'UMFPACK'; says out '^U '
+    if "$solve" --factor=klu "$m/bfwa62.mtx" 2>&1 | grep -q 'no factorisation'; then ok '# SKIP no KLU'; else
+        expect 0 'a pattern like that of a circuit' "$solve" "$m/bfwa62.mtx"; says out 'KLU, ordering AMD'
+        expect 0 'ordered as told to' "$solve" --factor=klu --ordering=metis "$m/west0067.mtx"; says out 'KLU, ordering METIS'
+    fi
+    expect 0 'ordered by nothing' "$solve" --ordering=natural "$m/west0067.mtx"; says out 'ordering natural'
+    expect 1 'no such ordering' "$solve" --ordering=random "$m/west0067.mtx"; says err 'random'
     expect 0 'complex symmetric' "$solve" "$m/qc324.mtx"; says out 'UMFPACK'
     expect 0 'conjugate transpose' "$solve" --conj-trans "$m/cg20.mtx"
     expect 0 'skew-symmetric' "$solve" "$m/plskz362.mtx"

@@ -206,8 +206,7 @@ static bool lacks_diagonal(trs_lu_device *d, int64_t k)
 static int say_fault(trs_lu *lu, const trs_elimination_outcome *o)
 {
     const int64_t k = (int64_t)(o->first / 4);
-    return trs_ilu_say_fault(lu, row_of_a(lu, k), (trs_ilu_fault)(o->first % 4),
-                             lacks_diagonal(lu->device, k));
+    return trs_ilu_say_fault(lu, k, (trs_ilu_fault)(o->first % 4), lacks_diagonal(lu->device, k));
 }
 
 /* The code and the sentence for what elimination found. */

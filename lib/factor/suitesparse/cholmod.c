@@ -101,8 +101,9 @@ static void set_defaults(cholmod_common *c)
     c->final_resymbol = 1;
 }
 
-static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, void **data)
+static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, bool named, void **data)
 {
+    (void)named;
     chol *d = *data = trs_lu_alloc(lu, 1, sizeof *d, "CHOLMOD's handle");
     if (!d) return TRS_EMEM;
     memset(d, 0, sizeof *d);

@@ -1,5 +1,5 @@
-/* factor.c: which library factors A.  CHOLMOD does when A is Hermitian with a positive diagonal; UMFPACK does when it is not,
- * or when CHOLMOD finds that A is not positive definite after all.
+/* factor.c: which library factors A.  CHOLMOD does when A is Hermitian with a positive diagonal, KLU does when its factors
+ * promise to stay sparse, as those of circuits do, and UMFPACK does in every other case, also when one of these breaks down.
  *
  * For the next values of A the method, its symbolic analysis and the pattern that was analysed are kept. */
 #include "config.h"
@@ -15,7 +15,7 @@
 typedef struct backend {
     char wanted[16];   /* the method that the caller named; "": none was named */
     char ordering[16]; /* "": the default */
-    bool fell_back;    /* A is Hermitian, but not definite: UMFPACK is used from now on */
+    int first;         /* of the table: those before did not suit the pattern, or broke down */
     bool known;        /* the first A has set n and dtype */
     int64_t n;
     trs_dtype dtype;
@@ -26,9 +26,13 @@ typedef struct backend {
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
+/* The first that suits A is taken, if the caller has named none. */
 static const trs_method *const methods[] = {
 #ifdef HAVE_CHOLMOD
     &trs_method_cholmod,
+#endif
+#ifdef HAVE_KLU
+    &trs_method_klu,
 #endif
 #ifdef HAVE_UMFPACK
     &trs_method_umfpack,
@@ -37,11 +41,12 @@ static const trs_method *const methods[] = {
 
 enum { METHODS = sizeof methods / sizeof methods[0] };
 
-static const trs_method *method_named(const char *name)
+/* Its place in the table, or -1. */
+static int method_named(const char *name)
 {
     for (int k = 0; k < METHODS; k++)
-        if (!strcmp(methods[k]->name, name)) return methods[k];
-    return NULL;
+        if (!strcmp(methods[k]->name, name)) return k;
+    return -1;
 }
 
 #define STRING_(x)               #x
@@ -63,10 +68,19 @@ static const trs_method *method_named(const char *name)
 #define CHOLMOD_SAYS "no CHOLMOD"
 #endif
 
+#ifdef HAVE_KLU
+#include <klu.h>
+#define KLU_SAYS "KLU " LIBRARY_VERSION(KLU_MAIN_VERSION, KLU_SUB_VERSION, KLU_SUBSUB_VERSION)
+#else
+#define KLU_SAYS "no KLU"
+#endif
+
 const char *trs_suitesparse_version(void)
 {
-    return UMFPACK_SAYS ", " CHOLMOD_SAYS;
+    return UMFPACK_SAYS ", " CHOLMOD_SAYS ", " KLU_SAYS;
 }
+
+/* ---- triangles that a library fills --------------------------------------------------------- */
 
 int32_t *trs_narrow(trs_lu *lu, const int64_t *from, int64_t count, int64_t n)
 {
@@ -76,6 +90,26 @@ int32_t *trs_narrow(trs_lu *lu, const int64_t *from, int64_t count, int64_t n)
         to[p] = (int32_t)from[p];
     }
     return to;
+}
+
+int trs_triangle_new(trs_lu *lu, trs_mat *m, bool is_complex, int64_t n, int64_t nnz)
+{
+    *m = (trs_mat){.n = n, .nnz = nnz, .ptr_bits = 64, .idx_bits = 64};
+    m->dtype = is_complex ? TRS_C64 : TRS_F64;
+    m->ptr = trs_lu_alloc(lu, n + 1, 8, "the pointers of a factor");
+    m->idx = trs_lu_alloc(lu, nnz, 8, "the indices of a factor");
+    m->val = trs_lu_alloc(lu, nnz, is_complex ? 16 : 8, "the values of a factor");
+    return m->ptr && m->idx && m->val ? TRS_OK : TRS_EMEM;
+}
+
+int trs_triangle_narrow(trs_lu *lu, trs_mat *m)
+{
+    int32_t *to = trs_narrow(lu, m->idx, m->nnz, m->n);
+    if (!to) return TRS_EMEM;
+    trs_lu_free(lu, (void *)m->idx);
+    m->idx = to;
+    m->idx_bits = 32;
+    return TRS_OK;
 }
 
 /* ---- is A Hermitian, with a positive real diagonal? ------------------------------------------- */
@@ -119,34 +153,7 @@ static int first_not_hermitian(trs_lu *lu, const trs_csc *A, int64_t *column)
     return TRS_OK;
 }
 
-/* ---- choosing ------------------------------------------------------------------------------- */
-
-static const trs_method *first_method(bool hermitian)
-{
-    for (int k = 0; k < METHODS; k++)
-        if (hermitian || !methods[k]->hermitian) return methods[k];
-    return NULL;
-}
-
-static int choose(trs_lu *lu, const backend *b, const trs_csc *A, const trs_method **method)
-{
-    int64_t column = 0;
-    *method = *b->wanted ? method_named(b->wanted) : first_method(!b->fell_back);
-    if (!*method && *b->wanted)
-        return trs_fail(TRS_ESUPPORT, "no factorisation \"%s\" in this build", b->wanted);
-    if (!*method) return trs_fail(TRS_ESUPPORT, "this build has no UMFPACK");
-    if (!(*method)->hermitian) return TRS_OK;
-    int rc = first_not_hermitian(lu, A, &column);
-    if (rc || column == A->n) return rc;
-    if (*b->wanted)
-        return trs_fail(TRS_EMATRIX,
-                        "column %" PRId64 ": A is not Hermitian with a positive diagonal, as "
-                        "%s needs it",
-                        column + lu->base, b->wanted);
-    *method = first_method(false);
-    if (*method) return TRS_OK;
-    return trs_fail(TRS_ESUPPORT, "A is not Hermitian, and this build has no UMFPACK");
-}
+/* ---- what is refused ------------------------------------------------------------------------- */
 
 /* An empty row or column is refused before any work is done. */
 static int refuse_empty_lines(trs_lu *lu, const trs_csc *A)
@@ -191,17 +198,47 @@ static bool is_known(const backend *b, const trs_csc *A, const trs_method *metho
            !memcmp(was->i, A->i, (size_t)A->nnz * sizeof *A->i);
 }
 
-/* Factor A by this method; the analysis is done again only if it is of another pattern. */
-static int run(trs_lu *lu, backend *b, const trs_csc *A, const trs_method *method, trs_factors *f)
+/* Factor A by this method; the analysis is done again only if it is of another pattern.  *suited: the method is one for this
+ * pattern, or the caller has named it, or there is no other. */
+static int run(trs_lu *lu, backend *b, const trs_csc *A, int k, trs_factors *f, bool *suited)
 {
+    const trs_method *method = methods[k];
+    const bool named = *b->wanted || k == METHODS - 1;
     int rc = TRS_OK;
     if (!is_known(b, A, method)) {
         forget(lu, b);
         b->method = method;
-        rc = method->analyse(lu, A, *b->ordering ? b->ordering : NULL, &b->symbolic);
-        if (rc) forget(lu, b);
+        rc = method->analyse(lu, A, *b->ordering ? b->ordering : NULL, named, &b->symbolic);
+        if (rc || !b->symbolic) forget(lu, b);
     }
-    return rc ? rc : method->numeric(lu, A, b->symbolic, f);
+    *suited = rc || b->method;
+    return rc || !*suited ? rc : method->numeric(lu, A, b->symbolic, f);
+}
+
+/* Factor A by the first method that suits it and does not break down. */
+static int run_first(trs_lu *lu, backend *b, const trs_csc *A, bool hermitian, trs_factors *f)
+{
+    for (int k = b->first; k < METHODS; k++) {
+        bool suited;
+        if (methods[k]->hermitian && !hermitian) continue;
+        const int rc = run(lu, b, A, k, f, &suited);
+        if (suited && (rc != TRS_EPIVOT || k == METHODS - 1)) return rc;
+        trs_lu_factors_free(lu, f);
+        b->first = k + 1;
+    }
+    return trs_fail(TRS_ESUPPORT, "A is not Hermitian, and this build has no UMFPACK");
+}
+
+/* Factor A by the method that the caller has named. */
+static int run_wanted(trs_lu *lu, backend *b, const trs_csc *A, int64_t unlike, trs_factors *f)
+{
+    bool suited;
+    const int k = method_named(b->wanted);
+    if (!methods[k]->hermitian || unlike == A->n) return run(lu, b, A, k, f, &suited);
+    return trs_fail(TRS_EMATRIX,
+                    "column %" PRId64 ": A is not Hermitian with a positive diagonal, as %s needs "
+                    "it",
+                    unlike + lu->base, b->wanted);
 }
 
 /* The factors for n = 0, where a library has nothing to do. */
@@ -219,15 +256,15 @@ static int no_rows(trs_lu *lu, const trs_csc *A, trs_factors *f)
 
 static int factor_csc(trs_lu *lu, backend *b, const trs_csc *A, trs_factors *f)
 {
-    const trs_method *method, *other = first_method(false);
-    int rc = choose(lu, b, A, &method);
-    if (!rc && A->n == 0) return no_rows(lu, A, f);
+    int64_t unlike = 0; /* the first column without its mirror image, n: A is Hermitian */
+    if (*b->wanted && method_named(b->wanted) < 0)
+        return trs_fail(TRS_ESUPPORT, "no factorisation \"%s\" in this build", b->wanted);
+    if (A->n == 0) return no_rows(lu, A, f);
+    int rc = first_not_hermitian(lu, A, &unlike);
     if (!rc) rc = refuse_empty_lines(lu, A);
-    if (!rc) rc = run(lu, b, A, method, f);
-    if (rc != TRS_EPIVOT || *b->wanted || !b->method || !method->hermitian || !other) return rc;
-    trs_lu_factors_free(lu, f);
-    b->fell_back = true;
-    return run(lu, b, A, other, f);
+    if (rc) return rc;
+    if (*b->wanted) return run_wanted(lu, b, A, unlike, f);
+    return run_first(lu, b, A, unlike == A->n, f);
 }
 
 /* Move the pattern of A to the backend, and free the rest. */

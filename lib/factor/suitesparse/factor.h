@@ -21,10 +21,11 @@
 typedef struct trs_method {
     const char *name;
     int hermitian; /* 1: only for Hermitian positive definite matrices */
-    /* Order A and analyse its pattern.  *symbolic is set, for release, also after an error.  ordering: NULL means the
+    /* Order A and analyse its pattern.  *symbolic is set, for release, also after an error; NULL and TRS_OK: the next method
+     * suits this pattern better, which is not asked when the caller has named the method.  ordering: NULL means the
      * library's default. */
-    int (*analyse)(trs_lu *lu, const trs_csc *A, const char *ordering, void **symbolic);
-    /* Factor A.  TRS_EPIVOT: the factorisation broke down, and the sentence says in which row. */
+    int (*analyse)(trs_lu *lu, const trs_csc *A, const char *ordering, bool named, void **symbolic);
+    /* Factor A, whose pattern was analysed; a method may keep in *symbolic what the next values can use.  TRS_EPIVOT: the factorisation broke down, and the sentence says in which row. */
     int (*numeric)(trs_lu *lu, const trs_csc *A, void *symbolic, trs_factors *f);
     void (*release)(trs_lu *lu, void *symbolic);
 } trs_method;
@@ -32,6 +33,10 @@ typedef struct trs_method {
 /* Indices below n of a factor in 32 bits, which are enough because n < 2^31.  NULL and a sentence when there is no memory. */
 int32_t *trs_narrow(trs_lu *lu, const int64_t *from, int64_t count, int64_t n);
 
-extern const trs_method trs_method_umfpack, trs_method_cholmod;
+/* Allocate a triangle with 64-bit indices; and make these 32 bits wide when it is filled.  TRS_OK, TRS_EMEM. */
+int trs_triangle_new(trs_lu *lu, trs_mat *m, bool is_complex, int64_t n, int64_t nnz);
+int trs_triangle_narrow(trs_lu *lu, trs_mat *m);
+
+extern const trs_method trs_method_cholmod, trs_method_klu, trs_method_umfpack;
 
 #endif

@@ -143,8 +143,9 @@ static void try_metis(const trs_csc *A, umfpack *u)
     *u = m;
 }
 
-static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, void **data)
+static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, bool named, void **data)
 {
+    (void)named;
     umfpack *u = *data = trs_lu_alloc(lu, 1, sizeof *u, "UMFPACK's handle");
     if (!u) return TRS_EMEM;
     memset(u, 0, sizeof *u);
@@ -229,32 +230,12 @@ static int take_order(trs_lu *lu, const umfpack *u, trs_factors *f, int64_t n, v
     return rc;
 }
 
-static int mat_new(trs_lu *lu, trs_mat *m, const umfpack *u, int64_t n, int64_t nnz)
-{
-    *m = (trs_mat){.n = n, .nnz = nnz, .ptr_bits = 64, .idx_bits = 64};
-    m->dtype = u->is_complex ? TRS_C64 : TRS_F64;
-    m->ptr = trs_lu_alloc(lu, n + 1, 8, "the pointers of a factor");
-    m->idx = trs_lu_alloc(lu, nnz, 8, "the indices of a factor");
-    m->val = trs_lu_alloc(lu, nnz, u->is_complex ? 16 : 8, "the values of a factor");
-    return m->ptr && m->idx && m->val ? TRS_OK : TRS_EMEM;
-}
-
-static int narrow(trs_lu *lu, trs_mat *m)
-{
-    int32_t *to = trs_narrow(lu, m->idx, m->nnz, m->n);
-    if (!to) return TRS_EMEM;
-    trs_lu_free(lu, (void *)m->idx);
-    m->idx = to;
-    m->idx_bits = 32;
-    return TRS_OK;
-}
-
 static int take_triangles(trs_lu *lu, const umfpack *u, trs_factors *f, int64_t n, void *Numeric)
 {
     int64_t lnz, unz, status;
     if ((status = count_entries(u, &lnz, &unz, Numeric))) return failed(status, "counting entries");
-    int rc = mat_new(lu, &f->L, u, n, lnz);
-    if (!rc) rc = mat_new(lu, &f->U, u, n, unz);
+    int rc = trs_triangle_new(lu, &f->L, u->is_complex, n, lnz);
+    if (!rc) rc = trs_triangle_new(lu, &f->U, u->is_complex, n, unz);
     if (rc) return rc;
     f->L.format = TRS_CSR;
     f->L.kind = TRS_LOWER;
@@ -276,8 +257,8 @@ static int attempt(trs_lu *lu, const trs_csc *A, umfpack *u, trs_factors *f, boo
     int rc = take_order(lu, u, f, A->n, Numeric, scalable);
     if (!rc && *scalable) rc = take_triangles(lu, u, f, A->n, Numeric);
     free_numeric(u, &Numeric);
-    if (!rc && *scalable) rc = narrow(lu, &f->L);
-    if (!rc && *scalable) rc = narrow(lu, &f->U);
+    if (!rc && *scalable) rc = trs_triangle_narrow(lu, &f->L);
+    if (!rc && *scalable) rc = trs_triangle_narrow(lu, &f->U);
     return rc;
 }
 

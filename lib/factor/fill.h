@@ -1,0 +1,12 @@
+/* fill.h: the pattern of incomplete factors with fill up to a level. */
+#ifndef TRS_FILL_H
+#define TRS_FILL_H
+
+#include "matrix/matrix.h"
+
+/* Add to t the fill of ILU(level), or of IC(level), as entries with src = TRS_SRC_MISSING.
+ *     t: the rows of A with every diagonal entry, columns ascending; cholesky: its lower triangle.  val is allocated anew.
+ * Returns TRS_OK, TRS_EMEM; t is as it was after an error. */
+int trs_fill(trs_context *ctx, trs_tri *t, int level, bool cholesky);
+
+#endif

@@ -1,0 +1,272 @@
+/* klu.c: P R A Q = L U by KLU, for matrices whose factors stay sparse: circuits, power grids.
+ *
+ * Its conventions, from klu.h and checked in tests/factor/t_lu.c: (L U)(k, m) = A(P(k), Q(m)) / Rs(k), where Rs is in the order
+ * of the pivots; L and U are by columns, with the unit diagonal of L stored first and the diagonal of U last, once they are
+ * sorted.  KLU works on one column at a time, without dense blocks, and prefers pivots on the diagonal.  So its factors have
+ * the pattern that klu_order.c predicts when that of A is symmetric.
+ * New values are factored with the pivots of the values before, which takes a fraction of the time.  They stand as long as U
+ * grows little more than it did with pivots of its own.
+ * The 64-bit interfaces are used.
+ * Source: Davis, Palamadai Natarajan, Algorithm 907: KLU, ACM TOMS 37 (2010) 36:1-36:17. */
+#include "config.h"
+
+#include "factor.h"
+
+#ifdef HAVE_KLU
+
+#include "klu_order.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <klu.h>
+
+typedef struct klu {
+    bool is_complex;
+    const char *ordering;
+    klu_l_common common;
+    klu_l_symbolic *symbolic;
+    klu_l_numeric *numeric; /* whose pivots new values keep; NULL: there is none */
+    double growth;          /* reciprocal growth of U when its pivots were chosen */
+} klu;
+
+/* ---- one function for real and complex ------------------------------------------------------- */
+
+static klu_l_numeric *numeric(const trs_csc *A, klu *k)
+{
+    if (k->is_complex) return klu_zl_factor(A->p, A->i, A->x, k->symbolic, &k->common);
+    return klu_l_factor(A->p, A->i, A->x, k->symbolic, &k->common);
+}
+
+static bool numeric_again(const trs_csc *A, klu *k)
+{
+    if (k->is_complex)
+        return klu_zl_refactor(A->p, A->i, A->x, k->symbolic, k->numeric, &k->common);
+    return klu_l_refactor(A->p, A->i, A->x, k->symbolic, k->numeric, &k->common);
+}
+
+static bool sort(klu *k)
+{
+    if (k->is_complex) return klu_zl_sort(k->symbolic, k->numeric, &k->common);
+    return klu_l_sort(k->symbolic, k->numeric, &k->common);
+}
+
+/* The smallest max |R A(:, j)| / max |U(:, j)| of all columns j. */
+static double reciprocal_growth(const trs_csc *A, klu *k)
+{
+    if (k->is_complex) klu_zl_rgrowth(A->p, A->i, A->x, k->symbolic, k->numeric, &k->common);
+    else klu_l_rgrowth(A->p, A->i, A->x, k->symbolic, k->numeric, &k->common);
+    return k->common.rgrowth;
+}
+
+static double reciprocal_condition(klu *k)
+{
+    if (k->is_complex) klu_zl_rcond(k->symbolic, k->numeric, &k->common);
+    else klu_l_rcond(k->symbolic, k->numeric, &k->common);
+    return k->common.rcond;
+}
+
+static void free_numeric(klu *k)
+{
+    if (k->is_complex) klu_zl_free_numeric(&k->numeric, &k->common);
+    else klu_l_free_numeric(&k->numeric, &k->common);
+}
+
+/* ---- analysis ------------------------------------------------------------------------------- */
+
+static int failed(const klu *k, const char *doing)
+{
+    if (k->common.status == KLU_OUT_OF_MEMORY || k->common.status == KLU_TOO_LARGE)
+        return trs_fail(TRS_EMEM, "KLU is out of memory while %s", doing);
+    return trs_fail(TRS_ELIBRARY, "KLU failed while %s: status %d", doing, (int)k->common.status);
+}
+
+/* Circuits and power grids have few entries a row, a pattern that is nearly symmetric, most of the diagonal, and little
+ * fill: then nothing is gained by the dense blocks of UMFPACK, nor by its search for rows.  Forty flops an entry are where CHOLMOD begins to use
+ * dense blocks, too. */
+enum { FEW_ENTRIES = 10, FEW_FLOPS = 40 };
+
+static bool suits(const trs_klu_order *o)
+{
+    return o->symmetry >= 0.5 && o->diagonals >= 0.5 && o->flops < FEW_FLOPS * o->entries;
+}
+
+static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, bool named, void **data)
+{
+    trs_klu_order o;
+    *data = NULL;
+    if (!named && A->nnz > FEW_ENTRIES * A->n) return TRS_OK;
+    int rc = trs_klu_order_make(lu, A, ordering, &o);
+    klu *k = NULL;
+    if (!rc && (named || suits(&o))) {
+        k = *data = trs_lu_alloc(lu, 1, sizeof *k, "KLU's handle");
+        if (!k) rc = TRS_EMEM;
+    }
+    if (k) {
+        memset(k, 0, sizeof *k);
+        k->is_complex = A->is_complex;
+        k->ordering = o.name;
+        klu_l_defaults(&k->common);
+        k->common.btf = 0;
+        k->symbolic = klu_l_analyze_given(A->n, A->p, A->i, o.P, o.Q, &k->common);
+        if (!k->symbolic) rc = failed(k, "analysing A");
+    }
+    trs_klu_order_free(lu, &o);
+    return rc;
+}
+
+static void release(trs_lu *lu, void *data)
+{
+    klu *k = data;
+    if (!k) return;
+    free_numeric(k);
+    klu_l_free_symbolic(&k->symbolic, &k->common);
+    trs_lu_free(lu, k);
+}
+
+/* ---- numeric factorisation ------------------------------------------------------------------ */
+
+/* How many pivots are finite.  None is zero, since KLU stops at such a one. */
+static int64_t finite_pivots(const klu *k)
+{
+    const int step = k->is_complex ? 2 : 1;
+    const double *D = k->numeric->Udiag;
+    int64_t finite = 0;
+    for (int64_t j = 0; j < k->numeric->n; j++)
+        finite += isfinite(D[step * j]) && isfinite(D[step * j + step - 1]);
+    return finite;
+}
+
+/* Can every row be multiplied with 1 / Rs?  It overflows where a row of A is tiny. */
+static bool scalable(const klu *k)
+{
+    const double *Rs = k->numeric->Rs;
+    for (int64_t i = 0; Rs && i < k->numeric->n; i++)
+        if (!isfinite(1 / Rs[i])) return false;
+    return true;
+}
+
+/* The sentence and the code when column j of A gave no pivot. */
+static int singular(const trs_lu *lu, int64_t j, int64_t good, int64_t n)
+{
+    return trs_fail(TRS_EPIVOT,
+                    "column %" PRId64 ": no pivot left, A is singular (%" PRId64 " of %" PRId64
+                    " pivots found)",
+                    j + lu->base, good, n);
+}
+
+static int attempt(const trs_lu *lu, const trs_csc *A, klu *k, int scaling)
+{
+    free_numeric(k);
+    k->common.scale = scaling;
+    k->numeric = numeric(A, k);
+    if (k->numeric) return TRS_OK;
+    if (k->common.status != KLU_SINGULAR) return failed(k, "factoring A");
+    return singular(lu, k->common.singular_col, k->common.numerical_rank, A->n);
+}
+
+/* Choose pivots, with rows scaled by their sums. */
+static int factor_anew(const trs_lu *lu, const trs_csc *A, klu *k)
+{
+    enum { NO_SCALING = 0, BY_SUM = 1 };
+    int rc = attempt(lu, A, k, BY_SUM);
+    if (!rc && !scalable(k)) rc = attempt(lu, A, k, NO_SCALING);
+    if (rc) return rc;
+    const int64_t good = finite_pivots(k);
+    if (good < A->n)
+        return trs_fail(TRS_EPIVOT,
+                        "A cannot be factored: %" PRId64 " of %" PRId64 " pivots are not finite",
+                        A->n - good, A->n);
+    if (!sort(k)) return failed(k, "sorting L and U");
+    k->growth = reciprocal_growth(A, k);
+    return TRS_OK;
+}
+
+/* Keep the pivots that there are.  false: they do not do. */
+static bool factored_again(const trs_csc *A, klu *k)
+{
+    const double slack = 0.01; /* U may grow so much more than with pivots of its own */
+    if (!k->numeric || !numeric_again(A, k) || k->common.status != KLU_OK) return false;
+    return scalable(k) && finite_pivots(k) == A->n && reciprocal_growth(A, k) >= slack * k->growth;
+}
+
+/* ---- the factors ---------------------------------------------------------------------------- */
+
+/* x = the complex numbers re + i im. */
+static void zip(double *x, const double *re, const double *im, int64_t count)
+{
+    for (int64_t p = 0; p < count; p++) x[2 * p] = re[p], x[2 * p + 1] = im[p];
+}
+
+/* Copy P, Q, Rs, and the triangles; Rs is NULL when there is no scaling. */
+static int copy_complex(trs_lu *lu, klu *k, trs_factors *f, double *Rs)
+{
+    double *L = trs_lu_alloc(lu, 2 * f->L.nnz, sizeof *L, "the values of L");
+    double *U = trs_lu_alloc(lu, 2 * f->U.nnz, sizeof *U, "the values of U");
+    int rc = L && U ? TRS_OK : TRS_EMEM;
+    if (!rc &&
+        !klu_zl_extract(k->numeric, k->symbolic, (int64_t *)f->L.ptr, (int64_t *)f->L.idx, L,
+                        L + f->L.nnz, (int64_t *)f->U.ptr, (int64_t *)f->U.idx, U, U + f->U.nnz,
+                        NULL, NULL, NULL, NULL, f->P, f->Q, Rs, NULL, &k->common))
+        rc = failed(k, "copying L and U");
+    if (!rc) zip((double *)f->L.val, L, L + f->L.nnz, f->L.nnz);
+    if (!rc) zip((double *)f->U.val, U, U + f->U.nnz, f->U.nnz);
+    trs_lu_free(lu, L);
+    trs_lu_free(lu, U);
+    return rc;
+}
+
+static int copy(trs_lu *lu, klu *k, trs_factors *f, double *Rs)
+{
+    if (k->is_complex) return copy_complex(lu, k, f, Rs);
+    if (klu_l_extract(k->numeric, k->symbolic, (int64_t *)f->L.ptr, (int64_t *)f->L.idx,
+                      (double *)f->L.val, (int64_t *)f->U.ptr, (int64_t *)f->U.idx,
+                      (double *)f->U.val, NULL, NULL, NULL, f->P, f->Q, Rs, NULL, &k->common))
+        return TRS_OK;
+    return failed(k, "copying L and U");
+}
+
+static int take(trs_lu *lu, klu *k, trs_factors *f)
+{
+    const int64_t n = k->numeric->n;
+    const bool scaled = k->numeric->Rs != NULL;
+    double *Rs = scaled ? trs_lu_alloc(lu, n, sizeof *Rs, "the row scaling") : NULL;
+    f->P = trs_lu_alloc(lu, n, sizeof *f->P, "P");
+    f->Q = trs_lu_alloc(lu, n, sizeof *f->Q, "Q");
+    f->scale = scaled ? trs_lu_alloc(lu, n, sizeof *f->scale, "the row scaling") : NULL;
+    int rc = f->P && f->Q && !scaled == !(Rs && f->scale) ? TRS_OK : TRS_EMEM;
+    if (!rc) rc = trs_triangle_new(lu, &f->L, k->is_complex, n, k->numeric->lnz);
+    if (!rc) rc = trs_triangle_new(lu, &f->U, k->is_complex, n, k->numeric->unz);
+    f->L.format = f->U.format = TRS_CSC;
+    f->L.kind = TRS_LOWER;
+    f->U.kind = TRS_UPPER;
+    if (!rc) rc = copy(lu, k, f, Rs);
+    for (int64_t i = 0; i < n && scaled && !rc; i++) f->scale[f->P[i]] = 1 / Rs[i];
+    trs_lu_free(lu, Rs);
+    if (!rc) rc = trs_triangle_narrow(lu, &f->L);
+    if (!rc) rc = trs_triangle_narrow(lu, &f->U);
+    f->library = "KLU";
+    f->ordering = k->ordering;
+    f->rcond = reciprocal_condition(k);
+    return rc;
+}
+
+static int factor(trs_lu *lu, const trs_csc *A, void *data, trs_factors *f)
+{
+    klu *k = data;
+    int rc = factored_again(A, k) ? TRS_OK : factor_anew(lu, A, k);
+    if (!rc) rc = take(lu, k, f);
+    else free_numeric(k);
+    if (rc) trs_lu_factors_free(lu, f);
+    return rc;
+}
+
+const trs_method trs_method_klu = {
+    .name = "klu",
+    .hermitian = 0,
+    .analyse = analyse,
+    .numeric = factor,
+    .release = release,
+};
+
+#endif

@@ -1,0 +1,403 @@
+/* klu_order.c: an order of rows and columns for KLU.
+ *
+ *     A --match--> C = A(row, :), without a gap in its diagonal --join--> S = C + C' --AMD, METIS, ...--> Q;   P = row(Q)
+ *
+ * KLU prefers pivots on the diagonal.  As long as they stay there, the pattern of L + U is in that of the factors of
+ * S(Q, Q), whose elimination tree tells how many entries these have, what they cost, and how many levels a solve has: the
+ * longest path to a root.  On a device the levels decide between two orders, and on the host the flops.
+ * KLU's block triangular form is not used, since its factors would not be two triangles.
+ * Sources: Davis, Palamadai Natarajan, Algorithm 907: KLU, ACM TOMS 37 (2010) 36:1-36:17; Duff, On algorithms for obtaining
+ * a maximum transversal, ACM TOMS 7 (1981) 315-330; Davis, Algorithm 849: LDL, ACM TOMS 31 (2005) 587-591. */
+#include "config.h"
+
+#include "klu_order.h"
+
+#ifdef HAVE_KLU
+
+#include <string.h>
+#include <amd.h>
+#include <btf.h>
+#include <colamd.h>
+
+#ifdef HAVE_CHOLMOD
+#include <cholmod.h>
+#endif
+
+/* The columns of a square matrix without values. */
+typedef struct pattern {
+    int64_t n;
+    int64_t *p; /* [n+1] */
+    int64_t *i; /* [p [n]] */
+} pattern;
+
+static int64_t *integers(trs_lu *lu, int64_t count)
+{
+    return trs_lu_alloc(lu, count, sizeof(int64_t), "an ordering");
+}
+
+static int pattern_new(trs_lu *lu, pattern *s, int64_t n, int64_t most)
+{
+    *s = (pattern){.n = n, .p = integers(lu, n + 1), .i = integers(lu, most)};
+    return s->p && s->i ? TRS_OK : TRS_EMEM;
+}
+
+static void pattern_free(trs_lu *lu, pattern *s)
+{
+    trs_lu_free(lu, s->p);
+    trs_lu_free(lu, s->i);
+    *s = (pattern){0};
+}
+
+/* ---- a diagonal without gaps ---------------------------------------------------------------- */
+
+/* to = the columns of A, those with a diagonal entry first, and this entry before the others of its column.  The search for a
+ * transversal tries entries in this order, and so leaves the diagonal entries where they are unless a path of others needs
+ * them.  old [k] is the column of A that became column k.  Returns how many have a diagonal entry. */
+static int64_t diagonals_first(const trs_csc *A, pattern *to, int64_t *old)
+{
+    int64_t count = 0, q = 0, last;
+    for (int64_t j = 0; j < A->n; j++)
+        for (int64_t p = A->p[j]; p < A->p[j + 1]; p++)
+            if (A->i[p] == j) old[count++] = j;
+    last = count;
+    for (int64_t j = 0, k = 0; j < A->n; j++)
+        if (k < count && old[k] == j) k++;
+        else old[last++] = j;
+    for (int64_t k = 0; k < A->n; k++) {
+        const int64_t j = old[k];
+        to->p[k] = q;
+        if (k < count) to->i[q++] = j;
+        for (int64_t p = A->p[j]; p < A->p[j + 1]; p++)
+            if (A->i[p] != j) to->i[q++] = A->i[p];
+    }
+    to->p[A->n] = q;
+    return count;
+}
+
+/* Rows that no column was matched to go to the columns that are left, in any way: A is structurally singular. */
+static void match_the_rest(int64_t n, int64_t *column, int64_t *taken)
+{
+    int64_t j = 0;
+    memset(taken, 0, (size_t)n * sizeof *taken);
+    for (int64_t i = 0; i < n; i++)
+        if (column[i] >= 0) taken[column[i]] = 1;
+    for (int64_t i = 0; i < n; i++) {
+        if (column[i] >= 0) continue;
+        while (taken[j]) j++;
+        column[i] = j++;
+    }
+}
+
+/* column [i] = the column on whose diagonal row i goes.  *good of them have a diagonal entry in A. */
+static int match(trs_lu *lu, const trs_csc *A, int64_t *column, int64_t *good)
+{
+    const double limit = 10; /* times the entries of A, for a search that could take n times them */
+    const int64_t n = A->n;
+    double work;
+    pattern s = {0};
+    int64_t *old = integers(lu, n), *scratch = integers(lu, 5 * n);
+    int rc = pattern_new(lu, &s, n, A->nnz);
+    if (!old || !scratch) rc = TRS_EMEM;
+    if (!rc) *good = diagonals_first(A, &s, old);
+    if (!rc && *good == n)
+        for (int64_t i = 0; i < n; i++) column[i] = i;
+    else if (!rc) {
+        (void)btf_l_maxtrans(n, n, s.p, s.i, limit, &work, column, scratch);
+        for (int64_t i = 0; i < n; i++)
+            if (column[i] >= 0) column[i] = old[column[i]];
+        match_the_rest(n, column, scratch);
+    }
+    pattern_free(lu, &s);
+    trs_lu_free(lu, old);
+    trs_lu_free(lu, scratch);
+    return rc;
+}
+
+/* ---- S = C + C' ----------------------------------------------------------------------------- */
+
+/* The rows of C by columns, in t, for C(column [i], j) = A(i, j). */
+static void transpose(const trs_csc *A, const int64_t *column, pattern *t)
+{
+    memset(t->p, 0, ((size_t)A->n + 1) * sizeof *t->p);
+    for (int64_t p = 0; p < A->nnz; p++) t->p[column[A->i[p]]]++;
+    for (int64_t i = 0, sum = 0; i <= A->n; i++) t->p[i] = sum += t->p[i];
+    for (int64_t j = A->n - 1; j >= 0; j--)
+        for (int64_t p = A->p[j]; p < A->p[j + 1]; p++) t->i[--t->p[column[A->i[p]]]] = j;
+}
+
+/* Append i to column j of s, which has *q entries so far, unless it is there, or on the diagonal. */
+static void append(pattern *s, int64_t *q, int64_t *mark, int64_t i, int64_t j)
+{
+    if (mark[i] == j || i == j) return;
+    mark[i] = j;
+    s->i[(*q)++] = i;
+}
+
+/* s = C + C' without its diagonal. */
+static int join(trs_lu *lu, const trs_csc *A, const int64_t *column, pattern *s)
+{
+    pattern t = {0};
+    int64_t q = 0, *mark = integers(lu, A->n);
+    int rc = pattern_new(lu, s, A->n, 2 * A->nnz);
+    if (!rc) rc = pattern_new(lu, &t, A->n, A->nnz);
+    if (!mark) rc = TRS_EMEM;
+    if (!rc) transpose(A, column, &t);
+    for (int64_t i = 0; i < A->n && !rc; i++) mark[i] = -1;
+    for (int64_t j = 0; j < A->n && !rc; j++) {
+        s->p[j] = q;
+        for (int64_t p = A->p[j]; p < A->p[j + 1]; p++) append(s, &q, mark, column[A->i[p]], j);
+        for (int64_t p = t.p[j]; p < t.p[j + 1]; p++) append(s, &q, mark, t.i[p], j);
+    }
+    if (!rc) s->p[A->n] = q;
+    pattern_free(lu, &t);
+    trs_lu_free(lu, mark);
+    return rc;
+}
+
+/* S has an entry for each of A, and one for each that has no mirror image. */
+static double symmetry_of(const trs_csc *A, const pattern *s)
+{
+    int64_t off = 0;
+    for (int64_t j = 0; j < A->n; j++)
+        for (int64_t p = A->p[j]; p < A->p[j + 1]; p++) off += A->i[p] != j;
+    return off ? (double)(2 * off - s->p[A->n]) / (double)off : 1;
+}
+
+/* ---- orders --------------------------------------------------------------------------------- */
+
+static int natural(trs_lu *lu, const trs_csc *A, const pattern *s, int64_t *order)
+{
+    (void)lu, (void)s;
+    for (int64_t k = 0; k < A->n; k++) order[k] = k;
+    return TRS_OK;
+}
+
+static int amd(trs_lu *lu, const trs_csc *A, const pattern *s, int64_t *order)
+{
+    (void)lu;
+    const int64_t status = amd_l_order(A->n, s->p, s->i, order, NULL, NULL);
+    if (status == AMD_OUT_OF_MEMORY) return trs_fail(TRS_EMEM, "AMD is out of memory");
+    return status < 0 ? trs_fail(TRS_ELIBRARY, "AMD failed") : TRS_OK;
+}
+
+/* COLAMD orders the columns of A itself: a permutation of the rows does not matter to it. */
+static int colamd_order(trs_lu *lu, const trs_csc *A, const pattern *s, int64_t *order)
+{
+    SuiteSparse_long stats[COLAMD_STATS];
+    (void)s;
+    const int64_t size = (int64_t)colamd_l_recommended(A->nnz, A->n, A->n);
+    int64_t *rows = integers(lu, size), *p = integers(lu, A->n + 1);
+    int rc = rows && p ? TRS_OK : TRS_EMEM;
+    if (!rc) {
+        memcpy(rows, A->i, (size_t)A->nnz * sizeof *rows);
+        memcpy(p, A->p, ((size_t)A->n + 1) * sizeof *p);
+        if (!colamd_l(A->n, A->n, size, rows, p, NULL, stats))
+            rc = trs_fail(TRS_ELIBRARY, "COLAMD failed");
+        else memcpy(order, p, (size_t)A->n * sizeof *order);
+    }
+    trs_lu_free(lu, rows);
+    trs_lu_free(lu, p);
+    return rc;
+}
+
+#ifdef HAVE_CHOLMOD
+
+static int metis(trs_lu *lu, const trs_csc *A, const pattern *s, int64_t *order)
+{
+    (void)lu;
+    cholmod_common common;
+    cholmod_l_start(&common);
+    common.print = 0;
+    cholmod_sparse S = {.nrow = (size_t)A->n,
+                        .ncol = (size_t)A->n,
+                        .nzmax = (size_t)s->p[A->n],
+                        .p = s->p,
+                        .i = s->i,
+                        .stype = 1,
+                        .itype = CHOLMOD_LONG,
+                        .xtype = CHOLMOD_PATTERN,
+                        .dtype = CHOLMOD_DOUBLE,
+                        .packed = 1};
+    const bool good = cholmod_l_metis(&S, NULL, 0, 1, order, &common);
+    const int status = common.status;
+    cholmod_l_finish(&common);
+    if (good) return TRS_OK;
+    if (status == CHOLMOD_OUT_OF_MEMORY) return trs_fail(TRS_EMEM, "METIS is out of memory");
+    return trs_fail(TRS_ESUPPORT, "CHOLMOD has no METIS");
+}
+
+#endif
+
+typedef struct ordering {
+    const char *name; /* as the caller says it */
+    const char *said; /* as trs_lu_info says it */
+    int (*make)(trs_lu *, const trs_csc *, const pattern *, int64_t *);
+} ordering;
+
+static const ordering orderings[] = {
+    {"amd", "AMD", amd},
+    {"colamd", "COLAMD", colamd_order},
+    {"natural", "natural", natural},
+#ifdef HAVE_CHOLMOD
+    {"metis", "METIS", metis},
+#endif
+};
+
+enum { ORDERINGS = sizeof orderings / sizeof orderings[0] };
+
+static const ordering *ordering_named(const char *name)
+{
+    for (int k = 0; k < ORDERINGS; k++)
+        if (!strcmp(orderings[k].name, name)) return &orderings[k];
+    return NULL;
+}
+
+/* ---- what an order promises ------------------------------------------------------------------- */
+
+/* The columns of the factor of S(order, order), counted row by row: row k of L has an entry for each node of the elimination
+ * tree on the ways from the entries of column k up to k. */
+typedef struct tree {
+    int64_t *parent, *count, *mark, *place, *level; /* [n] each; place is the inverse of order */
+} tree;
+
+static void count_columns(const pattern *s, const int64_t *order, tree *t)
+{
+    for (int64_t k = 0; k < s->n; k++) t->place[order[k]] = k;
+    for (int64_t k = 0; k < s->n; k++) {
+        const int64_t j = order[k];
+        t->parent[k] = -1;
+        t->mark[k] = k;
+        t->count[k] = t->level[k] = 0;
+        for (int64_t p = s->p[j]; p < s->p[j + 1]; p++) {
+            int64_t i = t->place[s->i[p]];
+            if (i > k) continue;
+            for (; t->mark[i] != k; i = t->parent[i]) {
+                if (t->parent[i] < 0) t->parent[i] = k;
+                t->count[i]++;
+                t->mark[i] = k;
+            }
+        }
+    }
+}
+
+static void sum_up(int64_t n, const tree *t, trs_klu_order *o)
+{
+    o->entries = (double)n;
+    o->flops = 0;
+    o->levels = 0;
+    for (int64_t k = 0; k < n; k++) {
+        const double c = (double)t->count[k];
+        const int64_t up = t->parent[k], level = t->level[k] + 1;
+        o->entries += 2 * c;
+        o->flops += c + 2 * c * c;
+        if (up >= 0 && t->level[up] < level) t->level[up] = level;
+        if (level > o->levels) o->levels = level;
+    }
+}
+
+static int predict(trs_lu *lu, const pattern *s, trs_klu_order *o)
+{
+    const int64_t n = s->n;
+    int64_t *all = integers(lu, 5 * n);
+    if (!all) return TRS_EMEM;
+    tree t = {all, all + n, all + 2 * n, all + 3 * n, all + 4 * n};
+    count_columns(s, o->Q, &t);
+    sum_up(n, &t, o);
+    trs_lu_free(lu, all);
+    return TRS_OK;
+}
+
+/* ---- choosing ------------------------------------------------------------------------------- */
+
+static bool better(const trs_lu *lu, const trs_klu_order *a, const trs_klu_order *b)
+{
+    if (lu->opt.device > 0 && a->levels != b->levels) return a->levels < b->levels;
+    return a->flops < b->flops;
+}
+
+static int order_by(trs_lu *lu, const trs_csc *A, const pattern *s, const ordering *by,
+                    trs_klu_order *o)
+{
+    o->name = by->said;
+    o->Q = integers(lu, A->n);
+    int rc = o->Q ? by->make(lu, A, s, o->Q) : TRS_EMEM;
+    return rc ? rc : predict(lu, s, o);
+}
+
+/* Take METIS instead of what *o has, where it promises more.  It is no error when there is none. */
+static int try_metis(trs_lu *lu, const trs_csc *A, const pattern *s, trs_klu_order *o)
+{
+    const ordering *by = ordering_named("metis");
+    trs_klu_order m = {0};
+    int rc = by ? order_by(lu, A, s, by, &m) : TRS_ESUPPORT;
+    if (!rc && better(lu, &m, o)) {
+        trs_klu_order_free(lu, o);
+        *o = m;
+    } else {
+        trs_klu_order_free(lu, &m);
+    }
+    return rc == TRS_ESUPPORT ? TRS_OK : rc;
+}
+
+static int order_columns(trs_lu *lu, const trs_csc *A, const char *name, const pattern *s,
+                         trs_klu_order *o)
+{
+    const bool best = name && !strcmp(name, "best");
+    const ordering *by = ordering_named(name && !best ? name : "amd");
+    if (!by) return trs_fail(TRS_ESUPPORT, "KLU has no ordering \"%s\"", name);
+    int rc = order_by(lu, A, s, by, o);
+    const bool both = best || (!name && lu->opt.device > 0);
+    return rc || !both ? rc : try_metis(lu, A, s, o);
+}
+
+/* P = row(Q), for the rows that were matched. */
+static int order_rows(trs_lu *lu, int64_t n, const int64_t *column, trs_klu_order *o)
+{
+    int64_t *row = integers(lu, n);
+    o->P = integers(lu, n);
+    const bool good = row && o->P;
+    for (int64_t i = 0; i < n && good; i++) row[column[i]] = i;
+    for (int64_t k = 0; k < n && good; k++) o->P[k] = row[o->Q[k]];
+    trs_lu_free(lu, row);
+    return good ? TRS_OK : TRS_EMEM;
+}
+
+/* *symmetry is that of A, whose rows are where they are. */
+static int measure_symmetry(trs_lu *lu, const trs_csc *A, int64_t *column, double *symmetry)
+{
+    pattern s = {0};
+    for (int64_t i = 0; i < A->n; i++) column[i] = i;
+    int rc = join(lu, A, column, &s);
+    if (!rc) *symmetry = symmetry_of(A, &s);
+    pattern_free(lu, &s);
+    return rc;
+}
+
+int trs_klu_order_make(trs_lu *lu, const trs_csc *A, const char *name, trs_klu_order *o)
+{
+    pattern s = {0};
+    double symmetry = 0;
+    int64_t diagonals = 0;
+    *o = (trs_klu_order){0};
+    int64_t *column = integers(lu, A->n);
+    if (!column) return TRS_EMEM;
+    int rc = measure_symmetry(lu, A, column, &symmetry);
+    if (!rc) rc = match(lu, A, column, &diagonals);
+    if (!rc) rc = join(lu, A, column, &s);
+    if (!rc) rc = order_columns(lu, A, name, &s, o);
+    if (!rc) rc = order_rows(lu, A->n, column, o);
+    o->symmetry = symmetry;
+    o->diagonals = (double)diagonals / (double)A->n;
+    pattern_free(lu, &s);
+    trs_lu_free(lu, column);
+    return rc;
+}
+
+void trs_klu_order_free(trs_lu *lu, trs_klu_order *o)
+{
+    trs_lu_free(lu, o->P);
+    trs_lu_free(lu, o->Q);
+    o->P = o->Q = NULL;
+}
+
+#endif

@@ -1,0 +1,24 @@
+/* klu_order.h: an order of rows and columns for KLU, and what fill and depth it promises. */
+#ifndef TRS_SUITESPARSE_KLU_ORDER_H
+#define TRS_SUITESPARSE_KLU_ORDER_H
+
+#include "factor.h"
+
+/* A(P, Q) has an entry in every place of its diagonal, if there is such an order at all. */
+typedef struct trs_klu_order {
+    const char *name; /* "AMD", ...: a constant */
+    int64_t *P, *Q;   /* [n] each */
+    double symmetry;  /* the share of the entries of A off the diagonal that have a mirror image */
+    double diagonals; /* the share of the rows of A that have a diagonal entry */
+    /* If all pivots stay on the diagonal of A(P, Q), and its pattern were symmetric: */
+    double entries; /* of L + U - I */
+    double flops;   /* of L U = A(P, Q) */
+    int64_t levels; /* of L, and of U */
+} trs_klu_order;
+
+/* Order A.  ordering: "amd", "colamd", "metis", "natural", "best" or NULL, as in trs_factor_options.  Free *o, also after an
+ * error.  Returns TRS_OK, TRS_EMEM, TRS_ESUPPORT, TRS_ELIBRARY. */
+int trs_klu_order_make(trs_lu *lu, const trs_csc *A, const char *ordering, trs_klu_order *o);
+void trs_klu_order_free(trs_lu *lu, trs_klu_order *o);
+
+#endif
