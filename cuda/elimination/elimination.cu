@@ -23,43 +23,56 @@ static __device__ inline void raise(unsigned long long *most, long long v)
     if (threadIdx.x % 32 == 0) atomicMax(most, (unsigned long long)max(v, 0ll));
 }
 
-/* found [3], 0 before: longest, candidates, last_place.  A warp has a row at a time. */
+/* Has row i the columns of row i - 1?  Of the lanes of a warp, each looks at some. */
+static __device__ inline bool is_like_last(const trs_elimination_pattern &p, int64_t i)
+{
+    const int64_t begin = p.ptr[i], end = p.ptr[i + 1], length = end - begin;
+    bool alike = i > 0 && begin - p.ptr[i - 1] == length;
+    for (int64_t q = begin + threadIdx.x % 32; alike && q < end; q += 32)
+        alike = p.idx[q] == p.idx[q - length];
+    return __all_sync(~0u, alike);
+}
+
+enum { LONGEST, CANDIDATES, LAST_PLACE, ALIKE, FOUND };
+
+/* found [FOUND], 0 before.  A warp has a row at a time. */
 static __global__ void shape_kernel(const trs_elimination_pattern p, unsigned long long *found)
 {
-    long long longest = 0, candidates = 0, last = 0;
+    long long longest = 0, candidates = 0, last = 0, alike = 0;
     for (int64_t i = index_of_thread() / 32; i < p.n; i += all_threads() / 32) {
         const int64_t begin = p.ptr[i], end = p.ptr[i + 1], diag = p.diag[i];
         longest = max(longest, (long long)(end - begin));
+        if (is_like_last(p, i)) alike += threadIdx.x % 32 == 0;
         for (int64_t q = begin + threadIdx.x % 32; q < end; q += 32) {
             const int32_t k = p.idx[q];
             if (q < diag) candidates += p.ptr[k + 1] - p.diag[k] - 1;
             last = max(last, max((long long)p.src[q], (long long)p.to[q]));
         }
     }
-    raise(found, longest);
-    add_to(found + 1, candidates);
-    raise(found + 2, last);
+    raise(found + LONGEST, longest);
+    add_to(found + CANDIDATES, candidates);
+    raise(found + LAST_PLACE, last);
+    add_to(found + ALIKE, alike);
 }
 
 static int find_shape(trs_context *ctx, const trs_elimination_pattern *p, elimination_shape *s)
 {
-    unsigned long long *found =
-        (unsigned long long *)trs_gpu_scratch(ctx, 3 * sizeof *found, "a shape");
-    unsigned long long there[3] = {0};
-    *s = elimination_shape{};
+    unsigned long long there[FOUND] = {0};
+    unsigned long long *found = (unsigned long long *)trs_gpu_scratch(ctx, sizeof there, "a shape");
     if (!found) return TRS_EMEM;
     const cudaError_t e = cudaMemsetAsync(found, 0, sizeof there, NULL);
     if (e) return cuda_status(e, "the shape of a pattern");
     shape_kernel<<<few_blocks(32 * (int64_t)p->n + 1), PLAIN>>>(*p, found);
     int rc = launched();
     if (!rc) rc = trs_gpu_get(ctx, there, found, sizeof there);
-    *s = elimination_shape{(int32_t)there[0], (int64_t)there[1], (int64_t)there[2]};
+    *s = elimination_shape{(int32_t)there[LONGEST], (int64_t)there[CANDIDATES],
+                           (int64_t)there[LAST_PLACE], (int64_t)there[ALIKE]};
     return rc;
 }
 
 /* ---- the kernel ------------------------------------------------------------------------------------------------------ */
 
-/* The cheapest kernel that is dearer than `above`, or as dear and later in the table than `last`. */
+/* Of those that were not tried, the kernel that is predicted to take least; NULL: none fits. */
 static const elimination_kernel *cheapest(const trs_elimination *e, const elimination_shape *s,
                                           const bool *tried)
 {

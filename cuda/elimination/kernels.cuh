@@ -18,6 +18,7 @@ struct elimination_shape {
      * there are at most. */
     int64_t candidates;
     int64_t last_place; /* the largest number in src and to */
+    int64_t alike;      /* rows that have the columns of the row before */
 };
 
 struct elimination_kernel {

@@ -101,8 +101,9 @@ template <class T> __device__ inline T shifted(const pivot_rules &r, T a)
 template <class T>
 __device__ inline T settled(const pivot_rules &r, T d, double least, bool &boosted)
 {
-    const double re = (double)real_part(d);
     boosted = false;
+    if (!r.cholesky && !(r.boost > 0)) return d;
+    const double re = (double)real_part(d);
     if (r.cholesky) {
         boosted = r.boost > 0 && re < least;
         return number<T>(boosted ? least : re);
@@ -147,14 +148,35 @@ template <class T> __device__ inline T quick_inverse(T d)
     return {d.x * r, -d.y * r};
 }
 
+/* Is a within [1 / by, by], by a power of 2?  Integers are faster than the product of is_near_one (divide.cuh). */
+__device__ inline bool is_within(double a, double by)
+{
+    const unsigned long long low = (unsigned long long)__double_as_longlong(1 / by);
+    const unsigned long long high = (unsigned long long)__double_as_longlong(by);
+    return (unsigned long long)__double_as_longlong(fabs(a)) - low <= high - low;
+}
+__device__ inline bool is_within(float a, float by)
+{
+    const unsigned low = (unsigned)__float_as_int(1 / by), high = (unsigned)__float_as_int(by);
+    return (unsigned)__float_as_int(fabsf(a)) - low <= high - low;
+}
+template <class T, class R> __device__ inline bool is_within(T a, R by)
+{
+    const R s = square(a);
+    return s >= 1 / by / by && s <= by * by;
+}
+
+/* Is this what was kept of a pivot near 1, its inverse?  The same answer as is_near_one. */
+template <class T> __device__ inline bool is_inverse(T kept)
+{
+    return is_within(kept, NEAR<decltype(square(kept))>);
+}
+
 /* What is published of a pivot. */
 template <class T> __device__ inline T kept_pivot(T d)
 {
-    const auto s = square(d);
-    using R = std::remove_const_t<decltype(s)>;
-    constexpr R most = NEAR<R> * NEAR<R> / 16;
     int divides;
-    return s >= 1 / most && s <= most ? quick_inverse(d) : kept(d, &divides);
+    return is_within(d, NEAR<decltype(square(d))> / 16) ? quick_inverse(d) : kept(d, &divides);
 }
 
 /* The pivot of which this was published, to rounding. */

@@ -1,7 +1,8 @@
 /* rows_schedule.cu: makes the schedule of the row kernel (rows.cuh) on the device, from the pattern and the levels there.
  *
- *     rows by level      a stable radix sort of all rows; each level then fills whole tasks
- *     numbers            a sum over the rows in the order of the tasks, of the entries of U
+ *     nodes              runs of rows with the same columns, cut into pieces
+ *     nodes by level     a stable radix sort of all rows, those that begin a node first; each level then fills whole tasks
+ *     numbers            a sum over the nodes in the order of the tasks, of their numbers
  *     places             a warp a task: which entry is where
  *     lists              a warp a task: for each lower entry (i, k) a lane looks for its columns in row k, by bisection
  *
@@ -13,18 +14,20 @@
 
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
+#include <cuda/functional>
 
 /* A schedule of more bytes does not fit: most of its places would have no entry. */
 enum { BYTES_OF_ENTRY = 256, BYTES_AT_LEAST = 64 << 20 };
 
 /* In scratch memory. */
 struct making {
-    int32_t *level;  /* [n] of the sorted rows */
-    int32_t *row[2]; /* [n] before and after the sort */
+    int32_t *run; /* [n] the first of the rows before it that have its columns */
+    int32_t *level[2],
+        *row[2]; /* [n] before and after the sort; level `levels`: the row does not begin a node */
     int32_t *first;  /* [levels+1] of the sorted rows, that with which a level begins */
     int32_t *task;   /* [levels+1] with which a level begins */
-    int32_t *number; /* [n] of the pivot of each row */
-    int32_t *upper;  /* [tasks*rows+1] entries of U of each row, and then where they begin */
+    int32_t *pivot;  /* [n] where the number of the pivot of each row is */
+    int32_t *size;   /* [tasks*nodes+1] numbers of each node, and then where they begin */
     int64_t *groups; /* [tasks+1] groups of words of each task, and then where they begin */
     void *temp;      /* [temp_bytes] of CUB */
     size_t temp_bytes;
@@ -34,15 +37,34 @@ struct scene {
     trs_elimination_pattern p;
     row_schedule s;
     making m;
-    int rows; /* of a task */
+    int nodes; /* of a task */
 };
 
-/* ---- rows by level ------------------------------------------------------------------------------------------------ */
+/* ---- nodes by level ------------------------------------------------------------------------------------------------ */
 
-static __global__ void number_kernel(const scene x)
+/* Has row i the columns of row i - 1? */
+static __device__ inline bool is_like_last(const trs_elimination_pattern &p, int64_t i)
+{
+    const int64_t begin = p.ptr[i], length = p.ptr[i + 1] - begin, other = i > 0 ? p.ptr[i - 1] : 0;
+    if (i == 0 || begin - other != length) return false;
+    for (int64_t q = 0; q < length; q++)
+        if (p.idx[begin + q] != p.idx[other + q]) return false;
+    return true;
+}
+
+static __global__ void run_kernel(const trs_elimination_pattern p, int32_t *run)
 {
     const int64_t i = index_of_thread();
-    if (i < x.p.n) x.m.row[0][i] = (int32_t)i;
+    if (i < p.n) run[i] = is_like_last(p, i) ? 0 : (int32_t)i;
+}
+
+static __global__ void key_kernel(const scene x)
+{
+    const int64_t i = index_of_thread();
+    if (i >= x.p.n) return;
+    const bool begins = (i - x.m.run[i]) % x.s.shape.rows == 0;
+    x.m.level[0][i] = begins ? x.p.level[i] : x.p.levels;
+    x.m.row[0][i] = (int32_t)i;
 }
 
 /* Where level l begins among the sorted rows. */
@@ -53,7 +75,7 @@ static __global__ void first_kernel(const scene x)
     int32_t from = 0, to = x.p.n;
     while (from < to) {
         const int32_t mid = from + (to - from) / 2;
-        if (x.m.level[mid] < l) from = mid + 1;
+        if (x.m.level[1][mid] < l) from = mid + 1;
         else to = mid;
     }
     x.m.first[l] = from;
@@ -63,16 +85,21 @@ static __global__ void count_tasks_kernel(const scene x)
 {
     const int64_t l = index_of_thread();
     if (l > x.p.levels) return;
-    const int32_t rows = l < x.p.levels ? x.m.first[l + 1] - x.m.first[l] : 0;
-    x.m.task[l] = (rows + x.rows - 1) / x.rows;
+    const int32_t nodes = l < x.p.levels ? x.m.first[l + 1] - x.m.first[l] : 0;
+    x.m.task[l] = (nodes + x.nodes - 1) / x.nodes;
 }
 
 static __global__ void seat_kernel(const scene x)
 {
     const int64_t k = index_of_thread();
-    if (k >= x.p.n) return;
-    const int32_t l = x.m.level[k], i = x.m.row[1][k];
-    x.s.row[(int64_t)x.m.task[l] * x.rows + (k - x.m.first[l])] = i;
+    if (k >= x.m.first[x.p.levels]) return;
+    const int32_t l = x.m.level[1][k], i = x.m.row[1][k];
+    int32_t end = i + 1;
+    while (end < x.p.n && end < i + x.s.shape.rows && x.m.run[end] == x.m.run[i]) end++;
+    const int32_t diag = (int32_t)(x.p.diag[i] - x.p.ptr[i]),
+                  length = (int32_t)(x.p.ptr[i + 1] - x.p.ptr[i]);
+    x.s.node[(int64_t)x.m.task[l] * x.nodes + (k - x.m.first[l])] =
+        row_node{i, end - i, diag, length - diag};
 }
 
 /* ---- numbers and groups of words ------------------------------------------------------------------------------------ */
@@ -82,59 +109,66 @@ static __global__ void size_kernel(const scene x)
     const int64_t t = index_of_thread();
     if (t > x.s.tasks) return;
     int64_t most = 0;
-    for (int r = 0; r < x.rows; r++) {
-        const int64_t at = t * x.rows + r;
-        const int32_t i = t < x.s.tasks ? x.s.row[at] : -1;
-        if (i >= 0) most = max(most, x.p.diag[i] - x.p.ptr[i]);
-        if (t < x.s.tasks || r == 0)
-            x.m.upper[at] = i < 0 ? 0 : (int32_t)(x.p.ptr[i + 1] - x.p.diag[i]);
+    for (int k = 0; k < x.nodes && t < x.s.tasks; k++) {
+        const row_node node = x.s.node[t * x.nodes + k];
+        most = max(most, (int64_t)node.diag);
+        x.m.size[t * x.nodes + k] = node.rows * node.stride;
     }
     x.m.groups[t] = (most + ROW_BATCH - 1) / ROW_BATCH * x.s.shape.each;
     if (t < x.s.tasks) x.s.task[t].lower = (int32_t)most;
+    else x.m.size[t * x.nodes] = 0;
 }
 
 static __global__ void begin_kernel(const scene x)
 {
     const int64_t at = index_of_thread();
     if (at < x.s.tasks) x.s.task[at].list = (int32_t)x.m.groups[at];
-    if (at >= (int64_t)x.s.tasks * x.rows) return;
-    const int32_t i = x.s.row[at];
-    if (i >= 0) x.m.number[i] = x.m.upper[at];
+    if (at >= (int64_t)x.s.tasks * x.nodes) return;
+    const row_node node = x.s.node[at];
+    for (int r = 0; r < node.rows; r++)
+        x.m.pivot[node.row + r] = x.m.size[at] + r * (node.stride + 1);
 }
 
 /* ---- places and lists ------------------------------------------------------------------------------------------------- */
 
-/* The task of a warp, the row of a lane, and its lane of that row. */
+/* The task of a warp, and the node of a lane. */
 struct seat {
     int64_t task;
-    int32_t row; /* -1: none */
-    int lane;
+    row_node node; /* rows 0: none */
+    int lane;      /* of the node */
 };
 
 static __device__ inline seat seat_of(const scene &x)
 {
     const int lane = threadIdx.x % ROW_WARP;
-    seat me = {index_of_thread() / ROW_WARP, -1, lane % x.s.shape.lanes};
-    if (me.task < x.s.tasks) me.row = x.s.row[me.task * x.rows + lane / x.s.shape.lanes];
+    seat me = {index_of_thread() / ROW_WARP, {0, 0, 0, 0}, lane % x.s.shape.lanes};
+    if (me.task < x.s.tasks) me.node = x.s.node[me.task * x.nodes + lane / x.s.shape.lanes];
     return me;
+}
+
+/* What is at column q of the node. */
+static __device__ inline int32_t number_for(const scene &x, const row_node &node, int q)
+{
+    if (q < node.diag) return x.m.pivot[x.p.idx[x.p.ptr[node.row] + q]];
+    return ~(x.m.pivot[node.row] + q - node.diag);
 }
 
 static __global__ void place_kernel(const scene x)
 {
     const seat me = seat_of(x);
-    if (me.row < 0) return;
     const trs_elimination_pattern &p = x.p;
-    const int64_t begin = p.ptr[me.row], end = p.ptr[me.row + 1], diag = p.diag[me.row];
-    for (int e = 0; e < x.s.shape.each; e++) {
-        const int64_t q = begin + e * x.s.shape.lanes + me.lane;
-        const int64_t at = (me.task * x.s.shape.each + e) * ROW_WARP + threadIdx.x % ROW_WARP;
-        if (q >= end) break;
-        const bool conjugated = p.conjugate && p.conjugate[q];
-        const int32_t own = x.m.number[me.row] + (int32_t)(q - diag);
-        if (p.src[q] >= 0) x.s.a[at] = (int32_t)p.src[q] | (conjugated ? ROW_MARKED : 0);
-        if (p.to[q] >= 0) x.s.to[at] = (int32_t)p.to[q];
-        if (q < diag) x.s.number[at] = x.m.number[p.idx[q]];
-        else x.s.number[at] = ~(q > diag ? own : own | ROW_MARKED);
+    const row_shape &s = x.s.shape;
+    for (int e = 0; e < s.each; e++) {
+        const int q = e * s.lanes + me.lane, lane = threadIdx.x % ROW_WARP;
+        if (me.node.rows == 0 || q >= me.node.diag + me.node.stride) break;
+        x.s.number[(me.task * s.each + e) * ROW_WARP + lane] = number_for(x, me.node, q);
+        for (int r = 0; r < me.node.rows; r++) {
+            const int64_t from = p.ptr[me.node.row + r] + q;
+            const int64_t at = ((me.task * s.rows + r) * s.each + e) * ROW_WARP + lane;
+            const int32_t mark = p.conjugate && p.conjugate[from] ? ROW_MARKED : 0;
+            if (p.src[from] >= 0) x.s.a[at] = (int32_t)p.src[from] | mark;
+            if (p.to[from] >= 0) x.s.to[at] = (int32_t)p.to[from];
+        }
     }
 }
 
@@ -161,20 +195,21 @@ static __device__ inline uint32_t byte_of(const trs_elimination_pattern &p, int6
 static __global__ void list_kernel(const scene x)
 {
     const seat me = seat_of(x);
-    if (me.row < 0) return;
     const trs_elimination_pattern &p = x.p;
+    const row_shape &s = x.s.shape;
+    if (me.node.rows == 0) return;
     const row_task task = x.s.task[me.task];
-    const int64_t begin = p.ptr[me.row], end = p.ptr[me.row + 1], diag = p.diag[me.row];
-    for (int e = 0; e < x.s.shape.each; e++) {
-        const int64_t q = begin + e * x.s.shape.lanes + me.lane;
-        if (q >= end) break;
-        for (int w = 0; begin + w * ROW_BATCH < diag; w++) {
+    const int64_t begin = p.ptr[me.node.row];
+    for (int e = 0; e < s.each; e++) {
+        const int q = e * s.lanes + me.lane;
+        if (q >= me.node.diag + me.node.stride) break;
+        for (int w = 0; w * ROW_BATCH < me.node.diag; w++) {
             uint32_t word = 0;
             for (int b = 0; b < ROW_BATCH; b++) {
-                const int64_t lower = begin + w * ROW_BATCH + b;
-                if (lower < diag) word |= byte_of(p, lower, q) << 8 * b;
+                const int lower = w * ROW_BATCH + b;
+                if (lower < me.node.diag) word |= byte_of(p, begin + lower, begin + q) << 8 * b;
             }
-            const int64_t group = task.list + w * x.s.shape.each + e;
+            const int64_t group = task.list + (int64_t)w * s.each + e;
             x.s.list[group * ROW_WARP + threadIdx.x % ROW_WARP] = word;
         }
     }
@@ -193,8 +228,15 @@ static int bits_of(int64_t count)
 static cudaError_t sort(scene *x)
 {
     making &m = x->m;
-    return cub::DeviceRadixSort::SortPairs(m.temp, m.temp_bytes, x->p.level, m.level, m.row[0],
+    return cub::DeviceRadixSort::SortPairs(m.temp, m.temp_bytes, m.level[0], m.level[1], m.row[0],
                                            m.row[1], x->p.n, 0, bits_of(x->p.levels));
+}
+
+/* run [n]: 0 where a row has the columns of the one before, else its own number; it becomes the first of those rows. */
+static cudaError_t find_runs(making *m, int64_t n)
+{
+    return cub::DeviceScan::InclusiveScan(m->temp, m->temp_bytes, m->run, m->run,
+                                          cuda::maximum<int32_t>(), n);
 }
 
 /* p [count+1] becomes where each begins, and in the end the sum of all. */
@@ -209,9 +251,11 @@ static cudaError_t find_temp(scene *x, int64_t seats)
     making &m = x->m;
     m.temp = NULL;
     cudaError_t e = sort(x);
-    const size_t for_sort = m.temp_bytes;
+    size_t most = m.temp_bytes;
     if (!e) e = begin_of(&m, m.groups, seats);
-    m.temp_bytes = max(m.temp_bytes, for_sort);
+    most = max(most, m.temp_bytes);
+    if (!e) e = find_runs(&m, x->p.n);
+    m.temp_bytes = max(most, m.temp_bytes);
     return e;
 }
 
@@ -220,15 +264,15 @@ static int take_scratch(trs_context *ctx, scene *x, int64_t most_tasks)
 {
     making &m = x->m;
     const int64_t n = x->p.n, levels = x->p.levels;
-    const cudaError_t e = find_temp(x, max(most_tasks * x->rows, levels));
+    const cudaError_t e = find_temp(x, max(most_tasks * x->nodes, levels));
     if (e) return cuda_status(e, "a schedule of elimination");
     const auto lay_out = [&](carver &carve) {
-        carve(m.level, n);
-        for (int k = 0; k < 2; k++) carve(m.row[k], n);
+        carve(m.run, n);
+        for (int k = 0; k < 2; k++) carve(m.level[k], n), carve(m.row[k], n);
         carve(m.first, levels + 1);
         carve(m.task, levels + 1);
-        carve(m.number, n);
-        carve(m.upper, most_tasks * x->rows + 1);
+        carve(m.pivot, n);
+        carve(m.size, most_tasks * x->nodes + 1);
         carve(m.groups, most_tasks + 1);
         carve(m.temp, (int64_t)m.temp_bytes);
     };
@@ -239,8 +283,10 @@ static int take_scratch(trs_context *ctx, scene *x, int64_t most_tasks)
 static int find_tasks(trs_context *ctx, scene *x)
 {
     const int64_t n = x->p.n, levels = x->p.levels;
-    number_kernel<<<blocks_of(n), PLAIN>>>(*x);
-    cudaError_t e = sort(x);
+    run_kernel<<<blocks_of(n), PLAIN>>>(x->p, x->m.run);
+    cudaError_t e = find_runs(&x->m, n);
+    key_kernel<<<blocks_of(n), PLAIN>>>(*x);
+    if (!e) e = sort(x);
     first_kernel<<<blocks_of(levels + 1), PLAIN>>>(*x);
     count_tasks_kernel<<<blocks_of(levels + 1), PLAIN>>>(*x);
     if (!e) e = begin_of(&x->m, x->m.task, levels);
@@ -260,29 +306,32 @@ static int take_memory(trs_context *ctx, scene *x)
     row_schedule &s = x->s;
     const int64_t places = (int64_t)s.tasks * s.shape.each * ROW_WARP;
     s.memory = carve_new(ctx, "a schedule of elimination", [&](carver &carve) {
-        carve(s.row, (int64_t)s.tasks * x->rows);
-        carve(s.a, places);
-        carve(s.to, places);
+        carve(s.a, places * s.shape.rows);
+        carve(s.to, places * s.shape.rows);
         carve(s.number, places);
+        carve(s.node, (int64_t)s.tasks * x->nodes);
         carve(s.task, s.tasks);
     });
     if (!s.memory) return TRS_EMEM;
-    const size_t bytes = (size_t)((char *)s.task - (char *)s.memory);
-    return cuda_status(cudaMemsetAsync(s.memory, 0xff, bytes, NULL), "a schedule of elimination");
+    const size_t bytes = (size_t)((char *)s.node - (char *)s.memory);
+    const size_t nodes = (size_t)((char *)s.task - (char *)s.node);
+    cudaError_t e = cudaMemsetAsync(s.memory, 0xff, bytes, NULL);
+    if (!e) e = cudaMemsetAsync(s.node, 0, nodes, NULL);
+    return cuda_status(e, "a schedule of elimination");
 }
 
-/* Which row is where, its numbers, and the sizes of lists. */
+/* Which node is where, its numbers, and the sizes of lists. */
 static int find_numbers(trs_context *ctx, scene *x)
 {
-    const int64_t seats = (int64_t)x->s.tasks * x->rows;
+    const int64_t seats = (int64_t)x->s.tasks * x->nodes;
     int32_t numbers = 0;
     seat_kernel<<<blocks_of(x->p.n), PLAIN>>>(*x);
     size_kernel<<<blocks_of(x->s.tasks + 1), PLAIN>>>(*x);
-    cudaError_t e = begin_of(&x->m, x->m.upper, seats);
+    cudaError_t e = begin_of(&x->m, x->m.size, seats);
     if (!e) e = begin_of(&x->m, x->m.groups, x->s.tasks);
     if (e) return cuda_status(e, "a schedule of elimination");
     begin_kernel<<<blocks_of(seats), PLAIN>>>(*x);
-    int rc = trs_gpu_get(ctx, &numbers, x->m.upper + seats, sizeof numbers);
+    int rc = trs_gpu_get(ctx, &numbers, x->m.size + seats, sizeof numbers);
     if (!rc)
         rc = trs_gpu_get(ctx, &x->s.list_groups, x->m.groups + x->s.tasks, sizeof x->s.list_groups);
     x->s.numbers = numbers;
@@ -318,10 +367,10 @@ static int make(trs_context *ctx, scene *x, int64_t most_tasks)
 int row_schedule_make(trs_context *ctx, const trs_elimination_pattern *p, row_shape shape,
                       row_schedule *s)
 {
-    scene x = {.p = *p, .s = {.shape = shape}, .rows = ROW_WARP / shape.lanes};
-    const int64_t most_tasks = p->n / x.rows + min(p->levels, p->n);
+    scene x = {.p = *p, .s = {.shape = shape}, .nodes = ROW_WARP / shape.lanes};
+    const int64_t most_tasks = p->n / x.nodes + min(p->levels, p->n);
     int rc = TRS_OK;
-    if (p->nnz > ROW_MOST || most_tasks * x.rows > INT32_MAX) rc = TRS_ESUPPORT;
+    if (p->nnz > ROW_MOST || most_tasks * x.nodes > INT32_MAX) rc = TRS_ESUPPORT;
     else if (p->n > 0) rc = make(ctx, &x, most_tasks);
     if (rc) row_schedule_free(ctx, &x.s);
     *s = x.s;
@@ -337,8 +386,9 @@ void row_schedule_free(trs_context *ctx, row_schedule *s)
 
 int64_t row_schedule_bytes(const row_schedule *s)
 {
-    const int64_t place = 3 * (int64_t)sizeof(int32_t),
-                  task = sizeof(row_task) + sizeof(int32_t) * (size_t)(ROW_WARP / s->shape.lanes);
-    return s->tasks * (place * s->shape.each * ROW_WARP + task) +
-           s->list_groups * (int64_t)(ROW_WARP * sizeof(uint32_t));
+    const int64_t groups = (2 * s->shape.rows + 1) * s->shape.each;
+    const int64_t nodes = ROW_WARP / s->shape.lanes * (int64_t)sizeof(row_node);
+    return s->tasks *
+               (groups * ROW_WARP * (int64_t)sizeof(int32_t) + nodes + (int64_t)sizeof(row_task)) +
+           s->list_groups * ROW_WARP * (int64_t)sizeof(uint32_t);
 }

@@ -257,7 +257,7 @@ static void problem_free(problem *b)
 
 typedef struct reference {
     zz *val;       /* [places] NaN where nothing is written */
-    double *bound; /* [places] the sum of the sizes of what each number was made of */
+    double *bound; /* [places] the size of what each number was made of */
     trs_elimination_outcome outcome;
 } reference;
 
@@ -282,32 +282,29 @@ static trs_ilu_fault settle(const problem *b, reference *ref, zz *d, double leas
     return *d == 0 ? TRS_ILU_ZERO : TRS_ILU_GOOD;
 }
 
-/* Row i of L + U, kept full: x [n], its bounds in y. */
-static void eliminate_row(const problem *b, reference *ref, zz *u, double *e, int i)
+/* Row i of L + U, kept full: x [n].  size [n]: of each row, what its numbers are made of. */
+static void eliminate_row(const problem *b, reference *ref, zz *u, double *size, int i)
 {
     const int64_t *ptr = b->p.ptr, *diag = b->p.diag;
     const int n = b->n;
     zz *x = u + (int64_t)i * n;
-    double *y = e + (int64_t)i * n, least = 0;
     for (int64_t q = ptr[i]; q < ptr[i + 1]; q++) {
         const int j = b->p.idx[q];
         const zz a = b->p.src[q] < 0 ? 0 : b->a[b->p.src[q]];
         x[j] = (b->p.conjugate && b->p.conjugate[q] ? conj(a) : a) * (b->scale ? b->scale[i] : 1);
         if (b->p.cholesky && j == i) x[j] = creal(x[j]);
-        if (j <= i || !b->p.cholesky) raise_to(&least, size_of(x[j]) * b->boost);
         raise_to(&ref->outcome.largest_a, size_of(x[j]));
         if (j == i) x[j] *= 1 + b->shift;
-        y[j] = size_of(x[j]);
+        raise_to(&size[i], size_of(x[j]));
     }
     for (int64_t q = ptr[i]; q < diag[i]; q++) {
         const int k = b->p.idx[q];
         const zz *w = u + (int64_t)k * n, l = x[k] /= w[k];
-        y[k] /= size_of(w[k]);
+        if (isfinite(size_of(l) * size[k])) size[i] += size_of(l) * size[k];
         for (int64_t r = diag[k] + 1; r < ptr[k + 1]; r++) {
             const int j = b->p.idx[r];
             if (entry_at(b, i, j) < 0) continue;
             x[j] -= l * w[j];
-            y[j] += 3 * y[k] * e[(int64_t)k * n + j];
             raise_to(&ref->outcome.largest, size_of(l) * size_of(w[j]));
         }
     }
@@ -338,23 +335,24 @@ static reference solve(const problem *b)
     const int n = b->n;
     reference ref = {.outcome = {.first = UINT64_MAX}};
     zz *u = taken((size_t)n * (size_t)n * sizeof *u);
-    double *e = taken((size_t)n * (size_t)n * sizeof *e);
+    double *size = taken((size_t)n * sizeof *size);
     ref.val = taken((size_t)b->places * sizeof *ref.val);
     ref.bound = taken((size_t)b->places * sizeof *ref.bound);
     for (int k = 0; k < b->places; k++) ref.val[k] = NAN;
     for (int i = 0; i < n; i++) {
-        eliminate_row(b, &ref, u, e, i);
+        eliminate_row(b, &ref, u, size, i);
         finish_row(b, &ref, u, i);
         for (int64_t q = b->p.ptr[i]; q < b->p.ptr[i + 1]; q++) {
             const int j = b->p.idx[q];
             if (b->p.to[q] < 0) continue;
-            const double root = b->p.cholesky ? sqrt(creal(u[(int64_t)j * n + j])) : 1;
+            const zz d = u[(int64_t)j * n + j];
+            const double root = b->p.cholesky ? sqrt(creal(d)) : 1, made_of = size[i] * root;
             ref.val[b->p.to[q]] = b->p.cholesky && i == j ? root : u[(int64_t)i * n + j] * root;
-            ref.bound[b->p.to[q]] = e[(int64_t)i * n + j] * root + root * (i == j);
+            ref.bound[b->p.to[q]] = j < i || b->p.cholesky ? made_of / size_of(d) : made_of;
         }
     }
     free(u);
-    free(e);
+    free(size);
     return ref;
 }
 
