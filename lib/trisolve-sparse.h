@@ -333,7 +333,8 @@ TRS_API int trs_plan_load(trs_plan *plan, const char *file);
 
 /* Take new values for the same pattern, in O(nnz) and without an analysis.  No solve on this plan may be running.
  * With val on the plan's device, CUDA solvers take them from there, on exec->stream; with TRS_PIVOT_SKIP they pass the host.
- * Returns when the values are in place.
+ * Returns when the values are in place.  On a device it waits up to three times: for the count of bad pivots, for the growth
+ * where levels are rewritten (cuda-merged, alone or in cuda-segments), and for the end.
  * Where bad pivots stand in other rows than before, TRS_PIVOT_SKIP takes an analysis, after which the solver is the
  * same, trs_info.analyses has grown, work spaces but the plan's own have to be fitted again (trs_work_fit), what was
  * captured in a CUDA graph must not be replayed, and arrays of trs_plan_levels are gone.

@@ -84,19 +84,20 @@ static void replace_on_host(trs_operator *op, double value)
     trs_operator_changed_on_host(op);
 }
 
-/* Do what find does for values that are on the device. */
+/* Do what find does for values that are on the device.  It waits for the stream that has brought them, and for no other. */
 static int find_on_device(trs_plan *p, trs_operator *op)
 {
     trs_context *ctx = &p->ctx;
     trs_device_view *d = &op->device;
     int64_t found[2];
+    const size_t bytes = sizeof found;
     int rc = trs_gpu_use(ctx);
     if (!rc) rc = trs_operator_device(op, TRS_OP_PATTERN);
     if (!rc && !d->found) d->found = trs_gpu_new(ctx, 2, sizeof *d->found, "the count of pivots");
     if (!rc && !d->found) rc = TRS_EMEM;
     if (!rc) rc = trs_gpu_find_pivots(op, d->stream);
+    if (!rc) rc = trs_gpu_copy_lines(found, bytes, d->found, bytes, bytes, 1, false, d->stream);
     if (!rc) rc = trs_gpu_wait(d->stream);
-    if (!rc) rc = trs_gpu_get(ctx, found, d->found, sizeof found);
     if (rc) return rc;
     p->bad_pivots = found[0];
     p->first_bad = found[0] ? found[1] : -1;

@@ -4,10 +4,10 @@
  *                       look how much errors grow with these values and choose another way to solve; and waits for all
  *     trs_plan_refresh  gathers the values and tells the solvers, on a stream; the ways to solve stay
  *
- * So the caller knows that the pivots are good, or does not use x, and looks at the growth when there is time.
- * cuda-supernodal, dense-blocked and cuda-chain bound the growth with every refresh, since they decide on the device what is
- * substituted.  cuda-merged, alone or in cuda-segments, goes on with rewritten levels, and tells the growth; where it is
- * so large that half of the digits of x would be gone, x is NaN. */
+ * So the caller knows that the pivots are good, or does not use x, and looks at the growth when there is time.  Solvers that
+ * decide on the device what they substitute bound the growth with every refresh.  One that has decided on the host goes
+ * on as it did with the values of the last update, and tells the growth; where it is so large that half of the digits of
+ * x would be gone, x is NaN. */
 #ifndef TRS_REFRESH_H
 #define TRS_REFRESH_H
 

@@ -6,16 +6,6 @@
 #include "base/device.h"
 #include "core/refresh.h"
 
-static trs_plan *analysed(const trs_mat *a, const char *solver, bool required)
-{
-    const trs_options opt = {.solver = solver, .device = TRS_CUDA(0), .ops = 3};
-    trs_plan *p = NULL;
-    assert_status(trs_plan_create(&p, a, &opt), TRS_OK);
-    if (required) trs_plan_require_refresh(p);
-    assert_status(trs_plan_analyse(p), TRS_OK);
-    return p;
-}
-
 /* A solver on the host takes new values there, and says so. */
 static void test_host(void **state)
 {
@@ -42,6 +32,16 @@ static void test_host(void **state)
 }
 
 #ifdef HAVE_CUDA
+
+static trs_plan *analysed(const trs_mat *a, const char *solver, bool required)
+{
+    const trs_options opt = {.solver = solver, .device = TRS_CUDA(0), .ops = 3};
+    trs_plan *p = NULL;
+    assert_status(trs_plan_create(&p, a, &opt), TRS_OK);
+    if (required) trs_plan_require_refresh(p);
+    assert_status(trs_plan_analyse(p), TRS_OK);
+    return p;
+}
 
 /* A matrix whose values are on the device, and what is solved for. */
 typedef struct scene {
