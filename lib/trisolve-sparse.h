@@ -242,7 +242,8 @@ typedef struct trs_exec {
     trs_work *work;    /* NULL: the plan's own, and then the plan must not be shared */
     int threads;       /* for CPU solvers, at most 1024; 0: the plan's */
     trs_layout layout; /* of B and X */
-    trs_lu_work *lu_work; /* trs_lu_solve and trs_lu_refine: NULL: the lu's own, and then the lu must not
+    trs_lu_work
+        *lu_work; /* trs_lu_solve and trs_lu_refine: NULL: the lu's own, and then the lu must not
                              be shared; others ignore it */
 } trs_exec;
 
@@ -652,18 +653,23 @@ typedef struct trs_ilu_options {
 /* Make incomplete factors of A, without fill or with some, to precondition with: trs_lu_solve is x = M^-1 b, M = L U or
  * L L^H, of the type of A, and the diagonal is where the pivots are: rows are not exchanged.
  *     trs_lu **lu ; out: to be destroyed, also after an error, unless it is NULL then.
- *     const trs_mat *A ; in: any format, on the host; kind = 0.  IC in the natural order reads the lower
- *         triangle alone, and the real part of its diagonal; in another order it reads both.  kind may be
- *         TRS_LOWER for IC, in another order of real matrices only.  A diagonal entry that A does not have
- *         becomes an entry of the factors, as fill does, zero before elimination.
+ *     const trs_mat *A ; in: any format, kind = 0; on the host, or if opt->plan is for a device anywhere.
+ *         IC in the natural order reads the lower triangle alone, and the real part of its diagonal; in
+ *         another order it reads both.  kind may be TRS_LOWER for IC, in another order of real matrices
+ *         only.  A diagonal entry that A does not have becomes an entry of the factors, as fill does, zero
+ *         before elimination.
  *     const trs_ilu_options *opt ; in, NULL: ILU(0), all defaults.  opt->plan.threads also factor, at
  *         most 16; each takes 4 n bytes, and 8 n while fill is looked for.  The bits do not depend on how many.
  * Rows of a level of L are factored at the same time.  trs_lu_update takes new values without analysis.
- * On a device, or from several threads, solve with the plans of trs_lu_get_info: L, then U (L with
- * TRS_H), each with a work space of its own; trs_lu_solve does just that with those of the plans.
+ * Where opt->plan is for a device and trs_lu_info.kernel is not NULL, the factors are computed there, and of
+ * A in CSR, CSC or BSR on that device, without fill and in the natural order, nothing passes the host.  They
+ * are those of the host to rounding, and have the same bits every time.
+ * From several threads, solve with work spaces (trs_lu_work_create), or with the plans of trs_lu_get_info:
+ * L, then U (L with TRS_H).
  * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX (not well-formed, or a value is not finite),
  * TRS_EPIVOT (the sentence names the row of A whose pivot is the first that is zero, not positive or not
- * finite; new values can be given), TRS_ESUPPORT (A on a device; half a complex matrix in another order),
+ * finite; new values can be given), TRS_ESUPPORT (A on a device and opt->plan for the host; half a complex
+ * matrix in another order),
  * or an error of trs_plan_create, trs_plan_analyse.
  * Source: Meijerink and van der Vorst 1977; Saad, Iterative Methods for Sparse Linear Systems, 10.3; Hysom
  * and Pothen 2001; Cuthill and McKee 1969. */
@@ -672,39 +678,47 @@ TRS_API int trs_ilu(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt);
 /* Factor A again with new values.
  *     trs_lu *lu ; of trs_ilu or trs_factor, also after one that returned TRS_EPIVOT.
  *     const trs_mat *A ; in.  n and dtype as before, kind as at first.  After trs_ilu: nnz, format, block,
- *         ptr and idx must be as before too; ptr and idx are not read again and may be NULL.
+ *         ptr and idx must be as before too; ptr and idx are not read again and may be NULL.  So they must
+ *         and may after trs_factor where factors are computed on a device and A is there; of an A on the
+ *         host they are compared with those of the first, unless they are NULL.  A may be on the host or,
+ *         with plans for a device, on any device.
  * After trs_factor, a pattern as before uses the ordering and symbolic analysis again, and the plans too
  * when the factors have the pattern that they had: always with L L^H, with L U when the pivots stay where
  * they were.  KLU keeps them there as long as the factors grow little more than with pivots of their own.
  * Another pattern is analysed anew.
  * No solve may be running.  Arrays and plans of trs_lu_factors and trs_lu_get_info are no longer valid
- * after trs_factor; those of trs_ilu stay.
+ * after trs_factor; those of trs_ilu stay, and the plans of trs_factor while the factors are computed on a
+ * device with the same pivots.
  * Returns as trs_ilu and trs_factor, and TRS_ESTATE when there is no pattern; after an error
  * trs_lu_solve answers TRS_ESTATE until an update succeeds. */
 TRS_API int trs_lu_update(trs_lu *lu, const trs_mat *A);
 
 /* The same in the order of a stream: with A and the factors on one device it enqueues the numeric phase and the updates of
  * both plans, and waits for the pivots only, unless the options say that it must not wait at all (trs_ilu_options.defer,
- * trs_factor_options.on_growth); then it can be captured in a CUDA graph together with solves.
+ * trs_factor_options.on_growth); then it can be captured in a CUDA graph together with solves, if the solvers of both plans
+ * take new values in the order of a stream, as those do that are chosen when no solver is named.  An update that follows one
+ * with bad pivots at first, before there were plans, waits and makes them, and cannot be captured.
  *     const trs_exec *exec ; in, NULL: the default stream.  Only the stream is heeded.
  * Returns as trs_lu_update. */
 TRS_API int trs_lu_update_on(trs_lu *lu, const trs_mat *A, const trs_exec *exec);
 
-/* Wait for the last update, and tell what it found.
+/* Wait for the last update, also one that was captured and replayed on any stream of the device, and tell what it found.
  *     trs_lu *lu ; in.
  *     int64_t *bad ; out, NULL allowed: how many pivots are zero or not finite, or of L L^H not positive.
  *     int64_t *first ; out, NULL allowed: the first row with one, from 0; -1: none.
  *     double *growth ; out, NULL allowed: max |l(i, k) u(k, j)| / max |a(i, j)|, the factor by which rounding errors
  *         of the factors may exceed those of A; 0: not known (factors made on the host).
- * Returns TRS_OK, TRS_EARG, TRS_ESTATE (there are no factors), TRS_EDEVICE, TRS_EPIVOT (bad > 0), TRS_EGROWTH (growth is
- * above trs_factor_options.growth_limit). */
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE (there are no factors), TRS_EDEVICE, TRS_EPIVOT (bad > 0), TRS_EMATRIX (a value of
+ * A is not finite), TRS_EGROWTH (growth is above trs_factor_options.growth_limit; or the triangles cannot be solved in the
+ * way that their plans have chosen: an update that waits lets them choose again). */
 TRS_API int trs_lu_status(trs_lu *lu, int64_t *bad, int64_t *first, double *growth);
 
 /* Show L and U as matrices in arrays that the lu owns, on the host:
  * (L U)(k, m) = scale(P(k)) A(P(k), Q(m)), or L L^H = A(P, P).
  *     const trs_lu *lu ; in.
- *     trs_mat *L, *U ; out, NULL allowed: CSR or CSC.  U->n = 0 and U->ptr = NULL for L L^H.  ILU:
- *         the same arrays, L + U - I in CSR, and only the kind differs.
+ *     trs_mat *L, *U ; out, NULL allowed: CSR or CSC.  U->n = 0 and U->ptr = NULL for L L^H.  ILU, and
+ *         factors that are computed on a device: the same arrays, L + U - I in CSR, and only the kind
+ *         differs.  From a device they are copied here, and it is waited for.
  *     const int64_t **P, **Q ; out [n], NULL allowed.   const double **scale ; out [n], NULL allowed;
  *         NULL: no permutation (incomplete factors in the natural order), no scaling.
  * Returns TRS_OK, TRS_EARG (also: there are no factors). */

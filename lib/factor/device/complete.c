@@ -87,12 +87,12 @@ int trs_lu_complete_make(trs_lu *lu, const trs_mat *A, bool *made)
 {
     trs_context ctx = {.mem = lu->mem, .threads = 1};
     const trs_factors *f = &lu->f;
+    const int64_t *Q = f->cholesky ? f->P : f->Q;
     const int64_t limit = MOST_FILL * (f->L.nnz + (f->cholesky ? f->L.nnz : f->U.nnz)) + A->n;
     trs_complete_fill fill;
+    int rc = TRS_ESUPPORT; /* of DENSE: a number that was zero may not be so any more */
     *made = false;
-    int rc = A->format == TRS_DENSE
-                 ? TRS_ESUPPORT /* a number that was zero may not be so any more */
-                 : trs_complete_fill_find(&ctx, A, f->P, f->cholesky ? f->P : f->Q, limit, &fill);
+    if (A->format != TRS_DENSE) rc = trs_complete_fill_find(&ctx, A, f->P, Q, limit, &fill);
     if (!rc) {
         rc = make(lu, A, &fill, made);
         trs_complete_fill_free(&ctx, &fill);
