@@ -66,11 +66,20 @@ static void row_destroy(trs_context *ctx, void *data)
     trs_free(&ctx->mem, d);
 }
 
+/* As many blocks as the warps of six levels fill, at least one an SM: the looks of those that wait slow down the others. */
+static int count_blocks(const trs_elimination_pattern *p, const row_schedule *s)
+{
+    const double levels = (double)p->levels / s->shape.rows, warps = ROW_THREADS / ROW_WARP;
+    const double six = levels > 0 ? 6 * s->tasks / levels / warps : 0;
+    return waiting_blocks(kernel_for(p->dtype, s->shape), ROW_THREADS, 0,
+                          fmax(six, multiprocessors()));
+}
+
 static int make(trs_context *ctx, const trs_elimination_pattern *p, row_shape shape, row_data *d)
 {
     const int rc = row_schedule_make(ctx, p, shape, &d->schedule);
     if (rc) return rc;
-    d->blocks = waiting_blocks(kernel_for(p->dtype, shape), ROW_THREADS, 0, INT32_MAX);
+    d->blocks = count_blocks(p, &d->schedule);
     if (d->blocks < 1) return TRS_ESUPPORT;
     d->number_bytes = d->schedule.numbers * (int64_t)trs_size(p->dtype);
     d->numbers = trs_gpu_new(ctx, d->number_bytes, 1, "U of elimination");
