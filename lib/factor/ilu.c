@@ -349,10 +349,17 @@ static int factor_there(trs_lu *lu, const trs_mat *A, const trs_tri *t, const tr
     return trs_lu_device_make(lu, &task, made);
 }
 
-/* Are the entries of the factors those of A, at their places?  Then the device needs no rows of the host. */
-static bool is_pattern_of(const ilu *s, const trs_mat *A)
+/* Are the values of A on the host, or on the device of the factors? */
+static bool is_near(const trs_lu *lu, const trs_mat *A)
 {
-    return A->format != TRS_DENSE && s->level == 0 && s->ordering == TRS_ILU_NATURAL;
+    return A->device <= 0 || A->device == lu->opt.device;
+}
+
+/* Are the entries of the factors those of A, at their places?  Then the device needs no rows of the host. */
+static bool has_rows(const trs_lu *lu, const ilu *s, const trs_mat *A)
+{
+    return A->format != TRS_DENSE && s->level == 0 && s->ordering == TRS_ILU_NATURAL &&
+           is_near(lu, A);
 }
 
 static int factor(trs_lu *lu, const trs_mat *A, const trs_ilu_options *opt)
@@ -360,14 +367,15 @@ static int factor(trs_lu *lu, const trs_mat *A, const trs_ilu_options *opt)
     ilu *s = lu->backend;
     trs_context ctx = {.mem = lu->mem, .base = lu->base, .threads = count_threads(lu)};
     trs_mat host;
-    const bool there = lu->opt.device > 0, as_a = is_pattern_of(s, A);
+    const bool there = lu->opt.device > 0, as_a = has_rows(lu, s, A);
     bool made = false;
     int rc = there && as_a ? factor_there(lu, A, NULL, opt, &made) : TRS_OK;
     if (rc || made) return rc;
     ctx.device = A->device > 0 ? A->device - 1 : 0;
     rc = trs_mat_fetch(&ctx, A, true, &host);
     if (!rc) rc = make_rows(&ctx, lu, s, &host, &s->rows.t);
-    if (!rc && there && !as_a) rc = factor_there(lu, A, &s->rows.t, opt, &made);
+    if (!rc && there && !as_a)
+        rc = factor_there(lu, is_near(lu, A) ? A : &host, &s->rows.t, opt, &made);
     if (rc || made) trs_tri_free(&ctx, &s->rows.t);
     else rc = factor_here(lu, &host);
     trs_mat_fetched(&ctx, A, &host);

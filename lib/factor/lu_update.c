@@ -44,13 +44,28 @@ static bool has_pattern(const trs_lu *lu, const trs_mat *A)
     return A->device > 0 || !A->ptr || trs_lu_same_pattern(&lu->pattern, A);
 }
 
+/* Values of another device go by the host. */
+static int update_there(trs_lu *lu, const trs_mat *A, void *stream)
+{
+    trs_context ctx = {.mem = lu->mem, .threads = 1, .device = A->device - 1};
+    trs_mat host;
+    if (A->device <= 0 || A->device == lu->opt.device) return trs_lu_device_update(lu, A, stream);
+    int rc = trs_check_device(A->device);
+    if (!rc) rc = trs_check_values(A);
+    if (rc) return rc;
+    rc = trs_mat_fetch(&ctx, A, false, &host);
+    if (!rc) rc = trs_lu_device_update(lu, &host, stream);
+    trs_mat_fetched(&ctx, A, &host);
+    return rc;
+}
+
 static int update(trs_lu *lu, const trs_mat *A, const trs_exec *exec)
 {
     void *stream = exec ? exec->stream : NULL;
     if (!lu || !A) return trs_fail(TRS_EARG, "update: lu or A is NULL");
     if (!lu->update) return trs_fail(TRS_ESTATE, "update: there is no pattern yet");
     if (lu->device && has_pattern(lu, A)) {
-        const int rc = trs_lu_device_update(lu, A, stream);
+        const int rc = update_there(lu, A, stream);
         const bool unsuited = rc == TRS_EPIVOT || rc == TRS_EGROWTH;
         if (!unsuited || !lu->refactors) return rc;
         trs_forget();

@@ -123,6 +123,26 @@ static void same_as_on_the_host(void **state)
                 }
 }
 
+/* The rows of fill and orderings are found on the host. */
+static void fill_and_orderings(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    for (int c = 0; c < 2; c++)
+        for (int k = 0; k < 4; k++)
+            for (int method = TRS_ILU0; method <= TRS_IC0; method++)
+                for (int level = 0; level <= 2; level++)
+                    for (int o = TRS_ILU_NATURAL; o <= TRS_ILU_MULTICOLOUR; o++) {
+                        const trs_ilu_options opt = {
+                            .method = method, .level = level, .ordering = (trs_ilu_ordering)o};
+                        full A = matrix(40, c, method == TRS_IC0, 0.06);
+                        trs_mat m = show(&A, &forms[k]);
+                        check(&A, &m, &opt);
+                        hide(&m);
+                        free(A.a);
+                    }
+}
+
 /* Blocks of 2 to 8, and the triangle of a Hermitian matrix alone. */
 static void blocks(void **state)
 {
@@ -470,6 +490,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_as_on_the_host),
+        cmocka_unit_test(fill_and_orderings),
         cmocka_unit_test(blocks),
         cmocka_unit_test(one_triangle),
         cmocka_unit_test(a_grid),

@@ -77,13 +77,32 @@ static double error_of(const full *A, const zz *b, const zz *x)
     return r / size;
 }
 
-static void check(const trs_lu *lu, const full *A)
+/* x by the plans, with b of this type on the device. */
+static void solve_there(trs_lu *lu, trs_dtype t, int n, const zz *b, zz *x)
+{
+    const size_t bytes = (size_t)n * trs_size(t);
+    char *v = calloc(1, bytes);
+    for (int k = 0; k < n; k++) set_value(v, t, k, b[k]);
+    void *d = array_there(v, bytes);
+    assert_int_equal(trs_lu_solve(lu, TRS_N, 1, d, n, d, n, NULL), TRS_OK);
+    assert_int_equal(trs_device_get(TRS_CUDA(0), v, d, bytes), TRS_OK);
+    for (int k = 0; k < n; k++) x[k] = get_value(v, t, k);
+    trs_device_free(TRS_CUDA(0), d);
+    free(v);
+}
+
+static void check(trs_lu *lu, const full *A, trs_dtype t)
 {
     zz b[64], x[64];
-    for (int k = 0; k < 64; k++) b[k] = uniform();
+    trs_det det;
+    for (int k = 0; k < 64; k++) b[k] = (float)uniform();
     const double worst = residual(lu, A, b, x);
     assert_true(worst <= 64 * DBL_EPSILON);
     assert_true(error_of(A, b, x) <= 1e-10);
+    solve_there(lu, t, A->n, b, x);
+    assert_true(error_of(A, b, x) <= (trs_is_single(t) ? 1e-5 : 1e-10));
+    assert_int_equal(trs_lu_determinant(lu, &det), TRS_OK);
+    assert_true(det.mantissa >= 1 && det.mantissa < 2);
 }
 
 /* Other values on the pattern, which do not change the pivots much; still Hermitian on demand. */
@@ -115,7 +134,7 @@ static void new_values(void **state)
                 round_to(&A, forms[k].real);
                 trs_mat m = show(&A, &forms[k]), d = there(&m);
                 trs_lu *lu = factored(k % 2 ? &d : &m, (trs_factor_options){0}, !dense);
-                check(lu, &A);
+                check(lu, &A, m.dtype);
                 for (int side = 0; side < 3; side++) { /* the last: without a pattern */
                     perturb(&A, symmetric, 0.01);
                     round_to(&A, forms[k].real);
@@ -125,7 +144,7 @@ static void new_values(void **state)
                     trs_mat values = side == 1 ? m : d;
                     if (side == 2) values.ptr = values.idx = NULL;
                     assert_int_equal(trs_lu_update(lu, &values), TRS_OK);
-                    check(lu, &A);
+                    check(lu, &A, m.dtype);
                 }
                 trs_lu_destroy(lu);
                 away(&d);
@@ -146,12 +165,12 @@ static void cancellation(void **state)
     const trs_factor_options opt = {.method = "umfpack", .ordering = "natural"};
     trs_mat m = show(&A, &plain);
     trs_lu *lu = factored(&m, opt, true);
-    check(lu, &A);
+    check(lu, &A, m.dtype);
     A.a[2] = 2;
     hide(&m);
     m = show(&A, &plain);
     assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
-    check(lu, &A);
+    check(lu, &A, m.dtype);
     trs_lu_destroy(lu);
     hide(&m);
     free(A.a);
@@ -166,14 +185,115 @@ static void another_pattern(void **state)
     trs_mat a = show(&A, &plain), b = show(&B, &plain);
     trs_lu *lu = factored(&a, (trs_factor_options){0}, true);
     assert_int_equal(trs_lu_update(lu, &b), TRS_OK);
-    check(lu, &B);
+    check(lu, &B, TRS_F64);
     assert_int_equal(trs_lu_update(lu, &a), TRS_OK);
-    check(lu, &A);
+    check(lu, &A, TRS_F64);
     trs_lu_destroy(lu);
     hide(&a);
     hide(&b);
     free(A.a);
     free(B.a);
+}
+
+/* Plans in single precision, and x refined. */
+static void single_precision(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    for (int symmetric = 0; symmetric < 2; symmetric++) {
+        full A = symmetric ? hermitian(40, false, 50) : unsymmetric(40, false);
+        trs_mat m = show(&A, &plain), d = there(&m);
+        trs_lu *lu = factored(&m, (trs_factor_options){.single = 1}, true);
+        for (int again = 0; again < 2; again++) {
+            zz b[40], x[40];
+            for (int k = 0; k < 40; k++) b[k] = uniform();
+            solve_there(lu, TRS_F64, 40, b, x);
+            const double error = error_of(&A, b, x);
+            assert_true(error <= 1e-4 && error > 1e-14);
+            assert_int_equal(trs_lu_update(lu, &d), TRS_OK);
+        }
+        trs_lu_destroy(lu);
+        away(&d);
+        hide(&m);
+        free(A.a);
+    }
+}
+
+/* |b - A x| / (|A| |x| + |b|) of the sparse matrix m, in the maximum norm. */
+static double sparse_error(const trs_mat *m, const double *b, const double *x)
+{
+    double *r = calloc(2 * (size_t)m->n, sizeof *r), *size = r + m->n, most = 0, large = 0;
+    const int64_t *ptr = m->ptr;
+    const int32_t *idx = m->idx;
+    for (int64_t l = 0; l < m->n; l++)
+        for (int64_t p = ptr[l]; p < ptr[l + 1]; p++) {
+            const int64_t i = m->format == TRS_CSC ? idx[p] : l,
+                          j = m->format == TRS_CSC ? l : idx[p];
+            const double v = creal(get_value(m->val, m->dtype, p)) * x[j];
+            r[i] += v;
+            size[i] += fabs(v);
+        }
+    for (int64_t i = 0; i < m->n; i++) {
+        most = fmax(most, fabs(b[i] - r[i]));
+        large = fmax(large, size[i] + fabs(b[i]));
+    }
+    free(r);
+    return most / large;
+}
+
+/* A sequence of perturbed systems, on the patterns of real matrices. */
+static void real_matrices(void **state)
+{
+    (void)state;
+    if (!has_device()) skip();
+    static const char *const files[] = {
+        "1138_bus.mtx", "bcsstk02.mtx", "bfwa62.mtx",   "cavity10.mtx.xz",      "cg20.mtx",
+        "impcol_a.mtx", "plskz362.mtx", "rdb3200l.mtx", "superlu_airfoil2.mtx", "west0067.mtx"};
+    const char *dir = getenv("TRS_SRCDIR");
+    for (size_t k = 0; k < sizeof files / sizeof files[0]; k++) {
+        char path[500];
+        trs_mm mm;
+        trs_mat m;
+        trs_lu_info info;
+        snprintf(path, sizeof path, "%s/matrices/%s", dir ? dir : ".", files[k]);
+        if (trs_mm_read(path, NULL, &mm)) {
+            print_message("%s: %s\n", path, trs_message());
+            continue;
+        }
+        trs_mm_mat(&mm, 0, &m);
+        trs_mat d = there(&m);
+        const int n = (int)m.n;
+        trs_lu *lu = NULL;
+        const trs_factor_options opt = {.plan.device = TRS_CUDA(0)};
+        assert_int_equal(trs_factor(&lu, &m, &opt), TRS_OK);
+        trs_lu_get_info(lu, &info);
+        const int64_t *ptr = m.ptr;
+        const int32_t *idx = m.idx;
+        double *val = (double *)m.val, *b = calloc(2 * (size_t)n, sizeof *b), *x = b + n, worst = 0;
+        for (int step = 0; step < 10; step++) {
+            int64_t bad, first;
+            double growth;
+            for (int i = 0; i < n; i++) b[i] = uniform();
+            for (int i = 0; i < n; i++) /* row and column i alike, so that it stays definite */
+                for (int64_t p = ptr[i]; p < ptr[i + 1]; p++)
+                    val[p] *= (1 + 0.01 * b[i]) * (1 + 0.01 * b[idx[p]]);
+            send_values(&d, &m);
+            void *v = array_there(b, (size_t)n * sizeof *b);
+            assert_int_equal(trs_lu_update(lu, &d), TRS_OK);
+            assert_int_equal(trs_lu_solve(lu, TRS_N, 1, v, n, v, n, NULL), TRS_OK);
+            assert_int_equal(trs_lu_status(lu, &bad, &first, &growth), TRS_OK);
+            assert_int_equal(trs_device_get(TRS_CUDA(0), x, v, (size_t)n * sizeof *b), TRS_OK);
+            worst = fmax(worst, sparse_error(&m, b, x));
+            trs_device_free(TRS_CUDA(0), v);
+        }
+        print_message("%s: %s %s, error %.1e\n", files[k], info.library,
+                      info.kernel ? info.kernel : "on the host", worst);
+        assert_true(worst <= 1e-12);
+        free(b);
+        trs_lu_destroy(lu);
+        away(&d);
+        trs_mm_free(&mm);
+    }
 }
 
 /* ---- values that leave their pivots ------------------------------------------------------------------ */
@@ -273,7 +393,7 @@ static void zero_pivot(void **state)
         m = show(&A, &plain);
         assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
         assert_int_equal(trs_lu_status(lu, &bad, &first, &growth), TRS_OK);
-        check(lu, &A);
+        check(lu, &A, m.dtype);
         trs_lu_destroy(lu);
         hide(&m);
     }
@@ -306,7 +426,7 @@ static void replayed(void **state)
             send_values(&d, &m);
             assert_int_equal(cudaGraphLaunch(graph, s), cudaSuccess);
             assert_int_equal(trs_lu_status(lu, &bad, &first, &growth), TRS_OK);
-            check(lu, &A);
+            check(lu, &A, m.dtype);
         }
         cudaGraphExecDestroy(graph);
         cudaStreamDestroy(s);
@@ -320,9 +440,10 @@ static void replayed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(new_values),      cmocka_unit_test(cancellation),
-        cmocka_unit_test(another_pattern), cmocka_unit_test(drifting),
-        cmocka_unit_test(zero_pivot),      cmocka_unit_test(replayed),
+        cmocka_unit_test(new_values),       cmocka_unit_test(cancellation),
+        cmocka_unit_test(another_pattern),  cmocka_unit_test(drifting),
+        cmocka_unit_test(single_precision), cmocka_unit_test(real_matrices),
+        cmocka_unit_test(zero_pivot),       cmocka_unit_test(replayed),
     };
     return cmocka_run_group_tests_name("lu_device", tests, NULL, NULL);
 }
