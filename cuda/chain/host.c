@@ -6,6 +6,8 @@
  * strides of B and X.  It follows from the number of right-hand sides, the layout and whether values are conjugated; so
  * the work space has one for each combination, written once, and no solve changes one that an earlier solve, still
  * under way, is going to read.
+ * cpu-serial reads the triangle of the operator, or, where the plan has to refresh, one with values in pinned memory, which
+ * a refresh copies there in the stream.
  * Bytes over the link: 2 elem n.  The time is that of cpu-serial, and some 30 us for two copies and a call. */
 #include "config.h"
 
@@ -15,6 +17,13 @@
 #include "solvers/solver.h"
 
 #include <cuda_runtime_api.h>
+#include <string.h>
+
+typedef struct host_data { /* of a plan that has to refresh */
+    void *val;             /* [nnz] pinned */
+    trs_operator op;       /* the operator with these values, whose arrays it borrows */
+    trs_instance who;      /* solves with it */
+} host_data;
 
 typedef struct host_call { /* for the function in the stream */
     const trs_instance *inst;
@@ -49,13 +58,15 @@ static void work_destroy(trs_context *ctx, void *work)
 static void write_calls(const trs_instance *inst, host_work *w)
 {
     const int64_t n = inst->op->tri.n;
+    const host_data *d = inst->data;
+    const trs_instance *who = d ? &d->who : inst;
     for (int r = 1; r <= w->nrhs; r++)
         for (int k = 0; k < 4; k++) {
             const bool by_rows = k / 2 == 1;
             trs_view v = {w->buffer, by_rows ? r : 1, by_rows ? 1 : n};
             trs_job job = {.nrhs = r, .conj = k % 2 == 1, .threads = 1};
             job.b = job.x = trs_view_natural(inst->op, v); /* its own inverse */
-            *call_of(w, r, by_rows, k % 2 == 1) = (host_call){inst, job};
+            *call_of(w, r, by_rows, k % 2 == 1) = (host_call){who, job};
         }
 }
 
@@ -96,11 +107,52 @@ static int solve(const trs_instance *inst, const trs_job *job)
                               lines, true, job->stream);
 }
 
-/* cpu-serial reads the triangle of the operator on the host. */
+/* ---- values --------------------------------------------------------------------------------- */
+
+static size_t value_bytes(const trs_instance *inst)
+{
+    const trs_tri *t = &inst->op->tri;
+    return (size_t)t->nnz * trs_size(t->dtype);
+}
+
+static void release(trs_instance *inst)
+{
+    host_data *d = inst->data;
+    trs_gpu_pinned_free(d->val);
+    trs_free(&inst->ctx->mem, d);
+}
+
+static int build(trs_instance *inst)
+{
+    inst->refreshes = inst->ctx->refreshes;
+    if (!inst->refreshes) return TRS_OK;
+    host_data *d = inst->data = trs_alloc_zero(&inst->ctx->mem, 1, sizeof *d);
+    if (!d) return trs_fail(TRS_EMEM, "out of memory");
+    d->val = trs_gpu_pinned_new(inst->ctx, value_bytes(inst));
+    return d->val ? TRS_OK : trs_fail(TRS_EMEM, "no pinned memory for the values");
+}
+
 static int update(trs_instance *inst, void *stream)
 {
+    host_data *d = inst->data;
+    const int rc = trs_operator_host(inst->op, TRS_OP_PATTERN | TRS_OP_VALUES);
     (void)stream;
-    return trs_operator_host(inst->op, TRS_OP_PATTERN | TRS_OP_VALUES);
+    if (rc || !d) return rc;
+    d->op = *inst->op;
+    d->op.tri.val = d->val;
+    d->who = *inst;
+    d->who.op = &d->op;
+    if (inst->op->tri.nnz) memcpy(d->val, inst->op->tri.val, value_bytes(inst));
+    return TRS_OK;
+}
+
+/* Solves that were enqueued before read the values that were there before. */
+static int refresh(trs_instance *inst, void *stream)
+{
+    const host_data *d = inst->data;
+    const size_t bytes = value_bytes(inst);
+    if (!bytes) return TRS_OK;
+    return trs_gpu_copy_lines(d->val, bytes, inst->op->device.val, bytes, bytes, 1, false, stream);
 }
 
 /* Two copies and the call of the function start one after the other: no solve takes less than some starts. */
@@ -129,10 +181,14 @@ const trs_solver trs_solver_host = {
     .caps = TRS_CAP_BITWISE | TRS_CAP_ROW_MAJOR | TRS_CAP_CAPTURE,
     .accuracy = TRS_SUBSTITUTION,
     .order = TRS_ORDER_NATURAL,
+    .refreshes = true,
     .estimate = estimate,
     .bytes = bytes,
+    .build = build,
     .update = update,
+    .refresh = refresh,
     .solve = solve,
+    .release = release,
     .work_create = work_create,
     .work_destroy = work_destroy,
 };

@@ -7,7 +7,8 @@ if HAVE_CUDA
 CUDA_SOLVERS += cuda/merged/merged.cu
 libcore_la_SOURCES += cuda/merged/merge.cuh cuda/merged/merge_cost.cu cuda/merged/merge_count.cu \
 	cuda/merged/merge_long.cu cuda/merged/merge_long.cuh cuda/merged/merge_long_values.cu \
-	cuda/merged/merge_pattern.cu cuda/merged/merge_product.cu cuda/merged/merge_short.cuh \
+	cuda/merged/merge_pattern.cu cuda/merged/merge_product.cu cuda/merged/merge_recipe.cu \
+	cuda/merged/merge_short.cuh \
 	cuda/merged/merge_values.cu cuda/merged/merge_write.cuh
 endif
 

@@ -3,6 +3,7 @@
  * merge_count.cu    counts what each level would add, and decides which levels are merged
  * merge_pattern.cu  makes the patterns of T' and N
  * merge_values.cu   their values
+ * merge_recipe.cu   the same for passes whose values change often
  * merge_long.cu, merge_long_values.cu   the same for long rows */
 #ifndef TRS_MERGE_CUH
 #define TRS_MERGE_CUH
@@ -33,6 +34,10 @@ __device__ inline void raise_growth(uint64_t *growth, double sum)
 /* m->to.levels, 0 when no pass is worth it, s->new_level, and what of the rows was counted on the way; *odd as for
  * merge_pass_new. */
 int merge_decide(trs_context *ctx, merge_survey *s, int *odd, int64_t most, merge_pass *m);
+
+/* The values of all rows but long ones, of a pass that has a recipe. */
+int merge_recipe_values(const merge_pass *m, trs_dtype t, const void *val, uint64_t *growth,
+                        cudaStream_t stream);
 
 /* ---- long rows ---- */
 

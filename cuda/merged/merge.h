@@ -66,6 +66,13 @@ typedef struct merge_long_row {
     int64_t first_target; /* in merge_pass.target; MERGE_NONE: its level is not merged */
 } merge_long_row;
 
+/* What is added up in an entry of T': a value of T, times one of -N where there is a factor.  Of those of one entry, which
+ * stand side by side, the last is marked by the sign of its place. */
+typedef struct merge_term {
+    int32_t place;  /* in T */
+    int32_t factor; /* in N; MERGE_NONE: there is none */
+} merge_term;
+
 typedef struct merge_pass { /* one pass; arrays on the device */
     trs_pattern from, to;   /* T and T' */
     int64_t *to_ptr;        /* [n+1] of T', and */
@@ -83,6 +90,11 @@ typedef struct merge_pass { /* one pass; arrays on the device */
     int32_t *target;
     int32_t block_rows; /* rows of N with more than MERGE_SHORT_ROWS entries */
     int32_t *block_row; /* [long_rows] these rows, in any order */
+    /* a recipe (merge_recipe.cu), or NULL: of each entry of T' its place in T if it is copied, or ~ its first term */
+    int32_t *source;  /* [to.nnz] */
+    int32_t *n_place; /* [n_nnz] of each entry of N its place in T */
+    merge_term *term;
+    void *recipe_memory; /* that these three are in */
 } merge_pass;
 
 /* What is counted of T to decide on a pass, on the host and on the device. */
@@ -127,6 +139,9 @@ void merge_pass_free(trs_context *ctx, merge_pass *m);
  * or T a diagonal that is not near 1 (divide.cuh). */
 int merge_pass_values(const merge_pass *m, trs_dtype t, const void *val, uint64_t *growth,
                       void *stream);
+/* Keep where the values of all rows but long ones come from, so that merge_pass_values takes less time.  Where there is no
+ * memory, or 32 bits are too few, the pass stays as it is.  TRS_OK, TRS_EDEVICE. */
+int merge_recipe_new(trs_context *ctx, merge_pass *m);
 /* to = M from for all columns of the job; to may be from (merge_product.cu). */
 int merge_product(const merge_pass *m, trs_dtype t, const trs_job *job, trs_view from, trs_view to);
 

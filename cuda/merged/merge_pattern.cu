@@ -134,6 +134,7 @@ int merge_pass_new(trs_context *ctx, merge_survey *s, const trs_pattern *from, i
 
 void merge_pass_free(trs_context *ctx, merge_pass *m)
 {
-    device_free(ctx, m->row_memory, m->entry_memory, m->long_row, m->target, m->block_row);
+    device_free(ctx, m->row_memory, m->entry_memory, m->long_row, m->target, m->block_row,
+                m->recipe_memory);
     memset(m, 0, sizeof *m);
 }

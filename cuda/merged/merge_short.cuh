@@ -116,8 +116,8 @@ static __device__ inline void assign_entries(const row_batch &b, warp_memory &w)
 
 /* ---- rows that are copied ---------------------------------------------------------------------- */
 
-template <class V>
-static __device__ inline void copy_batch(const row_batch &b, const V *from, V *to, int64_t begin,
+template <class V, class From>
+static __device__ inline void copy_batch(const row_batch &b, From from, V *to, int64_t begin,
                                          int64_t target, warp_memory &w)
 {
     assign_entries(b, w);
@@ -139,9 +139,10 @@ static __device__ inline void copy_batch(const row_batch &b, const V *from, V *t
     __syncwarp();
 }
 
-/* By a warp, for each lane that wants it: to [target], ... = from [begin], ..., count of them. */
-template <class V>
-static __device__ inline void copy_rows(const V *from, V *to, int64_t begin, int64_t target,
+/* By a warp, for each lane that wants it: to [target], ... = from [begin], ..., count of them.  from is an array, or
+ * whatever has numbered elements. */
+template <class V, class From>
+static __device__ inline void copy_rows(From from, V *to, int64_t begin, int64_t target,
                                         int64_t count, bool wanted, warp_memory &w)
 {
     unsigned left = __ballot_sync(~0u, wanted && count <= ENTRIES);

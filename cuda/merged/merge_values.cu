@@ -1,6 +1,6 @@
 /* merge_values.cu: the values of T' and -N, from those of T.
  *
- * Short rows are expanded anew at each update; to keep where each of their terms goes would take 4 bytes a term.
+ * Short rows are expanded anew at each update, unless the pass has a recipe (merge_recipe.cu).
  * Terms of a column are added one after the other in their order, so that the same values give the same bits.  A
  * thread has a row, a warp the rows of its threads; none waits for another. */
 #include "config.h"
@@ -96,11 +96,12 @@ static __global__ void __launch_bounds__(THREADS)
 int merge_pass_values(const merge_pass *m, trs_dtype t, const void *val, uint64_t *growth,
                       void *stream)
 {
-    return for_type(t, [&]<class T>(T) {
-        values_kernel<T><<<blocks_of(m->from.n, THREADS), THREADS, 0, (cudaStream_t)stream>>>(
-            *m, (const T *)val, growth);
-        const int rc = launched();
-        return rc || !m->long_rows ? rc
-                                   : merge_long_values(m, t, val, growth, (cudaStream_t)stream);
-    });
+    const cudaStream_t s = (cudaStream_t)stream;
+    const int rc =
+        m->source ? merge_recipe_values(m, t, val, growth, s) : for_type(t, [&]<class T>(T) {
+            values_kernel<T>
+                <<<blocks_of(m->from.n, THREADS), THREADS, 0, s>>>(*m, (const T *)val, growth);
+            return launched();
+        });
+    return rc || !m->long_rows ? rc : merge_long_values(m, t, val, growth, s);
 }

@@ -69,6 +69,7 @@ static int merge_all(trs_instance *inst, trs_pattern *p)
             merge_pass_free(ctx, m);
             break;
         }
+        if (ctx->refreshes && !ctx->limit) rc = merge_recipe_new(ctx, m);
         most -= m->to.nnz + m->n_nnz;
         *p = m->to;
         d->passes++;
@@ -259,11 +260,12 @@ static const char *estimate(const trs_prospect *p, const trs_instance *built, co
     return NULL;
 }
 
-/* At most: T, the passes, and the last one and T in the order of the solve. */
+/* At most: T, the passes, and the last one and T in the order of the solve; and about what recipes take. */
 static int64_t bytes(const trs_prospect *p)
 {
     const trs_shape *s = &p->shape;
-    const int64_t elem = (int64_t)s->elem, entries = 4 + (2 * MERGE_TIMES + 1) * (elem + 12);
+    const int64_t elem = (int64_t)s->elem, recipe = p->op && p->op->ctx->refreshes ? 12 : 0;
+    const int64_t entries = 4 + (2 * MERGE_TIMES + 1) * (elem + 12) + MERGE_TIMES * recipe;
     return s->nnz * entries + MERGE_FEW * (elem + 8) +
            s->n * (12 + 21 * MERGE_PASSES + 2 * (48 + elem));
 }

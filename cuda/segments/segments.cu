@@ -330,7 +330,7 @@ static int make_blocks(trs_instance *inst, const trs_cut *cut, const int32_t *ro
         const trs_solver *solver = cut ? cut->part[k].solver : &trs_solver_dataflow;
         rc = make_operator(inst, &diagonal, &d->op[k]);
         if (!rc) rc = trs_instance_build(&d->solver[k], &d->op[k], solver);
-        inst->refreshes = inst->refreshes && solver->refreshes;
+        inst->refreshes = inst->refreshes && d->solver[k].refreshes;
         if (!rc) trs_operator_trim(&d->op[k]);
     }
     const trs_pick coupled = {row, number, d->head, n, 0, d->head};

@@ -178,6 +178,31 @@ static void compare(trs_context *ctx, const merge_pass *m, const sparse *to, con
     assert_at_most(fabs(found - largest), 1e-12 * largest);
 }
 
+/* No numbers. */
+static void spoil(trs_context *ctx, void *device, int64_t count)
+{
+    const size_t bytes = (size_t)count * sizeof(double);
+    void *p = malloc(bytes + 1);
+    assert_non_null(p);
+    memset(p, 0xff, bytes);
+    assert_int_equal(trs_gpu_put(ctx, device, p, bytes), TRS_OK);
+    free(p);
+}
+
+/* The same values by a recipe. */
+static void compare_recipe(trs_context *ctx, merge_pass *m, const rewriting *w, int k,
+                           const void *from, uint64_t *growth)
+{
+    const uint64_t zero = 0;
+    assert_int_equal(merge_recipe_new(ctx, m), TRS_OK);
+    assert_non_null(m->source);
+    spoil(ctx, m->to_val, m->to.nnz);
+    spoil(ctx, m->n_val, m->n_nnz);
+    assert_int_equal(trs_gpu_put(ctx, growth, &zero, sizeof zero), TRS_OK);
+    assert_int_equal(merge_pass_values(m, TRS_F64, from, growth, NULL), TRS_OK);
+    compare(ctx, m, &w->t[k + 1], &w->n[k], growth, w->largest[k]);
+}
+
 static void check_device(const rewriting *w)
 {
     trs_context ctx = {.threads = 1};
@@ -201,6 +226,7 @@ static void check_device(const rewriting *w)
         assert_int_equal(trs_gpu_put(&ctx, growth, &zero, sizeof zero), TRS_OK);
         assert_int_equal(merge_pass_values(m, TRS_F64, from, growth, NULL), TRS_OK);
         compare(&ctx, m, &w->t[k + 1], &w->n[k], growth, w->largest[k]);
+        compare_recipe(&ctx, m, w, k, from, growth);
         most -= m->to.nnz + m->n_nnz;
         p = m->to;
         from = m->to_val;
