@@ -635,14 +635,14 @@ static void wrong_arguments(void **state)
     trs_mat m = show(&A, &plain);
     trs_lu *lu = NULL;
     const trs_factor_options method = {.method = "mumps"}, ordering = {.ordering = "random"};
-    const trs_factor_options device = {.plan = {.device = TRS_CUDA(0)}};
+    const trs_factor_options device = {.plan = {.device = TRS_CUDA(1000000)}};
     const trs_factor_options solver = {.plan = {.solver = "no-such"}};
     assert_int_equal(trs_factor(NULL, &m, NULL), TRS_EARG);
     assert_int_equal(trs_factor(&lu, NULL, NULL), TRS_EARG);
     assert_null(lu);
     refuse(&A, &plain, &method, TRS_ESUPPORT, "mumps");
     refuse(&A, &plain, &ordering, TRS_ESUPPORT, "random");
-    refuse(&A, &plain, &device, TRS_ESUPPORT, "host");
+    refuse(&A, &plain, &device, TRS_EDEVICE, "cannot be used");
     refuse(&A, &plain, &solver, TRS_ESUPPORT, "no-such");
     assert_int_equal(trs_factor(&lu, &m, NULL), TRS_OK);
     double b[5] = {1}, x[10];

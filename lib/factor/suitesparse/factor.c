@@ -281,8 +281,8 @@ static int factor_new(trs_lu **lu, const trs_mat *A, const trs_factor_options *o
     if (!opt) opt = &defaults;
     int rc = trs_lu_new(lu, A, &opt->plan);
     if (rc) return rc;
-    if (opt->plan.device > 0)
-        return trs_fail(TRS_ESUPPORT, "factors solve with B and X on the host only");
+    rc = trs_check_device(opt->plan.device);
+    if (rc) return rc;
     (*lu)->single = opt->single != 0;
     backend *b = trs_lu_alloc(*lu, 1, sizeof *b, "a handle");
     if (!b) return TRS_EMEM;

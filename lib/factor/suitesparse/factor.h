@@ -9,6 +9,7 @@
 #define trs_leave           trs_core()->trs_leave
 #define trs_fail            trs_core()->trs_fail
 #define trs_now             trs_core()->trs_now
+#define trs_check_device    trs_core()->trs_check_device
 #define trs_lu_new          trs_core()->trs_lu_new
 #define trs_lu_alloc        trs_core()->trs_lu_alloc
 #define trs_lu_free         trs_core()->trs_lu_free
