@@ -195,7 +195,7 @@ static void solves(void **state)
     for (int c = 0; c < 2; c++)
         for (int k = 0; k < FORMS; k++) {
             if (forms[k].format != TRS_CSR && forms[k].format != TRS_CSC) continue;
-            full A = unsymmetric(40 + k, c), H = hermitian(37 + k, c, 50);
+            full A = unsymmetric(k ? 40 + k : 1, c), H = hermitian(37 + k, c, 50);
             for (int single = 0; single < 2; single++) {
                 one_matrix(&A, &forms[k], single);
                 one_matrix(&H, &forms[k], single);
@@ -416,10 +416,32 @@ static void works(void **state)
     }
 }
 
+/* With one row a column is as long as a row of y. */
+static void one_row(void **state)
+{
+    (void)state;
+    full A = full_new(1, false);
+    A.a[0] = 4;
+    trs_mat a = show(&A, &plain);
+    trs_lu *lu;
+    const trs_factor_options opt = {.plan = {.nrhs = 3}};
+    double b[] = {4, 8, -12}, x[3];
+    assert_int_equal(trs_factor(&lu, &a, &opt), TRS_OK);
+    for (int layout = TRS_COL_MAJOR; layout <= TRS_ROW_MAJOR; layout++) {
+        const trs_exec exec = {.layout = (trs_layout)layout};
+        const int64_t ld = layout == TRS_ROW_MAJOR ? 3 : 1;
+        assert_int_equal(trs_lu_solve(lu, TRS_N, 3, b, ld, x, ld, &exec), TRS_OK);
+        assert_true(x[0] == 1 && x[1] == 2 && x[2] == -3);
+    }
+    trs_lu_destroy(lu);
+    hide(&a);
+    free(A.a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(works),
+        cmocka_unit_test(works),   cmocka_unit_test(one_row),
 #ifdef HAVE_CUDA
         cmocka_unit_test(solves),  cmocka_unit_test(ranges),        cmocka_unit_test(capture),
         cmocka_unit_test(threads), cmocka_unit_test(from_the_host),
