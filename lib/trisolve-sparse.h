@@ -242,9 +242,8 @@ typedef struct trs_exec {
     trs_work *work;    /* NULL: the plan's own, and then the plan must not be shared */
     int threads;       /* for CPU solvers, at most 1024; 0: the plan's */
     trs_layout layout; /* of B and X */
-    trs_lu_work
-        *lu_work; /* trs_lu_solve and trs_lu_refine: NULL: the lu's own, and then the lu must not
-                             be shared; others ignore it */
+    /* of trs_lu_solve and trs_lu_refine alone; NULL: the lu's own, and then the lu must not be shared */
+    trs_lu_work *lu_work;
 } trs_exec;
 
 typedef struct trs_info {
@@ -500,16 +499,19 @@ typedef struct trs_error {
     trs_stop stop; /* trs_refine, trs_lu_refine: why they stopped; else TRS_STOP_NONE */
 } trs_error;
 
-/* Compare op(A) X with B, accumulating in long double.  All arrays on the host.  Columns are shared among the
- * threads that OpenMP would take, 8 at most, with 64 n bytes each; where memory is short, fewer.
+/* Compare op(A) X with B, accumulating in long double.  Columns are shared among the threads that OpenMP would take,
+ * 8 at most, with 64 n bytes each; where memory is short, fewer.
+ * With A on a device, B and X are there too.  Then sums have twice the working precision, and the range of double: an
+ * error beyond it is NaN or Inf.  It runs in the order of the default stream, which what makes B and X must have
+ * passed, and waits.  Memory on the device as for trs_multiply_on.
  * Numbers that underflow lose digits by no fault of the solver.  The safe minimum of row i,
  *     safe(i) = safmin (1 + sum_j (1 + |op(A)(i, j)|))   over its entries, safmin = DBL_MIN or FLT_MIN,
  * lets b(i), every x(j) and every product of the row count as at least safmin, so that the rounding
  * of a subnormal number is an error of eps, like that of any other.  (LAPACK's gerfs adds its safe minimum
  * to the numerator too, so that rows of 1e-301 have an error of 1e-6 however good x is.)
- *     const trs_mat *A ; in.  kind as for a plan, or 0: every entry counts.
+ *     const trs_mat *A ; in.  kind as for a plan, or 0: every entry counts.  On a device TRS_STRICT says nothing.
  *     B, ldb, X, ldx, layout ; in, as in trs_solve.   trs_error *error ; out.
- * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_ESUPPORT (arrays on a device).
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_EDEVICE.
  * Source: Oettli and Prager 1964; Higham, Accuracy and Stability, section 7.1. */
 TRS_API int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
                                const void *X, int64_t ldx, trs_layout layout, trs_error *error);
@@ -519,16 +521,19 @@ TRS_API int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void
  *     const trs_plan *plan ; in: of T, or of T rounded to single precision: then B and X are double,
  *         and gain in a few cheap solves what double precision gives, as long as the condition of T is
  *         well below 1e7.
- *     const trs_mat *T ; in: the matrix, on the host, with n and kind of the plan.
- *     trs_op op ; announced to the plan.     int nrhs, B, ldb, X, ldx ; as in trs_solve, on the host, of
+ *     const trs_mat *T ; in: the matrix, with n and kind of the plan.  On the host wherever the plan solves; or on the device
+ *         where the B and X of the plan live.
+ *     trs_op op ; announced to the plan.     int nrhs, B, ldb, X, ldx ; as in trs_solve, where T is, of
  *         the dtype of T; X is in and out (zeros do as a start), and not B.
  *     const trs_exec *exec ; in, NULL: all defaults.  Work space, threads and layout are heeded.
  *     int max_steps ; >= 0.     int *steps ; out, NULL allowed: the most done for a column.
  *     trs_error *error ; out, NULL allowed: of the X returned.
  * A plan that left rows out or replaced pivots solves another matrix than T: nothing is gained then.
- * Allocates 96 n bytes or so, and for TRS_BSR a copy of T.
+ * With T on a device residuals have twice the working precision, all work is in the order of exec->stream, and no vector
+ * goes to the host; each step waits for its errors, so that it cannot be captured.
+ * Allocates 96 n bytes or so, and for TRS_BSR a copy of T; on a device two or three vectors, and as trs_multiply_on.
  * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EMEM, TRS_EMATRIX (T is not well-formed), TRS_ESUPPORT
- * (T on a device), or an error of trs_solve.
+ * (T on a device where B and X of the plan are not), TRS_EDEVICE, or an error of trs_solve.
  * Source: Wilkinson 1963; Skeel 1980; Arioli, Demmel, Duff 1989. */
 TRS_API int trs_refine(const trs_plan *plan, const trs_mat *T, trs_op op, int nrhs, const void *B,
                        int64_t ldb, void *X, int64_t ldx, const trs_exec *exec, int max_steps,
@@ -542,22 +547,29 @@ typedef enum trs_norm {
 /* Estimate 1 / (|T| |T^-1|) by at most 11 solves, as LAPACK's trcon does: |T^-1| is bounded from below, and seldom
  * more than three times too small.
  *     const trs_plan *plan ; in: of T; TRS_N and TRS_H announced.  Its own work space is used.
- *     const trs_mat *T ; in: the matrix, on the host, with n, dtype and kind of the plan: its norm.
+ *     const trs_mat *T ; in: the matrix, on the host or on a device, with n, dtype and kind of the plan: its norm.
  *     trs_norm norm ; in which norm.
  *     double *rcond ; out: 1 for n = 0, 0 when a norm overflows, also after an error.
- * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EMEM, TRS_EMATRIX, TRS_ESUPPORT (T on a device), or an
- * error of trs_solve.  Source: Higham, ACM TOMS 14 (1988); Hager 1984. */
+ * The vectors of the estimate are on the host, and those of a plan on a device go there and back in each solve.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EMEM, TRS_EMATRIX, TRS_EDEVICE, or an error of trs_solve.
+ * Source: Higham, ACM TOMS 14 (1988); Hager 1984. */
 TRS_API int trs_condest(const trs_plan *plan, const trs_mat *T, trs_norm norm, double *rcond);
 
-/* Multiply Y = op(A) X in the dtype of A, accumulating in long double.
- *     const trs_mat *A ; in, as in trs_backward_error.   X, ldx ; in, as B, ldb in trs_solve.
+/* Multiply Y = op(A) X in the dtype of A, accumulating in long double, or on a device in twice the working precision.
+ *     const trs_mat *A ; in, as in trs_backward_error.   X, ldx ; in, as B, ldb in trs_solve, where A is.
  *     void *Y ; out, likewise with ldy; it must not overlap X.   trs_layout layout ; of both.
- * Threads and memory as in trs_backward_error.
- * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_ESUPPORT (arrays on a device). */
+ * Threads and memory as in trs_backward_error.  With A on a device it is trs_multiply_on with the default stream.
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_EDEVICE. */
 TRS_API int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
                          int64_t ldy, trs_layout layout);
 
-/* TODO */
+/* The same on a stream, for a program that multiplies often.
+ *     const trs_mat *A ; in.  On a device the pattern is not looked at: ptr and idx must be in range.
+ *     const trs_exec *exec ; in, NULL: all defaults.  Stream and layout are heeded.
+ * With A on a device it only enqueues work, and can be captured in a CUDA graph, as long as the rows of op(A) are stored one
+ * after the other: CSR and BSR with TRS_N, CSC with TRS_T and TRS_H, and DENSE.  For the others the entries are sorted in
+ * each call, which takes some 32 bytes an entry of device memory, and waits.  The same input gives the same bits.
+ * Returns as trs_multiply, and TRS_ESUPPORT (entries would have to be sorted, and the stream is being captured). */
 TRS_API int trs_multiply_on(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx,
                             void *Y, int64_t ldy, const trs_exec *exec);
 
@@ -752,7 +764,8 @@ TRS_API int trs_lu_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t
 
 /* Refine X iteratively in fixed precision through the factors, otherwise as trs_refine does.  With complete
  * factors one or two steps do; incomplete ones may converge in many, or not at all.
- *     const trs_mat *A ; in: the matrix that was factored.   int *steps ; out, NULL allowed.
+ *     const trs_mat *A ; in: the matrix that was factored, on the host wherever the factors solve, or on their device.
+ *     B, X ; where A is.   int *steps ; out, NULL allowed.
  *     trs_error *error ; out, NULL allowed: of the X returned.
  * Source: Arioli, Demmel, Duff 1989; Skeel 1980.  Returns as trs_lu_solve. */
 TRS_API int trs_lu_refine(trs_lu *lu, const trs_mat *A, trs_op op, int nrhs, const void *B,
@@ -760,7 +773,7 @@ TRS_API int trs_lu_refine(trs_lu *lu, const trs_mat *A, trs_op op, int nrhs, con
                           int *steps, trs_error *error);
 
 /* Estimate 1 / (|A| |A^-1|) through the factors; arguments are as in trs_condest.
- *     trs_lu *lu ; factors of A, on the host; L U: TRS_N and TRS_H announced; L L^H: no need.
+ *     trs_lu *lu ; factors of A, wherever they solve; L U: TRS_N and TRS_H announced; L L^H: no need.
  * Returns as trs_lu_solve, and TRS_EMATRIX. */
 TRS_API int trs_lu_condest(trs_lu *lu, const trs_mat *A, trs_norm norm, double *rcond);
 

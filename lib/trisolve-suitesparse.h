@@ -40,7 +40,7 @@ typedef struct trs_factor_options {
     trs_options plan;     /* of both triangles.  ops: those of trs_lu_solve; 0: TRS_N alone (L L^H
                              solves with every op anyhow).  nrhs: solved at a time; more are done in
                              turns.  device: where B and X live; on a device new values are factored
-                             there too, if a kernel of trs_lu_info takes them.  memory: also for the
+                             there too, if a kernel of trs_lu_info takes them.  layout is ignored.  memory: also for the
                              factors; SuiteSparse itself allocates with malloc. */
     int single;           /* 1: the plans have L and U rounded to single precision, and solve in it:
                              half the bytes.  trs_lu_refine brings x to the precision of A in a few

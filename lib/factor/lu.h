@@ -110,9 +110,9 @@ struct trs_lu_work {
     bool on_device;  /* y and power are there */
     trs_work *l, *u; /* NULL: the plans' own */
     void *y;         /* [n*width] in pivot order; NULL: the factors have no permutation */
-    double *
-        power; /* [width] for plans of complete factors in single precision, else NULL: the powers of two that the
-                         columns of y were divided by; on a device, the numbers next to which these are */
+    /* [width] for plans of complete factors in single precision, else NULL: the powers of two that the columns of y were
+     * divided by; on a device, the numbers next to which these are */
+    double *power;
 };
 
 trs_dtype trs_lu_plan_type(const trs_lu *lu); /* the type of the plans */

@@ -69,6 +69,7 @@ typedef struct job { /* of at most work->width right-hand sides at a time */
     int nrhs;
     const trs_exec *exec;
     trs_view b, x, y;
+    trs_layout layout; /* of y */
 } job;
 
 static trs_work *work_of(const job *j, const trs_plan *plan)
@@ -82,8 +83,8 @@ static int triangle(const job *j, const trs_plan *plan, trs_op op)
     const trs_exec e = {.stream = j->exec->stream,
                         .work = work_of(j, plan),
                         .threads = j->exec->threads,
-                        .layout = j->y.cs == 1 ? TRS_ROW_MAJOR : TRS_COL_MAJOR};
-    const int64_t ld = e.layout == TRS_ROW_MAJOR ? j->y.rs : j->y.cs;
+                        .layout = j->layout};
+    const int64_t ld = j->layout == TRS_ROW_MAJOR ? j->y.rs : j->y.cs;
     int rc = trs_solve(plan, op, j->nrhs, j->y.p, ld, j->y.p, ld, &e);
     if (!rc) return rc;
     return trs_fail(rc, "solving with %s: %s", plan == j->lu->l ? "L" : "U", trs_message());
@@ -159,10 +160,11 @@ static int solve_permuted(job j, int nrhs)
     const int64_t size = (int64_t)trs_size(j.lu->dtype);
     const bool rows = w->on_device && j.lu->opt.layout == TRS_ROW_MAJOR;
     const trs_view b = j.b, x = j.x;
+    j.layout = rows ? TRS_ROW_MAJOR : TRS_COL_MAJOR;
     int rc = w->on_device ? trs_gpu_use(&w->ctx) : TRS_OK;
     for (int r = 0; r < nrhs && !rc; r += w->width) {
         j.nrhs = nrhs - r < w->width ? nrhs - r : w->width;
-        j.y = trs_view_of(w->y, rows ? j.nrhs : w->n, rows ? TRS_ROW_MAJOR : TRS_COL_MAJOR);
+        j.y = trs_view_of(w->y, rows ? j.nrhs : w->n, j.layout);
         j.b.p = (char *)b.p + r * b.cs * size;
         j.x.p = (char *)x.p + r * x.cs * size;
         rc = w->on_device ? solve_on_device(&j) : solve_on_host(&j);

@@ -712,6 +712,7 @@ static void wrong_arguments(void **state)
     trs_lu *lu = NULL;
     const trs_factor_options method = {.method = "mumps"}, ordering = {.ordering = "random"};
     const trs_factor_options growth = {.growth_limit = -1}, on = {.on_growth = 2};
+    const trs_factor_options device = {.plan = {.device = TRS_CUDA(1000000)}};
     const trs_factor_options solver = {.plan = {.solver = "no-such"}};
     assert_int_equal(trs_factor(NULL, &m, NULL), TRS_EARG);
     assert_int_equal(trs_factor(&lu, NULL, NULL), TRS_EARG);
@@ -720,6 +721,7 @@ static void wrong_arguments(void **state)
     refuse(&A, &plain, &ordering, TRS_ESUPPORT, "random");
     refuse(&A, &plain, &growth, TRS_EARG, "growth");
     refuse(&A, &plain, &on, TRS_EARG, "growth");
+    refuse(&A, &plain, &device, TRS_EDEVICE, "cannot be used");
     refuse(&A, &plain, &solver, TRS_ESUPPORT, "no-such");
     assert_int_equal(trs_factor(&lu, &m, NULL), TRS_OK);
     double b[5] = {1}, x[10];
