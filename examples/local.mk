@@ -5,7 +5,7 @@ if HAVE_CUDA
 EXAMPLES += examples/03_stream_and_graph
 endif
 if HAVE_SUITESPARSE
-EXAMPLES += examples/05_factors_of_umfpack
+EXAMPLES += examples/05_factors_of_umfpack examples/08_nonlinear_heat
 endif
 noinst_PROGRAMS += $(EXAMPLES)
 EXTRA_DIST += examples/README.md
@@ -17,3 +17,4 @@ examples_04_preconditioned_cg_LDADD = libtrisolve-sparse.la
 examples_05_factors_of_umfpack_LDADD = libtrisolve-suitesparse.la libtrisolve-sparse.la
 examples_06_device_arrays_LDADD = libtrisolve-sparse.la
 examples_07_inverse_LDADD = libtrisolve-sparse.la
+examples_08_nonlinear_heat_LDADD = libtrisolve-suitesparse.la libtrisolve-sparse.la

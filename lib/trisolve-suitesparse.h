@@ -35,8 +35,9 @@ typedef struct trs_factor_options {
                              breaks down.  Not kept. */
     const char *ordering; /* "amd" (umfpack, unsymmetric: COLAMD), "colamd" (umfpack: the same),
                              "metis", "natural", or "best" (tries several); NULL: AMD or COLAMD, and
-                             METIS too when they promise much work, keeping the better.  klu on a
-                             device keeps the one with the fewest levels.  Not kept. */
+                             METIS too when they promise much work, keeping the better.  On a
+                             device, "best" and NULL prefer the fewest levels: METIS, mostly.
+                             Not kept. */
     trs_options plan;     /* of both triangles.  ops: those of trs_lu_solve; 0: TRS_N alone (L L^H
                              solves with every op anyhow).  nrhs: solved at a time; more are done in
                              turns.  device: where B and X live; on a device new values are factored

@@ -28,11 +28,23 @@ static const char help[] =
     "      --unit             its diagonal is 1, whatever is stored\n"
     "      --trans            solve with the transpose\n"
     "      --conj-trans       solve with the conjugate transpose\n"
-    "      --factor[=METHOD]  factor, also a triangle; METHOD: auto, cholmod, klu, umfpack;\n"
-    "                         or, without fill, ilu0, ic0: M x = b with M near A, then refinement\n"
+    "      --factor[=METHOD]  factor, also a triangle; METHOD: auto, cholmod, klu, umfpack; or,\n"
+    "                         incomplete with level of fill k, ilu0 .. ilu9, ic0 .. ic9: M x = b\n"
+    "                         with M near A, then refinement or a Krylov method\n"
     "      --ordering=NAME    of complete factors: amd, colamd, metis, natural, best\n"
+    "      --krylov=METHOD    cg, gmres or bicgstab, with the factors as preconditioner (default:\n"
+    "                         ic0 with cg, else ilu0)\n"
+    "      --steps=N          then N times: new values, update of the factors, solve\n"
     "      --precision=P      double (default) or single\n"
     "How:\n"
+    "      --device=D         where matrix and vectors of factors are: cpu (default), cuda, "
+    "cuda:K\n"
+    "      --rtol=R           largest |b - A x| / |b| of a Krylov method (default 1e-8)\n"
+    "      --maxit=N          iterations at most (default 1000)\n"
+    "      --restart=N        vectors that gmres keeps (default 30)\n"
+    "      --ilu-ordering=O   of incomplete factors: natural (default), rcm, multicolour\n"
+    "      --perturb=E        each step takes each value times 1 + E u, u in [-1, 1] (default "
+    "0.01)\n"
     "      --solver=NAME      a solver of --list-solvers; default: chosen by a cost model\n"
     "      --measure          choose by solving with the few that are predicted to be cheapest\n"
     "      --wisdom[=FILE]    choose by what earlier runs have measured of this pattern, as FILE\n"
@@ -77,6 +89,31 @@ static void take_factor(const option_row *row, const char *text, void *user)
     (void)row;
     a->factor = true;
     a->method = text && strcmp(text, "auto") ? text : NULL;
+}
+
+static void take_krylov(const option_row *row, const char *text, void *user)
+{
+    if (!is_krylov(text)) wrong(row->what, text);
+    ((arguments *)user)->krylov = text;
+}
+
+static void take_ilu_ordering(const option_row *row, const char *text, void *user)
+{
+    static const char *const name[] = {"natural", "rcm", "multicolour"};
+    int k = 0;
+    while (k < 3 && strcmp(text, name[k])) k++;
+    if (k == 3) wrong(row->what, text);
+    ((arguments *)user)->ilu_ordering = (trs_ilu_ordering)k;
+}
+
+static void take_device(const option_row *row, const char *text, void *user)
+{
+    arguments *a = user;
+    const option_row number = {.least = 0, .most = 1000, .what = row->what};
+    a->device = TRS_CUDA(0);
+    if (!strcmp(text, "cpu")) a->device = TRS_HOST;
+    else if (!strncmp(text, "cuda:", 5)) a->device = TRS_CUDA(whole_number(&number, text + 5));
+    else if (strcmp(text, "cuda")) wrong(row->what, text);
 }
 
 static void take_wisdom(const option_row *row, const char *text, void *user)
@@ -134,7 +171,10 @@ enum {
     PLAN_FILE = 128, /* is saved or loaded */
     MEASURE = 256,
     SOLVER = 512,
-    WISDOM = 1024
+    WISDOM = 1024,
+    KRYLOV = 2048,
+    STEPS = 4096,
+    DEVICE = 8192
 };
 
 #define AT(member)    offsetof(arguments, member)
@@ -149,6 +189,14 @@ static const option_row rows[] = {
     {"conj-trans", 0, NO_TEXT, take_op, .value = TRS_H},
     {"factor", 0, MAY_TEXT, take_factor, .bits = FACTOR},
     {"ordering", 0, TEXT, take_text, .member = AT(ordering)},
+    {"krylov", 0, TEXT, take_krylov, .bits = KRYLOV, .what = "--krylov is cg, gmres or bicgstab, not"},
+    {"steps", 0, TEXT, take_whole, .member = AT(steps), .bits = STEPS, NUMBERS(1, 1e6)},
+    {"perturb", 0, TEXT, take_positive, .member = AT(perturb), NUMBERS(0, 1e9)},
+    {"device", 0, TEXT, take_device, .bits = DEVICE, .what = "--device is cpu, cuda or cuda:K, not"},
+    {"rtol", 0, TEXT, take_positive, .member = AT(rtol), NUMBERS(0, 1e9)},
+    {"maxit", 0, TEXT, take_whole, .member = AT(maxit), NUMBERS(1, 1e8)},
+    {"restart", 0, TEXT, take_whole, .member = AT(restart), NUMBERS(1, 1e5)},
+    {"ilu-ordering", 0, TEXT, take_ilu_ordering, .what = "--ilu-ordering is natural, rcm or multicolour, not"},
     {"precision", 0, TEXT, take_precision, .what = "--precision is double or single, not"},
     {"solver", 0, TEXT, take_text, .member = AT(solver), .bits = SOLVER},
     {"measure", 0, NO_TEXT, take_flag, .member = AT(measure), .bits = MEASURE},
@@ -186,17 +234,33 @@ static const exclusion exclusions[] = {
     {MEASURE, SOLVER, "--measure and --solver exclude each other"},
     {WISDOM, SOLVER | PLAN_FILE,
      "--wisdom is for the choice of a solver: no --solver, no plan in a file"},
+    {KRYLOV, REFINED | COND | LOWER | UPPER | PIVOT,
+     "--krylov excludes --refine, --cond, --pivot, --lower and --upper"},
+    {STEPS | DEVICE, LOWER | UPPER | PIVOT,
+     "--steps and --device are for factors, not for triangles"},
     {0, 0, NULL},
 };
 
 bool is_incomplete(const char *method)
 {
-    return method && (!strcmp(method, "ilu0") || !strcmp(method, "ic0"));
+    if (!method) return false;
+    const char *level = !strncmp(method, "ilu", 3) ? method + 3 : method + 2;
+    return (!strncmp(method, "ilu", 3) || !strncmp(method, "ic", 2)) && *level >= '0' &&
+           *level <= '9' && !level[1];
+}
+
+/* What the options mean together. */
+static void complete(arguments *a, unsigned given)
+{
+    if (given & (KRYLOV | STEPS | DEVICE)) a->factor = true;
+    if (a->krylov && !a->method) a->method = strcmp(a->krylov, "cg") ? "ilu0" : "ic0";
+    if (is_incomplete(a->method)) a->level = a->method[strlen(a->method) - 1] - '0';
 }
 
 void parse_arguments(int argc, char **argv, arguments *a)
 {
-    *a = (arguments){.repeat = 1, .refine = -1};
+    *a = (arguments){
+        .repeat = 1, .refine = -1, .rtol = 1e-8, .maxit = 1000, .restart = 30, .perturb = 0.01};
     unsigned given = take_options(argc, argv, rows, a);
     if (optind >= argc) wrong("no matrix was named", NULL);
     if (argc - optind > 2) wrong("more than a matrix and a right-hand side", argv[optind + 2]);
@@ -205,5 +269,6 @@ void parse_arguments(int argc, char **argv, arguments *a)
     if (a->pivot) given |= PIVOT;
     if (a->refine > 0) given |= REFINED;
     check_exclusions(given, exclusions);
+    complete(a, given);
     if (a->det && is_incomplete(a->method)) wrong("--det wants complete factors, not", a->method);
 }

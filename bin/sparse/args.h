@@ -21,6 +21,14 @@ typedef struct arguments {
     trs_op op;
     bool single; /* solve in single precision */
     int repeat, threads;
+    const char *krylov; /* the method; NULL: X is solved for directly */
+    double rtol;        /* of the Krylov method, like the next two */
+    int maxit, restart;
+    int level;                     /* of fill of incomplete factors, from the method's name */
+    trs_ilu_ordering ilu_ordering; /* of incomplete factors */
+    int device;       /* where the matrix and the vectors are: TRS_HOST or TRS_CUDA(k) */
+    int steps;        /* of a time loop, after the first solve */
+    double perturb;   /* by how much it changes values, relatively */
     int refine;       /* steps at most; -1: was not said */
     bool cond;        /* estimate the condition */
     bool det;         /* compute the determinant */
@@ -37,6 +45,6 @@ typedef struct arguments {
 /* Leaves after --help, --version and --list-solvers, and after wrong use with EXIT_USAGE. */
 void parse_arguments(int argc, char **argv, arguments *a);
 
-bool is_incomplete(const char *method); /* ilu0 or ic0 */
+bool is_incomplete(const char *method); /* ilu0 .. ilu9, ic0 .. ic9 */
 
 #endif

@@ -19,7 +19,8 @@ static const char *const about[] = {
     [EXIT_GOOD] = "solved",
     [EXIT_USAGE] = "wrong use, or a file or matrix that cannot be read, understood or written",
     [EXIT_PIVOT] = "a pivot is zero, missing or not finite (its row is named)",
-    [EXIT_INACCURATE] = "x overflows, or its backward error is too large",
+    [EXIT_INACCURATE] =
+        "x overflows, its backward error is too large, or a method did not converge",
     [EXIT_MEMORY] = "out of memory, or over the limit that was set",
     [EXIT_DEVICE] = "no usable GPU, or CUDA reported an error",
     [EXIT_FAULT] = "a library or this program is at fault",

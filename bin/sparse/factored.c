@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "exits.h"
+#include "steps/iterate.h"
 #include "solve.h"
 
 #include "bin/common/message.h"
@@ -17,32 +18,42 @@
 typedef struct job {
     const arguments *args;
     problem *p;
+    place at;
     trs_lu *lu;
+    report *r;
 } job;
 
 static int run_lu(void *user)
 {
     job *j = user;
     const int64_t n = j->p->A.n;
-    return trs_lu_solve(j->lu, j->args->op, j->p->nrhs, j->p->B, n, j->p->X, n, NULL);
+    const int rc = trs_lu_solve(j->lu, j->args->op, j->p->nrhs, j->at.B, n, j->at.X, n, NULL);
+    return rc ? rc : place_wait(&j->at);
+}
+
+static int run_krylov(void *user)
+{
+    job *j = user;
+    return iterate(j->args, &j->at, j->p->nrhs, j->lu, j->r);
 }
 
 #ifdef HAVE_SUITESPARSE
 
-static int factor(const arguments *a, const problem *p, trs_lu **lu)
+static int factor(const arguments *a, const problem *p, const trs_mat *A, trs_lu **lu)
 {
     const trs_factor_options opt = {.method = a->method,
                                     .ordering = a->ordering,
                                     .plan = plan_options(a, p),
                                     .single = a->single};
+    (void)A; /* it is the host that factors first */
     return trs_factor(lu, &p->A, &opt);
 }
 
 #else
 
-static int factor(const arguments *a, const problem *p, trs_lu **lu)
+static int factor(const arguments *a, const problem *p, const trs_mat *A, trs_lu **lu)
 {
-    (void)p, (void)lu;
+    (void)p, (void)A, (void)lu;
     complain("%s: not a triangle, and this build has no SuiteSparse to factor it; "
              "--lower or --upper solve with a triangle of it",
              a->matrix);
@@ -51,21 +62,26 @@ static int factor(const arguments *a, const problem *p, trs_lu **lu)
 
 #endif
 
-static int factor_incompletely(const arguments *a, const problem *p, trs_lu **lu)
+static int factor_incompletely(const arguments *a, const problem *p, const trs_mat *A, trs_lu **lu)
 {
-    trs_ilu_options opt = {.plan = plan_options(a, p)};
-    opt.method = strcmp(a->method, "ic0") ? TRS_ILU0 : TRS_IC0;
-    return trs_ilu(lu, &p->A, &opt);
+    trs_ilu_options opt = {
+        .plan = plan_options(a, p), .level = a->level, .ordering = a->ilu_ordering};
+    opt.method = strncmp(a->method, "ic", 2) ? TRS_ILU0 : TRS_IC0;
+    if (a->krylov) opt.plan.nrhs = 1; /* columns are solved one by one */
+    return trs_ilu(lu, A, &opt);
 }
 
 static int solve_with_factors(job *j, report *r)
 {
     const arguments *a = j->args;
-    const int steps = a->refine < 0 ? 3 : a->refine;
+    const int usual = a->krylov ? 0 : 3, steps = a->refine < 0 ? usual : a->refine;
+    int (*const solve)(void *) = a->krylov ? run_krylov : run_lu;
     int rc;
-    r->solve = measure(a->repeat, run_lu, j, &rc);
-    if (!rc) r->refined = 0;
-    if (!rc && steps > 0) rc = refine(NULL, j->lu, steps, r);
+    r->solve = measure(a->repeat, solve, j, &rc);
+    if (!rc && a->steps) rc = run_steps(a, j->p, &j->at, j->lu, solve, j, r);
+    if (!rc) rc = place_get_x(&j->at, j->p);
+    if (!rc && !a->krylov) r->refined = 0;
+    if (!rc && steps > 0 && a->device <= 0) rc = refine(NULL, j->lu, steps, r);
     if (!rc && a->cond && !r->incomplete)
         rc = trs_lu_condest(j->lu, &j->p->A, TRS_NORM_ONE, &r->condition);
     if (!rc && a->det) rc = trs_lu_determinant(j->lu, &r->det);
@@ -89,12 +105,14 @@ static void keep_factors(const trs_lu *factors, report *r)
 
 int solve_factored(const arguments *a, problem *p, report *r)
 {
-    job j = {.args = a, .p = p};
+    job j = {.args = a, .p = p, .r = r};
     r->incomplete = is_incomplete(a->method);
-    int rc = (r->incomplete ? factor_incompletely : factor)(a, p, &j.lu);
+    int rc = place_open(&j.at, p, a->device);
+    if (!rc) rc = (r->incomplete ? factor_incompletely : factor)(a, p, &j.at.A, &j.lu);
     if (rc) complain("%s: %s", a->matrix, trs_message());
     if (!rc) rc = solve_with_factors(&j, r);
     if (!rc) keep_factors(j.lu, r);
     trs_lu_destroy(j.lu);
+    place_close(&j.at);
     return exit_code(rc);
 }

@@ -75,6 +75,34 @@ static void add_determinant(json_t *j, const trs_det *d)
                                   d->mantissa, "exponent", (json_int_t)d->exponent));
 }
 
+static void add_krylov(json_t *j, const report *r)
+{
+    const krylov_result *k = &r->krylov;
+    const krylov_split *t = &r->split;
+    if (!k->history) return;
+    json_t *history = json_array();
+    for (int i = 0; i <= k->iterations; i++) json_array_append_new(history, number(k->history[i]));
+    json_object_set_new(
+        j, "krylov",
+        json_pack("{s:s, s:b, s:i, s:o, s:f, s:o, s:{s:f, s:f, s:f, s:f}}", "method",
+                  r->args->krylov, "converged", k->converged, "iterations", k->iterations,
+                  "relative_residual", number(k->residual), "rtol", r->args->rtol, "history",
+                  history, "seconds_an_iteration", "all", t->iteration, "product", t->product,
+                  "preconditioner", t->preconditioner, "vectors", t->vectors));
+}
+
+static void add_steps(json_t *j, const report *r)
+{
+    const step_times *s = &r->steps;
+    if (!s->count) return;
+    json_t *list = json_array();
+    for (int k = 0; k < s->count; k++)
+        json_array_append_new(list, json_pack("{s:f, s:f, s:i}", "update_seconds",
+                                              s->update_seconds[k], "solve_seconds",
+                                              s->solve_seconds[k], "iterations", s->iterations[k]));
+    json_object_set_new(j, "steps", list);
+}
+
 static json_t *report_json(const report *r)
 {
     const problem *p = r->problem;
@@ -85,6 +113,8 @@ static json_t *report_json(const report *r)
     add_triangles(j, r);
     add_times(j, r);
     add_refinement(j, r);
+    add_krylov(j, r);
+    add_steps(j, r);
     if (r->args->cond && !r->incomplete)
         json_object_set_new(j, "rcond_1norm", number(r->condition));
     if (r->args->det) add_determinant(j, &r->det);

@@ -2,10 +2,16 @@
 bin_PROGRAMS += bin/trisolve-sparse
 dist_man_MANS += doc/trisolve-sparse.1
 bin_trisolve_sparse_SOURCES = bin/sparse/args.c bin/sparse/args.h bin/sparse/exits.c \
-	bin/sparse/exits.h bin/sparse/factored.c bin/sparse/failure.c bin/sparse/json.c \
+	bin/sparse/exits.h bin/sparse/factored.c bin/sparse/steps/iterate.c bin/sparse/steps/iterate.h \
+	bin/sparse/krylov/bicgstab.c bin/sparse/krylov/blas.c bin/sparse/krylov/blas.h \
+	bin/sparse/krylov/cg.c bin/sparse/krylov/gmres.c bin/sparse/krylov/krylov.c \
+	bin/sparse/krylov/krylov.h bin/sparse/krylov/report.c bin/sparse/krylov/run.h \
+	bin/sparse/krylov/vectors.c bin/sparse/krylov/vectors.h bin/sparse/steps/product.c bin/sparse/steps/place.c \
+	bin/sparse/steps/place.h bin/sparse/steps/steps.c bin/sparse/failure.c bin/sparse/json.c \
 	bin/sparse/left_out.c bin/sparse/list.c bin/sparse/problem.c bin/sparse/problem.h \
 	bin/sparse/report.c bin/sparse/report.h bin/sparse/rhs.c bin/sparse/solve.c \
 	bin/sparse/solve.h bin/sparse/sparse.c $(FILES) $(BINARY) $(NUMBERS) $(OPTIONS)
+bin_trisolve_sparse_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 bin_trisolve_sparse_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 bin_trisolve_sparse_LDADD = $(FACTOR_LIBS) libtrisolve-sparse.la $(JANSSON_LIBS)
 

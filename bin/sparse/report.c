@@ -183,6 +183,8 @@ void print_text(const report *r)
                 "pivots     %" PRId64 " zero, missing or not finite, the first in row %" PRId64
                 ": %s, not in the error\n",
                 r->pivots, r->first_pivot, r->args->pivot == TRS_PIVOT_SKIP ? "x = 0" : "replaced");
+    print_krylov(out, r);
+    print_steps(out, r);
     print_refinement(out, r);
     print_error(out, r);
     print_condition(out, r);

@@ -2,11 +2,22 @@
 #ifndef TRS_BIN_SPARSE_REPORT_H
 #define TRS_BIN_SPARSE_REPORT_H
 
+#include "krylov/krylov.h"
 #include "problem.h"
 
 #include "bin/common/timing.h"
 
 #include <stdio.h>
+
+typedef struct krylov_split { /* seconds of an iteration, and of its parts */
+    double iteration, product, preconditioner, vectors;
+} krylov_split;
+
+typedef struct step_times { /* with other values each; the arrays are [count] */
+    int count;
+    double *update_seconds, *solve_seconds;
+    int *iterations;
+} step_times;
 
 typedef struct report {
     const arguments *args;
@@ -27,23 +38,31 @@ typedef struct report {
     int64_t first_pivot; /* the row of the first */
     double seconds_read, seconds_analyse, seconds_factor;
     spread solve;
+    krylov_result
+        krylov; /* of the right-hand side that took most; without iterations: no Krylov method was asked for */
+    krylov_split split;
+    step_times steps;
     trs_error error;
     double forward; /* max |x - exact| / max |exact|; NaN: it is not known */
     double tolerance;
     char failure[500]; /* why x is no solution; "": it is one */
 } report;
 
-bool is_singular(const report *r); /* to working precision, as far as the condition is known */
-void explain_failure(report *r);   /* sets r->failure */
+bool is_singular(const report *r);  /* to working precision, as far as the condition is known */
+void explain_failure(report *r);    /* sets r->failure */
+void explain_divergence(report *r); /* the same if a Krylov method did not converge */
 
 void print_text(const report *r);
 int print_json(const report *r); /* an exit code */
 int list_solvers(void);          /* likewise */
+void report_free(report *r);
 
 /* ---- what text and JSON have in common ------------------------------------------------------- */
 
 /* Standard output, or standard error when x goes to standard output. */
 FILE *report_stream(const report *r);
+void print_krylov(FILE *out, const report *r);
+void print_steps(FILE *out, const report *r);
 int64_t entries_of_file(const report *r);
 const char *shape_name(unsigned kind);
 const char *precision_name(const report *r);

@@ -19,6 +19,7 @@ trs_options plan_options(const arguments *a, const problem *p)
                        .ops = 1u << a->op,
                        .nrhs = p->nrhs,
                        .threads = a->threads,
+                       .device = a->device,
                        .bitwise = a->bitwise,
                        .pivot = a->pivot,
                        .pivot_value = a->pivot_value};

@@ -47,7 +47,8 @@ static int find_errors(const arguments *a, problem *p, report *r)
     r->forward = forward_error(p);
     const double usual = is_single(p->A.dtype) ? 1e-4 : 1e-10;
     r->tolerance = a->tolerance > 0 ? a->tolerance : usual;
-    if (!(r->error.omega <= r->tolerance)) explain_failure(r); /* also when it is a NaN */
+    if (a->krylov) explain_divergence(r); /* it answers for the residual in the norm only */
+    else if (!(r->error.omega <= r->tolerance)) explain_failure(r); /* also when it is a NaN */
     return TRS_OK;
 }
 
@@ -108,6 +109,7 @@ int main(int argc, char **argv)
     parse_arguments(argc, argv, &a);
     int code = a.use_wisdom ? run_with_wisdom(&a, &p, &r) : run(&a, &p, &r);
     problem_free(&p);
+    report_free(&r);
     if (fflush(stdout))
         complain("cannot write to standard output"), code = code ? code : EXIT_USAGE;
     return code;

@@ -398,6 +398,48 @@ static void half_a_matrix(void **state)
     }
 }
 
+/* Blocks of numbers, none of which is zero, are factored as the same entries in CSR. */
+static void blocks(void **state)
+{
+    (void)state;
+    enum { R = 3, LINES = 6, N = R * LINES };
+    full pattern = sparse(LINES, false, 2, false), A = full_new(N, false);
+    double val[N * N];
+    int64_t ptr[LINES + 1] = {0};
+    int32_t idx[LINES * LINES];
+    for (int a = 0; a < LINES; a++) {
+        ptr[a + 1] = ptr[a];
+        for (int c = 0; c < LINES; c++) {
+            if (pattern.a[a + LINES * c] == 0) continue;
+            for (int q = 0; q < R * R; q++) {
+                const int i = R * a + q / R, j = R * c + q % R;
+                const double v = (i == j ? 20 : 0) + 1 + uniform() / 2;
+                A.a[i + N * j] = val[ptr[a + 1] * R * R + q] = v;
+            }
+            idx[ptr[a + 1]++] = c;
+        }
+    }
+    trs_mat m = {.n = N, .nnz = ptr[LINES], .ptr = ptr, .idx = idx, .val = val}, f, g;
+    m.format = TRS_BSR, m.block = R, m.block_layout = TRS_ROW_MAJOR;
+    trs_mat csr = show(&A, &plain);
+    for (int k = 0; k < 6; k++) {
+        const trs_ilu_options opt = {.level = k / 3, .ordering = k % 3};
+        trs_lu *lu = factor(&m, &opt), *same = factor(&csr, &opt);
+        const int64_t *P, *Q;
+        assert_int_equal(trs_lu_factors(lu, &f, NULL, &P, NULL, NULL), TRS_OK);
+        assert_int_equal(trs_lu_factors(same, &g, NULL, &Q, NULL, NULL), TRS_OK);
+        assert_true(!P == !Q);
+        if (P) assert_memory_equal(P, Q, N * sizeof *P);
+        assert_int_equal(f.nnz, g.nnz);
+        assert_memory_equal(f.val, g.val, (size_t)f.nnz * sizeof(double));
+        trs_lu_destroy(lu);
+        trs_lu_destroy(same);
+    }
+    hide(&csr);
+    free(pattern.a);
+    free(A.a);
+}
+
 /* ---- what is refused ------------------------------------------------------------------------ */
 
 static void refuse(const full *A, const trs_ilu_options *opt, int code, const char *says)
@@ -511,8 +553,9 @@ int main(void)
         cmocka_unit_test(levels),        cmocka_unit_test(gaps_and_hubs),
         cmocka_unit_test(grids),         cmocka_unit_test(graphs),
         cmocka_unit_test(transposed),    cmocka_unit_test(permuted_factors),
-        cmocka_unit_test(half_a_matrix), cmocka_unit_test(refused),
-        cmocka_unit_test(threads),       cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(half_a_matrix), cmocka_unit_test(blocks),
+        cmocka_unit_test(refused),       cmocka_unit_test(threads),
+        cmocka_unit_test(out_of_memory),
     };
     return cmocka_run_group_tests_name("fill", tests, NULL, NULL);
 }

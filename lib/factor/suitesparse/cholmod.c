@@ -101,6 +101,23 @@ static void set_defaults(cholmod_common *c)
     c->final_resymbol = 1;
 }
 
+/* On a device, where a solve takes as long as L has levels, METIS is taken unless its fill is half as much again: the
+ * elimination tree of a nested dissection is low. */
+static int dissect(trs_lu *lu, cholmod_sparse *S, chol *d)
+{
+    const double most = 1.5, entries = d->common.lnz;
+    if (lu->opt.device <= 0 || d->symbolic->ordering == CHOLMOD_METIS) return TRS_OK;
+    int rc = set_ordering(&d->common, "metis");
+    cholmod_factor *other = rc ? NULL : cholmod_l_analyze(S, &d->common);
+    if (other && other->ordering == CHOLMOD_METIS && d->common.lnz <= most * entries) {
+        cholmod_factor *keep = other;
+        other = d->symbolic;
+        d->symbolic = keep;
+    }
+    cholmod_l_free_factor(&other, &d->common);
+    return rc;
+}
+
 static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, bool named, void **data)
 {
     (void)named;
@@ -113,7 +130,8 @@ static int analyse(trs_lu *lu, const trs_csc *A, const char *ordering, bool name
     if (rc) return rc;
     cholmod_sparse S = view(A);
     d->symbolic = cholmod_l_analyze(&S, &d->common);
-    return d->symbolic ? TRS_OK : failed(&d->common, "ordering A");
+    if (!d->symbolic) return failed(&d->common, "ordering A");
+    return ordering && strcmp(ordering, "best") ? TRS_OK : dissect(lu, &S, d);
 }
 
 static void release(trs_lu *lu, void *data)

@@ -1,0 +1,97 @@
+/* report.c: how a Krylov method and a time loop went, as text. */
+#include "config.h"
+
+#include "bin/sparse/report.h"
+
+#include "base/noun.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE = 8 }; /* residuals in the line of convergence, at most */
+
+void explain_divergence(report *r)
+{
+    const krylov_result *k = &r->krylov;
+    if (k->converged) return;
+    snprintf(r->failure, sizeof r->failure,
+             "%s did not converge: relative residual %.2g after %d %s%s%s", r->args->krylov,
+             k->residual, k->iterations, trs_noun(k->iterations, "iteration", "iterations"),
+             *k->breakdown ? "; " : "", k->breakdown);
+}
+
+/* Of the n + 1 residuals, number m of those that are shown. */
+static int shown(int n, int m, int count)
+{
+    return (int)((double)n * m / (count - 1) + 0.5);
+}
+
+void print_krylov(FILE *out, const report *r)
+{
+    const krylov_result *k = &r->krylov;
+    const krylov_split *t = &r->split;
+    if (!k->history) return;
+    fprintf(out, "krylov     %s, %d %s, |b - A x| / |b| = %.3g (%s %.1g)\n", r->args->krylov,
+            k->iterations, trs_noun(k->iterations, "iteration", "iterations"), k->residual,
+            k->converged ? "converged to" : "NOT converged to", r->args->rtol);
+    const int count = k->iterations + 1 < LINE ? k->iterations + 1 : LINE;
+    for (int m = 0; count > 1 && m < count; m++) {
+        const int i = shown(k->iterations, m, count);
+        fprintf(out, "%s%d: %.1e", m ? "  " : "           ", i, k->history[i]);
+    }
+    if (count > 1) fprintf(out, "\n");
+    if (k->iterations)
+        fprintf(out, "iteration  %.3g us: product %.3g, preconditioner %.3g, vectors %.3g\n",
+                1e6 * t->iteration, 1e6 * t->product, 1e6 * t->preconditioner, 1e6 * t->vectors);
+}
+
+/* min, median and max of an array, which stays as it is. */
+static spread spread_of_copy(const double *s, int count)
+{
+    spread t = {0};
+    double *copy = malloc((size_t)count * sizeof *copy);
+    if (copy) {
+        memcpy(copy, s, (size_t)count * sizeof *copy);
+        t = spread_of(copy, count);
+    }
+    free(copy);
+    return t;
+}
+
+static void print_iterations(FILE *out, const step_times *s)
+{
+    int least = s->iterations[0], most = least;
+    for (int k = 1; k < s->count; k++) {
+        if (s->iterations[k] < least) least = s->iterations[k];
+        if (s->iterations[k] > most) most = s->iterations[k];
+    }
+    fprintf(out, ", iterations %d to %d", least, most);
+}
+
+void print_steps(FILE *out, const report *r)
+{
+    const step_times *s = &r->steps;
+    if (!s->count) return;
+    const spread u = spread_of_copy(s->update_seconds, s->count);
+    const spread x = spread_of_copy(s->solve_seconds, s->count);
+    for (int k = 0; k < s->count; k++) {
+        fprintf(out, "step %-5d update %.4g ms, solve %.4g ms", k + 1, 1e3 * s->update_seconds[k],
+                1e3 * s->solve_seconds[k]);
+        if (r->krylov.history) fprintf(out, ", %d iterations", s->iterations[k]);
+        fprintf(out, "\n");
+    }
+    fprintf(out,
+            "steps      %d, values times 1 + %g u: median of updates %.4g ms, of solves %.4g ms",
+            s->count, r->args->perturb, 1e3 * u.median, 1e3 * x.median);
+    if (r->krylov.history) print_iterations(out, s);
+    fprintf(out, "\n");
+}
+
+void report_free(report *r)
+{
+    free(r->krylov.history);
+    free(r->steps.update_seconds);
+    free(r->steps.solve_seconds);
+    free(r->steps.iterations);
+}

@@ -1,0 +1,19 @@
+/* iterate.h: X by a Krylov method with factors as its preconditioner, and time steps. */
+#ifndef TRS_BIN_SPARSE_ITERATE_H
+#define TRS_BIN_SPARSE_ITERATE_H
+
+#include "place.h"
+#include "bin/sparse/report.h"
+
+/* X = op(A)^-1 B, column by column, with the method that was asked for; keeps the column that took most in the report. */
+int iterate(const arguments *a, const place *at, int nrhs, trs_lu *lu, report *r);
+
+/* y = op(A) x in working precision, on the host. */
+void host_product(const trs_mat *A, trs_op op, const void *x, void *y);
+
+/* What a time loop does: new values, update, solve, as often as was asked for.  The problem keeps the last values. */
+typedef int (*solve_fn)(void *user); /* X at the place; returns a trs_status */
+int run_steps(const arguments *a, problem *p, place *at, trs_lu *lu, solve_fn solve, void *user,
+              report *r);
+
+#endif

@@ -1,0 +1,78 @@
+#!/bin/sh
+# krylov.sh: Krylov methods and time steps of trisolve-sparse.  That a method has found the solution is checked by another
+# run, which takes its x for a right-hand side of the identity and compares, and by the errors of the report.
+. "${TRS_SRCDIR:-.}/tests/common/tap.sh"
+solve=$bin/trisolve-sparse
+m=$source/matrices
+spd=$m/1138_bus.mtx          # symmetric positive definite
+any=$m/bfwa62.mtx            # unsymmetric, from an optical waveguide
+complex=$m/qc324.mtx
+
+# number PATTERN: what stands behind the pattern in the report of the last run
+number() { sed -nE "s/.*$1 *([0-9][0-9.e+-]*).*/\\1/p" out | head -n 1; }
+
+# below A B: A < B, as decimal numbers
+below() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && a + 0 < b + 0) }'; }
+
+check() { if "$@"; then ok "$*"; else not_ok "$*"; fi; }
+
+# same_x FILE: x by the method agrees with x by complete factors in FILE to a millionth
+same_x() {
+    paste x.mtx "$1" | awk '/^[-0-9]/ && NR > 2 { for (k = 1; k <= NF / 2; k++) { d = $k - $(k + NF / 2); if (d < 0) d = -d
+        if (d > worst) worst = d; a = $k < 0 ? -$k : $k; if (a > most) most = a } }
+        END { exit !(most > 0 && worst < 1e-6 * most) }'
+}
+
+# ---- each method finds the solution -------------------------------------------------------------
+for case in "cg $spd" "gmres $any" "bicgstab $any" "gmres $complex" "bicgstab $complex"; do
+    set -- $case
+    expect 0 "$case" "$solve" --krylov="$1" --rtol=1e-11 -o x.mtx "$2"
+    says out "^krylov  *$1, [1-9]"; says out 'converged to 1e-11'; says out '^iteration .*product'
+    check below "$(number 'forward')" 1e-3
+    expect 0 'complete factors' "$solve" --factor -o direct.mtx "$2"
+    check same_x direct.mtx
+done
+expect 0 'the transpose' "$solve" --krylov=gmres --trans --rtol=1e-11 "$any"; says out "A' x = b"
+check below "$(number 'forward')" 1e-3
+expect 0 'the conjugate transpose' "$solve" --krylov=bicgstab --conj-trans --rtol=1e-11 "$complex"
+check below "$(number 'forward')" 1e-3
+expect 0 'single precision' "$solve" --krylov=cg --precision=single --rtol=1e-4 "$spd"; says out 'single precision'
+expect 0 'complete factors converge at once' "$solve" --krylov=gmres --factor=umfpack "$any"
+says out '^krylov  *gmres, [12] iteration'
+expect 0 'default factors of cg' "$solve" --krylov=cg "$spd"; says out '^factor  *IC\(0\)'
+expect 0 'of gmres' "$solve" --krylov=gmres "$any"; says out '^factor  *ILU\(0\)'
+printf '%%%%MatrixMarket matrix array real general\n62 1\n' >zero.mtx
+awk 'BEGIN { for (i = 0; i < 62; i++) print 0 }' >>zero.mtx
+for method in gmres bicgstab; do
+    expect 0 "b = 0, $method" "$solve" --krylov=$method "$any" zero.mtx; says out ', 0 iterations'
+done
+awk 'BEGIN { print "%%MatrixMarket matrix array real general"; print "62 3"; for (i = 0; i < 186; i++) print i % 7 + 1 }' >three.mtx
+expect 0 'three right-hand sides' "$solve" --krylov=bicgstab "$any" three.mtx; says out '3 columns'
+
+# ---- no convergence is exit status 3 with a reason ------------------------------------------------
+expect 3 'too few iterations' "$solve" --krylov=gmres --maxit=2 "$any"; says err 'gmres did not converge: .* after 2 iterations'
+says out 'NOT converged'
+expect 3 'not definite' "$solve" --krylov=cg --factor=ilu0 "$m/bfwa62.mtx"; says err 'not positive definite'
+expect 3 'an rtol that no arithmetic reaches' "$solve" --krylov=bicgstab --rtol=1e-30 --maxit=100 "$any"; says err 'did not converge'
+expect 3 'restarts of one vector' "$solve" --krylov=gmres --restart=1 --maxit=20 --rtol=1e-13 "$any"; says err 'after 20'
+
+# ---- time steps -----------------------------------------------------------------------------------
+expect 0 'steps with cg' "$solve" --krylov=cg --steps=3 --perturb=1e-6 "$spd"
+says out '^step 3 .*iterations'; says out '^steps  *3, values times 1 \+ 1e-06 u'
+expect 0 'steps with complete factors' "$solve" --factor=umfpack --steps=4 "$any" -o x.mtx; says out '^step 4 '
+expect 0 'the same values again' "$solve" --factor=umfpack --steps=4 "$any" -o again.mtx
+expect 0 'give the same x' cmp x.mtx again.mtx
+expect 0 'other values' "$solve" --factor=umfpack --steps=4 --perturb=0.02 "$any" -o other.mtx
+expect 1 'give another x' cmp x.mtx other.mtx
+
+# ---- JSON, wrong use ------------------------------------------------------------------------------
+if "$solve" --json "$m/seed5.mtx" >out 2>&1; then
+    expect 0 'JSON' "$solve" --json --krylov=gmres --steps=2 "$any"
+    says out '"method": "gmres"'; says out '"converged": true'; says out '"history": \['; says out '"update_seconds"'
+fi
+expect 1 'no such method' "$solve" --krylov=qmr "$any"; says err 'cg, gmres or bicgstab'
+expect 1 'no such ordering' "$solve" --krylov=cg --ilu-ordering=best "$any"; says err 'multicolour'
+expect 1 'no such device' "$solve" --krylov=cg --device=tpu "$any"; says err 'cuda:K'
+expect 1 'with refinement' "$solve" --krylov=cg --refine=3 "$any"; says err 'excludes'
+expect 1 'no iterations' "$solve" --krylov=cg --maxit=0 "$any"
+finish
