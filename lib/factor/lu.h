@@ -142,7 +142,6 @@ void trs_lu_set_info(trs_lu *lu, double seconds);
     F(trs_leave)                                                                                   \
     F(trs_fail)                                                                                    \
     F(trs_now)                                                                                     \
-    F(trs_check_device)                                                                            \
     F(trs_lu_new)                                                                                  \
     F(trs_lu_alloc)                                                                                \
     F(trs_lu_free)                                                                                 \
