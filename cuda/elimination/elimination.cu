@@ -4,8 +4,10 @@
 #include "kernels.cuh"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
-static const elimination_kernel *const kernels[] = {&row_elimination};
+static const elimination_kernel *const kernels[] = {&row_elimination, &entry_elimination};
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
 struct trs_elimination {
@@ -85,10 +87,18 @@ static const elimination_kernel *cheapest(const trs_elimination *e, const elimin
     return best;
 }
 
+/* The environment variable TRISOLVE_ELIMINATION, which is for tests, names the only kernel to be tried. */
+static bool is_left_out(const elimination_kernel *kernel)
+{
+    const char *only = getenv("TRISOLVE_ELIMINATION");
+    return only && strcmp(only, kernel->name) != 0;
+}
+
 static int choose(trs_elimination *e)
 {
     elimination_shape s;
-    bool tried[KERNELS] = {false};
+    bool tried[KERNELS];
+    for (int k = 0; k < KERNELS; k++) tried[k] = is_left_out(kernels[k]);
     int rc = find_shape(e->ctx, &e->p, &s);
     if (rc) return rc;
     while ((e->kernel = cheapest(e, &s, tried))) {

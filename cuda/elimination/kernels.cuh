@@ -36,6 +36,6 @@ struct elimination_kernel {
     int64_t (*bytes)(const void *data);            /* on the device */
 };
 
-extern const elimination_kernel row_elimination;
+extern const elimination_kernel row_elimination, entry_elimination;
 
 #endif

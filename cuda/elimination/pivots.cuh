@@ -207,6 +207,14 @@ __device__ inline unsigned warp_largest(unsigned v)
     return v;
 }
 
+/* *most = max (*most, v), v >= 0, whose bits are ordered as it is.  Most warps only look: atomics on one number take their
+ * turns. */
+__device__ inline void raise_to(double *most, double v)
+{
+    if (v > *(volatile double *)most)
+        atomicMax((unsigned long long *)most, (unsigned long long)__double_as_longlong(v));
+}
+
 /* In the end: every lane of the warp calls it. */
 template <class T> __device__ inline void conclude(const pivot_rules &r, const pivot_tally &t)
 {
@@ -215,10 +223,8 @@ template <class T> __device__ inline void conclude(const pivot_rules &r, const p
     add_to((unsigned long long *)&r.outcome->bad, t.bad);
     add_to((unsigned long long *)&r.outcome->boosted, t.boosted);
     if (threadIdx.x % 32) return;
-    atomicMax((unsigned long long *)&r.outcome->largest_a,
-              (unsigned long long)__double_as_longlong(a));
-    atomicMax((unsigned long long *)&r.outcome->largest,
-              (unsigned long long)__double_as_longlong(u));
+    raise_to(&r.outcome->largest_a, a);
+    raise_to(&r.outcome->largest, u);
 }
 
 #endif
