@@ -49,6 +49,21 @@ done
 awk 'BEGIN { print "%%MatrixMarket matrix array real general"; print "62 3"; for (i = 0; i < 186; i++) print i % 7 + 1 }' >three.mtx
 expect 0 'three right-hand sides' "$solve" --krylov=bicgstab "$any" three.mtx; says out '3 columns'
 
+# ---- fill takes fewer iterations, colours take fewer levels -----------------------------------------
+levels=$("$solve" --krylov=cg "$spd" | sed -n 's/^L .* \([0-9]*\) levels.*/\1/p')
+last=1000
+for k in 0 1 2 9; do
+    expect 0 "level of fill $k" "$solve" --krylov=cg --factor=ic$k "$spd"; says out "^factor  *IC\\($k\\), ordering natural"
+    now=$(number 'cg,')
+    check below "$now" "$last"
+    last=$now
+done
+expect 0 'in colours' "$solve" --krylov=cg --ilu-ordering=multicolour "$spd"; says out 'ordering multicolour'
+check below "$(number 'entries,')" "$levels"
+expect 0 'in an order of small bandwidth' "$solve" --krylov=gmres --factor=ilu1 --ilu-ordering=rcm --rtol=1e-11 "$any"
+says out '^factor  *ILU.1., ordering RCM'
+check below "$(number 'forward')" 1e-3
+
 # ---- no convergence is exit status 3 with a reason ------------------------------------------------
 expect 3 'too few iterations' "$solve" --krylov=gmres --maxit=2 "$any"; says err 'gmres did not converge: .* after 2 iterations'
 says out 'NOT converged'
