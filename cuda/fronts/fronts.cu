@@ -15,6 +15,8 @@ struct fronts_arrays {
     int32_t *a_row;
     double *scale;
     void *panels, *pool;
+    /* [1] numbers of the panels that are not negligible, less those of L and U */
+    unsigned long long *left;
 };
 
 struct trs_fronts {
@@ -121,7 +123,8 @@ template <class T> static int make_numbers(trs_fronts *f, const trs_front_schedu
     fronts_arrays *d = &f->on_device;
     d->panels = device_new<T>(f->ctx, s->panels, "the panels of fronts");
     d->pool = device_new<T>(f->ctx, s->pool, "the update matrices of fronts");
-    if (!d->panels || !d->pool) return TRS_EMEM;
+    d->left = device_new<unsigned long long>(f->ctx, 1, "fronts");
+    if (!d->panels || !d->pool || !d->left) return TRS_EMEM;
     f->panels = s->panels;
     f->info.bytes += (s->panels + s->pool) * (int64_t)sizeof(T);
     for (int step = TRS_FRONT_STEP_SMALL; step <= TRS_FRONT_STEP_SCHUR; step++) {
@@ -149,7 +152,7 @@ static int bring_all(trs_fronts *f, const trs_fronts_pattern *p, const trs_front
     f->launch = s->launch;
     f->launches = s->launches;
     s->launch = NULL; /* it is the fronts' now */
-    f->info.launches = f->launches + 4 + !f->cholesky * 2;
+    f->info.launches = f->launches + (f->cholesky ? 4 : 7);
     return for_type(f->dtype, [=]<class T>(T) {
         trs_front_schedule view = *s;
         view.launch = f->launch;
@@ -198,7 +201,7 @@ void trs_fronts_destroy(trs_fronts *f)
 {
     if (!f) return;
     fronts_arrays *d = &f->on_device;
-    device_free(f->ctx, d->numbers, d->child, d->to, d->pivot, d->of, d->list, d->start,
+    device_free(f->ctx, d->left, d->numbers, d->child, d->to, d->pivot, d->of, d->list, d->start,
                 d->strip_ptr, d->share, d->a_from, d->a_to, d->l_from, d->u_from, d->a_row,
                 d->scale);
     trs_gpu_free(f->ctx, d->panels);
@@ -237,7 +240,7 @@ template <class T> static int take_values(const trs_fronts *f, const trs_fronts_
     const int rc = cuda_status(cudaMemsetAsync(d->panels, 0, (size_t)f->panels * sizeof(T), stream),
                                "clearing fronts");
     if (rc) return rc;
-    begin_kernel<<<1, 1, 0, stream>>>(job->outcome);
+    begin_kernel<<<1, 1, 0, stream>>>(job->outcome, d->left);
     if (f->a_entries > 0)
         scatter_kernel<<<blocks_of(f->a_entries), PLAIN, 0, stream>>>(
             f->a_entries, d->a_from, d->a_to, d->a_row, d->scale, (const T *)job->a, (T *)d->panels,
@@ -245,19 +248,29 @@ template <class T> static int take_values(const trs_fronts *f, const trs_fronts_
     return launched();
 }
 
+/* relative_to: see gather_kernel. */
+template <class T>
+static void gather(const trs_fronts *f, int64_t entries, const int64_t *from, void *to,
+                   const trs_elimination_outcome *relative_to, cudaStream_t stream)
+{
+    const fronts_arrays *d = &f->on_device;
+    if (entries > 0)
+        gather_kernel<<<few_blocks(entries), PLAIN, 0, stream>>>(
+            entries, from, (const T *)d->panels, (T *)to, relative_to,
+            f->cholesky ? NULL : d->left);
+}
+
 template <class T> static int give_factors(const trs_fronts *f, const trs_fronts_job *job)
 {
     const fronts_arrays *d = &f->on_device;
     const cudaStream_t stream = (cudaStream_t)job->stream;
-    if (f->l_entries > 0)
-        gather_kernel<<<blocks_of(f->l_entries), PLAIN, 0, stream>>>(
-            f->l_entries, d->l_from, (const T *)d->panels, (T *)job->l);
-    if (f->u_entries > 0)
-        gather_kernel<<<blocks_of(f->u_entries), PLAIN, 0, stream>>>(
-            f->u_entries, d->u_from, (const T *)d->panels, (T *)job->u);
-    if (f->n > 0 && !f->cholesky)
-        growth_kernel<<<blocks_of(f->n * 32ll), PLAIN, 0, stream>>>(view_of<T>(f, job->outcome),
-                                                                    d->of, f->n);
+    gather<T>(f, f->l_entries, d->l_from, job->l, NULL, stream);
+    gather<T>(f, f->u_entries, d->u_from, job->u, job->outcome, stream);
+    if (f->n > 0 && !f->cholesky) {
+        growth_kernel<<<few_blocks(f->n * 32ll), PLAIN, 0, stream>>>(view_of<T>(f, job->outcome),
+                                                                     d->of, f->n, d->left);
+        end_kernel<<<1, 1, 0, stream>>>(job->outcome, d->left);
+    }
     return launched();
 }
 

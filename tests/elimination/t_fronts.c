@@ -507,11 +507,36 @@ static void test_pivots(void **state)
     }
 }
 
+/* U has no entry for a number of the factors: nobody could tell from L and U, so the growth is said to be infinite, unless
+ * the number is negligible. */
+static void test_no_entry(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 4; k++) {
+        random_t r = {(uint64_t)k};
+        problem q = problem_new(k % 2 ? DENSE : SPARSE, TRS_F64, false, 0, &r);
+        int64_t *ptr = (int64_t *)(void *)q.U.ptr;
+        int32_t *idx = (int32_t *)(void *)q.U.idx;
+        const int64_t first = ptr[q.n - 1], row = idx[first];
+        assert_true(row < q.n - 1);
+        memmove(idx + first, idx + first + 1, (size_t)(ptr[q.n] - first - 1) * sizeof *idx);
+        q.U.nnz = --ptr[q.n];
+        on_device d = device_new_run(&q);
+        choose_values(&q, &r);
+        if (k >= 2) q.b[(int64_t)(q.n - 1) * q.n + row] = 1e-14;
+        device_run(&d, &q);
+        assert_true(isinf(d.outcome.largest) == (k < 2));
+        device_free_run(&d);
+        problem_free(&q);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest host[] = {cmocka_unit_test(test_host), cmocka_unit_test(test_foreign)};
     const struct CMUnitTest all[] = {cmocka_unit_test(test_host), cmocka_unit_test(test_foreign),
-                                     cmocka_unit_test(test_device), cmocka_unit_test(test_pivots)};
+                                     cmocka_unit_test(test_device), cmocka_unit_test(test_pivots),
+                                     cmocka_unit_test(test_no_entry)};
     char why[200];
     if (!trs_gpu_probe(0, why, sizeof why)) return cmocka_run_group_tests(all, NULL, NULL);
     printf("# no device: %s\n", why);
