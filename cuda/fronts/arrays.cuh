@@ -26,19 +26,32 @@ struct launch_view {
     int32_t fronts, panel;
 };
 
-/* The front of this block, and the number of the block among those of the front. */
+/* The front of this block, and the number of the block among those of the front.  All lanes of a warp call it: they look at
+ * 32 places of start at a time. */
 __device__ inline const trs_front_numbers &front_of_block(const trs_front_numbers *numbers,
                                                           const launch_view &l, int32_t *block)
 {
-    const int32_t mine = (int32_t)blockIdx.x;
-    int32_t low = 0, high = l.fronts;
-    while (high - low > 1) {
-        const int32_t middle = (low + high) / 2;
-        if (l.start[middle] <= mine) low = middle;
-        else high = middle;
+    const int32_t mine = (int32_t)blockIdx.x, lane = (int32_t)threadIdx.x % 32;
+    int32_t low = 0, count = l.fronts;
+    while (count > 1) {
+        const int32_t step = (count + 31) / 32, at = low + lane * step;
+        const bool before = lane * step < count && l.start[at] <= mine;
+        low += (__popc(__ballot_sync(~0u, before)) - 1) * step;
+        count = min(step, l.fronts - low);
     }
     *block = mine - l.start[low];
     return numbers[l.list[low]];
+}
+
+/* Each kernel of a level calls it before it reads what earlier launches have written.  On GPUs that can, it is started while
+ * the one before it still runs, so that its launch costs less (fronts.cu); here it waits until that one is done, and then
+ * lets the next one be started.  All of its blocks call it, so that whoever is done comes after all earlier launches. */
+__device__ inline void after_earlier_launches()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
 }
 
 /* ---- pivots ----------------------------------------------------------------------------------------------- */

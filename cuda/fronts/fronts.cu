@@ -25,6 +25,7 @@ struct trs_fronts {
     bool cholesky;
     int32_t n;
     int64_t a_entries, l_entries, u_entries, panels;
+    bool starts_early; /* Can a kernel be started while the one before it still runs? */
     int32_t launches;
     trs_front_launch *launch; /* [launches] on the host */
     fronts_arrays on_device;
@@ -65,12 +66,18 @@ static bool bring_places(trs_fronts *f, const trs_fronts_pattern *p, const trs_f
            bring(f, d->l_from, q->l, q->lnz) && bring(f, d->u_from, q->u, q->unz);
 }
 
+/* The kernel of a small front of this order is made for orders up to so many. */
+static int order_of_kernel(int order)
+{
+    return (order + 31) / 32 * 32;
+}
+
 /* Shared memory of a block. */
 template <class T> static size_t shared_of(const trs_front_launch *l)
 {
     switch (l->step) {
     case TRS_FRONT_STEP_SMALL:
-        return sizeof(T) * (size_t)l->order * (size_t)(l->order | 1);
+        return small_shared<T>(order_of_kernel(l->order), l->order);
     case TRS_FRONT_STEP_ASSEMBLE:
         return sizeof(T) * TILE * (TILE + 1);
     case TRS_FRONT_STEP_PANEL:
@@ -80,27 +87,38 @@ template <class T> static size_t shared_of(const trs_front_launch *l)
     }
 }
 
-template <class T, bool cholesky> struct front_kernels {
-    static const void *of(trs_front_step step)
-    {
-        switch (step) {
-        case TRS_FRONT_STEP_SMALL:
-            return (const void *)small_kernel<T, cholesky>;
-        case TRS_FRONT_STEP_ASSEMBLE:
-            return (const void *)assemble_kernel<T, cholesky>;
-        case TRS_FRONT_STEP_PANEL:
-            return (const void *)panel_kernel<T, cholesky>;
-        case TRS_FRONT_STEP_TRAIL:
-            return (const void *)trail_kernel<T, cholesky>;
-        default:
-            return (const void *)schur_kernel<T, cholesky>;
-        }
-    }
-};
-
-template <class T> static const void *kernel_of(const trs_fronts *f, trs_front_step step)
+template <class T, bool cholesky> static const void *small_kernel_of(int order)
 {
-    return f->cholesky ? front_kernels<T, true>::of(step) : front_kernels<T, false>::of(step);
+    static_assert(TRS_FRONT_SMALL == 96);
+    switch (order_of_kernel(order)) {
+    case 32:
+        return (const void *)small_kernel<T, cholesky, 32>;
+    case 64:
+        return (const void *)small_kernel<T, cholesky, 64>;
+    default:
+        return (const void *)small_kernel<T, cholesky, 96>;
+    }
+}
+
+template <class T, bool cholesky> static const void *kernel_of(const trs_front_launch *l)
+{
+    switch (l->step) {
+    case TRS_FRONT_STEP_SMALL:
+        return small_kernel_of<T, cholesky>(l->order);
+    case TRS_FRONT_STEP_ASSEMBLE:
+        return (const void *)assemble_kernel<T, cholesky>;
+    case TRS_FRONT_STEP_PANEL:
+        return (const void *)panel_kernel<T, cholesky>;
+    case TRS_FRONT_STEP_TRAIL:
+        return (const void *)trail_kernel<T, cholesky>;
+    default:
+        return (const void *)schur_kernel<T, cholesky>;
+    }
+}
+
+template <class T> static const void *kernel_of(const trs_fronts *f, const trs_front_launch *l)
+{
+    return f->cholesky ? kernel_of<T, true>(l) : kernel_of<T, false>(l);
 }
 
 static int threads_of(trs_front_step step)
@@ -118,22 +136,21 @@ static int threads_of(trs_front_step step)
 }
 
 /* Panels, pool, and leave for the shared memory that kernels want. */
-template <class T> static int make_numbers(trs_fronts *f, const trs_front_schedule *s)
+template <class T> static int make_numbers(trs_fronts *f, int64_t panels, int64_t pool)
 {
     fronts_arrays *d = &f->on_device;
-    d->panels = device_new<T>(f->ctx, s->panels, "the panels of fronts");
-    d->pool = device_new<T>(f->ctx, s->pool, "the update matrices of fronts");
+    d->panels = device_new<T>(f->ctx, panels, "the panels of fronts");
+    d->pool = device_new<T>(f->ctx, pool, "the update matrices of fronts");
     d->left = device_new<unsigned long long>(f->ctx, 1, "fronts");
     if (!d->panels || !d->pool || !d->left) return TRS_EMEM;
-    f->panels = s->panels;
-    f->info.bytes += (s->panels + s->pool) * (int64_t)sizeof(T);
-    for (int step = TRS_FRONT_STEP_SMALL; step <= TRS_FRONT_STEP_SCHUR; step++) {
-        size_t most = 0;
-        for (int32_t k = 0; k < s->launches; k++)
-            if (s->launch[k].step == step) most = max(most, shared_of<T>(&s->launch[k]));
-        const int rc = cuda_status(cudaFuncSetAttribute(kernel_of<T>(f, (trs_front_step)step),
+    f->panels = panels;
+    f->info.bytes += (panels + pool) * (int64_t)sizeof(T);
+    for (int32_t k = 0; k < f->launches; k++) {
+        trs_front_launch l = f->launch[k];
+        l.order = order_of_kernel(l.order);
+        const int rc = cuda_status(cudaFuncSetAttribute(kernel_of<T>(f, &l),
                                                         cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                                        (int)most),
+                                                        (int)shared_of<T>(&l)),
                                    "a kernel did not get its shared memory");
         if (rc) return rc;
     }
@@ -153,11 +170,7 @@ static int bring_all(trs_fronts *f, const trs_fronts_pattern *p, const trs_front
     f->launches = s->launches;
     s->launch = NULL; /* it is the fronts' now */
     f->info.launches = f->launches + (f->cholesky ? 4 : 7);
-    return for_type(f->dtype, [=]<class T>(T) {
-        trs_front_schedule view = *s;
-        view.launch = f->launch;
-        return make_numbers<T>(f, &view);
-    });
+    return for_type(f->dtype, [=]<class T>(T) { return make_numbers<T>(f, s->panels, s->pool); });
 }
 
 static int make_fronts(trs_fronts *f, const trs_fronts_pattern *p)
@@ -170,7 +183,7 @@ static int make_fronts(trs_fronts *f, const trs_fronts_pattern *p)
     int32_t *i = NULL, *j = NULL;
     int rc = trs_front_entries(ctx, p, &entries, &i, &j);
     if (!rc) rc = trs_front_tree_make(ctx, (int32_t)p->A->n, entries, i, j, &t);
-    if (!rc) rc = trs_front_schedule_make(ctx, &t, p->dtype, p->cholesky, &s);
+    if (!rc) rc = trs_front_schedule_make(ctx, &t, p->cholesky, &s);
     if (!rc) rc = trs_front_places_make(ctx, p, &t, &s, i, j, &q);
     trs_free(&ctx->mem, i);
     trs_free(&ctx->mem, j);
@@ -188,6 +201,9 @@ int trs_fronts_create(trs_context *ctx, const trs_fronts_pattern *p, trs_fronts 
     if (rc) return rc;
     trs_fronts *made = (trs_fronts *)trs_alloc_zero(&ctx->mem, 1, sizeof *made);
     if (!made) return trs_fail(TRS_EMEM, "out of memory for fronts");
+    trs_chip chip = {};
+    trs_gpu_chip(ctx->device, &chip);
+    made->starts_early = chip.major >= 9;
     made->ctx = ctx;
     made->dtype = p->dtype;
     made->cholesky = p->cholesky;
@@ -227,9 +243,17 @@ static int launch_step(const trs_fronts *f, const fronts_view<T> &view, const tr
     launch_view where = {f->on_device.list + l->list, f->on_device.start + l->start, l->fronts,
                          l->panel};
     void *arguments[] = {(void *)&view, &where};
-    return cuda_status(cudaLaunchKernel(kernel_of<T>(f, l->step), dim3((unsigned)l->blocks),
-                                        dim3((unsigned)threads_of(l->step)), arguments,
-                                        shared_of<T>(l), stream),
+    cudaLaunchAttribute early = {};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t c = {};
+    c.gridDim = dim3((unsigned)l->blocks);
+    c.blockDim = dim3((unsigned)threads_of(l->step));
+    c.dynamicSmemBytes = shared_of<T>(l);
+    c.stream = stream;
+    c.attrs = &early;
+    c.numAttrs = f->starts_early;
+    return cuda_status(cudaLaunchKernelExC(&c, kernel_of<T>(f, l), arguments),
                        "a kernel was not launched");
 }
 

@@ -4,8 +4,8 @@
  * and writes it to the panels or to the update matrix.  It finds the rows of a child in its two strips beforehand
  * (schedule.h), and reads every number of a child once: it is bounded by the bandwidth of memory.
  *
- * panel_kernel: every block of a front factors the block on the diagonal for itself, in shared memory, with one barrier a
- * column as in small.cuh, because a launch of its own would take longer.  Then each thread has a row of L, or of U':
+ * panel_kernel: every block of a front factors the block on the diagonal for itself, by one warp whose lanes have a row each in
+ * registers, because a launch of its own would take longer, while the other warps load a row of L, or of U', a thread:
  *
  *     x R = a,   R = U of the block for rows of L, L' for rows of U', L^H for rows of L L^H
  *
@@ -18,7 +18,12 @@
 
 #include "arrays.cuh"
 
-enum { PANEL_THREADS = TRS_FRONT_PANEL_ROWS, ASSEMBLE_THREADS = 256 };
+enum {
+    PANEL_ROWS = TRS_FRONT_PANEL_ROWS,
+    PANEL_THREADS = PANEL_ROWS + 32, /* the last warp factors */
+    ASSEMBLE_THREADS = 256,
+    ASSEMBLE_WARPS = ASSEMBLE_THREADS / 32
+};
 
 /* Number `at` of the pairs (i, j), 0 <= j <= i < q, is in column j: columns of q, q-1, ... tiles. */
 __device__ inline void lower_tile(int32_t at, int32_t q, int32_t *i, int32_t *j)
@@ -51,23 +56,39 @@ __device__ strip strip_of(const fronts_view<T> &v, const trs_front_numbers &d, i
     return s;
 }
 
-/* tile (i, j) += what a child has for the tile; its places ascend. */
+/* tile (i, j) += what a child has for the tile; its places ascend.  A lane has two rows, a warp columns ASSEMBLE_WARPS apart:
+ * all of what a thread adds is under way before it adds the first. */
 template <class T>
 __device__ void add_child(const fronts_view<T> &v, const strip &down, const strip &across,
                           T (*tile)[TILE + 1], bool triangle)
 {
+    constexpr int ROWS = TILE / 32, COLUMNS = TILE / ASSEMBLE_WARPS;
     const trs_front_numbers &c = v.numbers[down.share->child];
     const int32_t *to = v.to + c.row;
-    const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
-    for (int b = across.share->begin + warp; b < across.share->end; b += ASSEMBLE_THREADS / 32) {
-        const T *column = v.pool + c.update + (int64_t)b * c.rows;
-        T *there = tile[to[b] - across.begin];
-        for (int a = down.share->begin + lane; a < down.share->end; a += 32) {
-            if (triangle && a < b) continue;
-            T &sum = there[to[a] - down.begin];
-            sum = sum + column[a];
-        }
+    const T *from = v.pool + c.update;
+    const int a = down.share->begin + (int)threadIdx.x % 32;
+    const int b = across.share->begin + (int)threadIdx.x / 32;
+    const int a_end = down.share->end, b_end = across.share->end;
+    T x[COLUMNS][ROWS];
+    int row[ROWS], column[COLUMNS];
+#pragma unroll
+    for (int q = 0; q < ROWS; q++) row[q] = a + 32 * q < a_end ? to[a + 32 * q] - down.begin : -1;
+#pragma unroll
+    for (int p = 0; p < COLUMNS; p++) {
+        const int at = b + ASSEMBLE_WARPS * p;
+        column[p] = at < b_end ? to[at] - across.begin : -1;
+#pragma unroll
+        for (int q = 0; q < ROWS; q++)
+            if (a + 32 * q < a_end && at < b_end) x[p][q] = from[(int64_t)at * c.rows + a + 32 * q];
     }
+#pragma unroll
+    for (int p = 0; p < COLUMNS; p++)
+#pragma unroll
+        for (int q = 0; q < ROWS; q++) {
+            const bool above = triangle && a + 32 * q < b + ASSEMBLE_WARPS * p;
+            if (column[p] < 0 || row[q] < 0 || above) continue;
+            tile[column[p]][row[q]] = tile[column[p]][row[q]] + x[p][q];
+        }
 }
 
 /* Where entry (i, j) of a front stands. */
@@ -88,11 +109,12 @@ __device__ void write_tile(const fronts_view<T> &v, const trs_front_numbers &d, 
 {
     const bool turned = down.begin < across.begin; /* in U', rows of the front are side by side */
     const int height = down.end - down.begin, width = across.end - across.begin;
+#pragma unroll 4
     for (int k = (int)threadIdx.x; k < TILE * TILE; k += ASSEMBLE_THREADS) {
         const int i = turned ? k / TILE : k % TILE, j = turned ? k % TILE : k / TILE;
         const int row = down.begin + i, column = across.begin + j;
         if (i >= height || j >= width || (triangle && row < column)) continue;
-        T *to = entry_at(v, d, row, column);
+        T *__restrict__ to = entry_at(v, d, row, column);
         *to = row >= d.cols && column >= d.cols ? tile[j][i] : *to + tile[j][i];
     }
 }
@@ -113,6 +135,7 @@ static __global__ void __launch_bounds__(ASSEMBLE_THREADS)
     for (int k = (int)threadIdx.x; k < TILE * (TILE + 1); k += ASSEMBLE_THREADS)
         tile[0][k] = number<T>(0);
     __syncthreads();
+    after_earlier_launches();
     while (down.share < down.shares_end && across.share < across.shares_end) {
         const int32_t a = down.share->child, b = across.share->child;
         if (a == b) {
@@ -129,7 +152,8 @@ static __global__ void __launch_bounds__(ASSEMBLE_THREADS)
 /* ---- a panel ------------------------------------------------------------------------------------------------ */
 
 template <class T> struct diagonal_block {
-    T a[PANEL][PANEL + 1];         /* a [j][i] = entry (i, j), unscaled columns of L */
+    T a[PANEL][PANEL + 1];         /* a [j][i] = entry (i, j), columns of L not scaled */
+    alignas(16) T u[PANEL][PANEL]; /* row k of U */
     alignas(16) T r[PANEL][PANEL]; /* R, row k scaled by inverse [k] */
     T inverse[PANEL], scale[PANEL];
 };
@@ -139,48 +163,64 @@ template <bool cholesky, class T>
 __device__ void load_block(const fronts_view<T> &v, const trs_front_numbers &d, int begin,
                            int width, diagonal_block<T> &s)
 {
+    constexpr int EACH = (PANEL * PANEL + PANEL_THREADS - 1) / PANEL_THREADS;
     const int64_t order = d.cols + d.rows;
-    for (int k = (int)threadIdx.x; k < PANEL * PANEL; k += PANEL_THREADS) {
-        const int i = k % PANEL, j = k / PANEL;
-        T x = number<T>(i == j);
-        if (i < width && j < width && i >= j)
-            x = v.panels[d.lower + (begin + j) * order + begin + i];
-        if constexpr (!cholesky)
-            if (i < j && j < width) x = v.panels[d.upper + (begin + i) * order + begin + j];
-        s.a[j][i] = x;
+    const T *lower = v.panels + d.lower, *upper = v.panels + d.upper;
+    T x[EACH];
+#pragma unroll
+    for (int m = 0; m < EACH; m++) {
+        const int k = (int)threadIdx.x + m * PANEL_THREADS, i = k % PANEL, j = k / PANEL;
+        x[m] = number<T>(i == j);
+        if (i >= width || j >= width) continue;
+        if (i >= j) x[m] = lower[(begin + j) * order + begin + i];
+        else if constexpr (!cholesky) x[m] = upper[(begin + i) * order + begin + j];
+    }
+#pragma unroll
+    for (int m = 0; m < EACH; m++) {
+        const int k = (int)threadIdx.x + m * PANEL_THREADS;
+        if (k < PANEL * PANEL) s.a[k / PANEL][k % PANEL] = x[m];
     }
     __syncthreads();
 }
 
+/* By one warp: lane i has row i.  Row k of U, which of L L^H is the column of L, goes to the others through shared memory; each
+ * has a place of its own, so that a barrier of the warp is enough.  Entries of L L^H above the diagonal are nobody's. */
 template <bool cholesky, class T> __device__ void factor_block(diagonal_block<T> &s, int width)
 {
-    const int lane = (int)threadIdx.x % 32;
-    for (int k = 0; k < width; k++) {
-        const T pivot = pivot_of<cholesky>(s.a[k][k]), inverse = number<T>(1) / pivot;
-        if (threadIdx.x == 0) {
-            s.inverse[k] = inverse;
-            s.scale[k] = scale_of<cholesky>(pivot, inverse);
+    const int i = (int)threadIdx.x % 32;
+    T a[PANEL], mine = number<T>(1), my_pivot = number<T>(1);
+#pragma unroll
+    for (int j = 0; j < PANEL; j++) a[j] = s.a[j][i];
+#pragma unroll
+    for (int k = 0; k < PANEL; k++) {
+        if (k >= width) break;
+        if constexpr (cholesky) s.u[k][i] = conj_if(true, a[k]);
+        else if (i == k) {
+#pragma unroll
+            for (int j = k + 1; j < PANEL; j++) s.u[k][j] = a[j];
         }
-        for (int j = k + 1 + (int)threadIdx.x / 32; j < width; j += PANEL_THREADS / 32) {
-            const T u = inverse * (cholesky ? conj_if(true, s.a[k][j]) : s.a[j][k]);
-            const int i = lane;
-            if (i > k && i < width && (!cholesky || i >= j)) s.a[j][i] = s.a[j][i] - s.a[k][i] * u;
-        }
-        __syncthreads();
+        const T pivot = pivot_of<cholesky>(shuffle(a[k], k)), inverse = number<T>(1) / pivot;
+        if (i == k) mine = inverse, my_pivot = pivot;
+        const T l = i > k ? a[k] * inverse : number<T>(0);
+        __syncwarp();
+#pragma unroll
+        for (int j = k + 1; j < PANEL; j++) a[j] = a[j] - l * s.u[k][j];
     }
-    if (threadIdx.x >= width && threadIdx.x < PANEL)
-        s.inverse[threadIdx.x] = s.scale[threadIdx.x] = number<T>(1);
-    __syncthreads();
+#pragma unroll
+    for (int j = 0; j < PANEL; j++) s.a[j][i] = a[j];
+    s.inverse[i] = mine;
+    s.scale[i] = i < width ? scale_of<cholesky>(my_pivot, mine) : mine;
 }
 
 /* R (k, j), j > k, for rows of L or of U'. */
 template <bool cholesky, class T> __device__ void scale_block(diagonal_block<T> &s, bool lower)
 {
+#pragma unroll 4
     for (int p = (int)threadIdx.x; p < PANEL * PANEL; p += PANEL_THREADS) {
         const int j = p % PANEL, k = p / PANEL;
-        if (j <= k) continue;
         const bool from_u = !cholesky && lower;
-        s.r[k][j] = s.inverse[k] * (from_u ? s.a[j][k] : conj_if(cholesky, s.a[k][j]));
+        const T x = from_u ? s.a[j][k] : conj_if(cholesky, s.a[k][j]);
+        if (j > k) s.r[k][j] = s.inverse[k] * x;
     }
     __syncthreads();
 }
@@ -203,11 +243,9 @@ __device__ void store_block(const fronts_view<T> &v, const trs_front_numbers &d,
 }
 
 template <class T>
-__device__ void solve_row(T *row, int64_t order, int width, const diagonal_block<T> &s, bool scaled)
+__device__ void solve_row(T (&x)[PANEL], T *row, int64_t order, int width,
+                          const diagonal_block<T> &s, bool scaled)
 {
-    T x[PANEL];
-#pragma unroll
-    for (int k = 0; k < PANEL; k++) x[k] = k < width ? row[k * order] : number<T>(0);
 #pragma unroll
     for (int k = 0; k < PANEL; k++)
 #pragma unroll
@@ -226,16 +264,23 @@ static __global__ void __launch_bounds__(PANEL_THREADS)
     const trs_front_numbers &d = front_of_block(v.numbers, l, &block);
     const int32_t order = d.cols + d.rows, begin = l.panel * PANEL;
     const int32_t width = min(PANEL, d.cols - begin), left = order - begin - width;
-    const int32_t pieces = max(1, (left + PANEL_THREADS - 1) / PANEL_THREADS);
+    const int32_t pieces = max(1, (left + PANEL_ROWS - 1) / PANEL_ROWS);
     const bool lower = block < pieces;
+    const int32_t i = (block % pieces) * PANEL_ROWS + (int)threadIdx.x;
+    const bool has_row = threadIdx.x < PANEL_ROWS && i < left;
+    T *row = v.panels + (lower ? d.lower : d.upper) + (int64_t)begin * order + begin + width + i;
+    T x[PANEL];
+    after_earlier_launches();
     load_block<cholesky>(v, d, begin, width, s);
-    factor_block<cholesky>(s, width);
+    if (threadIdx.x >= PANEL_ROWS) factor_block<cholesky>(s, width);
+    else
+#pragma unroll
+        for (int k = 0; k < PANEL; k++)
+            x[k] = has_row && k < width ? row[k * (int64_t)order] : number<T>(0);
+    __syncthreads();
     scale_block<cholesky>(s, lower);
     if (block == 0) store_block<cholesky>(v, d, begin, width, s);
-    const int32_t i = (block % pieces) * PANEL_THREADS + (int)threadIdx.x;
-    if (i >= left) return;
-    T *row = v.panels + (lower ? d.lower : d.upper) + (int64_t)begin * order + begin + width + i;
-    solve_row(row, order, width, s, lower);
+    if (has_row) solve_row(x, row, order, width, s, lower);
 }
 
 #endif

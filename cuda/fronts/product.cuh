@@ -18,6 +18,9 @@
 
 enum { PRODUCT_THREADS = 128, DEPTH = 32 };
 
+/* Blocks that an SM is to hold; the registers of a thread are bounded accordingly. */
+template <class T> constexpr int PRODUCT_BLOCKS = sizeof(T) > 8 ? 2 : 3;
+
 template <class T> struct factor_tile {
     T x[DEPTH][TILE + 4], y[DEPTH][TILE + 4];
 };
@@ -30,16 +33,24 @@ template <class T> struct product {
     int depth;         /* columns of x and y */
 };
 
-/* Load the columns from k on; what is not there is zero. */
-template <bool conjugate, class T>
-__device__ inline void load_factors(const product<T> &p, int k, factor_tile<T> &s)
+/* Columns k, k + 1, ... of a factor into shared memory, with zeros for what is not there, and with the other sign if it is
+ * to be subtracted.  A thread has all of its loads under way before it stores the first. */
+template <bool conjugate, bool negative, class T>
+__device__ inline void load_factor(const T *from, int64_t ld, int rows, int depth,
+                                   T (*to)[TILE + 4])
 {
-    const int i = (int)threadIdx.x % TILE;
-    for (int m = (int)threadIdx.x / TILE; m < DEPTH; m += PRODUCT_THREADS / TILE) {
-        const bool there = k + m < p.depth;
-        const int64_t at = (k + m) * p.ld + i;
-        s.x[m][i] = there && i < p.height ? p.x[at] : number<T>(0);
-        s.y[m][i] = conj_if(conjugate, there && i < p.width ? p.y[at] : number<T>(0));
+    constexpr int APART = PRODUCT_THREADS / TILE;
+    const int i = (int)threadIdx.x % TILE, first = (int)threadIdx.x / TILE;
+    T v[DEPTH / APART];
+#pragma unroll
+    for (int m = 0; m < DEPTH / APART; m++) {
+        const int k = first + m * APART;
+        v[m] = k < depth && i < rows ? from[k * ld + i] : number<T>(0);
+    }
+#pragma unroll
+    for (int m = 0; m < DEPTH / APART; m++) {
+        const T x = conj_if(conjugate, v[m]);
+        to[first + m * APART][i] = negative ? number<T>(0) - x : x;
     }
 }
 
@@ -51,15 +62,11 @@ __device__ inline void multiply_8x8x4(double (&d)[2], double a, double b)
                  : "d"(a), "d"(b));
 }
 
-/* What a thread sums up. */
+/* The entries of a tile that a thread has. */
 template <class T> struct sums { /* rows i + 16 p, columns j + 8 q */
     T d[4][8];
     int i, j;
-    __device__ sums() : i((int)threadIdx.x % 16), j((int)threadIdx.x / 16)
-    {
-        for (int p = 0; p < 4; p++)
-            for (int q = 0; q < 8; q++) d[p][q] = number<T>(0);
-    }
+    __device__ sums() : i((int)threadIdx.x % 16), j((int)threadIdx.x / 16) {}
     __device__ void add(const factor_tile<T> &s)
     {
 #pragma unroll 4
@@ -75,7 +82,7 @@ template <class T> struct sums { /* rows i + 16 p, columns j + 8 q */
             }
         }
     }
-    template <class F> __device__ void each(F f) const
+    template <class F> __device__ void each(F f)
     {
 #pragma unroll
         for (int q = 0; q < 8; q++)
@@ -94,8 +101,6 @@ template <> struct sums<double> {
         j = warp / 2 * 32;
         row = lane / 4;
         k = lane % 4;
-        for (int p = 0; p < 4; p++)
-            for (int q = 0; q < 4; q++) d[p][q][0] = d[p][q][1] = 0;
     }
     __device__ void add(const factor_tile<double> &s)
     {
@@ -112,7 +117,7 @@ template <> struct sums<double> {
                 for (int q = 0; q < 4; q++) multiply_8x8x4(d[p][q], x[p], y[q]);
         }
     }
-    template <class F> __device__ void each(F f) const
+    template <class F> __device__ void each(F f)
     {
 #pragma unroll
         for (int q = 0; q < 4; q++)
@@ -127,22 +132,23 @@ template <bool conjugate, class T>
 __device__ inline void subtract_product(const product<T> &p, factor_tile<T> &s)
 {
     sums<T> sum;
+    const auto is_there = [&](int i, int j) { return i < p.height && j < p.width; };
+    sum.each([&](int i, int j, T &x) { x = is_there(i, j) ? p.c[j * p.ldc + i] : number<T>(0); });
     for (int k = 0; k < p.depth; k += DEPTH) {
         if (k > 0) __syncthreads();
-        load_factors<conjugate>(p, k, s);
+        load_factor<false, true>(p.x + k * p.ld, p.ld, p.height, p.depth - k, s.x);
+        load_factor<conjugate, false>(p.y + k * p.ld, p.ld, p.width, p.depth - k, s.y);
         __syncthreads();
         sum.add(s);
     }
-    sum.each([&](int i, int j, T x) {
-        if (i >= p.height || j >= p.width) return;
-        T &c = p.c[j * p.ldc + i];
-        c = c - x;
+    sum.each([&](int i, int j, T &x) {
+        if (is_there(i, j)) p.c[j * p.ldc + i] = x;
     });
 }
 
 /* Tile number `at` of a trapezoid whose columns of tiles are down, down-1, ... high. */
 template <class T, bool cholesky>
-static __global__ void __launch_bounds__(PRODUCT_THREADS)
+static __global__ void __launch_bounds__(PRODUCT_THREADS, PRODUCT_BLOCKS<T>)
     trail_kernel(fronts_view<T> v, launch_view l)
 {
     factor_tile<T> &s = *(factor_tile<T> *)shared_numbers<T>();
@@ -162,11 +168,12 @@ static __global__ void __launch_bounds__(PRODUCT_THREADS)
     const int64_t ld = order, panel = begin * ld;
     const product<T> p = {left + j * ld + i,    left + panel + i,      right + panel + j, ld, ld,
                           min(TILE, order - i), min(TILE, d.cols - j), behind - begin};
+    after_earlier_launches();
     subtract_product<cholesky>(p, s);
 }
 
 template <class T, bool cholesky>
-static __global__ void __launch_bounds__(PRODUCT_THREADS)
+static __global__ void __launch_bounds__(PRODUCT_THREADS, PRODUCT_BLOCKS<T>)
     schur_kernel(fronts_view<T> v, launch_view l)
 {
     factor_tile<T> &s = *(factor_tile<T> *)shared_numbers<T>();
@@ -186,6 +193,7 @@ static __global__ void __launch_bounds__(PRODUCT_THREADS)
                           min(TILE, d.rows - i),
                           min(TILE, d.rows - j),
                           d.cols};
+    after_earlier_launches();
     subtract_product<cholesky>(p, s);
 }
 

@@ -30,11 +30,9 @@ static int32_t order_of(const trs_front *f)
     return f->cols + f->rows;
 }
 
-/* A small front has a row of padding, so that its columns begin in different banks of shared memory. */
-static bool is_small(const trs_front *f, trs_dtype dtype)
+static bool is_small(const trs_front *f)
 {
-    const int64_t order = order_of(f);
-    return order * (order | 1) * (int64_t)trs_size(dtype) <= TRS_FRONT_SMALL;
+    return order_of(f) <= TRS_FRONT_SMALL;
 }
 
 /* ---- panels and pool -------------------------------------------------------------------------------------- */
@@ -100,8 +98,7 @@ static int make_pool(trs_context *ctx, const trs_front_tree *t, const by_level *
     return TRS_OK;
 }
 
-static void make_numbers(const trs_front_tree *t, trs_dtype dtype, bool cholesky,
-                         trs_front_schedule *s)
+static void make_numbers(const trs_front_tree *t, bool cholesky, trs_front_schedule *s)
 {
     for (int32_t k = 0; k < t->count; k++) {
         const trs_front *f = &t->front[k];
@@ -120,7 +117,7 @@ static void make_numbers(const trs_front_tree *t, trs_dtype dtype, bool cholesky
             d->upper = s->panels;
             s->panels += area;
         }
-        if (is_small(f, dtype)) continue;
+        if (is_small(f)) continue;
         d->diagonal = s->panels;
         s->panels += pieces(f->cols, PANEL) * PANEL * PANEL;
     }
@@ -277,13 +274,13 @@ static int descending(const void *a, const void *b)
 }
 
 /* The fronts by level: small ones by order, then large ones by columns. */
-static void sort_level(const trs_front_tree *t, trs_dtype dtype, int32_t *list, int32_t count,
-                       int32_t *small, sorted *w)
+static void sort_level(const trs_front_tree *t, int32_t *list, int32_t count, int32_t *small,
+                       sorted *w)
 {
     *small = 0;
     for (int32_t k = 0; k < count; k++) {
         const trs_front *f = &t->front[list[k]];
-        const bool is = is_small(f, dtype);
+        const bool is = is_small(f);
         *small += is;
         w[k] = (sorted){list[k], is ? INT32_MAX / 2 + order_of(f) : f->cols};
     }
@@ -291,7 +288,7 @@ static void sort_level(const trs_front_tree *t, trs_dtype dtype, int32_t *list, 
     for (int32_t k = 0; k < count; k++) list[k] = w[k].front;
 }
 
-static int list_levels(trs_context *ctx, const trs_front_tree *t, trs_dtype dtype, by_level *b,
+static int list_levels(trs_context *ctx, const trs_front_tree *t, by_level *b,
                        trs_front_schedule *s)
 {
     sorted *w = trs_new(ctx, t->count, sizeof *w, "fronts by level");
@@ -301,7 +298,7 @@ static int list_levels(trs_context *ctx, const trs_front_tree *t, trs_dtype dtyp
     for (int32_t l = 0; l < t->levels; l++) b->ptr[l + 1] += b->ptr[l], b->small[l] = b->ptr[l];
     for (int32_t k = 0; k < t->count; k++) s->list[b->small[t->front[k].level]++] = k;
     for (int32_t l = 0; l < t->levels; l++)
-        sort_level(t, dtype, s->list + b->ptr[l], b->ptr[l + 1] - b->ptr[l], &b->small[l], w);
+        sort_level(t, s->list + b->ptr[l], b->ptr[l + 1] - b->ptr[l], &b->small[l], w);
     trs_free(&ctx->mem, w);
     return TRS_OK;
 }
@@ -348,8 +345,8 @@ static int make_shares(trs_context *ctx, const trs_front_tree *t, trs_front_sche
 
 /* ---- all of it ------------------------------------------------------------------------------------------------ */
 
-int trs_front_schedule_make(trs_context *ctx, const trs_front_tree *t, trs_dtype dtype,
-                            bool cholesky, trs_front_schedule *s)
+int trs_front_schedule_make(trs_context *ctx, const trs_front_tree *t, bool cholesky,
+                            trs_front_schedule *s)
 {
     by_level b;
     maker m = {.t = t, .s = s, .cholesky = cholesky};
@@ -359,9 +356,9 @@ int trs_front_schedule_make(trs_context *ctx, const trs_front_tree *t, trs_dtype
     s->list = trs_new(ctx, t->count, sizeof *s->list, "fronts by level");
     s->numbers = trs_new(ctx, t->count, sizeof *s->numbers, "fronts");
     int rc = b.ptr && b.small && s->list && s->numbers ? TRS_OK : TRS_EMEM;
-    if (!rc) rc = list_levels(ctx, t, dtype, &b, s);
+    if (!rc) rc = list_levels(ctx, t, &b, s);
     if (!rc) {
-        make_numbers(t, dtype, cholesky, s);
+        make_numbers(t, cholesky, s);
         rc = make_pool(ctx, t, &b, s);
     }
     if (!rc) rc = make_shares(ctx, t, s);

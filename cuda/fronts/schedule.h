@@ -13,7 +13,7 @@
  * lower, upper and diagonal stand in one array, the panels, until they are gathered into L and U; update matrices stand in
  * a pool, where the space of one is used again when its parent has taken it.
  *
- * Level by level, the launches are these.  What is called large does not fit into shared memory.
+ * Level by level, the launches are these.  What is called large does not fit into one SM.
  *
  *     SMALL     a block a small front: it takes, eliminates and writes the whole of it
  *     ASSEMBLE  a block a tile of a large front: it takes what the children's update matrices have for it
@@ -33,7 +33,8 @@ enum {
     TRS_FRONT_PANEL = 32,       /* columns that are eliminated at a time */
     TRS_FRONT_PANEL_ROWS = 128, /* rows of a block of PANEL */
     TRS_FRONT_TILE = 64,        /* rows and columns of a tile */
-    TRS_FRONT_SMALL = 100 << 10 /* bytes of shared memory of the largest small front */
+    TRS_FRONT_SMALL =
+        96 /* the order of the largest small front: it fits into registers and shared memory */
 };
 
 typedef enum trs_front_step {
@@ -86,8 +87,8 @@ typedef struct trs_front_schedule {
     double flops;
 } trs_front_schedule;
 
-int trs_front_schedule_make(trs_context *ctx, const trs_front_tree *t, trs_dtype dtype,
-                            bool cholesky, trs_front_schedule *s);
+int trs_front_schedule_make(trs_context *ctx, const trs_front_tree *t, bool cholesky,
+                            trs_front_schedule *s);
 void trs_front_schedule_free(trs_context *ctx, trs_front_schedule *s);
 
 /* ---- where A goes, and where L and U come from (places.c) ------------------------------------------------- */

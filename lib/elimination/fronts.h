@@ -40,7 +40,7 @@ typedef struct trs_fronts_info {
     double flops;     /* of a run, an addition and a multiplication counted as two */
 } trs_fronts_info;
 
-/* Find the fronts, and bring what a run needs to the device.  It waits.
+/* Find the fronts, and bring what a run needs to the device.  It waits.  The context is kept.
  * Returns TRS_OK, TRS_EMEM, TRS_EDEVICE, TRS_ESUPPORT (a front is too large), TRS_EMATRIX (L or U has an entry that cannot
  * come of A and the order), each but the first with *f = NULL. */
 int trs_fronts_create(trs_context *ctx, const trs_fronts_pattern *p, trs_fronts **f);

@@ -325,7 +325,7 @@ static void check_on_host(problem *q)
     assert_status(trs_front_entries(&ctx, &p, &entries, &i, &j), TRS_OK);
     assert_status(trs_front_tree_make(&ctx, q->n, entries, i, j, &t), TRS_OK);
     check_tree(&t);
-    assert_status(trs_front_schedule_make(&ctx, &t, q->dtype, q->cholesky, &s), TRS_OK);
+    assert_status(trs_front_schedule_make(&ctx, &t, q->cholesky, &s), TRS_OK);
     assert_status(trs_front_places_make(&ctx, &p, &t, &s, i, j, &places), TRS_OK);
     run_on_host(q, &t, &s, &places);
     trs_front_places_free(&ctx, &places);
@@ -335,7 +335,6 @@ static void check_on_host(problem *q)
     free(j);
 }
 
-/* The host's numbers have double precision whatever their type is, which decides what is a large front. */
 static void test_host(void **state)
 {
     (void)state;
@@ -365,7 +364,7 @@ static void test_foreign(void **state)
     int32_t *i, *j;
     assert_status(trs_front_entries(&ctx, &p, &entries, &i, &j), TRS_OK);
     assert_status(trs_front_tree_make(&ctx, q.n, entries, i, j, &t), TRS_OK);
-    assert_status(trs_front_schedule_make(&ctx, &t, q.dtype, q.cholesky, &s), TRS_OK);
+    assert_status(trs_front_schedule_make(&ctx, &t, q.cholesky, &s), TRS_OK);
     ((int32_t *)(void *)q.U.idx)[5] = 2; /* (5, 5) becomes (2, 5) */
     assert_status(trs_front_places_make(&ctx, &p, &t, &s, i, j, &places), TRS_EMATRIX);
     trs_front_places_free(&ctx, &places);
@@ -382,27 +381,28 @@ typedef struct on_device { /* arrays of a job, and what comes back */
     trs_context ctx;
     trs_fronts *f;
     trs_fronts_job job;
-    void *a, *l, *u;
+    void *a;
+    void *l, *u; /* on the host */
     trs_elimination_outcome outcome;
 } on_device;
 
-static on_device device_new_run(const problem *q)
+/* The fronts keep the context, so that d must stay where it is. */
+static void device_begin(on_device *d, const problem *q)
 {
-    on_device d = {.ctx = {.threads = 1}};
     const trs_fronts_pattern p = pattern_of(q);
     const size_t size = trs_size(q->dtype);
-    assert_status(trs_fronts_create(&d.ctx, &p, &d.f), TRS_OK);
-    d.job.a = d.a = trs_gpu_new(&d.ctx, q->A.nnz, size, "A");
-    d.job.l = trs_gpu_new(&d.ctx, q->L.nnz, size, "L");
-    d.job.u = q->cholesky ? NULL : trs_gpu_new(&d.ctx, q->U.nnz, size, "U");
-    d.job.outcome = trs_gpu_new(&d.ctx, 1, sizeof d.outcome, "the outcome");
-    d.l = zeros(q->L.nnz, size);
-    d.u = zeros(q->U.nnz, size);
-    assert_true(d.job.a && d.job.l && d.job.outcome && (d.job.u || q->cholesky));
-    return d;
+    *d = (on_device){.ctx = {.threads = 1}};
+    assert_status(trs_fronts_create(&d->ctx, &p, &d->f), TRS_OK);
+    d->job.a = d->a = trs_gpu_new(&d->ctx, q->A.nnz, size, "A");
+    d->job.l = trs_gpu_new(&d->ctx, q->L.nnz, size, "L");
+    d->job.u = q->cholesky ? NULL : trs_gpu_new(&d->ctx, q->U.nnz, size, "U");
+    d->job.outcome = trs_gpu_new(&d->ctx, 1, sizeof d->outcome, "the outcome");
+    d->l = zeros(q->L.nnz, size);
+    d->u = zeros(q->U.nnz, size);
+    assert_true(d->job.a && d->job.l && d->job.outcome && (d->job.u || q->cholesky));
 }
 
-static void device_free_run(on_device *d)
+static void device_end(on_device *d)
 {
     trs_fronts_destroy(d->f);
     trs_gpu_free(&d->ctx, d->a);
@@ -454,7 +454,8 @@ static void check_outcome(const problem *q, const trs_elimination_outcome *o)
 /* New values twice, and the old ones again, which give the same bits. */
 static void check_on_device(problem *q, random_t *r)
 {
-    on_device d = device_new_run(q);
+    on_device d;
+    device_begin(&d, q);
     void *before = zeros(q->L.nnz, trs_size(q->dtype));
     for (int again = 0; again < 3; again++) {
         if (again < 2) {
@@ -469,7 +470,7 @@ static void check_on_device(problem *q, random_t *r)
         memcpy(before, d.l, (size_t)q->L.nnz * trs_size(q->dtype));
     }
     free(before);
-    device_free_run(&d);
+    device_end(&d);
 }
 
 static void test_device(void **state)
@@ -493,7 +494,8 @@ static void test_pivots(void **state)
         const bool cholesky = k % 2, large = k / 2 % 2;
         if (!cholesky && k / 4 == 1) continue; /* a negative pivot is none the worse for it */
         problem q = problem_new(large ? DENSE : NO_EDGES, TRS_F64, cholesky, 0, &r);
-        on_device d = device_new_run(&q);
+        on_device d;
+        device_begin(&d, &q);
         choose_values(&q, &r);
         for (int i = 0; i < q.n; i++) /* the row and the column of the pivot have no other entry */
             for (int j = 0; j < q.n; j++)
@@ -502,7 +504,7 @@ static void test_pivots(void **state)
         device_run(&d, &q);
         assert_true(d.outcome.bad >= 1);
         assert_int_equal(d.outcome.first, 4 * 20 + k / 4 + 1);
-        device_free_run(&d);
+        device_end(&d);
         problem_free(&q);
     }
 }
@@ -521,12 +523,13 @@ static void test_no_entry(void **state)
         assert_true(row < q.n - 1);
         memmove(idx + first, idx + first + 1, (size_t)(ptr[q.n] - first - 1) * sizeof *idx);
         q.U.nnz = --ptr[q.n];
-        on_device d = device_new_run(&q);
+        on_device d;
+        device_begin(&d, &q);
         choose_values(&q, &r);
         if (k >= 2) q.b[(int64_t)(q.n - 1) * q.n + row] = 1e-14;
         device_run(&d, &q);
         assert_true(isinf(d.outcome.largest) == (k < 2));
-        device_free_run(&d);
+        device_end(&d);
         problem_free(&q);
     }
 }
