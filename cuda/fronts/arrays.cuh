@@ -43,6 +43,18 @@ __device__ inline const trs_front_numbers &front_of_block(const trs_front_number
     return numbers[l.list[low]];
 }
 
+/* Number `at` of the pairs (i, j), 0 <= j <= i < q, is in column j: columns of q, q-1, ... tiles. */
+__device__ inline void lower_tile(int32_t at, int32_t q, int32_t *i, int32_t *j)
+{
+    const double edge = q + 0.5;
+    int32_t column = (int32_t)(edge - sqrt(edge * edge - 2.0 * at));
+    column = max(0, min(column, q - 1));
+    while (column > 0 && (int64_t)column * q - (int64_t)column * (column - 1) / 2 > at) column--;
+    while ((column + 1ll) * q - (column + 1ll) * column / 2 <= at) column++;
+    *j = column;
+    *i = column + (at - (int32_t)((int64_t)column * q - (int64_t)column * (column - 1) / 2));
+}
+
 /* Each kernel of a level calls it before it reads what earlier launches have written.  On GPUs that can, it is started while
  * the one before it still runs, so that its launch costs less (fronts.cu); here it waits until that one is done, and then
  * lets the next one be started.  All of its blocks call it, so that whoever is done comes after all earlier launches. */

@@ -1,6 +1,8 @@
 /* fronts.cu: answers lib/elimination/fronts.h: brings a schedule to the device, and launches it. */
 #include "config.h"
 
+#include "assemble.cuh"
+#include "panel.cuh"
 #include "product.cuh"
 #include "small.cuh"
 #include "values.cuh"

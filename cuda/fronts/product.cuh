@@ -14,7 +14,7 @@
 #ifndef TRS_FRONTS_PRODUCT_CUH
 #define TRS_FRONTS_PRODUCT_CUH
 
-#include "panel.cuh"
+#include "arrays.cuh"
 
 enum { PRODUCT_THREADS = 128, DEPTH = 32 };
 
