@@ -182,6 +182,7 @@ TRS_API int trs_solver_get(int k, trs_solver_info *info);
 
 typedef struct trs_plan trs_plan; /* one triangle, analysed; const and shareable while solving */
 typedef struct trs_work trs_work; /* what changes during a solve; one solve in flight at a time */
+typedef struct trs_lu_work trs_lu_work; /* the same of a solve with the factors of a matrix */
 
 typedef enum trs_order {
     TRS_ORDER_AUTO = 0,    /* what the solver prefers */
@@ -242,6 +243,8 @@ typedef struct trs_exec {
     trs_work *work;    /* NULL: the plan's own, and then the plan must not be shared */
     int threads;       /* for CPU solvers, at most 1024; 0: the plan's */
     trs_layout layout; /* of B and X */
+    /* of trs_lu_solve and trs_lu_refine alone; NULL: the lu's own, and then the lu must not be shared */
+    trs_lu_work *lu_work;
 } trs_exec;
 
 typedef struct trs_info {
@@ -497,16 +500,19 @@ typedef struct trs_error {
     trs_stop stop; /* trs_refine, trs_lu_refine: why they stopped; else TRS_STOP_NONE */
 } trs_error;
 
-/* Compare op(A) X with B, accumulating in long double.  All arrays on the host.  Columns are shared among the
- * threads that OpenMP would take, 8 at most, with 64 n bytes each; where memory is short, fewer.
+/* Compare op(A) X with B, accumulating in long double.  Columns are shared among the threads that OpenMP would take,
+ * 8 at most, with 64 n bytes each; where memory is short, fewer.
+ * With A on a device, B and X are there too.  Then sums have twice the working precision, and the range of double: an
+ * error beyond it is NaN or Inf.  It runs in the order of the default stream, which what makes B and X must have
+ * passed, and waits.  Memory on the device as for trs_multiply_on.
  * Numbers that underflow lose digits by no fault of the solver.  The safe minimum of row i,
  *     safe(i) = safmin (1 + sum_j (1 + |op(A)(i, j)|))   over its entries, safmin = DBL_MIN or FLT_MIN,
  * lets b(i), every x(j) and every product of the row count as at least safmin, so that the rounding
  * of a subnormal number is an error of eps, like that of any other.  (LAPACK's gerfs adds its safe minimum
  * to the numerator too, so that rows of 1e-301 have an error of 1e-6 however good x is.)
- *     const trs_mat *A ; in.  kind as for a plan, or 0: every entry counts.
+ *     const trs_mat *A ; in.  kind as for a plan, or 0: every entry counts.  On a device TRS_STRICT says nothing.
  *     B, ldb, X, ldx, layout ; in, as in trs_solve.   trs_error *error ; out.
- * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_ESUPPORT (arrays on a device).
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_EDEVICE.
  * Source: Oettli and Prager 1964; Higham, Accuracy and Stability, section 7.1. */
 TRS_API int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
                                const void *X, int64_t ldx, trs_layout layout, trs_error *error);
@@ -516,16 +522,19 @@ TRS_API int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void
  *     const trs_plan *plan ; in: of T, or of T rounded to single precision: then B and X are double,
  *         and gain in a few cheap solves what double precision gives, as long as the condition of T is
  *         well below 1e7.
- *     const trs_mat *T ; in: the matrix, on the host, with n and kind of the plan.
- *     trs_op op ; announced to the plan.     int nrhs, B, ldb, X, ldx ; as in trs_solve, on the host, of
+ *     const trs_mat *T ; in: the matrix, with n and kind of the plan.  On the host wherever the plan solves; or on the device
+ *         where the B and X of the plan live.
+ *     trs_op op ; announced to the plan.     int nrhs, B, ldb, X, ldx ; as in trs_solve, where T is, of
  *         the dtype of T; X is in and out (zeros do as a start), and not B.
  *     const trs_exec *exec ; in, NULL: all defaults.  Work space, threads and layout are heeded.
  *     int max_steps ; >= 0.     int *steps ; out, NULL allowed: the most done for a column.
  *     trs_error *error ; out, NULL allowed: of the X returned.
  * A plan that left rows out or replaced pivots solves another matrix than T: nothing is gained then.
- * Allocates 96 n bytes or so, and for TRS_BSR a copy of T.
+ * With T on a device residuals have twice the working precision, all work is in the order of exec->stream, and no vector
+ * goes to the host; each step waits for its errors, so that it cannot be captured.
+ * Allocates 96 n bytes or so, and for TRS_BSR a copy of T; on a device two or three vectors, and as trs_multiply_on.
  * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EMEM, TRS_EMATRIX (T is not well-formed), TRS_ESUPPORT
- * (T on a device), or an error of trs_solve.
+ * (T on a device where B and X of the plan are not), TRS_EDEVICE, or an error of trs_solve.
  * Source: Wilkinson 1963; Skeel 1980; Arioli, Demmel, Duff 1989. */
 TRS_API int trs_refine(const trs_plan *plan, const trs_mat *T, trs_op op, int nrhs, const void *B,
                        int64_t ldb, void *X, int64_t ldx, const trs_exec *exec, int max_steps,
@@ -539,20 +548,31 @@ typedef enum trs_norm {
 /* Estimate 1 / (|T| |T^-1|) by at most 11 solves, as LAPACK's trcon does: |T^-1| is bounded from below, and seldom
  * more than three times too small.
  *     const trs_plan *plan ; in: of T; TRS_N and TRS_H announced.  Its own work space is used.
- *     const trs_mat *T ; in: the matrix, on the host, with n, dtype and kind of the plan: its norm.
+ *     const trs_mat *T ; in: the matrix, on the host or on a device, with n, dtype and kind of the plan: its norm.
  *     trs_norm norm ; in which norm.
  *     double *rcond ; out: 1 for n = 0, 0 when a norm overflows, also after an error.
- * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EMEM, TRS_EMATRIX, TRS_ESUPPORT (T on a device), or an
- * error of trs_solve.  Source: Higham, ACM TOMS 14 (1988); Hager 1984. */
+ * The vectors of the estimate are on the host, and those of a plan on a device go there and back in each solve.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EMEM, TRS_EMATRIX, TRS_EDEVICE, or an error of trs_solve.
+ * Source: Higham, ACM TOMS 14 (1988); Hager 1984. */
 TRS_API int trs_condest(const trs_plan *plan, const trs_mat *T, trs_norm norm, double *rcond);
 
-/* Multiply Y = op(A) X in the dtype of A, accumulating in long double.
- *     const trs_mat *A ; in, as in trs_backward_error.   X, ldx ; in, as B, ldb in trs_solve.
+/* Multiply Y = op(A) X in the dtype of A, accumulating in long double, or on a device in twice the working precision.
+ *     const trs_mat *A ; in, as in trs_backward_error.   X, ldx ; in, as B, ldb in trs_solve, where A is.
  *     void *Y ; out, likewise with ldy; it must not overlap X.   trs_layout layout ; of both.
- * Threads and memory as in trs_backward_error.
- * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_ESUPPORT (arrays on a device). */
+ * Threads and memory as in trs_backward_error.  With A on a device it is trs_multiply_on with the default stream.
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_EDEVICE. */
 TRS_API int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
                          int64_t ldy, trs_layout layout);
+
+/* The same on a stream, for a program that multiplies often.
+ *     const trs_mat *A ; in.  On a device the pattern is not looked at: ptr and idx must be in range.
+ *     const trs_exec *exec ; in, NULL: all defaults.  Stream and layout are heeded.
+ * With A on a device it only enqueues work, and can be captured in a CUDA graph, as long as the rows of op(A) are stored one
+ * after the other: CSR and BSR with TRS_N, CSC with TRS_T and TRS_H, and DENSE.  For the others the entries are sorted in
+ * each call, which takes some 32 bytes an entry of device memory, and waits.  The same input gives the same bits.
+ * Returns as trs_multiply, and TRS_ESUPPORT (entries would have to be sorted, and the stream is being captured). */
+TRS_API int trs_multiply_on(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx,
+                            void *Y, int64_t ldy, const trs_exec *exec);
 
 /* ---- device memory, for callers without a CUDA compiler ------------------------------------ */
 
@@ -608,6 +628,8 @@ typedef struct trs_lu_info {
     double seconds_analyse; /* of the two plans */
     double rcond;           /* the library's cheap estimate of 1 / condition; 0: none */
     int64_t boosted;        /* pivots that trs_ilu_options.boost replaced */
+    /* what computes the factors of new values on the device, a constant; NULL: the host computes them */
+    const char *kernel;
 } trs_lu_info;
 
 typedef enum trs_ilu_method {
@@ -644,18 +666,23 @@ typedef struct trs_ilu_options {
 /* Make incomplete factors of A, without fill or with some, to precondition with: trs_lu_solve is x = M^-1 b, M = L U or
  * L L^H, of the type of A, and the diagonal is where the pivots are: rows are not exchanged.
  *     trs_lu **lu ; out: to be destroyed, also after an error, unless it is NULL then.
- *     const trs_mat *A ; in: any format, on the host; kind = 0.  IC in the natural order reads the lower
- *         triangle alone, and the real part of its diagonal; in another order it reads both.  kind may be
- *         TRS_LOWER for IC, in another order of real matrices only.  A diagonal entry that A does not have
- *         becomes an entry of the factors, as fill does, zero before elimination.
+ *     const trs_mat *A ; in: any format, kind = 0; on the host, or if opt->plan is for a device anywhere.
+ *         IC in the natural order reads the lower triangle alone, and the real part of its diagonal; in
+ *         another order it reads both.  kind may be TRS_LOWER for IC, in another order of real matrices
+ *         only.  A diagonal entry that A does not have becomes an entry of the factors, as fill does, zero
+ *         before elimination.
  *     const trs_ilu_options *opt ; in, NULL: ILU(0), all defaults.  opt->plan.threads also factor, at
  *         most 16; each takes 4 n bytes, and 8 n while fill is looked for.  The bits do not depend on how many.
  * Rows of a level of L are factored at the same time.  trs_lu_update takes new values without analysis.
- * On a device, or from several threads, solve with the plans of trs_lu_get_info: L, then U (L with
- * TRS_H), each with a work space of its own; trs_lu_solve does just that with those of the plans.
+ * Where opt->plan is for a device and trs_lu_info.kernel is not NULL, the factors are computed there, and of
+ * A in CSR, CSC or BSR on that device, without fill and in the natural order, nothing passes the host.  They
+ * are those of the host to rounding, and have the same bits every time.
+ * From several threads, solve with work spaces (trs_lu_work_create), or with the plans of trs_lu_get_info:
+ * L, then U (L with TRS_H).
  * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX (not well-formed, or a value is not finite),
  * TRS_EPIVOT (the sentence names the row of A whose pivot is the first that is zero, not positive or not
- * finite; new values can be given), TRS_ESUPPORT (A on a device; half a complex matrix in another order),
+ * finite; new values can be given), TRS_ESUPPORT (A on a device and opt->plan for the host; half a complex
+ * matrix in another order),
  * or an error of trs_plan_create, trs_plan_analyse.
  * Source: Meijerink and van der Vorst 1977; Saad, Iterative Methods for Sparse Linear Systems, 10.3; Hysom
  * and Pothen 2001; Cuthill and McKee 1969. */
@@ -664,59 +691,82 @@ TRS_API int trs_ilu(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt);
 /* Factor A again with new values.
  *     trs_lu *lu ; of trs_ilu or trs_factor, also after one that returned TRS_EPIVOT.
  *     const trs_mat *A ; in.  n and dtype as before, kind as at first.  After trs_ilu: nnz, format, block,
- *         ptr and idx must be as before too; ptr and idx are not read again and may be NULL.
+ *         ptr and idx must be as before too; ptr and idx are not read again and may be NULL.  So they must
+ *         and may after trs_factor where factors are computed on a device and A is there; of an A on the
+ *         host they are compared with those of the first, unless they are NULL.  A may be on the host or,
+ *         with plans for a device, on any device.
  * After trs_factor, a pattern as before uses the ordering and symbolic analysis again, and the plans too
  * when the factors have the pattern that they had: always with L L^H, with L U when the pivots stay where
  * they were.  KLU keeps them there as long as the factors grow little more than with pivots of their own.
  * Another pattern is analysed anew.
  * No solve may be running.  Arrays and plans of trs_lu_factors and trs_lu_get_info are no longer valid
- * after trs_factor; those of trs_ilu stay.
+ * after trs_factor; those of trs_ilu stay, and the plans of trs_factor while the factors are computed on a
+ * device with the same pivots.
  * Returns as trs_ilu and trs_factor, and TRS_ESTATE when there is no pattern; after an error
  * trs_lu_solve answers TRS_ESTATE until an update succeeds. */
 TRS_API int trs_lu_update(trs_lu *lu, const trs_mat *A);
 
 /* The same in the order of a stream: with A and the factors on one device it enqueues the numeric phase and the updates of
  * both plans, and waits for the pivots only, unless the options say that it must not wait at all (trs_ilu_options.defer,
- * trs_factor_options.on_growth); then it can be captured in a CUDA graph together with solves.
+ * trs_factor_options.on_growth); then it can be captured in a CUDA graph together with solves, if the solvers of both plans
+ * take new values in the order of a stream, as those do that are chosen when no solver is named.  An update that follows one
+ * with bad pivots at first, before there were plans, waits and makes them, and cannot be captured.
  *     const trs_exec *exec ; in, NULL: the default stream.  Only the stream is heeded.
  * Returns as trs_lu_update. */
 TRS_API int trs_lu_update_on(trs_lu *lu, const trs_mat *A, const trs_exec *exec);
 
-/* Wait for the last update, and tell what it found.
+/* Wait for the last update, also one that was captured and replayed on any stream of the device, and tell what it found.
  *     trs_lu *lu ; in.
  *     int64_t *bad ; out, NULL allowed: how many pivots are zero or not finite, or of L L^H not positive.
  *     int64_t *first ; out, NULL allowed: the first row with one, from 0; -1: none.
  *     double *growth ; out, NULL allowed: max |l(i, k) u(k, j)| / max |a(i, j)|, the factor by which rounding errors
  *         of the factors may exceed those of A; 0: not known (factors made on the host).
- * Returns TRS_OK, TRS_EARG, TRS_ESTATE (there are no factors), TRS_EDEVICE, TRS_EPIVOT (bad > 0), TRS_EGROWTH (growth is
- * above trs_factor_options.growth_limit). */
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE (there are no factors), TRS_EDEVICE, TRS_EPIVOT (bad > 0), TRS_EMATRIX (a value of
+ * A is not finite), TRS_EGROWTH (growth is above trs_factor_options.growth_limit; or the triangles cannot be solved in the
+ * way that their plans have chosen: an update that waits lets them choose again). */
 TRS_API int trs_lu_status(trs_lu *lu, int64_t *bad, int64_t *first, double *growth);
 
 /* Show L and U as matrices in arrays that the lu owns, on the host:
  * (L U)(k, m) = scale(P(k)) A(P(k), Q(m)), or L L^H = A(P, P).
  *     const trs_lu *lu ; in.
- *     trs_mat *L, *U ; out, NULL allowed: CSR or CSC.  U->n = 0 and U->ptr = NULL for L L^H.  ILU:
- *         the same arrays, L + U - I in CSR, and only the kind differs.
+ *     trs_mat *L, *U ; out, NULL allowed: CSR or CSC.  U->n = 0 and U->ptr = NULL for L L^H.  ILU, and
+ *         factors that are computed on a device: the same arrays, L + U - I in CSR, and only the kind
+ *         differs.  From a device they are copied here, and it is waited for.
  *     const int64_t **P, **Q ; out [n], NULL allowed.   const double **scale ; out [n], NULL allowed;
  *         NULL: no permutation (incomplete factors in the natural order), no scaling.
  * Returns TRS_OK, TRS_EARG (also: there are no factors). */
 TRS_API int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P,
                            const int64_t **Q, const double **scale);
 
+/* Make a work space for solves with factors, with at most max_nrhs right-hand sides at a time; more are done in turns.
+ * Threads, or streams, that solve with the same factors at the same time each bring one, as trs_exec.lu_work.
+ *     trs_lu_work **work ; out: NULL after an error.     const trs_lu *lu ; in.     int max_nrhs ; >= 1.
+ * It belongs to the caller, needs the lu to live as long, and serves one solve at a time.  It serves the lu after updates
+ * too, until one of them makes other plans, which trs_factor's may (trs_lu_update): solves answer TRS_ESTATE then.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE (there are no factors), TRS_EMEM, TRS_EDEVICE, TRS_ELIBRARY. */
+TRS_API int trs_lu_work_create(trs_lu_work **work, const trs_lu *lu, int max_nrhs);
+
+/* Free a work space, with which no solve may be running.     trs_lu_work *work ; NULL allowed. */
+TRS_API void trs_lu_work_destroy(trs_lu_work *work);
+
 /* Solve X = op(A)^-1 B through the factors; arguments are as in trs_solve.
- *     trs_lu *lu ; its work space is used: one solve at a time.
- *     B, X ; on the host; of incomplete factors where trs_ilu_options.plan.device says.
+ *     trs_lu *lu ; without exec->lu_work its own work space is used: one solve at a time.
+ *     B, X ; of the dtype of A, where trs_options.device of the plans says.
  *     const trs_exec *exec ; in, NULL: all defaults.  exec->work must be NULL.
  * L L^H solves with every op (complex IC in the natural order: not TRS_T), L U with those announced.
+ * Permutations, scaling and change of precision are one pass over B and one over X.  Allocates nothing; with B and X on a
+ * device it only enqueues work on exec->stream, and can be captured in a CUDA graph if the solvers of both plans can.
+ * A captured solve follows updates that leave the plans (trs_lu_update).
  * Several steps of refinement are the caller's business: trs_lu_refine.
- * Returns TRS_OK, TRS_EARG, TRS_ESTATE (no factors; op not announced), TRS_ESUPPORT, TRS_EMEM,
- * TRS_EDEVICE, TRS_ELIBRARY. */
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE (no factors; op not announced; the work space is of other plans), TRS_ESUPPORT,
+ * TRS_EMEM, TRS_EDEVICE, TRS_ELIBRARY. */
 TRS_API int trs_lu_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, void *X,
                          int64_t ldx, const trs_exec *exec);
 
 /* Refine X iteratively in fixed precision through the factors, otherwise as trs_refine does.  With complete
  * factors one or two steps do; incomplete ones may converge in many, or not at all.
- *     const trs_mat *A ; in: the matrix that was factored.   int *steps ; out, NULL allowed.
+ *     const trs_mat *A ; in: the matrix that was factored, on the host wherever the factors solve, or on their device.
+ *     B, X ; where A is.   int *steps ; out, NULL allowed.
  *     trs_error *error ; out, NULL allowed: of the X returned.
  * Source: Arioli, Demmel, Duff 1989; Skeel 1980.  Returns as trs_lu_solve. */
 TRS_API int trs_lu_refine(trs_lu *lu, const trs_mat *A, trs_op op, int nrhs, const void *B,
@@ -724,7 +774,7 @@ TRS_API int trs_lu_refine(trs_lu *lu, const trs_mat *A, trs_op op, int nrhs, con
                           int *steps, trs_error *error);
 
 /* Estimate 1 / (|A| |A^-1|) through the factors; arguments are as in trs_condest.
- *     trs_lu *lu ; factors of A, on the host; L U: TRS_N and TRS_H announced; L L^H: no need.
+ *     trs_lu *lu ; factors of A, wherever they solve; L U: TRS_N and TRS_H announced; L L^H: no need.
  * Returns as trs_lu_solve, and TRS_EMATRIX. */
 TRS_API int trs_lu_condest(trs_lu *lu, const trs_mat *A, trs_norm norm, double *rcond);
 

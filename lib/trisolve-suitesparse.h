@@ -40,21 +40,22 @@ typedef struct trs_factor_options {
                              Not kept. */
     trs_options plan;     /* of both triangles.  ops: those of trs_lu_solve; 0: TRS_N alone (L L^H
                              solves with every op anyhow).  nrhs: solved at a time; more are done in
-                             turns.  device must be TRS_HOST, layout is ignored.  memory: also for the
+                             turns.  device: where B and X live; on a device new values are factored
+                             there too, if a kernel of trs_lu_info takes them.  layout is ignored.  memory: also for the
                              factors; SuiteSparse itself allocates with malloc. */
     int single;           /* 1: the plans have L and U rounded to single precision, and solve in it:
                              half the bytes.  trs_lu_refine brings x to the precision of A in a few
                              steps more while the condition of A is well below 1e7; above that
                              trs_lu_condest is too small. */
-    trs_growth on_growth; /* of factors on a device */
-    double
-        growth_limit; /* above which growth is too much; 0: 1e6 in double, 10 in single precision */
+    trs_growth on_growth; /* of factors that are computed on a device */
+    double growth_limit;  /* above which their growth is too much (trs_lu_status); 0: 1e6 */
 } trs_factor_options;
 
 /* Factor A and make the plans of both triangles.
  *     trs_lu **lu ; out: to be destroyed, also after an error, unless it is NULL then.
- *     const trs_mat *A ; in: CSR, CSC or DENSE on the host, kind = 0, entries in any order.  Entries
- *         stored as zero are part of the pattern (DENSE: they are not).
+ *     const trs_mat *A ; in: CSR, CSC or DENSE, kind = 0, entries in any order, on the host, or if opt->plan
+ *         is for a device on any; it is copied to the host then.  Entries stored as zero are part of the pattern
+ *         (DENSE: they are not).
  *     const trs_factor_options *opt ; in, NULL: all defaults.
  * B and X of trs_lu_solve and trs_lu_refine have the dtype of A.  Factors, and unless opt->single says
  * otherwise the plans and all vectors in between, are in double precision, F64 or C64, also for a matrix in
@@ -64,7 +65,9 @@ typedef struct trs_factor_options {
  * not positive definite: the sentence names a row, of "klu" a column, counted from A->base), TRS_ESUPPORT (unknown method
  * or ordering, or not in this build), TRS_ELIBRARY, or an error of trs_plan_create, trs_plan_analyse.
  * With opt->single, TRS_ESUPPORT also means that a number of L or U is beyond that range.
- * trs_lu_update factors again with new values. */
+ * trs_lu_update factors again with new values.  Where trs_lu_info.kernel is not NULL, it does so on the device, with the
+ * pivots and the fill of the first factors, from values on the host or there; L L^H takes the new A to be Hermitian.  By
+ * default it does not wait, and trs_lu_status has to be asked whether the pivots still suit. */
 TRS_API int trs_factor(trs_lu **lu, const trs_mat *A, const trs_factor_options *opt);
 
 /* ---- Rutherford-Boeing and Harwell-Boeing files ---------------------------------------- */

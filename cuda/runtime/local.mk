@@ -4,6 +4,6 @@ if HAVE_CUDA
 libcore_la_SOURCES += cuda/runtime/copy.cu cuda/runtime/cuda.cuh cuda/runtime/delay.cuh \
 	cuda/runtime/device.cu cuda/runtime/device.cuh cuda/runtime/divide.cuh \
 	cuda/runtime/flag.cuh cuda/runtime/launch.cuh cuda/runtime/memory.cu \
-	cuda/runtime/memory.cuh cuda/runtime/number.cuh cuda/runtime/public.cu \
+	cuda/runtime/memory.cuh cuda/runtime/move.cu cuda/runtime/number.cuh cuda/runtime/public.cu \
 	cuda/runtime/vectors.cu cuda/runtime/view.cuh
 endif

@@ -4,12 +4,18 @@
  *     weigh    row sums of |D| of chains, for the growth of their inverses
  *     invert   M_tt = L_tt^-1 of every supernode (inverse.cuh), unless it grows too much;
  *              S_t = M_tt L (t, late columns) of large supernodes that are in no chain
- *     join     M_ts of a chain (block_inverse.cuh); its growth, the largest row sum of |M| |D|: may it be used?
+ *     join     M_ts of a chain (block_inverse.cuh): may it be used?
  *     scale    S_ts of a chain
  *     refill   L again for M_ts and S_ts of chains that are split
  *
- * Why growth: the error of a product with M is bounded by the unit roundoff times |M| |D|, so where that is large,
- * M is less accurate than substitution (Higham, "Accuracy and Stability of Numerical Algorithms", chapter 8).
+ * Why growth: with M the residual of x is bounded by the unit roundoff times |D| |M| |D| |x|, and by substitution, times
+ * |D| |x| (Higham, "Accuracy and Stability of Numerical Algorithms", chapters 8 and 14).  For x of equal size, e, the growth
+ *
+ *     max (|D| |M| |D| e)(i) / (|D| e)(i)        which is never more than        max (|M| |D| e)(i)
+ *
+ * says how much worse M is.  The second one is at hand first, and bounds the error of x; but where a factor has small
+ * diagonal entries, as U of a matrix with unknowns of many sizes does, it is large for substitution as well, whose error has
+ * the same bound.  So M may be used where either is small.
  *
  * A thread block has a panel, a supernode, a chain, or one of a chain's late panels; none waits for another, since
  * each kernel reads what the one before has written.  Bytes: stored entries are written once; what is inverted or
@@ -69,6 +75,25 @@ template <class T> static __global__ void fill_kernel(const values_of<T> L, T *s
     fill_panel(L, L.panel[blockIdx.x], stored, row);
 }
 
+/* The growth of the residual by `inverse`, in every thread, after invert; norm has the rows of |M| |D| e. */
+template <class T> static __device__ double residual_growth(const T *tile, double *norm, int rows)
+{
+    const int i = threadIdx.x;
+    double sum = 0, weight = 0;
+    for (int k = 0; k <= i && i < rows; k++) {
+        const double size = magnitude(tile[tile_place(i, k)]);
+        sum += size * norm[k];
+        weight += size;
+    }
+    __syncthreads();
+    if (i < rows) norm[i] = sum / weight;
+    __syncthreads();
+    double growth = 0;
+    for (int k = 0; k < rows; k++) growth = norm[k] > growth || isnan(norm[k]) ? norm[k] : growth;
+    __syncthreads();
+    return growth;
+}
+
 /* sum = inverse * panel, this thread's share: the columns of the panel as right-hand sides; a, a tile in shared
  * memory, is scratch.  False: it overflows. */
 template <class T>
@@ -102,6 +127,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
         sh->a[tile_place(e / 4 % k.rows, e / 4 / k.rows * 4 + e % 4)] = M[e];
     __syncthreads();
     bool good = invert(sh->a, sh->b, sh->norm, k.rows) <= WORST<T>; /* a NaN is not */
+    if (!good) good = residual_growth(sh->a, sh->norm, k.rows) <= WORST<T>;
     const bool scales = good && k.chain_length == 1 && k.diagonal + 1 < k.panel + k.panels;
     const trs_panel s = panel[scales ? k.diagonal + 1 : k.diagonal];
     T sum[share<BLOCK>::COLUMNS];
@@ -153,13 +179,38 @@ static __global__ void weigh_kernel(const chain_in_panels<T> P, const int32_t *c
         P.weight(t)[threadIdx.x / 4] = sum;
 }
 
+/* The growth of the residual by M, in every thread: a thread a row of D, of which L has the numbers.  scratch is shared
+ * memory. */
+template <class T>
+static __device__ double residual_growth(two_tiles<T> *scratch, const chain_in_panels<T> &P,
+                                         const values_of<T> &L, int first, int end)
+{
+    double *h = (double *)scratch->a; /* |M| |D| e */
+    const int begin = P.supernode[first].first, i = begin + (int)threadIdx.x;
+    static_assert(int(BLOCK_THREADS) == int(TRS_CHAIN) * int(BLOCK), "a thread has a row");
+    __syncthreads();
+    for (int t = first; t < end; t++) {
+        const double g = growth_of_row<T>(P, first, t);
+        if (threadIdx.x % 4 == 0 && (int)threadIdx.x / 4 < P.supernode[t].rows)
+            h[P.supernode[t].first - begin + (int)threadIdx.x / 4] = g;
+    }
+    __syncthreads();
+    double sum = 0;
+    if (i < P.supernode[end - 1].first + P.supernode[end - 1].rows) {
+        for (int64_t p = L.Lp[i + 1] - 1; p >= L.Lp[i] && L.Li[p] >= begin; p--)
+            sum += magnitude(L.Lx[p]) * h[L.Li[p] - begin];
+        sum /= P.weights[i];
+    }
+    return largest_of_block((double *)scratch->b, sum);
+}
+
 enum { GROWS = 1, OVERFLOWS = 2 }; /* why a chain is split: M, or one of its diagonal blocks; S */
 
 /* A thread block a chain: M, unless a supernode is to be substituted, and whether it may be used. */
 template <class T>
 static __global__ void __launch_bounds__(BLOCK_THREADS)
-    join_kernel(const chain_in_panels<T> P, const int32_t *chain, const int *substituted,
-                int *split)
+    join_kernel(const chain_in_panels<T> P, const values_of<T> L, const int32_t *chain,
+                const int *substituted, int *split)
 {
     two_tiles<T> *sh = (two_tiles<T> *)shared_numbers<T>();
     const int first = chain[blockIdx.x], end = first + P.supernode[first].chain_length;
@@ -167,7 +218,8 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
     for (int t = first; t < end; t++) good = good && !substituted[t];
     for (int t = first + 1; t < end && good; t++) /* L_ts is where M_ts goes: row by row */
         for (int s = first; s < t; s++) join_tile<T>(sh, P, t, s);
-    good = good && growth_of<T>(sh, P, first, end) <= WORST<T>; /* a NaN is not */
+    if (good && !(growth_of<T>(sh, P, first, end) <= WORST<T>)) /* a NaN is not */
+        good = residual_growth<T>(sh, P, L, first, end) <= WORST<T>;
     if (threadIdx.x == 0) split[first] = good ? 0 : GROWS;
 }
 
@@ -218,7 +270,7 @@ static int take(const supernodal *d, const trs_device_view *direct, const T *val
         d->supernode, d->panel, stored, d->substituted);
     if (chains) {
         join_kernel<T>
-            <<<chains, BLOCK_THREADS, bytes, stream>>>(P, d->chain, d->substituted, d->split);
+            <<<chains, BLOCK_THREADS, bytes, stream>>>(P, L, d->chain, d->substituted, d->split);
         scale_kernel<T><<<late, BLOCK_THREADS, bytes, stream>>>(P, d->chain, d->split);
         refill_kernel<T><<<rows, 128, 0, stream>>>(L, d->chain, stored, d->split);
     }

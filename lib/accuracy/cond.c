@@ -6,13 +6,15 @@
  * |A^-1 v|_1, tell which unit vector to try next: the one where |z| is largest.  Higham's alternating vector is tried in the
  * end, for there are matrices for which Hager's method stops far too early.  The steps are those of LAPACK's lacn2, and the
  * result is that of trcon.  The infinity norm of A^-1 is the 1-norm of A^-H.
+ * The vectors of the estimate are on the host, n numbers a step, wherever A is and the plan solves.
  * Sources: Hager, Condition estimates, SIAM J. Sci. Stat. Comput. 5 (1984) 311-316; Higham, FORTRAN codes for estimating the
  * one-norm of a real or complex matrix, ACM TOMS 14 (1988) 381-396. */
 #include "config.h"
 
 #include "base/debug.h"
+#include "base/device.h"
 #include "factor/lu.h"
-#include "core/plan.h"
+#include "residual.h"
 
 #include <math.h>
 
@@ -21,7 +23,7 @@ enum { TRIES = 5 }; /* vectors of Hager's method, at most: LAPACK's itmax */
 typedef struct estimator {
     const trs_plan *plan; /* what solves; NULL: lu does */
     trs_lu *lu;           /* NULL: plan does */
-    void *stage;          /* of a plan that solves on the device */
+    void *stage;          /* of a plan, or of factors, that solve on the device */
     /* the ops that apply A^-1 and A^-H; for the infinity norm, A^-H and A^-1 */
     trs_op inverse, adjoint;
     int64_t n;
@@ -33,7 +35,7 @@ typedef struct estimator {
 static int solve(const estimator *s, trs_op op)
 {
     static const trs_exec defaults = {0};
-    if (s->lu) return trs_lu_solve(s->lu, op, 1, s->x, s->n, s->x, s->n, NULL);
+    if (s->lu) return trs_lu_solve_hosted(s->lu, op, s->x, s->stage, &defaults);
     return trs_solve_hosted(s->plan, op, s->x, s->stage, &defaults);
 }
 
@@ -168,20 +170,45 @@ static int matrix_norm(const trs_memory *mem, const trs_mat *A, trs_norm which, 
     return TRS_OK;
 }
 
+/* The same on the device of A, where the largest row sum of A' is the 1-norm. */
+static int norm_there(const trs_mat *A, trs_norm which, double *value)
+{
+    trs_context ctx = trs_device_context(A);
+    trs_lines lines = {0};
+    int64_t longest;
+    *value = 0;
+    int rc = trs_lines_check(&ctx, A, NULL);
+    if (rc || A->n == 0) return rc;
+    rc = trs_lines_make(&ctx, A, which == TRS_NORM_ONE ? TRS_T : TRS_N, NULL, &lines);
+    void *scratch = rc ? NULL : trs_gpu_new(&ctx, trs_gpu_residual_bytes(1), 1, "a norm");
+    if (!rc) rc = scratch ? trs_gpu_survey(&lines, scratch, &longest, value, NULL) : TRS_EMEM;
+    trs_gpu_free(&ctx, scratch);
+    trs_lines_free(&ctx, &lines);
+    return rc;
+}
+
+/* The same wherever A is. */
+static int norm_of(const trs_memory *mem, const trs_mat *A, trs_norm which, double *value)
+{
+    trs_context ctx = {.mem = *mem};
+    trs_mat scalar;
+    if (A->device > 0) return norm_there(A, which, value);
+    int rc = trs_unblock(&ctx, A, &scalar);
+    if (rc) return rc;
+    rc = matrix_norm(mem, &scalar, which, value);
+    trs_unblock_done(&ctx, A, &scalar);
+    return rc;
+}
+
 /* rcond is 0 when a norm overflows, which means that A is numerically singular. */
 static int reciprocal(estimator *s, const trs_memory *mem, const trs_mat *A, trs_norm which,
                       double *rcond)
 {
-    trs_context ctx = {.mem = *mem};
-    trs_mat scalar;
     double a = 0, inverse = 0;
     s->n = A->n;
     s->inverse = which == TRS_NORM_ONE ? TRS_N : TRS_H;
     s->adjoint = which == TRS_NORM_ONE ? TRS_H : TRS_N;
-    int rc = trs_unblock(&ctx, A, &scalar);
-    if (rc) return rc;
-    rc = matrix_norm(mem, &scalar, which, &a);
-    trs_unblock_done(&ctx, A, &scalar);
+    int rc = norm_of(mem, A, which, &a);
     if (!rc) rc = inverse_norm(s, mem, &inverse);
     if (rc) return rc;
     *rcond = isfinite(a) && isfinite(inverse) ? 1 / a / inverse : 0;
@@ -192,8 +219,9 @@ static int reciprocal(estimator *s, const trs_memory *mem, const trs_mat *A, trs
 static int check(const trs_mat *A, trs_norm which)
 {
     if ((unsigned)which > TRS_NORM_INF) return trs_fail(TRS_EARG, "condition: unknown norm");
-    if (A->device > 0) return trs_fail(TRS_ESUPPORT, "condition: A must be in host memory");
-    return trs_check_mat(A);
+    const int rc = trs_check_device(A->device);
+    if (rc) return rc;
+    return A->device > 0 ? trs_check_values(A) : trs_check_mat(A);
 }
 
 static int condest(const trs_plan *plan, const trs_mat *T, trs_norm which, double *rcond)
@@ -232,12 +260,13 @@ static int lu_condest(trs_lu *lu, const trs_mat *A, trs_norm which, double *rcon
     int rc = check(A, which);
     if (rc) return rc;
     if (!lu->ready) return trs_fail(TRS_ESTATE, "condition: there are no factors");
-    if (lu->opt.device > 0)
-        return trs_fail(TRS_ESUPPORT, "condition: the factors solve on a device");
     if (A->kind || A->n != lu->f.L.n || A->dtype != lu->dtype)
         return trs_fail(TRS_EARG, "condition: A is not the matrix that was factored");
     estimator s = {.lu = lu, .type = A->dtype};
-    return reciprocal(&s, &lu->mem, A, which, rcond);
+    rc = trs_lu_hosted_new(lu, &s.stage);
+    if (!rc) rc = reciprocal(&s, &lu->mem, A, which, rcond);
+    trs_lu_hosted_free(lu, s.stage);
+    return rc;
 }
 
 int trs_lu_condest(trs_lu *lu, const trs_mat *A, trs_norm which, double *rcond)

@@ -40,8 +40,8 @@ int trs_check_columns(const trs_mat *A, trs_op op, int nrhs, const void *X, int6
     if (!A) return trs_fail(TRS_EARG, "A is NULL");
     if ((unsigned)op > TRS_H || nrhs < 0 || (unsigned)layout > TRS_ROW_MAJOR)
         return trs_fail(TRS_EARG, "op, nrhs or layout is out of range");
-    if (A->device > 0) return trs_fail(TRS_ESUPPORT, "A must be in host memory");
-    int rc = trs_check_mat(A);
+    int rc = trs_check_device(A->device);
+    if (!rc) rc = A->device > 0 ? trs_check_values(A) : trs_check_mat(A);
     if (rc) return rc;
     if (!nrhs || !A->n) return TRS_OK;
     const int64_t x = trs_extent(X, A->n, nrhs, ldx, layout, A->dtype);
@@ -144,7 +144,6 @@ static int each_column(columns *c)
 {
     trs_context ctx = {0};
     trs_mat scalar;
-    if (!c->nrhs || !c->A->n) return TRS_OK;
     int rc = trs_unblock(&ctx, c->A, &scalar);
     if (rc) return rc;
     const trs_mat *A = c->A;
@@ -155,19 +154,32 @@ static int each_column(columns *c)
     return rc;
 }
 
-int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
-                 int64_t ldy, trs_layout layout)
+int trs_multiply_on(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
+                    int64_t ldy, const trs_exec *exec)
 {
+    static const trs_exec defaults = {0};
     trs_enter();
+    if (!exec) exec = &defaults;
+    const trs_layout layout = exec->layout;
     columns c = {A, op, layout, nrhs, .X = X, .ldx = ldx, .Y = Y, .ldy = ldy};
     int rc = trs_check_columns(A, op, nrhs, X, ldx, Y, ldy, layout, true);
-    if (!rc) rc = each_column(&c);
+    if (rc || !nrhs || !A->n) return trs_leave(rc);
+    if (A->device > 0)
+        rc = trs_multiply_there(A, op, nrhs, trs_view_of(X, ldx, layout),
+                                trs_view_of(Y, ldy, layout), exec->stream);
+    else rc = each_column(&c);
     columns_free(&c);
     return trs_leave(rc);
 }
 
-/* Is a a worse error than b?  NaN is worse than any number. */
-static bool worse(long double a, long double b)
+int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
+                 int64_t ldy, trs_layout layout)
+{
+    const trs_exec exec = {.layout = layout};
+    return trs_multiply_on(A, op, nrhs, X, ldx, Y, ldy, &exec);
+}
+
+bool trs_is_worse(long double a, long double b)
 {
     return !isnan(b) && (isnan(a) || a > b);
 }
@@ -187,11 +199,11 @@ void trs_residual(const trs_mat *A, trs_op op, trs_column b, trs_column x, const
         s->im[i] = zb[1] - s->im[i];
         const long double r = magnitude(s->re[i], s->im[i]), bsize = magnitude(zb[0], zb[1]);
         const long double omega = r / (s->size[i] + bsize + safmin);
-        if (e->row < 0 || worse(omega, worst)) worst = omega, e->row = i;
-        if (worse(r, rnorm)) rnorm = r;
-        if (worse(bsize, bnorm)) bnorm = bsize;
-        if (worse(magnitude(zx[0], zx[1]), xnorm)) xnorm = magnitude(zx[0], zx[1]);
-        if (worse(s->row[i], anorm)) anorm = s->row[i];
+        if (e->row < 0 || trs_is_worse(omega, worst)) worst = omega, e->row = i;
+        if (trs_is_worse(r, rnorm)) rnorm = r;
+        if (trs_is_worse(bsize, bnorm)) bnorm = bsize;
+        if (trs_is_worse(magnitude(zx[0], zx[1]), xnorm)) xnorm = magnitude(zx[0], zx[1]);
+        if (trs_is_worse(s->row[i], anorm)) anorm = s->row[i];
     }
     long double scale = anorm * (xnorm + safmin) + bnorm + safmin;
     e->omega = (double)worst;
@@ -201,10 +213,10 @@ void trs_residual(const trs_mat *A, trs_op op, trs_column b, trs_column x, const
 
 void trs_error_fold(trs_error *all, const trs_error *one, int r)
 {
-    if (one->row >= 0 && (all->row < 0 || worse(one->omega, all->omega)))
+    if (one->row >= 0 && (all->row < 0 || trs_is_worse(one->omega, all->omega)))
         all->omega = one->omega, all->row = one->row, all->col = r;
-    if (worse(one->residual, all->residual)) all->residual = one->residual;
-    if (worse(one->normwise, all->normwise)) all->normwise = one->normwise;
+    if (trs_is_worse(one->residual, all->residual)) all->residual = one->residual;
+    if (trs_is_worse(one->normwise, all->normwise)) all->normwise = one->normwise;
     if (one->stop > all->stop) all->stop = one->stop;
 }
 
@@ -217,7 +229,11 @@ int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int
     if (!error) return trs_leave(trs_fail(TRS_EARG, "error is NULL"));
     *error = (trs_error){.row = -1, .col = -1};
     int rc = trs_check_columns(A, op, nrhs, B, ldb, X, ldx, layout, false);
-    if (!rc) rc = each_column(&c);
+    if (rc || !nrhs || !A->n) return trs_leave(rc);
+    if (A->device > 0)
+        rc = trs_backward_error_there(A, op, nrhs, trs_view_of(B, ldb, layout),
+                                      trs_view_of(X, ldx, layout), error);
+    else rc = each_column(&c);
     for (int k = 0; k < c.shares && !rc; k++)
         trs_error_fold(error, &c.error[k], (int)c.error[k].col);
     columns_free(&c);

@@ -6,6 +6,7 @@
 #define TRS_RESIDUAL_H
 
 #include "core/plan.h"
+#include "on_device.h"
 
 typedef struct trs_sums { /* of one right-hand side, [n] each, in one block that begins at re */
     long double *re, *im; /* op(A) x, which trs_residual replaces by b - op(A) x */
@@ -20,8 +21,8 @@ typedef struct trs_column { /* its element i is number i*step of p */
 
 trs_column trs_column_of(const void *X, int r, int64_t ld, trs_layout layout, trs_dtype t);
 
-/* Check A, op and two arrays of nrhs columns each; apart: they must not overlap.  TRS_OK, TRS_EARG, TRS_ESUPPORT, or as
- * trs_check_mat. */
+/* Check A, op and two arrays of nrhs columns each; apart: they must not overlap.  Of an A on a device ptr and idx are not
+ * looked at.  TRS_OK, TRS_EARG, TRS_EDEVICE, or as trs_check_mat. */
 int trs_check_columns(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx,
                       const void *Y, int64_t ldy, trs_layout layout, bool apart);
 
@@ -34,5 +35,19 @@ void trs_residual(const trs_mat *A, trs_op op, trs_column b, trs_column x, const
 
 /* Let `all`, the worst errors of some columns, include those of column r. */
 void trs_error_fold(trs_error *all, const trs_error *one, int r);
+
+/* Is a a worse error than b?  NaN is worse than any number. */
+bool trs_is_worse(long double a, long double b);
+
+/* ---- with all arrays on the device of A; the arguments are checked, and n and nrhs are not 0 ------------------------ */
+
+/* A context for memory on the device of A. */
+trs_context trs_device_context(const trs_mat *A);
+int trs_multiply_there(const trs_mat *A, trs_op op, int nrhs, trs_view x, trs_view y, void *stream);
+/* *error holds the errors of no column. */
+int trs_backward_error_there(const trs_mat *A, trs_op op, int nrhs, trs_view b, trs_view x,
+                             trs_error *error);
+/* The errors of a column of which this was found. */
+trs_error trs_error_of(const trs_findings *f, trs_dtype t);
 
 #endif

@@ -199,13 +199,6 @@ void trs_work_destroy(trs_work *w)
 
 /* ---- views ---------------------------------------------------------------------------------------- */
 
-static trs_view view_of(const void *p, int64_t ld, trs_layout layout)
-{
-    trs_view v = {(void *)p, 1, ld};
-    if (layout == TRS_ROW_MAJOR) v.rs = ld, v.cs = 1;
-    return v;
-}
-
 static trs_view from_column(trs_view v, int r, size_t size)
 {
     v.p = (char *)v.p + r * v.cs * (int64_t)size;
@@ -436,8 +429,8 @@ static int solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t 
     if (!rc && p->info.on_gpu) rc = trs_gpu_use(&w->ctx);
     if (!rc) rc = check_capture(p, exec->stream);
     return rc ? rc
-              : solve_all(p, op, w, fitted->nrhs, nrhs, view_of(B, ldb, exec->layout),
-                          view_of(X, ldx, exec->layout), exec);
+              : solve_all(p, op, w, fitted->nrhs, nrhs, trs_view_of(B, ldb, exec->layout),
+                          trs_view_of(X, ldx, exec->layout), exec);
 }
 
 int trs_solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t ldb, void *X,

@@ -35,9 +35,19 @@ typedef struct trs_elimination_pattern {
     const int64_t *to;   /* [nnz] where each entry of L or U is to be written in val; -1: nowhere */
 } trs_elimination_pattern;
 
-/* What a run says of the pivots, on the device. */
+/* What may be wrong with the pivot of a row, or with its other numbers. */
+typedef enum trs_ilu_fault {
+    TRS_ILU_GOOD,
+    TRS_ILU_ZERO,
+    TRS_ILU_NEGATIVE, /* of L L^H */
+    TRS_ILU_INFINITE  /* a number of the row is not finite */
+} trs_ilu_fault;
+
+/* What a run says of the pivots, on the device.  |z| of a complex number is |Re z| + |Im z| here; the two largest numbers
+ * are rounded down by up to 2^-20, and Inf where one is not finite. */
 typedef struct trs_elimination_outcome {
-    uint64_t bad;   /* pivots that are zero, not finite, or of L L^H not positive */
+    /* rows whose pivot is zero, or of L L^H not positive, or with a number that is not finite */
+    uint64_t bad;
     uint64_t first; /* 4 * the first row with one + its trs_ilu_fault; UINT64_MAX: there is none */
     uint64_t boosted; /* pivots that were replaced */
     double largest_a; /* the largest |a(i, j)|, scaled */
@@ -53,7 +63,7 @@ typedef struct trs_elimination_job {
 } trs_elimination_job;
 
 /* Choose a kernel for the pattern and make its schedule, on the device.  It waits.
- * Returns TRS_OK, TRS_EMEM, TRS_EDEVICE (with *e = NULL). */
+ * Returns TRS_OK, or with *e = NULL TRS_EMEM, TRS_EDEVICE, TRS_ESUPPORT (no kernel fits; without a sentence). */
 int trs_elimination_create(trs_context *ctx, const trs_elimination_pattern *p, trs_elimination **e);
 void trs_elimination_destroy(trs_elimination *e); /* e may be NULL */
 /* Compute the factors.  It only enqueues work, so it can be captured; one run at a time.  The same input gives the same

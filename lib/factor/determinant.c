@@ -16,7 +16,7 @@
 #include "base/debug.h"
 #include "core/plan.h"
 #include "matrix/on_device.h"
-#include "lu.h"
+#include "device/lu_device.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -193,16 +193,22 @@ int trs_plan_determinant(const trs_plan *p, trs_det *det)
 
 /* ---- of factors ----------------------------------------------------------------------------- */
 
-/* Multiply d by the diagonal of a factor.  That is the last entry of each row of L by rows and of each column of U by columns,
- * and the first one of each column of L by columns.  false: a number is not finite. */
+/* The place of the diagonal entry k.  That is the last entry of each row of L by rows and of each column of U by columns, the
+ * first one of each column of L by columns; of rows of L + U it is searched for. */
+static int64_t place_of_diagonal(const trs_mat *m, int64_t k)
+{
+    int64_t begin = trs_major_begin(m, k), end = trs_major_end(m, k);
+    if (trs_minor_index(m, k, begin) == k) return begin;
+    while (end - begin > 1 && trs_minor_index(m, k, end - 1) != k) end--;
+    return end - 1;
+}
+
+/* Multiply d by the diagonal of a factor.  false: a number is not finite. */
 static bool multiply_diagonal(product *d, const trs_mat *m)
 {
-    const bool first = m->format == TRS_CSC && m->kind & TRS_LOWER;
     bool finite = true;
-    for (int64_t k = 0; k < m->n && finite; k++) {
-        const int64_t p = first ? trs_major_begin(m, k) : trs_major_end(m, k) - 1;
-        finite = multiply_by(d, m->val, m->dtype, p);
-    }
+    for (int64_t k = 0; k < m->n && finite; k++)
+        finite = multiply_by(d, m->val, m->dtype, place_of_diagonal(m, k));
     return finite;
 }
 
@@ -236,5 +242,6 @@ int trs_lu_determinant(const trs_lu *lu, trs_det *det)
     *det = (trs_det){0};
     if (lu->singular) return trs_leave(TRS_OK);
     if (!lu->ready) return trs_leave(trs_fail(TRS_ESTATE, "determinant: there are no factors"));
-    return trs_leave(multiply_factors(lu, det));
+    const int rc = lu->device ? trs_lu_device_fetch((trs_lu *)lu) : TRS_OK;
+    return trs_leave(rc ? rc : multiply_factors(lu, det));
 }

@@ -10,11 +10,12 @@
  * A diagonal entry that A does not have becomes an entry of the factors; it is zero before elimination. */
 #include "config.h"
 
+#include "device/lu_device.h"
 #include "fill.h"
 #include "ilu.h"
-#include "lu.h"
 #include "order.h"
 #include "base/debug.h"
+#include "base/device.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -122,8 +123,6 @@ static int permute(trs_context *ctx, trs_lu *lu, const ilu *s, trs_tri *t)
     lu->f.P = trs_lu_alloc(lu, old.n, sizeof *lu->f.P, "P");
     if (!s->rows.cholesky) lu->f.Q = trs_lu_alloc(lu, old.n, sizeof *lu->f.Q, "Q");
     int rc = perm && lu->f.P && (lu->f.Q || s->rows.cholesky) ? TRS_OK : TRS_EMEM;
-    lu->y = trs_lu_alloc(lu, old.n * (int64_t)lu->width, trs_size(old.dtype), "work vectors");
-    if (!lu->y) rc = TRS_EMEM;
     if (!rc) rc = trs_order_rows(ctx, &old, s->ordering, perm);
     if (!rc) rc = trs_tri_permute(ctx, &old, perm, t);
     for (int32_t k = 0; k < old.n && !rc; k++) {
@@ -183,19 +182,23 @@ static int check_finite(trs_lu *lu, const trs_tri *t)
     return TRS_OK;
 }
 
-/* The sentence and the code for the first bad pivot. */
-static int say_fault(trs_lu *lu, const trs_ilu_rows *f, const trs_ilu_outcome *o)
+int trs_ilu_say_fault(const trs_lu *lu, int64_t k, trs_ilu_fault fault, bool missing)
 {
     static const char *const what[] = {"", "zero",
                                        "negative: A is not positive definite, or loses "
                                        "that with the entries left out",
                                        "not finite"};
+    return trs_fail(TRS_EPIVOT, "row %" PRId64 ": the pivot of %s is %s%s", line_of(lu, k),
+                    lu->f.library, what[fault], missing ? " (A has no diagonal entry there)" : "");
+}
+
+/* The sentence and the code for the first bad pivot. */
+static int say_fault(trs_lu *lu, const trs_ilu_rows *f, const trs_ilu_outcome *o)
+{
     /* NULL: A has every diagonal entry, and its values are in order */
     const int64_t *src = f->t.src;
     const bool missing = src && src[f->diag[o->first]] == TRS_SRC_MISSING;
-    return trs_fail(TRS_EPIVOT, "row %" PRId64 ": the pivot of %s is %s%s", line_of(lu, o->first),
-                    lu->f.library, what[o->fault],
-                    missing ? " (A has no diagonal entry there)" : "");
+    return trs_ilu_say_fault(lu, o->first, o->fault, missing);
 }
 
 /* Factor A, whose values are val. */
@@ -226,6 +229,14 @@ static void release(trs_lu *lu, void *data)
     trs_lu_free(lu, s);
 }
 
+static void name_factors(trs_lu *lu, const ilu *s)
+{
+    lu->f.cholesky = s->rows.cholesky;
+    lu->f.incomplete = true;
+    lu->f.library = s->name;
+    lu->f.ordering = trs_order_name(s->ordering);
+}
+
 /* The factors as the trs_lu shows them: it owns ptr, idx and val, once. */
 static void show(trs_lu *lu, const ilu *s)
 {
@@ -234,10 +245,6 @@ static void show(trs_lu *lu, const ilu *s)
     *L = (trs_mat){.n = t->n, .nnz = t->nnz, .ptr = t->ptr, .idx = t->idx, .val = t->val};
     L->dtype = t->dtype;
     L->kind = TRS_LOWER;
-    lu->f.cholesky = s->rows.cholesky;
-    lu->f.incomplete = true;
-    lu->f.library = s->name;
-    lu->f.ordering = trs_order_name(s->ordering);
     if (s->rows.cholesky) return;
     *U = *L;
     U->kind = TRS_UPPER;
@@ -258,18 +265,15 @@ static int count_threads(const trs_lu *lu)
     return threads < TRS_ILU_THREADS ? threads : TRS_ILU_THREADS;
 }
 
-/* Import the pattern, make the plan of L, and cut its levels into stages. */
-static int analyse(trs_lu *lu, ilu *s, const trs_mat *A)
+/* Make the plan of L, and cut its levels into stages. */
+static int analyse(trs_lu *lu, ilu *s)
 {
-    trs_context ctx = {.mem = lu->mem, .base = A->base == 1, .threads = count_threads(lu)};
+    trs_context ctx = {.mem = lu->mem};
     trs_ilu_rows *f = &s->rows;
     const int32_t *topo, *lv_ptr;
     trs_info info;
-    int rc = make_rows(&ctx, lu, s, A, &f->t);
-    if (!rc) rc = find_diagonal(&ctx, &f->t, &f->diag);
-    lu->info.nnz_a = A->format == TRS_DENSE ? A->n * A->n : trs_value_count(A);
-    show(lu, s);
-    f->threads = ctx.threads;
+    int rc = find_diagonal(&ctx, &f->t, &f->diag);
+    f->threads = count_threads(lu);
     if (rc) return rc;
     set_identity(f);
     rc = trs_lu_plan(lu, true);
@@ -285,13 +289,14 @@ static int analyse(trs_lu *lu, ilu *s, const trs_mat *A)
 static int check(trs_lu *lu, const ilu *s, const trs_mat *A)
 {
     lu->base = A->base == 1;
-    if (A->device > 0) return trs_fail(TRS_ESUPPORT, "A must be in host memory");
+    if (A->device > 0 && lu->opt.device <= 0)
+        return trs_fail(TRS_ESUPPORT, "A must be in host memory");
     if (A->kind && !(s->rows.cholesky && A->kind == TRS_LOWER))
         return trs_fail(TRS_EARG, "kind must be 0%s",
                         s->rows.cholesky ? " or TRS_LOWER" : ": A is a general matrix");
     if (A->kind && s->ordering != TRS_ILU_NATURAL && trs_is_complex(A->dtype))
         return trs_fail(TRS_ESUPPORT, "half a complex matrix is not permuted: kind must be 0");
-    return trs_check_mat(A);
+    return A->device > 0 ? trs_check_values(A) : trs_check_mat(A);
 }
 
 static int same_shape(const trs_mat *was, const trs_mat *A)
@@ -308,10 +313,74 @@ static int update(trs_lu *lu, const trs_mat *A)
     if (!lu->l || !s->rows.topo)
         return trs_fail(TRS_ESTATE, "update: the pattern was never analysed");
     lu->ready = false;
-    if (A->device > 0) return trs_fail(TRS_ESUPPORT, "A must be in host memory");
     int rc = same_shape(&s->shape, A);
     if (!rc) rc = compute(lu, s, A->val);
     return rc ? rc : trs_lu_plan(lu, false);
+}
+
+/* ---- the first factors ---------------------------------------------------------------------- */
+
+/* The rows are there: factor A, which is on the host, there. */
+static int factor_here(trs_lu *lu, const trs_mat *A)
+{
+    show(lu, lu->backend);
+    int rc = analyse(lu, lu->backend);
+    const double first = lu->info.seconds_analyse; /* the plan of L */
+    if (!rc) rc = update(lu, A);
+    lu->info.seconds_analyse += first;
+    return rc;
+}
+
+/* Factor A on the device, unless *made becomes false.  t: the rows, on the host; NULL: the pattern is that of A. */
+static int factor_there(trs_lu *lu, const trs_mat *A, const trs_tri *t, const trs_ilu_options *opt,
+                        bool *made)
+{
+    trs_lu_task task = {.A = A, .pattern = A, .dtype = A->dtype, .limit = INFINITY};
+    trs_mat rows;
+    if (t) {
+        rows = (trs_mat){.n = t->n, .nnz = t->nnz, .ptr = t->ptr, .idx = t->idx};
+        task.pattern = &rows;
+        task.src = t->src;
+    }
+    task.cholesky = opt->method == TRS_IC0;
+    task.shift = opt->shift;
+    task.boost = opt->boost;
+    task.waits = !opt->defer;
+    return trs_lu_device_make(lu, &task, made);
+}
+
+/* Are the values of A on the host, or on the device of the factors? */
+static bool is_near(const trs_lu *lu, const trs_mat *A)
+{
+    return A->device <= 0 || A->device == lu->opt.device;
+}
+
+/* Are the entries of the factors those of A, at their places?  Then the device needs no rows of the host. */
+static bool has_rows(const trs_lu *lu, const ilu *s, const trs_mat *A)
+{
+    return A->format != TRS_DENSE && s->level == 0 && s->ordering == TRS_ILU_NATURAL &&
+           is_near(lu, A);
+}
+
+static int factor(trs_lu *lu, const trs_mat *A, const trs_ilu_options *opt)
+{
+    ilu *s = lu->backend;
+    trs_context ctx = {.mem = lu->mem, .base = lu->base, .threads = count_threads(lu)};
+    trs_mat host;
+    const bool there = lu->opt.device > 0, as_a = has_rows(lu, s, A);
+    bool made = false;
+    int rc = there && as_a ? factor_there(lu, A, NULL, opt, &made) : TRS_OK;
+    if (rc || made) return rc;
+    ctx.device = A->device > 0 ? A->device - 1 : 0;
+    rc = trs_mat_fetch(&ctx, A, true, &host);
+    if (!rc) rc = make_rows(&ctx, lu, s, &host, &s->rows.t);
+    if (!rc && there && !as_a)
+        rc = factor_there(lu, is_near(lu, A) ? A : &host, &s->rows.t, opt, &made);
+    if (rc || made) trs_tri_free(&ctx, &s->rows.t);
+    else rc = factor_here(lu, &host);
+    trs_mat_fetched(&ctx, A, &host);
+    trs_gpu_drop_ring(&ctx);
+    return rc;
 }
 
 static int check_options(const trs_ilu_options *opt)
@@ -332,7 +401,6 @@ static int ilu_of(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt)
     if (!opt) opt = &defaults;
     int rc = trs_lu_new(lu, A, &opt->plan);
     if (!rc) rc = check_options(opt);
-    if (!rc) rc = trs_check_device(opt->plan.device);
     if (rc) return rc;
     ilu *s = trs_alloc_zero(&(*lu)->mem, 1, sizeof *s);
     if (!s) return trs_fail(TRS_EMEM, "out of memory for a handle");
@@ -350,12 +418,10 @@ static int ilu_of(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt)
     snprintf(s->name, sizeof s->name, "%s(%d)", s->rows.cholesky ? "IC" : "ILU", s->level);
     s->shape = *A;
     s->shape.ptr = s->shape.idx = s->shape.val = NULL;
+    name_factors(*lu, s);
+    (*lu)->info.nnz_a = A->format == TRS_DENSE ? A->n * A->n : trs_value_count(A);
     rc = check(*lu, s, A);
-    if (!rc) rc = analyse(*lu, s, A);
-    const double first = (*lu)->info.seconds_analyse; /* the plan of L */
-    if (!rc) rc = update(*lu, A);
-    (*lu)->info.seconds_analyse += first;
-    return rc;
+    return rc ? rc : factor(*lu, A, opt);
 }
 
 int trs_ilu(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt)

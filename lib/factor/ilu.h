@@ -7,6 +7,7 @@
 #define TRS_ILU_H
 
 #include "core/plan.h"
+#include "elimination/elimination.h"
 #include "base/parallel.h"
 
 enum { TRS_ILU_THREADS = 16 }; /* at most, for each has an array of n integers */
@@ -29,12 +30,8 @@ typedef struct trs_ilu_rows {
 int trs_ilu_stages(trs_context *ctx, trs_ilu_rows *f, const int32_t *topo, const int32_t *lv_ptr,
                    int32_t levels);
 
-typedef enum trs_ilu_fault {
-    TRS_ILU_GOOD,
-    TRS_ILU_ZERO,
-    TRS_ILU_NEGATIVE,
-    TRS_ILU_INFINITE
-} trs_ilu_fault;
+/* The code and the sentence for a bad pivot in row k of the factors; missing: A has no diagonal entry there. */
+int trs_ilu_say_fault(const trs_lu *lu, int64_t k, trs_ilu_fault fault, bool missing);
 
 typedef struct trs_ilu_outcome {
     int64_t first;       /* row of the first bad pivot, n: there is none */

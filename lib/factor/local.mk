@@ -2,7 +2,10 @@
 libcore_la_SOURCES += lib/factor/determinant.c lib/factor/fill.c lib/factor/fill.h \
 	lib/factor/ilu.c lib/factor/ilu.h \
 	lib/factor/ilu_rows.c lib/factor/lu.c lib/factor/lu.h \
-	lib/factor/lu_import.c lib/factor/lu_solve.c lib/factor/order.c lib/factor/order.h
+	lib/factor/lu_import.c lib/factor/lu_solve.c lib/factor/lu_update.c lib/factor/lu_work.c \
+	lib/factor/order.c lib/factor/order.h \
+	lib/factor/device/complete.c lib/factor/device/complete_fill.c lib/factor/device/complete_fill.h \
+	lib/factor/device/fetch.c lib/factor/device/lu_device.c lib/factor/device/lu_device.h
 EXTRA_DIST += lib/factor/README.md
 
 # tests
@@ -11,6 +14,10 @@ check_PROGRAMS += tests/factor/t_ilu
 tests_factor_t_ilu_SOURCES = tests/factor/t_ilu.c $(COUNTER) $(FULL)
 tests_factor_t_ilu_CFLAGS = $(TEST_FLAGS)
 tests_factor_t_ilu_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/factor/t_complete_fill
+tests_factor_t_complete_fill_SOURCES = tests/factor/t_complete_fill.c $(FULL)
+tests_factor_t_complete_fill_CFLAGS = $(TEST_FLAGS)
+tests_factor_t_complete_fill_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/factor/t_fill
 tests_factor_t_fill_SOURCES = tests/factor/t_fill.c $(COUNTER) $(FULL)
 tests_factor_t_fill_CFLAGS = $(TEST_FLAGS)
@@ -19,12 +26,31 @@ check_PROGRAMS += tests/factor/t_det
 tests_factor_t_det_SOURCES = tests/factor/t_det.c $(MODEL)
 tests_factor_t_det_CFLAGS = $(TEST_FLAGS)
 tests_factor_t_det_LDADD = $(TEST_LIBS)
+if HAVE_CUDA
+check_PROGRAMS += tests/factor/t_ilu_device
+tests_factor_t_ilu_device_SOURCES = tests/factor/t_ilu_device.c tests/factor/there.h $(COUNTER) $(FULL)
+tests_factor_t_ilu_device_CFLAGS = $(TEST_FLAGS)
+tests_factor_t_ilu_device_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_factor_t_ilu_device_LDADD = $(TEST_LIBS)
+endif
 if HAVE_SUITESPARSE
+if HAVE_CUDA
+check_PROGRAMS += tests/factor/t_lu_device
+tests_factor_t_lu_device_SOURCES = tests/factor/t_lu_device.c tests/factor/there.h $(FULL)
+tests_factor_t_lu_device_CFLAGS = $(TEST_FLAGS)
+tests_factor_t_lu_device_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
+tests_factor_t_lu_device_LDADD = libcore-suitesparse.la $(TEST_LIBS)
+endif
 check_PROGRAMS += tests/factor/t_lu
 tests_factor_t_lu_SOURCES = tests/factor/t_lu.c $(COUNTER) $(FULL)
 tests_factor_t_lu_CFLAGS = $(TEST_FLAGS)
 tests_factor_t_lu_CPPFLAGS = $(AM_CPPFLAGS) $(SUITESPARSE_CPPFLAGS)
 tests_factor_t_lu_LDADD = libtrisolve-suitesparse.la libtrisolve-sparse.la $(CMOCKA_LIBS) $(LAPACKE_LIBS)
+check_PROGRAMS += tests/factor/t_lu_solve_device
+tests_factor_t_lu_solve_device_SOURCES = tests/factor/t_lu_solve_device.c $(FULL)
+tests_factor_t_lu_solve_device_CFLAGS = $(TEST_FLAGS)
+tests_factor_t_lu_solve_device_CPPFLAGS = $(AM_CPPFLAGS) $(SUITESPARSE_CPPFLAGS)
+tests_factor_t_lu_solve_device_LDADD = libtrisolve-suitesparse.la libtrisolve-sparse.la $(CMOCKA_LIBS) $(CUDA_LIBS)
 check_PROGRAMS += tests/factor/t_rb
 tests_factor_t_rb_SOURCES = tests/factor/t_rb.c
 tests_factor_t_rb_CFLAGS = $(TEST_FLAGS)

@@ -6,7 +6,9 @@
 
 #include "lu.h"
 #include "base/debug.h"
-#include "core/plan.h"
+#include "base/device.h"
+#include "core/refresh.h"
+#include "device/lu_device.h"
 
 #include <float.h>
 #include <math.h>
@@ -33,22 +35,7 @@ int trs_lu_new(trs_lu **lu, const trs_mat *A, const trs_options *opt)
     }
     if (opt->nrhs < 0) return trs_fail(TRS_EARG, "nrhs = %d is negative", opt->nrhs);
     a->width = opt->nrhs > 0 ? opt->nrhs : 1;
-    return TRS_OK;
-}
-
-void trs_lu_destroy(trs_lu *lu)
-{
-    if (!lu) return;
-    trs_enter();
-    if (lu->backend) lu->release(lu, lu->backend);
-    trs_plan_destroy(lu->l);
-    trs_plan_destroy(lu->u);
-    trs_lu_factors_free(lu, &lu->f);
-    trs_free(&lu->mem, lu->y);
-    trs_free(&lu->mem, lu->power);
-    trs_memory mem = lu->mem;
-    trs_free(&mem, lu);
-    trs_leave_silently();
+    return trs_check_device(opt->device);
 }
 
 void *trs_lu_alloc(trs_lu *lu, int64_t count, size_t size, const char *what)
@@ -62,26 +49,49 @@ void trs_lu_free(trs_lu *lu, void *p)
     trs_free(&lu->mem, p);
 }
 
-static void mat_free(trs_lu *lu, trs_mat *m)
+void trs_lu_mat_free(trs_lu *lu, trs_mat *m)
 {
     trs_free(&lu->mem, (void *)m->ptr);
     trs_free(&lu->mem, (void *)m->idx);
     trs_free(&lu->mem, (void *)m->val);
+    m->ptr = m->idx = m->val = NULL;
+}
+
+void trs_lu_triangles_free(trs_lu *lu, trs_factors *f)
+{
+    if (f->U.ptr == f->L.ptr) f->U.ptr = f->U.idx = f->U.val = NULL;
+    trs_lu_mat_free(lu, &f->U);
+    trs_lu_mat_free(lu, &f->L);
 }
 
 void trs_lu_factors_free(trs_lu *lu, trs_factors *f)
 {
-    if (f->U.ptr != f->L.ptr) mat_free(lu, &f->U);
-    mat_free(lu, &f->L);
+    trs_lu_triangles_free(lu, f);
     trs_free(&lu->mem, f->P);
     trs_free(&lu->mem, f->Q);
     trs_free(&lu->mem, f->scale);
     memset(f, 0, sizeof *f);
 }
 
+void trs_lu_destroy(trs_lu *lu)
+{
+    if (!lu) return;
+    trs_enter();
+    if (lu->backend) lu->release(lu, lu->backend);
+    trs_plan_destroy(lu->l);
+    trs_plan_destroy(lu->u);
+    trs_lu_device_free(lu);
+    trs_lu_mat_free(lu, &lu->pattern);
+    trs_lu_factors_free(lu, &lu->f);
+    trs_lu_vectors_free(lu);
+    trs_memory mem = lu->mem;
+    trs_free(&mem, lu);
+    trs_leave_silently();
+}
+
 /* ---- factors in, plans out ------------------------------------------------------------------ */
 
-static bool same_pattern(const trs_mat *a, const trs_mat *b)
+bool trs_lu_same_pattern(const trs_mat *a, const trs_mat *b)
 {
     if (a->n != b->n || a->nnz != b->nnz || a->dtype != b->dtype || a->format != b->format ||
         a->ptr_bits != b->ptr_bits || a->idx_bits != b->idx_bits || a->kind != b->kind)
@@ -98,13 +108,16 @@ static int name_factor(int rc, const char *name)
     return rc ? trs_fail(rc, "factor %s: %s", name, trs_message()) : rc;
 }
 
-/* Make the plan of one triangle, or give it new values.  A plan that cannot be analysed is destroyed. */
-static int plan_of(trs_lu *lu, trs_plan **plan, const trs_mat *m, const char *name)
+int trs_lu_plan_of(trs_lu *lu, trs_plan **plan, const trs_mat *m, const char *name, void *stream)
 {
-    if (*plan) return name_factor(trs_plan_update(*plan, m, NULL), name);
+    const trs_exec exec = {.stream = stream};
+    if (*plan && m->device > 0 && trs_plan_refreshes(*plan))
+        return name_factor(trs_plan_refresh(*plan, m, &exec), name);
+    if (*plan) return name_factor(trs_plan_update(*plan, m, &exec), name);
     trs_options opt = lu->opt;
     if (lu->f.cholesky) opt.ops = 1u << TRS_N | 1u << TRS_H;
     int rc = trs_plan_create(plan, m, &opt);
+    if (!rc && m->device > 0) trs_plan_require_refresh(*plan);
     if (!rc) rc = trs_plan_analyse(*plan);
     name_factor(rc, name);
     if (rc) trs_plan_destroy(*plan), *plan = NULL;
@@ -114,6 +127,11 @@ static int plan_of(trs_lu *lu, trs_plan **plan, const trs_mat *m, const char *na
 static trs_dtype single_of(trs_dtype t)
 {
     return trs_is_complex(t) ? TRS_C32 : TRS_F32;
+}
+
+trs_dtype trs_lu_plan_type(const trs_lu *lu)
+{
+    return lu->single ? single_of(lu->f.L.dtype) : lu->f.L.dtype;
 }
 
 /* val = the values of m in single precision. */
@@ -134,12 +152,12 @@ static int round_values(const trs_mat *m, void *val, const char *name)
 static int plan_for(trs_lu *lu, trs_plan **plan, const trs_mat *m, const char *name)
 {
     trs_mat low = *m;
-    if (!lu->single) return plan_of(lu, plan, m, name);
+    if (!lu->single) return trs_lu_plan_of(lu, plan, m, name, NULL);
     low.dtype = single_of(m->dtype);
     void *val = trs_lu_alloc(lu, m->nnz, trs_size(low.dtype), "rounded factors");
     low.val = val;
     int rc = val ? round_values(m, val, name) : TRS_EMEM;
-    if (!rc) rc = plan_of(lu, plan, &low, name);
+    if (!rc) rc = trs_lu_plan_of(lu, plan, &low, name, NULL);
     trs_lu_free(lu, val);
     return rc;
 }
@@ -149,6 +167,7 @@ static void drop_plans(trs_lu *lu)
     trs_plan_destroy(lu->l);
     trs_plan_destroy(lu->u);
     lu->l = lu->u = NULL;
+    lu->drops++;
 }
 
 static int64_t entries(const trs_plan *plan)
@@ -157,7 +176,7 @@ static int64_t entries(const trs_plan *plan)
     return !plan || trs_plan_info(plan, &info) ? 0 : info.nnz;
 }
 
-static void set_info(trs_lu *lu, double seconds)
+void trs_lu_set_info(trs_lu *lu, double seconds)
 {
     trs_lu_info *info = &lu->info;
     info->library = lu->f.library;
@@ -177,8 +196,9 @@ int trs_lu_plan(trs_lu *lu, bool only_l)
     const bool s = lu->single, both = !lu->f.cholesky && !only_l;
     int rc = plan_for(lu, &lu->l, &lu->f.L, s ? "L in single precision" : "L");
     if (!rc && both) rc = plan_for(lu, &lu->u, &lu->f.U, s ? "U in single precision" : "U");
+    if (!rc && !only_l) rc = trs_lu_vectors(lu);
     lu->ready = !rc && !only_l;
-    set_info(lu, trs_now() - start);
+    trs_lu_set_info(lu, trs_now() - start);
     return rc;
 }
 
@@ -195,53 +215,63 @@ static inline bool is_permutation(const int64_t *p, int64_t n)
     return good;
 }
 
-int trs_lu_adopt(trs_lu *lu, trs_factors *f)
+/* *f becomes that of the lu. */
+static void take_over(trs_lu *lu, trs_factors *f)
 {
     TRS_ASSERT(!f->P || is_permutation(f->P, f->L.n));
     TRS_ASSERT(!f->Q || is_permutation(f->Q, f->L.n));
-    const double start = trs_now();
-    if (!same_pattern(&lu->f.L, &f->L) || !same_pattern(&lu->f.U, &f->U)) drop_plans(lu);
-    if (lu->f.L.n != f->L.n || lu->f.L.dtype != f->L.dtype) {
-        trs_free(&lu->mem, lu->y);
-        lu->y = NULL;
-    }
     lu->ready = false;
     trs_lu_factors_free(lu, &lu->f);
     lu->f = *f;
     memset(f, 0, sizeof *f);
-    const int64_t count = lu->f.L.n * (int64_t)lu->width;
-    const trs_dtype type = lu->single ? single_of(lu->f.L.dtype) : lu->f.L.dtype;
-    if (!lu->y) lu->y = trs_lu_alloc(lu, count, trs_size(type), "work vectors");
-    if (lu->single && !lu->power)
-        lu->power = trs_lu_alloc(lu, lu->width, sizeof *lu->power, "their powers of two");
-    int rc = lu->y && (lu->power || !lu->single) ? trs_lu_plan(lu, false) : TRS_EMEM;
+}
+
+int trs_lu_adopt(trs_lu *lu, trs_factors *f)
+{
+    const double start = trs_now();
+    if (lu->device || !trs_lu_same_pattern(&lu->f.L, &f->L) ||
+        !trs_lu_same_pattern(&lu->f.U, &f->U))
+        drop_plans(lu);
+    trs_lu_device_free(lu);
+    take_over(lu, f);
+    int rc = trs_lu_plan(lu, false);
     if (rc) drop_plans(lu); /* so that the next adopt makes new ones */
-    set_info(lu, trs_now() - start);
+    trs_lu_set_info(lu, trs_now() - start);
     return rc;
 }
 
-int trs_lu_update(trs_lu *lu, const trs_mat *A)
+/* lu->pattern = that of A, copied: values may come without it later. */
+static int keep_pattern(trs_lu *lu, const trs_mat *A)
 {
-    return trs_lu_update_on(lu, A, NULL);
+    trs_mat *to = &lu->pattern;
+    const size_t ptr_size = A->ptr_bits == 32 ? 4 : 8, idx_size = A->idx_bits == 64 ? 8 : 4;
+    if (to->ptr && to->ptr == A->ptr) return TRS_OK;
+    trs_lu_mat_free(lu, to);
+    *to = *A;
+    to->ptr = to->idx = to->val = NULL;
+    if (A->format == TRS_DENSE) return TRS_OK;
+    to->ptr = trs_lu_alloc(lu, A->n + 1, ptr_size, "the pattern of A");
+    to->idx = trs_lu_alloc(lu, A->nnz, idx_size, "the pattern of A");
+    if (!to->ptr || !to->idx) return TRS_EMEM;
+    memcpy((void *)to->ptr, A->ptr, ((size_t)A->n + 1) * ptr_size);
+    if (A->nnz) memcpy((void *)to->idx, A->idx, (size_t)A->nnz * idx_size);
+    return TRS_OK;
 }
 
-int trs_lu_update_on(trs_lu *lu, const trs_mat *A, const trs_exec *exec)
+int trs_lu_adopt_there(trs_lu *lu, const trs_mat *A, trs_factors *f)
 {
-    trs_enter();
-    (void)exec;
-    if (!lu || !A) return trs_leave(trs_fail(TRS_EARG, "update: lu or A is NULL"));
-    if (!lu->update) return trs_leave(trs_fail(TRS_ESTATE, "update: there is no pattern yet"));
-    return trs_leave(lu->update(lu, A));
-}
-
-int trs_lu_status(trs_lu *lu, int64_t *bad, int64_t *first, double *growth)
-{
-    trs_enter();
-    if (!lu) return trs_leave(trs_fail(TRS_EARG, "status: lu is NULL"));
-    if (bad) *bad = 0;
-    if (first) *first = -1;
-    if (growth) *growth = 0;
-    return trs_leave(lu->ready ? TRS_OK : trs_fail(TRS_ESTATE, "status: there are no factors"));
+    bool made = false;
+    if (lu->opt.device <= 0) return trs_lu_adopt(lu, f);
+    int rc = keep_pattern(lu, A);
+    if (rc) return rc;
+    if (lu->host_only || !trs_lu_complete_fits(lu, f)) return trs_lu_adopt(lu, f);
+    drop_plans(lu);
+    trs_lu_device_free(lu);
+    take_over(lu, f);
+    rc = trs_lu_complete_make(lu, A, &made);
+    if (!rc && !made) rc = trs_lu_plan(lu, false);
+    if (rc) drop_plans(lu);
+    return rc;
 }
 
 const struct trs_core *trs_core(void)
@@ -257,6 +287,8 @@ int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P, 
                    const double **scale)
 {
     trs_enter();
+    int rc = lu && lu->device && lu->ready ? trs_lu_device_fetch((trs_lu *)lu) : TRS_OK;
+    if (rc) return trs_leave(rc);
     if (!lu || !lu->f.L.ptr) return trs_leave(trs_fail(TRS_EARG, "factors: there are none"));
     if (L) *L = lu->f.L;
     if (U) *U = lu->f.U;

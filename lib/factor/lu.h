@@ -8,9 +8,8 @@
 #ifndef TRS_LU_H
 #define TRS_LU_H
 
-#include "base/call.h"
+#include "base/context.h"
 #include "base/library.h"
-#include "base/memory.h"
 
 #include <stdbool.h>
 
@@ -36,6 +35,13 @@ typedef struct trs_factors {
     const char *library, *ordering; /* names, which are constants */
 } trs_factors;
 
+/* P, Q and the scaling where the plans' B and X live, if that is a device; each NULL where the factors have none. */
+typedef struct trs_lu_order {
+    int64_t n; /* of the arrays */
+    int32_t *P, *Q;
+    double *scale;
+} trs_lu_order;
+
 struct trs_lu {
     trs_memory mem;
     int base;        /* 0 or 1: the first row and column in sentences */
@@ -46,19 +52,27 @@ struct trs_lu {
     char solver[64]; /* what opt.solver points to */
     trs_factors f;
     trs_plan *l, *u; /* of L and U; cholesky: u = NULL */
-    bool single;     /* the plans of complete factors, and y, are in single precision */
+    bool single;     /* the plans of complete factors are in single precision */
     int width;       /* how many right-hand sides are solved at a time */
-    void *y;         /* [n*width] in pivot order, of the type of the plans */
-    /* [width] the powers of two that the columns of y were divided by; NULL unless single */
-    double *power;
+    int64_t drops; /* how often the plans were dropped: work spaces of those before no longer fit */
+    trs_lu_order there;
+    trs_lu_work *own; /* the work space of solves that bring none (lu_work.c) */
     trs_lu_info info;
+    /* factors that are computed on a device; NULL: they are computed on the host, and f has their arrays */
+    struct trs_lu_device *device;
+    trs_mat
+        pattern; /* of complete factors with plans on a device: that of A, in arrays of the lu */
+    bool reads_pattern;  /* update looks at ptr and idx of A again */
+    bool host_only;      /* no kernel refactors these factors on the device */
+    bool refactors;      /* new values that do not suit the pivots are factored on the host */
+    double growth_limit; /* of complete factors on a device */
     void *backend;
-    int (*update)(trs_lu *lu, const trs_mat *A); /* factors an A of the same pattern */
+    int (*update)(trs_lu *lu, const trs_mat *A); /* factors an A of the same pattern, on the host */
     void (*release)(trs_lu *lu, void *backend);
 };
 
 /* Make a lu for A without factors.  opt is for its plans.
- * Returns TRS_OK, TRS_EARG, TRS_EMEM (then *lu = NULL), TRS_ESUPPORT. */
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM (then *lu = NULL), TRS_EDEVICE. */
 int trs_lu_new(trs_lu **lu, const trs_mat *A, const trs_options *opt);
 
 /* NULL and a sentence when there is no memory. */
@@ -75,10 +89,51 @@ double trs_power_near(double size);
 /* Take the factors over and make the plans.  *f is empty afterwards, also after an error.  When the patterns are those of the
  * factors before, the plans only get the new values. */
 int trs_lu_adopt(trs_lu *lu, trs_factors *f);
+/* The same for complete factors of A on the host; where the plans are on a device, the factors are computed there again, and new values
+ * will be, if there is a kernel for them. */
+int trs_lu_adopt_there(trs_lu *lu, const trs_mat *A, trs_factors *f);
+/* Call lu->update; the factors are for a device, and A may be there. */
+int trs_lu_update_on_host(trs_lu *lu, const trs_mat *A, void *stream);
+void trs_lu_triangles_free(trs_lu *lu, trs_factors *f); /* L and U alone */
 void trs_lu_factors_free(trs_lu *lu, trs_factors *f);
+/* Free the arrays of a matrix that the lu has made. */
+void trs_lu_mat_free(trs_lu *lu, trs_mat *m);
+
+/* What changes during a solve (lu_work.c). */
+struct trs_lu_work {
+    trs_context ctx; /* whose memory it has */
+    const trs_lu *lu;
+    int64_t drops; /* those of the lu when it was made */
+    int64_t n;
+    trs_dtype type;  /* of y: that of the plans */
+    int width;       /* right-hand sides at a time */
+    bool on_device;  /* y and power are there */
+    trs_work *l, *u; /* NULL: the plans' own */
+    void *y;         /* [n*width] in pivot order; NULL: the factors have no permutation */
+    /* [width] for plans of complete factors in single precision, else NULL: the powers of two that the columns of y were
+     * divided by; on a device, the numbers next to which these are */
+    double *power;
+};
+
+trs_dtype trs_lu_plan_type(const trs_lu *lu); /* the type of the plans */
+/* Bring P, Q and the scaling to the device, and make the lu's own work space, as far as the factors need that. */
+int trs_lu_vectors(trs_lu *lu);
+void trs_lu_vectors_free(trs_lu *lu);
+
+/* x = op(A)^-1 x with x [n] on the host, of the type of A, wherever the factors solve.  stage, from trs_lu_hosted_new, is
+ * device memory by which x goes to factors that solve there, else NULL. */
+int trs_lu_hosted_new(const trs_lu *lu, void **stage);
+void trs_lu_hosted_free(const trs_lu *lu, void *stage);
+int trs_lu_solve_hosted(trs_lu *lu, trs_op op, void *x, void *stage, const trs_exec *exec);
 
 /* Make the plans of lu->f, or give them the values of lu->f; only_l: the plan of L alone. */
 int trs_lu_plan(trs_lu *lu, bool only_l);
+bool trs_lu_same_pattern(const trs_mat *a, const trs_mat *b);
+/* Make the plan of one triangle, or give it new values in the order of the stream.  A plan that cannot be analysed is
+ * destroyed.  The name is for sentences. */
+int trs_lu_plan_of(trs_lu *lu, trs_plan **plan, const trs_mat *m, const char *name, void *stream);
+/* Fill in what the plans say; seconds: what they took. */
+void trs_lu_set_info(trs_lu *lu, double seconds);
 
 /* The functions that libtrisolve-suitesparse calls, each under its own name in the table.  The macros of
  * lib/factor/suitesparse/factor.h let its sources call them as usual. */
@@ -92,7 +147,8 @@ int trs_lu_plan(trs_lu *lu, bool only_l);
     F(trs_lu_free)                                                                                 \
     F(trs_lu_import)                                                                               \
     F(trs_lu_csc_free)                                                                             \
-    F(trs_lu_adopt)                                                                                \
+    F(trs_lu_adopt_there)                                                                          \
+    F(trs_lu_update_on_host)                                                                       \
     F(trs_lu_factors_free)
 
 struct trs_core {

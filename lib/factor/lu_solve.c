@@ -4,18 +4,18 @@
  *                                      and   x = R P' L^-T U^-T Q' b  for A' x = b
  *     L L^H = A(P, P):                       x = P' L^-H L^-1 P b
  *
- * The vectors y between the triangles are in double precision; B and X are of the type of A.  Where the plans have the
- * factors in single precision, the vectors y are in single precision, too: each is divided by a power of two near its
- * largest number, so that its numbers stay in range.
- * The permutations and the scaling cost two passes over the vectors, on the host; the triangles are ordinary plans.
- * Incomplete factors in the order of A have neither: their plans work on B and X themselves, also on a device.  In another
- * order they are solved with as complete factors are, with y of their type. */
+ * B and X are of the type of A, the vectors y between the triangles of the type of the plans: that of the factors, or single
+ * precision.  There each column of y is divided by a power of two near its largest number, so that its numbers stay in
+ * range.  Permutations, scaling and change of type are one pass over the vectors before the first triangle and one after the
+ * second: here on the host, in cuda/runtime/move.cu on a device.
+ * Incomplete factors without permutation have neither: their plans work on B and X themselves. */
 #ifndef T
 
 #include "config.h"
 
 #include "lu.h"
 #include "core/plan.h"
+#include "matrix/on_device.h"
 
 #include <math.h>
 
@@ -30,7 +30,7 @@ double trs_power_near(double size)
 
 /* ---- solving -------------------------------------------------------------------------------- */
 
-/* How B or X is copied to or from y: element (i, r) is p [i*rs + r*cs] of lu->dtype, and y is n by nrhs. */
+/* How B or X is copied to or from y on the host: element (i, r) is p [i*rs + r*cs] of lu->dtype, and y is n by nrhs. */
 typedef struct move {
     int64_t n;
     int nrhs;
@@ -62,45 +62,130 @@ typedef void (*move_fn)(const move *, const void *, void *);
 static const move_fn gather[] = TRS_PER_TYPE(gather);   /* y = R P b */
 static const move_fn scatter[] = TRS_PER_TYPE(scatter); /* x = R P' y */
 
-/* y = op(T)^-1 y for the triangle T of this plan. */
-static int triangle(trs_lu *lu, const trs_plan *plan, trs_op op, int nrhs, const trs_exec *exec)
+typedef struct job { /* of at most work->width right-hand sides at a time */
+    trs_lu *lu;
+    trs_lu_work *work;
+    trs_op op;
+    int nrhs;
+    const trs_exec *exec;
+    trs_view b, x, y;
+    trs_layout layout; /* of y */
+} job;
+
+static trs_work *work_of(const job *j, const trs_plan *plan)
 {
-    const trs_exec e = {.stream = exec->stream, .threads = exec->threads};
-    const int64_t n = lu->f.L.n;
-    int rc = trs_solve(plan, op, nrhs, lu->y, n, lu->y, n, &e);
-    if (!rc) return rc;
-    return trs_fail(rc, "solving with %s: %s", plan == lu->l ? "L" : "U", trs_message());
+    return plan == j->lu->l ? j->work->l : j->work->u;
 }
 
-/* Solve for at most lu->width right-hand sides. */
-static int solve_some(trs_lu *lu, trs_op op, const void *B, move in, void *X, move out,
-                      const trs_exec *exec)
+/* y = op(T)^-1 y for the triangle T of this plan. */
+static int triangle(const job *j, const trs_plan *plan, trs_op op)
 {
+    const trs_exec e = {.stream = j->exec->stream,
+                        .work = work_of(j, plan),
+                        .threads = j->exec->threads,
+                        .layout = j->layout};
+    const int64_t ld = j->layout == TRS_ROW_MAJOR ? j->y.rs : j->y.cs;
+    int rc = trs_solve(plan, op, j->nrhs, j->y.p, ld, j->y.p, ld, &e);
+    if (!rc) return rc;
+    return trs_fail(rc, "solving with %s: %s", plan == j->lu->l ? "L" : "U", trs_message());
+}
+
+/* Solve with both triangles in place: y = op(L U)^-1 y, or (L L^H)^-1 y. */
+static int triangles(const job *j)
+{
+    const trs_lu *lu = j->lu;
+    const bool cholesky = lu->f.cholesky, back = !cholesky && j->op != TRS_N; /* U' comes first */
+    int rc = triangle(j, back ? lu->u : lu->l, back ? j->op : TRS_N);
+    if (rc) return rc;
+    if (cholesky) return triangle(j, lu->l, TRS_H);
+    return triangle(j, back ? lu->l : lu->u, j->op);
+}
+
+/* A' = conj (A), for A is Hermitian */
+static bool conjugates(const job *j)
+{
+    return j->lu->f.cholesky && j->op == TRS_T;
+}
+
+/* Does A' x = b begin with U'?  Then b comes in the order of Q, and x goes in that of P, scaled. */
+static bool goes_back(const job *j)
+{
+    return !j->lu->f.cholesky && j->op != TRS_N;
+}
+
+static int solve_on_host(const job *j)
+{
+    const trs_lu *lu = j->lu;
     const trs_factors *f = &lu->f;
-    const bool back = !f->cholesky && op != TRS_N; /* A' x = b begins with U' */
+    const bool back = goes_back(j);
+    move in = {.n = f->L.n, .nrhs = j->nrhs, .power = j->work->power, .conj = conjugates(j)}, out;
+    in.parts = trs_is_complex(lu->dtype) ? 2 : 1;
+    in.low = trs_is_single(j->work->type);
+    out = in;
+    in.rs = j->b.rs, in.cs = j->b.cs;
+    out.rs = j->x.rs, out.cs = j->x.cs;
     in.perm = back ? f->Q : f->P;
     in.scale = back ? NULL : f->scale;
-    out.perm = back || f->cholesky ? f->P : f->Q;
+    out.perm = back || !f->Q ? f->P : f->Q;
     out.scale = back ? f->scale : NULL;
-    in.conj = out.conj = f->cholesky && op == TRS_T; /* A' = conj (A), for A is Hermitian */
-    gather[lu->dtype](&in, B, lu->y);
-    int rc = triangle(lu, back ? lu->u : lu->l, back ? op : TRS_N, in.nrhs, exec);
-    if (rc) return rc;
-    if (f->cholesky) rc = triangle(lu, lu->l, TRS_H, in.nrhs, exec);
-    else rc = triangle(lu, back ? lu->l : lu->u, op, in.nrhs, exec);
-    if (!rc) scatter[lu->dtype](&out, lu->y, X);
+    gather[lu->dtype](&in, j->b.p, j->y.p);
+    const int rc = triangles(j);
+    if (!rc) scatter[lu->dtype](&out, j->y.p, j->x.p);
     return rc;
 }
 
-/* Solve with factors in the order of A: X = op(L U)^-1 B, or op(L L^H)^-1 B.  The second triangle is solved in place. */
-static int solve_unpermuted(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, void *X,
-                            int64_t ldx, const trs_exec *exec)
+static int solve_on_device(const job *j)
 {
-    const bool cholesky = lu->f.cholesky, back = !cholesky && op != TRS_N;
+    const trs_lu *lu = j->lu;
+    const trs_lu_order *f = &lu->there;
+    const bool back = goes_back(j);
+    trs_move in = {.n = (int32_t)lu->f.L.n, .nrhs = j->nrhs, .outer = lu->dtype}, out;
+    in.inner = j->work->type;
+    in.conj = conjugates(j);
+    in.size = j->work->power;
+    out = in;
+    in.perm = back ? f->Q : f->P;
+    in.scale = back ? NULL : f->scale;
+    out.perm = back || !f->Q ? f->P : f->Q;
+    out.scale = back ? f->scale : NULL;
+    int rc = trs_gpu_bring(&in, j->b, j->y, j->exec->stream);
+    if (!rc) rc = triangles(j);
+    return rc ? rc : trs_gpu_put_back(&out, j->y, j->x, j->exec->stream);
+}
+
+/* Solve with factors that have permutations. */
+static int solve_permuted(job j, int nrhs)
+{
+    trs_lu_work *w = j.work;
+    const int64_t size = (int64_t)trs_size(j.lu->dtype);
+    const bool rows = w->on_device && j.lu->opt.layout == TRS_ROW_MAJOR;
+    const trs_view b = j.b, x = j.x;
+    j.layout = rows ? TRS_ROW_MAJOR : TRS_COL_MAJOR;
+    int rc = w->on_device ? trs_gpu_use(&w->ctx) : TRS_OK;
+    for (int r = 0; r < nrhs && !rc; r += w->width) {
+        j.nrhs = nrhs - r < w->width ? nrhs - r : w->width;
+        j.y = trs_view_of(w->y, rows ? j.nrhs : w->n, j.layout);
+        j.b.p = (char *)b.p + r * b.cs * size;
+        j.x.p = (char *)x.p + r * x.cs * size;
+        rc = w->on_device ? solve_on_device(&j) : solve_on_host(&j);
+    }
+    return rc;
+}
+
+/* Solve with factors that have none: the second triangle is solved in place. */
+static int solve_unpermuted(const job *j, int64_t ldb, int64_t ldx)
+{
+    const trs_lu *lu = j->lu;
+    const bool cholesky = lu->f.cholesky, back = goes_back(j);
     const trs_plan *first = back ? lu->u : lu->l;
     const trs_plan *second = back || cholesky ? lu->l : lu->u;
-    int rc = trs_solve(first, back ? op : TRS_N, nrhs, B, ldb, X, ldx, exec);
-    if (!rc) rc = trs_solve(second, cholesky ? TRS_H : op, nrhs, X, ldx, X, ldx, exec);
+    trs_exec e = {
+        .stream = j->exec->stream, .threads = j->exec->threads, .layout = j->exec->layout};
+    e.work = work_of(j, first);
+    int rc = trs_solve(first, back ? j->op : TRS_N, j->nrhs, j->b.p, ldb, j->x.p, ldx, &e);
+    e.work = work_of(j, second);
+    if (!rc)
+        rc = trs_solve(second, cholesky ? TRS_H : j->op, j->nrhs, j->x.p, ldx, j->x.p, ldx, &e);
     return rc ? trs_fail(rc, "solving: %s", trs_message()) : rc;
 }
 
@@ -121,7 +206,8 @@ static int check_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t l
 {
     if ((unsigned)op > TRS_H || nrhs < 0 || (unsigned)exec->layout > TRS_ROW_MAJOR)
         return trs_fail(TRS_EARG, "solve: op, nrhs or layout out of range");
-    if (exec->work) return trs_fail(TRS_EARG, "solve: exec->work must be NULL, the lu has its own");
+    if (exec->work)
+        return trs_fail(TRS_EARG, "solve: exec->work is for a plan, factors take exec->lu_work");
     int rc = check_op(lu, op);
     if (rc || nrhs == 0 || lu->f.L.n == 0) return rc;
     const int64_t b = trs_extent(B, lu->f.L.n, nrhs, ldb, exec->layout, lu->dtype);
@@ -133,6 +219,16 @@ static int check_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t l
     return TRS_OK;
 }
 
+static int check_work(const trs_lu *lu, const trs_lu_work *w)
+{
+    if (w->lu != lu)
+        return trs_fail(TRS_EARG, "solve: the work space was not made for these factors");
+    if (w->drops != lu->drops)
+        return trs_fail(TRS_ESTATE, "solve: an update has made other plans since the work space "
+                                    "was made");
+    return TRS_OK;
+}
+
 static int solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, void *X, int64_t ldx,
                  const trs_exec *exec)
 {
@@ -140,26 +236,14 @@ static int solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, vo
     if (!lu) return trs_fail(TRS_EARG, "solve: lu is NULL");
     if (!exec) exec = &defaults;
     int rc = check_solve(lu, op, nrhs, B, ldb, X, ldx, exec);
-    const int64_t size = (int64_t)trs_size(lu->dtype);
-    const bool rows = exec->layout == TRS_ROW_MAJOR;
-    if (lu->f.L.n == 0) return rc;
-    if (!rc && !lu->f.P) return solve_unpermuted(lu, op, nrhs, B, ldb, X, ldx, exec);
-    if (!rc && lu->opt.device > 0)
-        rc = trs_fail(TRS_ESUPPORT, "solve: factors with a permutation solve on the host only");
-    for (int r = 0; r < nrhs && !rc; r += lu->width) {
-        const int some = nrhs - r < lu->width ? nrhs - r : lu->width;
-        move in = {.n = lu->f.L.n, .nrhs = some}, out;
-        in.parts = trs_is_complex(lu->dtype) ? 2 : 1;
-        in.power = lu->single ? lu->power : NULL;
-        in.low = lu->single || lu->f.L.dtype == TRS_F32 || lu->f.L.dtype == TRS_C32;
-        out = in;
-        in.rs = rows ? ldb : 1, in.cs = rows ? 1 : ldb;
-        out.rs = rows ? ldx : 1, out.cs = rows ? 1 : ldx;
-        const char *b = (const char *)B + r * in.cs * size;
-        char *x = (char *)X + r * out.cs * size;
-        rc = solve_some(lu, op, b, in, x, out, exec);
-    }
-    return rc;
+    if (rc || nrhs == 0 || lu->f.L.n == 0) return rc;
+    job j = {.lu = lu, .op = op, .nrhs = nrhs, .exec = exec};
+    j.work = exec->lu_work ? exec->lu_work : lu->own;
+    rc = check_work(lu, j.work);
+    if (rc) return rc;
+    j.b = trs_view_of(B, ldb, exec->layout);
+    j.x = trs_view_of(X, ldx, exec->layout);
+    return lu->f.P ? solve_permuted(j, nrhs) : solve_unpermuted(&j, ldb, ldx);
 }
 
 int trs_lu_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, void *X, int64_t ldx,

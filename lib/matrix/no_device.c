@@ -24,6 +24,16 @@ int trs_gpu_leave_out(trs_dtype t, int32_t n, int nrhs, const unsigned char *ski
     return trs_gpu_gather(t, n, nrhs, NULL, b, x, stream);
 }
 
+int trs_gpu_bring(const trs_move *m, trs_view x, trs_view y, void *stream)
+{
+    return trs_gpu_gather(m->outer, m->n, m->nrhs, m->perm, x, y, stream);
+}
+
+int trs_gpu_put_back(const trs_move *m, trs_view y, trs_view x, void *stream)
+{
+    return trs_gpu_bring(m, y, x, stream);
+}
+
 int trs_gpu_put_levels(const trs_operator *op)
 {
     return trs_gpu_use(op->ctx);

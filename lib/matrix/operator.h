@@ -107,6 +107,14 @@ typedef struct trs_view { /* X or B: element (i, r) is p[i*rs + r*cs], in elemen
 
 /* A view in the order of the operator's rows, of one in the caller's order, or the other way round: for a reversed
  * operator this is the view backwards, with -rs. */
+/* B or X as the caller has it. */
+static inline trs_view trs_view_of(const void *p, int64_t ld, trs_layout layout)
+{
+    const bool rows = layout == TRS_ROW_MAJOR;
+    const trs_view v = {(void *)p, rows ? ld : 1, rows ? 1 : ld};
+    return v;
+}
+
 trs_view trs_view_natural(const trs_operator *op, trs_view v);
 
 /* ---- analyses --------------------------------------------------------------------------------- */

@@ -172,8 +172,8 @@ static void test_wrong_use(void **state)
     assert_int_equal(trs_condest(plan, &a, TRS_NORM_ONE, NULL), TRS_EARG);
     assert_int_equal(trs_condest(plan, &a, (trs_norm)2, &rcond), TRS_EARG);
     assert_int_equal(trs_condest(only, &a, TRS_NORM_ONE, &rcond), TRS_ESTATE);
-    b.device = TRS_CUDA(0);
-    assert_int_equal(trs_condest(plan, &b, TRS_NORM_ONE, &rcond), TRS_ESUPPORT);
+    b.device = TRS_CUDA(1000000);
+    assert_int_equal(trs_condest(plan, &b, TRS_NORM_ONE, &rcond), TRS_EDEVICE);
     b = a;
     b.kind ^= TRS_UNIT;
     assert_int_equal(trs_condest(plan, &b, TRS_NORM_ONE, &rcond), TRS_EARG);

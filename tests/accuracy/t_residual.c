@@ -206,8 +206,8 @@ static void test_wrong_use(void **state)
     assert_int_equal(trs_multiply(&a, TRS_N, 2, x, 2, y, INT64_MAX / 16, TRS_COL_MAJOR), TRS_EARG);
     assert_int_equal(trs_backward_error(&a, TRS_N, INT_MAX, x, INT64_MAX, y, 2, TRS_COL_MAJOR, &e),
                      TRS_EARG);
-    bad.device = TRS_CUDA(0);
-    assert_int_equal(trs_multiply(&bad, TRS_N, 1, x, 2, y, 2, TRS_COL_MAJOR), TRS_ESUPPORT);
+    bad.device = TRS_CUDA(1000000);
+    assert_int_equal(trs_multiply(&bad, TRS_N, 1, x, 2, y, 2, TRS_COL_MAJOR), TRS_EDEVICE);
     bad = a, bad.ld = 1;
     assert_int_equal(trs_multiply(&bad, TRS_N, 1, x, 2, y, 2, TRS_COL_MAJOR), TRS_EARG);
     bad = a, bad.n = -1;

@@ -30,6 +30,7 @@ cuda/*
 lib/core
 lib/factor
 lib/accuracy
+cuda/accuracy
 bin/common
 bin/*
 END

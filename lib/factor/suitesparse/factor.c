@@ -305,7 +305,7 @@ static int factor(trs_lu *lu, const trs_mat *mat)
     }
     trs_lu_csc_free(lu, &A);
     lu->info.seconds_factor = trs_now() - start;
-    if (!rc) rc = trs_lu_adopt(lu, &f);
+    if (!rc) rc = trs_lu_adopt_there(lu, mat, &f);
     trs_lu_factors_free(lu, &f);
     return rc;
 }
@@ -318,9 +318,12 @@ static int factor_new(trs_lu **lu, const trs_mat *A, const trs_factor_options *o
     if (!opt) opt = &defaults;
     int rc = trs_lu_new(lu, A, &opt->plan);
     if (rc) return rc;
-    if (opt->plan.device > 0)
-        return trs_fail(TRS_ESUPPORT, "factors solve with B and X on the host only");
+    if ((unsigned)opt->on_growth > TRS_GROWTH_REFACTOR || !(opt->growth_limit >= 0))
+        return trs_fail(TRS_EARG, "on_growth or growth_limit out of range");
     (*lu)->single = opt->single != 0;
+    (*lu)->refactors = opt->on_growth == TRS_GROWTH_REFACTOR;
+    (*lu)->growth_limit = opt->growth_limit;
+    (*lu)->reads_pattern = true;
     backend *b = trs_lu_alloc(*lu, 1, sizeof *b, "a handle");
     if (!b) return TRS_EMEM;
     memset(b, 0, sizeof *b);
@@ -329,7 +332,7 @@ static int factor_new(trs_lu **lu, const trs_mat *A, const trs_factor_options *o
     (*lu)->update = factor;
     if (opt->method) snprintf(b->wanted, sizeof b->wanted, "%s", opt->method);
     if (opt->ordering) snprintf(b->ordering, sizeof b->ordering, "%s", opt->ordering);
-    return factor(*lu, A);
+    return trs_lu_update_on_host(*lu, A, NULL);
 }
 
 int trs_factor(trs_lu **lu, const trs_mat *A, const trs_factor_options *opt)

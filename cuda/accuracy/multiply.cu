@@ -1,0 +1,38 @@
+/* multiply.cu: Y = op(A) X on the device, summed in twice the working precision.
+ *
+ * A few lanes have a row (rows.cuh), and the columns of X are along y of the grid.  x is only read and y only written, so
+ * that nothing becomes visible within the launch and nobody waits.  Bytes: for each column the entries once, an element of x
+ * for each of them, and y; these bound it, since the sums take some ten operations an entry where the chip has time for
+ * forty. */
+#include "config.h"
+
+#include "rows.cuh"
+
+template <class T>
+static __global__ void multiply_kernel(const rows_of<T> m, const view<T> x, const view<T> y)
+{
+    const int64_t r = blockIdx.y;
+    each_row<sum_of<T>>(
+        m,
+        [&](sum_of<T> &sum, int64_t i, int64_t j, T a) {
+            if (!(m.unit() && i == j)) sum.add_product(a, x(j, r));
+        },
+        [&](int64_t i, sum_of<T> &sum) {
+            if (m.unit()) sum.add(x(i, r));
+            y(i, r) = sum.value();
+        });
+}
+
+int trs_gpu_multiply(const trs_lines *l, int nrhs, trs_view x, trs_view y, void *stream)
+{
+    if (l->A.n == 0) return TRS_OK;
+    return for_type(l->A.dtype, [&]<class T>(T) {
+        const rows_of<T> m = as_rows<T>(l);
+        return for_columns(nrhs, [&](int r, int count) {
+            const dim3 grid(blocks_for(m, 1u << 20), (unsigned)count);
+            multiply_kernel<T><<<grid, PLAIN, 0, static_cast<cudaStream_t>(stream)>>>(
+                m, from_column(typed<T>(x), r), from_column(typed<T>(y), r));
+            return launched();
+        });
+    });
+}

@@ -1,0 +1,182 @@
+/* rows.cuh: the rows of op(A), whatever A is stored as, one after the other through the lanes of a warp.
+ *
+ * A warp has 32 / lanes consecutive rows at a time, each with as many lanes as suit the mean length of a row; what a row
+ * adds up is a `sum` of the caller, which the lanes of the row combine by shuffles in a fixed order.  A row that is much
+ * longer than the others is summed by all lanes of its warp together.  Which of the two is done depends on the row alone,
+ * so that the same input gives the same bits.  No warp waits for another one.
+ * Bytes: those of the entries, in order where the rows are lines of A, and an element of x for each of them. */
+#ifndef TRS_ROWS_CUH
+#define TRS_ROWS_CUH
+
+#include "twice.cuh"
+
+extern "C" {
+#include "accuracy/on_device.h"
+}
+
+template <class T> struct rows_of {
+    int64_t n;
+    int32_t block;   /* rows of a block; 1 unless A is BSR */
+    const void *ptr; /* of a row, or a row of blocks; NULL: each row has n entries, A is DENSE */
+    const void *idx; /* of an entry, or block; NULL: the same */
+    const int64_t *place; /* of an entry, or block, in val; NULL: they are in order */
+    bool wide_ptr, wide_idx;
+    int64_t base;
+    int64_t down,
+        right; /* from a number of val to that of the next row, and column; of BSR: within a block */
+    const T *val;
+    unsigned kind; /* of op(A) */
+    bool conj;
+    int lanes;       /* of a row: a power of 2 */
+    int64_t longest; /* that these lanes sum by themselves */
+
+    __device__ static int64_t at(const void *a, bool wide, int64_t k)
+    {
+        return wide ? ((const int64_t *)a)[k] : ((const int32_t *)a)[k];
+    }
+    __device__ int64_t begin(int64_t line) const
+    {
+        return ptr ? at(ptr, wide_ptr, line) - base : 0;
+    }
+    __device__ int64_t end(int64_t line) const
+    {
+        return ptr ? at(ptr, wide_ptr, line + 1) - base : n;
+    }
+    __device__ bool has(int64_t i, int64_t j) const
+    {
+        if (kind & TRS_LOWER) return i >= j;
+        return !(kind & TRS_UPPER) || i <= j;
+    }
+    __device__ bool unit() const { return kind & TRS_UNIT; }
+
+    /* Where the number of entry q of row i stands in val, or the first one of block q. */
+    __device__ int64_t number_of(int64_t i, int64_t q) const
+    {
+        if (!idx) return i * down + q * right;
+        return (place ? place[q] : q) * block * block;
+    }
+
+    /* Adds every step-th entry (i, j) = a of row i, from number `first` on, by add (j, a). */
+    template <class F> __device__ void each(int64_t i, int64_t first, int64_t step, F add) const
+    {
+        const int64_t line = block == 1 ? i : i / block, a = block == 1 ? 0 : i % block;
+        const int64_t from = begin(line), count = (end(line) - from) * block;
+        for (int64_t t = first; t < count; t += step) {
+            const int64_t c = block == 1 ? 0 : (uint32_t)t % (uint32_t)block;
+            const int64_t q = from + (block == 1 ? t : (uint32_t)t / (uint32_t)block);
+            const int64_t j = (idx ? at(idx, wide_idx, q) - base : q) * block + c;
+            if (!has(i, j)) continue;
+            const int64_t v = number_of(i, q) + a * down + c * right;
+            add(j, conj_if(conj, val[v]));
+        }
+    }
+    __device__ int64_t length(int64_t i) const
+    {
+        const int64_t line = block == 1 ? i : i / block;
+        return (end(line) - begin(line)) * block;
+    }
+};
+
+/* Adds row i, whose entries these lanes share; lane is their number. */
+template <class M, class S, class F>
+static __device__ inline void add_row(const M &m, int64_t i, int lane, int lanes, S &sum, F add)
+{
+    m.each(i, lane, lanes, [&](int64_t j, auto a) { add(sum, i, j, a); });
+}
+
+/* Calls done (i, sum) by one lane of each row i, with all that add (sum, i, j, a) has added for the entries a = (i, j).  All
+ * lanes of the warp call this together. */
+template <class S, class M, class F, class G>
+static __device__ inline void each_row(const M &m, F add, G done)
+{
+    const int lane = threadIdx.x % 32, own = lane % m.lanes, each = 32 / m.lanes;
+    const int64_t warp = index_of_thread() / 32, warps = all_threads() / 32;
+    for (int64_t first = warp * each; first < m.n; first += warps * each) {
+        const int64_t i = first + lane / m.lanes;
+        const bool there = i < m.n, is_long = there && m.length(i) > m.longest;
+        S sum;
+        if (there && !is_long) add_row(m, i, own, m.lanes, sum, add);
+        __syncwarp();
+        for (int by = m.lanes / 2; by > 0; by /= 2) sum.add_from(by);
+        for (unsigned left = __ballot_sync(~0u, is_long && own == 0); left; left &= left - 1) {
+            const int owner = __ffs((int)left) - 1;
+            S whole;
+            add_row(m, first + owner / m.lanes, lane, 32, whole, add);
+            __syncwarp();
+            for (int by = 16; by > 0; by /= 2) whole.add_from(by);
+            if (lane == owner) sum = whole;
+        }
+        if (there && own == 0) done(i, sum);
+        __syncwarp();
+    }
+}
+
+/* ---- for the host ------------------------------------------------------------------------------------------- */
+
+/* So many lanes that each has two entries or more of a row of the mean length. */
+static inline int lanes_for(double mean)
+{
+    int lanes = 1;
+    while (lanes < 32 && 2 * lanes <= mean) lanes *= 2;
+    return lanes;
+}
+
+/* TRS_LOWER becomes TRS_UPPER in the transpose. */
+static inline unsigned kind_of(unsigned kind, trs_op op)
+{
+    unsigned other = kind & TRS_UNIT;
+    if (op == TRS_N) return kind;
+    if (kind & TRS_LOWER) other |= TRS_UPPER;
+    if (kind & TRS_UPPER) other |= TRS_LOWER;
+    return other;
+}
+
+/* Numbers of val from one row of op(A), or of its blocks, to the next, and from column to column. */
+template <class T> static inline void set_steps(rows_of<T> *m, const trs_mat *A, bool transposed)
+{
+    int64_t down = 1, right = A->ld;
+    if (A->format == TRS_BSR) {
+        const bool by_rows = A->block_layout == TRS_ROW_MAJOR;
+        down = by_rows ? m->block : 1;
+        right = by_rows ? 1 : m->block;
+    }
+    m->down = transposed ? right : down;
+    m->right = transposed ? down : right;
+}
+
+template <class T> static inline rows_of<T> as_rows(const trs_lines *l)
+{
+    enum { ROUNDS = 8 }; /* of the lanes of a row, before it counts as long */
+    const trs_mat *A = &l->A;
+    const bool dense = A->format == TRS_DENSE;
+    rows_of<T> m = {};
+    m.n = A->n;
+    m.block = A->format == TRS_BSR ? A->block : 1;
+    m.val = (const T *)A->val;
+    m.kind = kind_of(A->kind, l->op);
+    m.conj = l->op == TRS_H;
+    set_steps(&m, A, l->op != TRS_N);
+    m.lanes = lanes_for(m.n ? (double)A->nnz * m.block * m.block / (double)m.n : 0);
+    m.longest = (int64_t)ROUNDS * m.lanes;
+    if (dense) { /* threads beside each other read numbers beside each other */
+        m.lanes = m.right == 1 ? 32 : 1;
+        m.longest = m.n;
+    } else if (l->across) {
+        m.ptr = l->ptr, m.idx = l->idx, m.place = l->place;
+        m.wide_ptr = true;
+    } else {
+        m.ptr = A->ptr, m.idx = A->idx;
+        m.wide_ptr = A->ptr_bits != 32, m.wide_idx = A->idx_bits == 64;
+        m.base = A->base;
+    }
+    return m;
+}
+
+/* Blocks for all rows, but no more than `most`. */
+template <class T> static inline unsigned blocks_for(const rows_of<T> &m, unsigned most)
+{
+    const int64_t wanted = (m.n * m.lanes + PLAIN - 1) / PLAIN;
+    return wanted < (int64_t)most ? (unsigned)wanted : most;
+}
+
+#endif

@@ -1,0 +1,230 @@
+/* pivots.cuh: what the kernels of elimination do about pivots, and what they say of them.
+ *
+ * The rules are those of lib/factor/ilu_rows.c.  Before elimination the diagonal counts 1 + shift times.  After it a pivot
+ * smaller than boost times the largest number of its row of A is replaced.  A row is bad when one of its numbers is not
+ * finite, or its pivot is zero, or, of L L^H, not positive; nothing is done about it but to say so.
+ *
+ * Others need the inverse of a pivot more often than the pivot.  So what is published of u is what divide.cuh keeps: 1 / u
+ * where u is near 1, else u itself; over (true, s, kept) is s / u.
+ *
+ * Deterministic: numbers of rows are added as integers, the first bad row is a minimum and the largest number a maximum,
+ * of integers too.  Of the largest only the upper half of its bits is kept: it is rounded down by at most 2^-20. */
+#ifndef TRS_PIVOTS_CUH
+#define TRS_PIVOTS_CUH
+
+#include "cuda/runtime/cuda.cuh"
+
+extern "C" {
+#include "elimination/elimination.h"
+}
+
+#include <float.h>
+
+struct pivot_rules {
+    bool cholesky;
+    double shift, boost;
+    trs_elimination_outcome *outcome;
+};
+
+inline pivot_rules rules_of(const trs_elimination_pattern *p, const trs_elimination_job *job)
+{
+    return {p->cholesky, job->shift, job->boost, job->outcome};
+}
+
+/* ---- sizes ---------------------------------------------------------------------------------------------------- */
+
+/* |Re a| + |Im a|, by which pivots are judged and growth is measured. */
+template <class R> __device__ inline R size_of(R a)
+{
+    return fabs(a);
+}
+template <> __device__ inline float size_of(float a)
+{
+    return fabsf(a);
+}
+__device__ inline float size_of(cuFloatComplex a)
+{
+    return fabsf(a.x) + fabsf(a.y);
+}
+__device__ inline double size_of(cuDoubleComplex a)
+{
+    return fabs(a.x) + fabs(a.y);
+}
+
+/* The upper 32 bits of the size of a number: as integers they are ordered as the sizes are, NaN above all. */
+__device__ inline unsigned size_bits(float size)
+{
+    return (unsigned)__float_as_int(size);
+}
+__device__ inline unsigned size_bits(double size)
+{
+    return (unsigned)__double2hiint(size);
+}
+template <class T> __device__ inline void note(unsigned &largest, T a)
+{
+    largest = max(largest, size_bits(size_of(a)));
+}
+
+/* The size, in double precision, of which a number of type T left these bits; Inf for a NaN. */
+template <class T> __device__ inline double size_from(unsigned bits)
+{
+    double size;
+    if constexpr (sizeof(size_of(T())) == 4) size = (double)__int_as_float((int)bits);
+    else size = __hiloint2double((int)bits, 0);
+    return size <= DBL_MAX ? size : __longlong_as_double(0x7ff0000000000000ll);
+}
+
+/* ---- pivots --------------------------------------------------------------------------------------------------- */
+
+__device__ inline float real_part(float a)
+{
+    return a;
+}
+__device__ inline double real_part(double a)
+{
+    return a;
+}
+template <class T> __device__ inline auto real_part(T a)
+{
+    return a.x;
+}
+
+/* The diagonal entry a(i, i), as elimination begins with it. */
+template <class T> __device__ inline T shifted(const pivot_rules &r, T a)
+{
+    const double by = 1 + r.shift;
+    if (r.cholesky) return number<T>((double)real_part(a) * by);
+    return for_parts(a, [=](auto part) { return (decltype(part))((double)part * by); });
+}
+
+/* u(i, i), of which elimination left d; a pivot below least = boost max |a(i, j)| is replaced. */
+template <class T>
+__device__ inline T settled(const pivot_rules &r, T d, double least, bool &boosted)
+{
+    boosted = false;
+    if (!r.cholesky && !(r.boost > 0)) return d;
+    const double re = (double)real_part(d);
+    if (r.cholesky) {
+        boosted = r.boost > 0 && re < least;
+        return number<T>(boosted ? least : re);
+    }
+    if (!((double)size_of(d) < least)) return d;
+    boosted = true;
+    return number<T>(re < 0 ? -least : least);
+}
+
+/* What is wrong with row i, all of whose other numbers are finite, or not. */
+template <class T> __device__ inline trs_ilu_fault fault_of(const pivot_rules &r, T d, bool finite)
+{
+    const double re = (double)real_part(d);
+    if (!finite || !is_finite(d)) return TRS_ILU_INFINITE;
+    if (r.cholesky && re < 0) return TRS_ILU_NEGATIVE;
+    return size_of(d) == 0 ? TRS_ILU_ZERO : TRS_ILU_GOOD;
+}
+
+/* l(i, i) of L L^H. */
+template <class T> __device__ inline T root(T d)
+{
+    const auto re = real_part(d);
+    return number<T>(re > 0 ? sqrt((double)re) : 0);
+}
+
+/* An inverse of a number that is well inside of what is near 1: to a unit or two of the last place, in a third of the time
+ * of a division. */
+__device__ inline double quick_inverse(double d)
+{
+    double r;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(d));
+    r = fma(r, fma(-d, r, 1.0), r);
+    return fma(r, fma(-d, r, 1.0), r);
+}
+__device__ inline float quick_inverse(float d)
+{
+    return 1 / d;
+}
+template <class T> __device__ inline T quick_inverse(T d)
+{
+    const auto r = quick_inverse(square(d));
+    return {d.x * r, -d.y * r};
+}
+
+/* Is a within [1 / by, by], by a power of 2?  Integers are faster than the product of is_near_one (divide.cuh). */
+__device__ inline bool is_within(double a, double by)
+{
+    const unsigned long long low = (unsigned long long)__double_as_longlong(1 / by);
+    const unsigned long long high = (unsigned long long)__double_as_longlong(by);
+    return (unsigned long long)__double_as_longlong(fabs(a)) - low <= high - low;
+}
+__device__ inline bool is_within(float a, float by)
+{
+    const unsigned low = (unsigned)__float_as_int(1 / by), high = (unsigned)__float_as_int(by);
+    return (unsigned)__float_as_int(fabsf(a)) - low <= high - low;
+}
+template <class T, class R> __device__ inline bool is_within(T a, R by)
+{
+    const R s = square(a);
+    return s >= 1 / by / by && s <= by * by;
+}
+
+/* Is this what was kept of a pivot near 1, its inverse?  The same answer as is_near_one. */
+template <class T> __device__ inline bool is_inverse(T kept)
+{
+    return is_within(kept, NEAR<decltype(square(kept))>);
+}
+
+/* What is published of a pivot. */
+template <class T> __device__ inline T kept_pivot(T d)
+{
+    int divides;
+    return is_within(d, NEAR<decltype(square(d))> / 16) ? quick_inverse(d) : kept(d, &divides);
+}
+
+/* The pivot of which this was published, to rounding. */
+template <class T> __device__ inline T pivot_of(T kept)
+{
+    return is_near_one(kept) ? number<T>(1) / kept : kept;
+}
+
+/* ---- what is said of them ------------------------------------------------------------------------------------- */
+
+/* What a lane has seen.  largest: of the products and of u; largest_a: of the numbers of A. */
+struct pivot_tally {
+    unsigned bad, boosted, largest, largest_a;
+};
+
+/* A row has that fault; one lane says so. */
+__device__ inline void report(const pivot_rules &r, pivot_tally &t, int32_t row, trs_ilu_fault f)
+{
+    if (f == TRS_ILU_GOOD) return;
+    t.bad++;
+    atomicMin((unsigned long long *)&r.outcome->first, 4ull * (unsigned)row + f);
+}
+
+__device__ inline unsigned warp_largest(unsigned v)
+{
+#pragma unroll
+    for (int by = 16; by > 0; by /= 2) v = max(v, __shfl_xor_sync(~0u, v, by));
+    return v;
+}
+
+/* *most = max (*most, v), v >= 0, whose bits are ordered as it is.  Most warps only look: atomics on one number take their
+ * turns. */
+__device__ inline void raise_to(double *most, double v)
+{
+    if (v > *(volatile double *)most)
+        atomicMax((unsigned long long *)most, (unsigned long long)__double_as_longlong(v));
+}
+
+/* In the end: every lane of the warp calls it. */
+template <class T> __device__ inline void conclude(const pivot_rules &r, const pivot_tally &t)
+{
+    const double a = size_from<T>(warp_largest(t.largest_a));
+    const double u = size_from<T>(warp_largest(t.largest));
+    add_to((unsigned long long *)&r.outcome->bad, t.bad);
+    add_to((unsigned long long *)&r.outcome->boosted, t.boosted);
+    if (threadIdx.x % 32) return;
+    raise_to(&r.outcome->largest_a, a);
+    raise_to(&r.outcome->largest, u);
+}
+
+#endif

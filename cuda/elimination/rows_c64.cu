@@ -1,0 +1,9 @@
+/* rows_c64.cu: the row kernels of one type of numbers. */
+#include "config.h"
+
+#include "rows_kernel.cuh"
+
+const void *row_kernel_c64(row_shape s)
+{
+    return row_kernel_of<cuDoubleComplex>(s);
+}

@@ -1,0 +1,366 @@
+/* lu_rows.cu: the rows of L + U of any pattern on the device, by one sort.
+ *
+ * Each stored entry becomes a key, (row, column), with the place of its value; so does each diagonal entry, as missing.  A
+ * stable radix sort by the keys brings the rows into order, and what the caller has comes before what is missing, so that of
+ * two equal keys the second is dropped if it is a missing one, and is an entry given twice if it is not.  A prefix sum over
+ * what is kept gives each entry its place.  So rows and columns, blocks, and entries in no order are all alike.
+ * Of A = L L^H the entries above the diagonal are dropped, and those below it come once more, mirrored.
+ *
+ * A thread an entry; it finds its row by bisection in the pointers, which are checked by another kernel and need not be in
+ * order for the search to end.
+ * Bytes: a pass of the sort reads and writes 16 an entry, and there are 2 log2 (n) / 8 passes; 28 more and some bisections in
+ * all other kernels.  Bound by the bandwidth of the sort. */
+#include "config.h"
+
+#include "cuda/runtime/cuda.cuh"
+extern "C" {
+#include "elimination/lu_rows.h"
+}
+
+#include <algorithm>
+#include <cstring>
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+
+/* ---- the pattern as keys ------------------------------------------------------------------------ */
+
+struct source {    /* the caller's pattern, on the device */
+    int64_t lines; /* rows or columns; of BSR those of blocks */
+    int64_t nnz;   /* entries; of BSR blocks */
+    int64_t n, base;
+    const void *ptr, *idx;
+    bool wide_ptr, wide_idx; /* 64 bits */
+    bool by_rows, cholesky;
+    int block;          /* 1 unless BSR */
+    bool block_by_rows; /* the numbers of a block */
+    const int64_t *src; /* NULL: p */
+    int bits;           /* of a row or column */
+    __device__ int64_t pointer(int64_t l) const { return at(ptr, wide_ptr, l); }
+    __device__ int64_t index(int64_t p) const { return at(idx, wide_idx, p); }
+    __device__ int64_t at(const void *a, bool wide, int64_t k) const
+    {
+        const int64_t said = wide ? ((const int64_t *)a)[k] : ((const int32_t *)a)[k];
+        return (int64_t)((uint64_t)said - (uint64_t)base);
+    }
+    __device__ uint64_t key(int64_t row, int64_t col) const
+    {
+        return (uint64_t)row << bits | (uint64_t)col;
+    }
+    __host__ __device__ uint64_t none() const { return 1ull << 2 * bits; } /* above all keys */
+    __host__ __device__ int64_t numbers() const { return nnz * block * block; }
+    __host__ __device__ int64_t keys() const { return numbers() * (cholesky ? 2 : 1) + n; }
+};
+
+/* What goes with a key: the place of the value, TRS_SRC_MISSING being 0, and whether it is conjugated. */
+static __device__ inline uint64_t code_of(int64_t place, bool mirrored)
+{
+    return (uint64_t)(place - TRS_SRC_MISSING) << 1 | (mirrored ? 1 : 0);
+}
+static __device__ inline int64_t place_of(uint64_t code)
+{
+    return (int64_t)(code >> 1) + TRS_SRC_MISSING;
+}
+
+/* The last l of 0 .. count - 1 with pointer (l) <= p, or 0. */
+template <class F> static __device__ inline int64_t line_of(int64_t count, int64_t p, F pointer)
+{
+    int64_t low = 0, high = count;
+    while (high - low > 1) {
+        const int64_t middle = low + (high - low) / 2;
+        if (pointer(middle) <= p) low = middle;
+        else high = middle;
+    }
+    return low;
+}
+
+/* Count pointers that are wrong.  A thread a line. */
+static __global__ void pointers_kernel(const source m, unsigned long long *wrong)
+{
+    long long mine = 0;
+    for (int64_t l = index_of_thread(); l <= m.lines; l += all_threads()) {
+        const int64_t here = m.pointer(l);
+        mine += l == 0 && here != 0;
+        mine += l == m.lines ? here != m.nnz : here > m.pointer(l + 1);
+    }
+    __syncwarp();
+    add_to(wrong, mine);
+}
+
+/* A thread a number of the caller's values, and one a diagonal entry. */
+static __global__ void keys_kernel(const source m, uint64_t *key, uint64_t *code,
+                                   unsigned long long *wrong)
+{
+    const int64_t e = index_of_thread(), numbers = m.numbers();
+    long long mine = 0;
+    if (e < numbers) {
+        const int64_t p = e / (m.block * m.block);
+        const int within = (int)(e % (m.block * m.block));
+        const int slow = within / m.block, fast = within % m.block;
+        const int64_t l = line_of(m.lines, p, [&](int64_t k) { return m.pointer(k); });
+        const int64_t c = m.index(p), place = m.src ? m.src[e] : e;
+        const bool good = c >= 0 && c < m.lines && place >= TRS_SRC_MISSING;
+        const int64_t major = l * m.block + (m.block_by_rows ? slow : fast);
+        const int64_t minor = c * m.block + (m.block_by_rows ? fast : slow);
+        const int64_t row = m.by_rows ? major : minor, col = m.by_rows ? minor : major;
+        const bool kept = good && (!m.cholesky || row >= col);
+        mine = !good;
+        key[e] = kept ? m.key(row, col) : m.none();
+        code[e] = kept ? code_of(place, false) : 0;
+        if (m.cholesky) {
+            const bool twice = kept && row > col;
+            key[numbers + e] = twice ? m.key(col, row) : m.none();
+            code[numbers + e] = twice ? code_of(place, true) : 0;
+        }
+    } else if (e < numbers + m.n) {
+        const int64_t i = e - numbers, slot = m.keys() - m.n + i;
+        key[slot] = m.key(i, i);
+        code[slot] = code_of(TRS_SRC_MISSING, false);
+    }
+    __syncwarp();
+    add_to(wrong, mine);
+}
+
+/* kept [q] = 1 where an entry of the rows is.  A thread a key, in order. */
+static __global__ void kept_kernel(const source m, const uint64_t *key, const uint64_t *code,
+                                   int64_t *kept, unsigned long long *wrong)
+{
+    long long mine = 0;
+    for (int64_t q = index_of_thread(); q < m.keys(); q += all_threads()) {
+        const bool entry = key[q]<m.none(), again = q> 0 && key[q] == key[q - 1];
+        kept[q] = entry && !again;
+        mine += entry && again && place_of(code[q]) != TRS_SRC_MISSING;
+    }
+    __syncwarp();
+    add_to(wrong, mine);
+}
+
+/* ---- keys as rows ------------------------------------------------------------------------------- */
+
+/* place [q] - 1 is where the entry of key q goes, if it is kept.  A thread a key. */
+static __global__ void rows_kernel(const source m, const uint64_t *key, const uint64_t *code,
+                                   const int64_t *place, const trs_lu_rows r)
+{
+    const int64_t q = index_of_thread();
+    if (q == 0) r.ptr[m.n] = r.nnz;
+    if (q >= m.keys() || place[q] == (q > 0 ? place[q - 1] : 0)) return;
+    const int64_t p = place[q] - 1;
+    const int64_t row = (int64_t)(key[q] >> m.bits);
+    const int32_t col = (int32_t)(key[q] & ((1ull << m.bits) - 1));
+    TRS_ASSERT(p >= 0 && p < r.nnz && row < m.n && col < m.n);
+    r.idx[p] = col;
+    r.src[p] = place_of(code[q]);
+    if (r.conjugate) r.conjugate[p] = code[q] & 1;
+    if (col == row) r.diag[row] = p;
+    if (p == 0 || (int64_t)(key[q - 1] >> m.bits) != row) r.ptr[row] = p;
+}
+
+/* Lp [i + 1] = the entries of row i of L.  A thread a row. */
+static __global__ void lengths_kernel(const trs_lu_rows r)
+{
+    const int32_t i = index32_of_thread();
+    if (i == 0) r.Lp[0] = 0;
+    if (i < r.n) r.Lp[i + 1] = r.diag[i] - r.ptr[i] + 1;
+}
+
+/* Entries of L left of the diagonal are counted by Lp, so those of U are what is left. */
+static __device__ inline int64_t start_of_u(const trs_lu_rows &r, int64_t i)
+{
+    return r.ptr[i] - (r.Lp[i] - i);
+}
+
+static __global__ void starts_kernel(const trs_lu_rows r)
+{
+    const int64_t i = index_of_thread();
+    if (i <= r.n) r.Up[i] = start_of_u(r, i);
+}
+
+/* A thread an entry of L + U. */
+static __global__ void apart_kernel(const trs_lu_rows r)
+{
+    const int64_t p = index_of_thread();
+    if (p >= r.nnz) return;
+    const int64_t i = line_of(r.n, p, [&](int64_t k) { return r.ptr[k]; });
+    const int64_t l = r.Lp[i] + (p - r.ptr[i]), u = start_of_u(r, i) + (p - r.diag[i]);
+    const bool lower = r.cholesky ? p <= r.diag[i] : p < r.diag[i];
+    if (p <= r.diag[i]) r.Li[l] = r.idx[p];
+    if (!r.cholesky && !lower) r.Ui[u] = r.idx[p];
+    if (lower) r.to[p] = l;
+    else r.to[p] = r.cholesky ? -1 : r.first_u + u;
+}
+
+/* ---- memory, and all of it ---------------------------------------------------------------------- */
+
+struct sorting { /* scratch on the device */
+    int64_t keys;
+    uint64_t *key[2], *code[2];
+    int64_t *kept;
+    unsigned long long *wrong;
+    void *temp; /* of CUB */
+    size_t temp_bytes, sort_bytes;
+};
+
+static cudaError_t sort(sorting &w, const source &m, cub::DoubleBuffer<uint64_t> &key,
+                        cub::DoubleBuffer<uint64_t> &code)
+{
+    return cub::DeviceRadixSort::SortPairs(w.temp, w.sort_bytes, key, code, w.keys, 0,
+                                           2 * m.bits + 1);
+}
+
+static cudaError_t scan(void *temp, size_t &bytes, int64_t *a, int64_t count)
+{
+    return cub::DeviceScan::InclusiveSum(temp, bytes, a, a, count);
+}
+
+static int scratch_for(trs_context *ctx, const source &m, sorting *w)
+{
+    *w = {.keys = m.keys()};
+    cub::DoubleBuffer<uint64_t> key, code;
+    cudaError_t e = sort(*w, m, key, code); /* says what it needs */
+    size_t sums = 0, starts = 0;
+    if (!e) e = scan(NULL, sums, w->kept, w->keys);
+    if (!e) e = scan(NULL, starts, w->kept, m.n);
+    if (e) return cuda_status(e, "the rows of L + U");
+    w->temp_bytes = std::max(w->sort_bytes, std::max(sums, starts));
+    void *const base = carve_scratch(ctx, "the rows of L + U", [&](carver &carve) {
+        for (int k = 0; k < 2; k++) carve(w->key[k], w->keys), carve(w->code[k], w->keys);
+        carve(w->kept, w->keys);
+        carve(w->wrong, 1);
+        carve(w->temp, (int64_t)w->temp_bytes);
+    });
+    return base ? TRS_OK : TRS_EMEM;
+}
+
+/* The source of m, whose arrays are copied to the device if they are on the host: into here, which the caller frees. */
+struct copies {
+    char *ptr, *idx;
+    int64_t *src;
+};
+
+static int source_of(trs_context *ctx, const trs_mat *m, const int64_t *src, bool cholesky,
+                     copies *c, source *s)
+{
+    const bool blocks = m->format == TRS_BSR;
+    const int block = blocks ? m->block : 1;
+    *s = {.lines = m->n / block,
+          .nnz = m->nnz,
+          .n = m->n,
+          .base = m->base,
+          .ptr = m->ptr,
+          .idx = m->idx,
+          .wide_ptr = m->ptr_bits != 32,
+          .wide_idx = m->idx_bits == 64,
+          .by_rows = m->format != TRS_CSC,
+          .cholesky = cholesky,
+          .block = block,
+          .block_by_rows = !blocks || m->block_layout == TRS_ROW_MAJOR,
+          .src = src,
+          .bits = 1};
+    while (s->n - 1 >> s->bits) s->bits++;
+    if (m->device > 0) return TRS_OK;
+    const int64_t ptr_bytes = (s->lines + 1) * (s->wide_ptr ? 8 : 4);
+    const int64_t idx_bytes = s->nnz * (s->wide_idx ? 8 : 4);
+    s->ptr = c->ptr = device_copy(ctx, (const char *)m->ptr, ptr_bytes, "pointers");
+    s->idx = c->idx = c->ptr ? device_copy(ctx, (const char *)m->idx, idx_bytes, "indices") : NULL;
+    if (c->idx && src) s->src = c->src = device_copy(ctx, src, m->nnz, "places of the values");
+    return c->idx && (c->src || !src) ? TRS_OK : TRS_EMEM;
+}
+
+static int rows_new(trs_context *ctx, trs_lu_rows *r)
+{
+    r->block = carve_new(ctx, "the rows of L + U", [&](carver &carve) {
+        carve(r->ptr, (int64_t)r->n + 1);
+        carve(r->diag, r->n);
+        carve(r->Lp, (int64_t)r->n + 1);
+        carve(r->idx, r->nnz);
+        carve(r->src, r->nnz);
+        carve(r->to, r->nnz);
+        if (r->cholesky) carve(r->conjugate, r->nnz);
+    });
+    return r->block ? TRS_OK : TRS_EMEM;
+}
+
+static int triangles_new(trs_context *ctx, trs_lu_rows *r)
+{
+    r->apart = carve_new(ctx, "the patterns of L and U", [&](carver &carve) {
+        carve(r->Li, r->nnz_l);
+        if (!r->cholesky) carve(r->Up, (int64_t)r->n + 1), carve(r->Ui, r->nnz_u);
+    });
+    return r->apart ? TRS_OK : TRS_EMEM;
+}
+
+/* Sort the keys, and count the entries that are kept. */
+static int sort_keys(trs_context *ctx, const source &m, sorting *w, int64_t *kept)
+{
+    unsigned long long wrong = 0;
+    cudaMemsetAsync(w->wrong, 0, sizeof wrong, NULL);
+    pointers_kernel<<<few_blocks(m.lines + 1), PLAIN>>>(m, w->wrong);
+    keys_kernel<<<blocks_of(m.numbers() + m.n), PLAIN>>>(m, w->key[0], w->code[0], w->wrong);
+    cub::DoubleBuffer<uint64_t> key(w->key[0], w->key[1]), code(w->code[0], w->code[1]);
+    cudaError_t e = sort(*w, m, key, code);
+    w->key[0] = key.Current(), w->code[0] = code.Current();
+    kept_kernel<<<few_blocks(w->keys), PLAIN>>>(m, w->key[0], w->code[0], w->kept, w->wrong);
+    size_t bytes = w->temp_bytes;
+    if (!e) e = scan(w->temp, bytes, w->kept, w->keys);
+    if (e) return cuda_status(e, "the rows of L + U");
+    int rc = trs_gpu_get(ctx, &wrong, w->wrong, sizeof wrong);
+    if (!rc) rc = trs_gpu_get(ctx, kept, w->kept + w->keys - 1, sizeof *kept);
+    if (rc) return rc;
+    return wrong ? TRS_EMATRIX : TRS_OK;
+}
+
+/* The pattern of L and that of U, and where the values of each entry go. */
+static int part_rows(trs_context *ctx, const sorting &w, trs_lu_rows *r)
+{
+    size_t bytes = w.temp_bytes;
+    lengths_kernel<<<blocks_of(r->n), PLAIN>>>(*r);
+    cudaError_t e = scan(w.temp, bytes, r->Lp + 1, r->n);
+    if (e) return cuda_status(e, "the rows of L + U");
+    int rc = trs_gpu_get(ctx, &r->nnz_l, r->Lp + r->n, sizeof r->nnz_l);
+    r->nnz_u = r->cholesky ? 0 : r->nnz - r->nnz_l + r->n;
+    r->first_u = (r->nnz_l + 63) / 64 * 64; /* a multiple of 256 bytes */
+    if (!rc) rc = triangles_new(ctx, r);
+    if (rc) return rc;
+    if (!r->cholesky) starts_kernel<<<blocks_of((int64_t)r->n + 1), PLAIN>>>(*r);
+    apart_kernel<<<blocks_of(r->nnz), PLAIN>>>(*r);
+    return launched();
+}
+
+static int make_rows(trs_context *ctx, const source &m, trs_lu_rows *r)
+{
+    sorting w;
+    int rc = scratch_for(ctx, m, &w);
+    if (!rc) rc = sort_keys(ctx, m, &w, &r->nnz);
+    if (!rc) rc = rows_new(ctx, r);
+    if (rc) return rc;
+    rows_kernel<<<blocks_of(w.keys), PLAIN>>>(m, w.key[0], w.code[0], w.kept, *r);
+    rc = part_rows(ctx, w, r);
+    return rc ? rc : trs_gpu_wait(NULL); /* the scratch memory is not ours any more */
+}
+
+int trs_gpu_lu_rows(trs_context *ctx, const trs_mat *m, const int64_t *src, bool cholesky,
+                    trs_lu_rows *rows)
+{
+    copies c = {};
+    source s;
+    *rows = {.n = (int32_t)m->n, .cholesky = cholesky};
+    int rc = trs_gpu_use(ctx);
+    if (!rc) rc = source_of(ctx, m, src, cholesky, &c, &s);
+    if (!rc) rc = make_rows(ctx, s, rows);
+    device_free(ctx, c.ptr, c.idx, c.src);
+    if (rc) trs_gpu_lu_rows_free(ctx, rows);
+    return rc;
+}
+
+void trs_gpu_lu_rows_join(trs_context *ctx, trs_lu_rows *rows)
+{
+    trs_gpu_free(ctx, rows->apart);
+    rows->apart = NULL;
+    rows->Up = NULL, rows->Li = rows->Ui = NULL;
+}
+
+void trs_gpu_lu_rows_free(trs_context *ctx, trs_lu_rows *rows)
+{
+    trs_gpu_lu_rows_join(ctx, rows);
+    trs_gpu_free(ctx, rows->block);
+    memset(rows, 0, sizeof *rows);
+}

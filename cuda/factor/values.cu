@@ -1,0 +1,54 @@
+/* values.cu: what is done with the values of factors on the device beside their elimination.
+ *
+ * A thread a number; bound by bandwidth. */
+#include "config.h"
+
+#include "cuda/runtime/cuda.cuh"
+extern "C" {
+#include "elimination/lu_rows.h"
+}
+
+template <class T> static __global__ void unit_kernel(int32_t n, const int64_t *Lp, T *val)
+{
+    const int32_t i = index32_of_thread();
+    if (i < n) val[Lp[i + 1] - 1] = number<T>(1);
+}
+
+int trs_gpu_unit_diagonal(const trs_lu_rows *rows, trs_dtype t, void *val)
+{
+    if (rows->cholesky || rows->n == 0) return TRS_OK;
+    return for_type(t, [&]<class T>(T) {
+        unit_kernel<T><<<blocks_of(rows->n), PLAIN>>>(rows->n, rows->Lp, (T *)val);
+        return launched();
+    });
+}
+
+template <class F, class G>
+static __global__ void convert_kernel(int64_t parts, const F *from, G *to)
+{
+    const int64_t k = index_of_thread();
+    if (k < parts) to[k] = (G)from[k];
+}
+
+int trs_gpu_convert(int64_t count, trs_dtype from_type, const void *from, trs_dtype to_type,
+                    void *to, void *stream)
+{
+    const cudaStream_t s = (cudaStream_t)stream;
+    const int64_t parts = count * (trs_is_complex(from_type) ? 2 : 1);
+    if (parts == 0) return TRS_OK;
+    if (trs_is_single(from_type) == trs_is_single(to_type))
+        return cuda_status(cudaMemcpyAsync(to, from, (size_t)count * trs_size(from_type),
+                                           cudaMemcpyDeviceToDevice, s),
+                           "copying values");
+    if (trs_is_single(to_type))
+        convert_kernel<<<blocks_of(parts), PLAIN, 0, s>>>(parts, (const double *)from, (float *)to);
+    else
+        convert_kernel<<<blocks_of(parts), PLAIN, 0, s>>>(parts, (const float *)from, (double *)to);
+    return launched();
+}
+
+int trs_gpu_wait_for_all(trs_context *ctx)
+{
+    const int rc = trs_gpu_use(ctx);
+    return rc ? rc : cuda_status(cudaDeviceSynchronize(), "waiting for the device");
+}

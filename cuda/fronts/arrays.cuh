@@ -1,0 +1,123 @@
+/* arrays.cuh: what the kernels of a run read and write, and which front a block works for. */
+#ifndef TRS_FRONTS_ARRAYS_CUH
+#define TRS_FRONTS_ARRAYS_CUH
+
+#include "cuda/runtime/cuda.cuh"
+
+extern "C" {
+#include "schedule.h"
+}
+
+enum { PANEL = TRS_FRONT_PANEL, TILE = TRS_FRONT_TILE };
+
+/* Of a schedule on the device; schedule.h says what each is. */
+template <class T> struct fronts_view {
+    T *panels, *pool;
+    const trs_front_numbers *numbers;
+    const int32_t *child, *to, *pivot;
+    const int64_t *strip_ptr;
+    const trs_front_share *share;
+    trs_elimination_outcome *outcome;
+};
+
+/* The launch that a kernel belongs to, on the device. */
+struct launch_view {
+    const int32_t *list, *start;
+    int32_t fronts, panel;
+};
+
+/* The front of this block, and the number of the block among those of the front.  All lanes of a warp call it: they look at
+ * 32 places of start at a time. */
+__device__ inline const trs_front_numbers &front_of_block(const trs_front_numbers *numbers,
+                                                          const launch_view &l, int32_t *block)
+{
+    const int32_t mine = (int32_t)blockIdx.x, lane = (int32_t)threadIdx.x % 32;
+    int32_t low = 0, count = l.fronts;
+    while (count > 1) {
+        const int32_t step = (count + 31) / 32, at = low + lane * step;
+        const bool before = lane * step < count && l.start[at] <= mine;
+        low += (__popc(__ballot_sync(~0u, before)) - 1) * step;
+        count = min(step, l.fronts - low);
+    }
+    *block = mine - l.start[low];
+    return numbers[l.list[low]];
+}
+
+/* Number `at` of the pairs (i, j), 0 <= j <= i < q, is in column j: columns of q, q-1, ... tiles. */
+__device__ inline void lower_tile(int32_t at, int32_t q, int32_t *i, int32_t *j)
+{
+    const double edge = q + 0.5;
+    int32_t column = (int32_t)(edge - sqrt(edge * edge - 2.0 * at));
+    column = max(0, min(column, q - 1));
+    while (column > 0 && (int64_t)column * q - (int64_t)column * (column - 1) / 2 > at) column--;
+    while ((column + 1ll) * q - (column + 1ll) * column / 2 <= at) column++;
+    *j = column;
+    *i = column + (at - (int32_t)((int64_t)column * q - (int64_t)column * (column - 1) / 2));
+}
+
+/* Each kernel of a level calls it before it reads what earlier launches have written.  On GPUs that can, it is started while
+ * the one before it still runs, so that its launch costs less (fronts.cu); here it waits until that one is done, and then
+ * lets the next one be started.  All of its blocks call it, so that whoever is done comes after all earlier launches. */
+__device__ inline void after_earlier_launches()
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+/* ---- pivots ----------------------------------------------------------------------------------------------- */
+
+/* As trs_ilu_fault counts them. */
+enum { FAULT_NONE, FAULT_ZERO, FAULT_NEGATIVE, FAULT_INFINITE };
+
+/* Of L L^H only the real part counts. */
+template <bool cholesky, class T> __device__ inline T pivot_of(T a)
+{
+    if constexpr (!cholesky || sizeof(a) == sizeof(decltype(square(a)))) return a;
+    else return number<T>((double)a.x);
+}
+
+/* 1 / pivot.  A pivot whose inverse overflows counts as zero. */
+template <bool cholesky, class T> __device__ inline int fault_of(T pivot, T inverse)
+{
+    if (!is_finite(pivot)) return FAULT_INFINITE;
+    if constexpr (cholesky) {
+        double re;
+        if constexpr (sizeof(pivot) == sizeof(decltype(square(pivot)))) re = (double)pivot;
+        else re = (double)pivot.x;
+        if (re < 0) return FAULT_NEGATIVE;
+    }
+    return is_finite(inverse) ? FAULT_NONE : FAULT_ZERO;
+}
+
+/* Count the pivot of the new column k if there is a fault with it. */
+template <bool cholesky, class T>
+__device__ inline void judge(const fronts_view<T> &v, int32_t k, T pivot, T inverse)
+{
+    const int fault = fault_of<cholesky>(pivot, inverse);
+    if (fault == FAULT_NONE) return;
+    atomicAdd((unsigned long long *)&v.outcome->bad, 1ull);
+    atomicMin((unsigned long long *)&v.outcome->first,
+              4ull * (unsigned)v.pivot[k] + (unsigned)fault);
+}
+
+/* What a column of L is multiplied by when it was eliminated unscaled: of L L^H 1 / sqrt (pivot). */
+template <bool cholesky, class T> __device__ inline T scale_of(T pivot, T inverse)
+{
+    if constexpr (!cholesky) return inverse;
+    else if constexpr (sizeof(pivot) == sizeof(decltype(square(pivot))))
+        return number<T>(1 / sqrt((double)pivot));
+    else return number<T>(1 / sqrt((double)pivot.x));
+}
+
+/* The diagonal entry of the factor that has pivots on it. */
+template <bool cholesky, class T> __device__ inline T diagonal_of(T pivot)
+{
+    if constexpr (!cholesky) return pivot;
+    else if constexpr (sizeof(pivot) == sizeof(decltype(square(pivot))))
+        return number<T>(sqrt((double)pivot));
+    else return number<T>(sqrt((double)pivot.x));
+}
+
+#endif

@@ -1,0 +1,53 @@
+/* front_tree.h: the supernodes of complete factors as a tree of fronts.
+ *
+ * A front is a supernode of columns with one pattern, and the dense matrix in which they are eliminated:
+ *
+ *              cols   rows
+ *            +------+------+
+ *      cols  | pivot|  U   |      A front takes the entries of A that stand in its columns, and in its rows of U, and the
+ *            +------+------+      update matrix of each of its children.  Its pivots are eliminated, and what is left of the
+ *      rows  |  L   |  S   |      lower right block is its own update matrix S, which goes to its parent.
+ *            +------+------+
+ *
+ * The pattern is that of the Cholesky factor of A + A' in the order of the pivots, which holds those of L and of U'.
+ * Supernodes are made larger as long as the zeros that this stores are few (front_tree.c says how many).  The columns are
+ * numbered anew, so that those of a front follow one another, children before parents: the elimination tree allows it, and
+ * the numbers of L and U are the same but for rounding.
+ * Source: Liu, The multifrontal method for sparse matrix solution, SIAM Review 34 (1992) 82-109. */
+#ifndef TRS_FRONT_TREE_H
+#define TRS_FRONT_TREE_H
+
+#include "matrix/matrix.h"
+
+typedef struct trs_front {
+    int32_t first, cols;     /* its columns are first .. first+cols-1 in the new order */
+    int32_t rows;            /* the order of S */
+    int32_t parent;          /* -1: it is a root */
+    int32_t level;           /* one more than the deepest of its children; 0: it has none */
+    int32_t child, children; /* its children are child [child ..] of the tree, ascending */
+    int64_t row;             /* its rows below the pivots are row [row ..] of the tree */
+} trs_front;
+
+typedef struct trs_front_tree {
+    int32_t n, count, levels;
+    int64_t entries;  /* of row and to: the rows of all fronts */
+    trs_front *front; /* [count] children before parents */
+    int32_t *child;   /* [count] */
+    int32_t *of;      /* [n] the front of a column, in the new order */
+    int32_t *place;   /* [n] the new number of a pivot */
+    int32_t *pivot;   /* [n] the pivot of a new number */
+    int32_t *row;     /* [entries] ascending in a front, in the new order */
+    int32_t *to;      /* [entries] where a row stands in the parent: 0 .. cols+rows-1 */
+} trs_front_tree;
+
+/* Of a matrix of n pivots with entries (i [e], j [e]), e < entries, of which those on either side of the diagonal count
+ * for both; an entry may occur twice.
+ * Returns TRS_OK, TRS_EMEM; the caller frees the tree in either case. */
+int trs_front_tree_make(trs_context *ctx, int32_t n, int64_t entries, const int32_t *i,
+                        const int32_t *j, trs_front_tree *t);
+void trs_front_tree_free(trs_context *ctx, trs_front_tree *t);
+
+/* Where pivot k stands in a front that has it: 0 .. cols+rows-1; -1: it has not. */
+int32_t trs_front_find(const trs_front_tree *t, const trs_front *f, int32_t k);
+
+#endif

@@ -1,0 +1,53 @@
+/* fronts.h: complete factors of new values on a device, front by front (front_tree.h says what a front is).
+ *
+ * The pattern of A and of its factors, their order and their scaling are those of the last factorisation on the host:
+ *
+ *     (L U)(k, m) = scale (P (k)) A (P (k), Q (m))      or      L L^H = A (P, P)
+ *
+ * and there are no exchanges of rows.  cuda/fronts answers, or no_fronts.c. */
+#ifndef TRS_FRONTS_H
+#define TRS_FRONTS_H
+
+#include "elimination.h"
+
+typedef struct trs_fronts trs_fronts;
+
+/* All arrays are on the host, are read by trs_fronts_create, and belong to the caller.  No values are read. */
+typedef struct trs_fronts_pattern {
+    trs_dtype dtype; /* of L, U and A */
+    bool
+        cholesky; /* L L^H: of A the entries on and below the diagonal are read, and U is left out */
+    const trs_mat *A; /* CSR or CSC */
+    const trs_mat *L,
+        *U; /* CSR or CSC, base 0, in the order of the pivots; of L U, L has a unit diagonal, stored or not */
+    const int64_t *P, *Q; /* [n] each; cholesky: Q is not read */
+    const double *scale;  /* [n] by row of A; NULL: there is no scaling */
+} trs_fronts_pattern;
+
+typedef struct trs_fronts_job {
+    const void *a; /* the values of A, in its order, on the device */
+    void *l, *u;   /* the values of L and U, in their order, on the device; cholesky: u = NULL */
+    trs_elimination_outcome
+        *outcome; /* on the device; rows are pivots k = 0 .. n-1, and none is boosted */
+    void *stream;
+} trs_fronts_job;
+
+typedef struct trs_fronts_info {
+    int32_t fronts, levels;
+    int32_t launches; /* of a run */
+    int64_t bytes;    /* on the device */
+    int64_t entries;  /* stored in the panels of all fronts, zeros and all */
+    double flops;     /* of a run, an addition and a multiplication counted as two */
+} trs_fronts_info;
+
+/* Find the fronts, and bring what a run needs to the device.  It waits.  The context is kept.
+ * Returns TRS_OK, TRS_EMEM, TRS_EDEVICE, TRS_ESUPPORT (a front is too large), TRS_EMATRIX (L or U has an entry that cannot
+ * come of A and the order), each but the first with *f = NULL. */
+int trs_fronts_create(trs_context *ctx, const trs_fronts_pattern *p, trs_fronts **f);
+void trs_fronts_destroy(trs_fronts *f); /* f may be NULL */
+/* Compute the factors.  It only enqueues work, so it can be captured; one run at a time.  The same values give the same
+ * bits.  Returns TRS_OK, TRS_EDEVICE. */
+int trs_fronts_run(trs_fronts *f, const trs_fronts_job *job);
+void trs_fronts_get_info(const trs_fronts *f, trs_fronts_info *info);
+
+#endif

@@ -1,0 +1,102 @@
+/* complete.c: complete factors that are computed on a device, by the pivots that a library has found on the host.
+ *
+ *     (L U)(k, m) = scale(P(k)) A(P(k), Q(m)), without further exchanges, on all of the fill that any values may make
+ *
+ * Their rows are those of A(P, Q) with the fill, and row k counts scale(P(k)) times.  When new values do not
+ * suit the pivots, the host has to find others. */
+#include "config.h"
+
+#include "complete_fill.h"
+#include "lu_device.h"
+
+#include <string.h>
+
+/* Elimination entry by entry keeps some bytes for each product of two entries, and reads them in each run. */
+static const double most_products = 1 << 28;
+/* Fill by the pattern alone, over what the library found: values may cancel, but not often. */
+enum { MOST_FILL = 3 };
+static const double default_limit = 1e6;
+
+/* count [k] += the entries of row k, or of column k. */
+static void count_entries(const trs_mat *m, bool rows, int64_t *count)
+{
+    const bool major = rows == trs_by_rows(m);
+    for (int64_t l = 0; l < m->n; l++) {
+        const int64_t begin = trs_major_begin(m, l), end = trs_major_end(m, l);
+        if (major) count[l] += end - begin;
+        for (int64_t p = begin; p < end && !major; p++) count[trs_minor_index(m, l, p)]++;
+    }
+}
+
+bool trs_lu_complete_fits(trs_lu *lu, const trs_factors *f)
+{
+    const int64_t n = f->L.n;
+    int64_t *below = trs_alloc_zero(&lu->mem, n, sizeof *below);
+    int64_t *right = trs_alloc_zero(&lu->mem, n, sizeof *right);
+    double products = 0;
+    if (below && right) {
+        count_entries(&f->L, false, below);
+        if (f->cholesky) memcpy(right, below, (size_t)n * sizeof *right);
+        else count_entries(&f->U, true, right);
+        for (int64_t k = 0; k < n; k++) products += (double)(below[k] - 1) * (double)(right[k] - 1);
+    }
+    const bool fits = below && right && products <= most_products;
+    trs_lu_free(lu, below);
+    trs_lu_free(lu, right);
+    return fits;
+}
+
+/* The row scaling in the order of the pivots, or NULL. */
+static int order_scale(trs_lu *lu, double **scale)
+{
+    const trs_factors *f = &lu->f;
+    *scale = NULL;
+    if (!f->scale) return TRS_OK;
+    *scale = trs_lu_alloc(lu, f->L.n, sizeof **scale, "the row scaling");
+    if (!*scale) return TRS_EMEM;
+    for (int64_t k = 0; k < f->L.n; k++) (*scale)[k] = f->scale[f->P[k]];
+    return TRS_OK;
+}
+
+/* The rows of the fill, as a matrix that cuda/factor sorts. */
+static trs_mat rows_of(const trs_complete_fill *fill)
+{
+    return (trs_mat){.n = fill->n, .nnz = fill->nnz, .ptr = fill->ptr, .idx = fill->idx};
+}
+
+static int make(trs_lu *lu, const trs_mat *A, const trs_complete_fill *fill, bool *made)
+{
+    const trs_mat rows = rows_of(fill);
+    trs_lu_task task = {.A = A, .pattern = &rows, .src = fill->src, .dtype = lu->f.L.dtype};
+    double *scale;
+    int rc = order_scale(lu, &scale);
+    task.cholesky = lu->f.cholesky;
+    task.scale = scale;
+    task.limit = lu->growth_limit > 0 ? lu->growth_limit : default_limit;
+    task.waits = lu->refactors;
+    if (!rc) rc = trs_lu_device_make(lu, &task, made);
+    trs_lu_free(lu, scale);
+    if (rc != TRS_EPIVOT && rc != TRS_EGROWTH) return rc;
+    trs_forget();
+    trs_lu_device_free(lu);
+    *made = false;
+    return TRS_OK;
+}
+
+int trs_lu_complete_make(trs_lu *lu, const trs_mat *A, bool *made)
+{
+    trs_context ctx = {.mem = lu->mem, .threads = 1};
+    const trs_factors *f = &lu->f;
+    const int64_t *Q = f->cholesky ? f->P : f->Q;
+    const int64_t limit = MOST_FILL * (f->L.nnz + (f->cholesky ? f->L.nnz : f->U.nnz)) + A->n;
+    trs_complete_fill fill;
+    int rc = TRS_ESUPPORT; /* of DENSE: a number that was zero may not be so any more */
+    *made = false;
+    if (A->format != TRS_DENSE) rc = trs_complete_fill_find(&ctx, A, f->P, Q, limit, &fill);
+    if (!rc) {
+        rc = make(lu, A, &fill, made);
+        trs_complete_fill_free(&ctx, &fill);
+    }
+    lu->host_only = rc == TRS_ESUPPORT || (!rc && !*made);
+    return rc == TRS_ESUPPORT ? TRS_OK : rc;
+}

@@ -1,0 +1,99 @@
+/* fetch.c: factors that are computed on a device, as matrices on the host. */
+#include "config.h"
+
+#include "lu_device.h"
+#include "base/device.h"
+
+#include <string.h>
+
+/* Put together on the host: val = what is in L and U, row by row. */
+static void join_values(const trs_lu *lu, const int64_t *diag, const char *apart)
+{
+    const trs_lu_rows *r = &lu->device->rows;
+    const size_t size = trs_size(lu->device->dtype);
+    const int64_t *ptr = lu->f.L.ptr;
+    char *val = (char *)lu->f.L.val;
+    const char *l = apart, *u = apart + (size_t)r->first_u * size;
+    for (int32_t i = 0; i < r->n; i++) {
+        const size_t left = (size_t)(diag[i] - ptr[i]) * size;
+        const size_t right = (size_t)(ptr[i + 1] - diag[i]) * size;
+        memcpy(val, l, left);
+        memcpy(val + left, u, right);
+        val += left + right;
+        l += left + size; /* past the unit diagonal */
+        u += right;
+    }
+}
+
+/* New arrays on the host for f->L, which U shares. */
+static int host_arrays(trs_lu *lu)
+{
+    trs_mat *L = &lu->f.L;
+    if (!L->ptr) L->ptr = trs_lu_alloc(lu, L->n + 1, sizeof(int64_t), "row pointers");
+    if (!L->idx) L->idx = trs_lu_alloc(lu, L->nnz, sizeof(int32_t), "columns");
+    if (!L->val) L->val = trs_lu_alloc(lu, L->nnz, trs_size(L->dtype), "values");
+    return L->ptr && L->idx && L->val ? TRS_OK : TRS_EMEM;
+}
+
+/* L of L L^H: the rows of L + L^H up to the diagonal. */
+static void lower_rows(const trs_lu *lu, const int64_t *ptr, const int64_t *diag,
+                       const int32_t *idx)
+{
+    int64_t *Lp = (int64_t *)lu->f.L.ptr;
+    int32_t *Li = (int32_t *)lu->f.L.idx;
+    Lp[0] = 0;
+    for (int32_t i = 0; i < lu->device->rows.n; i++) {
+        const int64_t count = diag[i] + 1 - ptr[i];
+        memcpy(Li + Lp[i], idx + ptr[i], (size_t)count * sizeof *Li);
+        Lp[i + 1] = Lp[i] + count;
+    }
+}
+
+typedef struct fetched { /* copies of what is on the device */
+    int64_t *ptr, *diag;
+    int32_t *idx;
+    char *val;
+} fetched;
+
+static int fetch_arrays(trs_lu *lu, fetched *h)
+{
+    trs_lu_device *d = lu->device;
+    const trs_lu_rows *r = &d->rows;
+    const size_t n = (size_t)r->n,
+                 val_bytes = (size_t)trs_lu_device_numbers(r) * trs_size(d->dtype);
+    h->ptr = trs_lu_alloc(lu, r->n + 1, sizeof *h->ptr, "row pointers");
+    h->diag = trs_lu_alloc(lu, r->n, sizeof *h->diag, "places of the diagonal");
+    h->idx = trs_lu_alloc(lu, r->nnz, sizeof *h->idx, "columns");
+    h->val = trs_lu_alloc(lu, (int64_t)val_bytes, 1, "values");
+    int rc = h->ptr && h->diag && h->idx && h->val ? trs_gpu_wait_for_all(&d->ctx) : TRS_EMEM;
+    if (!rc) rc = trs_gpu_get(&d->ctx, h->ptr, r->ptr, (n + 1) * sizeof *h->ptr);
+    if (!rc) rc = trs_gpu_get(&d->ctx, h->diag, r->diag, n * sizeof *h->diag);
+    if (!rc) rc = trs_gpu_get(&d->ctx, h->idx, r->idx, (size_t)r->nnz * sizeof *h->idx);
+    return rc ? rc : trs_gpu_get(&d->ctx, h->val, d->val, val_bytes);
+}
+
+/* Copy them to the arrays of lu->f. */
+static void take_fetched(trs_lu *lu, const fetched *h)
+{
+    trs_mat *L = &lu->f.L, *U = &lu->f.U;
+    if (lu->f.cholesky) {
+        lower_rows(lu, h->ptr, h->diag, h->idx);
+        memcpy((void *)L->val, h->val, (size_t)L->nnz * trs_size(L->dtype));
+        return;
+    }
+    memcpy((void *)L->ptr, h->ptr, ((size_t)L->n + 1) * sizeof *h->ptr);
+    memcpy((void *)L->idx, h->idx, (size_t)L->nnz * sizeof *h->idx);
+    join_values(lu, h->diag, h->val);
+    U->ptr = L->ptr, U->idx = L->idx, U->val = L->val;
+}
+
+int trs_lu_device_fetch(trs_lu *lu)
+{
+    fetched h = {0};
+    int rc = fetch_arrays(lu, &h);
+    if (!rc) rc = host_arrays(lu);
+    if (!rc) take_fetched(lu, &h);
+    void *const all[] = {h.ptr, h.diag, h.idx, h.val};
+    for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) trs_lu_free(lu, all[k]);
+    return rc;
+}

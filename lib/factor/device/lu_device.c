@@ -1,0 +1,412 @@
+/* lu_device.c: factors that are computed on a device.
+ *
+ * The rows of L + U, their levels and the schedule of the elimination are made once.  The values of L and of U, one after the
+ * other in one array, are what elimination writes and the plans read; so an update of values that are on the device is a
+ * few launches, and the host looks at nothing but the outcome, later if it has been told so. */
+#include "config.h"
+
+#include "lu_device.h"
+#include "analysis/level.h"
+#include "base/debug.h"
+#include "base/device.h"
+#include "core/refresh.h"
+#include "factor/ilu.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* Of plans that were refreshed: above the first they had better choose again, above the second x is worth nothing, or NaN. */
+static const double much_growth = 1e4, hopeless = 1e8;
+
+/* ---- arrays ------------------------------------------------------------------------------------- */
+
+int64_t trs_lu_device_numbers(const trs_lu_rows *r)
+{
+    return r->cholesky ? r->nnz_l : r->first_u + r->nnz_u;
+}
+
+static trs_dtype single_of(trs_dtype t)
+{
+    return trs_is_complex(t) ? TRS_C32 : TRS_F32;
+}
+
+static void *new_values(trs_context *ctx, void **to, int64_t count, trs_dtype t)
+{
+    if (!*to) *to = trs_gpu_new(ctx, count, trs_size(t), "values of factors");
+    return *to;
+}
+
+/* All that an update needs, so that it allocates nothing. */
+static int allocate(trs_lu *lu, const trs_lu_task *task)
+{
+    trs_lu_device *d = lu->device;
+    trs_context *ctx = &d->ctx;
+    const int64_t numbers = trs_lu_device_numbers(&d->rows);
+    d->outcome = trs_gpu_new(ctx, 1, sizeof *d->outcome, "the outcome of elimination");
+    bool there = d->outcome && new_values(ctx, &d->val, numbers, d->dtype);
+    if (there && task->A->dtype != d->dtype)
+        there = new_values(ctx, &d->converted, trs_value_count(task->A), d->dtype);
+    if (there && lu->single) there = new_values(ctx, &d->rounded, numbers, single_of(d->dtype));
+    if (!there) return TRS_EMEM;
+    if (!task->scale) return TRS_OK;
+    d->scale = trs_gpu_new(ctx, d->rows.n, sizeof *d->scale, "the row scaling");
+    if (!d->scale) return TRS_EMEM;
+    return trs_gpu_put(ctx, d->scale, task->scale, (size_t)d->rows.n * sizeof *d->scale);
+}
+
+void trs_lu_device_free(trs_lu *lu)
+{
+    trs_lu_device *d = lu->device;
+    if (!d) return;
+    trs_elimination_destroy(d->elimination);
+    trs_gpu_lu_rows_free(&d->ctx, &d->rows);
+    void *const all[] = {d->val, d->sent, d->converted, d->rounded, d->scale, d->outcome};
+    for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) trs_gpu_free(&d->ctx, all[k]);
+    trs_gpu_drop_scratch(&d->ctx);
+    trs_gpu_drop_ring(&d->ctx);
+    trs_free(&lu->mem, d);
+    lu->device = NULL;
+    lu->info.kernel = NULL;
+}
+
+/* ---- analysis ----------------------------------------------------------------------------------- */
+
+/* level [n], on the device, of the rows of L; the caller frees it. */
+static int find_levels(trs_lu_device *d, int32_t *levels, int32_t **level)
+{
+    const trs_lu_rows *r = &d->rows;
+    trs_operator op = {.ctx = &d->ctx, .on_device = TRS_OP_PATTERN};
+    op.tri = (trs_tri){.n = r->n, .nnz = r->nnz_l, .dtype = d->dtype};
+    op.device.ptr = r->Lp;
+    op.device.idx = r->Li;
+    int rc = trs_find_levels_on_device(&op);
+    if (rc) {
+        trs_forget();
+        rc = trs_find_levels(&op);
+    }
+    if (!rc) rc = trs_operator_device(&op, TRS_OP_LEVELS);
+    *levels = op.lv.count;
+    *level = op.device.level;
+    op.device.level = NULL;
+    op.device.ptr = NULL, op.device.idx = NULL; /* they are those of the rows */
+    trs_operator_free(&op);
+    return rc;
+}
+
+static int new_elimination(trs_lu_device *d)
+{
+    const trs_lu_rows *r = &d->rows;
+    trs_elimination_pattern p = {.n = r->n, .nnz = r->nnz, .dtype = d->dtype};
+    int32_t *level = NULL;
+    p.cholesky = r->cholesky;
+    p.ptr = r->ptr, p.idx = r->idx, p.diag = r->diag;
+    p.src = r->src, p.to = r->to;
+    p.conjugate = trs_is_complex(d->dtype) ? r->conjugate : NULL;
+    p.scale = d->scale;
+    int rc = find_levels(d, &p.levels, &level);
+    p.level = level;
+    if (!rc) rc = trs_elimination_create(&d->ctx, &p, &d->elimination);
+    trs_gpu_free(&d->ctx, level);
+    return rc;
+}
+
+/* ---- triangles and plans ------------------------------------------------------------------------- */
+
+/* The triangles as the plans read them; idx = NULL once the plans are there. */
+static void triangles(const trs_lu *lu, trs_mat *L, trs_mat *U)
+{
+    const trs_lu_device *d = lu->device;
+    const trs_lu_rows *r = &d->rows;
+    const void *val = lu->single ? d->rounded : d->val;
+    *L = (trs_mat){.n = r->n, .nnz = r->nnz_l, .ptr = r->Lp, .idx = r->Li, .val = val};
+    L->dtype = lu->single ? single_of(d->dtype) : d->dtype;
+    L->kind = TRS_LOWER;
+    L->device = TRS_CUDA(d->ctx.device);
+    *U = *L;
+    U->nnz = r->nnz_u;
+    U->ptr = r->Up;
+    U->idx = r->Ui;
+    U->val = (const char *)val + (size_t)r->first_u * trs_size(L->dtype);
+    U->kind = TRS_UPPER;
+}
+
+static bool has_plans(const trs_lu *lu)
+{
+    return lu->l && (lu->u || lu->device->rows.cholesky);
+}
+
+/* Make the plans, or give them the values. */
+static int feed_plans(trs_lu *lu, void *stream)
+{
+    trs_lu_device *d = lu->device;
+    const bool had = has_plans(lu);
+    const double start = trs_now();
+    trs_mat L, U;
+    triangles(lu, &L, &U);
+    int rc = trs_lu_plan_of(lu, &lu->l, &L, "L", stream);
+    if (!rc && !d->rows.cholesky) rc = trs_lu_plan_of(lu, &lu->u, &U, "U", stream);
+    if (rc || had) return rc;
+    trs_gpu_lu_rows_join(&d->ctx, &d->rows);
+    trs_lu_set_info(lu, trs_now() - start);
+    return trs_lu_vectors(lu);
+}
+
+/* How much larger than those of substitution the errors of a solve may be with these values: a plan was refreshed, and
+ * solves in the way that it has chosen for others. */
+static int growth_of_plans(trs_lu *lu, void *stream, double *growth)
+{
+    double second = 0;
+    int rc = trs_plan_growth(lu->l, stream, growth);
+    if (!rc && lu->u) rc = trs_plan_growth(lu->u, stream, &second);
+    if (!(second <= *growth)) *growth = second;
+    return rc;
+}
+
+/* A quarter of the digits of x may be lost: up to there the plans keep their way to solve, else they choose again. */
+static int choose_again(trs_lu *lu, void *stream)
+{
+    const trs_exec exec = {.stream = stream};
+    double growth;
+    trs_mat L, U;
+    int rc = growth_of_plans(lu, stream, &growth);
+    if (rc || growth <= much_growth) return rc;
+    triangles(lu, &L, &U);
+    rc = trs_plan_update(lu->l, &L, &exec);
+    return rc || !lu->u ? rc : trs_plan_update(lu->u, &U, &exec);
+}
+
+static bool can_refresh(const trs_lu *lu)
+{
+    return has_plans(lu) && trs_plan_refreshes(lu->l) && (!lu->u || trs_plan_refreshes(lu->u));
+}
+
+/* ---- the outcome ---------------------------------------------------------------------------------- */
+
+/* The row of A that row k of L + U is. */
+static int64_t row_of_a(const trs_lu *lu, int64_t k)
+{
+    return lu->f.P ? lu->f.P[k] : k;
+}
+
+static double growth_of(const trs_elimination_outcome *o)
+{
+    return o->largest_a == 0 ? 0 : o->largest / o->largest_a;
+}
+
+/* Has A no diagonal entry for this row?  After an error it is taken to have one. */
+static bool lacks_diagonal(trs_lu_device *d, int64_t k)
+{
+    int64_t at = 0, place = 0;
+    if (trs_gpu_get(&d->ctx, &at, d->rows.diag + k, sizeof at)) return false;
+    if (trs_gpu_get(&d->ctx, &place, d->rows.src + at, sizeof place)) return false;
+    return place == TRS_SRC_MISSING;
+}
+
+static int say_fault(trs_lu *lu, const trs_elimination_outcome *o)
+{
+    const int64_t k = (int64_t)(o->first / 4);
+    return trs_ilu_say_fault(lu, k, (trs_ilu_fault)(o->first % 4), lacks_diagonal(lu->device, k));
+}
+
+/* The code and the sentence for what elimination found. */
+static int judge(trs_lu *lu, const trs_elimination_outcome *o)
+{
+    const double growth = growth_of(o);
+    lu->info.boosted = (int64_t)o->boosted;
+    if (!isfinite(o->largest_a)) return trs_fail(TRS_EMATRIX, "a value of A is not finite");
+    if (o->bad) return say_fault(lu, o);
+    if (growth <= lu->device->limit) return TRS_OK;
+    return trs_fail(TRS_EGROWTH,
+                    "the factors grew to %.3g times A: its new values do not suit the pivots",
+                    growth);
+}
+
+static int read_outcome(trs_lu_device *d, void *stream, trs_elimination_outcome *o)
+{
+    const size_t bytes = sizeof *o;
+    if (trs_gpu_copy_lines(o, bytes, d->outcome, bytes, bytes, 1, false, stream) ||
+        trs_gpu_wait(stream))
+        return trs_fail(TRS_EDEVICE, "elimination on the device");
+    return TRS_OK;
+}
+
+int trs_lu_device_status(trs_lu *lu, int64_t *bad, int64_t *first, double *growth)
+{
+    trs_lu_device *d = lu->device;
+    trs_elimination_outcome o;
+    double plans;
+    int rc = trs_gpu_wait_for_all(&d->ctx);
+    if (!rc) rc = trs_gpu_get(&d->ctx, &o, d->outcome, sizeof o);
+    if (rc) return rc;
+    *bad = (int64_t)o.bad;
+    *first = o.bad ? row_of_a(lu, (int64_t)(o.first / 4)) : -1;
+    *growth = growth_of(&o);
+    rc = judge(lu, &o);
+    if (rc || !has_plans(lu)) return rc;
+    rc = growth_of_plans(lu, NULL, &plans);
+    if (rc || plans <= hopeless) return rc;
+    return trs_fail(TRS_EGROWTH,
+                    "the triangles cannot be solved as the first ones were: errors grow "
+                    "by %.3g",
+                    plans);
+}
+
+/* ---- values --------------------------------------------------------------------------------------- */
+
+/* *a = the values of A on the device, in the type of the factors. */
+static int take_values(trs_lu_device *d, const trs_mat *A, void *stream, const void **a)
+{
+    trs_context *ctx = &d->ctx;
+    const int64_t count = trs_value_count(A);
+    *a = A->val;
+    if (A->device != TRS_CUDA(ctx->device)) {
+        if (!new_values(ctx, &d->sent, count, A->dtype)) return TRS_EMEM;
+        int rc = trs_gpu_wait(stream) ? TRS_EDEVICE : TRS_OK; /* the last update reads them */
+        if (!rc) rc = trs_gpu_put(ctx, d->sent, A->val, (size_t)count * trs_size(A->dtype));
+        if (rc) return rc;
+        *a = d->sent;
+    }
+    if (!d->converted) return TRS_OK;
+    const int rc = trs_gpu_convert(count, A->dtype, *a, d->dtype, d->converted, stream);
+    *a = d->converted;
+    return rc;
+}
+
+/* Enqueue all that is between the values of A and those of L and U. */
+static int eliminate(trs_lu *lu, const trs_mat *A, void *stream)
+{
+    trs_lu_device *d = lu->device;
+    trs_elimination_job job = {.val = d->val, .shift = d->shift, .boost = d->boost};
+    job.outcome = d->outcome;
+    job.stream = stream;
+    int rc = take_values(d, A, stream, &job.a);
+    if (!rc) rc = trs_elimination_run(d->elimination, &job);
+    if (!rc && lu->single)
+        rc = trs_gpu_convert(trs_lu_device_numbers(&d->rows), d->dtype, d->val, single_of(d->dtype),
+                             d->rounded, stream);
+    return rc;
+}
+
+static int check_values(const trs_lu *lu, const trs_mat *A, void *stream)
+{
+    const trs_lu_device *d = lu->device;
+    if (!trs_same_arrays(&d->shape, A))
+        return trs_fail(TRS_EARG,
+                        "update: n, nnz, ld, block, dtype or format differ from the first A");
+    int rc = trs_check_values(A);
+    if (rc || !trs_gpu_is_capturing(stream)) return rc;
+    if (A->device != TRS_CUDA(d->ctx.device))
+        return trs_fail(TRS_ESUPPORT, "update: values that are not on the device of the factors "
+                                      "cannot be captured");
+    if (d->waits)
+        return trs_fail(TRS_ESUPPORT, "update: one that waits for the pivots cannot be captured");
+    if (can_refresh(lu)) return TRS_OK;
+    return trs_fail(TRS_ESTATE, "update: to be captured, it has to follow one that was good");
+}
+
+/* There are no plans yet, which are made of good values only, or plans that look at their values on the host. */
+static int update_waiting(trs_lu *lu, const trs_mat *A, void *stream)
+{
+    trs_elimination_outcome o;
+    int rc = eliminate(lu, A, stream);
+    if (!rc) rc = read_outcome(lu->device, stream, &o);
+    if (!rc) rc = judge(lu, &o);
+    return rc ? rc : feed_plans(lu, stream);
+}
+
+int trs_lu_device_update(trs_lu *lu, const trs_mat *A, void *stream)
+{
+    trs_lu_device *d = lu->device;
+    const double start = trs_now();
+    trs_elimination_outcome o;
+    lu->ready = false;
+    int rc = check_values(lu, A, stream);
+    if (!rc) rc = trs_gpu_use(&d->ctx);
+    if (rc) return rc;
+    if (!can_refresh(lu)) rc = update_waiting(lu, A, stream);
+    else {
+        rc = eliminate(lu, A, stream);
+        if (!rc) rc = feed_plans(lu, stream);
+        if (!rc && d->waits) rc = read_outcome(d, stream, &o);
+        if (!rc && d->waits) rc = judge(lu, &o);
+        if (!rc && d->waits) rc = choose_again(lu, stream);
+    }
+    lu->info.seconds_factor = trs_now() - start;
+    lu->ready = !rc;
+    return rc;
+}
+
+/* ---- beginning and end ------------------------------------------------------------------------------ */
+
+/* The shapes of the factors, without arrays. */
+static void show_shapes(trs_lu *lu)
+{
+    const trs_lu_device *d = lu->device;
+    trs_mat *L = &lu->f.L, *U = &lu->f.U;
+    trs_lu_triangles_free(lu, &lu->f);
+    *L = (trs_mat){.n = d->rows.n, .nnz = d->rows.nnz, .dtype = d->dtype, .kind = TRS_LOWER};
+    *U = (trs_mat){0};
+    lu->f.cholesky = d->rows.cholesky;
+    if (d->rows.cholesky) {
+        L->nnz = d->rows.nnz_l;
+        return;
+    }
+    *U = *L;
+    U->kind = TRS_UPPER;
+    L->kind = TRS_LOWER | TRS_UNIT;
+}
+
+static int device_new(trs_lu *lu, const trs_lu_task *task)
+{
+    trs_lu_device *d = lu->device = trs_alloc_zero(&lu->mem, 1, sizeof *d);
+    if (!d) return trs_fail(TRS_EMEM, "out of memory for a handle");
+    const int threads = lu->opt.threads > 0 ? lu->opt.threads : trs_default_threads();
+    d->ctx = (trs_context){.mem = lu->mem, .device_memory = lu->opt.device_memory};
+    d->ctx.base = lu->base;
+    d->ctx.device = lu->opt.device - 1;
+    d->ctx.threads = threads;
+    d->dtype = task->dtype;
+    d->shift = task->shift;
+    d->boost = task->boost;
+    d->limit = task->limit;
+    d->waits = task->waits;
+    d->shape = *task->A;
+    d->shape.ptr = d->shape.idx = d->shape.val = NULL;
+    return trs_gpu_use(&d->ctx);
+}
+
+static int analyse(trs_lu *lu, const trs_lu_task *task)
+{
+    int rc = device_new(lu, task);
+    trs_lu_device *d = lu->device;
+    if (!rc) rc = trs_gpu_lu_rows(&d->ctx, task->pattern, task->src, task->cholesky, &d->rows);
+    if (!rc) rc = allocate(lu, task);
+    if (!rc) rc = new_elimination(d);
+    if (!rc) rc = trs_gpu_unit_diagonal(&d->rows, d->dtype, d->val);
+    if (!rc) trs_gpu_drop_scratch(&d->ctx);
+    return rc;
+}
+
+int trs_lu_device_make(trs_lu *lu, const trs_lu_task *task, bool *made)
+{
+    *made = false;
+    if (task->A->n == 0) return TRS_OK;
+    const double start = trs_now(), library = lu->info.seconds_factor;
+    int rc = analyse(lu, task);
+    if (rc) {
+        trs_lu_device_free(lu);
+        if (rc != TRS_ESUPPORT && rc != TRS_EMATRIX) return rc;
+        trs_forget();
+        return TRS_OK;
+    }
+    *made = true;
+    const double analysed = trs_now() - start;
+    if (!lu->f.L.ptr) show_shapes(lu);
+    rc = trs_lu_device_update(lu, task->A, NULL);
+    if (!rc) show_shapes(lu); /* what the host has of complete factors is not needed any more */
+    lu->info.kernel = trs_elimination_kernel(lu->device->elimination);
+    lu->info.seconds_analyse += analysed;
+    lu->info.seconds_factor += library;
+    return rc;
+}

@@ -1,0 +1,67 @@
+/* lu_device.h: factors that are computed on a device, on a pattern and with pivots that are known.
+ *
+ *     pattern --cuda/factor--> rows of L + U --levels, elimination.h--> values of L and U --> plans of both
+ *     new values of A --elimination.h--> values of L and U --trs_plan_refresh--> both plans
+ *
+ * Incomplete factors have the pattern of A, or one with some fill; complete ones that of all fill, by the pivots that a
+ * library has found on the host. */
+#ifndef TRS_LU_DEVICE_H
+#define TRS_LU_DEVICE_H
+
+#include "elimination/lu_rows.h"
+#include "factor/lu.h"
+
+typedef struct trs_lu_device {
+    trs_context ctx;
+    trs_lu_rows rows;
+    trs_elimination *elimination;
+    trs_mat shape;   /* of A, without its arrays: all later ones have its pattern */
+    trs_dtype dtype; /* of the factors */
+    void *val;       /* L, and from number rows.first_u on U */
+    void *sent;      /* A's values when they came from the host; NULL: they never did */
+    void *converted; /* A's values in the type of the factors; NULL: it is the type of A */
+    void *rounded;   /* val in single precision; NULL unless lu->single */
+    double *scale;
+    trs_elimination_outcome *outcome;
+    double shift, boost, limit;
+    bool waits;
+} trs_lu_device;
+
+/* Numbers in val. */
+int64_t trs_lu_device_numbers(const trs_lu_rows *r);
+
+/* What is to be factored.  The arrays are read in trs_lu_device_make only. */
+typedef struct trs_lu_task {
+    const trs_mat *A; /* its shape, and its values if they are there */
+    const trs_mat
+        *pattern; /* of L + U, on the host or the device: A itself, or the rows with their fill */
+    const int64_t *src; /* [nnz of the pattern] as trs_gpu_lu_rows takes it; NULL: in order */
+    bool cholesky;
+    trs_dtype dtype;     /* of the factors */
+    const double *scale; /* [n] of the rows of the pattern, on the host; NULL: 1 */
+    double shift, boost; /* as in trs_ilu_options */
+    double limit;        /* of the growth */
+    bool waits;          /* updates wait, and answer for pivots and growth */
+} trs_lu_task;
+
+/* Make lu->device and factor A.  *made = false: it is to be done on the host, since no kernel takes this pattern, or since
+ * A is not well-formed, and the host will say why.  After TRS_EPIVOT and TRS_EGROWTH lu->device is there, and an update with
+ * other values makes the plans.  lu->f has P and Q, and gets the shapes of L and U.  Returns as trs_ilu. */
+int trs_lu_device_make(trs_lu *lu, const trs_lu_task *task, bool *made);
+/* Factor new values of A and give them to the plans, in the order of the stream. */
+int trs_lu_device_update(trs_lu *lu, const trs_mat *A, void *stream);
+/* Wait, and tell as trs_lu_status does. */
+int trs_lu_device_status(trs_lu *lu, int64_t *bad, int64_t *first, double *growth);
+/* Copy L and U to lu->f: L + U - I by rows, or L. */
+int trs_lu_device_fetch(trs_lu *lu);
+void trs_lu_device_free(trs_lu *lu);
+
+/* ---- complete factors (complete.c) -------------------------------------------------------------- */
+
+/* May elimination entry by entry take factors like these, which are on the host?  A guess by what they have. */
+bool trs_lu_complete_fits(trs_lu *lu, const trs_factors *f);
+/* As trs_lu_device_make, for the P, Q and scaling of lu->f and A on the host.  Where the pivots turn out to be bad on the
+ * device, *made is false, and lu->f is as before. */
+int trs_lu_complete_make(trs_lu *lu, const trs_mat *A, bool *made);
+
+#endif

@@ -1,0 +1,102 @@
+/* lu_update.c: new values into factors, on the device or on the host. */
+#include "config.h"
+
+#include "lu.h"
+#include "base/device.h"
+#include "core/plan.h"
+#include "device/lu_device.h"
+
+/* ---- on the host -------------------------------------------------------------------------------- */
+
+int trs_lu_update_on_host(trs_lu *lu, const trs_mat *A, void *stream)
+{
+    trs_context ctx = {.mem = lu->mem, .threads = 1};
+    trs_mat host;
+    if (A->device <= 0 && (A->ptr || !lu->pattern.ptr)) return lu->update(lu, A);
+    if (lu->opt.device <= 0) return trs_fail(TRS_ESUPPORT, "A must be in host memory");
+    const bool ours = !A->ptr && lu->reads_pattern; /* the pattern that was kept */
+    int rc = trs_check_device(A->device);
+    if (!rc) rc = trs_check_values(A);
+    ctx.device = A->device > 0 ? A->device - 1 : 0;
+    if (!rc && A->device > 0 && trs_gpu_wait(stream)) /* it may still be writing them */
+        rc = trs_fail(TRS_EDEVICE, "update: the stream has failed");
+    if (rc) return rc;
+    rc = trs_mat_fetch(&ctx, A, lu->reads_pattern && !ours, &host);
+    trs_mat whole = host;
+    if (ours) {
+        whole.ptr = lu->pattern.ptr, whole.idx = lu->pattern.idx;
+        whole.ptr_bits = lu->pattern.ptr_bits, whole.idx_bits = lu->pattern.idx_bits;
+        whole.base = lu->pattern.base;
+    }
+    if (!rc) rc = lu->update(lu, &whole);
+    trs_mat_fetched(&ctx, A, &host);
+    return rc;
+}
+
+/* ---- where the factors are ---------------------------------------------------------------------- */
+
+/* Is A of the pattern that the factors on the device have?  Of arrays on a device that is taken for granted, as of those that
+ * are NULL; of incomplete factors it always is. */
+static bool has_pattern(const trs_lu *lu, const trs_mat *A)
+{
+    if (!lu->reads_pattern) return true;
+    if (!trs_same_arrays(&lu->pattern, A) || lu->pattern.base != A->base) return false;
+    return A->device > 0 || !A->ptr || trs_lu_same_pattern(&lu->pattern, A);
+}
+
+/* Values of another device go by the host. */
+static int update_there(trs_lu *lu, const trs_mat *A, void *stream)
+{
+    trs_context ctx = {.mem = lu->mem, .threads = 1, .device = A->device - 1};
+    trs_mat host;
+    if (A->device <= 0 || A->device == lu->opt.device) return trs_lu_device_update(lu, A, stream);
+    int rc = trs_check_device(A->device);
+    if (!rc) rc = trs_check_values(A);
+    if (rc) return rc;
+    rc = trs_mat_fetch(&ctx, A, false, &host);
+    if (!rc) rc = trs_lu_device_update(lu, &host, stream);
+    trs_mat_fetched(&ctx, A, &host);
+    return rc;
+}
+
+static int update(trs_lu *lu, const trs_mat *A, const trs_exec *exec)
+{
+    void *stream = exec ? exec->stream : NULL;
+    if (!lu || !A) return trs_fail(TRS_EARG, "update: lu or A is NULL");
+    if (!lu->update) return trs_fail(TRS_ESTATE, "update: there is no pattern yet");
+    if (lu->device && has_pattern(lu, A)) {
+        const int rc = update_there(lu, A, stream);
+        const bool unsuited = rc == TRS_EPIVOT || rc == TRS_EGROWTH;
+        if (!unsuited || !lu->refactors) return rc;
+        trs_forget();
+    } else if (lu->opt.device > 0 && trs_gpu_is_capturing(stream))
+        return trs_fail(TRS_ESUPPORT,
+                        "update: factors that are made on the host cannot be captured");
+    return trs_lu_update_on_host(lu, A, stream);
+}
+
+int trs_lu_update(trs_lu *lu, const trs_mat *A)
+{
+    trs_enter();
+    return trs_leave(update(lu, A, NULL));
+}
+
+int trs_lu_update_on(trs_lu *lu, const trs_mat *A, const trs_exec *exec)
+{
+    trs_enter();
+    return trs_leave(update(lu, A, exec));
+}
+
+int trs_lu_status(trs_lu *lu, int64_t *bad, int64_t *first, double *growth)
+{
+    int64_t count = 0, row = -1;
+    double grew = 0;
+    trs_enter();
+    if (!lu) return trs_leave(trs_fail(TRS_EARG, "status: lu is NULL"));
+    int rc = lu->ready ? TRS_OK : trs_fail(TRS_ESTATE, "status: there are no factors");
+    if (lu->device) rc = trs_lu_device_status(lu, &count, &row, &grew);
+    if (bad) *bad = count;
+    if (first) *first = row;
+    if (growth) *growth = grew;
+    return trs_leave(rc);
+}

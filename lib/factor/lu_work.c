@@ -1,0 +1,207 @@
+/* lu_work.c: work spaces of solves with factors, and what such solves need on a device besides the plans. */
+#include "config.h"
+
+#include "base/device.h"
+#include "base/debug.h"
+#include "lu.h"
+
+static bool on_device(const trs_lu *lu)
+{
+    return lu->opt.device > 0;
+}
+
+/* For memory of the lu, on the host and on its device. */
+static trs_context context_of(const trs_lu *lu)
+{
+    trs_context ctx = {.mem = lu->mem, .device_memory = lu->opt.device_memory};
+    if (on_device(lu)) ctx.device = lu->opt.device - 1;
+    return ctx;
+}
+
+/* ---- work spaces ---------------------------------------------------------------------------- */
+
+/* count elements where y of this work space is. */
+static void *new_vector(trs_lu_work *w, int64_t count, size_t size, const char *what)
+{
+    if (w->on_device) return trs_gpu_new(&w->ctx, count, size, what);
+    return trs_new(&w->ctx, count, size, what);
+}
+
+static void free_vector(trs_lu_work *w, void *p)
+{
+    if (w->on_device) trs_gpu_free(&w->ctx, p);
+    else trs_free(&w->ctx.mem, p);
+}
+
+/* Memory for y and, where its numbers need to be kept in range, for its powers of two. */
+static int make_vectors(trs_lu_work *w)
+{
+    if (!w->lu->f.P) return TRS_OK;
+    int rc = w->on_device ? trs_gpu_use(&w->ctx) : TRS_OK;
+    if (rc) return rc;
+    w->y = new_vector(w, w->n * w->width, trs_size(w->type), "work vectors");
+    if (w->lu->single && w->y)
+        w->power = new_vector(w, w->width, sizeof *w->power, "their powers of two");
+    return w->y && (w->power || !w->lu->single) ? TRS_OK : TRS_EMEM;
+}
+
+static int make(trs_lu_work **work, const trs_lu *lu, int width)
+{
+    const trs_context ctx = context_of(lu);
+    trs_lu_work *w = *work = trs_alloc_zero(&ctx.mem, 1, sizeof *w);
+    if (!w) return trs_fail(TRS_EMEM, "out of memory for a work space");
+    w->ctx = ctx;
+    w->lu = lu;
+    w->drops = lu->drops;
+    w->n = lu->f.L.n;
+    w->type = trs_lu_plan_type(lu);
+    w->width = width;
+    w->on_device = on_device(lu);
+    return make_vectors(w);
+}
+
+static int check(const trs_lu *lu, int max_nrhs)
+{
+    if (!lu) return trs_fail(TRS_EARG, "work space: lu is NULL");
+    if (!lu->ready) return trs_fail(TRS_ESTATE, "work space: there are no factors");
+    if (max_nrhs > 0) return TRS_OK;
+    return trs_fail(TRS_EARG, "work space: max_nrhs = %d is not positive", max_nrhs);
+}
+
+int trs_lu_work_create(trs_lu_work **work, const trs_lu *lu, int max_nrhs)
+{
+    trs_enter();
+    if (!work) return trs_leave(trs_fail(TRS_EARG, "work space: work is NULL"));
+    *work = NULL;
+    int rc = check(lu, max_nrhs);
+    if (rc) return trs_leave(rc);
+    rc = make(work, lu, max_nrhs);
+    if (!rc) rc = trs_work_create(&(*work)->l, lu->l, max_nrhs);
+    if (!rc && lu->u) rc = trs_work_create(&(*work)->u, lu->u, max_nrhs);
+    if (rc) trs_lu_work_destroy(*work), *work = NULL;
+    return trs_leave(rc);
+}
+
+void trs_lu_work_destroy(trs_lu_work *w)
+{
+    if (!w) return;
+    trs_enter();
+    trs_work_destroy(w->l);
+    trs_work_destroy(w->u);
+    free_vector(w, w->y);
+    free_vector(w, w->power);
+    const trs_memory mem = w->ctx.mem;
+    trs_free(&mem, w);
+    trs_leave_silently();
+}
+
+/* ---- what the lu itself has ------------------------------------------------------------------ */
+
+static void free_order(trs_lu *lu)
+{
+    trs_context ctx = context_of(lu);
+    trs_lu_order *t = &lu->there;
+    trs_gpu_free(&ctx, t->P);
+    trs_gpu_free(&ctx, t->Q);
+    trs_gpu_free(&ctx, t->scale);
+    *t = (trs_lu_order){0};
+}
+
+/* Copy a permutation, unless it is NULL, to the device, where *there is or becomes its memory. */
+static int put_permutation(trs_lu *lu, trs_context *ctx, const int64_t *p, int32_t **there)
+{
+    const int64_t n = lu->f.L.n;
+    if (!p) return TRS_OK;
+    if (!*there) *there = trs_gpu_new(ctx, n, sizeof **there, "a permutation");
+    int32_t *narrow = *there ? trs_lu_alloc(lu, n, sizeof *narrow, "a permutation") : NULL;
+    if (!narrow) return TRS_EMEM;
+    for (int64_t k = 0; k < n; k++) narrow[k] = (int32_t)p[k];
+    const int rc = trs_gpu_put(ctx, *there, narrow, (size_t)n * sizeof *narrow);
+    trs_lu_free(lu, narrow);
+    return rc;
+}
+
+static int put_scale(trs_lu *lu, trs_context *ctx)
+{
+    double **there = &lu->there.scale;
+    const int64_t n = lu->f.L.n;
+    if (!lu->f.scale) return TRS_OK;
+    if (!*there) *there = trs_gpu_new(ctx, n, sizeof **there, "the scaling of rows");
+    if (!*there) return TRS_EMEM;
+    return trs_gpu_put(ctx, *there, lu->f.scale, (size_t)n * sizeof **there);
+}
+
+/* The arrays stay where they are as long as n does, so that a CUDA graph finds the new numbers there. */
+static int put_order(trs_lu *lu)
+{
+    trs_context ctx = context_of(lu);
+    const bool kept = lu->there.n == lu->f.L.n && !lu->there.scale == !lu->f.scale;
+    int rc = trs_gpu_use(&ctx);
+    if (rc) return rc;
+    if (!kept) free_order(lu);
+    lu->there.n = lu->f.L.n;
+    rc = put_permutation(lu, &ctx, lu->f.P, &lu->there.P);
+    if (!rc) rc = put_permutation(lu, &ctx, lu->f.Q, &lu->there.Q);
+    if (!rc) rc = put_scale(lu, &ctx);
+    trs_gpu_drop_ring(&ctx);
+    return rc;
+}
+
+/* Is there a work space that the factors can be solved with? */
+static bool own_fits(const trs_lu *lu)
+{
+    const trs_lu_work *w = lu->own;
+    return w && w->n == lu->f.L.n && w->type == trs_lu_plan_type(lu) && !w->y == !lu->f.P;
+}
+
+int trs_lu_vectors(trs_lu *lu)
+{
+    int rc = lu->f.P && on_device(lu) ? put_order(lu) : TRS_OK;
+    if (rc) return rc;
+    if (!own_fits(lu)) {
+        trs_lu_work_destroy(lu->own);
+        lu->own = NULL;
+        rc = make(&lu->own, lu, lu->width);
+    }
+    if (rc) trs_lu_work_destroy(lu->own), lu->own = NULL;
+    else lu->own->drops = lu->drops; /* it uses whatever the plans have */
+    return rc;
+}
+
+void trs_lu_vectors_free(trs_lu *lu)
+{
+    trs_lu_work_destroy(lu->own);
+    free_order(lu);
+}
+
+/* ---- single vectors on the host --------------------------------------------------------------- */
+
+int trs_lu_hosted_new(const trs_lu *lu, void **stage)
+{
+    trs_context ctx = context_of(lu);
+    *stage = NULL;
+    if (!on_device(lu)) return TRS_OK;
+    const int rc = trs_gpu_use(&ctx);
+    if (rc) return rc;
+    *stage = trs_gpu_new(&ctx, lu->f.L.n, trs_size(lu->dtype), "a vector");
+    return *stage ? TRS_OK : TRS_EMEM;
+}
+
+void trs_lu_hosted_free(const trs_lu *lu, void *stage)
+{
+    trs_context ctx = context_of(lu);
+    trs_gpu_free(&ctx, stage);
+}
+
+/* On a device this solves on the default stream, because the copies are in its order. */
+int trs_lu_solve_hosted(trs_lu *lu, trs_op op, void *x, void *stage, const trs_exec *exec)
+{
+    const int64_t n = lu->f.L.n;
+    const size_t bytes = (size_t)n * trs_size(lu->dtype);
+    trs_exec e = {.stream = exec->stream, .threads = exec->threads, .lu_work = exec->lu_work};
+    if (!stage) return trs_lu_solve(lu, op, 1, x, n, x, n, &e);
+    e.stream = NULL;
+    int rc = trs_device_put(lu->opt.device, stage, x, bytes);
+    if (!rc) rc = trs_lu_solve(lu, op, 1, stage, n, stage, n, &e);
+    return rc ? rc : trs_device_get(lu->opt.device, x, stage, bytes);
+}
