@@ -85,9 +85,9 @@ struct source {
     {
         if (block == 1) return p;
         const place at = place_of(p, l);
-        const int32_t inside =
-            block_by_rows ? at.row * block + at.column : at.column * block + at.row;
-        return at.block * block * block + inside;
+        const int64_t r = block;
+        return (at.block * r + (block_by_rows ? at.row : at.column)) * r +
+               (block_by_rows ? at.column : at.row);
     }
     /* The minor index of entry p in line l; -1: there is no such. */
     __device__ int32_t minor(int64_t p, int32_t l) const
@@ -138,15 +138,16 @@ static source source_of(const trs_mat *m, bool transposed, const trs_operator *o
 struct tally {                 /* on the device, all 0 at first */
     unsigned long long wrong;  /* pointers, indices, entries that are stored twice */
     unsigned long long behind; /* entries of a row that are not greater than the one before */
+    long long listed;          /* entries of the list */
 };
 
 /* P is an integer that counts all entries. */
 template <class P> struct work { /* arrays on the device; capacity: entries + n */
     int32_t *line;               /* [entries] */
-    P *before;                   /* [entries+1] wanted entries before each */
-    P *diagonal;                 /* [n] the entry that is the diagonal of a line; -1: none */
-    int32_t *row[2];             /* [capacity] the list, and room to sort it */
-    P *origin[2];                /* [capacity] */
+    P *before;       /* [entries+1] wanted entries before each, until the list is made */
+    P *diagonal;     /* [n] the entry that is the diagonal of a line; -1: none */
+    int32_t *row[2]; /* [capacity] the list, and room to sort it, where before was */
+    P *origin[2];    /* [capacity] */
     tally *count;
     void *temp; /* of CUB */
     size_t temp_bytes;
@@ -211,6 +212,7 @@ template <class P> static __global__ void entries_kernel(const source a, const w
 template <class P> static __global__ void diagonals_kernel(const source a, const work<P> w)
 {
     const int32_t l = index32_of_thread();
+    if (l == 0) w.count->listed = w.count_of_list(a);
     if (l >= a.n) return;
     const P found = a.unit ? -1 : w.diagonal[l];
     put(a, w, (P)(w.before[a.pointer(a.below ? l + 1 : l)] + l), l, l,
@@ -316,14 +318,15 @@ template <class P> static int allocate(trs_context *ctx, const source &a, work<P
     void *const base = carve_scratch(ctx, "the import of a matrix", [&](carver &carve) {
         carve(w.count, 1);
         carve(w.line, a.entries);
-        carve(w.before, a.entries + 1);
+        carve(w.before, capacity);
         carve(w.diagonal, a.n);
-        for (int k = 0; k < 2; k++) {
-            carve(w.row[k], capacity);
-            carve(w.origin[k], capacity);
-        }
+        carve(w.row[0], capacity);
+        carve(w.origin[0], capacity);
+        carve(w.origin[1], capacity);
         carve(w.temp, (int64_t)most);
     });
+    static_assert(sizeof *w.before >= sizeof *w.row[1], "one takes the other's place");
+    w.row[1] = (int32_t *)w.before;
     w.temp_bytes = most;
     return base ? TRS_OK : TRS_EMEM;
 }
@@ -344,17 +347,12 @@ template <class P> static int list_entries(const source &a, work<P> &w)
     return launched();
 }
 
-/* What the host has to know of it: TRS_EMATRIX without a sentence if something is wrong. */
-template <class P> static int look(trs_context *ctx, const source &a, work<P> &w, bool *ascends)
+/* What the host has to know: TRS_EMATRIX without a sentence if something is wrong. */
+template <class P> static int look(trs_context *ctx, const work<P> &w, tally *count)
 {
-    tally count;
-    P before;
-    int rc = trs_gpu_get(ctx, &before, w.before + a.entries, sizeof before);
-    if (!rc) rc = trs_gpu_get(ctx, &count, w.count, sizeof count);
+    const int rc = trs_gpu_get(ctx, count, w.count, sizeof *count);
     if (rc) return rc;
-    w.listed = (P)(before + a.n);
-    *ascends = !count.behind;
-    return count.wrong ? TRS_EMATRIX : TRS_OK;
+    return count->wrong ? TRS_EMATRIX : TRS_OK;
 }
 
 template <class P> static int sort_by(const source &a, work<P> &w, bool columns)
@@ -368,19 +366,20 @@ template <class P> static int take(const source &a, const void *val, trs_operato
     trs_context *ctx = op->ctx;
     const trs_device_view *d = &op->device;
     work<P> w = {};
-    bool ascends;
+    tally count = {};
     int rc = allocate(ctx, a, w);
     if (!rc) rc = list_entries(a, w);
-    if (!rc) rc = look(ctx, a, w, &ascends);
-    if (!rc && !ascends) rc = sort_by(a, w, true);
-    if (!rc && (!ascends || a.transposed)) rc = sort_by(a, w, false);
+    if (!rc) rc = look(ctx, w, &count);
+    w.listed = (P)count.listed;
+    if (!rc && count.behind) rc = sort_by(a, w, true);
+    if (!rc && (count.behind || a.transposed)) rc = sort_by(a, w, false);
     if (rc) return rc;
     op->tri.nnz = w.listed;
     rc = trs_operator_new_resident(op, a.entries, true);
     if (rc) return rc;
     rows_kernel<<<few_blocks(w.listed), PLAIN>>>(a, w, *d);
     rc = trs_gpu_take_values(op->tri.dtype, w.listed, d->src, val, d->val, NULL);
-    return rc ? rc : look(ctx, a, w, &ascends);
+    return rc ? rc : look(ctx, w, &count);
 }
 } // namespace importing
 
