@@ -13,14 +13,11 @@ static bool is_likely(trs_operator *op)
     return trs_supernodes_common(&op->tri, common[0], common[1]);
 }
 
-/* Supernodes are made on the host.  A pattern that was on the device only is on the host for that long. */
 static int make(trs_operator *op, bool needed, void *result, bool *found)
 {
-    const bool resident = !(op->on_host & TRS_OP_PATTERN);
     if (!needed && !is_likely(op)) return TRS_OK;
-    int rc = trs_operator_show(op, TRS_OP_PATTERN);
-    if (!rc) rc = trs_supernodes_make(op->ctx, &op->tri, result);
-    if (resident) trs_operator_leave_host(op);
+    const int rc = op->on_host & TRS_OP_PATTERN ? trs_supernodes_make(op->ctx, &op->tri, result)
+                                                : trs_supernodes_fetch(op, result);
     *found = !rc;
     return rc;
 }

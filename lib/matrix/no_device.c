@@ -52,6 +52,12 @@ int trs_gpu_common(const trs_operator *op, int64_t common[2])
     return trs_gpu_use(op->ctx);
 }
 
+int trs_gpu_runs(const trs_operator *op, trs_device_runs *r)
+{
+    *r = (trs_device_runs){0};
+    return trs_gpu_use(op->ctx);
+}
+
 int trs_gpu_hash(const trs_operator *op, uint64_t *hash)
 {
     (void)hash;

@@ -30,6 +30,21 @@ int trs_gpu_canonical(const trs_mat *m, trs_operator *op);
 int trs_gpu_import(const trs_mat *m, bool transposed, trs_operator *op);
 /* Count the entries in columns, and in rows, that have the pattern of their neighbours (analysis/supernodes.c). */
 int trs_gpu_common(const trs_operator *op, int64_t common[2]);
+
+typedef struct trs_run { /* columns begin .. end-1 */
+    int32_t begin, end;
+} trs_run;
+
+/* The runs of consecutive columns that the rows of a pattern consist of, on the host; each array freed by trs_free */
+typedef struct trs_device_runs {
+    int64_t *ptr; /* [n+1] of the operator */
+    int32_t *own; /* [n] runs of each row; 0: it has those of the row before, up to its diagonal */
+    trs_run *run; /* of row after row, ascending, the diagonal in the last one */
+    uint8_t *differ; /* [n] 1: a row below j has an entry in one of the columns j, j+1 alone */
+} trs_device_runs;
+
+/* Find them for a pattern that is on the device.  TRS_OK, TRS_EMEM, TRS_EDEVICE; in any case the caller frees. */
+int trs_gpu_runs(const trs_operator *op, trs_device_runs *r);
 /* The hash of a pattern that is on the device only (pattern_hash.h). */
 int trs_gpu_hash(const trs_operator *op, uint64_t *hash);
 

@@ -193,16 +193,6 @@ void trs_operator_drop(trs_operator *op, unsigned what)
     op->on_device &= ~what;
 }
 
-void trs_operator_leave_host(trs_operator *op)
-{
-    const unsigned both = TRS_OP_PATTERN | TRS_OP_VALUES;
-    const trs_tri empty = {.n = op->tri.n, .nnz = op->tri.nnz, .dtype = op->tri.dtype};
-    if ((op->on_device & both) != both) return;
-    trs_tri_free(op->ctx, &op->tri);
-    op->tri = empty;
-    op->on_host &= ~both;
-}
-
 /* ---- new values ------------------------------------------------------------------------------- */
 
 static int take_on_device(trs_operator *op, const void *val, void *stream)

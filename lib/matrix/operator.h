@@ -77,8 +77,6 @@ int trs_operator_device(trs_operator *op, unsigned what);
 /* A solver goes on reading this on the device after it has been built: it is kept there, and is there, up to date, at
  * every update. */
 void trs_operator_hold(trs_operator *op, unsigned what);
-/* Free on the host what was copied there of an operator that came from the device. */
-void trs_operator_leave_host(trs_operator *op);
 /* Free on the device what no solver holds, and what is on the host too. */
 void trs_operator_drop(trs_operator *op, unsigned what);
 
