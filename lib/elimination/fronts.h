@@ -15,8 +15,8 @@ typedef struct trs_fronts trs_fronts;
 /* All arrays are on the host, are read by trs_fronts_create, and belong to the caller.  No values are read. */
 typedef struct trs_fronts_pattern {
     trs_dtype dtype; /* of L, U and A */
-    bool
-        cholesky; /* L L^H: of A the entries on and below the diagonal are read, and U is left out */
+    /* L L^H: of A the entries on and below the diagonal are read, and U is left out */
+    bool cholesky;
     const trs_mat *A; /* CSR or CSC */
     /* CSR or CSC, base 0, in the order of the pivots; of L U, L has a unit diagonal, stored or not */
     const trs_mat *L, *U;
