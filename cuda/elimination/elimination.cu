@@ -15,7 +15,7 @@ struct trs_elimination {
     void *data; /* of the kernel */
 };
 
-/* ---- the shape of a pattern --------------------------------------------------------------------------------------- */
+/* ---- the shape of a pattern ------------------------------------------------------------------------------ */
 
 static __device__ inline void raise(unsigned long long *most, long long v)
 {
@@ -70,7 +70,7 @@ static int find_shape(trs_context *ctx, const trs_elimination_pattern *p, elimin
     return rc;
 }
 
-/* ---- the kernel ------------------------------------------------------------------------------------------------------ */
+/* ---- the kernel ------------------------------------------------------------------------------------------ */
 
 /* Of those that were not tried, the kernel that is predicted to take least; NULL: none fits. */
 static const elimination_kernel *cheapest(const trs_elimination *e, const elimination_shape *s,

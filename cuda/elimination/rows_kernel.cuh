@@ -49,7 +49,7 @@ template <class T> __device__ inline T minus_product(T val, T l, T u)
     else return {fma(-l.x, u.x, fma(l.y, u.y, val.x)), fma(-l.x, u.y, fma(-l.y, u.x, val.y))};
 }
 
-/* ---- what is read ahead ---------------------------------------------------------------------------------------- */
+/* ---- what is read ahead ---------------------------------------------------------------------------------- */
 
 /* Two tasks ahead. */
 template <int E, int R> struct row_places {
@@ -125,7 +125,7 @@ __device__ inline numbers_of<S> read_numbers(const row_args<T> &g, int64_t t, co
     return x;
 }
 
-/* ---- columns left of a node -------------------------------------------------------------------------------------- */
+/* ---- columns left of a node ------------------------------------------------------------------------------ */
 
 /* The words of the list, which are read two words ahead. */
 template <class S> struct row_words {
@@ -302,7 +302,7 @@ __device__ inline void eliminate_before(const row_args<T> &g, numbers_of<S> &x,
     }
 }
 
-/* ---- the rows of a node ------------------------------------------------------------------------------------------- */
+/* ---- the rows of a node ---------------------------------------------------------------------------------- */
 
 /* The largest of the lanes of a node. */
 template <class S> __device__ inline double node_largest(double v)

@@ -21,9 +21,9 @@ enum { BYTES_OF_ENTRY = 256, BYTES_AT_LEAST = 64 << 20 };
 
 /* In scratch memory. */
 struct making {
-    int32_t *run; /* [n] the first of the rows before it that have its columns */
-    int32_t *level[2],
-        *row[2]; /* [n] before and after the sort; level `levels`: the row does not begin a node */
+    int32_t *run; /* [n] the first of the rows up to it that have its columns */
+    /* [n] before and after the sort; level `levels`: the row does not begin a node */
+    int32_t *level[2], *row[2];
     int32_t *first;  /* [levels+1] of the sorted rows, that with which a level begins */
     int32_t *task;   /* [levels+1] with which a level begins */
     int32_t *pivot;  /* [n] where the number of the pivot of each row is */
@@ -40,7 +40,7 @@ struct scene {
     int nodes; /* of a task */
 };
 
-/* ---- nodes by level ------------------------------------------------------------------------------------------------ */
+/* ---- nodes by level -------------------------------------------------------------------------------------- */
 
 /* Has row i the columns of row i - 1? */
 static __device__ inline bool is_like_last(const trs_elimination_pattern &p, int64_t i)
@@ -96,13 +96,13 @@ static __global__ void seat_kernel(const scene x)
     const int32_t l = x.m.level[1][k], i = x.m.row[1][k];
     int32_t end = i + 1;
     while (end < x.p.n && end < i + x.s.shape.rows && x.m.run[end] == x.m.run[i]) end++;
-    const int32_t diag = (int32_t)(x.p.diag[i] - x.p.ptr[i]),
-                  length = (int32_t)(x.p.ptr[i + 1] - x.p.ptr[i]);
+    const int32_t diag = (int32_t)(x.p.diag[i] - x.p.ptr[i]);
+    const int32_t stride = (int32_t)(x.p.ptr[i + 1] - x.p.diag[i]);
     x.s.node[(int64_t)x.m.task[l] * x.nodes + (k - x.m.first[l])] =
-        row_node{i, end - i, diag, length - diag};
+        row_node{i, end - i, diag, stride};
 }
 
-/* ---- numbers and groups of words ------------------------------------------------------------------------------------ */
+/* ---- numbers and groups of words ------------------------------------------------------------------------- */
 
 static __global__ void size_kernel(const scene x)
 {
@@ -129,7 +129,7 @@ static __global__ void begin_kernel(const scene x)
         x.m.pivot[node.row + r] = x.m.size[at] + r * (node.stride + 1);
 }
 
-/* ---- places and lists ------------------------------------------------------------------------------------------------- */
+/* ---- places and lists ------------------------------------------------------------------------------------ */
 
 /* The task of a warp, and the node of a lane. */
 struct seat {
@@ -215,7 +215,7 @@ static __global__ void list_kernel(const scene x)
     }
 }
 
-/* ---- the host side ------------------------------------------------------------------------------------------------------ */
+/* ---- the host side --------------------------------------------------------------------------------------- */
 
 /* Enough for the numbers 0 ... count. */
 static int bits_of(int64_t count)
