@@ -23,16 +23,6 @@ static __device__ inline void raise(unsigned long long *most, long long v)
     if (threadIdx.x % 32 == 0) atomicMax(most, (unsigned long long)max(v, 0ll));
 }
 
-/* Has row i the columns of row i - 1?  Of the lanes of a warp, each looks at some. */
-static __device__ inline bool is_like_last(const trs_elimination_pattern &p, int64_t i)
-{
-    const int64_t begin = p.ptr[i], end = p.ptr[i + 1], length = end - begin;
-    bool alike = i > 0 && begin - p.ptr[i - 1] == length;
-    for (int64_t q = begin + threadIdx.x % 32; alike && q < end; q += 32)
-        alike = p.idx[q] == p.idx[q - length];
-    return __all_sync(~0u, alike);
-}
-
 enum { LONGEST, CANDIDATES, LAST_PLACE, ALIKE, FOUND };
 
 /* found [FOUND], 0 before.  A warp has a row at a time. */

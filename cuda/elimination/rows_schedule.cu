@@ -42,20 +42,13 @@ struct scene {
 
 /* ---- nodes by level -------------------------------------------------------------------------------------- */
 
-/* Has row i the columns of row i - 1? */
-static __device__ inline bool is_like_last(const trs_elimination_pattern &p, int64_t i)
-{
-    const int64_t begin = p.ptr[i], length = p.ptr[i + 1] - begin, other = i > 0 ? p.ptr[i - 1] : 0;
-    if (i == 0 || begin - other != length) return false;
-    for (int64_t q = 0; q < length; q++)
-        if (p.idx[begin + q] != p.idx[other + q]) return false;
-    return true;
-}
-
+/* A warp has a row at a time. */
 static __global__ void run_kernel(const trs_elimination_pattern p, int32_t *run)
 {
-    const int64_t i = index_of_thread();
-    if (i < p.n) run[i] = is_like_last(p, i) ? 0 : (int32_t)i;
+    for (int64_t i = index_of_thread() / ROW_WARP; i < p.n; i += all_threads() / ROW_WARP) {
+        const bool alike = is_like_last(p, i);
+        if (threadIdx.x % ROW_WARP == 0) run[i] = alike ? 0 : (int32_t)i;
+    }
 }
 
 static __global__ void key_kernel(const scene x)
@@ -283,7 +276,7 @@ static int take_scratch(trs_context *ctx, scene *x, int64_t most_tasks)
 static int find_tasks(trs_context *ctx, scene *x)
 {
     const int64_t n = x->p.n, levels = x->p.levels;
-    run_kernel<<<blocks_of(n), PLAIN>>>(x->p, x->m.run);
+    run_kernel<<<few_blocks(ROW_WARP * n), PLAIN>>>(x->p, x->m.run);
     cudaError_t e = find_runs(&x->m, n);
     key_kernel<<<blocks_of(n), PLAIN>>>(*x);
     if (!e) e = sort(x);
