@@ -20,7 +20,7 @@ static const void *kernel_for(trs_dtype t, row_shape s)
     return NULL;
 }
 
-/* ---- the shape ---------------------------------------------------------------------------------------------------- */
+/* ---- the shape ------------------------------------------------------------------------------------------- */
 
 /* Rows of a node, where runs of equal rows have so many on average: the fewest that cut such a run into as few pieces. */
 static int rows_for(double run)
@@ -56,7 +56,7 @@ static double row_cost(const trs_elimination_pattern *p, const elimination_shape
     return 0.7e-6 * p->levels + 40e-12 * (double)p->nnz;
 }
 
-/* ---- life --------------------------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------------------ */
 
 static void row_destroy(trs_context *ctx, void *data)
 {
@@ -110,7 +110,7 @@ static int64_t row_bytes(const void *data)
     return row_schedule_bytes(&d->schedule) + d->number_bytes;
 }
 
-/* ---- a run -------------------------------------------------------------------------------------------------------- */
+/* ---- a run ----------------------------------------------------------------------------------------------- */
 
 static int row_run(const trs_elimination_pattern *p, const void *data,
                    const trs_elimination_job *job)

@@ -49,7 +49,7 @@ template <class T> __device__ inline T minus_product(T val, T l, T u)
     else return {fma(-l.x, u.x, fma(l.y, u.y, val.x)), fma(-l.x, u.y, fma(-l.y, u.x, val.y))};
 }
 
-/* ---- what is read ahead ---------------------------------------------------------------------------------------- */
+/* ---- what is read ahead ---------------------------------------------------------------------------------- */
 
 /* Two tasks ahead. */
 template <int E, int R> struct row_places {
@@ -125,7 +125,7 @@ __device__ inline numbers_of<S> read_numbers(const row_args<T> &g, int64_t t, co
     return x;
 }
 
-/* ---- columns left of a node -------------------------------------------------------------------------------------- */
+/* ---- columns left of a node ------------------------------------------------------------------------------ */
 
 /* The words of the list, which are read two words ahead. */
 template <class S> struct row_words {
@@ -153,8 +153,7 @@ template <class S> struct row_batch {
     uint32_t word[E]; /* a byte each, the lowest first */
     T u[E][B];
     const T *pivot[B];
-    bool
-        chained; /* in some node of the warp a column of the batch is eliminated from another one of it */
+    bool chained; /* in some node of the warp one column of the batch changes another one of it */
 
     __device__ int byte(int e, int b) const { return word[e] >> (8 * b) & 255; }
 
@@ -303,7 +302,7 @@ __device__ inline void eliminate_before(const row_args<T> &g, numbers_of<S> &x,
     }
 }
 
-/* ---- the rows of a node ------------------------------------------------------------------------------------------- */
+/* ---- the rows of a node ---------------------------------------------------------------------------------- */
 
 /* The largest of the lanes of a node. */
 template <class S> __device__ inline double node_largest(double v)
@@ -354,7 +353,8 @@ __device__ inline T publish_row(const row_args<T> &g, const numbers_of<S> &x, in
     for (int e = 0; e < S::EACH; e++) {
         const int column = column_of<S>(x.node, e);
         if (column < r || x.number[e] == ROW_NOTHING || r >= x.node.rows) continue;
-        flag_store(g.number + (~x.number[e] + r * x.node.stride), column == r ? kept : val[e]);
+        flag_store(g.number + (row_own(x.number[e]) + r * x.node.stride),
+                   column == r ? kept : val[e]);
         note(tally.largest, val[e]);
     }
     tally.boosted += boosted;
