@@ -115,9 +115,10 @@ TRS_API const char *trs_version(void);
 
 /* A square matrix in arrays that the caller owns.  It is read during trs_plan_create,
  * trs_plan_update and trs_factor only, and may be freed or changed after each.  Arrays on a device must
- * be complete by trs_plan_create.  A CSR or CSC there that is canonical (in each row, or column, the indices ascend, with
- * the diagonal and nothing of the other triangle) and whose transpose is not asked for is analysed there if a solver
- * is chosen that can do so; any other matrix is copied to the host.
+ * be complete by trs_plan_create.  A CSR, CSC or BSR there is imported there, for all ops, and analysed there as
+ * far as the solver that is chosen can do so; fastest is one that is canonical (in each row, or column, the indices
+ * ascend, with the diagonal and nothing of the other triangle) and whose transpose is not asked for.  Copied to the host
+ * are a DENSE one, one that is TRS_PERMUTED, and any with TRS_PIVOT_SKIP, TRS_ORDER_LEVEL, measure or memory_limit.
  * What is stored is an entry, zeros too: everything in CSR and CSC, all numbers of a block of BSR, all of a DENSE
  * triangle.  Since 0 NaN is NaN, x may show which zeros are stored (trs_solve). */
 typedef struct trs_mat {

@@ -30,11 +30,8 @@ template <class A, int W, int E, int R> struct row_lanes {
     typedef A T;
     static constexpr int LANES = W, EACH = E, ROWS = R, NODES = ROW_WARP / W;
     static constexpr int AT_ONCE = sizeof(T) * E > 16 ? 2 : ROW_BATCH;
-#ifdef TRY_BLOCKS
-    static constexpr int BLOCKS = R == 1 && E == 1 ? TRY_BLOCKS : 1;
-#else
-    static constexpr int BLOCKS = 1;
-#endif
+    /* Of an SM at least, so that the compiler leaves registers for as many. */
+    static constexpr int BLOCKS = R == 1 && E == 1 && sizeof(T) <= 8 ? 6 : 1;
 };
 
 /* What the numbers of U are before they are there. */
@@ -156,6 +153,8 @@ template <class S> struct row_batch {
     uint32_t word[E]; /* a byte each, the lowest first */
     T u[E][B];
     const T *pivot[B];
+    bool
+        chained; /* in some node of the warp a column of the batch is eliminated from another one of it */
 
     __device__ int byte(int e, int b) const { return word[e] >> (8 * b) & 255; }
 
@@ -168,10 +167,17 @@ template <class S> struct row_batch {
             const int q = min(first + b, S::LANES * E - 1);
             pivot[b] = number + (place[q / S::LANES * ROW_WARP + q % S::LANES] - 1);
         }
+        bool is_chained = false;
 #pragma unroll
-        for (int e = 0; e < E; e++)
+        for (int e = 0; e < E; e++) {
+            const int at = e * S::LANES + threadIdx.x % S::LANES - first;
 #pragma unroll
-            for (int b = 0; b < B; b++) u[e][b] = byte(e, b) ? not_yet<T>() : ::number<T>(0);
+            for (int b = 0; b < B; b++) {
+                u[e][b] = byte(e, b) ? not_yet<T>() : ::number<T>(0);
+                is_chained = is_chained || (at >= 0 && at < B && byte(e, b) > 1);
+            }
+        }
+        chained = __any_sync(~0u, is_chained);
     }
 
     __device__ bool lacks() const
@@ -206,6 +212,18 @@ template <class S> struct row_batch {
         return divides;
     }
 
+    /* Subtracts the product of l(i, k), k being column b, and row k from row i. */
+    __device__ void subtract(int b, T l, T (&val)[E], unsigned &largest) const
+    {
+        const auto size = size_of(l);
+#pragma unroll
+        for (int e = 0; e < E; e++)
+            if (byte(e, b) > 1) {
+                val[e] = minus_product(val[e], l, u[e][b]);
+                largest = max(largest, size_bits(size * size_of(u[e][b])));
+            }
+    }
+
     /* Eliminates column b, which lane `from` of the node has, from one row. */
     template <bool DIVIDES>
     __device__ void eliminate(int b, int from, T (&val)[E], unsigned &largest) const
@@ -214,14 +232,23 @@ template <class S> struct row_batch {
 #pragma unroll
         for (int e = 0; e < E; e++)
             if (byte(e, b) == 1) l = val[e] = over(DIVIDES, val[e], u[e][b]);
-        l = shuffle(l, from, S::LANES);
-        const auto size = size_of(l);
+        subtract(b, shuffle(l, from, S::LANES), val, largest);
+    }
+
+    /* The same for all columns of a batch that is not chained: then all l(i, k) are known at once.  Column q is the first. */
+    __device__ void eliminate_at_once(int q, T (&val)[E], unsigned &largest) const
+    {
+        T mine = ::number<T>(0), l[B];
+        static_assert(S::LANES >= B, "a lane has one column of a batch at most");
 #pragma unroll
         for (int e = 0; e < E; e++)
-            if (byte(e, b) > 1) {
-                val[e] = minus_product(val[e], l, u[e][b]);
-                largest = max(largest, size_bits(size * size_of(u[e][b])));
-            }
+#pragma unroll
+            for (int b = 0; b < B; b++)
+                if (byte(e, b) == 1) mine = val[e] = val[e] * u[e][b];
+#pragma unroll
+        for (int b = 0; b < B; b++) l[b] = shuffle(mine, (q + b) % S::LANES, S::LANES);
+#pragma unroll
+        for (int b = 0; b < B; b++) subtract(b, l[b], val, largest);
     }
 
     /* Eliminates the first COUNT columns, of which the first is column q of the node. */
@@ -235,13 +262,15 @@ template <class S> struct row_batch {
                 eliminate<DIVIDES>(b, (q + b) % S::LANES, val[r], largest);
     }
 
-    /* The same for as many as are left.  Columns that are not there have zero bytes. */
+    /* Eliminates as many columns as are left, from all rows.  Those that are not there have zero bytes. */
     __device__ void eliminate_left(int q, int left, T (&val)[S::ROWS][E], unsigned &largest) const
     {
         if (__any_sync(~0u, divides())) eliminate_all<true, B>(q, val, largest);
         else if (left == 1) eliminate_all<false, 1>(q, val, largest);
-        else if (left == 2) eliminate_all<false, 2>(q, val, largest);
-        else eliminate_all<false, B>(q, val, largest);
+        else if (chained) eliminate_all<false, B>(q, val, largest);
+        else
+#pragma unroll
+            for (int r = 0; r < S::ROWS; r++) eliminate_at_once(q, val[r], largest);
     }
 };
 

@@ -152,23 +152,30 @@ static void free_build(trs_build *b)
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) trs_free(&b->ctx->mem, all[k]);
 }
 
-int trs_supernodes_make(trs_context *ctx, const trs_tri *t, trs_supernodes *s)
+int trs_supernodes_of_runs(trs_context *ctx, trs_run_pattern *pattern, trs_supernodes *s)
 {
-    trs_run_pattern pattern;
-    trs_build b = {.ctx = ctx, .pattern = &pattern, .threads = trs_team_with_memory(ctx, t->nnz)};
+    trs_build b = {.ctx = ctx, .pattern = pattern, .threads = pattern->threads};
     trs_partition partition = {0};
-    memset(s, 0, sizeof *s);
-    int rc = trs_run_pattern_make(ctx, t, &pattern);
-    if (!rc) rc = trs_amalgamate(ctx, &pattern, &partition);
+    int rc = trs_amalgamate(ctx, pattern, &partition);
     if (!rc) rc = cut_supernodes(&b, &partition);
     trs_free(&ctx->mem, partition.first);
     if (!rc) rc = trs_find_edges(&b);
-    trs_run_pattern_free(ctx, &pattern);
+    trs_run_pattern_free(ctx, pattern);
     if (!rc) rc = trs_place_supernodes(&b, s);
     if (!rc) rc = trs_make_panels(&b, s);
     if (!rc) rc = trs_list_tasks(&b, s);
     free_build(&b);
     if (rc) trs_supernodes_free(ctx, s);
+    return rc;
+}
+
+int trs_supernodes_make(trs_context *ctx, const trs_tri *t, trs_supernodes *s)
+{
+    trs_run_pattern pattern;
+    memset(s, 0, sizeof *s);
+    const int rc = trs_run_pattern_make(ctx, t, &pattern);
+    if (!rc) return trs_supernodes_of_runs(ctx, &pattern, s);
+    trs_run_pattern_free(ctx, &pattern);
     return rc;
 }
 

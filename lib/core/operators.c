@@ -1,7 +1,8 @@
 /* operators.c: makes the operators of a plan, T and T', of the caller's matrix, and finds their levels.
  *
- * A canonical matrix (matrix/canonical.h) whose arrays are on the device is taken over there, and the host sees of it
- * what somebody asks for.  Any other matrix is imported on the host. */
+ * Of a matrix whose arrays are on the device both operators are made there, and the host sees of them what somebody
+ * asks for.  Any other matrix is imported on the host, and a full one, one that is permuted, and one of which rows may
+ * be left out. */
 #include "config.h"
 
 #include "analysis/level.h"
@@ -20,61 +21,64 @@ bool trs_counts_backwards(const trs_plan *p, int k)
 
 static bool may_stay(const trs_plan *p, const trs_mat *m)
 {
-    const bool has_pointers = m->format == TRS_CSR || m->format == TRS_CSC;
     const bool named_elsewhere = p->wanted && p->wanted->place != TRS_ON_CUDA;
-    return has_pointers && m->device == TRS_CUDA(p->ctx.device) &&
-           !(m->kind & (TRS_UNIT | TRS_PERMUTED)) && m->n > 0 && m->nnz >= m->n && m->ptr &&
-           m->idx && !p->general && p->pivot != TRS_PIVOT_SKIP && !p->measure && !p->ctx.limit &&
+    return m->format != TRS_DENSE && m->device == TRS_CUDA(p->ctx.device) &&
+           !(m->kind & TRS_PERMUTED) && m->n > 0 && m->ptr && (m->idx || !m->nnz) && !p->general &&
+           p->pivot != TRS_PIVOT_SKIP && !p->measure && !p->ctx.limit &&
            p->order != TRS_ORDER_LEVEL && !named_elsewhere;
 }
 
-static int64_t padded(int64_t bytes)
+/* May it be canonical as it stands? */
+static bool looks_canonical(const trs_mat *m)
 {
-    return (bytes + 255) / 256 * 256;
+    return m->format != TRS_BSR && !(m->kind & TRS_UNIT) && m->nnz >= m->n;
 }
 
-/* All arrays are in one allocation, since each allocation takes up to 0.1 ms. */
-static int allocate(trs_operator *op)
+static int take_canonical(const trs_mat *m, trs_operator *op)
 {
-    const trs_tri *t = &op->tri;
-    trs_device_view *d = &op->device;
-    const int64_t found = padded(2 * (int64_t)sizeof(int64_t));
-    const int64_t ptr = padded(((int64_t)t->n + 1) * (int64_t)sizeof *t->ptr);
-    const int64_t idx = padded(t->nnz * (int64_t)sizeof *t->idx);
-    const int64_t val = t->nnz * (int64_t)trs_size(t->dtype);
-    char *block = trs_gpu_new(op->ctx, found + ptr + idx + val, 1, "a triangle");
-    if (!block) return TRS_EMEM;
-    d->block = block;
-    d->found = (int64_t *)block;
-    d->ptr = (int64_t *)(block + found);
-    d->idx = (int32_t *)(block + found + ptr);
-    d->val = block + found + ptr + idx;
-    if (!op->reversed) return TRS_OK;
-    d->src = trs_gpu_new(op->ctx, t->nnz, sizeof *t->src, "places of the values");
-    return d->src ? TRS_OK : TRS_EMEM;
+    op->tri.nnz = m->nnz;
+    int rc = trs_operator_new_resident(op, m->nnz, op->reversed);
+    if (!rc) rc = trs_gpu_canonical(m, op);
+    if (rc) trs_operator_forget(op);
+    return rc;
 }
 
-int trs_plan_take_resident(trs_plan *p, const trs_mat *m, bool *taken)
+/* Make operator k of m. */
+static int take(trs_plan *p, const trs_mat *m, int k)
 {
-    const int k = p->imported_is_t;
     trs_operator *op = &p->op[k];
-    const bool used = op->used;
-    *taken = false;
-    if (!may_stay(p, m)) return TRS_OK;
+    const bool turned = k != p->imported_is_t;
     op->ctx = &p->ctx;
     op->transposed = k == 1;
-    op->tri = (trs_tri){.n = (int32_t)m->n, .nnz = m->nnz, .dtype = m->dtype};
+    op->tri = (trs_tri){.n = (int32_t)m->n, .dtype = m->dtype};
     op->reversed = trs_counts_backwards(p, k);
+    int rc = turned || !looks_canonical(m) ? TRS_EMATRIX : take_canonical(m, op);
+    if (rc == TRS_EMATRIX) rc = trs_gpu_import(m, turned, op);
+    op->on_device = TRS_OP_PATTERN | TRS_OP_VALUES;
+    return rc;
+}
+
+static void forget_operator(trs_operator *op)
+{
+    const bool used = op->used;
+    trs_operator_free(op);
+    op->used = used;
+}
+
+/* Without memory for the import there, the host does it: what the device has to hold is less then. */
+int trs_plan_take_resident(trs_plan *p, const trs_mat *m, bool *taken)
+{
+    *taken = false;
+    if (!may_stay(p, m)) return TRS_OK;
     int rc = trs_gpu_use(&p->ctx);
-    if (!rc) rc = allocate(op);
-    if (!rc) rc = trs_gpu_canonical(m, op);
+    for (int k = 0; k < 2 && !rc; k++)
+        if (p->op[k].used) rc = take(p, m, k);
     *taken = !rc;
-    if (!rc) op->on_device = TRS_OP_PATTERN | TRS_OP_VALUES;
-    else {
-        trs_operator_free(op);
-        op->used = used;
-    }
-    return rc == TRS_EMATRIX ? TRS_OK : rc;
+    for (int k = 0; k < 2 && rc; k++) forget_operator(&p->op[k]);
+    if (rc != TRS_EMEM) return rc == TRS_EMATRIX ? TRS_OK : rc;
+    trs_gpu_drop_scratch(&p->ctx);
+    trs_forget();
+    return TRS_OK;
 }
 
 static bool is_resident(const trs_operator *op)
@@ -82,18 +86,31 @@ static bool is_resident(const trs_operator *op)
     return op->ctx && !(op->on_host & TRS_OP_PATTERN);
 }
 
-int trs_plan_import_to_host(trs_plan *p)
+/* Copy operator k to t, as the caller stored it. */
+static int bring_back(trs_plan *p, int k, trs_tri *t)
 {
-    trs_operator *op = &p->op[p->imported_is_t];
-    const bool used = op->used;
-    if (!op->ctx) return TRS_OK;
+    trs_operator *op = &p->op[k];
+    trs_tri turned;
     int rc = trs_operator_show(op, TRS_OP_PATTERN | TRS_OP_VALUES);
     if (!rc && op->reversed) rc = trs_tri_reverse(&p->ctx, &op->tri);
+    if (!rc && k != p->imported_is_t) {
+        rc = trs_tri_transpose(&p->ctx, &op->tri, true, &turned);
+        if (rc) return rc;
+        trs_tri_free(&p->ctx, &op->tri);
+        op->tri = turned;
+    }
     if (rc) return rc;
-    p->imported = op->tri;
+    *t = op->tri;
     memset(&op->tri, 0, sizeof op->tri);
-    trs_operator_free(op);
-    op->used = used;
+    return TRS_OK;
+}
+
+int trs_plan_import_to_host(trs_plan *p)
+{
+    const int k = p->op[p->imported_is_t].used ? p->imported_is_t : !p->imported_is_t;
+    const int rc = p->op[k].ctx ? bring_back(p, k, &p->imported) : TRS_OK;
+    if (rc) return rc;
+    for (int j = 0; j < 2; j++) forget_operator(&p->op[j]);
     trs_tri_drop_identity(&p->ctx, &p->imported);
     return TRS_OK;
 }
@@ -171,8 +188,9 @@ int trs_plan_make_operators(trs_plan *p)
 {
     const int have = p->imported_is_t;
     trs_operator *first = &p->op[have], *other = &p->op[!have];
-    int rc = first->ctx ? TRS_OK : orient(p, have);
-    if (!rc && other->used) rc = transpose(first, other);
+    const bool resident = first->ctx || other->ctx;
+    int rc = resident ? TRS_OK : orient(p, have);
+    if (!rc && !resident && other->used) rc = transpose(first, other);
     if (!first->used) trs_operator_free(first);
     for (int k = 0; k < 2 && !rc; k++)
         if (p->op[k].used) rc = make_levels(p, &p->op[k]);

@@ -129,8 +129,8 @@ static int import(trs_plan *p, const trs_mat *mat)
 static int64_t entries_of(const trs_plan *p, const trs_mat *mat)
 {
     if (p->general) return mat->n * mat->n;
-    return p->imported.ptr ? p->imported.nnz
-                           : mat->nnz; /* what stays on the device has no others */
+    const trs_operator *op = &p->op[p->op[0].used ? 0 : 1];
+    return op->ctx ? op->tri.nnz : p->imported.nnz;
 }
 
 static int create(trs_plan **plan, const trs_mat *mat, const trs_options *opt)

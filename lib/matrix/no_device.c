@@ -50,9 +50,21 @@ int trs_gpu_canonical(const trs_mat *m, trs_operator *op)
     return trs_gpu_use(op->ctx);
 }
 
+int trs_gpu_import(const trs_mat *m, bool transposed, trs_operator *op)
+{
+    (void)transposed;
+    return trs_gpu_canonical(m, op);
+}
+
 int trs_gpu_common(const trs_operator *op, int64_t common[2])
 {
     (void)common;
+    return trs_gpu_use(op->ctx);
+}
+
+int trs_gpu_runs(const trs_operator *op, trs_device_runs *r)
+{
+    *r = (trs_device_runs){0};
     return trs_gpu_use(op->ctx);
 }
 

@@ -43,8 +43,29 @@ int trs_gpu_find_levels(trs_operator *op);
 /* Fill ptr, idx and val of op->device, and src if op->reversed, from m, which is on the device; their memory is there.
  * Returns TRS_EMATRIX without a sentence if m is not canonical (canonical.h), or not well-formed. */
 int trs_gpu_canonical(const trs_mat *m, trs_operator *op);
+/* The same of any m with pointers.  The memory is allocated here, and op->tri.nnz becomes the number of entries.
+ * transposed: op is the transpose of what m has by its major index.
+ * Returns TRS_OK, TRS_EMEM, TRS_EDEVICE, or TRS_EMATRIX without a sentence if m is not well-formed. */
+int trs_gpu_import(const trs_mat *m, bool transposed, trs_operator *op);
 /* Count the entries in columns, and in rows, that have the pattern of their neighbours (analysis/supernodes.c). */
 int trs_gpu_common(const trs_operator *op, int64_t common[2]);
+
+typedef struct trs_run { /* columns begin .. end-1 */
+    int32_t begin, end;
+} trs_run;
+
+/* The runs of consecutive columns that the rows of a pattern consist of, on the host; each array freed by trs_free */
+typedef struct trs_device_runs {
+    int64_t *ptr; /* [n+1] of the operator */
+    int32_t
+        *own; /* [n] runs of row i; 0: it has the columns of the row before and its own diagonal */
+    trs_run *run; /* of row after row, ascending, the diagonal in the last one */
+    uint8_t
+        *differ; /* [n] 1: some row below j has an entry in one of the columns j and j+1 alone */
+} trs_device_runs;
+
+/* Find them for a pattern that is on the device.  TRS_OK, TRS_EMEM, TRS_EDEVICE; in any case the caller frees. */
+int trs_gpu_runs(const trs_operator *op, trs_device_runs *r);
 /* The hash of a pattern that is on the device only (pattern_hash.h). */
 int trs_gpu_hash(const trs_operator *op, uint64_t *hash);
 

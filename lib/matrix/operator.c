@@ -39,20 +39,28 @@ static void *host_values(const trs_operator *op)
 
 /* ---- to the host ------------------------------------------------------------------------------ */
 
-/* Copy ptr and idx to the host.  An operator that came from the device and is reversed has its entries in the caller's
- * order backwards, which src says. */
 static int fetch_pattern(trs_operator *op)
 {
     trs_context *ctx = op->ctx;
-    const bool places = op->device.src != NULL;
     trs_tri t = {.n = op->tri.n, .nnz = op->tri.nnz, .dtype = op->tri.dtype};
     t.ptr = trs_new(ctx, (int64_t)t.n + 1, sizeof *t.ptr, "row pointers");
-    int rc = t.ptr ? trs_tri_entries(ctx, &t, false, places) : TRS_EMEM;
+    int rc = t.ptr ? trs_tri_entries(ctx, &t, false, false) : TRS_EMEM;
     if (!rc) rc = trs_gpu_get(ctx, t.ptr, op->device.ptr, ((size_t)t.n + 1) * sizeof *t.ptr);
     if (!rc) rc = trs_gpu_get(ctx, t.idx, op->device.idx, (size_t)t.nnz * sizeof *t.idx);
-    for (int64_t q = 0; q < t.nnz && !rc && places; q++) t.src[q] = t.nnz - 1 - q;
     if (rc) trs_tri_free(ctx, &t);
-    else op->tri = t;
+    else op->tri.ptr = t.ptr, op->tri.idx = t.idx;
+    return rc;
+}
+
+/* What takes new values on the host needs their places, too. */
+static int fetch_places(trs_operator *op)
+{
+    trs_tri *t = &op->tri;
+    const size_t bytes = (size_t)t->nnz * sizeof *t->src;
+    int64_t *src = trs_new_touched(op->ctx, t->nnz, sizeof *src, "places of the values");
+    const int rc = src ? trs_gpu_get(op->ctx, src, op->device.src, bytes) : TRS_EMEM;
+    if (rc) trs_free(&op->ctx->mem, src);
+    else t->src = src;
     return rc;
 }
 
@@ -62,7 +70,8 @@ static int fetch_values(trs_operator *op)
     void **val = op->general ? &op->full : &op->tri.val;
     if (!*val) *val = trs_new(ctx, value_count(op), trs_size(op->tri.dtype), "values");
     int rc = *val ? trs_gpu_wait(op->device.stream) : TRS_EMEM;
-    return rc ? rc : trs_gpu_get(ctx, *val, op->device.val, value_bytes(op));
+    if (!rc) rc = trs_gpu_get(ctx, *val, op->device.val, value_bytes(op));
+    return !rc && op->device.src && !op->tri.src ? fetch_places(op) : rc;
 }
 
 static int fetch_topo(trs_operator *op)
@@ -184,16 +193,6 @@ void trs_operator_drop(trs_operator *op, unsigned what)
     op->on_device &= ~what;
 }
 
-void trs_operator_leave_host(trs_operator *op)
-{
-    const unsigned both = TRS_OP_PATTERN | TRS_OP_VALUES;
-    const trs_tri empty = {.n = op->tri.n, .nnz = op->tri.nnz, .dtype = op->tri.dtype};
-    if ((op->on_device & both) != both) return;
-    trs_tri_free(op->ctx, &op->tri);
-    op->tri = empty;
-    op->on_host &= ~both;
-}
-
 /* ---- new values ------------------------------------------------------------------------------- */
 
 int trs_operator_prepare(trs_operator *op)
@@ -222,12 +221,13 @@ static int take_on_device(trs_operator *op, const void *val, void *stream)
 static int send_to_device(trs_operator *op, const void *val)
 {
     trs_context *ctx = op->ctx;
-    const bool in_order = !op->tri.src && !op->device.src;
+    const bool in_order = !op->device.src;
     int rc = trs_gpu_use(ctx);
     if (!rc) rc = new_values(op);
     op->device.stream = NULL;
     if (rc || in_order) return rc ? rc : trs_gpu_put(ctx, op->device.val, val, value_bytes(op));
-    void *there = copy_to_device(ctx, val, value_count(op), trs_size(op->tri.dtype), "new values");
+    void *there =
+        copy_to_device(ctx, val, op->device.places, trs_size(op->tri.dtype), "new values");
     rc = there ? take_on_device(op, there, NULL) : TRS_EMEM;
     trs_gpu_free(ctx, there);
     return rc;
@@ -341,10 +341,37 @@ void trs_operator_from_host(trs_operator *op, trs_context *ctx, trs_tri *t)
     memset(t, 0, sizeof *t);
 }
 
+static int64_t padded(int64_t bytes)
+{
+    return (bytes + 255) / 256 * 256;
+}
+
+/* All arrays are in one allocation, since each allocation takes up to 0.1 ms. */
+int trs_operator_new_resident(trs_operator *op, int64_t places, bool src)
+{
+    const trs_tri *t = &op->tri;
+    trs_device_view *d = &op->device;
+    const int64_t found = padded(2 * (int64_t)sizeof *d->found);
+    const int64_t ptr = padded(((int64_t)t->n + 1) * (int64_t)sizeof *d->ptr);
+    const int64_t idx = padded(t->nnz * (int64_t)sizeof *d->idx);
+    const int64_t val = padded(t->nnz * (int64_t)trs_size(t->dtype));
+    const int64_t all = found + ptr + idx + val + src * t->nnz * (int64_t)sizeof *d->src;
+    char *block = trs_gpu_new(op->ctx, all, 1, "a triangle");
+    if (!block) return TRS_EMEM;
+    d->block = block;
+    d->found = (int64_t *)block;
+    d->ptr = (int64_t *)(block + found);
+    d->idx = (int32_t *)(block + found + ptr);
+    d->val = block + found + ptr + idx;
+    d->src = src ? (int64_t *)(block + found + ptr + idx + val) : NULL;
+    d->places = places;
+    return TRS_OK;
+}
+
 static void device_free(trs_operator *op)
 {
     trs_device_view *d = &op->device;
-    if (d->block) d->ptr = NULL, d->idx = NULL, d->val = NULL, d->found = NULL;
+    if (d->block) d->ptr = NULL, d->idx = NULL, d->val = NULL, d->src = NULL, d->found = NULL;
     void *const all[] = {d->block, d->ptr, d->idx, d->val, d->level, d->topo, d->src, d->found};
     for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) trs_gpu_free(op->ctx, all[k]);
     memset(d, 0, sizeof *d);

@@ -40,8 +40,9 @@ typedef struct trs_device_view {
     int64_t *src;   /* [nnz] as trs_tri.src */
     /* [2] what the last step counted for the host: of pivots, how many are bad, and the first of them */
     int64_t *found;
-    /* the allocation of found, ptr, idx and val of a matrix that came from the device */
+    /* the allocation of found, ptr, idx, val and src of a matrix that came from the device */
     void *block;
+    int64_t places; /* numbers in the caller's val of such a matrix */
     void *stream; /* the stream that the values were last written on */
 } trs_device_view;
 
@@ -76,8 +77,6 @@ int trs_operator_device(trs_operator *op, unsigned what);
 /* A solver goes on reading this on the device after it has been built: it is kept there, and is there, up to date, at
  * every update. */
 void trs_operator_hold(trs_operator *op, unsigned what);
-/* Free on the host what was copied there of an operator that came from the device. */
-void trs_operator_leave_host(trs_operator *op);
 /* Free on the device what no solver holds, and what is on the host too. */
 void trs_operator_drop(trs_operator *op, unsigned what);
 
@@ -91,6 +90,9 @@ int trs_operator_take_values(trs_operator *op, const void *val, bool there, void
 void trs_operator_from_host(trs_operator *op, trs_context *ctx, trs_tri *t);
 /* Somebody has written to tri.val, or to the full matrix: what the device has of the values is out of date. */
 void trs_operator_changed_on_host(trs_operator *op);
+/* Allocate op->device for a matrix of op->tri.n rows and op->tri.nnz entries that comes from the device, where val has so
+ * many numbers; with src if its entries have other places there.  Returns TRS_OK, TRS_EMEM. */
+int trs_operator_new_resident(trs_operator *op, int64_t places, bool src);
 void trs_operator_free(trs_operator *op);
 
 /* The caller's number of row k, from 0. */

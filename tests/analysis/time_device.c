@@ -1,10 +1,10 @@
 /* time_device.c: what a plan for the GPU takes until it is ready, from a matrix on the host and from one on
  * the device, with cuSPARSE's own analysis beside it; milliseconds.
  *
- *     make tests/analysis/time_device && tests/analysis/time_device [-s SOLVER] [-r ROUNDS] grid7:100 rmat:18 ...
+ *     make tests/analysis/time_device && tests/analysis/time_device [-t] [-s SOLVER] [-r ROUNDS] grid7:100 ...
  *
- * Without -s the library chooses.  The rounds go through all phases in turn; the smallest time of each
- * counts, so a device that is warm.  "serial" is a solve of cpu-serial. */
+ * Without -s the library chooses; with -t plans are of the transpose.  The rounds go through all phases in
+ * turn; the smallest time of each counts, so a device that is warm.  "serial" is a solve of cpu-serial. */
 #include "config.h"
 
 #include "base/device.h"
@@ -39,6 +39,7 @@ typedef struct timing {
     double *b;           /* [2n] B and X */
     void *device_b;      /* the same on the device */
     const char *solver;
+    trs_op op;
     char chosen[40];
     double best[PHASES];
 } timing;
@@ -61,7 +62,7 @@ static void solve(timing *t, const trs_plan *p, double *b, int phase)
     const int64_t n = t->L.n;
     for (int k = 0; k < 4; k++) {
         const double start = trs_now();
-        must(trs_solve(p, TRS_N, 1, b, n, b + n, n, NULL), "solve");
+        must(trs_solve(p, t->op, 1, b, n, b + n, n, NULL), "solve");
         if (b == t->device_b) must(trs_gpu_wait(NULL), "solve");
         keep(t, phase, trs_now() - start);
     }
@@ -72,7 +73,8 @@ static void solve(timing *t, const trs_plan *p, double *b, int phase)
 static void live(timing *t, const char *solver, const trs_mat *m, int create, int phase)
 {
     const bool serial = phase == SERIAL;
-    const trs_options opt = {.solver = solver, .device = serial ? TRS_HOST : TRS_CUDA(0)};
+    const trs_options opt = {
+        .solver = solver, .device = serial ? TRS_HOST : TRS_CUDA(0), .ops = 1u << t->op};
     trs_info info;
     trs_plan *p;
     double start = trs_now();
@@ -106,7 +108,7 @@ static void *to_device(const void *from, size_t bytes)
     return p;
 }
 
-static void one_problem(const char *spec, const char *solver, int rounds)
+static void one_problem(const char *spec, const char *solver, trs_op op, int rounds)
 {
     trs_mm mm;
     must(problem_named(spec, &mm), spec);
@@ -116,7 +118,8 @@ static void one_problem(const char *spec, const char *solver, int rounds)
                       .idx = mm.idx,
                       .val = mm.val,
                       .kind = TRS_LOWER},
-                .solver = solver};
+                .solver = solver,
+                .op = op};
     const size_t n = (size_t)mm.rows, nnz = (size_t)mm.nnz;
     t.device_L = t.L;
     t.device_L.device = TRS_CUDA(0);
@@ -143,15 +146,17 @@ static void one_problem(const char *spec, const char *solver, int rounds)
 int main(int argc, char **argv)
 {
     const char *solver = NULL;
+    trs_op op = TRS_N;
     int rounds = 5;
-    for (int c; (c = getopt(argc, argv, "s:r:")) != -1;) {
-        if (c == 's') solver = optarg;
+    for (int c; (c = getopt(argc, argv, "ts:r:")) != -1;) {
+        if (c == 't') op = TRS_T;
+        else if (c == 's') solver = optarg;
         else if (c == 'r') rounds = atoi(optarg);
         else return 1;
     }
     printf("%-16s", "ms");
     for (int k = 0; k < PHASES; k++) printf(" %9.9s", name[k]);
     printf("\n");
-    for (; optind < argc; optind++) one_problem(argv[optind], solver, rounds);
+    for (; optind < argc; optind++) one_problem(argv[optind], solver, op, rounds);
     return 0;
 }

@@ -17,49 +17,44 @@ typedef enum shape {
     GRID2,
     GRID3,
     BOX3,  /* 27 points */
-    NODES, /* 9 points, three unknowns each */
+    PAIRS, /* a grid with so many unknowns a vertex: rows that have the same columns */
+    TRIPLES,
+    QUADRUPLES,
+    QUINTUPLES,
+    BOXES, /* the same with 9 neighbours and three unknowns */
     SPARSE,
     DENSER,
     HUNDRED, /* every entry */
     SHAPES
 } shape;
 
-/* Is (i, j) an entry?  Symmetric but for SPARSE and DENSER. */
-static bool has(shape s, int i, int j, int n)
+static const struct {
+    int n, unknowns, width; /* rows; of a vertex; vertices side by side */
+} form_of[SHAPES] = {{70, 1, 1},   {90, 1, 1},   {300, 1, 12}, {340, 1, 6}, {340, 1, 6},
+                     {290, 2, 12}, {300, 3, 10}, {280, 4, 8},  {307, 5, 8}, {420, 3, 12},
+                     {500, 1, 1},  {300, 1, 1},  {100, 1, 1}};
+
+/* Are they unknowns of one vertex, or of neighbours? */
+static bool are_near(shape s, int i, int j)
 {
-    const uint64_t mix = ((uint64_t)i * 1000003u + (uint64_t)j) * 0x9e3779b97f4a7c15u;
-    const int chance = (int)(mix >> 40 & 1023), side = s == NODES ? i / 3 : i,
-              other = s == NODES ? j / 3 : j;
-    const int width = s == BOX3 || s == GRID3 ? 6 : 12;
-    const int dx = abs(side % width - other % width),
-              dy = abs(side / width % width - other / width % width);
-    const int dz = abs(side / width / width - other / width / width);
-    (void)n;
-    if (i == j) return true;
-    switch (s) {
-    case TRIDIAGONAL:
-        return abs(i - j) == 1;
-    case GRID2:
-    case GRID3:
-        return dx + dy + dz == 1;
-    case BOX3:
-    case NODES:
-        return dx <= 1 && dy <= 1 && dz <= 1;
-    case SPARSE:
-        return chance < 12;
-    case DENSER:
-        return chance < 200;
-    case HUNDRED:
-        return true;
-    default:
-        return false;
-    }
+    const int width = form_of[s].width, a = i / form_of[s].unknowns, b = j / form_of[s].unknowns;
+    const int dx = abs(a % width - b % width), dy = abs(a / width % width - b / width % width);
+    const int dz = abs(a / width / width - b / width / width);
+    if (s == BOX3 || s == BOXES) return dx <= 1 && dy <= 1 && dz <= 1;
+    return dx + dy + dz <= 1;
 }
 
-static int size_for(shape s)
+/* Is (i, j) an entry?  Symmetric but for SPARSE and DENSER. */
+static bool has(shape s, int i, int j)
 {
-    static const int n[SHAPES] = {70, 90, 300, 340, 340, 420, 500, 300, 100};
-    return n[s];
+    const uint64_t mix = ((uint64_t)i * 1000003u + (uint64_t)j) * 0x9e3779b97f4a7c15u;
+    const int chance = (int)(mix >> 40 & 1023);
+    if (i == j || s == HUNDRED) return true;
+    if (s == ONLY_DIAGONAL) return false;
+    if (s == TRIDIAGONAL) return abs(i - j) == 1;
+    if (s == SPARSE) return chance < 12;
+    if (s == DENSER) return chance < 200;
+    return are_near(s, i, j);
 }
 
 /* ---- a problem, on the host and on the device ------------------------------------------------------------------------ */
@@ -94,7 +89,7 @@ static void find_entries(problem *b, shape s)
             *level = taken((size_t)n * sizeof *level);
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) {
-            const bool is = has(s, i, j, n) || (b->p.cholesky && has(s, j, i, n));
+            const bool is = has(s, i, j) || (b->p.cholesky && has(s, j, i));
             if (!is) continue;
             if (j < i && level[i] <= level[j]) level[i] = level[j] + 1;
             if (j == i) diag[i] = nnz;
@@ -473,7 +468,7 @@ static void test_factors(void **state)
     for (int number = 0; number < SHAPES * 8; number++) {
         const shape s = (shape)(number / 8);
         const bool cholesky = number & 4;
-        problem *b = problem_new(s, size_for(s), (trs_dtype)(number % 4), cholesky,
+        problem *b = problem_new(s, form_of[s].n, (trs_dtype)(number % 4), cholesky,
                                  !cholesky && number & 1, &r);
         send(b);
         const double e = run_and_compare(b);
@@ -495,7 +490,7 @@ static void test_sizes(void **state)
 {
     random_t r = {6};
     (void)state;
-    for (int n = 0; n < 45; n++) {
+    for (int n = 0; n < 90; n++) {
         problem *b =
             problem_new((shape)(n % SHAPES), n, (trs_dtype)(n / 2 % 4), n % 3 == 0, false, &r);
         send(b);
@@ -524,7 +519,7 @@ static void test_bad_pivots(void **state)
     for (int number = 0; number < 48; number++) {
         const shape s = number / 8 % 2 ? SPARSE : GRID2;
         const bool cholesky = number & 4;
-        const int n = size_for(s), i = n / 3;
+        const int n = form_of[s].n, i = n / 3;
         const double values[] = {0, NAN, -3};
         problem *b = problem_new(s, n, (trs_dtype)(number % 4), cholesky, false, &r);
         send(b);
@@ -543,7 +538,8 @@ static void test_nan_in_a_row(void **state)
     random_t r = {8};
     (void)state;
     for (int number = 0; number < 8; number++) {
-        problem *b = problem_new(GRID3, size_for(GRID3), (trs_dtype)(number % 4), false, false, &r);
+        problem *b =
+            problem_new(GRID3, form_of[GRID3].n, (trs_dtype)(number % 4), false, false, &r);
         const int i = 17 * (number + 1);
         send(b);
         /* the pattern that is reserved for what is not there yet */
@@ -565,7 +561,7 @@ static void test_boost_and_shift(void **state)
     for (int number = 0; number < 16; number++) {
         const bool cholesky = number & 4;
         problem *b =
-            problem_new(BOX3, size_for(BOX3), (trs_dtype)(number % 4), cholesky, false, &r);
+            problem_new(BOX3, form_of[BOX3].n, (trs_dtype)(number % 4), cholesky, false, &r);
         b->shift = 0.25;
         b->boost = number & 8 ? 1e-3 : 0;
         send(b);
@@ -605,7 +601,7 @@ static void test_capture(void **state)
     random_t r = {11};
     (void)state;
     for (int number = 0; number < 8; number++) {
-        problem *b = problem_new(number & 4 ? GRID2 : NODES, 300, (trs_dtype)(number % 4),
+        problem *b = problem_new(number & 4 ? GRID2 : TRIPLES, 300, (trs_dtype)(number % 4),
                                  number & 4, false, &r);
         cudaStream_t stream;
         cudaGraph_t graph;

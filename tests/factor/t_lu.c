@@ -1052,6 +1052,38 @@ static void update_sees_growth(void **state)
     assert_true(most < 1e-9);
 }
 
+/* The first pivot, e, becomes small, and L = 1; 0 1; 1/e -1/e 1 large, but no entry of U = e 1 0; 0 1 0; 0 0 1 does. */
+static void update_sees_growth_in_l(void **state)
+{
+    (void)state;
+    const trs_factor_options klu = {.method = "klu", .ordering = "natural"};
+    double most = 0;
+    for (int c = 0; c < 2; c++) {
+        const zz e[] = {1, 1e-3, 1e-6, 1e-9, 1e-12, 1e-14};
+        full A = full_new(3, c);
+        trs_lu *lu = NULL;
+        A.a[0 + 3 * 1] = A.a[1 + 3 * 1] = A.a[2 + 3 * 0] = A.a[2 + 3 * 2] = c ? 0.6 + 0.8 * I : 1;
+        for (int k = 0; k < 6; k++) {
+            zz b[3], x[3];
+            trs_error error;
+            A.a[0] = e[k];
+            trs_mat m = show(&A, &plain);
+            assert_int_equal(lu ? trs_lu_update(lu, &m) : trs_factor(&lu, &m, &klu), TRS_OK);
+            for (int i = 0; i < 3; i++) put(x, c, i, 1);
+            assert_int_equal(trs_multiply(&m, TRS_N, 1, x, 3, b, 3, TRS_COL_MAJOR), TRS_OK);
+            assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b, 3, x, 3, NULL), TRS_OK);
+            assert_int_equal(trs_backward_error(&m, TRS_N, 1, b, 3, x, 3, TRS_COL_MAJOR, &error),
+                             TRS_OK);
+            most = fmax(most, error.omega);
+            hide(&m);
+        }
+        trs_lu_destroy(lu);
+        free(A.a);
+    }
+    print_message("omega at most %.2g\n", most);
+    assert_true(most < 1e-11);
+}
+
 #endif
 
 /* ---- memory --------------------------------------------------------------------------------- */
@@ -1105,6 +1137,7 @@ int main(void)
         cmocka_unit_test(chosen_by_pattern),
         cmocka_unit_test(update_keeps_pivots),
         cmocka_unit_test(update_sees_growth),
+        cmocka_unit_test(update_sees_growth_in_l),
 #endif
         cmocka_unit_test(indefinite),
         cmocka_unit_test(wrong_arguments),

@@ -90,8 +90,30 @@ int trs_run_pattern_make(trs_context *ctx, const trs_tri *t, trs_run_pattern *p)
     return b.failed ? trs_fail(TRS_EMEM, "out of memory for runs of columns") : TRS_OK;
 }
 
+int trs_run_pattern_fetch(const trs_operator *op, trs_run_pattern *p)
+{
+    trs_context *ctx = op->ctx;
+    trs_device_runs *f = &p->fetched;
+    *p = (trs_run_pattern){
+        .n = op->tri.n, .entries = op->tri.nnz, .threads = trs_team_with_memory(ctx, op->tri.nnz)};
+    p->row = trs_new_touched(ctx, p->n, sizeof *p->row, "rows by runs of columns");
+    const int rc = p->row ? trs_gpu_runs(op, f) : TRS_EMEM;
+    if (rc) return rc;
+    p->ptr = f->ptr;
+    p->differ = (_Atomic uint8_t *)f->differ;
+    const trs_run *run = f->run;
+    for (int32_t i = 0; i < p->n; run += f->own[i++])
+        p->row[i] = f->own[i] ? (trs_run_row){run, f->own[i], false}
+                              : (trs_run_row){p->row[i - 1].run, p->row[i - 1].runs, true};
+    return TRS_OK;
+}
+
 void trs_run_pattern_free(trs_context *ctx, trs_run_pattern *p)
 {
+    trs_device_runs *f = &p->fetched;
+    void *const fetched[] = {f->ptr, f->own, f->run};
+    if (!p->differ) p->differ = (_Atomic uint8_t *)f->differ;
+    for (size_t k = 0; k < sizeof fetched / sizeof fetched[0]; k++) trs_free(&ctx->mem, fetched[k]);
     for (int k = 0; p->arena && k < p->threads; k++) trs_arena_free(&p->arena[k]);
     trs_free(&ctx->mem, p->arena);
     trs_free(&ctx->mem, (void *)p->differ);

@@ -11,16 +11,10 @@
 #define TRS_RUN_LENGTH_H
 
 #include "base/arena.h"
+#include "matrix/on_device.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
-
-struct trs_context;
-struct trs_tri;
-
-typedef struct trs_run { /* columns begin .. end-1 */
-    int32_t begin, end;
-} trs_run;
 
 typedef struct trs_run_row {
     const trs_run *run; /* [runs] ascending, the last one holds the diagonal */
@@ -36,11 +30,14 @@ typedef struct trs_run_pattern {
     _Atomic uint8_t *differ; /* [n] 1: columns j and j+1 have different patterns below row j */
     int threads;             /* for work on all of it */
     trs_arena *arena;        /* [threads] holds the runs */
+    trs_device_runs fetched; /* or this does, if the pattern was on the device only */
 } trs_run_pattern;
 
 /* Returns TRS_OK or TRS_EMEM; in both cases the caller frees what was made. */
-int trs_run_pattern_make(struct trs_context *ctx, const struct trs_tri *t, trs_run_pattern *p);
-void trs_run_pattern_free(struct trs_context *ctx, trs_run_pattern *p);
+int trs_run_pattern_make(trs_context *ctx, const trs_tri *t, trs_run_pattern *p);
+/* The same of a pattern on the device, of which only the runs are copied; also TRS_EDEVICE. */
+int trs_run_pattern_fetch(const trs_operator *op, trs_run_pattern *p);
+void trs_run_pattern_free(trs_context *ctx, trs_run_pattern *p);
 
 /* The end of run k of row i. */
 static inline int32_t trs_run_end(const trs_run_pattern *p, int32_t i, int32_t k)

@@ -1,0 +1,392 @@
+/* import.cu: a triangle on the device that has pointers (CSR, CSC, BSR), in whatever form, becomes an operator there.
+ * import.c does the same on the host.
+ *
+ * A *line* is a row of the caller's or, of a matrix by columns, a column; the rows of the operator are the lines, or, if
+ * it is transposed against what is stored, the other index.
+ *
+ *     the caller's ptr ----------------> the line of every stored entry                    (a scan)
+ *     lines, idx ----------------------> how many entries before it are wanted             (a scan)
+ *     both, and the diagonals ---------> a list of (row of the operator, origin)
+ *     the list, ordered by row --------> ptr, idx, src                                     (CUB's radix sort)
+ *
+ * An *origin* e < entries is the stored entry e; entries + l is the diagonal of line l, which is not stored, or stands
+ * for 1.  Entries of the other triangle are left out.
+ * The list goes through the lines in that order in which the columns of a transposed operator ascend, so a stable sort
+ * by row gives its canonical form, whatever the order within the lines.  Where lines are rows there is nothing to sort,
+ * unless they do not ascend: then the list is sorted by column, and by row.  Each sort is stable and looks at as many
+ * bits as a row has, so that the result depends on the matrix alone.
+ *
+ * No kernel trusts the arrays: pointers are taken as the nearest that is inside, an index that is none is left out,
+ * and both are counted as wrong, as is what is stored twice.  check.c and import.c then find the words.
+ * A thread has a line, or an entry; what it writes is read by later launches only.
+ * Bytes an entry, with indices and places of 4 bytes: 20 for lines, counts and list, 16 each 8 bits of a row for the
+ * sort, 28 for ptr, idx and src, of which two reads are at random.  All but these are in order: bandwidth bounds them. */
+#include "config.h"
+
+#include "cuda/runtime/cuda.cuh"
+
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+#include <cuda/atomic>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+
+namespace importing
+{
+/* ---- the caller's arrays ----------------------------------------------------------------------- */
+
+struct source {
+    const void *ptr, *idx;
+    bool wide_ptr, wide_idx; /* 64 bits */
+    int64_t n, base, blocks; /* blocks: stored ones; those of CSR and CSC have one number */
+    int64_t entries;         /* stored numbers */
+    int32_t block, majors;   /* rows of a block; rows of blocks */
+    bool block_by_rows;      /* numbers in a block */
+    bool below; /* wanted are the entries whose minor index is less than the line, else greater */
+    bool strict, unit; /* TRS_STRICT, TRS_UNIT */
+    bool transposed;   /* the rows of the operator are the minor indices, else the lines */
+    bool reversed;     /* the operator counts backwards */
+
+    __device__ int64_t at(const void *a, bool wide, int64_t k) const
+    {
+        const int64_t said = wide ? ((const int64_t *)a)[k] : ((const int32_t *)a)[k];
+        return (int64_t)((uint64_t)said - (uint64_t)base);
+    }
+    /* Of a row of blocks, as it is said. */
+    __device__ int64_t said(int64_t I) const { return at(ptr, wide_ptr, I); }
+    /* The nearest that there can be. */
+    __device__ int64_t first_block(int64_t I) const
+    {
+        return min(max(said(I), (int64_t)0), blocks);
+    }
+
+    /* The first entry of line l; l = n: the number of entries.  Row a of the blocks of I follows row a - 1 of them. */
+    __device__ int64_t pointer(int64_t l) const
+    {
+        if (block == 1) return first_block(l);
+        const int64_t I = l / block, a = l % block, here = first_block(I);
+        if (I == majors) return here * block * block;
+        return here * block * block + a * max(first_block(I + 1) - here, (int64_t)0) * block;
+    }
+
+    struct place { /* of an entry */
+        int64_t block;
+        int32_t row, column; /* in the block */
+    };
+    __device__ place place_of(int64_t p, int32_t l) const
+    {
+        if (block == 1) return {p, 0, 0};
+        const int64_t k = max(p - pointer(l), (int64_t)0);
+        return {min(first_block(l / block) + k / block, blocks - 1), l % block,
+                (int32_t)(k % block)};
+    }
+    /* The place in val. */
+    __device__ int64_t value_of(int64_t p, int32_t l) const
+    {
+        if (block == 1) return p;
+        const place at = place_of(p, l);
+        const int64_t r = block;
+        return (at.block * r + (block_by_rows ? at.row : at.column)) * r +
+               (block_by_rows ? at.column : at.row);
+    }
+    /* The minor index of entry p in line l; -1: there is no such. */
+    __device__ int32_t minor(int64_t p, int32_t l) const
+    {
+        const place here = place_of(p, l);
+        const int64_t J = at(idx, wide_idx, here.block);
+        return J >= 0 && J < majors ? (int32_t)J * block + here.column : -1;
+    }
+    __device__ bool is_wanted(int32_t l, int32_t j) const
+    {
+        return j >= 0 && j != l && (j < l) == below;
+    }
+    /* Is the entry not to be there?  With TRS_STRICT no block may be in the other triangle. */
+    __device__ bool is_wrong(int32_t l, int32_t j) const
+    {
+        return j < 0 || (strict && (below ? j / block > l / block : j / block < l / block));
+    }
+
+    /* A row or column as the operator counts it. */
+    __device__ int32_t turned(int32_t k) const { return reversed ? (int32_t)n - 1 - k : k; }
+    __device__ int32_t row_of(int32_t l, int32_t j) const { return turned(transposed ? j : l); }
+};
+
+static source source_of(const trs_mat *m, bool transposed, const trs_operator *op)
+{
+    const bool blocks = m->format == TRS_BSR;
+    const int block = blocks ? m->block : 1;
+    return {.ptr = m->ptr,
+            .idx = m->idx,
+            .wide_ptr = m->ptr_bits != 32,
+            .wide_idx = m->idx_bits == 64,
+            .n = m->n,
+            .base = m->base,
+            .blocks = m->nnz,
+            .entries = trs_value_count(m),
+            .block = block,
+            .majors = (int32_t)(m->n / block),
+            .block_by_rows = m->block_layout == TRS_ROW_MAJOR,
+            .below = trs_by_rows(m) == !!(m->kind & TRS_LOWER),
+            .strict = !!(m->kind & TRS_STRICT),
+            .unit = !!(m->kind & TRS_UNIT),
+            .transposed = transposed,
+            .reversed = op->reversed};
+}
+
+/* ---- the list ----------------------------------------------------------------------------------- */
+
+struct tally {                 /* on the device, all 0 at first */
+    unsigned long long wrong;  /* pointers, indices, entries that are stored twice */
+    unsigned long long behind; /* entries of a row that are not greater than the one before */
+    long long listed;          /* entries of the list */
+};
+
+/* P is an integer that counts all entries. */
+template <class P> struct work { /* arrays on the device; capacity: entries + n */
+    int32_t *line;               /* [entries] */
+    P *before;       /* [entries+1] wanted entries before each, until the list is made */
+    P *diagonal;     /* [n] the entry that is the diagonal of a line; -1: none */
+    int32_t *row[2]; /* [capacity] the list, and room to sort it, where before was */
+    P *origin[2];    /* [capacity] */
+    tally *count;
+    void *temp; /* of CUB */
+    size_t temp_bytes;
+    P listed; /* entries of the list, known to the host when it was made */
+
+    __device__ P count_of_list(const source &a) const { return before[a.entries] + (P)a.n; }
+};
+
+static __global__ void lines_kernel(const source a, int32_t *line, tally *count)
+{
+    long long wrong = 0;
+    for (int64_t I = index_of_thread(); I <= a.majors; I += all_threads()) {
+        const int64_t here = a.said(I);
+        wrong += here < 0 || here > a.blocks || (I == 0 && here != 0) ||
+                 (I == a.majors && here != a.blocks) || (I < a.majors && a.said(I + 1) < here);
+    }
+    for (int64_t l = index_of_thread(); l < a.n; l += all_threads())
+        if (a.pointer(l) < a.pointer(l + 1)) line[a.pointer(l)] = (int32_t)l;
+    __syncwarp();
+    add_to(&count->wrong, wrong);
+}
+
+struct later {
+    __device__ int32_t operator()(int32_t a, int32_t b) const { return max(a, b); }
+};
+
+/* 1: entry p is wanted and not on the diagonal. */
+template <class P> struct wanted {
+    source a;
+    const int32_t *line;
+    __device__ P operator()(int64_t p) const
+    {
+        return p < a.entries && a.is_wanted(line[p], a.minor(p, line[p]));
+    }
+};
+
+/* What is number k where the lines are gone through forwards. */
+template <class P>
+static __device__ void put(const source &a, const work<P> &w, P k, int32_t l, int32_t j, P origin)
+{
+    const P at = a.reversed ? w.count_of_list(a) - 1 - k : k;
+    TRS_ASSERT(at >= 0 && at < w.count_of_list(a));
+    w.row[0][at] = a.row_of(l, j);
+    w.origin[0][at] = origin;
+}
+
+template <class P> static __global__ void entries_kernel(const source a, const work<P> w)
+{
+    long long wrong = 0;
+    for (int64_t p = index_of_thread(); p < a.entries; p += all_threads()) {
+        const int32_t l = w.line[p], j = a.minor(p, l);
+        wrong += a.is_wrong(l, j);
+        if (j == l) {
+            cuda::atomic_ref<P, cuda::thread_scope_device> diagonal(w.diagonal[l]);
+            wrong += diagonal.exchange((P)p, cuda::memory_order_relaxed) >= 0;
+        } else if (a.is_wanted(l, j)) put(a, w, (P)(w.before[p] + l + !a.below), l, j, (P)p);
+    }
+    __syncwarp();
+    add_to(&w.count->wrong, wrong);
+}
+
+template <class P> static __global__ void diagonals_kernel(const source a, const work<P> w)
+{
+    const int32_t l = index32_of_thread();
+    if (l == 0) w.count->listed = w.count_of_list(a);
+    if (l >= a.n) return;
+    const P found = a.unit ? -1 : w.diagonal[l];
+    put(a, w, (P)(w.before[a.pointer(a.below ? l + 1 : l)] + l), l, l,
+        found < 0 ? (P)(a.entries + l) : found);
+}
+
+/* ---- its order ----------------------------------------------------------------------------------- */
+
+template <class P> static __device__ int32_t line_of(const source &a, const work<P> &w, P origin)
+{
+    return origin < a.entries ? w.line[origin] : (int32_t)(origin - a.entries);
+}
+
+/* The column that the operator has it in. */
+template <class P> static __device__ int32_t column_of(const source &a, const work<P> &w, P origin)
+{
+    const int32_t l = line_of(a, w, origin);
+    return a.turned(a.transposed || origin >= a.entries ? l : a.minor(origin, l));
+}
+
+template <class P> static __global__ void behind_kernel(const source a, const work<P> w)
+{
+    const int64_t listed = w.count_of_list(a);
+    long long behind = 0;
+    for (int64_t q = 1 + index_of_thread(); q < listed; q += all_threads())
+        behind += w.row[0][q] == w.row[0][q - 1] &&
+                  column_of(a, w, w.origin[0][q]) <= column_of(a, w, w.origin[0][q - 1]);
+    __syncwarp();
+    add_to(&w.count->behind, behind);
+}
+
+/* The list's rows become its columns, or rows again, where lines are rows. */
+template <class P> static __global__ void keys_kernel(const source a, const work<P> w, bool columns)
+{
+    const int64_t q = index_of_thread();
+    if (q >= w.listed) return;
+    const P origin = w.origin[0][q];
+    w.row[0][q] = columns ? column_of(a, w, origin) : a.turned(line_of(a, w, origin));
+}
+
+template <class P> static cudaError_t sort(work<P> &w, int64_t n, P count)
+{
+    int bits = 1;
+    while ((n - 1) >> bits) bits++;
+    cub::DoubleBuffer<int32_t> row(w.row[0], w.row[1]);
+    cub::DoubleBuffer<P> origin(w.origin[0], w.origin[1]);
+    const cudaError_t e =
+        cub::DeviceRadixSort::SortPairs(w.temp, w.temp_bytes, row, origin, count, 0, bits);
+    if (!w.temp) return e;
+    w.row[0] = row.Current(), w.row[1] = row.Alternate();
+    w.origin[0] = origin.Current(), w.origin[1] = origin.Alternate();
+    return e;
+}
+
+/* ---- ptr, idx, src --------------------------------------------------------------------------------- */
+
+/* A row begins where the list comes to another one: none is empty. */
+template <class P>
+static __global__ void rows_kernel(const source a, const work<P> w, const trs_device_view d)
+{
+    long long wrong = 0;
+    for (int64_t q = index_of_thread(); q < w.listed; q += all_threads()) {
+        const int32_t i = w.row[0][q];
+        const P origin = w.origin[0][q];
+        const int32_t l = line_of(a, w, origin), j = column_of(a, w, origin);
+        if (q == 0 || w.row[0][q - 1] != i) d.ptr[i] = q;
+        else wrong += column_of(a, w, w.origin[0][q - 1]) == j;
+        d.idx[q] = j;
+        if (origin < a.entries) d.src[q] = a.value_of(origin, l);
+        else d.src[q] = a.unit ? TRS_SRC_UNIT : TRS_SRC_MISSING;
+    }
+    if (index_of_thread() == 0) d.ptr[a.n] = w.listed;
+    __syncwarp();
+    add_to(&w.count->wrong, wrong);
+}
+
+/* ---- all of it -------------------------------------------------------------------------------------- */
+
+template <class P> static cudaError_t find_lines(const source &a, work<P> &w)
+{
+    return cub::DeviceScan::InclusiveScan(w.temp, w.temp_bytes, w.line, w.line, later(), a.entries);
+}
+
+template <class P> static cudaError_t count_wanted(const source &a, work<P> &w)
+{
+    const auto each = thrust::make_transform_iterator(thrust::counting_iterator<int64_t>(0),
+                                                      wanted<P>{a, w.line});
+    return cub::DeviceScan::ExclusiveSum(w.temp, w.temp_bytes, each, w.before, a.entries + 1);
+}
+
+template <class P> static int allocate(trs_context *ctx, const source &a, work<P> &w)
+{
+    const int64_t capacity = a.entries + a.n;
+    size_t most = 0;
+    for (auto *need :
+         {+[](const source &s, work<P> &v) { return find_lines(s, v); },
+          +[](const source &s, work<P> &v) { return count_wanted(s, v); },
+          +[](const source &s, work<P> &v) { return sort(v, s.n, (P)(s.entries + s.n)); }}) {
+        const cudaError_t e = need(a, w); /* says what it needs */
+        if (e) return cuda_status(e, "import on the device");
+        most = max(most, w.temp_bytes);
+    }
+    void *const base = carve_scratch(ctx, "the import of a matrix", [&](carver &carve) {
+        carve(w.count, 1);
+        carve(w.line, a.entries);
+        carve(w.before, capacity);
+        carve(w.diagonal, a.n);
+        carve(w.row[0], capacity);
+        carve(w.origin[0], capacity);
+        carve(w.origin[1], capacity);
+        carve(w.temp, (int64_t)most);
+    });
+    static_assert(sizeof *w.before >= sizeof *w.row[1], "one takes the other's place");
+    w.row[1] = (int32_t *)w.before;
+    w.temp_bytes = most;
+    return base ? TRS_OK : TRS_EMEM;
+}
+
+/* Make the list, in the order of the lines. */
+template <class P> static int list_entries(const source &a, work<P> &w)
+{
+    cudaMemsetAsync(w.count, 0, sizeof *w.count, NULL);
+    cudaMemsetAsync(w.line, 0, (size_t)a.entries * sizeof *w.line, NULL);
+    cudaMemsetAsync(w.diagonal, 0xff, (size_t)a.n * sizeof *w.diagonal, NULL);
+    lines_kernel<<<few_blocks(a.n), PLAIN>>>(a, w.line, w.count);
+    cudaError_t e = find_lines(a, w);
+    if (!e) e = count_wanted(a, w);
+    if (e) return cuda_status(e, "import on the device");
+    if (a.entries) entries_kernel<<<few_blocks(a.entries), PLAIN>>>(a, w);
+    diagonals_kernel<<<blocks_of(a.n), PLAIN>>>(a, w);
+    if (!a.transposed) behind_kernel<<<few_blocks(a.entries + a.n), PLAIN>>>(a, w);
+    return launched();
+}
+
+/* What the host has to know: TRS_EMATRIX without a sentence if something is wrong. */
+template <class P> static int look(trs_context *ctx, const work<P> &w, tally *count)
+{
+    const int rc = trs_gpu_get(ctx, count, w.count, sizeof *count);
+    if (rc) return rc;
+    return count->wrong ? TRS_EMATRIX : TRS_OK;
+}
+
+template <class P> static int sort_by(const source &a, work<P> &w, bool columns)
+{
+    if (!a.transposed) keys_kernel<<<blocks_of(w.listed), PLAIN>>>(a, w, columns);
+    return cuda_status(sort(w, a.n, w.listed), "import on the device");
+}
+
+template <class P> static int take(const source &a, const void *val, trs_operator *op)
+{
+    trs_context *ctx = op->ctx;
+    const trs_device_view *d = &op->device;
+    work<P> w = {};
+    tally count = {};
+    int rc = allocate(ctx, a, w);
+    if (!rc) rc = list_entries(a, w);
+    if (!rc) rc = look(ctx, w, &count);
+    w.listed = (P)count.listed;
+    if (!rc && count.behind) rc = sort_by(a, w, true);
+    if (!rc && (count.behind || a.transposed)) rc = sort_by(a, w, false);
+    if (rc) return rc;
+    op->tri.nnz = w.listed;
+    rc = trs_operator_new_resident(op, a.entries, true);
+    if (rc) return rc;
+    rows_kernel<<<few_blocks(w.listed), PLAIN>>>(a, w, *d);
+    rc = trs_gpu_take_values(op->tri.dtype, w.listed, d->src, val, d->val, NULL);
+    return rc ? rc : look(ctx, w, &count);
+}
+} // namespace importing
+
+int trs_gpu_import(const trs_mat *m, bool transposed, trs_operator *op)
+{
+    const importing::source a = importing::source_of(m, transposed, op);
+    const bool narrow = a.entries + a.n < INT32_MAX;
+    return narrow ? importing::take<int32_t>(a, m->val, op)
+                  : importing::take<int64_t>(a, m->val, op);
+}
