@@ -13,9 +13,9 @@ static __global__ void multiply_kernel(const rows_of<T> m, const view<T> x, cons
 {
     const int64_t r = blockIdx.y;
     each_row<sum_of<T>>(
-        m,
-        [&](sum_of<T> &sum, int64_t i, int64_t j, T a) {
-            if (!(m.unit() && i == j)) sum.add_product(a, x(j, r));
+        m, [&](int64_t j) { return x(j, r); },
+        [&](sum_of<T> &sum, int64_t i, int64_t j, T a, T xj) {
+            if (!(m.unit() && i == j)) sum.add_product(a, xj);
         },
         [&](int64_t i, sum_of<T> &sum) {
             if (m.unit()) sum.add(x(i, r));

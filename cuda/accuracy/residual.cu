@@ -116,9 +116,9 @@ static __global__ void residual_kernel(const rows_of<T> m, const view<T> b, cons
     const int64_t c = blockIdx.y;
     maxima mine;
     each_row<row_error<T>>(
-        m,
-        [&](row_error<T> &e, int64_t i, int64_t j, T a) {
-            if (!(m.unit() && i == j)) e.add(a, x(j, c), safmin);
+        m, [&](int64_t j) { return x(j, c); },
+        [&](row_error<T> &e, int64_t i, int64_t j, T a, T xj) {
+            if (!(m.unit() && i == j)) e.add(a, xj, safmin);
         },
         [&](int64_t i, row_error<T> &e) {
             if (m.unit()) e.add(number<T>(1), x(i, c), safmin);
@@ -178,8 +178,8 @@ template <class T> static __global__ void survey_kernel(const rows_of<T> m, maxi
 {
     maxima mine;
     each_row<row_norm>(
-        m,
-        [&](row_norm &s, int64_t i, int64_t j, T a) {
+        m, [](int64_t) { return 0; },
+        [&](row_norm &s, int64_t i, int64_t j, T a, int) {
             s.entries++;
             if (!(m.unit() && i == j)) s.sum += magnitude(a);
         },

@@ -56,18 +56,43 @@ template <class T> struct rows_of {
         return (place ? place[q] : q) * block * block;
     }
 
-    /* Adds every step-th entry (i, j) = a of row i, from number `first` on, by add (j, a). */
-    template <class F> __device__ void each(int64_t i, int64_t first, int64_t step, F add) const
+    /* The column of number t of row i, counted from the first one of its line, and where its value is in val. */
+    __device__ int64_t column(int64_t i, int64_t from, int64_t t, int64_t *v) const
     {
-        const int64_t line = block == 1 ? i : i / block, a = block == 1 ? 0 : i % block;
+        const int64_t a = block == 1 ? 0 : i % block;
+        const int64_t c = block == 1 ? 0 : (uint32_t)t % (uint32_t)block;
+        const int64_t q = from + (block == 1 ? t : (uint32_t)t / (uint32_t)block);
+        *v = number_of(i, q) + a * down + c * right;
+        return (idx ? at(idx, wide_idx, q) - base : q) * block + c;
+    }
+
+    /* Adds every step-th entry (i, j) = a of row i, from number `first` on, by add (j, a, load (j)).  A few are on their
+     * way at a time, since the load of x waits for that of the index. */
+    template <class L, class F>
+    __device__ void each(int64_t i, int64_t first, int64_t step, L load, F add) const
+    {
+        constexpr int AHEAD = 4;
+        const int64_t line = block == 1 ? i : i / block;
         const int64_t from = begin(line), count = (end(line) - from) * block;
-        for (int64_t t = first; t < count; t += step) {
-            const int64_t c = block == 1 ? 0 : (uint32_t)t % (uint32_t)block;
-            const int64_t q = from + (block == 1 ? t : (uint32_t)t / (uint32_t)block);
-            const int64_t j = (idx ? at(idx, wide_idx, q) - base : q) * block + c;
-            if (!has(i, j)) continue;
-            const int64_t v = number_of(i, q) + a * down + c * right;
-            add(j, conj_if(conj, val[v]));
+        for (int64_t t = first; t < count; t += AHEAD * step) {
+            int64_t j[AHEAD];
+            T a[AHEAD];
+            decltype(load(0)) x[AHEAD];
+            bool in[AHEAD];
+#pragma unroll
+            for (int k = 0; k < AHEAD; k++) {
+                int64_t v = 0;
+                in[k] = t + k * step < count;
+                if (in[k]) j[k] = column(i, from, t + k * step, &v);
+                in[k] = in[k] && has(i, j[k]);
+                if (in[k]) a[k] = val[v];
+            }
+#pragma unroll
+            for (int k = 0; k < AHEAD; k++)
+                if (in[k]) x[k] = load(j[k]);
+#pragma unroll
+            for (int k = 0; k < AHEAD; k++)
+                if (in[k]) add(j[k], conj_if(conj, a[k]), x[k]);
         }
     }
     __device__ int64_t length(int64_t i) const
@@ -77,31 +102,27 @@ template <class T> struct rows_of {
     }
 };
 
-/* Adds row i, whose entries these lanes share; lane is their number. */
-template <class M, class S, class F>
-static __device__ inline void add_row(const M &m, int64_t i, int lane, int lanes, S &sum, F add)
-{
-    m.each(i, lane, lanes, [&](int64_t j, auto a) { add(sum, i, j, a); });
-}
-
-/* Calls done (i, sum) by one lane of each row i, with all that add (sum, i, j, a) has added for the entries a = (i, j).  All
- * lanes of the warp call this together. */
-template <class S, class M, class F, class G>
-static __device__ inline void each_row(const M &m, F add, G done)
+/* Calls done (i, sum) by one lane of each row i, with all that add (sum, i, j, a, load (j)) has added for the entries
+ * a = (i, j).  All lanes of the warp call this together. */
+template <class S, class M, class L, class F, class G>
+static __device__ inline void each_row(const M &m, L load, F add, G done)
 {
     const int lane = threadIdx.x % 32, own = lane % m.lanes, each = 32 / m.lanes;
     const int64_t warp = index_of_thread() / 32, warps = all_threads() / 32;
+    const auto add_row = [&](S &sum, int64_t i, int first, int step) {
+        m.each(i, first, step, load, [&](int64_t j, auto a, auto x) { add(sum, i, j, a, x); });
+    };
     for (int64_t first = warp * each; first < m.n; first += warps * each) {
         const int64_t i = first + lane / m.lanes;
         const bool there = i < m.n, is_long = there && m.length(i) > m.longest;
         S sum;
-        if (there && !is_long) add_row(m, i, own, m.lanes, sum, add);
+        if (there && !is_long) add_row(sum, i, own, m.lanes);
         __syncwarp();
         for (int by = m.lanes / 2; by > 0; by /= 2) sum.add_from(by);
         for (unsigned left = __ballot_sync(~0u, is_long && own == 0); left; left &= left - 1) {
             const int owner = __ffs((int)left) - 1;
             S whole;
-            add_row(m, first + owner / m.lanes, lane, 32, whole, add);
+            add_row(whole, first + owner / m.lanes, lane, 32);
             __syncwarp();
             for (int by = 16; by > 0; by /= 2) whole.add_from(by);
             if (lane == owner) sum = whole;
@@ -113,11 +134,13 @@ static __device__ inline void each_row(const M &m, F add, G done)
 
 /* ---- for the host ------------------------------------------------------------------------------------------- */
 
-/* So many lanes that each has two entries or more of a row of the mean length. */
-static inline int lanes_for(double mean)
+/* So many lanes that each has two entries or more of a row of the mean length; and more where a matrix has too few rows to
+ * keep a device busy. */
+static inline int lanes_for(int64_t n, double mean)
 {
+    enum { BUSY = 1 << 18 };
     int lanes = 1;
-    while (lanes < 32 && 2 * lanes <= mean) lanes *= 2;
+    while (lanes < 32 && (2 * lanes <= mean || n * lanes < BUSY)) lanes *= 2;
     return lanes;
 }
 
@@ -156,7 +179,7 @@ template <class T> static inline rows_of<T> as_rows(const trs_lines *l)
     m.kind = kind_of(A->kind, l->op);
     m.conj = l->op == TRS_H;
     set_steps(&m, A, l->op != TRS_N);
-    m.lanes = lanes_for(m.n ? (double)A->nnz * m.block * m.block / (double)m.n : 0);
+    m.lanes = lanes_for(m.n, m.n ? (double)A->nnz * m.block * m.block / (double)m.n : 0);
     m.longest = (int64_t)ROUNDS * m.lanes;
     if (dense) { /* threads beside each other read numbers beside each other */
         m.lanes = m.right == 1 ? 32 : 1;

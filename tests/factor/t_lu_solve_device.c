@@ -166,7 +166,7 @@ static void refine_there(scene *s, trs_op op)
     const double eps = s->t == TRS_F32 || s->t == TRS_C32 ? 0x1p-23 : DBL_EPSILON;
     assert_int_equal(e.stop, TRS_STOP_CONVERGED);
     assert_true(check.omega <= 1.01 * (s->n + 1) * eps);
-    assert_true(fabs(check.omega - e.omega) <= 1e-6 * e.omega);
+    assert_true(fabs(check.omega - e.omega) <= 0.01 * e.omega); /* r of the host has 11 bits more */
 }
 
 static void one_matrix(const full *A, const form *f, bool single)
@@ -360,6 +360,52 @@ static void from_the_host(void **state)
     }
 }
 
+/* Factors of real matrices, among them ex40, whose U has small diagonal entries: the residual is small in the norm, and a
+ * few steps make it small in every row. */
+static void real_matrices(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"ex40",     "memplus", "raefsky2", "s3rmt3m3",
+                                        "cavity10", "add20",   "gemat12"};
+    const char *shared = getenv("TRS_SHARED");
+    if (no_gpu() || !shared) skip();
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        char file[500];
+        trs_mm mm;
+        snprintf(file, sizeof file, "%s/matrices/%s.mtx.xz", shared, names[k]);
+        scene s = {.t = TRS_F64};
+        trs_factor_options opt = {.plan = {.ops = 7, .device = TRS_CUDA(0)}};
+        if (trs_mm_read(file, NULL, &mm) || trs_mm_mat(&mm, 0, &s.a)) {
+            trs_mm_free(&mm); /* it is not there, or there is no libarchive */
+            continue;
+        }
+        s.n = (int)s.a.n;
+        s.d = copy_of(&s.a);
+        assert_int_equal(trs_factor(&s.there, &s.a, &opt), TRS_OK);
+        new_columns(&s, 1, TRS_COL_MAJOR);
+        for (int op = TRS_N; op <= TRS_H; op++) {
+            trs_error first, last;
+            int steps;
+            assert_int_equal(
+                trs_lu_solve(s.there, (trs_op)op, 1, s.dev_b, s.ld, s.dev_x, s.ld, NULL), TRS_OK);
+            assert_int_equal(trs_backward_error(&s.d, (trs_op)op, 1, s.dev_b, s.ld, s.dev_x, s.ld,
+                                                TRS_COL_MAJOR, &first),
+                             TRS_OK);
+            assert_int_equal(trs_lu_refine(s.there, &s.d, (trs_op)op, 1, s.dev_b, s.ld, s.dev_x,
+                                           s.ld, NULL, 5, &steps, &last),
+                             TRS_OK);
+            print_message("%s, op %c: normwise %.2g; omega %.2g, after %d steps %.2g\n", names[k],
+                          "NTH"[op], first.normwise, first.omega, steps, last.omega);
+            assert_true(first.normwise <= 1e-12);
+            assert_int_equal(last.stop, TRS_STOP_CONVERGED);
+        }
+        trs_lu_destroy(s.there);
+        free_columns(&s);
+        copy_free(&s.d);
+        trs_mm_free(&mm);
+    }
+}
+
 #else
 
 static void no_cuda(void **state)
@@ -444,7 +490,7 @@ int main(void)
         cmocka_unit_test(works),   cmocka_unit_test(one_row),
 #ifdef HAVE_CUDA
         cmocka_unit_test(solves),  cmocka_unit_test(ranges),        cmocka_unit_test(capture),
-        cmocka_unit_test(threads), cmocka_unit_test(from_the_host),
+        cmocka_unit_test(threads), cmocka_unit_test(from_the_host), cmocka_unit_test(real_matrices),
 #else
         cmocka_unit_test(no_cuda),
 #endif
