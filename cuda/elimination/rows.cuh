@@ -51,9 +51,15 @@ struct row_task {
 /* What is at a place.
  *     a        in each row: which number of A, MARKED: conjugated; NOTHING: zero
  *     to       in each row: which number of val; NOTHING: nowhere
- *     number   of column k left of the node where the pivot of row k is; of others ~ where that of the first row is;
- *              NOTHING: there is no column (number 0 is a pivot, so that this is no ~) */
+ *     number   of column k left of the node where the pivot of row k is; of another one row_own () of where that of the
+ *              first row is; NOTHING: there is no column */
 enum : int32_t { ROW_NOTHING = -1, ROW_MARKED = 1 << 30, ROW_MOST = ROW_MARKED - 1 };
+
+/* Negative, and not NOTHING; and back. */
+__host__ __device__ inline int32_t row_own(int32_t number)
+{
+    return ROW_NOTHING - 1 - number;
+}
 
 /* The arrays are on the device. */
 struct row_schedule {

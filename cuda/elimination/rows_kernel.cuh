@@ -153,8 +153,7 @@ template <class S> struct row_batch {
     uint32_t word[E]; /* a byte each, the lowest first */
     T u[E][B];
     const T *pivot[B];
-    bool
-        chained; /* in some node of the warp a column of the batch is eliminated from another one of it */
+    bool chained; /* in some node of the warp one column of the batch changes another one of it */
 
     __device__ int byte(int e, int b) const { return word[e] >> (8 * b) & 255; }
 
@@ -354,7 +353,8 @@ __device__ inline T publish_row(const row_args<T> &g, const numbers_of<S> &x, in
     for (int e = 0; e < S::EACH; e++) {
         const int column = column_of<S>(x.node, e);
         if (column < r || x.number[e] == ROW_NOTHING || r >= x.node.rows) continue;
-        flag_store(g.number + (~x.number[e] + r * x.node.stride), column == r ? kept : val[e]);
+        flag_store(g.number + (row_own(x.number[e]) + r * x.node.stride),
+                   column == r ? kept : val[e]);
         note(tally.largest, val[e]);
     }
     tally.boosted += boosted;

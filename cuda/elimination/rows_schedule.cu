@@ -150,7 +150,7 @@ static __device__ inline seat seat_of(const scene &x)
 static __device__ inline int32_t number_for(const scene &x, const row_node &node, int q)
 {
     if (q < node.diag) return x.m.pivot[x.p.idx[x.p.ptr[node.row] + q]];
-    return ~(x.m.pivot[node.row] + q - node.diag);
+    return row_own(x.m.pivot[node.row] + q - node.diag);
 }
 
 static __global__ void place_kernel(const scene x)
