@@ -123,9 +123,10 @@ static void make_numbers(const trs_front_tree *t, bool cholesky, trs_front_sched
     }
 }
 
-/* When the pool is known. */
+/* When the pool is known.  As there are roots, the list is longer than it need be. */
 static void make_children(const trs_front_tree *t, trs_front_schedule *s)
 {
+    memset(s->child, 0, (size_t)t->count * sizeof *s->child);
     for (int32_t k = 0; k < t->count; k++) {
         const trs_front_numbers *d = &s->numbers[k];
         for (int32_t c = d->child; c < d->child + d->children; c++) {
@@ -371,7 +372,7 @@ int trs_front_schedule_make(trs_context *ctx, const trs_front_tree *t, bool chol
     b.small = trs_new(ctx, t->levels + 1ll, sizeof *b.small, "fronts by level");
     s->list = trs_new(ctx, t->count, sizeof *s->list, "fronts by level");
     s->numbers = trs_new(ctx, t->count, sizeof *s->numbers, "fronts");
-    s->child = trs_alloc_zero(&ctx->mem, t->count, sizeof *s->child); /* roots are nobody's */
+    s->child = trs_new(ctx, t->count, sizeof *s->child, "fronts");
     int rc = b.ptr && b.small && s->list && s->numbers && s->child ? TRS_OK : TRS_EMEM;
     if (!rc) rc = list_levels(ctx, t, &b, s);
     if (!rc) {

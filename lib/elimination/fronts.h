@@ -15,11 +15,11 @@ typedef struct trs_fronts trs_fronts;
 /* All arrays are on the host, are read by trs_fronts_create, and belong to the caller.  No values are read. */
 typedef struct trs_fronts_pattern {
     trs_dtype dtype; /* of L, U and A */
-    bool
-        cholesky; /* L L^H: of A the entries on and below the diagonal are read, and U is left out */
+    /* L L^H: of A the entries on and below the diagonal are read, and U is left out */
+    bool cholesky;
     const trs_mat *A; /* CSR or CSC */
-    const trs_mat *L,
-        *U; /* CSR or CSC, base 0, in the order of the pivots; of L U, L has a unit diagonal, stored or not */
+    /* CSR or CSC, base 0, in the order of the pivots; of L U, L has a unit diagonal, stored or not */
+    const trs_mat *L, *U;
     const int64_t *P, *Q; /* [n] each; cholesky: Q is not read */
     const double *scale;  /* [n] by row of A; NULL: there is no scaling */
 } trs_fronts_pattern;
@@ -27,8 +27,9 @@ typedef struct trs_fronts_pattern {
 typedef struct trs_fronts_job {
     const void *a; /* the values of A, in its order, on the device */
     void *l, *u;   /* the values of L and U, in their order, on the device; cholesky: u = NULL */
-    trs_elimination_outcome
-        *outcome; /* on the device; rows are pivots k = 0 .. n-1, and none is boosted */
+    /* on the device.  Rows are pivots k = 0 .. n-1, and none is boosted.  largest is of L U alone, and is infinite if L or U
+     * has no entry for a number of theirs that is not negligible: the factors that gave the patterns had a zero there. */
+    trs_elimination_outcome *outcome;
     void *stream;
 } trs_fronts_job;
 
@@ -41,8 +42,8 @@ typedef struct trs_fronts_info {
 } trs_fronts_info;
 
 /* Find the fronts, and bring what a run needs to the device.  It waits.  The context is kept.
- * Returns TRS_OK, TRS_EMEM, TRS_EDEVICE, TRS_ESUPPORT (a front is too large), TRS_EMATRIX (L or U has an entry that cannot
- * come of A and the order), each but the first with *f = NULL. */
+ * Returns TRS_OK, TRS_EMEM, TRS_EDEVICE, TRS_ESUPPORT (a level of fronts has 2^31 tiles), TRS_EMATRIX (L or U has an entry
+ * that cannot come of A in this order), each but the first with *f = NULL. */
 int trs_fronts_create(trs_context *ctx, const trs_fronts_pattern *p, trs_fronts **f);
 void trs_fronts_destroy(trs_fronts *f); /* f may be NULL */
 /* Compute the factors.  It only enqueues work, so it can be captured; one run at a time.  The same values give the same
