@@ -117,7 +117,7 @@ int trs_lu_plan_of(trs_lu *lu, trs_plan **plan, const trs_mat *m, const char *na
     trs_options opt = lu->opt;
     if (lu->f.cholesky) opt.ops = 1u << TRS_N | 1u << TRS_H;
     int rc = trs_plan_create(plan, m, &opt);
-    if (!rc && m->device > 0) trs_plan_require_refresh(*plan);
+    if (!rc && lu->refreshes) trs_plan_require_refresh(*plan);
     if (!rc) rc = trs_plan_analyse(*plan);
     name_factor(rc, name);
     if (rc) trs_plan_destroy(*plan), *plan = NULL;
@@ -264,7 +264,8 @@ int trs_lu_adopt_there(trs_lu *lu, const trs_mat *A, trs_factors *f)
     if (lu->opt.device <= 0) return trs_lu_adopt(lu, f);
     int rc = keep_pattern(lu, A);
     if (rc) return rc;
-    if (lu->host_only || !trs_lu_complete_fits(lu, f)) return trs_lu_adopt(lu, f);
+    /* a number of a DENSE matrix that was zero may not be so any more */
+    if (lu->host_only || A->format == TRS_DENSE) return trs_lu_adopt(lu, f);
     drop_plans(lu);
     trs_lu_device_free(lu);
     take_over(lu, f);

@@ -62,9 +62,10 @@ struct trs_lu {
     struct trs_lu_device *device;
     trs_mat
         pattern; /* of complete factors with plans on a device: that of A, in arrays of the lu */
-    bool reads_pattern;  /* update looks at ptr and idx of A again */
-    bool host_only;      /* no kernel refactors these factors on the device */
-    bool refactors;      /* new values that do not suit the pivots are factored on the host */
+    bool reads_pattern; /* update looks at ptr and idx of A again */
+    bool refreshes; /* plans have to take values that are on the device, in the order of a stream */
+    bool host_only; /* no kernel refactors these factors on the device */
+    bool refactors; /* new values that do not suit the pivots are factored on the host */
     double growth_limit; /* of complete factors on a device */
     void *backend;
     int (*update)(trs_lu *lu, const trs_mat *A); /* factors an A of the same pattern, on the host */

@@ -13,6 +13,25 @@ int trs_gpu_scatter(trs_dtype t, int32_t n, int nrhs, const int32_t *perm, trs_v
 int trs_gpu_leave_out(trs_dtype t, int32_t n, int nrhs, const unsigned char *skip, trs_view b,
                       trs_view x, void *stream);
 
+/* How right-hand sides go between the caller and the triangles of a factorisation: y(k) = s(p(k)) b(p(k)), and back. */
+typedef struct trs_move {
+    int32_t n;
+    int nrhs;
+    trs_dtype outer, inner; /* of the caller's vectors and of y; both real, or both complex */
+    const int32_t *perm;    /* [n] p; NULL: the identity */
+    const double *scale;    /* [n] s, by the caller's row; NULL: there is no scaling */
+    bool conj;              /* the caller's vectors are conjugated */
+    bool add;               /* what is put back is added to x */
+    /* [nrhs] the largest |re| or |im| of each column of s b; y is divided by the power of two next to it, so that its
+     * numbers stay in range.  NULL: y is as it is. */
+    double *size;
+} trs_move;
+
+/* y (k) = s (perm [k]) x (perm [k]), which sets size as well; or x (perm [k]) = s (perm [k]) y (k) with the size of before.
+ * All arrays are on the device. */
+int trs_gpu_bring(const trs_move *m, trs_view x, trs_view y, void *stream);
+int trs_gpu_put_back(const trs_move *m, trs_view y, trs_view x, void *stream);
+
 /* ---- patterns on the device; these wait -------------------------------------------------------- */
 
 /* Fill op->device.level, whose memory is there, from op->lv. */

@@ -9,10 +9,12 @@
 #include "complete_fill.h"
 #include "lu_device.h"
 
+#include <math.h>
 #include <string.h>
 
-/* Elimination entry by entry keeps some bytes for each product of two entries, and reads them in each run. */
-static const double most_products = 1 << 28;
+/* Elimination entry by entry keeps some bytes for each product of two entries, and reads them in each run.  Where there are
+ * many for each entry, as there are of large supernodes, fronts take less time. */
+static const double most_products = 1 << 28, many_an_entry = 20;
 /* Fill by the pattern alone, over what the library found: values may cancel, but not often. */
 enum { MOST_FILL = 3 };
 static const double default_limit = 1e6;
@@ -28,23 +30,36 @@ static void count_entries(const trs_mat *m, bool rows, int64_t *count)
     }
 }
 
-bool trs_lu_complete_fits(trs_lu *lu, const trs_factors *f)
+/* How many products elimination by the factors of the library has; INFINITY after an error. */
+static double count_products(trs_lu *lu)
 {
+    const trs_factors *f = &lu->f;
     const int64_t n = f->L.n;
     int64_t *below = trs_alloc_zero(&lu->mem, n, sizeof *below);
     int64_t *right = trs_alloc_zero(&lu->mem, n, sizeof *right);
-    double products = 0;
+    double products = below && right ? 0 : INFINITY;
     if (below && right) {
         count_entries(&f->L, false, below);
         if (f->cholesky) memcpy(right, below, (size_t)n * sizeof *right);
         else count_entries(&f->U, true, right);
         for (int64_t k = 0; k < n; k++) products += (double)(below[k] - 1) * (double)(right[k] - 1);
     }
-    const bool fits = below && right && products <= most_products;
     trs_lu_free(lu, below);
     trs_lu_free(lu, right);
-    return fits;
+    return products;
 }
+
+static int64_t count_both(const trs_factors *f)
+{
+    return f->L.nnz + (f->cholesky ? f->L.nnz : f->U.nnz);
+}
+
+static double growth_limit(const trs_lu *lu)
+{
+    return lu->growth_limit > 0 ? lu->growth_limit : default_limit;
+}
+
+/* ---- entry by entry ------------------------------------------------------------------------------ */
 
 /* The row scaling in the order of the pivots, or NULL. */
 static int order_scale(trs_lu *lu, double **scale)
@@ -64,7 +79,7 @@ static trs_mat rows_of(const trs_complete_fill *fill)
     return (trs_mat){.n = fill->n, .nnz = fill->nnz, .ptr = fill->ptr, .idx = fill->idx};
 }
 
-static int make(trs_lu *lu, const trs_mat *A, const trs_complete_fill *fill, bool *made)
+static int factor_rows(trs_lu *lu, const trs_mat *A, const trs_complete_fill *fill, bool *made)
 {
     const trs_mat rows = rows_of(fill);
     trs_lu_task task = {.A = A, .pattern = &rows, .src = fill->src, .dtype = lu->f.L.dtype};
@@ -72,31 +87,47 @@ static int make(trs_lu *lu, const trs_mat *A, const trs_complete_fill *fill, boo
     int rc = order_scale(lu, &scale);
     task.cholesky = lu->f.cholesky;
     task.scale = scale;
-    task.limit = lu->growth_limit > 0 ? lu->growth_limit : default_limit;
+    task.limit = growth_limit(lu);
     task.waits = lu->refactors;
     if (!rc) rc = trs_lu_device_make(lu, &task, made);
     trs_lu_free(lu, scale);
-    if (rc != TRS_EPIVOT && rc != TRS_EGROWTH) return rc;
-    trs_forget();
+    return rc;
+}
+
+static int by_entries(trs_lu *lu, const trs_mat *A, bool *made)
+{
+    trs_context ctx = {.mem = lu->mem, .threads = 1};
+    const trs_factors *f = &lu->f;
+    const int64_t *Q = f->cholesky ? f->P : f->Q;
+    trs_complete_fill fill;
+    int rc = trs_complete_fill_find(&ctx, A, f->P, Q, MOST_FILL * count_both(f) + A->n, &fill);
+    if (rc) return rc;
+    rc = factor_rows(lu, A, &fill, made);
+    trs_complete_fill_free(&ctx, &fill);
+    return rc;
+}
+
+/* ---- either -------------------------------------------------------------------------------------- */
+
+/* One of the two; where it cannot be done in this way, *made is false, and lu->f as it was. */
+static int attempt(trs_lu *lu, const trs_mat *A, bool fronts, bool *made)
+{
+    const int rc =
+        fronts ? trs_lu_fronts_make(lu, A, growth_limit(lu), made) : by_entries(lu, A, made);
+    if (!rc && *made) return rc;
     trs_lu_device_free(lu);
     *made = false;
+    if (rc != TRS_EPIVOT && rc != TRS_EGROWTH && rc != TRS_ESUPPORT && rc != TRS_EMATRIX) return rc;
+    trs_forget();
     return TRS_OK;
 }
 
 int trs_lu_complete_make(trs_lu *lu, const trs_mat *A, bool *made)
 {
-    trs_context ctx = {.mem = lu->mem, .threads = 1};
-    const trs_factors *f = &lu->f;
-    const int64_t *Q = f->cholesky ? f->P : f->Q;
-    const int64_t limit = MOST_FILL * (f->L.nnz + (f->cholesky ? f->L.nnz : f->U.nnz)) + A->n;
-    trs_complete_fill fill;
-    int rc = TRS_ESUPPORT; /* of DENSE: a number that was zero may not be so any more */
-    *made = false;
-    if (A->format != TRS_DENSE) rc = trs_complete_fill_find(&ctx, A, f->P, Q, limit, &fill);
-    if (!rc) {
-        rc = make(lu, A, &fill, made);
-        trs_complete_fill_free(&ctx, &fill);
-    }
-    lu->host_only = rc == TRS_ESUPPORT || (!rc && !*made);
-    return rc == TRS_ESUPPORT ? TRS_OK : rc;
+    const double products = count_products(lu);
+    const bool few = products <= many_an_entry * (double)count_both(&lu->f);
+    int rc = attempt(lu, A, !few, made);
+    if (!rc && !*made && products <= most_products) rc = attempt(lu, A, few, made);
+    lu->host_only = !rc && !*made;
+    return rc;
 }

@@ -59,8 +59,7 @@ static int fetch_arrays(trs_lu *lu, fetched *h)
 {
     trs_lu_device *d = lu->device;
     const trs_lu_rows *r = &d->rows;
-    const size_t n = (size_t)r->n,
-                 val_bytes = (size_t)trs_lu_device_numbers(r) * trs_size(d->dtype);
+    const size_t n = (size_t)r->n, val_bytes = (size_t)d->numbers * trs_size(d->dtype);
     h->ptr = trs_lu_alloc(lu, r->n + 1, sizeof *h->ptr, "row pointers");
     h->diag = trs_lu_alloc(lu, r->n, sizeof *h->diag, "places of the diagonal");
     h->idx = trs_lu_alloc(lu, r->nnz, sizeof *h->idx, "columns");
@@ -87,9 +86,23 @@ static void take_fetched(trs_lu *lu, const fetched *h)
     U->ptr = L->ptr, U->idx = L->idx, U->val = L->val;
 }
 
+/* Of fronts: lu->f has the patterns, and arrays for the values. */
+static int fetch_values(trs_lu *lu)
+{
+    trs_lu_device *d = lu->device;
+    const trs_mat *L = &lu->f.L, *U = &lu->f.U;
+    const size_t size = trs_size(d->dtype);
+    const char *u = (const char *)d->val + (size_t)d->first_u * size;
+    int rc = trs_gpu_wait_for_all(&d->ctx);
+    if (!rc) rc = trs_gpu_get(&d->ctx, (void *)L->val, d->val, (size_t)L->nnz * size);
+    if (rc || lu->f.cholesky) return rc;
+    return trs_gpu_get(&d->ctx, (void *)U->val, u, (size_t)U->nnz * size);
+}
+
 int trs_lu_device_fetch(trs_lu *lu)
 {
     fetched h = {0};
+    if (lu->device->fronts) return fetch_values(lu);
     int rc = fetch_arrays(lu, &h);
     if (!rc) rc = host_arrays(lu);
     if (!rc) take_fetched(lu, &h);

@@ -21,11 +21,6 @@ static const double much_growth = 1e4, hopeless = 1e8;
 
 /* ---- arrays ------------------------------------------------------------------------------------- */
 
-int64_t trs_lu_device_numbers(const trs_lu_rows *r)
-{
-    return r->cholesky ? r->nnz_l : r->first_u + r->nnz_u;
-}
-
 static trs_dtype single_of(trs_dtype t)
 {
     return trs_is_complex(t) ? TRS_C32 : TRS_F32;
@@ -37,22 +32,24 @@ static void *new_values(trs_context *ctx, void **to, int64_t count, trs_dtype t)
     return *to;
 }
 
-/* All that an update needs, so that it allocates nothing. */
-static int allocate(trs_lu *lu, const trs_lu_task *task)
+int trs_lu_device_values(trs_lu *lu, const trs_mat *A)
 {
     trs_lu_device *d = lu->device;
     trs_context *ctx = &d->ctx;
-    const int64_t numbers = trs_lu_device_numbers(&d->rows);
-    d->outcome = trs_gpu_new(ctx, 1, sizeof *d->outcome, "the outcome of elimination");
-    bool there = d->outcome && new_values(ctx, &d->val, numbers, d->dtype);
-    if (there && task->A->dtype != d->dtype)
-        there = new_values(ctx, &d->converted, trs_value_count(task->A), d->dtype);
-    if (there && lu->single) there = new_values(ctx, &d->rounded, numbers, single_of(d->dtype));
-    if (!there) return TRS_EMEM;
-    if (!task->scale) return TRS_OK;
-    d->scale = trs_gpu_new(ctx, d->rows.n, sizeof *d->scale, "the row scaling");
-    if (!d->scale) return TRS_EMEM;
-    return trs_gpu_put(ctx, d->scale, task->scale, (size_t)d->rows.n * sizeof *d->scale);
+    d->outcome = trs_gpu_new(ctx, 1, sizeof *d->outcome, "the outcome of a factorisation");
+    bool there = d->outcome && new_values(ctx, &d->val, d->numbers, d->dtype);
+    if (there && A->dtype != d->dtype)
+        there = new_values(ctx, &d->converted, trs_value_count(A), d->dtype);
+    if (there && lu->single) there = new_values(ctx, &d->rounded, d->numbers, single_of(d->dtype));
+    return there ? TRS_OK : TRS_EMEM;
+}
+
+static int put_scale(trs_lu_device *d, const double *scale)
+{
+    const size_t bytes = (size_t)d->rows.n * sizeof *scale;
+    if (!scale) return TRS_OK;
+    d->scale = trs_gpu_new(&d->ctx, d->rows.n, sizeof *scale, "the row scaling");
+    return d->scale ? trs_gpu_put(&d->ctx, d->scale, scale, bytes) : TRS_EMEM;
 }
 
 void trs_lu_device_free(trs_lu *lu)
@@ -60,6 +57,7 @@ void trs_lu_device_free(trs_lu *lu)
     trs_lu_device *d = lu->device;
     if (!d) return;
     trs_elimination_destroy(d->elimination);
+    trs_fronts_destroy(d->fronts);
     trs_gpu_lu_rows_free(&d->ctx, &d->rows);
     void *const all[] = {d->val, d->sent, d->converted, d->rounded, d->scale, d->outcome};
     for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) trs_gpu_free(&d->ctx, all[k]);
@@ -68,6 +66,7 @@ void trs_lu_device_free(trs_lu *lu)
     trs_free(&lu->mem, d);
     lu->device = NULL;
     lu->info.kernel = NULL;
+    lu->refreshes = false;
 }
 
 /* ---- analysis ----------------------------------------------------------------------------------- */
@@ -113,27 +112,32 @@ static int new_elimination(trs_lu_device *d)
 
 /* ---- triangles and plans ------------------------------------------------------------------------- */
 
-/* The triangles as the plans read them; idx = NULL once the plans are there. */
+/* The patterns of L and U; NULL in the place of their arrays once the plans are there. */
+static void patterns(const trs_lu *lu, trs_mat *L, trs_mat *U)
+{
+    const trs_lu_rows *r = &lu->device->rows;
+    *L = lu->f.L, *U = lu->f.U;
+    if (!lu->device->fronts) {
+        *L = (trs_mat){.n = r->n, .nnz = r->nnz_l, .ptr = r->Lp, .idx = r->Li, .kind = TRS_LOWER};
+        *U = (trs_mat){.n = r->n, .nnz = r->nnz_u, .ptr = r->Up, .idx = r->Ui, .kind = TRS_UPPER};
+    }
+}
+
+/* The triangles as the plans read them, on the device. */
 static void triangles(const trs_lu *lu, trs_mat *L, trs_mat *U)
 {
     const trs_lu_device *d = lu->device;
-    const trs_lu_rows *r = &d->rows;
-    const void *val = lu->single ? d->rounded : d->val;
-    *L = (trs_mat){.n = r->n, .nnz = r->nnz_l, .ptr = r->Lp, .idx = r->Li, .val = val};
-    L->dtype = lu->single ? single_of(d->dtype) : d->dtype;
-    L->kind = TRS_LOWER;
-    L->device = TRS_CUDA(d->ctx.device);
-    *U = *L;
-    U->nnz = r->nnz_u;
-    U->ptr = r->Up;
-    U->idx = r->Ui;
-    U->val = (const char *)val + (size_t)r->first_u * trs_size(L->dtype);
-    U->kind = TRS_UPPER;
+    const char *val = lu->single ? d->rounded : d->val;
+    patterns(lu, L, U);
+    L->dtype = U->dtype = lu->single ? single_of(d->dtype) : d->dtype;
+    L->device = U->device = TRS_CUDA(d->ctx.device);
+    L->val = val;
+    U->val = val + (size_t)d->first_u * trs_size(L->dtype);
 }
 
 static bool has_plans(const trs_lu *lu)
 {
-    return lu->l && (lu->u || lu->device->rows.cholesky);
+    return lu->l && (lu->u || lu->f.cholesky);
 }
 
 /* Make the plans, or give them the values. */
@@ -145,7 +149,7 @@ static int feed_plans(trs_lu *lu, void *stream)
     trs_mat L, U;
     triangles(lu, &L, &U);
     int rc = trs_lu_plan_of(lu, &lu->l, &L, "L", stream);
-    if (!rc && !d->rows.cholesky) rc = trs_lu_plan_of(lu, &lu->u, &U, "U", stream);
+    if (!rc && !lu->f.cholesky) rc = trs_lu_plan_of(lu, &lu->u, &U, "U", stream);
     if (rc || had) return rc;
     trs_gpu_lu_rows_join(&d->ctx, &d->rows);
     trs_lu_set_info(lu, trs_now() - start);
@@ -198,6 +202,7 @@ static double growth_of(const trs_elimination_outcome *o)
 static bool lacks_diagonal(trs_lu_device *d, int64_t k)
 {
     int64_t at = 0, place = 0;
+    if (d->fronts) return false;
     if (trs_gpu_get(&d->ctx, &at, d->rows.diag + k, sizeof at)) return false;
     if (trs_gpu_get(&d->ctx, &place, d->rows.src + at, sizeof place)) return false;
     return place == TRS_SRC_MISSING;
@@ -273,18 +278,29 @@ static int take_values(trs_lu_device *d, const trs_mat *A, void *stream, const v
     return rc;
 }
 
+static int compute(trs_lu_device *d, const void *a, void *stream)
+{
+    void *const u = (char *)d->val + (size_t)d->first_u * trs_size(d->dtype);
+    const trs_fronts_job by_fronts = {a, d->val, u, d->outcome, stream};
+    const trs_elimination_job job = {.a = a,
+                                     .val = d->val,
+                                     .shift = d->shift,
+                                     .boost = d->boost,
+                                     .outcome = d->outcome,
+                                     .stream = stream};
+    if (d->fronts) return trs_fronts_run(d->fronts, &by_fronts);
+    return trs_elimination_run(d->elimination, &job);
+}
+
 /* Enqueue all that is between the values of A and those of L and U. */
 static int eliminate(trs_lu *lu, const trs_mat *A, void *stream)
 {
     trs_lu_device *d = lu->device;
-    trs_elimination_job job = {.val = d->val, .shift = d->shift, .boost = d->boost};
-    job.outcome = d->outcome;
-    job.stream = stream;
-    int rc = take_values(d, A, stream, &job.a);
-    if (!rc) rc = trs_elimination_run(d->elimination, &job);
+    const void *a;
+    int rc = take_values(d, A, stream, &a);
+    if (!rc) rc = compute(d, a, stream);
     if (!rc && lu->single)
-        rc = trs_gpu_convert(trs_lu_device_numbers(&d->rows), d->dtype, d->val, single_of(d->dtype),
-                             d->rounded, stream);
+        rc = trs_gpu_convert(d->numbers, d->dtype, d->val, single_of(d->dtype), d->rounded, stream);
     return rc;
 }
 
@@ -357,31 +373,36 @@ static void show_shapes(trs_lu *lu)
     L->kind = TRS_LOWER | TRS_UNIT;
 }
 
-static int device_new(trs_lu *lu, const trs_lu_task *task)
+int trs_lu_device_new(trs_lu *lu, const trs_mat *A, trs_dtype dtype, double limit, bool waits)
 {
     trs_lu_device *d = lu->device = trs_alloc_zero(&lu->mem, 1, sizeof *d);
     if (!d) return trs_fail(TRS_EMEM, "out of memory for a handle");
-    const int threads = lu->opt.threads > 0 ? lu->opt.threads : trs_default_threads();
     d->ctx = (trs_context){.mem = lu->mem, .device_memory = lu->opt.device_memory};
     d->ctx.base = lu->base;
     d->ctx.device = lu->opt.device - 1;
-    d->ctx.threads = threads;
-    d->dtype = task->dtype;
-    d->shift = task->shift;
-    d->boost = task->boost;
-    d->limit = task->limit;
-    d->waits = task->waits;
-    d->shape = *task->A;
+    d->ctx.threads = lu->opt.threads > 0 ? lu->opt.threads : trs_default_threads();
+    d->dtype = dtype;
+    d->limit = limit;
+    d->waits = waits;
+    d->shape = *A;
     d->shape.ptr = d->shape.idx = d->shape.val = NULL;
+    lu->refreshes = true;
     return trs_gpu_use(&d->ctx);
 }
 
 static int analyse(trs_lu *lu, const trs_lu_task *task)
 {
-    int rc = device_new(lu, task);
+    int rc = trs_lu_device_new(lu, task->A, task->dtype, task->limit, task->waits);
     trs_lu_device *d = lu->device;
-    if (!rc) rc = trs_gpu_lu_rows(&d->ctx, task->pattern, task->src, task->cholesky, &d->rows);
-    if (!rc) rc = allocate(lu, task);
+    if (rc) return rc;
+    const trs_lu_rows *r = &d->rows;
+    d->shift = task->shift;
+    d->boost = task->boost;
+    rc = trs_gpu_lu_rows(&d->ctx, task->pattern, task->src, task->cholesky, &d->rows);
+    d->first_u = r->first_u;
+    d->numbers = r->cholesky ? r->nnz_l : r->first_u + r->nnz_u;
+    if (!rc) rc = put_scale(d, task->scale);
+    if (!rc) rc = trs_lu_device_values(lu, task->A);
     if (!rc) rc = new_elimination(d);
     if (!rc) rc = trs_gpu_unit_diagonal(&d->rows, d->dtype, d->val);
     if (!rc) trs_gpu_drop_scratch(&d->ctx);

@@ -1,34 +1,43 @@
 /* lu_device.h: factors that are computed on a device, on a pattern and with pivots that are known.
  *
  *     pattern --cuda/factor--> rows of L + U --levels, elimination.h--> values of L and U --> plans of both
- *     new values of A --elimination.h--> values of L and U --trs_plan_refresh--> both plans
+ *     factors of a library --fronts.h--> a tree of fronts; plans of both
+ *     new values of A --elimination.h, or fronts.h--> values of L and U --trs_plan_refresh--> both plans
  *
  * Incomplete factors have the pattern of A, or one with some fill; complete ones that of all fill, by the pivots that a
  * library has found on the host. */
 #ifndef TRS_LU_DEVICE_H
 #define TRS_LU_DEVICE_H
 
+#include "elimination/fronts.h"
 #include "elimination/lu_rows.h"
 #include "factor/lu.h"
 
 typedef struct trs_lu_device {
     trs_context ctx;
-    trs_lu_rows rows;
-    trs_elimination *elimination;
     trs_mat shape;   /* of A, without its arrays: all later ones have its pattern */
     trs_dtype dtype; /* of the factors */
-    void *val;       /* L, and from number rows.first_u on U */
+    int64_t numbers; /* in val */
+    int64_t first_u; /* L's come first, and U's from this one on */
+    void *val;
     void *sent;      /* A's values when they came from the host; NULL: they never did */
     void *converted; /* A's values in the type of the factors; NULL: it is the type of A */
     void *rounded;   /* val in single precision; NULL unless lu->single */
-    double *scale;
     trs_elimination_outcome *outcome;
-    double shift, boost, limit;
-    bool waits;
+    double limit; /* of the growth */
+    bool waits;   /* updates wait, and answer for pivots and growth */
+
+    trs_fronts *fronts; /* NULL: what follows computes the factors */
+    trs_elimination *elimination;
+    trs_lu_rows rows;
+    double *scale;
+    double shift, boost;
 } trs_lu_device;
 
-/* Numbers in val. */
-int64_t trs_lu_device_numbers(const trs_lu_rows *r);
+/* Make lu->device with what all factors have, and the device current. */
+int trs_lu_device_new(trs_lu *lu, const trs_mat *A, trs_dtype dtype, double limit, bool waits);
+/* Allocate the arrays of values and the outcome: all that an update needs.  A: its shape. */
+int trs_lu_device_values(trs_lu *lu, const trs_mat *A);
 
 /* What is to be factored.  The arrays are read in trs_lu_device_make only. */
 typedef struct trs_lu_task {
@@ -52,16 +61,16 @@ int trs_lu_device_make(trs_lu *lu, const trs_lu_task *task, bool *made);
 int trs_lu_device_update(trs_lu *lu, const trs_mat *A, void *stream);
 /* Wait, and tell as trs_lu_status does. */
 int trs_lu_device_status(trs_lu *lu, int64_t *bad, int64_t *first, double *growth);
-/* Copy L and U to lu->f: L + U - I by rows, or L. */
+/* Copy L and U to lu->f: L + U - I by rows, or L; of fronts, L and U as the library has them. */
 int trs_lu_device_fetch(trs_lu *lu);
 void trs_lu_device_free(trs_lu *lu);
 
 /* ---- complete factors (complete.c) -------------------------------------------------------------- */
 
-/* May elimination entry by entry take factors like these, which are on the host?  A guess by what they have. */
-bool trs_lu_complete_fits(trs_lu *lu, const trs_factors *f);
 /* As trs_lu_device_make, for the P, Q and scaling of lu->f and A on the host.  Where the pivots turn out to be bad on the
  * device, *made is false, and lu->f is as before. */
 int trs_lu_complete_make(trs_lu *lu, const trs_mat *A, bool *made);
+/* The same by fronts, which keep the patterns of L and U that lu->f has, and plans of them (fronts.c). */
+int trs_lu_fronts_make(trs_lu *lu, const trs_mat *A, double limit, bool *made);
 
 #endif
