@@ -111,7 +111,7 @@ static void perturb(full *A, bool symmetric, double by)
     const int n = A->n;
     for (int j = 0; j < n; j++)
         for (int i = 0; i < n; i++) {
-            if (symmetric && i > j) A->a[i + n * j] = conj(A->a[j + n * i]);
+            if (symmetric && i < j) A->a[i + n * j] = conj(A->a[j + n * i]);
             else A->a[i + n * j] *= 1 + by * uniform();
         }
 }
