@@ -17,22 +17,12 @@ struct trs_elimination {
     void *data; /* of the kernel */
 };
 
-/* ---- the shape of a pattern --------------------------------------------------------------------------------------- */
+/* ---- the shape of a pattern ------------------------------------------------------------------------------ */
 
 static __device__ inline void raise(unsigned long long *most, long long v)
 {
     for (int by = 16; by > 0; by /= 2) v = max(v, __shfl_xor_sync(~0u, v, by));
     if (threadIdx.x % 32 == 0) atomicMax(most, (unsigned long long)max(v, 0ll));
-}
-
-/* Has row i the columns of row i - 1?  Of the lanes of a warp, each looks at some. */
-static __device__ inline bool is_like_last(const trs_elimination_pattern &p, int64_t i)
-{
-    const int64_t begin = p.ptr[i], end = p.ptr[i + 1], length = end - begin;
-    bool alike = i > 0 && begin - p.ptr[i - 1] == length;
-    for (int64_t q = begin + threadIdx.x % 32; alike && q < end; q += 32)
-        alike = p.idx[q] == p.idx[q - length];
-    return __all_sync(~0u, alike);
 }
 
 enum { LONGEST, CANDIDATES, LAST_PLACE, ALIKE, FOUND };
@@ -72,7 +62,7 @@ static int find_shape(trs_context *ctx, const trs_elimination_pattern *p, elimin
     return rc;
 }
 
-/* ---- the kernel ------------------------------------------------------------------------------------------------------ */
+/* ---- the kernel ------------------------------------------------------------------------------------------ */
 
 /* Of those that were not tried, the kernel that is predicted to take least; NULL: none fits. */
 static const elimination_kernel *cheapest(const trs_elimination *e, const elimination_shape *s,

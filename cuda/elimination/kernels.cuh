@@ -21,6 +21,16 @@ struct elimination_shape {
     int64_t alike;      /* rows that have the columns of the row before */
 };
 
+/* Has row i the columns of row i - 1?  Every lane of the warp calls it. */
+__device__ inline bool is_like_last(const trs_elimination_pattern &p, int64_t i)
+{
+    const int64_t begin = p.ptr[i], end = p.ptr[i + 1], length = end - begin;
+    bool alike = i > 0 && begin - p.ptr[i - 1] == length;
+    for (int64_t q = begin + threadIdx.x % 32; alike && q < end; q += 32)
+        alike = p.idx[q] == p.idx[q - length];
+    return __all_sync(~0u, alike);
+}
+
 struct elimination_kernel {
     const char *name;
     /* Seconds that a run is predicted to take; INFINITY: the kernel does not fit. */

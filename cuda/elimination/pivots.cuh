@@ -31,7 +31,7 @@ inline pivot_rules rules_of(const trs_elimination_pattern *p, const trs_eliminat
     return {p->cholesky, job->shift, job->boost, job->outcome};
 }
 
-/* ---- sizes ---------------------------------------------------------------------------------------------------- */
+/* ---- sizes ----------------------------------------------------------------------------------------------- */
 
 /* |Re a| + |Im a|, by which pivots are judged and growth is measured. */
 template <class R> __device__ inline R size_of(R a)
@@ -74,7 +74,7 @@ template <class T> __device__ inline double size_from(unsigned bits)
     return size <= DBL_MAX ? size : __longlong_as_double(0x7ff0000000000000ll);
 }
 
-/* ---- pivots --------------------------------------------------------------------------------------------------- */
+/* ---- pivots ---------------------------------------------------------------------------------------------- */
 
 __device__ inline float real_part(float a)
 {
@@ -185,7 +185,7 @@ template <class T> __device__ inline T pivot_of(T kept)
     return is_near_one(kept) ? number<T>(1) / kept : kept;
 }
 
-/* ---- what is said of them ------------------------------------------------------------------------------------- */
+/* ---- what is said of them -------------------------------------------------------------------------------- */
 
 /* What a lane has seen.  largest: of the products and of u; largest_a: of the numbers of A. */
 struct pivot_tally {

@@ -20,7 +20,7 @@ static const void *kernel_for(trs_dtype t, row_shape s)
     return NULL;
 }
 
-/* ---- the shape ---------------------------------------------------------------------------------------------------- */
+/* ---- the shape ------------------------------------------------------------------------------------------- */
 
 /* Rows of a node, where runs of equal rows have so many on average: the fewest that cut such a run into as few pieces. */
 static int rows_for(double run)
@@ -56,7 +56,7 @@ static double row_cost(const trs_elimination_pattern *p, const elimination_shape
     return 0.7e-6 * p->levels + 40e-12 * (double)p->nnz;
 }
 
-/* ---- life --------------------------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------------------ */
 
 static void row_destroy(trs_context *ctx, void *data)
 {
@@ -66,13 +66,13 @@ static void row_destroy(trs_context *ctx, void *data)
     trs_free(&ctx->mem, d);
 }
 
-/* As many blocks as the warps of six levels fill, at least one an SM: the looks of those that wait slow down the others. */
+/* As many blocks as the warps of ten levels fill, at least one an SM: the looks of those that wait slow down the others. */
 static int count_blocks(const trs_elimination_pattern *p, const row_schedule *s)
 {
     const double levels = (double)p->levels / s->shape.rows, warps = ROW_THREADS / ROW_WARP;
-    const double six = levels > 0 ? 6 * s->tasks / levels / warps : 0;
+    const double ten = levels > 0 ? 10 * s->tasks / levels / warps : 0;
     return waiting_blocks(kernel_for(p->dtype, s->shape), ROW_THREADS, 0,
-                          fmax(six, multiprocessors()));
+                          fmax(ten, multiprocessors()));
 }
 
 static int make(trs_context *ctx, const trs_elimination_pattern *p, row_shape shape, row_data *d)
@@ -110,7 +110,7 @@ static int64_t row_bytes(const void *data)
     return row_schedule_bytes(&d->schedule) + d->number_bytes;
 }
 
-/* ---- a run -------------------------------------------------------------------------------------------------------- */
+/* ---- a run ----------------------------------------------------------------------------------------------- */
 
 static int row_run(const trs_elimination_pattern *p, const void *data,
                    const trs_elimination_job *job)

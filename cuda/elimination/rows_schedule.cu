@@ -21,9 +21,9 @@ enum { BYTES_OF_ENTRY = 256, BYTES_AT_LEAST = 64 << 20 };
 
 /* In scratch memory. */
 struct making {
-    int32_t *run; /* [n] the first of the rows before it that have its columns */
-    int32_t *level[2],
-        *row[2]; /* [n] before and after the sort; level `levels`: the row does not begin a node */
+    int32_t *run; /* [n] the first of the rows up to it that have its columns */
+    /* [n] before and after the sort; level `levels`: the row does not begin a node */
+    int32_t *level[2], *row[2];
     int32_t *first;  /* [levels+1] of the sorted rows, that with which a level begins */
     int32_t *task;   /* [levels+1] with which a level begins */
     int32_t *pivot;  /* [n] where the number of the pivot of each row is */
@@ -40,22 +40,15 @@ struct scene {
     int nodes; /* of a task */
 };
 
-/* ---- nodes by level ------------------------------------------------------------------------------------------------ */
+/* ---- nodes by level -------------------------------------------------------------------------------------- */
 
-/* Has row i the columns of row i - 1? */
-static __device__ inline bool is_like_last(const trs_elimination_pattern &p, int64_t i)
-{
-    const int64_t begin = p.ptr[i], length = p.ptr[i + 1] - begin, other = i > 0 ? p.ptr[i - 1] : 0;
-    if (i == 0 || begin - other != length) return false;
-    for (int64_t q = 0; q < length; q++)
-        if (p.idx[begin + q] != p.idx[other + q]) return false;
-    return true;
-}
-
+/* A warp has a row at a time. */
 static __global__ void run_kernel(const trs_elimination_pattern p, int32_t *run)
 {
-    const int64_t i = index_of_thread();
-    if (i < p.n) run[i] = is_like_last(p, i) ? 0 : (int32_t)i;
+    for (int64_t i = index_of_thread() / ROW_WARP; i < p.n; i += all_threads() / ROW_WARP) {
+        const bool alike = is_like_last(p, i);
+        if (threadIdx.x % ROW_WARP == 0) run[i] = alike ? 0 : (int32_t)i;
+    }
 }
 
 static __global__ void key_kernel(const scene x)
@@ -96,13 +89,13 @@ static __global__ void seat_kernel(const scene x)
     const int32_t l = x.m.level[1][k], i = x.m.row[1][k];
     int32_t end = i + 1;
     while (end < x.p.n && end < i + x.s.shape.rows && x.m.run[end] == x.m.run[i]) end++;
-    const int32_t diag = (int32_t)(x.p.diag[i] - x.p.ptr[i]),
-                  length = (int32_t)(x.p.ptr[i + 1] - x.p.ptr[i]);
+    const int32_t diag = (int32_t)(x.p.diag[i] - x.p.ptr[i]);
+    const int32_t stride = (int32_t)(x.p.ptr[i + 1] - x.p.diag[i]);
     x.s.node[(int64_t)x.m.task[l] * x.nodes + (k - x.m.first[l])] =
-        row_node{i, end - i, diag, length - diag};
+        row_node{i, end - i, diag, stride};
 }
 
-/* ---- numbers and groups of words ------------------------------------------------------------------------------------ */
+/* ---- numbers and groups of words ------------------------------------------------------------------------- */
 
 static __global__ void size_kernel(const scene x)
 {
@@ -129,7 +122,7 @@ static __global__ void begin_kernel(const scene x)
         x.m.pivot[node.row + r] = x.m.size[at] + r * (node.stride + 1);
 }
 
-/* ---- places and lists ------------------------------------------------------------------------------------------------- */
+/* ---- places and lists ------------------------------------------------------------------------------------ */
 
 /* The task of a warp, and the node of a lane. */
 struct seat {
@@ -215,7 +208,7 @@ static __global__ void list_kernel(const scene x)
     }
 }
 
-/* ---- the host side ------------------------------------------------------------------------------------------------------ */
+/* ---- the host side --------------------------------------------------------------------------------------- */
 
 /* Enough for the numbers 0 ... count. */
 static int bits_of(int64_t count)
@@ -283,7 +276,7 @@ static int take_scratch(trs_context *ctx, scene *x, int64_t most_tasks)
 static int find_tasks(trs_context *ctx, scene *x)
 {
     const int64_t n = x->p.n, levels = x->p.levels;
-    run_kernel<<<blocks_of(n), PLAIN>>>(x->p, x->m.run);
+    run_kernel<<<few_blocks(ROW_WARP * n), PLAIN>>>(x->p, x->m.run);
     cudaError_t e = find_runs(&x->m, n);
     key_kernel<<<blocks_of(n), PLAIN>>>(*x);
     if (!e) e = sort(x);

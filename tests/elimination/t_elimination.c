@@ -9,7 +9,7 @@
 #include <float.h>
 #include <math.h>
 
-/* ---- patterns ---------------------------------------------------------------------------------------------------- */
+/* ---- patterns -------------------------------------------------------------------------------------------- */
 
 typedef enum shape {
     ONLY_DIAGONAL,
@@ -57,7 +57,7 @@ static bool has(shape s, int i, int j)
     return are_near(s, i, j);
 }
 
-/* ---- a problem, on the host and on the device ------------------------------------------------------------------------ */
+/* ---- a problem, on the host and on the device ------------------------------------------------------------ */
 
 typedef struct problem {
     int n, values, places; /* rows; numbers of A and of val */
@@ -248,7 +248,7 @@ static void problem_free(problem *b)
     free(b);
 }
 
-/* ---- the reference ---------------------------------------------------------------------------------------------------- */
+/* ---- the reference --------------------------------------------------------------------------------------- */
 
 typedef struct reference {
     zz *val; /* [places] NaN where nothing is written */
@@ -361,7 +361,7 @@ static void reference_free(reference *ref)
     free(ref->bound);
 }
 
-/* ---- runs ---------------------------------------------------------------------------------------------------------------- */
+/* ---- runs ------------------------------------------------------------------------------------------------ */
 
 /* Bytes that no run leaves. */
 enum { UNTOUCHED = 0x5b };
@@ -461,7 +461,7 @@ static double run_and_compare(problem *b)
     return worst;
 }
 
-/* ---- tests ------------------------------------------------------------------------------------------------------------------ */
+/* ---- tests ----------------------------------------------------------------------------------------------- */
 
 static void test_factors(void **state)
 {
@@ -590,7 +590,8 @@ static void test_far_from_one(void **state)
         problem *b =
             problem_new(number & 4 ? BOX3 : SPARSE, 300, (trs_dtype)(number % 4), false, false, &r);
         const bool single = epsilon(b->dtype) > 1e-10;
-        const double by = number & 8 ? (single ? 1e32 : 1e300) : (single ? 1e-35 : 1e-305);
+        const double tiny = single ? 1e-35 : 1e-305, huge = single ? 1e32 : 1e300;
+        const double by = number & 8 ? huge : tiny;
         for (int k = 0; k < b->values; k++) b->a[k] *= by;
         if (single)
             for (int k = 0; k < b->values; k++) b->a[k] = (float complex)b->a[k];
