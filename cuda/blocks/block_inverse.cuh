@@ -32,17 +32,43 @@ template <class T> __device__ inline void clear(columns<T> &sum)
     for (int c = 0; c < share<BLOCK>::COLUMNS; c++) sum[c] = number<T>(0);
 }
 
-/* sum += a b */
+/* What a thread loads of a tile: columns 4 n + threadIdx.x % 4 of row threadIdx.x / 4, and zero where the tile has none.
+ * All of it is under way before any of it is needed. */
+template <class T> using quarter_row = T[TILE_SIZE / BLOCK_THREADS];
+
+template <class T> __device__ inline void load_quarter(quarter_row<T> &v, const tile_at<T> &tile)
+{
+#pragma unroll
+    for (int n = 0; n < TILE_SIZE / BLOCK_THREADS; n++)
+        v[n] = tile.get((int)threadIdx.x / 4, 4 * n + (int)threadIdx.x % 4);
+}
+
+/* To a tile in shared memory, and to a matrix by rows there. */
+template <class T> __device__ inline void put_in_tile(T *tile, const quarter_row<T> &v)
+{
+#pragma unroll
+    for (int n = 0; n < TILE_SIZE / BLOCK_THREADS; n++)
+        tile[n * BLOCK_THREADS + threadIdx.x] = v[n];
+}
+
+template <class T> __device__ inline void put_by_rows(T *matrix, const quarter_row<T> &v)
+{
+#pragma unroll
+    for (int n = 0; n < TILE_SIZE / BLOCK_THREADS; n++)
+        matrix[threadIdx.x / 4 * BLOCK + 4 * n + threadIdx.x % 4] = v[n];
+}
+
+/* sum += a b; other threads of the block may have written to a and b just before. */
 template <class T>
 __device__ inline void add_tiles(two_tiles<T> *sh, columns<T> &sum, const tile_at<T> &a,
                                  const tile_at<T> &b)
 {
+    quarter_row<T> v;
     __syncthreads();
-    for (int e = threadIdx.x; e < TILE_SIZE; e += BLOCK_THREADS) {
-        const int i = e % BLOCK_THREADS / 4, k = e / BLOCK_THREADS * 4 + e % 4;
-        sh->a[e] = a.get(i, k);
-        sh->b[i * BLOCK + k] = b.get(i, k);
-    }
+    load_quarter<T>(v, a);
+    put_in_tile<T>(sh->a, v);
+    load_quarter<T>(v, b);
+    put_by_rows<T>(sh->b, v);
     __syncthreads();
     add_product<T, BLOCK>(sum, sh->a, sh->b, false, false);
 }
@@ -78,13 +104,19 @@ __device__ inline void join_tile(two_tiles<T> *sh, const P &D, int t, int s)
 /* Row threadIdx.x / 4 of |M| |D| e in tile row t, e all ones; the same on each of four lanes. */
 template <class T, class P> __device__ inline double growth_of_row(const P &D, int first, int t)
 {
-    const int i = threadIdx.x / 4;
+    const int i = threadIdx.x / 4, lane = threadIdx.x % 4;
     double sum = 0;
     for (int s = first; s <= t; s++) {
         const tile_at<T> M = s < t ? D.joined(t, s) : D.tile(t, t);
         const double *weight = D.weight(s);
-        for (int k = threadIdx.x % 4; k < BLOCK; k += 4)
-            if (M.has(i, k)) sum += magnitude(M.at(i, k)) * weight[k];
+        quarter_row<T> v;
+        quarter_row<double> w;
+        load_quarter<T>(v, M);
+#pragma unroll
+        for (int n = 0; n < BLOCK / 4; n++)
+            w[n] = M.has(i, 4 * n + lane) ? weight[4 * n + lane] : 0;
+#pragma unroll
+        for (int n = 0; n < BLOCK / 4; n++) sum += magnitude(v[n]) * w[n];
     }
     sum += shuffle_xor(sum, 1);
     return sum + shuffle_xor(sum, 2);
@@ -134,12 +166,12 @@ __device__ inline bool scale_tile(two_tiles<T> *sh, const P &D, int first, int t
  * inverted. */
 template <class T, class P> __device__ inline double weigh_row(const P &D, int first, int t)
 {
-    const int i = threadIdx.x / 4;
     double sum = 0;
     for (int s = first; s <= t; s++) {
-        const tile_at<T> L = D.tile(t, s);
-        for (int k = threadIdx.x % 4; k < BLOCK; k += 4)
-            if (L.has(i, k)) sum += magnitude(L.at(i, k));
+        quarter_row<T> v;
+        load_quarter<T>(v, D.tile(t, s));
+#pragma unroll
+        for (int n = 0; n < BLOCK / 4; n++) sum += magnitude(v[n]);
     }
     sum += shuffle_xor(sum, 1);
     return sum + shuffle_xor(sum, 2);

@@ -19,6 +19,9 @@ template <class T> struct two_tiles { /* shared memory */
     double norm[BLOCK];
 };
 
+/* For how many thread blocks with two tiles an SM should have registers: it has shared memory for more. */
+template <class T> constexpr int TWO_TILES_BESIDE = sizeof(T) <= 8 ? 2 : 1;
+
 /* inverse = tile^-1, both lower, 64x64 and in shared memory, of which the first `rows` rows and columns count;
  * inverse is zero before.  Thread j < rows owns column j:
  *
@@ -37,6 +40,7 @@ __device__ inline double invert(const T *tile, T *inverse, double *norm, int row
         norm[j] = is_near_one(tile[tile_place(j, j)]) ? sum : INFINITY;
         for (int i = j; i < rows; i++) {
             T s = number<T>(i == j);
+#pragma unroll 8
             for (int k = j; k < i; k++) s = s - tile[tile_place(i, k)] * inverse[tile_place(k, j)];
             inverse[tile_place(i, j)] = s / tile[tile_place(i, i)];
         }

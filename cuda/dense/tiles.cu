@@ -64,10 +64,10 @@ template <class T> static __global__ void invert_kernel(T *tile, int *substitute
 {
     two_tiles<T> *sh = (two_tiles<T> *)shared_numbers<T>();
     T *D = tile + tile_number(blockIdx.x, blockIdx.x) * TILE_SIZE;
-    for (int e = threadIdx.x; e < TILE_SIZE; e += BLOCK_THREADS) {
-        sh->a[e] = D[e];
-        sh->b[e] = number<T>(0);
-    }
+    quarter_row<T> v;
+    load_quarter<T>(v, {D, BLOCK, BLOCK});
+    for (int e = threadIdx.x; e < TILE_SIZE; e += BLOCK_THREADS) sh->b[e] = number<T>(0);
+    put_in_tile<T>(sh->a, v);
     __syncthreads();
     const bool good = invert(sh->a, sh->b, sh->norm, BLOCK) <= WORST<T>; /* a NaN is not */
     for (int e = threadIdx.x; e < TILE_SIZE && good; e += BLOCK_THREADS) D[e] = sh->b[e];
@@ -84,7 +84,7 @@ __device__ inline bool all_inverted(const int *substituted, int first, int end)
 
 /* Column s of M in a panel, which no other column waits for, unless a row of the panel is to be substituted. */
 template <class T>
-static __global__ void __launch_bounds__(BLOCK_THREADS)
+static __global__ void __launch_bounds__(BLOCK_THREADS, TWO_TILES_BESIDE<T>)
     join_kernel(int nt, const panel_at<T> P, const int *substituted)
 {
     two_tiles<T> *sh = (two_tiles<T> *)shared_numbers<T>();
@@ -107,7 +107,7 @@ static __global__ void split_kernel(int nt, const panel_at<T> P, const int *subs
 
 /* Column s of S in the rows of a panel, from the last one up: S_ts needs L_us of the rows u <= t. */
 template <class T>
-static __global__ void __launch_bounds__(BLOCK_THREADS)
+static __global__ void __launch_bounds__(BLOCK_THREADS, TWO_TILES_BESIDE<T>)
     scale_kernel(int nt, const panel_at<T> P, const int *substituted, const int *split)
 {
     const int s = blockIdx.x, panel = blockIdx.y, first = panel * PANEL;

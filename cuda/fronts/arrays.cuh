@@ -14,8 +14,7 @@ enum { PANEL = TRS_FRONT_PANEL, TILE = TRS_FRONT_TILE };
 template <class T> struct fronts_view {
     T *panels, *pool;
     const trs_front_numbers *numbers;
-    const trs_front_child *child;
-    const int32_t *to, *pivot;
+    const int32_t *child, *to, *pivot;
     const int64_t *strip_ptr;
     const trs_front_share *share;
     trs_elimination_outcome *outcome;

@@ -35,7 +35,7 @@ __device__ void add_child(const fronts_view<T> &v, const strip &down, const stri
                           T (*tile)[TILE + 1], bool triangle)
 {
     constexpr int ROWS = TILE / 32, COLUMNS = TILE / ASSEMBLE_WARPS;
-    const trs_front_child &c = v.child[down.share->child];
+    const trs_front_numbers &c = v.numbers[down.share->child];
     const int32_t *to = v.to + c.row;
     const T *from = v.pool + c.update;
     const int a = down.share->begin + (int)threadIdx.x % 32;

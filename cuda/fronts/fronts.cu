@@ -10,8 +10,7 @@
 /* What does not depend on the type of a number; all arrays are on the device. */
 struct fronts_arrays {
     trs_front_numbers *numbers;
-    trs_front_child *child;
-    int32_t *to, *pivot, *of, *list, *start;
+    int32_t *child, *to, *pivot, *of, *list, *start;
     int64_t *strip_ptr;
     trs_front_share *share;
     int64_t *a_from, *a_to, *l_from, *u_from;
@@ -48,7 +47,7 @@ template <class V> static bool bring(trs_fronts *f, V *&to, const V *from, int64
 static bool bring_tree(trs_fronts *f, const trs_front_tree *t, const trs_front_schedule *s)
 {
     fronts_arrays *d = &f->on_device;
-    return bring(f, d->numbers, s->numbers, t->count) && bring(f, d->child, s->child, t->count) &&
+    return bring(f, d->numbers, s->numbers, t->count) && bring(f, d->child, t->child, t->count) &&
            bring(f, d->to, t->to, t->entries) && bring(f, d->pivot, t->pivot, t->n) &&
            bring(f, d->of, t->of, t->n) && bring(f, d->list, s->list, t->count) &&
            bring(f, d->start, s->start, s->starts) &&
@@ -84,7 +83,7 @@ template <class T> static size_t shared_of(const trs_front_launch *l)
     case TRS_FRONT_STEP_ASSEMBLE:
         return sizeof(T) * TILE * (TILE + 1);
     case TRS_FRONT_STEP_PANEL:
-        return sizeof(panel_memory<T>);
+        return sizeof(diagonal_block<T>);
     default:
         return sizeof(factor_tile<T>);
     }
@@ -112,6 +111,8 @@ template <class T, bool cholesky> static const void *kernel_of(const trs_front_l
         return (const void *)assemble_kernel<T, cholesky>;
     case TRS_FRONT_STEP_PANEL:
         return (const void *)panel_kernel<T, cholesky>;
+    case TRS_FRONT_STEP_TRAIL:
+        return (const void *)trail_kernel<T, cholesky>;
     default:
         return (const void *)schur_kernel<T, cholesky>;
     }

@@ -1,6 +1,6 @@
 /* product.cuh: C -= X Y' for a tile of C, of lower, of upper or of an update matrix.
  *
- *     trail_tile      lower (i, j) -= L (i, panel) U' (j, panel)'    upper (i, j) -= U' (i, panel) L (j, panel)'
+ *     trail_kernel    lower (i, j) -= L (i, panel) U' (j, panel)'    upper (i, j) -= U' (i, panel) L (j, panel)'
  *     schur_kernel    update (i, j) -= L (i, :) U' (j, :)'           with L^H for U of L L^H
  *
  * A block owns a tile of TILE x TILE, reads its rows of X and Y by DEPTH columns at a time into shared memory, and C once.
@@ -146,32 +146,29 @@ __device__ inline void subtract_product(const product<T> &p, factor_tile<T> &s)
     });
 }
 
-/* Tile number `at` of lower or upper behind the panel that begins with column `begin`, less the product of the panel before:
- * those of a trapezoid whose columns of tiles are down, down-1, ... high. */
-template <bool cholesky, class T>
-__device__ void trail_tile(const fronts_view<T> &v, const trs_front_numbers &d, int32_t begin,
-                           int32_t behind, int32_t at, factor_tile<T> &s)
+/* Tile number `at` of a trapezoid whose columns of tiles are down, down-1, ... high. */
+template <class T, bool cholesky>
+static __global__ void __launch_bounds__(PRODUCT_THREADS, PRODUCT_BLOCKS<T>)
+    trail_kernel(fronts_view<T> v, launch_view l)
 {
-    int32_t i, j;
-    const int32_t order = d.cols + d.rows;
+    factor_tile<T> &s = *(factor_tile<T> *)shared_numbers<T>();
+    int32_t block, i, j;
+    const trs_front_numbers &d = front_of_block(v.numbers, l, &block);
+    const int32_t order = d.cols + d.rows, begin = l.panel * PANEL;
+    const int32_t behind = min(begin + PANEL, d.cols);
     const int32_t down = (order - behind + TILE - 1) / TILE;
     const int32_t across = (d.cols - behind + TILE - 1) / TILE;
     const int32_t tiles = across * down - across * (across - 1) / 2;
-    const bool lower = at < tiles;
-    lower_tile(lower ? at : at - tiles, down, &i, &j);
+    const bool lower = block < tiles;
+    lower_tile(lower ? block : block - tiles, down, &i, &j);
     i = behind + i * TILE;
     j = behind + j * TILE;
     T *left = v.panels + (lower ? d.lower : d.upper);
     const T *right = v.panels + (lower != cholesky ? d.upper : d.lower);
-    const int64_t ld = order, before = (begin - PANEL) * ld;
-    const product<T> p = {left + j * ld + i,
-                          left + before + i,
-                          right + before + j,
-                          ld,
-                          ld,
-                          min(TILE, order - i),
-                          min(TILE, d.cols - j),
-                          PANEL};
+    const int64_t ld = order, panel = begin * ld;
+    const product<T> p = {left + j * ld + i,    left + panel + i,      right + panel + j, ld, ld,
+                          min(TILE, order - i), min(TILE, d.cols - j), behind - begin};
+    after_earlier_launches();
     subtract_product<cholesky>(p, s);
 }
 

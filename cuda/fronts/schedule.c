@@ -123,19 +123,6 @@ static void make_numbers(const trs_front_tree *t, bool cholesky, trs_front_sched
     }
 }
 
-/* When the pool is known.  As there are roots, the list is longer than it need be. */
-static void make_children(const trs_front_tree *t, trs_front_schedule *s)
-{
-    memset(s->child, 0, (size_t)t->count * sizeof *s->child);
-    for (int32_t k = 0; k < t->count; k++) {
-        const trs_front_numbers *d = &s->numbers[k];
-        for (int32_t c = d->child; c < d->child + d->children; c++) {
-            const trs_front_numbers *from = &s->numbers[t->child[c]];
-            s->child[c] = (trs_front_child){from->update, from->row, from->rows};
-        }
-    }
-}
-
 static double flops_of(const trs_front *f, bool cholesky)
 {
     double sum = 0;
@@ -154,20 +141,11 @@ static int64_t trapezoid(int64_t down, int64_t across)
     return across * down - across * (across - 1) / 2;
 }
 
-/* Of step PANEL: for the rows of the panel, and for the tiles behind it. */
-static int64_t blocks_of_panel(const trs_front *f, int32_t panel, int sides)
-{
-    const int64_t begin = (int64_t)PANEL * panel;
-    const int64_t behind = begin + PANEL < f->cols ? begin + PANEL : f->cols;
-    const int64_t left = order_of(f) - behind;
-    if (left == 0) return 1; /* for the block on the diagonal */
-    const int64_t rows = pieces(left, TRS_FRONT_PANEL_ROWS);
-    if (panel == 0) return sides * rows;
-    return sides * (rows + trapezoid(pieces(left, TILE), pieces(f->cols - behind, TILE)));
-}
-
 static int64_t blocks_of(trs_front_step step, const trs_front *f, int32_t panel, bool cholesky)
 {
+    const int sides = cholesky ? 1 : 2;
+    const int64_t begin = (int64_t)PANEL * panel;
+    const int64_t behind = begin + PANEL < f->cols ? begin + PANEL : f->cols;
     const int64_t q = strips_of(f), r = pieces(f->rows, TILE);
     switch (step) {
     case TRS_FRONT_STEP_SMALL:
@@ -175,7 +153,11 @@ static int64_t blocks_of(trs_front_step step, const trs_front *f, int32_t panel,
     case TRS_FRONT_STEP_ASSEMBLE:
         return cholesky ? trapezoid(q, q) : q * q;
     case TRS_FRONT_STEP_PANEL:
-        return blocks_of_panel(f, panel, cholesky ? 1 : 2);
+        if (order_of(f) == behind) return 1;
+        return sides * pieces(order_of(f) - behind, TRS_FRONT_PANEL_ROWS);
+    case TRS_FRONT_STEP_TRAIL:
+        return sides *
+               trapezoid(pieces(order_of(f) - behind, TILE), pieces(f->cols - behind, TILE));
     case TRS_FRONT_STEP_SCHUR:
         return cholesky ? trapezoid(r, r) : r * r;
     }
@@ -248,6 +230,7 @@ static void add_large(maker *m, int32_t begin, int32_t end)
         int32_t last = begin;
         while (last < end && m->t->front[list[last]].cols > panel * PANEL) last++;
         add_launch(m, TRS_FRONT_STEP_PANEL, begin, last, panel);
+        add_launch(m, TRS_FRONT_STEP_TRAIL, begin, last, panel);
     }
     add_launch(m, TRS_FRONT_STEP_SCHUR, begin, end, 0);
 }
@@ -327,12 +310,12 @@ static void add_shares(const trs_front_tree *t, int32_t k, int64_t *next, trs_fr
 {
     const trs_front *f = &t->front[k];
     for (int32_t c = 0; c < f->children; c++) {
-        const trs_front *child = &t->front[t->child[f->child + c]];
-        const int32_t *to = t->to + child->row, rows = child->rows;
+        const int32_t child = t->child[f->child + c];
+        const int32_t *to = t->to + t->front[child].row, rows = t->front[child].rows;
         for (int32_t begin = 0, end; begin < rows; begin = end) {
             const int32_t strip = strip_of(f->cols, to[begin]);
             for (end = begin; end < rows && strip_of(f->cols, to[end]) == strip;) end++;
-            if (share) share[next[strip]] = (trs_front_share){f->child + c, begin, end};
+            if (share) share[next[strip]] = (trs_front_share){child, begin, end};
             next[strip]++;
         }
     }
@@ -372,13 +355,11 @@ int trs_front_schedule_make(trs_context *ctx, const trs_front_tree *t, bool chol
     b.small = trs_new(ctx, t->levels + 1ll, sizeof *b.small, "fronts by level");
     s->list = trs_new(ctx, t->count, sizeof *s->list, "fronts by level");
     s->numbers = trs_new(ctx, t->count, sizeof *s->numbers, "fronts");
-    s->child = trs_new(ctx, t->count, sizeof *s->child, "fronts");
-    int rc = b.ptr && b.small && s->list && s->numbers && s->child ? TRS_OK : TRS_EMEM;
+    int rc = b.ptr && b.small && s->list && s->numbers ? TRS_OK : TRS_EMEM;
     if (!rc) rc = list_levels(ctx, t, &b, s);
     if (!rc) {
         make_numbers(t, cholesky, s);
         rc = make_pool(ctx, t, &b, s);
-        make_children(t, s);
     }
     if (!rc) rc = make_shares(ctx, t, s);
     if (!rc) rc = make_launches(ctx, &m, &b);
@@ -394,7 +375,6 @@ void trs_front_schedule_free(trs_context *ctx, trs_front_schedule *s)
     trs_free(&ctx->mem, s->list);
     trs_free(&ctx->mem, s->start);
     trs_free(&ctx->mem, s->numbers);
-    trs_free(&ctx->mem, s->child);
     trs_free(&ctx->mem, s->strip_ptr);
     trs_free(&ctx->mem, s->share);
     *s = (trs_front_schedule){.launches = 0};

@@ -17,9 +17,9 @@
  *
  *     SMALL     a block a small front: it takes, eliminates and writes the whole of it
  *     ASSEMBLE  a block a tile of a large front: it takes what the children's update matrices have for it
- *     PANEL     step k of all large fronts that have a panel k: a block for PANEL_ROWS rows of lower or of upper subtracts the
- *               product of panel k-1, factors the block on the diagonal for itself, and finds these rows of L or of U'; and
- *               a block a tile of lower or upper behind panel k subtracts the product of panel k-1
+ *     PANEL     step k of all large fronts that have it: a block for PANEL_ROWS rows of lower or of upper factors the block
+ *               on the diagonal for itself, and finds these rows of L or of U'
+ *     TRAIL     a block a tile of lower or upper to the right of the panel: minus the product of the panels
  *     SCHUR     a block a tile of an update matrix: minus the product of all columns of L and U
  *
  * The blocks of a launch are dealt to its fronts by start [0 .. fronts]: front number f has the blocks from start [f] on. */
@@ -30,9 +30,9 @@
 #include "elimination/fronts.h"
 
 enum {
-    TRS_FRONT_PANEL = 32,      /* columns that are eliminated at a time */
-    TRS_FRONT_PANEL_ROWS = 64, /* rows of a block of PANEL */
-    TRS_FRONT_TILE = 64,       /* rows and columns of a tile */
+    TRS_FRONT_PANEL = 32,       /* columns that are eliminated at a time */
+    TRS_FRONT_PANEL_ROWS = 128, /* rows of a block of PANEL */
+    TRS_FRONT_TILE = 64,        /* rows and columns of a tile */
     TRS_FRONT_SMALL =
         96 /* the order of the largest small front: it fits into registers and shared memory */
 };
@@ -41,6 +41,7 @@ typedef enum trs_front_step {
     TRS_FRONT_STEP_SMALL,
     TRS_FRONT_STEP_ASSEMBLE,
     TRS_FRONT_STEP_PANEL,
+    TRS_FRONT_STEP_TRAIL,
     TRS_FRONT_STEP_SCHUR
 } trs_front_step;
 
@@ -50,7 +51,7 @@ typedef struct trs_front_launch {
     int32_t list;   /* the fronts are list [list ..] of the schedule */
     int64_t start;  /* its blocks are dealt by start [start .. start+fronts] of the schedule */
     int32_t blocks;
-    int32_t panel; /* PANEL: its number */
+    int32_t panel; /* PANEL, TRAIL: number of the panel */
     int32_t order; /* SMALL: of its first front, which is the largest */
 } trs_front_launch;
 
@@ -65,17 +66,10 @@ typedef struct trs_front_numbers {
     int32_t pivot_strips, strips; /* of its pivots; all of them */
 } trs_front_numbers;
 
-/* What a parent has to know of a child: its update matrix, which it takes as child number k of the tree's list. */
-typedef struct trs_front_child {
-    int64_t update, row; /* as in trs_front_numbers */
-    int32_t rows;
-} trs_front_child;
-
 /* The rows of a large front are cut into strips of TILE rows, anew behind the pivots.  The rows begin .. end-1 of a child's
  * update matrix go to one of them. */
 typedef struct trs_front_share {
-    int32_t child; /* its number in the list of children */
-    int32_t begin, end;
+    int32_t child, begin, end;
 } trs_front_share;
 
 typedef struct trs_front_schedule {
@@ -85,7 +79,6 @@ typedef struct trs_front_schedule {
     int64_t starts;
     int32_t *start;             /* [starts] */
     trs_front_numbers *numbers; /* [count of the tree] */
-    trs_front_child *child;     /* [count of the tree] as in the tree's list */
     int64_t strips, shares;
     int64_t *
         strip_ptr; /* [strips] shares of a strip, by child: share [strip_ptr [k] .. strip_ptr [k+1]-1] */

@@ -54,7 +54,7 @@ __device__ void small_load(const fronts_view<T> &v, const trs_front_numbers &d, 
 /* A warp adds four columns of a child at a time, all of whose numbers it has under way before it adds the first.  Places in
  * the parent ascend, so that the lower triangle of a child stays below the diagonal. */
 template <bool cholesky, int N, class T>
-__device__ void small_add_child(const fronts_view<T> &v, const trs_front_child &child,
+__device__ void small_add_child(const fronts_view<T> &v, const trs_front_numbers &child,
                                 square_front<T> f)
 {
     constexpr int ROWS = N / 32, COLUMNS = 4;
@@ -90,7 +90,7 @@ __device__ void small_assemble(const fronts_view<T> &v, const trs_front_numbers 
                                square_front<T> f)
 {
     for (int c = 0; c < d.children; c++) {
-        small_add_child<cholesky, N>(v, v.child[d.child + c], f);
+        small_add_child<cholesky, N>(v, v.numbers[v.child[d.child + c]], f);
         __syncthreads();
     }
 }

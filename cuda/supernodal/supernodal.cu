@@ -98,7 +98,7 @@ static void release(trs_instance *inst)
 {
     supernodal *d = (supernodal *)inst->data;
     device_free(inst->ctx, d->supernode, d->panel, d->column, d->task, d->small, d->stored,
-                d->substituted, d->split, d->chain, d->weight);
+                d->substituted, d->split, d->chain, d->place, d->weight);
     trs_free(&inst->ctx->mem, d);
 }
 
@@ -166,6 +166,8 @@ static int build(trs_instance *inst)
     trs_operator_hold(inst->op, TRS_OP_PATTERN);
     const trs_supernodes *s = (const trs_supernodes *)found;
     rc = arrays_new(inst, s, d);
+    if (!rc && ctx->refreshes && !ctx->limit)
+        rc = supernodal_keep_places(ctx, d, &inst->op->device, inst->op->tri.nnz);
     if (rc) return rc;
     if (s->count > 0)
         small_records_kernel<<<blocks_of(s->count), PLAIN>>>(s->count, d->supernode, d->panel,

@@ -41,6 +41,7 @@ struct supernodal {
     int *substituted;       /* [count] 1: the diagonal block is L_tt, not its inverse */
     int *split;             /* [count] not 0: the chain that begins there is not inverted */
     int32_t *chain;         /* [chains] the supernode that each begins with */
+    int32_t *place;         /* [stored] of each entry in L, -1: zero; NULL: it is searched for */
     double *weight;         /* [n] sums of magnitudes of rows of D, where there are chains */
 };
 
@@ -103,6 +104,7 @@ __device__ inline int32_t place_of_rhs_row(const problem<T> &P, int supernode, i
 /* ---- update.cu --------------------------------------------------------------------------------- */
 
 /* From values of L on the device, of which ptr and idx are there, too. */
+int supernodal_keep_places(trs_context *ctx, supernodal *d, const trs_device_view *L, int64_t nnz);
 int supernodal_take(const supernodal *d, const trs_device_view *L, trs_dtype t, const void *val,
                     cudaStream_t stream);
 

@@ -20,15 +20,14 @@
  * A thread block has a panel, a supernode, a chain, or one of a chain's late panels; none waits for another, since
  * each kernel reads what the one before has written.  Bytes: stored entries are written once; what is inverted or
  * scaled is read and written again.  Bound by the longest paths: in `fill` a search in a row of L for each stored
- * entry, in `invert` 64 threads, a column each, in `join` a chain, tile after tile. */
+ * entry, unless the plan has to refresh and keeps the places, 4 bytes each; in `invert` 64 threads, a column each, in `join` a chain, tile after tile. */
 #include "config.h"
 
 #include "cuda/blocks/block_inverse.cuh"
 #include "supernodal.cuh"
 
-/* Row i of L, column j; zero where nothing is stored. */
-template <class T>
-__device__ inline T entry(const int64_t *Lp, const int32_t *Li, const T *Lx, int32_t i, int32_t j)
+/* The place of row i of L, column j; -1: nothing is stored. */
+static __device__ inline int64_t find(const int64_t *Lp, const int32_t *Li, int32_t i, int32_t j)
 {
     int64_t a = Lp[i], e = Lp[i + 1];
     while (a < e) {
@@ -36,7 +35,7 @@ __device__ inline T entry(const int64_t *Lp, const int32_t *Li, const T *Lx, int
         if (Li[m] < j) a = m + 1;
         else e = m;
     }
-    return a < Lp[i + 1] && Li[a] == j ? Lx[a] : number<T>(0);
+    return a < Lp[i + 1] && Li[a] == j ? a : -1;
 }
 
 /* L by rows, and where its entries go. */
@@ -49,9 +48,10 @@ template <class T> struct values_of {
     const T *Lx;
 };
 
-/* The entries of L into a panel; row [64] in shared memory: which row of the supernode each of its rows is. */
-template <class T>
-static __device__ void fill_panel(const values_of<T> &L, const trs_panel &s, T *stored, int *row)
+/* put (e, p) for the entries e of a panel, counted in all of them, which are entries p of L, -1: zero.  row [64] in shared
+ * memory: which row of the supernode each of its rows is. */
+template <class T, class Put>
+static __device__ void find_entries(const values_of<T> &L, const trs_panel &s, int *row, Put put)
 {
     const int rows = __popcll(s.row_mask), width = (s.columns + 3) / 4 * 4,
               first = L.supernode[s.supernode].first;
@@ -62,10 +62,17 @@ static __device__ void fill_panel(const values_of<T> &L, const trs_panel &s, T *
     __syncthreads();
     for (int e = threadIdx.x; e < rows * width; e += blockDim.x) {
         const int i = e / 4 % rows, k = e / 4 / rows * 4 + e % 4;
-        stored[s.offset + e] = k < s.columns
-                                   ? entry(L.Lp, L.Li, L.Lx, first + row[i], L.column[s.column + k])
-                                   : number<T>(0);
+        put(s.offset + e,
+            k < s.columns ? find(L.Lp, L.Li, first + row[i], L.column[s.column + k]) : -1);
     }
+}
+
+/* The entries of L into a panel. */
+template <class T>
+static __device__ void fill_panel(const values_of<T> &L, const trs_panel &s, T *stored, int *row)
+{
+    find_entries(L, s, row,
+                 [&](int64_t e, int64_t p) { stored[e] = p >= 0 ? L.Lx[p] : number<T>(0); });
 }
 
 /* A thread block a panel. */
@@ -74,6 +81,41 @@ template <class T> static __global__ void fill_kernel(const values_of<T> L, T *s
     __shared__ int row[BLOCK];
     fill_panel(L, L.panel[blockIdx.x], stored, row);
 }
+
+/* ---- places that are kept, where values change often ---------------------------------------------------- */
+
+static __global__ void place_kernel(const values_of<float> L, int32_t *place)
+{
+    __shared__ int row[BLOCK];
+    find_entries(L, L.panel[blockIdx.x], row, [&](int64_t e, int64_t p) { place[e] = (int32_t)p; });
+}
+
+/* Where there is no memory for them, every update searches. */
+int supernodal_keep_places(trs_context *ctx, supernodal *d, const trs_device_view *L, int64_t nnz)
+{
+    const values_of<float> pattern = {d->supernode, d->panel, d->column, L->ptr, L->idx, NULL};
+    if (nnz > INT32_MAX || d->s.count == 0) return TRS_OK;
+    d->place = device_new<int32_t>(ctx, d->s.stored, "places of the values");
+    if (!d->place) return trs_forget(), TRS_OK;
+    /* -1 between panels, too */
+    const size_t bytes = (size_t)d->s.stored * sizeof *d->place;
+    const cudaError_t e = cudaMemsetAsync(d->place, 0xff, bytes, NULL);
+    place_kernel<<<(unsigned)d->s.panels, 128>>>(pattern, d->place);
+    const int rc = cuda_status(e, "places of the values");
+    return rc ? rc : launched();
+}
+
+/* A thread an entry of the panels. */
+template <class T>
+static __global__ void gather_kernel(int64_t count, const int32_t *place, const T *Lx, T *stored)
+{
+    const int64_t e = index_of_thread();
+    if (e >= count) return;
+    const int32_t p = place[e];
+    stored[e] = p >= 0 ? Lx[p] : number<T>(0);
+}
+
+/* ---- inverses ------------------------------------------------------------------------------------- */
 
 /* The growth of the residual by `inverse`, in every thread, after invert; norm has the rows of |M| |D| e. */
 template <class T> static __device__ double residual_growth(const T *tile, double *norm, int rows)
@@ -97,13 +139,12 @@ template <class T> static __device__ double residual_growth(const T *tile, doubl
 /* sum = inverse * panel, this thread's share: the columns of the panel as right-hand sides; a, a tile in shared
  * memory, is scratch.  False: it overflows. */
 template <class T>
-__device__ inline bool scale(T (&sum)[share<BLOCK>::COLUMNS], const T *inverse, const T *panel,
-                             int rows, int columns, T *a)
+__device__ inline bool scale(T (&sum)[share<BLOCK>::COLUMNS], const T *inverse,
+                             const tile_at<T> &panel, T *a)
 {
-    for (int e = threadIdx.x; e < TILE_SIZE; e += BLOCK_THREADS) {
-        const int i = e / BLOCK, c = e % BLOCK;
-        a[e] = i < rows && c < columns ? panel[tile_place(i, c, rows)] : number<T>(0);
-    }
+    quarter_row<T> v;
+    load_quarter<T>(v, panel);
+    put_by_rows<T>(a, v);
     __syncthreads();
     add_product<T, BLOCK>(sum, inverse, a, false, false);
     bool finite = true;
@@ -113,7 +154,7 @@ __device__ inline bool scale(T (&sum)[share<BLOCK>::COLUMNS], const T *inverse, 
 
 /* A thread block a supernode: its diagonal block inverted, and its late panel scaled by that. */
 template <class T>
-static __global__ void __launch_bounds__(BLOCK_THREADS)
+static __global__ void __launch_bounds__(BLOCK_THREADS, TWO_TILES_BESIDE<T>)
     invert_kernel(const trs_supernode *supernode, const trs_panel *panel, T *stored,
                   int *substituted)
 {
@@ -122,9 +163,10 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
     T *M = stored + panel[k.diagonal].offset; /* L_tt before */
     const int width = (k.rows + 3) / 4 * 4;
     TRS_ASSERT(panel[k.diagonal].columns == k.rows);
+    quarter_row<T> v;
+    load_quarter<T>(v, {M, k.rows, k.rows});
     for (int e = threadIdx.x; e < TILE_SIZE; e += BLOCK_THREADS) sh->b[e] = number<T>(0);
-    for (int e = threadIdx.x; e < k.rows * width; e += BLOCK_THREADS)
-        sh->a[tile_place(e / 4 % k.rows, e / 4 / k.rows * 4 + e % 4)] = M[e];
+    put_in_tile<T>(sh->a, v);
     __syncthreads();
     bool good = invert(sh->a, sh->b, sh->norm, k.rows) <= WORST<T>; /* a NaN is not */
     if (!good) good = residual_growth(sh->a, sh->norm, k.rows) <= WORST<T>;
@@ -132,7 +174,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
     const trs_panel s = panel[scales ? k.diagonal + 1 : k.diagonal];
     T sum[share<BLOCK>::COLUMNS];
     for (int c = 0; c < share<BLOCK>::COLUMNS; c++) sum[c] = number<T>(0);
-    if (scales) good = scale(sum, sh->b, stored + s.offset, k.rows, s.columns, sh->a);
+    if (scales) good = scale<T>(sum, sh->b, {stored + s.offset, k.rows, s.columns}, sh->a);
     if (threadIdx.x == 0) substituted[blockIdx.x] = !good;
     if (!good) return;
     for (int e = threadIdx.x; e < k.rows * width; e += BLOCK_THREADS)
@@ -208,7 +250,7 @@ enum { GROWS = 1, OVERFLOWS = 2 }; /* why a chain is split: M, or one of its dia
 
 /* A thread block a chain: M, unless a supernode is to be substituted, and whether it may be used. */
 template <class T>
-static __global__ void __launch_bounds__(BLOCK_THREADS)
+static __global__ void __launch_bounds__(BLOCK_THREADS, TWO_TILES_BESIDE<T>)
     join_kernel(const chain_in_panels<T> P, const values_of<T> L, const int32_t *chain,
                 const int *substituted, int *split)
 {
@@ -225,7 +267,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
 
 /* S: a thread block for each late panel of a chain, while others may find that theirs overflows. */
 template <class T>
-static __global__ void __launch_bounds__(BLOCK_THREADS)
+static __global__ void __launch_bounds__(BLOCK_THREADS, TWO_TILES_BESIDE<T>)
     scale_kernel(const chain_in_panels<T> P, const int32_t *chain, int *split)
 {
     two_tiles<T> *sh = (two_tiles<T> *)shared_numbers<T>();
@@ -262,7 +304,10 @@ static int take(const supernodal *d, const trs_device_view *direct, const T *val
         allow_shared(join_kernel<T>, bytes) != cudaSuccess ||
         allow_shared(scale_kernel<T>, bytes) != cudaSuccess)
         return TRS_EDEVICE;
-    fill_kernel<T><<<(unsigned)d->s.panels, 128, 0, stream>>>(L, stored);
+    if (d->place)
+        gather_kernel<T>
+            <<<blocks_of(d->s.stored), PLAIN, 0, stream>>>(d->s.stored, d->place, val, stored);
+    else fill_kernel<T><<<(unsigned)d->s.panels, 128, 0, stream>>>(L, stored);
     const unsigned chains = (unsigned)d->s.chains;
     const dim3 rows(chains, TRS_CHAIN), late(chains, TRS_CHAIN_LATE);
     if (chains) weigh_kernel<T><<<rows, BLOCK_THREADS, 0, stream>>>(P, d->chain);

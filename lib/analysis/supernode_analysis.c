@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include "matrix/on_device.h"
-#include "supernodal/steps.h"
 #include "supernodes.h"
 
 /* Does it look as if there were supernodes?  The pattern is looked at where it is. */
@@ -14,16 +13,11 @@ static bool is_likely(trs_operator *op)
     return trs_supernodes_common(&op->tri, common[0], common[1]);
 }
 
-/* Supernodes are made on the host.  Of a pattern that is on the device only, its runs of columns are copied. */
 static int make(trs_operator *op, bool needed, void *result, bool *found)
 {
-    trs_context *ctx = op->ctx;
-    trs_run_pattern runs;
     if (!needed && !is_likely(op)) return TRS_OK;
-    int rc = op->on_host & TRS_OP_PATTERN ? trs_run_pattern_make(ctx, &op->tri, &runs)
-                                          : trs_run_pattern_fetch(op, &runs);
-    if (!rc) rc = trs_supernodes_of_runs(ctx, &runs, result);
-    else trs_run_pattern_free(ctx, &runs);
+    const int rc = op->on_host & TRS_OP_PATTERN ? trs_supernodes_make(op->ctx, &op->tri, result)
+                                                : trs_supernodes_fetch(op, result);
     *found = !rc;
     return rc;
 }

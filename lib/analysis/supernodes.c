@@ -152,11 +152,13 @@ static void free_build(trs_build *b)
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) trs_free(&b->ctx->mem, all[k]);
 }
 
-int trs_supernodes_of_runs(trs_context *ctx, trs_run_pattern *pattern, trs_supernodes *s)
+/* rc says whether there is a pattern, which is freed in any case. */
+static int make_of_runs(trs_context *ctx, trs_run_pattern *pattern, int rc, trs_supernodes *s)
 {
     trs_build b = {.ctx = ctx, .pattern = pattern, .threads = pattern->threads};
     trs_partition partition = {0};
-    int rc = trs_amalgamate(ctx, pattern, &partition);
+    memset(s, 0, sizeof *s);
+    if (!rc) rc = trs_amalgamate(ctx, pattern, &partition);
     if (!rc) rc = cut_supernodes(&b, &partition);
     trs_free(&ctx->mem, partition.first);
     if (!rc) rc = trs_find_edges(&b);
@@ -172,11 +174,15 @@ int trs_supernodes_of_runs(trs_context *ctx, trs_run_pattern *pattern, trs_super
 int trs_supernodes_make(trs_context *ctx, const trs_tri *t, trs_supernodes *s)
 {
     trs_run_pattern pattern;
-    memset(s, 0, sizeof *s);
     const int rc = trs_run_pattern_make(ctx, t, &pattern);
-    if (!rc) return trs_supernodes_of_runs(ctx, &pattern, s);
-    trs_run_pattern_free(ctx, &pattern);
-    return rc;
+    return make_of_runs(ctx, &pattern, rc, s);
+}
+
+int trs_supernodes_fetch(const trs_operator *op, trs_supernodes *s)
+{
+    trs_run_pattern pattern;
+    const int rc = trs_run_pattern_fetch(op, &pattern);
+    return make_of_runs(op->ctx, &pattern, rc, s);
 }
 
 void trs_supernodes_free(trs_context *ctx, trs_supernodes *s)

@@ -145,6 +145,8 @@ bool trs_supernodes_likely(trs_context *ctx, const trs_tri *t);
 bool trs_supernodes_common(const trs_tri *t, int64_t columns, int64_t rows);
 
 int trs_supernodes_make(trs_context *ctx, const trs_tri *t, trs_supernodes *s);
+/* The same of a pattern on the device, which stays there: its runs of columns are copied (supernodal/run_length.h). */
+int trs_supernodes_fetch(const trs_operator *op, trs_supernodes *s);
 void trs_supernodes_free(trs_context *ctx, trs_supernodes *s); /* the numbers stay */
 
 #endif

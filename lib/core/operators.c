@@ -1,8 +1,8 @@
 /* operators.c: makes the operators of a plan, T and T', of the caller's matrix, and finds their levels.
  *
- * Of a matrix whose arrays are on the device both operators are made there, and the host sees of them what somebody
- * asks for.  Any other matrix is imported on the host, and a full one, one that is permuted, and one of which rows may
- * be left out. */
+ * Where the arrays of a sparse matrix are on the device, its operators are made there, and the host sees of them what
+ * somebody asks for.  All others are imported on the host: full ones, those that are permuted, those of which rows may be
+ * left out. */
 #include "config.h"
 
 #include "analysis/level.h"

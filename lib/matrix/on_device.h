@@ -57,11 +57,9 @@ typedef struct trs_run { /* columns begin .. end-1 */
 /* The runs of consecutive columns that the rows of a pattern consist of, on the host; each array freed by trs_free */
 typedef struct trs_device_runs {
     int64_t *ptr; /* [n+1] of the operator */
-    int32_t
-        *own; /* [n] runs of row i; 0: it has the columns of the row before and its own diagonal */
+    int32_t *own; /* [n] runs of each row; 0: it has those of the row before, up to its diagonal */
     trs_run *run; /* of row after row, ascending, the diagonal in the last one */
-    uint8_t
-        *differ; /* [n] 1: some row below j has an entry in one of the columns j and j+1 alone */
+    uint8_t *differ; /* [n] 1: a row below j has an entry in one of the columns j, j+1 alone */
 } trs_device_runs;
 
 /* Find them for a pattern that is on the device.  TRS_OK, TRS_EMEM, TRS_EDEVICE; in any case the caller frees. */

@@ -43,7 +43,7 @@ typedef struct trs_device_view {
     /* the allocation of found, ptr, idx, val and src of a matrix that came from the device */
     void *block;
     int64_t places; /* numbers in the caller's val of such a matrix */
-    void *stream; /* the stream that the values were last written on */
+    void *stream;   /* the stream that the values were last written on */
 } trs_device_view;
 
 enum { TRS_OP_PATTERN = 1, TRS_OP_VALUES = 2, TRS_OP_LEVELS = 4 };

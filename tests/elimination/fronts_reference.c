@@ -31,7 +31,7 @@ static void clear_update(const fronts_reference *r, const trs_front_numbers *d)
 static void add_children(const fronts_reference *r, const trs_front_numbers *d)
 {
     for (int32_t c = 0; c < d->children; c++) {
-        const trs_front_child *child = &r->s->child[d->child + c];
+        const trs_front_numbers *child = &r->s->numbers[r->t->child[d->child + c]];
         const int32_t *to = r->t->to + child->row;
         for (int64_t b = 0; b < child->rows; b++)
             for (int64_t a = 0; a < child->rows; a++)
@@ -44,7 +44,7 @@ static void add_children(const fronts_reference *r, const trs_front_numbers *d)
 static void check_shares(const fronts_reference *r, const trs_front_numbers *d)
 {
     int64_t rows = 0, shared = 0;
-    for (int32_t c = 0; c < d->children; c++) rows += r->s->child[d->child + c].rows;
+    for (int32_t c = 0; c < d->children; c++) rows += r->s->numbers[r->t->child[d->child + c]].rows;
     for (int32_t k = 0; k < d->strips; k++) {
         const int32_t begin =
             k < d->pivot_strips ? k * TILE : d->cols + (k - d->pivot_strips) * TILE;
@@ -54,7 +54,7 @@ static void check_shares(const fronts_reference *r, const trs_front_numbers *d)
         for (int64_t p = r->s->strip_ptr[d->strip + k]; p < r->s->strip_ptr[d->strip + k + 1];
              p++) {
             const trs_front_share *s = &r->s->share[p];
-            const int32_t *to = r->t->to + r->s->child[s->child].row;
+            const int32_t *to = r->t->to + r->s->numbers[s->child].row;
             assert_true(s->child > last && s->begin < s->end);
             assert_true(to[s->begin] >= begin && to[s->end - 1] < end);
             last = s->child;
@@ -122,8 +122,10 @@ static void do_front(const fronts_reference *r, const trs_front_numbers *d,
         add_children(r, d);
         break;
     case TRS_FRONT_STEP_PANEL:
-        if (begin > 0) subtract(r, d, begin - PANEL, begin, true);
         eliminate(r, d, begin, end);
+        break;
+    case TRS_FRONT_STEP_TRAIL:
+        subtract(r, d, begin, end, true);
         break;
     case TRS_FRONT_STEP_SCHUR:
         subtract(r, d, 0, d->cols, false);

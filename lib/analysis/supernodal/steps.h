@@ -80,9 +80,6 @@ static inline int32_t trs_bits(uint64_t mask)
     return __builtin_popcountll(mask);
 }
 
-/* The supernodes of a triangle that is known by its runs, which are freed; s is zero before (supernodes.c). */
-int trs_supernodes_of_runs(trs_context *ctx, trs_run_pattern *pattern, trs_supernodes *s);
-
 /* The steps, in this order.  TRS_OK, TRS_EMEM or TRS_ESUPPORT. */
 int trs_find_edges(trs_build *b);                          /* dag.c: edges, levels, chains */
 int trs_place_supernodes(trs_build *b, trs_supernodes *s); /* tasks.c: the order of the tasks */
