@@ -29,7 +29,8 @@
 template <class A, int W, int E, int R> struct row_lanes {
     typedef A T;
     static constexpr int LANES = W, EACH = E, ROWS = R, NODES = ROW_WARP / W;
-    static constexpr int AT_ONCE = sizeof(T) * E > (R > 1 ? 16 : 32) ? 2 : ROW_BATCH;
+    static constexpr int ROOM = R > 1 ? 16 : 32; /* bytes of a lane for a column at a time */
+    static constexpr int AT_ONCE = sizeof(T) * E > ROOM ? 2 : ROW_BATCH;
 };
 
 /* val - l u */
