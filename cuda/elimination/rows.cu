@@ -66,13 +66,13 @@ static void row_destroy(trs_context *ctx, void *data)
     trs_free(&ctx->mem, d);
 }
 
-/* As many blocks as the warps of six levels fill, at least one an SM: the looks of those that wait slow down the others. */
+/* As many blocks as the warps of ten levels fill, at least one an SM: the looks of those that wait slow down the others. */
 static int count_blocks(const trs_elimination_pattern *p, const row_schedule *s)
 {
     const double levels = (double)p->levels / s->shape.rows, warps = ROW_THREADS / ROW_WARP;
-    const double six = levels > 0 ? 6 * s->tasks / levels / warps : 0;
+    const double ten = levels > 0 ? 10 * s->tasks / levels / warps : 0;
     return waiting_blocks(kernel_for(p->dtype, s->shape), ROW_THREADS, 0,
-                          fmax(six, multiprocessors()));
+                          fmax(ten, multiprocessors()));
 }
 
 static int make(trs_context *ctx, const trs_elimination_pattern *p, row_shape shape, row_data *d)

@@ -29,18 +29,9 @@
 template <class A, int W, int E, int R> struct row_lanes {
     typedef A T;
     static constexpr int LANES = W, EACH = E, ROWS = R, NODES = ROW_WARP / W;
-    static constexpr int AT_ONCE = sizeof(T) * E > 16 ? 2 : ROW_BATCH;
-    /* Of an SM at least, so that the compiler leaves registers for as many. */
-    static constexpr int BLOCKS = R == 1 && E == 1 && sizeof(T) <= 8 ? 6 : 1;
+    static constexpr int ROOM = R > 1 ? 16 : 32; /* bytes of a lane for a column at a time */
+    static constexpr int AT_ONCE = sizeof(T) * E > ROOM ? 2 : ROW_BATCH;
 };
-
-/* What the numbers of U are before they are there. */
-template <class T> __device__ inline T not_yet()
-{
-    if constexpr (std::is_same_v<T, float>) return __int_as_float(-1);
-    else if constexpr (std::is_same_v<T, double>) return __longlong_as_double(-1);
-    else return {not_yet<decltype(T().x)>(), not_yet<decltype(T().x)>()};
-}
 
 /* val - l u */
 template <class T> __device__ inline T minus_product(T val, T l, T u)
@@ -63,8 +54,8 @@ template <class T, int E, int R> struct row_numbers {
     row_task task;
     row_node node;
     int32_t number[E];
-    uint32_t word[2][E]; /* of the first columns */
-    T val[R][E];         /* of A, scaled */
+    uint32_t word[E]; /* of the first columns */
+    T val[R][E];      /* of A, scaled */
 };
 
 template <class S> using places_of = row_places<S::EACH, S::ROWS>;
@@ -120,40 +111,20 @@ __device__ inline numbers_of<S> read_numbers(const row_args<T> &g, int64_t t, co
     for (int r = 0; r < S::ROWS; r++)
 #pragma unroll
         for (int e = 0; e < S::EACH; e++) x.val[r][e] = read_a(g, p.a[r][e]);
-    read_words<S>(g, p.task, 0, x.word[0]);
-    read_words<S>(g, p.task, 1, x.word[1]);
+    read_words<S>(g, p.task, 0, x.word);
     return x;
 }
 
 /* ---- columns left of a node ------------------------------------------------------------------------------ */
 
-/* The words of the list, which are read two words ahead. */
-template <class S> struct row_words {
-    static constexpr int E = S::EACH;
-    uint32_t now[E], next[E], last[E];
-
-    /* The bytes of columns q, q + 1, ...; q counts up by AT_ONCE from call to call. */
-    template <class T>
-    __device__ void take(const row_args<T> &g, row_task task, int q, uint32_t (&word)[E])
-    {
-        if (q % ROW_BATCH == 0) {
-#pragma unroll
-            for (int e = 0; e < E; e++) now[e] = next[e], next[e] = last[e];
-            read_words<S>(g, task, q / ROW_BATCH + 2, last);
-        }
-#pragma unroll
-        for (int e = 0; e < E; e++) word[e] = now[e] >> 8 * (q % ROW_BATCH);
-    }
-};
-
-/* What a lane needs of the next few columns.  u: all bits set where a number is not there yet. */
+/* What a lane needs of the next few columns. */
 template <class S> struct row_batch {
     typedef typename S::T T;
     static constexpr int E = S::EACH, B = S::AT_ONCE;
     uint32_t word[E]; /* a byte each, the lowest first */
     T u[E][B];
+    unsigned waiting; /* bit e B + b: u[e][b] is not there yet */
     const T *pivot[B];
-    bool chained; /* in some node of the warp one column of the batch changes another one of it */
 
     __device__ int byte(int e, int b) const { return word[e] >> (8 * b) & 255; }
 
@@ -161,59 +132,54 @@ template <class S> struct row_batch {
      * node, in shared memory. */
     __device__ void start(const T *number, const int32_t *place, int first)
     {
+        waiting = 0;
 #pragma unroll
         for (int b = 0; b < B; b++) {
             const int q = min(first + b, S::LANES * E - 1);
             pivot[b] = number + (place[q / S::LANES * ROW_WARP + q % S::LANES] - 1);
         }
-        bool is_chained = false;
-#pragma unroll
-        for (int e = 0; e < E; e++) {
-            const int at = e * S::LANES + threadIdx.x % S::LANES - first;
-#pragma unroll
-            for (int b = 0; b < B; b++) {
-                u[e][b] = byte(e, b) ? not_yet<T>() : ::number<T>(0);
-                is_chained = is_chained || (at >= 0 && at < B && byte(e, b) > 1);
-            }
-        }
-        chained = __any_sync(~0u, is_chained);
-    }
-
-    __device__ bool lacks() const
-    {
-        bool lacks = false;
 #pragma unroll
         for (int e = 0; e < E; e++)
 #pragma unroll
-            for (int b = 0; b < B; b++) lacks = lacks || !flag_there(u[e][b]);
-        return lacks;
+            for (int b = 0; b < B; b++) {
+                u[e][b] = ::number<T>(0);
+                if (byte(e, b)) waiting |= 1u << (e * B + b);
+            }
     }
 
-    /* Looks for all that is not there.  The loads are under way side by side. */
+    /* Looks for all that is not there.  All loads are under way before the result of the first is used. */
     __device__ void look()
     {
 #pragma unroll
         for (int e = 0; e < E; e++)
 #pragma unroll
             for (int b = 0; b < B; b++)
-                if (!flag_there(u[e][b])) u[e][b] = flag_peek(pivot[b] + byte(e, b));
-    }
-
-    /* Has the lane a pivot that is not kept as its inverse? */
-    __device__ bool divides() const
-    {
-        bool divides = false;
+                if (waiting >> (e * B + b) & 1) u[e][b] = flag_peek(pivot[b] + byte(e, b));
 #pragma unroll
         for (int e = 0; e < E; e++)
 #pragma unroll
             for (int b = 0; b < B; b++)
-                divides = divides || (byte(e, b) == 1 && !is_inverse(u[e][b]));
-        return divides;
+                if (flag_there(u[e][b])) waiting &= ~(1u << (e * B + b));
     }
 
-    /* Subtracts the product of l(i, k), k being column b, and row k from row i. */
-    __device__ void subtract(int b, T l, T (&val)[E], unsigned &largest) const
+    /* Bits of `waiting` that belong to column b. */
+    __device__ static unsigned bits(int b)
     {
+        unsigned all = 0;
+#pragma unroll
+        for (int e = 0; e < E; e++) all |= 1u << (e * B + b);
+        return all;
+    }
+
+    /* Eliminates column b, which lane `from` of the node has, from one row. */
+    __device__ void eliminate(int b, int from, T (&val)[E], unsigned &largest) const
+    {
+        T l = ::number<T>(0);
+#pragma unroll
+        for (int e = 0; e < E; e++)
+            if (byte(e, b) == 1)
+                l = val[e] = is_inverse(u[e][b]) ? val[e] * u[e][b] : val[e] / u[e][b];
+        l = shuffle(l, from, S::LANES);
         const auto size = size_of(l);
 #pragma unroll
         for (int e = 0; e < E; e++)
@@ -222,83 +188,36 @@ template <class S> struct row_batch {
                 largest = max(largest, size_bits(size * size_of(u[e][b])));
             }
     }
-
-    /* Eliminates column b, which lane `from` of the node has, from one row. */
-    template <bool DIVIDES>
-    __device__ void eliminate(int b, int from, T (&val)[E], unsigned &largest) const
-    {
-        T l = ::number<T>(0);
-#pragma unroll
-        for (int e = 0; e < E; e++)
-            if (byte(e, b) == 1) l = val[e] = over(DIVIDES, val[e], u[e][b]);
-        subtract(b, shuffle(l, from, S::LANES), val, largest);
-    }
-
-    /* The same for all columns of a batch that is not chained: then all l(i, k) are known at once.  Column q is the first. */
-    __device__ void eliminate_at_once(int q, T (&val)[E], unsigned &largest) const
-    {
-        T mine = ::number<T>(0), l[B];
-        static_assert(S::LANES >= B, "a lane has one column of a batch at most");
-#pragma unroll
-        for (int e = 0; e < E; e++)
-#pragma unroll
-            for (int b = 0; b < B; b++)
-                if (byte(e, b) == 1) mine = val[e] = val[e] * u[e][b];
-#pragma unroll
-        for (int b = 0; b < B; b++) l[b] = shuffle(mine, (q + b) % S::LANES, S::LANES);
-#pragma unroll
-        for (int b = 0; b < B; b++) subtract(b, l[b], val, largest);
-    }
-
-    /* Eliminates the first COUNT columns, of which the first is column q of the node. */
-    template <bool DIVIDES, int COUNT>
-    __device__ void eliminate_all(int q, T (&val)[S::ROWS][E], unsigned &largest) const
-    {
-#pragma unroll
-        for (int b = 0; b < COUNT; b++)
-#pragma unroll
-            for (int r = 0; r < S::ROWS; r++)
-                eliminate<DIVIDES>(b, (q + b) % S::LANES, val[r], largest);
-    }
-
-    /* Eliminates as many columns as are left, from all rows.  Those that are not there have zero bytes. */
-    __device__ void eliminate_left(int q, int left, T (&val)[S::ROWS][E], unsigned &largest) const
-    {
-        if (__any_sync(~0u, divides())) eliminate_all<true, B>(q, val, largest);
-        else if (left == 1) eliminate_all<false, 1>(q, val, largest);
-        else if (chained) eliminate_all<false, B>(q, val, largest);
-        else
-#pragma unroll
-            for (int r = 0; r < S::ROWS; r++) eliminate_at_once(q, val[r], largest);
-    }
 };
 
-/* Eliminates all columns left of the nodes of a task.  While a batch is waited for, the next one is looked for as well.  Every
- * lane of the warp comes to each ballot and shuffle: so none of these may stand behind a condition that lanes may answer
- * differently. */
+/* Eliminates all columns left of the nodes of a task.  Every lane of the warp comes to each ballot and shuffle: so none of
+ * these may stand behind a condition that lanes may answer differently. */
 template <class S, class T = typename S::T>
 __device__ inline void eliminate_before(const row_args<T> &g, numbers_of<S> &x,
                                         const int32_t *place, unsigned &largest)
 {
     constexpr int B = S::AT_ONCE;
     const int columns = x.task.lower;
-    row_words<S> words;
-    row_batch<S> batch, next;
+    row_batch<S> batch;
+    uint32_t next[S::EACH];
 #pragma unroll
-    for (int e = 0; e < S::EACH; e++) words.next[e] = x.word[0][e], words.last[e] = x.word[1][e];
-    words.take(g, x.task, 0, batch.word);
-    batch.start(g.number, place, 0);
-    batch.look();
+    for (int e = 0; e < S::EACH; e++) next[e] = x.word[e];
     for (int q = 0; q < columns; q += B) {
-        words.take(g, x.task, q + B, next.word);
-        next.start(g.number, place, q + B);
-        next.look();
-        while (__any_sync(~0u, batch.lacks())) {
-            batch.look();
-            next.look();
+        const bool whole = q % ROW_BATCH == 0;
+#pragma unroll
+        for (int e = 0; e < S::EACH; e++)
+            batch.word[e] = whole ? next[e] : batch.word[e] >> 8 * B % 32;
+        if (whole) read_words<S>(g, x.task, q / ROW_BATCH + 1, next);
+        batch.start(g.number, place, q);
+        batch.look();
+#pragma unroll
+        for (int b = 0; b < B; b++) {
+            if (q + b >= columns) break;
+            while (__any_sync(~0u, batch.waiting & batch.bits(b))) batch.look();
+#pragma unroll
+            for (int r = 0; r < S::ROWS; r++)
+                batch.eliminate(b, (q + b) % S::LANES, x.val[r], largest);
         }
-        batch.eliminate_left(q, columns - q, x.val, largest);
-        batch = next;
     }
 }
 
@@ -447,7 +366,7 @@ __device__ inline void compute_task(const row_args<T> &g, numbers_of<S> &x, cons
 }
 
 template <class S, class T = typename S::T>
-static __global__ void __launch_bounds__(ROW_THREADS, S::BLOCKS) row_kernel(const row_args<T> g)
+static __global__ void __launch_bounds__(ROW_THREADS) row_kernel(const row_args<T> g)
 {
     __shared__ int32_t places[ROW_THREADS / ROW_WARP][S::EACH * ROW_WARP];
     const int lane = threadIdx.x % ROW_WARP, warp = threadIdx.x / ROW_WARP;

@@ -151,7 +151,7 @@ static void blocks(void **state)
     for (int b = 2; b <= 8; b++)
         for (int layout = TRS_COL_MAJOR; layout <= TRS_ROW_MAJOR; layout++) {
             enum { LINES = 5 };
-            const int64_t ptr[] = {1, 3, 5, 8, 10, 12};
+            const int64_t ptr[] = {1, 3, 5, 8, 10, 13};
             const int32_t idx[] = {3, 1, 2, 5, 1, 3, 4, 4, 3, 2, 5, 4};
             double val[12 * 64];
             trs_mat m = {.n = LINES * b, .nnz = 12, .ptr = ptr, .idx = idx, .val = val, .base = 1};

@@ -336,7 +336,7 @@ int trs_lu_device_update(trs_lu *lu, const trs_mat *A, void *stream)
     trs_lu_device *d = lu->device;
     const double start = trs_now();
     trs_elimination_outcome o;
-    lu->ready = false;
+    lu->ready = lu->singular = false;
     int rc = check_values(lu, A, stream);
     if (!rc) rc = trs_gpu_use(&d->ctx);
     if (rc) return rc;
