@@ -352,18 +352,18 @@ static void reference_free(reference *ref)
     free(ref->bound);
 }
 
-/* Largest error of the factors in val, in units of epsilon of their bounds, where the reference is finite. */
-static double error_of(const problem *b, const reference *ref, const void *val)
+/* Largest error of the factors in val, in units of epsilon of their bounds, in rows before `rows`. */
+static double error_of(const problem *b, const reference *ref, const void *val, int rows)
 {
     double worst = 0;
-    for (int i = 0; i < b->n; i++)
+    for (int i = 0; i < rows; i++)
         for (int64_t q = b->p.ptr[i]; q < b->p.ptr[i + 1]; q++) {
             const int j = b->p.idx[q];
-            const zz root = b->p.cholesky ? sqrt(creal(ref->w[b->p.diag[j]])) : 1;
+            const double root = b->p.cholesky ? sqrt(creal(ref->w[b->p.diag[j]])) : 1;
             const zz want = b->p.cholesky && i == j ? root : ref->w[q] * root;
-            const double bound = ref->bound[q] * size_of(root) + size_of(want);
+            const double bound = ref->bound[q] * root + (b->p.cholesky && i == j ? root : 0);
             assert_true(isnan(creal(get_number(val, b->dtype, 2 * q))));
-            if (b->p.to[q] < 0 || !finite_number(want) || !isfinite(bound)) continue;
+            if (b->p.to[q] < 0) continue;
             const double e = size_of(get_number(val, b->dtype, b->p.to[q]) - want) /
                              (epsilon(b->dtype) * bound + DBL_MIN);
             if (!(e <= worst)) worst = isnan(e) ? INFINITY : e;
@@ -378,28 +378,29 @@ static trs_elimination_outcome outcome_of(problem *b)
     return o;
 }
 
-static void compare_outcome(problem *b, const reference *ref)
+/* The outcome of a run; returns the first bad row, or n. */
+static int compare_outcome(problem *b, const reference *ref)
 {
     const trs_elimination_outcome o = outcome_of(b), *w = &ref->o;
-    const double relative = 4e-6 + 1e3 * epsilon(b->dtype);
+    const double relative = 2e-6 + 1e3 * epsilon(b->dtype);
     assert_int_equal(o.first, w->first);
     if (w->first != UINT64_MAX) {
         assert_true(o.bad > 0);
-        return;
+        return (int)(w->first / 4);
     }
     assert_int_equal(o.bad, 0);
     assert_int_equal(o.boosted, w->boosted);
     assert_at_most(fabs(o.largest_a - w->largest_a), relative * w->largest_a);
     assert_at_most(w->largest, o.largest * (1 + relative));
     assert_at_most(o.largest, fmax(w->largest, ref->largest_dropped) * (1 + relative));
+    return b->n;
 }
 
 static double run_and_compare(problem *b)
 {
     reference ref = solve(b);
     void *once = run(b), *twice = run(b);
-    const double e = error_of(b, &ref, once);
-    compare_outcome(b, &ref);
+    const double e = error_of(b, &ref, once, compare_outcome(b, &ref));
     assert_at_most(e, 100);
     assert_memory_equal(once, twice, (size_t)(2 * b->p.nnz + 1) * trs_size(b->dtype));
     free(once);
@@ -522,7 +523,7 @@ static void test_far_from_one(void **state)
         send(b);
         reference ref = solve(b);
         void *val = run(b);
-        assert_at_most(error_of(b, &ref, val), 100);
+        assert_at_most(error_of(b, &ref, val, b->n), 100);
         free(val);
         reference_free(&ref);
         problem_free(b);
@@ -554,8 +555,7 @@ static void test_capture(void **state)
             assert_int_equal(cudaGraphLaunch(exec, stream), cudaSuccess);
             assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
             void *val = fetch(b);
-            assert_at_most(error_of(b, &ref, val), 100);
-            compare_outcome(b, &ref);
+            assert_at_most(error_of(b, &ref, val, compare_outcome(b, &ref)), 100);
             free(val);
             reference_free(&ref);
         }

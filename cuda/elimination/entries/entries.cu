@@ -93,9 +93,11 @@ template <class T> __global__ void __launch_bounds__(PLAIN) begin_kernel(const e
 
 /* ---- after ---------------------------------------------------------------------------------------------------- */
 
-/* What the factors have for an entry of this kind. */
-template <class T> __device__ inline T factor_entry(const entry_args<T> &g, int32_t kind, T w)
+/* What the factors have for entry p. */
+template <class T> __device__ inline T factor_entry(const entry_args<T> &g, int64_t p)
 {
+    const int32_t kind = g.s.kind[p];
+    const T w = g.w[p];
     if (kind == ENTRY_PIVOT && g.rules.cholesky) return root(w);
     if (kind < 0) return w;
     const T c = g.inv[kind];
@@ -110,45 +112,26 @@ template <class T> __device__ inline bool speaks(const entry_args<T> &g, int64_t
 {
     if (fault_of(g.rules, g.w[g.p.diag[row]], true)) return false;
     for (int64_t q = g.p.ptr[row]; q < p; q++)
-        if (g.s.kind[q] != ENTRY_UNUSED && !is_finite(factor_entry(g, g.s.kind[q], g.w[q])))
-            return false;
+        if (g.s.kind[q] != ENTRY_UNUSED && !is_finite(factor_entry(g, q))) return false;
     return true;
 }
 
-/* Entry p is v in the factors. */
-template <class T>
-__device__ inline void end(const entry_args<T> &g, int64_t p, int32_t kind, T w, T v,
-                           pivot_tally &tally)
+template <class T> __device__ inline void end(const entry_args<T> &g, int64_t p, pivot_tally &tally)
 {
-    if (kind < 0) note(tally.largest, w);
-    if (kind == ENTRY_PIVOT) report(g.rules, tally, g.s.row[p], fault_of(g.rules, w, true));
+    const int32_t kind = g.s.kind[p];
+    if (kind == ENTRY_UNUSED) return;
+    const T v = factor_entry(g, p);
+    if (kind < 0) note(tally.largest, g.w[p]);
+    if (kind == ENTRY_PIVOT) report(g.rules, tally, g.s.row[p], fault_of(g.rules, g.w[p], true));
     else if (!is_finite(v) && speaks(g, p, g.s.row[p]))
         report(g.rules, tally, g.s.row[p], TRS_ILU_INFINITE);
-    const int32_t to = g.s.to[p];
-    if (to >= 0) g.val[to] = v;
+    if (g.s.to[p] >= 0) g.val[g.s.to[p]] = v;
 }
 
-/* A thread has AT_ONCE entries at a time, so that what it reads of them is on its way together. */
 template <class T> __global__ void __launch_bounds__(PLAIN) end_kernel(const entry_args<T> g)
 {
-    enum { AT_ONCE = 4 };
     pivot_tally tally = {};
-    for (int64_t first = index_of_thread(); first < g.s.nnz; first += AT_ONCE * all_threads()) {
-        int32_t kind[AT_ONCE];
-        T w[AT_ONCE], v[AT_ONCE];
-#pragma unroll
-        for (int c = 0; c < AT_ONCE; c++) {
-            const int64_t p = first + c * all_threads();
-            kind[c] = p < g.s.nnz ? g.s.kind[p] : (int32_t)ENTRY_UNUSED;
-            w[c] = kind[c] != ENTRY_UNUSED ? g.w[p] : number<T>(0);
-        }
-#pragma unroll
-        for (int c = 0; c < AT_ONCE; c++) v[c] = factor_entry(g, kind[c], w[c]);
-#pragma unroll
-        for (int c = 0; c < AT_ONCE; c++)
-            if (kind[c] != ENTRY_UNUSED)
-                end(g, first + c * all_threads(), kind[c], w[c], v[c], tally);
-    }
+    for (int64_t p = index_of_thread(); p < g.s.nnz; p += all_threads()) end(g, p, tally);
     conclude<T>(g.rules, tally);
 }
 

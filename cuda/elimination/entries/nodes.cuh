@@ -15,7 +15,7 @@
  * What is read ahead: the lists of the next task and the description of the one after it, while a task waits.
  *
  * Bytes in fp64: 12 a product, padding included, and gathers of 24; 16 to 24 a node.  Bound by levels x (a latency of L2 and
- * that of an inverse, 0.85 to 1.3 us), and where levels are wide by the gathers. */
+ * that of an inverse, 0.75 to 1 us), and where levels are wide by the gathers. */
 #ifndef TRS_NODES_CUH
 #define TRS_NODES_CUH
 
@@ -83,30 +83,17 @@ template <class T> struct batch {
         to = from;
         waiting &= ~(1u << bit);
     }
-    /* The sum of the products; l [b] becomes l(i, k).  One branch for all: each would be on the way to the next level. */
-    __device__ T sum(bool conjugate)
+    /* The sum of the products, and the largest of them. */
+    __device__ T sum(bool conjugate, unsigned &largest) const
     {
-        bool inverses = true;
-#pragma unroll
-        for (int b = 0; b < BATCH; b++) inverses = inverses && is_inverse(c[b]);
-        if (inverses) {
-#pragma unroll
-            for (int b = 0; b < BATCH; b++) l[b] = l[b] * c[b];
-        } else {
-#pragma unroll
-            for (int b = 0; b < BATCH; b++) l[b] = over_pivot(l[b], c[b]);
-        }
         T p[BATCH];
 #pragma unroll
-        for (int b = 0; b < BATCH; b++) p[b] = l[b] * conj_if(conjugate, u[b]);
+        for (int b = 0; b < BATCH; b++) {
+            const T lower = over_pivot(l[b], c[b]);
+            largest = max(largest, size_bits(size_of(lower) * size_of(u[b])));
+            p[b] = lower * conj_if(conjugate, u[b]);
+        }
         return (p[0] + p[1]) + (p[2] + p[3]);
-    }
-    /* How large its products were. */
-    __device__ void note_products(unsigned &largest) const
-    {
-#pragma unroll
-        for (int b = 0; b < BATCH; b++)
-            largest = max(largest, size_bits(size_of(l[b]) * size_of(u[b])));
     }
 };
 
@@ -137,11 +124,10 @@ __device__ inline void compute(const entry_args<T> &g, const entry_task task, co
         if (!summed) {
             numbers.poll(g, e);
             if (!numbers.waiting) {
-                s = s + numbers.sum(g.rules.cholesky);
+                s = s + numbers.sum(g.rules.cholesky, tally.largest);
                 slot += BATCH;
                 summed = slot >= task.slots;
                 if (!summed) {
-                    numbers.note_products(tally.largest);
                     e = read(g.s, (int64_t)task.slot + slot, task.slots - slot);
                     numbers.begin(e);
                 }
@@ -158,7 +144,6 @@ __device__ inline void compute(const entry_args<T> &g, const entry_task task, co
             done = true;
         }
     }
-    numbers.note_products(tally.largest); /* of the last batch, when nobody waits for it any more */
 }
 
 /* With the number of lanes as a constant, for which the shuffles are code of their own. */
