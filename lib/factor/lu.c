@@ -258,12 +258,12 @@ static int keep_pattern(trs_lu *lu, const trs_mat *A)
     return TRS_OK;
 }
 
-/* Complete factors take new values on the device for solves with A itself, in double precision; all others by the host.
- * A number of a DENSE matrix that was zero may not be so any more. */
+/* Complete factors take new values on the device for solves with A itself; all others by the host.  A number of a DENSE
+ * matrix that was zero may not be so any more. */
 static bool suits_device(const trs_lu *lu, const trs_mat *A)
 {
     const unsigned others = 1u << TRS_T | 1u << TRS_H;
-    if (lu->host_only || A->format == TRS_DENSE || trs_is_single(A->dtype)) return false;
+    if (lu->host_only || A->format == TRS_DENSE) return false;
     return !(lu->opt.ops & others);
 }
 

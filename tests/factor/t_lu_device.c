@@ -139,15 +139,16 @@ static void new_values(void **state)
     for (int c = 0; c < 2; c++)
         for (int symmetric = 0; symmetric < 2; symmetric++)
             for (int k = 0; k < FORMS; k++) {
-                const bool stays = forms[k].format != TRS_DENSE && forms[k].real != TRS_F32;
+                const bool stays = forms[k].format != TRS_DENSE;
+                const trs_dtype type = c ? forms[k].cplx : forms[k].real;
                 full A = symmetric ? hermitian(40, c, 50) : unsymmetric(40, c);
-                round_to(&A, forms[k].real);
+                round_to(&A, type);
                 trs_mat m = show(&A, &forms[k]), d = there(&m);
                 trs_lu *lu = factored(k % 2 ? &d : &m, (trs_factor_options){0}, stays);
                 check(lu, &A, m.dtype);
                 for (int side = 0; side < 3; side++) { /* the last: without a pattern */
                     perturb(&A, symmetric, 0.01);
-                    round_to(&A, forms[k].real);
+                    round_to(&A, type);
                     hide(&m);
                     m = show(&A, &forms[k]);
                     send_values(&d, &m);
