@@ -65,8 +65,7 @@ typedef struct trs_factor_options {
  * not positive definite: the sentence names a row, of "klu" a column, counted from A->base), TRS_ESUPPORT (unknown method
  * or ordering, or not in this build), TRS_ELIBRARY, or an error of trs_plan_create, trs_plan_analyse.
  * With opt->single, TRS_ESUPPORT also means that a number of L or U is beyond that range.
- * trs_lu_update factors again with new values.  Where trs_lu_info.kernel is not NULL (no op but TRS_N announced), it does so on
- * the device, with the
+ * trs_lu_update factors again with new values.  Where trs_lu_info.kernel is not NULL, it does so on the device, with the
  * pivots and the fill of the first factors, from values on the host or there; L L^H takes the new A to be Hermitian.  By
  * default it does not wait, and trs_lu_status has to be asked whether the pivots still suit. */
 TRS_API int trs_factor(trs_lu **lu, const trs_mat *A, const trs_factor_options *opt);

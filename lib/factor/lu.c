@@ -258,22 +258,14 @@ static int keep_pattern(trs_lu *lu, const trs_mat *A)
     return TRS_OK;
 }
 
-/* Complete factors take new values on the device for solves with A itself; all others by the host.  A number of a DENSE
- * matrix that was zero may not be so any more. */
-static bool suits_device(const trs_lu *lu, const trs_mat *A)
-{
-    const unsigned others = 1u << TRS_T | 1u << TRS_H;
-    if (lu->host_only || A->format == TRS_DENSE) return false;
-    return !(lu->opt.ops & others);
-}
-
 int trs_lu_adopt_there(trs_lu *lu, const trs_mat *A, trs_factors *f)
 {
     bool made = false;
     if (lu->opt.device <= 0) return trs_lu_adopt(lu, f);
     int rc = keep_pattern(lu, A);
     if (rc) return rc;
-    if (!suits_device(lu, A)) return trs_lu_adopt(lu, f);
+    /* a number of a DENSE matrix that was zero may not be so any more */
+    if (lu->host_only || A->format == TRS_DENSE) return trs_lu_adopt(lu, f);
     drop_plans(lu);
     trs_lu_device_free(lu);
     take_over(lu, f);
