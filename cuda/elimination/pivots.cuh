@@ -99,7 +99,7 @@ template <class T> __device__ inline T shifted(const pivot_rules &r, T a)
 
 /* u(i, i), of which elimination left d; a pivot below least = boost max |a(i, j)| is replaced. */
 template <class T>
-__device__ inline T settled(const pivot_rules &r, T d, double least, bool &boosted)
+__device__ inline T boosted_pivot(const pivot_rules &r, T d, double least, bool &boosted)
 {
     boosted = false;
     if (!r.cholesky && !(r.boost > 0)) return d;
@@ -188,12 +188,12 @@ template <class T> __device__ inline T pivot_of(T kept)
 /* ---- what is said of them -------------------------------------------------------------------------------- */
 
 /* What a lane has seen.  largest: of the products and of u; largest_a: of the numbers of A. */
-struct pivot_tally {
+struct pivot_counts {
     unsigned bad, boosted, largest, largest_a;
 };
 
 /* A row has that fault; one lane says so. */
-__device__ inline void report(const pivot_rules &r, pivot_tally &t, int32_t row, trs_ilu_fault f)
+__device__ inline void report(const pivot_rules &r, pivot_counts &t, int32_t row, trs_ilu_fault f)
 {
     if (f == TRS_ILU_GOOD) return;
     t.bad++;
@@ -216,7 +216,7 @@ __device__ inline void raise_to(double *most, double v)
 }
 
 /* In the end: every lane of the warp calls it. */
-template <class T> __device__ inline void conclude(const pivot_rules &r, const pivot_tally &t)
+template <class T> __device__ inline void conclude(const pivot_rules &r, const pivot_counts &t)
 {
     const double a = size_from<T>(warp_largest(t.largest_a));
     const double u = size_from<T>(warp_largest(t.largest));

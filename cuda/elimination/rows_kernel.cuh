@@ -240,7 +240,7 @@ template <class S> __device__ inline int column_of(const row_node &node, int e)
 /* Row r as elimination begins with it.  Returns the size below which its pivot is replaced. */
 template <class S, class T = typename S::T>
 __device__ inline double begin_row(const row_args<T> &g, const row_node &node, int r,
-                                   T (&val)[S::EACH], pivot_tally &tally)
+                                   T (&val)[S::EACH], pivot_counts &counts)
 {
     const double scale = g.scale && r < node.rows ? g.scale[node.row + r] : 1;
     double largest = 0;
@@ -249,7 +249,7 @@ __device__ inline double begin_row(const row_args<T> &g, const row_node &node, i
         const int column = column_of<S>(node, e);
         if (g.scale)
             val[e] = for_parts(val[e], [=](auto part) { return decltype(part)(part * scale); });
-        note(tally.largest_a, val[e]);
+        note(counts.largest_a, val[e]);
         if (column <= r || !g.rules.cholesky) largest = fmax(largest, (double)size_of(val[e]));
         if (column == r) val[e] = shifted(g.rules, val[e]);
     }
@@ -259,14 +259,14 @@ __device__ inline double begin_row(const row_args<T> &g, const row_node &node, i
 /* Row r is complete but for its pivot.  Publishes it, and returns to every lane what is kept of the pivot. */
 template <class S, class T = typename S::T>
 __device__ inline T publish_row(const row_args<T> &g, const numbers_of<S> &x, int r,
-                                T (&val)[S::EACH], double least, pivot_tally &tally)
+                                T (&val)[S::EACH], double least, pivot_counts &counts)
 {
     T d = number<T>(1);
     bool boosted = false;
 #pragma unroll
     for (int e = 0; e < S::EACH; e++)
         if (column_of<S>(x.node, e) == r && r < x.node.rows)
-            d = val[e] = settled(g.rules, val[e], least, boosted);
+            d = val[e] = boosted_pivot(g.rules, val[e], least, boosted);
     const T kept = kept_pivot(d);
 #pragma unroll
     for (int e = 0; e < S::EACH; e++) {
@@ -274,9 +274,9 @@ __device__ inline T publish_row(const row_args<T> &g, const numbers_of<S> &x, in
         if (column < r || x.number[e] == ROW_NOTHING || r >= x.node.rows) continue;
         flag_store(g.number + (row_own(x.number[e]) + r * x.node.stride),
                    column == r ? kept : val[e]);
-        note(tally.largest, val[e]);
+        note(counts.largest, val[e]);
     }
-    tally.boosted += boosted;
+    counts.boosted += boosted;
     return S::ROWS > 1 ? shuffle(kept, (x.node.diag + r) % S::LANES, S::LANES) : kept;
 }
 
@@ -302,7 +302,7 @@ __device__ inline void eliminate_within(const row_node &node, int by, T kept, co
 /* Is every number of row r finite?  A bad pivot is reported. */
 template <class S, class T = typename S::T>
 __device__ inline void judge_row(const row_args<T> &g, const row_node &node, int r,
-                                 const T (&val)[S::EACH], pivot_tally &tally)
+                                 const T (&val)[S::EACH], pivot_counts &counts)
 {
     const int first = threadIdx.x % ROW_WARP / S::LANES * S::LANES;
     const unsigned lanes = ~0u >> (ROW_WARP - S::LANES) << first;
@@ -316,7 +316,7 @@ __device__ inline void judge_row(const row_args<T> &g, const row_node &node, int
         mine = r < node.rows;
     }
     const unsigned spoiled = __ballot_sync(~0u, !finite);
-    if (mine) report(g.rules, tally, node.row + r, fault_of(g.rules, d, !(spoiled & lanes)));
+    if (mine) report(g.rules, counts, node.row + r, fault_of(g.rules, d, !(spoiled & lanes)));
 }
 
 /* What place e of row r has of L or U. */
@@ -348,21 +348,21 @@ __device__ inline void write_node(const row_args<T> &g, const numbers_of<S> &x,
 /* Computes a task.  place: of the node, in shared memory. */
 template <class S, class T = typename S::T>
 __device__ inline void compute_task(const row_args<T> &g, numbers_of<S> &x, const int32_t *place,
-                                    pivot_tally &tally)
+                                    pivot_counts &counts)
 {
     double least[S::ROWS];
 #pragma unroll
-    for (int r = 0; r < S::ROWS; r++) least[r] = begin_row<S>(g, x.node, r, x.val[r], tally);
-    eliminate_before<S>(g, x, place, tally.largest);
+    for (int r = 0; r < S::ROWS; r++) least[r] = begin_row<S>(g, x.node, r, x.val[r], counts);
+    eliminate_before<S>(g, x, place, counts.largest);
 #pragma unroll
     for (int r = 0; r < S::ROWS; r++) {
-        const T kept = publish_row<S>(g, x, r, x.val[r], least[r], tally);
+        const T kept = publish_row<S>(g, x, r, x.val[r], least[r], counts);
 #pragma unroll
         for (int k = r + 1; k < S::ROWS; k++)
-            eliminate_within<S>(x.node, r, kept, x.val[r], x.val[k], tally.largest);
+            eliminate_within<S>(x.node, r, kept, x.val[r], x.val[k], counts.largest);
     }
 #pragma unroll
-    for (int r = 0; r < S::ROWS; r++) judge_row<S>(g, x.node, r, x.val[r], tally);
+    for (int r = 0; r < S::ROWS; r++) judge_row<S>(g, x.node, r, x.val[r], counts);
 }
 
 template <class S, class T = typename S::T>
@@ -373,7 +373,7 @@ static __global__ void __launch_bounds__(ROW_THREADS) row_kernel(const row_args<
     const int64_t warps = (int64_t)gridDim.x * (ROW_THREADS / ROW_WARP);
     /* neighbouring tasks go to different SMs, which then share a level's work */
     const int64_t first = warp * (int64_t)gridDim.x + blockIdx.x;
-    pivot_tally tally = {};
+    pivot_counts counts = {};
     numbers_of<S> x = read_numbers<S>(g, first, read_places<S>(g, first));
     places_of<S> p = read_places<S>(g, first + warps);
     for (int64_t t = first; t < g.s.tasks; t += warps) {
@@ -389,12 +389,12 @@ static __global__ void __launch_bounds__(ROW_THREADS) row_kernel(const row_args<
                 to[r][e] = g.s.to[((t * S::ROWS + r) * S::EACH + e) * ROW_WARP + lane];
         }
         __syncwarp();
-        compute_task<S>(g, x, places[warp] + lane / S::LANES * S::LANES, tally);
+        compute_task<S>(g, x, places[warp] + lane / S::LANES * S::LANES, counts);
         write_node<S>(g, x, to);
         x = next;
         p = after;
     }
-    conclude<T>(g.rules, tally);
+    conclude<T>(g.rules, counts);
 }
 
 template <class T> static const void *row_kernel_of(row_shape s)

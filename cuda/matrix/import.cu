@@ -135,7 +135,7 @@ static source source_of(const trs_mat *m, bool transposed, const trs_operator *o
 
 /* ---- the list ----------------------------------------------------------------------------------- */
 
-struct tally {                 /* on the device, all 0 at first */
+struct defects {               /* on the device, all 0 at first */
     unsigned long long wrong;  /* pointers, indices, entries that are stored twice */
     unsigned long long behind; /* entries of a row that are not greater than the one before */
     long long listed;          /* entries of the list */
@@ -148,7 +148,7 @@ template <class P> struct work { /* arrays on the device; capacity: entries + n 
     P *diagonal;     /* [n] the entry that is the diagonal of a line; -1: none */
     int32_t *row[2]; /* [capacity] the list, and room to sort it, where before was */
     P *origin[2];    /* [capacity] */
-    tally *count;
+    defects *count;
     void *temp; /* of CUB */
     size_t temp_bytes;
     P listed; /* entries of the list, known to the host when it was made */
@@ -156,7 +156,7 @@ template <class P> struct work { /* arrays on the device; capacity: entries + n 
     __device__ P count_of_list(const source &a) const { return before[a.entries] + (P)a.n; }
 };
 
-static __global__ void lines_kernel(const source a, int32_t *line, tally *count)
+static __global__ void lines_kernel(const source a, int32_t *line, defects *count)
 {
     long long wrong = 0;
     for (int64_t I = index_of_thread(); I <= a.majors; I += all_threads()) {
@@ -348,7 +348,7 @@ template <class P> static int list_entries(const source &a, work<P> &w)
 }
 
 /* What the host has to know: TRS_EMATRIX without a sentence if something is wrong. */
-template <class P> static int look(trs_context *ctx, const work<P> &w, tally *count)
+template <class P> static int look(trs_context *ctx, const work<P> &w, defects *count)
 {
     const int rc = trs_gpu_get(ctx, count, w.count, sizeof *count);
     if (rc) return rc;
@@ -366,7 +366,7 @@ template <class P> static int take(const source &a, const void *val, trs_operato
     trs_context *ctx = op->ctx;
     const trs_device_view *d = &op->device;
     work<P> w = {};
-    tally count = {};
+    defects count = {};
     int rc = allocate(ctx, a, w);
     if (!rc) rc = list_entries(a, w);
     if (!rc) rc = look(ctx, w, &count);

@@ -268,7 +268,8 @@ static void raise_to(double *most, double v)
     if (v > *most) *most = v;
 }
 
-static trs_ilu_fault settle(const problem *b, reference *ref, zz *d, double least, bool finite)
+static trs_ilu_fault finish_pivot(const problem *b, reference *ref, zz *d, double least,
+                                  bool finite)
 {
     if (!finite) return TRS_ILU_INFINITE;
     if (b->p.cholesky ? b->boost > 0 && creal(*d) < least : size_of(*d) < least) {
@@ -321,7 +322,7 @@ static trs_ilu_fault finish_row(const problem *b, reference *ref, zz *u, int i)
             raise_to(&least, size_of(b->a[b->p.src[q]]) * by * b->boost);
     }
     if (b->p.cholesky) x[i] = creal(x[i]);
-    const trs_ilu_fault f = settle(b, ref, &x[i], least, finite);
+    const trs_ilu_fault f = finish_pivot(b, ref, &x[i], least, finite);
     ref->outcome.bad += f != TRS_ILU_GOOD;
     if (f && ref->outcome.first == UINT64_MAX) ref->outcome.first = 4 * (uint64_t)i + f;
     for (int64_t q = b->p.diag[i]; q < b->p.ptr[i + 1]; q++)

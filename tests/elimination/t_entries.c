@@ -313,7 +313,7 @@ static void eliminate_row(const problem *b, reference *ref, const int64_t *where
     }
 }
 
-static trs_ilu_fault settle(const problem *b, reference *ref, int i, double least)
+static trs_ilu_fault finish_pivot(const problem *b, reference *ref, int i, double least)
 {
     zz *d = &ref->w[b->p.diag[i]];
     for (int64_t q = b->p.ptr[i]; q < b->p.ptr[i + 1]; q++)
@@ -337,7 +337,7 @@ static reference solve(const problem *b)
         for (int64_t q = b->p.ptr[i]; q < b->p.ptr[i + 1]; q++) where[b->p.idx[q]] = q + 1;
         eliminate_row(b, &ref, where, i);
         for (int64_t q = b->p.ptr[i]; q < b->p.ptr[i + 1]; q++) where[b->p.idx[q]] = 0;
-        const trs_ilu_fault f = settle(b, &ref, i, least);
+        const trs_ilu_fault f = finish_pivot(b, &ref, i, least);
         if (f && ref.o.first == UINT64_MAX) ref.o.first = 4 * (uint64_t)i + f;
         for (int64_t q = b->p.diag[i]; q < b->p.ptr[i + 1]; q++)
             raise_to(&ref.o.largest, size_of(ref.w[q]));

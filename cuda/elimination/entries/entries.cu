@@ -54,18 +54,18 @@ template <class T> __global__ void __launch_bounds__(PLAIN) largest_kernel(const
 
 /* w of entries that are no pivots. */
 template <class T>
-__device__ inline void begin_entry(const entry_args<T> &g, int64_t p, pivot_tally &tally)
+__device__ inline void begin_entry(const entry_args<T> &g, int64_t p, pivot_counts &counts)
 {
     const int32_t from = g.s.from[p];
     if (from == ENTRY_OTHER) return;
     const T a = from == ENTRY_NODE ? absent<T>() : flag_free(read_a(g, p, from, false));
-    if (from >= 0) note(tally.largest_a, a);
+    if (from >= 0) note(counts.largest_a, a);
     g.w[p] = a;
 }
 
 /* w of pivots that are no nodes, and what is kept of them; the tail's are looked at there. */
 template <class T>
-__device__ inline void begin_row(const entry_args<T> &g, int32_t row, pivot_tally &tally)
+__device__ inline void begin_row(const entry_args<T> &g, int32_t row, pivot_counts &counts)
 {
     const int64_t p = g.p.diag[row];
     if (g.s.from[p] == ENTRY_NODE) {
@@ -73,10 +73,10 @@ __device__ inline void begin_row(const entry_args<T> &g, int32_t row, pivot_tall
         return;
     }
     T a = read_a(g, p, g.p.src[p], true);
-    note(tally.largest_a, a);
+    note(counts.largest_a, a);
     a = shifted(g.rules, a);
     if (row < g.s.n - g.s.tail) {
-        a = settle(g, row, a, tally);
+        a = take_pivot(g, row, a, counts);
         g.inv[row] = flag_free(kept_pivot(a));
     }
     g.w[p] = flag_free(a);
@@ -84,11 +84,11 @@ __device__ inline void begin_row(const entry_args<T> &g, int32_t row, pivot_tall
 
 template <class T> __global__ void __launch_bounds__(PLAIN) begin_kernel(const entry_args<T> g)
 {
-    pivot_tally tally = {};
-    for (int64_t p = index_of_thread(); p < g.s.nnz; p += all_threads()) begin_entry(g, p, tally);
+    pivot_counts counts = {};
+    for (int64_t p = index_of_thread(); p < g.s.nnz; p += all_threads()) begin_entry(g, p, counts);
     for (int64_t i = index_of_thread(); i < g.s.n; i += all_threads())
-        begin_row(g, (int32_t)i, tally);
-    conclude<T>(g.rules, tally);
+        begin_row(g, (int32_t)i, counts);
+    conclude<T>(g.rules, counts);
 }
 
 /* ---- after ---------------------------------------------------------------------------------------------------- */
@@ -116,23 +116,24 @@ template <class T> __device__ inline bool speaks(const entry_args<T> &g, int64_t
     return true;
 }
 
-template <class T> __device__ inline void end(const entry_args<T> &g, int64_t p, pivot_tally &tally)
+template <class T>
+__device__ inline void end(const entry_args<T> &g, int64_t p, pivot_counts &counts)
 {
     const int32_t kind = g.s.kind[p];
     if (kind == ENTRY_UNUSED) return;
     const T v = factor_entry(g, p);
-    if (kind < 0) note(tally.largest, g.w[p]);
-    if (kind == ENTRY_PIVOT) report(g.rules, tally, g.s.row[p], fault_of(g.rules, g.w[p], true));
+    if (kind < 0) note(counts.largest, g.w[p]);
+    if (kind == ENTRY_PIVOT) report(g.rules, counts, g.s.row[p], fault_of(g.rules, g.w[p], true));
     else if (!is_finite(v) && speaks(g, p, g.s.row[p]))
-        report(g.rules, tally, g.s.row[p], TRS_ILU_INFINITE);
+        report(g.rules, counts, g.s.row[p], TRS_ILU_INFINITE);
     if (g.s.to[p] >= 0) g.val[g.s.to[p]] = v;
 }
 
 template <class T> __global__ void __launch_bounds__(PLAIN) end_kernel(const entry_args<T> g)
 {
-    pivot_tally tally = {};
-    for (int64_t p = index_of_thread(); p < g.s.nnz; p += all_threads()) end(g, p, tally);
-    conclude<T>(g.rules, tally);
+    pivot_counts counts = {};
+    for (int64_t p = index_of_thread(); p < g.s.nnz; p += all_threads()) end(g, p, counts);
+    conclude<T>(g.rules, counts);
 }
 
 /* ---- the host side -------------------------------------------------------------------------------------------- */
@@ -248,7 +249,7 @@ static int64_t entries_bytes(const void *data)
     return ((const entries *)data)->bytes;
 }
 
-/* Seconds on an H200: a hop a level, some 80 bytes an entry, and products, of which there may be fewer than candidates. */
+/* Seconds on an H200: a dependency latency a level, some 80 bytes an entry, and products, of which there may be fewer than candidates. */
 static double entries_cost(const trs_elimination_pattern *p, const elimination_shape *s)
 {
     if (p->nnz > INT32_MAX || s->last_place > INT32_MAX) return INFINITY;

@@ -3,9 +3,9 @@
  *     w(i, j) = a(i, j) - sum_(k < min (i, j)) w(i, k) (1 / u(k, k)) w(k, j)
  *     u(i, j) = w(i, j) for j >= i,     l(i, k) = w(i, k) / u(k, k)
  *
- * L is left unscaled until all is done, so that an entry is one hop away from its operands and not two.  A *node* is an entry
- * with at least one product; its *level* is one more than the highest of its operands.  The *tail* is the last rows and
- * columns, which one block finishes where their levels would take longer.
+ * L is left unscaled until all is done, so that an entry follows its operands after one dependency latency and not two.
+ * A *node* is an entry with at least one product; its *level* is one more than the highest of its operands.  The *tail* is
+ * the last rows and columns, which one block finishes where their levels would take longer.
  * L L^H: of the lower triangle alone, with w(k, j) = conj (w(j, k)).
  *
  *     products.cu   the products of each entry, ascending in k
@@ -86,12 +86,12 @@ template <class T> __device__ inline T over_pivot(T s, T kept)
 
 /* u(i, i) of what elimination left in row i. */
 template <class T>
-__device__ inline T settle(const entry_args<T> &g, int32_t i, T d, pivot_tally &tally)
+__device__ inline T take_pivot(const entry_args<T> &g, int32_t i, T d, pivot_counts &counts)
 {
     bool boosted = false;
     const double least = g.rules.boost > 0 ? g.rules.boost * g.row_largest[i] : 0.0;
-    d = settled(g.rules, d, least, boosted);
-    tally.boosted += boosted;
+    d = boosted_pivot(g.rules, d, least, boosted);
+    counts.boosted += boosted;
     return d;
 }
 

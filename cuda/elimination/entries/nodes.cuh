@@ -98,10 +98,10 @@ template <class T> struct batch {
 };
 
 template <class T>
-__device__ inline void publish(const entry_args<T> &g, entry_node node, T x, pivot_tally &tally)
+__device__ inline void publish(const entry_args<T> &g, entry_node node, T x, pivot_counts &counts)
 {
     if (node.pivot >= 0 && node.pivot < g.s.n - g.s.tail) {
-        x = settle(g, node.pivot, x, tally);
+        x = take_pivot(g, node.pivot, x, counts);
         flag_store(g.inv + node.pivot, kept_pivot(x));
     }
     flag_store(g.w + node.place, x);
@@ -111,7 +111,7 @@ __device__ inline void publish(const entry_args<T> &g, entry_node node, T x, piv
  * may stand behind a condition that lanes may answer differently. */
 template <class T, int LANES>
 __device__ inline void compute(const entry_args<T> &g, const entry_task task, const entry_node node,
-                               operands e, const T start, pivot_tally &tally)
+                               operands e, const T start, pivot_counts &counts)
 {
     const int lane = threadIdx.x % WARP, sub = lane / LANES;
     const unsigned group = (LANES == WARP ? ~0u : (1u << LANES % WARP) - 1) << (sub * LANES);
@@ -124,7 +124,7 @@ __device__ inline void compute(const entry_args<T> &g, const entry_task task, co
         if (!summed) {
             numbers.poll(g, e);
             if (!numbers.waiting) {
-                s = s + numbers.sum(g.rules.cholesky, tally.largest);
+                s = s + numbers.sum(g.rules.cholesky, counts.largest);
                 slot += BATCH;
                 summed = slot >= task.slots;
                 if (!summed) {
@@ -140,7 +140,7 @@ __device__ inline void compute(const entry_args<T> &g, const entry_task task, co
 #pragma unroll
         for (int by = LANES / 2; by > 0; by /= 2) sum = sum + shuffle_down(sum, by, LANES);
         if (ready) {
-            if (lane % LANES == 0) publish(g, node, start - sum, tally);
+            if (lane % LANES == 0) publish(g, node, start - sum, counts);
             done = true;
         }
     }
@@ -150,44 +150,44 @@ __device__ inline void compute(const entry_args<T> &g, const entry_task task, co
 template <class T>
 __device__ inline void compute_any(const entry_args<T> &g, const entry_task task,
                                    const entry_node node, const operands &e, const T start,
-                                   pivot_tally &tally)
+                                   pivot_counts &counts)
 {
     switch (task.lanes) {
     case 1:
-        compute<T, 1>(g, task, node, e, start, tally);
+        compute<T, 1>(g, task, node, e, start, counts);
         break;
     case 2:
-        compute<T, 2>(g, task, node, e, start, tally);
+        compute<T, 2>(g, task, node, e, start, counts);
         break;
     case 4:
-        compute<T, 4>(g, task, node, e, start, tally);
+        compute<T, 4>(g, task, node, e, start, counts);
         break;
     case 8:
-        compute<T, 8>(g, task, node, e, start, tally);
+        compute<T, 8>(g, task, node, e, start, counts);
         break;
     case 16:
-        compute<T, 16>(g, task, node, e, start, tally);
+        compute<T, 16>(g, task, node, e, start, counts);
         break;
     default:
-        compute<T, 32>(g, task, node, e, start, tally);
+        compute<T, 32>(g, task, node, e, start, counts);
         break;
     }
 }
 
 /* What a lane knows of its task beforehand. */
-template <class T> struct outlook {
+template <class T> struct lookahead {
     entry_task task;
     entry_node node;
     T start;
     operands e;
 
-    __device__ outlook(const entry_args<T> &g, entry_task t, pivot_tally &tally) : task(t)
+    __device__ lookahead(const entry_args<T> &g, entry_task t, pivot_counts &counts) : task(t)
     {
         const int x = threadIdx.x % WARP / task.lanes;
         node = {0, -1, -1};
         if (x < task.count) node = g.s.node[task.first + x];
         start = read_a(g, node.place, node.from, node.pivot >= 0);
-        note(tally.largest_a, start);
+        note(counts.largest_a, start);
         if (node.pivot >= 0) start = shifted(g.rules, start);
         e = read(g.s, task.slot, task.slots);
     }
@@ -202,17 +202,17 @@ template <class T> __global__ void __launch_bounds__(THREADS) kernel(const entry
 {
     const int64_t warps = (int64_t)gridDim.x * WARPS;
     int64_t t = (int64_t)(threadIdx.x / WARP) * gridDim.x + blockIdx.x;
-    pivot_tally tally = {};
+    pivot_counts counts = {};
     entry_task next = task_at(g.s, t + warps);
-    outlook<T> now(g, task_at(g.s, t), tally);
+    lookahead<T> now(g, task_at(g.s, t), counts);
     for (; t < g.s.tasks; t += warps) {
         const entry_task after = task_at(g.s, t + 2 * warps);
-        const outlook<T> then(g, next, tally);
-        compute_any(g, now.task, now.node, now.e, now.start, tally);
+        const lookahead<T> then(g, next, counts);
+        compute_any(g, now.task, now.node, now.e, now.start, counts);
         now = then;
         next = after;
     }
-    conclude<T>(g.rules, tally);
+    conclude<T>(g.rules, counts);
 }
 
 template <class T> int launch(const entry_args<T> &g, int blocks, cudaStream_t stream)

@@ -28,10 +28,11 @@ template <class T> __device__ inline int32_t place(const entry_args<T> &g, int i
 }
 
 /* u(k, k) in row n - tail + k, of which elimination left d. */
-template <class T> __device__ inline T pivot(const entry_args<T> &g, int k, T d, pivot_tally &tally)
+template <class T>
+__device__ inline T pivot(const entry_args<T> &g, int k, T d, pivot_counts &counts)
 {
     const int32_t row = g.s.n - g.s.tail + k;
-    d = settle(g, row, d, tally);
+    d = take_pivot(g, row, d, counts);
     g.inv[row] = kept_pivot(d);
     return d;
 }
@@ -83,10 +84,10 @@ template <class T, int R> struct step {
 /* Step k = 16 kb + y, by the 16 threads of its row, which are lanes of one warp. */
 template <class T, int R>
 __device__ inline void leave_row(const entry_args<T> &g, int kb, numbers<T, R> &m, step<T, R> &left,
-                                 pivot_tally &tally)
+                                 pivot_counts &counts)
 {
     const int x = threadIdx.x % SIDE, y = threadIdx.x / SIDE;
-    if (x == y) m.w[kb][kb] = pivot(g, SIDE * kb + y, m.w[kb][kb], tally);
+    if (x == y) m.w[kb][kb] = pivot(g, SIDE * kb + y, m.w[kb][kb], counts);
     const unsigned lanes = 0xffffu << (y % 2 * SIDE);
     const T c = kept_pivot(
         for_parts(m.w[kb][kb], [=](auto part) { return __shfl_sync(lanes, part, y, SIDE); }));
@@ -106,7 +107,7 @@ __device__ inline void leave_column(int kb, const numbers<T, R> &m, step<T, R> &
 /* w(i, j) for i, j > 16 kb + k, by all threads.  The largest product is that of the largest numbers of both. */
 template <class T, int R>
 __device__ inline void subtract(int kb, int k, const step<T, R> &left, numbers<T, R> &m,
-                                pivot_tally &tally)
+                                pivot_counts &counts)
 {
     const int x = threadIdx.x % SIDE, y = threadIdx.x / SIDE;
     T u[R];
@@ -125,7 +126,7 @@ __device__ inline void subtract(int kb, int k, const step<T, R> &left, numbers<T
         for (int b = kb; b < R; b++)
             if (b > kb || x > k) m.w[a][b] = m.w[a][b] - l * u[b];
     }
-    tally.largest = max(tally.largest, size_bits(most_l * most_u));
+    counts.largest = max(counts.largest, size_bits(most_l * most_u));
 }
 
 template <class T, int R>
@@ -133,19 +134,19 @@ __global__ void __launch_bounds__(SIDE *SIDE) kernel(const entry_args<T> g)
 {
     __shared__ step<T, R> left[2];
     const int x = threadIdx.x % SIDE, y = threadIdx.x / SIDE;
-    pivot_tally tally = {};
+    pivot_counts counts = {};
     numbers<T, R> m;
     load(g, m);
 #pragma unroll
     for (int kb = 0; kb < R; kb++)
         for (int k = 0; k < SIDE && SIDE * kb + k < g.s.tail; k++) {
-            if (y == k) leave_row(g, kb, m, left[k % 2], tally);
+            if (y == k) leave_row(g, kb, m, left[k % 2], counts);
             if (x == k) leave_column(kb, m, left[k % 2]);
             __syncthreads();
-            subtract(kb, k, left[k % 2], m, tally);
+            subtract(kb, k, left[k % 2], m, counts);
         }
     store(g, m);
-    conclude<T>(g.rules, tally);
+    conclude<T>(g.rules, counts);
 }
 
 template <class T> int launch(const entry_args<T> &g, cudaStream_t stream)
