@@ -4,7 +4,8 @@ libcore_la_SOURCES += lib/factor/determinant.c lib/factor/fill.c lib/factor/fill
 	lib/factor/ilu_rows.c lib/factor/lu.c lib/factor/lu.h \
 	lib/factor/lu_import.c lib/factor/lu_solve.c lib/factor/lu_update.c lib/factor/lu_work.c \
 	lib/factor/order.c lib/factor/order.h \
-	lib/factor/device/complete.c lib/factor/device/complete_fill.c lib/factor/device/complete_fill.h \
+	lib/factor/device/complete.c lib/factor/device/complete_factors.c \
+	lib/factor/device/complete_fill.c lib/factor/device/complete_fill.h \
 	lib/factor/device/fetch.c lib/factor/device/fronts.c lib/factor/device/lu_device.c lib/factor/device/lu_device.h
 EXTRA_DIST += lib/factor/README.md
 

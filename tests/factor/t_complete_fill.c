@@ -1,8 +1,9 @@
 /* t_complete_fill.c: the fill of A(P, Q) is that of boolean elimination of a full matrix, whatever the pattern, and every entry
- * knows the place of its value in A. */
+ * knows the place of its value in A.  Factors that lack what cancelled get it back, and keep their values. */
 #include "tests/common/full.h"
 
 #include "factor/device/complete_fill.h"
+#include "factor/device/lu_device.h"
 
 typedef struct order {
     int64_t p[64], q[64];
@@ -114,11 +115,103 @@ static void too_much(void **state)
     free(A.a);
 }
 
+/* ---- factors that lack what cancelled ------------------------------------------------------------------ */
+
+static full triangle_of(const full *f, bool lower)
+{
+    const int n = f->n;
+    full t = full_new(n, f->is_complex);
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < n; i++)
+            if (lower ? i > j : i <= j) t.a[i + n * j] = f->a[i + n * j];
+    for (int k = 0; k < n && lower; k++) t.a[k + n * k] = 1;
+    return t;
+}
+
+/* The shown triangle in arrays of the lu. */
+static trs_mat give(trs_lu *lu, const full *f, const form *how, unsigned kind)
+{
+    trs_mat m = show(f, how), own = m;
+    int64_t *ptr = trs_lu_alloc(lu, m.n + 1, sizeof *ptr, "a test");
+    int32_t *idx = trs_lu_alloc(lu, m.nnz, sizeof *idx, "a test");
+    void *val = trs_lu_alloc(lu, m.nnz, trs_size(m.dtype), "a test");
+    assert_true(ptr && idx && val);
+    memcpy(ptr, m.ptr, ((size_t)m.n + 1) * sizeof *ptr);
+    memcpy(idx, m.idx, (size_t)m.nnz * sizeof *idx);
+    memcpy(val, m.val, (size_t)m.nnz * trs_size(m.dtype));
+    own.ptr = ptr, own.idx = idx, own.val = val, own.kind = kind;
+    hide(&m);
+    return own;
+}
+
+/* m has the entries of `in` in this triangle, with the values of f. */
+static void check_triangle(const trs_mat *m, const full *f, const bool *in, bool lower)
+{
+    const int n = f->n;
+    const int64_t *ptr = m->ptr;
+    const int32_t *idx = m->idx;
+    int64_t expected = 0;
+    for (int k = 0; k < n * n; k++) expected += in[k] && (lower ? k % n >= k / n : k % n <= k / n);
+    assert_int_equal(m->nnz, expected);
+    assert_int_equal(m->format, TRS_CSC);
+    for (int j = 0; j < n; j++)
+        for (int64_t p = ptr[j]; p < ptr[j + 1]; p++) {
+            assert_true(in[idx[p] + n * j] && (lower ? idx[p] >= j : idx[p] <= j));
+            assert_true(p == ptr[j] || idx[p] > idx[p - 1]);
+            assert_true(get_value(m->val, m->dtype, p) == f->a[idx[p] + n * j]);
+        }
+}
+
+/* Numbers for L + U on the pattern `in`, of which one in four happens to be zero, but none of the diagonal. */
+static full factors_on(int n, bool is_complex, const bool *in)
+{
+    full f = full_new(n, is_complex);
+    for (int k = 0; k < n * n; k++)
+        if (in[k] && (k % n == k / n || uniform() > -0.5)) f.a[k] = number(is_complex);
+    return f;
+}
+
+static void cancelled(void **state)
+{
+    (void)state;
+    enum { N = 24 };
+    for (int trial = 0; trial < 20; trial++) {
+        const bool is_complex = trial % 2;
+        const form by_columns = {TRS_CSC, 64, 32, 0, TRS_F64, TRS_C64, trial % 3 == 0};
+        bool in[N * N];
+        order o;
+        shuffle(o.p, N);
+        shuffle(o.q, N);
+        full A = sparse(N, 0.01 * trial, false);
+        eliminate(&A, &o, in);
+        full F = factors_on(N, is_complex, in);
+        full L = triangle_of(&F, true), U = triangle_of(&F, false);
+        trs_mat m = show(&A, &plain);
+        trs_lu *lu = NULL;
+        assert_int_equal(trs_lu_new(&lu, &m, &(trs_options){0}), TRS_OK);
+        lu->f.L = give(lu, &L, &plain, TRS_LOWER);
+        lu->f.U = give(lu, &U, &by_columns, TRS_UPPER);
+        lu->f.P = o.p, lu->f.Q = o.q;
+        int64_t all = N;
+        for (int k = 0; k < N * N; k++) all += in[k];
+        const bool lacking = lu->f.L.nnz + lu->f.U.nnz < all;
+        assert_int_equal(trs_lu_complete_factors(lu, &m, 1 << 20), TRS_OK);
+        assert_int_equal(lu->f.L.nnz + lu->f.U.nnz, all);
+        if (lacking) check_triangle(&lu->f.L, &L, in, true);
+        if (lacking) check_triangle(&lu->f.U, &U, in, false);
+        lu->f.P = lu->f.Q = NULL;
+        trs_lu_destroy(lu);
+        hide(&m);
+        free(A.a), free(F.a), free(L.a), free(U.a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(boolean_elimination),
         cmocka_unit_test(too_much),
+        cmocka_unit_test(cancelled),
     };
     return cmocka_run_group_tests_name("complete_fill", tests, NULL, NULL);
 }

@@ -54,6 +54,12 @@ static int64_t count_both(const trs_factors *f)
     return f->L.nnz + (f->cholesky ? f->L.nnz : f->U.nnz);
 }
 
+/* Fill beyond this is not worth it. */
+static int64_t most_fill(const trs_lu *lu)
+{
+    return MOST_FILL * count_both(&lu->f) + lu->f.L.n;
+}
+
 static double growth_limit(const trs_lu *lu)
 {
     return lu->growth_limit > 0 ? lu->growth_limit : default_limit;
@@ -100,20 +106,27 @@ static int by_entries(trs_lu *lu, const trs_mat *A, bool *made)
     const trs_factors *f = &lu->f;
     const int64_t *Q = f->cholesky ? f->P : f->Q;
     trs_complete_fill fill;
-    int rc = trs_complete_fill_find(&ctx, A, f->P, Q, MOST_FILL * count_both(f) + A->n, &fill);
+    int rc = trs_complete_fill_find(&ctx, A, f->P, Q, most_fill(lu), &fill);
     if (rc) return rc;
     rc = factor_rows(lu, A, &fill, made);
     trs_complete_fill_free(&ctx, &fill);
     return rc;
 }
 
+/* ---- front by front ------------------------------------------------------------------------------ */
+
+static int by_fronts(trs_lu *lu, const trs_mat *A, bool *made)
+{
+    const int rc = lu->f.cholesky ? TRS_OK : trs_lu_complete_factors(lu, A, most_fill(lu));
+    return rc ? rc : trs_lu_fronts_make(lu, A, growth_limit(lu), made);
+}
+
 /* ---- either -------------------------------------------------------------------------------------- */
 
-/* One of the two; where it cannot be done in this way, *made is false, and lu->f as it was. */
+/* One of the two; where it cannot be done in this way, *made is false, and lu->f as it was, but for zeros that were added. */
 static int attempt(trs_lu *lu, const trs_mat *A, bool fronts, bool *made)
 {
-    const int rc =
-        fronts ? trs_lu_fronts_make(lu, A, growth_limit(lu), made) : by_entries(lu, A, made);
+    const int rc = fronts ? by_fronts(lu, A, made) : by_entries(lu, A, made);
     if (!rc && *made) return rc;
     trs_lu_device_free(lu);
     *made = false;

@@ -70,7 +70,10 @@ void trs_lu_device_free(trs_lu *lu);
 /* As trs_lu_device_make, for the P, Q and scaling of lu->f and A on the host.  Where the pivots turn out to be bad on the
  * device, *made is false, and lu->f is as before. */
 int trs_lu_complete_make(trs_lu *lu, const trs_mat *A, bool *made);
-/* The same by fronts, which keep the patterns of L and U that lu->f has, and plans of them (fronts.c). */
+/* Give L and U of lu->f all entries that elimination may make of A, on the host, with the order P, Q (complete_factors.c).
+ * Returns TRS_OK, TRS_EMEM, TRS_EMATRIX, TRS_ESUPPORT without a sentence (there are more than limit). */
+int trs_lu_complete_factors(trs_lu *lu, const trs_mat *A, int64_t limit);
+/* As trs_lu_complete_make by fronts, which keep the patterns of L and U that lu->f has, and plans of them (fronts.c). */
 int trs_lu_fronts_make(trs_lu *lu, const trs_mat *A, double limit, bool *made);
 
 #endif
