@@ -162,7 +162,7 @@ static trs_options plan_options(Mat F)
     trs_options plan = {.device = o->device, .threads = (int)o->threads};
     if (o->solver[0]) plan.solver = o->solver;
     plan.ops = 1u << TRS_N;
-    if (f->transposed && !trs_petsc_symmetric(F)) plan.ops |= 1u << TRS_T;
+    if (f->transposed) plan.ops |= 1u << TRS_T;
     return plan;
 }
 
@@ -218,10 +218,11 @@ static PetscErrorCode report(Mat F, Mat A, int rc)
 /* F->info is what PCView and MatGetInfo show. */
 static PetscErrorCode count_entries(Mat F)
 {
-    const trs_petsc *f = F->data;
+    trs_petsc *f = F->data;
     trs_lu_info info;
     PetscFunctionBegin;
     TrsPetscCall(trs_lu_get_info(f->lu, &info));
+    f->flops = 2 * (PetscLogDouble)(info.nnz_l + (info.u ? info.nnz_u : info.nnz_l));
     const double used = (double)(info.nnz_l + (info.nnz_u ? info.nnz_u - info.n : 0));
     F->info.nz_used = F->info.nz_allocated = used;
     F->info.fill_ratio_given = f->info.fill;

@@ -38,6 +38,7 @@ typedef struct trs_petsc {
     trs_lu *lu;            /* NULL: no numeric step yet */
     PetscReal shift;       /* added to the diagonal of A */
     char why[256];         /* what the library said about the last numeric step; "": nothing */
+    PetscLogDouble flops;  /* of a solve */
     PetscBool transposed;  /* the factors solve with their transposes too */
     PetscScalar *permuted; /* [n] one vector in the order of the factors; NULL without ordering */
     void *device_b,

@@ -4,7 +4,7 @@
  *     none                p is bad when |p| <= zeropivot; it is reported
  *     nonzero             when |p| <= zeropivot rs: A + shift I is factored, with a shift that doubles
  *     positive_definite   when p <= zeropivot rs: A + shift I, with a shift that is found by bisection between 0 and
- *                         that which makes A diagonally dominant, in 5 attempts
+ *                         that which makes A diagonally dominant, in 6 attempts
  *     inblocks            the library's boost: |p| < shiftamount max |row i of A| is replaced by that product
  *
  * The first three are PETSc's rules for AIJ, so that both find the same shift.  Complete factors exchange rows, and
@@ -143,17 +143,18 @@ static PetscErrorCode prepare(const trs_mat *M, PetscReal least, PetscScalar **s
     PetscFunctionReturn(0);
 }
 
-/* The next shift to try, if there is one.  bad: the last attempt met a bad pivot. */
-static PetscBool next_shift(search *s, const MatFactorInfo *info, PetscBool bad)
+/* The next shift to try, if there is one.  bad: the last attempt met a bad pivot; L U with good pivots tries whether a
+ * smaller shift does. */
+static PetscBool next_shift(search *s, Mat F, const MatFactorInfo *info, PetscBool bad)
 {
+    const PetscBool refine = (PetscBool)(!trs_petsc_symmetric(F) && s->fraction > 0);
     if (info->shifttype == (PetscReal)MAT_SHIFT_NONZERO) {
         if (!bad || s->attempts++ == DOUBLINGS) return PETSC_FALSE;
         s->shift = s->shift > 0 ? 2 * s->shift : info->shiftamount;
         return PETSC_TRUE;
     }
     if (info->shifttype != (PetscReal)MAT_SHIFT_POSITIVE_DEFINITE) return PETSC_FALSE;
-    if (bad ? s->attempts > BISECTIONS : s->fraction == 0 || s->attempts >= BISECTIONS)
-        return PETSC_FALSE;
+    if (bad ? s->attempts > BISECTIONS : !refine || s->attempts >= BISECTIONS) return PETSC_FALSE;
     if (bad) s->low = s->fraction;
     else s->high = s->fraction;
     s->fraction = bad && s->attempts == BISECTIONS ? s->high : (s->high + s->low) / 2;
@@ -188,7 +189,7 @@ PetscErrorCode trs_petsc_shifted(Mat F, const trs_mat *M, const MatFactorInfo *i
         PetscCall(check_pivots(F, info, rc));
         if (*rc && *rc != TRS_EPIVOT) break;
         if (*rc && !shifted) PetscCall(prepare(M, info->zeropivot, &shifted, &s.top));
-        if (!next_shift(&s, info, (PetscBool)(*rc != 0))) break;
+        if (!next_shift(&s, F, info, (PetscBool)(*rc != 0))) break;
         PetscCall(shift_values(M, s.shift, shifted));
         m.val = shifted;
     }

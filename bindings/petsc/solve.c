@@ -112,19 +112,21 @@ static PetscErrorCode solve_columns(Mat F, operation op, const vectors *v)
     PetscFunctionReturn(0);
 }
 
-/* The factors were made for TRS_N alone: make those that solve with the transpose too, while A is as it was. */
+/* L U that was made for TRS_N alone is made anew, so that it solves with the transpose too, while A is as it was. */
 static PetscErrorCode make_transposed(Mat F)
 {
     trs_petsc *f = F->data;
     PetscObjectState state;
     MatFactorInfo info = f->info;
+    trs_lu_info facts;
     PetscFunctionBegin;
-    if (f->transposed || trs_petsc_symmetric(F)) PetscFunctionReturn(0);
+    TrsPetscCall(trs_lu_get_info(f->lu, &facts));
+    if (f->transposed || !facts.u) PetscFunctionReturn(0);
     PetscCall(PetscObjectStateGet((PetscObject)f->A, &state));
-    PetscCheck(state == f->state, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
-               "trisolve makes what the first MatSolveTranspose needs from the matrix, which has "
-               "changed since "
-               "it was factored: -mat_trisolve_transpose makes it with the factors");
+    PetscCheck(
+        state == f->state, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+        "trisolve makes what the first MatSolveTranspose needs from the matrix, which has changed "
+        "since it was factored: -mat_trisolve_transpose makes it with the factors");
     f->transposed = PETSC_TRUE;
     trs_lu_destroy(f->lu);
     f->lu = NULL;
@@ -147,10 +149,10 @@ static PetscErrorCode begin(Mat F, operation op)
 
 static PetscErrorCode end(Mat F, operation op, PetscInt count)
 {
-    const double triangles = op == FORWARD || op == BACKWARD ? 1 : 2;
-    const double each = trs_petsc_symmetric(F) ? F->info.nz_used : F->info.nz_used / 2;
+    const trs_petsc *f = F->data;
+    const PetscLogDouble part = op == FORWARD || op == BACKWARD ? 0.5 : 1;
     PetscFunctionBegin;
-    PetscCall(PetscLogFlops(2.0 * triangles * each * (double)count));
+    PetscCall(PetscLogFlops(part * f->flops * (PetscLogDouble)count));
     PetscCall(PetscLogEventEnd(trs_petsc_global.solve, F, 0, 0, 0));
     PetscFunctionReturn(0);
 }
