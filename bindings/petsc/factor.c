@@ -10,7 +10,10 @@
 #include <trisolve-suitesparse.h>
 #endif
 
+#include <sched.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 PetscErrorCode trs_petsc_code(int rc)
 {
@@ -73,6 +76,18 @@ static PetscErrorCode choose_device(Mat A, PetscInt place, int *device)
     PetscFunctionReturn(0);
 }
 
+/* Threads of this process, unless OMP_NUM_THREADS says it: its share of the processors of the node, no more than it is
+ * bound to.  Threads of all processes on all processors would wait for one another. */
+static PetscInt default_threads(void)
+{
+    cpu_set_t bound;
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    PetscInt share = (PetscInt)processors / trs_petsc_global.node_size;
+    if (getenv("OMP_NUM_THREADS")) return 0;
+    if (!sched_getaffinity(0, sizeof bound, &bound)) share = PetscMin(share, CPU_COUNT(&bound));
+    return PetscMax(share, 1);
+}
+
 static PetscErrorCode read_options(Mat F, Mat A)
 {
     const char *const places[] = {"auto", "none", "cuda"};
@@ -82,6 +97,7 @@ static PetscErrorCode read_options(Mat F, Mat A)
     PetscViewerFormat format;
     PetscBool view;
     PetscFunctionBegin;
+    o->threads = default_threads();
     PetscOptionsBegin(PetscObjectComm((PetscObject)F), ((PetscObject)F)->prefix,
                       "trisolve-sparse options", "Mat");
     PetscCall(PetscOptionsString("-mat_trisolve_solver",
@@ -90,8 +106,9 @@ static PetscErrorCode read_options(Mat F, Mat A)
     PetscCall(PetscOptionsEList("-mat_trisolve_device",
                                 "Where to solve: where the vectors are, on the CPU, on a GPU",
                                 "MatGetFactor", places, 3, places[place], &place, NULL));
-    PetscCall(PetscOptionsInt("-mat_trisolve_threads", "Threads of a process, 0: those of OpenMP",
-                              "MatGetFactor", o->threads, &o->threads, NULL));
+    PetscCall(PetscOptionsInt("-mat_trisolve_threads",
+                              "Threads of a process; 0: as many as OpenMP says", "MatGetFactor",
+                              o->threads, &o->threads, NULL));
     PetscCall(PetscOptionsBool("-mat_trisolve_transpose",
                                "Prepare for MatSolveTranspose with the first factors",
                                "MatSolveTranspose", o->transpose, &o->transpose, NULL));

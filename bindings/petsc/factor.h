@@ -52,7 +52,7 @@ typedef struct trs_petsc {
 /* What is registered once for each PetscInitialize. */
 typedef struct trs_petsc_registered {
     PetscLogEvent factor, update, solve;
-    PetscMPIInt node_rank; /* of this process among those of its node */
+    PetscMPIInt node_rank, node_size; /* this process, of how many on its node */
 } trs_petsc_registered;
 extern trs_petsc_registered trs_petsc_global;
 

@@ -93,7 +93,7 @@ static PetscErrorCode register_types(void)
     PetscFunctionReturn(0);
 }
 
-/* Collective: which process of its node this one is decides which GPU it takes. */
+/* Collective: which process of its node this one is decides which GPU and how many threads it takes. */
 static PetscErrorCode find_node_rank(void)
 {
     MPI_Comm node;
@@ -101,6 +101,7 @@ static PetscErrorCode find_node_rank(void)
     PetscCallMPI(
         MPI_Comm_split_type(PETSC_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
     PetscCallMPI(MPI_Comm_rank(node, &trs_petsc_global.node_rank));
+    PetscCallMPI(MPI_Comm_size(node, &trs_petsc_global.node_size));
     PetscCallMPI(MPI_Comm_free(&node));
     PetscFunctionReturn(0);
 }

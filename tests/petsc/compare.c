@@ -348,6 +348,7 @@ static PetscErrorCode iterations(Mat A, const char *ksp_type, PCType pc_type, co
     PetscFunctionReturn(0);
 }
 
+/* The same, but for rounding errors, which show in one iteration of fifty. */
 static PetscErrorCode compare_iterations(Mat A, const char *ksp, PCType pc)
 {
     PetscInt theirs, ours;
@@ -357,7 +358,7 @@ static PetscErrorCode compare_iterations(Mat A, const char *ksp, PCType pc)
     PetscCall(iterations(A, ksp, pc, "trisolve", &ours));
     PetscCall(PetscSNPrintf(what, sizeof what, "%s with %s, PETSc's %d iterations", ksp, pc,
                             (int)theirs));
-    PetscCall(check((PetscBool)(theirs == ours), what, (double)ours));
+    PetscCall(check((PetscBool)(PetscAbsInt(theirs - ours) <= theirs / 50), what, (double)ours));
     PetscFunctionReturn(0);
 }
 
