@@ -235,6 +235,7 @@ typedef struct setup {
     MatOrderingType ordering;
     PetscInt levels;
     MatFactorShiftType shift;
+    PetscReal zeropivot; /* 0: PETSc's default */
 } setup;
 
 static MatFactorInfo info_of(const setup *s)
@@ -243,7 +244,8 @@ static MatFactorInfo info_of(const setup *s)
     MatFactorInfo info;
     (void)MatFactorInfoInitialize(&info);
     info.fill = 1, info.levels = (PetscReal)s->levels;
-    info.zeropivot = eps, info.shifttype = (PetscReal)s->shift, info.shiftamount = (PetscReal)0.1;
+    info.zeropivot = s->zeropivot > 0 ? s->zeropivot : eps, info.shifttype = (PetscReal)s->shift,
+    info.shiftamount = (PetscReal)0.1;
     return info;
 }
 
@@ -290,7 +292,7 @@ static PetscErrorCode compare_incomplete(Mat A, const setup *s)
 
 static PetscErrorCode compare_complete(Mat A, MatFactorType type)
 {
-    const setup s = {type, MATORDERINGEXTERNAL, 0, MAT_SHIFT_NONE};
+    const setup s = {type, MATORDERINGEXTERNAL, 0, MAT_SHIFT_NONE, 0};
     const MatFactorInfo info = info_of(&s);
     PetscReal r, rt;
     MatType matrix;
@@ -320,6 +322,46 @@ static PetscErrorCode compare_complete(Mat A, MatFactorType type)
     PetscCall(VecDestroy(&b));
     PetscCall(VecDestroy(&x));
     PetscCall(VecDestroy(&y));
+    PetscFunctionReturn(0);
+}
+
+/* ILU of a full matrix whose large entries lie across, with rows and columns in orders of their own. */
+static PetscErrorCode compare_crossed(void)
+{
+    enum { N = 20 };
+    const setup s = {MAT_FACTOR_ILU, MATORDERINGNATURAL, 0, MAT_SHIFT_NONE, 0};
+    const MatFactorInfo info = info_of(&s);
+    PetscInt r[N], c[N];
+    IS row, col;
+    Mat A, F[2];
+    PetscFunctionBegin;
+    PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, N, N, N, NULL, &A));
+    PetscCall(MatSetOption(A, MAT_USE_INODES, PETSC_FALSE)); /* PETSc permutes inodes as a whole */
+    for (PetscInt i = 0; i < N; i++) {
+        r[i] = (i + 3) % N, c[i] = N - 1 - i;
+        for (PetscInt j = 0; j < N; j++)
+            PetscCall(
+                MatSetValue(A, i, j, PetscSinReal((PetscReal)(i * i + 2 * j)), INSERT_VALUES));
+    }
+    for (PetscInt i = 0; i < N; i++) PetscCall(MatSetValue(A, r[i], c[i], N, INSERT_VALUES));
+    PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(ISCreateGeneral(PETSC_COMM_SELF, N, r, PETSC_USE_POINTER, &row));
+    PetscCall(ISCreateGeneral(PETSC_COMM_SELF, N, c, PETSC_USE_POINTER, &col));
+    PetscCall(ISSetPermutation(row));
+    PetscCall(ISSetPermutation(col));
+    for (int k = 0; k < 2; k++) {
+        PetscCall(MatGetFactor(A, k ? "trisolve" : MATSOLVERPETSC, MAT_FACTOR_ILU, &F[k]));
+        PetscCall(MatILUFactorSymbolic(F[k], A, row, col, &info));
+        PetscCall(MatLUFactorNumeric(F[k], A, &info));
+    }
+    PetscCall(same_solution(A, F[0], F[1], MatSolve, "rows and columns permuted: MatSolve"));
+    PetscCall(same_solution(A, F[0], F[1], MatSolveTranspose,
+                            "rows and columns permuted: MatSolveTranspose"));
+    for (int k = 0; k < 2; k++) PetscCall(MatDestroy(&F[k]));
+    PetscCall(ISDestroy(&row));
+    PetscCall(ISDestroy(&col));
+    PetscCall(MatDestroy(&A));
     PetscFunctionReturn(0);
 }
 
@@ -364,14 +406,14 @@ static PetscErrorCode compare_iterations(Mat A, const char *ksp, PCType pc)
 
 static PetscErrorCode compare_forms(Mat A, PetscBool symmetric, PetscInt bs)
 {
-    const setup all[] = {{MAT_FACTOR_ILU, MATORDERINGNATURAL, 0, MAT_SHIFT_NONE},
-                         {MAT_FACTOR_ILU, MATORDERINGNATURAL, 2, MAT_SHIFT_NONE},
-                         {MAT_FACTOR_ILU, MATORDERINGRCM, 0, MAT_SHIFT_NONZERO},
-                         {MAT_FACTOR_ILU, MATORDERINGND, 1, MAT_SHIFT_POSITIVE_DEFINITE},
-                         {MAT_FACTOR_ICC, MATORDERINGNATURAL, 0, MAT_SHIFT_POSITIVE_DEFINITE},
-                         {MAT_FACTOR_ICC, MATORDERINGRCM, 1, MAT_SHIFT_POSITIVE_DEFINITE}};
-    const setup blocks = {MAT_FACTOR_ILU, MATORDERINGNATURAL, 0, MAT_SHIFT_NONE};
-    const setup half = {MAT_FACTOR_ICC, MATORDERINGNATURAL, 0, MAT_SHIFT_POSITIVE_DEFINITE};
+    const setup all[] = {{MAT_FACTOR_ILU, MATORDERINGNATURAL, 0, MAT_SHIFT_NONE, 0},
+                         {MAT_FACTOR_ILU, MATORDERINGNATURAL, 2, MAT_SHIFT_NONE, 0},
+                         {MAT_FACTOR_ILU, MATORDERINGRCM, 0, MAT_SHIFT_NONZERO, 0},
+                         {MAT_FACTOR_ILU, MATORDERINGND, 1, MAT_SHIFT_POSITIVE_DEFINITE, 0},
+                         {MAT_FACTOR_ICC, MATORDERINGNATURAL, 0, MAT_SHIFT_POSITIVE_DEFINITE, 0},
+                         {MAT_FACTOR_ICC, MATORDERINGRCM, 1, MAT_SHIFT_POSITIVE_DEFINITE, 0}};
+    const setup blocks = {MAT_FACTOR_ILU, MATORDERINGNATURAL, 0, MAT_SHIFT_NONE, 0};
+    const setup half = {MAT_FACTOR_ICC, MATORDERINGNATURAL, 0, MAT_SHIFT_POSITIVE_DEFINITE, 0};
     Mat B;
     PetscFunctionBegin;
     for (int k = 0; k < (symmetric ? 6 : 4); k++) PetscCall(compare_incomplete(A, &all[k]));
@@ -429,7 +471,7 @@ static PetscErrorCode tridiagonal(PetscInt n, PetscScalar d, Mat *A)
 
 static PetscErrorCode expect_error(Mat A, MatFactorType type, MatFactorError expected)
 {
-    const setup s = {type, MATORDERINGNATURAL, 0, MAT_SHIFT_NONE};
+    const setup s = {type, MATORDERINGNATURAL, 0, MAT_SHIFT_NONE, 0};
     const MatFactorInfo info = info_of(&s);
     const PetscBool half = (PetscBool)(type == MAT_FACTOR_ICC || type == MAT_FACTOR_CHOLESKY);
     const PetscErrorCode code = half ? PETSC_ERR_MAT_CH_ZRPVT : PETSC_ERR_MAT_LU_ZRPVT;
@@ -468,19 +510,20 @@ static PetscErrorCode expect_error(Mat A, MatFactorType type, MatFactorError exp
 }
 
 /* Of tridiagonal matrices ILU(0) and ICC(0) are complete.  With a diagonal of 0 and an even n the first pivot is 0, with
- * an odd n the matrix is singular; with 1 the second pivot is 0.  A shift of 0.1 keeps the factors well-conditioned.  What
- * is done in blocks is our own rule. */
+ * an odd n the matrix is singular; with 1 the second pivot is 0.  Shifts of 0.1 keep the factors well-conditioned, and a
+ * tolerance of 0.3 lets it matter what pivots are compared with.  What is done in blocks is our own rule. */
 static PetscErrorCode compare_pivots(PetscBool with_complete)
 {
     const MatFactorShiftType shifts[] = {MAT_SHIFT_NONE, MAT_SHIFT_NONZERO,
                                          MAT_SHIFT_POSITIVE_DEFINITE, MAT_SHIFT_INBLOCKS};
-    const setup icc = {MAT_FACTOR_ICC, MATORDERINGNATURAL, 0, MAT_SHIFT_POSITIVE_DEFINITE};
+    const setup icc = {MAT_FACTOR_ICC, MATORDERINGNATURAL, 0, MAT_SHIFT_POSITIVE_DEFINITE,
+                       (PetscReal)0.3};
     Mat A;
     PetscFunctionBegin;
     for (int d = 0; d < 2; d++) {
         PetscCall(tridiagonal(50, d, &A));
         for (int k = 0; k < 4; k++) {
-            const setup ilu = {MAT_FACTOR_ILU, MATORDERINGNATURAL, 0, shifts[k]};
+            const setup ilu = {MAT_FACTOR_ILU, MATORDERINGNATURAL, 0, shifts[k], (PetscReal)0.3};
             PetscCall(compare_incomplete(A, &ilu));
         }
         PetscCall(compare_incomplete(A, &icc));
@@ -526,6 +569,7 @@ int main(int argc, char **argv)
     PetscCall(PetscOptionsHasName(NULL, NULL, "-pivots", &pivots));
     if (pivots) {
         PetscCall(compare_pivots(complete));
+        PetscCall(compare_crossed());
         PetscCall(PetscFinalize());
         return failed ? EXIT_FAILURE : EXIT_SUCCESS;
     }
