@@ -406,17 +406,19 @@ static PetscErrorCode compare_iterations(Mat A, const char *ksp, PCType pc)
 
 static PetscErrorCode compare_forms(Mat A, PetscBool symmetric, PetscInt bs)
 {
-    const setup all[] = {{MAT_FACTOR_ILU, MATORDERINGNATURAL, 0, MAT_SHIFT_NONE, 0},
-                         {MAT_FACTOR_ILU, MATORDERINGNATURAL, 2, MAT_SHIFT_NONE, 0},
-                         {MAT_FACTOR_ILU, MATORDERINGRCM, 0, MAT_SHIFT_NONZERO, 0},
-                         {MAT_FACTOR_ILU, MATORDERINGND, 1, MAT_SHIFT_POSITIVE_DEFINITE, 0},
-                         {MAT_FACTOR_ICC, MATORDERINGNATURAL, 0, MAT_SHIFT_POSITIVE_DEFINITE, 0},
-                         {MAT_FACTOR_ICC, MATORDERINGRCM, 1, MAT_SHIFT_POSITIVE_DEFINITE, 0}};
+    const setup all[] = {
+        {MAT_FACTOR_ILU, MATORDERINGNATURAL, 0, MAT_SHIFT_NONE, 0},
+        {MAT_FACTOR_ILU, MATORDERINGNATURAL, 2, MAT_SHIFT_NONE, 0},
+        {MAT_FACTOR_ILU, MATORDERINGRCM, 0, MAT_SHIFT_NONZERO, 0},
+        {MAT_FACTOR_ILU, MATORDERINGND, 1, MAT_SHIFT_POSITIVE_DEFINITE, 0},
+        {MAT_FACTOR_ICC, MATORDERINGNATURAL, 0, MAT_SHIFT_POSITIVE_DEFINITE, 0},
+        {MAT_FACTOR_ICC, MATORDERINGRCM, 1, MAT_SHIFT_POSITIVE_DEFINITE, 0},
+        {MAT_FACTOR_ICC, MATORDERINGNATURAL, 0, MAT_SHIFT_POSITIVE_DEFINITE, (PetscReal)0.3}};
     const setup blocks = {MAT_FACTOR_ILU, MATORDERINGNATURAL, 0, MAT_SHIFT_NONE, 0};
     const setup half = {MAT_FACTOR_ICC, MATORDERINGNATURAL, 0, MAT_SHIFT_POSITIVE_DEFINITE, 0};
     Mat B;
     PetscFunctionBegin;
-    for (int k = 0; k < (symmetric ? 6 : 4); k++) PetscCall(compare_incomplete(A, &all[k]));
+    for (int k = 0; k < (symmetric ? 7 : 4); k++) PetscCall(compare_incomplete(A, &all[k]));
     PetscCall(compare_iterations(A, KSPGMRES, PCILU));
     PetscCall(compare_iterations(A, KSPBICG, PCILU));
     if (symmetric) {
