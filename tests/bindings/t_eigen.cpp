@@ -393,7 +393,7 @@ void test_conjugate_gradients(void **)
 
 void test_bicgstab(void **)
 {
-    for (const SpMat &A : {grid<SpMat>(40, 0.5), read<SpMat>("rdb3200l.mtx")}) {
+    for (const SpMat &A : {grid<SpMat>(40, 0.5), read<SpMat>("bfwa62.mtx")}) {
         const auto b = random_vector<double>(A.rows());
         Eigen::BiCGSTAB<SpMat, trisolve::ILU0<double>> ours, filled;
         Eigen::BiCGSTAB<SpMat, Eigen::DiagonalPreconditioner<double>> diagonal;
