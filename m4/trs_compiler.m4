@@ -25,3 +25,14 @@ AC_MSG_CHECKING([whether $CC accepts $2])
 AC_COMPILE_IFELSE([AC_LANG_PROGRAM()],[AC_MSG_RESULT([yes]); AS_VAR_APPEND([$1],[" $2"])],[AC_MSG_RESULT([no])])
 CFLAGS=$trs_save_CFLAGS
 ])
+
+# TRS_SANITIZERS
+# --------------
+# Sets SANITIZERS, those of CFLAGS: programs in other languages that link our libraries are built with them too.
+AC_DEFUN([TRS_SANITIZERS],[
+SANITIZERS=
+for trs_flag in $CFLAGS; do
+  AS_CASE([$trs_flag],[-fsanitize=*|-fno-sanitize*],[AS_VAR_APPEND([SANITIZERS],[" $trs_flag"])])
+done
+AC_SUBST([SANITIZERS])
+])

@@ -84,6 +84,24 @@ for standard in c99 c++11; do
     expect 0 'it finds nothing wrong' ./client_$language 2000 100000
 done
 
+# ---- the programs of the READMEs of the bindings print what they say there ----------------------------------------
+program() { # BINDING FENCE FILE COMMAND...: those of the first block of this kind, compiled by COMMAND
+    text=$source/bindings/$1/README.md fence=$2 file=$3
+    shift 3
+    sed -n "/^\`\`\`$fence\$/,/^\`\`\`\$/p" "$text" | sed '/^```/d' >"$file"
+    sed -n '/^It prints$/,/^and is compiled/p' "$text" | sed -n '/^```/,/^```/p' | sed '/^```/d' >prints
+    expect 0 "the program of $fence" "$@"
+    ./by_readme >have 2>err
+    if [ -s prints ] && diff prints have >err; then ok 'prints what it says'; else not_ok 'prints something else'; fi
+}
+if pkg-config --exists eigen3 && command -v ${CXX%% *} >/dev/null; then
+    program cxx cpp readme.cpp $CXX -std=c++17 readme.cpp $(pkg-config --cflags --libs trisolve-sparse eigen3) -o by_readme
+else ok 'Eigen # SKIP not here'; fi
+if pkg-config --exists trisolve-fortran && [ -e "$lib/libtrisolve-fortran.so" ]; then
+    program fortran fortran readme.f90 ${FC:-gfortran} readme.f90 $(pkg-config --cflags --libs trisolve-fortran) \
+        -o by_readme
+else ok 'Fortran # SKIP not built'; fi
+
 # ---- a program with an mmio.c of its own -----------------------------------------------------------------------
 cat >mmio.c <<'EOF'
 #include <stdio.h>
@@ -175,6 +193,11 @@ add_executable(cg $example)
 target_link_libraries(cg trisolve::sparse m)
 add_executable(client client.cxx)
 target_link_libraries(client trisolve::sparse m)
+find_package(Eigen3 QUIET NO_MODULE)
+if(TARGET Eigen3::Eigen)
+    add_executable(eigen $folder/readme.cpp)
+    target_link_libraries(eigen trisolve::eigen)
+endif()
 if(TARGET trisolve::suitesparse)
     add_executable(lu $source/examples/05_factors_of_umfpack.c)
     target_link_libraries(lu trisolve::suitesparse m)
@@ -190,6 +213,7 @@ expect 0 'and builds with it' cmake --build good
 expect 0 'it runs' good/cg
 expect 0 'in C++ too' good/client 200 100000
 [ ! -e "$lib/libtrisolve-suitesparse.so" ] || expect 0 'and with SuiteSparse' good/lu
+[ ! -e good/eigen ] || expect 0 'and with Eigen' good/eigen
 sed -i.was 's/COMPONENTS sparse/COMPONENTS no_such/' client/CMakeLists.txt
 expect 1 'a component that is not there' client component; says err 'no_such is not installed'
 sed 's/trisolve-sparse 0.1/trisolve-sparse 99.0/' client/CMakeLists.txt.was >client/CMakeLists.txt
