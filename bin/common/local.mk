@@ -6,3 +6,12 @@ NUMBERS = bin/common/numbers.c bin/common/numbers.h
 BINARY = bin/common/sentence.c bin/common/sentence.h bin/common/binary.c bin/common/binary.h
 PROBLEMS = bin/common/problems.c bin/common/problems_lu.c bin/common/problems.h $(BINARY)
 FILES = bin/common/files.c bin/common/files.h $(TIMING)
+
+# ---- bash completion: a file under the name of each program, where bash looks for it
+COMPLETIONS = $(bin_PROGRAMS:bin/%=bin/completions/%)
+completions_DATA = $(COMPLETIONS)
+CLEANFILES += $(COMPLETIONS)
+EXTRA_DIST += bin/common/completion.bash
+$(COMPLETIONS): bin/common/completion.bash
+	@$(MKDIR_P) bin/completions
+	$(AM_V_GEN)cp -f $(srcdir)/bin/common/completion.bash $@
