@@ -11,7 +11,6 @@ import sys
 
 SCALARS = {"char": "c_char", "int": "c_int", "unsigned": "c_uint", "double": "c_double", "size_t": "c_size_t",
            "int32_t": "c_int32", "int64_t": "c_int64", "void": None}
-POINTERS = ("c_char_p", "c_void_p")
 
 
 class Header:
@@ -77,7 +76,8 @@ class Header:
     def python(self):
         """The text of the module."""
         yield '"""Generated from the public headers by generate_abi.py."""'
-        yield f"from ctypes import POINTER, Structure, {', '.join(sorted({*filter(None, SCALARS.values()), *POINTERS}))}\n"
+        names = sorted({"POINTER", "Structure", "c_char_p", "c_void_p", *filter(None, SCALARS.values())})
+        yield f"from ctypes import {', '.join(names)}\n"
         yield f"VERSION = {self.version!r}\n"
         for name, value in self.constants.items():
             yield f"{name} = {value}"

@@ -42,8 +42,9 @@ def test_layout_is_that_of_the_compiler(tmp_path):
 
     expected = list(layout())
     source = tmp_path / "layout.c"
-    source.write_text("#include <stdio.h>\n" + "".join(f'#include "{path}"\n' for path in HEADERS) + "int main(void) {\n"
-                      + "\n".join(map(line, expected)) + "\nreturn 0; }\n")
+    includes = "".join(f'#include "{path}"\n' for path in HEADERS)
+    body = "\n".join(map(line, expected))
+    source.write_text(f"#include <stdio.h>\n{includes}int main(void) {{\n{body}\nreturn 0; }}\n")
     subprocess.run(["cc", "-o", tmp_path / "layout", source], check=True)
     found = subprocess.run([tmp_path / "layout"], check=True, capture_output=True, text=True).stdout.splitlines()
     assert found == expected

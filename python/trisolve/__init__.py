@@ -1,14 +1,14 @@
 """Sparse triangular solves with level scheduling on CPUs and NVIDIA GPUs, behind SciPy's functions.
 
 Drop-ins for scipy.sparse.linalg and scipy.io: spsolve_triangular, splu, spsolve, factorized, mmread, mmwrite, mminfo.
-Beyond them: Plan, a triangle analysed once and solved with many times; ilu0 and ic0, preconditioners; `update`, which
-takes new values into plans and factors.  Matrices and vectors may be on a GPU (CuPy, PyTorch, numba).
+Beyond them: Plan, a triangle analysed once and solved with many times; ilu0 and ic0, preconditioners; `update`,
+which takes new values into plans and factors.  Matrices and vectors may be on a GPU (CuPy, PyTorch, numba).
 """
 
 from ._factors import Factors, ic0, ilu0, splu
 from ._io import mminfo, mmread, mmwrite
-from ._library import (ArgumentError, DeviceError, Error, FileError, FormatError, GrowthError, LibraryError, MatrixError,
-                       OutOfMemoryError, PivotError, StateError, UnsupportedError, solvers, version)
+from ._library import (ArgumentError, DeviceError, Error, FileError, FormatError, GrowthError, LibraryError,
+                       MatrixError, OutOfMemoryError, PivotError, StateError, UnsupportedError, solvers, version)
 from ._plan import Plan
 from ._solve import factorized, spsolve, spsolve_triangular
 

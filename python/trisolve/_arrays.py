@@ -95,6 +95,15 @@ def floating(dtype: np.dtype) -> np.dtype:
     raise TypeError(f"cannot upcast [{dtype.name}] to a floating point format")
 
 
+def is_torch_csr(A) -> bool:
+    return str(getattr(A, "layout", "")) == "torch.sparse_csr"
+
+
+def values_of(A):
+    """The array of the values of a sparse matrix: PyTorch's has a method for it."""
+    return A.values() if is_torch_csr(A) else A.data
+
+
 class Matrix:
     """A matrix as a trs_mat, and the arrays that it points to.
 
@@ -104,8 +113,8 @@ class Matrix:
     """
 
     def __init__(self, A, kind: int = 0, dtype: np.dtype | None = None, square: bool = True):
-        if hasattr(A, "crow_indices"):
-            parts = "csr", A.crow_indices(), A.col_indices(), A.values()
+        if is_torch_csr(A):
+            parts = "csr", A.crow_indices(), A.col_indices(), values_of(A)
         elif getattr(A, "format", None) in FORMATS:
             if A.format == "bsr" and A.blocksize[0] != A.blocksize[1]:
                 A = A.tocsr()

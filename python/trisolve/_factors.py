@@ -13,7 +13,7 @@ from scipy.sparse import SparseEfficiencyWarning, csc_array, csr_array, diags, i
 from scipy.sparse.linalg import LinearOperator
 
 from . import _abi
-from ._arrays import DTYPES, Matrix, stream_of
+from ._arrays import DTYPES, Matrix, is_torch_csr, stream_of
 from ._library import C, Handle, check, facts, suitesparse
 from ._plan import Solver, copy_array, pick, plan_info, plan_options
 
@@ -168,10 +168,13 @@ class Factors(Solver, LinearOperator):
     def perm_c(self) -> np.ndarray:
         return np.argsort(self._triangles[3]).astype(np.intc)
 
-    # ---- as a LinearOperator --------------------------------------------------------------------
+    # ---- as a LinearOperator; on a GPU SciPy's own, which takes NumPy's arrays only, is left out ---
 
     def matvec(self, x):
         return self.solve(x) if self._device else super().matvec(x)
+
+    def rmatvec(self, x):
+        return self.solve(x, "H") if self._device else super().rmatvec(x)
 
     def _apply(self, x, trans: str):
         if x.dtype.kind == "c" and self.dtype.kind != "c":
@@ -257,13 +260,13 @@ def splu(A, permc_spec=None, diag_pivot_thresh=None, relax=None, panel_size=None
 
 def compressed(A, warning: str):
     """A as it is if it is compressed by rows or columns, else in CSC, with SciPy's warning."""
-    if getattr(A, "format", None) in ("csc", "csr") or hasattr(A, "crow_indices"):
+    if getattr(A, "format", None) in ("csc", "csr") or is_torch_csr(A):
         return A
     warnings.warn(warning, SparseEfficiencyWarning, stacklevel=3)
     return A.tocsc() if hasattr(A, "tocsc") else csc_array(A)
 
 
-def incomplete(method: int, A, level: int, ordering: str, shift: float, boost: float, defer: bool, plan: dict) -> Factors:
+def incomplete(method: int, A, level: int, ordering: str, shift: float, boost: float, defer: bool, plan: dict):
     matrix = Matrix(canonical(A))
     settings = _abi.trs_ilu_options(
         method=method, shift=shift, boost=boost, plan=plan_options(matrix, **plan), level=level,

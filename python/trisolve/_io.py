@@ -150,8 +150,8 @@ def mmwrite(target, a, comment=None, field=None, precision=None, symmetry="AUTO"
         Sparse ones become coordinate files, the others array files.
     comment : str, optional
     field, precision : optional
-        What only SciPy's writer does, integers and patterns, a number of digits, open files, is left to it.  Numbers are
-        written with the fewest digits that read back to the same number.
+        What only SciPy's writer does, integers and patterns, a number of digits, open files, is left to it.  Numbers
+        are written with the fewest digits that read back to the same number.
     symmetry : {'AUTO', None, 'general', 'symmetric', 'skew-symmetric', 'hermitian'}
         None looks for it, 'AUTO' too if a is small.  Only the lower triangle is written, unless it is general.
 

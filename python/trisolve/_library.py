@@ -125,7 +125,7 @@ def open_libraries() -> SimpleNamespace:
 
 C = open_libraries()
 if C.trs_version().decode() != _abi.VERSION:
-    raise ImportError(f"libtrisolve-sparse is {C.trs_version().decode()}, and this package was built for {_abi.VERSION}")
+    raise ImportError(f"libtrisolve-sparse is {C.trs_version().decode()}, the package was built for {_abi.VERSION}")
 
 
 def check(status: int) -> None:

@@ -80,7 +80,7 @@ class Solver:
         ----------
         b : array_like, shape (n,) or (n, k)
             The right-hand sides, by columns or by rows, where the solver takes them: on the host, or an array with
-            ``__cuda_array_interface__`` on its device.  Its type must be the matrix's, or one that is cast to it safely.
+            ``__cuda_array_interface__`` on its device.  Their type must be the matrix's, or cast to it safely.
         trans : {'N', 'T', 'H'}
             The matrix, its transpose, or its conjugate transpose; it must be among the ops that were announced.
         out : array, optional

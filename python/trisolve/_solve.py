@@ -8,23 +8,23 @@ import numpy as np
 from scipy.sparse import SparseEfficiencyWarning, csc_array, issparse
 from scipy.sparse.linalg import MatrixRankWarning
 
-from ._arrays import floating, view
+from ._arrays import floating, values_of, view
 from ._factors import Factors, canonical, compressed, splu
 from ._library import MatrixError, PivotError
 from ._plan import Plan
 
 
 def common_type(A, b):
-    """A and b in the type of the result, as SciPy promotes them: values of A and of b, at least single precision."""
+    """A and b in the type of the result, as SciPy promotes them: that of both, at least single precision."""
     b = b if hasattr(b, "__cuda_array_interface__") or issparse(b) else np.asarray(b)
-    a_type, b_type = (x.dtype if issparse(x) else view(getattr(x, "data", x) if x is A else x).dtype for x in (A, b))
+    a_type, b_type = view(values_of(A)).dtype, b.dtype if issparse(b) else view(b).dtype
     dtype = floating(np.promote_types(floating(a_type), b_type))
-    return (A if a_type == dtype else A.astype(dtype)), (b if b_type == dtype else b.astype(dtype))
+    return A if a_type == dtype else A.astype(dtype), b if b_type == dtype else b.astype(dtype)
 
 
-def host_options(A) -> dict:
-    """On the host the time to choose between two CPU solvers would be lost on a single solve."""
-    return {} if hasattr(getattr(A, "data", None), "__cuda_array_interface__") else {"solver": "cpu-serial"}
+def one_solve(A) -> dict:
+    """Options for a single solve: on the host it would not repay the time to choose between two CPU solvers."""
+    return {} if view(values_of(A)).device else {"solver": "cpu-serial"}
 
 
 def spsolve_triangular(A, b, lower=True, overwrite_A=False, overwrite_b=False, unit_diagonal=False):
@@ -74,7 +74,7 @@ def spsolve_triangular(A, b, lower=True, overwrite_A=False, overwrite_b=False, u
     given = b
     A, b = common_type(A, b)
     try:
-        plan = Plan(A, lower, unit_diagonal, strict=True, **host_options(A))
+        plan = Plan(A, lower, unit_diagonal, strict=True, **one_solve(A))
     except MatrixError as error:
         raise np.linalg.LinAlgError(str(error)) from error
     return plan.solve(b, out=b if overwrite_b or b is not given and view(b).owner is b else None)
@@ -121,7 +121,7 @@ def spsolve(A, b, permc_spec=None, use_umfpack=True):
                       stacklevel=2)
     dense = b.toarray() if issparse(b) else b
     try:
-        x = splu(A, permc_spec, ops="N", **host_options(A)).solve(dense)
+        x = splu(A, permc_spec, ops="N", **one_solve(A)).solve(dense)
     except PivotError:
         warnings.warn("Matrix is exactly singular", MatrixRankWarning, stacklevel=2)
         x = dense * np.nan
