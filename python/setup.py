@@ -62,6 +62,7 @@ class BuildPackage(build_py):
         package = Path(self.build_lib, "trisolve")
         module = generate(HEADERS) + f"LIBDIR = {os.path.join(PREFIX, 'lib') if PREFIX else None!r}\n"
         (package / "_abi.py").write_text(module, encoding="utf-8")
+        shutil.copy(SOURCE / "COPYING", package)
         if not PREFIX:
             build_library(Path(self.get_finalized_command("build").build_temp, "native").resolve(), package / "lib")
 
@@ -80,7 +81,6 @@ class BundledSource(sdist):
         folder = Path(self.get_finalized_command("build").build_temp, "dist").resolve()
         configure(folder)
         subprocess.run(["make", "-s", "distdir", f"distdir={native}"], cwd=folder, check=True)
-        shutil.rmtree(native / "python", ignore_errors=True)
 
 
 class NativeDistribution(Distribution):

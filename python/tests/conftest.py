@@ -9,6 +9,7 @@ import scipy
 import scipy.sparse as sp
 
 import trisolve
+from trisolve._library import C
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = Path(os.environ.get("TRS_SHARED", ROOT.parent / "shared"))
@@ -16,6 +17,13 @@ FILES = sorted((ROOT / "matrices").glob("*.mtx*")) + sorted((SHARED / "matrices"
 FILES = list({path.name: path for path in reversed(FILES)}.values())
 # older ones promote types, write files and read them in other ways
 new_scipy = pytest.mark.skipif(np.lib.NumpyVersion(scipy.__version__) < "1.13.0", reason="SciPy is older than 1.13")
+needs_suitesparse = pytest.mark.skipif(not hasattr(C, "trs_factor"), reason="built without SuiteSparse")
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.name.rpartition(".")[2] in ("splu", "spsolve", "factorized", "md"):  # doctests
+            item.add_marker(needs_suitesparse)
 
 
 def entries_of(path):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import scipy.sparse.linalg as sla
-from conftest import backward_error, eps, new_scipy, random_triangle, values
+from conftest import backward_error, eps, needs_suitesparse, new_scipy, random_triangle, values
 
 import trisolve
 
@@ -27,6 +27,7 @@ def test_triangles_as_scipy(rng, dtype, form, lower, unit):
         np.testing.assert_allclose(x, y, rtol=200 * eps(dtype), atol=200 * eps(dtype) * abs(y).max())
 
 
+@needs_suitesparse
 @new_scipy
 @pytest.mark.parametrize("a_type, b_type", [("i8", "i8"), ("f4", "f8"), ("f4", "i8"), ("f8", "c8"), ("f4", "f4")])
 def test_types_are_promoted_as_in_scipy(a_type, b_type):
@@ -60,6 +61,7 @@ def test_triangle_errors(A, b, error):
         trisolve.spsolve_triangular(A, b)
 
 
+@needs_suitesparse
 def test_conversion_is_warned_of():
     for solve in (trisolve.spsolve_triangular, trisolve.spsolve):
         with pytest.warns(sp.SparseEfficiencyWarning):
@@ -69,6 +71,7 @@ def test_conversion_is_warned_of():
             solve(sp.csr_array(np.eye(3)), np.ones(3))
 
 
+@needs_suitesparse
 def test_duplicates_are_summed_and_a_is_not_changed():
     A = sp.csr_array((np.array([1.0, 1, 3, 4]), np.array([0, 0, 0, 1]), np.array([0, 2, 4])), shape=(2, 2))
     np.testing.assert_allclose(trisolve.spsolve_triangular(A, [2.0, 7]), [1, 1])
@@ -76,6 +79,7 @@ def test_duplicates_are_summed_and_a_is_not_changed():
     assert A.nnz == 4
 
 
+@needs_suitesparse
 @pytest.mark.filterwarnings("ignore:splu converted")
 @pytest.mark.parametrize("form", ["csr", "csc"])
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -90,6 +94,7 @@ def test_spsolve_as_scipy(rng, form, dtype):
         np.testing.assert_allclose(x, y, rtol=0, atol=1000 * eps(dtype) * abs(y).max())
 
 
+@needs_suitesparse
 def test_spsolve_of_a_singular_matrix():
     with pytest.warns(sla.MatrixRankWarning):
         x = trisolve.spsolve(sp.csc_array(np.diag([1.0, 0, 2])), np.ones(3))
@@ -99,6 +104,7 @@ def test_spsolve_of_a_singular_matrix():
             trisolve.spsolve(sp.csc_array(A), b)
 
 
+@needs_suitesparse
 @pytest.mark.parametrize("spec", [None, "NATURAL", "MMD_ATA", "MMD_AT_PLUS_A", "COLAMD"])
 def test_orderings_of_scipy_are_taken(rng, spec):
     A = random_triangle(rng, 30, "f8").tocsc()
@@ -107,6 +113,7 @@ def test_orderings_of_scipy_are_taken(rng, spec):
         assert backward_error(M, x, np.ones(30)) < 1e-13
 
 
+@needs_suitesparse
 def test_factorized(rng):
     A = random_triangle(rng, 30, "f8").tocsc()
     solve, expected = trisolve.factorized(A), sla.factorized(A)
