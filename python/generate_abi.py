@@ -70,7 +70,8 @@ class Header:
         return result
 
     def arguments(self, text):
-        text = re.sub(r"\w[\w\s]*\(\*(\w+)\)\([^)]*\)", r"void *\1", " ".join(text.split()))
+        text = re.sub(r"\w[\w\s]*\(\*(\w+)\)\([^)]*\)", r"void *\1", " ".join(text.split()))  # a function
+        text = re.sub(r"(\w+)\[\d*\]", r"*\1", text)  # an array
         return [] if text == "void" else [self.ctype(re.sub(r"\w+$", "", item.strip())) for item in text.split(",")]
 
     def python(self):

@@ -58,8 +58,9 @@ def build_library(folder, target):
 
 class BuildPackage(build_py):
     def run(self):
-        super().run()
         package = Path(self.build_lib, "trisolve")
+        shutil.rmtree(package, ignore_errors=True)  # libraries of an earlier build
+        super().run()
         module = generate(HEADERS) + f"LIBDIR = {os.path.join(PREFIX, 'lib') if PREFIX else None!r}\n"
         (package / "_abi.py").write_text(module, encoding="utf-8")
         shutil.copy(SOURCE / "COPYING", package)

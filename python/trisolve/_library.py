@@ -159,9 +159,8 @@ def facts(struct: ctypes.Structure) -> SimpleNamespace:
     result = SimpleNamespace()
     for name, *_ in struct._fields_:
         value = getattr(struct, name)
-        if isinstance(value, bytes):
-            value = value.decode(errors="replace")
-        setattr(result, name, value)
+        if not isinstance(value, ctypes.Array):
+            setattr(result, name, value.decode(errors="replace") if isinstance(value, bytes) else value)
     return result
 
 
