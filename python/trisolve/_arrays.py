@@ -44,9 +44,10 @@ class View(NamedTuple):
         ld, rest = divmod(outer[1], self.dtype.itemsize)
         return ld if not rest and ld >= max(inner[0], 1) else None
 
-    def layouts(self) -> list[int]:
-        """The layouts in which the array is stored: one, both or none."""
-        return [layout for layout in (BY_COLUMNS, BY_ROWS) if self.leading(layout) is not None]
+    def layouts(self) -> dict[int, int]:
+        """The leading dimension by each layout in which the array is stored: one, both or none."""
+        leads = {layout: self.leading(layout) for layout in (BY_COLUMNS, BY_ROWS)}
+        return {layout: ld for layout, ld in leads.items() if ld is not None}
 
 
 def device_of(array) -> int:
@@ -229,19 +230,22 @@ def sides(b, out, n: int, dtype: np.dtype, device: int) -> Sides:
     b is (n,) or (n, k), on `device`; out has its shape and the dtype, and may be b.
     """
     B = right_side(b, n, dtype, device)
+    of_b = B.layouts()
+    if not of_b and not device:
+        B = view(np.ascontiguousarray(B.owner))
+        of_b = B.layouts()
     if out is None:
-        if not B.layouts() and not device:
-            B = view(np.ascontiguousarray(B.owner))
-        X = view(empty_like(B, B.layouts()[0])) if B.layouts() else B
+        X = view(empty_like(B, next(iter(of_b)))) if of_b else B
     else:
         X = solution(out, B)
-    common = [layout for layout in X.layouts() if layout in B.layouts()]
-    if not X.layouts() or device and not common:
+    of_x = X.layouts()
+    layout = next((layout for layout in of_b if layout in of_x), next(iter(of_x), None))
+    if layout is None or device and layout not in of_b:
         raise ValueError("b and out must be contiguous by columns or by rows, and on a GPU both alike")
-    layout = (common or X.layouts())[0]
-    if not common or out is not None and overlap(B, X):
+    if layout not in of_b or out is not None and overlap(B, X):
         B = view(np.array(B.owner, order="F" if layout == BY_COLUMNS else "C"))
-    return Sides(B, B.leading(layout), X, X.leading(layout), layout, B.shape[1] if len(B.shape) == 2 else 1)
+        of_b = B.layouts()
+    return Sides(B, of_b[layout], X, of_x[layout], layout, B.shape[1] if len(B.shape) == 2 else 1)
 
 
 def right_side(b, n: int, dtype: np.dtype, device: int) -> View:
