@@ -27,8 +27,8 @@ class View(NamedTuple):
     owner: Any  # the array, which keeps the memory alive
     address: int
     dtype: np.dtype
-    shape: tuple[int, ...]
-    strides: tuple[int, ...]
+    shape: tuple
+    strides: tuple
     device: int  # 0: host memory; k + 1: CUDA device k, as in the library
 
     def leading(self, layout: int) -> int | None:
@@ -105,6 +105,19 @@ def values_of(A):
     return A.values() if is_torch_csr(A) else A.data
 
 
+def parts(A) -> tuple:
+    """The format of a matrix, None if it is dense, and its arrays: pointers, indices, values, or all numbers."""
+    if is_torch_csr(A):
+        return "csr", A.crow_indices(), A.col_indices(), A.values()
+    form = getattr(A, "format", None)
+    if form not in FORMATS and (issparse(A) or hasattr(A, "tocsr")):
+        warnings.warn(f"{form} format is converted to CSR", SparseEfficiencyWarning, stacklevel=4)
+        A = csr_array(A) if issparse(A) else A.tocsr()
+    elif form == "bsr" and A.blocksize[0] != A.blocksize[1]:
+        A = A.tocsr()
+    return (A.format, A.indptr, A.indices, A.data) if hasattr(A, "indptr") else (None, A)
+
+
 class Matrix:
     """A matrix as a trs_mat, and the arrays that it points to.
 
@@ -114,31 +127,19 @@ class Matrix:
     """
 
     def __init__(self, A, kind: int = 0, dtype: np.dtype | None = None, square: bool = True):
-        if is_torch_csr(A):
-            parts = "csr", A.crow_indices(), A.col_indices(), values_of(A)
-        elif getattr(A, "format", None) in FORMATS:
-            if A.format == "bsr" and A.blocksize[0] != A.blocksize[1]:
-                A = A.tocsr()
-            parts = A.format, A.indptr, A.indices, A.data
-        elif issparse(A) or hasattr(A, "tocsr"):
-            warnings.warn(f"{A.format} format is converted to CSR", SparseEfficiencyWarning, stacklevel=3)
-            A = A.tocsr() if not issparse(A) else csr_array(A)
-            parts = A.format, A.indptr, A.indices, A.data
-        else:
-            parts = None, A
-        self.struct = _abi.trs_mat(kind=kind)
-        self.pattern: tuple[View, ...] = ()
-        values = view(parts[-1])
-        if len(values.shape) != {None: 2, "bsr": 3}.get(parts[0], 1):
+        form, *arrays = parts(A)
+        values = view(arrays[-1])
+        if len(values.shape) != {None: 2, "bsr": 3}.get(form, 1):
             raise ValueError(f"expected a matrix, not an array of shape {values.shape}")
         self.dtype = np.dtype(dtype) if dtype is not None else floating(values.dtype)
         self.values = cast(values, self.dtype)
-        self.shape = tuple(map(int, A.shape)) if parts[0] else self.values.shape
-        if len(self.shape) != 2 or square and self.shape[0] != self.shape[1]:
+        self.shape: tuple[int, int] = (int(A.shape[0]), int(A.shape[1])) if form else self.values.shape
+        if square and self.shape[0] != self.shape[1]:
             raise ValueError(f"matrix must be square (has shape {self.shape})")
-        self.struct.n, self.struct.dtype, self.struct.device = self.shape[0], DTYPES[self.dtype], self.values.device
-        if parts[0]:
-            self._compressed(parts[0], view(parts[1]), view(parts[2]))
+        self.struct = _abi.trs_mat(n=self.shape[0], dtype=DTYPES[self.dtype], kind=kind, device=self.values.device)
+        self.pattern: tuple[View, ...] = ()
+        if form:
+            self._compressed(form, view(arrays[0]), view(arrays[1]))
         else:
             self._dense()
         self.struct.val = self.values.address
@@ -207,7 +208,7 @@ def empty_like(b: View, layout: int):
     """An array for x: that of NumPy or, by the package of b, on the GPU."""
     if b.device == 0:
         return np.empty(b.shape, b.dtype, order="F" if layout == BY_COLUMNS else "C")
-    package = sys.modules.get(type(b.owner).__module__.partition(".")[0])
+    package: Any = sys.modules.get(type(b.owner).__module__.partition(".")[0])
     if not hasattr(package, "empty_like"):
         raise TypeError(f"an array of {type(b.owner).__name__} cannot be made here: give out=")
     return package.empty_like(b.owner)

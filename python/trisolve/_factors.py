@@ -194,7 +194,7 @@ class Factors(Solver, LinearOperator):
         return self._apply(x, "H")
 
 
-def splu(A, permc_spec=None, diag_pivot_thresh=None, relax=None, panel_size=None, options=None, *,
+def splu(A, permc_spec: str | None = None, diag_pivot_thresh=None, relax=None, panel_size=None, options=None, *,
          method: str | None = None, ops: str = "NTH", single: bool = False, on_growth: str = "refactor",
          growth_limit: float = 0.0, **plan: Any) -> Factors:
     """Factor a sparse square matrix, as scipy.sparse.linalg.splu does.
@@ -250,7 +250,7 @@ def splu(A, permc_spec=None, diag_pivot_thresh=None, relax=None, panel_size=None
     """
     factor = suitesparse("trs_factor")
     matrix = Matrix(canonical(compressed(A, "splu converted its input to CSC format")))
-    ordering = PERMC.get(permc_spec, permc_spec)
+    ordering = PERMC.get(permc_spec, permc_spec) if permc_spec else None
     settings = _abi.trs_factor_options(
         method=method.encode() if method else None, ordering=ordering.encode() if ordering else None,
         plan=plan_options(matrix, ops=ops, **plan), single=single, growth_limit=growth_limit,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from contextlib import contextmanager
 
@@ -64,7 +63,7 @@ def read_boeing(name, settings, mm, error: Error) -> None:
         raise error from None
 
 
-def mmread(source, *, spmatrix=True):
+def mmread(source, *, spmatrix: bool = True):
     """Read a Matrix Market file, as scipy.io.mmread does.
 
     Parameters
@@ -105,7 +104,7 @@ def mmread(source, *, spmatrix=True):
         return (coo_matrix if spmatrix else coo_array)((values, (rows, columns)), shape=shape)
 
 
-def mminfo(source):
+def mminfo(source) -> tuple[int, int, int, str, str, str]:
     """The size and kind of the matrix in a file, as scipy.io.mminfo gives them, of all files that mmread reads.
 
     Returns
@@ -127,10 +126,14 @@ def mminfo(source):
                 FIELDS[mm.field], SYMMETRIES[mm.symmetry])
 
 
-def symmetry_of(a) -> str:
-    """The symmetry of a matrix, by its values."""
-    if a.shape[0] != a.shape[1]:
+def symmetry_of(a, symmetry) -> str:
+    """What is written: the symmetry that is asked for, or that of the values if it is to be looked for."""
+    if symmetry == "AUTO" and max(a.shape) >= 100 or symmetry in (None, "AUTO") and a.shape[0] != a.shape[1]:
         return "general"
+    if symmetry not in (None, "AUTO"):
+        if str(symmetry).lower() not in SYMMETRIES:
+            raise ValueError("Invalid symmetry. Must be one of: " + ", ".join(SYMMETRIES))
+        return str(symmetry).lower()
 
     def same(b):
         return (a != b).nnz == 0 if issparse(a) else bool((a == b).all())
@@ -139,7 +142,8 @@ def symmetry_of(a) -> str:
     return next((name for name, b in candidates.items() if same(b)), "general")
 
 
-def mmwrite(target, a, comment=None, field=None, precision=None, symmetry="AUTO"):
+def mmwrite(target, a, comment: str | None = None, field: str | None = None, precision: int | None = None,
+            symmetry: str | None = "AUTO") -> None:
     """Write a sparse or dense matrix to a Matrix Market file, as scipy.io.mmwrite does.
 
     Parameters
@@ -174,13 +178,9 @@ def mmwrite(target, a, comment=None, field=None, precision=None, symmetry="AUTO"
     plain = a.dtype in DTYPES and field in (None, "complex" if a.dtype.kind == "c" else "real")
     if hasattr(target, "write") or precision is not None or not plain or a.ndim != 2:
         return scipy.io.mmwrite(target, a, comment=comment, field=field, precision=precision, symmetry=symmetry)
-    if symmetry is None or symmetry == "AUTO" and max(a.shape) < 100:
-        symmetry = symmetry_of(a)
-    symmetry = "general" if symmetry == "AUTO" else str(symmetry).lower()
-    if symmetry not in SYMMETRIES:
-        raise ValueError("Invalid symmetry. Must be one of: " + ", ".join(SYMMETRIES))
     name = os.fspath(target)
     name = name if name.endswith(".mtx") else name + ".mtx"
     matrix = Matrix(a.tocsr() if issparse(a) else a, square=False)
     text = comment.encode() if comment else None
-    check(C.trs_mm_write(os.fsencode(os.path.abspath(name)), matrix.struct, *a.shape, SYMMETRIES.index(symmetry), text))
+    code = SYMMETRIES.index(symmetry_of(a, symmetry))
+    check(C.trs_mm_write(os.fsencode(os.path.abspath(name)), matrix.struct, *a.shape, code, text))

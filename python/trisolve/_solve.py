@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from typing import Callable
 
 import numpy as np
 from scipy.sparse import SparseEfficiencyWarning, csc_array, issparse
 from scipy.sparse.linalg import MatrixRankWarning
 
 from ._arrays import floating, values_of, view
-from ._factors import Factors, canonical, compressed, splu
+from ._factors import canonical, compressed, splu
 from ._library import MatrixError, PivotError
 from ._plan import Plan
 
@@ -27,7 +28,8 @@ def one_solve(A) -> dict:
     return {} if view(values_of(A)).device else {"solver": "cpu-serial"}
 
 
-def spsolve_triangular(A, b, lower=True, overwrite_A=False, overwrite_b=False, unit_diagonal=False):
+def spsolve_triangular(A, b, lower: bool = True, overwrite_A: bool = False, overwrite_b: bool = False,
+                       unit_diagonal: bool = False):
     """Solve A x = b with a sparse triangular matrix, as scipy.sparse.linalg.spsolve_triangular does.
 
     Parameters
@@ -80,7 +82,7 @@ def spsolve_triangular(A, b, lower=True, overwrite_A=False, overwrite_b=False, u
     return plan.solve(b, out=b if overwrite_b or b is not given and view(b).owner is b else None)
 
 
-def spsolve(A, b, permc_spec=None, use_umfpack=True):
+def spsolve(A, b, permc_spec: str | None = None, use_umfpack: bool = True):
     """Solve A x = b with a sparse square matrix, as scipy.sparse.linalg.spsolve does.
 
     Parameters
@@ -130,7 +132,7 @@ def spsolve(A, b, permc_spec=None, use_umfpack=True):
     return x.ravel() if x.ndim == 2 and x.shape[1] == 1 else x
 
 
-def factorized(A):
+def factorized(A) -> Callable:
     """Factor a sparse matrix and return the function that solves with it, as scipy.sparse.linalg.factorized does.
 
     Examples
@@ -141,5 +143,4 @@ def factorized(A):
     >>> factorized(csc_array([[3.0, 2, -1], [2, -2, 4], [-1, 0.5, -1]]))(np.array([1.0, -2, 0])).round(12)
     array([ 1., -2., -2.])
     """
-    factors: Factors = splu(A)
-    return factors.solve
+    return splu(A).solve
