@@ -15,7 +15,7 @@ from scipy.sparse.linalg import LinearOperator
 from . import _abi
 from ._arrays import DTYPES, Matrix, is_torch_csr, stream_of
 from ._library import C, Handle, check, facts, suitesparse
-from ._plan import Solver, copy_array, pick, plan_info, plan_options
+from ._plan import Solver, copy_array, pick, plan_info, plan_options, whole
 
 ORDERINGS = {"natural": _abi.TRS_ILU_NATURAL, "rcm": _abi.TRS_ILU_RCM, "multicolour": _abi.TRS_ILU_MULTICOLOUR}
 PERMC = {"NATURAL": "natural", "MMD_ATA": "colamd", "MMD_AT_PLUS_A": "amd", "COLAMD": "colamd"}
@@ -269,12 +269,12 @@ def compressed(A, warning: str):
 def incomplete(method: int, A, level: int, ordering: str, shift: float, boost: float, defer: bool, plan: dict):
     matrix = Matrix(canonical(A))
     settings = _abi.trs_ilu_options(
-        method=method, shift=shift, boost=boost, plan=plan_options(matrix, **plan), level=level,
+        method=method, shift=shift, boost=boost, plan=plan_options(matrix, **plan), level=whole(level, "level"),
         ordering=pick(ORDERINGS, ordering, "ordering"), defer=defer)
     return Factors(C.trs_ilu, matrix, settings, fixed_pattern=True)
 
 
-def ilu0(A, level: int = 0, ordering: str = "natural", shift: float = 0.0, boost: float = 0.0, *, ops: str = "NH",
+def ilu0(A, level: int = 0, ordering: str = "natural", shift: float = 0.0, boost: float = 0.0, *, ops: str = "N",
          defer: bool = False, **plan: Any) -> Factors:
     """Incomplete factors L U of a sparse square matrix, as a preconditioner.
 
@@ -292,7 +292,7 @@ def ilu0(A, level: int = 0, ordering: str = "natural", shift: float = 0.0, boost
         0: a bad pivot is a PivotError.  In (0, 1]: a pivot smaller than boost times the largest entry of its row is
         replaced by that product.
     ops : str
-        The ops that will be solved: "N", and "H" for methods that use the adjoint.
+        The ops that will be solved: "N", or "NH" for methods that need the adjoint too, as bicg.
     defer : bool
         On a GPU updates do not wait for the pivots; `Factors.status` tells.
     **plan

@@ -28,16 +28,24 @@ def pick(table: dict, name, what: str) -> int:
     return table[name]
 
 
+def whole(number, what: str) -> int:
+    """A number that fits into an int of C, of which ctypes would take the last 32 bits without a word."""
+    if not -2**31 <= number < 2**31:
+        raise ValueError(f"{what} = {number} is out of range")
+    return int(number)
+
+
 def plan_options(A: Matrix, *, ops: str = "N", solver: str | None = None, device: int | str | None = None,
                  nrhs: int = 1, layout: str = "F", threads: int = 0, memory_limit: int = 0, order: str = "auto",
                  bitwise: bool = False, pivot: str = "fail", pivot_value: float = 0.0, measure: bool = False):
     """Put the options of a plan into a trs_options; Plan tells what they mean."""
-    device = A.device if device is None else 0 if device == "cpu" else int(device) + 1
+    device = A.device if device is None else 0 if device == "cpu" else whole(device, "device") + 1
     bits = sum(1 << pick(OPS, op, "each of ops") for op in set(ops))
     return _abi.trs_options(
-        solver=solver.encode() if solver else None, device=device, ops=bits, nrhs=nrhs, threads=threads,
-        layout=pick(LAYOUTS, layout, "layout"), memory_limit=memory_limit, order=pick(ORDERS, order, "order"),
-        bitwise=bitwise, pivot=pick(PIVOTS, pivot, "pivot"), pivot_value=pivot_value, measure=measure)
+        solver=solver.encode() if solver else None, device=device, ops=bits, nrhs=whole(nrhs, "nrhs"),
+        threads=whole(threads, "threads"), layout=pick(LAYOUTS, layout, "layout"), memory_limit=memory_limit,
+        order=pick(ORDERS, order, "order"), bitwise=bitwise, pivot=pick(PIVOTS, pivot, "pivot"),
+        pivot_value=pivot_value, measure=measure)
 
 
 class Solver:
@@ -103,7 +111,7 @@ class Solver:
         StateError
             The op was not announced, or the last update failed.
         """
-        op = pick(OPS, trans.upper(), "trans")
+        op = pick(OPS, str(trans).upper(), "trans")
         s = sides(b, out, self.shape[0], self.dtype, self._device)
         stream = stream_of(s.B.owner, stream)
         for anew in (False, True):  # an update may have made work spaces invalid
