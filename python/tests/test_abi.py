@@ -1,0 +1,59 @@
+"""The ctypes view of the headers against what a C compiler makes of them: no structure drifts unnoticed."""
+
+import ctypes
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from trisolve import _abi
+
+PREFIX = os.environ.get("TRISOLVE_PREFIX")
+INCLUDE = Path(PREFIX, "include") if PREFIX else Path(__file__).resolve().parents[2] / "lib"
+HEADERS = [path for path in (INCLUDE / "trisolve-sparse.h", INCLUDE / "trisolve-suitesparse.h") if path.exists()]
+STRUCTS = {name: kind for name, kind in vars(_abi).items() if name.startswith("trs_") and isinstance(kind, type)}
+CONSTANTS = {name: value for name, value in vars(_abi).items() if name.startswith("TRS_")}
+
+
+def layout():
+    """The lines that the C program should print."""
+    for name, kind in STRUCTS.items():
+        yield f"{name} {ctypes.sizeof(kind)}"
+        for member, *_ in kind._fields_:
+            field = getattr(kind, member)
+            yield f"{name}.{member} {field.offset} {field.size}"
+    for name, value in CONSTANTS.items():
+        yield f"{name} {value}"
+
+
+@pytest.mark.skipif(not HEADERS or not shutil.which("cc"), reason="needs the headers and a C compiler")
+def test_layout_is_that_of_the_compiler(tmp_path):
+    def line(text):
+        words = text.split()[0]
+        struct, _, member = words.partition(".")
+        if struct in CONSTANTS:
+            return f'printf("{struct} %d\\n", (int)({struct}));'
+        if not member:
+            return f'printf("{struct} %zu\\n", sizeof({struct}));'
+        return f'printf("{words} %zu %zu\\n", offsetof({struct}, {member}), sizeof((({struct} *)0)->{member}));'
+
+    expected = list(layout())
+    source = tmp_path / "layout.c"
+    includes = "".join(f'#include "{path}"\n' for path in HEADERS)
+    body = "\n".join(map(line, expected))
+    source.write_text(f"#include <stdio.h>\n{includes}int main(void) {{\n{body}\nreturn 0; }}\n")
+    subprocess.run(["cc", "-o", tmp_path / "layout", source], check=True)
+    found = subprocess.run([tmp_path / "layout"], check=True, capture_output=True, text=True).stdout.splitlines()
+    assert found == expected
+
+
+@pytest.mark.skipif(not HEADERS, reason="needs the headers")
+def test_nothing_is_left_out():
+    text = re.sub(r"/\*.*?\*/", "", "".join(path.read_text() for path in HEADERS), flags=re.S)
+    assert len(_abi.PROTOTYPES) == len(re.findall(r"^TRS_API", text, flags=re.M))
+    assert len(STRUCTS) == len(re.findall(r"^typedef struct \w+ \{", text, flags=re.M))
+    assert set(CONSTANTS) == set(re.findall(r"^ +(TRS_\w+)(?= *[=,\n])", text, flags=re.M)) | {
+        name for body in re.findall(r"enum \w+ \{([^\n]*)\}", text) for name in re.findall(r"TRS_\w+", body)}

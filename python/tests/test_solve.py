@@ -1,0 +1,129 @@
+"""spsolve_triangular, spsolve and factorized against SciPy's."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import scipy.sparse.linalg as sla
+from conftest import backward_error, eps, needs_suitesparse, new_scipy, random_triangle, values
+
+import trisolve
+
+DTYPES = ["f4", "f8", "c8", "c16"]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("unit", [True, False])
+def test_triangles_as_scipy(rng, dtype, form, lower, unit):
+    T = random_triangle(rng, 60, dtype, lower=lower).asformat(form)
+    for shape, order in [((60,), "C"), ((60, 1), "C"), ((60, 3), "C"), ((60, 3), "F")]:
+        b = np.asarray(values(rng, shape, dtype), order=order)
+        x = trisolve.spsolve_triangular(T, b, lower=lower, unit_diagonal=unit)
+        y = sla.spsolve_triangular(T, b, lower=lower, unit_diagonal=unit)
+        assert (x.shape, x.dtype) == (y.shape, np.dtype(dtype))
+        np.testing.assert_allclose(x, y, rtol=200 * eps(dtype), atol=200 * eps(dtype) * abs(y).max())
+
+
+@needs_suitesparse
+@new_scipy
+@pytest.mark.parametrize("a_type, b_type", [("i8", "i8"), ("f4", "f8"), ("f4", "i8"), ("f8", "c8"), ("f4", "f4")])
+def test_types_are_promoted_as_in_scipy(a_type, b_type):
+    A, b = sp.csr_array(np.array([[2, 0], [1, 4]], dtype=a_type)), np.array([2, 9], dtype=b_type)
+    for solve in ("spsolve_triangular", "spsolve"):
+        x, y = (getattr(module, solve)(A, b) for module in (trisolve, sla))
+        assert x.dtype == y.dtype, solve
+        np.testing.assert_allclose(x, y, rtol=1e-6)
+
+
+def test_overwrite_b_gives_b(rng):
+    T, b = random_triangle(rng, 20, "f8"), rng.uniform(size=20)
+    expected = trisolve.spsolve_triangular(T, b)
+    assert trisolve.spsolve_triangular(T, b, overwrite_b=True) is b
+    np.testing.assert_array_equal(b, expected)
+
+
+@pytest.mark.parametrize("A, b, error", [
+    (sp.csr_array(np.diag([1.0, 0, 2])), np.ones(3), np.linalg.LinAlgError),
+    (sp.csr_array((3, 3)), np.ones(3), np.linalg.LinAlgError),
+    (sp.csr_array(np.ones((3, 3))), np.ones(3), np.linalg.LinAlgError),
+    (sp.csr_array(np.eye(3)[:2]), np.ones(3), ValueError),
+    (sp.csr_array(np.eye(3)), np.ones(2), ValueError),
+    (sp.csr_array(np.eye(3)), np.ones((3, 1, 1)), ValueError),
+    (sp.csr_array(np.eye(3)), 1.0, ValueError),
+    (np.eye(3, dtype=np.longdouble), np.ones(3), TypeError),
+])
+@pytest.mark.filterwarnings("ignore::scipy.sparse.SparseEfficiencyWarning")
+def test_triangle_errors(A, b, error):
+    with pytest.raises(error):
+        trisolve.spsolve_triangular(A, b)
+
+
+@needs_suitesparse
+def test_conversion_is_warned_of():
+    for solve in (trisolve.spsolve_triangular, trisolve.spsolve):
+        with pytest.warns(sp.SparseEfficiencyWarning):
+            solve(sp.coo_array(np.eye(3)), np.ones(3))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            solve(sp.csr_array(np.eye(3)), np.ones(3))
+
+
+@needs_suitesparse
+def test_duplicates_are_summed_and_a_is_not_changed():
+    A = sp.csr_array((np.array([1.0, 1, 3, 4]), np.array([0, 0, 0, 1]), np.array([0, 2, 4])), shape=(2, 2))
+    np.testing.assert_allclose(trisolve.spsolve_triangular(A, [2.0, 7]), [1, 1])
+    np.testing.assert_allclose(trisolve.spsolve(A, [2.0, 7]), [1, 1])
+    assert A.nnz == 4
+
+
+@needs_suitesparse
+@pytest.mark.filterwarnings("ignore:splu converted")
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_spsolve_as_scipy(rng, form, dtype):
+    A = random_triangle(rng, 50, dtype) + 0.1 * random_triangle(rng, 50, dtype, lower=False)
+    A = A.asformat(form).astype(dtype)
+    dense = values(rng, (50, 4), dtype)
+    for b in (dense[:, 0], dense[:, :1], dense, sp.csc_array(dense), sp.csc_array(dense[:, :1])):
+        x, y = trisolve.spsolve(A, b), sla.spsolve(A, b)
+        assert (type(x), x.shape, x.dtype) == (type(y), y.shape, y.dtype)
+        x, y = (z.toarray() if sp.issparse(z) else z for z in (x, y))
+        np.testing.assert_allclose(x, y, rtol=0, atol=1000 * eps(dtype) * abs(y).max())
+
+
+@needs_suitesparse
+def test_spsolve_of_a_singular_matrix():
+    with pytest.warns(sla.MatrixRankWarning):
+        x = trisolve.spsolve(sp.csc_array(np.diag([1.0, 0, 2])), np.ones(3))
+    assert np.isnan(x).all()
+    for A, b in [(np.ones((2, 3)), np.ones(2)), (np.eye(3), np.ones(2))]:
+        with pytest.raises(ValueError):
+            trisolve.spsolve(sp.csc_array(A), b)
+
+
+@needs_suitesparse
+@pytest.mark.parametrize("spec", [None, "NATURAL", "MMD_ATA", "MMD_AT_PLUS_A", "COLAMD"])
+def test_orderings_of_scipy_are_taken(rng, spec):
+    A = random_triangle(rng, 30, "f8").tocsc()
+    for M in (A, A @ A.T):
+        x = trisolve.spsolve(M, np.ones(30), permc_spec=spec)
+        assert backward_error(M, x, np.ones(30)) < 1e-13
+
+
+@needs_suitesparse
+def test_factorized(rng):
+    A = random_triangle(rng, 30, "f8").tocsc()
+    solve, expected = trisolve.factorized(A), sla.factorized(A)
+    np.testing.assert_allclose(solve(np.ones(30)), expected(np.ones(30)), rtol=1e-10)
+
+
+def test_triangles_of_files(square_file):
+    A = sp.csr_array(trisolve.mmread(square_file)).astype("c16" if "complex" in trisolve.mminfo(square_file) else "f8")
+    T = sp.csr_array(sp.tril(A, -1) + sp.diags(abs(A).sum(axis=1).ravel() + 1))
+    b = np.arange(1.0, A.shape[0] + 1)
+    for M, lower in ((T, True), (sp.csr_array(T.T), False)):
+        x = trisolve.spsolve_triangular(M, b, lower=lower)
+        assert backward_error(M, x, b) < 4 * (np.diff(M.indptr).max() + 1) * eps("f8")

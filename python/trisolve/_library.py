@@ -1,0 +1,186 @@
+"""The libraries, loaded once, and their status codes as exceptions."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import c_void_p
+from types import SimpleNamespace
+from typing import Callable
+
+import numpy as np
+
+from . import _abi
+
+
+class Error(Exception):
+    """What the library refused or could not do; its sentence is the text.
+
+    Attributes
+    ----------
+    status : int
+        The code of trs_status, negative.
+    """
+
+    status = -1
+
+
+class ArgumentError(Error, ValueError):
+    """An argument is out of range, or contradicts another one."""
+
+    status = _abi.TRS_EARG
+
+
+class StateError(Error, RuntimeError):
+    """Called out of order: a solve after an update that failed, an op that was not announced."""
+
+    status = _abi.TRS_ESTATE
+
+
+class OutOfMemoryError(Error, MemoryError):
+    """Out of memory, or over the limit that was set."""
+
+    status = _abi.TRS_EMEM
+
+
+class UnsupportedError(Error, NotImplementedError):
+    """This solver, or this build, cannot do that."""
+
+    status = _abi.TRS_ESUPPORT
+
+
+class MatrixError(Error, ValueError):
+    """Not a well-formed matrix: an index out of range, duplicates, an entry in the other triangle."""
+
+    status = _abi.TRS_EMATRIX
+
+
+class PivotError(Error, np.linalg.LinAlgError, RuntimeError):
+    """A pivot is missing, zero or not finite: the matrix is singular.
+
+    It is a LinAlgError, as scipy.sparse.linalg.spsolve_triangular raises, and a RuntimeError, as splu does.
+    """
+
+    status = _abi.TRS_EPIVOT
+
+
+class FileError(Error, OSError):
+    """A file cannot be opened, read or written."""
+
+    status = _abi.TRS_EFILE
+
+
+class FormatError(Error, ValueError):
+    """What a file holds is not what it should be."""
+
+    status = _abi.TRS_EFORMAT
+
+
+class DeviceError(Error, RuntimeError):
+    """There is no usable GPU, or CUDA reported an error."""
+
+    status = _abi.TRS_EDEVICE
+
+
+class LibraryError(Error, RuntimeError):
+    """A library that does part of the work failed."""
+
+    status = _abi.TRS_ELIBRARY
+
+
+class GrowthError(Error, ArithmeticError):
+    """New values do not suit the pivots of the factors: rounding errors grew too much."""
+
+    status = _abi.TRS_EGROWTH
+
+
+ERRORS = {kind.status: kind for kind in Error.__subclasses__()}
+
+
+def load(name: str) -> ctypes.CDLL:
+    """Load a library: the one in this package, else that of TRISOLVE_PREFIX, else the loader's."""
+    for folder in (os.path.join(os.path.dirname(__file__), "lib"), _abi.LIBDIR):
+        path = os.path.join(folder or "", name)
+        if folder and os.path.exists(path):
+            return ctypes.CDLL(path)
+    return ctypes.CDLL(name)
+
+
+def open_libraries() -> SimpleNamespace:
+    """Load both libraries, the second one where it is there, and give their functions by name."""
+    libraries = [load("libtrisolve-sparse.so.0")]
+    try:
+        libraries.append(load("libtrisolve-suitesparse.so.0"))
+    except OSError:
+        pass
+    functions = {}
+    for name, (result, arguments) in _abi.PROTOTYPES.items():
+        for library in libraries:
+            if hasattr(library, name):
+                functions[name] = getattr(library, name)
+                functions[name].restype, functions[name].argtypes = result, arguments
+                break
+    return SimpleNamespace(**functions)
+
+
+C = open_libraries()
+if C.trs_version().decode() != _abi.VERSION:
+    raise ImportError(f"libtrisolve-sparse is {C.trs_version().decode()}, the package was built for {_abi.VERSION}")
+
+
+def check(status: int) -> None:
+    """Raise the exception of a status code, with the library's sentence."""
+    if status:
+        raise ERRORS.get(status, Error)(C.trs_message().decode(errors="replace"))
+
+
+def suitesparse(function: str) -> Callable:
+    """A function of libtrisolve-suitesparse, or UnsupportedError where that was left out."""
+    if not hasattr(C, function):
+        raise UnsupportedError(f"{function} is in libtrisolve-suitesparse, which this build was made without")
+    return getattr(C, function)
+
+
+class Handle:
+    """Owns an opaque object of the library, and frees it when nobody refers to it any more.
+
+    `parent` is an object that must live as long: a plan, for its work spaces.
+    """
+
+    def __init__(self, destroy: Callable, parent: "Handle | None" = None):
+        self.pointer, self.destroy, self.parent = c_void_p(), destroy, parent
+
+    def __del__(self):
+        self.destroy(self.pointer)
+
+
+def facts(struct: ctypes.Structure) -> SimpleNamespace:
+    """The members of a structure that are numbers or strings."""
+    result = SimpleNamespace()
+    for name, *_ in struct._fields_:
+        value = getattr(struct, name)
+        if not isinstance(value, ctypes.Array):
+            setattr(result, name, value.decode(errors="replace") if isinstance(value, bytes) else value)
+    return result
+
+
+def version() -> str:
+    """The version of the library, as "0.1.0"."""
+    return C.trs_version().decode()
+
+
+def solvers() -> list[SimpleNamespace]:
+    """Describe the solvers of this build: name, about, needs, caps, available, why not, and the rest of
+    trs_solver_info.
+
+    Examples
+    --------
+    >>> import trisolve
+    >>> [s.name for s in trisolve.solvers() if s.needs == "cpu"][:3]
+    ['cpu-dense', 'cpu-serial', 'cpu-level']
+    """
+    result: list[SimpleNamespace] = []
+    info = _abi.trs_solver_info()
+    while not C.trs_solver_get(len(result), info):
+        result.append(facts(info))
+    return result

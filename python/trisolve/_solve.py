@@ -1,0 +1,146 @@
+"""One-call solves with the signatures of scipy.sparse.linalg."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Callable
+
+import numpy as np
+from scipy.sparse import SparseEfficiencyWarning, csc_array, issparse
+from scipy.sparse.linalg import MatrixRankWarning
+
+from ._arrays import floating, values_of, view
+from ._factors import canonical, compressed, splu
+from ._library import MatrixError, PivotError
+from ._plan import Plan
+
+
+def common_type(A, b):
+    """A and b in the type of the result, as SciPy promotes them: that of both, at least single precision."""
+    b = b if hasattr(b, "__cuda_array_interface__") or issparse(b) else np.asarray(b)
+    a_type, b_type = view(values_of(A)).dtype, b.dtype if issparse(b) else view(b).dtype
+    dtype = floating(np.promote_types(floating(a_type), b_type))
+    return A if a_type == dtype else A.astype(dtype), b if b_type == dtype else b.astype(dtype)
+
+
+def one_solve(A) -> dict:
+    """Options for a single solve: on the host it would not repay the time to choose between two CPU solvers."""
+    return {} if view(values_of(A)).device else {"solver": "cpu-serial"}
+
+
+def spsolve_triangular(A, b, lower: bool = True, overwrite_A: bool = False, overwrite_b: bool = False,
+                       unit_diagonal: bool = False):
+    """Solve A x = b with a sparse triangular matrix, as scipy.sparse.linalg.spsolve_triangular does.
+
+    Parameters
+    ----------
+    A : sparse matrix or array, shape (n, n)
+        Best in CSR or CSC; of SciPy, or of CuPy on a GPU.
+    b : array_like, shape (n,) or (n, k)
+        Where A is.
+    lower, unit_diagonal : bool
+        Which triangle A is, and whether its diagonal counts as 1.
+    overwrite_A : bool
+        No difference: A is never changed.
+    overwrite_b : bool
+        x may take the place of b, if b has the type of the result.
+
+    Returns
+    -------
+    x : array, of the shape of b
+
+    Raises
+    ------
+    LinAlgError
+        A is singular, or has an entry in the other triangle.
+    ValueError
+        The shapes do not fit.
+
+    Notes
+    -----
+    Each call analyses A.  Plan does so once, for many solves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csc_array
+    >>> from trisolve import spsolve_triangular
+    >>> A = csc_array([[3, 0, 0], [1, -1, 0], [2, 0, 1]], dtype=float)
+    >>> B = np.array([[2, 0], [-1, 0], [2, 0]], dtype=float)
+    >>> np.allclose(A @ spsolve_triangular(A, B), B)
+    True
+    """
+    A = canonical(compressed(A, "CSC or CSR matrix format is required. Converting to CSC matrix."))
+    if A.shape[0] != A.shape[1]:
+        raise ValueError(f"A must be a square matrix but its shape is {A.shape}.")
+    given = b
+    A, b = common_type(A, b)
+    try:
+        plan = Plan(A, lower, unit_diagonal, strict=True, **one_solve(A))
+    except MatrixError as error:
+        raise np.linalg.LinAlgError(str(error)) from error
+    return plan.solve(b, out=b if overwrite_b or b is not given and view(b).owner is b else None)
+
+
+def spsolve(A, b, permc_spec: str | None = None, use_umfpack: bool = True):
+    """Solve A x = b with a sparse square matrix, as scipy.sparse.linalg.spsolve does.
+
+    Parameters
+    ----------
+    A : sparse matrix or array, shape (n, n)
+        Best in CSR or CSC; of SciPy, or of CuPy on a GPU.
+    b : array_like or sparse, shape (n,), (n, 1) or (n, k)
+        Where A is.
+    permc_spec : str, optional
+        As in splu.
+    use_umfpack : bool
+        No difference.
+
+    Returns
+    -------
+    x : array of shape (n,) if b is a vector or one column, else (n, k), sparse if b is
+        NaN, with a MatrixRankWarning, if A is singular.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csc_array
+    >>> from trisolve import spsolve
+    >>> A = csc_array([[3, 2, 0], [1, -1, 0], [0, 5, 1]], dtype=float)
+    >>> B = csc_array([[2, 0], [-1, 0], [2, 0]], dtype=float)
+    >>> np.allclose((A @ spsolve(A, B)).toarray(), B.toarray())
+    True
+    """
+    A = canonical(compressed(A, "spsolve requires A be CSC or CSR matrix format"))
+    if A.shape[0] != A.shape[1]:
+        raise ValueError(f"matrix must be square (has shape {A.shape})")
+    A, b = common_type(A, b)
+    if A.shape[0] != b.shape[0]:
+        raise ValueError(f"matrix - rhs dimension mismatch ({A.shape} - {b.shape[0]})")
+    as_sparse = issparse(b) and b.ndim == 2 and b.shape[1] != 1
+    if as_sparse and b.format != "csc":
+        warnings.warn("spsolve is more efficient when sparse b is in the CSC matrix format", SparseEfficiencyWarning,
+                      stacklevel=2)
+    dense = b.toarray() if issparse(b) else b
+    try:
+        x = splu(A, permc_spec, ops="N", **one_solve(A)).solve(dense)
+    except PivotError:
+        warnings.warn("Matrix is exactly singular", MatrixRankWarning, stacklevel=2)
+        x = dense * np.nan
+    if as_sparse:
+        return type(A)(csc_array(x))
+    return x.ravel() if x.ndim == 2 and x.shape[1] == 1 else x
+
+
+def factorized(A) -> Callable:
+    """Factor a sparse matrix and return the function that solves with it, as scipy.sparse.linalg.factorized does.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csc_array
+    >>> from trisolve import factorized
+    >>> factorized(csc_array([[3.0, 2, -1], [2, -2, 4], [-1, 0.5, -1]]))(np.array([1.0, -2, 0])).round(12)
+    array([ 1., -2., -2.])
+    """
+    return splu(A).solve
