@@ -10,7 +10,8 @@
  * Conventions.  Every function that can fail returns a trs_status: TRS_OK (0) or a negative code.
  * "X [n] ; in" means: n elements, read only; "out" means written; "NULL: ..." says what NULL does,
  * and where nothing is said NULL is refused with TRS_EARG.  Zero in any member of an options
- * structure means the default.  Handles are opaque; trs_..._destroy (NULL) does nothing.
+ * structure means the default, and its `reserved` must be zero: a program that sets a member which this library does not
+ * know yet is refused with TRS_EARG.  Handles are opaque; trs_..._destroy (NULL) does nothing.
  * Source of the level scheduling: Chen, Hu, Gou, "GPU-accelerated sparse triangular solver"
  * (doc/design.md says which solver comes from which document). */
 #ifndef TRISOLVE_SPARSE_H
@@ -143,6 +144,7 @@ typedef struct trs_mat {
                           TRS_STRICT looks at blocks. */
     trs_layout
         block_layout; /* BSR: the numbers of a block by columns, or by rows; as cuSPARSE's order */
+    int64_t reserved[4]; /* zeros: room for new members */
 } trs_mat;
 
 /* ---- solvers ---------------------------------------------------------------------------- */
@@ -166,10 +168,11 @@ typedef struct trs_solver_info {
     const char *needs; /* "cpu", or "cuda": the library has it only when built with CUDA */
     unsigned caps;     /* TRS_CAP_... */
     trs_accuracy accuracy;
-    int available; /* 1: can run here; 0: see why */
-    char why[200]; /* why not: "no CUDA driver", ...; "" when available */
-    int general;   /* 1: solves general dense matrices; 0: triangles */
-    int full;      /* 1: keeps the matrix full, zeros and all */
+    int available;       /* 1: can run here; 0: see why */
+    char why[200];       /* why not: "no CUDA driver", ...; "" when available */
+    int general;         /* 1: solves general dense matrices; 0: triangles */
+    int full;            /* 1: keeps the matrix full, zeros and all */
+    int64_t reserved[4]; /* nothing: room for new members */
 } trs_solver_info;
 
 /* Describe solver number k = 0, 1, ... of this build.
@@ -236,6 +239,7 @@ typedef struct trs_options {
                     the memory of a second plan, and the bits of x are those of whichever it is.
                     What was found is kept as wisdom, and where there is wisdom already nothing is
                     measured.  General matrices: no difference. */
+    int64_t reserved[8]; /* zeros: room for new members */
 } trs_options;
 
 typedef struct trs_exec {
@@ -245,6 +249,7 @@ typedef struct trs_exec {
     trs_layout layout; /* of B and X */
     /* of trs_lu_solve and trs_lu_refine alone; NULL: the lu's own, and then the lu must not be shared */
     trs_lu_work *lu_work;
+    int64_t reserved[4]; /* zeros: room for new members */
 } trs_exec;
 
 typedef struct trs_info {
@@ -283,6 +288,7 @@ typedef struct trs_info {
     double growth;    /* largest of U / largest of A, or what rewritten levels may lose; else 0 */
     int64_t analyses; /* 1 after analyse or load, and one more for each update that left out other
                          rows (TRS_PIVOT_SKIP); 0 before */
+    int64_t reserved[4]; /* nothing: room for new members */
 } trs_info;
 
 /* Check a triangle and take a copy of it.
@@ -497,7 +503,8 @@ typedef struct trs_error {
     double normwise;
     int64_t row; /* row (from 0) and column of the worst omega; -1 when n or nrhs is 0 */
     int64_t col;
-    trs_stop stop; /* trs_refine, trs_lu_refine: why they stopped; else TRS_STOP_NONE */
+    trs_stop stop;       /* trs_refine, trs_lu_refine: why they stopped; else TRS_STOP_NONE */
+    int64_t reserved[4]; /* nothing: room for new members */
 } trs_error;
 
 /* Compare op(A) X with B, accumulating in long double.  Columns are shared among the threads that OpenMP would take,
@@ -630,6 +637,7 @@ typedef struct trs_lu_info {
     int64_t boosted;        /* pivots that trs_ilu_options.boost replaced */
     /* what computes the factors of new values on the device, a constant; NULL: the host computes them */
     const char *kernel;
+    int64_t reserved[4]; /* nothing: room for new members */
 } trs_lu_info;
 
 typedef enum trs_ilu_method {
@@ -661,6 +669,7 @@ typedef struct trs_ilu_options {
     int level;
     trs_ilu_ordering ordering; /* of rows and columns */
     int defer; /* 1, on a device: updates do not wait for the pivots; trs_lu_status tells */
+    int64_t reserved[4]; /* zeros: room for new members */
 } trs_ilu_options;
 
 /* Make incomplete factors of A, without fill or with some, to precondition with: trs_lu_solve is x = M^-1 b, M = L U or
@@ -835,6 +844,7 @@ typedef struct trs_mm_options {
                 the matrix; TRS_EFILE when there is none */
     int header; /* 1: no more than the banner and the sizes: rows, cols, stored, field, symmetry; nnz
                    is 0 and the arrays stay NULL */
+    int64_t reserved[4]; /* zeros: room for new members */
 } trs_mm_options;
 
 typedef struct trs_mm { /* what a file held; owned by the caller, freed by trs_mm_free */
@@ -861,6 +871,7 @@ typedef struct trs_mm { /* what a file held; owned by the caller, freed by trs_m
     /* where it is from, as files of the SuiteSparse collection say it in a comment ("% kind:
      * structural problem"); "": not said */
     char problem[64];
+    int64_t reserved[4]; /* nothing: room for new members */
 } trs_mm;
 
 /* Read a Matrix Market file (.mtx, also packed by gzip, xz, zstd, or inside a .tar.gz of the SuiteSparse

@@ -49,6 +49,7 @@ typedef struct trs_factor_options {
                              trs_lu_condest is too small. */
     trs_growth on_growth; /* of factors that are computed on a device */
     double growth_limit;  /* above which their growth is too much (trs_lu_status); 0: 1e6 */
+    int64_t reserved[4];  /* zeros: room for new members */
 } trs_factor_options;
 
 /* Factor A and make the plans of both triangles.

@@ -120,8 +120,10 @@ static int check(trs_refiner *s, int device, int nrhs, const void *B, int64_t ld
     if (A->device > 0 && A->device != device)
         return trs_fail(TRS_ESUPPORT, "refine: the matrix is on a device, and what solves takes B "
                                       "and X elsewhere");
+    int rc = TRS_CHECK_RESERVED(s->exec, "trs_exec");
+    if (rc) return rc;
     s->by = A->device > 0 ? &trs_refining_there : &trs_refining_here;
-    const int rc = max_steps < 0
+    rc = max_steps < 0
                        ? trs_fail(TRS_EARG, "max_steps = %d is negative", max_steps)
                        : trs_check_columns(A, s->op, nrhs, B, ldb, X, ldx, s->exec->layout, true);
     return rc ? trs_fail(rc, "refine: %s", trs_message()) : TRS_OK;

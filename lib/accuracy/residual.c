@@ -162,7 +162,8 @@ int trs_multiply_on(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_
     if (!exec) exec = &defaults;
     const trs_layout layout = exec->layout;
     columns c = {A, op, layout, nrhs, .X = X, .ldx = ldx, .Y = Y, .ldy = ldy};
-    int rc = trs_check_columns(A, op, nrhs, X, ldx, Y, ldy, layout, true);
+    int rc = TRS_CHECK_RESERVED(exec, "trs_exec");
+    if (!rc) rc = trs_check_columns(A, op, nrhs, X, ldx, Y, ldy, layout, true);
     if (rc || !nrhs || !A->n) return trs_leave(rc);
     if (A->device > 0)
         rc = trs_multiply_there(A, op, nrhs, trs_view_of(X, ldx, layout),

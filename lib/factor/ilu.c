@@ -400,6 +400,7 @@ static int ilu_of(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt)
     static const trs_ilu_options defaults = {0};
     if (!opt) opt = &defaults;
     int rc = trs_lu_new(lu, A, &opt->plan);
+    if (!rc) rc = TRS_CHECK_RESERVED(opt, "trs_ilu_options");
     if (!rc) rc = check_options(opt);
     if (rc) return rc;
     ilu *s = trs_alloc_zero(&(*lu)->mem, 1, sizeof *s);

@@ -63,9 +63,11 @@ static int update(trs_lu *lu, const trs_mat *A, const trs_exec *exec)
 {
     void *stream = exec ? exec->stream : NULL;
     if (!lu || !A) return trs_fail(TRS_EARG, "update: lu or A is NULL");
+    int rc = TRS_CHECK_RESERVED(exec, "trs_exec");
+    if (rc) return rc;
     if (!lu->update) return trs_fail(TRS_ESTATE, "update: there is no pattern yet");
     if (lu->device && has_pattern(lu, A)) {
-        const int rc = update_there(lu, A, stream);
+        rc = update_there(lu, A, stream);
         const bool unsuited = rc == TRS_EPIVOT || rc == TRS_EGROWTH;
         if (!unsuited || !lu->refactors) return rc;
         trs_forget();

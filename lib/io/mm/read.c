@@ -57,6 +57,8 @@ int64_t trs_mm_default_limit(void)
 static int set_options(trs_mm_job *job, const trs_mm_options *opt)
 {
     trs_mm_options *o = &job->opt;
+    const int rc = TRS_CHECK_RESERVED(opt, "trs_mm_options");
+    if (rc) return rc;
     if (opt) *o = *opt;
     job->mm->memory = o->memory;
     if ((o->format != TRS_CSR && o->format != TRS_CSC && o->format != TRS_COO) || o->base < 0 ||
