@@ -79,7 +79,7 @@ typedef enum trs_op {
 typedef enum trs_layout { TRS_COL_MAJOR = 0, TRS_ROW_MAJOR = 1 } trs_layout;
 /* of B and X, and of the numbers within a block of TRS_BSR */
 
-/* bits of trs_mat.kind; 0 in the functions that take a general matrix */
+/* bits of trs_mat.kind; functions that take a general matrix take 0, or TRS_SELFADJOINT and a triangle */
 enum {
     TRS_LOWER = 1, /* the lower triangle is the matrix */
     TRS_UPPER = 2, /* the upper triangle is the matrix */
@@ -89,6 +89,10 @@ enum {
                        that is not zero */
     TRS_PERMUTED = 16, /* alone: a triangle after permutations of its rows and columns, which
                        trs_plan_create finds; every entry counts (DENSE: that is not zero); not BSR */
+    TRS_SELFADJOINT =
+        32, /* with TRS_LOWER or TRS_UPPER, and not of plans: the matrix is the Hermitian (of
+                       real numbers: symmetric) one that has this triangle.  What is stored beyond it
+                       is ignored, and so is the imaginary part of the diagonal */
 };
 
 /* where arrays live: trs_mat.device, trs_options.device */
@@ -137,7 +141,7 @@ typedef struct trs_mat {
     trs_dtype dtype;   /* of val */
     trs_format format; /* TRS_CSR, TRS_CSC, TRS_DENSE or TRS_BSR */
     unsigned kind;     /* TRS_LOWER or TRS_UPPER, with TRS_UNIT and TRS_STRICT as wanted; or
-                          TRS_PERMUTED */
+                          TRS_PERMUTED; or, of general matrices, 0 or TRS_SELFADJOINT with a triangle */
     int device;        /* TRS_HOST or TRS_CUDA(k): where ptr, idx and val live */
     int block; /* BSR: rows of a block, >= 1; else ignored.  All numbers of a stored block are
                           entries, zeros too; of blocks on the diagonal the triangle counts, and
@@ -517,9 +521,10 @@ typedef struct trs_error {
  * lets b(i), every x(j) and every product of the row count as at least safmin, so that the rounding
  * of a subnormal number is an error of eps, like that of any other.  (LAPACK's gerfs adds its safe minimum
  * to the numerator too, so that rows of 1e-301 have an error of 1e-6 however good x is.)
- *     const trs_mat *A ; in.  kind as for a plan, or 0: every entry counts.  On a device TRS_STRICT says nothing.
+ *     const trs_mat *A ; in.  kind as for a plan, or 0: every entry counts, or TRS_SELFADJOINT with a triangle, of a
+ *         matrix on the host: then it is made whole, which takes twice its memory.  On a device TRS_STRICT says nothing.
  *     B, ldb, X, ldx, layout ; in, as in trs_solve.   trs_error *error ; out.
- * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_EDEVICE.
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_EDEVICE, TRS_ESUPPORT (TRS_SELFADJOINT on a device).
  * Source: Oettli and Prager 1964; Higham, Accuracy and Stability, section 7.1. */
 TRS_API int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
                                const void *X, int64_t ldx, trs_layout layout, trs_error *error);
@@ -567,7 +572,7 @@ TRS_API int trs_condest(const trs_plan *plan, const trs_mat *T, trs_norm norm, d
  *     const trs_mat *A ; in, as in trs_backward_error.   X, ldx ; in, as B, ldb in trs_solve, where A is.
  *     void *Y ; out, likewise with ldy; it must not overlap X.   trs_layout layout ; of both.
  * Threads and memory as in trs_backward_error.  With A on a device it is trs_multiply_on with the default stream.
- * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_EDEVICE. */
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_EDEVICE, TRS_ESUPPORT (TRS_SELFADJOINT on a device). */
 TRS_API int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
                          int64_t ldy, trs_layout layout);
 
@@ -675,11 +680,12 @@ typedef struct trs_ilu_options {
 /* Make incomplete factors of A, without fill or with some, to precondition with: trs_lu_solve is x = M^-1 b, M = L U or
  * L L^H, of the type of A, and the diagonal is where the pivots are: rows are not exchanged.
  *     trs_lu **lu ; out: to be destroyed, also after an error, unless it is NULL then.
- *     const trs_mat *A ; in: any format, kind = 0; on the host, or if opt->plan is for a device anywhere.
+ *     const trs_mat *A ; in: any format, kind = 0, or TRS_SELFADJOINT with a triangle (of IC TRS_LOWER alone means
+ *         that too); on the host, or if opt->plan is for a device anywhere.
  *         IC in the natural order reads the lower triangle alone, and the real part of its diagonal; in
- *         another order it reads both.  kind may be TRS_LOWER for IC, in another order of real matrices
- *         only.  A diagonal entry that A does not have becomes an entry of the factors, as fill does, zero
- *         before elimination.
+ *         another order it reads both.  Where both are read and one is stored, the other is made on the host
+ *         once, and new values are copied to it where they are.  A diagonal entry that A does not have becomes an
+ *         entry of the factors, as fill does, zero before elimination.
  *     const trs_ilu_options *opt ; in, NULL: ILU(0), all defaults.  opt->plan.threads also factor, at
  *         most 16; each takes 4 n bytes, and 8 n while fill is looked for.  The bits do not depend on how many.
  * Rows of a level of L are factored at the same time.  trs_lu_update takes new values without analysis.
@@ -690,8 +696,7 @@ typedef struct trs_ilu_options {
  * L, then U (L with TRS_H).
  * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX (not well-formed, or a value is not finite),
  * TRS_EPIVOT (the sentence names the row of A whose pivot is the first that is zero, not positive or not
- * finite; new values can be given), TRS_ESUPPORT (A on a device and opt->plan for the host; half a complex
- * matrix in another order),
+ * finite; new values can be given), TRS_ESUPPORT (A on a device and opt->plan for the host),
  * or an error of trs_plan_create, trs_plan_analyse.
  * Source: Meijerink and van der Vorst 1977; Saad, Iterative Methods for Sparse Linear Systems, 10.3; Hysom
  * and Pothen 2001; Cuthill and McKee 1969. */
@@ -774,7 +779,8 @@ TRS_API int trs_lu_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t
 
 /* Refine X iteratively in fixed precision through the factors, otherwise as trs_refine does.  With complete
  * factors one or two steps do; incomplete ones may converge in many, or not at all.
- *     const trs_mat *A ; in: the matrix that was factored, on the host wherever the factors solve, or on their device.
+ *     const trs_mat *A ; in: the matrix that was factored, on the host wherever the factors solve, or on their device; kind
+ *         is 0, or on the host TRS_SELFADJOINT with a triangle.
  *     B, X ; where A is.   int *steps ; out, NULL allowed.
  *     trs_error *error ; out, NULL allowed: of the X returned.
  * Source: Arioli, Demmel, Duff 1989; Skeel 1980.  Returns as trs_lu_solve. */
@@ -887,7 +893,9 @@ TRS_API int trs_mm_read(const char *file, const trs_mm_options *opt, trs_mm *mm)
 TRS_API void trs_mm_free(trs_mm *mm);
 
 /* Show the same arrays as a trs_mat.
- *     const trs_mm *mm ; in, square, not COO.     unsigned kind ; bits of trs_mat.kind, 0: general.
+ *     const trs_mm *mm ; in, square, not COO.     unsigned kind ; bits of trs_mat.kind, 0: general.  The one triangle of
+ *         a symmetric or Hermitian file that trs_mm_options.kind = TRS_LOWER has kept is shown as all of the matrix
+ *         by TRS_LOWER | TRS_SELFADJOINT; a skew or complex symmetric file is refused.
  *     trs_mat *mat ; out; its arrays stay those of mm.
  * Returns TRS_OK, TRS_EARG. */
 TRS_API int trs_mm_mat(const trs_mm *mm, unsigned kind, trs_mat *mat);

@@ -108,6 +108,9 @@ static int import(trs_plan *p, const trs_mat *mat)
     int rc = trs_check_values(mat);
     if (rc) return rc;
     const bool permuted = mat->kind & TRS_PERMUTED;
+    if (mat->kind & TRS_SELFADJOINT)
+        return trs_fail(TRS_EARG, "kind: a plan is of a triangle, not of the matrix that "
+                                  "TRS_SELFADJOINT makes of it");
     if (!p->general && !permuted && !(mat->kind & (TRS_LOWER | TRS_UPPER)))
         return trs_fail(TRS_EARG, "kind says neither TRS_LOWER nor TRS_UPPER nor TRS_PERMUTED");
     p->info.n = mat->n;

@@ -83,6 +83,7 @@ void trs_lu_destroy(trs_lu *lu)
     trs_plan_destroy(lu->l);
     trs_plan_destroy(lu->u);
     trs_lu_device_free(lu);
+    trs_lu_half_free(lu);
     trs_lu_mat_free(lu, &lu->pattern);
     trs_lu_factors_free(lu, &lu->f);
     trs_lu_vectors_free(lu);

@@ -123,7 +123,7 @@ static int check(const trs_mat *A)
     if (A->device > 0) return trs_fail(TRS_ESUPPORT, "A must be in host memory");
     if (A->format == TRS_BSR)
         return trs_fail(TRS_ESUPPORT, "a complete factorisation takes no BSR");
-    if (A->kind) return trs_fail(TRS_EARG, "kind must be 0: A is a general matrix");
+    if (A->kind) return trs_fail(TRS_EARG, "kind must be 0, or say TRS_SELFADJOINT");
     return trs_check_mat(A);
 }
 

@@ -60,13 +60,17 @@ static int check_blocks(const trs_mat *m)
 
 static int check_kind(const trs_mat *m)
 {
-    if (m->kind & ~31u) return trs_fail(TRS_EARG, "unknown bits in kind: %u", m->kind);
+    const unsigned triangle = m->kind & (TRS_LOWER | TRS_UPPER);
+    if (m->kind & ~63u) return trs_fail(TRS_EARG, "unknown bits in kind: %u", m->kind);
     if (m->kind & TRS_PERMUTED && m->kind != TRS_PERMUTED)
         return trs_fail(TRS_EARG,
                         "kind: with TRS_PERMUTED every entry counts, no other bit goes with it");
     if (m->kind & TRS_PERMUTED && m->format == TRS_BSR)
         return trs_fail(TRS_ESUPPORT, "blocks (BSR) are no triangle after permutations");
-    if ((m->kind & TRS_LOWER) && (m->kind & TRS_UPPER))
+    if (m->kind & TRS_SELFADJOINT && (!triangle || m->kind & TRS_UNIT))
+        return trs_fail(TRS_EARG,
+                        "kind: with TRS_SELFADJOINT go TRS_LOWER or TRS_UPPER, and TRS_STRICT");
+    if (triangle == (TRS_LOWER | TRS_UPPER))
         return trs_fail(TRS_EARG, "kind has both TRS_LOWER and TRS_UPPER");
     return TRS_OK;
 }

@@ -333,7 +333,7 @@ static int factor_new(trs_lu **lu, const trs_mat *A, const trs_factor_options *o
     (*lu)->update = factor;
     if (opt->method) snprintf(b->wanted, sizeof b->wanted, "%s", opt->method);
     if (opt->ordering) snprintf(b->ordering, sizeof b->ordering, "%s", opt->ordering);
-    return trs_lu_update_on_host(*lu, A, NULL);
+    return trs_lu_begin(*lu, A);
 }
 
 int trs_factor(trs_lu **lu, const trs_mat *A, const trs_factor_options *opt)
