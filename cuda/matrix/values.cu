@@ -57,6 +57,29 @@ int trs_gpu_whole_values(trs_dtype t, int64_t count, const int64_t *from_place, 
     });
 }
 
+/* A thread sums an entry, in the order of its terms. */
+template <class T>
+static __global__ void sum_kernel(int64_t count, const int64_t *start, const int64_t *order,
+                                  const T *from, T *to)
+{
+    const int64_t q = index_of_thread();
+    if (q >= count) return;
+    T sum = from[order[start[q]]];
+    for (int64_t p = start[q] + 1; p < start[q + 1]; p++) sum = sum + from[order[p]];
+    to[q] = sum;
+}
+
+int trs_gpu_sum_terms(trs_dtype t, int64_t count, const int64_t *start, const int64_t *order,
+                      const void *from, void *to, void *stream)
+{
+    if (count == 0) return TRS_OK;
+    return for_type(t, [&]<class T>(T) {
+        sum_kernel<T><<<blocks_of(count), PLAIN, 0, static_cast<cudaStream_t>(stream)>>>(
+            count, start, order, (const T *)from, (T *)to);
+        return launched();
+    });
+}
+
 template <class T>
 static __global__ void take_full_kernel(int64_t n, int64_t ld, bool transposed, const T *from,
                                         T *to)
