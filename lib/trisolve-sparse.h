@@ -675,9 +675,9 @@ TRS_API void trs_timer_destroy(trs_timer *timer);
 typedef struct trs_lu trs_lu; /* x = Q U^-1 L^-1 P R b, with plans for both triangles */
 
 typedef struct trs_lu_info {
-    const char *library;  /* "UMFPACK", "CHOLMOD", "KLU", "ILU(0)", "IC(2)", ... */
+    const char *library;  /* "UMFPACK", "CHOLMOD", "KLU", "ILU(0)", "IC(2)", "imported", ... */
     const char *ordering; /* "AMD", "COLAMD", "METIS", "natural", "RCM", "multicolour", ... */
-    int64_t n, nnz_a;     /* of A */
+    int64_t n, nnz_a;     /* of A; nnz_a = 0: it was never seen */
     int64_t nnz_l, nnz_u; /* of the factors, diagonals included; nnz_u = 0 for L L' */
     const trs_plan *l,
         *u; /* the plans of the triangles; u = NULL for L L'.  They live with the lu. */
@@ -747,8 +747,33 @@ typedef struct trs_ilu_options {
  * and Pothen 2001; Cuthill and McKee 1969. */
 TRS_API int trs_ilu(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt);
 
+/* Make a lu of factors that another program has made, as SuperLU, MUMPS, PETSc or SciPy:
+ * (L U)(k, m) = scale(P(k)) A(P(k), Q(m)), or L L^H = A(P, P).
+ *     trs_lu **lu ; out: to be destroyed, also after an error, unless it is NULL then.
+ *     const trs_mat *L, *U ; in: CSR or CSC, of any widths and base, on the host or a device, of one n and dtype, which is that of
+ *         B and X.  kind of L is TRS_LOWER, with TRS_UNIT where its diagonal is 1 and perhaps not stored, that of U TRS_UPPER,
+ *         likewise; so both may be the same arrays, L + U - I.  U NULL: L L^H.  They are copied.
+ *     const int64_t *P, *Q ; in [n], from 0, copied.  NULL: the identity; Q must be NULL for L L^H.
+ *     const double *scale ; in [n] by row of A, copied.  NULL: no scaling, as for L L^H.
+ *     const trs_options *plan ; in, NULL: all defaults.  Of both triangles, as in trs_factor_options.
+ * All functions of a lu take it; A for trs_lu_refine and trs_lu_condest is the caller's.  trs_lu_info says "imported", and
+ * trs_lu_update is refused with TRS_ESTATE: new values of L and U come by trs_lu_replace.
+ * Returns TRS_OK, TRS_EARG (also: P or Q is no permutation), TRS_EMEM, TRS_EMATRIX, TRS_ESUPPORT (L or U is neither CSR nor
+ * CSC), TRS_EPIVOT (a diagonal entry of L or U is missing, zero or not finite: the sentence names the factor and the row;
+ * trs_lu_replace can give others), TRS_EDEVICE, or an error of trs_plan_create, trs_plan_analyse. */
+TRS_API int trs_lu_import(trs_lu **lu, const trs_mat *L, const trs_mat *U, const int64_t *P,
+                          const int64_t *Q, const double *scale, const trs_options *plan);
+
+/* Give a lu of trs_lu_import new values of its factors, in O(nnz), without an analysis.  No solve may be running.
+ *     const trs_mat *L, *U ; in.  All as before but val, which may be on a device and passes the host; ptr and idx are not read, and
+ *         may be NULL.  U NULL: as before for L L^H.
+ *     const double *scale ; in [n], NULL: as before.  P and Q stay.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE (of other factors), TRS_EPIVOT, TRS_EMEM, TRS_EDEVICE, or an error of trs_plan_update.
+ * After an error trs_lu_solve answers TRS_ESTATE until this succeeds. */
+TRS_API int trs_lu_replace(trs_lu *lu, const trs_mat *L, const trs_mat *U, const double *scale);
+
 /* Factor A again with new values.
- *     trs_lu *lu ; of trs_ilu or trs_factor, also after one that returned TRS_EPIVOT.
+ *     trs_lu *lu ; of trs_ilu or trs_factor, also after one that returned TRS_EPIVOT; not of trs_lu_import.
  *     const trs_mat *A ; in.  n and dtype as before, kind as at first.  After trs_ilu: nnz, format, block,
  *         ptr and idx must be as before too; ptr and idx are not read again and may be NULL.  So they must
  *         and may after trs_factor where factors are computed on a device and A is there; of an A on the
@@ -840,7 +865,7 @@ TRS_API int trs_lu_condest(trs_lu *lu, const trs_mat *A, trs_norm norm, double *
 
 /* Compute det A from complete factors, in O(n): (L U)(k, m) = scale(P(k)) A(P(k), Q(m)), so
  * det A = sgn(P) sgn(Q) prod U(k, k) / prod scale(k); or prod |L(k, k)|^2 of L L^H.
- *     const trs_lu *lu ; of trs_factor.  Also one that was refused with TRS_EPIVOT since a pivot of A is exactly
+ *     const trs_lu *lu ; of trs_factor or trs_lu_import.  Also one that was refused with TRS_EPIVOT since a pivot of A is exactly
  *         0, or a row or column empty: det = 0.
  *     trs_det *det ; out: 0 after an error.
  * Returns TRS_OK, TRS_EARG, TRS_ESTATE (there are no factors), TRS_EPIVOT (a pivot is not finite), TRS_EMEM,

@@ -1,6 +1,6 @@
 /* lu.h: the factors of a matrix with the plans of their triangles, and how a library that factors hands them over.
  *
- *     A --trs_lu_import--> trs_csc --UMFPACK, CHOLMOD--> trs_factors --trs_lu_adopt--> two plans
+ *     A --trs_lu_csc--> trs_csc --UMFPACK, CHOLMOD--> trs_factors --trs_lu_adopt--> two plans
  *
  * libtrisolve-sparse does not know the library that factors.  What that one keeps for the next numeric factorisation is
  * behind trs_lu.backend.  The functions here are not part of the public interface, and are hidden: libtrisolve-suitesparse
@@ -83,7 +83,7 @@ void *trs_lu_alloc(trs_lu *lu, int64_t count, size_t size, const char *what);
 void trs_lu_free(trs_lu *lu, void *p);
 
 /* Make a trs_csc of any host matrix.  Entries given twice and values that are not finite are refused. */
-int trs_lu_import(trs_lu *lu, const trs_mat *A, trs_csc *C);
+int trs_lu_csc(trs_lu *lu, const trs_mat *A, trs_csc *C);
 void trs_lu_csc_free(trs_lu *lu, trs_csc *C);
 
 /* A power of two near size, whose inverse is a power of two as well; 1 when size is 0 or not finite. */
@@ -154,7 +154,7 @@ void trs_lu_set_info(trs_lu *lu, double seconds);
     F(trs_lu_new)                                                                                  \
     F(trs_lu_alloc)                                                                                \
     F(trs_lu_free)                                                                                 \
-    F(trs_lu_import)                                                                               \
+    F(trs_lu_csc)                                                                                  \
     F(trs_lu_csc_free)                                                                             \
     F(trs_lu_adopt_there)                                                                          \
     F(trs_lu_begin)                                                                                \

@@ -296,7 +296,7 @@ static int factor(trs_lu *lu, const trs_mat *mat)
     backend *b = lu->backend;
     const double start = trs_now();
     lu->ready = lu->singular = false;
-    int rc = trs_lu_import(lu, mat, &A);
+    int rc = trs_lu_csc(lu, mat, &A);
     if (!rc) rc = same_kind(lu, b, &A);
     if (!rc) {
         rc = factor_csc(lu, b, &A, &f);
