@@ -486,6 +486,36 @@ TRS_API void trs_work_destroy(trs_work *work);
 TRS_API int trs_solve(const trs_plan *plan, trs_op op, int nrhs, const void *B, int64_t ldb,
                       void *X, int64_t ldx, const trs_exec *exec);
 
+/* ---- a batch of systems ------------------------------------------------------------------ */
+
+/* Many triangles of one pattern, each with values of its own, and right-hand sides. */
+typedef struct trs_batch {
+    int64_t count;      /* systems, >= 0 */
+    const void *val;    /* of the first: as val of the trs_mat that the plan was created with */
+    int64_t val_stride; /* numbers from one system to the next; 0: all have the same values */
+    int64_t b_stride;   /* the same of B and X; b_stride = 0: all have the same B */
+    int64_t x_stride;
+    int64_t reserved[4]; /* zeros: room for new members */
+} trs_batch;
+
+/* Solve X_k = op(T_k)^-1 B_k for all systems k, with the analysis of one plan.
+ *     const trs_plan *plan ; of a triangle with this pattern, analysed, its values do not matter; not TRS_PERMUTED, not with
+ *         TRS_PIVOT_SKIP or REPLACE.  Whichever its solver is, every system is solved by substitution.
+ *     trs_op op ; announced.     const trs_batch *batch ; in: val where B and X live, by trs_options.device.
+ *     int nrhs, B, ldb, X, ldx ; those of the first system, as in trs_solve.  X may be B, with the same strides; else they must not
+ *         overlap, nor the X of two systems.
+ *     const trs_exec *exec ; in, NULL: all defaults.  Threads (on the host, which share the systems), layout and stream.
+ *     int64_t bad [2] ; out, NULL allowed: the first system with a pivot that is missing, zero or not finite, and the first such
+ *         row of it, both from 0; -1, -1: there is none.  X of such a system is worth nothing, all others are solved.
+ * The first call for op makes its rows, 12 bytes an entry, and waits.  After it nothing is allocated, and on a device, with bad =
+ * NULL, it only enqueues work on exec->stream and can be captured in a CUDA graph; with bad it waits.  Several threads may share the
+ * plan.  The same input gives the same bits.  A system costs 1 launch divided by their number on a device, no analysis and no memory.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE (not analysed, op not announced, the first call while the stream is captured), TRS_EPIVOT
+ * (bad says where; on a device only if it is not NULL), TRS_ESUPPORT, TRS_EMEM, TRS_EDEVICE. */
+TRS_API int trs_solve_batch(const trs_plan *plan, trs_op op, const trs_batch *batch, int nrhs,
+                            const void *B, int64_t ldb, void *X, int64_t ldx, const trs_exec *exec,
+                            int64_t bad[2]);
+
 /* ---- how good is x ---------------------------------------------------------------------- */
 
 /* Why trs_refine and trs_lu_refine did no more steps; of several columns the last of these.
