@@ -10,7 +10,8 @@
  * Conventions.  Every function that can fail returns a trs_status: TRS_OK (0) or a negative code.
  * "X [n] ; in" means: n elements, read only; "out" means written; "NULL: ..." says what NULL does,
  * and where nothing is said NULL is refused with TRS_EARG.  Zero in any member of an options
- * structure means the default.  Handles are opaque; trs_..._destroy (NULL) does nothing.
+ * structure means the default, and its `reserved` must be zero: a program that sets a member which this library does not
+ * know yet is refused with TRS_EARG.  Handles are opaque; trs_..._destroy (NULL) does nothing.
  * Source of the level scheduling: Chen, Hu, Gou, "GPU-accelerated sparse triangular solver"
  * (doc/design.md says which solver comes from which document). */
 #ifndef TRISOLVE_SPARSE_H
@@ -78,7 +79,7 @@ typedef enum trs_op {
 typedef enum trs_layout { TRS_COL_MAJOR = 0, TRS_ROW_MAJOR = 1 } trs_layout;
 /* of B and X, and of the numbers within a block of TRS_BSR */
 
-/* bits of trs_mat.kind; 0 in the functions that take a general matrix */
+/* bits of trs_mat.kind; functions that take a general matrix take 0, or TRS_SELFADJOINT and a triangle */
 enum {
     TRS_LOWER = 1, /* the lower triangle is the matrix */
     TRS_UPPER = 2, /* the upper triangle is the matrix */
@@ -88,6 +89,10 @@ enum {
                        that is not zero */
     TRS_PERMUTED = 16, /* alone: a triangle after permutations of its rows and columns, which
                        trs_plan_create finds; every entry counts (DENSE: that is not zero); not BSR */
+    TRS_SELFADJOINT =
+        32, /* with TRS_LOWER or TRS_UPPER, and not of plans: the matrix is the Hermitian (of
+                       real numbers: symmetric) one that has this triangle.  What is stored beyond it
+                       is ignored, and so is the imaginary part of the diagonal */
 };
 
 /* where arrays live: trs_mat.device, trs_options.device */
@@ -136,13 +141,14 @@ typedef struct trs_mat {
     trs_dtype dtype;   /* of val */
     trs_format format; /* TRS_CSR, TRS_CSC, TRS_DENSE or TRS_BSR */
     unsigned kind;     /* TRS_LOWER or TRS_UPPER, with TRS_UNIT and TRS_STRICT as wanted; or
-                          TRS_PERMUTED */
+                          TRS_PERMUTED; or, of general matrices, 0 or TRS_SELFADJOINT with a triangle */
     int device;        /* TRS_HOST or TRS_CUDA(k): where ptr, idx and val live */
     int block; /* BSR: rows of a block, >= 1; else ignored.  All numbers of a stored block are
                           entries, zeros too; of blocks on the diagonal the triangle counts, and
                           TRS_STRICT looks at blocks. */
     trs_layout
         block_layout; /* BSR: the numbers of a block by columns, or by rows; as cuSPARSE's order */
+    int64_t reserved[4]; /* zeros: room for new members */
 } trs_mat;
 
 /* ---- solvers ---------------------------------------------------------------------------- */
@@ -166,10 +172,11 @@ typedef struct trs_solver_info {
     const char *needs; /* "cpu", or "cuda": the library has it only when built with CUDA */
     unsigned caps;     /* TRS_CAP_... */
     trs_accuracy accuracy;
-    int available; /* 1: can run here; 0: see why */
-    char why[200]; /* why not: "no CUDA driver", ...; "" when available */
-    int general;   /* 1: solves general dense matrices; 0: triangles */
-    int full;      /* 1: keeps the matrix full, zeros and all */
+    int available;       /* 1: can run here; 0: see why */
+    char why[200];       /* why not: "no CUDA driver", ...; "" when available */
+    int general;         /* 1: solves general dense matrices; 0: triangles */
+    int full;            /* 1: keeps the matrix full, zeros and all */
+    int64_t reserved[4]; /* nothing: room for new members */
 } trs_solver_info;
 
 /* Describe solver number k = 0, 1, ... of this build.
@@ -236,6 +243,7 @@ typedef struct trs_options {
                     the memory of a second plan, and the bits of x are those of whichever it is.
                     What was found is kept as wisdom, and where there is wisdom already nothing is
                     measured.  General matrices: no difference. */
+    int64_t reserved[8]; /* zeros: room for new members */
 } trs_options;
 
 typedef struct trs_exec {
@@ -245,6 +253,7 @@ typedef struct trs_exec {
     trs_layout layout; /* of B and X */
     /* of trs_lu_solve and trs_lu_refine alone; NULL: the lu's own, and then the lu must not be shared */
     trs_lu_work *lu_work;
+    int64_t reserved[4]; /* zeros: room for new members */
 } trs_exec;
 
 typedef struct trs_info {
@@ -283,6 +292,7 @@ typedef struct trs_info {
     double growth;    /* largest of U / largest of A, or what rewritten levels may lose; else 0 */
     int64_t analyses; /* 1 after analyse or load, and one more for each update that left out other
                          rows (TRS_PIVOT_SKIP); 0 before */
+    int64_t reserved[4]; /* nothing: room for new members */
 } trs_info;
 
 /* Check a triangle and take a copy of it.
@@ -476,6 +486,36 @@ TRS_API void trs_work_destroy(trs_work *work);
 TRS_API int trs_solve(const trs_plan *plan, trs_op op, int nrhs, const void *B, int64_t ldb,
                       void *X, int64_t ldx, const trs_exec *exec);
 
+/* ---- a batch of systems ------------------------------------------------------------------ */
+
+/* Many triangles of one pattern, each with values of its own, and right-hand sides. */
+typedef struct trs_batch {
+    int64_t count;      /* systems, >= 0 */
+    const void *val;    /* of the first: as val of the trs_mat that the plan was created with */
+    int64_t val_stride; /* numbers from one system to the next; 0: all have the same values */
+    int64_t b_stride;   /* the same of B and X; b_stride = 0: all have the same B */
+    int64_t x_stride;
+    int64_t reserved[4]; /* zeros: room for new members */
+} trs_batch;
+
+/* Solve X_k = op(T_k)^-1 B_k for all systems k, with the analysis of one plan.
+ *     const trs_plan *plan ; of a triangle with this pattern, analysed, its values do not matter; not TRS_PERMUTED, not with
+ *         TRS_PIVOT_SKIP or REPLACE.  Whichever its solver is, every system is solved by substitution.
+ *     trs_op op ; announced.     const trs_batch *batch ; in: val where B and X live, by trs_options.device.
+ *     int nrhs, B, ldb, X, ldx ; those of the first system, as in trs_solve.  X may be B, with the same strides; else they must not
+ *         overlap, nor the X of two systems.
+ *     const trs_exec *exec ; in, NULL: all defaults.  Threads (on the host, which share the systems), layout and stream.
+ *     int64_t bad [2] ; out, NULL allowed: the first system with a pivot that is missing, zero or not finite, and the first such
+ *         row of it, both from 0; -1, -1: there is none.  X of such a system is worth nothing, all others are solved.
+ * The first call for op makes its rows, 12 bytes an entry, and waits.  After it nothing is allocated, and on a device, with bad =
+ * NULL, it only enqueues work on exec->stream and can be captured in a CUDA graph; with bad it waits.  Several threads may share the
+ * plan.  The same input gives the same bits.  A system costs 1 launch divided by their number on a device, no analysis and no memory.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE (not analysed, op not announced, the first call while the stream is captured), TRS_EPIVOT
+ * (bad says where; on a device only if it is not NULL), TRS_ESUPPORT, TRS_EMEM, TRS_EDEVICE. */
+TRS_API int trs_solve_batch(const trs_plan *plan, trs_op op, const trs_batch *batch, int nrhs,
+                            const void *B, int64_t ldb, void *X, int64_t ldx, const trs_exec *exec,
+                            int64_t bad[2]);
+
 /* ---- how good is x ---------------------------------------------------------------------- */
 
 /* Why trs_refine and trs_lu_refine did no more steps; of several columns the last of these.
@@ -497,7 +537,8 @@ typedef struct trs_error {
     double normwise;
     int64_t row; /* row (from 0) and column of the worst omega; -1 when n or nrhs is 0 */
     int64_t col;
-    trs_stop stop; /* trs_refine, trs_lu_refine: why they stopped; else TRS_STOP_NONE */
+    trs_stop stop;       /* trs_refine, trs_lu_refine: why they stopped; else TRS_STOP_NONE */
+    int64_t reserved[4]; /* nothing: room for new members */
 } trs_error;
 
 /* Compare op(A) X with B, accumulating in long double.  Columns are shared among the threads that OpenMP would take,
@@ -510,9 +551,10 @@ typedef struct trs_error {
  * lets b(i), every x(j) and every product of the row count as at least safmin, so that the rounding
  * of a subnormal number is an error of eps, like that of any other.  (LAPACK's gerfs adds its safe minimum
  * to the numerator too, so that rows of 1e-301 have an error of 1e-6 however good x is.)
- *     const trs_mat *A ; in.  kind as for a plan, or 0: every entry counts.  On a device TRS_STRICT says nothing.
+ *     const trs_mat *A ; in.  kind as for a plan, or 0: every entry counts, or TRS_SELFADJOINT with a triangle, of a
+ *         matrix on the host: then it is made whole, which takes twice its memory.  On a device TRS_STRICT says nothing.
  *     B, ldb, X, ldx, layout ; in, as in trs_solve.   trs_error *error ; out.
- * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_EDEVICE.
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_EDEVICE, TRS_ESUPPORT (TRS_SELFADJOINT on a device).
  * Source: Oettli and Prager 1964; Higham, Accuracy and Stability, section 7.1. */
 TRS_API int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
                                const void *X, int64_t ldx, trs_layout layout, trs_error *error);
@@ -560,7 +602,7 @@ TRS_API int trs_condest(const trs_plan *plan, const trs_mat *T, trs_norm norm, d
  *     const trs_mat *A ; in, as in trs_backward_error.   X, ldx ; in, as B, ldb in trs_solve, where A is.
  *     void *Y ; out, likewise with ldy; it must not overlap X.   trs_layout layout ; of both.
  * Threads and memory as in trs_backward_error.  With A on a device it is trs_multiply_on with the default stream.
- * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_EDEVICE. */
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_EDEVICE, TRS_ESUPPORT (TRS_SELFADJOINT on a device). */
 TRS_API int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
                          int64_t ldy, trs_layout layout);
 
@@ -573,6 +615,51 @@ TRS_API int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, i
  * Returns as trs_multiply, and TRS_ESUPPORT (entries would have to be sorted, and the stream is being captured). */
 TRS_API int trs_multiply_on(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx,
                             void *Y, int64_t ldy, const trs_exec *exec);
+
+/* ---- assembly of a matrix ---------------------------------------------------------------- */
+
+/* Codes that assemble a matrix, of finite elements for instance, have terms a(k) at (row(k), col(k)), of which many fall on
+ * the same place.  Which go where is found once; then new terms are summed into the matrix in O(count). */
+typedef struct trs_assembly trs_assembly;
+
+typedef struct trs_coo {
+    int64_t n;     /* rows and columns, 0 <= n <= 2^31 - 2 */
+    int64_t count; /* terms */
+    const void *
+        row; /* [count] where each term goes, in any order, on the host; a term whose row or column */
+    const void *col; /*     is negative is left out, as boundary conditions may want it */
+    int idx_bits;    /* of row and col: 32 or 64; 0: 32 */
+    int base;        /* 0 or 1: of row and col, and of the matrix */
+    trs_dtype dtype;
+    trs_format format; /* of the matrix: TRS_CSR or TRS_CSC */
+    int device;        /* where the terms will be, and the matrix: TRS_HOST or TRS_CUDA(k) */
+    trs_memory memory;
+    trs_device_memory device_memory;
+    int64_t reserved[4]; /* zeros: room for new members */
+} trs_coo;
+
+/* Find the places of terms: an entry for each place that has one, with the indices of a row (CSC: of a column) ascending.
+ *     trs_assembly **assembly ; out: NULL after an error.     const trs_coo *coo ; in; its arrays are read here only.
+ * Takes 8 bytes a term, and 12 more for the while, besides the matrix; one thread, O(n + count).
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX (an index is out of range: the sentence says which), TRS_EDEVICE. */
+TRS_API int trs_assembly_create(trs_assembly **assembly, const trs_coo *coo);
+
+/* Set each entry of the matrix to the sum of its terms, in their order, so that the bits are the same each time.
+ *     trs_assembly *assembly ; whose matrix no one may be reading.
+ *     const void *val ; in [count], of the dtype, where trs_coo.device says; terms that are left out are not read.
+ *     const trs_exec *exec ; in, NULL: all defaults.  On the host its threads are heeded, on a device its stream,
+ *         on which work is enqueued only, so that it can be captured in a CUDA graph.
+ * Returns TRS_OK, TRS_EARG, TRS_EDEVICE. */
+TRS_API int trs_assembly_sum(trs_assembly *assembly, const void *val, const trs_exec *exec);
+
+/* Show the matrix, whose values are zero before the first sum.
+ *     const trs_assembly *assembly ; in.     unsigned kind ; bits of trs_mat.kind, 0: general.
+ *     trs_mat *mat ; out; its arrays are those of the assembly, stay in their places, and live as long as it does.
+ * Returns TRS_OK, TRS_EARG. */
+TRS_API int trs_assembly_mat(const trs_assembly *assembly, unsigned kind, trs_mat *mat);
+
+/* Free an assembly and its matrix.     trs_assembly *assembly ; NULL allowed. */
+TRS_API void trs_assembly_destroy(trs_assembly *assembly);
 
 /* ---- device memory, for callers without a CUDA compiler ------------------------------------ */
 
@@ -618,9 +705,9 @@ TRS_API void trs_timer_destroy(trs_timer *timer);
 typedef struct trs_lu trs_lu; /* x = Q U^-1 L^-1 P R b, with plans for both triangles */
 
 typedef struct trs_lu_info {
-    const char *library;  /* "UMFPACK", "CHOLMOD", "KLU", "ILU(0)", "IC(2)", ... */
+    const char *library;  /* "UMFPACK", "CHOLMOD", "KLU", "ILU(0)", "IC(2)", "imported", ... */
     const char *ordering; /* "AMD", "COLAMD", "METIS", "natural", "RCM", "multicolour", ... */
-    int64_t n, nnz_a;     /* of A */
+    int64_t n, nnz_a;     /* of A; nnz_a = 0: it was never seen */
     int64_t nnz_l, nnz_u; /* of the factors, diagonals included; nnz_u = 0 for L L' */
     const trs_plan *l,
         *u; /* the plans of the triangles; u = NULL for L L'.  They live with the lu. */
@@ -630,6 +717,7 @@ typedef struct trs_lu_info {
     int64_t boosted;        /* pivots that trs_ilu_options.boost replaced */
     /* what computes the factors of new values on the device, a constant; NULL: the host computes them */
     const char *kernel;
+    int64_t reserved[4]; /* nothing: room for new members */
 } trs_lu_info;
 
 typedef enum trs_ilu_method {
@@ -661,16 +749,18 @@ typedef struct trs_ilu_options {
     int level;
     trs_ilu_ordering ordering; /* of rows and columns */
     int defer; /* 1, on a device: updates do not wait for the pivots; trs_lu_status tells */
+    int64_t reserved[4]; /* zeros: room for new members */
 } trs_ilu_options;
 
 /* Make incomplete factors of A, without fill or with some, to precondition with: trs_lu_solve is x = M^-1 b, M = L U or
  * L L^H, of the type of A, and the diagonal is where the pivots are: rows are not exchanged.
  *     trs_lu **lu ; out: to be destroyed, also after an error, unless it is NULL then.
- *     const trs_mat *A ; in: any format, kind = 0; on the host, or if opt->plan is for a device anywhere.
+ *     const trs_mat *A ; in: any format, kind = 0, or TRS_SELFADJOINT with a triangle (of IC TRS_LOWER alone means
+ *         that too); on the host, or if opt->plan is for a device anywhere.
  *         IC in the natural order reads the lower triangle alone, and the real part of its diagonal; in
- *         another order it reads both.  kind may be TRS_LOWER for IC, in another order of real matrices
- *         only.  A diagonal entry that A does not have becomes an entry of the factors, as fill does, zero
- *         before elimination.
+ *         another order it reads both.  Where both are read and one is stored, the other is made on the host
+ *         once, and new values are copied to it where they are.  A diagonal entry that A does not have becomes an
+ *         entry of the factors, as fill does, zero before elimination.
  *     const trs_ilu_options *opt ; in, NULL: ILU(0), all defaults.  opt->plan.threads also factor, at
  *         most 16; each takes 4 n bytes, and 8 n while fill is looked for.  The bits do not depend on how many.
  * Rows of a level of L are factored at the same time.  trs_lu_update takes new values without analysis.
@@ -681,15 +771,39 @@ typedef struct trs_ilu_options {
  * L, then U (L with TRS_H).
  * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX (not well-formed, or a value is not finite),
  * TRS_EPIVOT (the sentence names the row of A whose pivot is the first that is zero, not positive or not
- * finite; new values can be given), TRS_ESUPPORT (A on a device and opt->plan for the host; half a complex
- * matrix in another order),
+ * finite; new values can be given), TRS_ESUPPORT (A on a device and opt->plan for the host),
  * or an error of trs_plan_create, trs_plan_analyse.
  * Source: Meijerink and van der Vorst 1977; Saad, Iterative Methods for Sparse Linear Systems, 10.3; Hysom
  * and Pothen 2001; Cuthill and McKee 1969. */
 TRS_API int trs_ilu(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt);
 
+/* Make a lu of factors that another program has made, as SuperLU, MUMPS, PETSc or SciPy:
+ * (L U)(k, m) = scale(P(k)) A(P(k), Q(m)), or L L^H = A(P, P).
+ *     trs_lu **lu ; out: to be destroyed, also after an error, unless it is NULL then.
+ *     const trs_mat *L, *U ; in: CSR or CSC, of any widths and base, on the host or a device, of one n and dtype, which is that of
+ *         B and X.  kind of L is TRS_LOWER, with TRS_UNIT where its diagonal is 1 and perhaps not stored, that of U TRS_UPPER,
+ *         likewise; so both may be the same arrays, L + U - I.  U NULL: L L^H.  They are copied.
+ *     const int64_t *P, *Q ; in [n], from 0, copied.  NULL: the identity; Q must be NULL for L L^H.
+ *     const double *scale ; in [n] by row of A, copied.  NULL: no scaling, as for L L^H.
+ *     const trs_options *plan ; in, NULL: all defaults.  Of both triangles, as in trs_factor_options.
+ * All functions of a lu take it; A for trs_lu_refine and trs_lu_condest is the caller's.  trs_lu_info says "imported", and
+ * trs_lu_update is refused with TRS_ESTATE: new values of L and U come by trs_lu_replace.
+ * Returns TRS_OK, TRS_EARG (also: P or Q is no permutation), TRS_EMEM, TRS_EMATRIX, TRS_ESUPPORT (L or U is neither CSR nor
+ * CSC), TRS_EPIVOT (a diagonal entry of L or U is missing, zero or not finite: the sentence names the factor and the row;
+ * trs_lu_replace can give others), TRS_EDEVICE, or an error of trs_plan_create, trs_plan_analyse. */
+TRS_API int trs_lu_import(trs_lu **lu, const trs_mat *L, const trs_mat *U, const int64_t *P,
+                          const int64_t *Q, const double *scale, const trs_options *plan);
+
+/* Give a lu of trs_lu_import new values of its factors, in O(nnz), without an analysis.  No solve may be running.
+ *     const trs_mat *L, *U ; in.  All as before but val, which may be on a device and passes the host; ptr and idx are not read, and
+ *         may be NULL.  U NULL: as before for L L^H.
+ *     const double *scale ; in [n], NULL: as before.  P and Q stay.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE (of other factors), TRS_EPIVOT, TRS_EMEM, TRS_EDEVICE, or an error of trs_plan_update.
+ * After an error trs_lu_solve answers TRS_ESTATE until this succeeds. */
+TRS_API int trs_lu_replace(trs_lu *lu, const trs_mat *L, const trs_mat *U, const double *scale);
+
 /* Factor A again with new values.
- *     trs_lu *lu ; of trs_ilu or trs_factor, also after one that returned TRS_EPIVOT.
+ *     trs_lu *lu ; of trs_ilu or trs_factor, also after one that returned TRS_EPIVOT; not of trs_lu_import.
  *     const trs_mat *A ; in.  n and dtype as before, kind as at first.  After trs_ilu: nnz, format, block,
  *         ptr and idx must be as before too; ptr and idx are not read again and may be NULL.  So they must
  *         and may after trs_factor where factors are computed on a device and A is there; of an A on the
@@ -765,7 +879,8 @@ TRS_API int trs_lu_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t
 
 /* Refine X iteratively in fixed precision through the factors, otherwise as trs_refine does.  With complete
  * factors one or two steps do; incomplete ones may converge in many, or not at all.
- *     const trs_mat *A ; in: the matrix that was factored, on the host wherever the factors solve, or on their device.
+ *     const trs_mat *A ; in: the matrix that was factored, on the host wherever the factors solve, or on their device; kind
+ *         is 0, or on the host TRS_SELFADJOINT with a triangle.
  *     B, X ; where A is.   int *steps ; out, NULL allowed.
  *     trs_error *error ; out, NULL allowed: of the X returned.
  * Source: Arioli, Demmel, Duff 1989; Skeel 1980.  Returns as trs_lu_solve. */
@@ -780,7 +895,7 @@ TRS_API int trs_lu_condest(trs_lu *lu, const trs_mat *A, trs_norm norm, double *
 
 /* Compute det A from complete factors, in O(n): (L U)(k, m) = scale(P(k)) A(P(k), Q(m)), so
  * det A = sgn(P) sgn(Q) prod U(k, k) / prod scale(k); or prod |L(k, k)|^2 of L L^H.
- *     const trs_lu *lu ; of trs_factor.  Also one that was refused with TRS_EPIVOT since a pivot of A is exactly
+ *     const trs_lu *lu ; of trs_factor or trs_lu_import.  Also one that was refused with TRS_EPIVOT since a pivot of A is exactly
  *         0, or a row or column empty: det = 0.
  *     trs_det *det ; out: 0 after an error.
  * Returns TRS_OK, TRS_EARG, TRS_ESTATE (there are no factors), TRS_EPIVOT (a pivot is not finite), TRS_EMEM,
@@ -835,6 +950,7 @@ typedef struct trs_mm_options {
                 the matrix; TRS_EFILE when there is none */
     int header; /* 1: no more than the banner and the sizes: rows, cols, stored, field, symmetry; nnz
                    is 0 and the arrays stay NULL */
+    int64_t reserved[4]; /* zeros: room for new members */
 } trs_mm_options;
 
 typedef struct trs_mm { /* what a file held; owned by the caller, freed by trs_mm_free */
@@ -861,6 +977,7 @@ typedef struct trs_mm { /* what a file held; owned by the caller, freed by trs_m
     /* where it is from, as files of the SuiteSparse collection say it in a comment ("% kind:
      * structural problem"); "": not said */
     char problem[64];
+    int64_t reserved[4]; /* nothing: room for new members */
 } trs_mm;
 
 /* Read a Matrix Market file (.mtx, also packed by gzip, xz, zstd, or inside a .tar.gz of the SuiteSparse
@@ -876,7 +993,9 @@ TRS_API int trs_mm_read(const char *file, const trs_mm_options *opt, trs_mm *mm)
 TRS_API void trs_mm_free(trs_mm *mm);
 
 /* Show the same arrays as a trs_mat.
- *     const trs_mm *mm ; in, square, not COO.     unsigned kind ; bits of trs_mat.kind, 0: general.
+ *     const trs_mm *mm ; in, square, not COO.     unsigned kind ; bits of trs_mat.kind, 0: general.  The one triangle of
+ *         a symmetric or Hermitian file that trs_mm_options.kind = TRS_LOWER has kept is shown as all of the matrix
+ *         by TRS_LOWER | TRS_SELFADJOINT; a skew or complex symmetric file is refused.
  *     trs_mat *mat ; out; its arrays stay those of mm.
  * Returns TRS_OK, TRS_EARG. */
 TRS_API int trs_mm_mat(const trs_mm *mm, unsigned kind, trs_mat *mat);

@@ -49,11 +49,12 @@ typedef struct trs_factor_options {
                              trs_lu_condest is too small. */
     trs_growth on_growth; /* of factors that are computed on a device */
     double growth_limit;  /* above which their growth is too much (trs_lu_status); 0: 1e6 */
+    int64_t reserved[4];  /* zeros: room for new members */
 } trs_factor_options;
 
 /* Factor A and make the plans of both triangles.
  *     trs_lu **lu ; out: to be destroyed, also after an error, unless it is NULL then.
- *     const trs_mat *A ; in: CSR, CSC or DENSE, kind = 0, entries in any order, on the host, or if opt->plan
+ *     const trs_mat *A ; in: CSR, CSC or DENSE, kind = 0 or TRS_SELFADJOINT with a triangle, entries in any order, on the host, or if opt->plan
  *         is for a device on any; it is copied to the host then.  Entries stored as zero are part of the pattern
  *         (DENSE: they are not).
  *     const trs_factor_options *opt ; in, NULL: all defaults.

@@ -5,6 +5,10 @@
 
 #include "cuda/runtime/cuda.cuh"
 
+extern "C" {
+#include "matrix/whole.h"
+}
+
 template <class T>
 static __global__ void take_kernel(int64_t nnz, const int64_t *src, const T *from, T *to)
 {
@@ -26,6 +30,52 @@ int trs_gpu_take_values(trs_dtype t, int64_t nnz, const void *src, const void *f
     return for_type(t, [&]<class T>(T) {
         take_kernel<T>
             <<<blocks_of(nnz), PLAIN, 0, s>>>(nnz, (const int64_t *)src, (const T *)from, (T *)to);
+        return launched();
+    });
+}
+
+/* The other half of a Hermitian matrix is written as what is stored of it. */
+template <class T>
+static __global__ void whole_kernel(int64_t count, const int64_t *from_place, const T *val, T *to)
+{
+    const int64_t p = index_of_thread();
+    if (p >= count) return;
+    const int64_t how = from_place[p] & ((1 << TRS_WHOLE_BITS) - 1);
+    const T a = val[from_place[p] >> TRS_WHOLE_BITS];
+    if (how == TRS_REAL_PART) to[p] = number<T>(real_part(a));
+    else to[p] = conj_if(how == TRS_CONJUGATE, a);
+}
+
+int trs_gpu_whole_values(trs_dtype t, int64_t count, const int64_t *from_place, const void *val,
+                         void *to, void *stream)
+{
+    if (count == 0) return TRS_OK;
+    return for_type(t, [&]<class T>(T) {
+        whole_kernel<T><<<blocks_of(count), PLAIN, 0, static_cast<cudaStream_t>(stream)>>>(
+            count, from_place, (const T *)val, (T *)to);
+        return launched();
+    });
+}
+
+/* A thread sums an entry, in the order of its terms. */
+template <class T>
+static __global__ void sum_kernel(int64_t count, const int64_t *start, const int64_t *order,
+                                  const T *from, T *to)
+{
+    const int64_t q = index_of_thread();
+    if (q >= count) return;
+    T sum = from[order[start[q]]];
+    for (int64_t p = start[q] + 1; p < start[q + 1]; p++) sum = sum + from[order[p]];
+    to[q] = sum;
+}
+
+int trs_gpu_sum_terms(trs_dtype t, int64_t count, const int64_t *start, const int64_t *order,
+                      const void *from, void *to, void *stream)
+{
+    if (count == 0) return TRS_OK;
+    return for_type(t, [&]<class T>(T) {
+        sum_kernel<T><<<blocks_of(count), PLAIN, 0, static_cast<cudaStream_t>(stream)>>>(
+            count, start, order, (const T *)from, (T *)to);
         return launched();
     });
 }

@@ -25,6 +25,20 @@ template <> __host__ __device__ inline cuDoubleComplex number(double re)
     return make_cuDoubleComplex(re, 0);
 }
 
+/* Its real part. */
+template <class T> __device__ inline T real_part(T a)
+{
+    return a;
+}
+__device__ inline float real_part(cuFloatComplex a)
+{
+    return a.x;
+}
+__device__ inline double real_part(cuDoubleComplex a)
+{
+    return a.x;
+}
+
 /* The complex conjugate of a if c holds; a real number is its own conjugate. */
 template <class T> __device__ inline T conj_if(bool, T a)
 {

@@ -193,10 +193,10 @@ static int norm_of(const trs_memory *mem, const trs_mat *A, trs_norm which, doub
     trs_context ctx = {.mem = *mem};
     trs_mat scalar;
     if (A->device > 0) return norm_there(A, which, value);
-    int rc = trs_unblock(&ctx, A, &scalar);
+    int rc = trs_expand(&ctx, A, &scalar);
     if (rc) return rc;
     rc = matrix_norm(mem, &scalar, which, value);
-    trs_unblock_done(&ctx, A, &scalar);
+    trs_expand_done(&ctx, A, &scalar);
     return rc;
 }
 
@@ -219,14 +219,12 @@ static int reciprocal(estimator *s, const trs_memory *mem, const trs_mat *A, trs
 static int check(const trs_mat *A, trs_norm which)
 {
     if ((unsigned)which > TRS_NORM_INF) return trs_fail(TRS_EARG, "condition: unknown norm");
-    const int rc = trs_check_device(A->device);
-    if (rc) return rc;
-    return A->device > 0 ? trs_check_values(A) : trs_check_mat(A);
+    return trs_check_where(A);
 }
 
 static int condest(const trs_plan *plan, const trs_mat *T, trs_norm which, double *rcond)
 {
-    const unsigned same = TRS_LOWER | TRS_UPPER | TRS_UNIT | TRS_PERMUTED;
+    const unsigned same = TRS_LOWER | TRS_UPPER | TRS_UNIT | TRS_PERMUTED | TRS_SELFADJOINT;
     if (!rcond) return trs_fail(TRS_EARG, "condition: rcond is NULL");
     *rcond = 0;
     if (!plan || !T) return trs_fail(TRS_EARG, "condition: plan or T is NULL");
@@ -260,7 +258,7 @@ static int lu_condest(trs_lu *lu, const trs_mat *A, trs_norm which, double *rcon
     int rc = check(A, which);
     if (rc) return rc;
     if (!lu->ready) return trs_fail(TRS_ESTATE, "condition: there are no factors");
-    if (A->kind || A->n != lu->f.L.n || A->dtype != lu->dtype)
+    if ((A->kind && !trs_is_half(A)) || A->n != lu->f.L.n || A->dtype != lu->dtype)
         return trs_fail(TRS_EARG, "condition: A is not the matrix that was factored");
     estimator s = {.lu = lu, .type = A->dtype};
     rc = trs_lu_hosted_new(lu, &s.stage);

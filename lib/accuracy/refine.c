@@ -120,9 +120,10 @@ static int check(trs_refiner *s, int device, int nrhs, const void *B, int64_t ld
     if (A->device > 0 && A->device != device)
         return trs_fail(TRS_ESUPPORT, "refine: the matrix is on a device, and what solves takes B "
                                       "and X elsewhere");
+    int rc = TRS_CHECK_RESERVED(s->exec, "trs_exec");
+    if (rc) return rc;
     s->by = A->device > 0 ? &trs_refining_there : &trs_refining_here;
-    const int rc = max_steps < 0
-                       ? trs_fail(TRS_EARG, "max_steps = %d is negative", max_steps)
+    rc = max_steps < 0 ? trs_fail(TRS_EARG, "max_steps = %d is negative", max_steps)
                        : trs_check_columns(A, s->op, nrhs, B, ldb, X, ldx, s->exec->layout, true);
     return rc ? trs_fail(rc, "refine: %s", trs_message()) : TRS_OK;
 }
@@ -132,7 +133,7 @@ static int check_lu(const trs_lu *lu, const trs_mat *A)
 {
     if (!lu || !A) return trs_fail(TRS_EARG, "refine: lu or A is NULL");
     if (!lu->ready) return trs_fail(TRS_ESTATE, "refine: there are no factors");
-    return A->kind ? trs_fail(TRS_ESUPPORT, "refine: kind of A") : TRS_OK;
+    return A->kind && !trs_is_half(A) ? trs_fail(TRS_ESUPPORT, "refine: kind of A") : TRS_OK;
 }
 
 int trs_lu_refine(trs_lu *lu, const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
@@ -160,7 +161,7 @@ static bool single_of(trs_dtype low, trs_dtype high)
 static int check_plan(const trs_refiner *s)
 {
     const trs_plan *plan = s->plan;
-    const unsigned same = TRS_LOWER | TRS_UPPER | TRS_UNIT | TRS_PERMUTED;
+    const unsigned same = TRS_LOWER | TRS_UPPER | TRS_UNIT | TRS_PERMUTED | TRS_SELFADJOINT;
     if (plan->state != TRS_READY || !(plan->ctx.ops & 1u << s->op))
         return trs_fail(TRS_ESTATE, "refine: the plan cannot be solved with this op");
     if (s->A->n != plan->info.n || (s->A->kind & same) != (plan->shape.kind & same) ||

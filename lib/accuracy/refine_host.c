@@ -112,7 +112,7 @@ static int begin(trs_refiner *s)
 {
     here *h = s->data = trs_alloc_zero(&s->ctx.mem, 1, sizeof *h);
     if (!h) return trs_fail(TRS_EMEM, "out of memory for the refinement");
-    int rc = trs_unblock(&s->ctx, s->A, &h->A);
+    int rc = trs_expand(&s->ctx, s->A, &h->A);
     h->expanded = !rc;
     if (!rc) rc = make_vectors(s, h);
     if (!rc) s->longest = longest_row(h, s->op);
@@ -125,7 +125,7 @@ static void end(trs_refiner *s)
     if (!h) return;
     if (s->lu) trs_lu_hosted_free(s->lu, h->stage);
     else trs_hosted_free(s->plan, h->stage);
-    if (h->expanded) trs_unblock_done(&s->ctx, s->A, &h->A);
+    if (h->expanded) trs_expand_done(&s->ctx, s->A, &h->A);
     trs_free(&s->ctx.mem, h->s.re);
     trs_free(&s->ctx.mem, h->d);
     trs_free(&s->ctx.mem, h->best);

@@ -34,14 +34,24 @@ typedef void (*multiply_fn)(const trs_mat *, trs_op, const void *, int64_t, cons
 
 static const multiply_fn multiply[] = TRS_PER_TYPE(multiply);
 
+int trs_check_where(const trs_mat *A)
+{
+    const int rc = trs_check_device(A->device);
+    if (rc) return rc;
+    if (A->device <= 0) return trs_check_mat(A);
+    if (trs_is_half(A))
+        return trs_fail(TRS_ESUPPORT, "TRS_SELFADJOINT: with one triangle on a device there are no "
+                                      "products and residuals");
+    return trs_check_values(A);
+}
+
 int trs_check_columns(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx,
                       const void *Y, int64_t ldy, trs_layout layout, bool apart)
 {
     if (!A) return trs_fail(TRS_EARG, "A is NULL");
     if ((unsigned)op > TRS_H || nrhs < 0 || (unsigned)layout > TRS_ROW_MAJOR)
         return trs_fail(TRS_EARG, "op, nrhs or layout is out of range");
-    int rc = trs_check_device(A->device);
-    if (!rc) rc = A->device > 0 ? trs_check_values(A) : trs_check_mat(A);
+    const int rc = trs_check_where(A);
     if (rc) return rc;
     if (!nrhs || !A->n) return TRS_OK;
     const int64_t x = trs_extent(X, A->n, nrhs, ldx, layout, A->dtype);
@@ -144,13 +154,13 @@ static int each_column(columns *c)
 {
     trs_context ctx = {0};
     trs_mat scalar;
-    int rc = trs_unblock(&ctx, c->A, &scalar);
+    int rc = trs_expand(&ctx, c->A, &scalar);
     if (rc) return rc;
     const trs_mat *A = c->A;
     c->A = &scalar;
     rc = columns_new(c);
     if (!rc) trs_share(c->shares, c->shares, 1, do_shares, c);
-    trs_unblock_done(&ctx, A, &scalar);
+    trs_expand_done(&ctx, A, &scalar);
     return rc;
 }
 
@@ -162,7 +172,8 @@ int trs_multiply_on(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_
     if (!exec) exec = &defaults;
     const trs_layout layout = exec->layout;
     columns c = {A, op, layout, nrhs, .X = X, .ldx = ldx, .Y = Y, .ldy = ldy};
-    int rc = trs_check_columns(A, op, nrhs, X, ldx, Y, ldy, layout, true);
+    int rc = TRS_CHECK_RESERVED(exec, "trs_exec");
+    if (!rc) rc = trs_check_columns(A, op, nrhs, X, ldx, Y, ldy, layout, true);
     if (rc || !nrhs || !A->n) return trs_leave(rc);
     if (A->device > 0)
         rc = trs_multiply_there(A, op, nrhs, trs_view_of(X, ldx, layout),

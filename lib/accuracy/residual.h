@@ -6,6 +6,7 @@
 #define TRS_RESIDUAL_H
 
 #include "core/plan.h"
+#include "matrix/whole.h"
 #include "on_device.h"
 
 typedef struct trs_sums { /* of one right-hand side, [n] each, in one block that begins at re */
@@ -25,6 +26,10 @@ trs_column trs_column_of(const void *X, int r, int64_t ld, trs_layout layout, tr
  * looked at.  TRS_OK, TRS_EARG, TRS_EDEVICE, or as trs_check_mat. */
 int trs_check_columns(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx,
                       const void *Y, int64_t ldy, trs_layout layout, bool apart);
+
+/* Is A well-formed, and on a device that there is, as far as that can be seen without looking at arrays there?
+ * TRS_OK, TRS_EARG, TRS_EMATRIX, TRS_EDEVICE, TRS_ESUPPORT. */
+int trs_check_where(const trs_mat *A);
 
 /* Returns TRS_OK, TRS_EMEM.  The caller frees s->re. */
 int trs_sums_new(const trs_memory *mem, int64_t n, trs_sums *s);

@@ -53,6 +53,17 @@ int trs_fail(int code, const char *format, ...)
     return code;
 }
 
+int trs_check_reserved(const int64_t *reserved, int count, const char *name)
+{
+    for (int k = 0; k < count; k++)
+        if (reserved[k])
+            return trs_fail(TRS_EARG,
+                            "%s: reserved is not zero: it was not cleared, or the program is newer "
+                            "than this library (%s)",
+                            name, trs_version());
+    return TRS_OK;
+}
+
 void trs_forget(void)
 {
     call.fresh = false;

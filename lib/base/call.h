@@ -17,6 +17,15 @@ void trs_leave_silently(void);
 
 /* Write the calling thread's sentence and return the code.  The arguments may be trs_message (). */
 int trs_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Are the reserved members of a structure that the caller has filled in zero?  A new member takes the place of some of
+ * them, so that a library which does not know it must not ignore what a newer program says there.
+ * Returns TRS_OK, also for a structure that is NULL, or TRS_EARG. */
+#define TRS_CHECK_RESERVED(s, name)                                                                \
+    ((s) ? trs_check_reserved((s)->reserved, (int)(sizeof(s)->reserved / sizeof *(s)->reserved),   \
+                              name)                                                                \
+         : TRS_OK)
+int trs_check_reserved(const int64_t *reserved, int count, const char *name);
+
 /* The caller has found a way around the error: its sentence is not to be kept. */
 void trs_forget(void);
 

@@ -348,7 +348,8 @@ static int update(trs_plan *p, const trs_mat *mat, const trs_exec *exec)
     if (rc) return rc;
     p->state = TRS_ANALYSED;
     p->pivots_known = false;
-    rc = trs_check_values(mat);
+    rc = TRS_CHECK_RESERVED(exec, "trs_exec");
+    if (!rc) rc = trs_check_values(mat);
     if (rc) return rc;
     if (!trs_same_arrays(&p->shape, mat))
         return trs_fail(TRS_EARG, "update: n, nnz, ld, block, dtype or format differ from create");

@@ -35,7 +35,8 @@ struct trs_plan {
     trs_order order;
     /* [n] level order of op = N in the caller's numbering; it may be that of its levels */
     const int32_t *topo;
-    pthread_mutex_t topo_lock; /* for topo, which several threads may ask for */
+    pthread_mutex_t
+        topo_lock; /* for topo, and rows of a batch, which several threads may ask for */
     trs_pivot pivot;
     double pivot_value;
     int64_t bad_pivots, first_bad;

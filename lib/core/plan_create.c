@@ -108,6 +108,9 @@ static int import(trs_plan *p, const trs_mat *mat)
     int rc = trs_check_values(mat);
     if (rc) return rc;
     const bool permuted = mat->kind & TRS_PERMUTED;
+    if (mat->kind & TRS_SELFADJOINT)
+        return trs_fail(TRS_EARG, "kind: a plan is of a triangle, not of the matrix that "
+                                  "TRS_SELFADJOINT makes of it");
     if (!p->general && !permuted && !(mat->kind & (TRS_LOWER | TRS_UPPER)))
         return trs_fail(TRS_EARG, "kind says neither TRS_LOWER nor TRS_UPPER nor TRS_PERMUTED");
     p->info.n = mat->n;
@@ -140,6 +143,8 @@ static int create(trs_plan **plan, const trs_mat *mat, const trs_options *opt)
     *plan = NULL;
     if (!mat) return trs_fail(TRS_EARG, "create: mat is NULL");
     if (!opt) opt = &defaults;
+    int rc = TRS_CHECK_RESERVED(opt, "trs_options");
+    if (rc) return rc;
     if (!opt->memory.alloc != !opt->memory.free ||
         !opt->device_memory.alloc != !opt->device_memory.free)
         return trs_fail(TRS_EARG, "create: one of memory's callbacks alloc and free is NULL");
@@ -149,7 +154,7 @@ static int create(trs_plan **plan, const trs_mat *mat, const trs_options *opt)
     pthread_mutex_init(&p->topo_lock, NULL);
     p->ctx.mem = opt->memory;
     p->ctx.device_memory = opt->device_memory;
-    int rc = take_options(p, mat, opt);
+    rc = take_options(p, mat, opt);
     if (!rc) rc = take_pivots(p, opt, mat->dtype);
     if (!rc) rc = trs_plan_find_solver(p, opt->solver);
     if (!rc) rc = trs_check_device(opt->device);

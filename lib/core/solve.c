@@ -418,8 +418,9 @@ static int solve(const trs_plan *p, trs_op op, int nrhs, const void *B, int64_t 
                  int64_t ldx, const trs_exec *exec)
 {
     static const trs_exec defaults = {0};
+    int rc = TRS_CHECK_RESERVED(exec, "trs_exec");
     if (!exec) exec = &defaults;
-    int rc = check_plan(p, op, nrhs, exec);
+    if (!rc) rc = check_plan(p, op, nrhs, exec);
     if (rc || nrhs == 0 || p->info.n == 0) return rc;
     rc = check_vectors(p, nrhs, B, ldb, X, ldx, exec->layout);
     if (rc) return rc;

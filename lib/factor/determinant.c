@@ -193,22 +193,25 @@ int trs_plan_determinant(const trs_plan *p, trs_det *det)
 
 /* ---- of factors ----------------------------------------------------------------------------- */
 
-/* The place of the diagonal entry k.  That is the last entry of each row of L by rows and of each column of U by columns, the
+/* The place of the diagonal entry k, or -1.  That is the last entry of each row of L by rows and of each column of U by columns, the
  * first one of each column of L by columns; of rows of L + U it is searched for. */
 static int64_t place_of_diagonal(const trs_mat *m, int64_t k)
 {
     int64_t begin = trs_major_begin(m, k), end = trs_major_end(m, k);
-    if (trs_minor_index(m, k, begin) == k) return begin;
-    while (end - begin > 1 && trs_minor_index(m, k, end - 1) != k) end--;
-    return end - 1;
+    if (begin < end && trs_minor_index(m, k, begin) == k) return begin;
+    while (end > begin && trs_minor_index(m, k, end - 1) != k) end--;
+    return end > begin ? end - 1 : -1;
 }
 
-/* Multiply d by the diagonal of a factor.  false: a number is not finite. */
+/* Multiply d by the diagonal of a factor.  false: a number is not finite, or not there. */
 static bool multiply_diagonal(product *d, const trs_mat *m)
 {
     bool finite = true;
-    for (int64_t k = 0; k < m->n && finite; k++)
-        finite = multiply_by(d, m->val, m->dtype, place_of_diagonal(m, k));
+    if (m->kind & TRS_UNIT) return true;
+    for (int64_t k = 0; k < m->n && finite; k++) {
+        const int64_t p = place_of_diagonal(m, k);
+        finite = p >= 0 && multiply_by(d, m->val, m->dtype, p);
+    }
     return finite;
 }
 
@@ -217,7 +220,6 @@ static int multiply_factors(const trs_lu *lu, trs_det *det)
 {
     trs_context ctx = {.mem = lu->mem};
     const trs_factors *f = &lu->f;
-    const trs_mat *second = f->cholesky ? &f->L : NULL; /* L^H; of L U, L has ones */
     const int64_t n = f->L.n;
     product d = {.re = 1};
     bool odd = false;
@@ -227,9 +229,13 @@ static int multiply_factors(const trs_lu *lu, trs_det *det)
     int rc = f->cholesky ? TRS_OK : find_parity(&ctx, f->P, n, &odd);
     if (!rc && !f->cholesky) rc = find_parity(&ctx, f->Q, n, &odd);
     if (rc) return rc;
-    if (!multiply_diagonal(&d, f->cholesky ? &f->L : &f->U) ||
-        (second && !multiply_diagonal(&d, second)))
+    if (!multiply_diagonal(&d, &f->L) || (!f->cholesky && !multiply_diagonal(&d, &f->U)))
         return trs_fail(TRS_EPIVOT, "determinant: a pivot is not finite");
+    if (f->cholesky) { /* det L^H = conj (det L) */
+        const product l = d;
+        multiply(&d, l.re, -l.im);
+        d.exponent += l.exponent;
+    }
     for (int64_t k = 0; k < n && f->scale; k++) divide(&d, f->scale[k]);
     *det = result(&d, odd);
     return TRS_OK;

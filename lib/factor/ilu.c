@@ -16,6 +16,7 @@
 #include "order.h"
 #include "base/debug.h"
 #include "base/device.h"
+#include "matrix/whole.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -77,13 +78,6 @@ static int join(trs_context *ctx, const trs_tri *L, const trs_tri *U, trs_tri *t
     return TRS_OK;
 }
 
-/* The upper triangle of A; of half a matrix, which is real, the mirror image of the lower one. */
-static int upper_rows(trs_context *ctx, const trs_mat *A, const trs_tri *L, trs_tri *U)
-{
-    if (A->kind != TRS_LOWER) return triangle_rows(ctx, A, TRS_UPPER, U);
-    return trs_tri_transpose(ctx, L, true, U);
-}
-
 /* t = both triangles of A, or for L L^H in the order of A the lower one alone. */
 static int import(trs_context *ctx, const trs_mat *A, bool lower_only, trs_tri *t)
 {
@@ -93,7 +87,7 @@ static int import(trs_context *ctx, const trs_mat *A, bool lower_only, trs_tri *
         *t = L;
         return TRS_OK;
     }
-    if (!rc) rc = upper_rows(ctx, A, &L, &U);
+    if (!rc) rc = triangle_rows(ctx, A, TRS_UPPER, &U);
     if (!rc) rc = join(ctx, &L, &U, t);
     trs_tri_free(ctx, &U);
     trs_tri_free(ctx, &L);
@@ -291,11 +285,9 @@ static int check(trs_lu *lu, const ilu *s, const trs_mat *A)
     lu->base = A->base == 1;
     if (A->device > 0 && lu->opt.device <= 0)
         return trs_fail(TRS_ESUPPORT, "A must be in host memory");
-    if (A->kind && !(s->rows.cholesky && A->kind == TRS_LOWER))
-        return trs_fail(TRS_EARG, "kind must be 0%s",
-                        s->rows.cholesky ? " or TRS_LOWER" : ": A is a general matrix");
-    if (A->kind && s->ordering != TRS_ILU_NATURAL && trs_is_complex(A->dtype))
-        return trs_fail(TRS_ESUPPORT, "half a complex matrix is not permuted: kind must be 0");
+    if (A->kind && !trs_is_half(A))
+        return trs_fail(TRS_EARG, "kind must be 0, or say TRS_SELFADJOINT%s",
+                        s->rows.cholesky ? ", or be TRS_LOWER" : "");
     return A->device > 0 ? trs_check_values(A) : trs_check_mat(A);
 }
 
@@ -395,11 +387,32 @@ static int check_options(const trs_ilu_options *opt)
     return TRS_OK;
 }
 
-static int ilu_of(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt)
+/* For L L^H a triangle cannot be meant to be the matrix. */
+static trs_mat with_kind(const trs_mat *A, const trs_ilu_options *opt)
+{
+    trs_mat m = *A;
+    if (opt->method == TRS_IC0 && m.kind == TRS_LOWER) m.kind |= TRS_SELFADJOINT;
+    return m;
+}
+
+/* All of A is there: what it looks like is kept, and it is factored. */
+static int factor_whole(trs_lu *lu, const trs_mat *A, const trs_ilu_options *opt)
+{
+    ilu *s = lu->backend;
+    s->shape = *A;
+    s->shape.ptr = s->shape.idx = s->shape.val = NULL;
+    lu->info.nnz_a = A->format == TRS_DENSE ? A->n * A->n : trs_value_count(A);
+    return factor(lu, A, opt);
+}
+
+static int ilu_of(trs_lu **lu, const trs_mat *mat, const trs_ilu_options *opt)
 {
     static const trs_ilu_options defaults = {0};
+    trs_mat m = {0}, *A = mat ? &m : NULL, whole;
     if (!opt) opt = &defaults;
+    if (mat) m = with_kind(mat, opt);
     int rc = trs_lu_new(lu, A, &opt->plan);
+    if (!rc) rc = TRS_CHECK_RESERVED(opt, "trs_ilu_options");
     if (!rc) rc = check_options(opt);
     if (rc) return rc;
     ilu *s = trs_alloc_zero(&(*lu)->mem, 1, sizeof *s);
@@ -416,12 +429,11 @@ static int ilu_of(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt)
     s->level = opt->level;
     s->ordering = opt->ordering;
     snprintf(s->name, sizeof s->name, "%s(%d)", s->rows.cholesky ? "IC" : "ILU", s->level);
-    s->shape = *A;
-    s->shape.ptr = s->shape.idx = s->shape.val = NULL;
+    (*lu)->lower_only = s->rows.cholesky && s->ordering == TRS_ILU_NATURAL;
     name_factors(*lu, s);
-    (*lu)->info.nnz_a = A->format == TRS_DENSE ? A->n * A->n : trs_value_count(A);
     rc = check(*lu, s, A);
-    return rc ? rc : factor(*lu, A, opt);
+    if (!rc) rc = trs_lu_whole(*lu, A, true, NULL, &whole);
+    return rc ? rc : factor_whole(*lu, &whole, opt);
 }
 
 int trs_ilu(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt)

@@ -1,8 +1,8 @@
 # lib/factor
-libcore_la_SOURCES += lib/factor/determinant.c lib/factor/fill.c lib/factor/fill.h \
+libcore_la_SOURCES += lib/factor/determinant.c lib/factor/fill.c lib/factor/fill.h lib/factor/half.c \
 	lib/factor/ilu.c lib/factor/ilu.h \
 	lib/factor/ilu_rows.c lib/factor/lu.c lib/factor/lu.h \
-	lib/factor/lu_import.c lib/factor/lu_solve.c lib/factor/lu_update.c lib/factor/lu_work.c \
+	lib/factor/lu_csc.c lib/factor/lu_import.c lib/factor/lu_solve.c lib/factor/lu_update.c lib/factor/lu_work.c \
 	lib/factor/order.c lib/factor/order.h \
 	lib/factor/device/complete.c lib/factor/device/complete_factors.c \
 	lib/factor/device/complete_fill.c lib/factor/device/complete_fill.h \
@@ -15,6 +15,14 @@ check_PROGRAMS += tests/factor/t_ilu
 tests_factor_t_ilu_SOURCES = tests/factor/t_ilu.c $(COUNTER) $(FULL)
 tests_factor_t_ilu_CFLAGS = $(TEST_FLAGS)
 tests_factor_t_ilu_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/factor/t_lu_import
+tests_factor_t_lu_import_SOURCES = tests/factor/t_lu_import.c $(COUNTER) $(FULL)
+tests_factor_t_lu_import_CFLAGS = $(TEST_FLAGS)
+tests_factor_t_lu_import_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/factor/t_selfadjoint
+tests_factor_t_selfadjoint_SOURCES = tests/factor/t_selfadjoint.c $(COUNTER) $(FULL)
+tests_factor_t_selfadjoint_CFLAGS = $(TEST_FLAGS)
+tests_factor_t_selfadjoint_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/factor/t_complete_fill
 tests_factor_t_complete_fill_SOURCES = tests/factor/t_complete_fill.c $(FULL)
 tests_factor_t_complete_fill_CFLAGS = $(TEST_FLAGS)

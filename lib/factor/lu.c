@@ -22,6 +22,8 @@ int trs_lu_new(trs_lu **lu, const trs_mat *A, const trs_options *opt)
     if (!lu) return trs_fail(TRS_EARG, "lu is NULL");
     *lu = NULL;
     if (!A) return trs_fail(TRS_EARG, "A is NULL");
+    const int rc = TRS_CHECK_RESERVED(opt, "trs_options");
+    if (rc) return rc;
     if (!opt->memory.alloc != !opt->memory.free)
         return trs_fail(TRS_EARG, "one of memory.alloc and memory.free is NULL");
     trs_lu *a = *lu = trs_alloc_zero(&opt->memory, 1, sizeof *a);
@@ -81,6 +83,7 @@ void trs_lu_destroy(trs_lu *lu)
     trs_plan_destroy(lu->l);
     trs_plan_destroy(lu->u);
     trs_lu_device_free(lu);
+    trs_lu_half_free(lu);
     trs_lu_mat_free(lu, &lu->pattern);
     trs_lu_factors_free(lu, &lu->f);
     trs_lu_vectors_free(lu);

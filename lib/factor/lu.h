@@ -1,6 +1,6 @@
 /* lu.h: the factors of a matrix with the plans of their triangles, and how a library that factors hands them over.
  *
- *     A --trs_lu_import--> trs_csc --UMFPACK, CHOLMOD--> trs_factors --trs_lu_adopt--> two plans
+ *     A --trs_lu_csc--> trs_csc --UMFPACK, CHOLMOD--> trs_factors --trs_lu_adopt--> two plans
  *
  * libtrisolve-sparse does not know the library that factors.  What that one keeps for the next numeric factorisation is
  * behind trs_lu.backend.  The functions here are not part of the public interface, and are hidden: libtrisolve-suitesparse
@@ -60,6 +60,8 @@ struct trs_lu {
     trs_lu_info info;
     /* factors that are computed on a device; NULL: they are computed on the host, and f has their arrays */
     struct trs_lu_device *device;
+    struct trs_lu_half *half; /* A is Hermitian and comes as one triangle; NULL: all of it comes */
+    bool lower_only;          /* of a Hermitian A the lower triangle is all that is read */
     trs_mat
         pattern; /* of complete factors with plans on a device: that of A, in arrays of the lu */
     bool reads_pattern; /* update looks at ptr and idx of A again */
@@ -81,7 +83,7 @@ void *trs_lu_alloc(trs_lu *lu, int64_t count, size_t size, const char *what);
 void trs_lu_free(trs_lu *lu, void *p);
 
 /* Make a trs_csc of any host matrix.  Entries given twice and values that are not finite are refused. */
-int trs_lu_import(trs_lu *lu, const trs_mat *A, trs_csc *C);
+int trs_lu_csc(trs_lu *lu, const trs_mat *A, trs_csc *C);
 void trs_lu_csc_free(trs_lu *lu, trs_csc *C);
 
 /* A power of two near size, whose inverse is a power of two as well; 1 when size is 0 or not finite. */
@@ -90,11 +92,16 @@ double trs_power_near(double size);
 /* Take the factors over and make the plans.  *f is empty afterwards, also after an error.  When the patterns are those of the
  * factors before, the plans only get the new values. */
 int trs_lu_adopt(trs_lu *lu, trs_factors *f);
+/* *whole is A, or the whole of it if its kind says TRS_SELFADJOINT: in arrays of the lu, on the host, or the values alone on
+ * the device of the factors if those of A are there.  first: of the first A the kind is kept, and the pattern (half.c).
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_ESUPPORT, TRS_EDEVICE. */
+int trs_lu_whole(trs_lu *lu, const trs_mat *A, bool first, void *stream, trs_mat *whole);
+void trs_lu_half_free(trs_lu *lu);
 /* The same for complete factors of A on the host; where the plans are on a device, the factors are computed there again, and new values
  * will be, if there is a kernel for them. */
 int trs_lu_adopt_there(trs_lu *lu, const trs_mat *A, trs_factors *f);
-/* Call lu->update; the factors are for a device, and A may be there. */
-int trs_lu_update_on_host(trs_lu *lu, const trs_mat *A, void *stream);
+/* Call lu->update for the first A, which may be on a device if the factors are for one. */
+int trs_lu_begin(trs_lu *lu, const trs_mat *A);
 void trs_lu_triangles_free(trs_lu *lu, trs_factors *f); /* L and U alone */
 void trs_lu_factors_free(trs_lu *lu, trs_factors *f);
 /* Free the arrays of a matrix that the lu has made. */
@@ -142,14 +149,15 @@ void trs_lu_set_info(trs_lu *lu, double seconds);
     F(trs_enter)                                                                                   \
     F(trs_leave)                                                                                   \
     F(trs_fail)                                                                                    \
+    F(trs_check_reserved)                                                                          \
     F(trs_now)                                                                                     \
     F(trs_lu_new)                                                                                  \
     F(trs_lu_alloc)                                                                                \
     F(trs_lu_free)                                                                                 \
-    F(trs_lu_import)                                                                               \
+    F(trs_lu_csc)                                                                                  \
     F(trs_lu_csc_free)                                                                             \
     F(trs_lu_adopt_there)                                                                          \
-    F(trs_lu_update_on_host)                                                                       \
+    F(trs_lu_begin)                                                                                \
     F(trs_lu_factors_free)
 
 struct trs_core {

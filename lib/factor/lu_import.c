@@ -1,147 +1,179 @@
-/* lu_import.c: the caller's matrix in the form that factoring libraries take: by columns, with ascending rows, base 0,
- * 64-bit indices, in double precision.
+/* lu_import.c: factors that another program has made become those of a trs_lu.
  *
- * A transposition sorts the rows of each column in O(n + nnz): CSR needs one, CSC and DENSE need two.  Zeros of a DENSE
- * matrix are no entries; zeros that a sparse one stores are. */
+ *     (L U)(k, m) = s(P(k)) A(P(k), Q(m)),  or  L L^H = A(P, P)
+ *
+ * L and U are copied, and later new values of them; the library knows nothing of A.  Where P and Q are not given they become
+ * the identity, so that all solves go the way of complete factors. */
 #include "config.h"
 
 #include "lu.h"
-#include "base/debug.h"
 #include "core/plan.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-void trs_lu_csc_free(trs_lu *lu, trs_csc *C)
+/* ---- checks --------------------------------------------------------------------------------- */
+
+static int check_triangle(const trs_mat *m, unsigned wanted, const char *name)
 {
-    trs_lu_free(lu, C->p);
-    trs_lu_free(lu, C->i);
-    trs_lu_free(lu, C->x);
-    memset(C, 0, sizeof *C);
+    const unsigned triangles = TRS_LOWER | TRS_UPPER | TRS_PERMUTED | TRS_SELFADJOINT;
+    if (m->format != TRS_CSR && m->format != TRS_CSC)
+        return trs_fail(TRS_ESUPPORT, "factor %s: not a CSR or CSC", name);
+    if ((m->kind & triangles) != wanted)
+        return trs_fail(TRS_EARG, "factor %s: kind must be TRS_%s", name,
+                        wanted == TRS_LOWER ? "LOWER" : "UPPER");
+    int rc = trs_check_device(m->device);
+    if (!rc) rc = m->device > 0 ? trs_check_values(m) : trs_check_mat(m);
+    return rc ? trs_fail(rc, "factor %s: %s", name, trs_message()) : TRS_OK;
 }
 
-static bool is_entry(const trs_mat *m, int64_t p)
+static int check(const trs_mat *L, const trs_mat *U, const int64_t *Q, const double *scale)
 {
-    double z[2];
-    if (m->format != TRS_DENSE) return true;
-    trs_number_get(m->val, m->dtype, p, z);
-    return z[0] != 0 || z[1] != 0;
-}
-
-/* ---- transposing ---------------------------------------------------------------------------- */
-
-/* What a walk over the entries of m may do with entry p, of major index l.  Column j of the transpose begins at next [j], which
- * moves on when an entry is placed; next [j+1] counts the entries of column j before.  next is one place up in t->p, so that
- * the places, moved on, are the pointers in the end. */
-static void count(trs_csc *t, const trs_mat *m, int64_t l, int64_t p)
-{
-    int64_t *next = t->p + 1;
-    next[trs_minor_index(m, l, p) + 1]++;
-}
-
-static void place(trs_csc *t, const trs_mat *m, int64_t l, int64_t p)
-{
-    int64_t *next = t->p + 1;
-    const int64_t q = next[trs_minor_index(m, l, p)]++;
-    double z[2];
-    TRS_ASSERT(q < t->nnz);
-    trs_number_get(m->val, m->dtype, p, z);
-    t->i[q] = l;
-    if (!t->is_complex) t->x[q] = z[0];
-    else t->x[2 * q] = z[0], t->x[2 * q + 1] = z[1];
-}
-
-static void walk(const trs_mat *m, trs_csc *t,
-                 void (*visit)(trs_csc *, const trs_mat *, int64_t, int64_t))
-{
-    for (int64_t l = 0; l < m->n; l++) {
-        const int64_t end = trs_major_end(m, l);
-        for (int64_t p = trs_major_begin(m, l); p < end; p++)
-            if (is_entry(m, p)) visit(t, m, l, p);
-    }
-}
-
-/* t = m by its minor index: A by columns when m is A in CSR, else A' by columns.  The caller frees t, also after an error. */
-static int transpose(trs_lu *lu, const trs_mat *m, trs_csc *t)
-{
-    const int64_t n = m->n;
-    *t = (trs_csc){.n = n, .is_complex = trs_is_complex(m->dtype)};
-    t->p = trs_lu_alloc(lu, n + 2, sizeof *t->p, "column pointers of A");
-    if (!t->p) return TRS_EMEM;
-    memset(t->p, 0, ((size_t)n + 2) * sizeof *t->p);
-    walk(m, t, count);
-    for (int64_t j = 0; j < n; j++) t->p[j + 2] += t->p[j + 1];
-    t->nnz = t->p[n + 1];
-    t->i = trs_lu_alloc(lu, t->nnz, sizeof *t->i, "rows of A");
-    t->x = trs_lu_alloc(lu, t->nnz, (t->is_complex ? 2 : 1) * sizeof *t->x, "values of A");
-    if (!t->i || !t->x) return TRS_EMEM;
-    walk(m, t, place);
-    TRS_ASSERT(t->p[n] == t->nnz);
-    return TRS_OK;
-}
-
-/* The columns of c as the rows of a matrix. */
-static trs_mat rows_of(const trs_csc *c)
-{
-    return (trs_mat){.n = c->n,
-                     .nnz = c->nnz,
-                     .ptr = c->p,
-                     .idx = c->i,
-                     .val = c->x,
-                     .ptr_bits = 64,
-                     .idx_bits = 64,
-                     .dtype = c->is_complex ? TRS_C64 : TRS_F64};
-}
-
-/* ---- import --------------------------------------------------------------------------------- */
-
-static bool is_finite(const trs_csc *C, int64_t p)
-{
-    if (!C->is_complex) return isfinite(C->x[p]);
-    return isfinite(C->x[2 * p]) && isfinite(C->x[2 * p + 1]);
-}
-
-static int check_entries(trs_lu *lu, const trs_csc *C)
-{
-    for (int64_t j = 0; j < C->n; j++)
-        for (int64_t p = C->p[j]; p < C->p[j + 1]; p++) {
-            const int64_t row = C->i[p] + lu->base, col = j + lu->base;
-            if (p > C->p[j] && C->i[p] == C->i[p - 1])
-                return trs_fail(TRS_EMATRIX, "row %" PRId64 ", column %" PRId64 " is stored twice",
-                                row, col);
-            if (!is_finite(C, p))
-                return trs_fail(TRS_EMATRIX,
-                                "row %" PRId64 ", column %" PRId64 ": the value is not finite", row,
-                                col);
-        }
-    return TRS_OK;
-}
-
-static int check(const trs_mat *A)
-{
-    if (A->device > 0) return trs_fail(TRS_ESUPPORT, "A must be in host memory");
-    if (A->format == TRS_BSR)
-        return trs_fail(TRS_ESUPPORT, "a complete factorisation takes no BSR");
-    if (A->kind) return trs_fail(TRS_EARG, "kind must be 0: A is a general matrix");
-    return trs_check_mat(A);
-}
-
-int trs_lu_import(trs_lu *lu, const trs_mat *A, trs_csc *C)
-{
-    memset(C, 0, sizeof *C);
-    int rc = check(A);
+    if (!L) return trs_fail(TRS_EARG, "import: L is NULL");
+    int rc = check_triangle(L, TRS_LOWER, "L");
     if (rc) return rc;
-    lu->base = A->base;
-    lu->dtype = A->dtype;
-    rc = transpose(lu, A, C);
-    if (!rc && A->format != TRS_CSR) {
-        trs_csc first = *C;
-        const trs_mat rows = rows_of(&first);
-        rc = transpose(lu, &rows, C);
-        trs_lu_csc_free(lu, &first);
+    if (!U && (Q || scale || L->kind & TRS_UNIT))
+        return trs_fail(TRS_EARG, "import: with L L^H there is no Q, no scaling, no TRS_UNIT");
+    if (!U) return TRS_OK;
+    if (U->n != L->n || U->dtype != L->dtype)
+        return trs_fail(TRS_EARG, "import: L and U differ in n or dtype");
+    return check_triangle(U, TRS_UPPER, "U");
+}
+
+/* ---- copies --------------------------------------------------------------------------------- */
+
+/* *to = a copy of m on the host. */
+static int copy_triangle(trs_lu *lu, const trs_mat *m, trs_mat *to, const char *name)
+{
+    trs_context ctx = {.mem = lu->mem, .threads = 1, .device = m->device - 1};
+    const size_t ptr_size = m->ptr_bits == 32 ? 4 : 8, idx_size = m->idx_bits == 64 ? 8 : 4;
+    if (m->device > 0) { /* what is fetched is a copy already, which may be anything */
+        int rc = trs_mat_fetch(&ctx, m, true, to);
+        if (!rc) rc = trs_check_mat(to);
+        return rc ? trs_fail(rc, "factor %s: %s", name, trs_message()) : TRS_OK;
     }
-    if (!rc) rc = check_entries(lu, C);
-    if (rc) trs_lu_csc_free(lu, C);
+    *to = *m;
+    to->ptr = trs_lu_alloc(lu, m->n + 1, ptr_size, "the pointers of a factor");
+    to->idx = trs_lu_alloc(lu, m->nnz, idx_size, "the indices of a factor");
+    to->val = trs_lu_alloc(lu, m->nnz, trs_size(m->dtype), "the values of a factor");
+    if (!to->ptr || !to->idx || !to->val) return TRS_EMEM;
+    memcpy((void *)to->ptr, m->ptr, ((size_t)m->n + 1) * ptr_size);
+    if (m->nnz == 0) return TRS_OK;
+    memcpy((void *)to->idx, m->idx, (size_t)m->nnz * idx_size);
+    memcpy((void *)to->val, m->val, (size_t)m->nnz * trs_size(m->dtype));
+    return TRS_OK;
+}
+
+/* *to = a copy of the permutation p, or the identity where it is NULL. */
+static int copy_permutation(trs_lu *lu, const int64_t *p, int64_t n, int64_t **to, char name)
+{
+    *to = trs_lu_alloc(lu, n, sizeof **to, "a permutation");
+    char *seen = trs_alloc_zero(&lu->mem, n, 1);
+    int rc = *to && seen ? TRS_OK : trs_fail(TRS_EMEM, "out of memory for a permutation");
+    for (int64_t k = 0; k < n && !rc; k++) {
+        const int64_t i = (*to)[k] = p ? p[k] : k;
+        if (i < 0 || i >= n || seen[i])
+            rc = trs_fail(TRS_EARG,
+                          "import: %c is no permutation: %c[%" PRId64 "] = %" PRId64
+                          " is out of range, or there twice",
+                          name, name, k, i);
+        else seen[i] = 1;
+    }
+    trs_lu_free(lu, seen);
     return rc;
+}
+
+static int copy_scale(const double *scale, int64_t n, double *to)
+{
+    for (int64_t i = 0; i < n; i++) {
+        if (!isfinite(scale[i]) || scale[i] == 0)
+            return trs_fail(TRS_EARG, "import: scale[%" PRId64 "] = %g", i, scale[i]);
+        to[i] = scale[i];
+    }
+    return TRS_OK;
+}
+
+static int fill(trs_lu *lu, const trs_mat *L, const trs_mat *U, const int64_t *P, const int64_t *Q,
+                const double *scale, trs_factors *f)
+{
+    *f = (trs_factors){.cholesky = !U, .library = "imported", .ordering = "imported"};
+    int rc = copy_triangle(lu, L, &f->L, "L");
+    if (!rc && U) rc = copy_triangle(lu, U, &f->U, "U");
+    if (!rc) rc = copy_permutation(lu, P, L->n, &f->P, 'P');
+    if (!rc && U) rc = copy_permutation(lu, Q, L->n, &f->Q, 'Q');
+    if (rc || !scale) return rc;
+    f->scale = trs_lu_alloc(lu, L->n, sizeof *f->scale, "the row scaling");
+    return f->scale ? copy_scale(scale, L->n, f->scale) : TRS_EMEM;
+}
+
+/* ---- public --------------------------------------------------------------------------------- */
+
+static int refuse_update(trs_lu *lu, const trs_mat *A)
+{
+    (void)lu, (void)A;
+    return trs_fail(TRS_ESTATE, "update: who made these factors has to factor A: trs_lu_replace");
+}
+
+static int import(trs_lu **lu, const trs_mat *L, const trs_mat *U, const int64_t *P,
+                  const int64_t *Q, const double *scale, const trs_options *opt)
+{
+    static const trs_options defaults = {0};
+    trs_factors f;
+    if (!lu) return trs_fail(TRS_EARG, "import: lu is NULL");
+    *lu = NULL;
+    int rc = check(L, U, Q, scale);
+    if (!rc) rc = trs_lu_new(lu, L, opt ? opt : &defaults);
+    if (rc) return rc;
+    (*lu)->base = L->base == 1;
+    (*lu)->dtype = L->dtype;
+    (*lu)->update = refuse_update;
+    rc = fill(*lu, L, U, P, Q, scale, &f);
+    if (!rc) rc = trs_lu_adopt(*lu, &f);
+    trs_lu_factors_free(*lu, &f);
+    return rc;
+}
+
+int trs_lu_import(trs_lu **lu, const trs_mat *L, const trs_mat *U, const int64_t *P,
+                  const int64_t *Q, const double *scale, const trs_options *plan)
+{
+    trs_enter();
+    return trs_leave(import(lu, L, U, P, Q, scale, plan));
+}
+
+/* The values of m, wherever they are, become those of the copy. */
+static int replace_values(trs_lu *lu, const trs_mat *m, trs_mat *copy, const char *name)
+{
+    trs_context ctx = {.mem = lu->mem, .threads = 1, .device = m->device - 1};
+    trs_mat host;
+    if (!trs_same_arrays(copy, m) || m->kind != copy->kind)
+        return trs_fail(TRS_EARG, "replace: factor %s has another n, nnz, dtype, format or kind",
+                        name);
+    int rc = trs_check_values(m);
+    if (!rc) rc = trs_check_device(m->device);
+    if (rc) return rc;
+    rc = trs_mat_fetch(&ctx, m, false, &host);
+    if (!rc && m->nnz > 0) memcpy((void *)copy->val, host.val, (size_t)m->nnz * trs_size(m->dtype));
+    trs_mat_fetched(&ctx, m, &host);
+    return rc;
+}
+
+static int replace(trs_lu *lu, const trs_mat *L, const trs_mat *U, const double *scale)
+{
+    if (!lu || !L) return trs_fail(TRS_EARG, "replace: lu or L is NULL");
+    if (lu->update != refuse_update || !lu->f.L.ptr)
+        return trs_fail(TRS_ESTATE, "replace: these factors were not imported");
+    if (!U != lu->f.cholesky || (scale && !lu->f.scale))
+        return trs_fail(TRS_EARG, "replace: U or scale where there was none, or no U");
+    lu->ready = false;
+    int rc = replace_values(lu, L, &lu->f.L, "L");
+    if (!rc && U) rc = replace_values(lu, U, &lu->f.U, "U");
+    if (!rc && scale) rc = copy_scale(scale, L->n, lu->f.scale);
+    return rc ? rc : trs_lu_plan(lu, false);
+}
+
+int trs_lu_replace(trs_lu *lu, const trs_mat *L, const trs_mat *U, const double *scale)
+{
+    trs_enter();
+    return trs_leave(replace(lu, L, U, scale));
 }

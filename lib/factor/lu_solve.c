@@ -234,8 +234,9 @@ static int solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, vo
 {
     static const trs_exec defaults = {0};
     if (!lu) return trs_fail(TRS_EARG, "solve: lu is NULL");
+    int rc = TRS_CHECK_RESERVED(exec, "trs_exec");
     if (!exec) exec = &defaults;
-    int rc = check_solve(lu, op, nrhs, B, ldb, X, ldx, exec);
+    if (!rc) rc = check_solve(lu, op, nrhs, B, ldb, X, ldx, exec);
     if (rc || nrhs == 0 || lu->f.L.n == 0) return rc;
     job j = {.lu = lu, .op = op, .nrhs = nrhs, .exec = exec};
     j.work = exec->lu_work ? exec->lu_work : lu->own;

@@ -8,7 +8,7 @@
 
 /* ---- on the host -------------------------------------------------------------------------------- */
 
-int trs_lu_update_on_host(trs_lu *lu, const trs_mat *A, void *stream)
+static int update_on_host(trs_lu *lu, const trs_mat *A, void *stream)
 {
     trs_context ctx = {.mem = lu->mem, .threads = 1};
     trs_mat host;
@@ -31,6 +31,13 @@ int trs_lu_update_on_host(trs_lu *lu, const trs_mat *A, void *stream)
     if (!rc) rc = lu->update(lu, &whole);
     trs_mat_fetched(&ctx, A, &host);
     return rc;
+}
+
+int trs_lu_begin(trs_lu *lu, const trs_mat *A)
+{
+    trs_mat whole;
+    int rc = trs_lu_whole(lu, A, true, NULL, &whole);
+    return rc ? rc : update_on_host(lu, &whole, NULL);
 }
 
 /* ---- where the factors are ---------------------------------------------------------------------- */
@@ -59,11 +66,8 @@ static int update_there(trs_lu *lu, const trs_mat *A, void *stream)
     return rc;
 }
 
-static int update(trs_lu *lu, const trs_mat *A, const trs_exec *exec)
+static int update(trs_lu *lu, const trs_mat *A, void *stream)
 {
-    void *stream = exec ? exec->stream : NULL;
-    if (!lu || !A) return trs_fail(TRS_EARG, "update: lu or A is NULL");
-    if (!lu->update) return trs_fail(TRS_ESTATE, "update: there is no pattern yet");
     if (lu->device && has_pattern(lu, A)) {
         const int rc = update_there(lu, A, stream);
         const bool unsuited = rc == TRS_EPIVOT || rc == TRS_EGROWTH;
@@ -72,19 +76,32 @@ static int update(trs_lu *lu, const trs_mat *A, const trs_exec *exec)
     } else if (lu->opt.device > 0 && trs_gpu_is_capturing(stream))
         return trs_fail(TRS_ESUPPORT,
                         "update: factors that are made on the host cannot be captured");
-    return trs_lu_update_on_host(lu, A, stream);
+    return update_on_host(lu, A, stream);
+}
+
+static int update_whole(trs_lu *lu, const trs_mat *A, const trs_exec *exec)
+{
+    void *stream = exec ? exec->stream : NULL;
+    trs_mat whole;
+    int rc = TRS_CHECK_RESERVED(exec, "trs_exec");
+    if (rc) return rc;
+    if (!lu || !A) return trs_fail(TRS_EARG, "update: lu or A is NULL");
+    if (!lu->update) return trs_fail(TRS_ESTATE, "update: there is no pattern yet");
+    rc = trs_lu_whole(lu, A, false, stream, &whole);
+    if (rc) lu->ready = false;
+    return rc ? rc : update(lu, &whole, stream);
 }
 
 int trs_lu_update(trs_lu *lu, const trs_mat *A)
 {
     trs_enter();
-    return trs_leave(update(lu, A, NULL));
+    return trs_leave(update_whole(lu, A, NULL));
 }
 
 int trs_lu_update_on(trs_lu *lu, const trs_mat *A, const trs_exec *exec)
 {
     trs_enter();
-    return trs_leave(update(lu, A, exec));
+    return trs_leave(update_whole(lu, A, exec));
 }
 
 int trs_lu_status(trs_lu *lu, int64_t *bad, int64_t *first, double *growth)

@@ -90,14 +90,16 @@ int trs_bsr_import(trs_context *ctx, const trs_mat *m, trs_tri *t)
     return rc;
 }
 
-int trs_unblock(trs_context *ctx, const trs_mat *m, trs_mat *out)
+int trs_unblock(trs_context *ctx, const trs_mat *m, trs_mat *out, int64_t **place)
 {
     expanded e;
     *out = *m;
+    if (place) *place = NULL;
     if (m->format != TRS_BSR) return TRS_OK;
     int rc = expand(ctx, m, &e);
     if (rc) return rc;
-    trs_free(&ctx->mem, e.place);
+    if (place) *place = e.place;
+    else trs_free(&ctx->mem, e.place);
     *out = e.csr;
     return TRS_OK;
 }

@@ -60,13 +60,17 @@ static int check_blocks(const trs_mat *m)
 
 static int check_kind(const trs_mat *m)
 {
-    if (m->kind & ~31u) return trs_fail(TRS_EARG, "unknown bits in kind: %u", m->kind);
+    const unsigned triangle = m->kind & (TRS_LOWER | TRS_UPPER);
+    if (m->kind & ~63u) return trs_fail(TRS_EARG, "unknown bits in kind: %u", m->kind);
     if (m->kind & TRS_PERMUTED && m->kind != TRS_PERMUTED)
         return trs_fail(TRS_EARG,
                         "kind: with TRS_PERMUTED every entry counts, no other bit goes with it");
     if (m->kind & TRS_PERMUTED && m->format == TRS_BSR)
         return trs_fail(TRS_ESUPPORT, "blocks (BSR) are no triangle after permutations");
-    if ((m->kind & TRS_LOWER) && (m->kind & TRS_UPPER))
+    if (m->kind & TRS_SELFADJOINT && (!triangle || m->kind & TRS_UNIT))
+        return trs_fail(TRS_EARG,
+                        "kind: with TRS_SELFADJOINT go TRS_LOWER or TRS_UPPER, and TRS_STRICT");
+    if (triangle == (TRS_LOWER | TRS_UPPER))
         return trs_fail(TRS_EARG, "kind has both TRS_LOWER and TRS_UPPER");
     return TRS_OK;
 }
@@ -101,13 +105,15 @@ static int check_entries(const trs_mat *m)
 
 static int check_shape(const trs_mat *m)
 {
+    int rc = TRS_CHECK_RESERVED(m, "trs_mat");
+    if (rc) return rc;
     if (m->n < 0 || m->n > INT32_MAX - 1)
         return trs_fail(TRS_EARG, "n = %" PRId64 " is not in 0 .. 2^31 - 2", m->n);
     if ((unsigned)m->dtype > TRS_C32) return trs_fail(TRS_EARG, "unknown dtype %d", m->dtype);
     if (m->format != TRS_CSR && m->format != TRS_CSC && m->format != TRS_DENSE &&
         m->format != TRS_BSR)
         return trs_fail(TRS_EARG, "format %d is not CSR, CSC, BSR or DENSE", (int)m->format);
-    const int rc = check_kind(m);
+    rc = check_kind(m);
     if (rc) return rc;
     if (m->base != 0 && m->base != 1) return trs_fail(TRS_EARG, "base %d is not 0 or 1", m->base);
     return m->format == TRS_DENSE ? check_leading_dimension(m) : check_entries(m);

@@ -36,8 +36,9 @@ bool trs_is_zero(const trs_mat *m, int64_t k); /* Is number k of val zero? */
 int trs_tri_import(trs_context *ctx, const trs_mat *m, trs_tri *t);
 int trs_bsr_import(trs_context *ctx, const trs_mat *m, trs_tri *t); /* the same for BSR (bsr.c) */
 /* *out is m itself, or its CSR when m is BSR (bsr.c).  Call trs_unblock_done when it is no longer needed, unless this
- * failed. */
-int trs_unblock(trs_context *ctx, const trs_mat *m, trs_mat *out);
+ * failed.  *place, which the caller frees, is where each value of a BSR stands in its val, and NULL for others; place NULL: it is
+ * not wanted. */
+int trs_unblock(trs_context *ctx, const trs_mat *m, trs_mat *out, int64_t **place);
 void trs_unblock_done(trs_context *ctx, const trs_mat *m, trs_mat *out);
 /* Allocate idx for t->nnz entries, and val and src if they are wanted, within the limit.  After TRS_EMEM the caller
  * frees what is there. */

@@ -81,6 +81,19 @@ int trs_gpu_take_values(trs_dtype t, int64_t nnz, const void *src, const void *f
     return TRS_EDEVICE;
 }
 
+int trs_gpu_whole_values(trs_dtype t, int64_t count, const int64_t *from_place, const void *val,
+                         void *to, void *stream)
+{
+    return trs_gpu_take_values(t, count, from_place, val, to, stream);
+}
+
+int trs_gpu_sum_terms(trs_dtype t, int64_t count, const int64_t *start, const int64_t *order,
+                      const void *from, void *to, void *stream)
+{
+    (void)start;
+    return trs_gpu_take_values(t, count, order, from, to, stream);
+}
+
 int trs_gpu_take_full(trs_dtype t, int64_t n, int64_t ld, bool transposed, const void *from,
                       void *to, void *stream)
 {

@@ -72,6 +72,12 @@ int trs_gpu_hash(const trs_operator *op, uint64_t *hash);
 /* to (p) = from (src (p)), or what TRS_SRC_... says.  src is int64_t [nnz], or NULL for the identity. */
 int trs_gpu_take_values(trs_dtype t, int64_t nnz, const void *src, const void *from, void *to,
                         void *stream);
+/* to (p) = what from_place [p] says of val: a number, its conjugate, or its real part (whole.h). */
+int trs_gpu_whole_values(trs_dtype t, int64_t count, const int64_t *from_place, const void *val,
+                         void *to, void *stream);
+/* to (q) = the sum of from (order (p)), start (q) <= p < start (q+1), in their order. */
+int trs_gpu_sum_terms(trs_dtype t, int64_t count, const int64_t *start, const int64_t *order,
+                      const void *from, void *to, void *stream);
 /* to (i + j*n) = from (i + j*ld), or from (j + i*ld) if transposed. */
 int trs_gpu_take_full(trs_dtype t, int64_t n, int64_t ld, bool transposed, const void *from,
                       void *to, void *stream);

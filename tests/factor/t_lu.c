@@ -955,6 +955,55 @@ static void update(void **state)
         }
 }
 
+/* The triangle of a Hermitian matrix that is stored, in a copy. */
+static trs_mat triangle_of(const full *A, const form *f, unsigned kind)
+{
+    full H = full_new(A->n, A->is_complex);
+    for (int j = 0; j < A->n; j++)
+        for (int i = 0; i < A->n; i++)
+            if (kind & TRS_LOWER ? i >= j : i <= j) H.a[i + A->n * j] = A->a[i + A->n * j];
+    trs_mat m = show(&H, f);
+    m.kind = kind | TRS_SELFADJOINT;
+    free(H.a);
+    return m;
+}
+
+/* Either triangle of a Hermitian matrix, definite or not, then other values, and then another pattern. */
+static void one_triangle(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 8 * (FORMS - 1); k++) { /* the last form is of single precision */
+        const bool c = k & 1, definite = k & 2;
+        const unsigned kind = k & 4 ? TRS_LOWER : TRS_UPPER;
+        const form f = forms[k / 8];
+        full A = hermitian(20, c, definite ? 20 : -3);
+        trs_lu *lu;
+        trs_lu_info info;
+        double rcond;
+        const trs_factor_options opt = {.plan = {.ops = 7}};
+        trs_mat m = triangle_of(&A, &f, kind);
+        assert_int_equal(trs_factor(&lu, &m, &opt), TRS_OK);
+        trs_lu_get_info(lu, &info);
+        if (definite) assert_string_equal(info.library, "CHOLMOD");
+        assert_true(identity_error(lu, &A) < 4);
+        hide(&m);
+        for (int t = 0; t < 400; t++) A.a[t] *= 3;
+        A.a[2 + 20 * 17] = A.a[17 + 20 * 2] = A.a[2 + 20 * 17] == 0 ? 0.5 : 0;
+        m = triangle_of(&A, &f, kind);
+        assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
+        assert_true(identity_error(lu, &A) < 4);
+        check_solve(lu, &A, TRS_T, 2, TRS_COL_MAJOR);
+        assert_int_equal(trs_lu_condest(lu, &m, TRS_NORM_INF, &rcond), TRS_OK);
+        assert_true(rcond > 0);
+        m.kind = TRS_LOWER;
+        trs_lu_destroy(lu);
+        assert_int_equal(trs_factor(&lu, &m, NULL), TRS_EARG);
+        trs_lu_destroy(lu);
+        hide(&m);
+        free(A.a);
+    }
+}
+
 #ifdef HAVE_KLU
 
 /* A band of a symmetric pattern, whose factors have no more entries than it has: KLU's.  What is as sparse, but far from
@@ -1145,6 +1194,7 @@ int main(void)
         cmocka_unit_test(tiny_rows),
         cmocka_unit_test(real_matrices),
         cmocka_unit_test(update),
+        cmocka_unit_test(one_triangle),
         cmocka_unit_test(out_of_memory),
         cmocka_unit_test(determinants),
         cmocka_unit_test(determinants_of_permutations),

@@ -28,9 +28,9 @@ cuda/blocks cuda/matrix
 cuda/dataflow
 cuda/*
 lib/core
-lib/factor
+lib/batch lib/factor
 lib/accuracy
-cuda/accuracy
+cuda/accuracy cuda/batch
 bin/common
 bin/*
 END

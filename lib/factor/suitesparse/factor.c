@@ -296,7 +296,7 @@ static int factor(trs_lu *lu, const trs_mat *mat)
     backend *b = lu->backend;
     const double start = trs_now();
     lu->ready = lu->singular = false;
-    int rc = trs_lu_import(lu, mat, &A);
+    int rc = trs_lu_csc(lu, mat, &A);
     if (!rc) rc = same_kind(lu, b, &A);
     if (!rc) {
         rc = factor_csc(lu, b, &A, &f);
@@ -317,6 +317,7 @@ static int factor_new(trs_lu **lu, const trs_mat *A, const trs_factor_options *o
     static const trs_factor_options defaults = {0};
     if (!opt) opt = &defaults;
     int rc = trs_lu_new(lu, A, &opt->plan);
+    if (!rc) rc = TRS_CHECK_RESERVED(opt, "trs_factor_options");
     if (rc) return rc;
     if ((unsigned)opt->on_growth > TRS_GROWTH_REFACTOR || !(opt->growth_limit >= 0))
         return trs_fail(TRS_EARG, "on_growth or growth_limit out of range");
@@ -332,7 +333,7 @@ static int factor_new(trs_lu **lu, const trs_mat *A, const trs_factor_options *o
     (*lu)->update = factor;
     if (opt->method) snprintf(b->wanted, sizeof b->wanted, "%s", opt->method);
     if (opt->ordering) snprintf(b->ordering, sizeof b->ordering, "%s", opt->ordering);
-    return trs_lu_update_on_host(*lu, A, NULL);
+    return trs_lu_begin(*lu, A);
 }
 
 int trs_factor(trs_lu **lu, const trs_mat *A, const trs_factor_options *opt)

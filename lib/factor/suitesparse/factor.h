@@ -5,18 +5,19 @@
 #include "factor/lu.h"
 
 /* These functions of call.h, memory.h and lu.h are in libtrisolve-sparse, which exports only the table of them. */
-#define trs_enter             trs_core()->trs_enter
-#define trs_leave             trs_core()->trs_leave
-#define trs_fail              trs_core()->trs_fail
-#define trs_now               trs_core()->trs_now
-#define trs_lu_new            trs_core()->trs_lu_new
-#define trs_lu_alloc          trs_core()->trs_lu_alloc
-#define trs_lu_free           trs_core()->trs_lu_free
-#define trs_lu_import         trs_core()->trs_lu_import
-#define trs_lu_csc_free       trs_core()->trs_lu_csc_free
-#define trs_lu_adopt_there    trs_core()->trs_lu_adopt_there
-#define trs_lu_update_on_host trs_core()->trs_lu_update_on_host
-#define trs_lu_factors_free   trs_core()->trs_lu_factors_free
+#define trs_enter           trs_core()->trs_enter
+#define trs_leave           trs_core()->trs_leave
+#define trs_fail            trs_core()->trs_fail
+#define trs_check_reserved  trs_core()->trs_check_reserved
+#define trs_now             trs_core()->trs_now
+#define trs_lu_new          trs_core()->trs_lu_new
+#define trs_lu_alloc        trs_core()->trs_lu_alloc
+#define trs_lu_free         trs_core()->trs_lu_free
+#define trs_lu_csc          trs_core()->trs_lu_csc
+#define trs_lu_csc_free     trs_core()->trs_lu_csc_free
+#define trs_lu_adopt_there  trs_core()->trs_lu_adopt_there
+#define trs_lu_begin        trs_core()->trs_lu_begin
+#define trs_lu_factors_free trs_core()->trs_lu_factors_free
 
 typedef struct trs_method {
     const char *name;

@@ -285,6 +285,8 @@ static int rb_read(const char *file, const trs_mm_options *opt, trs_mm *mm)
     static const trs_mm_options defaults = {0};
     if (!mm) return trs_fail(TRS_EARG, "mm is NULL");
     memset(mm, 0, sizeof *mm);
+    int rc = TRS_CHECK_RESERVED(opt, "trs_mm_options");
+    if (rc) return rc;
     if (!opt) opt = &defaults;
     if (!file || (opt->format != TRS_CSR && opt->format != TRS_CSC && opt->format != TRS_COO) ||
         opt->base < 0 || opt->base > 1 || opt->memory_limit < 0 || opt->kind > TRS_UPPER)
@@ -292,7 +294,7 @@ static int rb_read(const char *file, const trs_mm_options *opt, trs_mm *mm)
     mm->memory = opt->memory;
     text_file t = {.file = file};
     rb r = {0};
-    int rc = read_file(opt, mm, &t, &r);
+    rc = read_file(opt, mm, &t, &r);
     if (t.fields.out) fclose(t.fields.out);
     SuiteSparse_free(r.ptr);
     SuiteSparse_free(r.idx);

@@ -4,6 +4,7 @@
 #include "mm.h"
 #include "store.h"
 #include "base/noun.h"
+#include "base/number/number.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -57,6 +58,8 @@ int64_t trs_mm_default_limit(void)
 static int set_options(trs_mm_job *job, const trs_mm_options *opt)
 {
     trs_mm_options *o = &job->opt;
+    const int rc = TRS_CHECK_RESERVED(opt, "trs_mm_options");
+    if (rc) return rc;
     if (opt) *o = *opt;
     job->mm->memory = o->memory;
     if ((o->format != TRS_CSR && o->format != TRS_CSC && o->format != TRS_COO) || o->base < 0 ||
@@ -202,6 +205,12 @@ void trs_mm_free(trs_mm *mm)
     *mm = (trs_mm){0};
 }
 
+static bool may_be_selfadjoint(const trs_mm *mm)
+{
+    return mm->symmetry != TRS_SKEW &&
+           !(mm->symmetry == TRS_SYMMETRIC && trs_is_complex(mm->dtype));
+}
+
 int trs_mm_mat(const trs_mm *mm, unsigned kind, trs_mat *mat)
 {
     trs_enter();
@@ -210,6 +219,10 @@ int trs_mm_mat(const trs_mm *mm, unsigned kind, trs_mat *mat)
     if (mm->rows != mm->cols)
         return trs_leave(trs_fail(TRS_EARG, "the matrix is not square: %" PRId64 " x %" PRId64,
                                   mm->rows, mm->cols));
+    if (kind & TRS_SELFADJOINT && !may_be_selfadjoint(mm))
+        return trs_leave(trs_fail(TRS_EARG,
+                                  "TRS_SELFADJOINT: the file says that the matrix is skew "
+                                  "or complex symmetric, so it is not Hermitian"));
     if (mm->format == TRS_COO) return trs_leave(trs_fail(TRS_EARG, "the matrix is in TRS_COO"));
     *mat = (trs_mat){.n = mm->rows,
                      .nnz = mm->nnz,

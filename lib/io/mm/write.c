@@ -269,6 +269,8 @@ int trs_mm_write(const char *file, const trs_mat *A, int64_t rows, int64_t cols,
 {
     trs_enter();
     if (!file || !A) return trs_leave(trs_fail(TRS_EARG, "file or A is NULL"));
+    const int rc = TRS_CHECK_RESERVED(A, "trs_mat");
+    if (rc) return trs_leave(rc);
     trs_mat a = *A;
     if (!a.ptr_bits) a.ptr_bits = 64;
     if (!a.idx_bits) a.idx_bits = 32;

@@ -1,0 +1,316 @@
+/* t_selfadjoint.c: a Hermitian matrix of which one triangle is stored is taken as all of it: products against those of the
+ * full matrix, factors, refinement and condition against those of the same matrix when all of it is stored. */
+#include "tests/common/counter.h"
+#include "tests/common/full.h"
+
+enum { N = 23 };
+
+/* A without what is beyond the triangle, or with garbage there and in what is not looked at of the diagonal. */
+static full half_of(const full *A, unsigned kind, bool garbage)
+{
+    full H = full_new(A->n, A->is_complex);
+    for (int j = 0; j < A->n; j++)
+        for (int i = 0; i < A->n; i++) {
+            zz *h = &H.a[i + A->n * j];
+            const bool in = kind & TRS_LOWER ? i >= j : i <= j;
+            *h = in ? A->a[i + A->n * j] : 0;
+            if (garbage && !in) *h = (i + j) % 3 ? 0 : NAN;
+            if (garbage && i == j && A->is_complex) *h += 7 * I;
+        }
+    return H;
+}
+
+static trs_mat show_half(const full *A, const form *f, unsigned kind, bool garbage)
+{
+    full H = half_of(A, kind, garbage);
+    trs_mat m = show(&H, f);
+    m.kind = kind | TRS_SELFADJOINT;
+    free(H.a);
+    return m;
+}
+
+static double eps_of(trs_dtype t)
+{
+    return t == TRS_F32 || t == TRS_C32 ? (double)FLT_EPSILON : DBL_EPSILON;
+}
+
+/* y = op(A) x by the full matrix; op is T for complex A, where it is not A. */
+static void assert_multiplies(const full *A, const trs_mat *half)
+{
+    char x[N * 16], y[N * 16];
+    trs_error e;
+    for (int i = 0; i < N; i++) set_value(x, half->dtype, i, number(A->is_complex));
+    assert_int_equal(trs_multiply(half, TRS_T, 1, x, N, y, N, TRS_COL_MAJOR), TRS_OK);
+    for (int i = 0; i < N; i++) {
+        zz sum = 0;
+        double size = 0;
+        for (int j = 0; j < N; j++) {
+            const zz term = A->a[j + N * i] * get_value(x, half->dtype, j);
+            sum += term;
+            size += cabs(term);
+        }
+        const double error = cabs(sum - get_value(y, half->dtype, i));
+        if (!(error <= 4 * eps_of(half->dtype) * size)) fail_msg("row %d: error %g", i, error);
+    }
+    assert_int_equal(trs_backward_error(half, TRS_T, 1, y, N, x, N, TRS_COL_MAJOR, &e), TRS_OK);
+    assert_true(e.omega <= 4 * eps_of(half->dtype));
+}
+
+static void each_half(void (*check)(const full *A, const trs_mat *whole, const trs_mat *half))
+{
+    for (int c = 0; c < 2; c++)
+        for (int k = 0; k < FORMS; k++)
+            for (unsigned kind = TRS_LOWER; kind <= TRS_UPPER; kind++)
+                for (int garbage = 0; garbage < 2; garbage++) {
+                    full A = hermitian(N, c, 12);
+                    if (forms[k].real == TRS_F32)
+                        for (int p = 0; p < N * N; p++) A.a[p] = (float complex)A.a[p];
+                    trs_mat whole = show(&A, &forms[k]);
+                    trs_mat half = show_half(&A, &forms[k], kind, garbage);
+                    check(&A, &whole, &half);
+                    hide(&whole);
+                    hide(&half);
+                    free(A.a);
+                }
+}
+
+static void multiply(const full *A, const trs_mat *whole, const trs_mat *half)
+{
+    (void)whole;
+    assert_multiplies(A, half);
+}
+
+static void test_products(void **state)
+{
+    (void)state;
+    each_half(multiply);
+}
+
+/* ---- incomplete factors ------------------------------------------------------------------------- */
+
+static void assert_same_factors(const trs_lu *a, const trs_lu *b)
+{
+    trs_mat L, M;
+    assert_int_equal(trs_lu_factors(a, &L, NULL, NULL, NULL, NULL), TRS_OK);
+    assert_int_equal(trs_lu_factors(b, &M, NULL, NULL, NULL, NULL), TRS_OK);
+    assert_int_equal(L.nnz, M.nnz);
+    assert_memory_equal(L.ptr, M.ptr, ((size_t)L.n + 1) * 8);
+    for (int64_t p = 0; p < L.nnz; p++)
+        assert_true(get_value(L.val, L.dtype, p) == get_value(M.val, M.dtype, p));
+}
+
+/* New values at the same places. */
+static void change(const trs_mat *m)
+{
+    const int64_t count = m->format == TRS_DENSE ? m->ld * m->n : m->nnz;
+    for (int64_t p = 0; p < count; p++)
+        set_value((void *)m->val, m->dtype, p, 2 * get_value(m->val, m->dtype, p));
+}
+
+static void incomplete(const full *A, const trs_mat *whole, const trs_mat *half)
+{
+    (void)A;
+    for (int m = TRS_ILU0; m <= TRS_IC0; m++)
+        for (int o = TRS_ILU_NATURAL; o <= TRS_ILU_MULTICOLOUR; o++)
+            for (int level = 0; level < 2; level++) {
+                const trs_ilu_options opt = {
+                    .method = (trs_ilu_method)m, .ordering = (trs_ilu_ordering)o, .level = level};
+                trs_lu *a, *b;
+                assert_int_equal(trs_ilu(&a, whole, &opt), TRS_OK);
+                assert_int_equal(trs_ilu(&b, half, &opt), TRS_OK);
+                assert_same_factors(a, b);
+                change(whole);
+                change(half);
+                assert_int_equal(trs_lu_update(a, whole), TRS_OK);
+                trs_mat values = *half;
+                values.ptr = values.idx = NULL;
+                assert_int_equal(trs_lu_update(b, &values), TRS_OK);
+                assert_same_factors(a, b);
+                trs_lu_destroy(a);
+                trs_lu_destroy(b);
+            }
+}
+
+static void test_incomplete(void **state)
+{
+    (void)state;
+    each_half(incomplete);
+}
+
+/* ---- refinement and condition ------------------------------------------------------------------- */
+
+static void refined(const full *A, const trs_mat *whole, const trs_mat *half)
+{
+    char x[N * 16] = {0}, b[N * 16];
+    trs_options plan = {.ops = 1u << TRS_N | 1u << TRS_H};
+    const trs_ilu_options opt = {.plan = plan, .level = N}; /* with all fill, it is complete */
+    trs_lu *lu;
+    trs_error e;
+    double rcond[2];
+    for (int i = 0; i < N; i++) set_value(b, half->dtype, i, number(A->is_complex));
+    assert_int_equal(trs_ilu(&lu, half, &opt), TRS_OK);
+    assert_int_equal(trs_lu_refine(lu, half, TRS_N, 1, b, N, x, N, NULL, 10, NULL, &e), TRS_OK);
+    assert_int_equal(e.stop, TRS_STOP_CONVERGED);
+    assert_int_equal(trs_backward_error(whole, TRS_N, 1, b, N, x, N, TRS_COL_MAJOR, &e), TRS_OK);
+    assert_true(e.omega <= (N + 1) * eps_of(half->dtype));
+    assert_int_equal(trs_lu_condest(lu, whole, TRS_NORM_ONE, &rcond[0]), TRS_OK);
+    assert_int_equal(trs_lu_condest(lu, half, TRS_NORM_ONE, &rcond[1]), TRS_OK);
+    assert_true(fabs(rcond[0] - rcond[1]) <= 1e-12 * rcond[0] && rcond[0] > 0);
+    trs_lu_destroy(lu);
+}
+
+static void test_refined(void **state)
+{
+    (void)state;
+    each_half(refined);
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------- */
+
+/* 2 x 2 blocks of a full matrix of 4 rows, of which those of the triangle are stored. */
+static void test_blocks(void **state)
+{
+    (void)state;
+    for (int c = 0; c < 2; c++)
+        for (unsigned kind = TRS_LOWER; kind <= TRS_UPPER; kind++) {
+            full A = hermitian(4, c, 9);
+            const int64_t ptr[] = {0, kind == TRS_LOWER ? 1 : 2, 3};
+            const int32_t lower[] = {0, 0, 1}, upper[] = {0, 1, 1};
+            const int32_t *idx = kind == TRS_LOWER ? lower : upper;
+            zz val[12], x[4], y[4];
+            double *real = (double *)val;
+            for (int p = 0; p < 3; p++)
+                for (int e = 0; e < 4; e++) {
+                    const int i = 2 * (p >= ptr[1]) + e / 2, j = 2 * idx[p] + e % 2;
+                    if (c) val[4 * p + e] = A.a[i + 4 * j];
+                    else real[4 * p + e] = creal(A.a[i + 4 * j]);
+                }
+            trs_mat m = {.n = 4, .nnz = 3, .ptr = ptr, .idx = idx, .val = val, .block = 2};
+            m.format = TRS_BSR;
+            m.block_layout = TRS_ROW_MAJOR;
+            m.dtype = c ? TRS_C64 : TRS_F64;
+            m.kind = kind | TRS_SELFADJOINT | TRS_STRICT;
+            for (int i = 0; i < 4; i++) set_value(x, m.dtype, i, number(c));
+            assert_int_equal(trs_multiply(&m, TRS_N, 1, x, 4, y, 4, TRS_COL_MAJOR), TRS_OK);
+            for (int i = 0; i < 4; i++) {
+                zz sum = 0;
+                for (int j = 0; j < 4; j++) sum += A.a[i + 4 * j] * get_value(x, m.dtype, j);
+                assert_true(cabs(sum - get_value(y, m.dtype, i)) < 1e-13);
+            }
+            trs_lu *lu;
+            trs_error e;
+            const trs_ilu_options all = {.level = 4, .method = TRS_IC0};
+            assert_int_equal(trs_ilu(&lu, &m, &all), TRS_OK);
+            assert_int_equal(trs_lu_solve(lu, TRS_N, 1, y, 4, x, 4, NULL), TRS_OK);
+            assert_int_equal(trs_backward_error(&m, TRS_N, 1, y, 4, x, 4, TRS_COL_MAJOR, &e),
+                             TRS_OK);
+            assert_true(e.omega < 1e-14);
+            trs_lu_destroy(lu);
+            free(A.a);
+        }
+}
+
+/* ---- files -------------------------------------------------------------------------------------- */
+
+/* A symmetric file of which the lower triangle is kept. */
+static void test_file(void **state)
+{
+    (void)state;
+    char file[500];
+    trs_mm all, lower;
+    trs_mat A, T;
+    snprintf(file, sizeof file, "%s/matrices/1138_bus.mtx", getenv("TRS_SRCDIR"));
+    const trs_mm_options opt = {.kind = TRS_LOWER};
+    assert_int_equal(trs_mm_read(file, NULL, &all), TRS_OK);
+    assert_int_equal(trs_mm_read(file, &opt, &lower), TRS_OK);
+    assert_true(lower.nnz < all.nnz && lower.symmetry == TRS_SYMMETRIC);
+    assert_int_equal(trs_mm_mat(&all, 0, &A), TRS_OK);
+    assert_int_equal(trs_mm_mat(&lower, TRS_LOWER | TRS_SELFADJOINT, &T), TRS_OK);
+    double *x = calloc((size_t)A.n, 8), *y = calloc((size_t)A.n, 8), *z = calloc((size_t)A.n, 8);
+    for (int64_t i = 0; i < A.n; i++) x[i] = uniform();
+    assert_int_equal(trs_multiply(&A, TRS_N, 1, x, A.n, y, A.n, TRS_COL_MAJOR), TRS_OK);
+    assert_int_equal(trs_multiply(&T, TRS_N, 1, x, A.n, z, A.n, TRS_COL_MAJOR), TRS_OK);
+    assert_memory_equal(y, z, (size_t)A.n * 8);
+    lower.symmetry = TRS_SKEW;
+    assert_int_equal(trs_mm_mat(&lower, TRS_LOWER | TRS_SELFADJOINT, &T), TRS_EARG);
+    free(x), free(y), free(z);
+    trs_mm_free(&all);
+    trs_mm_free(&lower);
+}
+
+/* ---- what is refused ---------------------------------------------------------------------------- */
+
+static void test_refused(void **state)
+{
+    (void)state;
+    full A = hermitian(N, false, 12);
+    trs_mat whole = show(&A, &plain), half = show_half(&A, &plain, TRS_UPPER, false), m = half;
+    trs_plan *plan;
+    trs_lu *lu;
+    double x[N] = {0}, y[N];
+    assert_int_equal(trs_plan_create(&plan, &half, NULL), TRS_EARG);
+    assert_non_null(strstr(trs_message(), "TRS_SELFADJOINT"));
+    const unsigned wrong[] = {0, TRS_LOWER | TRS_UPPER, TRS_UPPER | TRS_UNIT, TRS_PERMUTED};
+    for (int k = 0; k < 4; k++) {
+        m.kind = wrong[k] | TRS_SELFADJOINT;
+        assert_int_equal(trs_multiply(&m, TRS_N, 1, x, N, y, N, TRS_COL_MAJOR), TRS_EARG);
+        assert_int_equal(trs_ilu(&lu, &m, NULL), TRS_EARG);
+        trs_lu_destroy(lu);
+    }
+    m.kind = TRS_LOWER | TRS_SELFADJOINT | TRS_STRICT;
+    assert_int_equal(trs_multiply(&m, TRS_N, 1, x, N, y, N, TRS_COL_MAJOR), TRS_EMATRIX);
+    m = half;
+    m.device = TRS_CUDA(0);
+    assert_int_not_equal(trs_multiply(&m, TRS_N, 1, x, N, y, N, TRS_COL_MAJOR), TRS_OK);
+    assert_int_equal(trs_ilu(&lu, &half, NULL), TRS_OK);
+    assert_int_equal(trs_lu_update(lu, &whole), TRS_EARG);
+    assert_int_equal(trs_lu_solve(lu, TRS_N, 1, x, N, y, N, NULL), TRS_ESTATE);
+    m = half;
+    m.nnz--;
+    assert_int_equal(trs_lu_update(lu, &m), TRS_EARG);
+    assert_int_equal(trs_lu_update(lu, &half), TRS_OK);
+    assert_int_equal(trs_lu_solve(lu, TRS_N, 1, x, N, y, N, NULL), TRS_OK);
+    trs_lu_destroy(lu);
+    assert_int_equal(trs_ilu(&lu, &whole, NULL), TRS_OK);
+    assert_int_equal(trs_lu_update(lu, &half), TRS_EARG);
+    trs_lu_destroy(lu);
+    hide(&whole);
+    hide(&half);
+    free(A.a);
+}
+
+/* Memory that runs out at any allocation leaves nothing behind. */
+static void test_memory(void **state)
+{
+    (void)state;
+    full A = hermitian(N, true, 12);
+    trs_mat half = show_half(&A, &forms[2], TRS_UPPER, false);
+    int rc = TRS_EMEM, allowed = 0;
+    for (; rc == TRS_EMEM; allowed++) {
+        counter c = {.fail_at = allowed, .and_after = 1};
+        const trs_ilu_options opt = {.plan = {.memory = counted_memory(&c)}};
+        zz b[N] = {1}, x[N] = {0};
+        trs_lu *lu;
+        rc = trs_ilu(&lu, &half, &opt);
+        if (!rc) rc = trs_lu_update(lu, &half);
+        if (!rc) rc = trs_lu_refine(lu, &half, TRS_N, 1, b, N, x, N, NULL, 1, NULL, NULL);
+        if (rc) assert_true(*trs_message());
+        trs_lu_destroy(lu);
+        assert_int_equal(c.live, 0);
+    }
+    assert_int_equal(rc, TRS_OK);
+    assert_true(allowed > 10);
+    hide(&half);
+    free(A.a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_products), cmocka_unit_test(test_incomplete),
+        cmocka_unit_test(test_refined),  cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_file),     cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
