@@ -5,19 +5,20 @@
 #include "config.h"
 
 #include <setjmp.h>
+#include <stdbool.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/device.h"
+#include "trisolve-sparse.h"
 
 /* Says why not. */
 static inline bool has_device(void)
 {
-    char why[200];
-    const bool has = !trs_gpu_probe(0, why, sizeof why);
-    if (!has) print_message("%s\n", why);
+    char name[200];
+    const bool has = trs_device_name(TRS_CUDA(0), name, sizeof name) == TRS_OK;
+    if (!has) print_message("%s\n", trs_message());
     return has;
 }
 

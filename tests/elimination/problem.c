@@ -3,6 +3,8 @@
 
 #include "tests/common/device.h"
 
+#include "base/device.h"
+
 #include <float.h>
 #include <math.h>
 

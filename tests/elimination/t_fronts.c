@@ -4,6 +4,8 @@
 
 #include "tests/common/device.h"
 
+#include "base/device.h"
+
 #include <math.h>
 
 /* ---- matrices in the order of the pivots -------------------------------------------------------------------- */
