@@ -19,7 +19,7 @@
 #include "config.h"
 
 #include "entries.cuh"
-#include "cuda/runtime/delay.cuh"
+#include "cuda/runtime/int_flag.cuh"
 
 #include <cub/device/device_radix_sort.cuh>
 
@@ -42,28 +42,14 @@ struct order {                 /* on the device */
     size_t temp_bytes;
 };
 
-static __device__ inline int32_t peek(const int32_t *p)
-{
-    int32_t v;
-    delay();
-    asm volatile("ld.relaxed.gpu.global.s32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
-    return v;
-}
-
-static __device__ inline void publish(int32_t *p, int32_t v)
-{
-    delay();
-    asm volatile("st.relaxed.gpu.global.s32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
-}
-
 /* ---- levels --------------------------------------------------------------------------------------------------- */
 
 /* The highest level of the operands of product q; -1: one of them has none yet. */
 static __device__ inline int32_t level_of_product(const level_args &a, int32_t q)
 {
     const int32_t l = (int32_t)(a.operands[q] >> 32), u = (int32_t)(a.operands[q] & 0xffffffff);
-    const int32_t x = peek(a.level + l), y = peek(a.level + u);
-    const int32_t z = peek(a.level + a.diag[a.kind[l]]);
+    const int32_t x = int_peek(a.level + l), y = int_peek(a.level + u);
+    const int32_t z = int_peek(a.level + a.diag[a.kind[l]]);
     return x < 0 || y < 0 || z < 0 ? -1 : max(x, max(y, z));
 }
 
@@ -94,7 +80,7 @@ static __global__ void __launch_bounds__(PLAIN) level_kernel(const level_args a)
         while (__any_sync(~0u, r.x < r.y)) {
             if (r.x >= r.y) continue;
             r.x = go_on(a, r.x, r.y, level);
-            if (r.x == r.y) publish(a.level + p, level + 1);
+            if (r.x == r.y) int_store(a.level + p, level + 1);
         }
     }
 }
