@@ -6,7 +6,8 @@
  *     entry            0 1 | 2 3      4 5 | 6 7                  block, and value_of says where the number stands in val
  *     block            k   | k + 1    k   | k + 1
  *
- * Nothing is trusted: pointers are taken as the nearest that there can be, and an index that is none is -1. */
+ * Nothing is trusted but what is called said or index: pointers are taken as the nearest that there can be, and an index
+ * that is none is -1. */
 #ifndef TRS_SOURCE_CUH
 #define TRS_SOURCE_CUH
 
@@ -39,6 +40,8 @@ struct source {
     }
     /* The pointer of major I, as it is said. */
     __device__ int64_t said(int64_t I) const { return at(ptr, wide_ptr, I); }
+    /* The minor index of block k, as it is said. */
+    __device__ int64_t index(int64_t k) const { return at(idx, wide_idx, k); }
     /* Is pointer I, of 0 .. majors, out of range, or behind the next? */
     __device__ bool is_wrong_pointer(int64_t I) const
     {
@@ -95,7 +98,7 @@ struct source {
     __device__ int32_t minor(int64_t p, int32_t l) const
     {
         const place here = place_of(p, l);
-        const int64_t J = at(idx, wide_idx, here.block);
+        const int64_t J = index(here.block);
         return J >= 0 && J < majors ? (int32_t)J * block + here.column : -1;
     }
 };

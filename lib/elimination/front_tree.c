@@ -3,8 +3,8 @@
  * Time and memory are O(|A| + |L|); in |L| no number is stored but a count.
  *   tree       Liu's algorithm with compressed paths, row by row
  *   counts     column k has one entry for each row whose subtree, from A's entries up to the row, passes it
- *   merging    bottom up, a supernode is merged into its parent: first where the patterns are the same, then where the zeros
- *              are few
+ *   merging    bottom up, a supernode is merged into its parent: first where the patterns are the same, then where
+ *              the zeros are few
  *   rows       those of A and of the children, and a transposition sorts them all
  * Sources: Liu, ACM TOMS 12 (1986) 127-148; Ashcraft and Grimes, ACM TOMS 15 (1989) 291-309. */
 #include "config.h"
@@ -125,7 +125,7 @@ static int32_t last_of(making *m, int32_t k)
 
 /* May so many zeros be stored in a supernode?  A narrow one costs a device a launch whatever it holds, so it may have
  * more of them. */
-static bool few(int64_t zeros, int64_t all, int64_t cols)
+static bool are_few(int64_t zeros, int64_t all, int64_t cols)
 {
     if (cols <= 8) return true;
     if (cols <= 16) return zeros < 0.6 * (double)all;
@@ -144,7 +144,7 @@ static void merge(making *m, bool exact)
         const int64_t all = area(cols, rows);
         const int64_t zeros = all - (area(m->cols[c], m->count[c]) - m->zeros[c]) -
                               (area(m->cols[p], rows) - m->zeros[p]);
-        if (exact ? zeros > 0 : !few(zeros, all, cols)) continue;
+        if (exact ? zeros > 0 : !are_few(zeros, all, cols)) continue;
         m->into[c] = p;
         m->cols[p] = (int32_t)cols;
         m->zeros[p] = zeros;

@@ -60,8 +60,8 @@ struct trs_lu {
     trs_lu_info info;
     /* factors that are computed on a device; NULL: they are computed on the host, and f has their arrays */
     struct trs_lu_device *device;
-    trs_mat
-        pattern; /* of complete factors with plans on a device: that of A, in arrays of the lu */
+    /* of complete factors with plans on a device: that of A, in arrays of the lu */
+    trs_mat pattern;
     bool reads_pattern; /* update looks at ptr and idx of A again */
     bool refreshes; /* plans have to take values that are on the device, in the order of a stream */
     bool host_only; /* no kernel refactors these factors on the device */
@@ -87,11 +87,11 @@ void trs_lu_csc_free(trs_lu *lu, trs_csc *C);
 /* A power of two near size, whose inverse is a power of two as well; 1 when size is 0 or not finite. */
 double trs_power_near(double size);
 
-/* Take the factors over and make the plans.  *f is empty afterwards, also after an error.  When the patterns are those of the
- * factors before, the plans only get the new values. */
+/* Take the factors over and make the plans.  *f is empty afterwards, also after an error.  When the patterns are those of
+ * the factors before, the plans only get the new values. */
 int trs_lu_adopt(trs_lu *lu, trs_factors *f);
-/* The same for complete factors of A on the host; where the plans are on a device, the factors are computed there again, and new values
- * will be, if there is a kernel for them. */
+/* The same for complete factors of A on the host; where the plans are on a device, the factors are computed there again,
+ * and new values will be, if there is a kernel for them. */
 int trs_lu_adopt_there(trs_lu *lu, const trs_mat *A, trs_factors *f);
 /* Call lu->update; the factors are for a device, and A may be there. */
 int trs_lu_update_on_host(trs_lu *lu, const trs_mat *A, void *stream);

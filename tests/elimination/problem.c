@@ -8,7 +8,7 @@
 #include <float.h>
 #include <math.h>
 
-/* ---- the matrix ---------------------------------------------------------------------------------------------------- */
+/* ---- the matrix ------------------------------------------------------------------------------ */
 
 /* The rows of L + U, and the levels of those of L. */
 static void find_rows(problem *b, const char *entry)
@@ -96,7 +96,7 @@ void set_pivot(problem *b, int i, zz v)
     b->a[b->p.src[b->p.diag[i]]] = v;
 }
 
-/* ---- on the device --------------------------------------------------------------------------------------------------- */
+/* ---- on the device --------------------------------------------------------------------------- */
 
 static void *put(problem *b, const void *from, int64_t count, size_t size)
 {
@@ -199,7 +199,7 @@ trs_elimination_outcome outcome_of(problem *b)
     return o;
 }
 
-/* ---- the reference --------------------------------------------------------------------------------------------------- */
+/* ---- the reference --------------------------------------------------------------------------- */
 
 static double size_of(zz z)
 {
@@ -297,7 +297,7 @@ void reference_free(reference *ref)
     free(ref->bound);
 }
 
-/* ---- the comparison ---------------------------------------------------------------------------------------------------- */
+/* ---- the comparison -------------------------------------------------------------------------- */
 
 /* The error of entry q, (i, j), whose computed value is v, in units of its bound; of a spoilt row: 0. */
 static double error_of(const problem *b, const reference *ref, int64_t q, bool diagonal, zz v)

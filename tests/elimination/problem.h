@@ -1,5 +1,5 @@
-/* problem.h: a matrix on a fixed pattern, to be eliminated on a device and on the host, row by row in double precision; and the
- * comparison of the two. */
+/* problem.h: a matrix on a fixed pattern, to be eliminated on a device and on the host, row by row in double precision; and
+ * the comparison of the two. */
 #ifndef TRS_TESTS_PROBLEM_H
 #define TRS_TESTS_PROBLEM_H
 
@@ -45,8 +45,8 @@ typedef struct reference {
 reference reference_new(const problem *b);
 void reference_free(reference *ref);
 
-/* A run on the device gives the factors of the reference, leaves the other places of val as they were, says of the pivots what
- * the reference says, and gives the same bits again.  Returns the largest error in units of the bound. */
+/* A run on the device gives the factors of the reference, leaves the other places of val as they were, says of the pivots
+ * what the reference says, and gives the same bits again.  Returns the largest error in units of the bound. */
 double run_and_compare(problem *b);
 trs_elimination_outcome outcome_of(problem *b); /* of the last run */
 

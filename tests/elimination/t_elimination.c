@@ -1,13 +1,13 @@
-/* t_elimination.c: elimination on a device against the same elimination on the host, by the kernel that is chosen: factors, pivots
- * that are zero, negative, tiny, NaN or shifted, what is said of them, the same bits twice, and a captured run that is replayed
- * with new values. */
+/* t_elimination.c: elimination on a device against the same elimination on the host, by the kernel that is chosen: factors,
+ * pivots that are zero, negative, tiny, NaN or shifted, what is said of them, the same bits twice, and a captured run that
+ * is replayed with new values. */
 #include "problem.h"
 
 #include "tests/common/device.h"
 
 #include <math.h>
 
-/* ---- patterns -------------------------------------------------------------------------------------------- */
+/* ---- patterns -------------------------------------------------------------------------------- */
 
 typedef enum shape {
     ONLY_DIAGONAL,
@@ -69,7 +69,7 @@ static problem *usual_problem(shape s, int number, bool cholesky, bool scaled, r
     return new_problem(s, form_of[s].n, number, cholesky, scaled, r);
 }
 
-/* ---- tests ----------------------------------------------------------------------------------------------- */
+/* ---- tests ----------------------------------------------------------------------------------- */
 
 static void test_factors(void **state)
 {

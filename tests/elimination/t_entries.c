@@ -7,7 +7,7 @@
 #include <float.h>
 #include <math.h>
 
-/* ---- patterns ---------------------------------------------------------------------------------------------------- */
+/* ---- patterns -------------------------------------------------------------------------------- */
 
 typedef enum shape {
     DIAGONAL_ONLY,
@@ -69,7 +69,7 @@ static problem *new_problem(shape s, int n, int number, bool cholesky, random_t 
                        !cholesky, r);
 }
 
-/* ---- tests --------------------------------------------------------------------------------------------------------------- */
+/* ---- tests ----------------------------------------------------------------------------------- */
 
 static double check_and_free(problem *b)
 {
@@ -175,9 +175,10 @@ static void test_capture(void **state)
     }
 }
 
-/* ---- without a device -------------------------------------------------------------------------------------------------- */
+/* ---- without a device ------------------------------------------------------------------------ */
 
-/* full [n*n] = L U - D A, by rows, where the diagonal of D is the scaling.  All is real or complex, and nothing conjugated. */
+/* full [n*n] = L U - D A, by rows, where the diagonal of D is the scaling.  All is real or complex, and nothing
+ * conjugated. */
 static zz *difference(const problem *b, const reference *ref)
 {
     const int64_t n = b->n, *ptr = b->p.ptr;

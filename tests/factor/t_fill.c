@@ -1,6 +1,6 @@
-/* t_fill.c: the patterns of ILU(k) and IC(k) are those of the definition of the level of fill, and without a limit the factors
- * are complete.  Orders are permutations that do what their names say, and factors in another order are those of the
- * permuted matrix, in what they solve too. */
+/* t_fill.c: the patterns of ILU(k) and IC(k) are those of the definition of the level of fill, and without a limit the
+ * factors are complete.  Orders are permutations that do what their names say, and factors in another order are those of
+ * the permuted matrix, in what they solve too. */
 #include "incomplete.h"
 
 #include "base/number/number.h"

@@ -1,6 +1,6 @@
-/* t_lu_device.c: complete factors that are computed on a device by the pivots of a library: L U = R A(P, Q), or L L^H, also with
- * new values from either side, and with entries that cancelled at first.  Values that drift away from the pivots are seen
- * before x is wrong, and factored again on demand. */
+/* t_lu_device.c: complete factors that are computed on a device by the pivots of a library: L U = R A(P, Q), or L L^H, also
+ * with new values from either side, and with entries that cancelled at first.  Values that drift away from the pivots are
+ * seen before x is wrong, and factored again on demand. */
 #include "there.h"
 
 #include "base/number/number.h"

@@ -1,7 +1,7 @@
 /* fronts.c: complete factors with many products, which are computed on a device front by front.
  *
- * L and U have the patterns that the library has found, and their plans are made of its values, as if the factors were to be
- * made on the host.  A run writes new values in the order of these arrays, and the plans take them from there.  What has
+ * L and U have the patterns that the library has found, and their plans are made of its values, as if the factors were to
+ * be made on the host.  A run writes new values in the order of these arrays, and the plans take them from there.  What has
  * cancelled in the library's factors has no place in them: where other values do not cancel, the growth says so. */
 #include "config.h"
 
