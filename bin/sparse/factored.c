@@ -19,6 +19,7 @@ typedef struct job {
     const arguments *args;
     problem *p;
     place at;
+    vectors v; /* of a Krylov method */
     trs_lu *lu;
     report *r;
 } job;
@@ -34,7 +35,7 @@ static int run_lu(void *user)
 static int run_krylov(void *user)
 {
     job *j = user;
-    return iterate(j->args, &j->at, j->p->nrhs, j->lu, j->r);
+    return iterate(j->args, &j->at, j->p->nrhs, j->lu, &j->v, j->r);
 }
 
 #ifdef HAVE_SUITESPARSE
@@ -79,6 +80,7 @@ static int solve_with_factors(job *j, report *r)
     int rc;
     r->solve = measure(a->repeat, solve, j, &rc);
     if (!rc && a->steps) rc = run_steps(a, j->p, &j->at, j->lu, solve, j, r);
+    if (!rc && a->krylov) rc = split_iteration(a, &j->at, j->lu, &j->v, r);
     if (!rc) rc = place_get_x(&j->at, j->p);
     if (!rc && !a->krylov) r->refined = 0;
     if (!rc && steps > 0 && a->device <= 0) rc = refine(NULL, j->lu, steps, r);
@@ -110,8 +112,10 @@ int solve_factored(const arguments *a, problem *p, report *r)
     int rc = place_open(&j.at, p, a->device);
     if (!rc) rc = (r->incomplete ? factor_incompletely : factor)(a, p, &j.at.A, &j.lu);
     if (rc) complain("%s: %s", a->matrix, trs_message());
+    if (!rc && a->krylov) rc = vectors_open(&j.v, j.at.A.dtype, j.at.A.n, j.at.device);
     if (!rc) rc = solve_with_factors(&j, r);
     if (!rc) keep_factors(j.lu, r);
+    vectors_close(&j.v);
     trs_lu_destroy(j.lu);
     place_close(&j.at);
     return exit_code(rc);

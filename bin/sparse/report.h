@@ -38,8 +38,8 @@ typedef struct report {
     int64_t first_pivot; /* the row of the first */
     double seconds_read, seconds_analyse, seconds_factor;
     spread solve;
-    krylov_result
-        krylov; /* of the right-hand side that took most; without iterations: no Krylov method was asked for */
+    /* of the right-hand side that took most; without iterations: no Krylov method was asked for */
+    krylov_result krylov;
     krylov_split split;
     step_times steps;
     trs_error error;

@@ -11,28 +11,11 @@
 #include "config.h"
 
 #include "rows.cuh"
+#include "cuda/matrix/source.cuh"
 
 #include <cub/device/device_radix_sort.cuh>
 
 #include <cinttypes>
-
-struct stored { /* the arrays of A */
-    int64_t lines, nnz, base;
-    const void *ptr, *idx;
-    bool wide_ptr, wide_idx;
-    static __device__ int64_t at(const void *a, bool wide, int64_t k)
-    {
-        return wide ? ((const int64_t *)a)[k] : ((const int32_t *)a)[k];
-    }
-    __device__ int64_t begin(int64_t line) const { return at(ptr, wide_ptr, line) - base; }
-    __device__ int64_t index(int64_t p) const { return at(idx, wide_idx, p) - base; }
-};
-
-static stored as_stored(const trs_mat *A)
-{
-    return {trs_major_count(A), A->nnz,           A->base, A->ptr, A->idx,
-            A->ptr_bits != 32,  A->idx_bits == 64};
-}
 
 bool trs_lines_across(const trs_mat *A, trs_op op)
 {
@@ -57,26 +40,25 @@ struct sorting {
     size_t temp_bytes;
 };
 
-static __global__ void key_kernel(const stored A, int32_t *key, int64_t *place)
+static __global__ void key_kernel(const source A, int32_t *key, int64_t *place)
 {
     const int64_t p = index_of_thread();
-    if (p >= A.nnz) return;
+    if (p >= A.blocks) return;
     key[p] = (int32_t)A.index(p);
     place[p] = p;
 }
 
-static __global__ void pointer_kernel(const stored A, const int32_t *key, int64_t *ptr)
+static __global__ void pointer_kernel(const source A, const int32_t *key, int64_t *ptr)
 {
     const int64_t l = index_of_thread();
-    if (l <= A.lines) ptr[l] = first_that(0, A.nnz, [=](int64_t q) { return key[q] >= l; });
+    if (l <= A.majors) ptr[l] = first_that(0, A.blocks, [=](int64_t q) { return key[q] >= l; });
 }
 
-static __global__ void index_kernel(const stored A, const int64_t *place, int32_t *idx)
+static __global__ void index_kernel(const source A, const int64_t *place, int32_t *idx)
 {
     const int64_t q = index_of_thread();
-    if (q >= A.nnz) return;
-    const int64_t p = place[q];
-    idx[q] = (int32_t)first_that(0, A.lines - 1, [=](int64_t l) { return A.begin(l + 1) > p; });
+    if (q >= A.blocks) return;
+    idx[q] = (int32_t)last_up_to(A.majors, place[q], [=](int64_t l) { return A.said(l); });
 }
 
 static cudaError_t sort(const sorting &s, size_t *bytes, int64_t nnz, int bits, cudaStream_t stream)
@@ -88,17 +70,18 @@ static cudaError_t sort(const sorting &s, size_t *bytes, int64_t nnz, int bits, 
 /* Fills the arrays of l, whose memory is there; idx takes the place of the first keys. */
 static int fill(trs_lines *l, const sorting &s, int bits, cudaStream_t stream)
 {
-    const stored A = as_stored(&l->A);
+    const source A = source_of(&l->A);
     size_t bytes = s.temp_bytes;
-    if (A.nnz == 0)
+    if (A.blocks == 0)
         return cuda_status(
-            cudaMemsetAsync(l->ptr, 0, ((size_t)A.lines + 1) * sizeof *l->ptr, stream),
+            cudaMemsetAsync(l->ptr, 0, ((size_t)A.majors + 1) * sizeof *l->ptr, stream),
             "no entries");
-    key_kernel<<<blocks_of(A.nnz), PLAIN, 0, stream>>>(A, s.key[0], s.place[0]);
-    int rc = cuda_status(sort(s, &bytes, A.nnz, bits, stream), "sorting the entries of a matrix");
+    key_kernel<<<blocks_of(A.blocks), PLAIN, 0, stream>>>(A, s.key[0], s.place[0]);
+    int rc =
+        cuda_status(sort(s, &bytes, A.blocks, bits, stream), "sorting the entries of a matrix");
     if (rc) return rc;
-    pointer_kernel<<<blocks_of(A.lines + 1), PLAIN, 0, stream>>>(A, s.key[1], l->ptr);
-    index_kernel<<<blocks_of(A.nnz), PLAIN, 0, stream>>>(A, s.place[1], l->idx);
+    pointer_kernel<<<blocks_of(A.majors + 1ll), PLAIN, 0, stream>>>(A, s.key[1], l->ptr);
+    index_kernel<<<blocks_of(A.blocks), PLAIN, 0, stream>>>(A, s.place[1], l->idx);
     return launched();
 }
 
@@ -146,16 +129,16 @@ void trs_lines_free(trs_context *ctx, trs_lines *l)
 /* ---- are the arrays in range? --------------------------------------------------------------------------------- */
 
 /* wrong [2]: the first line whose pointers are not in order, and the first entry whose index is out of range. */
-static __global__ void check_kernel(const stored A, unsigned long long *wrong)
+static __global__ void check_kernel(const source A, unsigned long long *wrong)
 {
     const int64_t t = index_of_thread();
-    if (t < A.lines) {
-        const int64_t here = A.begin(t), next = A.begin(t + 1);
-        const bool first = t > 0 || here == 0, last = t + 1 < A.lines || next == A.nnz;
-        if (!first || !last || here > next || next > A.nnz || here < 0)
+    if (t < A.majors) {
+        const int64_t here = A.said(t), next = A.said(t + 1);
+        const bool first = t > 0 || here == 0, last = t + 1 < A.majors || next == A.blocks;
+        if (!first || !last || here > next || next > A.blocks || here < 0)
             atomicMin(&wrong[0], (unsigned long long)t);
     }
-    if (t < A.nnz && (A.index(t) < 0 || A.index(t) >= A.lines))
+    if (t < A.blocks && (A.index(t) < 0 || A.index(t) >= A.majors))
         atomicMin(&wrong[1], (unsigned long long)t);
 }
 
@@ -179,9 +162,9 @@ int trs_lines_check(trs_context *ctx, const trs_mat *A, void *stream)
     if (rc) return rc;
     unsigned long long *there = device_new<unsigned long long>(ctx, 2, "a check");
     if (!there) return TRS_EMEM;
-    const stored m = as_stored(A);
+    const source m = source_of(A);
     cudaMemsetAsync(there, 0xff, sizeof wrong, s);
-    check_kernel<<<blocks_of(max(m.lines, m.nnz)), PLAIN, 0, s>>>(m, there);
+    check_kernel<<<blocks_of(max((int64_t)m.majors, m.blocks)), PLAIN, 0, s>>>(m, there);
     cudaError_t e = cudaMemcpyAsync(wrong, there, sizeof wrong, cudaMemcpyDeviceToHost, s);
     if (e == cudaSuccess) e = cudaStreamSynchronize(s);
     rc = cuda_status(e, "looking at a matrix");

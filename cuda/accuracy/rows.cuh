@@ -22,8 +22,8 @@ template <class T> struct rows_of {
     const int64_t *place; /* of an entry, or block, in val; NULL: they are in order */
     bool wide_ptr, wide_idx;
     int64_t base;
-    int64_t down,
-        right; /* from a number of val to that of the next row, and column; of BSR: within a block */
+    /* from a number of val to that of the next row, and column; of BSR: within a block */
+    int64_t down, right;
     const T *val;
     unsigned kind; /* of op(A) */
     bool conj;

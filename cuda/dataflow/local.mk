@@ -18,7 +18,7 @@ tests_dataflow_t_flow_SOURCES = tests/dataflow/t_flow.c $(FLOW_REFERENCE) $(DAGS
 tests_dataflow_t_flow_CFLAGS = $(TEST_FLAGS)
 tests_dataflow_t_flow_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/dataflow/t_many
-tests_dataflow_t_many_SOURCES = tests/dataflow/t_many.c $(FLOW_REFERENCE) $(DAGS) $(MODEL)
+tests_dataflow_t_many_SOURCES = tests/dataflow/t_many.c $(DEVICE) $(FLOW_REFERENCE) $(DAGS) $(MODEL)
 tests_dataflow_t_many_CFLAGS = $(TEST_FLAGS)
 tests_dataflow_t_many_LDADD = $(TEST_LIBS)
 endif

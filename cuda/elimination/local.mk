@@ -15,14 +15,14 @@ endif
 # tests
 if HAVE_CMOCKA
 if HAVE_CUDA
+# a matrix on a fixed pattern, eliminated on the host and on a device
+PROBLEM = tests/elimination/problem.c tests/elimination/problem.h $(DEVICE) $(MODEL)
 check_PROGRAMS += tests/elimination/t_elimination tests/elimination/t_entries
-tests_elimination_t_elimination_SOURCES = tests/elimination/t_elimination.c $(STREAM) $(MODEL)
+tests_elimination_t_elimination_SOURCES = tests/elimination/t_elimination.c $(PROBLEM)
 tests_elimination_t_elimination_CFLAGS = $(TEST_FLAGS)
-tests_elimination_t_elimination_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_elimination_t_elimination_LDADD = $(TEST_LIBS)
-tests_elimination_t_entries_SOURCES = tests/elimination/t_entries.c $(STREAM) $(MODEL)
+tests_elimination_t_entries_SOURCES = tests/elimination/t_entries.c $(PROBLEM)
 tests_elimination_t_entries_CFLAGS = $(TEST_FLAGS)
-tests_elimination_t_entries_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_elimination_t_entries_LDADD = $(TEST_LIBS)
 endif
 endif

@@ -22,7 +22,7 @@ static const void *kernel_for(trs_dtype t, row_shape s)
 
 /* ---- the shape ------------------------------------------------------------------------------------------- */
 
-/* Rows of a node, where runs of equal rows have so many on average: the fewest that cut such a run into as few pieces. */
+/* Rows of a node, where runs of equal rows have so many on average: the fewest that cut such a run into as few nodes. */
 static int rows_for(double run)
 {
     int best = 1;

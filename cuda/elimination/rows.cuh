@@ -8,9 +8,9 @@
  *        entry   0 1 2 3 4 5 6         l l l d u u u       place 0   lane 0..3   l l l d
  *                                                          place 1   lane 0..3   u u u .
  *
- * U is copied to an array of numbers that are their own flags, in the order of the tasks.  Each row begins with what is kept
- * of its pivot, 1/u(k,k) u(k,j) u(k,j') ..., and the rows of a node are stored as a rectangle of which the lower triangle is
- * not used:
+ * U is copied to an array of numbers that are their own flags, in the order of the tasks.  Each row begins with what is
+ * kept of its pivot, 1/u(k,k) u(k,j) u(k,j') ..., and the rows of a node are stored as a rectangle of which the lower
+ * triangle is not used:
  *
  *        1/u u   u   u   u         rows k, k + 1, k + 2 of a node,
  *         .  1/u u   u   u         of which the numbers stand `stride` apart
@@ -24,11 +24,7 @@
 #include "kernels.cuh"
 #include "pivots.cuh"
 
-enum {
-    ROW_WARP = 32,
-    ROW_THREADS = 128 /* of a block */,
-    ROW_BATCH = 4 /* lower entries of a word */
-};
+enum { ROW_WARP = 32, ROW_THREADS = 128 /* of a block */, ROW_BATCH = 4 /* entries of a word */ };
 
 struct row_shape {
     int lanes; /* of a node: a power of 2 */
@@ -70,8 +66,8 @@ struct row_schedule {
     int32_t *number; /* [tasks*each*32] of each place */
     row_node *node;  /* [tasks*32/lanes] */
     row_task *task;  /* [tasks] */
-    uint32_t
-        *list; /* [list_groups*32]: word w of place e of a task is group task.list + w each + e */
+    /* [list_groups*32]: word w of place e of a task is group task.list + w each + e */
+    uint32_t *list;
     void *memory, *list_memory; /* where they are */
 };
 

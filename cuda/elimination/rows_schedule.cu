@@ -1,6 +1,6 @@
 /* rows_schedule.cu: makes the schedule of the row kernel (rows.cuh) on the device, from the pattern and the levels there.
  *
- *     nodes              runs of rows with the same columns, cut into pieces
+ *     nodes              runs of rows with the same columns, cut into nodes
  *     nodes by level     a stable radix sort of all rows, those that begin a node first; each level then fills whole tasks
  *     numbers            a sum over the nodes in the order of the tasks, of their numbers
  *     places             a warp a task: which entry is where

@@ -1,18 +1,18 @@
 /* lu_rows.cu: the rows of L + U of any pattern on the device, by one sort.
  *
  * Each stored entry becomes a key, (row, column), with the place of its value; so does each diagonal entry, as missing.  A
- * stable radix sort by the keys brings the rows into order, and what the caller has comes before what is missing, so that of
- * two equal keys the second is dropped if it is a missing one, and is an entry given twice if it is not.  A prefix sum over
- * what is kept gives each entry its place.  So rows and columns, blocks, and entries in no order are all alike.
+ * stable radix sort by the keys brings the rows into order, and what the caller has comes before what is missing, so that
+ * of two equal keys the second is dropped if it is a missing one, and is an entry given twice if it is not.  A prefix sum
+ * over what is kept gives each entry its place.  So rows and columns, blocks, and entries in no order are all alike.
  * Of A = L L^H the entries above the diagonal are dropped, and those below it come once more, mirrored.
  *
- * A thread an entry; it finds its row by bisection in the pointers, which are checked by another kernel and need not be in
- * order for the search to end.
- * Bytes: a pass of the sort reads and writes 16 an entry, and there are 2 log2 (n) / 8 passes; 28 more and some bisections in
- * all other kernels.  Bound by the bandwidth of the sort. */
+ * A thread an entry; it finds its row by bisection in the pointers, which another kernel checks.
+ * Bytes: a pass of the sort reads and writes 16 an entry, and there are 2 log2 (n) / 8 passes; 28 more and some bisections
+ * in all other kernels.  Bound by the bandwidth of the sort. */
 #include "config.h"
 
-#include "cuda/runtime/cuda.cuh"
+#include "cuda/matrix/source.cuh"
+
 extern "C" {
 #include "elimination/lu_rows.h"
 }
@@ -24,31 +24,17 @@ extern "C" {
 
 /* ---- the pattern as keys ------------------------------------------------------------------------ */
 
-struct source {    /* the caller's pattern, on the device */
-    int64_t lines; /* rows or columns; of BSR those of blocks */
-    int64_t nnz;   /* entries; of BSR blocks */
-    int64_t n, base;
-    const void *ptr, *idx;
-    bool wide_ptr, wide_idx; /* 64 bits */
+struct pattern : source {
     bool by_rows, cholesky;
-    int block;          /* 1 unless BSR */
-    bool block_by_rows; /* the numbers of a block */
-    const int64_t *src; /* NULL: p */
+    const int64_t *src; /* number src [p] of A is number p; NULL: p */
     int bits;           /* of a row or column */
-    __device__ int64_t pointer(int64_t l) const { return at(ptr, wide_ptr, l); }
-    __device__ int64_t index(int64_t p) const { return at(idx, wide_idx, p); }
-    __device__ int64_t at(const void *a, bool wide, int64_t k) const
-    {
-        const int64_t said = wide ? ((const int64_t *)a)[k] : ((const int32_t *)a)[k];
-        return (int64_t)((uint64_t)said - (uint64_t)base);
-    }
+
     __device__ uint64_t key(int64_t row, int64_t col) const
     {
         return (uint64_t)row << bits | (uint64_t)col;
     }
     __host__ __device__ uint64_t none() const { return 1ull << 2 * bits; } /* above all keys */
-    __host__ __device__ int64_t numbers() const { return nnz * block * block; }
-    __host__ __device__ int64_t keys() const { return numbers() * (cholesky ? 2 : 1) + n; }
+    __host__ __device__ int64_t keys() const { return entries * (cholesky ? 2 : 1) + n; }
 };
 
 /* What goes with a key: the place of the value, TRS_SRC_MISSING being 0, and whether it is conjugated. */
@@ -61,58 +47,42 @@ static __device__ inline int64_t place_of(uint64_t code)
     return (int64_t)(code >> 1) + TRS_SRC_MISSING;
 }
 
-/* The last l of 0 .. count - 1 with pointer (l) <= p, or 0. */
-template <class F> static __device__ inline int64_t line_of(int64_t count, int64_t p, F pointer)
-{
-    int64_t low = 0, high = count;
-    while (high - low > 1) {
-        const int64_t middle = low + (high - low) / 2;
-        if (pointer(middle) <= p) low = middle;
-        else high = middle;
-    }
-    return low;
-}
-
-/* Count pointers that are wrong.  A thread a line. */
-static __global__ void pointers_kernel(const source m, unsigned long long *wrong)
+/* A thread a pointer. */
+static __global__ void pointers_kernel(const pattern m, unsigned long long *wrong)
 {
     long long mine = 0;
-    for (int64_t l = index_of_thread(); l <= m.lines; l += all_threads()) {
-        const int64_t here = m.pointer(l);
-        mine += l == 0 && here != 0;
-        mine += l == m.lines ? here != m.nnz : here > m.pointer(l + 1);
-    }
+    for (int64_t I = index_of_thread(); I <= m.majors; I += all_threads())
+        mine += m.is_wrong_pointer(I);
     __syncwarp();
     add_to(wrong, mine);
 }
 
-/* A thread a number of the caller's values, and one a diagonal entry. */
-static __global__ void keys_kernel(const source m, uint64_t *key, uint64_t *code,
+/* The keys of entry p; false: it is no entry. */
+static __device__ inline bool put_keys(const pattern &m, int64_t p, uint64_t *key, uint64_t *code)
+{
+    const int32_t l = m.line_of(p), j = m.minor(p, l);
+    const int64_t place = m.src ? m.src[m.value_of(p, l)] : m.value_of(p, l);
+    const int32_t row = m.by_rows ? l : j, col = m.by_rows ? j : l;
+    const bool good = j >= 0 && place >= TRS_SRC_MISSING;
+    const bool kept = good && (!m.cholesky || row >= col);
+    key[p] = kept ? m.key(row, col) : m.none();
+    code[p] = kept ? code_of(place, false) : 0;
+    if (!m.cholesky) return good;
+    const bool mirrored = kept && row > col;
+    key[m.entries + p] = mirrored ? m.key(col, row) : m.none();
+    code[m.entries + p] = mirrored ? code_of(place, true) : 0;
+    return good;
+}
+
+/* A thread an entry, and one a diagonal entry. */
+static __global__ void keys_kernel(const pattern m, uint64_t *key, uint64_t *code,
                                    unsigned long long *wrong)
 {
-    const int64_t e = index_of_thread(), numbers = m.numbers();
+    const int64_t e = index_of_thread();
     long long mine = 0;
-    if (e < numbers) {
-        const int64_t p = e / (m.block * m.block);
-        const int within = (int)(e % (m.block * m.block));
-        const int slow = within / m.block, fast = within % m.block;
-        const int64_t l = line_of(m.lines, p, [&](int64_t k) { return m.pointer(k); });
-        const int64_t c = m.index(p), place = m.src ? m.src[e] : e;
-        const bool good = c >= 0 && c < m.lines && place >= TRS_SRC_MISSING;
-        const int64_t major = l * m.block + (m.block_by_rows ? slow : fast);
-        const int64_t minor = c * m.block + (m.block_by_rows ? fast : slow);
-        const int64_t row = m.by_rows ? major : minor, col = m.by_rows ? minor : major;
-        const bool kept = good && (!m.cholesky || row >= col);
-        mine = !good;
-        key[e] = kept ? m.key(row, col) : m.none();
-        code[e] = kept ? code_of(place, false) : 0;
-        if (m.cholesky) {
-            const bool twice = kept && row > col;
-            key[numbers + e] = twice ? m.key(col, row) : m.none();
-            code[numbers + e] = twice ? code_of(place, true) : 0;
-        }
-    } else if (e < numbers + m.n) {
-        const int64_t i = e - numbers, slot = m.keys() - m.n + i;
+    if (e < m.entries) mine = !put_keys(m, e, key, code);
+    else if (e < m.entries + m.n) {
+        const int64_t i = e - m.entries, slot = m.keys() - m.n + i;
         key[slot] = m.key(i, i);
         code[slot] = code_of(TRS_SRC_MISSING, false);
     }
@@ -121,12 +91,13 @@ static __global__ void keys_kernel(const source m, uint64_t *key, uint64_t *code
 }
 
 /* kept [q] = 1 where an entry of the rows is.  A thread a key, in order. */
-static __global__ void kept_kernel(const source m, const uint64_t *key, const uint64_t *code,
+static __global__ void kept_kernel(const pattern m, const uint64_t *key, const uint64_t *code,
                                    int64_t *kept, unsigned long long *wrong)
 {
     long long mine = 0;
     for (int64_t q = index_of_thread(); q < m.keys(); q += all_threads()) {
-        const bool entry = key[q]<m.none(), again = q> 0 && key[q] == key[q - 1];
+        const bool entry = key[q] < m.none();
+        const bool again = q > 0 && key[q] == key[q - 1];
         kept[q] = entry && !again;
         mine += entry && again && place_of(code[q]) != TRS_SRC_MISSING;
     }
@@ -137,7 +108,7 @@ static __global__ void kept_kernel(const source m, const uint64_t *key, const ui
 /* ---- keys as rows ------------------------------------------------------------------------------- */
 
 /* place [q] - 1 is where the entry of key q goes, if it is kept.  A thread a key. */
-static __global__ void rows_kernel(const source m, const uint64_t *key, const uint64_t *code,
+static __global__ void rows_kernel(const pattern m, const uint64_t *key, const uint64_t *code,
                                    const int64_t *place, const trs_lu_rows r)
 {
     const int64_t q = index_of_thread();
@@ -179,7 +150,7 @@ static __global__ void apart_kernel(const trs_lu_rows r)
 {
     const int64_t p = index_of_thread();
     if (p >= r.nnz) return;
-    const int64_t i = line_of(r.n, p, [&](int64_t k) { return r.ptr[k]; });
+    const int64_t i = last_up_to(r.n, p, [&](int64_t k) { return r.ptr[k]; });
     const int64_t l = r.Lp[i] + (p - r.ptr[i]), u = start_of_u(r, i) + (p - r.diag[i]);
     const bool lower = r.cholesky ? p <= r.diag[i] : p < r.diag[i];
     if (p <= r.diag[i]) r.Li[l] = r.idx[p];
@@ -199,7 +170,7 @@ struct sorting { /* scratch on the device */
     size_t temp_bytes, sort_bytes;
 };
 
-static cudaError_t sort(sorting &w, const source &m, cub::DoubleBuffer<uint64_t> &key,
+static cudaError_t sort(sorting &w, const pattern &m, cub::DoubleBuffer<uint64_t> &key,
                         cub::DoubleBuffer<uint64_t> &code)
 {
     return cub::DeviceRadixSort::SortPairs(w.temp, w.sort_bytes, key, code, w.keys, 0,
@@ -211,7 +182,7 @@ static cudaError_t scan(void *temp, size_t &bytes, int64_t *a, int64_t count)
     return cub::DeviceScan::InclusiveSum(temp, bytes, a, a, count);
 }
 
-static int scratch_for(trs_context *ctx, const source &m, sorting *w)
+static int scratch_for(trs_context *ctx, const pattern &m, sorting *w)
 {
     *w = {.keys = m.keys()};
     cub::DoubleBuffer<uint64_t> key, code;
@@ -230,38 +201,24 @@ static int scratch_for(trs_context *ctx, const source &m, sorting *w)
     return base ? TRS_OK : TRS_EMEM;
 }
 
-/* The source of m, whose arrays are copied to the device if they are on the host: into here, which the caller frees. */
+/* What was copied to the device, and is to be freed. */
 struct copies {
     char *ptr, *idx;
     int64_t *src;
 };
 
-static int source_of(trs_context *ctx, const trs_mat *m, const int64_t *src, bool cholesky,
-                     copies *c, source *s)
+/* The pattern of m, whose arrays are copied to the device if they are on the host. */
+static int pattern_of(trs_context *ctx, const trs_mat *m, const int64_t *src, bool cholesky,
+                      copies *c, pattern *p)
 {
-    const bool blocks = m->format == TRS_BSR;
-    const int block = blocks ? m->block : 1;
-    *s = {.lines = m->n / block,
-          .nnz = m->nnz,
-          .n = m->n,
-          .base = m->base,
-          .ptr = m->ptr,
-          .idx = m->idx,
-          .wide_ptr = m->ptr_bits != 32,
-          .wide_idx = m->idx_bits == 64,
-          .by_rows = m->format != TRS_CSC,
-          .cholesky = cholesky,
-          .block = block,
-          .block_by_rows = !blocks || m->block_layout == TRS_ROW_MAJOR,
-          .src = src,
-          .bits = 1};
-    while (s->n - 1 >> s->bits) s->bits++;
+    *p = {source_of(m), trs_by_rows(m), cholesky, src, 1};
+    while (p->n - 1 >> p->bits) p->bits++;
     if (m->device > 0) return TRS_OK;
-    const int64_t ptr_bytes = (s->lines + 1) * (s->wide_ptr ? 8 : 4);
-    const int64_t idx_bytes = s->nnz * (s->wide_idx ? 8 : 4);
-    s->ptr = c->ptr = device_copy(ctx, (const char *)m->ptr, ptr_bytes, "pointers");
-    s->idx = c->idx = c->ptr ? device_copy(ctx, (const char *)m->idx, idx_bytes, "indices") : NULL;
-    if (c->idx && src) s->src = c->src = device_copy(ctx, src, m->nnz, "places of the values");
+    const int64_t ptr_bytes = ((int64_t)p->majors + 1) * (p->wide_ptr ? 8 : 4);
+    const int64_t idx_bytes = p->blocks * (p->wide_idx ? 8 : 4);
+    p->ptr = c->ptr = device_copy(ctx, (const char *)m->ptr, ptr_bytes, "pointers");
+    p->idx = c->idx = c->ptr ? device_copy(ctx, (const char *)m->idx, idx_bytes, "indices") : NULL;
+    if (c->idx && src) p->src = c->src = device_copy(ctx, src, m->nnz, "places of the values");
     return c->idx && (c->src || !src) ? TRS_OK : TRS_EMEM;
 }
 
@@ -289,12 +246,12 @@ static int triangles_new(trs_context *ctx, trs_lu_rows *r)
 }
 
 /* Sort the keys, and count the entries that are kept. */
-static int sort_keys(trs_context *ctx, const source &m, sorting *w, int64_t *kept)
+static int sort_keys(trs_context *ctx, const pattern &m, sorting *w, int64_t *kept)
 {
     unsigned long long wrong = 0;
     cudaMemsetAsync(w->wrong, 0, sizeof wrong, NULL);
-    pointers_kernel<<<few_blocks(m.lines + 1), PLAIN>>>(m, w->wrong);
-    keys_kernel<<<blocks_of(m.numbers() + m.n), PLAIN>>>(m, w->key[0], w->code[0], w->wrong);
+    pointers_kernel<<<few_blocks(m.majors + 1), PLAIN>>>(m, w->wrong);
+    keys_kernel<<<blocks_of(m.entries + m.n), PLAIN>>>(m, w->key[0], w->code[0], w->wrong);
     cub::DoubleBuffer<uint64_t> key(w->key[0], w->key[1]), code(w->code[0], w->code[1]);
     cudaError_t e = sort(*w, m, key, code);
     w->key[0] = key.Current(), w->code[0] = code.Current();
@@ -325,7 +282,7 @@ static int part_rows(trs_context *ctx, const sorting &w, trs_lu_rows *r)
     return launched();
 }
 
-static int make_rows(trs_context *ctx, const source &m, trs_lu_rows *r)
+static int make_rows(trs_context *ctx, const pattern &m, trs_lu_rows *r)
 {
     sorting w;
     int rc = scratch_for(ctx, m, &w);
@@ -341,11 +298,11 @@ int trs_gpu_lu_rows(trs_context *ctx, const trs_mat *m, const int64_t *src, bool
                     trs_lu_rows *rows)
 {
     copies c = {};
-    source s;
+    pattern p;
     *rows = {.n = (int32_t)m->n, .cholesky = cholesky};
     int rc = trs_gpu_use(ctx);
-    if (!rc) rc = source_of(ctx, m, src, cholesky, &c, &s);
-    if (!rc) rc = make_rows(ctx, s, rows);
+    if (!rc) rc = pattern_of(ctx, m, src, cholesky, &c, &p);
+    if (!rc) rc = make_rows(ctx, p, rows);
     device_free(ctx, c.ptr, c.idx, c.src);
     if (rc) trs_gpu_lu_rows_free(ctx, rows);
     return rc;

@@ -55,9 +55,10 @@ __device__ inline void lower_tile(int32_t at, int32_t q, int32_t *i, int32_t *j)
     *i = column + (at - (int32_t)((int64_t)column * q - (int64_t)column * (column - 1) / 2));
 }
 
-/* Each kernel of a level calls it before it reads what earlier launches have written.  On GPUs that can, it is started while
- * the one before it still runs, so that its launch costs less (fronts.cu); here it waits until that one is done, and then
- * lets the next one be started.  All of its blocks call it, so that whoever is done comes after all earlier launches. */
+/* Each kernel of a level calls it before it reads what earlier launches have written.  On GPUs that can, it is started
+ * while the one before it still runs, so that its launch costs less (fronts.cu); here it waits until that one is done, and
+ * then lets the next one be started.  All of its blocks call it, so that whoever is done comes after all earlier
+ * launches. */
 __device__ inline void after_earlier_launches()
 {
 #if __CUDA_ARCH__ >= 900
@@ -68,35 +69,33 @@ __device__ inline void after_earlier_launches()
 
 /* ---- pivots ----------------------------------------------------------------------------------------------- */
 
-/* As trs_ilu_fault counts them. */
-enum { FAULT_NONE, FAULT_ZERO, FAULT_NEGATIVE, FAULT_INFINITE };
+template <class T> __device__ inline double real_of(T a)
+{
+    if constexpr (sizeof(a) == sizeof(decltype(square(a)))) return (double)a;
+    else return (double)a.x;
+}
 
 /* Of L L^H only the real part counts. */
 template <bool cholesky, class T> __device__ inline T pivot_of(T a)
 {
-    if constexpr (!cholesky || sizeof(a) == sizeof(decltype(square(a)))) return a;
-    else return number<T>((double)a.x);
+    if constexpr (cholesky) return number<T>(real_of(a));
+    else return a;
 }
 
-/* 1 / pivot.  A pivot whose inverse overflows counts as zero. */
-template <bool cholesky, class T> __device__ inline int fault_of(T pivot, T inverse)
+/* A pivot whose inverse overflows counts as zero. */
+template <bool cholesky, class T> __device__ inline trs_ilu_fault fault_of(T pivot, T inverse)
 {
-    if (!is_finite(pivot)) return FAULT_INFINITE;
-    if constexpr (cholesky) {
-        double re;
-        if constexpr (sizeof(pivot) == sizeof(decltype(square(pivot)))) re = (double)pivot;
-        else re = (double)pivot.x;
-        if (re < 0) return FAULT_NEGATIVE;
-    }
-    return is_finite(inverse) ? FAULT_NONE : FAULT_ZERO;
+    if (!is_finite(pivot)) return TRS_ILU_INFINITE;
+    if (cholesky && real_of(pivot) < 0) return TRS_ILU_NEGATIVE;
+    return is_finite(inverse) ? TRS_ILU_GOOD : TRS_ILU_ZERO;
 }
 
 /* Count the pivot of the new column k if there is a fault with it. */
 template <bool cholesky, class T>
 __device__ inline void judge(const fronts_view<T> &v, int32_t k, T pivot, T inverse)
 {
-    const int fault = fault_of<cholesky>(pivot, inverse);
-    if (fault == FAULT_NONE) return;
+    const trs_ilu_fault fault = fault_of<cholesky>(pivot, inverse);
+    if (fault == TRS_ILU_GOOD) return;
     atomicAdd((unsigned long long *)&v.outcome->bad, 1ull);
     atomicMin((unsigned long long *)&v.outcome->first,
               4ull * (unsigned)v.pivot[k] + (unsigned)fault);
@@ -105,19 +104,15 @@ __device__ inline void judge(const fronts_view<T> &v, int32_t k, T pivot, T inve
 /* What a column of L is multiplied by when it was eliminated unscaled: of L L^H 1 / sqrt (pivot). */
 template <bool cholesky, class T> __device__ inline T scale_of(T pivot, T inverse)
 {
-    if constexpr (!cholesky) return inverse;
-    else if constexpr (sizeof(pivot) == sizeof(decltype(square(pivot))))
-        return number<T>(1 / sqrt((double)pivot));
-    else return number<T>(1 / sqrt((double)pivot.x));
+    if constexpr (cholesky) return number<T>(1 / sqrt(real_of(pivot)));
+    else return inverse;
 }
 
 /* The diagonal entry of the factor that has pivots on it. */
 template <bool cholesky, class T> __device__ inline T diagonal_of(T pivot)
 {
-    if constexpr (!cholesky) return pivot;
-    else if constexpr (sizeof(pivot) == sizeof(decltype(square(pivot))))
-        return number<T>(sqrt((double)pivot));
-    else return number<T>(sqrt((double)pivot.x));
+    if constexpr (cholesky) return number<T>(sqrt(real_of(pivot)));
+    else return pivot;
 }
 
 #endif

@@ -1,9 +1,9 @@
 /* assemble.cuh: what children give to the tiles of a large front.
  *
- * A block owns a tile of the front, adds what each child has for it in shared memory, child after child, and writes it to the
- * panels or to the update matrix.  Which rows of a child fall into its two strips is known beforehand (schedule.h).  All that
- * it reads is of earlier launches, so that it waits for nobody, and each number of a child is read once: it is bounded by the
- * bandwidth of memory, and for a few tiles by a chain of four loads a child. */
+ * A block owns a tile of the front, adds what each child has for it in shared memory, child after child, and writes it to
+ * the panels or to the update matrix.  Which rows of a child fall into its two strips is known beforehand (schedule.h).
+ * All that it reads is of earlier launches, so that it waits for nobody, and each number of a child is read once: it is
+ * bounded by the bandwidth of memory, and for a few tiles by a chain of four loads a child. */
 #ifndef TRS_FRONTS_ASSEMBLE_CUH
 #define TRS_FRONTS_ASSEMBLE_CUH
 
@@ -28,8 +28,8 @@ __device__ strip strip_of(const fronts_view<T> &v, const trs_front_numbers &d, i
     return s;
 }
 
-/* tile (i, j) += what a child has for the tile; its places ascend.  A lane has two rows, a warp columns ASSEMBLE_WARPS apart:
- * all of what a thread adds is under way before it adds the first. */
+/* tile (i, j) += what a child has for the tile; its places ascend.  A lane has two rows, a warp columns ASSEMBLE_WARPS
+ * apart: all of what a thread adds is under way before it adds the first. */
 template <class T>
 __device__ void add_child(const fronts_view<T> &v, const strip &down, const strip &across,
                           T (*tile)[TILE + 1], bool triangle)
@@ -102,8 +102,8 @@ static __global__ void __launch_bounds__(ASSEMBLE_THREADS)
     if constexpr (cholesky) lower_tile(block, q, &i, &j);
     else i = block % q, j = block / q;
     strip down = strip_of(v, d, i), across = strip_of(v, d, j);
-    bool any =
-        down.begin >= d.cols && across.begin >= d.cols; /* an update matrix is always written */
+    /* an update matrix is always written */
+    bool any = down.begin >= d.cols && across.begin >= d.cols;
     for (int k = (int)threadIdx.x; k < TILE * (TILE + 1); k += ASSEMBLE_THREADS)
         tile[0][k] = number<T>(0);
     __syncthreads();

@@ -10,7 +10,7 @@ endif
 if HAVE_CMOCKA
 check_PROGRAMS += tests/elimination/t_fronts
 tests_elimination_t_fronts_SOURCES = tests/elimination/t_fronts.c tests/elimination/fronts_reference.c \
-	tests/elimination/fronts_reference.h $(MODEL)
+	tests/elimination/fronts_reference.h $(DEVICE) $(MODEL)
 tests_elimination_t_fronts_CFLAGS = $(TEST_FLAGS)
 tests_elimination_t_fronts_LDADD = $(TEST_LIBS)
 endif

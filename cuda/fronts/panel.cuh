@@ -1,23 +1,22 @@
 /* panel.cuh: a panel of PANEL columns of a large front.
  *
- * Every block of a front factors the block on the diagonal for itself, by one warp whose lanes have a row each in registers,
- * because a launch of its own would take longer, while each thread of the other warps loads a row of L, or of U'.  Then:
+ * Every block of a front factors the block on the diagonal for itself, by one warp whose lanes have a row each in
+ * registers, because a launch of its own would take longer, while each thread of the other warps loads a row of L, or of
+ * U'.  Then:
  *
  *     x R = a,   R = U of the block for rows of L, L' for rows of U', L^H for rows of L L^H
  *
  * with R scaled by the inverses of its pivots, so that x(k) is final when columns up to k-1 are subtracted, and no thread
  * needs another one.  The block on the diagonal is read from where A was assembled, and written elsewhere by one block of
- * threads.  Nobody waits for anything but the barriers of its block.  The path is PANEL steps of a shuffle, an inverse, and a
- * product, and then a row of PANEL^2 / 2 multiply-adds by one thread, whatever the size of the front. */
+ * threads.  Nobody waits for anything but the barriers of its block.  The path is PANEL steps of a shuffle, an inverse, and
+ * a product, and then a row of PANEL^2 / 2 multiply-adds by one thread, whatever the size of the front. */
 #ifndef TRS_FRONTS_PANEL_CUH
 #define TRS_FRONTS_PANEL_CUH
 
 #include "arrays.cuh"
 
-enum {
-    PANEL_ROWS = TRS_FRONT_PANEL_ROWS,
-    PANEL_THREADS = PANEL_ROWS + 32
-}; /* the last warp factors */
+/* The last warp factors. */
+enum { PANEL_ROWS = TRS_FRONT_PANEL_ROWS, PANEL_THREADS = PANEL_ROWS + 32 };
 
 template <class T> struct diagonal_block {
     T a[PANEL][PANEL + 1];         /* a [j][i] = entry (i, j), columns of L not scaled */
@@ -51,8 +50,9 @@ __device__ void load_block(const fronts_view<T> &v, const trs_front_numbers &d, 
     __syncthreads();
 }
 
-/* By one warp: lane i has row i.  Row k of U, which of L L^H is the column of L, goes to the others through shared memory; each
- * has a place of its own, so that a barrier of the warp is enough.  Entries of L L^H above the diagonal are nobody's. */
+/* By one warp: lane i has row i.  Row k of U, which of L L^H is the column of L, goes to the others through shared memory;
+ * each has a place of its own, so that a barrier of the warp is enough.  Entries of L L^H above the diagonal are
+ * nobody's. */
 template <bool cholesky, class T> __device__ void factor_block(diagonal_block<T> &s, int width)
 {
     const int i = (int)threadIdx.x % 32;
@@ -132,9 +132,9 @@ static __global__ void __launch_bounds__(PANEL_THREADS)
     const trs_front_numbers &d = front_of_block(v.numbers, l, &block);
     const int32_t order = d.cols + d.rows, begin = l.panel * PANEL;
     const int32_t width = min(PANEL, d.cols - begin), left = order - begin - width;
-    const int32_t pieces = max(1, (left + PANEL_ROWS - 1) / PANEL_ROWS);
-    const bool lower = block < pieces;
-    const int32_t i = (block % pieces) * PANEL_ROWS + (int)threadIdx.x;
+    const int32_t blocks = max(1, (left + PANEL_ROWS - 1) / PANEL_ROWS); /* for rows of L, of U' */
+    const bool lower = block < blocks;
+    const int32_t i = (block % blocks) * PANEL_ROWS + (int)threadIdx.x;
     const bool has_row = threadIdx.x < PANEL_ROWS && i < left;
     T *row = v.panels + (lower ? d.lower : d.upper) + (int64_t)begin * order + begin + width + i;
     T x[PANEL];

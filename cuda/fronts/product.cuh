@@ -7,8 +7,8 @@
  * What it reads is of earlier launches.  Tiles on the diagonal are computed as a whole; what stands above the diagonal of
  * lower, or below that of upper, is nobody's.
  *
- * Numbers in double precision are multiplied by the tensor cores: a warp has a quarter of the tile, 4 x 4 fragments of
- * 8 x 8.  With rows of TILE + 4 numbers, the 16 lanes that a load serves at a time find 16 different banks.  The other types
+ * Numbers in double precision are multiplied by the tensor cores: a warp has a quarter of the tile, 4 x 4 fragments of 8 x
+ * 8.  With rows of TILE + 4 numbers, the 16 lanes that a load serves at a time find 16 different banks.  The other types
  * have 32 entries a thread.  A tile reads 2 TILE numbers for TILE^2 multiply-adds, so that the second level cache bounds it
  * at about TILE / 8 flops a byte where all of the chip is busy. */
 #ifndef TRS_FRONTS_PRODUCT_CUH

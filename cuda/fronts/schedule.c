@@ -8,21 +8,22 @@
 
 enum { PANEL = TRS_FRONT_PANEL, TILE = TRS_FRONT_TILE };
 
-static int64_t pieces(int64_t length, int64_t piece)
+/* How many parts of a length there are, the last of which may be shorter. */
+static int64_t parts_of(int64_t length, int64_t part)
 {
-    return (length + piece - 1) / piece;
+    return (length + part - 1) / part;
 }
 
 /* The strip of row i of a front with so many columns. */
 static int32_t strip_of(int32_t cols, int32_t i)
 {
     if (i < cols) return i / TILE;
-    return (int32_t)pieces(cols, TILE) + (i - cols) / TILE;
+    return (int32_t)parts_of(cols, TILE) + (i - cols) / TILE;
 }
 
 static int32_t strips_of(const trs_front *f)
 {
-    return (int32_t)(pieces(f->cols, TILE) + pieces(f->rows, TILE));
+    return (int32_t)(parts_of(f->cols, TILE) + parts_of(f->rows, TILE));
 }
 
 static int32_t order_of(const trs_front *f)
@@ -110,7 +111,7 @@ static void make_numbers(const trs_front_tree *t, bool cholesky, trs_front_sched
         d->first = f->first;
         d->child = f->child;
         d->children = f->children;
-        d->pivot_strips = (int32_t)pieces(f->cols, TILE);
+        d->pivot_strips = (int32_t)parts_of(f->cols, TILE);
         d->strips = strips_of(f);
         s->panels += area;
         if (!cholesky) {
@@ -119,7 +120,7 @@ static void make_numbers(const trs_front_tree *t, bool cholesky, trs_front_sched
         }
         if (is_small(f)) continue;
         d->diagonal = s->panels;
-        s->panels += pieces(f->cols, PANEL) * PANEL * PANEL;
+        s->panels += parts_of(f->cols, PANEL) * PANEL * PANEL;
     }
 }
 
@@ -146,7 +147,7 @@ static int64_t blocks_of(trs_front_step step, const trs_front *f, int32_t panel,
     const int sides = cholesky ? 1 : 2;
     const int64_t begin = (int64_t)PANEL * panel;
     const int64_t behind = begin + PANEL < f->cols ? begin + PANEL : f->cols;
-    const int64_t q = strips_of(f), r = pieces(f->rows, TILE);
+    const int64_t q = strips_of(f), r = parts_of(f->rows, TILE);
     switch (step) {
     case TRS_FRONT_STEP_SMALL:
         return 1;
@@ -154,10 +155,10 @@ static int64_t blocks_of(trs_front_step step, const trs_front *f, int32_t panel,
         return cholesky ? trapezoid(q, q) : q * q;
     case TRS_FRONT_STEP_PANEL:
         if (order_of(f) == behind) return 1;
-        return sides * pieces(order_of(f) - behind, TRS_FRONT_PANEL_ROWS);
+        return sides * parts_of(order_of(f) - behind, TRS_FRONT_PANEL_ROWS);
     case TRS_FRONT_STEP_TRAIL:
         return sides *
-               trapezoid(pieces(order_of(f) - behind, TILE), pieces(f->cols - behind, TILE));
+               trapezoid(parts_of(order_of(f) - behind, TILE), parts_of(f->cols - behind, TILE));
     case TRS_FRONT_STEP_SCHUR:
         return cholesky ? trapezoid(r, r) : r * r;
     }
@@ -330,8 +331,8 @@ static int make_shares(trs_context *ctx, const trs_front_tree *t, trs_front_sche
     }
     s->strip_ptr = trs_alloc_zero(&ctx->mem, s->strips + 2, sizeof *s->strip_ptr);
     if (!s->strip_ptr) return trs_fail(TRS_EMEM, "out of memory for the strips of fronts");
-    int64_t *next =
-        s->strip_ptr + 1; /* while they are written next [k] moves to the end of strip k */
+    /* while they are written next [k] moves to the end of strip k */
+    int64_t *next = s->strip_ptr + 1;
     for (int32_t k = 0; k < t->count; k++)
         if (s->numbers[k].diagonal >= 0) add_shares(t, k, next + 1 + s->numbers[k].strip, NULL);
     for (int64_t k = 0; k <= s->strips; k++) next[k] += next[k - 1];

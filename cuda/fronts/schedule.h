@@ -22,7 +22,8 @@
  *     TRAIL     a block a tile of lower or upper to the right of the panel: minus the product of the panels
  *     SCHUR     a block a tile of an update matrix: minus the product of all columns of L and U
  *
- * The blocks of a launch are dealt to its fronts by start [0 .. fronts]: front number f has the blocks from start [f] on. */
+ * The blocks of a launch are dealt to its fronts by start [0 .. fronts]: front number f has the blocks from start [f]
+ * on. */
 #ifndef TRS_FRONTS_SCHEDULE_H
 #define TRS_FRONTS_SCHEDULE_H
 
@@ -33,8 +34,8 @@ enum {
     TRS_FRONT_PANEL = 32,       /* columns that are eliminated at a time */
     TRS_FRONT_PANEL_ROWS = 128, /* rows of a block of PANEL */
     TRS_FRONT_TILE = 64,        /* rows and columns of a tile */
-    TRS_FRONT_SMALL =
-        96 /* the order of the largest small front: it fits into registers and shared memory */
+    /* the order of the largest small front: it fits into registers and shared memory */
+    TRS_FRONT_SMALL = 96
 };
 
 typedef enum trs_front_step {
@@ -80,8 +81,7 @@ typedef struct trs_front_schedule {
     int32_t *start;             /* [starts] */
     trs_front_numbers *numbers; /* [count of the tree] */
     int64_t strips, shares;
-    int64_t *
-        strip_ptr; /* [strips] shares of a strip, by child: share [strip_ptr [k] .. strip_ptr [k+1]-1] */
+    int64_t *strip_ptr;     /* [strips+1] shares of strip k, by child: share [strip_ptr [k] ..] */
     trs_front_share *share; /* [shares] */
     int64_t panels, pool;   /* lengths of these arrays, in numbers */
     double flops;

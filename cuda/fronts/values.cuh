@@ -1,7 +1,7 @@
 /* values.cuh: A into the panels, L and U out of them, and how large the products are.
  *
- * Each of these kernels moves what it is given once, and is bounded by the bandwidth of memory: for each entry of A 16 bytes
- * of places and its value, for each entry of L and U 8 bytes of places and its value twice;
+ * Each of these kernels moves what it is given once, and is bounded by the bandwidth of memory: for each entry of A 16
+ * bytes of places and its value, for each entry of L and U 8 bytes of places and its value twice;
  * of L U the panels are read once more. */
 #ifndef TRS_FRONTS_VALUES_CUH
 #define TRS_FRONTS_VALUES_CUH
@@ -46,8 +46,9 @@ template <class T> constexpr double NEGLIGIBLE = 1e-12;
 template <> inline constexpr double NEGLIGIBLE<float> = 5e-4;
 template <> inline constexpr double NEGLIGIBLE<cuFloatComplex> = 5e-4;
 
-/* Numbers of the panels into L or U, any thread any of them.  *left, unless it is NULL, counts down for each one that is not
- * negligible, but for ones on the diagonal of L; relative_to: of U, the outcome that knows the size of A, and NULL of L. */
+/* Numbers of the panels into L or U, any thread any of them.  *left, unless it is NULL, counts down for each one that is
+ * not negligible, but for ones on the diagonal of L; relative_to: of U, the outcome that knows the size of A, and NULL of
+ * L. */
 template <class T>
 static __global__ void gather_kernel(int64_t entries, const int64_t *from, const T *panels, T *to,
                                      const trs_elimination_outcome *relative_to,
@@ -129,8 +130,8 @@ static __global__ void growth_kernel(fronts_view<T> v, const int32_t *of, int32_
     add_to(left, count);
 }
 
-/* A number that is not negligible and that neither L nor U has a place for makes them wrong, so the growth is without bound.
- * UMFPACK leaves out what happened to be zero when it factored. */
+/* A number that is not negligible and that neither L nor U has a place for makes them wrong, so the growth is without
+ * bound.  UMFPACK leaves out what happened to be zero when it factored. */
 static __global__ void end_kernel(trs_elimination_outcome *o, const unsigned long long *left)
 {
     if (*left != 0) o->largest = INFINITY;

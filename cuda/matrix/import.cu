@@ -1,8 +1,8 @@
 /* import.cu: a triangle on the device that has pointers (CSR, CSC, BSR), in whatever form, becomes an operator there.
  * import.c does the same on the host.
  *
- * A *line* is a row of the caller's or, of a matrix by columns, a column; the rows of the operator are the lines, or, if
- * it is transposed against what is stored, the other index.
+ * The rows of the operator are the lines of the caller's matrix (source.cuh) or, if it is transposed against what is
+ * stored, the other index.
  *
  *     the caller's ptr ----------------> the line of every stored entry                    (a scan)
  *     lines, idx ----------------------> how many entries before it are wanted             (a scan)
@@ -16,14 +16,14 @@
  * unless they do not ascend: then the list is sorted by column, and by row.  Each sort is stable and looks at as many
  * bits as a row has, so that the result depends on the matrix alone.
  *
- * No kernel trusts the arrays: pointers are taken as the nearest that is inside, an index that is none is left out,
- * and both are counted as wrong, as is what is stored twice.  check.c and import.c then find the words.
+ * No kernel trusts the arrays: an index that is none is left out, and counted as wrong, as are pointers out of order and
+ * what is stored twice.  check.c and import.c then find the words.
  * A thread has a line, or an entry; what it writes is read by later launches only.
  * Bytes an entry, with indices and places of 4 bytes: 20 for lines, counts and list, 16 each 8 bits of a row for the
  * sort, 28 for ptr, idx and src, of which two reads are at random.  All but these are in order: bandwidth bounds them. */
 #include "config.h"
 
-#include "cuda/runtime/cuda.cuh"
+#include "source.cuh"
 
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
@@ -33,69 +33,14 @@
 
 namespace importing
 {
-/* ---- the caller's arrays ----------------------------------------------------------------------- */
+/* ---- the caller's triangle --------------------------------------------------------------------- */
 
-struct source {
-    const void *ptr, *idx;
-    bool wide_ptr, wide_idx; /* 64 bits */
-    int64_t n, base, blocks; /* blocks: stored ones; those of CSR and CSC have one number */
-    int64_t entries;         /* stored numbers */
-    int32_t block, majors;   /* rows of a block; rows of blocks */
-    bool block_by_rows;      /* numbers in a block */
+struct triangle : source {
     bool below; /* wanted are the entries whose minor index is less than the line, else greater */
     bool strict, unit; /* TRS_STRICT, TRS_UNIT */
     bool transposed;   /* the rows of the operator are the minor indices, else the lines */
     bool reversed;     /* the operator counts backwards */
 
-    __device__ int64_t at(const void *a, bool wide, int64_t k) const
-    {
-        const int64_t said = wide ? ((const int64_t *)a)[k] : ((const int32_t *)a)[k];
-        return (int64_t)((uint64_t)said - (uint64_t)base);
-    }
-    /* Of a row of blocks, as it is said. */
-    __device__ int64_t said(int64_t I) const { return at(ptr, wide_ptr, I); }
-    /* The nearest that there can be. */
-    __device__ int64_t first_block(int64_t I) const
-    {
-        return min(max(said(I), (int64_t)0), blocks);
-    }
-
-    /* The first entry of line l; l = n: the number of entries.  Row a of the blocks of I follows row a - 1 of them. */
-    __device__ int64_t pointer(int64_t l) const
-    {
-        if (block == 1) return first_block(l);
-        const int64_t I = l / block, a = l % block, here = first_block(I);
-        if (I == majors) return here * block * block;
-        return here * block * block + a * max(first_block(I + 1) - here, (int64_t)0) * block;
-    }
-
-    struct place { /* of an entry */
-        int64_t block;
-        int32_t row, column; /* in the block */
-    };
-    __device__ place place_of(int64_t p, int32_t l) const
-    {
-        if (block == 1) return {p, 0, 0};
-        const int64_t k = max(p - pointer(l), (int64_t)0);
-        return {min(first_block(l / block) + k / block, blocks - 1), l % block,
-                (int32_t)(k % block)};
-    }
-    /* The place in val. */
-    __device__ int64_t value_of(int64_t p, int32_t l) const
-    {
-        if (block == 1) return p;
-        const place at = place_of(p, l);
-        const int64_t r = block;
-        return (at.block * r + (block_by_rows ? at.row : at.column)) * r +
-               (block_by_rows ? at.column : at.row);
-    }
-    /* The minor index of entry p in line l; -1: there is no such. */
-    __device__ int32_t minor(int64_t p, int32_t l) const
-    {
-        const place here = place_of(p, l);
-        const int64_t J = at(idx, wide_idx, here.block);
-        return J >= 0 && J < majors ? (int32_t)J * block + here.column : -1;
-    }
     __device__ bool is_wanted(int32_t l, int32_t j) const
     {
         return j >= 0 && j != l && (j < l) == below;
@@ -111,26 +56,14 @@ struct source {
     __device__ int32_t row_of(int32_t l, int32_t j) const { return turned(transposed ? j : l); }
 };
 
-static source source_of(const trs_mat *m, bool transposed, const trs_operator *op)
+static triangle triangle_of(const trs_mat *m, bool transposed, const trs_operator *op)
 {
-    const bool blocks = m->format == TRS_BSR;
-    const int block = blocks ? m->block : 1;
-    return {.ptr = m->ptr,
-            .idx = m->idx,
-            .wide_ptr = m->ptr_bits != 32,
-            .wide_idx = m->idx_bits == 64,
-            .n = m->n,
-            .base = m->base,
-            .blocks = m->nnz,
-            .entries = trs_value_count(m),
-            .block = block,
-            .majors = (int32_t)(m->n / block),
-            .block_by_rows = m->block_layout == TRS_ROW_MAJOR,
-            .below = trs_by_rows(m) == !!(m->kind & TRS_LOWER),
-            .strict = !!(m->kind & TRS_STRICT),
-            .unit = !!(m->kind & TRS_UNIT),
-            .transposed = transposed,
-            .reversed = op->reversed};
+    return {source_of(m),
+            trs_by_rows(m) == !!(m->kind & TRS_LOWER),
+            !!(m->kind & TRS_STRICT),
+            !!(m->kind & TRS_UNIT),
+            transposed,
+            op->reversed};
 }
 
 /* ---- the list ----------------------------------------------------------------------------------- */
@@ -153,17 +86,14 @@ template <class P> struct work { /* arrays on the device; capacity: entries + n 
     size_t temp_bytes;
     P listed; /* entries of the list, known to the host when it was made */
 
-    __device__ P count_of_list(const source &a) const { return before[a.entries] + (P)a.n; }
+    __device__ P count_of_list(const triangle &a) const { return before[a.entries] + (P)a.n; }
 };
 
-static __global__ void lines_kernel(const source a, int32_t *line, defects *count)
+static __global__ void lines_kernel(const triangle a, int32_t *line, defects *count)
 {
     long long wrong = 0;
-    for (int64_t I = index_of_thread(); I <= a.majors; I += all_threads()) {
-        const int64_t here = a.said(I);
-        wrong += here < 0 || here > a.blocks || (I == 0 && here != 0) ||
-                 (I == a.majors && here != a.blocks) || (I < a.majors && a.said(I + 1) < here);
-    }
+    for (int64_t I = index_of_thread(); I <= a.majors; I += all_threads())
+        wrong += a.is_wrong_pointer(I);
     for (int64_t l = index_of_thread(); l < a.n; l += all_threads())
         if (a.pointer(l) < a.pointer(l + 1)) line[a.pointer(l)] = (int32_t)l;
     __syncwarp();
@@ -176,7 +106,7 @@ struct later {
 
 /* 1: entry p is wanted and not on the diagonal. */
 template <class P> struct wanted {
-    source a;
+    triangle a;
     const int32_t *line;
     __device__ P operator()(int64_t p) const
     {
@@ -186,7 +116,7 @@ template <class P> struct wanted {
 
 /* What is number k where the lines are gone through forwards. */
 template <class P>
-static __device__ void put(const source &a, const work<P> &w, P k, int32_t l, int32_t j, P origin)
+static __device__ void put(const triangle &a, const work<P> &w, P k, int32_t l, int32_t j, P origin)
 {
     const P at = a.reversed ? w.count_of_list(a) - 1 - k : k;
     TRS_ASSERT(at >= 0 && at < w.count_of_list(a));
@@ -194,7 +124,7 @@ static __device__ void put(const source &a, const work<P> &w, P k, int32_t l, in
     w.origin[0][at] = origin;
 }
 
-template <class P> static __global__ void entries_kernel(const source a, const work<P> w)
+template <class P> static __global__ void entries_kernel(const triangle a, const work<P> w)
 {
     long long wrong = 0;
     for (int64_t p = index_of_thread(); p < a.entries; p += all_threads()) {
@@ -209,7 +139,7 @@ template <class P> static __global__ void entries_kernel(const source a, const w
     add_to(&w.count->wrong, wrong);
 }
 
-template <class P> static __global__ void diagonals_kernel(const source a, const work<P> w)
+template <class P> static __global__ void diagonals_kernel(const triangle a, const work<P> w)
 {
     const int32_t l = index32_of_thread();
     if (l == 0) w.count->listed = w.count_of_list(a);
@@ -221,19 +151,20 @@ template <class P> static __global__ void diagonals_kernel(const source a, const
 
 /* ---- its order ----------------------------------------------------------------------------------- */
 
-template <class P> static __device__ int32_t line_of(const source &a, const work<P> &w, P origin)
+template <class P> static __device__ int32_t line_of(const triangle &a, const work<P> &w, P origin)
 {
     return origin < a.entries ? w.line[origin] : (int32_t)(origin - a.entries);
 }
 
 /* The column that the operator has it in. */
-template <class P> static __device__ int32_t column_of(const source &a, const work<P> &w, P origin)
+template <class P>
+static __device__ int32_t column_of(const triangle &a, const work<P> &w, P origin)
 {
     const int32_t l = line_of(a, w, origin);
     return a.turned(a.transposed || origin >= a.entries ? l : a.minor(origin, l));
 }
 
-template <class P> static __global__ void behind_kernel(const source a, const work<P> w)
+template <class P> static __global__ void behind_kernel(const triangle a, const work<P> w)
 {
     const int64_t listed = w.count_of_list(a);
     long long behind = 0;
@@ -245,7 +176,8 @@ template <class P> static __global__ void behind_kernel(const source a, const wo
 }
 
 /* The list's rows become its columns, or rows again, where lines are rows. */
-template <class P> static __global__ void keys_kernel(const source a, const work<P> w, bool columns)
+template <class P>
+static __global__ void keys_kernel(const triangle a, const work<P> w, bool columns)
 {
     const int64_t q = index_of_thread();
     if (q >= w.listed) return;
@@ -271,7 +203,7 @@ template <class P> static cudaError_t sort(work<P> &w, int64_t n, P count)
 
 /* A row begins where the list comes to another one: none is empty. */
 template <class P>
-static __global__ void rows_kernel(const source a, const work<P> w, const trs_device_view d)
+static __global__ void rows_kernel(const triangle a, const work<P> w, const trs_device_view d)
 {
     long long wrong = 0;
     for (int64_t q = index_of_thread(); q < w.listed; q += all_threads()) {
@@ -291,26 +223,26 @@ static __global__ void rows_kernel(const source a, const work<P> w, const trs_de
 
 /* ---- all of it -------------------------------------------------------------------------------------- */
 
-template <class P> static cudaError_t find_lines(const source &a, work<P> &w)
+template <class P> static cudaError_t find_lines(const triangle &a, work<P> &w)
 {
     return cub::DeviceScan::InclusiveScan(w.temp, w.temp_bytes, w.line, w.line, later(), a.entries);
 }
 
-template <class P> static cudaError_t count_wanted(const source &a, work<P> &w)
+template <class P> static cudaError_t count_wanted(const triangle &a, work<P> &w)
 {
     const auto each = thrust::make_transform_iterator(thrust::counting_iterator<int64_t>(0),
                                                       wanted<P>{a, w.line});
     return cub::DeviceScan::ExclusiveSum(w.temp, w.temp_bytes, each, w.before, a.entries + 1);
 }
 
-template <class P> static int allocate(trs_context *ctx, const source &a, work<P> &w)
+template <class P> static int allocate(trs_context *ctx, const triangle &a, work<P> &w)
 {
     const int64_t capacity = a.entries + a.n;
     size_t most = 0;
     for (auto *need :
-         {+[](const source &s, work<P> &v) { return find_lines(s, v); },
-          +[](const source &s, work<P> &v) { return count_wanted(s, v); },
-          +[](const source &s, work<P> &v) { return sort(v, s.n, (P)(s.entries + s.n)); }}) {
+         {+[](const triangle &s, work<P> &v) { return find_lines(s, v); },
+          +[](const triangle &s, work<P> &v) { return count_wanted(s, v); },
+          +[](const triangle &s, work<P> &v) { return sort(v, s.n, (P)(s.entries + s.n)); }}) {
         const cudaError_t e = need(a, w); /* says what it needs */
         if (e) return cuda_status(e, "import on the device");
         most = max(most, w.temp_bytes);
@@ -332,7 +264,7 @@ template <class P> static int allocate(trs_context *ctx, const source &a, work<P
 }
 
 /* Make the list, in the order of the lines. */
-template <class P> static int list_entries(const source &a, work<P> &w)
+template <class P> static int list_entries(const triangle &a, work<P> &w)
 {
     cudaMemsetAsync(w.count, 0, sizeof *w.count, NULL);
     cudaMemsetAsync(w.line, 0, (size_t)a.entries * sizeof *w.line, NULL);
@@ -355,13 +287,13 @@ template <class P> static int look(trs_context *ctx, const work<P> &w, defects *
     return count->wrong ? TRS_EMATRIX : TRS_OK;
 }
 
-template <class P> static int sort_by(const source &a, work<P> &w, bool columns)
+template <class P> static int sort_by(const triangle &a, work<P> &w, bool columns)
 {
     if (!a.transposed) keys_kernel<<<blocks_of(w.listed), PLAIN>>>(a, w, columns);
     return cuda_status(sort(w, a.n, w.listed), "import on the device");
 }
 
-template <class P> static int take(const source &a, const void *val, trs_operator *op)
+template <class P> static int take(const triangle &a, const void *val, trs_operator *op)
 {
     trs_context *ctx = op->ctx;
     const trs_device_view *d = &op->device;
@@ -385,7 +317,7 @@ template <class P> static int take(const source &a, const void *val, trs_operato
 
 int trs_gpu_import(const trs_mat *m, bool transposed, trs_operator *op)
 {
-    const importing::source a = importing::source_of(m, transposed, op);
+    const importing::triangle a = importing::triangle_of(m, transposed, op);
     const bool narrow = a.entries + a.n < INT32_MAX;
     return narrow ? importing::take<int32_t>(a, m->val, op)
                   : importing::take<int64_t>(a, m->val, op);

@@ -18,8 +18,7 @@
 #define TRS_LEVEL_SEARCH_CUH
 
 #include "base/debug.h"
-#include "cuda/runtime/cuda.cuh"
-#include "cuda/runtime/delay.cuh"
+#include "cuda/runtime/int_flag.cuh"
 
 #include <algorithm>
 
@@ -50,22 +49,6 @@ struct search {
     int32_t period;
     int64_t warps; /* that have rows: warp w has groups w, w + warps, ... of 32 rows */
 };
-
-static __device__ inline int32_t peek(const int32_t *p)
-{
-    int32_t v;
-    delay();
-    asm volatile("ld.relaxed.gpu.global.s32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
-    return v;
-}
-
-/* A level, once. */
-static __device__ inline void publish(int32_t *p, int32_t v)
-{
-    TRS_ASSERT(v >= 0 && peek(p) < 0);
-    delay();
-    asm volatile("st.relaxed.gpu.global.s32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
-}
 
 static __device__ inline unsigned long long now()
 {
@@ -135,7 +118,7 @@ template <int STRIDE> struct watch {
         const unsigned before = waiting;
         int32_t v[BATCH];
 #pragma unroll
-        for (int j = 0; j < BATCH; j++) v[j] = waiting >> j & 1 ? peek(level + column[j]) : -1;
+        for (int j = 0; j < BATCH; j++) v[j] = waiting >> j & 1 ? int_peek(level + column[j]) : -1;
 #pragma unroll
         for (int j = 0; j < BATCH; j++)
             if (v[j] >= 0) {
@@ -260,7 +243,7 @@ struct warp_rows {
                        first + lane); /* each level up to that has a row before this one */
             row.highest = highest;
             complete = true;
-            publish(s.level + first + lane, highest + 1);
+            int_store(s.level + first + lane, highest + 1);
         }
         long_lanes &= long_lanes - 1;
         long_lane = -1;
@@ -272,7 +255,7 @@ struct warp_rows {
         resolve_within(row, complete);
         if (!open || !complete || row.within) return;
         TRS_ASSERT(row.highest < first + (int)(threadIdx.x % WARP));
-        publish(s.level + first + threadIdx.x % WARP, row.highest + 1);
+        int_store(s.level + first + threadIdx.x % WARP, row.highest + 1);
         open = false;
     }
 
@@ -291,9 +274,9 @@ static __device__ bool is_hopeless(const search &s, unsigned long long begin)
 {
     const double spent = (double)(now() - begin), all = (double)s.n / (WARP * STEP);
     const double margin = spent < SURE ? SURE / spent : 1;
-    return peek(&s.count->gave_up) ||
+    return int_peek(&s.count->gave_up) ||
            (spent > EARLIEST &&
-            spent * all > s.host_ns * margin * (1 + peek(&s.count->groups_done)));
+            spent * all > s.host_ns * margin * (1 + int_peek(&s.count->groups_done)));
 }
 
 /* By a warp: finds the levels of 32 rows, and returns the number of levels up to these; 0: it has given up. */

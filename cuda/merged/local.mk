@@ -23,7 +23,6 @@ if HAVE_CUDA
 check_PROGRAMS += tests/merged/t_merged
 tests_merged_t_merged_SOURCES = tests/merged/t_merged.c $(STREAM) $(MODEL)
 tests_merged_t_merged_CFLAGS = $(TEST_FLAGS)
-tests_merged_t_merged_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_merged_t_merged_LDADD = $(TEST_LIBS)
 endif
 endif

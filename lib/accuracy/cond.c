@@ -3,12 +3,12 @@
  *     1 / condition = 1 / (|A|_1 |A^-1|_1),    |A^-1|_1 = max |A^-1 v|_1 over |v|_1 = 1, which a unit vector attains
  *
  * |A^-1|_1 is estimated from below by a few solves.  In Hager's method, x = A^-1 v and z = A^-H sign (x), the gradient of
- * |A^-1 v|_1, tell which unit vector to try next: the one where |z| is largest.  Higham's alternating vector is tried in the
- * end, for there are matrices for which Hager's method stops far too early.  The steps are those of LAPACK's lacn2, and the
- * result is that of trcon.  The infinity norm of A^-1 is the 1-norm of A^-H.
+ * |A^-1 v|_1, tell which unit vector to try next: the one where |z| is largest.  Higham's alternating vector is tried in
+ * the end, for there are matrices for which Hager's method stops far too early.  The steps are those of LAPACK's lacn2, and
+ * the result is that of trcon.  The infinity norm of A^-1 is the 1-norm of A^-H.
  * The vectors of the estimate are on the host, n numbers a step, wherever A is and the plan solves.
- * Sources: Hager, Condition estimates, SIAM J. Sci. Stat. Comput. 5 (1984) 311-316; Higham, FORTRAN codes for estimating the
- * one-norm of a real or complex matrix, ACM TOMS 14 (1988) 381-396. */
+ * Sources: Hager, Condition estimates, SIAM J. Sci. Stat. Comput. 5 (1984) 311-316; Higham, FORTRAN codes for estimating
+ * the one-norm of a real or complex matrix, ACM TOMS 14 (1988) 381-396. */
 #include "config.h"
 
 #include "base/debug.h"
@@ -60,8 +60,8 @@ static double norm(const estimator *s)
     return sum;
 }
 
-/* x(i) = x(i) / |x(i)|, or 1 when x(i) = 0; sign [2*n] keeps a copy.  Has no sign changed?  That ends the search for real x,
- * since the same signs lead to the same unit vector again. */
+/* x(i) = x(i) / |x(i)|, or 1 when x(i) = 0; sign [2*n] keeps a copy.  Has no sign changed?  That ends the search for real
+ * x, since the same signs lead to the same unit vector again. */
 static bool take_signs(const estimator *s, double *sign)
 {
     bool same = !trs_is_complex(s->type);

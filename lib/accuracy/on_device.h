@@ -11,8 +11,8 @@
 typedef struct trs_lines {
     trs_mat A; /* the caller's, on a device */
     trs_op op;
-    bool
-        across; /* the rows of op(A) are across the lines that A->ptr delimits: the arrays below are there */
+    /* the rows of op(A) are across the lines that A->ptr delimits: the arrays below are there */
+    bool across;
     void *memory;
     int64_t *ptr;   /* [rows of blocks + 1] */
     int32_t *idx;   /* [nnz] the column of each entry, or block, of op(A) */

@@ -2,17 +2,17 @@
  *
  *     r = b - op(A) x     d = op(A)^-1 r     x = x + d
  *
- * The residual r is summed in long double, or on a device in twice the working precision, and rounded once.  Each right-hand side is refined by itself, and the best x of its
- * steps is returned.  With complete factors a step or two suffice.  With incomplete ones this is a stationary iteration,
- * whose errors may grow before they fall, and fall slowly.  That they grow, the residual shows; omega, the componentwise
- * backward error, cannot, as it is never above 1.
+ * The residual r is summed in long double, or on a device in twice the working precision, and rounded once.  Each
+ * right-hand side is refined by itself, and the best x of its steps is returned.  With complete factors a step or two
+ * suffice.  With incomplete ones this is a stationary iteration, whose errors may grow before they fall, and fall slowly.
+ * That they grow, the residual shows; omega, the componentwise backward error, cannot, as it is never above 1.
  * The plan or the factors that solve may have lower precision than A, b and x.  Then r is scaled by a power of two, so that
  * its numbers stay in range.
  * What is done with vectors is in refine_host.c and refine_device.c; here is what is decided.
  * Sources: Wilkinson, Rounding Errors in Algebraic Processes, 1963, for the two precisions; Skeel, Iterative refinement
  * implies numerical stability for Gaussian elimination, Math. Comp. 35 (1980) 817-832; Arioli, Demmel, Duff, Solving sparse
- * linear systems with sparse backward error, SIAM J. Matrix Anal. Appl. 10 (1989) 165-190; Higham, Accuracy and Stability of
- * Numerical Algorithms, 2nd ed., chapter 12. */
+ * linear systems with sparse backward error, SIAM J. Matrix Anal. Appl. 10 (1989) 165-190; Higham, Accuracy and Stability
+ * of Numerical Algorithms, 2nd ed., chapter 12. */
 #include "config.h"
 
 #include "refine.h"

@@ -1,7 +1,7 @@
 /* refine_device.c: the steps of refinement with A, B and X on one device, where the plan or the factors solve.
  *
- * All work is enqueued on one stream.  Each residual waits for its errors, a few numbers, by which the next step is decided;
- * no vector goes to the host. */
+ * All work is enqueued on one stream.  Each residual waits for its errors, a few numbers, by which the next step is
+ * decided; no vector goes to the host. */
 #include "config.h"
 
 #include "refine.h"

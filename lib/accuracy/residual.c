@@ -1,7 +1,7 @@
 /* residual.c: b - op(A) x in long double, and the backward errors made of it.
  *
- * One loop serves all formats and ops: entry (i, j) of op(A), which is a, adds a x(j) to the sum of row i and |a| |x(j)| to its
- * size.  |z| of a complex number is |re| + |im|, as in LAPACK's error bounds.
+ * One loop serves all formats and ops: entry (i, j) of op(A), which is a, adds a x(j) to the sum of row i and |a| |x(j)| to
+ * its size.  |z| of a complex number is |re| + |im|, as in LAPACK's error bounds.
  * With gradual underflow, the model of rounding is
  *
  *     fl(x op y) = (x op y) (1 + d) + u,    |d| <= eps/2,    |u| <= eps/2 safmin       (Demmel 1984).

@@ -27,12 +27,10 @@ tests_core_t_saved_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/core/t_refresh
 tests_core_t_refresh_SOURCES = tests/core/t_refresh.c $(STREAM) $(MODEL)
 tests_core_t_refresh_CFLAGS = $(TEST_FLAGS)
-tests_core_t_refresh_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_core_t_refresh_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/core/t_device
 tests_core_t_device_SOURCES = tests/core/t_device.c $(MODEL)
 tests_core_t_device_CFLAGS = $(TEST_FLAGS)
-tests_core_t_device_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_core_t_device_LDADD = $(TEST_LIBS)
 if HAVE_CUDA
 tests_core_t_device_LDFLAGS = -Wl,--wrap=cudaGetDeviceCount,--wrap=cudaGetDevice,--wrap=cudaSetDevice

@@ -3,8 +3,8 @@
  * Time and memory are O(|A| + |L|); in |L| no number is stored but a count.
  *   tree       Liu's algorithm with compressed paths, row by row
  *   counts     column k has one entry for each row whose subtree, from A's entries up to the row, passes it
- *   merging    bottom up, a supernode is merged into its parent: first where the patterns are the same, then where the zeros
- *              are few
+ *   merging    bottom up, a supernode is merged into its parent: first where the patterns are the same, then where
+ *              the zeros are few
  *   rows       those of A and of the children, and a transposition sorts them all
  * Sources: Liu, ACM TOMS 12 (1986) 127-148; Ashcraft and Grimes, ACM TOMS 15 (1989) 291-309. */
 #include "config.h"
@@ -18,6 +18,7 @@
 typedef struct making {
     trs_context *ctx;
     int32_t n;
+    int32_t *parts;  /* the allocation of parent, mark, count, cols, into and front */
     int64_t *ptr;    /* [n+1] pivot k has the neighbours adj [ptr [k] ..] on one side */
     int32_t *adj;    /* [entries] */
     int32_t *parent; /* [n] in the elimination tree; -1: root */
@@ -26,39 +27,32 @@ typedef struct making {
     /* of a supernode, under the number of its last pivot */
     int32_t *cols;  /* [n] */
     int64_t *zeros; /* [n] that are stored, in L alone */
-    int32_t *
-        into; /* [n] the pivot that this one was merged into; itself: it is the last one of a supernode */
+    /* [n] the pivot that this one was merged into; itself: it is the last one of a supernode */
+    int32_t *into;
     int32_t *front; /* [n] number of the front of a last pivot */
 } making;
 
-static int making_new(making *m)
+static int making_new(making *m, int64_t entries)
 {
-    trs_context *ctx = m->ctx;
-    m->ptr = trs_new(ctx, m->n + 2ll, sizeof *m->ptr, "the pointers of a pattern");
-    m->parent = trs_new(ctx, m->n, sizeof *m->parent, "the elimination tree");
-    m->mark = trs_new(ctx, m->n, sizeof *m->mark, "marks");
-    m->count = trs_new(ctx, m->n, sizeof *m->count, "counts of columns");
-    m->cols = trs_new(ctx, m->n, sizeof *m->cols, "supernodes");
-    m->zeros = trs_new(ctx, m->n, sizeof *m->zeros, "supernodes");
-    m->into = trs_new(ctx, m->n, sizeof *m->into, "supernodes");
-    m->front = trs_new(ctx, m->n, sizeof *m->front, "supernodes");
-    return m->ptr && m->parent && m->mark && m->count && m->cols && m->zeros && m->into && m->front
-               ? TRS_OK
-               : TRS_EMEM;
+    const int64_t n = m->n;
+    int32_t **const part[] = {&m->parent, &m->mark, &m->count, &m->cols, &m->into, &m->front};
+    enum { PARTS = sizeof part / sizeof *part };
+    m->adj = trs_new(m->ctx, entries, sizeof *m->adj, "a pattern");
+    m->ptr = trs_new(m->ctx, n + 2, sizeof *m->ptr, "the pointers of a pattern");
+    m->zeros = trs_new(m->ctx, n, sizeof *m->zeros, "supernodes");
+    m->parts = trs_new(m->ctx, PARTS * n, sizeof *m->parts, "the elimination tree");
+    if (!m->adj || !m->ptr || !m->zeros || !m->parts) return TRS_EMEM;
+    for (int k = 0; k < PARTS; k++) *part[k] = m->parts + k * n;
+    return TRS_OK;
 }
 
 static void making_free(making *m)
 {
     const trs_memory *mem = &m->ctx->mem;
-    trs_free(mem, m->ptr);
     trs_free(mem, m->adj);
-    trs_free(mem, m->parent);
-    trs_free(mem, m->mark);
-    trs_free(mem, m->count);
-    trs_free(mem, m->cols);
+    trs_free(mem, m->ptr);
     trs_free(mem, m->zeros);
-    trs_free(mem, m->into);
-    trs_free(mem, m->front);
+    trs_free(mem, m->parts);
 }
 
 /* adj gets the neighbours of each pivot that come earlier, or those that come later; new [n] renames both, NULL: not. */
@@ -131,7 +125,7 @@ static int32_t last_of(making *m, int32_t k)
 
 /* May so many zeros be stored in a supernode?  A narrow one costs a device a launch whatever it holds, so it may have
  * more of them. */
-static bool few(int64_t zeros, int64_t all, int64_t cols)
+static bool are_few(int64_t zeros, int64_t all, int64_t cols)
 {
     if (cols <= 8) return true;
     if (cols <= 16) return zeros < 0.6 * (double)all;
@@ -150,7 +144,7 @@ static void merge(making *m, bool exact)
         const int64_t all = area(cols, rows);
         const int64_t zeros = all - (area(m->cols[c], m->count[c]) - m->zeros[c]) -
                               (area(m->cols[p], rows) - m->zeros[p]);
-        if (exact ? zeros > 0 : !few(zeros, all, cols)) continue;
+        if (exact ? zeros > 0 : !are_few(zeros, all, cols)) continue;
         m->into[c] = p;
         m->cols[p] = (int32_t)cols;
         m->zeros[p] = zeros;
@@ -342,8 +336,7 @@ int trs_front_tree_make(trs_context *ctx, int32_t n, int64_t entries, const int3
 {
     making m = {.ctx = ctx, .n = n};
     *t = (trs_front_tree){.n = n};
-    m.adj = trs_new(ctx, entries, sizeof *m.adj, "a pattern");
-    int rc = m.adj ? making_new(&m) : TRS_EMEM;
+    int rc = making_new(&m, entries);
     if (!rc) rc = tree_new(&m, t);
     if (!rc) {
         neighbours(&m, entries, i, j, false, NULL);

@@ -4,9 +4,9 @@
  *
  *              cols   rows
  *            +------+------+
- *      cols  | pivot|  U   |      A front takes the entries of A that stand in its columns, and in its rows of U, and the
- *            +------+------+      update matrix of each of its children.  Its pivots are eliminated, and what is left of the
- *      rows  |  L   |  S   |      lower right block is its own update matrix S, which goes to its parent.
+ *      cols  | pivot|  U   |      A front takes the entries of A that stand in its columns, and in its rows of U, and
+ *            +------+------+      the update matrix of each of its children.  Its pivots are eliminated, and what is
+ *      rows  |  L   |  S   |      left of the lower right block is its own update matrix S, which goes to its parent.
  *            +------+------+
  *
  * The pattern is that of the Cholesky factor of A + A' in the order of the pivots, which holds those of L and of U'.

@@ -27,8 +27,8 @@ typedef struct trs_fronts_pattern {
 typedef struct trs_fronts_job {
     const void *a; /* the values of A, in its order, on the device */
     void *l, *u;   /* the values of L and U, in their order, on the device; cholesky: u = NULL */
-    /* on the device.  Rows are pivots k = 0 .. n-1, and none is boosted.  largest is of L U alone, and is infinite if L or U
-     * has no entry for a number of theirs that is not negligible: the factors that gave the patterns had a zero there. */
+    /* on the device.  Rows are pivots k = 0 .. n-1, and none is boosted.  largest is of L U alone, and is infinite if L or
+     * U has no entry for a number of theirs that is not negligible: the factors that gave the patterns had a zero there. */
     trs_elimination_outcome *outcome;
     void *stream;
 } trs_fronts_job;

@@ -15,11 +15,11 @@
 typedef struct trs_lu_rows { /* all arrays are on the device */
     int32_t n;
     bool cholesky;
-    int64_t nnz, nnz_l,
-        nnz_u;           /* of L + U - I, of L and of U, diagonals included; cholesky: nnz_u = 0 */
-    int64_t *ptr, *diag; /* [n+1], [n] */
-    int32_t *idx;        /* [nnz] ascending in every row */
-    int64_t *src, *to;   /* [nnz] as in trs_elimination_pattern */
+    /* of L + U - I, of L and of U, diagonals included; cholesky: nnz_u = 0 */
+    int64_t nnz, nnz_l, nnz_u;
+    int64_t *ptr, *diag;      /* [n+1], [n] */
+    int32_t *idx;             /* [nnz] ascending in every row */
+    int64_t *src, *to;        /* [nnz] as in trs_elimination_pattern */
     unsigned char *conjugate; /* [nnz] likewise; NULL unless cholesky */
     int64_t *Lp, *Up;         /* [n+1]; cholesky: Up = NULL */
     int32_t *Li, *Ui;         /* [nnz_l], [nnz_u]; with Up, NULL after trs_gpu_lu_rows_join */
@@ -31,8 +31,8 @@ typedef struct trs_lu_rows { /* all arrays are on the device */
  * entries; its kind and its values are not looked at.  A diagonal entry that m does not have is added.
  *     const int64_t *src ; where m is: number src [p] of A is entry p of m; TRS_SRC_MISSING: it is zero before.
  *         NULL: p.
- * It waits.  Returns TRS_OK, TRS_EMEM, TRS_EDEVICE, or TRS_EMATRIX without a sentence if m is not well-formed or has an entry
- * twice. */
+ * It waits.  Returns TRS_OK, TRS_EMEM, TRS_EDEVICE, or TRS_EMATRIX without a sentence if m is not well-formed or has an
+ * entry twice. */
 int trs_gpu_lu_rows(trs_context *ctx, const trs_mat *m, const int64_t *src, bool cholesky,
                     trs_lu_rows *rows);
 void trs_gpu_lu_rows_join(trs_context *ctx, trs_lu_rows *rows); /* frees Li, Up and Ui */

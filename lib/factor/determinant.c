@@ -142,9 +142,9 @@ static int get_diagonal(trs_context *ctx, const trs_operator *op, void *u)
     return TRS_OK;
 }
 
-/* u [n] = diag (U), of which count numbers are to be multiplied, and the parity of the row exchanges.  An LU that broke down
- * has pivots up to there.  Their product is det A if no row below had a better pivot to offer, which is so when rows are
- * exchanged, or when there is no row below. */
+/* u [n] = diag (U), of which count numbers are to be multiplied, and the parity of the row exchanges.  An LU that broke
+ * down has pivots up to there.  Their product is det A if no row below had a better pivot to offer, which is so when rows
+ * are exchanged, or when there is no row below. */
 static int get_pivots(trs_context *ctx, const trs_instance *i, void *u, int64_t *count, bool *odd)
 {
     if (!i->solver->pivots)
@@ -193,8 +193,8 @@ int trs_plan_determinant(const trs_plan *p, trs_det *det)
 
 /* ---- of factors ----------------------------------------------------------------------------- */
 
-/* The place of the diagonal entry k, or -1.  That is the last entry of each row of L by rows and of each column of U by columns, the
- * first one of each column of L by columns; of rows of L + U it is searched for. */
+/* The place of the diagonal entry k, or -1.  That is the last entry of each row of L by rows and of each column of U by columns,
+ * the first one of each column of L by columns; of rows of L + U it is searched for. */
 static int64_t place_of_diagonal(const trs_mat *m, int64_t k)
 {
     int64_t begin = trs_major_begin(m, k), end = trs_major_end(m, k);

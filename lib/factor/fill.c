@@ -4,10 +4,10 @@
  *
  *     lev(i, j) = min over m < i, j of lev(i, m) + lev(m, j) + 1,
  *
- * and those of level k at most are kept.  Unrolled: lev(i, j) + 1 is the length of the shortest path from i to j in the graph
- * of A whose nodes between the two are all below both.  So row i of U is found by a breadth-first search from i that goes
- * on from nodes below i only, and stops after k + 1 edges: j > i belongs to it if it is met.  Column j of L is row j of U
- * for A'.  The searches are independent of each other, and shared among threads.  Each is done twice, to count and to
+ * and those of level k at most are kept.  Unrolled: lev(i, j) + 1 is the length of the shortest path from i to j in the
+ * graph of A whose nodes between the two are all below both.  So row i of U is found by a breadth-first search from i that
+ * goes on from nodes below i only, and stops after k + 1 edges: j > i belongs to it if it is met.  Column j of L is row j
+ * of U for A'.  The searches are independent of each other, and shared among threads.  Each is done twice, to count and to
  * write; two transpositions sort what was found.
  * A search costs the entries of the rows that it goes through: no more than there are within k edges of row i.
  * Sources: Saad, Iterative Methods for Sparse Linear Systems, 2nd ed., section 10.3.3; Hysom, Pothen, A scalable parallel
@@ -29,8 +29,8 @@ typedef struct searches {
     const trs_tri *g;
     int level;
     trs_tri *u; /* ptr [i+1] = the length of row i at first, then idx too */
-    int32_t *
-        seen; /* [n*threads] the last search that met the node: its row + 1, negative when it writes */
+    /* [n*threads] the last search that met the node: its row + 1, negative when it writes */
+    int32_t *seen;
     int32_t *queue; /* [n*threads] nodes below the row, in the order in which they were met */
 } searches;
 

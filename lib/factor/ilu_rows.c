@@ -8,8 +8,8 @@
  *
  * Row i reads the rows k that it has entries in, which are all of earlier levels of L.  So the rows of a level are
  * independent, and wide levels are shared among threads.  A row is computed by one thread in one order, so that the bits do
- * not depend on the number of threads.  where [j] is 1 + the place of column j in the row that is being computed, and 0 when
- * that row has no entry there.  A bad pivot spoils later rows only; so the first bad row went wrong by itself.
+ * not depend on the number of threads.  where [j] is 1 + the place of column j in the row that is being computed, and 0
+ * when that row has no entry there.  A bad pivot spoils later rows only; so the first bad row went wrong by itself.
  * Sources: Saad, Iterative Methods for Sparse Linear Systems, 2nd ed., section 10.3; Meijerink, van der Vorst, An iterative
  * solution method for linear systems of which the coefficient matrix is a symmetric M-matrix, Math. Comp. 31 (1977)
  * 148-162. */
@@ -22,8 +22,8 @@
 
 #include <math.h>
 
-/* In multiplications: a level with fewer than WIDE is computed by one thread, since handing rows over would cost more; a chunk
- * has at least CHUNK. */
+/* In multiplications: a level with fewer than WIDE is computed by one thread, since handing rows over would cost more; a
+ * chunk has at least CHUNK. */
 enum { WIDE = 20000, CHUNK = 10000 };
 
 #define TRS_BODY "factor/ilu_rows.c"

@@ -11,8 +11,10 @@ EXTRA_DIST += lib/factor/README.md
 
 # tests
 if HAVE_CMOCKA
+INCOMPLETE = tests/factor/incomplete.c tests/factor/incomplete.h $(COUNTER) $(FULL)
+THERE = tests/factor/there.h $(DEVICE)
 check_PROGRAMS += tests/factor/t_ilu
-tests_factor_t_ilu_SOURCES = tests/factor/t_ilu.c $(COUNTER) $(FULL)
+tests_factor_t_ilu_SOURCES = tests/factor/t_ilu.c $(INCOMPLETE)
 tests_factor_t_ilu_CFLAGS = $(TEST_FLAGS)
 tests_factor_t_ilu_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/factor/t_lu_import
@@ -28,7 +30,7 @@ tests_factor_t_complete_fill_SOURCES = tests/factor/t_complete_fill.c $(FULL)
 tests_factor_t_complete_fill_CFLAGS = $(TEST_FLAGS)
 tests_factor_t_complete_fill_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/factor/t_fill
-tests_factor_t_fill_SOURCES = tests/factor/t_fill.c $(COUNTER) $(FULL)
+tests_factor_t_fill_SOURCES = tests/factor/t_fill.c $(INCOMPLETE)
 tests_factor_t_fill_CFLAGS = $(TEST_FLAGS)
 tests_factor_t_fill_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/factor/t_det
@@ -37,17 +39,15 @@ tests_factor_t_det_CFLAGS = $(TEST_FLAGS)
 tests_factor_t_det_LDADD = $(TEST_LIBS)
 if HAVE_CUDA
 check_PROGRAMS += tests/factor/t_ilu_device
-tests_factor_t_ilu_device_SOURCES = tests/factor/t_ilu_device.c tests/factor/there.h $(COUNTER) $(FULL)
+tests_factor_t_ilu_device_SOURCES = tests/factor/t_ilu_device.c $(THERE) $(INCOMPLETE)
 tests_factor_t_ilu_device_CFLAGS = $(TEST_FLAGS)
-tests_factor_t_ilu_device_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_factor_t_ilu_device_LDADD = $(TEST_LIBS)
 endif
 if HAVE_SUITESPARSE
 if HAVE_CUDA
 check_PROGRAMS += tests/factor/t_lu_device
-tests_factor_t_lu_device_SOURCES = tests/factor/t_lu_device.c tests/factor/there.h $(FULL)
+tests_factor_t_lu_device_SOURCES = tests/factor/t_lu_device.c $(THERE) $(FULL)
 tests_factor_t_lu_device_CFLAGS = $(TEST_FLAGS)
-tests_factor_t_lu_device_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_factor_t_lu_device_LDADD = libcore-suitesparse.la $(TEST_LIBS)
 endif
 check_PROGRAMS += tests/factor/t_lu
@@ -56,7 +56,7 @@ tests_factor_t_lu_CFLAGS = $(TEST_FLAGS)
 tests_factor_t_lu_CPPFLAGS = $(AM_CPPFLAGS) $(SUITESPARSE_CPPFLAGS)
 tests_factor_t_lu_LDADD = libtrisolve-suitesparse.la libtrisolve-sparse.la $(CMOCKA_LIBS) $(LAPACKE_LIBS)
 check_PROGRAMS += tests/factor/t_lu_solve_device
-tests_factor_t_lu_solve_device_SOURCES = tests/factor/t_lu_solve_device.c $(FULL)
+tests_factor_t_lu_solve_device_SOURCES = tests/factor/t_lu_solve_device.c $(THERE) $(FULL)
 tests_factor_t_lu_solve_device_CFLAGS = $(TEST_FLAGS)
 tests_factor_t_lu_solve_device_CPPFLAGS = $(AM_CPPFLAGS) $(SUITESPARSE_CPPFLAGS)
 tests_factor_t_lu_solve_device_LDADD = libtrisolve-suitesparse.la libtrisolve-sparse.la $(CMOCKA_LIBS) $(CUDA_LIBS)

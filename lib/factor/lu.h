@@ -62,8 +62,8 @@ struct trs_lu {
     struct trs_lu_device *device;
     struct trs_lu_half *half; /* A is Hermitian and comes as one triangle; NULL: all of it comes */
     bool lower_only;          /* of a Hermitian A the lower triangle is all that is read */
-    trs_mat
-        pattern; /* of complete factors with plans on a device: that of A, in arrays of the lu */
+    /* of complete factors with plans on a device: that of A, in arrays of the lu */
+    trs_mat pattern;
     bool reads_pattern; /* update looks at ptr and idx of A again */
     bool refreshes; /* plans have to take values that are on the device, in the order of a stream */
     bool host_only; /* no kernel refactors these factors on the device */
@@ -89,16 +89,16 @@ void trs_lu_csc_free(trs_lu *lu, trs_csc *C);
 /* A power of two near size, whose inverse is a power of two as well; 1 when size is 0 or not finite. */
 double trs_power_near(double size);
 
-/* Take the factors over and make the plans.  *f is empty afterwards, also after an error.  When the patterns are those of the
- * factors before, the plans only get the new values. */
+/* Take the factors over and make the plans.  *f is empty afterwards, also after an error.  When the patterns are those of
+ * the factors before, the plans only get the new values. */
 int trs_lu_adopt(trs_lu *lu, trs_factors *f);
 /* *whole is A, or the whole of it if its kind says TRS_SELFADJOINT: in arrays of the lu, on the host, or the values alone on
  * the device of the factors if those of A are there.  first: of the first A the kind is kept, and the pattern (half.c).
  * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_ESUPPORT, TRS_EDEVICE. */
 int trs_lu_whole(trs_lu *lu, const trs_mat *A, bool first, void *stream, trs_mat *whole);
 void trs_lu_half_free(trs_lu *lu);
-/* The same for complete factors of A on the host; where the plans are on a device, the factors are computed there again, and new values
- * will be, if there is a kernel for them. */
+/* The same for complete factors of A on the host; where the plans are on a device, the factors are computed there again,
+ * and new values will be, if there is a kernel for them. */
 int trs_lu_adopt_there(trs_lu *lu, const trs_mat *A, trs_factors *f);
 /* Call lu->update for the first A, which may be on a device if the factors are for one. */
 int trs_lu_begin(trs_lu *lu, const trs_mat *A);

@@ -31,9 +31,9 @@ static bool is_entry(const trs_mat *m, int64_t p)
 
 /* ---- transposing ---------------------------------------------------------------------------- */
 
-/* What a walk over the entries of m may do with entry p, of major index l.  Column j of the transpose begins at next [j], which
- * moves on when an entry is placed; next [j+1] counts the entries of column j before.  next is one place up in t->p, so that
- * the places, moved on, are the pointers in the end. */
+/* What a walk over the entries of m may do with entry p, of major index l.  Column j of the transpose begins at next [j],
+ * which moves on when an entry is placed; next [j+1] counts the entries of column j before.  next is one place up in t->p,
+ * so that the places, moved on, are the pointers in the end. */
 static void count(trs_csc *t, const trs_mat *m, int64_t l, int64_t p)
 {
     int64_t *next = t->p + 1;
@@ -62,7 +62,8 @@ static void walk(const trs_mat *m, trs_csc *t,
     }
 }
 
-/* t = m by its minor index: A by columns when m is A in CSR, else A' by columns.  The caller frees t, also after an error. */
+/* t = m by its minor index: A by columns when m is A in CSR, else A' by columns.  The caller frees t, also after an
+ * error. */
 static int transpose(trs_lu *lu, const trs_mat *m, trs_csc *t)
 {
     const int64_t n = m->n;

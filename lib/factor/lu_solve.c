@@ -4,10 +4,10 @@
  *                                      and   x = R P' L^-T U^-T Q' b  for A' x = b
  *     L L^H = A(P, P):                       x = P' L^-H L^-1 P b
  *
- * B and X are of the type of A, the vectors y between the triangles of the type of the plans: that of the factors, or single
- * precision.  There each column of y is divided by a power of two near its largest number, so that its numbers stay in
- * range.  Permutations, scaling and change of type are one pass over the vectors before the first triangle and one after the
- * second: here on the host, in cuda/runtime/move.cu on a device.
+ * B and X are of the type of A, the vectors y between the triangles of the type of the plans: that of the factors, or
+ * single precision.  There each column of y is divided by a power of two near its largest number, so that its numbers stay
+ * in range.  Permutations, scaling and change of type are one pass over the vectors before the first triangle and one after
+ * the second: here on the host, in cuda/runtime/move.cu on a device.
  * Incomplete factors without permutation have neither: their plans work on B and X themselves. */
 #ifndef T
 

@@ -42,8 +42,8 @@ int trs_lu_begin(trs_lu *lu, const trs_mat *A)
 
 /* ---- where the factors are ---------------------------------------------------------------------- */
 
-/* Is A of the pattern that the factors on the device have?  Of arrays on a device that is taken for granted, as of those that
- * are NULL; of incomplete factors it always is. */
+/* Is A of the pattern that the factors on the device have?  Of arrays on a device that is taken for granted, as of those
+ * that are NULL; of incomplete factors it always is. */
 static bool has_pattern(const trs_lu *lu, const trs_mat *A)
 {
     if (!lu->reads_pattern) return true;

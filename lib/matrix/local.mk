@@ -28,11 +28,11 @@ tests_matrix_t_permuted_CFLAGS = $(TEST_FLAGS)
 tests_matrix_t_permuted_LDADD = $(TEST_LIBS)
 if HAVE_CUDA
 check_PROGRAMS += tests/matrix/t_device_resident
-tests_matrix_t_device_resident_SOURCES = tests/matrix/t_device_resident.c $(MODEL)
+tests_matrix_t_device_resident_SOURCES = tests/matrix/t_device_resident.c $(DEVICE) $(MODEL)
 tests_matrix_t_device_resident_CFLAGS = $(TEST_FLAGS)
 tests_matrix_t_device_resident_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/matrix/t_device_import
-tests_matrix_t_device_import_SOURCES = tests/matrix/t_device_import.c $(MODEL)
+tests_matrix_t_device_import_SOURCES = tests/matrix/t_device_import.c $(DEVICE) $(MODEL)
 tests_matrix_t_device_import_CFLAGS = $(TEST_FLAGS)
 tests_matrix_t_device_import_LDADD = $(TEST_LIBS)
 endif

@@ -11,7 +11,6 @@ if HAVE_CMOCKA
 check_PROGRAMS += tests/solvers/t_solvers
 tests_solvers_t_solvers_SOURCES = tests/solvers/t_solvers.c $(STREAM) $(MODEL)
 tests_solvers_t_solvers_CFLAGS = $(TEST_FLAGS)
-tests_solvers_t_solvers_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_solvers_t_solvers_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/solvers/t_dense
 tests_solvers_t_dense_SOURCES = tests/solvers/t_dense.c
@@ -20,17 +19,14 @@ tests_solvers_t_dense_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/solvers/t_bits
 tests_solvers_t_bits_SOURCES = tests/solvers/t_bits.c $(STREAM) $(MODEL)
 tests_solvers_t_bits_CFLAGS = $(TEST_FLAGS)
-tests_solvers_t_bits_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_solvers_t_bits_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/solvers/t_capture
 tests_solvers_t_capture_SOURCES = tests/solvers/t_capture.c $(STREAM) $(MODEL)
 tests_solvers_t_capture_CFLAGS = $(TEST_FLAGS)
-tests_solvers_t_capture_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_solvers_t_capture_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/solvers/t_threads
 tests_solvers_t_threads_SOURCES = tests/solvers/t_threads.c $(STREAM) $(MODEL)
 tests_solvers_t_threads_CFLAGS = $(TEST_FLAGS)
-tests_solvers_t_threads_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_solvers_t_threads_LDADD = $(TEST_LIBS) -lpthread
 check_PROGRAMS += tests/solvers/t_huge
 tests_solvers_t_huge_SOURCES = tests/solvers/t_huge.c $(MODEL)
@@ -40,7 +36,6 @@ if HAVE_CUDA
 check_PROGRAMS += tests/solvers/t_hang
 tests_solvers_t_hang_SOURCES = tests/solvers/t_hang.c $(STREAM) $(DAGS) $(MODEL)
 tests_solvers_t_hang_CFLAGS = $(TEST_FLAGS)
-tests_solvers_t_hang_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 tests_solvers_t_hang_LDADD = tests/common/libbusy.la $(TEST_LIBS)
 endif
 endif

@@ -53,6 +53,17 @@ static void set_index(void *a, int bits, int64_t k, int64_t v)
     else ((int32_t *)a)[k] = (int32_t)v;
 }
 
+size_t size_of(trs_dtype t)
+{
+    static const size_t size[] = {[TRS_F64] = 8, [TRS_F32] = 4, [TRS_C64] = 16, [TRS_C32] = 8};
+    return size[t];
+}
+
+double eps_of(trs_dtype t)
+{
+    return t == TRS_F32 || t == TRS_C32 ? (double)FLT_EPSILON : DBL_EPSILON;
+}
+
 void set_value(void *a, trs_dtype t, int64_t k, zz v)
 {
     if (t == TRS_F64) ((double *)a)[k] = creal(v);

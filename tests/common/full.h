@@ -45,6 +45,8 @@ typedef struct form { /* how a full matrix is shown to the library */
 enum { FORMS = 6 };
 extern const form plain, forms[FORMS];
 
+size_t size_of(trs_dtype t); /* bytes of a number */
+double eps_of(trs_dtype t);
 void set_value(void *a, trs_dtype t, int64_t k, zz v);
 zz get_value(const void *a, trs_dtype t, int64_t k);
 trs_mat show(const full *f, const form *s); /* its entries that are not zero; then hide */

@@ -7,6 +7,13 @@
 
 /* ---- numbers ---------------------------------------------------------------------------------- */
 
+void *zeroed(int64_t count, size_t size)
+{
+    void *p = calloc((size_t)count + 1, size);
+    assert_non_null(p);
+    return p;
+}
+
 uint64_t random_bits(random_t *r) /* splitmix64 */
 {
     uint64_t z = r->state += 0x9e3779b97f4a7c15u;
@@ -87,13 +94,22 @@ void model_free(model *m)
     free(m->val);
 }
 
-static void draw_order(int n, int *order, random_t *r)
+int64_t *random_order(int64_t count, random_t *r)
 {
-    for (int i = 0; i < n; i++) {
-        const int k = random_below(r, i + 1);
+    int64_t *order = zeroed(count, sizeof *order);
+    for (int64_t i = 0; i < count; i++) {
+        const int k = random_below(r, (int)i + 1);
         order[i] = order[k];
         order[k] = i;
     }
+    return order;
+}
+
+static void draw_order(int n, int *order, random_t *r)
+{
+    int64_t *drawn = random_order(n, r);
+    for (int i = 0; i < n; i++) order[i] = (int)drawn[i];
+    free(drawn);
 }
 
 void model_shuffle(model *m, int *p, int *q, random_t *r)

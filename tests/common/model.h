@@ -29,9 +29,12 @@ typedef struct random {
     uint64_t state; /* the seed, anything */
 } random_t;
 
+void *zeroed(int64_t count, size_t size); /* an array of numbers that are 0; free it */
+
 uint64_t random_bits(random_t *r);
 int random_below(random_t *r, int n); /* 0 .. n-1 */
 double random_uniform(random_t *r); /* in (-1, 1), a multiple of 2^-20, so that it is a float too */
+int64_t *random_order(int64_t count, random_t *r); /* of 0 .. count-1; free it */
 zz get_number(const void *a, trs_dtype t, int64_t k);
 void set_number(void *a, trs_dtype t, int64_t k, zz v); /* the imaginary part is dropped if real */
 double epsilon(trs_dtype t);

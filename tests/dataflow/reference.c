@@ -15,13 +15,6 @@ static int compare(const void *x, const void *y)
     return (a->number > b->number) - (a->number < b->number);
 }
 
-static void *zeros(int64_t count, size_t size)
-{
-    void *p = calloc((size_t)count + 1, size);
-    assert_non_null(p);
-    return p;
-}
-
 /* ---- nodes, row by row ---------------------------------------------------------------------------------- */
 
 typedef struct node {
@@ -35,7 +28,7 @@ typedef struct node {
 static int64_t sort_row(const trs_tri *t, const int32_t *level, int32_t i, trs_flow *f)
 {
     const int64_t begin = f->sorted_count, count = t->ptr[i + 1] - t->ptr[i];
-    ranked *e = zeros(count, sizeof *e);
+    ranked *e = zeroed(count, sizeof *e);
     for (int64_t k = 0; k < count; k++)
         e[k] = (ranked){level[t->idx[t->ptr[i] + k]], t->ptr[i] + k};
     qsort(e, (size_t)count, sizeof *e, compare);
@@ -94,17 +87,17 @@ static void put_node(trs_flow *f, const trs_tri *t, const node *all, int32_t k,
 trs_flow reference_flow(const trs_tri *t, const int32_t *level, int32_t levels)
 {
     const int64_t most = t->n + t->nnz / PARTIAL;
-    trs_flow f = {.levels = levels, .sorted = zeros(t->nnz, sizeof *f.sorted)};
-    node *all = zeros(most, sizeof *all);
-    int32_t *place = zeros(most, sizeof *place), *row_place = zeros(t->n, sizeof *row_place);
+    trs_flow f = {.levels = levels, .sorted = zeroed(t->nnz, sizeof *f.sorted)};
+    node *all = zeroed(most, sizeof *all);
+    int32_t *place = zeroed(most, sizeof *place), *row_place = zeroed(t->n, sizeof *row_place);
     for (int32_t i = 0; i < t->n; i++) add_nodes(t, level, i, &f, all);
     qsort(all, (size_t)f.nodes, sizeof *all, compare);
     for (int32_t k = 0; k < f.nodes; k++) place[all[k].by.number] = k;
     for (int32_t k = 0; k < f.nodes; k++) /* a row comes behind its partial sums */
         if (row_place[all[k].row] < k) row_place[all[k].row] = k;
-    f.ptr = zeros(f.nodes, sizeof *f.ptr), f.idx = zeros(t->nnz + f.nodes, sizeof *f.idx);
-    f.row = zeros(f.nodes, sizeof *f.row), f.partials = zeros(f.nodes, sizeof *f.partials);
-    f.source = zeros(f.nodes, sizeof *f.source), f.task = zeros(f.nodes, sizeof *f.task);
+    f.ptr = zeroed(f.nodes, sizeof *f.ptr), f.idx = zeroed(t->nnz + f.nodes, sizeof *f.idx);
+    f.row = zeroed(f.nodes, sizeof *f.row), f.partials = zeroed(f.nodes, sizeof *f.partials);
+    f.source = zeroed(f.nodes, sizeof *f.source), f.task = zeroed(f.nodes, sizeof *f.task);
     for (int32_t k = 0; k < f.nodes; k++) put_node(&f, t, all, k, place, row_place);
     free(all), free(place), free(row_place);
     return f;
@@ -137,7 +130,7 @@ static zz compute(const trs_flow *f, const trs_tri *t, int32_t k, int lanes, int
 
 void reference_solve(const trs_flow *f, const trs_tri *t, int nrhs, const zz *b, zz *x)
 {
-    zz *y = zeros((int64_t)f->nodes * nrhs, sizeof *y);
+    zz *y = zeroed((int64_t)f->nodes * nrhs, sizeof *y);
     for (const trs_flow_task *w = f->task; w < f->task + f->tasks; w++)
         for (int32_t k = w->first; k < w->first + w->count; k++)
             for (int r = 0; r < nrhs; r++) {

@@ -2,6 +2,7 @@
  * beside it, by columns and by rows, the x of the reference, the same bits each time, and a NaN reaches what
  * depends on it only. */
 #include "tests/common/dags.h"
+#include "tests/common/device.h"
 
 #include "base/device.h"
 #include "reference.h"
@@ -218,18 +219,8 @@ static void test_columns(void **state)
         }
 }
 
-static void test_without_a_device(void **state)
-{
-    (void)state;
-    skip();
-}
-
 int main(void)
 {
-    const struct CMUnitTest none[] = {cmocka_unit_test(test_without_a_device)};
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_columns)};
-    char why[200];
-    if (!trs_gpu_probe(0, why, sizeof why)) return cmocka_run_group_tests(tests, NULL, NULL);
-    print_message("%s\n", why);
-    return cmocka_run_group_tests(none, NULL, NULL);
+    return run_on_device(tests);
 }

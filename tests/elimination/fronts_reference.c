@@ -88,8 +88,8 @@ static void eliminate(const fronts_reference *r, const trs_front_numbers *d, int
             if (kept(r, i, j)) r->panels[d->diagonal + j * PANEL + i - begin] = *entry(r, d, i, j);
 }
 
-/* Subtract the products of the columns from .. end-1 from entries of columns, and rows, that are not less than `end`, and of
- * which one is a pivot, or none is. */
+/* Subtract the products of the columns from .. end-1 from entries of columns, and rows, that are not less than `end`, and
+ * of which one is a pivot, or none is. */
 static void subtract(const fronts_reference *r, const trs_front_numbers *d, int64_t from,
                      int64_t end, bool pivots)
 {

@@ -2,6 +2,8 @@
  * and by those on a device. */
 #include "fronts_reference.h"
 
+#include "tests/common/device.h"
+
 #include "base/device.h"
 
 #include <math.h>
@@ -59,24 +61,6 @@ typedef struct problem {
     double largest; /* |b| */
 } problem;
 
-static void *zeros(int64_t count, size_t size)
-{
-    void *p = calloc((size_t)count + 1, size);
-    assert_non_null(p);
-    return p;
-}
-
-static void shuffle(int64_t *p, int n, random_t *r)
-{
-    for (int k = 0; k < n; k++) p[k] = k;
-    for (int k = n - 1; k > 0; k--) {
-        const int to = random_below(r, k + 1);
-        const int64_t x = p[k];
-        p[k] = p[to];
-        p[to] = x;
-    }
-}
-
 static void choose_pattern(problem *q, shape s, random_t *r)
 {
     const int n = q->n;
@@ -99,9 +83,9 @@ static trs_mat make_mat(const problem *q, const bool *is, int kind, bool by_rows
 {
     const int n = q->n;
     trs_mat m = {.n = n, .dtype = q->dtype, .format = by_rows ? TRS_CSR : TRS_CSC, .ptr_bits = 64};
-    int64_t *ptr = zeros(n + 2, sizeof *ptr), count = 0;
-    int32_t *idx = zeros((int64_t)n * n, sizeof *idx);
-    int *pivot = zeros(n, sizeof *pivot);
+    int64_t *ptr = zeroed(n + 2, sizeof *ptr), count = 0;
+    int32_t *idx = zeroed((int64_t)n * n, sizeof *idx);
+    int *pivot = zeroed(n, sizeof *pivot);
     for (int k = 0; k < n; k++) pivot[by_rows ? row[k] : column[k]] = k;
     for (int major = 0; major < n; major++) {
         const int a = pivot[major];
@@ -129,18 +113,16 @@ static problem problem_new(shape s, trs_dtype dtype, bool cholesky, int number, 
 {
     problem q = {.n = size_of[s], .dtype = dtype, .cholesky = cholesky};
     const int64_t n = q.n;
-    q.b = zeros(n * n, sizeof *q.b);
-    q.f = zeros(n * n, sizeof *q.f);
-    q.stored = zeros(n * n, sizeof *q.stored);
-    q.filled = zeros(n * n, sizeof *q.filled);
-    q.P = zeros(n, sizeof *q.P);
-    q.Q = zeros(n, sizeof *q.Q);
-    shuffle(q.P, q.n, r);
-    shuffle(q.Q, q.n, r);
-    if (!cholesky && number % 2) q.scale = zeros(n, sizeof *q.scale);
+    q.b = zeroed(n * n, sizeof *q.b);
+    q.f = zeroed(n * n, sizeof *q.f);
+    q.stored = zeroed(n * n, sizeof *q.stored);
+    q.filled = zeroed(n * n, sizeof *q.filled);
+    q.P = random_order(n, r);
+    q.Q = random_order(n, r);
+    if (!cholesky && number % 2) q.scale = zeroed(n, sizeof *q.scale);
     for (int k = 0; k < n && q.scale; k++) q.scale[k] = ldexp(1, random_below(r, 5) - 2);
     choose_pattern(&q, s, r);
-    int64_t *identity = zeros(n, sizeof *identity);
+    int64_t *identity = zeroed(n, sizeof *identity);
     for (int k = 0; k < n; k++) identity[k] = k;
     q.A = make_mat(&q, q.stored, 0, number % 3 != 0, q.P, cholesky ? q.P : q.Q);
     q.L = make_mat(&q, q.filled, -1, !cholesky, identity, identity);
@@ -186,11 +168,11 @@ static void choose_values(problem *q, random_t *r)
 /* Values of A, in its order, as numbers of its type. */
 static void *values_of(const problem *q)
 {
-    char *a = zeros(q->A.nnz, trs_size(q->dtype));
+    char *a = zeroed(q->A.nnz, trs_size(q->dtype));
     const int n = q->n;
     const int64_t *ptr = q->A.ptr, *Q = q->cholesky ? q->P : q->Q;
     const int32_t *idx = q->A.idx;
-    int *row = zeros(n, sizeof *row), *column = zeros(n, sizeof *column);
+    int *row = zeroed(n, sizeof *row), *column = zeroed(n, sizeof *column);
     for (int k = 0; k < n; k++) row[q->P[k]] = k, column[Q[k]] = k;
     for (int l = 0; l < n; l++)
         for (int64_t p = ptr[l]; p < ptr[l + 1]; p++) {
@@ -283,7 +265,7 @@ static void check_tree(const trs_front_tree *t)
 
 static zz *gathered(const zz *panels, const int64_t *from, int64_t count)
 {
-    zz *val = zeros(count, sizeof *val);
+    zz *val = zeroed(count, sizeof *val);
     for (int64_t e = 0; e < count; e++) val[e] = from[e] == TRS_FRONT_ONE ? 1 : panels[from[e]];
     return val;
 }
@@ -292,8 +274,8 @@ static void run_on_host(problem *q, const trs_front_tree *t, const trs_front_sch
                         const trs_front_places *places)
 {
     fronts_reference ref = {.t = t, .s = s, .cholesky = q->cholesky};
-    ref.panels = zeros(s->panels, sizeof *ref.panels);
-    ref.pool = zeros(s->pool, sizeof *ref.pool);
+    ref.panels = zeroed(s->panels, sizeof *ref.panels);
+    ref.pool = zeroed(s->pool, sizeof *ref.pool);
     char *a = values_of(q);
     for (int64_t e = 0; e < places->entries; e++) {
         const zz x = get_number(a, q->dtype, places->from[e]);
@@ -313,26 +295,37 @@ static void run_on_host(problem *q, const trs_front_tree *t, const trs_front_sch
     free(u);
 }
 
-static void check_on_host(problem *q)
-{
-    trs_context ctx = {.threads = 1};
-    const trs_fronts_pattern p = pattern_of(q);
+typedef struct schedule { /* of the fronts of a problem */
+    trs_context ctx;
+    trs_fronts_pattern p;
     trs_front_tree t;
     trs_front_schedule s;
     trs_front_places places;
+    int32_t *i, *j; /* entries of A */
+} schedule;
+
+static void schedule_begin(schedule *h, const problem *q)
+{
     int64_t entries;
-    int32_t *i, *j;
-    assert_status(trs_front_entries(&ctx, &p, &entries, &i, &j), TRS_OK);
-    assert_status(trs_front_tree_make(&ctx, q->n, entries, i, j, &t), TRS_OK);
-    check_tree(&t);
-    assert_status(trs_front_schedule_make(&ctx, &t, q->cholesky, &s), TRS_OK);
-    assert_status(trs_front_places_make(&ctx, &p, &t, &s, i, j, &places), TRS_OK);
-    run_on_host(q, &t, &s, &places);
-    trs_front_places_free(&ctx, &places);
-    trs_front_schedule_free(&ctx, &s);
-    trs_front_tree_free(&ctx, &t);
-    free(i);
-    free(j);
+    *h = (schedule){.ctx = {.threads = 1}, .p = pattern_of(q)};
+    assert_status(trs_front_entries(&h->ctx, &h->p, &entries, &h->i, &h->j), TRS_OK);
+    assert_status(trs_front_tree_make(&h->ctx, q->n, entries, h->i, h->j, &h->t), TRS_OK);
+    assert_status(trs_front_schedule_make(&h->ctx, &h->t, q->cholesky, &h->s), TRS_OK);
+}
+
+/* Returns what it says of the pattern of L and U. */
+static int find_places(schedule *h)
+{
+    return trs_front_places_make(&h->ctx, &h->p, &h->t, &h->s, h->i, h->j, &h->places);
+}
+
+static void schedule_end(schedule *h)
+{
+    trs_front_places_free(&h->ctx, &h->places);
+    trs_front_schedule_free(&h->ctx, &h->s);
+    trs_front_tree_free(&h->ctx, &h->t);
+    free(h->i);
+    free(h->j);
 }
 
 static void test_host(void **state)
@@ -342,9 +335,14 @@ static void test_host(void **state)
         random_t r = {(uint64_t)k * 31 + 7};
         static const trs_dtype dtype[] = {TRS_F64, TRS_C64, TRS_C64, TRS_F32};
         problem q = problem_new((shape)(k / 4), dtype[k % 4], k % 2, k, &r);
+        schedule h;
         choose_values(&q, &r);
         eliminate_full(&q);
-        check_on_host(&q);
+        schedule_begin(&h, &q);
+        check_tree(&h.t);
+        assert_status(find_places(&h), TRS_OK);
+        run_on_host(&q, &h.t, &h.s, &h.places);
+        schedule_end(&h);
         problem_free(&q);
     }
 }
@@ -355,23 +353,11 @@ static void test_foreign(void **state)
     (void)state;
     random_t r = {3};
     problem q = problem_new(NO_EDGES, TRS_F64, false, 0, &r);
-    trs_context ctx = {.threads = 1};
-    const trs_fronts_pattern p = pattern_of(&q);
-    trs_front_tree t;
-    trs_front_schedule s;
-    trs_front_places places;
-    int64_t entries;
-    int32_t *i, *j;
-    assert_status(trs_front_entries(&ctx, &p, &entries, &i, &j), TRS_OK);
-    assert_status(trs_front_tree_make(&ctx, q.n, entries, i, j, &t), TRS_OK);
-    assert_status(trs_front_schedule_make(&ctx, &t, q.cholesky, &s), TRS_OK);
+    schedule h;
+    schedule_begin(&h, &q);
     ((int32_t *)(void *)q.U.idx)[5] = 2; /* (5, 5) becomes (2, 5) */
-    assert_status(trs_front_places_make(&ctx, &p, &t, &s, i, j, &places), TRS_EMATRIX);
-    trs_front_places_free(&ctx, &places);
-    trs_front_schedule_free(&ctx, &s);
-    trs_front_tree_free(&ctx, &t);
-    free(i);
-    free(j);
+    assert_status(find_places(&h), TRS_EMATRIX);
+    schedule_end(&h);
     problem_free(&q);
 }
 
@@ -397,8 +383,8 @@ static void device_begin(on_device *d, const problem *q)
     d->job.l = trs_gpu_new(&d->ctx, q->L.nnz, size, "L");
     d->job.u = q->cholesky ? NULL : trs_gpu_new(&d->ctx, q->U.nnz, size, "U");
     d->job.outcome = trs_gpu_new(&d->ctx, 1, sizeof d->outcome, "the outcome");
-    d->l = zeros(q->L.nnz, size);
-    d->u = zeros(q->U.nnz, size);
+    d->l = zeroed(q->L.nnz, size);
+    d->u = zeroed(q->U.nnz, size);
     assert_true(d->job.a && d->job.l && d->job.outcome && (d->job.u || q->cholesky));
 }
 
@@ -456,7 +442,7 @@ static void check_on_device(problem *q, random_t *r)
 {
     on_device d;
     device_begin(&d, q);
-    void *before = zeros(q->L.nnz, trs_size(q->dtype));
+    void *before = zeroed(q->L.nnz, trs_size(q->dtype));
     for (int again = 0; again < 3; again++) {
         if (again < 2) {
             choose_values(q, r);
@@ -540,8 +526,6 @@ int main(void)
     const struct CMUnitTest all[] = {cmocka_unit_test(test_host), cmocka_unit_test(test_foreign),
                                      cmocka_unit_test(test_device), cmocka_unit_test(test_pivots),
                                      cmocka_unit_test(test_no_entry)};
-    char why[200];
-    if (!trs_gpu_probe(0, why, sizeof why)) return cmocka_run_group_tests(all, NULL, NULL);
-    printf("# no device: %s\n", why);
+    if (has_device()) return cmocka_run_group_tests(all, NULL, NULL);
     return cmocka_run_group_tests(host, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* t_complete_fill.c: the fill of A(P, Q) is that of boolean elimination of a full matrix, whatever the pattern, and every entry
- * knows the place of its value in A.  Factors that lack what cancelled get it back, and keep their values. */
+/* t_complete_fill.c: the fill of A(P, Q) is that of boolean elimination of a full matrix, whatever the pattern, and every
+ * entry knows the place of its value in A.  Factors that lack what cancelled get it back, and keep their values. */
 #include "tests/common/full.h"
 
 #include "factor/device/complete_fill.h"

@@ -1,8 +1,7 @@
 /* t_ilu.c: ILU(0) and IC(0) are what their definitions say: L U = A on the pattern, and they equal an elimination of full
  * matrices that drops fill.  They are exact where there is no fill.  A breakdown is reported with its row.  Threads, forms
  * and updates do not change the bits. */
-#include "tests/common/counter.h"
-#include "tests/common/full.h"
+#include "incomplete.h"
 
 #include "core/plan.h"
 
@@ -73,15 +72,6 @@ static full plain_ic(const full *A)
     return f;
 }
 
-static trs_lu *factor(const trs_mat *m, const trs_ilu_options *opt)
-{
-    trs_lu *lu;
-    int rc = trs_ilu(&lu, m, opt);
-    if (rc) print_message("%s\n", trs_message());
-    assert_int_equal(rc, TRS_OK);
-    return lu;
-}
-
 /* L and U (or L^H) of a lu as full matrices. */
 static void take(const trs_lu *lu, full *L, full *U)
 {
@@ -98,11 +88,6 @@ static void take(const trs_lu *lu, full *L, full *U)
     *U = full_new(L->n, L->is_complex);
     for (int j = 0; j < L->n; j++)
         for (int i = 0; i < L->n; i++) U->a[i + L->n * j] = conj(L->a[j + L->n * i]);
-}
-
-static double eps_of(trs_dtype t)
-{
-    return t == TRS_F32 || t == TRS_C32 ? (double)FLT_EPSILON : DBL_EPSILON;
 }
 
 /* ---- what they are -------------------------------------------------------------------------- */
@@ -177,11 +162,7 @@ static void half_a_matrix(void **state)
     l.kind = TRS_LOWER;
     const trs_ilu_options opt = {.method = TRS_IC0};
     trs_lu *a = factor(&m, &opt), *b = factor(&l, &opt);
-    trs_mat x, y;
-    trs_lu_factors(a, &x, NULL, NULL, NULL, NULL);
-    trs_lu_factors(b, &y, NULL, NULL, NULL, NULL);
-    assert_int_equal(x.nnz, y.nnz);
-    assert_memory_equal(x.val, y.val, (size_t)x.nnz * sizeof(zz));
+    assert_same_bits(a, b);
     trs_lu_destroy(a);
     trs_lu_destroy(b);
     hide(&m);
@@ -531,26 +512,18 @@ static trs_mat cube(void)
     return m;
 }
 
-static trs_mat factors_with(const trs_mat *m, trs_ilu_method method, int threads, trs_lu **lu)
-{
-    const trs_ilu_options opt = {.method = method, .plan = {.threads = threads}};
-    trs_mat L;
-    *lu = factor(m, &opt);
-    assert_int_equal(trs_lu_factors(*lu, &L, NULL, NULL, NULL, NULL), TRS_OK);
-    return L;
-}
-
 static void threads(void **state)
 {
     (void)state;
     trs_mat m = cube();
     for (int method = TRS_ILU0; method <= TRS_IC0; method++) {
-        trs_lu *one, *many;
-        trs_mat a = factors_with(&m, method, 1, &one);
+        trs_ilu_options opt = {.method = method, .plan = {.threads = 1}};
+        trs_lu *one = factor(&m, &opt);
         for (int t = 2; t <= 7; t++) {
-            trs_mat b = factors_with(&m, method, t, &many);
+            opt.plan.threads = t;
+            trs_lu *many = factor(&m, &opt);
             for (int k = 0; k < 5; k++) {
-                assert_memory_equal(a.val, b.val, (size_t)a.nnz * sizeof(double));
+                assert_same_bits(one, many);
                 assert_int_equal(trs_lu_update(many, &m), TRS_OK);
             }
             trs_lu_destroy(many);
@@ -578,7 +551,7 @@ static void update(void **state)
             for (int method = TRS_ILU0; method <= TRS_IC0; method++) {
                 const trs_ilu_options opt = {.method = method};
                 full A = matrix(TRIDIAGONAL, 12, c, true);
-                trs_mat m = show(&A, &forms[k]), x, y;
+                trs_mat m = show(&A, &forms[k]);
                 trs_lu *lu = factor(&m, &opt), *fresh;
                 zz b[12] = {0}, s[12], t[12];
                 const size_t bytes = trs_size(m.dtype);
@@ -597,9 +570,7 @@ static void update(void **state)
                 values.ptr = values.idx = NULL;
                 assert_int_equal(trs_lu_update(lu, &values), TRS_OK);
                 fresh = factor(&m, &opt);
-                trs_lu_factors(lu, &x, NULL, NULL, NULL, NULL);
-                trs_lu_factors(fresh, &y, NULL, NULL, NULL, NULL);
-                assert_memory_equal(x.val, y.val, (size_t)x.nnz * bytes);
+                assert_same_bits(lu, fresh);
                 assert_int_equal(trs_lu_solve(lu, 0, 1, b, 12, s, 12, NULL), TRS_OK);
                 assert_int_equal(trs_lu_solve(fresh, 0, 1, b, 12, t, 12, NULL), TRS_OK);
                 assert_memory_equal(s, t, 12 * bytes);
@@ -660,25 +631,7 @@ static void out_of_memory(void **state)
     for (int k = 0; k < 4; k++) {
         full A = matrix(SPARSE, 9, k & 1, true);
         trs_mat m = show(&A, &forms[k]);
-        int rc = TRS_EMEM, allowed = 0;
-        for (; rc == TRS_EMEM; allowed++) {
-            counter c = {.fail_at = allowed, .and_after = 1};
-            const trs_ilu_options opt = {.method = k / 2, .plan = {.memory = counted_memory(&c)}};
-            trs_lu *lu;
-            zz b[9] = {1}, x[9];
-            rc = trs_ilu(&lu, &m, &opt);
-            if (rc && lu) { /* enough now: a half-made one refuses, or works */
-                c.fail_at = -1;
-                const int again = trs_lu_update(lu, &m);
-                assert_true(again == TRS_OK || again == TRS_ESTATE);
-            }
-            if (!rc) rc = trs_lu_update(lu, &m);
-            if (!rc) rc = trs_lu_solve(lu, TRS_N, 1, b, 9, x, 9, NULL);
-            trs_lu_destroy(lu);
-            assert_int_equal(c.live, 0);
-        }
-        print_message("%d allocations\n", allowed - 1);
-        assert_int_equal(rc, TRS_OK);
+        check_out_of_memory(&m, (trs_ilu_options){.method = k / 2});
         hide(&m);
         free(A.a);
     }
@@ -711,16 +664,12 @@ static void check_same(trs_lu *lu, const trs_mat *m, const full *A)
 {
     enum { N = BLOCK * LINES };
     double b[N], x[N] = {0}, y[N] = {0}, r, s;
-    trs_mat csr = show(A, &plain), f, g;
+    trs_mat csr = show(A, &plain);
     trs_lu *same = factor(&csr, NULL);
     trs_lu_info info;
     trs_lu_get_info(lu, &info);
     assert_int_equal(info.nnz_a, csr.nnz);
-    trs_lu_factors(lu, &f, NULL, NULL, NULL, NULL);
-    trs_lu_factors(same, &g, NULL, NULL, NULL, NULL);
-    assert_int_equal(f.nnz, g.nnz);
-    assert_memory_equal(f.idx, g.idx, (size_t)g.nnz * sizeof(int32_t));
-    assert_memory_equal(f.val, g.val, (size_t)g.nnz * sizeof(double));
+    assert_same_bits(lu, same);
     for (int i = 0; i < N; i++) b[i] = uniform();
     int rc = trs_lu_refine(lu, m, TRS_N, 1, b, N, x, N, NULL, 5, NULL, NULL);
     assert_int_equal(rc, TRS_OK);

@@ -1,14 +1,10 @@
 /* t_ilu_device.c: incomplete factors that are computed on a device are those of the host, to rounding: for every type, form
  * and method, with A on either side; after updates from either side; in the order of a stream, and captured in a CUDA graph
  * with the solves.  Bad pivots are said with the row and the words of the host, at once or later. */
+#include "incomplete.h"
 #include "there.h"
 
-#include "tests/common/counter.h"
-
-static double eps_of(trs_dtype t)
-{
-    return trs_is_single(t) ? (double)FLT_EPSILON : DBL_EPSILON;
-}
+#include "base/number/number.h"
 
 /* Diagonally dominant; some diagonal entries are missing on demand, where elimination makes them. */
 static full matrix(int n, bool is_complex, bool hermitian_too, double filled)
@@ -25,17 +21,14 @@ static full matrix(int n, bool is_complex, bool hermitian_too, double filled)
     return f;
 }
 
+/* On the host, or by a kernel on the device. */
 static trs_lu *factored(const trs_mat *m, trs_ilu_options opt, int device)
 {
-    trs_lu *lu;
     trs_lu_info info;
     opt.plan.device = device;
-    const int rc = trs_ilu(&lu, m, &opt);
-    if (rc) print_message("%s\n", trs_message());
-    assert_int_equal(rc, TRS_OK);
+    trs_lu *lu = factor(m, &opt);
     assert_int_equal(trs_lu_get_info(lu, &info), TRS_OK);
-    if (device > 0 && m->n > 0) assert_non_null(info.kernel);
-    else assert_null(info.kernel);
+    assert_int_equal(info.kernel != NULL, device > 0 && m->n > 0);
     return lu;
 }
 
@@ -65,35 +58,35 @@ static void assert_same_factors(const trs_lu *a, const trs_lu *b)
 }
 
 /* x by both, for a b on the host and on the device. */
-static void assert_same_solution(trs_lu *host, trs_lu *dev, trs_op op, trs_dtype t, int n)
+static void assert_same_solution(trs_lu *host, trs_lu *dev, trs_dtype t, int n)
 {
     const size_t bytes = (size_t)n * trs_size(t);
     char *b = calloc(3, bytes), *x = b + bytes, *y = x + bytes;
     double apart = 0, largest = 0;
     for (int i = 0; i < n; i++) set_value(b, t, i, number(trs_is_complex(t)));
     void *v = array_there(b, bytes);
-    assert_int_equal(trs_lu_solve(host, op, 1, b, n, x, n, NULL), TRS_OK);
-    assert_int_equal(trs_lu_solve(dev, op, 1, v, n, v, n, NULL), TRS_OK);
+    assert_int_equal(trs_lu_solve(host, TRS_N, 1, b, n, x, n, NULL), TRS_OK);
+    assert_int_equal(trs_lu_solve(dev, TRS_N, 1, v, n, v, n, NULL), TRS_OK);
     assert_int_equal(trs_device_get(TRS_CUDA(0), y, v, bytes), TRS_OK);
     for (int i = 0; i < n; i++) {
         apart = fmax(apart, cabs(get_value(x, t, i) - get_value(y, t, i)));
         largest = fmax(largest, cabs(get_value(x, t, i)));
     }
     assert_true(apart <= 100 * n * eps_of(t) * largest);
-    trs_device_free(TRS_CUDA(0), v);
+    free_there(v);
     free(b);
 }
 
 /* ---- the same as on the host ------------------------------------------------------------------- */
 
-static void check(const full *A, const trs_mat *m, const trs_ilu_options *opt)
+static void check(const trs_mat *m, const trs_ilu_options *opt)
 {
     trs_mat d = there(m);
     trs_lu *host = factored(m, *opt, TRS_HOST);
     for (int side = 0; side < 2; side++) {
         trs_lu *dev = factored(side ? &d : m, *opt, TRS_CUDA(0));
         assert_same_factors(dev, host);
-        assert_same_solution(host, dev, TRS_N, m->dtype, A->n);
+        assert_same_solution(host, dev, m->dtype, (int)m->n);
         /* values from the other side, without a pattern */
         trs_mat values = side ? *m : d;
         values.ptr = values.idx = NULL;
@@ -105,6 +98,15 @@ static void check(const full *A, const trs_mat *m, const trs_ilu_options *opt)
     away(&d);
 }
 
+/* The same for a matrix that is kept full, which is freed. */
+static void check_full(full A, const form *f, trs_ilu_options opt)
+{
+    trs_mat m = show(&A, f);
+    check(&m, &opt);
+    hide(&m);
+    free(A.a);
+}
+
 static void same_as_on_the_host(void **state)
 {
     (void)state;
@@ -113,14 +115,9 @@ static void same_as_on_the_host(void **state)
     for (int c = 0; c < 2; c++)
         for (int k = 0; k < FORMS; k++)
             for (int s = 0; s < 4; s++)
-                for (int method = TRS_ILU0; method <= TRS_IC0; method++) {
-                    const trs_ilu_options opt = {.method = method, .shift = s == 2 ? 0.01 : 0};
-                    full A = matrix(sizes[s], c, method == TRS_IC0, 0.3);
-                    trs_mat m = show(&A, &forms[k]);
-                    check(&A, &m, &opt);
-                    hide(&m);
-                    free(A.a);
-                }
+                for (int method = TRS_ILU0; method <= TRS_IC0; method++)
+                    check_full(matrix(sizes[s], c, method == TRS_IC0, 0.3), &forms[k],
+                               (trs_ilu_options){.method = method, .shift = s == 2 ? 0.01 : 0});
 }
 
 /* The rows of fill and orderings are found on the host. */
@@ -132,15 +129,11 @@ static void fill_and_orderings(void **state)
         for (int k = 0; k < 4; k++)
             for (int method = TRS_ILU0; method <= TRS_IC0; method++)
                 for (int level = 0; level <= 2; level++)
-                    for (int o = TRS_ILU_NATURAL; o <= TRS_ILU_MULTICOLOUR; o++) {
-                        const trs_ilu_options opt = {
-                            .method = method, .level = level, .ordering = (trs_ilu_ordering)o};
-                        full A = matrix(40, c, method == TRS_IC0, 0.06);
-                        trs_mat m = show(&A, &forms[k]);
-                        check(&A, &m, &opt);
-                        hide(&m);
-                        free(A.a);
-                    }
+                    for (int o = TRS_ILU_NATURAL; o <= TRS_ILU_MULTICOLOUR; o++)
+                        check_full(matrix(40, c, method == TRS_IC0, 0.06), &forms[k],
+                                   (trs_ilu_options){.method = method,
+                                                     .level = level,
+                                                     .ordering = (trs_ilu_ordering)o});
 }
 
 /* Blocks of 2 to 8, and the triangle of a Hermitian matrix alone. */
@@ -156,15 +149,13 @@ static void blocks(void **state)
             double val[12 * 64];
             trs_mat m = {.n = LINES * b, .nnz = 12, .ptr = ptr, .idx = idx, .val = val, .base = 1};
             m.format = TRS_BSR, m.block = b, m.block_layout = (trs_layout)layout;
-            full A = full_new(LINES * b, false);
             for (int k = 0; k < 12 * b * b; k++) val[k] = uniform();
             for (int l = 0; l < LINES; l++) /* the diagonal */
                 for (int64_t p = ptr[l] - 1; p < ptr[l + 1] - 1; p++)
                     for (int i = 0; i < b && idx[p] == l + 1; i++)
                         val[p * b * b + i * b + i] = 30 + uniform();
             const trs_ilu_options opt = {0};
-            check(&A, &m, &opt);
-            free(A.a);
+            check(&m, &opt);
         }
 }
 
@@ -179,7 +170,7 @@ static void one_triangle(void **state)
     for (int k = 0; k < 4; k++) {
         trs_mat m = show(&A, &forms[k]);
         m.kind = TRS_LOWER;
-        check(&A, &m, &opt);
+        check(&m, &opt);
         hide(&m);
     }
     free(A.a);
@@ -203,17 +194,15 @@ static void a_grid(void **state)
     }
     ptr[N] = q;
     const trs_mat m = {.n = N, .nnz = q, .ptr = ptr, .idx = idx, .val = val};
-    trs_mat d = there(&m), x, y;
+    trs_mat d = there(&m);
     trs_lu *host = factored(&m, (trs_ilu_options){0}, TRS_HOST);
     trs_lu *a = factored(&d, (trs_ilu_options){0}, TRS_CUDA(0));
     trs_lu *b = factored(&m, (trs_ilu_options){0}, TRS_CUDA(0));
     assert_same_factors(a, host);
-    assert_same_solution(host, a, TRS_N, TRS_F64, N);
+    assert_same_solution(host, a, TRS_F64, N);
     for (int again = 0; again < 5; again++) {
         assert_int_equal(trs_lu_update(b, &d), TRS_OK);
-        assert_int_equal(trs_lu_factors(a, &x, NULL, NULL, NULL, NULL), TRS_OK);
-        assert_int_equal(trs_lu_factors(b, &y, NULL, NULL, NULL, NULL), TRS_OK);
-        assert_memory_equal(x.val, y.val, (size_t)q * sizeof *val);
+        assert_same_bits(a, b);
     }
     trs_lu_destroy(a);
     trs_lu_destroy(b);
@@ -226,39 +215,43 @@ static void a_grid(void **state)
 
 /* ---- pivots -------------------------------------------------------------------------------------- */
 
+/* Good values are taken by factors that were refused, and are those of the host; bad ones are refused again. */
+static void take_good_values(trs_lu *lu, const trs_mat *m, const trs_mat *good, const trs_mat *d,
+                             const trs_ilu_options *opt, const char *said)
+{
+    int64_t bad, first;
+    double growth, b[8] = {1};
+    send_values(d, good);
+    assert_int_equal(trs_lu_update(lu, d), TRS_OK);
+    assert_int_equal(trs_lu_status(lu, &bad, &first, &growth), TRS_OK);
+    assert_true(bad == 0 && first == -1 && growth > 0);
+    trs_lu *fresh = factor(good, opt);
+    assert_same_factors(lu, fresh);
+    trs_lu_destroy(fresh);
+    send_values(d, m);
+    assert_int_equal(trs_lu_update(lu, d), TRS_EPIVOT);
+    assert_string_equal(trs_message(), said);
+    assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b, 8, b, 8, NULL), TRS_ESTATE);
+}
+
 /* On the device A is refused with the code and the sentence of the host, and good values are taken afterwards. */
 static void refuse_alike(const full *A, const trs_ilu_options *opt, const full *good)
 {
     for (int k = 0; k < 4; k++) {
         trs_mat m = show(A, &forms[k]), g = show(good, &forms[k]), d = there(&m);
-        trs_lu *lu, *fresh;
+        trs_lu *lu;
         char said[300];
         trs_ilu_options there_too = *opt;
-        const int rc = trs_ilu(&lu, &m, opt);
-        assert_int_equal(rc, TRS_EPIVOT);
+        double b[8] = {1};
+        assert_int_equal(trs_ilu(&lu, &m, opt), TRS_EPIVOT);
         snprintf(said, sizeof said, "%s", trs_message());
         print_message("%s\n", said);
         trs_lu_destroy(lu);
         there_too.plan.device = TRS_CUDA(0);
         assert_int_equal(trs_ilu(&lu, &d, &there_too), TRS_EPIVOT);
         assert_string_equal(trs_message(), said);
-        double b[8] = {1};
         assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b, 8, b, 8, NULL), TRS_ESTATE);
-        if (m.nnz == g.nnz) {
-            int64_t bad, first;
-            double growth;
-            send_values(&d, &g);
-            assert_int_equal(trs_lu_update(lu, &d), TRS_OK);
-            assert_int_equal(trs_lu_status(lu, &bad, &first, &growth), TRS_OK);
-            assert_true(bad == 0 && first == -1 && growth > 0);
-            fresh = factored(&g, *opt, TRS_HOST);
-            assert_same_factors(lu, fresh);
-            trs_lu_destroy(fresh);
-            send_values(&d, &m); /* and bad ones again */
-            assert_int_equal(trs_lu_update(lu, &d), TRS_EPIVOT);
-            assert_string_equal(trs_message(), said);
-            assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b, 8, b, 8, NULL), TRS_ESTATE);
-        }
+        if (m.nnz == g.nnz) take_good_values(lu, &m, &g, &d, opt, said);
         trs_lu_destroy(lu);
         away(&d);
         hide(&m);
@@ -296,16 +289,14 @@ static void not_finite(void **state)
     (void)state;
     if (!has_device()) skip();
     full A = matrix(8, false, false, 0.6);
-    trs_ilu_options opt = {.plan = {.device = TRS_CUDA(0)}};
+    const trs_ilu_options opt = {.plan = {.device = TRS_CUDA(0)}};
     trs_lu *lu;
     A.a[3 + 8 * 6] = NAN;
-    trs_mat m = show(&A, &plain), d = there(&m);
-    assert_int_equal(trs_ilu(&lu, &d, &opt), TRS_EMATRIX);
+    twin t = twin_new(A, &plain);
+    assert_int_equal(trs_ilu(&lu, &t.d, &opt), TRS_EMATRIX);
     assert_non_null(strstr(trs_message(), "finite"));
     trs_lu_destroy(lu);
-    away(&d);
-    hide(&m);
-    free(A.a);
+    twin_free(&t);
 }
 
 static void boost(void **state)
@@ -363,69 +354,104 @@ static void wrong_matrices(void **state)
 
 /* ---- streams and graphs ---------------------------------------------------------------------------- */
 
+enum { N = 30 };
+
+/* A captured update and solve. */
+typedef struct captured {
+    twin t;
+    trs_ilu_options opt;
+    trs_lu *lu;
+    double b[N];
+    double *dev_b, *dev_x;
+    cudaStream_t stream;
+    cudaGraphExec_t graph;
+} captured;
+
+static captured capture_new(int method)
+{
+    captured c = {
+        .opt = {.method = method, .defer = 1, .plan = {.ops = 1u << TRS_N | 1u << TRS_H}}};
+    c.t = twin_new(matrix(N, false, true, 0.4), &plain);
+    c.lu = factored(&c.t.d, c.opt, TRS_CUDA(0));
+    for (int i = 0; i < N; i++) c.b[i] = uniform();
+    c.dev_b = array_there(c.b, sizeof c.b), c.dev_x = array_there(c.b, sizeof c.b);
+    c.stream = new_stream();
+    const trs_exec exec = {.stream = c.stream};
+    assert_int_equal(trs_lu_update_on(c.lu, &c.t.d, &exec), TRS_OK);
+    begin_capture(c.stream);
+    const int update = trs_lu_update_on(c.lu, &c.t.d, &exec);
+    const int solve = trs_lu_solve(c.lu, TRS_N, 1, c.dev_b, N, c.dev_x, N, &exec);
+    const int from_host = trs_lu_update_on(c.lu, &c.t.m, &exec);
+    c.graph = end_capture(c.stream);
+    if (update) print_message("%s\n", trs_message());
+    assert_int_equal(update, TRS_OK);
+    assert_int_equal(solve, TRS_OK);
+    assert_int_equal(from_host, TRS_ESUPPORT);
+    assert_int_equal(trs_lu_update_on(c.lu, &c.t.d, &exec), TRS_OK);
+    return c;
+}
+
+static void capture_free(captured *c)
+{
+    cudaGraphExecDestroy(c->graph);
+    trs_lu_destroy(c->lu);
+    cudaStreamDestroy(c->stream);
+    free_there(c->dev_b);
+    free_there(c->dev_x);
+    twin_free(&c->t);
+}
+
+/* Launch it with the values of A.  Returns what the status says; x [N] ; out. */
+static int launch(captured *c, int64_t *bad, int64_t *first, double *x)
+{
+    double growth;
+    twin_renew(&c->t);
+    assert_int_equal(cudaGraphLaunch(c->graph, c->stream), cudaSuccess);
+    const int rc = trs_lu_status(c->lu, bad, first, &growth);
+    assert_int_equal(trs_device_get(TRS_CUDA(0), x, c->dev_x, N * sizeof *x), TRS_OK);
+    return rc;
+}
+
+static void launch_and_compare(captured *c)
+{
+    int64_t bad, first;
+    double x[N], y[N];
+    assert_int_equal(launch(c, &bad, &first, x), TRS_OK);
+    trs_lu *host = factored(&c->t.m, c->opt, TRS_HOST);
+    assert_int_equal(trs_lu_solve(host, TRS_N, 1, c->b, N, y, N, NULL), TRS_OK);
+    for (int i = 0; i < N; i++) assert_true(fabs(x[i] - y[i]) <= 1e-12 * (fabs(y[i]) + 1e-3));
+    trs_lu_destroy(host);
+}
+
+/* The pivot of row 11 is bad for once. */
+static void launch_with_a_bad_pivot(captured *c)
+{
+    zz *pivot = &c->t.A.a[11 + N * 11];
+    const zz kept = *pivot;
+    const bool ic = c->opt.method == TRS_IC0;
+    int64_t bad, first;
+    double x[N];
+    *pivot = ic ? -1 : NAN;
+    const int rc = launch(c, &bad, &first, x);
+    print_message("%s\n", trs_message());
+    assert_true(rc == TRS_EPIVOT || (rc == TRS_EMATRIX && !ic));
+    assert_true(first == 11 && bad > 0);
+    *pivot = kept;
+}
+
 /* Update and solve, captured, and replayed with other values in the same array; with bad ones the status tells. */
 static void replayed(void **state)
 {
     (void)state;
     if (!has_device()) skip();
-    enum { N = 30 };
     for (int method = TRS_ILU0; method <= TRS_IC0; method++) {
-        full A = matrix(N, false, true, 0.4);
-        trs_mat m = show(&A, &plain), d = there(&m);
-        trs_ilu_options opt = {.method = method, .defer = 1};
-        opt.plan.ops = 1u << TRS_N | 1u << TRS_H;
-        trs_lu *dev = factored(&d, opt, TRS_CUDA(0));
-        double b[N], x[N], y[N];
-        for (int i = 0; i < N; i++) b[i] = uniform();
-        double *vb = array_there(b, sizeof b), *vx = array_there(b, sizeof b);
-        cudaStream_t s = new_stream();
-        const trs_exec exec = {.stream = s};
-        assert_int_equal(trs_lu_update_on(dev, &d, &exec), TRS_OK);
-        assert_int_equal(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal), cudaSuccess);
-        const int update = trs_lu_update_on(dev, &d, &exec);
-        const int solve = trs_lu_solve(dev, TRS_N, 1, vb, N, vx, N, &exec);
-        const int from_host = trs_lu_update_on(dev, &m, &exec);
-        cudaGraphExec_t graph = end_capture(s);
-        if (update) print_message("%s\n", trs_message());
-        assert_int_equal(update, TRS_OK);
-        assert_int_equal(solve, TRS_OK);
-        assert_int_equal(from_host, TRS_ESUPPORT);
-        assert_int_equal(trs_lu_update_on(dev, &d, &exec), TRS_OK);
+        captured c = capture_new(method);
         for (int step = 0; step < 10; step++) {
-            int64_t bad, first;
-            double growth;
-            const bool spoilt = step == 6;
-            for (int k = 0; k < N; k++) A.a[k + N * k] *= 1 + 0.1 * uniform();
-            const zz kept = A.a[11 + N * 11];
-            if (spoilt) A.a[11 + N * 11] = method == TRS_IC0 ? -1 : NAN;
-            hide(&m);
-            m = show(&A, &plain);
-            send_values(&d, &m);
-            assert_int_equal(cudaGraphLaunch(graph, s), cudaSuccess);
-            const int rc = trs_lu_status(dev, &bad, &first, &growth);
-            assert_int_equal(trs_device_get(TRS_CUDA(0), y, vx, sizeof y), TRS_OK);
-            if (spoilt) {
-                print_message("%s\n", trs_message());
-                assert_true(rc == TRS_EPIVOT || (rc == TRS_EMATRIX && method == TRS_ILU0));
-                assert_true(first == 11 && bad > 0);
-                A.a[11 + N * 11] = kept;
-                continue;
-            }
-            assert_int_equal(rc, TRS_OK);
-            trs_lu *host = factored(&m, opt, TRS_HOST);
-            assert_int_equal(trs_lu_solve(host, TRS_N, 1, b, N, x, N, NULL), TRS_OK);
-            for (int i = 0; i < N; i++)
-                assert_true(fabs(x[i] - y[i]) <= 1e-12 * (fabs(x[i]) + 1e-3));
-            trs_lu_destroy(host);
+            for (int k = 0; k < N; k++) c.t.A.a[k + N * k] *= 1 + 0.1 * uniform();
+            if (step == 6) launch_with_a_bad_pivot(&c);
+            else launch_and_compare(&c);
         }
-        cudaGraphExecDestroy(graph);
-        trs_lu_destroy(dev);
-        cudaStreamDestroy(s);
-        trs_device_free(TRS_CUDA(0), vb);
-        trs_device_free(TRS_CUDA(0), vx);
-        away(&d);
-        hide(&m);
-        free(A.a);
+        capture_free(&c);
     }
 }
 
@@ -434,23 +460,18 @@ static void not_captured(void **state)
 {
     (void)state;
     if (!has_device()) skip();
-    full A = matrix(12, false, false, 0.5);
-    trs_mat m = show(&A, &plain), d = there(&m);
-    trs_lu *dev = factored(&d, (trs_ilu_options){0}, TRS_CUDA(0));
+    twin t = twin_new(matrix(12, false, false, 0.5), &plain);
+    trs_lu *dev = factored(&t.d, (trs_ilu_options){0}, TRS_CUDA(0));
     cudaStream_t s = new_stream();
     const trs_exec exec = {.stream = s};
-    cudaGraph_t graph;
-    assert_int_equal(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal), cudaSuccess);
-    const int rc = trs_lu_update_on(dev, &d, &exec);
-    assert_int_equal(cudaStreamEndCapture(s, &graph), cudaSuccess);
-    cudaGraphDestroy(graph);
+    begin_capture(s);
+    const int rc = trs_lu_update_on(dev, &t.d, &exec);
+    cudaGraphExecDestroy(end_capture(s));
     assert_int_equal(rc, TRS_ESUPPORT);
-    assert_int_equal(trs_lu_update_on(dev, &d, &exec), TRS_OK);
+    assert_int_equal(trs_lu_update_on(dev, &t.d, &exec), TRS_OK);
     trs_lu_destroy(dev);
     cudaStreamDestroy(s);
-    away(&d);
-    hide(&m);
-    free(A.a);
+    twin_free(&t);
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------ */
@@ -462,25 +483,8 @@ static void out_of_memory(void **state)
     for (int k = 0; k < 4; k++) {
         full A = matrix(9, k & 1, true, 0.5);
         trs_mat m = show(&A, &forms[k]);
-        int rc = TRS_EMEM, allowed = 0;
-        for (; rc == TRS_EMEM; allowed++) {
-            counter c = {.fail_at = allowed, .and_after = 1};
-            trs_ilu_options opt = {.method = k / 2, .plan = {.device = TRS_CUDA(0)}};
-            opt.plan.memory = counted_memory(&c);
-            opt.plan.device_memory = counted_device_memory(&c);
-            trs_lu *lu;
-            rc = trs_ilu(&lu, &m, &opt);
-            if (!rc) rc = trs_lu_update(lu, &m);
-            if (!rc) { /* an update allocates nothing */
-                const long calls = c.calls;
-                assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
-                assert_int_equal(c.calls, calls);
-            }
-            trs_lu_destroy(lu);
-            assert_int_equal(c.live, 0);
-        }
-        print_message("%d allocations\n", allowed - 1);
-        assert_int_equal(rc, TRS_OK);
+        check_out_of_memory(&m,
+                            (trs_ilu_options){.method = k / 2, .plan = {.device = TRS_CUDA(0)}});
         hide(&m);
         free(A.a);
     }

@@ -1,5 +1,5 @@
-/* t_lu.c: the factors are what the header says, solves with them are as accurate as LAPACK's, and what cannot be factored is
- * refused with its row. */
+/* t_lu.c: the factors are what the header says, solves with them are as accurate as LAPACK's, and what cannot be factored
+ * is refused with its row. */
 #include "tests/common/counter.h"
 #include "tests/common/full.h"
 #include "trisolve-suitesparse.h"
@@ -583,8 +583,8 @@ static void refuse(const full *A, const form *f, const trs_factor_options *opt, 
     hide(&m);
 }
 
-/* The plans are in single precision, the factors and x in double.  The first x has the errors of single precision, even where
- * B is far outside its range, and refinement removes them. */
+/* The plans are in single precision, the factors and x in double.  The first x has the errors of single precision, even
+ * where B is far outside its range, and refinement removes them. */
 static void one_rounded(bool definite, bool c, trs_op op)
 {
     enum { N = 40 };

@@ -1,52 +1,11 @@
 /* t_lu_solve_device.c: solves and refinement through factors whose plans are on a device are those of factors on the host,
  * for all types, ops, layouts and numbers of columns; captured in a CUDA graph, and by two threads at a time. */
-#include "tests/common/full.h"
+#include "there.h"
+
 #include "trisolve-suitesparse.h"
 
 #ifdef HAVE_CUDA
-#include <cuda_runtime.h>
 #include <pthread.h>
-
-static void *to_device(const void *from, size_t bytes)
-{
-    void *p = NULL;
-    assert_int_equal(trs_device_new(TRS_CUDA(0), bytes, &p), TRS_OK);
-    if (from) assert_int_equal(trs_device_put(TRS_CUDA(0), p, from, bytes), TRS_OK);
-    return p;
-}
-
-static void free_there(const void *p)
-{
-    trs_device_free(TRS_CUDA(0), (void *)p);
-}
-
-static bool no_gpu(void)
-{
-    char why[200];
-    return trs_device_name(TRS_CUDA(0), why, sizeof why) != TRS_OK;
-}
-
-static size_t size_of(trs_dtype t)
-{
-    static const size_t size[] = {[TRS_F64] = 8, [TRS_F32] = 4, [TRS_C64] = 16, [TRS_C32] = 8};
-    return size[t];
-}
-
-/* The same matrix on the device; it is CSR or CSC. */
-static trs_mat copy_of(const trs_mat *m)
-{
-    trs_mat d = *m;
-    d.ptr = to_device(m->ptr, (size_t)(m->n + 1) * (m->ptr_bits == 32 ? 4 : 8));
-    d.idx = to_device(m->idx, (size_t)m->nnz * (m->idx_bits == 64 ? 8 : 4));
-    d.val = to_device(m->val, (size_t)m->nnz * size_of(m->dtype));
-    d.device = TRS_CUDA(0);
-    return d;
-}
-
-static void copy_free(trs_mat *d)
-{
-    free_there(d->ptr), free_there(d->idx), free_there(d->val);
-}
 
 typedef struct scene {
     trs_mat a, d; /* on the host and on the device */
@@ -64,7 +23,7 @@ typedef struct scene {
 static void factor(scene *s, const full *A, const form *f, trs_factor_options opt)
 {
     s->a = show(A, f);
-    s->d = copy_of(&s->a);
+    s->d = there(&s->a);
     s->t = s->a.dtype;
     s->n = A->n;
     opt.plan.ops = 7;
@@ -79,7 +38,7 @@ static void unfactor(scene *s)
 {
     trs_lu_destroy(s->here);
     trs_lu_destroy(s->there);
-    copy_free(&s->d);
+    away(&s->d);
     hide(&s->a);
 }
 
@@ -94,8 +53,8 @@ static void new_columns(scene *s, int nrhs, trs_layout layout)
     assert_non_null(s->b);
     s->x = s->b + s->bytes, s->z = s->x + s->bytes;
     for (size_t k = 0; k < count; k++) set_value(s->b, s->t, (int64_t)k, number(true));
-    s->dev_b = to_device(s->b, s->bytes);
-    s->dev_x = to_device(s->x, s->bytes);
+    s->dev_b = array_there(s->b, s->bytes);
+    s->dev_x = array_there(s->x, s->bytes);
 }
 
 static void free_columns(scene *s)
@@ -165,7 +124,7 @@ static void refine_there(scene *s, trs_op op)
     assert_int_equal(
         trs_backward_error(&s->a, op, s->nrhs, s->b, s->ld, s->z, s->ld, s->layout, &check),
         TRS_OK);
-    const double eps = s->t == TRS_F32 || s->t == TRS_C32 ? 0x1p-23 : DBL_EPSILON;
+    const double eps = eps_of(s->t);
     assert_int_equal(e.stop, TRS_STOP_CONVERGED);
     assert_true(check.omega <= 1.01 * (s->n + 1) * eps);
     assert_true(fabs(check.omega - e.omega) <= 0.01 * e.omega); /* r of the host has 11 bits more */
@@ -193,7 +152,7 @@ static void one_matrix(const full *A, const form *f, bool single)
 static void solves(void **state)
 {
     (void)state;
-    if (no_gpu()) skip();
+    if (!has_device()) skip();
     for (int c = 0; c < 2; c++)
         for (int k = 0; k < FORMS; k++) {
             if (forms[k].format != TRS_CSR && forms[k].format != TRS_CSC) continue;
@@ -211,7 +170,7 @@ static void solves(void **state)
 static void ranges(void **state)
 {
     (void)state;
-    if (no_gpu()) skip();
+    if (!has_device()) skip();
     full A = unsymmetric(30, true);
     scene s = {0};
     factor(&s, &A, &plain, (trs_factor_options){.single = true, .plan = {.nrhs = 3}});
@@ -244,25 +203,20 @@ static void ranges(void **state)
 static void capture(void **state)
 {
     (void)state;
-    if (no_gpu()) skip();
+    if (!has_device()) skip();
     full A = hermitian(45, false, 60);
     scene s = {0};
     factor(&s, &A, &plain, (trs_factor_options){.plan = {.nrhs = 3}});
     new_columns(&s, 3, TRS_COL_MAJOR);
-    cudaStream_t stream;
-    cudaGraph_t graph;
-    cudaGraphExec_t run;
-    assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
-    assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    cudaStream_t stream = new_stream();
+    begin_capture(stream);
     const trs_exec exec = {.stream = stream};
     const int rc = trs_lu_solve(s.there, TRS_N, 3, s.dev_b, s.ld, s.dev_x, s.ld, &exec);
-    assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    cudaGraphExec_t run = end_capture(stream);
     if (rc) print_message("%s\n", trs_message());
     assert_int_equal(rc, TRS_OK);
-    assert_int_equal(cudaGraphInstantiate(&run, graph, 0), cudaSuccess);
     for (int k = 0; k < 3; k++) {
-        assert_int_equal(cudaGraphLaunch(run, stream), cudaSuccess);
-        assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+        replay(run, stream);
         assert_int_equal(trs_lu_solve(s.here, TRS_N, 3, s.b, s.ld, s.x, s.ld, NULL), TRS_OK);
         fetch(&s);
         assert_same(&s, 1e-10);
@@ -273,7 +227,6 @@ static void capture(void **state)
         assert_int_equal(trs_lu_status(s.there, NULL, NULL, NULL), TRS_OK); /* which waits */
     }
     cudaGraphExecDestroy(run);
-    cudaGraphDestroy(graph);
     cudaStreamDestroy(stream);
     free_columns(&s);
     unfactor(&s);
@@ -301,7 +254,7 @@ static void *solve_often(void *user)
 static void threads(void **state)
 {
     (void)state;
-    if (no_gpu()) skip();
+    if (!has_device()) skip();
     full A = unsymmetric(60, false);
     scene s[2];
     memset(s, 0, sizeof s);
@@ -313,8 +266,7 @@ static void threads(void **state)
         new_columns(&s[k], 3, TRS_COL_MAJOR);
         t[k] = (task){.s = &s[k], .b = s[k].dev_b, .x = s[k].dev_x};
         assert_int_equal(trs_lu_work_create(&t[k].work, s[k].there, 1 + 2 * k), TRS_OK);
-        assert_int_equal(cudaStreamCreateWithFlags(&t[k].stream, cudaStreamNonBlocking),
-                         cudaSuccess);
+        t[k].stream = new_stream();
     }
     for (int k = 0; k < 2; k++)
         assert_int_equal(pthread_create(&thread[k], NULL, solve_often, &t[k]), 0);
@@ -337,7 +289,7 @@ static void threads(void **state)
 static void from_the_host(void **state)
 {
     (void)state;
-    if (no_gpu()) skip();
+    if (!has_device()) skip();
     for (int c = 0; c < 2; c++) {
         full A = unsymmetric(35, c);
         scene s = {0};
@@ -371,7 +323,7 @@ static void real_matrices(void **state)
     static const char *const names[] = {"ex40",     "memplus", "raefsky2", "s3rmt3m3",
                                         "cavity10", "add20",   "gemat12"};
     const char *shared = getenv("TRS_SHARED");
-    if (no_gpu() || !shared) skip();
+    if (!shared || !has_device()) skip();
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         char file[500];
         trs_mm mm;
@@ -383,7 +335,7 @@ static void real_matrices(void **state)
             continue;
         }
         s.n = (int)s.a.n;
-        s.d = copy_of(&s.a);
+        s.d = there(&s.a);
         assert_int_equal(trs_factor(&s.there, &s.a, &opt), TRS_OK);
         new_columns(&s, 1, TRS_COL_MAJOR);
         for (int op = TRS_N; op <= TRS_H; op++) {
@@ -404,18 +356,12 @@ static void real_matrices(void **state)
         }
         trs_lu_destroy(s.there);
         free_columns(&s);
-        copy_free(&s.d);
+        away(&s.d);
         trs_mm_free(&mm);
     }
 }
 
 #else
-
-static void no_cuda(void **state)
-{
-    (void)state;
-    skip();
-}
 
 #endif
 
@@ -495,7 +441,7 @@ int main(void)
         cmocka_unit_test(solves),  cmocka_unit_test(ranges),        cmocka_unit_test(capture),
         cmocka_unit_test(threads), cmocka_unit_test(from_the_host), cmocka_unit_test(real_matrices),
 #else
-        cmocka_unit_test(no_cuda),
+        cmocka_unit_test(test_without_a_device),
 #endif
     };
     return cmocka_run_group_tests_name("solve", tests, NULL, NULL);

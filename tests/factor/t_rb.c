@@ -1,5 +1,5 @@
-/* t_rb.c: Rutherford-Boeing and Harwell-Boeing files.  What RBio's own writer makes of the shipped matrices must be read as the
- * Matrix Market file is, bit for bit.  Harwell-Boeing files are written by hand.  Damaged files must be refused. */
+/* t_rb.c: Rutherford-Boeing and Harwell-Boeing files.  What RBio's own writer makes of the shipped matrices must be read as
+ * the Matrix Market file is, bit for bit.  Harwell-Boeing files are written by hand.  Damaged files must be refused. */
 #include "config.h"
 
 #include <stdarg.h>
@@ -306,8 +306,8 @@ static void test_pattern(void **state)
     trs_mm_free(&mm);
 }
 
-/* A file that is cut off anywhere is refused or, when only blanks and the last digits are missing, read.  Sanitizers show here
- * how RBio copes with it. */
+/* A file that is cut off anywhere is refused or, when only blanks and the last digits are missing, read.  Sanitizers show
+ * here how RBio copes with it. */
 static void test_cut(void **state)
 {
     (void)state;

@@ -1,20 +1,9 @@
-/* there.h: matrices and vectors of tests on CUDA device 0, and a graph of what was captured on a stream. */
+/* there.h: matrices and vectors of tests on CUDA device 0. */
 #ifndef TRS_TESTS_THERE_H
 #define TRS_TESTS_THERE_H
 
+#include "tests/common/device.h"
 #include "tests/common/full.h"
-
-#include "base/device.h"
-
-#include <cuda_runtime.h>
-
-static inline bool has_device(void)
-{
-    char why[200];
-    const bool has = !trs_gpu_probe(0, why, sizeof why);
-    if (!has) print_message("%s\n", why);
-    return has;
-}
 
 static inline void *array_there(const void *from, size_t bytes)
 {
@@ -24,12 +13,17 @@ static inline void *array_there(const void *from, size_t bytes)
     return p;
 }
 
+static inline void free_there(const void *p)
+{
+    trs_device_free(TRS_CUDA(0), (void *)p);
+}
+
 static inline size_t value_bytes(const trs_mat *m)
 {
     int64_t count = m->nnz;
     if (m->format == TRS_DENSE) count = m->n * m->ld;
     if (m->format == TRS_BSR) count *= (int64_t)m->block * m->block;
-    return (size_t)count * trs_size(m->dtype);
+    return (size_t)count * size_of(m->dtype);
 }
 
 /* The same matrix with its arrays there; free it by away. */
@@ -47,9 +41,9 @@ static inline trs_mat there(const trs_mat *m)
 
 static inline void away(trs_mat *d)
 {
-    trs_device_free(TRS_CUDA(0), (void *)d->ptr);
-    trs_device_free(TRS_CUDA(0), (void *)d->idx);
-    trs_device_free(TRS_CUDA(0), (void *)d->val);
+    free_there(d->ptr);
+    free_there(d->idx);
+    free_there(d->val);
 }
 
 /* Other values into the same array. */
@@ -58,21 +52,33 @@ static inline void send_values(const trs_mat *d, const trs_mat *m)
     assert_int_equal(trs_device_put(TRS_CUDA(0), (void *)d->val, m->val, value_bytes(m)), TRS_OK);
 }
 
-static inline cudaStream_t new_stream(void)
+/* A matrix that is kept full, and is shown on the host and there. */
+typedef struct twin {
+    full A;
+    form f;
+    trs_mat m, d;
+} twin;
+
+static inline twin twin_new(full A, const form *f) /* takes A */
 {
-    cudaStream_t s = NULL;
-    assert_int_equal(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking), cudaSuccess);
-    return s;
+    twin t = {.A = A, .f = *f, .m = show(&A, f)};
+    t.d = there(&t.m);
+    return t;
 }
 
-static inline cudaGraphExec_t end_capture(cudaStream_t s)
+/* A has other values, none of which became zero. */
+static inline void twin_renew(twin *t)
 {
-    cudaGraph_t graph = NULL;
-    cudaGraphExec_t exec = NULL;
-    assert_int_equal(cudaStreamEndCapture(s, &graph), cudaSuccess);
-    assert_int_equal(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
-    cudaGraphDestroy(graph);
-    return exec;
+    hide(&t->m);
+    t->m = show(&t->A, &t->f);
+    send_values(&t->d, &t->m);
+}
+
+static inline void twin_free(twin *t)
+{
+    away(&t->d);
+    hide(&t->m);
+    free(t->A.a);
 }
 
 #endif

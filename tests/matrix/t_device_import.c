@@ -1,6 +1,7 @@
 /* t_device_import.c: a triangle on the device, in any form that has pointers, becomes the same operators there as
  * import.c and a transposition make of it on the host: entries, places, levels, x bit for bit, and errors by their
  * words. */
+#include "tests/common/device.h"
 #include "tests/common/model.h"
 
 #include "base/device.h"
@@ -392,21 +393,11 @@ static void test_large(void **state)
     mat_free(&a);
 }
 
-static void test_without_a_device(void **state)
-{
-    (void)state;
-    skip();
-}
-
 int main(void)
 {
-    const struct CMUnitTest none[] = {cmocka_unit_test(test_without_a_device)};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forms), cmocka_unit_test(test_special),
         cmocka_unit_test(test_saved), cmocka_unit_test(test_damaged),
         cmocka_unit_test(test_large), cmocka_unit_test(test_missing_pivots)};
-    char why[200];
-    if (!trs_gpu_probe(0, why, sizeof why)) return cmocka_run_group_tests(tests, NULL, NULL);
-    print_message("%s\n", why);
-    return cmocka_run_group_tests(none, NULL, NULL);
+    return run_on_device(tests);
 }

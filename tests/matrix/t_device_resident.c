@@ -1,5 +1,6 @@
 /* t_device_resident.c: a plan of a matrix that is on the device, and stays there, is the same as one of the matrix on
  * the host: facts, levels, statistics, pivots, saved file, error codes, and x bit for bit. */
+#include "tests/common/device.h"
 #include "tests/common/model.h"
 
 #include "base/device.h"
@@ -490,23 +491,13 @@ static void test_full(void **state)
     mat_free(&a);
 }
 
-static void test_without_a_device(void **state)
-{
-    (void)state;
-    skip();
-}
-
 int main(void)
 {
-    const struct CMUnitTest none[] = {cmocka_unit_test(test_without_a_device)};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_life),      cmocka_unit_test(test_update_from_host),
         cmocka_unit_test(test_after_all), cmocka_unit_test(test_not_canonical),
         cmocka_unit_test(test_pivots),    cmocka_unit_test(test_patterns),
         cmocka_unit_test(test_long_rows), cmocka_unit_test(test_deep),
         cmocka_unit_test(test_large),     cmocka_unit_test(test_full)};
-    char why[200];
-    if (!trs_gpu_probe(0, why, sizeof why)) return cmocka_run_group_tests(tests, NULL, NULL);
-    print_message("%s\n", why);
-    return cmocka_run_group_tests(none, NULL, NULL);
+    return run_on_device(tests);
 }

@@ -23,11 +23,17 @@ same_x() {
         END { exit !(most > 0 && worst < 1e-6 * most) }'
 }
 
+# the parts of an iteration on the host are those of one loop
+adds_up() {
+    sed -nE 's/^iteration *([0-9.e+-]+) us: product ([0-9.e+-]+), preconditioner ([0-9.e+-]+), vectors ([0-9.e+-]+)$/\1 \2 \3 \4/p' out |
+        awk '{ parts = $2 + $3 + $4; exit !($2 > 0 && $3 > 0 && $4 > 0 && parts < 1.02 * $1 && parts > 0.98 * $1) }'
+}
+
 # ---- each method finds the solution -------------------------------------------------------------
 for case in "cg $spd" "gmres $any" "bicgstab $any" "gmres $complex" "bicgstab $complex"; do
     set -- $case
     expect 0 "$case" "$solve" --krylov="$1" --rtol=1e-11 -o x.mtx "$2"
-    says out "^krylov  *$1, [1-9]"; says out 'converged to 1e-11'; says out '^iteration .*product'
+    says out "^krylov  *$1, [1-9]"; says out 'converged to 1e-11'; says out '^iteration .*product'; check adds_up
     check below "$(number 'forward')" 1e-3
     expect 0 'complete factors' "$solve" --factor -o direct.mtx "$2"
     check same_x direct.mtx

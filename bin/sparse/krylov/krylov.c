@@ -44,15 +44,19 @@ static void keep(run *k, int rc)
 void multiply(run *k, const void *x, void *y)
 {
     if (k->v->status) return;
+    const double start = now();
     k->r->products++;
     keep(k, k->s->multiply(k->s->user, x, y));
+    k->r->product_seconds += now() - start;
 }
 
 void precondition(run *k, const void *x, void *y)
 {
     if (k->v->status) return;
+    const double start = now();
     k->r->applications++;
     keep(k, k->s->precondition(k->s->user, x, y));
+    k->r->application_seconds += now() - start;
 }
 
 double true_residual(run *k, void *r)
@@ -98,10 +102,10 @@ static void run_until_true(run *k, void (*method)(run *))
     while (!is_over(k)) {
         method(k);
         if (k->v->status) return;
-        const double now = true_residual(k, r);
-        if (!is_over(k) && !(now < 0.5 * before))
-            break_down(k, "the true residual stagnates at %.2g |b|", now);
-        before = now;
+        const double after = true_residual(k, r);
+        if (!is_over(k) && !(after < 0.5 * before))
+            break_down(k, "the true residual stagnates at %.2g |b|", after);
+        before = after;
     }
 }
 

@@ -32,10 +32,11 @@ typedef struct krylov_result {
     bool converged;
     double residual;            /* |b - A x| / |b| at the end */
     int products, applications; /* of A, of M^-1 */
-    double *
-        history; /* [iterations+1] relative residuals as the method carries them; the caller frees it */
+    /* [iterations+1] relative residuals as the method carries them; the caller frees it */
+    double *history;
     char breakdown[160]; /* why the method cannot go on; "": it can */
     double seconds;
+    double product_seconds, application_seconds; /* of the calls, which on a device only enqueue */
 } krylov_result;
 
 bool is_krylov(const char *method);

@@ -25,9 +25,8 @@ void precondition(run *k, const void *x, void *y);
 double true_residual(run *k, void *r);
 /* Notes the relative residual of one more iteration.  Is this the end, for now? */
 bool note(run *k, double relative);
-bool is_over(
-    const run *
-        k); /* Is it time to stop for good: converged, failed, broken down, or too many iterations? */
+/* Is it time to stop for good: converged, failed, broken down, or too many iterations? */
+bool is_over(const run *k);
 void break_down(run *k, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 void run_cg(run *k);

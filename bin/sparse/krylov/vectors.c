@@ -14,13 +14,6 @@
 #define TRS_BODY "bin/sparse/krylov/vectors.c"
 #include "base/each_type.h"
 
-int vectors_open(vectors *v, trs_dtype dtype, int64_t n, int device)
-{
-    *v = (vectors){.dtype = dtype, .n = n, .device = device};
-    if (device > 0) v->status = blas_open(&v->blas);
-    return v->status;
-}
-
 void vectors_close(vectors *v)
 {
     blas_close(v->blas);
@@ -114,6 +107,27 @@ double vector_norm(vectors *v, const void *x)
     if (v->device <= 0) return sqrt(creal(vector_dot(v, x, x)));
     keep(v, blas_norm(v, x, &norm));
     return norm;
+}
+
+/* The first call of each function of cuBLAS loads its kernels, 50 to 90 ms in all, which are no part of a solve. */
+static void warm_up(vectors *v)
+{
+    void *x = vector_new(v), *y = vector_new(v);
+    vector_add(v, 1, x, y);
+    vector_scale(v, 1, y);
+    vector_dot(v, x, y);
+    vector_norm(v, y);
+    vector_free(v, x);
+    vector_free(v, y);
+}
+
+int vectors_open(vectors *v, trs_dtype dtype, int64_t n, int device)
+{
+    *v = (vectors){.dtype = dtype, .n = n, .device = device};
+    if (device <= 0) return TRS_OK;
+    v->status = blas_open(&v->blas);
+    warm_up(v);
+    return v->status;
 }
 
 #else

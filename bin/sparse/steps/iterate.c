@@ -1,4 +1,4 @@
-/* iterate.c: X by a Krylov method. */
+/* iterate.c: X by a Krylov method, and what an iteration takes. */
 #include "config.h"
 
 #include "iterate.h"
@@ -6,6 +6,7 @@
 #include "bin/common/message.h"
 #include "bin/common/numbers.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { TIMED = 10 }; /* products, and applications of the preconditioner, whose time is taken */
@@ -13,6 +14,7 @@ enum { TIMED = 10 }; /* products, and applications of the preconditioner, whose 
 typedef struct system {
     const place *at;
     trs_op op;
+    int threads;
     trs_lu *lu;
 } system_of;
 
@@ -21,7 +23,7 @@ static int product(void *user, const void *x, void *y)
     const system_of *s = user;
     const int64_t n = s->at->A.n;
     if (s->at->device > 0) return trs_multiply(&s->at->A, s->op, 1, x, n, y, n, TRS_COL_MAJOR);
-    host_product(&s->at->A, s->op, x, y);
+    host_product(&s->at->A, s->op, s->threads, x, y);
     return TRS_OK;
 }
 
@@ -31,6 +33,33 @@ static int apply(void *user, const void *x, void *y)
     const int64_t n = s->at->A.n;
     return trs_lu_solve(s->lu, s->op, 1, x, n, y, n, NULL);
 }
+
+/* Is column b worse than a: not converged, or later? */
+static bool is_worse(const krylov_result *b, const krylov_result *a)
+{
+    return b->converged == a->converged ? b->iterations > a->iterations : !b->converged;
+}
+
+int iterate(const arguments *a, const place *at, int nrhs, trs_lu *lu, vectors *v, report *r)
+{
+    const krylov_options o = {
+        .method = a->krylov, .rtol = a->rtol, .maxit = a->maxit, .restart = a->restart};
+    system_of s = {.at = at, .op = a->op, .threads = a->threads, .lu = lu};
+    const krylov_system system = {&s, product, apply};
+    const size_t column = (size_t)at->A.n * size_of_number(at->A.dtype);
+    int rc = TRS_OK;
+    for (int c = 0; c < nrhs && !rc; c++) {
+        krylov_result one;
+        const char *b = (const char *)at->B + (size_t)c * column;
+        rc = krylov_solve(&o, &system, v, b, (char *)at->X + (size_t)c * column, &one);
+        const bool keep = c == 0 || is_worse(&one, &r->krylov);
+        free(keep ? r->krylov.history : one.history);
+        if (keep) r->krylov = one;
+    }
+    return rc;
+}
+
+/* ---- the time of an iteration ------------------------------------------------------------------ */
 
 /* Seconds that one call takes, when it is repeated. */
 static double time_of(int (*call)(void *, const void *, void *), system_of *s, vectors *v, void *x,
@@ -43,46 +72,23 @@ static double time_of(int (*call)(void *, const void *, void *), system_of *s, v
     return (now() - start) / TIMED;
 }
 
-/* How the time of an iteration splits: product and preconditioner are timed by themselves, the rest is for the vectors. */
-static void split_time(system_of *s, vectors *v, void *x, report *r)
+/* On the host the calls of the loop itself were timed.  On a device they only enqueue work: there product and
+ * preconditioner are timed by themselves.  The rest of an iteration is for the vectors, and for what waits. */
+int split_iteration(const arguments *a, const place *at, trs_lu *lu, vectors *v, report *r)
 {
+    system_of s = {.at = at, .op = a->op, .lu = lu};
     krylov_split *t = &r->split;
     const krylov_result *k = &r->krylov;
-    if (!k->iterations) return;
-    void *y = vector_new(v);
+    if (!k->iterations) return TRS_OK;
     t->iteration = k->seconds / k->iterations;
-    t->product = time_of(product, s, v, x, y) * k->products / k->iterations;
-    t->preconditioner = time_of(apply, s, v, x, y) * k->applications / k->iterations;
-    t->vectors = t->iteration - t->product - t->preconditioner;
-    if (t->vectors < 0) t->vectors = 0;
-    vector_free(v, y);
-}
-
-/* Is column b worse than a: not converged, or later? */
-static bool is_worse(const krylov_result *b, const krylov_result *a)
-{
-    return b->converged == a->converged ? b->iterations > a->iterations : !b->converged;
-}
-
-int iterate(const arguments *a, const place *at, int nrhs, trs_lu *lu, report *r)
-{
-    const krylov_options o = {
-        .method = a->krylov, .rtol = a->rtol, .maxit = a->maxit, .restart = a->restart};
-    system_of s = {.at = at, .op = a->op, .lu = lu};
-    const krylov_system system = {&s, product, apply};
-    vectors v;
-    const size_t column = (size_t)at->A.n * size_of_number(at->A.dtype);
-    int rc = vectors_open(&v, at->A.dtype, at->A.n, at->device);
-    for (int c = 0; c < nrhs && !rc; c++) {
-        krylov_result now;
-        const char *b = (const char *)at->B + (size_t)c * column;
-        rc = krylov_solve(&o, &system, &v, b, (char *)at->X + (size_t)c * column, &now);
-        const bool keep = c == 0 || is_worse(&now, &r->krylov);
-        free(keep ? r->krylov.history : now.history);
-        if (keep) r->krylov = now;
+    t->product = k->product_seconds / k->iterations;
+    t->preconditioner = k->application_seconds / k->iterations;
+    if (at->device > 0) {
+        void *y = vector_new(v);
+        t->product = time_of(product, &s, v, at->X, y) * k->products / k->iterations;
+        t->preconditioner = time_of(apply, &s, v, at->X, y) * k->applications / k->iterations;
+        vector_free(v, y);
     }
-    if (!rc && nrhs > 0) split_time(&s, &v, at->X, r);
-    if (!rc) rc = v.status;
-    vectors_close(&v);
-    return rc;
+    t->vectors = fmax(0, t->iteration - t->product - t->preconditioner);
+    return v->status;
 }

@@ -6,8 +6,8 @@
  *     tail.cuh   w of the last rows and columns
  *     end        L and U of w, written where the caller wants them, and what is wrong with the rows
  *
- * Each is a launch; what one writes is there for the next.  In begin and end a thread has every so many-th entry; they are bound
- * by their bytes, in fp64 12 an entry and a gather of A, and 24 and a gather of what is kept of u(k, k). */
+ * Each is a launch; what one writes is there for the next.  In begin and end a thread has every so many-th entry; they are
+ * bound by their bytes, in fp64 12 an entry and a gather of A, and 24 and a gather of what is kept of u(k, k). */
 #include "config.h"
 
 #include "entries.cuh"
@@ -106,8 +106,8 @@ template <class T> __device__ inline T factor_entry(const entry_args<T> &g, int6
     return is_inverse(c) ? w * by : w / by;
 }
 
-/* Entry p, which is no pivot and not finite: does it speak for its row?  The pivot does where it is bad itself, else the first
- * such entry. */
+/* Entry p, which is no pivot and not finite: does it speak for its row?  The pivot does where it is bad itself, else the
+ * first such entry. */
 template <class T> __device__ inline bool speaks(const entry_args<T> &g, int64_t p, int32_t row)
 {
     if (fault_of(g.rules, g.w[g.p.diag[row]], true)) return false;
@@ -249,7 +249,8 @@ static int64_t entries_bytes(const void *data)
     return ((const entries *)data)->bytes;
 }
 
-/* Seconds on an H200: a dependency latency a level, some 80 bytes an entry, and products, of which there may be fewer than candidates. */
+/* Seconds on an H200: a dependency latency a level, some 80 bytes an entry, and products, of which there may be fewer than
+ * candidates. */
 static double entries_cost(const trs_elimination_pattern *p, const elimination_shape *s)
 {
     if (p->nnz > INT32_MAX || s->last_place > INT32_MAX) return INFINITY;

@@ -20,8 +20,8 @@
 
 enum { ENTRY_WARP = 32 };
 
-/* A warp computes `count` nodes at a time, each of them by so many lanes.  Product s of lane t is number 32 (slot + s) + t of
- * the lists. */
+/* A warp computes `count` nodes at a time, each of them by so many lanes.  Product s of lane t is number 32 (slot + s) + t
+ * of the lists. */
 struct entry_task {
     int32_t first, slot; /* node; 32 products */
     int16_t count, lanes;
@@ -37,8 +37,8 @@ struct alignas(16) entry_node {
 /* What an entry is that is not one of L; of those, it is their column. */
 enum entry_kind { ENTRY_UPPER = -1, ENTRY_PIVOT = -2, ENTRY_UNUSED = -3 };
 
-/* What is in w before the nodes are computed, where it is not a number of A: zero; "not yet", in a node; what is found row by
- * row, in a pivot that is no node. */
+/* What is in w before the nodes are computed, where it is not a number of A: zero; "not yet", in a node; what is found row
+ * by row, in a pivot that is no node. */
 enum entry_beginning { ENTRY_ZERO = -1, ENTRY_NODE = -2, ENTRY_OTHER = -3 };
 
 /* Arrays on the device; entries are counted as in the pattern. */
@@ -52,8 +52,8 @@ struct entry_schedule {
     int32_t *place;      /* [tail*tail] entries of the tail by rows, or -1 */
     entry_task *task;    /* [tasks] level by level */
     entry_node *node;    /* [nodes] in the order of the tasks */
-    int32_t *l, *u,
-        *k; /* [32*slots] entry (i, k), or -1: no product; entry (k, j), of L L^H (j, k); k */
+    /* [32*slots] entry (i, k), or -1: no product; entry (k, j), of L L^H (j, k); k */
+    int32_t *l, *u, *k;
 };
 
 /* A run. */

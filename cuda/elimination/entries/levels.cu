@@ -2,24 +2,24 @@
  *
  *     level (i, j) = 1 + max { level (i, k), level (k, k), level (k, j) : products },   0 where there are none
  *
- * This has the dependencies of the elimination itself, and is found in the same way: in one launch whose lanes have a node each
- * and wait for levels.
+ * This has the dependencies of the elimination itself, and is found in the same way: in one launch whose lanes have a node
+ * each and wait for levels.
  *
- * Who has a node: lane t of warp w of W has the nodes 32 (w + c W) + t, c = 0, 1, ... of an order in which every node stands
- * behind its operands: by the level of the row in L, then by entry.  (Entry (k, j) is of a row of a lower level, entry (i, k)
- * stands before (i, j) in its row.)
+ * Who has a node: lane t of warp w of W has the nodes 32 (w + c W) + t, c = 0, 1, ... of an order in which every node
+ * stands behind its operands: by the level of the row in L, then by entry.  (Entry (k, j) is of a row of a lower level,
+ * entry (i, k) stands before (i, j) in its row.)
  * How a level becomes visible: it is its own flag, -1 before, and nothing else is handed over; relaxed accesses suffice.
- * Why it cannot hang: the launch is cooperative, so that all warps are resident.  The first node in the order without a level
- * has operands with levels; its warp has done all nodes before; and a lane that waits does not keep its warp from going round
- * for the other lanes.
+ * Why it cannot hang: the launch is cooperative, so that all warps are resident.  The first node in the order without a
+ * level has operands with levels; its warp has done all nodes before; and a lane that waits does not keep its warp from
+ * going round for the other lanes.
  * Bytes: 8 + 12 a product, gathered.  Bound by levels x a latency, or by how many nodes are watched at a time.
  *
- * The tail.  Without it a full block of T rows takes at least T levels.  What they would take is compared with what one block
- * needs for T rows.  The tail's entries lose the products with k in the tail, which are the last of each. */
+ * The tail.  Without it a full block of T rows takes at least T levels.  What they would take is compared with what one
+ * block needs for T rows.  The tail's entries lose the products with k in the tail, which are the last of each. */
 #include "config.h"
 
 #include "entries.cuh"
-#include "cuda/runtime/delay.cuh"
+#include "cuda/runtime/int_flag.cuh"
 
 #include <cub/device/device_radix_sort.cuh>
 
@@ -42,28 +42,14 @@ struct order {                 /* on the device */
     size_t temp_bytes;
 };
 
-static __device__ inline int32_t peek(const int32_t *p)
-{
-    int32_t v;
-    delay();
-    asm volatile("ld.relaxed.gpu.global.s32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
-    return v;
-}
-
-static __device__ inline void publish(int32_t *p, int32_t v)
-{
-    delay();
-    asm volatile("st.relaxed.gpu.global.s32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
-}
-
 /* ---- levels --------------------------------------------------------------------------------------------------- */
 
 /* The highest level of the operands of product q; -1: one of them has none yet. */
 static __device__ inline int32_t level_of_product(const level_args &a, int32_t q)
 {
     const int32_t l = (int32_t)(a.operands[q] >> 32), u = (int32_t)(a.operands[q] & 0xffffffff);
-    const int32_t x = peek(a.level + l), y = peek(a.level + u);
-    const int32_t z = peek(a.level + a.diag[a.kind[l]]);
+    const int32_t x = int_peek(a.level + l), y = int_peek(a.level + u);
+    const int32_t z = int_peek(a.level + a.diag[a.kind[l]]);
     return x < 0 || y < 0 || z < 0 ? -1 : max(x, max(y, z));
 }
 
@@ -94,7 +80,7 @@ static __global__ void __launch_bounds__(PLAIN) level_kernel(const level_args a)
         while (__any_sync(~0u, r.x < r.y)) {
             if (r.x >= r.y) continue;
             r.x = go_on(a, r.x, r.y, level);
-            if (r.x == r.y) publish(a.level + p, level + 1);
+            if (r.x == r.y) int_store(a.level + p, level + 1);
         }
     }
 }

@@ -1,21 +1,21 @@
 /* nodes.cuh: the kernel that computes the nodes.
  *
- * Who computes a node: the 1, 2, 4, .. 32 lanes that its task says, each of which has every so many-th of its products, four
- * in flight at a time.  Partial sums are added up by shuffles, in an order that depends on the number of lanes alone; the first
- * lane publishes w(i, j), and of a pivot what is kept of it.
+ * Who computes a node: the 1, 2, 4, .. 32 lanes that its task says, each of which has every so many-th of its products,
+ * four in flight at a time.  Partial sums are added up by shuffles, in an order that depends on the number of lanes alone;
+ * the first lane publishes w(i, j), and of a pivot what is kept of it.
  *
- * How a number becomes visible: each is its own flag (cuda/runtime/flag.cuh), in w and in inv, which the launch before has set
- * to "not yet" where a node is going to publish.
+ * How a number becomes visible: each is its own flag (cuda/runtime/flag.cuh), in w and in inv, which the launch before has
+ * set to "not yet" where a node is going to publish.
  *
- * Why it cannot hang: the launch is cooperative, so that all warps are resident; warp v of V has the tasks v, v + V, .. in this
- * order, which is that of levels.  The operands of the first task that is not done belong to earlier tasks, or to entries that
- * are no nodes; so they are there.  In a task all lanes go round one loop, in which none waits for another.  A pivot that is
- * zero or NaN makes NaNs, and these are published as every other number is.
+ * Why it cannot hang: the launch is cooperative, so that all warps are resident; warp v of V has the tasks v, v + V, .. in
+ * this order, which is that of levels.  The operands of the first task that is not done belong to earlier tasks, or to
+ * entries that are no nodes; so they are there.  In a task all lanes go round one loop, in which none waits for another.  A
+ * pivot that is zero or NaN makes NaNs, and these are published as every other number is.
  *
  * What is read ahead: the lists of the next task and the description of the one after it, while a task waits.
  *
- * Bytes in fp64: 12 a product, padding included, and gathers of 24; 16 to 24 a node.  Bound by levels x (a latency of L2 and
- * that of an inverse, 0.75 to 1 us), and where levels are wide by the gathers. */
+ * Bytes in fp64: 12 a product, padding included, and gathers of 24; 16 to 24 a node.  Bound by levels x (a latency of L2
+ * and that of an inverse, 0.75 to 1 us), and where levels are wide by the gathers. */
 #ifndef TRS_NODES_CUH
 #define TRS_NODES_CUH
 
@@ -107,8 +107,8 @@ __device__ inline void publish(const entry_args<T> &g, entry_node node, T x, piv
     flag_store(g.w + node.place, x);
 }
 
-/* Computes a task, of whose products e has the first.  Every lane of the warp comes to each ballot and shuffle: none of these
- * may stand behind a condition that lanes may answer differently. */
+/* Computes a task, of whose products e has the first.  Every lane of the warp comes to each ballot and shuffle: none of
+ * these may stand behind a condition that lanes may answer differently. */
 template <class T, int LANES>
 __device__ inline void compute(const entry_args<T> &g, const entry_task task, const entry_node node,
                                operands e, const T start, pivot_counts &counts)

@@ -6,8 +6,8 @@
  *         row k           u    . . . (k,j) . .           the longer one is searched by bisection
  *
  * TEAM lanes have an entry (i, k).  They go through it twice: first they count, and when sums have told where each entry's
- * products begin, they write them.  So the products stand by i, then k; a stable sort by target, which is entry (i, j), brings
- * those of each target together, ascending in k.
+ * products begin, they write them.  So the products stand by i, then k; a stable sort by target, which is entry (i, j),
+ * brings those of each target together, ascending in k.
  * No more steps than products of rows that elimination in the IKJ form goes through, and fewer where rows are long.
  * Bytes: 24 a product in the lists before and after the sort, and what the sort needs. */
 #include "config.h"
@@ -84,8 +84,8 @@ static __device__ inline int64_t upper_operand(const pattern_view &p, int64_t kj
     return jk;
 }
 
-/* f (is there a product, its target, entry (k, j)) for all candidates of entry e, by the lanes of a team, which come to each
- * call together. */
+/* f (is there a product, its target, entry (k, j)) for all candidates of entry e, by the lanes of a team, which come to
+ * each call together. */
 template <class F> __device__ inline void for_products(const pattern_view &p, int64_t e, F f)
 {
     const two_parts t = parts_of(p, e);

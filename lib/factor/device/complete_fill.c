@@ -1,11 +1,11 @@
 /* complete_fill.c: symbolic elimination of A(P, Q) without exchanges of rows.
  *
  * A library that factors may leave out what happened to cancel, and with other values it does not.  So the pattern is found
- * anew: row i of L + U has the columns that can be reached from those of row i of A(P, Q) by going from a column k < i to the
- * columns of row k of U.
+ * anew: row i of L + U has the columns that can be reached from those of row i of A(P, Q) by going from a column k < i to
+ * the columns of row k of U.
  * Rows of U are pruned, which leaves every set that is reached as it is: if l(m, k) and u(k, m) are both entries, row m has
- * all entries of row k of U right of m; so who comes to k comes to m, and needs from row k what is left of m and m itself.  Of
- * a symmetric pattern the elimination tree is left, and the search takes O(nnz (L + U)).
+ * all entries of row k of U right of m; so who comes to k comes to m, and needs from row k what is left of m and m itself.
+ * Of a symmetric pattern the elimination tree is left, and the search takes O(nnz (L + U)).
  * Sources: Gilbert, Peierls, SIAM J. Sci. Stat. Comput. 9 (1988) 862-874; Eisenstat, Liu, Exploiting structural symmetry in
  * unsymmetric sparse symbolic factorization, SIAM J. Matrix Anal. Appl. 13 (1992) 202-211. */
 #include "config.h"

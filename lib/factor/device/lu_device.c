@@ -1,8 +1,8 @@
 /* lu_device.c: factors that are computed on a device.
  *
- * The rows of L + U, their levels and the schedule of the elimination are made once.  The values of L and of U, one after the
- * other in one array, are what elimination writes and the plans read; so an update of values that are on the device is a
- * few launches, and the host looks at nothing but the outcome, later if it has been told so. */
+ * The rows of L + U, their levels and the schedule of the elimination are made once.  The values of L and of U, one after
+ * the other in one array, are what elimination writes and the plans read; so an update of values that are on the device is
+ * a few launches, and the host looks at nothing but the outcome, later if it has been told so. */
 #include "config.h"
 
 #include "lu_device.h"
@@ -16,7 +16,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Of plans that were refreshed: above the first they had better choose again, above the second x is worth nothing, or NaN. */
+/* Of plans that were refreshed: above the first they had better choose again, above the second x is worth nothing, or
+ * NaN. */
 static const double much_growth = 1e4, hopeless = 1e8;
 
 /* ---- arrays ------------------------------------------------------------------------------------- */

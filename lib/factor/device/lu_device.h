@@ -42,8 +42,8 @@ int trs_lu_device_values(trs_lu *lu, const trs_mat *A);
 /* What is to be factored.  The arrays are read in trs_lu_device_make only. */
 typedef struct trs_lu_task {
     const trs_mat *A; /* its shape, and its values if they are there */
-    const trs_mat
-        *pattern; /* of L + U, on the host or the device: A itself, or the rows with their fill */
+    /* of L + U, on the host or the device: A itself, or the rows with their fill */
+    const trs_mat *pattern;
     const int64_t *src; /* [nnz of the pattern] as trs_gpu_lu_rows takes it; NULL: in order */
     bool cholesky;
     trs_dtype dtype;     /* of the factors */
@@ -54,8 +54,8 @@ typedef struct trs_lu_task {
 } trs_lu_task;
 
 /* Make lu->device and factor A.  *made = false: it is to be done on the host, since no kernel takes this pattern, or since
- * A is not well-formed, and the host will say why.  After TRS_EPIVOT and TRS_EGROWTH lu->device is there, and an update with
- * other values makes the plans.  lu->f has P and Q, and gets the shapes of L and U.  Returns as trs_ilu. */
+ * A is not well-formed, and the host will say why.  After TRS_EPIVOT and TRS_EGROWTH lu->device is there, and an update
+ * with other values makes the plans.  lu->f has P and Q, and gets the shapes of L and U.  Returns as trs_ilu. */
 int trs_lu_device_make(trs_lu *lu, const trs_lu_task *task, bool *made);
 /* Factor new values of A and give them to the plans, in the order of the stream. */
 int trs_lu_device_update(trs_lu *lu, const trs_mat *A, void *stream);

@@ -162,8 +162,8 @@ static double diagonal(const trs_csc *A, int64_t j)
     return A->x[A->is_complex ? 2 * p : p];
 }
 
-/* L(k, k)^2 is A(i, i) minus a sum of squares, i = P(k).  When almost nothing is left of A(i, i), that is rounding error, and
- * A is semidefinite or indefinite, however its rows are scaled. */
+/* L(k, k)^2 is A(i, i) minus a sum of squares, i = P(k).  When almost nothing is left of A(i, i), that is rounding error,
+ * and A is semidefinite or indefinite, however its rows are scaled. */
 static int check_pivots(trs_lu *lu, const trs_csc *A, const cholmod_factor *L)
 {
     const int64_t *Lp = L->p, *P = L->Perm;

@@ -1,5 +1,6 @@
 /* factor.c: which library factors A.  CHOLMOD does when A is Hermitian with a positive diagonal, KLU does when its factors
- * promise to stay sparse, as those of circuits do, and UMFPACK does in every other case, also when one of these breaks down.
+ * promise to stay sparse, as those of circuits do, and UMFPACK does in every other case, also when one of these breaks
+ * down.
  *
  * For the next values of A the method, its symbolic analysis and the pattern that was analysed are kept. */
 #include "config.h"
@@ -198,8 +199,8 @@ static bool is_known(const backend *b, const trs_csc *A, const trs_method *metho
            !memcmp(was->i, A->i, (size_t)A->nnz * sizeof *A->i);
 }
 
-/* Factor A by this method; the analysis is done again only if it is of another pattern.  *suited: the method is one for this
- * pattern, or the caller has named it, or there is no other. */
+/* Factor A by this method; the analysis is done again only if it is of another pattern.  *suited: the method is one for
+ * this pattern, or the caller has named it, or there is no other. */
 static int run(trs_lu *lu, backend *b, const trs_csc *A, int k, trs_factors *f, bool *suited)
 {
     const trs_method *method = methods[k];

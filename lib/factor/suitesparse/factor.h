@@ -1,4 +1,5 @@
-/* factor.h: what factor.c asks of a library that factors: one symbolic analysis, and any number of numeric factorisations. */
+/* factor.h: what factor.c asks of a library that factors: one symbolic analysis, and any number of numeric
+ * factorisations. */
 #ifndef TRS_SUITESPARSE_FACTOR_H
 #define TRS_SUITESPARSE_FACTOR_H
 
@@ -22,16 +23,18 @@
 typedef struct trs_method {
     const char *name;
     int hermitian; /* 1: only for Hermitian positive definite matrices */
-    /* Order A and analyse its pattern.  *symbolic is set, for release, also after an error; NULL and TRS_OK: the next method
-     * suits this pattern better, which is not asked when the caller has named the method.  ordering: NULL means the
+    /* Order A and analyse its pattern.  *symbolic is set, for release, also after an error; NULL and TRS_OK: the next
+     * method suits this pattern better, which is not asked when the caller has named the method.  ordering: NULL means the
      * library's default. */
     int (*analyse)(trs_lu *lu, const trs_csc *A, const char *ordering, bool named, void **symbolic);
-    /* Factor A, whose pattern was analysed; a method may keep in *symbolic what the next values can use.  TRS_EPIVOT: the factorisation broke down, and the sentence says in which row. */
+    /* Factor A, whose pattern was analysed; a method may keep in *symbolic what the next values can use.  TRS_EPIVOT: the
+     * factorisation broke down, and the sentence says in which row. */
     int (*numeric)(trs_lu *lu, const trs_csc *A, void *symbolic, trs_factors *f);
     void (*release)(trs_lu *lu, void *symbolic);
 } trs_method;
 
-/* Indices below n of a factor in 32 bits, which are enough because n < 2^31.  NULL and a sentence when there is no memory. */
+/* Indices below n of a factor in 32 bits, which are enough because n < 2^31.  NULL and a sentence when there is no
+ * memory. */
 int32_t *trs_narrow(trs_lu *lu, const int64_t *from, int64_t count, int64_t n);
 
 /* Allocate a triangle with 64-bit indices; and make these 32 bits wide when it is filled.  TRS_OK, TRS_EMEM. */

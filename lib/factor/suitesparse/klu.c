@@ -1,13 +1,13 @@
 /* klu.c: P R A Q = L U by KLU, for matrices whose factors stay sparse: circuits, power grids.
  *
- * Its conventions, from klu.h and checked in tests/factor/t_lu.c: (L U)(k, m) = A(P(k), Q(m)) / Rs(k), where Rs is in the order
- * of the pivots; L and U are by columns, with the unit diagonal of L stored first and the diagonal of U last, once they are
- * sorted.  KLU works on one column at a time, without dense blocks, and prefers pivots on the diagonal.  So its factors have
- * the pattern that klu_order.c predicts when that of A is symmetric.
+ * Its conventions, from klu.h and checked in tests/factor/t_lu.c: (L U)(k, m) = A(P(k), Q(m)) / Rs(k), where Rs is in the
+ * order of the pivots; L and U are by columns, with the unit diagonal of L stored first and the diagonal of U last, once
+ * they are sorted.  KLU works on one column at a time, without dense blocks, and prefers pivots on the diagonal.  So its
+ * factors have the pattern that klu_order.c predicts when that of A is symmetric.
  * New values are factored with the pivots of the values before, which takes a fraction of the time.  That stands as long as
- * the growth of the factors, max |l(i, k) u(k, j)| / max |R A|, which bounds their error, is little more than with pivots of
- * their own.  (KLU's own klu_rgrowth looks at U alone, and so misses what grows in L: see update_sees_growth_in_l in t_lu.c.)
- * The 64-bit interfaces are used.
+ * the growth of the factors, max |l(i, k) u(k, j)| / max |R A|, which bounds their error, is little more than with pivots
+ * of their own.  (KLU's own klu_rgrowth looks at U alone, and so misses what grows in L: see update_sees_growth_in_l in
+ * t_lu.c.) The 64-bit interfaces are used.
  * Source: Davis, Palamadai Natarajan, Algorithm 907: KLU, ACM TOMS 37 (2010) 36:1-36:17. */
 #include "config.h"
 
@@ -75,8 +75,8 @@ static int failed(const klu *k, const char *doing)
 }
 
 /* Circuits and power grids have few entries a row, a pattern that is nearly symmetric, most of the diagonal, and little
- * fill: then nothing is gained by the dense blocks of UMFPACK, nor by its search for rows.  Forty flops an entry are where CHOLMOD begins to use
- * dense blocks, too. */
+ * fill: then nothing is gained by the dense blocks of UMFPACK, nor by its search for rows.  Forty flops an entry are where
+ * CHOLMOD begins to use dense blocks, too. */
 enum { FEW_ENTRIES = 12, FEW_FLOPS = 40 };
 
 static bool suits(const trs_klu_order *o)

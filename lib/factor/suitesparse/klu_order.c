@@ -50,9 +50,9 @@ static void pattern_free(trs_lu *lu, pattern *s)
 
 /* ---- a diagonal without gaps ---------------------------------------------------------------- */
 
-/* to = the columns of A, those with a diagonal entry first, and this entry before the others of its column.  The search for a
- * transversal tries entries in this order, and so leaves the diagonal entries where they are unless a path of others needs
- * them.  old [k] is the column of A that became column k.  Returns how many have a diagonal entry. */
+/* to = the columns of A, those with a diagonal entry first, and this entry before the others of its column.  The search for
+ * a transversal tries entries in this order, and so leaves the diagonal entries where they are unless a path of others
+ * needs them.  old [k] is the column of A that became column k.  Returns how many have a diagonal entry. */
 static int64_t diagonals_first(const trs_csc *A, pattern *to, int64_t *old)
 {
     int64_t count = 0, q = 0, last;
@@ -254,8 +254,8 @@ static const ordering *ordering_named(const char *name)
 
 /* ---- what an order promises ------------------------------------------------------------------- */
 
-/* The columns of the factor of S(order, order), counted row by row: row k of L has an entry for each node of the elimination
- * tree on the ways from the entries of column k up to k. */
+/* The columns of the factor of S(order, order), counted row by row: row k of L has an entry for each node of the
+ * elimination tree on the ways from the entries of column k up to k. */
 typedef struct tree {
     int64_t *parent, *count, *mark, *place, *level; /* [n] each; place is the inverse of order */
 } tree;

@@ -16,8 +16,8 @@ typedef struct trs_klu_order {
     int64_t levels; /* of L, and of U */
 } trs_klu_order;
 
-/* Order A.  ordering: "amd", "colamd", "metis", "natural", "best" or NULL, as in trs_factor_options.  Free *o, also after an
- * error.  Returns TRS_OK, TRS_EMEM, TRS_ESUPPORT, TRS_ELIBRARY. */
+/* Order A.  ordering: "amd", "colamd", "metis", "natural", "best" or NULL, as in trs_factor_options.  Free *o, also after
+ * an error.  Returns TRS_OK, TRS_EMEM, TRS_ESUPPORT, TRS_ELIBRARY. */
 int trs_klu_order_make(trs_lu *lu, const trs_csc *A, const char *ordering, trs_klu_order *o);
 void trs_klu_order_free(trs_lu *lu, trs_klu_order *o);
 

@@ -67,8 +67,8 @@ static int sections(const trs_boeing *h)
     return h->type[0] == 'p' || h->type[0] == 'q' ? 2 : 3;
 }
 
-/* Go on with this section of pointers, rows and values, or with the next one that has numbers.  Each begins on a line of its
- * own. */
+/* Go on with this section of pointers, rows and values, or with the next one that has numbers.  Each begins on a line of
+ * its own. */
 static void start_section(trs_rb_fields *f, int section)
 {
     const trs_boeing *h = &f->head;

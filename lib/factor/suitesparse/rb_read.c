@@ -244,8 +244,9 @@ static void place_entries(const rb *r, const trs_mm_options *opt, trs_mm *mm, in
         }
 }
 
-/* A counting sort by the major index.  It leaves the columns ascending within a row; RBio has checked that rows ascend within
- * a column.  Counts and places are kept one place up in ptr, so that the places, moved on, are the pointers in the end. */
+/* A counting sort by the major index.  It leaves the columns ascending within a row; RBio has checked that rows ascend
+ * within a column.  Counts and places are kept one place up in ptr, so that the places, moved on, are the pointers in the
+ * end. */
 static int fill(const rb *r, const trs_mm_options *opt, trs_mm *mm)
 {
     int64_t majors = opt->format == TRS_CSC ? mm->cols : mm->rows;

@@ -126,7 +126,8 @@ static void free_symbolic(const umfpack *u, void **Symbolic)
 /* AMD and COLAMD are quick, but on a three-dimensional mesh their factors have more fill than those of METIS.  So when much
  * work is expected, METIS is tried as well, and the better of the two is kept.  On a device, where a solve waits for levels
  * more than for entries, it is always tried, and may cost more: nested dissection gives between two thirds and a tenth of
- * the levels, and ex40, with twice the entries, is solved in 0.24 ms instead of 0.63.  It is no error when METIS fails or is missing. */
+ * the levels, and ex40, with twice the entries, is solved in 0.24 ms instead of 0.63.  It is no error when METIS fails or
+ * is missing. */
 static void try_metis(const trs_lu *lu, const trs_csc *A, umfpack *u)
 {
     const bool on_device = lu->opt.device > 0;
