@@ -1,7 +1,7 @@
 # TRS_PETSC
 # ---------
 # --with-petsc: build the solver type of PETSc, with the PETSc that pkg-config finds.  Not by default, since it takes
-# MPI's headers too.  Sets have_petsc, PETSC_CPPFLAGS, PETSC_LIBS, PETSC_DATADIR, AM_CONDITIONAL HAVE_PETSC.
+# MPI's headers too.  Sets have_petsc, PETSC_CPPFLAGS, PETSC_LIBS, AM_CONDITIONAL HAVE_PETSC.
 AC_DEFUN([TRS_PETSC],[
 AC_ARG_WITH([petsc],
   [AS_HELP_STRING([--with-petsc],[build libtrisolve-petsc, the solver type of PETSc @<:@no@:>@])],

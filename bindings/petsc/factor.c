@@ -94,7 +94,6 @@ static PetscErrorCode read_options(Mat F, Mat A)
     trs_petsc *f = F->data;
     trs_petsc_options *o = &f->options;
     PetscInt place = 0;
-    PetscViewerFormat format;
     PetscBool view;
     PetscFunctionBegin;
     o->threads = default_threads();
@@ -118,7 +117,7 @@ static PetscErrorCode read_options(Mat F, Mat A)
                                      "MatGetFactor", o->method, o->method, sizeof o->method, NULL));
     PetscCall(PetscViewerDestroy(&f->viewer));
     PetscCall(PetscOptionsViewer("-mat_trisolve_view", "View the factors when they are made",
-                                 "MatView", &f->viewer, &format, &view));
+                                 "MatView", &f->viewer, &f->format, &view));
     PetscOptionsEnd();
     PetscCall(choose_device(A, place, &o->device));
     PetscFunctionReturn(0);
@@ -148,10 +147,24 @@ static PetscErrorCode keep_ordering(Mat F, Mat A, IS row, IS col)
     PetscFunctionReturn(0);
 }
 
+/* ICC of complex numbers is L L^H. */
+static PetscErrorCode check_hermitian(Mat F, Mat A)
+{
+    PetscBool known, hermitian;
+    PetscFunctionBegin;
+    if (F->factortype != MAT_FACTOR_ICC || !PetscDefined(USE_COMPLEX)) PetscFunctionReturn(0);
+    PetscCall(MatIsHermitianKnown(A, &known, &hermitian));
+    PetscCheck(known && hermitian, PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "trisolve's ICC is L L^H: MatSetOption (A, MAT_HERMITIAN, PETSC_TRUE) says that A "
+               "is Hermitian");
+    PetscFunctionReturn(0);
+}
+
 static PetscErrorCode symbolic(Mat F, Mat A, IS row, IS col, const MatFactorInfo *info)
 {
     trs_petsc *f = F->data;
     PetscFunctionBegin;
+    PetscCall(check_hermitian(F, A));
     trs_device_free(f->options.device, f->device_b);
     trs_device_free(f->options.device, f->device_x);
     f->device_b = f->device_x = NULL, f->device_bytes = 0;
@@ -279,7 +292,9 @@ PetscErrorCode trs_petsc_numeric(Mat F, Mat A, const MatFactorInfo *info)
     if (rc) PetscFunctionReturn(0);
     PetscCall(count_entries(F));
     if (!f->viewer) PetscFunctionReturn(0);
-    PetscCall(PetscViewerPushFormat(f->viewer, PETSC_VIEWER_ASCII_INFO));
+    PetscCall(PetscViewerPushFormat(f->viewer, f->format == PETSC_VIEWER_ASCII_INFO_DETAIL
+                                                   ? f->format
+                                                   : PETSC_VIEWER_ASCII_INFO));
     PetscCall(MatView(F, f->viewer));
     PetscCall(PetscViewerPopFormat(f->viewer));
     PetscFunctionReturn(0);

@@ -45,7 +45,8 @@ typedef struct trs_petsc {
         *device_x; /* [device_bytes] each, for vectors of the host; NULL: not needed yet */
     size_t device_bytes;
     PetscViewer viewer; /* of -mat_trisolve_view; NULL: not asked for */
-    Mat A;              /* that was factored last, and its state then: for the first transpose */
+    PetscViewerFormat format;
+    Mat A; /* that was factored last, and its state then: for the first transpose */
     PetscObjectState state;
 } trs_petsc;
 

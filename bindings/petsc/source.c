@@ -67,16 +67,9 @@ static trs_mat describe(Mat F, const trs_petsc_source *s, PetscBool block, Petsc
 
 PetscErrorCode trs_petsc_open(Mat F, Mat A, trs_petsc_source *s)
 {
-    PetscBool block, half, done = PETSC_TRUE, known, hermitian;
+    PetscBool block, half, done = PETSC_TRUE;
     PetscInt n;
     PetscFunctionBegin;
-    if (F->factortype == MAT_FACTOR_ICC && PetscDefined(USE_COMPLEX)) {
-        PetscCall(MatIsHermitianKnown(A, &known, &hermitian));
-        PetscCheck(
-            known && hermitian, PETSC_COMM_SELF, PETSC_ERR_SUP,
-            "trisolve's ICC is L L^H: MatSetOption (A, MAT_HERMITIAN, PETSC_TRUE) says that A "
-            "is Hermitian");
-    }
     PetscCall(choose_form(F, A, &s->from));
     PetscCall(is_type(s->from, MATSEQBAIJ, &block));
     PetscCall(is_type(s->from, MATSEQSBAIJ, &half));

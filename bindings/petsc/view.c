@@ -5,6 +5,7 @@
 
 static PetscErrorCode view_plan(PetscViewer viewer, const char *name, const trs_plan *plan)
 {
+    PetscViewerFormat format;
     trs_info info;
     PetscFunctionBegin;
     if (!plan) PetscFunctionReturn(0);
@@ -14,7 +15,9 @@ static PetscErrorCode view_plan(PetscViewer viewer, const char *name, const trs_
                                      " levels, widest %" PetscInt64_FMT "\n",
                                      name, info.solver, (PetscInt64)info.nnz,
                                      (PetscInt64)info.levels, (PetscInt64)info.widest));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  %s\n", info.reason));
+    PetscCall(PetscViewerGetFormat(viewer, &format));
+    if (format == PETSC_VIEWER_ASCII_INFO_DETAIL)
+        PetscCall(PetscViewerASCIIPrintf(viewer, "  %s\n", info.reason));
     PetscFunctionReturn(0);
 }
 

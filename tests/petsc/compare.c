@@ -249,9 +249,17 @@ static MatFactorInfo info_of(const setup *s)
     return info;
 }
 
+/* MatSolveTranspose of complex L L^H is not to be had of ICC, nor MatMultTranspose of SBAIJ. */
+static PetscBool has_transpose(MatFactorType type)
+{
+    const PetscBool half = (PetscBool)(type == MAT_FACTOR_ICC || type == MAT_FACTOR_CHOLESKY);
+    return (PetscBool)(!half || !PetscDefined(USE_COMPLEX));
+}
+
 static PetscErrorCode compare_incomplete(Mat A, const setup *s)
 {
     const PetscBool half = (PetscBool)(s->type == MAT_FACTOR_ICC);
+    const PetscBool transposes = has_transpose(s->type);
     const MatFactorInfo info = info_of(s);
     char what[128];
     MatType matrix;
@@ -271,18 +279,20 @@ static PetscErrorCode compare_incomplete(Mat A, const setup *s)
     if (!their_error && !our_error && s->shift != MAT_SHIFT_INBLOCKS) {
         PetscCall(same_solution(A, theirs, ours, MatSolve, "MatSolve"));
         PetscCall(same_solution(A, theirs, ours, solve_add, "MatSolveAdd"));
-        PetscCall(same_solution(A, theirs, ours, MatSolveTranspose, "MatSolveTranspose"));
+        if (transposes)
+            PetscCall(same_solution(A, theirs, ours, MatSolveTranspose, "MatSolveTranspose"));
         if (half)
             PetscCall(
                 same_solution(A, theirs, ours, solve_halves, "MatForwardSolve, MatBackwardSolve"));
         PetscCall(same_columns(A, ours, PETSC_FALSE, "MatMatSolve"));
-        PetscCall(same_columns(A, ours, PETSC_TRUE, "MatMatSolveTranspose"));
+        if (transposes) PetscCall(same_columns(A, ours, PETSC_TRUE, "MatMatSolveTranspose"));
         PetscCall(perturb(A, &A2));
         PetscCall(numeric(theirs, A2, s->type, &info));
         PetscCall(numeric(ours, A2, s->type, &info));
         PetscCall(same_solution(A2, theirs, ours, MatSolve, "MatSolve with new values"));
-        PetscCall(same_solution(A2, theirs, ours, MatSolveTranspose,
-                                "MatSolveTranspose with new values"));
+        if (transposes)
+            PetscCall(same_solution(A2, theirs, ours, MatSolveTranspose,
+                                    "MatSolveTranspose with new values"));
         PetscCall(MatDestroy(&A2));
     }
     PetscCall(MatDestroy(&theirs));
@@ -294,7 +304,7 @@ static PetscErrorCode compare_complete(Mat A, MatFactorType type)
 {
     const setup s = {type, MATORDERINGEXTERNAL, 0, MAT_SHIFT_NONE, 0};
     const MatFactorInfo info = info_of(&s);
-    PetscReal r, rt;
+    PetscReal r;
     MatType matrix;
     Mat F, A2;
     Vec b, x, y;
@@ -308,12 +318,13 @@ static PetscErrorCode compare_complete(Mat A, MatFactorType type)
         Mat now = step ? A2 : A;
         if (step) PetscCall(numeric(F, now, type, &info));
         PetscCall(MatSolve(F, b, x));
-        PetscCall(MatSolveTranspose(F, b, y));
         PetscCall(residual(now, PETSC_FALSE, b, x, &r));
-        PetscCall(residual(now, PETSC_TRUE, b, y, &rt));
         PetscCall(
             check((PetscBool)(r < 1e-12), step ? "new values: residual" : "residual", (double)r));
-        PetscCall(check((PetscBool)(rt < 1e-12), "residual of the transpose", (double)rt));
+        if (!has_transpose(type)) continue;
+        PetscCall(MatSolveTranspose(F, b, y));
+        PetscCall(residual(now, PETSC_TRUE, b, y, &r));
+        PetscCall(check((PetscBool)(r < 1e-12), "residual of the transpose", (double)r));
     }
     PetscCall(same_columns(A2, F, PETSC_FALSE, "MatMatSolve"));
     PetscCall(same_columns(A2, F, PETSC_TRUE, "MatMatSolveTranspose"));
@@ -468,6 +479,7 @@ static PetscErrorCode tridiagonal(PetscInt n, PetscScalar d, Mat *A)
     PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
     PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
     PetscCall(MatSetOption(*A, MAT_SYMMETRIC, PETSC_TRUE));
+    PetscCall(MatSetOption(*A, MAT_HERMITIAN, PETSC_TRUE));
     PetscFunctionReturn(0);
 }
 
@@ -581,6 +593,7 @@ int main(int argc, char **argv)
     PetscCall(PetscOptionsGetString(NULL, NULL, "-write", file, sizeof file, &write));
     PetscCall(read_matrix(matrix, &A));
     PetscCall(MatSetOption(A, MAT_SYMMETRIC, symmetric));
+    PetscCall(MatSetOption(A, MAT_HERMITIAN, symmetric));
     if (write) PetscCall(write_system(A, file));
     else if (complete) PetscCall(compare_exact(A, symmetric, bs));
     else PetscCall(compare_forms(A, symmetric, bs));
