@@ -28,11 +28,12 @@ CFLAGS=$trs_save_CFLAGS
 
 # TRS_SANITIZERS
 # --------------
-# Sets SANITIZERS, those of CFLAGS: programs in other languages that link our libraries are built with them too.
+# Sets SANITIZERS: where CFLAGS ask for a sanitizer that has to be in the whole program, programs in other languages that
+# link our libraries are built with it too.
 AC_DEFUN([TRS_SANITIZERS],[
-SANITIZERS=
-for trs_flag in $CFLAGS; do
-  AS_CASE([$trs_flag],[-fsanitize=*|-fno-sanitize*],[AS_VAR_APPEND([SANITIZERS],[" $trs_flag"])])
-done
+AS_CASE([$CFLAGS],
+  [*-fsanitize=*address*],[SANITIZERS=-fsanitize=address],
+  [*-fsanitize=*thread*],[SANITIZERS=-fsanitize=thread],
+  [SANITIZERS=])
 AC_SUBST([SANITIZERS])
 ])

@@ -23,6 +23,8 @@
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <iterator>
 #include <stdexcept>
 #include <string>
@@ -51,9 +53,20 @@ class Error : public std::runtime_error
     int status_;
 };
 
+/* Throw it; a program that is compiled without exceptions ends with the sentence. */
+[[noreturn]] inline void raise(const Error &error)
+{
+#ifdef __cpp_exceptions
+    throw error;
+#else
+    std::fprintf(stderr, "trisolve: %s\n", error.what());
+    std::abort();
+#endif
+}
+
 inline void check(int status)
 {
-    if (status != TRS_OK) throw Error(status);
+    if (status != TRS_OK) raise(Error(status));
 }
 
 /* ---- numbers and arrays ------------------------------------------------------------------ */
@@ -110,9 +123,9 @@ Matrix<Element<const Val>> compressed(trs_format format, const Ptr &ptr, const I
     using Scalar = Element<const Val>;
     const std::size_t numbers = static_cast<std::size_t>(block) * static_cast<std::size_t>(block);
     if (block < 1 || std::size(ptr) < 1 || std::size(val) != std::size(idx) * numbers)
-        throw Error(TRS_EARG, "a matrix of " + std::to_string(std::size(idx)) + " indices and " +
+        raise(Error(TRS_EARG, "a matrix of " + std::to_string(std::size(idx)) + " indices and " +
                                   std::to_string(std::size(val)) + " values, and " +
-                                  std::to_string(std::size(ptr)) + " pointers");
+                                  std::to_string(std::size(ptr)) + " pointers"));
     Matrix<Scalar> A{};
     A.n = (static_cast<std::int64_t>(std::size(ptr)) - 1) * block;
     A.nnz = static_cast<std::int64_t>(std::size(idx));
@@ -158,8 +171,8 @@ template <class Val> auto dense(std::int64_t n, const Val &val, unsigned kind = 
     using Scalar = Element<const Val>;
     const auto rows = static_cast<std::size_t>(n);
     if (n < 0 || (n > 0 && (std::size(val) % rows != 0 || std::size(val) / rows != rows)))
-        throw Error(TRS_EARG, std::to_string(std::size(val)) + " values for a full matrix of " +
-                                  std::to_string(n) + " rows");
+        raise(Error(TRS_EARG, std::to_string(std::size(val)) + " values for a full matrix of " +
+                                  std::to_string(n) + " rows"));
     Matrix<Scalar> A{};
     A.n = A.ld = n;
     A.val = std::data(val);
@@ -239,10 +252,10 @@ Columns columns(std::int64_t n, const B &b, const X &x, trs_layout layout)
     const auto rows = static_cast<std::size_t>(n);
     const std::size_t nrhs = n > 0 ? std::size(b) / rows : 0;
     if (std::size(b) != nrhs * rows || std::size(x) != nrhs * rows)
-        throw Error(TRS_EARG, "b has " + std::to_string(std::size(b)) + " numbers, x " +
+        raise(Error(TRS_EARG, "b has " + std::to_string(std::size(b)) + " numbers, x " +
                                   std::to_string(std::size(x)) + ", and the matrix " +
-                                  std::to_string(n) + " rows");
-    if (nrhs > 0x7fffffff) throw Error(TRS_EARG, "more than 2^31 - 1 right-hand sides");
+                                  std::to_string(n) + " rows"));
+    if (nrhs > 0x7fffffff) raise(Error(TRS_EARG, "more than 2^31 - 1 right-hand sides"));
     return {static_cast<int>(nrhs), layout == TRS_ROW_MAJOR ? static_cast<std::int64_t>(nrhs) : n};
 }
 
