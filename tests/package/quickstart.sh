@@ -63,7 +63,7 @@ for tool in gcc automake libtoolize pkg-config; do stub $tool </dev/null; done
 # machine UID: everything installed, on-line; a fresh checkout
 needed='gcc g++ make autoconf automake libtool pkg-config'
 wanted='libsuitesparse-dev libopenblas-dev liblapacke-dev libcmocka-dev libarchive-dev libjansson-dev libxxhash-dev
-        xz-utils mandoc'
+        libeigen3-dev gfortran xz-utils mandoc bash-completion'
 machine() {
     rm -rf tree state home
     mkdir -p tree/m4 state home
