@@ -116,6 +116,17 @@ def test_factors_as_cupyx(rng, dtype):
 
 
 @on_gpu
+def test_new_values_from_either_place(rng):
+    T = random_triangle(rng, 100, "f8")
+    there, b = cusp.csr_matrix(sp.csr_matrix(T)), cupy.ones(100)
+    for first in (there, T):
+        plan, M = trisolve.Plan(first, device=0), trisolve.ilu0(first, device=0)
+        for second in (3 * there, 3 * T):
+            for solver in (plan, M):
+                assert backward_error(3 * T, solver.update(second).solve(b).get(), np.ones(100)) < 100 * eps("f8")
+
+
+@on_gpu
 def test_errors_on_a_gpu(rng):
     T = random_triangle(rng, 30, "f8")
     plan = trisolve.Plan(cusp.csr_matrix(sp.csr_matrix(T)))
