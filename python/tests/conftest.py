@@ -35,7 +35,7 @@ def entries_of(path):
 def pytest_generate_tests(metafunc):
     if "square_file" in metafunc.fixturenames:
         sizes = {path: entries_of(path) for path in FILES}
-        chosen = [path for path, size in sizes.items() if size and size[0] == size[1] and size[2] < 150_000]
+        chosen = [path for path, size in sizes.items() if size and size[0] == size[1] and size[2] < 60_000]
         metafunc.parametrize("square_file", chosen, ids=[path.name for path in chosen])
 
 

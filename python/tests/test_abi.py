@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from trisolve import _abi
+from trisolve._library import C, check_libraries
 
 PREFIX = os.environ.get("TRISOLVE_PREFIX")
 INCLUDE = Path(PREFIX, "include") if PREFIX else Path(__file__).resolve().parents[2] / "lib"
@@ -48,6 +49,17 @@ def test_layout_is_that_of_the_compiler(tmp_path):
     subprocess.run(["cc", "-o", tmp_path / "layout", source], check=True)
     found = subprocess.run([tmp_path / "layout"], check=True, capture_output=True, text=True).stdout.splitlines()
     assert found == expected
+
+
+def test_another_library_is_refused(monkeypatch):
+    check_libraries(C)
+    monkeypatch.setitem(_abi.PROTOTYPES, "trs_of_tomorrow", (None, []))
+    if hasattr(C, "trs_factor"):
+        with pytest.raises(ImportError, match="trs_of_tomorrow"):
+            check_libraries(C)
+    monkeypatch.setattr(_abi, "VERSION", "99.0")
+    with pytest.raises(ImportError, match="99.0"):
+        check_libraries(C)
 
 
 @pytest.mark.skipif(not HEADERS, reason="needs the headers")

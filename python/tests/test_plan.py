@@ -170,12 +170,12 @@ def test_bad_arguments_are_exceptions(rng):
     T = random_triangle(rng, 10, "f8")
     plan = trisolve.Plan(T)
     b = np.ones(10)
-    for arguments in ([np.ones(9)], [np.ones((10, 1, 1))], [b, "X"], [b, 1], [b, "N", np.ones(9)], [b, "N", np.ones(10, "f4")],
-                      [b, "N", [0.0] * 10], [b, "N", np.ones(20)[::-2]]):
+    for arguments in ([np.ones(9)], [np.ones((10, 1, 1))], [b, "X"], [b, 1], [b, "N", np.ones(9)],
+                      [b, "N", np.ones(10, "f4")], [b, "N", [0.0] * 10], [b, "N", np.ones(20)[::-2]]):
         with pytest.raises(ValueError):
             plan.solve(*arguments)
-    for A, options in ((T, {"ops": "X"}), (T, {"pivot": "hope"}), (T, {"nrhs": -1}), (T, {"nrhs": 2**40}), (T, {"threads": 10**6}),
-                       (T[:5], {}), (np.ones(3), {})):
+    for A, options in ((T, {"ops": "X"}), (T, {"pivot": "hope"}), (T, {"nrhs": -1}), (T, {"nrhs": 2**40}),
+                       (T, {"threads": 10**6}), (T[:5], {}), (np.ones(3), {})):
         with pytest.raises(ValueError):
             trisolve.Plan(A, **options)
     read_only = np.ones(10)

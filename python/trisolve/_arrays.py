@@ -175,7 +175,7 @@ class Matrix:
 
     def same_pattern(self, pattern: tuple[View, ...]) -> bool:
         """Are the indices those of another matrix?  On a device they are not looked at."""
-        return all(a.device or a.owner is b.owner or np.array_equal(a.owner, b.owner)
+        return all(a.device or b.device or a.owner is b.owner or np.array_equal(a.owner, b.owner)
                    for a, b in zip(self.pattern, pattern))
 
 

@@ -123,9 +123,17 @@ def open_libraries() -> SimpleNamespace:
     return SimpleNamespace(**functions)
 
 
-C = open_libraries()
-if C.trs_version().decode() != _abi.VERSION:
-    raise ImportError(f"libtrisolve-sparse is {C.trs_version().decode()}, the package was built for {_abi.VERSION}")
+def check_libraries(functions: SimpleNamespace) -> SimpleNamespace:
+    """Refuse libraries that are not those of the headers that the package was built with."""
+    version = functions.trs_version().decode()
+    missing = [name for name in _abi.PROTOTYPES if not hasattr(functions, name)]
+    if version != _abi.VERSION or missing and hasattr(functions, "trs_factor"):
+        raise ImportError(f"libtrisolve-sparse {version} is not the {_abi.VERSION} that this package was built for"
+                          + (f": it lacks {', '.join(missing)}" if missing else ""))
+    return functions
+
+
+C = check_libraries(open_libraries())
 
 
 def check(status: int) -> None:

@@ -24,8 +24,8 @@ def common_type(A, b):
 
 
 def one_solve(A) -> dict:
-    """Options for a single solve: on the host it would not repay the time to choose between two CPU solvers."""
-    return {} if view(values_of(A)).device else {"solver": "cpu-serial"}
+    """Options for a single solve, which would not repay a longer analysis, nor the time to choose between solvers."""
+    return {"solver": "cuda-dataflow" if view(values_of(A)).device else "cpu-serial"}
 
 
 def spsolve_triangular(A, b, lower: bool = True, overwrite_A: bool = False, overwrite_b: bool = False,
