@@ -1014,7 +1014,7 @@ TRS_API int trs_unpack(const char *file, const char *member, int64_t limit,
 
 /* Write a matrix: CSR or CSC as a coordinate file, DENSE as an array file, with the fewest digits that read
  * back to the same number.  The text goes to a temporary name beside `file`, renamed when complete.
- *     int64_t rows, cols ; A->n is not looked at, so that rectangular ones can be written; CSR has
+ *     int64_t rows, cols ; A->n and A->kind are not looked at, so that rectangular ones can be written; CSR has
  *         rows+1 pointers, CSC cols+1.
  *     trs_symmetry symmetry ; TRS_GENERAL: all entries; else only the lower triangle is written and
  *         the caller vouches for the rest.
