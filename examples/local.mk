@@ -1,6 +1,6 @@
 # examples: users of the installed headers and of nothing else; tests/package/examples.sh runs them
 EXAMPLES = examples/01_solve_once examples/02_solve_many examples/04_preconditioned_cg \
-	examples/06_device_arrays examples/07_inverse
+	examples/06_device_arrays examples/07_inverse examples/09_assembly
 if HAVE_CUDA
 EXAMPLES += examples/03_stream_and_graph
 endif
@@ -17,4 +17,5 @@ examples_04_preconditioned_cg_LDADD = libtrisolve-sparse.la
 examples_05_factors_of_umfpack_LDADD = libtrisolve-suitesparse.la libtrisolve-sparse.la
 examples_06_device_arrays_LDADD = libtrisolve-sparse.la
 examples_07_inverse_LDADD = libtrisolve-sparse.la
+examples_09_assembly_LDADD = libtrisolve-sparse.la
 examples_08_nonlinear_heat_LDADD = libtrisolve-suitesparse.la libtrisolve-sparse.la

@@ -551,10 +551,10 @@ typedef struct trs_error {
  * lets b(i), every x(j) and every product of the row count as at least safmin, so that the rounding
  * of a subnormal number is an error of eps, like that of any other.  (LAPACK's gerfs adds its safe minimum
  * to the numerator too, so that rows of 1e-301 have an error of 1e-6 however good x is.)
- *     const trs_mat *A ; in.  kind as for a plan, or 0: every entry counts, or TRS_SELFADJOINT with a triangle, of a
- *         matrix on the host: then it is made whole, which takes twice its memory.  On a device TRS_STRICT says nothing.
+ *     const trs_mat *A ; in.  kind as for a plan, or 0: every entry counts, or TRS_SELFADJOINT with a triangle: then
+ *         it is made whole on the host in each call, which takes twice its memory.  On a device TRS_STRICT says nothing.
  *     B, ldb, X, ldx, layout ; in, as in trs_solve.   trs_error *error ; out.
- * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_EDEVICE, TRS_ESUPPORT (TRS_SELFADJOINT on a device).
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_EDEVICE.
  * Source: Oettli and Prager 1964; Higham, Accuracy and Stability, section 7.1. */
 TRS_API int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
                                const void *X, int64_t ldx, trs_layout layout, trs_error *error);
@@ -602,7 +602,7 @@ TRS_API int trs_condest(const trs_plan *plan, const trs_mat *T, trs_norm norm, d
  *     const trs_mat *A ; in, as in trs_backward_error.   X, ldx ; in, as B, ldb in trs_solve, where A is.
  *     void *Y ; out, likewise with ldy; it must not overlap X.   trs_layout layout ; of both.
  * Threads and memory as in trs_backward_error.  With A on a device it is trs_multiply_on with the default stream.
- * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_EDEVICE, TRS_ESUPPORT (TRS_SELFADJOINT on a device). */
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_EDEVICE. */
 TRS_API int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
                          int64_t ldy, trs_layout layout);
 
@@ -612,7 +612,8 @@ TRS_API int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, i
  * With A on a device it only enqueues work, and can be captured in a CUDA graph, as long as the rows of op(A) are stored one
  * after the other: CSR and BSR with TRS_N, CSC with TRS_T and TRS_H, and DENSE.  For the others the entries are sorted in
  * each call, which takes some 32 bytes an entry of device memory, and waits.  The same input gives the same bits.
- * Returns as trs_multiply, and TRS_ESUPPORT (entries would have to be sorted, and the stream is being captured). */
+ * Returns as trs_multiply, and TRS_ESUPPORT (entries would have to be sorted, or a triangle made whole, and the stream is being
+ * captured). */
 TRS_API int trs_multiply_on(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx,
                             void *Y, int64_t ldy, const trs_exec *exec);
 
@@ -880,7 +881,7 @@ TRS_API int trs_lu_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t
 /* Refine X iteratively in fixed precision through the factors, otherwise as trs_refine does.  With complete
  * factors one or two steps do; incomplete ones may converge in many, or not at all.
  *     const trs_mat *A ; in: the matrix that was factored, on the host wherever the factors solve, or on their device; kind
- *         is 0, or on the host TRS_SELFADJOINT with a triangle.
+ *         is 0, or TRS_SELFADJOINT with a triangle.
  *     B, X ; where A is.   int *steps ; out, NULL allowed.
  *     trs_error *error ; out, NULL allowed: of the X returned.
  * Source: Arioli, Demmel, Duff 1989; Skeel 1980.  Returns as trs_lu_solve. */
@@ -1013,7 +1014,7 @@ TRS_API int trs_unpack(const char *file, const char *member, int64_t limit,
 
 /* Write a matrix: CSR or CSC as a coordinate file, DENSE as an array file, with the fewest digits that read
  * back to the same number.  The text goes to a temporary name beside `file`, renamed when complete.
- *     int64_t rows, cols ; A->n is not looked at, so that rectangular ones can be written; CSR has
+ *     int64_t rows, cols ; A->n and A->kind are not looked at, so that rectangular ones can be written; CSR has
  *         rows+1 pointers, CSC cols+1.
  *     trs_symmetry symmetry ; TRS_GENERAL: all entries; else only the lower triangle is written and
  *         the caller vouches for the rest.

@@ -174,16 +174,15 @@ static int matrix_norm(const trs_memory *mem, const trs_mat *A, trs_norm which, 
 static int norm_there(const trs_mat *A, trs_norm which, double *value)
 {
     trs_context ctx = trs_device_context(A);
-    trs_lines lines = {0};
+    trs_device_rows rows;
     int64_t longest;
     *value = 0;
-    int rc = trs_lines_check(&ctx, A, NULL);
-    if (rc || A->n == 0) return rc;
-    rc = trs_lines_make(&ctx, A, which == TRS_NORM_ONE ? TRS_T : TRS_N, NULL, &lines);
+    if (A->n == 0) return TRS_OK;
+    int rc = trs_rows_open(&ctx, A, which == TRS_NORM_ONE ? TRS_T : TRS_N, true, NULL, &rows);
     void *scratch = rc ? NULL : trs_gpu_new(&ctx, trs_gpu_residual_bytes(1), 1, "a norm");
-    if (!rc) rc = scratch ? trs_gpu_survey(&lines, scratch, &longest, value, NULL) : TRS_EMEM;
+    if (!rc) rc = scratch ? trs_gpu_survey(&rows.lines, scratch, &longest, value, NULL) : TRS_EMEM;
     trs_gpu_free(&ctx, scratch);
-    trs_lines_free(&ctx, &lines);
+    trs_rows_close(&ctx, &rows);
     return rc;
 }
 

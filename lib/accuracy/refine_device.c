@@ -9,7 +9,7 @@
 #include "base/device.h"
 
 typedef struct there {
-    trs_lines lines;
+    trs_device_rows rows;
     void *memory;   /* of all that follows */
     void *r, *best; /* [n] the residual, and the best x so far, of the type of A */
     void *d;        /* [n] correction, of type low; r itself if that is the type of A */
@@ -57,8 +57,8 @@ static int residual(const trs_refiner *s, trs_column b, trs_column x, trs_error 
 {
     const there *t = s->data;
     trs_findings found;
-    const int rc = trs_gpu_residual(&t->lines, 1, view_of(b), view_of(x), t->r, t->scratch, &found,
-                                    s->exec->stream);
+    const int rc = trs_gpu_residual(&t->rows.lines, 1, view_of(b), view_of(x), t->r, t->scratch,
+                                    &found, s->exec->stream);
     if (!rc) *e = trs_error_of(&found, s->A->dtype);
     return rc;
 }
@@ -109,11 +109,10 @@ static int begin(trs_refiner *s)
     there *t = s->data = trs_alloc_zero(&s->ctx.mem, 1, sizeof *t);
     if (!t) return trs_fail(TRS_EMEM, "out of memory for the refinement");
     s->ctx.device = s->A->device - 1;
-    int rc = trs_lines_check(&s->ctx, s->A, stream);
-    if (rc || s->A->n == 0) return rc;
-    rc = trs_lines_make(&s->ctx, s->A, s->op, stream, &t->lines);
+    if (s->A->n == 0) return TRS_OK;
+    int rc = trs_rows_open(&s->ctx, s->A, s->op, true, stream, &t->rows);
     if (!rc) rc = make_vectors(s, t);
-    if (!rc) rc = trs_gpu_survey(&t->lines, t->scratch, &longest, &norm, stream);
+    if (!rc) rc = trs_gpu_survey(&t->rows.lines, t->scratch, &longest, &norm, stream);
     s->longest = (double)longest;
     return rc;
 }
@@ -124,7 +123,7 @@ static void end(trs_refiner *s)
     if (!t) return;
     if (t->memory) (void)trs_gpu_wait(s->exec->stream); /* for X, and for what may use the memory */
     trs_gpu_free(&s->ctx, t->memory);
-    trs_lines_free(&s->ctx, &t->lines);
+    trs_rows_close(&s->ctx, &t->rows);
     trs_free(&s->ctx.mem, t);
 }
 

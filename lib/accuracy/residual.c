@@ -38,11 +38,7 @@ int trs_check_where(const trs_mat *A)
 {
     const int rc = trs_check_device(A->device);
     if (rc) return rc;
-    if (A->device <= 0) return trs_check_mat(A);
-    if (trs_is_half(A))
-        return trs_fail(TRS_ESUPPORT, "TRS_SELFADJOINT: with one triangle on a device there are no "
-                                      "products and residuals");
-    return trs_check_values(A);
+    return A->device > 0 ? trs_check_values(A) : trs_check_mat(A);
 }
 
 int trs_check_columns(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx,

@@ -28,7 +28,7 @@ int trs_check_columns(const trs_mat *A, trs_op op, int nrhs, const void *X, int6
                       const void *Y, int64_t ldy, trs_layout layout, bool apart);
 
 /* Is A well-formed, and on a device that there is, as far as that can be seen without looking at arrays there?
- * TRS_OK, TRS_EARG, TRS_EMATRIX, TRS_EDEVICE, TRS_ESUPPORT. */
+ * TRS_OK, TRS_EARG, TRS_EMATRIX, TRS_EDEVICE. */
 int trs_check_where(const trs_mat *A);
 
 /* Returns TRS_OK, TRS_EMEM.  The caller frees s->re. */
@@ -45,6 +45,20 @@ void trs_error_fold(trs_error *all, const trs_error *one, int r);
 bool trs_is_worse(long double a, long double b);
 
 /* ---- with all arrays on the device of A; the arguments are checked, and n and nrhs are not 0 ------------------------ */
+
+/* The lines of op(A).  Of a Hermitian A of which one triangle is stored, the whole is made on the host and copied there. */
+typedef struct trs_device_rows {
+    trs_lines lines;
+    trs_mat whole; /* arrays are NULL where all of A is stored */
+} trs_device_rows;
+
+/* Set *r, after looking at ptr and idx if that is wanted; trs_rows_close frees it, also after an error.  Returns as
+ * trs_lines_check and trs_lines_make. */
+int trs_rows_open(trs_context *ctx, const trs_mat *A, trs_op op, bool look, void *stream,
+                  trs_device_rows *r);
+void trs_rows_close(trs_context *ctx, trs_device_rows *r);
+/* Does that take neither memory nor time? */
+bool trs_rows_are_there(const trs_mat *A, trs_op op);
 
 /* A context for memory on the device of A. */
 trs_context trs_device_context(const trs_mat *A);

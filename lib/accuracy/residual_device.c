@@ -9,6 +9,73 @@
 
 #include <float.h>
 
+/* ---- rows of op(A) --------------------------------------------------------------------------------- */
+
+static void *send(trs_context *ctx, const void *from, int64_t count, size_t size)
+{
+    void *to = trs_gpu_new(ctx, count, size, "a Hermitian matrix");
+    if (!to || !trs_gpu_put(ctx, to, from, (size_t)count * size)) return to;
+    trs_gpu_free(ctx, to);
+    return NULL;
+}
+
+/* *there = the whole of A, of which a triangle is stored; *host, on the host, is freed by the caller. */
+static int make_whole(trs_context *ctx, const trs_mat *A, trs_whole *host, trs_mat *there)
+{
+    trs_mat half;
+    int rc = trs_mat_fetch(ctx, A, true, &half);
+    if (!rc) rc = trs_whole_make(ctx, &half, host);
+    trs_mat_fetched(ctx, A, &half);
+    if (rc) return rc;
+    const trs_mat *w = &host->mat;
+    *there = *w;
+    there->device = A->device;
+    const bool dense = w->format == TRS_DENSE;
+    there->ptr = dense ? NULL : send(ctx, w->ptr, w->n + 1, sizeof(int64_t));
+    there->idx = dense ? NULL : send(ctx, w->idx, w->nnz, sizeof(int32_t));
+    there->val = send(ctx, w->val, trs_value_count(w), trs_size(w->dtype));
+    return there->val && (dense || (there->ptr && there->idx)) ? TRS_OK : TRS_EMEM;
+}
+
+static int whole_there(trs_context *ctx, const trs_mat *A, void *stream, trs_mat *there)
+{
+    trs_whole host = {.mat = {0}};
+    int rc = trs_gpu_use(ctx);
+    if (!rc && trs_gpu_wait(stream)) /* it may still be writing A */
+        rc = trs_fail(TRS_EDEVICE, "the stream has failed");
+    if (!rc) rc = make_whole(ctx, A, &host, there);
+    trs_whole_free(ctx, &host);
+    trs_gpu_drop_ring(ctx);
+    return rc;
+}
+
+bool trs_rows_are_there(const trs_mat *A, trs_op op)
+{
+    return !trs_lines_across(A, op) && !trs_is_half(A);
+}
+
+int trs_rows_open(trs_context *ctx, const trs_mat *A, trs_op op, bool look, void *stream,
+                  trs_device_rows *r)
+{
+    *r = (trs_device_rows){.whole = {0}};
+    int rc = look ? trs_lines_check(ctx, A, stream) : TRS_OK;
+    if (!rc && trs_is_half(A)) {
+        rc = whole_there(ctx, A, stream, &r->whole);
+        A = &r->whole;
+    }
+    return rc ? rc : trs_lines_make(ctx, A, op, stream, &r->lines);
+}
+
+void trs_rows_close(trs_context *ctx, trs_device_rows *r)
+{
+    trs_lines_free(ctx, &r->lines);
+    trs_gpu_free(ctx, (void *)r->whole.ptr);
+    trs_gpu_free(ctx, (void *)r->whole.idx);
+    trs_gpu_free(ctx, (void *)r->whole.val);
+}
+
+/* ---- products and errors --------------------------------------------------------------------------- */
+
 trs_context trs_device_context(const trs_mat *A)
 {
     return (trs_context){.device = A->device - 1};
@@ -17,19 +84,22 @@ trs_context trs_device_context(const trs_mat *A)
 /* What takes memory can neither be captured nor repeated cheaply. */
 static int refuse_capture(const trs_mat *A, trs_op op, void *stream)
 {
-    if (!trs_lines_across(A, op) || !trs_gpu_is_capturing(stream)) return TRS_OK;
-    return trs_fail(TRS_ESUPPORT, "a product with op(A) across the lines of A cannot be captured");
+    if (trs_rows_are_there(A, op) || !trs_gpu_is_capturing(stream)) return TRS_OK;
+    return trs_fail(TRS_ESUPPORT,
+                    "a product with op(A) across the lines of A, or with one triangle of "
+                    "it, cannot be captured");
 }
 
 int trs_multiply_there(const trs_mat *A, trs_op op, int nrhs, trs_view x, trs_view y, void *stream)
 {
     trs_context ctx = trs_device_context(A);
-    trs_lines lines = {0};
+    trs_device_rows rows;
     int rc = refuse_capture(A, op, stream);
-    if (!rc) rc = trs_lines_make(&ctx, A, op, stream, &lines);
-    if (!rc) rc = trs_gpu_multiply(&lines, nrhs, x, y, stream);
-    if (lines.memory && !rc) rc = trs_gpu_wait(stream);
-    trs_lines_free(&ctx, &lines);
+    if (rc) return rc;
+    rc = trs_rows_open(&ctx, A, op, false, stream, &rows);
+    if (!rc) rc = trs_gpu_multiply(&rows.lines, nrhs, x, y, stream);
+    if (!trs_rows_are_there(A, op) && !rc) rc = trs_gpu_wait(stream);
+    trs_rows_close(&ctx, &rows);
     return rc;
 }
 
@@ -63,15 +133,14 @@ int trs_backward_error_there(const trs_mat *A, trs_op op, int nrhs, trs_view b, 
 {
     const int most = nrhs < TRS_RESIDUAL_COLUMNS ? nrhs : TRS_RESIDUAL_COLUMNS;
     trs_context ctx = trs_device_context(A);
-    trs_lines lines = {0};
-    int rc = trs_lines_check(&ctx, A, NULL);
-    if (!rc) rc = trs_lines_make(&ctx, A, op, NULL, &lines);
+    trs_device_rows rows;
+    int rc = trs_rows_open(&ctx, A, op, true, NULL, &rows);
     void *scratch =
         rc ? NULL : trs_gpu_new(&ctx, trs_gpu_residual_bytes(most), 1, "the errors of a residual");
     if (!rc && !scratch) rc = TRS_EMEM;
     for (int r = 0; r < nrhs && !rc; r += most)
-        rc = some_columns(&lines, r, nrhs - r < most ? nrhs - r : most, b, x, scratch, error);
+        rc = some_columns(&rows.lines, r, nrhs - r < most ? nrhs - r : most, b, x, scratch, error);
     trs_gpu_free(&ctx, scratch);
-    trs_lines_free(&ctx, &lines);
+    trs_rows_close(&ctx, &rows);
     return rc;
 }

@@ -10,6 +10,7 @@
 #include "base/device.h"
 #include "base/parallel.h"
 #include "batch.h"
+#include "core/plan.h"
 
 #include <complex.h>
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 #ifndef TRS_BATCH_H
 #define TRS_BATCH_H
 
-#include "core/plan.h"
+#include "matrix/operator.h"
 
 /* The rows of op(T), each with its diagonal last, in an order in which they can be solved; the entries of a row ascend by
  * column.  All arrays are on the host, or on the device. */

@@ -121,6 +121,55 @@ static void test_forms(void **state)
                 }
 }
 
+/* The same terms on a device: there is the same matrix, bit by bit. */
+static void check_device(trs_dtype type, trs_format format)
+{
+    static const size_t size[] = {8, 4, 16, 8};
+    terms *t = malloc(sizeof *t);
+    char val[COUNT * 16];
+    trs_assembly *a, *b;
+    trs_mat m, there;
+    trs_coo coo = {.n = N, .count = COUNT, .dtype = type, .format = format, .idx_bits = 64};
+    draw(t, type == TRS_C64 || type == TRS_C32);
+    for (int k = 0; k < COUNT; k++) set_value(val, type, k, t->value[k]);
+    coo.row = t->row, coo.col = t->col;
+    assert_int_equal(trs_assembly_create(&a, &coo), TRS_OK);
+    coo.device = TRS_CUDA(0);
+    assert_int_equal(trs_assembly_create(&b, &coo), TRS_OK);
+    void *p;
+    assert_int_equal(trs_device_new(TRS_CUDA(0), COUNT * size[type], &p), TRS_OK);
+    assert_int_equal(trs_device_put(TRS_CUDA(0), p, val, COUNT * size[type]), TRS_OK);
+    assert_int_equal(trs_assembly_sum(a, val, NULL), TRS_OK);
+    assert_int_equal(trs_assembly_sum(b, p, NULL), TRS_OK);
+    assert_int_equal(trs_assembly_mat(a, 0, &m), TRS_OK);
+    assert_int_equal(trs_assembly_mat(b, 0, &there), TRS_OK);
+    assert_true(there.device == TRS_CUDA(0) && there.nnz == m.nnz);
+    int64_t ptr[N + 1];
+    int32_t idx[COUNT];
+    assert_int_equal(trs_device_get(TRS_CUDA(0), ptr, there.ptr, sizeof ptr), TRS_OK);
+    assert_int_equal(trs_device_get(TRS_CUDA(0), idx, there.idx, (size_t)m.nnz * 4), TRS_OK);
+    assert_int_equal(trs_device_get(TRS_CUDA(0), val, there.val, (size_t)m.nnz * size[type]),
+                     TRS_OK);
+    assert_memory_equal(ptr, m.ptr, sizeof ptr);
+    assert_memory_equal(idx, m.idx, (size_t)m.nnz * 4);
+    assert_memory_equal(val, m.val, (size_t)m.nnz * size[type]);
+    trs_device_free(TRS_CUDA(0), p);
+    trs_assembly_destroy(a);
+    trs_assembly_destroy(b);
+    free(t);
+}
+
+static void test_device(void **state)
+{
+    (void)state;
+    char name[100];
+    if (trs_device_name(TRS_CUDA(0), name, sizeof name)) skip();
+    for (int type = TRS_F64; type <= TRS_C32; type++) {
+        check_device((trs_dtype)type, TRS_CSR);
+        check_device((trs_dtype)type, TRS_CSC);
+    }
+}
+
 /* Linear elements on an interval, with 60 000 of them shared among threads: the matrix is -1 2 -1 times n, and one end is
  * fixed by leaving its row and column out.  Its solution for a load of one is known. */
 static void test_elements(void **state)
@@ -255,7 +304,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forms),  cmocka_unit_test(test_elements),
         cmocka_unit_test(test_file),   cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory), cmocka_unit_test(test_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

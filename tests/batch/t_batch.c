@@ -182,19 +182,18 @@ static void check_forms(pattern p, trs_dtype dtype, random_t *r)
     systems_free(&s);
 }
 
-static void each_form(void)
+static void each_form(int times)
 {
     random_t r = {5};
-    for (int p = 0; p < PATTERNS; p++)
-        for (int t = TRS_F64; t <= TRS_C32; t++)
-            for (int again = 0; again < 3; again++) check_forms((pattern)p, (trs_dtype)t, &r);
+    for (int k = 0; k < times * PATTERNS; k++)
+        check_forms((pattern)(k % PATTERNS), (trs_dtype)((k + k / PATTERNS) % 4), &r);
 }
 
 static void test_host(void **state)
 {
     (void)state;
     there = false;
-    each_form();
+    each_form(12);
 }
 
 static bool has_device(void)
@@ -208,7 +207,7 @@ static void test_device(void **state)
     (void)state;
     if (!has_device()) skip();
     there = true;
-    each_form();
+    each_form(4);
     there = false;
 }
 
@@ -232,6 +231,7 @@ static void pivots(void)
         b[3 * k] = 2, b[3 * k + 1] = 5, b[3 * k + 2] = 8;
     }
     val[5 + 4] = 0;    /* system 1, row 2 */
+    val[5 + 2] = NAN;  /* and row 1, which is the first */
     val[10 + 2] = NAN; /* system 2, row 1 */
     val[10] = 0;       /* system 2, row 0 */
     assert_int_equal(trs_plan_create(&plan, &three, &opt), TRS_OK);
@@ -241,8 +241,8 @@ static void pivots(void)
     for (int op = TRS_N; op <= TRS_H; op++) {
         const int rc = trs_solve_batch(plan, (trs_op)op, &a, 1, B, 3, X, 3, NULL, bad);
         assert_int_equal(rc, TRS_EPIVOT);
-        assert_true(bad[0] == 1 && bad[1] == 2);
-        assert_non_null(strstr(trs_message(), "system 1, row 3"));
+        assert_true(bad[0] == 1 && bad[1] == 1);
+        assert_non_null(strstr(trs_message(), "system 1, row 2"));
         if (op == TRS_N) {
             bring(x, X, sizeof x);
             for (int k = 0; k < 4; k += 3)

@@ -227,6 +227,57 @@ static void test_cholesky(void **state)
         }
 }
 
+/* The triangles are solved on a device, with the host's x to rounding, from factors on the host; then from values there. */
+static void test_device(void **state)
+{
+    (void)state;
+    char name[100];
+    if (trs_device_name(TRS_CUDA(0), name, sizeof name)) skip();
+    for (int c = 0; c < 2; c++) {
+        full A = unsymmetric(N, c);
+        factors f = lu_of(&A);
+        trs_mat L = show(&f.L, &plain), U = show(&f.U, &plain), U1;
+        trs_options opt = {.ops = 7};
+        trs_lu *a, *b;
+        const size_t size = c ? 16 : 8, bytes = N * size;
+        void *there, *values;
+        char rhs[N * 16], x[N * 16], y[N * 16];
+        L.kind = TRS_LOWER, U.kind = TRS_UPPER;
+        assert_int_equal(trs_lu_import(&a, &L, &U, f.P, f.Q, f.scale, &opt), TRS_OK);
+        opt.device = TRS_CUDA(0);
+        assert_int_equal(trs_lu_import(&b, &L, &U, f.P, f.Q, f.scale, &opt), TRS_OK);
+        assert_int_equal(trs_device_new(TRS_CUDA(0), bytes, &there), TRS_OK);
+        assert_int_equal(trs_device_new(TRS_CUDA(0), (size_t)U.nnz * size, &values), TRS_OK);
+        for (int time = 0; time < 2; time++) {
+            for (int op = TRS_N; op <= TRS_H; op++) {
+                for (int i = 0; i < N; i++) set_value(rhs, L.dtype, i, number(c));
+                assert_int_equal(trs_lu_solve(a, (trs_op)op, 1, rhs, N, x, N, NULL), TRS_OK);
+                assert_int_equal(trs_device_put(TRS_CUDA(0), there, rhs, bytes), TRS_OK);
+                assert_int_equal(trs_lu_solve(b, (trs_op)op, 1, there, N, there, N, NULL), TRS_OK);
+                assert_int_equal(trs_device_get(TRS_CUDA(0), y, there, bytes), TRS_OK);
+                for (int i = 0; i < N; i++) {
+                    const zz u = get_value(x, L.dtype, i), v = get_value(y, L.dtype, i);
+                    assert_true(cabs(u - v) <= 1e-9 * (1 + cabs(u)));
+                }
+            }
+            for (int64_t p = 0; p < U.nnz; p++)
+                set_value((void *)U.val, U.dtype, p, 3 * get_value(U.val, U.dtype, p));
+            U1 = U, U1.device = TRS_CUDA(0), U1.val = values, U1.ptr = U1.idx = NULL;
+            assert_int_equal(trs_device_put(TRS_CUDA(0), values, U.val, (size_t)U.nnz * size),
+                             TRS_OK);
+            assert_int_equal(trs_lu_replace(a, &L, &U, NULL), TRS_OK);
+            assert_int_equal(trs_lu_replace(b, &L, &U1, NULL), TRS_OK);
+        }
+        trs_device_free(TRS_CUDA(0), there);
+        trs_device_free(TRS_CUDA(0), values);
+        trs_lu_destroy(a);
+        trs_lu_destroy(b);
+        hide(&L), hide(&U);
+        factors_free(&f);
+        free(A.a);
+    }
+}
+
 /* L + U - I in the same arrays, without permutations, as LAPACK's and incomplete factors are. */
 static void test_joined(void **state)
 {
@@ -354,7 +405,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lu),     cmocka_unit_test(test_cholesky),
         cmocka_unit_test(test_joined), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory), cmocka_unit_test(test_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

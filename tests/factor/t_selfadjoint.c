@@ -165,6 +165,129 @@ static void test_refined(void **state)
     each_half(refined);
 }
 
+/* ---- on a device -------------------------------------------------------------------------------- */
+
+static void *copy_there(const void *p, size_t bytes)
+{
+    void *to;
+    assert_int_equal(trs_device_new(TRS_CUDA(0), bytes, &to), TRS_OK);
+    assert_int_equal(trs_device_put(TRS_CUDA(0), to, p, bytes), TRS_OK);
+    return to;
+}
+
+/* The values alone, or the pattern too. */
+static trs_mat mat_there(const trs_mat *m, bool pattern)
+{
+    trs_mat to = *m;
+    const bool dense = m->format == TRS_DENSE;
+    const size_t numbers = (size_t)(dense ? m->ld * m->n : m->nnz);
+    static const size_t size[] = {8, 4, 16, 8};
+    to.device = TRS_CUDA(0);
+    to.ptr = to.idx = NULL;
+    to.val = copy_there(m->val, numbers * size[m->dtype]);
+    if (!pattern || dense) return to;
+    to.ptr = copy_there(m->ptr, ((size_t)m->n + 1) * (m->ptr_bits == 32 ? 4 : 8));
+    to.idx = copy_there(m->idx, (size_t)m->nnz * (m->idx_bits == 64 ? 8 : 4));
+    return to;
+}
+
+static void free_there(trs_mat *m)
+{
+    trs_device_free(TRS_CUDA(0), (void *)m->ptr);
+    trs_device_free(TRS_CUDA(0), (void *)m->idx);
+    trs_device_free(TRS_CUDA(0), (void *)m->val);
+}
+
+/* L (and U) of both are the same to rounding. */
+static void assert_near_factors(const trs_lu *a, const trs_lu *b)
+{
+    trs_mat L, M;
+    assert_int_equal(trs_lu_factors(a, &L, NULL, NULL, NULL, NULL), TRS_OK);
+    assert_int_equal(trs_lu_factors(b, &M, NULL, NULL, NULL, NULL), TRS_OK);
+    assert_int_equal(L.nnz, M.nnz);
+    for (int64_t p = 0; p < L.nnz; p++) {
+        const zz x = get_value(L.val, L.dtype, p), y = get_value(M.val, M.dtype, p);
+        if (!(cabs(x - y) <= 1e3 * eps_of(L.dtype) * (1 + cabs(y))))
+            fail_msg("entry %d: %g and %g", (int)p, creal(x), creal(y));
+    }
+}
+
+/* Products, errors and refinement with one triangle on the device, against those of the host. */
+static void measure_there(const full *A, const trs_mat *half, const trs_mat *m)
+{
+    static const size_t size[] = {8, 4, 16, 8};
+    const trs_dtype t = half->dtype;
+    const size_t bytes = N * size[t];
+    const trs_ilu_options opt = {.level = N, .plan = {.device = TRS_CUDA(0), .ops = 7}};
+    char x[N * 16], y[N * 16], z[N * 16];
+    trs_error e;
+    trs_lu *lu;
+    double rcond[2];
+    for (int i = 0; i < N; i++) set_value(x, t, i, number(A->is_complex));
+    void *X = copy_there(x, bytes), *Y = copy_there(x, bytes);
+    assert_int_equal(trs_multiply(m, TRS_T, 1, X, N, Y, N, TRS_COL_MAJOR), TRS_OK);
+    assert_int_equal(trs_multiply(half, TRS_T, 1, x, N, y, N, TRS_COL_MAJOR), TRS_OK);
+    assert_int_equal(trs_device_get(TRS_CUDA(0), z, Y, bytes), TRS_OK);
+    for (int i = 0; i < N; i++)
+        assert_true(cabs(get_value(y, t, i) - get_value(z, t, i)) <= 1e2 * eps_of(t));
+    assert_int_equal(trs_backward_error(m, TRS_T, 1, Y, N, X, N, TRS_COL_MAJOR, &e), TRS_OK);
+    assert_true(e.omega <= 4 * eps_of(t));
+    assert_int_equal(trs_ilu(&lu, half, &opt), TRS_OK);
+    assert_int_equal(trs_lu_refine(lu, m, TRS_N, 1, X, N, Y, N, NULL, 10, NULL, &e), TRS_OK);
+    assert_int_equal(e.stop, TRS_STOP_CONVERGED);
+    assert_int_equal(trs_lu_condest(lu, m, TRS_NORM_ONE, &rcond[0]), TRS_OK);
+    assert_int_equal(trs_lu_condest(lu, half, TRS_NORM_ONE, &rcond[1]), TRS_OK);
+    assert_true(fabs(rcond[0] - rcond[1]) <= 1e-3 * rcond[1]);
+    trs_lu_destroy(lu);
+    trs_device_free(TRS_CUDA(0), X);
+    trs_device_free(TRS_CUDA(0), Y);
+}
+
+/* A on the host and on the device, factors on the device; then other values there. */
+static void on_device(const full *A, const trs_mat *whole, const trs_mat *half)
+{
+    static int turn;
+    trs_mat first = mat_there(half, true);
+    measure_there(A, half, &first);
+    free_there(&first);
+    for (int k = turn++ % 3; k < 8;
+         k += 3) { /* a third of them, since each takes some milliseconds */
+        trs_ilu_options opt = {.method = k & 1 ? TRS_IC0 : TRS_ILU0};
+        trs_lu *a, *b;
+        opt.ordering = k & 2 ? TRS_ILU_RCM : TRS_ILU_NATURAL;
+        assert_int_equal(trs_ilu(&a, whole, &opt), TRS_OK);
+        opt.plan.device = TRS_CUDA(0);
+        trs_mat m = k & 4 ? mat_there(half, true) : *half;
+        assert_int_equal(trs_ilu(&b, &m, &opt), TRS_OK);
+        assert_near_factors(b, a);
+        if (k & 4) free_there(&m);
+        for (int time = 0; time < 2; time++) {
+            change(whole);
+            change(half);
+            assert_int_equal(trs_lu_update(a, whole), TRS_OK);
+            m = mat_there(half, false);
+            assert_int_equal(trs_lu_update(b, &m), TRS_OK);
+            assert_near_factors(b, a);
+            free_there(&m);
+        }
+        change(whole);
+        change(half);
+        assert_int_equal(trs_lu_update(a, whole), TRS_OK);
+        assert_int_equal(trs_lu_update(b, half), TRS_OK);
+        assert_near_factors(b, a);
+        trs_lu_destroy(a);
+        trs_lu_destroy(b);
+    }
+}
+
+static void test_device(void **state)
+{
+    (void)state;
+    char name[100];
+    if (trs_device_name(TRS_CUDA(0), name, sizeof name)) skip();
+    each_half(on_device);
+}
+
 /* ---- blocks ------------------------------------------------------------------------------------- */
 
 /* 2 x 2 blocks of a full matrix of 4 rows, of which those of the triangle are stored. */
@@ -259,9 +382,6 @@ static void test_refused(void **state)
     }
     m.kind = TRS_LOWER | TRS_SELFADJOINT | TRS_STRICT;
     assert_int_equal(trs_multiply(&m, TRS_N, 1, x, N, y, N, TRS_COL_MAJOR), TRS_EMATRIX);
-    m = half;
-    m.device = TRS_CUDA(0);
-    assert_int_not_equal(trs_multiply(&m, TRS_N, 1, x, N, y, N, TRS_COL_MAJOR), TRS_OK);
     assert_int_equal(trs_ilu(&lu, &half, NULL), TRS_OK);
     assert_int_equal(trs_lu_update(lu, &whole), TRS_EARG);
     assert_int_equal(trs_lu_solve(lu, TRS_N, 1, x, N, y, N, NULL), TRS_ESTATE);
@@ -310,7 +430,7 @@ int main(void)
         cmocka_unit_test(test_products), cmocka_unit_test(test_incomplete),
         cmocka_unit_test(test_refined),  cmocka_unit_test(test_blocks),
         cmocka_unit_test(test_file),     cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory),   cmocka_unit_test(test_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
