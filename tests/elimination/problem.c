@@ -62,13 +62,21 @@ static void find_places(problem *b, bool scaled, random_t *r)
     b->p.src = src, b->p.to = to, b->p.conjugate = conjugate;
 }
 
+/* The diagonal dominates.  Of L L^H it is real but for a little, which is to be left out. */
+static zz random_value(const problem *b, bool diagonal, double length, random_t *r)
+{
+    const double re = random_uniform(r), im = trs_is_complex(b->dtype) ? random_uniform(r) : 0;
+    if (!diagonal) return CMPLX(re, im);
+    return CMPLX(re / 4 + 2 * length, b->p.cholesky ? ldexp(im, -20) : im / 4);
+}
+
 static void draw_values(problem *b, random_t *r)
 {
     for (int i = 0; i < b->n; i++)
         for (int64_t q = b->p.ptr[i]; q < b->p.ptr[i + 1]; q++) {
             if (b->p.src[q] < 0 || (b->p.cholesky && b->p.idx[q] > i)) continue;
-            zz v = random_uniform(r) + (trs_is_complex(b->dtype) ? I * random_uniform(r) : 0);
-            if (b->p.idx[q] == i) v = v / 4 + 2 * (double)(b->p.ptr[i + 1] - b->p.ptr[i]);
+            const double length = (double)(b->p.ptr[i + 1] - b->p.ptr[i]);
+            const zz v = random_value(b, b->p.idx[q] == i, length, r);
             b->a[b->p.src[q]] = (zz)(float complex)v;
         }
 }

@@ -38,18 +38,33 @@ static int update(trs_lu *lu, const trs_mat *m, const counter *c, bool on_device
     return rc;
 }
 
+/* With a vector where the factors want it. */
+static int solve(trs_lu *lu, int64_t n, int device)
+{
+    zz b[16] = {1};
+    void *x = b;
+    if (device > 0) {
+        assert_int_equal(trs_device_new(device, sizeof b, &x), TRS_OK);
+        assert_int_equal(trs_device_put(device, x, b, sizeof b), TRS_OK);
+    }
+    const int rc = trs_lu_solve(lu, TRS_N, 1, x, n, x, n, NULL);
+    if (device > 0) trs_device_free(device, x);
+    return rc;
+}
+
 static int attempt(const trs_mat *m, const trs_ilu_options *opt, counter *c)
 {
-    zz b[16] = {1}, x[16];
+    const int device = opt->plan.device;
     trs_lu *lu;
     int rc = trs_ilu(&lu, m, opt);
     if (rc && lu) { /* enough now: a half-made one refuses, or works */
         c->fail_at = -1;
         const int again = trs_lu_update(lu, m);
         assert_true(again == TRS_OK || again == TRS_ESTATE);
+        if (!again) assert_int_equal(solve(lu, m->n, device), TRS_OK);
     }
-    if (!rc) rc = update(lu, m, c, opt->plan.device > 0);
-    if (!rc) rc = trs_lu_solve(lu, TRS_N, 1, b, m->n, x, m->n, NULL);
+    if (!rc) rc = update(lu, m, c, device > 0);
+    if (!rc) rc = solve(lu, m->n, device);
     trs_lu_destroy(lu);
     assert_int_equal(c->live, 0);
     return rc;

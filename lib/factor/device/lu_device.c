@@ -136,9 +136,10 @@ static void triangles(const trs_lu *lu, trs_mat *L, trs_mat *U)
     U->val = val + (size_t)d->first_u * trs_size(L->dtype);
 }
 
+/* There may be plans, but no memory for the vectors between them. */
 static bool has_plans(const trs_lu *lu)
 {
-    return lu->l && (lu->u || lu->f.cholesky);
+    return lu->l && (lu->u || lu->f.cholesky) && lu->own;
 }
 
 /* Make the plans, or give them the values. */
