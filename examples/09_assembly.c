@@ -74,14 +74,14 @@ static int step(trs_assembly *assembly, trs_mat *A, trs_lu **lu)
 
 int main(void)
 {
-    const trs_coo coo = {.n = N, .count = TERMS, .row = row, .col = col};
+    const trs_terms places = {.n = N, .count = TERMS, .row = row, .col = col};
     trs_assembly *assembly;
     trs_lu *lu = NULL;
     trs_mat A = {0};
     double decay = 1;
     make_mesh();
     for (int i = 0; i < N; i++) u[i] = sin(pi * (i % E + 1) / M) * sin(pi * (i / E + 1) / M);
-    int rc = trs_assembly_create(&assembly, &coo);
+    int rc = trs_assembly_create(&assembly, &places);
     for (int n = 0; n < STEPS && !rc; n++) {
         const double k = 1 + 0.5 * n / STEPS;
         fill(k);

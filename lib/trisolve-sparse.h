@@ -623,31 +623,31 @@ TRS_API int trs_multiply_on(const trs_mat *A, trs_op op, int nrhs, const void *X
  * the same place.  Which go where is found once; then new terms are summed into the matrix in O(count). */
 typedef struct trs_assembly trs_assembly;
 
-typedef struct trs_coo {
+typedef struct trs_terms {
     int64_t n;     /* rows and columns, 0 <= n <= 2^31 - 2 */
     int64_t count; /* terms */
-    const void *
-        row; /* [count] where each term goes, in any order, on the host; a term whose row or column */
-    const void *col; /*     is negative is left out, as boundary conditions may want it */
-    int idx_bits;    /* of row and col: 32 or 64; 0: 32 */
-    int base;        /* 0 or 1: of row and col, and of the matrix */
+    /* [count] where each term goes, in any order, on the host; a term whose row or column is negative is left out, as
+     * boundary conditions may want it */
+    const void *row, *col;
+    int idx_bits; /* of row and col: 32 or 64; 0: 32 */
+    int base;     /* 0 or 1: of row and col, and of the matrix */
     trs_dtype dtype;
     trs_format format; /* of the matrix: TRS_CSR or TRS_CSC */
     int device;        /* where the terms will be, and the matrix: TRS_HOST or TRS_CUDA(k) */
     trs_memory memory;
     trs_device_memory device_memory;
     int64_t reserved[4]; /* zeros: room for new members */
-} trs_coo;
+} trs_terms;
 
 /* Find the places of terms: an entry for each place that has one, with the indices of a row (CSC: of a column) ascending.
- *     trs_assembly **assembly ; out: NULL after an error.     const trs_coo *coo ; in; its arrays are read here only.
+ *     trs_assembly **assembly ; out: NULL after an error.     const trs_terms *terms ; in; its arrays are read here only.
  * Takes 8 bytes a term, and 12 more for the while, besides the matrix; one thread, O(n + count).
  * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX (an index is out of range: the sentence says which), TRS_EDEVICE. */
-TRS_API int trs_assembly_create(trs_assembly **assembly, const trs_coo *coo);
+TRS_API int trs_assembly_create(trs_assembly **assembly, const trs_terms *terms);
 
 /* Set each entry of the matrix to the sum of its terms, in their order, so that the bits are the same each time.
  *     trs_assembly *assembly ; whose matrix no one may be reading.
- *     const void *val ; in [count], of the dtype, where trs_coo.device says; terms that are left out are not read.
+ *     const void *val ; in [count], of the dtype, where trs_terms.device says; terms that are left out are not read.
  *     const trs_exec *exec ; in, NULL: all defaults.  On the host its threads are heeded, on a device its stream,
  *         on which work is enqueued only, so that it can be captured in a CUDA graph.
  * Returns TRS_OK, TRS_EARG, TRS_EDEVICE. */

@@ -101,10 +101,11 @@ static bool is_out(const places *p, int64_t k)
     return trs_index(p->line, p->bits, k) < 0 || trs_index(p->index, p->bits, k) < 0;
 }
 
-static int check_places(const places *p, const trs_coo *coo)
+static int check_places(const places *p, const trs_terms *terms)
 {
     for (int64_t k = 0; k < p->count; k++) {
-        const int64_t row = trs_index(coo->row, p->bits, k), col = trs_index(coo->col, p->bits, k);
+        const int64_t row = trs_index(terms->row, p->bits, k),
+                      col = trs_index(terms->col, p->bits, k);
         if (is_out(p, k)) continue;
         if (row < p->base || row >= p->n + p->base || col < p->base || col >= p->n + p->base)
             return trs_fail(TRS_EMATRIX,
@@ -239,68 +240,68 @@ static int keep_there(trs_assembly *a, arrays *h)
     return a->order && a->start && m->ptr && m->idx && m->val ? TRS_OK : TRS_EMEM;
 }
 
-static int check(const trs_coo *coo)
+static int check(const trs_terms *terms)
 {
-    const int rc = TRS_CHECK_RESERVED(coo, "trs_coo");
+    const int rc = TRS_CHECK_RESERVED(terms, "trs_terms");
     if (rc) return rc;
-    if (coo->n < 0 || coo->n > INT32_MAX - 1)
-        return trs_fail(TRS_EARG, "n = %" PRId64 " is not in 0 .. 2^31 - 2", coo->n);
-    if (coo->count < 0 || (coo->count > 0 && (!coo->row || !coo->col)))
+    if (terms->n < 0 || terms->n > INT32_MAX - 1)
+        return trs_fail(TRS_EARG, "n = %" PRId64 " is not in 0 .. 2^31 - 2", terms->n);
+    if (terms->count < 0 || (terms->count > 0 && (!terms->row || !terms->col)))
         return trs_fail(TRS_EARG, "count = %" PRId64 " is negative, or row or col is NULL",
-                        coo->count);
-    if (coo->idx_bits != 0 && coo->idx_bits != 32 && coo->idx_bits != 64)
-        return trs_fail(TRS_EARG, "idx_bits = %d is not 32 or 64", coo->idx_bits);
-    if (coo->base != 0 && coo->base != 1)
-        return trs_fail(TRS_EARG, "base %d is not 0 or 1", coo->base);
-    if ((unsigned)coo->dtype > TRS_C32 || (coo->format != TRS_CSR && coo->format != TRS_CSC))
+                        terms->count);
+    if (terms->idx_bits != 0 && terms->idx_bits != 32 && terms->idx_bits != 64)
+        return trs_fail(TRS_EARG, "idx_bits = %d is not 32 or 64", terms->idx_bits);
+    if (terms->base != 0 && terms->base != 1)
+        return trs_fail(TRS_EARG, "base %d is not 0 or 1", terms->base);
+    if ((unsigned)terms->dtype > TRS_C32 || (terms->format != TRS_CSR && terms->format != TRS_CSC))
         return trs_fail(TRS_EARG, "unknown dtype, or a format other than CSR and CSC");
-    if (!coo->memory.alloc != !coo->memory.free ||
-        !coo->device_memory.alloc != !coo->device_memory.free)
+    if (!terms->memory.alloc != !terms->memory.free ||
+        !terms->device_memory.alloc != !terms->device_memory.free)
         return trs_fail(TRS_EARG, "one of memory's callbacks alloc and free is NULL");
-    return trs_check_device(coo->device);
+    return trs_check_device(terms->device);
 }
 
-static int fill(trs_assembly *a, const trs_coo *coo)
+static int fill(trs_assembly *a, const trs_terms *terms)
 {
-    const bool by_rows = coo->format == TRS_CSR;
-    places p = {.count = coo->count, .n = coo->n, .base = coo->base};
+    const bool by_rows = terms->format == TRS_CSR;
+    places p = {.count = terms->count, .n = terms->n, .base = terms->base};
     arrays h = {0};
-    p.bits = coo->idx_bits ? coo->idx_bits : 32;
-    p.line = by_rows ? coo->row : coo->col;
-    p.index = by_rows ? coo->col : coo->row;
-    a->ctx = (trs_context){.mem = coo->memory, .device_memory = coo->device_memory};
+    p.bits = terms->idx_bits ? terms->idx_bits : 32;
+    p.line = by_rows ? terms->row : terms->col;
+    p.index = by_rows ? terms->col : terms->row;
+    a->ctx = (trs_context){.mem = terms->memory, .device_memory = terms->device_memory};
     a->ctx.threads = trs_default_threads();
-    a->ctx.device = coo->device > 0 ? coo->device - 1 : 0;
-    a->mat = (trs_mat){.n = coo->n, .ptr_bits = 64, .idx_bits = 32, .base = coo->base};
-    a->mat.dtype = coo->dtype;
-    a->mat.format = coo->format;
-    a->mat.device = coo->device > 0 ? coo->device : TRS_HOST;
-    int rc = check_places(&p, coo);
+    a->ctx.device = terms->device > 0 ? terms->device - 1 : 0;
+    a->mat = (trs_mat){.n = terms->n, .ptr_bits = 64, .idx_bits = 32, .base = terms->base};
+    a->mat.dtype = terms->dtype;
+    a->mat.format = terms->format;
+    a->mat.device = terms->device > 0 ? terms->device : TRS_HOST;
+    int rc = check_places(&p, terms);
     if (!rc) rc = find_entries(a, &p, &h);
-    if (!rc) rc = coo->device > 0 ? keep_there(a, &h) : keep_here(a, &h);
+    if (!rc) rc = terms->device > 0 ? keep_there(a, &h) : keep_here(a, &h);
     arrays_free(&a->ctx, &h);
     return rc;
 }
 
-static int create(trs_assembly **assembly, const trs_coo *coo)
+static int create(trs_assembly **assembly, const trs_terms *terms)
 {
     if (!assembly) return trs_fail(TRS_EARG, "assembly is NULL");
     *assembly = NULL;
-    if (!coo) return trs_fail(TRS_EARG, "coo is NULL");
-    int rc = check(coo);
+    if (!terms) return trs_fail(TRS_EARG, "terms is NULL");
+    int rc = check(terms);
     if (rc) return rc;
-    trs_assembly *a = trs_alloc_zero(&coo->memory, 1, sizeof *a);
+    trs_assembly *a = trs_alloc_zero(&terms->memory, 1, sizeof *a);
     if (!a) return trs_fail(TRS_EMEM, "out of memory for a handle");
-    rc = fill(a, coo);
+    rc = fill(a, terms);
     if (rc) trs_assembly_destroy(a);
     else *assembly = a;
     return rc;
 }
 
-int trs_assembly_create(trs_assembly **assembly, const trs_coo *coo)
+int trs_assembly_create(trs_assembly **assembly, const trs_terms *terms)
 {
     trs_enter();
-    return trs_leave(create(assembly, coo));
+    return trs_leave(create(assembly, terms));
 }
 
 void trs_assembly_destroy(trs_assembly *a)

@@ -73,10 +73,10 @@ static void assert_is(const trs_mat *m, const full *A, const int *touched)
         }
 }
 
-static void check(const trs_coo *shape, int bits, int threads)
+static void check(const trs_terms *shape, int bits, int threads)
 {
     terms *t = malloc(sizeof *t);
-    trs_coo coo = *shape;
+    trs_terms coo = *shape;
     trs_assembly *a;
     trs_mat m;
     char val[COUNT * 16];
@@ -114,9 +114,9 @@ static void test_forms(void **state)
         for (int base = 0; base < 2; base++)
             for (int by_columns = 0; by_columns < 2; by_columns++)
                 for (int b = 0; b < 3; b++) {
-                    const trs_coo coo = {.dtype = (trs_dtype)type,
-                                         .base = base,
-                                         .format = by_columns ? TRS_CSC : TRS_CSR};
+                    const trs_terms coo = {.dtype = (trs_dtype)type,
+                                           .base = base,
+                                           .format = by_columns ? TRS_CSC : TRS_CSR};
                     check(&coo, bits[b], b);
                 }
 }
@@ -129,7 +129,7 @@ static void check_device(trs_dtype type, trs_format format)
     char val[COUNT * 16];
     trs_assembly *a, *b;
     trs_mat m, there;
-    trs_coo coo = {.n = N, .count = COUNT, .dtype = type, .format = format, .idx_bits = 64};
+    trs_terms coo = {.n = N, .count = COUNT, .dtype = type, .format = format, .idx_bits = 64};
     draw(t, type == TRS_C64 || type == TRS_C32);
     for (int k = 0; k < COUNT; k++) set_value(val, type, k, t->value[k]);
     coo.row = t->row, coo.col = t->col;
@@ -178,7 +178,7 @@ static void test_elements(void **state)
     enum { CELLS = 60000 };
     int32_t *row = calloc(4 * CELLS, 4), *col = calloc(4 * CELLS, 4);
     double *val = calloc(4 * CELLS, 8), *b = calloc(CELLS, 8), *x = calloc(CELLS, 8);
-    trs_coo coo = {.n = CELLS, .count = 4 * CELLS, .row = row, .col = col};
+    trs_terms coo = {.n = CELLS, .count = 4 * CELLS, .row = row, .col = col};
     trs_assembly *a;
     trs_mat A;
     trs_lu *lu;
@@ -222,7 +222,7 @@ static void test_file(void **state)
         row[k] = entries.row[at], col[k] = entries.idx[at];
         val[k] = part == 0 ? v / 2 : v / 4;
     }
-    const trs_coo coo = {.n = mm.rows, .count = count, .row = row, .col = col, .base = 1};
+    const trs_terms coo = {.n = mm.rows, .count = count, .row = row, .col = col, .base = 1};
     assert_int_equal(trs_assembly_create(&a, &coo), TRS_OK);
     assert_int_equal(trs_assembly_sum(a, val, NULL), TRS_OK);
     assert_int_equal(trs_assembly_mat(a, TRS_PERMUTED, &got), TRS_OK);
@@ -238,7 +238,7 @@ static void test_file(void **state)
     free(row), free(col), free(val);
 }
 
-static void refused(const trs_coo *coo, int code, const char *words)
+static void refused(const trs_terms *coo, int code, const char *words)
 {
     trs_assembly *a = (trs_assembly *)coo;
     assert_int_equal(trs_assembly_create(&a, coo), code);
@@ -250,8 +250,8 @@ static void test_refused(void **state)
 {
     (void)state;
     int32_t row[] = {0, 2, -7}, col[] = {1, 0, 99}; /* the last one is left out */
-    const trs_coo good = {.n = 3, .count = 3, .row = row, .col = col};
-    trs_coo c = good;
+    const trs_terms good = {.n = 3, .count = 3, .row = row, .col = col};
+    trs_terms c = good;
     trs_assembly *a;
     trs_mat m;
     const double val[] = {1, 2, NAN};
@@ -275,7 +275,7 @@ static void test_refused(void **state)
     assert_true(((const double *)m.val)[0] == 1 && ((const double *)m.val)[1] == 2);
     trs_assembly_destroy(a);
     trs_assembly_destroy(NULL);
-    c = (trs_coo){0}; /* no rows at all */
+    c = (trs_terms){0}; /* no rows at all */
     assert_int_equal(trs_assembly_create(&a, &c), TRS_OK);
     assert_int_equal(trs_assembly_sum(a, NULL, NULL), TRS_OK);
     trs_assembly_destroy(a);
@@ -288,7 +288,7 @@ static void test_memory(void **state)
     int rc = TRS_EMEM, allowed = 0;
     for (; rc == TRS_EMEM; allowed++) {
         counter c = {.fail_at = allowed, .and_after = 1};
-        trs_coo coo = {.n = 3, .count = 3, .row = row, .col = col, .memory = counted_memory(&c)};
+        trs_terms coo = {.n = 3, .count = 3, .row = row, .col = col, .memory = counted_memory(&c)};
         trs_assembly *a;
         rc = trs_assembly_create(&a, &coo);
         if (rc) assert_true(!a && *trs_message());

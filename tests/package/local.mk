@@ -4,6 +4,6 @@ check_PROGRAMS += tests/package/client
 tests_package_client_SOURCES = tests/package/client.c
 tests_package_client_LDADD = libtrisolve-sparse.la
 TESTS += tests/package/quickstart.sh tests/package/examples.sh tests/package/exports.sh \
-	tests/package/installed.sh tests/package/house.sh
+	tests/package/installed.sh tests/package/guide.sh tests/package/house.sh
 EXTRA_DIST += tests/package/quickstart.sh tests/package/examples.sh tests/package/exports.sh \
-	tests/package/installed.sh tests/package/house.sh
+	tests/package/installed.sh tests/package/guide.sh tests/package/house.sh
