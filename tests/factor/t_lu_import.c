@@ -89,11 +89,6 @@ static void factors_free(factors *f)
 
 /* ---- solving -------------------------------------------------------------------------------- */
 
-static double eps_of(trs_dtype t)
-{
-    return t == TRS_F32 || t == TRS_C32 ? (double)FLT_EPSILON : DBL_EPSILON;
-}
-
 /* The residual of every op, in the norm. */
 static void assert_solves(trs_lu *lu, const full *A, trs_dtype t)
 {

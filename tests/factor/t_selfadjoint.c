@@ -29,11 +29,6 @@ static trs_mat show_half(const full *A, const form *f, unsigned kind, bool garba
     return m;
 }
 
-static double eps_of(trs_dtype t)
-{
-    return t == TRS_F32 || t == TRS_C32 ? (double)FLT_EPSILON : DBL_EPSILON;
-}
-
 /* y = op(A) x by the full matrix; op is T for complex A, where it is not A. */
 static void assert_multiplies(const full *A, const trs_mat *half)
 {
