@@ -12,11 +12,12 @@ BEGIN {
     else print "program layout\n   use trisolve_sparse_c\n   use " module "\n   implicit none"
 }
 /type, bind\(c\) ::/ {
-    type = $NF
-    if (language == "c") c_line(type " .", "sizeof(" type ")")
+    type = c_type = $NF
+    sub(/_t$/, "", c_type) # in Fortran the name of a constant too
+    if (language == "c") c_line(c_type " .", "sizeof(" c_type ")")
     else {
         declarations = declarations "   type(" type "), target :: v_" type "\n"
-        calls = calls "   print '(a, i0)', '" type " . ', c_sizeof(v_" type ")\n"
+        calls = calls "   print '(a, i0)', '" c_type " . ', c_sizeof(v_" type ")\n"
     }
 }
 /^      .* :: / && type != "" {
@@ -25,8 +26,8 @@ BEGIN {
     sub(/ =.*/, "", member)
     element = member ~ /\(/ ? "(1)" : ""
     sub(/\(.*/, "", member)
-    if (language == "c") c_line(type " " member, "offsetof(" type ", " member ")")
-    else calls = calls "   call say('" type " " member " ', c_loc(v_" type "%" member element "), c_loc(v_" type "))\n"
+    if (language == "c") c_line(c_type " " member, "offsetof(" c_type ", " member ")")
+    else calls = calls "   call say('" c_type " " member " ', c_loc(v_" type "%" member element "), c_loc(v_" type "))\n"
 }
 /end type/ { type = "" }
 END {
