@@ -4,8 +4,8 @@
  * thread has a row of the level and a right-hand side, and sums its entries in their order, so that the bits are the same
  * each time.  What a level writes to x its successors see, since the threads of the system meet in a barrier between two
  * levels.  Systems do not wait for one another, so that any number of them runs in any order.
- * Bytes: of each system its values, b and x; the pattern is read by all, and stays in the L2 cache.  What bounds small
- * systems is the latency of a level, some 2 us, and this is shared by all systems that are resident at a time. */
+ * Bytes: of each system its values, b and x; the pattern is read by all, and stays in the L2 cache.  A level takes the latency
+ * of its longest row, which the systems that are resident at a time share. */
 #include "config.h"
 
 #include "cuda/runtime/cuda.cuh"

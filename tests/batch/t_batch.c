@@ -193,7 +193,7 @@ static void test_host(void **state)
 {
     (void)state;
     there = false;
-    each_form(12);
+    each_form(6);
 }
 
 static bool has_device(void)
@@ -306,7 +306,7 @@ static void *solve_some(void *plan)
 static void test_threads(void **state)
 {
     (void)state;
-    for (int time = 0; time < 20; time++) {
+    for (int time = 0; time < 5; time++) {
         pthread_t thread[4];
         trs_plan *plan;
         assert_int_equal(trs_plan_create(&plan, &three, NULL), TRS_OK);
