@@ -24,13 +24,27 @@ template <class T> struct tile_at {
     __device__ T get(int i, int k) const { return has(i, k) ? at(i, k) : number<T>(0); }
 };
 
-template <class T>
-using columns = T[share<BLOCK>::COLUMNS]; /* of a tile, of row threadIdx.x % 64 */
-
-template <class T> __device__ inline void clear(columns<T> &sum)
-{
-    for (int c = 0; c < share<BLOCK>::COLUMNS; c++) sum[c] = number<T>(0);
-}
+/* What a thread has of a product of tiles: columns 4 (threadIdx.x / 16) .. +3 of rows 4 (threadIdx.x % 16) .. +3, so that
+ * eight numbers from shared memory make sixteen products. */
+template <class T> struct product_share {
+    T v[4][4];
+    __device__ product_share()
+    {
+        for (int e = 0; e < 16; e++) v[e / 4][e % 4] = number<T>(0);
+    }
+    __device__ static int row() { return 4 * ((int)threadIdx.x % 16); }
+    __device__ static int column() { return 4 * ((int)threadIdx.x / 16); }
+    /* += column k of a, which stands in shared memory by columns, times row k of b, which stands there by rows */
+    __device__ void add(const T *a, const T *b, int k)
+    {
+        const quad<T> l = *(const quad<T> *)(a + k * COLUMN_PITCH + row());
+        const quad<T> r = *(const quad<T> *)(b + k * BLOCK + column());
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+#pragma unroll
+            for (int j = 0; j < 4; j++) v[i][j] = v[i][j] + l.v[i] * r.v[j];
+    }
+};
 
 /* What a thread loads of a tile: columns 4 n + threadIdx.x % 4 of row threadIdx.x / 4, and zero where the tile has none.
  * All of it is under way before any of it is needed. */
@@ -43,12 +57,19 @@ template <class T> __device__ inline void load_quarter(quarter_row<T> &v, const 
         v[n] = tile.get((int)threadIdx.x / 4, 4 * n + (int)threadIdx.x % 4);
 }
 
-/* To a tile in shared memory, and to a matrix by rows there. */
+/* To a tile in shared memory, and to a matrix by columns, and one by rows there. */
 template <class T> __device__ inline void put_in_tile(T *tile, const quarter_row<T> &v)
 {
 #pragma unroll
     for (int n = 0; n < TILE_SIZE / BLOCK_THREADS; n++)
         tile[n * BLOCK_THREADS + threadIdx.x] = v[n];
+}
+
+template <class T> __device__ inline void put_by_columns(T *matrix, const quarter_row<T> &v)
+{
+#pragma unroll
+    for (int n = 0; n < TILE_SIZE / BLOCK_THREADS; n++)
+        matrix[(4 * n + threadIdx.x % 4) * COLUMN_PITCH + threadIdx.x / 4] = v[n];
 }
 
 template <class T> __device__ inline void put_by_rows(T *matrix, const quarter_row<T> &v)
@@ -60,26 +81,30 @@ template <class T> __device__ inline void put_by_rows(T *matrix, const quarter_r
 
 /* sum += a b; other threads of the block may have written to a and b just before. */
 template <class T>
-__device__ inline void add_tiles(two_tiles<T> *sh, columns<T> &sum, const tile_at<T> &a,
+__device__ inline void add_tiles(two_tiles<T> *sh, product_share<T> &sum, const tile_at<T> &a,
                                  const tile_at<T> &b)
 {
-    quarter_row<T> v;
+    quarter_row<T> v, w;
     __syncthreads();
     load_quarter<T>(v, a);
-    put_in_tile<T>(sh->a, v);
-    load_quarter<T>(v, b);
-    put_by_rows<T>(sh->b, v);
+    load_quarter<T>(w, b);
+    put_by_columns<T>(sh->a, v);
+    put_by_rows<T>(sh->b, w);
     __syncthreads();
-    add_product<T, BLOCK>(sum, sh->a, sh->b, false, false);
+#pragma unroll 4
+    for (int k = 0; k < BLOCK; k++) sum.add(sh->a, sh->b, k);
 }
 
 template <class T>
-__device__ inline void store_tile(const tile_at<T> &to, const columns<T> &sum, bool minus)
+__device__ inline void store_tile(const tile_at<T> &to, const product_share<T> &sum, bool minus)
 {
-    const share<BLOCK> me;
-    for (int c = 0; c < share<BLOCK>::COLUMNS; c++)
-        if (to.has(me.row, me.first + c))
-            to.at(me.row, me.first + c) = minus ? number<T>(0) - sum[c] : sum[c];
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            if (to.has(sum.row() + i, sum.column() + j))
+                to.at(sum.row() + i, sum.column() + j) =
+                    minus ? number<T>(0) - sum.v[i][j] : sum.v[i][j];
 }
 
 /* Makes M_ts from M_us and L_tu, s <= u < t, which have to be there: where M_ts takes the place of L_ts, those of a
@@ -88,13 +113,11 @@ template <class T, class P>
 __device__ inline void join_tile(two_tiles<T> *sh, const P &D, int t, int s)
 {
     const tile_at<T> M = D.joined(t, s);
-    columns<T> sum;
-    clear<T>(sum);
+    product_share<T> below, sum;
     for (int u = s; u < t; u++)
-        add_tiles<T>(sh, sum, D.tile(t, u), u > s ? D.joined(u, s) : D.tile(s, s));
+        add_tiles<T>(sh, below, D.tile(t, u), u > s ? D.joined(u, s) : D.tile(s, s));
     __syncthreads(); /* L_ts has been read, where M_ts goes */
-    store_tile<T>(M, sum, true);
-    clear<T>(sum);
+    store_tile<T>(M, below, true);
     add_tiles<T>(sh, sum, D.tile(t, t), M);
     __syncthreads();
     store_tile<T>(M, sum, false);
@@ -122,15 +145,14 @@ template <class T, class P> __device__ inline double growth_of_row(const P &D, i
     return sum + shuffle_xor(sum, 2);
 }
 
-/* The largest v of all threads; a NaN counts as larger than any number. */
+/* The largest v of all threads; scratch [warps] is shared memory. */
 __device__ inline double largest_of_block(double *scratch, double v)
 {
+    for (int mask = 16; mask > 0; mask /= 2) v = larger_growth(shuffle_xor(v, mask), v);
     __syncthreads();
-    scratch[threadIdx.x] = v;
+    if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = v;
     __syncthreads();
-    for (int k = 0; k < BLOCK_THREADS; k++)
-        v = scratch[k] > v || isnan(scratch[k]) ? scratch[k] : v;
-    return v;
+    return largest_of_rows(scratch, WARPS);
 }
 
 /* The growth of M: the largest row sum of |M| |D|, of tile rows first+1 .. end-1. */
@@ -139,8 +161,7 @@ __device__ inline double growth_of(two_tiles<T> *sh, const P &D, int first, int 
 {
     double growth = 0;
     for (int t = first + 1; t < end; t++) {
-        const double g = growth_of_row<T>(D, first, t);
-        growth = g > growth || isnan(g) ? g : growth;
+        growth = larger_growth(growth_of_row<T>(D, first, t), growth);
     }
     return largest_of_block((double *)sh->b, growth);
 }
@@ -151,14 +172,13 @@ __device__ inline double growth_of(two_tiles<T> *sh, const P &D, int first, int 
 template <class T, class P>
 __device__ inline bool scale_tile(two_tiles<T> *sh, const P &D, int first, int t, int s)
 {
-    columns<T> sum;
-    clear<T>(sum);
+    product_share<T> sum;
     for (int u = first; u <= t; u++)
         add_tiles<T>(sh, sum, u < t ? D.joined(t, u) : D.tile(t, t), D.tile(u, s));
     __syncthreads();
     store_tile<T>(D.tile(t, s), sum, false);
     bool finite = true;
-    for (int c = 0; c < share<BLOCK>::COLUMNS; c++) finite = finite && is_finite(sum[c]);
+    for (int e = 0; e < 16; e++) finite = finite && is_finite(sum.v[e / 4][e % 4]);
     return finite;
 }
 

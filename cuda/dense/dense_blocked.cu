@@ -80,7 +80,7 @@ static int build(trs_instance *inst)
     if (rc) return rc;
     trs_operator_hold(inst->op, TRS_OP_PATTERN);
     tiles *d = data_new<tiles>(inst->ctx, &inst->data);
-    return d ? tiles_new(inst->ctx, L->n, L->dtype, d) : TRS_EMEM;
+    return d ? tiles_new(inst->ctx, L->n, L->dtype, &inst->op->device, d) : TRS_EMEM;
 }
 
 static int update(trs_instance *inst, void *stream)

@@ -130,10 +130,7 @@ template <class T> static __device__ double residual_growth(const T *tile, doubl
     __syncthreads();
     if (i < rows) norm[i] = sum / weight;
     __syncthreads();
-    double growth = 0;
-    for (int k = 0; k < rows; k++) growth = norm[k] > growth || isnan(norm[k]) ? norm[k] : growth;
-    __syncthreads();
-    return growth;
+    return largest_of_rows(norm, rows);
 }
 
 /* sum = inverse * panel, this thread's share: the columns of the panel as right-hand sides; a, a tile in shared
