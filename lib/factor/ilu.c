@@ -395,11 +395,13 @@ static int check_options(const trs_ilu_options *opt)
     return TRS_OK;
 }
 
+enum { APPLICATIONS = 50 }; /* of a preconditioner, from one to the next, usually */
+
 static int ilu_of(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt)
 {
     static const trs_ilu_options defaults = {0};
     if (!opt) opt = &defaults;
-    int rc = trs_lu_new(lu, A, &opt->plan);
+    int rc = trs_lu_new(lu, A, &opt->plan, APPLICATIONS);
     if (!rc) rc = check_options(opt);
     if (rc) return rc;
     ilu *s = trs_alloc_zero(&(*lu)->mem, 1, sizeof *s);

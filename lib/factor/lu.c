@@ -17,7 +17,7 @@
 
 /* ---- create and destroy --------------------------------------------------------------------- */
 
-int trs_lu_new(trs_lu **lu, const trs_mat *A, const trs_options *opt)
+int trs_lu_new(trs_lu **lu, const trs_mat *A, const trs_options *opt, int solves_per_update)
 {
     if (!lu) return trs_fail(TRS_EARG, "lu is NULL");
     *lu = NULL;
@@ -29,6 +29,7 @@ int trs_lu_new(trs_lu **lu, const trs_mat *A, const trs_options *opt)
     a->mem = opt->memory;
     a->opt = *opt;
     a->opt.layout = TRS_COL_MAJOR; /* of the vectors between the triangles */
+    if (opt->device > 0 && !opt->solves_per_update) a->opt.solves_per_update = solves_per_update;
     if (opt->solver) {
         snprintf(a->solver, sizeof a->solver, "%s", opt->solver);
         a->opt.solver = a->solver;
