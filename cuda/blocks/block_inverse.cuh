@@ -8,9 +8,8 @@
  *                          D                         S_ts = sum of M_tu L_us, f <= u <= t,          s < f
  *
  * D is that of a panel of dense-blocked, or of a chain of supernodes.  The argument D of a function says where its
- * tiles are: D.tile (t, u) is L_tu, and M_tt where t = u; D.joined (t, u), u < t, is where M_tu goes, which may be
- * the same place; D.weight (u) are the sums of magnitudes of the rows of tile row u of D.  All functions are for
- * 256 threads. */
+ * tiles are: D.tile (t, u) is L_tu, and M_tt where t = u; D.joined (t, u), u < t, is where M_tu goes; D.weight (u) are the
+ * sums of magnitudes of the rows of tile row u of D.  All functions are for 256 threads. */
 #ifndef TRS_BLOCK_INVERSE_CUH
 #define TRS_BLOCK_INVERSE_CUH
 
@@ -22,28 +21,6 @@ template <class T> struct tile_at {
     __device__ bool has(int i, int k) const { return i < rows && k < columns; }
     __device__ T &at(int i, int k) const { return p[tile_place(i, k, rows)]; }
     __device__ T get(int i, int k) const { return has(i, k) ? at(i, k) : number<T>(0); }
-};
-
-/* What a thread has of a product of tiles: columns 4 (threadIdx.x / 16) .. +3 of rows 4 (threadIdx.x % 16) .. +3, so that
- * eight numbers from shared memory make sixteen products. */
-template <class T> struct product_share {
-    T v[4][4];
-    __device__ product_share()
-    {
-        for (int e = 0; e < 16; e++) v[e / 4][e % 4] = number<T>(0);
-    }
-    __device__ static int row() { return 4 * ((int)threadIdx.x % 16); }
-    __device__ static int column() { return 4 * ((int)threadIdx.x / 16); }
-    /* += column k of a, which stands in shared memory by columns, times row k of b, which stands there by rows */
-    __device__ void add(const T *a, const T *b, int k)
-    {
-        const quad<T> l = *(const quad<T> *)(a + k * COLUMN_PITCH + row());
-        const quad<T> r = *(const quad<T> *)(b + k * BLOCK + column());
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-#pragma unroll
-            for (int j = 0; j < 4; j++) v[i][j] = v[i][j] + l.v[i] * r.v[j];
-    }
 };
 
 /* What a thread loads of a tile: columns 4 n + threadIdx.x % 4 of row threadIdx.x / 4, and zero where the tile has none.
@@ -79,50 +56,138 @@ template <class T> __device__ inline void put_by_rows(T *matrix, const quarter_r
         matrix[threadIdx.x / 4 * BLOCK + 4 * n + threadIdx.x % 4] = v[n];
 }
 
-/* sum += a b; other threads of the block may have written to a and b just before. */
-template <class T>
-__device__ inline void add_tiles(two_tiles<T> *sh, product_share<T> &sum, const tile_at<T> &a,
-                                 const tile_at<T> &b)
-{
-    quarter_row<T> v, w;
-    __syncthreads();
-    load_quarter<T>(v, a);
-    load_quarter<T>(w, b);
-    put_by_columns<T>(sh->a, v);
-    put_by_rows<T>(sh->b, w);
-    __syncthreads();
+/* ---- slices of columns --------------------------------------------------------------------------------- */
+
+constexpr int SLICE_COLUMNS = 16, TILE_SLICES = BLOCK / SLICE_COLUMNS;
+
+/* M and S are made in slices of 16 columns, each by a thread block, which keeps the slices of one column of tiles in shared
+ * memory, and multiplies tile after tile by them.  The next tile is on its way meanwhile. */
+template <class T> struct column_slices { /* shared memory */
+    T a[BLOCK * COLUMN_PITCH];            /* a tile, by columns */
+    T x[4][BLOCK * SLICE_COLUMNS];        /* slices of up to four rows of tiles, by rows */
+};
+
+/* What a thread has of a slice: a column of two pairs of rows, so that the threads of a warp read neighbours. */
+template <class T> struct slice_share {
+    T v[4];
+    __device__ void clear()
+    {
+        for (int e = 0; e < 4; e++) v[e] = number<T>(0);
+    }
+    __device__ static int column() { return (int)threadIdx.x / 16; }
+    __device__ static int row(int e) { return e / 2 * 32 + (int)threadIdx.x % 16 * 2 + e % 2; }
+    /* += a x */
+    __device__ void add(const T *a, const T *x)
+    {
 #pragma unroll 4
-    for (int k = 0; k < BLOCK; k++) sum.add(sh->a, sh->b, k);
-}
+        for (int k = 0; k < BLOCK; k++) {
+            const pack<T, 2> low = *(const pack<T, 2> *)(a + k * COLUMN_PITCH + row(0));
+            const pack<T, 2> high = *(const pack<T, 2> *)(a + k * COLUMN_PITCH + row(2));
+            const T w = x[k * SLICE_COLUMNS + column()];
+            v[0] = v[0] + low.v[0] * w;
+            v[1] = v[1] + low.v[1] * w;
+            v[2] = v[2] + high.v[0] * w;
+            v[3] = v[3] + high.v[1] * w;
+        }
+    }
+    __device__ void negate()
+    {
+        for (int e = 0; e < 4; e++) v[e] = number<T>(0) - v[e];
+    }
+    __device__ bool finite() const
+    {
+        bool all = true;
+        for (int e = 0; e < 4; e++) all = all && is_finite(v[e]);
+        return all;
+    }
+    __device__ void put(T *x) const
+    {
+        for (int e = 0; e < 4; e++) x[row(e) * SLICE_COLUMNS + column()] = v[e];
+    }
+    /* Slice q of a tile. */
+    __device__ void load(const tile_at<T> &tile, int q)
+    {
+        for (int e = 0; e < 4; e++) v[e] = tile.get(row(e), q * SLICE_COLUMNS + column());
+    }
+    __device__ void store(const tile_at<T> &tile, int q) const
+    {
+        const int k = q * SLICE_COLUMNS + column();
+        for (int e = 0; e < 4; e++)
+            if (tile.has(row(e), k)) tile.at(row(e), k) = v[e];
+    }
+};
 
-template <class T>
-__device__ inline void store_tile(const tile_at<T> &to, const product_share<T> &sum, bool minus)
-{
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-#pragma unroll
-        for (int j = 0; j < 4; j++)
-            if (to.has(sum.row() + i, sum.column() + j))
-                to.at(sum.row() + i, sum.column() + j) =
-                    minus ? number<T>(0) - sum.v[i][j] : sum.v[i][j];
-}
-
-/* Makes M_ts from M_us and L_tu, s <= u < t, which have to be there: where M_ts takes the place of L_ts, those of a
- * row are made in the order of s. */
+/* Makes slice q of M_ts, s < t < end, one after the other: none of D is written, as other blocks read it. */
 template <class T, class P>
-__device__ inline void join_tile(two_tiles<T> *sh, const P &D, int t, int s)
+__device__ inline void join_slice(column_slices<T> *sh, const P &D, int first, int end, int s,
+                                  int q)
 {
-    const tile_at<T> M = D.joined(t, s);
-    product_share<T> below, sum;
-    for (int u = s; u < t; u++)
-        add_tiles<T>(sh, below, D.tile(t, u), u > s ? D.joined(u, s) : D.tile(s, s));
-    __syncthreads(); /* L_ts has been read, where M_ts goes */
-    store_tile<T>(M, below, true);
-    add_tiles<T>(sh, sum, D.tile(t, t), M);
-    __syncthreads();
-    store_tile<T>(M, sum, false);
-    __syncthreads();
+    quarter_row<T> ahead;
+    slice_share<T> sum;
+    sum.load(D.tile(s, s), q);
+    sum.put(sh->x[s - first]);
+    sum.clear();
+    if (s + 1 < end) load_quarter<T>(ahead, D.tile(s + 1, s));
+    for (int t = s + 1, u = s; t < end;) {
+        const bool last = u == t; /* M_tt times what the others have made */
+        const int next_t = last ? t + 1 : t, next_u = last ? s : u + 1;
+        T *const x = sh->x[t - first];
+        __syncthreads(); /* the tile before has been read */
+        put_by_columns<T>(sh->a, ahead);
+        if (last) {
+            sum.put(x);
+            sum.clear();
+        }
+        if (next_t < end) load_quarter<T>(ahead, D.tile(next_t, next_u));
+        __syncthreads();
+        sum.add(sh->a, sh->x[u - first]);
+        if (last) {
+            sum.negate();
+            sum.store(D.joined(t, s), q);
+            __syncthreads(); /* x has been read */
+            sum.put(x);
+            sum.clear();
+        }
+        t = next_t, u = next_u;
+    }
 }
+
+/* Makes slice q of S_ts in the place of L_ts, for all rows first .. end-1 of tiles; s is left of D.  Returns whether this
+ * thread's numbers are finite. */
+template <class T, class P>
+__device__ inline bool scale_slice(column_slices<T> *sh, const P &D, int first, int end, int s,
+                                   int q)
+{
+    quarter_row<T> ahead;
+    slice_share<T> sum;
+    bool finite = true;
+    for (int u = first; u < end; u++) {
+        sum.load(D.tile(u, s), q);
+        sum.put(sh->x[u - first]);
+    }
+    sum.clear();
+    load_quarter<T>(ahead, D.tile(first, first));
+    for (int t = first, u = first; t < end;) {
+        const bool last = u == t;
+        const int next_t = last ? t + 1 : t, next_u = last ? first : u + 1;
+        __syncthreads(); /* the tile before has been read */
+        put_by_columns<T>(sh->a, ahead);
+        if (next_t < end)
+            load_quarter<T>(ahead,
+                            next_u < next_t ? D.joined(next_t, next_u) : D.tile(next_t, next_t));
+        __syncthreads();
+        sum.add(sh->a, sh->x[u - first]);
+        if (last) {
+            sum.store(D.tile(t, s), q);
+            finite = sum.finite() && finite;
+            sum.clear();
+        }
+        t = next_t, u = next_u;
+    }
+    return finite;
+}
+
+/* ---- growth --------------------------------------------------------------------------------------------- */
 
 /* Row threadIdx.x / 4 of |M| |D| e in tile row t, e all ones; the same on each of four lanes. */
 template <class T, class P> __device__ inline double growth_of_row(const P &D, int first, int t)
@@ -155,31 +220,15 @@ __device__ inline double largest_of_block(double *scratch, double v)
     return largest_of_rows(scratch, WARPS);
 }
 
-/* The growth of M: the largest row sum of |M| |D|, of tile rows first+1 .. end-1. */
+/* The growth of M: the largest row sum of |M| |D|, of tile rows first+1 .. end-1; scratch as above. */
 template <class T, class P>
-__device__ inline double growth_of(two_tiles<T> *sh, const P &D, int first, int end)
+__device__ inline double growth_of(double *scratch, const P &D, int first, int end)
 {
     double growth = 0;
     for (int t = first + 1; t < end; t++) {
         growth = larger_growth(growth_of_row<T>(D, first, t), growth);
     }
-    return largest_of_block((double *)sh->b, growth);
-}
-
-/* Makes S_ts in the place of L_ts, from M_tu, first <= u <= t, and L_us; s is left of D.  The rows of a column are
- * made from the last one up, since S_ts needs L_us of the rows above.  Returns whether this thread's numbers are
- * finite. */
-template <class T, class P>
-__device__ inline bool scale_tile(two_tiles<T> *sh, const P &D, int first, int t, int s)
-{
-    product_share<T> sum;
-    for (int u = first; u <= t; u++)
-        add_tiles<T>(sh, sum, u < t ? D.joined(t, u) : D.tile(t, t), D.tile(u, s));
-    __syncthreads();
-    store_tile<T>(D.tile(t, s), sum, false);
-    bool finite = true;
-    for (int e = 0; e < 16; e++) finite = finite && is_finite(sum.v[e / 4][e % 4]);
-    return finite;
+    return largest_of_block(scratch, growth);
 }
 
 /* The sum of magnitudes of row threadIdx.x / 4 of D in tile row t, the same on each of four lanes; before anything is

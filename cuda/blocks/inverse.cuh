@@ -75,19 +75,30 @@ template <class T> __device__ inline void multiply_norm(const T *inverse, double
 
 constexpr int SIXTEENTH = 16; /* rows of the blocks that are inverted by substitution */
 
-/* Column threadIdx.x % 16 of the inverse of one of the four blocks of 16 rows; the inverse has their reciprocal diagonal.
- * The column is in registers, so that no thread waits for another one. */
+/* Column c of the inverse of at most 16 rows, by a thread that has it in registers and waits for no other one: entry (i, k) is
+ * below the diagonal, reciprocal (i) that of a diagonal entry. */
+template <class T, class E, class R>
+__device__ inline void invert_column(T (&m)[SIXTEENTH], int c, int rows, E entry, R reciprocal)
+{
+#pragma unroll
+    for (int i = 0; i < SIXTEENTH; i++) {
+        m[i] = number<T>(0);
+        if (i >= rows) continue;
+        T s = number<T>(i == c);
+#pragma unroll
+        for (int k = 0; k < i; k++) s = s - entry(i, k) * m[k];
+        m[i] = s * reciprocal(i);
+    }
+}
+
+/* Column threadIdx.x % 16 of the inverse of one of the four blocks of 16 rows; the inverse has their reciprocal diagonal. */
 template <class T> __device__ inline void invert_sixteenth(const T *tile, T *inverse)
 {
     const int q = (int)threadIdx.x / SIXTEENTH * SIXTEENTH, c = (int)threadIdx.x % SIXTEENTH;
     T m[SIXTEENTH];
-#pragma unroll
-    for (int i = 0; i < SIXTEENTH; i++) {
-        T s = number<T>(i == c);
-#pragma unroll
-        for (int k = 0; k < i; k++) s = s - tile[tile_place(q + i, q + k)] * m[k];
-        m[i] = s * inverse[tile_place(q + i, q + i)];
-    }
+    invert_column(
+        m, c, SIXTEENTH, [=](int i, int k) { return tile[tile_place(q + i, q + k)]; },
+        [=](int i) { return inverse[tile_place(q + i, q + i)]; });
 #pragma unroll
     for (int i = 0; i < SIXTEENTH; i++)
         if (i > c) inverse[tile_place(q + i, q + c)] = m[i];

@@ -3,7 +3,7 @@
  *     kernel  makes                                                            a block of threads has
  *     invert  L_tu of D in tiles, the row sums of |D|, and M_tt = L_tt^-1      a row of tiles
  *             (inverse.cuh), unless it grows too much
- *     join    M_ts = -M_tt (sum of L_tu M_us, s <= u < t)                      a column of tiles of a panel
+ *     join    M_ts = -M_tt (sum of L_tu M_us, s <= u < t)                      16 columns of a panel
  *     split   a flag: the growth of M, the largest row sum of |M| |D|, is      a row of tiles
  *             too large for M to be used
  *     scale   S_ts in the place of L_ts                                        a tile
@@ -145,16 +145,15 @@ __device__ inline bool all_inverted(const int *substituted, int first, int end)
     return all;
 }
 
-/* Column s of M in a panel, which no other column waits for, unless a row of the panel is to be substituted. */
+/* A slice of column s of M in a panel, unless a row of the panel is to be substituted. */
 template <class T>
 static __global__ void __launch_bounds__(BLOCK_THREADS, TWO_TILES_BESIDE<T>)
     join_kernel(int nt, const panel_at<T> P, const int *substituted)
 {
-    two_tiles<T> *sh = (two_tiles<T> *)shared_numbers<T>();
+    column_slices<T> *sh = (column_slices<T> *)shared_numbers<T>();
     const int first = (int)blockIdx.y * PANEL, end = min(first + PANEL, nt);
-    const int s = first + (int)blockIdx.x;
-    if (!all_inverted(substituted, first, end)) return;
-    for (int t = s + 1; t < end; t++) join_tile<T>(sh, P, t, s);
+    const int s = first + (int)blockIdx.x / TILE_SLICES, q = (int)blockIdx.x % TILE_SLICES;
+    if (s < end && all_inverted(substituted, first, end)) join_slice<T>(sh, P, first, end, s, q);
 }
 
 /* May M of a panel be used, as far as row t of tiles tells? */
@@ -175,6 +174,30 @@ template <class T> static __device__ uint64_t rows_with_entries(const rows_of_l<
     const uint64_t low = __ballot_sync(~0u, L.has(i, s, s + 1));
     return low | (uint64_t)__ballot_sync(~0u, L.has(i + 32, s, s + 1)) << 32;
 }
+
+/* What a thread has of a tile: two pairs of rows, and of columns, so that the threads of a warp read neighbours. */
+template <class T> struct product_share {
+    T v[4][4] = {};
+    __device__ static int row(int i) { return i / 2 * 32 + (int)threadIdx.x % 16 * 2 + i % 2; }
+    __device__ static int column(int j) { return j / 2 * 32 + (int)threadIdx.x / 16 * 2 + j % 2; }
+    /* += column k of a, which stands in shared memory by columns, times row k of b, which stands there by rows */
+    __device__ void add(const T *a, const T *b, int k)
+    {
+        pack<T, 2> l[2], r[2];
+        for (int h = 0; h < 2; h++) {
+            l[h] = *(const pack<T, 2> *)(a + k * COLUMN_PITCH + row(2 * h));
+            r[h] = *(const pack<T, 2> *)(b + k * BLOCK + column(2 * h));
+        }
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+#pragma unroll
+            for (int j = 0; j < 4; j++) v[i][j] = v[i][j] + l[i / 2].v[i % 2] * r[j / 2].v[j % 2];
+    }
+    __device__ void store(T *tile) const
+    {
+        for (int e = 0; e < 16; e++) tile[tile_place(row(e / 4), column(e % 4))] = v[e / 4][e % 4];
+    }
+};
 
 /* S_ts = sum of M_tu L_us, or L_ts itself where row t of tiles is to be substituted.  A tile without an entry of L in the
  * rows of its panel up to t is zero, however the panel is solved. */
@@ -204,7 +227,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, TWO_TILES_BESIDE<T>)
         __syncthreads();
         for (; rows; rows &= rows - 1) sum.add(sh->a, sh->b, __ffsll((long long)rows) - 1);
     }
-    store_tile<T>(P.tile(t, s), sum, false);
+    sum.store(P.tile(t, s).p);
 }
 
 /* ---- the host side ----------------------------------------------------------------------------------- */
@@ -239,17 +262,17 @@ template <class T>
 static int take(const tiles *d, int64_t n, const trs_device_view *view, const T *val,
                 cudaStream_t stream)
 {
-    const size_t bytes = sizeof(two_tiles<T>);
+    const size_t bytes = sizeof(two_tiles<T>), slices = sizeof(column_slices<T>);
     const rows_of_l<T> L = {n, d->nt, view->ptr, view->idx, val, d->begin};
     const panel_at<T> P = {(T *)d->tile, (T *)d->joined, d->weight};
     const unsigned nt = (unsigned)d->nt, panels = (unsigned)panels_of(d->nt);
     if (allow_shared(invert_kernel<T>, bytes) != cudaSuccess ||
-        allow_shared(join_kernel<T>, bytes) != cudaSuccess ||
+        allow_shared(join_kernel<T>, slices) != cudaSuccess ||
         allow_shared(scale_kernel<T>, bytes) != cudaSuccess)
         return TRS_EDEVICE;
     invert_kernel<T><<<nt, BLOCK_THREADS, bytes, stream>>>(L, P, d->substituted, d->split);
-    join_kernel<T>
-        <<<dim3(PANEL - 1, panels), BLOCK_THREADS, bytes, stream>>>(d->nt, P, d->substituted);
+    join_kernel<T><<<dim3((PANEL - 1) * TILE_SLICES, panels), BLOCK_THREADS, slices, stream>>>(
+        d->nt, P, d->substituted);
     split_kernel<T><<<nt, BLOCK_THREADS, 0, stream>>>(d->nt, P, d->substituted, d->split);
     scale_kernel<T><<<dim3(nt, nt), BLOCK_THREADS, bytes, stream>>>(L, P, d->substituted, d->split);
     return launched();

@@ -1,5 +1,5 @@
 /* t_refresh.c: new values of a plan in the order of a stream: by every solver that refreshes, for T and T' of a plan, what
- * an update with the same values gives, bit for bit; captured in a CUDA graph with solves and replayed with other values in
+ * an update with the same values and a fresh plan give, bit for bit; captured in a CUDA graph with solves and replayed with other values in
  * the same array; by two plans on two streams; and refused where it has to be. */
 #include "tests/common/stream.h"
 
@@ -156,6 +156,13 @@ static void compare(scene *c)
         check(c, y);
         if (c->solver->caps & TRS_CAP_BITWISE) assert_memory_equal(kept, c->x, 2 * c->bytes);
     }
+    /* a plan that has seen no other values */
+    trs_plan *fresh = analysed(&c->there, c->solver->name, true);
+    enqueue(c, fresh, y, NULL);
+    assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+    check(c, y);
+    if (c->solver->caps & TRS_CAP_BITWISE) assert_memory_equal(kept, c->x, 2 * c->bytes);
+    trs_plan_destroy(fresh);
     /* an update after a refresh, from the host */
     new_values(c);
     assert_status(trs_plan_update(p, &c->a, NULL), TRS_OK);
@@ -297,6 +304,68 @@ static void test_choice(void **state)
     mat_free(&a);
 }
 
+/* Paths from tile to tile, from tile to panel, and within a tile, whose products of entries are large for some of the values:
+ * blocks that are inverted, joined or substituted are so no more with the next values, of which nothing else is left. */
+static void test_blocks(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"dense-blocked", "cuda-supernodal"};
+    static const double near[] = {0.1, 0.1, 2, 0.1, 2, 0.1}, far[] = {0.1, 30, 30, 0.1, 0.1, 30};
+    for (int k = 0; k < 2; k++) {
+        const trs_solver *s = trs_solver_named(names[k]);
+        if (!s) continue;
+        scene c = begin(s, 0);
+        mat_free(&c.a);
+        model_free(&c.m);
+        c.m = (model){.n = 500};
+        for (int i = 0; i < c.m.n; i++)
+            for (int j = 0; j <= i; j++)
+                if (i == j || (j > i - 30 && i % 256 < 30) || j == i - 64 || j == i - 320)
+                    model_add(&c.m, i, j, 1);
+        c.a = shown(&c);
+        mat_free_device(&c.there);
+        c.there = mat_to_device(&c.a);
+        trs_device_free(TRS_CUDA(0), c.dev_b);
+        free(c.b);
+        c.bytes = (size_t)c.m.n * trs_size(c.f.dtype);
+        c.b = calloc(3, c.bytes);
+        c.x = c.b + c.bytes;
+        assert_int_equal(trs_device_new(TRS_CUDA(0), c.bytes, (void **)&c.dev_b), TRS_OK);
+        trs_plan *p = NULL;
+        char *x = vectors_new(&c), *y = vectors_new(&c), *kept = malloc(2 * c.bytes);
+        assert_true(c.b && kept);
+        for (int round = 0; round < 6; round++) {
+            for (int64_t e = 0; e < c.m.nnz; e++) {
+                const int distance = c.m.row[e] - c.m.col[e];
+                if (distance) c.m.val[e] = distance < 64 ? near[round] : far[round];
+            }
+            for (int i = 0; i < c.m.n; i++) set_number(c.b, c.f.dtype, i, random_uniform(&c.r));
+            trs_device_put(TRS_CUDA(0), c.dev_b, c.b, c.bytes);
+            mat_free(&c.a);
+            c.a = shown(&c);
+            trs_device_put(TRS_CUDA(0), (void *)c.there.val, c.a.val,
+                           (size_t)c.a.nnz * trs_size(c.f.dtype));
+            if (!p) p = analysed(&c.there, s->name, true);
+            assert_status(trs_plan_refresh(p, &c.there, NULL), TRS_OK);
+            enqueue(&c, p, x, NULL);
+            assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+            check(&c, x);
+            memcpy(kept, c.x, 2 * c.bytes);
+            trs_plan *fresh = analysed(&c.there, s->name, true);
+            enqueue(&c, fresh, y, NULL);
+            assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+            check(&c, y);
+            assert_memory_equal(kept, c.x, 2 * c.bytes);
+            trs_plan_destroy(fresh);
+        }
+        trs_plan_destroy(p);
+        trs_device_free(TRS_CUDA(0), x);
+        trs_device_free(TRS_CUDA(0), y);
+        free(kept);
+        end(&c);
+    }
+}
+
 /* The first refresh of a plan that was not asked to refresh cannot be captured; others can. */
 static void test_refused(void **state)
 {
@@ -350,11 +419,11 @@ static void test_by_host(void **state)
 
 int main(void)
 {
-    struct CMUnitTest tests[64] = {cmocka_unit_test(test_host), cmocka_unit_test(test_streams),
-                                   cmocka_unit_test(test_choice), cmocka_unit_test(test_refused),
-                                   cmocka_unit_test(test_by_host)};
+    struct CMUnitTest tests[64] = {cmocka_unit_test(test_host),    cmocka_unit_test(test_streams),
+                                   cmocka_unit_test(test_choice),  cmocka_unit_test(test_refused),
+                                   cmocka_unit_test(test_by_host), cmocka_unit_test(test_blocks)};
     char why[200];
-    int count = 5;
+    int count = 6;
     for (int k = 0; trs_solver_at(k) && count < 64; k++) {
         const trs_solver *s = trs_solver_at(k);
         if (s->place != TRS_ON_CUDA || !s->refreshes) continue;
