@@ -63,14 +63,18 @@ static trs_mat shown(const scene *c)
     return show(&c->m, &c->f, &order);
 }
 
-static scene begin(const trs_solver *s, int number)
+/* m: NULL: the pattern that has this number. */
+static scene begin_with(const trs_solver *s, int number, const model *m)
 {
     static const pattern patterns[] = {RANDOM, WIDE, CHAIN, ARROW, TWO_CHAINS, ONE, EMPTY};
     scene c = {.solver = s, .r = {(uint64_t)number + 1}};
     c.f = (form){.dtype = (trs_dtype)(number % 4), .format = number % 3 == 2 ? TRS_CSC : TRS_CSR};
     c.f.ptr_bits = 64, c.f.idx_bits = 32;
     c.f.shuffled = number % 5 == 4;
-    c.m = model_new(patterns[number % 7], number / 2 % 2, s->full, trs_is_complex(c.f.dtype), &c.r);
+    if (m) c.m = *m;
+    else
+        c.m = model_new(patterns[number % 7], number / 2 % 2, s->full, trs_is_complex(c.f.dtype),
+                        &c.r);
     c.a = shown(&c);
     c.there = mat_to_device(&c.a);
     c.bytes = (size_t)c.m.n * trs_size(c.f.dtype);
@@ -80,6 +84,11 @@ static scene begin(const trs_solver *s, int number)
     assert_int_equal(trs_device_new(TRS_CUDA(0), c.bytes, (void **)&c.dev_b), TRS_OK);
     c.stream = (cudaStream_t)stream_new(s);
     return c;
+}
+
+static scene begin(const trs_solver *s, int number)
+{
+    return begin_with(s, number, NULL);
 }
 
 static void end(scene *c)
@@ -92,10 +101,9 @@ static void end(scene *c)
     free(c->b);
 }
 
-/* Other values in the same array on the device, and another b. */
-static void new_values(scene *c)
+/* The values of the model in the same array on the device, and another b. */
+static void send_values(scene *c)
 {
-    for (int64_t k = 0; k < c->m.nnz; k++) c->m.val[k] *= 1 + random_uniform(&c->r) / 8;
     mat_free(&c->a);
     c->a = shown(c);
     assert_int_equal(trs_device_put(TRS_CUDA(0), (void *)c->there.val, c->a.val,
@@ -104,6 +112,12 @@ static void new_values(scene *c)
     for (int i = 0; i < c->m.n; i++)
         set_number(c->b, c->f.dtype, i, random_uniform(&c->r) + random_uniform(&c->r) * I);
     assert_int_equal(trs_device_put(TRS_CUDA(0), c->dev_b, c->b, c->bytes), TRS_OK);
+}
+
+static void new_values(scene *c)
+{
+    for (int64_t k = 0; k < c->m.nnz; k++) c->m.val[k] *= 1 + random_uniform(&c->r) / 8;
+    send_values(c);
 }
 
 /* Both solves, on the device. */
@@ -134,6 +148,19 @@ static void check(const scene *c, const char *dev_x)
     }
 }
 
+/* kept [2]: the x of a plan that has been refreshed.  A plan that has seen no other values gives the same. */
+static void compare_with_fresh(scene *c, const char *kept)
+{
+    trs_plan *p = analysed(&c->there, c->solver->name, true);
+    char *x = vectors_new(c);
+    enqueue(c, p, x, NULL);
+    assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+    check(c, x);
+    if (c->solver->caps & TRS_CAP_BITWISE) assert_memory_equal(kept, c->x, 2 * c->bytes);
+    trs_device_free(TRS_CUDA(0), x);
+    trs_plan_destroy(p);
+}
+
 /* The bits of a refresh on a stream are those of an update with the same values, by a plan that need not refresh. */
 static void compare(scene *c)
 {
@@ -156,13 +183,7 @@ static void compare(scene *c)
         check(c, y);
         if (c->solver->caps & TRS_CAP_BITWISE) assert_memory_equal(kept, c->x, 2 * c->bytes);
     }
-    /* a plan that has seen no other values */
-    trs_plan *fresh = analysed(&c->there, c->solver->name, true);
-    enqueue(c, fresh, y, NULL);
-    assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
-    check(c, y);
-    if (c->solver->caps & TRS_CAP_BITWISE) assert_memory_equal(kept, c->x, 2 * c->bytes);
-    trs_plan_destroy(fresh);
+    compare_with_fresh(c, kept);
     /* an update after a refresh, from the host */
     new_values(c);
     assert_status(trs_plan_update(p, &c->a, NULL), TRS_OK);
@@ -304,63 +325,46 @@ static void test_choice(void **state)
     mat_free(&a);
 }
 
-/* Paths from tile to tile, from tile to panel, and within a tile, whose products of entries are large for some of the values:
- * blocks that are inverted, joined or substituted are so no more with the next values, of which nothing else is left. */
+/* Paths within a tile, from tile to tile, and from panel to panel. */
+static model paths(void)
+{
+    model m = {.n = 500};
+    for (int i = 0; i < m.n; i++)
+        for (int j = 0; j <= i; j++)
+            if (i == j || (i - j == 1 && i % 256 < 30) || i - j == 64 || i - j == 320)
+                model_add(&m, i, j, 1);
+    return m;
+}
+
+/* Entries of paths are small or large, whose products are so, too.  Blocks that could not be inverted, or not as a whole, can be
+ * with the next values, or the other way round: nothing else is left of the values before. */
 static void test_blocks(void **state)
 {
     (void)state;
     static const char *const names[] = {"dense-blocked", "cuda-supernodal"};
     static const double near[] = {0.1, 0.1, 2, 0.1, 2, 0.1}, far[] = {0.1, 30, 30, 0.1, 0.1, 30};
     for (int k = 0; k < 2; k++) {
-        const trs_solver *s = trs_solver_named(names[k]);
-        if (!s) continue;
-        scene c = begin(s, 0);
-        mat_free(&c.a);
-        model_free(&c.m);
-        c.m = (model){.n = 500};
-        for (int i = 0; i < c.m.n; i++)
-            for (int j = 0; j <= i; j++)
-                if (i == j || (j > i - 30 && i % 256 < 30) || j == i - 64 || j == i - 320)
-                    model_add(&c.m, i, j, 1);
-        c.a = shown(&c);
-        mat_free_device(&c.there);
-        c.there = mat_to_device(&c.a);
-        trs_device_free(TRS_CUDA(0), c.dev_b);
-        free(c.b);
-        c.bytes = (size_t)c.m.n * trs_size(c.f.dtype);
-        c.b = calloc(3, c.bytes);
-        c.x = c.b + c.bytes;
-        assert_int_equal(trs_device_new(TRS_CUDA(0), c.bytes, (void **)&c.dev_b), TRS_OK);
-        trs_plan *p = NULL;
-        char *x = vectors_new(&c), *y = vectors_new(&c), *kept = malloc(2 * c.bytes);
-        assert_true(c.b && kept);
+        if (!trs_solver_named(names[k])) continue;
+        const model m = paths();
+        scene c = begin_with(trs_solver_named(names[k]), 0, &m);
+        trs_plan *p = analysed(&c.there, names[k], true);
+        char *x = vectors_new(&c), *kept = malloc(2 * c.bytes);
+        assert_non_null(kept);
         for (int round = 0; round < 6; round++) {
             for (int64_t e = 0; e < c.m.nnz; e++) {
                 const int distance = c.m.row[e] - c.m.col[e];
                 if (distance) c.m.val[e] = distance < 64 ? near[round] : far[round];
             }
-            for (int i = 0; i < c.m.n; i++) set_number(c.b, c.f.dtype, i, random_uniform(&c.r));
-            trs_device_put(TRS_CUDA(0), c.dev_b, c.b, c.bytes);
-            mat_free(&c.a);
-            c.a = shown(&c);
-            trs_device_put(TRS_CUDA(0), (void *)c.there.val, c.a.val,
-                           (size_t)c.a.nnz * trs_size(c.f.dtype));
-            if (!p) p = analysed(&c.there, s->name, true);
+            send_values(&c);
             assert_status(trs_plan_refresh(p, &c.there, NULL), TRS_OK);
             enqueue(&c, p, x, NULL);
             assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
             check(&c, x);
             memcpy(kept, c.x, 2 * c.bytes);
-            trs_plan *fresh = analysed(&c.there, s->name, true);
-            enqueue(&c, fresh, y, NULL);
-            assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
-            check(&c, y);
-            assert_memory_equal(kept, c.x, 2 * c.bytes);
-            trs_plan_destroy(fresh);
+            compare_with_fresh(&c, kept);
         }
-        trs_plan_destroy(p);
         trs_device_free(TRS_CUDA(0), x);
-        trs_device_free(TRS_CUDA(0), y);
+        trs_plan_destroy(p);
         free(kept);
         end(&c);
     }
