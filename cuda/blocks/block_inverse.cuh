@@ -58,24 +58,25 @@ template <class T> __device__ inline void put_by_rows(T *matrix, const quarter_r
 
 /* ---- slices of columns --------------------------------------------------------------------------------- */
 
-constexpr int SLICE_COLUMNS = 16, TILE_SLICES = BLOCK / SLICE_COLUMNS;
+constexpr int SLICE_COLUMNS = 32, TILE_SLICES = BLOCK / SLICE_COLUMNS;
 
-/* M and S are made in slices of 16 columns, each by a thread block, which keeps the slices of one column of tiles in shared
+/* M and S are made in slices of 32 columns, each by a thread block, which keeps the slices of one column of tiles in shared
  * memory, and multiplies tile after tile by them.  The next tile is on its way meanwhile. */
 template <class T> struct column_slices { /* shared memory */
     T a[BLOCK * COLUMN_PITCH];            /* a tile, by columns */
     T x[4][BLOCK * SLICE_COLUMNS];        /* slices of up to four rows of tiles, by rows */
 };
 
-/* What a thread has of a slice: a column of two pairs of rows, so that the threads of a warp read neighbours. */
+/* What a thread has of a slice: two pairs of rows of a pair of columns, so that the threads of a warp read neighbours, and six
+ * numbers from shared memory make eight products. */
 template <class T> struct slice_share {
-    T v[4];
+    T v[4][2];
     __device__ void clear()
     {
-        for (int e = 0; e < 4; e++) v[e] = number<T>(0);
+        for (int e = 0; e < 8; e++) v[e / 2][e % 2] = number<T>(0);
     }
-    __device__ static int column() { return (int)threadIdx.x / 16; }
-    __device__ static int row(int e) { return e / 2 * 32 + (int)threadIdx.x % 16 * 2 + e % 2; }
+    __device__ static int row(int i) { return i / 2 * 32 + (int)threadIdx.x % 16 * 2 + i % 2; }
+    __device__ static int column(int j) { return (int)threadIdx.x / 16 * 2 + j; }
     /* += a x */
     __device__ void add(const T *a, const T *x)
     {
@@ -83,37 +84,42 @@ template <class T> struct slice_share {
         for (int k = 0; k < BLOCK; k++) {
             const pack<T, 2> low = *(const pack<T, 2> *)(a + k * COLUMN_PITCH + row(0));
             const pack<T, 2> high = *(const pack<T, 2> *)(a + k * COLUMN_PITCH + row(2));
-            const T w = x[k * SLICE_COLUMNS + column()];
-            v[0] = v[0] + low.v[0] * w;
-            v[1] = v[1] + low.v[1] * w;
-            v[2] = v[2] + high.v[0] * w;
-            v[3] = v[3] + high.v[1] * w;
+            const pack<T, 2> w = *(const pack<T, 2> *)(x + k * SLICE_COLUMNS + column(0));
+#pragma unroll
+            for (int j = 0; j < 2; j++) {
+                v[0][j] = v[0][j] + low.v[0] * w.v[j];
+                v[1][j] = v[1][j] + low.v[1] * w.v[j];
+                v[2][j] = v[2][j] + high.v[0] * w.v[j];
+                v[3][j] = v[3][j] + high.v[1] * w.v[j];
+            }
         }
     }
     __device__ void negate()
     {
-        for (int e = 0; e < 4; e++) v[e] = number<T>(0) - v[e];
+        for (int e = 0; e < 8; e++) v[e / 2][e % 2] = number<T>(0) - v[e / 2][e % 2];
     }
     __device__ bool finite() const
     {
         bool all = true;
-        for (int e = 0; e < 4; e++) all = all && is_finite(v[e]);
+        for (int e = 0; e < 8; e++) all = all && is_finite(v[e / 2][e % 2]);
         return all;
     }
     __device__ void put(T *x) const
     {
-        for (int e = 0; e < 4; e++) x[row(e) * SLICE_COLUMNS + column()] = v[e];
+        for (int e = 0; e < 8; e++) x[row(e / 2) * SLICE_COLUMNS + column(e % 2)] = v[e / 2][e % 2];
     }
     /* Slice q of a tile. */
     __device__ void load(const tile_at<T> &tile, int q)
     {
-        for (int e = 0; e < 4; e++) v[e] = tile.get(row(e), q * SLICE_COLUMNS + column());
+        for (int e = 0; e < 8; e++)
+            v[e / 2][e % 2] = tile.get(row(e / 2), q * SLICE_COLUMNS + column(e % 2));
     }
     __device__ void store(const tile_at<T> &tile, int q) const
     {
-        const int k = q * SLICE_COLUMNS + column();
-        for (int e = 0; e < 4; e++)
-            if (tile.has(row(e), k)) tile.at(row(e), k) = v[e];
+        for (int e = 0; e < 8; e++) {
+            const int i = row(e / 2), k = q * SLICE_COLUMNS + column(e % 2);
+            if (tile.has(i, k)) tile.at(i, k) = v[e / 2][e % 2];
+        }
     }
 };
 
@@ -218,17 +224,6 @@ __device__ inline double largest_of_block(double *scratch, double v)
     if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = v;
     __syncthreads();
     return largest_of_rows(scratch, WARPS);
-}
-
-/* The growth of M: the largest row sum of |M| |D|, of tile rows first+1 .. end-1; scratch as above. */
-template <class T, class P>
-__device__ inline double growth_of(double *scratch, const P &D, int first, int end)
-{
-    double growth = 0;
-    for (int t = first + 1; t < end; t++) {
-        growth = larger_growth(growth_of_row<T>(D, first, t), growth);
-    }
-    return largest_of_block(scratch, growth);
 }
 
 /* The sum of magnitudes of row threadIdx.x / 4 of D in tile row t, the same on each of four lanes; before anything is

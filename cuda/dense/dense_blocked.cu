@@ -211,11 +211,11 @@ static double substituting(const trs_instance *built, const trs_shape *s, const 
 }
 
 /* Four launches, in which the first tiles of a panel follow one another; then products of tiles, in each of which a row of L
- * that has an entry counts; and S is written. */
+ * that has entries counts, eight as it is taken to be; and S is written. */
 static double cost_of_update(const trs_shape *s, const trs_machine *m)
 {
     const double n = (double)s->n, most = n * rows_of_tiles(s->n) / 2; /* rows of all tiles */
-    const double rows = min((double)s->nnz, most) / m->gpu_sms;
+    const double rows = min((double)s->nnz / 8, most) / m->gpu_sms;
     return m->dense_update_launches * m->gpu_launch + m->dense_update_panel +
            (rows * m->dense_update_row + n * n / 2 * s->elem * m->gpu_byte) *
                (s->is_complex ? m->dense_complex : 1);

@@ -3,7 +3,7 @@
  *     kernel  makes                                                            a block of threads has
  *     invert  L_tu of D in tiles, the row sums of |D|, and M_tt = L_tt^-1      a row of tiles
  *             (inverse.cuh), unless it grows too much
- *     join    M_ts = -M_tt (sum of L_tu M_us, s <= u < t)                      16 columns of a panel
+ *     join    M_ts = -M_tt (sum of L_tu M_us, s <= u < t)                      32 columns of a panel
  *     split   a flag: the growth of M, the largest row sum of |M| |D|, is      a row of tiles
  *             too large for M to be used
  *     scale   S_ts in the place of L_ts                                        a tile

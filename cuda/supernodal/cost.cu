@@ -127,7 +127,9 @@ static double cost_of_update(const trs_shape *s, const trs_supernodes *b, const 
 {
     const double blocks = (double)b->large / m->gpu_sms;
     const double stored = (double)b->stored * (2 * s->elem + 4) * m->gpu_byte;
-    const double chains = b->chain_links ? m->supernodal_update_chain : 0;
+    const double chains = b->chains ? (1 + (double)b->chains * int(TRS_CHAIN) / m->gpu_sms) *
+                                          m->supernodal_update_chain
+                                    : 0;
     return m->supernodal_update_launches * m->gpu_launch + m->supernodal_update_copies * stored +
            (blocks * m->supernodal_update_block + chains) *
                (s->is_complex ? m->supernodal_8_complex : 1);

@@ -308,28 +308,56 @@ static __global__ void weigh_kernel(const chain_in_panels<T> P, const int32_t *c
         P.weight(t)[threadIdx.x / 4] = sum;
 }
 
-/* The growth of the residual by M, in every thread: a thread a row of D, of which L has the numbers; h [rows of D] and
- * scratch are shared memory. */
+/* The growth of M, in every thread: the largest row sum of |M| |D|.  h [rows of D] gets all of them; h and scratch are shared
+ * memory. */
 template <class T>
-static __device__ double residual_growth(const chain_tiles<T> &D, const values_of<T> &L, double *h,
-                                         double *scratch)
+static __device__ double growth_of(const chain_tiles<T> &D, double *h, double *scratch)
 {
     const trs_supernode *supernode = D.P.supernode;
-    const int begin = supernode[D.first].first, i = begin + (int)threadIdx.x;
-    static_assert(int(BLOCK_THREADS) == int(TRS_CHAIN) * int(BLOCK), "a thread has a row");
-    for (int t = D.first; t < D.end; t++) { /* |M| |D| e */
-        const double g = growth_of_row<T>(D, D.first, t);
-        if (threadIdx.x % 4 == 0 && (int)threadIdx.x / 4 < supernode[t].rows)
-            h[supernode[t].first - begin + (int)threadIdx.x / 4] = g;
+    double growth = 0;
+    for (int t = D.first; t < D.end; t++) {
+        const double sum = growth_of_row<T>(D, D.first, t);
+        const int i = (int)threadIdx.x / 4;
+        if (threadIdx.x % 4 == 0 && i < supernode[t].rows)
+            h[supernode[t].first - supernode[D.first].first + i] = sum;
+        growth = larger_growth(sum, growth);
     }
-    __syncthreads();
-    double sum = 0;
-    if (i < supernode[D.end - 1].first + supernode[D.end - 1].rows) {
-        for (int64_t p = L.Lp[i + 1] - 1; p >= L.Lp[i] && L.Li[p] >= begin; p--)
-            sum += magnitude(L.Lx[p]) * h[L.Li[p] - begin];
-        sum /= D.P.weights[i];
+    return largest_of_block(scratch, growth);
+}
+
+/* The growth of the residual by M, in every thread, from h.  Four lanes have a row; of tiles on the diagonal L has the
+ * numbers, which end its rows. */
+template <class T>
+static __device__ double residual_growth(const chain_tiles<T> &D, const values_of<T> &L,
+                                         const double *h, double *scratch)
+{
+    const trs_supernode *supernode = D.P.supernode;
+    const int begin = supernode[D.first].first, r = (int)threadIdx.x / 4,
+              lane = (int)threadIdx.x % 4;
+    double growth = 0;
+    for (int t = D.first; t < D.end; t++) {
+        const int first = supernode[t].first, i = first + r;
+        const bool is_row = r < supernode[t].rows;
+        double sum = 0;
+        for (int s = D.first; s < t; s++) {
+            quarter_row<T> v;
+            load_quarter<T>(v, D.tile(t, s));
+#pragma unroll
+            for (int n = 0; n < BLOCK / 4; n++)
+                if (4 * n + lane < supernode[s].rows)
+                    sum += magnitude(v[n]) * h[supernode[s].first - begin + 4 * n + lane];
+        }
+#pragma unroll
+        for (int n = 0; n < BLOCK / 4; n++) {
+            const int64_t p = is_row ? L.Lp[i + 1] - 1 - 4 * n - lane : -1;
+            if (is_row && p >= L.Lp[i] && L.Li[p] >= first)
+                sum += magnitude(L.Lx[p]) * h[L.Li[p] - begin];
+        }
+        sum += shuffle_xor(sum, 1);
+        sum += shuffle_xor(sum, 2);
+        if (is_row) growth = larger_growth(sum / D.P.weights[i], growth);
     }
-    return largest_of_block(scratch, sum);
+    return largest_of_block(scratch, growth);
 }
 
 enum { GROWS = 1, OVERFLOWS = 2 }; /* why a chain is split: M, or one of its diagonal blocks; S */
@@ -363,7 +391,7 @@ static __global__ void split_kernel(const chain_in_panels<T> P, const values_of<
     __shared__ double h[TRS_CHAIN * int(BLOCK)], scratch[WARPS];
     const chain_tiles<T> D(P, blockIdx.x, chain[blockIdx.x], -1);
     bool good = all_inverted(substituted, D.first, D.end);
-    if (good && !(growth_of<T>(scratch, D, D.first, D.end) <= WORST<T>)) /* a NaN is not */
+    if (good && !(growth_of<T>(D, h, scratch) <= WORST<T>)) /* a NaN is not */
         good = residual_growth<T>(D, L, h, scratch) <= WORST<T>;
     if (threadIdx.x == 0) split[D.first] = good ? 0 : GROWS;
 }

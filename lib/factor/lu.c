@@ -11,6 +11,7 @@
 #include "device/lu_device.h"
 
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -117,6 +118,8 @@ int trs_lu_plan_of(trs_lu *lu, trs_plan **plan, const trs_mat *m, const char *na
     if (*plan) return name_factor(trs_plan_update(*plan, m, &exec), name);
     trs_options opt = lu->opt;
     if (lu->f.cholesky) opt.ops = 1u << TRS_N | 1u << TRS_H;
+    /* both triangles take their values at the same time: each has half of it */
+    if (lu->refreshes && opt.solves_per_update < INT_MAX / 2) opt.solves_per_update *= 2;
     int rc = trs_plan_create(plan, m, &opt);
     if (!rc && lu->refreshes) trs_plan_require_refresh(*plan);
     if (!rc) rc = trs_plan_analyse(*plan);
