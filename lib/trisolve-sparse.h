@@ -243,6 +243,10 @@ typedef struct trs_options {
                     the memory of a second plan, and the bits of x are those of whichever it is.
                     What was found is kept as wisdom, and where there is wisdom already nothing is
                     measured.  General matrices: no difference. */
+    /* >= 0: solves from one update of the values to the next.  The solver is chosen for which a solve and its share of
+     * an update are predicted to take the least.  0: so many that updates do not count; of the plans of factors on a
+     * device 1 for trs_factor, and 50 for trs_ilu, as a preconditioner has.  Triangles only. */
+    int solves_per_update;
     int64_t reserved[8]; /* zeros: room for new members */
 } trs_options;
 
@@ -265,7 +269,9 @@ typedef struct trs_info {
     const char *solver; /* chosen or named; NULL before analyse.  Lives as long as the plan. */
     const char *reason; /* one line: the shape, then what was known, predicted or measured of which
                            solvers; "" before analyse.  Lives as long as the plan. */
-    double predicted;   /* seconds a solve by the cost model */
+    double
+        predicted; /* seconds a solve by the cost model, with the share of an update of its values that
+                           trs_options.solves_per_update says */
     const char *costs; /* where the numbers of the cost model are from: the name of a file, or words
                            that begin with "built in"; then, where the file in the user's cache does
                            not count, "; ignored" and why.  "" before analyse.  Likewise. */
@@ -421,7 +427,7 @@ TRS_API void trs_plan_destroy(trs_plan *plan);
 /* Wisdom is what plans with trs_options.measure have found: for the pattern of a triangle, which solver was the fastest,
  * and how long it took.  It belongs to the process, and all plans without trs_options.solver go by it, as long as all
  * that the time depends on is the same: number type, ops, number of right-hand sides, layout, where B and X live, order,
- * bitwise, memory limit, threads, GPU, processors, and the version of the library.  Values make no difference.  An entry
+ * bitwise, memory limit, solves_per_update, threads, GPU, processors, and the version of the library.  Values make no difference.  An entry
  * whose solver cannot be chosen, or is not in this build, is passed over.  With these functions a user measures once on
  * each machine.  They may be called by several threads at a time, also while plans are made.
  * Source: FFTW; Frigo, Johnson, Proceedings of the IEEE 93 (2005). */

@@ -8,9 +8,8 @@
  *                          D                         S_ts = sum of M_tu L_us, f <= u <= t,          s < f
  *
  * D is that of a panel of dense-blocked, or of a chain of supernodes.  The argument D of a function says where its
- * tiles are: D.tile (t, u) is L_tu, and M_tt where t = u; D.joined (t, u), u < t, is where M_tu goes, which may be
- * the same place; D.weight (u) are the sums of magnitudes of the rows of tile row u of D.  All functions are for
- * 256 threads. */
+ * tiles are: D.tile (t, u) is L_tu, and M_tt where t = u; D.joined (t, u), u < t, is where M_tu goes; D.weight (u) are the
+ * sums of magnitudes of the rows of tile row u of D.  All functions are for 256 threads. */
 #ifndef TRS_BLOCK_INVERSE_CUH
 #define TRS_BLOCK_INVERSE_CUH
 
@@ -24,14 +23,6 @@ template <class T> struct tile_at {
     __device__ T get(int i, int k) const { return has(i, k) ? at(i, k) : number<T>(0); }
 };
 
-template <class T>
-using columns = T[share<BLOCK>::COLUMNS]; /* of a tile, of row threadIdx.x % 64 */
-
-template <class T> __device__ inline void clear(columns<T> &sum)
-{
-    for (int c = 0; c < share<BLOCK>::COLUMNS; c++) sum[c] = number<T>(0);
-}
-
 /* What a thread loads of a tile: columns 4 n + threadIdx.x % 4 of row threadIdx.x / 4, and zero where the tile has none.
  * All of it is under way before any of it is needed. */
 template <class T> using quarter_row = T[TILE_SIZE / BLOCK_THREADS];
@@ -43,12 +34,19 @@ template <class T> __device__ inline void load_quarter(quarter_row<T> &v, const 
         v[n] = tile.get((int)threadIdx.x / 4, 4 * n + (int)threadIdx.x % 4);
 }
 
-/* To a tile in shared memory, and to a matrix by rows there. */
+/* To a tile in shared memory, and to a matrix by columns, and one by rows there. */
 template <class T> __device__ inline void put_in_tile(T *tile, const quarter_row<T> &v)
 {
 #pragma unroll
     for (int n = 0; n < TILE_SIZE / BLOCK_THREADS; n++)
         tile[n * BLOCK_THREADS + threadIdx.x] = v[n];
+}
+
+template <class T> __device__ inline void put_by_columns(T *matrix, const quarter_row<T> &v)
+{
+#pragma unroll
+    for (int n = 0; n < TILE_SIZE / BLOCK_THREADS; n++)
+        matrix[(4 * n + threadIdx.x % 4) * COLUMN_PITCH + threadIdx.x / 4] = v[n];
 }
 
 template <class T> __device__ inline void put_by_rows(T *matrix, const quarter_row<T> &v)
@@ -58,48 +56,144 @@ template <class T> __device__ inline void put_by_rows(T *matrix, const quarter_r
         matrix[threadIdx.x / 4 * BLOCK + 4 * n + threadIdx.x % 4] = v[n];
 }
 
-/* sum += a b; other threads of the block may have written to a and b just before. */
-template <class T>
-__device__ inline void add_tiles(two_tiles<T> *sh, columns<T> &sum, const tile_at<T> &a,
-                                 const tile_at<T> &b)
-{
-    quarter_row<T> v;
-    __syncthreads();
-    load_quarter<T>(v, a);
-    put_in_tile<T>(sh->a, v);
-    load_quarter<T>(v, b);
-    put_by_rows<T>(sh->b, v);
-    __syncthreads();
-    add_product<T, BLOCK>(sum, sh->a, sh->b, false, false);
-}
+/* ---- slices of columns --------------------------------------------------------------------------------- */
 
-template <class T>
-__device__ inline void store_tile(const tile_at<T> &to, const columns<T> &sum, bool minus)
-{
-    const share<BLOCK> me;
-    for (int c = 0; c < share<BLOCK>::COLUMNS; c++)
-        if (to.has(me.row, me.first + c))
-            to.at(me.row, me.first + c) = minus ? number<T>(0) - sum[c] : sum[c];
-}
+constexpr int SLICE_COLUMNS = 32, TILE_SLICES = BLOCK / SLICE_COLUMNS;
 
-/* Makes M_ts from M_us and L_tu, s <= u < t, which have to be there: where M_ts takes the place of L_ts, those of a
- * row are made in the order of s. */
+/* M and S are made in slices of 32 columns, each by a thread block, which keeps the slices of one column of tiles in shared
+ * memory, and multiplies tile after tile by them.  The next tile is on its way meanwhile. */
+template <class T> struct column_slices { /* shared memory */
+    T a[BLOCK * COLUMN_PITCH];            /* a tile, by columns */
+    T x[4][BLOCK * SLICE_COLUMNS];        /* slices of up to four rows of tiles, by rows */
+};
+
+/* What a thread has of a slice: two pairs of rows of a pair of columns, so that the threads of a warp read neighbours, and six
+ * numbers from shared memory make eight products. */
+template <class T> struct slice_share {
+    T v[4][2];
+    __device__ void clear()
+    {
+        for (int e = 0; e < 8; e++) v[e / 2][e % 2] = number<T>(0);
+    }
+    __device__ static int row(int i) { return i / 2 * 32 + (int)threadIdx.x % 16 * 2 + i % 2; }
+    __device__ static int column(int j) { return (int)threadIdx.x / 16 * 2 + j; }
+    /* += a x */
+    __device__ void add(const T *a, const T *x)
+    {
+#pragma unroll 4
+        for (int k = 0; k < BLOCK; k++) {
+            const pack<T, 2> low = *(const pack<T, 2> *)(a + k * COLUMN_PITCH + row(0));
+            const pack<T, 2> high = *(const pack<T, 2> *)(a + k * COLUMN_PITCH + row(2));
+            const pack<T, 2> w = *(const pack<T, 2> *)(x + k * SLICE_COLUMNS + column(0));
+#pragma unroll
+            for (int j = 0; j < 2; j++) {
+                v[0][j] = v[0][j] + low.v[0] * w.v[j];
+                v[1][j] = v[1][j] + low.v[1] * w.v[j];
+                v[2][j] = v[2][j] + high.v[0] * w.v[j];
+                v[3][j] = v[3][j] + high.v[1] * w.v[j];
+            }
+        }
+    }
+    __device__ void negate()
+    {
+        for (int e = 0; e < 8; e++) v[e / 2][e % 2] = number<T>(0) - v[e / 2][e % 2];
+    }
+    __device__ bool finite() const
+    {
+        bool all = true;
+        for (int e = 0; e < 8; e++) all = all && is_finite(v[e / 2][e % 2]);
+        return all;
+    }
+    __device__ void put(T *x) const
+    {
+        for (int e = 0; e < 8; e++) x[row(e / 2) * SLICE_COLUMNS + column(e % 2)] = v[e / 2][e % 2];
+    }
+    /* Slice q of a tile. */
+    __device__ void load(const tile_at<T> &tile, int q)
+    {
+        for (int e = 0; e < 8; e++)
+            v[e / 2][e % 2] = tile.get(row(e / 2), q * SLICE_COLUMNS + column(e % 2));
+    }
+    __device__ void store(const tile_at<T> &tile, int q) const
+    {
+        for (int e = 0; e < 8; e++) {
+            const int i = row(e / 2), k = q * SLICE_COLUMNS + column(e % 2);
+            if (tile.has(i, k)) tile.at(i, k) = v[e / 2][e % 2];
+        }
+    }
+};
+
+/* Makes slice q of M_ts, s < t < end, one after the other: none of D is written, as other blocks read it. */
 template <class T, class P>
-__device__ inline void join_tile(two_tiles<T> *sh, const P &D, int t, int s)
+__device__ inline void join_slice(column_slices<T> *sh, const P &D, int first, int end, int s,
+                                  int q)
 {
-    const tile_at<T> M = D.joined(t, s);
-    columns<T> sum;
-    clear<T>(sum);
-    for (int u = s; u < t; u++)
-        add_tiles<T>(sh, sum, D.tile(t, u), u > s ? D.joined(u, s) : D.tile(s, s));
-    __syncthreads(); /* L_ts has been read, where M_ts goes */
-    store_tile<T>(M, sum, true);
-    clear<T>(sum);
-    add_tiles<T>(sh, sum, D.tile(t, t), M);
-    __syncthreads();
-    store_tile<T>(M, sum, false);
-    __syncthreads();
+    quarter_row<T> ahead;
+    slice_share<T> sum;
+    sum.load(D.tile(s, s), q);
+    sum.put(sh->x[s - first]);
+    sum.clear();
+    if (s + 1 < end) load_quarter<T>(ahead, D.tile(s + 1, s));
+    for (int t = s + 1, u = s; t < end;) {
+        const bool last = u == t; /* M_tt times what the others have made */
+        const int next_t = last ? t + 1 : t, next_u = last ? s : u + 1;
+        T *const x = sh->x[t - first];
+        __syncthreads(); /* the tile before has been read */
+        put_by_columns<T>(sh->a, ahead);
+        if (last) {
+            sum.put(x);
+            sum.clear();
+        }
+        if (next_t < end) load_quarter<T>(ahead, D.tile(next_t, next_u));
+        __syncthreads();
+        sum.add(sh->a, sh->x[u - first]);
+        if (last) {
+            sum.negate();
+            sum.store(D.joined(t, s), q);
+            __syncthreads(); /* x has been read */
+            sum.put(x);
+            sum.clear();
+        }
+        t = next_t, u = next_u;
+    }
 }
+
+/* Makes slice q of S_ts in the place of L_ts, for all rows first .. end-1 of tiles; s is left of D.  Returns whether this
+ * thread's numbers are finite. */
+template <class T, class P>
+__device__ inline bool scale_slice(column_slices<T> *sh, const P &D, int first, int end, int s,
+                                   int q)
+{
+    quarter_row<T> ahead;
+    slice_share<T> sum;
+    bool finite = true;
+    for (int u = first; u < end; u++) {
+        sum.load(D.tile(u, s), q);
+        sum.put(sh->x[u - first]);
+    }
+    sum.clear();
+    load_quarter<T>(ahead, D.tile(first, first));
+    for (int t = first, u = first; t < end;) {
+        const bool last = u == t;
+        const int next_t = last ? t + 1 : t, next_u = last ? first : u + 1;
+        __syncthreads(); /* the tile before has been read */
+        put_by_columns<T>(sh->a, ahead);
+        if (next_t < end)
+            load_quarter<T>(ahead,
+                            next_u < next_t ? D.joined(next_t, next_u) : D.tile(next_t, next_t));
+        __syncthreads();
+        sum.add(sh->a, sh->x[u - first]);
+        if (last) {
+            sum.store(D.tile(t, s), q);
+            finite = sum.finite() && finite;
+            sum.clear();
+        }
+        t = next_t, u = next_u;
+    }
+    return finite;
+}
+
+/* ---- growth --------------------------------------------------------------------------------------------- */
 
 /* Row threadIdx.x / 4 of |M| |D| e in tile row t, e all ones; the same on each of four lanes. */
 template <class T, class P> __device__ inline double growth_of_row(const P &D, int first, int t)
@@ -122,44 +216,14 @@ template <class T, class P> __device__ inline double growth_of_row(const P &D, i
     return sum + shuffle_xor(sum, 2);
 }
 
-/* The largest v of all threads; a NaN counts as larger than any number. */
+/* The largest v of all threads; scratch [warps] is shared memory. */
 __device__ inline double largest_of_block(double *scratch, double v)
 {
+    for (int mask = 16; mask > 0; mask /= 2) v = larger_growth(shuffle_xor(v, mask), v);
     __syncthreads();
-    scratch[threadIdx.x] = v;
+    if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = v;
     __syncthreads();
-    for (int k = 0; k < BLOCK_THREADS; k++)
-        v = scratch[k] > v || isnan(scratch[k]) ? scratch[k] : v;
-    return v;
-}
-
-/* The growth of M: the largest row sum of |M| |D|, of tile rows first+1 .. end-1. */
-template <class T, class P>
-__device__ inline double growth_of(two_tiles<T> *sh, const P &D, int first, int end)
-{
-    double growth = 0;
-    for (int t = first + 1; t < end; t++) {
-        const double g = growth_of_row<T>(D, first, t);
-        growth = g > growth || isnan(g) ? g : growth;
-    }
-    return largest_of_block((double *)sh->b, growth);
-}
-
-/* Makes S_ts in the place of L_ts, from M_tu, first <= u <= t, and L_us; s is left of D.  The rows of a column are
- * made from the last one up, since S_ts needs L_us of the rows above.  Returns whether this thread's numbers are
- * finite. */
-template <class T, class P>
-__device__ inline bool scale_tile(two_tiles<T> *sh, const P &D, int first, int t, int s)
-{
-    columns<T> sum;
-    clear<T>(sum);
-    for (int u = first; u <= t; u++)
-        add_tiles<T>(sh, sum, u < t ? D.joined(t, u) : D.tile(t, t), D.tile(u, s));
-    __syncthreads();
-    store_tile<T>(D.tile(t, s), sum, false);
-    bool finite = true;
-    for (int c = 0; c < share<BLOCK>::COLUMNS; c++) finite = finite && is_finite(sum[c]);
-    return finite;
+    return largest_of_rows(scratch, WARPS);
 }
 
 /* The sum of magnitudes of row threadIdx.x / 4 of D in tile row t, the same on each of four lanes; before anything is

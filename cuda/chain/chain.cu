@@ -255,6 +255,8 @@ static const char *estimate(const trs_prospect *p, const trs_instance *, const t
     }
     c->sync = (rounds_of(s->levels) + m->chain_launches) * m->gpu_launch;
     c->bytes = rounds_of(s->levels) * n * (4 * s->elem + 4) * m->gpu_byte;
+    c->update =
+        rounds_of(s->levels) * (m->gpu_launch + (double)s->n * (3 * s->elem + 12) * m->gpu_byte);
     return NULL;
 }
 

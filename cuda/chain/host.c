@@ -164,6 +164,7 @@ static const char *estimate(const trs_prospect *p, const trs_instance *built, co
     c->copies = 2 * m->link_start + 2 * (double)s->n * s->elem * s->nrhs * m->link_byte;
     const double all = c->bytes + c->latency + c->copies, least = m->chain_starts * m->link_start;
     c->sync = all < least ? least - all : 0;
+    c->update = m->link_start + (double)s->nnz * s->elem * m->link_byte;
     return NULL;
 }
 

@@ -119,6 +119,9 @@ void dataflow_cost(const trs_shape *s, const trs_machine *m, trs_cost *c)
         c->sync += times * some.sync;
         c->latency += times * some.latency;
     }
+    const double numbers = (double)s->nnz * 2 * s->elem + (double)s->n * 40;
+    c->update = m->dataflow_update_launches * m->gpu_launch +
+                m->dataflow_update_copies * numbers * m->gpu_byte;
 }
 
 static const char *estimate(const trs_prospect *p, const trs_instance *, const trs_machine *m,

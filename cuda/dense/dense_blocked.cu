@@ -80,7 +80,7 @@ static int build(trs_instance *inst)
     if (rc) return rc;
     trs_operator_hold(inst->op, TRS_OP_PATTERN);
     tiles *d = data_new<tiles>(inst->ctx, &inst->data);
-    return d ? tiles_new(inst->ctx, L->n, L->dtype, d) : TRS_EMEM;
+    return d ? tiles_new(inst->ctx, L->n, L->dtype, &inst->op->device, d) : TRS_EMEM;
 }
 
 static int update(trs_instance *inst, void *stream)
@@ -210,10 +210,22 @@ static double substituting(const trs_instance *built, const trs_shape *s, const 
                     (double)count_flags(built->ctx, d->substituted, d->nt) * m->blocks_substituted);
 }
 
+/* Four launches, in which the first tiles of a panel follow one another; then products of tiles, in each of which a row of L
+ * that has entries counts, eight as it is taken to be; and S is written. */
+static double cost_of_update(const trs_shape *s, const trs_machine *m)
+{
+    const double n = (double)s->n, most = n * rows_of_tiles(s->n) / 2; /* rows of all tiles */
+    const double rows = min((double)s->nnz / 8, most) / m->gpu_sms;
+    return m->dense_update_launches * m->gpu_launch + m->dense_update_panel +
+           (rows * m->dense_update_row + n * n / 2 * s->elem * m->gpu_byte) *
+               (s->is_complex ? m->dense_complex : 1);
+}
+
 static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
                             trs_cost *c)
 {
     cost_of_tiles(&p->shape, m, c);
+    c->update = cost_of_update(&p->shape, m);
     if (built) c->latency += substituting(built, &p->shape, m);
     return NULL;
 }

@@ -30,7 +30,9 @@ struct tiles {    /* arrays on the device */
     int nt;       /* rows of tiles */
     void *tile;   /* [nt*(nt+1)/2] row t from t(t+1)/2 on: tiles of S, the last one M_tt or L_tt */
     void *joined; /* [panels][PAIRS] tiles of M left of the diagonal */
-    double *weight;   /* [nt*64] sums of magnitudes of the rows of D */
+    double *weight; /* [nt*64] sums of magnitudes of the rows of D */
+    /* [n][nt+1] the first entry of each row in a tile, counted from the beginning of the row; then all of them */
+    int32_t *begin;
     int *substituted; /* [nt] 1: row t of tiles is L itself, to be substituted */
     int *split;       /* [panels] 1: each row of tiles is a panel of its own */
 };
@@ -56,8 +58,8 @@ inline int rows_of_tiles(int64_t n)
     return (int)((n + BLOCK - 1) / BLOCK);
 }
 
-/* d is zero before; whatever comes of it, free it. */
-int tiles_new(trs_context *ctx, int64_t n, trs_dtype t, tiles *d);
+/* For a pattern on the device, of which only ptr and idx are read.  d is zero before; whatever comes of it, free it. */
+int tiles_new(trs_context *ctx, int64_t n, trs_dtype t, const trs_device_view *L, tiles *d);
 void tiles_free(trs_context *ctx, tiles *d);
 /* All arrays of d, from the values val of L, whose ptr and idx are on the device, too; on a stream. */
 int tiles_take(const tiles *d, int64_t n, const trs_device_view *L, trs_dtype t, const void *val,

@@ -71,6 +71,16 @@ static trs_shape merged_shape(const trs_shape *s, const merge_outcome *o)
     return then;
 }
 
+/* Seconds of an update, a pass.  Long rows have no recipe: where a row and a few that are substituted have more terms than a
+ * short row, so are most. */
+static double update_of_pass(const trs_shape *s, const merge_outcome *o, const trs_machine *m)
+{
+    const double length = (double)s->nnz / (double)s->n - 1;
+    const double weight = 4 * length > double(MERGE_SHORT_TERMS) ? m->merged_update_long : 1;
+    return m->merged_update_launches * m->gpu_launch +
+           weight * m->merged_update_copies * o->nnz * s->elem * m->gpu_byte;
+}
+
 /* With one column the entries of other rows are read while a row waits for the longer latency: they take
  * merged_overlap of that time. */
 void merge_cost_of(const trs_shape *s, const merge_outcome *o, const trs_machine *m, trs_cost *c)
@@ -79,6 +89,7 @@ void merge_cost_of(const trs_shape *s, const merge_outcome *o, const trs_machine
     trs_shape then = merged_shape(s, o);
     dataflow_cost(&then, m, c);
     if (o->passes == 0) return;
+    c->update += o->passes * update_of_pass(s, o, m);
     then = *s;
     then.nrhs = columns;
     const double longer =

@@ -80,6 +80,8 @@ void trs_cut_cost(const trs_cut *s, const trs_machine *m, trs_cost *c)
         trs_cost_add(c, &one);
     }
     c->bytes += product(s, m);
+    c->update +=
+        3 * m->gpu_launch; /* the values of the coupling block, of the head and of the tail */
 }
 
 /* Does the solver keep what cuda-segments promises, the same bits every time and that it can be captured, wherever the

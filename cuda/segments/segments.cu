@@ -402,6 +402,7 @@ static void add_news(const trs_instance *built, const trs_cut *cut, const trs_ma
         c->bytes += now.bytes - was.bytes;
         c->sync += now.sync - was.sync;
         c->latency += now.latency - was.latency;
+        c->update += now.update - was.update;
     }
 }
 

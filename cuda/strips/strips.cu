@@ -244,6 +244,8 @@ static const char *estimate(const trs_prospect *p, const trs_instance *, const t
     c->sync = m->strips_launches * m->gpu_launch * s->nrhs;
     c->latency = ((double)s->levels * m->strips_level + (double)size->tiles * m->strips_tile) *
                  m->gpu_latency * s->nrhs;
+    c->update = m->strips_update_launches * m->gpu_launch +
+                m->strips_update_copies * (double)s->nnz * (2 * s->elem + 4) * m->gpu_byte;
     return NULL;
 }
 

@@ -121,6 +121,20 @@ static double substituting(const trs_instance *built, const trs_shape *s, const 
     return bad * (d->s.depth + d->s.chain_links) * longer * m->blocks_substituted;
 }
 
+/* Stored entries are written, and small supernodes inverted meanwhile; the diagonal blocks of large ones are inverted by as
+ * many SMs as there are, those of a chain one after the other. */
+static double cost_of_update(const trs_shape *s, const trs_supernodes *b, const trs_machine *m)
+{
+    const double blocks = (double)b->large / m->gpu_sms;
+    const double stored = (double)b->stored * (2 * s->elem + 4) * m->gpu_byte;
+    const double chains = b->chains ? (1 + (double)b->chains * int(TRS_CHAIN) / m->gpu_sms) *
+                                          m->supernodal_update_chain
+                                    : 0;
+    return m->supernodal_update_launches * m->gpu_launch + m->supernodal_update_copies * stored +
+           (blocks * m->supernodal_update_block + chains) *
+               (s->is_complex ? m->supernodal_8_complex : 1);
+}
+
 const char *supernodal_estimate(const trs_prospect *p, const trs_instance *built,
                                 const trs_machine *m, trs_cost *c)
 {
@@ -129,6 +143,7 @@ const char *supernodal_estimate(const trs_prospect *p, const trs_instance *built
     if ((!b || b->count == 0) && p->effort != TRS_NEED)
         return "hardly any rows or columns have a pattern in common";
     cost_of_supernodes(&p->shape, b && b->count ? b : NULL, m, c);
+    if (b && b->count) c->update = cost_of_update(&p->shape, b, m);
     if (built) c->latency += substituting(built, &p->shape, m);
     return NULL;
 }

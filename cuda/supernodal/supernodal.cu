@@ -98,22 +98,43 @@ static void release(trs_instance *inst)
 {
     supernodal *d = (supernodal *)inst->data;
     device_free(inst->ctx, d->supernode, d->panel, d->column, d->task, d->small, d->stored,
-                d->substituted, d->split, d->chain, d->place, d->weight);
+                d->substituted, d->split, d->large, d->chain, d->place, d->weight, d->apart);
     trs_free(&inst->ctx->mem, d);
 }
 
-/* The first supernodes of the chains, and room for the weights of an update. */
+/* Of the supernodes, those that are wanted, on the device. */
+template <class F>
+static int32_t *chosen(trs_context *ctx, const trs_supernodes *s, int32_t count, const char *what,
+                       F is_wanted)
+{
+    int32_t *list = (int32_t *)trs_new(ctx, count, sizeof *list, what);
+    for (int32_t t = 0, k = 0; t < s->count && list; t++)
+        if (is_wanted(s->supernode[t])) list[k++] = t;
+    int32_t *there = list ? device_copy(ctx, list, count, what) : NULL;
+    trs_free(&ctx->mem, list);
+    return there;
+}
+
+static int large_new(trs_context *ctx, const trs_supernodes *s, supernodal *d)
+{
+    if (s->large == 0) return TRS_OK;
+    d->large = chosen(ctx, s, s->large, "large supernodes",
+                      [](const trs_supernode &k) { return k.rows > TRS_SMALL; });
+    return d->large ? TRS_OK : TRS_EMEM;
+}
+
+/* The first supernodes of the chains, and room for what an update makes of them. */
 static int chains_new(trs_instance *inst, const trs_supernodes *s, supernodal *d)
 {
     trs_context *ctx = inst->ctx;
     if (s->chains == 0) return TRS_OK;
-    int32_t *first = (int32_t *)trs_new(ctx, s->chains, sizeof *first, "chains");
-    for (int32_t t = 0, k = 0; t < s->count && first; t++)
-        if (s->supernode[t].chain_length > 1 && s->supernode[t].chain_place == 0) first[k++] = t;
-    if (first) d->chain = device_copy(ctx, first, s->chains, "chains");
-    trs_free(&ctx->mem, first);
+    d->chain = chosen(ctx, s, s->chains, "chains", [](const trs_supernode &k) {
+        return k.chain_length > 1 && k.chain_place == 0;
+    });
     d->weight = device_new<double>(ctx, inst->op->tri.n, "sums of rows");
-    return d->chain && d->weight ? TRS_OK : TRS_EMEM;
+    d->apart = trs_gpu_new(ctx, (int64_t)s->chains * CHAIN_PAIRS * TILE_SIZE,
+                           trs_size(inst->op->tri.dtype), "inverses of chains");
+    return d->chain && d->weight && d->apart ? TRS_OK : TRS_EMEM;
 }
 
 /* What a warp has to know of each supernode; large ones get a record, too, which is not read. */
@@ -151,7 +172,8 @@ static int arrays_new(trs_instance *inst, const trs_supernodes *s, supernodal *d
     if (!d->supernode || !d->panel || !d->column || !d->task || !d->small || !d->stored ||
         !d->substituted || !d->split)
         return TRS_EMEM;
-    return chains_new(inst, s, d);
+    const int rc = large_new(ctx, s, d);
+    return rc ? rc : chains_new(inst, s, d);
 }
 
 static int build(trs_instance *inst)
@@ -255,7 +277,8 @@ static int64_t bytes(const trs_prospect *p)
     const trs_shape *s = &p->shape;
     const trs_supernodes *b =
         (const trs_supernodes *)trs_prospect_analysis(p, &trs_supernode_analysis, true);
-    const int64_t stored = b ? b->stored : 0, supernodes = b ? b->count : 0;
+    const int64_t apart = b ? (int64_t)b->chains * CHAIN_PAIRS * TILE_SIZE : 0;
+    const int64_t stored = b ? b->stored + apart : 0, supernodes = b ? b->count : 0;
     return (s->nnz + stored) * (int64_t)s->elem + s->nnz * 4 + s->n * 24 + supernodes * 200;
 }
 

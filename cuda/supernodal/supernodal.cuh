@@ -24,6 +24,8 @@ static_assert(int(BLOCK) == int(TRS_SUPERNODE),
               "a supernode of supernodes.h fills a tile of blocks.cuh");
 static_assert(int(SLICE) == int(TRS_SLICE), "and slices are slices");
 
+constexpr int CHAIN_PAIRS = TRS_CHAIN * (TRS_CHAIN - 1) / 2;
+
 struct small_supernode { /* all that a warp has to know about one */
     int32_t first, rows;
     int32_t column, columns; /* of its packed panel: column [column ..]; 0, 0: it needs none */
@@ -40,9 +42,12 @@ struct supernodal {
     void *stored;           /* [stored] entries of the packed panels */
     int *substituted;       /* [count] 1: the diagonal block is L_tt, not its inverse */
     int *split;             /* [count] not 0: the chain that begins there is not inverted */
+    int32_t *large;         /* [s.large] the large supernodes */
     int32_t *chain;         /* [chains] the supernode that each begins with */
     int32_t *place;         /* [stored] of each entry in L, -1: zero; NULL: it is searched for */
     double *weight;         /* [n] sums of magnitudes of rows of D, where there are chains */
+    void *
+        apart; /* [chains][CHAIN_PAIRS] tiles: where an update makes the inverses left of the diagonal */
 };
 
 /* ---- a solve ------------------------------------------------------------------------------------ */

@@ -2,11 +2,12 @@
  *
  *     fill     L into all panels
  *     weigh    row sums of |D| of chains, for the growth of their inverses
- *     invert   M_tt = L_tt^-1 of every supernode (inverse.cuh), unless it grows too much;
- *              S_t = M_tt L (t, late columns) of large supernodes that are in no chain
- *     join     M_ts of a chain (block_inverse.cuh): may it be used?
- *     scale    S_ts of a chain
- *     refill   L again for M_ts and S_ts of chains that are split
+ *     invert   M_tt = L_tt^-1 of every supernode, unless it grows too much: sixteen lanes a small one, a thread block
+ *              (inverse.cuh) a large one; S_t = M_tt L (t, late columns) of large ones that are in no chain
+ *     join     M_ts of a chain (block_inverse.cuh), apart from L_ts
+ *     split    may M be used?
+ *     scale    S_ts of a chain; M_ts in its place
+ *     refill   L again for M_ts and S_ts of chains of which S overflows
  *
  * Why growth: with M the residual of x is bounded by the unit roundoff times |D| |M| |D| |x|, and by substitution, times
  * |D| |x| (Higham, "Accuracy and Stability of Numerical Algorithms", chapters 8 and 14).  For x of equal size, e, the growth
@@ -130,10 +131,7 @@ template <class T> static __device__ double residual_growth(const T *tile, doubl
     __syncthreads();
     if (i < rows) norm[i] = sum / weight;
     __syncthreads();
-    double growth = 0;
-    for (int k = 0; k < rows; k++) growth = norm[k] > growth || isnan(norm[k]) ? norm[k] : growth;
-    __syncthreads();
-    return growth;
+    return largest_of_rows(norm, rows);
 }
 
 /* sum = inverse * panel, this thread's share: the columns of the panel as right-hand sides; a, a tile in shared
@@ -152,14 +150,66 @@ __device__ inline bool scale(T (&sum)[share<BLOCK>::COLUMNS], const T *inverse,
     return __syncthreads_and(finite);
 }
 
-/* A thread block a supernode: its diagonal block inverted, and its late panel scaled by that. */
+/* f of a number of each of 16 lanes, in all of them: f has one value whatever the order. */
+template <class F> static __device__ double over_lanes(double v, F f)
+{
+    for (int mask = SIXTEENTH / 2; mask > 0; mask /= 2) v = f(shuffle_xor(v, mask), v);
+    return v;
+}
+
+/* Sixteen lanes a small supernode, lane c column c of its inverse; row c of L_tt is in registers. */
+template <class T>
+static __global__ void invert_small_kernel(int32_t count, const trs_supernode *supernode,
+                                           const trs_panel *panel, T *stored, int *substituted)
+{
+    static_assert(int(TRS_SMALL) == SIXTEENTH, "a lane has a column");
+    const int32_t t = index32_of_thread() / SIXTEENTH;
+    const int c = (int)threadIdx.x % SIXTEENTH;
+    const bool is_small = t < count && supernode[t].rows <= TRS_SMALL;
+    const int rows = is_small ? supernode[t].rows : 0;
+    const int most = max(rows, __shfl_xor_sync(~0u, rows, SIXTEENTH));       /* of the warp */
+    T *M = is_small ? stored + panel[supernode[t].diagonal].offset : stored; /* L_tt before */
+    T l[SIXTEENTH], m[SIXTEENTH], d = number<T>(0);
+    double weight = 0; /* of row c, then what |M| makes of the weights */
+#pragma unroll
+    for (int k = 0; k < SIXTEENTH; k++) {
+        l[k] = k <= c && c < rows ? M[tile_place(c, k, rows)] : number<T>(0);
+        weight += magnitude(l[k]);
+        if (k == c) d = l[k];
+    }
+    const T reciprocal = c < rows ? number<T>(1) / d : number<T>(0);
+    invert_column(
+        m, c, most, [&](int i, int k) { return shuffle(l[k], i, SIXTEENTH); },
+        [&](int i) { return shuffle(reciprocal, i, SIXTEENTH); });
+    const double norm = c < rows && !is_near_one(d) ? INFINITY : weight;
+    double h = 0, residual = 0;
+#pragma unroll
+    for (int i = 0; i < SIXTEENTH; i++) {
+        const auto add = [](double a, double b) { return a + b; };
+        const double sum = i < most ? over_lanes(magnitude(m[i]) * norm, add) : 0;
+        if (i == c) h = sum;
+    }
+#pragma unroll
+    for (int k = 0; k < SIXTEENTH; k++) residual += magnitude(l[k]) * shuffle(h, k, SIXTEENTH);
+    const double growth = over_lanes(c < rows ? h : 0, larger_growth);
+    residual = over_lanes(c < rows ? residual / weight : 0, larger_growth);
+    const bool good = growth <= WORST<T> || residual <= WORST<T>; /* a NaN is neither */
+    if (!is_small) return;
+    if (c == 0) substituted[t] = !good;
+#pragma unroll
+    for (int i = 0; i < SIXTEENTH; i++)
+        if (good && i >= c && i < rows) M[tile_place(i, c, rows)] = m[i];
+}
+
+/* A thread block a large supernode: its diagonal block inverted, and its late panel scaled by that. */
 template <class T>
 static __global__ void __launch_bounds__(BLOCK_THREADS, TWO_TILES_BESIDE<T>)
-    invert_kernel(const trs_supernode *supernode, const trs_panel *panel, T *stored,
-                  int *substituted)
+    invert_kernel(const int32_t *large, const trs_supernode *supernode, const trs_panel *panel,
+                  T *stored, int *substituted)
 {
     two_tiles<T> *sh = (two_tiles<T> *)shared_numbers<T>();
-    const trs_supernode k = supernode[blockIdx.x];
+    const int32_t t = large[blockIdx.x];
+    const trs_supernode k = supernode[t];
     T *M = stored + panel[k.diagonal].offset; /* L_tt before */
     const int width = (k.rows + 3) / 4 * 4;
     TRS_ASSERT(panel[k.diagonal].columns == k.rows);
@@ -175,7 +225,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, TWO_TILES_BESIDE<T>)
     T sum[share<BLOCK>::COLUMNS];
     for (int c = 0; c < share<BLOCK>::COLUMNS; c++) sum[c] = number<T>(0);
     if (scales) good = scale<T>(sum, sh->b, {stored + s.offset, k.rows, s.columns}, sh->a);
-    if (threadIdx.x == 0) substituted[blockIdx.x] = !good;
+    if (threadIdx.x == 0) substituted[t] = !good;
     if (!good) return;
     for (int e = threadIdx.x; e < k.rows * width; e += BLOCK_THREADS)
         M[e] = sh->b[tile_place(e / 4 % k.rows, e / 4 / k.rows * 4 + e % 4)];
@@ -193,7 +243,7 @@ template <class T> struct chain_in_panels {
     enum { LATE = 1 << 30 };
     const trs_supernode *supernode;
     const trs_panel *panel;
-    T *stored;
+    T *stored, *apart; /* apart: M_ts of all chains, since L_ts is read by others */
     double *weights;
     __device__ tile_at<T> tile(int t, int s) const
     {
@@ -202,7 +252,6 @@ template <class T> struct chain_in_panels {
         TRS_ASSERT(__popcll(g.row_mask) == supernode[t].rows);
         return {stored + g.offset, supernode[t].rows, g.columns};
     }
-    __device__ tile_at<T> joined(int t, int s) const { return tile(t, s); }
     __device__ double *weight(int t) const { return weights + supernode[t].first; }
     __device__ int late(int t) const
     {
@@ -210,83 +259,178 @@ template <class T> struct chain_in_panels {
     }
 };
 
+/* The tiles of one chain, with its late panel number `late` if there is one: each is found by two reads of memory, all of
+ * them side by side, and kept in shared memory. */
+template <class T> struct chain_tiles {
+    const chain_in_panels<T> &P;
+    const int first, end;
+    T *const apart;
+    tile_at<T> (*const at)[TRS_CHAIN + 1];
+
+    __device__ chain_tiles(const chain_in_panels<T> &P, int chain, int first, int late)
+        : P(P), first(first), end(first + P.supernode[first].chain_length),
+          apart(P.apart + (int64_t)chain * CHAIN_PAIRS * TILE_SIZE), at(places())
+    {
+        const int t = first + (int)threadIdx.x / 8, k = (int)threadIdx.x % 8;
+        if (t < end && k <= t - first) at[t - first][k] = P.tile(t, first + k);
+        if (t < end && k == TRS_CHAIN && late >= 0)
+            at[t - first][k] = P.tile(t, chain_in_panels<T>::LATE + late);
+        __syncthreads();
+    }
+    __device__ tile_at<T> tile(int t, int s) const
+    {
+        return at[t - first][s >= chain_in_panels<T>::LATE ? int(TRS_CHAIN) : s - first];
+    }
+    __device__ tile_at<T> joined(int t, int s) const
+    {
+        const int k = t - first, j = s - first;
+        return {apart + (k * (k - 1) / 2 + j) * TILE_SIZE, at[k][j].rows, at[k][j].columns};
+    }
+    __device__ double *weight(int t) const { return P.weight(t); }
+
+  private:
+    __device__ static tile_at<T> (*places())[TRS_CHAIN + 1]
+    {
+        __shared__ tile_at<T> memory[TRS_CHAIN][TRS_CHAIN + 1];
+        return memory;
+    }
+};
+
 /* A thread block a supernode of a chain. */
 template <class T>
 static __global__ void weigh_kernel(const chain_in_panels<T> P, const int32_t *chain)
 {
-    const int first = chain[blockIdx.x], t = first + (int)blockIdx.y;
-    if ((int)blockIdx.y >= P.supernode[first].chain_length) return;
-    const double sum = weigh_row<T>(P, first, t);
+    const chain_tiles<T> D(P, blockIdx.x, chain[blockIdx.x], -1);
+    const int t = D.first + (int)blockIdx.y;
+    if (t >= D.end) return;
+    const double sum = weigh_row<T>(D, D.first, t);
     if (threadIdx.x % 4 == 0 && (int)threadIdx.x / 4 < P.supernode[t].rows)
         P.weight(t)[threadIdx.x / 4] = sum;
 }
 
-/* The growth of the residual by M, in every thread: a thread a row of D, of which L has the numbers.  scratch is shared
+/* The growth of M, in every thread: the largest row sum of |M| |D|.  h [rows of D] gets all of them; h and scratch are shared
  * memory. */
 template <class T>
-static __device__ double residual_growth(two_tiles<T> *scratch, const chain_in_panels<T> &P,
-                                         const values_of<T> &L, int first, int end)
+static __device__ double growth_of(const chain_tiles<T> &D, double *h, double *scratch)
 {
-    double *h = (double *)scratch->a; /* |M| |D| e */
-    const int begin = P.supernode[first].first, i = begin + (int)threadIdx.x;
-    static_assert(int(BLOCK_THREADS) == int(TRS_CHAIN) * int(BLOCK), "a thread has a row");
-    __syncthreads();
-    for (int t = first; t < end; t++) {
-        const double g = growth_of_row<T>(P, first, t);
-        if (threadIdx.x % 4 == 0 && (int)threadIdx.x / 4 < P.supernode[t].rows)
-            h[P.supernode[t].first - begin + (int)threadIdx.x / 4] = g;
+    const trs_supernode *supernode = D.P.supernode;
+    double growth = 0;
+    for (int t = D.first; t < D.end; t++) {
+        const double sum = growth_of_row<T>(D, D.first, t);
+        const int i = (int)threadIdx.x / 4;
+        if (threadIdx.x % 4 == 0 && i < supernode[t].rows)
+            h[supernode[t].first - supernode[D.first].first + i] = sum;
+        growth = larger_growth(sum, growth);
     }
-    __syncthreads();
-    double sum = 0;
-    if (i < P.supernode[end - 1].first + P.supernode[end - 1].rows) {
-        for (int64_t p = L.Lp[i + 1] - 1; p >= L.Lp[i] && L.Li[p] >= begin; p--)
-            sum += magnitude(L.Lx[p]) * h[L.Li[p] - begin];
-        sum /= P.weights[i];
+    return largest_of_block(scratch, growth);
+}
+
+/* The growth of the residual by M, in every thread, from h.  Four lanes have a row; of tiles on the diagonal L has the
+ * numbers, which end its rows. */
+template <class T>
+static __device__ double residual_growth(const chain_tiles<T> &D, const values_of<T> &L,
+                                         const double *h, double *scratch)
+{
+    const trs_supernode *supernode = D.P.supernode;
+    const int begin = supernode[D.first].first, r = (int)threadIdx.x / 4,
+              lane = (int)threadIdx.x % 4;
+    double growth = 0;
+    for (int t = D.first; t < D.end; t++) {
+        const int first = supernode[t].first, i = first + r;
+        const bool is_row = r < supernode[t].rows;
+        double sum = 0;
+        for (int s = D.first; s < t; s++) {
+            quarter_row<T> v;
+            load_quarter<T>(v, D.tile(t, s));
+#pragma unroll
+            for (int n = 0; n < BLOCK / 4; n++)
+                if (4 * n + lane < supernode[s].rows)
+                    sum += magnitude(v[n]) * h[supernode[s].first - begin + 4 * n + lane];
+        }
+#pragma unroll
+        for (int n = 0; n < BLOCK / 4; n++) {
+            const int64_t p = is_row ? L.Lp[i + 1] - 1 - 4 * n - lane : -1;
+            if (is_row && p >= L.Lp[i] && L.Li[p] >= first)
+                sum += magnitude(L.Lx[p]) * h[L.Li[p] - begin];
+        }
+        sum += shuffle_xor(sum, 1);
+        sum += shuffle_xor(sum, 2);
+        if (is_row) growth = larger_growth(sum / D.P.weights[i], growth);
     }
-    return largest_of_block((double *)scratch->b, sum);
+    return largest_of_block(scratch, growth);
 }
 
 enum { GROWS = 1, OVERFLOWS = 2 }; /* why a chain is split: M, or one of its diagonal blocks; S */
 
-/* A thread block a chain: M, unless a supernode is to be substituted, and whether it may be used. */
-template <class T>
-static __global__ void __launch_bounds__(BLOCK_THREADS, TWO_TILES_BESIDE<T>)
-    join_kernel(const chain_in_panels<T> P, const values_of<T> L, const int32_t *chain,
-                const int *substituted, int *split)
+static __device__ bool all_inverted(const int *substituted, int first, int end)
 {
-    two_tiles<T> *sh = (two_tiles<T> *)shared_numbers<T>();
-    const int first = chain[blockIdx.x], end = first + P.supernode[first].chain_length;
-    bool good = true;
-    for (int t = first; t < end; t++) good = good && !substituted[t];
-    for (int t = first + 1; t < end && good; t++) /* L_ts is where M_ts goes: row by row */
-        for (int s = first; s < t; s++) join_tile<T>(sh, P, t, s);
-    if (good && !(growth_of<T>(sh, P, first, end) <= WORST<T>)) /* a NaN is not */
-        good = residual_growth<T>(sh, P, L, first, end) <= WORST<T>;
-    if (threadIdx.x == 0) split[first] = good ? 0 : GROWS;
+    bool all = true;
+    for (int t = first; t < end; t++) all = all && !substituted[t];
+    return all;
 }
 
-/* S: a thread block for each late panel of a chain, while others may find that theirs overflows. */
+/* A thread block a slice of a column of tiles of a chain: M, apart, unless a supernode is to be substituted. */
+template <class T>
+static __global__ void __launch_bounds__(BLOCK_THREADS, TWO_TILES_BESIDE<T>)
+    join_kernel(const chain_in_panels<T> P, const int32_t *chain, const int *substituted)
+{
+    column_slices<T> *sh = (column_slices<T> *)shared_numbers<T>();
+    const chain_tiles<T> D(P, blockIdx.x, chain[blockIdx.x], -1);
+    const int s = D.first + (int)blockIdx.y / TILE_SLICES, q = (int)blockIdx.y % TILE_SLICES;
+    if (s + 1 >= D.end || q * SLICE_COLUMNS >= D.tile(s, s).columns ||
+        !all_inverted(substituted, D.first, D.end))
+        return;
+    join_slice<T>(sh, D, D.first, D.end, s, q);
+}
+
+/* A thread block a chain: may M be used? */
+template <class T>
+static __global__ void split_kernel(const chain_in_panels<T> P, const values_of<T> L,
+                                    const int32_t *chain, const int *substituted, int *split)
+{
+    __shared__ double h[TRS_CHAIN * int(BLOCK)], scratch[WARPS];
+    const chain_tiles<T> D(P, blockIdx.x, chain[blockIdx.x], -1);
+    bool good = all_inverted(substituted, D.first, D.end);
+    if (good && !(growth_of<T>(D, h, scratch) <= WORST<T>)) /* a NaN is not */
+        good = residual_growth<T>(D, L, h, scratch) <= WORST<T>;
+    if (threadIdx.x == 0) split[D.first] = good ? 0 : GROWS;
+}
+
+/* S: a thread block a slice of a late panel of a chain, while others may find that theirs overflows.  Further blocks put M
+ * into its place. */
 template <class T>
 static __global__ void __launch_bounds__(BLOCK_THREADS, TWO_TILES_BESIDE<T>)
     scale_kernel(const chain_in_panels<T> P, const int32_t *chain, int *split)
 {
-    two_tiles<T> *sh = (two_tiles<T> *)shared_numbers<T>();
-    const int first = chain[blockIdx.x], s = blockIdx.y;
-    if ((split[first] & GROWS) || s >= P.late(first)) return;
-    bool finite = true;
-    for (int t = first + P.supernode[first].chain_length - 1; t >= first; t--)
-        finite = scale_tile<T>(sh, P, first, t, chain_in_panels<T>::LATE + s) && finite;
-    if (!finite) atomicOr(&split[first], (int)OVERFLOWS);
+    column_slices<T> *sh = (column_slices<T> *)shared_numbers<T>();
+    const int first = chain[blockIdx.x], late = (int)blockIdx.y / TILE_SLICES,
+              q = (int)blockIdx.y % TILE_SLICES;
+    if (split[first] & GROWS) return;
+    if (late == TRS_CHAIN_LATE) {
+        const chain_tiles<T> D(P, blockIdx.x, first, -1);
+        for (int t = first + 1; t < D.end; t++)
+            for (int s = first; s < t; s++) {
+                slice_share<T> v;
+                v.load(D.joined(t, s), q);
+                v.store(D.tile(t, s), q);
+            }
+        return;
+    }
+    if (late >= P.late(first)) return;
+    const chain_tiles<T> D(P, blockIdx.x, first, late);
+    const int s = chain_in_panels<T>::LATE + late;
+    if (q * SLICE_COLUMNS >= D.tile(first, s).columns) return;
+    if (!scale_slice<T>(sh, D, first, D.end, s, q)) atomicOr(&split[first], (int)OVERFLOWS);
 }
 
-/* L again instead of M and S, where these are no good: a thread block a supernode of a chain. */
+/* L again instead of M and S, where S is no good: a thread block a supernode of a chain. */
 template <class T>
 static __global__ void refill_kernel(const values_of<T> L, const int32_t *chain, T *stored,
                                      const int *split)
 {
     __shared__ int row[BLOCK];
     const int first = chain[blockIdx.x];
-    if (!split[first] || (int)blockIdx.y >= L.supernode[first].chain_length) return;
+    if (!(split[first] & OVERFLOWS) || (int)blockIdx.y >= L.supernode[first].chain_length) return;
     const trs_supernode k = L.supernode[first + blockIdx.y];
     for (int g = k.diagonal - k.chain_place; g < k.panel + k.panels; g++)
         if (g != k.diagonal) fill_panel(L, L.panel[g], stored, row);
@@ -296,27 +440,32 @@ template <class T>
 static int take(const supernodal *d, const trs_device_view *direct, const T *val,
                 cudaStream_t stream)
 {
-    const size_t bytes = sizeof(two_tiles<T>);
+    const size_t bytes = sizeof(two_tiles<T>), slices = sizeof(column_slices<T>);
     T *stored = (T *)d->stored;
     const values_of<T> L = {d->supernode, d->panel, d->column, direct->ptr, direct->idx, val};
-    const chain_in_panels<T> P = {d->supernode, d->panel, stored, d->weight};
+    const chain_in_panels<T> P = {d->supernode, d->panel, stored, (T *)d->apart, d->weight};
     if (allow_shared(invert_kernel<T>, bytes) != cudaSuccess ||
-        allow_shared(join_kernel<T>, bytes) != cudaSuccess ||
-        allow_shared(scale_kernel<T>, bytes) != cudaSuccess)
+        allow_shared(join_kernel<T>, slices) != cudaSuccess ||
+        allow_shared(scale_kernel<T>, slices) != cudaSuccess)
         return TRS_EDEVICE;
     if (d->place)
         gather_kernel<T>
             <<<blocks_of(d->s.stored), PLAIN, 0, stream>>>(d->s.stored, d->place, val, stored);
     else fill_kernel<T><<<(unsigned)d->s.panels, 128, 0, stream>>>(L, stored);
     const unsigned chains = (unsigned)d->s.chains;
-    const dim3 rows(chains, TRS_CHAIN), late(chains, TRS_CHAIN_LATE);
+    const dim3 rows(chains, TRS_CHAIN), columns(chains, (TRS_CHAIN - 1) * TILE_SLICES),
+        late(chains, (TRS_CHAIN_LATE + 1) * TILE_SLICES);
     if (chains) weigh_kernel<T><<<rows, BLOCK_THREADS, 0, stream>>>(P, d->chain);
-    invert_kernel<T><<<(unsigned)d->s.count, BLOCK_THREADS, bytes, stream>>>(
-        d->supernode, d->panel, stored, d->substituted);
+    invert_small_kernel<T><<<blocks_of((int64_t)d->s.count * SIXTEENTH), PLAIN, 0, stream>>>(
+        d->s.count, d->supernode, d->panel, stored, d->substituted);
+    if (d->s.large)
+        invert_kernel<T><<<(unsigned)d->s.large, BLOCK_THREADS, bytes, stream>>>(
+            d->large, d->supernode, d->panel, stored, d->substituted);
     if (chains) {
-        join_kernel<T>
-            <<<chains, BLOCK_THREADS, bytes, stream>>>(P, L, d->chain, d->substituted, d->split);
-        scale_kernel<T><<<late, BLOCK_THREADS, bytes, stream>>>(P, d->chain, d->split);
+        join_kernel<T><<<columns, BLOCK_THREADS, slices, stream>>>(P, d->chain, d->substituted);
+        split_kernel<T>
+            <<<chains, BLOCK_THREADS, 0, stream>>>(P, L, d->chain, d->substituted, d->split);
+        scale_kernel<T><<<late, BLOCK_THREADS, slices, stream>>>(P, d->chain, d->split);
         refill_kernel<T><<<rows, 128, 0, stream>>>(L, d->chain, stored, d->split);
     }
     return launched();

@@ -41,4 +41,16 @@ int trs_gpu_copy_lines(void *to, size_t to_pitch, const void *from, size_t from_
 int trs_gpu_wait(void *stream);
 bool trs_gpu_is_capturing(void *stream); /* Is the stream being captured into a CUDA graph? */
 
+/* A second stream, on which work goes on beside that of a caller's stream, also where that is captured:
+ *
+ *     stream      ---+--- L ---+---        fork: what comes on the branch waits for what has come on the stream
+ *     branch         +--- U ---+           join: what comes on the stream waits for what has come on the branch */
+typedef struct trs_branch trs_branch;
+/* Where streams can be had no more, *branch = NULL: both sides are the stream then.  TRS_OK, TRS_EMEM. */
+int trs_gpu_branch_new(trs_context *ctx, trs_branch **branch);
+void trs_gpu_branch_free(trs_context *ctx, trs_branch *branch); /* NULL allowed */
+int trs_gpu_fork(trs_branch *branch, void *stream,
+                 void **side); /* *side: the stream of the branch */
+int trs_gpu_join(trs_branch *branch, void *stream);
+
 #endif

@@ -98,6 +98,31 @@ static int no_gpu(void)
     return trs_leave(trs_fail(TRS_EDEVICE, "%s", reason));
 }
 
+int trs_gpu_branch_new(trs_context *ctx, trs_branch **branch)
+{
+    (void)ctx;
+    *branch = NULL;
+    return TRS_OK;
+}
+
+void trs_gpu_branch_free(trs_context *ctx, trs_branch *branch)
+{
+    (void)ctx, (void)branch;
+}
+
+int trs_gpu_fork(trs_branch *branch, void *stream, void **side)
+{
+    (void)branch;
+    *side = stream;
+    return no_gpu();
+}
+
+int trs_gpu_join(trs_branch *branch, void *stream)
+{
+    (void)branch, (void)stream;
+    return no_gpu();
+}
+
 int trs_device_new(int device, size_t bytes, void **p)
 {
     (void)device, (void)bytes;

@@ -138,6 +138,8 @@ int trs_measure(trs_plan *p, trs_operator *op, trs_candidate *c, int count, char
     for (int k = 0; k < count && !rc; k++) {
         if (k > 1 && c[k].seconds > TOO_SLOW * c[1].seconds) continue;
         if (try_candidate(&t, c[k].solver, &seconds[k])) continue;
+        seconds[k] +=
+            c[k].seconds - trs_seconds(&c[k].cost); /* the share of an update, predicted */
         const int w = snprintf(reason + used, size - used, "; measured %s %.3g ms",
                                c[k].solver->name, 1e3 * seconds[k]);
         if (w > 0 && (size_t)w < size - used) used += (size_t)w;

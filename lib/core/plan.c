@@ -71,7 +71,7 @@ static int choose(trs_plan *p)
     if (named) {
         const double seconds =
             trs_predict(&s, &p->ctx.machine, p->wanted, NULL, p->on_device, &cost, &why);
-        p->info.predicted = isnan(seconds) ? 0 : seconds;
+        p->info.predicted = isnan(seconds) ? 0 : trs_seconds_each(&cost, p->ctx.solves_per_update);
         describe_named(p, &s.shape);
     } else rc = choose_among_all(p, &s);
     if (rc) return rc;
@@ -194,6 +194,12 @@ static int build_first(trs_plan *p)
     return rc;
 }
 
+/* Predicted of what is built. */
+static double cost_now(trs_plan *p)
+{
+    return trs_plan_cost(p, &p->ctx.machine, TRS_LOOK_IF_LARGE, p->ctx.solves_per_update);
+}
+
 /* Choose again.  What was built, and the values, tell what was not known when p->wanted was chosen: how many levels
  * could be rewritten, how many diagonal blocks have to be substituted.  Where the next candidate is predicted to be
  * faster than this solver is predicted now, that one is built instead; if it turns out to be slower, this one is built
@@ -204,13 +210,12 @@ static int choose_again(trs_plan *p)
     for (int k = 1; k < p->candidates && p->wanted->reconsiders; k++) {
         const trs_candidate *next = &p->candidate[k];
         const trs_solver *const last = p->wanted;
-        const double now = trs_plan_cost(p, &p->ctx.machine, TRS_LOOK_IF_LARGE);
+        const double now = cost_now(p);
         p->info.predicted = now;
         if (now <= next->seconds) break;
         if (trs_inverts_blindly(next->solver)) continue;
         const int failed = build_other(p, next->solver, now);
-        const double then =
-            failed ? INFINITY : trs_plan_cost(p, &p->ctx.machine, TRS_LOOK_IF_LARGE);
+        const double then = failed ? INFINITY : cost_now(p);
         if (then < now) {
             p->info.predicted = then;
             continue;
@@ -385,6 +390,7 @@ void trs_plan_destroy(trs_plan *p)
     trs_gpu_free(ctx, p->Q_dev);
     trs_free(&ctx->mem, p->skip);
     trs_gpu_free(ctx, p->skip_dev);
+    trs_gpu_branch_free(ctx, p->branch);
     trs_gpu_drop_ring(ctx);
     trs_gpu_drop_scratch(ctx);
     pthread_mutex_destroy(&p->topo_lock);

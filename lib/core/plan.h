@@ -47,6 +47,7 @@ struct trs_plan {
     /* [n] 1: the row is left out; in the caller's numbering, or T's if permuted */
     unsigned char *skip, *skip_dev;
     trs_work *own;
+    trs_branch *branch; /* on which T' is refreshed, beside T; NULL: there is none */
     trs_info info;
     char reason[500];
     bool capture_anyhow; /* for tests: solvers may be captured that do not claim it */
@@ -86,8 +87,8 @@ int trs_plan_finish(trs_plan *p, double start);
 /* Is a solver built?  It is not if an update had to analyse again and failed; then another update has to do it. */
 bool trs_plan_is_built(const trs_plan *p);
 
-/* Seconds of a solve by what is built, with T or its transpose (predict.c). */
-double trs_plan_cost(trs_plan *p, const trs_machine *m, trs_effort effort);
+/* Seconds of a solve by what is built, with T or its transpose, and of its share of an update (predict.c). */
+double trs_plan_cost(trs_plan *p, const trs_machine *m, trs_effort effort, int solves_per_update);
 
 /* ---- operators (operators.c) ------------------------------------------------------------------- */
 

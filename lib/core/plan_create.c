@@ -13,7 +13,7 @@
 static int take_options(trs_plan *p, const trs_mat *mat, const trs_options *opt)
 {
     trs_context *ctx = &p->ctx;
-    if (opt->nrhs < 0 || opt->threads < 0 || opt->memory_limit < 0)
+    if (opt->nrhs < 0 || opt->threads < 0 || opt->memory_limit < 0 || opt->solves_per_update < 0)
         return trs_fail(TRS_EARG, "a negative number in the options");
     if (opt->threads > TRS_MOST_THREADS)
         return trs_fail(TRS_EARG, "%d threads are more than %d", opt->threads, TRS_MOST_THREADS);
@@ -29,6 +29,7 @@ static int take_options(trs_plan *p, const trs_mat *mat, const trs_options *opt)
     ctx->layout = opt->layout;
     ctx->ops = opt->ops ? opt->ops : 1u << TRS_N;
     ctx->bitwise = opt->bitwise;
+    ctx->solves_per_update = opt->solves_per_update;
     p->on_device = opt->device > 0;
     p->measure = opt->measure != 0;
     p->order = opt->order;

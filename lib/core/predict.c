@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-double trs_plan_cost(trs_plan *p, const trs_machine *m, trs_effort effort)
+double trs_plan_cost(trs_plan *p, const trs_machine *m, trs_effort effort, int solves_per_update)
 {
     double sum = 0;
     int operators = 0;
@@ -19,6 +19,7 @@ double trs_plan_cost(trs_plan *p, const trs_machine *m, trs_effort effort)
         if (!p->op[k].used) continue;
         trs_prospect_of(&p->op[k], effort, &s);
         sum += trs_predict(&s, m, p->wanted, &p->solver[k], p->on_device, &c, &why);
+        sum += trs_seconds_each(&c, solves_per_update) - trs_seconds(&c);
         operators++;
     }
     return sum / operators;
@@ -41,7 +42,7 @@ double trs_plan_predict(const trs_plan *plan, const trs_machine *m)
     trs_enter();
     const bool possible = p && m && trs_plan_is_analysed(p) && trs_plan_is_built(p);
     if (possible && (p->wanted->place == TRS_ON_CPU || !trs_gpu_use(&p->ctx)))
-        seconds = trs_plan_cost(p, m, TRS_LOOK);
+        seconds = trs_plan_cost(p, m, TRS_LOOK, 0);
     trs_leave_silently();
     return seconds;
 }

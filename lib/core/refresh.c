@@ -29,6 +29,8 @@ int trs_refresh_prepare(trs_plan *p)
     int rc = TRS_OK;
     for (int k = 0; k < 2 && !rc && p->info.on_gpu; k++)
         if (p->op[k].used && p->solver[k].refreshes) rc = prepare(&p->op[k]);
+    if (!rc && !p->branch && p->info.on_gpu && p->op[0].used && p->op[1].used)
+        rc = trs_gpu_branch_new(&p->ctx, &p->branch);
     return rc;
 }
 
@@ -63,10 +65,23 @@ static int check(const trs_plan *p, const trs_mat *mat, void *stream)
     return TRS_OK;
 }
 
-static int take(trs_operator *op, trs_instance *solver, const void *val, void *stream)
+static int take(trs_plan *p, int k, const void *val, void *stream)
 {
-    const int rc = trs_operator_take_values(op, val, true, stream);
-    return rc ? rc : trs_instance_refresh(solver, stream);
+    if (!p->op[k].used) return TRS_OK;
+    const int rc = trs_operator_take_values(&p->op[k], val, true, stream);
+    return rc ? rc : trs_instance_refresh(&p->solver[k], stream);
+}
+
+/* T and T' side by side. */
+static int take_both(trs_plan *p, const void *val, void *stream)
+{
+    void *side;
+    int rc = trs_gpu_fork(p->branch, stream, &side);
+    if (rc) return rc;
+    rc = take(p, 1, val, side);
+    if (!rc) rc = take(p, 0, val, stream);
+    const int joined = trs_gpu_join(p->branch, stream);
+    return rc ? rc : joined;
 }
 
 int trs_plan_refresh(trs_plan *p, const trs_mat *mat, const trs_exec *exec)
@@ -78,8 +93,7 @@ int trs_plan_refresh(trs_plan *p, const trs_mat *mat, const trs_exec *exec)
     p->pivots_known = false;
     rc = trs_gpu_use(&p->ctx);
     if (!rc) rc = trs_refresh_prepare(p);
-    for (int k = 0; k < 2 && !rc; k++)
-        if (p->op[k].used) rc = take(&p->op[k], &p->solver[k], mat->val, stream);
+    if (!rc) rc = take_both(p, mat->val, stream);
     if (rc == TRS_EDEVICE) return trs_fail(rc, "refresh on the device");
     if (rc) return rc;
     p->bad_pivots = 0;

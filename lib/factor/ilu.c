@@ -387,6 +387,8 @@ static int check_options(const trs_ilu_options *opt)
     return TRS_OK;
 }
 
+enum { APPLICATIONS = 50 }; /* of a preconditioner, from one to the next, usually */
+
 /* For L L^H a triangle cannot be meant to be the matrix. */
 static trs_mat with_kind(const trs_mat *A, const trs_ilu_options *opt)
 {
@@ -411,7 +413,7 @@ static int ilu_of(trs_lu **lu, const trs_mat *mat, const trs_ilu_options *opt)
     trs_mat m = {0}, *A = mat ? &m : NULL, whole;
     if (!opt) opt = &defaults;
     if (mat) m = with_kind(mat, opt);
-    int rc = trs_lu_new(lu, A, &opt->plan);
+    int rc = trs_lu_new(lu, A, &opt->plan, APPLICATIONS);
     if (!rc) rc = TRS_CHECK_RESERVED(opt, "trs_ilu_options");
     if (!rc) rc = check_options(opt);
     if (rc) return rc;

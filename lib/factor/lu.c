@@ -11,13 +11,14 @@
 #include "device/lu_device.h"
 
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 /* ---- create and destroy --------------------------------------------------------------------- */
 
-int trs_lu_new(trs_lu **lu, const trs_mat *A, const trs_options *opt)
+int trs_lu_new(trs_lu **lu, const trs_mat *A, const trs_options *opt, int solves_per_update)
 {
     if (!lu) return trs_fail(TRS_EARG, "lu is NULL");
     *lu = NULL;
@@ -31,6 +32,7 @@ int trs_lu_new(trs_lu **lu, const trs_mat *A, const trs_options *opt)
     a->mem = opt->memory;
     a->opt = *opt;
     a->opt.layout = TRS_COL_MAJOR; /* of the vectors between the triangles */
+    if (opt->device > 0 && !opt->solves_per_update) a->opt.solves_per_update = solves_per_update;
     if (opt->solver) {
         snprintf(a->solver, sizeof a->solver, "%s", opt->solver);
         a->opt.solver = a->solver;
@@ -119,6 +121,8 @@ int trs_lu_plan_of(trs_lu *lu, trs_plan **plan, const trs_mat *m, const char *na
     if (*plan) return name_factor(trs_plan_update(*plan, m, &exec), name);
     trs_options opt = lu->opt;
     if (lu->f.cholesky) opt.ops = 1u << TRS_N | 1u << TRS_H;
+    /* both triangles take their values at the same time: each has half of it */
+    if (lu->refreshes && opt.solves_per_update < INT_MAX / 2) opt.solves_per_update *= 2;
     int rc = trs_plan_create(plan, m, &opt);
     if (!rc && lu->refreshes) trs_plan_require_refresh(*plan);
     if (!rc) rc = trs_plan_analyse(*plan);

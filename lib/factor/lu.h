@@ -74,9 +74,9 @@ struct trs_lu {
     void (*release)(trs_lu *lu, void *backend);
 };
 
-/* Make a lu for A without factors.  opt is for its plans.
+/* Make a lu for A without factors.  opt is for its plans; solves_per_update: on a device, unless opt says.
  * Returns TRS_OK, TRS_EARG, TRS_EMEM (then *lu = NULL), TRS_EDEVICE. */
-int trs_lu_new(trs_lu **lu, const trs_mat *A, const trs_options *opt);
+int trs_lu_new(trs_lu **lu, const trs_mat *A, const trs_options *opt, int solves_per_update);
 
 /* NULL and a sentence when there is no memory. */
 void *trs_lu_alloc(trs_lu *lu, int64_t count, size_t size, const char *what);

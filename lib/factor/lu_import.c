@@ -123,7 +123,7 @@ static int import(trs_lu **lu, const trs_mat *L, const trs_mat *U, const int64_t
     if (!lu) return trs_fail(TRS_EARG, "import: lu is NULL");
     *lu = NULL;
     int rc = check(L, U, Q, scale);
-    if (!rc) rc = trs_lu_new(lu, L, opt ? opt : &defaults);
+    if (!rc) rc = trs_lu_new(lu, L, opt ? opt : &defaults, 0);
     if (rc) return rc;
     (*lu)->base = L->base == 1;
     (*lu)->dtype = L->dtype;

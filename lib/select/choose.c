@@ -3,7 +3,8 @@
  * A prediction has four terms: bytes moved, launches and barriers, steps that wait for one another, and copies of B and
  * X when these live on the host and the solver runs on the GPU, or the other way round.  Each solver computes its own
  * from the shape of the triangle, from the analyses that it asks for, and from the costs of single steps
- * (machine.c). */
+ * (machine.c).  A fifth one is what an update of the values takes: where the caller says how many solves follow one,
+ * each has its share of it. */
 #include "config.h"
 
 #include "base/device.h"
@@ -15,6 +16,16 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What an update takes of every solver: new values are gathered into the operator, beginning on the host where B and X
+ * live there. */
+static double gathering(const trs_shape *s, const trs_machine *m, bool on_gpu, bool on_device)
+{
+    const double entries = (double)s->nnz, each = 2 * s->elem + 8;
+    if (!on_gpu) return entries * each * m->cpu_byte;
+    const double link = on_device ? 0 : m->link_start + entries * s->elem * m->link_byte;
+    return m->gpu_launch + entries * each * m->gpu_byte + link;
+}
+
 double trs_predict(const trs_prospect *p, const trs_machine *m, const trs_solver *s,
                    const trs_instance *built, bool on_device, trs_cost *c, const char **why)
 {
@@ -24,6 +35,7 @@ double trs_predict(const trs_prospect *p, const trs_machine *m, const trs_solver
     if (s->place == TRS_ON_CUDA && !on_device)
         c->copies = 2 * m->link_start +
                     2 * (double)p->shape.n * p->shape.elem * p->shape.nrhs * m->link_byte;
+    c->update += gathering(&p->shape, m, s->place == TRS_ON_CUDA, on_device);
     return trs_seconds(c);
 }
 
@@ -42,15 +54,20 @@ size_t trs_describe_shape(char *text, size_t size, const trs_shape *s)
                    size);
 }
 
-/* "; next cpu-level 1.4 ms (bytes 1.1, sync 0.2, latency 0.1, copies 0)" */
-static size_t describe(char *text, size_t size, const char *before, const trs_solver *s,
-                       const trs_cost *c)
+/* "; next cpu-level 1.4 ms (bytes 1.1, sync 0.2, latency 0.1, copies 0)", or in the end "copies 0), update 0.3" */
+static size_t describe(char *text, size_t size, const char *before, const trs_candidate *c,
+                       bool updates)
 {
-    return written(snprintf(text, size,
-                            "%s%s %.3g ms (bytes %.2g, sync %.2g, latency %.2g, copies %.2g)",
-                            before, s->name, 1e3 * trs_seconds(c), 1e3 * c->bytes, 1e3 * c->sync,
-                            1e3 * c->latency, 1e3 * c->copies),
-                   size);
+    const trs_cost *t = &c->cost;
+    size_t used = written(
+        snprintf(text, size, "%s%s %.3g ms (bytes %.2g, sync %.2g, latency %.2g, copies %.2g)",
+                 before, c->solver->name, 1e3 * trs_seconds(t), 1e3 * t->bytes, 1e3 * t->sync,
+                 1e3 * t->latency, 1e3 * t->copies),
+        size);
+    if (updates)
+        used += written(snprintf(text + used, size - used, ", update %.2g", 1e3 * t->update),
+                        size - used);
+    return used;
 }
 
 /* Can it be asked at all? The GPU is looked for once: *gpu is -1 before. */
@@ -150,8 +167,9 @@ static bool consider(const trs_prospect *p, const trs_solver *s, bool on_device,
     const char *why;
     *c = (trs_candidate){.solver = s};
     if (!eligible(p, s, on_device, gpu)) return false;
-    c->seconds = trs_predict(p, &p->op->ctx->machine, s, NULL, on_device, &c->cost, &why);
-    return !isnan(c->seconds);
+    const double solve = trs_predict(p, &p->op->ctx->machine, s, NULL, on_device, &c->cost, &why);
+    c->seconds = trs_seconds_each(&c->cost, p->op->ctx->solves_per_update);
+    return !isnan(solve);
 }
 
 bool trs_candidate_of(const trs_prospect *p, const trs_solver *s, bool on_device, trs_candidate *c)
@@ -177,8 +195,8 @@ int trs_choose(const trs_prospect *p, bool on_device, trs_candidate list[TRS_CAN
     count = prefer_simple(list, count, &serial, &other);
     size_t used = trs_describe_shape(reason, size, &p->shape);
     for (int k = 0; k < count && k < 2; k++)
-        used += describe(reason + used, size - used, k ? "; next " : ": predicted ", list[k].solver,
-                         &list[k].cost);
+        used += describe(reason + used, size - used, k ? "; next " : ": predicted ", &list[k],
+                         p->op->ctx->solves_per_update > 0);
     if (count > 1 && list[0].solver == serial.solver && list[1].seconds < serial.seconds)
         describe_kept(reason + used, size - used, &list[1]);
     return count;

@@ -18,15 +18,15 @@ int trs_machine_read(trs_context *ctx, const char *file);
 /* Is it the machine of that chip, as far as the chip says what it is? */
 bool trs_machine_fits(const trs_machine *m, const trs_chip *chip);
 
-/* Predicted seconds of a solve, in its terms, before it is built (built NULL) or after; NAN: not for this solver, and
- * *why says why. */
+/* Predicted seconds of a solve, and of an update in c alone, before it is built (built NULL) or after; NAN: not for this
+ * solver, and *why says why. */
 double trs_predict(const trs_prospect *p, const trs_machine *m, const trs_solver *s,
                    const trs_instance *built, bool on_device, trs_cost *c, const char **why);
 size_t trs_describe_shape(char *text, size_t size, const trs_shape *s); /* characters written */
 
 typedef struct trs_candidate {
     const trs_solver *solver;
-    double seconds; /* predicted */
+    double seconds; /* predicted, with the share of an update */
     trs_cost cost;
     /* it gives the bits of cpu-serial, and may be faster or slower: solve with both */
     bool try_both;

@@ -1,8 +1,8 @@
 /* wisdom.c: the table of wisdom, and its files:
  *
- *     # trisolve-sparse wisdom 1
- *     # pattern n nnz kind dtype ops nrhs layout place order bitwise limit threads cpus version solver seconds chip
- *     9ae16a3b2f90404f 100000 498000 lower f64 N 1 columns host auto any 0 8 16 0.1.0 cpu-level 0.000391 none
+ *     # trisolve-sparse wisdom 2
+ *     # pattern n nnz kind dtype ops nrhs layout place order bitwise limit updates threads cpus version solver seconds chip
+ *     9ae16a3b2f90404f 100000 498000 lower f64 N 1 columns host auto any 0 0 8 16 0.1.0 cpu-level 0.000391 none
  *
  * A line is an entry, its words between blanks, in that order; the name of the chip, which may have blanks, is the rest
  * of the line.  Empty lines and those that begin with # are skipped.  A file with a line that is wrong is refused as a
@@ -140,6 +140,7 @@ int trs_wisdom_key(const trs_operator *op, unsigned kind, bool on_device, trs_or
     w->key[TRS_KEY_ORDER] = order;
     w->key[TRS_KEY_BITWISE] = ctx->bitwise;
     w->key[TRS_KEY_LIMIT] = (uint64_t)ctx->limit;
+    w->key[TRS_KEY_UPDATES] = (uint64_t)ctx->solves_per_update;
     w->key[TRS_KEY_THREADS] = (uint64_t)trs_threads_given(ctx->threads);
     w->key[TRS_KEY_CPUS] = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
     snprintf(w->version, sizeof w->version, "%s", trs_version());
@@ -172,11 +173,12 @@ static const struct {
     [TRS_KEY_ORDER] = {"order", {"auto", "natural", "level"}},
     [TRS_KEY_BITWISE] = {"bitwise", {"any", "bitwise"}},
     [TRS_KEY_LIMIT] = {"limit", {NULL}},
+    [TRS_KEY_UPDATES] = {"updates", {NULL}},
     [TRS_KEY_THREADS] = {"threads", {NULL}},
     [TRS_KEY_CPUS] = {"cpus", {NULL}},
 };
 
-static const char head[] = "# trisolve-sparse wisdom 1";
+static const char head[] = "# trisolve-sparse wisdom 2";
 
 static bool has_words(int k)
 {

@@ -23,6 +23,7 @@ enum {                  /* the numbers of a key, in the order in which a file ha
        TRS_KEY_ORDER,   /* trs_options.order */
        TRS_KEY_BITWISE, /* 1: only solvers that give the same bits every time */
        TRS_KEY_LIMIT,   /* of the memory, bytes; 0: none */
+       TRS_KEY_UPDATES, /* solves for each update of the values; 0: these do not count */
        TRS_KEY_THREADS, /* that a solve would have */
        TRS_KEY_CPUS,    /* of the machine */
        TRS_KEYS

@@ -49,6 +49,7 @@ const char *trs_cpu_full_estimate(const trs_prospect *p, const trs_instance *bui
         (entries * (s->elem * (cached ? m->cpu_cached : m->cpu_byte) + each) + n * m->cpu_row) *
         s->nrhs;
     c->latency = trs_cpu_wait(m, 1, n * s->nrhs, c->bytes);
+    c->update = n * n * s->elem * m->cpu_byte;
     return NULL;
 }
 

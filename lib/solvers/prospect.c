@@ -131,11 +131,17 @@ double trs_seconds(const trs_cost *c)
     return c->bytes + c->sync + c->latency + c->copies;
 }
 
+double trs_seconds_each(const trs_cost *c, int solves_per_update)
+{
+    return trs_seconds(c) + (solves_per_update ? c->update / solves_per_update : 0);
+}
+
 void trs_cost_add(trs_cost *sum, const trs_cost *c)
 {
     sum->bytes += c->bytes;
     sum->sync += c->sync;
     sum->latency += c->latency;
     sum->copies += c->copies;
+    sum->update += c->update;
     sum->preliminary |= c->preliminary;
 }

@@ -71,10 +71,13 @@ typedef struct trs_cost { /* seconds of one solve, in its terms */
     double sync;          /* launches and barriers */
     double latency;       /* steps that wait for one another */
     double copies;        /* B and X between host and device */
+    double update;        /* of new values, whatever comes before and after solves with them */
     bool preliminary;     /* what it depends on is known only when it has been built */
 } trs_cost;
 
-double trs_seconds(const trs_cost *c);
+double trs_seconds(const trs_cost *c); /* of a solve */
+/* Of a solve and its share of an update; 0 solves an update: updates do not count. */
+double trs_seconds_each(const trs_cost *c, int solves_per_update);
 void trs_cost_add(trs_cost *sum, const trs_cost *c);
 
 /* ---- a solver at work ------------------------------------------------------------------------- */
@@ -125,8 +128,8 @@ typedef struct trs_solver {
     bool refreshes;
     /* Can the library that it calls be opened?  Returns TRS_OK, or an error and why.  NULL: it calls none. */
     int (*library)(char *why, size_t size);
-    /* Predict the costs of a solve with what was built, or before the build if built is NULL.  Returns NULL, or why the
-     * solver is not for this prospect. */
+    /* Predict the costs of a solve with what was built, or before the build if built is NULL, and what the solver does of
+     * an update, in stream order.  Returns NULL, or why the solver is not for this prospect. */
     const char *(*estimate)(const trs_prospect *, const trs_instance *built, const trs_machine *,
                             trs_cost *);
     /* which build and update will take where the solver runs */

@@ -335,6 +335,7 @@ static void test_options(void **state)
     refuse_options((trs_options){.threads = -1}, TRS_EARG);
     refuse_options((trs_options){.threads = 1025}, TRS_EARG);
     refuse_options((trs_options){.memory_limit = -1}, TRS_EARG);
+    refuse_options((trs_options){.solves_per_update = -1}, TRS_EARG);
     refuse_options((trs_options){.layout = (trs_layout)2}, TRS_EARG);
     refuse_options((trs_options){.order = (trs_order)3}, TRS_EARG);
     refuse_options((trs_options){.solver = "cpu-serial", .device = TRS_CUDA(0)}, TRS_ESUPPORT);

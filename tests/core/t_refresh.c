@@ -1,5 +1,5 @@
 /* t_refresh.c: new values of a plan in the order of a stream: by every solver that refreshes, for T and T' of a plan, what
- * an update with the same values gives, bit for bit; captured in a CUDA graph with solves and replayed with other values in
+ * an update with the same values and a fresh plan give, bit for bit; captured in a CUDA graph with solves and replayed with other values in
  * the same array; by two plans on two streams; and refused where it has to be. */
 #include "tests/common/stream.h"
 
@@ -63,14 +63,18 @@ static trs_mat shown(const scene *c)
     return show(&c->m, &c->f, &order);
 }
 
-static scene begin(const trs_solver *s, int number)
+/* m: NULL: the pattern that has this number. */
+static scene begin_with(const trs_solver *s, int number, const model *m)
 {
     static const pattern patterns[] = {RANDOM, WIDE, CHAIN, ARROW, TWO_CHAINS, ONE, EMPTY};
     scene c = {.solver = s, .r = {(uint64_t)number + 1}};
     c.f = (form){.dtype = (trs_dtype)(number % 4), .format = number % 3 == 2 ? TRS_CSC : TRS_CSR};
     c.f.ptr_bits = 64, c.f.idx_bits = 32;
     c.f.shuffled = number % 5 == 4;
-    c.m = model_new(patterns[number % 7], number / 2 % 2, s->full, trs_is_complex(c.f.dtype), &c.r);
+    if (m) c.m = *m;
+    else
+        c.m = model_new(patterns[number % 7], number / 2 % 2, s->full, trs_is_complex(c.f.dtype),
+                        &c.r);
     c.a = shown(&c);
     c.there = mat_to_device(&c.a);
     c.bytes = (size_t)c.m.n * trs_size(c.f.dtype);
@@ -80,6 +84,11 @@ static scene begin(const trs_solver *s, int number)
     assert_int_equal(trs_device_new(TRS_CUDA(0), c.bytes, (void **)&c.dev_b), TRS_OK);
     c.stream = (cudaStream_t)stream_new(s);
     return c;
+}
+
+static scene begin(const trs_solver *s, int number)
+{
+    return begin_with(s, number, NULL);
 }
 
 static void end(scene *c)
@@ -92,10 +101,9 @@ static void end(scene *c)
     free(c->b);
 }
 
-/* Other values in the same array on the device, and another b. */
-static void new_values(scene *c)
+/* The values of the model in the same array on the device, and another b. */
+static void send_values(scene *c)
 {
-    for (int64_t k = 0; k < c->m.nnz; k++) c->m.val[k] *= 1 + random_uniform(&c->r) / 8;
     mat_free(&c->a);
     c->a = shown(c);
     assert_int_equal(trs_device_put(TRS_CUDA(0), (void *)c->there.val, c->a.val,
@@ -104,6 +112,12 @@ static void new_values(scene *c)
     for (int i = 0; i < c->m.n; i++)
         set_number(c->b, c->f.dtype, i, random_uniform(&c->r) + random_uniform(&c->r) * I);
     assert_int_equal(trs_device_put(TRS_CUDA(0), c->dev_b, c->b, c->bytes), TRS_OK);
+}
+
+static void new_values(scene *c)
+{
+    for (int64_t k = 0; k < c->m.nnz; k++) c->m.val[k] *= 1 + random_uniform(&c->r) / 8;
+    send_values(c);
 }
 
 /* Both solves, on the device. */
@@ -134,6 +148,19 @@ static void check(const scene *c, const char *dev_x)
     }
 }
 
+/* kept [2]: the x of a plan that has been refreshed.  A plan that has seen no other values gives the same. */
+static void compare_with_fresh(scene *c, const char *kept)
+{
+    trs_plan *p = analysed(&c->there, c->solver->name, true);
+    char *x = vectors_new(c);
+    enqueue(c, p, x, NULL);
+    assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+    check(c, x);
+    if (c->solver->caps & TRS_CAP_BITWISE) assert_memory_equal(kept, c->x, 2 * c->bytes);
+    trs_device_free(TRS_CUDA(0), x);
+    trs_plan_destroy(p);
+}
+
 /* The bits of a refresh on a stream are those of an update with the same values, by a plan that need not refresh. */
 static void compare(scene *c)
 {
@@ -156,6 +183,7 @@ static void compare(scene *c)
         check(c, y);
         if (c->solver->caps & TRS_CAP_BITWISE) assert_memory_equal(kept, c->x, 2 * c->bytes);
     }
+    compare_with_fresh(c, kept);
     /* an update after a refresh, from the host */
     new_values(c);
     assert_status(trs_plan_update(p, &c->a, NULL), TRS_OK);
@@ -297,6 +325,51 @@ static void test_choice(void **state)
     mat_free(&a);
 }
 
+/* Paths within a tile, from tile to tile, and from panel to panel. */
+static model paths(void)
+{
+    model m = {.n = 500};
+    for (int i = 0; i < m.n; i++)
+        for (int j = 0; j <= i; j++)
+            if (i == j || (i - j == 1 && i % 256 < 30) || i - j == 64 || i - j == 320)
+                model_add(&m, i, j, 1);
+    return m;
+}
+
+/* Entries of paths are small or large, whose products are so, too.  Blocks that could not be inverted, or not as a whole, can be
+ * with the next values, or the other way round: nothing else is left of the values before. */
+static void test_blocks(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"dense-blocked", "cuda-supernodal"};
+    static const double near[] = {0.1, 0.1, 2, 0.1, 2, 0.1}, far[] = {0.1, 30, 30, 0.1, 0.1, 30};
+    for (int k = 0; k < 2; k++) {
+        if (!trs_solver_named(names[k])) continue;
+        const model m = paths();
+        scene c = begin_with(trs_solver_named(names[k]), 0, &m);
+        trs_plan *p = analysed(&c.there, names[k], true);
+        char *x = vectors_new(&c), *kept = malloc(2 * c.bytes);
+        assert_non_null(kept);
+        for (int round = 0; round < 6; round++) {
+            for (int64_t e = 0; e < c.m.nnz; e++) {
+                const int distance = c.m.row[e] - c.m.col[e];
+                if (distance) c.m.val[e] = distance < 64 ? near[round] : far[round];
+            }
+            send_values(&c);
+            assert_status(trs_plan_refresh(p, &c.there, NULL), TRS_OK);
+            enqueue(&c, p, x, NULL);
+            assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+            check(&c, x);
+            memcpy(kept, c.x, 2 * c.bytes);
+            compare_with_fresh(&c, kept);
+        }
+        trs_device_free(TRS_CUDA(0), x);
+        trs_plan_destroy(p);
+        free(kept);
+        end(&c);
+    }
+}
+
 /* The first refresh of a plan that was not asked to refresh cannot be captured; others can. */
 static void test_refused(void **state)
 {
@@ -350,11 +423,11 @@ static void test_by_host(void **state)
 
 int main(void)
 {
-    struct CMUnitTest tests[64] = {cmocka_unit_test(test_host), cmocka_unit_test(test_streams),
-                                   cmocka_unit_test(test_choice), cmocka_unit_test(test_refused),
-                                   cmocka_unit_test(test_by_host)};
+    struct CMUnitTest tests[64] = {cmocka_unit_test(test_host),    cmocka_unit_test(test_streams),
+                                   cmocka_unit_test(test_choice),  cmocka_unit_test(test_refused),
+                                   cmocka_unit_test(test_by_host), cmocka_unit_test(test_blocks)};
     char why[200];
-    int count = 5;
+    int count = 6;
     for (int k = 0; trs_solver_at(k) && count < 64; k++) {
         const trs_solver *s = trs_solver_at(k);
         if (s->place != TRS_ON_CUDA || !s->refreshes) continue;

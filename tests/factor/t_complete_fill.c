@@ -188,7 +188,7 @@ static void cancelled(void **state)
         full L = triangle_of(&F, true), U = triangle_of(&F, false);
         trs_mat m = show(&A, &plain);
         trs_lu *lu = NULL;
-        assert_int_equal(trs_lu_new(&lu, &m, &(trs_options){0}), TRS_OK);
+        assert_int_equal(trs_lu_new(&lu, &m, &(trs_options){0}, 0), TRS_OK);
         lu->f.L = give(lu, &L, &plain, TRS_LOWER);
         lu->f.U = give(lu, &U, &by_columns, TRS_UPPER);
         lu->f.P = o.p, lu->f.Q = o.q;

@@ -230,6 +230,41 @@ static void full_on_the_host(void **state)
     no_machine(NULL);
 }
 
+/* A full matrix is read in half of the time, but to fill it takes as long as 16 solves: so both are taken, as it comes to
+ * solves alone or to updates too.  100 rows have 5050 entries and 10^4 places, of 8 bytes; a value is gathered from 24. */
+static void updates_count(void **state)
+{
+    char text[400];
+    (void)state;
+    snprintf(text, sizeof text,
+             "%scpu_byte 1e-6\ncpu_cached 1e-20\ncpu_entry 2e-6\ncpu_full 1e-6\ncpu_row 1e-20\n"
+             "cpu_latency 1e-20\ncpu_barrier 1\nlink_start 1\n",
+             head);
+    set_machine(text);
+    static const struct {
+        int solves;
+        bool full;
+    } each[] = {{0, true}, {1, false}, {10, false}, {100, true}, {1000000, true}};
+    const double serial = 5050 * 2e-6, full = 5050 * 1e-6, gather = 5050 * 24e-6, fill = 8e4 * 1e-6;
+    model m = band(100, 99);
+    for (size_t k = 0; k < sizeof each / sizeof each[0]; k++) {
+        const trs_options opt = {.solves_per_update = each[k].solves};
+        trs_info i;
+        int rc;
+        trs_plan *p = plan_of(&m, &opt, &rc);
+        assert_status(rc, TRS_OK);
+        assert_int_equal(trs_plan_info(p, &i), TRS_OK);
+        print_message("# %d solves: %s\n", each[k].solves, i.reason);
+        double seconds = each[k].full ? full : serial;
+        if (each[k].solves) seconds += (gather + (each[k].full ? fill : 0)) / each[k].solves;
+        assert_int_equal(trs_solver_named(i.solver)->full, each[k].full);
+        assert_true(fabs(i.predicted / seconds - 1) < 1e-6);
+        assert_true(!strstr(i.reason, ", update ") == !each[k].solves);
+        trs_plan_destroy(p);
+    }
+    model_free(&m);
+}
+
 /* The cheapest CUDA solver by prediction, which asks no GPU; NULL: none in this build. */
 static const trs_solver *cheapest_cuda(const trs_shape *shape)
 {
@@ -651,6 +686,7 @@ int main(void)
         cmocka_unit_test(table_as_a_file),
         cmocka_unit_test_teardown(wrong_files, no_machine),
         cmocka_unit_test_teardown(full_on_the_host, no_machine),
+        cmocka_unit_test_teardown(updates_count, no_machine),
         cmocka_unit_test(full_on_the_device),
         cmocka_unit_test(measured),
         cmocka_unit_test(measured_on_a_device),

@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 static const char file[] = "t_wisdom.file", other_file[] = "t_wisdom.other";
-static const char head[] = "# trisolve-sparse wisdom 1\n";
+static const char head[] = "# trisolve-sparse wisdom 2\n";
 static const char line[] =
-    "9ae16a3b2f90404f 100 498 lower f64 N 1 columns host auto any 0 8 16 0.1.0 "
+    "9ae16a3b2f90404f 100 498 lower f64 N 1 columns host auto any 0 0 8 16 0.1.0 "
     "cpu-level 0.000391 sm_90, 132 SMs, 4.8 TB/s\n";
 
 static void write_text(const char *name, const char *text, size_t size)
@@ -136,7 +136,8 @@ static void found_for_the_same_question(void **state)
 
 static void not_found_for_another(void **state)
 {
-    question q[] = {plain, plain, plain, plain, plain, plain, plain, plain, plain, plain, plain};
+    question q[] = {plain, plain, plain, plain, plain, plain,
+                    plain, plain, plain, plain, plain, plain};
     enum { QUESTIONS = sizeof q / sizeof q[0] };
     (void)state;
     q[1].extra = 6;
@@ -149,6 +150,7 @@ static void not_found_for_another(void **state)
     q[8].upper = true;
     q[9].unit = true;
     q[10].opt.layout = TRS_ROW_MAJOR;
+    q[11].opt.solves_per_update = 3;
     for (int k = 0; k < QUESTIONS; k++) {
         measure(&q[k]);
         for (int j = k + 1; j < QUESTIONS; j++) assert_false(is_wise(&q[j]));
@@ -275,7 +277,7 @@ static void lines(void **state)
     char *out = read_text(other_file, &size);
     assert_null(strstr(out, "cpu-level"));
     assert_non_null(strstr(out,
-                           "9ae16a3b2f90404f 100 498 lower f64 N 1 columns host auto any 0 8 16 "
+                           "9ae16a3b2f90404f 100 498 lower f64 N 1 columns host auto any 0 0 8 16 "
                            "0.1.0 no-solver 0.000391 sm_90, 132 SMs, 4.8 TB/s\n"));
     free(out);
 }
@@ -314,7 +316,7 @@ static void wrong_files(void **state)
     static const struct {
         const char *was, *is, *words;
     } wrong[] = {
-        {"wisdom 1", "wisdom 2", ":1: no wisdom: the first line is not # trisolve-sparse wisdom 1"},
+        {"wisdom 2", "wisdom 3", ":1: no wisdom: the first line is not # trisolve-sparse wisdom 2"},
         {"#", "##", ":1: no wisdom"},
         {"9ae16a3b2f90404f", "9ae16a3b2f90404g", ":2: missing or wrong: pattern"},
         {"9ae16a3b2f90404f", "19ae16a3b2f90404f", ":2: missing or wrong: pattern"},
@@ -379,7 +381,7 @@ static void no_files(void **state)
     write_text(file, text, sizeof text);
     assert_int_equal(trs_wisdom_import(file), TRS_EFORMAT);
     assert_non_null(strstr(trs_message(), ":2: the line is too long"));
-    write_text(file, "# trisolve-sparse wisdom 1\n\0\n", 29);
+    write_text(file, "# trisolve-sparse wisdom 2\n\0\n", 29);
     assert_int_equal(trs_wisdom_import(file), TRS_EFORMAT);
     assert_non_null(strstr(trs_message(), "no text"));
     write_text(file, head, sizeof head - 1);

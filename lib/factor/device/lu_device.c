@@ -42,7 +42,7 @@ int trs_lu_device_values(trs_lu *lu, const trs_mat *A)
     if (there && A->dtype != d->dtype)
         there = new_values(ctx, &d->converted, trs_value_count(A), d->dtype);
     if (there && lu->single) there = new_values(ctx, &d->rounded, d->numbers, single_of(d->dtype));
-    return there ? TRS_OK : TRS_EMEM;
+    return there ? trs_gpu_branch_new(ctx, &d->branch) : TRS_EMEM;
 }
 
 static int put_scale(trs_lu_device *d, const double *scale)
@@ -60,6 +60,7 @@ void trs_lu_device_free(trs_lu *lu)
     trs_elimination_destroy(d->elimination);
     trs_fronts_destroy(d->fronts);
     trs_gpu_lu_rows_free(&d->ctx, &d->rows);
+    trs_gpu_branch_free(&d->ctx, d->branch);
     void *const all[] = {d->val, d->sent, d->converted, d->rounded, d->scale, d->outcome};
     for (size_t k = 0; k < sizeof all / sizeof all[0]; k++) trs_gpu_free(&d->ctx, all[k]);
     trs_gpu_drop_scratch(&d->ctx);
@@ -142,6 +143,24 @@ static bool has_plans(const trs_lu *lu)
     return lu->l && (lu->u || lu->f.cholesky) && lu->own;
 }
 
+static bool can_refresh(const trs_lu *lu)
+{
+    return has_plans(lu) && trs_plan_refreshes(lu->l) && (!lu->u || trs_plan_refreshes(lu->u));
+}
+
+/* L and U take their values side by side: neither needs the other, and those of small ones take little of the device. */
+static int refresh_both(trs_lu *lu, const trs_mat *L, const trs_mat *U, void *stream)
+{
+    trs_branch *branch = lu->device->branch;
+    void *side;
+    int rc = trs_gpu_fork(branch, stream, &side);
+    if (rc) return rc;
+    rc = trs_lu_plan_of(lu, &lu->u, U, "U", side);
+    if (!rc) rc = trs_lu_plan_of(lu, &lu->l, L, "L", stream);
+    const int joined = trs_gpu_join(branch, stream);
+    return rc ? rc : joined;
+}
+
 /* Make the plans, or give them the values. */
 static int feed_plans(trs_lu *lu, void *stream)
 {
@@ -150,6 +169,7 @@ static int feed_plans(trs_lu *lu, void *stream)
     const double start = trs_now();
     trs_mat L, U;
     triangles(lu, &L, &U);
+    if (lu->u && can_refresh(lu)) return refresh_both(lu, &L, &U, stream);
     int rc = trs_lu_plan_of(lu, &lu->l, &L, "L", stream);
     if (!rc && !lu->f.cholesky) rc = trs_lu_plan_of(lu, &lu->u, &U, "U", stream);
     if (rc || had) return rc;
@@ -180,11 +200,6 @@ static int choose_again(trs_lu *lu, void *stream)
     triangles(lu, &L, &U);
     rc = trs_plan_update(lu->l, &L, &exec);
     return rc || !lu->u ? rc : trs_plan_update(lu->u, &U, &exec);
-}
-
-static bool can_refresh(const trs_lu *lu)
-{
-    return has_plans(lu) && trs_plan_refreshes(lu->l) && (!lu->u || trs_plan_refreshes(lu->u));
 }
 
 /* ---- the outcome ---------------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #ifndef TRS_LU_DEVICE_H
 #define TRS_LU_DEVICE_H
 
+#include "base/device.h"
 #include "elimination/fronts.h"
 #include "elimination/lu_rows.h"
 #include "factor/lu.h"
@@ -24,8 +25,9 @@ typedef struct trs_lu_device {
     void *converted; /* A's values in the type of the factors; NULL: it is the type of A */
     void *rounded;   /* val in single precision; NULL unless lu->single */
     trs_elimination_outcome *outcome;
-    double limit; /* of the growth */
-    bool waits;   /* updates wait, and answer for pivots and growth */
+    trs_branch *branch; /* beside a caller's stream: U's plan takes its values there; may be NULL */
+    double limit;       /* of the growth */
+    bool waits;         /* updates wait, and answer for pivots and growth */
 
     trs_fronts *fronts; /* NULL: what follows computes the factors */
     trs_elimination *elimination;

@@ -317,7 +317,7 @@ static int factor_new(trs_lu **lu, const trs_mat *A, const trs_factor_options *o
 {
     static const trs_factor_options defaults = {0};
     if (!opt) opt = &defaults;
-    int rc = trs_lu_new(lu, A, &opt->plan);
+    int rc = trs_lu_new(lu, A, &opt->plan, 1);
     if (!rc) rc = TRS_CHECK_RESERVED(opt, "trs_factor_options");
     if (rc) return rc;
     if ((unsigned)opt->on_growth > TRS_GROWTH_REFACTOR || !(opt->growth_limit >= 0))
