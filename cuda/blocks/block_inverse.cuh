@@ -58,25 +58,28 @@ template <class T> __device__ inline void put_by_rows(T *matrix, const quarter_r
 
 /* ---- slices of columns --------------------------------------------------------------------------------- */
 
-constexpr int SLICE_COLUMNS = 32, TILE_SLICES = BLOCK / SLICE_COLUMNS;
+/* Of numbers of 16 bytes half as many, so that the slices fit into the shared memory of older GPUs. */
+template <class T> constexpr int SLICE_COLUMNS = sizeof(T) == 16 ? 16 : 32;
+template <class T> constexpr int TILE_SLICES = BLOCK / SLICE_COLUMNS<T>;
 
 /* M and S are made in slices of 32 columns, each by a thread block, which keeps the slices of one column of tiles in shared
  * memory, and multiplies tile after tile by them.  The next tile is on its way meanwhile. */
 template <class T> struct column_slices { /* shared memory */
     T a[BLOCK * COLUMN_PITCH];            /* a tile, by columns */
-    T x[4][BLOCK * SLICE_COLUMNS];        /* slices of up to four rows of tiles, by rows */
+    T x[4][BLOCK * SLICE_COLUMNS<T>];     /* slices of up to four rows of tiles, by rows */
 };
 
-/* What a thread has of a slice: two pairs of rows of a pair of columns, so that the threads of a warp read neighbours, and six
- * numbers from shared memory make eight products. */
+/* What a thread has of a slice: two pairs of rows of a pair of columns (of one column of 16), so that the threads of a warp
+ * read neighbours, and six numbers from shared memory make eight products. */
 template <class T> struct slice_share {
-    T v[4][2];
+    static constexpr int COLUMNS = SLICE_COLUMNS<T> / 16, COUNT = 4 * COLUMNS;
+    T v[4][COLUMNS];
     __device__ void clear()
     {
-        for (int e = 0; e < 8; e++) v[e / 2][e % 2] = number<T>(0);
+        for (int e = 0; e < COUNT; e++) v[e / COLUMNS][e % COLUMNS] = number<T>(0);
     }
     __device__ static int row(int i) { return i / 2 * 32 + (int)threadIdx.x % 16 * 2 + i % 2; }
-    __device__ static int column(int j) { return (int)threadIdx.x / 16 * 2 + j; }
+    __device__ static int column(int j) { return (int)threadIdx.x / 16 * COLUMNS + j; }
     /* += a x */
     __device__ void add(const T *a, const T *x)
     {
@@ -84,9 +87,10 @@ template <class T> struct slice_share {
         for (int k = 0; k < BLOCK; k++) {
             const pack<T, 2> low = *(const pack<T, 2> *)(a + k * COLUMN_PITCH + row(0));
             const pack<T, 2> high = *(const pack<T, 2> *)(a + k * COLUMN_PITCH + row(2));
-            const pack<T, 2> w = *(const pack<T, 2> *)(x + k * SLICE_COLUMNS + column(0));
+            const pack<T, COLUMNS> w =
+                *(const pack<T, COLUMNS> *)(x + k * SLICE_COLUMNS<T> + column(0));
 #pragma unroll
-            for (int j = 0; j < 2; j++) {
+            for (int j = 0; j < COLUMNS; j++) {
                 v[0][j] = v[0][j] + low.v[0] * w.v[j];
                 v[1][j] = v[1][j] + low.v[1] * w.v[j];
                 v[2][j] = v[2][j] + high.v[0] * w.v[j];
@@ -96,29 +100,33 @@ template <class T> struct slice_share {
     }
     __device__ void negate()
     {
-        for (int e = 0; e < 8; e++) v[e / 2][e % 2] = number<T>(0) - v[e / 2][e % 2];
+        for (int e = 0; e < COUNT; e++)
+            v[e / COLUMNS][e % COLUMNS] = number<T>(0) - v[e / COLUMNS][e % COLUMNS];
     }
     __device__ bool finite() const
     {
         bool all = true;
-        for (int e = 0; e < 8; e++) all = all && is_finite(v[e / 2][e % 2]);
+        for (int e = 0; e < COUNT; e++) all = all && is_finite(v[e / COLUMNS][e % COLUMNS]);
         return all;
     }
     __device__ void put(T *x) const
     {
-        for (int e = 0; e < 8; e++) x[row(e / 2) * SLICE_COLUMNS + column(e % 2)] = v[e / 2][e % 2];
+        for (int e = 0; e < COUNT; e++)
+            x[row(e / COLUMNS) * SLICE_COLUMNS<T> + column(e % COLUMNS)] =
+                v[e / COLUMNS][e % COLUMNS];
     }
     /* Slice q of a tile. */
     __device__ void load(const tile_at<T> &tile, int q)
     {
-        for (int e = 0; e < 8; e++)
-            v[e / 2][e % 2] = tile.get(row(e / 2), q * SLICE_COLUMNS + column(e % 2));
+        for (int e = 0; e < COUNT; e++)
+            v[e / COLUMNS][e % COLUMNS] =
+                tile.get(row(e / COLUMNS), q * SLICE_COLUMNS<T> + column(e % COLUMNS));
     }
     __device__ void store(const tile_at<T> &tile, int q) const
     {
-        for (int e = 0; e < 8; e++) {
-            const int i = row(e / 2), k = q * SLICE_COLUMNS + column(e % 2);
-            if (tile.has(i, k)) tile.at(i, k) = v[e / 2][e % 2];
+        for (int e = 0; e < COUNT; e++) {
+            const int i = row(e / COLUMNS), k = q * SLICE_COLUMNS<T> + column(e % COLUMNS);
+            if (tile.has(i, k)) tile.at(i, k) = v[e / COLUMNS][e % COLUMNS];
         }
     }
 };

@@ -152,7 +152,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, TWO_TILES_BESIDE<T>)
 {
     column_slices<T> *sh = (column_slices<T> *)shared_numbers<T>();
     const int first = (int)blockIdx.y * PANEL, end = min(first + PANEL, nt);
-    const int s = first + (int)blockIdx.x / TILE_SLICES, q = (int)blockIdx.x % TILE_SLICES;
+    const int s = first + (int)blockIdx.x / TILE_SLICES<T>, q = (int)blockIdx.x % TILE_SLICES<T>;
     if (s < end && all_inverted(substituted, first, end)) join_slice<T>(sh, P, first, end, s, q);
 }
 
@@ -271,7 +271,7 @@ static int take(const tiles *d, int64_t n, const trs_device_view *view, const T 
         allow_shared(scale_kernel<T>, bytes) != cudaSuccess)
         return TRS_EDEVICE;
     invert_kernel<T><<<nt, BLOCK_THREADS, bytes, stream>>>(L, P, d->substituted, d->split);
-    join_kernel<T><<<dim3((PANEL - 1) * TILE_SLICES, panels), BLOCK_THREADS, slices, stream>>>(
+    join_kernel<T><<<dim3((PANEL - 1) * TILE_SLICES<T>, panels), BLOCK_THREADS, slices, stream>>>(
         d->nt, P, d->substituted);
     split_kernel<T><<<nt, BLOCK_THREADS, 0, stream>>>(d->nt, P, d->substituted, d->split);
     scale_kernel<T><<<dim3(nt, nt), BLOCK_THREADS, bytes, stream>>>(L, P, d->substituted, d->split);

@@ -376,8 +376,8 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, TWO_TILES_BESIDE<T>)
 {
     column_slices<T> *sh = (column_slices<T> *)shared_numbers<T>();
     const chain_tiles<T> D(P, blockIdx.x, chain[blockIdx.x], -1);
-    const int s = D.first + (int)blockIdx.y / TILE_SLICES, q = (int)blockIdx.y % TILE_SLICES;
-    if (s + 1 >= D.end || q * SLICE_COLUMNS >= D.tile(s, s).columns ||
+    const int s = D.first + (int)blockIdx.y / TILE_SLICES<T>, q = (int)blockIdx.y % TILE_SLICES<T>;
+    if (s + 1 >= D.end || q * SLICE_COLUMNS<T> >= D.tile(s, s).columns ||
         !all_inverted(substituted, D.first, D.end))
         return;
     join_slice<T>(sh, D, D.first, D.end, s, q);
@@ -403,8 +403,8 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, TWO_TILES_BESIDE<T>)
     scale_kernel(const chain_in_panels<T> P, const int32_t *chain, int *split)
 {
     column_slices<T> *sh = (column_slices<T> *)shared_numbers<T>();
-    const int first = chain[blockIdx.x], late = (int)blockIdx.y / TILE_SLICES,
-              q = (int)blockIdx.y % TILE_SLICES;
+    const int first = chain[blockIdx.x], late = (int)blockIdx.y / TILE_SLICES<T>,
+              q = (int)blockIdx.y % TILE_SLICES<T>;
     if (split[first] & GROWS) return;
     if (late == TRS_CHAIN_LATE) {
         const chain_tiles<T> D(P, blockIdx.x, first, -1);
@@ -419,7 +419,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, TWO_TILES_BESIDE<T>)
     if (late >= P.late(first)) return;
     const chain_tiles<T> D(P, blockIdx.x, first, late);
     const int s = chain_in_panels<T>::LATE + late;
-    if (q * SLICE_COLUMNS >= D.tile(first, s).columns) return;
+    if (q * SLICE_COLUMNS<T> >= D.tile(first, s).columns) return;
     if (!scale_slice<T>(sh, D, first, D.end, s, q)) atomicOr(&split[first], (int)OVERFLOWS);
 }
 
@@ -453,8 +453,8 @@ static int take(const supernodal *d, const trs_device_view *direct, const T *val
             <<<blocks_of(d->s.stored), PLAIN, 0, stream>>>(d->s.stored, d->place, val, stored);
     else fill_kernel<T><<<(unsigned)d->s.panels, 128, 0, stream>>>(L, stored);
     const unsigned chains = (unsigned)d->s.chains;
-    const dim3 rows(chains, TRS_CHAIN), columns(chains, (TRS_CHAIN - 1) * TILE_SLICES),
-        late(chains, (TRS_CHAIN_LATE + 1) * TILE_SLICES);
+    const dim3 rows(chains, TRS_CHAIN), columns(chains, (TRS_CHAIN - 1) * TILE_SLICES<T>),
+        late(chains, (TRS_CHAIN_LATE + 1) * TILE_SLICES<T>);
     if (chains) weigh_kernel<T><<<rows, BLOCK_THREADS, 0, stream>>>(P, d->chain);
     invert_small_kernel<T><<<blocks_of((int64_t)d->s.count * SIXTEENTH), PLAIN, 0, stream>>>(
         d->s.count, d->supernode, d->panel, stored, d->substituted);
