@@ -65,8 +65,7 @@ static model with_other_values(const model *m, int k, random_t *r)
     to.row = malloc((size_t)m->nnz * sizeof *to.row),
     to.col = malloc((size_t)m->nnz * sizeof *to.col);
     to.val = malloc((size_t)m->nnz * sizeof *to.val);
-    memcpy(to.row, m->row, (size_t)m->nnz * sizeof *to.row);
-    memcpy(to.col, m->col, (size_t)m->nnz * sizeof *to.col);
+    for (int64_t p = 0; p < m->nnz; p++) to.row[p] = m->row[p], to.col[p] = m->col[p];
     for (int64_t p = 0; p < m->nnz; p++)
         to.val[p] = m->val[p] * (k ? 1 + random_uniform(r) / 4 : 1);
     for (int64_t p = 0; p < m->nnz; p++) /* so that a float has them, too */

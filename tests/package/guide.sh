@@ -43,6 +43,9 @@ lacking() {
 # A command whose program, or library, is not in this build.
 not_built() {
     case $1 in
+        *pkg-config*) ! grep -q sanitize "$top/config.status" || { echo "a library without sanitizers"; return; } ;;
+    esac
+    case $1 in
         build/*) [ -x "${1%% *}" ] || echo "${1%% *}" ;;
         *trisolve-suitesparse*) [ -e "$top/.libs/libtrisolve-suitesparse.so" ] || echo "libtrisolve-suitesparse" ;;
         *pkg-config*) command -v pkg-config >/dev/null || echo "pkg-config" ;;
