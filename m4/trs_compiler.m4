@@ -37,3 +37,25 @@ AS_CASE([$CFLAGS],
   [SANITIZERS=])
 AC_SUBST([SANITIZERS])
 ])
+
+# TRS_TARGET_CLONES
+# -----------------
+# Loops of the CPU solvers are compiled for newer processors, too, and the dynamic linker takes the best (base/clones.h).
+# Without that, or with --disable-clones, they are compiled for the processors that CFLAGS say.
+AC_DEFUN([TRS_TARGET_CLONES],[
+AC_ARG_ENABLE([clones],
+  [AS_HELP_STRING([--disable-clones],[compile no loops for AVX2 and AVX-512 besides])],
+  [],[enable_clones=auto])
+AS_IF([test "$enable_clones" != no],[
+  AC_MSG_CHECKING([whether $CC compiles functions for several instruction sets])
+  AC_LINK_IFELSE([AC_LANG_PROGRAM(
+    [[__attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+      int twice(int a) { return 2 * a; }]],[[return twice(0);]])],
+    [have_clones=yes],[have_clones=no])
+  AC_MSG_RESULT([$have_clones])
+  AS_IF([test $have_clones = yes],
+    [AC_DEFINE([HAVE_TARGET_CLONES],[1],[Define if functions can be compiled for several instruction sets.])],
+    [test "$enable_clones" = yes],[AC_MSG_ERROR([--enable-clones: $CC cannot])])],
+  [have_clones=no])
+TRS_CFLAG([TRS_CFLAGS],[-Wno-psabi])
+])

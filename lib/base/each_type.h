@@ -4,11 +4,18 @@
  *
  *     T            the type of a number
  *     REAL         the type of its real and imaginary part
+ *     IS_COMPLEX   1, or 0
  *     FN (name)    the name of a function for this type: name_f64, name_f32, name_c64, name_c32
  *     CONJ (x)     the complex conjugate
- *     NORMAL (x)   is x finite and neither zero nor subnormal?  Of a complex number one part must be. */
+ *     NORMAL (x)   is x finite and neither zero nor subnormal?  Of a complex number one part must be.
+ *
+ * Headers of functions for T (divide.h, vector.h) are read once for each type. */
 #include <complex.h>
 #include <math.h>
+
+#ifndef CMPLX /* the C library defines it for gcc only */
+#define CMPLX(re, im) __builtin_complex((double)(re), (double)(im))
+#endif
 
 #define TRS_GLUE_(name, suffix) name##_##suffix
 #define TRS_GLUE(name, suffix)  TRS_GLUE_(name, suffix)
@@ -20,48 +27,64 @@
         name##_f64, name##_f32, name##_c64, name##_c32                                             \
     }
 
-#define T         double
-#define REAL      double
-#define SUFFIX    f64
-#define CONJ(x)   (x)
-#define NORMAL(x) isnormal(x)
+#define T          double
+#define REAL       double
+#define IS_COMPLEX 0
+#define SUFFIX     f64
+#define CONJ(x)    (x)
+#define NORMAL(x)  isnormal(x)
+#undef TRS_DIVIDE_H
+#undef TRS_VECTOR_H
 #include TRS_BODY
 #undef T
 #undef REAL
+#undef IS_COMPLEX
 #undef SUFFIX
 
-#define T      float
-#define REAL   float
-#define SUFFIX f32
+#define T          float
+#define REAL       float
+#define IS_COMPLEX 0
+#define SUFFIX     f32
+#undef TRS_DIVIDE_H
+#undef TRS_VECTOR_H
 #include TRS_BODY
 #undef T
 #undef REAL
+#undef IS_COMPLEX
 #undef SUFFIX
 #undef CONJ
 #undef NORMAL
 
 #define TRS_NORMAL(re, im) ((isnormal(re) || isnormal(im)) && isfinite(re) && isfinite(im))
 
-#define T         double complex
-#define REAL      double
-#define SUFFIX    c64
-#define CONJ(x)   conj(x)
-#define NORMAL(x) TRS_NORMAL(creal(x), cimag(x))
+#define T          double complex
+#define REAL       double
+#define IS_COMPLEX 1
+#define SUFFIX     c64
+#define CONJ(x)    conj(x)
+#define NORMAL(x)  TRS_NORMAL(creal(x), cimag(x))
+#undef TRS_DIVIDE_H
+#undef TRS_VECTOR_H
 #include TRS_BODY
 #undef T
 #undef REAL
+#undef IS_COMPLEX
 #undef SUFFIX
 #undef CONJ
 #undef NORMAL
 
-#define T         float complex
-#define REAL      float
-#define SUFFIX    c32
-#define CONJ(x)   conjf(x)
-#define NORMAL(x) TRS_NORMAL(crealf(x), cimagf(x))
+#define T          float complex
+#define REAL       float
+#define IS_COMPLEX 1
+#define SUFFIX     c32
+#define CONJ(x)    conjf(x)
+#define NORMAL(x)  TRS_NORMAL(crealf(x), cimagf(x))
+#undef TRS_DIVIDE_H
+#undef TRS_VECTOR_H
 #include TRS_BODY
 #undef T
 #undef REAL
+#undef IS_COMPLEX
 #undef SUFFIX
 #undef CONJ
 #undef NORMAL

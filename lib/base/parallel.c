@@ -13,13 +13,26 @@
 #include <omp.h>
 #endif
 
-/* looks after which a thread yields, as the thread that has the chunk may need this core */
-enum { SPINS = 2000 };
+/* looks after which a thread yields, as the thread that has the chunk may need this core; up to 5 us, since a pause takes
+ * up to 140 cycles */
+enum { SPINS = 100 };
+
+/* Tell the processor that this is a loop that waits. */
+static inline void pause_briefly(void)
+{
+#if defined __x86_64__ || defined __i386__
+    __builtin_ia32_pause();
+#elif defined __aarch64__
+    __asm__ volatile("yield");
+#endif
+}
 
 void trs_wait_for(atomic_int *done, int count)
 {
-    for (int spin = 0; atomic_load_explicit(done, memory_order_acquire) < count; spin++)
-        if (spin >= SPINS) sched_yield();
+    for (int spin = 0; atomic_load_explicit(done, memory_order_acquire) < count; spin++) {
+        if (spin < SPINS) pause_briefly();
+        else sched_yield();
+    }
 }
 
 int trs_default_threads(void)
@@ -91,14 +104,34 @@ static void leave(atomic_int *left)
     trs_wait_for(left, team_size());
 }
 
+void trs_team_run(int threads, trs_team_fn body, void *user)
+{
+    atomic_int left = 0;
+    if (threads > 1) threads = trs_threads_given(threads);
+#pragma omp parallel num_threads(threads) if (threads > 1)
+    {
+        body(user, team_member(), team_size());
+        leave(&left);
+    }
+}
+
+/* One thread needs no region, which takes a fraction of a microsecond. */
+static void share_alone(int64_t count, int64_t each, trs_range_fn body, void *user)
+{
+    for (int64_t begin = 0; begin < count; begin += each)
+        body(user, begin, count - begin < each ? count : begin + each);
+}
+
 void trs_share(int threads, int64_t count, int64_t each, trs_range_fn body, void *user)
 {
     _Atomic int64_t next = 0;
     atomic_int left = 0;
     TRS_ASSERT(count >= 0 && each > 0);
-    if (count <= each) threads = 1;
-    (void)threads; /* without OpenMP */
-#pragma omp parallel num_threads(threads) if (threads > 1)
+    if (count <= each || threads <= 1) {
+        share_alone(count, each, body, user);
+        return;
+    }
+#pragma omp parallel num_threads(threads)
     {
         int64_t begin;
         while ((begin = atomic_fetch_add(&next, each)) < count)

@@ -46,7 +46,20 @@ typedef void (*trs_rows_fn)(void *user, int thread, int32_t begin, int32_t end);
 void trs_stages_run(const trs_level_stage *stage, int32_t count, trs_stage_progress *progress,
                     int threads, trs_rows_fn rows, void *user);
 
-/* Wait until *done has come to count.  Whoever counts it up releases what was written before. */
+/* Wait until *done has come to count.  Whoever counts it up releases what was written before.  A thread that has waited
+ * for long lets others have its core. */
 void trs_wait_for(atomic_int *done, int count);
+
+/* How far a worker has come: a counter that no other shares a cache line with, nor the line beside it, which processors
+ * fetch together. */
+typedef struct trs_progress {
+    _Alignas(128) atomic_int done;
+} trs_progress;
+
+/* Call body by a team of at most so many threads, all of which are running; `thread` is 0 .. team-1.  There are no more
+ * threads than the process has processors, since threads that wait for one another would have to take turns.  A schedule
+ * made for more workers than the team has threads gives each thread several: worker w is done by thread w % team. */
+typedef void (*trs_team_fn)(void *user, int thread, int team);
+void trs_team_run(int threads, trs_team_fn body, void *user);
 
 #endif

@@ -1,6 +1,9 @@
 /* divide.h: quotients that neither overflow nor lose digits on the way, for the type that each_type.h has set.
  * cuda/runtime/divide.cuh has the same for the GPU. */
-#include "number/near.h"
+#ifndef TRS_DIVIDE_H
+#define TRS_DIVIDE_H
+
+#include "near.h"
 
 #include <tgmath.h>
 
@@ -49,3 +52,5 @@ static inline T FN(times_power)(T v, int power)
 {
     return v * ldexp((REAL)1, power / 2) * ldexp((REAL)1, power - power / 2);
 }
+
+#endif

@@ -1,0 +1,41 @@
+/* clones.h: loops that are compiled for several instruction sets, of which the best is taken where the program runs.
+ *
+ * The library is built for the oldest processors of its architecture.  A function with TRS_CLONES is compiled for newer
+ * ones as well (AVX2 and FMA; AVX-512), and the dynamic linker binds its name to the right one.  What such a function calls
+ * has to be TRS_INLINE, so that it is compiled for the same instruction set.
+ *
+ * Rounding.  Where there are fused multiply-adds, compilers use one for `s -= a * x`.  Two functions that have to give the
+ * same bits therefore sum up by statements with a single product, and TRS_ROUNDED (t) keeps a product t that is added
+ * afterwards from being fused: else it would be the compiler's choice which of two products is rounded. */
+#ifndef TRS_CLONES_H
+#define TRS_CLONES_H
+
+/* ThreadSanitizer is not ready yet when the dynamic linker asks which function to take. */
+#if defined __SANITIZE_THREAD__ || defined __SANITIZE_ADDRESS__
+#define TRS_SANITIZED
+#elif defined __has_feature
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define TRS_SANITIZED
+#endif
+#endif
+
+#if defined HAVE_TARGET_CLONES && !defined TRS_SANITIZED
+#define TRS_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#else
+#define TRS_CLONES
+#endif
+
+#define TRS_INLINE static inline __attribute__((always_inline))
+
+#if defined __x86_64__
+#define TRS_ROUNDED(t) __asm__("" : "+x"(t))
+#elif defined __aarch64__
+#define TRS_ROUNDED(t) __asm__("" : "+w"(t))
+#else
+#define TRS_ROUNDED(t) __asm__("" : "+m"(t))
+#endif
+
+/* Fetch what a loop is going to read at p, which may lie behind the end of an array. */
+#define TRS_PREFETCH(p) __builtin_prefetch(p)
+
+#endif
