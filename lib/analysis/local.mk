@@ -1,12 +1,13 @@
 # lib/analysis
 libcore_la_SOURCES += lib/analysis/level.c lib/analysis/level.h \
-	lib/analysis/supernode_analysis.c lib/analysis/supernodes.c \
-	lib/analysis/supernodes.h
+	lib/analysis/fundamental_analysis.c lib/analysis/supernode_analysis.c lib/analysis/supernodes.c \
+	lib/analysis/supernodes.h lib/analysis/trapezoids.h
 # the steps that make supernodes
 libcore_la_SOURCES += lib/analysis/supernodal/amalgamation.c \
-	lib/analysis/supernodal/amalgamation.h lib/analysis/supernodal/amalgamation_steps.h \
+	lib/analysis/supernodal/amalgamation.h \
 	lib/analysis/supernodal/dag.c lib/analysis/supernodal/fundamental.c \
-	lib/analysis/supernodal/panels.c lib/analysis/supernodal/relaxation.c \
+	lib/analysis/supernodal/panels.c lib/analysis/supernodal/ranges.h \
+	lib/analysis/supernodal/relaxation.c \
 	lib/analysis/supernodal/run_length.c lib/analysis/supernodal/run_length.h \
 	lib/analysis/supernodal/steps.h lib/analysis/supernodal/tasks.c
 

@@ -1,23 +1,15 @@
-/* supernode_analysis.c: makes supernodes an analysis of an operator, where its pattern looks as if it had any. */
+/* supernode_analysis.c: makes supernodes with packed panels an analysis of an operator, where it has fundamental ones. */
 #include "config.h"
 
-#include "matrix/on_device.h"
 #include "supernodes.h"
-
-/* Does it look as if there were supernodes?  The pattern is looked at where it is. */
-static bool is_likely(trs_operator *op)
-{
-    int64_t common[2];
-    if (!(op->on_device & TRS_OP_PATTERN)) return trs_supernodes_likely(op->ctx, &op->tri);
-    if (trs_gpu_common(op, common)) return true; /* then the host will see */
-    return trs_supernodes_common(&op->tri, common[0], common[1]);
-}
+#include "trapezoids.h"
 
 static int make(trs_operator *op, bool needed, void *result, bool *found)
 {
-    if (!needed && !is_likely(op)) return TRS_OK;
-    const int rc = op->on_host & TRS_OP_PATTERN ? trs_supernodes_make(op->ctx, &op->tri, result)
-                                                : trs_supernodes_fetch(op, result);
+    const void *fundamental;
+    int rc = trs_operator_analysis(op, &trs_fundamental_analysis, needed, &fundamental);
+    if (rc || !fundamental) return rc;
+    rc = trs_supernodes_of(op->ctx, fundamental, result);
     *found = !rc;
     return rc;
 }

@@ -1,7 +1,7 @@
 /* supernodes.c: whether supernodes are worth looking for, and the steps that make them.
  *
- *     the run-length pattern of the rows                       supernodal/run_length.c
- *     a partition of the rows into relaxed supernodes          supernodal/amalgamation.c, fundamental.c, relaxation.c
+ *     fundamental supernodes, an analysis of their own         supernodal/run_length.c, fundamental.c
+ *     a partition of the rows into relaxed supernodes          supernodal/amalgamation.c, relaxation.c
  *     supernodes of at most TRS_SUPERNODE rows                 here
  *     what each needs of its predecessors, levels, chains      supernodal/dag.c
  *     packed panels, counted and then written                  supernodal/panels.c
@@ -152,17 +152,15 @@ static void free_build(trs_build *b)
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) trs_free(&b->ctx->mem, all[k]);
 }
 
-/* rc says whether there is a pattern, which is freed in any case. */
-static int make_of_runs(trs_context *ctx, trs_run_pattern *pattern, int rc, trs_supernodes *s)
+int trs_supernodes_of(trs_context *ctx, const trs_fundamental *f, trs_supernodes *s)
 {
-    trs_build b = {.ctx = ctx, .pattern = pattern, .threads = pattern->threads};
+    trs_build b = {.ctx = ctx, .pattern = &f->pattern, .threads = f->pattern.threads};
     trs_partition partition = {0};
     memset(s, 0, sizeof *s);
-    if (!rc) rc = trs_amalgamate(ctx, pattern, &partition);
+    int rc = trs_amalgamate(ctx, f, &partition);
     if (!rc) rc = cut_supernodes(&b, &partition);
     trs_free(&ctx->mem, partition.first);
     if (!rc) rc = trs_find_edges(&b);
-    trs_run_pattern_free(ctx, pattern);
     if (!rc) rc = trs_place_supernodes(&b, s);
     if (!rc) rc = trs_make_panels(&b, s);
     if (!rc) rc = trs_list_tasks(&b, s);
@@ -173,16 +171,11 @@ static int make_of_runs(trs_context *ctx, trs_run_pattern *pattern, int rc, trs_
 
 int trs_supernodes_make(trs_context *ctx, const trs_tri *t, trs_supernodes *s)
 {
-    trs_run_pattern pattern;
-    const int rc = trs_run_pattern_make(ctx, t, &pattern);
-    return make_of_runs(ctx, &pattern, rc, s);
-}
-
-int trs_supernodes_fetch(const trs_operator *op, trs_supernodes *s)
-{
-    trs_run_pattern pattern;
-    const int rc = trs_run_pattern_fetch(op, &pattern);
-    return make_of_runs(op->ctx, &pattern, rc, s);
+    trs_fundamental f;
+    int rc = trs_fundamental_make(ctx, t, &f);
+    if (!rc) rc = trs_supernodes_of(ctx, &f, s);
+    trs_fundamental_free(ctx, &f);
+    return rc;
 }
 
 void trs_supernodes_free(trs_context *ctx, trs_supernodes *s)

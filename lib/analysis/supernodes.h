@@ -1,7 +1,7 @@
 /* supernodes.h: a lower triangle cut into supernodes, to be solved by the inverses of their diagonal blocks.
  *
  * A supernode is a set of consecutive rows and columns of nearly one pattern, fundamental or relaxed
- * (amalgamation.h).  Those of more than TRS_SUPERNODE rows are cut evenly, and the parts are called supernodes as
+ * (trapezoids.h).  Those of more than TRS_SUPERNODE rows are cut evenly, and the parts are called supernodes as
  * well.  Supernode s is a predecessor of t if rows of t have entries in columns of s:
  *
  *     x_t = L_tt^-1 (b_t - sum of L_ts x_s over the predecessors s)
@@ -144,9 +144,11 @@ bool trs_supernodes_likely(trs_context *ctx, const trs_tri *t);
 /* The same from entries that were found in columns, and in rows, with the pattern of their neighbours. */
 bool trs_supernodes_common(const trs_tri *t, int64_t columns, int64_t rows);
 
+struct trs_fundamental;
+
+int trs_supernodes_of(trs_context *ctx, const struct trs_fundamental *f, trs_supernodes *s);
+/* Of a triangle of which the fundamental supernodes are not known. */
 int trs_supernodes_make(trs_context *ctx, const trs_tri *t, trs_supernodes *s);
-/* The same of a pattern on the device, which stays there: its runs of columns are copied (supernodal/run_length.h). */
-int trs_supernodes_fetch(const trs_operator *op, trs_supernodes *s);
 void trs_supernodes_free(trs_context *ctx, trs_supernodes *s); /* the numbers stay */
 
 #endif

@@ -48,7 +48,7 @@ bool reference_pack(const trs_context *ctx, const trs_strips *s, const trs_tri *
 
 #else
 
-#include "base/divide.h"
+#include "base/number/divide.h"
 
 /* The values of lane i of a task whose first ELL column is given, and 1 / diagonal. */
 static void FN(pack_lane)(packing *all, int64_t position, int64_t ell, int ells, T *val, T *inverse)

@@ -1,14 +1,8 @@
-/* amalgamation.c: the partition of a triangle's rows into supernodes, in four steps.
- *
- *     choose A = L or A = J L^T J, by whichever has more common patterns    here
- *     find the fundamental supernodes, and the rows below each              fundamental.c
- *     merge neighbours with bounded fill                                    relaxation.c
- *     take the relaxed supernodes unless the fundamental ones cost less     here
- *
- * Every step is O(n + nnz), and shared among threads. */
+/* amalgamation.c: the partition of a triangle's rows into the supernodes that a GPU is given: the relaxed ones unless
+ * the fundamental ones cost less. */
 #include "config.h"
 
-#include "amalgamation_steps.h"
+#include "amalgamation.h"
 #include "analysis/supernodes.h"
 
 #include "base/debug.h"
@@ -16,41 +10,11 @@
 
 #include <string.h>
 
-/* ---- rows or columns ----------------------------------------------------------------------------------- */
-
-enum { SAMPLES = 256, SAMPLE_ROWS = 16 };
-
-typedef struct sampled { /* off-diagonal entries of the samples, of which the pattern is */
-    const trs_run_pattern *pattern;
-    _Atomic int64_t in_rows, in_columns; /* that of the row before, or of the next column */
-} sampled;
-
-static void sample_some(void *user, int64_t begin, int64_t end)
-{
-    sampled *c = user;
-    const trs_run_pattern *p = c->pattern;
-    int64_t in_rows = 0, in_columns = 0;
-    for (int64_t s = begin; s < end; s++) {
-        const int32_t from = (int32_t)(p->n * s / SAMPLES);
-        const int32_t next = (int32_t)(p->n * (s + 1) / SAMPLES);
-        for (int32_t i = from; i < next && i < from + SAMPLE_ROWS; i++)
-            for (int32_t k = 0; k < p->row[i].runs; k++)
-                for (int32_t j = p->row[i].run[k].begin; j < trs_run_end(p, i, k); j++) {
-                    in_rows += j < i && p->row[i].same;
-                    in_columns += j < i && !p->differ[j];
-                }
-    }
-    c->in_rows += in_rows;
-    c->in_columns += in_columns;
-}
-
-/* Rows are preferred where they have about as much in common as columns, since then nothing is transposed. */
-static bool prefer_rows(const trs_amalgamation *a)
-{
-    sampled c = {.pattern = a->pattern};
-    trs_share(a->pattern->threads, SAMPLES, 4, sample_some, &c);
-    return 10 * c.in_rows >= 9 * c.in_columns;
-}
+/* Narrow supernodes may be mostly zeros: a small supernode costs the latency of its level, not its bytes, and each
+ * merge of p with q takes one level from all paths through both.  The four limits were chosen by experiment on
+ * factors L of two grids and of five matrices of public collections: solves with the best limits of each were at most
+ * 13 % faster than with these, one of them (memplus, where hardly two columns are alike) 20 %. */
+static const trs_fill_limit LIMIT = {{500, 200, 40, 10}};
 
 /* ---- what a solve would take --------------------------------------------------------------------------- */
 
@@ -91,7 +55,7 @@ static const double ENTRY = 1e-11;
 /* 1.5 us of a warp, 2112 warps (16 on each of 132 SMs) at a time */
 static const double SUPERNODE = 0.7e-9;
 
-void trs_cost_supernodes(const trs_amalgamation *a, trs_supernode_set *s)
+static double cost_of(const trs_supernode_set *s, int32_t *level)
 {
     double entries = 0, count = 0;
     for (int32_t k = 0; k < s->count; k++) {
@@ -99,50 +63,58 @@ void trs_cost_supernodes(const trs_amalgamation *a, trs_supernode_set *s)
         entries += (double)trs_trapezoid(width, s->supernode[k].below);
         count += (double)parts(width);
     }
-    s->cost = LEVEL * depth_of(s, a->level) + ENTRY * entries + SUPERNODE * count;
+    return LEVEL * depth_of(s, level) + ENTRY * entries + SUPERNODE * count;
 }
 
 /* ---- all of it ----------------------------------------------------------------------------------------- */
 
-/* The supernodes that cost less, from columns of A to rows of L. */
-static void take_better(trs_amalgamation *a, trs_partition *found)
+typedef struct comparison { /* of two sets, each by one thread */
+    const trs_supernode_set *set[2];
+    int32_t *level[2]; /* [count] */
+    double cost[2];
+} comparison;
+
+static void find_costs(void *user, int64_t begin, int64_t end)
 {
-    const trs_supernode_set *s =
-        a->relaxed.cost <= a->fundamental.cost ? &a->relaxed : &a->fundamental;
-    const int32_t n = a->pattern->n, count = s->count;
+    comparison *c = user;
+    for (int64_t k = begin; k < end; k++) c->cost[k] = cost_of(c->set[k], c->level[k]);
+}
+
+/* From columns of A to rows of L. */
+static int take(trs_context *ctx, const trs_fundamental *f, const trs_supernode_set *s,
+                trs_partition *found)
+{
+    const int32_t n = f->n, count = s->count;
+    int32_t *first = trs_new(ctx, (int64_t)count + 1, sizeof *first, "supernodes");
+    if (!first) return TRS_EMEM;
     for (int32_t k = 0; k < count; k++) {
         const trs_columns *g = &s->supernode[k];
-        if (a->by_rows) a->first[count - 1 - k] = n - g->end;
-        else a->first[k] = g->first;
+        if (f->by_rows) first[count - 1 - k] = n - g->end;
+        else first[k] = g->first;
     }
-    a->first[count] = n;
-    *found = (trs_partition){count, a->first};
-    a->first = NULL;
+    first[count] = n;
+    *found = (trs_partition){count, first};
+    return TRS_OK;
 }
 
-static void free_all(trs_amalgamation *a)
+/* The set that costs less. */
+static int take_better(trs_context *ctx, const trs_fundamental *f, const trs_supernode_set *relaxed,
+                       trs_partition *found)
 {
-    void *all[] = {a->fundamental.supernode,
-                   a->fundamental.run,
-                   a->fundamental.of_column,
-                   a->relaxed.supernode,
-                   a->relaxed.run,
-                   a->relaxed.of_column,
-                   a->first,
-                   a->level,
-                   a->range_first,
-                   a->range_kept,
-                   a->scan};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++) trs_free(&a->ctx->mem, all[k]);
+    const int32_t count = f->set.count;
+    int32_t *level = trs_new(ctx, 2 * (int64_t)count, sizeof *level, "levels of supernodes");
+    if (!level) return TRS_EMEM;
+    comparison c = {.set = {&f->set, relaxed}, .level = {level, level + count}};
+    trs_share(f->pattern.threads, 2, 1, find_costs, &c);
+    trs_free(&ctx->mem, level);
+    return take(ctx, f, c.cost[1] <= c.cost[0] ? relaxed : &f->set, found);
 }
 
-int trs_amalgamate(trs_context *ctx, const trs_run_pattern *pattern, trs_partition *found)
+int trs_amalgamate(trs_context *ctx, const trs_fundamental *f, trs_partition *found)
 {
-    trs_amalgamation a = {.ctx = ctx, .pattern = pattern};
-    a.by_rows = prefer_rows(&a);
-    int rc = trs_find_fundamental(&a);
-    if (!rc) rc = trs_relax(&a);
-    if (!rc) take_better(&a, found);
-    free_all(&a);
+    trs_supernode_set relaxed = {0};
+    int rc = trs_relax(ctx, f, &LIMIT, &relaxed);
+    if (!rc) rc = take_better(ctx, f, &relaxed, found);
+    trs_supernode_set_free(ctx, &relaxed);
     return rc;
 }
