@@ -142,6 +142,7 @@ static int update(trs_instance *inst, void *stream)
     d->op.tri.val = d->val;
     d->who = *inst;
     d->who.op = &d->op;
+    d->who.data = NULL; /* cpu-serial has none then, and looks at the values as it solves */
     if (inst->op->tri.nnz) memcpy(d->val, inst->op->tri.val, value_bytes(inst));
     return TRS_OK;
 }

@@ -7,7 +7,7 @@
 #include "cuda/matrix/full.cuh"
 
 extern "C" {
-#include "solvers/general.h"
+#include "solvers/dense/general.h"
 }
 
 struct general_data {

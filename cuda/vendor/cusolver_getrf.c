@@ -6,7 +6,7 @@
  * layouts that cuSOLVER does not know. */
 #include "config.h"
 
-#include "solvers/general.h"
+#include "solvers/dense/general.h"
 #include "vendor.h"
 
 #include <math.h>

@@ -178,7 +178,7 @@ int trs_solve_batch(const trs_plan *p, trs_op op, const trs_batch *batch, int nr
 
 #else
 
-#include "base/divide.h"
+#include "base/number/divide.h"
 
 static void note_first(solving *s, int64_t where);
 

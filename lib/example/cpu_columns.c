@@ -113,7 +113,7 @@ const trs_solver trs_solver_cpu_columns = {
 
 #else
 
-#include "base/divide.h"
+#include "base/number/divide.h"
 
 static void FN(gather)(const trs_instance *inst)
 {

@@ -53,7 +53,7 @@ static void do_rows(void *user, int thread, int32_t begin, int32_t end)
 
 static int solve(const trs_instance *inst, const trs_job *job)
 {
-    static const rows_fn table[] = TRS_PER_TYPE(rows);
+    static const rows_fn table[] = TRS_PER_TYPE(range);
     const level_data *d = inst->data;
     level_solve r = {inst, job, table[inst->op->tri.dtype]};
     if (!d->shared || job->threads <= 1) r.rows(inst, job, 0, inst->op->tri.n);
@@ -145,15 +145,6 @@ static void release(trs_instance *inst)
     trs_free(&inst->ctx->mem, inst->data);
 }
 
-/* Seconds that it takes more that b and x of one row are far from those of the next in level order: none where both
- * stay in the cache, else that of a cache line from memory for each row. */
-static double scatter(const trs_shape *s, const trs_machine *m)
-{
-    const double n = (double)s->n;
-    if (2 * n * s->elem < m->cpu_near * m->cpu_cache) return 0;
-    return s->scattered * n * m->cpu_scatter * s->nrhs;
-}
-
 static const char *estimate(const trs_prospect *p, const trs_instance *built, const trs_machine *m,
                             trs_cost *c)
 {
@@ -161,7 +152,9 @@ static const char *estimate(const trs_prospect *p, const trs_instance *built, co
     (void)built;
     const bool shared = m->cpu_threads > 1 && s->nnz >= TRS_SHARED_FROM;
     const double share = shared ? 1 - s->thin_entries / (double)s->nnz : 0; /* of the work */
-    const double all = trs_cpu_stream(m, s, (double)s->nnz, (double)s->n) + scatter(s, m);
+    const double topo = 4 * (double)s->n * m->cpu_cached * s->nrhs;
+    const double all =
+        trs_cpu_stream(m, s, (double)s->nnz, (double)s->n) + topo + trs_cpu_scatter(m, s);
     c->bytes = all * (1 - share + share / m->cpu_threads);
     if (share > 0) c->sync = (2 + (double)s->wide_levels) * m->cpu_barrier;
     c->latency = trs_cpu_wait(m, 1, (double)s->levels * s->nrhs, c->bytes);
@@ -209,10 +202,28 @@ static void FN(take_values)(void *user, int64_t begin, int64_t end)
     }
 }
 
-static void FN(rows)(const trs_instance *inst, const trs_job *job, int32_t begin, int32_t end)
+/* One right-hand side. */
+TRS_INLINE void FN(column)(const level_data *d, const int32_t *topo, int32_t begin, int32_t end,
+                           const T *b, int64_t bs, T *x, int64_t xs, bool cj)
+{
+    for (int32_t k = begin; k < end; k++) {
+        const int32_t i = topo[k];
+        x[i * xs] = FN(row)(&d->rows, k, i, b[i * bs], x, xs, x + (i - 1) * xs, cj, false);
+    }
+}
+
+TRS_CLONES static void FN(range)(const trs_instance *inst, const trs_job *job, int32_t begin,
+                                 int32_t end)
 {
     const level_data *d = inst->data;
-    FN(all_rows)(&d->rows, begin, end, inst->op->lv.topo, job);
+    const int32_t *topo = inst->op->lv.topo;
+    const int64_t bs = job->b.rs, xs = job->x.rs;
+    for (int r = 0; r < job->nrhs; r++) {
+        const T *b = (const T *)job->b.p + r * job->b.cs;
+        T *x = (T *)job->x.p + r * job->x.cs;
+        if (bs == 1 && xs == 1) FN(column)(d, topo, begin, end, b, 1, x, 1, job->conj);
+        else FN(column)(d, topo, begin, end, b, bs, x, xs, job->conj);
+    }
 }
 
 #endif

@@ -1,69 +1,144 @@
 /* cpu_row.h: rows of forward substitution, for the type that each_type.h has set.
  *
- *     x(i) = (b(i) - L(i, 1:i-1) x(1:i-1)) / L(i, i),  row i being stored as row k of L
+ * Row i with the diagonal d = L(i, i) and an entry l = L(i, i-1) is solved as
  *
- * A core does much of a row before the row before it is done, if what depends on that row is kept short.  So the last
- * column, whose x comes last, is subtracted last; a long row is summed up in four sums that do not depend on one
- * another; and the division, by far the slowest step, is that of 1 / L(i, i), which depends on no x. */
+ *     s = b(i) - sum of L(i, k) x(k) over k < i-1,     r = 1 / d,     x(i) = s r - (l r) x(i-1)
+ *
+ * The sum is taken in the order of the columns, or as four sums where a row is long.  Rows of a chain wait for one
+ * another: all of a row but its last step, which is one fused multiplication and subtraction where the processor has it,
+ * is done while the row before is waited for.  The division, by far the slowest operation, depends on no x at all, and a
+ * core does several of them at a time.  So it costs less than to read n reciprocals.
+ * Where r or l r is not a normal number the row is solved by a division, x(i) = (s - l x(i-1)) / d: there products with r
+ * would overflow or lose digits though x(i) need not.
+ *
+ * Solvers that go row by row on the host compute this function, and so give the same bits, in whatever order they take
+ * the rows: each statement that compilers may fuse has one product (base/number/clones.h), and r and l r are conjugated when they
+ * are used and not before, because the inverse of a conjugate may have other signs of zeros. */
 
 #include "base/debug.h"
-#include "base/divide.h"
+#include "base/number/divide.h"
+#include "base/number/vector.h"
 
-enum { FN(LONG) = 16 }; /* entries of a row from which on four sums pay */
+#include <string.h>
 
-static inline T FN(entry)(const trs_tri *L, int64_t p, bool cj)
+/* entries of a row from which on four sums pay, and the hardware fetches ahead by itself */
+enum { FN(LONG) = 16 };
+
+/* As NORMAL, by the bits of the exponent: that takes fewer instructions. */
+TRS_INLINE bool FN(is_normal)(T a)
 {
-    const T a = ((const T *)L->val)[p];
-    return cj ? CONJ(a) : a;
+#if IS_COMPLEX
+    return NORMAL(a);
+#else
+    const bool single = sizeof a == sizeof(float);
+    uint32_t word[sizeof a / sizeof(uint32_t)];
+    memcpy(word, &a, sizeof a);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    const uint32_t high = word[sizeof a / sizeof(uint32_t) - 1];
+#else
+    const uint32_t high = word[0];
+#endif
+    return single ? ((high >> 23) + 1) & 0xfe : ((high >> 20) + 1) & 0x7fe;
+#endif
 }
 
-/* The sum of L x over entries p..end-1. */
-static inline T FN(dot)(const trs_tri *L, int64_t p, int64_t end, const T *x, int64_t xs, bool cj)
+/* l r is zero, and does no harm, where l is. */
+static __attribute__((cold, noinline)) bool FN(is_zero)(T l)
 {
+    return l == 0;
+}
+
+/* Is x(i) = s r - c x(i-1), where c = l r?  If not, it is a quotient. */
+TRS_INLINE bool FN(scales)(T r, T l, T c)
+{
+    return FN(is_normal)(r) && (FN(is_normal)(c) || FN(is_zero)(l));
+}
+
+/* x(i) of the sum s where there is no l.  scales: it is known that r is normal. */
+TRS_INLINE T FN(first_of_chain)(T s, T d, bool cj, bool scales)
+{
+    const T r = 1 / d;
+    if (scales || FN(is_normal)(r)) return FN(times)(r, s, cj);
+    return FN(quotient)(s, cj ? CONJ(d) : d);
+}
+
+/* The same where there is an l; y = x(i-1). */
+TRS_INLINE T FN(next_of_chain)(T s, T d, T l, T y, bool cj, bool scales)
+{
+    const T r = 1 / d, c = FN(times)(r, l, false);
+    if (scales || FN(scales)(r, l, c)) return FN(minus)(FN(times)(r, s, cj), c, y, cj);
+    return FN(quotient)(FN(minus)(s, l, y, cj), cj ? CONJ(d) : d);
+}
+
+/* s less the products of the entries p..end-1 with their x */
+TRS_INLINE T FN(short_sum)(const trs_tri *L, int64_t p, int64_t end, T s, const T *x, int64_t xs,
+                           bool cj)
+{
+    for (; p < end; p++) s = FN(minus)(s, ((const T *)L->val)[p], x[L->idx[p] * xs], cj);
+    return s;
+}
+
+/* The same as four sums. */
+TRS_INLINE T FN(long_sum)(const trs_tri *L, int64_t p, int64_t end, T s, const T *x, int64_t xs,
+                          bool cj)
+{
+    const T *Lx = L->val;
     const int32_t *Li = L->idx;
-    T s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+    T s1 = 0, s2 = 0, s3 = 0;
     for (; p < end - 3; p += 4) {
-        s0 += FN(entry)(L, p, cj) * x[Li[p] * xs];
-        s1 += FN(entry)(L, p + 1, cj) * x[Li[p + 1] * xs];
-        s2 += FN(entry)(L, p + 2, cj) * x[Li[p + 2] * xs];
-        s3 += FN(entry)(L, p + 3, cj) * x[Li[p + 3] * xs];
+        s = FN(minus)(s, Lx[p], x[Li[p] * xs], cj);
+        s1 = FN(minus)(s1, Lx[p + 1], x[Li[p + 1] * xs], cj);
+        s2 = FN(minus)(s2, Lx[p + 2], x[Li[p + 2] * xs], cj);
+        s3 = FN(minus)(s3, Lx[p + 3], x[Li[p + 3] * xs], cj);
     }
-    for (; p < end; p++) s0 += FN(entry)(L, p, cj) * x[Li[p] * xs];
-    return (s0 + s1) + (s2 + s3);
+    return FN(short_sum)(L, p, end, (s + s1) + (s2 + s3), x, xs, cj);
 }
 
-static inline void FN(row)(const trs_tri *L, int32_t k, int32_t i, const T *b, int64_t bs, T *x,
-                           int64_t xs, bool cj)
+TRS_INLINE void FN(fetch_ahead)(const trs_tri *L, int64_t p)
 {
-    const int32_t *Li = L->idx;
-    const int64_t diagonal = L->ptr[k + 1] - 1;
-    int64_t p = L->ptr[k];
-    TRS_ASSERT(p <= diagonal && Li[diagonal] == i);
-    T s = b[i * bs];
-    if (diagonal - p >= FN(LONG)) {
-        s -= FN(dot)(L, p, diagonal - 1, x, xs, cj);
-        p = diagonal - 1;
+    TRS_PREFETCH(L->idx + p + FN(AHEAD));
+    TRS_PREFETCH((const T *)L->val + p + FN(AHEAD));
+}
+
+/* The same of a row of any length.  lean: it is short, and the triangle is in the cache. */
+TRS_INLINE T FN(sum)(const trs_tri *L, int64_t p, int64_t end, T s, const T *x, int64_t xs, bool cj,
+                     bool lean)
+{
+    if (!lean && end - p >= FN(LONG)) return FN(long_sum)(L, p, end, s, x, xs, cj);
+    if (!lean) FN(fetch_ahead)(L, p);
+    return FN(short_sum)(L, p, end, s, x, xs, cj);
+}
+
+/* Has row i, which is stored as row k, an entry in the column just before it? */
+TRS_INLINE bool FN(follows)(const trs_tri *L, int32_t k, int32_t i)
+{
+    const int64_t p = L->ptr[k], q = L->ptr[k + 1] - 1;
+    return p < q && L->idx[q - 1] == i - 1;
+}
+
+/* x(i) of row i, which is stored as row k; *y is x(i-1), and is read only if there is an entry in that column.
+ * lean: all rows are short, in the cache, and it is known that they need no division of x. */
+TRS_INLINE T FN(row)(const trs_tri *L, int32_t k, int32_t i, T b, const T *x, int64_t xs,
+                     const T *y, bool cj, bool lean)
+{
+    const T *Lx = L->val;
+    const int64_t p = L->ptr[k], q = L->ptr[k + 1] - 1;
+    TRS_ASSERT(p <= q && L->idx[q] == i);
+    if (FN(follows)(L, k, i)) {
+        const T s = FN(sum)(L, p, q - 1, b, x, xs, cj, lean);
+        return FN(next_of_chain)(s, Lx[q], Lx[q - 1], *y, cj, lean);
     }
-    for (; p < diagonal; p++) s -= FN(entry)(L, p, cj) * x[Li[p] * xs];
-    x[i * xs] = FN(divide)(s, FN(entry)(L, diagonal, cj));
+    return FN(first_of_chain)(FN(sum)(L, p, q, b, x, xs, cj, lean), Lx[q], cj, lean);
 }
 
-/* Solve rows begin..end-1 of L, of which row k is row topo [k] of the triangle; topo NULL is the identity. */
-static inline void FN(rows_of)(const trs_tri *L, int32_t begin, int32_t end, const int32_t *topo,
-                               const T *b, int64_t bs, T *x, int64_t xs, bool cj)
+/* Rows begin..end-1 in natural order, one after the other.  The x just before them is not looked at if they do not need
+ * it: it may be another thread's. */
+TRS_INLINE void FN(rows)(const trs_tri *L, int32_t begin, int32_t end, const T *b, int64_t bs, T *x,
+                         int64_t xs, bool cj, bool lean)
 {
-    for (int32_t k = begin; k < end; k++) FN(row)(L, k, topo ? topo[k] : k, b, bs, x, xs, cj);
-}
-
-/* The same for every right-hand side; strides of one, the common case, get machine code of their own. */
-static inline void FN(all_rows)(const trs_tri *L, int32_t begin, int32_t end, const int32_t *topo,
-                                const trs_job *job)
-{
-    for (int r = 0; r < job->nrhs; r++) {
-        const T *b = (const T *)job->b.p + r * job->b.cs;
-        T *x = (T *)job->x.p + r * job->x.cs;
-        if (job->b.rs == 1 && job->x.rs == 1)
-            FN(rows_of)(L, begin, end, topo, b, 1, x, 1, job->conj);
-        else FN(rows_of)(L, begin, end, topo, b, job->b.rs, x, job->x.rs, job->conj);
+    T y = begin < end && FN(follows)(L, begin, begin) ? x[(begin - 1) * xs] : 0;
+    for (int32_t i = begin; i < end; i++) {
+        y = FN(row)(L, i, i, b[i * bs], x, xs, &y, cj, lean);
+        x[i * xs] = y;
     }
 }

@@ -3,7 +3,7 @@
 #ifndef TRS_SOLVERS_GENERAL_H
 #define TRS_SOLVERS_GENERAL_H
 
-#include "solver.h"
+#include "solvers/solver.h"
 
 /* An update has found the growth, the largest number of U over the largest of A, and the first pivot that is no larger
  * than eps times the largest number of A, or not finite; -1: there is none. */

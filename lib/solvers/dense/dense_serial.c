@@ -12,7 +12,7 @@
 
 #include "cpu_full.h"
 
-#define TRS_BODY "solvers/dense_serial.c"
+#define TRS_BODY "solvers/dense/dense_serial.c"
 #include "base/each_type.h"
 
 typedef void (*solve_fn)(const trs_instance *, const trs_job *);
@@ -43,7 +43,7 @@ const trs_solver trs_solver_dense_serial = {
 
 #else
 
-#include "base/divide.h"
+#include "base/number/divide.h"
 
 static void FN(solve)(const trs_instance *inst, const trs_job *job)
 {

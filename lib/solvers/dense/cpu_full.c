@@ -5,7 +5,7 @@
 
 #include "cpu_full.h"
 
-#define TRS_BODY "solvers/cpu_full.c"
+#define TRS_BODY "solvers/dense/cpu_full.c"
 #include "base/each_type.h"
 
 typedef void (*fill_fn)(const trs_instance *, int64_t rs, int64_t cs);

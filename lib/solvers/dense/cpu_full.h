@@ -6,7 +6,7 @@
 #ifndef TRS_CPU_FULL_H
 #define TRS_CPU_FULL_H
 
-#include "solver.h"
+#include "solvers/solver.h"
 
 /* Is a, a number of that matrix, an entry of the triangle?  tgmath.h has been included. */
 #define TRS_IS_ENTRY(a) (creal(a) != 0 || !signbit(creal(a)))

@@ -18,7 +18,7 @@
 #include <math.h>
 #include <string.h>
 
-#define TRS_BODY "solvers/lu_serial.c"
+#define TRS_BODY "solvers/dense/lu_serial.c"
 #include "base/each_type.h"
 
 typedef int (*update_fn)(trs_instance *);

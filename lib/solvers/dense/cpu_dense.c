@@ -13,7 +13,7 @@
 
 #include "cpu_full.h"
 
-#define TRS_BODY "solvers/cpu_dense.c"
+#define TRS_BODY "solvers/dense/cpu_dense.c"
 #include "base/each_type.h"
 
 typedef void (*solve_fn)(const trs_instance *, const trs_job *);
@@ -44,7 +44,7 @@ const trs_solver trs_solver_cpu_dense = {
 
 #else
 
-#include "base/divide.h"
+#include "base/number/divide.h"
 
 static void FN(solve)(const trs_instance *inst, const trs_job *job)
 {

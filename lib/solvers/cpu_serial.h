@@ -1,0 +1,13 @@
+/* cpu_serial.h: rows one by one, for solvers that have another way for some of the rows only.
+ *
+ * They have an instance of cpu-serial for their operator, which they build and update with their own.  It reads the
+ * operator's arrays and has none of its own. */
+#ifndef TRS_CPU_SERIAL_H
+#define TRS_CPU_SERIAL_H
+
+#include "solver.h"
+
+/* Solve rows begin..end-1 of all right-hand sides, after the rows that they need.  No other x is looked at. */
+void trs_serial_rows(const trs_instance *serial, int32_t begin, int32_t end, const trs_job *job);
+
+#endif
