@@ -1,0 +1,35 @@
+/* blocks.h: the rows of a triangle in blocks, each of which has the rows of one level that have one number of entries, and
+ * all of them, or none, an entry in the column just before the diagonal: they are chained to the row before.
+ *
+ *     level      |      0      |         1         |  2  | ...      rows of level 0 have no entries but their diagonal
+ *     length     |      0      |  1  |   2   |  5  | 1 |4| ...
+ *     block      |      0      |  1  |   2   |  3  | 4 |5| ...      at most as many as rows
+ *     order      | 0 3 4 6 8 9 |1 2 7|5 10 12| 11  | . | |          rows of a block ascend
+ *
+ * The entries of a block are a full matrix by rows, of columns and of values: the format ELLPACK. */
+#ifndef TRS_ELL_BLOCKS_H
+#define TRS_ELL_BLOCKS_H
+
+#include "solvers/solver.h"
+
+typedef struct trs_ell_block { /* its rows are those up to the begin of the next one */
+    int32_t begin;             /* the place in the order of its first row */
+    int32_t length;            /* entries of each row, without the diagonal */
+    bool chained;
+} trs_ell_block;
+
+typedef struct trs_ell_blocks {
+    int32_t blocks;
+    trs_ell_block *block; /* [blocks+1]; the last one begins at n */
+    int32_t
+        *row; /* [n] the rows in their order; numbers are places in memory (solvers/contiguous.h) */
+    int32_t *column; /* [nnz-n] likewise */
+} trs_ell_blocks;
+
+/* So many blocks there are at most in a triangle of this shape. */
+int64_t trs_ell_most(const trs_shape *s);
+/* Make them of op, whose pattern and levels are on the host, in O(nnz).  After TRS_EMEM the caller frees what is there. */
+int trs_ell_make(trs_context *ctx, const trs_operator *op, trs_ell_blocks *e);
+void trs_ell_free(trs_context *ctx, trs_ell_blocks *e);
+
+#endif

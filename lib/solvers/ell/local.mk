@@ -1,0 +1,14 @@
+# lib/solvers/ell
+COSTS += lib/solvers/ell/costs
+CPU_SOLVERS += lib/solvers/ell/cpu_ell.c
+libcore_la_SOURCES += lib/solvers/ell/blocks.c lib/solvers/ell/blocks.h
+
+EXTRA_DIST += lib/solvers/ell/README.md
+
+# tests
+if HAVE_CMOCKA
+check_PROGRAMS += tests/ell/t_ell
+tests_ell_t_ell_SOURCES = tests/ell/t_ell.c $(REFERENCE) $(DAGS) $(MODEL)
+tests_ell_t_ell_CFLAGS = $(TEST_FLAGS)
+tests_ell_t_ell_LDADD = $(TEST_LIBS)
+endif
