@@ -1,0 +1,439 @@
+/* many.c: nodes with several right-hand sides, as rows of one or two vectors: X is [n][lanes] in scratch.
+ *
+ * A tile is multiplied by X four of its rows at a time (scatter), or four of its columns (gather): each number of the tile
+ * is used for all right-hand sides, each vector of X for four rows, so that there are two multiply-adds or more for a load.
+ * Values are read once for two vectors of right-hand sides: bound by arithmetic where lists are long, else by the rows of X
+ * that lists read and write. */
+#ifndef T
+
+#include "config.h"
+
+#include "supernodal.h"
+
+#include "base/debug.h"
+
+#include <string.h>
+
+#define TRS_BODY "solvers/supernodal/many.c"
+#include "base/each_type.h"
+
+const kernels *const supernodal_many[4] = {&many_f64, &many_f32, &many_c64, &many_c32};
+
+#else
+
+#include "tiles.h"
+
+enum { FN(BLOCK) = 4 }; /* rows, or columns, of a tile at a time */
+
+/* ---- rows of X, of so many vectors ---------------------------------------------------------------- */
+
+typedef struct FN(sums) {
+    FN(pair) of[FN(BLOCK)][2];
+} FN(sums);
+
+/* s += a x, with complex numbers as p = re (a) x and q = im (a) x. */
+TRS_INLINE void FN(accumulate)(FN(pair) * s, T a, const T *x, int vectors)
+{
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; v++) {
+        const FN(vector) row = FN(load)(x + v * FN(LANES));
+#if IS_COMPLEX
+        s[v].p += row * creal(a);
+        s[v].q += row * cimag(a);
+#else
+        s[v].p += row * a;
+#endif
+    }
+}
+
+/* p + i q, or p - i q, for the conjugate of a. */
+TRS_INLINE FN(vector) FN(summed)(FN(pair) s, bool conj)
+{
+#if IS_COMPLEX
+    return s.p + FN(turned)(s.q) * (conj ? FN(signs)(1, -1) : FN(signs)(-1, 1));
+#else
+    (void)conj;
+    return s.p;
+#endif
+}
+
+TRS_INLINE void FN(clear)(FN(pair) * s, int vectors)
+{
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; v++) s[v] = (FN(pair)){{0}, {0}};
+}
+
+TRS_INLINE void FN(subtract_row)(T *x, const FN(pair) * s, int vectors, bool conj)
+{
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; v++)
+        FN(store)(x + v * FN(LANES), FN(load)(x + v * FN(LANES)) - FN(summed)(s[v], conj));
+}
+
+TRS_INLINE void FN(put_row)(T *x, const FN(pair) * s, int vectors, bool conj)
+{
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; v++) FN(store)(x + v * FN(LANES), FN(summed)(s[v], conj));
+}
+
+/* x = x / d where d has no normal inverse. */
+static __attribute__((cold, noinline)) void FN(divide_row)(T *x, T d, int vectors)
+{
+    for (int l = 0; l < vectors * FN(LANES); l++) x[l] = FN(quotient)(x[l], d);
+}
+
+TRS_INLINE void FN(scale_row)(T *x, T by, int vectors)
+{
+    FN(pair) s[2];
+    FN(clear)(s, vectors);
+    FN(accumulate)(s, by, x, vectors);
+    FN(put_row)(x, s, vectors, false);
+}
+
+static inline T *FN(row_at)(const solving *s, int32_t number)
+{
+    return (T *)s->x + (int64_t)number * s->lanes;
+}
+
+/* ---- tiles ---------------------------------------------------------------------------------------- */
+
+/* s = rows row .. row+BLOCK-1 of a tile times t. */
+TRS_INLINE void FN(tile_times)(const T *tile, int32_t columns, int row, const T *t, int vectors,
+                               FN(sums) * s)
+{
+#pragma GCC unroll 4
+    for (int r = 0; r < FN(BLOCK); r++) FN(clear)(s->of[r], vectors);
+    for (int32_t k = 0; k < columns; k++) {
+        TRS_PREFETCH(tile + k * FN(LANES) + FN(AHEAD));
+#pragma GCC unroll 4
+        for (int r = 0; r < FN(BLOCK); r++) FN(accumulate)
+        (s->of[r], tile[k * FN(LANES) + row + r], t + k * vectors * FN(LANES), vectors);
+    }
+}
+
+static __attribute__((cold, noinline)) void FN(substitute)(const T *a, int32_t columns, T *t,
+                                                           int vectors, bool cj)
+{
+    const int lanes = vectors * FN(LANES);
+    for (int32_t k = 0; k < columns; k++) {
+        const T *column = a + k * FN(LANES);
+        for (int l = 0; l < lanes; l++)
+            t[k * lanes + l] = FN(divide)(t[k * lanes + l], cj ? CONJ(column[k]) : column[k]);
+        for (int32_t i = k + 1; i < columns; i++)
+            for (int l = 0; l < lanes; l++)
+                t[i * lanes + l] -= (cj ? CONJ(column[i]) : column[i]) * t[k * lanes + l];
+    }
+}
+
+/* t = M t, a strip of it. */
+TRS_INLINE void FN(apply)(const T *inverse, int32_t columns, T *t, int vectors, bool cj)
+{
+    T to[FN(LANES) * 2 * FN(LANES)];
+    const int lanes = vectors * FN(LANES);
+    FN(sums) s;
+    for (int row = 0; row < columns; row += FN(BLOCK)) {
+        const int32_t most = row + FN(BLOCK) < columns ? row + FN(BLOCK) : columns;
+        FN(tile_times)(inverse, most, row, t, vectors, &s);
+#pragma GCC unroll 4
+        for (int r = 0; r < FN(BLOCK); r++)
+            FN(put_row)(to + (row + r) * lanes, s.of[r], vectors, cj);
+    }
+    memcpy(t, to, (size_t)(columns * lanes) * sizeof *t);
+}
+
+/* t = D^-1 t; t has room for whole tiles.  Returns where the tiles of the list begin. */
+TRS_INLINE const T *FN(solve_diagonal)(const node *k, const T *value, T *t, int vectors, bool cj)
+{
+    const int lanes = vectors * FN(LANES);
+    FN(sums) s;
+    for (int32_t j = 0; j < k->width; j += FN(LANES)) {
+        const int32_t columns = k->width - j < FN(LANES) ? k->width - j : FN(LANES);
+        if (k->substituted >> (j / FN(LANES)) & 1)
+            FN(substitute)(value, columns, t + j * lanes, vectors, cj);
+        else FN(apply)(value, columns, t + j * lanes, vectors, cj);
+        value += FN(LANES) * columns;
+        for (int32_t i = j + FN(LANES); i < k->width; i += FN(LANES)) {
+            for (int row = 0; row < FN(LANES) && i + row < k->width; row += FN(BLOCK)) {
+                FN(tile_times)(value, columns, row, t + j * lanes, vectors, &s);
+#pragma GCC unroll 4
+                for (int r = 0; r < FN(BLOCK); r++)
+                    FN(subtract_row)(t + (i + row + r) * lanes, s.of[r], vectors, cj);
+            }
+            value += FN(LANES) * columns;
+        }
+    }
+    return value;
+}
+
+/* ---- scatter -------------------------------------------------------------------------------------- */
+
+TRS_INLINE void FN(spread_tiles)(const solving *s, const node *k, const T *tile, int32_t begin,
+                                 int32_t end, const T *t, T *sum, int vectors)
+{
+    const int32_t *list = s->d->list + k->list;
+    FN(sums) a;
+    for (int32_t e = begin * FN(LANES); e < end * FN(LANES); e += FN(LANES)) {
+        for (int row = 0; row < FN(LANES) && e + row < k->rows; row += FN(BLOCK)) {
+            FN(tile_times)(tile, k->width, row, t, vectors, &a);
+            for (int r = 0; r < FN(BLOCK) && e + row + r < k->rows; r++) {
+                const int32_t number = list[e + row + r];
+                T *to =
+                    e + row + r < k->own ? FN(row_at)(s, number) : sum + (int64_t)number * s->lanes;
+                FN(subtract_row)(to, a.of[r], vectors, s->conj);
+            }
+        }
+        tile += FN(LANES) * k->width;
+    }
+}
+
+/* The rows of a node are in the opposite order in memory of a reversed operator. */
+TRS_INLINE void FN(take_rows)(const solving *s, const node *k, T *t, int vectors)
+{
+    const int64_t step = s->d->reversed ? -s->lanes : s->lanes;
+    const T *x = FN(row_at)(s, in_memory(s->d, k->first));
+    for (int32_t i = 0; i < k->width; i++)
+#pragma GCC unroll 2
+        for (int v = 0; v < vectors; v++)
+            FN(store)(t + (i * vectors + v) * FN(LANES), FN(load)(x + i * step + v * FN(LANES)));
+}
+
+TRS_INLINE void FN(give_rows)(const solving *s, const node *k, const T *t, int vectors)
+{
+    const int64_t step = s->d->reversed ? -s->lanes : s->lanes;
+    T *x = FN(row_at)(s, in_memory(s->d, k->first));
+    for (int32_t i = 0; i < k->width; i++)
+#pragma GCC unroll 2
+        for (int v = 0; v < vectors; v++)
+            FN(store)(x + i * step + v * FN(LANES), FN(load)(t + (i * vectors + v) * FN(LANES)));
+}
+
+enum { FN(ROOM) = (WIDTH + FN(LANES)) * 2 * FN(LANES) }; /* of t */
+
+TRS_INLINE void FN(scatter)(const solving *s, const node *k, T *sum, int vectors)
+{
+    T t[FN(ROOM)];
+    FN(take_rows)(s, k, t, vectors);
+    const T *tile = FN(solve_diagonal)(k, (const T *)s->d->value + k->value, t, vectors, s->conj);
+    FN(give_rows)(s, k, t, vectors);
+    FN(spread_tiles)(s, k, tile, 0, tiles_of(k->rows, FN(LANES)), t, sum, vectors);
+}
+
+/* ---- sparse rows ---------------------------------------------------------------------------------- */
+
+/* s = a sparse row times X, whose column c is row c of x, or row -c; columns are narrow, or wide, the other is NULL. */
+TRS_INLINE void FN(sparse)(const T *value, const uint16_t *narrow, const int32_t *wide,
+                           int64_t count, const T *x, int64_t step, int vectors, FN(pair) * s)
+{
+    FN(pair) odd[2];
+    int64_t e = 0;
+    FN(clear)(s, vectors);
+    FN(clear)(odd, vectors);
+    for (; e + 1 < count; e += 2) {
+        FN(accumulate)(s, value[e], x + (narrow ? narrow[e] : wide[e]) * step, vectors);
+        FN(accumulate)
+        (odd, value[e + 1], x + (narrow ? narrow[e + 1] : wide[e + 1]) * step, vectors);
+    }
+    if (e < count) FN(accumulate)(s, value[e], x + (narrow ? narrow[e] : wide[e]) * step, vectors);
+#pragma GCC unroll 2
+    for (int v = 0; v < vectors; v++) {
+        s[v].p += odd[v].p;
+#if IS_COMPLEX
+        s[v].q += odd[v].q;
+#endif
+    }
+}
+
+TRS_INLINE void FN(scatter_leaf)(const solving *s, const node *k, T *sum, int vectors)
+{
+    const supernodal *d = s->d;
+    const uint16_t *count = d->count + k->count, *column = d->column + k->entry;
+    const T *value = (const T *)d->value + k->value;
+    const int32_t *list = d->list + k->list;
+    const int64_t step = d->reversed ? -s->lanes : s->lanes;
+    T *x = FN(row_at)(s, in_memory(d, k->first));
+    FN(pair) a[2];
+    for (int32_t i = 0; i < k->width; i++, count++) {
+        TRS_PREFETCH(value + FN(AHEAD));
+        FN(sparse)(value, column, NULL, *count, x, step, vectors, a);
+        value += *count, column += *count;
+        FN(subtract_row)(x + i * step, a, vectors, s->conj);
+        const T by = s->conj ? CONJ(*value) : *value;
+        if (k->substituted) FN(divide_row)(x + i * step, by, vectors);
+        else FN(scale_row)(x + i * step, by, vectors);
+        value++;
+    }
+    for (int32_t e = 0; e < k->rows; e++, count++) {
+        TRS_PREFETCH(value + FN(AHEAD));
+        FN(sparse)(value, column, NULL, *count, x, step, vectors, a);
+        value += *count, column += *count;
+        FN(subtract_row)
+        ((e < k->own ? (T *)s->x : sum) + (int64_t)list[e] * s->lanes, a, vectors, s->conj);
+    }
+}
+
+TRS_INLINE void FN(gather_leaf)(const solving *s, const node *k, int vectors)
+{
+    const trs_tri *L = s->L;
+    const T *Lx = L->val;
+    const int64_t step = s->d->reversed ? -s->lanes : s->lanes;
+    T *x = FN(row_at)(s, in_memory(s->d, 0));
+    FN(pair) a[2];
+    for (int64_t i = k->first; i < k->first + k->width; i++) {
+        const int64_t p = L->ptr[i], diagonal = L->ptr[i + 1] - 1;
+        TRS_PREFETCH(Lx + p + FN(AHEAD));
+        FN(sparse)(Lx + p, NULL, L->idx + p, diagonal - p, x, step, vectors, a);
+        FN(subtract_row)(x + i * step, a, vectors, s->conj);
+        const T by = s->conj ? CONJ(Lx[diagonal]) : Lx[diagonal], inverse = 1 / by;
+        if (NORMAL(inverse)) FN(scale_row)(x + i * step, inverse, vectors);
+        else FN(divide_row)(x + i * step, by, vectors);
+    }
+}
+
+/* ---- gather --------------------------------------------------------------------------------------- */
+
+/* Columns column .. column+columns-1 of a tile, columns <= BLOCK, times its rows of X; total is subtracted from. */
+TRS_INLINE void FN(gather_columns)(const solving *s, const T *tile, const int32_t *list,
+                                   int32_t rows, int columns, T *total, int vectors)
+{
+    FN(sums) a;
+#pragma GCC unroll 4
+    for (int c = 0; c < columns; c++) FN(clear)(a.of[c], vectors);
+    for (int32_t l = 0; l < rows; l++) {
+        const T *x = FN(row_at)(s, list[l]);
+#pragma GCC unroll 4
+        for (int c = 0; c < columns; c++)
+            FN(accumulate)(a.of[c], tile[c * FN(LANES) + l], x, vectors);
+    }
+#pragma GCC unroll 4
+    for (int c = 0; c < columns; c++)
+        FN(subtract_row)(total + c * vectors * FN(LANES), a.of[c], vectors, s->conj);
+}
+
+/* total -= tiles begin .. end-1 times X. */
+TRS_INLINE void FN(collect_tiles)(const solving *s, const node *k, const T *tile, int32_t begin,
+                                  int32_t end, T *total, int vectors)
+{
+    const int32_t *list = s->d->list + k->list;
+    const int lanes = vectors * FN(LANES);
+    for (int32_t e = begin * FN(LANES); e < end * FN(LANES); e += FN(LANES)) {
+        const int32_t rows = k->rows - e < FN(LANES) ? k->rows - e : FN(LANES);
+        int32_t c = 0;
+        for (; c + FN(BLOCK) <= k->width; c += FN(BLOCK)) {
+            TRS_PREFETCH(tile + c * FN(LANES) + FN(AHEAD));
+            TRS_PREFETCH(tile + (c + 2) * FN(LANES) + FN(AHEAD));
+            FN(gather_columns)
+            (s, tile + c * FN(LANES), list + e, rows, FN(BLOCK), total + c * lanes, vectors);
+        }
+        for (; c < k->width; c++) FN(gather_columns)
+        (s, tile + c * FN(LANES), list + e, rows, 1, total + c * lanes, vectors);
+        tile += FN(LANES) * k->width;
+    }
+}
+
+TRS_INLINE void FN(gather)(const solving *s, const node *k, int vectors)
+{
+    T t[FN(ROOM)];
+    const T *value = (const T *)s->d->value + k->value;
+    FN(take_rows)(s, k, t, vectors);
+    FN(collect_tiles)
+    (s, k, value + diagonal_numbers(k->width, FN(LANES)), 0, tiles_of(k->rows, FN(LANES)), t,
+     vectors);
+    FN(solve_diagonal)(k, value, t, vectors, s->conj);
+    FN(give_rows)(s, k, t, vectors);
+}
+
+/* ---- nodes ---------------------------------------------------------------------------------------- */
+
+TRS_INLINE void FN(run_nodes)(const solving *s, const int32_t *nodes, int32_t count, T *sum,
+                              int vectors)
+{
+    for (int32_t q = 0; q < count; q++) {
+        const node *k = &s->d->node[nodes[q]];
+        if (s->d->gather && k->leaf) FN(gather_leaf)(s, k, vectors);
+        else if (s->d->gather) FN(gather)(s, k, vectors);
+        else if (k->leaf) FN(scatter_leaf)(s, k, sum, vectors);
+        else FN(scatter)(s, k, sum, vectors);
+    }
+}
+
+static TRS_CLONES void FN(run)(const solving *s, const int32_t *nodes, int32_t count, void *sum)
+{
+    if (s->lanes == FN(LANES)) FN(run_nodes)(s, nodes, count, sum, 1);
+    else FN(run_nodes)(s, nodes, count, sum, 2);
+}
+
+/* b is x. */
+static void FN(take)(const solving *s, const int32_t *nodes, int32_t count)
+{
+    TRS_ASSERT(s->b == s->x);
+    (void)s, (void)nodes, (void)count;
+}
+
+static void FN(join)(const solving *s, int32_t begin, int32_t end)
+{
+    const supernodal *d = s->d;
+    for (int32_t k = begin; k < end; k++) {
+        T *x = FN(row_at)(s, d->top[k]);
+        for (int w = 0; w < d->workers; w++) {
+            const T *sum = (const T *)s->sum + ((int64_t)w * d->tops + k) * s->lanes;
+            for (int l = 0; l < s->lanes; l++) x[l] += sum[l];
+        }
+    }
+}
+
+/* ---- nodes that are shared ------------------------------------------------------------------------ */
+
+TRS_INLINE void FN(spread_some)(const solving *s, const node *k, int32_t begin, int32_t end, T *t,
+                                int vectors)
+{
+    FN(take_rows)(s, k, t, vectors);
+    const T *tile = FN(solve_diagonal)(k, (const T *)s->d->value + k->value, t, vectors, s->conj);
+    FN(spread_tiles)
+    (s, k, tile + (int64_t)begin * FN(LANES) * k->width, begin, end, t, s->x, vectors);
+}
+
+static TRS_CLONES void FN(spread)(const solving *s, const node *k, int32_t begin, int32_t end,
+                                  void *held)
+{
+    if (s->lanes == FN(LANES)) FN(spread_some)(s, k, begin, end, held, 1);
+    else FN(spread_some)(s, k, begin, end, held, 2);
+}
+
+static void FN(keep)(const solving *s, const node *k, const void *held)
+{
+    FN(give_rows)(s, k, held, s->lanes / FN(LANES));
+}
+
+TRS_INLINE void FN(collect_some)(const solving *s, const node *k, int32_t begin, int32_t end,
+                                 T *part, int vectors)
+{
+    const int64_t tile =
+        diagonal_numbers(k->width, FN(LANES)) + (int64_t)begin * FN(LANES) * k->width;
+    memset(part, 0, (size_t)k->width * (size_t)s->lanes * sizeof *part);
+    FN(collect_tiles)(s, k, (const T *)s->d->value + k->value + tile, begin, end, part, vectors);
+}
+
+static TRS_CLONES void FN(collect)(const solving *s, const node *k, int32_t begin, int32_t end,
+                                   void *part)
+{
+    if (s->lanes == FN(LANES)) FN(collect_some)(s, k, begin, end, part, 1);
+    else FN(collect_some)(s, k, begin, end, part, 2);
+}
+
+/* The parts have been subtracted from zero. */
+static TRS_CLONES void FN(finish)(const solving *s, const node *k)
+{
+    T t[FN(ROOM)];
+    const int vectors = s->lanes / FN(LANES);
+    const T *part = (const T *)s->part;
+    FN(take_rows)(s, k, t, vectors);
+    for (int w = 0; w < k->shares; w++, part += WIDTH * s->lanes)
+        for (int32_t c = 0; c < k->width * s->lanes; c++) t[c] += part[c];
+    FN(solve_diagonal)(k, (const T *)s->d->value + k->value, t, vectors, s->conj);
+    FN(give_rows)(s, k, t, vectors);
+}
+
+static const kernels FN(many) = {FN(run),  FN(take),    FN(join),  FN(spread),
+                                 FN(keep), FN(collect), FN(finish)};
+
+#endif

@@ -1,0 +1,388 @@
+/* one.c: nodes with one right-hand side, x being contiguous in memory.
+ *
+ * A core goes through the values of a supernode as they stand, a tile after the other.  A tile of the list adds up in one
+ * register (scatter), or in one for each column (gather).  Nodes of at most eight rows, where a loop over columns would take
+ * longer than what it does, have machine code for each width.
+ *
+ * Bytes: a value is read once, 8 bytes in fp64 where CSR has 12, and one index of four bytes for a row of a list.  Bound by
+ * memory where supernodes are wide, by the scalar loads and stores of lists where they are narrow. */
+#ifndef T
+
+#include "config.h"
+
+#include "supernodal.h"
+
+#include "base/debug.h"
+
+#include <string.h>
+
+#define TRS_BODY "solvers/supernodal/one.c"
+#include "base/each_type.h"
+
+const kernels *const supernodal_one[4] = {&one_f64, &one_f32, &one_c64, &one_c32};
+
+#else
+
+#include "tiles.h"
+#include "solvers/cpu_row.h"
+
+/* Lanes of v in the opposite order. */
+TRS_INLINE FN(vector) FN(backwards)(FN(vector) v)
+{
+    FN(vector) r;
+    const int parts = (int)(sizeof(T) / sizeof(REAL)), last = parts * (FN(LANES) - 1);
+#pragma GCC unroll 16
+    for (int k = 0; k < parts * FN(LANES); k += parts)
+        for (int c = 0; c < parts; c++) r[k + c] = v[last - k + c];
+    return r;
+}
+
+/* t = rows of x, the first one at x, the others behind it, or before it if reversed. */
+TRS_INLINE void FN(take_rows)(const T *x, int32_t rows, bool reversed, T *t)
+{
+    int32_t k = 0;
+    for (; k + FN(LANES) <= rows; k += FN(LANES))
+        if (reversed) FN(store)(t + k, FN(backwards)(FN(load)(x - k - FN(LANES) + 1)));
+        else FN(store)(t + k, FN(load)(x + k));
+    for (; k < rows; k++) t[k] = reversed ? x[-k] : x[k];
+}
+
+TRS_INLINE void FN(give_rows)(const T *t, int32_t rows, bool reversed, T *x)
+{
+    int32_t k = 0;
+    for (; k + FN(LANES) <= rows; k += FN(LANES))
+        if (reversed) FN(store)(x - k - FN(LANES) + 1, FN(backwards)(FN(load)(t + k)));
+        else FN(store)(x + k, FN(load)(t + k));
+    for (; k < rows; k++)
+        if (reversed) x[-k] = t[k];
+        else x[k] = t[k];
+}
+
+/* ---- the diagonal block of a supernode ------------------------------------------------------------ */
+
+/* t = a^-1 t, a being a block of so many columns. */
+static __attribute__((cold, noinline)) void FN(substitute)(const T *a, int32_t columns, T *t,
+                                                           bool cj)
+{
+    for (int32_t k = 0; k < columns; k++) {
+        const T *column = a + k * FN(LANES);
+        t[k] = FN(divide)(t[k], cj ? CONJ(column[k]) : column[k]);
+        for (int32_t i = k + 1; i < columns; i++) t[i] -= (cj ? CONJ(column[i]) : column[i]) * t[k];
+    }
+}
+
+/* t = D^-1 t; t has room for whole vectors.  Returns where the tiles of the list begin. */
+TRS_INLINE const T *FN(solve_diagonal)(const node *s, const T *value, int32_t width, T *t, bool cj)
+{
+    for (int32_t j = 0; j < width; j += FN(LANES)) {
+        const int32_t columns = width - j < FN(LANES) ? width - j : FN(LANES);
+        if (__builtin_expect(s->substituted >> (j / FN(LANES)) & 1, 0))
+            FN(substitute)(value, columns, t + j, cj);
+        else FN(store)(t + j, FN(product)(value, columns, t + j, cj));
+        value += FN(LANES) * columns;
+        for (int32_t i = j + FN(LANES); i < width; i += FN(LANES), value += FN(LANES) * columns)
+            FN(store)(t + i, FN(load)(t + i) - FN(product)(value, columns, t + j, cj));
+    }
+    return value;
+}
+
+/* ---- scatter -------------------------------------------------------------------------------------- */
+
+/* Tiles begin .. end-1 of the list, the first of which is at tile. */
+TRS_INLINE void FN(spread_tiles)(const solving *s, const node *k, const T *tile, int32_t width,
+                                 int32_t begin, int32_t end, const T *t, T *sum)
+{
+    const int32_t *list = s->d->list + k->list;
+    T *x = s->x, v[FN(LANES)];
+    for (int32_t e = begin * FN(LANES); e < end * FN(LANES); e += FN(LANES)) {
+        FN(store)(v, FN(product)(tile, width, t, s->conj));
+        tile += FN(LANES) * width;
+        if (e + FN(LANES) <= k->own) {
+#pragma GCC unroll 16
+            for (int l = 0; l < FN(LANES); l++) x[list[e + l]] -= v[l];
+        } else
+            for (int l = 0; l < FN(LANES) && e + l < k->rows; l++)
+                (e + l < k->own ? x : sum)[list[e + l]] -= v[l];
+    }
+}
+
+TRS_INLINE void FN(scatter)(const solving *s, const node *k, int32_t width, T *sum)
+{
+    T t[WIDTH + FN(LANES)], *x = (T *)s->x + in_memory(s->d, k->first);
+    FN(take_rows)(x, width, s->d->reversed, t);
+    const T *tile = FN(solve_diagonal)(k, (const T *)s->d->value + k->value, width, t, s->conj);
+    FN(give_rows)(t, width, s->d->reversed, x);
+    FN(spread_tiles)(s, k, tile, width, 0, tiles_of(k->rows, FN(LANES)), t, sum);
+}
+
+/* The sum of a leaf's row times x, whose number `column` is x [column], or x [-column]. */
+TRS_INLINE T FN(sparse)(const T *value, const uint16_t *column, int32_t count, const T *x,
+                        bool reversed, bool cj)
+{
+    T s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+    int32_t e = 0;
+#define TERM(e) ((cj ? CONJ(value[e]) : value[e]) * x[reversed ? -column[e] : column[e]])
+    for (; e + 3 < count; e += 4)
+        s0 += TERM(e), s1 += TERM(e + 1), s2 += TERM(e + 2), s3 += TERM(e + 3);
+    for (; e < count; e++) s0 += TERM(e);
+#undef TERM
+    return (s0 + s1) + (s2 + s3);
+}
+
+TRS_INLINE void FN(scatter_leaf)(const solving *s, const node *k, bool reversed, T *sum)
+{
+    const supernodal *d = s->d;
+    const uint16_t *count = d->count + k->count, *column = d->column + k->entry;
+    const T *value = (const T *)d->value + k->value;
+    const int32_t *list = d->list + k->list;
+    T *all = s->x, *x = all + in_memory(d, k->first);
+    for (int32_t i = 0; i < k->width; i++, count++) {
+        TRS_PREFETCH(value + FN(AHEAD));
+        TRS_PREFETCH(column + 512);
+        T *to = reversed ? x - i : x + i;
+        const T r = *to - FN(sparse)(value, column, *count, x, reversed, s->conj);
+        value += *count, column += *count;
+        const T inverse = s->conj ? CONJ(*value) : *value;
+        *to = __builtin_expect(k->substituted != 0, 0) ? FN(quotient)(r, inverse) : r * inverse;
+        value++;
+    }
+    for (int32_t e = 0; e < k->rows; e++, count++) {
+        TRS_PREFETCH(value + FN(AHEAD));
+        TRS_PREFETCH(column + 512);
+        (e < k->own ? all : sum)[list[e]] -=
+            FN(sparse)(value, column, *count, x, reversed, s->conj);
+        value += *count, column += *count;
+    }
+}
+
+/* ---- gather --------------------------------------------------------------------------------------- */
+
+/* LANES numbers of x, or as many as the list has. */
+TRS_INLINE FN(vector) FN(listed)(const T *x, const int32_t *list, int32_t count)
+{
+    FN(vector) v = {0};
+#if IS_COMPLEX
+    for (int l = 0; l < FN(LANES); l++)
+        if (l < count) v[2 * l] = creal(x[list[l]]), v[2 * l + 1] = cimag(x[list[l]]);
+#else
+#pragma GCC unroll 16
+    for (int l = 0; l < FN(LANES); l++)
+        if (l < count) v[l] = x[list[l]];
+#endif
+    return v;
+}
+
+/* What is added up for each column of the node, lane by lane: with complex numbers p = a .* x, q = a .* turned (x). */
+TRS_INLINE T FN(total)(FN(pair) s, bool conj)
+{
+#if IS_COMPLEX
+    REAL re[2] = {0, 0}, im[2] = {0, 0};
+    for (int k = 0; k < 2 * FN(LANES); k++) re[k % 2] += s.p[k], im[k % 2] += s.q[k];
+    if (conj) return (T)CMPLX(re[0] + re[1], im[0] - im[1]);
+    return (T)CMPLX(re[0] - re[1], im[0] + im[1]);
+#else
+    REAL v[FN(LANES)];
+    (void)conj;
+    FN(store)(v, s.p);
+#pragma GCC unroll 4
+    for (int half = FN(LANES) / 2; half > 0; half /= 2)
+#pragma GCC unroll 8
+        for (int k = 0; k < half; k++) v[k] += v[k + half];
+    return v[0];
+#endif
+}
+
+TRS_INLINE void FN(gather_tile)(const T *tile, int32_t width, FN(vector) x, FN(pair) * sum)
+{
+#if IS_COMPLEX
+    const FN(vector) turned = FN(turned)(x);
+#endif
+#pragma GCC unroll 8
+    for (int32_t k = 0; k < width; k++) {
+        TRS_PREFETCH(tile + k * FN(LANES) + FN(AHEAD));
+        const FN(vector) a = FN(load)(tile + k * FN(LANES));
+        sum[k].p += a * x;
+#if IS_COMPLEX
+        sum[k].q += a * turned;
+#endif
+    }
+}
+
+/* total [k] = the sum over tiles begin .. end-1 of column k. */
+TRS_INLINE void FN(collect_tiles)(const solving *s, const node *k, const T *tile, int32_t width,
+                                  int32_t begin, int32_t end, T *total)
+{
+    const int32_t *list = s->d->list + k->list;
+    const T *x = s->x;
+    FN(pair) sum[WIDTH];
+#pragma GCC unroll 8
+    for (int32_t c = 0; c < width; c++) sum[c] = (FN(pair)){{0}, {0}};
+    for (int32_t e = begin * FN(LANES); e < end * FN(LANES); e += FN(LANES)) {
+        const FN(vector) v = e + FN(LANES) <= k->rows ? FN(listed)(x, list + e, FN(LANES))
+                                                      : FN(listed)(x, list + e, k->rows - e);
+        FN(gather_tile)(tile, width, v, sum);
+        tile += FN(LANES) * width;
+    }
+#pragma GCC unroll 8
+    for (int32_t c = 0; c < width; c++) total[c] = FN(total)(sum[c], s->conj);
+}
+
+TRS_INLINE void FN(gather)(const solving *s, const node *k, int32_t width)
+{
+    const supernodal *d = s->d;
+    T t[WIDTH + FN(LANES)], total[WIDTH];
+    const T *value = (const T *)d->value + k->value;
+    const int32_t at = in_memory(d, k->first);
+    FN(collect_tiles)
+    (s, k, value + diagonal_numbers(width, FN(LANES)), width, 0, tiles_of(k->rows, FN(LANES)),
+     total);
+    FN(take_rows)((const T *)s->b + at, width, d->reversed, t);
+#pragma GCC unroll 8
+    for (int32_t c = 0; c < width; c++) t[c] -= total[c];
+    FN(solve_diagonal)(k, value, width, t, s->conj);
+    FN(give_rows)(t, width, d->reversed, (T *)s->x + at);
+}
+
+static void FN(gather_leaf)(const solving *s, const node *k)
+{
+    const supernodal *d = s->d;
+    const int32_t first = in_memory(d, 0), step = d->reversed ? -1 : 1;
+    FN(rows)
+    (s->L, k->first, k->first + k->width, (const T *)s->b + first, step, (T *)s->x + first, step,
+     s->conj, false);
+}
+
+/* ---- nodes ---------------------------------------------------------------------------------------- */
+
+/* Code for each width up to eight. */
+#define FOR_WIDTH(width, call)                                                                     \
+    switch (width) {                                                                               \
+    case 1:                                                                                        \
+        call(1);                                                                                   \
+        break;                                                                                     \
+    case 2:                                                                                        \
+        call(2);                                                                                   \
+        break;                                                                                     \
+    case 3:                                                                                        \
+        call(3);                                                                                   \
+        break;                                                                                     \
+    case 4:                                                                                        \
+        call(4);                                                                                   \
+        break;                                                                                     \
+    case 5:                                                                                        \
+        call(5);                                                                                   \
+        break;                                                                                     \
+    case 6:                                                                                        \
+        call(6);                                                                                   \
+        break;                                                                                     \
+    case 7:                                                                                        \
+        call(7);                                                                                   \
+        break;                                                                                     \
+    case 8:                                                                                        \
+        call(8);                                                                                   \
+        break;                                                                                     \
+    default:                                                                                       \
+        call(width);                                                                               \
+        break;                                                                                     \
+    }
+
+static TRS_CLONES void FN(run_scatter)(const solving *s, const int32_t *nodes, int32_t count,
+                                       T *sum)
+{
+    for (int32_t q = 0; q < count; q++) {
+        const node *k = &s->d->node[nodes[q]];
+        if (k->leaf && s->d->reversed) FN(scatter_leaf)(s, k, true, sum);
+        else if (k->leaf) FN(scatter_leaf)(s, k, false, sum);
+        else {
+#define CALL(width) FN(scatter)(s, k, width, sum)
+            FOR_WIDTH(k->width, CALL)
+#undef CALL
+        }
+    }
+}
+
+static TRS_CLONES void FN(run_gather)(const solving *s, const int32_t *nodes, int32_t count)
+{
+    for (int32_t q = 0; q < count; q++) {
+        const node *k = &s->d->node[nodes[q]];
+        if (k->leaf) FN(gather_leaf)(s, k);
+        else {
+#define CALL(width) FN(gather)(s, k, width)
+            FOR_WIDTH(k->width, CALL)
+#undef CALL
+        }
+    }
+}
+
+static void FN(run)(const solving *s, const int32_t *nodes, int32_t count, void *sum)
+{
+    if (s->d->gather) FN(run_gather)(s, nodes, count);
+    else FN(run_scatter)(s, nodes, count, sum);
+}
+
+static void FN(take)(const solving *s, const int32_t *nodes, int32_t count)
+{
+    const T *b = s->b;
+    T *x = s->x;
+    for (int32_t q = 0; q < count && b != x; q++) {
+        const node *k = &s->d->node[nodes[q]];
+        const int32_t at = in_memory(s->d, k->first) - (s->d->reversed ? k->width - 1 : 0);
+        memcpy(x + at, b + at, (size_t)k->width * sizeof *x);
+    }
+}
+
+static void FN(join)(const solving *s, int32_t begin, int32_t end)
+{
+    const supernodal *d = s->d;
+    const T *b = s->b, *sum = (const T *)s->sum;
+    T *x = s->x;
+    for (int32_t k = begin; k < end; k++) {
+        T all = b[d->top[k]];
+        for (int w = 0; w < d->workers; w++) all += sum[(int64_t)w * d->tops + k];
+        x[d->top[k]] = all;
+    }
+}
+
+/* ---- nodes that are shared ------------------------------------------------------------------------ */
+
+static TRS_CLONES void FN(spread)(const solving *s, const node *k, int32_t begin, int32_t end,
+                                  void *held)
+{
+    T *t = held;
+    FN(take_rows)((const T *)s->x + in_memory(s->d, k->first), k->width, s->d->reversed, t);
+    const T *tile = FN(solve_diagonal)(k, (const T *)s->d->value + k->value, k->width, t, s->conj);
+    FN(spread_tiles)
+    (s, k, tile + (int64_t)begin * FN(LANES) * k->width, k->width, begin, end, t, s->x);
+}
+
+static void FN(keep)(const solving *s, const node *k, const void *held)
+{
+    FN(give_rows)(held, k->width, s->d->reversed, (T *)s->x + in_memory(s->d, k->first));
+}
+
+static TRS_CLONES void FN(collect)(const solving *s, const node *k, int32_t begin, int32_t end,
+                                   void *part)
+{
+    const int64_t tile =
+        diagonal_numbers(k->width, FN(LANES)) + (int64_t)begin * FN(LANES) * k->width;
+    FN(collect_tiles)(s, k, (const T *)s->d->value + k->value + tile, k->width, begin, end, part);
+}
+
+static TRS_CLONES void FN(finish)(const solving *s, const node *k)
+{
+    const supernodal *d = s->d;
+    T t[WIDTH + FN(LANES)];
+    const int32_t at = in_memory(d, k->first);
+    FN(take_rows)((const T *)s->b + at, k->width, d->reversed, t);
+    for (int w = 0; w < k->shares; w++)
+        for (int32_t c = 0; c < k->width; c++) t[c] -= ((const T *)s->part)[w * WIDTH + c];
+    FN(solve_diagonal)(k, (const T *)d->value + k->value, k->width, t, s->conj);
+    FN(give_rows)(t, k->width, d->reversed, (T *)s->x + at);
+}
+
+static const kernels FN(one) = {FN(run),  FN(take),    FN(join),  FN(spread),
+                                FN(keep), FN(collect), FN(finish)};
+
+#undef FOR_WIDTH
+
+#endif
