@@ -63,6 +63,9 @@ static const char help[] =
     "      --cpu              no GPU\n"
     "      --host             B and X on the host for GPU solvers too, their copies counted\n"
     "      --measure          the automatic choice tries the cheapest candidates\n"
+    "      --no-calibrate     by the costs that are known: do not measure those of this CPU, "
+    "which\n"
+    "                         takes a quarter of a second in the first run\n"
     "      --threads=N        for CPU solvers\n"
     "      --cell-seconds=S   time for the solves of one solver on one triangle (default 5)\n"
     "      --memory=GIB       what a solver may take (default: 8 for those that store a full\n"
@@ -179,6 +182,7 @@ static const option_row rows[] = {
     {"dense", 0, NO_TEXT, take_flag, .member = SETTING(dense), .bits = DENSE},
     {"calibrate", 0, NO_TEXT, take_flag, .member = AT(calibrate), .bits = CALIBRATE},
     {"save", 0, NO_TEXT, take_flag, .member = AT(save)},
+    {"no-calibrate", 0, NO_TEXT, take_flag, .member = AT(no_calibrate)},
     {"io", 0, NO_TEXT, take_flag, .member = SETTING(io), .bits = IO},
     {"host", 0, NO_TEXT, take_flag, .member = SETTING(on_host)},
     {"measure", 0, NO_TEXT, take_flag, .member = SETTING(measure), .bits = MEASURE},

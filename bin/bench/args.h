@@ -10,10 +10,11 @@ typedef struct arguments {
     session session; /* without its host */
     wanted wanted;
     processes processes;
-    bool apart;     /* each matrix runs in a process of its own */
-    bool calibrate; /* costs are measured instead */
-    bool cpu;       /* no GPU is used */
-    bool save;      /* the costs are put into the user's cache */
+    bool apart;        /* each matrix runs in a process of its own */
+    bool calibrate;    /* costs are measured instead */
+    bool cpu;          /* no GPU is used */
+    bool save;         /* the costs are put into the user's cache */
+    bool no_calibrate; /* costs of this CPU are not measured before */
 } arguments;
 
 /* Leaves after --help and --version, and after wrong use. */

@@ -5,8 +5,16 @@
 #include "calibrate/calibrate.h"
 
 #include "bin/common/message.h"
+#include "bin/bench/costs/first_use.h"
 
 const char program_name[] = "trisolve-bench";
+
+/* Is there a choice among solvers, which the costs of this CPU are needed for? */
+static bool is_choosing(const arguments *a)
+{
+    const settings *s = &a->session.settings;
+    return !a->calibrate && !a->no_calibrate && !s->io && !s->dense;
+}
 
 int main(int argc, char **argv)
 {
@@ -14,5 +22,6 @@ int main(int argc, char **argv)
     session *s = &a.session;
     parse_arguments(argc, argv, &a);
     find_host(&s->settings, &s->host);
+    if (is_choosing(&a)) know_this_cpu();
     return a.calibrate ? calibrate(&s->settings, &s->host) : run(&a);
 }

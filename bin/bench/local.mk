@@ -2,17 +2,18 @@
 bin_PROGRAMS += bin/trisolve-bench
 dist_man_MANS += doc/trisolve-bench.1
 EXTRA_DIST += bin/bench/README.md
-BENCH_MEASURE = bin/bench/measure/bed.c bin/bench/measure/bed.h bin/bench/measure/cell.c \
-	bin/bench/measure/cell.h bin/bench/measure/dense.c bin/bench/measure/dense.h \
+BENCH_CELLS = bin/bench/measure/bed.c bin/bench/measure/bed.h bin/bench/measure/cell.c \
+	bin/bench/measure/cell.h bin/bench/measure/result.c bin/bench/measure/result.h \
+	bin/bench/measure/settings.h bin/bench/measure/solvers.c bin/bench/measure/solvers.h
+BENCH_MEASURE = $(BENCH_CELLS) bin/bench/measure/dense.c bin/bench/measure/dense.h \
 	bin/bench/measure/host.c bin/bench/measure/host.h bin/bench/measure/io.c \
-	bin/bench/measure/io.h bin/bench/measure/result.c bin/bench/measure/result.h \
-	bin/bench/measure/settings.h bin/bench/measure/solvers.c bin/bench/measure/solvers.h \
-	bin/bench/measure/summary.c bin/bench/measure/summary.h bin/bench/measure/triangle.c \
-	bin/bench/measure/triangle.h
-BENCH_CALIBRATE = bin/bench/calibrate/calibrate.c bin/bench/calibrate/calibrate.h \
-	bin/bench/calibrate/costs.h bin/bench/calibrate/fit.c bin/bench/calibrate/fit.h \
-	bin/bench/calibrate/groups.c bin/bench/calibrate/groups.h bin/bench/calibrate/problems.c \
-	bin/bench/calibrate/problems.h bin/bench/calibrate/steps.c bin/bench/calibrate/steps.h
+	bin/bench/measure/io.h bin/bench/measure/summary.c bin/bench/measure/summary.h \
+	bin/bench/measure/triangle.c bin/bench/measure/triangle.h
+# which other programs that choose a solver have, too (bin/bench/costs)
+BENCH_FIT = bin/bench/calibrate/fit.c bin/bench/calibrate/fit.h bin/bench/calibrate/groups.c \
+	bin/bench/calibrate/groups.h bin/bench/calibrate/problems.c bin/bench/calibrate/problems.h
+BENCH_CALIBRATE = $(BENCH_FIT) bin/bench/calibrate/calibrate.c bin/bench/calibrate/calibrate.h \
+	bin/bench/calibrate/steps.c bin/bench/calibrate/steps.h
 BENCH_FIGURES = bin/bench/figures/bars.c bin/bench/figures/comparison.c \
 	bin/bench/figures/comparison.h bin/bench/figures/dense_figures.c bin/bench/figures/figures.c \
 	bin/bench/figures/figures.h bin/bench/figures/gnuplot.c bin/bench/figures/kinds.h \
@@ -34,7 +35,7 @@ BENCH_REPORT = bin/bench/report/choice.c bin/bench/report/columns.c bin/bench/re
 bin_trisolve_bench_SOURCES = bin/bench/args.c bin/bench/args.h bin/bench/bench.c \
 	$(BENCH_CALIBRATE) bin/bench/run.c \
 	$(BENCH_MEASURE) $(BENCH_FIGURES) $(BENCH_INPUT) $(BENCH_COLLECTION) $(BENCH_REPORT) \
-	$(FILES) $(NUMBERS) $(OPTIONS) $(PROBLEMS)
+	$(COSTS_OF_CPU) $(FILES) $(NUMBERS) $(OPTIONS) $(PROBLEMS)
 bin_trisolve_bench_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
 bin_trisolve_bench_LDADD = $(FACTOR_LIBS) libtrisolve-sparse.la $(JANSSON_LIBS)
 

@@ -146,22 +146,22 @@ void wipe_bar(bar *b)
 
 /* ---- the user's cache ------------------------------------------------------------------------ */
 
-/* As mkdir -p does, for what stands before the last slash; path is as it was afterwards. */
-static int make_folders(char *path)
+int make_folders(char *path)
 {
-    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+    int failed = 0;
+    for (char *slash = strchr(path + 1, '/'); slash && !failed; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        const int failed = mkdir(path, 0700) && errno != EEXIST ? errno : 0;
-        if (failed) complain("%s: %s", path, strerror(failed));
+        failed = mkdir(path, 0700) && errno != EEXIST ? errno : 0;
         *slash = '/';
-        if (failed) return EXIT_USAGE;
     }
-    return EXIT_GOOD;
+    return failed;
 }
 
 int cache_file(const char *name, char *path, size_t size)
 {
-    if (trs_user_cache(name, path, size)) return make_folders(path);
-    complain("there is no cache: neither XDG_CACHE_HOME nor HOME names a folder");
-    return EXIT_USAGE;
+    const bool there = trs_user_cache(name, path, size);
+    const int failed = there ? make_folders(path) : 0;
+    if (failed) complain("%s: %s", path, strerror(failed));
+    if (!there) complain("there is no cache: neither XDG_CACHE_HOME nor HOME names a folder");
+    return there && !failed ? EXIT_GOOD : EXIT_USAGE;
 }

@@ -39,6 +39,9 @@ int draw_bar(void *user, double done);
 /* Takes the bar away, also after a failure. */
 void wipe_bar(bar *b);
 
+/* As mkdir -p does, for what stands before the last slash; path is as it was afterwards.  Returns 0 or errno. */
+int make_folders(char *path);
+
 /* path [size]: the file of this name in the user's cache, to be read or written; the folders above it are made.  Returns
  * an exit code, with a sentence. */
 int cache_file(const char *name, char *path, size_t size);

@@ -49,6 +49,9 @@ static const char help[] =
     "      --measure          choose by solving with the few that are predicted to be cheapest\n"
     "      --wisdom[=FILE]    choose by what earlier runs have measured of this pattern, as FILE\n"
     "                         says (default: in the user's cache); with --measure, add to it\n"
+    "      --no-calibrate     by the costs that are known: do not measure those of this CPU, "
+    "which\n"
+    "                         takes a quarter of a second in the first run\n"
     "      --threads=N        for CPU solvers\n"
     "      --low-memory       read with little more memory than the matrix takes\n"
     "      --memory=GIB       limit for a file's arrays and for its unpacked text (default: three\n"
@@ -201,6 +204,7 @@ static const option_row rows[] = {
     {"solver", 0, TEXT, take_text, .member = AT(solver), .bits = SOLVER},
     {"measure", 0, NO_TEXT, take_flag, .member = AT(measure), .bits = MEASURE},
     {"wisdom", 0, MAY_TEXT, take_wisdom, .bits = WISDOM},
+    {"no-calibrate", 0, NO_TEXT, take_flag, .member = AT(no_calibrate)},
     {"threads", 0, TEXT, take_whole, .member = AT(threads), NUMBERS(1, 1e9)},
     {"low-memory", 0, NO_TEXT, take_flag, .member = AT(low_memory)},
     {"memory", 0, TEXT, take_gib, .member = AT(memory), NUMBERS(0, 1e9)},

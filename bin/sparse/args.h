@@ -14,6 +14,7 @@ typedef struct arguments {
     bool measure;       /* ... by solving with the cheapest candidates */
     bool use_wisdom;    /* ... by what earlier runs have measured */
     const char *wisdom; /* the file of that; NULL: in the user's cache */
+    bool no_calibrate;  /* costs of this CPU are not measured */
     bool factor;        /* even a triangle is factored */
     const char *method; /* of factoring; NULL: it is chosen */
     const char *ordering; /* of complete factors; NULL: it is chosen */

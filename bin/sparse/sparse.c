@@ -7,6 +7,7 @@
 #include "bin/common/files.h"
 #include "bin/common/message.h"
 #include "bin/common/numbers.h"
+#include "bin/bench/costs/first_use.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -107,6 +108,7 @@ int main(int argc, char **argv)
     problem p = {0};
     report r = {.args = &a, .problem = &p, .forward = NAN, .refined = -1};
     parse_arguments(argc, argv, &a);
+    if (!a.solver && !a.no_calibrate) know_this_cpu();
     int code = a.use_wisdom ? run_with_wisdom(&a, &p, &r) : run(&a, &p, &r);
     problem_free(&p);
     report_free(&r);

@@ -2,7 +2,7 @@
 libcore_la_SOURCES += lib/core/general.c lib/core/general.h \
 	lib/core/hosted.c lib/core/measure.c lib/core/operators.c lib/core/pivots.c \
 	lib/core/plan.c lib/core/plan.h lib/core/plan_create.c lib/core/plan_info.c lib/core/predict.c \
-	lib/core/predict.h lib/core/refresh.c lib/core/refresh.h lib/core/saved.c \
+	lib/core/refresh.c lib/core/refresh.h lib/core/saved.c \
 	lib/core/solve.c lib/core/work.h
 libcore_la_SOURCES += lib/core/recall.c lib/core/recall.h
 

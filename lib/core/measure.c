@@ -1,5 +1,5 @@
-/* measure.c: chooses by solving: among the cheapest candidates where trs_options.measure asks for it, and between
- * cpu-serial and another solver that gives its bits wherever the choice comes to these two.
+/* measure.c: chooses by solving: among the cheapest candidates where trs_options.measure asks for it, and else, on a CPU,
+ * between cpu-serial and the one or two solvers that are predicted to be the fastest.
  *
  * With trs_options.measure a candidate solves in a plan of its own over the operator's triangle.  It has b = T * ones,
  * so that x neither overflows nor has tiny numbers, and B and X are where they will live, with the layout and the
@@ -7,13 +7,14 @@
  * too.  What was found is kept as wisdom, for later plans of the kind (recall.c).
  * Source: FFTW's planner, which times what it would otherwise estimate.
  *
- * A solver with the bits of cpu-serial differs from it in the order of the rows only.  Whether that pays depends on the
- * caches, on other users of the memory and on how fast cores hand work over, of which the cost model knows too little
- * on a machine that nobody has calibrated.  x does not depend on which of the two is taken, and cpu-serial keeps no
- * data of its own, so both solve with the operators of the plan itself. */
+ * In a trial the solvers are built for the operators of the plan itself, and the fastest stays (select/trial.c).
+ * cpu-serial is there already, since it has no data of its own.  It stays unless another one is faster beyond doubt: a
+ * prediction by the costs of another machine is no reason to be slower than the plain loop, and of caches, of other users
+ * of the memory and of how fast cores hand work over the cost model knows little. */
 #include "config.h"
 
 #include "recall.h"
+#include "select/trial.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -125,10 +126,8 @@ static int try_candidate(const trial *t, const trs_solver *solver, double *secon
     return rc;
 }
 
-int trs_measure(trs_plan *p, trs_operator *op, trs_candidate *c, int count, char *reason,
-                size_t size)
+int trs_measure(trs_plan *p, trs_operator *op, trs_candidate *c, int count)
 {
-    size_t used = strlen(reason);
     double seconds[TRS_CANDIDATES];
     int best = -1;
     trial t;
@@ -140,9 +139,7 @@ int trs_measure(trs_plan *p, trs_operator *op, trs_candidate *c, int count, char
         if (try_candidate(&t, c[k].solver, &seconds[k])) continue;
         seconds[k] +=
             c[k].seconds - trs_seconds(&c[k].cost); /* the share of an update, predicted */
-        const int w = snprintf(reason + used, size - used, "; measured %s %.3g ms",
-                               c[k].solver->name, 1e3 * seconds[k]);
-        if (w > 0 && (size_t)w < size - used) used += (size_t)w;
+        trs_plan_say(p, "; measured %s %.3g ms", c[k].solver->name, 1e3 * seconds[k]);
         if (best < 0 || seconds[k] < seconds[best]) best = k;
     }
     trial_end(&t);
@@ -155,99 +152,65 @@ int trs_measure(trs_plan *p, trs_operator *op, trs_candidate *c, int count, char
     return rc;
 }
 
-/* ---- another solver with the bits of cpu-serial ----------------------------------------------------- */
+/* ---- a trial ------------------------------------------------------------------------------------ */
 
-/* Caches fill, and branches of rows of changing length are learnt, only over tens of short solves.  So a round goes on
- * until STEADY solves in a row were not faster than the fastest before them, but no longer than MOST_SECONDS.  Where
- * solves take longer than LONG and the difference is plain, one round is enough. */
-enum { FEW = 2, STEADY = 4, ROUNDS = 2 };
+static const double FASTER = 1.05; /* cpu-serial stays unless another is so many times as fast */
 
-/* a solve is faster if it takes less than so many times the best */
-static const double GAIN = 0.98;
-static const double MOST_SECONDS = 1e-3; /* of a round */
-static const double LONG = 1e-3;         /* seconds of a solve */
-static const double BETTER = 1.25,
-                    WORSE = 2; /* ratios by which the other solver is plainly faster, or slower */
-static const double FASTER = 1.08; /* cpu-serial stays unless the other is so many times as fast */
-
-/* The seconds of the fastest solve of a round, of which the first one warms up. */
-static double time_solver(const trs_instance *i, const trs_job *job)
+/* Build the candidate as a contender; its seconds are to come.  false: it cannot be made here. */
+static bool build_contender(trs_plan *p, const trs_candidate *c, trs_contender *with)
 {
-    double best = INFINITY, sum = 0;
-    for (int k = 0, steady = 0; k <= FEW || (steady < STEADY && sum < MOST_SECONDS); k++) {
-        const double start = trs_now();
-        (void)i->solver->solve(i, job); /* a solve on a CPU cannot fail */
-        const double seconds = trs_now() - start;
-        if (k == 0) continue;
-        steady = seconds < GAIN * best ? 0 : steady + 1;
-        sum += seconds;
-        best = fmin(best, seconds);
+    int rc = trs_plan_check_limit(p, c->solver);
+    for (int k = 0; k < 2 && !rc; k++) {
+        if (!p->op[k].used) continue;
+        rc = trs_instance_build(&with->own[k], &p->op[k], c->solver);
+        if (!rc) rc = trs_instance_update(&with->own[k], NULL);
     }
-    return best;
+    if (rc) trs_forget();
+    return !rc;
 }
 
-/* B or X of an operator as a solve has them, filled with zeros: then no x grows, whatever the values are, and sums and
- * products of zeros take as long as others.  p is NULL if there is no memory. */
-static trs_view zeros(const trs_plan *p, const trs_operator *op)
+static void release_contender(trs_contender *c)
 {
-    const bool rows = p->ctx.layout == TRS_ROW_MAJOR;
-    const int64_t n = op->tri.n, nrhs = p->ctx.nrhs, size = (int64_t)trs_size(op->tri.dtype);
-    const trs_view v = {trs_alloc(&p->ctx.mem, n * nrhs, (size_t)size), rows ? nrhs : 1,
-                        rows ? 1 : n};
-    if (v.p) memset(v.p, 0, (size_t)(n * nrhs * size));
-    return v;
+    for (int k = 0; k < 2; k++) trs_instance_release(&c->own[k]);
 }
 
-/* Add the seconds that this solver takes, and cpu-serial, to *other and *serial.  Returns false if there is no memory. */
-static bool time_both(trs_plan *p, const trs_instance *i, double *other, double *serial)
+/* The fastest, with the share of an update that is predicted of each; number 0 is cpu-serial. */
+static int find_fastest(const trs_contender *c, trs_candidate *const *of, int count)
 {
-    const trs_view b = zeros(p, i->op), x = zeros(p, i->op);
-    void *work = trs_alloc(&p->ctx.mem, i->solver->work_bytes(i, p->ctx.nrhs), 1);
-    const bool room = b.p && x.p && work;
-    const trs_job job = {.nrhs = p->ctx.nrhs,
-                         .b = trs_view_natural(i->op, b),
-                         .x = trs_view_natural(i->op, x),
-                         .threads = p->ctx.threads,
-                         .work = work};
-    double a = INFINITY, c = INFINITY;
-    trs_instance plain = *i;
-    plain.solver = &trs_solver_cpu_serial;
-    plain.data = NULL;
-    for (int k = 0; k < ROUNDS && room; k++) {
-        a = fmin(a, time_solver(i, &job));
-        c = fmin(c, time_solver(&plain, &job));
-        if ((k > 0 || a > LONG) && (c > BETTER * a || a > WORSE * c)) break;
+    double best = INFINITY;
+    int fastest = 0;
+    for (int j = 0; j < count; j++) {
+        const double share = of[j]->seconds - trs_seconds(&of[j]->cost);
+        const double seconds = (j > 0 ? FASTER : 1) * (c[j].seconds + share);
+        if (seconds < best) best = seconds, fastest = j;
     }
-    *other += a;
-    *serial += c;
-    trs_free(&p->ctx.mem, b.p);
-    trs_free(&p->ctx.mem, x.p);
-    trs_free(&p->ctx.mem, work);
-    return room;
+    return fastest;
 }
 
-static void take_serial(trs_plan *p)
+void trs_try(trs_plan *p)
 {
-    p->wanted = &trs_solver_cpu_serial;
-    for (int k = 0; k < 2; k++) {
-        trs_instance_release(&p->solver[k]);
-        if (p->op[k].used) (void)trs_instance_build(&p->solver[k], &p->op[k], p->wanted);
+    trs_contender c[TRS_CONTENDERS] = {{.own = {p->solver[0], p->solver[1]}}};
+    trs_candidate *of[TRS_CONTENDERS] = {&p->candidate[0]};
+    const int most = p->ctx.limit ? 2 : TRS_CONTENDERS; /* which are there at a time */
+    int count = 1, fastest = 0;
+    for (int k = 1; k < p->candidates && count < most; k++) {
+        of[count] = &p->candidate[k];
+        if (!p->candidate[k].to_try) continue;
+        if (build_contender(p, of[count], &c[count])) count++;
+        else {
+            release_contender(&c[count]);
+            trs_plan_say(p, "; %s could not be tried", of[count]->solver->name);
+        }
     }
-    for (int k = 0; k < p->candidates; k++)
-        if (p->candidate[k].solver == p->wanted) p->info.predicted = p->candidate[k].seconds;
-}
-
-void trs_try_serial(trs_plan *p)
-{
-    const size_t used = strlen(p->reason), left = sizeof p->reason - used;
-    const char *name = p->wanted->name;
-    double other = 0, serial = 0;
-    bool tried = true;
-    for (int k = 0; k < 2 && tried; k++)
-        if (p->op[k].used) tried = time_both(p, &p->solver[k], &other, &serial);
-    if (tried)
-        snprintf(p->reason + used, left, "; both tried: %s %.3g ms, cpu-serial %.3g ms", name,
-                 1e3 * other, 1e3 * serial);
-    else snprintf(p->reason + used, left, "; %s could not be tried", name);
-    if (!tried || serial < FASTER * other) take_serial(p);
+    if (count > 1 && trs_trial(c, count)) {
+        fastest = find_fastest(c, of, count);
+        for (int j = 0; j < count; j++)
+            trs_plan_say(p, j ? ", %s %.3g ms" : "; tried: %s %.3g ms", of[j]->solver->name,
+                         1e3 * c[j].seconds);
+    } else if (count > 1) trs_plan_say(p, "; no memory for a trial");
+    for (int j = 0; j < count; j++)
+        if (j != fastest) release_contender(&c[j]);
+    for (int k = 0; k < 2; k++) p->solver[k] = c[fastest].own[k];
+    p->wanted = of[fastest]->solver;
+    p->info.predicted = of[fastest]->seconds;
 }

@@ -241,10 +241,12 @@ static void FN(search_some)(void *user, int64_t begin, int64_t end)
     search *all = user;
     const int64_t *Lp = all->t->ptr, *src = all->src;
     const T *Lx = all->val;
+    const bool last = !all->diagonal_first, always = all->p->skip;
     for (int64_t k = begin; k < end; k++) {
-        const int64_t e = all->diagonal_first ? Lp[k] : Lp[k + 1] - 1, at = src ? src[e] : e;
+        const int64_t e = last ? Lp[k + 1] - 1 : Lp[k], at = src ? src[e] : e;
         const T d = at >= 0 ? Lx[at] : (T)(at == TRS_SRC_UNIT);
-        mark(all, k, d == 0 || d - d != 0); /* Inf - Inf and NaN are not 0 */
+        const bool bad = d == 0 || d - d != 0; /* Inf - Inf and NaN are not 0 */
+        if (bad || always) mark(all, k, bad);
     }
 }
 

@@ -26,10 +26,19 @@
 
 static void describe_named(trs_plan *p, const trs_shape *shape)
 {
-    const size_t used = trs_describe_shape(p->reason, sizeof p->reason, shape);
-    snprintf(p->reason + used, sizeof p->reason - used, ": %s",
-             p->info.analyses ? "kept, as other rows are left out" : "named by the caller");
+    trs_describe_shape(p->reason, sizeof p->reason, shape);
+    trs_plan_say(p, ": %s",
+                 p->info.analyses ? "kept, as other rows are left out" : "named by the caller");
 }
+
+/* What the solver has to say besides. */
+static void describe(trs_plan *p, const trs_prospect *s)
+{
+    const size_t used = strlen(p->reason);
+    if (p->wanted->describe) p->wanted->describe(s, p->reason + used, sizeof p->reason - used);
+}
+
+enum { MEASURED = 4 }; /* candidates at most, since each has a plan of its own */
 
 /* By prediction, and by measuring where that was asked for. */
 static int choose_anew(trs_plan *p, const trs_prospect *s, const char *wisdom_ignored)
@@ -37,12 +46,11 @@ static int choose_anew(trs_plan *p, const trs_prospect *s, const char *wisdom_ig
     trs_candidate *c = p->candidate;
     p->candidates = trs_choose(s, p->on_device, c, p->reason, sizeof p->reason);
     if (!p->candidates) return trs_fail(TRS_ESUPPORT, "no solver of this build can do this here");
-    const size_t used = strlen(p->reason);
-    snprintf(p->reason + used, sizeof p->reason - used, "%s", wisdom_ignored);
+    trs_plan_say(p, "%s", wisdom_ignored);
     if (!p->measure) return TRS_OK;
-    const int count = p->candidates;
+    const int count = p->candidates < MEASURED ? p->candidates : MEASURED;
     p->candidates = 1;
-    return trs_measure(p, s->op, c, count, p->reason, sizeof p->reason);
+    return trs_measure(p, s->op, c, count);
 }
 
 static int choose_among_all(trs_plan *p, const trs_prospect *s)
@@ -75,8 +83,7 @@ static int choose(trs_plan *p)
         describe_named(p, &s.shape);
     } else rc = choose_among_all(p, &s);
     if (rc) return rc;
-    const size_t used = strlen(p->reason);
-    if (p->wanted->describe) p->wanted->describe(&s, p->reason + used, sizeof p->reason - used);
+    describe(p, &s);
     return trs_check_fit(p->wanted, &s);
 }
 
@@ -101,16 +108,6 @@ static int values_known(trs_plan *p, int rc)
     p->pivots_known = !rc || rc == TRS_EPIVOT;
     p->state = rc ? TRS_ANALYSED : TRS_READY;
     return rc;
-}
-
-static int check_limit(trs_plan *p)
-{
-    trs_info info;
-    if (!p->ctx.limit) return TRS_OK;
-    trs_plan_bytes(p, p->wanted, &info);
-    const int64_t most = info.bytes_host > info.bytes_device ? info.bytes_host : info.bytes_device;
-    if (most <= p->ctx.limit) return TRS_OK;
-    return trs_fail(TRS_EMEM, "the plan would need %.3g bytes, over the limit", (double)most);
 }
 
 /* ---- analyse: all of it ------------------------------------------------------------------------------ */
@@ -162,12 +159,11 @@ static int build(trs_plan *p)
 /* Build another solver in place of this one, which is predicted to take so many seconds; INFINITY: could not be made. */
 static int build_other(trs_plan *p, const trs_solver *other, double seconds)
 {
-    const size_t used = strlen(p->reason), left = sizeof p->reason - used;
     const char *name = p->wanted->name;
-    if (isinf(seconds)) snprintf(p->reason + used, left, "; %s could not be made", name);
-    else snprintf(p->reason + used, left, "; %s %.3g ms now", name, 1e3 * seconds);
+    if (isinf(seconds)) trs_plan_say(p, "; %s could not be made", name);
+    else trs_plan_say(p, "; %s %.3g ms now", name, 1e3 * seconds);
     p->wanted = other;
-    const int rc = check_limit(p);
+    const int rc = trs_plan_check_limit(p, p->wanted);
     return rc ? rc : build(p);
 }
 
@@ -181,7 +177,7 @@ static bool may_build_again(const trs_plan *p)
  * in place of another, because the values may have been what made that one fail. */
 static int build_first(trs_plan *p)
 {
-    int rc = check_limit(p);
+    int rc = trs_plan_check_limit(p, p->wanted);
     if (!rc) rc = build(p);
     while (rc == TRS_EMEM && p->candidates > 1 && may_build_again(p)) {
         const trs_candidate next = p->candidate[1];
@@ -226,12 +222,17 @@ static int choose_again(trs_plan *p)
     return TRS_OK;
 }
 
-/* Has the plan chosen, not by measuring, a solver that is to be tried against cpu-serial? */
-static bool is_to_be_tried(const trs_plan *p)
+/* Where the plan has cpu-serial by prediction, not by measuring, and others are to be tried against it. */
+static void try_others(trs_plan *p)
 {
-    int k = 0;
-    while (k < p->candidates && p->candidate[k].solver != p->wanted) k++;
-    return k < p->candidates && p->candidate[k].try_both && !p->measure;
+    bool any = false;
+    for (int k = 1; k < p->candidates; k++) any |= p->candidate[k].to_try;
+    if (!any || p->measure || p->wanted != p->candidate[0].solver) return;
+    trs_try(p);
+    if (p->wanted == p->candidate[0].solver || !p->wanted->describe) return;
+    trs_prospect s;
+    trs_prospect_of(trs_plan_operator(p), TRS_LOOK_IF_LARGE, &s);
+    describe(p, &s);
 }
 
 int trs_plan_finish(trs_plan *p, double start)
@@ -241,7 +242,7 @@ int trs_plan_finish(trs_plan *p, double start)
     int rc = p->general ? TRS_OK : trs_plan_keep_topo(p);
     int pivots = rc ? rc : build_first(p);
     if (!pivots) pivots = choose_again(p);
-    if (!pivots && is_to_be_tried(p)) trs_try_serial(p);
+    if (!pivots) try_others(p);
     rc = pivots != TRS_EPIVOT ? pivots : TRS_OK;
     for (int k = 0; k < 2; k++)
         if (p->op[k].ctx) trs_operator_trim(&p->op[k]);

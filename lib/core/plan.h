@@ -82,6 +82,10 @@ void trs_mat_fetched(trs_context *ctx, const trs_mat *m, trs_mat *host);
 int trs_plan_keep_topo(trs_plan *p); /* makes p->topo */
 /* Fill in info->bytes_host and bytes_device, with those of the solver unless it is NULL. */
 void trs_plan_bytes(const trs_plan *p, const trs_solver *solver, trs_info *info);
+/* Add to p->reason. */
+void trs_plan_say(trs_plan *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* TRS_OK, or TRS_EMEM: the plan would need more memory with this solver than it may take. */
+int trs_plan_check_limit(const trs_plan *p, const trs_solver *solver);
 /* Make instances, the work space and the first values, when operators and choice are there.  start: when analyse began. */
 int trs_plan_finish(trs_plan *p, double start);
 /* Is a solver built?  It is not if an update had to analyse again and failed; then another update has to do it. */
@@ -100,20 +104,13 @@ int trs_plan_import_to_host(trs_plan *p);
 int trs_plan_make_operators(trs_plan *p);      /* all that are announced, with levels */
 int trs_plan_order_by_level(trs_operator *op); /* store the rows in level order */
 
-/* ---- single vectors, measuring ------------------------------------------------------------------ */
+/* ---- single vectors ----------------------------------------------------------------------------- */
 
 /* x = op(T)^-1 x in place, with x [n] on the host.  stage, from trs_hosted_new, is device memory by which x goes to a
  * plan whose B and X live on a device, and NULL for other plans (hosted.c). */
 int trs_hosted_new(const trs_plan *p, void **stage);
 void trs_hosted_free(const trs_plan *p, void *stage);
 int trs_solve_hosted(const trs_plan *p, trs_op op, void *x, void *stage, const trs_exec *exec);
-
-/* Solve with count candidates, put the fastest first, and say so in reason (measure.c). */
-int trs_measure(trs_plan *p, trs_operator *op, trs_candidate *c, int count, char *reason,
-                size_t size);
-/* p->wanted gives the bits of cpu-serial: solve with both, and let cpu-serial take over unless it is clearly slower, or
- * if there is no memory to find out.  The reason says so (measure.c). */
-void trs_try_serial(trs_plan *p);
 
 /* ---- pivots (pivots.c) -------------------------------------------------------------------------- */
 

@@ -1,7 +1,11 @@
-/* plan_info.c: answers questions about a plan: bytes, facts, bad pivots, permutations, levels. */
+/* plan_info.c: answers questions about a plan: bytes, the reason of the choice, facts, bad pivots, permutations, levels. */
 #include "config.h"
 
 #include "work.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
 
 /* ---- bytes ---------------------------------------------------------------------------------------- */
 
@@ -82,6 +86,27 @@ void trs_plan_bytes(const trs_plan *p, const trs_solver *solver, trs_info *info)
     }
     if (p->skip_dev) info->bytes_device += n;
     if (p->P_dev) info->bytes_device += 8 * n;
+}
+
+int trs_plan_check_limit(const trs_plan *p, const trs_solver *solver)
+{
+    trs_info info;
+    if (!p->ctx.limit) return TRS_OK;
+    trs_plan_bytes(p, solver, &info);
+    const int64_t most = info.bytes_host > info.bytes_device ? info.bytes_host : info.bytes_device;
+    if (most <= p->ctx.limit) return TRS_OK;
+    return trs_fail(TRS_EMEM, "the plan would need %.3g bytes, over the limit", (double)most);
+}
+
+/* ---- the reason of the choice --------------------------------------------------------------------- */
+
+void trs_plan_say(trs_plan *p, const char *format, ...)
+{
+    const size_t used = strlen(p->reason);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(p->reason + used, sizeof p->reason - used, format, args);
+    va_end(args);
 }
 
 /* ---- levels ------------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /* predict.c: what a solve by a plan that is built takes on some machine. */
 #include "config.h"
 
-#include "predict.h"
+#include "select/predict.h"
 
 #include "base/device.h"
 #include "plan.h"

@@ -9,6 +9,7 @@
 
 #include "base/device.h"
 #include "matrix/on_device.h"
+#include "vectors/gather.h"
 #include "work.h"
 
 #include <inttypes.h>
@@ -207,27 +208,6 @@ static trs_view from_column(trs_view v, int r, size_t size)
 
 /* ---- rearranging ------------------------------------------------------------------------------------ */
 
-static void copy_element(void *to, int64_t q, const void *from, int64_t p, size_t size)
-{
-    memcpy((char *)to + q * (int64_t)size, (const char *)from + p * (int64_t)size, size);
-}
-
-/* y (k) = x (perm [k]) for every column.  perm NULL is the identity. */
-static void gather(size_t size, int32_t n, int nrhs, const int32_t *perm, trs_view x, trs_view y)
-{
-    for (int r = 0; r < nrhs; r++)
-        for (int32_t k = 0; k < n; k++)
-            copy_element(y.p, k * y.rs + r * y.cs, x.p, (perm ? perm[k] : k) * x.rs + r * x.cs,
-                         size);
-}
-
-static void scatter(size_t size, int32_t n, int nrhs, const int32_t *perm, trs_view y, trs_view x)
-{
-    for (int r = 0; r < nrhs; r++)
-        for (int32_t k = 0; k < n; k++)
-            copy_element(x.p, perm[k] * x.rs + r * x.cs, y.p, k * y.rs + r * y.cs, size);
-}
-
 typedef struct order {            /* a permutation */
     const int32_t *host, *device; /* [n]; the one where the solver runs is not NULL */
 } order;
@@ -243,7 +223,9 @@ static int reorder(const trs_plan *p, const trs_job *job, direction d, order o, 
     if (p->info.on_gpu)
         return (d == BRING ? trs_gpu_gather : trs_gpu_scatter)(t, n, job->nrhs, o.device, from, to,
                                                                job->stream);
-    (d == BRING ? gather : scatter)(trs_size(t), n, job->nrhs, o.host, from, to);
+    const trs_gather g = {.n = n, .nrhs = job->nrhs, .from = t, .to = t, .perm = o.host};
+    if (d == BRING) trs_gather_rows(&g, job->threads, from, to);
+    else trs_scatter_rows(&g, from, to);
     return TRS_OK;
 }
 
@@ -260,12 +242,13 @@ static int solve_with(const trs_plan *p, const trs_operator *op, trs_work *w, tr
 /* x = 0 in the rows that are left out, and x = b in the others. */
 static int leave_out(const trs_plan *p, const trs_job *job)
 {
-    const size_t size = trs_size(p->shape.dtype);
+    const trs_dtype t = p->shape.dtype;
+    const size_t size = trs_size(t);
     const int32_t n = (int32_t)p->info.n;
     const trs_view b = job->b, x = job->x;
-    if (p->info.on_gpu)
-        return trs_gpu_leave_out(p->shape.dtype, n, job->nrhs, p->skip_dev, b, x, job->stream);
-    if (b.p != x.p) gather(size, n, job->nrhs, NULL, b, x);
+    if (p->info.on_gpu) return trs_gpu_leave_out(t, n, job->nrhs, p->skip_dev, b, x, job->stream);
+    const trs_gather copy = {.n = n, .nrhs = job->nrhs, .from = t, .to = t};
+    if (b.p != x.p) trs_gather_rows(&copy, job->threads, b, x);
     for (int r = 0; r < job->nrhs; r++)
         for (int32_t i = 0; i < n; i++)
             if (p->skip[i]) memset((char *)x.p + (i * x.rs + r * x.cs) * (int64_t)size, 0, size);

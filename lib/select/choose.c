@@ -86,8 +86,7 @@ static bool eligible(const trs_prospect *p, const trs_solver *s, bool on_device,
     return *gpu && trs_solver_available(s, ctx->device, why, sizeof why);
 }
 
-/* Another solver is taken instead of the simplest only where it is predicted to be so many times as fast. */
-static const double CLEARLY = 1.25;
+/* ---- the cheapest, and the simplest ----------------------------------------------------------- */
 
 /* Sorted in, if it is among the cheapest; what falls off the end is forgotten. */
 static int insert(trs_candidate *list, int count, const trs_candidate *c)
@@ -99,65 +98,56 @@ static int insert(trs_candidate *list, int count, const trs_candidate *c)
     return count;
 }
 
-enum { TINY = 500 }; /* entries: solves of a microsecond are left to cpu-serial */
-
-/* Costs of another machine may be wrong by so much: what is predicted to take more is not tried. */
-static const double TOO_SLOW = 2;
-
-/* Are both to be solved with?  Not where the other one is predicted to be too slow, nor where both go through the rows
- * in one order and there are no threads to gain from.  In a large triangle there are caches, other threads and rows of
- * changing length besides what the prediction knows. */
-static bool is_worth_a_try(const trs_shape *shape, const trs_candidate *other,
-                           const trs_candidate *serial)
-{
-    const bool large = shape->nnz >= TRS_SHARED_FROM, reordered = shape->scattered != 0;
-    if (!other->solver || !serial->solver || other->seconds > TOO_SLOW * serial->seconds)
-        return false;
-    if (large && reordered) return true;
-    if (large) return other->seconds < serial->seconds;
-    return reordered && shape->nnz >= TINY && other->seconds <= serial->seconds;
-}
-
-/* Put it first, before what is there already. */
-static int put_first(trs_candidate *list, int count, const trs_candidate *c)
+/* The place of cpu-serial in the list; count: it is not there. */
+static int place_of_serial(const trs_candidate *list, int count)
 {
     int k = 0;
-    while (k < count && list[k].solver != c->solver) k++;
-    if (k == count && count < TRS_CANDIDATES) count++;
-    if (k == TRS_CANDIDATES) k--;
-    for (; k > 0; k--) list[k] = list[k - 1];
-    list[0] = *c;
-    return count;
+    while (k < count && list[k].solver != &trs_solver_cpu_serial) k++;
+    return k;
 }
 
-/* cpu-serial first, unless the cheapest is clearly better; before it the other solver with its bits that is to be
- * tried.  That is never taken untried: a prediction by another machine's costs is no reason to be slower than
- * cpu-serial. */
-static int prefer_simple(trs_candidate *list, int count, const trs_candidate *serial,
-                         const trs_candidate *other)
+/* Untried, another solver is taken instead of cpu-serial only where it is predicted to be so many times as fast. */
+static const double CLEARLY = 1.25;
+/* Those are tried that are predicted to take at most so many times as long as the cheapest, and as cpu-serial: what sums
+ * up the same rows is predicted by the same costs, all else less well. */
+static const double CLOSE = 1.3, FASTER = 0.97, ROUGHLY = 1.1;
+
+enum { TINY = 500 }; /* entries: solves of a microsecond are left to cpu-serial */
+
+/* May a trial against cpu-serial decide about it?  Where the same bits are asked for every time, what was measured must
+ * not decide which bits these are. */
+static bool may_be_tried(const trs_prospect *p, const trs_solver *s)
 {
-    const bool is_other = list[0].solver == other->solver;
-    if (!serial->solver || (serial->seconds > CLEARLY * list[0].seconds && !is_other)) return count;
-    count = put_first(list, count, serial);
-    return other->try_both ? put_first(list, count, other) : count;
+    if (s->place != TRS_ON_CPU || s->order == TRS_ORDER_LEVEL) return false;
+    return s->serial_bits || !p->op->ctx->bitwise;
 }
 
-/* Does it solve with the bits of cpu-serial, in another order? */
-static bool is_alternative(const trs_solver *s)
+/* cpu-serial comes first, unless the cheapest cannot be tried and is predicted to be clearly better.  Behind it those
+ * are marked that are to be tried against it. */
+static void prefer_simple(const trs_prospect *p, trs_candidate *list, int count, char *reason,
+                          size_t size)
 {
-    return s->serial_bits && s->place == TRS_ON_CPU && s != &trs_solver_cpu_serial;
-}
-
-/* Why cpu-serial is first although this one is predicted to be faster. */
-static void describe_kept(char *text, size_t size, const trs_candidate *faster)
-{
-    const char *serial = trs_solver_cpu_serial.name;
-    if (is_alternative(faster->solver))
-        snprintf(text, size, "; %s is kept: too small to try %s", serial, faster->solver->name);
-    else
-        snprintf(text, size,
-                 "; %s, the simplest, is kept unless another is predicted to be %g times as fast",
-                 serial, CLEARLY);
+    const int place = place_of_serial(list, count);
+    if (place == count) return;
+    const trs_candidate serial = list[place], first = list[0];
+    const bool untried = !may_be_tried(p, first.solver);
+    if (untried && serial.seconds > CLEARLY * first.seconds) return;
+    int tried = 0;
+    for (int k = place; k > 0; k--) list[k] = list[k - 1];
+    list[0] = serial;
+    for (int k = 1; k < count && tried < TRS_TRIED; k++) {
+        const trs_solver *s = list[k].solver;
+        const double most = (s->serial_bits ? FASTER : ROUGHLY) * serial.seconds;
+        list[k].to_try = p->shape.nnz >= TINY && may_be_tried(p, s) && list[k].seconds <= most &&
+                         list[k].seconds <= CLOSE * first.seconds;
+        tried += list[k].to_try;
+    }
+    if (place == 0 || tried) return;
+    if (untried)
+        snprintf(reason, size, "; cpu-serial is kept: not predicted to take %g times as long",
+                 CLEARLY);
+    else if (p->shape.nnz < TINY)
+        snprintf(reason, size, "; cpu-serial is kept: too small to try %s", first.solver->name);
 }
 
 /* c: the solver, what it is predicted to take, and false if it cannot be chosen; *gpu as in eligible. */
@@ -181,23 +171,19 @@ bool trs_candidate_of(const trs_prospect *p, const trs_solver *s, bool on_device
 int trs_choose(const trs_prospect *p, bool on_device, trs_candidate list[TRS_CANDIDATES],
                char *reason, size_t size)
 {
-    trs_candidate serial = {0}, other = {0};
+    trs_candidate c, serial = {0};
     int gpu = -1, count = 0;
     for (int k = 0; trs_solver_at(k); k++) {
-        trs_candidate c;
         if (!consider(p, trs_solver_at(k), on_device, &gpu, &c)) continue;
         if (c.solver == &trs_solver_cpu_serial) serial = c;
-        if (is_alternative(c.solver) && (!other.solver || c.seconds < other.seconds)) other = c;
         count = insert(list, count, &c);
     }
     if (!count) return 0;
-    other.try_both = is_worth_a_try(&p->shape, &other, &serial);
-    count = prefer_simple(list, count, &serial, &other);
+    if (serial.solver && place_of_serial(list, count) == count) list[count - 1] = serial;
     size_t used = trs_describe_shape(reason, size, &p->shape);
     for (int k = 0; k < count && k < 2; k++)
         used += describe(reason + used, size - used, k ? "; next " : ": predicted ", &list[k],
                          p->op->ctx->solves_per_update > 0);
-    if (count > 1 && list[0].solver == serial.solver && list[1].seconds < serial.seconds)
-        describe_kept(reason + used, size - used, &list[1]);
+    prefer_simple(p, list, count, reason + used, size - used);
     return count;
 }

@@ -1,6 +1,7 @@
 # lib/select
 COSTS += lib/select/costs
-libcore_la_SOURCES += lib/select/choose.c lib/select/machine.c lib/select/select.h
+libcore_la_SOURCES += lib/select/choose.c lib/select/machine.c lib/select/predict.h lib/select/select.h \
+	lib/select/trial.c lib/select/trial.h
 
 # what earlier runs have measured
 libcore_la_SOURCES += lib/select/user_costs.c lib/select/user_costs.h lib/select/wisdom.c \

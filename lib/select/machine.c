@@ -1,6 +1,6 @@
 /* machine.c: what single steps cost here, for the cost model: built-in values, or those of a file that
  * `trisolve-bench --calibrate` has measured and the environment variable TRISOLVE_MACHINE names, or that is in the
- * user's cache (user_costs.c).
+ * user's cache, where programs put what they measured themselves in their first run (user_costs.c).
  *
  *     # trisolve-sparse machine 2
  *     gpu_launch 2.7e-6    # s: a kernel follows another one in a stream
@@ -166,29 +166,32 @@ static int read_lines(FILE *f, const char *file, trs_machine *m)
     return wrong ? trs_fail(TRS_EFORMAT, "%.100s:%d: %s", file, number, wrong) : TRS_OK;
 }
 
-int trs_machine_read(trs_context *ctx, const char *file)
+int trs_machine_read(trs_machine *m, const char *file)
 {
     FILE *f = fopen(file, "r");
     if (!f) return trs_fail(TRS_EFILE, "%.100s: %s", file, strerror(errno));
-    const int rc = read_lines(f, file, &ctx->machine);
+    const int rc = read_lines(f, file, m);
     fclose(f);
     return rc;
 }
 
 static int from_file(trs_context *ctx, const char *file)
 {
-    const int rc = trs_machine_read(ctx, file);
+    const int rc = trs_machine_read(&ctx->machine, file);
     snprintf(ctx->costs, sizeof ctx->costs, "%s", file);
     return rc;
 }
 
 /* ---- here ------------------------------------------------------------------------------------- */
 
-/* Bytes of the last cache that the first core can use; 0: the system does not say.  sysconf would say the bytes of all
- * such caches, of which a processor may have a dozen that its cores do not share. */
-static double last_cache(void)
+/* Bytes of a cache that the first core can use: index 2 is the L2 cache, which it has for itself, index 3 the last one;
+ * 0: the system does not say.  sysconf would say the bytes of all such caches, of which a processor may have a dozen that
+ * its cores do not share. */
+static double cache_size(int index)
 {
-    FILE *f = fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "r");
+    char file[80];
+    snprintf(file, sizeof file, "/sys/devices/system/cpu/cpu0/cache/index%d/size", index);
+    FILE *f = fopen(file, "r");
     double kibibytes = 0;
     if (f && fscanf(f, "%lfK", &kibibytes) != 1) kibibytes = 0;
     if (f) fclose(f);
@@ -200,14 +203,15 @@ enum { MOST_USEFUL = 8 }; /* threads: with more of them memory is the limit */
 int trs_machine_find(trs_context *ctx, bool gpu)
 {
     const char *file = getenv("TRISOLVE_MACHINE");
-    const double cache = last_cache();
+    const double own = cache_size(2), last = cache_size(3);
     trs_chip chip = {0};
     if (gpu) (void)trs_gpu_chip(ctx->device, &chip); /* some GPU, if it does not say */
     trs_machine_built_in(ctx, gpu ? &chip : NULL);
-    if (cache > 0) ctx->machine.cpu_cache = cache;
+    if (own > 0) ctx->machine.cpu_own_cache = own;
+    if (last > 0) ctx->machine.cpu_cache = last;
     ctx->machine.cpu_threads =
         trs_threads_given(ctx->threads < MOST_USEFUL ? ctx->threads : MOST_USEFUL);
     if (file && *file) return from_file(ctx, file);
-    if (!file) trs_machine_from_cache(ctx, gpu ? &chip : NULL);
+    if (!file) (void)trs_machine_from_cache(ctx, gpu ? &chip : NULL);
     return TRS_OK;
 }

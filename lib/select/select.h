@@ -13,8 +13,8 @@ const trs_machine *trs_machine_table(void);
 /* ctx->machine and ctx->costs: the table, scaled to this GPU unless it is the one that the table was measured on.
  * NULL: there is no GPU; chip->sms 0: nothing is known of it. */
 void trs_machine_built_in(trs_context *ctx, const trs_chip *chip);
-/* Costs and facts that the file names replace those of ctx->machine.  TRS_OK, TRS_EFILE, TRS_EFORMAT. */
-int trs_machine_read(trs_context *ctx, const char *file);
+/* Costs and facts that the file names replace those of m.  TRS_OK, TRS_EFILE, TRS_EFORMAT. */
+int trs_machine_read(trs_machine *m, const char *file);
 /* Is it the machine of that chip, as far as the chip says what it is? */
 bool trs_machine_fits(const trs_machine *m, const trs_chip *chip);
 
@@ -28,17 +28,16 @@ typedef struct trs_candidate {
     const trs_solver *solver;
     double seconds; /* predicted, with the share of an update */
     trs_cost cost;
-    /* it gives the bits of cpu-serial, and may be faster or slower: solve with both */
-    bool try_both;
+    bool to_try; /* it is taken if it turns out to be faster than the first one */
 } trs_candidate;
 
 /* This solver as a candidate; false: it cannot solve this, or not here. */
 bool trs_candidate_of(const trs_prospect *p, const trs_solver *s, bool on_device, trs_candidate *c);
 
-enum { TRS_CANDIDATES = 3 };
+enum { TRS_CANDIDATES = 6, TRS_TRIED = 2 };
 
-/* The cheapest available solvers for a prospect, the chosen one first; how many.
- * reason: the shape, and what is predicted of the first two. */
+/* The cheapest available solvers for a prospect, the chosen one first; how many.  At most TRS_TRIED are to be tried, and
+ * then cpu-serial is the first one.  reason: the shape, and what is predicted of the cheapest two. */
 int trs_choose(const trs_prospect *p, bool on_device, trs_candidate c[TRS_CANDIDATES], char *reason,
                size_t size);
 

@@ -4,8 +4,9 @@
 
 #include "base/device.h"
 
-/* ctx->machine and ctx->costs from the file in the user's cache, if there is one and it was measured with this GPU
- * (NULL: none is used); else ctx->costs says why not, and nothing else changes. */
-void trs_machine_from_cache(trs_context *ctx, const trs_chip *chip);
+/* ctx->machine and ctx->costs from the file that was calibrated, if there is one and it was measured with this GPU
+ * (NULL: none is used), else from that of this CPU, which has no costs of a GPU; ctx->costs says why a file that is there
+ * does not count.  Returns false where no file does. */
+bool trs_machine_from_cache(trs_context *ctx, const trs_chip *chip);
 
 #endif

@@ -5,38 +5,79 @@
 
 /* ---- shape ------------------------------------------------------------------------------------ */
 
+typedef struct sample_counts { /* of what is looked at, and what is found among it */
+    int64_t seen, found;
+} sample_counts;
+
 /* Does row i wait for row i-1? */
-static bool waits(const trs_operator *op, int64_t i)
+static void see_waiting(const trs_operator *op, int64_t i, sample_counts *t)
 {
     const int64_t diagonal = op->tri.ptr[i + 1] - 1;
-    return diagonal > op->tri.ptr[i] && op->tri.idx[diagonal - 1] == i - 1;
+    t->seen++;
+    t->found += diagonal > op->tri.ptr[i] && op->tri.idx[diagonal - 1] == i - 1;
 }
 
 enum { CACHE_LINE_ROWS = 8 }; /* about so many rows have their x in one cache line */
 
 /* Is row k of the level order far from the one before it? */
-static bool is_scattered(const trs_operator *op, int64_t k)
+static void see_scattered(const trs_operator *op, int64_t k, sample_counts *t)
 {
     const int32_t *topo = op->lv.topo;
-    return k > 0 && (topo[k] < topo[k - 1] || topo[k] > topo[k - 1] + CACHE_LINE_ROWS);
+    t->seen++;
+    t->found += k > 0 && (topo[k] < topo[k - 1] || topo[k] > topo[k - 1] + CACHE_LINE_ROWS);
 }
 
-/* The fraction of the rows of which that holds.  If there are many rows, only some runs of neighbours are looked at, at
- * equal distances; single rows at equal distances would all be at the same place of a grid's lines. */
-static double fraction(const trs_operator *op, bool (*holds)(const trs_operator *, int64_t))
+/* Has row i another length than the row before? */
+static void see_uneven(const trs_operator *op, int64_t i, sample_counts *t)
+{
+    const int64_t *ptr = op->tri.ptr;
+    t->seen++;
+    t->found += i > 0 && ptr[i + 1] - ptr[i] != ptr[i] - ptr[i - 1];
+}
+
+enum { MOST_LOOKED_AT = 64 }; /* entries of a row */
+
+/* Does row i-1 have no entry near the column of an entry of row i? */
+static void see_far(const trs_operator *op, int64_t i, sample_counts *t)
+{
+    const int32_t *Li = op->tri.idx;
+    const int64_t begin = op->tri.ptr[i], diagonal = op->tri.ptr[i + 1] - 1;
+    int64_t q = i > 0 ? op->tri.ptr[i - 1] : 0;
+    for (int64_t p = begin; p < diagonal && p < begin + MOST_LOOKED_AT; p++) {
+        while (q < begin && Li[q] < Li[p] - CACHE_LINE_ROWS) q++;
+        t->seen++;
+        t->found += q == begin || Li[q] > Li[p] + CACHE_LINE_ROWS;
+    }
+}
+
+/* The fraction for which it holds.  If there are many rows, only some runs of neighbours are looked at, at equal distances;
+ * single rows at equal distances would all be at the same place of a grid's lines. */
+static double fraction(const trs_operator *op,
+                       void (*see)(const trs_operator *, int64_t, sample_counts *))
 {
     enum { RUN = 64, RUNS = 64 };
     const int64_t n = op->tri.n, step = n > RUN * RUNS ? n / RUNS : RUN;
-    int64_t seen = 0, found = 0;
+    sample_counts t = {0, 0};
     for (int64_t begin = 0; begin < n; begin += step)
-        for (int64_t k = begin; k < begin + RUN && k < n; k++, seen++) found += holds(op, k);
-    return seen ? (double)found / (double)seen : 0;
+        for (int64_t k = begin; k < begin + RUN && k < n; k++) see(op, k, &t);
+    return t.seen ? (double)t.found / (double)t.seen : 0;
+}
+
+/* Once, when pattern and levels are on the host.  Estimates are made many times when costs are fitted. */
+static void take_samples(trs_operator *op)
+{
+    if (op->samples.known || !op->tri.ptr || !op->tri.idx || !op->lv.topo) return;
+    op->samples.waiting = fraction(op, see_waiting);
+    op->samples.scattered = fraction(op, see_scattered);
+    op->samples.uneven = fraction(op, see_uneven);
+    op->samples.far = fraction(op, see_far);
+    op->samples.known = true;
 }
 
 void trs_shape_of(const trs_operator *op, trs_shape *shape)
 {
     /* A pattern that is on the device only is not looked at, and the worst is assumed. */
-    const bool seen = op->tri.ptr && op->tri.idx;
+    const bool seen = op->samples.known;
     *shape = (trs_shape){.n = op->tri.n,
                          .nnz = op->tri.nnz,
                          .levels = op->lv.count,
@@ -45,8 +86,10 @@ void trs_shape_of(const trs_operator *op, trs_shape *shape)
                          .sum_longest = (double)op->statistics.sum_longest,
                          .thin_entries = (double)op->statistics.thin,
                          .wide_levels = op->statistics.wide,
-                         .waiting = seen ? fraction(op, waits) : 1,
-                         .scattered = seen && op->lv.topo ? fraction(op, is_scattered) : 1,
+                         .waiting = seen ? op->samples.waiting : 1,
+                         .scattered = seen ? op->samples.scattered : 1,
+                         .uneven = seen ? op->samples.uneven : 1,
+                         .far = seen ? op->samples.far : 1,
                          .elem = (double)trs_size(op->tri.dtype),
                          .is_complex = trs_is_complex(op->tri.dtype),
                          .nrhs = op->ctx->nrhs};
@@ -55,6 +98,7 @@ void trs_shape_of(const trs_operator *op, trs_shape *shape)
 void trs_prospect_of(trs_operator *op, trs_effort effort, trs_prospect *p)
 {
     *p = (trs_prospect){.op = op, .effort = effort, .limit = op->ctx->limit};
+    take_samples(op);
     trs_shape_of(op, &p->shape);
 }
 
@@ -111,13 +155,29 @@ const void *trs_prospect_analysis(const trs_prospect *p, const trs_analysis *a, 
 
 /* ---- costs ------------------------------------------------------------------------------------ */
 
+/* Seconds that rows take longer because their lengths are not foreseen, and because x is far from what was read before
+ * and not in the core's own cache. */
+static double surprises(const trs_machine *m, const trs_shape *s, double entries, double rows)
+{
+    const double x = (double)s->n * s->elem, own = m->cpu_own_cache;
+    const double missed = x > own ? 1 - own / x : 0;
+    return rows * s->uneven * m->cpu_branch + entries * s->far * missed * m->cpu_gather;
+}
+
 double trs_cpu_stream(const trs_machine *m, const trs_shape *s, double entries, double rows)
 {
     double entry = s->elem + 4, row = 8 + 3 * s->elem;
     bool cached = (double)s->nnz * entry + (double)s->n * row < m->cpu_cache;
     double bytes = (entries * entry + rows * row) * (cached ? m->cpu_cached : m->cpu_byte);
     const double each = m->cpu_entry * (s->is_complex ? m->cpu_complex : 1);
-    return (bytes + entries * each + rows * m->cpu_row) * s->nrhs;
+    return (bytes + entries * each + rows * m->cpu_row + surprises(m, s, entries, rows)) * s->nrhs;
+}
+
+double trs_cpu_scatter(const trs_machine *m, const trs_shape *s)
+{
+    const double n = (double)s->n;
+    if (2 * n * s->elem < m->cpu_near * m->cpu_cache) return 0;
+    return s->scattered * n * m->cpu_scatter * s->nrhs;
 }
 
 double trs_cpu_wait(const trs_machine *m, double waiting, double rows, double work)

@@ -27,12 +27,15 @@ typedef struct trs_shape { /* what every triangle has */
     double waiting; /* fraction of the rows that wait for the row just before, in natural order */
     /* fraction of the rows that do not stand beside the row before them in level order */
     double scattered;
+    double
+        uneven; /* fraction of the rows that are not as long as the row just before, in natural order */
+    double far;  /* fraction of the entries near whose column the row just before has none */
     double elem; /* bytes of a number */
     bool is_complex;
     int nrhs;
 } trs_shape;
 
-enum { TRS_MOST_FEATURES = 4 };
+enum { TRS_MOST_FEATURES = 6 };
 
 /* Which analyses are made for an estimate. */
 typedef enum trs_effort {
@@ -65,6 +68,9 @@ double trs_cpu_stream(const trs_machine *m, const trs_shape *s, double entries, 
 /* Seconds that one core takes for rows beyond their work, where this fraction of them waits for the row just before:
  * work of a row is done while its latency goes by. */
 double trs_cpu_wait(const trs_machine *m, double waiting, double rows, double work);
+/* Seconds that it takes more that b and x of one row are far from those of the next in level order: none where both
+ * stay in the cache, else that of a cache line from memory for each row. */
+double trs_cpu_scatter(const trs_machine *m, const trs_shape *s);
 
 typedef struct trs_cost { /* seconds of one solve, in its terms */
     double bytes;         /* data moved */

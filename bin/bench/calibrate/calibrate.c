@@ -17,19 +17,13 @@
 #include "bin/bench/report/screen.h"
 #include "bin/common/message.h"
 #include "bin/common/timing.h"
-#include "core/predict.h"
-#include "costs.h"
+#include "bin/bench/costs/costs.h"
+#include "select/predict.h"
 #include "groups.h"
 #include "steps.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-const cost_name cost_names[COSTS] = {
-#define TRS_COST(name, value, unit) {#name, unit, offsetof(trs_machine, name)},
-#include "costs.inc"
-#undef TRS_COST
-};
 
 /* s, of --cell-seconds: problems are made, solvers of a group are timed, and all of it ends, within so many times it. */
 enum { MAKING = 4, GROUP = 3, ALL = 44 };
@@ -49,26 +43,10 @@ typedef struct calibration {
 
 /* ---- where it begins ---------------------------------------------------------------------------- */
 
-/* What the library takes for granted on this machine, and what the machine says of itself. */
-static int begin(calibration *c, const char *solver, int device)
-{
-    static const int64_t ptr[] = {0, 1, 2};
-    static const int32_t idx[] = {0, 1};
-    static const double val[] = {1, 1};
-    const trs_mat T = {.n = 2, .nnz = 2, .ptr = ptr, .idx = idx, .val = val, .kind = TRS_LOWER};
-    const bed b = {.settings = c->settings, .T = &T};
-    trs_plan *plan = NULL;
-    int rc = make_plan(&b, solver, device, &plan);
-    if (!rc) rc = trs_plan_machine(plan, &c->machine);
-    trs_plan_destroy(plan);
-    return rc;
-}
-
 static void know_facts(calibration *c, bool gpu)
 {
     for (int k = 0; k < COSTS; k++)
-        if (!strcmp(cost_names[k].unit, "fact"))
-            c->known[k] = gpu || !strncmp(cost_names[k].name, "cpu_", 4);
+        if (cost_is_fact(k)) c->known[k] = gpu || !strncmp(cost_names[k].name, "cpu_", 4);
 }
 
 static int find_machine(calibration *c)
@@ -78,8 +56,8 @@ static int find_machine(calibration *c)
         return complain("--calibrate: the library is version %s, and this program belongs to %s",
                         trs_version(), TRS_VERSION),
                EXIT_USAGE;
-    int rc = begin(c, "cpu-serial", TRS_HOST);
-    if (!rc && s->device != TRS_HOST) rc = begin(c, "cuda-dataflow", s->device);
+    int rc = costs_before(s, "cpu-serial", TRS_HOST, &c->machine);
+    if (!rc && s->device != TRS_HOST) rc = costs_before(s, "cuda-dataflow", s->device, &c->machine);
     if (rc) return complain("--calibrate: %s", trs_message()), EXIT_USAGE;
     know_facts(c, s->device != TRS_HOST);
     c->before = c->machine;
@@ -102,12 +80,7 @@ static void take_steps(calibration *c)
     steps_cpu(c->settings, c->host->threads, &found);
     if (c->settings->device != TRS_HOST)
         steps_gpu(c->settings, cost_named(c, "dataflow_launches"), &found);
-    for (int k = 0; k < COSTS; k++) {
-        const double seconds = *cost_in(&found, k);
-        if (!(seconds > 0 && seconds <= 1)) continue;
-        *cost_in(&c->machine, k) = seconds;
-        c->known[k] = true;
-    }
+    cost_take(&found, &c->machine, c->known);
 }
 
 static void fit_groups(calibration *c)
@@ -127,8 +100,8 @@ static void fit_groups(calibration *c)
 
 static void put_head(FILE *f, const host *h)
 {
-    fprintf(f, "# trisolve-sparse machine 2\n# trisolve-bench %s --calibrate, %s\n", trs_version(),
-            h->date);
+    cost_put_head(f);
+    fprintf(f, "# trisolve-bench %s --calibrate, %s\n", trs_version(), h->date);
     fprintf(f, "# CPU: %s, %d %s\n# GPU: %s\n", h->cpu, h->threads,
             trs_noun(h->threads, "thread", "threads"), h->gpu);
 }
@@ -137,8 +110,7 @@ static int count_costs(const cost_group *g, const bool *known)
 {
     int count = 0;
     for (int k = 0; k < COSTS; k++)
-        count +=
-            known[k] && strcmp(cost_names[k].unit, "fact") && is_in_group(g, cost_names[k].name);
+        count += known[k] && !cost_is_fact(k) && is_in_group(g, cost_names[k].name);
     return count;
 }
 
@@ -187,10 +159,8 @@ static void put_file(FILE *f, calibration *c)
     put_choices(f, &c->problems, false);
     put_choices(f, &c->problems, true);
     for (int k = 0; k < COSTS; k++) {
-        const cost_name *n = &cost_names[k];
-        if (c->known[k])
-            fprintf(f, "%-28s %-10.4g # %s\n", n->name, *cost_in(&c->machine, k), n->unit);
-        else fprintf(f, "# %-26s not measured\n", n->name);
+        if (c->known[k]) cost_put(f, k, &c->machine);
+        else fprintf(f, "# %-26s not measured\n", cost_names[k].name);
     }
 }
 
@@ -212,7 +182,7 @@ int calibrate(const settings *s, const host *h)
     if (code) return s->count ? file_close(&o, false), code : code;
     take_steps(&c);
     progress(s, "calibrate", "problems");
-    problems_make(&c.problems, MAKING * s->cell_seconds);
+    problems_make(&c.problems, MOST_PROBLEMS, MAKING * s->cell_seconds);
     fit_groups(&c);
     problems_free(&c.problems);
     return write_file(&c, &o);

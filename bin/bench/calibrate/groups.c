@@ -11,8 +11,8 @@
 #include "bin/bench/measure/solvers.h"
 #include "bin/common/numbers.h"
 #include "bin/common/timing.h"
-#include "core/predict.h"
-#include "costs.h"
+#include "bin/bench/costs/costs.h"
+#include "select/predict.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,12 +20,17 @@
 
 enum { RUNS = 15, MOST_SAMPLES = MOST_PROBLEMS * GROUP_NAMES * GROUP_NAMES };
 
-static const double ENOUGH = 0.02, TOO_LONG = 0.3,
-                    FITTING = 10; /* s: of all runs, of a solve, of a fit */
+static const double ENOUGH = 0.02, TOO_LONG = 0.3; /* s: of all runs, of a solve */
+/* s of a fit, and times settings.cell_seconds at most; of that the runs take no more than one */
+static const double FITTING = 10, FITTING_TIMES = 8;
 
 static const cost_group groups[] = {
     {"cpu", {"cpu_"}, {"cpu-serial", "cpu-level"}, {1, 8, 32}, 0, false, 0},
     {"cpu-dense", {"cpu_full"}, {"cpu-dense"}, {1, 8, 32}, 1500, true, 0},
+    {"cpu-stencil", {"stencil_"}, {"cpu-stencil"}, {1, 8, 32}, 0, false, 3},
+    {"cpu-supernodal", {"tiles_"}, {"cpu-supernodal"}, {1, 8, 32}, 0, false, 3},
+    {"cpu-ell", {"ell_"}, {"cpu-ell"}, {1, 8, 32}, 0, false, 3},
+    {"cpu-blocked", {"blocked_"}, {"cpu-blocked"}, {1, 8, 32}, 0, false, 3},
     {"dataflow", {"dataflow_"}, {"cuda-dataflow"}, {1, 8, 32}, 0, false, 0},
     {"dense", {"dense_", "blocks_"}, {"dense-blocked"}, {1, 8, 32}, 12000, false, 3},
     {"strips", {"strips_"}, {"cuda-strips"}, {1, 8, 32}, 0, false, 2},
@@ -61,6 +66,20 @@ bool is_in_group(const cost_group *g, const char *name)
     return false;
 }
 
+int costs_before(const settings *s, const char *solver, int device, trs_machine *m)
+{
+    static const int64_t ptr[] = {0, 1, 2};
+    static const int32_t idx[] = {0, 1};
+    static const double val[] = {1, 1};
+    const trs_mat T = {.n = 2, .nnz = 2, .ptr = ptr, .idx = idx, .val = val, .kind = TRS_LOWER};
+    const bed b = {.settings = s, .T = &T};
+    trs_plan *plan = NULL;
+    int rc = make_plan(&b, solver, device, &plan);
+    if (!rc) rc = trs_plan_machine(plan, m);
+    trs_plan_destroy(plan);
+    return rc;
+}
+
 /* ---- samples --------------------------------------------------------------------------------- */
 
 typedef struct samples {
@@ -88,11 +107,12 @@ static bool suits(const cost_group *g, const fit_problem *p, const trs_solver_in
 /* The fastest of some runs after one to warm up, since others may use the machine; NaN: it cannot be solved. */
 static double seconds_of_solves(const bed *b, const trs_plan *plan, bool gpu)
 {
+    const double enough = fmin(ENOUGH, b->settings->cell_seconds);
     double run[RUNS], unused;
     const double start = now();
     int count = 0;
     if (time_solve(b, plan, gpu, &unused)) return (double)NAN;
-    while (count < RUNS && (count < 3 || now() - start < ENOUGH))
+    while (count < RUNS && (count < 3 || now() - start < enough))
         if (time_solve(b, plan, gpu, &run[count++])) return (double)NAN;
     return spread_of(run, count).min;
 }
@@ -157,7 +177,8 @@ static void add_problem(samples *s, const bed *room, const trs_solver_info *solv
 }
 
 /* B and X for the most columns of the largest problem, of numbers of 8 bytes each, or of 4; B is small numbers. */
-static int make_room(bed *b, const settings *s, const fit_problems *p, trs_dtype t)
+static int make_room(bed *b, const settings *s, const cost_group *g, const fit_problems *p,
+                     trs_dtype t)
 {
     int64_t n = 1;
     settings most = *s;
@@ -166,7 +187,8 @@ static int make_room(bed *b, const settings *s, const fit_problems *p, trs_dtype
         const int64_t rows = T->n * parts_of(T->dtype);
         if (is_single(T->dtype) == is_single(t) && rows > n) n = rows;
     }
-    most.nrhs = 32;
+    for (int e = 0; e < GROUP_NAMES; e++)
+        if (g->columns[e] > most.nrhs) most.nrhs = g->columns[e];
     const int rc = bed_make_room(b, &most, n, t);
     b->settings = s;
     return rc;
@@ -181,8 +203,8 @@ static void take_samples(samples *s, fit_problems *p)
     for (int k = 0; k < GROUP_NAMES && g->solver[k]; k++)
         solvers += find_solver(g->solver[k], &solver[solvers]) && solver[solvers].available;
     if (!solvers) return;
-    int rc = make_room(&room[0], s->settings, p, TRS_F64);
-    if (make_room(&room[1], s->settings, p, TRS_F32)) rc = TRS_EMEM;
+    int rc = make_room(&room[0], s->settings, g, p, TRS_F64);
+    if (make_room(&room[1], s->settings, g, p, TRS_F32)) rc = TRS_EMEM;
     for (int k = 0; k < p->count && !rc && now() < s->until; k++) {
         progress(s->settings, g->name, p->problem[k].name);
         add_problem(s, &room[is_single(p->problem[k].T.dtype)], solver, solvers, &p->problem[k], k);
@@ -204,8 +226,7 @@ static double predict(void *user, int sample, const double cost[FIT_COSTS])
 static void take_costs(samples *s)
 {
     for (int k = 0; k < COSTS && s->costs < FIT_COSTS; k++)
-        if (strcmp(cost_names[k].unit, "fact") && is_in_group(s->group, cost_names[k].name))
-            s->cost[s->costs++] = k;
+        if (!cost_is_fact(k) && is_in_group(s->group, cost_names[k].name)) s->cost[s->costs++] = k;
 }
 
 static bool fit_costs(samples *s, trs_machine *m, bool *fitted, fit_result *r)
@@ -217,7 +238,8 @@ static bool fit_costs(samples *s, trs_machine *m, bool *fitted, fit_result *r)
                              .at_least = s->at_least,
                              .predict = predict,
                              .user = s,
-                             .until = now() + FITTING};
+                             .until =
+                                 now() + fmin(FITTING, FITTING_TIMES * s->settings->cell_seconds)};
     double start[FIT_COSTS] = {0};
     for (int j = 0; j < s->costs; j++) start[j] = *cost_in(m, s->cost[j]);
     progress(s->settings, s->group->name, "fit");

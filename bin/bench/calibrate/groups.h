@@ -29,6 +29,9 @@ bool is_of_cpu(const cost_group *g);
 /* Is the cost of that name one of the group? */
 bool is_in_group(const cost_group *g, const char *name);
 
+/* The costs that a plan for this solver takes for granted here, and the facts of the machine: TRS_OK, or an error. */
+int costs_before(const settings *s, const char *solver, int device, trs_machine *m);
+
 /* Costs of the group in m become those that fit best to the times of its solvers here, for about so many seconds; before:
  * the costs that were taken for granted.  *fitted [k]: number k of the costs was determined (costs.h).  Returns false
  * where nothing could be measured. */

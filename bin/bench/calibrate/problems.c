@@ -141,11 +141,12 @@ static void add_general(fit_problems *p, int64_t n)
     p->count++;
 }
 
-void problems_make(fit_problems *p, double seconds)
+void problems_make(fit_problems *p, int most, double seconds)
 {
     const double start = now();
     memset(p, 0, sizeof *p);
-    for (int k = 0; k < SPARSE && now() - start < seconds; k++) add_sparse(p, k);
+    for (int k = 0; k < SPARSE && k < most && now() - start < seconds; k++) add_sparse(p, k);
+    if (most < SPARSE) return;
     if (now() - start < seconds) add_bad(p, "full, blocks of 64", 64, 1);
     if (now() - start < seconds) add_bad(p, "full, blocks of 256", 256, 0.08);
     for (int k = 0; k < DENSE && now() - start < seconds; k++) add_general(p, dense[k]);

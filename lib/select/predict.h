@@ -1,4 +1,4 @@
-/* predict.h: what `trisolve-bench --calibrate` asks of the library beside its public interface, to fit costs to times.
+/* predict.h: what programs ask of the library beside its public interface, to find what steps cost here.
  *
  * The library exports these functions, but they are not for other programs: trs_machine changes with every cost that
  * is added.  A program asks first whether trs_version () is the TRS_VERSION that it was compiled with. */
@@ -12,5 +12,9 @@ TRS_API int trs_plan_machine(const trs_plan *plan, trs_machine *machine);
 /* Seconds that a solve by an analysed plan is predicted to take on that machine; of T and its transpose the mean, if
  * both were announced.  NaN: the plan is not analysed, or its solver would not be chosen for it at any cost. */
 TRS_API double trs_plan_predict(const trs_plan *plan, const trs_machine *machine);
+
+/* Is there no file that says what steps cost on this CPU, neither by TRISOLVE_MACHINE nor in the user's cache?  Then a
+ * program may write one to path [size], where plans look for it; *about: what the CPU says of itself, for a comment. */
+TRS_API bool trs_cpu_costs_wanted(char *path, size_t size, const char **about);
 
 #endif

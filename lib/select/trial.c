@@ -1,0 +1,108 @@
+/* trial.c: times of CPU solvers that are built, so that none is taken by its prediction alone.
+ *
+ * B and X are zeros: then no x grows, whatever the values are, and sums and products of zeros take as long as others.
+ * The contenders solve in turns, so that all of them see what else the machine does.  What takes far longer than the
+ * fastest drops out after a round, and when one is left its time is known well enough: a trial of a long solve takes
+ * three solves by cpu-serial, or six where it is close, besides those of the others.
+ *
+ * Caches fill, and branches of rows of changing length are learnt, only over tens of short solves.  So a turn goes on
+ * until STEADY solves in a row were not faster than the fastest before them, but no longer than MOST_SECONDS. */
+#include "config.h"
+
+#include "trial.h"
+
+#include "base/call.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { FEW = 3, STEADY = 4, ROUNDS = 2 };
+
+/* a solve is faster if it takes less than so many times the best */
+static const double GAIN = 0.98;
+static const double MOST_SECONDS = 3e-4; /* of a turn, if it has FEW solves */
+/* A solve is long from so many seconds on.  A solver drops out that takes so many times as long as the fastest. */
+static const double LONG = 1e-3, BEATEN = 1.25, BEATEN_SHORT = 2;
+
+/* The seconds of the fastest solve of a turn. */
+static double take_turn(const trs_instance *i, const trs_job *job)
+{
+    double best = INFINITY, sum = 0;
+    for (int k = 0, steady = 0; k < FEW || (steady < STEADY && sum < MOST_SECONDS); k++) {
+        const double start = trs_now();
+        (void)i->solver->solve(i, job); /* a solve on a CPU cannot fail */
+        const double seconds = trs_now() - start;
+        steady = seconds < GAIN * best ? 0 : steady + 1;
+        sum += seconds;
+        best = fmin(best, seconds);
+    }
+    return best;
+}
+
+/* B or X of an operator as a solve has them; p is NULL if there is no memory. */
+static trs_view zeros(const trs_operator *op)
+{
+    const trs_context *ctx = op->ctx;
+    const bool rows = ctx->layout == TRS_ROW_MAJOR;
+    const int64_t n = op->tri.n, nrhs = ctx->nrhs, size = (int64_t)trs_size(op->tri.dtype);
+    const trs_view v = {trs_alloc(&ctx->mem, n * nrhs, (size_t)size), rows ? nrhs : 1,
+                        rows ? 1 : n};
+    if (v.p) memset(v.p, 0, (size_t)(n * nrhs * size));
+    return v;
+}
+
+/* Who is still in?  Returns how many. */
+static int find_left(const double *best, int count, bool *in)
+{
+    double fastest = INFINITY;
+    int left = 0;
+    for (int j = 0; j < count; j++) fastest = fmin(fastest, best[j]);
+    const double limit = (fastest > LONG ? BEATEN : BEATEN_SHORT) * fastest;
+    for (int j = 0; j < count; j++) left += in[j] = best[j] <= limit;
+    return left;
+}
+
+/* best [count]: seconds with operator k. */
+static void take_turns(const trs_contender *c, int count, int k, trs_job *job,
+                       const trs_instance_work *work, double *best)
+{
+    bool in[TRS_CONTENDERS];
+    for (int j = 0; j < count; j++) best[j] = INFINITY;
+    for (int round = 0; round < ROUNDS && find_left(best, count, in) > 1; round++)
+        for (int j = 0; j < count; j++) {
+            if (!in[j]) continue;
+            job->work = work[j].p;
+            best[j] = fmin(best[j], take_turn(&c[j].own[k], job));
+        }
+}
+
+static bool try_operator(trs_contender *c, int count, int k)
+{
+    const trs_operator *op = c[0].own[k].op;
+    trs_context *ctx = c[0].own[k].ctx;
+    trs_instance_work work[TRS_CONTENDERS] = {{0}};
+    const trs_view b = zeros(op), x = zeros(op);
+    bool room = b.p && x.p;
+    for (int j = 0; j < count && room; j++)
+        room = !trs_instance_work_create(&c[j].own[k], ctx, ctx->nrhs, &work[j]);
+    trs_job job = {.nrhs = ctx->nrhs,
+                   .b = trs_view_natural(op, b),
+                   .x = trs_view_natural(op, x),
+                   .threads = ctx->threads};
+    double best[TRS_CONTENDERS];
+    if (room) take_turns(c, count, k, &job, work, best);
+    for (int j = 0; j < count && room; j++) c[j].seconds += best[j];
+    for (int j = 0; j < count; j++) trs_instance_work_destroy(ctx, &work[j]);
+    trs_free(&ctx->mem, b.p);
+    trs_free(&ctx->mem, x.p);
+    return room;
+}
+
+bool trs_trial(trs_contender *c, int count)
+{
+    bool room = true;
+    for (int j = 0; j < count; j++) c[j].seconds = 0;
+    for (int k = 0; k < 2 && room; k++)
+        if (c[0].own[k].solver) room = try_operator(c, count, k);
+    return room;
+}
