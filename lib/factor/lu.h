@@ -35,11 +35,14 @@ typedef struct trs_factors {
     const char *library, *ordering; /* names, which are constants */
 } trs_factors;
 
-/* P, Q and the scaling where the plans' B and X live, if that is a device; each NULL where the factors have none. */
+/* P, Q and the scaling as solves need them, where the plans' B and X live; each NULL where the factors have none. */
 typedef struct trs_lu_order {
     int64_t n; /* of the arrays */
     int32_t *P, *Q;
-    double *scale;
+    double *scale; /* [n] on a device: by row of A */
+    /* on the host alone */
+    int32_t *P_inverse, *Q_inverse; /* Q_inverse [Q [k]] = k */
+    double *pivot_scale;            /* [n] scale(P(k)) */
 } trs_lu_order;
 
 struct trs_lu {
@@ -118,13 +121,13 @@ struct trs_lu_work {
     bool on_device;  /* y and power are there */
     trs_work *l, *u; /* NULL: the plans' own */
     void *y;         /* [n*width] in pivot order; NULL: the factors have no permutation */
-    /* [width] for plans of complete factors in single precision, else NULL: the powers of two that the columns of y were
-     * divided by; on a device, the numbers next to which these are */
+    /* [width] for plans of complete factors in single precision, else NULL: what the columns of b, and then those of y, are
+     * multiplied by, a power of two; on a device, the size of a column, next to which the power is */
     double *power;
 };
 
 trs_dtype trs_lu_plan_type(const trs_lu *lu); /* the type of the plans */
-/* Bring P, Q and the scaling to the device, and make the lu's own work space, as far as the factors need that. */
+/* Bring P, Q and the scaling to where the plans solve, and make the lu's own work space, as far as the factors need that. */
 int trs_lu_vectors(trs_lu *lu);
 void trs_lu_vectors_free(trs_lu *lu);
 

@@ -7,15 +7,14 @@
  * B and X are of the type of A, the vectors y between the triangles of the type of the plans: that of the factors, or
  * single precision.  There each column of y is divided by a power of two near its largest number, so that its numbers stay
  * in range.  Permutations, scaling and change of type are one pass over the vectors before the first triangle and one after
- * the second: here on the host, in cuda/runtime/move.cu on a device.
+ * the second: lib/vectors/gather.c on the host, cuda/runtime/move.cu on a device.
  * Incomplete factors without permutation have neither: their plans work on B and X themselves. */
-#ifndef T
-
 #include "config.h"
 
 #include "lu.h"
 #include "core/plan.h"
 #include "matrix/on_device.h"
+#include "vectors/gather.h"
 
 #include <math.h>
 
@@ -29,38 +28,6 @@ double trs_power_near(double size)
 }
 
 /* ---- solving -------------------------------------------------------------------------------- */
-
-/* How B or X is copied to or from y on the host: element (i, r) is p [i*rs + r*cs] of lu->dtype, and y is n by nrhs. */
-typedef struct move {
-    int64_t n;
-    int nrhs;
-    int parts; /* of a number of y: 2 when complex, else 1 */
-    bool low;  /* y is in single precision */
-    /* [nrhs] the powers of two that divide the columns of y; NULL: these are not divided */
-    double *power;
-    const int64_t *perm;
-    const double *scale; /* NULL: there is no scaling */
-    bool conj;
-    int64_t rs, cs;
-} move;
-
-static void put(const move *m, void *y, int64_t k, double v)
-{
-    if (m->low) ((float *)y)[k] = (float)v;
-    else ((double *)y)[k] = v;
-}
-
-static double get(const move *m, const void *y, int64_t k)
-{
-    return m->low ? (double)((const float *)y)[k] : ((const double *)y)[k];
-}
-
-#define TRS_BODY "factor/lu_solve.c"
-#include "base/each_type.h"
-
-typedef void (*move_fn)(const move *, const void *, void *);
-static const move_fn gather[] = TRS_PER_TYPE(gather);   /* y = R P b */
-static const move_fn scatter[] = TRS_PER_TYPE(scatter); /* x = R P' y */
 
 typedef struct job { /* of at most work->width right-hand sides at a time */
     trs_lu *lu;
@@ -113,25 +80,35 @@ static bool goes_back(const job *j)
     return !j->lu->f.cholesky && j->op != TRS_N;
 }
 
+/* unit = the powers of two that bring the columns of R P b near 1. */
+static void find_units(const trs_gather *in, trs_view b, double *unit)
+{
+    for (int r = 0; r < in->nrhs; r++) unit[r] = 1 / trs_power_near(trs_gather_largest(in, b, r));
+}
+
 static int solve_on_host(const job *j)
 {
     const trs_lu *lu = j->lu;
-    const trs_factors *f = &lu->f;
-    const bool back = goes_back(j);
-    move in = {.n = f->L.n, .nrhs = j->nrhs, .power = j->work->power, .conj = conjugates(j)}, out;
-    in.parts = trs_is_complex(lu->dtype) ? 2 : 1;
-    in.low = trs_is_single(j->work->type);
-    out = in;
-    in.rs = j->b.rs, in.cs = j->b.cs;
-    out.rs = j->x.rs, out.cs = j->x.cs;
+    const trs_lu_order *f = &lu->there;
+    const bool back = goes_back(j), by_Q = f->Q && !back;
+    const int threads = j->exec->threads > 0 ? j->exec->threads : lu->l->ctx.threads;
+    double *unit = j->work->power;
+    trs_gather in = {.n = j->work->n, .nrhs = j->nrhs, .from = lu->dtype, .to = j->work->type};
+    in.conj = conjugates(j);
+    trs_gather out = in;
+    out.from = in.to, out.to = in.from;
     in.perm = back ? f->Q : f->P;
-    in.scale = back ? NULL : f->scale;
-    out.perm = back || !f->Q ? f->P : f->Q;
-    out.scale = back ? f->scale : NULL;
-    gather[lu->dtype](&in, j->b.p, j->y.p);
+    in.scale = back ? NULL : f->pivot_scale;
+    out.perm = by_Q ? f->Q_inverse : f->P_inverse;
+    out.scale = back ? lu->f.scale : NULL;
+    if (unit) find_units(&in, j->b, unit);
+    in.unit = out.unit = unit;
+    trs_gather_rows(&in, threads, j->b, j->y);
     const int rc = triangles(j);
-    if (!rc) scatter[lu->dtype](&out, j->y.p, j->x.p);
-    return rc;
+    if (rc) return rc;
+    for (int r = 0; r < j->nrhs && unit; r++) unit[r] = 1 / unit[r];
+    trs_gather_rows(&out, threads, j->y, j->x);
+    return TRS_OK;
 }
 
 static int solve_on_device(const job *j)
@@ -253,54 +230,3 @@ int trs_lu_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, vo
     trs_enter();
     return trs_leave(solve(lu, op, nrhs, B, ldb, X, ldx, exec));
 }
-
-#else
-
-/* The size of the largest number of R b. */
-static double FN(size)(const move *m, const T *b)
-{
-    double most = 0;
-    for (int64_t i = 0; i < m->n; i++) {
-        const double complex z = b[i * m->rs];
-        const double s = m->scale ? m->scale[i] : 1;
-        most = fmax(most, s * fmax(fabs(creal(z)), fabs(cimag(z))));
-    }
-    return most;
-}
-
-static void FN(gather)(const move *m, const void *B, void *y)
-{
-    const bool pairs = m->parts == 2;
-    for (int r = 0; r < m->nrhs; r++) {
-        const T *b = (const T *)B + r * m->cs;
-        const int64_t first = r * m->parts * m->n;
-        if (m->power) m->power[r] = trs_power_near(FN(size)(m, b));
-        const double unit = m->power ? 1 / m->power[r] : 1;
-        for (int64_t k = 0; k < m->n; k++) {
-            const int64_t i = m->perm[k];
-            const double complex z = m->conj ? CONJ(b[i * m->rs]) : b[i * m->rs];
-            const double s = m->scale ? m->scale[i] : 1;
-            put(m, y, first + m->parts * k, unit * (s * creal(z)));
-            if (pairs) put(m, y, first + 2 * k + 1, unit * (s * cimag(z)));
-        }
-    }
-}
-
-static void FN(scatter)(const move *m, const void *y, void *X)
-{
-    const bool pairs = m->parts == 2;
-    for (int r = 0; r < m->nrhs; r++) {
-        T *x = (T *)X + r * m->cs;
-        const int64_t first = r * m->parts * m->n;
-        const double power = m->power ? m->power[r] : 1;
-        for (int64_t k = 0; k < m->n; k++) {
-            const int64_t i = m->perm[k];
-            const double s = m->scale ? m->scale[i] : 1;
-            const double re = s * (power * get(m, y, first + m->parts * k));
-            const double im = pairs ? s * (power * get(m, y, first + 2 * k + 1)) : 0;
-            x[i * m->rs] = (T)CMPLX(re, m->conj ? -im : im);
-        }
-    }
-}
-
-#endif

@@ -101,9 +101,11 @@ static void free_order(trs_lu *lu)
 {
     trs_context ctx = context_of(lu);
     trs_lu_order *t = &lu->there;
-    trs_gpu_free(&ctx, t->P);
-    trs_gpu_free(&ctx, t->Q);
-    trs_gpu_free(&ctx, t->scale);
+    void *const array[] = {t->P, t->Q, t->scale, t->P_inverse, t->Q_inverse, t->pivot_scale};
+    for (size_t k = 0; k < sizeof array / sizeof array[0]; k++) {
+        if (on_device(lu)) trs_gpu_free(&ctx, array[k]);
+        else trs_lu_free(lu, array[k]);
+    }
     *t = (trs_lu_order){0};
 }
 
@@ -131,20 +133,61 @@ static int put_scale(trs_lu *lu, trs_context *ctx)
     return trs_gpu_put(ctx, *there, lu->f.scale, (size_t)n * sizeof **there);
 }
 
-/* The arrays stay where they are as long as n does, so that a CUDA graph finds the new numbers there. */
-static int put_order(trs_lu *lu)
+static int put_order_there(trs_lu *lu)
 {
     trs_context ctx = context_of(lu);
-    const bool kept = lu->there.n == lu->f.L.n && !lu->there.scale == !lu->f.scale;
-    int rc = trs_gpu_use(&ctx);
-    if (rc) return rc;
-    if (!kept) free_order(lu);
-    lu->there.n = lu->f.L.n;
-    rc = put_permutation(lu, &ctx, lu->f.P, &lu->there.P);
+    int rc = put_permutation(lu, &ctx, lu->f.P, &lu->there.P);
     if (!rc) rc = put_permutation(lu, &ctx, lu->f.Q, &lu->there.Q);
     if (!rc) rc = put_scale(lu, &ctx);
     trs_gpu_drop_ring(&ctx);
     return rc;
+}
+
+/* *narrow = the permutation p, and *inverse = its inverse, unless p is NULL. */
+static int narrow_permutation(trs_lu *lu, const int64_t *p, int32_t **narrow, int32_t **inverse)
+{
+    const int64_t n = lu->f.L.n;
+    if (!p) return TRS_OK;
+    if (!*narrow) *narrow = trs_lu_alloc(lu, n, sizeof **narrow, "a permutation");
+    if (!*inverse) *inverse = trs_lu_alloc(lu, n, sizeof **inverse, "a permutation");
+    if (!*narrow || !*inverse) return TRS_EMEM;
+    for (int64_t k = 0; k < n; k++) {
+        (*narrow)[k] = (int32_t)p[k];
+        (*inverse)[p[k]] = (int32_t)k;
+    }
+    return TRS_OK;
+}
+
+static int order_scale(trs_lu *lu)
+{
+    double **to = &lu->there.pivot_scale;
+    const int64_t n = lu->f.L.n;
+    if (!lu->f.scale) return TRS_OK;
+    if (!*to) *to = trs_lu_alloc(lu, n, sizeof **to, "the scaling of rows");
+    if (!*to) return TRS_EMEM;
+    for (int64_t k = 0; k < n; k++) (*to)[k] = lu->f.scale[lu->f.P[k]];
+    return TRS_OK;
+}
+
+static int put_order_here(trs_lu *lu)
+{
+    trs_lu_order *t = &lu->there;
+    int rc = narrow_permutation(lu, lu->f.P, &t->P, &t->P_inverse);
+    if (!rc) rc = narrow_permutation(lu, lu->f.Q, &t->Q, &t->Q_inverse);
+    return rc ? rc : order_scale(lu);
+}
+
+/* The arrays stay where they are as long as n does, so that a CUDA graph finds the new numbers there. */
+static int put_order(trs_lu *lu)
+{
+    trs_context ctx = context_of(lu);
+    trs_lu_order *t = &lu->there;
+    const bool scaled = t->scale || t->pivot_scale;
+    const int rc = on_device(lu) ? trs_gpu_use(&ctx) : TRS_OK;
+    if (rc) return rc;
+    if (t->n != lu->f.L.n || scaled != (lu->f.scale != NULL)) free_order(lu);
+    t->n = lu->f.L.n;
+    return on_device(lu) ? put_order_there(lu) : put_order_here(lu);
 }
 
 /* Is there a work space that the factors can be solved with? */
@@ -156,7 +199,7 @@ static bool own_fits(const trs_lu *lu)
 
 int trs_lu_vectors(trs_lu *lu)
 {
-    int rc = lu->f.P && on_device(lu) ? put_order(lu) : TRS_OK;
+    int rc = lu->f.P ? put_order(lu) : TRS_OK;
     if (rc) return rc;
     if (!own_fits(lu)) {
         trs_lu_work_destroy(lu->own);

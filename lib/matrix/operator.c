@@ -280,8 +280,17 @@ static void cached_free(trs_operator *op, cached *c)
     trs_free(&op->ctx->mem, c);
 }
 
-/* Make an analysis, in the place of an earlier one that found nothing worth while. */
-static int make(trs_operator *op, const trs_analysis *a, bool needed, cached **at)
+/* Where the operator keeps an analysis, or would. */
+static cached **place_of(trs_operator *op, const trs_analysis *a)
+{
+    cached **at = &op->analyses;
+    while (*at && (*at)->analysis != a) at = &(*at)->next;
+    return at;
+}
+
+/* Make an analysis, in the place of an earlier one that found nothing worth while.  Its place is looked for when it is
+ * made, as it may have asked for others. */
+static int make(trs_operator *op, const trs_analysis *a, bool needed)
 {
     cached *c = trs_alloc_zero(&op->ctx->mem, 1, sizeof *c + a->size);
     if (!c) return trs_fail(TRS_EMEM, "out of memory for %s", a->name);
@@ -293,7 +302,7 @@ static int make(trs_operator *op, const trs_analysis *a, bool needed, cached **a
         memset(c->result, 0, a->size);
         c->found = false;
     }
-    cached *before = *at;
+    cached **at = place_of(op, a), *before = *at;
     c->next = before ? before->next : NULL;
     if (before) cached_free(op, before);
     *at = c;
@@ -302,15 +311,15 @@ static int make(trs_operator *op, const trs_analysis *a, bool needed, cached **a
 
 int trs_operator_analysis(trs_operator *op, const trs_analysis *a, bool needed, const void **result)
 {
-    cached **at = &op->analyses;
+    const cached *c = *place_of(op, a);
     int rc = TRS_OK;
-    while (*at && (*at)->analysis != a) at = &(*at)->next;
-    if (!*at || (needed && !(*at)->needed && !(*at)->found)) rc = make(op, a, needed, at);
+    if (!c || (needed && !c->needed && !c->found)) rc = make(op, a, needed);
     if (rc && !needed) {
         trs_forget();
         rc = TRS_OK;
     }
-    *result = *at && (*at)->found ? (*at)->result : NULL;
+    c = *place_of(op, a);
+    *result = c && c->found ? c->result : NULL;
     return rc;
 }
 
