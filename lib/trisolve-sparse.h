@@ -317,12 +317,14 @@ TRS_API int trs_plan_create(trs_plan **plan, const trs_mat *mat, const trs_optio
  *     1. wisdom about this pattern (trs_wisdom_import)
  *     2. predictions, by the costs in the file that the environment variable TRISOLVE_MACHINE names
  *     3. predictions, by the costs that `trisolve-bench --calibrate --save` has put into the user's cache with this GPU
- *     4. predictions, by the costs that are built in
- * TRISOLVE_MACHINE set to nothing leaves out 3.
- * Where the choice is between cpu-serial and cpu-level, which give the same bits, both solve until their
- * times get no shorter, three times at least and for some milliseconds at most where a solve takes less (with
- * trs_options.nrhs right-hand sides, for N and for T), and the faster one stays; not where the triangle is
- * tiny, or the prediction beyond doubt.  A solver that is named spares the time.
+ *     4. predictions, by the costs of this CPU that a program has measured there in its first run on it
+ *     5. predictions, by the costs that are built in
+ * TRISOLVE_MACHINE set to nothing leaves out 3 and 4.
+ * On a CPU the one or two solvers that are predicted to be the fastest are tried: they and cpu-serial solve with zeros
+ * until their times get no shorter, three times at least and for some milliseconds at most where a solve takes less
+ * (with trs_options.nrhs right-hand sides, for N and for T), and the fastest one stays; not where the triangle is tiny.
+ * With trs_options.bitwise only solvers with the bits of cpu-serial are tried, so that times never decide about bits.  A
+ * solver that is named spares the time.
  * Returns TRS_OK, TRS_ESTATE, TRS_EMEM, TRS_ESUPPORT, TRS_EDEVICE, TRS_ELIBRARY, TRS_EFILE or
  * TRS_EFORMAT (a file that a variable names cannot be read, or is none: file and line are said), or TRS_EPIVOT: a
  * pivot is zero, missing or not finite (trs_plan_pivots says which); all else is then ready, and a

@@ -1,5 +1,5 @@
 #!/bin/sh
-# exports.sh: the libraries export what their public headers declare with TRS_API, and core/predict.h and io/output.h
+# exports.sh: the libraries export what their public headers declare with TRS_API, and select/predict.h and io/output.h
 # for the programs of this package, and nothing else.
 . "${TRS_SRCDIR:-.}/tests/common/tap.sh"
 lib=${bin%/bin}/.libs
@@ -29,7 +29,7 @@ compare() {
 }
 core="$source/lib/trisolve-sparse.h $source/lib/trisolve-mmio.h"
 # and what the programs of this package ask for
-{ declared $core; sed '/^#/d' "$source/lib/core/predict.h" "$source/lib/io/output.h" | names; } | sort -u >want
+{ declared $core; sed '/^#/d' "$source/lib/select/predict.h" "$source/lib/io/output.h" | names; } | sort -u >want
 compare libtrisolve-sparse.so
 if [ -e "$lib/libtrisolve-suitesparse.so" ]; then
     # this header includes that of the other library
