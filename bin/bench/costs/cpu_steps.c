@@ -53,6 +53,14 @@ double cpu_solve_seconds(const char *solver, int threads, const trs_mat *T, doub
     return best;
 }
 
+/* What is left of a time when all that is known is taken off: not zero, which would say that nothing was measured.  NAN,
+ * which a solve without memory takes, stays. */
+static double rest(double seconds)
+{
+    const double least = 1e-12;
+    return seconds < least ? least : seconds;
+}
+
 typedef struct run {
     int threads;
     double seconds; /* for the solves of one solver */
@@ -141,7 +149,7 @@ static double scatter_seconds(const run *r, const trs_machine *c)
     run alone = *r;
     alone.threads = 1;
     const double t = made_seconds(&alone, "cpu-level", n, length_chains, column_before) / n;
-    return fmax(0, t - (24 + 32) * c->cpu_byte - 2 * c->cpu_entry - c->cpu_row);
+    return rest(t - (24 + 32) * c->cpu_byte - 2 * c->cpu_entry - c->cpu_row);
 }
 
 static double barrier_seconds(const run *r)
@@ -149,7 +157,7 @@ static double barrier_seconds(const run *r)
     const int shared = r->threads < 8 ? r->threads : 8;
     const double serial = made_seconds(r, "cpu-serial", WIDTH * LEVELS, length_wide, column_wide);
     const double level = made_seconds(r, "cpu-level", WIDTH * LEVELS, length_wide, column_wide);
-    return fmax(0, (level - serial / shared) / (LEVELS + 2));
+    return rest((level - serial / shared) / (LEVELS + 2));
 }
 
 /* ---- all of it ---------------------------------------------------------------------------------------- */
@@ -167,9 +175,9 @@ void cpu_steps(int threads, double seconds, trs_machine *c,
     const double t_one = made_seconds(&r, "cpu-serial", n, length_one, column_before) / n;
     const double t_two = made_seconds(&r, "cpu-serial", n, length_two, column_before) / n;
     const double t_dense = made_seconds(&r, "cpu-dense", full, length_all, column_count);
-    c->cpu_entry = fmax(0, (t_full - full * t_one) / (entries - full) - 12 * c->cpu_cached);
-    c->cpu_row = fmax(0, t_one - 44 * c->cpu_cached - c->cpu_entry);
-    c->cpu_full = fmax(0, (t_dense - full * c->cpu_row) / entries - 8 * c->cpu_cached);
+    c->cpu_entry = rest((t_full - full * t_one) / (entries - full) - 12 * c->cpu_cached);
+    c->cpu_row = rest(t_one - 44 * c->cpu_cached - c->cpu_entry);
+    c->cpu_full = rest((t_dense - full * c->cpu_row) / entries - 8 * c->cpu_cached);
     c->cpu_latency = t_two;
     if (threads > 1) c->cpu_barrier = barrier_seconds(&r);
     if (seconds >= LONG) c->cpu_scatter = scatter_seconds(&r, c);
