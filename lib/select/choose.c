@@ -110,7 +110,7 @@ static int place_of_serial(const trs_candidate *list, int count)
 static const double CLEARLY = 1.25;
 /* Those are tried that are predicted to take at most so many times as long as the cheapest, and as cpu-serial: what sums
  * up the same rows is predicted by the same costs, all else less well. */
-static const double CLOSE = 1.3, FASTER = 0.97, ROUGHLY = 1.1;
+static const double CLOSE = 2, FASTER = 0.97, ROUGHLY = 1.25;
 
 enum { TINY = 500 }; /* entries: solves of a microsecond are left to cpu-serial */
 

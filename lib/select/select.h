@@ -34,7 +34,7 @@ typedef struct trs_candidate {
 /* This solver as a candidate; false: it cannot solve this, or not here. */
 bool trs_candidate_of(const trs_prospect *p, const trs_solver *s, bool on_device, trs_candidate *c);
 
-enum { TRS_CANDIDATES = 6, TRS_TRIED = 2 };
+enum { TRS_CANDIDATES = 6, TRS_TRIED = 3 };
 
 /* The cheapest available solvers for a prospect, the chosen one first; how many.  At most TRS_TRIED are to be tried, and
  * then cpu-serial is the first one.  reason: the shape, and what is predicted of the cheapest two. */

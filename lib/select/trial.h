@@ -4,7 +4,7 @@
 
 #include "solvers/solver.h"
 
-enum { TRS_CONTENDERS = 3 };
+enum { TRS_CONTENDERS = 4 };
 
 typedef struct trs_contender {
     trs_instance own[2]; /* for op = N and T; solver NULL: that one is not used */

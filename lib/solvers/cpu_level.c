@@ -208,7 +208,7 @@ TRS_INLINE void FN(column)(const level_data *d, const int32_t *topo, int32_t beg
 {
     for (int32_t k = begin; k < end; k++) {
         const int32_t i = topo[k];
-        x[i * xs] = FN(row)(&d->rows, k, i, b[i * bs], x, xs, x + (i - 1) * xs, cj, false);
+        x[i * xs] = FN(row)(&d->rows, k, i, b[i * bs], x, xs, x + (i - 1) * xs, cj, true, false);
     }
 }
 

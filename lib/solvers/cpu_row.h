@@ -100,12 +100,12 @@ TRS_INLINE void FN(fetch_ahead)(const trs_tri *L, int64_t p)
     TRS_PREFETCH((const T *)L->val + p + FN(AHEAD));
 }
 
-/* The same of a row of any length.  lean: it is short, and the triangle is in the cache. */
+/* The same of a row of any length. */
 TRS_INLINE T FN(sum)(const trs_tri *L, int64_t p, int64_t end, T s, const T *x, int64_t xs, bool cj,
-                     bool lean)
+                     bool ahead)
 {
-    if (!lean && end - p >= FN(LONG)) return FN(long_sum)(L, p, end, s, x, xs, cj);
-    if (!lean) FN(fetch_ahead)(L, p);
+    if (end - p >= FN(LONG)) return FN(long_sum)(L, p, end, s, x, xs, cj);
+    if (ahead) FN(fetch_ahead)(L, p);
     return FN(short_sum)(L, p, end, s, x, xs, cj);
 }
 
@@ -117,28 +117,43 @@ TRS_INLINE bool FN(follows)(const trs_tri *L, int32_t k, int32_t i)
 }
 
 /* x(i) of row i, which is stored as row k; *y is x(i-1), and is read only if there is an entry in that column.
- * lean: all rows are short, in the cache, and it is known that they need no division of x. */
+ * ahead: the triangle is not in the cache, so that short rows fetch what is ahead of them.  scales: it is known that no x
+ * is a quotient. */
 TRS_INLINE T FN(row)(const trs_tri *L, int32_t k, int32_t i, T b, const T *x, int64_t xs,
-                     const T *y, bool cj, bool lean)
+                     const T *y, bool cj, bool ahead, bool scales)
 {
     const T *Lx = L->val;
     const int64_t p = L->ptr[k], q = L->ptr[k + 1] - 1;
     TRS_ASSERT(p <= q && L->idx[q] == i);
     if (FN(follows)(L, k, i)) {
-        const T s = FN(sum)(L, p, q - 1, b, x, xs, cj, lean);
-        return FN(next_of_chain)(s, Lx[q], Lx[q - 1], *y, cj, lean);
+        const T s = FN(sum)(L, p, q - 1, b, x, xs, cj, ahead);
+        return FN(next_of_chain)(s, Lx[q], Lx[q - 1], *y, cj, scales);
     }
-    return FN(first_of_chain)(FN(sum)(L, p, q, b, x, xs, cj, lean), Lx[q], cj, lean);
+    return FN(first_of_chain)(FN(sum)(L, p, q, b, x, xs, cj, ahead), Lx[q], cj, scales);
 }
 
 /* Rows begin..end-1 in natural order, one after the other.  The x just before them is not looked at if they do not need
  * it: it may be another thread's. */
 TRS_INLINE void FN(rows)(const trs_tri *L, int32_t begin, int32_t end, const T *b, int64_t bs, T *x,
-                         int64_t xs, bool cj, bool lean)
+                         int64_t xs, bool cj, bool ahead, bool scales)
 {
     T y = begin < end && FN(follows)(L, begin, begin) ? x[(begin - 1) * xs] : 0;
     for (int32_t i = begin; i < end; i++) {
-        y = FN(row)(L, i, i, b[i * bs], x, xs, &y, cj, lean);
+        y = FN(row)(L, i, i, b[i * bs], x, xs, &y, cj, ahead, scales);
         x[i * xs] = y;
     }
+}
+
+/* Is no x(i) a quotient? */
+TRS_INLINE bool FN(all_scale)(const trs_tri *L)
+{
+    const T *Lx = L->val;
+    bool all = true;
+    for (int32_t i = 0; i < L->n; i++) {
+        const int64_t q = L->ptr[i + 1] - 1;
+        const T r = 1 / Lx[q];
+        if (!FN(follows)(L, i, i)) all &= FN(is_normal)(r);
+        else all &= FN(scales)(r, Lx[q - 1], FN(times)(r, Lx[q - 1], false));
+    }
+    return all;
 }

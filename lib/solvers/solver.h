@@ -63,13 +63,15 @@ const void *trs_prospect_analysis(const trs_prospect *p, const trs_analysis *a, 
 void trs_prospect_of(trs_operator *op, trs_effort effort, trs_prospect *p);
 void trs_shape_of(const trs_operator *op, trs_shape *shape);
 
+/* Seconds that one core takes for a byte of a triangle: from its cache, where that has room for it and its vectors. */
+double trs_cpu_byte(const trs_machine *m, const trs_shape *s);
 /* Seconds one core takes to go through entries and rows that stream by. */
 double trs_cpu_stream(const trs_machine *m, const trs_shape *s, double entries, double rows);
 /* Seconds that one core takes for rows beyond their work, where this fraction of them waits for the row just before:
  * work of a row is done while its latency goes by. */
 double trs_cpu_wait(const trs_machine *m, double waiting, double rows, double work);
-/* Seconds that it takes more that b and x of one row are far from those of the next in level order: none where both
- * stay in the cache, else that of a cache line from memory for each row. */
+/* Seconds that it takes more to go through the rows in level order, where neighbours read x at different places, and b and
+ * x of one row are not near those of the next. */
 double trs_cpu_scatter(const trs_machine *m, const trs_shape *s);
 
 typedef struct trs_cost { /* seconds of one solve, in its terms */

@@ -8,9 +8,9 @@ enum { NRHS = 3 };
 
 /* ---- triangles that make cpu-serial take each of its ways ------------------------------------------ */
 
-typedef enum kind { LEAN, QUOTIENTS, LONG, UNEVEN, LONG_AND_UNEVEN, KINDS } kind;
+typedef enum kind { SMALL, QUOTIENTS, LONG, LARGE, LONG_AND_LARGE, KINDS } kind;
 
-static const int rows_of[KINDS] = {300, 300, 200, 9000, 9000};
+static const int rows_of[KINDS] = {300, 300, 200, 40000, 40000};
 
 static zz draw(random_t *r)
 {
@@ -22,8 +22,8 @@ static model triangle(kind k, random_t *r)
 {
     model m = {.n = rows_of[k]};
     for (int i = 0; i < m.n; i++) {
-        const bool is_long = k == LONG || (k == LONG_AND_UNEVEN && random_below(r, 50) == 0);
-        const int near = is_long ? 40 : 4 + (k == UNEVEN) * 3;
+        const bool is_long = k == LONG || (k == LONG_AND_LARGE && random_below(r, 50) == 0);
+        const int near = is_long ? 40 : 4 + (k == LARGE) * 3;
         double sum = 0;
         for (int d = 1; d <= near && d <= i; d++) {
             if (random_below(r, 2)) continue;

@@ -107,7 +107,8 @@ static void check_workers(trs_context *ctx, const trs_tri *L, int workers, const
     double *x = random_vector(L->n);
     assert_int_equal(trs_units_find(ctx, L, workers > 1, &u), TRS_OK);
     check_units(L, &u);
-    assert_int_equal(trs_schedule_make(ctx, L, &u, workers, &s), TRS_OK);
+    const trs_shape shape = {.n = L->n, .nnz = L->nnz, .elem = sizeof *b, .nrhs = 1};
+    assert_int_equal(trs_schedule_make(ctx, L, &shape, &u, workers, &s), TRS_OK);
     assert_true(s.workers == 1 || s.seconds < s.alone);
     solve(L, &u, &s, b, x);
     assert_near(L->n, x, right);

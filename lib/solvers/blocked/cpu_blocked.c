@@ -16,6 +16,7 @@
 #include "blocks.h"
 #include "solvers/solver.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct blocked_data {
@@ -157,12 +158,14 @@ static double alone(const trs_shape *s, const trs_machine *m, int columns)
     const double streamed = entries * (s->elem + 4) + 3 * x;
     const double each = m->blocked_entry * (s->is_complex ? 2 : 1);
     double seconds = streamed * (streamed < m->cpu_cache ? m->cpu_cached : m->cpu_byte);
-    if (x > own_cache(m)) seconds += n / (double)(1 << columns) * x * m->cpu_cached;
+    /* rows of x and y go by in order, several lines at a time */
+    const double passes = n / (double)(1 << columns), together = 4;
+    if (x > own_cache(m)) seconds += passes * x * m->cpu_cached / together;
     return (seconds + entries * each + n * m->blocked_row) * s->nrhs;
 }
 
-/* The share of the entries that are in the block of their row or in the one before it, of rows at equal distances: while
- * these are gone through the other threads wait.  Where no pattern can be looked at, a half. */
+/* The share of the entries that are in the block of their row or in the one before it, of rows at equal distances: one
+ * thread after the other goes through these, while the others have the rest.  Where no pattern can be looked at, a half. */
 static double near_share(const trs_prospect *p, int columns)
 {
     enum { LOOKS = 4096 };
@@ -187,7 +190,7 @@ static const char *estimate(const trs_prospect *p, const trs_instance *built, co
     if (s->n < LEAST_ROWS) return "it has too few rows";
     if (!trs_blocks_fit(s->longest, rows)) return "its rows are too long";
     const double near = threads > 1 ? near_share(p, columns) : 1;
-    c->bytes = alone(s, m, columns) * (near + (1 - near) / threads);
+    c->bytes = alone(s, m, columns) * fmax(near, 1 / threads);
     if (threads > 1) c->sync = m->cpu_barrier;
     c->latency = trs_cpu_wait(m, s->waiting, (double)s->n * s->nrhs, c->bytes);
     c->update = 2 * (double)(s->nnz - s->n) * (s->elem + 4) * m->cpu_byte;

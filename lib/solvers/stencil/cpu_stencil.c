@@ -55,8 +55,12 @@ static int make(trs_operator *op, bool needed, void *result, bool *found)
     if (!needed && !(op->on_host & TRS_OP_PATTERN)) return TRS_OK;
     int rc = trs_operator_show(op, TRS_OP_PATTERN);
     const int threads = trs_team(op->ctx, op->tri.nnz);
+    trs_shape shape;
+    trs_shape_of(op, &shape);
+    shape.nrhs = 1;
     if (!rc) rc = trs_units_find(op->ctx, &op->tri, threads > 1, &plan->units);
-    if (!rc) rc = trs_schedule_make(op->ctx, &op->tri, &plan->units, threads, &plan->schedule);
+    if (!rc)
+        rc = trs_schedule_make(op->ctx, &op->tri, &shape, &plan->units, threads, &plan->schedule);
     *found = !rc;
     return rc;
 }

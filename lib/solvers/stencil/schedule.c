@@ -111,30 +111,29 @@ static double waiting(const trs_tri *L, const trs_unit *unit)
 }
 
 /* Rows of a run read values, b and x; other rows are those of cpu-serial. */
-static double unit_seconds(const trs_context *ctx, const trs_tri *L, const trs_units *u, int32_t k)
+static double unit_seconds(const trs_context *ctx, const trs_tri *L, const trs_shape *shape,
+                           const trs_units *u, int32_t k)
 {
     const trs_machine *m = &ctx->machine;
     const trs_unit *unit = &u->unit[k];
-    const double rows = unit->end - unit->begin, elem = (double)trs_size(L->dtype);
-    const trs_shape shape = {
-        .n = L->n, .nnz = L->nnz, .elem = elem, .is_complex = trs_is_complex(L->dtype), .nrhs = 1};
+    const double rows = unit->end - unit->begin;
     if (unit->run >= 0) {
         const trs_run *run = &u->run[unit->run];
-        const double numbers = trs_run_values(run) + 2;
-        const double byte = trs_cpu_stream(m, &shape, 0, 1) - m->cpu_row;
-        const double moved = rows * numbers * elem * byte / (8 + 3 * elem);
+        const double values = trs_run_values(run), moved = rows * (values + 2) * shape->elem;
+        const double work = moved * trs_cpu_byte(m, shape) + rows * values * m->stencil_value;
         const double recurrence = run->follows ? rows * m->stencil_row : 0;
-        return moved > recurrence ? moved : recurrence;
+        return work > recurrence ? work : recurrence;
     }
     const double entries = (double)(L->ptr[unit->end] - L->ptr[unit->begin]);
-    const double work = trs_cpu_stream(m, &shape, entries, rows);
+    const double work = trs_cpu_stream(m, shape, entries, rows);
     return work + trs_cpu_wait(m, waiting(L, unit), rows, work);
 }
 
-static double all_seconds(const trs_context *ctx, const trs_tri *L, const trs_units *u)
+static double all_seconds(const trs_context *ctx, const trs_tri *L, const trs_shape *shape,
+                          const trs_units *u)
 {
     double sum = 0;
-    for (int32_t k = 0; k < u->count; k++) sum += unit_seconds(ctx, L, u, k);
+    for (int32_t k = 0; k < u->count; k++) sum += unit_seconds(ctx, L, shape, u, k);
     return sum;
 }
 
@@ -160,12 +159,12 @@ static int32_t head_rows(const trs_tri *L, const trs_units *u)
     return count ? sample[count / 2] : L->n;
 }
 
-static int deal_all(trs_context *ctx, const trs_tri *L, const trs_units *u, finder *f,
-                    trs_dealing *d, int rules)
+static int deal_all(trs_context *ctx, const trs_tri *L, const trs_shape *shape, const trs_units *u,
+                    finder *f, trs_dealing *d, int rules)
 {
     for (int32_t k = 0; k < u->count; k++) {
         const trs_needs *needs = find_needs(f, k);
-        const double seconds = unit_seconds(ctx, L, u, k);
+        const double seconds = unit_seconds(ctx, L, shape, u, k);
         for (int r = 0; r < rules; r++)
             if (trs_dealing_next(&d[r], k, u->unit[k].begin, seconds, needs)) return TRS_EMEM;
     }
@@ -190,8 +189,8 @@ static int keep(trs_context *ctx, const trs_units *u, trs_dealing *d, trs_schedu
     return TRS_OK;
 }
 
-static int make(trs_context *ctx, const trs_tri *L, const trs_units *u, int workers, finder *f,
-                trs_dealing d[2], trs_schedule *s)
+static int make(trs_context *ctx, const trs_tri *L, const trs_shape *shape, const trs_units *u,
+                int workers, finder *f, trs_dealing d[2], trs_schedule *s)
 {
     const double worth = 0.9; /* more threads have to save a tenth */
     /* so has the second rule: by the first one most of x stays in the cache of the worker that reads it */
@@ -200,22 +199,22 @@ static int make(trs_context *ctx, const trs_tri *L, const trs_units *u, int work
     int rc = finder_make(ctx, L, u, f);
     if (!rc) rc = trs_dealing_begin(ctx, u->count, workers, TRS_INHERIT, head, &d[0]);
     if (!rc) rc = trs_dealing_begin(ctx, u->count, workers, TRS_EARLIEST, head, &d[1]);
-    if (!rc) rc = deal_all(ctx, L, u, f, d, 2);
+    if (!rc) rc = deal_all(ctx, L, shape, u, f, d, 2);
     if (rc) return rc;
     trs_dealing *best = d[1].seconds < clearly * d[0].seconds ? &d[1] : &d[0];
     return best->seconds < worth * s->alone ? keep(ctx, u, best, s) : TRS_OK;
 }
 
-int trs_schedule_make(trs_context *ctx, const trs_tri *L, const trs_units *u, int workers,
-                      trs_schedule *s)
+int trs_schedule_make(trs_context *ctx, const trs_tri *L, const trs_shape *shape,
+                      const trs_units *u, int workers, trs_schedule *s)
 {
     finder f = {0};
     trs_dealing d[2] = {0};
     *s = (trs_schedule){.workers = 1};
-    s->alone = s->seconds = all_seconds(ctx, L, u);
+    s->alone = s->seconds = all_seconds(ctx, L, shape, u);
     if (workers > TRS_MOST_WORKERS) workers = TRS_MOST_WORKERS;
     if (workers > u->count) workers = u->count;
-    const int rc = workers > 1 ? make(ctx, L, u, workers, &f, d, s) : TRS_OK;
+    const int rc = workers > 1 ? make(ctx, L, shape, u, workers, &f, d, s) : TRS_OK;
     finder_free(ctx, &f);
     trs_dealing_free(&d[0]);
     trs_dealing_free(&d[1]);

@@ -249,7 +249,7 @@ static void FN(gather_leaf)(const solving *s, const node *k)
     const int32_t first = in_memory(d, 0), step = d->reversed ? -1 : 1;
     FN(rows)
     (s->L, k->first, k->first + k->width, (const T *)s->b + first, step, (T *)s->x + first, step,
-     s->conj, false);
+     s->conj, true, false);
 }
 
 /* ---- nodes ---------------------------------------------------------------------------------------- */
