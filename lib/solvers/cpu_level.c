@@ -15,7 +15,7 @@
 
 #include "config.h"
 
-#include "solver.h"
+#include "cpu_serial.h"
 #include "base/debug.h"
 #include "base/parallel.h"
 
@@ -23,6 +23,7 @@
 
 typedef struct level_data {
     bool shared;  /* there is a stage of several chunks */
+    bool scales;  /* no x is a quotient (cpu_row.h) */
     trs_tri rows; /* row k of it is row topo [k] of the operator */
     int32_t stages;
     trs_level_stage stage[];
@@ -136,6 +137,7 @@ static int update(trs_instance *inst, void *stream)
     if (rc) return rc;
     trs_share(trs_team(inst->ctx, inst->op->tri.nnz), inst->op->tri.n, ROWS,
               table[inst->op->tri.dtype], inst);
+    ((level_data *)inst->data)->scales = trs_rows_scale(&inst->op->tri);
     return TRS_OK;
 }
 
@@ -204,11 +206,11 @@ static void FN(take_values)(void *user, int64_t begin, int64_t end)
 
 /* One right-hand side. */
 TRS_INLINE void FN(column)(const level_data *d, const int32_t *topo, int32_t begin, int32_t end,
-                           const T *b, int64_t bs, T *x, int64_t xs, bool cj)
+                           const T *b, int64_t bs, T *x, int64_t xs, bool cj, bool scales)
 {
     for (int32_t k = begin; k < end; k++) {
         const int32_t i = topo[k];
-        x[i * xs] = FN(row)(&d->rows, k, i, b[i * bs], x, xs, x + (i - 1) * xs, cj, true, false);
+        x[i * xs] = FN(row)(&d->rows, k, i, b[i * bs], x, xs, x + (i - 1) * xs, cj, true, scales);
     }
 }
 
@@ -221,8 +223,9 @@ TRS_CLONES static void FN(range)(const trs_instance *inst, const trs_job *job, i
     for (int r = 0; r < job->nrhs; r++) {
         const T *b = (const T *)job->b.p + r * job->b.cs;
         T *x = (T *)job->x.p + r * job->x.cs;
-        if (bs == 1 && xs == 1) FN(column)(d, topo, begin, end, b, 1, x, 1, job->conj);
-        else FN(column)(d, topo, begin, end, b, bs, x, xs, job->conj);
+        if (d->scales && bs == 1 && xs == 1)
+            FN(column)(d, topo, begin, end, b, 1, x, 1, job->conj, true);
+        else FN(column)(d, topo, begin, end, b, bs, x, xs, job->conj, false);
     }
 }
 

@@ -43,6 +43,12 @@ static int stride_of(const trs_job *job)
 typedef void (*solve_fn)(const trs_instance *, int32_t begin, int32_t end, const trs_job *);
 typedef bool (*all_scale_fn)(const trs_tri *);
 
+bool trs_rows_scale(const trs_tri *L)
+{
+    static const all_scale_fn table[] = TRS_PER_TYPE(all_scale_at_once);
+    return table[L->dtype](L);
+}
+
 void trs_serial_rows(const trs_instance *inst, int32_t begin, int32_t end, const trs_job *job)
 {
     static const solve_fn table[] = TRS_PER_TYPE(solve_rows);
@@ -80,14 +86,13 @@ static int build(trs_instance *inst)
 static int update(trs_instance *inst, void *stream)
 {
     static const way ways[] = {CHECKED, AHEAD, CACHED};
-    static const all_scale_fn table[] = TRS_PER_TYPE(all_scale_at_once);
     const trs_tri *L = &inst->op->tri;
     const size_t entry = trs_size(L->dtype) + sizeof *L->idx;
     (void)stream;
     const int rc = trs_operator_host(inst->op, TRS_OP_PATTERN | TRS_OP_VALUES);
     if (rc) return rc;
     const way w = L->nnz * (int64_t)entry > CACHE ? AHEAD : CACHED;
-    inst->data = (void *)&ways[table[L->dtype](L) ? w : CHECKED];
+    inst->data = (void *)&ways[trs_rows_scale(L) ? w : CHECKED];
     return TRS_OK;
 }
 

@@ -7,6 +7,9 @@
 
 #include "solver.h"
 
+/* Is no x(i) a quotient when rows of L are solved as cpu_row.h says? */
+bool trs_rows_scale(const trs_tri *L);
+
 /* Solve rows begin..end-1 of all right-hand sides, after the rows that they need.  No other x is looked at. */
 void trs_serial_rows(const trs_instance *serial, int32_t begin, int32_t end, const trs_job *job);
 

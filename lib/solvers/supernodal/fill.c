@@ -16,6 +16,8 @@
 
 #include "supernodal.h"
 
+#include "solvers/cpu_serial.h"
+
 #include "base/debug.h"
 
 #include <string.h>
@@ -30,6 +32,7 @@ int supernodal_fill(trs_instance *inst, supernodal *d)
     static const trs_range_fn table[] = TRS_PER_TYPE(fill);
     trs_share(trs_team(inst->ctx, inst->op->tri.nnz), d->nodes, NODES, table[inst->op->tri.dtype],
               inst);
+    d->scales = d->gather && trs_rows_scale(&inst->op->tri);
     return TRS_OK;
 }
 

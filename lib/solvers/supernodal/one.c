@@ -243,13 +243,21 @@ TRS_INLINE void FN(gather)(const solving *s, const node *k, int32_t width)
     FN(give_rows)(t, width, d->reversed, (T *)s->x + at);
 }
 
-static void FN(gather_leaf)(const solving *s, const node *k)
+TRS_INLINE void FN(leaf_rows)(const solving *s, const node *k, int64_t step, bool scales)
+{
+    const int32_t first = in_memory(s->d, 0), end = k->first + k->width;
+    const T *b = (const T *)s->b + first;
+    T *x = (T *)s->x + first;
+    FN(rows)(s->L, k->first, end, b, step, x, step, s->conj, true, scales);
+}
+
+/* A function by itself, because the rows need all registers. */
+static TRS_CLONES void FN(gather_leaf)(const solving *s, const node *k)
 {
     const supernodal *d = s->d;
-    const int32_t first = in_memory(d, 0), step = d->reversed ? -1 : 1;
-    FN(rows)
-    (s->L, k->first, k->first + k->width, (const T *)s->b + first, step, (T *)s->x + first, step,
-     s->conj, true, false);
+    if (!d->scales) FN(leaf_rows)(s, k, d->reversed ? -1 : 1, false);
+    else if (d->reversed) FN(leaf_rows)(s, k, -1, true);
+    else FN(leaf_rows)(s, k, 1, true);
 }
 
 /* ---- nodes ---------------------------------------------------------------------------------------- */
