@@ -47,7 +47,8 @@ static int64_t device_bytes(const trs_plan *p, const trs_operator *op)
 /* A prospect of which nothing is known but n and nnz. */
 static trs_prospect unknown(const trs_plan *p)
 {
-    return (trs_prospect){.limit = p->ctx.limit,
+    return (trs_prospect){.ctx = &p->ctx,
+                          .limit = p->ctx.limit,
                           .shape = {.n = p->info.n,
                                     .nnz = p->info.nnz,
                                     .levels = p->info.n,
@@ -58,7 +59,7 @@ static trs_prospect unknown(const trs_plan *p)
 /* A prospect with the analyses that were made so far; none is made for it. */
 static trs_prospect known(const trs_operator *op)
 {
-    trs_prospect s = {.limit = op->ctx->limit};
+    trs_prospect s = {.ctx = op->ctx, .limit = op->ctx->limit};
     trs_shape_of(op, &s.shape);
     while (s.features < TRS_MOST_FEATURES) {
         const void **result = &s.feature[s.features].result;

@@ -474,7 +474,8 @@ static int take_solver(trs_plan *p, const char *file, const head *h)
     if (named && strcmp(named->name, h->solver))
         return trs_fail(TRS_EARG, "%.100s: saved for %s, not for %s", file, h->solver, named->name);
     const op_head *one = &h->op[!h->op[0].used];
-    const trs_prospect prospect = {.limit = p->ctx.limit,
+    const trs_prospect prospect = {.ctx = &p->ctx,
+                                   .limit = p->ctx.limit,
                                    .shape = {.n = h->n,
                                              .nnz = h->nnz,
                                              .levels = one->levels,

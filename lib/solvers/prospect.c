@@ -97,7 +97,7 @@ void trs_shape_of(const trs_operator *op, trs_shape *shape)
 
 void trs_prospect_of(trs_operator *op, trs_effort effort, trs_prospect *p)
 {
-    *p = (trs_prospect){.op = op, .effort = effort, .limit = op->ctx->limit};
+    *p = (trs_prospect){.op = op, .ctx = op->ctx, .effort = effort, .limit = op->ctx->limit};
     take_samples(op);
     trs_shape_of(op, &p->shape);
 }

@@ -47,8 +47,9 @@ typedef enum trs_effort {
 /* A triangle that may be solved with: an operator, or a part of one that has not been made yet. */
 typedef struct trs_prospect {
     trs_shape shape;
-    int64_t limit;    /* of the memory, bytes; 0: none was set */
-    trs_operator *op; /* NULL: a part, of which shape and features are estimates */
+    int64_t limit;          /* of the memory, bytes; 0: none was set */
+    trs_operator *op;       /* NULL: a part, of which shape and features are estimates */
+    const trs_context *ctx; /* NULL: of no plan */
     trs_effort effort;
     int features;
     struct {

@@ -763,14 +763,16 @@ static void test_analysed_again(void **state)
 }
 
 /* What trs_plan_info says is what the plan takes, and a limit of so much is enough, one below is not. */
-static void count_bytes(const trs_solver *s, trs_order order, unsigned ops, trs_pivot pivot)
+static void count_bytes(const trs_solver *s, trs_order order, unsigned ops, trs_pivot pivot,
+                        int threads)
 {
     random_t r = {13};
     const form f = {.format = TRS_CSR, .ptr_bits = 64, .idx_bits = 32, .shuffled = true};
     model m = model_new(s->full ? RANDOM : WIDE, false, s->full, false, &r);
     trs_mat a = show(&m, &f, &r);
     counter c = {.fail_at = -1};
-    trs_options opt = {.solver = s->name, .order = order, .ops = ops, .pivot = pivot};
+    trs_options opt = {
+        .solver = s->name, .order = order, .ops = ops, .pivot = pivot, .threads = threads};
     trs_plan *p;
     trs_info before, after;
     opt.memory = counted_memory(&c);
@@ -803,7 +805,8 @@ static void test_bytes(void **state)
         for (int order = 1; order < 3; order++)
             for (unsigned ops = 1; ops < 4; ops++)
                 for (int pivot = 0; pivot < 2; pivot++)
-                    count_bytes(s, (trs_order)order, ops, (trs_pivot)pivot);
+                    for (int threads = 1; threads <= 16; threads *= 16)
+                        count_bytes(s, (trs_order)order, ops, (trs_pivot)pivot, threads);
     }
 }
 

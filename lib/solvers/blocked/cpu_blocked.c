@@ -200,10 +200,9 @@ static const char *estimate(const trs_prospect *p, const trs_instance *built, co
 static int64_t bytes(const trs_prospect *p)
 {
     const trs_shape *s = &p->shape;
-    const int threads = p->op ? p->op->ctx->threads : 1;
     int columns, rows;
-    trs_blocks_sizes(s->n, s->nnz, s->elem, own_cache(p->op ? &p->op->ctx->machine : NULL), threads,
-                     &columns, &rows);
+    trs_blocks_sizes(s->n, s->nnz, s->elem, own_cache(p->ctx ? &p->ctx->machine : NULL),
+                     p->ctx ? p->ctx->threads : 1, &columns, &rows);
     const int64_t tiles = (s->n >> rows) + 1, table = ((s->n >> columns) + 1) * tiles;
     return (s->nnz - s->n) * (int64_t)(s->elem + 8) + s->n * (int64_t)s->elem + 8 * table +
            9 * tiles;
