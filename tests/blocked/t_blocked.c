@@ -140,15 +140,7 @@ static void test_sizes(void **state)
 static trs_plan *plan_for(const trs_tri *L, int threads)
 {
     const trs_options opt = {.solver = "cpu-blocked", .threads = threads};
-    const trs_mat m = {.n = L->n,
-                       .nnz = L->nnz,
-                       .ptr = L->ptr,
-                       .idx = L->idx,
-                       .val = L->val,
-                       .ptr_bits = 64,
-                       .idx_bits = 32,
-                       .format = TRS_CSR,
-                       .kind = TRS_LOWER};
+    const trs_mat m = mat_of(L);
     trs_plan *p;
     assert_status(trs_plan_create(&p, &m, &opt), TRS_OK);
     assert_status(trs_plan_analyse(p), TRS_OK);

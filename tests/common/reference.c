@@ -59,19 +59,25 @@ void assert_near(int n, const double *x, const double *y)
     assert_at_most(apart, 1e-11 * size);
 }
 
+trs_mat mat_of(const trs_tri *L)
+{
+    return (trs_mat){.n = L->n,
+                     .nnz = L->nnz,
+                     .ptr = L->ptr,
+                     .idx = L->idx,
+                     .val = L->val,
+                     .ptr_bits = 64,
+                     .idx_bits = 32,
+                     .dtype = L->dtype,
+                     .format = TRS_CSR,
+                     .kind = TRS_LOWER};
+}
+
 void compare_with_solver(const char *solver, const trs_tri *L, const double *b, const double *x)
 {
     const trs_solver *s = trs_solver_named(solver);
     const trs_options opt = {.solver = solver};
-    const trs_mat m = {.n = L->n,
-                       .nnz = L->nnz,
-                       .ptr = L->ptr,
-                       .idx = L->idx,
-                       .val = L->val,
-                       .ptr_bits = 64,
-                       .idx_bits = 32,
-                       .format = TRS_CSR,
-                       .kind = TRS_LOWER};
+    const trs_mat m = mat_of(L);
     char why[200];
     trs_plan *p;
     if (!s || !trs_solver_available(s, 0, why, sizeof why)) return;

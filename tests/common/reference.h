@@ -13,6 +13,8 @@ double *random_vector(int n); /* free it */
 void substitute(const trs_tri *L, const double *b, double *x);
 /* x and y differ by no more than 1e-11 of the largest number in y. */
 void assert_near(int n, const double *x, const double *y);
+/* The triangle as a matrix of the library, which has its arrays. */
+trs_mat mat_of(const trs_tri *L);
 /* By the solver of that name, if it can be used here: that x is near to what it computes. */
 void compare_with_solver(const char *solver, const trs_tri *L, const double *b, const double *x);
 
