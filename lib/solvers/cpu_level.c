@@ -23,6 +23,7 @@
 
 typedef struct level_data {
     bool shared;  /* there is a stage of several chunks */
+    bool chained; /* rows are (trs_rows_chained) */
     bool scales;  /* no x is a quotient (cpu_row.h) */
     trs_tri rows; /* row k of it is row topo [k] of the operator */
     int32_t stages;
@@ -126,6 +127,7 @@ static int build(trs_instance *inst)
     inst->data = d;
     rc = take_rows(inst, &d->rows);
     if (!rc) cut_stages(inst, d);
+    d->chained = trs_rows_chained(&inst->op->tri);
     return rc;
 }
 
@@ -137,7 +139,8 @@ static int update(trs_instance *inst, void *stream)
     if (rc) return rc;
     trs_share(trs_team(inst->ctx, inst->op->tri.nnz), inst->op->tri.n, ROWS,
               table[inst->op->tri.dtype], inst);
-    ((level_data *)inst->data)->scales = trs_rows_scale(&inst->op->tri);
+    level_data *d = inst->data;
+    d->scales = trs_rows_scale(&inst->op->tri, d->chained);
     return TRS_OK;
 }
 
@@ -206,11 +209,13 @@ static void FN(take_values)(void *user, int64_t begin, int64_t end)
 
 /* One right-hand side. */
 TRS_INLINE void FN(column)(const level_data *d, const int32_t *topo, int32_t begin, int32_t end,
-                           const T *b, int64_t bs, T *x, int64_t xs, bool cj, bool scales)
+                           const T *b, int64_t bs, T *x, int64_t xs, bool cj, bool scales,
+                           bool chained)
 {
     for (int32_t k = begin; k < end; k++) {
         const int32_t i = topo[k];
-        x[i * xs] = FN(row)(&d->rows, k, i, b[i * bs], x, xs, x + (i - 1) * xs, cj, true, scales);
+        x[i * xs] =
+            FN(row)(&d->rows, k, i, b[i * bs], x, xs, x + (i - 1) * xs, cj, true, scales, chained);
     }
 }
 
@@ -223,9 +228,10 @@ TRS_CLONES static void FN(range)(const trs_instance *inst, const trs_job *job, i
     for (int r = 0; r < job->nrhs; r++) {
         const T *b = (const T *)job->b.p + r * job->b.cs;
         T *x = (T *)job->x.p + r * job->x.cs;
-        if (d->scales && bs == 1 && xs == 1)
-            FN(column)(d, topo, begin, end, b, 1, x, 1, job->conj, true);
-        else FN(column)(d, topo, begin, end, b, bs, x, xs, job->conj, false);
+        const bool plain = d->scales && bs == 1 && xs == 1;
+        if (plain && d->chained) FN(column)(d, topo, begin, end, b, 1, x, 1, job->conj, true, true);
+        else if (plain) FN(column)(d, topo, begin, end, b, 1, x, 1, job->conj, true, false);
+        else FN(column)(d, topo, begin, end, b, bs, x, xs, job->conj, false, d->chained);
     }
 }
 

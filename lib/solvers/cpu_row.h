@@ -8,6 +8,9 @@
  * another: all of a row but its last step, which is one fused multiplication and subtraction where the processor has it,
  * is done while the row before is waited for.  The division, by far the slowest operation, depends on no x at all, and a
  * core does several of them at a time.  So it costs less than to read n reciprocals.
+ * That is done where rows are chained: where most of them have such an entry, next to rows that have it too
+ * (trs_rows_chained).  In other triangles the entry is one of the sum, and x(i) = s r: there a core would not foresee which
+ * rows have one, and rows hardly wait for one another.
  * Where r or l r is not a normal number the row is solved by a division, x(i) = (s - l x(i-1)) / d: there products with r
  * would overflow or lose digits though x(i) need not.
  *
@@ -118,14 +121,14 @@ TRS_INLINE bool FN(follows)(const trs_tri *L, int32_t k, int32_t i)
 
 /* x(i) of row i, which is stored as row k; *y is x(i-1), and is read only if there is an entry in that column.
  * ahead: the triangle is not in the cache, so that short rows fetch what is ahead of them.  scales: it is known that no x
- * is a quotient. */
+ * is a quotient.  chained: rows are. */
 TRS_INLINE T FN(row)(const trs_tri *L, int32_t k, int32_t i, T b, const T *x, int64_t xs,
-                     const T *y, bool cj, bool ahead, bool scales)
+                     const T *y, bool cj, bool ahead, bool scales, bool chained)
 {
     const T *Lx = L->val;
     const int64_t p = L->ptr[k], q = L->ptr[k + 1] - 1;
     TRS_ASSERT(p <= q && L->idx[q] == i);
-    if (FN(follows)(L, k, i)) {
+    if (chained && FN(follows)(L, k, i)) {
         const T s = FN(sum)(L, p, q - 1, b, x, xs, cj, ahead);
         return FN(next_of_chain)(s, Lx[q], Lx[q - 1], *y, cj, scales);
     }
@@ -135,24 +138,24 @@ TRS_INLINE T FN(row)(const trs_tri *L, int32_t k, int32_t i, T b, const T *x, in
 /* Rows begin..end-1 in natural order, one after the other.  The x just before them is not looked at if they do not need
  * it: it may be another thread's. */
 TRS_INLINE void FN(rows)(const trs_tri *L, int32_t begin, int32_t end, const T *b, int64_t bs, T *x,
-                         int64_t xs, bool cj, bool ahead, bool scales)
+                         int64_t xs, bool cj, bool ahead, bool scales, bool chained)
 {
-    T y = begin < end && FN(follows)(L, begin, begin) ? x[(begin - 1) * xs] : 0;
+    T y = chained && begin < end && FN(follows)(L, begin, begin) ? x[(begin - 1) * xs] : 0;
     for (int32_t i = begin; i < end; i++) {
-        y = FN(row)(L, i, i, b[i * bs], x, xs, &y, cj, ahead, scales);
+        y = FN(row)(L, i, i, b[i * bs], x, xs, &y, cj, ahead, scales, chained);
         x[i * xs] = y;
     }
 }
 
 /* Is no x(i) a quotient? */
-TRS_INLINE bool FN(all_scale)(const trs_tri *L)
+TRS_INLINE bool FN(all_scale)(const trs_tri *L, bool chained)
 {
     const T *Lx = L->val;
     bool all = true;
     for (int32_t i = 0; i < L->n; i++) {
         const int64_t q = L->ptr[i + 1] - 1;
         const T r = 1 / Lx[q];
-        if (!FN(follows)(L, i, i)) all &= FN(is_normal)(r);
+        if (!chained || !FN(follows)(L, i, i)) all &= FN(is_normal)(r);
         else all &= FN(scales)(r, Lx[q - 1], FN(times)(r, Lx[q - 1], false));
     }
     return all;

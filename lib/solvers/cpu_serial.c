@@ -9,7 +9,7 @@
  *     AHEAD      an update has seen that no x(i) is one
  *     CACHED     the same, and the triangle stays in the cache: nothing has to be fetched
  *
- * It has no data but which of them it takes. */
+ * each for rows that are chained, and for others.  It has no data but which of them it takes. */
 #ifndef T
 
 #include "config.h"
@@ -18,15 +18,15 @@
 #include "base/number/clones.h"
 #include "base/debug.h"
 
-typedef enum way { CHECKED, AHEAD, CACHED } way;
+typedef enum way { CHECKED, AHEAD, CACHED, UNCHAINED, WAYS = 2 * UNCHAINED } way;
 
 enum { CACHE = 1 << 20 }; /* bytes of entries that stay in it */
 
-/* The data of an instance is the way that it goes.  One that was not updated checks: so cuda-host calls this solver with
- * values that change without an update. */
-static way way_of(const trs_instance *inst)
+/* The data of an instance is the way that it goes, plus UNCHAINED where rows are not chained.  One that was not updated
+ * checks: so cuda-host, which is for chains, calls this solver with values that change without an update. */
+static int way_of(const trs_instance *inst)
 {
-    return inst->data ? *(const way *)inst->data : CHECKED;
+    return inst->data ? *(const int *)inst->data : CHECKED;
 }
 
 /* 1 and 2 for strides of 1 and of -1 of both B and X, 0 for others */
@@ -41,12 +41,30 @@ static int stride_of(const trs_job *job)
 #include "base/each_type.h"
 
 typedef void (*solve_fn)(const trs_instance *, int32_t begin, int32_t end, const trs_job *);
-typedef bool (*all_scale_fn)(const trs_tri *);
+typedef bool (*all_scale_fn)(const trs_tri *, bool chained);
 
-bool trs_rows_scale(const trs_tri *L)
+bool trs_rows_chained(const trs_tri *L)
+{
+    enum {
+        LONG = 16
+    }; /* entries of a row on the average, among which one that waits does not matter */
+    int64_t follow = 0,
+            turns = 0; /* rows with the entry; those of which the row before differs in that */
+    bool before = false;
+    for (int32_t i = 0; i < L->n; i++) {
+        const int64_t q = L->ptr[i + 1] - 1;
+        const bool follows = L->ptr[i] < q && L->idx[q - 1] == i - 1;
+        follow += follows;
+        turns += follows != before;
+        before = follows;
+    }
+    return 2 * follow >= L->n && 2 * turns <= follow;
+}
+
+bool trs_rows_scale(const trs_tri *L, bool chained)
 {
     static const all_scale_fn table[] = TRS_PER_TYPE(all_scale_at_once);
-    return table[L->dtype](L);
+    return table[L->dtype](L, chained);
 }
 
 void trs_serial_rows(const trs_instance *inst, int32_t begin, int32_t end, const trs_job *job)
@@ -85,14 +103,16 @@ static int build(trs_instance *inst)
 /* It solves with the arrays of the operator. */
 static int update(trs_instance *inst, void *stream)
 {
-    static const way ways[] = {CHECKED, AHEAD, CACHED};
+    static const int ways[WAYS] = {0, 1, 2, 3, 4, 5};
     const trs_tri *L = &inst->op->tri;
     const size_t entry = trs_size(L->dtype) + sizeof *L->idx;
     (void)stream;
     const int rc = trs_operator_host(inst->op, TRS_OP_PATTERN | TRS_OP_VALUES);
     if (rc) return rc;
-    const way w = L->nnz * (int64_t)entry > CACHE ? AHEAD : CACHED;
-    inst->data = (void *)&ways[trs_rows_scale(L) ? w : CHECKED];
+    const bool chained = trs_rows_chained(L);
+    way w = CHECKED;
+    if (trs_rows_scale(L, chained)) w = L->nnz * (int64_t)entry > CACHE ? AHEAD : CACHED;
+    inst->data = (void *)&ways[chained ? w : w + UNCHAINED];
     return TRS_OK;
 }
 
@@ -116,9 +136,9 @@ const trs_solver trs_solver_cpu_serial = {
 
 #include "cpu_row.h"
 
-TRS_CLONES static bool FN(all_scale_at_once)(const trs_tri *L)
+TRS_CLONES static bool FN(all_scale_at_once)(const trs_tri *L, bool chained)
 {
-    return FN(all_scale)(L);
+    return FN(all_scale)(L, chained);
 }
 
 /* ---- for strides of 1, of -1, as a reversed operator has them, and for others -------------------- */
@@ -130,34 +150,45 @@ typedef void (*FN(rows_fn))(const trs_tri *, int32_t begin, int32_t end, const t
 #define TRS_B(job, r) ((const T *)(job)->b.p + (r) * (job)->b.cs)
 #define TRS_X(job, r) ((T *)(job)->x.p + (r) * (job)->x.cs)
 
-#define TRS_ROWS(name, bs, xs, ahead, scales)                                                      \
+#define TRS_ROWS(name, bs, xs, ahead, scales, chained)                                             \
     TRS_CLONES static void FN(name)(const trs_tri *L, int32_t begin, int32_t end,                  \
                                     const trs_job *j, int r)                                       \
     {                                                                                              \
-        FN(rows)(L, begin, end, TRS_B(j, r), bs, TRS_X(j, r), xs, j->conj, ahead, scales);         \
+        FN(rows)                                                                                   \
+        (L, begin, end, TRS_B(j, r), bs, TRS_X(j, r), xs, j->conj, ahead, scales, chained);        \
     }
+#define TRS_WAY(name, ahead, scales, chained)                                                      \
+    TRS_ROWS(name, j->b.rs, j->x.rs, ahead, scales, chained)                                       \
+    TRS_ROWS(name##_up, 1, 1, ahead, scales, chained)                                              \
+    TRS_ROWS(name##_down, -1, -1, ahead, scales, chained)
 
-TRS_ROWS(checked, j->b.rs, j->x.rs, true, false)
-TRS_ROWS(checked_up, 1, 1, true, false)
-TRS_ROWS(checked_down, -1, -1, true, false)
-TRS_ROWS(ahead, j->b.rs, j->x.rs, true, true)
-TRS_ROWS(ahead_up, 1, 1, true, true)
-TRS_ROWS(ahead_down, -1, -1, true, true)
-TRS_ROWS(cached, j->b.rs, j->x.rs, false, true)
-TRS_ROWS(cached_up, 1, 1, false, true)
-TRS_ROWS(cached_down, -1, -1, false, true)
+TRS_WAY(checked, true, false, true)
+TRS_WAY(ahead, true, true, true)
+TRS_WAY(cached, false, true, true)
+TRS_WAY(unchained_checked, true, false, false)
+TRS_WAY(unchained_ahead, true, true, false)
+TRS_WAY(unchained_cached, false, true, false)
 
+#undef TRS_WAY
 #undef TRS_ROWS
 #undef TRS_B
 #undef TRS_X
 
 static void FN(solve_rows)(const trs_instance *inst, int32_t begin, int32_t end, const trs_job *job)
 {
-    static const FN(rows_fn) table[][3] = {
-        [CHECKED] = {FN(checked), FN(checked_up), FN(checked_down)},
-        [AHEAD] = {FN(ahead), FN(ahead_up), FN(ahead_down)},
-        [CACHED] = {FN(cached), FN(cached_up), FN(cached_down)},
+#define TRS_STRIDES(name)                                                                          \
+    {                                                                                              \
+        FN(name), FN(name##_up), FN(name##_down)                                                   \
+    }
+    static const FN(rows_fn) table[WAYS][3] = {
+        [CHECKED] = TRS_STRIDES(checked),
+        [AHEAD] = TRS_STRIDES(ahead),
+        [CACHED] = TRS_STRIDES(cached),
+        [UNCHAINED + CHECKED] = TRS_STRIDES(unchained_checked),
+        [UNCHAINED + AHEAD] = TRS_STRIDES(unchained_ahead),
+        [UNCHAINED + CACHED] = TRS_STRIDES(unchained_cached),
     };
+#undef TRS_STRIDES
     const FN(rows_fn) rows = table[way_of(inst)][stride_of(job)];
     for (int r = 0; r < job->nrhs; r++) rows(&inst->op->tri, begin, end, job, r);
 }

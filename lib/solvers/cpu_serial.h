@@ -7,8 +7,11 @@
 
 #include "solver.h"
 
-/* Is no x(i) a quotient when rows of L are solved as cpu_row.h says? */
-bool trs_rows_scale(const trs_tri *L);
+/* Are rows with an entry in the column just before solved as links of a chain (cpu_row.h)?  It follows from the pattern of
+ * L, so that all solvers that go by rows give the same bits. */
+bool trs_rows_chained(const trs_tri *L);
+/* Is no x(i) a quotient when rows of L are solved like that? */
+bool trs_rows_scale(const trs_tri *L, bool chained);
 
 /* Solve rows begin..end-1 of all right-hand sides, after the rows that they need.  No other x is looked at. */
 void trs_serial_rows(const trs_instance *serial, int32_t begin, int32_t end, const trs_job *job);

@@ -2,11 +2,13 @@
  * them one row after the other, computes the x of forward substitution, and what the solver computes. */
 #include "tests/common/reference.h"
 
+#include "solvers/cpu_serial.h"
 #include "solvers/ell/blocks.h"
 
 /* Each row is there once; those of a block are of one level and have one length; levels ascend, and lengths within them. */
 static void check_blocks(const trs_operator *op, const trs_ell_blocks *e)
 {
+    const bool chained = trs_rows_chained(&op->tri);
     const int32_t n = op->tri.n, *column = e->column;
     int32_t *level = zeroed(n, sizeof *level), level_before = -1, key_before = 0;
     char *seen = zeroed(n, 1);
@@ -24,7 +26,8 @@ static void check_blocks(const trs_operator *op, const trs_ell_blocks *e)
             const int32_t i = e->row[k];
             assert_true(!seen[i]++ && level[i] == now && (k == g->begin || i > e->row[k - 1]));
             assert_int_equal(op->tri.ptr[i + 1] - op->tri.ptr[i] - 1, g->length);
-            assert_int_equal(g->chained, g->length > 0 && column[g->length - 1] == i - 1);
+            assert_int_equal(g->chained,
+                             chained && g->length > 0 && column[g->length - 1] == i - 1);
             for (int32_t m = 0; m < g->length; m++)
                 assert_int_equal(*column++, op->tri.idx[op->tri.ptr[i] + m]);
         }

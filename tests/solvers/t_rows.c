@@ -2,37 +2,51 @@
  * substitution; cpu-serial, in each of its ways through the rows, and cpu-level give the same bits for every stride. */
 #include "tests/common/model.h"
 
+#include "solvers/cpu_serial.h"
+
 #include <math.h>
 
 enum { NRHS = 3 };
 
 /* ---- triangles that make cpu-serial take each of its ways ------------------------------------------ */
 
-typedef enum kind { SMALL, QUOTIENTS, LONG, LARGE, LONG_AND_LARGE, KINDS } kind;
+typedef enum kind {
+    SMALL,
+    QUOTIENTS,
+    LONG,
+    LARGE,
+    LONG_AND_LARGE,
+    CHAINED, /* nearly every row has an entry in the column just before */
+    CHAINED_QUOTIENTS,
+    CHAINED_LARGE,
+    KINDS
+} kind;
 
-static const int rows_of[KINDS] = {300, 300, 200, 40000, 40000};
+static const int rows_of[KINDS] = {300, 300, 200, 40000, 40000, 300, 300, 40000};
 
 static zz draw(random_t *r)
 {
     return random_uniform(r) + I * random_uniform(r);
 }
 
-/* Entries in some of the columns i-1, i-2 .. and at any distance. */
+/* Entries in some of the columns i-1, i-2 .. */
 static model triangle(kind k, random_t *r)
 {
     model m = {.n = rows_of[k]};
     for (int i = 0; i < m.n; i++) {
         const bool is_long = k == LONG || (k == LONG_AND_LARGE && random_below(r, 50) == 0);
         const int near = is_long ? 40 : 4 + (k == LARGE) * 3;
+        const bool links = k >= CHAINED && random_below(r, 20);
         double sum = 0;
         for (int d = 1; d <= near && d <= i; d++) {
-            if (random_below(r, 2)) continue;
+            if (!(d == 1 && links) && random_below(r, 2)) continue;
             const zz v = random_below(r, 20) ? draw(r) : 0; /* stored zeros are entries */
             model_add(&m, i, i - d, v);
             sum += cabs(v);
         }
         /* 1 / d is subnormal for some, in double and in single precision */
-        const double huge = k == QUOTIENTS && i % 7 == 0 ? 0x1.8p127 : 1;
+        const double huge =
+            (k == QUOTIENTS || k == CHAINED_QUOTIENTS) && i % 7 == 0 ? 0x1.8p127 : 1;
         model_add(&m, i, i, huge > 1 ? huge : 1 + sum + I * random_uniform(r));
     }
     return m;
@@ -40,12 +54,12 @@ static model triangle(kind k, random_t *r)
 
 /* ---- the reference ------------------------------------------------------------------------------ */
 
-static void by_rows(const trs_tri *L, const double *b, double *x, bool scaled)
+static void by_rows(const trs_tri *L, const double *b, double *x, bool scaled, bool chained)
 {
     const double *Lx = L->val;
     for (int32_t i = 0; i < L->n; i++) {
         const int64_t q = L->ptr[i + 1] - 1;
-        const bool follows = q > L->ptr[i] && L->idx[q - 1] == i - 1;
+        const bool follows = chained && q > L->ptr[i] && L->idx[q - 1] == i - 1;
         const double r = 1 / Lx[q], c = follows ? Lx[q - 1] * r : 0;
         double s = b[i];
         for (int64_t p = L->ptr[i]; p < q - follows; p++) s -= Lx[p] * x[L->idx[p]];
@@ -119,10 +133,11 @@ static void test_reference(void **state)
         trs_context ctx = {.threads = 1};
         trs_tri L, t;
         model_triangles(&ctx, &m, &L, &t);
+        assert_int_equal(trs_rows_chained(&L), k >= CHAINED);
         double *b = zeroed(m.n, 8), *x = zeroed(m.n, 8), *plain = zeroed(m.n, 8), *y;
         for (int i = 0; i < m.n; i++) b[i] = random_uniform(&r);
-        by_rows(&L, b, plain, false);
-        by_rows(&L, b, x, true);
+        by_rows(&L, b, plain, false, false);
+        by_rows(&L, b, x, true, k >= CHAINED);
         y = solve(&a, "cpu-serial", TRS_N, b, 1, TRS_COL_MAJOR);
         for (int i = 0; i < m.n; i++) {
             assert_at_most(fabs(x[i] - plain[i]), 1e-13);

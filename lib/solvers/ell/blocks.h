@@ -1,5 +1,5 @@
 /* blocks.h: the rows of a triangle in blocks, each of which has the rows of one level that have one number of entries, and
- * all of them, or none, an entry in the column just before the diagonal: they are chained to the row before.
+ * all of them, or none, an entry in the column just before the diagonal, where rows are chained (solvers/cpu_row.h).
  *
  *     level      |      0      |         1         |  2  | ...      rows of level 0 have no entries but their diagonal
  *     length     |      0      |  1  |   2   |  5  | 1 |4| ...

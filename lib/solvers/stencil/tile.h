@@ -1,7 +1,7 @@
 /* tile.h: a unit of a run, tile by tile, for the type that each_type.h has set.
  *
  * A tile is LANES rows.  Its values lie in vectors: for each distance d of the pattern, in descending order, L(i, i-d) of
- * all rows i; then c(i) = L(i, i-1) r(i), if the pattern has distance 1; then r(i) = 1 / L(i, i).
+ * all rows i; then c(i) = L(i, i-1) r(i), if rows are chained; then r(i) = 1 / L(i, i).
  *
  *     s = b - L(:, :-d) x(:-d)      for distances of at least LANES: vectors of x, which were solved before the tile
  *     s(i) = s(i) - L(i, i-d) x(i-d)              for smaller ones, row by row

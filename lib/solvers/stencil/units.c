@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "base/debug.h"
+#include "solvers/cpu_serial.h"
 #include "units.h"
 
 #include <string.h>
@@ -12,14 +13,29 @@ enum {
         32 /* rows of no run from which on a unit ends where a row does not need the row before it */
 };
 
+typedef struct cutter { /* what grows while rows are cut into units */
+    trs_context *ctx;
+    const trs_tri *L;
+    trs_units *u;
+    bool shared;  /* there will be threads */
+    bool chained; /* trs_rows_chained */
+    int64_t unit_room, run_room, distance_room;
+} cutter;
+
 static int32_t length(const trs_tri *L, int32_t i)
 {
     return (int32_t)(L->ptr[i + 1] - L->ptr[i]);
 }
 
-static bool follows(const trs_tri *L, int32_t i)
+static bool has_entry_before(const trs_tri *L, int32_t i)
 {
     return length(L, i) > 1 && L->idx[L->ptr[i + 1] - 2] == i - 1;
+}
+
+/* Is row i a link of a chain (cpu_row.h)? */
+static bool follows(const cutter *c, int32_t i)
+{
+    return c->chained && has_entry_before(c->L, i);
 }
 
 /* Have the first count entries of row i the distances of those of row i-1? */
@@ -37,20 +53,13 @@ static bool continues(const trs_tri *L, int32_t i)
 }
 
 /* Has row i the distances of the row after it, but for that of 1? */
-static bool starts(const trs_tri *L, int32_t i)
+static bool starts(const cutter *c, int32_t i)
 {
+    const trs_tri *L = c->L;
     const int32_t count = length(L, i) - 1;
-    return i + 1 < L->n && length(L, i + 1) == count + 2 && !follows(L, i) && follows(L, i + 1) &&
+    return i + 1 < L->n && length(L, i + 1) == count + 2 && !follows(c, i) && follows(c, i + 1) &&
            same_distances(L, i + 1, count);
 }
-
-typedef struct cutter { /* what grows while rows are cut into units */
-    trs_context *ctx;
-    const trs_tri *L;
-    trs_units *u;
-    bool shared; /* there will be threads */
-    int64_t unit_room, run_room, distance_room;
-} cutter;
 
 /* Have room for one more in an array of count. */
 static int grow(cutter *c, void *array, int64_t count, int64_t more, int64_t *room, size_t size)
@@ -81,8 +90,8 @@ static int add_pattern(cutter *c, int32_t i)
 {
     trs_units *u = c->u;
     const int32_t *column = c->L->idx + c->L->ptr[i];
-    const int32_t count = length(c->L, i) - 1 - follows(c->L, i);
-    trs_run run = {.distances = c->u->distances, .follows = follows(c->L, i)};
+    const int32_t count = length(c->L, i) - 1 - follows(c, i);
+    trs_run run = {.distances = c->u->distances, .follows = follows(c, i)};
     if (grow(c, &u->run, u->runs, 1, &c->run_room, sizeof run) ||
         grow(c, &u->distance, c->u->distances, count, &c->distance_room, sizeof *u->distance))
         return TRS_EMEM;
@@ -101,7 +110,7 @@ static int add_run(cutter *c, int32_t begin, int32_t end)
     trs_units *u = c->u;
     const int32_t parts = (end - begin + ROWS - 1) / ROWS;
     const int32_t each = ((end - begin + parts - 1) / parts + u->lanes - 1) / u->lanes * u->lanes;
-    const bool lacks = follows(c->L, begin + 1) && !follows(c->L, begin);
+    const bool lacks = follows(c, begin + 1) && !follows(c, begin);
     int rc = add_pattern(c, begin + 1);
     for (int32_t i = begin; i < end && !rc; i += each)
         rc = add_unit(c, (trs_unit){.begin = i,
@@ -123,7 +132,7 @@ static int add_row(cutter *c, int32_t i)
     trs_unit *last = c->u->count ? &c->u->unit[c->u->count - 1] : NULL;
     const int32_t rows = last && last->run < 0 ? last->end - last->begin : 0;
     const bool between_runs = rows && c->u->count > 1 && last[-1].run >= 0;
-    const bool ends = c->shared && rows >= (between_runs ? 1 : LEAST) && !follows(c->L, i);
+    const bool ends = c->shared && rows >= (between_runs ? 1 : LEAST) && !has_entry_before(c->L, i);
     if (!rows || rows == ROWS || ends)
         return add_unit(c, (trs_unit){.begin = i, .end = i + 1, .run = -1});
     last->end++;
@@ -132,11 +141,11 @@ static int add_row(cutter *c, int32_t i)
 
 int trs_units_find(trs_context *ctx, const trs_tri *L, bool shared, trs_units *u)
 {
-    cutter c = {.ctx = ctx, .L = L, .u = u, .shared = shared};
+    cutter c = {.ctx = ctx, .L = L, .u = u, .shared = shared, .chained = trs_rows_chained(L)};
     int rc = TRS_OK;
     *u = (trs_units){.lanes = 64 / (int32_t)trs_size(L->dtype)};
     for (int32_t i = 0, end; i < L->n && !rc; i = end) {
-        end = i + 1 + starts(L, i);
+        end = i + 1 + starts(&c, i);
         while (end < L->n && continues(L, end)) end++;
         if (end - i >= 2 * u->lanes) rc = add_run(&c, i, end);
         else

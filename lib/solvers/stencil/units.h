@@ -15,9 +15,9 @@
 #include "solvers/solver.h"
 
 typedef struct trs_run { /* the pattern of a run, whose columns ascend while distances descend */
-    int64_t distances;   /* where its distances begin, without that of 1 */
+    int64_t distances;   /* where its distances begin, without that of 1 if it follows */
     int32_t far, near;   /* how many are at least a vector's numbers; and how many are less */
-    bool follows;        /* there is an entry in the column just before */
+    bool follows;        /* rows are links of a chain (cpu_row.h) */
 } trs_run;
 
 typedef struct trs_unit {

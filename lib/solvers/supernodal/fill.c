@@ -32,7 +32,8 @@ int supernodal_fill(trs_instance *inst, supernodal *d)
     static const trs_range_fn table[] = TRS_PER_TYPE(fill);
     trs_share(trs_team(inst->ctx, inst->op->tri.nnz), d->nodes, NODES, table[inst->op->tri.dtype],
               inst);
-    d->scales = d->gather && trs_rows_scale(&inst->op->tri);
+    d->chained = d->gather && trs_rows_chained(&inst->op->tri);
+    d->scales = d->gather && trs_rows_scale(&inst->op->tri, d->chained);
     return TRS_OK;
 }
 

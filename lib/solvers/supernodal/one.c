@@ -243,21 +243,22 @@ TRS_INLINE void FN(gather)(const solving *s, const node *k, int32_t width)
     FN(give_rows)(t, width, d->reversed, (T *)s->x + at);
 }
 
-TRS_INLINE void FN(leaf_rows)(const solving *s, const node *k, int64_t step, bool scales)
+TRS_INLINE void FN(leaf_rows)(const solving *s, const node *k, int64_t step, bool scales,
+                              bool chained)
 {
     const int32_t first = in_memory(s->d, 0), end = k->first + k->width;
     const T *b = (const T *)s->b + first;
     T *x = (T *)s->x + first;
-    FN(rows)(s->L, k->first, end, b, step, x, step, s->conj, true, scales);
+    FN(rows)(s->L, k->first, end, b, step, x, step, s->conj, true, scales, chained);
 }
 
 /* A function by itself, because the rows need all registers. */
 static TRS_CLONES void FN(gather_leaf)(const solving *s, const node *k)
 {
     const supernodal *d = s->d;
-    if (!d->scales) FN(leaf_rows)(s, k, d->reversed ? -1 : 1, false);
-    else if (d->reversed) FN(leaf_rows)(s, k, -1, true);
-    else FN(leaf_rows)(s, k, 1, true);
+    if (!d->scales || d->chained) FN(leaf_rows)(s, k, d->reversed ? -1 : 1, d->scales, d->chained);
+    else if (d->reversed) FN(leaf_rows)(s, k, -1, true, false);
+    else FN(leaf_rows)(s, k, 1, true, false);
 }
 
 /* ---- nodes ---------------------------------------------------------------------------------------- */

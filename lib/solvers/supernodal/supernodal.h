@@ -45,7 +45,8 @@ typedef struct node {
 typedef struct supernodal {
     bool gather;
     bool reversed; /* row i is number n-1-i in memory */
-    bool scales;   /* gather: no x of a leaf's rows is a quotient (cpu_row.h) */
+    bool chained;  /* gather: rows of leaves are (cpu_row.h) */
+    bool scales;   /* likewise: no x of them is a quotient */
     int32_t n, nodes;
     node *node; /* [nodes] */
     /* [listed] by number in memory; rows of the top in the list of a worker's node by their number in top */
