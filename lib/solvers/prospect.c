@@ -170,9 +170,14 @@ static double size_of(const trs_shape *s)
     return (double)s->nnz * (s->elem + 4) + (double)s->n * (8 + 3 * s->elem);
 }
 
+bool trs_cpu_keeps(const trs_machine *m, const trs_shape *s)
+{
+    return size_of(s) < m->cpu_cache;
+}
+
 double trs_cpu_byte(const trs_machine *m, const trs_shape *s)
 {
-    return size_of(s) < m->cpu_cache ? m->cpu_cached : m->cpu_byte;
+    return trs_cpu_keeps(m, s) ? m->cpu_cached : m->cpu_byte;
 }
 
 double trs_cpu_stream(const trs_machine *m, const trs_shape *s, double entries, double rows)

@@ -64,7 +64,9 @@ const void *trs_prospect_analysis(const trs_prospect *p, const trs_analysis *a, 
 void trs_prospect_of(trs_operator *op, trs_effort effort, trs_prospect *p);
 void trs_shape_of(const trs_operator *op, trs_shape *shape);
 
-/* Seconds that one core takes for a byte of a triangle: from its cache, where that has room for it and its vectors. */
+/* Has the cache of the machine room for the triangle and its vectors? */
+bool trs_cpu_keeps(const trs_machine *m, const trs_shape *s);
+/* Seconds that one core takes for a byte of the triangle, from the cache if that has room for it. */
 double trs_cpu_byte(const trs_machine *m, const trs_shape *s);
 /* Seconds one core takes to go through entries and rows that stream by. */
 double trs_cpu_stream(const trs_machine *m, const trs_shape *s, double entries, double rows);

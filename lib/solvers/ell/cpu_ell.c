@@ -40,6 +40,7 @@ static const char *estimate(const trs_prospect *p, const trs_instance *built, co
     const trs_shape *s = &p->shape;
     const double n = (double)s->n, entries = (double)(s->nnz - s->n);
     (void)built;
+    if (!trs_cpu_keeps(m, s)) return "it does not fit the cache";
     c->bytes = trs_cpu_stream(m, s, entries, 0) + n * m->ell_row * s->nrhs;
     c->bytes += trs_cpu_scatter(m, s);
     c->latency = (double)s->levels * m->ell_level * s->nrhs;
