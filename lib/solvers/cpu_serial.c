@@ -45,11 +45,8 @@ typedef bool (*all_scale_fn)(const trs_tri *, bool chained);
 
 bool trs_rows_chained(const trs_tri *L)
 {
-    enum {
-        LONG = 16
-    }; /* entries of a row on the average, among which one that waits does not matter */
-    int64_t follow = 0,
-            turns = 0; /* rows with the entry; those of which the row before differs in that */
+    int64_t follow = 0; /* rows with the entry */
+    int64_t turns = 0;  /* rows that differ in that from the row before */
     bool before = false;
     for (int32_t i = 0; i < L->n; i++) {
         const int64_t q = L->ptr[i + 1] - 1;

@@ -28,8 +28,8 @@ typedef struct trs_schedule {
     trs_turn *wait; /* until the worker has done as many as rank */
 } trs_schedule;
 
-/* Make a schedule for at most so many workers.  shape: of L, with one right-hand side.  Free it by trs_schedule_free, also after an error.  Returns TRS_OK,
- * TRS_EMEM. */
+/* Make a schedule for at most so many workers.  shape: of L, with one right-hand side.  Free it by trs_schedule_free, also
+ * after an error.  Returns TRS_OK, TRS_EMEM. */
 int trs_schedule_make(trs_context *ctx, const trs_tri *L, const trs_shape *shape,
                       const trs_units *u, int workers, trs_schedule *s);
 int trs_schedule_copy(trs_context *ctx, int32_t units, const trs_schedule *from, trs_schedule *to);

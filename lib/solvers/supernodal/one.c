@@ -252,13 +252,13 @@ TRS_INLINE void FN(leaf_rows)(const solving *s, const node *k, int64_t step, boo
     FN(rows)(s->L, k->first, end, b, step, x, step, s->conj, true, scales, chained);
 }
 
-/* A function by itself, because the rows need all registers. */
+/* A function by itself, because the rows need all registers.  Rows of factors are mostly chained. */
 static TRS_CLONES void FN(gather_leaf)(const solving *s, const node *k)
 {
     const supernodal *d = s->d;
-    if (!d->scales || d->chained) FN(leaf_rows)(s, k, d->reversed ? -1 : 1, d->scales, d->chained);
-    else if (d->reversed) FN(leaf_rows)(s, k, -1, true, false);
-    else FN(leaf_rows)(s, k, 1, true, false);
+    if (!d->scales || !d->chained) FN(leaf_rows)(s, k, d->reversed ? -1 : 1, d->scales, d->chained);
+    else if (d->reversed) FN(leaf_rows)(s, k, -1, true, true);
+    else FN(leaf_rows)(s, k, 1, true, true);
 }
 
 /* ---- nodes ---------------------------------------------------------------------------------------- */
