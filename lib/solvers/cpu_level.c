@@ -25,6 +25,7 @@ typedef struct level_data {
     bool shared;  /* there is a stage of several chunks */
     bool chained; /* rows are (trs_rows_chained) */
     bool scales;  /* no x is a quotient (cpu_row.h) */
+    bool far;     /* entries are scattered over an x that is not in the core's own cache */
     trs_tri rows; /* row k of it is row topo [k] of the operator */
     int32_t stages;
     trs_level_stage stage[];
@@ -32,7 +33,8 @@ typedef struct level_data {
 
 enum {
     CHUNK = 2000, /* a chunk has at least so many entries */
-    ROWS = 4096   /* rows that a thread copies at a time */
+    ROWS = 4096,  /* rows that a thread copies at a time */
+    LATER = 32    /* rows from the one that is solved to that whose b and x are fetched */
 };
 
 #define TRS_BODY "solvers/cpu_level.c"
@@ -141,6 +143,7 @@ static int update(trs_instance *inst, void *stream)
               table[inst->op->tri.dtype], inst);
     level_data *d = inst->data;
     d->scales = trs_rows_scale(&inst->op->tri, d->chained);
+    d->far = trs_x_is_far(inst->op, &inst->ctx->machine);
     return TRS_OK;
 }
 
@@ -209,14 +212,26 @@ static void FN(take_values)(void *user, int64_t begin, int64_t end)
 
 /* One right-hand side. */
 TRS_INLINE void FN(column)(const level_data *d, const int32_t *topo, int32_t begin, int32_t end,
-                           const T *b, int64_t bs, T *x, int64_t xs, bool cj, bool scales,
-                           bool chained)
+                           const T *b, int64_t bs, T *x, int64_t xs, bool cj, trs_fetch fetch,
+                           bool scales, bool chained)
 {
     for (int32_t k = begin; k < end; k++) {
         const int32_t i = topo[k];
+        if (k + LATER < end) {
+            TRS_PREFETCH(b + topo[k + LATER] * bs);
+            TRS_PREFETCH(x + topo[k + LATER] * xs);
+        }
         x[i * xs] =
-            FN(row)(&d->rows, k, i, b[i * bs], x, xs, x + (i - 1) * xs, cj, true, scales, chained);
+            FN(row)(&d->rows, k, i, b[i * bs], x, xs, x + (i - 1) * xs, cj, fetch, scales, chained);
     }
+}
+
+/* The same for strides of 1 where no x is a quotient. */
+TRS_INLINE void FN(plain_column)(const level_data *d, const int32_t *topo, int32_t begin,
+                                 int32_t end, const T *b, T *x, bool cj, trs_fetch fetch)
+{
+    if (d->chained) FN(column)(d, topo, begin, end, b, 1, x, 1, cj, fetch, true, true);
+    else FN(column)(d, topo, begin, end, b, 1, x, 1, cj, fetch, true, false);
 }
 
 TRS_CLONES static void FN(range)(const trs_instance *inst, const trs_job *job, int32_t begin,
@@ -225,13 +240,14 @@ TRS_CLONES static void FN(range)(const trs_instance *inst, const trs_job *job, i
     const level_data *d = inst->data;
     const int32_t *topo = inst->op->lv.topo;
     const int64_t bs = job->b.rs, xs = job->x.rs;
+    const bool cj = job->conj, plain = d->scales && bs == 1 && xs == 1;
     for (int r = 0; r < job->nrhs; r++) {
         const T *b = (const T *)job->b.p + r * job->b.cs;
         T *x = (T *)job->x.p + r * job->x.cs;
-        const bool plain = d->scales && bs == 1 && xs == 1;
-        if (plain && d->chained) FN(column)(d, topo, begin, end, b, 1, x, 1, job->conj, true, true);
-        else if (plain) FN(column)(d, topo, begin, end, b, 1, x, 1, job->conj, true, false);
-        else FN(column)(d, topo, begin, end, b, bs, x, xs, job->conj, false, d->chained);
+        if (plain && d->far) FN(plain_column)(d, topo, begin, end, b, x, cj, TRS_FETCH_X);
+        else if (plain) FN(plain_column)(d, topo, begin, end, b, x, cj, TRS_FETCH_ENTRIES);
+        else
+            FN(column)(d, topo, begin, end, b, bs, x, xs, cj, TRS_FETCH_ENTRIES, false, d->chained);
     }
 }
 

@@ -21,10 +21,11 @@
 #include "base/debug.h"
 #include "base/number/divide.h"
 #include "base/number/vector.h"
+#include "solvers/cpu_serial.h"
 
 #include <string.h>
 
-/* entries of a row from which on four sums pay, and the hardware fetches ahead by itself */
+/* entries of a row from which on four sums pay */
 enum { FN(LONG) = 16 };
 
 /* As NORMAL, by the bits of the exponent: that takes fewer instructions. */
@@ -73,43 +74,58 @@ TRS_INLINE T FN(next_of_chain)(T s, T d, T l, T y, bool cj, bool scales)
     return FN(quotient)(FN(minus)(s, l, y, cj), cj ? CONJ(d) : d);
 }
 
-/* s less the products of the entries p..end-1 with their x */
-TRS_INLINE T FN(short_sum)(const trs_tri *L, int64_t p, int64_t end, T s, const T *x, int64_t xs,
-                           bool cj)
-{
-    for (; p < end; p++) s = FN(minus)(s, ((const T *)L->val)[p], x[L->idx[p] * xs], cj);
-    return s;
-}
-
-/* The same as four sums. */
-TRS_INLINE T FN(long_sum)(const trs_tri *L, int64_t p, int64_t end, T s, const T *x, int64_t xs,
-                          bool cj)
-{
-    const T *Lx = L->val;
-    const int32_t *Li = L->idx;
-    T s1 = 0, s2 = 0, s3 = 0;
-    for (; p < end - 3; p += 4) {
-        s = FN(minus)(s, Lx[p], x[Li[p] * xs], cj);
-        s1 = FN(minus)(s1, Lx[p + 1], x[Li[p + 1] * xs], cj);
-        s2 = FN(minus)(s2, Lx[p + 2], x[Li[p + 2] * xs], cj);
-        s3 = FN(minus)(s3, Lx[p + 3], x[Li[p + 3] * xs], cj);
-    }
-    return FN(short_sum)(L, p, end, (s + s1) + (s2 + s3), x, xs, cj);
-}
-
-TRS_INLINE void FN(fetch_ahead)(const trs_tri *L, int64_t p)
+TRS_INLINE void FN(fetch_entries)(const trs_tri *L, int64_t p)
 {
     TRS_PREFETCH(L->idx + p + FN(AHEAD));
     TRS_PREFETCH((const T *)L->val + p + FN(AHEAD));
 }
 
-/* The same of a row of any length. */
-TRS_INLINE T FN(sum)(const trs_tri *L, int64_t p, int64_t end, T s, const T *x, int64_t xs, bool cj,
-                     bool ahead)
+/* s less the product of entry p with its x; far: x of an entry ahead is fetched. */
+TRS_INLINE T FN(subtract_entry)(const trs_tri *L, int64_t p, T s, const T *x, int64_t xs, bool cj,
+                                bool far)
 {
-    if (end - p >= FN(LONG)) return FN(long_sum)(L, p, end, s, x, xs, cj);
-    if (ahead) FN(fetch_ahead)(L, p);
-    return FN(short_sum)(L, p, end, s, x, xs, cj);
+    if (far) TRS_PREFETCH(x + L->idx[p + TRS_FAR_AHEAD] * xs);
+    return FN(minus)(s, ((const T *)L->val)[p], x[L->idx[p] * xs], cj);
+}
+
+/* s less the products of the entries p..end-1 with their x */
+TRS_INLINE T FN(short_sum)(const trs_tri *L, int64_t p, int64_t end, T s, const T *x, int64_t xs,
+                           bool cj, bool far)
+{
+    for (; p < end; p++) s = FN(subtract_entry)(L, p, s, x, xs, cj, far);
+    return s;
+}
+
+/* The same as four sums. */
+TRS_INLINE T FN(long_sum)(const trs_tri *L, int64_t p, int64_t end, T s, const T *x, int64_t xs,
+                          bool cj, bool far)
+{
+    T s1 = 0, s2 = 0, s3 = 0;
+    for (; p < end - 3; p += 4) {
+        if (far) FN(fetch_entries)(L, p);
+        s = FN(subtract_entry)(L, p, s, x, xs, cj, far);
+        s1 = FN(subtract_entry)(L, p + 1, s1, x, xs, cj, far);
+        s2 = FN(subtract_entry)(L, p + 2, s2, x, xs, cj, far);
+        s3 = FN(subtract_entry)(L, p + 3, s3, x, xs, cj, far);
+    }
+    return FN(short_sum)(L, p, end, (s + s1) + (s2 + s3), x, xs, cj, far);
+}
+
+/* The same of a row of any length.  Values of a row that is not long are in two lines of memory, or three. */
+TRS_INLINE T FN(sum)(const trs_tri *L, int64_t p, int64_t end, T s, const T *x, int64_t xs, bool cj,
+                     trs_fetch fetch)
+{
+    const bool far = fetch == TRS_FETCH_X && end + TRS_FAR_AHEAD <= L->nnz;
+    if (end - p >= FN(LONG)) {
+        if (far) return FN(long_sum)(L, p, end, s, x, xs, cj, true);
+        return FN(long_sum)(L, p, end, s, x, xs, cj, false);
+    }
+    if (fetch != TRS_FETCH_NOTHING) {
+        FN(fetch_entries)(L, p);
+        TRS_PREFETCH((const T *)L->val + p + FN(AHEAD) + FN(LANES));
+    }
+    if (far) return FN(short_sum)(L, p, end, s, x, xs, cj, true);
+    return FN(short_sum)(L, p, end, s, x, xs, cj, false);
 }
 
 /* Has row i, which is stored as row k, an entry in the column just before it? */
@@ -120,29 +136,28 @@ TRS_INLINE bool FN(follows)(const trs_tri *L, int32_t k, int32_t i)
 }
 
 /* x(i) of row i, which is stored as row k; *y is x(i-1), and is read only if there is an entry in that column.
- * ahead: the triangle is not in the cache, so that short rows fetch what is ahead of them.  scales: it is known that no x
- * is a quotient.  chained: rows are. */
+ * fetch: what is fetched for later rows.  scales: it is known that no x is a quotient.  chained: rows are. */
 TRS_INLINE T FN(row)(const trs_tri *L, int32_t k, int32_t i, T b, const T *x, int64_t xs,
-                     const T *y, bool cj, bool ahead, bool scales, bool chained)
+                     const T *y, bool cj, trs_fetch fetch, bool scales, bool chained)
 {
     const T *Lx = L->val;
     const int64_t p = L->ptr[k], q = L->ptr[k + 1] - 1;
     TRS_ASSERT(p <= q && L->idx[q] == i);
     if (chained && FN(follows)(L, k, i)) {
-        const T s = FN(sum)(L, p, q - 1, b, x, xs, cj, ahead);
+        const T s = FN(sum)(L, p, q - 1, b, x, xs, cj, fetch);
         return FN(next_of_chain)(s, Lx[q], Lx[q - 1], *y, cj, scales);
     }
-    return FN(first_of_chain)(FN(sum)(L, p, q, b, x, xs, cj, ahead), Lx[q], cj, scales);
+    return FN(first_of_chain)(FN(sum)(L, p, q, b, x, xs, cj, fetch), Lx[q], cj, scales);
 }
 
 /* Rows begin..end-1 in natural order, one after the other.  The x just before them is not looked at if they do not need
  * it: it may be another thread's. */
 TRS_INLINE void FN(rows)(const trs_tri *L, int32_t begin, int32_t end, const T *b, int64_t bs, T *x,
-                         int64_t xs, bool cj, bool ahead, bool scales, bool chained)
+                         int64_t xs, bool cj, trs_fetch fetch, bool scales, bool chained)
 {
     T y = chained && begin < end && FN(follows)(L, begin, begin) ? x[(begin - 1) * xs] : 0;
     for (int32_t i = begin; i < end; i++) {
-        y = FN(row)(L, i, i, b[i * bs], x, xs, &y, cj, ahead, scales, chained);
+        y = FN(row)(L, i, i, b[i * bs], x, xs, &y, cj, fetch, scales, chained);
         x[i * xs] = y;
     }
 }

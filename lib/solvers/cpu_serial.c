@@ -2,12 +2,13 @@
  *
  * Rows are solved as cpu_row.h says, in their order, and x(i-1) stays in a register.  It reads and writes 12 nnz + 24 n
  * bytes at best.  That is its time on large triangles with wide levels; on chains it is the latency of one
- * multiplication and subtraction a row.  On small ones it is the number of instructions.  So there are three ways to go
+ * multiplication and subtraction a row.  On small ones it is the number of instructions.  So there are four ways to go
  * through the rows, all of which give the same bits:
  *
  *     CHECKED    whether x(i) is a quotient is seen row by row, and what lies ahead is fetched
  *     AHEAD      an update has seen that no x(i) is one
- *     CACHED     the same, and the triangle stays in the cache: nothing has to be fetched
+ *     FAR        the same, and entries are scattered over an x that the core's own cache does not hold: x is fetched too
+ *     CACHED     as AHEAD, and the triangle stays in the cache: nothing has to be fetched
  *
  * each for rows that are chained, and for others.  It has no data but which of them it takes. */
 #ifndef T
@@ -18,7 +19,7 @@
 #include "base/number/clones.h"
 #include "base/debug.h"
 
-typedef enum way { CHECKED, AHEAD, CACHED, UNCHAINED, WAYS = 2 * UNCHAINED } way;
+typedef enum way { CHECKED, AHEAD, FAR, CACHED, UNCHAINED, WAYS = 2 * UNCHAINED } way;
 
 enum { CACHE = 1 << 20 }; /* bytes of entries that stay in it */
 
@@ -100,7 +101,7 @@ static int build(trs_instance *inst)
 /* It solves with the arrays of the operator. */
 static int update(trs_instance *inst, void *stream)
 {
-    static const int ways[WAYS] = {0, 1, 2, 3, 4, 5};
+    static const int ways[WAYS] = {0, 1, 2, 3, 4, 5, 6, 7};
     const trs_tri *L = &inst->op->tri;
     const size_t entry = trs_size(L->dtype) + sizeof *L->idx;
     (void)stream;
@@ -108,7 +109,10 @@ static int update(trs_instance *inst, void *stream)
     if (rc) return rc;
     const bool chained = trs_rows_chained(L);
     way w = CHECKED;
-    if (trs_rows_scale(L, chained)) w = L->nnz * (int64_t)entry > CACHE ? AHEAD : CACHED;
+    if (trs_rows_scale(L, chained)) {
+        if (L->nnz * (int64_t)entry <= CACHE) w = CACHED;
+        else w = trs_x_is_far(inst->op, &inst->ctx->machine) ? FAR : AHEAD;
+    }
     inst->data = (void *)&ways[chained ? w : w + UNCHAINED];
     return TRS_OK;
 }
@@ -147,24 +151,26 @@ typedef void (*FN(rows_fn))(const trs_tri *, int32_t begin, int32_t end, const t
 #define TRS_B(job, r) ((const T *)(job)->b.p + (r) * (job)->b.cs)
 #define TRS_X(job, r) ((T *)(job)->x.p + (r) * (job)->x.cs)
 
-#define TRS_ROWS(name, bs, xs, ahead, scales, chained)                                             \
+#define TRS_ROWS(name, bs, xs, fetch, scales, chained)                                             \
     TRS_CLONES static void FN(name)(const trs_tri *L, int32_t begin, int32_t end,                  \
                                     const trs_job *j, int r)                                       \
     {                                                                                              \
         FN(rows)                                                                                   \
-        (L, begin, end, TRS_B(j, r), bs, TRS_X(j, r), xs, j->conj, ahead, scales, chained);        \
+        (L, begin, end, TRS_B(j, r), bs, TRS_X(j, r), xs, j->conj, fetch, scales, chained);        \
     }
-#define TRS_WAY(name, ahead, scales, chained)                                                      \
-    TRS_ROWS(name, j->b.rs, j->x.rs, ahead, scales, chained)                                       \
-    TRS_ROWS(name##_up, 1, 1, ahead, scales, chained)                                              \
-    TRS_ROWS(name##_down, -1, -1, ahead, scales, chained)
+#define TRS_WAY(name, fetch, scales, chained)                                                      \
+    TRS_ROWS(name, j->b.rs, j->x.rs, fetch, scales, chained)                                       \
+    TRS_ROWS(name##_up, 1, 1, fetch, scales, chained)                                              \
+    TRS_ROWS(name##_down, -1, -1, fetch, scales, chained)
 
-TRS_WAY(checked, true, false, true)
-TRS_WAY(ahead, true, true, true)
-TRS_WAY(cached, false, true, true)
-TRS_WAY(unchained_checked, true, false, false)
-TRS_WAY(unchained_ahead, true, true, false)
-TRS_WAY(unchained_cached, false, true, false)
+TRS_WAY(checked, TRS_FETCH_ENTRIES, false, true)
+TRS_WAY(ahead, TRS_FETCH_ENTRIES, true, true)
+TRS_WAY(far, TRS_FETCH_X, true, true)
+TRS_WAY(cached, TRS_FETCH_NOTHING, true, true)
+TRS_WAY(unchained_checked, TRS_FETCH_ENTRIES, false, false)
+TRS_WAY(unchained_ahead, TRS_FETCH_ENTRIES, true, false)
+TRS_WAY(unchained_far, TRS_FETCH_X, true, false)
+TRS_WAY(unchained_cached, TRS_FETCH_NOTHING, true, false)
 
 #undef TRS_WAY
 #undef TRS_ROWS
@@ -180,9 +186,11 @@ static void FN(solve_rows)(const trs_instance *inst, int32_t begin, int32_t end,
     static const FN(rows_fn) table[WAYS][3] = {
         [CHECKED] = TRS_STRIDES(checked),
         [AHEAD] = TRS_STRIDES(ahead),
+        [FAR] = TRS_STRIDES(far),
         [CACHED] = TRS_STRIDES(cached),
         [UNCHAINED + CHECKED] = TRS_STRIDES(unchained_checked),
         [UNCHAINED + AHEAD] = TRS_STRIDES(unchained_ahead),
+        [UNCHAINED + FAR] = TRS_STRIDES(unchained_far),
         [UNCHAINED + CACHED] = TRS_STRIDES(unchained_cached),
     };
 #undef TRS_STRIDES

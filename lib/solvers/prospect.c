@@ -74,6 +74,12 @@ static void take_samples(trs_operator *op)
     op->samples.known = true;
 }
 
+bool trs_x_is_far(const trs_operator *op, const trs_machine *m)
+{
+    const double x = (double)op->tri.n * (double)trs_size(op->tri.dtype), most = 0.5;
+    return x > m->cpu_own_cache && fraction(op, see_far) > most;
+}
+
 void trs_shape_of(const trs_operator *op, trs_shape *shape)
 {
     /* A pattern that is on the device only is not looked at, and the worst is assumed. */

@@ -64,6 +64,10 @@ const void *trs_prospect_analysis(const trs_prospect *p, const trs_analysis *a, 
 void trs_prospect_of(trs_operator *op, trs_effort effort, trs_prospect *p);
 void trs_shape_of(const trs_operator *op, trs_shape *shape);
 
+/* Are most entries in columns near which the row before has none, and is x larger than the cache that a core has for itself?
+ * The operator has its pattern on the host. */
+bool trs_x_is_far(const trs_operator *op, const trs_machine *m);
+
 /* Has the cache of the machine room for the triangle and its vectors? */
 bool trs_cpu_keeps(const trs_machine *m, const trs_shape *s);
 /* Seconds that one core takes for a byte of the triangle, from the cache if that has room for it. */

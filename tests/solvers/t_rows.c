@@ -16,23 +16,41 @@ typedef enum kind {
     LONG,
     LARGE,
     LONG_AND_LARGE,
+    FAR,     /* columns are anywhere, and x is larger than the cache that most cores have */
     CHAINED, /* nearly every row has an entry in the column just before */
     CHAINED_QUOTIENTS,
     CHAINED_LARGE,
     KINDS
 } kind;
 
-static const int rows_of[KINDS] = {300, 300, 200, 40000, 40000, 300, 300, 40000};
+static const int rows_of[KINDS] = {300, 300, 200, 40000, 40000, 270000, 300, 300, 40000};
 
 static zz draw(random_t *r)
 {
     return random_uniform(r) + I * random_uniform(r);
 }
 
+/* Entries in any columns, which are few but for some rows; half of them are 0, so that rows do not depend on too many. */
+static model far_triangle(random_t *r)
+{
+    model m = {.n = rows_of[FAR]};
+    for (int i = 0; i < m.n; i++) {
+        const int entries = random_below(r, 200) ? 3 : 24;
+        int column = 0;
+        for (int k = 0; k < entries && column < i; k++) {
+            column += random_below(r, (i - column + 1) / 2 + 1);
+            if (column < i) model_add(&m, i, column++, random_below(r, 2) ? draw(r) : 0);
+        }
+        model_add(&m, i, i, 40 + I * random_uniform(r));
+    }
+    return m;
+}
+
 /* Entries in some of the columns i-1, i-2 .. */
 static model triangle(kind k, random_t *r)
 {
     model m = {.n = rows_of[k]};
+    if (k == FAR) return far_triangle(r);
     for (int i = 0; i < m.n; i++) {
         const bool is_long = k == LONG || (k == LONG_AND_LARGE && random_below(r, 50) == 0);
         const int near = is_long ? 40 : 4 + (k == LARGE) * 3;

@@ -249,7 +249,8 @@ TRS_INLINE void FN(leaf_rows)(const solving *s, const node *k, int64_t step, boo
     const int32_t first = in_memory(s->d, 0), end = k->first + k->width;
     const T *b = (const T *)s->b + first;
     T *x = (T *)s->x + first;
-    FN(rows)(s->L, k->first, end, b, step, x, step, s->conj, true, scales, chained);
+    FN(rows)
+    (s->L, k->first, end, b, step, x, step, s->conj, TRS_FETCH_ENTRIES, scales, chained);
 }
 
 /* A function by itself, because the rows need all registers.  Rows of factors are mostly chained. */
