@@ -25,7 +25,7 @@ typedef struct level_data {
     bool shared;  /* there is a stage of several chunks */
     bool chained; /* rows are (trs_rows_chained) */
     bool scales;  /* no x is a quotient (cpu_row.h) */
-    bool far;     /* entries are scattered over an x that is not in the core's own cache */
+    trs_fetch fetch;
     trs_tri rows; /* row k of it is row topo [k] of the operator */
     int32_t stages;
     trs_level_stage stage[];
@@ -143,7 +143,7 @@ static int update(trs_instance *inst, void *stream)
               table[inst->op->tri.dtype], inst);
     level_data *d = inst->data;
     d->scales = trs_rows_scale(&inst->op->tri, d->chained);
-    d->far = trs_x_is_far(inst->op, &inst->ctx->machine);
+    d->fetch = trs_rows_fetch(inst->op, &inst->ctx->machine);
     return TRS_OK;
 }
 
@@ -217,7 +217,7 @@ TRS_INLINE void FN(column)(const level_data *d, const int32_t *topo, int32_t beg
 {
     for (int32_t k = begin; k < end; k++) {
         const int32_t i = topo[k];
-        if (k + LATER < end) {
+        if (fetch != TRS_FETCH_NOTHING && k + LATER < end) {
             TRS_PREFETCH(b + topo[k + LATER] * bs);
             TRS_PREFETCH(x + topo[k + LATER] * xs);
         }
@@ -244,10 +244,13 @@ TRS_CLONES static void FN(range)(const trs_instance *inst, const trs_job *job, i
     for (int r = 0; r < job->nrhs; r++) {
         const T *b = (const T *)job->b.p + r * job->b.cs;
         T *x = (T *)job->x.p + r * job->x.cs;
-        if (plain && d->far) FN(plain_column)(d, topo, begin, end, b, x, cj, TRS_FETCH_X);
-        else if (plain) FN(plain_column)(d, topo, begin, end, b, x, cj, TRS_FETCH_ENTRIES);
-        else
+        if (!plain)
             FN(column)(d, topo, begin, end, b, bs, x, xs, cj, TRS_FETCH_ENTRIES, false, d->chained);
+        else if (d->fetch == TRS_FETCH_X)
+            FN(plain_column)(d, topo, begin, end, b, x, cj, TRS_FETCH_X);
+        else if (d->fetch == TRS_FETCH_ENTRIES)
+            FN(plain_column)(d, topo, begin, end, b, x, cj, TRS_FETCH_ENTRIES);
+        else FN(plain_column)(d, topo, begin, end, b, x, cj, TRS_FETCH_NOTHING);
     }
 }
 

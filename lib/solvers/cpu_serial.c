@@ -8,7 +8,7 @@
  *     CHECKED    whether x(i) is a quotient is seen row by row, and what lies ahead is fetched
  *     AHEAD      an update has seen that no x(i) is one
  *     FAR        the same, and entries are scattered over an x that the core's own cache does not hold: x is fetched too
- *     CACHED     as AHEAD, and the triangle stays in the cache: nothing has to be fetched
+ *     CACHED     as AHEAD, and the triangle stays in the last cache: nothing is fetched, which would cost more than it gains
  *
  * each for rows that are chained, and for others.  It has no data but which of them it takes. */
 #ifndef T
@@ -21,7 +21,8 @@
 
 typedef enum way { CHECKED, AHEAD, FAR, CACHED, UNCHAINED, WAYS = 2 * UNCHAINED } way;
 
-enum { CACHE = 1 << 20 }; /* bytes of entries that stay in it */
+/* bytes of values and columns that come from the cache as fast as rows take them: seen with last caches of 32 and 300 MiB */
+enum { CACHE = 8 << 20 };
 
 /* The data of an instance is the way that it goes, plus UNCHAINED where rows are not chained.  One that was not updated
  * checks: so cuda-host, which is for chains, calls this solver with values that change without an update. */
@@ -65,6 +66,13 @@ bool trs_rows_scale(const trs_tri *L, bool chained)
     return table[L->dtype](L, chained);
 }
 
+trs_fetch trs_rows_fetch(const trs_operator *op, const trs_machine *m)
+{
+    const size_t entry = trs_size(op->tri.dtype) + sizeof *op->tri.idx;
+    if (op->tri.nnz * (int64_t)entry <= CACHE) return TRS_FETCH_NOTHING;
+    return trs_x_is_far(op, m) ? TRS_FETCH_X : TRS_FETCH_ENTRIES;
+}
+
 void trs_serial_rows(const trs_instance *inst, int32_t begin, int32_t end, const trs_job *job)
 {
     static const solve_fn table[] = TRS_PER_TYPE(solve_rows);
@@ -102,17 +110,14 @@ static int build(trs_instance *inst)
 static int update(trs_instance *inst, void *stream)
 {
     static const int ways[WAYS] = {0, 1, 2, 3, 4, 5, 6, 7};
+    static const way fetching[] = {CACHED, AHEAD, FAR}; /* by trs_fetch */
     const trs_tri *L = &inst->op->tri;
-    const size_t entry = trs_size(L->dtype) + sizeof *L->idx;
     (void)stream;
     const int rc = trs_operator_host(inst->op, TRS_OP_PATTERN | TRS_OP_VALUES);
     if (rc) return rc;
     const bool chained = trs_rows_chained(L);
     way w = CHECKED;
-    if (trs_rows_scale(L, chained)) {
-        if (L->nnz * (int64_t)entry <= CACHE) w = CACHED;
-        else w = trs_x_is_far(inst->op, &inst->ctx->machine) ? FAR : AHEAD;
-    }
+    if (trs_rows_scale(L, chained)) w = fetching[trs_rows_fetch(inst->op, &inst->ctx->machine)];
     inst->data = (void *)&ways[chained ? w : w + UNCHAINED];
     return TRS_OK;
 }

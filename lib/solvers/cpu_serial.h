@@ -24,6 +24,9 @@ bool trs_rows_chained(const trs_tri *L);
 /* Is no x(i) a quotient when rows of L are solved like that? */
 bool trs_rows_scale(const trs_tri *L, bool chained);
 
+/* What rows of the triangle should fetch.  Its pattern is on the host. */
+trs_fetch trs_rows_fetch(const trs_operator *op, const trs_machine *m);
+
 /* Solve rows begin..end-1 of all right-hand sides, after the rows that they need.  No other x is looked at. */
 void trs_serial_rows(const trs_instance *serial, int32_t begin, int32_t end, const trs_job *job);
 

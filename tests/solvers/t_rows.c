@@ -23,7 +23,7 @@ typedef enum kind {
     KINDS
 } kind;
 
-static const int rows_of[KINDS] = {300, 300, 200, 40000, 40000, 270000, 300, 300, 40000};
+static const int rows_of[KINDS] = {300, 300, 200, 200000, 200000, 270000, 300, 300, 200000};
 
 static zz draw(random_t *r)
 {
