@@ -60,7 +60,7 @@ typedef struct trs_operator {
     trs_level_statistics statistics;
     struct {
         bool known;
-        double waiting, scattered, uneven, far;
+        double waiting, scattered, uneven, irregular;
     } samples; /* what solvers/prospect.c has found in samples of the rows: trs_shape says what */
     int32_t *perm;     /* plan order: row k of tri is the caller's row perm[k]; NULL: natural */
     int32_t *perm_dev; /* the same on the device, when the solver runs there */

@@ -6,7 +6,7 @@
  *
  * The sum is taken in the order of the columns, or as four sums where a row is long.  Rows of a chain wait for one
  * another: all of a row but its last step, which is one fused multiplication and subtraction where the processor has it,
- * is done while the row before is waited for.  The division, by far the slowest operation, depends on no x at all, and a
+ * is done while the row before is waited for.  The division, by fetch_x the slowest operation, depends on no x at all, and a
  * core does several of them at a time.  So it costs less than to read n reciprocals.
  * That is done where rows are chained: where most of them have such an entry, next to rows that have it too
  * (trs_rows_chained).  In other triangles the entry is one of the sum, and x(i) = s r: there a core would not foresee which
@@ -80,51 +80,51 @@ TRS_INLINE void FN(fetch_entries)(const trs_tri *L, int64_t p)
     TRS_PREFETCH((const T *)L->val + p + FN(AHEAD));
 }
 
-/* s less the product of entry p with its x; far: x of an entry ahead is fetched. */
+/* s less the product of entry p with its x; fetch_x: x of an entry ahead is fetched. */
 TRS_INLINE T FN(subtract_entry)(const trs_tri *L, int64_t p, T s, const T *x, int64_t xs, bool cj,
-                                bool far)
+                                bool fetch_x)
 {
-    if (far) TRS_PREFETCH(x + L->idx[p + TRS_FAR_AHEAD] * xs);
+    if (fetch_x) TRS_PREFETCH(x + L->idx[p + TRS_X_AHEAD] * xs);
     return FN(minus)(s, ((const T *)L->val)[p], x[L->idx[p] * xs], cj);
 }
 
 /* s less the products of the entries p..end-1 with their x */
 TRS_INLINE T FN(short_sum)(const trs_tri *L, int64_t p, int64_t end, T s, const T *x, int64_t xs,
-                           bool cj, bool far)
+                           bool cj, bool fetch_x)
 {
-    for (; p < end; p++) s = FN(subtract_entry)(L, p, s, x, xs, cj, far);
+    for (; p < end; p++) s = FN(subtract_entry)(L, p, s, x, xs, cj, fetch_x);
     return s;
 }
 
 /* The same as four sums. */
 TRS_INLINE T FN(long_sum)(const trs_tri *L, int64_t p, int64_t end, T s, const T *x, int64_t xs,
-                          bool cj, bool far)
+                          bool cj, bool fetch_x)
 {
     T s1 = 0, s2 = 0, s3 = 0;
     for (; p < end - 3; p += 4) {
-        if (far) FN(fetch_entries)(L, p);
-        s = FN(subtract_entry)(L, p, s, x, xs, cj, far);
-        s1 = FN(subtract_entry)(L, p + 1, s1, x, xs, cj, far);
-        s2 = FN(subtract_entry)(L, p + 2, s2, x, xs, cj, far);
-        s3 = FN(subtract_entry)(L, p + 3, s3, x, xs, cj, far);
+        if (fetch_x) FN(fetch_entries)(L, p);
+        s = FN(subtract_entry)(L, p, s, x, xs, cj, fetch_x);
+        s1 = FN(subtract_entry)(L, p + 1, s1, x, xs, cj, fetch_x);
+        s2 = FN(subtract_entry)(L, p + 2, s2, x, xs, cj, fetch_x);
+        s3 = FN(subtract_entry)(L, p + 3, s3, x, xs, cj, fetch_x);
     }
-    return FN(short_sum)(L, p, end, (s + s1) + (s2 + s3), x, xs, cj, far);
+    return FN(short_sum)(L, p, end, (s + s1) + (s2 + s3), x, xs, cj, fetch_x);
 }
 
 /* The same of a row of any length.  Values of a row that is not long are in two lines of memory, or three. */
 TRS_INLINE T FN(sum)(const trs_tri *L, int64_t p, int64_t end, T s, const T *x, int64_t xs, bool cj,
                      trs_fetch fetch)
 {
-    const bool far = fetch == TRS_FETCH_X && end + TRS_FAR_AHEAD <= L->nnz;
+    const bool fetch_x = fetch == TRS_FETCH_X && end + TRS_X_AHEAD <= L->nnz;
     if (end - p >= FN(LONG)) {
-        if (far) return FN(long_sum)(L, p, end, s, x, xs, cj, true);
+        if (fetch_x) return FN(long_sum)(L, p, end, s, x, xs, cj, true);
         return FN(long_sum)(L, p, end, s, x, xs, cj, false);
     }
     if (fetch != TRS_FETCH_NOTHING) {
         FN(fetch_entries)(L, p);
         TRS_PREFETCH((const T *)L->val + p + FN(AHEAD) + FN(LANES));
     }
-    if (far) return FN(short_sum)(L, p, end, s, x, xs, cj, true);
+    if (fetch_x) return FN(short_sum)(L, p, end, s, x, xs, cj, true);
     return FN(short_sum)(L, p, end, s, x, xs, cj, false);
 }
 

@@ -7,7 +7,7 @@
  *
  *     CHECKED    whether x(i) is a quotient is seen row by row, and what lies ahead is fetched
  *     AHEAD      an update has seen that no x(i) is one
- *     FAR        the same, and entries are scattered over an x that the core's own cache does not hold: x is fetched too
+ *     IRREGULAR  the same, and entries are scattered over an x that the core's own cache does not hold: x is fetched too
  *     CACHED     as AHEAD, and the triangle stays in the last cache: nothing is fetched, which would cost more than it gains
  *
  * each for rows that are chained, and for others.  It has no data but which of them it takes. */
@@ -19,7 +19,7 @@
 #include "base/number/clones.h"
 #include "base/debug.h"
 
-typedef enum way { CHECKED, AHEAD, FAR, CACHED, UNCHAINED, WAYS = 2 * UNCHAINED } way;
+typedef enum way { CHECKED, AHEAD, IRREGULAR, CACHED, UNCHAINED, WAYS = 2 * UNCHAINED } way;
 
 /* bytes of values and columns that come from the cache as fast as rows take them: seen with last caches of 32 and 300 MiB */
 enum { CACHE = 8 << 20 };
@@ -70,7 +70,7 @@ trs_fetch trs_rows_fetch(const trs_operator *op, const trs_machine *m)
 {
     const size_t entry = trs_size(op->tri.dtype) + sizeof *op->tri.idx;
     if (op->tri.nnz * (int64_t)entry <= CACHE) return TRS_FETCH_NOTHING;
-    return trs_x_is_far(op, m) ? TRS_FETCH_X : TRS_FETCH_ENTRIES;
+    return trs_reads_x_irregularly(op, m) ? TRS_FETCH_X : TRS_FETCH_ENTRIES;
 }
 
 void trs_serial_rows(const trs_instance *inst, int32_t begin, int32_t end, const trs_job *job)
@@ -110,7 +110,7 @@ static int build(trs_instance *inst)
 static int update(trs_instance *inst, void *stream)
 {
     static const int ways[WAYS] = {0, 1, 2, 3, 4, 5, 6, 7};
-    static const way fetching[] = {CACHED, AHEAD, FAR}; /* by trs_fetch */
+    static const way fetching[] = {CACHED, AHEAD, IRREGULAR}; /* by trs_fetch */
     const trs_tri *L = &inst->op->tri;
     (void)stream;
     const int rc = trs_operator_host(inst->op, TRS_OP_PATTERN | TRS_OP_VALUES);
@@ -170,11 +170,11 @@ typedef void (*FN(rows_fn))(const trs_tri *, int32_t begin, int32_t end, const t
 
 TRS_WAY(checked, TRS_FETCH_ENTRIES, false, true)
 TRS_WAY(ahead, TRS_FETCH_ENTRIES, true, true)
-TRS_WAY(far, TRS_FETCH_X, true, true)
+TRS_WAY(irregular, TRS_FETCH_X, true, true)
 TRS_WAY(cached, TRS_FETCH_NOTHING, true, true)
 TRS_WAY(unchained_checked, TRS_FETCH_ENTRIES, false, false)
 TRS_WAY(unchained_ahead, TRS_FETCH_ENTRIES, true, false)
-TRS_WAY(unchained_far, TRS_FETCH_X, true, false)
+TRS_WAY(unchained_irregular, TRS_FETCH_X, true, false)
 TRS_WAY(unchained_cached, TRS_FETCH_NOTHING, true, false)
 
 #undef TRS_WAY
@@ -191,11 +191,11 @@ static void FN(solve_rows)(const trs_instance *inst, int32_t begin, int32_t end,
     static const FN(rows_fn) table[WAYS][3] = {
         [CHECKED] = TRS_STRIDES(checked),
         [AHEAD] = TRS_STRIDES(ahead),
-        [FAR] = TRS_STRIDES(far),
+        [IRREGULAR] = TRS_STRIDES(irregular),
         [CACHED] = TRS_STRIDES(cached),
         [UNCHAINED + CHECKED] = TRS_STRIDES(unchained_checked),
         [UNCHAINED + AHEAD] = TRS_STRIDES(unchained_ahead),
-        [UNCHAINED + FAR] = TRS_STRIDES(unchained_far),
+        [UNCHAINED + IRREGULAR] = TRS_STRIDES(unchained_irregular),
         [UNCHAINED + CACHED] = TRS_STRIDES(unchained_cached),
     };
 #undef TRS_STRIDES

@@ -7,16 +7,16 @@
 
 #include "solver.h"
 
-/* What rows fetch into the core's own cache for later ones (cpu_row.h).  Columns are scattered where most entries are far from
- * those of the row before (trs_x_is_far): there a core waits for x, of which it looks for too few by itself. */
+/* What rows fetch into the core's own cache for later ones (cpu_row.h).  Where x is read
+ * irregularly (trs_reads_x_irregularly) a core waits for it, since it looks ahead for too few of them by itself. */
 typedef enum trs_fetch {
     TRS_FETCH_NOTHING, /* the triangle is in the cache */
     TRS_FETCH_ENTRIES, /* values and columns */
-    TRS_FETCH_X        /* and x */
+    TRS_FETCH_X        /* and x, which is read irregularly */
 } trs_fetch;
 
 /* entries from the one that is read to that whose x is fetched */
-enum { TRS_FAR_AHEAD = 128 };
+enum { TRS_X_AHEAD = 128 };
 
 /* Are rows with an entry in the column just before solved as links of a chain (cpu_row.h)?  It follows from the pattern of
  * L, so that all solvers that go by rows give the same bits. */

@@ -38,7 +38,7 @@ static void see_uneven(const trs_operator *op, int64_t i, sample_counts *t)
 enum { MOST_LOOKED_AT = 64 }; /* entries of a row */
 
 /* Does row i-1 have no entry near the column of an entry of row i? */
-static void see_far(const trs_operator *op, int64_t i, sample_counts *t)
+static void see_irregular(const trs_operator *op, int64_t i, sample_counts *t)
 {
     const int32_t *Li = op->tri.idx;
     const int64_t begin = op->tri.ptr[i], diagonal = op->tri.ptr[i + 1] - 1;
@@ -70,14 +70,15 @@ static void take_samples(trs_operator *op)
     op->samples.waiting = fraction(op, see_waiting);
     op->samples.scattered = fraction(op, see_scattered);
     op->samples.uneven = fraction(op, see_uneven);
-    op->samples.far = fraction(op, see_far);
+    op->samples.irregular = fraction(op, see_irregular);
     op->samples.known = true;
 }
 
-bool trs_x_is_far(const trs_operator *op, const trs_machine *m)
+bool trs_reads_x_irregularly(const trs_operator *op, const trs_machine *m)
 {
     const double x = (double)op->tri.n * (double)trs_size(op->tri.dtype), most = 0.5;
-    return x > m->cpu_own_cache && fraction(op, see_far) > most;
+    if (x <= m->cpu_own_cache) return false;
+    return (op->samples.known ? op->samples.irregular : fraction(op, see_irregular)) > most;
 }
 
 void trs_shape_of(const trs_operator *op, trs_shape *shape)
@@ -95,7 +96,7 @@ void trs_shape_of(const trs_operator *op, trs_shape *shape)
                          .waiting = seen ? op->samples.waiting : 1,
                          .scattered = seen ? op->samples.scattered : 1,
                          .uneven = seen ? op->samples.uneven : 1,
-                         .far = seen ? op->samples.far : 1,
+                         .irregular = seen ? op->samples.irregular : 1,
                          .elem = (double)trs_size(op->tri.dtype),
                          .is_complex = trs_is_complex(op->tri.dtype),
                          .nrhs = op->ctx->nrhs};
@@ -167,7 +168,7 @@ static double surprises(const trs_machine *m, const trs_shape *s, double entries
 {
     const double x = (double)s->n * s->elem, own = m->cpu_own_cache;
     const double missed = x > own ? 1 - own / x : 0;
-    return rows * s->uneven * m->cpu_branch + entries * s->far * missed * m->cpu_gather;
+    return rows * s->uneven * m->cpu_branch + entries * s->irregular * missed * m->cpu_gather;
 }
 
 /* The bytes of a triangle and its vectors. */

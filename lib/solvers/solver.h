@@ -29,8 +29,8 @@ typedef struct trs_shape { /* what every triangle has */
     double scattered;
     double
         uneven; /* fraction of the rows that are not as long as the row just before, in natural order */
-    double far;  /* fraction of the entries near whose column the row just before has none */
-    double elem; /* bytes of a number */
+    double irregular; /* fraction of the entries near whose column the row just before has none */
+    double elem;      /* bytes of a number */
     bool is_complex;
     int nrhs;
 } trs_shape;
@@ -66,7 +66,7 @@ void trs_shape_of(const trs_operator *op, trs_shape *shape);
 
 /* Are most entries in columns near which the row before has none, and is x larger than the cache that a core has for itself?
  * The operator has its pattern on the host. */
-bool trs_x_is_far(const trs_operator *op, const trs_machine *m);
+bool trs_reads_x_irregularly(const trs_operator *op, const trs_machine *m);
 
 /* Has the cache of the machine room for the triangle and its vectors? */
 bool trs_cpu_keeps(const trs_machine *m, const trs_shape *s);
