@@ -37,7 +37,7 @@ bin_trisolve_bench_SOURCES = bin/bench/args.c bin/bench/args.h bin/bench/bench.c
 	$(BENCH_MEASURE) $(BENCH_FIGURES) $(BENCH_INPUT) $(BENCH_COLLECTION) $(BENCH_REPORT) \
 	$(COSTS_OF_CPU) $(FILES) $(NUMBERS) $(OPTIONS) $(PROBLEMS)
 bin_trisolve_bench_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-bin_trisolve_bench_LDADD = $(FACTOR_LIBS) libtrisolve-sparse.la $(JANSSON_LIBS)
+bin_trisolve_bench_LDADD = $(FACTOR_LIBS) $(TRISOLVE) $(JANSSON_LIBS)
 
 # tests
 if HAVE_CMOCKA
@@ -50,5 +50,5 @@ check_PROGRAMS += tests/programs/t_figures
 tests_programs_t_figures_SOURCES = tests/programs/t_figures.c $(BENCH_MEASURE) $(BENCH_FIGURES) \
 	$(MESSAGE) $(NUMBERS) $(TIMING)
 tests_programs_t_figures_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-tests_programs_t_figures_LDADD = libtrisolve-sparse.la $(CMOCKA_LIBS)
+tests_programs_t_figures_LDADD = $(TRISOLVE) $(CMOCKA_LIBS)
 endif

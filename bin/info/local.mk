@@ -4,4 +4,4 @@ dist_man_MANS += doc/trisolve-info.1
 bin_trisolve_info_SOURCES = bin/info/info.c bin/info/info.h bin/info/facts.c bin/info/report.c \
 	bin/info/plot.c $(FILES) $(BINARY) $(OPTIONS)
 bin_trisolve_info_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-bin_trisolve_info_LDADD = $(FACTOR_LIBS) libtrisolve-sparse.la $(JANSSON_LIBS)
+bin_trisolve_info_LDADD = $(FACTOR_LIBS) $(TRISOLVE) $(JANSSON_LIBS)

@@ -14,16 +14,16 @@ bin_trisolve_sparse_SOURCES = bin/sparse/args.c bin/sparse/args.h bin/sparse/exi
 	$(COSTS_OF_CPU) $(BENCH_CELLS) $(BENCH_FIT) $(PROBLEMS)
 bin_trisolve_sparse_CPPFLAGS = $(AM_CPPFLAGS) $(CUDA_CPPFLAGS)
 bin_trisolve_sparse_CFLAGS = $(AM_CFLAGS) $(JANSSON_CFLAGS)
-bin_trisolve_sparse_LDADD = $(FACTOR_LIBS) libtrisolve-sparse.la $(JANSSON_LIBS)
+bin_trisolve_sparse_LDADD = $(FACTOR_LIBS) $(TRISOLVE) $(JANSSON_LIBS)
 
 # tests
 if HAVE_CMOCKA
 check_PROGRAMS += tests/programs/t_exits
 tests_programs_t_exits_SOURCES = tests/programs/t_exits.c bin/sparse/exits.c bin/sparse/exits.h
 tests_programs_t_exits_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-tests_programs_t_exits_LDADD = libtrisolve-sparse.la $(CMOCKA_LIBS)
+tests_programs_t_exits_LDADD = $(TRISOLVE) $(CMOCKA_LIBS)
 check_PROGRAMS += tests/programs/t_problems
 tests_programs_t_problems_SOURCES = tests/programs/t_problems.c $(PROBLEMS)
 tests_programs_t_problems_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-tests_programs_t_problems_LDADD = $(FACTOR_LIBS) libtrisolve-sparse.la $(CMOCKA_LIBS)
+tests_programs_t_problems_LDADD = $(FACTOR_LIBS) $(TRISOLVE) $(CMOCKA_LIBS)
 endif

@@ -5,16 +5,16 @@ lib_LTLIBRARIES += libtrisolve-petsc.la
 libtrisolve_petsc_la_SOURCES = bindings/petsc/factor.c bindings/petsc/factor.h bindings/petsc/register.c \
 	bindings/petsc/shift.c bindings/petsc/solve.c bindings/petsc/source.c bindings/petsc/view.c
 libtrisolve_petsc_la_CPPFLAGS = $(AM_CPPFLAGS) $(PETSC_CPPFLAGS)
-libtrisolve_petsc_la_LIBADD = $(FACTOR_LIBS) libtrisolve-sparse.la $(PETSC_LIBS)
+libtrisolve_petsc_la_LIBADD = $(FACTOR_LIBS) $(TRISOLVE) $(PETSC_LIBS)
 # PetscFinalize closes the library, and threads of OpenMP live on: nodelete
 libtrisolve_petsc_la_LDFLAGS = -module -avoid-version -shared -no-undefined -Wl,-z,nodelete \
 	-export-symbols-regex '^PetscDLLibraryRegister_' $(RPATH_LIB)
-EXTRA_libtrisolve_petsc_la_DEPENDENCIES = libdir.stamp
+EXTRA_libtrisolve_petsc_la_DEPENDENCIES = libdir.stamp $(FACTOR_LIBS) $(TRISOLVE)
 
 # tests
 noinst_PROGRAMS += tests/petsc/compare
 tests_petsc_compare_SOURCES = tests/petsc/compare.c
 tests_petsc_compare_CPPFLAGS = $(AM_CPPFLAGS) $(PETSC_CPPFLAGS)
-tests_petsc_compare_LDADD = libtrisolve-sparse.la $(PETSC_LIBS)
+tests_petsc_compare_LDADD = $(TRISOLVE) $(PETSC_LIBS)
 TESTS += tests/petsc/petsc.sh
 endif

@@ -9,7 +9,4 @@ EXTRA_DIST += cuda/chain/README.md cuda/chain/pointer-jumping.svg
 # tests
 if HAVE_CMOCKA
 check_PROGRAMS += tests/chain/t_chain
-tests_chain_t_chain_SOURCES = tests/chain/t_chain.c $(REFERENCE) $(DAGS) $(MODEL)
-tests_chain_t_chain_CFLAGS = $(TEST_FLAGS)
-tests_chain_t_chain_LDADD = $(TEST_LIBS)
 endif

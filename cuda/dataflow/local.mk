@@ -13,13 +13,8 @@ endif
 if HAVE_CMOCKA
 if HAVE_CUDA
 FLOW_REFERENCE = tests/dataflow/reference.c tests/dataflow/reference.h
-check_PROGRAMS += tests/dataflow/t_flow
-tests_dataflow_t_flow_SOURCES = tests/dataflow/t_flow.c $(FLOW_REFERENCE) $(DAGS) $(MODEL)
-tests_dataflow_t_flow_CFLAGS = $(TEST_FLAGS)
-tests_dataflow_t_flow_LDADD = $(TEST_LIBS)
-check_PROGRAMS += tests/dataflow/t_many
-tests_dataflow_t_many_SOURCES = tests/dataflow/t_many.c $(DEVICE) $(FLOW_REFERENCE) $(DAGS) $(MODEL)
-tests_dataflow_t_many_CFLAGS = $(TEST_FLAGS)
-tests_dataflow_t_many_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/dataflow/t_flow tests/dataflow/t_many
+tests_dataflow_t_flow_SOURCES = tests/dataflow/t_flow.c $(FLOW_REFERENCE)
+tests_dataflow_t_many_SOURCES = tests/dataflow/t_many.c $(FLOW_REFERENCE)
 endif
 endif

@@ -11,8 +11,5 @@ EXTRA_DIST += cuda/dense/README.md cuda/dense/draw_tiles.py cuda/dense/tiles.svg
 # tests
 if HAVE_CMOCKA
 check_PROGRAMS += tests/dense/t_tiles
-tests_dense_t_tiles_SOURCES = tests/dense/t_tiles.c tests/dense/tiles_reference.c \
-	tests/dense/tiles_reference.h $(REFERENCE) $(DAGS) $(MODEL)
-tests_dense_t_tiles_CFLAGS = $(TEST_FLAGS)
-tests_dense_t_tiles_LDADD = $(TEST_LIBS)
+tests_dense_t_tiles_SOURCES = tests/dense/t_tiles.c tests/dense/tiles_reference.c tests/dense/tiles_reference.h
 endif

@@ -16,13 +16,9 @@ endif
 if HAVE_CMOCKA
 if HAVE_CUDA
 # a matrix on a fixed pattern, eliminated on the host and on a device
-PROBLEM = tests/elimination/problem.c tests/elimination/problem.h $(DEVICE) $(MODEL)
+PROBLEM = tests/elimination/problem.c tests/elimination/problem.h
 check_PROGRAMS += tests/elimination/t_elimination tests/elimination/t_entries
 tests_elimination_t_elimination_SOURCES = tests/elimination/t_elimination.c $(PROBLEM)
-tests_elimination_t_elimination_CFLAGS = $(TEST_FLAGS)
-tests_elimination_t_elimination_LDADD = $(TEST_LIBS)
 tests_elimination_t_entries_SOURCES = tests/elimination/t_entries.c $(PROBLEM)
-tests_elimination_t_entries_CFLAGS = $(TEST_FLAGS)
-tests_elimination_t_entries_LDADD = $(TEST_LIBS)
 endif
 endif

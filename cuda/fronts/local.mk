@@ -9,8 +9,5 @@ endif
 # tests
 if HAVE_CMOCKA
 check_PROGRAMS += tests/elimination/t_fronts
-tests_elimination_t_fronts_SOURCES = tests/elimination/t_fronts.c tests/elimination/fronts_reference.c \
-	tests/elimination/fronts_reference.h $(DEVICE) $(MODEL)
-tests_elimination_t_fronts_CFLAGS = $(TEST_FLAGS)
-tests_elimination_t_fronts_LDADD = $(TEST_LIBS)
+tests_elimination_t_fronts_SOURCES = tests/elimination/t_fronts.c tests/elimination/fronts_reference.c tests/elimination/fronts_reference.h
 endif

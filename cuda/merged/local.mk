@@ -15,14 +15,8 @@ endif
 # tests
 if HAVE_CMOCKA
 check_PROGRAMS += tests/merged/t_rewrite
-tests_merged_t_rewrite_SOURCES = tests/merged/t_rewrite.c tests/merged/rewrite.c \
-	tests/merged/rewrite.h $(DAGS) $(MODEL)
-tests_merged_t_rewrite_CFLAGS = $(TEST_FLAGS)
-tests_merged_t_rewrite_LDADD = $(TEST_LIBS)
+tests_merged_t_rewrite_SOURCES = tests/merged/t_rewrite.c tests/merged/rewrite.c tests/merged/rewrite.h
 if HAVE_CUDA
 check_PROGRAMS += tests/merged/t_merged
-tests_merged_t_merged_SOURCES = tests/merged/t_merged.c $(STREAM) $(MODEL)
-tests_merged_t_merged_CFLAGS = $(TEST_FLAGS)
-tests_merged_t_merged_LDADD = $(TEST_LIBS)
 endif
 endif

@@ -7,7 +7,4 @@ endif
 # tests
 if HAVE_CMOCKA
 check_PROGRAMS += tests/batch/t_batch
-tests_batch_t_batch_SOURCES = tests/batch/t_batch.c $(COUNTER) $(MODEL)
-tests_batch_t_batch_CFLAGS = $(TEST_FLAGS)
-tests_batch_t_batch_LDADD = $(TEST_LIBS) -lpthread
 endif

@@ -8,31 +8,10 @@ libcore_la_SOURCES += lib/core/recall.c lib/core/recall.h
 
 # tests
 if HAVE_CMOCKA
-check_PROGRAMS += tests/core/t_plan
-tests_core_t_plan_SOURCES = tests/core/t_plan.c $(COUNTER) $(MODEL)
-tests_core_t_plan_CFLAGS = $(TEST_FLAGS)
-tests_core_t_plan_LDADD = $(TEST_LIBS) -lpthread
-check_PROGRAMS += tests/core/t_reserved
-tests_core_t_reserved_SOURCES = tests/core/t_reserved.c
-tests_core_t_reserved_CFLAGS = $(TEST_FLAGS)
-tests_core_t_reserved_LDADD = $(TEST_LIBS)
-check_PROGRAMS += tests/core/t_pivots
-tests_core_t_pivots_SOURCES = tests/core/t_pivots.c $(MODEL)
-tests_core_t_pivots_CFLAGS = $(TEST_FLAGS)
-tests_core_t_pivots_LDADD = $(TEST_LIBS)
-check_PROGRAMS += tests/core/t_saved
-tests_core_t_saved_SOURCES = tests/core/t_saved.c $(COUNTER) $(MODEL)
-tests_core_t_saved_CFLAGS = $(TEST_FLAGS)
-tests_core_t_saved_LDADD = $(TEST_LIBS)
-check_PROGRAMS += tests/core/t_refresh
-tests_core_t_refresh_SOURCES = tests/core/t_refresh.c $(STREAM) $(MODEL)
-tests_core_t_refresh_CFLAGS = $(TEST_FLAGS)
-tests_core_t_refresh_LDADD = $(TEST_LIBS)
-check_PROGRAMS += tests/core/t_device
-tests_core_t_device_SOURCES = tests/core/t_device.c $(MODEL)
-tests_core_t_device_CFLAGS = $(TEST_FLAGS)
-tests_core_t_device_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/core/t_plan tests/core/t_reserved tests/core/t_pivots tests/core/t_saved \
+	tests/core/t_refresh tests/core/t_device
 if HAVE_CUDA
+tests_core_t_device_LDADD = $(STATIC_LDADD)
 tests_core_t_device_LDFLAGS = -Wl,--wrap=cudaGetDeviceCount,--wrap=cudaGetDevice,--wrap=cudaSetDevice
 endif
 endif

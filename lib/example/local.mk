@@ -9,9 +9,6 @@ endif
 if HAVE_CMOCKA
 if EXAMPLE_SOLVER
 check_PROGRAMS += tests/example/t_columns
-tests_example_t_columns_SOURCES = tests/example/t_columns.c $(REFERENCE) $(DAGS) $(MODEL)
-tests_example_t_columns_CFLAGS = $(TEST_FLAGS)
-tests_example_t_columns_LDADD = $(TEST_LIBS)
 endif
 endif
 

@@ -18,19 +18,9 @@ EXTRA_DIST += lib/io/README.md
 
 # tests
 if HAVE_CMOCKA
-check_PROGRAMS += tests/io/t_mm
-tests_io_t_mm_SOURCES = tests/io/t_mm.c
-tests_io_t_mm_CFLAGS = $(TEST_FLAGS) $(LIBARCHIVE_CFLAGS)
-tests_io_t_mm_LDADD = $(TEST_LIBS) $(LIBARCHIVE_LIBS)
+check_PROGRAMS += tests/io/t_mm tests/io/t_mm_conformance tests/io/t_mmio
+tests_io_t_mm_LDADD = $(STATIC_LDADD) $(LIBARCHIVE_LIBS)
 tests_io_t_mm_LDFLAGS = -Wl,--wrap=malloc
-check_PROGRAMS += tests/io/t_mm_conformance
-tests_io_t_mm_conformance_SOURCES = tests/io/t_mm_conformance.c
-tests_io_t_mm_conformance_CFLAGS = $(TEST_FLAGS)
-tests_io_t_mm_conformance_LDADD = $(TEST_LIBS)
-check_PROGRAMS += tests/io/t_mmio
-tests_io_t_mmio_SOURCES = tests/io/t_mmio.c
-tests_io_t_mmio_CFLAGS = $(TEST_FLAGS)
-tests_io_t_mmio_LDADD = $(TEST_LIBS)
 endif
 
 # built by .ci/run with clang -fsanitize=fuzzer: see its head

@@ -79,7 +79,7 @@ zz get_value(const void *a, trs_dtype t, int64_t k)
     return t == TRS_C64 ? ((const zz *)a)[k] : ((const float complex *)a)[k];
 }
 
-trs_mat show(const full *f, const form *s)
+trs_mat show_full(const full *f, const form *s)
 {
     const int n = f->n;
     trs_mat m = {.n = n, .ld = n, .ptr_bits = s->ptr_bits, .idx_bits = s->idx_bits};

@@ -49,7 +49,7 @@ size_t size_of(trs_dtype t); /* bytes of a number */
 double eps_of(trs_dtype t);
 void set_value(void *a, trs_dtype t, int64_t k, zz v);
 zz get_value(const void *a, trs_dtype t, int64_t k);
-trs_mat show(const full *f, const form *s); /* its entries that are not zero; then hide */
+trs_mat show_full(const full *f, const form *s); /* its entries that are not zero; then hide */
 void hide(trs_mat *m);
 /* rc is code, the lu says so, and is not solved with; destroys it. */
 void assert_refused(trs_lu *lu, int rc, int code, const char *says);

@@ -1,21 +1,22 @@
-# tests/common: what the tests share
-TEST_LIBS = libcore.la $(CMOCKA_LIBS) $(LAPACKE_LIBS)
-TEST_FLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS) $(LAPACKE_CFLAGS) $(CUDA_CPPFLAGS)
-# memory that is counted, and refused on demand
-COUNTER = tests/common/counter.c tests/common/counter.h
-# random triangles as lists of entries, in every form, and the residual of a solve
-MODEL = tests/common/model.c tests/common/model.h
-DAGS = tests/common/dags.c tests/common/dags.h
-# triangles, substitution and comparison for the sequential references of algorithms
-REFERENCE = tests/common/reference.c tests/common/reference.h
-# small full matrices in every form
-FULL = tests/common/full.c tests/common/full.h
-# is there a device, streams, graphs of what was captured
-DEVICE = tests/common/device.h
-STREAM = tests/common/stream.h
-EXTRA_DIST += tests/common/tap.sh
-# another kernel, which keeps SMs to itself
+# tests/common: what the tests share.  Each test is a program of one file unless it names more; all link libchecks, which has
+# every function of the libraries, also those that they hide, and the files of this folder.
+check_LTLIBRARIES += tests/common/libcommon.la libchecks.la
+tests_common_libcommon_la_SOURCES = \
+	tests/common/case.c \
+	tests/common/counter.c tests/common/counter.h \
+	tests/common/dags.c tests/common/dags.h \
+	tests/common/device.h \
+	tests/common/full.c tests/common/full.h \
+	tests/common/model.c tests/common/model.h \
+	tests/common/reference.c tests/common/reference.h \
+	tests/common/stream.h
 if HAVE_CUDA
-check_LTLIBRARIES += tests/common/libbusy.la
-tests_common_libbusy_la_SOURCES = tests/common/busy.cu tests/common/busy.h
+tests_common_libcommon_la_SOURCES += tests/common/busy.cu tests/common/busy.h
 endif
+EXTRA_DIST += tests/common/tap.sh
+libchecks_la_SOURCES =
+libchecks_la_LIBADD = tests/common/libcommon.la $(CORES) $(CMOCKA_LIBS) $(LAPACKE_LIBS)
+libchecks_la_LDFLAGS = -rpath /nowhere
+LDADD = $(CHECKS) $(CMOCKA_LIBS) $(LAPACKE_LIBS) $(SUITESPARSE_LIBS) $(CUDA_LIBS) -lpthread
+# for tests that replace functions which the library calls (-Wl,--wrap)
+STATIC_LDADD = tests/common/libcommon.la $(CORES) $(CMOCKA_LIBS) $(LAPACKE_LIBS) $(CUDA_LIBS) -lpthread

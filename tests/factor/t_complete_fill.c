@@ -79,7 +79,7 @@ static void boolean_elimination(void **state)
             for (int symmetric = 0; symmetric < 2; symmetric++)
                 for (int k = 0; k < FORMS - 1; k++) {
                     full A = sparse(sizes[s], 0.04 * filled * filled, symmetric);
-                    trs_mat m = show(&A, &forms[k]);
+                    trs_mat m = show_full(&A, &forms[k]);
                     order o;
                     shuffle(o.p, A.n);
                     if (symmetric) memcpy(o.q, o.p, sizeof o.p);
@@ -103,7 +103,7 @@ static void too_much(void **state)
         A.a[k + N * k] = A.a[k] = A.a[N * k] = 1;
         o.p[k] = o.q[k] = k;
     }
-    trs_mat m = show(&A, &plain);
+    trs_mat m = show_full(&A, &plain);
     check(&A, &m, &o);
     assert_int_equal(trs_complete_fill_find(&ctx, &m, o.p, o.q, 200, &f), TRS_ESUPPORT);
     for (int k = 0; k < N; k++)
@@ -131,7 +131,7 @@ static full triangle_of(const full *f, bool lower)
 /* The shown triangle in arrays of the lu. */
 static trs_mat give(trs_lu *lu, const full *f, const form *how, unsigned kind)
 {
-    trs_mat m = show(f, how), own = m;
+    trs_mat m = show_full(f, how), own = m;
     int64_t *ptr = trs_lu_alloc(lu, m.n + 1, sizeof *ptr, "a test");
     int32_t *idx = trs_lu_alloc(lu, m.nnz, sizeof *idx, "a test");
     void *val = trs_lu_alloc(lu, m.nnz, trs_size(m.dtype), "a test");
@@ -186,7 +186,7 @@ static void cancelled(void **state)
         eliminate(&A, &o, in);
         full F = factors_on(N, is_complex, in);
         full L = triangle_of(&F, true), U = triangle_of(&F, false);
-        trs_mat m = show(&A, &plain);
+        trs_mat m = show_full(&A, &plain);
         trs_lu *lu = NULL;
         assert_int_equal(trs_lu_new(&lu, &m, &(trs_options){0}, 0), TRS_OK);
         lu->f.L = give(lu, &L, &plain, TRS_LOWER);

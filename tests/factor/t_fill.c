@@ -49,7 +49,7 @@ static void check_level(const full *A, const form *s, trs_ilu_method method, int
     const int n = A->n, most = level < NEVER ? level : NEVER - 1;
     const bool ic = method == TRS_IC0;
     const trs_ilu_options opt = {.method = method, .level = level};
-    trs_mat m = show(A, s), l, u;
+    trs_mat m = show_full(A, s), l, u;
     trs_lu *lu = factor(&m, &opt);
     trs_lu_info info;
     int *lev = levels_of(A, ic);
@@ -188,7 +188,7 @@ static void grids(void **state)
         for (int shuffled = 0; shuffled < 2; shuffled++)
             for (int o = 0; o < 2; o++) {
                 full A = grid(9, height, shuffled), B;
-                trs_mat m = show(&A, &plain);
+                trs_mat m = show_full(&A, &plain);
                 const trs_ilu_options opt = {.ordering = orders[o]};
                 trs_lu *lu = factor(&m, &opt);
                 const int64_t *P, *Q;
@@ -229,7 +229,7 @@ static void graphs(void **state)
                     if (i != k / 2) A.a[i + A.n * (k / 2)] = 0.01;
             if (k == 7)
                 for (int i = 0; i < A.n * A.n; i++) A.a[i] += 0.1;
-            trs_mat m = show(&A, &plain);
+            trs_mat m = show_full(&A, &plain);
             const trs_ilu_options opt = {.ordering = orders[o]};
             trs_lu *lu = factor(&m, &opt);
             const int64_t *P;
@@ -290,14 +290,14 @@ static void check_solve(trs_lu *lu, trs_lu *same, const int64_t *P, trs_op op, c
 static void check_order(const full *A, const form *s, const trs_ilu_options *opt)
 {
     trs_ilu_options natural = *opt;
-    trs_mat m = show(A, s);
+    trs_mat m = show_full(A, s);
     trs_lu *lu = factor(&m, opt);
     const int64_t *P;
     natural.ordering = TRS_ILU_NATURAL;
     for (int round = 0; round < 2; round++) { /* then with new values */
         assert_int_equal(trs_lu_factors(lu, NULL, NULL, &P, NULL, NULL), TRS_OK);
         full B = permuted(A, P);
-        trs_mat p = show(&B, s);
+        trs_mat p = show_full(&B, s);
         trs_lu *same = factor(&p, &natural);
         assert_same_bits(lu, same);
         for (trs_op op = TRS_N; op <= TRS_H; op++)
@@ -311,7 +311,7 @@ static void check_order(const full *A, const form *s, const trs_ilu_options *opt
         free(B.a);
         hide(&m);
         for (int k = 0; k < A->n * A->n; k++) A->a[k] *= 1.5;
-        m = show(A, s);
+        m = show_full(A, s);
         assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
     }
     trs_lu_destroy(lu);
@@ -342,7 +342,7 @@ static void transposed(void **state)
     (void)state;
     enum { N = 15 };
     full A = sparse(N, true, 3, true);
-    trs_mat m = show(&A, &plain);
+    trs_mat m = show_full(&A, &plain);
     const trs_ilu_options opt = {.method = TRS_IC0, .ordering = TRS_ILU_RCM};
     trs_lu *lu = factor(&m, &opt);
     zz b[N], x[N], y[N];
@@ -364,7 +364,7 @@ static void half_a_matrix(void **state)
         full A = sparse(20, c, 3, true), H = full_new(20, c);
         for (int k = 0; k < 400; k++)
             if (k % 20 >= k / 20) H.a[k] = A.a[k];
-        trs_mat whole = show(&A, &plain), half = show(&H, &plain);
+        trs_mat whole = show_full(&A, &plain), half = show_full(&H, &plain);
         const trs_ilu_options opt = {.method = TRS_IC0, .level = 1, .ordering = TRS_ILU_RCM};
         half.kind = TRS_LOWER;
         trs_lu *lu = factor(&whole, &opt), *other;
@@ -403,7 +403,7 @@ static void blocks(void **state)
     }
     trs_mat m = {.n = N, .nnz = ptr[LINES], .ptr = ptr, .idx = idx, .val = val};
     m.format = TRS_BSR, m.block = R, m.block_layout = TRS_ROW_MAJOR;
-    trs_mat csr = show(&A, &plain);
+    trs_mat csr = show_full(&A, &plain);
     for (int k = 0; k < 6; k++) {
         const trs_ilu_options opt = {.level = k / 3, .ordering = k % 3};
         trs_lu *lu = factor(&m, &opt), *same = factor(&csr, &opt);
@@ -426,7 +426,7 @@ static void blocks(void **state)
 static void refuse(const full *A, const trs_ilu_options *opt, int code, const char *says)
 {
     trs_lu *lu;
-    trs_mat m = show(A, &plain);
+    trs_mat m = show_full(A, &plain);
     const int rc = trs_ilu(&lu, &m, opt);
     assert_refused(lu, rc, code, says);
     hide(&m);
@@ -452,7 +452,7 @@ static void refused(void **state)
     const trs_ilu_options opt = {.ordering = TRS_ILU_MULTICOLOUR};
     refuse(&A, &opt, TRS_EMATRIX, "row 3, column 4: the value is not finite");
     A.a[3 + 25 * 4] = 1;
-    trs_mat m = show(&A, &plain);
+    trs_mat m = show_full(&A, &plain);
     trs_det d;
     trs_lu *lu = factor(&m, &opt);
     assert_int_equal(trs_lu_determinant(lu, &d), TRS_ESUPPORT);
@@ -462,7 +462,7 @@ static void refused(void **state)
     A = full_new(0, false);
     for (int k = 0; k < 6; k++) {
         const trs_ilu_options empty = {.ordering = k % 3, .level = 3, .method = k / 3};
-        m = show(&A, &plain);
+        m = show_full(&A, &plain);
         trs_lu_destroy(factor(&m, &empty));
         hide(&m);
     }
@@ -475,7 +475,7 @@ static void threads(void **state)
 {
     (void)state;
     full A = grid(30, 30, true);
-    trs_mat m = show(&A, &plain);
+    trs_mat m = show_full(&A, &plain);
     for (int method = TRS_ILU0; method <= TRS_IC0; method++) {
         trs_ilu_options opt = {.method = method, .level = 3, .plan = {.threads = 1}};
         trs_lu *one = factor(&m, &opt);
@@ -496,7 +496,7 @@ static void out_of_memory(void **state)
     (void)state;
     for (int k = 0; k < 12; k++) {
         full A = sparse(9, k & 1, 2, true);
-        trs_mat m = show(&A, &forms[k / 3]);
+        trs_mat m = show_full(&A, &forms[k / 3]);
         const trs_ilu_options opt = {.method = k / 6, .level = k % 2 * 2, .ordering = k % 3};
         check_out_of_memory(&m, opt);
         hide(&m);

@@ -139,7 +139,7 @@ static void definitions(void **state)
                     for (int method = TRS_ILU0; method <= TRS_IC0; method++) {
                         full A = matrix(s, n, c, method == TRS_IC0);
                         round_to(&A, forms[k].real);
-                        trs_mat m = show(&A, &forms[k]);
+                        trs_mat m = show_full(&A, &forms[k]);
                         /* a dense matrix has no zeros, and so no fill that could be dropped */
                         if (m.format != TRS_DENSE || s == ARROW)
                             check_factors(&A, &m, method, s != SPARSE);
@@ -153,12 +153,12 @@ static void half_a_matrix(void **state)
 {
     (void)state;
     full A = matrix(SPARSE, 25, true, true);
-    trs_mat m = show(&A, &plain), l;
+    trs_mat m = show_full(&A, &plain), l;
     full B = A;
     B.a = memcpy(full_new(25, true).a, A.a, 625 * sizeof *A.a);
     for (int j = 0; j < 25; j++)
         for (int i = 0; i < j; i++) B.a[i + 25 * j] = 0;
-    l = show(&B, &plain);
+    l = show_full(&B, &plain);
     l.kind = TRS_LOWER;
     const trs_ilu_options opt = {.method = TRS_IC0};
     trs_lu *a = factor(&m, &opt), *b = factor(&l, &opt);
@@ -224,7 +224,7 @@ static void solves(void **state)
         for (int k = 0; k < 3; k++)
             for (int method = TRS_ILU0; method <= TRS_IC0; method++) {
                 full A = matrix(SPARSE, 20, c, method == TRS_IC0), L, U;
-                trs_mat m = show(&A, &forms[chosen[k]]);
+                trs_mat m = show_full(&A, &forms[chosen[k]]);
                 const trs_ilu_options opt = {.method = method, .plan = {.ops = 7, .nrhs = 2}};
                 trs_lu *lu = factor(&m, &opt);
                 take(lu, &L, &U);
@@ -251,7 +251,7 @@ static void refinement(void **state)
 {
     (void)state;
     full A = matrix(SPARSE, 30, false, false);
-    trs_mat m = show(&A, &plain);
+    trs_mat m = show_full(&A, &plain);
     trs_lu *lu = factor(&m, NULL);
     double b[30], x[30];
     trs_error e;
@@ -272,7 +272,7 @@ static void refuse(const full *A, const form *f, const trs_ilu_options *opt, int
                    const char *says)
 {
     trs_lu *lu;
-    trs_mat m = show(A, f);
+    trs_mat m = show_full(A, f);
     const int rc = trs_ilu(&lu, &m, opt);
     assert_refused(lu, rc, code, says);
     hide(&m);
@@ -324,7 +324,7 @@ static void missing_diagonal(void **state)
     full A = full_new(2, false), L, U;
     A.a[0] = 2, A.a[1] = 4, A.a[2] = 3;
     for (int k = 0; k < FORMS; k++) {
-        trs_mat m = show(&A, &forms[k]);
+        trs_mat m = show_full(&A, &forms[k]);
         trs_lu *lu = factor(&m, NULL);
         trs_lu_info info;
         trs_lu_get_info(lu, &info);
@@ -347,7 +347,7 @@ static void shift_and_boost(void **state)
     full A = full_new(3, false), L, U;
     A.a[0] = 1, A.a[4] = 1, A.a[8] = 1;
     A.a[1] = A.a[3] = 2; /* indefinite */
-    trs_mat m = show(&A, &plain);
+    trs_mat m = show_full(&A, &plain);
     trs_ilu_options opt = {.method = TRS_IC0, .shift = 3};
     trs_lu *lu = factor(&m, &opt); /* 4 2; 2 4 */
     take(lu, &L, &U);
@@ -365,7 +365,7 @@ static void shift_and_boost(void **state)
     trs_lu_destroy(lu);
     hide(&m);
     A.a[4] = 3.875; /* u(1, 1) = -0.125 */
-    m = show(&A, &plain);
+    m = show_full(&A, &plain);
     opt = (trs_ilu_options){.boost = 0.25};
     lu = factor(&m, &opt);
     take(lu, &L, &U);
@@ -380,7 +380,7 @@ static void wrong_options(void **state)
 {
     (void)state;
     full A = matrix(SPARSE, 5, true, true);
-    trs_mat m = show(&A, &plain);
+    trs_mat m = show_full(&A, &plain);
     trs_lu *lu = NULL;
     const trs_ilu_options wrong[] = {
         {.method = 2},
@@ -421,7 +421,7 @@ static void wrong_matrices(void **state)
 {
     (void)state;
     full A = matrix(SPARSE, 5, true, true);
-    trs_mat m = show(&A, &plain), other = m;
+    trs_mat m = show_full(&A, &plain), other = m;
     trs_lu *lu;
     other.kind = TRS_LOWER;
     assert_int_equal(trs_ilu(&lu, &other, NULL), TRS_EARG);
@@ -447,7 +447,7 @@ static void wrong_solves(void **state)
 {
     (void)state;
     full A = matrix(SPARSE, 5, true, true);
-    trs_mat m = show(&A, &plain), other = m;
+    trs_mat m = show_full(&A, &plain), other = m;
     double b[10] = {1}, x[10];
     const trs_ilu_options ic = {.method = TRS_IC0};
     trs_lu *lu = factor(&m, &ic);
@@ -474,7 +474,7 @@ static void small_matrices(void **state)
         for (int method = TRS_ILU0; method <= TRS_IC0; method++) {
             const trs_ilu_options opt = {.method = method};
             full A = full_new(0, false);
-            trs_mat m = show(&A, &forms[k]);
+            trs_mat m = show_full(&A, &forms[k]);
             trs_lu *lu = factor(&m, &opt);
             assert_int_equal(trs_lu_solve(lu, TRS_N, 2, NULL, 0, NULL, 0, NULL), TRS_OK);
             assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
@@ -551,21 +551,21 @@ static void update(void **state)
             for (int method = TRS_ILU0; method <= TRS_IC0; method++) {
                 const trs_ilu_options opt = {.method = method};
                 full A = matrix(TRIDIAGONAL, 12, c, true);
-                trs_mat m = show(&A, &forms[k]);
+                trs_mat m = show_full(&A, &forms[k]);
                 trs_lu *lu = factor(&m, &opt), *fresh;
                 zz b[12] = {0}, s[12], t[12];
                 const size_t bytes = trs_size(m.dtype);
                 set_value(b, m.dtype, 3, 1);
                 hide(&m);
                 A.a[12 * 12 - 1] = -1;
-                m = show(&A, &forms[k]);
+                m = show_full(&A, &forms[k]);
                 const int rc = trs_lu_update(lu, &m);
                 assert_int_equal(rc, method == TRS_IC0 ? TRS_EPIVOT : TRS_OK);
                 if (rc) assert_int_equal(trs_lu_solve(lu, 0, 1, b, 12, s, 12, NULL), TRS_ESTATE);
                 hide(&m);
                 for (int i = 0; i < 144; i++) A.a[i] *= 3;
                 A.a[143] = 50;
-                m = show(&A, &forms[k]);
+                m = show_full(&A, &forms[k]);
                 trs_mat values = m;
                 values.ptr = values.idx = NULL;
                 assert_int_equal(trs_lu_update(lu, &values), TRS_OK);
@@ -630,7 +630,7 @@ static void out_of_memory(void **state)
     (void)state;
     for (int k = 0; k < 4; k++) {
         full A = matrix(SPARSE, 9, k & 1, true);
-        trs_mat m = show(&A, &forms[k]);
+        trs_mat m = show_full(&A, &forms[k]);
         check_out_of_memory(&m, (trs_ilu_options){.method = k / 2});
         hide(&m);
         free(A.a);
@@ -664,7 +664,7 @@ static void check_same(trs_lu *lu, const trs_mat *m, const full *A)
 {
     enum { N = BLOCK * LINES };
     double b[N], x[N] = {0}, y[N] = {0}, r, s;
-    trs_mat csr = show(A, &plain);
+    trs_mat csr = show_full(A, &plain);
     trs_lu *same = factor(&csr, NULL);
     trs_lu_info info;
     trs_lu_get_info(lu, &info);
@@ -720,7 +720,7 @@ static void determinants(void **state)
     }
     for (int k = 0; k < 2; k++) {
         const trs_ilu_options opt = {.method = k ? TRS_IC0 : TRS_ILU0};
-        trs_mat m = show(&A, &plain);
+        trs_mat m = show_full(&A, &plain);
         trs_lu *lu = factor(&m, &opt);
         trs_lu_info info;
         trs_det d = {.re = 3}, l, u;

@@ -101,7 +101,7 @@ static void check(const trs_mat *m, const trs_ilu_options *opt)
 /* The same for a matrix that is kept full, which is freed. */
 static void check_full(full A, const form *f, trs_ilu_options opt)
 {
-    trs_mat m = show(&A, f);
+    trs_mat m = show_full(&A, f);
     check(&m, &opt);
     hide(&m);
     free(A.a);
@@ -168,7 +168,7 @@ static void one_triangle(void **state)
     for (int j = 0; j < 30; j++)
         for (int i = 0; i < j; i++) A.a[i + 30 * j] = 0;
     for (int k = 0; k < 4; k++) {
-        trs_mat m = show(&A, &forms[k]);
+        trs_mat m = show_full(&A, &forms[k]);
         m.kind = TRS_LOWER;
         check(&m, &opt);
         hide(&m);
@@ -238,7 +238,7 @@ static void take_good_values(trs_lu *lu, const trs_mat *m, const trs_mat *good, 
 static void refuse_alike(const full *A, const trs_ilu_options *opt, const full *good)
 {
     for (int k = 0; k < 4; k++) {
-        trs_mat m = show(A, &forms[k]), g = show(good, &forms[k]), d = there(&m);
+        trs_mat m = show_full(A, &forms[k]), g = show_full(good, &forms[k]), d = there(&m);
         trs_lu *lu;
         char said[300];
         trs_ilu_options there_too = *opt;
@@ -308,7 +308,7 @@ static void boost(void **state)
     A.a[1] = A.a[3] = 2; /* u(1, 1) = -0.125 */
     for (int method = TRS_ILU0; method <= TRS_IC0; method++) {
         const trs_ilu_options opt = {.method = method, .boost = 0.25};
-        trs_mat m = show(&A, &plain);
+        trs_mat m = show_full(&A, &plain);
         trs_lu *host = factored(&m, opt, TRS_HOST), *dev = factored(&m, opt, TRS_CUDA(0));
         trs_lu_info info;
         trs_lu_get_info(dev, &info);
@@ -482,7 +482,7 @@ static void out_of_memory(void **state)
     if (!has_device()) skip();
     for (int k = 0; k < 4; k++) {
         full A = matrix(9, k & 1, true, 0.5);
-        trs_mat m = show(&A, &forms[k]);
+        trs_mat m = show_full(&A, &forms[k]);
         check_out_of_memory(&m,
                             (trs_ilu_options){.method = k / 2, .plan = {.device = TRS_CUDA(0)}});
         hide(&m);

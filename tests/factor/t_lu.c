@@ -62,7 +62,7 @@ static void check_identity(const full *A, const form *s, const char *method, con
 {
     trs_lu *lu;
     trs_lu_info info;
-    trs_mat m = show(A, s);
+    trs_mat m = show_full(A, s);
     const trs_factor_options opt = {.method = method};
     int rc = trs_factor(&lu, &m, &opt);
     if (rc) print_message("%s\n", trs_message());
@@ -211,7 +211,7 @@ static void check_solve(trs_lu *lu, const full *A, trs_op op, int nrhs, trs_layo
 static void check_solves(const full *A, const char *method, int width)
 {
     trs_factor_options opt = {.method = method, .plan = {.ops = 7, .nrhs = width}};
-    trs_mat m = show(A, &plain);
+    trs_mat m = show_full(A, &plain);
     trs_lu *lu;
     assert_int_equal(trs_factor(&lu, &m, &opt), TRS_OK);
     for (trs_op op = TRS_N; op <= TRS_H; op++)
@@ -240,7 +240,7 @@ static void solves(void **state)
 
 static void check_ordering(const full *A, const char *method, const char *name)
 {
-    trs_mat m = show(A, &plain);
+    trs_mat m = show_full(A, &plain);
     trs_lu *lu;
     trs_lu_info info;
     trs_factor_options opt = {.method = method, .ordering = name};
@@ -288,7 +288,7 @@ static void refinement(void **state)
             for (int i = 0; i < n; i++)
                 d[i] = pow(10, 12 * uniform()), e[i] = pow(10, 12 * uniform());
             for (int k = 0; k < n * n; k++) A.a[k] *= d[k % n] * e[k / n];
-            trs_mat m = show(&A, &plain);
+            trs_mat m = show_full(&A, &plain);
             trs_lu *lu;
             trs_factor_options opt = {.plan = {.ops = 7}};
             assert_int_equal(trs_factor(&lu, &m, &opt), TRS_OK);
@@ -326,7 +326,7 @@ static void refinement_of_a_neighbour(void **state)
     (void)state;
     enum { N = 30 };
     full A = unsymmetric(N, false);
-    trs_mat m = show(&A, &plain);
+    trs_mat m = show_full(&A, &plain);
     trs_lu *lu;
     assert_int_equal(trs_factor(&lu, &m, NULL), TRS_OK);
     for (int k = 0; k < m.nnz; k++) ((double *)m.val)[k] *= 1 + 1e-5 * uniform();
@@ -361,7 +361,7 @@ static void single_precision(void **state)
     for (int c = 0; c < 2; c++)
         for (int k = 0; k < 2; k++) {
             full A = k ? hermitian(N, c, 9) : unsymmetric(N, c);
-            trs_mat m = show(&A, &forms[FORMS - 1]);
+            trs_mat m = show_full(&A, &forms[FORMS - 1]);
             trs_lu *lu;
             trs_error before, after;
             float complex b[2 * N], x[2 * N];
@@ -430,7 +430,7 @@ static void check_determinant(const full *A, const form *f, const trs_factor_opt
     trs_lu_info info;
     trs_det d;
     int64_t shift;
-    trs_mat m = show(A, f);
+    trs_mat m = show_full(A, f);
     assert_int_equal(trs_factor(&lu, &m, opt), TRS_OK);
     assert_int_equal(trs_lu_get_info(lu, &info), TRS_OK);
     assert_string_equal(info.library, library);
@@ -482,7 +482,7 @@ static void check_permutation(const int p[4])
     }
     double sign = inversions % 2 ? -1 : 1;
     if (same) sign = 0;
-    trs_mat m = show(&A, &plain);
+    trs_mat m = show_full(&A, &plain);
     const int rc = trs_factor(&lu, &m, &umfpack);
     assert_int_equal(rc, same ? TRS_EPIVOT : TRS_OK);
     assert_int_equal(trs_lu_determinant(lu, &d),
@@ -515,7 +515,7 @@ static void large_determinants(void **state)
     }
     for (int k = 0; k < 4; k++) {
         const trs_factor_options opt = {.method = k < 2 ? NULL : "umfpack"}; /* CHOLMOD if it can */
-        trs_mat m = show(k % 2 ? &A : &D, &plain);
+        trs_mat m = show_full(k % 2 ? &A : &D, &plain);
         assert_int_equal(trs_factor(&lu, &m, &opt), TRS_OK);
         assert_int_equal(trs_lu_determinant(lu, &d), TRS_OK);
         assert_true(d.re == 1 && d.im == 0);
@@ -539,13 +539,13 @@ static void determinant_of_a_singular_matrix(void **state)
         trs_det d = {.re = 7};
         const zz u = c ? 1 + 2 * I : 1;
         A.a[0] = u, A.a[1] = 2 * u, A.a[2] = 2 * u, A.a[3] = 4 * u;
-        trs_mat m = show(&A, &plain);
+        trs_mat m = show_full(&A, &plain);
         assert_int_equal(trs_factor(&lu, &m, NULL), TRS_EPIVOT);
         assert_int_equal(trs_lu_determinant(lu, &d), TRS_OK);
         assert_true(d.re == 0 && d.im == 0 && d.mantissa == 0 && d.exponent == 0);
         hide(&m);
         A.a[3] = 7 * u; /* det = 3 u^2 */
-        m = show(&A, &plain);
+        m = show_full(&A, &plain);
         assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
         assert_int_equal(trs_lu_determinant(lu, &d), TRS_OK);
         assert_true(away(&d, 3 * u * u, 0) < 1e-14);
@@ -561,7 +561,7 @@ static void determinant_of_a_singular_matrix(void **state)
     full A = hermitian(6, false, 20);
     A.a[3 + 6 * 4] = A.a[4 + 6 * 3] = 100; /* CHOLMOD breaks down, which says nothing about det A */
     const trs_factor_options cholmod = {.method = "cholmod"};
-    trs_mat m = show(&A, &plain);
+    trs_mat m = show_full(&A, &plain);
     trs_lu *lu;
     trs_det d;
     assert_int_equal(trs_factor(&lu, &m, &cholmod), TRS_EPIVOT);
@@ -577,7 +577,7 @@ static void refuse(const full *A, const form *f, const trs_factor_options *opt, 
                    const char *says)
 {
     trs_lu *lu;
-    trs_mat m = show(A, f);
+    trs_mat m = show_full(A, f);
     const int rc = trs_factor(&lu, &m, opt);
     assert_refused(lu, rc, code, says);
     hide(&m);
@@ -589,7 +589,7 @@ static void one_rounded(bool definite, bool c, trs_op op)
 {
     enum { N = 40 };
     full A = definite ? hermitian(N, c, 9) : unsymmetric(N, c);
-    trs_mat m = show(&A, &plain);
+    trs_mat m = show_full(&A, &plain);
     trs_lu *lu;
     const trs_factor_options opt = {.plan = {.ops = 7, .nrhs = 2}, .single = 1};
     const double range[] = {1, 1e60, 1e-60};
@@ -689,7 +689,7 @@ static void indefinite(void **state)
         refuse(&A, &plain, &cholmod, TRS_EPIVOT, "not positive definite");
         trs_lu *lu;
         trs_lu_info info;
-        trs_mat m = show(&A, &plain);
+        trs_mat m = show_full(&A, &plain);
         assert_int_equal(trs_factor(&lu, &m, NULL), TRS_OK);
         trs_lu_get_info(lu, &info);
         assert_string_not_equal(info.library, "CHOLMOD");
@@ -708,7 +708,7 @@ static void wrong_arguments(void **state)
 {
     (void)state;
     full A = unsymmetric(5, false);
-    trs_mat m = show(&A, &plain);
+    trs_mat m = show_full(&A, &plain);
     trs_lu *lu = NULL;
     const trs_factor_options method = {.method = "mumps"}, ordering = {.ordering = "random"};
     const trs_factor_options growth = {.growth_limit = -1}, on = {.on_growth = 2};
@@ -749,7 +749,7 @@ static void tiny_matrices(void **state)
     for (int c = 0; c < 2; c++)
         for (int k = 0; k < FORMS; k++) {
             full A = full_new(0, c);
-            trs_mat m = show(&A, &forms[k]);
+            trs_mat m = show_full(&A, &forms[k]);
             trs_lu *lu;
             trs_error e;
             trs_det d;
@@ -766,7 +766,7 @@ static void tiny_matrices(void **state)
             A = full_new(1, c);
             refuse(&A, &forms[k], NULL, TRS_EPIVOT, forms[k].base ? "row 1" : "row 0");
             A.a[0] = -4;
-            m = show(&A, &forms[k]);
+            m = show_full(&A, &forms[k]);
             assert_int_equal(trs_factor(&lu, &m, NULL), TRS_OK);
             if (k < FORMS - 1) check_solve(lu, &A, TRS_N, 3, TRS_COL_MAJOR);
             trs_lu_destroy(lu);
@@ -780,7 +780,7 @@ static void check_tiny_rows(const char *method)
 {
     full A = unsymmetric(12, false);
     for (int j = 0; j < 12; j++) A.a[5 + 12 * j] *= 1e-305, A.a[8 + 12 * j] *= 1e-312;
-    trs_mat m = show(&A, &plain);
+    trs_mat m = show_full(&A, &plain);
     trs_lu *lu;
     const trs_factor_options opt = {.method = method};
     assert_int_equal(trs_factor(&lu, &m, &opt), TRS_OK);
@@ -918,14 +918,14 @@ static void update(void **state)
     for (int c = 0; c < 2; c++)
         for (int k = 0; k < 2; k++) {
             full A = k ? hermitian(20, c, 20) : unsymmetric(20, c);
-            trs_mat m = show(&A, &plain);
+            trs_mat m = show_full(&A, &plain);
             trs_lu *lu;
             trs_lu_info before, after;
             assert_int_equal(trs_factor(&lu, &m, NULL), TRS_OK);
             trs_lu_get_info(lu, &before);
             hide(&m);
             for (int t = 0; t < 400; t++) A.a[t] *= k ? 2 : 1 + 0.9 * uniform();
-            m = show(&A, &plain);
+            m = show_full(&A, &plain);
             assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
             trs_lu_get_info(lu, &after);
             if (k) assert_ptr_equal(before.l, after.l); /* the plan was kept */
@@ -933,7 +933,7 @@ static void update(void **state)
             check_solve(lu, &A, TRS_N, 2, TRS_COL_MAJOR);
             hide(&m);
             full S = full_new(20, c); /* a column of zeros makes it singular; the pattern stays */
-            m = show(&A, &plain);
+            m = show_full(&A, &plain);
             for (int64_t p = 0; p < m.nnz; p++)
                 if (((const int32_t *)m.idx)[p] == 7) put((void *)m.val, c, p, 0);
             assert_int_equal(trs_lu_update(lu, &m), TRS_EPIVOT);
@@ -941,11 +941,11 @@ static void update(void **state)
             assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b, 20, x, 20, NULL), TRS_ESTATE);
             hide(&m);
             A.a[3] = k ? A.a[3] : 0.25; /* with k = 0 the pattern may change */
-            m = show(&A, &plain);
+            m = show_full(&A, &plain);
             assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
             check_solve(lu, &A, TRS_N, 1, TRS_COL_MAJOR);
             hide(&m);
-            m = show(&S, &plain);
+            m = show_full(&S, &plain);
             m.n = 19;
             assert_int_equal(trs_lu_update(lu, &m), TRS_EARG);
             hide(&m);
@@ -962,7 +962,7 @@ static trs_mat triangle_of(const full *A, const form *f, unsigned kind)
     for (int j = 0; j < A->n; j++)
         for (int i = 0; i < A->n; i++)
             if (kind & TRS_LOWER ? i >= j : i <= j) H.a[i + A->n * j] = A->a[i + A->n * j];
-    trs_mat m = show(&H, f);
+    trs_mat m = show_full(&H, f);
     m.kind = kind | TRS_SELFADJOINT;
     free(H.a);
     return m;
@@ -1047,7 +1047,7 @@ static void update_keeps_pivots(void **state)
     const trs_factor_options klu = {.method = "klu"};
     for (int c = 0; c < 2; c++) {
         full A = hermitian(40, c, 9);
-        trs_mat m = show(&A, &plain);
+        trs_mat m = show_full(&A, &plain);
         trs_lu *lu;
         trs_lu_info before, after;
         assert_int_equal(trs_factor(&lu, &m, &klu), TRS_OK);
@@ -1055,7 +1055,7 @@ static void update_keeps_pivots(void **state)
         for (int step = 0; step < 100; step++) {
             hide(&m);
             for (int k = 0; k < 40 * 40; k++) A.a[k] *= 1 + 0.01 * uniform();
-            m = show(&A, &plain);
+            m = show_full(&A, &plain);
             assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
             trs_lu_get_info(lu, &after);
             assert_ptr_equal(before.l, after.l);
@@ -1078,13 +1078,13 @@ static void update_sees_growth(void **state)
     double most = 0;
     for (int c = 0; c < 2; c++) {
         full A = hermitian(40, c, 9);
-        trs_mat m = show(&A, &plain);
+        trs_mat m = show_full(&A, &plain);
         trs_lu *lu;
         assert_int_equal(trs_factor(&lu, &m, &klu), TRS_OK);
         for (int step = 0; step < 60; step++) {
             hide(&m);
             for (int i = 0; i < 40; i++) A.a[41 * i] *= i % 2 ? 0.5 : 1;
-            m = show(&A, &plain);
+            m = show_full(&A, &plain);
             assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
             most = fmax(most, omega_of(lu, &m, c));
         }
@@ -1116,7 +1116,7 @@ static void update_sees_growth_in_l(void **state)
             zz b[3], x[3];
             trs_error error;
             A.a[0] = e[k];
-            trs_mat m = show(&A, &plain);
+            trs_mat m = show_full(&A, &plain);
             assert_int_equal(lu ? trs_lu_update(lu, &m) : trs_factor(&lu, &m, &klu), TRS_OK);
             for (int i = 0; i < 3; i++) put(x, c, i, 1);
             assert_int_equal(trs_multiply(&m, TRS_N, 1, x, 3, b, 3, TRS_COL_MAJOR), TRS_OK);
@@ -1145,7 +1145,7 @@ static void out_of_memory(void **state)
         const char *method = k / 4 ? methods[k / 4 - 1] : NULL;
         if (method && !takes_any_matrix(method) && !(k & 1)) continue;
         full A = k & 1 ? hermitian(9, k & 2, 20) : unsymmetric(9, k & 2);
-        trs_mat m = show(&A, &forms[2]);
+        trs_mat m = show_full(&A, &forms[2]);
         int rc = TRS_EMEM, allowed = 0;
         for (; rc == TRS_EMEM; allowed++) {
             counter c = {.fail_at = allowed, .and_after = 1};

@@ -184,12 +184,12 @@ static void cancellation(void **state)
     A.a[2] = 1, A.a[2 + 4 * 1] = 1;
     A.a[4 * 3] = 1, A.a[1 + 4 * 3] = -1;
     const trs_factor_options opt = {.method = "umfpack", .ordering = "natural"};
-    trs_mat m = show(&A, &plain);
+    trs_mat m = show_full(&A, &plain);
     trs_lu *lu = factored(&m, opt, true);
     check(lu, &A, m.dtype);
     A.a[2] = 2;
     hide(&m);
-    m = show(&A, &plain);
+    m = show_full(&A, &plain);
     assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
     check(lu, &A, m.dtype);
     trs_lu_destroy(lu);
@@ -203,7 +203,7 @@ static void another_pattern(void **state)
     (void)state;
     if (!has_device()) skip();
     full A = unsymmetric(30, false), B = unsymmetric(30, false);
-    trs_mat a = show(&A, &plain), b = show(&B, &plain);
+    trs_mat a = show_full(&A, &plain), b = show_full(&B, &plain);
     trs_lu *lu = factored(&a, (trs_factor_options){0}, true);
     assert_int_equal(trs_lu_update(lu, &b), TRS_OK);
     check(lu, &B, TRS_F64);
@@ -400,12 +400,12 @@ static void zero_pivot(void **state)
         const trs_factor_options opt = {.method = "umfpack", .on_growth = g};
         int64_t bad, first;
         double growth;
-        trs_mat m = show(&A, &plain);
+        trs_mat m = show_full(&A, &plain);
         trs_lu *lu = factored(&m, opt, true);
         const zz kept = A.a[0];
         A.a[0] = 0.25, A.a[4 + 6 * 4] = 4; /* singular: 0.25 1; 1 4 */
         hide(&m);
-        m = show(&A, &plain);
+        m = show_full(&A, &plain);
         const int rc = trs_lu_update(lu, &m);
         if (g == TRS_GROWTH_REPORT) {
             assert_int_equal(rc, TRS_OK);
@@ -415,7 +415,7 @@ static void zero_pivot(void **state)
         } else assert_int_equal(rc, TRS_EPIVOT); /* the host finds none either */
         A.a[0] = kept;
         hide(&m);
-        m = show(&A, &plain);
+        m = show_full(&A, &plain);
         assert_int_equal(trs_lu_update(lu, &m), TRS_OK);
         assert_int_equal(trs_lu_status(lu, &bad, &first, &growth), TRS_OK);
         check(lu, &A, m.dtype);

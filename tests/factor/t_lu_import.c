@@ -140,8 +140,8 @@ static void check_lu(const full *A, const form *s, bool unit)
     trs_lu_info info;
     trs_lu *lu;
     for (int i = 0; i < N && unit; i++) f.L.a[i + N * i] = 0;
-    trs_mat L = show(&f.L, s), U = show(&f.U, s), m = show(A, &plain), M, V;
-    trs_mat of_type = show(A, s);
+    trs_mat L = show_full(&f.L, s), U = show_full(&f.U, s), m = show_full(A, &plain), M, V;
+    trs_mat of_type = show_full(A, s);
     const int64_t *P, *Q;
     const double *scale;
     L.kind = TRS_LOWER | (unit ? TRS_UNIT : 0);
@@ -162,7 +162,7 @@ static void check_lu(const full *A, const form *s, bool unit)
     full B = full_new(N, A->is_complex);
     for (int k = 0; k < N * N; k++) B.a[k] = 2 * A->a[k], f.U.a[k] *= 4;
     for (int i = 0; i < N; i++) f.scale[i] *= 2;
-    L = show(&f.L, s), U = show(&f.U, s);
+    L = show_full(&f.L, s), U = show_full(&f.U, s);
     L.kind = TRS_LOWER | (unit ? TRS_UNIT : 0);
     U.kind = TRS_UPPER;
     trs_mat L1 = L, U1 = U;
@@ -203,7 +203,7 @@ static void test_cholesky(void **state)
             full A = hermitian(N, c, 12);
             if (forms[k].real == TRS_F32) round_to_single(&A);
             factors f = cholesky_of(&A);
-            trs_mat L = show(&f.L, &forms[k]), m = show(&A, &forms[k]);
+            trs_mat L = show_full(&f.L, &forms[k]), m = show_full(&A, &forms[k]);
             trs_lu *lu;
             L.kind = TRS_LOWER;
             assert_int_equal(trs_lu_import(&lu, &L, NULL, f.P, NULL, NULL, NULL), TRS_OK);
@@ -211,7 +211,7 @@ static void test_cholesky(void **state)
             assert_measures(lu, &A, &m, &f);
             hide(&L), hide(&m);
             for (int p = 0; p < N * N; p++) A.a[p] *= 9, f.L.a[p] *= -3;
-            L = show(&f.L, &forms[k]);
+            L = show_full(&f.L, &forms[k]);
             L.kind = TRS_LOWER;
             assert_int_equal(trs_lu_replace(lu, &L, NULL, NULL), TRS_OK);
             assert_solves(lu, &A, L.dtype);
@@ -231,7 +231,7 @@ static void test_device(void **state)
     for (int c = 0; c < 2; c++) {
         full A = unsymmetric(N, c);
         factors f = lu_of(&A);
-        trs_mat L = show(&f.L, &plain), U = show(&f.U, &plain), U1;
+        trs_mat L = show_full(&f.L, &plain), U = show_full(&f.U, &plain), U1;
         trs_options opt = {.ops = 7};
         trs_lu *a, *b;
         const size_t size = c ? 16 : 8, bytes = N * size;
@@ -283,7 +283,7 @@ static void test_joined(void **state)
         for (int j = 0; j < N; j++)
             for (int k = 0; k <= i && k <= j; k++)
                 A.a[i + N * j] += (k == i ? 1 : C.a[i + N * k]) * C.a[k + N * j];
-    trs_mat L = show(&C, &plain), U = L;
+    trs_mat L = show_full(&C, &plain), U = L;
     const trs_options opt = {.ops = 7};
     trs_lu *lu;
     L.kind = TRS_LOWER | TRS_UNIT, U.kind = TRS_UPPER;
@@ -317,7 +317,7 @@ static void test_refused(void **state)
     (void)state;
     full A = unsymmetric(N, false);
     factors f = lu_of(&A);
-    trs_mat L = show(&f.L, &plain), U = show(&f.U, &plain), m;
+    trs_mat L = show_full(&f.L, &plain), U = show_full(&f.U, &plain), m;
     L.kind = TRS_LOWER, U.kind = TRS_UPPER;
     refused(NULL, &U, NULL, NULL, NULL, TRS_EARG, "L is NULL");
     refused(&U, &L, NULL, NULL, NULL, TRS_EARG, "TRS_LOWER");
@@ -358,7 +358,7 @@ static void test_refused(void **state)
     assert_int_equal(trs_lu_solve(lu, TRS_N, 1, b, N, x, N, NULL), TRS_OK);
     trs_lu_destroy(lu);
     full H = hermitian(N, false, 9);
-    m = show(&H, &plain);
+    m = show_full(&H, &plain);
     free(H.a);
     assert_int_equal(trs_ilu(&lu, &m, NULL), TRS_OK);
     assert_int_equal(trs_lu_replace(lu, &L, &U, NULL), TRS_ESTATE);
@@ -375,7 +375,7 @@ static void test_memory(void **state)
     (void)state;
     full A = unsymmetric(N, false);
     factors f = lu_of(&A);
-    trs_mat L = show(&f.L, &plain), U = show(&f.U, &plain);
+    trs_mat L = show_full(&f.L, &plain), U = show_full(&f.U, &plain);
     int rc = TRS_EMEM, allowed = 0;
     L.kind = TRS_LOWER, U.kind = TRS_UPPER;
     for (; rc == TRS_EMEM; allowed++) {

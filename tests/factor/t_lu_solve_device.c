@@ -22,7 +22,7 @@ typedef struct scene {
 /* Factors of A on the host and on the device. */
 static void factor(scene *s, const full *A, const form *f, trs_factor_options opt)
 {
-    s->a = show(A, f);
+    s->a = show_full(A, f);
     s->d = there(&s->a);
     s->t = s->a.dtype;
     s->n = A->n;
@@ -371,7 +371,7 @@ static void works(void **state)
     (void)state;
     for (int c = 0; c < 2; c++) {
         full A = unsymmetric(30, c), B = unsymmetric(30, c);
-        trs_mat a = show(&A, &plain), b = show(&B, &plain);
+        trs_mat a = show_full(&A, &plain), b = show_full(&B, &plain);
         trs_lu *lu, *other;
         trs_lu_work *work, *wide;
         const trs_factor_options opt = {.plan = {.ops = 7}, .single = c};
@@ -392,7 +392,7 @@ static void works(void **state)
         }
         assert_int_equal(trs_lu_solve(other, TRS_N, 1, rhs, 30, x, 30, &one), TRS_EARG);
         hide(&b);
-        b = show(&B, &plain); /* another pattern: other plans */
+        b = show_full(&B, &plain); /* another pattern: other plans */
         assert_int_equal(trs_lu_update(lu, &b), TRS_OK);
         assert_int_equal(trs_lu_solve(lu, TRS_N, 1, rhs, 30, x, 30, &one), TRS_ESTATE);
         trs_lu_work_destroy(work);
@@ -417,7 +417,7 @@ static void one_row(void **state)
     (void)state;
     full A = full_new(1, false);
     A.a[0] = 4;
-    trs_mat a = show(&A, &plain);
+    trs_mat a = show_full(&A, &plain);
     trs_lu *lu;
     const trs_factor_options opt = {.plan = {.nrhs = 3}};
     double b[] = {4, 8, -12}, x[3];

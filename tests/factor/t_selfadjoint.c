@@ -23,7 +23,7 @@ static full half_of(const full *A, unsigned kind, bool garbage)
 static trs_mat show_half(const full *A, const form *f, unsigned kind, bool garbage)
 {
     full H = half_of(A, kind, garbage);
-    trs_mat m = show(&H, f);
+    trs_mat m = show_full(&H, f);
     m.kind = kind | TRS_SELFADJOINT;
     free(H.a);
     return m;
@@ -60,7 +60,7 @@ static void each_half(void (*check)(const full *A, const trs_mat *whole, const t
                     full A = hermitian(N, c, 12);
                     if (forms[k].real == TRS_F32)
                         for (int p = 0; p < N * N; p++) A.a[p] = (float complex)A.a[p];
-                    trs_mat whole = show(&A, &forms[k]);
+                    trs_mat whole = show_full(&A, &forms[k]);
                     trs_mat half = show_half(&A, &forms[k], kind, garbage);
                     check(&A, &whole, &half);
                     hide(&whole);
@@ -362,7 +362,7 @@ static void test_refused(void **state)
 {
     (void)state;
     full A = hermitian(N, false, 12);
-    trs_mat whole = show(&A, &plain), half = show_half(&A, &plain, TRS_UPPER, false), m = half;
+    trs_mat whole = show_full(&A, &plain), half = show_half(&A, &plain, TRS_UPPER, false), m = half;
     trs_plan *plan;
     trs_lu *lu;
     double x[N] = {0}, y[N];

@@ -61,7 +61,7 @@ typedef struct twin {
 
 static inline twin twin_new(full A, const form *f) /* takes A */
 {
-    twin t = {.A = A, .f = *f, .m = show(&A, f)};
+    twin t = {.A = A, .f = *f, .m = show_full(&A, f)};
     t.d = there(&t.m);
     return t;
 }
@@ -70,7 +70,7 @@ static inline twin twin_new(full A, const form *f) /* takes A */
 static inline void twin_renew(twin *t)
 {
     hide(&t->m);
-    t->m = show(&t->A, &t->f);
+    t->m = show_full(&t->A, &t->f);
     send_values(&t->d, &t->m);
 }
 

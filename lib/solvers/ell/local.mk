@@ -8,7 +8,4 @@ EXTRA_DIST += lib/solvers/ell/README.md
 # tests
 if HAVE_CMOCKA
 check_PROGRAMS += tests/ell/t_ell
-tests_ell_t_ell_SOURCES = tests/ell/t_ell.c $(REFERENCE) $(DAGS) $(MODEL)
-tests_ell_t_ell_CFLAGS = $(TEST_FLAGS)
-tests_ell_t_ell_LDADD = $(TEST_LIBS)
 endif

@@ -9,7 +9,4 @@ EXTRA_DIST += lib/solvers/stencil/README.md
 # tests
 if HAVE_CMOCKA
 check_PROGRAMS += tests/stencil/t_stencil
-tests_stencil_t_stencil_SOURCES = tests/stencil/t_stencil.c $(REFERENCE) $(DAGS) $(MODEL)
-tests_stencil_t_stencil_CFLAGS = $(TEST_FLAGS)
-tests_stencil_t_stencil_LDADD = $(TEST_LIBS)
 endif

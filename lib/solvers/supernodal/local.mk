@@ -9,7 +9,4 @@ EXTRA_DIST += lib/solvers/supernodal/README.md
 # tests
 if HAVE_CMOCKA
 check_PROGRAMS += tests/supernodal/t_supernodal
-tests_supernodal_t_supernodal_SOURCES = tests/supernodal/t_supernodal.c $(DAGS) $(MODEL)
-tests_supernodal_t_supernodal_CFLAGS = $(TEST_FLAGS)
-tests_supernodal_t_supernodal_LDADD = $(TEST_LIBS)
 endif

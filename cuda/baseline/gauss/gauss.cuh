@@ -18,7 +18,7 @@
 #ifndef TRS_GAUSS_CUH
 #define TRS_GAUSS_CUH
 
-#include "cuda/seeds/general.cuh"
+#include "cuda/baseline/general.cuh"
 
 /* A solver is a way W to eliminate: memory objects of rows x cols, cols > rows, and
  *     number, TYPE           type of the elements

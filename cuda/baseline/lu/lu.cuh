@@ -11,7 +11,7 @@
 #ifndef TRS_LU_CUH
 #define TRS_LU_CUH
 
-#include "cuda/seeds/general.cuh"
+#include "cuda/baseline/general.cuh"
 
 template <class T> static __global__ void divide_column(int64_t n, int64_t i, T *A)
 {
