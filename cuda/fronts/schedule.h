@@ -17,7 +17,7 @@
  *
  *     SMALL     a block a small front: it reads, eliminates and writes the whole front
  *     ASSEMBLE  a block a tile of a large front: it adds the parts of the children's update matrices
- *     PANEL     step k of all large fronts that have one: a block for PANEL_ROWS rows of lower or of upper factors the block
+ *     PANEL     step k of large fronts that have one: a block for PANEL_ROWS rows of lower or of upper factors the block
  *               on the diagonal for itself, and finds these rows of L or of U'
  *     TRAIL     a block a tile of lower or upper to the right of the panel: minus the product of the panels
  *     SCHUR     a block a tile of an update matrix: minus the product of all columns of L and U

@@ -3,6 +3,7 @@
  * Source: "Dense Lower Triangular Solver", the "triangle solver" of sections "GPU Complex 1" and "GPU Complex 2":
  *
  *     even y:  L(y, x) = L(y, x) / L(y, y)                                     b(y) likewise
+
  *     odd y:   L(y, x) = L(y, x) / L(y, y) - L(y, y-1) / L(y, y) L(y-1, x)     b(y) likewise
  *
  * L is changed once, by an update, and b by every solve.  In the document a kernel reads L(y, y), L(y, y-1) and L(y-1,
