@@ -3,8 +3,8 @@
  * A warp has 32 / lanes consecutive rows at a time; the mean length of a row decides the number of lanes.  The caller
  * provides the `sum` that a row adds up, and the lanes of the row combine it by shuffles in a fixed order.  A row
  * that is much longer than the others is summed by all lanes of its warp together.  The choice depends on the row
- * alone, so the same input gives the same bits.  No warp waits for another one.  Bytes: those of the entries, in
- * order where the rows are lines of A, and an element of x for each of them. */
+ * alone, so the same input gives the same bits.  No warp waits for another one.
+ * Bytes: those of the entries, in order where the rows are lines of A, and an element of x for each of them. */
 #ifndef TRS_ROWS_CUH
 #define TRS_ROWS_CUH
 

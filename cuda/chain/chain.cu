@@ -16,8 +16,8 @@
  *
  * If products of a grow too much, a diagonal is not near 1 (divide.cuh) or a row has more entries, one thread
  * substitutes row after row; the solver refuses to do so for millions of entries.  An update sets a flag on the
- * device that selects between the two, so a captured solve follows later updates.  Bytes: (3 elem + 4) n a round.  Up
- * to some 10^5 rows the time is that of the launches. */
+ * device that selects between the two, so a captured solve follows later updates.
+ * Bytes: (3 elem + 4) n a round.  Up to some 10^5 rows the time is that of the launches. */
 #include "config.h"
 
 #include "base/debug.h"

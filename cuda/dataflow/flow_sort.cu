@@ -8,8 +8,8 @@
  *
  * So the entries of such rows are sorted by the levels of their columns: one stable radix sort of all of them
  * by (row, level), so the pattern alone determines the order.  (An atomic counter decides the order of the
- * rows, which varies but affects no result.) Bytes: some 150 an entry of a long row; without such rows the row
- * pointers are read once. */
+ * rows, which varies but affects no result.)
+ * Bytes: some 150 an entry of a long row; without such rows the row pointers are read once. */
 #include "config.h"
 
 #include "dataflow.cuh"

@@ -6,8 +6,8 @@
  *     places             a warp a task: the place of each entry
  *     lists              a warp a task: for each lower entry (i, k) a lane looks for its columns in row k, by bisection
  *
- * Everything follows from the pattern, and no result depends on timing.  Bytes: some 60 an entry, and log (row)
- * gathers for each byte of a list. */
+ * Everything follows from the pattern, and no result depends on timing.
+ * Bytes: some 60 an entry, and log (row) gathers for each byte of a list. */
 #include "config.h"
 
 #include "rows.cuh"

@@ -7,9 +7,9 @@
  * entries thus need no separate code.  For A = L L^H the entries above the diagonal are dropped, and those below it
  * are added a second time, mirrored.
  *
- * A thread has an entry, and finds its row by bisection in the pointers, which another kernel checks.  Bytes: a pass
- * of the sort reads and writes 16 an entry, and there are 2 log2 (n) / 8 passes; 28 more and some bisections in all
- * other kernels.  Bound by the bandwidth of the sort. */
+ * A thread has an entry, and finds its row by bisection in the pointers, which another kernel checks.
+ * Bytes: a pass of the sort reads and writes 16 an entry, and there are 2 log2 (n) / 8 passes; 28 more and some
+ * bisections in all other kernels.  Bound by the bandwidth of the sort. */
 #include "config.h"
 
 #include "cuda/matrix/source.cuh"

@@ -8,8 +8,8 @@
  *
  * One kernel has a thread a line, for pointers and ends of lines, another a thread an entry.  A column that is not
  * larger than the one before it, a descent, is right only where a line begins: both kernels count descents, and the
- * counts must cancel.  So no thread needs to know the line of its entry.  Bytes: 16 a line, 8 to 12 an entry, in
- * order. */
+ * counts must cancel.  So no thread needs to know the line of its entry.
+ * Bytes: 16 a line, 8 to 12 an entry, in order. */
 #include "config.h"
 
 #include "cuda/runtime/cuda.cuh"

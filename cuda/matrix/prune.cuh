@@ -12,8 +12,9 @@
  * symmetric pattern this finds the whole reduction and leaves the elimination tree (Liu 1990); for a full triangle it
  * leaves the entry just before the diagonal.  A warp has a row; none waits for another.  In rows of more than
  * SEARCHED entries only the next entry is tested as such a k, which is enough for the columns of supernodes; rows of
- * more than MOST entries remain unchanged.  Bytes: 8 an entry read, a random 4, and a binary search among the columns
- * of the row, which are in the cache by then; the remaining entries are written. */
+ * more than MOST entries remain unchanged.
+ * Bytes: 8 an entry read, a random 4, and a binary search among the columns of the row, which are in the cache
+ * by then; the remaining entries are written. */
 #ifndef TRS_PRUNE_CUH
 #define TRS_PRUNE_CUH
 

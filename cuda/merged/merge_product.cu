@@ -3,9 +3,9 @@
  *     (M b)(i) = b(i) - sum over j of N(i, j) b(j)
  *
  * A thread has a row; a block has a row with many entries of N.  None waits for another, and the product can be made
- * in place: a row i with entries of N reads rows j without any, which no thread changes (merge.h).  Bytes: 16 n + 20
- * nnz (N) for a column of doubles; these bound it for many rows, and a chain of loads (pointers of the row, its
- * columns, b) for few. */
+ * in place: a row i with entries of N reads rows j without any, which no thread changes (merge.h).
+ * Bytes: 16 n + 20 nnz (N) for a column of doubles; these bound it for many rows, and a chain of loads
+ * (pointers of the row, its columns, b) for few. */
 #include "config.h"
 
 #include "merge.cuh"

@@ -5,8 +5,8 @@
  *
  * Substitution has a block of threads a right-hand side: for each row the block sums the products, whose A(i, j) are
  * contiguous, and passes a barrier.  No other block reads its x, so barriers make it visible.  No block waits for
- * another one: it cannot hang.  Bytes: elem n^2 a right-hand side.  The time is that of 2 n reductions, about 1.5 us
- * each. */
+ * another one: it cannot hang.
+ * Bytes: elem n^2 a right-hand side.  The time is that of 2 n reductions, about 1.5 us each. */
 #include "config.h"
 
 #include "general.cuh"

@@ -9,8 +9,9 @@
  * at least one warp.
  *
  * A row belongs to one block of one launch.  x becomes visible to the next level because launches in a stream follow
- * one another.  Nothing waits inside a kernel: it cannot hang.  Bytes: 12 nnz + 24 n.  The time is that of a launch,
- * four dependent loads, a reduction and a division a level, unless a level has some ten thousand rows. */
+ * one another.  Nothing waits inside a kernel: it cannot hang.
+ * Bytes: 12 nnz + 24 n.  The time is that of a launch, four dependent loads, a reduction and a division a
+ * level, unless a level has some ten thousand rows. */
 #include "config.h"
 
 #include "base/debug.h"

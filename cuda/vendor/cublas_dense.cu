@@ -5,8 +5,8 @@
  * The full matrix is stored by rows, which cuBLAS sees as the transpose stored by columns: op = T solves with the
  * matrix, op = C with its conjugate.  An operator whose rows are counted backwards is stored in the caller's order,
  * so cuBLAS sees plain vectors.  It multiplies zeros too, so a NaN or Inf in b spreads within the triangle, and the
- * accuracy is that of an inverting solver.  Bytes: elem n^2 / 2.  The time is that of dependency latencies, 4.2 us
- * for each 64 rows on an H200. */
+ * accuracy is that of an inverting solver.
+ * Bytes: elem n^2 / 2.  The time is that of dependency latencies, 4.2 us for each 64 rows on an H200. */
 #include "config.h"
 
 #include "cuda/matrix/full.cuh"

@@ -7,11 +7,13 @@
  *
  * Who has a node: lane t of warp w of W has the nodes 32 (w + c W) + t, c = 0, 1, ... of an order that puts every
  * node after its operands: by the level of the row in L, then by entry.  (Entry (k, j) is of a row of a lower level,
- * entry (i, k) stands before (i, j) in its row.) How a level becomes visible: it is its own flag, -1 before, and
- * nothing else is handed over; relaxed accesses suffice.  Why it cannot hang: the launch is cooperative, so that all
- * warps are resident.  The first node in the order without a level has operands with levels; its warp has done all
- * nodes before; and a lane that waits does not keep its warp from going round for the other lanes.  Bytes: 8 + 12 a
- * product, gathered.  Bound by levels x a latency, or by how many nodes are watched at a time.
+ * entry (i, k) stands before (i, j) in its row.)
+ * How a level becomes visible: it is its own flag, -1 before, and nothing else is handed over; relaxed accesses
+ * suffice.
+ * Why it cannot hang: the launch is cooperative, so that all warps are resident.  The first node in the order without
+ * a level has operands with levels; its warp has done all nodes before; and a lane that waits does not keep its warp
+ * from going round for the other lanes.
+ * Bytes: 8 + 12 a product, gathered.  Bound by levels x a latency, or by how many nodes are watched at a time.
  *
  * The tail.  Without it a full block of T rows takes at least T levels.  What they would take is compared with what one
  * block needs for T rows.  The tail's entries lose the products with k in the tail, which are the last of each. */

@@ -8,8 +8,8 @@
  * TEAM lanes have an entry (i, k).  They go through it twice: first they count; prefix sums then give the place where
  * the products of each entry begin, and the second pass writes them.  So the products are ordered by i, then k.  A
  * stable sort by target, entry (i, j), brings those of each target together, ascending in k.  It takes no more steps
- * than IKJ elimination goes through products of rows, and fewer where rows are long.  Bytes: 24 a product in the
- * lists before and after the sort, and what the sort needs. */
+ * than IKJ elimination goes through products of rows, and fewer where rows are long.
+ * Bytes: 24 a product in the lists before and after the sort, and what the sort needs. */
 #include "config.h"
 
 #include "entries.cuh"

@@ -1,5 +1,6 @@
 /* gauss.cuh: Gaussian elimination of A and b together, then back substitution: shared by gauss-texture, gauss-vec4
- * and gauss-shared.  Source: "Deeper look into the code" of a study of Gaussian elimination in OpenCL.
+ * and gauss-shared.
+ * Source: "Deeper look into the code" of a study of Gaussian elimination in OpenCL.
  *
  *     step p:   (A b)(i, j) = (A b)(i, j) - (A b)(i, p) / (A b)(p, p) (A b)(p, j),   i, j > p      makes  U x = y
  *     row i:    x(i) = (y(i) - sum, j > i, of U(i, j) x(j)) / U(i, i)                from the last row on
@@ -9,8 +10,8 @@
  *
  * One block of threads does the back substitution: the products of a row go to the first half of shared memory,
  * halving sums them, and x(i) goes to the second half.  If the columns outnumber the threads, the threads move along
- * as a sliding window.  Barriers make shared memory visible; with one block nothing can hang.  Bytes: elem n^2 / 2.
- * The time is that of about log2 n + 3 barriers a row.
+ * as a sliding window.  Barriers make shared memory visible; with one block nothing can hang.
+ * Bytes: elem n^2 / 2. The time is that of about log2 n + 3 barriers a row.
  *
  * In the document the empty sum of the last row is read from shared memory that no thread has written; here that row
  * has no sum. */

@@ -1,5 +1,5 @@
-/* gauss_texture.cu: elimination without pivoting, alternating between two 2D textures.  Source: "Deeper look into the
- * code", section "No pivot Gaussian elimination texture" (gauss.cuh).
+/* gauss_texture.cu: elimination without pivoting, alternating between two 2D textures.
+ * Source: "Deeper look into the code", section "No pivot Gaussian elimination texture" (gauss.cuh).
  *
  * A launch reads one texture and writes the other, only what the step changes: rows and columns after the pivot's.  So
  * the rows of U end in the texture that their own step has read: even rows in the first, odd rows in the second.

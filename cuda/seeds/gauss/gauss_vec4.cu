@@ -1,5 +1,5 @@
-/* gauss_vec4.cu: elimination with partial pivoting, alternating between two buffers, four doubles a thread.  Source:
- * "Deeper look into the code", section "Partial pivot Gaussian elimination buffer vec 4" (gauss.cuh).
+/* gauss_vec4.cu: elimination with partial pivoting, alternating between two buffers, four doubles a thread.
+ * Source: "Deeper look into the code", section "Partial pivot Gaussian elimination buffer vec 4" (gauss.cuh).
  *
  * Every block of threads finds the pivot for itself.  It reads the column into shared memory and reduces it by
  * halving, keeping the larger of two numbers and its row; the last pair includes an odd one.  All blocks do the same

@@ -1,6 +1,6 @@
 /* lu_fullgrid.cu: every launch covers N x N (or N) indices, most of them idle, and after every step all of U is
- * copied to A (lu_grid.cuh).  Source: blog "Improving Parallel LU Decomposition by ~20x", the version before the
- * improvement.
+ * copied to A (lu_grid.cuh).
+ * Source: blog "Improving Parallel LU Decomposition by ~20x", the version before the improvement.
  *
  * An element has one owner a launch, and A is only read until the copy.  Nothing waits inside a kernel: it cannot hang.
  * Bytes: 3 elem n^2 in each of n steps, nine times what an update of the shrinking sub-matrix in place would move.  The

@@ -1,6 +1,6 @@
 /* lu_grid.cuh: shared by lu-fullgrid and lu-submatrix.  A, L and U are three matrices by rows.  L is the identity at
- * the start, and at the end L and U are packed into one matrix for the substitution.  Source: blog "Improving
- * Parallel LU Decomposition by ~20x" (2021).
+ * the start, and at the end L and U are packed into one matrix for the substitution.
+ * Source: blog "Improving Parallel LU Decomposition by ~20x" (2021).
  *
  *     step i:  L(r, i) = A(r, i) / A(i, i),   U(r, c) = A(r, c) - L(r, i) A(i, c),   r > i
  *              A = U where U has changed, so that the next step reads what this one has written */

@@ -1,5 +1,6 @@
 /* lu_simple.cu: the trailing sub-matrix is not divided (lu.cuh), so one block of threads processes it, a thread a
- * column.  Source: Bandara, Ranasinghe, "Effective GPU Strategies for LU Decomposition", the "simple (without
+ * column.
+ * Source: Bandara, Ranasinghe, "Effective GPU Strategies for LU Decomposition", the "simple (without
  * blocking)" GPU code of figure 7. */
 #include "config.h"
 
