@@ -1,4 +1,4 @@
-/* flow.h: the schedule of cuda-dataflow: a lower triangle as nodes, in the order in which warps compute them.
+/* flow.h: the schedule of cuda-dataflow: a lower triangle as nodes, in the order of their computation by warps.
  *
  * A node computes one number y (k).  It is a row of the triangle, or a partial sum of a row that is long:
  *

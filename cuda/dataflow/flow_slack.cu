@@ -13,7 +13,7 @@
  *
  * latest_kernel goes through the levels from the last to the first; a grid-wide barrier ends each.  Some lanes
  * have a row, or all threads of a block if it is long.  When a level's turn comes, its latest levels are final,
- * since whoever needs its rows is in a later level; each row then lowers those of its columns by atomicMin.
+ * since all rows that need its rows are in later levels; each row then lowers those of its columns by atomicMin.
  * One cooperative launch, so that all blocks come to the barrier and it cannot hang.  The result is unique and
  * depends on the pattern alone.  Bytes: 12 an entry, at random; bound by a barrier of 1 us a level.  A sample
  * of the rows first shows whether this is worthwhile. */

@@ -22,7 +22,7 @@
  *        task t + 3 W                       first, count                      pointers
  *                           ------------ while t is computed ---------------- while t + W is computed ---
  *
- * Bytes in fp64: 12 nnz + 44 n, and the memset of y, 8 n, or 16 n where its numbers lie apart.  Bound by levels
+ * Bytes in fp64: 12 nnz + 44 n, and the memset of y, 8 n, or 16 n if its numbers are spaced.  Bound by levels
  * x the dependency latency (0.6 us at best, 0.28 us of it for the path between SMs), and where levels are wide
  * by the gathers of y. */
 #include "config.h"

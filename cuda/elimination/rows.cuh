@@ -13,7 +13,7 @@
  * triangle is unused:
  *
  *        1/u u   u   u   u         rows k, k + 1, k + 2 of a node,
- *         .  1/u u   u   u         of which the numbers stand `stride` apart
+ *         .  1/u u   u   u         whose numbers are `stride` apart
  *         .   .  1/u u   u
  *
  * The list has a byte for each place and each column k of the node left of its first row, four of these to a word: 0:

@@ -3,7 +3,7 @@
  * A *line* is a row or, of a matrix by columns, a column.  Entries are numbered line by line, those of a block too:
  *
  *     line             0              1                          blocks of 2 by 2: a line has a row, or a column, of each
- *     entry            0 1 | 2 3      4 5 | 6 7                  block, and value_of says where the number stands in val
+ *     entry            0 1 | 2 3      4 5 | 6 7                  block, and value_of gives the place of the number in val
  *     block            k   | k + 1    k   | k + 1
  *
  * `said` and `index` return the caller's numbers unchecked.  Everything else checks them: a pointer is clamped to the

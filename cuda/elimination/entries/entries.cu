@@ -1,7 +1,7 @@
 /* entries.cu: the entry kernel's schedule as one object, and its numbers.
  *
  *     largest    the largest |a(i, j)| of each row, where pivots may be replaced
- *     begin      a(i, j), scaled, shifted, to the nodes; into w where there is no node
+ *     begin      a(i, j), scaled, shifted, to the nodes; into w for entries that are not nodes
  *     nodes.cuh  w of the nodes, level by level
  *     tail.cuh   w of the last rows and columns
  *     end        L and U of w, written where the caller wants them, and what is wrong with the rows

@@ -1,13 +1,13 @@
 /* levels.cu: the level of each entry, and how many rows the tail has.
  *
- *     level (i, j) = 1 + max { level (i, k), level (k, k), level (k, j) : products },   0 where there are none
+ *     level (i, j) = 1 + max { level (i, k), level (k, k), level (k, j) : products },   0 if there are none
  *
  * This has the dependencies of the elimination itself, and is computed in the same way: one launch, a node a lane,
  * and lanes that wait for levels.
  *
  * Who has a node: lane t of warp w of W has the nodes 32 (w + c W) + t, c = 0, 1, ... of an order that puts every
  * node after its operands: by the level of the row in L, then by entry.  (Entry (k, j) is of a row of a lower level,
- * entry (i, k) stands before (i, j) in its row.)
+ * entry (i, k) comes before (i, j) in its row.)
  * How a level becomes visible: it is its own flag, -1 before, and nothing else is handed over; relaxed accesses
  * suffice.
  * Why it cannot hang: the launch is cooperative, so that all warps are resident.  The first node in the order without

@@ -5,8 +5,8 @@
  * j.
  *
  *            block 0   block 1   block 2
- *     q = 0 | \       |         |         |      tile (j, q) stands at q of column j of this figure; in memory the
- *         1 | * \     |         |         |      tiles stand by columns of it, one after the other.
+ *     q = 0 | \       |         |         |      tile (j, q) is at q of column j of this figure; in memory the
+ *         1 | * \     |         |         |      tiles follow its columns, one after the other.
  *         2 | * *     | \       |         |
  *         3 | * *     | * \     |         |      * * : the tile of a row tile in its own block ends in its *corner*, a
  *         4 | * *     | * *     | \       |            small triangle, which has the entries whose columns are its rows
