@@ -2,8 +2,8 @@
  *
  *     of entry (i, k) below the diagonal:    w(i, k) (1 / u(k, k)) w(k, j) for all j > k that rows i and k both have
  *
- *         row i      . . (i,k) . . . (i,j) . . .         the shorter of the two parts right of column k is gone through,
- *         row k           u    . . . (k,j) . .           the longer one is searched by bisection
+ *         row i      . . (i,k) . . . (i,j) . . .         a pass over the shorter of the two parts right of column k,
+ *         row k           u    . . . (k,j) . .           and a bisection search in the longer one
  *
  * TEAM lanes have an entry (i, k).  They go through it twice: first they count; prefix sums then give the place where
  * the products of each entry begin, and the second pass writes them.  So the products are ordered by i, then k.  A
