@@ -1,7 +1,7 @@
-/* lines.cu: the rows of op(A) where they are across the lines of A as it is stored.
+/* lines.cu: the rows of op(A) when they run across the stored lines of A.
  *
- * The entries, or blocks, are sorted by the line across, stably, so that those of a line ascend by their place in A: the
- * order in which they are summed is that of A.  A thread has an entry, or a line.
+ * The entries, or blocks, are sorted by the line across, stably, so that those of a line ascend by their place in A
+ * and are summed in the order of A.  A thread has an entry, or a line.
  *
  *     key (p) = idx (p), place (p) = p --stable radix sort of (key, place)--> the keys ascend
  *     ptr (l) = how many keys are smaller than l           by bisection

@@ -1,9 +1,9 @@
 /* multiply.cu: Y = op(A) X on the device, summed in twice the working precision.
  *
- * A few lanes have a row (rows.cuh), and the columns of X are along y of the grid.  x is only read and y only written, so
- * that nothing becomes visible within the launch and nobody waits.  Bytes: for each column the entries once, an element of
- * x for each of them, and y; these bound it, since the sums take some ten operations an entry where the chip has time for
- * forty. */
+ * A few lanes have a row (rows.cuh), and the columns of X are along y of the grid.  x is only read and y only
+ * written, so nothing is handed over within the launch and no thread waits.  Bytes: for each column the entries once,
+ * an element of x for each of them, and y; these bound it, since the sums take some ten operations an entry where the
+ * chip has time for forty. */
 #include "config.h"
 
 #include "rows.cuh"

@@ -1,10 +1,10 @@
 /* residual.cu: R = B - op(A) X on the device, in twice the working precision, with the backward errors of X; and the norm
  * of op(A).  lib/accuracy/residual.c has the formulas, and the same on the host.
  *
- * A few lanes have a row (rows.cuh), and the columns are along y of the grid.  Every block leaves the largest numbers of
- * its rows, and a second launch, with a block for each column, those of all blocks; the order of a maximum makes no
- * difference.  Nobody waits.  Bytes: for each column the entries once, an element of x for each of them, b and r; these
- * bound it. */
+ * A few lanes have a row (rows.cuh), and the columns are along y of the grid.  Every block writes the largest numbers
+ * of its rows.  A second launch, with a block for each column, takes the maximum over all blocks; the order of a
+ * maximum makes no difference.  No block waits for another.  Bytes: for each column the entries once, an element of x
+ * for each of them, b and r; these bound it. */
 #include "config.h"
 
 #include "rows.cuh"

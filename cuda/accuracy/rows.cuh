@@ -1,9 +1,9 @@
-/* rows.cuh: the rows of op(A), whatever A is stored as, one after the other through the lanes of a warp.
+/* rows.cuh: the rows of op(A), in any storage format of A, one after the other through the lanes of a warp.
  *
- * A warp has 32 / lanes consecutive rows at a time, each with as many lanes as suit the mean length of a row; what a row
- * adds up is a `sum` of the caller, which the lanes of the row combine by shuffles in a fixed order.  A row that is much
- * longer than the others is summed by all lanes of its warp together.  Which of the two is done depends on the row alone,
- * so that the same input gives the same bits.  No warp waits for another one.
+ * A warp has 32 / lanes consecutive rows at a time; the mean length of a row decides the number of lanes.  The caller
+ * provides the `sum` that a row adds up, and the lanes of the row combine it by shuffles in a fixed order.  A row
+ * that is much longer than the others is summed by all lanes of its warp together.  The choice depends on the row
+ * alone, so the same input gives the same bits.  No warp waits for another one.
  * Bytes: those of the entries, in order where the rows are lines of A, and an element of x for each of them. */
 #ifndef TRS_ROWS_CUH
 #define TRS_ROWS_CUH

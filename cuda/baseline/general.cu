@@ -1,10 +1,10 @@
-/* general.cu: the functions of general.cuh: full matrices on the device, a look at pivots, substitution.
+/* general.cu: the functions of general.cuh: full matrices on the device, checks of pivots, substitution.
  *
  *     L y = b:  for i = 0 .. n-1:  y(i) = b(i) - sum, j < i, of A(i, j) y(j)
  *     U x = y:  for i = n-1 .. 0:  x(i) = (y(i) - sum, j > i, of A(i, j) x(j)) / A(i, i)
  *
- * Substitution has a block of threads a right-hand side: for each row the block sums up the products, whose A(i, j) lie
- * side by side, and passes a barrier.  No other block reads its x, so barriers make it visible.  No block waits for
+ * Substitution has a block of threads a right-hand side: for each row the block sums the products, whose A(i, j) are
+ * contiguous, and passes a barrier.  No other block reads its x, so barriers make it visible.  No block waits for
  * another one: it cannot hang.
  * Bytes: elem n^2 a right-hand side.  The time is that of 2 n reductions, about 1.5 us each. */
 #include "config.h"

@@ -1,6 +1,6 @@
-/* general.cuh: what the solvers of general dense matrices share on the device: A by rows, forward and backward
- * substitution, a look at the pivots.  A solver adds how A becomes L and U (lu.cuh), or how A and b are eliminated
- * together (gauss.cuh). */
+/* general.cuh: shared by the solvers of general dense matrices on the device: A by rows, forward and backward
+ * substitution, checks of the pivots.  A solver adds the factorisation into L and U (lu.cuh), or the elimination
+ * of A and b together (gauss.cuh). */
 #ifndef TRS_GENERAL_CUH
 #define TRS_GENERAL_CUH
 

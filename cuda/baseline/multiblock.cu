@@ -5,13 +5,13 @@
  *         kernel:      S[t] = L(i, j) x(j);  sum of S by halving;
  *                      the thread of the diagonal: x(i) = (b(i) - S[0]) / L(i, i)
  *
- * The page does not say what happens to a row longer than a block may be: its threads take several entries each.  A
- * block has at least one warp.
+ * The page does not cover rows longer than a block may be; here each thread then takes several entries.  A block has
+ * at least one warp.
  *
  * A row belongs to one block of one launch.  x becomes visible to the next level because launches in a stream follow
  * one another.  Nothing waits inside a kernel: it cannot hang.
- * Bytes: 12 nnz + 24 n.  The time is that of a launch, four dependent loads, a reduction and a division a level, except
- * where a level has some ten thousand rows. */
+ * Bytes: 12 nnz + 24 n.  The time is that of a launch, four dependent loads, a reduction and a division a
+ * level, unless a level has some ten thousand rows. */
 #include "config.h"
 
 #include "base/debug.h"

@@ -4,8 +4,8 @@
  *
  *     for i:  s[t] = sum of L(i, j) x(j) over every 256th entry;  sum of s by halving;  x(i) = (b(i) - s[0]) / L(i, i)
  *
- * A block has a right-hand side, and its threads share the entries of one row at a time.  x(i) is written by thread 0
- * and visible to the block after the barrier that ends the row.  No block waits for another one: it cannot hang.
+ * A block has a right-hand side, and its threads share the entries of one row at a time.  Thread 0 writes x(i), which
+ * the block sees after the barrier that ends the row.  No block waits for another one: it cannot hang.
  * Bytes: 12 nnz + 20 n, on one SM; the time is that of two barriers, a reduction and a division a row. */
 #include "config.h"
 

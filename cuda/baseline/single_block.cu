@@ -6,12 +6,12 @@
  *                          sum(i) += L(i, j) x(j) for all i > j     (atomicAdd)
  *                      barrier
  *
- * The page does not say what happens to a level with more columns than threads: it is done in turns.  Its "sum this
- * row" has no row to go through in CSC: the sums are gathered as columns are finished.
+ * The page does not cover levels with more columns than threads; here they are processed in batches.  Its "sum this
+ * row" cannot work in CSC, which has no rows to traverse: the sums are gathered as columns are finished.
  *
- * Row j belongs to the thread that has column j.  sum(i) is complete and visible after the barrier that ends the level
- * of the last row that i depends on; it is read past the L1 cache, because atomics are done in the L2.  No block waits
- * for another one: it cannot hang.  The order of the atomic additions varies, and so do the last bits of x.
+ * Row j belongs to the thread that has column j.  sum(i) is complete and visible after the barrier that ends the
+ * level of the last row that i depends on; reads bypass the L1 cache, because atomics are done in the L2.  No block
+ * waits for another one: it cannot hang.  The order of the atomic additions varies, and so do the last bits of x.
  * Bytes: 12 nnz + 28 n and an atomic an entry, on one SM.  The time is that of a barrier and some dependent loads a
  * level, or, where levels are wide, that of the atomics. */
 #include "config.h"

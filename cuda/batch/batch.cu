@@ -1,11 +1,11 @@
 /* batch.cu: many systems of one pattern on the device, in one launch.
  *
- * A system has a warp to itself, or a block where its levels are wide, and goes through the levels one after the other; a
- * thread has a row of the level and a right-hand side, and sums its entries in their order, so that the bits are the same
- * each time.  What a level writes to x its successors see, since the threads of the system meet in a barrier between two
- * levels.  Systems do not wait for one another, so that any number of them runs in any order.
- * Bytes: of each system its values, b and x; the pattern is read by all, and stays in the L2 cache.  A level takes the latency
- * of its longest row, which the systems that are resident at a time share. */
+ * Each system is solved level by level by one warp, or by one block if its levels are wide.  A thread has a row of
+ * the level and a right-hand side, and sums its entries in their order, so the bits are the same each time.  A
+ * barrier for the threads of the system between two levels makes x visible to the next level.  Systems do not wait
+ * for one another, so any number of them runs in any order.
+ * Bytes: of each system its values, b and x; the pattern is read by all, and stays in the L2 cache.  A level
+ * takes the latency of its longest row; all systems that are resident at a time share this latency. */
 #include "config.h"
 
 #include "cuda/runtime/cuda.cuh"

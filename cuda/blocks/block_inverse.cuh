@@ -1,5 +1,4 @@
-/* block_inverse.cuh: the inverse of a block triangle D of a few rows of tiles, and what stands left of D scaled by
- * it.
+/* block_inverse.cuh: the inverse of a block triangle D of a few rows of tiles, and the tiles left of D scaled by it.
  *
  *              s         f   f+1  f+2                M = D^-1,  S = M L:
  *            L_fs   |   L_ff
@@ -7,9 +6,9 @@
  *            L_f+2s |   L      L     L               M_ts = -M_tt (sum of L_tu M_us, s <= u < t),   s < t
  *                          D                         S_ts = sum of M_tu L_us, f <= u <= t,          s < f
  *
- * D is that of a panel of dense-blocked, or of a chain of supernodes.  The argument D of a function says where its
- * tiles are: D.tile (t, u) is L_tu, and M_tt where t = u; D.joined (t, u), u < t, is where M_tu goes; D.weight (u) are the
- * sums of magnitudes of the rows of tile row u of D.  All functions are for 256 threads. */
+ * D is that of a panel of dense-blocked, or of a chain of supernodes.  The argument D of a function locates its
+ * tiles: D.tile (t, u) is L_tu, and M_tt where t = u; D.joined (t, u), u < t, is where M_tu goes; D.weight (u) are
+ * the sums of magnitudes of the rows of tile row u of D.  All functions are for 256 threads. */
 #ifndef TRS_BLOCK_INVERSE_CUH
 #define TRS_BLOCK_INVERSE_CUH
 

@@ -1,5 +1,5 @@
-/* blocks.cuh: what the solvers share that cut a triangle into blocks of 64 rows and solve it by one kernel, in which
- * thread blocks wait for each other's x: dense-blocked and cuda-supernodal (README.md). */
+/* blocks.cuh: shared code of dense-blocked and cuda-supernodal, which cut a triangle into blocks of 64 rows and
+ * solve it by one kernel whose thread blocks wait for each other's x (README.md). */
 #ifndef TRS_BLOCKS_CUH
 #define TRS_BLOCKS_CUH
 

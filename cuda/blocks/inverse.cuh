@@ -1,7 +1,7 @@
-/* inverse.cuh: the inverse of a diagonal tile, and whether it may be used in the place of substitution.
+/* inverse.cuh: the inverse of a diagonal tile, and whether it may replace substitution.
  *
  * The error of x = M b, M = T^-1, is bounded componentwise by unit roundoff times |M| |T| |x| times a small
- * factor.  The growth is the largest row sum of |M| |T|, Skeel's condition number of the tile: where it is beyond
+ * factor.  The growth is the largest row sum of |M| |T|, Skeel's condition number of the tile.  If it exceeds
  * WORST, the tile is substituted. */
 #ifndef TRS_INVERSE_CUH
 #define TRS_INVERSE_CUH

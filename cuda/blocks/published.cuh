@@ -1,15 +1,14 @@
-/* published.cuh: how x goes from solve to solve and from thread block to thread block.
+/* published.cuh: how x passes between thread blocks, and how its copies alternate between solves.
  *
- * Every number of x is published in a copy of x where it is its own flag (flag.cuh).  There are two copies, used in
- * turn: a solve publishes in copy `now`, which is empty when it begins, and whoever publishes rows there empties
- * the same rows in the other copy, where the solve before has left them.  No launch is needed in between:
+ * Every number of x is published in a copy of x where it is its own flag (flag.cuh).  Two copies alternate.  A
+ * solve publishes in copy `now`, which is empty when it begins.  The thread block that publishes rows there empties
+ * the same rows of the other copy, which the previous solve has filled.  No launch is needed in between:
  *
  *     solve 1:   copy 0  .... -> xxxx      copy 1  .... -> ....
  *     solve 2:   copy 0  xxxx -> ....      copy 1  .... -> xxxx
  *     solve 3:   copy 0  .... -> xxxx      copy 1  xxxx -> ....
  *
- * The last thread block of a solve hands the turn over, on the device, so that a captured graph may be launched
- * again. */
+ * The last thread block of a solve switches the copies on the device, so a captured graph can be launched again. */
 #ifndef TRS_PUBLISHED_CUH
 #define TRS_PUBLISHED_CUH
 

@@ -1,6 +1,6 @@
-/* tile.cuh: tiles of 64x64 numbers, and what the 256 threads of a block do with one.
+/* tile.cuh: tiles of 64x64 numbers, and the operations of the 256 threads of a block on one.
  *
- * Entry (i, k) of a tile stands at (k/4)*256 + i*4 + k%4: columns by fours, so that the threads of a warp read
+ * Entry (i, k) of a tile is at (k/4)*256 + i*4 + k%4: groups of four columns, so that the threads of a warp read
  * neighbouring 16 or 32 bytes.  A panel of fewer rows is stored by the same formula, with 4 times its rows for 256.
  *
  *     k%4 ->   0    1    2    3       columns 0-3        4-7             60-63

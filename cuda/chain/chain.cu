@@ -1,6 +1,6 @@
-/* chain.cu: triangles whose rows have at most one entry beside the diagonal, by pointer jumping.
+/* chain.cu: triangles with at most one off-diagonal entry a row, by pointer jumping.
  *
- * Such rows form trees in which every row points to the one it depends on, its parent p(i):
+ * Such rows form trees.  Every row points to the row that it depends on, its parent p(i):
  *
  *     x(i) = c(i) + a(i) x(p(i)),   c(i) = b(i) / L(i,i),   a(i) = -L(i,p(i)) / L(i,i);   p(i) = -1: no parent
  *
@@ -10,13 +10,13 @@
  *     update:  a, p of round 0;  then  a'(i) = a(i) a(p(i)),  p'(i) = p(p(i));  where p(i) = -1: a'(i) = 0, p'(i) = -1
  *     solve:   x = c;  in every round  x'(i) = x(i) + a(i) x(p(i)),  with a and p of this round
  *
- * Paths of n rows take ceil (log2 n) rounds, at least one.  A round is a launch with a thread a row, which reads the x
- * of the round before and writes another array: no row waits for another one, nothing can hang, and the order of every
- * sum is fixed, so that the bits are the same every time.
+ * Paths of n rows take ceil (log2 n) rounds, at least one.  A round is a launch with a thread a row, which reads the
+ * x of the round before and writes another array: no row waits for another, so nothing can hang, and the order of
+ * every sum is fixed, so the bits are the same every time.
  *
- * Where products of a grow too much, where a diagonal is not near 1 (divide.cuh) or a row has more entries, one thread
- * substitutes row after row; it is not asked to for millions of entries.  Which of the two is done is a flag on the
- * device that an update sets, so that a captured solve follows later updates.
+ * If products of a grow too much, a diagonal is not near 1 (divide.cuh) or a row has more entries, one thread
+ * substitutes row after row; the solver refuses to do so for millions of entries.  An update sets a flag on the
+ * device that selects between the two, so a captured solve follows later updates.
  * Bytes: (3 elem + 4) n a round.  Up to some 10^5 rows the time is that of the launches. */
 #include "config.h"
 

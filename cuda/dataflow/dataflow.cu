@@ -1,9 +1,9 @@
 /* dataflow.cu: cuda-dataflow: a triangle as a data flow of its rows, solved in one launch.
  *
- * Level scheduling solves one level after the other, with a launch or a barrier between.  Here every row waits
- * for its own operands only: the rows of a level do not wait for the slowest row of the level before, and there
- * is one launch.  README.md explains the method; flow.h is the schedule, single.cu the kernel for one
- * right-hand side, many.cu those for several. */
+ * Level scheduling solves one level after the other, with a launch or a barrier in between.  Here one launch
+ * does all levels, and every row waits only for its own operands, not for the slowest row of the level before.
+ * README.md explains the method; flow.h is the schedule, single.cu the kernel for one right-hand side, many.cu
+ * those for several. */
 #include "config.h"
 
 #include "dataflow.cuh"

@@ -1,5 +1,5 @@
-/* dataflow.cuh: a triangle that is solved as a data flow: what cuda-dataflow does with one, for solvers that
- * hand it another one (cuda-merged), and what the files of this room call in each other. */
+/* dataflow.cuh: a triangle solved as a data flow: the interface for solvers that pass their own triangle to
+ * cuda-dataflow (cuda-merged), and the functions shared by the files of this module. */
 #ifndef TRS_DATAFLOW_CUH
 #define TRS_DATAFLOW_CUH
 

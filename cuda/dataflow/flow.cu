@@ -1,23 +1,23 @@
 /* flow.cu: the schedule of cuda-dataflow, made on the device.
  *
- * Cutting long rows.  A row with m > 512 entries would be one warp's for 4 rounds of loads and more.  It is cut
- * into m / 256 nodes: partial sums of 256 entries each, and the row itself with the 256 to 511 entries that
+ * Cutting long rows.  A row with m > 512 entries would occupy one warp for 4 rounds of loads and more.  It is
+ * cut into m / 256 nodes: partial sums of 256 entries each, and the row itself with the 256 to 511 entries that
  * come last:
  *
  *        entries by level (flow_sort.cu)   0 .. 255 | 256 .. 511 | 512 .. 767 | 768 .. m-1   diagonal
  *        node                              partial  | partial    | partial    | row
  *        operands of the row                  x          x            x         x x ... x
  *
- * A partial sum needs what comes early and is there by the time that the row's own, last entries are.  So the
- * row's critical path is not longer than before.
+ * A partial sum needs early operands only, and is complete by the time that the row's own, last operands
+ * arrive.  So the critical path of the row is not longer than before.
  *
  * Order.  The levels of the rows are known.  A row of level l gets the key 2 l; a partial sum whose entries
- * have levels up to l gets 2 l + 1, which is behind all that it needs, and before its row, whose level is
- * greater than l.  A stable radix sort by (key, lanes) puts the nodes into the order of the schedule, which
- * therefore depends on the pattern alone.
+ * have levels up to l gets 2 l + 1, which is after all of its operands and before its row, whose level is
+ * greater than l.  A stable radix sort by (key, lanes) gives the order of the schedule, which therefore depends
+ * on the pattern alone.
  *
- * A node has two numbers.  In row order, x, the nodes of a row are side by side, the row behind its partial
- * sums; k is its place in the schedule.  The schedule refers to nodes by k only.
+ * A node has two numbers.  x is its number in row order, where the nodes of a row are adjacent and the row
+ * follows its partial sums; k is its place in the schedule.  The schedule refers to nodes by k only.
  *
  * Bytes: about 130 a node and 12 an entry, some of them at random, and what the sort moves: O(n + nnz). */
 #include "config.h"

@@ -1,15 +1,15 @@
-/* flow.h: the schedule of cuda-dataflow: a lower triangle as nodes, in the order in which warps compute them.
+/* flow.h: the schedule of cuda-dataflow: a lower triangle as nodes, in the order of their computation by warps.
  *
  * A node computes one number y (k).  It is a row of the triangle, or a partial sum of a row that is long:
  *
  *        row        y (k) = (b (i) - sum of val (q) y (idx (q))) / diagonal     q = ptr (k) ... ptr (k+1) - 1
  *        partial    y (k) =          sum of val (q) y (idx (q))
  *
- * idx (q) is the node that entry q multiplies, its operand.  A row that was cut has its partial sums as its
- * first operands, with the value 1.  Nodes are ordered by level, then by how many lanes of a warp compute them,
+ * idx (q) is the node that entry q multiplies, its operand.  The first operands of a row that was cut are its
+ * partial sums, with the value 1.  Nodes are ordered by level, then by how many lanes of a warp compute them,
  * then by row; the level of a partial sum is between those of its operands and that of its row.  So every
- * operand comes before the node that needs it, and nodes of one level and as many lanes stand side by side.  A
- * task is as many of these as one warp computes at a time:
+ * operand comes before the node that needs it, and nodes of one level with the same number of lanes are
+ * adjacent.  A task is the group of these that one warp computes at a time:
  *
  *        node     0 .. 31 | 32 .. 40 | 41 .. 60 | 61 .. 76 | 77 .. 79 | 80 | 81 ..
  *        level    0       | 0        | 1        | 1        | 1        | 1  | 2
@@ -17,7 +17,7 @@
  *        task     0       | 1        | 2        | 3        | 4        | 5  | 6
  *
  * The schedule is made on the device from the pattern alone (flow.cu, flow_sort.cu), so that x has the same
- * bits in every solve, and values are brought into its order there. */
+ * bits in every solve, and values are rearranged into its order there. */
 #ifndef TRS_FLOW_H
 #define TRS_FLOW_H
 

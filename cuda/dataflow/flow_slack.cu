@@ -1,22 +1,22 @@
 /* flow_slack.cu: levels in the middle of those that a row may have.
  *
  * Level scheduling puts each row as early as it can be.  In project scheduling (the critical path method) that
- * is the earliest time of a job.  It also has a latest one, at which no other job has to come later, and slack
+ * is the earliest time of a job.  A job also has a latest time, which delays no other job, and the slack
  * between the two:
  *
  *        earliest (i) = 1 + max of earliest (j) over the columns j of row i,    0 if there are none
  *        latest (j)   = -1 + min of latest (i) over the rows i that need j,     levels - 1 if there are none
  *
  * In graphs with a few long rows most rows have slack.  cuda-merged substitutes rows of one level into those of
- * the next, which is wasted on a row that could come later: so it takes the middle, (earliest + latest) / 2, of
- * each.
+ * the next, which is wasted on a row that could come later.  It therefore uses the middle level, (earliest +
+ * latest) / 2, of each row.
  *
  * latest_kernel goes through the levels from the last to the first; a grid-wide barrier ends each.  Some lanes
  * have a row, or all threads of a block if it is long.  When a level's turn comes, its latest levels are final,
- * since whoever needs its rows is in a later level; each row then lowers those of its columns by atomicMin.
+ * since all rows that need its rows are in later levels; each row then lowers those of its columns by atomicMin.
  * One cooperative launch, so that all blocks come to the barrier and it cannot hang.  The result is unique and
  * depends on the pattern alone.  Bytes: 12 an entry, at random; bound by a barrier of 1 us a level.  A sample
- * of the rows tells first whether it is worth that. */
+ * of the rows first shows whether this is worthwhile. */
 #include "config.h"
 
 #include "dataflow.cuh"

@@ -1,4 +1,4 @@
-/* flow_sort.cu: the entries of long rows by level, so that those come last whose operands do.
+/* flow_sort.cu: sorts the entries of long rows by level, so that entries with late operands come last.
  *
  * A warp has 32 x 4 entries in flight.  A row with more entries goes through them in rounds, and a round ends
  * when all of its operands are there:
@@ -7,8 +7,8 @@
  *        by level                  | ....... | ....... | ..... L |   the others are done by the time L comes
  *
  * So the entries of such rows are sorted by the levels of their columns: one stable radix sort of all of them
- * by (row, level), hence in an order that the pattern alone determines.  (In which order the rows come is left
- * to chance, by an atomic counter, and makes no difference to any result.)
+ * by (row, level), so the pattern alone determines the order.  (An atomic counter decides the order of the
+ * rows, which varies but affects no result.)
  * Bytes: some 150 an entry of a long row; without such rows the row pointers are read once. */
 #include "config.h"
 

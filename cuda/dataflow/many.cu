@@ -1,8 +1,9 @@
 /* many.cu: cuda-dataflow with several right-hand sides: which kernel (many.cuh), how it is launched, what it
  * costs.
  *
- * Bytes in fp64: 12 nnz + 20 n, then for each right-hand side 8 nnz of y and 56 n of B, y, X and bringing B and
- * X into rows and back.  Bound by the dependency latency where levels are narrow, else by y and by that. */
+ * Bytes in fp64: 12 nnz + 20 n, then for each right-hand side 8 nnz of y, and 56 n of B, y, X and the
+ * conversion of B and X to rows and back.  Bound by the dependency latency where levels are narrow, else by y
+ * and this conversion. */
 #include "config.h"
 
 #include "many.cuh"

@@ -1,8 +1,8 @@
 /* many.cuh: the kernel of cuda-dataflow for several right-hand sides, R = 2, 4, 8, 16 or 32 at a time.
  *
- * y has a row of R numbers for each node, so that an operand is one row, which its readers load side by side.
- * A team of lanes has a node.  A lane has two right-hand sides (one of complex numbers in double precision),
- * which one load of 16 bytes brings; the lanes read one entry each, and hand the entries round by shuffles:
+ * y has a row of R numbers for each node, so an operand is one row, which adjacent lanes load together.  A team
+ * of lanes has a node.  A lane has two right-hand sides (one of complex numbers in double precision), which one
+ * load of 16 bytes brings; the lanes read one entry each, and exchange the entries by shuffles:
  *
  *        R = 8, fp64:  lane of the team    0      1      2      3
  *                      right-hand sides    0 1    2 3    4 5    6 7       a row of y is two sectors of 32 bytes
@@ -11,15 +11,14 @@
  *        s(0..7) = s(0..7) + a(p) y(idx(p))(0..7)    then entries p+1, p+2, p+3; all four are looked for at once
  *
  * Where rows are long the team is larger, and SPLIT lanes have the same right-hand sides and every SPLIT-th
- * entry each; their sums are added up in the end, by shuffles.  While y is waited for, the entries that come
- * after are read.
+ * entry each; shuffles add up their sums at the end.  While a team waits for y, it reads the next entries.
  *
  * Who computes a node: a team; a warp has as many teams as fit.  How y becomes visible: each number is its own
  * flag (flag.cuh).  Why it cannot hang: as in single.cu, with nodes for tasks and teams for warps: nodes are
- * given out in the order of the schedule, cyclically over the teams of warps that are all resident; and the
- * teams of a warp go round one loop, in which a team that waits does not keep another one from publishing.  The
- * sum of a row is made in an order that depends on its length and on R alone, so that x has the same bits in
- * every solve with as many right-hand sides. */
+ * assigned in the order of the schedule, cyclically over the teams of warps that are all resident; and the teams
+ * of a warp go round one loop, where a waiting team does not block the others from publishing.  The order of a
+ * sum depends only on the length of the row and on R, so x has the same bits in every solve with the same number
+ * of right-hand sides. */
 #ifndef TRS_MANY_CUH
 #define TRS_MANY_CUH
 

@@ -1,20 +1,20 @@
 /* single.cu: cuda-dataflow with one right-hand side: one launch, and every row is computed as soon as its
  * operands are there.
  *
- * Who computes a node: the 1, 2, 4, ... 32 lanes of a warp that its task says, each of which has every so
- * many-th entry, four in flight at a time.  The partial sums of the lanes are added up by shuffles, in an order
- * that depends on the number of lanes alone; and the first lane publishes y(k).
+ * Who computes a node: a group of 1, 2, 4, ... 32 lanes of a warp, as its task prescribes.  Entries are dealt
+ * to the lanes cyclically, four in flight at a time.  Shuffles add up the partial sums of the lanes, in an
+ * order that depends on the number of lanes alone, and the first lane publishes y(k).
  *
  * How y becomes visible: each number is its own flag (flag.cuh).  All bits of y are set before the launch.
  *
  * Why it cannot hang: warp w of W takes the tasks w, w + W, w + 2 W, ... in this order, and all warps are
  * resident, since the launch is cooperative.  Let k be the first node in the schedule that is not published.
  * Its operands come before it, so they are published.  Its warp has ended all tasks before that of k, since
- * their nodes come before k, too; so it is at k's task.  There all lanes go round one loop together, in which
- * none waits for another: the lanes of k see their operands, come to the ballot, and k is published.
+ * their nodes come before k, too; so it is at the task of k.  There all lanes go round one loop together and
+ * none waits for another: the lanes of k see their operands, reach the ballot, and publish k.
  *
- * What is read ahead: while a warp waits in task t, what does not depend on y is on its way for the tasks after
- * it, so that the chain task -> pointers -> entries is not on the critical path:
+ * What is read ahead: while a warp waits in task t, it loads everything that does not depend on y for the tasks
+ * after it, so the chain task -> pointers -> entries is not on the critical path:
  *
  *        task t             entries, b      y, y, y ...  publish
  *        task t + W         pointers        entries, b                        y, y ...  publish
@@ -22,9 +22,9 @@
  *        task t + 3 W                       first, count                      pointers
  *                           ------------ while t is computed ---------------- while t + W is computed ---
  *
- * Bytes in fp64: 12 nnz + 44 n, and the memset of y, 8 n, or 16 n where its numbers lie apart.
- * Bound by levels x the dependency latency (0.6 us at best, of which 0.28 us are the way between SMs), and
- * where levels are wide by the gathers of y. */
+ * Bytes in fp64: 12 nnz + 44 n, and the memset of y, 8 n, or 16 n if its numbers are spaced.  Bound by levels
+ * x the dependency latency (0.6 us at best, 0.28 us of it for the path between SMs), and where levels are wide
+ * by the gathers of y. */
 #include "config.h"
 
 #include "dataflow.cuh"

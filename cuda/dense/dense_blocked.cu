@@ -2,20 +2,20 @@
  *
  *     x_t = sum of M_ts b_s  -  sum of S_ts x_s
  *
- * Four rows of tiles are a panel (tiles.cuh).  They do not wait for one another, only for the panels before, so that
- * one dependency latency is paid for 256 unknowns.  In a panel that may not be inverted a row of tiles waits for the
+ * Four rows of tiles are a panel (tiles.cuh).  They wait only for earlier panels, not for one another, so a solve
+ * pays one dependency latency for 256 unknowns.  In a panel that may not be inverted, each row of tiles waits for the
  * one before.
  *
- * A block of 256 threads owns the 64 rows of t, or a slice of 16 of them where there is one right-hand side.  It reads
- * its tiles once, in order, some ahead of their use.  x_s comes from a published copy of x, whose numbers are their own
- * flags (flag.cuh): a number is there when it is no longer the reserved pattern.
+ * A block of 256 threads owns the 64 rows of t, or with one right-hand side a slice of 16 of them.  It reads its
+ * tiles once, in order, some ahead of their use.  x_s comes from a published copy of x, whose numbers are their own
+ * flags (flag.cuh): a number has arrived when it is no longer the reserved pattern.
  *
- * It cannot hang: rows are given out by a ticket, so that whoever owns an earlier row has started before.  A row waits
- * for earlier ones only, and the earliest unfinished one waits for nothing.  How many blocks run at a time does not
- * matter.
+ * It cannot hang: a ticket counter assigns the rows, so the block of an earlier row has started earlier.  A row waits
+ * for earlier ones only, and the earliest unfinished one waits for nothing.  The number of blocks that run at a time
+ * does not matter.
  *
- * Two published copies take turns: who publishes x_t in one of them empties x_t in the other, for the next
- * solve.  Ticket and turn live in the work space on the device, so that a solve can be replayed in a CUDA graph.
+ * Two published copies alternate: the block that publishes x_t in one empties x_t in the other for the next solve.
+ * Ticket and turn are in the work space on the device, so a CUDA graph can replay a solve.
  *
  * The order of every sum is fixed: the bits are the same every time.  A NaN in b spreads over its panel and what
  * depends on it.  Rows from n to the next multiple of 64 have b = 0.

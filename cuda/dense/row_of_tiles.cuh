@@ -1,8 +1,8 @@
-/* row_of_tiles.cuh: what both kernels of dense-blocked have in common: the problem, and the tiles of a row in the order
- * in which they are multiplied.
+/* row_of_tiles.cuh: shared by both kernels of dense-blocked: the problem, and the tiles of a row in the order of
+ * their products.
  *
  * Row t of tiles, of panel f .. f+3 (tiles.cuh), is a sum over its tiles, first those of M times b, then those of S
- * times x.  So nothing is waited for until the products with b are done:
+ * times x.  So a block waits for nothing until the products with b are done:
  *
  *     step           0  ..  t-f      t-f+1  ..  t
  *     tile           f  ..  t        0      ..  f-1

@@ -1,8 +1,8 @@
 /* solve_many.cuh: a row of tiles of dense-blocked for R = 8, 32 or 64 right-hand sides, by one block of threads.
  *
- * The tiles pass through a ring of two or three in shared memory, filled by asynchronous copies one or two steps ahead
- * of their use; x_s of a step is looked for one step ahead.  Thread m has row m % 64 of the sums, and a quarter of the
- * right-hand sides. */
+ * The tiles pass through a ring of two or three in shared memory, filled by asynchronous copies one or two steps
+ * ahead of their use; x_s of a step is polled one step ahead.  Thread m has row m % 64 of the sums, and a quarter of
+ * the right-hand sides. */
 #ifndef TRS_SOLVE_MANY_CUH
 #define TRS_SOLVE_MANY_CUH
 

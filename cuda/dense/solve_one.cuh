@@ -1,15 +1,16 @@
 /* solve_one.cuh: a slice of dense-blocked, 16 rows of a row of tiles, for one right-hand side, by one block of threads.
  *
- * With one right-hand side every number of a tile is used once, so that the time is that of reading the tiles.  Slices
- * are four times as many as rows of tiles, for all SMs to have something to read, and the tiles are in registers, not
- * in shared memory: a thread has four columns of one row of each tile, and the tiles of two phases are on their way at
- * a time.  The order of the tiles, by panels of four,
+ * With one right-hand side every number of a tile is used once, so the time is that of reading the tiles.  Slices,
+ * four for each row of tiles, give every SM something to read.  The tiles are in registers, not in shared memory: a
+ * thread has four columns of one row of each tile, and the tiles of two phases are in flight at a time.  The order of
+ * the tiles, by panels of four,
  *
  *     phase          0            1 .. q               q+1
  *     tiles          M_tf..M_tt   S of panels 0..q-1   S left of t in its own panel, where that is split
  *     times          b            x                    x
  *
- * q being the number of t's panel: x is waited for by panels, one number by each of the 256 threads. */
+ * where q is the number of the panel of t.  The block waits for x panel by panel, each of the 256 threads for one
+ * number. */
 #ifndef TRS_SOLVE_ONE_CUH
 #define TRS_SOLVE_ONE_CUH
 

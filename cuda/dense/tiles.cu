@@ -11,10 +11,10 @@
  * No block waits for another one, and each tile is written by one block a kernel: nothing can hang, and the bits are
  * the same every time.
  *
- * L is read from its rows, of which the build has found where each tile begins.  A tile of S whose rows of L have no entry
- * above it in its panel is zero; these were cleared once, and are never written.  In the others only rows of L that have an
- * entry are multiplied: `scale` makes at most 80 n^2 multiplications, those of a full triangle, and where L has few entries,
- * 160 for each of them.  Bytes: S once, M from the cache. */
+ * L is read from its rows; the build has found where each tile begins in them.  A tile of S whose rows of L have no
+ * entry above it in its panel is zero; these were cleared once, and are never written.  In the others only rows of L
+ * that have an entry are multiplied: `scale` makes at most 80 n^2 multiplications, those of a full triangle, and
+ * where L has few entries, 160 for each of them.  Bytes: S once, M from the cache. */
 #include "config.h"
 
 #include "base/debug.h"

@@ -12,13 +12,13 @@
  *
  *     x_t = sum of M_ts b_s, f <= s <= t  -  sum of S_ts x_s, s < f;    S_ts = sum of M_tu L_us, f <= u <= t
  *
- * An update makes M and S; a solve is two products.  M is as good as substitution as long as it does not grow: its
- * growth is the largest row sum of |M| |D|, which is Skeel's condition number of D.  Where that is larger than WORST
- * (blocks.cuh) the panel is split, and each of its rows of tiles is a panel of its own:
+ * An update makes M and S; a solve is two products.  M is as accurate as substitution as long as it does not grow.
+ * Its growth is the largest row sum of |M| |D|, Skeel's condition number of D.  If it exceeds WORST (blocks.cuh) the
+ * panel is split, and each of its rows of tiles becomes a panel of its own:
  *
  *     x_t = M_tt b_t - sum of S_ts x_s, s < t;   S_ts = M_tt L_ts
  *
- * Where even M_tt grows too much, row t of tiles stays as it was, to be substituted. */
+ * If even M_tt grows too much, row t of tiles remains L and is substituted. */
 #ifndef TRS_TILES_CUH
 #define TRS_TILES_CUH
 

@@ -1,4 +1,5 @@
-/* elimination.cu: answers lib/elimination/elimination.h: which kernel, and what is common to all of them. */
+/* elimination.cu: implements lib/elimination/elimination.h: the choice of a kernel, and what is common to
+ * all kernels. */
 #include "config.h"
 
 #include "kernels.cuh"

@@ -1,4 +1,4 @@
-/* kernels.cuh: the kernels of the room, among which elimination.cu chooses.
+/* kernels.cuh: the kernels of this module; elimination.cu chooses one.
  *
  *     rows      1 to 32 lanes have a row, and up to 4 of its entries each: rows of at most 128 entries, many products
  *     entries   1 to 32 lanes have an entry: long rows, few products, complete factors of circuits */

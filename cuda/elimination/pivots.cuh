@@ -1,14 +1,14 @@
-/* pivots.cuh: what the kernels of elimination do about pivots, and what they say of them.
+/* pivots.cuh: how the kernels of elimination treat pivots, and what they report.
  *
- * The rules are those of lib/factor/ilu_rows.c.  Before elimination the diagonal counts 1 + shift times.  After it a pivot
- * smaller than boost times the largest number of its row of A is replaced.  A row is bad when one of its numbers is not
- * finite, or its pivot is zero, or, of L L^H, not positive; nothing is done about it but to say so.
+ * The rules are those of lib/factor/ilu_rows.c.  Before elimination the diagonal is multiplied by 1 + shift.  After
+ * it a pivot smaller than boost times the largest number of its row of A is replaced.  A row is bad when one of its
+ * numbers is not finite, or its pivot is zero, or, of L L^H, not positive; it is only reported.
  *
- * Others need the inverse of a pivot more often than the pivot.  So what is published of u is what divide.cuh keeps: 1 / u
- * where u is near 1, else u itself; over (true, s, kept) is s / u.
+ * Other rows need the inverse of a pivot more often than the pivot.  So the published form is that of divide.cuh: 1 /
+ * u if u is near 1, else u itself; over (true, s, kept) is s / u.
  *
- * Deterministic: numbers of rows are added as integers, the first bad row is a minimum and the largest number a maximum,
- * of integers too.  Of the largest only the upper half of its bits is kept: it is rounded down by at most 2^-20. */
+ * Deterministic: counts of rows are sums of integers, the first bad row is a minimum and the largest number a maximum
+ * of integers.  The largest number is stored by the upper half of its bits, rounded down by at most 2^-20. */
 #ifndef TRS_PIVOTS_CUH
 #define TRS_PIVOTS_CUH
 

@@ -1,4 +1,4 @@
-/* rows.cu: the host side of the row kernel: which shape it has for a pattern, and its launch. */
+/* rows.cu: the host side of the row kernel: its shape for a pattern, and its launch. */
 #include "config.h"
 
 #include "rows_shapes.cuh"

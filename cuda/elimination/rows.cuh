@@ -1,19 +1,19 @@
-/* rows.cuh: the schedule of the row kernel: which lane has which entries, and which products it makes.
+/* rows.cuh: the schedule of the row kernel: the entries and the products of each lane.
  *
- * A node is up to `rows` consecutive rows that have the same columns, as those of a BSR matrix or of a mesh with several
- * unknowns a vertex have; mostly it is one row.  A task is what a warp computes at a time: 32 / lanes nodes of one level.
- * Each node has `lanes` lanes, and each lane `each` places, so that column q of the node, counted from its first one, is at
- * place q / lanes of lane q % lanes, in every row of it.  With lanes = 4, each = 2, of a node of one row:
+ * A node is up to `rows` consecutive rows that have the same columns, as in a BSR matrix or a mesh with several
+ * unknowns a vertex; mostly it is one row.  A task is the work of a warp at a time: 32 / lanes nodes of one level.
+ * Each node has `lanes` lanes, and each lane `each` places, so that column q of the node, counted from its first one,
+ * is at place q / lanes of lane q % lanes, in every row of it.  With lanes = 4, each = 2, of a node of one row:
  *
  *        entry   0 1 2 3 4 5 6         l l l d u u u       place 0   lane 0..3   l l l d
  *                                                          place 1   lane 0..3   u u u .
  *
- * U is copied to an array of numbers that are their own flags, in the order of the tasks.  Each row begins with what is
- * kept of its pivot, 1/u(k,k) u(k,j) u(k,j') ..., and the rows of a node are stored as a rectangle of which the lower
- * triangle is not used:
+ * U is copied to an array of numbers that are their own flags, in the order of the tasks.  Each row begins with the
+ * stored form of its pivot, 1/u(k,k) u(k,j) u(k,j') ..., and the rows of a node are stored as a rectangle whose lower
+ * triangle is unused:
  *
  *        1/u u   u   u   u         rows k, k + 1, k + 2 of a node,
- *         .  1/u u   u   u         of which the numbers stand `stride` apart
+ *         .  1/u u   u   u         whose numbers are `stride` apart
  *         .   .  1/u u   u
  *
  * The list has a byte for each place and each column k of the node left of its first row, four of these to a word: 0:

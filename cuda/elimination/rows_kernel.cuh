@@ -2,19 +2,19 @@
  *
  *     row i:  for k < i in row i, ascending:   l(i, k) = a(i, k) / u(k, k);   a(i, j) -= l(i, k) u(k, j)
  *
- * Who owns a row: the lanes that its task says (rows.cuh).  The rows of a node stay in their registers.  For a few columns
- * k at a time they look for the pivot of row k, and for those u(k, j) that the node has room for; then, one k after the
- * other, the lane of k divides, hands l(i, k) to the others by a shuffle, and they subtract.  The rows of a node are
- * eliminated from one another in the end, from lane to lane.
+ * Who owns a row: the lanes of its task (rows.cuh).  The rows of a node stay in their registers.  For a few columns k
+ * at a time they poll the pivot of row k, and those u(k, j) whose column the node has.  Then, one k after the other,
+ * the lane of k divides, passes l(i, k) to the others by a shuffle, and they subtract.  At the end the rows of a node
+ * are eliminated from one another, from lane to lane.
  *
- * How a number becomes visible: each number of a row of U is its own flag (cuda/runtime/flag.cuh).  All bits of all of them
- * are set before the launch.  What goes to val is read by later launches only.
+ * How a number becomes visible: each number of a row of U is its own flag (cuda/runtime/flag.cuh).  All their bits
+ * are set before the launch.  Only later launches read val.
  *
  * Why it cannot hang: warp w of W takes the tasks w, w + W, w + 2 W, ... in this order, and all warps are resident
- * (cooperative launch).  Tasks are in the order of the levels of their nodes' first rows, none has nodes of two levels, and
- * a node needs nodes of lower levels only.  So let k be the first task that is not done: its warp is at it, all rows that
- * it waits for are published, and the lanes of the warp go round every loop together.  Whatever the numbers are, each is
- * published once, and never as the reserved pattern.
+ * (cooperative launch).  Tasks are in the order of the levels of their nodes' first rows, none has nodes of two
+ * levels, and a node needs nodes of lower levels only.  Let k be the first unfinished task: its warp is at it, all
+ * rows that it waits for are published, and the lanes of the warp go round every loop together.  Each number,
+ * whatever its value, is published once, and never as the reserved pattern.
  *
  * Bytes in fp64: 12 a place, its bytes of the list, A and val, twice U, and U times the uses of a row.  Bound by
  * instructions where levels are wide, else by levels x the dependency latency. */

@@ -3,10 +3,10 @@
  *     nodes              runs of rows with the same columns, cut into nodes
  *     nodes by level     a stable radix sort of all rows, those that begin a node first; each level then fills whole tasks
  *     numbers            a sum over the nodes in the order of the tasks, of their numbers
- *     places             a warp a task: which entry is where
+ *     places             a warp a task: the place of each entry
  *     lists              a warp a task: for each lower entry (i, k) a lane looks for its columns in row k, by bisection
  *
- * Everything follows from the pattern, and no step depends on another's timing.
+ * Everything follows from the pattern, and no result depends on timing.
  * Bytes: some 60 an entry, and log (row) gathers for each byte of a list. */
 #include "config.h"
 

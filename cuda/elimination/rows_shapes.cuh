@@ -1,4 +1,4 @@
-/* rows_shapes.cuh: the shapes for which there is a row kernel. */
+/* rows_shapes.cuh: the shapes that have a row kernel. */
 #ifndef TRS_ELIMINATION_ROWS_SHAPES_CUH
 #define TRS_ELIMINATION_ROWS_SHAPES_CUH
 

@@ -1,14 +1,15 @@
 /* lu_rows.cu: the rows of L + U of any pattern on the device, by one sort.
  *
- * Each stored entry becomes a key, (row, column), with the place of its value; so does each diagonal entry, as missing.  A
- * stable radix sort by the keys brings the rows into order, and what the caller has comes before what is missing, so that
- * of two equal keys the second is dropped if it is a missing one, and is an entry given twice if it is not.  A prefix sum
- * over what is kept gives each entry its place.  So rows and columns, blocks, and entries in no order are all alike.
- * Of A = L L^H the entries above the diagonal are dropped, and those below it come once more, mirrored.
+ * Each stored entry becomes a key, (row, column), with the place of its value; so does a placeholder for each
+ * diagonal entry.  A stable radix sort by the keys orders the rows and puts the caller's entries before the
+ * placeholders.  Of two equal keys, the second is dropped if it is a placeholder; otherwise it is an entry given
+ * twice.  A prefix sum over the remaining keys gives each entry its place.  Rows and columns, blocks, and unordered
+ * entries thus need no separate code.  For A = L L^H the entries above the diagonal are dropped, and those below it
+ * are added a second time, mirrored.
  *
- * A thread an entry; it finds its row by bisection in the pointers, which another kernel checks.
- * Bytes: a pass of the sort reads and writes 16 an entry, and there are 2 log2 (n) / 8 passes; 28 more and some bisections
- * in all other kernels.  Bound by the bandwidth of the sort. */
+ * A thread has an entry, and finds its row by bisection in the pointers, which another kernel checks.
+ * Bytes: a pass of the sort reads and writes 16 an entry, and there are 2 log2 (n) / 8 passes; 28 more and some
+ * bisections in all other kernels.  Bound by the bandwidth of the sort. */
 #include "config.h"
 
 #include "cuda/matrix/source.cuh"

@@ -1,6 +1,6 @@
-/* values.cu: what is done with the values of factors on the device beside their elimination.
+/* values.cu: operations on the values of factors on the device, apart from their elimination.
  *
- * A thread a number; bound by bandwidth. */
+ * A thread has a number; bandwidth bounds it. */
 #include "config.h"
 
 #include "cuda/runtime/cuda.cuh"

@@ -1,4 +1,4 @@
-/* arrays.cuh: what the kernels of a run read and write, and which front a block works for. */
+/* arrays.cuh: the arrays that the kernels of a run read and write, and the front of a block. */
 #ifndef TRS_FRONTS_ARRAYS_CUH
 #define TRS_FRONTS_ARRAYS_CUH
 

@@ -1,9 +1,9 @@
-/* assemble.cuh: what children give to the tiles of a large front.
+/* assemble.cuh: the contributions of children to the tiles of a large front.
  *
- * A block owns a tile of the front, adds what each child has for it in shared memory, child after child, and writes it to
- * the panels or to the update matrix.  Which rows of a child fall into its two strips is known beforehand (schedule.h).
- * All that it reads is of earlier launches, so that it waits for nobody, and each number of a child is read once: it is
- * bounded by the bandwidth of memory, and for a few tiles by a chain of four loads a child. */
+ * A block owns a tile of the front, adds the contribution of each child in shared memory, child after child, and
+ * writes the tile to the panels or to the update matrix.  The schedule lists the rows of a child that fall into its
+ * two strips (schedule.h).  Everything that it reads is from earlier launches, so it does not wait.  Each number of a
+ * child is read once: the bandwidth of memory bounds it, and for a few tiles a chain of four loads a child. */
 #ifndef TRS_FRONTS_ASSEMBLE_CUH
 #define TRS_FRONTS_ASSEMBLE_CUH
 

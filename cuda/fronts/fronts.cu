@@ -1,4 +1,5 @@
-/* fronts.cu: answers lib/elimination/fronts.h: brings a schedule to the device, and launches it. */
+/* fronts.cu: implements lib/elimination/fronts.h: copies a schedule to the device, and
+ * launches it. */
 #include "config.h"
 
 #include "assemble.cuh"

@@ -1,15 +1,16 @@
 /* panel.cuh: a panel of PANEL columns of a large front.
  *
- * Every block of a front factors the block on the diagonal for itself, by one warp whose lanes have a row each in
- * registers, because a launch of its own would take longer, while each thread of the other warps loads a row of L, or of
- * U'.  Then:
+ * Every thread block of a front factors the block on the diagonal for itself, because a separate launch would take
+ * longer.  One warp does it, with a row in the registers of each lane, while each thread of the other warps loads a
+ * row of L, or of U'.  Then:
  *
  *     x R = a,   R = U of the block for rows of L, L' for rows of U', L^H for rows of L L^H
  *
- * with R scaled by the inverses of its pivots, so that x(k) is final when columns up to k-1 are subtracted, and no thread
- * needs another one.  The block on the diagonal is read from where A was assembled, and written elsewhere by one block of
- * threads.  Nobody waits for anything but the barriers of its block.  The path is PANEL steps of a shuffle, an inverse, and
- * a product, and then a row of PANEL^2 / 2 multiply-adds by one thread, whatever the size of the front. */
+ * with R scaled by the inverses of its pivots, so that x(k) is final when columns up to k-1 are subtracted, and
+ * no thread needs another one.  The block on the diagonal is read from where A was assembled, and written
+ * elsewhere by one block of threads.  Threads wait only at the barriers of their block.  The path is PANEL steps
+ * of a shuffle, an inverse, and a product, and then a row of PANEL^2 / 2 multiply-adds by one thread, whatever
+ * the size of the front. */
 #ifndef TRS_FRONTS_PANEL_CUH
 #define TRS_FRONTS_PANEL_CUH
 

@@ -3,14 +3,14 @@
  *     trail_kernel    lower (i, j) -= L (i, panel) U' (j, panel)'    upper (i, j) -= U' (i, panel) L (j, panel)'
  *     schur_kernel    update (i, j) -= L (i, :) U' (j, :)'           with L^H for U of L L^H
  *
- * A block owns a tile of TILE x TILE, reads its rows of X and Y by DEPTH columns at a time into shared memory, and C once.
- * What it reads is of earlier launches.  Tiles on the diagonal are computed as a whole; what stands above the diagonal of
- * lower, or below that of upper, is nobody's.
+ * A block owns a tile of TILE x TILE, reads its rows of X and Y by DEPTH columns at a time into shared memory, and C
+ * once.  It reads only results of earlier launches.  Tiles on the diagonal are computed as a whole; the numbers above
+ * the diagonal of lower, or below that of upper, are unused.
  *
  * Numbers in double precision are multiplied by the tensor cores: a warp has a quarter of the tile, 4 x 4 fragments of 8 x
  * 8.  With rows of TILE + 4 numbers, the 16 lanes that a load serves at a time find 16 different banks.  The other types
- * have 32 entries a thread.  A tile reads 2 TILE numbers for TILE^2 multiply-adds, so that the second level cache bounds it
- * at about TILE / 8 flops a byte where all of the chip is busy. */
+ * have 32 entries a thread.  A tile reads 2 TILE numbers for TILE^2 multiply-adds, so the L2 cache bounds it at about
+ * TILE / 8 flops a byte when the whole chip is busy. */
 #ifndef TRS_FRONTS_PRODUCT_CUH
 #define TRS_FRONTS_PRODUCT_CUH
 

@@ -1,4 +1,4 @@
-/* schedule.h: what is launched for a tree of fronts, and where its numbers stand.
+/* schedule.h: the launches for a tree of fronts, and where its numbers are stored.
  *
  * The numbers of a front, which has cols pivots and order = cols + rows:
  *
@@ -9,20 +9,20 @@
  *               diagonal, which lower and upper keep as it was before its elimination, because many blocks of threads
  *               read it at the same time
  *
- * With U' in the place of U, everything below the pivots is a product X Y' of two panels that have the same form.
- * lower, upper and diagonal stand in one array, the panels, until they are gathered into L and U; update matrices stand in
- * a pool, where the space of one is used again when its parent has taken it.
+ * With U' instead of U, everything below the pivots is a product X Y' of two panels of the same form.  lower, upper
+ * and diagonal are in one array, the panels, until they are gathered into L and U.  Update matrices are in a pool,
+ * which reuses the space of one once its parent has read it.
  *
- * Level by level, the launches are these.  What is called large does not fit into one SM.
+ * The launches, level by level, are the following.  A large front does not fit into one SM.
  *
- *     SMALL     a block a small front: it takes, eliminates and writes the whole of it
- *     ASSEMBLE  a block a tile of a large front: it takes what the children's update matrices have for it
- *     PANEL     step k of all large fronts that have it: a block for PANEL_ROWS rows of lower or of upper factors the block
+ *     SMALL     a block a small front: it reads, eliminates and writes the whole front
+ *     ASSEMBLE  a block a tile of a large front: it adds the parts of the children's update matrices
+ *     PANEL     step k of large fronts that have one: a block for PANEL_ROWS rows of lower or of upper factors the block
  *               on the diagonal for itself, and finds these rows of L or of U'
  *     TRAIL     a block a tile of lower or upper to the right of the panel: minus the product of the panels
  *     SCHUR     a block a tile of an update matrix: minus the product of all columns of L and U
  *
- * The blocks of a launch are dealt to its fronts by start [0 .. fronts]: front number f has the blocks from start [f]
+ * start [0 .. fronts] assigns the blocks of a launch to its fronts: front number f has the blocks from start [f]
  * on. */
 #ifndef TRS_FRONTS_SCHEDULE_H
 #define TRS_FRONTS_SCHEDULE_H

@@ -1,11 +1,12 @@
 /* small.cuh: a front that fits into shared memory, by one block.
  *
- * The block owns all entries of its front: it takes those of A from the panels, adds the update matrices of its children,
- * child after child, eliminates its pivots in registers, and writes L, U' and its own update matrix.  All of these are of
- * earlier launches, or for later ones, so that it waits for nobody.  Threads share by columns (a warp) and rows (a lane).
+ * The block owns all entries of its front: it reads those of A from the panels, adds the update matrices of its
+ * children, child after child, eliminates its pivots in registers, and writes L, U' and its own update matrix.  All
+ * of these come from earlier launches or go to later ones, so it does not wait.  A warp has columns and a lane rows.
  *
- * A step k of the elimination is a(i, j) -= a(i, k) (1 / a(k, k)) a(k, j), with the column k of L left unscaled until all
- * are done.  Who has column k and row k writes them to shared memory, and after a barrier all read what they need of them.
+ * A step k of the elimination is a(i, j) -= a(i, k) (1 / a(k, k)) a(k, j), with column k of L unscaled until all
+ * steps are done.  The threads that have column k and row k write them to shared memory, and after a barrier all
+ * threads read what they need.
  *
  * It moves order^2 numbers.  A step takes about 250 clocks where the front is small (a store, the barrier, a load, the
  * inverse, a product), and order^2 / 64 clocks for the multiply-adds where it is not. */

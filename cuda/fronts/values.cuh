@@ -1,8 +1,8 @@
-/* values.cuh: A into the panels, L and U out of them, and how large the products are.
+/* values.cuh: A into the panels, L and U out of them, and the size of the products.
  *
- * Each of these kernels moves what it is given once, and is bounded by the bandwidth of memory: for each entry of A 16
- * bytes of places and its value, for each entry of L and U 8 bytes of places and its value twice;
- * of L U the panels are read once more. */
+ * Each of these kernels moves its data once, and the bandwidth of memory bounds it: for each entry of A 16 bytes of
+ * places and its value, for each entry of L and U 8 bytes of places and its value twice; for L U the panels are read
+ * once more. */
 #ifndef TRS_FRONTS_VALUES_CUH
 #define TRS_FRONTS_VALUES_CUH
 

@@ -1,5 +1,5 @@
-/* canonical.cu: a matrix on the device that is canonical CSR as it stands is taken over there (canonical.c does that on
- * the host), and its pattern is looked at.
+/* canonical.cu: checks the pattern of a matrix on the device, and uses the matrix without a copy if it is already
+ * canonical CSR (canonical.c does the same on the host).
  *
  * Canonical is a lower triangle by rows whose columns ascend and whose diagonal comes last.  A triangle whose columns
  * ascend and whose diagonal comes first becomes one when rows and columns are counted from the other end
@@ -8,7 +8,7 @@
  *
  * One kernel has a thread a line, for pointers and ends of lines, another a thread an entry.  A column that is not
  * larger than the one before it, a descent, is right only where a line begins: both kernels count descents, and the
- * counts must cancel.  So no thread needs to know in which line its entry is.
+ * counts must cancel.  So no thread needs to know the line of its entry.
  * Bytes: 16 a line, 8 to 12 an entry, in order. */
 #include "config.h"
 

@@ -1,7 +1,7 @@
 /* full.cu: the triangle of an operator as a full matrix on the device, for the dense solvers.
  *
- * It is filled from the operator's own rows on the device, which it holds.  Where nothing is stored the full
- * matrix has -0, and +0 where zero is stored, of either sign, as on the host (cpu_full.h).
+ * It is filled from the operator's own rows on the device.  As on the host (cpu_full.h), the full matrix has
+ * -0 where no entry is stored, and +0 where a zero of either sign is stored.
  * Bytes of an update: elem n^2 written (zeros), then elem nnz read and written. */
 #include "config.h"
 

@@ -1,5 +1,5 @@
-/* full.cuh: the host side that the seed's dense solvers share: a full matrix on the device, made
- * from the triangle of the operator, and B copied into X, where the kernels then work in place. */
+/* full.cuh: the host side shared by the dense baselines: a full matrix on the device, made from the
+ * triangle of the operator, and B copied into X, where the kernels then work in place. */
 #ifndef TRS_DENSE_CUH
 #define TRS_DENSE_CUH
 

@@ -1,26 +1,26 @@
-/* import.cu: a triangle on the device that has pointers (CSR, CSC, BSR), in whatever form, becomes an operator there.
- * import.c does the same on the host.
+/* import.cu: makes an operator on the device from any triangle there that has pointers (CSR, CSC, BSR).  import.c
+ * does the same on the host.
  *
- * The rows of the operator are the lines of the caller's matrix (source.cuh) or, if it is transposed against what is
- * stored, the other index.
+ * The rows of the operator are the lines of the caller's matrix (source.cuh) or, if the operator is the transpose of
+ * the stored matrix, the other index.
  *
  *     the caller's ptr ----------------> the line of every stored entry                    (a scan)
  *     lines, idx ----------------------> how many entries before it are wanted             (a scan)
  *     both, and the diagonals ---------> a list of (row of the operator, origin)
  *     the list, ordered by row --------> ptr, idx, src                                     (CUB's radix sort)
  *
- * An *origin* e < entries is the stored entry e; entries + l is the diagonal of line l, which is not stored, or stands
- * for 1.  Entries of the other triangle are left out.
- * The list goes through the lines in that order in which the columns of a transposed operator ascend, so a stable sort
- * by row gives its canonical form, whatever the order within the lines.  Where lines are rows there is nothing to sort,
- * unless they do not ascend: then the list is sorted by column, and by row.  Each sort is stable and looks at as many
- * bits as a row has, so that the result depends on the matrix alone.
+ * An *origin* e < entries is the stored entry e; entries + l is the diagonal of line l, which is not stored or is 1
+ * by definition.  Entries of the other triangle are left out.  The list goes through the lines in the order of
+ * ascending columns of a transposed operator, so a stable sort by row gives its canonical form, whatever the order
+ * within the lines.  If lines are rows nothing needs sorting, unless their columns do not ascend: then the list is
+ * sorted by column, and by row.  Each sort is stable and looks only at the bits that a row number has, so the result
+ * depends on the matrix alone.
  *
- * No kernel trusts the arrays: an index that is none is left out, and counted as wrong, as are pointers out of order and
- * what is stored twice.  check.c and import.c then find the words.
- * A thread has a line, or an entry; what it writes is read by later launches only.
- * Bytes an entry, with indices and places of 4 bytes: 20 for lines, counts and list, 16 each 8 bits of a row for the
- * sort, 28 for ptr, idx and src, of which two reads are at random.  All but these are in order: bandwidth bounds them. */
+ * No kernel trusts the arrays: an invalid index is left out and counted, as are pointers out of order and entries
+ * stored twice.  check.c and import.c then word the message.  A thread has a line, or an entry; only later launches
+ * read what it writes.  Bytes an entry, with indices and places of 4 bytes: 20 for lines, counts and list, 16 each 8
+ * bits of a row for the sort, 28 for ptr, idx and src, including two random reads.  All others are in order, and
+ * bandwidth bounds them. */
 #include "config.h"
 
 #include "source.cuh"

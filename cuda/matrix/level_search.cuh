@@ -1,19 +1,19 @@
 /* level_search.cuh: the kernel that finds the level of every row.
  *
- *     level(i) = 1 + max { level(j) : L(i, j) is an entry, j < i },   0 where there is none
+ *     level(i) = 1 + max { level(j) : L(i, j) is an entry, j < i },   0 if there are none
  *
- * A lane has a row, a warp 32 consecutive ones, and warps take them in order; a row with many entries is watched by
- * the whole warp, between the others.
- * How a level becomes visible: level [i] is its own flag, -1 before.  Nothing else is published with it, so relaxed
- * loads and stores suffice.  Among the rows of a warp levels are handed on by shuffles, so that a chain of 32 rows
+ * A lane has a row, a warp 32 consecutive ones, and warps take them in order; the whole warp polls for a row with
+ * many entries, between the others.
+ * How a level becomes visible: level [i] is its own flag, -1 before.  Nothing else is published with it, so
+ * relaxed loads and stores suffice.  Shuffles pass levels between the rows of a warp, so a chain of 32 rows
  * costs one dependency latency between SMs and not 32.
- * Why it cannot hang: all warps are resident (cooperative launch), each takes rows in order, cyclically, and a lane
- * that waits never keeps its warp from polling for the other lanes.  So the first row that has no level yet is always
- * in some warp, everything that it needs is published, and it gets its level.
- * When it gives up: a deep triangle takes levels x a latency, and the host just goes through the entries.  When the
- * rows done so far say that all of them take much longer than the host would, the search ends.
- * Bytes: 4 nnz + 20 n, and a gather of a level for each entry.  Bound by rows that wait for one another x a latency,
- * and, where the rows of a level are far apart, by how many rows are watched at a time. */
+ * Why it cannot hang: all warps are resident (cooperative launch), each takes rows in order, cyclically, and
+ * a waiting lane never keeps its warp from polling for the other lanes.  So some warp is always at the first
+ * row without a level; everything that the row needs is published, and it gets its level.
+ * When it gives up: a deep triangle takes levels x a latency, while the host makes one pass over the
+ * entries.  When the rows done so far show that the search would take much longer than the host, it ends.
+ * Bytes: 4 nnz + 20 n, and a gather of a level for each entry.  Bound by rows that wait for one another x a
+ * latency, and, where the rows of a level are far apart, by the number of rows that are polled at a time. */
 #ifndef TRS_LEVEL_SEARCH_CUH
 #define TRS_LEVEL_SEARCH_CUH
 

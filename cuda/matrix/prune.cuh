@@ -1,20 +1,20 @@
 /* prune.cuh: leaves out entries that no level depends on, so that level_search.cuh waits for fewer.
  *
- * Let k be the first row below j that has an entry in column j.  Where row i has both j and k, the path j -> k -> i is
- * longer than the entry (i, j) alone, so that entry decides no level and can be left out:
+ * Let k be the first row below j that has an entry in column j.  If row i has both j and k, the path j -> k -> i is
+ * longer than the entry (i, j) alone.  So that entry decides no level and can be left out:
  *
  *     j | d
  *     k | x  d          level(k) > level(j), level(i) > level(k):  (i, j) is left out
  *     i | x  x  d
  *         j  k  i
  *
- * This is a part of the transitive reduction of the graph (Aho, Garey and Ullman 1972).  Of a factor L of a symmetric
- * pattern all of it is found: the elimination tree (Liu 1990) is left, and of a full triangle the entry just before the
- * diagonal.
- * A warp has a row; none waits for another.  In rows of more than SEARCHED entries only the next entry is asked whether
- * it is such a k, which is enough for the columns of supernodes, and those of more than MOST entries stay as they are.
- * Bytes: 8 an entry read, a random 4, and a binary search among the columns of the row, which are in the cache by then;
- * what is left is written. */
+ * This is a part of the transitive reduction of the graph (Aho, Garey and Ullman 1972).  For a factor L of a
+ * symmetric pattern this finds the whole reduction and leaves the elimination tree (Liu 1990); for a full triangle it
+ * leaves the entry just before the diagonal.  A warp has a row; none waits for another.  In rows of more than
+ * SEARCHED entries only the next entry is tested as such a k, which is enough for the columns of supernodes; rows of
+ * more than MOST entries remain unchanged.
+ * Bytes: 8 an entry read, a random 4, and a binary search among the columns of the row, which are in the cache
+ * by then; the remaining entries are written. */
 #ifndef TRS_PRUNE_CUH
 #define TRS_PRUNE_CUH
 

@@ -1,11 +1,11 @@
-/* runs.cu: the rows of a pattern on the device as runs of consecutive columns, for the host, which makes supernodes of
- * them (analysis/supernodal/run_length.h).  Where there are supernodes these are far fewer than the entries, and only
- * they are copied.
+/* runs.cu: the rows of a pattern on the device as runs of consecutive columns, for the host, which makes supernodes
+ * of them (analysis/supernodal/run_length.h).  With supernodes, runs are far fewer than entries, and only runs are
+ * copied.
  *
- * A warp has a row, whose entries its lanes take 32 at a time; none waits for another.  An entry begins a run where the
- * one before it is not its left neighbour, and ends one where the next is not its right neighbour.  Of a row that has
- * the columns of the row before and its own diagonal no runs are written.  Bytes: 12 an entry, in order, most of them
- * from the caches, where neighbouring warps have just read them. */
+ * A warp has a row, whose entries its lanes take 32 at a time; none waits for another.  An entry begins a run if the
+ * entry before it is not its left neighbour, and ends one if the next is not its right neighbour.  A row with the
+ * columns of the row before and its own diagonal writes no runs.  Bytes: 12 an entry, in order, most of them from the
+ * caches, where neighbouring warps have just read them. */
 #include "config.h"
 
 #include "cuda/runtime/cuda.cuh"

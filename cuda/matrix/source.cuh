@@ -3,11 +3,11 @@
  * A *line* is a row or, of a matrix by columns, a column.  Entries are numbered line by line, those of a block too:
  *
  *     line             0              1                          blocks of 2 by 2: a line has a row, or a column, of each
- *     entry            0 1 | 2 3      4 5 | 6 7                  block, and value_of says where the number stands in val
+ *     entry            0 1 | 2 3      4 5 | 6 7                  block, and value_of gives the place of the number in val
  *     block            k   | k + 1    k   | k + 1
  *
- * Nothing is trusted but what is called said or index: pointers are taken as the nearest that there can be, and an index
- * that is none is -1. */
+ * `said` and `index` return the caller's numbers unchecked.  Everything else checks them: a pointer is clamped to the
+ * nearest valid one, and an invalid index is -1. */
 #ifndef TRS_SOURCE_CUH
 #define TRS_SOURCE_CUH
 

@@ -1,6 +1,6 @@
 /* values.cu: new values and their pivots on the device (matrix/operator.c).
  *
- * A thread has an entry, or a row.  Bytes of a gather: 8 and two elements an entry, one of the two read at random. */
+ * A thread has an entry, or a row.  Bytes of a gather: 8 and two elements an entry, one of them read at random. */
 #include "config.h"
 
 #include "cuda/runtime/cuda.cuh"

@@ -1,10 +1,9 @@
-/* merge.cuh: what the files of a pass share: steps of its making, and device functions.
+/* merge.cuh: shared by the files of a pass: the steps that make it, and device functions.
  *
- * merge_count.cu    counts what each level would add, and decides which levels are merged
- * merge_pattern.cu  makes the patterns of T' and N
- * merge_values.cu   their values
- * merge_recipe.cu   the same for passes whose values change often
- * merge_long.cu, merge_long_values.cu   the same for long rows */
+ * merge_count.cu    counts the fill of each level, and decides which levels are merged
+ * merge_pattern.cu  makes the patterns of T' and N merge_values.cu   their values merge_recipe.cu
+ * the values of passes that change often merge_long.cu, merge_long_values.cu   the same for long
+ * rows */
 #ifndef TRS_MERGE_CUH
 #define TRS_MERGE_CUH
 

@@ -1,8 +1,8 @@
-/* merge.h: level rewriting, one pass at a time: what the solver (merged.cu) and the tests call.
+/* merge.h: level rewriting, one pass at a time: the interface for the solver (merged.cu) and the tests.
  *
  * T is a lower triangle whose rows have levels: every entry (i, j) off the diagonal has level(j) < level(i).  A pass
- * merges some levels l with the level l - 1 before them.  Into a row i of such a level it substitutes the equations of
- * the rows j of level l - 1 that row i needs, so that row i then waits for what those rows wait for.  In matrices:
+ * merges some levels l with the level l - 1 before them.  Into a row i of such a level it substitutes the equations
+ * of the rows j of level l - 1 that row i needs, so row i then waits for the operands of those rows.  In matrices:
  *
  *     T x = b,   N(i, j) = T(i, j) / T(j, j) for these i and j,   M = I - N,   T' = M T,   T' x = M b.
  *
@@ -15,17 +15,17 @@
  * T' is a lower triangle with the diagonal of T and with fewer levels.  A level that is merged follows one that is not,
  * hence rows of N have entries only in columns whose rows of N are empty, N N = 0, and M^-1 = I + N.
  *
- * The words of this room:
- *   substituted row   a row j whose equation is substituted into row i; there is one entry of N for each
+ * Terms of this module:
+ *   substituted row   a row j whose equation is substituted into row i; N has one entry for each
  *   rewritten row     a row i of a merged level that has substituted rows; all others are copied from T to T'
- *   term              what is added up in a rewritten row: an entry of T that is not eliminated, or an entry of a
+ *   term              a summand of a rewritten row: an entry of T that is not eliminated, or an entry of a
  *                     substituted row times -N(i, j).  Terms of one column make one entry of T'.  The diagonal of
- *                     the row is no term.
+ *                     the row is not a term.
  *   short, long row   a warp rewrites rows of at most MERGE_SHORT_TERMS terms, several at a time (merge_short.cuh); a
- *                     longer row has a block to itself (merge_long.cu)
+ *                     longer row has its own block (merge_long.cu)
  *   fill              entries of T' and N together less those of T; in a long row each counts MERGE_LONG_WEIGHT times
  *
- * Which levels are merged is decided by the pattern alone, since the bits of x depend on it. */
+ * The pattern alone decides which levels are merged, since the bits of x depend on it. */
 #ifndef TRS_MERGE_H
 #define TRS_MERGE_H
 

@@ -1,4 +1,4 @@
-/* merge_cost.cu: what a solve of cuda-merged takes, predicted from the shape of T and of the last T'.
+/* merge_cost.cu: predicts the time of a solve by cuda-merged from the shape of T and of the last T'.
  *
  *     seconds = cuda-dataflow on T'  +  levels (T') x (longer dependency latency)  +  passes x product with M
  *

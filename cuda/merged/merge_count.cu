@@ -1,13 +1,13 @@
-/* merge_count.cu: which levels a pass merges.
+/* merge_count.cu: decides which levels a pass merges.
  *
- * A level costs a solve one dependency latency, however few rows it has, and entries cost next to nothing until there
- * are some MERGE_LATENCY_ENTRIES of them.  So what each level would add to T' and N is counted by expanding its rows,
- * and it is merged where that takes less time than a latency.  Of two neighbours only one can be merged, for rows that
- * are rewritten may need only rows that are not (merge.h): a pass merges levels of one parity.
- * Of a large triangle one row of EVERY is expanded first, for both parities at once, since most passes that are not
- * worth it are far from being so.
- * A thread has a row, a warp the rows of its threads; none waits for another.  Bytes: 12 for each entry of T and each
- * term, many at random; the kernel is bound by chains of loads, hence merge_short.cuh. */
+ * A level costs a solve one dependency latency, however few rows it has, and fewer than some MERGE_LATENCY_ENTRIES
+ * entries cost next to nothing.  So the entries that each level would add to T' and N are counted by expanding its
+ * rows, and the level is merged if they take less time than a latency.  Of two neighbouring levels only one can be
+ * merged, since rewritten rows may need only rows that are not rewritten (merge.h): a pass merges levels of one
+ * parity.  In a large triangle one row of EVERY is expanded first, for both parities at once, since most passes that
+ * do not pay are far from paying.  A thread has a row, a warp the rows of its threads; none waits for another.
+ * Bytes: 12 for each entry of T and each term, many at random; the kernel is bound by chains of loads, hence
+ * merge_short.cuh. */
 #include "config.h"
 
 #include "merge_short.cuh"

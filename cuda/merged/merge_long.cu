@@ -1,9 +1,9 @@
-/* merge_long.cu: the pattern of long rows, those that a warp has no room for.
+/* merge_long.cu: the pattern of long rows, which do not fit into the shared memory of a warp.
  *
  * A block a row; none waits for another.  A hash table in global memory finds the terms of one column; the first of
- * them, by its number, says which entry of T' the column is, so T' does not depend on which thread was first in the
- * table.  Where each term is added is kept, 4 bytes a term, for a table at each update would take much longer than
- * the sums.  Bytes: 4 a term, and 8 to 16 of the table, at random. */
+ * them, by number, determines the entry of T' for the column, so T' does not depend on which thread reached the
+ * table first.  The target of each term is stored, 4 bytes a term, because a table at each update would take much
+ * longer than the sums.  Bytes: 4 a term, and 8 to 16 of the table, at random. */
 #include "config.h"
 
 #include "merge_long.cuh"

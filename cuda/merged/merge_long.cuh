@@ -1,7 +1,7 @@
 /* merge_long.cuh: a long row, as the block that rewrites it sees it.
  *
- * The terms of the row are numbered: first its own entries, of which those that are eliminated are no terms but have
- * their numbers, then the entries of the substituted rows, one row after the other.
+ * The terms of the row are numbered: first its own entries, then the entries of the substituted rows, one row after
+ * the other.  Eliminated entries have numbers too, but are not terms.
  *
  *     term        0 .. length - 1           length ..                   terms - 1
  *                 entries of row i          row [0]    row [1]  ...   row [substituted - 1]

@@ -1,9 +1,9 @@
 /* merge_long_values.cu: the values of T' and -N in long rows.
  *
- * A block a row; none waits for another.  Where a term is added was kept by merge_long.cu (merge_pass.target).  The
- * terms of one substituted row have different columns, so they are added together, with a barrier between one row and
- * the next: the order of a sum is that of the rows.  Bytes: for each term 12, and twice 8 of its sum, which is in the
- * cache. */
+ * A block a row; none waits for another.  merge_long.cu has stored the target of each term (merge_pass.target).  The
+ * terms of one substituted row have different columns, so they are added in parallel, with a barrier between one row
+ * and the next: the order of a sum is that of the rows.  Bytes: for each term 12, and twice 8 of its sum, which is in
+ * the cache. */
 #include "config.h"
 
 #include "merge_long.cuh"

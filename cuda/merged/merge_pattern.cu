@@ -1,7 +1,8 @@
-/* merge_pattern.cu: a pass is made: the patterns of T' and N, once it is decided which levels are merged.
+/* merge_pattern.cu: makes a pass: the patterns of T' and N, once the levels to merge are known.
  *
- * How long the rows become was counted on the way to the decision; rows that are copied are added here, and sums over
- * the counts say where each row begins.  A thread has a row, a warp the rows of its threads; none waits for another. */
+ * The decision has already counted the new lengths of the rows; this file adds the copied rows, and prefix sums over
+ * the counts give the place where each row begins.  A thread has a row, a warp the rows of its threads; none waits
+ * for another. */
 #include "config.h"
 
 #include "merge_write.cuh"

@@ -2,10 +2,10 @@
  *
  *     (M b)(i) = b(i) - sum over j of N(i, j) b(j)
  *
- * A thread has a row, and a block has a row of which N has many entries.  None waits for another, and the product can
- * be made in place: a row i that has entries of N reads rows j that have none, which nobody changes (merge.h).
- * Bytes: 16 n + 20 nnz (N) for a column of doubles; bound by these where there are many rows, and by a chain of loads
- * (pointers of the row, its columns, b) where there are few. */
+ * A thread has a row; a block has a row with many entries of N.  None waits for another, and the product can be made
+ * in place: a row i with entries of N reads rows j without any, which no thread changes (merge.h).
+ * Bytes: 16 n + 20 nnz (N) for a column of doubles; these bound it for many rows, and a chain of loads
+ * (pointers of the row, its columns, b) for few. */
 #include "config.h"
 
 #include "merge.cuh"

@@ -1,16 +1,16 @@
-/* merge_recipe.cu: the values of T' and -N where they are made anew often, as by plans that have to refresh.
+/* merge_recipe.cu: the values of T' and -N for plans that recompute them often, such as plans that support refresh.
  *
- * merge_values.cu expands each row to find which terms there are, and which of them have the same column, before it adds
- * them up.  Here that is done once, by the same functions (merge_short.cuh), and a recipe is kept:
+ * merge_values.cu expands each row to find its terms, and which of them have the same column, before it adds them up.
+ * Here the same functions (merge_short.cuh) do that once, and a recipe is stored:
  *
- *     source      4 bytes an entry of T'      where it is copied from, or its first term
+ *     source      4 bytes an entry of T'      the entry that it is copied from, or its first term
  *     term        8 bytes a term              which value of T, times which entry of -N; in the order of the sum
  *     n_place     4 bytes an entry of N       which value of T is divided by the diagonal of the substituted row
  *
- * Values then take two kernels: a thread has a row of N, and then a thread an entry of T'.  No thread waits for another,
- * and each value is written by one, which adds up the same terms in the same order as merge_values.cu does: the bits are the
- * same.  Where the terms of a row stand is up to chance, and of no consequence.  Bytes of T': 12 and an element of T and of
- * T' an entry, 16 and two elements a term. */
+ * Values then take two kernels: a thread has a row of N, and then a thread an entry of T'.  No thread waits for
+ * another, and each value is written by one, which adds up the same terms in the same order as merge_values.cu does:
+ * the bits are the same.  The place of the terms of a row varies, without effect on the result.  Bytes of T': 12 and
+ * an element of T and of T' an entry, 16 and two elements a term. */
 #include "config.h"
 
 #include "merge_write.cuh"

@@ -1,19 +1,19 @@
-/* merge_short.cuh: short rows expanded into their terms in shared memory, as many at a time as a warp has room for.
+/* merge_short.cuh: short rows expanded into their terms in shared memory, as many at a time as fit for a warp.
  *
- * A warp has 32 rows of T, one a lane, and takes batches of them that have at most ENTRIES entries together.  Of each
- * entry it asks whether a row is substituted for it; then, for those rows of the batch that have at most TERMS terms
- * together, which column each term has, and by a hash table which terms are the first of their column in their row.
+ * A warp has 32 rows of T, one a lane, and takes batches of them with at most ENTRIES entries together.  For each
+ * entry it finds out whether a row is substituted for it.  Then, for those rows of the batch that have at most TERMS
+ * terms together, it finds the column of each term, and by a hash table the terms that are the first of their column
+ * in their row.
  *
  *     row i of T       (i, k)    (i, j)       (i, m)        j is in the level before that of i,
  *                         |     /   |   \        |          and row j of T has columns k, p, q and j
  *     terms of row i   (i, k) (j, k) (j, p) (j, q) (i, m)   in this order
  *     columns of T'       k     .      p      q      m      the second term of column k is added to the first
  *
- * A row has 3 to 30 entries, and what they say is at random places: one row alone would be a chain of four loads
- * (entry, level of its column, pointers of that row, columns there).  Here the loads of many rows are under way
- * together, one kind after the other, and all lanes are busy whatever the lengths of the rows.  Columns stand in the
- * order of their first terms, and terms are added in their order, so the outcome does not depend on which lane was
- * first in the table. */
+ * A row has 3 to 30 entries, which refer to random places: one row alone would be a chain of four loads (entry, level
+ * of its column, pointers of that row, columns there).  Here the loads of many rows overlap, one kind after the
+ * other, and all lanes are busy whatever the lengths of the rows.  Columns are in the order of their first terms, and
+ * terms are added in their order, so the result does not depend on which lane reached the table first. */
 #ifndef TRS_MERGE_SHORT_CUH
 #define TRS_MERGE_SHORT_CUH
 

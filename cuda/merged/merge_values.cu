@@ -1,8 +1,8 @@
 /* merge_values.cu: the values of T' and -N, from those of T.
  *
- * Short rows are expanded anew at each update, unless the pass has a recipe (merge_recipe.cu).
- * Terms of a column are added one after the other in their order, so that the same values give the same bits.  A
- * thread has a row, a warp the rows of its threads; none waits for another. */
+ * Short rows are expanded again at each update, unless the pass has a recipe (merge_recipe.cu).  Terms of a
+ * column are added one after the other in their order, so that the same values give the same bits.  A thread has
+ * a row, a warp the rows of its threads; none waits for another. */
 #include "config.h"
 
 #include "merge_write.cuh"

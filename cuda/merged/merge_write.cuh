@@ -1,5 +1,5 @@
-/* merge_write.cuh: where the rows that a warp has expanded go in T' and N.  The patterns (merge_pattern.cu) and the
- * values (merge_values.cu) are written to the same places. */
+/* merge_write.cuh: the places in T' and N of the rows that a warp has expanded.  The patterns (merge_pattern.cu)
+ * and the values (merge_values.cu) are written to the same places. */
 #ifndef TRS_MERGE_WRITE_CUH
 #define TRS_MERGE_WRITE_CUH
 

@@ -1,20 +1,20 @@
-/* merged.cu: the solver cuda-merged: level rewriting, pass after pass (merge.h), then cuda-dataflow on what is left.
+/* merged.cu: the solver cuda-merged: level rewriting, pass after pass (merge.h), then cuda-dataflow on the result.
  *
- * A pass k turns T x = b into (M T) x = M b.  With p passes a solve makes M_p ... M_1 b, one launch for each pass, and
- * then solves T_p x = M_p ... M_1 b in one launch: dataflow.cu says who owns a row, how x becomes visible, and why it
- * cannot hang.  Bytes: those of cuda-dataflow on T_p, and for each pass 16 n + 20 nnz (N).  Bound by levels of T_p x a
- * dependency latency, where levels are wide by the gathers of x.
+ * A pass k turns T x = b into (M T) x = M b.  With p passes a solve makes M_p ... M_1 b, one launch for each pass,
+ * and then solves T_p x = M_p ... M_1 b in one launch: single.cu and many.cuh explain who owns a row, how x becomes
+ * visible, and why it cannot hang.  Bytes: those of cuda-dataflow on T_p, and for each pass 16 n + 20 nnz (N).  Bound
+ * by levels of T_p x a dependency latency, where levels are wide by the gathers of x.
  *
- * Accuracy: from the residual r_p of T_p follows that of T, r = M_1^-1 ... M_p^-1 r_p, and what is rounded in pass k is
- * relative to |M_k| times what it is made of.  Here |M_k| = |M_k^-1| = I + |N_k|, whose maximum norm is
- * g_k = 1 + || N_k ||; in the middle of the product |M_p^-1| |M_p| = I + 2 |N_p|, since N_p N_p = 0.  So the backward
- * error grows at most by about
+ * Accuracy: from the residual r_p of T_p follows that of T, r = M_1^-1 ... M_p^-1 r_p, and the roundings of pass k
+ * are relative to |M_k| times its operands.  Here |M_k| = |M_k^-1| = I + |N_k|, whose maximum norm is g_k = 1 + ||
+ * N_k ||; in the middle of the product |M_p^-1| |M_p| = I + 2 |N_p|, since N_p N_p = 0.  So the backward error grows
+ * at most by about
  *
  *     g_1^2 g_2^2 ... g_(p-1)^2 g_p.
  *
- * Where that is more than GROWTH at an update, T itself is solved, by cuda-dataflow.  A refresh, for which nobody waits, goes
- * on with what the last update has found; the growth stays on the device until somebody asks, and where it is beyond
- * HOPELESS, x becomes NaN. */
+ * If that exceeds GROWTH at an update, cuda-dataflow solves T itself.  A refresh does not wait, and goes on with
+ * what the last update has found.  The growth stays on the device until it is read; if it exceeds HOPELESS, x
+ * becomes NaN. */
 #include "config.h"
 
 #include "cuda/dataflow/dataflow.cuh"

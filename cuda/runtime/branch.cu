@@ -1,5 +1,5 @@
-/* branch.cu: a second stream beside a caller's (lib/base/device.h).  Its events order the two, and put what is on it into the
- * graph into which the caller's stream is captured. */
+/* branch.cu: a second stream next to the caller's (lib/base/device.h).  Its events order the two streams.  If the
+ * caller's stream is captured, they also put the work of the second stream into the graph. */
 #include "config.h"
 
 #include "device.cuh"

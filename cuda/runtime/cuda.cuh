@@ -1,5 +1,5 @@
-/* cuda.cuh: what nearly every kernel of the library needs: numbers of four types and their quotients, B and X,
- * launches, arrays on the device, and what a solver is. */
+/* cuda.cuh: included by nearly every kernel of the library: numbers of four types and their quotients, B and
+ * X, launches, arrays on the device, and the definition of a solver. */
 #ifndef TRS_CUDA_CUH
 #define TRS_CUDA_CUH
 

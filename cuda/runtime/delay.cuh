@@ -1,14 +1,13 @@
 /* delay.cuh: random delays, which make rare orders of events common in tests.
  *
- * The hazard of kernels whose blocks or warps wait for one another is an order of events for which nobody has
- * planned, and which a quiet machine shows once in a million solves.  Such kernels call delay wherever the
- * order matters: when a task has been taken, before a number is published, before a look whether one has been.
- * In a library that was configured with --enable-delays a warp is then held up at random; in any other one
- * delay does nothing.
+ * The hazard of kernels whose blocks or warps wait for one another is an order of events that their author did
+ * not foresee, and that a quiet machine shows once in a million solves.  Such kernels call delay wherever the
+ * order matters: when a task has been taken, before a number is published, before a number is polled.  In a
+ * library configured with --enable-delays a call delays the warp at random; otherwise it does nothing.
  *
- * A delay is a nanosleep, which lets other warps run.  It never waits for anything, so that it cannot make a
- * solve hang that would end without it.  The random number comes from the clock of the SM: no state, and no two
- * runs alike. */
+ * A delay is a nanosleep, which lets other warps run.  It never waits for an event, so a solve that ends
+ * without it also ends with it.  The random number comes from the clock of the SM: no state, and no two runs
+ * alike. */
 #ifndef TRS_DELAY_CUH
 #define TRS_DELAY_CUH
 

@@ -1,5 +1,4 @@
-/* device.cu: whether there is a device that can run our kernels, which one is current, and how many blocks it
- * holds. */
+/* device.cu: whether a device can run our kernels, which device is current, and how many blocks it holds. */
 #include "config.h"
 
 #include "device.cuh"

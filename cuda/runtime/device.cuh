@@ -1,4 +1,5 @@
-/* device.cuh: errors of the CUDA run-time as ours, the current device, and a copy that waits. */
+/* device.cuh: errors of the CUDA run-time as status codes of the library, the current device, and a
+ * copy that waits. */
 #ifndef TRS_DEVICE_CUH
 #define TRS_DEVICE_CUH
 

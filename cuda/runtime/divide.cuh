@@ -1,23 +1,22 @@
 /* divide.cuh: quotients by the diagonal that neither overflow on the way nor lose digits.
  *
  * Each of many right-hand sides is divided by a diagonal entry d, and a product takes a fraction of the time of
- * a quotient.  So an update of the values keeps 1 / d, and a solve multiplies.  The hazard: where d is so small
- * that 1 / d overflows, or so large that 1 / d is subnormal and has lost digits, s / d may well be an ordinary
- * number.  Such a d is kept as it is, and divided by:
+ * a quotient.  So an update of the values stores 1 / d, and a solve multiplies.  The hazard: if d is so small
+ * that 1 / d overflows, or so large that 1 / d is subnormal and has lost digits, s / d may still be an ordinary
+ * number.  Such a d is stored unchanged, and the solve divides by it:
  *
  *        kept (d)    = 1 / d        if d is near 1: 2^-500 <= |d| <= 2^500 (2^-60, 2^60 in single precision)
  *                    = d            else; zero, Inf and NaN are not near 1
  *        s over d    = s kept       if kept is near 1
  *                    = s / kept     else
  *
- * No bit says which of the two was kept: the inverse of what is near 1 is near 1 itself, and what is not near 1
- * was kept as it is.  (An inverse that rounding takes over the bound is drawn in by a few units of the last
- * place, TRS_RIM.) The bounds are such that |d|^2 of a complex d is normal as well.
+ * No extra bit is needed to tell the two apart: the inverse of a number near 1 is near 1 itself, and a number
+ * that is not near 1 was stored unchanged.  (An inverse that rounding moves past the bound is moved back by a
+ * few units in the last place, TRS_RIM.) The bounds ensure that |d|^2 of a complex d is normal as well.
  *
- * To look at the size of kept lengthens the path from one row to the next by up to an eighth.  So an update
- * also leaves a flag on the device, which says whether any diagonal was kept as it is, and kernels have code
- * for both cases, which they choose once, at their beginning.  The flag is on the device, so that a captured
- * graph follows new values. */
+ * Testing the size of kept lengthens the path from one row to the next by up to an eighth.  So an update also
+ * sets a flag on the device that tells whether any diagonal was stored unchanged.  Kernels have code for both
+ * cases and choose once, at their start.  The flag is on the device, so a captured graph follows new values. */
 #ifndef TRS_DIVIDE_CUH
 #define TRS_DIVIDE_CUH
 

@@ -1,35 +1,34 @@
 /* flag.cuh: a number that is its own flag.
  *
- * In a triangular solve a row waits for numbers that other warps compute in the same launch.  The usual way of
- * handing over a number is to write the number, a fence, and a flag; the reader polls the flag, and reads the
- * number behind another fence: two trips to the L2 cache one after the other.  Here the number itself is the
- * flag:
+ * In a triangular solve a row waits for numbers that other warps compute in the same launch.  Usually the
+ * producer writes the number, a fence and a flag; the reader polls the flag, and reads the number after another
+ * fence: two trips to the L2 cache one after the other.  Here the number itself is the flag:
  *
  *        before the solve    y(k) = 0xff..ff for all k        the reserved bit pattern, "not yet"
  *        who computes y(k)   st.relaxed.gpu  y(k)             once in a solve
  *        who needs y(k)      do v = ld.relaxed.gpu y(k) while v has the reserved pattern
  *
  * Why this needs no fence.  Nothing but y(k) is handed over, and it is one location.  Relaxed accesses of gpu
- * scope are strong in the PTX memory model, so that the two are no data race; a strong access of a naturally
- * aligned number is single-copy atomic, so that no half of a number is seen; and coherence of the one location
- * says that a load returns either the pattern or the number.  Everything else that a row reads (pattern,
- * values, b) was there before the launch.  Whoever hands over anything besides the number needs a fence or a
- * release store for it: look at cuda/strips.
+ * scope are strong in the PTX memory model, so the two are not a data race.  A strong access of a naturally
+ * aligned number is single-copy atomic, so no half of a number is seen.  Coherence of the one location
+ * guarantees that a load returns either the pattern or the number.  Everything else that a row reads (pattern,
+ * values, b) was in memory before the launch.  A kernel that hands over anything besides the number needs a
+ * fence or a release store for it.
  *
- * Why the loop ends.  A relaxed load of gpu scope is answered by L2 and not by the L1 cache of the SM, which is
- * not kept coherent; volatile keeps the compiler from moving the load out of the loop.  So the loop ends if the
- * writer is run, which is what each solver has to show: its warps are all resident, and there is an order in
- * which the first number that is missing can always be computed (README.md).
+ * Why the loop ends.  L2 answers a relaxed load of gpu scope, not the L1 cache of the SM, which is not
+ * coherent; volatile keeps the compiler from moving the load out of the loop.  So the loop ends if the writer
+ * runs.  Each solver has to show that: its warps are all resident, and in some order the first missing number
+ * can always be computed (README.md).
  *
  * NaN.  The reserved pattern is a NaN: negative, quiet, all bits of its payload set.  A computed number may be
- * that NaN, above all when the caller's b has it, since arithmetic in double precision hands payloads on.  Such
- * a number is rewritten as the usual quiet NaN when it is published: otherwise all who need it would wait
- * forever.  So a NaN in b reaches all x that depend on it, as in a sequential substitution; only its payload
- * may be lost.
+ * that NaN, above all if the caller's b contains it, since arithmetic in double precision propagates payloads.
+ * Such a number is rewritten as the usual quiet NaN when it is published; otherwise all rows that need it would
+ * wait forever.  So a NaN in b reaches all x that depend on it, as in a sequential substitution; only its
+ * payload may be lost.
  *
- * Complex numbers and packs.  An access of 8 or 16 bytes is, in the model, one access of each of its elements,
- * in no order.  So each part of a complex number, and each number of a pack, is its own flag, and the whole is
- * there when all of its parts are. */
+ * Complex numbers and packs.  An access of 8 or 16 bytes is, in the model, one access to each of its elements,
+ * in unspecified order.  So each part of a complex number, and each number of a pack, is its own flag, and the
+ * whole has arrived when all of its parts have. */
 #ifndef TRS_FLAG_CUH
 #define TRS_FLAG_CUH
 

@@ -1,4 +1,5 @@
-/* launch.cuh: how many threads a launch has, what its blocks share, and what it leaves behind. */
+/* launch.cuh: the number of threads of a launch, the shared memory of its blocks, and the error
+ * that it leaves. */
 #ifndef TRS_LAUNCH_CUH
 #define TRS_LAUNCH_CUH
 

@@ -1,7 +1,7 @@
 /* memory.cu: memory of the device, scratch memory of a context, and pinned memory of the host.
  *
- * A caller may bring an allocator for device memory (trs_options.device_memory); pinned memory is always
- * ours. */
+ * A caller may provide an allocator for device memory (trs_options.device_memory); the library always
+ * allocates pinned memory itself. */
 #include "config.h"
 
 #include "device.cuh"

@@ -1,12 +1,12 @@
-/* move.cu: right-hand sides on their way between the caller and the triangles of a factorisation, on the device.
+/* move.cu: moves right-hand sides between the caller and the triangles of a factorisation, on the device.
  *
  *     bring       y(k, r) = s(p(k)) b(p(k), r) / 2^e(r)        p a permutation, s a scaling of rows
  *     put back    x(p(k), r) = s(p(k)) 2^e(r) y(k, r)          e(r): only where y has the smaller range
  *
- * Permutation, scaling, change of type and of layout are one pass.  A thread has an element of y, in the order in which
- * these lie in memory, so that y is read and written in whole sectors and the caller's vectors at random.  Nothing is
- * shared, and nobody waits.  Bytes: the two elements, 4 for p and 8 for s (which the L2 cache keeps for the next column).
- * Arithmetic is in double precision, in the order in which the host does it (factor/lu_solve.c), so that y is the same. */
+ * One pass does permutation, scaling, and change of type and layout.  A thread has an element of y, in memory order,
+ * so y is read and written in whole sectors and the caller's vectors at random.  Threads share nothing, and none
+ * waits.  Bytes: the two elements, 4 for p and 8 for s (which the L2 cache keeps for the next column).  Arithmetic is
+ * in double precision, in the same order as on the host (factor/lu_solve.c), so y is the same. */
 #include "config.h"
 
 #include "cuda.cuh"

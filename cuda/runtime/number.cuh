@@ -1,7 +1,7 @@
 /* number.cuh: arithmetic on the four types of numbers, real and complex, in single and in double precision.
  *
- * Kernels are templates over the type T of a number.  float and double bring their operators along; cuComplex.h
- * has functions only, from which the operators of the complex types are made here.  Division is in divide.cuh,
+ * Kernels are templates over the type T of a number.  float and double have operators; cuComplex.h has only
+ * functions, and this file defines the operators of the complex types by them.  Division is in divide.cuh,
  * since a quotient of complex numbers needs more care than the other three operations. */
 #ifndef TRS_NUMBER_CUH
 #define TRS_NUMBER_CUH

@@ -1,7 +1,7 @@
 /* public.cu: the public functions for callers without nvcc: memory of a device, copies, its name, and timers.
  *
- * Each public function is the pair trs_enter and trs_leave around a static one, which does the work and returns
- * early where an argument is wrong (base/call.h). */
+ * Each public function is a pair of trs_enter and trs_leave around a static function, which does the work and
+ * returns early if an argument is wrong (base/call.h). */
 #include "config.h"
 
 #include "device.cuh"

@@ -1,7 +1,7 @@
 /* vectors.cu: the rows of B and X in another order, or some of them left out, on the device.
  *
- * One thread an element; nothing is shared.  Bytes: an element read and one written, of which one at random
- * where there is a permutation, and 4 for the permutation. */
+ * One thread an element; threads share nothing.  Bytes: one element read and one written, one of the two at
+ * random with a permutation, and 4 for the permutation. */
 #include "config.h"
 
 #include "cuda.cuh"

@@ -1,4 +1,4 @@
-/* view.cuh: B and X as kernels see them, whichever way their columns lie in memory. */
+/* view.cuh: B and X as kernels see them, stored by rows or by columns. */
 #ifndef TRS_VIEW_CUH
 #define TRS_VIEW_CUH
 

@@ -1,7 +1,7 @@
-/* cut.h: the best place to cut a triangle in two, the head and the tail for a solver each.
+/* cut.h: the best place to cut a triangle into a head and a tail, each for its own solver.
  *
- * A cut is an analysis of an operator, found on the host from the pattern alone.  There is none where none is predicted
- * to be worth it, or, where it is needed, where none is possible because there is one level. */
+ * A cut is an analysis of an operator, found on the host from the pattern alone.  No cut is made if none is predicted
+ * to pay.  If the caller requires a cut, none is made only if the triangle has a single level. */
 #ifndef TRS_CUT_H
 #define TRS_CUT_H
 

@@ -1,4 +1,4 @@
-/* ranks.h: where a triangle can be cut in two, and sums over what stands before each such place.
+/* ranks.h: where a triangle can be cut in two, and sums over the part before each such place.
  *
  * Every row gets a rank, and no row depends on a row of a higher rank.  So any rank k cuts the triangle in two: rows of
  * ranks below k are the head, the others the tail, and with the rows in this order
@@ -8,10 +8,10 @@
  *     T =                           nnz (C) = entries in columns of the tail
  *         tail   [  B     C  ]      nnz (B) = nnz (T) - nnz (A) - nnz (C),   the coupling block
  *
- * Both counts are sums over ranks, so that one pass over the entries serves all cuts.  Three kinds of ranks are known:
- * the level of a row; the level of its supernode, counted from the supernodes that depend on nothing; and the same
- * counted back from the supernodes that nothing depends on.  Of these two the first leaves a dense end of the triangle
- * to the tail, the second a dense beginning to the head: that is what the transpose of a dense end looks like.
+ * Both counts are sums over ranks, so that one pass over the entries serves all cuts.  Ranks are of three kinds: the
+ * level of a row; the level of its supernode, counted from the supernodes that depend on nothing; and that level
+ * counted back from the supernodes that nothing depends on.  The second kind leaves a dense end of the triangle to
+ * the tail, the third a dense beginning to the head, as in the transpose of a triangle with a dense end.
  *
  * Here a block is a supernode. */
 #ifndef TRS_RANKS_H

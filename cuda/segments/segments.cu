@@ -1,12 +1,12 @@
-/* segments.cu: a triangle cut in two, the head and the tail solved each by the solver that suits it.
+/* segments.cu: a triangle cut in two; the head and the tail each have the solver that suits them.
  *
  *     [ A    ]     x_A = A^-1 b_A
  *     [ B  C ]     x_C = C^-1 (b_C - B x_A)
  *
- * Which rows are the head and who solves them is found in cut.c.  A and C are operators of their own, whose rows stand
- * side by side.  A solve is a sequence of kernels in one stream: b_A is gathered into the work space y, A is solved there in
- * place, y_C = b_C - B y_A, C is solved in place, and y is scattered to X.  B is read for the last time before X is
- * written, so that X may be B.
+ * cut.c decides which rows are the head and which solvers are used.  A and C are separate operators with contiguous
+ * rows.  A solve is a sequence of kernels in one stream: b_A is gathered into the work space y, A is solved there in
+ * place, y_C = b_C - B y_A, C is solved in place, and y is scattered to X.  The last read of the right-hand sides
+ * precedes the first write to X, so X may be B.
  *
  * A team of threads owns a row of the product and adds its entries in a fixed order: the bits are the same every time.
  * No block of threads waits for another one, so nothing can hang unless the two solvers do.

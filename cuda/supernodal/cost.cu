@@ -1,12 +1,12 @@
-/* cost.cu: how long a solve of cuda-supernodal takes, predicted from the numbers of the supernodes; once values are
- * there, from how many of them could not be inverted as well.
+/* cost.cu: predicts the time of a solve by cuda-supernodal from the numbers of supernodes, and once values are known
+ * also from the number of supernodes that could not be inverted.
  *
  *     seconds = launches + dependency latency (levels, rows of small supernodes, tasks) + bytes of stored entries
  *
- * Levels take their time one after the other, whatever stands on them, and stored entries are read meanwhile, so
- * the model adds up the longest supernode of each level, a share of every task, since tasks are drawn one by one
- * from a counter, and the time that a copy of the stored entries would take.  The coefficients are the costs of this
- * room, in units of the machine's dependency latency (gpu_latency), launch and byte. */
+ * Levels run one after the other, and stored entries are read meanwhile.  So the model adds up the longest supernode
+ * of each level, a share of every task, since tasks are drawn one by one from a counter, and the time of a copy of
+ * the stored entries.  The coefficients are the costs of this module, in units of the machine's dependency latency
+ * (gpu_latency), launch and byte. */
 #include "config.h"
 
 #include "supernodal.cuh"

@@ -4,7 +4,7 @@
  *     PARTIAL_SUM    x of its early columns         y = sum of L x                                  y
  *     PARTIAL_RHS    the same, partial sums         r = b - sum of L x - partial sums               r
  *     LARGE          x of its columns, partial      x = M (b - sum of L x - partial sums) - S x     x
- *                    sums                           (by L_tt and L where M is no good)
+ *                    sums                           (by L_tt and L if M is unusable)
  *     CHAIN          r of its chain up to here,     x = sum of M r - sum of S x                     x
  *                    x of its late columns
  *     CHAIN, split   its r, x of its columns        x = M_tt (r - sum of L x)                       x
@@ -12,12 +12,12 @@
  * Each kind goes through the packed panels of its task, one a step (panel_stream).  In step p
  *
  *     panel p was copied to shared memory one or two steps ahead, in a ring of RING tiles;
- *     its x was first looked at up to four steps ahead, and is waited for now (published.cuh: look, collect);
+ *     its x was first polled up to four steps ahead, and is waited for now (published.cuh: look, collect);
  *     each thread adds its share of panel times x to its sum (tile.cuh: share).
  *
- * Tasks wait for what earlier tasks publish, and for nothing else.  Bytes: elem for a stored entry, and elem + 4 for
- * a column, since x is read once for all rows.  Bound by the dependency latency, then by the instructions of a
- * product, some 0.4 us a panel; where a level has many supernodes, by bytes. */
+ * Tasks wait only for what earlier tasks publish.  Bytes: elem for a stored entry, and elem + 4 for a column, since
+ * x is read once for all rows.  Bound by the dependency latency, then by the instructions of a product, some 0.4 us
+ * a panel; where a level has many supernodes, by bytes. */
 #ifndef TRS_SUPERNODAL_LARGE_CUH
 #define TRS_SUPERNODAL_LARGE_CUH
 

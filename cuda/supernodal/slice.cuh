@@ -1,12 +1,12 @@
 /* slice.cuh: 16 rows of a supernode of a chain, by 256 threads; one right-hand side.
  *
- * Up to four thread blocks share the rows of a supernode, each owns a slice.  They wait for what the tasks of a whole
- * supernode wait for (large.cuh: PARTIAL_RHS, CHAIN), compute the same and publish their rows.
+ * Up to four thread blocks share the rows of a supernode, and each owns a slice.  They wait for the same numbers as
+ * the tasks of a whole supernode (large.cuh: PARTIAL_RHS, CHAIN), compute the same and publish their rows.
  *
- * The panels are gone through by phases of up to four.  A thread has four columns of a row of each (tile.cuh:
+ * The panels are processed in phases of up to four.  A thread has four columns of a row of each (tile.cuh:
  * part_of_tile), in registers a phase ahead, and looks after one of the 256 numbers of x of a phase.  Between two
- * waits no load depends on another: which panels and columns there are is in shared memory before the first wait,
- * and the place of the next number is looked up a phase ahead.
+ * waits no load depends on another: the lists of panels and columns are in shared memory before the first wait, and
+ * the place of the next number is looked up a phase ahead.
  *
  * Bytes: those of its rows, as in large.cuh, with x read once a slice.  Bound by the dependency latency, then by the
  * barriers and the product between two waits. */

@@ -1,15 +1,15 @@
 /* small.cuh: a small supernode, by a warp, or by the eight warps of a thread block, which share its columns.
  *
  *     waits for    x of the columns of its packed panel, all of earlier levels
- *     computes     x = M (b - L x), M = L_tt^-1; or by substitution where M is no good
+ *     computes     x = M (b - L x), M = L_tt^-1; or by substitution if M is unusable
  *     publishes    x, lane by lane
  *
- * The supernodes of a batch are of one level, so that no warp of a thread block waits for another one's x.  With one
- * right-hand side 2 to 32 lanes share a row, as many as there are for its rows; with several, each lane has one of
- * the right-hand sides, of some of the rows where there are more lanes than right-hand sides.  Where eight warps
- * share a supernode, the first adds up what the others found, and owns the rows.  Bytes: elem for a stored entry of
- * the panel and of the diagonal block, and elem + 4 for each column.  Bound by the dependency latency, then by what
- * a warp has in flight at a time: 256 entries in 0.17 us. */
+ * The supernodes of a batch are of one level, so no warp of a thread block waits for the x of another.  With one
+ * right-hand side the lanes of the warp are divided among the rows, 2 to 32 lanes a row.  With several, each lane
+ * has one right-hand side, and if lanes outnumber right-hand sides, some of the rows.  If eight warps share a
+ * supernode, the first adds up the sums of the others and owns the rows.  Bytes: elem for a stored entry of the
+ * panel and of the diagonal block, and elem + 4 for each column.  Bound by the dependency latency, then by the loads
+ * that a warp has in flight at a time: 256 entries in 0.17 us. */
 #ifndef TRS_SUPERNODAL_SMALL_CUH
 #define TRS_SUPERNODAL_SMALL_CUH
 

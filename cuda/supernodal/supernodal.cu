@@ -5,17 +5,17 @@
  *              x_t = M_tt (b_t - L (t, columns) x)                                     small ones (small.cuh)
  *              r_t = b_t - L (t, early columns) x;  x_t = sum of M_tu r_u - S_t x      chains (large.cuh, slice.cuh)
  *
- * The data structure and its words are those of lib/analysis/supernodes.h.  Entries of a packed panel take 8 bytes
- * where CSR takes 12, and x is read once for all rows of a panel.
+ * lib/analysis/supernodes.h defines the data structure and its terms.  Entries of a packed panel take 8 bytes where
+ * CSR takes 12, and x is read once for all rows of a panel.
  *
  * Who owns a row: a thread block, or each of up to four that share a supernode of a chain, or a warp (small.cuh).
  * How x becomes visible: every number is its own flag (supernodal.cuh).  Why it cannot hang: a task waits for
  * earlier tasks alone, and tasks are taken in topological order: from a ticket counter, or cyclically by warps that
  * are all resident where all supernodes are small (cooperative launch).  Why the bits are always the same: the order
- * of every sum depends on the pattern and on the last update alone.  Where M_tt grows too much, or S_t overflows,
- * supernode t is substituted, and its chain is split: L_tu stay, and x_t = M_tt (r_t - L_tu x_u - L_ts x_s).  A NaN
- * in b spreads over its supernode or chain, and over the rows of a panel.  Bytes: stored entries, b and x.  Bound by
- * the depth of the DAG, 1.1 to 1.4 us a level, then by bytes. */
+ * of every sum depends on the pattern and on the last update alone.  If M_tt grows too much, or S_t overflows,
+ * supernode t is substituted, and its chain is split: L_tu remain, and x_t = M_tt (r_t - L_tu x_u - L_ts x_s).  A
+ * NaN in b spreads over its supernode or chain, and over the rows of a panel.  Bytes: stored entries, b and x.
+ * Bound by the depth of the DAG, 1.1 to 1.4 us a level, then by bytes. */
 #include "config.h"
 
 #include "slice.cuh"

@@ -1,14 +1,14 @@
-/* supernodal.cuh: supernodes on the device, and where a solve publishes what it computes.  The words are those of
- * lib/analysis/supernodes.h, the method and its protocol are in README.md.
+/* supernodal.cuh: supernodes on the device, and where a solve publishes what it computes.  lib/analysis/supernodes.h
+ * defines the terms; README.md has the method and its protocol.
  *
- * A copy of x has a place for every row, and behind them TRS_SUPERNODE places for every partial sum and every partial
+ * A copy of x has a place for every row, followed by TRS_SUPERNODE places for every partial sum and every partial
  * right-hand side, each with R numbers, the right-hand sides that the kernel solves at a time:
  *
  *     0 .. n-1                       x
  *     n + 64 p .. n + 64 p + 63      the partial vector number p (trs_supernode.partial)
  *
  * Every number is its own flag (flag.cuh).  There are two copies (published.cuh): a solve publishes in one of them,
- * and whoever publishes rows there empties the same rows in the other, for the next solve. */
+ * and the thread block that publishes rows there empties the same rows of the other for the next solve. */
 #ifndef TRS_SUPERNODAL_CUH
 #define TRS_SUPERNODAL_CUH
 

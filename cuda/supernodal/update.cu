@@ -7,21 +7,22 @@
  *     join     M_ts of a chain (block_inverse.cuh), apart from L_ts
  *     split    may M be used?
  *     scale    S_ts of a chain; M_ts in its place
- *     refill   L again for M_ts and S_ts of chains of which S overflows
+ *     refill   L again for M_ts and S_ts of chains whose S overflows
  *
  * Why growth: with M the residual of x is bounded by the unit roundoff times |D| |M| |D| |x|, and by substitution, times
  * |D| |x| (Higham, "Accuracy and Stability of Numerical Algorithms", chapters 8 and 14).  For x of equal size, e, the growth
  *
  *     max (|D| |M| |D| e)(i) / (|D| e)(i)        which is never more than        max (|M| |D| e)(i)
  *
- * says how much worse M is.  The second one is at hand first, and bounds the error of x; but where a factor has small
- * diagonal entries, as U of a matrix with unknowns of many sizes does, it is large for substitution as well, whose error has
- * the same bound.  So M may be used where either is small.
+ * tells how much worse M is.  The second bound is available first, and bounds the error of x.  But if a factor has
+ * small diagonal entries, as U of a matrix whose unknowns differ in size, it is large for substitution as well, whose
+ * error has the same bound.  So M may be used if either is small.
  *
  * A thread block has a panel, a supernode, a chain, or one of a chain's late panels; none waits for another, since
  * each kernel reads what the one before has written.  Bytes: stored entries are written once; what is inverted or
  * scaled is read and written again.  Bound by the longest paths: in `fill` a search in a row of L for each stored
- * entry, unless the plan has to refresh and keeps the places, 4 bytes each; in `invert` 64 threads, a column each, in `join` a chain, tile after tile. */
+ * entry, unless the plan supports refresh and stores the places, 4 bytes each; in `invert` 64 threads, a column each,
+ * in `join` a chain, tile after tile. */
 #include "config.h"
 
 #include "cuda/blocks/block_inverse.cuh"

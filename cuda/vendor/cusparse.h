@@ -1,4 +1,4 @@
-/* cusparse.h: what cusparse.c, the solver, and cusparse_calls.c, its calls of cuSPARSE, share. */
+/* cusparse.h: shared by cusparse.c, the solver, and cusparse_calls.c, its calls of cuSPARSE. */
 #ifndef TRS_CUSPARSE_H
 #define TRS_CUSPARSE_H
 

@@ -1,6 +1,6 @@
 /* vendor.h: cuSPARSE, cuBLAS and cuSOLVER, opened at run time.
  *
- * The library links none of them, so that a program that links it starts on a machine without CUDA. */
+ * The library links none of them, so a program that uses it starts on a machine without CUDA. */
 #ifndef TRS_VENDOR_H
 #define TRS_VENDOR_H
 

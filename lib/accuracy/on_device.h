@@ -1,7 +1,8 @@
-/* on_device.h: op(A) x, residuals, and norms of op(A) with all arrays on a device.  cuda/accuracy answers, or no_device.c.
+/* on_device.h: op(A) x, residuals, and norms of op(A) with all arrays on a device.  cuda/accuracy implements them;
+ * no_device.c does in a library built without CUDA.
  *
- * The kernels go through op(A) row by row.  These are lines of A as it is stored, or lines across it: then they are found
- * first, by sorting. */
+ * The kernels go through op(A) row by row.  These are stored lines of A, or run across them; in the latter case a
+ * sort finds them first. */
 #ifndef TRS_ACCURACY_ON_DEVICE_H
 #define TRS_ACCURACY_ON_DEVICE_H
 

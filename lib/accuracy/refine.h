@@ -1,4 +1,4 @@
-/* refine.h: what a step of refinement does with vectors, on the host or on a device. */
+/* refine.h: the operations of a step of refinement on vectors, on the host or on a device. */
 #ifndef TRS_REFINE_H
 #define TRS_REFINE_H
 

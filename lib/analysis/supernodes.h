@@ -1,13 +1,13 @@
-/* supernodes.h: a lower triangle cut into supernodes, to be solved by the inverses of their diagonal blocks.
+/* supernodes.h: a lower triangle cut into supernodes, for solves by the inverses of their diagonal blocks.
  *
- * A supernode is a set of consecutive rows and columns of nearly one pattern, fundamental or relaxed
- * (trapezoids.h).  Those of more than TRS_SUPERNODE rows are cut evenly, and the parts are called supernodes as
- * well.  Supernode s is a predecessor of t if rows of t have entries in columns of s:
+ * A supernode is a set of consecutive rows and columns of nearly one pattern, fundamental or relaxed (trapezoids.h).
+ * Supernodes of more than TRS_SUPERNODE rows are cut evenly, and the parts are called supernodes as well.  Supernode
+ * s is a predecessor of t if rows of t have entries in columns of s:
  *
  *     x_t = L_tt^-1 (b_t - sum of L_ts x_s over the predecessors s)
  *
  * The edges s -> t are the supernodal DAG.  The level of t is one more than the deepest level of its predecessors,
- * and the levels are as many as the DAG is deep: for a factor 20 to 40 times fewer than levels of rows.
+ * and the number of levels is the depth of the DAG: for a factor 20 to 40 times fewer than levels of rows.
  *
  * Packed panels.  The columns that t needs are cut into panels.  A panel is a dense matrix of the rows of t that
  * have an entry in one of its columns, and of these columns, so that no index is read for an entry; the zeros that
@@ -26,29 +26,29 @@
  *     row_mask     10011    01100    11111       11111
  *                  early    early    late        diagonal block
  *
- * Entry (i, k) of a panel, i counting the rows that it has, k its columns, stands at
+ * Entry (i, k) of a panel, where i counts its rows and k its columns, is at
  *
  *     offset + (k/4)*4*rows + i*4 + k%4
  *
- * among the stored entries: columns by fours, the last ones filled up with zeros.  The analysis stores no values.  What
- * stands there is the solver's business: cuda/supernodal fills panels with L, and makes M_tt = L_tt^-1 of diagonal
- * blocks and S = M_tt L of late panels.
+ * among the stored entries: groups of four columns, the last group padded with zeros.  The analysis stores no values;
+ * the solver decides what to store: cuda/supernodal fills panels with L, and makes M_tt = L_tt^-1 of diagonal blocks
+ * and S = M_tt L of late panels.
  *
  *     large supernode (more than TRS_SMALL rows):  early panels, the diagonal block, one late panel
  *     small supernode:                             one panel of all columns that it needs, the diagonal block
  *     supernode of a chain:                        early panels, its rows of D, its late panels
  *
- * Late columns are those on the critical path: of a large supernode those of its deepest predecessors, as far as
- * they fit into one panel.  What is early can be multiplied before they are known.
+ * Late columns are those on the critical path: for a large supernode the columns of its deepest predecessors, as far
+ * as they fit into one panel.  Early columns can be multiplied before the late x are known.
  *
- * Chains.  A chain is up to TRS_CHAIN large supernodes, one behind the other, of which each needs nearly all of
- * those before: the parts of a large supernode, say.  Its supernodes have one level, for its diagonal block D, of
- * all its rows, is inverted as a whole.  A supernode of a chain has its rows of D as one panel for each supernode
- * of the chain up to itself, the last of which is its diagonal block.  Its late panels are one for each of up to
- * TRS_CHAIN_LATE predecessors of the chain, of the two levels before it, with all rows.
+ * Chains.  A chain is a sequence of up to TRS_CHAIN large supernodes, each of which needs nearly all of those before
+ * it: for example, the parts of a large supernode.  Its supernodes share one level, because its diagonal block D,
+ * which covers all its rows, is inverted as a whole.  A supernode of a chain stores its rows of D as one panel for
+ * each supernode of the chain up to itself; the last panel is its diagonal block.  It has one late panel, with all
+ * rows, for each of up to TRS_CHAIN_LATE predecessors of the chain from the two levels before it.
  *
- * Tasks are listed in a topological order: a task needs nothing but what earlier tasks have published, so whoever
- * takes them in this order can always go on.
+ * Tasks are listed in a topological order: a task needs only what earlier tasks have published, so a solver that
+ * takes them in this order can always proceed.
  *
  *     task          computes                                                      publishes
  *     PARTIAL_SUM   y = sum of some early panels times x                          y
@@ -57,8 +57,8 @@
  *     CHAIN         x_t = rows t of D^-1 (r - late panels times x)                x_t
  *     SMALL         the same as LARGE for a batch of small supernodes             their x_t
  *
- * A task multiplies at most TRS_TASK_PANELS panels; the early panels that are too many go to PARTIAL_SUM tasks.  A
- * supernode of a chain may be cut into slices of TRS_SLICE rows, each of which is a CHAIN and a PARTIAL_RHS task. */
+ * A task multiplies at most TRS_TASK_PANELS panels; further early panels go to PARTIAL_SUM tasks.  A supernode of a
+ * chain may be cut into slices of TRS_SLICE rows, each of which is a CHAIN and a PARTIAL_RHS task. */
 #ifndef TRS_SUPERNODES_H
 #define TRS_SUPERNODES_H
 

@@ -1,13 +1,13 @@
-/* trapezoids.h: the fundamental supernodes of any lower triangle, and relaxed ones made of them.
+/* trapezoids.h: the fundamental supernodes of any lower triangle, and relaxed ones made from them.
  *
- * Supernodes are looked for column by column in a lower triangle A.  A is L itself where columns of L have common
- * patterns, as those of a factor do.  Where it is rather rows that do, as in the transpose of a factor, A is the
- * transpose of L about its other diagonal, which is a lower triangle, too:
+ * The search for supernodes goes column by column through a lower triangle A.  A is L itself if columns of L have
+ * common patterns, as in a factor.  If instead rows have, as in the transpose of a factor, A is the transpose of L
+ * about its other diagonal, which is also a lower triangle:
  *
  *     A = J L^T J,   J = the identity with its columns reversed:   column j of A is row n-1-j of L
  *
  * A supernode of A is a set of consecutive columns first .. end-1.  As a dense matrix it is a trapezoid: a triangle
- * of `width` rows, and below it the `below` rows in which some of its columns have entries:
+ * of `width` rows, and below it the `below` rows where some of its columns have entries:
  *
  *     first  x
  *            x x           width = end - first = 3
@@ -17,8 +17,9 @@
  *            . . .
  *            x x x
  *
- * Fundamental supernodes have columns of one pattern and store no zero.  They are an analysis of the operator, which is
- * searched once; each solver relaxes them as suits it: neighbours are merged where that stores few enough zeros. */
+ * Fundamental supernodes have columns of one pattern and store no zero.  They are an analysis of the operator,
+ * and are found once.  Each solver relaxes them by its own limits: it merges neighbours if that stores few
+ * enough zeros. */
 #ifndef TRS_TRAPEZOIDS_H
 #define TRS_TRAPEZOIDS_H
 

@@ -1,4 +1,4 @@
-/* arena.h: an arena, in which one thread writes records whose lengths it does not know beforehand.
+/* arena.h: an arena, where one thread writes records whose lengths it does not know beforehand.
  *
  *     element = trs_arena_more (a, count)   the record that is being written has count elements so far: where it
  *                                           begins, with room for one more; it may have moved since the last call
@@ -7,8 +7,8 @@
  *     block   [ record | record | record being written . . . . . . ]
  *                               ^ record                  room elements from here to the end
  *
- * Memory is asked for in blocks of some megabytes.  A record that outgrows its block is copied to the front of
- * the next one, which is the only time that anything is copied; all other records keep their addresses. */
+ * The arena allocates memory in blocks of some megabytes.  Only a record that outgrows its block is copied, to
+ * the front of the next block; all other records retain their addresses. */
 #ifndef TRS_ARENA_H
 #define TRS_ARENA_H
 

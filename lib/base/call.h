@@ -1,6 +1,7 @@
-/* call.h: what every public function does first and last, and how it puts a failure into words.
+/* call.h: the first and last step of every public function, and the message for a failure.
  *
- * Each thread has one sentence, which trs_message () returns: why the last public call failed. */
+ * Each thread has one sentence, the reason why its last public call failed.  trs_message () returns
+ * it. */
 #ifndef TRS_CALL_H
 #define TRS_CALL_H
 

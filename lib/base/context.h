@@ -1,5 +1,5 @@
-/* context.h: the context, which every step of the library is given: memory, device, threads, and what the caller
- * announced. */
+/* context.h: the context, an argument of every step of the library: memory, device, threads, and the caller's
+ * announcements. */
 #ifndef TRS_CONTEXT_H
 #define TRS_CONTEXT_H
 

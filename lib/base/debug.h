@@ -1,8 +1,8 @@
 /* debug.h: TRS_ASSERT, for invariants in host and device code.
  *
- * It is checked in builds made by `configure --enable-debug` only; elsewhere the condition is compiled and never
- * evaluated, so it must have no side effects.  What a caller may do wrong is no matter for it: that is an error
- * code with a sentence.  config.h must have been included before. */
+ * It is checked in builds made by `configure --enable-debug` only; other builds compile the condition and never
+ * evaluate it, so it must have no side effects.  It does not check a caller's mistakes: these give an error code
+ * with a sentence.  Include config.h first. */
 #ifndef TRS_DEBUG_H
 #define TRS_DEBUG_H
 

@@ -1,5 +1,5 @@
-/* device.h: all that the plain C files ask of CUDA.  cuda/runtime answers, or lib/base/no_device.c in a library that is
- * built without CUDA. */
+/* device.h: everything that the plain C files need of CUDA.  cuda/runtime implements it, or lib/base/no_device.c in a
+ * library built without CUDA. */
 #ifndef TRS_DEVICE_H
 #define TRS_DEVICE_H
 

@@ -7,7 +7,7 @@
  *     IS_COMPLEX   1, or 0
  *     FN (name)    the name of a function for this type: name_f64, name_f32, name_c64, name_c32
  *     CONJ (x)     the complex conjugate
- *     NORMAL (x)   is x finite and neither zero nor subnormal?  Of a complex number one part must be.
+ *     NORMAL (x)   is x finite and neither zero nor subnormal?  One part of a complex number must be.
  *
  * Headers of functions for T (divide.h, vector.h) are read once for each type. */
 #include <complex.h>

@@ -1,7 +1,8 @@
-/* library.h: libraries that are opened at run time, by the soname that configure found.
+/* library.h: libraries that are opened at run time by the soname that configure found.
  *
- * A program links this library, libc, libm and OpenMP only.  libarchive, LAPACK and NVIDIA's libraries, with all that
- * these link in turn, are loaded when they are first needed; if one is missing, the call that needs it says so. */
+ * A program links this library, libc, libm and OpenMP only.  libarchive, LAPACK and NVIDIA's libraries, with all
+ * that these link in turn, are loaded when they are first needed; if one is missing, the call that needs it
+ * reports this. */
 #ifndef TRS_LIBRARY_H
 #define TRS_LIBRARY_H
 

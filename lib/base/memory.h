@@ -1,4 +1,4 @@
-/* memory.h: host memory by the caller's callbacks, and the clock. */
+/* memory.h: host memory through the caller's callbacks, and the clock. */
 #ifndef TRS_MEMORY_H
 #define TRS_MEMORY_H
 

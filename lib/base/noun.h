@@ -1,4 +1,4 @@
-/* noun.h: singular or plural behind a number, in the sentences of the library and the programs. */
+/* noun.h: singular or plural after a number, in the messages of the library and the programs. */
 #ifndef TRS_NOUN_H
 #define TRS_NOUN_H
 

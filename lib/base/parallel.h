@@ -1,16 +1,16 @@
 /* parallel.h: CPU threads that share work: ranges in any order, or the rows of a triangle level by level.
  *
- * Level by level, the rows stand in level order and are cut into stages.  A stage is one wide level, cut into
- * chunks, or a run of thin levels, which is one chunk, since handing work from core to core costs as much as
- * some thousand entries.  The rows of a stage depend on those of earlier stages, and on each other within a chunk
- * only:
+ * For work level by level, the rows are in level order and are cut into stages.  A stage is one wide level, cut into
+ * chunks, or a run of thin levels, which is one chunk, since a hand-over from core to core costs as much as some
+ * thousand entries.  The rows of a stage depend on those of earlier stages, and on each other within a chunk only:
  *
  *     level order    | 0 . . . . . . . . . 99 | 100  101  102 | 103 . . . . . 180 |
  *     stage          |           0            |       1       |         2         |
  *     chunk          |  0  |  1  |  2  |  3   |       0       |    0    |    1    |
  *
- * Threads claim the chunks of a stage one by one and go on to the next stage when all of them are done.  So they need
- * not all be running: a thread that the system has suspended holds nobody up unless it has claimed a chunk. */
+ * Threads claim the chunks of a stage one by one and go on to the next stage when all of them are done.  So they
+ * need not all be running: a thread that the system has suspended does not block the others unless it has
+ * claimed a chunk. */
 #ifndef TRS_PARALLEL_H
 #define TRS_PARALLEL_H
 

@@ -1,7 +1,7 @@
-/* user_cache.h: where the files of this package are that a program keeps for its user: costs of the machine, wisdom.
- * The library reads there and never writes; programs write when they are asked to.
- * Source: freedesktop.org, XDG Base Directory Specification 0.8, by which a relative path in XDG_CACHE_HOME does not
- * count. */
+/* user_cache.h: the location of the files that a program stores for its user: costs of the machine, wisdom.  The
+ * library reads them and never writes; programs write them on request.
+ * Source: freedesktop.org, XDG Base Directory Specification 0.8.  It ignores a relative path in
+ * XDG_CACHE_HOME. */
 #ifndef TRS_USER_CACHE_H
 #define TRS_USER_CACHE_H
 

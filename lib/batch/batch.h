@@ -1,7 +1,7 @@
 /* batch.h: many systems with triangles of one pattern, solved by substitution in the caller's arrays of values.
  *
  *     an operator --trs_batch_here, trs_batch_there--> rows, once
- *     values, B and X of every system --trs_solve_batch--> rows by rows on the host, or level by level on the device */
+ *     values, B and X of every system --trs_solve_batch--> row by row on the host, or level by level on the device */
 #ifndef TRS_BATCH_H
 #define TRS_BATCH_H
 

@@ -1,5 +1,6 @@
-/* general.h: plans of general dense matrices.  Each operator keeps op(A) as a full matrix (trs_operator.full);
- * a solver of the family TRS_GENERAL_DENSE factors it in update, or eliminates in solve. */
+/* general.h: plans of general dense matrices.  Each operator stores op(A) as a full matrix
+ * (trs_operator.full); a solver of the family TRS_GENERAL_DENSE factors it in update, or eliminates in
+ * solve. */
 #ifndef TRS_GENERAL_H
 #define TRS_GENERAL_H
 

@@ -1,13 +1,13 @@
-/* plan.h: plans, and the steps that their files lend each other.
+/* plan.h: plans, and the functions shared by their files.
  *
  *     trs_mat --check, import--> operators (op(T) = T, and T' where it was announced)
  *             --levels, analyses--> a prospect --choose--> a solver --build--> an instance
  *     solve:  views of B and X --> solver->solve
  *
  * An upper triangle, or the transpose of a lower one, is a lower triangle with rows and columns counted backwards
- * (matrix/operator.h); X and B are then seen through a negative row stride.  Of a matrix that is a triangle T after
- * permutations of its rows and columns (matrix/permuted.c), the operators are those of T, and B and X are permuted on
- * their way (solve.c). */
+ * (matrix/operator.h); solvers then see X and B through a negative row stride.  If a matrix is a triangle T after
+ * permutations of its rows and columns (matrix/permuted.c), the operators are those of T, and solve.c permutes B and
+ * X. */
 #ifndef TRS_PLAN_H
 #define TRS_PLAN_H
 

@@ -1,5 +1,5 @@
-/* recall.h: the choice by measuring, for a plan that has its operators, and by wisdom (select/wisdom.h), which is what was
- * measured before. */
+/* recall.h: the choice by measuring, for a plan that has its operators, and by wisdom (select/wisdom.h), the results
+ * of earlier measurements. */
 #ifndef TRS_RECALL_H
 #define TRS_RECALL_H
 

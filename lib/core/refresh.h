@@ -1,13 +1,13 @@
-/* refresh.h: new values for a plan, in the order of a stream and without the host.
+/* refresh.h: new values for a plan, in stream order and without the host.
  *
- *     trs_plan_update   gathers the values, counts bad pivots and waits for the count, tells the solvers, some of which
- *                       look how much errors grow with these values and choose another way to solve; and waits for all
- *     trs_plan_refresh  gathers the values and tells the solvers, on a stream; the ways to solve stay
+ *     trs_plan_update   gathers the values, counts bad pivots and waits for the count; tells the solvers, some of them
+ *                       measure the growth of errors with these values and switch their method; and waits for all
+ *     trs_plan_refresh  gathers the values and tells the solvers, on a stream; the methods stay
  *
- * So the caller knows that the pivots are good, or does not use x, and looks at the growth when there is time.  Solvers that
- * decide on the device what they substitute bound the growth with every refresh.  One that has decided on the host goes
- * on as it did with the values of the last update, and tells the growth; where it is so large that half of the digits of
- * x would be gone, x is NaN. */
+ * So the caller must know that the pivots are good, or not use x, and can check the growth later.  Solvers that
+ * decide on the device what they substitute bound the growth with every refresh.  A solver that decides on the host
+ * retains the method of the last update, and reports the growth; if the growth would cost half of the digits of x, x
+ * is NaN. */
 #ifndef TRS_REFRESH_H
 #define TRS_REFRESH_H
 

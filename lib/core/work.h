@@ -1,4 +1,5 @@
-/* work.h: what changes during a solve.  One work space serves one solve at a time. */
+/* work.h: the work space, which holds everything that a solve changes.  One work space serves one
+ * solve at a time. */
 #ifndef TRS_WORK_H
 #define TRS_WORK_H
 

@@ -1,14 +1,14 @@
 /* elimination.h: L U = A, or L L^H = A, on a fixed pattern and without exchanges of rows, on a device.
  *
- * The pattern is that of L + U by rows.  It may hold all of the fill, and then the factors are complete; or a part of it,
- * and products that fall outside are left out.
+ * The pattern is that of L + U by rows.  If it holds all of the fill, the factors are complete; if it holds a part,
+ * products outside the pattern are dropped.
  *
  *     row i    | l(i, k), k < i | u(i, i) | u(i, j), j > i |      for k < i in row i, ascending:
  *              ^ ptr [i]        ^ diag [i]                           l(i, k) = a(i, k) / u(k, k)
  *                                                                    a(i, j) -= l(i, k) u(k, j)   where row i has j > k
  *
- * The factor L of L L^H comes of the same elimination of the pattern of L + L^H, as l(i, k) sqrt (u(k, k)).
- * cuda/elimination answers, or no_device.c. */
+ * The factor L of L L^H results from the same elimination of the pattern of L + L^H, as l(i, k) sqrt (u(k, k)).
+ * cuda/elimination implements it; no_device.c does without CUDA. */
 #ifndef TRS_ELIMINATION_H
 #define TRS_ELIMINATION_H
 

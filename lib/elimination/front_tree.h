@@ -1,18 +1,18 @@
 /* front_tree.h: the supernodes of complete factors as a tree of fronts.
  *
- * A front is a supernode of columns with one pattern, and the dense matrix in which they are eliminated:
+ * A front is a supernode of columns with one pattern, and the dense matrix where they are eliminated:
  *
  *              cols   rows
  *            +------+------+
- *      cols  | pivot|  U   |      A front takes the entries of A that stand in its columns, and in its rows of U, and
- *            +------+------+      the update matrix of each of its children.  Its pivots are eliminated, and what is
- *      rows  |  L   |  S   |      left of the lower right block is its own update matrix S, which goes to its parent.
+ *      cols  | pivot|  U   |      A front receives the entries of A in its columns and in its rows of U, and
+ *            +------+------+      the update matrix of each of its children.  Its pivots are eliminated, and the
+ *      rows  |  L   |  S   |      remaining lower right block is its own update matrix S, which goes to its parent.
  *            +------+------+
  *
- * The pattern is that of the Cholesky factor of A + A' in the order of the pivots, which holds those of L and of U'.
- * Supernodes are made larger as long as the zeros that this stores are few (front_tree.c says how many).  The columns are
- * numbered anew, so that those of a front follow one another, children before parents: the elimination tree allows it, and
- * the numbers of L and U are the same but for rounding.
+ * The pattern is that of the Cholesky factor of A + A' in the order of the pivots, which contains those of L and of
+ * U'.  Supernodes are merged as long as this stores few zeros (front_tree.c has the limits).  The columns are
+ * renumbered so that those of a front are consecutive, children before parents.  The elimination tree allows this,
+ * and it changes L and U only by rounding.
  * Source: Liu, The multifrontal method for sparse matrix solution, SIAM Review 34 (1992) 82-109. */
 #ifndef TRS_FRONT_TREE_H
 #define TRS_FRONT_TREE_H

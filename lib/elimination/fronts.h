@@ -1,10 +1,10 @@
-/* fronts.h: complete factors of new values on a device, front by front (front_tree.h says what a front is).
+/* fronts.h: complete factors of new values on a device, front by front (front_tree.h defines a front).
  *
  * The pattern of A and of its factors, their order and their scaling are those of the last factorisation on the host:
  *
  *     (L U)(k, m) = scale (P (k)) A (P (k), Q (m))      or      L L^H = A (P, P)
  *
- * and there are no exchanges of rows.  cuda/fronts answers, or no_fronts.c. */
+ * and rows are not exchanged.  cuda/fronts implements it, or no_fronts.c. */
 #ifndef TRS_FRONTS_H
 #define TRS_FRONTS_H
 

@@ -1,12 +1,13 @@
-/* lu_rows.h: the rows of L + U on a device, made there of the pattern of a matrix in any form, and the two triangles apart.
+/* lu_rows.h: the rows of L + U on a device, made there from the pattern of a matrix in any form, and the two
+ * triangles separately.
  *
  *     row i of L + U     | l(i, k), k < i | u(i, i) | u(i, j), j > i |      what elimination.h works on
  *                        ^ ptr [i]        ^ diag [i]                  ^ ptr [i+1]
  *     L                  | l(i, k), k < i | 1 |                             what the plans read: canonical rows
  *     U                  | u(i, i) | u(i, j), j > i |
  *
- * Of A = L L^H the lower triangle of A is read, the rows are those of L + L^H, and L alone is a triangle apart.
- * cuda/factor answers, or no_device.c. */
+ * For A = L L^H the lower triangle of A is read, the rows are those of L + L^H, and L is the only separate triangle.
+ * cuda/factor implements it, or no_device.c. */
 #ifndef TRS_LU_ROWS_H
 #define TRS_LU_ROWS_H
 

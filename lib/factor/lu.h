@@ -1,10 +1,10 @@
-/* lu.h: the factors of a matrix with the plans of their triangles, and how a library that factors hands them over.
+/* lu.h: the factors of a matrix with the plans of their triangles, and the interface of a library that factors.
  *
  *     A --trs_lu_csc--> trs_csc --UMFPACK, CHOLMOD--> trs_factors --trs_lu_adopt--> two plans
  *
- * libtrisolve-sparse does not know the library that factors.  What that one keeps for the next numeric factorisation is
- * behind trs_lu.backend.  The functions here are not part of the public interface, and are hidden: libtrisolve-suitesparse
- * gets them, and those of call.h, from the table trs_core (). */
+ * libtrisolve-sparse does not know the library that factors.  trs_lu.backend holds what that library stores for the
+ * next numeric factorisation.  The functions here are hidden and not part of the public interface.
+ * libtrisolve-suitesparse gets them, and those of call.h, from the table trs_core (). */
 #ifndef TRS_LU_H
 #define TRS_LU_H
 

@@ -1,6 +1,6 @@
 /* archive.h: the text inside a packed file, which may be an archive of several files.
  *
- * gzip, xz, zstd, bzip2 and tar are read by libarchive, which archive.c alone knows. */
+ * libarchive reads gzip, xz, zstd, bzip2 and tar.  Only archive.c uses it. */
 #ifndef TRS_ARCHIVE_H
 #define TRS_ARCHIVE_H
 

@@ -5,7 +5,7 @@
  *          right-hand sides
  *     3    type, rows, columns, entries, entries of elements
  *     4    the Fortran formats of pointers, rows, values, and right-hand sides
- *     5    what the right-hand sides are, if a Harwell-Boeing file has any
+ *     5    the kind of right-hand sides, if a Harwell-Boeing file has any
  *
  * Sources: Duff, Grimes, Lewis, "Users' Guide for the Harwell-Boeing Sparse Matrix Collection", TR/PA/92/86;
  * the same, "The Rutherford-Boeing Sparse Matrix Collection", RAL-TR-97-031. */

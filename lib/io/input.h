@@ -1,6 +1,6 @@
-/* input.h: the text of a file, whatever it is packed in, as texts of whole lines.
+/* input.h: the text of a file, packed or not, as texts of whole lines.
  *
- * Texts are taken one at a time, and may then be read by several threads at once, one text each. */
+ * Texts are taken one at a time.  Several threads may then read at once, one text each. */
 #ifndef TRS_INPUT_H
 #define TRS_INPUT_H
 

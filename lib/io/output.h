@@ -1,9 +1,9 @@
 /* output.h: a file that appears complete or not at all.
  *
- * The text is written to a new file beside the one asked for, which is renamed when all is well: nobody ever sees half of
- * it.  What is not a regular file (standard output, /dev/..., a pipe) is written to directly, in order.
+ * The text goes to a new file in the same folder, which is renamed on success: no reader ever sees half of it.
+ * Anything else than a regular file (standard output, /dev/..., a pipe) is written directly, in order.
  *
- * The library exports open, put and close to its own programs, but they are not for others: trs_output may change. */
+ * The library exports open, put and close for its own programs only: trs_output may change. */
 #ifndef TRS_OUTPUT_H
 #define TRS_OUTPUT_H
 

@@ -1,4 +1,5 @@
-/* canonical.h: matrices that are in canonical form already (trs_tri of matrix.h), but for their base and widths. */
+/* canonical.h: matrices that are already in canonical form (trs_tri of matrix.h), except for their base and
+ * widths. */
 #ifndef TRS_CANONICAL_H
 #define TRS_CANONICAL_H
 

@@ -1,4 +1,4 @@
-/* matrix.h: the caller's matrix, and what it is imported as: a canonical lower triangle. */
+/* matrix.h: the caller's matrix, and its imported form, a canonical lower triangle. */
 #ifndef TRS_MATRIX_H
 #define TRS_MATRIX_H
 

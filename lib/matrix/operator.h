@@ -1,15 +1,15 @@
 /* operator.h: op(T), the triangle that a solver solves with, wherever it is.
  *
- * An operator is a lower triangle in CSR with its level sets.  An upper triangle, or the transpose of a lower one, is a
- * lower triangle whose rows and columns are counted backwards (reversed); so solvers know one orientation only.
+ * An operator is a lower triangle in CSR with its level sets.  An upper triangle, or the transpose of a lower one, is
+ * a lower triangle whose rows and columns are counted backwards (reversed); so solvers handle one orientation only.
  *
- * Pattern, values and levels may be on the host, on the device, or on both.  Who needs them there or here asks by
- * trs_operator_host and trs_operator_device: what is missing is copied on first demand and kept.  New values come by
- * trs_operator_take_values, which puts them where they were asked for before.  Nobody else has to know where things
- * are.
+ * Pattern, values and levels may be on the host, on the device, or on both.  Code that needs them calls
+ * trs_operator_host or trs_operator_device, which copy what is missing on first demand and retain the copy.
+ * trs_operator_take_values takes new values, and stores them wherever they were requested before.  No other code has
+ * to know where things are.
  *
- * An analysis is an object that is made of an operator on first demand, and kept with it: supernodes, row tiles, a
- * two-way cut.  Its module says how it is made (trs_analysis); its users ask for it by trs_operator_analysis. */
+ * An analysis is an object that is made from an operator on first demand and cached with it: supernodes, a two-way
+ * cut.  Its module defines how to make it (trs_analysis); its users get it by trs_operator_analysis. */
 #ifndef TRS_OPERATOR_H
 #define TRS_OPERATOR_H
 

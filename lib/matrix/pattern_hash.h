@@ -2,12 +2,12 @@
  *
  *     hash = sum over the entries p of mix (2^31 p + idx [p])      modulo 2^64
  *
- * mix is a bijection in which every bit of the argument changes every bit of the result with probability 1/2, so the
- * terms of two different patterns are as good as random, and their sums are equal with probability 2^-64.  A sum does
- * not depend on the order of its terms: threads of the host and of the device take entries as they like, and both
- * give the same number.  Row pointers would add nothing, because in canonical CSR the diagonal ends every row, and so
- * the columns alone say where row 0 ends, then row 1, and so on.
- * Source of mix: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014 (splitmix64). */
+ * mix is a bijection: every bit of the argument changes every bit of the result with probability 1/2.  So the terms
+ * of two different patterns are as good as random, and their sums are equal with probability 2^-64.  A sum does not
+ * depend on the order of its terms: threads of the host and of the device take entries in any order, and both give
+ * the same number.  Row pointers would add nothing: in canonical CSR the diagonal ends every row, so the columns
+ * alone determine where row 0 ends, then row 1, and so on.  Source of mix: Steele, Lea, Flood, "Fast splittable
+ * pseudorandom number generators", OOPSLA 2014 (splitmix64). */
 #ifndef TRS_PATTERN_HASH_H
 #define TRS_PATTERN_HASH_H
 

@@ -1,4 +1,4 @@
-/* submatrix.h: some rows and columns of a triangle as a matrix of their own. */
+/* submatrix.h: some rows and columns of a triangle as a separate matrix. */
 #ifndef TRS_SUBMATRIX_H
 #define TRS_SUBMATRIX_H
 

@@ -1,4 +1,4 @@
-/* whole.h: all of a Hermitian matrix of which one triangle is stored (TRS_SELFADJOINT). */
+/* whole.h: all of a Hermitian matrix with one stored triangle (TRS_SELFADJOINT). */
 #ifndef TRS_WHOLE_H
 #define TRS_WHOLE_H
 

@@ -1,7 +1,8 @@
-/* predict.h: what programs ask of the library beside its public interface, to find what steps cost here.
+/* predict.h: what programs need of the library in addition to its public interface, to measure the costs of this
+ * machine.
  *
- * The library exports these functions, but they are not for other programs: trs_machine changes with every cost that
- * is added.  A program asks first whether trs_version () is the TRS_VERSION that it was compiled with. */
+ * The library exports these functions for its own programs only: trs_machine changes with every added cost.  A
+ * program first checks that trs_version () is the TRS_VERSION that it was compiled with. */
 #ifndef TRS_PREDICT_H
 #define TRS_PREDICT_H
 

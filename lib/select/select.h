@@ -1,4 +1,5 @@
-/* select.h: what single steps cost here, what a solve is predicted to take, and the choice of a solver. */
+/* select.h: the costs of single steps on this machine, the predicted time of a solve, and the choice of
+ * a solver. */
 #ifndef TRS_SELECT_H
 #define TRS_SELECT_H
 

@@ -1,4 +1,4 @@
-/* trial.h: CPU solvers that are built for the same operators, timed against one another. */
+/* trial.h: times CPU solvers that are built for the same operators against one another. */
 #ifndef TRS_TRIAL_H
 #define TRS_TRIAL_H
 

@@ -1,10 +1,10 @@
-/* wisdom.h: what measuring has found, kept for the process and in files: for which operator, asked how and on which
- * machine, which solver was the fastest.
+/* wisdom.h: the results of measuring, stored for the process and in files: the fastest solver for an operator, a kind
+ * of solve and a machine.
  *
- * An entry answers the question that its key asks.  Two plans ask the same one if their operators have one pattern and
- * all that the time of a solve depends on is the same: types, right-hand sides, where B and X live, threads, chip, and
- * this library itself.  The source of the idea and of the word is FFTW: Frigo, Johnson, "The design and implementation
- * of FFTW3", Proceedings of the IEEE 93 (2005). */
+ * An entry answers the question that its key asks.  Two plans ask the same question if their operators have one
+ * pattern and everything that affects the time of a solve is the same: types, right-hand sides, the location of B and
+ * X, threads, chip, and this library itself.  The source of the idea and of the word is FFTW: Frigo, Johnson, "The
+ * design and implementation of FFTW3", Proceedings of the IEEE 93 (2005). */
 #ifndef TRS_WISDOM_H
 #define TRS_WISDOM_H
 

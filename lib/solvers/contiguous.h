@@ -1,9 +1,9 @@
-/* contiguous.h: B and X for solvers that go through them by vectors.
+/* contiguous.h: B and X for solvers that process them by vectors.
  *
- * Such a solver wants the numbers of a column side by side, x [0] .. x [n-1], as they lie in memory.  For a reversed
- * operator (matrix/operator.h) that is its order of rows backwards: row i is x [n-1-i].  The solver knows this when it is
- * built, by op->reversed, and arranges its data accordingly, so that no number has to be moved.  Where B or X are not
- * contiguous, by rows for example, they are copied to scratch and back. */
+ * Such a solver wants the numbers of a column side by side, x [0] .. x [n-1], as they are in memory.  For a reversed
+ * operator (matrix/operator.h) that is its order of rows backwards: row i is x [n-1-i].  When it is built, the solver
+ * learns this from op->reversed and arranges its data accordingly, so that no number has to be moved.  If B or X is
+ * not contiguous, stored by rows for example, it is copied to scratch and back. */
 #ifndef TRS_CONTIGUOUS_H
 #define TRS_CONTIGUOUS_H
 

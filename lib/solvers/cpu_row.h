@@ -5,18 +5,17 @@
  *     s = b(i) - sum of L(i, k) x(k) over k < i-1,     r = 1 / d,     x(i) = s r - (l r) x(i-1)
  *
  * The sum is taken in the order of the columns, or as four sums where a row is long.  Rows of a chain wait for one
- * another: all of a row but its last step, which is one fused multiplication and subtraction where the processor has it,
- * is done while the row before is waited for.  The division, by fetch_x the slowest operation, depends on no x at all, and a
- * core does several of them at a time.  So it costs less than to read n reciprocals.
- * That is done where rows are chained: where most of them have such an entry, next to rows that have it too
- * (trs_rows_chained).  In other triangles the entry is one of the sum, and x(i) = s r: there a core would not foresee which
- * rows have one, and rows hardly wait for one another.
- * Where r or l r is not a normal number the row is solved by a division, x(i) = (s - l x(i-1)) / d: there products with r
- * would overflow or lose digits though x(i) need not.
+ * another: a core computes a row while it waits for the row before, except for the last step, which is one fused
+ * multiplication and subtraction if the processor has it.  The division, by far the slowest operation, depends on no
+ * x at all, and a core does several at a time.  So it costs less than reading n reciprocals.  This formula applies if
+ * rows are chained, that is, if most of them have such an entry and are next to rows that have one too
+ * (trs_rows_chained).  In other triangles the entry is one of the sum, and x(i) = s r: there a core could not predict
+ * which rows have one, and rows hardly wait for one another.  If r or l r is not a normal number, the row is solved
+ * by a division, x(i) = (s - l x(i-1)) / d: products with r would overflow or lose digits though x(i) need not.
  *
- * Solvers that go row by row on the host compute this function, and so give the same bits, in whatever order they take
- * the rows: each statement that compilers may fuse has one product (base/number/clones.h), and r and l r are conjugated when they
- * are used and not before, because the inverse of a conjugate may have other signs of zeros. */
+ * Solvers that go row by row on the host compute this function, and so give the same bits in any order of the rows.
+ * Each statement that compilers may fuse has one product (base/number/clones.h).  r and l r are conjugated only when
+ * they are used, because the inverse of a conjugate may have other signs of zeros. */
 
 #include "base/debug.h"
 #include "base/number/divide.h"

@@ -1,7 +1,7 @@
-/* cpu_serial.h: rows one by one, for solvers that have another way for some of the rows only.
+/* cpu_serial.h: rows one by one, for solvers that treat only some of the rows differently.
  *
- * They have an instance of cpu-serial for their operator, which they build and update with their own.  It reads the
- * operator's arrays and has none of its own. */
+ * They have an instance of cpu-serial for their operator, which they build and update together with their own data.
+ * It reads the operator's arrays and has none of its own. */
 #ifndef TRS_CPU_SERIAL_H
 #define TRS_CPU_SERIAL_H
 

@@ -1,15 +1,15 @@
-/* solver.h: what a solver is, what it is asked, and the table of all of them.
+/* solver.h: the definition of a solver, its functions, and the table of all solvers.
  *
- *     estimate   says what a solve would take, by a prospect and the machine; or why the solver is not for this one
- *     build      makes the solver's own data of the pattern (trs_instance.data)
- *     update     puts values into these data, and may go by them
- *     refresh    puts values into these data in the order of a stream, and goes by what update has found
- *     estimate   is asked again, of what was built, as the values may have made a difference
+ *     estimate   predicts the time of a solve from a prospect and the machine, or tells why the solver does not apply
+ *     build      makes the solver's own data from the pattern (trs_instance.data)
+ *     update     puts values into these data, and may decide by them
+ *     refresh    puts values into these data in the order of a stream, with the decisions of the last update
+ *     estimate   is called again for what was built, since the values may make a difference
  *     solve      solves X = op(T)^-1 B; it allocates nothing and waits for nothing
  *     release    frees the data
  *
- * A solver asks its operator for the pattern, the values and the levels where it needs them, and for analyses that it
- * goes by (matrix/operator.h).  doc/adding-a-solver.md builds one step by step. */
+ * A solver gets the pattern, the values and the levels, on the host or the device, and the analyses that it uses from
+ * its operator (matrix/operator.h).  doc/adding-a-solver.md builds one step by step. */
 #ifndef TRS_SOLVER_H
 #define TRS_SOLVER_H
 

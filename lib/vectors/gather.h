@@ -3,9 +3,9 @@
  *     gather     to(k, r) = u(r) s(k) from(p(k), r)        p a permutation, s a scaling, u a number for each column
  *     scatter    to(p(k), r) = from(k, r)
  *
- * Permutation, scaling and change of precision are one pass.  A gather writes one number beside the other, so that threads
- * share it.  Threads that scatter wait for each other's cache lines, and take ten times as long: who has the inverse of p
- * gathers by that.  On a device, cuda/runtime/move.cu and vectors.cu do the same. */
+ * Permutation, scaling and change of precision are one pass.  A gather writes consecutive numbers, so threads can
+ * share it.  Threads that scatter wait for each other's cache lines and take ten times as long; if the inverse of p
+ * is available, gather by that instead.  On a device, cuda/runtime/move.cu and vectors.cu do the same. */
 #ifndef TRS_GATHER_H
 #define TRS_GATHER_H
 

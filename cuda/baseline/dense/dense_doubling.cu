@@ -1,10 +1,10 @@
 /* dense_doubling.cu: identity blocks on the diagonal double (doubling.cuh), a thread an element of L.
  * Source: "Dense Lower Triangular Solver", section "GPU Complex 2".
  *
- * In an update a thread owns an element of L, in a solve a block of threads a row of b.  Every doubling is a launch;
- * nothing waits inside one: it cannot hang.  An update multiplies n^3 / 6 times, with two reads of L each, which caches
- * hardly help for large blocks.  A solve reads elem n^2 / 2 bytes; its time is that of log2 n launches and of their
- * last blocks of threads. */
+ * In an update a thread owns an element of L, in a solve a block of threads owns a row of b.  Every doubling is a
+ * launch.  Nothing waits inside a launch, so it cannot hang.  An update multiplies n^3 / 6 times, with two reads of L
+ * each; caches hardly help these for large blocks.  A solve reads elem n^2 / 2 bytes; its time is that of log2 n
+ * launches and of their last blocks of threads. */
 #include "config.h"
 
 #include "doubling.cuh"

@@ -1,10 +1,10 @@
 /* dense_doubling_tiled.cu: dense-doubling with tiles in shared memory.
  * Source: "Dense Lower Triangular Solver", section "GPU Complex 2" with "Parallel Optimizations".
  *
- * From i = 32 on, 32x32 tiles of the row elements and of the multipliers pass through shared memory.  Then a tile of 32
- * valid rows has one set of multipliers, and the columns left of them are a multiple of 64: a tile is inside or outside
- * as a whole, and only rows y >= n need a guard.  For smaller i a tile would lie across valid and other rows, so the
- * kernel of doubling.cuh is used.
+ * From i = 32 on, 32x32 tiles of the row elements and of the multipliers pass through shared memory.  Then a tile of
+ * 32 valid rows has one set of multipliers, and the columns left of them are a multiple of 64: a tile is inside or
+ * outside as a whole, and only rows y >= n need a guard.  For smaller i a tile would contain valid and other rows, so
+ * the kernel of doubling.cuh is used.
  *
  * A block of threads owns a tile of L for one launch; nothing waits for another block: it cannot hang.
  * An update multiplies n^3 / 6 times with a 32nd of the reads of dense-doubling; its time is that of shared memory.  A

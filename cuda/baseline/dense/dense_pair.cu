@@ -3,7 +3,7 @@
  *
  *     for i < n/2:  kernel, row y > 2i+1:  b(y) = b(y) - L(y, 2i) b(2i) - L(y, 2i+1) b(2i+1)
  *
- * An odd n leaves a last row without a partner, which pair.cuh looks after.
+ * For odd n the last row has no partner; pair.cuh handles it.
  *
  * Row y belongs to one thread of every launch; b(2i) and b(2i+1) are x since the launch before.  Launches in a stream
  * follow one another, and nothing waits inside a kernel: it cannot hang.

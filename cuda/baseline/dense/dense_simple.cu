@@ -4,8 +4,8 @@
  *     for i:  kernel, row y >= i:  if (i > 0) b(y) = b(y) - L(y, i-1) x(i-1)
  *                                  if (y == i) x(i) = b(i) / L(i, i)
  *
- * b and x are one vector: row y is b until its own launch, and x from then on.  Where nothing of L is stored x is
- * passed over, so that a NaN spreads only to what depends on it (full.cu).
+ * b and x are one vector: row y is b until its own launch, and x from then on.  Positions without a stored entry of L
+ * are skipped, so a NaN spreads only to rows that depend on it (full.cu).
  *
  * Row y belongs to one thread of every launch.  x becomes visible because launches in a stream follow one another.
  * Nothing waits inside a kernel: it cannot hang.

@@ -9,12 +9,12 @@
  *     upper half   [  L(d, x)        I             ]      i rows d
  *     lower half   [  L(y, x)     L(y, d)     I    ]      i rows y, which are valid
  *
- * The multipliers L(y, d) become zero but are not written, says the document.  So after the last i each of them still
- * stands where it was used, and b can follow later: L is changed by an update, b by every solve, with the same numbers
- * in the same order of i.  n need not be a power of two: rows y >= n are guarded, and d < y.
+ * According to the document, the multipliers L(y, d) become zero but are not written.  So after the last i each of
+ * them is still where it was used, and b can follow later: L is changed by an update, b by every solve, with the same
+ * numbers in the same order of i.  n need not be a power of two: rows y >= n are guarded, and d < y.
  *
  * A launch writes rows of lower halves in columns left of the multipliers.  It reads rows of upper halves and the
- * multipliers, which nobody writes in this launch: no two threads meet. */
+ * multipliers, which no thread writes in this launch, so threads do not conflict. */
 #ifndef TRS_DOUBLING_CUH
 #define TRS_DOUBLING_CUH
 

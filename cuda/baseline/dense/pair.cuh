@@ -2,8 +2,9 @@
  * of dense-doubling.
  * Source: "Dense Lower Triangular Solver", the "triangle solver" of sections "GPU Complex 1" and "GPU Complex 2":
  *
- *     even y:  L(y, x) = L(y, x) / L(y, y)                                     b(y) likewise
- *     odd y:   L(y, x) = L(y, x) / L(y, y) - L(y, y-1) / L(y, y) L(y-1, x)     b(y) likewise
+ *     even y:  L(y, x) = L(y, x) / L(y, y)                                     the same for b(y)
+
+ *     odd y:   L(y, x) = L(y, x) / L(y, y) - L(y, y-1) / L(y, y) L(y-1, x)     the same for b(y)
  *
  * L is changed once, by an update, and b by every solve.  In the document a kernel reads L(y, y), L(y, y-1) and L(y-1,
  * x) while the threads that own them overwrite them.  Here pivots and multipliers are copied first, which b needs later

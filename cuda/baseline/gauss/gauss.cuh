@@ -1,20 +1,20 @@
-/* gauss.cuh: Gaussian elimination of A and b together, then back substitution: what gauss-texture, gauss-vec4 and
- * gauss-shared share.
+/* gauss.cuh: Gaussian elimination of A and b together, then back substitution: shared by gauss-texture, gauss-vec4
+ * and gauss-shared.
  * Source: "Deeper look into the code" of a study of Gaussian elimination in OpenCL.
  *
  *     step p:   (A b)(i, j) = (A b)(i, j) - (A b)(i, p) / (A b)(p, p) (A b)(p, j),   i, j > p      makes  U x = y
  *     row i:    x(i) = (y(i) - sum, j > i, of U(i, j) x(j)) / U(i, i)                from the last row on
  *
- * One right-hand side at a time is put beside A as column n of a copy in the work space, eliminated and
- * substituted.  An update eliminates once with b = 0, to find bad pivots and growth before anything is solved.
+ * One right-hand side at a time is appended to A as column n of a copy in the work space, eliminated and substituted.
+ * An update eliminates once with b = 0, to find bad pivots and growth before anything is solved.
  *
- * Back substitution is done by one block of threads: the products of a row go to the first half of shared memory, their
- * sum is made by halving, and x(i) goes to the second half.  Where there are more columns than threads, the threads
- * slide along as a window.  Barriers make shared memory visible; with one block nothing can hang.
- * Bytes: elem n^2 / 2.  The time is that of about log2 n + 3 barriers a row.
+ * One block of threads does the back substitution: the products of a row go to the first half of shared memory,
+ * halving sums them, and x(i) goes to the second half.  If the columns outnumber the threads, the threads move along
+ * as a sliding window.  Barriers make shared memory visible; with one block nothing can hang.
+ * Bytes: elem n^2 / 2. The time is that of about log2 n + 3 barriers a row.
  *
- * In the document the sum over no columns at all, of the last row, is read from shared memory that nobody has written;
- * here that row has no sum. */
+ * In the document the empty sum of the last row is read from shared memory that no thread has written; here that row
+ * has no sum. */
 #ifndef TRS_GAUSS_CUH
 #define TRS_GAUSS_CUH
 

@@ -1,11 +1,11 @@
-/* gauss_shared.cu: elimination without pivoting in place, by one block of threads that holds the pivot's row in shared
- * memory.
- * Source: "Deeper look into the code", the "lmem implementation", which the document names and does not show.  This is
- * what its other versions leave when the two memory objects are taken away: steps follow one another by barriers
- * instead of launches, which only one block of threads can pass.
+/* gauss_shared.cu: elimination without pivoting in place, by one block of threads that holds the pivot's row in
+ * shared memory.
+ * Source: "Deeper look into the code", the "lmem implementation", which the document names but does not show.  This
+ * is its other versions without the two memory objects: barriers instead of launches separate the steps, so only
+ * one block of threads can run.
  *
- * A thread owns the elements of its columns in its rows; row and column of the pivot are only read.  One block waits
- * for nobody: it cannot hang.
+ * A thread owns the elements of its columns in its rows; row and column of the pivot are only read.  The only block
+ * waits for no other, so it cannot hang.
  * Bytes: 2/3 elem n^3, moved by one SM; that is the time. */
 #include "config.h"
 

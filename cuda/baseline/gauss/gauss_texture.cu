@@ -1,4 +1,4 @@
-/* gauss_texture.cu: elimination without pivoting on two 2D textures in turn.
+/* gauss_texture.cu: elimination without pivoting, alternating between two 2D textures.
  * Source: "Deeper look into the code", section "No pivot Gaussian elimination texture" (gauss.cuh).
  *
  * A launch reads one texture and writes the other, only what the step changes: rows and columns after the pivot's.  So

@@ -1,20 +1,20 @@
-/* gauss_vec4.cu: elimination with partial pivoting on two buffers in turn, four doubles a thread.
+/* gauss_vec4.cu: elimination with partial pivoting, alternating between two buffers, four doubles a thread.
  * Source: "Deeper look into the code", section "Partial pivot Gaussian elimination buffer vec 4" (gauss.cuh).
  *
- * Every block of threads finds the pivot for itself.  It reads the column into shared memory and halves it, keeping the
- * larger of two numbers and its row; the last pair takes an odd one along.  All blocks do the same operations in the
- * same order, so they agree without waiting for one another.
+ * Every block of threads finds the pivot for itself.  It reads the column into shared memory and reduces it by
+ * halving, keeping the larger of two numbers and its row; the last pair includes an odd one.  All blocks do the same
+ * operations in the same order, so they agree without waiting for one another.
  *
- * In step p the row with the pivot becomes row p.  Its threads compute what row p becomes, which takes its place, and
- * the threads of row p+1 carry the pivot's row over to the output.  So row k of U ends in the buffer that step k has
- * written, and the last row where the row before it did.
+ * In step p the row with the pivot becomes row p.  Its threads compute the new row p in its place, and the threads of
+ * row p+1 copy the pivot's row to the output.  So row k of U ends in the buffer that step k has written, and the last
+ * row in the same buffer as the row before it.
  *
  * A thread owns four elements, which only the next launch reads.  Barriers are within a block: it cannot hang.
  * Bytes: 2/3 elem n^3, and n reads of a column by each block of a step, out of the L2; the latter are the time.
  *
- * In the document the odd one is taken along by thread number `li`, which is wrong once the window slides, for li stays
- * and temp_col moves on; here by temp_col.  Its second store of the pivot itself is left out, for the pivot is part of
- * the vector that is carried over. */
+ * In the document thread number `li` includes the odd one.  This is wrong once the window slides, since li stays and
+ * temp_col moves on; here temp_col decides.  The document's second store of the pivot itself is left out, since the
+ * pivot is part of the copied vector. */
 #include "config.h"
 
 #include "base/debug.h"

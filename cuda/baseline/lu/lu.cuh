@@ -4,10 +4,10 @@
  *     for i:  launch 1, "update L":  A(j, i) = A(j, i) / A(i, i)              j > i
  *             launch 2, "update U":  A(j, k) = A(j, k) - A(i, k) A(j, i)      j, k > i
  *
- * Launch 2 is the variant's own.  Where the trailing sub-matrix is cut into squares of `block` rows and columns, a
- * block of threads has a square.  Row i and column i are only read by launch 2, and every other element has one owner:
- * no two threads meet, nothing waits inside a kernel.  2/3 n^3 flops; n^3 / 3 elements are read and written.  The time
- * is that of memory where A is larger than the L2, and of 2 n launches for small n. */
+ * Each variant has its own launch 2.  If it cuts the trailing sub-matrix into squares of `block` rows and columns, a
+ * block of threads has a square.  Launch 2 only reads row i and column i, and every other element has one owner:
+ * threads do not conflict, and nothing waits inside a kernel.  2/3 n^3 flops; n^3 / 3 elements are read and written.
+ * The time is that of memory where A is larger than the L2, and of 2 n launches for small n. */
 #ifndef TRS_LU_CUH
 #define TRS_LU_CUH
 

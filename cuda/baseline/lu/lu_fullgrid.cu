@@ -1,5 +1,5 @@
-/* lu_fullgrid.cu: every launch covers N x N (or N) indices, most of which have nothing to do, and after every step all
- * of U is copied to A (lu_grid.cuh).
+/* lu_fullgrid.cu: every launch covers N x N (or N) indices, most of them idle, and after every step all of U is
+ * copied to A (lu_grid.cuh).
  * Source: blog "Improving Parallel LU Decomposition by ~20x", the version before the improvement.
  *
  * An element has one owner a launch, and A is only read until the copy.  Nothing waits inside a kernel: it cannot hang.

@@ -1,5 +1,5 @@
-/* lu_grid.cuh: what lu-fullgrid and lu-submatrix share: A, L and U are three matrices by rows, L is the identity at the
- * start, and at the end L and U are packed into one for the substitution.
+/* lu_grid.cuh: shared by lu-fullgrid and lu-submatrix.  A, L and U are three matrices by rows.  L is the identity at
+ * the start, and at the end L and U are packed into one matrix for the substitution.
  * Source: blog "Improving Parallel LU Decomposition by ~20x" (2021).
  *
  *     step i:  L(r, i) = A(r, i) / A(i, i),   U(r, c) = A(r, c) - L(r, i) A(i, c),   r > i

@@ -1,7 +1,7 @@
-/* lu_simple.cu: the trailing sub-matrix is not divided (lu.cuh), so one block of threads goes over it, a thread a
+/* lu_simple.cu: the trailing sub-matrix is not divided (lu.cuh), so one block of threads processes it, a thread a
  * column.
- * Source: Bandara, Ranasinghe, "Effective GPU Strategies for LU Decomposition", the "simple (without blocking)" GPU
- * code of figure 7. */
+ * Source: Bandara, Ranasinghe, "Effective GPU Strategies for LU Decomposition", the "simple (without
+ * blocking)" GPU code of figure 7. */
 #include "config.h"
 
 #include "lu.cuh"

@@ -1,13 +1,14 @@
 /* entries.cu: the entry kernel's schedule as one object, and its numbers.
  *
  *     largest    the largest |a(i, j)| of each row, where pivots may be replaced
- *     begin      a(i, j), scaled, shifted, to the nodes; into w where there is no node
+ *     begin      a(i, j), scaled, shifted, to the nodes; into w for entries that are not nodes
  *     nodes.cuh  w of the nodes, level by level
  *     tail.cuh   w of the last rows and columns
  *     end        L and U of w, written where the caller wants them, and what is wrong with the rows
  *
- * Each is a launch; what one writes is there for the next.  In begin and end a thread has every so many-th entry; they are
- * bound by their bytes, in fp64 12 an entry and a gather of A, and 24 and a gather of what is kept of u(k, k). */
+ * Each is a launch, and sees what the launches before have written.  In begin and end the threads share the entries
+ * cyclically.  Their bytes bound them: in fp64 12 an entry and a gather of A, and 24 an entry and a gather of the
+ * stored form of u(k, k). */
 #include "config.h"
 
 #include "entries.cuh"

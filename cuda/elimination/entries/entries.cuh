@@ -1,12 +1,12 @@
-/* entries.cuh: the entry kernel: elimination in which every entry that is updated is computed by itself.
+/* entries.cuh: the entry kernel: elimination that computes every updated entry separately.
  *
  *     w(i, j) = a(i, j) - sum_(k < min (i, j)) w(i, k) (1 / u(k, k)) w(k, j)
  *     u(i, j) = w(i, j) for j >= i,     l(i, k) = w(i, k) / u(k, k)
  *
- * L is left unscaled until all is done, so that an entry follows its operands after one dependency latency and not two.
- * A *node* is an entry with at least one product; its *level* is one more than the highest of its operands.  The *tail* is
- * the last rows and columns, which one block finishes where their levels would take longer.
- * L L^H: of the lower triangle alone, with w(k, j) = conj (w(j, k)).
+ * L remains unscaled until the end, so an entry follows its operands after one dependency latency and not two.  A
+ * *node* is an entry with at least one product; its *level* is one more than the highest of its operands.  The *tail*
+ * is the last rows and columns, which one block finishes where their levels would take longer.  L L^H: of the lower
+ * triangle alone, with w(k, j) = conj (w(j, k)).
  *
  *     products.cu   the products of each entry, ascending in k
  *     levels.cu     the levels of the nodes, and how many rows the tail has

@@ -1,17 +1,18 @@
 /* levels.cu: the level of each entry, and how many rows the tail has.
  *
- *     level (i, j) = 1 + max { level (i, k), level (k, k), level (k, j) : products },   0 where there are none
+ *     level (i, j) = 1 + max { level (i, k), level (k, k), level (k, j) : products },   0 if there are none
  *
- * This has the dependencies of the elimination itself, and is found in the same way: in one launch whose lanes have a node
- * each and wait for levels.
+ * This has the dependencies of the elimination itself, and is computed in the same way: one launch, a node a lane,
+ * and lanes that wait for levels.
  *
- * Who has a node: lane t of warp w of W has the nodes 32 (w + c W) + t, c = 0, 1, ... of an order in which every node
- * stands behind its operands: by the level of the row in L, then by entry.  (Entry (k, j) is of a row of a lower level,
- * entry (i, k) stands before (i, j) in its row.)
- * How a level becomes visible: it is its own flag, -1 before, and nothing else is handed over; relaxed accesses suffice.
- * Why it cannot hang: the launch is cooperative, so that all warps are resident.  The first node in the order without a
- * level has operands with levels; its warp has done all nodes before; and a lane that waits does not keep its warp from
- * going round for the other lanes.
+ * Who has a node: lane t of warp w of W has the nodes 32 (w + c W) + t, c = 0, 1, ... of an order that puts every
+ * node after its operands: by the level of the row in L, then by entry.  (Entry (k, j) is of a row of a lower level,
+ * entry (i, k) comes before (i, j) in its row.)
+ * How a level becomes visible: it is its own flag, -1 before, and nothing else is handed over; relaxed accesses
+ * suffice.
+ * Why it cannot hang: the launch is cooperative, so that all warps are resident.  The first node in the order without
+ * a level has operands with levels; its warp has done all nodes before; and a lane that waits does not keep its warp
+ * from going round for the other lanes.
  * Bytes: 8 + 12 a product, gathered.  Bound by levels x a latency, or by how many nodes are watched at a time.
  *
  * The tail.  Without it a full block of T rows takes at least T levels.  What they would take is compared with what one

@@ -1,16 +1,16 @@
 /* nodes.cuh: the kernel that computes the nodes.
  *
- * Who computes a node: the 1, 2, 4, .. 32 lanes that its task says, each of which has every so many-th of its products,
- * four in flight at a time.  Partial sums are added up by shuffles, in an order that depends on the number of lanes alone;
- * the first lane publishes w(i, j), and of a pivot what is kept of it.
+ * Who computes a node: a group of 1, 2, 4, .. 32 lanes, as its task prescribes.  Its products are dealt to the lanes
+ * cyclically, four in flight at a time.  Shuffles add up the partial sums, in an order that depends on the number of
+ * lanes alone.  The first lane publishes w(i, j), and for a pivot also its stored form.
  *
- * How a number becomes visible: each is its own flag (cuda/runtime/flag.cuh), in w and in inv, which the launch before has
- * set to "not yet" where a node is going to publish.
+ * How a number becomes visible: each is its own flag (cuda/runtime/flag.cuh), in w and in inv.  The launch before has
+ * set the places of all nodes to "not yet".
  *
- * Why it cannot hang: the launch is cooperative, so that all warps are resident; warp v of V has the tasks v, v + V, .. in
- * this order, which is that of levels.  The operands of the first task that is not done belong to earlier tasks, or to
- * entries that are no nodes; so they are there.  In a task all lanes go round one loop, in which none waits for another.  A
- * pivot that is zero or NaN makes NaNs, and these are published as every other number is.
+ * Why it cannot hang: the launch is cooperative, so that all warps are resident.  Warp v of V has the tasks v, v + V,
+ * .. in this order, which is that of levels.  The operands of the first unfinished task belong to earlier tasks, or
+ * to entries that are not nodes; so they are available.  In a task all lanes go round one loop, and none waits for
+ * another.  A pivot that is zero or NaN makes NaNs, which are published like every other number.
  *
  * What is read ahead: the lists of the next task and the description of the one after it, while a task waits.
  *

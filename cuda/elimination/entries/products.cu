@@ -2,13 +2,13 @@
  *
  *     of entry (i, k) below the diagonal:    w(i, k) (1 / u(k, k)) w(k, j) for all j > k that rows i and k both have
  *
- *         row i      . . (i,k) . . . (i,j) . . .         the shorter of the two parts right of column k is gone through,
- *         row k           u    . . . (k,j) . .           the longer one is searched by bisection
+ *         row i      . . (i,k) . . . (i,j) . . .         a pass over the shorter of the two parts right of column k,
+ *         row k           u    . . . (k,j) . .           and a bisection search in the longer one
  *
- * TEAM lanes have an entry (i, k).  They go through it twice: first they count, and when sums have told where each entry's
- * products begin, they write them.  So the products stand by i, then k; a stable sort by target, which is entry (i, j),
- * brings those of each target together, ascending in k.
- * No more steps than products of rows that elimination in the IKJ form goes through, and fewer where rows are long.
+ * TEAM lanes have an entry (i, k).  They go through it twice: first they count; prefix sums then give the place where
+ * the products of each entry begin, and the second pass writes them.  So the products are ordered by i, then k.  A
+ * stable sort by target, entry (i, j), brings those of each target together, ascending in k.  It takes no more steps
+ * than IKJ elimination goes through products of rows, and fewer where rows are long.
  * Bytes: 24 a product in the lists before and after the sort, and what the sort needs. */
 #include "config.h"
 

@@ -7,10 +7,10 @@
  *               barrier
  *               w(i, j) -= w(i, k) (u(k, j) / u(k, k))  by all threads, for i, j > k
  *
- * Row and column of even and of odd steps have places of their own, so that one barrier a step is enough: who writes for
- * step k + 2 has passed the barrier of step k + 1, before which everybody read what step k left.  Nobody waits for another
- * block.  An entry that the pattern does not have is zero whenever it is read.  Of L L^H the upper triangle is made from
- * the lower one, and the lower one is kept.
+ * Even and odd steps use separate places for row and column, so one barrier a step is enough: a thread that writes
+ * for step k + 2 has passed the barrier of step k + 1, and all threads read the results of step k before that
+ * barrier.  No block waits for another.  An entry that the pattern does not have is zero whenever it is read.  For
+ * L L^H the upper triangle is made from the lower one, which is the one that is stored.
  * Bound by the steps: 9, 23, 59 us for 32, 64, 128 rows in fp64. */
 #ifndef TRS_TAIL_CUH
 #define TRS_TAIL_CUH

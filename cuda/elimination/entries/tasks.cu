@@ -4,9 +4,9 @@
  *     class                 0   1   2   3   4     5      6       7       8
  *     lanes of a node       1   1   1   1   2     4      8       16      32
  *
- * A stable sort by level and class; then a run of nodes with the same key is cut into tasks of 32 / lanes nodes.  What a
- * task takes is the number of products of its longest node, divided by the lanes, and rounded up: padding is what others
- * lack.
+ * A stable sort by level and class; then a run of nodes with the same key is cut into tasks of 32 / lanes nodes.  The
+ * length of a task is the number of products of its longest node, divided by the lanes and rounded up; shorter nodes
+ * are padded.
  *
  *     node in order     | a  b  c  d | e  f |  g  h  i          keys: | 0 0 0 0 0 0 | 1 1 1
  *     begin of its run    0  0  0  0   0  0    6  6  6

@@ -1,4 +1,4 @@
-/* ranges.h: columns are cut into ranges that do not depend on the number of threads. */
+/* ranges.h: cuts columns into ranges that do not depend on the number of threads. */
 #ifndef TRS_RANGES_H
 #define TRS_RANGES_H
 

@@ -1,12 +1,12 @@
 /* run_length.h: the pattern of a lower triangle, run-length encoded row by row.
  *
- * A run is a set of consecutive columns in which a row has entries.  Where there are supernodes, there are far fewer
- * runs than entries:
+ * A run is a set of consecutive columns that all have an entry of the row.  With supernodes, runs are far fewer than
+ * entries:
  *
  *     row 7:   x x x . . x x . x        columns 0 1 2 5 6 and the diagonal 8 are the runs [0,3), [5,7), [8,9)
  *
- * A row whose pattern is that of the row before plus its own diagonal shares that row's runs.  Therefore the end of
- * the last run, which always reaches the diagonal, is not what is stored, but is computed by trs_run_end. */
+ * A row whose pattern is that of the row before plus its own diagonal shares the runs of that row.  The last run
+ * always reaches the diagonal; trs_run_end therefore computes its end instead of reading it. */
 #ifndef TRS_RUN_LENGTH_H
 #define TRS_RUN_LENGTH_H
 

@@ -1,4 +1,4 @@
-/* steps.h: what the steps share that make the supernodes of a triangle (supernodes.c). */
+/* steps.h: shared by the steps that make the supernodes of a triangle (supernodes.c). */
 #ifndef TRS_SUPERNODAL_STEPS_H
 #define TRS_SUPERNODAL_STEPS_H
 

@@ -1,12 +1,12 @@
-/* clones.h: loops that are compiled for several instruction sets, of which the best is taken where the program runs.
+/* clones.h: loops that are compiled for several instruction sets; the program uses the best one of its machine.
  *
- * The library is built for the oldest processors of its architecture.  A function with TRS_CLONES is compiled for newer
- * ones as well (AVX2 and FMA; AVX-512), and the dynamic linker binds its name to the right one.  What such a function calls
- * has to be TRS_INLINE, so that it is compiled for the same instruction set.
+ * The library is built for the oldest processors of its architecture.  A function with TRS_CLONES is compiled for
+ * newer ones as well (AVX2 and FMA; AVX-512), and the dynamic linker binds its name to the right one.  The functions
+ * that it calls must be TRS_INLINE, so that they are compiled for the same instruction set.
  *
- * Rounding.  Where there are fused multiply-adds, compilers use one for `s -= a * x`.  Two functions that have to give the
- * same bits therefore sum up by statements with a single product, and TRS_ROUNDED (t) keeps a product t that is added
- * afterwards from being fused: else it would be the compiler's choice which of two products is rounded. */
+ * Rounding.  If the processor has fused multiply-adds, compilers use one for `s -= a * x`.  Two functions that must
+ * give the same bits therefore sum by statements with a single product.  TRS_ROUNDED (t) prevents the fusion of a
+ * product t that is added afterwards; otherwise the compiler would choose which of two products is rounded. */
 #ifndef TRS_CLONES_H
 #define TRS_CLONES_H
 

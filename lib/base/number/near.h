@@ -1,7 +1,7 @@
 /* near.h: a number is near 1 when neither its inverse nor its square overflows or is subnormal.
  *
- * Solvers on the GPU multiply by the inverse of a diagonal entry only if that entry is near 1; otherwise they keep the
- * entry itself and divide (cuda/runtime/divide.cuh). */
+ * Solvers on the GPU multiply by the inverse of a diagonal entry only if that entry is near 1; otherwise they store
+ * the entry itself and divide (cuda/runtime/divide.cuh). */
 #ifndef TRS_NEAR_H
 #define TRS_NEAR_H
 

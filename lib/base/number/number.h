@@ -1,4 +1,4 @@
-/* number.h: the four types of numbers, for code that reads or writes a few numbers of any of them. */
+/* number.h: the four types of numbers, for code that reads or writes a few numbers of any type. */
 #ifndef TRS_NUMBER_H
 #define TRS_NUMBER_H
 

@@ -1,19 +1,19 @@
 /* vector.h: vectors of 64 bytes, a cache line, for the type that each_type.h has set.
  *
- * GNU vector types: the compiler makes of one whatever the processor has, one register of 64 bytes or four of 16.  A
- * vector has LANES numbers; a complex one lies in it as its real and its imaginary part, as it does in memory.
+ * GNU vector types: the compiler maps one to the registers of the processor, one of 64 bytes or four of 16.  A vector
+ * has LANES numbers; a complex number is its real and its imaginary part, as in memory.
  *
  *     FN(load) (p), FN(store) (p, v)    p need not be aligned
  *     FN(splat) (a)                     a in all lanes
- *     FN(subtract) (s, a, x, conj)      s - a x lane by lane, with conj (a) if so
- *     FN(multiply) (a, x, conj)         a x lane by lane, likewise
+ *     FN(subtract) (s, a, x, conj)      s - a x lane by lane, with conj (a) if conj
+ *     FN(multiply) (a, x, conj)         a x lane by lane, the same
  *     FN(minus), FN(times)              the same two of numbers, with the same roundings
  *
  * The product of complex numbers is subtracted in two steps, each of which has one product of real numbers (clones.h):
  *
  *     re (s) - re (a) re (x) + im (a) im (x),   im (s) - re (a) im (x) - im (a) re (x)
  *
- * and -a x is subtracted from zero where a x alone is wanted. */
+ * and a x alone is computed by subtracting -a x from zero. */
 #ifndef TRS_VECTOR_H
 #define TRS_VECTOR_H
 

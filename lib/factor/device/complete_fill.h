@@ -1,5 +1,5 @@
-/* complete_fill.h: the pattern of complete factors, by the pivots that are known: L U = A(P, Q), with every entry that may
- * become other than zero for some values of A. */
+/* complete_fill.h: the pattern of complete factors for known pivots: L U = A(P, Q), with every entry that may be
+ * nonzero for some values of A. */
 #ifndef TRS_COMPLETE_FILL_H
 #define TRS_COMPLETE_FILL_H
 

@@ -1,10 +1,10 @@
-/* lu_device.h: factors that are computed on a device, on a pattern and with pivots that are known.
+/* lu_device.h: factors that are computed on a device, with a known pattern and known pivots.
  *
  *     pattern --cuda/factor--> rows of L + U --levels, elimination.h--> values of L and U --> plans of both
  *     factors of a library --fronts.h--> a tree of fronts; plans of both
  *     new values of A --elimination.h, or fronts.h--> values of L and U --trs_plan_refresh--> both plans
  *
- * Incomplete factors have the pattern of A, or one with some fill; complete ones that of all fill, by the pivots that a
+ * Incomplete factors have the pattern of A, or one with some fill.  Complete ones have all fill for the pivots that a
  * library has found on the host. */
 #ifndef TRS_LU_DEVICE_H
 #define TRS_LU_DEVICE_H

@@ -1,5 +1,5 @@
-/* factor.h: what factor.c asks of a library that factors: one symbolic analysis, and any number of numeric
- * factorisations. */
+/* factor.h: what factor.c needs from a library that factors: one symbolic analysis, and any number of
+ * numeric factorisations. */
 #ifndef TRS_SUITESPARSE_FACTOR_H
 #define TRS_SUITESPARSE_FACTOR_H
 

@@ -1,4 +1,4 @@
-/* klu_order.h: an order of rows and columns for KLU, and what fill and depth it promises. */
+/* klu_order.h: an order of rows and columns for KLU, with its predicted fill and depth. */
 #ifndef TRS_SUITESPARSE_KLU_ORDER_H
 #define TRS_SUITESPARSE_KLU_ORDER_H
 

@@ -1,11 +1,11 @@
 /* rb_fields.h: the fields of a Boeing file, one number a line.
  *
- * The numbers of such a file stand in fields of fixed width, which a Fortran format in its header describes.  RBio reads
- * what stands between blanks, with the exponents of C.  From
+ * The numbers of such a file are in fields of fixed width, which a Fortran format in its header describes.  RBio
+ * reads the text between blanks, with the exponents of C.  From
  *
  *     (3E15.8)    "-1.00000000E+00-2.50000000E+00 3.00000000D+02"
  *
- * RBio would read -1 and 3.  Here three lines are made of it: -1.00000000E+00, -2.50000000E+00, 3.00000000E+02. */
+ * RBio would read -1 and 3.  Here it becomes three lines: -1.00000000E+00, -2.50000000E+00, 3.00000000E+02. */
 #ifndef TRS_RB_FIELDS_H
 #define TRS_RB_FIELDS_H
 

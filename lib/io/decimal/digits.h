@@ -1,10 +1,10 @@
 /* digits.h: the characters of decimal numbers, eight or sixteen at a time.
  *
- * A word of 64 bits holds eight characters, the first in the lowest byte.  Whether they are digits, and which number
- * they make, is computed for all of them at once, without a loop and without a branch; SSE2 does it for sixteen.
+ * A word of 64 bits holds eight characters, the first in the lowest byte.  Tests for digits and the conversion to a
+ * number process all eight at once, without a loop or a branch; SSE2 processes sixteen.
  *
  * The text must end in a character that belongs to no number, followed by TRS_TEXT_PAD readable bytes.  Then no loop
- * needs to look where the text ends. */
+ * needs to check for the end of the text. */
 #ifndef TRS_DIGITS_H
 #define TRS_DIGITS_H
 

@@ -1,4 +1,5 @@
-/* powers.h: powers of ten as integers of 128 bits, which both reading and writing of reals multiply with. */
+/* powers.h: powers of ten as integers of 128 bits, the multipliers for both reading and writing of
+ * reals. */
 #ifndef TRS_POWERS_H
 #define TRS_POWERS_H
 

@@ -1,12 +1,12 @@
 /* read.h: decimal text to numbers.  Nothing here depends on the locale.
  *
- * A real is read as w 10^q, w being its digits as an integer of 64 bits, and rounded to the nearest double:
+ * A real is read as w 10^q, where w is its digits as an integer of 64 bits, and rounded to the nearest double:
  *
  *     w and 10^|q| are exact doubles      one multiplication or division rounds correctly (Clinger 1990)
  *     w has up to 19 digits               trs_nearest: the method of Eisel and Lemire (Lemire 2021)
  *     more digits                         both ends of an interval of width 10^q, and strtod if they differ
  *
- * The short ways are here, to be inlined into the loop over the lines of a file; the long ones are in read.c.
+ * The fast methods are here, for inlining into the loop over the lines of a file; the slow ones are in read.c.
  * Sources: Clinger, "How to read floating point numbers accurately", PLDI 1990; Lemire, "Number parsing at a gigabyte
  * per second", Software: Practice and Experience 51 (2021) 1700-1727. */
 #ifndef TRS_DECIMAL_READ_H

@@ -2,7 +2,7 @@
  *
  *     build.c         counts and places the entries of each range, and closes the gaps between ranges
  *     sort.c          minor indices in ascending order
- *     duplicates.c    entries that are given twice: they are summed, or refused */
+ *     duplicates.c    entries that are given twice are summed, or refused */
 #ifndef TRS_MM_BUILD_H
 #define TRS_MM_BUILD_H
 

@@ -1,4 +1,4 @@
-/* mm.h: what the files of this room share: the state of one call of trs_mm_read, and the steps of reading.
+/* mm.h: shared by the files of this module: the state of one call of trs_mm_read, and the steps of reading.
  *
  *     file --input.c--> whole lines --header.c--> banner and sizes
  *
@@ -8,11 +8,11 @@
  *     when all are read:  a range, from all chunks      --build.c--> CSR, CSC, or COO
  *                         values of an array file       --dense.c--> DENSE
  *
- * A line is a line of text, always.  The major index i of an entry is its row in CSR and COO and its column in CSC; the
- * minor index j is the other one; both count from 0 here.  A range is 2^shift consecutive major indices, which have few
+ * A line is always a line of text.  The major index i of an entry is its row in CSR and COO and its column in CSC;
+ * the minor index j is the other one; both count from 0 here.  A range is 2^shift consecutive major indices, with few
  * enough entries that counting and placing them stays in the cache.  No two threads ever write to the same range, and
- * within a range the entries keep the order of the file, whichever thread parsed them.  So sums of duplicates have the
- * same bits for any number of threads. */
+ * within a range the entries stay in the order of the file, whichever thread parsed them.  So sums of duplicates have
+ * the same bits for any number of threads. */
 #ifndef TRS_MM_H
 #define TRS_MM_H
 

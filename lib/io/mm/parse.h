@@ -1,8 +1,8 @@
 /* parse.h: one thread that turns text into chunks, shared by the files that do so.
  *
- *     parse.c      takes texts under the lock, gives chunks back, and finds the first error of the file
+ *     parse.c      takes texts under the lock, returns chunks, and finds the first error of the file
  *     lines.c      the loop over the lines: a text into entries, in the order of the file
- *     explain.c    why a line is no entry, by reading it again, slowly
+ *     explain.c    explains why a line is not an entry, by reading it again, slowly
  *     chunk.c      the entries into a chunk, range by range */
 #ifndef TRS_MM_PARSE_H
 #define TRS_MM_PARSE_H

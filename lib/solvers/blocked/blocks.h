@@ -1,18 +1,20 @@
 /* blocks.h: the entries below the diagonal of a triangle in tiles, for cpu-blocked.
  *
- * A *block* is so many consecutive columns, and the rows of the same numbers; a *row tile* is a smaller number of
- * consecutive rows, within one block.  *Tile* (j, q) has the entries of row tile q in the columns of block j.
+ * A *block* is a fixed number of consecutive columns, and the rows of the same numbers; a *row tile* is a smaller
+ * number of consecutive rows within one block.  *Tile* (j, q) has the entries of row tile q in the columns of block
+ * j.
  *
  *            block 0   block 1   block 2
- *     q = 0 | \       |         |         |      tile (j, q) stands at q of column j of this figure; in memory the
- *         1 | * \     |         |         |      tiles stand by columns of it, one after the other.
+ *     q = 0 | \       |         |         |      tile (j, q) is at q of column j of this figure; in memory the
+ *         1 | * \     |         |         |      tiles follow its columns, one after the other.
  *         2 | * *     | \       |         |
  *         3 | * *     | * \     |         |      * * : the tile of a row tile in its own block ends in its *corner*, a
  *         4 | * *     | * *     | \       |            small triangle, which has the entries whose columns are its rows
  *         5 | * *     | * *     | * \     |
  *
- * Entries of a tile stand by columns, those of a column by rows.  So the entries of a row are met in ascending order of
- * columns, whatever the sizes of blocks and tiles are, if tiles are gone through from block to block. */
+ * The entries of a tile are ordered by columns, and those of a column by rows.  If tiles are processed from
+ * block to block, the entries of a row therefore occur in ascending order of columns, whatever the sizes of
+ * blocks and tiles. */
 #ifndef TRS_BLOCKS_H
 #define TRS_BLOCKS_H
 

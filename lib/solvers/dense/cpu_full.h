@@ -1,8 +1,8 @@
-/* cpu_full.h: a full matrix on the host, trs_instance.data, [n*n]: that of a triangle, or the factors of a general one.
+/* cpu_full.h: a full matrix on the host, trs_instance.data, [n*n]: a triangle, or the factors of a general matrix.
  *
- * Where nothing is stored the matrix has -0, and where zero is stored, of either sign, it has +0.  For 0 NaN is NaN,
- * and a NaN in x may reach only rows that have a stored entry for it: this is how a solver knows the products that it
- * must leave out.  The sign of a complex number is that of its real part. */
+ * The matrix has -0 where no entry is stored, and +0 where a zero of either sign is stored.  Because 0 * NaN is NaN,
+ * and a NaN in x may reach only rows that have a stored entry for it, solvers use the sign to find the products that
+ * they must leave out.  The sign of a complex number is that of its real part. */
 #ifndef TRS_CPU_FULL_H
 #define TRS_CPU_FULL_H
 

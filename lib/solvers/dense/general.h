@@ -1,5 +1,5 @@
-/* general.h: what the solvers of general dense matrices have in common.  Such a solver factors in update, or eliminates
- * in solve; op(A) is a full matrix by columns (trs_operator.full). */
+/* general.h: shared by the solvers of general dense matrices.  Such a solver factors in update, or eliminates in
+ * solve; op(A) is a full matrix by columns (trs_operator.full). */
 #ifndef TRS_SOLVERS_GENERAL_H
 #define TRS_SOLVERS_GENERAL_H
 

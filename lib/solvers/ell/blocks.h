@@ -1,12 +1,13 @@
-/* blocks.h: the rows of a triangle in blocks, each of which has the rows of one level that have one number of entries, and
- * all of them, or none, an entry in the column just before the diagonal, where rows are chained (solvers/cpu_row.h).
+/* blocks.h: the rows of a triangle in blocks.  A block has the rows of one level with the same number of entries.  If
+ * rows are chained (solvers/cpu_row.h), either all or none of them have an entry in the column just before the
+ * diagonal.
  *
  *     level      |      0      |         1         |  2  | ...      rows of level 0 have no entries but their diagonal
  *     length     |      0      |  1  |   2   |  5  | 1 |4| ...
  *     block      |      0      |  1  |   2   |  3  | 4 |5| ...      at most as many as rows
  *     order      | 0 3 4 6 8 9 |1 2 7|5 10 12| 11  | . | |          rows of a block ascend
  *
- * The entries of a block are a full matrix by rows, of columns and of values: the format ELLPACK. */
+ * The entries of a block are a full matrix by rows, of columns and of values: the ELLPACK format. */
 #ifndef TRS_ELL_BLOCKS_H
 #define TRS_ELL_BLOCKS_H
 

@@ -1,4 +1,4 @@
-/* dealing.h: units are dealt out to workers one after the other, while their work is simulated. */
+/* dealing.h: assigns units to workers one after the other, while it simulates their work. */
 #ifndef TRS_STENCIL_DEALING_H
 #define TRS_STENCIL_DEALING_H
 

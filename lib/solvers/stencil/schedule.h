@@ -1,9 +1,9 @@
-/* schedule.h: which worker does which units, and what a unit waits for.
+/* schedule.h: the worker of each unit, and what a unit waits for.
  *
- * Every worker goes through its units in ascending order, and counts them when they are done.  A unit waits until other
- * workers have done so many of theirs; what its worker has waited for before is left out.  All that a unit needs is in
- * units before it.  So the first unit that is not done can always be done next: nobody can hang, as long as each thread
- * goes through the units of its workers in ascending order and all threads run. */
+ * Every worker goes through its units in ascending order and counts the finished ones.  A unit waits until the
+ * counters of other workers reach given values; waits that its worker has already made are left out.  A unit needs
+ * only units before it.  So the first unfinished unit can always be done next, and no thread hangs as long as each
+ * thread goes through the units of its workers in ascending order and all threads run. */
 #ifndef TRS_STENCIL_SCHEDULE_H
 #define TRS_STENCIL_SCHEDULE_H
 

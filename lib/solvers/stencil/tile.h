@@ -1,9 +1,9 @@
 /* tile.h: a unit of a run, tile by tile, for the type that each_type.h has set.
  *
- * A tile is LANES rows.  Its values lie in vectors: for each distance d of the pattern, in descending order, L(i, i-d) of
- * all rows i; then c(i) = L(i, i-1) r(i), if rows are chained; then r(i) = 1 / L(i, i).
+ * A tile is LANES rows.  Its values are in vectors: for each distance d of the pattern, in descending order, L(i,
+ * i-d) of all rows i; then c(i) = L(i, i-1) r(i), if rows are chained; then r(i) = 1 / L(i, i).
  *
- *     s = b - L(:, :-d) x(:-d)      for distances of at least LANES: vectors of x, which were solved before the tile
+ *     s = b - L(:, :-d) x(:-d)      for distances of at least LANES: vectors of x, solved before the tile
  *     s(i) = s(i) - L(i, i-d) x(i-d)              for smaller ones, row by row
  *     t = s r,   x(i) = t(i) - c(i) x(i-1)        the recurrence, from a register
  *

@@ -7,8 +7,8 @@
  *     row 41     . 25 . . 40 41
  *     row 42       . 26 . . 41 42
  *
- * A unit is a piece of a run, or at most as many rows of no run.  The first row of a run may lack the column just before
- * it, as the first point of a grid's line does. */
+ * A unit is a part of a run, or a number of rows that belong to no run, with the same limit.  The first row of a run
+ * may lack the column just before it, as the first point of a grid line does. */
 #ifndef TRS_STENCIL_UNITS_H
 #define TRS_STENCIL_UNITS_H
 

@@ -1,4 +1,4 @@
-/* supernodal.h: a triangle by dense blocks for a CPU: what the files of this room share (README.md has a figure).
+/* supernodal.h: a triangle by dense blocks for a CPU: shared by the files of this module (README.md has a figure).
  *
  * The rows of the operator are cut into nodes, which are solved in their order.  A node is a supernode of at most WIDTH
  * rows, or a leaf, whose rows are sparse.  With columns of common pattern the triangle is solved by scatter, with rows of
@@ -7,9 +7,9 @@
  *     scatter   x_s = D_s^-1 x_s,  then x (list) = x (list) - B_s x_s           list: the rows below the node
  *     gather    x_s = D_s^-1 (b_s - B_s^T x (list))                             list: the columns left of it
  *
- * A supernode stores D_s by strips of LANES columns: the inverse of the diagonal block of the strip, then what is below
- * it within the node; and behind that B_s.  All of it is in tiles: LANES rows of each of some columns, column by column,
- * so that a tile is as many vectors as it has columns.  Columns of the tiles are the rows of the node; for gather a tile
+ * A supernode stores D_s by strips of LANES columns: the inverse of the diagonal block of the strip, then the rows
+ * below it within the node; and after that B_s.  All of it is in tiles: LANES rows of each of some columns, column by
+ * column, so a tile has one vector for each column.  Columns of the tiles are the rows of the node; for gather a tile
  * of B_s has LANES of the columns left of the node.
  *
  *     D_s, width 20, LANES 8            strip 0     strip 1     strip 2

@@ -1,11 +1,11 @@
 /* tiles.h: products with tiles, for the type that each_type.h has set.
  *
- * With complex numbers a product is summed up in two vectors, which take no shuffle for an entry:
+ * With complex numbers a product is summed in two vectors, which need no shuffle for an entry:
  *
  *     a x = p + i q,     p = sum of a re (x),  q = sum of a im (x),  lane by lane
  *
  * with the conjugate of a, conj (p) + i conj (q).  With real numbers p and q are two sums that do not depend on one
- * another.  */
+ * another. */
 #include "base/number/divide.h"
 #include "base/number/vector.h"
 
