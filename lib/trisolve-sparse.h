@@ -292,7 +292,7 @@ typedef struct trs_work trs_work;
 /* The same for a solve with the factors of a matrix. */
 typedef struct trs_lu_work trs_lu_work;
 
-/* The order in which a plan stores rows. */
+/* How a plan orders its rows. */
 typedef enum trs_order {
     /* the order that the solver prefers */
     TRS_ORDER_AUTO = 0,
@@ -452,8 +452,8 @@ typedef struct trs_info {
     /* general matrices: time that the last update took to compute L and U from values that were
      * already in place; 0: the solver stores no factors */
     double seconds_factor;
-    /* general matrices: max |u(i, j)| / max |a(i, j)|; cuda-merged and cuda-segments: the factor
-     * by which rewritten levels may increase errors; else 0 */
+    /* general matrices: max |u(i, j)| / max |a(i, j)|; cuda-merged and cuda-segments: how much
+     * larger errors may become because levels are rewritten; else 0 */
     double growth;
     /* 1 after analyse or load, plus one for each update after which TRS_PIVOT_SKIP leaves out
      * other rows; 0 before */
@@ -613,9 +613,9 @@ TRS_API int trs_plan_info(const trs_plan *plan, trs_info *info);
  * lack TRS_N, or the matrix is general). */
 TRS_API int trs_plan_levels(const trs_plan *plan, const int32_t **topo, const int32_t **lv_ptr);
 
-/* Return the permutations of a plan for a TRS_PERMUTED matrix, after create.  T(k, m) = A(P(k),
- * Q(m)) is a lower triangle.  Its pivots are A(P(k), Q(k)), in the order in which A x = b is
- * solved.
+/* Return the permutations of a plan for a TRS_PERMUTED matrix, after create:
+ *     T(k, m) = A(P(k), Q(m)) is a lower triangle
+ * The pivots are A(P(k), Q(k)), in the order of the substitution.
  *     const trs_plan *plan ; in.
  *     const int32_t **P ; out [n].  Rows, from 0.
  *     const int32_t **Q ; out [n].  Columns, from 0.
@@ -1247,8 +1247,8 @@ TRS_API int trs_lu_update_on(trs_lu *lu, const trs_mat *A, const trs_exec *exec)
  *         positive.  NULL: not wanted.
  *     int64_t *first ; out.  The first row with such a pivot, from 0; -1: none.  NULL: not
  *         wanted.
- *     double *growth ; out.  max |l(i, k) u(k, j)| / max |a(i, j)|, the factor by which rounding
- *         errors of the factors may exceed those of A; 0: not known, because the host computed
+ *     double *growth ; out.  max |l(i, k) u(k, j)| / max |a(i, j)|: how much larger the rounding
+ *         errors of the factors may be than those of A; 0: not known, because the host computed
  *         the factors.  NULL: not wanted.
  * Returns TRS_OK, TRS_EARG, TRS_EDEVICE, or:
  *     TRS_ESTATE ; there are no factors.

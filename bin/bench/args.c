@@ -30,7 +30,7 @@ static const char help[] =
     "solve, and the error.\n"
     "\n"
     "FILE is a Matrix Market file, which may be packed, or a .trs file of\n"
-    "trisolve-gen.  DIRECTORY stands for all such files in it and below it, without\n"
+    "trisolve-gen.  DIRECTORY means all such files in it and below it, without\n"
     "the right-hand sides of matrices.  KIND:SIZE is generated, as by trisolve-gen\n"
     "KIND SIZE, for example grid5:500.\n"
     "\n"

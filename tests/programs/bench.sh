@@ -150,7 +150,7 @@ grep -q 'broken.mtx' err && [ "$(column c.csv outcome | sort -u | tr '\n' ' ')" 
 check $? "the failure is a row and a sentence, not an end"
 run --filter='d*,u*' --csv=c.csv tree
 gives 0 "a filter by name"
-[ "$(column c.csv matrix | uniq | tr '\n' ' ')" = "deep.mtx up.mtx " ] && grep -q '1 of 3 left out' err
+[ "$(column c.csv matrix | uniq | tr '\n' ' ')" = "deep.mtx up.mtx " ] && grep -q 'excluded 1 of 3' err
 check $? "two of three were run"
 run --filter='*/b/*' --csv=c.csv tree
 [ "$(column c.csv matrix | uniq | tr '\n' ' ')" = "deep.mtx " ]
