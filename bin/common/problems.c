@@ -405,13 +405,12 @@ static const struct {
     {{"rmat", "S", "edges", "R-MAT graph with 2^S vertices and --edges (8 * 2^S) edges"}, rmat},
     {{"circuit", "N", "", "N rows: a few near entries, some nets, a few long rows"}, circuit},
     {{"chain", "N", "entries reach",
-      "each row depends on the previous row and --entries (4) of the --reach (5000) before it"},
+      "as bidiag, plus --entries (4) of the previous --reach (5000) rows"},
      chain},
-    {{"bidiag", "N", "", "each row depends on the previous row"}, bidiag},
+    {{"bidiag", "N", "", "each row depends only on the previous row"}, bidiag},
     {{"full", "N", "", "full lower triangle"}, full},
-    {{"lu2d", "N", "", "factor L of the 5-point N x N Laplacian by CHOLMOD with AMD; no seed"},
-     lu2d},
-    {{"lu3d", "N", "", "factor L of the 7-point N^3 Laplacian by CHOLMOD with AMD; no seed"}, lu3d},
+    {{"lu2d", "N", "", "factor L of the 5-point N x N Laplacian by CHOLMOD, AMD; no seed"}, lu2d},
+    {{"lu3d", "N", "", "factor L of the 7-point N^3 Laplacian by CHOLMOD, AMD; no seed"}, lu3d},
 };
 
 enum { KINDS = sizeof kinds / sizeof kinds[0] };

@@ -28,8 +28,8 @@ typedef struct arguments {
 static void print_help(void)
 {
     puts("Usage: trisolve-gen KIND SIZE [OPTION]...\n"
-         "Write a lower triangular test matrix to standard output.  The same seed gives the same\n"
-         "matrix.\n\n"
+         "Write a lower triangular test matrix to standard output.  The same seed gives\n"
+         "the same matrix.\n\n"
          "Kinds:");
     for (int k = 0; problem_kind_at(k); k++) {
         const problem_kind *p = problem_kind_at(k);
@@ -37,10 +37,11 @@ static void print_help(void)
     }
     puts("\nOptions:\n"
          "  -o, --output=FILE    write to FILE, which appears complete or not at all\n"
-         "      --binary         write the binary format that the other programs read too, and\n"
-         "                       that is fast at any size (default if FILE ends in .trs)\n"
+         "      --binary         write the binary format that the other programs read\n"
+         "                       too, fast at any size (default if FILE ends in .trs)\n"
          "      --seed=N         seed of the random numbers (default 0)\n"
-         "      --degree=N --dof=N --edges=N --entries=N --reach=N   see the kinds; 1 or more\n"
+         "      --degree=N --dof=N --edges=N --entries=N --reach=N\n"
+         "                       options of single kinds, see above; 1 or more\n"
          "  -h, --help           print this help and exit\n"
          "  -V, --version        print the version and exit\n\n"
          "Exit status:\n"
