@@ -1,18 +1,22 @@
-/* trisolve-mmio.h: the C interface of NIST's mmio, for codes that were written against it.
+/* trisolve-mmio.h: the C interface of NIST's mmio, for programs that were written for it.
  *
- * Include this in place of "mmio.h" and link libtrisolve-sparse.  The functions, macros and
- * codes are those of mmio; what differs is what goes wrong: no line is too long, a blank line
- * does not loop for ever, an index out of range, a missing value, a number cut short or a size
- * beyond int is an error, never a matrix.  Values are the nearest double, D exponents included;
- * those written are the shortest text that reads back.  Integer files are read as double.
- * Nothing is printed.
+ * Include this header instead of "mmio.h" and link libtrisolve-sparse.  Functions, macros and
+ * codes are those of mmio.  Only the treatment of bad and unusual files differs:
  *
- * To the linker the functions are trs_mmio_read_banner and so on, by macros: a program may hold mmio.c
- * besides, and sources that include "mmio.h" call that one.
+ * - Lines may have any length, and a blank line does not cause an endless loop.
+ * - An index out of range, a missing value, a truncated number, or a size beyond int is an error.
+ *   The functions never return a wrong matrix.
+ * - Values are rounded to the nearest double, including those with D exponents.  Written values
+ *   have the shortest text that reads back to the same number.
+ * - Integer files are read as double.
+ * - Nothing is printed.
  *
- * As in mmio, entries come as they stand in the file: counted from 1, in its order, a symmetric
- * file's lower triangle only.  trs_mm_read of trisolve-sparse.h reads in parallel, packed files
- * too, and gives CSR. */
+ * Macros rename the functions for the linker, to trs_mmio_read_banner and so on.  A program may
+ * therefore also contain mmio.c: sources that include "mmio.h" call the original functions.
+ *
+ * As in mmio, entries are returned as in the file: counted from 1, in the order of the file, and
+ * only the lower triangle of a symmetric file.  trs_mm_read of trisolve-sparse.h reads in
+ * parallel, also packed files, and returns CSR. */
 #ifndef TRISOLVE_MMIO_H
 #define TRISOLVE_MMIO_H
 
@@ -30,7 +34,8 @@ extern "C" {
 #define MM_MAX_TOKEN_LENGTH 64
 #define MatrixMarketBanner  "%%MatrixMarket"
 
-/* object M | format C coordinate, A array | field R C P I | symmetry G S H K */
+/* Four letters: object M; format C (coordinate) or A (array); field R, C, P or I (real, complex,
+ * pattern, integer); symmetry G, S, H or K (general, symmetric, Hermitian, skew-symmetric). */
 typedef char MM_typecode[4];
 
 #define mm_is_matrix(t)     ((t)[0] == 'M')
@@ -47,7 +52,7 @@ typedef char MM_typecode[4];
 #define mm_is_skew(t)       ((t)[3] == 'K')
 #define mm_is_hermitian(t)  ((t)[3] == 'H')
 
-/* These take a pointer to the code. */
+/* The argument of these macros is a pointer to the code. */
 #define mm_set_matrix(t)          ((*(t))[0] = 'M')
 #define mm_set_coordinate(t)      ((*(t))[1] = 'C')
 #define mm_set_array(t)           ((*(t))[1] = 'A')
@@ -64,12 +69,14 @@ typedef char MM_typecode[4];
 #define mm_clear_typecode(t)      ((*(t))[0] = (*(t))[1] = (*(t))[2] = ' ', (*(t))[3] = 'G')
 #define mm_initialize_typecode(t) mm_clear_typecode(t)
 
+/* Error codes.  MM_PREMATURE_EOF means that a file ends too early or that a line is wrong;
+ * MM_UNSUPPORTED_TYPE also means a size beyond int; MM_LINE_TOO_LONG is never returned. */
 #define MM_COULD_NOT_READ_FILE  11
-#define MM_PREMATURE_EOF        12 /* ends too early, or a line is not what it must be */
+#define MM_PREMATURE_EOF        12
 #define MM_NOT_MTX              13
 #define MM_NO_HEADER            14
-#define MM_UNSUPPORTED_TYPE     15 /* also: a size beyond int */
-#define MM_LINE_TOO_LONG        16 /* never returned */
+#define MM_UNSUPPORTED_TYPE     15
+#define MM_LINE_TOO_LONG        16
 #define MM_COULD_NOT_WRITE_FILE 17
 
 #define MM_MTX_STR        "matrix"
@@ -86,7 +93,7 @@ typedef char MM_typecode[4];
 #define MM_SKEW_STR       "skew-symmetric"
 #define MM_PATTERN_STR    "pattern"
 
-/* The names of the functions in the library. */
+/* Names of the functions in the library. */
 #define mm_is_valid                trs_mmio_is_valid
 #define mm_typecode_to_str         trs_mmio_typecode_to_str
 #define mm_read_banner             trs_mmio_read_banner
@@ -101,52 +108,91 @@ typedef char MM_typecode[4];
 #define mm_read_unsymmetric_sparse trs_mmio_read_unsymmetric_sparse
 #define mm_write_mtx_crd           trs_mmio_write_mtx_crd
 
-/* Everywhere: FILE *f is open, read or written from where it stands, and left open; no pointer may be NULL
- * but where that is said; numbers that are written to *M, *N, *nz are rows, columns, data lines.  Functions
- * that return int give 0 or one of the codes above. */
+/* These rules apply to all functions below:
+ *     - FILE *f is open.  It is read or written from its current position, and stays open.
+ *     - Pointers must not be NULL unless the description allows it.
+ *     - *M, *N and *nz are the numbers of rows, columns and data lines.
+ *     - Functions that return int return 0 or one of the codes above. */
 
-/* Is it a combination that the format has?  1 or 0. */
+/* Test whether the format allows this combination.
+ *     MM_typecode matcode ; in.
+ * Returns 1 or 0. */
 TRS_API int mm_is_valid(MM_typecode matcode);
 
-/* "matrix coordinate real general"; free it.  NULL: not a code, or out of memory. */
+/* Return the text of a code, such as "matrix coordinate real general".
+ *     MM_typecode matcode ; in.
+ * Returns a string that the caller frees; NULL: matcode is not a code, or out of memory. */
 TRS_API char *mm_typecode_to_str(MM_typecode matcode);
 
-/* The first line; then the sizes, past comments and blank lines.
- * Return 0, MM_PREMATURE_EOF, MM_NO_HEADER, MM_UNSUPPORTED_TYPE. */
+/* Read the first line of a file; then its sizes, skipping comments and blank lines.
+ *     FILE *f ; in.
+ *     MM_typecode *matcode ; out.
+ *     int *M, *N, *nz ; out.
+ * Return 0, MM_PREMATURE_EOF, MM_NO_HEADER or MM_UNSUPPORTED_TYPE. */
 TRS_API int mm_read_banner(FILE *f, MM_typecode *matcode);
 TRS_API int mm_read_mtx_crd_size(FILE *f, int *M, int *N, int *nz);
 TRS_API int mm_read_mtx_array_size(FILE *f, int *M, int *N);
 
-/* The first line; then the line of the sizes.  Return 0, MM_COULD_NOT_WRITE_FILE. */
+/* Write the first line of a file; then the line of its sizes.
+ *     FILE *f ; in.
+ *     MM_typecode matcode ; in.
+ *     int M, N, nz ; in.
+ * Return 0 or MM_COULD_NOT_WRITE_FILE. */
 TRS_API int mm_write_banner(FILE *f, MM_typecode matcode);
 TRS_API int mm_write_mtx_crd_size(FILE *f, int M, int N, int nz);
 TRS_API int mm_write_mtx_array_size(FILE *f, int M, int N);
 
-/* The nz data lines into arrays of the caller: row [nz], col [nz] from 1; val [nz], complex [2*nz],
- * pattern: not touched, may be NULL.  An entry outside M x N is MM_PREMATURE_EOF.
- * Returns 0, MM_PREMATURE_EOF, MM_UNSUPPORTED_TYPE. */
+/* Read nz data lines into arrays of the caller.
+ *     FILE *f ; in.
+ *     int M, N, nz ; in.  An entry outside M x N is MM_PREMATURE_EOF.
+ *     int row[] ; out [nz].  From 1.
+ *     int col[] ; out [nz].  From 1.
+ *     double val[] ; out [nz]; complex [2*nz]; pattern: not changed, may be NULL.
+ *     MM_typecode matcode ; in.
+ * Returns 0, MM_PREMATURE_EOF or MM_UNSUPPORTED_TYPE. */
 TRS_API int mm_read_mtx_crd_data(FILE *f, int M, int N, int nz, int row[], int col[], double val[],
                                  MM_typecode matcode);
 
-/* One data line: *row, *col from 1, *real, and *img for complex; neither value for pattern.
- * Returns 0, MM_PREMATURE_EOF, MM_UNSUPPORTED_TYPE. */
+/* Read one data line.
+ *     FILE *f ; in.
+ *     int *row, *col ; out.  From 1.
+ *     double *real ; out.  Pattern: not changed.
+ *     double *img ; out.  Imaginary part; only complex files set it.
+ *     MM_typecode matcode ; in.
+ * Returns 0, MM_PREMATURE_EOF or MM_UNSUPPORTED_TYPE. */
 TRS_API int mm_read_mtx_crd_entry(FILE *f, int *row, int *col, double *real, double *img,
                                   MM_typecode matcode);
 
-/* A whole coordinate file; fname "stdin" is standard input.  *row, *col [nz], *val [nz], complex [2*nz],
- * are the caller's to free; all NULL after an error, and *val for pattern.
+/* Read a whole coordinate file.
+ *     char *fname ; in.  "stdin": standard input.
+ *     int *M, *N, *nz ; out.
+ *     int **row ; out [nz].  From 1.  The caller frees it.  NULL after an error.
+ *     int **col ; out [nz].  From 1.  The caller frees it.  NULL after an error.
+ *     double **val ; out [nz]; complex [2*nz].  The caller frees it.  NULL after an error and for
+ *         pattern files.
+ *     MM_typecode *matcode ; out.
  * Returns 0, MM_COULD_NOT_READ_FILE, or a code of the functions above. */
 TRS_API int mm_read_mtx_crd(char *fname, int *M, int *N, int *nz, int **row, int **col,
                             double **val, MM_typecode *matcode);
 
-/* A real general coordinate file, indices from 0.  *val, *row, *col [nz] are the caller's to free, NULL after
- * an error.  Returns 0, or -1. */
+/* Read a real general coordinate file.
+ *     const char *fname ; in.
+ *     int *M, *N, *nz ; out.
+ *     double **val ; out [nz].  The caller frees it.  NULL after an error.
+ *     int **row ; out [nz].  From 0.  The caller frees it.  NULL after an error.
+ *     int **col ; out [nz].  From 0.  The caller frees it.  NULL after an error.
+ * Returns 0 or -1. */
 TRS_API int mm_read_unsymmetric_sparse(const char *fname, int *M, int *N, int *nz, double **val,
                                        int **row, int **col);
 
-/* A whole coordinate file; fname "stdout" is standard output.  row, col [nz] in, from 1; val [nz] in, complex
- * [2*nz], pattern: not read, may be NULL.
- * Returns 0, MM_COULD_NOT_WRITE_FILE, MM_UNSUPPORTED_TYPE. */
+/* Write a whole coordinate file.
+ *     char fname[] ; in.  "stdout": standard output.
+ *     int M, N, nz ; in.
+ *     int row[] ; in [nz].  From 1.
+ *     int col[] ; in [nz].  From 1.
+ *     double val[] ; in [nz]; complex [2*nz]; pattern: not read, may be NULL.
+ *     MM_typecode matcode ; in.
+ * Returns 0, MM_COULD_NOT_WRITE_FILE or MM_UNSUPPORTED_TYPE. */
 TRS_API int mm_write_mtx_crd(char fname[], int M, int N, int nz, int row[], int col[], double val[],
                              MM_typecode matcode);
 

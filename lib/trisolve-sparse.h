@@ -1,19 +1,26 @@
-/* trisolve-sparse.h: solve with sparse triangular matrices on CPUs and NVIDIA GPUs.
+/* trisolve-sparse.h: solve sparse triangular systems on CPUs and NVIDIA GPUs.
  *
  *     trs_plan *plan;
- *     int rc = trs_plan_create(&plan, &L, NULL);          checks L, knows the bytes it will need
- *     if (!rc) rc = trs_plan_analyse(plan);               levels, choice of a solver, storage
- *     if (!rc) rc = trs_solve(plan, TRS_N, 1, b, n, x, n, NULL);    L x = b, as often as wanted
+ *     int rc = trs_plan_create(&plan, &L, NULL);                    check and copy L
+ *     if (!rc) rc = trs_plan_analyse(plan);                         find levels, choose a solver
+ *     if (!rc) rc = trs_solve(plan, TRS_N, 1, b, n, x, n, NULL);    L x = b, any number of times
  *     if (rc) fprintf(stderr, "%s\n", trs_message());
  *     trs_plan_destroy(plan);
  *
- * Conventions.  Every function that can fail returns a trs_status: TRS_OK (0) or a negative code.
- * "X [n] ; in" means: n elements, read only; "out" means written; "NULL: ..." says what NULL does,
- * and where nothing is said NULL is refused with TRS_EARG.  Zero in any member of an options
- * structure means the default, and its `reserved` must be zero: a program that sets a member which this library does not
- * know yet is refused with TRS_EARG.  Handles are opaque; trs_..._destroy (NULL) does nothing.
- * Source of the level scheduling: Chen, Hu, Gou, "GPU-accelerated sparse triangular solver"
- * (doc/design.md says which solver comes from which document). */
+ * Conventions:
+ *
+ * - Every function that can fail returns a trs_status: TRS_OK, which is 0, or a negative code.
+ *   A function explains a code only if it means more than in the table of trs_status.
+ * - "X [n] ; in" means n elements that the function reads; "out" means that it writes them.
+ * - An argument must not be NULL unless its description explains what NULL means.  Otherwise NULL
+ *   is refused with TRS_EARG.
+ * - The value 0 in any member of an options structure selects the default.
+ * - `reserved` must be zero.  A program that sets a member which this library does not know is
+ *   refused with TRS_EARG.
+ * - Handles are opaque.  trs_..._destroy(NULL) does nothing.
+ *
+ * The level scheduling follows Chen, Hu, Gou, "GPU-accelerated sparse triangular solver";
+ * doc/design.md lists the source of every solver. */
 #ifndef TRISOLVE_SPARSE_H
 #define TRISOLVE_SPARSE_H
 
@@ -32,677 +39,1006 @@ extern "C" {
 
 /* ---- version of the header ------------------------------------------------------------- */
 
-/* The version of this header; trs_version() gives that of the library that runs. */
-#define TRS_VERSION       "0.1.0"
+/* The version of this header.  trs_version() returns the version of the library at run time. */
+#define TRS_VERSION       "0.9.0"
 #define TRS_VERSION_MAJOR 0
-#define TRS_VERSION_MINOR 1
+#define TRS_VERSION_MINOR 9
 #define TRS_VERSION_PATCH 0
 
 /* ---- status codes ---------------------------------------------------------------------- */
 
 typedef enum trs_status {
+    /* success */
     TRS_OK = 0,
-    TRS_EARG = -1,     /* an argument is NULL, out of range, or contradicts another */
-    TRS_ESTATE = -2,   /* called out of order: solve before analyse, ... */
-    TRS_EMEM = -3,     /* out of memory, or over the limit that was set */
-    TRS_ESUPPORT = -4, /* this solver, or this build, cannot do that */
-    TRS_EMATRIX = -5, /* not a well-formed matrix: range, order of pointers, duplicates, triangle */
-    TRS_EPIVOT = -6,  /* a diagonal entry is missing, zero, or not finite */
-    TRS_EFILE = -7,   /* a file cannot be opened, read, or written */
-    TRS_EFORMAT =
-        -8, /* what a file holds is not what it should be: Matrix Market, a saved plan, ... */
-    TRS_EDEVICE = -9,   /* no usable GPU, or CUDA reported an error */
-    TRS_ELIBRARY = -10, /* a library that does part of the work failed */
-    TRS_EGROWTH =
-        -11, /* new values do not suit the pivots of the factors: rounding errors grew too much */
+    /* an argument is NULL, out of range, or contradicts another argument */
+    TRS_EARG = -1,
+    /* a call out of order, such as a solve before the analysis */
+    TRS_ESTATE = -2,
+    /* out of memory, or more memory needed than the limit that was set */
+    TRS_EMEM = -3,
+    /* this solver, or this build, does not support the request */
+    TRS_ESUPPORT = -4,
+    /* the matrix is not well formed: an index out of range, pointers out of order, a duplicate
+     * entry, an entry in the wrong triangle */
+    TRS_EMATRIX = -5,
+    /* a diagonal entry is missing, zero, or not finite */
+    TRS_EPIVOT = -6,
+    /* a file cannot be opened, read, or written */
+    TRS_EFILE = -7,
+    /* a file does not have the expected format: Matrix Market, saved plan, ... */
+    TRS_EFORMAT = -8,
+    /* no usable GPU, or CUDA reported an error */
+    TRS_EDEVICE = -9,
+    /* a library that trisolve-sparse calls failed */
+    TRS_ELIBRARY = -10,
+    /* new values do not suit the pivots of the factors: rounding errors grew too much */
+    TRS_EGROWTH = -11,
 } trs_status;
 
 /* ---- types of numbers and arrays ------------------------------------------------------- */
 
-typedef enum trs_dtype { TRS_F64 = 0, TRS_F32 = 1, TRS_C64 = 2, TRS_C32 = 3 } trs_dtype;
-/* F64 double, F32 float, C64 pairs of double (re, im), C32 pairs of float */
+/* Types of numbers. */
+typedef enum trs_dtype {
+    /* double */
+    TRS_F64 = 0,
+    /* float */
+    TRS_F32 = 1,
+    /* complex: pairs of double, real and imaginary part */
+    TRS_C64 = 2,
+    /* complex: pairs of float, real and imaginary part */
+    TRS_C32 = 3,
+} trs_dtype;
 
+/* Formats of matrices. */
 typedef enum trs_format {
+    /* compressed sparse rows */
     TRS_CSR = 0,
+    /* compressed sparse columns */
     TRS_CSC = 1,
+    /* a full array, column-major */
     TRS_DENSE = 2,
-    TRS_COO = 3, /* of trs_mm_read only */
-    TRS_BSR = 4  /* CSR of square blocks; not of trs_factor and Matrix Market files */
+    /* coordinates; only trs_mm_read returns it */
+    TRS_COO = 3,
+    /* CSR of square blocks; not for trs_factor and Matrix Market files */
+    TRS_BSR = 4,
 } trs_format;
 
+/* op(T): which form of the matrix to solve or multiply with. */
 typedef enum trs_op {
+    /* T */
     TRS_N = 0,
+    /* the transpose of T */
     TRS_T = 1,
-    TRS_H = 2
-} trs_op; /* T, its transpose, its conjugate transpose */
+    /* the conjugate transpose of T */
+    TRS_H = 2,
+} trs_op;
 
-typedef enum trs_layout { TRS_COL_MAJOR = 0, TRS_ROW_MAJOR = 1 } trs_layout;
-/* of B and X, and of the numbers within a block of TRS_BSR */
+/* Storage order of B and X, and of the numbers within a block of TRS_BSR. */
+typedef enum trs_layout {
+    /* by columns */
+    TRS_COL_MAJOR = 0,
+    /* by rows */
+    TRS_ROW_MAJOR = 1,
+} trs_layout;
 
-/* bits of trs_mat.kind; functions that take a general matrix take 0, or TRS_SELFADJOINT and a triangle */
+/* Bits of trs_mat.kind.  Functions that take a general matrix accept 0, or TRS_SELFADJOINT with a
+ * triangle. */
 enum {
-    TRS_LOWER = 1, /* the lower triangle is the matrix */
-    TRS_UPPER = 2, /* the upper triangle is the matrix */
-    TRS_UNIT = 4,  /* the diagonal is 1; stored diagonal entries are ignored */
-    TRS_STRICT =
-        8, /* an entry in the other triangle is an error (otherwise it is ignored); DENSE: one
-                       that is not zero */
-    TRS_PERMUTED = 16, /* alone: a triangle after permutations of its rows and columns, which
-                       trs_plan_create finds; every entry counts (DENSE: that is not zero); not BSR */
-    TRS_SELFADJOINT =
-        32, /* with TRS_LOWER or TRS_UPPER, and not of plans: the matrix is the Hermitian (of
-                       real numbers: symmetric) one that has this triangle.  What is stored beyond it
-                       is ignored, and so is the imaginary part of the diagonal */
+    /* the matrix is its lower triangle */
+    TRS_LOWER = 1,
+    /* the matrix is its upper triangle */
+    TRS_UPPER = 2,
+    /* the diagonal is 1; stored diagonal entries are ignored */
+    TRS_UNIT = 4,
+    /* an entry in the other triangle is an error; without this bit it is ignored.  DENSE: an entry
+     * that is not zero */
+    TRS_STRICT = 8,
+    /* used alone: the matrix is a triangle whose rows and columns were permuted.  trs_plan_create
+     * finds the permutations.  Every entry counts (DENSE: every entry that is not zero).  Not for
+     * BSR */
+    TRS_PERMUTED = 16,
+    /* used with TRS_LOWER or TRS_UPPER, but not for plans: the matrix is the Hermitian matrix (for
+     * real numbers: symmetric) with this triangle.  Entries outside the triangle and the imaginary
+     * part of the diagonal are ignored */
+    TRS_SELFADJOINT = 32,
 };
 
-/* where arrays live: trs_mat.device, trs_options.device */
-#define TRS_HOST    0         /* host memory; any value <= 0 means this */
-#define TRS_CUDA(k) ((k) + 1) /* memory of CUDA device k */
+/* Where arrays are: trs_mat.device, trs_options.device.  Any value <= 0 means host memory.
+ * TRS_CUDA(k) is the memory of CUDA device k. */
+#define TRS_HOST    0
+#define TRS_CUDA(k) ((k) + 1)
 
 /* ---- messages and version -------------------------------------------------------------- */
 
-/* Say what went wrong in a sentence: "row 4: diagonal is zero".  It is that of the calling thread's last call
- * that failed; the next call of that thread that succeeds clears it.  Functions that return no code, and those
- * that only tell facts (trs_message, trs_strerror, trs_version, trs_plan_info, trs_lu_get_info), leave it as
- * it is when they succeed.
- * Returns a string that belongs to the thread and changes with its next call; "" when there is none; never
- * NULL. */
+/* Returns a sentence that describes the last error, such as "row 4: diagonal is zero".
+ *
+ * The sentence belongs to the last call of this thread that failed.  The next call of the thread
+ * that succeeds clears it.  Two kinds of calls leave it unchanged when they succeed: functions
+ * that return no code, and functions that only report facts (trs_message, trs_strerror,
+ * trs_version, trs_plan_info, trs_lu_get_info).
+ * Returns a string that belongs to the thread and changes with its next call.  The string is ""
+ * if there was no error; it is never NULL. */
 TRS_API const char *trs_message(void);
 
-/* Put a code into a sentence.     int status ; in, any number.
- * Returns a constant, never NULL: "unknown status" for what is no code. */
+/* Returns a sentence for a status code.
+ *     int status ; in, any number.
+ * Returns a constant string, never NULL; "unknown status" if the number is not a status code. */
 TRS_API const char *trs_strerror(int status);
 
-/* Returns the version that the program runs with, a constant; TRS_VERSION is the one that it was compiled with. */
+/* Returns the version of the library at run time, a constant string.  TRS_VERSION is the version
+ * that the program was compiled with. */
 TRS_API const char *trs_version(void);
 
 /* ---- matrices -------------------------------------------------------------------------- */
 
-/* A square matrix in arrays that the caller owns.  It is read during trs_plan_create,
- * trs_plan_update and trs_factor only, and may be freed or changed after each.  Arrays on a device must
- * be complete by trs_plan_create.  A CSR, CSC or BSR there is imported there, for all ops, and analysed there as
- * far as the solver that is chosen can do so; fastest is one that is canonical (in each row, or column, the indices
- * ascend, with the diagonal and nothing of the other triangle) and whose transpose is not asked for.  Copied to the host
- * are a DENSE one, one that is TRS_PERMUTED, and any with TRS_PIVOT_SKIP, TRS_ORDER_LEVEL, measure or memory_limit.
- * What is stored is an entry, zeros too: everything in CSR and CSC, all numbers of a block of BSR, all of a DENSE
- * triangle.  Since 0 NaN is NaN, x may show which zeros are stored (trs_solve). */
+/* A square matrix in arrays that the caller owns.
+ *
+ * The library reads the arrays only during trs_plan_create, trs_plan_update and trs_factor.  The
+ * caller may free or change them after each of these calls.  Arrays on a device must be complete
+ * before trs_plan_create is called.
+ *
+ * Every stored number is an entry, even if it is zero: all of CSR and CSC, all numbers of a block
+ * of BSR, all of a DENSE triangle.  Because 0 * NaN is NaN, stored zeros can show in x
+ * (trs_solve).
+ *
+ * A CSR, CSC or BSR matrix on a device is imported there, for all ops.  It is also analysed
+ * there, as far as the chosen solver supports this.  The import is fastest if the matrix is
+ * canonical and no transpose is requested.  Canonical means that the indices of each row (CSC:
+ * column) ascend, that the diagonal is stored, and that the other triangle has no entries.
+ *
+ * Some matrices are copied to the host first: DENSE, TRS_PERMUTED, and any matrix with
+ * TRS_PIVOT_SKIP, TRS_ORDER_LEVEL, trs_options.measure or trs_options.memory_limit. */
 typedef struct trs_mat {
-    int64_t n;         /* rows and columns, 0 <= n <= 2^31 - 2; BSR: a multiple of block */
-    int64_t nnz;       /* stored entries; BSR: stored blocks; DENSE: ignored */
-    const void *ptr;   /* CSR, CSC [n+1]: start of each row / column; BSR [n/block+1]: of each row
-                          of blocks; DENSE: NULL */
-    const void *idx;   /* CSR, CSC, BSR [nnz]: column / row / column of blocks of each entry, in any
-                          order, none twice; DENSE: NULL */
-    const void *val;   /* CSR, CSC [nnz]; BSR [nnz*block*block]; DENSE [ld*n] column-major */
-    int64_t ld;        /* DENSE: rows from one column to the next, >= n; else ignored */
-    int ptr_bits;      /* 32 or 64; 0: 64 */
-    int idx_bits;      /* 32 or 64; 0: 32 */
-    int base;          /* 0 or 1: the first row and column (BSR: of blocks too) are called 0 or 1 */
-    trs_dtype dtype;   /* of val */
-    trs_format format; /* TRS_CSR, TRS_CSC, TRS_DENSE or TRS_BSR */
-    unsigned kind;     /* TRS_LOWER or TRS_UPPER, with TRS_UNIT and TRS_STRICT as wanted; or
-                          TRS_PERMUTED; or, of general matrices, 0 or TRS_SELFADJOINT with a triangle */
-    int device;        /* TRS_HOST or TRS_CUDA(k): where ptr, idx and val live */
-    int block; /* BSR: rows of a block, >= 1; else ignored.  All numbers of a stored block are
-                          entries, zeros too; of blocks on the diagonal the triangle counts, and
-                          TRS_STRICT looks at blocks. */
-    trs_layout
-        block_layout; /* BSR: the numbers of a block by columns, or by rows; as cuSPARSE's order */
-    int64_t reserved[4]; /* zeros: room for new members */
+    /* number of rows and columns, 0 <= n <= 2^31 - 2; BSR: a multiple of block */
+    int64_t n;
+    /* number of stored entries; BSR: of stored blocks; DENSE: ignored */
+    int64_t nnz;
+    /* CSR, CSC [n+1]: start of each row or column; BSR [n/block+1]: start of each row of blocks;
+     * DENSE: NULL */
+    const void *ptr;
+    /* CSR [nnz]: column of each entry; CSC [nnz]: row of each entry; BSR [nnz]: column of each
+     * block; in any order, without duplicates; DENSE: NULL */
+    const void *idx;
+    /* CSR, CSC [nnz]; BSR [nnz*block*block]; DENSE [ld*n], column-major */
+    const void *val;
+    /* DENSE: distance between columns in numbers, >= n; else ignored */
+    int64_t ld;
+    /* bits of an element of ptr: 32 or 64; 0: 64 */
+    int ptr_bits;
+    /* bits of an element of idx: 32 or 64; 0: 32 */
+    int idx_bits;
+    /* number of the first row and column: 0 or 1; BSR: also of the first block */
+    int base;
+    /* type of val */
+    trs_dtype dtype;
+    /* TRS_CSR, TRS_CSC, TRS_DENSE or TRS_BSR */
+    trs_format format;
+    /* TRS_LOWER or TRS_UPPER, optionally with TRS_UNIT and TRS_STRICT; or TRS_PERMUTED; or, for
+     * general matrices, 0 or TRS_SELFADJOINT with a triangle */
+    unsigned kind;
+    /* where ptr, idx and val are: TRS_HOST or TRS_CUDA(k) */
+    int device;
+    /* BSR: number of rows of a block, >= 1; else ignored.  All numbers of a stored block are
+     * entries, even zeros.  Only the triangle of a diagonal block counts.  TRS_STRICT checks whole
+     * blocks. */
+    int block;
+    /* BSR: order of the numbers within a block, by columns or by rows, as in cuSPARSE */
+    trs_layout block_layout;
+    /* must be zero; reserved for new members */
+    int64_t reserved[4];
 } trs_mat;
 
 /* ---- solvers ---------------------------------------------------------------------------- */
 
-/* What a solver promises about the error of its x:
- * SUBSTITUTION: omega <= 4 (longest row + 1) eps, omega = max |b - T x|_i / (|T| |x| + |b|)_i
- * INVERTING:    |b - T x| <= c n eps growth |T| |x| in the norm (inverted diagonal blocks, rewritten
- *                levels, dense BLAS) */
-typedef enum trs_accuracy { TRS_SUBSTITUTION = 0, TRS_INVERTING = 1 } trs_accuracy;
+/* The bound that a solver guarantees for the error of x. */
+typedef enum trs_accuracy {
+    /* omega <= 4 (longest row + 1) eps, where omega = max_i |b - T x|_i / (|T| |x| + |b|)_i */
+    TRS_SUBSTITUTION = 0,
+    /* |b - T x| <= c n eps growth |T| |x| in the norm: solvers with inverted diagonal blocks,
+     * rewritten levels, or dense BLAS */
+    TRS_INVERTING = 1,
+} trs_accuracy;
 
-enum {                        /* bits of trs_solver_info.caps */
-       TRS_CAP_BITWISE = 1,   /* the same input gives the same bits, run after run */
-       TRS_CAP_ROW_MAJOR = 2, /* several right-hand sides may be stored by rows */
-       TRS_CAP_CAPTURE = 8,   /* solve only enqueues work: it can be captured in a CUDA graph */
-       TRS_CAP_PIVOTS = 16,   /* exchanges rows: for general matrices without zero-pivot trouble */
+/* Bits of trs_solver_info.caps. */
+enum {
+    /* the same input gives the same bits in every run */
+    TRS_CAP_BITWISE = 1,
+    /* several right-hand sides may be stored by rows */
+    TRS_CAP_ROW_MAJOR = 2,
+    /* a solve only enqueues work, so that it can be captured in a CUDA graph */
+    TRS_CAP_CAPTURE = 8,
+    /* exchanges rows, so that zero pivots of a general matrix do no harm */
+    TRS_CAP_PIVOTS = 16,
 };
 
 typedef struct trs_solver_info {
-    const char *name;  /* "cpu-serial": what trs_options.solver takes */
-    const char *about; /* one line */
-    const char *needs; /* "cpu", or "cuda": the library has it only when built with CUDA */
-    unsigned caps;     /* TRS_CAP_... */
+    /* the value for trs_options.solver, such as "cpu-serial" */
+    const char *name;
+    /* one line of description */
+    const char *about;
+    /* "cpu", or "cuda" if only a library built with CUDA has this solver */
+    const char *needs;
+    /* bits TRS_CAP_... */
+    unsigned caps;
+    /* error bound */
     trs_accuracy accuracy;
-    int available;       /* 1: can run here; 0: see why */
-    char why[200];       /* why not: "no CUDA driver", ...; "" when available */
-    int general;         /* 1: solves general dense matrices; 0: triangles */
-    int full;            /* 1: keeps the matrix full, zeros and all */
-    int64_t reserved[4]; /* nothing: room for new members */
+    /* 1: can run here; 0: cannot, see why */
+    int available;
+    /* the reason, such as "no CUDA driver"; "" if available */
+    char why[200];
+    /* 1: solves general dense matrices; 0: solves triangles */
+    int general;
+    /* 1: stores the matrix in full, including zeros */
+    int full;
+    /* reserved for new members; always zero */
+    int64_t reserved[4];
 } trs_solver_info;
 
-/* Describe solver number k = 0, 1, ... of this build.
- *     int k ; in.     trs_solver_info *info ; out; its strings are constants but for why.
- * Looks whether it can run here, which opens the libraries that it calls.
- * Returns TRS_OK, TRS_EARG (past the last; info NULL). */
+/* Describe solver number k of this build.  To test whether the solver can run here, the function
+ * opens the libraries that the solver calls.
+ *     int k ; in, 0, 1, ...
+ *     trs_solver_info *info ; out.  Its strings are constants, except why.
+ * Returns TRS_OK, or TRS_EARG (k is negative or past the last solver, or info is NULL). */
 TRS_API int trs_solver_get(int k, trs_solver_info *info);
 
 /* ---- plans ------------------------------------------------------------------------------ */
 
-typedef struct trs_plan trs_plan; /* one triangle, analysed; const and shareable while solving */
-typedef struct trs_work trs_work; /* what changes during a solve; one solve in flight at a time */
-typedef struct trs_lu_work trs_lu_work; /* the same of a solve with the factors of a matrix */
+/* A triangle and its analysis.  Solves do not change it, so that threads can share it. */
+typedef struct trs_plan trs_plan;
 
+/* The data that a solve changes.  A work space serves one solve at a time. */
+typedef struct trs_work trs_work;
+
+/* The same for a solve with the factors of a matrix. */
+typedef struct trs_lu_work trs_lu_work;
+
+/* How a plan orders its rows. */
 typedef enum trs_order {
-    TRS_ORDER_AUTO = 0,    /* what the solver prefers */
-    TRS_ORDER_NATURAL = 1, /* rows stay in the caller's order (upper triangles: reversed) */
-    TRS_ORDER_LEVEL = 2,   /* rows of a level lie together; costs two passes over x a solve */
+    /* the order that the solver prefers */
+    TRS_ORDER_AUTO = 0,
+    /* the caller's order (upper triangles: reversed) */
+    TRS_ORDER_NATURAL = 1,
+    /* level by level; each solve makes two more passes over x */
+    TRS_ORDER_LEVEL = 2,
 } trs_order;
 
 /* What to do about a pivot that is zero, missing or not finite. */
 typedef enum trs_pivot {
-    TRS_PIVOT_FAIL = 0, /* analyse and update return TRS_EPIVOT, solve TRS_ESTATE */
-    TRS_PIVOT_SKIP = 1, /* row and column are left out: x(row) = 0 whatever b(row) is, and the other
-                              rows solve the triangle without them, also where a NaN or Inf is
-                              stored there, or in an x that the row would depend on */
-    TRS_PIVOT_REPLACE = 2, /* trs_options.pivot_value stands in its place */
+    /* analyse and update return TRS_EPIVOT, solve returns TRS_ESTATE */
+    TRS_PIVOT_FAIL = 0,
+    /* leave out the row and column: x(row) = 0 for every b(row), and the other rows solve the
+     * triangle without them.  A NaN or Inf that is stored in that row or column, or in an x that
+     * the row would depend on, has no effect */
+    TRS_PIVOT_SKIP = 1,
+    /* use trs_options.pivot_value instead of the pivot */
+    TRS_PIVOT_REPLACE = 2,
 } trs_pivot;
 
-typedef struct trs_memory { /* the plan's host memory; all NULL: malloc and free */
+/* The allocator of the plan's host memory.  All NULL: malloc and free. */
+typedef struct trs_memory {
+    /* returns memory, or NULL if there is none */
     void *(*alloc)(void *user, size_t bytes);
-    void (*free)(void *user, void *p); /* p may be NULL */
+    /* frees p, which may be NULL */
+    void (*free)(void *user, void *p);
+    /* passed to both functions */
     void *user;
 } trs_memory;
 
-/* The plan's memory on a device; all NULL: cudaMalloc and cudaFree.  Buffers that vendors' libraries
- * allocate themselves, and the textures of gauss-texture, do not come from here. */
+/* The allocator of the plan's memory on a device.  All NULL: cudaMalloc and cudaFree.  It does not
+ * provide buffers that vendor libraries allocate themselves, nor the textures of gauss-texture. */
 typedef struct trs_device_memory {
-    void *(*alloc)(void *user, int device, size_t bytes); /* device = TRS_CUDA(k); aligned to 256 */
+    /* returns memory of device = TRS_CUDA(k), aligned to 256 bytes, or NULL if there is none */
+    void *(*alloc)(void *user, int device, size_t bytes);
+    /* frees p */
     void (*free)(void *user, int device, void *p);
+    /* passed to both functions */
     void *user;
 } trs_device_memory;
 
 typedef struct trs_options {
-    const char *solver; /* name of a solver; NULL: by wisdom, else by the cost model.  Not kept. */
-    int device;         /* where B and X will live: TRS_HOST or TRS_CUDA(k) */
-    unsigned ops;       /* ops that will be solved, bits 1 << TRS_N | ...; 0: TRS_N alone.  Each of
-                             {N} and {T, H} has storage and analysis of its own. */
-    int nrhs;          /* right-hand sides usually solved at once, >= 0; 0: 1.  Any number works. */
-    trs_layout layout; /* of B and X, as trs_exec.layout will have it */
-    int threads;       /* for CPU solvers, at most 1024; 0: what OpenMP says */
-    /* bytes the plan may keep on the host, or on the device (the analysis takes about as much again
-     * for a while); 0: 8 GiB for solvers that store the triangle as a full matrix, no limit for
-     * others */
+    /* name of a solver; NULL: chosen by wisdom, else by the cost model.  The string need not
+     * outlive the call. */
+    const char *solver;
+    /* where B and X will be: TRS_HOST or TRS_CUDA(k) */
+    int device;
+    /* ops to solve with, bits 1 << TRS_N | ...; 0: only TRS_N.  The groups {N} and {T, H} each
+     * need their own storage and analysis. */
+    unsigned ops;
+    /* number of right-hand sides usually solved at once, >= 0; 0: 1.  A solve accepts any
+     * number. */
+    int nrhs;
+    /* storage order of B and X, as in trs_exec.layout later */
+    trs_layout layout;
+    /* threads of CPU solvers, at most 1024; 0: the default of OpenMP */
+    int threads;
+    /* bytes that the plan may occupy on the host, or on the device; the analysis temporarily
+     * needs about as much again.  0: 8 GiB for solvers that store the triangle as a full matrix,
+     * no limit for others */
     int64_t memory_limit;
+    /* order of the stored rows */
     trs_order order;
+    /* allocator of host memory */
     trs_memory memory;
-    int bitwise;     /* 1: only solvers with TRS_CAP_BITWISE, chosen or named */
-    trs_pivot pivot; /* of triangles; general matrices: TRS_PIVOT_FAIL only */
+    /* 1: only solvers with TRS_CAP_BITWISE, whether chosen or named */
+    int bitwise;
+    /* what to do about bad pivots of triangles; general matrices: only TRS_PIVOT_FAIL */
+    trs_pivot pivot;
+    /* allocator of device memory */
     trs_device_memory device_memory;
-    double pivot_value; /* REPLACE: finite and not zero, also in single precision; else ignored */
-    int measure; /* 1, and no solver named: analyse solves with the few solvers that are predicted to be
-                    cheapest and keeps the fastest; it takes some times as long and, for the while,
-                    the memory of a second plan, and the bits of x are those of whichever it is.
-                    What was found is kept as wisdom, and where there is wisdom already nothing is
-                    measured.  General matrices: no difference. */
-    /* >= 0: solves from one update of the values to the next.  The solver is chosen for which a solve and its share of
-     * an update are predicted to take the least.  0: so many that updates do not count; of the plans of factors on a
-     * device 1 for trs_factor, and 50 for trs_ilu, as a preconditioner has.  Triangles only. */
+    /* TRS_PIVOT_REPLACE: finite and not zero, also in single precision; else ignored */
+    double pivot_value;
+    /* 1, if no solver is named: analyse solves with the few solvers that are predicted to be
+     * fastest, and selects the fastest one.  This takes several times as long, and temporarily the
+     * memory of a second plan.  The bits of x are those of the selected solver.  The result is
+     * recorded as wisdom; if there is wisdom already, nothing is measured.  No effect on general
+     * matrices. */
+    int measure;
+    /* number of solves between two updates of the values, >= 0.  The library chooses the solver
+     * with the smallest predicted time of a solve and its share of an update.  0: updates do not
+     * count, except in plans of factors on a device.  There 0 means 1 for trs_factor and 50, as is
+     * typical of a preconditioner, for trs_ilu.  Triangles only. */
     int solves_per_update;
-    int64_t reserved[8]; /* zeros: room for new members */
+    /* must be zero; reserved for new members */
+    int64_t reserved[8];
 } trs_options;
 
 typedef struct trs_exec {
-    void *stream;      /* cudaStream_t to solve or update on; NULL: the default stream */
-    trs_work *work;    /* NULL: the plan's own, and then the plan must not be shared */
-    int threads;       /* for CPU solvers, at most 1024; 0: the plan's */
-    trs_layout layout; /* of B and X */
-    /* of trs_lu_solve and trs_lu_refine alone; NULL: the lu's own, and then the lu must not be shared */
+    /* the cudaStream_t to solve or update on; NULL: the default stream */
+    void *stream;
+    /* work space; NULL: the plan's own, and then threads must not share the plan */
+    trs_work *work;
+    /* threads of CPU solvers, at most 1024; 0: those of the plan */
+    int threads;
+    /* storage order of B and X */
+    trs_layout layout;
+    /* work space of trs_lu_solve and trs_lu_refine only; NULL: that of the factors, and then
+     * threads must not share the factors */
     trs_lu_work *lu_work;
-    int64_t reserved[4]; /* zeros: room for new members */
+    /* must be zero; reserved for new members */
+    int64_t reserved[4];
 } trs_exec;
 
 typedef struct trs_info {
-    int64_t n, nnz;     /* of the triangle, diagonal included (also a unit one).  TRS_PIVOT_SKIP: of
-                           what is solved, here and below: a row left out has its diagonal alone */
-    int64_t levels;     /* rows on the longest dependent path; 0 when n = 0 */
-    int64_t widest;     /* rows in the largest level */
-    int64_t longest;    /* entries in the longest row, diagonal included */
-    const char *solver; /* chosen or named; NULL before analyse.  Lives as long as the plan. */
-    const char *reason; /* one line: the shape, then what was known, predicted or measured of which
-                           solvers; "" before analyse.  Lives as long as the plan. */
-    double
-        predicted; /* seconds a solve by the cost model, with the share of an update of its values that
-                           trs_options.solves_per_update says */
-    const char *costs; /* where the numbers of the cost model are from: the name of a file, or words
-                           that begin with "built in"; then, where the file in the user's cache does
-                           not count, "; ignored" and why.  "" before analyse.  Likewise. */
-    int64_t bytes_host; /* the plan's storage; before analyse what it will take at most, if the
-                           solver was named, or without what the solver takes */
+    /* rows of the triangle.  TRS_PIVOT_SKIP: n, nnz, levels, widest and longest describe the
+     * triangle that is solved, where a row that is left out has only its diagonal */
+    int64_t n;
+    /* entries of the triangle, including the diagonal, also a unit diagonal */
+    int64_t nnz;
+    /* number of rows on the longest dependent path; 0 if n = 0 */
+    int64_t levels;
+    /* number of rows of the largest level */
+    int64_t widest;
+    /* number of entries of the longest row, including the diagonal */
+    int64_t longest;
+    /* the chosen or named solver; NULL before analyse.  The string lives as long as the plan. */
+    const char *solver;
+    /* one line: the shape, then which solvers were known, predicted or measured, and their times;
+     * "" before analyse.  The string lives as long as the plan. */
+    const char *reason;
+    /* time of a solve in seconds as predicted by the cost model, including the share of an update
+     * that trs_options.solves_per_update implies */
+    double predicted;
+    /* source of the numbers of the cost model: a file name, or a text that begins with "built in".
+     * If the file in the user's cache was ignored, "; ignored" and the reason follow.  "" before
+     * analyse.  The string lives as long as the plan. */
+    const char *costs;
+    /* bytes of the plan's host storage.  Before analyse: the upper bound if the solver was named,
+     * otherwise without the storage of the solver */
+    int64_t bytes_host;
+    /* the same on the device */
     int64_t bytes_device;
-    int64_t bytes_work; /* more, for each work space of trs_options.nrhs right-hand sides, where the
-                           solver runs; not counted are buffers of vendors' libraries, those in
-                           which dense-blocked and cuda-supernodal publish X, and what
-                           cuda-segments and its two solvers take */
-    double seconds_create; /* wall clock: checking and converting */
-    double seconds_levels; /* the level analysis alone */
-    const char *analysis; /* how it was done: "topological sort by in-degree (CSC)" when cuda-naive,
-                               cuda-single-block, cuda-multiblock or cpu-level was named, else
-                               "one sweep over the rows" or "rows on the device", also when one of
-                               these four was chosen after it; "from a saved plan"; "" before
-                               analyse, and of general matrices.  The levels are the same each
-                               time.  A constant. */
-    double seconds_vendor;  /* a vendor library's own analysis; 0: there is none */
-    double seconds_analyse; /* all of trs_plan_analyse, levels and vendor included */
-    int on_gpu;             /* 1: the solver runs on a GPU */
-    double seconds_factor;  /* general matrices: making L and U of values that are there already, in
-                               the last update; 0: the solver keeps no factors */
-    double growth;    /* largest of U / largest of A, or what rewritten levels may lose; else 0 */
-    int64_t analyses; /* 1 after analyse or load, and one more for each update that left out other
-                         rows (TRS_PIVOT_SKIP); 0 before */
-    int64_t reserved[4]; /* nothing: room for new members */
+    /* additional bytes of each work space for trs_options.nrhs right-hand sides, where the solver
+     * runs.  This does not count buffers of vendor libraries, the buffers where dense-blocked and
+     * cuda-supernodal publish X, and the work space of cuda-segments and its two solvers */
+    int64_t bytes_work;
+    /* wall clock time of checking and converting */
+    double seconds_create;
+    /* time of the level analysis alone */
+    double seconds_levels;
+    /* how the levels were found, a constant string; the levels do not depend on it:
+     * - "topological sort by in-degree (CSC)" if cuda-naive, cuda-single-block, cuda-multiblock or
+     *   cpu-level was named
+     * - "one sweep over the rows" or "rows on the device" otherwise, even if one of these four
+     *   solvers was chosen afterwards
+     * - "from a saved plan"
+     * - "" before analyse, and for general matrices */
+    const char *analysis;
+    /* time of a vendor library's own analysis; 0: none */
+    double seconds_vendor;
+    /* time of the whole trs_plan_analyse, including levels and vendor library */
+    double seconds_analyse;
+    /* 1: the solver runs on a GPU */
+    int on_gpu;
+    /* general matrices: time that the last update took to compute L and U from values that were
+     * already in place; 0: the solver stores no factors */
+    double seconds_factor;
+    /* general matrices: max |u(i, j)| / max |a(i, j)|; cuda-merged and cuda-segments: how much
+     * larger errors may become because levels are rewritten; else 0 */
+    double growth;
+    /* 1 after analyse or load, plus one for each update after which TRS_PIVOT_SKIP leaves out
+     * other rows; 0 before */
+    int64_t analyses;
+    /* reserved for new members; always zero */
+    int64_t reserved[4];
 } trs_info;
 
-/* Check a triangle and take a copy of it.
- *     trs_plan **plan ; out: NULL after an error.
- *     const trs_mat *mat ; in.  kind must have exactly one of TRS_LOWER, TRS_UPPER, TRS_PERMUTED; a DENSE
- *         matrix may have none: it is general, and is solved by LU or by Gaussian elimination.
- *     const trs_options *opt ; in, NULL: all defaults.
- * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX (not well-formed; TRS_PERMUTED: no triangle after
- * permutations, the sentence names a row on a cycle, or rows and columns that make it singular), TRS_ESUPPORT
- * (no solver of that name, not in this build, or it does not do what the options ask for), TRS_EDEVICE (opt->device or
- * mat->device is no usable GPU: the driver's reason is said).  Rows and columns in sentences count from mat->base. */
+/* Check a triangle and copy it.
+ *     trs_plan **plan ; out.  NULL after an error.
+ *     const trs_mat *mat ; in.  kind must have exactly one of TRS_LOWER, TRS_UPPER and
+ *         TRS_PERMUTED.  A DENSE matrix may have none of them: it is general, and solved by LU or
+ *         Gaussian elimination.
+ *     const trs_options *opt ; in.  NULL: all defaults.
+ * Row and column numbers in messages count from mat->base.
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, or:
+ *     TRS_EMATRIX ; the matrix is not well formed, or a TRS_PERMUTED matrix is not a triangle
+ *         after any permutation.  Then the message names a row on a cycle, or rows and columns
+ *         that make the matrix singular.
+ *     TRS_ESUPPORT ; no solver has this name, the solver is not in this build, or it does not
+ *         support the options.
+ *     TRS_EDEVICE ; opt->device or mat->device is not a usable GPU.  The message has the driver's
+ *         reason. */
 TRS_API int trs_plan_create(trs_plan **plan, const trs_mat *mat, const trs_options *opt);
 
-/* Levels, choice of solver, storage, and the first values.  Once per plan.
- * Where no solver is named, the first of these decides, and trs_info.reason and trs_info.costs say which it was:
+/* Find the levels, choose a solver, build its storage, and load the first values.  Called once
+ * for a plan.
+ *     trs_plan *plan ; in, out.
+ * If the options name no solver, the first of these sources decides.  trs_info.reason and
+ * trs_info.costs report which one it was.
  *     1. wisdom about this pattern (trs_wisdom_import)
- *     2. predictions, by the costs in the file that the environment variable TRISOLVE_MACHINE names
- *     3. predictions, by the costs that `trisolve-bench --calibrate --save` has put into the user's cache with this GPU
- *     4. predictions, by the costs of this CPU that a program has measured there in its first run on it
- *     5. predictions, by the costs that are built in
- * TRISOLVE_MACHINE set to nothing leaves out 3 and 4.
- * On a CPU the one or two solvers that are predicted to be the fastest are tried: they and cpu-serial solve with zeros
- * until their times get no shorter, three times at least and for some milliseconds at most where a solve takes less
- * (with trs_options.nrhs right-hand sides, for N and for T), and the fastest one stays; not where the triangle is tiny.
- * With trs_options.bitwise only solvers with the bits of cpu-serial are tried, so that times never decide about bits.  A
- * solver that is named spares the time.
- * Returns TRS_OK, TRS_ESTATE, TRS_EMEM, TRS_ESUPPORT, TRS_EDEVICE, TRS_ELIBRARY, TRS_EFILE or
- * TRS_EFORMAT (a file that a variable names cannot be read, or is none: file and line are said), or TRS_EPIVOT: a
- * pivot is zero, missing or not finite (trs_plan_pivots says which); all else is then ready, and a
- * trs_plan_update with good values makes the plan solvable. */
+ *     2. predictions with the costs of the file that TRISOLVE_MACHINE names
+ *     3. predictions with the costs that `trisolve-bench --calibrate --save` has saved
+ *        in the user's cache for this GPU
+ *     4. predictions with the costs of this CPU that a program measured in its first
+ *        run on it and saved there
+ *     5. predictions with the built-in costs
+ * If the environment variable TRISOLVE_MACHINE is set to an empty value, sources 3 and 4 are
+ * skipped.
+ *
+ * On a CPU, analyse then tries the one or two solvers that are predicted to be fastest, unless
+ * the triangle is tiny.  They and cpu-serial solve with zeros, with trs_options.nrhs right-hand
+ * sides, for N and for T.  Each solves at least three times, until its times do not decrease any
+ * more, and for a few milliseconds at most if a solve takes less.  The fastest one is selected.
+ * With trs_options.bitwise, only solvers whose bits equal those of cpu-serial are tried, so that
+ * times never affect bits.  A named solver saves the time for the trials.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EMEM, TRS_ESUPPORT, TRS_EDEVICE, TRS_ELIBRARY, or:
+ *     TRS_EFILE, TRS_EFORMAT ; a file that an environment variable names cannot be read, or has
+ *         the wrong format.  The message names file and line.
+ *     TRS_EPIVOT ; a pivot is zero, missing or not finite; trs_plan_pivots reports its row.
+ *         Everything else is ready: trs_plan_update with good values makes the plan usable. */
 TRS_API int trs_plan_analyse(trs_plan *plan);
 
-/* Keep the analysis in a file: levels, permutation, choice of the solver; no values.
- *     trs_plan *plan ; analysed, not of a general matrix.  Nothing in it changes.
- *     const char *file ; in.  It appears complete or not at all; "-": standard output.
- * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EMEM, TRS_EFILE, TRS_ESUPPORT (a general matrix, or
- * built without xxhash). */
+/* Save the analysis to a file: levels, permutation, and choice of the solver, but no values.
+ *     trs_plan *plan ; in.  Must be analysed, and not of a general matrix.  It does not change.
+ *     const char *file ; in.  The file appears complete or not at all.  "-": standard output.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EMEM, TRS_EFILE, or TRS_ESUPPORT (the matrix is
+ * general, or the library was built without xxhash). */
 TRS_API int trs_plan_save(trs_plan *plan, const char *file);
 
-/* In the place of trs_plan_analyse: take the analysis from a file, and the values from the matrix that
- * the plan was created with.  That matrix must have the pattern (entries in the same places of the same
- * arrays, format, triangle), the dtype and the ops of the one that was saved.
- *     trs_plan *plan ; fresh from trs_plan_create.     const char *file ; in: an ordinary file.
- * Returns as trs_plan_analyse, and TRS_EFILE (cannot be opened or read), TRS_EFORMAT (no saved plan,
- * cut off, or damaged: checksums tell), TRS_EMATRIX (another pattern or dtype), TRS_EARG (other ops,
- * order or solver than the plan's options say), TRS_ESUPPORT (another version or order of bytes, a
- * solver that is not in this build or that the options exclude; built without xxhash).  A row that
- * TRS_PIVOT_SKIP leaves out belongs to another pattern.  After these and
- * after TRS_EARG, TRS_ESTATE the plan is as before, and can still be analysed. */
+/* Load the analysis from a file, instead of calling trs_plan_analyse.  The values are those of
+ * the matrix that the plan was created with.  That matrix must have the same pattern as the saved
+ * one (the same arrays of indices, format and triangle), the same dtype and the same ops.
+ *     trs_plan *plan ; in, out.  Must come directly from trs_plan_create.
+ *     const char *file ; in.  Must be a regular file.
+ * A row that TRS_PIVOT_SKIP leaves out changes the pattern.
+ * Returns what trs_plan_analyse returns, or:
+ *     TRS_EFILE ; the file cannot be opened or read.
+ *     TRS_EFORMAT ; the file is not a saved plan, is truncated, or is damaged (checksums detect
+ *         it).
+ *     TRS_EMATRIX ; the file has another pattern or dtype.
+ *     TRS_EARG ; the file has other ops, order or solver than the options of the plan.
+ *     TRS_ESUPPORT ; the file has another version or byte order, or a solver that this build
+ *         lacks or the options exclude; or the library was built without xxhash.
+ * After one of these five codes, or TRS_ESTATE, the plan is unchanged and can still be analysed. */
 TRS_API int trs_plan_load(trs_plan *plan, const char *file);
 
-/* Take new values for the same pattern, in O(nnz) and without an analysis.  No solve on this plan may be running.
- * With val on the plan's device, CUDA solvers take them from there, on exec->stream; with TRS_PIVOT_SKIP they pass the host.
- * Returns when the values are in place.  On a device it waits up to three times: for the count of bad pivots, for the growth
- * where levels are rewritten (cuda-merged, alone or in cuda-segments), and for the end.
- * Where bad pivots stand in other rows than before, TRS_PIVOT_SKIP takes an analysis, after which the solver is the
- * same, trs_info.analyses has grown, work spaces but the plan's own have to be fitted again (trs_work_fit), what was
- * captured in a CUDA graph must not be replayed, and arrays of trs_plan_levels are gone.
- *     const trs_mat *mat ; in.  Same n, nnz, dtype, format, block, ptr and idx as at create; only val is
- *         read, so ptr and idx may be NULL.
- *     const trs_exec *exec ; in, NULL: all defaults.
- * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EPIVOT, TRS_EMEM, TRS_EDEVICE, TRS_EMATRIX (TRS_PERMUTED,
- * DENSE: a number that was zero at create is not), and after an analysis what
- * trs_plan_analyse returns.  After an error trs_solve answers TRS_ESTATE until an update succeeds: a solve with
- * stale values is impossible. */
+/* Replace the values of the same pattern, in O(nnz), without an analysis.
+ *     trs_plan *plan ; in, out.  No solve with this plan may be running.
+ *     const trs_mat *mat ; in.  n, nnz, dtype, format, block, ptr and idx must be the same as in
+ *         trs_plan_create.  Only val is read, so ptr and idx may be NULL.
+ *     const trs_exec *exec ; in.  NULL: all defaults.
+ * The function returns when the values are in place.  If val is on the plan's device, CUDA
+ * solvers read it there, on exec->stream; with TRS_PIVOT_SKIP the values are copied through the
+ * host.  On a device the function waits up to three times: for the number of bad pivots, for the
+ * growth if levels are rewritten (cuda-merged, alone or in cuda-segments), and for the end.
+ *
+ * With TRS_PIVOT_SKIP, bad pivots in other rows than before require a new analysis.  It has these
+ * consequences:
+ *     - the solver stays the same, and trs_info.analyses increases
+ *     - all work spaces but the plan's own must be fitted again (trs_work_fit)
+ *     - CUDA graphs captured before must not be replayed
+ *     - the arrays of trs_plan_levels are no longer valid
+ * After an error trs_solve returns TRS_ESTATE until an update succeeds, so that a solve never
+ * uses stale values.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EPIVOT, TRS_EMEM, TRS_EDEVICE, after an analysis what
+ * trs_plan_analyse returns, or:
+ *     TRS_EMATRIX ; TRS_PERMUTED and DENSE: a number that was zero in trs_plan_create is not
+ *         zero. */
 TRS_API int trs_plan_update(trs_plan *plan, const trs_mat *mat, const trs_exec *exec);
 
-/* Count the pivots that the last analyse or update found to be zero, missing or not finite, whatever was done
- * about them.
- *     int64_t *count ; out, NULL allowed.     int64_t *first ; out, NULL allowed: the first such row,
- *     counted from mat->base; -1 when count = 0.
- * Returns TRS_OK, TRS_EARG, TRS_ESTATE (before analyse). */
+/* Count the pivots that the last analyse or update found to be zero, missing or not finite.  The
+ * count does not depend on trs_options.pivot.
+ *     const trs_plan *plan ; in.
+ *     int64_t *count ; out.  NULL: not wanted.
+ *     int64_t *first ; out.  The first such row, counted from mat->base; -1 if count = 0.  NULL:
+ *         not wanted.
+ * Returns TRS_OK, TRS_EARG, or TRS_ESTATE (before analyse). */
 TRS_API int trs_plan_pivots(const trs_plan *plan, int64_t *count, int64_t *first);
 
-/* det = (re + i im) mantissa 2^exponent: no determinant overflows or underflows in this form. */
+/* A determinant, det = (re + i im) mantissa 2^exponent.  This form does not overflow or underflow.
+ * If det = 0, all four members are 0.  If n = 0, det = 1. */
 typedef struct trs_det {
-    double re, im;    /* sign or phase, det / |det|: of modulus 1; of a real matrix im = 0 */
-    double mantissa;  /* 1 <= mantissa < 2 */
-    int64_t exponent; /* of 2 */
-} trs_det;            /* det = 0: all four are 0.  n = 0: det = 1. */
+    /* sign or phase, det / |det|: of modulus 1 */
+    double re;
+    /* 0 if the matrix is real */
+    double im;
+    /* 1 <= mantissa < 2 */
+    double mantissa;
+    /* exponent of 2 */
+    int64_t exponent;
+} trs_det;
 
-/* Compute the determinant of the matrix that the plan solves with, in O(n): the product of the diagonal of a triangle,
- * with the signs of P and Q where they were permuted; of a general matrix that of the pivots of its LU, with the sign of the
- * row exchanges.
- *     const trs_plan *plan ; after analyse or update has returned TRS_OK or TRS_EPIVOT: a singular matrix has
- *         the determinant 0.  Rows that TRS_PIVOT_SKIP leaves out are left out here too, and
- *         pivots that TRS_PIVOT_REPLACE replaces count as replaced.
- *     trs_det *det ; out: 0 after an error.
- * The error is that of the factors and n eps more: it says little of how near A is to a singular matrix,
- * which trs_condest does.  Allocates n numbers; copies them from the device, and waits, where the values are there.
- * Returns TRS_OK, TRS_EARG, TRS_ESTATE (no values), TRS_EPIVOT (a pivot is not finite, or LU broke down for
- * want of a row exchange), TRS_ESUPPORT (gauss-vec4 keeps no record of its row exchanges), TRS_EMEM, TRS_EDEVICE.
+/* Compute the determinant of the matrix that the plan solves with, in O(n).  For a triangle it is
+ * the product of the diagonal, with the signs of P and Q if the triangle was permuted.  For a
+ * general matrix it is the product of the pivots of its LU, with the sign of the row exchanges.
+ *     const trs_plan *plan ; in.  analyse or update must have returned TRS_OK or TRS_EPIVOT: a
+ *         singular matrix has the determinant 0.  Rows that TRS_PIVOT_SKIP leaves out are left
+ *         out here too.  Pivots that TRS_PIVOT_REPLACE replaces count as replaced.
+ *     trs_det *det ; out.  0 after an error.
+ * The relative error is that of the factors plus n eps.  The determinant does not measure how
+ * near A is to a singular matrix; trs_condest does.  The function allocates n numbers.  If the
+ * values are on a device, it copies the numbers from there and waits.
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EDEVICE, or:
+ *     TRS_ESTATE ; the plan has no values.
+ *     TRS_EPIVOT ; a pivot is not finite, or LU broke down because it needed a row exchange.
+ *     TRS_ESUPPORT ; gauss-vec4 does not record its row exchanges.
  * Source: LINPACK Users' Guide, 1979 (xGEDI); Higham, Accuracy and Stability, section 14.6. */
 TRS_API int trs_plan_determinant(const trs_plan *plan, trs_det *det);
 
-/* Tell facts about a plan, in any state; counts that are not known yet are 0.
- *     const trs_plan *plan ; in.     trs_info *info ; out; its strings belong to the plan.
- * Returns TRS_OK, TRS_EARG. */
+/* Report facts about a plan, in any state.  Counts that are not known yet are 0.
+ *     const trs_plan *plan ; in.
+ *     trs_info *info ; out.  Its strings belong to the plan.
+ * Returns TRS_OK or TRS_EARG. */
 TRS_API int trs_plan_info(const trs_plan *plan, trs_info *info);
 
-/* Show the level sets of op = TRS_N in the caller's numbering minus base (0..n-1), after analyse; TRS_N must be
- * among trs_options.ops.  They are those of the triangle that is solved, in which a row that TRS_PIVOT_SKIP leaves
- * out depends on none.
- *     const int32_t **topo ; out [n]: rows level by level, ascending within one.
- *     const int32_t **lv_ptr ; out [levels+1]: where each level starts in topo.
- * Both belong to the plan; an update after which TRS_PIVOT_SKIP leaves out other rows makes new ones.  Of a matrix
- * that stayed on the device the first call brings topo over, and waits; not while a stream is captured.
- * Returns TRS_OK, TRS_EARG, TRS_ESTATE (not analysed, TRS_N not announced, a general matrix), TRS_EMEM,
- * TRS_EDEVICE. */
+/* Return the level sets of op = TRS_N, after analyse.  trs_options.ops must include TRS_N.  Rows
+ * are numbered from 0 to n-1, in the caller's order.  The levels are those of the triangle that
+ * is solved, where a row that TRS_PIVOT_SKIP leaves out depends on no other row.
+ *     const trs_plan *plan ; in.
+ *     const int32_t **topo ; out [n].  The rows, level by level, ascending within a level.
+ *     const int32_t **lv_ptr ; out [levels+1].  The start of each level in topo.
+ * Both arrays belong to the plan.  An update after which TRS_PIVOT_SKIP leaves out other rows
+ * replaces them.  If the matrix stayed on the device, the first call copies topo to the host and
+ * waits; it must not run while a stream is captured.
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EDEVICE, or TRS_ESTATE (the plan is not analysed, ops
+ * lack TRS_N, or the matrix is general). */
 TRS_API int trs_plan_levels(const trs_plan *plan, const int32_t **topo, const int32_t **lv_ptr);
 
-/* Show the permutations of a plan for a matrix of kind TRS_PERMUTED, after create: T(k, m) = A(P(k), Q(m)) is a lower
- * triangle, so that A(P(k), Q(k)) are the pivots, in the order in which A x = b is solved.
- *     const int32_t **P, **Q ; out [n]: rows, columns, from 0.  They belong to the plan; NULL: the matrix is
- *         of another kind.
- * A x = b is T y = b(P), x(Q) = y; A' x = b is T' y = b(Q), x(P) = y.  With it trs_info tells of T, trs_plan_pivots
- * and trs_plan_levels of the rows of A, and TRS_PIVOT_SKIP leaves out row P(k) and column Q(k).
- * O(n + nnz).  Source: Gilbert, Moler, Schreiber, SIAM J. Matrix Anal. Appl. 13 (1992): MATLAB's backslash.
- * Returns TRS_OK, TRS_EARG, TRS_ESTATE. */
+/* Return the permutations of a plan for a TRS_PERMUTED matrix, after create:
+ *     T(k, m) = A(P(k), Q(m)) is a lower triangle
+ * The pivots are A(P(k), Q(k)), in the order of the substitution.
+ *     const trs_plan *plan ; in.
+ *     const int32_t **P ; out [n].  Rows, from 0.
+ *     const int32_t **Q ; out [n].  Columns, from 0.
+ * Both arrays belong to the plan.  They are NULL if the matrix is not TRS_PERMUTED.
+ *
+ * A x = b is T y = b(P), x(Q) = y.  A' x = b is T' y = b(Q), x(P) = y.  trs_info describes T.
+ * trs_plan_pivots and trs_plan_levels count rows of A.  TRS_PIVOT_SKIP leaves out row P(k) and
+ * column Q(k).  The search for the permutations takes O(n + nnz).
+ * Returns TRS_OK, TRS_EARG or TRS_ESTATE.
+ * Source: Gilbert, Moler, Schreiber, SIAM J. Matrix Anal. Appl. 13 (1992): MATLAB's backslash. */
 TRS_API int trs_plan_permutation(const trs_plan *plan, const int32_t **P, const int32_t **Q);
 
-/* Free a plan; its work spaces must be destroyed before, and no solve be running.
- *     trs_plan *plan ; NULL allowed. */
+/* Free a plan.  Its work spaces must be destroyed before, and no solve may be running.
+ *     trs_plan *plan ; in.  NULL: does nothing. */
 TRS_API void trs_plan_destroy(trs_plan *plan);
 
 /* ---- wisdom ------------------------------------------------------------------------------ */
 
-/* Wisdom is what plans with trs_options.measure have found: for the pattern of a triangle, which solver was the fastest,
- * and how long it took.  It belongs to the process, and all plans without trs_options.solver go by it, as long as all
- * that the time depends on is the same: number type, ops, number of right-hand sides, layout, where B and X live, order,
- * bitwise, memory limit, solves_per_update, threads, GPU, processors, and the version of the library.  Values make no difference.  An entry
- * whose solver cannot be chosen, or is not in this build, is passed over.  With these functions a user measures once on
- * each machine.  They may be called by several threads at a time, also while plans are made.
+/* Wisdom is the result of plans with trs_options.measure: for the pattern of a triangle, which
+ * solver was fastest, and its time.  With these functions a user measures only once on each
+ * machine.
+ *
+ * Wisdom belongs to the process.  All plans without trs_options.solver use it, if everything that
+ * affects the time is the same: number type, ops, number of right-hand sides, layout, place of B
+ * and X, order, bitwise, memory limit, solves_per_update, threads, GPU, processors, and version
+ * of the library.  Values of the matrix do not matter.  An entry is ignored if its solver cannot
+ * be chosen or is not in this build.
+ *
+ * Several threads may call these functions at the same time, also while plans are created.
  * Source: FFTW; Frigo, Johnson, Proceedings of the IEEE 93 (2005). */
 
-/* Add the wisdom of a file; where the file and the process know the same triangle, that of the file counts.  The first
- * trs_plan_analyse does so with the file that the environment variable TRISOLVE_WISDOM names.
- *     const char *file ; in: as trs_wisdom_export writes it.
- * After an error the wisdom is as before; trs_message has the file, the line, and what is wrong with it.
- * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EFILE (cannot be opened or read), TRS_EFORMAT (no wisdom, or a line
- * is wrong). */
+/* Add the wisdom of a file.  If file and process have the same triangle, the entry of the file
+ * replaces the other one.  The first trs_plan_analyse imports the file that the environment
+ * variable TRISOLVE_WISDOM names.
+ *     const char *file ; in.  Written by trs_wisdom_export.
+ * After an error the wisdom is unchanged, and trs_message names the file, the line and the
+ * mistake.
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EFILE (the file cannot be opened or read), or
+ * TRS_EFORMAT (the file has no wisdom, or a line is wrong). */
 TRS_API int trs_wisdom_import(const char *file);
 
-/* Write all the wisdom of the process, a line of text an entry.
- *     const char *file ; in.  It is written under another name beside the old one, and takes its place when all of it is
- *         on the disk; "-": standard output.
- * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EFILE. */
+/* Write all wisdom of the process, as a line of text for each entry.
+ *     const char *file ; in.  The data goes to a temporary file in the same folder, which replaces
+ *         the old file once all data is on the disk.  "-": standard output.
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM or TRS_EFILE. */
 TRS_API int trs_wisdom_export(const char *file);
 
-/* Forget the wisdom of the process.  Files stay, and that of TRISOLVE_WISDOM is not imported again. */
+/* Discard the wisdom of the process.  Files are unchanged.  The file of TRISOLVE_WISDOM is not
+ * imported again. */
 TRS_API void trs_wisdom_forget(void);
 
 /* ---- work spaces and solves ------------------------------------------------------------ */
 
-/* Make a work space for solves with at most max_nrhs right-hand sides at a time; more are done in turns.
- *     trs_work **work ; out: NULL after an error.     const trs_plan *plan ; in.
- *     int max_nrhs ; >= 1.
- * It belongs to the caller, needs the plan to live as long, and serves one solve at a time.
- * Returns TRS_OK, TRS_EARG, TRS_ESTATE (before analyse), TRS_EMEM, TRS_EDEVICE, TRS_ELIBRARY. */
+/* Create a work space for solves with up to max_nrhs right-hand sides at a time.  Larger solves
+ * are done in batches of max_nrhs.
+ *     trs_work **work ; out.  NULL after an error.
+ *     const trs_plan *plan ; in.  Must outlive the work space.
+ *     int max_nrhs ; in, >= 1.
+ * The work space belongs to the caller and serves one solve at a time.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE (before analyse), TRS_EMEM, TRS_EDEVICE or TRS_ELIBRARY. */
 TRS_API int trs_work_create(trs_work **work, const trs_plan *plan, int max_nrhs);
 
-/* Make a work space serve another plan too, or one that an update has analysed again, or more right-hand sides: plans
- * that are never solved with at the same time, such as L and U, can share one.  It grows to what the largest of them
- * needs.
- *     trs_work *work ; not in use.  A CUDA graph that was captured with it is no longer valid.
- *     const trs_plan *plan ; must live as long as the work space, and run on the same device or, as the
- *         first one did, on the CPU.
- * Returns as trs_work_create, and TRS_EARG for a plan that runs elsewhere.  After an error the work space
- * serves what it served before. */
+/* Make a work space also fit another plan, a plan that an update analysed again, or more
+ * right-hand sides.  Plans that never solve at the same time, such as those of L and U, can share
+ * a work space.  It grows to the needs of the largest plan.
+ *     trs_work *work ; in, out.  Must not be in use.  CUDA graphs captured with it become
+ *         invalid.
+ *     const trs_plan *plan ; in.  Must outlive the work space, and run where the first plan runs:
+ *         on the same device, or on the CPU.
+ *     int max_nrhs ; in, >= 1.
+ * After an error the work space serves what it served before.
+ * Returns what trs_work_create returns, or TRS_EARG (the plan runs elsewhere). */
 TRS_API int trs_work_fit(trs_work *work, const trs_plan *plan, int max_nrhs);
 
-/* Free a work space, with which no solve may be running.     trs_work *work ; NULL allowed. */
+/* Free a work space.  No solve with it may be running.
+ *     trs_work *work ; in.  NULL: does nothing. */
 TRS_API void trs_work_destroy(trs_work *work);
 
 /* Solve X = op(T)^-1 B.
- *     trs_op op ; must have been announced in trs_options.ops.
- *     int nrhs ; >= 0.
- *     const void *B ; in, dtype of the plan, where trs_options.device says.
- *         Column-major: [ldb*(nrhs-1)+n], ldb >= n.  Row-major: [ldb*(n-1)+nrhs], ldb >= nrhs.
- *     void *X ; out, likewise with ldx.  X may be B (then ldx = ldb); else they must not overlap.
- *     const trs_exec *exec ; in, NULL: all defaults.
- * While exec->stream is being captured, solvers without TRS_CAP_CAPTURE, and B and X on the host, are
- * refused with TRS_ESUPPORT; so are B and X by rows without TRS_CAP_ROW_MAJOR.  A captured solve follows updates:
- * replayed, it solves with the values that came last.  Only where trs_info.growth of cuda-merged, or of cuda-segments,
- * becomes 1, since values grow too much to rewrite levels, it has to be captured anew; X is NaN until then.
- * Allocates nothing.  With B and X on the device it only enqueues work on exec->stream; a CUDA
- * solver with B and X on the host copies them and waits.
- * A NaN or Inf in B reaches every x(i) that depends on it through stored entries, zeros too (trs_mat), and no other
- * x, unless the solver is TRS_INVERTING: these multiply whole blocks, or a matrix that is kept full, and with them zeros
- * that are not stored.
- * Returns TRS_OK, TRS_EARG, TRS_ESTATE (also: exec->work was fitted before the last analysis), TRS_ESUPPORT,
- * TRS_EDEVICE, TRS_ELIBRARY. */
+ *     const trs_plan *plan ; in.
+ *     trs_op op ; in.  Must be one of trs_options.ops.
+ *     int nrhs ; in, >= 0.  Number of columns of B and X.
+ *     const void *B ; in.  Of the plan's dtype, where trs_options.device says.  Column-major:
+ *         [ldb*(nrhs-1)+n].  Row-major: [ldb*(n-1)+nrhs].
+ *     int64_t ldb ; in.  Distance between columns, >= n, or between rows, >= nrhs, in numbers.
+ *     void *X ; out.  As B, with ldx.  X may be B if ldx = ldb; otherwise they must not overlap.
+ *     int64_t ldx ; in.
+ *     const trs_exec *exec ; in.  NULL: all defaults.
+ * The function allocates nothing.  If B and X are on the device, it only enqueues work on
+ * exec->stream.  If B and X are on the host, a CUDA solver copies them and waits.
+ *
+ * Two kinds of solves cannot be captured in a CUDA graph: with a solver that lacks
+ * TRS_CAP_CAPTURE, and with B and X on the host.  They are refused with TRS_ESUPPORT.  B and X by
+ * rows are refused with the same code if the solver lacks TRS_CAP_ROW_MAJOR.
+ *
+ * A captured solve follows updates: a replay solves with the latest values.  One exception exists
+ * for cuda-merged and cuda-segments.  If the values grow too much to rewrite levels,
+ * trs_info.growth becomes 1.  Then the solve must be captured again, and X is NaN until then.
+ *
+ * A NaN or Inf in B reaches every x(i) that depends on it through stored entries, including
+ * stored zeros (trs_mat), and no other x.  TRS_INVERTING solvers are an exception.  They multiply
+ * whole blocks, or a matrix stored in full, and so also multiply zeros that the caller did not
+ * store.
+ * Returns TRS_OK, TRS_EARG, TRS_ESUPPORT, TRS_EDEVICE, TRS_ELIBRARY, or:
+ *     TRS_ESTATE ; the plan has no values, or exec->work was fitted before the last analysis. */
 TRS_API int trs_solve(const trs_plan *plan, trs_op op, int nrhs, const void *B, int64_t ldb,
                       void *X, int64_t ldx, const trs_exec *exec);
 
 /* ---- a batch of systems ------------------------------------------------------------------ */
 
-/* Many triangles of one pattern, each with values of its own, and right-hand sides. */
+/* Many triangles with the same pattern.  Each has its own values and right-hand sides. */
 typedef struct trs_batch {
-    int64_t count;      /* systems, >= 0 */
-    const void *val;    /* of the first: as val of the trs_mat that the plan was created with */
-    int64_t val_stride; /* numbers from one system to the next; 0: all have the same values */
-    int64_t b_stride;   /* the same of B and X; b_stride = 0: all have the same B */
+    /* number of systems, >= 0 */
+    int64_t count;
+    /* values of the first system, as val of the trs_mat that the plan was created with */
+    const void *val;
+    /* distance between the values of two systems, in numbers; 0: all systems share the values */
+    int64_t val_stride;
+    /* the same for B; 0: all systems share B */
+    int64_t b_stride;
+    /* the same for X */
     int64_t x_stride;
-    int64_t reserved[4]; /* zeros: room for new members */
+    /* must be zero; reserved for new members */
+    int64_t reserved[4];
 } trs_batch;
 
-/* Solve X_k = op(T_k)^-1 B_k for all systems k, with the analysis of one plan.
- *     const trs_plan *plan ; of a triangle with this pattern, analysed, its values do not matter; not TRS_PERMUTED, not with
- *         TRS_PIVOT_SKIP or REPLACE.  Whichever its solver is, every system is solved by substitution.
- *     trs_op op ; announced.     const trs_batch *batch ; in: val where B and X live, by trs_options.device.
- *     int nrhs, B, ldb, X, ldx ; those of the first system, as in trs_solve.  X may be B, with the same strides; else they must not
- *         overlap, nor the X of two systems.
- *     const trs_exec *exec ; in, NULL: all defaults.  Threads (on the host, which share the systems), layout and stream.
- *     int64_t bad [2] ; out, NULL allowed: the first system with a pivot that is missing, zero or not finite, and the first such
- *         row of it, both from 0; -1, -1: there is none.  X of such a system is worth nothing, all others are solved.
- * The first call for op makes its rows, 12 bytes an entry, and waits.  After it nothing is allocated, and on a device, with bad =
- * NULL, it only enqueues work on exec->stream and can be captured in a CUDA graph; with bad it waits.  Several threads may share the
- * plan.  The same input gives the same bits.  A system costs 1 launch divided by their number on a device, no analysis and no memory.
- * Returns TRS_OK, TRS_EARG, TRS_ESTATE (not analysed, op not announced, the first call while the stream is captured), TRS_EPIVOT
- * (bad says where; on a device only if it is not NULL), TRS_ESUPPORT, TRS_EMEM, TRS_EDEVICE. */
+/* Solve X_k = op(T_k)^-1 B_k for all systems k, with the analysis of one plan.  Every system is
+ * solved by substitution, regardless of the solver of the plan.
+ *     const trs_plan *plan ; in.  Of a triangle with this pattern, analysed.  Its values do not
+ *         matter.  Not TRS_PERMUTED, and not with TRS_PIVOT_SKIP or TRS_PIVOT_REPLACE.
+ *     trs_op op ; in.  Must be one of trs_options.ops.
+ *     const trs_batch *batch ; in.  val is where B and X are, as trs_options.device says.
+ *     int nrhs ; in, >= 0.  Number of right-hand sides of each system.
+ *     const void *B ; in.  Of the first system, with ldb, as in trs_solve.
+ *     void *X ; out.  Of the first system, with ldx, as in trs_solve.  X may be B with the same
+ *         strides.  Otherwise B and X, and the X of two systems, must not overlap.
+ *     const trs_exec *exec ; in.  NULL: all defaults.  Uses threads, layout and stream.  The
+ *         threads share the systems of a batch on the host.
+ *     int64_t bad [2] ; out.  The first system with a pivot that is missing, zero or not finite,
+ *         and its first such row, both from 0; -1, -1: none.  NULL: not wanted.  X of such a
+ *         system is meaningless; all other systems are solved.
+ * The first call for an op creates its rows, 12 bytes for each entry, and waits.  Later calls
+ * allocate nothing.  On a device with bad = NULL, they only enqueue work on exec->stream and can
+ * be captured in a CUDA graph; with bad they wait.  Several threads may share the plan.  The same
+ * input gives the same bits.  On a device one launch serves all systems.  A system needs no
+ * analysis and no memory of its own.
+ * Returns TRS_OK, TRS_EARG, TRS_ESUPPORT, TRS_EMEM, TRS_EDEVICE, or:
+ *     TRS_ESTATE ; the plan is not analysed, op is not one of trs_options.ops, or the first call
+ *         happens while the stream is captured.
+ *     TRS_EPIVOT ; a pivot is bad, see bad.  On a device only if bad is not NULL. */
 TRS_API int trs_solve_batch(const trs_plan *plan, trs_op op, const trs_batch *batch, int nrhs,
                             const void *B, int64_t ldb, void *X, int64_t ldx, const trs_exec *exec,
                             int64_t bad[2]);
 
 /* ---- how good is x ---------------------------------------------------------------------- */
 
-/* Why trs_refine and trs_lu_refine did no more steps; of several columns the last of these.
- * STAGNATED: in 50 steps neither omega nor the residual fell by a hundredth.
- * DIVERGED: the residual is 10^4 times the smallest before it, or X is not finite. */
+/* Why trs_refine and trs_lu_refine stopped.  For several columns: why the last of them stopped. */
 typedef enum trs_stop {
-    TRS_STOP_NONE = 0,      /* nothing was refined */
-    TRS_STOP_CONVERGED = 1, /* omega is at most (longest row + 1) eps */
-    TRS_STOP_STEPS = 2,     /* max_steps were done */
+    /* nothing was refined */
+    TRS_STOP_NONE = 0,
+    /* omega is at most (longest row + 1) eps */
+    TRS_STOP_CONVERGED = 1,
+    /* max_steps were done */
+    TRS_STOP_STEPS = 2,
+    /* in 50 steps neither omega nor the residual decreased by a hundredth */
     TRS_STOP_STAGNATED = 3,
-    TRS_STOP_DIVERGED = 4
+    /* the residual is 10^4 times the smallest one before, or X is not finite */
+    TRS_STOP_DIVERGED = 4,
 } trs_stop;
 
 typedef struct trs_error {
-    double omega;    /* max over rows and columns of |B - op(A) X| / (|op(A)| |X| + |B| + safe); NaN
-                        or Inf if any component is; safe: see trs_backward_error */
-    double residual; /* largest |B - op(A) X| */
-    /* max over columns of ||r|| / (||A|| (||x|| + safmin) + ||b|| + safmin), in the infinity norm */
+    /* componentwise backward error: max over rows and columns of
+     * |B - op(A) X| / (|op(A)| |X| + |B| + safe); NaN or Inf if any component is.  See
+     * trs_backward_error for safe. */
+    double omega;
+    /* largest |B - op(A) X| */
+    double residual;
+    /* normwise backward error: max over columns of
+     * ||r|| / (||A|| (||x|| + safmin) + ||b|| + safmin), in the infinity norm */
     double normwise;
-    int64_t row; /* row (from 0) and column of the worst omega; -1 when n or nrhs is 0 */
+    /* row of the worst omega, from 0; -1 if n or nrhs is 0 */
+    int64_t row;
+    /* column of the worst omega, from 0; -1 if n or nrhs is 0 */
     int64_t col;
-    trs_stop stop;       /* trs_refine, trs_lu_refine: why they stopped; else TRS_STOP_NONE */
-    int64_t reserved[4]; /* nothing: room for new members */
+    /* trs_refine, trs_lu_refine: why they stopped; else TRS_STOP_NONE */
+    trs_stop stop;
+    /* reserved for new members; always zero */
+    int64_t reserved[4];
 } trs_error;
 
-/* Compare op(A) X with B, accumulating in long double.  Columns are shared among the threads that OpenMP would take,
- * 8 at most, with 64 n bytes each; where memory is short, fewer.
- * With A on a device, B and X are there too.  Then sums have twice the working precision, and the range of double: an
- * error beyond it is NaN or Inf.  It runs in the order of the default stream, which what makes B and X must have
- * passed, and waits.  Memory on the device as for trs_multiply_on.
- * Numbers that underflow lose digits by no fault of the solver.  The safe minimum of row i,
- *     safe(i) = safmin (1 + sum_j (1 + |op(A)(i, j)|))   over its entries, safmin = DBL_MIN or FLT_MIN,
- * lets b(i), every x(j) and every product of the row count as at least safmin, so that the rounding
- * of a subnormal number is an error of eps, like that of any other.  (LAPACK's gerfs adds its safe minimum
- * to the numerator too, so that rows of 1e-301 have an error of 1e-6 however good x is.)
- *     const trs_mat *A ; in.  kind as for a plan, or 0: every entry counts, or TRS_SELFADJOINT with a triangle: then
- *         it is made whole on the host in each call, which takes twice its memory.  On a device TRS_STRICT says nothing.
- *     B, ldb, X, ldx, layout ; in, as in trs_solve.   trs_error *error ; out.
- * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_EDEVICE.
+/* Compute the backward error of X: compare op(A) X with B, accumulating in long double.
+ *     const trs_mat *A ; in.  kind as for a plan; or 0: every entry counts; or TRS_SELFADJOINT
+ *         with a triangle.  In the last case each call expands the matrix on the host, which
+ *         takes twice its memory.  TRS_STRICT has no effect on a device.
+ *     trs_op op ; in.
+ *     int nrhs ; in, >= 0.
+ *     const void *B ; in.  With ldb as in trs_solve, where A is.
+ *     const void *X ; in.  With ldx as in trs_solve, where A is.
+ *     trs_layout layout ; in.  Storage order of B and X.
+ *     trs_error *error ; out.
+ * The default number of OpenMP threads, but at most 8, share the columns.  Each thread uses 64 n
+ * bytes; if memory is short, fewer threads are used.
+ *
+ * With A on a device, B and X are on the same device.  Sums then have twice the working precision
+ * and the range of double, so that an error beyond this range is NaN or Inf.  The work is ordered
+ * with the default stream.  The work that produces B and X must be ordered before it.  The
+ * function waits for the result.  It uses as much device memory as trs_multiply_on.
+ *
+ * Numbers that underflow lose digits, which is not the solver's error.  The error of a row i
+ * therefore includes its safe minimum, a sum over the entries of the row:
+ *     safe(i) = safmin (1 + sum_j (1 + |op(A)(i, j)|)),   safmin = DBL_MIN or FLT_MIN
+ * It makes b(i), every x(j) and every product of the row count as at least safmin.  Thus the
+ * rounding of a subnormal number is an error of eps, as for any other number.  LAPACK's gerfs
+ * also adds its safe minimum to the numerator, so that rows of 1e-301 have an error of 1e-6 for
+ * every x.
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX or TRS_EDEVICE.
  * Source: Oettli and Prager 1964; Higham, Accuracy and Stability, section 7.1. */
 TRS_API int trs_backward_error(const trs_mat *A, trs_op op, int nrhs, const void *B, int64_t ldb,
                                const void *X, int64_t ldx, trs_layout layout, trs_error *error);
 
-/* Refine X iteratively with a plan: X += op(T)^-1 (B - op(T) X), with residuals in long double, until
- * one of trs_stop.  What is left in X is the one of the smallest omega, which may be the one given.
- *     const trs_plan *plan ; in: of T, or of T rounded to single precision: then B and X are double,
- *         and gain in a few cheap solves what double precision gives, as long as the condition of T is
- *         well below 1e7.
- *     const trs_mat *T ; in: the matrix, with n and kind of the plan.  On the host wherever the plan solves; or on the device
- *         where the B and X of the plan live.
- *     trs_op op ; announced to the plan.     int nrhs, B, ldb, X, ldx ; as in trs_solve, where T is, of
- *         the dtype of T; X is in and out (zeros do as a start), and not B.
- *     const trs_exec *exec ; in, NULL: all defaults.  Work space, threads and layout are heeded.
- *     int max_steps ; >= 0.     int *steps ; out, NULL allowed: the most done for a column.
- *     trs_error *error ; out, NULL allowed: of the X returned.
- * A plan that left rows out or replaced pivots solves another matrix than T: nothing is gained then.
- * With T on a device residuals have twice the working precision, all work is in the order of exec->stream, and no vector
- * goes to the host; each step waits for its errors, so that it cannot be captured.
- * Allocates 96 n bytes or so, and for TRS_BSR a copy of T; on a device two or three vectors, and as trs_multiply_on.
- * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EMEM, TRS_EMATRIX (T is not well-formed), TRS_ESUPPORT
- * (T on a device where B and X of the plan are not), TRS_EDEVICE, or an error of trs_solve.
+/* Refine X iteratively with a plan: X += op(T)^-1 (B - op(T) X), with residuals in long double,
+ * until one of the reasons of trs_stop.  The result is the X with the smallest omega, which may
+ * be the initial one.
+ *     const trs_plan *plan ; in.  Of T, or of T rounded to single precision.  In the second case
+ *         B and X are double.  A few cheap solves then give the accuracy of double precision, if
+ *         the condition of T is well below 1e7.
+ *     const trs_mat *T ; in.  The matrix, with n and kind of the plan.  It is on the host,
+ *         wherever the plan solves, or on the device of the plan's B and X.
+ *     trs_op op ; in.  Must be one of trs_options.ops.
+ *     int nrhs ; in, >= 0.
+ *     const void *B ; in.  With ldb as in trs_solve, where T is, of the dtype of T.
+ *     void *X ; in, out.  With ldx as in trs_solve, where T is, of the dtype of T.  Zeros are a
+ *         valid start.  X must not be B.
+ *     const trs_exec *exec ; in.  NULL: all defaults.  Uses work space, threads, layout and
+ *         stream.
+ *     int max_steps ; in, >= 0.
+ *     int *steps ; out.  The largest number of steps of a column.  NULL: not wanted.
+ *     trs_error *error ; out.  Of the returned X.  NULL: not wanted.
+ * A plan that left out rows or replaced pivots solves another matrix than T.  Refinement then
+ * gains nothing.
+ *
+ * With T on a device, residuals have twice the working precision, all work is ordered on
+ * exec->stream, and no vector is copied to the host.  Each step waits for its errors, so it
+ * cannot be captured in a CUDA graph.
+ *
+ * The function allocates about 96 n bytes, and a copy of T for TRS_BSR.  On a device it allocates
+ * two or three vectors and the memory of trs_multiply_on.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EMEM, TRS_EDEVICE, an error of trs_solve, or:
+ *     TRS_EMATRIX ; T is not well formed.
+ *     TRS_ESUPPORT ; T is on a device where B and X of the plan are not.
  * Source: Wilkinson 1963; Skeel 1980; Arioli, Demmel, Duff 1989. */
 TRS_API int trs_refine(const trs_plan *plan, const trs_mat *T, trs_op op, int nrhs, const void *B,
                        int64_t ldb, void *X, int64_t ldx, const trs_exec *exec, int max_steps,
                        int *steps, trs_error *error);
 
+/* Norms of a matrix. */
 typedef enum trs_norm {
-    TRS_NORM_ONE = 0, /* largest column sum */
-    TRS_NORM_INF = 1, /* largest row sum */
+    /* the largest column sum */
+    TRS_NORM_ONE = 0,
+    /* the largest row sum */
+    TRS_NORM_INF = 1,
 } trs_norm;
 
-/* Estimate 1 / (|T| |T^-1|) by at most 11 solves, as LAPACK's trcon does: |T^-1| is bounded from below, and seldom
- * more than three times too small.
- *     const trs_plan *plan ; in: of T; TRS_N and TRS_H announced.  Its own work space is used.
- *     const trs_mat *T ; in: the matrix, on the host or on a device, with n, dtype and kind of the plan: its norm.
- *     trs_norm norm ; in which norm.
- *     double *rcond ; out: 1 for n = 0, 0 when a norm overflows, also after an error.
- * The vectors of the estimate are on the host, and those of a plan on a device go there and back in each solve.
- * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EMEM, TRS_EMATRIX, TRS_EDEVICE, or an error of trs_solve.
+/* Estimate the reciprocal condition 1 / (|T| |T^-1|) with at most 11 solves, as LAPACK's trcon
+ * does.  The estimate of |T^-1| is a lower bound, and rarely more than three times too small.
+ *     const trs_plan *plan ; in.  Of T.  Its ops must include TRS_N and TRS_H.  Its own work
+ *         space is used.
+ *     const trs_mat *T ; in.  The matrix, on the host or on a device, with n, dtype and kind of
+ *         the plan.  It is needed for its norm.
+ *     trs_norm norm ; in.  The norm to use.
+ *     double *rcond ; out.  1 if n = 0; 0 if a norm overflows or after an error.
+ * The vectors of the estimate are on the host.  If the plan is on a device, each solve copies
+ * them there and back.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE, TRS_EMEM, TRS_EMATRIX, TRS_EDEVICE, or an error of
+ * trs_solve.
  * Source: Higham, ACM TOMS 14 (1988); Hager 1984. */
 TRS_API int trs_condest(const trs_plan *plan, const trs_mat *T, trs_norm norm, double *rcond);
 
-/* Multiply Y = op(A) X in the dtype of A, accumulating in long double, or on a device in twice the working precision.
- *     const trs_mat *A ; in, as in trs_backward_error.   X, ldx ; in, as B, ldb in trs_solve, where A is.
- *     void *Y ; out, likewise with ldy; it must not overlap X.   trs_layout layout ; of both.
- * Threads and memory as in trs_backward_error.  With A on a device it is trs_multiply_on with the default stream.
- * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX, TRS_EDEVICE. */
+/* Compute the product Y = op(A) X in the dtype of A.  Sums are accumulated in long double, or on a
+ * device in twice the working precision.
+ *     const trs_mat *A ; in.  As in trs_backward_error.
+ *     trs_op op ; in.
+ *     int nrhs ; in, >= 0.
+ *     const void *X ; in.  With ldx, as B and ldb in trs_solve, where A is.
+ *     void *Y ; out.  With ldy, as X.  It must not overlap X.
+ *     trs_layout layout ; in.  Storage order of X and Y.
+ * Threads and memory are those of trs_backward_error.  With A on a device, the function is
+ * trs_multiply_on with the default stream.
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX or TRS_EDEVICE. */
 TRS_API int trs_multiply(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx, void *Y,
                          int64_t ldy, trs_layout layout);
 
-/* The same on a stream, for a program that multiplies often.
- *     const trs_mat *A ; in.  On a device the pattern is not looked at: ptr and idx must be in range.
- *     const trs_exec *exec ; in, NULL: all defaults.  Stream and layout are heeded.
- * With A on a device it only enqueues work, and can be captured in a CUDA graph, as long as the rows of op(A) are stored one
- * after the other: CSR and BSR with TRS_N, CSC with TRS_T and TRS_H, and DENSE.  For the others the entries are sorted in
- * each call, which takes some 32 bytes an entry of device memory, and waits.  The same input gives the same bits.
- * Returns as trs_multiply, and TRS_ESUPPORT (entries would have to be sorted, or a triangle made whole, and the stream is being
- * captured). */
+/* The same on a stream, for programs that multiply often.
+ *     const trs_mat *A ; in.  On a device its pattern is not checked: ptr and idx must be in
+ *         range.
+ *     const trs_exec *exec ; in.  NULL: all defaults.  Uses stream and layout.
+ * With A on a device, the cost depends on whether the rows of op(A) are contiguous.  They are
+ * contiguous in these cases: CSR and BSR with TRS_N, CSC with TRS_T and TRS_H, and DENSE.  Then
+ * the function only enqueues work and can be captured in a CUDA graph.  Otherwise each call sorts
+ * the entries, which takes about 32 bytes of device memory for each entry, and waits.  The same
+ * input gives the same bits.
+ * Returns what trs_multiply returns, or:
+ *     TRS_ESUPPORT ; the stream is being captured, and the call would have to sort the entries or
+ *         expand a TRS_SELFADJOINT matrix. */
 TRS_API int trs_multiply_on(const trs_mat *A, trs_op op, int nrhs, const void *X, int64_t ldx,
                             void *Y, int64_t ldy, const trs_exec *exec);
 
 /* ---- assembly of a matrix ---------------------------------------------------------------- */
 
-/* Codes that assemble a matrix, of finite elements for instance, have terms a(k) at (row(k), col(k)), of which many fall on
- * the same place.  Which go where is found once; then new terms are summed into the matrix in O(count). */
+/* An assembled matrix.  A program that assembles a matrix, for instance from finite elements, has
+ * terms a(k) at (row(k), col(k)), many of them at the same place.  The assembly finds the places
+ * once.  After that it sums new terms into the matrix in O(count). */
 typedef struct trs_assembly trs_assembly;
 
 typedef struct trs_terms {
-    int64_t n;     /* rows and columns, 0 <= n <= 2^31 - 2 */
-    int64_t count; /* terms */
-    /* [count] where each term goes, in any order, on the host; a term whose row or column is negative is left out, as
-     * boundary conditions may want it */
-    const void *row, *col;
-    int idx_bits; /* of row and col: 32 or 64; 0: 32 */
-    int base;     /* 0 or 1: of row and col, and of the matrix */
+    /* number of rows and columns, 0 <= n <= 2^31 - 2 */
+    int64_t n;
+    /* number of terms */
+    int64_t count;
+    /* [count] row of each term, in any order, on the host; a term with a negative row or column is
+     * left out, as boundary conditions may require */
+    const void *row;
+    /* [count] column of each term */
+    const void *col;
+    /* bits of an element of row and col: 32 or 64; 0: 32 */
+    int idx_bits;
+    /* 0 or 1: the first number of row, col and the matrix */
+    int base;
+    /* type of the terms and the matrix */
     trs_dtype dtype;
-    trs_format format; /* of the matrix: TRS_CSR or TRS_CSC */
-    int device;        /* where the terms will be, and the matrix: TRS_HOST or TRS_CUDA(k) */
+    /* format of the matrix: TRS_CSR or TRS_CSC */
+    trs_format format;
+    /* where the terms and the matrix will be: TRS_HOST or TRS_CUDA(k) */
+    int device;
+    /* allocator of host memory */
     trs_memory memory;
+    /* allocator of device memory */
     trs_device_memory device_memory;
-    int64_t reserved[4]; /* zeros: room for new members */
+    /* must be zero; reserved for new members */
+    int64_t reserved[4];
 } trs_terms;
 
-/* Find the places of terms: an entry for each place that has one, with the indices of a row (CSC: of a column) ascending.
- *     trs_assembly **assembly ; out: NULL after an error.     const trs_terms *terms ; in; its arrays are read here only.
- * Takes 8 bytes a term, and 12 more for the while, besides the matrix; one thread, O(n + count).
- * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX (an index is out of range: the sentence says which), TRS_EDEVICE. */
+/* Create a matrix with one entry for each place that has a term.  The indices of a row (CSC: of a
+ * column) ascend.
+ *     trs_assembly **assembly ; out.  NULL after an error.
+ *     const trs_terms *terms ; in.  Its arrays are read only during this call.
+ * The assembly takes 8 bytes for each term, besides the matrix, and temporarily 12 more.  The
+ * function runs on one thread in O(n + count).
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EDEVICE, or TRS_EMATRIX (an index is out of range; the
+ * message names it). */
 TRS_API int trs_assembly_create(trs_assembly **assembly, const trs_terms *terms);
 
-/* Set each entry of the matrix to the sum of its terms, in their order, so that the bits are the same each time.
- *     trs_assembly *assembly ; whose matrix no one may be reading.
- *     const void *val ; in [count], of the dtype, where trs_terms.device says; terms that are left out are not read.
- *     const trs_exec *exec ; in, NULL: all defaults.  On the host its threads are heeded, on a device its stream,
- *         on which work is enqueued only, so that it can be captured in a CUDA graph.
- * Returns TRS_OK, TRS_EARG, TRS_EDEVICE. */
+/* Set each entry of the matrix to the sum of its terms.  The terms are summed in their order, so
+ * that the bits are the same each time.
+ *     trs_assembly *assembly ; in, out.  No other thread or stream may be reading its matrix.
+ *     const void *val ; in [count].  Terms of the dtype, where trs_terms.device says.  Terms that
+ *         are left out are not read.
+ *     const trs_exec *exec ; in.  NULL: all defaults.  Uses its threads on the host, and its
+ *         stream on a device.  There the function only enqueues work and can be captured in a
+ *         CUDA graph.
+ * Returns TRS_OK, TRS_EARG or TRS_EDEVICE. */
 TRS_API int trs_assembly_sum(trs_assembly *assembly, const void *val, const trs_exec *exec);
 
-/* Show the matrix, whose values are zero before the first sum.
- *     const trs_assembly *assembly ; in.     unsigned kind ; bits of trs_mat.kind, 0: general.
- *     trs_mat *mat ; out; its arrays are those of the assembly, stay in their places, and live as long as it does.
- * Returns TRS_OK, TRS_EARG. */
+/* Return the matrix.  Its values are zero before the first sum.
+ *     const trs_assembly *assembly ; in.
+ *     unsigned kind ; in.  Bits of trs_mat.kind; 0: general.
+ *     trs_mat *mat ; out.  Its arrays belong to the assembly, do not move, and live as long as it.
+ * Returns TRS_OK or TRS_EARG. */
 TRS_API int trs_assembly_mat(const trs_assembly *assembly, unsigned kind, trs_mat *mat);
 
-/* Free an assembly and its matrix.     trs_assembly *assembly ; NULL allowed. */
+/* Free an assembly and its matrix.
+ *     trs_assembly *assembly ; in.  NULL: does nothing. */
 TRS_API void trs_assembly_destroy(trs_assembly *assembly);
 
 /* ---- device memory, for callers without a CUDA compiler ------------------------------------ */
 
 /* Allocate memory on a CUDA device, as cudaMalloc does.
- *     int device ; TRS_CUDA(k).     size_t bytes ; any.     void **p ; out: NULL after an error.
- * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EDEVICE. */
+ *     int device ; in.  TRS_CUDA(k).
+ *     size_t bytes ; in.  Any number.
+ *     void **p ; out.  NULL after an error.
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM or TRS_EDEVICE. */
 TRS_API int trs_device_new(int device, size_t bytes, void **p);
-/* Free memory on a device, and wait for work that uses it first.     void *p ; of trs_device_new on that device,
- * NULL allowed. */
+
+/* Free memory on a device, after waiting for work that uses it.
+ *     int device ; in.  TRS_CUDA(k).
+ *     void *p ; in.  From trs_device_new on this device.  NULL: does nothing. */
 TRS_API void trs_device_free(int device, void *p);
 
-/* Copy to (put) or from (get) the device on the default stream, and wait.
- *     void *to ; out [bytes].     const void *from ; in [bytes].  The one on the device lies in memory of
- *         that device; NULL is allowed when bytes = 0.
- * Returns TRS_OK, TRS_EARG, TRS_EDEVICE. */
+/* Copy to the device (put) or from the device (get) on the default stream, and wait.
+ *     int device ; in.  TRS_CUDA(k).
+ *     void *to ; out [bytes].  put: on the device; get: on the host.  NULL is allowed if bytes =
+ *         0.
+ *     const void *from ; in [bytes].  put: on the host; get: on the device.  NULL is allowed if
+ *         bytes = 0.
+ *     size_t bytes ; in.
+ * Returns TRS_OK, TRS_EARG or TRS_EDEVICE. */
 TRS_API int trs_device_put(int device, void *to, const void *from, size_t bytes);
 TRS_API int trs_device_get(int device, void *to, const void *from, size_t bytes);
 
-/* Enqueue a copy from the device to the same device on a stream, without waiting.
- *     void *to ; out [bytes].     const void *from ; in [bytes]; both on that device.
- *     void *stream ; cudaStream_t, NULL: the default stream.
- * Returns TRS_OK, TRS_EARG, TRS_EDEVICE. */
+/* Enqueue a copy within a device on a stream, without waiting.
+ *     int device ; in.  TRS_CUDA(k).
+ *     void *to ; out [bytes].  On this device.
+ *     const void *from ; in [bytes].  On this device.
+ *     size_t bytes ; in.
+ *     void *stream ; in.  A cudaStream_t.  NULL: the default stream.
+ * Returns TRS_OK, TRS_EARG or TRS_EDEVICE. */
 TRS_API int trs_device_copy(int device, void *to, const void *from, size_t bytes, void *stream);
 
-/* Name a device, as "NVIDIA H200, 132 SMs, 139 GiB, driver for CUDA 13.0", or say why there is no such device.
- *     int device ; TRS_CUDA(k).     char *name ; out [size], cut to fit.     size_t size ; > 0.
- * Returns TRS_OK, TRS_EARG, TRS_EDEVICE (no such device, or no CUDA in this build). */
+/* Return the name of a device, as "NVIDIA H200, 132 SMs, 139 GiB, driver for CUDA 13.0", or the
+ * reason why there is no such device.
+ *     int device ; in.  TRS_CUDA(k).
+ *     char *name ; out [size].  Truncated to fit.
+ *     size_t size ; in, > 0.
+ * Returns TRS_OK, TRS_EARG, or TRS_EDEVICE (no such device, or a build without CUDA). */
 TRS_API int trs_device_name(int device, char *name, size_t size);
 
-/* Take the time between two points of a stream by CUDA events.  stop waits and gives the seconds since start.
- *     trs_timer **timer ; out: NULL after an error; to be destroyed.     int device ; TRS_CUDA(k).
- *     void *stream ; cudaStream_t, NULL: the default stream; the same for start and stop.
+/* Measure the time between two points of a stream with CUDA events.  trs_timer_stop waits and
+ * returns the seconds since trs_timer_start.
+ *     trs_timer **timer ; out.  NULL after an error.  The caller destroys it.
+ *     int device ; in.  TRS_CUDA(k).
+ *     void *stream ; in.  A cudaStream_t, the same for start and stop.  NULL: the default stream.
  *     double *seconds ; out.
- * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EDEVICE. */
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM or TRS_EDEVICE. */
 typedef struct trs_timer trs_timer;
 TRS_API int trs_timer_create(trs_timer **timer, int device);
 TRS_API int trs_timer_start(trs_timer *timer, void *stream);
@@ -711,323 +1047,493 @@ TRS_API void trs_timer_destroy(trs_timer *timer);
 
 /* ---- factors ---------------------------------------------------------------------------- */
 
-typedef struct trs_lu trs_lu; /* x = Q U^-1 L^-1 P R b, with plans for both triangles */
+/* Factors of a matrix, with a plan for each triangle: x = Q U^-1 L^-1 P R b. */
+typedef struct trs_lu trs_lu;
 
 typedef struct trs_lu_info {
-    const char *library;  /* "UMFPACK", "CHOLMOD", "KLU", "ILU(0)", "IC(2)", "imported", ... */
-    const char *ordering; /* "AMD", "COLAMD", "METIS", "natural", "RCM", "multicolour", ... */
-    int64_t n, nnz_a;     /* of A; nnz_a = 0: it was never seen */
-    int64_t nnz_l, nnz_u; /* of the factors, diagonals included; nnz_u = 0 for L L' */
-    const trs_plan *l,
-        *u; /* the plans of the triangles; u = NULL for L L'.  They live with the lu. */
-    double seconds_factor;  /* wall clock of the library, ordering included */
-    double seconds_analyse; /* of the two plans */
-    double rcond;           /* the library's cheap estimate of 1 / condition; 0: none */
-    int64_t boosted;        /* pivots that trs_ilu_options.boost replaced */
-    /* what computes the factors of new values on the device, a constant; NULL: the host computes them */
+    /* what computed the factors: "UMFPACK", "CHOLMOD", "KLU", "ILU(0)", "IC(2)", "imported", ... */
+    const char *library;
+    /* ordering of rows and columns: "AMD", "COLAMD", "METIS", "natural", "RCM", "multicolour",
+     * ... */
+    const char *ordering;
+    /* number of rows of A */
+    int64_t n;
+    /* entries of A; 0: the library never saw A */
+    int64_t nnz_a;
+    /* entries of L, including the diagonal */
+    int64_t nnz_l;
+    /* entries of U, including the diagonal; 0 for L L' */
+    int64_t nnz_u;
+    /* plan of L; it belongs to the factors */
+    const trs_plan *l;
+    /* plan of U; it belongs to the factors; NULL for L L' */
+    const trs_plan *u;
+    /* wall clock time of the factorization, including the ordering */
+    double seconds_factor;
+    /* wall clock time of the analysis of both plans */
+    double seconds_analyse;
+    /* the library's cheap estimate of 1 / condition; 0: none */
+    double rcond;
+    /* number of pivots that trs_ilu_options.boost replaced */
+    int64_t boosted;
+    /* what computes the factors of new values on the device, a constant string; NULL: the host
+     * does */
     const char *kernel;
-    int64_t reserved[4]; /* nothing: room for new members */
+    /* reserved for new members; always zero */
+    int64_t reserved[4];
 } trs_lu_info;
 
+/* Methods of incomplete factorization. */
 typedef enum trs_ilu_method {
-    TRS_ILU0 = 0, /* L U = A where the factors have an entry; any matrix */
-    TRS_IC0 = 1,  /* L L^H = A likewise; Hermitian positive definite matrices */
+    /* L U = A at the entries of the factors; any matrix */
+    TRS_ILU0 = 0,
+    /* L L^H = A at the entries of L; Hermitian positive definite matrices */
+    TRS_IC0 = 1,
 } trs_ilu_method;
 
-/* Rows and columns are permuted alike before the factors are made, A(P, P), by the graph of A + A'.  The order decides how
- * many levels the factors have, and how good they are as preconditioners. */
+/* Orderings for incomplete factors.  Rows and columns are permuted in the same way before the
+ * factorization, A(P, P), using the graph of A + A'.  The ordering determines how many levels the
+ * factors have and how good they are as preconditioners. */
 typedef enum trs_ilu_ordering {
+    /* no permutation */
     TRS_ILU_NATURAL = 0,
-    TRS_ILU_RCM = 1, /* reverse Cuthill-McKee: a small bandwidth */
-    /* rows of one colour are independent: without fill, L and U have at most as many levels as there
-     * are colours, and more iterations are needed */
-    TRS_ILU_MULTICOLOUR = 2
+    /* reverse Cuthill-McKee: a small bandwidth */
+    TRS_ILU_RCM = 1,
+    /* rows of one colour are independent.  Without fill, L and U have at most as many levels as
+     * there are colours, but the preconditioner needs more iterations */
+    TRS_ILU_MULTICOLOUR = 2,
 } trs_ilu_ordering;
 
 typedef struct trs_ilu_options {
+    /* TRS_ILU0 or TRS_IC0 */
     trs_ilu_method method;
-    /* >= 0: the diagonal of A counts 1 + shift times.  Enough of it lets IC(0) succeed on every
-     * positive definite matrix (Manteuffel 1980); 0.001 is usual. */
+    /* >= 0: the diagonal of A is multiplied by 1 + shift.  With a large enough shift, IC(0)
+     * succeeds on every positive definite matrix (Manteuffel 1980); 0.001 is usual. */
     double shift;
-    double boost; /* 0: a bad pivot is an error.  In (0, 1]: a pivot smaller than boost times the
-                       largest entry of its row of A is replaced by that product (its sign is kept;
-                       IC(0): pivots, which are squared there, become positive). */
-    trs_options plan; /* of both triangles, device included; TRS_N is always among the ops */
-    /* >= 0: of fill: entries that come of at most so many eliminations one upon the other are kept, ILU(k), IC(k).  An
-     * entry of A has level 0, and (i, j) by pivot m the levels of (i, m) and (m, j) and 1. */
+    /* 0: a bad pivot is an error.  In (0, 1]: a pivot that is smaller than boost times the
+     * largest entry of its row of A is replaced by this product.  Its sign is kept; with IC(0),
+     * whose pivots are squared, it becomes positive. */
+    double boost;
+    /* options of both plans, including the device; ops always include TRS_N */
+    trs_options plan;
+    /* level of fill k of ILU(k), IC(k), >= 0: fill of levels up to k is kept.  An entry of A has
+     * level 0.  Elimination with pivot m gives entry (i, j) the sum of the levels of (i, m) and
+     * (m, j), plus 1. */
     int level;
-    trs_ilu_ordering ordering; /* of rows and columns */
-    int defer; /* 1, on a device: updates do not wait for the pivots; trs_lu_status tells */
-    int64_t reserved[4]; /* zeros: room for new members */
+    /* ordering of rows and columns */
+    trs_ilu_ordering ordering;
+    /* 1, on a device: updates do not wait for the pivots; trs_lu_status reports them */
+    int defer;
+    /* must be zero; reserved for new members */
+    int64_t reserved[4];
 } trs_ilu_options;
 
-/* Make incomplete factors of A, without fill or with some, to precondition with: trs_lu_solve is x = M^-1 b, M = L U or
- * L L^H, of the type of A, and the diagonal is where the pivots are: rows are not exchanged.
- *     trs_lu **lu ; out: to be destroyed, also after an error, unless it is NULL then.
- *     const trs_mat *A ; in: any format, kind = 0, or TRS_SELFADJOINT with a triangle (of IC TRS_LOWER alone means
- *         that too); on the host, or if opt->plan is for a device anywhere.
- *         IC in the natural order reads the lower triangle alone, and the real part of its diagonal; in
- *         another order it reads both.  Where both are read and one is stored, the other is made on the host
- *         once, and new values are copied to it where they are.  A diagonal entry that A does not have becomes an
- *         entry of the factors, as fill does, zero before elimination.
- *     const trs_ilu_options *opt ; in, NULL: ILU(0), all defaults.  opt->plan.threads also factor, at
- *         most 16; each takes 4 n bytes, and 8 n while fill is looked for.  The bits do not depend on how many.
- * Rows of a level of L are factored at the same time.  trs_lu_update takes new values without analysis.
- * Where opt->plan is for a device and trs_lu_info.kernel is not NULL, the factors are computed there, and of
- * A in CSR, CSC or BSR on that device, without fill and in the natural order, nothing passes the host.  They
- * are those of the host to rounding, and have the same bits every time.
- * From several threads, solve with work spaces (trs_lu_work_create), or with the plans of trs_lu_get_info:
- * L, then U (L with TRS_H).
- * Returns TRS_OK, TRS_EARG, TRS_EMEM, TRS_EMATRIX (not well-formed, or a value is not finite),
- * TRS_EPIVOT (the sentence names the row of A whose pivot is the first that is zero, not positive or not
- * finite; new values can be given), TRS_ESUPPORT (A on a device and opt->plan for the host),
- * or an error of trs_plan_create, trs_plan_analyse.
- * Source: Meijerink and van der Vorst 1977; Saad, Iterative Methods for Sparse Linear Systems, 10.3; Hysom
- * and Pothen 2001; Cuthill and McKee 1969. */
+/* Compute incomplete factors of A, without or with fill, as a preconditioner.  trs_lu_solve then
+ * computes x = M^-1 b, where M = L U or L L^H, in the type of A.  Pivots are on the diagonal:
+ * rows are not exchanged.
+ *     trs_lu **lu ; out.  The caller destroys it, also after an error, unless it is NULL then.
+ *     const trs_mat *A ; in.  Any format, kind = 0 or TRS_SELFADJOINT with a triangle; with IC,
+ *         TRS_LOWER alone means the same.  On the host, or, if opt->plan is for a device,
+ *         anywhere.
+ *     const trs_ilu_options *opt ; in.  NULL: ILU(0), all defaults.
+ * IC in the natural ordering reads only the lower triangle and the real part of its diagonal.  In
+ * another ordering it reads both triangles.  If both are read and only one is stored, the other
+ * is created on the host once, and new values are copied to it where they are.  A diagonal entry
+ * that A lacks becomes an entry of the factors, as fill does, with the value zero before
+ * elimination.
+ *
+ * The threads of opt->plan.threads, but at most 16, also compute the factors.  Each thread takes
+ * 4 n bytes, and 8 n during the search for fill.  Rows of the same level of L are factored at the
+ * same time.  The bits do not depend on the number of threads.
+ *
+ * If opt->plan is for a device and trs_lu_info.kernel is not NULL, the device computes the
+ * factors.  They equal those of the host up to rounding, and have the same bits every time.  No
+ * data passes through the host if A is on this device in CSR, CSC or BSR, without fill, and in
+ * the natural ordering.
+ *
+ * trs_lu_update accepts new values without an analysis.  Several threads can solve with work
+ * spaces of their own (trs_lu_work_create), or with the plans of trs_lu_get_info: L, then U (L
+ * with TRS_H).
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, an error of trs_plan_create or trs_plan_analyse, or:
+ *     TRS_EMATRIX ; A is not well formed, or a value is not finite.
+ *     TRS_EPIVOT ; a pivot is zero, not positive or not finite.  The message names the row of A
+ *         with the first one.  The caller can update the factors with new values.
+ *     TRS_ESUPPORT ; A is on a device and opt->plan is for the host.
+ * Source: Meijerink and van der Vorst 1977; Saad, Iterative Methods for Sparse Linear Systems,
+ * 10.3; Hysom and Pothen 2001; Cuthill and McKee 1969. */
 TRS_API int trs_ilu(trs_lu **lu, const trs_mat *A, const trs_ilu_options *opt);
 
-/* Make a lu of factors that another program has made, as SuperLU, MUMPS, PETSc or SciPy:
- * (L U)(k, m) = scale(P(k)) A(P(k), Q(m)), or L L^H = A(P, P).
- *     trs_lu **lu ; out: to be destroyed, also after an error, unless it is NULL then.
- *     const trs_mat *L, *U ; in: CSR or CSC, of any widths and base, on the host or a device, of one n and dtype, which is that of
- *         B and X.  kind of L is TRS_LOWER, with TRS_UNIT where its diagonal is 1 and perhaps not stored, that of U TRS_UPPER,
- *         likewise; so both may be the same arrays, L + U - I.  U NULL: L L^H.  They are copied.
- *     const int64_t *P, *Q ; in [n], from 0, copied.  NULL: the identity; Q must be NULL for L L^H.
- *     const double *scale ; in [n] by row of A, copied.  NULL: no scaling, as for L L^H.
- *     const trs_options *plan ; in, NULL: all defaults.  Of both triangles, as in trs_factor_options.
- * All functions of a lu take it; A for trs_lu_refine and trs_lu_condest is the caller's.  trs_lu_info says "imported", and
- * trs_lu_update is refused with TRS_ESTATE: new values of L and U come by trs_lu_replace.
- * Returns TRS_OK, TRS_EARG (also: P or Q is no permutation), TRS_EMEM, TRS_EMATRIX, TRS_ESUPPORT (L or U is neither CSR nor
- * CSC), TRS_EPIVOT (a diagonal entry of L or U is missing, zero or not finite: the sentence names the factor and the row;
- * trs_lu_replace can give others), TRS_EDEVICE, or an error of trs_plan_create, trs_plan_analyse. */
+/* Import factors from another program, such as SuperLU, MUMPS, PETSc or SciPy:
+ *     (L U)(k, m) = scale(P(k)) A(P(k), Q(m)),   or L L^H = A(P, P)
+ * All functions for factors accept the result.  trs_lu_info.library is "imported".  trs_lu_update
+ * returns TRS_ESTATE; trs_lu_replace sets new values of L and U.  For trs_lu_refine and
+ * trs_lu_condest, the caller provides A.
+ *     trs_lu **lu ; out.  The caller destroys it, also after an error, unless it is NULL then.
+ *     const trs_mat *L ; in.  CSR or CSC, any index width and base, on the host or a device.
+ *         kind is TRS_LOWER, with TRS_UNIT if its diagonal is 1 and possibly not stored.  It is
+ *         copied.
+ *     const trs_mat *U ; in.  The same with TRS_UPPER, with the n and dtype of L, which is that
+ *         of B and X.  L and U may be the same arrays, L + U - I.  NULL: the factors are L L^H.
+ *     const int64_t *P ; in [n].  Permutation of rows, from 0.  It is copied.  NULL: the
+ *         identity.
+ *     const int64_t *Q ; in [n].  Permutation of columns, from 0.  It is copied.  NULL: the
+ *         identity; required for L L^H.
+ *     const double *scale ; in [n].  By row of A.  It is copied.  NULL: no scaling; required for
+ *         L L^H.
+ *     const trs_options *plan ; in.  For both triangles, as in trs_factor_options.  NULL: all
+ *         defaults.
+ * Returns TRS_OK, TRS_EMEM, TRS_EMATRIX, TRS_EDEVICE, an error of trs_plan_create or
+ * trs_plan_analyse, or:
+ *     TRS_EARG ; an argument is wrong, or P or Q is not a permutation.
+ *     TRS_ESUPPORT ; L or U is neither CSR nor CSC.
+ *     TRS_EPIVOT ; a diagonal entry of L or U is missing, zero or not finite.  The message names
+ *         the factor and the row.  trs_lu_replace can set other values. */
 TRS_API int trs_lu_import(trs_lu **lu, const trs_mat *L, const trs_mat *U, const int64_t *P,
                           const int64_t *Q, const double *scale, const trs_options *plan);
 
-/* Give a lu of trs_lu_import new values of its factors, in O(nnz), without an analysis.  No solve may be running.
- *     const trs_mat *L, *U ; in.  All as before but val, which may be on a device and passes the host; ptr and idx are not read, and
- *         may be NULL.  U NULL: as before for L L^H.
- *     const double *scale ; in [n], NULL: as before.  P and Q stay.
- * Returns TRS_OK, TRS_EARG, TRS_ESTATE (of other factors), TRS_EPIVOT, TRS_EMEM, TRS_EDEVICE, or an error of trs_plan_update.
- * After an error trs_lu_solve answers TRS_ESTATE until this succeeds. */
+/* Replace the values of imported factors, in O(nnz), without an analysis.
+ *     trs_lu *lu ; in, out.  From trs_lu_import.  No solve with it may be running.
+ *     const trs_mat *L ; in.  As before except val, which may be on a device and is copied through
+ *         the host.  ptr and idx are not read and may be NULL.
+ *     const trs_mat *U ; in.  The same.  NULL, as before, for L L^H.
+ *     const double *scale ; in [n].  NULL: as before.  P and Q do not change.
+ * After an error trs_lu_solve returns TRS_ESTATE until this function succeeds.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE (the factors were not imported), TRS_EPIVOT, TRS_EMEM,
+ * TRS_EDEVICE, or an error of trs_plan_update. */
 TRS_API int trs_lu_replace(trs_lu *lu, const trs_mat *L, const trs_mat *U, const double *scale);
 
 /* Factor A again with new values.
- *     trs_lu *lu ; of trs_ilu or trs_factor, also after one that returned TRS_EPIVOT; not of trs_lu_import.
- *     const trs_mat *A ; in.  n and dtype as before, kind as at first.  After trs_ilu: nnz, format, block,
- *         ptr and idx must be as before too; ptr and idx are not read again and may be NULL.  So they must
- *         and may after trs_factor where factors are computed on a device and A is there; of an A on the
- *         host they are compared with those of the first, unless they are NULL.  A may be on the host or,
- *         with plans for a device, on any device.
- * After trs_factor, a pattern as before uses the ordering and symbolic analysis again, and the plans too
- * when the factors have the pattern that they had: always with L L^H, with L U when the pivots stay where
- * they were.  KLU keeps them there as long as the factors grow little more than with pivots of their own.
- * Another pattern is analysed anew.
- * No solve may be running.  Arrays and plans of trs_lu_factors and trs_lu_get_info are no longer valid
- * after trs_factor; those of trs_ilu stay, and the plans of trs_factor while the factors are computed on a
- * device with the same pivots.
- * Returns as trs_ilu and trs_factor, and TRS_ESTATE when there is no pattern; after an error
- * trs_lu_solve answers TRS_ESTATE until an update succeeds. */
+ *     trs_lu *lu ; in, out.  From trs_ilu or trs_factor, even if that returned TRS_EPIVOT; not
+ *         from trs_lu_import.  No solve with it may be running.
+ *     const trs_mat *A ; in.  n and dtype as before, kind as in the first call.  It may be on the
+ *         host, or, with plans for a device, on any device.
+ * After trs_ilu, the pattern must be the same: nnz, format, block, ptr and idx.  ptr and idx are
+ * not read again and may be NULL.
+ *
+ * After trs_factor, the same holds if a device computes the factors and A is there.  If A is on
+ * the host in this case, its pattern is compared with the first one, unless ptr and idx are NULL.
+ * Otherwise the pattern may differ, and a new pattern is analysed again.  For the same pattern,
+ * ordering and symbolic analysis are reused.  The plans are reused too if the factors have the
+ * same pattern as before: always with L L^H, and with L U if the pivots stay in their places.
+ * KLU leaves them there as long as the factors grow little more than with newly chosen pivots.
+ *
+ * Arrays and plans of trs_lu_factors and trs_lu_get_info remain valid after an update of the
+ * factors of trs_ilu.  After an update of the factors of trs_factor they are invalid, with one
+ * exception: the plans remain valid while a device computes the factors with the same pivots.
+ *
+ * After an error trs_lu_solve returns TRS_ESTATE until an update succeeds.
+ * Returns what trs_ilu and trs_factor return, or TRS_ESTATE (there is no pattern). */
 TRS_API int trs_lu_update(trs_lu *lu, const trs_mat *A);
 
-/* The same in the order of a stream: with A and the factors on one device it enqueues the numeric phase and the updates of
- * both plans, and waits for the pivots only, unless the options say that it must not wait at all (trs_ilu_options.defer,
- * trs_factor_options.on_growth); then it can be captured in a CUDA graph together with solves, if the solvers of both plans
- * take new values in the order of a stream, as those do that are chosen when no solver is named.  An update that follows one
- * with bad pivots at first, before there were plans, waits and makes them, and cannot be captured.
- *     const trs_exec *exec ; in, NULL: the default stream.  Only the stream is heeded.
- * Returns as trs_lu_update. */
+/* The same in the order of a stream.  With A and the factors on the same device, the function
+ * enqueues the numeric factorization and the updates of both plans, and waits only for the
+ * pivots.
+ *     trs_lu *lu ; in, out.  As in trs_lu_update.
+ *     const trs_mat *A ; in.  As in trs_lu_update.
+ *     const trs_exec *exec ; in.  NULL: the default stream.  Uses only the stream.
+ * With trs_ilu_options.defer or trs_factor_options.on_growth it does not wait at all.  Then it
+ * can be captured in a CUDA graph together with solves, if the solvers of both plans accept new
+ * values in the order of a stream.  The solvers that are chosen when no solver is named do.
+ *
+ * If the first values had bad pivots, there are no plans yet.  The next update then creates them,
+ * waits, and cannot be captured.
+ * Returns what trs_lu_update returns. */
 TRS_API int trs_lu_update_on(trs_lu *lu, const trs_mat *A, const trs_exec *exec);
 
-/* Wait for the last update, also one that was captured and replayed on any stream of the device, and tell what it found.
+/* Wait for the last update and report its result.  The update may also have been captured and
+ * replayed on any stream of the device.
  *     trs_lu *lu ; in.
- *     int64_t *bad ; out, NULL allowed: how many pivots are zero or not finite, or of L L^H not positive.
- *     int64_t *first ; out, NULL allowed: the first row with one, from 0; -1: none.
- *     double *growth ; out, NULL allowed: max |l(i, k) u(k, j)| / max |a(i, j)|, the factor by which rounding errors
- *         of the factors may exceed those of A; 0: not known (factors made on the host).
- * Returns TRS_OK, TRS_EARG, TRS_ESTATE (there are no factors), TRS_EDEVICE, TRS_EPIVOT (bad > 0), TRS_EMATRIX (a value of
- * A is not finite), TRS_EGROWTH (growth is above trs_factor_options.growth_limit; or the triangles cannot be solved in the
- * way that their plans have chosen: an update that waits lets them choose again). */
+ *     int64_t *bad ; out.  Number of pivots that are zero or not finite, or, for L L^H, not
+ *         positive.  NULL: not wanted.
+ *     int64_t *first ; out.  The first row with such a pivot, from 0; -1: none.  NULL: not
+ *         wanted.
+ *     double *growth ; out.  max |l(i, k) u(k, j)| / max |a(i, j)|: how much larger the rounding
+ *         errors of the factors may be than those of A; 0: not known, because the host computed
+ *         the factors.  NULL: not wanted.
+ * Returns TRS_OK, TRS_EARG, TRS_EDEVICE, or:
+ *     TRS_ESTATE ; there are no factors.
+ *     TRS_EPIVOT ; bad > 0.
+ *     TRS_EMATRIX ; a value of A is not finite.
+ *     TRS_EGROWTH ; growth exceeds trs_factor_options.growth_limit, or the triangles cannot be
+ *         solved in the way that their plans have chosen.  An update that waits lets the plans
+ *         choose again. */
 TRS_API int trs_lu_status(trs_lu *lu, int64_t *bad, int64_t *first, double *growth);
 
-/* Show L and U as matrices in arrays that the lu owns, on the host:
- * (L U)(k, m) = scale(P(k)) A(P(k), Q(m)), or L L^H = A(P, P).
+/* Return L and U as matrices on the host, in arrays that belong to the factors:
+ *     (L U)(k, m) = scale(P(k)) A(P(k), Q(m)),   or L L^H = A(P, P)
  *     const trs_lu *lu ; in.
- *     trs_mat *L, *U ; out, NULL allowed: CSR or CSC.  U->n = 0 and U->ptr = NULL for L L^H.  ILU, and
- *         factors that are computed on a device: the same arrays, L + U - I in CSR, and only the kind
- *         differs.  From a device they are copied here, and it is waited for.
- *     const int64_t **P, **Q ; out [n], NULL allowed.   const double **scale ; out [n], NULL allowed;
- *         NULL: no permutation (incomplete factors in the natural order), no scaling.
- * Returns TRS_OK, TRS_EARG (also: there are no factors). */
+ *     trs_mat *L ; out.  CSR or CSC.  NULL: not wanted.
+ *     trs_mat *U ; out.  CSR or CSC.  U->n = 0 and U->ptr = NULL for L L^H.  NULL: not wanted.
+ *     const int64_t **P ; out [n].  The array is NULL if there is no permutation (incomplete
+ *         factors in the natural ordering).  NULL: not wanted.
+ *     const int64_t **Q ; out [n].  As P.
+ *     const double **scale ; out [n].  The array is NULL if there is no scaling.  NULL: not
+ *         wanted.
+ * ILU, and factors that a device computes, have L and U in the same arrays, L + U - I in CSR,
+ * where only kind differs.  The function waits for such factors and copies them from the device.
+ * Returns TRS_OK, or TRS_EARG (an argument is wrong, or there are no factors). */
 TRS_API int trs_lu_factors(const trs_lu *lu, trs_mat *L, trs_mat *U, const int64_t **P,
                            const int64_t **Q, const double **scale);
 
-/* Make a work space for solves with factors, with at most max_nrhs right-hand sides at a time; more are done in turns.
- * Threads, or streams, that solve with the same factors at the same time each bring one, as trs_exec.lu_work.
- *     trs_lu_work **work ; out: NULL after an error.     const trs_lu *lu ; in.     int max_nrhs ; >= 1.
- * It belongs to the caller, needs the lu to live as long, and serves one solve at a time.  It serves the lu after updates
- * too, until one of them makes other plans, which trs_factor's may (trs_lu_update): solves answer TRS_ESTATE then.
- * Returns TRS_OK, TRS_EARG, TRS_ESTATE (there are no factors), TRS_EMEM, TRS_EDEVICE, TRS_ELIBRARY. */
+/* Create a work space for solves with factors, with up to max_nrhs right-hand sides at a time.
+ * Larger solves are done in batches of max_nrhs.  Threads or streams that solve with the same
+ * factors at the same time each need a work space of their own, see trs_exec.lu_work.
+ *     trs_lu_work **work ; out.  NULL after an error.
+ *     const trs_lu *lu ; in.  Must outlive the work space.
+ *     int max_nrhs ; in, >= 1.
+ * The work space belongs to the caller and serves one solve at a time.  It remains valid after
+ * updates of the factors that leave the plans in place.  An update of the factors of trs_factor
+ * may create other plans (trs_lu_update); solves with this work space then return TRS_ESTATE.
+ * Returns TRS_OK, TRS_EARG, TRS_ESTATE (there are no factors), TRS_EMEM, TRS_EDEVICE or
+ * TRS_ELIBRARY. */
 TRS_API int trs_lu_work_create(trs_lu_work **work, const trs_lu *lu, int max_nrhs);
 
-/* Free a work space, with which no solve may be running.     trs_lu_work *work ; NULL allowed. */
+/* Free a work space.  No solve with it may be running.
+ *     trs_lu_work *work ; in.  NULL: does nothing. */
 TRS_API void trs_lu_work_destroy(trs_lu_work *work);
 
-/* Solve X = op(A)^-1 B through the factors; arguments are as in trs_solve.
- *     trs_lu *lu ; without exec->lu_work its own work space is used: one solve at a time.
- *     B, X ; of the dtype of A, where trs_options.device of the plans says.
- *     const trs_exec *exec ; in, NULL: all defaults.  exec->work must be NULL.
- * L L^H solves with every op (complex IC in the natural order: not TRS_T), L U with those announced.
- * Permutations, scaling and change of precision are one pass over B and one over X.  Allocates nothing; with B and X on a
- * device it only enqueues work on exec->stream, and can be captured in a CUDA graph if the solvers of both plans can.
- * A captured solve follows updates that leave the plans (trs_lu_update).
- * Several steps of refinement are the caller's business: trs_lu_refine.
- * Returns TRS_OK, TRS_EARG, TRS_ESTATE (no factors; op not announced; the work space is of other plans), TRS_ESUPPORT,
- * TRS_EMEM, TRS_EDEVICE, TRS_ELIBRARY. */
+/* Solve X = op(A)^-1 B with the factors.
+ *     trs_lu *lu ; in, out.  Without exec->lu_work its own work space is used, which serves one
+ *         solve at a time.
+ *     trs_op op ; in.  L L^H solves with every op, except TRS_T for complex IC in the natural
+ *         ordering.  L U solves with the ops of its plans.
+ *     int nrhs ; in, >= 0.
+ *     const void *B ; in.  With ldb as in trs_solve, of the dtype of A, where trs_options.device
+ *         of the plans says.
+ *     void *X ; out.  With ldx as in trs_solve, of the dtype of A, where B is.
+ *     const trs_exec *exec ; in.  NULL: all defaults.  exec->work must be NULL.
+ * Permutations, scaling and conversion of precision take one pass over B and one over X.  The
+ * function allocates nothing.  With B and X on a device it only enqueues work on exec->stream.
+ * It can be captured in a CUDA graph if the solvers of both plans can.  A captured solve follows
+ * updates that leave the plans in place (trs_lu_update).  The function does not refine;
+ * trs_lu_refine does.
+ * Returns TRS_OK, TRS_EARG, TRS_ESUPPORT, TRS_EMEM, TRS_EDEVICE, TRS_ELIBRARY, or:
+ *     TRS_ESTATE ; there are no factors, op is not one of the ops, or the work space belongs to
+ *         other plans. */
 TRS_API int trs_lu_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, void *X,
                          int64_t ldx, const trs_exec *exec);
 
-/* Refine X iteratively in fixed precision through the factors, otherwise as trs_refine does.  With complete
- * factors one or two steps do; incomplete ones may converge in many, or not at all.
- *     const trs_mat *A ; in: the matrix that was factored, on the host wherever the factors solve, or on their device; kind
- *         is 0, or TRS_SELFADJOINT with a triangle.
- *     B, X ; where A is.   int *steps ; out, NULL allowed.
- *     trs_error *error ; out, NULL allowed: of the X returned.
- * Source: Arioli, Demmel, Duff 1989; Skeel 1980.  Returns as trs_lu_solve. */
+/* Refine X iteratively with the factors, in fixed precision; otherwise as trs_refine.  With
+ * complete factors one or two steps are enough.  With incomplete factors many steps may be
+ * needed, or the iteration may not converge.
+ *     trs_lu *lu ; in, out.  As in trs_lu_solve.
+ *     const trs_mat *A ; in.  The matrix that was factored, with kind = 0 or TRS_SELFADJOINT with
+ *         a triangle.  It is on the host, wherever the factors solve, or on their device.
+ *     trs_op op ; in.  As in trs_lu_solve.
+ *     int nrhs ; in, >= 0.
+ *     const void *B ; in.  With ldb as in trs_solve, where A is.
+ *     void *X ; in, out.  With ldx as in trs_solve, where A is.
+ *     const trs_exec *exec ; in.  NULL: all defaults.
+ *     int max_steps ; in, >= 0.
+ *     int *steps ; out.  The largest number of steps of a column.  NULL: not wanted.
+ *     trs_error *error ; out.  Of the returned X.  NULL: not wanted.
+ * Returns what trs_lu_solve returns.
+ * Source: Arioli, Demmel, Duff 1989; Skeel 1980. */
 TRS_API int trs_lu_refine(trs_lu *lu, const trs_mat *A, trs_op op, int nrhs, const void *B,
                           int64_t ldb, void *X, int64_t ldx, const trs_exec *exec, int max_steps,
                           int *steps, trs_error *error);
 
-/* Estimate 1 / (|A| |A^-1|) through the factors; arguments are as in trs_condest.
- *     trs_lu *lu ; factors of A, wherever they solve; L U: TRS_N and TRS_H announced; L L^H: no need.
- * Returns as trs_lu_solve, and TRS_EMATRIX. */
+/* Estimate the reciprocal condition 1 / (|A| |A^-1|) with the factors.
+ *     trs_lu *lu ; in, out.  Factors of A, wherever they solve.  L U: the ops must include TRS_N
+ *         and TRS_H.  L L^H: any ops.
+ *     const trs_mat *A ; in.  As in trs_condest.
+ *     trs_norm norm ; in.  As in trs_condest.
+ *     double *rcond ; out.  As in trs_condest.
+ * Returns what trs_lu_solve returns, or TRS_EMATRIX. */
 TRS_API int trs_lu_condest(trs_lu *lu, const trs_mat *A, trs_norm norm, double *rcond);
 
-/* Compute det A from complete factors, in O(n): (L U)(k, m) = scale(P(k)) A(P(k), Q(m)), so
- * det A = sgn(P) sgn(Q) prod U(k, k) / prod scale(k); or prod |L(k, k)|^2 of L L^H.
- *     const trs_lu *lu ; of trs_factor or trs_lu_import.  Also one that was refused with TRS_EPIVOT since a pivot of A is exactly
- *         0, or a row or column empty: det = 0.
- *     trs_det *det ; out: 0 after an error.
- * Returns TRS_OK, TRS_EARG, TRS_ESTATE (there are no factors), TRS_EPIVOT (a pivot is not finite), TRS_EMEM,
- * TRS_ESUPPORT (incomplete factors are not those of A; trs_plan_determinant gives det L and det U, by the plans
- * of trs_lu_get_info). */
+/* Compute det A from complete factors, in O(n).  Because (L U)(k, m) = scale(P(k)) A(P(k), Q(m)):
+ *     det A = sgn(P) sgn(Q) prod U(k, k) / prod scale(k),   or prod |L(k, k)|^2 for L L^H
+ *     const trs_lu *lu ; in.  From trs_factor or trs_lu_import.  Also accepted if TRS_EPIVOT was
+ *         returned because a pivot of A is exactly 0, or because a row or column is empty: det =
+ *         0.
+ *     trs_det *det ; out.  0 after an error.
+ * Returns TRS_OK, TRS_EARG, TRS_EMEM, or:
+ *     TRS_ESTATE ; there are no factors.
+ *     TRS_EPIVOT ; a pivot is not finite.
+ *     TRS_ESUPPORT ; the factors are incomplete, so they are not those of A.  For det L and det
+ *         U, call trs_plan_determinant with the plans of trs_lu_get_info. */
 TRS_API int trs_lu_determinant(const trs_lu *lu, trs_det *det);
 
-/* Tell facts about factors.
- *     const trs_lu *lu ; in.     trs_lu_info *info ; out; strings and plans belong to the lu, and plans are
- *         NULL when there are none.
- * Returns TRS_OK, TRS_EARG. */
+/* Report facts about factors.
+ *     const trs_lu *lu ; in.
+ *     trs_lu_info *info ; out.  Strings and plans belong to the factors.  Plans are NULL if there
+ *         are none.
+ * Returns TRS_OK or TRS_EARG. */
 TRS_API int trs_lu_get_info(const trs_lu *lu, trs_lu_info *info);
 
-/* Free factors and their plans.     trs_lu *lu ; NULL allowed. */
+/* Free factors and their plans.
+ *     trs_lu *lu ; in.  NULL: does nothing. */
 TRS_API void trs_lu_destroy(trs_lu *lu);
 
-/* What libtrisolve-suitesparse calls in this library; not for programs, and different in every version. */
+/* Internal functions that libtrisolve-suitesparse calls in this library.  Not for programs: they
+ * differ in every version. */
 TRS_API const struct trs_core *trs_core(void);
 
 /* ---- Matrix Market ---------------------------------------------------------------------- */
 
+/* Fields of a Matrix Market banner. */
 typedef enum trs_field {
+    /* real numbers */
     TRS_REAL = 0,
+    /* complex numbers */
     TRS_COMPLEX = 1,
+    /* integers */
     TRS_INTEGER = 2,
-    TRS_PATTERN = 3
+    /* no numbers, only places */
+    TRS_PATTERN = 3,
 } trs_field;
+
+/* Symmetries of a Matrix Market banner. */
 typedef enum trs_symmetry {
+    /* none */
     TRS_GENERAL = 0,
+    /* A = A' */
     TRS_SYMMETRIC = 1,
+    /* A = -A' */
     TRS_SKEW = 2,
-    TRS_HERMITIAN = 3
+    /* A = A^H */
+    TRS_HERMITIAN = 3,
 } trs_symmetry;
 
 typedef struct trs_mm_options {
-    trs_format format; /* TRS_CSR (default), TRS_CSC, TRS_COO: coordinate files;
-                           array files always give TRS_DENSE */
-    int base;          /* 0 or 1: of ptr and idx */
-    unsigned kind; /* TRS_LOWER or TRS_UPPER: keep that triangle only (diagonal included); 0: all */
-    int real_only; /* 1: a complex file is an error; 0: it gives TRS_C64 */
-    int refuse_duplicates; /* 1: an entry given twice is an error; 0: they are summed and counted */
-    int threads;           /* 0: what OpenMP says */
-    int64_t memory_limit;  /* bytes of arrays, and of unpacked text; 0: three quarters of what the
-                              machine has */
-    int (*progress)(void *user,
-                    double done); /* NULL: none; done in [0, 1]; non-zero return stops */
+    /* TRS_CSR (default), TRS_CSC or TRS_COO for coordinate files; array files always give
+     * TRS_DENSE */
+    trs_format format;
+    /* 0 or 1: the first number in ptr and idx */
+    int base;
+    /* TRS_LOWER or TRS_UPPER: store only this triangle, including the diagonal; 0: all */
+    unsigned kind;
+    /* 1: a complex file is an error; 0: it gives TRS_C64 */
+    int real_only;
+    /* 1: duplicate entries are an error; 0: they are summed and counted */
+    int refuse_duplicates;
+    /* 0: the default of OpenMP */
+    int threads;
+    /* limit in bytes of the arrays, and of unpacked text; 0: three quarters of the machine's
+     * memory */
+    int64_t memory_limit;
+    /* called with the fraction done, in [0, 1]; a non-zero result stops the reader; NULL: none */
+    int (*progress)(void *user, double done);
+    /* passed to progress */
     void *user;
-    trs_memory memory; /* for the arrays of the result; trs_mm_free uses it again */
-    int low_memory; /* 1: at most 1.3 times the result, and the mapped file, at a time, instead of 2.4
-                       times, somewhat slower; with one's own memory.alloc without effect */
-    int rhs; /* 1: of a .tar.gz, read NAME/NAME_b.mtx or NAME/NAME_rhs.mtx, the right-hand side beside
-                the matrix; TRS_EFILE when there is none */
-    int header; /* 1: no more than the banner and the sizes: rows, cols, stored, field, symmetry; nnz
-                   is 0 and the arrays stay NULL */
-    int64_t reserved[4]; /* zeros: room for new members */
+    /* allocator of the arrays of the result; trs_mm_free uses it too */
+    trs_memory memory;
+    /* 1: use at most 1.3 times the memory of the result, besides the mapped file, instead of 2.4
+     * times; somewhat slower.  No effect with a custom memory.alloc */
+    int low_memory;
+    /* 1: from a .tar.gz, read the right-hand side NAME/NAME_b.mtx or NAME/NAME_rhs.mtx instead of
+     * the matrix; TRS_EFILE if there is none */
+    int rhs;
+    /* 1: read only the banner and the sizes: rows, cols, stored, field, symmetry.  nnz is 0 and
+     * the arrays are NULL */
+    int header;
+    /* must be zero; reserved for new members */
+    int64_t reserved[4];
 } trs_mm_options;
 
-typedef struct trs_mm { /* what a file held; owned by the caller, freed by trs_mm_free */
-    int64_t rows, cols;
-    int64_t stored;     /* data lines in the file */
-    int64_t nnz;        /* entries after expanding symmetry and summing duplicates */
-    int64_t duplicates; /* entries that were added to another one */
-    trs_format format;  /* CSR, CSC, COO or DENSE */
-    trs_dtype dtype;    /* TRS_F64, or TRS_C64 for complex and hermitian files */
-    trs_field field;    /* as the banner says */
+/* The contents of a file.  The caller owns it and frees it with trs_mm_free. */
+typedef struct trs_mm {
+    /* number of rows */
+    int64_t rows;
+    /* number of columns */
+    int64_t cols;
+    /* number of data lines in the file */
+    int64_t stored;
+    /* number of entries after expanding symmetry and summing duplicates */
+    int64_t nnz;
+    /* number of entries that were added to another one in the same place */
+    int64_t duplicates;
+    /* TRS_CSR, TRS_CSC, TRS_COO or TRS_DENSE */
+    trs_format format;
+    /* TRS_F64, or TRS_C64 for complex and hermitian files */
+    trs_dtype dtype;
+    /* field of the banner */
+    trs_field field;
+    /* symmetry of the banner */
     trs_symmetry symmetry;
+    /* 0 or 1: the first number in ptr and idx */
     int base;
-    int64_t *ptr; /* CSR [rows+1], CSC [cols+1]; COO, DENSE: NULL */
-    int32_t *idx; /* CSR: columns, CSC: rows, COO: columns [nnz], ascending within a row or
-                            column; DENSE: NULL */
-    int32_t *row; /* COO: rows [nnz], sorted by row, then column; else NULL */
-    void *val;    /* [nnz]; DENSE [rows*cols], column-major.  Pattern files: ones. */
+    /* CSR [rows+1]: start of each row; CSC [cols+1]: start of each column; COO, DENSE: NULL */
+    int64_t *ptr;
+    /* [nnz] CSR, COO: columns; CSC: rows; ascending within a row (CSC: column); DENSE: NULL */
+    int32_t *idx;
+    /* COO [nnz]: rows, sorted by row, then by column; else NULL */
+    int32_t *row;
+    /* [nnz]; DENSE [rows*cols], column-major; pattern files: ones */
+    void *val;
+    /* allocator of the arrays */
     trs_memory memory;
-    int64_t rounded; /* integers beyond 2^53 that are no double and were rounded to one */
-    int64_t bytes;   /* of text after the sizes, unpacked */
-    double seconds_parse,
-        seconds_build; /* wall clock: text into entries, entries into the arrays */
-    int64_t size_line; /* the line of the sizes, for sentences about them; 0: not reached */
-    /* where it is from, as files of the SuiteSparse collection say it in a comment ("% kind:
-     * structural problem"); "": not said */
+    /* number of integers beyond 2^53 that are not a double and were rounded to one */
+    int64_t rounded;
+    /* bytes of unpacked text after the sizes */
+    int64_t bytes;
+    /* wall clock time of parsing the text into entries */
+    double seconds_parse;
+    /* wall clock time of building the arrays from the entries */
+    double seconds_build;
+    /* number of the line with the sizes, for messages about them; 0: not reached */
+    int64_t size_line;
+    /* kind of problem, from a comment in files of the SuiteSparse collection ("% kind: structural
+     * problem"); "": none */
     char problem[64];
-    int64_t reserved[4]; /* nothing: room for new members */
+    /* reserved for new members; always zero */
+    int64_t reserved[4];
 } trs_mm;
 
-/* Read a Matrix Market file (.mtx, also packed by gzip, xz, zstd, or inside a .tar.gz of the SuiteSparse
- * collection when built with libarchive; recognised by content).  Sentences begin with "file:line: ".
+/* Read a Matrix Market file: .mtx, also packed by gzip, xz or zstd, or inside a .tar.gz of the
+ * SuiteSparse collection.  Packed files need a build with libarchive.  The content, not the name,
+ * determines how a file is packed.
  *     const char *file ; in.  "-": standard input.
- *     const trs_mm_options *opt ; in, NULL: all defaults.
- *     trs_mm *mm ; out.  Always set; free it with trs_mm_free also after an error.
- * Returns TRS_OK, TRS_EARG, TRS_EFILE, TRS_EFORMAT, TRS_EMEM, TRS_ESUPPORT (packed file, no
- * libarchive in this build or on this machine).
+ *     const trs_mm_options *opt ; in.  NULL: all defaults.
+ *     trs_mm *mm ; out.  Always set.  The caller frees it with trs_mm_free, also after an error.
+ * Messages begin with "file:line: ".
+ * Returns TRS_OK, TRS_EARG, TRS_EFILE, TRS_EFORMAT, TRS_EMEM, or TRS_ESUPPORT (the file is
+ * packed, and this build or this machine has no libarchive).
  * Source: Boisvert, Pozo, Remington, "The Matrix Market Exchange Formats", NISTIR 5935. */
 TRS_API int trs_mm_read(const char *file, const trs_mm_options *opt, trs_mm *mm);
-/* Free the arrays and clear mm.     trs_mm *mm ; of trs_mm_read, also freed before; NULL allowed. */
+
+/* Free the arrays and clear mm.
+ *     trs_mm *mm ; in, out.  From trs_mm_read, also if freed before.  NULL: does nothing. */
 TRS_API void trs_mm_free(trs_mm *mm);
 
-/* Show the same arrays as a trs_mat.
- *     const trs_mm *mm ; in, square, not COO.     unsigned kind ; bits of trs_mat.kind, 0: general.  The one triangle of
- *         a symmetric or Hermitian file that trs_mm_options.kind = TRS_LOWER has kept is shown as all of the matrix
- *         by TRS_LOWER | TRS_SELFADJOINT; a skew or complex symmetric file is refused.
- *     trs_mat *mat ; out; its arrays stay those of mm.
- * Returns TRS_OK, TRS_EARG. */
+/* Return the same arrays as a trs_mat.
+ *     const trs_mm *mm ; in.  Square, not COO.
+ *     unsigned kind ; in.  Bits of trs_mat.kind; 0: general.
+ *     trs_mat *mat ; out.  Its arrays belong to mm.
+ * With trs_mm_options.kind = TRS_LOWER, only one triangle of a symmetric or Hermitian file is
+ * stored.  kind = TRS_LOWER | TRS_SELFADJOINT then represents the whole matrix.  A skew-symmetric
+ * or complex symmetric file is refused.
+ * Returns TRS_OK or TRS_EARG. */
 TRS_API int trs_mm_mat(const trs_mm *mm, unsigned kind, trs_mat *mat);
 
-/* Read the text of a file, unpacked as trs_mm_read does it, in pieces of whole lines.  This is for readers of other
- * formats, as that of Rutherford-Boeing and Harwell-Boeing files in libtrisolve-suitesparse.
- *     const char *member ; in: of an archive the file NAME/NAME<member> is taken, else the first one
- *         whose name ends so; NULL: ".mtx".
- *     int64_t limit ; bytes of unpacked text, 0: three quarters of what the machine has.
- *     put ; in: is given every piece; non-zero: no more is wanted.
- * Returns TRS_OK, TRS_EARG, TRS_EFILE, TRS_EMEM, TRS_ESUPPORT (packed file, no libarchive in
- * this build or on this machine). */
+/* Read the text of a file, unpacked as in trs_mm_read, in parts of whole lines.  This is for
+ * readers of other formats, such as the reader of Rutherford-Boeing and Harwell-Boeing files in
+ * libtrisolve-suitesparse.
+ *     const char *file ; in.
+ *     const char *member ; in.  From an archive, the file NAME/NAME<member> is read, otherwise
+ *         the first file whose name ends with member.  NULL: ".mtx".
+ *     int64_t limit ; in.  Bytes of unpacked text.  0: three quarters of the machine's memory.
+ *     int (*put)(void *user, const char *text, int64_t bytes) ; in.  Called with every part.  A
+ *         non-zero result stops the reader.
+ *     void *user ; in.  Passed to put.
+ * Returns TRS_OK, TRS_EARG, TRS_EFILE, TRS_EMEM, or TRS_ESUPPORT (the file is packed, and this
+ * build or this machine has no libarchive). */
 TRS_API int trs_unpack(const char *file, const char *member, int64_t limit,
                        int (*put)(void *user, const char *text, int64_t bytes), void *user);
 
-/* Write a matrix: CSR or CSC as a coordinate file, DENSE as an array file, with the fewest digits that read
- * back to the same number.  The text goes to a temporary name beside `file`, renamed when complete.
- *     int64_t rows, cols ; A->n and A->kind are not looked at, so that rectangular ones can be written; CSR has
+/* Write a matrix as a Matrix Market file: CSR or CSC as coordinates, DENSE as an array.  Each
+ * number has the fewest digits that read back to the same number.
+ *     const char *file ; in.  The text goes to a temporary file in the same folder, which is
+ *         renamed when complete.
+ *     const trs_mat *A ; in.  n and kind are ignored, so that A may be rectangular.  CSR has
  *         rows+1 pointers, CSC cols+1.
- *     trs_symmetry symmetry ; TRS_GENERAL: all entries; else only the lower triangle is written and
- *         the caller vouches for the rest.
- *     const char *comment ; in, NULL: none; lines that become % lines.
- * Returns TRS_OK, TRS_EARG, TRS_EFILE, TRS_EMEM. */
+ *     int64_t rows ; in.
+ *     int64_t cols ; in.
+ *     trs_symmetry symmetry ; in.  TRS_GENERAL: all entries are written.  Otherwise only the
+ *         lower triangle is written, and the caller guarantees the symmetry.
+ *     const char *comment ; in.  Its lines become % lines.  NULL: none.
+ * Returns TRS_OK, TRS_EARG, TRS_EFILE or TRS_EMEM. */
 TRS_API int trs_mm_write(const char *file, const trs_mat *A, int64_t rows, int64_t cols,
                          trs_symmetry symmetry, const char *comment);
 

@@ -26,64 +26,68 @@ static const char help[] =
     "       trisolve-bench [OPTION]... --dense [N...]\n"
     "       trisolve-bench --calibrate [FILE|--save]\n"
     "       trisolve-bench [OPTION]... --io FILE|DIRECTORY...\n"
-    "Run every solver on every triangle; show analysis, update and solve times and the error.\n"
+    "Run every solver on every triangle.  Show the times of analysis, update and\n"
+    "solve, and the error.\n"
     "\n"
-    "FILE is Matrix Market, perhaps packed, or .trs as trisolve-gen writes; of a DIRECTORY,\n"
-    "and of those below it, every such file is taken but for right-hand sides beside their\n"
-    "matrix.\n"
-    "KIND:SIZE is made on the spot, as by trisolve-gen KIND SIZE: grid5:500.\n"
+    "FILE is a Matrix Market file, which may be packed, or a .trs file of\n"
+    "trisolve-gen.  DIRECTORY means all such files in it and below it, without\n"
+    "the right-hand sides of matrices.  KIND:SIZE is generated, as by trisolve-gen\n"
+    "KIND SIZE, for example grid5:500.\n"
     "\n"
-    "      --dense            solvers of full matrices instead, triangles, LU and Gauss, on\n"
-    "                         random ones of N rows (default 256 to 8192 by twos)\n"
-    "      --calibrate        measure what single steps cost here, and write them to FILE "
-    "(default:\n"
-    "                         standard output); the library reads the file that the environment\n"
-    "                         variable TRISOLVE_MACHINE names\n"
-    "      --save             with --calibrate: write them to the user's cache, where the library\n"
-    "                         looks when that variable is not set\n"
-    "      --io               read each Matrix Market file and write it again, in MB/s\n"
-    "\n"
-    "What is solved:\n"
-    "      --lower, --upper   that triangle of the matrix, whatever else it holds\n"
-    "      --unit             its diagonal is 1, whatever is stored\n"
-    "      --factor           L and U of the matrix, by UMFPACK or CHOLMOD\n"
-    "      --trans            with the transpose\n"
-    "      --precision=TYPE   f32, f64, c32, c64; default: as the file has it\n"
-    "      --nrhs=K           K right-hand sides at once (default 1)\n"
-    "      --filter=LIST      names by glob, sizes by range, kinds by glob:\n"
+    "Modes:\n"
+    "      --dense            run solvers of full matrices (triangles, LU, Gauss) on\n"
+    "                         random matrices of N rows (default: 256, 512, .. 8192)\n"
+    "      --calibrate        measure the costs of this machine and write them to\n"
+    "                         FILE (default: standard output); the environment\n"
+    "                         variable TRISOLVE_MACHINE names this file later\n"
+    "      --save             with --calibrate: save them in the user's cache, which\n"
+    "                         is used if that variable is not set\n"
+    "      --io               read and write each Matrix Market file, show MB/s\n"
+    "What to solve:\n"
+    "      --lower, --upper   solve with this triangle of the matrix, ignore the rest\n"
+    "      --unit             the diagonal is 1, whatever is stored\n"
+    "      --factor           solve with L and U of the matrix by UMFPACK or CHOLMOD\n"
+    "      --trans            solve with the transpose\n"
+    "      --precision=TYPE   f32, f64, c32 or c64 (default: f64, complex files: c64)\n"
+    "      --nrhs=K           solve for K right-hand sides at once (default 1)\n"
+    "      --filter=LIST      only matrices that match names, sizes and kinds:\n"
     "                         'bcs*,lp_*,n<1e5,nnz>=1e4,kind=*power*,kind=complex'\n"
-    "Each matrix of a DIRECTORY runs in a process of its own; so do others when these are used:\n"
-    "      --matrix-seconds=S what it may take (default 3600)\n"
-    "      --matrix-memory=GIB likewise (default: 9/10 of the machine's)\n"
-    "      --resume           go on with a run that was broken off, with the same options: its\n"
-    "                         results are in FILE.resume beside the first output FILE\n"
-    "How:\n"
-    "      --solvers=LIST     only these, names between commas\n"
-    "      --device=N         CUDA device N (default 0, if there is one)\n"
-    "      --cpu              no GPU\n"
-    "      --host             B and X on the host for GPU solvers too, their copies counted\n"
-    "      --measure          the automatic choice tries the cheapest candidates\n"
-    "      --no-calibrate     by the costs that are known: do not measure those of this CPU, "
-    "which\n"
-    "                         takes a quarter of a second in the first run\n"
-    "      --threads=N        for CPU solvers\n"
-    "      --cell-seconds=S   time for the solves of one solver on one triangle (default 5)\n"
-    "      --memory=GIB       what a solver may take (default: 8 for those that store a full\n"
-    "                         matrix, else no limit)\n"
+    "How to solve:\n"
+    "      --solvers=LIST     run only these solvers, separated by commas\n"
+    "      --device=N         CUDA device N (default: 0 if there is one)\n"
+    "      --cpu              use no GPU\n"
+    "      --host             B and X on the host for GPU solvers too, copies count\n"
+    "      --measure          automatic choice: measure the solvers predicted fastest\n"
+    "      --no-calibrate     do not measure the costs of this CPU, which takes a\n"
+    "                         quarter of a second in the first run\n"
+    "      --threads=N        threads of CPU solvers\n"
+    "      --cell-seconds=S   time for the solves of one solver on one triangle\n"
+    "                         (default 5)\n"
+    "      --memory=GIB       memory limit of a solver (default: 8 for solvers that\n"
+    "                         store a full matrix, else none)\n"
     "      --low-memory       read with little more memory than the matrix takes\n"
+    "Each matrix of a DIRECTORY runs in its own process.  These options run every\n"
+    "matrix in its own process:\n"
+    "      --matrix-seconds=S  time limit of the process (default 3600)\n"
+    "      --matrix-memory=GIB  memory limit (default: 9/10 of the machine's memory)\n"
+    "      --resume           continue an interrupted run with the same options; its\n"
+    "                         results are in FILE.resume for the first output FILE\n"
     "Output:\n"
-    "      --csv=FILE         all figures, times in seconds, a line a solver and triangle\n"
-    "      --json=FILE        the same as JSON\n"
-    "      --html=FILE        a page: summary, figures where gnuplot is installed, tables\n"
-    "      --plot=DIR         figures: gnuplot scripts, and SVG where gnuplot is installed\n"
-    "      --choice           the automatic choice over the best solver, and the share within 1.1\n"
-    "                         and 1.3\n"
-    "  -q, --quiet            no table on the screen\n"
-    "  -h, --help             this text\n"
-    "  -V, --version          name and version\n"
+    "      --csv=FILE         write all results, times in seconds, one line for each\n"
+    "                         solver and triangle\n"
+    "      --json=FILE        write the same as JSON\n"
+    "      --html=FILE        write a page: summary, figures (with python3), tables\n"
+    "      --plot=DIR         draw figures as SVG files in DIR (with python3)\n"
+    "      --choice           show the automatic choice relative to the fastest\n"
+    "                         solver, and the share within 1.1 and 1.3\n"
+    "  -q, --quiet            print no table\n"
+    "  -h, --help             print this help and exit\n"
+    "  -V, --version          print the version and exit\n"
     "\n"
-    "Exit status: 0 good; 1 wrong use, a bad file, or nothing to run; 3 the backward error of\n"
-    "some solver is too large (1e-10, 1e-4 in single precision).\n";
+    "Exit status:\n"
+    "  0  all results were accurate\n"
+    "  1  wrong use, a bad file, or nothing to run\n"
+    "  3  some backward error is larger than 1e-10 (single precision: 1e-4)\n";
 
 /* ---- what single options mean ---------------------------------------------------------------- */
 
@@ -162,12 +166,12 @@ static const option_row rows[] = {
     {"factor", 0, NO_TEXT, take_flag, .member = AT(wanted.factor), .bits = FACTOR},
     {"trans", 0, NO_TEXT, take_bits, .member = SETTING(op), .value = TRS_T},
     {"precision", 0, TEXT, take_precision,
-     .what = "--precision is none of f32, f64, c32, c64"},
+     .what = "--precision needs f32, f64, c32 or c64, but got"},
     {"nrhs", 0, TEXT, take_whole, .member = SETTING(nrhs), NUMBERS(1, 100000),
-     .what = "--nrhs is not a number from 1 to 100000"},
-    {"solvers", 0, TEXT, take_solvers, .what = "no solver of this build"},
+     .what = "--nrhs needs a number from 1 to 100000, but got"},
+    {"solvers", 0, TEXT, take_solvers, .what = "no such solver in this build"},
     {"device", 0, TEXT, take_device, .bits = DEVICE, NUMBERS(0, 1000),
-     .what = "--device is not the number of a device"},
+     .what = "--device needs the number of a device, but got"},
     {"cpu", 0, NO_TEXT, take_flag, .member = AT(cpu), .bits = CPU},
     {"threads", 0, TEXT, take_whole, .member = SETTING(threads), NUMBERS(1, 100000)},
     {"cell-seconds", 0, TEXT, take_positive, .member = SETTING(cell_seconds), NUMBERS(0, HUGE_VAL)},
@@ -178,7 +182,7 @@ static const option_row rows[] = {
     {"html", 0, TEXT, take_text, .member = OUTPUT(html), .bits = FIGURES},
     {"plot", 0, TEXT, take_text, .member = OUTPUT(plot), .bits = FIGURES},
     {"filter", 0, TEXT, take_filter, .bits = FILTER,
-     .what = "--filter is not GLOB, n<NUMBER, nnz>=NUMBER, kind=GLOB ..."},
+     .what = "--filter needs terms such as GLOB, n<NUMBER, nnz>=NUMBER, kind=GLOB, but got"},
     {"dense", 0, NO_TEXT, take_flag, .member = SETTING(dense), .bits = DENSE},
     {"calibrate", 0, NO_TEXT, take_flag, .member = AT(calibrate), .bits = CALIBRATE},
     {"save", 0, NO_TEXT, take_flag, .member = AT(save)},
@@ -193,24 +197,25 @@ static const option_row rows[] = {
      NUMBERS(0, 0x1p33)},
     {"resume", 0, NO_TEXT, take_flag, .member = AT(processes.resume), .bits = APART},
     {"child", 0, TEXT, take_child, .bits = APART, NUMBERS(1, 1 << 20),
-     .what = "--child is not a descriptor"},
+     .what = "--child needs a file descriptor, but got"},
     {"quiet", 'q', NO_TEXT, take_flag, .member = OUTPUT(quiet)},
     {"help", 'h', NO_TEXT, leave_with_text, .what = help},
     {"version", 'V', NO_TEXT, leave_version, .what = NULL},
-    {.what = "wrong option"},
+    {.what = "unknown option, or an option without its value"},
 };
 /* clang-format on */
 
 static const exclusion exclusions[] = {
-    {CALIBRATE, DENSE | DATA | FIGURES | CHOICE, "--calibrate goes with none of the other outputs"},
+    {CALIBRATE, DENSE | DATA | FIGURES | CHOICE,
+     "--calibrate excludes --dense, --choice and all other outputs"},
     {IO, DENSE | CALIBRATE | KIND | FACTOR | CHOICE | FIGURES,
-     "--io reads and writes whole files, and has no figures to draw"},
+     "--io excludes --dense, --calibrate, --choice, --html, --plot and options for triangles"},
     {DENSE, KIND | FACTOR | FILTER | CHOICE | MEASURE,
-     "--dense has its own matrices and no choice among solvers"},
+     "--dense generates its matrices; it excludes options for triangles and the choice"},
     {APART, IO | DENSE | CALIBRATE,
-     "--matrix-seconds, --matrix-memory and --resume are for runs over matrices"},
+     "--matrix-seconds, --matrix-memory and --resume exclude --io, --dense and --calibrate"},
     {LOWER, UPPER, "--lower and --upper exclude each other"},
-    {FACTOR, KIND, "--factor takes the whole matrix"},
+    {FACTOR, KIND, "--factor excludes --lower, --upper and --unit: it uses the whole matrix"},
     {CPU, DEVICE, "--cpu and --device exclude each other"},
     {0, 0, NULL},
 };
@@ -220,12 +225,14 @@ static const exclusion exclusions[] = {
 static void check_names(const arguments *a)
 {
     const settings *s = &a->session.settings;
-    if (!s->dense && !a->calibrate && s->count < 1) wrong("no matrix was named", NULL);
-    if (a->calibrate && s->count > 1) wrong("--calibrate writes one file", s->names[1]);
-    if (a->save && !a->calibrate) wrong("--save goes with --calibrate", NULL);
-    if (a->save && s->count > 0) wrong("--save names a file of its own", s->names[0]);
+    if (!s->dense && !a->calibrate && s->count < 1) wrong("no matrix given", NULL);
+    if (a->calibrate && s->count > 1) wrong("--calibrate writes only one file", s->names[1]);
+    if (a->save && !a->calibrate) wrong("--save needs --calibrate", NULL);
+    if (a->save && s->count > 0)
+        wrong("--save writes to the user's cache, not to a file", s->names[0]);
     for (int k = 0; k < s->count && s->dense; k++)
-        if (!is_size(s->names[k])) wrong("--dense: not a size from 1 to 32768", s->names[k]);
+        if (!is_size(s->names[k]))
+            wrong("--dense needs sizes from 1 to 32768, but got", s->names[k]);
 }
 
 static void check_values(const arguments *a)
@@ -233,8 +240,9 @@ static void check_values(const arguments *a)
     const settings *s = &a->session.settings;
     const outputs *o = &a->session.outputs;
     if (a->processes.resume && !o->csv && !o->json && !o->html)
-        wrong("--resume goes on with a --csv, --json or --html file", NULL);
-    if (s->dense && s->retype && parts_of(s->dtype) > 1) wrong("--dense is for f32 and f64", NULL);
+        wrong("--resume needs --csv, --json or --html", NULL);
+    if (s->dense && s->retype && parts_of(s->dtype) > 1)
+        wrong("--dense supports only f32 and f64", NULL);
 }
 
 /* The costs go to the user's cache: the only name is that of the file there. */
@@ -276,10 +284,8 @@ void parse_arguments(int argc, char **argv, arguments *a)
     const int64_t machine = 9 * (sysconf(_SC_PHYS_PAGES) / 10) * sysconf(_SC_PAGESIZE);
     settings *s = &a->session.settings;
     *a = (arguments){.processes = {.seconds = 3600, .memory = machine, .argv = argv}};
-    *s = (settings){.nrhs = 1,
-                    .cell_seconds = 5,
-                    .device = TRS_CUDA(0),
-                    .no_gpu = "none was to be used (--cpu)"};
+    *s = (settings){
+        .nrhs = 1, .cell_seconds = 5, .device = TRS_CUDA(0), .no_gpu = "not used (--cpu)"};
     const unsigned given = take_options(argc, argv, rows, a);
     a->processes.options = optind - 1;
     a->apart = (given & APART) != 0;

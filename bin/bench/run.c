@@ -95,17 +95,17 @@ static int run_here(runner *r)
 
 /* ---- each matrix in a process of its own ----------------------------------------------------- */
 
-/* Shows "12 of 2800, about 3.5 h to go". */
+/* Shows "12 of 2800, about 3.5 h left". */
 static void show_remaining(const runner *r, const char *name, int done, int all, double seconds)
 {
     char step[100];
     const double left = done ? seconds / done * (all - done) : 0;
     int n = snprintf(step, sizeof step, "%d of %d", done + 1, all);
     if (left > 5400)
-        snprintf(step + n, sizeof step - (size_t)n, ", about %.1f h to go", left / 3600);
+        snprintf(step + n, sizeof step - (size_t)n, ", about %.1f h left", left / 3600);
     else if (left > 90)
-        snprintf(step + n, sizeof step - (size_t)n, ", about %.0f min to go", left / 60);
-    else if (left > 0) snprintf(step + n, sizeof step - (size_t)n, ", about %.0f s to go", left);
+        snprintf(step + n, sizeof step - (size_t)n, ", about %.0f min left", left / 60);
+    else if (left > 0) snprintf(step + n, sizeof step - (size_t)n, ", about %.0f s left", left);
     progress(r->settings, name, step);
 }
 
@@ -160,13 +160,13 @@ static int run_what_is_asked(runner *r)
 /* Says what is to be said at the end; returns the exit code. */
 static int conclude(const runner *r, int named, int code)
 {
-    if (r->left_out) complain("%d of %d left out by --filter", r->left_out, named);
+    if (r->left_out) complain("--filter excluded %d of %d matrices", r->left_out, named);
     if (code) return code;
     if (!r->measured) {
-        complain(r->settings->io ? "there was no file to read" : "there was no triangle to solve");
+        complain(r->settings->io ? "no file to read" : "no triangle to solve");
         return EXIT_USAGE;
     }
-    if (r->inaccurate) complain("some backward error is too large");
+    if (r->inaccurate) complain("a backward error is too large");
     if (r->bad_file) return EXIT_USAGE;
     return r->inaccurate ? EXIT_INACCURATE : EXIT_GOOD;
 }

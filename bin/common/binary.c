@@ -93,14 +93,15 @@ int binary_read(const char *file, int base, trs_mm *mm)
 {
     header h;
     *mm = (trs_mm){.format = TRS_CSR, .dtype = TRS_F64, .field = TRS_REAL, .symmetry = TRS_GENERAL};
-    if (!little_endian()) return refuse(TRS_ESUPPORT, file, "is for little endian machines");
+    if (!little_endian())
+        return refuse(TRS_ESUPPORT, file, "the .trs format needs a little-endian machine");
     FILE *f = fopen(file, "rb");
     if (!f) return refuse(TRS_EFILE, file, strerror(errno));
     int rc = TRS_OK;
-    if (!read_header(f, &h)) rc = refuse(TRS_EFORMAT, file, "not a complete binary triangle");
+    if (!read_header(f, &h)) rc = refuse(TRS_EFORMAT, file, "not a complete .trs file");
     if (!rc) rc = read_arrays(f, &h, file, mm);
     if (!rc && !check_arrays(mm))
-        rc = refuse(TRS_EFORMAT, file, "its pointers or columns are out of range or order");
+        rc = refuse(TRS_EFORMAT, file, "pointers or columns are out of range or out of order");
     if (!rc) rebase(mm, base);
     fclose(f);
     return rc;
@@ -120,7 +121,8 @@ int binary_write(const char *file, const trs_mm *mm)
                  {mm->val, 8 * mm->nnz}};
     trs_output out = {.file = file, .fd = -1};
     memcpy(h.magic, magic, sizeof magic);
-    if (!little_endian()) return refuse(TRS_ESUPPORT, file, "is for little endian machines");
+    if (!little_endian())
+        return refuse(TRS_ESUPPORT, file, "the .trs format needs a little-endian machine");
     int rc = trs_output_open(&out);
     for (int k = 0; k < 4 && !rc; k++) {
         rc = trs_output_put(&out, array[k].p, array[k].bytes, out.offset);

@@ -29,7 +29,7 @@ _trisolve_solvers()
     local folder=
     [[ $1 != */* ]] || folder=${1%/*}/
     "${folder}trisolve-sparse" --list-solvers 2>/dev/null | command awk '
-        / not here: / { name = ""; next }
+        / not available: / { name = ""; next }
         name != "" { print name; name = "" }
         /^  [a-z]/ && $1 != "name" { name = $1 }
         END { if (name != "") print name }'

@@ -162,6 +162,6 @@ int cache_file(const char *name, char *path, size_t size)
     const bool there = trs_user_cache(name, path, size);
     const int failed = there ? make_folders(path) : 0;
     if (failed) complain("%s: %s", path, strerror(failed));
-    if (!there) complain("there is no cache: neither XDG_CACHE_HOME nor HOME names a folder");
+    if (!there) complain("no cache: set XDG_CACHE_HOME or HOME to a folder");
     return there && !failed ? EXIT_GOOD : EXIT_USAGE;
 }

@@ -26,7 +26,7 @@ static void *place(const option_row *row, void *arguments)
 static _Noreturn void wrong_value(const option_row *row, const char *text)
 {
     char what[80];
-    snprintf(what, sizeof what, "--%s is not a positive number", row->name);
+    snprintf(what, sizeof what, "--%s needs a positive number, but got", row->name);
     wrong(row->what ? row->what : what, text);
 }
 
@@ -83,7 +83,13 @@ void leave_with_text(const option_row *row, const char *text, void *arguments)
 {
     (void)text, (void)arguments;
     fputs(row->what, stdout);
+    print_address();
     exit(EXIT_GOOD);
+}
+
+void print_address(void)
+{
+    printf("\nReport bugs to %s\n", PACKAGE_BUGREPORT);
 }
 
 void leave_version(const option_row *row, const char *text, void *arguments)

@@ -39,6 +39,9 @@ void take_gib(const option_row *row, const char *text, void *arguments);        
 void leave_with_text(const option_row *row, const char *text, void *arguments); /* prints what */
 void leave_version(const option_row *row, const char *text, void *arguments);
 
+/* Print the last line of every --help: where to report bugs. */
+void print_address(void);
+
 /* Numbers as the functions above read them; wrong use leaves. */
 int whole_number(const option_row *row, const char *text);
 double positive_number(const option_row *row, const char *text);

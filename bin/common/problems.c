@@ -71,8 +71,8 @@ static int check_size(maker *m, int64_t rows, int64_t entries)
     char why[120];
     if (rows >= INT32_MAX) return refuse(m, TRS_EARG, "too large: more than 2^31 - 2 rows");
     if (have <= 0 || need <= have) return TRS_OK;
-    snprintf(why, sizeof why, "too large: %.3g GB of memory, and this machine has %.3g", need / 1e9,
-             have / 1e9);
+    snprintf(why, sizeof why, "too large: needs %.3g GB of memory, this machine has %.3g GB",
+             need / 1e9, have / 1e9);
     return refuse(m, TRS_EARG, why);
 }
 
@@ -397,20 +397,20 @@ static const struct {
     int (*make)(maker *);
 } kinds[] = {
     {{"grid5", "N", "", "lower triangle of the 5-point N x N grid"}, grid5},
-    {{"grid7", "N", "", "of the 7-point N^3 grid"}, grid7},
-    {{"grid27", "N", "", "of the 27-point N^3 grid"}, grid27},
-    {{"fem", "N", "dof", "27-point N^3 grid with dense blocks of --dof unknowns (3)"}, fem},
-    {{"ilu", "N", "", "the L of ILU(0) of a random 7-point matrix on the N^3 grid"}, ilu},
-    {{"rand", "N", "degree", "N rows of --degree entries (10) at random columns"}, uniform_rows},
-    {{"rmat", "S", "edges", "R-MAT graph with 2^S vertices and --edges edges (8 * 2^S)"}, rmat},
-    {{"circuit", "N", "", "N rows: few near entries, some nets, a few long rows"}, circuit},
+    {{"grid7", "N", "", "lower triangle of the 7-point N^3 grid"}, grid7},
+    {{"grid27", "N", "", "lower triangle of the 27-point N^3 grid"}, grid27},
+    {{"fem", "N", "dof", "27-point N^3 grid with dense blocks of --dof (3) unknowns"}, fem},
+    {{"ilu", "N", "", "factor L of ILU(0) of a random 7-point matrix on the N^3 grid"}, ilu},
+    {{"rand", "N", "degree", "N rows of --degree (10) entries in random columns"}, uniform_rows},
+    {{"rmat", "S", "edges", "R-MAT graph with 2^S vertices and --edges (8 * 2^S) edges"}, rmat},
+    {{"circuit", "N", "", "N rows: a few near entries, some nets, a few long rows"}, circuit},
     {{"chain", "N", "entries reach",
-      "each row needs the one before, and --entries (4) of the --reach (5000) before"},
+      "as bidiag, plus --entries (4) of the previous --reach (5000) rows"},
      chain},
-    {{"bidiag", "N", "", "each row needs the one before"}, bidiag},
+    {{"bidiag", "N", "", "each row depends only on the previous row"}, bidiag},
     {{"full", "N", "", "full lower triangle"}, full},
-    {{"lu2d", "N", "", "the L of the 5-point N x N Laplacian by CHOLMOD with AMD; no seed"}, lu2d},
-    {{"lu3d", "N", "", "the L of the 7-point N^3 Laplacian by CHOLMOD with AMD; no seed"}, lu3d},
+    {{"lu2d", "N", "", "factor L of the 5-point N x N Laplacian by CHOLMOD, AMD; no seed"}, lu2d},
+    {{"lu3d", "N", "", "factor L of the 7-point N^3 Laplacian by CHOLMOD, AMD; no seed"}, lu3d},
 };
 
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
@@ -437,7 +437,7 @@ int problem_make(const char *kind, int64_t size, const problem_options *opt, trs
     *mm = (trs_mm){.format = TRS_CSR, .dtype = TRS_F64, .field = TRS_REAL, .symmetry = TRS_GENERAL};
     int k = 0;
     while (k < KINDS && strcmp(kinds[k].kind.name, kind)) k++;
-    if (k == KINDS) return say(TRS_EARG, "no kind \"%.60s\"", kind);
+    if (k == KINDS) return say(TRS_EARG, "unknown kind \"%.60s\"", kind);
     maker m = {.kind = kinds[k].kind.name, .size = size, .mm = mm};
     if (opt) m.opt = *opt;
     m.state = m.opt.seed * 0x2545f4914f6cdd1du + (uint64_t)k;

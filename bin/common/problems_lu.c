@@ -92,7 +92,7 @@ int problem_make_lu(int dimensions, int64_t size, trs_mm *mm)
 int problem_make_lu(int dimensions, int64_t size, trs_mm *mm)
 {
     (void)dimensions, (void)size, (void)mm;
-    return say(TRS_ESUPPORT, "lu2d and lu3d need CHOLMOD, which this build does not have");
+    return say(TRS_ESUPPORT, "lu2d and lu3d need a build with CHOLMOD");
 }
 
 #endif

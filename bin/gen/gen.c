@@ -28,22 +28,26 @@ typedef struct arguments {
 static void print_help(void)
 {
     puts("Usage: trisolve-gen KIND SIZE [OPTION]...\n"
-         "Write a lower triangular test matrix, the same for the same seed, to standard output.\n\n"
+         "Write a lower triangular test matrix to standard output.  The same seed gives\n"
+         "the same matrix.\n\n"
          "Kinds:");
     for (int k = 0; problem_kind_at(k); k++) {
         const problem_kind *p = problem_kind_at(k);
         printf("  %-8s %-2s  %s\n", p->name, p->size, p->about);
     }
     puts("\nOptions:\n"
-         "  -o, --output=FILE    write there; the file appears complete or not at all\n"
-         "      --binary         in the binary form that the other programs read too, fast at any\n"
-         "                       size; a FILE ending in .trs is written so without being asked\n"
-         "      --seed=N         of the random numbers (0)\n"
-         "      --degree=N --dof=N --edges=N --entries=N --reach=N   as the kinds say; 1 or more\n"
-         "  -h, --help           this text; then leave\n"
-         "  -V, --version        the version; then leave\n\n"
-         "Exit status: 0 written; 1 wrong use, not enough memory, or a file that cannot be\n"
-         "written.");
+         "  -o, --output=FILE    write to FILE, which appears complete or not at all\n"
+         "      --binary         write the binary format that the other programs read\n"
+         "                       too, fast at any size (default if FILE ends in .trs)\n"
+         "      --seed=N         seed of the random numbers (default 0)\n"
+         "      --degree=N --dof=N --edges=N --entries=N --reach=N\n"
+         "                       options of single kinds, see above; 1 or more\n"
+         "  -h, --help           print this help and exit\n"
+         "  -V, --version        print the version and exit\n\n"
+         "Exit status:\n"
+         "  0  the matrix was written\n"
+         "  1  wrong use, not enough memory, or the file cannot be written");
+    print_address();
 }
 
 static int64_t number(const char *text)
@@ -52,7 +56,7 @@ static int64_t number(const char *text)
     errno = 0;
     long long v = strtoll(text, &end, 10);
     if (end == text || *end || v < 0) wrong("not a number", text);
-    if (errno) wrong("too large a number", text);
+    if (errno) wrong("number too large", text);
     return v;
 }
 
@@ -71,7 +75,7 @@ static void take_seed(const option_row *row, const char *text, void *user)
 static void take_count(const option_row *row, const char *text, void *user)
 {
     *place(row, user) = number(text);
-    if (*place(row, user) == 0) wrong("an option of a kind must be 1 or more", NULL);
+    if (*place(row, user) == 0) wrong("options of a kind need a number of 1 or more", NULL);
 }
 
 static void leave_help(const option_row *row, const char *text, void *user)
@@ -94,7 +98,7 @@ static const option_row rows[] = {
     {"binary", 0, NO_TEXT, take_flag, AT(binary)},
     {"help", 'h', NO_TEXT, leave_help, .what = NULL},
     {"version", 'V', NO_TEXT, leave_version, .what = NULL},
-    {.what = "unknown option, or one without its value"},
+    {.what = "unknown option, or an option without its value"},
 };
 
 /* The next row, from this one on, of an option of kinds that was given; NULL: there is none. */
@@ -109,10 +113,10 @@ static void check_options(arguments *a)
 {
     const problem_kind *kind = problem_kind_at(0);
     for (int k = 1; kind && strcmp(kind->name, a->kind); k++) kind = problem_kind_at(k);
-    if (!kind) wrong("no kind", a->kind);
+    if (!kind) wrong("unknown kind", a->kind);
     for (const option_row *o = rows; (o = next_given(o, a)); o++)
         if (!strstr(kind->options, o->name)) {
-            complain("%s does not take --%s", a->kind, o->name);
+            complain("%s has no option --%s", a->kind, o->name);
             exit(EXIT_USAGE);
         }
 }
@@ -127,11 +131,11 @@ static void parse(int argc, char **argv, arguments *a)
 {
     *a = (arguments){.output = "-"};
     take_options(argc, argv, rows, a);
-    if (argc - optind != 2) wrong("a kind and a size are needed", NULL);
+    if (argc - optind != 2) wrong("expected a kind and a size", NULL);
     a->kind = argv[optind];
     a->size = number(argv[optind + 1]);
     check_options(a);
-    if (a->binary && !strcmp(a->output, "-")) wrong("--binary wants --output", NULL);
+    if (a->binary && !strcmp(a->output, "-")) wrong("--binary needs --output", NULL);
     if (ends_in_trs(a->output)) a->binary = true;
 }
 

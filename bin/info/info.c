@@ -12,23 +12,26 @@ const char program_name[] = "trisolve-info";
 
 static const char help[] =
     "Usage: trisolve-info [OPTION]... FILE...\n"
-    "Say what a matrix is: sizes, entries, sums, which triangle, and the levels of its triangles.\n"
+    "Describe a matrix: sizes, entries, sums, its shape, and the levels of its\n"
+    "triangles.\n"
     "\n"
-    "FILE is Matrix Market, Rutherford-Boeing or Harwell-Boeing, perhaps packed (.gz, .xz, .zst,\n"
-    ".bz2, .tar.gz), or .trs as trisolve-gen writes; - means standard input, Matrix Market only.\n"
+    "FILE is a Matrix Market, Rutherford-Boeing or Harwell-Boeing file, which may be\n"
+    "packed (.gz, .xz, .zst, .bz2, .tar.gz), or a .trs file of trisolve-gen.\n"
+    "A file named - is standard input, Matrix Market only.\n"
     "\n"
-    "      --json             as JSON: an object, for several files an array of them\n"
-    "      --plot=FILE.svg    draw the width of every level by gnuplot; for one file\n"
-    "      --rhs              of a .tar.gz, the right-hand side instead of the matrix\n"
-    "      --threads=N        to read with\n"
-    "      --low-memory       with little more memory than the matrix takes\n"
-    "      --memory=GIB       limit of the arrays and of unpacked text (default: three quarters\n"
-    "                         of the machine's memory)\n"
-    "  -h, --help             this text; then leave\n"
-    "  -V, --version          the version; then leave\n"
+    "      --json             print JSON: an object, or an array for several files\n"
+    "      --plot=FILE.svg    draw the rows of every level with gnuplot; for one file\n"
+    "      --rhs              from a .tar.gz, read the right-hand side instead\n"
+    "      --threads=N        threads of the reader\n"
+    "      --low-memory       read with little more memory than the matrix takes\n"
+    "      --memory=GIB       limit for the arrays and for unpacked text (default:\n"
+    "                         three quarters of the machine's memory)\n"
+    "  -h, --help             print this help and exit\n"
+    "  -V, --version          print the version and exit\n"
     "\n"
-    "Exit status: 0 good; 1 wrong use, or a file that cannot be read or understood (the others\n"
-    "are reported all the same).\n";
+    "Exit status:\n"
+    "  0  every file was read\n"
+    "  1  wrong use, or a file cannot be read or understood (others are reported)\n";
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
@@ -47,13 +50,14 @@ static const option_row rows[] = {
     {"json", 0, NO_TEXT, take_flag, AT(json)},
     {"plot", 0, TEXT, take_text, AT(plot)},
     {"rhs", 0, NO_TEXT, take_flag, AT(rhs)},
-    {"threads", 0, TEXT, take_threads, .most = 100001, .what = "--threads is not a positive number"},
+    {"threads", 0, TEXT, take_threads, .most = 100001,
+     .what = "--threads needs a positive number, but got"},
     {"low-memory", 0, NO_TEXT, take_flag, AT(low_memory)},
     {"memory", 0, TEXT, take_gib, AT(memory), .most = 0x1.0000000000001p32,
-     .what = "--memory is not a positive number"},
+     .what = "--memory needs a positive number, but got"},
     {"help", 'h', NO_TEXT, leave_with_text, .what = help},
     {"version", 'V', NO_TEXT, leave_version, .what = NULL},
-    {.what = "unknown option"},
+    {.what = "unknown option, or an option without its value"},
 };
 /* clang-format on */
 
@@ -63,8 +67,8 @@ static void parse_arguments(int argc, char **argv, arguments *a)
     take_options(argc, argv, rows, a);
     a->files = argv + optind;
     a->count = argc - optind;
-    if (a->count < 1) wrong("no matrix was named", NULL);
-    if (a->plot && a->count > 1) wrong("--plot is for one file", NULL);
+    if (a->count < 1) wrong("no file given", NULL);
+    if (a->plot && a->count > 1) wrong("--plot supports only one file", NULL);
 }
 
 /* ---- running --------------------------------------------------------------------------------- */

@@ -98,6 +98,6 @@ int plot_widths(const char *file, const facts *f)
     remove(part);
     if (status > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 127)
         complain("--plot: gnuplot is not installed");
-    else complain("%s: gnuplot could not write it", file);
+    else complain("%s: gnuplot could not write the file", file);
     return EXIT_USAGE;
 }

@@ -29,7 +29,7 @@ static void print_triangle(const triangle *t)
     printf("           rows: longest %" PRId64 " %s, mean %.4g\n", t->longest,
            trs_noun(t->longest, "entry", "entries"), t->mean_row);
     printf("           diagonal: %" PRId64 " missing, %" PRId64 " zero\n", t->missing, t->zero);
-    printf("           floor: a solve moves at least %.0f bytes\n", t->floor);
+    printf("           traffic: a solve moves at least %.0f bytes\n", t->floor);
 }
 
 void print_text(const facts *f)
@@ -41,7 +41,7 @@ void print_text(const facts *f)
     printf("stored     %" PRId64 " %s", mm->stored,
            mm->format == TRS_DENSE ? trs_noun(mm->stored, "value", "values")
                                    : trs_noun(mm->stored, "entry", "entries"));
-    if (mm->duplicates) printf(", %" PRId64 " summed with another one", mm->duplicates);
+    if (mm->duplicates) printf(", %" PRId64 " added to another one", mm->duplicates);
     if (mm->rounded)
         printf(", %" PRId64 " %s rounded to a double", mm->rounded,
                trs_noun(mm->rounded, "integer", "integers"));

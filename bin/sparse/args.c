@@ -14,69 +14,77 @@
 
 static const char help[] =
     "Usage: trisolve-sparse [OPTION]... MATRIX [RHS]\n"
-    "Solve A x = b with the sparse matrix in the Matrix Market file MATRIX.\n"
+    "Solve A x = b with the sparse matrix A of the Matrix Market file MATRIX.\n"
     "\n"
-    "A triangular matrix is solved directly, also one whose rows and columns were permuted; any\n"
-    "other square one is factored first.\n"
-    "RHS holds one or several right-hand sides, array or coordinate.  Without it the\n"
-    "one beside the matrix in a .tar.gz is taken (NAME_b.mtx, NAME_rhs.mtx), or else\n"
-    "b = A * ones is made, so that the error of x can be shown.  A file name - means standard\n"
-    "input.\n"
+    "A triangle is solved directly, even if its rows and columns were permuted.  Any\n"
+    "other square matrix is factored first.\n"
     "\n"
-    "What is solved:\n"
-    "      --lower, --upper   solve with that triangle of MATRIX, whatever else it holds\n"
-    "      --unit             its diagonal is 1, whatever is stored\n"
+    "RHS contains one or more right-hand sides, as an array or coordinate file.\n"
+    "Without RHS, the one in the same .tar.gz as the matrix is used (NAME_b.mtx or\n"
+    "NAME_rhs.mtx).  If there is none, b = A * ones, which shows the error of x.\n"
+    "A file named - is standard input.\n"
+    "\n"
+    "What to solve:\n"
+    "      --lower, --upper   solve with this triangle of MATRIX, ignore the rest\n"
+    "      --unit             the diagonal is 1, whatever is stored\n"
     "      --trans            solve with the transpose\n"
     "      --conj-trans       solve with the conjugate transpose\n"
-    "      --factor[=METHOD]  factor, also a triangle; METHOD: auto, cholmod, klu, umfpack; or,\n"
-    "                         incomplete with level of fill k, ilu0 .. ilu9, ic0 .. ic9: M x = b\n"
-    "                         with M near A, then refinement or a Krylov method\n"
-    "      --ordering=NAME    of complete factors: amd, colamd, metis, natural, best\n"
-    "      --krylov=METHOD    cg, gmres or bicgstab, with the factors as preconditioner (default:\n"
-    "                         ic0 with cg, else ilu0)\n"
-    "      --steps=N          then N times: new values, update of the factors, solve\n"
+    "      --factor[=METHOD]  factor, even a triangle; METHOD is auto, cholmod, klu,\n"
+    "                         umfpack; or ilu0 to ilu9, ic0 to ic9 for incomplete\n"
+    "                         factors M near A with this level of fill, which solve\n"
+    "                         M x = b, then refine or start a Krylov method\n"
+    "      --ordering=NAME    ordering of complete factors: amd, colamd, metis,\n"
+    "                         natural, best\n"
+    "      --krylov=METHOD    cg, gmres or bicgstab, preconditioned by the factors\n"
+    "                         (default: ic0 for cg, else ilu0)\n"
+    "      --ilu-ordering=O   ordering of incomplete factors: natural (default), rcm,\n"
+    "                         multicolour\n"
+    "      --steps=N          after the solve, do N steps: new values, update of the\n"
+    "                         factors, solve\n"
+    "      --perturb=E        each step multiplies each value by 1 + E u, u random in\n"
+    "                         [-1, 1] (default 0.01)\n"
     "      --precision=P      double (default) or single\n"
-    "How:\n"
-    "      --device=D         where matrix and vectors of factors are: cpu (default), cuda, "
-    "cuda:K\n"
-    "      --rtol=R           largest |b - A x| / |b| of a Krylov method (default 1e-8)\n"
-    "      --maxit=N          iterations at most (default 1000)\n"
-    "      --restart=N        vectors that gmres keeps (default 30)\n"
-    "      --ilu-ordering=O   of incomplete factors: natural (default), rcm, multicolour\n"
-    "      --perturb=E        each step takes each value times 1 + E u, u in [-1, 1] (default "
-    "0.01)\n"
-    "      --solver=NAME      a solver of --list-solvers; default: chosen by a cost model\n"
-    "      --measure          choose by solving with the few that are predicted to be cheapest\n"
-    "      --wisdom[=FILE]    choose by what earlier runs have measured of this pattern, as FILE\n"
-    "                         says (default: in the user's cache); with --measure, add to it\n"
-    "      --no-calibrate     by the costs that are known: do not measure those of this CPU, "
-    "which\n"
-    "                         takes a quarter of a second in the first run\n"
-    "      --threads=N        for CPU solvers\n"
-    "      --low-memory       read with little more memory than the matrix takes\n"
-    "      --memory=GIB       limit for a file's arrays and for its unpacked text (default: three\n"
-    "                         quarters of the machine's memory)\n"
-    "      --repeat=N         solve N times after one to warm up; report min, median, max\n"
-    "      --refine=N         at most N steps of iterative refinement (default: 3 with factors, "
-    "else\n"
-    "                         0); with --precision=single b, x and residuals are double\n"
-    "                         (incomplete factors: all is single)\n"
-    "      --cond             estimate the condition in the 1-norm\n"
-    "      --det              the determinant of the matrix, or triangle, that is solved with\n"
-    "      --pivot=P          a pivot that is zero, missing or not finite: fail (default), skip\n"
-    "                         (the row is left out, x = 0 there), or a number that replaces it\n"
+    "      --pivot=P          for a pivot that is zero, missing or not finite: fail\n"
+    "                         (default), skip (leave out the row, x = 0 there), or a\n"
+    "                         replacement value\n"
+    "How to solve:\n"
+    "      --device=D         device of the matrix and vectors, with factors: cpu\n"
+    "                         (default), cuda, cuda:K\n"
+    "      --solver=NAME      a solver of --list-solvers (default: predicted fastest)\n"
+    "      --measure          measure the solvers predicted fastest, use the fastest\n"
+    "      --wisdom[=FILE]    choose the solver by earlier measurements in FILE\n"
+    "                         (default: in the user's cache); with --measure, add to\n"
+    "                         FILE\n"
+    "      --no-calibrate     do not measure the costs of this CPU, which takes a\n"
+    "                         quarter of a second in the first run\n"
     "      --bitwise          only solvers that give the same bits every time\n"
-    "      --save-plan=FILE   keep the analysis of the triangle in FILE\n"
-    "      --load-plan=FILE   take it from there; the pattern must be the same\n"
-    "      --tolerance=T      largest backward error that counts as solved\n"
-    "                         (default 1e-10; single precision 1e-4)\n"
-    "What is printed and written:\n"
+    "      --threads=N        threads of CPU solvers\n"
+    "      --low-memory       read with little more memory than the matrix takes\n"
+    "      --memory=GIB       limit for the arrays of a file and its unpacked text\n"
+    "                         (default: three quarters of the machine's memory)\n"
+    "      --save-plan=FILE   save the analysis of the triangle to FILE\n"
+    "      --load-plan=FILE   load it from FILE; the pattern must be the same\n"
+    "      --repeat=N         solve once to warm up, then N times; report minimum,\n"
+    "                         median and maximum\n"
+    "Accuracy:\n"
+    "      --refine=N         at most N steps of iterative refinement (default: 3\n"
+    "                         with factors, else 0); with --precision=single, b, x\n"
+    "                         and residuals are double (incomplete factors: single)\n"
+    "      --tolerance=T      largest backward error that counts as solved (default\n"
+    "                         1e-10, single precision 1e-4)\n"
+    "      --rtol=R           tolerance of a Krylov method for |b - A x| / |b|\n"
+    "                         (default 1e-8)\n"
+    "      --maxit=N          maximum number of iterations (default 1000)\n"
+    "      --restart=N        vectors of gmres before a restart (default 30)\n"
+    "      --cond             estimate the condition in the 1-norm\n"
+    "      --det              show the determinant of the matrix or triangle\n"
+    "Output:\n"
     "  -o, --output=FILE      write x as a Matrix Market array; - is standard output\n"
-    "      --json             the report as JSON\n"
-    "  -q, --quiet            no report\n"
-    "      --list-solvers     name, needs, and whether it can run here; then leave\n"
-    "  -h, --help             this text; then leave\n"
-    "  -V, --version          the version; then leave\n";
+    "      --json             print the report as JSON\n"
+    "  -q, --quiet            print no report\n"
+    "      --list-solvers     list the solvers and exit\n"
+    "  -h, --help             print this help and exit\n"
+    "  -V, --version          print the version and exit\n";
 
 /* ---- what single options mean ---------------------------------------------------------------- */
 
@@ -157,6 +165,7 @@ static void leave_help(const option_row *row, const char *text, void *user)
     fputs(help, stdout);
     fputs("\nExit status:\n", stdout);
     for (int k = 0; exit_about(k); k++) printf("  %d  %s\n", k, exit_about(k));
+    print_address();
     exit(EXIT_GOOD);
 }
 
@@ -192,15 +201,18 @@ static const option_row rows[] = {
     {"conj-trans", 0, NO_TEXT, take_op, .value = TRS_H},
     {"factor", 0, MAY_TEXT, take_factor, .bits = FACTOR},
     {"ordering", 0, TEXT, take_text, .member = AT(ordering)},
-    {"krylov", 0, TEXT, take_krylov, .bits = KRYLOV, .what = "--krylov is cg, gmres or bicgstab, not"},
+    {"krylov", 0, TEXT, take_krylov, .bits = KRYLOV,
+     .what = "--krylov needs cg, gmres or bicgstab, but got"},
     {"steps", 0, TEXT, take_whole, .member = AT(steps), .bits = STEPS, NUMBERS(1, 1e6)},
     {"perturb", 0, TEXT, take_positive, .member = AT(perturb), NUMBERS(0, 1e9)},
-    {"device", 0, TEXT, take_device, .bits = DEVICE, .what = "--device is cpu, cuda or cuda:K, not"},
+    {"device", 0, TEXT, take_device, .bits = DEVICE,
+     .what = "--device needs cpu, cuda or cuda:K, but got"},
     {"rtol", 0, TEXT, take_positive, .member = AT(rtol), NUMBERS(0, 1e9)},
     {"maxit", 0, TEXT, take_whole, .member = AT(maxit), NUMBERS(1, 1e8)},
     {"restart", 0, TEXT, take_whole, .member = AT(restart), NUMBERS(1, 1e5)},
-    {"ilu-ordering", 0, TEXT, take_ilu_ordering, .what = "--ilu-ordering is natural, rcm or multicolour, not"},
-    {"precision", 0, TEXT, take_precision, .what = "--precision is double or single, not"},
+    {"ilu-ordering", 0, TEXT, take_ilu_ordering,
+     .what = "--ilu-ordering needs natural, rcm or multicolour, but got"},
+    {"precision", 0, TEXT, take_precision, .what = "--precision needs double or single, but got"},
     {"solver", 0, TEXT, take_text, .member = AT(solver), .bits = SOLVER},
     {"measure", 0, NO_TEXT, take_flag, .member = AT(measure), .bits = MEASURE},
     {"wisdom", 0, MAY_TEXT, take_wisdom, .bits = WISDOM},
@@ -210,11 +222,11 @@ static const option_row rows[] = {
     {"memory", 0, TEXT, take_gib, .member = AT(memory), NUMBERS(0, 1e9)},
     {"repeat", 0, TEXT, take_whole, .member = AT(repeat), NUMBERS(1, 1e9)},
     {"refine", 0, TEXT, take_whole, .member = AT(refine), NUMBERS(0, 1e9),
-     .what = "--refine is not a number"},
+     .what = "--refine needs a number of steps, 0 or more, but got"},
     {"cond", 0, NO_TEXT, take_flag, .member = AT(cond), .bits = COND},
     {"det", 0, NO_TEXT, take_flag, .member = AT(det), .bits = DET},
     {"tolerance", 0, TEXT, take_positive, .member = AT(tolerance), NUMBERS(0, 1e9)},
-    {"pivot", 0, TEXT, take_pivots, .what = "--pivot is fail, skip or a number, not"},
+    {"pivot", 0, TEXT, take_pivots, .what = "--pivot needs fail, skip or a number, but got"},
     {"bitwise", 0, NO_TEXT, take_flag, .member = AT(bitwise)},
     {"save-plan", 0, TEXT, take_text, .member = AT(save_plan), .bits = PLAN_FILE},
     {"load-plan", 0, TEXT, take_text, .member = AT(load_plan), .bits = PLAN_FILE},
@@ -224,24 +236,24 @@ static const option_row rows[] = {
     {"list-solvers", 0, NO_TEXT, leave_list, .what = NULL},
     {"help", 'h', NO_TEXT, leave_help, .what = NULL},
     {"version", 'V', NO_TEXT, leave_version, .what = NULL},
-    {.what = "unknown option"},
+    {.what = "unknown option, or an option without its value"},
 };
 /* clang-format on */
 
 static const exclusion exclusions[] = {
     {LOWER, UPPER, "--lower and --upper exclude each other"},
-    {FACTOR, LOWER | UPPER, "--factor takes the whole matrix"},
-    {FACTOR, PIVOT, "--pivot is for triangles"},
+    {FACTOR, LOWER | UPPER, "--factor excludes --lower and --upper: it uses the whole matrix"},
+    {FACTOR, PIVOT, "--pivot is only for triangles"},
     {PIVOT, REFINED | COND | DET,
-     "--pivot excludes --refine, --cond and --det: another matrix is solved"},
-    {FACTOR, PLAN_FILE, "--save-plan and --load-plan are for triangles"},
+     "--pivot excludes --refine, --cond and --det: it solves with another matrix"},
+    {FACTOR, PLAN_FILE, "--save-plan and --load-plan are only for triangles"},
     {MEASURE, SOLVER, "--measure and --solver exclude each other"},
     {WISDOM, SOLVER | PLAN_FILE,
-     "--wisdom is for the choice of a solver: no --solver, no plan in a file"},
+     "--wisdom excludes --solver, --save-plan and --load-plan: it chooses the solver"},
     {KRYLOV, REFINED | COND | LOWER | UPPER | PIVOT,
      "--krylov excludes --refine, --cond, --pivot, --lower and --upper"},
     {STEPS | DEVICE, LOWER | UPPER | PIVOT,
-     "--steps and --device are for factors, not for triangles"},
+     "--steps and --device are only for factors, not for triangles"},
     {0, 0, NULL},
 };
 
@@ -266,13 +278,15 @@ void parse_arguments(int argc, char **argv, arguments *a)
     *a = (arguments){
         .repeat = 1, .refine = -1, .rtol = 1e-8, .maxit = 1000, .restart = 30, .perturb = 0.01};
     unsigned given = take_options(argc, argv, rows, a);
-    if (optind >= argc) wrong("no matrix was named", NULL);
-    if (argc - optind > 2) wrong("more than a matrix and a right-hand side", argv[optind + 2]);
+    if (optind >= argc) wrong("no matrix file given", NULL);
+    if (argc - optind > 2)
+        wrong("too many files; expected a matrix and a right-hand side", argv[optind + 2]);
     a->matrix = argv[optind];
     a->rhs = argv[optind + 1];
     if (a->pivot) given |= PIVOT;
     if (a->refine > 0) given |= REFINED;
     check_exclusions(given, exclusions);
     complete(a, given);
-    if (a->det && is_incomplete(a->method)) wrong("--det wants complete factors, not", a->method);
+    if (a->det && is_incomplete(a->method))
+        wrong("--det needs complete factors, but got", a->method);
 }

@@ -16,14 +16,14 @@ static const struct {
 };
 
 static const char *const about[] = {
-    [EXIT_GOOD] = "solved",
-    [EXIT_USAGE] = "wrong use, or a file or matrix that cannot be read, understood or written",
-    [EXIT_PIVOT] = "a pivot is zero, missing or not finite (its row is named)",
+    [EXIT_GOOD] = "the system was solved",
+    [EXIT_USAGE] = "wrong use, or a file or matrix cannot be read, understood or written",
+    [EXIT_PIVOT] = "a pivot is zero, missing or not finite",
     [EXIT_INACCURATE] =
         "x overflows, its backward error is too large, or a method did not converge",
-    [EXIT_MEMORY] = "out of memory, or over the limit that was set",
+    [EXIT_MEMORY] = "out of memory, or more memory needed than the limit",
     [EXIT_DEVICE] = "no usable GPU, or CUDA reported an error",
-    [EXIT_FAULT] = "a library or this program is at fault",
+    [EXIT_FAULT] = "internal error",
 };
 
 int exit_of(int status)

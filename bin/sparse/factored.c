@@ -55,8 +55,8 @@ static int factor(const arguments *a, const problem *p, const trs_mat *A, trs_lu
 static int factor(const arguments *a, const problem *p, const trs_mat *A, trs_lu **lu)
 {
     (void)p, (void)A, (void)lu;
-    complain("%s: not a triangle, and this build has no SuiteSparse to factor it; "
-             "--lower or --upper solve with a triangle of it",
+    complain("%s: not a triangle, and this build has no SuiteSparse to factor it; use "
+             "--lower or --upper to solve with a triangle of it",
              a->matrix);
     return TRS_ESUPPORT;
 }

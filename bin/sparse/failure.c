@@ -97,7 +97,7 @@ void explain_failure(report *r)
 {
     if (!isfinite(r->error.omega)) say_not_finite(r);
     if (!*r->failure)
-        snprintf(r->failure, sizeof r->failure, "backward error %.2g is larger than %.2g",
+        snprintf(r->failure, sizeof r->failure, "backward error %.2g exceeds the tolerance %.2g",
                  r->error.omega, r->tolerance);
     const size_t used = strlen(r->failure);
     if (is_singular(r))

@@ -19,7 +19,7 @@ static void list_family(int general)
                yes(s.caps & TRS_CAP_BITWISE), yes(s.caps & TRS_CAP_ROW_MAJOR),
                yes(s.caps & TRS_CAP_CAPTURE),
                s.accuracy == TRS_SUBSTITUTION ? "substitution" : "inverting", s.about);
-        if (!s.available) printf("  %-20s not here: %s\n", "", s.why);
+        if (!s.available) printf("  %-20s not available: %s\n", "", s.why);
     }
 }
 
@@ -32,8 +32,9 @@ int list_solvers(void)
     list_family(0);
     printf("General matrices, full:\n");
     list_family(1);
-    printf("bits: the same bits every time; rows: B and X by rows;\n"
-           "graph: can be captured in a CUDA graph; error: substitution bounds it by components,\n"
-           "inverting in the norm\n");
+    printf("bits:  gives the same bits every time\n"
+           "rows:  supports B and X by rows\n"
+           "graph: can be captured in a CUDA graph\n"
+           "error: substitution has a componentwise bound, inverting a normwise bound\n");
     return EXIT_GOOD;
 }

@@ -53,7 +53,7 @@ static int read_matrix(const arguments *a, problem *p)
     if (!triangle) triangle = p->found;
     if (!a->factor) p->A.kind = triangle | (a->kind & TRS_UNIT);
     if ((a->kind & TRS_UNIT) && !(p->A.kind & (TRS_LOWER | TRS_UPPER))) {
-        complain("%s: not a triangle; --unit wants --lower or --upper", a->matrix);
+        complain("%s: not a triangle; --unit needs --lower or --upper", a->matrix);
         return EXIT_USAGE;
     }
     return EXIT_GOOD;
@@ -145,7 +145,7 @@ int problem_read(const arguments *a, problem *p)
     if (!code) code = read_rhs(a, p, &rhs);
     if (code) return code;
     p->factored = needs_factors(a, p);
-    if (retype(p, rhs, type_to_solve(a, p, rhs))) return no_memory("numbers of another type");
+    if (retype(p, rhs, type_to_solve(a, p, rhs))) return no_memory("the conversion of values");
     if (!p->rhs) code = make_rhs(a, p);
     if (code) return code;
     p->X = calloc((size_t)(p->A.n * p->nrhs) + 1, 16);

@@ -82,7 +82,7 @@ static void print_matrix(FILE *out, const report *r)
     if (p->rhs)
         fprintf(out, "rhs        %s: %d %s\n", p->rhs, p->nrhs,
                 trs_noun(p->nrhs, "column", "columns"));
-    else fprintf(out, "rhs        none given: b = %s\n", p->made);
+    else fprintf(out, "rhs        none given, b = %s\n", p->made);
 }
 
 const char *stop_name(trs_stop stop)
@@ -95,7 +95,7 @@ static void print_refinement(FILE *out, const report *r)
 {
     if (r->refined < 0) return;
     fprintf(out, "refined    %d %s", r->refined, trs_noun(r->refined, "step", "steps"));
-    if (r->stopped == TRS_STOP_STEPS) fprintf(out, ", all that were allowed");
+    if (r->stopped == TRS_STOP_STEPS) fprintf(out, ", all allowed steps done");
     else if (r->stopped) fprintf(out, ", %s", stop_name(r->stopped));
     if (r->refined > 0) fprintf(out, ", backward error %.2g before", r->omega_before);
     if (r->incomplete) fprintf(out, " (x = M^-1 b, then x += M^-1 (b - A x))");
@@ -118,9 +118,10 @@ static void print_condition(FILE *out, const report *r)
 {
     const bool estimated = r->args->cond && !r->incomplete;
     const double rcond = estimated ? r->condition : r->rcond;
-    if (r->args->cond && r->incomplete) fprintf(out, "condition  not known by these factors\n");
+    if (r->args->cond && r->incomplete)
+        fprintf(out, "condition  not known from incomplete factors\n");
     if (!estimated && (!r->factored || !(rcond > 0))) return;
-    fprintf(out, "condition  %s %.*e%s", estimated ? "estimated as" : "at least about",
+    fprintf(out, "condition  %s %.*e%s", estimated ? "estimate" : "at least about",
             estimated ? 2 : 1, 1 / rcond, estimated ? " in the 1-norm" : "");
     if (is_singular(r)) fprintf(out, ": singular to working precision\n");
     else fprintf(out, rcond < 1e-12 ? ": x may have few correct digits\n" : "\n");
@@ -181,7 +182,7 @@ void print_text(const report *r)
     if (r->pivots)
         fprintf(out,
                 "pivots     %" PRId64 " zero, missing or not finite, the first in row %" PRId64
-                ": %s, not in the error\n",
+                ": %s, excluded from the error\n",
                 r->pivots, r->first_pivot, r->args->pivot == TRS_PIVOT_SKIP ? "x = 0" : "replaced");
     print_krylov(out, r);
     print_steps(out, r);

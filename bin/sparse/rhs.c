@@ -36,10 +36,10 @@ static void say_rhs(const arguments *a, const char *name, const trs_mm *mm)
 {
     const bool square = mm->rows == mm->cols && mm->cols > 1;
     if (a->quiet || (a->rhs && !square && mm->field != TRS_PATTERN)) return;
-    complain("the right-hand side is %s%s: %lld x %lld, %s %s%s%s",
-             a->rhs ? "" : "beside the matrix in ", name, (long long)mm->rows, (long long)mm->cols,
+    complain("right-hand side%s %s: %lld x %lld, %s %s%s%s", a->rhs ? "" : " in", name,
+             (long long)mm->rows, (long long)mm->cols,
              mm->format == TRS_DENSE ? "array" : "coordinate", field_name(mm->field),
-             mm->field == TRS_PATTERN ? ", its entries are ones" : "",
+             mm->field == TRS_PATTERN ? ", whose entries are ones" : "",
              square ? ", a square matrix" : "");
 }
 
@@ -47,7 +47,7 @@ static void say_rhs(const arguments *a, const char *name, const trs_mm *mm)
 static int take_rhs(const arguments *a, const char *name, const trs_mm *mm, problem *p)
 {
     if (mm->rows == 1 && mm->cols == p->A.n && p->A.n > 1) {
-        complain("%s: 1 x %lld is a row: transpose it, a right-hand side is a column", name,
+        complain("%s: 1 x %lld is a row; transpose it, because a right-hand side is a column", name,
                  (long long)mm->cols);
         return EXIT_USAGE;
     }
@@ -61,7 +61,7 @@ static int take_rhs(const arguments *a, const char *name, const trs_mm *mm, prob
     p->rhs = name;
     const double bytes = (double)(mm->rows * mm->cols) * (double)size_of_number(mm->dtype);
     if (a->memory > 0 && bytes > (double)a->memory) {
-        complain("%s: as a full matrix it needs %.3g GB, the limit is %.3g GB", name, bytes / 1e9,
+        complain("%s: the full matrix needs %.3g GB, the limit is %.3g GB", name, bytes / 1e9,
                  (double)a->memory / 1e9);
         return exit_code(TRS_EMEM);
     }
@@ -119,7 +119,7 @@ int make_rhs(const arguments *a, problem *p)
     p->made = "A * ones";
     if (n && is_annihilated(a, p)) {
         set_exact(p, 1);
-        p->made = "A * x, x(i) = 1 + i/n, since A * ones is 0";
+        p->made = "A * x, x(i) = 1 + i/n, because A * ones is 0";
     }
     int rc = trs_multiply(&p->A, a->op, 1, p->exact, n, p->B, n, TRS_COL_MAJOR);
     if (rc) complain("b = %s: %s", p->made, trs_message());

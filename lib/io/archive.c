@@ -215,7 +215,8 @@ static int find_text(trs_archive *a, char *why, size_t size)
     }
     if (found) return found < 0 ? found : TRS_OK;
     if (a->from.rhs)
-        return say(TRS_EFILE, "no right-hand side (NAME_b.mtx or NAME_rhs.mtx) in it", why, size);
+        return say(TRS_EFILE, "no right-hand side (NAME_b.mtx or NAME_rhs.mtx) in the archive", why,
+                   size);
     snprintf(why, size, "no matrix (%s file) in the archive", a->from.suffix);
     return TRS_EFILE;
 }
@@ -228,8 +229,7 @@ int trs_archive_open(trs_archive **out, const trs_archive_source *from, char *wh
     a->from = *from;
     int rc = open_library(&a->la, reason, sizeof reason);
     if (rc) {
-        snprintf(why, size, "packed by %s, and packed files need libarchive (%s)", from->kind,
-                 reason);
+        snprintf(why, size, "packed by %s; packed files need libarchive (%s)", from->kind, reason);
         rc = TRS_ESUPPORT;
     } else {
         rc = find_text(a, why, size);
@@ -260,7 +260,7 @@ void trs_archive_close(trs_archive *a)
 int trs_archive_open(trs_archive **a, const trs_archive_source *from, char *why, size_t size)
 {
     *a = NULL;
-    snprintf(why, size, "packed by %s, and this build has no libarchive: unpack it first",
+    snprintf(why, size, "packed by %s, but this build has no libarchive: unpack the file first",
              from->kind);
     return TRS_ESUPPORT;
 }

@@ -177,8 +177,7 @@ static int start(trs_input *in, const trs_input_options *opt)
     if (rc) return rc;
     const char *kind = trs_archive_kind(in->head, in->looked);
     if (kind) return open_archive(in, kind, opt);
-    if (opt->rhs)
-        return fail(in, TRS_EFILE, "not an archive: it holds no right-hand side beside the matrix");
+    if (opt->rhs) return fail(in, TRS_EFILE, "not an archive, so it contains no right-hand side");
     return regular && !standard ? map_file(in) : TRS_OK;
 }
 
@@ -227,8 +226,7 @@ static int64_t read_text(trs_input *in, char *to, int64_t n)
     in->ended = k == 0;
     in->seen += k;
     if (in->seen <= in->limit) return k;
-    return fail(in, TRS_EMEM, "more than %" PRId64 " bytes of text, the limit set for it",
-                in->limit);
+    return fail(in, TRS_EMEM, "more than %" PRId64 " bytes of text, which is the limit", in->limit);
 }
 
 /* Let *p [*room] grow to at least `bytes`; the first `keep` stay. */
@@ -236,7 +234,7 @@ static int grow(trs_input *in, char **p, int64_t *room, int64_t keep, int64_t by
 {
     if (*room >= bytes) return TRS_OK;
     char *more = trs_alloc(&in->mem, bytes, 1);
-    if (!more) return fail(in, TRS_EMEM, "out of memory: %" PRId64 " bytes for a line", bytes);
+    if (!more) return fail(in, TRS_EMEM, "out of memory for a line of %" PRId64 " bytes", bytes);
     if (keep) memcpy(more, *p, (size_t)keep);
     trs_free(&in->mem, *p);
     *p = more;

@@ -51,7 +51,7 @@ static int create_part(trs_output *out, const struct stat *old)
         if (out->fd >= 0 || errno != EEXIST) break;
     }
     if (out->fd < 0) {
-        int code = trs_output_fail(out, TRS_EFILE, "cannot be written: %s", strerror(errno));
+        int code = trs_output_fail(out, TRS_EFILE, "cannot write: %s", strerror(errno));
         free(out->part);
         out->part = NULL;
         return code;
@@ -91,7 +91,7 @@ int trs_output_put(trs_output *out, const void *data, int64_t n, int64_t offset)
             out->placed ? pwrite(out->fd, p, (size_t)n, offset) : write(out->fd, p, (size_t)n);
         if (k < 0 && errno == EINTR) continue;
         if (k <= 0)
-            return trs_output_fail(out, TRS_EFILE, "cannot be written: %s",
+            return trs_output_fail(out, TRS_EFILE, "cannot write: %s",
                                    strerror(k ? errno : ENOSPC));
         p += k;
         n -= k;
@@ -103,11 +103,11 @@ int trs_output_put(trs_output *out, const void *data, int64_t n, int64_t offset)
 int trs_output_close(trs_output *out)
 {
     if (out->part && out->durable && !out->code && fsync(out->fd))
-        trs_output_fail(out, TRS_EFILE, "cannot be written: %s", strerror(errno));
+        trs_output_fail(out, TRS_EFILE, "cannot write: %s", strerror(errno));
     if (out->fd > STDERR_FILENO && close(out->fd) && !out->code)
-        trs_output_fail(out, TRS_EFILE, "cannot be written: %s", strerror(errno));
+        trs_output_fail(out, TRS_EFILE, "cannot write: %s", strerror(errno));
     if (out->part && !out->code && rename(out->part, out->target))
-        trs_output_fail(out, TRS_EFILE, "cannot be renamed: %s", strerror(errno));
+        trs_output_fail(out, TRS_EFILE, "cannot rename: %s", strerror(errno));
     if (out->part && out->code) unlink(out->part);
     free(out->part);
     free(out->target);

@@ -550,21 +550,20 @@ static void test_refusals(void **state)
                    "column must be a whole number from 1 to 2");
     assert_refused(REAL "2 2 1\n0 1 1\n", NULL, TRS_EFORMAT, 3,
                    "row must be a whole number from 1 to 2");
-    assert_refused(REAL "2 2 1\n1 1 1\n\n1 2 2\n", NULL, TRS_EFORMAT, 5,
-                   "one entry more than the 1");
+    assert_refused(REAL "2 2 1\n1 1 1\n\n1 2 2\n", NULL, TRS_EFORMAT, 5, "more entries than the 1");
     assert_refused(REAL "2 2 2\n1 1 1\n\n", NULL, TRS_EFORMAT, 5, "1 of the 2 entries");
     assert_refused(REAL "2 2 2\n1 1 1", NULL, TRS_EFORMAT, 3, "1 of the 2 entries");
     assert_refused(REAL "2 2 2\n", NULL, TRS_EFORMAT, 3, "0 of the 2 entries");
     assert_refused(REAL "2 2 1000000000000000\n1 1 1\n", NULL, TRS_EFORMAT, 2, "announced");
     assert_refused(REAL "2147483648 2 1\n1 1 1\n", NULL, TRS_ESUPPORT, 2, "below 2^31");
-    assert_refused(REAL "2 2 1\n1 1\n", NULL, TRS_EFORMAT, 3, "3 numbers are needed");
+    assert_refused(REAL "2 2 1\n1 1\n", NULL, TRS_EFORMAT, 3, "expected 3 numbers");
     assert_refused(REAL "1 1 1\n1 1 1e400\n", NULL, TRS_EFORMAT, 3, "'1e400'");
     assert_refused("%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 1\n",
                    &(trs_mm_options){.real_only = 1}, TRS_ESUPPORT, 1, "complex");
     assert_refused("%%MatrixMarket matrix array complex hermitian\n2 2\n1 0\n\n2 3\n4 1\n", NULL,
                    TRS_EFORMAT, 6, "must be real");
     assert_refused("%%MatrixMarket matrix array real general\n2 1\n1\n2\n\n3\n", NULL, TRS_EFORMAT,
-                   6, "one value more");
+                   6, "more values than the");
     assert_refused("%%MatrixMarket matrix array real general\n2 1\n1\n2 % c\n", NULL, TRS_EFORMAT,
                    4, "'%'");
     assert_refused("%%MatrixMarket matrix array real general\n100000 100000\n1\n", NULL,

@@ -181,9 +181,9 @@ if grep -q '^#define HAVE_LAPACK 1' "$build/config.h"; then
     grep -q '^#define HAVE_CUDA' "$build/config.h" || says out '^-4 a general matrix needs .* \(.*liblapack.so.3'
 else says out '^0 built without LAPACK'; fi
 if grep -q '^#define LIBARCHIVE_SONAME' "$build/config.h"; then
-    says out '^-4 .*cavity10.mtx.xz: packed by xz, and packed files need libarchive \(.*libarchive.so.13: .*\)$'
+    says out '^-4 .*cavity10.mtx.xz: packed by xz; packed files need libarchive \(.*libarchive.so.13: .*\)$'
 elif ! grep -q '^#define HAVE_LIBARCHIVE' "$build/config.h"; then
-    says out '^-4 .*packed by xz, and this build has no libarchive'
+    says out '^-4 .*packed by xz, but this build has no libarchive'
 fi
 
 # ---- CMake -------------------------------------------------------------------------------------------------------

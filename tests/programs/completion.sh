@@ -54,7 +54,7 @@ echo '  name                 needs bits rows graph error        about'
 echo 'Triangles: any'
 echo '  cpu-first            cpu   yes  yes  -     substitution by rows'
 echo '  cuda-second          cuda  yes  yes  yes   substitution by columns'
-echo '                       not here: no GPU'
+echo '                       not available: no GPU'
 echo '  cpu-third            cpu   yes  yes  -     inverting    by levels'
 echo 'bits: the same bits every time'
 END

@@ -8,14 +8,14 @@ solve=$bin/trisolve-sparse
 expect 0 'help' "$gen" --help; says out 'grid27'; says out 'lu3d'
 expect 0 'version' "$gen" --version
 expect 1 'no argument' "$gen"; says err 'help'
-expect 1 'unknown kind' "$gen" no-such 3; says err 'no kind'
+expect 1 'unknown kind' "$gen" no-such 3; says err 'unknown kind'
 expect 1 'not a number' "$gen" grid5 x
 expect 1 'too large' "$gen" grid7 2000000; says err 'too large'
 expect 1 'unwritable' "$gen" grid5 3 -o no/such/place.mtx
-expect 1 'unwritable, binary' "$gen" grid5 3 -o no/such/place.trs; says err 'place.trs: cannot be written'
+expect 1 'unwritable, binary' "$gen" grid5 3 -o no/such/place.trs; says err 'place.trs: cannot write'
 expect 1 'binary to standard output' "$gen" grid5 3 --binary
 expect 1 'more digits than a number has' "$gen" grid5 99999999999999999999; says err 'too large'
-expect 1 'an option of another kind' "$gen" grid5 3 --degree=4; says err 'grid5 does not take --degree'
+expect 1 'an option of another kind' "$gen" grid5 3 --degree=4; says err 'grid5 has no option --degree'
 expect 1 'no entries' "$gen" rand 3 --degree=0; says err '1 or more'
 for what in 'full 1000000' 'rmat 31' 'rmat 9 --edges=4611686018427387904' 'fem 9 --dof=9223372036854775807' \
         'rand 9 --degree=9223372036854775807' 'chain 9 --entries=9223372036854775807'; do

@@ -9,7 +9,7 @@ m=$source/matrices
 # ---- help and wrong use
 expect 0 'help' "$info" --help; says out 'Usage: trisolve-info'; silent err
 expect 0 'version' "$info" --version; says out '^trisolve-info [0-9]'
-expect 1 'no argument' "$info"; says err 'no matrix'; silent out
+expect 1 'no argument' "$info"; says err 'no file given'; silent out
 expect 1 'unknown option' "$info" --no-such x; says err 'help'
 expect 1 'bad number' "$info" --memory=x a; says err 'memory'
 expect 1 'a plot of two files' "$info" --plot=x.svg a b; says err 'one file'
@@ -33,7 +33,7 @@ cat >arrow.mtx <<'E1'
 4 4 0 0
 E1
 expect 0 'a complex matrix' "$info" arrow.mtx
-says out '8 entries, coordinate complex general'; says out '9 entries, 1 summed'
+says out '8 entries, coordinate complex general'; says out '9 entries, 1 added'
 says out '^values +sum 12 -10 i, largest 13$'; says out '^triangle   none'
 says out '^lower +7 entries, 2 levels: widest 3'; says out '^upper +5 entries, 2 levels: widest 3'
 printf '%%%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n2 3\n' >chain.mtx
@@ -74,8 +74,8 @@ F                          1             0
  1.5E+00-1.0E+00 2.5E+00-3.5D+02
  1.0E+00 2.0E+00
 E3
-"$info" - <small/small.rb >out 2>err; says err 'standard input:1: a Rutherford-Boeing file: a build with RBio reads it, by its name'
-"$info" - <small.rua >out 2>err; says err 'standard input:1: a Harwell-Boeing file: a build with RBio reads it, by its name'
+"$info" - <small/small.rb >out 2>err; says err 'standard input:1: a Rutherford-Boeing file, which a build with RBio reads by its name'
+"$info" - <small.rua >out 2>err; says err 'standard input:1: a Harwell-Boeing file, which a build with RBio reads by its name'
 printf 'one\n1 2 3 4\nrua 1 1 x\n' | "$info" - >out 2>err; says err 'standard input:1: the first line must be'
 "$info" small/small.rb >out 2>err
 if grep -q 'a build with RBio reads it' err; then ok '# SKIP no RBio'; else

@@ -381,7 +381,7 @@ static void test_refusals(void **state)
                                   .entries = INT64_MAX,
                                   .reach = INT64_MAX},
                           negative = {.degree = -1};
-    refused("no-such", 3, NULL, "no kind \"no-such\"");
+    refused("no-such", 3, NULL, "unknown kind \"no-such\"");
     for (int k = 0; problem_kind_at(k); k++) {
         const problem_kind *kind = problem_kind_at(k);
         refused(kind->name, -1, NULL, "negative");

@@ -53,8 +53,8 @@ static int find_machine(calibration *c)
 {
     const settings *s = c->settings;
     if (strcmp(trs_version(), TRS_VERSION))
-        return complain("--calibrate: the library is version %s, and this program belongs to %s",
-                        trs_version(), TRS_VERSION),
+        return complain("--calibrate: this program needs version %s of the library, found %s",
+                        TRS_VERSION, trs_version()),
                EXIT_USAGE;
     int rc = costs_before(s, "cpu-serial", TRS_HOST, &c->machine);
     if (!rc && s->device != TRS_HOST) rc = costs_before(s, "cuda-dataflow", s->device, &c->machine);

@@ -79,7 +79,7 @@ enum {
 };
 
 enum { BAD = 2 };
-_Static_assert((int)SPARSE + BAD + (int)DENSE <= MOST_PROBLEMS, "there is room for all problems");
+_Static_assert((int)SPARSE + BAD + (int)DENSE <= MOST_PROBLEMS, "all problems fit into the array");
 
 /* The triangle of the next problem, made with this status; in numbers of that type. */
 static void add(fit_problems *p, const char *name, int rc, trs_dtype dtype)

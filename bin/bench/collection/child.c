@@ -58,9 +58,9 @@ static int64_t memory_of(pid_t pid)
 static bool is_beyond(const processes *s, pid_t pid, double begun, char *why, size_t size)
 {
     if (now() - begun > s->seconds)
-        snprintf(why, size, "stopped after %g s (--matrix-seconds)", s->seconds);
+        snprintf(why, size, "stopped after %g s, the limit of --matrix-seconds", s->seconds);
     else if (memory_of(pid) > s->memory)
-        snprintf(why, size, "stopped at %.3g GiB of memory (--matrix-memory)",
+        snprintf(why, size, "stopped at %.3g GiB of memory, the limit of --matrix-memory",
                  (double)s->memory / 0x1p30);
     return *why != '\0';
 }
@@ -70,9 +70,9 @@ static void explain(int status, char *why, size_t size)
 {
     if (*why) return;
     if (WIFSIGNALED(status))
-        snprintf(why, size, "the process was ended by signal %d (%s)", WTERMSIG(status),
+        snprintf(why, size, "the process was killed by signal %d (%s)", WTERMSIG(status),
                  strsignal(WTERMSIG(status)));
-    else snprintf(why, size, "the process ended with status %d", WEXITSTATUS(status));
+    else snprintf(why, size, "the process exited with status %d", WEXITSTATUS(status));
 }
 
 /* Waits for the end of the process; why [size] says how it ended. */

@@ -82,8 +82,8 @@ static int take_up(journal *j, bool resume, const char *title)
     if (code) return code;
     if (!j->size) return fputs(title, j->f) < 0 || fflush(j->f) ? fail(j) : journal_read(j);
     if (j->size < j->first || memcmp(j->all, title, j->first))
-        return complain("%s is of another version, or of a run with other options: %.*s", j->name,
-                        (int)strcspn(j->all, "\n"), j->all),
+        return complain("%s belongs to another version or to a run with other options: %.*s",
+                        j->name, (int)strcspn(j->all, "\n"), j->all),
                EXIT_USAGE;
     j->old = j->first;
     for (bytes b = journal_from(j, j->first); wire_next(&b, &name);)

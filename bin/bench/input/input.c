@@ -26,11 +26,13 @@ static int retype(const settings *s, input *in)
         trs_mat *T = &in->T[k];
         if (T->dtype == s->dtype) continue;
         if (parts_of(T->dtype) > parts_of(s->dtype))
-            return say(TRS_ESUPPORT, "complex values, and --precision=%s", dtype_name(s->dtype));
+            return say(TRS_ESUPPORT, "complex values cannot be converted to --precision=%s",
+                       dtype_name(s->dtype));
         const int64_t count = T->format == TRS_DENSE ? T->ld * T->n : T->nnz;
         T->val = in->converted[k] = convert_numbers(T->val, T->dtype, s->dtype, count);
         T->dtype = s->dtype;
-        if (!T->val) return say(TRS_EMEM, "out of memory for values as %s", dtype_name(s->dtype));
+        if (!T->val)
+            return say(TRS_EMEM, "out of memory for the conversion to %s", dtype_name(s->dtype));
     }
     return TRS_OK;
 }
@@ -53,7 +55,7 @@ static int take_triangle(const wanted *w, const trs_mat *A, input *in)
     if (!triangle) triangle = file_kind(A);
     if (triangle & TRS_LOWER) triangle = TRS_LOWER; /* also of a diagonal matrix */
     if (!triangle && A->format != TRS_DENSE)
-        return say(TRS_EMATRIX, "not a triangle: see --lower, --upper and --factor");
+        return say(TRS_EMATRIX, "not a triangle; use --lower, --upper or --factor");
     in->T[0] = *A;
     in->T[0].kind = triangle | (w->kind & TRS_UNIT);
     in->count = 1;

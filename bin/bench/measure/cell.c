@@ -181,7 +181,7 @@ void measure_cell(const bed *b, cell *c)
     if (on_gpu(c) && b->settings->device == TRS_HOST)
         rc = fail(c, TRS_EDEVICE, b->settings->no_gpu);
     else if (on_device(b, c) && !b->device_B)
-        rc = fail(c, TRS_EMEM, "no room for B and X in device memory");
+        rc = fail(c, TRS_EMEM, "not enough device memory for B and X");
     if (!rc) rc = measure_analysis(b, c, &plan);
     if (!rc) rc = measure_update(b, c, plan);
     if (!rc) rc = measure_solve(b, c, plan);

@@ -162,7 +162,7 @@ static void run_cell(const family *f, const bed *b, candidate *one, cell *c)
     if (seconds > f->settings->cell_seconds) {
         c->status = TRS_ESUPPORT;
         snprintf(c->message, sizeof c->message,
-                 "skipped: about %.2g s each time, and --cell-seconds is %g", seconds,
+                 "skipped: a run would take about %.2g s, more than --cell-seconds=%g", seconds,
                  f->settings->cell_seconds);
         return;
     }

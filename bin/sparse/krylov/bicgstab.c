@@ -11,7 +11,7 @@ static double complex quotient(run *k, double complex a, double complex b, doubl
 {
     if (cabs(b) > DBL_EPSILON * DBL_EPSILON * scale) return a / b;
     if (!k->v->status)
-        break_down(k, "BiCGSTAB breaks down: %s = 0 in iteration %d", what, k->r->iterations + 1);
+        break_down(k, "BiCGSTAB broke down: %s = 0 in iteration %d", what, k->r->iterations + 1);
     return 0;
 }
 

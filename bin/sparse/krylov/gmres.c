@@ -112,7 +112,7 @@ static void one_cycle(run *k, cycle *g, void *w, void *z)
         const double rest = rotate(g, j);
         if (k->v->status) return;
         if (*entry(g, j, j) == 0) {
-            break_down(k, "GMRES breaks down: A M^-1 is singular (iteration %d)",
+            break_down(k, "GMRES broke down: A M^-1 is singular (iteration %d)",
                        k->r->iterations + 1);
             break;
         }

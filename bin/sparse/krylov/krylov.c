@@ -104,7 +104,7 @@ static void run_until_true(run *k, void (*method)(run *))
         if (k->v->status) return;
         const double after = true_residual(k, r);
         if (!is_over(k) && !(after < 0.5 * before))
-            break_down(k, "the true residual stagnates at %.2g |b|", after);
+            break_down(k, "the true residual stagnated at %.2g |b|", after);
         before = after;
     }
 }

@@ -82,7 +82,7 @@ void print_steps(FILE *out, const report *r)
         fprintf(out, "\n");
     }
     fprintf(out,
-            "steps      %d, values times 1 + %g u: median of updates %.4g ms, of solves %.4g ms",
+            "steps      %d, values times 1 + %g u: median update %.4g ms, median solve %.4g ms",
             s->count, r->args->perturb, 1e3 * u.median, 1e3 * x.median);
     if (r->krylov.history) print_iterations(out, s);
     fprintf(out, "\n");

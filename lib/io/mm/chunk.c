@@ -106,7 +106,7 @@ static layout lay_out(const trs_mm_worker *w)
 static trs_mm_chunk *no_memory(trs_mm_worker *w)
 {
     const int64_t n = w->chunk.kept;
-    trs_mm_worker_fail(w, TRS_EMEM, "out of memory, or over the limit set: %" PRId64 " %s", n,
+    trs_mm_worker_fail(w, TRS_EMEM, "out of memory or over the limit: %" PRId64 " %s", n,
                        trs_noun(n, "entry", "entries"));
     return NULL;
 }

@@ -96,5 +96,5 @@ int trs_mm_refuse_duplicates(trs_mm_build_state *b)
         j = k;
     }
     return trs_mm_fail(job, TRS_EFORMAT, second_line(job, (uint64_t)i, (uint64_t)j),
-                       "entry (%" PRId64 ", %" PRId64 ") is given twice", i, j);
+                       "entry (%" PRId64 ", %" PRId64 ") occurs twice", i, j);
 }

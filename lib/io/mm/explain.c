@@ -25,7 +25,7 @@ static bool explain_index(trs_mm_worker *w, const char *name, const char **at, i
     *at = end;
     if (trs_read_index(p, &k) == end && k - 1 < (uint64_t)most) return false;
     trs_mm_worker_fail(w, TRS_EFORMAT,
-                       "the %s must be a whole number from 1 to %" PRId64 ", read %s", name, most,
+                       "the %s must be a whole number from 1 to %" PRId64 "; found %s", name, most,
                        trs_mm_show(p, end).s);
     return true;
 }
@@ -46,7 +46,7 @@ static bool explain_value(trs_mm_worker *w, const char **at)
     double x;
     *at = end;
     if (trs_read_real(p, &x) == end && (!integer || is_whole(p, end))) return false;
-    trs_mm_worker_fail(w, TRS_EFORMAT, "the value must be %s, read %s",
+    trs_mm_worker_fail(w, TRS_EFORMAT, "the value must be %s; found %s",
                        integer ? "a whole number" : "a number within the range of double",
                        trs_mm_show(p, end).s);
     return true;
@@ -65,10 +65,11 @@ static void explain_symmetry(trs_mm_worker *w, int64_t i, int64_t j)
     const trs_symmetry s = w->job->head.symmetry;
     const char *name = trs_mm_symmetry[s];
     if (i < j)
-        trs_mm_worker_fail(w, TRS_EFORMAT,
-                           "entry (%" PRId64 ", %" PRId64
-                           ") is above the diagonal; a %s file holds the lower triangle",
-                           i, j, name);
+        trs_mm_worker_fail(
+            w, TRS_EFORMAT,
+            "entry (%" PRId64 ", %" PRId64
+            ") is above the diagonal; a %s file must contain only the lower triangle",
+            i, j, name);
     else
         trs_mm_worker_fail(w, TRS_EFORMAT, "diagonal entry %" PRId64 " of a %s matrix must be %s",
                            i, name, s == TRS_SKEW ? "zero" : "real");
@@ -81,7 +82,7 @@ void trs_mm_explain(trs_mm_worker *w, const char *p)
     int must = w->job->parts + (h->array ? 0 : 2), n = count_tokens(p);
     while (end > p && end[-1] == '\r') end--;
     if (!strncmp(trs_skip_blanks(p), "%%MatrixMarket", 14)) {
-        trs_mm_worker_fail(w, TRS_EFORMAT, "a second banner: one file holds one matrix");
+        trs_mm_worker_fail(w, TRS_EFORMAT, "a second banner: a file must contain only one matrix");
         return;
     }
     if (!h->array && (explain_index(w, "row", &at, h->rows) ||
@@ -90,8 +91,8 @@ void trs_mm_explain(trs_mm_worker *w, const char *p)
     for (int k = 0; k < w->job->parts && k + must - w->job->parts < n; k++)
         if (explain_value(w, &at)) return;
     if (n != must) {
-        trs_mm_worker_fail(w, TRS_EFORMAT, "%d %s needed on this line, read %s", must,
-                           trs_noun(must, "number is", "numbers are"), trs_mm_show(p, end).s);
+        trs_mm_worker_fail(w, TRS_EFORMAT, "expected %d %s on this line; found %s", must,
+                           trs_noun(must, "number", "numbers"), trs_mm_show(p, end).s);
         return;
     }
     uint64_t i = 0, j = 0;

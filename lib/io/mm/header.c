@@ -75,8 +75,8 @@ static const char *boeing(trs_input *in, const char *no_banner)
         snprintf(line[k], sizeof line[k], "%.*s", (int)(n < 127 ? n : 127), p);
     }
     if (!trs_boeing_header(line[0], line[1], &head)) return no_banner;
-    return head.harwell ? "a Harwell-Boeing file: a build with RBio reads it, by its name"
-                        : "a Rutherford-Boeing file: a build with RBio reads it, by its name";
+    return head.harwell ? "a Harwell-Boeing file, which a build with RBio reads by its name"
+                        : "a Rutherford-Boeing file, which a build with RBio reads by its name";
 }
 
 /* The first line is no banner: say what the file seems to be. */
@@ -89,18 +89,17 @@ static int no_banner(trs_mm_job *job, const char *p, const char *end)
         what = "UTF-16 text; Matrix Market files are plain ASCII";
     else if (starts(p, end, "<")) what = "a web page, not a matrix: the download failed";
     else if (starts(p, end, "version https://git-lfs"))
-        what = "a git LFS pointer, not the file itself: fetch it with git lfs pull";
+        what = "a git LFS pointer, not the file itself: fetch the file with git lfs pull";
     else if (starts(p, end, "PK\x03\x04")) what = "a zip archive: unpack it first";
     else if (memchr(p, '\0', (size_t)(end - p))) what = "binary data, not Matrix Market";
     else what = boeing(job->in, what);
-    return trs_mm_fail(job, TRS_EFORMAT, 1, "%s, read %s", what, read.s);
+    return trs_mm_fail(job, TRS_EFORMAT, 1, "%s; found %s", what, read.s);
 }
 
 static int bad_word(trs_mm_job *job, const char *must, token t)
 {
-    if (t.p == t.end)
-        return trs_mm_fail(job, TRS_EFORMAT, 1, "the banner ends too early: %s", must);
-    return trs_mm_fail(job, TRS_EFORMAT, 1, "%s, read %s", must, trs_mm_show(t.p, t.end).s);
+    if (t.p == t.end) return trs_mm_fail(job, TRS_EFORMAT, 1, "the banner is incomplete: %s", must);
+    return trs_mm_fail(job, TRS_EFORMAT, 1, "%s; found %s", must, trs_mm_show(t.p, t.end).s);
 }
 
 /* Refuse combinations that the format does not have. */
@@ -108,13 +107,15 @@ static int check_banner(trs_mm_job *job)
 {
     const trs_mm_head *h = &job->head;
     const char *what = NULL;
-    if (h->array && h->field == TRS_PATTERN) what = "an array file cannot be pattern";
+    if (h->array && h->field == TRS_PATTERN) what = "an array file cannot have the field pattern";
     if (h->field == TRS_PATTERN && h->symmetry == TRS_SKEW)
-        what = "pattern cannot be skew-symmetric";
-    if (h->field != TRS_COMPLEX && h->symmetry == TRS_HERMITIAN) what = "hermitian needs complex";
+        what = "a pattern file cannot be skew-symmetric";
+    if (h->field != TRS_COMPLEX && h->symmetry == TRS_HERMITIAN)
+        what = "a hermitian file must be complex";
     if (what) return trs_mm_fail(job, TRS_EFORMAT, 1, "%s", what);
     if (h->field == TRS_COMPLEX && job->opt.real_only)
-        return trs_mm_fail(job, TRS_ESUPPORT, 1, "the matrix is complex, a real one is needed");
+        return trs_mm_fail(job, TRS_ESUPPORT, 1,
+                           "the matrix is complex; a real matrix is required");
     return TRS_OK;
 }
 
@@ -133,7 +134,7 @@ int trs_mm_banner(trs_mm_job *job, const char *p, const char *end)
     if (!is(t, "%%matrixmarket") && !is(t, "%matrixmarket")) return no_banner(job, p, end);
     if (memchr(p, '\r', (size_t)(end - p)))
         return trs_mm_fail(job, TRS_EFORMAT, 1,
-                           "lines end in CR alone: convert them to LF or CRLF");
+                           "lines end with CR alone: convert them to LF or CRLF");
     if (!is(t = next_token(&at, end), "matrix"))
         return bad_word(job, "the object must be \"matrix\"", t);
     int f = which(t = next_token(&at, end), formats);
@@ -145,7 +146,7 @@ int trs_mm_banner(trs_mm_job *job, const char *p, const char *end)
         return bad_word(job, "the symmetry must be general, symmetric, skew-symmetric or hermitian",
                         t);
     t = next_token(&at, end);
-    if (t.p < t.end) return bad_word(job, "the banner has a word too many", t);
+    if (t.p < t.end) return bad_word(job, "too many words in the banner", t);
     job->head.array = f == 1;
     job->head.field = meant[d];
     job->head.symmetry = (trs_symmetry)s;
@@ -161,8 +162,8 @@ static const char *read_size(token t, uint64_t *k)
     *k = 0;
     for (; p < t.end && trs_is_digit(*p); p++)
         *k = *k < UINT64_MAX / 20 ? 10 * *k + (uint64_t)(*p - '0') : UINT64_MAX / 2;
-    if (p < t.end) return "a size must be a whole number, not negative";
-    return *k >= INT64_MAX ? "a size beyond 2^63" : NULL;
+    if (p < t.end) return "a size must be a whole number, 0 or more";
+    return *k >= INT64_MAX ? "a size is larger than 2^63" : NULL;
 }
 
 int trs_mm_sizes(trs_mm_job *job, const char *at, const char *end, int most, int64_t *size)
@@ -172,9 +173,9 @@ int trs_mm_sizes(trs_mm_job *job, const char *at, const char *end, int most, int
         if (t.p == t.end) return n;
         uint64_t k;
         const char *what = read_size(t, &k);
-        if (!what && n >= most) what = "a number too many in the sizes";
+        if (!what && n >= most) what = "too many numbers in the line of the sizes";
         if (what) {
-            trs_mm_fail(job, TRS_EFORMAT, job->head.line, "%s, read %s", what,
+            trs_mm_fail(job, TRS_EFORMAT, job->head.line, "%s; found %s", what,
                         trs_mm_show(t.p, t.end).s);
             return -1;
         }
@@ -199,7 +200,8 @@ static int check_sizes(trs_mm_job *job)
                            h->rows, h->cols);
     if (h->symmetry != TRS_GENERAL && h->rows != h->cols)
         return trs_mm_fail(job, TRS_EFORMAT, h->line,
-                           "%" PRId64 " x %" PRId64 ": only a square matrix has a symmetry",
+                           "%" PRId64 " x %" PRId64
+                           ": only a square matrix can be symmetric, skew-symmetric or Hermitian",
                            h->rows, h->cols);
     if (h->array) h->stored = array_values(h);
     return trs_mm_check_promise(job, trs_input_size(job->in));
@@ -226,7 +228,7 @@ int trs_mm_check_promise(trs_mm_job *job, int64_t bytes)
     double need = (double)h->stored * (8 * job->parts + (h->array ? 0 : 4));
     if (need > (double)job->opt.memory_limit && (bytes < 0 || h->stored <= (bytes + 1) / least))
         return trs_mm_fail(job, TRS_EMEM, h->line,
-                           "%" PRId64 " %s: %.3g GB are needed, the limit is %.3g GB", h->stored,
+                           "%" PRId64 " %s: %.3g GB needed, the limit is %.3g GB", h->stored,
                            trs_mm_stored_noun(h), need / 1e9, (double)job->opt.memory_limit / 1e9);
     return TRS_OK;
 }
@@ -238,7 +240,7 @@ static int read_size_line(trs_mm_job *job, const char *p, const char *end)
     int must = h->array ? 2 : 3, n = trs_mm_sizes(job, p, end, must, size);
     if (n < 0) return TRS_EFORMAT;
     if (n < must)
-        return trs_mm_fail(job, TRS_EFORMAT, h->line, "%s are needed here, read %s",
+        return trs_mm_fail(job, TRS_EFORMAT, h->line, "expected %s; found %s",
                            h->array ? "rows and columns" : "rows, columns and entries",
                            trs_mm_show(p, end).s);
     h->rows = size[0];

@@ -24,8 +24,7 @@ static void mark(trs_mm_worker *w)
         trs_mm_mark *more = trs_mm_new(w->job, room, sizeof *more);
         if (!more) {
             trs_mm_worker_fail(w, TRS_EMEM,
-                               "out of memory, or over the limit set: %" PRId64 " line numbers",
-                               room);
+                               "out of memory or over the limit: %" PRId64 " line numbers", room);
             return;
         }
         if (c->marks) memcpy(more, w->mark, (size_t)c->marks * sizeof *more);

@@ -57,9 +57,8 @@ static bool make_room(trs_mm_worker *w, int64_t entries)
     w->val = trs_mm_new(job, job->parts * entries, sizeof *w->val);
     if ((w->ij || job->head.array) && w->val) return true;
     free_buffers(w);
-    trs_mm_worker_fail(w, TRS_EMEM,
-                       "out of memory, or over the limit set: a buffer of %" PRId64 " %s", entries,
-                       trs_noun(entries, "entry", "entries"));
+    trs_mm_worker_fail(w, TRS_EMEM, "out of memory or over the limit: a buffer of %" PRId64 " %s",
+                       entries, trs_noun(entries, "entry", "entries"));
     return false;
 }
 
@@ -145,7 +144,7 @@ static void report_progress(trs_mm_job *job)
     trs_mm_unlock(job);
     if (!job->opt.progress(job->opt.user, done)) return;
     trs_mm_lock(job);
-    set_error(job, TRS_EFILE, -1, -1, "reading was stopped by the caller");
+    set_error(job, TRS_EFILE, -1, -1, "the caller stopped the reader");
     trs_mm_unlock(job);
 }
 
@@ -183,7 +182,7 @@ static void work(trs_mm_job *job, bool first)
     int64_t k;
     if (!new_lists(&w)) {
         trs_mm_lock(job);
-        set_error(job, TRS_EMEM, -1, -1, "out of memory, or over the limit set");
+        set_error(job, TRS_EMEM, -1, -1, "out of memory or over the limit");
         trs_mm_unlock(job);
     }
     for (;;) {
@@ -212,8 +211,8 @@ static int check_chunk(trs_mm_job *job, int64_t k, int64_t lines, int64_t total)
     const trs_mm_chunk *c = job->chunk[k];
     if (c && total + c->entries > h->stored)
         return trs_mm_fail(job, TRS_EFORMAT, trs_mm_line(job, k, h->stored - total),
-                           "one %s more than the %" PRId64 " announced in line %" PRId64,
-                           h->array ? "value" : "entry", h->stored, h->line);
+                           "more %s than the %" PRId64 " announced in line %" PRId64,
+                           h->array ? "values" : "entries", h->stored, h->line);
     if (!job->code || job->code_chunk != k) return TRS_OK;
     return trs_mm_fail(job, job->code, job->code_line < 0 ? -1 : lines + job->code_line + 1, "%s",
                        job->what);

@@ -29,7 +29,7 @@ int trs_mm_too_large(trs_mm_job *job, int64_t nnz)
 {
     const trs_mm_head *h = &job->head;
     return trs_mm_fail(job, TRS_EMEM, h->line,
-                       "out of memory, or over the limit of %" PRId64 " bytes: %" PRId64
+                       "out of memory or over the limit of %" PRId64 " bytes: %" PRId64
                        " x %" PRId64 " with %" PRId64 " %s",
                        job->opt.memory_limit, h->rows, h->cols, nnz,
                        trs_noun(nnz, "entry", "entries"));
@@ -221,9 +221,10 @@ int trs_mm_mat(const trs_mm *mm, unsigned kind, trs_mat *mat)
                                   mm->rows, mm->cols));
     if (kind & TRS_SELFADJOINT && !may_be_selfadjoint(mm))
         return trs_leave(trs_fail(TRS_EARG,
-                                  "TRS_SELFADJOINT: the file says that the matrix is skew "
-                                  "or complex symmetric, so it is not Hermitian"));
-    if (mm->format == TRS_COO) return trs_leave(trs_fail(TRS_EARG, "the matrix is in TRS_COO"));
+                                  "TRS_SELFADJOINT: the matrix is skew-symmetric or complex "
+                                  "symmetric, not Hermitian"));
+    if (mm->format == TRS_COO)
+        return trs_leave(trs_fail(TRS_EARG, "TRS_COO cannot be returned as a trs_mat"));
     *mat = (trs_mat){.n = mm->rows,
                      .nnz = mm->nnz,
                      .ptr = mm->ptr,

@@ -128,10 +128,10 @@ static int refuse(writer *w, const char *why)
 static int check_symmetry(writer *w)
 {
     if (w->symmetry != TRS_GENERAL && w->rows != w->cols)
-        return refuse(w, "only a square matrix has a symmetry");
+        return refuse(w, "only a square matrix can be symmetric, skew-symmetric or Hermitian");
     if ((int)w->symmetry < 0 || w->symmetry > TRS_HERMITIAN ||
         (w->symmetry == TRS_HERMITIAN && w->parts == 1))
-        return refuse(w, "no such symmetry, or hermitian without complex numbers");
+        return refuse(w, "unknown symmetry, or Hermitian without complex numbers");
     return TRS_OK;
 }
 
@@ -149,7 +149,7 @@ static int check_arguments(writer *w)
     if (A->format != TRS_DENSE && A->format != TRS_CSR && A->format != TRS_CSC)
         return refuse(w, "only CSR, CSC and DENSE can be written");
     if (w->rows < 0 || w->cols < 0 || A->base < 0 || A->base > 1 || A->device > 0)
-        return refuse(w, "sizes, base or device out of range");
+        return refuse(w, "a size, the base or the device is out of range");
     int rc = check_symmetry(w);
     if (rc) return rc;
     if (A->format == TRS_DENSE) return check_dense(w);
@@ -161,9 +161,9 @@ static int check_entries(writer *w)
 {
     const trs_mat *A = w->A;
     int64_t minors = A->format == TRS_CSC ? w->rows : w->cols, bad = -1, count = 0;
-    if (ptr_at(w, 0) != 0) return refuse(w, "the first pointer is not the base");
+    if (ptr_at(w, 0) != 0) return refuse(w, "the first pointer does not equal the base");
     for (int64_t i = 0; i < w->majors; i++)
-        if (ptr_at(w, i + 1) < ptr_at(w, i)) return refuse(w, "pointers descend");
+        if (ptr_at(w, i + 1) < ptr_at(w, i)) return refuse(w, "pointers decrease");
     w->nnz = ptr_at(w, w->majors);
     if (w->nnz && (!A->idx || !A->val)) return refuse(w, "an array is NULL");
 #pragma omp parallel for reduction(+ : count) reduction(max : bad)
