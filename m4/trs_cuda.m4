@@ -2,7 +2,7 @@
 # --------
 # --with-cuda[=DIR|yes|no|auto], --with-cuda-arch="80 90".
 # Sets: have_cuda, AM_CONDITIONAL HAVE_CUDA, AC_DEFINE HAVE_CUDA,
-#       NVCC NVCC_GENCODE NVCC_CODE CUDA_CPPFLAGS CUDA_LIBS CUDA_PC_LIBS
+#       NVCC NVCC_GENCODE NVCC_GENCODE_EACH NVCC_CODE CUDA_CPPFLAGS CUDA_LIBS CUDA_PC_LIBS
 # Only cudart (static when there, else shared) is linked.  cuSPARSE, cuBLAS
 # and cuSOLVER are needed as headers only; they are opened with dlopen at
 # run time, by the soname found here.
@@ -13,7 +13,7 @@ AC_ARG_WITH([cuda],
   [AS_HELP_STRING([--with-cuda@<:@=DIR@:>@],[build GPU code with the CUDA toolkit in DIR @<:@auto@:>@])],
   [],[with_cuda=auto])
 AC_ARG_WITH([cuda-arch],
-  [AS_HELP_STRING([--with-cuda-arch=LIST],[compute capabilities, e.g. "80 90" @<:@80 90@:>@])],
+  [AS_HELP_STRING([--with-cuda-arch=LIST],[compute capabilities, oldest first @<:@"80 90"@:>@])],
   [cuda_archs=$withval],[cuda_archs="80 90"])
 AC_ARG_ENABLE([cudart-static],
   [AS_HELP_STRING([--disable-cudart-static],[link libcudart.so instead of libcudart_static.a])],
@@ -44,12 +44,17 @@ AS_IF([test "x$with_cuda" != xno],[
       AS_IF([test -z "$trs_cuda_libdir" && (test -f "$trs_d/libcudart.so" || test -f "$trs_d/libcudart_static.a")],[trs_cuda_libdir=$trs_d])
     done
     CUDA_CPPFLAGS="-isystem $trs_cuda_root/include"
-    NVCC_GENCODE=
+    # PTX for the oldest architecture, and code for each made of it: it is compiled once.  NVCC_GENCODE_EACH is for files
+    # that use instructions of newer ones.
+    NVCC_GENCODE_EACH= trs_codes=
     for trs_a in $cuda_archs; do
-      AS_VAR_APPEND([NVCC_GENCODE],[" -gencode arch=compute_$trs_a,code=sm_$trs_a"])
+      AS_IF([test -z "$trs_codes"],[trs_first=$trs_a])
+      AS_VAR_APPEND([trs_codes],["sm_$trs_a,"])
+      AS_VAR_APPEND([NVCC_GENCODE_EACH],[" -gencode arch=compute_$trs_a,code=sm_$trs_a"])
       trs_last=$trs_a
     done
-    AS_VAR_APPEND([NVCC_GENCODE],[" -gencode arch=compute_$trs_last,code=compute_$trs_last"])
+    AS_VAR_APPEND([NVCC_GENCODE_EACH],[" -gencode arch=compute_$trs_last,code=compute_$trs_last"])
+    NVCC_GENCODE=" -gencode arch=compute_$trs_first,code=@<:@${trs_codes}compute_$trs_first@:>@"
     AS_IF([test "x$enable_cudart_static" = xyes && test -f "$trs_cuda_libdir/libcudart_static.a"],
       [CUDA_LIBS="-L$trs_cuda_libdir -lcudart_static -ldl -lrt -lpthread"],
       [CUDA_LIBS="-L$trs_cuda_libdir -lcudart"])
@@ -107,8 +112,9 @@ _ACEOF
       [AC_MSG_ERROR([--with-cuda was given, but $trs_why])])
   ])
 ])
-AS_IF([test $have_cuda = yes],[],[NVCC= NVCC_GENCODE= CUDA_CPPFLAGS= CUDA_LIBS= cuda_archs=])
+AS_IF([test $have_cuda = yes],[],[NVCC= NVCC_GENCODE= NVCC_GENCODE_EACH= CUDA_CPPFLAGS= CUDA_LIBS= cuda_archs=])
 AC_SUBST([NVCC_GENCODE])
+AC_SUBST([NVCC_GENCODE_EACH])
 AC_SUBST([NVCC_CODE])
 AC_SUBST([CUDA_CPPFLAGS])
 AC_SUBST([CUDA_LIBS])

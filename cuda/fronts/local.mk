@@ -4,6 +4,8 @@ libcore_la_SOURCES += cuda/fronts/places.c cuda/fronts/schedule.c cuda/fronts/sc
 if HAVE_CUDA
 libcore_la_SOURCES += cuda/fronts/arrays.cuh cuda/fronts/assemble.cuh cuda/fronts/fronts.cu \
 	cuda/fronts/panel.cuh cuda/fronts/product.cuh cuda/fronts/small.cuh cuda/fronts/values.cuh
+# programmatic dependent launches (arrays.cuh) need instructions of sm_90
+cuda/fronts/fronts.lo: NVCC_GENCODE = $(NVCC_GENCODE_EACH)
 endif
 
 # tests

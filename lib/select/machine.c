@@ -4,7 +4,7 @@
  *
  *     # trisolve-sparse machine 2
  *     gpu_launch 2.7e-6    # s: a kernel follows another one in a stream
- *     strips_level 0.28    # latencies: a level inside a row tile
+ *     dataflow_many_level 0.885 # latencies: a level of one row
  *
  * A line a cost; # begins a comment; what is not named keeps its built-in value.  A file that TRISOLVE_MACHINE names and
  * that cannot be used is an error, since whoever names one does not want other costs.

@@ -168,7 +168,7 @@ $AWK -f "$at/order.awk" "$at/rooms" "$at/includes" >"$at/err"
 cd "$at" || exit 99
 none "the rooms include one another in their order ($(wc -l <includes) includes)"
 
-algorithm='(cuda-)?(strips?|supernod[a-z]*|stretch[a-z]*|merged|dataflow)'
+algorithm='(cuda-)?(supernod[a-z]*|stretch[a-z]*|merged|dataflow)'
 (cd "$source" && grep -rnwiE --include='*.[ch]' "$algorithm" lib/core lib/select) >err
 none 'lib/core and lib/select name no algorithm'
 

@@ -373,7 +373,7 @@ gives 0 "--calibrate"
 check $? "the costs of the CPU are in the file, those of the GPU that is not there are not"
 # on a busy machine there may be time for a single problem, and then no error is known
 grep -qE '^# fit cpu: ([2-9]|[1-9][0-9]+) problems, [0-9]+ costs, leave-one-out error median |^# fit cpu: 1 problem,' machine &&
-    ! grep -q '^# fit strips' machine
+    ! grep -q '^# fit merged' machine
 check $? "and so is how well they fit"
 [ "$(grep -cE '^# choice, (earlier|fitted) costs: [0-9]+ solves?, [0-9.]+ % within 1.1 of the fastest' machine)" = 2 ]
 check $? "and how well they choose"

@@ -110,17 +110,11 @@ typedef struct ready { /* to solve */
 
 enum { VARIANTS = 2 };
 
-/* Row tiles have thousands of rows unless something speaks for another number; full matrices are small. */
-static bool has_tiles(const trs_solver *s)
-{
-    return !strcmp(s->name, "cuda-strips");
-}
-
 static int size_for(const trs_solver *s)
 {
     if (s->family == TRS_GENERAL_DENSE) return 131;
     if (s->full) return 509;
-    return has_tiles(s) ? 9001 : 2003;
+    return 2003;
 }
 
 static void *device_new(size_t bytes)
@@ -142,14 +136,12 @@ static void new_b(scene *s, int q)
 
 static scene scene_new(const trs_solver *solver, int which, int variant)
 {
-    static const int columns[] = {1, 8, 1, 33}, few[] = {1, 2, 1, 3};
+    static const int columns[] = {1, 8, 1, 33};
     const bool general = solver->family == TRS_GENERAL_DENSE;
     scene s = {.solver = solver, .d = &dags[which], .r = {(uint64_t)which}};
     watch(solver->name, s.d->name, "making it");
     s.op = variant % 2 ? TRS_T : TRS_N;
-    s.nrhs = (has_tiles(solver)
-                  ? few
-                  : columns)[(which + variant) % 4]; /* cuda-strips solves them one by one */
+    s.nrhs = columns[(which + variant) % 4];
     s.dtype = (trs_dtype)((which / 2 + 2 * variant) % 4);
     s.m = model_of(s.d, size_for(solver), trs_is_complex(s.dtype), &s.r);
     s.bytes = (size_t)s.m.n * (size_t)s.nrhs * trs_size(s.dtype);

@@ -114,7 +114,7 @@ static int count_costs(const cost_group *g, const bool *known)
     return count;
 }
 
-/* "# fit strips: 24 problems, 5 costs, leave-one-out error median 6 %, worst 31 %" */
+/* "# fit merged: 24 problems, 5 costs, leave-one-out error median 6 %, worst 31 %" */
 static void put_fit(FILE *f, const cost_group *g, const fit_result *r, int costs)
 {
     fprintf(f, "# fit %s: %d %s, %d %s", g->name, r->problems,

@@ -33,7 +33,6 @@ static const cost_group groups[] = {
     {"cpu-blocked", {"blocked_"}, {"cpu-blocked"}, {1, 8, 32}, 0, false, 3},
     {"dataflow", {"dataflow_"}, {"cuda-dataflow"}, {1, 8, 32}, 0, false, 0},
     {"dense", {"dense_", "blocks_"}, {"dense-blocked"}, {1, 8, 32}, 12000, false, 3},
-    {"strips", {"strips_"}, {"cuda-strips"}, {1, 8, 32}, 0, false, 2},
     {"supernodal", {"supernodal_"}, {"cuda-supernodal"}, {1, 8, 32}, 0, false, 0},
     {"merged", {"merged_"}, {"cuda-merged"}, {1, 8, 32}, 0, false, 3},
     {"segments", {"segments_"}, {"cuda-segments"}, {1, 8}, 0, false, 3},
