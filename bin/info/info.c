@@ -18,7 +18,7 @@ static const char help[] =
     ".bz2, .tar.gz), or .trs as trisolve-gen writes; - means standard input, Matrix Market only.\n"
     "\n"
     "      --json             as JSON: an object, for several files an array of them\n"
-    "      --plot=FILE.svg    draw the width of every level by gnuplot; for one file\n"
+    "      --plot=FILE.svg    draw the width of every level; for one file; needs python3\n"
     "      --rhs              of a .tar.gz, the right-hand side instead of the matrix\n"
     "      --threads=N        to read with\n"
     "      --low-memory       with little more memory than the matrix takes\n"
