@@ -2,17 +2,16 @@
 bin_PROGRAMS += bin/trisolve-bench
 dist_man_MANS += doc/trisolve-bench.1
 EXTRA_DIST += bin/bench/README.md
-BENCH_CELLS = bin/bench/measure/bed.c bin/bench/measure/bed.h bin/bench/measure/cell.c \
-	bin/bench/measure/cell.h bin/bench/measure/result.c bin/bench/measure/result.h \
-	bin/bench/measure/settings.h bin/bench/measure/solvers.c bin/bench/measure/solvers.h
-BENCH_MEASURE = $(BENCH_CELLS) bin/bench/measure/dense.c bin/bench/measure/dense.h \
+BENCH_MEASURE = bin/bench/measure/bed.c bin/bench/measure/bed.h bin/bench/measure/cell.c \
+	bin/bench/measure/cell.h bin/bench/measure/dense.c bin/bench/measure/dense.h \
 	bin/bench/measure/host.c bin/bench/measure/host.h bin/bench/measure/io.c \
-	bin/bench/measure/io.h bin/bench/measure/summary.c bin/bench/measure/summary.h \
-	bin/bench/measure/triangle.c bin/bench/measure/triangle.h
-# which other programs that choose a solver have, too (bin/bench/costs)
-BENCH_FIT = bin/bench/calibrate/fit.c bin/bench/calibrate/fit.h bin/bench/calibrate/groups.c \
-	bin/bench/calibrate/groups.h bin/bench/calibrate/problems.c bin/bench/calibrate/problems.h
-BENCH_CALIBRATE = $(BENCH_FIT) bin/bench/calibrate/calibrate.c bin/bench/calibrate/calibrate.h \
+	bin/bench/measure/io.h bin/bench/measure/result.c bin/bench/measure/result.h \
+	bin/bench/measure/settings.h bin/bench/measure/solvers.c bin/bench/measure/solvers.h \
+	bin/bench/measure/summary.c bin/bench/measure/summary.h bin/bench/measure/triangle.c \
+	bin/bench/measure/triangle.h
+BENCH_CALIBRATE = bin/bench/calibrate/calibrate.c bin/bench/calibrate/calibrate.h \
+	bin/bench/calibrate/fit.c bin/bench/calibrate/fit.h bin/bench/calibrate/groups.c \
+	bin/bench/calibrate/groups.h bin/bench/calibrate/problems.c bin/bench/calibrate/problems.h \
 	bin/bench/calibrate/steps.c bin/bench/calibrate/steps.h
 BENCH_INPUT = bin/bench/input/factor.c bin/bench/input/input.c bin/bench/input/input.h
 BENCH_COLLECTION = bin/bench/collection/child.c \
