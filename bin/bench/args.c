@@ -59,6 +59,7 @@ static const char help[] =
     "                         results are in FILE.resume beside the first output FILE\n"
     "How:\n"
     "      --solvers=LIST     only these, names between commas\n"
+    "      --without=LIST     the automatic choice takes none of these; names between commas\n"
     "      --device=N         CUDA device N (default 0, if there is one)\n"
     "      --cpu              no GPU\n"
     "      --host             B and X on the host for GPU solvers too, their copies counted\n"
@@ -110,6 +111,15 @@ static void take_solvers(const option_row *row, const char *text, void *user)
     ((arguments *)user)->session.settings.solvers = text;
 }
 
+/* The library reads it wherever a solver is chosen, also in child processes. */
+static void take_without(const option_row *row, const char *text, void *user)
+{
+    char name[64];
+    (void)user;
+    if (find_unknown_solver(text, name, sizeof name)) wrong(row->what, name);
+    setenv("TRISOLVE_WITHOUT", text, 1);
+}
+
 static void take_device(const option_row *row, const char *text, void *user)
 {
     ((arguments *)user)->session.settings.device = TRS_CUDA(whole_number(row, text));
@@ -144,7 +154,8 @@ enum {
     FIGURES = 2048, /* --html, --plot */
     APART = 4096,
     DEVICE = 8192,
-    CPU = 16384
+    CPU = 16384,
+    WITHOUT = 32768
 };
 
 #define AT(member)      offsetof(arguments, member)
@@ -166,6 +177,7 @@ static const option_row rows[] = {
     {"nrhs", 0, TEXT, take_whole, .member = SETTING(nrhs), NUMBERS(1, 100000),
      .what = "--nrhs is not a number from 1 to 100000"},
     {"solvers", 0, TEXT, take_solvers, .what = "no solver of this build"},
+    {"without", 0, TEXT, take_without, .bits = WITHOUT, .what = "no solver of this build"},
     {"device", 0, TEXT, take_device, .bits = DEVICE, NUMBERS(0, 1000),
      .what = "--device is not the number of a device"},
     {"cpu", 0, NO_TEXT, take_flag, .member = AT(cpu), .bits = CPU},
@@ -207,6 +219,7 @@ static const exclusion exclusions[] = {
      "--io reads and writes whole files, and has no figures to draw"},
     {DENSE, KIND | FACTOR | FILTER | CHOICE | MEASURE,
      "--dense has its own matrices and no choice among solvers"},
+    {WITHOUT, IO | DENSE | CALIBRATE, "--without goes with a choice among solvers"},
     {APART, IO | DENSE | CALIBRATE,
      "--matrix-seconds, --matrix-memory and --resume are for runs over matrices"},
     {LOWER, UPPER, "--lower and --upper exclude each other"},

@@ -256,6 +256,16 @@ check $? "--measure"
 run --quiet --choice --solvers=dense-serial grid5:30
 [ "$status" = 0 ] && grep -q 'was not run' out && grep -q '1 without a figure' out
 check $? "a choice that was not run has no ratio"
+run --quiet --choice --solvers=cpu-serial,cpu-level --without=cpu-blocked,cpu-ell,cpu-stencil,cpu-supernodal,cpu-serial chain:3000
+[ "$status" = 0 ] && grep -q '^choice: chain:3000: cpu-level ' out
+check $? "--without: the next solver is chosen"
+run --quiet --matrix-seconds=20 --choice --without=cpu-serial,cpu-level --csv=c.csv chain:300
+[ "$status" = 0 ] && [ "$(column c.csv auto_host | grep -c 1)" = 1 ] && ! grep -qE ',cpu-(serial|level),1,' c.csv
+check $? "--without in a process of its own; what is left out is measured all the same"
+run --without=nosuch folder
+gives 1 "--without an unknown solver"
+run --without=cpu-level --dense 8
+gives 1 "--without where nothing is chosen"
 run --host --solvers=cpu-serial folder
 gives 0 "--host"
 

@@ -91,6 +91,29 @@ says dense/lu-figure11.svg 'block 512: 256 0.131072, 512 0.262144<'; says dense/
 says dense/dense-copies.svg 'allocate and copy: 256 1.256, 512 1.512<'; says dense/dense-kernels.svg 'dense-serial: 256 0.000256,'
 says dense/all-general.svg 'gauss-vec4: 256 5e-06, 512 5e-06<'; says dense/all-general.svg 'lu-serial: 256 0.000261,'
 
+# ---- what each solver is worth: analysis and 300 solves ------------------------------------------------------
+# ms         cpu-a  cpu-b  cpu-serial | cuda-a  cusparse  cuda-naive
+# one        1+.3   0+.6   0+3        | 1+3     0+6       0+30
+# two        0+.3   wrong  0+.9       | 0+3     -         0+1.5
+# three      -      0+.6   -          | -       0+3       -
+{
+    echo "$columns"
+    cell one 9 cpu-a cpu host 0 0 good 1e-6 1e-3; cell one 9 cpu-b cpu host 0 0 good 2e-6; cell one 9 cpu-serial cpu host 0 0 good 1e-5
+    cell one 9 cuda-a cuda device 0 0 good 1e-5 1e-3; cell one 9 cusparse cuda device 0 0 good 2e-5
+    cell one 9 cuda-naive cuda device 0 0 good 1e-4
+    cell two 9 cpu-a cpu host 0 0 good 1e-6; cell two 9 cpu-b cpu host 0 0 inaccurate 1e-9; cell two 9 cpu-serial cpu host 0 0 good 3e-6
+    cell two 9 cuda-a cuda device 0 0 good 1e-5; cell two 9 cuda-naive cuda device 0 0 good 5e-6
+    cell three 9 cpu-b cpu host 0 0 good 2e-6; cell three 9 cusparse cuda device 0 0 good 1e-5
+} >regret.csv
+expect 0 'regrets' report --regret regret.csv
+#    on   solver     triangles alone worst mean   worst on
+says out '^cpu  cpu-a  *3  *0  *3.000  *1.4422  two$' #     1, 3, 1
+says out '^cpu  cpu-b  *3  *1  *2.167  *1.4720  one$' #     1.3/.6, 1, -
+says out '^cpu  cpu-serial  *3  *0  *1.000  *1.0000  '
+says out '^cuda cuda-a  *3  *0  *1.500  *1.1447  one$' #    6/4, 1, 1
+expect 0 'none of a document or a vendor' test "$(grep -c cu out)" = 1
+expect 0 'few solves' report --regret --solves=1 regret.csv; says out '^cpu  cpu-a  *3  *0  *3.000 .* two$'
+
 # ---- nothing, and wrong use -----------------------------------------------------------------------------------
 echo "$columns" >nothing.csv
 expect 0 'no results' report nothing.csv -o page.html --plot none; says err 'nothing to draw'; says page.html '</html>'
