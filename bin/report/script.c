@@ -72,7 +72,8 @@ int script_check(const char *option)
 
 int script_run(const char *option, const char *value, FILE *in, FILE *out)
 {
-    bool bad = fflush(in) || ferror(in) || lseek(fileno(in), 0, SEEK_SET) < 0;
-    bad = bad || !run(option, value, in, out);
-    return bad ? (complain("trisolve-report %s failed", option), EXIT_USAGE) : EXIT_GOOD;
+    const bool bad = fflush(in) || ferror(in) || lseek(fileno(in), 0, SEEK_SET) < 0;
+    if (!bad && run(option, value, in, out)) return EXIT_GOOD;
+    complain("trisolve-report %s failed", option);
+    return EXIT_USAGE;
 }

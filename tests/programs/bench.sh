@@ -3,6 +3,7 @@
 bindir=${TRS_BINDIR:-./bin}
 case $bindir in /*) ;; *) bindir=$PWD/$bindir ;; esac
 bench=$bindir/trisolve-bench
+if ! command -v python3 >/dev/null; then echo '1..0 # SKIP no python3, which --html and --plot need'; exit 0; fi
 dir=$(mktemp -d) || exit 99
 trap 'rm -rf "$dir"' 0
 cd "$dir" || exit 99

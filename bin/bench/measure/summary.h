@@ -11,9 +11,12 @@
 /* ---- the choice on one triangle -------------------------------------------------------------- */
 
 typedef struct choice {
-    const cell *taken; /* the automatic choice; NULL: it was not run, or failed */
-    const cell *best;  /* the fastest that counts; NULL: there is none */
-    double ratio;      /* of their solve times; NaN: one of the two is missing */
+    /* the automatic choice; NULL: it was not run, or failed */
+    const cell *taken;
+    /* the fastest that competes and is accurate; NULL: there is none */
+    const cell *best;
+    /* of their solve times; NaN: one of the two is missing */
+    double ratio;
 } choice;
 
 choice find_choice(const settings *s, const result *r);
