@@ -148,12 +148,18 @@ static char *put(char *p, bool minus, uint64_t mantissa, int exponent, int bits,
     return put_decimal(p, shortest(c, exponent + !normal - bias - bits, narrow));
 }
 
+/* Write nan, inf or -inf. */
+static char *put_special(char *p, double x)
+{
+    if (isnan(x)) return put_word(p, "nan");
+    return put_word(p, x < 0 ? "-inf" : "inf");
+}
+
 char *trs_put_real(char *p, double x)
 {
     uint64_t b;
     memcpy(&b, &x, sizeof b);
-    if (isnan(x)) return put_word(p, "nan");
-    if (isinf(x)) return put_word(p, x < 0 ? "-inf" : "inf");
+    if (!isfinite(x)) return put_special(p, x);
     return put(p, b >> 63, b & ((1ull << 52) - 1), (int)(b >> 52 & 2047), 52, 1023);
 }
 
@@ -161,7 +167,6 @@ char *trs_put_float(char *p, float x)
 {
     uint32_t b;
     memcpy(&b, &x, sizeof b);
-    if (isnan(x)) return put_word(p, "nan");
-    if (isinf(x)) return put_word(p, x < 0 ? "-inf" : "inf");
+    if (!isfinite(x)) return put_special(p, (double)x);
     return put(p, b >> 31, b & ((1u << 23) - 1), (int)(b >> 23 & 255), 23, 127);
 }
