@@ -54,6 +54,7 @@ static trs_stop stop_of(const progress *p, double goal, int steps_left)
 {
     /* A small normwise error means that only rows of small numbers have a large omega: that is no divergence. */
     const bool rounded = p->now.normwise <= goal;
+    TRS_ASSERT(steps_left >= 0);
     if (p->now.omega <= goal) return TRS_STOP_CONVERGED;
     if (!isfinite(p->now.omega) || (!rounded && !(p->now.residual <= GROWTH * p->residual)))
         return TRS_STOP_DIVERGED;

@@ -97,7 +97,9 @@ static double longest_row(const here *h, trs_op op)
 static int make_vectors(trs_refiner *s, here *h)
 {
     const int64_t n = s->A->n;
-    int rc = s->lu ? trs_lu_hosted_new(s->lu, &h->stage) : trs_hosted_new(s->plan, &h->stage);
+    int rc;
+    if (s->lu) rc = trs_lu_hosted_new(s->lu, &h->stage);
+    else rc = trs_hosted_new(s->plan, &h->stage);
     if (!rc) rc = trs_sums_new(&s->ctx.mem, n, &h->s);
     if (rc) return rc;
     h->d = trs_alloc(&s->ctx.mem, n, trs_size(s->low));

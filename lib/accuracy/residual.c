@@ -66,6 +66,7 @@ int trs_sums_new(const trs_memory *mem, int64_t n, trs_sums *s)
 /* s = op(A) x, with the sizes and row sums. */
 static void sum_up(const trs_mat *A, trs_op op, const void *x, int64_t step, const trs_sums *s)
 {
+    TRS_ASSERT(s->row == s->re + 3 * A->n);
     for (int64_t i = 0; i < 4 * A->n; i++) s->re[i] = 0; /* im, size, row follow */
     multiply[A->dtype](A, op, x, step, s);
 }

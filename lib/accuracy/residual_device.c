@@ -59,7 +59,8 @@ int trs_rows_open(trs_context *ctx, const trs_mat *A, trs_op op, bool look, void
                   trs_device_rows *r)
 {
     *r = (trs_device_rows){.whole = {0}};
-    int rc = look ? trs_lines_check(ctx, A, stream) : TRS_OK;
+    int rc = TRS_OK;
+    if (look) rc = trs_lines_check(ctx, A, stream);
     if (!rc && trs_is_half(A)) {
         rc = whole_there(ctx, A, stream, &r->whole);
         A = &r->whole;

@@ -165,7 +165,8 @@ static int assemble(trs_context *ctx, const trs_tri *A, const trs_tri *L, const 
     int64_t q = 0;
     *t = (trs_tri){.n = A->n, .nnz = A->n + L->nnz + U->nnz, .dtype = A->dtype};
     t->ptr = trs_new(ctx, (int64_t)t->n + 1, sizeof *t->ptr, "row pointers");
-    int rc = t->ptr ? trs_tri_entries(ctx, t, true, true) : TRS_EMEM;
+    int rc = TRS_EMEM;
+    if (t->ptr) rc = trs_tri_entries(ctx, t, true, true);
     for (int32_t i = 0; i < t->n && !rc; i++) {
         t->ptr[i] = q;
         append(t, &q, L, i);
@@ -183,7 +184,9 @@ static int assemble(trs_context *ctx, const trs_tri *A, const trs_tri *L, const 
 int trs_fill(trs_context *ctx, trs_tri *t, int level, bool cholesky)
 {
     trs_tri L = {0}, U = {0}, all;
-    int rc = cholesky ? one_triangle(ctx, t, level, &L) : triangles(ctx, t, level, &L, &U);
+    int rc;
+    if (cholesky) rc = one_triangle(ctx, t, level, &L);
+    else rc = triangles(ctx, t, level, &L, &U);
     if (!rc) rc = assemble(ctx, t, &L, &U, &all);
     trs_tri_free(ctx, &L);
     trs_tri_free(ctx, &U);

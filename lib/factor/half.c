@@ -109,12 +109,14 @@ static int take(trs_lu *lu, const trs_mat *A, bool first, void *stream, trs_mat 
     if (!(A->kind & (TRS_LOWER | TRS_UPPER)))
         return trs_fail(TRS_EARG, "update: the first A was one triangle (TRS_SELFADJOINT)");
     int rc = trs_check_device(A->device);
-    if (!rc) rc = pattern ? trs_check_values(A) : trs_lu_check_shape(&h->shape, A);
+    if (!rc && pattern) rc = trs_check_values(A);
+    else if (!rc) rc = trs_lu_check_shape(&h->shape, A);
     if (!rc && !stays) rc = take_here(h, A, pattern, stream);
     if (rc) return rc;
     *whole = h->whole.mat;
     TRS_ASSERT(whole->n == A->n);
-    return stays ? take_there(h, A, stream, whole) : TRS_OK;
+    if (stays) return take_there(h, A, stream, whole);
+    return TRS_OK;
 }
 
 int trs_lu_whole(trs_lu *lu, const trs_mat *A, bool first, void *stream, trs_mat *whole)
@@ -127,7 +129,8 @@ int trs_lu_whole(trs_lu *lu, const trs_mat *A, bool first, void *stream, trs_mat
     }
     if (!lu->half && !first)
         return trs_fail(TRS_EARG, "update: the first A was not one triangle (TRS_SELFADJOINT)");
-    const int rc = lu->half ? TRS_OK : new_half(lu, A);
+    int rc = TRS_OK;
+    if (!lu->half) rc = new_half(lu, A);
     if (rc) return rc;
     return take(lu, A, first, stream, whole);
 }

@@ -337,7 +337,8 @@ static int factor(trs_lu *lu, const trs_mat *A, const trs_ilu_options *opt)
     const bool as_a =
         A->format != TRS_DENSE && s->level == 0 && s->ordering == TRS_ILU_NATURAL && is_near(lu, A);
     bool made = false;
-    int rc = there && as_a ? factor_there(lu, A, NULL, opt, &made) : TRS_OK;
+    int rc = TRS_OK;
+    if (there && as_a) rc = factor_there(lu, A, NULL, opt, &made);
     if (rc || made) return rc;
     ctx.device = A->device > 0 ? A->device - 1 : 0;
     rc = trs_mat_fetch(&ctx, A, true, &host);

@@ -119,7 +119,8 @@ trs_dtype trs_lu_single(trs_dtype t)
 
 trs_dtype trs_lu_plan_type(const trs_lu *lu)
 {
-    return lu->single ? trs_lu_single(lu->f.L.dtype) : lu->f.L.dtype;
+    if (lu->single) return trs_lu_single(lu->f.L.dtype);
+    return lu->f.L.dtype;
 }
 
 /* val = the values of m in single precision. */
@@ -144,7 +145,8 @@ static int plan_for(trs_lu *lu, trs_plan **plan, const trs_mat *m, const char *n
     low.dtype = trs_lu_single(m->dtype);
     void *val = trs_lu_alloc(lu, m->nnz, trs_size(low.dtype), "rounded factors");
     low.val = val;
-    int rc = val ? round_values(m, val, name) : TRS_EMEM;
+    int rc = TRS_EMEM;
+    if (val) rc = round_values(m, val, name);
     if (!rc) rc = trs_lu_plan_of(lu, plan, &low, name, NULL);
     trs_lu_free(lu, val);
     return rc;
@@ -235,7 +237,8 @@ static int keep_pattern(trs_lu *lu, const trs_mat *A)
     if (to->ptr && to->ptr == A->ptr) return TRS_OK;
     trs_lu_mat_free(lu, to);
     *to = trs_lu_shape(A);
-    return A->format == TRS_DENSE ? TRS_OK : trs_lu_mat_copy(lu, A, false, to, "the pattern of A");
+    if (A->format == TRS_DENSE) return TRS_OK;
+    return trs_lu_mat_copy(lu, A, false, to, "the pattern of A");
 }
 
 int trs_lu_adopt_there(trs_lu *lu, const trs_mat *A, trs_factors *f)

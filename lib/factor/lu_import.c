@@ -60,7 +60,8 @@ static int copy_permutation(trs_lu *lu, const int64_t *p, int64_t n, int64_t **t
 {
     *to = trs_lu_alloc(lu, n, sizeof **to, "a permutation");
     char *seen = trs_alloc_zero(&lu->mem, n, 1);
-    int rc = *to && seen ? TRS_OK : trs_fail(TRS_EMEM, "out of memory for a permutation");
+    int rc = TRS_OK;
+    if (!(*to && seen)) rc = trs_fail(TRS_EMEM, "out of memory for a permutation");
     for (int64_t k = 0; k < n && !rc; k++) {
         const int64_t i = (*to)[k] = p ? p[k] : k;
         if (i < 0 || i >= n || seen[i])
@@ -94,7 +95,8 @@ static int fill(trs_lu *lu, const trs_mat *L, const trs_mat *U, const int64_t *P
     if (!rc && U) rc = copy_permutation(lu, Q, L->n, &f->Q, 'Q');
     if (rc || !scale) return rc;
     f->scale = trs_lu_alloc(lu, L->n, sizeof *f->scale, "the row scaling");
-    return f->scale ? copy_scale(scale, L->n, f->scale) : TRS_EMEM;
+    if (f->scale) return copy_scale(scale, L->n, f->scale);
+    return TRS_EMEM;
 }
 
 /* ---- public --------------------------------------------------------------------------------- */

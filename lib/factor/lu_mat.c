@@ -56,5 +56,6 @@ int trs_check_where(const trs_mat *A)
 {
     const int rc = trs_check_device(A->device);
     if (rc) return rc;
-    return A->device > 0 ? trs_check_values(A) : trs_check_mat(A);
+    if (A->device > 0) return trs_check_values(A);
+    return trs_check_mat(A);
 }

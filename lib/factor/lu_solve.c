@@ -40,6 +40,7 @@ typedef struct job { /* of at most work->width right-hand sides at a time */
 
 static trs_work *work_of(const job *j, const trs_plan *plan)
 {
+    TRS_ASSERT(plan == j->lu->l || plan == j->lu->u);
     return plan == j->lu->l ? j->work->l : j->work->u;
 }
 
@@ -71,7 +72,9 @@ static int triangles(const job *j)
 {
     const trs_lu *lu = j->lu;
     const bool back = goes_back(j);
-    int rc = back ? triangle(j, lu->u, j->op) : triangle(j, lu->l, TRS_N);
+    int rc;
+    if (back) rc = triangle(j, lu->u, j->op);
+    else rc = triangle(j, lu->l, TRS_N);
     if (rc) return rc;
     if (lu->f.cholesky) return triangle(j, lu->l, TRS_H);
     return triangle(j, back ? lu->l : lu->u, j->op);
@@ -131,7 +134,8 @@ static int solve_permuted(job j, int nrhs)
     const int64_t size = (int64_t)trs_size(j.lu->dtype);
     const bool rows = w->on_device && j.lu->opt.layout == TRS_ROW_MAJOR;
     const trs_view b = j.b, x = j.x;
-    int rc = w->on_device ? trs_gpu_use(&w->ctx) : TRS_OK;
+    int rc = TRS_OK;
+    if (w->on_device) rc = trs_gpu_use(&w->ctx);
     j.layout = rows ? TRS_ROW_MAJOR : TRS_COL_MAJOR;
     TRS_ASSERT(w->y && w->width > 0);
     for (int r = 0; r < nrhs && !rc; r += w->width) {
@@ -139,7 +143,8 @@ static int solve_permuted(job j, int nrhs)
         j.y = trs_view_of(w->y, rows ? j.nrhs : w->n, j.layout);
         j.b.p = (char *)b.p + r * b.cs * size;
         j.x.p = (char *)x.p + r * x.cs * size;
-        rc = w->on_device ? solve_on_device(&j) : solve_on_host(&j);
+        if (w->on_device) rc = solve_on_device(&j);
+        else rc = solve_on_host(&j);
     }
     return rc;
 }
@@ -215,7 +220,8 @@ static int solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, vo
     if (rc) return rc;
     j.b = trs_view_of(B, ldb, exec->layout);
     j.x = trs_view_of(X, ldx, exec->layout);
-    return lu->f.P ? solve_permuted(j, nrhs) : solve_unpermuted(&j, ldb, ldx);
+    if (lu->f.P) return solve_permuted(j, nrhs);
+    return solve_unpermuted(&j, ldb, ldx);
 }
 
 int trs_lu_solve(trs_lu *lu, trs_op op, int nrhs, const void *B, int64_t ldb, void *X, int64_t ldx,

@@ -37,7 +37,8 @@ static void free_vector(trs_lu_work *w, void *p)
 static int make_vectors(trs_lu_work *w)
 {
     if (!w->lu->f.P) return TRS_OK;
-    const int rc = w->on_device ? trs_gpu_use(&w->ctx) : TRS_OK;
+    int rc = TRS_OK;
+    if (w->on_device) rc = trs_gpu_use(&w->ctx);
     if (rc) return rc;
     w->y = new_vector(w, w->n * w->width, trs_size(w->type), "work vectors");
     if (!w->y) return TRS_EMEM;
@@ -49,6 +50,7 @@ static int make_vectors(trs_lu_work *w)
 static int make(trs_lu_work **work, const trs_lu *lu, int width)
 {
     const trs_context ctx = context_of(lu);
+    TRS_ASSERT(width > 0);
     trs_lu_work *w = *work = trs_alloc_zero(&ctx.mem, 1, sizeof *w);
     if (!w) return trs_fail(TRS_EMEM, "out of memory for a work space");
     *w = (trs_lu_work){.ctx = ctx, .lu = lu, .drops = lu->drops, .n = lu->f.L.n, .width = width};
@@ -110,7 +112,8 @@ static void free_order(trs_lu *lu)
 static int put_array(trs_context *ctx, const void *from, int64_t n, size_t size, void **there)
 {
     if (!*there) *there = trs_gpu_new(ctx, n, size, "the order of rows and columns");
-    return *there ? trs_gpu_put(ctx, *there, from, (size_t)n * size) : TRS_EMEM;
+    if (*there) return trs_gpu_put(ctx, *there, from, (size_t)n * size);
+    return TRS_EMEM;
 }
 
 /* The same for a permutation, unless it is NULL. */
@@ -121,7 +124,8 @@ static int put_permutation(trs_lu *lu, trs_context *ctx, const int64_t *p, int32
     int32_t *narrow = trs_lu_alloc(lu, n, sizeof *narrow, "a permutation");
     void *to = *there;
     for (int64_t k = 0; k < n && narrow; k++) narrow[k] = (int32_t)p[k];
-    const int rc = narrow ? put_array(ctx, narrow, n, sizeof *narrow, &to) : TRS_EMEM;
+    int rc = TRS_EMEM;
+    if (narrow) rc = put_array(ctx, narrow, n, sizeof *narrow, &to);
     *there = to;
     trs_lu_free(lu, narrow);
     return rc;
@@ -182,11 +186,13 @@ static int put_order(trs_lu *lu)
     trs_context ctx = context_of(lu);
     trs_lu_order *t = &lu->there;
     const bool scaled = t->scale || t->pivot_scale;
-    const int rc = on_device(lu) ? trs_gpu_use(&ctx) : TRS_OK;
+    int rc = TRS_OK;
+    if (on_device(lu)) rc = trs_gpu_use(&ctx);
     if (rc) return rc;
     if (t->n != lu->f.L.n || scaled != (lu->f.scale != NULL)) free_order(lu);
     t->n = lu->f.L.n;
-    return on_device(lu) ? put_order_there(lu) : put_order_here(lu);
+    if (on_device(lu)) return put_order_there(lu);
+    return put_order_here(lu);
 }
 
 /* Does the work space of the lu fit its factors? */
@@ -198,7 +204,8 @@ static bool own_fits(const trs_lu *lu)
 
 int trs_lu_vectors(trs_lu *lu)
 {
-    int rc = lu->f.P ? put_order(lu) : TRS_OK;
+    int rc = TRS_OK;
+    if (lu->f.P) rc = put_order(lu);
     if (rc) return rc;
     if (!own_fits(lu)) {
         trs_lu_work_destroy(lu->own);

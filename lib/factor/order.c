@@ -141,7 +141,8 @@ static int reverse_cuthill_mckee(trs_context *ctx, trs_tri *g, int32_t *perm)
     const int32_t n = g->n;
     int64_t *w = trs_new(ctx, (int64_t)n + 1, sizeof *w, "an order");
     int32_t *seen = trs_alloc_zero(&ctx->mem, n, sizeof *seen);
-    int rc = w && seen ? sort_neighbours(ctx, g, w, seen, perm) : TRS_EMEM;
+    int rc = TRS_EMEM;
+    if (w && seen) rc = sort_neighbours(ctx, g, w, seen, perm);
     if (!seen) rc = trs_fail(TRS_EMEM, "out of memory for an order");
     if (!rc) memset(seen, 0, (size_t)n * sizeof *seen);
     search s = {.g = g, .seen = seen};

@@ -361,12 +361,14 @@ static int map_next(trs_input *in, int64_t bytes, trs_text *text)
 
 int trs_input_line(trs_input *in, const char **line, int64_t *length)
 {
-    return in->map ? map_line(in, line, length) : stream_line(in, line, length);
+    if (in->map) return map_line(in, line, length);
+    return stream_line(in, line, length);
 }
 
 int trs_input_next(trs_input *in, int64_t bytes, trs_text *text)
 {
-    return in->map ? map_next(in, bytes, text) : stream_next(in, bytes, text);
+    if (in->map) return map_next(in, bytes, text);
+    return stream_next(in, bytes, text);
 }
 
 void trs_input_text_free(trs_input *in, trs_text *text)

@@ -45,6 +45,7 @@ static bool read_line(FILE *f, line *l)
     }
     if (c == EOF && l->n == 0) return false;
     while (l->n && l->p[l->n - 1] == '\r') l->n--;
+    TRS_ASSERT(l->n + 2 + TRS_TEXT_PAD <= l->room);
     l->p[l->n] = '\n';
     memset(l->p + l->n + 1, 0, TRS_TEXT_PAD);
     return true;

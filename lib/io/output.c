@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "output.h"
+#include "base/debug.h"
 #include "input.h"
 
 #include <errno.h>
@@ -81,6 +82,7 @@ int trs_output_open(trs_output *out)
 int trs_output_put(trs_output *out, const void *data, int64_t n, int64_t offset)
 {
     const char *p = data;
+    TRS_ASSERT(out->fd >= 0 && n >= 0 && offset >= 0);
     while (n > 0) {
         ssize_t k;
         if (out->placed) k = pwrite(out->fd, p, (size_t)n, offset);

@@ -1002,7 +1002,7 @@ static void fail_each(const char *file, trs_format format, int threads)
 static void test_failing_memory(void **state)
 {
     (void)state;
-    text t = random_matrix(40, 15000, true); /* two texts */
+    text t = random_matrix(40, 9000, true); /* two texts */
     put_file("big.mtx", t.p, t.n);
     for (int threads = 1; threads < 4; threads += 2) {
         fail_each("big.mtx", TRS_CSR, threads);

@@ -8,6 +8,7 @@
 
 #include "complete_fill.h"
 #include "lu_device.h"
+#include "base/debug.h"
 
 #include <math.h>
 #include <string.h>
@@ -73,6 +74,7 @@ static int factor_rows(trs_lu *lu, const trs_mat *A, const trs_complete_fill *fi
     const trs_mat rows = {.n = fill->n, .nnz = fill->nnz, .ptr = fill->ptr, .idx = fill->idx};
     trs_lu_task task = {.A = A, .pattern = &rows, .src = fill->src, .dtype = lu->f.L.dtype};
     const trs_factors *f = &lu->f;
+    TRS_ASSERT(fill->n == f->L.n && fill->n == A->n);
     double *scale = NULL; /* in the order of the pivots */
     if (f->scale) scale = trs_lu_alloc(lu, f->L.n, sizeof *scale, "the row scaling");
     if (f->scale && !scale) return TRS_EMEM;
@@ -113,7 +115,9 @@ static int by_fronts(trs_lu *lu, const trs_mat *A, bool *made)
  * that were added. */
 static int attempt(trs_lu *lu, const trs_mat *A, bool fronts, bool *made)
 {
-    const int rc = fronts ? by_fronts(lu, A, made) : by_entries(lu, A, made);
+    int rc;
+    if (fronts) rc = by_fronts(lu, A, made);
+    else rc = by_entries(lu, A, made);
     if (!rc && *made) return rc;
     trs_lu_device_free(lu);
     *made = false;

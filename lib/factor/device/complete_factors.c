@@ -94,7 +94,8 @@ static int complete(trs_lu *lu, const trs_complete_fill *f, bool lower, trs_mat 
     int64_t *next = trs_lu_alloc(lu, f->n, sizeof *next, "columns of the factors");
     trs_mat m = {0};
     if (next) count_columns(f, lower, next);
-    int rc = next ? new_triangle(lu, old, next, &m) : TRS_EMEM;
+    int rc = TRS_EMEM;
+    if (next) rc = new_triangle(lu, old, next, &m);
     if (!rc) {
         list_rows(f, lower, &m, next);
         rc = copy_values(old, &m);

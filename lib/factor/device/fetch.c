@@ -67,7 +67,8 @@ static int fetch_arrays(trs_lu *lu, fetched *h)
     h->diag = trs_lu_alloc(lu, r->n, sizeof *h->diag, "places of the diagonal");
     h->idx = trs_lu_alloc(lu, r->nnz, sizeof *h->idx, "columns");
     h->val = trs_lu_alloc(lu, (int64_t)val_bytes, 1, "values");
-    int rc = h->ptr && h->diag && h->idx && h->val ? trs_gpu_wait_for_all(&d->ctx) : TRS_EMEM;
+    int rc = TRS_EMEM;
+    if (h->ptr && h->diag && h->idx && h->val) rc = trs_gpu_wait_for_all(&d->ctx);
     if (!rc) rc = trs_gpu_get(&d->ctx, h->ptr, r->ptr, (n + 1) * sizeof *h->ptr);
     if (!rc) rc = trs_gpu_get(&d->ctx, h->diag, r->diag, n * sizeof *h->diag);
     if (!rc) rc = trs_gpu_get(&d->ctx, h->idx, r->idx, (size_t)r->nnz * sizeof *h->idx);

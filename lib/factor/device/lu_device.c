@@ -39,7 +39,8 @@ int trs_lu_device_values(trs_lu *lu, const trs_mat *A)
         there = new_values(ctx, &d->converted, trs_value_count(A), d->dtype);
     if (there && lu->single)
         there = new_values(ctx, &d->rounded, d->numbers, trs_lu_single(d->dtype));
-    return there ? trs_gpu_branch_new(ctx, &d->branch) : TRS_EMEM;
+    if (there) return trs_gpu_branch_new(ctx, &d->branch);
+    return TRS_EMEM;
 }
 
 static int put_scale(trs_lu_device *d, const double *scale)
@@ -47,7 +48,8 @@ static int put_scale(trs_lu_device *d, const double *scale)
     const size_t bytes = (size_t)d->rows.n * sizeof *scale;
     if (!scale) return TRS_OK;
     d->scale = trs_gpu_new(&d->ctx, d->rows.n, sizeof *scale, "the row scaling");
-    return d->scale ? trs_gpu_put(&d->ctx, d->scale, scale, bytes) : TRS_EMEM;
+    if (d->scale) return trs_gpu_put(&d->ctx, d->scale, scale, bytes);
+    return TRS_EMEM;
 }
 
 void trs_lu_device_free(trs_lu *lu)

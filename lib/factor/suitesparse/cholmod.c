@@ -9,6 +9,7 @@
 #include "config.h"
 
 #include "factor.h"
+#include "base/debug.h"
 
 #ifdef HAVE_CHOLMOD
 
@@ -160,6 +161,7 @@ static int check_pivots(trs_lu *lu, const trs_csc *A, const cholmod_factor *L)
     const int64_t step = A->is_complex ? 2 : 1;
     for (size_t k = 0; k < L->n; k++) {
         const double d = Lx[step * Lp[k]];
+        TRS_ASSERT(P[k] >= 0 && P[k] < A->n);
         if (!isfinite(d) || !(d * d > 8 * DBL_EPSILON * diagonal(A, P[k])))
             return indefinite(lu, L, k);
     }
@@ -200,7 +202,8 @@ static int factor(trs_lu *lu, const trs_csc *A, void *data, trs_factors *f)
     cholmod_sparse S = view(A);
     cholmod_factor *L = cholmod_l_copy_factor(d->symbolic, c);
     if (!L) return failed(c, "copying the analysis");
-    int rc = cholmod_l_factorize(&S, L, c) ? TRS_OK : failed(c, "factoring A");
+    int rc = TRS_OK;
+    if (!cholmod_l_factorize(&S, L, c)) rc = failed(c, "factoring A");
     if (!rc && L->minor < L->n) rc = indefinite(lu, L, L->minor);
     if (!rc && c->status == CHOLMOD_NOT_POSDEF) rc = indefinite(lu, L, 0);
     if (!rc && !cholmod_l_change_factor(L->xtype, 1, 0, 1, 1, L, c)) rc = failed(c, "packing L");

@@ -205,6 +205,7 @@ static bool is_known(const backend *b, const trs_csc *A, const trs_method *metho
  * this pattern, or the caller has named it, or there is no other. */
 static int run(trs_lu *lu, backend *b, const trs_csc *A, int k, trs_factors *f, bool *suited)
 {
+    TRS_ASSERT(k >= 0 && k < METHODS);
     const trs_method *method = methods[k];
     const bool named = *b->wanted || k == METHODS - 1;
     int rc = TRS_OK;

@@ -84,6 +84,7 @@ static void match_the_rest(int64_t n, int64_t *column, int64_t *taken)
     for (int64_t i = 0; i < n; i++) {
         if (column[i] >= 0) continue;
         while (taken[j]) j++;
+        TRS_ASSERT(j < n);
         column[i] = j++;
     }
 }
@@ -177,7 +178,8 @@ static int amd(trs_lu *lu, const trs_csc *A, const pattern *s, int64_t *order)
     (void)lu;
     const int64_t status = amd_l_order(A->n, s->p, s->i, order, NULL, NULL);
     if (status == AMD_OUT_OF_MEMORY) return trs_fail(TRS_EMEM, "AMD is out of memory");
-    return status < 0 ? trs_fail(TRS_ELIBRARY, "AMD failed") : TRS_OK;
+    if (status < 0) return trs_fail(TRS_ELIBRARY, "AMD failed");
+    return TRS_OK;
 }
 
 /* COLAMD orders the columns of A itself: a permutation of the rows does not matter to it. */
@@ -313,7 +315,8 @@ static int order_by(trs_lu *lu, const trs_csc *A, const pattern *s, const orderi
 {
     o->name = by->shown;
     o->Q = integers(lu, A->n);
-    int rc = o->Q ? by->make(lu, A, s, o->Q) : TRS_EMEM;
+    int rc = TRS_EMEM;
+    if (o->Q) rc = by->make(lu, A, s, o->Q);
     if (!rc) rc = predict(lu, s, o);
     return rc;
 }
@@ -323,7 +326,8 @@ static int try_metis(trs_lu *lu, const trs_csc *A, const pattern *s, trs_klu_ord
 {
     const ordering *by = ordering_named("metis");
     trs_klu_order m = {0};
-    int rc = by ? order_by(lu, A, s, by, &m) : TRS_ESUPPORT;
+    int rc = TRS_ESUPPORT;
+    if (by) rc = order_by(lu, A, s, by, &m);
     if (!rc && better(lu, &m, o)) {
         const trs_klu_order worse = *o;
         *o = m;

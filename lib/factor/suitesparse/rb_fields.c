@@ -34,7 +34,8 @@ static int number_at(const char **s, int otherwise)
     char *end;
     long v = strtol(*s, &end, 10);
     *s = end;
-    return v <= 100000 ? (int)v : -1;
+    if (v <= 100000) return (int)v;
+    return -1;
 }
 
 /* Parse [scale P [,]] [count] I|E|D|F|G [S|N] width [. decimals [E digits]]. */
@@ -76,6 +77,7 @@ static void start_section(trs_rb_fields *f, int section)
     const int64_t count[] = {h->cols + 1, h->stored, h->stored * parts};
     for (f->left = 0; section < sections(h) && !f->left; section++) f->left = count[section];
     f->section = f->left ? section - 1 : 3;
+    TRS_ASSERT(f->section >= 0 && f->left >= 0);
 }
 
 int trs_rb_formats(trs_rb_fields *f, const char *fourth)

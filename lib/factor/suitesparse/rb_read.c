@@ -195,7 +195,8 @@ static void describe(const rb *r, const text_file *t, const trs_mm_options *opt,
 static void *allocate(trs_mm *mm, int64_t count, size_t size)
 {
     size_t bytes = (size_t)count * size + 1;
-    return mm->memory.alloc ? mm->memory.alloc(mm->memory.user, bytes) : malloc(bytes);
+    if (mm->memory.alloc) return mm->memory.alloc(mm->memory.user, bytes);
+    return malloc(bytes);
 }
 
 /* Copy the value of RBio's entry p to entry q, which has this minor index. */

@@ -25,6 +25,7 @@ static const char pair[] = "00010203040506070809101112131415161718192021222324"
 /* Write k in exactly n digits, with leading zeros. */
 static void put_digits(char *p, uint64_t k, int n)
 {
+    TRS_ASSERT(n >= 0 && n <= TRS_INT_TEXT);
     for (; n > 1; n -= 2, k /= 100) memcpy(p + n - 2, pair + 2 * (k % 100), 2);
     if (n) *p = (char)('0' + k % 10);
 }

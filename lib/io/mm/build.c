@@ -234,7 +234,8 @@ static int finish(trs_mm_build_state *b)
 #pragma omp parallel for num_threads(job->threads)
         for (int64_t p = 0; p < mm->nnz; p++) val[p] = 1;
     }
-    const int rc = mm->format == TRS_COO ? make_coo(job) : TRS_OK;
+    int rc = TRS_OK;
+    if (mm->format == TRS_COO) rc = make_coo(job);
     for (int64_t p = 0; base && p < mm->nnz; p++) mm->idx[p] += base;
     for (int64_t i = 0; base && mm->ptr && i <= job->majors; i++) mm->ptr[i] += base;
     return rc;

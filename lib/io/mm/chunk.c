@@ -20,6 +20,7 @@ TRS_INLINE void sort_by_range(trs_mm_worker *w, const int parts, const bool wide
     int shift = job->shift;
     for (int64_t k = 0; k < w->chunk.kept; k++) {
         int64_t i = w->ij[2 * k];
+        TRS_ASSERT(i >= 0 && i < job->majors);
         char *p = next[i >> shift];
         uint64_t key = trs_mm_key(job, i, w->ij[2 * k + 1]);
         uint32_t narrow = (uint32_t)key;

@@ -184,6 +184,7 @@ int trs_mm_sizes(trs_mm_job *job, const char *at, const char *end, int most, int
                         trs_mm_show(t.p, t.end).s);
             return -1;
         }
+        TRS_ASSERT(n < most);
         size[n] = (int64_t)k;
     }
 }

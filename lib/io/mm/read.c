@@ -43,6 +43,7 @@ trs_mm_quote trs_mm_show(const char *p, const char *end)
     for (; p < end && n < 41; p++) q.s[n++] = *p >= ' ' && *p < 127 ? *p : '?';
     if (p < end) n += snprintf(q.s + n, 4, "...");
     q.s[n++] = '\'';
+    TRS_ASSERT(n < (int)sizeof q.s);
     q.s[n] = '\0';
     return q;
 }
@@ -143,7 +144,8 @@ static int read_all(trs_mm_job *job)
     double start = trs_now(), parsed;
     rc = trs_mm_parse(job);
     parsed = trs_now();
-    if (!rc) rc = job->head.array ? trs_mm_build_dense(job) : trs_mm_build(job);
+    if (!rc && job->head.array) rc = trs_mm_build_dense(job);
+    else if (!rc) rc = trs_mm_build(job);
     job->mm->bytes = job->bytes;
     job->mm->seconds_parse = parsed - start;
     job->mm->seconds_build = trs_now() - parsed;
