@@ -109,8 +109,9 @@ static int take(trs_lu *lu, const trs_mat *A, bool first, void *stream, trs_mat 
     if (!(A->kind & (TRS_LOWER | TRS_UPPER)))
         return trs_fail(TRS_EARG, "update: the first A was one triangle (TRS_SELFADJOINT)");
     int rc = trs_check_device(A->device);
-    if (!rc && pattern) rc = trs_check_values(A);
-    else if (!rc) rc = trs_lu_check_shape(&h->shape, A);
+    if (rc) return rc;
+    if (pattern) rc = trs_check_values(A);
+    else rc = trs_lu_check_shape(&h->shape, A);
     if (!rc && !stays) rc = take_here(h, A, pattern, stream);
     if (rc) return rc;
     *whole = h->whole.mat;

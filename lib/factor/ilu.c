@@ -327,15 +327,19 @@ static bool is_near(const trs_lu *lu, const trs_mat *A)
     return A->device <= 0 || A->device == lu->opt.device;
 }
 
+/* Are the entries of the factors those of A, at their places?  Then the device needs no rows of the host. */
+static bool has_rows(const trs_lu *lu, const ilu *s, const trs_mat *A)
+{
+    return A->format != TRS_DENSE && s->level == 0 && s->ordering == TRS_ILU_NATURAL &&
+           is_near(lu, A);
+}
+
 static int factor(trs_lu *lu, const trs_mat *A, const trs_ilu_options *opt)
 {
     ilu *s = lu->backend;
     trs_context ctx = {.mem = lu->mem, .base = lu->base, .threads = count_threads(lu)};
     trs_mat host;
-    const bool there = lu->opt.device > 0;
-    /* the entries of the factors are those of A, at their places: the device needs no rows of the host */
-    const bool as_a =
-        A->format != TRS_DENSE && s->level == 0 && s->ordering == TRS_ILU_NATURAL && is_near(lu, A);
+    const bool there = lu->opt.device > 0, as_a = has_rows(lu, s, A);
     bool made = false;
     int rc = TRS_OK;
     if (there && as_a) rc = factor_there(lu, A, NULL, opt, &made);

@@ -192,16 +192,24 @@ static int copy(trs_lu *lu, klu *k, trs_factors *f, double *Rs)
     return failed(k, "copying L and U");
 }
 
+/* Allocate P, Q and, if rows are scaled, the scaling by row of A and by pivot. */
+static int new_order(trs_lu *lu, trs_factors *f, int64_t n, bool scaled, double **Rs)
+{
+    f->P = trs_lu_alloc(lu, n, sizeof *f->P, "P");
+    f->Q = trs_lu_alloc(lu, n, sizeof *f->Q, "Q");
+    if (!f->P || !f->Q) return TRS_EMEM;
+    if (!scaled) return TRS_OK;
+    *Rs = trs_lu_alloc(lu, n, sizeof **Rs, "the row scaling");
+    f->scale = trs_lu_alloc(lu, n, sizeof *f->scale, "the row scaling");
+    return *Rs && f->scale ? TRS_OK : TRS_EMEM;
+}
+
 static int take(trs_lu *lu, klu *k, trs_factors *f)
 {
     const int64_t n = k->numeric->n;
     const bool scaled = k->numeric->Rs != NULL;
     double *Rs = NULL;
-    f->P = trs_lu_alloc(lu, n, sizeof *f->P, "P");
-    f->Q = trs_lu_alloc(lu, n, sizeof *f->Q, "Q");
-    if (scaled) Rs = trs_lu_alloc(lu, n, sizeof *Rs, "the row scaling");
-    if (scaled) f->scale = trs_lu_alloc(lu, n, sizeof *f->scale, "the row scaling");
-    int rc = f->P && f->Q && !scaled == !(Rs && f->scale) ? TRS_OK : TRS_EMEM;
+    int rc = new_order(lu, f, n, scaled, &Rs);
     if (!rc) rc = trs_triangle_new(lu, &f->L, k->is_complex, n, k->numeric->lnz);
     if (!rc) rc = trs_triangle_new(lu, &f->U, k->is_complex, n, k->numeric->unz);
     f->L.format = f->U.format = TRS_CSC;
