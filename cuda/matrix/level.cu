@@ -5,8 +5,7 @@
 #include "base/debug.h"
 #include "level_search.cuh"
 #include "prune.cuh"
-
-#include <cub/device/device_radix_sort.cuh>
+#include "cuda/runtime/sort.cuh"
 
 enum { WARP = 32 };
 
@@ -121,8 +120,7 @@ struct sorting {          /* on the device */
     int32_t *row, *level; /* [n] 0, 1, ...; the levels in order */
     int32_t *ptr;         /* [count+1] */
     level_sum *sum;       /* [count] */
-    void *temp;           /* of CUB */
-    size_t temp_bytes;
+    sort_temp temp;
 };
 
 static __global__ void number_kernel(const sorting w)
@@ -161,12 +159,11 @@ static __global__ void sum_kernel(const sorting w, const int64_t *Lp)
     if (threadIdx.x % WARP == 0 && l >= 0) add_to(&w.sum[l], length, longest);
 }
 
-static cudaError_t sort(sorting &w)
+static int sort(sorting &w)
 {
     int bits = 1;
     while (w.count - 1 >> bits) bits++;
-    return cub::DeviceRadixSort::SortPairs(w.temp, w.temp_bytes, w.found, w.level, w.row, w.topo,
-                                           w.n, 0, bits);
+    return sort_pairs(w.temp, w.found, w.level, w.row, w.topo, w.n, bits);
 }
 
 /* The statistics: sums over all levels. */
@@ -201,23 +198,24 @@ static int sort_levels(trs_context *ctx, trs_operator *op)
 {
     sorting w = {
         .n = op->tri.n, .count = op->lv.count, .found = op->device.level, .topo = op->device.topo};
-    cudaError_t e = sort(w); /* says what it needs */
-    if (e) return cuda_status(e, "levels on the device");
+    int rc = sort(w);
+    if (rc) return rc;
     void *const base = carve_scratch(ctx, "the level analysis", [&](carver &carve) {
         carve(w.row, w.n);
         carve(w.level, w.n);
         carve(w.ptr, (int64_t)w.count + 1);
         carve(w.sum, w.count);
-        carve(w.temp, (int64_t)w.temp_bytes);
+        carve(w.temp.p, (int64_t)w.temp.bytes);
     });
     if (!base) return TRS_EMEM;
     cudaMemsetAsync(w.sum, 0, (size_t)w.count * sizeof *w.sum, NULL);
     number_kernel<<<blocks_of(w.n), PLAIN>>>(w);
-    e = sort(w);
-    if (e) return cuda_status(e, "levels on the device");
+    rc = sort(w);
+    if (rc) return rc;
     sum_kernel<<<blocks_of(w.n), PLAIN>>>(w, op->device.ptr);
-    const int rc = sum_up(ctx, w, &op->statistics);
-    return rc ? rc : fetch_levels(ctx, w, &op->lv);
+    rc = sum_up(ctx, w, &op->statistics);
+    if (rc) return rc;
+    return fetch_levels(ctx, w, &op->lv);
 }
 
 int trs_gpu_find_levels(trs_operator *op)

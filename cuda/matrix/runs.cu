@@ -9,11 +9,10 @@
 #include "config.h"
 
 #include "cuda/runtime/cuda.cuh"
+#include "cuda/runtime/sort.cuh"
 extern "C" {
 #include "matrix/on_device.h"
 }
-
-#include <cub/device/device_scan.cuh>
 
 enum { THREADS = PLAIN, WARP = 32 };
 
@@ -25,8 +24,7 @@ struct finding { /* arrays on the device */
     int64_t *first;  /* [n+1] where they begin */
     uint8_t *differ; /* [n] */
     trs_run *run;    /* [first [n]] */
-    void *temp;      /* of CUB */
-    size_t temp_bytes;
+    sort_temp temp;
 };
 
 static __device__ inline int32_t row_of_warp()
@@ -80,32 +78,27 @@ static __global__ void write_kernel(const finding w)
     }
 }
 
-struct sum { /* of counts, in 64 bits */
-    __host__ __device__ int64_t operator()(int64_t a, int64_t b) const { return a + b; }
-};
-
-static cudaError_t add_up(finding &w)
+static int add_up(finding &w)
 {
-    return cub::DeviceScan::ExclusiveScan(w.temp, w.temp_bytes, w.own, w.first, sum(), (int64_t)0,
-                                          w.n + (int64_t)1);
+    return sum_before(w.temp, w.own, w.first, w.n + (int64_t)1);
 }
 
 /* Count them; *all is the sum. */
 static int count(trs_context *ctx, finding &w, int64_t *all)
 {
-    cudaError_t e = add_up(w); /* says what it needs */
-    if (e) return cuda_status(e, "runs of columns");
+    int rc = add_up(w);
+    if (rc) return rc;
     void *const base = carve_scratch(ctx, "runs of columns", [&](carver &carve) {
         carve(w.own, w.n + (int64_t)1);
         carve(w.first, w.n + (int64_t)1);
         carve(w.differ, w.n);
-        carve(w.temp, (int64_t)w.temp_bytes);
+        carve(w.temp.p, (int64_t)w.temp.bytes);
     });
     if (!base) return TRS_EMEM;
     cudaMemsetAsync(w.differ, 0, (size_t)w.n, NULL);
     count_kernel<<<blocks_of((w.n + (int64_t)1) * WARP), THREADS>>>(w);
-    e = add_up(w);
-    if (e) return cuda_status(e, "runs of columns");
+    rc = add_up(w);
+    if (rc) return rc;
     return trs_gpu_get(ctx, all, w.first + w.n, sizeof *all);
 }
 

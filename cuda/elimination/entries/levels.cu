@@ -20,9 +20,8 @@
 #include "config.h"
 
 #include "entries.cuh"
-#include "cuda/runtime/int_flag.cuh"
-
-#include <cub/device/device_radix_sort.cuh>
+#include "cuda/runtime/flag.cuh"
+#include "cuda/runtime/sort.cuh"
 
 enum { BATCH = 4, PER_SM = 8 /* blocks */ };
 
@@ -39,8 +38,7 @@ struct level_args {
 struct order {                 /* on the device */
     int32_t *key, *key_sorted; /* [nnz] */
     int32_t *all, *entry;      /* [nnz] 0, 1, ..; sorted */
-    void *temp;
-    size_t temp_bytes;
+    sort_temp temp;
 };
 
 /* ---- levels --------------------------------------------------------------------------------------------------- */
@@ -111,24 +109,24 @@ static int put_in_order(entry_making *m, order *o)
 {
     const entry_schedule *s = m->s;
     const int bits = bits_of((uint64_t)m->p->levels);
-    auto sort = [&](void *temp) {
-        return cub::DeviceRadixSort::SortPairs(temp, o->temp_bytes, o->key, o->key_sorted, o->all,
-                                               o->entry, s->nnz, 0, bits);
+    auto sort = [&] {
+        return sort_pairs(o->temp, o->key, o->key_sorted, o->all, o->entry, s->nnz, bits);
     };
-    int rc = cuda_status(sort(NULL), "a sort");
+    int rc = sort();
     if (rc) return rc;
     if (!carve_scratch(m->ctx, "an order of entries", [&](carver &carve) {
             carve(o->key, s->nnz);
             carve(o->key_sorted, s->nnz);
             carve(o->all, s->nnz);
             carve(o->entry, s->nnz);
-            carve(o->temp, (int64_t)o->temp_bytes);
+            carve(o->temp.p, (int64_t)o->temp.bytes);
         }))
         return TRS_EMEM;
     order_kernel<<<blocks_of(s->nnz), PLAIN>>>(*s, m->range, m->p->levels, m->p->level, *o,
                                                m->level);
     rc = launched();
-    return rc ? rc : cuda_status(sort(o->temp), "a sort");
+    if (rc) return rc;
+    return sort();
 }
 
 static int count_nodes(entry_making *m)
