@@ -211,8 +211,8 @@ static __device__ void number_columns(const merge_pass &m, const long_row &r, su
         const int32_t j = a < terms ? column_of(m.from, r, sh, a) : (int32_t)MERGE_NONE;
         int32_t *const first = j != MERGE_NONE ? first_of(h, j) : NULL;
         const int32_t is_first = first && *first == a;
-        int32_t before, all;
-        scan(sh.scans).ExclusiveSum(is_first, before, all);
+        int32_t all;
+        const int32_t before = sum_of_threads_before(is_first, sh, all);
         __syncthreads();
         if (is_first) {
             *first = -1 - (columns + before);
