@@ -72,6 +72,7 @@ static int fill(trs_lines *l, sorting &s, int bits, cudaStream_t stream)
         return cuda_status(
             cudaMemsetAsync(l->ptr, 0, ((size_t)A.majors + 1) * sizeof *l->ptr, stream),
             "no entries");
+    TRS_ASSERT(s.temp.p && l->idx == s.key[0] && l->place == s.place[1]);
     key_kernel<<<blocks_of(A.blocks), PLAIN, 0, stream>>>(A, s.key[0], s.place[0]);
     const int rc = sort(s, A.blocks, bits, stream);
     if (rc) return rc;
@@ -164,5 +165,6 @@ int trs_lines_check(trs_context *ctx, const trs_mat *A, void *stream)
     if (e == cudaSuccess) e = cudaStreamSynchronize(s);
     rc = cuda_status(e, "looking at a matrix");
     trs_gpu_free(ctx, there);
-    return rc ? rc : report(A, wrong);
+    if (rc) return rc;
+    return report(A, wrong);
 }

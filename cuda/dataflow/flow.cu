@@ -156,7 +156,7 @@ static __global__ void starts_kernel(const making m)
 {
     const int32_t k = index32_of_thread();
     if (k > m.nodes) return;
-    m.starts[k] = k < m.nodes && (k - m.same_key[k]) % (WARP / lanes_of_key(m.key[k])) == 0 ? 1 : 0;
+    m.starts[k] = k < m.nodes && (k - m.same_key[k]) % (WARP / lanes_of_key(m.key[k])) == 0;
 }
 
 static __global__ void task_kernel(const making m, const trs_flow f)

@@ -211,8 +211,8 @@ static int look(trs_context *ctx, const slack *s, bool *worth_it)
     const cudaError_t e = cudaMemsetAsync(s->seen, 0, sizeof seen, NULL);
     sample_kernel<<<blocks_of(s->t.n * (int64_t)lanes), PLAIN>>>(*s, lanes);
     seen_kernel<<<blocks_of(s->t.n), PLAIN>>>(*s);
-    const int rc =
-        e ? cuda_status(e, "the latest levels") : trs_gpu_get(ctx, seen, s->seen, sizeof seen);
+    int rc = cuda_status(e, "the latest levels");
+    if (!rc) rc = trs_gpu_get(ctx, seen, s->seen, sizeof seen);
     *worth_it = seen[1] > seen[0] / WORTH_IT;
     return rc;
 }

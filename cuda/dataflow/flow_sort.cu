@@ -100,6 +100,7 @@ static int find_long_rows(trs_context *ctx, const trs_pattern *t, sorting *s)
     rc = trs_gpu_get(ctx, found, s->found, sizeof found);
     s->rows = (int32_t)found[0];
     s->entries = (int64_t)found[1];
+    TRS_ASSERT(s->entries >= (int64_t)LONG * s->rows);
     return rc;
 }
 

@@ -184,7 +184,8 @@ template <class S> static int solve(const dataflow *d, const trs_job *job, int b
     to_rows<T, S::WIDTH><<<tiles, THREADS, 0, stream>>>(d->n, job->nrhs, b, k.rows);
     const int rc = launch<S>(k, blocks, stream);
     to_columns<T, S::WIDTH><<<tiles, THREADS, 0, stream>>>(d->n, job->nrhs, k.y, d->row_node, x);
-    return rc ? rc : launched();
+    if (rc) return rc;
+    return launched();
 }
 
 int many_solve(const dataflow *d, const trs_job *job)

@@ -346,7 +346,8 @@ static int make(trs_context *ctx, scene *x, int64_t most_tasks)
     if (!rc) rc = find_numbers(ctx, x);
     if (!rc && is_too_large(x)) return TRS_ESUPPORT;
     if (!rc) rc = make_list(ctx, x);
-    return rc ? rc : trs_gpu_wait(NULL);
+    if (rc) return rc;
+    return trs_gpu_wait(NULL);
 }
 
 int row_schedule_make(trs_context *ctx, const trs_elimination_pattern *p, row_shape shape,
@@ -354,6 +355,8 @@ int row_schedule_make(trs_context *ctx, const trs_elimination_pattern *p, row_sh
 {
     scene x = {.p = *p, .s = {.shape = shape}, .nodes = ROW_WARP / shape.lanes};
     const int64_t most_tasks = p->n / x.nodes + min(p->levels, p->n);
+    TRS_ASSERT(shape.lanes > 0 && ROW_WARP % shape.lanes == 0);
+    TRS_ASSERT(0 < shape.rows && shape.rows <= ROW_MOST_ROWS && shape.each > 0);
     int rc = TRS_OK;
     if (p->nnz > ROW_MOST || most_tasks * x.nodes > INT32_MAX) rc = TRS_ESUPPORT;
     else if (p->n > 0) rc = make(ctx, &x, most_tasks);

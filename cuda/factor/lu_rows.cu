@@ -246,6 +246,7 @@ static int sort_keys(trs_context *ctx, const pattern &m, sorting *w, int64_t *ke
     if (!rc) rc = trs_gpu_get(ctx, &wrong, w->wrong, sizeof wrong);
     if (!rc) rc = trs_gpu_get(ctx, kept, w->kept + w->keys - 1, sizeof *kept);
     if (rc) return rc;
+    TRS_ASSERT(wrong || (m.n <= *kept && *kept <= w->keys));
     return wrong ? TRS_EMATRIX : TRS_OK;
 }
 
@@ -258,6 +259,7 @@ static int part_rows(trs_context *ctx, sorting &w, trs_lu_rows *r)
     rc = trs_gpu_get(ctx, &r->nnz_l, r->Lp + r->n, sizeof r->nnz_l);
     r->nnz_u = r->cholesky ? 0 : r->nnz - r->nnz_l + r->n;
     r->first_u = (r->nnz_l + 63) / 64 * 64; /* a multiple of 256 bytes */
+    TRS_ASSERT(rc || (r->n <= r->nnz_l && r->nnz_l <= r->nnz));
     if (!rc) rc = triangles_new(ctx, r);
     if (rc) return rc;
     if (!r->cholesky) starts_kernel<<<blocks_of((int64_t)r->n + 1), PLAIN>>>(*r);
@@ -274,7 +276,8 @@ static int make_rows(trs_context *ctx, const pattern &m, trs_lu_rows *r)
     if (rc) return rc;
     rows_kernel<<<blocks_of(w.keys), PLAIN>>>(m, w.key[0], w.code[0], w.kept, *r);
     rc = part_rows(ctx, w, r);
-    return rc ? rc : trs_gpu_wait(NULL); /* the scratch memory is not ours any more */
+    if (rc) return rc;
+    return trs_gpu_wait(NULL); /* the scratch memory is not ours any more */
 }
 
 int trs_gpu_lu_rows(trs_context *ctx, const trs_mat *m, const int64_t *src, bool cholesky,

@@ -203,6 +203,7 @@ static __global__ void rows_kernel(const triangle a, const work<P> w, const trs_
         const int32_t i = w.row[0][q];
         const P origin = w.origin[0][q];
         const int32_t l = line_of(a, w, origin), j = column_of(a, w, origin);
+        TRS_ASSERT(0 <= j && j <= i && i < a.n);
         if (q == 0 || w.row[0][q - 1] != i) d.ptr[i] = q;
         else wrong += column_of(a, w, w.origin[0][q - 1]) == j;
         d.idx[q] = j;
@@ -290,6 +291,7 @@ template <class P> static int take(const triangle &a, const void *val, trs_opera
     if (!rc) rc = list_entries(a, w);
     if (!rc) rc = look(ctx, w, &count);
     w.listed = (P)count.listed;
+    TRS_ASSERT(rc || (a.n <= count.listed && count.listed <= a.entries + a.n));
     if (!rc && count.behind) rc = sort_by(a, w, true);
     if (!rc && (count.behind || a.transposed)) rc = sort_by(a, w, false);
     if (rc) return rc;
@@ -298,7 +300,8 @@ template <class P> static int take(const triangle &a, const void *val, trs_opera
     if (rc) return rc;
     rows_kernel<<<few_blocks(w.listed), PLAIN>>>(a, w, *d);
     rc = trs_gpu_take_values(op->tri.dtype, w.listed, d->src, val, d->val, NULL);
-    return rc ? rc : look(ctx, w, &count);
+    if (rc) return rc;
+    return look(ctx, w, &count);
 }
 } // namespace importing
 
@@ -306,6 +309,6 @@ int trs_gpu_import(const trs_mat *m, bool transposed, trs_operator *op)
 {
     const importing::triangle a = importing::triangle_of(m, transposed, op);
     const bool narrow = a.entries + a.n < INT32_MAX;
-    return narrow ? importing::take<int32_t>(a, m->val, op)
-                  : importing::take<int64_t>(a, m->val, op);
+    if (narrow) return importing::take<int32_t>(a, m->val, op);
+    return importing::take<int64_t>(a, m->val, op);
 }

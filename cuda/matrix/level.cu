@@ -35,7 +35,8 @@ int trs_gpu_put_levels(const trs_operator *op)
     int32_t *ptr = topo ? device_copy(ctx, lv->ptr, (int64_t)lv->count + 1, "lv_ptr") : NULL;
     if (ptr) {
         spread_kernel<<<blocks_of(n), PLAIN>>>(n, lv->count, topo, ptr, op->device.level);
-        rc = trs_gpu_wait(NULL) ? trs_fail(TRS_EDEVICE, "levels on the device") : TRS_OK;
+        rc = TRS_OK;
+        if (trs_gpu_wait(NULL)) rc = trs_fail(TRS_EDEVICE, "levels on the device");
     }
     device_free(ctx, topo, ptr);
     return rc;
@@ -170,7 +171,8 @@ static int sort(sorting &w)
 static int sum_up(trs_context *ctx, const sorting &w, trs_level_statistics *sums)
 {
     level_sum *level = (level_sum *)trs_new(ctx, w.count, sizeof *level, "sums over levels");
-    int rc = level ? trs_gpu_get(ctx, level, w.sum, (size_t)w.count * sizeof *level) : TRS_EMEM;
+    int rc = TRS_EMEM;
+    if (level) rc = trs_gpu_get(ctx, level, w.sum, (size_t)w.count * sizeof *level);
     *sums = {};
     for (int32_t l = 0; l < w.count && !rc; l++) {
         const int64_t entries = (int64_t)level[l].entries, longest = (int64_t)level[l].longest;
@@ -191,6 +193,7 @@ static int fetch_levels(trs_context *ctx, const sorting &w, trs_levels *lv)
     int rc = trs_gpu_get(ctx, lv->ptr, w.ptr, ((size_t)lv->count + 1) * sizeof *lv->ptr);
     for (int32_t l = 0; l < lv->count && !rc; l++)
         lv->widest = max(lv->widest, lv->ptr[l + 1] - lv->ptr[l]);
+    TRS_ASSERT(rc || (lv->ptr[0] == 0 && lv->ptr[lv->count] == w.n));
     return rc;
 }
 
@@ -198,6 +201,7 @@ static int sort_levels(trs_context *ctx, trs_operator *op)
 {
     sorting w = {
         .n = op->tri.n, .count = op->lv.count, .found = op->device.level, .topo = op->device.topo};
+    TRS_ASSERT(0 < w.count && w.count <= w.n);
     int rc = sort(w);
     if (rc) return rc;
     void *const base = carve_scratch(ctx, "the level analysis", [&](carver &carve) {
@@ -225,5 +229,6 @@ int trs_gpu_find_levels(trs_operator *op)
     d->level = device_new<int32_t>(ctx, op->tri.n, "levels");
     if (!d->level) return TRS_EMEM;
     const int rc = find_them(ctx, op);
-    return rc ? rc : sort_levels(ctx, op);
+    if (rc) return rc;
+    return sort_levels(ctx, op);
 }

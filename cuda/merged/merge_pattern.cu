@@ -91,7 +91,8 @@ static int rows_new(trs_context *ctx, const merge_survey *s, merge_pass *m)
                                                         s->to_count, s->n_count);
     if (m->long_rows) rc = merge_long_place(ctx, s, m);
     if (!rc) rc = sum_up(ctx, s->to_count, m->to_ptr, n, &m->to.nnz);
-    return rc ? rc : sum_up(ctx, s->n_count, m->n_ptr, n, &m->n_nnz);
+    if (rc) return rc;
+    return sum_up(ctx, s->n_count, m->n_ptr, n, &m->n_nnz);
 }
 
 /* The patterns of T' and N, and memory for their values. */
@@ -113,7 +114,8 @@ static int pattern_new(trs_context *ctx, const merge_survey *s, size_t size, mer
     fill_kernel<<<blocks_of(m->from.n, THREADS), THREADS>>>(*m);
     if (m->long_rows) rc = merge_long_fill(ctx, m);
     const int last = launched();
-    return rc ? rc : last;
+    if (rc) return rc;
+    return last;
 }
 
 int merge_pass_new(trs_context *ctx, merge_survey *s, const trs_pattern *from, int *odd,

@@ -56,6 +56,7 @@ static __device__ inline int32_t level_of_product(const level_args &a, int32_t q
 static __device__ inline int32_t go_on(const level_args &a, int32_t at, int32_t end, int32_t &level)
 {
     int32_t v[BATCH];
+    TRS_ASSERT(at < end);
 #pragma unroll
     for (int b = 0; b < BATCH; b++) v[b] = at + b < end ? level_of_product(a, at + b) : -1;
     bool there = true;
@@ -203,6 +204,7 @@ static int choose_tail(entry_making *m)
         const double gain = (highest[0] + 1 - levels) * level_time - tail_time[c];
         if (gain > best) best = gain, s->tail = rows[c], s->levels = levels;
     }
+    TRS_ASSERT(s->levels > 0 && s->tail <= s->n);
     return TRS_OK;
 }
 
@@ -231,5 +233,6 @@ int entry_levels(entry_making *m)
     if (rc || s->tail == 0) return rc;
     cut_kernel<<<blocks_of(s->nnz), PLAIN>>>(*s, args_of(m, NULL), m->p->idx, m->range);
     rc = launched();
-    return rc ? rc : count_nodes(m);
+    if (rc) return rc;
+    return count_nodes(m);
 }

@@ -100,6 +100,7 @@ static __global__ void task_kernel(const entry_schedule s, const tasks_making t,
     const int64_t x = index_of_thread();
     if (x >= s.nodes) return;
     const int32_t p = t.entry[x], k = t.number[x] - 1;
+    TRS_ASSERT(0 <= k && k < s.tasks);
     s.node[x] = {p, s.kind[p] == ENTRY_PIVOT ? s.row[p] : -1, src[p] >= 0 ? (int32_t)src[p] : -1};
     if (begins_task(t, x))
         s.task[k] = {(int32_t)x, t.slots[k], (int16_t)nodes_of(t, s.nodes, x),
@@ -213,6 +214,7 @@ static int cut_into_tasks(const entry_making *m, tasks_making *t)
     if (!rc) rc = trs_gpu_get(m->ctx, &s->tasks, t->number + s->nodes - 1, sizeof s->tasks);
     if (!rc) rc = trs_gpu_get(m->ctx, &slots, t->slots + s->nodes, sizeof slots);
     s->slots = slots;
+    TRS_ASSERT(rc || (0 < s->tasks && s->tasks <= s->nodes && s->tasks <= slots));
     return rc;
 }
 
