@@ -22,15 +22,16 @@ template <class T> struct tile_at {
     __device__ T get(int i, int k) const { return has(i, k) ? at(i, k) : number<T>(0); }
 };
 
-/* What a thread loads of a tile: columns 4 n + threadIdx.x % 4 of row threadIdx.x / 4, and zero where the tile has none.
+/* What a thread loads of a tile: columns first + 4 n + threadIdx.x % 4 of row threadIdx.x / 4, and zero where it has none.
  * All of it is under way before any of it is needed. */
 template <class T> using quarter_row = T[TILE_SIZE / BLOCK_THREADS];
 
-template <class T> __device__ inline void load_quarter(quarter_row<T> &v, const tile_at<T> &tile)
+template <class T, int N>
+__device__ inline void load_quarter(T (&v)[N], const tile_at<T> &tile, int first = 0)
 {
 #pragma unroll
-    for (int n = 0; n < TILE_SIZE / BLOCK_THREADS; n++)
-        v[n] = tile.get((int)threadIdx.x / 4, 4 * n + (int)threadIdx.x % 4);
+    for (int n = 0; n < N; n++)
+        v[n] = tile.get((int)threadIdx.x / 4, first + 4 * n + (int)threadIdx.x % 4);
 }
 
 /* To a tile in shared memory, and to a matrix by columns, and one by rows there. */
@@ -140,7 +141,7 @@ __device__ inline void join_slice(column_slices<T> *sh, const P &D, int first, i
     sum.load(D.tile(s, s), q);
     sum.put(sh->x[s - first]);
     sum.clear();
-    if (s + 1 < end) load_quarter<T>(ahead, D.tile(s + 1, s));
+    if (s + 1 < end) load_quarter(ahead, D.tile(s + 1, s));
     for (int t = s + 1, u = s; t < end;) {
         const bool last = u == t; /* M_tt times what the others have made */
         const int next_t = last ? t + 1 : t, next_u = last ? s : u + 1;
@@ -151,7 +152,7 @@ __device__ inline void join_slice(column_slices<T> *sh, const P &D, int first, i
             sum.put(x);
             sum.clear();
         }
-        if (next_t < end) load_quarter<T>(ahead, D.tile(next_t, next_u));
+        if (next_t < end) load_quarter(ahead, D.tile(next_t, next_u));
         __syncthreads();
         sum.add(sh->a, sh->x[u - first]);
         if (last) {
@@ -179,15 +180,15 @@ __device__ inline bool scale_slice(column_slices<T> *sh, const P &D, int first, 
         sum.put(sh->x[u - first]);
     }
     sum.clear();
-    load_quarter<T>(ahead, D.tile(first, first));
+    load_quarter(ahead, D.tile(first, first));
     for (int t = first, u = first; t < end;) {
         const bool last = u == t;
         const int next_t = last ? t + 1 : t, next_u = last ? first : u + 1;
         __syncthreads(); /* the tile before has been read */
         put_by_columns<T>(sh->a, ahead);
         if (next_t < end)
-            load_quarter<T>(ahead,
-                            next_u < next_t ? D.joined(next_t, next_u) : D.tile(next_t, next_t));
+            load_quarter(ahead,
+                         next_u < next_t ? D.joined(next_t, next_u) : D.tile(next_t, next_t));
         __syncthreads();
         sum.add(sh->a, sh->x[u - first]);
         if (last) {
@@ -202,22 +203,38 @@ __device__ inline bool scale_slice(column_slices<T> *sh, const P &D, int first, 
 
 /* ---- growth --------------------------------------------------------------------------------------------- */
 
+/* sum + this lane's part of the sum of magnitudes of row threadIdx.x / 4 of a tile, each times the weight of its column;
+ * W is const double *, or nullptr_t without weights. */
+template <class T, class W>
+__device__ inline double weigh_quarter(double sum, const tile_at<T> &tile, W weight)
+{
+    const int i = threadIdx.x / 4, lane = threadIdx.x % 4;
+#pragma unroll 1
+    for (int first = 0; first < BLOCK; first += 4 * SUMMED<T>) {
+        T v[SUMMED<T>];
+        double w[SUMMED<T>];
+        load_quarter(v, tile, first);
+#pragma unroll
+        for (int n = 0; n < SUMMED<T>; n++) {
+            w[n] = 1;
+            if constexpr (!std::is_null_pointer_v<W>) {
+                const int k = first + 4 * n + lane;
+                w[n] = tile.has(i, k) ? weight[k] : 0;
+            }
+        }
+#pragma unroll
+        for (int n = 0; n < SUMMED<T>; n++) sum += magnitude(v[n]) * w[n];
+    }
+    return sum;
+}
+
 /* Row threadIdx.x / 4 of |M| |D| e in tile row t, e all ones; the same on each of four lanes. */
 template <class T, class P> __device__ inline double growth_of_row(const P &D, int first, int t)
 {
-    const int i = threadIdx.x / 4, lane = threadIdx.x % 4;
     double sum = 0;
     for (int s = first; s <= t; s++) {
         const tile_at<T> M = s < t ? D.joined(t, s) : D.tile(t, t);
-        const double *weight = D.weight(s);
-        quarter_row<T> v;
-        quarter_row<double> w;
-        load_quarter<T>(v, M);
-#pragma unroll
-        for (int n = 0; n < BLOCK / 4; n++)
-            w[n] = M.has(i, 4 * n + lane) ? weight[4 * n + lane] : 0;
-#pragma unroll
-        for (int n = 0; n < BLOCK / 4; n++) sum += magnitude(v[n]) * w[n];
+        sum = weigh_quarter<T>(sum, M, D.weight(s));
     }
     sum += shuffle_xor(sum, 1);
     return sum + shuffle_xor(sum, 2);
@@ -238,12 +255,7 @@ __device__ inline double largest_of_block(double *scratch, double v)
 template <class T, class P> __device__ inline double weigh_row(const P &D, int first, int t)
 {
     double sum = 0;
-    for (int s = first; s <= t; s++) {
-        quarter_row<T> v;
-        load_quarter<T>(v, D.tile(t, s));
-#pragma unroll
-        for (int n = 0; n < BLOCK / 4; n++) sum += magnitude(v[n]);
-    }
+    for (int s = first; s <= t; s++) sum = weigh_quarter<T>(sum, D.tile(t, s), nullptr);
     sum += shuffle_xor(sum, 1);
     return sum + shuffle_xor(sum, 2);
 }

@@ -7,13 +7,13 @@
 #include "published.cuh"
 
 /* f (integral_constant R, k) for the smallest of R = 1, 8, 32, 64 that is not less than nrhs, k = 0, 1, 2, 3 its
- * number.  Numbers of 16 bytes have no kernel for 64: more than 32 right-hand sides go by turns. */
+ * number.  Complex numbers have no kernel for 64: more than 32 right-hand sides are solved in batches. */
 template <class T, class F> static auto for_width(int nrhs, F f)
 {
     using std::integral_constant;
     if (nrhs <= 1) return f(integral_constant<int, 1>(), 0);
     if (nrhs <= 8) return f(integral_constant<int, 8>(), 1);
-    if constexpr (sizeof(T) < 16)
+    if constexpr (std::is_floating_point_v<T>)
         if (nrhs > 32) return f(integral_constant<int, 64>(), 3);
     return f(integral_constant<int, 32>(), 2);
 }

@@ -42,13 +42,17 @@ __device__ inline double largest_of_rows(const double *growth, int rows)
     return v;
 }
 
+/* Magnitudes that a thread sums without a branch: all that it has of a row of a tile; of complex numbers, whose magnitude is
+ * much code, a few. */
+template <class T> constexpr int SUMMED = std::is_floating_point_v<T> ? BLOCK / 4 : 4;
+
 /* norm [i] = the sum of magnitudes of row i of the tile, Inf where its diagonal entry is so far from 1 that the inverse may
  * underflow.  Four lanes have a row. */
 template <class T> __device__ inline void weigh_tile(const T *tile, double *norm, int rows)
 {
     const int i = (int)threadIdx.x / 4, lane = (int)threadIdx.x % 4;
     double sum = 0;
-#pragma unroll
+#pragma unroll SUMMED < T>
     for (int k = 0; k < BLOCK; k += 4)
         if (k + lane <= i) sum += magnitude(tile[tile_place(i, k + lane)]);
     sum += shuffle_xor(sum, 1);
@@ -63,7 +67,7 @@ template <class T> __device__ inline void multiply_norm(const T *inverse, double
 {
     const int i = (int)threadIdx.x / 4, lane = (int)threadIdx.x % 4;
     double sum = 0;
-#pragma unroll
+#pragma unroll SUMMED < T>
     for (int k = 0; k < BLOCK; k += 4)
         if (k + lane <= i) sum += magnitude(inverse[tile_place(i, k + lane)]) * norm[k + lane];
     sum += shuffle_xor(sum, 1);

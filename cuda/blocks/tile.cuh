@@ -19,6 +19,7 @@
 #include "base/debug.h"
 
 #include <cuda_pipeline.h>
+#include <type_traits>
 
 enum { BLOCK = 64, TILE_SIZE = BLOCK * BLOCK, BLOCK_THREADS = 256 };
 
@@ -49,6 +50,10 @@ template <class T> struct alignas(16) quad {
     T v[4];
 };
 
+/* Groups of four columns of a tile that a product unrolls: a complex number is four multiply-adds, so that one group is
+ * enough to hide the latency. */
+template <class T> constexpr int QUADS_UNROLLED = std::is_floating_point_v<T> ? 2 : 1;
+
 /* sum += or -= tile * x, this thread's share; x [64][R] in shared memory, R > 1. */
 template <class T, int R>
 __device__ inline void add_product(T (&sum)[share<R>::COLUMNS], const T *tile, const T *x,
@@ -58,7 +63,7 @@ __device__ inline void add_product(T (&sum)[share<R>::COLUMNS], const T *tile, c
     const share<R> me;
     T part[C];
     for (int c = 0; c < C; c++) part[c] = number<T>(0);
-#pragma unroll 2
+#pragma unroll QUADS_UNROLLED < T>
     for (int k = 0; k < BLOCK; k += 4) {
         const quad<T> l = *(const quad<T> *)(tile + tile_place(me.row, k));
 #pragma unroll
@@ -82,17 +87,29 @@ template <class T, int R> __device__ inline void join_lanes(T (&sum)[share<R>::C
 }
 
 /* v = tile^-1 v by substitution, row after row, where the inverse would be inaccurate.  The tile is lower; x
- * [rows][R] in shared memory is scratch.  This takes a barrier a row: it is slow, and rare. */
+ * [rows][R] in shared memory is scratch.  This takes a barrier a row, or two: it is slow, and rare.  The code of a
+ * quotient is long, so of many right-hand sides each is divided by another thread. */
 template <class T, int R>
 __device__ inline void substitute(T (&v)[share<R>::COLUMNS], const T *tile, int rows, T *x, bool cj)
 {
+    constexpr bool MANY = share<R>::COLUMNS > 2;
     const share<R> me;
+    TRS_ASSERT(rows >= 1 && rows <= BLOCK);
     for (int k = 0; k < rows; k++) {
-        for (int c = 0; c < share<R>::COLUMNS && me.row == k; c++)
-            x[k * R + me.first + c] = v[c] = v[c] / conj_if(cj, tile[tile_place(k, k, rows)]);
+        T *now = x + k * R;
+        const T *diagonal = tile + tile_place(k, k, rows);
+        for (int c = 0; c < share<R>::COLUMNS && me.row == k; c++) {
+            if constexpr (!MANY) v[c] = v[c] / conj_if(cj, *diagonal);
+            now[me.first + c] = v[c];
+        }
         __syncthreads();
+        if constexpr (MANY) {
+            if (threadIdx.x < R) now[threadIdx.x] = now[threadIdx.x] / conj_if(cj, *diagonal);
+            __syncthreads();
+            for (int c = 0; c < share<R>::COLUMNS && me.row == k; c++) v[c] = now[me.first + c];
+        }
         for (int c = 0; c < share<R>::COLUMNS && me.row > k && me.row < rows; c++)
-            v[c] = v[c] - conj_if(cj, tile[tile_place(me.row, k, rows)]) * x[k * R + me.first + c];
+            v[c] = v[c] - conj_if(cj, tile[tile_place(me.row, k, rows)]) * now[me.first + c];
     }
 }
 

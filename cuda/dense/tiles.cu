@@ -221,7 +221,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, TWO_TILES_BESIDE<T>)
         uint64_t rows = rows_with_entries(L, u, s);
         if (!rows) continue;
         quarter_row<T> v;
-        load_quarter<T>(v, u < t ? P.joined(t, u) : P.tile(t, t));
+        load_quarter(v, u < t ? P.joined(t, u) : P.tile(t, t));
         fill(L, u, s, sh->b, by_rows);
         put_by_columns<T>(sh->a, v);
         __syncthreads();

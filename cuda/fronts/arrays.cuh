@@ -8,6 +8,8 @@ extern "C" {
 #include "schedule.h"
 }
 
+#include "base/debug.h"
+
 enum { PANEL = TRS_FRONT_PANEL, TILE = TRS_FRONT_TILE };
 
 /* Of a schedule on the device; schedule.h says what each is. */
@@ -18,6 +20,7 @@ template <class T> struct fronts_view {
     const int64_t *strip_ptr;
     const trs_front_share *share;
     trs_elimination_outcome *outcome;
+    bool cholesky; /* L L^H; there is no upper */
 };
 
 /* The launch that a kernel belongs to, on the device. */
@@ -69,21 +72,22 @@ __device__ inline void after_earlier_launches()
 
 /* ---- pivots ----------------------------------------------------------------------------------------------- */
 
+template <class T> constexpr bool IS_COMPLEX = sizeof(T) != sizeof(decltype(square(T())));
+
 template <class T> __device__ inline double real_of(T a)
 {
-    if constexpr (sizeof(a) == sizeof(decltype(square(a)))) return (double)a;
-    else return (double)a.x;
+    if constexpr (IS_COMPLEX<T>) return (double)a.x;
+    else return (double)a;
 }
 
 /* Of L L^H only the real part counts. */
-template <bool cholesky, class T> __device__ inline T pivot_of(T a)
+template <class T> __device__ inline T pivot_of(bool cholesky, T a)
 {
-    if constexpr (cholesky) return number<T>(real_of(a));
-    else return a;
+    return cholesky && IS_COMPLEX<T> ? number<T>(real_of(a)) : a;
 }
 
 /* A pivot whose inverse overflows counts as zero. */
-template <bool cholesky, class T> __device__ inline trs_ilu_fault fault_of(T pivot, T inverse)
+template <class T> __device__ inline trs_ilu_fault fault_of(bool cholesky, T pivot, T inverse)
 {
     if (!is_finite(pivot)) return TRS_ILU_INFINITE;
     if (cholesky && real_of(pivot) < 0) return TRS_ILU_NEGATIVE;
@@ -91,10 +95,10 @@ template <bool cholesky, class T> __device__ inline trs_ilu_fault fault_of(T piv
 }
 
 /* Count the pivot of the new column k if there is a fault with it. */
-template <bool cholesky, class T>
+template <class T>
 __device__ inline void judge(const fronts_view<T> &v, int32_t k, T pivot, T inverse)
 {
-    const trs_ilu_fault fault = fault_of<cholesky>(pivot, inverse);
+    const trs_ilu_fault fault = fault_of(v.cholesky, pivot, inverse);
     if (fault == TRS_ILU_GOOD) return;
     atomicAdd((unsigned long long *)&v.outcome->bad, 1ull);
     atomicMin((unsigned long long *)&v.outcome->first,
@@ -102,17 +106,15 @@ __device__ inline void judge(const fronts_view<T> &v, int32_t k, T pivot, T inve
 }
 
 /* What a column of L is multiplied by when it was eliminated unscaled: of L L^H 1 / sqrt (pivot). */
-template <bool cholesky, class T> __device__ inline T scale_of(T pivot, T inverse)
+template <class T> __device__ inline T scale_of(bool cholesky, T pivot, T inverse)
 {
-    if constexpr (cholesky) return number<T>(1 / sqrt(real_of(pivot)));
-    else return inverse;
+    return cholesky ? number<T>(1 / sqrt(real_of(pivot))) : inverse;
 }
 
 /* The diagonal entry of the factor that has pivots on it. */
-template <bool cholesky, class T> __device__ inline T diagonal_of(T pivot)
+template <class T> __device__ inline T diagonal_of(bool cholesky, T pivot)
 {
-    if constexpr (cholesky) return number<T>(sqrt(real_of(pivot)));
-    else return pivot;
+    return cholesky ? number<T>(sqrt(real_of(pivot))) : pivot;
 }
 
 #endif

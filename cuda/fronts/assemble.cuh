@@ -91,7 +91,7 @@ __device__ void write_tile(const fronts_view<T> &v, const trs_front_numbers &d, 
     }
 }
 
-template <class T, bool cholesky>
+template <class T>
 static __global__ void __launch_bounds__(ASSEMBLE_THREADS)
     assemble_kernel(fronts_view<T> v, launch_view l)
 {
@@ -99,7 +99,7 @@ static __global__ void __launch_bounds__(ASSEMBLE_THREADS)
     int32_t block, i, j;
     const trs_front_numbers &d = front_of_block(v.numbers, l, &block);
     const int32_t q = d.strips;
-    if constexpr (cholesky) lower_tile(block, q, &i, &j);
+    if (v.cholesky) lower_tile(block, q, &i, &j);
     else i = block % q, j = block / q;
     strip down = strip_of(v, d, i), across = strip_of(v, d, j);
     /* an update matrix is always written */
@@ -111,14 +111,14 @@ static __global__ void __launch_bounds__(ASSEMBLE_THREADS)
     while (down.share < down.shares_end && across.share < across.shares_end) {
         const int32_t a = down.share->child, b = across.share->child;
         if (a == b) {
-            add_child(v, down, across, tile, cholesky);
+            add_child(v, down, across, tile, v.cholesky);
             any = true;
             __syncthreads();
         }
         if (a <= b) down.share++;
         if (b <= a) across.share++;
     }
-    if (any) write_tile(v, d, down, across, tile, cholesky);
+    if (any) write_tile(v, d, down, across, tile, v.cholesky);
 }
 
 #endif

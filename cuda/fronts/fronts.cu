@@ -90,38 +90,33 @@ template <class T> static size_t shared_of(const trs_front_launch *l)
     }
 }
 
-template <class T, bool cholesky> static const void *small_kernel_of(int order)
+template <class T> static const void *small_kernel_of(int order)
 {
     static_assert(TRS_FRONT_SMALL == 96);
     switch (order_of_kernel(order)) {
     case 32:
-        return (const void *)small_kernel<T, cholesky, 32>;
+        return (const void *)small_kernel<T, 32>;
     case 64:
-        return (const void *)small_kernel<T, cholesky, 64>;
+        return (const void *)small_kernel<T, 64>;
     default:
-        return (const void *)small_kernel<T, cholesky, 96>;
+        return (const void *)small_kernel<T, 96>;
     }
 }
 
-template <class T, bool cholesky> static const void *kernel_of(const trs_front_launch *l)
+template <class T> static const void *kernel_of(const trs_front_launch *l)
 {
     switch (l->step) {
     case TRS_FRONT_STEP_SMALL:
-        return small_kernel_of<T, cholesky>(l->order);
+        return small_kernel_of<T>(l->order);
     case TRS_FRONT_STEP_ASSEMBLE:
-        return (const void *)assemble_kernel<T, cholesky>;
+        return (const void *)assemble_kernel<T>;
     case TRS_FRONT_STEP_PANEL:
-        return (const void *)panel_kernel<T, cholesky>;
+        return (const void *)panel_kernel<T>;
     case TRS_FRONT_STEP_TRAIL:
-        return (const void *)trail_kernel<T, cholesky>;
+        return (const void *)trail_kernel<T>;
     default:
-        return (const void *)schur_kernel<T, cholesky>;
+        return (const void *)schur_kernel<T>;
     }
-}
-
-template <class T> static const void *kernel_of(const trs_fronts *f, const trs_front_launch *l)
-{
-    return f->cholesky ? kernel_of<T, true>(l) : kernel_of<T, false>(l);
 }
 
 static int threads_of(trs_front_step step)
@@ -151,7 +146,7 @@ template <class T> static int make_numbers(trs_fronts *f, int64_t panels, int64_
     for (int32_t k = 0; k < f->launches; k++) {
         trs_front_launch l = f->launch[k];
         l.order = order_of_kernel(l.order);
-        const int rc = cuda_status(cudaFuncSetAttribute(kernel_of<T>(f, &l),
+        const int rc = cuda_status(cudaFuncSetAttribute(kernel_of<T>(&l),
                                                         cudaFuncAttributeMaxDynamicSharedMemorySize,
                                                         (int)shared_of<T>(&l)),
                                    "a kernel did not get its shared memory");
@@ -236,7 +231,7 @@ static fronts_view<T> view_of(const trs_fronts *f, trs_elimination_outcome *outc
 {
     const fronts_arrays *d = &f->on_device;
     return {(T *)d->panels, (T *)d->pool, d->numbers, d->child, d->to,
-            d->pivot,       d->strip_ptr, d->share,   outcome};
+            d->pivot,       d->strip_ptr, d->share,   outcome,  f->cholesky};
 }
 
 template <class T>
@@ -256,7 +251,7 @@ static int launch_step(const trs_fronts *f, const fronts_view<T> &view, const tr
     c.stream = stream;
     c.attrs = &early;
     c.numAttrs = f->starts_early;
-    return cuda_status(cudaLaunchKernelExC(&c, kernel_of<T>(f, l), arguments),
+    return cuda_status(cudaLaunchKernelExC(&c, kernel_of<T>(l), arguments),
                        "a kernel was not launched");
 }
 

@@ -26,8 +26,31 @@ template <class T> struct diagonal_block {
     T inverse[PANEL], scale[PANEL];
 };
 
+/* Columns of a panel that are eliminated by unrolled code, since their numbers are in registers: all of them, or of complex
+ * numbers, whose code is long, a few that it is repeated for. */
+template <class T> constexpr int STEPS = IS_COMPLEX<T> ? 8 : int(PANEL);
+
+/* f (j) for the columns first + j behind column first + k. */
+template <class T, class F> __device__ inline void for_columns(int first, int k, F f)
+{
+#pragma unroll
+    for (int group = 0; group < PANEL; group += STEPS<T>) {
+        if (first + group < PANEL)
+#pragma unroll
+            for (int j = 0; j < STEPS<T>; j++)
+                if (group + j > k) f(group + j);
+    }
+}
+
+/* The numbers of the columns behind the eliminated ones to the front. */
+template <class T> __device__ inline void next_steps(T (&a)[PANEL])
+{
+#pragma unroll
+    for (int j = STEPS<T>; j < PANEL; j++) a[j - STEPS<T>] = a[j];
+}
+
 /* Beyond its columns the block is a unit matrix. */
-template <bool cholesky, class T>
+template <class T>
 __device__ void load_block(const fronts_view<T> &v, const trs_front_numbers &d, int begin,
                            int width, diagonal_block<T> &s)
 {
@@ -41,7 +64,7 @@ __device__ void load_block(const fronts_view<T> &v, const trs_front_numbers &d, 
         x[m] = number<T>(i == j);
         if (i >= width || j >= width) continue;
         if (i >= j) x[m] = lower[(begin + j) * order + begin + i];
-        else if constexpr (!cholesky) x[m] = upper[(begin + i) * order + begin + j];
+        else if (!v.cholesky) x[m] = upper[(begin + i) * order + begin + j];
     }
 #pragma unroll
     for (int m = 0; m < EACH; m++) {
@@ -54,35 +77,39 @@ __device__ void load_block(const fronts_view<T> &v, const trs_front_numbers &d, 
 /* By one warp: lane i has row i.  Row k of U, which of L L^H is the column of L, goes to the others through shared memory;
  * each has a place of its own, so that a barrier of the warp is enough.  Entries of L L^H above the diagonal are
  * nobody's. */
-template <bool cholesky, class T> __device__ void factor_block(diagonal_block<T> &s, int width)
+template <class T> __device__ void factor_block(diagonal_block<T> &s, bool cholesky, int width)
 {
     const int i = (int)threadIdx.x % 32;
     T a[PANEL], mine = number<T>(1), my_pivot = number<T>(1);
 #pragma unroll
     for (int j = 0; j < PANEL; j++) a[j] = s.a[j][i];
+#pragma unroll 1
+    for (int first = 0; first < PANEL; first += STEPS<T>) {
+        /* a [j] is entry (i, first + j) */
 #pragma unroll
-    for (int k = 0; k < PANEL; k++) {
-        if (k >= width) break;
-        if constexpr (cholesky) s.u[k][i] = conj_if(true, a[k]);
-        else if (i == k) {
-#pragma unroll
-            for (int j = k + 1; j < PANEL; j++) s.u[k][j] = a[j];
+        for (int k = 0; k < STEPS<T>; k++) {
+            const int step = first + k;
+            T *u = (T *)__builtin_assume_aligned(s.u[step] + first, 16);
+            if (step >= width) break;
+            if (cholesky) s.u[step][i] = conj_if(true, a[k]);
+            else if (i == step) for_columns<T>(first, k, [&](int j) { u[j] = a[j]; });
+            const T pivot = pivot_of(cholesky, shuffle(a[k], step));
+            const T inverse = number<T>(1) / pivot;
+            if (i == step) mine = inverse, my_pivot = pivot;
+            const T l = i > step ? a[k] * inverse : number<T>(0);
+            __syncwarp();
+            for_columns<T>(first, k, [&](int j) { a[j] = a[j] - l * u[j]; });
         }
-        const T pivot = pivot_of<cholesky>(shuffle(a[k], k)), inverse = number<T>(1) / pivot;
-        if (i == k) mine = inverse, my_pivot = pivot;
-        const T l = i > k ? a[k] * inverse : number<T>(0);
-        __syncwarp();
 #pragma unroll
-        for (int j = k + 1; j < PANEL; j++) a[j] = a[j] - l * s.u[k][j];
+        for (int k = 0; k < STEPS<T>; k++) s.a[first + k][i] = a[k];
+        next_steps(a);
     }
-#pragma unroll
-    for (int j = 0; j < PANEL; j++) s.a[j][i] = a[j];
     s.inverse[i] = mine;
-    s.scale[i] = i < width ? scale_of<cholesky>(my_pivot, mine) : mine;
+    s.scale[i] = i < width ? scale_of(cholesky, my_pivot, mine) : mine;
 }
 
 /* R (k, j), j > k, for rows of L or of U'. */
-template <bool cholesky, class T> __device__ void scale_block(diagonal_block<T> &s, bool lower)
+template <class T> __device__ void scale_block(diagonal_block<T> &s, bool cholesky, bool lower)
 {
 #pragma unroll 4
     for (int p = (int)threadIdx.x; p < PANEL * PANEL; p += PANEL_THREADS) {
@@ -94,7 +121,7 @@ template <bool cholesky, class T> __device__ void scale_block(diagonal_block<T> 
     __syncthreads();
 }
 
-template <bool cholesky, class T>
+template <class T>
 __device__ void store_block(const fronts_view<T> &v, const trs_front_numbers &d, int begin,
                             int width, const diagonal_block<T> &s)
 {
@@ -105,9 +132,9 @@ __device__ void store_block(const fronts_view<T> &v, const trs_front_numbers &d,
         if (i > j) to[p] = s.a[j][i] * s.scale[j];
         if (i < j) to[p] = s.a[j][i];
         if (i != j) continue;
-        const T pivot = pivot_of<cholesky>(s.a[i][i]);
-        to[p] = diagonal_of<cholesky>(pivot);
-        judge<cholesky>(v, d.first + begin + i, pivot, s.inverse[i]);
+        const T pivot = pivot_of(v.cholesky, s.a[i][i]);
+        to[p] = diagonal_of(v.cholesky, pivot);
+        judge(v, d.first + begin + i, pivot, s.inverse[i]);
     }
 }
 
@@ -115,16 +142,24 @@ template <class T>
 __device__ void solve_row(T (&x)[PANEL], T *row, int64_t order, int width,
                           const diagonal_block<T> &s, bool scaled)
 {
+#pragma unroll 1
+    for (int first = 0; first < PANEL; first += STEPS<T>) {
+        /* x [j] is in column first + j */
 #pragma unroll
-    for (int k = 0; k < PANEL; k++)
+        for (int k = 0; k < STEPS<T>; k++) {
+            const T *r = (const T *)__builtin_assume_aligned(s.r[first + k] + first, 16);
+            for_columns<T>(first, k, [&](int j) { x[j] = x[j] - x[k] * r[j]; });
+        }
 #pragma unroll
-        for (int j = k + 1; j < PANEL; j++) x[j] = x[j] - x[k] * s.r[k][j];
-#pragma unroll
-    for (int k = 0; k < PANEL; k++)
-        if (k < width) row[k * order] = scaled ? x[k] * s.scale[k] : x[k];
+        for (int k = 0; k < STEPS<T>; k++) {
+            const int column = first + k;
+            if (column < width) row[column * order] = scaled ? x[k] * s.scale[column] : x[k];
+        }
+        next_steps(x);
+    }
 }
 
-template <class T, bool cholesky>
+template <class T>
 static __global__ void __launch_bounds__(PANEL_THREADS)
     panel_kernel(fronts_view<T> v, launch_view l)
 {
@@ -140,15 +175,15 @@ static __global__ void __launch_bounds__(PANEL_THREADS)
     T *row = v.panels + (lower ? d.lower : d.upper) + (int64_t)begin * order + begin + width + i;
     T x[PANEL];
     after_earlier_launches();
-    load_block<cholesky>(v, d, begin, width, s);
-    if (threadIdx.x >= PANEL_ROWS) factor_block<cholesky>(s, width);
+    load_block(v, d, begin, width, s);
+    if (threadIdx.x >= PANEL_ROWS) factor_block(s, v.cholesky, width);
     else
 #pragma unroll
         for (int k = 0; k < PANEL; k++)
             x[k] = has_row && k < width ? row[k * (int64_t)order] : number<T>(0);
     __syncthreads();
-    scale_block<cholesky>(s, lower);
-    if (block == 0) store_block<cholesky>(v, d, begin, width, s);
+    scale_block(s, v.cholesky, lower);
+    if (block == 0) store_block(v, d, begin, width, s);
     if (has_row) solve_row(x, row, order, width, s, lower);
 }
 

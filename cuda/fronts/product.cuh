@@ -35,8 +35,8 @@ template <class T> struct product {
 
 /* Columns k, k + 1, ... of a factor into shared memory, with zeros for what is not there, and with the other sign if it is
  * to be subtracted.  A thread has all of its loads under way before it stores the first. */
-template <bool conjugate, bool negative, class T>
-__device__ inline void load_factor(const T *from, int64_t ld, int rows, int depth,
+template <bool negative, class T>
+__device__ inline void load_factor(const T *from, int64_t ld, int rows, int depth, bool conjugate,
                                    T (*to)[TILE + 4])
 {
     constexpr int APART = PRODUCT_THREADS / TILE;
@@ -69,7 +69,7 @@ template <class T> struct sums { /* rows i + 16 p, columns j + 8 q */
     __device__ sums() : i((int)threadIdx.x % 16), j((int)threadIdx.x / 16) {}
     __device__ void add(const factor_tile<T> &s)
     {
-#pragma unroll 4
+#pragma unroll IS_COMPLEX < T> ? 2 : 4
         for (int k = 0; k < DEPTH; k++) {
             T x[4];
 #pragma unroll
@@ -128,16 +128,16 @@ template <> struct sums<double> {
     }
 };
 
-template <bool conjugate, class T>
-__device__ inline void subtract_product(const product<T> &p, factor_tile<T> &s)
+template <class T>
+__device__ inline void subtract_product(const product<T> &p, bool conjugate, factor_tile<T> &s)
 {
     sums<T> sum;
     const auto is_there = [&](int i, int j) { return i < p.height && j < p.width; };
     sum.each([&](int i, int j, T &x) { x = is_there(i, j) ? p.c[j * p.ldc + i] : number<T>(0); });
     for (int k = 0; k < p.depth; k += DEPTH) {
         if (k > 0) __syncthreads();
-        load_factor<false, true>(p.x + k * p.ld, p.ld, p.height, p.depth - k, s.x);
-        load_factor<conjugate, false>(p.y + k * p.ld, p.ld, p.width, p.depth - k, s.y);
+        load_factor<true>(p.x + k * p.ld, p.ld, p.height, p.depth - k, false, s.x);
+        load_factor<false>(p.y + k * p.ld, p.ld, p.width, p.depth - k, conjugate, s.y);
         __syncthreads();
         sum.add(s);
     }
@@ -147,7 +147,7 @@ __device__ inline void subtract_product(const product<T> &p, factor_tile<T> &s)
 }
 
 /* Tile number `at` of a trapezoid whose columns of tiles are down, down-1, ... high. */
-template <class T, bool cholesky>
+template <class T>
 static __global__ void __launch_bounds__(PRODUCT_THREADS, PRODUCT_BLOCKS<T>)
     trail_kernel(fronts_view<T> v, launch_view l)
 {
@@ -164,15 +164,15 @@ static __global__ void __launch_bounds__(PRODUCT_THREADS, PRODUCT_BLOCKS<T>)
     i = behind + i * TILE;
     j = behind + j * TILE;
     T *left = v.panels + (lower ? d.lower : d.upper);
-    const T *right = v.panels + (lower != cholesky ? d.upper : d.lower);
+    const T *right = v.panels + (lower != v.cholesky ? d.upper : d.lower);
     const int64_t ld = order, panel = begin * ld;
     const product<T> p = {left + j * ld + i,    left + panel + i,      right + panel + j, ld, ld,
                           min(TILE, order - i), min(TILE, d.cols - j), behind - begin};
     after_earlier_launches();
-    subtract_product<cholesky>(p, s);
+    subtract_product(p, v.cholesky, s);
 }
 
-template <class T, bool cholesky>
+template <class T>
 static __global__ void __launch_bounds__(PRODUCT_THREADS, PRODUCT_BLOCKS<T>)
     schur_kernel(fronts_view<T> v, launch_view l)
 {
@@ -180,21 +180,21 @@ static __global__ void __launch_bounds__(PRODUCT_THREADS, PRODUCT_BLOCKS<T>)
     int32_t block, i, j;
     const trs_front_numbers &d = front_of_block(v.numbers, l, &block);
     const int32_t q = (d.rows + TILE - 1) / TILE;
-    if constexpr (cholesky) lower_tile(block, q, &i, &j);
+    if (v.cholesky) lower_tile(block, q, &i, &j);
     else i = block % q, j = block / q;
     i *= TILE;
     j *= TILE;
     const int64_t ld = d.cols + d.rows;
     const product<T> p = {v.pool + d.update + (int64_t)j * d.rows + i,
                           v.panels + d.lower + d.cols + i,
-                          v.panels + (cholesky ? d.lower : d.upper) + d.cols + j,
+                          v.panels + (v.cholesky ? d.lower : d.upper) + d.cols + j,
                           d.rows,
                           ld,
                           min(TILE, d.rows - i),
                           min(TILE, d.rows - j),
                           d.cols};
     after_earlier_launches();
-    subtract_product<cholesky>(p, s);
+    subtract_product(p, v.cholesky, s);
 }
 
 #endif

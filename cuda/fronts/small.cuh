@@ -35,7 +35,7 @@ template <class T> inline size_t small_shared(int most, int order)
     return sizeof(T) * (4 * (size_t)most + (size_t)order * (size_t)(order | 1));
 }
 
-template <bool cholesky, class T>
+template <class T>
 __device__ void small_load(const fronts_view<T> &v, const trs_front_numbers &d, square_front<T> f)
 {
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
@@ -45,7 +45,7 @@ __device__ void small_load(const fronts_view<T> &v, const trs_front_numbers &d, 
 #pragma unroll 4
     for (int j = warp; j < f.cols; j += SMALL_WARPS)
         for (int i = j + lane; i < f.order; i += 32) f(i, j) = lower[j * f.order + i];
-    if constexpr (!cholesky)
+    if (!v.cholesky)
 #pragma unroll 4
         for (int i = warp; i < f.cols; i += SMALL_WARPS)
             for (int j = i + 1 + lane; j < f.order; j += 32) f(i, j) = upper[i * f.order + j];
@@ -54,7 +54,7 @@ __device__ void small_load(const fronts_view<T> &v, const trs_front_numbers &d, 
 
 /* A warp adds four columns of a child at a time, all of whose numbers it has under way before it adds the first.  Places in
  * the parent ascend, so that the lower triangle of a child stays below the diagonal. */
-template <bool cholesky, int N, class T>
+template <int N, class T>
 __device__ void small_add_child(const fronts_view<T> &v, const trs_front_numbers &child,
                                 square_front<T> f)
 {
@@ -80,18 +80,18 @@ __device__ void small_add_child(const fronts_view<T> &v, const trs_front_numbers
         for (int p = 0; p < COLUMNS; p++)
 #pragma unroll
             for (int q = 0; q < ROWS; q++) {
-                if (column[p] < 0 || row[q] < (cholesky ? column[p] : 0)) continue;
+                if (column[p] < 0 || row[q] < (v.cholesky ? column[p] : 0)) continue;
                 f(row[q], column[p]) = f(row[q], column[p]) + x[p][q];
             }
     }
 }
 
-template <bool cholesky, int N, class T>
+template <int N, class T>
 __device__ void small_assemble(const fronts_view<T> &v, const trs_front_numbers &d,
                                square_front<T> f)
 {
     for (int c = 0; c < d.children; c++) {
-        small_add_child<cholesky, N>(v, v.numbers[v.child[d.child + c]], f);
+        small_add_child<N>(v, v.numbers[v.child[d.child + c]], f);
         __syncthreads();
     }
 }
@@ -110,8 +110,9 @@ template <class T, int N> struct front_registers {
 };
 
 /* Step k = SMALL_WARPS P0 + warp_of_k. */
-template <bool cholesky, int P0, int N, class T>
-__device__ void small_step(front_registers<T, N> &r, step_buffer<T, N> &s, int warp_of_k)
+template <int P0, int N, class T>
+__device__ void small_step(front_registers<T, N> &r, step_buffer<T, N> &s, bool cholesky,
+                           int warp_of_k)
 {
     constexpr int Q0 = P0 * SMALL_WARPS / 32;
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
@@ -119,12 +120,15 @@ __device__ void small_step(front_registers<T, N> &r, step_buffer<T, N> &s, int w
     T *column = s.column[k % 2], *row = s.row[k % 2];
     if (warp == warp_of_k)
 #pragma unroll
-        for (int q = Q0; q < N / 32; q++) column[lane + 32 * q] = r.a[q][P0];
+        for (int q = Q0; q < N / 32; q++) {
+            column[lane + 32 * q] = r.a[q][P0];
+            if (cholesky) row[lane + 32 * q] = conj_if(true, r.a[q][P0]);
+        }
     if (!cholesky && lane == k % 32)
 #pragma unroll
         for (int p = P0; p < N / SMALL_WARPS; p++) row[warp + SMALL_WARPS * p] = r.a[Q0][p];
     __syncthreads();
-    const T inverse = number<T>(1) / pivot_of<cholesky>(column[k]);
+    const T inverse = number<T>(1) / pivot_of(cholesky, column[k]);
     T l[N / 32];
 #pragma unroll
     for (int q = Q0; q < N / 32; q++)
@@ -132,71 +136,91 @@ __device__ void small_step(front_registers<T, N> &r, step_buffer<T, N> &s, int w
 #pragma unroll
     for (int p = P0; p < N / SMALL_WARPS; p++) {
         const int j = warp + SMALL_WARPS * p;
-        const T u = cholesky ? conj_if(true, column[j]) : row[j];
+        const T u = row[j];
         if (j > k)
 #pragma unroll
             for (int q = Q0; q < N / 32; q++) r.a[q][p] = r.a[q][p] - l[q] * u;
     }
 }
 
-template <bool cholesky, int P0, int N, class T>
-__device__ void small_steps(front_registers<T, N> &r, step_buffer<T, N> &s, int cols)
+template <int P0, int N, class T>
+__device__ void small_steps(front_registers<T, N> &r, step_buffer<T, N> &s, bool cholesky, int cols)
 {
     if (SMALL_WARPS * P0 >= cols) return;
     for (int w = 0; w < min(SMALL_WARPS, cols - SMALL_WARPS * P0); w++)
-        small_step<cholesky, P0>(r, s, w);
-    if constexpr (P0 + 1 < N / SMALL_WARPS) small_steps<cholesky, P0 + 1>(r, s, cols);
+        small_step<P0>(r, s, cholesky, w);
+    if constexpr (P0 + 1 < N / SMALL_WARPS) small_steps<P0 + 1>(r, s, cholesky, cols);
 }
 
 /* The front into registers, all steps, and back. */
-template <bool cholesky, int N, class T>
-__device__ void small_eliminate(square_front<T> f, step_buffer<T, N> &s)
+template <int N, class T>
+__device__ void small_eliminate(square_front<T> f, step_buffer<T, N> &s, bool cholesky)
 {
     front_registers<T, N> r;
     r.each([&](int i, int j, T &x) { x = i < f.order && j < f.order ? f(i, j) : number<T>(0); });
-    small_steps<cholesky, 0>(r, s, f.cols);
+    small_steps<0>(r, s, cholesky, f.cols);
     r.each([&](int i, int j, T &x) {
         if (i < f.order && j < f.order) f(i, j) = x;
     });
     __syncthreads();
 }
 
-template <bool cholesky, class T>
+template <class T>
 __device__ void small_store(const fronts_view<T> &v, const trs_front_numbers &d, square_front<T> f)
 {
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     T *lower = v.panels + d.lower, *upper = v.panels + d.upper, *update = v.pool + d.update;
     for (int j = warp; j < f.cols; j += SMALL_WARPS) {
-        const T pivot = pivot_of<cholesky>(f(j, j)), inverse = number<T>(1) / pivot;
-        const T scale = scale_of<cholesky>(pivot, inverse);
+        const T pivot = pivot_of(v.cholesky, f(j, j)), inverse = number<T>(1) / pivot;
+        const T scale = scale_of(v.cholesky, pivot, inverse);
         if (lane == 0) {
-            judge<cholesky>(v, d.first + j, pivot, inverse);
-            lower[j * f.order + j] = diagonal_of<cholesky>(pivot);
+            judge(v, d.first + j, pivot, inverse);
+            lower[j * f.order + j] = diagonal_of(v.cholesky, pivot);
         }
         for (int i = j + 1 + lane; i < f.order; i += 32) lower[j * f.order + i] = f(i, j) * scale;
     }
-    if constexpr (!cholesky)
+    if (!v.cholesky)
         for (int i = warp; i < f.cols; i += SMALL_WARPS)
             for (int j = i + 1 + lane; j < f.order; j += 32) upper[i * f.order + j] = f(i, j);
     for (int b = warp; b < d.rows; b += SMALL_WARPS)
-        for (int a = (cholesky ? b : 0) + lane; a < d.rows; a += 32)
+        for (int a = (v.cholesky ? b : 0) + lane; a < d.rows; a += 32)
             update[b * d.rows + a] = f(d.cols + a, d.cols + b);
 }
 
-/* order <= N */
-template <class T, bool cholesky, int N>
-static __global__ void __launch_bounds__(SMALL_THREADS)
-    small_kernel(fronts_view<T> v, launch_view l)
+/* Thread blocks that an SM should have registers for: a front of a higher order, or of larger numbers, needs more. */
+template <class T, int N>
+constexpr int SMALL_BLOCKS = sizeof(T) > 8              ? 128 / N
+                             : sizeof(T) > 4 || N == 32 ? 192 / N
+                                                        : 256 / N + (N == 96);
+
+template <class T, int N>
+__device__ __forceinline__ void small_front(const fronts_view<T> &v, const launch_view &l)
 {
     step_buffer<T, N> &s = *(step_buffer<T, N> *)shared_numbers<T>();
     const trs_front_numbers &d = v.numbers[l.list[blockIdx.x]];
     const int order = d.cols + d.rows;
     const square_front<T> f = {(T *)(&s + 1), order | 1, order, d.cols};
+    TRS_ASSERT(order <= N);
     after_earlier_launches();
-    small_load<cholesky>(v, d, f);
-    small_assemble<cholesky, N>(v, d, f);
-    small_eliminate<cholesky>(f, s);
-    small_store<cholesky>(v, d, f);
+    small_load(v, d, f);
+    small_assemble<N>(v, d, f);
+    small_eliminate(f, s, v.cholesky);
+    small_store(v, d, f);
+}
+
+/* order <= N.  The smallest fronts have the fewest registers, so there the code for L L^H is apart from that for L U. */
+template <class T, int N>
+static __global__ void __launch_bounds__(SMALL_THREADS, SMALL_BLOCKS<T, N>)
+    small_kernel(fronts_view<T> v, launch_view l)
+{
+    if (N > 32) small_front<T, N>(v, l);
+    else if (v.cholesky) {
+        v.cholesky = true;
+        small_front<T, N>(v, l);
+    } else {
+        v.cholesky = false;
+        small_front<T, N>(v, l);
+    }
 }
 
 #endif

@@ -65,7 +65,7 @@ __device__ inline void multiply_many(T (&part)[share<R>::COLUMNS], const T *tile
                                      int stride, int quads, bool cj)
 {
     constexpr int C = share<R>::COLUMNS;
-#pragma unroll 2
+#pragma unroll QUADS_UNROLLED < T>
     for (int q = 0; q < quads; q++) {
         const quad<T> l = *(const quad<T> *)(tile + q * stride);
 #pragma unroll

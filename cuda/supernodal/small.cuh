@@ -28,9 +28,12 @@ __device__ inline int64_t place_of(const small_supernode &k, int i, int column)
 template <class T, int R> using warp_sums = T (*)[TRS_SMALL][R];
 
 /* Which of how many warps share the columns of a supernode. */
-template <bool SHARED> struct warp_of {
-    static constexpr int COUNT = SHARED ? (int)WARPS : 1;
-    __device__ static int number() { return SHARED ? (int)threadIdx.x / WARP : 0; }
+struct warp_of {
+    int number = 0, count = 1;
+    __device__ explicit warp_of(bool shared)
+    {
+        if (shared) number = (int)threadIdx.x / WARP, count = WARPS;
+    }
 };
 
 /* N numbers of x; those that are not there are asked for again, together.  where is -1 for those that are not
@@ -150,11 +153,12 @@ __device__ inline T substitute(const problem<T> &P, const small_supernode &k, co
     return v;
 }
 
-template <class T, bool SHARED>
-static __device__ void solve_small_one(const problem<T> &P, int t, const copies<T> &h,
-                                       warp_sums<T, 1> part)
+template <class T>
+static __device__ __forceinline__ void solve_small_one(const problem<T> &P, int t,
+                                                       const copies<T> &h, warp_sums<T, 1> part,
+                                                       bool shared)
 {
-    const int warp = warp_of<SHARED>::number();
+    const warp_of warp(shared);
     const small_supernode k = P.small[t];
     const bool substituted = P.substituted[t];
     const T *M = P.stored + k.inverse, *L = P.stored + k.panel; /* M is L_tt where substituted */
@@ -162,13 +166,13 @@ static __device__ void solve_small_one(const problem<T> &P, int t, const copies<
     T d[IN_FLIGHT], sum = number<T>(0), b = number<T>(0);
     load_inverse(d, P, k, M, !substituted, me);
     if (me.in) b = P.b(k.first + me.i, 0);
-    add_columns(sum, P, k, L, h.published, warp, warp_of<SHARED>::COUNT, me);
+    add_columns(sum, P, k, L, h.published, warp.number, warp.count, me);
     __syncwarp();
     sum = me.over_lanes(sum);
-    if constexpr (SHARED) {
-        if (me.sub == 0) part[warp][me.i][0] = sum;
+    if (shared) {
+        if (me.sub == 0) part[warp.number][me.i][0] = sum;
         __syncthreads();
-        if (warp > 0) return;
+        if (warp.number > 0) return;
         for (int w = 1; w < WARPS; w++) sum = sum + part[w][me.i][0];
     }
     b = b - sum;
@@ -235,40 +239,72 @@ __device__ inline void subtract_columns(rows_of_lane<R, T> &v, columns_ahead<R, 
     }
 }
 
-/* What column c of M adds to w = M v; where it is substituted, M is L_tt, and v becomes L_tt^-1 v column by column. */
+/* What column c of M adds to w = M v. */
 template <int R, class T>
-__device__ inline void apply_column(rows_of_lane<R, T> &v, rows_of_lane<R, T> &w,
-                                    const columns_ahead<R, T> &a, int c, bool substituted, int lane,
-                                    int group)
+__device__ inline void apply_column(const rows_of_lane<R, T> &v, rows_of_lane<R, T> &w,
+                                    const columns_ahead<R, T> &a, int c, int lane, int group)
 {
     constexpr int AHEAD = rhs_lanes<R>::AHEAD, GROUPS = rhs_lanes<R>::GROUPS;
-    if (substituted && group == c % GROUPS)
-        v[c / GROUPS] = v[c / GROUPS] / a[c % AHEAD][c / GROUPS];
     const T x =
         shuffle(v[c / GROUPS], c % GROUPS * rhs_lanes<R>::ACROSS + lane % rhs_lanes<R>::ACROSS);
 #pragma unroll
-    for (int m = 0; m < rhs_lanes<R>::EACH; m++) {
-        const int i = group + m * GROUPS;
-        const T ax = a[c % AHEAD][m] * x;
-        if (i < c + substituted) continue;
-        if (substituted) v[m] = v[m] - ax;
-        else w[m] = w[m] + ax;
+    for (int m = 0; m < rhs_lanes<R>::EACH; m++)
+        if (group + m * GROUPS >= c) w[m] = w[m] + a[c % AHEAD][m] * x;
+}
+
+/* w = M v; a has the first columns of M already. */
+template <int R, class T>
+__device__ inline void apply_inverse(const rows_of_lane<R, T> &v, rows_of_lane<R, T> &w,
+                                     columns_ahead<R, T> &a, const problem<T> &P,
+                                     const small_supernode &k, const T *M, int lane, int group)
+{
+#pragma unroll
+    for (int c = 0; c < TRS_SMALL; c++) {
+        if (c >= k.rows) break;
+        if (c > 0 && c % rhs_lanes<R>::AHEAD == 0) load_columns<R>(a, P, k, M, c, k.rows, group);
+        apply_column<R>(v, w, a, c, lane, group);
     }
 }
 
-/* x of right-hand side r, which is w, or v where it was substituted, to those who wait for it and to the caller. */
+/* w = L_tt^-1 v, column after column.  It is rare, so its code is short: row c of x is always in v [0] of its group,
+ * and then the rows behind it move up. */
 template <int R, class T>
-__device__ inline void publish_column(rows_of_lane<R, T> &v, const rows_of_lane<R, T> &w,
-                                      bool substituted, const problem<T> &P, const copies<T> &h,
-                                      const small_supernode &k, int group, int r)
+__device__ inline void substitute_rows(rows_of_lane<R, T> &v, rows_of_lane<R, T> &w,
+                                       const problem<T> &P, const small_supernode &k, const T *L,
+                                       int lane, int group)
+{
+    constexpr int GROUPS = rhs_lanes<R>::GROUPS, EACH = rhs_lanes<R>::EACH;
+    int next = group; /* the row of v [0] */
+#pragma unroll 1
+    for (int c = 0; c < TRS_SMALL; c++) {
+        if (c < k.rows && next == c) v[0] = v[0] / conj_if(P.cj, L[place_of(k, c, c)]);
+        const T x = shuffle(v[0], c % GROUPS * rhs_lanes<R>::ACROSS + lane % rhs_lanes<R>::ACROSS);
+        if (next == c) {
+#pragma unroll
+            for (int m = 0; m < EACH - 1; m++) v[m] = v[m + 1], w[m] = w[m + 1];
+            w[EACH - 1] = x;
+            next += GROUPS;
+        }
+#pragma unroll
+        for (int m = 0; m < EACH; m++) {
+            const int i = next + m * GROUPS;
+            if (i < k.rows) v[m] = v[m] - conj_if(P.cj, L[place_of(k, i, c)]) * x;
+        }
+    }
+}
+
+/* x of right-hand side r to those who wait for it and to the caller. */
+template <int R, class T>
+__device__ inline void publish_column(const rows_of_lane<R, T> &x, const problem<T> &P,
+                                      const copies<T> &h, const small_supernode &k, int group,
+                                      int r)
 {
 #pragma unroll
     for (int m = 0; m < rhs_lanes<R>::EACH; m++) {
         const int i = group + m * rhs_lanes<R>::GROUPS;
         if (i >= k.rows) continue;
-        if (!substituted) v[m] = w[m];
-        publish(h.published + (int64_t)(k.first + i) * R + r, v[m]);
-        if (r < P.nrhs) P.x(k.first + i, r) = v[m];
+        publish(h.published + (int64_t)(k.first + i) * R + r, x[m]);
+        if (r < P.nrhs) P.x(k.first + i, r) = x[m];
     }
 }
 
@@ -284,12 +320,13 @@ __device__ inline void join_warps(rows_of_lane<R, T> &v, warp_sums<T, R> part, i
         for (int o = 1; o < WARPS; o++) v[m] = v[m] + part[o][group + m * GROUPS][r];
 }
 
-template <class T, int R, bool SHARED>
-static __device__ void solve_small_many(const problem<T> &P, int t, const copies<T> &h,
-                                        warp_sums<T, R> part)
+template <class T, int R>
+static __device__ __forceinline__ void solve_small_many(const problem<T> &P, int t,
+                                                        const copies<T> &h, warp_sums<T, R> part,
+                                                        bool shared)
 {
     using lanes = rhs_lanes<R>;
-    const int warp = warp_of<SHARED>::number();
+    const warp_of warp(shared);
     const small_supernode k = P.small[t];
     const bool substituted = P.substituted[t];
     const T *M = P.stored + k.inverse, *L = P.stored + k.panel;
@@ -300,35 +337,32 @@ static __device__ void solve_small_many(const problem<T> &P, int t, const copies
 #pragma unroll
         for (int m = 0; m < lanes::EACH; m++) {
             const int i = group + m * lanes::GROUPS;
-            v[m] = i < k.rows && r < P.nrhs && warp == 0 ? P.b(k.first + i, r) : number<T>(0);
+            v[m] =
+                i < k.rows && r < P.nrhs && warp.number == 0 ? P.b(k.first + i, r) : number<T>(0);
             w[m] = number<T>(0);
         }
-        subtract_columns<R>(v, a, P, k, L, h.published, r, group, warp, warp_of<SHARED>::COUNT);
+        subtract_columns<R>(v, a, P, k, L, h.published, r, group, warp.number, warp.count);
         load_columns<R>(a, P, k, M, 0, k.rows, group);
-        if constexpr (SHARED) {
-            join_warps<R>(v, part, warp, group, r);
-            if (warp > 0) continue;
+        if (shared) {
+            join_warps<R>(v, part, warp.number, group, r);
+            if (warp.number > 0) continue;
         }
         __syncwarp();
-#pragma unroll
-        for (int c = 0; c < TRS_SMALL; c++) {
-            if (c >= k.rows) break;
-            if (c > 0 && c % lanes::AHEAD == 0) load_columns<R>(a, P, k, M, c, k.rows, group);
-            apply_column<R>(v, w, a, c, substituted, lane, group);
-        }
-        publish_column<R>(v, w, substituted, P, h, k, group, r);
+        if (substituted) substitute_rows<R>(v, w, P, k, M, lane, group);
+        else apply_inverse<R>(v, w, a, P, k, M, lane, group);
+        publish_column<R>(w, P, h, k, group, r);
     }
-    if (warp == 0) empty_rows(k, h);
+    if (warp.number == 0) empty_rows(k, h);
 }
 
-/* Small supernode t, by a warp, or by all warps of the thread block where it is SHARED; part is room for their
- * sums. */
-template <class T, int R, bool SHARED>
-__device__ inline void solve_small(const problem<T> &P, int t, const copies<T> &h,
-                                   warp_sums<T, R> part)
+/* Small supernode t, by a warp, or shared by all warps of the thread block, whose sums part has room for.  It is inlined, so
+ * that its code is that of one of both where `shared` is a constant. */
+template <class T, int R>
+__device__ __forceinline__ void solve_small(const problem<T> &P, int t, const copies<T> &h,
+                                            warp_sums<T, R> part, bool shared)
 {
-    if constexpr (R == 1) solve_small_one<T, SHARED>(P, t, h, part);
-    else solve_small_many<T, R, SHARED>(P, t, h, part);
+    if constexpr (R == 1) solve_small_one<T>(P, t, h, part, shared);
+    else solve_small_many<T, R>(P, t, h, part, shared);
 }
 
 #endif

@@ -51,9 +51,30 @@ __device__ inline void solve_task(large_shared<T, R> *sh, const problem<T> &P, c
     solve_large<T, R>(sh, P, task, h);
 }
 
+/* A batch of small supernodes, a warp each, or one for all warps. */
+template <class T, int R>
+__device__ inline void solve_batch(large_shared<T, R> *sh, const problem<T> &P,
+                                   const trs_task &task, const copies<T> &h)
+{
+    const auto part = (warp_sums<T, R>)sh->tile;
+    const bool shared = task.supernodes == 1;
+    const int which = shared ? 0 : (int)threadIdx.x / WARP;
+    TRS_ASSERT(task.supernodes > 0 && task.supernodes <= WARPS);
+    if (which >= task.supernodes) return;
+    if constexpr (R > 8 || !std::is_floating_point_v<T>)
+        solve_small<T, R>(P, task.supernode + which, h, part, shared);
+    else if (shared) solve_small<T, R>(P, task.supernode, h, part, true);
+    else solve_small<T, R>(P, task.supernode + which, h, part, false);
+}
+
+/* For how many thread blocks an SM should have registers: it has shared memory for two with few right-hand sides. */
+template <class T, int R>
+constexpr int MIXED_BESIDE = sizeof(T) <= 8 && sizeof(T) * R <= (sizeof(T) == 4 ? 128 : 64) ? 2 : 1;
+
 /* Large supernodes among the others: thread blocks draw tasks by tickets. */
 template <class T, int R>
-static __global__ void __launch_bounds__(BLOCK_THREADS) mixed_kernel(const problem<T> P)
+static __global__ void __launch_bounds__(BLOCK_THREADS, MIXED_BESIDE<T, R>)
+    mixed_kernel(const problem<T> P)
 {
     large_shared<T, R> *sh = (large_shared<T, R> *)shared_numbers<T>();
     static_assert(sizeof(T[WARPS][TRS_SMALL][R]) <= sizeof sh->tile, "room for sums of warps");
@@ -69,10 +90,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS) mixed_kernel(const probl
         if (task.kind != TRS_TASK_SMALL) {
             solve_task<T, R>(sh, P, task, h);
             __pipeline_wait_prior(0);
-        } else if (task.supernodes == 1) /* for all warps */
-            solve_small<T, R, true>(P, task.supernode, h, (warp_sums<T, R>)sh->tile);
-        else if ((int)threadIdx.x / WARP < task.supernodes)
-            solve_small<T, R, false>(P, task.supernode + (int)threadIdx.x / WARP, h, NULL);
+        } else solve_batch<T, R>(sh, P, task, h);
         __syncthreads(); /* before shared memory is used again */
     }
     finish<R>(P.state, now);
@@ -87,7 +105,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS) small_kernel(const probl
     const int warps = gridDim.x * WARPS;
     for (int t = (threadIdx.x / WARP) * gridDim.x + blockIdx.x; t < P.supernodes; t += warps) {
         delay();
-        solve_small<T, R, false>(P, t, h, NULL);
+        solve_small<T, R>(P, t, h, NULL, false);
     }
     finish<R>(P.state, now);
 }

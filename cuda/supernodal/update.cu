@@ -142,7 +142,7 @@ __device__ inline bool scale(T (&sum)[share<BLOCK>::COLUMNS], const T *inverse,
                              const tile_at<T> &panel, T *a)
 {
     quarter_row<T> v;
-    load_quarter<T>(v, panel);
+    load_quarter(v, panel);
     put_by_rows<T>(a, v);
     __syncthreads();
     add_product<T, BLOCK>(sum, inverse, a, false, false);
@@ -215,7 +215,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS, TWO_TILES_BESIDE<T>)
     const int width = (k.rows + 3) / 4 * 4;
     TRS_ASSERT(panel[k.diagonal].columns == k.rows);
     quarter_row<T> v;
-    load_quarter<T>(v, {M, k.rows, k.rows});
+    load_quarter(v, tile_at<T>{M, k.rows, k.rows});
     for (int e = threadIdx.x; e < TILE_SIZE; e += BLOCK_THREADS) sh->b[e] = number<T>(0);
     put_in_tile<T>(sh->a, v);
     __syncthreads();
@@ -340,15 +340,10 @@ static __device__ double residual_growth(const chain_tiles<T> &D, const values_o
         const int first = supernode[t].first, i = first + r;
         const bool is_row = r < supernode[t].rows;
         double sum = 0;
-        for (int s = D.first; s < t; s++) {
-            quarter_row<T> v;
-            load_quarter<T>(v, D.tile(t, s));
-#pragma unroll
-            for (int n = 0; n < BLOCK / 4; n++)
-                if (4 * n + lane < supernode[s].rows)
-                    sum += magnitude(v[n]) * h[supernode[s].first - begin + 4 * n + lane];
-        }
-#pragma unroll
+        for (int s = D.first; s < t; s++)
+            sum =
+                weigh_quarter<T>(sum, D.tile(t, s), (const double *)h + supernode[s].first - begin);
+#pragma unroll SUMMED < T>
         for (int n = 0; n < BLOCK / 4; n++) {
             const int64_t p = is_row ? L.Lp[i + 1] - 1 - 4 * n - lane : -1;
             if (is_row && p >= L.Lp[i] && L.Li[p] >= first)
